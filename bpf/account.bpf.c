@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* Accounts: totals that are exact at every moment, whoever commits and however often. */
+#include "bpfmon.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct account_key);
+	__type(value, struct account);
+} accounts SEC(".maps");
+
+static const struct account no_account;
+
+static __always_inline struct account *account_get(struct account_key *key)
+{
+	struct account *a = bpf_map_lookup_elem(&accounts, key);
+
+	if (a)
+		return a;
+	bpf_map_update_elem(&accounts, key, &no_account, BPF_NOEXIST);
+	a = bpf_map_lookup_elem(&accounts, key);
+	if (!a)
+		add(tracking.loss[LOSS_ACCOUNTS_FULL], 1);
+	return a;
+}
+
+/* @whole * @part / @sum, where the product may need more than 64 bits. */
+static __always_inline u64 scale(u64 whole, u64 part, u64 sum)
+{
+	u64 share;
+
+	if (sum >> 48) {
+		sum >>= 24;
+		part >>= 24;
+	}
+	if (sum >> 31) {
+		sum >>= 17;
+		part >>= 17;
+	}
+	if (!sum)
+		return 0;
+	share = (part << 32) / sum;
+	return (whole >> 32) * share + ((whole & 0xffffffff) * share >> 32);
+}
+
+/*
+ * Splits the CPU time of a process as the kernel's cputime_adjust() does: the total is exact, the
+ * ratio is that of the ticks, and neither part ever falls.
+ */
+static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *system)
+{
+	u64 cpu = r->counters.cpu, stime = r->counters.stime, utime = r->counters.utime;
+	u64 sys, usr;
+
+	if (!stime)
+		sys = 0;
+	else if (!utime)
+		sys = cpu;
+	else
+		sys = scale(cpu, stime, stime + utime);
+	if (sys < r->system)
+		sys = r->system;
+	if (sys > cpu)
+		sys = cpu;
+	usr = cpu - sys;
+	if (usr < r->user) {
+		usr = r->user;
+		sys = cpu > usr ? cpu - usr : 0;
+	}
+	*user = usr > r->user ? usr - r->user : 0;
+	*system = sys > r->system ? sys - r->system : 0;
+	r->user = usr;
+	r->system = sys;
+}
+
+/* What is new since the last commit; @last follows. */
+static __always_inline u64 advance(u64 *last, u64 now)
+{
+	u64 delta = now > *last ? now - *last : 0;
+
+	*last += delta;
+	return delta;
+}
+
+/*
+ * Brings what @now says of a task that was not there before to its process and account. The entry
+ * is checked under the lock: as long as it is open its free hook has not passed, so that what was
+ * read before came from a live task_struct. @closing: this is the free hook.
+ */
+__hidden int commit(u64 task, struct task_counters *now, bool closing)
+{
+	struct task_entry *t = task_find(task);
+	struct process_entry *p;
+	struct account_key key;
+	u64 signal, user, system;
+	struct account *a;
+	bool last = false;
+
+	if (!t)
+		return COMMIT_GONE;
+	signal = t->process;
+	p = process_find(signal);
+	if (!p)
+		return COMMIT_GONE;
+
+	bpf_spin_lock(&p->lock);
+	if (t->task != task || p->event.rec.signal != signal) {
+		bpf_spin_unlock(&p->lock);
+		return COMMIT_GONE;
+	}
+	/* from here on @now is the difference */
+#define TASK_METRIC(base, ...)                                                                     \
+	now->base = advance(&t->last.base, now->base);                                             \
+	p->event.rec.counters.base += now->base;
+#include "bpfmon/metrics.def"
+	p->event.rec.counters.utime += advance(&t->last.utime, now->utime);
+	p->event.rec.counters.stime += advance(&t->last.stime, now->stime);
+	split_cpu(&p->event.rec, &user, &system);
+	key = p->event.rec.account;
+	if (closing) {
+		t->task = 0;
+		p->tasks--;
+		last = !p->tasks;
+	}
+	bpf_spin_unlock(&p->lock);
+
+	a = account_get(&key);
+	if (a) {
+#define TASK_METRIC(base, ...)                                                                     \
+	if (now->base)                                                                             \
+		add(a->base, now->base);
+#include "bpfmon/metrics.def"
+		add(a->user, user);
+		add(a->system, system);
+	}
+	return last ? COMMIT_LAST : COMMIT_DONE;
+}
+
+__hidden void account_add_task(struct account_key *key, bool is_process, bool is_root)
+{
+	struct account *a = account_get(key);
+
+	if (!a)
+		return;
+	add(a->threads, 1);
+	if (!is_process) {
+		add(a->threads_created, 1);
+		return;
+	}
+	add(a->processes, 1);
+	if (is_root)
+		add(a->roots, 1);
+	else
+		add(a->forks, 1);
+}
+
+__hidden void account_end_task(struct account_key *key, bool ended_process)
+{
+	struct account *a = account_get(key);
+
+	if (!a)
+		return;
+	add(a->threads, -1);
+	if (ended_process) {
+		add(a->processes, -1);
+		add(a->exits, 1);
+	}
+}
+
+__hidden void account_add_execs(struct account_key *key, u64 n)
+{
+	struct account *a = account_get(key);
+
+	if (a)
+		add(a->execs, n);
+}

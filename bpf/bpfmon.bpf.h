@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* What the BPF files share: knobs, and the functions through which one reaches another's maps. */
+#ifndef BPFMON_BPF_H
+#define BPFMON_BPF_H
+
+#include "vmlinux.h"
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include "bpfmon/shared.h"
+
+typedef __u32 u32;
+typedef __s32 s32;
+typedef __u64 u64;
+typedef __s64 s64;
+
+#define EEXIST 17
+
+/* Knobs, set between open and load. */
+extern const volatile __u64 wanted;	 /* bit per enum task_counter */
+extern const volatile bool want_memory;	 /* rss, vms, swap of live processes */
+extern const volatile bool want_args;	 /* command lines, in exec events */
+extern const volatile __u32 inject_misses; /* for tests: events to ignore, in thousandths */
+extern const volatile __u32 nr_cpus;
+
+/* Set by the collector while it runs. */
+extern struct tracking tracking;
+extern bool misses_seen; /* events have been missed: be slow to close a process */
+
+#define add(var, n) __sync_fetch_and_add(&(var), n)
+
+/* entries.bpf.c */
+__hidden struct task_entry *task_find(u64 task);
+__hidden struct process_entry *process_find(u64 signal);
+/* Makes @task and, when it is new, its process known. Idempotent. @creator 0: a root. */
+__hidden int task_add(struct task_struct *task, struct account_key *account, u64 creator_image,
+		      u32 flags);
+__hidden void task_forget(u64 task);
+__hidden void process_forget(u64 signal);
+__hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
+
+/* account.bpf.c */
+enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
+__hidden int commit(u64 task, struct task_counters *now, bool closing);
+__hidden void account_add_task(struct account_key *key, bool is_process, bool is_root);
+__hidden void account_end_task(struct account_key *key, bool ended_process);
+__hidden void account_add_execs(struct account_key *key, u64 n);
+
+/* memory.bpf.c */
+__hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
+__hidden void peak_note(struct process_entry *p, u64 pages);
+__hidden void memory_read(struct mm_struct *mm, struct drain_row *row);
+
+/* events.bpf.c */
+__hidden void process_emit(struct process_entry *p);
+__hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
+
+/* A number that no other call in this boot returns. */
+static __always_inline u64 serial_new(void)
+{
+	return bpf_ktime_get_ns() << 10 | (bpf_get_smp_processor_id() & 1023);
+}
+
+/* Reads what was asked for of @task into @c with @GET, a way to load a field. */
+#define DIRECT(t, field) (t)->field
+#define PROBED(t, field) BPF_CORE_READ(t, field)
+#define COUNTER_IS_READ(base, field)                                                               \
+	((wanted & (1ULL << TC_##base)) && bpf_core_field_exists(((struct task_struct *)0)->field))
+
+#endif

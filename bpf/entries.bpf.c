@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* The tasks and processes we follow, keyed by pointers that are not reused while an entry lives. */
+#include "bpfmon.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, struct task_entry);
+} tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, struct process_entry);
+} processes SEC(".maps");
+
+struct tracking tracking;
+bool misses_seen;
+
+static const struct process_entry no_process;
+
+__hidden struct task_entry *task_find(u64 task)
+{
+	return bpf_map_lookup_elem(&tasks, &task);
+}
+
+__hidden struct process_entry *process_find(u64 signal)
+{
+	return bpf_map_lookup_elem(&processes, &signal);
+}
+
+static __always_inline void process_describe(struct process_record *r, struct task_struct *task)
+{
+	struct task_struct *leader = task->group_leader;
+	struct pid *pid = leader->thread_pid;
+	u32 level = pid->level;
+
+	r->pid = task->tgid;
+	r->ns_pid = BPF_CORE_READ(pid, numbers[level].nr);
+	r->ppid = leader->real_parent->tgid;
+	r->uid = task->cred->uid.val;
+	r->start_boot_ns = leader->start_boottime;
+	bpf_probe_read_kernel(r->comm, sizeof(r->comm), leader->comm);
+}
+
+/* The entry of @task's process, made when it is new; NULL when it does not fit. */
+static __always_inline struct process_entry *process_get(struct task_struct *task,
+							 struct account_key *account, u64 image,
+							 u32 flags, bool *is_new)
+{
+	u64 key = (u64)task->signal;
+	struct process_entry *p = bpf_map_lookup_elem(&processes, &key);
+
+	/* signal is 0 while another CPU fills it in */
+	if (p && (!p->event.rec.signal ||
+		  p->event.rec.start_boot_ns == task->group_leader->start_boottime))
+		return p;
+	if (p) { /* its free event was missed, and the memory is in use again */
+		add(tracking.loss[LOSS_STALE], 1);
+		bpf_map_delete_elem(&processes, &key);
+	}
+	if (bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
+		p = bpf_map_lookup_elem(&processes, &key); /* another CPU was first, or full */
+		if (!p)
+			add(tracking.loss[LOSS_PROCESSES_FULL], 1);
+		return p;
+	}
+	p = bpf_map_lookup_elem(&processes, &key);
+	if (!p)
+		return NULL;
+	process_describe(&p->event.rec, task);
+	p->event.kind = EVENT_PROCESS;
+	p->event.rec.serial = serial_new();
+	p->event.rec.image = image;
+	p->event.rec.account = *account;
+	p->event.rec.flags = flags;
+	p->exec_id = task->self_exec_id;
+	p->event.rec.signal = key;
+	*is_new = true;
+	return p;
+}
+
+__hidden int task_add(struct task_struct *task, struct account_key *account, u64 image, u32 flags)
+{
+	struct task_entry t = {
+		.task = (u64)task,
+		.process = (u64)task->signal,
+		.start_ns = task->start_time,
+		.tid = task->pid,
+	};
+	struct process_entry *p;
+	bool is_new = false;
+	int err;
+
+	p = process_get(task, account, image, flags, &is_new);
+	if (!p)
+		return -1;
+	err = bpf_map_update_elem(&tasks, &t.task, &t, BPF_NOEXIST);
+	if (err) {
+		if (err != -EEXIST) {
+			add(tracking.loss[LOSS_TASKS_FULL], 1);
+			if (is_new)
+				bpf_map_delete_elem(&processes, &t.process);
+		}
+		return err;
+	}
+	bpf_spin_lock(&p->lock);
+	p->tasks++;
+	p->event.rec.threads_total++;
+	bpf_spin_unlock(&p->lock);
+	add(tracking.entries, 1);
+	account_add_task(account, is_new, flags & PROCESS_ROOT);
+	return 0;
+}
+
+__hidden void task_forget(u64 task)
+{
+	if (!bpf_map_delete_elem(&tasks, &task))
+		add(tracking.entries, -1);
+}
+
+__hidden void process_forget(u64 signal)
+{
+	bpf_map_delete_elem(&processes, &signal);
+}
+
+static __always_inline bool account_of(struct task_entry *t, struct account_key *account,
+				       u64 *image)
+{
+	struct process_entry *p = process_find(t->process);
+
+	if (!p)
+		return false;
+	*account = p->event.rec.account;
+	*image = p->event.rec.image;
+	return true;
+}
+
+/*
+ * Is @task, which has no entry, one of ours all the same: its process is known, or its parent? A
+ * pointer may be dangling (a parent can be freed before @task): whoever lives there now was born
+ * later, and is not the parent.
+ */
+__hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image)
+{
+	struct task_entry *t;
+	u64 signal = (u64)task->signal;
+	struct process_entry *p = bpf_map_lookup_elem(&processes, &signal);
+
+	if (p && p->event.rec.signal == signal && p->event.rec.pid == (u32)task->tgid) {
+		*account = p->event.rec.account;
+		*image = p->event.rec.image;
+		return true;
+	}
+	t = task_find((u64)task->real_parent);
+	return t && t->start_ns <= task->start_time && account_of(t, account, image);
+}

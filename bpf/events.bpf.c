@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* The ring buffer: ended processes, and what was executed. Losing an event loses a row, no number. */
+#include "bpfmon.bpf.h"
+
+#define RING_BYTES (2 << 20)
+#define PATH_STEPS (PATH_COMPONENTS + 8) /* mount points take a step of their own */
+#define NAME_BYTES 256
+
+const volatile bool want_args;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, RING_BYTES);
+} events SEC(".maps");
+
+/* Only one program uses it, and the kernel runs that at most once at a time on a CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct exec_event);
+} exec_scratch SEC(".maps");
+
+/* Waking the collector for each event would cost more than the event: only when it fills up. */
+static __always_inline u64 wakeup(void)
+{
+	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RING_BYTES / 4 ? BPF_RB_FORCE_WAKEUP
+									      : BPF_RB_NO_WAKEUP;
+}
+
+__hidden void process_emit(struct process_entry *p)
+{
+	if (bpf_ringbuf_output(&events, &p->event, sizeof(p->event), wakeup()))
+		add(tracking.loss[LOSS_RECORDS], 1);
+}
+
+/*
+ * Puts the names on the way from @file up to its root into @e, leaf first. How much is used lives
+ * in @e, not in a register, so that to the verifier every step looks like the one before.
+ */
+static __always_inline void path_read(struct exec_event *e, struct file *file)
+{
+	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
+	struct vfsmount *vfsmnt = BPF_CORE_READ(file, f_path.mnt);
+	struct mount *mnt = container_of(vfsmnt, struct mount, mnt);
+	volatile u32 *used = &e->path_bytes;
+
+	for (int i = 0; i < PATH_STEPS; i++) {
+		struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
+		u32 at = *used;
+		long n;
+
+		if (dentry == BPF_CORE_READ(mnt, mnt.mnt_root) || dentry == parent) {
+			struct mount *up = BPF_CORE_READ(mnt, mnt_parent);
+
+			if (up == mnt)
+				return;
+			dentry = BPF_CORE_READ(mnt, mnt_mountpoint);
+			mnt = up;
+			continue;
+		}
+		if (at > PATH_BYTES - NAME_BYTES)
+			break;
+		n = bpf_probe_read_kernel_str(&e->text[at], NAME_BYTES,
+					      BPF_CORE_READ(dentry, d_name.name));
+		if (n <= 0)
+			break;
+		*used = at + n;
+		dentry = parent;
+	}
+	e->flags |= EXEC_PATH_CUT;
+}
+
+static __always_inline void args_read(struct exec_event *e, struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+	u64 start = mm->arg_start, n = mm->arg_end - start;
+	u32 at = e->path_bytes;
+
+	if (n > ARGS_BYTES) {
+		n = ARGS_BYTES;
+		e->flags |= EXEC_ARGS_CUT;
+	}
+	if (at > PATH_BYTES)
+		return;
+	if (bpf_probe_read_user(&e->text[at], n, (void *)start)) {
+		e->flags |= EXEC_ARGS_UNREAD;
+		n = 0;
+	}
+	e->args_bytes = n;
+}
+
+__hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image)
+{
+	u32 zero = 0;
+	u64 size;
+	struct exec_event *e = bpf_map_lookup_elem(&exec_scratch, &zero);
+
+	if (!e)
+		return;
+	e->kind = EVENT_EXEC;
+	e->flags = 0;
+	e->image = image;
+	e->path_bytes = 0;
+	e->args_bytes = 0;
+	path_read(e, bprm->file);
+	if (want_args)
+		args_read(e, task);
+	size = (u64)e->path_bytes + e->args_bytes;
+	barrier_var(size); /* the check is to be of the very register that is used */
+	if (size > PATH_BYTES + ARGS_BYTES)
+		return;
+	if (bpf_ringbuf_output(&events, e, offsetof(struct exec_event, text) + size, wakeup()))
+		add(tracking.loss[LOSS_EXECS], 1);
+}

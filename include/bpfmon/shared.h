@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What crosses the boundary between the programs in the kernel and the collector. */
+#ifndef BPFMON_SHARED_H
+#define BPFMON_SHARED_H
+
+#ifndef __VMLINUX_H__
+#include <linux/bpf.h>
+#include <linux/types.h>
+#endif
+
+#define COMM_BYTES 16
+#define PATH_BYTES 1024	   /* components of an executable's path, each ended by NUL */
+#define PATH_COMPONENTS 40 /* a deeper path is cut and says so */
+#define ARGS_BYTES 2048	   /* of a command line; a longer one is cut and says so */
+#define MAX_CPUS 1024	   /* whose memory counters are summed */
+
+/* Bit of each TASK_METRIC in the mask of what was asked for. */
+enum task_counter {
+#define TASK_METRIC(base, ...) TC_##base,
+#include "bpfmon/metrics.def"
+	NR_TASK_COUNTERS
+};
+
+/* What the kernel counts for a task; and, in a process, the sum over its tasks. */
+struct task_counters {
+#define TASK_METRIC(base, ...) __u64 base;
+#include "bpfmon/metrics.def"
+	__u64 utime; /* raw ticks in ns: only their ratio is used */
+	__u64 stime;
+};
+
+/* The totals of an account: they only grow (gauges of ACCOUNT_METRIC aside). */
+struct account {
+#define TASK_METRIC(base, ...) __u64 base;
+#define SPLIT_METRIC(base, ...) __u64 base;
+#define ACCOUNT_METRIC(base, ...) __u64 base;
+#include "bpfmon/metrics.def"
+	__u64 roots; /* processes that were not born into it: launched or attached */
+};
+
+/* Accounts are a partition of all tasks: innermost tree, and cgroup (0: any). */
+struct account_key {
+	__u64 tree;
+	__u64 cgroup;
+};
+
+struct task_entry {
+	__u64 task;	/* the key again; 0 from the moment it is closed */
+	__u64 process;	/* key of its process_entry */
+	__u64 start_ns; /* CLOCK_MONOTONIC; tells a reused pointer apart */
+	__u32 tid;
+	__u32 exited;
+	struct task_counters last; /* what was committed to the account so far */
+};
+
+enum process_flag {
+	PROCESS_ENDED = 1 << 0,		  /* its last thread has exited */
+	PROCESS_END_UNSEEN = 1 << 1,	  /* the exit event was missed: the end time is not known */
+	PROCESS_PEAK_UPPER_BOUND = 1 << 2, /* the peak may be that of an earlier image */
+	PROCESS_IMAGE_UNKNOWN = 1 << 3,	  /* an exec event was missed */
+	PROCESS_LATE = 1 << 4,		  /* adopted after its birth */
+	PROCESS_ROOT = 1 << 5,		  /* launched or attached, not born into the tree */
+};
+
+/* A process (thread group), and what is sent when its last task is freed. */
+struct process_record {
+	__u64 signal; /* the key again; 0 from the moment it is closed */
+	__u64 serial; /* unique in a run */
+	__u64 image;  /* serial of the exec it runs, inherited over fork; 0: unknown */
+	__u64 start_boot_ns;
+	__u64 end_boot_ns; /* 0: alive, or not seen */
+	__u64 rss_peak_pages;
+	__u64 user; /* ns, split of counters.cpu */
+	__u64 system;
+	struct account_key account;
+	struct task_counters counters;
+	__u32 pid, ns_pid, ppid, uid;
+	__u32 wait_status; /* as wait(2) gives it */
+	__u32 threads_total;
+	__u32 execs;
+	__u32 flags; /* enum process_flag */
+	char comm[COMM_BYTES];
+};
+
+enum event_kind { EVENT_PROCESS = 1, EVENT_EXEC = 2 };
+
+struct process_event {
+	__u32 kind;
+	__u32 pad;
+	struct process_record rec;
+};
+
+struct process_entry {
+	struct bpf_spin_lock lock; /* guards the rest, and the entries of its tasks */
+	__u32 tasks;		   /* entries that are not yet freed */
+	__u32 epoch;		   /* the drain that saw it last */
+	__u32 exec_id;		   /* task_struct.self_exec_id when last looked at */
+	__u64 maxrss_at_exec;	   /* pages; signal->maxrss, where the mm is gone at exit */
+	struct process_event event; /* the record, ready to be sent */
+};
+
+enum exec_flag { EXEC_PATH_CUT = 1 << 0, EXEC_ARGS_CUT = 1 << 1, EXEC_ARGS_UNREAD = 1 << 2 };
+
+/* Sent at exec. @text holds the path's components, leaf first, then the arguments. */
+struct exec_event {
+	__u32 kind;
+	__u32 flags; /* enum exec_flag */
+	__u64 image;
+	__u32 path_bytes;
+	__u32 args_bytes;
+	char text[PATH_BYTES + ARGS_BYTES];
+};
+
+/* What the drain writes for each process it meets, ended ones that are not yet freed included. */
+struct drain_row {
+	__u64 serial;
+	__u64 image;
+	__u64 mm; /* 0: has none (ending) */
+	__u64 rss_pages, vms_pages, swap_pages;
+	__u64 peak_pages; /* of the image it runs, so far */
+};
+
+/* Losses and repairs, by operation. A loss makes the run incomplete. */
+enum loss {
+	LOSS_TASKS_FULL,     /* a task that did not fit into its map */
+	LOSS_PROCESSES_FULL, /* a process that did not */
+	LOSS_ACCOUNTS_FULL,
+	LOSS_RECORDS, /* process records that did not fit into the ring */
+	LOSS_EXECS,   /* exec events that did not */
+	LOSS_STALE,   /* entries whose free event was missed */
+	NR_LOSSES
+};
+
+struct tracking {
+	__u64 loss[NR_LOSSES];
+	__u64 entries;	     /* tasks in the map, now */
+	__u64 visited;	     /* tasks the last drain met */
+	__u64 adopted_late;  /* tasks whose birth was missed, found later */
+	__u64 ends_unseen;   /* tasks whose exit event was missed */
+	__u64 images_unseen; /* exec events that were missed, seen by the exec counter */
+};
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Moves itself into each of the given cgroups and execs a command, with the same pid. The CPU used
+ * until the last move and until just before the exec goes to $TRUTH_BEFORE, if that is set.
+ * Usage: incgroup DIR[,DIR2...] CMD [ARGS]
+ */
+#include "truth.h"
+
+static void join(const char *dir)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || dprintf(fd, "%d\n", getpid()) < 0)
+		die("%s", path);
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	const char *before = getenv("TRUTH_BEFORE");
+	char buf[128], *save = NULL;
+	double joined;
+	int len;
+
+	if (argc < 3)
+		usage("incgroup DIR[,DIR2...] CMD [ARGS]");
+	for (char *dir = strtok_r(argv[1], ",", &save); dir; dir = strtok_r(NULL, ",", &save))
+		join(dir);
+	joined = own_cpu();
+	if (before) {
+		len = snprintf(buf, sizeof(buf),
+			       "{\"cpu_before_seconds\":%.9f,\"cpu_joined_seconds\":%.9f}\n",
+			       own_cpu(), joined);
+		write_file(before, buf, len);
+	}
+	execvp(argv[2], argv + 2);
+	die("exec of %s", argv[2]);
+}

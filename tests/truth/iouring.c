@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * N reads and writes of 64 KiB on one unlinked temporary file, all by io_uring with IOSQE_ASYNC, so
+ * that kernel workers (threads of this process, named iou-wrk-*) do the copying: the first 16
+ * write, then every 8th writes and the others read from the cache. Ends with 77 where io_uring may
+ * not be used. The file is in DIR, or in $TMPDIR, or in /tmp.
+ * Usage: iouring N [DIR]
+ */
+#include "truth.h"
+#include <dirent.h>
+#include <linux/io_uring.h>
+
+#define DEPTH 16
+#define BLOCK 65536
+
+static struct io_uring_params params;
+static struct io_uring_sqe *sqes;
+static char *sq, *cq;
+static int ring;
+
+static void *ring_map(size_t size, off_t what)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring, what);
+
+	if (p == MAP_FAILED)
+		die("mmap of the ring");
+	return p;
+}
+
+static unsigned int *word(char *base, unsigned int offset)
+{
+	return (unsigned int *)(base + offset);
+}
+
+/* Puts operation i on block i % DEPTH into slot `slot`; one of the ring's buffers for each. */
+static void put(unsigned int slot, long i, int fd, char *buffers)
+{
+	struct io_uring_sqe *sqe = &sqes[slot];
+	unsigned int tail = *word(sq, params.sq_off.tail);
+
+	memset(sqe, 0, sizeof(*sqe));
+	sqe->opcode = i < DEPTH || i % 8 == 0 ? IORING_OP_WRITE : IORING_OP_READ;
+	sqe->flags = IOSQE_ASYNC;
+	sqe->fd = fd;
+	sqe->addr = (uintptr_t)(buffers + slot * BLOCK);
+	sqe->len = BLOCK;
+	sqe->off = (i % DEPTH) * BLOCK;
+	sqe->user_data = sqe->opcode;
+	word(sq, params.sq_off.array)[tail & *word(sq, params.sq_off.ring_mask)] = slot;
+	__atomic_store_n(word(sq, params.sq_off.tail), tail + 1, __ATOMIC_RELEASE);
+}
+
+/* Takes all results there are; each has to be a whole block. */
+static unsigned int take(long *bytes_read, long *bytes_written)
+{
+	struct io_uring_cqe *cqes = (struct io_uring_cqe *)(cq + params.cq_off.cqes);
+	unsigned int head = *word(cq, params.cq_off.head), first = head;
+	unsigned int tail = __atomic_load_n(word(cq, params.cq_off.tail), __ATOMIC_ACQUIRE);
+
+	for (; head != tail; head++) {
+		struct io_uring_cqe *cqe = &cqes[head & *word(cq, params.cq_off.ring_mask)];
+
+		errno = cqe->res < 0 ? -cqe->res : 0;
+		if (cqe->res != BLOCK)
+			die("an operation did %d bytes", cqe->res);
+		*(cqe->user_data == IORING_OP_READ ? bytes_read : bytes_written) += BLOCK;
+	}
+	__atomic_store_n(word(cq, params.cq_off.head), head, __ATOMIC_RELEASE);
+	return head - first;
+}
+
+/* How many threads there are besides the first: the workers, as nothing else makes threads. */
+static long workers(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	long n = -1;
+
+	if (!dir)
+		return 0;
+	for (struct dirent *d; (d = readdir(dir));)
+		n += d->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	const char *dir = argc == 3 ? argv[2] : getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
+	long n, batch, done, bytes_read = 0, bytes_written = 0, most = 0;
+	char path[4096], *buffers = map_small(DEPTH * BLOCK);
+	int fd;
+
+	if (argc != 2 && argc != 3)
+		usage("iouring N [DIR]");
+	n = number(argv[1]);
+	ring = syscall(SYS_io_uring_setup, DEPTH, &params);
+	if (ring < 0)
+		return TRUTH_SKIP;
+	sq = ring_map(params.sq_off.array + params.sq_entries * 4, IORING_OFF_SQ_RING);
+	cq = ring_map(params.cq_off.cqes + params.cq_entries * sizeof(struct io_uring_cqe),
+		      IORING_OFF_CQ_RING);
+	sqes = ring_map(params.sq_entries * sizeof(*sqes), IORING_OFF_SQES);
+	snprintf(path, sizeof(path), "%s/truth-iouring-XXXXXX", dir);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0 || unlink(path))
+		die("%s", path);
+	for (long i = 0; i < n; i += batch) {
+		batch = n - i < DEPTH ? n - i : DEPTH;
+		for (long k = 0; k < batch; k++)
+			put(k, i + k, fd, buffers);
+		if (syscall(SYS_io_uring_enter, ring, batch, batch, IORING_ENTER_GETEVENTS, 0, 0) !=
+		    batch)
+			die("io_uring_enter");
+		for (done = take(&bytes_read, &bytes_written); done < batch;
+		     done += take(&bytes_read, &bytes_written))
+			syscall(SYS_io_uring_enter, ring, 0, batch - done, IORING_ENTER_GETEVENTS,
+				0, 0);
+		if (i < 4 * DEPTH && workers() > most)
+			most = workers();
+	}
+	tell(1, 0, 0,
+	     ",\"bytes_read\":%ld,\"bytes_written\":%ld,\"workers_seen\":%ld,"
+	     "\"own_thread_seconds\":%.9f",
+	     bytes_read, bytes_written, most, clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e9);
+	return 0;
+}

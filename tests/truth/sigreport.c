@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Appends the name of each INT, TERM, HUP, USR1 and USR2 it receives to FILE, a line each, and ends
+ * after SECS seconds with 7. Says READY on stdout first; from when FILE exists no signal is lost.
+ * Usage: sigreport FILE SECS
+ */
+#include "truth.h"
+
+static const struct {
+	int sig;
+	const char *line;
+} known[] = {
+	{SIGINT, "INT\n"},   {SIGTERM, "TERM\n"}, {SIGHUP, "HUP\n"},
+	{SIGUSR1, "USR1\n"}, {SIGUSR2, "USR2\n"},
+};
+#define KNOWN (sizeof(known) / sizeof(*known))
+
+static int out;
+
+static void report(int sig)
+{
+	int err = errno;
+
+	for (size_t i = 0; i < KNOWN; i++)
+		if (known[i].sig == sig && write(out, known[i].line, strlen(known[i].line)) < 0)
+			_exit(TRUTH_ERROR);
+	errno = err;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction act = {.sa_handler = report, .sa_flags = SA_RESTART};
+	sigset_t set;
+	double secs;
+
+	if (argc != 3)
+		usage("sigreport FILE SECS");
+	secs = number(argv[2]);
+	sigfillset(&act.sa_mask);
+	sigprocmask(SIG_BLOCK, &act.sa_mask, NULL);
+	for (size_t i = 0; i < KNOWN; i++)
+		sigaction(known[i].sig, &act, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	out = open(argv[1], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (out < 0)
+		die("%s", argv[1]);
+	sigemptyset(&set);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	dprintf(1, "READY\n");
+	sleep_seconds(secs);
+	return 7;
+}

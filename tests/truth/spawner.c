@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * N times posix_spawn() of a program, one after the other, each waited for; there are N + 1
+ * processes if that program makes none. An ending other than 0 is only counted.
+ * Usage: spawner N PATH [ARGS]
+ */
+#include "truth.h"
+#include <spawn.h>
+
+int main(int argc, char **argv)
+{
+	long n, nonzero = 0;
+	double cpu = 0;
+	pid_t pid;
+
+	if (argc < 3)
+		usage("spawner N PATH [ARGS]");
+	n = number(argv[1]);
+	hide_truth_out();
+	for (long i = 0; i < n; i++) {
+		errno = posix_spawn(&pid, argv[2], NULL, NULL, argv + 2, environ);
+		if (errno)
+			die("posix_spawn of %s", argv[2]);
+		nonzero += !!reap(pid, &cpu);
+	}
+	tell(1 + n, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"nonzero\":%ld", cpu, nonzero);
+	return 0;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static enum log_level shown = LOG_NORMAL;
+
+void log_set_level(enum log_level level)
+{
+	shown = level;
+}
+
+static void put(const char *prefix, const char *format, va_list args)
+{
+	char line[2048];
+	int n = snprintf(line, sizeof(line), "bpfmon: %s", prefix);
+	int m = vsnprintf(line + n, sizeof(line) - n - 1, format, args);
+	ssize_t done;
+
+	n += m;
+	if (n > (int)sizeof(line) - 2)
+		n = sizeof(line) - 2;
+	line[n++] = '\n';
+	done = write(STDERR_FILENO, line, n);
+	(void)done; /* there is nobody left to tell */
+}
+
+void log_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put("", format, args);
+	va_end(args);
+}
+
+void log_warn(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	put("warning: ", format, args);
+	va_end(args);
+}
+
+void log_info(const char *format, ...)
+{
+	va_list args;
+
+	if (shown < LOG_VERBOSE)
+		return;
+	va_start(args, format);
+	put("", format, args);
+	va_end(args);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Diagnostics on stderr: one line each, "bpfmon: " before it, written whole. */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
+
+void log_set_level(enum log_level level);
+
+/* Something failed: always shown. */
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Something went wrong that the run survives: always shown. */
+void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Shown with --verbose. */
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon check: what this machine offers, capability by capability. */
+#include "cmd/cmd.h"
+
+#include "base/log.h"
+#include "collect/tracker.h"
+
+#include "collect/capability.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void show(void *context, const char *name, bool available, const char *why)
+{
+	bool *all = context;
+
+	*all &= available;
+	printf("%-30s %s%s%s\n", name, available ? "available" : "missing",
+	       available ? "" : ": ", available ? "" : why);
+}
+
+/* Nothing tells as well as trying. */
+static bool try_to_load(void)
+{
+	struct tracker_options o = { 0 };
+	struct tracker t;
+	char why[512] = "";
+	int err;
+
+	metric_set_all(&o.wanted);
+	err = tracker_open(&t, &o, why, sizeof(why));
+	printf("%-30s %s%s%s\n", "following processes", err ? "missing" : "available",
+	       err ? ": " : "", why);
+	if (!err)
+		tracker_close(&t);
+	return !err;
+}
+
+int cmd_check(int argc, char **argv)
+{
+	bool all = true;
+
+	(void)argv;
+	if (argc > 1) {
+		log_error("check takes no arguments");
+		return EXIT_USAGE;
+	}
+	capability_each(show, &all);
+	return try_to_load() ? 0 : 1;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/cmd.h"
+
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "check", cmd_check },
+	{ "metrics", cmd_metrics },
+};
+
+int main(int argc, char **argv)
+{
+	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return commands[i].run(argc - 1, argv + 1);
+	return cmd_run(argc, argv);
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "collect/capability.h"
+
+#include "base/cleanup.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+
+#define BTF_PATH "/sys/kernel/btf/vmlinux"
+
+/* The kernel's types, loaded once and given back with the process. */
+static const struct btf *kernel_btf(void)
+{
+	static struct btf *btf;
+
+	if (!btf)
+		btf = btf__load_vmlinux_btf();
+	return libbpf_get_error(btf) ? NULL : btf;
+}
+
+/* Whether @type (or a nameless part of it) has the member @name; its type then is in @member. */
+static bool find_member(const struct btf *btf, __u32 type, const char *name, size_t length,
+			__u32 *member)
+{
+	const struct btf_type *t = btf__type_by_id(btf, type);
+	const struct btf_member *m;
+
+	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
+		t = btf__type_by_id(btf, t->type);
+	if (!t || !btf_is_composite(t))
+		return false;
+	m = btf_members(t);
+	for (int i = 0; i < btf_vlen(t); i++) {
+		const char *is = btf__name_by_offset(btf, m[i].name_off);
+
+		if ((!*is && find_member(btf, m[i].type, name, length, member)) ||
+		    (strlen(is) == length && !memcmp(is, name, length))) {
+			if (*is)
+				*member = m[i].type;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether struct @root has the member at @path ("a.b.c"). */
+static bool has_field(const char *root, const char *path)
+{
+	const struct btf *btf = kernel_btf();
+	__s32 type = btf ? btf__find_by_name_kind(btf, root, BTF_KIND_STRUCT) : -1;
+	__u32 at = (__u32)type;
+
+	if (type < 0)
+		return false;
+	for (;;) {
+		size_t n = strcspn(path, ".");
+
+		if (!find_member(btf, at, path, n, &at))
+			return false;
+		if (!path[n])
+			return true;
+		path += n + 1;
+	}
+}
+
+static bool has_type(const char *name, __u32 kind)
+{
+	const struct btf *btf = kernel_btf();
+
+	return btf && btf__find_by_name_kind(btf, name, kind) > 0;
+}
+
+bool capability_has_tracepoint(const char *name)
+{
+	char type[64];
+
+	snprintf(type, sizeof(type), "btf_trace_%s", name);
+	return has_type(type, BTF_KIND_TYPEDEF);
+}
+
+bool capability_has_percpu_rss(void)
+{
+	return !has_type("mm_rss_stat", BTF_KIND_STRUCT);
+}
+
+bool capability_has_syscall_programs(void)
+{
+	return libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) > 0;
+}
+
+/* The commit that gave the hook its second argument moved it before exit_mm(). */
+bool capability_has_exact_peak(void)
+{
+	const struct btf *btf = kernel_btf();
+	__s32 id = btf ? btf__find_by_name_kind(btf, "btf_trace_sched_process_exit",
+						BTF_KIND_TYPEDEF)
+		       : -1;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+
+	while (t && (btf_is_typedef(t) || btf_is_ptr(t)))
+		t = btf__type_by_id(btf, t->type);
+	return t && btf_is_func_proto(t) && btf_vlen(t) >= 3; /* context, task, group_dead */
+}
+
+static bool has_capability(int cap)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return data[cap / 32].effective >> (cap % 32) & 1;
+}
+
+static bool is_locked_down(void)
+{
+	__cleanup(fclosep) FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char line[128] = "";
+
+	return f && fgets(line, sizeof(line), f) && strstr(line, "[confidentiality]");
+}
+
+static int check_kernel(char *why, size_t size)
+{
+	struct utsname uts;
+	int major = 0, minor = 0;
+
+	/* only to say it in words: what decides is whether the programs load */
+	if (!uname(&uts) && sscanf(uts.release, "%d.%d", &major, &minor) == 2 &&
+	    (major < 5 || (major == 5 && minor < 10))) {
+		snprintf(why, size, "this kernel is %d.%d and the oldest that can be used is 5.10",
+			 major, minor);
+		return -ENOSYS;
+	}
+	return 0;
+}
+
+static int check_privilege(char *why, size_t size)
+{
+	if (has_capability(CAP_SYS_ADMIN) ||
+	    (has_capability(CAP_BPF) && has_capability(CAP_PERFMON)))
+		return 0;
+	snprintf(why, size, "following processes needs root, or CAP_BPF and CAP_PERFMON; try sudo");
+	return -EPERM;
+}
+
+static int check_btf(char *why, size_t size)
+{
+	if (!access(BTF_PATH, R_OK))
+		return 0;
+	snprintf(why, size, "the kernel does not describe its types (%s); use one built with %s",
+		 BTF_PATH, "CONFIG_DEBUG_INFO_BTF");
+	return -ENOENT;
+}
+
+static int check_lockdown(char *why, size_t size)
+{
+	if (!is_locked_down())
+		return 0;
+	snprintf(why, size, "%s; boot with lockdown=integrity or none",
+		 "the kernel is locked down for confidentiality and lets nobody read its memory");
+	return -EPERM;
+}
+
+static const struct {
+	const char *name;
+	int (*check)(char *why, size_t size);
+} core_checks[] = {
+	{ "kernel", check_kernel },
+	{ "privilege", check_privilege },
+	{ "types", check_btf },
+	{ "lockdown", check_lockdown },
+};
+
+int capability_core(char *why, size_t size)
+{
+	for (size_t i = 0; i < sizeof(core_checks) / sizeof(*core_checks); i++) {
+		int err = core_checks[i].check(why, size);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static bool has_runqueue_wait(void)
+{
+	__cleanup(fclosep) FILE *f = fopen("/proc/self/schedstat", "re");
+	unsigned long long ran, waited, slices = 0;
+
+	/* where nothing is kept the file is absent, or all zero */
+	return f && fscanf(f, "%llu %llu %llu", &ran, &waited, &slices) == 3 && slices;
+}
+
+static const char *why_not(const struct metric *m, enum metric_id id)
+{
+	if (m->field && !has_field("task_struct", m->field))
+		return m->group == GROUP_IO ? "kernel built without CONFIG_TASK_IO_ACCOUNTING"
+					    : "kernel does not keep it for a task";
+	if (id == M_runqueue_wait && !has_runqueue_wait())
+		return "kernel does not keep it: needs CONFIG_SCHED_INFO";
+	return NULL;
+}
+
+void capability_metrics(const struct metric_set *wanted, struct metric_set *usable,
+			const char *unusable[NR_METRICS])
+{
+	memset(usable, 0, sizeof(*usable));
+	for (int i = 0; i < NR_METRICS; i++) {
+		enum metric_id id = (enum metric_id)i;
+
+		unusable[i] = NULL;
+		if (!metric_has(wanted, id))
+			continue;
+		unusable[i] = why_not(metric_get(id), id);
+		if (!unusable[i])
+			metric_put(usable, id);
+	}
+}
+
+void capability_each(void (*fn)(void *context, const char *name, bool available, const char *why),
+		     void *context)
+{
+	static const char *const hooks[] = { "task_newtask", "sched_process_fork",
+					     "sched_process_exec", "sched_process_exit",
+					     "sched_process_free" };
+	struct metric_set all, usable;
+	const char *unusable[NR_METRICS];
+	char why[256] = "";
+
+	for (size_t i = 0; i < sizeof(core_checks) / sizeof(*core_checks); i++)
+		fn(context, core_checks[i].name, !core_checks[i].check(why, sizeof(why)), why);
+	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
+		fn(context, hooks[i], capability_has_tracepoint(hooks[i]),
+		   "the kernel has no such tracepoint; 5.10 or later has it");
+	fn(context, "peaks of images ended by exec", capability_has_tracepoint("sched_prepare_exec"),
+	   "needs the tracepoint sched_prepare_exec (6.12); without it they are upper bounds");
+	fn(context, "peaks of last images", capability_has_exact_peak(),
+	   "the address space is gone at exit (before 6.16): some are upper bounds");
+	metric_set_all(&all);
+	capability_metrics(&all, &usable, unusable);
+	for (int i = 0; i < NR_METRICS; i++)
+		fn(context, metric_get((enum metric_id)i)->key,
+		   metric_has(&usable, (enum metric_id)i), unusable[i] ? unusable[i] : "");
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "collect/collector.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/control.h"
+#include "base/privilege.h"
+#include "collect/session.h"
+#include "wire/writer.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+
+#define TREE_POLL_MS 20 /* how soon the end of the last descendant is noticed */
+
+/* The BPF capabilities are kept only where the kernel asks for them again (5.10). */
+static void privilege_drop(struct session *s)
+{
+	const uint64_t bpf = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN;
+
+	privilege_use(0);
+	if (!tracker_drain(&s->tracker, NULL, NULL)) {
+		privilege_keep(0);
+		return;
+	}
+	privilege_use(UINT64_MAX);
+	privilege_keep(bpf);
+}
+
+/* Ticks at start + k * interval: a late one does not shift the next. */
+static int ticks_start(uint64_t start_ns, uint64_t interval_ns)
+{
+	uint64_t first = start_ns + interval_ns;
+	struct itimerspec at = {
+		.it_value = { (time_t)(first / NSEC_PER_SEC), (long)(first % NSEC_PER_SEC) },
+		.it_interval = { (time_t)(interval_ns / NSEC_PER_SEC),
+				 (long)(interval_ns % NSEC_PER_SEC) },
+	};
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0 && timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static void tick(struct session *s, int fd)
+{
+	uint64_t passed = 0;
+
+	if (read(fd, &passed, sizeof(passed)) != sizeof(passed) || !passed)
+		return;
+	if (passed > 1) { /* the last sample, or the machine, took longer than the interval */
+		s->summary.late_ticks += passed - 1;
+		write_event(&s->json, s->run, clock_ns(CLOCK_MONOTONIC) - s->start_ns,
+			    "late_ticks", passed - 1);
+		stream_put(&s->stream, &s->json);
+	}
+	session_sample(s);
+}
+
+static void set_status(struct summary *sum, int status)
+{
+	sum->has_status = true;
+	if (WIFSIGNALED(status))
+		sum->signal = WTERMSIG(status);
+	else
+		sum->exit_code = WEXITSTATUS(status);
+}
+
+static void incomplete(struct summary *sum, const char *reason)
+{
+	sum->complete = false;
+	snprintf(sum->reason, sizeof(sum->reason), "%s", reason);
+}
+
+enum progress { RUNNING, COMMAND_ENDED, OVER };
+
+static enum progress hear(struct session *s, enum progress now)
+{
+	struct control m;
+	int got = control_receive(s->options->control_fd, &m);
+
+	if (got == -EAGAIN)
+		return now;
+	if (got != 1) {
+		incomplete(&s->summary, "the launcher was killed");
+		return OVER;
+	}
+	if (m.type == CONTROL_ENDED) {
+		set_status(&s->summary, m.value);
+		return s->options->wait_tree ? COMMAND_ENDED : OVER;
+	}
+	incomplete(&s->summary, now == RUNNING ? "stopped before the command had ended"
+					       : "stopped before the last descendant had ended");
+	return OVER;
+}
+
+static void watch(struct session *s)
+{
+	__cleanup(closep) int timer = ticks_start(s->start_ns, s->run->interval_ns);
+	enum progress now = RUNNING;
+	struct pollfd p[] = {
+		{ .fd = s->options->control_fd, .events = POLLIN },
+		{ .fd = timer, .events = POLLIN },
+		{ .fd = ring_buffer__epoll_fd(s->ring), .events = POLLIN },
+		{ .fd = s->options->stream_fd },
+	};
+
+	while (now != OVER) {
+		if (now == COMMAND_ENDED && !session_live(s))
+			break;
+		p[3].fd = s->stream.is_broken ? -1 : s->options->stream_fd;
+		p[3].events = stream_is_waiting(&s->stream) ? POLLOUT : 0;
+		if (poll(p, 4, now == COMMAND_ENDED ? TREE_POLL_MS : -1) < 0)
+			continue;
+		if (p[2].revents)
+			session_consume(s);
+		if (p[3].revents & (POLLERR | POLLHUP))
+			s->stream.is_broken = true;
+		else if (p[3].revents)
+			stream_flush(&s->stream);
+		if (p[1].revents)
+			tick(s, timer);
+		if (p[0].revents)
+			now = hear(s, now);
+	}
+}
+
+/* Waits for the word that the command has been executed. False: it was not. */
+static bool wait_for_start(const struct collector_options *o, uint64_t *when_ns)
+{
+	struct control m;
+
+	if (control_receive(o->control_fd, &m) != 1 || m.type != CONTROL_START)
+		return false;
+	*when_ns = m.when_ns;
+	return true;
+}
+
+int collector_run(const struct collector_options *o)
+{
+	struct session s;
+	char why[512] = "";
+	uint64_t start_ns;
+	int err = session_open(&s, o, why, sizeof(why));
+
+	if (err) {
+		control_send(o->control_fd, CONTROL_FAILED, err, 0, why);
+		session_done(&s);
+		return err;
+	}
+	privilege_drop(&s);
+	control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
+	if (wait_for_start(o, &start_ns)) {
+		session_start(&s, start_ns);
+		watch(&s);
+		if (s.stream.is_broken)
+			incomplete(&s.summary, "the recorder was killed: its files end there");
+		session_close(&s);
+		if (s.stream.is_broken && o->show)
+			o->show(&s.summary, o->show_context);
+	}
+	session_done(&s);
+	return 0;
+}

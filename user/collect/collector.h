@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The role that needs privilege: follows, samples, writes the stream; opens no user's file. */
+#ifndef COLLECT_COLLECTOR_H
+#define COLLECT_COLLECTOR_H
+
+#include "collect/tracker.h"
+#include "model/run.h"
+#include "model/summary.h"
+
+struct collector_options {
+	struct tracker_options tracker;
+	struct run *run; /* described, but for start and usable metrics */
+	pid_t command;	 /* waits to be executed */
+	pid_t recorder;
+	int control_fd; /* to the launcher */
+	int stream_fd;	/* to the recorder */
+	bool wait_tree; /* go on until the last descendant has ended */
+	/* Called with the summary when the recorder is gone and cannot show it. */
+	void (*show)(const struct summary *s, void *context);
+	void *show_context;
+};
+
+/* Runs the role to its end. 0, or a negative errno that the launcher was told of. */
+int collector_run(const struct collector_options *o);
+
+#endif

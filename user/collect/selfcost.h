@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a process of bpfmon itself has cost so far. */
+#ifndef COLLECT_SELFCOST_H
+#define COLLECT_SELFCOST_H
+
+#include "model/summary.h"
+
+#include <sys/types.h>
+
+/* Zero for what cannot be read. */
+void selfcost_read(pid_t pid, struct role_cost *cost);
+
+#endif

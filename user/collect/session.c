@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "collect/session.h"
+
+#include "base/clock.h"
+#include "collect/record.h"
+#include "collect/selfcost.h"
+#include "wire/writer.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void remember_emitted(struct session *s, uint64_t serial)
+{
+	uint64_t *all = reallocarray(s->emitted, s->nr_emitted + 1, sizeof(*all));
+
+	if (!all) {
+		s->unnamed++;
+		return;
+	}
+	s->emitted = all;
+	s->emitted[s->nr_emitted++] = serial;
+}
+
+static void emit(struct session *s, const struct process_record *r, const struct drain_row *row)
+{
+	struct process p;
+
+	record_read(&p, r, row, &s->images, &s->run->usable, s->epoch_less_boot_ns);
+	if (summary_add_process(&s->summary, &p))
+		s->unnamed++;
+	write_process(&s->json, &p);
+	stream_put(&s->stream, &s->json);
+	if (s->is_closing)
+		remember_emitted(s, r->serial);
+}
+
+static int event(void *context, void *data, size_t size)
+{
+	struct session *s = context;
+	const __u32 *kind = data;
+
+	(void)size;
+	if (*kind == EVENT_PROCESS)
+		emit(s, &((struct process_event *)data)->rec, NULL);
+	else if (images_add(&s->images, data, clock_ns(CLOCK_MONOTONIC)))
+		s->unnamed++;
+	return 0;
+}
+
+int session_open(struct session *s, const struct collector_options *o, char *why, size_t size)
+{
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	s->options = o;
+	s->run = o->run;
+	s->summary.complete = true;
+	stream_init(&s->stream, o->stream_fd);
+	err = images_init(&s->images);
+	if (!err)
+		err = tracker_open(&s->tracker, &o->tracker, why, size);
+	if (err)
+		return err;
+	malloc_trim(0); /* the kernel's types took many MB */
+	s->ring = tracker_events(&s->tracker, event, s);
+	if (!s->ring) {
+		err = -errno;
+		snprintf(why, size, "the ring buffer cannot be mapped: %s", strerror(-err));
+		return err;
+	}
+	err = tracker_follow(&s->tracker, o->command);
+	if (err)
+		snprintf(why, size, "the command's process %d cannot be followed: %s", o->command,
+			 strerror(-err));
+	memcpy(&s->run->usable, &s->tracker.usable, sizeof(s->run->usable));
+	memcpy(s->run->unusable, s->tracker.unusable, sizeof(s->run->unusable));
+	return err;
+}
+
+void session_consume(struct session *s)
+{
+	ring_buffer__consume(s->ring);
+}
+
+static void keep_row(void *context, const struct drain_row *row)
+{
+	struct session *s = context;
+
+	if (s->nr_rows == s->room_rows) {
+		size_t room = s->room_rows ? s->room_rows * 2 : 256;
+		struct drain_row *rows = reallocarray(s->rows, room, sizeof(*rows));
+
+		if (!rows) {
+			s->unnamed++;
+			return;
+		}
+		s->rows = rows;
+		s->room_rows = room;
+	}
+	s->rows[s->nr_rows++] = *row;
+}
+
+static int by_mm(const void *a, const void *b)
+{
+	const struct drain_row *p = a, *q = b;
+
+	return p->mm < q->mm ? -1 : p->mm > q->mm;
+}
+
+/* The sums over address spaces, each counted once whoever shares it. */
+static void sum_memory(struct session *s, struct sample *smp)
+{
+	uint64_t rss = 0, vms = 0, swap = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const struct metric_set *usable = &s->run->usable;
+
+	if (s->nr_rows)
+		qsort(s->rows, s->nr_rows, sizeof(*s->rows), by_mm);
+	for (size_t i = 0; i < s->nr_rows; i++) {
+		const struct drain_row *row = &s->rows[i];
+
+		if (!row->mm || (i && row->mm == s->rows[i - 1].mm))
+			continue;
+		rss += row->rss_pages;
+		vms += row->vms_pages;
+		swap += row->swap_pages;
+	}
+	if (metric_has(usable, M_rss))
+		sample_set(smp, M_rss, rss * page);
+	if (metric_has(usable, M_vms))
+		sample_set(smp, M_vms, vms * page);
+	if (metric_has(usable, M_swap))
+		sample_set(smp, M_swap, swap * page);
+}
+
+static void put_totals(struct session *s, struct sample *smp, const struct account *a)
+{
+	const struct metric_set *usable = &s->run->usable;
+	uint64_t took = smp->elapsed_ns - s->last_elapsed_ns;
+
+#define TASK_METRIC(base, ...)                                                                     \
+	if (metric_has(usable, M_##base))                                                          \
+		sample_set(smp, M_##base, a->base);
+#define SPLIT_METRIC TASK_METRIC
+#define ACCOUNT_METRIC TASK_METRIC
+#include "bpfmon/metrics.def"
+	if (metric_has(usable, M_cores) && took)
+		sample_set(smp, M_cores, (a->cpu - s->last_cpu_ns) * 1000 / took);
+	s->last_cpu_ns = a->cpu;
+	s->last_elapsed_ns = smp->elapsed_ns;
+	s->live = a->processes;
+}
+
+static void note_drain_time(struct session *s, uint64_t before_ns)
+{
+	s->drain_us[(s->tracker.drains - 1) % DRAIN_TIMES] =
+		(uint32_t)((s->tracker.drain_ns_total - before_ns) / 1000);
+}
+
+static void take_sample(struct session *s, bool whole)
+{
+	uint64_t before_ns = s->tracker.drain_ns_total, now;
+	struct account totals;
+	struct sample smp = { 0 };
+
+	s->nr_rows = 0;
+	if (whole)
+		tracker_drain_whole(&s->tracker, keep_row, s);
+	else
+		tracker_drain(&s->tracker, keep_row, s);
+	note_drain_time(s, before_ns);
+	now = clock_ns(CLOCK_MONOTONIC);
+	smp.elapsed_ns = now - s->start_ns;
+	if (!tracker_totals(&s->tracker, &totals))
+		put_totals(s, &smp, &totals);
+	sum_memory(s, &smp);
+	session_consume(s);
+	for (size_t i = 0; i < s->nr_rows; i++)
+		images_touch(&s->images, s->rows[i].image, now);
+	images_prune(&s->images, now);
+	summary_add_sample(&s->summary, &smp);
+	write_sample(&s->json, s->run, &smp);
+	stream_put(&s->stream, &s->json);
+	sample_reset(&smp);
+}
+
+void session_sample(struct session *s)
+{
+	take_sample(s, false);
+	stream_flush(&s->stream);
+}
+
+void session_start(struct session *s, uint64_t start_ns)
+{
+	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
+
+	s->start_ns = start_ns;
+	s->run->start_epoch_ns = clock_ns(CLOCK_REALTIME) - since_ns;
+	s->epoch_less_boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	write_meta(&s->json, s->run);
+	stream_put(&s->stream, &s->json);
+	session_sample(s);
+}
+
+uint64_t session_live(struct session *s)
+{
+	struct account totals;
+
+	return tracker_totals(&s->tracker, &totals) ? 0 : totals.processes;
+}
+
+static int by_serial(const void *a, const void *b)
+{
+	const struct drain_row *p = a, *q = b;
+
+	return p->serial < q->serial ? -1 : p->serial > q->serial;
+}
+
+static void emit_left(void *context, const struct process_record *r)
+{
+	struct session *s = context;
+	struct drain_row key = { .serial = r->serial };
+
+	for (size_t i = 0; i < s->nr_emitted; i++)
+		if (s->emitted[i] == r->serial)
+			return;
+	if (!(r->flags & PROCESS_ENDED))
+		s->summary.outlived++;
+	emit(s, r, s->nr_rows ? bsearch(&key, s->rows, s->nr_rows, sizeof(key), by_serial) : NULL);
+}
+
+static void tell_losses(struct session *s)
+{
+	static const char *const names[NR_LOSSES] = {
+		[LOSS_TASKS_FULL] = "tasks",	   [LOSS_PROCESSES_FULL] = "processes",
+		[LOSS_ACCOUNTS_FULL] = "accounts", [LOSS_RECORDS] = "process_records",
+		[LOSS_EXECS] = "exec_events",	   [LOSS_STALE] = "free_events",
+	};
+	const struct tracking *t = tracker_tracking(&s->tracker);
+	struct summary *sum = &s->summary;
+
+	for (int i = 0; i < NR_LOSSES; i++)
+		summary_add_loss(sum, names[i], t->loss[i]);
+	summary_add_loss(sum, "fork_events", tracker_unrepaired(&s->tracker));
+	summary_add_loss(sum, "stream_lines", s->stream.dropped);
+	summary_add_loss(sum, "memory_allocations", s->unnamed);
+	sum->repaired = t->adopted_late + t->ends_unseen + t->images_unseen;
+	if (t->loss[LOSS_TASKS_FULL] || t->loss[LOSS_PROCESSES_FULL])
+		snprintf(sum->reason, sizeof(sum->reason),
+			 "the map holds %u tasks; see --max-tasks",
+			 tracker_max_tasks(&s->tracker));
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint32_t *p = a, *q = b;
+
+	return *p < *q ? -1 : *p > *q;
+}
+
+static void tell_self(struct session *s)
+{
+	struct summary *sum = &s->summary;
+	size_t n = s->tracker.drains < DRAIN_TIMES ? s->tracker.drains : DRAIN_TIMES;
+
+	sum->drains = s->tracker.drains;
+	sum->drain_ns_total = s->tracker.drain_ns_total;
+	sum->drain_ns_max = s->tracker.drain_ns_max;
+	qsort(s->drain_us, n, sizeof(*s->drain_us), by_size);
+	sum->drain_ns_median = n ? s->drain_us[n / 2] * 1000ULL : 0;
+	selfcost_read(getpid(), &sum->collector);
+	selfcost_read(s->options->recorder, &sum->recorder);
+}
+
+void session_close(struct session *s)
+{
+	take_sample(s, true);
+	s->summary.map_bytes = tracker_map_bytes(&s->tracker);
+	s->is_closing = true;
+	tracker_detach(&s->tracker);
+	session_consume(s);
+	if (s->nr_rows)
+		qsort(s->rows, s->nr_rows, sizeof(*s->rows), by_serial);
+	tracker_each_process(&s->tracker, emit_left, s);
+	stream_flush(&s->stream);
+	tell_losses(s);
+	tell_self(s);
+	summary_finish(&s->summary);
+	write_summary(&s->json, &s->summary);
+	stream_put(&s->stream, &s->json);
+	stream_flush_whole(&s->stream);
+}
+
+void session_done(struct session *s)
+{
+	ring_buffer__free(s->ring);
+	tracker_close(&s->tracker);
+	images_done(&s->images);
+	stream_done(&s->stream);
+	summary_done(&s->summary);
+	jw_done(&s->json);
+	free(s->rows);
+	free(s->emitted);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One followed run: turns what the tracker reads into samples, records and the summary. */
+#ifndef COLLECT_SESSION_H
+#define COLLECT_SESSION_H
+
+#include "collect/collector.h"
+#include "collect/images.h"
+#include "collect/stream.h"
+
+#define DRAIN_TIMES 4096 /* the last so many are kept for their median */
+
+struct session {
+	const struct collector_options *options;
+	struct run *run;
+	struct tracker tracker;
+	struct ring_buffer *ring; /* owned */
+	struct images images;
+	struct stream stream;
+	struct summary summary;
+	struct json json;
+	struct drain_row *rows; /* owned; of the last drain */
+	size_t nr_rows, room_rows;
+	uint64_t start_ns;	    /* CLOCK_MONOTONIC */
+	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
+	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
+	uint64_t live; /* processes, at the last sample */
+	uint64_t unnamed; /* execs and rows that memory did not suffice for */
+	uint64_t *emitted; /* owned; serials of records since the hooks were detached */
+	size_t nr_emitted;
+	bool is_closing;
+	uint32_t drain_us[DRAIN_TIMES];
+};
+
+int session_open(struct session *s, const struct collector_options *o, char *why, size_t size);
+/* The command has just been executed: writes meta and the first sample. */
+void session_start(struct session *s, uint64_t start_ns);
+/* Drains, takes the records that have come, writes a sample. */
+void session_sample(struct session *s);
+/* Takes what is in the ring buffer now. */
+void session_consume(struct session *s);
+/* Live processes, as the kernel counts them now. */
+uint64_t session_live(struct session *s);
+/* The last drain, the records that are left, the summary; then nothing is left in the kernel. */
+void session_close(struct session *s);
+void session_done(struct session *s);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The way to the recorder: never blocks the collector; what does not fit is counted. */
+#ifndef COLLECT_STREAM_H
+#define COLLECT_STREAM_H
+
+#include "base/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct stream {
+	int fd;
+	char *queue; /* owned */
+	size_t start, used, room;
+	bool is_broken;	  /* nobody reads it any more */
+	uint64_t dropped; /* lines that did not fit */
+};
+
+void stream_init(struct stream *s, int fd);
+void stream_done(struct stream *s);
+/* Takes the lines of @j, counted as one, and empties it. */
+void stream_put(struct stream *s, struct json *j);
+/* Sends what can be sent at once. */
+void stream_flush(struct stream *s);
+/* Waits until all has been sent, or nobody reads it. */
+void stream_flush_whole(struct stream *s);
+static inline bool stream_is_waiting(const struct stream *s)
+{
+	return s->used > s->start && !s->is_broken;
+}
+
+#endif

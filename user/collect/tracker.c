@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "collect/tracker.h"
+
+#include "base/clock.h"
+#include "base/cleanup.h"
+#include "bpfmon.skel.h"
+#include "collect/capability.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define WHOLE_DRAIN_PASSES 16
+
+static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level, (void)format, (void)args;
+	return 0;
+}
+
+/* Up to 5.10 maps are charged to RLIMIT_MEMLOCK; later kernels do not look at it. */
+static void memlock_raise(void)
+{
+	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
+
+	setrlimit(RLIMIT_MEMLOCK, &all);
+}
+
+static void knobs_set(struct tracker *t, const struct tracker_options *o)
+{
+	struct bpfmon *s = t->skel;
+
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!metric_has(&t->usable, (enum metric_id)i))
+			continue;
+		if (metric_get((enum metric_id)i)->source == SOURCE_MEMORY)
+			s->rodata->want_memory = true;
+	}
+	s->rodata->wanted = 0;
+#define TASK_METRIC(base, ...)                                                                     \
+	if (metric_has(&t->usable, M_##base))                                                      \
+		s->rodata->wanted |= 1ULL << TC_##base;
+#include "bpfmon/metrics.def"
+	/* a split needs its whole; so do the cores in use */
+	if (metric_has(&t->usable, M_user) || metric_has(&t->usable, M_system) ||
+	    metric_has(&t->usable, M_cores))
+		s->rodata->wanted |= 1ULL << TC_cpu;
+	s->rodata->want_args = !o->no_args;
+	s->rodata->inject_misses = o->inject_misses;
+	s->rodata->nr_cpus = (unsigned)libbpf_num_possible_cpus();
+	s->bss->misses_seen = o->inject_misses > 0;
+	t->adopts_always = o->inject_misses > 0;
+	if (o->max_tasks) {
+		bpf_map__set_max_entries(s->maps.tasks, o->max_tasks);
+		bpf_map__set_max_entries(s->maps.processes, o->max_tasks);
+	}
+}
+
+static int load(struct tracker *t, char *why, size_t size)
+{
+	struct bpfmon *s = t->skel;
+	int err;
+
+	bpf_program__set_autoload(s->progs.memory__offsets,
+				  capability_has_percpu_rss() && capability_has_syscall_programs());
+	bpf_program__set_autoload(s->progs.memory__prepare_exec,
+				  capability_has_tracepoint("sched_prepare_exec"));
+	err = bpfmon__load(s);
+	if (err)
+		snprintf(why, size, "the kernel did not load the programs: %s", strerror(-err));
+	return err;
+}
+
+static int attach(struct tracker *t, char *why, size_t size)
+{
+	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options);
+	union bpf_iter_link_info info = { .map.map_fd = (__u32)bpf_map__fd(t->skel->maps.tasks) };
+	int err;
+
+	bpf_program__set_autoattach(t->skel->progs.drain__tasks, false);
+	bpf_program__set_autoattach(t->skel->progs.follow__adopt, false);
+	err = bpfmon__attach(t->skel);
+	if (err) {
+		snprintf(why, size, "the kernel did not attach the programs: %s", strerror(-err));
+		return err;
+	}
+	t->adopt_link = bpf_program__attach_iter(t->skel->progs.follow__adopt, NULL);
+	options.link_info = &info;
+	options.link_info_len = sizeof(info);
+	t->drain_link = bpf_program__attach_iter(t->skel->progs.drain__tasks, &options);
+	if (t->adopt_link && t->drain_link)
+		return 0;
+	err = -errno;
+	snprintf(why, size, "the kernel has no iterators over tasks and map elements: %s",
+		 strerror(-err));
+	return err;
+}
+
+/* Where it does not run, resident memory is the central part of the kernel's counters. */
+static void offsets_find(struct tracker *t)
+{
+	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, run);
+	int fd = bpf_program__fd(t->skel->progs.memory__offsets);
+
+	if (fd >= 0)
+		bpf_prog_test_run_opts(fd, &run);
+}
+
+int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size)
+{
+	int err;
+
+	memset(t, 0, sizeof(*t));
+	if (!getenv("DBG")) libbpf_set_print(quiet);
+	memlock_raise();
+	err = capability_core(why, why_size);
+	if (err)
+		return err;
+	capability_metrics(&o->wanted, &t->usable, t->unusable);
+	t->skel = bpfmon__open();
+	if (!t->skel) {
+		err = -errno;
+		snprintf(why, why_size, "the programs cannot be opened: %s", strerror(-err));
+		return err;
+	}
+	knobs_set(t, o);
+	err = load(t, why, why_size);
+	if (!err)
+		offsets_find(t);
+	if (!err)
+		err = attach(t, why, why_size);
+	if (err)
+		tracker_close(t);
+	return err;
+}
+
+void tracker_detach(struct tracker *t)
+{
+	bpfmon__detach(t->skel);
+}
+
+void tracker_close(struct tracker *t)
+{
+	bpf_link__destroy(t->drain_link);
+	bpf_link__destroy(t->adopt_link);
+	bpfmon__destroy(t->skel);
+	memset(t, 0, sizeof(*t));
+}
+
+/* Runs an iterator to its end; @row is called for what it wrote. */
+static int iterate(struct bpf_link *link, drain_fn row, void *context)
+{
+	__cleanup(closep) int fd = bpf_iter_create(bpf_link__fd(link));
+	struct drain_row rows[64];
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		n = read(fd, rows, sizeof(rows));
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n <= 0)
+			return n ? -errno : 0;
+		/* the kernel cuts its buffer at whole rows */
+		for (size_t i = 0; row && i < (size_t)n / sizeof(rows[0]); i++)
+			row(context, &rows[i]);
+	}
+}
+
+int tracker_follow(struct tracker *t, pid_t pid)
+{
+	int err;
+
+	t->skel->bss->root_account = (struct account_key){ .tree = (__u64)pid };
+	t->skel->bss->root_pid = (__u32)pid;
+	err = iterate(t->adopt_link, NULL, NULL);
+	t->skel->bss->root_pid = 0;
+	if (err)
+		return err;
+	return t->skel->bss->tracking.entries ? 0 : -ESRCH;
+}
+
+static uint64_t missed(const struct bpf_program *prog)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
+		return 0;
+	return info.recursion_misses;
+}
+
+/* From 7.0 on the kernel may skip a program for an event: its count says so. */
+static void repair(struct tracker *t)
+{
+	const struct bpfmon *s = t->skel;
+	uint64_t born = missed(s->progs.follow__newtask), forked = missed(s->progs.follow__fork);
+	uint64_t all = born + forked + missed(s->progs.follow__exec) +
+		       missed(s->progs.follow__exit) + missed(s->progs.follow__free);
+
+	t->births_missed = born < forked ? born : forked;
+	if (all == t->misses && !t->adopts_always)
+		return;
+	t->misses = all;
+	t->skel->bss->misses_seen = true;
+	iterate(t->adopt_link, NULL, NULL);
+}
+
+uint64_t tracker_unrepaired(const struct tracker *t)
+{
+	uint64_t found = tracker_tracking(t)->adopted_late;
+
+	return t->births_missed > found ? t->births_missed - found : 0;
+}
+
+int tracker_drain(struct tracker *t, drain_fn row, void *context)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC), took;
+	int err;
+
+	repair(t);
+	t->skel->bss->drain_epoch++;
+	t->skel->bss->tracking.visited = 0;
+	err = iterate(t->drain_link, row, context);
+	took = clock_ns(CLOCK_MONOTONIC) - start;
+	t->drains++;
+	t->drain_ns_total += took;
+	if (took > t->drain_ns_max)
+		t->drain_ns_max = took;
+	return err;
+}
+
+int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
+{
+	const volatile struct tracking *now = &t->skel->bss->tracking;
+	int err = tracker_drain(t, row, context);
+
+	for (int i = 1; !err && i < WHOLE_DRAIN_PASSES && now->visited < now->entries; i++) {
+		t->skel->bss->tracking.visited = 0; /* same epoch: each process is told of once */
+		err = iterate(t->drain_link, row, context);
+	}
+	return err;
+}
+
+int tracker_totals(struct tracker *t, struct account *totals)
+{
+	const struct bpf_map *map = t->skel->maps.accounts;
+	struct account_key key, *previous = NULL;
+	struct account one;
+
+	memset(totals, 0, sizeof(*totals));
+	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
+		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &one, sizeof(one), 0)) {
+			__u64 *sum = (__u64 *)totals;
+			const __u64 *part = (const __u64 *)&one;
+
+			for (size_t i = 0; i < sizeof(one) / sizeof(*part); i++)
+				sum[i] += part[i];
+		}
+		previous = &key;
+	}
+	return previous ? 0 : -ENOENT;
+}
+
+const struct tracking *tracker_tracking(const struct tracker *t)
+{
+	return &t->skel->bss->tracking;
+}
+
+int tracker_events_fd(const struct tracker *t)
+{
+	return bpf_map__fd(t->skel->maps.events);
+}
+
+struct ring_buffer *tracker_events(struct tracker *t, event_fn fn, void *context)
+{
+	return ring_buffer__new(tracker_events_fd(t), fn, context, NULL);
+}
+
+int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct process_record *),
+			 void *context)
+{
+	const struct bpf_map *map = t->skel->maps.processes;
+	struct process_entry entry;
+	__u64 key, *previous = NULL;
+
+	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
+		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &entry, sizeof(entry), 0))
+			fn(context, &entry.event.rec);
+		previous = &key;
+	}
+	return 0;
+}
+
+uint64_t tracker_map_bytes(const struct tracker *t)
+{
+	struct bpf_map *map;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_map(map, t->skel->obj) {
+		char path[64], line[128];
+		__cleanup(fclosep) FILE *f = NULL;
+		unsigned long long bytes;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			if (sscanf(line, "memlock: %llu", &bytes) == 1)
+				sum += bytes;
+	}
+	return sum;
+}
+
+unsigned tracker_max_tasks(const struct tracker *t)
+{
+	return bpf_map__max_entries(t->skel->maps.tasks);
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The programs in the kernel: loads them, follows a process from before its exec, drains. */
+#ifndef COLLECT_TRACKER_H
+#define COLLECT_TRACKER_H
+
+#include "bpfmon/shared.h"
+#include "model/metric.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct bpfmon;
+struct bpf_link;
+
+#define MAX_PROGRAMS_WATCHED 8
+
+struct tracker_options {
+	struct metric_set wanted;
+	bool no_args;
+	unsigned max_tasks;	/* entries of the maps; 0: the default */
+	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
+};
+
+struct tracker {
+	struct bpfmon *skel; /* owned */
+	struct bpf_link *drain_link, *adopt_link;
+	struct metric_set usable;	  /* of those wanted */
+	const char *unusable[NR_METRICS]; /* why not */
+	uint64_t misses;		  /* events a hook missed, when last looked */
+	uint64_t births_missed;		  /* of these, births that no hook at birth saw */
+	uint64_t drains, drain_ns_total, drain_ns_max;
+	bool adopts_always; /* misses are injected: they are not in the kernel's count */
+};
+
+/*
+ * Opens, loads and attaches. On failure a negative errno; @why then tells what to do about it, in
+ * a sentence without a full stop.
+ */
+int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size);
+void tracker_close(struct tracker *t);
+
+/* Makes @pid the root. -ESRCH: there is no such process. */
+int tracker_follow(struct tracker *t, pid_t pid);
+
+typedef void (*drain_fn)(void *context, const struct drain_row *row);
+/*
+ * Commits what every followed task has used, and calls @row for each live process. Looks for events
+ * that the hooks missed, and makes them good first.
+ */
+int tracker_drain(struct tracker *t, drain_fn row, void *context);
+/* Drains until every entry has been visited (a pass may miss one under churn). */
+int tracker_drain_whole(struct tracker *t, drain_fn row, void *context);
+/* The sum over all accounts. */
+int tracker_totals(struct tracker *t, struct account *totals);
+const struct tracking *tracker_tracking(const struct tracker *t);
+/* Births that were missed and not found since. */
+uint64_t tracker_unrepaired(const struct tracker *t);
+
+/* The ring buffer: its descriptor becomes readable when it fills up. */
+int tracker_events_fd(const struct tracker *t);
+typedef int (*event_fn)(void *context, void *event, size_t size);
+/* A ring_buffer of libbpf over the events; owned by the caller. */
+struct ring_buffer *tracker_events(struct tracker *t, event_fn fn, void *context);
+
+/* Detaches all hooks; what the maps hold is then final. */
+void tracker_detach(struct tracker *t);
+/* Calls @fn for each process that is still in the map, after tracker_detach(). */
+int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct process_record *),
+			 void *context);
+
+/* Bytes of kernel memory that the maps hold now, as the kernel tells it. */
+uint64_t tracker_map_bytes(const struct tracker *t);
+unsigned tracker_max_tasks(const struct tracker *t);
+
+#endif

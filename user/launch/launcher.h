@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Starts the command and the two roles, stands in for the command, and ends as it ends. */
+#ifndef LAUNCH_LAUNCHER_H
+#define LAUNCH_LAUNCHER_H
+
+#include "collect/collector.h"
+#include "launch/user.h"
+#include "record/recorder.h"
+
+struct launch_options {
+	char *const *argv;
+	const struct user *run_as; /* the command's user; NULL: ours */
+	const struct user *record_as; /* the recorder's; NULL: ours */
+	struct collector_options collector; /* descriptors and pids are filled in */
+	struct recorder_options recorder;
+};
+
+/* Runs it all. Returns the exit status; ends by the command's signal when it was killed by one. */
+int launch(struct launch_options *o);
+
+#endif

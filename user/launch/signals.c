@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "launch/signals.h"
+
+#include "base/cleanup.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+int signals_open(sigset_t *old)
+{
+	/* these tell of our own mistakes, and must end us */
+	static const int ours[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
+	sigset_t all;
+
+	sigfillset(&all);
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		sigdelset(&all, ours[i]);
+	sigprocmask(SIG_SETMASK, &all, old);
+	return signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64], text[512], *end;
+	__cleanup(fclosep) FILE *f = NULL;
+	size_t n;
+	int parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	if (!end || sscanf(end + 1, " %*c %d", &parent) != 1)
+		return 0;
+	return parent;
+}
+
+static bool descends_from(pid_t pid, pid_t ancestor)
+{
+	for (int i = 0; i < 64 && pid > 1; i++) {
+		if (pid == ancestor)
+			return true;
+		pid = parent_of(pid);
+	}
+	return false;
+}
+
+bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command)
+{
+	if (si->ssi_code > 0) /* the kernel: terminal, timer, child */
+		return false;
+	return !descends_from((pid_t)si->ssi_pid, command);
+}
+
+static bool is_job_of_a_shell(void)
+{
+	return getsid(0) != getpgrp() && tcgetpgrp(STDERR_FILENO) == getpgrp();
+}
+
+void signals_stop_too(int sig)
+{
+	/* a plain SIGSTOP may be somebody's who will continue the command only */
+	if (sig == SIGSTOP && !is_job_of_a_shell())
+		return;
+	raise(SIGSTOP);
+}
+
+void signals_die(int sig)
+{
+	struct rlimit none = { 0, 0 };
+	sigset_t one;
+
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0);
+	signal(sig, SIG_DFL);
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	raise(sig);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Signals to bpfmon are the command's. */
+#ifndef LAUNCH_SIGNALS_H
+#define LAUNCH_SIGNALS_H
+
+#include <stdbool.h>
+#include <sys/signalfd.h>
+#include <sys/types.h>
+
+/* Blocks what is to be forwarded, and returns a descriptor that reads it; @old: the mask before. */
+int signals_open(sigset_t *old);
+/*
+ * Whether the command has not got it yet: what the terminal sends goes to the whole group, and
+ * what a process of the command sends is meant for itself and its group.
+ */
+bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command);
+/* Stops this process, as the command has been stopped by @sig, for the shell to see. */
+void signals_stop_too(int sig);
+/* Ends this process by @sig, without a core. Returns only when that is not possible. */
+void signals_die(int sig);
+
+#endif

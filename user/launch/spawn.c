@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "launch/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define EXIT_BPFMON 125
+
+enum step { STEP_USER, STEP_EXEC };
+
+struct failure {
+	int err;
+	enum step step;
+};
+
+static void tell(int fd, enum step step, int err)
+{
+	struct failure f = { .err = err, .step = step };
+	ssize_t n = write(fd, &f, sizeof(f));
+
+	_exit(n == sizeof(f) ? EXIT_BPFMON : EXIT_BPFMON + 1);
+}
+
+static void child(char *const *argv, const sigset_t *mask, const struct user *as, int go,
+		  int status)
+{
+	ssize_t n;
+	char byte;
+	int err = 0;
+
+	do
+		n = read(go, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(EXIT_BPFMON);
+	if (as)
+		err = user_become(as);
+	if (as && !err)
+		err = user_environment(as);
+	if (err)
+		tell(status, STEP_USER, err);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	execvp(argv[0], argv);
+	tell(status, STEP_EXEC, -errno);
+}
+
+int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask, const struct user *as)
+{
+	int go[2], status[2];
+
+	if (pipe2(go, O_CLOEXEC))
+		return -errno;
+	if (pipe2(status, O_CLOEXEC)) {
+		int err = -errno;
+
+		close(go[0]);
+		close(go[1]);
+		return err;
+	}
+	s->pid = fork();
+	if (!s->pid) {
+		close(go[1]);
+		close(status[0]);
+		child(argv, mask, as, go[0], status[1]);
+	}
+	close(go[0]);
+	close(status[1]);
+	s->go_fd = go[1];
+	s->status_fd = status[0];
+	if (s->pid > 0)
+		return 0;
+	close(s->go_fd);
+	close(s->status_fd);
+	return -EAGAIN;
+}
+
+static void close_pipes(struct spawn *s)
+{
+	close(s->go_fd);
+	close(s->status_fd);
+	s->go_fd = s->status_fd = -1;
+}
+
+int spawn_exec(struct spawn *s, const char **step)
+{
+	static const char *const steps[] = { [STEP_USER] = "become the user for",
+					     [STEP_EXEC] = "execute" };
+	struct failure f = { 0 };
+	ssize_t n = write(s->go_fd, "", 1);
+
+	if (n == 1) {
+		do
+			n = read(s->status_fd, &f, sizeof(f));
+		while (n < 0 && errno == EINTR);
+	}
+	close_pipes(s);
+	if (!n)
+		return 0; /* the pipe was closed by the exec */
+	if (n != sizeof(f))
+		return -EIO;
+	*step = steps[f.step];
+	return f.err;
+}
+
+void spawn_cancel(struct spawn *s)
+{
+	close_pipes(s);
+	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}

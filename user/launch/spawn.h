@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command's process: made early, executed only when it is followed. */
+#ifndef LAUNCH_SPAWN_H
+#define LAUNCH_SPAWN_H
+
+#include "launch/user.h"
+
+#include <signal.h>
+
+struct spawn {
+	pid_t pid;
+	int go_fd;     /* writing a byte lets it exec; closing it ends the child */
+	int status_fd; /* tells how the exec went */
+};
+
+/*
+ * Forks the child. It takes @mask as its signal mask, and becomes @as when that is not NULL. What
+ * is inherited beside that is the caller's own.
+ */
+int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask, const struct user *as);
+/*
+ * Lets the child exec. 0: the command runs; else a negative errno, and in *@step what failed
+ * ("become user ...", "execute").
+ */
+int spawn_exec(struct spawn *s, const char **step);
+/* Ends a child that is not to exec. */
+void spawn_cancel(struct spawn *s);
+
+#endif

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "launch/user.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void fill(struct user *u, const struct passwd *pw)
+{
+	snprintf(u->name, sizeof(u->name), "%s", pw->pw_name);
+	snprintf(u->home, sizeof(u->home), "%s", pw->pw_dir && *pw->pw_dir ? pw->pw_dir : "/");
+	snprintf(u->shell, sizeof(u->shell), "%s",
+		 pw->pw_shell && *pw->pw_shell ? pw->pw_shell : "/bin/sh");
+	u->uid = pw->pw_uid;
+	u->gid = pw->pw_gid;
+}
+
+int user_by_name(const char *name, struct user *u)
+{
+	const struct passwd *pw = getpwnam(name);
+
+	if (!pw)
+		return -ENOENT;
+	fill(u, pw);
+	return 0;
+}
+
+/* The number in the environment variable @name. False: there is none. */
+static bool id_from(const char *name, unsigned *id)
+{
+	const char *text = getenv(name);
+	char *end;
+	unsigned long v;
+
+	if (!text || !*text)
+		return false;
+	v = strtoul(text, &end, 10);
+	if (*end || v >= (uid_t)-1)
+		return false;
+	*id = (unsigned)v;
+	return true;
+}
+
+void user_caller(struct user *u, bool *was_sudo)
+{
+	uid_t uid = getuid();
+	gid_t gid = getgid();
+	const struct passwd *pw;
+	unsigned id;
+
+	*was_sudo = !uid && id_from("SUDO_UID", &id) && id != 0;
+	if (*was_sudo) {
+		uid = id;
+		if (id_from("SUDO_GID", &id))
+			gid = id;
+	}
+	pw = getpwuid(uid);
+	if (pw) {
+		fill(u, pw);
+	} else {
+		snprintf(u->name, sizeof(u->name), "%u", uid);
+		snprintf(u->home, sizeof(u->home), "/");
+		snprintf(u->shell, sizeof(u->shell), "/bin/sh");
+	}
+	u->uid = uid;
+	u->gid = gid;
+}
+
+int user_become(const struct user *u)
+{
+	if (initgroups(u->name, u->gid) || setresgid(u->gid, u->gid, u->gid) ||
+	    setresuid(u->uid, u->uid, u->uid))
+		return -errno;
+	return 0;
+}
+
+int user_environment(const struct user *u)
+{
+	if (setenv("HOME", u->home, 1) || setenv("USER", u->name, 1) ||
+	    setenv("LOGNAME", u->name, 1) || setenv("SHELL", u->shell, 1))
+		return -errno;
+	return 0;
+}

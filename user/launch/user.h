@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Users: who called sudo, and becoming somebody. */
+#ifndef LAUNCH_USER_H
+#define LAUNCH_USER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct user {
+	char name[64];
+	uid_t uid;
+	gid_t gid;
+	char home[4096];
+	char shell[4096];
+};
+
+/* -ENOENT: there is no such user. */
+int user_by_name(const char *name, struct user *u);
+/* The user who called us: before sudo, if sudo was; @was_sudo tells. Always somebody. */
+void user_caller(struct user *u, bool *was_sudo);
+/* Takes the user's groups and ids for good. Needs root. */
+int user_become(const struct user *u);
+/* Sets HOME, USER, LOGNAME and SHELL as su does. */
+int user_environment(const struct user *u);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "model/metric.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SUFFIX_COUNT ""
+#define SUFFIX_NS "_seconds"
+#define SUFFIX_BYTES "_bytes"
+#define SUFFIX_MILLI ""
+
+static const struct unit {
+	const char *name;
+	unsigned decimals;
+} units[NR_UNITS] = {
+	[UNIT_COUNT] = { "1", 0 },
+	[UNIT_NS] = { "s", 9 },
+	[UNIT_BYTES] = { "bytes", 0 },
+	[UNIT_MILLI] = { "1", 3 },
+};
+
+static const char *const groups[NR_GROUPS] = {
+	[GROUP_CPU] = "cpu",
+	[GROUP_MEM] = "mem",
+	[GROUP_IO] = "io",
+	[GROUP_PROC] = "proc",
+};
+
+#define ROW(base, grp, knd, unt, fld, hlp, src)                                                    \
+	[M_##base] = { .key = #base SUFFIX_##unt,                                                  \
+		       .help = hlp,                                                                \
+		       .field = fld,                                                               \
+		       .group = GROUP_##grp,                                                       \
+		       .kind = KIND_##knd,                                                         \
+		       .unit = UNIT_##unt,                                                         \
+		       .source = SOURCE_##src },
+
+static const struct metric metrics[NR_METRICS] = {
+#define TASK_METRIC(b, g, k, u, f, h) ROW(b, g, k, u, #f, h, TASK)
+#define SPLIT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, SPLIT)
+#define ACCOUNT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, ACCOUNT)
+#define MEMORY_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, MEMORY)
+#define DERIVED_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, DERIVED)
+#include "bpfmon/metrics.def"
+};
+
+const struct metric *metric_get(enum metric_id id)
+{
+	return &metrics[id];
+}
+
+const char *metric_group_name(enum metric_group group)
+{
+	return groups[group];
+}
+
+const char *metric_unit_name(enum metric_unit unit)
+{
+	return units[unit].name;
+}
+
+unsigned metric_decimals(enum metric_id id)
+{
+	return units[metrics[id].unit].decimals;
+}
+
+int metric_find(const char *key, size_t length, enum metric_id *id)
+{
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (strlen(metrics[i].key) == length && !memcmp(metrics[i].key, key, length)) {
+			*id = (enum metric_id)i;
+			return 0;
+		}
+	}
+	return -ENOENT;
+}
+
+void metric_set_all(struct metric_set *set)
+{
+	memset(set, 0, sizeof(*set));
+	for (int i = 0; i < NR_METRICS; i++)
+		metric_put(set, (enum metric_id)i);
+}
+
+static bool put_group(struct metric_set *set, const char *name, size_t length)
+{
+	for (int g = 0; g < NR_GROUPS; g++) {
+		if (strlen(groups[g]) != length || memcmp(groups[g], name, length) != 0)
+			continue;
+		for (int i = 0; i < NR_METRICS; i++)
+			if (metrics[i].group == (enum metric_group)g)
+				metric_put(set, (enum metric_id)i);
+		return true;
+	}
+	return false;
+}
+
+int metric_set_parse(struct metric_set *set, const char *list, const char **bad, size_t *bad_length)
+{
+	struct metric_set parsed = { 0 };
+	enum metric_id id;
+
+	for (const char *p = list;; p++) {
+		size_t n = strcspn(p, ",");
+
+		if (!metric_find(p, n, &id)) {
+			metric_put(&parsed, id);
+		} else if (!put_group(&parsed, p, n)) {
+			*bad = p;
+			*bad_length = n;
+			return -EINVAL;
+		}
+		p += n;
+		if (!*p)
+			break;
+	}
+	*set = parsed;
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of metrics, as user space sees it: one row of metrics.def, one enum, one entry. */
+#ifndef MODEL_METRIC_H
+#define MODEL_METRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum metric_id {
+#define TASK_METRIC(base, ...) M_##base,
+#define SPLIT_METRIC(base, ...) M_##base,
+#define ACCOUNT_METRIC(base, ...) M_##base,
+#define MEMORY_METRIC(base, ...) M_##base,
+#define DERIVED_METRIC(base, ...) M_##base,
+#include "bpfmon/metrics.def"
+	NR_METRICS
+};
+
+enum metric_group { GROUP_CPU, GROUP_MEM, GROUP_IO, GROUP_PROC, NR_GROUPS };
+enum metric_kind { KIND_COUNTER, KIND_GAUGE };
+enum metric_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_MILLI, NR_UNITS };
+/* Where the value comes from; a process record holds those of the first two. */
+enum metric_source { SOURCE_TASK, SOURCE_SPLIT, SOURCE_ACCOUNT, SOURCE_MEMORY, SOURCE_DERIVED };
+
+struct metric {
+	const char *key; /* published: the base and the suffix of its unit */
+	const char *help;
+	const char *field; /* of struct task_struct, where the source is a task; else NULL */
+	enum metric_group group;
+	enum metric_kind kind;
+	enum metric_unit unit;
+	enum metric_source source;
+};
+
+/* A set of metrics. Hundreds fit. */
+#define METRIC_WORDS ((NR_METRICS + 63) / 64)
+struct metric_set {
+	uint64_t bits[METRIC_WORDS];
+};
+
+const struct metric *metric_get(enum metric_id id);
+/* The name of a group, as typed in --metrics. */
+const char *metric_group_name(enum metric_group group);
+/* The unit's name as published in meta.units ("s", "bytes", ...). */
+const char *metric_unit_name(enum metric_unit unit);
+/* Digits after the point: a stored value is that many powers of ten finer. */
+unsigned metric_decimals(enum metric_id id);
+/* -ENOENT when no metric has that key. */
+int metric_find(const char *key, size_t length, enum metric_id *id);
+
+static inline bool metric_has(const struct metric_set *set, enum metric_id id)
+{
+	return set->bits[id / 64] >> (id % 64) & 1;
+}
+
+static inline void metric_put(struct metric_set *set, enum metric_id id)
+{
+	set->bits[id / 64] |= 1ULL << (id % 64);
+}
+
+void metric_set_all(struct metric_set *set);
+/* Parses "cpu,io,rss_bytes". -EINVAL: *@bad is the first name that is neither group nor key. */
+int metric_set_parse(struct metric_set *set, const char *list, const char **bad, size_t *bad_length);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The record of one process (thread group), ended or alive at the end of the run. */
+#ifndef MODEL_PROCESS_H
+#define MODEL_PROCESS_H
+
+#include "model/metric.h"
+
+struct process {
+	int32_t pid, ns_pid, ppid;
+	uint32_t uid;
+	char comm[16];
+	const char *exe;  /* NULL: not known */
+	const char *args; /* each ended by NUL; NULL: left out or not known */
+	size_t args_length;
+	bool args_cut;
+	uint64_t start_epoch_ns;
+	uint64_t end_epoch_ns; /* 0: alive, or its end was not seen */
+	bool has_ended;
+	int exit_code;	/* where has_ended and no signal */
+	int signal;	/* 0: none */
+	char state;	/* as in /proc/PID/stat, of a live one; 0: not known */
+	uint32_t threads_total, execs;
+	bool has_rss_peak, rss_peak_exact;
+	uint64_t rss_peak_bytes;
+	uint64_t value[NR_METRICS];
+	struct metric_set have;
+};
+
+#endif

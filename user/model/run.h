@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is known of a run before its first sample: who, what, where, and which metrics can be had. */
+#ifndef MODEL_RUN_H
+#define MODEL_RUN_H
+
+#include "model/metric.h"
+
+#include <sys/types.h>
+
+struct run {
+	char id[37];	/* a random UUID */
+	char *const *command; /* not owned; NULL-terminated; NULL: left out (--no-args) */
+	char cwd[4096];
+	char user[64]; /* who called bpfmon, before sudo */
+	uid_t uid;
+	char host[256];
+	char kernel[256];
+	unsigned cpus;
+	uint64_t memory_bytes;
+	uint64_t start_epoch_ns;
+	uint64_t interval_ns;
+	struct metric_set wanted; /* asked for */
+	struct metric_set usable; /* asked for, and this kernel has it */
+	const char *unusable[NR_METRICS]; /* why not; not owned */
+};
+
+/* Fills in what the machine says: id, cwd, host, kernel, cpus, memory. */
+void run_describe(struct run *run);
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "model/summary.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDEX_SLOTS (MAX_PROGRAMS * 2)
+
+void summary_done(struct summary *s)
+{
+	for (size_t i = 0; i < s->nr_programs; i++)
+		free(s->programs[i].exe);
+	free(s->programs);
+	free(s->program_index);
+	sample_reset(&s->total);
+	*s = (struct summary){ 0 };
+}
+
+void summary_add_sample(struct summary *s, const struct sample *smp)
+{
+	s->samples++;
+	s->total.elapsed_ns = smp->elapsed_ns;
+	s->wall_ns = smp->elapsed_ns;
+	for (int i = 0; i < NR_METRICS; i++)
+		if (sample_has(smp, (enum metric_id)i))
+			sample_set(&s->total, (enum metric_id)i, smp->value[i]);
+	if (sample_has(smp, M_rss) && (!s->has_rss_peak || smp->value[M_rss] > s->rss_peak_bytes)) {
+		s->has_rss_peak = true;
+		s->rss_peak_bytes = smp->value[M_rss];
+		s->rss_peak_elapsed_ns = smp->elapsed_ns;
+	}
+	if (sample_has(smp, M_cores) && smp->value[M_cores] > s->cores_peak)
+		s->cores_peak = smp->value[M_cores];
+	if (sample_has(smp, M_forks))
+		s->processes_total = smp->value[M_forks] + 1;
+}
+
+static uint32_t hash(const char *text)
+{
+	uint32_t h = 2166136261U;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 16777619U;
+	return h;
+}
+
+static struct program *program_new(struct summary *s, const char *exe)
+{
+	struct program *p;
+
+	if (s->nr_programs == s->room_programs) {
+		size_t room = s->room_programs ? s->room_programs * 2 : 16;
+
+		p = reallocarray(s->programs, room, sizeof(*p));
+		if (!p)
+			return NULL;
+		s->programs = p;
+		s->room_programs = room;
+	}
+	p = &s->programs[s->nr_programs];
+	*p = (struct program){ .rss_peak_exact = true };
+	if (*exe) {
+		p->exe = strdup(exe);
+		if (!p->exe)
+			return NULL;
+	}
+	s->nr_programs++;
+	return p;
+}
+
+struct program *summary_program(struct summary *s, const char *exe)
+{
+	struct program *p;
+	uint32_t slot;
+
+	if (!s->program_index)
+		s->program_index = calloc(INDEX_SLOTS, sizeof(*s->program_index));
+	if (!s->program_index)
+		return NULL;
+	/* the last place is kept for what is unknown, or beyond the limit */
+	if (!exe || (s->nr_programs >= MAX_PROGRAMS - 1))
+		exe = exe && s->nr_programs < MAX_PROGRAMS - 1 ? exe : "";
+	for (slot = hash(exe) % INDEX_SLOTS; s->program_index[slot];
+	     slot = (slot + 1) % INDEX_SLOTS) {
+		p = &s->programs[s->program_index[slot] - 1];
+		if (!strcmp(p->exe ? p->exe : "", exe))
+			return p;
+	}
+	p = program_new(s, exe);
+	if (p)
+		s->program_index[slot] = (uint32_t)s->nr_programs;
+	return p;
+}
+
+int summary_add_process(struct summary *s, const struct process *p)
+{
+	struct program *prog = summary_program(s, p->exe);
+
+	if (p->has_rss_peak &&
+	    (!s->has_process_rss_peak || p->rss_peak_bytes > s->process_rss_peak_bytes)) {
+		s->has_process_rss_peak = true;
+		s->process_rss_peak_bytes = p->rss_peak_bytes;
+		s->process_rss_peak_exact = p->rss_peak_exact;
+	}
+	if (!prog)
+		return -ENOMEM;
+	prog->processes++;
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!metric_has(&p->have, (enum metric_id)i))
+			continue;
+		prog->value[i] += p->value[i];
+		metric_put(&prog->have, (enum metric_id)i);
+	}
+	if (p->has_rss_peak && (!prog->has_rss_peak || p->rss_peak_bytes > prog->rss_peak_bytes)) {
+		prog->has_rss_peak = true;
+		prog->rss_peak_bytes = p->rss_peak_bytes;
+		prog->rss_peak_exact = p->rss_peak_exact;
+	}
+	return 0;
+}
+
+void summary_add_loss(struct summary *s, const char *name, uint64_t count)
+{
+	struct loss_count *l;
+
+	if (!count)
+		return;
+	for (size_t i = 0; i < s->nr_losses; i++) {
+		if (!strcmp(s->losses[i].name, name)) {
+			s->losses[i].count += count;
+			return;
+		}
+	}
+	s->complete = false;
+	if (s->nr_losses == MAX_LOSSES)
+		return;
+	l = &s->losses[s->nr_losses++];
+	snprintf(l->name, sizeof(l->name), "%s", name);
+	l->count = count;
+}
+
+static int heavier_first(const void *a, const void *b)
+{
+	const struct program *p = a, *q = b;
+
+	if (p->value[M_cpu] != q->value[M_cpu])
+		return p->value[M_cpu] < q->value[M_cpu] ? 1 : -1;
+	if (p->processes != q->processes)
+		return p->processes < q->processes ? 1 : -1;
+	return strcmp(p->exe ? p->exe : "", q->exe ? q->exe : "");
+}
+
+void summary_finish(struct summary *s)
+{
+	if (s->nr_programs)
+		qsort(s->programs, s->nr_programs, sizeof(*s->programs), heavier_first);
+	free(s->program_index); /* the order it knows is gone */
+	s->program_index = NULL;
+	if (s->has_process_rss_peak && s->process_rss_peak_bytes > s->rss_peak_bytes)
+		s->rss_peak_bytes = s->process_rss_peak_bytes;
+}
+
+uint64_t summary_cores_mean(const struct summary *s)
+{
+	/* cpu * 1000 overflows after half a year of CPU time: divide first */
+	return s->wall_ns >= 1000 ? s->total.value[M_cpu] / (s->wall_ns / 1000) : 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a whole run used: folded from its samples and process records. */
+#ifndef MODEL_SUMMARY_H
+#define MODEL_SUMMARY_H
+
+#include "model/process.h"
+#include "model/sample.h"
+
+#define MAX_LOSSES 24
+#define MAX_PROGRAMS 4096 /* further ones are counted together */
+
+struct loss_count {
+	char name[32];
+	uint64_t count;
+};
+
+/* The processes whose last image was @exe. */
+struct program {
+	char *exe; /* owned; NULL: not known, or one of too many */
+	uint64_t processes;
+	bool has_rss_peak, rss_peak_exact;
+	uint64_t rss_peak_bytes;
+	uint64_t value[NR_METRICS];
+	struct metric_set have;
+};
+
+struct role_cost {
+	uint64_t cpu_ns;
+	uint64_t rss_bytes; /* high-water mark */
+};
+
+struct summary {
+	bool complete;
+	char reason[200]; /* why not complete, beyond the losses; may be empty */
+	struct loss_count losses[MAX_LOSSES];
+	size_t nr_losses;
+	bool has_status;
+	int exit_code, signal;
+	uint64_t wall_ns;
+	uint64_t outlived;
+	uint64_t samples, late_ticks;
+	uint64_t processes_total;
+	struct sample total; /* counters: the last value; gauges: unused */
+	bool has_rss_peak;
+	uint64_t rss_peak_bytes, rss_peak_elapsed_ns;
+	bool has_process_rss_peak, process_rss_peak_exact;
+	uint64_t process_rss_peak_bytes;
+	uint64_t cores_peak; /* thousandths */
+	struct program *programs; /* owned */
+	size_t nr_programs, room_programs;
+	uint32_t *program_index; /* owned; hash of exe -> index + 1 */
+	struct role_cost collector, recorder;
+	uint64_t map_bytes;
+	uint64_t drains, drain_ns_total, drain_ns_max, drain_ns_median;
+	uint64_t repaired; /* events that were missed and made good */
+};
+
+void summary_done(struct summary *s);
+void summary_add_sample(struct summary *s, const struct sample *smp);
+/* -ENOMEM: counted under no program. */
+int summary_add_process(struct summary *s, const struct process *p);
+/* Counts a loss under @name; none when @count is 0. */
+void summary_add_loss(struct summary *s, const char *name, uint64_t count);
+/* Ends the folding: sorts the programs by CPU time, and makes the peaks agree. */
+void summary_finish(struct summary *s);
+/* Thousandths of a core over the whole run; 0 when it took no time. */
+uint64_t summary_cores_mean(const struct summary *s);
+/* The entry of @exe (NULL: unknown), made when new; NULL without memory. */
+struct program *summary_program(struct summary *s, const char *exe);
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int open_temporary(struct output *o)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	if (asprintf(&o->temporary, "%s.XXXXXX", o->path) < 0) {
+		o->temporary = NULL;
+		return -ENOMEM;
+	}
+	o->fd = mkostemp(o->temporary, O_CLOEXEC);
+	if (o->fd < 0) {
+		int err = -errno;
+
+		free(o->temporary);
+		o->temporary = NULL;
+		return err;
+	}
+	fchmod(o->fd, 0666 & ~mask);
+	return 0;
+}
+
+int output_open(struct output *o, const char *path, bool force)
+{
+	struct stat st;
+
+	*o = (struct output){ .fd = -1, .path = path };
+	if (!strcmp(path, "-")) {
+		output_open_fd(o, STDOUT_FILENO);
+		return fcntl(o->fd, F_GETFL) < 0 ? -errno : 0;
+	}
+	o->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+	if (o->fd >= 0) {
+		o->is_ours = o->is_regular = true;
+		return 0;
+	}
+	if (errno != EEXIST)
+		return -errno;
+	/* devices and pipes are written to; a link is what it points to, or nothing */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
+		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		return o->fd < 0 ? -errno : 0;
+	}
+	if (!force)
+		return -EEXIST;
+	o->is_ours = o->is_regular = true;
+	return open_temporary(o);
+}
+
+void output_open_fd(struct output *o, int fd)
+{
+	*o = (struct output){ .fd = fd, .path = "-" };
+}
+
+int output_commit(struct output *o)
+{
+	int err = 0;
+
+	o->is_ours = false;
+	if (!o->temporary)
+		return 0;
+	if (rename(o->temporary, o->path)) {
+		err = -errno;
+		unlink(o->temporary);
+		o->error = -err;
+	}
+	free(o->temporary);
+	o->temporary = NULL;
+	return err;
+}
+
+void output_put(struct output *o, const char *text, size_t length)
+{
+	if (o->error)
+		return;
+	if (o->used + length > o->room) {
+		size_t room = (o->used + length) * 2;
+		char *buffer = realloc(o->buffer, room);
+
+		if (!buffer) {
+			o->error = ENOMEM;
+			return;
+		}
+		o->buffer = buffer;
+		o->room = room;
+	}
+	memcpy(o->buffer + o->used, text, length);
+	o->used += length;
+}
+
+/* Writes @n bytes; how many were, in @done. */
+static int write_all(int fd, const char *p, size_t n, size_t *done)
+{
+	for (*done = 0; *done < n;) {
+		ssize_t w = write(fd, p + *done, n - *done);
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w < 0)
+			return -errno;
+		*done += (size_t)w;
+	}
+	return 0;
+}
+
+int output_flush(struct output *o)
+{
+	size_t n = o->used, done;
+	const char *end;
+	int err;
+
+	o->used = 0;
+	if (o->error || !n)
+		return 0;
+	err = write_all(o->fd, o->buffer, n, &done);
+	/* a disk that is full takes half a line: keep the whole ones */
+	end = memrchr(o->buffer, '\n', done);
+	o->whole += end ? end + 1 - o->buffer : 0;
+	if (!err)
+		return 0;
+	o->error = -err;
+	if (o->is_regular && ftruncate(o->fd, o->whole))
+		return err;
+	return err;
+}
+
+int output_close(struct output *o)
+{
+	int err = output_flush(o);
+
+	if (o->fd > STDERR_FILENO && close(o->fd) && !err && !o->error)
+		err = -errno;
+	if (o->is_ours)
+		unlink(o->temporary ? o->temporary : o->path);
+	free(o->temporary);
+	free(o->buffer);
+	*o = (struct output){ .fd = -1 };
+	return err;
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/recorder.h"
+
+#include "base/control.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_BYTES (64UL << 10)
+
+struct recorder {
+	struct sink sinks[MAX_OUTPUTS + 1];
+	size_t nr_sinks;
+	struct line line;
+	struct summary folded; /* what the run comes to should its summary not arrive */
+	bool has_begun, has_summary;
+	char *text; /* owned; what has come of the next lines */
+	size_t used, room;
+};
+
+static void refuse(const struct recorder_options *o, const char *path, int err)
+{
+	char why[1024];
+
+	if (err == -EEXIST)
+		snprintf(why, sizeof(why),
+			 "'%s' exists and is not overwritten; --force replaces it", path);
+	else if (o->as_user && (err == -EACCES || err == -EPERM || err == -EROFS))
+		snprintf(why, sizeof(why),
+			 "cannot write '%s' as user %s: %s; --record-as root writes as root", path,
+			 o->as_user, strerror(-err));
+	else
+		snprintf(why, sizeof(why), "cannot write '%s': %s", path, strerror(-err));
+	control_send(o->control_fd, CONTROL_FAILED, err, 0, why);
+}
+
+static int open_sinks(struct recorder *r, const struct recorder_options *o)
+{
+	for (size_t i = 0; i < o->nr_outputs; i++) {
+		struct sink *s = &r->sinks[r->nr_sinks];
+		int err = output_open(&s->out, o->outputs[i].path, o->force);
+
+		if (err) {
+			refuse(o, o->outputs[i].path, err);
+			return err;
+		}
+		s->ops = o->outputs[i].format;
+		r->nr_sinks++;
+	}
+	if (!o->quiet) {
+		struct sink *s = &r->sinks[r->nr_sinks++];
+
+		s->ops = &text_sink;
+		output_open_fd(&s->out, STDERR_FILENO);
+	}
+	return 0;
+}
+
+static void flush(struct recorder *r)
+{
+	for (size_t i = 0; i < r->nr_sinks; i++) {
+		int err = output_flush(&r->sinks[i].out);
+
+		if (err)
+			log_warn("writing '%s' failed: %s; it holds what came before, %s",
+				 r->sinks[i].out.path, strerror(-err), "and the command goes on");
+	}
+}
+
+static void begin(struct recorder *r)
+{
+	r->has_begun = true;
+	for (size_t i = 0; i < r->nr_sinks; i++) {
+		int err = output_commit(&r->sinks[i].out);
+
+		if (err)
+			log_warn("cannot put the new '%s' in place: %s", r->sinks[i].out.path,
+				 strerror(-err));
+	}
+}
+
+static void end(struct recorder *r, const struct summary *total)
+{
+	for (size_t i = 0; i < r->nr_sinks; i++)
+		if (r->sinks[i].ops->end)
+			r->sinks[i].ops->end(&r->sinks[i], total);
+}
+
+static void take_line(struct recorder *r, const char *text, size_t length)
+{
+	if (line_read(&r->line, text, length))
+		return;
+	if (!r->has_begun)
+		begin(r);
+	for (size_t i = 0; i < r->nr_sinks; i++)
+		if (r->sinks[i].ops->line)
+			r->sinks[i].ops->line(&r->sinks[i], &r->line, text, length);
+	if (r->line.kind == LINE_SAMPLE)
+		summary_add_sample(&r->folded, &r->line.sample);
+	else if (r->line.kind == LINE_PROCESS)
+		summary_add_process(&r->folded, &r->line.process);
+	if (r->line.kind == LINE_SUMMARY) {
+		r->has_summary = true;
+		end(r, &r->line.summary);
+	}
+}
+
+static void take_lines(struct recorder *r)
+{
+	char *at = r->text, *stop = r->text + r->used, *newline;
+
+	while ((newline = memchr(at, '\n', (size_t)(stop - at)))) {
+		take_line(r, at, (size_t)(newline + 1 - at));
+		at = newline + 1;
+	}
+	r->used = (size_t)(stop - at);
+	memmove(r->text, at, r->used);
+	flush(r);
+}
+
+/* 1: something came; 0: the end; else a negative errno. */
+static int receive(struct recorder *r, int fd)
+{
+	ssize_t n;
+
+	if (r->used + READ_BYTES > r->room) {
+		size_t room = r->used + READ_BYTES * 2;
+		char *text = realloc(r->text, room);
+
+		if (!text)
+			return -ENOMEM;
+		r->text = text;
+		r->room = room;
+	}
+	n = read(fd, r->text + r->used, r->room - r->used);
+	if (n < 0)
+		return errno == EINTR ? 1 : -errno;
+	r->used += (size_t)n;
+	return n > 0;
+}
+
+static void close_run(struct recorder *r)
+{
+	struct summary *s = &r->folded;
+
+	if (!r->has_begun || r->has_summary)
+		return;
+	s->complete = false;
+	snprintf(s->reason, sizeof(s->reason), "the collector was killed: the account ends there");
+	summary_finish(s);
+	end(r, s);
+	flush(r);
+}
+
+int recorder_run(const struct recorder_options *o)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+	int err = r ? open_sinks(r, o) : -ENOMEM;
+
+	if (!err) {
+		control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
+		while (receive(r, o->stream_fd) > 0)
+			take_lines(r);
+		close_run(r);
+	}
+	for (size_t i = 0; r && i < r->nr_sinks; i++) {
+		const char *path = r->sinks[i].out.path;
+		int late = output_close(&r->sinks[i].out);
+
+		if (late)
+			log_warn("closing '%s' failed: %s", path, strerror(-late));
+	}
+	if (r) {
+		line_done(&r->line);
+		summary_done(&r->folded);
+		free(r->text);
+	}
+	free(r);
+	return err;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The role with the user's own rights: reads the stream, writes the outputs. */
+#ifndef RECORD_RECORDER_H
+#define RECORD_RECORDER_H
+
+#include "record/sink.h"
+
+#define MAX_OUTPUTS 16
+
+struct recorder_output {
+	const struct sink_ops *format;
+	const char *path; /* "-": stdout */
+};
+
+struct recorder_options {
+	struct recorder_output outputs[MAX_OUTPUTS];
+	size_t nr_outputs;
+	bool force;
+	bool quiet;	       /* no summary on stderr */
+	const char *as_user;   /* said in a refusal; NULL when the rights were not given up */
+	int control_fd;	       /* to the launcher */
+	int stream_fd;	       /* from the collector */
+};
+
+/* Runs the role to its end. 0, or a negative errno that the launcher was told of. */
+int recorder_run(const struct recorder_options *o);
+
+#endif

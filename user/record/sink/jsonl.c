@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* JSON Lines: the stream as it is. */
+#include "record/sink.h"
+
+#include "wire/writer.h"
+
+static void jsonl_line(struct sink *s, const struct line *l, const char *text, size_t length)
+{
+	if (l->kind != LINE_SUMMARY) /* comes at the end, whoever made it */
+		output_put(&s->out, text, length);
+}
+
+static void jsonl_end(struct sink *s, const struct summary *total)
+{
+	struct json j = { 0 };
+
+	write_summary(&j, total);
+	if (!j.failed)
+		output_put(&s->out, j.text, j.used);
+	jw_done(&j);
+}
+
+const struct sink_ops jsonl_sink = {
+	.name = "jsonl",
+	.extension = ".jsonl",
+	.line = jsonl_line,
+	.end = jsonl_end,
+};

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "view/summary_text.h"
+
+#include "view/format.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define PROGRAMS_SHOWN 10
+#define NAME_COLUMNS 34
+
+static bool has(const struct summary *s, enum metric_id id)
+{
+	return sample_has(&s->total, id);
+}
+
+static void head(FILE *f, const struct summary *s)
+{
+	char wall[FORMAT_BYTES];
+
+	fputs("bpfmon: ", f);
+	if (!s->has_status)
+		fputs("the command's end was not seen", f);
+	else if (s->signal)
+		fprintf(f, "the command was killed by signal %d (%s)", s->signal,
+			strsignal(s->signal));
+	else
+		fprintf(f, "the command ended with %d", s->exit_code);
+	fprintf(f, " after %s\n", format_seconds(wall, s->wall_ns));
+}
+
+static void cpu(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
+	uint64_t mean = summary_cores_mean(s);
+
+	if (!has(s, M_cpu))
+		return;
+	fprintf(f, "  CPU         %s", format_seconds(a, s->total.value[M_cpu]));
+	if (has(s, M_user) && has(s, M_system))
+		fprintf(f, " (user %s, system %s)", format_seconds(b, s->total.value[M_user]),
+			format_seconds(c, s->total.value[M_system]));
+	fprintf(f, ", %" PRIu64 ".%02" PRIu64 " cores on average", mean / 1000, mean % 1000 / 10);
+	if (s->cores_peak)
+		fprintf(f, ", %" PRIu64 ".%02" PRIu64 " at most", s->cores_peak / 1000,
+			s->cores_peak % 1000 / 10);
+	fputc('\n', f);
+	if (has(s, M_runqueue_wait))
+		fprintf(f, "  waited      %s for a CPU\n",
+			format_seconds(a, s->total.value[M_runqueue_wait]));
+}
+
+static void memory(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+
+	if (s->has_rss_peak)
+		fprintf(f, "  memory      at least %s resident at once, at %s\n",
+			format_bytes(a, s->rss_peak_bytes),
+			format_seconds(b, s->rss_peak_elapsed_ns));
+	if (s->has_process_rss_peak)
+		fprintf(f, "              largest process %s%s\n",
+			s->process_rss_peak_exact ? "" : "at most ",
+			format_bytes(a, s->process_rss_peak_bytes));
+	if (has(s, M_minflt) && has(s, M_majflt))
+		fprintf(f, "  faults      %s minor, %s major\n",
+			format_count(a, s->total.value[M_minflt]),
+			format_count(b, s->total.value[M_majflt]));
+}
+
+static void io(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+
+	if (has(s, M_read) && has(s, M_write))
+		fprintf(f, "  storage     %s read, %s written\n",
+			format_bytes(a, s->total.value[M_read]),
+			format_bytes(b, s->total.value[M_write]));
+	if (has(s, M_rchar) && has(s, M_wchar))
+		fprintf(f, "  calls       %s read, %s written\n",
+			format_bytes(a, s->total.value[M_rchar]),
+			format_bytes(b, s->total.value[M_wchar]));
+}
+
+static void processes(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
+
+	if (!has(s, M_forks))
+		return;
+	fprintf(f, "  processes   %s, %s threads more, %s execs",
+		format_count(a, s->processes_total),
+		format_count(b, s->total.value[M_threads_created]),
+		format_count(c, s->total.value[M_execs]));
+	if (s->outlived)
+		fprintf(f, "; %s outlived the command", format_count(a, s->outlived));
+	fputc('\n', f);
+}
+
+struct columns {
+	bool cpu, peak, io;
+};
+
+static void program_row(FILE *f, const struct program *p, const char *name,
+			const struct columns *show)
+{
+	char a[FORMAT_BYTES];
+	long start = ftell(f);
+
+	fputs("  ", f);
+	format_name(f, name, NAME_COLUMNS);
+	for (long n = ftell(f) - start; n < NAME_COLUMNS + 2; n++)
+		fputc(' ', f);
+	fprintf(f, " %9s", format_count(a, p->processes));
+	if (show->cpu)
+		fprintf(f, " %11s", format_seconds(a, p->value[M_cpu]));
+	if (show->peak)
+		fprintf(f, " %10s", p->has_rss_peak ? format_bytes(a, p->rss_peak_bytes) : "-");
+	if (show->io) {
+		fprintf(f, " %10s", format_bytes(a, p->value[M_read]));
+		fprintf(f, " %10s", format_bytes(a, p->value[M_write]));
+	}
+	fputc('\n', f);
+}
+
+static void fold(struct program *all, const struct program *p)
+{
+	all->processes += p->processes;
+	for (int i = 0; i < NR_METRICS; i++)
+		all->value[i] += p->value[i];
+	if (p->has_rss_peak && p->rss_peak_bytes >= all->rss_peak_bytes) {
+		all->has_rss_peak = true;
+		all->rss_peak_bytes = p->rss_peak_bytes;
+	}
+}
+
+static void programs(FILE *f, const struct summary *s)
+{
+	struct columns show = { .cpu = has(s, M_cpu), .io = has(s, M_read) && has(s, M_write) };
+	struct program others = { 0 };
+	size_t shown = s->nr_programs <= PROGRAMS_SHOWN + 1 ? s->nr_programs : PROGRAMS_SHOWN;
+	char name[64];
+
+	for (size_t i = 0; i < s->nr_programs; i++)
+		show.peak |= s->programs[i].has_rss_peak;
+	if (!s->nr_programs)
+		return;
+	fprintf(f, "\n  %-*s %9s", NAME_COLUMNS, "program", "processes");
+	fprintf(f, "%s%s%s\n", show.cpu ? "         CPU" : "", show.peak ? "   peak RSS" : "",
+		show.io ? "       read    written" : "");
+	for (size_t i = 0; i < shown; i++)
+		program_row(f, &s->programs[i],
+			    s->programs[i].exe ? s->programs[i].exe : "(unknown)", &show);
+	for (size_t i = shown; i < s->nr_programs; i++)
+		fold(&others, &s->programs[i]);
+	if (shown == s->nr_programs)
+		return;
+	snprintf(name, sizeof(name), "others (%zu programs)", s->nr_programs - shown);
+	program_row(f, &others, name, &show);
+}
+
+static void foot(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], d[FORMAT_BYTES];
+
+	if (s->nr_programs)
+		fputc('\n', f);
+	if (s->complete) {
+		fputs("  complete: nothing was lost", f);
+	} else {
+		fputs("  INCOMPLETE:", f);
+		if (s->reason[0])
+			fprintf(f, " %s%s", s->reason, s->nr_losses ? ";" : "");
+		if (s->nr_losses)
+			fputs(" lost", f);
+		for (size_t i = 0; i < s->nr_losses; i++)
+			fprintf(f, "%s %s %s", i ? "," : "", format_count(a, s->losses[i].count),
+				s->losses[i].name);
+	}
+	if (s->late_ticks)
+		fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
+	fprintf(f, "\n  bpfmon      %s CPU, %s + %s memory, %s in the kernel\n",
+		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
+		format_bytes(b, s->collector.rss_bytes), format_bytes(c, s->recorder.rss_bytes),
+		format_bytes(d, s->map_bytes));
+}
+
+void summary_text(FILE *f, const struct summary *s)
+{
+	head(f, s);
+	cpu(f, s);
+	memory(f, s);
+	io(f, s);
+	processes(f, s);
+	programs(f, s);
+	foot(f, s);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "wire/reader.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static uint64_t scaled(const json_t *v, unsigned decimals)
+{
+	if (json_is_integer(v)) {
+		uint64_t n = (uint64_t)json_integer_value(v);
+
+		for (; decimals; decimals--)
+			n *= 10;
+		return n;
+	}
+	return (uint64_t)llround(json_number_value(v) * pow(10, decimals));
+}
+
+static uint64_t number(const json_t *o, const char *key, unsigned decimals)
+{
+	return scaled(json_object_get(o, key), decimals);
+}
+
+static bool read_metric(const char *key, const json_t *v, uint64_t *values, struct metric_set *have)
+{
+	enum metric_id id;
+
+	if (!json_is_number(v) || metric_find(key, strlen(key), &id))
+		return false;
+	values[id] = scaled(v, metric_decimals(id));
+	metric_put(have, id);
+	return true;
+}
+
+static void read_metrics(json_t *o, uint64_t *values, struct metric_set *have)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(o, key, v)
+		read_metric(key, v, values, have);
+}
+
+static void read_sample(struct line *l, json_t *o)
+{
+	sample_reset(&l->sample);
+	l->sample.elapsed_ns = number(o, "elapsed_seconds", 9);
+	read_metrics(o, l->sample.value, &l->sample.have);
+}
+
+static bool read_peak(const json_t *o, const char *key, uint64_t *bytes)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (!json_is_integer(v))
+		return false;
+	*bytes = (uint64_t)json_integer_value(v);
+	return true;
+}
+
+static void read_process(struct line *l, json_t *o)
+{
+	struct process *p = &l->process;
+	const char *comm = json_string_value(json_object_get(o, "comm"));
+	const json_t *state = json_object_get(o, "state");
+
+	*p = (struct process){ .has_ended = !state };
+	p->pid = (int32_t)number(o, "pid", 0);
+	p->ns_pid = (int32_t)number(o, "ns_pid", 0);
+	p->ppid = (int32_t)number(o, "ppid", 0);
+	p->uid = (uint32_t)number(o, "uid", 0);
+	memcpy(p->comm, comm ? comm : "", comm ? strnlen(comm, sizeof(p->comm)) : 0);
+	p->exe = json_string_value(json_object_get(o, "exe"));
+	p->start_epoch_ns = number(o, "start_time", 9);
+	p->end_epoch_ns = number(o, "end_time", 9);
+	p->exit_code = (int)number(o, "exit_code", 0);
+	p->signal = (int)number(o, "signal", 0);
+	p->threads_total = (uint32_t)number(o, "threads_total", 0);
+	p->execs = (uint32_t)number(o, "execs", 0);
+	p->has_rss_peak = read_peak(o, "rss_peak_bytes", &p->rss_peak_bytes);
+	p->rss_peak_exact = json_is_true(json_object_get(o, "rss_peak_exact"));
+	read_metrics(o, p->value, &p->have);
+}
+
+static void read_meta(struct line *l, json_t *o)
+{
+	json_t *units = json_object_get(o, "units"), *v;
+	const char *key;
+	enum metric_id id;
+
+	l->wanted = (struct metric_set){ 0 };
+	json_object_foreach(units, key, v)
+		if (!metric_find(key, strlen(key), &id))
+			metric_put(&l->wanted, id);
+	l->start_epoch_ns = number(o, "start_time", 6) * 1000; /* published in us */
+}
+
+static void read_role(struct role_cost *cost, const json_t *self, const char *name)
+{
+	const json_t *o = json_object_get(self, name);
+
+	cost->cpu_ns = number(o, "cpu_seconds", 9);
+	cost->rss_bytes = number(o, "rss_bytes", 0);
+}
+
+static void read_program(struct summary *s, json_t *o)
+{
+	struct program *p = summary_program(s, json_string_value(json_object_get(o, "exe")));
+
+	if (!p)
+		return;
+	p->processes = number(o, "processes", 0);
+	p->has_rss_peak = read_peak(o, "rss_peak_bytes", &p->rss_peak_bytes);
+	p->rss_peak_exact = json_is_true(json_object_get(o, "rss_peak_exact"));
+	read_metrics(o, p->value, &p->have);
+}
+
+static void read_self(struct summary *s, const json_t *self)
+{
+	read_role(&s->collector, self, "collector");
+	read_role(&s->recorder, self, "recorder");
+	s->map_bytes = number(self, "map_bytes", 0);
+	s->drains = number(self, "drains", 0);
+	s->drain_ns_total = number(self, "drain_seconds_mean", 9) * s->drains;
+	s->drain_ns_median = number(self, "drain_seconds_median", 9);
+	s->drain_ns_max = number(self, "drain_seconds_max", 9);
+	s->repaired = number(self, "repaired", 0);
+}
+
+static void read_summary(struct line *l, json_t *o)
+{
+	struct summary *s = &l->summary;
+	const char *key, *reason = json_string_value(json_object_get(o, "reason"));
+	const json_t *code = json_object_get(o, "exit_code");
+	const json_t *signal = json_object_get(o, "signal");
+	json_t *v;
+	size_t i;
+
+	summary_done(s);
+	snprintf(s->reason, sizeof(s->reason), "%s", reason ? reason : "");
+	json_object_foreach(json_object_get(o, "losses"), key, v)
+		summary_add_loss(s, key, scaled(v, 0));
+	s->complete = json_is_true(json_object_get(o, "complete"));
+	s->has_status = json_is_integer(code) || json_is_integer(signal);
+	s->exit_code = (int)json_integer_value(code);
+	s->signal = (int)json_integer_value(signal);
+	s->wall_ns = number(o, "wall_seconds", 9);
+	s->outlived = number(o, "outlived", 0);
+	s->samples = number(o, "samples", 0);
+	s->late_ticks = number(o, "late_ticks", 0);
+	s->processes_total = number(o, "processes_total", 0);
+	read_metrics(o, s->total.value, &s->total.have);
+	s->has_process_rss_peak =
+		read_peak(o, "process_rss_peak_bytes", &s->process_rss_peak_bytes);
+	s->process_rss_peak_exact = json_is_true(json_object_get(o, "process_rss_peak_exact"));
+	s->has_rss_peak = read_peak(o, "rss_peak_bytes", &s->rss_peak_bytes);
+	s->rss_peak_elapsed_ns = number(o, "rss_peak_elapsed_seconds", 9);
+	s->cores_peak = number(o, "cores_peak", 3);
+	json_array_foreach(json_object_get(o, "programs"), i, v)
+		read_program(s, v);
+	read_self(s, json_object_get(o, "self"));
+}
+
+int line_read(struct line *l, const char *text, size_t length)
+{
+	static const struct {
+		const char *name;
+		enum line_kind kind;
+		void (*read)(struct line *l, json_t *o);
+	} kinds[] = {
+		{ "sample", LINE_SAMPLE, read_sample },	 { "process", LINE_PROCESS, read_process },
+		{ "meta", LINE_META, read_meta },	 { "event", LINE_EVENT, NULL },
+		{ "summary", LINE_SUMMARY, read_summary },
+	};
+	const char *kind;
+	json_t *o;
+
+	o = json_loadb(text, length, JSON_ALLOW_NUL, NULL);
+	kind = json_string_value(json_object_get(o, "kind"));
+	if (!kind) {
+		json_decref(o);
+		return -EBADMSG;
+	}
+	json_decref(l->tree);
+	l->tree = o;
+	l->kind = LINE_OTHER;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strcmp(kinds[i].name, kind) != 0)
+			continue;
+		l->kind = kinds[i].kind;
+		if (kinds[i].read)
+			kinds[i].read(l, o);
+	}
+	return 0;
+}
+
+void line_done(struct line *l)
+{
+	sample_reset(&l->sample);
+	summary_done(&l->summary);
+	json_decref(l->tree);
+	*l = (struct line){ 0 };
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Reads the public JSON Lines back into the model. Unknown kinds and keys are no error. */
+#ifndef WIRE_READER_H
+#define WIRE_READER_H
+
+#include "model/process.h"
+#include "model/sample.h"
+#include "model/summary.h"
+
+enum line_kind { LINE_OTHER, LINE_META, LINE_SAMPLE, LINE_PROCESS, LINE_EVENT, LINE_SUMMARY };
+
+struct line {
+	enum line_kind kind;
+	struct sample sample;	/* LINE_SAMPLE: in use until the next line */
+	struct process process; /* LINE_PROCESS: without arguments */
+	struct summary summary; /* LINE_SUMMARY */
+	struct metric_set wanted; /* LINE_META: the keys of its units */
+	uint64_t start_epoch_ns; /* of the last LINE_META */
+	void *tree; /* what the strings point into; owned */
+};
+
+/* Parses one line of @length bytes. -EBADMSG: not a JSON object with a kind. */
+int line_read(struct line *line, const char *text, size_t length);
+void line_done(struct line *line);
+
+#endif

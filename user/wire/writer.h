@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The public JSON Lines, one line of each kind: file format and wire format. */
+#ifndef WIRE_WRITER_H
+#define WIRE_WRITER_H
+
+#include "base/json.h"
+#include "model/process.h"
+#include "model/run.h"
+#include "model/sample.h"
+#include "model/summary.h"
+
+/* Each appends one line to @j. */
+void write_meta(struct json *j, const struct run *run);
+void write_sample(struct json *j, const struct run *run, const struct sample *s);
+void write_process(struct json *j, const struct process *p);
+/* An event that has nothing to say but its name, when, and how many. */
+void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event,
+		 uint64_t count);
+void write_summary(struct json *j, const struct summary *s);
+
+#endif
