@@ -61,7 +61,15 @@ static __always_inline u64 serial_new(void)
 	return bpf_ktime_get_ns() << 10 | (bpf_get_smp_processor_id() & 1023);
 }
 
+static __always_inline u32 task_uid(struct task_struct *task)
+{
+	const struct cred *cred = (const void *)BPF_CORE_READ(task, cred);
+
+	return BPF_CORE_READ(cred, uid.val);
+}
+
 /* Reads what was asked for of @task into @c with @GET, a way to load a field. */
+/* (pointers are never loaded directly: for each such load the verifier searches all types) */
 #define DIRECT(t, field) (t)->field
 #define PROBED(t, field) BPF_CORE_READ(t, field)
 #define COUNTER_IS_READ(base, field)                                                               \

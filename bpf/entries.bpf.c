@@ -35,16 +35,16 @@ __hidden struct process_entry *process_find(u64 signal)
 
 static __always_inline void process_describe(struct process_record *r, struct task_struct *task)
 {
-	struct task_struct *leader = task->group_leader;
-	struct pid *pid = leader->thread_pid;
-	u32 level = pid->level;
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	struct pid *pid = BPF_CORE_READ(leader, thread_pid);
+	u32 level = BPF_CORE_READ(pid, level);
 
-	r->pid = task->tgid;
+	r->pid = BPF_CORE_READ(task, tgid);
 	r->ns_pid = BPF_CORE_READ(pid, numbers[level].nr);
-	r->ppid = leader->real_parent->tgid;
-	r->uid = task->cred->uid.val;
-	r->start_boot_ns = leader->start_boottime;
-	bpf_probe_read_kernel(r->comm, sizeof(r->comm), leader->comm);
+	r->ppid = BPF_CORE_READ(leader, real_parent, tgid);
+	r->uid = task_uid(task);
+	r->start_boot_ns = BPF_CORE_READ(leader, start_boottime);
+	BPF_CORE_READ_INTO(&r->comm, leader, comm);
 }
 
 /* The entry of @task's process, made when it is new; NULL when it does not fit. */
@@ -52,12 +52,13 @@ static __always_inline struct process_entry *process_get(struct task_struct *tas
 							 struct account_key *account, u64 image,
 							 u32 flags, bool *is_new)
 {
-	u64 key = (u64)task->signal;
+	u64 key = (u64)BPF_CORE_READ(task, signal);
 	struct process_entry *p = bpf_map_lookup_elem(&processes, &key);
 
 	/* signal is 0 while another CPU fills it in */
 	if (p && (!p->event.rec.signal ||
-		  p->event.rec.start_boot_ns == task->group_leader->start_boottime))
+		  p->event.rec.start_boot_ns ==
+			  BPF_CORE_READ(task, group_leader, start_boottime)))
 		return p;
 	if (p) { /* its free event was missed, and the memory is in use again */
 		add(tracking.loss[LOSS_STALE], 1);
@@ -78,7 +79,7 @@ static __always_inline struct process_entry *process_get(struct task_struct *tas
 	p->event.rec.image = image;
 	p->event.rec.account = *account;
 	p->event.rec.flags = flags;
-	p->exec_id = task->self_exec_id;
+	p->exec_id = BPF_CORE_READ(task, self_exec_id);
 	p->event.rec.signal = key;
 	*is_new = true;
 	return p;
@@ -88,9 +89,9 @@ __hidden int task_add(struct task_struct *task, struct account_key *account, u64
 {
 	struct task_entry t = {
 		.task = (u64)task,
-		.process = (u64)task->signal,
-		.start_ns = task->start_time,
-		.tid = task->pid,
+		.process = (u64)BPF_CORE_READ(task, signal),
+		.start_ns = BPF_CORE_READ(task, start_time),
+		.tid = BPF_CORE_READ(task, pid),
 	};
 	struct process_entry *p;
 	bool is_new = false;
@@ -148,14 +149,14 @@ static __always_inline bool account_of(struct task_entry *t, struct account_key 
 __hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image)
 {
 	struct task_entry *t;
-	u64 signal = (u64)task->signal;
+	u64 signal = (u64)BPF_CORE_READ(task, signal);
 	struct process_entry *p = bpf_map_lookup_elem(&processes, &signal);
 
-	if (p && p->event.rec.signal == signal && p->event.rec.pid == (u32)task->tgid) {
+	if (p && p->event.rec.signal == signal && p->event.rec.pid == (u32)BPF_CORE_READ(task, tgid)) {
 		*account = p->event.rec.account;
 		*image = p->event.rec.image;
 		return true;
 	}
-	t = task_find((u64)task->real_parent);
-	return t && t->start_ns <= task->start_time && account_of(t, account, image);
+	t = task_find((u64)BPF_CORE_READ(task, real_parent));
+	return t && t->start_ns <= BPF_CORE_READ(task, start_time) && account_of(t, account, image);
 }

@@ -73,8 +73,8 @@ static __always_inline void path_read(struct exec_event *e, struct file *file)
 
 static __always_inline void args_read(struct exec_event *e, struct task_struct *task)
 {
-	struct mm_struct *mm = task->mm;
-	u64 start = mm->arg_start, n = mm->arg_end - start;
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	u64 start = BPF_CORE_READ(mm, arg_start), n = BPF_CORE_READ(mm, arg_end) - start;
 	u32 at = e->path_bytes;
 
 	if (n > ARGS_BYTES) {
@@ -103,7 +103,7 @@ __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64
 	e->image = image;
 	e->path_bytes = 0;
 	e->args_bytes = 0;
-	path_read(e, bprm->file);
+	path_read(e, BPF_CORE_READ(bprm, file));
 	if (want_args)
 		args_read(e, task);
 	size = (u64)e->path_bytes + e->args_bytes;

@@ -14,6 +14,7 @@ const volatile __u32 inject_misses;
 /* The process that the next pass over all tasks makes the root of @root_account. */
 __u32 root_pid;
 struct account_key root_account;
+__u64 task_fields; /* bit per enum task_counter: this kernel's tasks have the field */
 
 static __always_inline bool is_missed(void)
 {
@@ -56,7 +57,7 @@ SEC("tp_btf/task_newtask")
 int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 {
 	if (!is_missed())
-		born((struct task_struct *)bpf_get_current_task_btf(), child);
+		born((struct task_struct *)bpf_get_current_task(), child);
 	return 0;
 }
 
@@ -86,10 +87,10 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	r->execs++;
 	r->image = image;
 	r->flags &= ~PROCESS_IMAGE_UNKNOWN;
-	r->uid = task->cred->uid.val;
+	r->uid = task_uid(task);
 	p->exec_id = task->self_exec_id;
-	p->maxrss_at_exec = task->signal->maxrss;
-	bpf_probe_read_kernel(r->comm, sizeof(r->comm), task->comm);
+	p->maxrss_at_exec = BPF_CORE_READ(task, signal, maxrss);
+	BPF_CORE_READ_INTO(&r->comm, task, comm);
 	exec_emit(task, bprm, image);
 	return 0;
 }
@@ -112,18 +113,19 @@ static __always_inline void execs_catch_up(struct task_struct *task, struct proc
 
 static __always_inline u32 wait_status(struct task_struct *task)
 {
-	struct signal_struct *sig = task->signal;
+	struct signal_struct *sig = BPF_CORE_READ(task, signal);
 
-	if (sig->flags & 4 /* SIGNAL_GROUP_EXIT */)
-		return sig->group_exit_code;
-	return task->group_leader->exit_code;
+	if (BPF_CORE_READ(sig, flags) & 4 /* SIGNAL_GROUP_EXIT */)
+		return BPF_CORE_READ(sig, group_exit_code);
+	return BPF_CORE_READ(task, group_leader, exit_code);
 }
 
 /* @task has exited; once for each, and once for a process. @seen: this is the exit itself. */
 static __always_inline void ended(struct task_struct *task, struct task_entry *t, bool seen)
 {
 	struct process_entry *p = process_find(t->process);
-	bool first, group = task->signal->live.counter == 0, ended_process = false;
+	bool group = BPF_CORE_READ(task, signal, live.counter) == 0;
+	bool first, ended_process = false;
 	u64 now = bpf_ktime_get_boot_ns();
 	struct account_key key;
 	u32 status;
@@ -152,9 +154,8 @@ static __always_inline void ended(struct task_struct *task, struct task_entry *t
 		add(tracking.ends_unseen, 1);
 	if (!ended_process)
 		return;
-	p->event.rec.uid = task->cred->uid.val;
-	bpf_probe_read_kernel(p->event.rec.comm, sizeof(p->event.rec.comm),
-			      task->group_leader->comm);
+	p->event.rec.uid = task_uid(task);
+	BPF_CORE_READ_INTO(&p->event.rec.comm, task, group_leader, comm);
 	execs_catch_up(task, p);
 	peak_at_exit(task, p);
 }
@@ -196,7 +197,8 @@ int BPF_PROG(follow__free, struct task_struct *task)
 		add(tracking.loss[LOSS_STALE], 1);
 	task_forget((u64)task);
 	/* a thread that was never seen may be unfreed still: the last look at the maps ends it */
-	if (result != COMMIT_LAST || !p || (misses_seen && task->signal->sigcnt.refs.counter > 1))
+	if (result != COMMIT_LAST || !p ||
+	    (misses_seen && BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
 		return 0;
 	process_emit(p);
 	process_forget(signal);
@@ -211,9 +213,13 @@ int follow__adopt(struct bpf_iter__task *ctx)
 	struct account_key account;
 	u64 image = 0;
 
+#define TASK_METRIC(base, group, kind, unit, field, help)                                          \
+	if (bpf_core_field_exists(((struct task_struct *)0)->field))                               \
+		task_fields |= 1ULL << TC_##base;
+#include "bpfmon/metrics.def"
 	if (!task || task_find((u64)task))
 		return 0;
-	if (task->tgid == root_pid) {
+	if ((u32)task->tgid == root_pid) {
 		account = root_account;
 		task_add(task, &account, 0, PROCESS_ROOT);
 		return 0;

@@ -9,6 +9,9 @@ const volatile bool want_memory;
 __u64 cpu_offset[MAX_CPUS];
 bool cpu_offset_known;
 
+/* The kernel's MM_FILEPAGES and so on, the same in every version that we run on. */
+enum rss_counter { RSS_FILE, RSS_ANON, RSS_SWAP, RSS_SHMEM };
+
 /* Up to 6.1 plain counters, with a small cache in each task. */
 struct mm_rss_stat___6_1 {
 	atomic_long_t count[4];
@@ -53,7 +56,7 @@ int memory__offsets(void *ctx)
  * Since 6.2 @counter is a per-CPU counter whose central part may be off by a batch for each CPU;
  * the sum over CPUs is what procfs would say.
  */
-static __always_inline u64 pages(struct mm_struct *mm, u32 counter)
+static __always_inline u64 pages(struct mm_struct *mm, enum rss_counter counter)
 {
 	s64 sum;
 
@@ -62,10 +65,9 @@ static __always_inline u64 pages(struct mm_struct *mm, u32 counter)
 
 		sum = BPF_CORE_READ(old, rss_stat.count[counter].counter);
 	} else {
-		struct percpu_counter *c = &mm->rss_stat[counter];
-		u64 base = (u64)BPF_CORE_READ(c, counters);
+		u64 base = (u64)BPF_CORE_READ(mm, rss_stat[counter].counters);
 
-		sum = BPF_CORE_READ(c, count);
+		sum = BPF_CORE_READ(mm, rss_stat[counter].count);
 		for (u32 cpu = 0; cpu_offset_known && cpu < MAX_CPUS && cpu < nr_cpus; cpu++) {
 			s32 part = 0;
 
@@ -79,7 +81,7 @@ static __always_inline u64 pages(struct mm_struct *mm, u32 counter)
 
 static __always_inline u64 rss_now(struct mm_struct *mm)
 {
-	return pages(mm, MM_FILEPAGES) + pages(mm, MM_ANONPAGES) + pages(mm, MM_SHMEMPAGES);
+	return pages(mm, RSS_FILE) + pages(mm, RSS_ANON) + pages(mm, RSS_SHMEM);
 }
 
 static __always_inline u64 high_water(struct mm_struct *mm)
@@ -101,8 +103,8 @@ __hidden void peak_note(struct process_entry *p, u64 peak)
  */
 __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
 {
-	struct mm_struct *mm = task->mm;
-	u64 maxrss = task->signal->maxrss;
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
 
 	if (mm) {
 		peak_note(p, high_water(mm));
@@ -119,7 +121,7 @@ int BPF_PROG(memory__prepare_exec, struct task_struct *task, struct linux_binprm
 {
 	struct task_entry *t = task_find((u64)task);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 
 	if (p && mm && p->event.rec.execs)
 		peak_note(p, high_water(mm));
@@ -130,7 +132,7 @@ __hidden void memory_read(struct mm_struct *mm, struct drain_row *row)
 {
 	row->mm = (u64)mm;
 	row->rss_pages = rss_now(mm);
-	row->swap_pages = pages(mm, MM_SWAPENTS);
+	row->swap_pages = pages(mm, RSS_SWAP);
 	row->vms_pages = BPF_CORE_READ(mm, total_vm);
 	row->peak_pages = BPF_CORE_READ(mm, hiwater_rss);
 	if (row->rss_pages > row->peak_pages)

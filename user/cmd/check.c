@@ -25,12 +25,15 @@ static bool try_to_load(void)
 	struct tracker_options o = { 0 };
 	struct tracker t;
 	char why[512] = "";
+	bool all = true;
 	int err;
 
 	metric_set_all(&o.wanted);
 	err = tracker_open(&t, &o, why, sizeof(why));
-	printf("%-30s %s%s%s\n", "following processes", err ? "missing" : "available",
-	       err ? ": " : "", why);
+	show(&all, "following processes", !err, why);
+	for (int i = 0; !err && i < NR_METRICS; i++)
+		show(&all, metric_get((enum metric_id)i)->key,
+		     metric_has(&t.usable, (enum metric_id)i), t.unusable[i]);
 	if (!err)
 		tracker_close(&t);
 	return !err;

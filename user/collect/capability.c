@@ -2,6 +2,7 @@
 #include "collect/capability.h"
 
 #include "base/cleanup.h"
+#include "bpfmon/shared.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -23,51 +24,6 @@ static const struct btf *kernel_btf(void)
 	if (!btf)
 		btf = btf__load_vmlinux_btf();
 	return libbpf_get_error(btf) ? NULL : btf;
-}
-
-/* Whether @type (or a nameless part of it) has the member @name; its type then is in @member. */
-static bool find_member(const struct btf *btf, __u32 type, const char *name, size_t length,
-			__u32 *member)
-{
-	const struct btf_type *t = btf__type_by_id(btf, type);
-	const struct btf_member *m;
-
-	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
-		t = btf__type_by_id(btf, t->type);
-	if (!t || !btf_is_composite(t))
-		return false;
-	m = btf_members(t);
-	for (int i = 0; i < btf_vlen(t); i++) {
-		const char *is = btf__name_by_offset(btf, m[i].name_off);
-
-		if ((!*is && find_member(btf, m[i].type, name, length, member)) ||
-		    (strlen(is) == length && !memcmp(is, name, length))) {
-			if (*is)
-				*member = m[i].type;
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Whether struct @root has the member at @path ("a.b.c"). */
-static bool has_field(const char *root, const char *path)
-{
-	const struct btf *btf = kernel_btf();
-	__s32 type = btf ? btf__find_by_name_kind(btf, root, BTF_KIND_STRUCT) : -1;
-	__u32 at = (__u32)type;
-
-	if (type < 0)
-		return false;
-	for (;;) {
-		size_t n = strcspn(path, ".");
-
-		if (!find_member(btf, at, path, n, &at))
-			return false;
-		if (!path[n])
-			return true;
-		path += n + 1;
-	}
 }
 
 static bool has_type(const char *name, __u32 kind)
@@ -199,18 +155,24 @@ static bool has_runqueue_wait(void)
 	return f && fscanf(f, "%llu %llu %llu", &ran, &waited, &slices) == 3 && slices;
 }
 
-static const char *why_not(const struct metric *m, enum metric_id id)
+static const char *why_not(enum metric_id id, uint64_t task_fields)
 {
-	if (m->field && !has_field("task_struct", m->field))
-		return m->group == GROUP_IO ? "kernel built without CONFIG_TASK_IO_ACCOUNTING"
-					    : "kernel does not keep it for a task";
+	static const uint64_t field_bit[NR_METRICS] = {
+#define TASK_METRIC(base, ...) [M_##base] = 1ULL << TC_##base,
+#include "bpfmon/metrics.def"
+	};
+
+	if (field_bit[id] && !(task_fields & field_bit[id]))
+		return metric_get(id)->group == GROUP_IO
+			       ? "kernel built without CONFIG_TASK_IO_ACCOUNTING"
+			       : "kernel does not keep it for a task";
 	if (id == M_runqueue_wait && !has_runqueue_wait())
 		return "kernel does not keep it: needs CONFIG_SCHED_INFO";
 	return NULL;
 }
 
-void capability_metrics(const struct metric_set *wanted, struct metric_set *usable,
-			const char *unusable[NR_METRICS])
+void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
+			struct metric_set *usable, const char *unusable[NR_METRICS])
 {
 	memset(usable, 0, sizeof(*usable));
 	for (int i = 0; i < NR_METRICS; i++) {
@@ -219,7 +181,7 @@ void capability_metrics(const struct metric_set *wanted, struct metric_set *usab
 		unusable[i] = NULL;
 		if (!metric_has(wanted, id))
 			continue;
-		unusable[i] = why_not(metric_get(id), id);
+		unusable[i] = why_not(id, task_fields);
 		if (!unusable[i])
 			metric_put(usable, id);
 	}
@@ -231,8 +193,6 @@ void capability_each(void (*fn)(void *context, const char *name, bool available,
 	static const char *const hooks[] = { "task_newtask", "sched_process_fork",
 					     "sched_process_exec", "sched_process_exit",
 					     "sched_process_free" };
-	struct metric_set all, usable;
-	const char *unusable[NR_METRICS];
 	char why[256] = "";
 
 	for (size_t i = 0; i < sizeof(core_checks) / sizeof(*core_checks); i++)
@@ -244,9 +204,4 @@ void capability_each(void (*fn)(void *context, const char *name, bool available,
 	   "needs the tracepoint sched_prepare_exec (6.12); without it they are upper bounds");
 	fn(context, "peaks of last images", capability_has_exact_peak(),
 	   "the address space is gone at exit (before 6.16): some are upper bounds");
-	metric_set_all(&all);
-	capability_metrics(&all, &usable, unusable);
-	for (int i = 0; i < NR_METRICS; i++)
-		fn(context, metric_get((enum metric_id)i)->key,
-		   metric_has(&usable, (enum metric_id)i), unusable[i] ? unusable[i] : "");
 }

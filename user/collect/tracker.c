@@ -9,7 +9,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,20 +34,18 @@ static void knobs_set(struct tracker *t, const struct tracker_options *o)
 {
 	struct bpfmon *s = t->skel;
 
-	for (int i = 0; i < NR_METRICS; i++) {
-		if (!metric_has(&t->usable, (enum metric_id)i))
-			continue;
-		if (metric_get((enum metric_id)i)->source == SOURCE_MEMORY)
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(&o->wanted, (enum metric_id)i) &&
+		    metric_get((enum metric_id)i)->source == SOURCE_MEMORY)
 			s->rodata->want_memory = true;
-	}
 	s->rodata->wanted = 0;
 #define TASK_METRIC(base, ...)                                                                     \
-	if (metric_has(&t->usable, M_##base))                                                      \
+	if (metric_has(&o->wanted, M_##base))                                                      \
 		s->rodata->wanted |= 1ULL << TC_##base;
 #include "bpfmon/metrics.def"
 	/* a split needs its whole; so do the cores in use */
-	if (metric_has(&t->usable, M_user) || metric_has(&t->usable, M_system) ||
-	    metric_has(&t->usable, M_cores))
+	if (metric_has(&o->wanted, M_user) || metric_has(&o->wanted, M_system) ||
+	    metric_has(&o->wanted, M_cores))
 		s->rodata->wanted |= 1ULL << TC_cpu;
 	s->rodata->want_args = !o->no_args;
 	s->rodata->inject_misses = o->inject_misses;
@@ -61,16 +58,40 @@ static void knobs_set(struct tracker *t, const struct tracker_options *o)
 	}
 }
 
-static int load(struct tracker *t, char *why, size_t size)
+/* Programs that not every kernel takes; without them only what they tell goes missing. */
+static void optional_programs(struct bpfmon *s, bool all)
 {
-	struct bpfmon *s = t->skel;
+	bpf_program__set_autoload(s->progs.memory__offsets,
+				  all || (capability_has_percpu_rss() &&
+					  capability_has_syscall_programs()));
+	bpf_program__set_autoload(s->progs.memory__prepare_exec,
+				  all || capability_has_tracepoint("sched_prepare_exec"));
+}
+
+static int open_and_load(struct tracker *t, const struct tracker_options *o, bool all)
+{
 	int err;
 
-	bpf_program__set_autoload(s->progs.memory__offsets,
-				  capability_has_percpu_rss() && capability_has_syscall_programs());
-	bpf_program__set_autoload(s->progs.memory__prepare_exec,
-				  capability_has_tracepoint("sched_prepare_exec"));
-	err = bpfmon__load(s);
+	t->skel = bpfmon__open();
+	if (!t->skel)
+		return -errno;
+	knobs_set(t, o);
+	optional_programs(t->skel, all);
+	err = bpfmon__load(t->skel);
+	if (err) {
+		bpfmon__destroy(t->skel);
+		t->skel = NULL;
+	}
+	return err;
+}
+
+/* Trying all is quicker than asking first what this kernel has: asked only when it refuses. */
+static int load(struct tracker *t, const struct tracker_options *o, char *why, size_t size)
+{
+	int err = open_and_load(t, o, true);
+
+	if (err)
+		err = open_and_load(t, o, false);
 	if (err)
 		snprintf(why, size, "the kernel did not load the programs: %s", strerror(-err));
 	return err;
@@ -111,47 +132,6 @@ static void offsets_find(struct tracker *t)
 		bpf_prog_test_run_opts(fd, &run);
 }
 
-int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size)
-{
-	int err;
-
-	memset(t, 0, sizeof(*t));
-	if (!getenv("DBG")) libbpf_set_print(quiet);
-	memlock_raise();
-	err = capability_core(why, why_size);
-	if (err)
-		return err;
-	capability_metrics(&o->wanted, &t->usable, t->unusable);
-	t->skel = bpfmon__open();
-	if (!t->skel) {
-		err = -errno;
-		snprintf(why, why_size, "the programs cannot be opened: %s", strerror(-err));
-		return err;
-	}
-	knobs_set(t, o);
-	err = load(t, why, why_size);
-	if (!err)
-		offsets_find(t);
-	if (!err)
-		err = attach(t, why, why_size);
-	if (err)
-		tracker_close(t);
-	return err;
-}
-
-void tracker_detach(struct tracker *t)
-{
-	bpfmon__detach(t->skel);
-}
-
-void tracker_close(struct tracker *t)
-{
-	bpf_link__destroy(t->drain_link);
-	bpf_link__destroy(t->adopt_link);
-	bpfmon__destroy(t->skel);
-	memset(t, 0, sizeof(*t));
-}
-
 /* Runs an iterator to its end; @row is called for what it wrote. */
 static int iterate(struct bpf_link *link, drain_fn row, void *context)
 {
@@ -171,6 +151,42 @@ static int iterate(struct bpf_link *link, drain_fn row, void *context)
 		for (size_t i = 0; row && i < (size_t)n / sizeof(rows[0]); i++)
 			row(context, &rows[i]);
 	}
+}
+
+int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size)
+{
+	int err;
+
+	memset(t, 0, sizeof(*t));
+	libbpf_set_print(quiet);
+	memlock_raise();
+	err = capability_core(why, why_size);
+	if (!err)
+		err = load(t, o, why, why_size);
+	if (err)
+		return err;
+	offsets_find(t);
+	err = attach(t, why, why_size);
+	if (!err)
+		err = iterate(t->adopt_link, NULL, NULL); /* says which fields there are */
+	if (err)
+		tracker_close(t);
+	else
+		capability_metrics(&o->wanted, t->skel->bss->task_fields, &t->usable, t->unusable);
+	return err;
+}
+
+void tracker_detach(struct tracker *t)
+{
+	bpfmon__detach(t->skel);
+}
+
+void tracker_close(struct tracker *t)
+{
+	bpf_link__destroy(t->drain_link);
+	bpf_link__destroy(t->adopt_link);
+	bpfmon__destroy(t->skel);
+	memset(t, 0, sizeof(*t));
 }
 
 int tracker_follow(struct tracker *t, pid_t pid)

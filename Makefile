@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# bpfmon: `make help` lists the targets.
+
+VERSION := 0.1.0
+PREFIX  ?= /usr/local
+BUILD   ?= build
+ARCH    ?= $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
+
+CC      ?= cc
+CLANG   ?= clang
+BPFTOOL ?= $(or $(wildcard /usr/sbin/bpftool),bpftool)
+PYTHON  ?= python3
+
+WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
+CFLAGS  ?= -O2 -g
+CFLAGS_ALL := -std=gnu11 -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) -MMD -MP \
+	      -Iinclude -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(CFLAGS) $(SANITIZE)
+LIBS    := -lbpf -lelf -lz -ljansson -lm
+LDFLAGS_ALL := $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE) $(if $(STATIC),-static)
+
+BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
+	      -Wno-unused-parameter -MMD -MP -Iinclude -Ivmlinux/$(ARCH) \
+	      -isystem /usr/include/$(shell uname -m)-linux-gnu
+
+BPF_SRC  := $(wildcard bpf/*.bpf.c)
+BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.o)
+SKELETON := $(BUILD)/bpfmon.skel.h
+USER_SRC := $(wildcard user/*/*.c user/record/sink/*.c)
+USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
+LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o,$(USER_OBJ))
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
+TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c))
+
+.PHONY: all help run check check-unit check-bpf check-e2e bench lint format coverage install clean \
+	deps truth docs
+.DELETE_ON_ERROR:
+
+all: $(BUILD)/bpfmon ## Build build/bpfmon (STATIC=1: without shared libraries)
+
+help: ## List the targets
+	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/  \1	\2/p' Makefile | expand -t 16
+
+deps: ## Install what building and testing need (Debian, Ubuntu; as root)
+	tools/install-deps.sh
+
+run: deps ## Install what is missing, build, monitor a sample workload
+	$(MAKE) all
+	$(BUILD)/bpfmon -i 0.1 -- tools/sample-workload.sh
+
+check: deps ## Install what is missing, run every test (as root)
+	tools/run-tests.sh unit bpf e2e
+
+check-unit: $(UNIT_BIN) ## Run the unit tests (no root)
+	tools/run-tests.sh unit
+
+check-bpf: all truth ## Run the tests of what runs in the kernel (as root)
+	tools/run-tests.sh bpf
+
+check-e2e: all truth ## Run programs with a known truth (as root)
+	tools/run-tests.sh e2e
+
+bench: all truth ## Measure the cost, as paired ratios with and without bpfmon (as root)
+	$(PYTHON) tests/bench/bench.py --bpfmon $(BUILD)/bpfmon --build $(BUILD)/bench
+
+lint: all ## Check format, static analysis, scripts, includes, generated docs
+	tools/lint.sh
+
+format: ## Format the sources
+	clang-format -i bpf/*.[ch] user/*/*.[ch] user/record/sink/*.c tests/unit/*.c
+
+docs: all ## Regenerate docs/METRICS.md and the options in manual and completion
+	tools/gen-docs.sh
+
+coverage: ## Run the unit tests with coverage; report in build/coverage.txt
+	tools/coverage.sh
+
+install: all ## Install (PREFIX, DESTDIR)
+	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/man/man1 \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
+		$(DESTDIR)$(PREFIX)/share/doc/bpfmon
+	install -m 755 $(BUILD)/bpfmon $(DESTDIR)$(PREFIX)/sbin/bpfmon
+	install -m 644 docs/bpfmon.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -m 644 docs/completion/bpfmon \
+		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/bpfmon
+	install -m 644 README.md LICENSE docs/METRICS.md docs/bpfmon-1.schema.json \
+		$(DESTDIR)$(PREFIX)/share/doc/bpfmon/
+
+clean: ## Remove what was built
+	rm -rf $(BUILD)
+
+truth: $(TRUTH_BIN)
+
+$(BUILD)/bpf/%.o: bpf/%.bpf.c
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(BUILD)/bpfmon.bpf.o: $(BPF_OBJ)
+	$(BPFTOOL) gen object $@ $^
+
+$(SKELETON): $(BUILD)/bpfmon.bpf.o
+	$(BPFTOOL) gen skeleton $< name bpfmon >$@
+
+# the first build has no dependency files yet that would order this
+$(BUILD)/user/collect/tracker.o: $(SKELETON)
+
+$(BUILD)/user/%.o: user/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -c $< -o $@
+
+$(BUILD)/bpfmon: $(USER_OBJ)
+	$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+
+$(BUILD)/unit/%: tests/unit/%.c $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -lcmocka -o $@
+
+$(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
+	@mkdir -p $(@D)
+	$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $< -o $@
+
+# a change of version or flags rebuilds
+$(USER_OBJ) $(BPF_OBJ): Makefile
+
+-include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN))

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Installs what building and testing need and is not there yet. Debian and Ubuntu.
+set -eu
+
+packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libcmocka-dev
+	linux-libc-dev python3 sudo clang-format clang-tidy cppcheck shellcheck git ca-certificates"
+# Ubuntu has bpftool in linux-tools-common; Debian in a package of its own
+if [ ! -x /usr/sbin/bpftool ]; then
+	packages="$packages bpftool"
+fi
+
+missing=
+for p in $packages; do
+	dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"
+done
+[ -n "$missing" ] || exit 0
+if [ "$(id -u)" != 0 ]; then
+	echo "missing packages:$missing; run this as root" >&2
+	exit 1
+fi
+export DEBIAN_FRONTEND=noninteractive
+apt-get -o DPkg::Lock::Timeout=900 -qq update
+# shellcheck disable=SC2086 # a list
+apt-get -o DPkg::Lock::Timeout=900 -qq install -y --no-install-recommends $missing
