@@ -42,7 +42,7 @@ static __always_inline void path_read(struct exec_event *e, struct file *file)
 {
 	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
 	struct vfsmount *vfsmnt = BPF_CORE_READ(file, f_path.mnt);
-	struct mount *mnt = container_of(vfsmnt, struct mount, mnt);
+	struct mount *mnt = (void *)vfsmnt - bpf_core_field_offset(struct mount, mnt);
 	volatile u32 *used = &e->path_bytes;
 
 	for (int i = 0; i < PATH_STEPS; i++) {

@@ -12,8 +12,8 @@ while [ $i -lt 200 ]; do
 	i=$((i + 1))
 done
 # a daemon: reparented away from us, still in the account
-(setsid sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done' >/dev/null 2>&1 &)
+(setsid sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done' >/dev/null 2>&1 &)
 # memory that is there for a moment only
-head -c 64M /dev/zero | sort -z -S 256M >/dev/null
+head -c 150M /dev/zero | tail -c 150M >/dev/null
 dd if=/dev/zero of="$dir/file" bs=1M count=32 2>/dev/null
 sleep 0.5
