@@ -32,7 +32,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c))
 
-.PHONY: all help run check check-unit check-bpf check-e2e bench lint format coverage install clean \
+.PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e bench lint format coverage install clean \
 	deps truth docs
 .DELETE_ON_ERROR:
 
@@ -123,3 +123,5 @@ $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 $(USER_OBJ) $(BPF_OBJ): Makefile
 
 -include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN))
+
+$(BUILD)/unit-all: $(UNIT_BIN)

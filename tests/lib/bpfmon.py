@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs bpfmon on a program with a known truth and reads back what it said."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).resolve()
+BPFMON = str(BUILD / "bpfmon")
+MAP_BYTES_LEFT_SECONDS = 10
+
+
+def truth(name):
+    """The path of a truth program."""
+    return str(BUILD / "truth" / name)
+
+
+class Run:
+    """What a run left behind: exit status, texts, and the lines of its output."""
+
+    def __init__(self, code, stdout, stderr, lines, witness):
+        self.code = code
+        self.stdout = stdout
+        self.stderr = stderr
+        self.lines = lines
+        self.witness = witness  # what the truth program said of itself, or None
+
+    def kind(self, kind):
+        return [line for line in self.lines if line["kind"] == kind]
+
+    @property
+    def meta(self):
+        (line,) = self.kind("meta")
+        return line
+
+    @property
+    def summary(self):
+        (line,) = self.kind("summary")
+        return line
+
+    @property
+    def samples(self):
+        return self.kind("sample")
+
+    @property
+    def processes(self):
+        return self.kind("process")
+
+
+def read_lines(path):
+    """The JSON lines of a file; a line that was cut off is left out."""
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.endswith("\n")]
+
+
+class Case(unittest.TestCase):
+    """A test with a folder of its own."""
+
+    def setUp(self):
+        if os.geteuid() != 0:
+            self.skipTest("needs root and BPF")
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="bpfmon-test-"))
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+
+    def run_bpfmon(self, command, options=(), env=None, **kwargs):
+        """Runs bpfmon with -o into our folder; TRUTH_OUT is set for the command."""
+        out = self.dir / f"run-{time.monotonic_ns()}.jsonl"
+        said = self.dir / f"witness-{time.monotonic_ns()}.json"
+        environment = dict(os.environ, TRUTH_OUT=str(said), **(env or {}))
+        done = subprocess.run(
+            [BPFMON, "-o", str(out), *options, "--", *command],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=kwargs.pop("timeout", 120),
+            check=False,
+            **kwargs,
+        )
+        lines = read_lines(out) if out.exists() else []
+        witness = json.loads(said.read_text()) if said.exists() else None
+        return Run(done.returncode, done.stdout, done.stderr.decode(errors="replace"), lines, witness)
+
+    def run_witnessed(self, command, options=(), **kwargs):
+        """The same with `witness` as the direct parent of the command: wait4's rusage."""
+        out = self.dir / f"wait4-{time.monotonic_ns()}.json"
+        run = self.run_bpfmon([truth("witness"), str(out), *command], options, **kwargs)
+        run.wait4 = json.loads(out.read_text()) if out.exists() else None
+        return run
+
+    def assert_complete(self, run):
+        self.assertTrue(run.summary["complete"], run.summary)
+        self.assertEqual(run.summary["losses"], {})
+
+
+@contextlib.contextmanager
+def cgroup(controller="cpuacct"):
+    """A cgroup (v1) of our own, removed at the end."""
+    path = pathlib.Path("/sys/fs/cgroup") / controller / f"bpfmon-test-{os.getpid()}-{time.monotonic_ns()}"
+    path.mkdir()
+    try:
+        yield path
+    finally:
+        for _ in range(100):
+            try:
+                path.rmdir()
+                break
+            except OSError:
+                time.sleep(0.05)

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs the tests of a folder (or those whose id contains a word) and ends with the count.
+
+Usage: runner.py FOLDER [WORD...]
+"""
+
+import pathlib
+import sys
+import time
+import unittest
+
+
+class Result(unittest.TestResult):
+    """One line a test, with its time; the reason below it when it failed."""
+
+    passed = 0
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.started = time.monotonic()
+
+    def tell(self, word, test, reason=""):
+        took = time.monotonic() - self.started
+        print(f"{word:4} {took:7.2f} s  {test.id()}", flush=True)
+        if reason:
+            print(reason, flush=True)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.passed += 1
+        self.tell("ok", test)
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.tell("FAIL", test, self.failures[-1][1])
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.tell("FAIL", test, self.errors[-1][1])
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.tell("skip", test, reason)
+
+    def addSubTest(self, test, subtest, err):
+        super().addSubTest(test, subtest, err)
+        if err:
+            self.tell("FAIL", subtest, self._exc_info_to_string(err, test))
+
+
+def select(suite, words):
+    for item in suite:
+        if isinstance(item, unittest.TestSuite):
+            yield from select(item, words)
+        elif not words or any(word in item.id() for word in words):
+            yield item
+
+
+def main():
+    folder, *words = sys.argv[1:]
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+    loader = unittest.TestLoader()
+    found = loader.discover(folder, pattern="test_*.py", top_level_dir=folder)
+    for problem in loader.errors:
+        print(problem)
+    result = Result()
+    unittest.TestSuite(select(found, words)).run(result)
+    failed = len(result.failures) + len(result.errors) + len(loader.errors)
+    print(f"{result.passed} passed, {failed} failed, {len(result.skipped)} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
