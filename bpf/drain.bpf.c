@@ -3,6 +3,7 @@
 #include "bpfmon.bpf.h"
 
 __u32 drain_epoch; /* raised before each drain: a process is told of once */
+bool drain_all;	   /* read every task, also one that seems not to have run */
 
 /* Reads through a pointer that may go stale while we read; commit() finds out. */
 static __always_inline void counters_read(struct task_struct *task, struct task_counters *now)
@@ -13,6 +14,19 @@ static __always_inline void counters_read(struct task_struct *task, struct task_
 #include "bpfmon/metrics.def"
 	now->utime = PROBED(task, utime);
 	now->stime = PROBED(task, stime);
+}
+
+/*
+ * A task that has neither run nor switched since the last commit has nothing to add: most tasks, at
+ * most samples. One that runs right now shows it at the next tick.
+ */
+static __always_inline bool has_slept(struct task_struct *task, const struct task_entry *t)
+{
+	const u64 needed = 1ULL << TC_cpu | 1ULL << TC_nvcsw | 1ULL << TC_nivcsw;
+
+	return !drain_all && (wanted & needed) == needed &&
+	       PROBED(task, se.sum_exec_runtime) == t->last.cpu &&
+	       PROBED(task, nvcsw) == t->last.nvcsw && PROBED(task, nivcsw) == t->last.nivcsw;
 }
 
 /* False when the row did not fit: the kernel then shows this element again. */
@@ -62,8 +76,10 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 		task_forget(addr);
 		return 0;
 	}
-	counters_read(task, &now);
-	commit(addr, &now, false);
+	if (!has_slept(task, t)) {
+		counters_read(task, &now);
+		commit(addr, &now, false);
+	}
 	if (!process_tell(seq, task, p))
 		return 0;
 	add(tracking.visited, 1);

@@ -255,8 +255,10 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
 {
 	const volatile struct tracking *now = &t->skel->bss->tracking;
-	int err = tracker_drain(t, row, context);
+	int err;
 
+	t->skel->bss->drain_all = true;
+	err = tracker_drain(t, row, context);
 	for (int i = 1; !err && i < WHOLE_DRAIN_PASSES && now->visited < now->entries; i++) {
 		t->skel->bss->tracking.visited = 0; /* same epoch: each process is told of once */
 		err = iterate(t->drain_link, row, context);

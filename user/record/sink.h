@@ -23,6 +23,7 @@ struct sink {
 	struct output out;
 	struct metric_set columns; /* csv: those of its header */
 	bool has_header;
+	bool has_summary; /* jsonl: it came with the stream */
 };
 
 /* NULL when there is no such format. */

@@ -35,6 +35,17 @@ static bool read_metric(const char *key, const json_t *v, uint64_t *values, stru
 	return true;
 }
 
+/* What a process, or a group of them, has used: not "processes", which there counts the group. */
+static void read_usage(json_t *o, uint64_t *values, struct metric_set *have)
+{
+	for (int i = 0; i < NR_METRICS; i++) {
+		const struct metric *m = metric_get((enum metric_id)i);
+
+		if (m->source == SOURCE_TASK || m->source == SOURCE_SPLIT)
+			read_metric(m->key, json_object_get(o, m->key), values, have);
+	}
+}
+
 static void read_metrics(json_t *o, uint64_t *values, struct metric_set *have)
 {
 	const char *key;
@@ -82,7 +93,7 @@ static void read_process(struct line *l, json_t *o)
 	p->execs = (uint32_t)number(o, "execs", 0);
 	p->has_rss_peak = read_peak(o, "rss_peak_bytes", &p->rss_peak_bytes);
 	p->rss_peak_exact = json_is_true(json_object_get(o, "rss_peak_exact"));
-	read_metrics(o, p->value, &p->have);
+	read_usage(o, p->value, &p->have);
 }
 
 static void read_meta(struct line *l, json_t *o)
@@ -115,7 +126,7 @@ static void read_program(struct summary *s, json_t *o)
 	p->processes = number(o, "processes", 0);
 	p->has_rss_peak = read_peak(o, "rss_peak_bytes", &p->rss_peak_bytes);
 	p->rss_peak_exact = json_is_true(json_object_get(o, "rss_peak_exact"));
-	read_metrics(o, p->value, &p->have);
+	read_usage(o, p->value, &p->have);
 }
 
 static void read_self(struct summary *s, const json_t *self)

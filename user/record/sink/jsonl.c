@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* JSON Lines: the stream as it is. */
+/* JSON Lines: the stream as it is, and a summary when it ends without one. */
 #include "record/sink.h"
 
 #include "wire/writer.h"
 
 static void jsonl_line(struct sink *s, const struct line *l, const char *text, size_t length)
 {
-	if (l->kind != LINE_SUMMARY) /* comes at the end, whoever made it */
-		output_put(&s->out, text, length);
+	s->has_summary |= l->kind == LINE_SUMMARY;
+	output_put(&s->out, text, length);
 }
 
 static void jsonl_end(struct sink *s, const struct summary *total)
 {
 	struct json j = { 0 };
 
+	if (s->has_summary)
+		return;
 	write_summary(&j, total);
 	if (!j.failed)
 		output_put(&s->out, j.text, j.used);
