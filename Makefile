@@ -33,7 +33,7 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c))
 
 .PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e bench lint format coverage install clean \
-	deps truth docs
+	deps truth docs arm64
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/bpfmon ## Build build/bpfmon (STATIC=1: without shared libraries)
@@ -85,6 +85,9 @@ install: all ## Install (PREFIX, DESTDIR)
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/bpfmon
 	install -m 644 README.md LICENSE docs/METRICS.md docs/bpfmon-1.schema.json \
 		$(DESTDIR)$(PREFIX)/share/doc/bpfmon/
+
+arm64: ## Cross-compile a static build/arm64/bpfmon
+	tools/build-arm64.sh
 
 clean: ## Remove what was built
 	rm -rf $(BUILD)

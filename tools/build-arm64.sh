@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Cross-compiles a static build/arm64/bpfmon on Debian or Ubuntu (x86-64). The libraries are fetched
+# into build/arm64-root with an apt state of its own: the system's packages are not touched, but for
+# the cross compiler, which is installed where it is missing (as root).
+set -eu -o pipefail
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+root=$top/build/arm64-root
+apt=$root/apt
+
+if ! command -v aarch64-linux-gnu-gcc >/dev/null; then
+	DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=900 -qq install -y \
+		--no-install-recommends gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+fi
+
+if [ ! -e "$root/done" ]; then
+	rm -rf "$root"
+	mkdir -p "$apt"/{state/lists/partial,cache/archives/partial,debs}
+	: >"$apt/status"
+	cat >"$apt/apt.conf" <<-CONF
+	Dir::State "$apt/state";
+	Dir::State::status "$apt/status";
+	Dir::Cache "$apt/cache";
+	APT::Architecture "arm64";
+	APT::Architectures "arm64";
+	APT::Sandbox::User "$(id -un)";
+	Acquire::Languages "none";
+	CONF
+	export APT_CONFIG=$apt/apt.conf
+	apt-get -qq update
+	(cd "$apt/debs" && apt-get -qq download libbpf-dev libelf-dev zlib1g-dev libjansson-dev)
+	for deb in "$apt"/debs/*.deb; do
+		dpkg-deb -x "$deb" "$root"
+	done
+	rm -rf "$apt"
+	touch "$root/done"
+fi
+
+make -C "$top" -s ARCH=arm64 STATIC=1 BUILD=build/arm64 CC=aarch64-linux-gnu-gcc \
+	SYSROOT_CFLAGS="-isystem $root/usr/include" \
+	SYSROOT_LDFLAGS="-L$root/usr/lib/aarch64-linux-gnu" build/arm64/bpfmon
+file "$top/build/arm64/bpfmon" 2>/dev/null || ls -l "$top/build/arm64/bpfmon"
