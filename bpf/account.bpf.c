@@ -88,21 +88,17 @@ static __always_inline u64 advance(u64 *last, u64 now)
  * is checked under the lock: as long as it is open its free hook has not passed, so that what was
  * read before came from a live task_struct. @closing: this is the free hook.
  */
-__hidden int commit(u64 task, struct task_counters *now, bool closing)
+__hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
+		    struct task_counters *now, bool closing)
 {
-	struct task_entry *t = task_find(task);
-	struct process_entry *p;
 	struct account_key key;
 	u64 signal, user, system;
 	struct account *a;
 	bool last = false;
 
-	if (!t)
+	if (!t || !p)
 		return COMMIT_GONE;
 	signal = t->process;
-	p = process_find(signal);
-	if (!p)
-		return COMMIT_GONE;
 
 	bpf_spin_lock(&p->lock);
 	if (t->task != task || p->event.rec.signal != signal) {
@@ -131,8 +127,10 @@ __hidden int commit(u64 task, struct task_counters *now, bool closing)
 	if (now->base)                                                                             \
 		add(a->base, now->base);
 #include "bpfmon/metrics.def"
-		add(a->user, user);
-		add(a->system, system);
+		if (user)
+			add(a->user, user);
+		if (system)
+			add(a->system, system);
 	}
 	return last ? COMMIT_LAST : COMMIT_DONE;
 }

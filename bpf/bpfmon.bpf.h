@@ -41,7 +41,8 @@ __hidden bool task_is_ours(struct task_struct *task, struct account_key *account
 
 /* account.bpf.c */
 enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
-__hidden int commit(u64 task, struct task_counters *now, bool closing);
+__hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
+		    struct task_counters *now, bool closing);
 __hidden void account_add_task(struct account_key *key, bool is_process, bool is_root);
 __hidden void account_end_task(struct account_key *key, bool ended_process);
 __hidden void account_add_execs(struct account_key *key, u64 n);

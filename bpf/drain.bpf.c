@@ -78,7 +78,7 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 	}
 	if (!has_slept(task, t)) {
 		counters_read(task, &now);
-		commit(addr, &now, false);
+		commit(addr, t, p, &now, false);
 	}
 	if (!process_tell(seq, task, p))
 		return 0;

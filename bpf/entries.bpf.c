@@ -52,9 +52,14 @@ static __always_inline struct process_entry *process_get(struct task_struct *tas
 							 struct account_key *account, u64 image,
 							 u32 flags, bool *is_new)
 {
+	bool is_leader = BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
 	u64 key = (u64)BPF_CORE_READ(task, signal);
-	struct process_entry *p = bpf_map_lookup_elem(&processes, &key);
+	struct process_entry *p = NULL;
 
+	/* the first task of a process nearly always is the one that makes it known */
+	if (is_leader && !bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST))
+		goto made;
+	p = bpf_map_lookup_elem(&processes, &key);
 	/* signal is 0 while another CPU fills it in */
 	if (p && (!p->event.rec.signal ||
 		  p->event.rec.start_boot_ns ==
@@ -70,6 +75,7 @@ static __always_inline struct process_entry *process_get(struct task_struct *tas
 			add(tracking.loss[LOSS_PROCESSES_FULL], 1);
 		return p;
 	}
+made:
 	p = bpf_map_lookup_elem(&processes, &key);
 	if (!p)
 		return NULL;

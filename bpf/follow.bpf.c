@@ -42,7 +42,7 @@ static __always_inline void born(struct task_struct *creator, struct task_struct
 	struct process_entry *p;
 	u64 image;
 
-	if (!t || task_find((u64)child))
+	if (!t)
 		return;
 	p = process_find(t->process);
 	if (!p)
@@ -65,7 +65,7 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *child)
 {
-	if (!is_missed())
+	if (!task_find((u64)child) && !is_missed())
 		born(creator, child);
 	return 0;
 }
@@ -111,28 +111,26 @@ static __always_inline void execs_catch_up(struct task_struct *task, struct proc
 	account_add_execs(&key, now - seen);
 }
 
-static __always_inline u32 wait_status(struct task_struct *task)
+static __always_inline u32 wait_status(struct task_struct *task, struct signal_struct *sig)
 {
-	struct signal_struct *sig = BPF_CORE_READ(task, signal);
-
 	if (BPF_CORE_READ(sig, flags) & 4 /* SIGNAL_GROUP_EXIT */)
 		return BPF_CORE_READ(sig, group_exit_code);
+	if (task->pid == task->tgid)
+		return task->exit_code;
 	return BPF_CORE_READ(task, group_leader, exit_code);
 }
 
 /* @task has exited; once for each, and once for a process. @seen: this is the exit itself. */
-static __always_inline void ended(struct task_struct *task, struct task_entry *t, bool seen)
+static __always_inline void ended(struct task_struct *task, struct task_entry *t,
+				  struct process_entry *p, bool seen)
 {
-	struct process_entry *p = process_find(t->process);
-	bool group = BPF_CORE_READ(task, signal, live.counter) == 0;
+	struct signal_struct *sig = BPF_CORE_READ(task, signal);
+	bool group = BPF_CORE_READ(sig, live.counter) == 0;
 	bool first, ended_process = false;
 	u64 now = bpf_ktime_get_boot_ns();
+	u32 status = wait_status(task, sig);
 	struct account_key key;
-	u32 status;
 
-	if (!p)
-		return;
-	status = wait_status(task);
 	bpf_spin_lock(&p->lock);
 	first = !t->exited;
 	t->exited = 1;
@@ -164,9 +162,10 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(follow__exit, struct task_struct *task)
 {
 	struct task_entry *t = is_missed() ? NULL : followed(task);
+	struct process_entry *p = t ? process_find(t->process) : NULL;
 
-	if (t)
-		ended(task, t, true);
+	if (p)
+		ended(task, t, p, true);
 	return 0;
 }
 
@@ -182,17 +181,17 @@ int BPF_PROG(follow__free, struct task_struct *task)
 
 	if (!t)
 		return 0;
-	if (!t->exited)
-		ended(task, t, false);
 	signal = t->process;
 	p = process_find(signal);
+	if (p && !t->exited)
+		ended(task, t, p, false);
 #define TASK_METRIC(base, group, kind, unit, field, help)                                          \
 	if (COUNTER_IS_READ(base, field))                                                          \
 		now.base = DIRECT(task, field);
 #include "bpfmon/metrics.def"
 	now.utime = task->utime;
 	now.stime = task->stime;
-	result = commit((u64)task, &now, true);
+	result = commit((u64)task, t, p, &now, true);
 	if (result == COMMIT_GONE)
 		add(tracking.loss[LOSS_STALE], 1);
 	task_forget((u64)task);

@@ -14,7 +14,7 @@ enum rss_counter { RSS_FILE, RSS_ANON, RSS_SWAP, RSS_SHMEM };
 
 /* Up to 6.1 plain counters, with a small cache in each task. */
 struct mm_rss_stat___6_1 {
-	atomic_long_t count[4];
+	long count[4]; /* atomic_long_t */
 } __attribute__((preserve_access_index));
 struct mm_struct___6_1 {
 	struct mm_rss_stat___6_1 rss_stat;
@@ -52,42 +52,65 @@ int memory__offsets(void *ctx)
 	return 0;
 }
 
+#define NR_RSS 4
+
 /*
- * Since 6.2 @counter is a per-CPU counter whose central part may be off by a batch for each CPU;
- * the sum over CPUs is what procfs would say.
+ * Since 6.2 the kernel's are per-CPU counters, whose central part may be off by a batch for each
+ * CPU; the sum over CPUs is what procfs would say. The four are allocated side by side: one read
+ * brings them for a CPU, whose cache line is far away when the CPU is.
  */
-static __always_inline u64 pages(struct mm_struct *mm, enum rss_counter counter)
+static __always_inline void rss_read_percpu(struct mm_struct *mm, s64 rss[NR_RSS])
 {
-	s64 sum;
+	u64 base = 0, at;
+	s32 part[NR_RSS];
 
-	if (bpf_core_type_exists(struct mm_rss_stat___6_1)) {
-		struct mm_struct___6_1 *old = (void *)mm;
-
-		sum = BPF_CORE_READ(old, rss_stat.count[counter].counter);
-	} else {
-		u64 base = (u64)BPF_CORE_READ(mm, rss_stat[counter].counters);
-
-		sum = BPF_CORE_READ(mm, rss_stat[counter].count);
-		for (u32 cpu = 0; cpu_offset_known && cpu < MAX_CPUS && cpu < nr_cpus; cpu++) {
-			s32 part = 0;
-
-			bpf_probe_read_kernel(&part, sizeof(part),
-					      (void *)(base + cpu_offset[cpu]));
-			sum += part;
-		}
+	for (int i = 0; i < NR_RSS; i++) {
+		rss[i] = BPF_CORE_READ(mm, rss_stat[i].count);
+		if (i > 1)
+			continue;
+		at = (u64)BPF_CORE_READ(mm, rss_stat[i].counters);
+		if (i && at != base + sizeof(s32))
+			return; /* not side by side after all: the central parts have to do */
+		if (!i)
+			base = at;
 	}
-	return sum > 0 ? sum : 0;
+	for (u32 cpu = 0; cpu_offset_known && cpu < MAX_CPUS && cpu < nr_cpus; cpu++) {
+		if (bpf_probe_read_kernel(part, sizeof(part), (void *)(base + cpu_offset[cpu])))
+			continue;
+		for (int i = 0; i < NR_RSS; i++)
+			rss[i] += part[i];
+	}
 }
 
-static __always_inline u64 rss_now(struct mm_struct *mm)
+static __always_inline void rss_read(struct mm_struct *mm, s64 rss[NR_RSS])
 {
-	return pages(mm, RSS_FILE) + pages(mm, RSS_ANON) + pages(mm, RSS_SHMEM);
+	struct mm_struct___6_1 *old = (void *)mm;
+
+	if (bpf_core_type_exists(struct mm_rss_stat___6_1))
+		BPF_CORE_READ_INTO(rss, old, rss_stat.count);
+	else
+		rss_read_percpu(mm, rss);
+}
+
+/* A counter that is being changed while it is summed can come out below zero. */
+static __always_inline u64 at_least_zero(s64 pages)
+{
+	return pages > 0 ? pages : 0;
+}
+
+static __always_inline u64 resident(const s64 rss[NR_RSS])
+{
+	return at_least_zero(rss[RSS_FILE]) + at_least_zero(rss[RSS_ANON]) +
+	       at_least_zero(rss[RSS_SHMEM]);
 }
 
 static __always_inline u64 high_water(struct mm_struct *mm)
 {
-	u64 mark = BPF_CORE_READ(mm, hiwater_rss), now = rss_now(mm);
+	s64 rss[NR_RSS] = {};
+	u64 mark = BPF_CORE_READ(mm, hiwater_rss), now;
 
+	rss_read(mm, rss);
+	now = resident(rss);
 	return mark > now ? mark : now;
 }
 
@@ -104,12 +127,13 @@ __hidden void peak_note(struct process_entry *p, u64 peak)
 __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
+	u64 maxrss;
 
 	if (mm) {
 		peak_note(p, high_water(mm));
 		return;
 	}
+	maxrss = BPF_CORE_READ(task, signal, maxrss);
 	if (p->event.rec.execs && maxrss <= p->maxrss_at_exec)
 		p->event.rec.flags |= PROCESS_PEAK_UPPER_BOUND;
 	peak_note(p, maxrss);
@@ -121,18 +145,24 @@ int BPF_PROG(memory__prepare_exec, struct task_struct *task, struct linux_binprm
 {
 	struct task_entry *t = task_find((u64)task);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	struct mm_struct *mm;
 
-	if (p && mm && p->event.rec.execs)
+	if (!p || !p->event.rec.execs)
+		return 0;
+	mm = BPF_CORE_READ(task, mm);
+	if (mm)
 		peak_note(p, high_water(mm));
 	return 0;
 }
 
 __hidden void memory_read(struct mm_struct *mm, struct drain_row *row)
 {
+	s64 rss[NR_RSS] = {};
+
+	rss_read(mm, rss);
 	row->mm = (u64)mm;
-	row->rss_pages = rss_now(mm);
-	row->swap_pages = pages(mm, RSS_SWAP);
+	row->rss_pages = resident(rss);
+	row->swap_pages = at_least_zero(rss[RSS_SWAP]);
 	row->vms_pages = BPF_CORE_READ(mm, total_vm);
 	row->peak_pages = BPF_CORE_READ(mm, hiwater_rss);
 	if (row->rss_pages > row->peak_pages)

@@ -92,6 +92,7 @@ int cmd_run(int argc, char **argv)
 	l.collector.show = o.quiet ? NULL : show_on_stderr;
 	l.collector.tracker.wanted = o.wanted;
 	l.collector.tracker.no_args = o.no_args;
+	l.collector.tracker.verbose = o.verbose;
 	l.collector.tracker.max_tasks = o.max_tasks;
 	l.collector.tracker.inject_misses = o.inject_misses;
 	memcpy(l.recorder.outputs, o.outputs, sizeof(o.outputs));

@@ -16,10 +16,16 @@
 
 #define WHOLE_DRAIN_PASSES 16
 
-static int quiet(enum libbpf_print_level level, const char *format, va_list args)
+static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level, (void)format, (void)args;
 	return 0;
+}
+
+/* With --verbose, what libbpf and the kernel's verifier say of a program that does not load. */
+static int be_verbose(enum libbpf_print_level level, const char *format, va_list args)
+{
+	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
 }
 
 /* Up to 5.10 maps are charged to RLIMIT_MEMLOCK; later kernels do not look at it. */
@@ -158,7 +164,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	int err;
 
 	memset(t, 0, sizeof(*t));
-	libbpf_set_print(quiet);
+	libbpf_set_print(o->verbose ? be_verbose : be_quiet);
 	memlock_raise();
 	err = capability_core(why, why_size);
 	if (!err)

@@ -18,6 +18,7 @@ struct bpf_link;
 struct tracker_options {
 	struct metric_set wanted;
 	bool no_args;
+	bool verbose; /* say on stderr why a program does not load */
 	unsigned max_tasks;	/* entries of the maps; 0: the default */
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
 };
