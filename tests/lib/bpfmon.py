@@ -73,7 +73,7 @@ class Case(unittest.TestCase):
         """Runs bpfmon with -o into our folder; TRUTH_OUT is set for the command."""
         out = self.dir / f"run-{time.monotonic_ns()}.jsonl"
         said = self.dir / f"witness-{time.monotonic_ns()}.json"
-        environment = dict(os.environ, TRUTH_OUT=str(said), **(env or {}))
+        environment = {**os.environ, "TRUTH_OUT": str(said), **(env or {})}
         done = subprocess.run(
             [BPFMON, "-o", str(out), *options, "--", *command],
             env=environment,

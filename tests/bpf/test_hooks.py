@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Nothing is attached where it would cost much: only births, execs and ends call us."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+from lib.account import AccountCase
+
+BPFTOOL = "/usr/sbin/bpftool"
+ALLOWED = {
+    "task_newtask",
+    "sched_process_fork",
+    "sched_process_exec",
+    "sched_process_exit",
+    "sched_process_free",
+    "sched_prepare_exec",
+}
+NEEDED = ALLOWED - {"sched_prepare_exec"}
+
+
+def bpftool(*what):
+    done = subprocess.run([BPFTOOL, "-j", *what], stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
+
+
+def link_ids(pid):
+    """The ids of the BPF links that a process has open, by /proc."""
+    found = set()
+    for info in pathlib.Path(f"/proc/{pid}/fdinfo").iterdir():
+        try:
+            found |= {int(n) for n in re.findall(r"^link_id:\s*(\d+)", info.read_text(), re.M)}
+        except OSError:
+            continue
+    return found
+
+
+def descendants(pid):
+    children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    for child in map(int, children):
+        yield child
+        yield from descendants(child)
+
+
+class Hooks(AccountCase):
+    def attached(self, live):
+        """The links of the processes of a run: a list of what bpftool says of each."""
+        ids = set()
+        for pid in [live.process.pid, *descendants(live.process.pid)]:
+            ids |= link_ids(pid)
+        return [link for link in bpftool("link", "list") if link["id"] in ids]
+
+    def check(self, options):
+        if not os.path.exists(BPFTOOL):
+            self.skipTest("no bpftool here")
+        with self.running(["cat"], ["-i", "0.02", *options]) as live:
+            live.until(lambda: live.lines("sample"))
+            links = self.attached(live)
+            live.finish()
+        hooks = [link["tp_name"] for link in links if link["type"] == "raw_tracepoint"]
+        iterators = [link["target_name"] for link in links if link["type"] == "iter"]
+        self.assertEqual(len(hooks) + len(iterators), len(links), links)
+        self.assertLessEqual(set(hooks), ALLOWED)
+        self.assertGreaterEqual(set(hooks), NEEDED)
+        self.assertEqual(len(hooks), len(set(hooks)))
+        self.assertLessEqual(set(iterators), {"task", "bpf_map_elem"})
+
+    def test_a_plain_run(self):
+        self.check([])
+
+    def test_a_run_that_repairs(self):
+        self.check(["--inject-misses", "100"])

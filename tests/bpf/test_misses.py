@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Kernels from 7.0 on drop events: what a hook has missed, another one or the next pass finds."""
+
+from lib.account import AccountCase
+from lib.bpfmon import truth
+
+
+class InjectedMisses:
+    """Some of 1000 events are ignored at random; the books have to be the same as without."""
+
+    misses = None
+
+    def run_missing(self, *command):
+        options = ["--inject-misses", self.misses, "-i", "0.05"]
+        return self.run_witnessed([truth(command[0]), *command[1:]], options)
+
+    def assert_repaired(self, run, execs):
+        processes = run.witness["processes"] + 1
+        summary = run.summary
+        self.assertEqual(run.code, 0)
+        self.assertEqual(
+            {
+                "processes_total": summary["processes_total"],
+                "forks": summary["forks"],
+                "exits": summary["exits"],
+                "threads_created": summary["threads_created"],
+                "execs": summary["execs"],
+                "outlived": summary["outlived"],
+                "records": len(run.processes),
+                "unique": len({(p["pid"], p["start_time"]) for p in run.processes}),
+                "losses": summary["losses"],
+                "complete": summary["complete"],
+            },
+            {
+                "processes_total": processes,
+                "forks": processes - 1,
+                "exits": processes,
+                "threads_created": run.witness["threads_created"],
+                "execs": execs,
+                "outlived": 0,
+                "records": processes,
+                "unique": processes,
+                "losses": {},
+                "complete": True,
+            },
+        )
+        self.assertGreater(summary["self"]["repaired"], 0)
+        self.assert_sums(run)
+        cpu = sum(p["cpu_seconds"] for p in self.inside(run))
+        self.assert_cpu(cpu, run.witness["cpu_seconds"])
+        self.assert_cpu(cpu, run.wait4["cpu_seconds"])
+
+    def test_a_storm_of_forks(self):
+        self.assert_repaired(self.run_missing("forkstorm", "6", "100"), 2)
+
+    def test_children_one_after_the_other(self):
+        run = self.run_missing("seqchildren", "60", "5")
+        self.assert_repaired(run, 2)
+        self.assertTrue(all(p["exit_code"] == 0 for p in run.processes))
+
+    def test_children_of_vfork(self):
+        run = self.run_missing("vforker", "60", truth("execnames"))
+        self.assert_repaired(run, 62)
+
+    def test_a_daemon(self):
+        run = self.run_missing("daemon", "-w", "50")
+        self.assertEqual(run.summary["processes_total"], 4)
+        self.assert_records(run, 4)
+        self.assertGreaterEqual(run.summary["cpu_seconds"], 0.05)
+
+
+class OneInTen(InjectedMisses, AccountCase):
+    misses = "100"
+
+
+class OneInFour(InjectedMisses, AccountCase):
+    misses = "250"
+
+
+class TwoInFive(InjectedMisses, AccountCase):
+    misses = "400"

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Without root: one clear sentence, and what works without it works."""
+
+import os
+import subprocess
+
+from lib.account import metric_kinds
+from lib.bpfmon import BPFMON, Case
+
+NOBODY = 65534
+
+
+class Unprivileged(Case):
+    def setUp(self):
+        super().setUp()
+        self.dir.chmod(0o777)
+
+    def bpfmon(self, *words, **popen):
+        return subprocess.run(
+            [BPFMON, *map(str, words)],
+            user=NOBODY,
+            group=NOBODY,
+            extra_groups=[],
+            cwd="/",
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+            **popen,
+        )
+
+    def test_a_run_says_in_one_sentence_that_root_is_needed(self):
+        done = self.bpfmon("-o", self.dir / "run", "--", "touch", self.dir / "ran")
+        text = done.stderr.decode()
+        self.assertEqual(done.returncode, 125)
+        self.assertEqual((text.count("\n"), done.stdout), (1, b""), text)
+        self.assertRegex(text, r"^bpfmon: .*(root|sudo|privilege)")
+        self.assertNotIn("libbpf", text)
+        self.assertEqual(list(self.dir.iterdir()), [])
+
+    def test_force_keeps_the_old_file_when_root_is_needed(self):
+        old = self.dir / "run"
+        old.write_text("old\n")
+        os.chown(old, NOBODY, NOBODY)
+        self.assertEqual(self.bpfmon("--force", "-o", old, "--", "true").returncode, 125)
+        self.assertEqual(old.read_text(), "old\n")
+        self.assertEqual(list(self.dir.iterdir()), [old])
+
+    def test_sudo_uid_of_somebody_who_is_not_root_is_not_believed(self):
+        done = self.bpfmon("--user", "--", "true", env={**os.environ, "SUDO_UID": "1", "SUDO_GID": "1"})
+        self.assertEqual(done.returncode, 125)
+        self.assertEqual(done.stderr.count(b"\n"), 1)
+
+    def test_check_works_and_says_that_the_privilege_is_missing(self):
+        done = self.bpfmon("check")
+        self.assertEqual(done.returncode, 1)
+        (row,) = [line for line in done.stdout.decode().splitlines() if line.startswith("privilege")]
+        self.assertIn("missing", row)
+        self.assertNotIn(b"libbpf", done.stderr)
+
+    def test_check_of_root_finds_what_it_needs(self):
+        done = subprocess.run([BPFMON, "check"], stdout=subprocess.PIPE, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout.decode(), r"(?m)^following processes +available$")
+
+    def test_metrics_lists_the_keys_of_a_sample(self):
+        self.assertEqual(self.bpfmon("metrics").returncode, 0)
+        run = self.run_bpfmon(["true"])
+        self.assertEqual(set(metric_kinds()), set(run.meta["units"]))
+        self.assertLessEqual(set(metric_kinds()), set(run.meta["capabilities"]))
+
+    def test_help_and_version_work(self):
+        for words in (["--help"], ["-h"], ["--version"], ["-V"]):
+            done = self.bpfmon(*words)
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertIn(b"bpfmon", done.stdout)
+
+    def test_arguments_that_a_subcommand_does_not_take_are_refused(self):
+        for words in (["check", "x"], ["metrics", "--x"]):
+            done = self.bpfmon(*words)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (2, 1))

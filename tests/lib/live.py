@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A bpfmon that is running: its three processes, its files, and what it has in the kernel."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+from lib.bpfmon import BPFMON, Case, Run, read_lines
+
+PATIENCE = 60  # seconds until a condition that will not come true is given up
+PROGRAM_NAMES = ("follow__", "drain__", "memory__")
+MAP_NAMES = {"tasks", "processes", "accounts", "events"}
+
+
+def wait_for(condition, what, seconds=PATIENCE):
+    """Polls until the condition has a true value, which is returned."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"in vain waited for: {what}")
+        time.sleep(0.01)
+    return value
+
+
+def stat_of(pid):
+    """State, parent, group and session of a process; None if there is none."""
+    try:
+        text = pathlib.Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except OSError:
+        return None
+    state, *numbers = text.rpartition(")")[2].split()[:4]
+    return (state, *map(int, numbers))
+
+
+def is_alive(pid):
+    stat = stat_of(pid)
+    return stat is not None and stat[0] not in "ZX"
+
+
+def all_pids():
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def children_of(pid):
+    return [child for child in all_pids() if (stat := stat_of(child)) and stat[1] == pid]
+
+
+def descendants_of(pid):
+    return [found for child in children_of(pid) for found in (child, *descendants_of(child))]
+
+
+def status_of(pid):
+    """/proc/PID/status as a dictionary."""
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
+    return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
+
+
+def executable_of(pid):
+    with contextlib.suppress(OSError):
+        return os.readlink(f"/proc/{pid}/exe").removesuffix(" (deleted)")
+    return ""
+
+
+def send(pid, *signals):
+    """Signals for a process that may have ended."""
+    for sig in signals:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, sig)
+
+
+def descriptor_links(pid):
+    found = {}
+    with contextlib.suppress(OSError):
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                found[fd] = os.readlink(f"/proc/{pid}/fd/{fd}")
+    return found
+
+
+def bpf_objects(pid):
+    """What a process holds of the kernel's BPF: ("prog" or "map", id)."""
+    found = set()
+    for fd, link in descriptor_links(pid).items():
+        if "bpf" in link:
+            with contextlib.suppress(OSError):
+                text = pathlib.Path(f"/proc/{pid}/fdinfo/{fd}").read_text()
+                found |= {(k, int(i)) for k, i in re.findall(r"^(prog|map)_id:\s*(\d+)", text, re.M)}
+    return found
+
+
+def bpftool(kind):
+    text = subprocess.run(["bpftool", kind, "list", "-j"], stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(text or "[]")
+
+
+def loaded_objects():
+    """Programs and maps in the kernel that have names of ours, whosever run they belong to."""
+    programs = {("prog", p["id"]) for p in bpftool("prog") if p.get("name", "").startswith(PROGRAM_NAMES)}
+    return programs | {("map", m["id"]) for m in bpftool("map") if m.get("name") in MAP_NAMES}
+
+
+def orphans():
+    """Those of them that no living process holds."""
+    loaded = loaded_objects()
+    return loaded - {item for pid in all_pids() for item in bpf_objects(pid)}
+
+
+class Live:
+    """A bpfmon in the background."""
+
+    def __init__(self, case, command, options=(), out=True, **popen):
+        self.out = case.dir / f"live-{time.monotonic_ns()}.jsonl" if out else None
+        to = ["-o", str(self.out)] if out else []
+        self.known = set()
+        popen.setdefault("stdout", subprocess.PIPE)
+        popen.setdefault("stderr", subprocess.PIPE)
+        self.process = subprocess.Popen([BPFMON, *to, *options, "--", *command], **popen)
+        case.addCleanup(self.clean)
+        self.pid = self.process.pid
+
+    def remember(self):
+        self.known |= {self.pid, *descendants_of(self.pid)}
+
+    def clean(self):
+        if self.process.poll() is None:
+            self.remember()
+        for pid in self.known - {self.pid}:
+            if executable_of(pid) != "" and stat_of(pid)[1] in (*self.known, 1):
+                send(pid, signal.SIGKILL, signal.SIGCONT)
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+            if pipe:
+                pipe.close()
+
+    def role(self, is_it):
+        def find():
+            for pid in children_of(self.pid):
+                if is_it(pid, stat_of(pid), any("bpf-prog" in l for l in descriptor_links(pid).values())):
+                    return pid
+            return None
+
+        return wait_for(find, "a process of bpfmon")
+
+    def roles(self):
+        """Collector, recorder and command, when all three are what they will be."""
+        collector = self.role(lambda pid, stat, has_bpf: has_bpf)
+        recorder = self.role(lambda pid, stat, has_bpf: stat and stat[3] == pid and not has_bpf)
+        command = self.role(
+            lambda pid, stat, has_bpf: pid not in (collector, recorder)
+            and executable_of(pid) not in ("", os.path.realpath(BPFMON))
+        )
+        self.remember()
+        return collector, recorder, command
+
+    def lines(self):
+        """The whole lines that the file has now."""
+        return read_lines(self.out) if self.out.exists() else []
+
+    def samples(self):
+        return [line for line in self.lines() if line["kind"] == "sample"]
+
+    def wait_for_samples(self, more=1):
+        """Until so many more samples are in the file."""
+        target = len(self.samples()) + more
+        wait_for(lambda: len(self.samples()) >= target, f"{more} samples more in {self.out}")
+
+    def finish(self):
+        """Waits for bpfmon's end; what the run left behind."""
+        stdout, stderr = self.process.communicate(timeout=PATIENCE)
+        lines = self.lines() if self.out else []
+        return Run(self.process.returncode, stdout, (stderr or b"").decode(errors="replace"), lines, None)
+
+
+class LiveCase(Case):
+    """A test whose bpfmon is watched while it runs."""
+
+    def live(self, command, options=(), **kwargs):
+        return Live(self, command, options, **kwargs)
+
+    def work_until_told(self, code=43):
+        """A command that makes processes until the file is there, then ends with the code."""
+        stop = self.dir / f"stop-{time.monotonic_ns()}"
+        beat = self.dir / f"beat-{time.monotonic_ns()}"
+        script = 'while [ ! -e "$0" ]; do sleep 0.01; echo >>"$1"; done; exit "$2"'
+        return ["sh", "-c", script, str(stop), str(beat), str(code)], stop, beat
+
+    def assert_goes_on(self, beat):
+        """The command of work_until_told() still works."""
+
+        def beats():
+            return beat.stat().st_size if beat.exists() else 0
+
+        before = beats()
+        wait_for(lambda: beats() > before, "a further sign of life of the command")
+
+    def assert_whole_lines(self, path):
+        """Nothing but whole JSON lines; they are returned."""
+        text = path.read_text(encoding="utf-8")
+        self.assertTrue(not text or text.endswith("\n"), text[-200:])
+        return [json.loads(line) for line in text.splitlines()]
+
+    def assert_no_orphans(self):
+        """No program or map of ours is in the kernel without a process to it."""
+        seen = orphans()  # others' runs may be among them, which begin and end
+
+        def fewer():
+            seen.intersection_update(orphans())
+            return not seen
+
+        wait_for(fewer, f"the end of BPF objects without a process: {seen}", 20)

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Each format against tests/data/golden/; GOLDEN=1 in the environment rewrites them, for review. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "record/sink.h"
+#include "view/summary_text.h"
+#include "wire/writer.h"
+
+#define GOLDEN "tests/data/golden/"
+
+/* Keeps the golden files true over releases. */
+static void forget_version(char *text)
+{
+	static const char now[] = "\"version\":\"" BPFMON_VERSION "\"";
+	static const char any[] = "\"version\":\"0\"";
+	char *at = strstr(text, now);
+
+	if (!at)
+		return;
+	memcpy(at, any, sizeof(any) - 1);
+	memmove(at + sizeof(any) - 1, at + sizeof(now) - 1, strlen(at + sizeof(now) - 1) + 1);
+}
+
+static void assert_golden(const char *name, const char *path)
+{
+	char *text = file_read(path), *golden;
+	char golden_path[128];
+
+	forget_version(text);
+	snprintf(golden_path, sizeof(golden_path), GOLDEN "%s", name);
+	if (getenv("GOLDEN"))
+		file_write(golden_path, text);
+	golden = file_read(golden_path);
+	assert_non_null(golden);
+	assert_string_equal(text, golden);
+	free(golden);
+	free(text);
+}
+
+static void take(struct sink *s, struct line *l, struct json *j)
+{
+	assert_int_equal(line_read(l, j->text, j->used), 0);
+	if (s->ops->line)
+		s->ops->line(s, l, j->text, j->used);
+	jw_reset(j);
+}
+
+/* A whole run, of those metrics in @list, goes through the sink into @path. */
+static void record(const struct sink_ops *ops, const char *path, const char *list)
+{
+	struct sink s = { .ops = ops };
+	struct line l = { 0 };
+	struct json j = { 0 };
+	struct process ended, live;
+	struct sample first, second;
+	struct summary total;
+	struct run run;
+	const char *bad;
+	size_t length;
+
+	fixture_run(&run);
+	fixture_sample(&first, 0);
+	fixture_sample(&second, 1);
+	fixture_process(&ended);
+	fixture_live_process(&live);
+	fixture_summary(&total);
+	assert_int_equal(metric_set_parse(&run.wanted, list, &bad, &length), 0);
+	assert_int_equal(output_open(&s.out, path, false), 0);
+	output_commit(&s.out);
+	write_meta(&j, &run), take(&s, &l, &j);
+	write_sample(&j, &run, &first), take(&s, &l, &j);
+	write_process(&j, &ended), take(&s, &l, &j);
+	write_sample(&j, &run, &second), take(&s, &l, &j);
+	write_process(&j, &live), take(&s, &l, &j);
+	write_event(&j, &run, 150000000, "lost", 2), take(&s, &l, &j);
+	write_summary(&j, &total), take(&s, &l, &j);
+	if (ops->end)
+		ops->end(&s, &l.summary);
+	assert_int_equal(output_close(&s.out), 0);
+	line_done(&l);
+	summary_done(&total);
+	jw_done(&j);
+}
+
+static void jsonl_is_as_it_was_reviewed(void **state)
+{
+	struct place *p = *state;
+
+	record(&jsonl_sink, p->path, "cpu,mem,io,proc");
+	assert_golden("run.jsonl", p->path);
+}
+
+static void csv_is_as_it_was_reviewed(void **state)
+{
+	struct place *p = *state;
+
+	record(&csv_sink, p->path, "cpu,mem,io,proc");
+	assert_golden("run.csv", p->path);
+}
+
+static void text_is_as_it_was_reviewed(void **state)
+{
+	struct place *p = *state;
+
+	record(&text_sink, p->path, "cpu,mem,io,proc");
+	assert_golden("run.txt", p->path);
+}
+
+static void csv_has_the_metrics_asked_for_and_leaves_unread_cells_empty(void **state)
+{
+	struct place *p = *state;
+	char *text;
+
+	record(&csv_sink, p->path, "swap_bytes,cores,rss_bytes");
+	text = file_read(p->path);
+	assert_string_equal(text, "time,elapsed_seconds,rss_bytes,swap_bytes,cores\r\n"
+				  "1763690000.123456,0,3145728,,\r\n"
+				  "1763690000.223456,0.1,6291456,,3\r\n");
+	free(text);
+}
+
+static void csv_without_meta_writes_nothing(void **state)
+{
+	struct sink s = { .ops = &csv_sink };
+	struct line l = { 0 };
+	struct json j = { 0 };
+	struct sample smp;
+	struct run run;
+
+	(void)state;
+	fixture_run(&run);
+	fixture_sample(&smp, 0);
+	write_sample(&j, &run, &smp);
+	take(&s, &l, &j);
+	assert_int_equal(s.out.used, 0);
+	line_done(&l);
+	jw_done(&j);
+}
+
+static void jsonl_keeps_lines_of_kinds_it_does_not_know(void **state)
+{
+	static const char text[] = "{\"kind\":\"weather\", \"rain\": true}\n";
+	struct sink s = { .ops = &jsonl_sink };
+	struct line l = { 0 };
+
+	(void)state;
+	line_read(&l, text, sizeof(text) - 1);
+	s.ops->line(&s, &l, text, sizeof(text) - 1);
+	assert_int_equal(s.out.used, sizeof(text) - 1);
+	assert_memory_equal(s.out.buffer, text, sizeof(text) - 1);
+	line_done(&l);
+	free(s.out.buffer);
+}
+
+/* More programs than are shown, a hostile name, and everything that can be lost. */
+static void hard_summary(struct summary *s)
+{
+	struct process p = { .has_rss_peak = true };
+	char exe[64];
+
+	p.exe = exe;
+	metric_put(&p.have, M_cpu);
+	for (uint64_t i = 0; i < 14; i++) {
+		p.value[M_cpu] = (i + 1) * 100000000;
+		p.rss_peak_bytes = (i + 1) * MIB;
+		snprintf(exe, sizeof(exe), "/opt/a/rather/long/way/to/program-%d", (int)i);
+		summary_add_process(s, &p);
+	}
+	p.exe = "/tmp/\x1b[2Jevil";
+	p.value[M_cpu] = 5000000000;
+	summary_add_process(s, &p);
+	summary_add_loss(s, "records", 12345);
+	summary_add_loss(s, "tasks_full", 1);
+	snprintf(s->reason, sizeof(s->reason), "a second SIGTERM came");
+	sample_set(&s->total, M_cpu, 15500000000);
+	s->wall_ns = 10000000000;
+	s->late_ticks = 3;
+	summary_finish(s);
+}
+
+static void text_of_many_programs_and_losses_is_as_it_was_reviewed(void **state)
+{
+	struct place *p = *state;
+	struct summary s = { .has_status = true, .signal = 15 };
+	struct sink sink = { .ops = &text_sink };
+
+	hard_summary(&s);
+	assert_int_equal(output_open(&sink.out, p->path, false), 0);
+	output_commit(&sink.out);
+	sink.ops->end(&sink, &s);
+	assert_int_equal(output_close(&sink.out), 0);
+	assert_golden("incomplete.txt", p->path);
+	summary_done(&s);
+}
+
+static void text_of_a_summary_that_knows_nothing_is_short(void **state)
+{
+	struct summary s = { 0 };
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	(void)state;
+	summary_text(f, &s);
+	fclose(f);
+	assert_string_equal(text,
+			    "bpfmon: the command's end was not seen after 0.00 ms\n"
+			    "  INCOMPLETE:\n"
+			    "  bpfmon      0.00 ms CPU, 0 B + 0 B memory, 0 B in the kernel\n");
+	free(text);
+}
+
+static void format_is_found_by_its_whole_name(void **state)
+{
+	(void)state;
+	assert_ptr_equal(sink_find("csv:x", 3), &csv_sink);
+	assert_ptr_equal(sink_find("jsonl", 5), &jsonl_sink);
+	assert_null(sink_find("json", 4));
+	assert_null(sink_find("", 0));
+}
+
+static void format_is_found_by_the_extension_of_a_path(void **state)
+{
+	(void)state;
+	assert_ptr_equal(sink_for_path("/tmp/a.b/run.csv"), &csv_sink);
+	assert_ptr_equal(sink_for_path("run.txt"), &text_sink);
+	assert_null(sink_for_path("/tmp/a.csv/run"));
+	assert_null(sink_for_path("csv"));
+}
+
+#define PLACE_TEST(test) cmocka_unit_test_setup_teardown(test, place_make, place_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PLACE_TEST(jsonl_is_as_it_was_reviewed),
+		PLACE_TEST(csv_is_as_it_was_reviewed),
+		PLACE_TEST(text_is_as_it_was_reviewed),
+		PLACE_TEST(csv_has_the_metrics_asked_for_and_leaves_unread_cells_empty),
+		cmocka_unit_test(csv_without_meta_writes_nothing),
+		cmocka_unit_test(jsonl_keeps_lines_of_kinds_it_does_not_know),
+		PLACE_TEST(text_of_many_programs_and_losses_is_as_it_was_reviewed),
+		cmocka_unit_test(text_of_a_summary_that_knows_nothing_is_short),
+		cmocka_unit_test(format_is_found_by_its_whole_name),
+		cmocka_unit_test(format_is_found_by_the_extension_of_a_path),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

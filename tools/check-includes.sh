@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Holds the sources to their shape: includes between the folders of user/ point one way, files end
+# after 400 lines and functions after 60. Prints each violation as "file:line: what"; exits 1 if
+# there is one.
+#
+# Usage: tools/check-includes.sh
+set -eu -o pipefail
+
+cd "$(dirname "$0")/.."
+MAX_FILE_LINES=400
+MAX_FUNCTION_LINES=60
+
+check_includes() { # FILE...
+	awk '
+	BEGIN {
+		may["base"] = "base"
+		may["model"] = "model base bpfmon/metrics.def"
+		may["wire"] = "wire model base"
+		may["collect"] = "collect wire model base bpfmon/metrics.def bpfmon/shared.h bpfmon.skel.h"
+		may["view"] = "view model base"
+		may["record"] = "record view wire model base"
+		may["launch"] = "launch collect record model base"
+		may["cmd"] = "cmd launch record view collect wire model base"
+	}
+	FNR == 1 { split(FILENAME, part, "/"); folder = part[2] }
+	match($0, /^[ \t]*#[ \t]*include[ \t]*"[^"]*"/) {
+		split($0, quoted, "\"")
+		name = quoted[2]
+		from = name
+		if (name !~ /^bpfmon[\/.]/)
+			sub(/\/.*/, "", from)
+		if (!(folder in may)) {
+			print FILENAME ":" FNR ": the folder " folder " has no rule here"
+			bad = 1
+		} else if (index(" " may[folder] " ", " " from " ") == 0) {
+			print FILENAME ":" FNR ": " folder " may not include \"" name "\""
+			bad = 1
+		}
+	}
+	END { exit bad }' "$@"
+}
+
+check_lengths() { # FILE...
+	awk -v max_file=$MAX_FILE_LINES -v max_function=$MAX_FUNCTION_LINES '
+	FNR == 1 { start = 0; last = ""; }
+	FNR == max_file + 1 { print FILENAME ":" FNR ": more than " max_file " lines"; bad = 1 }
+	/^[A-Za-z_].*\(/ { last = $0 }
+	/^\{/ { start = FNR }
+	/^\}/ {
+		if (start && FNR - start - 1 > max_function) {
+			print FILENAME ":" start ": a function of " FNR - start - 1 " lines: " last
+			bad = 1
+		}
+		start = 0
+	}
+	END { exit bad }' "$@"
+}
+
+mapfile -t user < <(find user -name '*.[ch]' | sort)
+mapfile -t kernel < <(find bpf include -name '*.[ch]' | sort)
+
+failed=0
+check_includes "${user[@]}" || failed=1
+check_lengths "${user[@]}" "${kernel[@]}" || failed=1
+exit $failed

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Checks what can be checked without running: format, static analysis, scripts, the direction of
+# includes, generated documents. Runs every step, names those that failed, exits 1 if any did.
+#
+# Usage: tools/lint.sh    (after make: it needs the skeleton and build/bpfmon)
+set -eu -o pipefail
+
+cd "$(dirname "$0")/.."
+build=${BUILD:-build}
+failed=""
+
+mapfile -t user_c < <(find user -name '*.c' -printf '%s %p\n' | sort -rn | cut -d' ' -f2)
+mapfile -t formatted < <(find bpf user tests/unit -name '*.[ch]' | sort)
+
+step() { # NAME COMMAND...
+	local name=$1 said start=$SECONDS
+	shift
+	if said=$("$@" 2>&1); then
+		printf 'ok     %3d s  %s\n' $((SECONDS - start)) "$name"
+	else
+		printf '%s\n' "$said"
+		printf 'FAILED %3d s  %s\n' $((SECONDS - start)) "$name"
+		failed+=" $name"
+	fi
+}
+
+format() {
+	clang-format --dry-run -Werror "${formatted[@]}"
+}
+
+# Fails where there is a finding outside the generated skeleton, or no word of what is wrong.
+tidy_one() { # FILE
+	local said
+	said=$(clang-tidy --quiet "$1" -- -std=gnu11 -D_GNU_SOURCE '-DBPFMON_VERSION="0"' -Iinclude \
+		-Iuser -I"$build" 2>/dev/null) && return
+	if [ -z "$said" ] || grep -E ': (error|warning): ' <<<"$said" | grep -qv '\.skel\.h:'; then
+		echo "$1: ${said:-clang-tidy failed without a word}"
+		return 1
+	fi
+}
+
+# One file a process, the large ones first.
+tidy() {
+	export build
+	export -f tidy_one
+	printf '%s\0' "${user_c[@]}" | xargs -0 -P"$(nproc)" -I{} bash -c 'tidy_one {}'
+}
+
+# It knows neither the cleanup attribute (hence no resourceLeak), nor jansson's loops, nor how to
+# expand the table of metrics.
+check_cpp() {
+	cppcheck --enable=warning,portability,performance --error-exitcode=1 --inline-suppr --quiet \
+		--std=c11 -j"$(nproc)" --suppress=missingIncludeSystem --suppress=resourceLeak \
+		--suppress=preprocessorErrorDirective:user/model/metric.c \
+		-Iinclude -Iuser -D_GNU_SOURCE '-DBPFMON_VERSION="0"' \
+		'-Djson_object_foreach(o,k,v)=for(k=f(o);v=g(k);)' \
+		'-Djson_array_foreach(a,i,v)=for(i=0;v=g(a,i);i++)' user
+}
+
+python_compiles() {
+	find tests tools -name '*.py' -print0 | PYTHONPYCACHEPREFIX=$build/pycache \
+		xargs -0 -r python3 -m py_compile
+}
+
+manual() {
+	local said
+	if command -v man >/dev/null; then
+		said=$(LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -l docs/bpfmon.1 2>&1 >/dev/null)
+		[ -z "$said" ] || { echo "$said" && return 1; }
+	fi
+	if command -v mandoc >/dev/null; then
+		mandoc -Tlint -W warning docs/bpfmon.1
+	fi
+}
+
+step format format
+step clang-tidy tidy
+step cppcheck check_cpp
+step shellcheck shellcheck tools/*.sh .ci/run docs/completion/bpfmon
+step python python_compiles
+step includes tools/check-includes.sh
+step docs tools/gen-docs.sh --check
+step manual manual
+
+if [ -n "$failed" ]; then
+	echo "lint failed:$failed" >&2
+	exit 1
+fi
