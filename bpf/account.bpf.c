@@ -92,16 +92,15 @@ __hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
 		    struct task_counters *now, bool closing)
 {
 	struct account_key key;
-	u64 signal, user, system;
+	u64 user, system;
 	struct account *a;
 	bool last = false;
 
 	if (!t || !p)
 		return COMMIT_GONE;
-	signal = t->process;
 
 	bpf_spin_lock(&p->lock);
-	if (t->task != task || p->event.rec.signal != signal) {
+	if (t->task != task || p->event.rec.serial != t->serial) {
 		bpf_spin_unlock(&p->lock);
 		return COMMIT_GONE;
 	}
@@ -164,6 +163,16 @@ __hidden void account_end_task(struct account_key *key, bool ended_process)
 		add(a->processes, -1);
 		add(a->exits, 1);
 	}
+}
+
+__hidden void account_end_process(struct account_key *key)
+{
+	struct account *a = account_get(key);
+
+	if (!a)
+		return;
+	add(a->processes, -1);
+	add(a->exits, 1);
 }
 
 __hidden void account_add_execs(struct account_key *key, u64 n)

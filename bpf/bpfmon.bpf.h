@@ -36,6 +36,8 @@ __hidden struct process_entry *process_find(u64 signal);
 __hidden int task_add(struct task_struct *task, struct account_key *account, u64 creator_image,
 		      u32 flags);
 __hidden void task_forget(u64 task);
+/* The task that lived at @task has gone unseen: closes its books. */
+__hidden void task_close(u64 task);
 __hidden void process_forget(u64 signal);
 __hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
 
@@ -45,7 +47,15 @@ __hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
 		    struct task_counters *now, bool closing);
 __hidden void account_add_task(struct account_key *key, bool is_process, bool is_root);
 __hidden void account_end_task(struct account_key *key, bool ended_process);
+__hidden void account_end_process(struct account_key *key);
 __hidden void account_add_execs(struct account_key *key, u64 n);
+
+/* exits.bpf.c */
+/* Commits what @task has used so far; all of it, once it is dead. Its memory may be gone. */
+__hidden void task_commit(u64 task, struct task_entry *t, struct process_entry *p);
+/* @task has exited; once for each, and once for a process. @seen: this is the exit itself. */
+__hidden void task_ended(struct task_struct *task, struct task_entry *t, struct process_entry *p,
+			 bool seen);
 
 /* memory.bpf.c */
 __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
@@ -69,10 +79,7 @@ static __always_inline u32 task_uid(struct task_struct *task)
 	return BPF_CORE_READ(cred, uid.val);
 }
 
-/* Reads what was asked for of @task into @c with @GET, a way to load a field. */
-/* (pointers are never loaded directly: for each such load the verifier searches all types) */
-#define DIRECT(t, field) (t)->field
-#define PROBED(t, field) BPF_CORE_READ(t, field)
+/* Pointers are never loaded directly: for each such load the verifier searches all types. */
 #define COUNTER_IS_READ(base, field)                                                               \
 	((wanted & (1ULL << TC_##base)) && bpf_core_field_exists(((struct task_struct *)0)->field))
 

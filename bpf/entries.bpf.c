@@ -40,11 +40,63 @@ static __always_inline void process_describe(struct process_record *r, struct ta
 	u32 level = BPF_CORE_READ(pid, level);
 
 	r->pid = BPF_CORE_READ(task, tgid);
-	r->ns_pid = BPF_CORE_READ(pid, numbers[level].nr);
+	/* CO-RE does not know the stride of an array whose index is a variable */
+	bpf_probe_read_kernel(&r->ns_pid, sizeof(r->ns_pid),
+			      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
+				      level * bpf_core_type_size(struct upid) +
+				      bpf_core_field_offset(struct upid, nr));
 	r->ppid = BPF_CORE_READ(leader, real_parent, tgid);
 	r->uid = task_uid(task);
 	r->start_boot_ns = BPF_CORE_READ(leader, start_boottime);
 	BPF_CORE_READ_INTO(&r->comm, leader, comm);
+}
+
+/* A process that is over though nothing told us: its record is what is known of it. */
+static __always_inline void process_close(u64 key, struct process_entry *p)
+{
+	struct account_key account = p->event.rec.account;
+
+	if (!(p->event.rec.flags & PROCESS_ENDED)) {
+		p->event.rec.flags |= PROCESS_ENDED | PROCESS_END_UNSEEN;
+		account_end_process(&account);
+	}
+	process_emit(p);
+	bpf_map_delete_elem(&processes, &key);
+}
+
+/*
+ * The free event of the task that lived at @key was missed: somebody else lives there now. What it
+ * used last is lost unless it had been committed when it was dead.
+ */
+__hidden void task_close(u64 key)
+{
+	struct task_entry *t = task_find(key);
+	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct account_key account;
+	bool is_final, exited, last;
+	u64 signal;
+
+	if (!t)
+		return;
+	is_final = t->final;
+	exited = t->exited;
+	signal = t->process;
+	task_forget(key);
+	if (is_final)
+		add(tracking.frees_unseen, 1);
+	else
+		add(tracking.loss[LOSS_STALE], 1);
+	if (!p || p->event.rec.serial != t->serial)
+		return;
+	account = p->event.rec.account;
+	if (!exited)
+		account_end_task(&account, false);
+	bpf_spin_lock(&p->lock);
+	p->tasks--;
+	last = !p->tasks;
+	bpf_spin_unlock(&p->lock);
+	if (last)
+		process_close(signal, p);
 }
 
 /* The entry of @task's process, made when it is new; NULL when it does not fit. */
@@ -62,13 +114,10 @@ static __always_inline struct process_entry *process_get(struct task_struct *tas
 	p = bpf_map_lookup_elem(&processes, &key);
 	/* signal is 0 while another CPU fills it in */
 	if (p && (!p->event.rec.signal ||
-		  p->event.rec.start_boot_ns ==
-			  BPF_CORE_READ(task, group_leader, start_boottime)))
+		  p->event.rec.start_boot_ns == BPF_CORE_READ(task, group_leader, start_boottime)))
 		return p;
-	if (p) { /* its free event was missed, and the memory is in use again */
-		add(tracking.loss[LOSS_STALE], 1);
-		bpf_map_delete_elem(&processes, &key);
-	}
+	if (p)
+		process_close(key, p);
 	if (bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
 		p = bpf_map_lookup_elem(&processes, &key); /* another CPU was first, or full */
 		if (!p)
@@ -85,10 +134,26 @@ made:
 	p->event.rec.image = image;
 	p->event.rec.account = *account;
 	p->event.rec.flags = flags;
-	p->exec_id = BPF_CORE_READ(task, self_exec_id);
+	/* a fork copies the counter: what the parent's was then is what the child's began with */
+	p->exec_id = flags & PROCESS_LATE ? BPF_CORE_READ(task, group_leader, parent_exec_id)
+					  : BPF_CORE_READ(task, self_exec_id);
 	p->event.rec.signal = key;
 	*is_new = true;
 	return p;
+}
+
+static __always_inline int task_insert(struct task_entry *t)
+{
+	int err = bpf_map_update_elem(&tasks, &t->task, t, BPF_NOEXIST);
+	struct task_entry *old;
+
+	if (err != -EEXIST)
+		return err;
+	old = task_find(t->task);
+	if (old && old->serial == t->serial && old->start_ns == t->start_ns)
+		return err; /* known already */
+	task_close(t->task);
+	return bpf_map_update_elem(&tasks, &t->task, t, BPF_NOEXIST);
 }
 
 __hidden int task_add(struct task_struct *task, struct account_key *account, u64 image, u32 flags)
@@ -106,7 +171,8 @@ __hidden int task_add(struct task_struct *task, struct account_key *account, u64
 	p = process_get(task, account, image, flags, &is_new);
 	if (!p)
 		return -1;
-	err = bpf_map_update_elem(&tasks, &t.task, &t, BPF_NOEXIST);
+	t.serial = p->event.rec.serial;
+	err = task_insert(&t);
 	if (err) {
 		if (err != -EEXIST) {
 			add(tracking.loss[LOSS_TASKS_FULL], 1);

@@ -65,8 +65,12 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *child)
 {
-	if (!task_find((u64)child) && !is_missed())
+	if (task_find((u64)child))
+		return 0;
+	if (!is_missed())
 		born(creator, child);
+	else if (task_find((u64)creator))
+		add(tracking.births_ignored, 1);
 	return 0;
 }
 
@@ -83,6 +87,8 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 		return 0;
 	r = &p->event.rec;
 	key = r->account;
+	t->tid = task->pid; /* a thread that is not the leader takes over the leader's */
+	t->start_ns = task->start_time;
 	account_add_execs(&key, 1);
 	r->execs++;
 	r->image = image;
@@ -95,67 +101,22 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	return 0;
 }
 
-/* execs that the hook did not see; then which program runs is not known either */
-static __always_inline void execs_catch_up(struct task_struct *task, struct process_entry *p)
+__u64 last_exited[MAX_CPUS];
+
+/*
+ * The free event may be missed; nobody else tells that a task has become final. So who exits on a
+ * CPU commits the one before it, which is dead by now, and its memory not yet given back.
+ */
+static __always_inline void commit_previous(u64 task)
 {
-	u32 seen = p->exec_id, now = task->self_exec_id;
-	struct account_key key = p->event.rec.account;
+	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
+	u64 previous = last_exited[cpu];
+	struct task_entry *t;
 
-	if (now == seen || p->event.rec.flags & PROCESS_LATE)
-		return;
-	p->exec_id = now;
-	p->event.rec.execs += now - seen;
-	p->event.rec.image = 0;
-	p->event.rec.flags |= PROCESS_IMAGE_UNKNOWN;
-	add(tracking.images_unseen, now - seen);
-	account_add_execs(&key, now - seen);
-}
-
-static __always_inline u32 wait_status(struct task_struct *task, struct signal_struct *sig)
-{
-	if (BPF_CORE_READ(sig, flags) & 4 /* SIGNAL_GROUP_EXIT */)
-		return BPF_CORE_READ(sig, group_exit_code);
-	if (task->pid == task->tgid)
-		return task->exit_code;
-	return BPF_CORE_READ(task, group_leader, exit_code);
-}
-
-/* @task has exited; once for each, and once for a process. @seen: this is the exit itself. */
-static __always_inline void ended(struct task_struct *task, struct task_entry *t,
-				  struct process_entry *p, bool seen)
-{
-	struct signal_struct *sig = BPF_CORE_READ(task, signal);
-	bool group = BPF_CORE_READ(sig, live.counter) == 0;
-	bool first, ended_process = false;
-	u64 now = bpf_ktime_get_boot_ns();
-	u32 status = wait_status(task, sig);
-	struct account_key key;
-
-	bpf_spin_lock(&p->lock);
-	first = !t->exited;
-	t->exited = 1;
-	if (group && !(p->event.rec.flags & PROCESS_ENDED)) {
-		ended_process = true;
-		p->event.rec.flags |= PROCESS_ENDED;
-		p->event.rec.wait_status = status;
-		if (seen)
-			p->event.rec.end_boot_ns = now;
-		else
-			p->event.rec.flags |= PROCESS_END_UNSEEN;
-	}
-	key = p->event.rec.account;
-	bpf_spin_unlock(&p->lock);
-
-	if (first)
-		account_end_task(&key, ended_process);
-	if (first && !seen)
-		add(tracking.ends_unseen, 1);
-	if (!ended_process)
-		return;
-	p->event.rec.uid = task_uid(task);
-	BPF_CORE_READ_INTO(&p->event.rec.comm, task, group_leader, comm);
-	execs_catch_up(task, p);
-	peak_at_exit(task, p);
+	last_exited[cpu] = task;
+	t = previous ? task_find(previous) : NULL;
+	if (t)
+		task_commit(previous, t, process_find(t->process));
 }
 
 SEC("tp_btf/sched_process_exit")
@@ -164,8 +125,10 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 	struct task_entry *t = is_missed() ? NULL : followed(task);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 
-	if (p)
-		ended(task, t, p, true);
+	if (!p)
+		return 0;
+	task_ended(task, t, p, true);
+	commit_previous((u64)task);
 	return 0;
 }
 
@@ -184,10 +147,10 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	signal = t->process;
 	p = process_find(signal);
 	if (p && !t->exited)
-		ended(task, t, p, false);
+		task_ended(task, t, p, false);
 #define TASK_METRIC(base, group, kind, unit, field, help)                                          \
 	if (COUNTER_IS_READ(base, field))                                                          \
-		now.base = DIRECT(task, field);
+		now.base = task->field;
 #include "bpfmon/metrics.def"
 	now.utime = task->utime;
 	now.stime = task->stime;

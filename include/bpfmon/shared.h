@@ -47,9 +47,12 @@ struct account_key {
 struct task_entry {
 	__u64 task;	/* the key again; 0 from the moment it is closed */
 	__u64 process;	/* key of its process_entry */
+	__u64 serial;	/* of that process: the key may be in use again */
 	__u64 start_ns; /* CLOCK_MONOTONIC; tells a reused pointer apart */
 	__u32 tid;
 	__u32 exited;
+	__u32 final; /* what was committed is all: it was dead and off the CPU */
+	__u32 pad;
 	struct task_counters last; /* what was committed to the account so far */
 };
 
@@ -127,7 +130,7 @@ enum loss {
 	LOSS_ACCOUNTS_FULL,
 	LOSS_RECORDS, /* process records that did not fit into the ring */
 	LOSS_EXECS,   /* exec events that did not */
-	LOSS_STALE,   /* entries whose free event was missed */
+	LOSS_STALE,   /* tasks whose free event was missed, and with it what they used last */
 	NR_LOSSES
 };
 
@@ -138,6 +141,8 @@ struct tracking {
 	__u64 adopted_late;  /* tasks whose birth was missed, found later */
 	__u64 ends_unseen;   /* tasks whose exit event was missed */
 	__u64 images_unseen; /* exec events that were missed, seen by the exec counter */
+	__u64 frees_unseen;  /* free events that were missed when nothing was left to count */
+	__u64 births_ignored; /* by --inject-misses, at both hooks */
 };
 
 #endif

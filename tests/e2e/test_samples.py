@@ -166,6 +166,7 @@ class Hanging(SampleCase):
         self.assertEqual(run.code, 43)
         self.assert_whole_lines(live.out)
         losses, total = run.summary["losses"], run.summary["processes_total"]
+        self.assertEqual(run.summary["exit_code"], 43, "the summary itself is never lost")
         self.assertGreaterEqual(total, 12002)  # a number is never lost
         self.assertLess(len(run.processes), total, "this was to be too much")
         # a collector that comes too late on a busy machine loses records before they are lines

@@ -149,6 +149,7 @@ static void put_totals(struct session *s, struct sample *smp, const struct accou
 #include "bpfmon/metrics.def"
 	if (metric_has(usable, M_cores) && took)
 		sample_set(smp, M_cores, (a->cpu - s->last_cpu_ns) * 1000 / took);
+	s->summary.processes_total = a->forks + a->roots;
 	s->last_cpu_ns = a->cpu;
 	s->last_elapsed_ns = smp->elapsed_ns;
 	s->live = a->processes;
@@ -247,7 +248,7 @@ static void tell_losses(struct session *s)
 	summary_add_loss(sum, "fork_events", tracker_unrepaired(&s->tracker));
 	summary_add_loss(sum, "stream_lines", s->stream.dropped);
 	summary_add_loss(sum, "memory_allocations", s->unnamed);
-	sum->repaired = t->adopted_late + t->ends_unseen + t->images_unseen;
+	sum->repaired = t->adopted_late + t->ends_unseen + t->images_unseen + t->frees_unseen;
 	if (t->loss[LOSS_TASKS_FULL] || t->loss[LOSS_PROCESSES_FULL])
 		snprintf(sum->reason, sizeof(sum->reason),
 			 "the map holds %u tasks; see --max-tasks",

@@ -236,9 +236,10 @@ static void repair(struct tracker *t)
 
 uint64_t tracker_unrepaired(const struct tracker *t)
 {
-	uint64_t found = tracker_tracking(t)->adopted_late;
+	const struct tracking *now = tracker_tracking(t);
+	uint64_t missed_births = t->births_missed + now->births_ignored;
 
-	return t->births_missed > found ? t->births_missed - found : 0;
+	return missed_births > now->adopted_late ? missed_births - now->adopted_late : 0;
 }
 
 int tracker_drain(struct tracker *t, drain_fn row, void *context)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INDEX_SLOTS (MAX_PROGRAMS * 2)
+#define INDEX_SLOTS (MAX_PROGRAMS * 2UL)
 
 void summary_done(struct summary *s)
 {
@@ -33,8 +33,6 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 	}
 	if (sample_has(smp, M_cores) && smp->value[M_cores] > s->cores_peak)
 		s->cores_peak = smp->value[M_cores];
-	if (sample_has(smp, M_forks))
-		s->processes_total = smp->value[M_forks] + 1;
 }
 
 static uint32_t hash(const char *text)

@@ -56,9 +56,12 @@ struct pid;
 struct signal_struct;
 
 struct task_struct {
+	unsigned int __state;
+	int on_cpu;
 	struct sched_entity se;
 	struct sched_info sched_info;
 	struct mm_struct *mm;
+	int exit_state;
 	int exit_code;
 	pid_t pid;
 	pid_t tgid;
@@ -76,6 +79,7 @@ struct task_struct {
 	void *cred;
 	char comm[16];
 	struct signal_struct *signal;
+	u64 parent_exec_id;
 	u64 self_exec_id;
 	struct task_io_accounting ioac;
 };

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* How a task ends: its exit, and the moment from which its counters are final. */
+#include "bpfmon.bpf.h"
+
+#define TASK_DEAD 0x80
+
+bool drain_all; /* read every task, also one that seems not to have run */
+
+/* "state" up to 5.13 */
+struct task_struct___5_13 {
+	long state;
+} __attribute__((preserve_access_index));
+
+/* Reads through a pointer that may go stale while we read; commit() finds out. */
+static __always_inline void counters_read(struct task_struct *task, struct task_counters *now)
+{
+#define TASK_METRIC(base, group, kind, unit, field, help)                                          \
+	if (COUNTER_IS_READ(base, field))                                                          \
+		now->base = BPF_CORE_READ(task, field);
+#include "bpfmon/metrics.def"
+	now->utime = BPF_CORE_READ(task, utime);
+	now->stime = BPF_CORE_READ(task, stime);
+}
+
+/*
+ * A task that has neither run nor switched since the last commit has nothing to add: most tasks, at
+ * most samples. One that runs right now shows it at the next tick.
+ */
+static __always_inline bool has_slept(struct task_struct *task, const struct task_entry *t)
+{
+	const u64 needed = 1ULL << TC_cpu | 1ULL << TC_nvcsw | 1ULL << TC_nivcsw;
+
+	return !drain_all && (wanted & needed) == needed &&
+	       BPF_CORE_READ(task, se.sum_exec_runtime) == t->last.cpu &&
+	       BPF_CORE_READ(task, nvcsw) == t->last.nvcsw && BPF_CORE_READ(task, nivcsw) == t->last.nivcsw;
+}
+
+/* Dead and off the CPU: nothing can be added to its counters any more. */
+static __always_inline bool is_final(struct task_struct *task)
+{
+	struct task_struct___5_13 *old = (void *)task;
+	u64 state;
+
+	if (bpf_core_field_exists(old->state))
+		state = BPF_CORE_READ(old, state);
+	else
+		state = BPF_CORE_READ(task, __state);
+	return state & TASK_DEAD && !BPF_CORE_READ(task, on_cpu);
+}
+
+__hidden void task_commit(u64 key, struct task_entry *t, struct process_entry *p)
+{
+	struct task_struct *task = (struct task_struct *)key;
+	struct task_counters now = {};
+	bool final;
+
+	if (!t || !p || t->final)
+		return;
+	final = t->exited && is_final(task);
+	if (!final && has_slept(task, t))
+		return;
+	counters_read(task, &now);
+	/* whose memory it is was last asked after it had been read */
+	if ((u64)BPF_CORE_READ(task, signal) != t->process ||
+	    (BPF_CORE_READ(task, start_time) != t->start_ns &&
+	     (u32)BPF_CORE_READ(task, pid) != t->tid))
+		return;
+	if (commit(key, t, p, &now, false) == COMMIT_DONE && final)
+		t->final = 1;
+}
+
+/* execs that the hook did not see: then which program runs is not known either */
+static __always_inline void execs_catch_up(struct task_struct *task, struct process_entry *p)
+{
+	u32 seen = p->exec_id, now = BPF_CORE_READ(task, self_exec_id);
+	struct account_key key = p->event.rec.account;
+
+	if (now == seen)
+		return;
+	p->exec_id = now;
+	p->event.rec.execs += now - seen;
+	p->event.rec.image = 0;
+	p->event.rec.flags |= PROCESS_IMAGE_UNKNOWN;
+	add(tracking.images_unseen, now - seen);
+	account_add_execs(&key, now - seen);
+}
+
+static __always_inline u32 wait_status(struct task_struct *task, struct signal_struct *sig)
+{
+	if (BPF_CORE_READ(sig, flags) & 4 /* SIGNAL_GROUP_EXIT */)
+		return BPF_CORE_READ(sig, group_exit_code);
+	return BPF_CORE_READ(task, group_leader, exit_code);
+}
+
+__hidden void task_ended(struct task_struct *task, struct task_entry *t, struct process_entry *p,
+			 bool seen)
+{
+	struct signal_struct *sig = BPF_CORE_READ(task, signal);
+	bool group = BPF_CORE_READ(sig, live.counter) == 0;
+	bool first, ended_process = false;
+	u64 now = bpf_ktime_get_boot_ns();
+	u32 status = wait_status(task, sig);
+	struct account_key key;
+
+	bpf_spin_lock(&p->lock);
+	first = !t->exited;
+	t->exited = 1;
+	if (group && !(p->event.rec.flags & PROCESS_ENDED)) {
+		ended_process = true;
+		p->event.rec.flags |= PROCESS_ENDED;
+		p->event.rec.wait_status = status;
+		if (seen)
+			p->event.rec.end_boot_ns = now;
+		else
+			p->event.rec.flags |= PROCESS_END_UNSEEN;
+	}
+	key = p->event.rec.account;
+	bpf_spin_unlock(&p->lock);
+
+	if (first)
+		account_end_task(&key, ended_process);
+	if (first && !seen)
+		add(tracking.ends_unseen, 1);
+	if (!ended_process)
+		return;
+	p->event.rec.uid = task_uid(task);
+	BPF_CORE_READ_INTO(&p->event.rec.comm, task, group_leader, comm);
+	execs_catch_up(task, p);
+	peak_at_exit(task, p);
+}
+
