@@ -67,7 +67,7 @@ lint: all ## Check format, static analysis, scripts, includes, generated docs
 	tools/lint.sh
 
 format: ## Format the sources
-	clang-format -i bpf/*.[ch] user/*/*.[ch] user/record/sink/*.c tests/unit/*.c
+	clang-format -i bpf/*.[ch] user/*/*.[ch] user/record/sink/*.c tests/unit/*.[ch]
 
 docs: all ## Regenerate docs/METRICS.md and the options in manual and completion
 	tools/gen-docs.sh

@@ -17,9 +17,9 @@ typedef __s64 s64;
 #define EEXIST 17
 
 /* Knobs, set between open and load. */
-extern const volatile __u64 wanted;	 /* bit per enum task_counter */
-extern const volatile bool want_memory;	 /* rss, vms, swap of live processes */
-extern const volatile bool want_args;	 /* command lines, in exec events */
+extern const volatile __u64 wanted;        /* bit per enum task_counter */
+extern const volatile bool want_memory;    /* rss, vms, swap of live processes */
+extern const volatile bool want_args;      /* command lines, in exec events */
 extern const volatile __u32 inject_misses; /* for tests: events to ignore, in thousandths */
 extern const volatile __u32 nr_cpus;
 

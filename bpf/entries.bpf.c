@@ -224,7 +224,8 @@ __hidden bool task_is_ours(struct task_struct *task, struct account_key *account
 	u64 signal = (u64)BPF_CORE_READ(task, signal);
 	struct process_entry *p = bpf_map_lookup_elem(&processes, &signal);
 
-	if (p && p->event.rec.signal == signal && p->event.rec.pid == (u32)BPF_CORE_READ(task, tgid)) {
+	if (p && p->event.rec.signal == signal &&
+	    p->event.rec.pid == (u32)BPF_CORE_READ(task, tgid)) {
 		*account = p->event.rec.account;
 		*image = p->event.rec.image;
 		return true;

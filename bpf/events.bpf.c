@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The ring buffer: ended processes, and what was executed. Losing an event loses a row, no number. */
+/* The ring buffer: ended processes, and what was executed. Losing an event loses a row, no number.
+ */
 #include "bpfmon.bpf.h"
 
 #define RING_BYTES (2 << 20)

@@ -32,7 +32,8 @@ static __always_inline bool has_slept(struct task_struct *task, const struct tas
 
 	return !drain_all && (wanted & needed) == needed &&
 	       BPF_CORE_READ(task, se.sum_exec_runtime) == t->last.cpu &&
-	       BPF_CORE_READ(task, nvcsw) == t->last.nvcsw && BPF_CORE_READ(task, nivcsw) == t->last.nivcsw;
+	       BPF_CORE_READ(task, nvcsw) == t->last.nvcsw &&
+	       BPF_CORE_READ(task, nivcsw) == t->last.nivcsw;
 }
 
 /* Dead and off the CPU: nothing can be added to its counters any more. */
@@ -128,4 +129,3 @@ __hidden void task_ended(struct task_struct *task, struct task_entry *t, struct 
 	execs_catch_up(task, p);
 	peak_at_exit(task, p);
 }
-

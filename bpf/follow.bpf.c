@@ -186,8 +186,7 @@ int follow__adopt(struct bpf_iter__task *ctx)
 		task_add(task, &account, 0, PROCESS_ROOT);
 		return 0;
 	}
-	if (task_is_ours(task, &account, &image) &&
-	    !task_add(task, &account, image, PROCESS_LATE))
+	if (task_is_ours(task, &account, &image) && !task_add(task, &account, image, PROCESS_LATE))
 		add(tracking.adopted_late, 1);
 	return 0;
 }

@@ -61,19 +61,20 @@ int memory__offsets(void *ctx)
  */
 static __always_inline void rss_read_percpu(struct mm_struct *mm, s64 rss[NR_RSS])
 {
-	u64 base = 0, at;
+	/* CO-RE does not know the stride of an array whose index is a variable */
+	const u32 size = bpf_core_type_size(struct percpu_counter);
+	struct percpu_counter *c = (void *)mm + bpf_core_field_offset(struct mm_struct, rss_stat);
+	u64 base = (u64)BPF_CORE_READ(c, counters);
 	s32 part[NR_RSS];
 
 	for (int i = 0; i < NR_RSS; i++) {
-		rss[i] = BPF_CORE_READ(mm, rss_stat[i].count);
-		if (i > 1)
-			continue;
-		at = (u64)BPF_CORE_READ(mm, rss_stat[i].counters);
-		if (i && at != base + sizeof(s32))
-			return; /* not side by side after all: the central parts have to do */
-		if (!i)
-			base = at;
+		rss[i] = BPF_CORE_READ(c, count);
+		c = (void *)c + size;
+		if (!i && (u64)BPF_CORE_READ(c, counters) != base + sizeof(s32))
+			base = 0; /* not side by side after all: the central parts have to do */
 	}
+	if (!base)
+		return;
 	for (u32 cpu = 0; cpu_offset_known && cpu < MAX_CPUS && cpu < nr_cpus; cpu++) {
 		if (bpf_probe_read_kernel(part, sizeof(part), (void *)(base + cpu_offset[cpu])))
 			continue;

@@ -12,6 +12,7 @@ while [ $i -lt 200 ]; do
 	i=$((i + 1))
 done
 # a daemon: reparented away from us, still in the account
+# shellcheck disable=SC2016 # the inner shell's
 (setsid sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done' >/dev/null 2>&1 &)
 # memory that is there for a moment only
 head -c 150M /dev/zero | tail -c 150M >/dev/null

@@ -8,10 +8,10 @@
 
 enum control_type {
 	CONTROL_READY = 1, /* role: may begin */
-	CONTROL_FAILED,	   /* role: @text says why */
-	CONTROL_START,	   /* launcher: the command has been executed at @when_ns (MONOTONIC) */
-	CONTROL_ENDED,	   /* launcher: it has ended, with @value as wait(2) gives it */
-	CONTROL_STOP,	   /* launcher: close the run now, the command goes on */
+	CONTROL_FAILED,    /* role: @text says why */
+	CONTROL_START,     /* launcher: the command has been executed at @when_ns (MONOTONIC) */
+	CONTROL_ENDED,     /* launcher: it has ended, with @value as wait(2) gives it */
+	CONTROL_STOP,      /* launcher: close the run now, the command goes on */
 };
 
 struct control {

@@ -41,7 +41,8 @@ int privilege_keep(uint64_t keep)
 	if (err)
 		return err;
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-		prctl(PR_CAPBSET_DROP, cap); /* needs CAP_SETPCAP; without it there is less to lose */
+		prctl(PR_CAPBSET_DROP,
+		      cap); /* needs CAP_SETPCAP; without it there is less to lose */
 	for (int i = 0; i < 2; i++) {
 		data[i].permitted &= (uint32_t)(keep >> (32 * i));
 		data[i].effective = data[i].permitted;

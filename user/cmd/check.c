@@ -15,8 +15,8 @@ static void show(void *context, const char *name, bool available, const char *wh
 	bool *all = context;
 
 	*all &= available;
-	printf("%-30s %s%s%s\n", name, available ? "available" : "missing",
-	       available ? "" : ": ", available ? "" : why);
+	printf("%-30s %s%s%s\n", name, available ? "available" : "missing", available ? "" : ": ",
+	       available ? "" : why);
 }
 
 /* Nothing tells as well as trying. */

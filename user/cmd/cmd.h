@@ -4,7 +4,7 @@
 #define CMD_CMD_H
 
 #define EXIT_BPFMON 125 /* bpfmon failed where a command was to run */
-#define EXIT_USAGE 2	/* any other subcommand: usage, not found, not permitted */
+#define EXIT_USAGE 2    /* any other subcommand: usage, not found, not permitted */
 
 /* Each gets its own name as argv[0] and returns the exit status. */
 int cmd_run(int argc, char **argv);

@@ -22,14 +22,15 @@ static int parse_interval(struct options *o, const char *text)
 	char *end;
 	double v;
 
-	if (!isdigit((unsigned char)*text) && *text != '.')
-		return -EINVAL; /* nor blanks, signs, "inf" */
+	if ((!isdigit((unsigned char)*text) && *text != '.') || strpbrk(text, "xX"))
+		return -EINVAL; /* nor blanks, signs, "inf", hexadecimals */
 	v = strtod(text, &end);
 	if (!strcmp(end, "ms"))
 		v /= 1000;
 	else if (*end && strcmp(end, "s") != 0)
 		return -EINVAL;
-	if (!isfinite(v) || v > MAX_INTERVAL_SECONDS || llround(v * 1e9) < (long long)MIN_INTERVAL_NS)
+	if (!isfinite(v) || v > MAX_INTERVAL_SECONDS ||
+	    llround(v * 1e9) < (long long)MIN_INTERVAL_NS)
 		return -EINVAL;
 	o->interval_ns = (uint64_t)llround(v * 1e9);
 	return 0;
@@ -171,7 +172,8 @@ static int parse_environment(struct options *o)
 		for (const char *c = rows[i].name; *c; c++)
 			name[n++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
 		text = getenv(name);
-		if (!text || !*text)
+		if (!text || !*text || rows[i].parse == parse_help ||
+		    rows[i].parse == parse_version)
 			continue;
 		if (!rows[i].argument && strcmp(text, "0") == 0)
 			continue;
@@ -189,7 +191,7 @@ static void getopt_tables(char *letters, struct option *longs)
 	for (size_t i = 0; i < NR_ROWS; i++) {
 		longs[i] = (struct option){
 			.name = rows[i].name,
-			.has_arg = !rows[i].argument		 ? no_argument
+			.has_arg = !rows[i].argument              ? no_argument
 				   : rows[i].argument_is_optional ? optional_argument
 								  : required_argument,
 			.val = 256 + (int)i,
@@ -271,7 +273,8 @@ static int resolve_outputs(struct options *o)
 			return usage("a path is missing in --output", text);
 	}
 	if (o->format && !o->nr_outputs) {
-		log_error("--format says how, but no --output says where; try -o run.%s", o->format);
+		log_error("--format says how, but no --output says where; try -o run.%s",
+			  o->format);
 		return -EINVAL;
 	}
 	return 0;

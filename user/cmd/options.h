@@ -28,7 +28,7 @@ void options_help(void);
 /* A row of the table, for what is generated from it. */
 struct option_row {
 	const char *name;     /* long, without dashes */
-	char key;	      /* short; 0: none */
+	char key;             /* short; 0: none */
 	const char *argument; /* NULL: takes none */
 	bool argument_is_optional;
 	const char *help;

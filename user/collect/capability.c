@@ -55,9 +55,9 @@ bool capability_has_syscall_programs(void)
 bool capability_has_exact_peak(void)
 {
 	const struct btf *btf = kernel_btf();
-	__s32 id = btf ? btf__find_by_name_kind(btf, "btf_trace_sched_process_exit",
-						BTF_KIND_TYPEDEF)
-		       : -1;
+	__s32 id =
+		btf ? btf__find_by_name_kind(btf, "btf_trace_sched_process_exit", BTF_KIND_TYPEDEF)
+		    : -1;
 	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
 
 	while (t && (btf_is_typedef(t) || btf_is_ptr(t)))
@@ -200,7 +200,8 @@ void capability_each(void (*fn)(void *context, const char *name, bool available,
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
 		fn(context, hooks[i], capability_has_tracepoint(hooks[i]),
 		   "the kernel has no such tracepoint; 5.10 or later has it");
-	fn(context, "peaks of images ended by exec", capability_has_tracepoint("sched_prepare_exec"),
+	fn(context, "peaks of images ended by exec",
+	   capability_has_tracepoint("sched_prepare_exec"),
 	   "needs the tracepoint sched_prepare_exec (6.12); without it they are upper bounds");
 	fn(context, "peaks of last images", capability_has_exact_peak(),
 	   "the address space is gone at exit (before 6.16): some are upper bounds");

@@ -58,8 +58,8 @@ static void tick(struct session *s, int fd)
 		return;
 	if (passed > 1) { /* the last sample, or the machine, took longer than the interval */
 		s->summary.late_ticks += passed - 1;
-		write_event(&s->json, s->run, clock_ns(CLOCK_MONOTONIC) - s->start_ns,
-			    "late_ticks", passed - 1);
+		write_event(&s->json, s->run, clock_ns(CLOCK_MONOTONIC) - s->start_ns, "late_ticks",
+			    passed - 1);
 		stream_put(&s->stream, &s->json);
 	}
 	session_sample(s);
@@ -161,9 +161,9 @@ int collector_run(const struct collector_options *o)
 	if (wait_for_start(o, &start_ns)) {
 		session_start(&s, start_ns);
 		watch(&s);
+		session_close(&s);
 		if (s.stream.is_broken)
 			incomplete(&s.summary, "the recorder was killed: its files end there");
-		session_close(&s);
 		if (s.stream.is_broken && o->show)
 			o->show(&s.summary, o->show_context);
 	}

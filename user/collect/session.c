@@ -149,7 +149,6 @@ static void put_totals(struct session *s, struct sample *smp, const struct accou
 #include "bpfmon/metrics.def"
 	if (metric_has(usable, M_cores) && took)
 		sample_set(smp, M_cores, (a->cpu - s->last_cpu_ns) * 1000 / took);
-	s->summary.processes_total = a->forks + a->roots;
 	s->last_cpu_ns = a->cpu;
 	s->last_elapsed_ns = smp->elapsed_ns;
 	s->live = a->processes;
@@ -166,6 +165,7 @@ static void take_sample(struct session *s, bool whole)
 	uint64_t before_ns = s->tracker.drain_ns_total, now;
 	struct account totals;
 	struct sample smp = { 0 };
+	int err;
 
 	s->nr_rows = 0;
 	if (whole)
@@ -175,7 +175,8 @@ static void take_sample(struct session *s, bool whole)
 	note_drain_time(s, before_ns);
 	now = clock_ns(CLOCK_MONOTONIC);
 	smp.elapsed_ns = now - s->start_ns;
-	if (!tracker_totals(&s->tracker, &totals))
+	err = tracker_totals(&s->tracker, &totals);
+	if (!err)
 		put_totals(s, &smp, &totals);
 	sum_memory(s, &smp);
 	session_consume(s);
@@ -183,6 +184,8 @@ static void take_sample(struct session *s, bool whole)
 		images_touch(&s->images, s->rows[i].image, now);
 	images_prune(&s->images, now);
 	summary_add_sample(&s->summary, &smp);
+	if (!err) /* also where the forks were not asked for */
+		s->summary.processes_total = totals.forks + totals.roots;
 	write_sample(&s->json, s->run, &smp);
 	stream_put(&s->stream, &s->json);
 	sample_reset(&smp);
@@ -200,6 +203,7 @@ void session_start(struct session *s, uint64_t start_ns)
 
 	s->start_ns = start_ns;
 	s->run->start_epoch_ns = clock_ns(CLOCK_REALTIME) - since_ns;
+	s->run->start_epoch_ns -= s->run->start_epoch_ns % 1000; /* as published */
 	s->epoch_less_boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 	write_meta(&s->json, s->run);
 	stream_put(&s->stream, &s->json);
@@ -236,9 +240,9 @@ static void emit_left(void *context, const struct process_record *r)
 static void tell_losses(struct session *s)
 {
 	static const char *const names[NR_LOSSES] = {
-		[LOSS_TASKS_FULL] = "tasks",	   [LOSS_PROCESSES_FULL] = "processes",
+		[LOSS_TASKS_FULL] = "tasks",       [LOSS_PROCESSES_FULL] = "processes",
 		[LOSS_ACCOUNTS_FULL] = "accounts", [LOSS_RECORDS] = "process_records",
-		[LOSS_EXECS] = "exec_events",	   [LOSS_STALE] = "free_events",
+		[LOSS_EXECS] = "exec_events",      [LOSS_STALE] = "free_events",
 	};
 	const struct tracking *t = tracker_tracking(&s->tracker);
 	struct summary *sum = &s->summary;
@@ -251,8 +255,7 @@ static void tell_losses(struct session *s)
 	sum->repaired = t->adopted_late + t->ends_unseen + t->images_unseen + t->frees_unseen;
 	if (t->loss[LOSS_TASKS_FULL] || t->loss[LOSS_PROCESSES_FULL])
 		snprintf(sum->reason, sizeof(sum->reason),
-			 "the map holds %u tasks; see --max-tasks",
-			 tracker_max_tasks(&s->tracker));
+			 "the map holds %u tasks; see --max-tasks", tracker_max_tasks(&s->tracker));
 }
 
 static int by_size(const void *a, const void *b)
@@ -285,8 +288,9 @@ void session_close(struct session *s)
 	session_consume(s);
 	if (s->nr_rows)
 		qsort(s->rows, s->nr_rows, sizeof(*s->rows), by_serial);
+	stream_flush_whole(&s->stream); /* what comes now is not to be dropped */
 	tracker_each_process(&s->tracker, emit_left, s);
-	stream_flush(&s->stream);
+	stream_flush_whole(&s->stream);
 	tell_losses(s);
 	tell_self(s);
 	summary_finish(&s->summary);

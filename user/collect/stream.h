@@ -13,7 +13,7 @@ struct stream {
 	int fd;
 	char *queue; /* owned */
 	size_t start, used, room;
-	bool is_broken;	  /* nobody reads it any more */
+	bool is_broken;   /* nobody reads it any more */
 	uint64_t dropped; /* lines that did not fit */
 };
 

@@ -67,9 +67,9 @@ static void knobs_set(struct tracker *t, const struct tracker_options *o)
 /* Programs that not every kernel takes; without them only what they tell goes missing. */
 static void optional_programs(struct bpfmon *s, bool all)
 {
-	bpf_program__set_autoload(s->progs.memory__offsets,
-				  all || (capability_has_percpu_rss() &&
-					  capability_has_syscall_programs()));
+	bpf_program__set_autoload(
+		s->progs.memory__offsets,
+		all || (capability_has_percpu_rss() && capability_has_syscall_programs()));
 	bpf_program__set_autoload(s->progs.memory__prepare_exec,
 				  all || capability_has_tracepoint("sched_prepare_exec"));
 }

@@ -18,18 +18,18 @@ struct bpf_link;
 struct tracker_options {
 	struct metric_set wanted;
 	bool no_args;
-	bool verbose; /* say on stderr why a program does not load */
-	unsigned max_tasks;	/* entries of the maps; 0: the default */
+	bool verbose;           /* say on stderr why a program does not load */
+	unsigned max_tasks;     /* entries of the maps; 0: the default */
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
 };
 
 struct tracker {
 	struct bpfmon *skel; /* owned */
 	struct bpf_link *drain_link, *adopt_link;
-	struct metric_set usable;	  /* of those wanted */
+	struct metric_set usable;         /* of those wanted */
 	const char *unusable[NR_METRICS]; /* why not */
-	uint64_t misses;		  /* events a hook missed, when last looked */
-	uint64_t births_missed;		  /* of these, births that no hook at birth saw */
+	uint64_t misses;                  /* events a hook missed, when last looked */
+	uint64_t births_missed;           /* of these, births that no hook at birth saw */
 	uint64_t drains, drain_ns_total, drain_ns_max;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };

@@ -34,14 +34,17 @@ struct launcher {
 	bool command_ended;
 	int command_status;
 	unsigned terminations; /* SIGTERM */
-	bool is_detached;      /* told to leave the command running */
+	pid_t last_terminator;
+	uint64_t last_termination_ns;
+	bool is_detached; /* told to leave the command running */
 };
 
 /* 0-2 are never given to descriptors of ours, which the command would take for its own. */
-static int plug_standard_descriptors(void)
+static int plug_standard_descriptors(bool *stdout_is_closed)
 {
 	int fd;
 
+	*stdout_is_closed = fcntl(STDOUT_FILENO, F_GETFD) < 0;
 	do
 		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	while (fd >= 0 && fd <= STDERR_FILENO);
@@ -54,7 +57,8 @@ static int plug_standard_descriptors(void)
 /* A role has a session of its own: what the terminal sends is for the command. */
 static void become_role(const sigset_t *mask)
 {
-	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2 };
+	static const int ignored[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+				       SIGPIPE, SIGUSR1, SIGUSR2, SIGXFSZ };
 
 	setsid();
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
@@ -162,8 +166,8 @@ static void role_ended(struct role *role, int status)
 {
 	role->pid = 0;
 	if (WIFSIGNALED(status))
-		log_warn("the %s was killed by signal %d; the account is incomplete, %s", role->name,
-			 WTERMSIG(status), "the command goes on");
+		log_warn("the %s was killed by signal %d; the account is incomplete, %s",
+			 role->name, WTERMSIG(status), "the command goes on");
 }
 
 /* The command has stopped or has been continued; or some child has ended. */
@@ -180,6 +184,8 @@ static void reap(struct launcher *l)
 			l->command_ended = true;
 			l->command_status = status;
 			control_send(l->collector.control_fd, CONTROL_ENDED, status, 0, NULL);
+		} else if (WIFSTOPPED(status)) {
+			continue; /* a role that somebody has stopped */
 		} else if (pid == l->collector.pid) {
 			role_ended(&l->collector, status);
 		} else if (pid == l->recorder.pid) {
@@ -194,6 +200,18 @@ static void detach(struct launcher *l)
 	control_send(l->collector.control_fd, CONTROL_STOP, 0, 0, NULL);
 }
 
+/* timeout(1) and others signal their child and at once the whole group: that is one word. */
+static bool is_echo(struct launcher *l, const struct signalfd_siginfo *si)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	bool is = l->terminations && l->last_terminator == (pid_t)si->ssi_pid &&
+		  now - l->last_termination_ns < NSEC_PER_SEC / 5;
+
+	l->last_terminator = (pid_t)si->ssi_pid;
+	l->last_termination_ns = now;
+	return is;
+}
+
 static void hear_signal(struct launcher *l, const struct signalfd_siginfo *si)
 {
 	int sig = (int)si->ssi_signo;
@@ -206,6 +224,8 @@ static void hear_signal(struct launcher *l, const struct signalfd_siginfo *si)
 		return;
 	}
 	if (!signals_is_to_forward(si, l->command.pid))
+		return;
+	if (sig == SIGTERM && is_echo(l, si))
 		return;
 	if (sig == SIGTERM && ++l->terminations >= 2) {
 		detach(l);
@@ -281,13 +301,17 @@ int launch(struct launch_options *o)
 		.collector = { .name = "collector", .control_fd = -1 },
 		.recorder = { .name = "recorder", .control_fd = -1 },
 	};
+	struct sigaction children = { .sa_handler = SIG_DFL }, inherited;
 	sigset_t mask;
-	int err = plug_standard_descriptors(), code;
+	int err = plug_standard_descriptors(&o->recorder.stdout_is_closed), code;
 
 	if (!err) {
+		/* ignored, the kernel would reap our children before we know how they ended */
+		sigaction(SIGCHLD, &children, &inherited);
 		l.signal_fd = signals_open(&mask);
-		err = l.signal_fd < 0 ? -errno
-				      : spawn_fork(&l.command, o->argv, &mask, o->run_as);
+		err = l.signal_fd < 0
+			      ? -errno
+			      : spawn_fork(&l.command, o->argv, &mask, &inherited, o->run_as);
 	}
 	if (err) {
 		log_error("cannot prepare the command's process: %s", strerror(-err));

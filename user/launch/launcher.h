@@ -9,8 +9,8 @@
 
 struct launch_options {
 	char *const *argv;
-	const struct user *run_as; /* the command's user; NULL: ours */
-	const struct user *record_as; /* the recorder's; NULL: ours */
+	const struct user *run_as;          /* the command's user; NULL: ours */
+	const struct user *record_as;       /* the recorder's; NULL: ours */
 	struct collector_options collector; /* descriptors and pids are filled in */
 	struct recorder_options recorder;
 };

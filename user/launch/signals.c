@@ -50,6 +50,9 @@ static bool descends_from(pid_t pid, pid_t ancestor)
 
 bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command)
 {
+	/* a hangup is told to the leader of the session alone */
+	if (si->ssi_code > 0 && si->ssi_signo == SIGHUP && getsid(0) == getpid())
+		return true;
 	if (si->ssi_code > 0) /* the kernel: terminal, timer, child */
 		return false;
 	return !descends_from((pid_t)si->ssi_pid, command);

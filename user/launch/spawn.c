@@ -23,8 +23,8 @@ static void tell(int fd, enum step step, int err)
 	_exit(n == sizeof(f) ? EXIT_BPFMON : EXIT_BPFMON + 1);
 }
 
-static void child(char *const *argv, const sigset_t *mask, const struct user *as, int go,
-		  int status)
+static void child(char *const *argv, const sigset_t *mask, const struct sigaction *children,
+		  const struct user *as, int go, int status)
 {
 	ssize_t n;
 	char byte;
@@ -41,12 +41,14 @@ static void child(char *const *argv, const sigset_t *mask, const struct user *as
 		err = user_environment(as);
 	if (err)
 		tell(status, STEP_USER, err);
+	sigaction(SIGCHLD, children, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(argv[0], argv);
 	tell(status, STEP_EXEC, -errno);
 }
 
-int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask, const struct user *as)
+int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
+	       const struct sigaction *children, const struct user *as)
 {
 	int go[2], status[2];
 
@@ -63,7 +65,7 @@ int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask, const s
 	if (!s->pid) {
 		close(go[1]);
 		close(status[0]);
-		child(argv, mask, as, go[0], status[1]);
+		child(argv, mask, children, as, go[0], status[1]);
 	}
 	close(go[0]);
 	close(status[1]);
@@ -85,8 +87,9 @@ static void close_pipes(struct spawn *s)
 
 int spawn_exec(struct spawn *s, const char **step)
 {
-	static const char *const steps[] = { [STEP_USER] = "become the user for",
-					     [STEP_EXEC] = "execute" };
+	static const char *const steps[] = {
+		[STEP_USER] = "become the user for", [STEP_EXEC] = "execute"
+	};
 	struct failure f = { 0 };
 	ssize_t n = write(s->go_fd, "", 1);
 

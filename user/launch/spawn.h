@@ -14,10 +14,11 @@ struct spawn {
 };
 
 /*
- * Forks the child. It takes @mask as its signal mask, and becomes @as when that is not NULL. What
- * is inherited beside that is the caller's own.
+ * Forks the child. It takes @mask as its signal mask, @children as what it does on SIGCHLD, and
+ * becomes @as when that is not NULL. What is inherited beside that is the caller's own.
  */
-int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask, const struct user *as);
+int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
+	       const struct sigaction *children, const struct user *as);
 /*
  * Lets the child exec. 0: the command runs; else a negative errno, and in *@step what failed
  * ("become user ...", "execute").

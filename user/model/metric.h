@@ -61,6 +61,7 @@ static inline void metric_put(struct metric_set *set, enum metric_id id)
 
 void metric_set_all(struct metric_set *set);
 /* Parses "cpu,io,rss_bytes". -EINVAL: *@bad is the first name that is neither group nor key. */
-int metric_set_parse(struct metric_set *set, const char *list, const char **bad, size_t *bad_length);
+int metric_set_parse(struct metric_set *set, const char *list, const char **bad,
+		     size_t *bad_length);
 
 #endif

@@ -16,9 +16,9 @@ struct process {
 	uint64_t start_epoch_ns;
 	uint64_t end_epoch_ns; /* 0: alive, or its end was not seen */
 	bool has_ended;
-	int exit_code;	/* where has_ended and no signal */
-	int signal;	/* 0: none */
-	char state;	/* as in /proc/PID/stat, of a live one; 0: not known */
+	int exit_code; /* where has_ended and no signal */
+	int signal;    /* 0: none */
+	char state;    /* as in /proc/PID/stat, of a live one; 0: not known */
 	uint32_t threads_total, execs;
 	bool has_rss_peak, rss_peak_exact;
 	uint64_t rss_peak_bytes;

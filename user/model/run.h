@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is known of a run before its first sample: who, what, where, and which metrics can be had. */
+/* What is known of a run before its first sample: who, what, where, and which metrics can be had.
+ */
 #ifndef MODEL_RUN_H
 #define MODEL_RUN_H
 
@@ -8,7 +9,7 @@
 #include <sys/types.h>
 
 struct run {
-	char id[37];	/* a random UUID */
+	char id[37];          /* a random UUID */
 	char *const *command; /* not owned; NULL-terminated; NULL: left out (--no-args) */
 	char cwd[4096];
 	char user[64]; /* who called bpfmon, before sudo */
@@ -19,8 +20,8 @@ struct run {
 	uint64_t memory_bytes;
 	uint64_t start_epoch_ns;
 	uint64_t interval_ns;
-	struct metric_set wanted; /* asked for */
-	struct metric_set usable; /* asked for, and this kernel has it */
+	struct metric_set wanted;         /* asked for */
+	struct metric_set usable;         /* asked for, and this kernel has it */
 	const char *unusable[NR_METRICS]; /* why not; not owned */
 };
 

@@ -33,6 +33,8 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 	}
 	if (sample_has(smp, M_cores) && smp->value[M_cores] > s->cores_peak)
 		s->cores_peak = smp->value[M_cores];
+	if (sample_has(smp, M_forks)) /* and the command */
+		s->processes_total = smp->value[M_forks] + 1;
 }
 
 static uint32_t hash(const char *text)
@@ -44,7 +46,7 @@ static uint32_t hash(const char *text)
 	return h;
 }
 
-static struct program *program_new(struct summary *s, const char *exe)
+struct program *summary_append_program(struct summary *s, const char *exe)
 {
 	struct program *p;
 
@@ -59,7 +61,7 @@ static struct program *program_new(struct summary *s, const char *exe)
 	}
 	p = &s->programs[s->nr_programs];
 	*p = (struct program){ .rss_peak_exact = true };
-	if (*exe) {
+	if (exe) {
 		p->exe = strdup(exe);
 		if (!p->exe)
 			return NULL;
@@ -68,33 +70,47 @@ static struct program *program_new(struct summary *s, const char *exe)
 	return p;
 }
 
-struct program *summary_program(struct summary *s, const char *exe)
+/* The slot of the index where @exe ("": unknown) is, or belongs. */
+static uint32_t *find_slot(const struct summary *s, const char *exe)
+{
+	size_t slot = hash(exe) % INDEX_SLOTS;
+
+	for (; s->program_index[slot]; slot = (slot + 1) % INDEX_SLOTS) {
+		const struct program *p = &s->programs[s->program_index[slot] - 1];
+
+		if (!strcmp(p->exe ? p->exe : "", exe))
+			break;
+	}
+	return &s->program_index[slot];
+}
+
+/* The entry of @exe (NULL: unknown), made when new; NULL without memory. */
+static struct program *program_of(struct summary *s, const char *exe)
 {
 	struct program *p;
-	uint32_t slot;
+	uint32_t *slot;
 
 	if (!s->program_index)
 		s->program_index = calloc(INDEX_SLOTS, sizeof(*s->program_index));
 	if (!s->program_index)
 		return NULL;
-	/* the last place is kept for what is unknown, or beyond the limit */
-	if (!exe || (s->nr_programs >= MAX_PROGRAMS - 1))
-		exe = exe && s->nr_programs < MAX_PROGRAMS - 1 ? exe : "";
-	for (slot = hash(exe) % INDEX_SLOTS; s->program_index[slot];
-	     slot = (slot + 1) % INDEX_SLOTS) {
-		p = &s->programs[s->program_index[slot] - 1];
-		if (!strcmp(p->exe ? p->exe : "", exe))
-			return p;
+	slot = find_slot(s, exe ? exe : "");
+	/* one place is kept for what is unknown, or beyond the limit */
+	if (!*slot && exe && s->nr_programs >= MAX_PROGRAMS - 1) {
+		exe = NULL;
+		slot = find_slot(s, "");
 	}
-	p = program_new(s, exe);
+	if (*slot)
+		return &s->programs[*slot - 1];
+	p = summary_append_program(s, exe);
 	if (p)
-		s->program_index[slot] = (uint32_t)s->nr_programs;
+		*slot = (uint32_t)s->nr_programs;
 	return p;
 }
 
 int summary_add_process(struct summary *s, const struct process *p)
 {
-	struct program *prog = summary_program(s, p->exe);
+	struct program *prog = program_of(s, p->exe);
 
 	if (p->has_rss_peak &&
 	    (!s->has_process_rss_peak || p->rss_peak_bytes > s->process_rss_peak_bytes)) {

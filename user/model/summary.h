@@ -7,7 +7,7 @@
 #include "model/sample.h"
 
 #define MAX_LOSSES 24
-#define MAX_PROGRAMS 4096 /* further ones are counted together */
+#define MAX_PROGRAMS 4096 /* further ones are counted together, as those that are not known */
 
 struct loss_count {
 	char name[32];
@@ -45,7 +45,7 @@ struct summary {
 	uint64_t rss_peak_bytes, rss_peak_elapsed_ns;
 	bool has_process_rss_peak, process_rss_peak_exact;
 	uint64_t process_rss_peak_bytes;
-	uint64_t cores_peak; /* thousandths */
+	uint64_t cores_peak;      /* thousandths */
 	struct program *programs; /* owned */
 	size_t nr_programs, room_programs;
 	uint32_t *program_index; /* owned; hash of exe -> index + 1 */
@@ -65,7 +65,7 @@ void summary_add_loss(struct summary *s, const char *name, uint64_t count);
 void summary_finish(struct summary *s);
 /* Thousandths of a core over the whole run; 0 when it took no time. */
 uint64_t summary_cores_mean(const struct summary *s);
-/* The entry of @exe (NULL: unknown), made when new; NULL without memory. */
-struct program *summary_program(struct summary *s, const char *exe);
+/* A new entry at the end, as a finished summary has it; NULL without memory. */
+struct program *summary_append_program(struct summary *s, const char *exe);
 
 #endif

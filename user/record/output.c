@@ -14,7 +14,10 @@ static int open_temporary(struct output *o)
 	mode_t mask = umask(0);
 
 	umask(mask);
-	if (asprintf(&o->temporary, "%s.XXXXXX", o->path) < 0) {
+	o->target = realpath(o->path, NULL);
+	if (!o->target)
+		return -errno;
+	if (asprintf(&o->temporary, "%s.XXXXXX", o->target) < 0) {
 		o->temporary = NULL;
 		return -ENOMEM;
 	}
@@ -69,7 +72,7 @@ int output_commit(struct output *o)
 	o->is_ours = false;
 	if (!o->temporary)
 		return 0;
-	if (rename(o->temporary, o->path)) {
+	if (rename(o->temporary, o->target)) {
 		err = -errno;
 		unlink(o->temporary);
 		o->error = -err;
@@ -87,8 +90,8 @@ void output_put(struct output *o, const char *text, size_t length)
 		size_t room = (o->used + length) * 2;
 		char *buffer = realloc(o->buffer, room);
 
-		if (!buffer) {
-			o->error = ENOMEM;
+		if (!buffer) { /* the first flush tells */
+			o->is_short_of_memory = true;
 			return;
 		}
 		o->buffer = buffer;
@@ -120,6 +123,10 @@ int output_flush(struct output *o)
 	int err;
 
 	o->used = 0;
+	if (!o->error && o->is_short_of_memory) {
+		o->error = ENOMEM;
+		return -ENOMEM;
+	}
 	if (o->error || !n)
 		return 0;
 	err = write_all(o->fd, o->buffer, n, &done);
@@ -143,6 +150,7 @@ int output_close(struct output *o)
 	if (o->is_ours)
 		unlink(o->temporary ? o->temporary : o->path);
 	free(o->temporary);
+	free(o->target);
 	free(o->buffer);
 	*o = (struct output){ .fd = -1 };
 	return err;

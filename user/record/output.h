@@ -9,13 +9,15 @@
 
 struct output {
 	int fd;
-	const char *path;     /* not owned; "-": stdout */
-	char *temporary;      /* owned; its name until output_commit() */
-	bool is_ours;	      /* created by us: removed when nothing comes */
-	bool is_regular;      /* can be cut back to whole lines */
-	int error;	      /* the first write that failed; then nothing is written any more */
-	off_t whole;	      /* bytes of whole lines */
-	char *buffer;	      /* owned */
+	const char *path; /* not owned; "-": stdout */
+	char *target;     /* owned; what is replaced, links followed */
+	char *temporary;  /* owned; its name until output_commit() */
+	bool is_ours;     /* created by us: removed when nothing comes */
+	bool is_regular;  /* can be cut back to whole lines */
+	bool is_short_of_memory;
+	int error;    /* the first write that failed; then nothing is written any more */
+	off_t whole;  /* bytes of whole lines */
+	char *buffer; /* owned */
 	size_t used, room;
 };
 

@@ -27,7 +27,9 @@ static void refuse(const struct recorder_options *o, const char *path, int err)
 {
 	char why[1024];
 
-	if (err == -EEXIST)
+	if (err == -EBADF && !strcmp(path, "-"))
+		snprintf(why, sizeof(why), "cannot write to stdout (-o -): it is closed");
+	else if (err == -EEXIST)
 		snprintf(why, sizeof(why),
 			 "'%s' exists and is not overwritten; --force replaces it", path);
 	else if (o->as_user && (err == -EACCES || err == -EPERM || err == -EROFS))
@@ -43,7 +45,8 @@ static int open_sinks(struct recorder *r, const struct recorder_options *o)
 {
 	for (size_t i = 0; i < o->nr_outputs; i++) {
 		struct sink *s = &r->sinks[r->nr_sinks];
-		int err = output_open(&s->out, o->outputs[i].path, o->force);
+		bool is_closed = o->stdout_is_closed && !strcmp(o->outputs[i].path, "-");
+		int err = is_closed ? -EBADF : output_open(&s->out, o->outputs[i].path, o->force);
 
 		if (err) {
 			refuse(o, o->outputs[i].path, err);

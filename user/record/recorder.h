@@ -16,10 +16,11 @@ struct recorder_options {
 	struct recorder_output outputs[MAX_OUTPUTS];
 	size_t nr_outputs;
 	bool force;
-	bool quiet;	       /* no summary on stderr */
+	bool quiet;            /* no summary on stderr */
+	bool stdout_is_closed; /* what is there now is a plug of ours */
 	const char *as_user;   /* said in a refusal; NULL when the rights were not given up */
-	int control_fd;	       /* to the launcher */
-	int stream_fd;	       /* from the collector */
+	int control_fd;        /* to the launcher */
+	int stream_fd;         /* from the collector */
 };
 
 /* Runs the role to its end. 0, or a negative errno that the launcher was told of. */

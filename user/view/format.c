@@ -2,6 +2,7 @@
 #include "view/format.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 char *format_bytes(char *out, uint64_t bytes)
@@ -45,18 +46,41 @@ char *format_count(char *out, uint64_t n)
 	return out;
 }
 
-void format_name(FILE *f, const char *text, size_t width)
+/* The bytes of the character at @s, and whether it could steer a terminal. */
+static size_t character(const char *text, bool *is_control)
 {
-	size_t n = strlen(text);
+	const unsigned char *s = (const unsigned char *)text;
+	size_t n = 1;
 
-	if (n > width) {
+	*is_control = s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0);
+	if (s[0] >= 0xc0)
+		while (n < 4 && (s[n] & 0xc0) == 0x80)
+			n++;
+	else if (s[0] >= 0x80)
+		*is_control = true; /* half a character */
+	return n;
+}
+
+size_t format_name(FILE *f, const char *text, size_t width)
+{
+	size_t columns = 0, skip;
+	bool is_control;
+
+	for (const char *c = text; *c; c += character(c, &is_control))
+		columns++;
+	skip = columns > width ? columns - width + 3 : 0;
+	if (skip)
 		fputs("...", f);
-		text += n - width + 3;
-		n = width - 3;
+	for (size_t n; *text; text += n) {
+		n = character(text, &is_control);
+		if (skip) {
+			skip--;
+			continue;
+		}
+		if (is_control)
+			fputc('?', f);
+		else
+			fwrite(text, 1, n, f);
 	}
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
-
-		fputc(c < 0x20 || c == 0x7f || (c >= 0x80 && c < 0xa0) ? '?' : c, f);
-	}
+	return columns > width ? width : columns;
 }

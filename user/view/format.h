@@ -13,7 +13,10 @@
 char *format_bytes(char *out, uint64_t bytes);
 char *format_seconds(char *out, uint64_t ns);
 char *format_count(char *out, uint64_t n);
-/* Writes @text, what could steer a terminal shown as "?", cut on the left to @width columns. */
-void format_name(FILE *f, const char *text, size_t width);
+/*
+ * Writes @text, what could steer a terminal shown as "?", cut on the left to @width columns;
+ * returns how many it took.
+ */
+size_t format_name(FILE *f, const char *text, size_t width);
 
 #endif

@@ -105,11 +105,9 @@ static void program_row(FILE *f, const struct program *p, const char *name,
 			const struct columns *show)
 {
 	char a[FORMAT_BYTES];
-	long start = ftell(f);
 
 	fputs("  ", f);
-	format_name(f, name, NAME_COLUMNS);
-	for (long n = ftell(f) - start; n < NAME_COLUMNS + 2; n++)
+	for (size_t n = format_name(f, name, NAME_COLUMNS); n < NAME_COLUMNS; n++)
 		fputc(' ', f);
 	fprintf(f, " %9s", format_count(a, p->processes));
 	if (show->cpu)

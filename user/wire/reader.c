@@ -85,8 +85,8 @@ static void read_process(struct line *l, json_t *o)
 	p->uid = (uint32_t)number(o, "uid", 0);
 	memcpy(p->comm, comm ? comm : "", comm ? strnlen(comm, sizeof(p->comm)) : 0);
 	p->exe = json_string_value(json_object_get(o, "exe"));
-	p->start_epoch_ns = number(o, "start_time", 9);
-	p->end_epoch_ns = number(o, "end_time", 9);
+	p->start_epoch_ns = number(o, "start_time", 6) * 1000; /* published in us */
+	p->end_epoch_ns = number(o, "end_time", 6) * 1000;
 	p->exit_code = (int)number(o, "exit_code", 0);
 	p->signal = (int)number(o, "signal", 0);
 	p->threads_total = (uint32_t)number(o, "threads_total", 0);
@@ -119,7 +119,7 @@ static void read_role(struct role_cost *cost, const json_t *self, const char *na
 
 static void read_program(struct summary *s, json_t *o)
 {
-	struct program *p = summary_program(s, json_string_value(json_object_get(o, "exe")));
+	struct program *p = summary_append_program(s, json_string_value(json_object_get(o, "exe")));
 
 	if (!p)
 		return;
@@ -182,8 +182,10 @@ int line_read(struct line *l, const char *text, size_t length)
 		enum line_kind kind;
 		void (*read)(struct line *l, json_t *o);
 	} kinds[] = {
-		{ "sample", LINE_SAMPLE, read_sample },	 { "process", LINE_PROCESS, read_process },
-		{ "meta", LINE_META, read_meta },	 { "event", LINE_EVENT, NULL },
+		{ "sample", LINE_SAMPLE, read_sample },
+		{ "process", LINE_PROCESS, read_process },
+		{ "meta", LINE_META, read_meta },
+		{ "event", LINE_EVENT, NULL },
 		{ "summary", LINE_SUMMARY, read_summary },
 	};
 	const char *kind;

@@ -27,7 +27,7 @@ static void units_and_capabilities(struct json *j, const struct run *run)
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(&run->wanted, (enum metric_id)i))
 			jw_string(j, metric_get((enum metric_id)i)->key,
-				    metric_unit_name(metric_get((enum metric_id)i)->unit));
+				  metric_unit_name(metric_get((enum metric_id)i)->unit));
 	jw_object_end(j);
 	jw_object(j, "capabilities");
 	for (int i = 0; i < NR_METRICS; i++) {
