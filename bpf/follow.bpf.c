@@ -65,11 +65,14 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *child)
 {
+	struct account_key account;
+	u64 image;
+
 	if (task_find((u64)child))
 		return 0;
 	if (!is_missed())
 		born(creator, child);
-	else if (task_find((u64)creator))
+	else if (task_find((u64)creator) || task_is_ours(creator, &account, &image))
 		add(tracking.births_ignored, 1);
 	return 0;
 }

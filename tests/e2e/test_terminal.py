@@ -142,15 +142,6 @@ class Keys(LiveCase):
         term.expect("code=7")
         self.assert_complete_run(7)
 
-    def test_kill_of_the_job_by_the_shell_reaches_the_command(self):
-        term = self.shell(BASH)
-        term.type(" ".join(self.command()) + " &\n")
-        wait_for(self.heard.exists, "the command's readiness")
-        term.type("kill %1\n")  # the shell signals the whole group
-        wait_for(self.words, "the command to hear TERM")
-        term.expect("complete: nothing was lost")
-        self.assertEqual(self.words(), ["TERM"])
-
     def test_a_hangup_of_the_terminal_that_bpfmon_leads_reaches_the_command(self):
         term = Terminal(self, self.command(seconds=10))
         wait_for(self.heard.exists, "the command's readiness")

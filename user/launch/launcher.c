@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#define ECHO_NS (50 * NSEC_PER_MSEC)
 #define EXIT_BPFMON 125
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
@@ -205,7 +206,7 @@ static bool is_echo(struct launcher *l, const struct signalfd_siginfo *si)
 {
 	uint64_t now = clock_ns(CLOCK_MONOTONIC);
 	bool is = l->terminations && l->last_terminator == (pid_t)si->ssi_pid &&
-		  now - l->last_termination_ns < NSEC_PER_SEC / 5;
+		  now - l->last_termination_ns < ECHO_NS;
 
 	l->last_terminator = (pid_t)si->ssi_pid;
 	l->last_termination_ns = now;
