@@ -6,6 +6,8 @@
  */
 #include "bpfmon.bpf.h"
 
+#define COMMIT_CPUS 4 /* how many of the last exits are looked at */
+
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile __u64 wanted;
@@ -35,6 +37,28 @@ static __always_inline struct task_entry *followed(struct task_struct *task)
 	return task_find((u64)task);
 }
 
+__u64 last_exited[MAX_CPUS];
+
+/*
+ * The free event may be missed, and nobody else tells that a task has become final. So who exits or
+ * forks commits those that exited last: dead by now, and their memory not yet given back.
+ */
+static __always_inline void commit_exited(void)
+{
+	u32 own = bpf_get_smp_processor_id();
+
+	for (u32 i = 0; i < COMMIT_CPUS; i++) {
+		u32 cpu = (nr_cpus <= COMMIT_CPUS ? i : own + i) & (MAX_CPUS - 1);
+		u64 exited = last_exited[cpu];
+		struct task_entry *t = exited ? task_find(exited) : NULL;
+
+		if (t)
+			task_commit(exited, t, process_find(t->process));
+		if (exited && (!t || t->final))
+			last_exited[cpu] = 0;
+	}
+}
+
 static __always_inline void born(struct task_struct *creator, struct task_struct *child)
 {
 	struct task_entry *t = followed(creator);
@@ -44,6 +68,7 @@ static __always_inline void born(struct task_struct *creator, struct task_struct
 
 	if (!t)
 		return;
+	commit_exited();
 	p = process_find(t->process);
 	if (!p)
 		return;
@@ -104,24 +129,6 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	return 0;
 }
 
-__u64 last_exited[MAX_CPUS];
-
-/*
- * The free event may be missed; nobody else tells that a task has become final. So who exits on a
- * CPU commits the one before it, which is dead by now, and its memory not yet given back.
- */
-static __always_inline void commit_previous(u64 task)
-{
-	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
-	u64 previous = last_exited[cpu];
-	struct task_entry *t;
-
-	last_exited[cpu] = task;
-	t = previous ? task_find(previous) : NULL;
-	if (t)
-		task_commit(previous, t, process_find(t->process));
-}
-
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(follow__exit, struct task_struct *task)
 {
@@ -131,7 +138,8 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 	if (!p)
 		return 0;
 	task_ended(task, t, p, true);
-	commit_previous((u64)task);
+	commit_exited();
+	last_exited[bpf_get_smp_processor_id() & (MAX_CPUS - 1)] = (u64)task;
 	return 0;
 }
 

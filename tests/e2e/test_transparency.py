@@ -71,19 +71,23 @@ class Transparency(Case):
             self.addCleanup(os.close, fd)
         self.assertEqual(self.fds(self.check(pass_fds=(low, high, 200))), [0, 1, 2, low, high, 200])
 
+    def check_ignored(self, mask, prepare):
+        """Whoever started the tests may ignore more: make does."""
+        self.assertEqual(int(self.check(preexec_fn=prepare)["SigIgn"], 16) & mask, mask)
+
     def test_ignored_signals_stay_ignored(self):
         def prepare():
             for sig in (signal.SIGPIPE, signal.SIGHUP, signal.SIGINT, signal.SIGTSTP):
                 signal.signal(sig, signal.SIG_IGN)
 
         ignored = sum(1 << sig - 1 for sig in (1, 2, 13, 20))
-        self.check("SigIgn", f"{ignored:016x}", preexec_fn=prepare)
+        self.check_ignored(ignored, prepare)
 
     def test_an_ignored_sigchld_stays_ignored_and_the_end_is_seen(self):
         def prepare():
             signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 
-        self.check("SigIgn", f"{1 << 16:016x}", preexec_fn=prepare)
+        self.check_ignored(1 << signal.SIGCHLD - 1, prepare)
 
     def test_blocked_signals_stay_blocked(self):
         def prepare():
