@@ -273,6 +273,20 @@ int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
 	return err;
 }
 
+/*
+ * The kernel goes on counting while an account is copied, field by field. What must agree is made
+ * from one of its parts, each of which only grows.
+ */
+static void untear(struct account *a)
+{
+	uint64_t born = a->forks + a->roots;
+
+	a->cpu = a->user + a->system;
+	if (a->exits > born)
+		a->exits = born;
+	a->processes = born - a->exits;
+}
+
 int tracker_totals(struct tracker *t, struct account *totals)
 {
 	const struct bpf_map *map = t->skel->maps.accounts;
@@ -290,7 +304,10 @@ int tracker_totals(struct tracker *t, struct account *totals)
 		}
 		previous = &key;
 	}
-	return previous ? 0 : -ENOENT;
+	if (!previous)
+		return -ENOENT;
+	untear(totals);
+	return 0;
 }
 
 const struct tracking *tracker_tracking(const struct tracker *t)
