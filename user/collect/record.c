@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/record.h"
 
-#include "base/cleanup.h"
+#include "base/procstat.h"
 
 #include <string.h>
 #include <sys/wait.h>
-
-/* The state letter of a live process; 0 where it cannot be read. */
-static char state_of(uint32_t pid)
-{
-	char path[64], text[512], *end;
-	__cleanup(fclosep) FILE *f = NULL;
-	size_t n;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	f = fopen(path, "re");
-	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	text[n] = '\0';
-	end = strrchr(text, ')'); /* the name before it may hold anything */
-	return end && end[1] ? end[2] : 0;
-}
+#include <unistd.h>
 
 static void read_end(struct process *p, const struct process_record *r, uint64_t offset_ns)
 {
+	pid_t parent;
+
 	p->has_ended = r->flags & PROCESS_ENDED;
 	if (!p->has_ended) {
-		p->state = state_of(r->pid);
+		if (procstat_read((pid_t)r->pid, &p->state, &parent))
+			p->state = 0; /* shown as not known */
 		return;
 	}
 	p->end_epoch_ns = r->end_boot_ns ? r->end_boot_ns + offset_ns : 0;

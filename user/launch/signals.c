@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/signals.h"
 
-#include "base/cleanup.h"
+#include "base/procstat.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 int signals_open(sigset_t *old)
 {
@@ -21,29 +22,15 @@ int signals_open(sigset_t *old)
 	return signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static pid_t parent_of(pid_t pid)
-{
-	char path[64], text[512], *end;
-	__cleanup(fclosep) FILE *f = NULL;
-	size_t n;
-	int parent = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
-	text[n] = '\0';
-	end = strrchr(text, ')');
-	if (!end || sscanf(end + 1, " %*c %d", &parent) != 1)
-		return 0;
-	return parent;
-}
-
 static bool descends_from(pid_t pid, pid_t ancestor)
 {
+	char state;
+
 	for (int i = 0; i < 64 && pid > 1; i++) {
 		if (pid == ancestor)
 			return true;
-		pid = parent_of(pid);
+		if (procstat_read(pid, &state, &pid))
+			return false;
 	}
 	return false;
 }

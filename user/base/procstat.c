@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/procstat.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+
+int procstat_read(pid_t pid, char *state, pid_t *parent)
+{
+	char path[64], text[512], *end;
+	__cleanup(fclosep) FILE *f = NULL;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	text[n] = '\0';
+	end = strrchr(text, ')');
+	if (!end || sscanf(end + 1, " %c %d", state, parent) != 2)
+		return -EBADMSG;
+	return 0;
+}

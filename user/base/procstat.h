@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What /proc/PID/stat says of a process; its name, which may hold anything, is passed over. */
+#ifndef BASE_PROCSTAT_H
+#define BASE_PROCSTAT_H
+
+#include <sys/types.h>
+
+/* The state letter and the parent. A negative errno: it is gone, or cannot be read. */
+int procstat_read(pid_t pid, char *state, pid_t *parent);
+
+#endif
