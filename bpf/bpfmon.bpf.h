@@ -39,6 +39,10 @@ __hidden void task_forget(u64 task);
 /* The task that lived at @task has gone unseen: closes its books. */
 __hidden void task_close(u64 task);
 __hidden void process_forget(u64 signal);
+/* The birth of @task is being told. True: it is known. */
+__hidden bool task_birth_seen(struct task_struct *task);
+/* Does @t still tell of @task, or of one that lived there before? */
+__hidden bool task_is(struct task_struct *task, struct task_entry *t);
 __hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
 
 /* account.bpf.c */

@@ -47,7 +47,7 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 		return 0;
 	if (t->task != addr)
 		return 0; /* closed, or another's by now */
-	if ((u64)BPF_CORE_READ(task, signal) != t->process) {
+	if (!task_is(task, t)) {
 		if (t->task == addr) /* its free event was missed */
 			task_close(addr);
 		return 0;

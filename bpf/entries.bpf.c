@@ -99,6 +99,13 @@ __hidden void task_close(u64 key)
 		process_close(signal, p);
 }
 
+/* Known to whoever looks at @task, also while another CPU still fills in the entry. */
+static __always_inline u64 process_serial(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, group_leader, start_boottime) << 10 |
+	       (BPF_CORE_READ(task, tgid) & 1023);
+}
+
 /* The entry of @task's process, made when it is new; NULL when it does not fit. */
 static __always_inline struct process_entry *process_get(struct task_struct *task,
 							 struct account_key *account, u64 image,
@@ -130,7 +137,7 @@ made:
 		return NULL;
 	process_describe(&p->event.rec, task);
 	p->event.kind = EVENT_PROCESS;
-	p->event.rec.serial = serial_new();
+	p->event.rec.serial = process_serial(task);
 	p->event.rec.image = image;
 	p->event.rec.account = *account;
 	p->event.rec.flags = flags;
@@ -142,6 +149,39 @@ made:
 	return p;
 }
 
+/*
+ * Does @t still tell of @task, or of one that lived there before and whose free event was missed? A
+ * thread that execs takes over the start time of its leader.
+ */
+__hidden bool task_is(struct task_struct *task, struct task_entry *t)
+{
+	struct process_entry *p;
+
+	if (BPF_CORE_READ(task, start_time) == t->start_ns)
+		return true;
+	p = process_find(t->process);
+	return p && p->event.rec.serial == process_serial(task);
+}
+
+/* The pass over all tasks may meet a task before the hooks of its birth do: it is not late then. */
+static __always_inline void not_late(struct task_entry *t)
+{
+	if (!t->late)
+		return;
+	t->late = 0;
+	add(tracking.adopted_late, -1);
+}
+
+__hidden bool task_birth_seen(struct task_struct *task)
+{
+	struct task_entry *t = task_find((u64)task);
+
+	if (!t || !task_is(task, t))
+		return false;
+	not_late(t);
+	return true;
+}
+
 static __always_inline int task_insert(struct task_entry *t)
 {
 	int err = bpf_map_update_elem(&tasks, &t->task, t, BPF_NOEXIST);
@@ -150,8 +190,11 @@ static __always_inline int task_insert(struct task_entry *t)
 	if (err != -EEXIST)
 		return err;
 	old = task_find(t->task);
-	if (old && old->serial == t->serial && old->start_ns == t->start_ns)
-		return err; /* known already */
+	if (old && old->start_ns == t->start_ns) { /* known already */
+		if (!t->late)
+			not_late(old);
+		return err;
+	}
 	task_close(t->task);
 	return bpf_map_update_elem(&tasks, &t->task, t, BPF_NOEXIST);
 }
@@ -163,15 +206,16 @@ __hidden int task_add(struct task_struct *task, struct account_key *account, u64
 		.process = (u64)BPF_CORE_READ(task, signal),
 		.start_ns = BPF_CORE_READ(task, start_time),
 		.tid = BPF_CORE_READ(task, pid),
+		.serial = process_serial(task),
+		.late = !!(flags & PROCESS_LATE),
 	};
 	struct process_entry *p;
-	bool is_new = false;
+	bool is_new = false, is_first;
 	int err;
 
 	p = process_get(task, account, image, flags, &is_new);
 	if (!p)
 		return -1;
-	t.serial = p->event.rec.serial;
 	err = task_insert(&t);
 	if (err) {
 		if (err != -EEXIST) {
@@ -183,10 +227,12 @@ __hidden int task_add(struct task_struct *task, struct account_key *account, u64
 	}
 	bpf_spin_lock(&p->lock);
 	p->tasks++;
-	p->event.rec.threads_total++;
+	is_first = !p->event.rec.threads_total++;
 	bpf_spin_unlock(&p->lock);
 	add(tracking.entries, 1);
-	account_add_task(account, is_new, flags & PROCESS_ROOT);
+	if (t.late)
+		add(tracking.adopted_late, 1);
+	account_add_task(account, is_first, flags & PROCESS_ROOT);
 	return 0;
 }
 
@@ -220,16 +266,18 @@ static __always_inline bool account_of(struct task_entry *t, struct account_key 
  */
 __hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image)
 {
+	struct task_struct *parent;
 	struct task_entry *t;
 	u64 signal = (u64)BPF_CORE_READ(task, signal);
 	struct process_entry *p = bpf_map_lookup_elem(&processes, &signal);
 
-	if (p && p->event.rec.signal == signal &&
-	    p->event.rec.pid == (u32)BPF_CORE_READ(task, tgid)) {
+	if (p && p->event.rec.signal == signal && p->event.rec.serial == process_serial(task)) {
 		*account = p->event.rec.account;
 		*image = p->event.rec.image;
 		return true;
 	}
-	t = task_find((u64)BPF_CORE_READ(task, real_parent));
-	return t && t->start_ns <= BPF_CORE_READ(task, start_time) && account_of(t, account, image);
+	parent = BPF_CORE_READ(task, real_parent);
+	t = task_find((u64)parent);
+	return t && task_is(parent, t) && t->start_ns <= BPF_CORE_READ(task, start_time) &&
+	       account_of(t, account, image);
 }

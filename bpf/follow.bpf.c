@@ -30,10 +30,13 @@ static __always_inline struct task_entry *followed(struct task_struct *task)
 	struct account_key account;
 	u64 image = 0;
 
-	if (t || !task_is_ours(task, &account, &image))
+	if (t && task_is(task, t))
 		return t;
-	if (!task_add(task, &account, image, PROCESS_LATE))
-		add(tracking.adopted_late, 1);
+	if (t)
+		task_close((u64)task);
+	if (!task_is_ours(task, &account, &image))
+		return NULL;
+	task_add(task, &account, image, PROCESS_LATE);
 	return task_find((u64)task);
 }
 
@@ -93,7 +96,7 @@ int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *chil
 	struct account_key account;
 	u64 image;
 
-	if (task_find((u64)child))
+	if (task_birth_seen(child))
 		return 0;
 	if (!is_missed())
 		born(creator, child);
@@ -197,7 +200,7 @@ int follow__adopt(struct bpf_iter__task *ctx)
 		task_add(task, &account, 0, PROCESS_ROOT);
 		return 0;
 	}
-	if (task_is_ours(task, &account, &image) && !task_add(task, &account, image, PROCESS_LATE))
-		add(tracking.adopted_late, 1);
+	if (task_is_ours(task, &account, &image))
+		task_add(task, &account, image, PROCESS_LATE);
 	return 0;
 }

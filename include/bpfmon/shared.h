@@ -52,7 +52,7 @@ struct task_entry {
 	__u32 tid;
 	__u32 exited;
 	__u32 final; /* what was committed is all: it was dead and off the CPU */
-	__u32 pad;
+	__u32 late;  /* adopted, and its birth has not been seen since */
 	struct task_counters last; /* what was committed to the account so far */
 };
 

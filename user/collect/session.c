@@ -160,12 +160,10 @@ static void note_drain_time(struct session *s, uint64_t before_ns)
 		(uint32_t)((s->tracker.drain_ns_total - before_ns) / 1000);
 }
 
-static void take_sample(struct session *s, bool whole)
+/* Commits what the live tasks have used, and remembers what each process holds. */
+static void drain(struct session *s, bool whole)
 {
-	uint64_t before_ns = s->tracker.drain_ns_total, now;
-	struct account totals;
-	struct sample smp = { 0 };
-	int err;
+	uint64_t before_ns = s->tracker.drain_ns_total;
 
 	s->nr_rows = 0;
 	if (whole)
@@ -173,16 +171,23 @@ static void take_sample(struct session *s, bool whole)
 	else
 		tracker_drain(&s->tracker, keep_row, s);
 	note_drain_time(s, before_ns);
-	now = clock_ns(CLOCK_MONOTONIC);
-	smp.elapsed_ns = now - s->start_ns;
-	err = tracker_totals(&s->tracker, &totals);
+	s->drained_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+/* The sample that the last drain was for. */
+static void publish(struct session *s)
+{
+	struct sample smp = { .elapsed_ns = s->drained_ns - s->start_ns };
+	struct account totals;
+	int err = tracker_totals(&s->tracker, &totals);
+
 	if (!err)
 		put_totals(s, &smp, &totals);
 	sum_memory(s, &smp);
 	session_consume(s);
 	for (size_t i = 0; i < s->nr_rows; i++)
-		images_touch(&s->images, s->rows[i].image, now);
-	images_prune(&s->images, now);
+		images_touch(&s->images, s->rows[i].image, s->drained_ns);
+	images_prune(&s->images, s->drained_ns);
 	summary_add_sample(&s->summary, &smp);
 	if (!err) /* also where the forks were not asked for */
 		s->summary.processes_total = totals.forks + totals.roots;
@@ -193,7 +198,8 @@ static void take_sample(struct session *s, bool whole)
 
 void session_sample(struct session *s)
 {
-	take_sample(s, false);
+	drain(s, false);
+	publish(s);
 	stream_flush(&s->stream);
 }
 
@@ -281,11 +287,11 @@ static void tell_self(struct session *s)
 
 void session_close(struct session *s)
 {
-	take_sample(s, true);
+	drain(s, true);
 	s->summary.map_bytes = tracker_map_bytes(&s->tracker);
 	s->is_closing = true;
 	tracker_detach(&s->tracker);
-	session_consume(s);
+	publish(s); /* now that nothing adds to the totals: they are the sum of the records */
 	if (s->nr_rows)
 		qsort(s->rows, s->nr_rows, sizeof(*s->rows), by_serial);
 	stream_flush_whole(&s->stream); /* what comes now is not to be dropped */

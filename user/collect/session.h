@@ -22,6 +22,7 @@ struct session {
 	size_t nr_rows, room_rows;
 	uint64_t start_ns;                     /* CLOCK_MONOTONIC */
 	uint64_t epoch_less_boot_ns;           /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
+	uint64_t drained_ns;
 	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
 	uint64_t live;                         /* processes, at the last sample */
 	uint64_t unnamed;                      /* execs and rows that memory did not suffice for */
