@@ -29,20 +29,26 @@ extern bool misses_seen; /* events have been missed: be slow to close a process 
 
 #define add(var, n) __sync_fetch_and_add(&(var), n)
 
+/*
+ * Functions that are not hidden take numbers only: the verifier then looks at them once, not anew
+ * at each call, which keeps loading fast. (Pointers it would know nothing of before 5.12.)
+ */
+
 /* entries.bpf.c */
 __hidden struct task_entry *task_find(u64 task);
 __hidden struct process_entry *process_find(u64 signal);
-/* Makes @task and, when it is new, its process known. Idempotent. @creator 0: a root. */
-__hidden int task_add(struct task_struct *task, struct account_key *account, u64 creator_image,
-		      u32 flags);
+/* Makes @task and, when it is new, its process known. Idempotent. */
+int task_add(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
+/* Makes @task known if its process or its parent is. False: it is not ours. */
+int task_adopt(u64 task);
 __hidden void task_forget(u64 task);
-/* The task that lived at @task has gone unseen: closes its books. */
-__hidden void task_close(u64 task);
-__hidden void process_forget(u64 signal);
 /* The birth of @task is being told. True: it is known. */
-__hidden bool task_birth_seen(struct task_struct *task);
+__hidden bool task_birth_seen(u64 task);
 /* Does @t still tell of @task, or of one that lived there before? */
-__hidden bool task_is(struct task_struct *task, struct task_entry *t);
+__hidden bool task_is(u64 task, struct task_entry *t);
+/* The task that lived at @task has gone unseen: closes its books. */
+int task_close(u64 task);
+__hidden void process_forget(u64 signal);
 __hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
 
 /* account.bpf.c */
@@ -57,9 +63,10 @@ __hidden void account_add_execs(struct account_key *key, u64 n);
 /* exits.bpf.c */
 /* Commits what @task has used so far; all of it, once it is dead. Its memory may be gone. */
 __hidden void task_commit(u64 task, struct task_entry *t, struct process_entry *p);
+/* The same for one that has exited. True: nothing is left to commit. */
+int task_commit_exited(u64 task);
 /* @task has exited; once for each, and once for a process. @seen: this is the exit itself. */
-__hidden void task_ended(struct task_struct *task, struct task_entry *t, struct process_entry *p,
-			 bool seen);
+int task_ended(u64 task, u32 seen);
 
 /* memory.bpf.c */
 __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
@@ -74,6 +81,15 @@ __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64
 static __always_inline u64 serial_new(void)
 {
 	return bpf_ktime_get_ns() << 10 | (bpf_get_smp_processor_id() & 1023);
+}
+
+/* @pointer as a number, which is what a function that is verified once takes. */
+static __always_inline u64 as_number(const void *pointer)
+{
+	u64 number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number), &pointer);
+	return number;
 }
 
 static __always_inline u32 task_uid(struct task_struct *task)

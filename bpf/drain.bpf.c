@@ -47,14 +47,14 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 		return 0;
 	if (t->task != addr)
 		return 0; /* closed, or another's by now */
-	if (!task_is(task, t)) {
+	if (!task_is(addr, t)) {
 		if (t->task == addr) /* its free event was missed */
 			task_close(addr);
 		return 0;
 	}
 	task_commit(addr, t, p);
 	if (!t->exited && BPF_CORE_READ(task, exit_state))
-		task_ended(task, t, p, false);
+		task_ended(addr, false);
 	if (!process_tell(seq, task, p))
 		return 0;
 	add(tracking.visited, 1);

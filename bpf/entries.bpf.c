@@ -4,7 +4,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
+	__uint(max_entries, 8192); /* set before loading */
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, u64);
 	__type(value, struct task_entry);
@@ -12,7 +12,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 16384);
+	__uint(max_entries, 8192); /* set before loading */
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, u64);
 	__type(value, struct process_entry);
@@ -31,6 +31,11 @@ __hidden struct task_entry *task_find(u64 task)
 __hidden struct process_entry *process_find(u64 signal)
 {
 	return bpf_map_lookup_elem(&processes, &signal);
+}
+
+__hidden void process_forget(u64 signal)
+{
+	bpf_map_delete_elem(&processes, &signal);
 }
 
 static __always_inline void process_describe(struct process_record *r, struct task_struct *task)
@@ -52,23 +57,28 @@ static __always_inline void process_describe(struct process_record *r, struct ta
 }
 
 /* A process that is over though nothing told us: its record is what is known of it. */
-static __always_inline void process_close(u64 key, struct process_entry *p)
+int process_close(u64 key)
 {
-	struct account_key account = p->event.rec.account;
+	struct process_entry *p = process_find(key);
+	struct account_key account;
 
+	if (!p)
+		return 0;
+	account = p->event.rec.account;
 	if (!(p->event.rec.flags & PROCESS_ENDED)) {
 		p->event.rec.flags |= PROCESS_ENDED | PROCESS_END_UNSEEN;
 		account_end_process(&account);
 	}
 	process_emit(p);
 	bpf_map_delete_elem(&processes, &key);
+	return 0;
 }
 
 /*
  * The free event of the task that lived at @key was missed: somebody else lives there now. What it
  * used last is lost unless it had been committed when it was dead.
  */
-__hidden void task_close(u64 key)
+int task_close(u64 key)
 {
 	struct task_entry *t = task_find(key);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
@@ -77,7 +87,7 @@ __hidden void task_close(u64 key)
 	u64 signal;
 
 	if (!t)
-		return;
+		return 0;
 	is_final = t->final;
 	exited = t->exited;
 	signal = t->process;
@@ -87,7 +97,7 @@ __hidden void task_close(u64 key)
 	else
 		add(tracking.loss[LOSS_STALE], 1);
 	if (!p || p->event.rec.serial != t->serial)
-		return;
+		return 0;
 	account = p->event.rec.account;
 	if (!exited)
 		account_end_task(&account, false);
@@ -96,7 +106,8 @@ __hidden void task_close(u64 key)
 	last = !p->tasks;
 	bpf_spin_unlock(&p->lock);
 	if (last)
-		process_close(signal, p);
+		process_close(signal);
+	return 0;
 }
 
 /* Known to whoever looks at @task, also while another CPU still fills in the entry. */
@@ -106,55 +117,58 @@ static __always_inline u64 process_serial(struct task_struct *task)
 	       (BPF_CORE_READ(task, tgid) & 1023);
 }
 
-/* The entry of @task's process, made when it is new; NULL when it does not fit. */
-static __always_inline struct process_entry *process_get(struct task_struct *task,
-							 struct account_key *account, u64 image,
-							 u32 flags, bool *is_new)
+static __always_inline void process_fill(struct process_entry *p, struct task_struct *task,
+					 u64 image, u32 flags)
 {
-	bool is_leader = BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
-	u64 key = (u64)BPF_CORE_READ(task, signal);
-	struct process_entry *p = NULL;
-
-	/* the first task of a process nearly always is the one that makes it known */
-	if (is_leader && !bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST))
-		goto made;
-	p = bpf_map_lookup_elem(&processes, &key);
-	/* signal is 0 while another CPU fills it in */
-	if (p && (!p->event.rec.signal ||
-		  p->event.rec.start_boot_ns == BPF_CORE_READ(task, group_leader, start_boottime)))
-		return p;
-	if (p)
-		process_close(key, p);
-	if (bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
-		p = bpf_map_lookup_elem(&processes, &key); /* another CPU was first, or full */
-		if (!p)
-			add(tracking.loss[LOSS_PROCESSES_FULL], 1);
-		return p;
-	}
-made:
-	p = bpf_map_lookup_elem(&processes, &key);
-	if (!p)
-		return NULL;
 	process_describe(&p->event.rec, task);
 	p->event.kind = EVENT_PROCESS;
 	p->event.rec.serial = process_serial(task);
 	p->event.rec.image = image;
-	p->event.rec.account = *account;
 	p->event.rec.flags = flags;
 	/* a fork copies the counter: what the parent's was then is what the child's began with */
 	p->exec_id = flags & PROCESS_LATE ? BPF_CORE_READ(task, group_leader, parent_exec_id)
 					  : BPF_CORE_READ(task, self_exec_id);
-	p->event.rec.signal = key;
-	*is_new = true;
-	return p;
+	p->event.rec.signal = (u64)BPF_CORE_READ(task, signal);
+}
+
+/* Sees to it that the process of the task at @addr has an entry. True: it is new. */
+int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
+{
+	struct task_struct *task = (struct task_struct *)addr;
+	bool is_leader = BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
+	u64 key = (u64)BPF_CORE_READ(task, signal);
+	struct process_entry *p;
+
+	/* the first task of a process nearly always is the one that makes it known */
+	if (!is_leader || bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
+		p = process_find(key);
+		/* signal is 0 while another CPU fills it in */
+		if (p && (!p->event.rec.signal || p->event.rec.serial == process_serial(task)))
+			return false;
+		if (p)
+			process_close(key);
+		if (bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
+			if (!process_find(key)) /* not that another CPU was first */
+				add(tracking.loss[LOSS_PROCESSES_FULL], 1);
+			return false;
+		}
+	}
+	p = process_find(key);
+	if (!p)
+		return false;
+	p->event.rec.account.tree = tree;
+	p->event.rec.account.cgroup = cgroup;
+	process_fill(p, task, image, flags);
+	return true;
 }
 
 /*
  * Does @t still tell of @task, or of one that lived there before and whose free event was missed? A
  * thread that execs takes over the start time of its leader.
  */
-__hidden bool task_is(struct task_struct *task, struct task_entry *t)
+__hidden bool task_is(u64 addr, struct task_entry *t)
 {
+	struct task_struct *task = (struct task_struct *)addr;
 	struct process_entry *p;
 
 	if (BPF_CORE_READ(task, start_time) == t->start_ns)
@@ -172,9 +186,9 @@ static __always_inline void not_late(struct task_entry *t)
 	add(tracking.adopted_late, -1);
 }
 
-__hidden bool task_birth_seen(struct task_struct *task)
+__hidden bool task_birth_seen(u64 task)
 {
-	struct task_entry *t = task_find((u64)task);
+	struct task_entry *t = task_find(task);
 
 	if (!t || !task_is(task, t))
 		return false;
@@ -182,57 +196,59 @@ __hidden bool task_birth_seen(struct task_struct *task)
 	return true;
 }
 
-static __always_inline int task_insert(struct task_entry *t)
+/* Makes the entry of the task at @addr. -EEXIST: it is known. */
+int task_insert(u64 addr, u32 late)
 {
-	int err = bpf_map_update_elem(&tasks, &t->task, t, BPF_NOEXIST);
-	struct task_entry *old;
-
-	if (err != -EEXIST)
-		return err;
-	old = task_find(t->task);
-	if (old && old->start_ns == t->start_ns) { /* known already */
-		if (!t->late)
-			not_late(old);
-		return err;
-	}
-	task_close(t->task);
-	return bpf_map_update_elem(&tasks, &t->task, t, BPF_NOEXIST);
-}
-
-__hidden int task_add(struct task_struct *task, struct account_key *account, u64 image, u32 flags)
-{
+	struct task_struct *task = (struct task_struct *)addr;
 	struct task_entry t = {
-		.task = (u64)task,
+		.task = addr,
 		.process = (u64)BPF_CORE_READ(task, signal),
 		.start_ns = BPF_CORE_READ(task, start_time),
 		.tid = BPF_CORE_READ(task, pid),
 		.serial = process_serial(task),
-		.late = !!(flags & PROCESS_LATE),
+		.late = late,
 	};
-	struct process_entry *p;
-	bool is_new = false, is_first;
-	int err;
+	int err = bpf_map_update_elem(&tasks, &addr, &t, BPF_NOEXIST);
+	struct task_entry *old;
 
-	p = process_get(task, account, image, flags, &is_new);
-	if (!p)
-		return -1;
-	err = task_insert(&t);
-	if (err) {
-		if (err != -EEXIST) {
-			add(tracking.loss[LOSS_TASKS_FULL], 1);
-			if (is_new)
-				bpf_map_delete_elem(&processes, &t.process);
-		}
+	if (err != -EEXIST)
+		return err;
+	old = task_find(addr);
+	if (old && old->start_ns == t.start_ns) {
+		if (!late)
+			not_late(old);
 		return err;
 	}
+	task_close(addr);
+	return bpf_map_update_elem(&tasks, &addr, &t, BPF_NOEXIST);
+}
+
+int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
+{
+	bool is_new = process_make(addr, tree, cgroup, image, flags), is_first;
+	u64 signal = (u64)BPF_CORE_READ((struct task_struct *)addr, signal);
+	struct process_entry *p = process_find(signal);
+	struct account_key account = { tree, cgroup };
+	int err;
+
+	if (!p)
+		return -1;
+	err = task_insert(addr, flags & PROCESS_LATE);
+	if (err && err != -EEXIST) {
+		add(tracking.loss[LOSS_TASKS_FULL], 1);
+		if (is_new)
+			process_forget(signal);
+	}
+	if (err)
+		return err;
 	bpf_spin_lock(&p->lock);
 	p->tasks++;
 	is_first = !p->event.rec.threads_total++;
 	bpf_spin_unlock(&p->lock);
 	add(tracking.entries, 1);
-	if (t.late)
+	if (flags & PROCESS_LATE)
 		add(tracking.adopted_late, 1);
-	account_add_task(account, is_first, flags & PROCESS_ROOT);
+	account_add_task(&account, is_first, flags & PROCESS_ROOT);
 	return 0;
 }
 
@@ -240,11 +256,6 @@ __hidden void task_forget(u64 task)
 {
 	if (!bpf_map_delete_elem(&tasks, &task))
 		add(tracking.entries, -1);
-}
-
-__hidden void process_forget(u64 signal)
-{
-	bpf_map_delete_elem(&processes, &signal);
 }
 
 static __always_inline bool account_of(struct task_entry *t, struct account_key *account,
@@ -278,6 +289,17 @@ __hidden bool task_is_ours(struct task_struct *task, struct account_key *account
 	}
 	parent = BPF_CORE_READ(task, real_parent);
 	t = task_find((u64)parent);
-	return t && task_is(parent, t) && t->start_ns <= BPF_CORE_READ(task, start_time) &&
+	return t && task_is((u64)parent, t) && t->start_ns <= BPF_CORE_READ(task, start_time) &&
 	       account_of(t, account, image);
+}
+
+int task_adopt(u64 task)
+{
+	struct account_key account;
+	u64 image = 0;
+
+	if (!task_is_ours((struct task_struct *)task, &account, &image))
+		return false;
+	task_add(task, account.tree, account.cgroup, image, PROCESS_LATE);
+	return true;
 }

@@ -14,12 +14,18 @@ struct {
 	__uint(max_entries, RING_BYTES);
 } events SEC(".maps");
 
+/* An exec event in the making, and how far up its path we are. */
+struct exec_scratch {
+	u64 dentry, mount;
+	struct exec_event event;
+};
+
 /* Only one program uses it, and the kernel runs that at most once at a time on a CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct exec_event);
+	__type(value, struct exec_scratch);
 } exec_scratch SEC(".maps");
 
 /* Waking the collector for each event would cost more than the event: only when it fills up. */
@@ -35,41 +41,51 @@ __hidden void process_emit(struct process_entry *p)
 		add(tracking.loss[LOSS_RECORDS], 1);
 }
 
-/*
- * Puts the names on the way from @file up to its root into @e, leaf first. How much is used lives
- * in @e, not in a register, so that to the verifier every step looks like the one before.
- */
-static __always_inline void path_read(struct exec_event *e, struct file *file)
+/* The next name on the way up to the root, or over a mount point. False: there is none. */
+int path_step(void)
 {
-	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
-	struct vfsmount *vfsmnt = BPF_CORE_READ(file, f_path.mnt);
-	struct mount *mnt = (void *)vfsmnt - bpf_core_field_offset(struct mount, mnt);
-	volatile u32 *used = &e->path_bytes;
+	u32 zero = 0, at;
+	struct exec_scratch *s = bpf_map_lookup_elem(&exec_scratch, &zero);
+	struct dentry *dentry, *parent;
+	struct mount *mnt, *up;
+	long n;
 
-	for (int i = 0; i < PATH_STEPS; i++) {
-		struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
-		u32 at = *used;
-		long n;
-
-		if (dentry == BPF_CORE_READ(mnt, mnt.mnt_root) || dentry == parent) {
-			struct mount *up = BPF_CORE_READ(mnt, mnt_parent);
-
-			if (up == mnt)
-				return;
-			dentry = BPF_CORE_READ(mnt, mnt_mountpoint);
-			mnt = up;
-			continue;
-		}
-		if (at > PATH_BYTES - NAME_BYTES)
-			break;
-		n = bpf_probe_read_kernel_str(&e->text[at], NAME_BYTES,
-					      BPF_CORE_READ(dentry, d_name.name));
-		if (n <= 0)
-			break;
-		*used = at + n;
-		dentry = parent;
+	if (!s)
+		return false;
+	dentry = (struct dentry *)s->dentry;
+	mnt = (struct mount *)s->mount;
+	parent = BPF_CORE_READ(dentry, d_parent);
+	if (dentry == BPF_CORE_READ(mnt, mnt.mnt_root) || dentry == parent) {
+		up = BPF_CORE_READ(mnt, mnt_parent);
+		s->dentry = (u64)BPF_CORE_READ(mnt, mnt_mountpoint);
+		s->mount = (u64)up;
+		if (up == mnt)
+			s->event.flags &= ~EXEC_PATH_CUT; /* the root: it is whole */
+		return up != mnt;
 	}
-	e->flags |= EXEC_PATH_CUT;
+	at = s->event.path_bytes;
+	if (at > PATH_BYTES - NAME_BYTES)
+		return false;
+	n = bpf_probe_read_kernel_str(&s->event.text[at], NAME_BYTES,
+				      BPF_CORE_READ(dentry, d_name.name));
+	if (n <= 0)
+		return false;
+	s->event.path_bytes = at + n;
+	s->dentry = (u64)parent;
+	return true;
+}
+
+/* Puts the names on the way from @file up to its root into the event, leaf first. */
+static __always_inline void path_read(struct exec_scratch *s, struct file *file)
+{
+	struct vfsmount *vfsmnt = BPF_CORE_READ(file, f_path.mnt);
+
+	s->dentry = (u64)BPF_CORE_READ(file, f_path.dentry);
+	s->mount = (u64)vfsmnt - bpf_core_field_offset(struct mount, mnt);
+	s->event.flags |= EXEC_PATH_CUT;
+	for (int i = 0; i < PATH_STEPS; i++)
+		if (!path_step())
+			return;
 }
 
 static __always_inline void args_read(struct exec_event *e, struct task_struct *task)
@@ -95,16 +111,18 @@ __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64
 {
 	u32 zero = 0;
 	u64 size;
-	struct exec_event *e = bpf_map_lookup_elem(&exec_scratch, &zero);
+	struct exec_scratch *s = bpf_map_lookup_elem(&exec_scratch, &zero);
+	struct exec_event *e;
 
-	if (!e)
+	if (!s)
 		return;
+	e = &s->event;
 	e->kind = EVENT_EXEC;
 	e->flags = 0;
 	e->image = image;
 	e->path_bytes = 0;
 	e->args_bytes = 0;
-	path_read(e, BPF_CORE_READ(bprm, file));
+	path_read(s, BPF_CORE_READ(bprm, file));
 	if (want_args)
 		args_read(e, task);
 	size = (u64)e->path_bytes + e->args_bytes;

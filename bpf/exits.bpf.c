@@ -36,8 +36,11 @@ static __always_inline bool has_slept(struct task_struct *task, const struct tas
 	       BPF_CORE_READ(task, nivcsw) == t->last.nivcsw;
 }
 
-/* Dead and off the CPU: nothing can be added to its counters any more. */
-static __always_inline bool is_final(struct task_struct *task)
+/*
+ * Dead and off the CPU: nothing can be added to its counters any more. Without a branch, as the
+ * verifier would walk whatever comes after it twice.
+ */
+static __always_inline u64 is_final(struct task_struct *task, const struct task_entry *t)
 {
 	struct task_struct___5_13 *old = (void *)task;
 	u64 state;
@@ -46,18 +49,18 @@ static __always_inline bool is_final(struct task_struct *task)
 		state = BPF_CORE_READ(old, state);
 	else
 		state = BPF_CORE_READ(task, __state);
-	return state & TASK_DEAD && !BPF_CORE_READ(task, on_cpu);
+	return (state / TASK_DEAD) & ~(u64)BPF_CORE_READ(task, on_cpu) & t->exited & 1;
 }
 
 __hidden void task_commit(u64 key, struct task_entry *t, struct process_entry *p)
 {
 	struct task_struct *task = (struct task_struct *)key;
 	struct task_counters now = {};
-	bool final;
+	u64 final;
 
 	if (!t || !p || t->final)
 		return;
-	final = t->exited && is_final(task);
+	final = is_final(task, t);
 	if (!final && has_slept(task, t))
 		return;
 	counters_read(task, &now);
@@ -66,8 +69,18 @@ __hidden void task_commit(u64 key, struct task_entry *t, struct process_entry *p
 	    (BPF_CORE_READ(task, start_time) != t->start_ns &&
 	     (u32)BPF_CORE_READ(task, pid) != t->tid))
 		return;
-	if (commit(key, t, p, &now, false) == COMMIT_DONE && final)
-		t->final = 1;
+	if (commit(key, t, p, &now, false) == COMMIT_DONE)
+		t->final = final;
+}
+
+int task_commit_exited(u64 task)
+{
+	struct task_entry *t = task_find(task);
+
+	if (!t)
+		return true;
+	task_commit(task, t, process_find(t->process));
+	return t->final;
 }
 
 /* execs that the hook did not see: then which program runs is not known either */
@@ -93,9 +106,11 @@ static __always_inline u32 wait_status(struct task_struct *task, struct signal_s
 	return BPF_CORE_READ(task, group_leader, exit_code);
 }
 
-__hidden void task_ended(struct task_struct *task, struct task_entry *t, struct process_entry *p,
-			 bool seen)
+int task_ended(u64 addr, u32 seen)
 {
+	struct task_struct *task = (struct task_struct *)addr;
+	struct task_entry *t = task_find(addr);
+	struct process_entry *p = t ? process_find(t->process) : NULL;
 	struct signal_struct *sig = BPF_CORE_READ(task, signal);
 	bool group = BPF_CORE_READ(sig, live.counter) == 0;
 	bool first, ended_process = false;
@@ -103,6 +118,8 @@ __hidden void task_ended(struct task_struct *task, struct task_entry *t, struct 
 	u32 status = wait_status(task, sig);
 	struct account_key key;
 
+	if (!p)
+		return 0;
 	bpf_spin_lock(&p->lock);
 	first = !t->exited;
 	t->exited = 1;
@@ -123,9 +140,10 @@ __hidden void task_ended(struct task_struct *task, struct task_entry *t, struct 
 	if (first && !seen)
 		add(tracking.ends_unseen, 1);
 	if (!ended_process)
-		return;
+		return 0;
 	p->event.rec.uid = task_uid(task);
 	BPF_CORE_READ_INTO(&p->event.rec.comm, task, group_leader, comm);
 	execs_catch_up(task, p);
 	peak_at_exit(task, p);
+	return 0;
 }

@@ -24,20 +24,15 @@ static __always_inline bool is_missed(void)
 }
 
 /* The entry of @task, adopted now if its birth was missed; NULL when it is not ours. */
-static __always_inline struct task_entry *followed(struct task_struct *task)
+static __always_inline struct task_entry *followed(u64 task)
 {
-	struct task_entry *t = task_find((u64)task);
-	struct account_key account;
-	u64 image = 0;
+	struct task_entry *t = task_find(task);
 
 	if (t && task_is(task, t))
 		return t;
 	if (t)
-		task_close((u64)task);
-	if (!task_is_ours(task, &account, &image))
-		return NULL;
-	task_add(task, &account, image, PROCESS_LATE);
-	return task_find((u64)task);
+		task_close(task);
+	return task_adopt(task) ? task_find(task) : NULL;
 }
 
 __u64 last_exited[MAX_CPUS];
@@ -53,39 +48,31 @@ static __always_inline void commit_exited(void)
 	for (u32 i = 0; i < COMMIT_CPUS; i++) {
 		u32 cpu = (nr_cpus <= COMMIT_CPUS ? i : own + i) & (MAX_CPUS - 1);
 		u64 exited = last_exited[cpu];
-		struct task_entry *t = exited ? task_find(exited) : NULL;
 
-		if (t)
-			task_commit(exited, t, process_find(t->process));
-		if (exited && (!t || t->final))
+		if (exited && task_commit_exited(exited))
 			last_exited[cpu] = 0;
 	}
 }
 
-static __always_inline void born(struct task_struct *creator, struct task_struct *child)
+/* False: @creator is not ours. */
+static __always_inline bool born(u64 creator, u64 child)
 {
 	struct task_entry *t = followed(creator);
-	struct account_key account;
-	struct process_entry *p;
-	u64 image;
+	struct process_entry *p = t ? process_find(t->process) : NULL;
 
-	if (!t)
-		return;
-	commit_exited();
-	p = process_find(t->process);
 	if (!p)
-		return;
-	account = p->event.rec.account;
-	image = p->event.rec.image;
-	task_add(child, &account, image, 0);
+		return false;
+	task_add(child, p->event.rec.account.tree, p->event.rec.account.cgroup, p->event.rec.image,
+		 0);
+	return true;
 }
 
 /* Sees io_uring workers too; membership comes from the creator, whatever the parent is. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 {
-	if (!is_missed())
-		born((struct task_struct *)bpf_get_current_task(), child);
+	if (!is_missed() && born(bpf_get_current_task(), as_number(child)))
+		commit_exited();
 	return 0;
 }
 
@@ -93,13 +80,13 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *child)
 {
+	u64 addr = (u64)child, image;
 	struct account_key account;
-	u64 image;
 
-	if (task_birth_seen(child))
+	if (task_birth_seen(addr))
 		return 0;
 	if (!is_missed())
-		born(creator, child);
+		born(bpf_get_current_task(), as_number(child));
 	else if (task_find((u64)creator) || task_is_ours(creator, &account, &image))
 		add(tracking.births_ignored, 1);
 	return 0;
@@ -108,7 +95,7 @@ int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *chil
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
 {
-	struct task_entry *t = is_missed() ? NULL : followed(task);
+	struct task_entry *t = is_missed() ? NULL : followed(bpf_get_current_task());
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 	u64 image = serial_new();
 	struct process_record *r;
@@ -135,14 +122,13 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(follow__exit, struct task_struct *task)
 {
-	struct task_entry *t = is_missed() ? NULL : followed(task);
-	struct process_entry *p = t ? process_find(t->process) : NULL;
+	u64 addr = bpf_get_current_task();
 
-	if (!p)
+	if (is_missed() || !followed(addr))
 		return 0;
-	task_ended(task, t, p, true);
+	task_ended(addr, true);
 	commit_exited();
-	last_exited[bpf_get_smp_processor_id() & (MAX_CPUS - 1)] = (u64)task;
+	last_exited[bpf_get_smp_processor_id() & (MAX_CPUS - 1)] = addr;
 	return 0;
 }
 
@@ -150,7 +136,8 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(follow__free, struct task_struct *task)
 {
-	struct task_entry *t = followed(task);
+	u64 addr = as_number(task);
+	struct task_entry *t = followed(addr);
 	struct task_counters now = {};
 	struct process_entry *p;
 	u64 signal;
@@ -161,17 +148,17 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	signal = t->process;
 	p = process_find(signal);
 	if (p && !t->exited)
-		task_ended(task, t, p, false);
+		task_ended(addr, false);
 #define TASK_METRIC(base, group, kind, unit, field, help)                                          \
 	if (COUNTER_IS_READ(base, field))                                                          \
 		now.base = task->field;
 #include "bpfmon/metrics.def"
 	now.utime = task->utime;
 	now.stime = task->stime;
-	result = commit((u64)task, t, p, &now, true);
+	result = commit(addr, t, p, &now, true);
 	if (result == COMMIT_GONE)
 		add(tracking.loss[LOSS_STALE], 1);
-	task_forget((u64)task);
+	task_forget(addr);
 	/* a thread that was never seen may be unfreed still: the last look at the maps ends it */
 	if (result != COMMIT_LAST || !p ||
 	    (misses_seen && BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
@@ -186,21 +173,20 @@ SEC("iter/task")
 int follow__adopt(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct account_key account;
-	u64 image = 0;
+	u64 addr;
 
 #define TASK_METRIC(base, group, kind, unit, field, help)                                          \
 	if (bpf_core_field_exists(((struct task_struct *)0)->field))                               \
 		task_fields |= 1ULL << TC_##base;
 #include "bpfmon/metrics.def"
-	if (!task || task_find((u64)task))
+	if (!task)
 		return 0;
-	if ((u32)task->tgid == root_pid) {
-		account = root_account;
-		task_add(task, &account, 0, PROCESS_ROOT);
+	addr = as_number(task);
+	if (task_find(addr))
 		return 0;
-	}
-	if (task_is_ours(task, &account, &image))
-		task_add(task, &account, image, PROCESS_LATE);
+	if ((u32)task->tgid == root_pid)
+		task_add(addr, root_account.tree, root_account.cgroup, 0, PROCESS_ROOT);
+	else
+		task_adopt(addr);
 	return 0;
 }

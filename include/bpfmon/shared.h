@@ -9,10 +9,10 @@
 #endif
 
 #define COMM_BYTES 16
-#define PATH_BYTES 1024	   /* components of an executable's path, each ended by NUL */
+#define PATH_BYTES 1024    /* components of an executable's path, each ended by NUL */
 #define PATH_COMPONENTS 40 /* a deeper path is cut and says so */
-#define ARGS_BYTES 2048	   /* of a command line; a longer one is cut and says so */
-#define MAX_CPUS 1024	   /* whose memory counters are summed */
+#define ARGS_BYTES 2048    /* of a command line; a longer one is cut and says so */
+#define MAX_CPUS 1024      /* whose memory counters are summed */
 
 /* Bit of each TASK_METRIC in the mask of what was asked for. */
 enum task_counter {
@@ -45,24 +45,24 @@ struct account_key {
 };
 
 struct task_entry {
-	__u64 task;	/* the key again; 0 from the moment it is closed */
-	__u64 process;	/* key of its process_entry */
-	__u64 serial;	/* of that process: the key may be in use again */
+	__u64 task;     /* the key again; 0 from the moment it is closed */
+	__u64 process;  /* key of its process_entry */
+	__u64 serial;   /* of that process: the key may be in use again */
 	__u64 start_ns; /* CLOCK_MONOTONIC; tells a reused pointer apart */
 	__u32 tid;
 	__u32 exited;
-	__u32 final; /* what was committed is all: it was dead and off the CPU */
-	__u32 late;  /* adopted, and its birth has not been seen since */
+	__u32 final;               /* what was committed is all: it was dead and off the CPU */
+	__u32 late;                /* adopted, and its birth has not been seen since */
 	struct task_counters last; /* what was committed to the account so far */
 };
 
 enum process_flag {
-	PROCESS_ENDED = 1 << 0,		  /* its last thread has exited */
-	PROCESS_END_UNSEEN = 1 << 1,	  /* the exit event was missed: the end time is not known */
+	PROCESS_ENDED = 1 << 0,      /* its last thread has exited */
+	PROCESS_END_UNSEEN = 1 << 1, /* the exit event was missed: the end time is not known */
 	PROCESS_PEAK_UPPER_BOUND = 1 << 2, /* the peak may be that of an earlier image */
-	PROCESS_IMAGE_UNKNOWN = 1 << 3,	  /* an exec event was missed */
-	PROCESS_LATE = 1 << 4,		  /* adopted after its birth */
-	PROCESS_ROOT = 1 << 5,		  /* launched or attached, not born into the tree */
+	PROCESS_IMAGE_UNKNOWN = 1 << 3,    /* an exec event was missed */
+	PROCESS_LATE = 1 << 4,             /* adopted after its birth */
+	PROCESS_ROOT = 1 << 5,             /* launched or attached, not born into the tree */
 };
 
 /* A process (thread group), and what is sent when its last task is freed. */
@@ -94,11 +94,11 @@ struct process_event {
 };
 
 struct process_entry {
-	struct bpf_spin_lock lock; /* guards the rest, and the entries of its tasks */
-	__u32 tasks;		   /* entries that are not yet freed */
-	__u32 epoch;		   /* the drain that saw it last */
-	__u32 exec_id;		   /* task_struct.self_exec_id when last looked at */
-	__u64 maxrss_at_exec;	   /* pages; signal->maxrss, where the mm is gone at exit */
+	struct bpf_spin_lock lock;  /* guards the rest, and the entries of its tasks */
+	__u32 tasks;                /* entries that are not yet freed */
+	__u32 epoch;                /* the drain that saw it last */
+	__u32 exec_id;              /* task_struct.self_exec_id when last looked at */
+	__u64 maxrss_at_exec;       /* pages; signal->maxrss, where the mm is gone at exit */
 	struct process_event event; /* the record, ready to be sent */
 };
 
@@ -127,21 +127,21 @@ struct drain_row {
 enum loss {
 	LOSS_TASKS_FULL,     /* a task that did not fit into its map */
 	LOSS_PROCESSES_FULL, /* a process that did not */
-	LOSS_ACCOUNTS_FULL,
-	LOSS_RECORDS, /* process records that did not fit into the ring */
-	LOSS_EXECS,   /* exec events that did not */
-	LOSS_STALE,   /* tasks whose free event was missed, and with it what they used last */
+	LOSS_ACCOUNTS,       /* what had no account to go to */
+	LOSS_RECORDS,        /* process records that did not fit into the ring */
+	LOSS_EXECS,          /* exec events that did not */
+	LOSS_STALE, /* tasks whose free event was missed, and with it what they used last */
 	NR_LOSSES
 };
 
 struct tracking {
 	__u64 loss[NR_LOSSES];
-	__u64 entries;	     /* tasks in the map, now */
-	__u64 visited;	     /* tasks the last drain met */
-	__u64 adopted_late;  /* tasks whose birth was missed, found later */
-	__u64 ends_unseen;   /* tasks whose exit event was missed */
-	__u64 images_unseen; /* exec events that were missed, seen by the exec counter */
-	__u64 frees_unseen;  /* free events that were missed when nothing was left to count */
+	__u64 entries;        /* tasks in the map, now */
+	__u64 visited;        /* tasks the last drain met */
+	__u64 adopted_late;   /* tasks whose birth was missed, found later */
+	__u64 ends_unseen;    /* tasks whose exit event was missed */
+	__u64 images_unseen;  /* exec events that were missed, seen by the exec counter */
+	__u64 frees_unseen;   /* free events that were missed when nothing was left to count */
 	__u64 births_ignored; /* by --inject-misses, at both hooks */
 };
 

@@ -3,12 +3,10 @@
 
 #include "base/clock.h"
 #include "collect/record.h"
-#include "collect/selfcost.h"
 #include "wire/writer.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,7 +23,7 @@ static void remember_emitted(struct session *s, uint64_t serial)
 	s->emitted[s->nr_emitted++] = serial;
 }
 
-static void emit(struct session *s, const struct process_record *r, const struct drain_row *row)
+void session_emit(struct session *s, const struct process_record *r, const struct drain_row *row)
 {
 	struct process p;
 
@@ -45,7 +43,7 @@ static int event(void *context, void *data, size_t size)
 
 	(void)size;
 	if (*kind == EVENT_PROCESS)
-		emit(s, &((struct process_event *)data)->rec, NULL);
+		session_emit(s, &((struct process_event *)data)->rec, NULL);
 	else if (images_add(&s->images, data, clock_ns(CLOCK_MONOTONIC)))
 		s->unnamed++;
 	return 0;
@@ -65,7 +63,6 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 		err = tracker_open(&s->tracker, &o->tracker, why, size);
 	if (err)
 		return err;
-	malloc_trim(0); /* the kernel's types took many MB */
 	s->ring = tracker_events(&s->tracker, event, s);
 	if (!s->ring) {
 		err = -errno;
@@ -160,8 +157,7 @@ static void note_drain_time(struct session *s, uint64_t before_ns)
 		(uint32_t)((s->tracker.drain_ns_total - before_ns) / 1000);
 }
 
-/* Commits what the live tasks have used, and remembers what each process holds. */
-static void drain(struct session *s, bool whole)
+void session_drain(struct session *s, bool whole)
 {
 	uint64_t before_ns = s->tracker.drain_ns_total;
 
@@ -174,8 +170,7 @@ static void drain(struct session *s, bool whole)
 	s->drained_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The sample that the last drain was for. */
-static void publish(struct session *s)
+void session_publish(struct session *s)
 {
 	struct sample smp = { .elapsed_ns = s->drained_ns - s->start_ns };
 	struct account totals;
@@ -198,8 +193,8 @@ static void publish(struct session *s)
 
 void session_sample(struct session *s)
 {
-	drain(s, false);
-	publish(s);
+	session_drain(s, false);
+	session_publish(s);
 	stream_flush(&s->stream);
 }
 
@@ -221,88 +216,6 @@ uint64_t session_live(struct session *s)
 	struct account totals;
 
 	return tracker_totals(&s->tracker, &totals) ? 0 : totals.processes;
-}
-
-static int by_serial(const void *a, const void *b)
-{
-	const struct drain_row *p = a, *q = b;
-
-	return p->serial < q->serial ? -1 : p->serial > q->serial;
-}
-
-static void emit_left(void *context, const struct process_record *r)
-{
-	struct session *s = context;
-	struct drain_row key = { .serial = r->serial };
-
-	for (size_t i = 0; i < s->nr_emitted; i++)
-		if (s->emitted[i] == r->serial)
-			return;
-	if (!(r->flags & PROCESS_ENDED))
-		s->summary.outlived++;
-	emit(s, r, s->nr_rows ? bsearch(&key, s->rows, s->nr_rows, sizeof(key), by_serial) : NULL);
-}
-
-static void tell_losses(struct session *s)
-{
-	static const char *const names[NR_LOSSES] = {
-		[LOSS_TASKS_FULL] = "tasks",       [LOSS_PROCESSES_FULL] = "processes",
-		[LOSS_ACCOUNTS_FULL] = "accounts", [LOSS_RECORDS] = "process_records",
-		[LOSS_EXECS] = "exec_events",      [LOSS_STALE] = "free_events",
-	};
-	const struct tracking *t = tracker_tracking(&s->tracker);
-	struct summary *sum = &s->summary;
-
-	for (int i = 0; i < NR_LOSSES; i++)
-		summary_add_loss(sum, names[i], t->loss[i]);
-	summary_add_loss(sum, "fork_events", tracker_unrepaired(&s->tracker));
-	summary_add_loss(sum, "stream_lines", s->stream.dropped);
-	summary_add_loss(sum, "memory_allocations", s->unnamed);
-	sum->repaired = t->adopted_late + t->ends_unseen + t->images_unseen + t->frees_unseen;
-	if (t->loss[LOSS_TASKS_FULL] || t->loss[LOSS_PROCESSES_FULL])
-		snprintf(sum->reason, sizeof(sum->reason),
-			 "the map holds %u tasks; see --max-tasks", tracker_max_tasks(&s->tracker));
-}
-
-static int by_size(const void *a, const void *b)
-{
-	const uint32_t *p = a, *q = b;
-
-	return *p < *q ? -1 : *p > *q;
-}
-
-static void tell_self(struct session *s)
-{
-	struct summary *sum = &s->summary;
-	size_t n = s->tracker.drains < DRAIN_TIMES ? s->tracker.drains : DRAIN_TIMES;
-
-	sum->drains = s->tracker.drains;
-	sum->drain_ns_total = s->tracker.drain_ns_total;
-	sum->drain_ns_max = s->tracker.drain_ns_max;
-	qsort(s->drain_us, n, sizeof(*s->drain_us), by_size);
-	sum->drain_ns_median = n ? s->drain_us[n / 2] * 1000ULL : 0;
-	selfcost_read(getpid(), &sum->collector);
-	selfcost_read(s->options->recorder, &sum->recorder);
-}
-
-void session_close(struct session *s)
-{
-	drain(s, true);
-	s->summary.map_bytes = tracker_map_bytes(&s->tracker);
-	s->is_closing = true;
-	tracker_detach(&s->tracker);
-	publish(s); /* now that nothing adds to the totals: they are the sum of the records */
-	if (s->nr_rows)
-		qsort(s->rows, s->nr_rows, sizeof(*s->rows), by_serial);
-	stream_flush_whole(&s->stream); /* what comes now is not to be dropped */
-	tracker_each_process(&s->tracker, emit_left, s);
-	stream_flush_whole(&s->stream);
-	tell_losses(s);
-	tell_self(s);
-	summary_finish(&s->summary);
-	write_summary(&s->json, &s->summary);
-	stream_put(&s->stream, &s->json);
-	stream_flush_whole(&s->stream);
 }
 
 void session_done(struct session *s)

@@ -20,8 +20,8 @@ struct session {
 	struct json json;
 	struct drain_row *rows; /* owned; of the last drain */
 	size_t nr_rows, room_rows;
-	uint64_t start_ns;                     /* CLOCK_MONOTONIC */
-	uint64_t epoch_less_boot_ns;           /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
+	uint64_t start_ns;           /* CLOCK_MONOTONIC */
+	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
 	uint64_t drained_ns;
 	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
 	uint64_t live;                         /* processes, at the last sample */
@@ -37,6 +37,12 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 void session_start(struct session *s, uint64_t start_ns);
 /* Drains, takes the records that have come, writes a sample. */
 void session_sample(struct session *s);
+/* Its two halves: commits what the live tasks have used and remembers what each process holds; */
+void session_drain(struct session *s, bool whole);
+/* and writes the sample that this was for. */
+void session_publish(struct session *s);
+/* Writes the record of a process; @row: what it held at the last drain, or NULL. */
+void session_emit(struct session *s, const struct process_record *r, const struct drain_row *row);
 /* Takes what is in the ring buffer now. */
 void session_consume(struct session *s);
 /* Live processes, as the kernel counts them now. */

@@ -1,142 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/tracker.h"
 
-#include "base/clock.h"
 #include "base/cleanup.h"
+#include "base/clock.h"
 #include "bpfmon.skel.h"
 #include "collect/capability.h"
+#include "collect/programs.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #define WHOLE_DRAIN_PASSES 16
-
-static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level, (void)format, (void)args;
-	return 0;
-}
-
-/* With --verbose, what libbpf and the kernel's verifier say of a program that does not load. */
-static int be_verbose(enum libbpf_print_level level, const char *format, va_list args)
-{
-	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
-}
-
-/* Up to 5.10 maps are charged to RLIMIT_MEMLOCK; later kernels do not look at it. */
-static void memlock_raise(void)
-{
-	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
-
-	setrlimit(RLIMIT_MEMLOCK, &all);
-}
-
-static void knobs_set(struct tracker *t, const struct tracker_options *o)
-{
-	struct bpfmon *s = t->skel;
-
-	for (int i = 0; i < NR_METRICS; i++)
-		if (metric_has(&o->wanted, (enum metric_id)i) &&
-		    metric_get((enum metric_id)i)->source == SOURCE_MEMORY)
-			s->rodata->want_memory = true;
-	s->rodata->wanted = 0;
-#define TASK_METRIC(base, ...)                                                                     \
-	if (metric_has(&o->wanted, M_##base))                                                      \
-		s->rodata->wanted |= 1ULL << TC_##base;
-#include "bpfmon/metrics.def"
-	/* a split needs its whole; so do the cores in use */
-	if (metric_has(&o->wanted, M_user) || metric_has(&o->wanted, M_system) ||
-	    metric_has(&o->wanted, M_cores))
-		s->rodata->wanted |= 1ULL << TC_cpu;
-	s->rodata->want_args = !o->no_args;
-	s->rodata->inject_misses = o->inject_misses;
-	s->rodata->nr_cpus = (unsigned)libbpf_num_possible_cpus();
-	s->bss->misses_seen = o->inject_misses > 0;
-	t->adopts_always = o->inject_misses > 0;
-	if (o->max_tasks) {
-		bpf_map__set_max_entries(s->maps.tasks, o->max_tasks);
-		bpf_map__set_max_entries(s->maps.processes, o->max_tasks);
-	}
-}
-
-/* Programs that not every kernel takes; without them only what they tell goes missing. */
-static void optional_programs(struct bpfmon *s, bool all)
-{
-	bpf_program__set_autoload(
-		s->progs.memory__offsets,
-		all || (capability_has_percpu_rss() && capability_has_syscall_programs()));
-	bpf_program__set_autoload(s->progs.memory__prepare_exec,
-				  all || capability_has_tracepoint("sched_prepare_exec"));
-}
-
-static int open_and_load(struct tracker *t, const struct tracker_options *o, bool all)
-{
-	int err;
-
-	t->skel = bpfmon__open();
-	if (!t->skel)
-		return -errno;
-	knobs_set(t, o);
-	optional_programs(t->skel, all);
-	err = bpfmon__load(t->skel);
-	if (err) {
-		bpfmon__destroy(t->skel);
-		t->skel = NULL;
-	}
-	return err;
-}
-
-/* Trying all is quicker than asking first what this kernel has: asked only when it refuses. */
-static int load(struct tracker *t, const struct tracker_options *o, char *why, size_t size)
-{
-	int err = open_and_load(t, o, true);
-
-	if (err)
-		err = open_and_load(t, o, false);
-	if (err)
-		snprintf(why, size, "the kernel did not load the programs: %s", strerror(-err));
-	return err;
-}
-
-static int attach(struct tracker *t, char *why, size_t size)
-{
-	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options);
-	union bpf_iter_link_info info = { .map.map_fd = (__u32)bpf_map__fd(t->skel->maps.tasks) };
-	int err;
-
-	bpf_program__set_autoattach(t->skel->progs.drain__tasks, false);
-	bpf_program__set_autoattach(t->skel->progs.follow__adopt, false);
-	err = bpfmon__attach(t->skel);
-	if (err) {
-		snprintf(why, size, "the kernel did not attach the programs: %s", strerror(-err));
-		return err;
-	}
-	t->adopt_link = bpf_program__attach_iter(t->skel->progs.follow__adopt, NULL);
-	options.link_info = &info;
-	options.link_info_len = sizeof(info);
-	t->drain_link = bpf_program__attach_iter(t->skel->progs.drain__tasks, &options);
-	if (t->adopt_link && t->drain_link)
-		return 0;
-	err = -errno;
-	snprintf(why, size, "the kernel has no iterators over tasks and map elements: %s",
-		 strerror(-err));
-	return err;
-}
-
-/* Where it does not run, resident memory is the central part of the kernel's counters. */
-static void offsets_find(struct tracker *t)
-{
-	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, run);
-	int fd = bpf_program__fd(t->skel->progs.memory__offsets);
-
-	if (fd >= 0)
-		bpf_prog_test_run_opts(fd, &run);
-}
 
 /* Runs an iterator to its end; @row is called for what it wrote. */
 static int iterate(struct bpf_link *link, drain_fn row, void *context)
@@ -164,15 +41,13 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	int err;
 
 	memset(t, 0, sizeof(*t));
-	libbpf_set_print(o->verbose ? be_verbose : be_quiet);
-	memlock_raise();
 	err = capability_core(why, why_size);
 	if (!err)
-		err = load(t, o, why, why_size);
+		err = programs_load(&t->skel, o, why, why_size);
 	if (err)
 		return err;
-	offsets_find(t);
-	err = attach(t, why, why_size);
+	t->adopts_always = o->inject_misses > 0;
+	err = programs_attach(t->skel, &t->adopt_link, &t->drain_link, why, why_size);
 	if (!err)
 		err = iterate(t->adopt_link, NULL, NULL); /* says which fields there are */
 	if (err)
@@ -197,9 +72,14 @@ void tracker_close(struct tracker *t)
 
 int tracker_follow(struct tracker *t, pid_t pid)
 {
-	int err;
+	const struct account_key key = { .tree = (__u64)pid };
+	const struct account none = { 0 };
+	int err = bpf_map__update_elem(t->skel->maps.accounts, &key, sizeof(key), &none,
+				       sizeof(none), BPF_NOEXIST);
 
-	t->skel->bss->root_account = (struct account_key){ .tree = (__u64)pid };
+	if (err)
+		return err;
+	t->skel->bss->root_account = key;
 	t->skel->bss->root_pid = (__u32)pid;
 	err = iterate(t->adopt_link, NULL, NULL);
 	t->skel->bss->root_pid = 0;

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/heap.h"
+
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#define HUGE_PAGE ((uintptr_t)2 << 20)
+#define DEFAULT_THRESHOLD (128 << 10) /* mallopt(3) */
+
+void heap_expect(size_t bytes)
+{
+	size_t before, whole;
+	char *all;
+
+	/* one piece at the end of the heap that is kept when it is freed: later calls are served
+	 * from it */
+	mallopt(M_MMAP_THRESHOLD, (int)bytes + 1);
+	mallopt(M_TRIM_THRESHOLD, (int)bytes * 2);
+	all = malloc(bytes);
+	if (!all)
+		return;
+	before = -(uintptr_t)all % HUGE_PAGE;
+	whole = bytes > before ? (bytes - before) / HUGE_PAGE * HUGE_PAGE : 0;
+	if (whole)
+		madvise(all + before, whole, MADV_HUGEPAGE);
+	free(all);
+}
+
+void heap_settle(void)
+{
+	mallopt(M_MMAP_THRESHOLD, DEFAULT_THRESHOLD);
+	mallopt(M_TRIM_THRESHOLD, DEFAULT_THRESHOLD);
+	malloc_trim(0);
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* How a session ends: the last drain, what is left in the maps, the summary. */
+#include "collect/selfcost.h"
+#include "collect/session.h"
+#include "wire/writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int by_serial(const void *a, const void *b)
+{
+	const struct drain_row *p = a, *q = b;
+
+	return p->serial < q->serial ? -1 : p->serial > q->serial;
+}
+
+static void emit_left(void *context, const struct process_record *r)
+{
+	struct session *s = context;
+	struct drain_row key = { .serial = r->serial };
+
+	for (size_t i = 0; i < s->nr_emitted; i++)
+		if (s->emitted[i] == r->serial)
+			return;
+	if (!(r->flags & PROCESS_ENDED))
+		s->summary.outlived++;
+	session_emit(s, r,
+		     s->nr_rows ? bsearch(&key, s->rows, s->nr_rows, sizeof(key), by_serial)
+				: NULL);
+}
+
+static void tell_losses(struct session *s)
+{
+	static const char *const names[NR_LOSSES] = {
+		[LOSS_TASKS_FULL] = "tasks",  [LOSS_PROCESSES_FULL] = "processes",
+		[LOSS_ACCOUNTS] = "accounts", [LOSS_RECORDS] = "process_records",
+		[LOSS_EXECS] = "exec_events", [LOSS_STALE] = "free_events",
+	};
+	const struct tracking *t = tracker_tracking(&s->tracker);
+	struct summary *sum = &s->summary;
+
+	for (int i = 0; i < NR_LOSSES; i++)
+		summary_add_loss(sum, names[i], t->loss[i]);
+	summary_add_loss(sum, "fork_events", tracker_unrepaired(&s->tracker));
+	summary_add_loss(sum, "stream_lines", s->stream.dropped);
+	summary_add_loss(sum, "memory_allocations", s->unnamed);
+	sum->repaired = t->adopted_late + t->ends_unseen + t->images_unseen + t->frees_unseen;
+	if (t->loss[LOSS_TASKS_FULL] || t->loss[LOSS_PROCESSES_FULL])
+		snprintf(sum->reason, sizeof(sum->reason),
+			 "the map holds %u tasks; see --max-tasks", tracker_max_tasks(&s->tracker));
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint32_t *p = a, *q = b;
+
+	return *p < *q ? -1 : *p > *q;
+}
+
+static void tell_self(struct session *s)
+{
+	struct summary *sum = &s->summary;
+	size_t n = s->tracker.drains < DRAIN_TIMES ? s->tracker.drains : DRAIN_TIMES;
+
+	sum->drains = s->tracker.drains;
+	sum->drain_ns_total = s->tracker.drain_ns_total;
+	sum->drain_ns_max = s->tracker.drain_ns_max;
+	qsort(s->drain_us, n, sizeof(*s->drain_us), by_size);
+	sum->drain_ns_median = n ? s->drain_us[n / 2] * 1000ULL : 0;
+	selfcost_read(getpid(), &sum->collector);
+	selfcost_read(s->options->recorder, &sum->recorder);
+}
+
+void session_close(struct session *s)
+{
+	session_drain(s, true);
+	s->summary.map_bytes = tracker_map_bytes(&s->tracker);
+	s->is_closing = true;
+	tracker_detach(&s->tracker);
+	session_publish(
+		s); /* now that nothing adds to the totals: they are the sum of the records */
+	if (s->nr_rows)
+		qsort(s->rows, s->nr_rows, sizeof(*s->rows), by_serial);
+	stream_flush_whole(&s->stream); /* what comes now is not to be dropped */
+	tracker_each_process(&s->tracker, emit_left, s);
+	stream_flush_whole(&s->stream);
+	tell_losses(s);
+	tell_self(s);
+	summary_finish(&s->summary);
+	write_summary(&s->json, &s->summary);
+	stream_put(&s->stream, &s->json);
+	stream_flush_whole(&s->stream);
+}
