@@ -60,9 +60,9 @@ __hidden void task_commit(u64 key, struct task_entry *t, struct process_entry *p
 
 	if (!t || !p || t->final)
 		return;
-	final = is_final(task, t);
-	if (!final && has_slept(task, t))
+	if (!t->exited && has_slept(task, t))
 		return;
+	final = is_final(task, t);
 	counters_read(task, &now);
 	/* whose memory it is was last asked after it had been read */
 	if ((u64)BPF_CORE_READ(task, signal) != t->process ||
