@@ -83,7 +83,8 @@ static __always_inline void path_read(struct exec_scratch *s, struct file *file)
 	s->dentry = (u64)BPF_CORE_READ(file, f_path.dentry);
 	s->mount = (u64)vfsmnt - bpf_core_field_offset(struct mount, mnt);
 	s->event.flags |= EXEC_PATH_CUT;
-	for (int i = 0; i < PATH_STEPS; i++)
+#pragma unroll
+	for (int i = 0; i < PATH_STEPS; i++) /* unrolled: less for the verifier to walk */
 		if (!path_step())
 			return;
 }

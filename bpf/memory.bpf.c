@@ -87,7 +87,7 @@ static __always_inline void rss_read(struct mm_struct *mm, s64 rss[NR_RSS])
 {
 	struct mm_struct___6_1 *old = (void *)mm;
 
-	if (bpf_core_type_exists(struct mm_rss_stat___6_1))
+	if (bpf_core_field_exists(old->rss_stat.count))
 		BPF_CORE_READ_INTO(rss, old, rss_stat.count);
 	else
 		rss_read_percpu(mm, rss);
