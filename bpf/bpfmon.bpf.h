@@ -61,8 +61,9 @@ __hidden void account_end_process(struct account_key *key);
 __hidden void account_add_execs(struct account_key *key, u64 n);
 
 /* exits.bpf.c */
-/* Commits what @task has used so far; all of it, once it is dead. Its memory may be gone. */
-__hidden void task_commit(u64 task, struct task_entry *t, struct process_entry *p);
+/* Commits what @task has used so far; all of it, once it is dead. Its memory may be gone. False: it
+ * has not run since the last time. */
+__hidden bool task_commit(u64 task, struct task_entry *t, struct process_entry *p);
 /* The same for one that has exited. True: nothing is left to commit. */
 int task_commit_exited(u64 task);
 /* @task has exited; once for each, and once for a process. @seen: this is the exit itself. */

@@ -52,8 +52,8 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 			task_close(addr);
 		return 0;
 	}
-	task_commit(addr, t, p);
-	if (!t->exited && BPF_CORE_READ(task, exit_state))
+	/* a task whose exit was missed has run since it was last seen */
+	if (task_commit(addr, t, p) && !t->exited && BPF_CORE_READ(task, exit_state))
 		task_ended(addr, false);
 	if (!process_tell(seq, task, p))
 		return 0;

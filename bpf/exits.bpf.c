@@ -52,25 +52,24 @@ static __always_inline u64 is_final(struct task_struct *task, const struct task_
 	return (state / TASK_DEAD) & ~(u64)BPF_CORE_READ(task, on_cpu) & t->exited & 1;
 }
 
-__hidden void task_commit(u64 key, struct task_entry *t, struct process_entry *p)
+__hidden bool task_commit(u64 key, struct task_entry *t, struct process_entry *p)
 {
 	struct task_struct *task = (struct task_struct *)key;
 	struct task_counters now = {};
 	u64 final;
 
-	if (!t || !p || t->final)
-		return;
-	if (!t->exited && has_slept(task, t))
-		return;
+	if (!t || !p || t->final || (!t->exited && has_slept(task, t)))
+		return false;
 	final = is_final(task, t);
 	counters_read(task, &now);
 	/* whose memory it is was last asked after it had been read */
 	if ((u64)BPF_CORE_READ(task, signal) != t->process ||
 	    (BPF_CORE_READ(task, start_time) != t->start_ns &&
 	     (u32)BPF_CORE_READ(task, pid) != t->tid))
-		return;
+		return false;
 	if (commit(key, t, p, &now, false) == COMMIT_DONE)
 		t->final = final;
+	return true;
 }
 
 int task_commit_exited(u64 task)

@@ -98,14 +98,18 @@ static uint64_t missed(const struct bpf_program *prog)
 	return info.recursion_misses;
 }
 
-/* From 7.0 on the kernel may skip a program for an event: its count says so. */
-static void repair(struct tracker *t)
+/*
+ * From 7.0 on the kernel may skip a program for an event: its count says so. Asking for it takes as
+ * long as draining some tasks: often enough is once in a second, and at the end.
+ */
+static void repair(struct tracker *t, uint64_t now_ns)
 {
 	const struct bpfmon *s = t->skel;
 	uint64_t born = missed(s->progs.follow__newtask), forked = missed(s->progs.follow__fork);
 	uint64_t all = born + forked + missed(s->progs.follow__exec) +
 		       missed(s->progs.follow__exit) + missed(s->progs.follow__free);
 
+	t->repaired_ns = now_ns;
 	t->births_missed = born < forked ? born : forked;
 	if (all == t->misses && !t->adopts_always)
 		return;
@@ -127,7 +131,8 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), took;
 	int err;
 
-	repair(t);
+	if (t->adopts_always || t->skel->bss->drain_all || start - t->repaired_ns >= NSEC_PER_SEC)
+		repair(t, start);
 	t->skel->bss->drain_epoch++;
 	t->skel->bss->tracking.visited = 0;
 	err = iterate(t->drain_link, row, context);
