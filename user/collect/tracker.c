@@ -98,10 +98,7 @@ static uint64_t missed(const struct bpf_program *prog)
 	return info.recursion_misses;
 }
 
-/*
- * From 7.0 on the kernel may skip a program for an event: its count says so. Asking for it takes as
- * long as draining some tasks: often enough is once in a second, and at the end.
- */
+/* From 7.0 on the kernel may skip a program for an event: its count says so. */
 static void repair(struct tracker *t, uint64_t now_ns)
 {
 	const struct bpfmon *s = t->skel;
@@ -110,6 +107,7 @@ static void repair(struct tracker *t, uint64_t now_ns)
 		       missed(s->progs.follow__exit) + missed(s->progs.follow__free);
 
 	t->repaired_ns = now_ns;
+	t->newtask_missed = born;
 	t->births_missed = born < forked ? born : forked;
 	if (all == t->misses && !t->adopts_always)
 		return;
@@ -126,12 +124,23 @@ uint64_t tracker_unrepaired(const struct tracker *t)
 	return missed_births > now->adopted_late ? missed_births - now->adopted_late : 0;
 }
 
+/*
+ * A missed birth has to be made good before the sample. Asking the other hooks takes as long as
+ * draining some tasks, and the tasks that they miss are known: once in a second is enough for them.
+ */
+static bool repair_is_due(const struct tracker *t, uint64_t now_ns)
+{
+	return t->adopts_always || t->skel->bss->drain_all ||
+	       now_ns - t->repaired_ns >= NSEC_PER_SEC ||
+	       missed(t->skel->progs.follow__newtask) != t->newtask_missed;
+}
+
 int tracker_drain(struct tracker *t, drain_fn row, void *context)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), took;
 	int err;
 
-	if (t->adopts_always || t->skel->bss->drain_all || start - t->repaired_ns >= NSEC_PER_SEC)
+	if (repair_is_due(t, start))
 		repair(t, start);
 	t->skel->bss->drain_epoch++;
 	t->skel->bss->tracking.visited = 0;

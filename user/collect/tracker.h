@@ -30,6 +30,7 @@ struct tracker {
 	const char *unusable[NR_METRICS]; /* why not */
 	uint64_t misses;                  /* events a hook missed, when last looked */
 	uint64_t repaired_ns;             /* CLOCK_MONOTONIC, when last looked */
+	uint64_t newtask_missed;
 	uint64_t births_missed;           /* of these, births that no hook at birth saw */
 	uint64_t drains, drain_ns_total, drain_ns_max;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
@@ -47,8 +48,8 @@ int tracker_follow(struct tracker *t, pid_t pid);
 
 typedef void (*drain_fn)(void *context, const struct drain_row *row);
 /*
- * Commits what every followed task has used, and calls @row for each live process. Looks for events
- * that the hooks missed, once in a second, and makes them good first.
+ * Commits what every followed task has used, and calls @row for each live process. Makes good
+ * what the hooks have missed first: births always, the rest once in a second.
  */
 int tracker_drain(struct tracker *t, drain_fn row, void *context);
 /* Drains until every entry has been visited (a pass may miss one under churn). */
