@@ -71,6 +71,7 @@ int task_ended(u64 task, u32 seen);
 
 /* memory.bpf.c */
 __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
+__hidden void peak_at_exec(struct task_struct *task, struct process_entry *p);
 __hidden void peak_note(struct process_entry *p, u64 pages);
 __hidden void memory_read(struct mm_struct *mm, struct drain_row *row);
 

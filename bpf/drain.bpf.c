@@ -15,6 +15,10 @@ static __always_inline bool process_tell(struct seq_file *seq, struct task_struc
 		return true;
 	row.serial = p->event.rec.serial;
 	row.image = p->event.rec.image;
+	row.pid = p->event.rec.pid;
+	row.start_boot_ns = p->event.rec.start_boot_ns;
+	row.end_boot_ns = p->event.rec.end_boot_ns;
+	row.bound_pages = p->event.rec.rss_bound_pages;
 	mm = BPF_CORE_READ(task, mm);
 	if (want_memory && mm) {
 		memory_read(mm, &row);

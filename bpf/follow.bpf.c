@@ -108,12 +108,12 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	t->tid = task->pid; /* a thread that is not the leader takes over the leader's */
 	t->start_ns = task->start_time;
 	account_add_execs(&key, 1);
+	peak_at_exec(task, p);
 	r->execs++;
 	r->image = image;
 	r->flags &= ~PROCESS_IMAGE_UNKNOWN;
 	r->uid = task_uid(task);
 	p->exec_id = task->self_exec_id;
-	p->maxrss_at_exec = BPF_CORE_READ(task, signal, maxrss);
 	BPF_CORE_READ_INTO(&r->comm, task, comm);
 	exec_emit(task, bprm, image);
 	return 0;

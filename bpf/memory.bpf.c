@@ -4,13 +4,11 @@
 
 const volatile __u32 nr_cpus;
 const volatile bool want_memory;
+const volatile bool knows_old_image; /* memory__prepare_exec is there */
 
 /* What to add to a per-CPU pointer for each CPU; found by memory__offsets. */
 __u64 cpu_offset[MAX_CPUS];
 bool cpu_offset_known;
-
-/* The kernel's MM_FILEPAGES and so on, the same in every version that we run on. */
-enum rss_counter { RSS_FILE, RSS_ANON, RSS_SWAP, RSS_SHMEM };
 
 /* Up to 6.1 plain counters, with a small cache in each task. */
 struct mm_rss_stat___6_1 {
@@ -51,8 +49,6 @@ int memory__offsets(void *ctx)
 	cpu_offset_known = true;
 	return 0;
 }
-
-#define NR_RSS 4
 
 /*
  * Since 6.2 the kernel's are per-CPU counters, whose central part may be off by a batch for each
@@ -115,10 +111,17 @@ static __always_inline u64 high_water(struct mm_struct *mm)
 	return mark > now ? mark : now;
 }
 
+static __always_inline void bound_note(struct process_entry *p, u64 pages)
+{
+	if (pages > p->event.rec.rss_bound_pages)
+		p->event.rec.rss_bound_pages = pages;
+}
+
 __hidden void peak_note(struct process_entry *p, u64 peak)
 {
 	if (peak > p->event.rec.rss_peak_pages)
 		p->event.rec.rss_peak_pages = peak;
+	bound_note(p, peak);
 }
 
 /*
@@ -140,19 +143,35 @@ __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
 	peak_note(p, maxrss);
 }
 
-/* The mark of an image that ends by exec. What a process inherits by fork is not its own. */
+/* As far as signal->maxrss tells, where the hook below does not exist: it never falls. */
+__hidden void peak_at_exec(struct task_struct *task, struct process_entry *p)
+{
+	u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
+
+	if (p->event.rec.execs && maxrss > p->maxrss_at_exec)
+		peak_note(p, maxrss);
+	if (!knows_old_image)
+		bound_note(p, maxrss);
+	p->maxrss_at_exec = maxrss;
+}
+
+/*
+ * The mark of an image that ends by exec. What a process inherits by fork is not its own, but it
+ * did hold it; not so what it only borrows, as after vfork.
+ */
 SEC("?tp_btf/sched_prepare_exec")
 int BPF_PROG(memory__prepare_exec, struct task_struct *task, struct linux_binprm *bprm)
 {
 	struct task_entry *t = task_find((u64)task);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
-	struct mm_struct *mm;
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 
-	if (!p || !p->event.rec.execs)
+	if (!p || !mm)
 		return 0;
-	mm = BPF_CORE_READ(task, mm);
-	if (mm)
+	if (p->event.rec.execs)
 		peak_note(p, high_water(mm));
+	else if (mm != BPF_CORE_READ(task, real_parent, mm))
+		bound_note(p, high_water(mm));
 	return 0;
 }
 
@@ -161,11 +180,14 @@ __hidden void memory_read(struct mm_struct *mm, struct drain_row *row)
 	s64 rss[NR_RSS] = {};
 
 	rss_read(mm, rss);
+	for (int i = 0; i < NR_RSS; i++)
+		row->pages[i] = at_least_zero(rss[i]);
 	row->mm = (u64)mm;
-	row->rss_pages = resident(rss);
-	row->swap_pages = at_least_zero(rss[RSS_SWAP]);
+	row->page_table_bytes = BPF_CORE_READ(mm, pgtables_bytes.counter);
 	row->vms_pages = BPF_CORE_READ(mm, total_vm);
 	row->peak_pages = BPF_CORE_READ(mm, hiwater_rss);
-	if (row->rss_pages > row->peak_pages)
-		row->peak_pages = row->rss_pages;
+	if (resident(rss) > row->peak_pages)
+		row->peak_pages = resident(rss);
+	if (row->peak_pages > row->bound_pages)
+		row->bound_pages = row->peak_pages;
 }

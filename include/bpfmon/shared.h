@@ -73,7 +73,8 @@ struct process_record {
 	__u64 start_boot_ns;
 	__u64 end_boot_ns; /* 0: alive, or not seen */
 	__u64 rss_peak_pages;
-	__u64 user; /* ns, split of counters.cpu */
+	__u64 rss_bound_pages; /* the same, and of the image it inherited by fork */
+	__u64 user;            /* ns, split of counters.cpu */
 	__u64 system;
 	struct account_key account;
 	struct task_counters counters;
@@ -114,13 +115,22 @@ struct exec_event {
 	char text[PATH_BYTES + ARGS_BYTES];
 };
 
+/* The kernel's MM_FILEPAGES and so on, the same in every version that we run on. */
+enum rss_counter { RSS_FILE, RSS_ANON, RSS_SWAP, RSS_SHMEM, NR_RSS };
+
 /* What the drain writes for each process it meets, ended ones that are not yet freed included. */
 struct drain_row {
 	__u64 serial;
 	__u64 image;
 	__u64 mm; /* 0: has none (ending) */
-	__u64 rss_pages, vms_pages, swap_pages;
-	__u64 peak_pages; /* of the image it runs, so far */
+	__u64 pages[NR_RSS];
+	__u64 page_table_bytes;
+	__u64 vms_pages;
+	__u64 peak_pages;                 /* of the image it runs, so far */
+	__u64 bound_pages;                /* it has not held more at any time, in whatever image */
+	__u64 start_boot_ns, end_boot_ns; /* end 0: alive */
+	__u32 pid;
+	__u32 pad;
 };
 
 /* Losses and repairs, by operation. A loss makes the run incomplete. */

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((uintptr_t)2 << 20)
-#define HEADER 64 /* more than malloc adds to a piece */
+#define HEADER 64                     /* more than malloc adds to a piece */
 #define DEFAULT_THRESHOLD (128 << 10) /* mallopt(3) */
 
 void heap_expect(size_t bytes)

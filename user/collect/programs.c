@@ -79,8 +79,8 @@ static void optional_programs(struct bpfmon *s, bool all)
 	bpf_program__set_autoload(
 		s->progs.memory__offsets,
 		all || (capability_has_percpu_rss() && capability_has_syscall_programs()));
-	bpf_program__set_autoload(s->progs.memory__prepare_exec,
-				  all || capability_has_tracepoint("sched_prepare_exec"));
+	s->rodata->knows_old_image = all || capability_has_tracepoint("sched_prepare_exec");
+	bpf_program__set_autoload(s->progs.memory__prepare_exec, s->rodata->knows_old_image);
 }
 
 static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, bool all)

@@ -2,6 +2,7 @@
 #include "collect/session.h"
 
 #include "base/clock.h"
+#include "collect/memory.h"
 #include "collect/record.h"
 #include "wire/writer.h"
 
@@ -42,9 +43,10 @@ static int event(void *context, void *data, size_t size)
 	const __u32 *kind = data;
 
 	(void)size;
-	if (*kind == EVENT_PROCESS)
+	if (*kind == EVENT_PROCESS) {
+		memory_bound_ended(&s->bound, &((struct process_event *)data)->rec);
 		session_emit(s, &((struct process_event *)data)->rec, NULL);
-	else if (images_add(&s->images, data, clock_ns(CLOCK_MONOTONIC)))
+	} else if (images_add(&s->images, data, clock_ns(CLOCK_MONOTONIC)))
 		s->unnamed++;
 	return 0;
 }
@@ -101,38 +103,6 @@ static void keep_row(void *context, const struct drain_row *row)
 	s->rows[s->nr_rows++] = *row;
 }
 
-static int by_mm(const void *a, const void *b)
-{
-	const struct drain_row *p = a, *q = b;
-
-	return p->mm < q->mm ? -1 : p->mm > q->mm;
-}
-
-/* The sums over address spaces, each counted once whoever shares it. */
-static void sum_memory(struct session *s, struct sample *smp)
-{
-	uint64_t rss = 0, vms = 0, swap = 0, page = (uint64_t)sysconf(_SC_PAGESIZE);
-	const struct metric_set *usable = &s->run->usable;
-
-	if (s->nr_rows)
-		qsort(s->rows, s->nr_rows, sizeof(*s->rows), by_mm);
-	for (size_t i = 0; i < s->nr_rows; i++) {
-		const struct drain_row *row = &s->rows[i];
-
-		if (!row->mm || (i && row->mm == s->rows[i - 1].mm))
-			continue;
-		rss += row->rss_pages;
-		vms += row->vms_pages;
-		swap += row->swap_pages;
-	}
-	if (metric_has(usable, M_rss))
-		sample_set(smp, M_rss, rss * page);
-	if (metric_has(usable, M_vms))
-		sample_set(smp, M_vms, vms * page);
-	if (metric_has(usable, M_swap))
-		sample_set(smp, M_swap, swap * page);
-}
-
 static void put_totals(struct session *s, struct sample *smp, const struct account *a)
 {
 	const struct metric_set *usable = &s->run->usable;
@@ -161,7 +131,10 @@ void session_drain(struct session *s, bool whole)
 {
 	uint64_t before_ns = s->tracker.drain_ns_total;
 
+	/* whose record is here by now is not in the map any more: nobody is met twice */
+	session_consume(s);
 	s->nr_rows = 0;
+	s->drain_boot_ns = clock_ns(CLOCK_BOOTTIME);
 	if (whole)
 		tracker_drain_whole(&s->tracker, keep_row, s);
 	else
@@ -178,7 +151,8 @@ void session_publish(struct session *s)
 
 	if (!err)
 		put_totals(s, &smp, &totals);
-	sum_memory(s, &smp);
+	memory_sum(s->rows, s->nr_rows, &s->run->usable, &smp);
+	memory_bound_interval(&s->bound, s->rows, s->nr_rows, s->drain_boot_ns);
 	session_consume(s);
 	for (size_t i = 0; i < s->nr_rows; i++)
 		images_touch(&s->images, s->rows[i].image, s->drained_ns);
@@ -223,6 +197,7 @@ void session_done(struct session *s)
 	ring_buffer__free(s->ring);
 	tracker_close(&s->tracker);
 	images_done(&s->images);
+	memory_bound_done(&s->bound);
 	stream_done(&s->stream);
 	summary_done(&s->summary);
 	jw_done(&s->json);

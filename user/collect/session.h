@@ -5,6 +5,7 @@
 
 #include "collect/collector.h"
 #include "collect/images.h"
+#include "collect/memory.h"
 #include "collect/stream.h"
 
 #define DRAIN_TIMES 4096 /* the last so many are kept for their median */
@@ -22,7 +23,8 @@ struct session {
 	size_t nr_rows, room_rows;
 	uint64_t start_ns;           /* CLOCK_MONOTONIC */
 	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
-	uint64_t drained_ns;
+	struct memory_bound bound;
+	uint64_t drain_boot_ns, drained_ns;    /* when the last drain began, and ended */
 	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
 	uint64_t live;                         /* processes, at the last sample */
 	uint64_t unnamed;                      /* execs and rows that memory did not suffice for */

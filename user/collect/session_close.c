@@ -87,6 +87,11 @@ void session_close(struct session *s)
 	stream_flush_whole(&s->stream);
 	tell_losses(s);
 	tell_self(s);
+	if (metric_has(&s->run->usable, M_rss) && !s->bound.is_unknown) {
+		s->summary.has_rss_peak_upper = true;
+		s->summary.rss_peak_upper_bytes =
+			s->bound.peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	}
 	summary_finish(&s->summary);
 	write_summary(&s->json, &s->summary);
 	stream_put(&s->stream, &s->json);

@@ -31,7 +31,7 @@ struct tracker {
 	uint64_t misses;                  /* events a hook missed, when last looked */
 	uint64_t repaired_ns;             /* CLOCK_MONOTONIC, when last looked */
 	uint64_t newtask_missed;
-	uint64_t births_missed;           /* of these, births that no hook at birth saw */
+	uint64_t births_missed; /* of these, births that no hook at birth saw */
 	uint64_t drains, drain_ns_total, drain_ns_max;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };

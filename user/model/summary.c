@@ -174,6 +174,8 @@ void summary_finish(struct summary *s)
 	s->program_index = NULL;
 	if (s->has_process_rss_peak && s->process_rss_peak_bytes > s->rss_peak_bytes)
 		s->rss_peak_bytes = s->process_rss_peak_bytes;
+	if (s->rss_peak_upper_bytes < s->rss_peak_bytes)
+		s->rss_peak_upper_bytes = s->rss_peak_bytes;
 }
 
 uint64_t summary_cores_mean(const struct summary *s)

@@ -42,7 +42,9 @@ struct summary {
 	uint64_t processes_total;
 	struct sample total; /* counters: the last value; gauges: unused */
 	bool has_rss_peak;
-	uint64_t rss_peak_bytes, rss_peak_elapsed_ns;
+	uint64_t rss_peak_bytes, rss_peak_elapsed_ns; /* the largest sum at a sample */
+	bool has_rss_peak_upper;
+	uint64_t rss_peak_upper_bytes; /* the tree has not held more */
 	bool has_process_rss_peak, process_rss_peak_exact;
 	uint64_t process_rss_peak_bytes;
 	uint64_t cores_peak;      /* thousandths */

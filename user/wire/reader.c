@@ -169,6 +169,7 @@ static void read_summary(struct line *l, json_t *o)
 	s->process_rss_peak_exact = json_is_true(json_object_get(o, "process_rss_peak_exact"));
 	s->has_rss_peak = read_peak(o, "rss_peak_bytes", &s->rss_peak_bytes);
 	s->rss_peak_elapsed_ns = number(o, "rss_peak_elapsed_seconds", 9);
+	s->has_rss_peak_upper = read_peak(o, "rss_peak_upper_bytes", &s->rss_peak_upper_bytes);
 	s->cores_peak = number(o, "cores_peak", 3);
 	json_array_foreach(json_object_get(o, "programs"), i, v)
 		read_program(s, v);

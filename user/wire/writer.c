@@ -246,6 +246,8 @@ static void peaks(struct json *j, const struct summary *s)
 		jw_uint(j, "rss_peak_bytes", s->rss_peak_bytes);
 		jw_decimal(j, "rss_peak_elapsed_seconds", s->rss_peak_elapsed_ns, 9);
 	}
+	if (s->has_rss_peak_upper)
+		jw_uint(j, "rss_peak_upper_bytes", s->rss_peak_upper_bytes);
 	if (sample_has(&s->total, M_cpu)) {
 		jw_decimal(j, "cores_mean", summary_cores_mean(s), 3);
 		jw_decimal(j, "cores_peak", s->cores_peak, 3);

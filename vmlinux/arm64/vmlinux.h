@@ -31,6 +31,10 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+typedef struct {
+	s64 counter;
+} atomic64_t;
+
 struct sched_entity {
 	u64 sum_exec_runtime;
 };
@@ -84,6 +88,8 @@ struct task_struct {
 	struct task_io_accounting ioac;
 };
 
+typedef atomic64_t atomic_long_t;
+
 struct percpu_counter {
 	s64 count;
 	void *counters;
@@ -91,6 +97,7 @@ struct percpu_counter {
 
 struct mm_struct {
 	struct {
+		atomic_long_t pgtables_bytes;
 		long unsigned int hiwater_rss;
 		long unsigned int total_vm;
 		long unsigned int arg_start;

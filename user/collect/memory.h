@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a tree holds: sums over its address spaces, and what it cannot have held more of. */
+#ifndef COLLECT_MEMORY_H
+#define COLLECT_MEMORY_H
+
+#include "bpfmon/shared.h"
+#include "model/sample.h"
+
+/*
+ * Sets the usable memory metrics of @smp to the sums over @rows, each address space once, whoever
+ * shares it. Sorts @rows by address space.
+ */
+void memory_sum(struct drain_row *rows, size_t nr_rows, const struct metric_set *usable,
+		struct sample *smp);
+
+/* How long somebody held at most how much. */
+struct holding {
+	uint64_t start_ns, end_ns;
+	uint64_t pages;
+};
+
+/* The upper bound of a tree's peak: in no interval can it have held more than this. */
+struct memory_bound {
+	struct holding *holdings; /* owned; of the interval under way */
+	size_t nr_holdings, room_holdings;
+	uint64_t since_ns; /* CLOCK_BOOTTIME: when the interval began */
+	uint64_t peak_pages;
+	bool is_unknown; /* memory did not suffice: there is no bound */
+};
+
+/* A process that has ended, and been freed, in this interval. */
+void memory_bound_ended(struct memory_bound *b, const struct process_record *r);
+/*
+ * Ends the interval: @rows are the processes at the drain that began at @drain_ns (CLOCK_BOOTTIME).
+ * Those whose record came before that drain must have been told before this.
+ */
+void memory_bound_interval(struct memory_bound *b, const struct drain_row *rows, size_t nr_rows,
+			   uint64_t drain_ns);
+void memory_bound_done(struct memory_bound *b);
+
+#endif
