@@ -17,10 +17,11 @@ typedef __s64 s64;
 #define EEXIST 17
 
 /* Knobs, set between open and load. */
-extern const volatile __u64 wanted;        /* bit per enum task_counter */
-extern const volatile bool want_memory;    /* rss, vms, swap of live processes */
-extern const volatile bool want_args;      /* command lines, in exec events */
-extern const volatile __u32 inject_misses; /* for tests: events to ignore, in thousandths */
+extern const volatile __u64 wanted;         /* bit per enum task_counter */
+extern const volatile bool want_memory;     /* rss, vms, swap of live processes */
+extern const volatile bool want_exact_peak; /* the tree's, event by event */
+extern const volatile bool want_args;       /* command lines, in exec events */
+extern const volatile __u32 inject_misses;  /* for tests: events to ignore, in thousandths */
 extern const volatile __u32 nr_cpus;
 
 /* Set by the collector while it runs. */
@@ -74,6 +75,21 @@ __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
 __hidden void peak_at_exec(struct task_struct *task, struct process_entry *p);
 __hidden void peak_note(struct process_entry *p, u64 pages);
 __hidden void memory_read(struct mm_struct *mm, struct drain_row *row);
+
+/* Pages that are resident, as procfs would say. */
+__hidden u64 resident_now(struct mm_struct *mm);
+/* The central part of a counter: it moves by batches. */
+__hidden s64 rss_central(struct mm_struct *mm, u32 member);
+
+/* peak.bpf.c; all only with want_exact_peak */
+/* The process uses @mm from now on; a process has one at a time. */
+int mm_join(u64 signal, u64 mm);
+/* It no longer does. @is_torn_down: nothing is left in the address space by now. */
+int mm_leave(u64 signal, u32 is_torn_down);
+/* The process is about to be told and forgotten: what it held at the peak goes into its record. */
+int mm_forget(u64 signal);
+/* Reads what @mm holds now, if it is followed. */
+int mm_refresh(u64 mm);
 
 /* events.bpf.c */
 __hidden void process_emit(struct process_entry *p);

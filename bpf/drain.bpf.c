@@ -22,6 +22,8 @@ static __always_inline bool process_tell(struct seq_file *seq, struct task_struc
 	mm = BPF_CORE_READ(task, mm);
 	if (want_memory && mm) {
 		memory_read(mm, &row);
+		if (want_exact_peak)
+			mm_refresh((u64)mm);
 		/* the task may have exec'd or gone meanwhile: then the next sample tells */
 		if (BPF_CORE_READ(task, mm) != mm)
 			return true;

@@ -69,6 +69,10 @@ int process_close(u64 key)
 		p->event.rec.flags |= PROCESS_ENDED | PROCESS_END_UNSEEN;
 		account_end_process(&account);
 	}
+	if (want_exact_peak) {
+		mm_leave(key, true);
+		mm_forget(key);
+	}
 	process_emit(p);
 	bpf_map_delete_elem(&processes, &key);
 	return 0;
@@ -159,6 +163,8 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	p->event.rec.account.tree = tree;
 	p->event.rec.account.cgroup = cgroup;
 	process_fill(p, task, image, flags);
+	if (want_exact_peak)
+		mm_join(key, (u64)BPF_CORE_READ(task, mm));
 	return true;
 }
 

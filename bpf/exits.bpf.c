@@ -144,5 +144,10 @@ int task_ended(u64 addr, u32 seen)
 	BPF_CORE_READ_INTO(&p->event.rec.comm, task, group_leader, comm);
 	execs_catch_up(task, p);
 	peak_at_exit(task, p);
+	if (want_exact_peak) {
+		mm_refresh((u64)BPF_CORE_READ(task,
+					      mm)); /* its last change may be less than a batch */
+		mm_leave(t->process, false);
+	}
 	return 0;
 }

@@ -115,6 +115,10 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	r->uid = task_uid(task);
 	p->exec_id = task->self_exec_id;
 	BPF_CORE_READ_INTO(&r->comm, task, comm);
+	if (want_exact_peak) {
+		mm_leave(t->process, true); /* the old one was given up just before */
+		mm_join(t->process, (u64)BPF_CORE_READ(task, mm));
+	}
 	exec_emit(task, bprm, image);
 	return 0;
 }
@@ -163,6 +167,8 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	if (result != COMMIT_LAST || !p ||
 	    (misses_seen && BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
 		return 0;
+	if (want_exact_peak)
+		mm_forget(signal);
 	process_emit(p);
 	process_forget(signal);
 	return 0;

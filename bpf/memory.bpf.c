@@ -101,6 +101,30 @@ static __always_inline u64 resident(const s64 rss[NR_RSS])
 	       at_least_zero(rss[RSS_SHMEM]);
 }
 
+__hidden u64 resident_now(struct mm_struct *mm)
+{
+	s64 rss[NR_RSS] = {};
+
+	rss_read(mm, rss);
+	return resident(rss);
+}
+
+__hidden s64 rss_central(struct mm_struct *mm, u32 member)
+{
+	/* CO-RE does not know the stride of an array whose index is a variable */
+	u64 at = (u64)mm + bpf_core_field_offset(struct mm_struct, rss_stat);
+	struct mm_struct___6_1 *old = (void *)mm;
+	s64 central = 0;
+
+	if (bpf_core_field_exists(old->rss_stat.count))
+		at += member * sizeof(central);
+	else
+		at += member * bpf_core_type_size(struct percpu_counter) +
+		      bpf_core_field_offset(struct percpu_counter, count);
+	bpf_probe_read_kernel(&central, sizeof(central), (void *)at);
+	return central;
+}
+
 static __always_inline u64 high_water(struct mm_struct *mm)
 {
 	s64 rss[NR_RSS] = {};

@@ -74,7 +74,9 @@ struct process_record {
 	__u64 end_boot_ns; /* 0: alive, or not seen */
 	__u64 rss_peak_pages;
 	__u64 rss_bound_pages; /* the same, and of the image it inherited by fork */
-	__u64 user;            /* ns, split of counters.cpu */
+	__u64 share_pages;     /* what it held at the tree's peak number share_epoch */
+	__u64 share_epoch;
+	__u64 user; /* ns, split of counters.cpu */
 	__u64 system;
 	struct account_key account;
 	struct task_counters counters;
@@ -99,6 +101,7 @@ struct process_entry {
 	__u32 tasks;                /* entries that are not yet freed */
 	__u32 epoch;                /* the drain that saw it last */
 	__u32 exec_id;              /* task_struct.self_exec_id when last looked at */
+	__u64 mm;                   /* key of its mm_entry (--exact-peak) */
 	__u64 maxrss_at_exec;       /* pages; signal->maxrss, where the mm is gone at exit */
 	struct process_event event; /* the record, ready to be sent */
 };
@@ -133,6 +136,31 @@ struct drain_row {
 	__u32 pad;
 };
 
+/*
+ * What an address space holds, followed event by event (--exact-peak). @at_peak is what it held at
+ * the tree's peak number @epoch; while that is not the tree's newest peak, it has not changed since
+ * the newest one.
+ */
+struct mm_entry {
+	__u64 pages;
+	__u64 at_peak;
+	__u64 epoch;
+	__u64 owner;  /* key of the process that made it known, or was the last to leave it */
+	__u64 serial; /* of that process */
+	__u32 users;  /* processes; 0: all have exited, it is being torn down */
+	__u32 pad;
+	__s64 central[NR_RSS]; /* the kernel's counters when last summed */
+};
+
+struct tree_peak {
+	struct bpf_spin_lock lock; /* guards the rest, and what the entries hold */
+	__u32 pad;
+	__u64 pages; /* held now */
+	__u64 peak_pages;
+	__u64 peak_ns; /* CLOCK_MONOTONIC */
+	__u64 epoch;   /* how often the peak has risen */
+};
+
 /* Losses and repairs, by operation. A loss makes the run incomplete. */
 enum loss {
 	LOSS_TASKS_FULL,     /* a task that did not fit into its map */
@@ -140,6 +168,7 @@ enum loss {
 	LOSS_ACCOUNTS,       /* what had no account to go to */
 	LOSS_RECORDS,        /* process records that did not fit into the ring */
 	LOSS_EXECS,          /* exec events that did not */
+	LOSS_MMS,            /* address spaces that did not fit into their map */
 	LOSS_STALE, /* tasks whose free event was missed, and with it what they used last */
 	NR_LOSSES
 };

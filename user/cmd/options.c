@@ -121,6 +121,7 @@ FLAG(quiet)
 FLAG(verbose)
 FLAG(force)
 FLAG(no_args)
+FLAG(exact_peak)
 FLAG(help)
 FLAG(version)
 
@@ -137,6 +138,7 @@ static const struct option_row rows[] = {
 	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", parse_wait },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: who called sudo)", parse_user },
 	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", parse_record_as },
+	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", parse_exact_peak },
 	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192, more where many run)", parse_max_tasks },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", parse_inject_misses },
 	{ "help", 'h', NULL, false, "Show this help", parse_help },

@@ -13,7 +13,7 @@ struct options {
 	size_t nr_outputs;
 	const char *format; /* of outputs that name none */
 	struct metric_set wanted;
-	bool quiet, verbose, force, no_args, wait_tree, record_as_root;
+	bool quiet, verbose, force, no_args, exact_peak, wait_tree, record_as_root;
 	bool switch_user;
 	const char *user; /* NULL with switch_user: who called sudo */
 	unsigned max_tasks, inject_misses;

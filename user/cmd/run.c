@@ -94,6 +94,7 @@ int cmd_run(int argc, char **argv)
 	l.collector.tracker.no_args = o.no_args;
 	l.collector.tracker.verbose = o.verbose;
 	l.collector.tracker.max_tasks = o.max_tasks;
+	l.collector.tracker.exact_peak = o.exact_peak;
 	l.collector.tracker.inject_misses = o.inject_misses;
 	memcpy(l.recorder.outputs, o.outputs, sizeof(o.outputs));
 	l.recorder.nr_outputs = o.nr_outputs;

@@ -66,21 +66,25 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o)
 	    metric_has(&o->wanted, M_cores))
 		s->rodata->wanted |= 1ULL << TC_cpu;
 	s->rodata->want_args = !o->no_args;
+	s->rodata->want_exact_peak = o->exact_peak;
 	s->rodata->inject_misses = o->inject_misses;
 	s->rodata->nr_cpus = (unsigned)libbpf_num_possible_cpus();
 	s->bss->misses_seen = o->inject_misses > 0;
 	bpf_map__set_max_entries(s->maps.tasks, max_tasks);
 	bpf_map__set_max_entries(s->maps.processes, max_tasks);
+	bpf_map__set_max_entries(s->maps.mms, o->exact_peak ? max_tasks : 1);
 }
 
 /* Programs that not every kernel takes; without them only what they tell goes missing. */
-static void optional_programs(struct bpfmon *s, bool all)
+static void optional_programs(struct bpfmon *s, const struct tracker_options *o, bool all)
 {
 	bpf_program__set_autoload(
 		s->progs.memory__offsets,
 		all || (capability_has_percpu_rss() && capability_has_syscall_programs()));
 	s->rodata->knows_old_image = all || capability_has_tracepoint("sched_prepare_exec");
 	bpf_program__set_autoload(s->progs.memory__prepare_exec, s->rodata->knows_old_image);
+	bpf_program__set_autoload(s->progs.peak__rss,
+				  o->exact_peak && (all || capability_has_tracepoint("rss_stat")));
 }
 
 static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, bool all)
@@ -93,7 +97,7 @@ static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, 
 		return err > 0 ? -err : -EINVAL;
 	}
 	knobs_set(*skel, o);
-	optional_programs(*skel, all);
+	optional_programs(*skel, o, all);
 	err = bpfmon__load(*skel);
 	if (err) {
 		bpfmon__destroy(*skel);

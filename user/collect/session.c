@@ -24,7 +24,8 @@ static void remember_emitted(struct session *s, uint64_t serial)
 	s->emitted[s->nr_emitted++] = serial;
 }
 
-void session_emit(struct session *s, const struct process_record *r, const struct drain_row *row)
+void session_emit(struct session *s, const struct process_record *r, const struct drain_row *row,
+		  bool is_left)
 {
 	struct process p;
 
@@ -33,6 +34,10 @@ void session_emit(struct session *s, const struct process_record *r, const struc
 		s->unnamed++;
 	write_process(&s->json, &p);
 	stream_put(&s->stream, &s->json);
+	if (s->options->tracker.exact_peak && is_left)
+		exact_peak_left(&s->exact, r, &p, row ? row->mm : 0);
+	else if (s->options->tracker.exact_peak)
+		exact_peak_ended(&s->exact, r, &p);
 	if (s->is_closing)
 		remember_emitted(s, r->serial);
 }
@@ -45,7 +50,7 @@ static int event(void *context, void *data, size_t size)
 	(void)size;
 	if (*kind == EVENT_PROCESS) {
 		memory_bound_ended(&s->bound, &((struct process_event *)data)->rec);
-		session_emit(s, &((struct process_event *)data)->rec, NULL);
+		session_emit(s, &((struct process_event *)data)->rec, NULL, false);
 	} else if (images_add(&s->images, data, clock_ns(CLOCK_MONOTONIC)))
 		s->unnamed++;
 	return 0;
@@ -198,6 +203,7 @@ void session_done(struct session *s)
 	tracker_close(&s->tracker);
 	images_done(&s->images);
 	memory_bound_done(&s->bound);
+	exact_peak_done(&s->exact);
 	stream_done(&s->stream);
 	summary_done(&s->summary);
 	jw_done(&s->json);

@@ -4,6 +4,7 @@
 #define COLLECT_SESSION_H
 
 #include "collect/collector.h"
+#include "collect/exact_peak.h"
 #include "collect/images.h"
 #include "collect/memory.h"
 #include "collect/stream.h"
@@ -24,6 +25,7 @@ struct session {
 	uint64_t start_ns;           /* CLOCK_MONOTONIC */
 	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
 	struct memory_bound bound;
+	struct exact_peak exact;
 	uint64_t drain_boot_ns, drained_ns;    /* when the last drain began, and ended */
 	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
 	uint64_t live;                         /* processes, at the last sample */
@@ -43,8 +45,10 @@ void session_sample(struct session *s);
 void session_drain(struct session *s, bool whole);
 /* and writes the sample that this was for. */
 void session_publish(struct session *s);
-/* Writes the record of a process; @row: what it held at the last drain, or NULL. */
-void session_emit(struct session *s, const struct process_record *r, const struct drain_row *row);
+/* Writes the record of a process; @row: what it held at the last drain, or NULL. @is_left: it is
+ * still in the map. */
+void session_emit(struct session *s, const struct process_record *r, const struct drain_row *row,
+		  bool is_left);
 /* Takes what is in the ring buffer now. */
 void session_consume(struct session *s);
 /* Live processes, as the kernel counts them now. */

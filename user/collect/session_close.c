@@ -19,23 +19,24 @@ static void emit_left(void *context, const struct process_record *r)
 {
 	struct session *s = context;
 	struct drain_row key = { .serial = r->serial };
+	const struct drain_row *row;
 
 	for (size_t i = 0; i < s->nr_emitted; i++)
 		if (s->emitted[i] == r->serial)
 			return;
 	if (!(r->flags & PROCESS_ENDED))
 		s->summary.outlived++;
-	session_emit(s, r,
-		     s->nr_rows ? bsearch(&key, s->rows, s->nr_rows, sizeof(key), by_serial)
-				: NULL);
+	row = s->nr_rows ? bsearch(&key, s->rows, s->nr_rows, sizeof(key), by_serial) : NULL;
+	session_emit(s, r, row, true);
 }
 
 static void tell_losses(struct session *s)
 {
 	static const char *const names[NR_LOSSES] = {
-		[LOSS_TASKS_FULL] = "tasks",  [LOSS_PROCESSES_FULL] = "processes",
-		[LOSS_ACCOUNTS] = "accounts", [LOSS_RECORDS] = "process_records",
-		[LOSS_EXECS] = "exec_events", [LOSS_STALE] = "free_events",
+		[LOSS_TASKS_FULL] = "tasks",   [LOSS_PROCESSES_FULL] = "processes",
+		[LOSS_ACCOUNTS] = "accounts",  [LOSS_RECORDS] = "process_records",
+		[LOSS_EXECS] = "exec_events",  [LOSS_STALE] = "free_events",
+		[LOSS_MMS] = "address_spaces",
 	};
 	const struct tracking *t = tracker_tracking(&s->tracker);
 	struct summary *sum = &s->summary;
@@ -85,6 +86,8 @@ void session_close(struct session *s)
 	stream_flush_whole(&s->stream); /* what comes now is not to be dropped */
 	tracker_each_process(&s->tracker, emit_left, s);
 	stream_flush_whole(&s->stream);
+	if (s->options->tracker.exact_peak)
+		exact_peak_finish(&s->exact, &s->tracker, s->start_ns, &s->summary);
 	tell_losses(s);
 	tell_self(s);
 	if (metric_has(&s->run->usable, M_rss) && !s->bound.is_unknown) {

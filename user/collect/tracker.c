@@ -234,6 +234,30 @@ int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct proc
 	return 0;
 }
 
+int tracker_peak(const struct tracker *t, struct tree_peak *peak)
+{
+	const __u32 zero = 0;
+
+	if (bpf_program__fd(t->skel->progs.peak__rss) < 0)
+		return -ENODATA;
+	return bpf_map__lookup_elem(t->skel->maps.peak, &zero, sizeof(zero), peak, sizeof(*peak),
+				    BPF_F_LOCK);
+}
+
+void tracker_each_mm(const struct tracker *t,
+		     void (*fn)(void *, uint64_t mm, const struct mm_entry *), void *context)
+{
+	const struct bpf_map *map = t->skel->maps.mms;
+	struct mm_entry entry;
+	__u64 key, *previous = NULL;
+
+	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
+		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &entry, sizeof(entry), 0))
+			fn(context, key, &entry);
+		previous = &key;
+	}
+}
+
 uint64_t tracker_map_bytes(const struct tracker *t)
 {
 	struct bpf_map *map;

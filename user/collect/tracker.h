@@ -18,6 +18,7 @@ struct bpf_link;
 struct tracker_options {
 	struct metric_set wanted;
 	bool no_args;
+	bool exact_peak;        /* follow every change of resident memory */
 	bool verbose;           /* say on stderr why a program does not load */
 	unsigned max_tasks;     /* entries of the maps; 0: the default */
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
@@ -71,6 +72,12 @@ void tracker_detach(struct tracker *t);
 /* Calls @fn for each process that is still in the map, after tracker_detach(). */
 int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct process_record *),
 			 void *context);
+
+/* With exact_peak: the tree's. -ENODATA: the kernel does not tell. */
+int tracker_peak(const struct tracker *t, struct tree_peak *peak);
+/* Calls @fn for each address space that is still there, after tracker_detach(). */
+void tracker_each_mm(const struct tracker *t,
+		     void (*fn)(void *, uint64_t mm, const struct mm_entry *), void *context);
 
 /* Bytes of kernel memory that the maps hold now, as the kernel tells it. */
 uint64_t tracker_map_bytes(const struct tracker *t);

@@ -14,6 +14,7 @@ void summary_done(struct summary *s)
 		free(s->programs[i].exe);
 	free(s->programs);
 	free(s->program_index);
+	holders_done(&s->holders);
 	sample_reset(&s->total);
 	*s = (struct summary){ 0 };
 }

@@ -3,6 +3,7 @@
 #ifndef MODEL_SUMMARY_H
 #define MODEL_SUMMARY_H
 
+#include "model/holder.h"
 #include "model/process.h"
 #include "model/sample.h"
 
@@ -45,6 +46,9 @@ struct summary {
 	uint64_t rss_peak_bytes, rss_peak_elapsed_ns; /* the largest sum at a sample */
 	bool has_rss_peak_upper;
 	uint64_t rss_peak_upper_bytes; /* the tree has not held more */
+	bool has_rss_peak_exact;       /* followed event by event */
+	uint64_t rss_peak_exact_bytes, rss_peak_exact_elapsed_ns;
+	struct holders holders; /* of the exact peak */
 	bool has_process_rss_peak, process_rss_peak_exact;
 	uint64_t process_rss_peak_bytes;
 	uint64_t cores_peak;      /* thousandths */

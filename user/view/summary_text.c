@@ -8,6 +8,7 @@
 
 #define PROGRAMS_SHOWN 10
 #define NAME_COLUMNS 34
+#define HOLDERS_SHOWN 4
 
 static bool has(const struct summary *s, enum metric_id id)
 {
@@ -50,14 +51,64 @@ static void cpu(FILE *f, const struct summary *s)
 			format_seconds(a, s->total.value[M_runqueue_wait]));
 }
 
+/* Two figures that a reader would take for the same are. */
+static bool are_close(uint64_t low, uint64_t high)
+{
+	return high - low <= high / 100;
+}
+
+/* Exactly; or between what a sample saw and what the marks of the processes allow. */
+static void tree_peak(FILE *f, const struct summary *s)
+{
+	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
+	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
+
+	if (!s->has_rss_peak)
+		return;
+	fputs("  memory      peak ", f);
+	if (s->has_rss_peak_exact)
+		fprintf(f, "%s exactly, at %s (a sample saw %s; upper bound %s)\n",
+			format_bytes(a, s->rss_peak_exact_bytes),
+			format_seconds(b, s->rss_peak_exact_elapsed_ns), format_bytes(c, low),
+			s->has_rss_peak_upper ? format_bytes((char[FORMAT_BYTES]){ 0 }, high)
+					      : "-");
+	else if (!s->has_rss_peak_upper)
+		fprintf(f, "at least %s resident, at %s\n", format_bytes(a, low),
+			format_seconds(b, s->rss_peak_elapsed_ns));
+	else if (are_close(low, high))
+		fprintf(f, "%s resident, at %s\n", format_bytes(a, high),
+			format_seconds(b, s->rss_peak_elapsed_ns));
+	else if (low == s->process_rss_peak_bytes)
+		fprintf(f, "between %s (one process alone) and %s resident\n", format_bytes(a, low),
+			format_bytes(c, high));
+	else
+		fprintf(f, "between %s (a sample, at %s) and %s resident\n", format_bytes(a, low),
+			format_seconds(b, s->rss_peak_elapsed_ns), format_bytes(c, high));
+}
+
+static void holders(FILE *f, const struct holders *all)
+{
+	char a[FORMAT_BYTES];
+
+	for (size_t i = 0; i < all->nr && i < HOLDERS_SHOWN; i++) {
+		const struct holder *h = &all->largest[i];
+		char name[20] = "";
+
+		memcpy(name, h->comm, sizeof(h->comm));
+		fprintf(f, "              %s %s by ", i ? "        " : "held then",
+			format_bytes(a, h->rss_bytes));
+		format_name(f, h->exe ? h->exe : name, NAME_COLUMNS);
+		fprintf(f, " (%d)\n", h->pid);
+	}
+}
+
 static void memory(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	if (s->has_rss_peak)
-		fprintf(f, "  memory      at least %s resident at once, at %s\n",
-			format_bytes(a, s->rss_peak_bytes),
-			format_seconds(b, s->rss_peak_elapsed_ns));
+	tree_peak(f, s);
+	if (s->has_rss_peak_exact)
+		holders(f, &s->holders);
 	if (s->has_process_rss_peak)
 		fprintf(f, "              largest process %s%s\n",
 			s->process_rss_peak_exact ? "" : "at most ",

@@ -72,10 +72,17 @@ static bool read_peak(const json_t *o, const char *key, uint64_t *bytes)
 	return true;
 }
 
+static void read_comm(char comm[16], const json_t *o)
+{
+	const char *text = json_string_value(json_object_get(o, "comm"));
+
+	if (text)
+		memcpy(comm, text, strnlen(text, 16));
+}
+
 static void read_process(struct line *l, json_t *o)
 {
 	struct process *p = &l->process;
-	const char *comm = json_string_value(json_object_get(o, "comm"));
 	const json_t *state = json_object_get(o, "state");
 
 	*p = (struct process){ .has_ended = !state };
@@ -83,7 +90,7 @@ static void read_process(struct line *l, json_t *o)
 	p->ns_pid = (int32_t)number(o, "ns_pid", 0);
 	p->ppid = (int32_t)number(o, "ppid", 0);
 	p->uid = (uint32_t)number(o, "uid", 0);
-	memcpy(p->comm, comm ? comm : "", comm ? strnlen(comm, sizeof(p->comm)) : 0);
+	read_comm(p->comm, o);
 	p->exe = json_string_value(json_object_get(o, "exe"));
 	p->start_epoch_ns = number(o, "start_time", 6) * 1000; /* published in us */
 	p->end_epoch_ns = number(o, "end_time", 6) * 1000;
@@ -129,6 +136,26 @@ static void read_program(struct summary *s, json_t *o)
 	read_usage(o, p->value, &p->have);
 }
 
+static void read_holders(struct holders *all, json_t *o)
+{
+	const json_t *others = json_object_get(o, "rss_peak_others");
+	json_t *v;
+	size_t i;
+
+	json_array_foreach(json_object_get(o, "rss_peak_holders"), i, v) {
+		struct holder h = {
+			.pid = (int32_t)number(v, "pid", 0),
+			.exe = (char *)json_string_value(json_object_get(v, "exe")),
+			.rss_bytes = number(v, "rss_bytes", 0),
+		};
+
+		read_comm(h.comm, v);
+		holders_add(all, &h);
+	}
+	all->others += number(others, "processes", 0);
+	all->others_bytes += number(others, "rss_bytes", 0);
+}
+
 static void read_self(struct summary *s, const json_t *self)
 {
 	read_role(&s->collector, self, "collector");
@@ -170,6 +197,9 @@ static void read_summary(struct line *l, json_t *o)
 	s->has_rss_peak = read_peak(o, "rss_peak_bytes", &s->rss_peak_bytes);
 	s->rss_peak_elapsed_ns = number(o, "rss_peak_elapsed_seconds", 9);
 	s->has_rss_peak_upper = read_peak(o, "rss_peak_upper_bytes", &s->rss_peak_upper_bytes);
+	s->has_rss_peak_exact = read_peak(o, "rss_peak_exact_bytes", &s->rss_peak_exact_bytes);
+	s->rss_peak_exact_elapsed_ns = number(o, "rss_peak_exact_elapsed_seconds", 9);
+	read_holders(&s->holders, o);
 	s->cores_peak = number(o, "cores_peak", 3);
 	json_array_foreach(json_object_get(o, "programs"), i, v)
 		read_program(s, v);

@@ -236,6 +236,26 @@ static void status(struct json *j, const struct summary *s)
 		jw_null(j, "signal");
 }
 
+static void holders(struct json *j, const struct holders *all)
+{
+	jw_array(j, "rss_peak_holders");
+	for (size_t i = 0; i < all->nr; i++) {
+		const struct holder *h = &all->largest[i];
+
+		jw_object(j, NULL);
+		jw_int(j, "pid", h->pid);
+		jw_bytes(j, "comm", h->comm, strnlen(h->comm, sizeof(h->comm)));
+		jw_string(j, "exe", h->exe);
+		jw_uint(j, "rss_bytes", h->rss_bytes);
+		jw_object_end(j);
+	}
+	jw_array_end(j);
+	jw_object(j, "rss_peak_others");
+	jw_uint(j, "processes", all->others);
+	jw_uint(j, "rss_bytes", all->others_bytes);
+	jw_object_end(j);
+}
+
 static void peaks(struct json *j, const struct summary *s)
 {
 	if (s->has_process_rss_peak) {
@@ -248,6 +268,11 @@ static void peaks(struct json *j, const struct summary *s)
 	}
 	if (s->has_rss_peak_upper)
 		jw_uint(j, "rss_peak_upper_bytes", s->rss_peak_upper_bytes);
+	if (s->has_rss_peak_exact) {
+		jw_uint(j, "rss_peak_exact_bytes", s->rss_peak_exact_bytes);
+		jw_decimal(j, "rss_peak_exact_elapsed_seconds", s->rss_peak_exact_elapsed_ns, 9);
+		holders(j, &s->holders);
+	}
 	if (sample_has(&s->total, M_cpu)) {
 		jw_decimal(j, "cores_mean", summary_cores_mean(s), 3);
 		jw_decimal(j, "cores_peak", s->cores_peak, 3);

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * The exact peak of the tree's resident memory (--exact-peak). The kernel tells of every change of
+ * a counter; when its central part has moved (by a batch, since 6.2), the address space is summed
+ * anew and the tree's total follows. What each held at the peak is found lazily: an entry remembers
+ * what it held before its first change after a new peak, so that a peak costs the same however many
+ * there are.
+ */
+#include "bpfmon.bpf.h"
+
+const volatile bool want_exact_peak;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192); /* set before loading */
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, struct mm_entry);
+} mms SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct tree_peak);
+} peak SEC(".maps");
+
+static __always_inline struct tree_peak *tree(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&peak, &zero);
+}
+
+static __always_inline struct mm_entry *mm_find(u64 mm)
+{
+	return bpf_map_lookup_elem(&mms, &mm);
+}
+
+/* @e holds @pages from now on. */
+static __always_inline void mm_set(struct mm_entry *e, u64 pages)
+{
+	struct tree_peak *t = tree();
+	u64 now = bpf_ktime_get_ns();
+
+	if (!t)
+		return;
+	bpf_spin_lock(&t->lock);
+	if (e->epoch != t->epoch) {
+		e->at_peak = e->pages;
+		e->epoch = t->epoch;
+	}
+	t->pages += pages - e->pages;
+	e->pages = pages;
+	if ((s64)t->pages > (s64)t->peak_pages) {
+		t->peak_pages = t->pages;
+		t->peak_ns = now;
+		t->epoch++;
+	}
+	bpf_spin_unlock(&t->lock);
+}
+
+/* @e is over: what it held at the peak goes into the record of the process it belonged to. */
+static __always_inline void mm_end(u64 mm, struct mm_entry *e)
+{
+	struct process_entry *p;
+	struct tree_peak *t = tree();
+
+	mm_set(e, 0); /* a few pages may be left over from the teardown */
+	p = process_find(e->owner);
+	if (p && t && p->event.rec.serial == e->serial && e->at_peak) {
+		if (p->event.rec.share_epoch != e->epoch)
+			p->event.rec.share_pages = 0;
+		p->event.rec.share_epoch = e->epoch;
+		p->event.rec.share_pages += e->at_peak;
+	}
+	bpf_map_delete_elem(&mms, &mm);
+}
+
+int mm_refresh(u64 mm)
+{
+	struct mm_entry *e = mm_find(mm);
+
+	if (e)
+		mm_set(e, resident_now((struct mm_struct *)mm));
+	return 0;
+}
+
+/* An entry that somebody alive uses is shared; the memory of any other may be in use again. */
+int mm_join(u64 signal, u64 mm)
+{
+	struct process_entry *p = process_find(signal);
+	struct mm_entry *e = mm ? mm_find(mm) : NULL, fresh = {};
+	struct tree_peak *t = tree();
+
+	if (!p || !mm || !t)
+		return 0;
+	p->mm = mm;
+	if (e && e->users) {
+		add(e->users, 1);
+		return 0;
+	}
+	if (e)
+		mm_end(mm, e);
+	fresh.users = 1;
+	fresh.owner = signal;
+	fresh.serial = p->event.rec.serial;
+	fresh.epoch = t->epoch;
+	if (bpf_map_update_elem(&mms, &mm, &fresh, BPF_NOEXIST))
+		add(tracking.loss[LOSS_MMS], 1);
+	return mm_refresh(mm);
+}
+
+/* The process no longer uses its address space, by exit or exec. */
+int mm_leave(u64 signal, u32 is_torn_down)
+{
+	struct process_entry *p = process_find(signal);
+	struct mm_entry *e = p && p->mm ? mm_find(p->mm) : NULL;
+
+	if (!e || !e->users)
+		return 0;
+	add(e->users, -1);
+	if (e->users)
+		return 0;
+	e->owner = signal;
+	e->serial = p->event.rec.serial;
+	if (is_torn_down)
+		mm_end(p->mm, e);
+	return 0;
+}
+
+/* The process is about to be told and forgotten. */
+int mm_forget(u64 signal)
+{
+	struct process_entry *p = process_find(signal);
+	struct mm_entry *e = p && p->mm ? mm_find(p->mm) : NULL;
+
+	if (e && !e->users && e->serial == p->event.rec.serial)
+		mm_end(p->mm, e);
+	return 0;
+}
+
+SEC("?tp_btf/rss_stat")
+int BPF_PROG(peak__rss, struct mm_struct *mm, int member)
+{
+	u64 addr = (u64)mm;
+	struct mm_entry *e = mm_find(addr);
+	s64 central;
+
+	if (!e || member < 0 || member >= NR_RSS)
+		return 0;
+	central = rss_central(mm, member);
+	if (central == e->central[member])
+		return 0;
+	e->central[member] = central;
+	mm_set(e, resident_now(mm));
+	return 0;
+}

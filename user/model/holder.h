@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who held how much memory when the tree held the most. */
+#ifndef MODEL_HOLDER_H
+#define MODEL_HOLDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HOLDERS_KEPT 10
+
+struct holder {
+	int32_t pid;
+	char comm[16];
+	char *exe; /* owned; NULL: not known */
+	uint64_t rss_bytes;
+};
+
+/* The largest, in falling order, and what the others come to. */
+struct holders {
+	struct holder largest[HOLDERS_KEPT];
+	size_t nr;
+	uint64_t others, others_bytes;
+};
+
+/* Copies @h; without memory its path is left out. */
+void holders_add(struct holders *all, const struct holder *h);
+void holders_done(struct holders *all);
+
+#endif
