@@ -93,6 +93,7 @@ int mm_refresh(u64 mm);
 
 /* events.bpf.c */
 __hidden void process_emit(struct process_entry *p);
+__hidden void oom_emit(struct oom_event *e);
 __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
 
 /* A number that no other call in this boot returns. */

@@ -41,6 +41,12 @@ __hidden void process_emit(struct process_entry *p)
 		add(tracking.loss[LOSS_RECORDS], 1);
 }
 
+__hidden void oom_emit(struct oom_event *e)
+{
+	if (bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_FORCE_WAKEUP))
+		add(tracking.loss[LOSS_OOM], 1);
+}
+
 /* The next name on the way up to the root, or over a mount point. False: there is none. */
 int path_step(void)
 {

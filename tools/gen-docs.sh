@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Regenerates what the program itself knows best: docs/METRICS.md from `bpfmon metrics`, and from
-# `bpfmon --help` the options in docs/bpfmon.1 and docs/completion/bpfmon (between their markers).
+# Regenerates what the program itself knows best: from `bpfmon metrics` docs/METRICS.md and the metrics
+# in docs/bpfmon-1.schema.json, and from `bpfmon --help` the options in docs/bpfmon.1 and
+# docs/completion/bpfmon (between their markers).
 #
 # Usage: tools/gen-docs.sh [--check]
 #   --check  changes nothing; shows the difference and exits 1 when a file is not up to date
@@ -129,6 +130,7 @@ fi
 { metrics_intro && metrics_tables; } >"$work/METRICS.md"
 manual_options | between_markers docs/bpfmon.1 '.\\"' >"$work/bpfmon.1"
 completion_options | between_markers docs/completion/bpfmon '#' >"$work/completion"
+tools/gen-schema.py "$work/table" docs/bpfmon-1.schema.json >"$work/schema"
 
 put() { # GENERATED FILE
 	if [ "$check" = no ]; then
@@ -148,6 +150,7 @@ esac
 put "$work/METRICS.md" docs/METRICS.md
 put "$work/bpfmon.1" docs/bpfmon.1
 put "$work/completion" docs/completion/bpfmon
+put "$work/schema" docs/bpfmon-1.schema.json
 if [ "$stale" = yes ]; then
 	echo "these are not up to date: run make docs" >&2
 	exit 1

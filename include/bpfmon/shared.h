@@ -88,7 +88,7 @@ struct process_record {
 	char comm[COMM_BYTES];
 };
 
-enum event_kind { EVENT_PROCESS = 1, EVENT_EXEC = 2 };
+enum event_kind { EVENT_PROCESS = 1, EVENT_EXEC = 2, EVENT_OOM = 3 };
 
 struct process_event {
 	__u32 kind;
@@ -120,6 +120,19 @@ struct exec_event {
 
 /* The kernel's MM_FILEPAGES and so on, the same in every version that we run on. */
 enum rss_counter { RSS_FILE, RSS_ANON, RSS_SWAP, RSS_SHMEM, NR_RSS };
+
+/* The kernel has chosen @pid to be killed for lack of memory. */
+struct oom_event {
+	__u32 kind;
+	__u32 pid;
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 serial; /* of the process; 0: one that is not followed, or a kernel that tells the pid
+		       */
+	__u64 rss_pages;
+	__u64 limit_pages; /* of the cgroup that had no room left; 0: the whole machine had none */
+	char cgroup[64];   /* the last part of its path */
+	char comm[COMM_BYTES];
+};
 
 /* What the drain writes for each process it meets, ended ones that are not yet freed included. */
 struct drain_row {
@@ -168,6 +181,7 @@ enum loss {
 	LOSS_ACCOUNTS,       /* what had no account to go to */
 	LOSS_RECORDS,        /* process records that did not fit into the ring */
 	LOSS_EXECS,          /* exec events that did not */
+	LOSS_OOM,            /* OOM events that did not */
 	LOSS_MMS,            /* address spaces that did not fit into their map */
 	LOSS_STALE, /* tasks whose free event was missed, and with it what they used last */
 	NR_LOSSES

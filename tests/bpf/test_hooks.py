@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Nothing is attached where it would cost much: only births, execs and ends call us."""
+"""Nothing is attached where it would cost much: only births, execs, ends and OOM kills call us."""
 
 import json
 import os
@@ -17,8 +17,9 @@ ALLOWED = {
     "sched_process_exit",
     "sched_process_free",
     "sched_prepare_exec",
+    "mark_victim",
 }
-NEEDED = ALLOWED - {"sched_prepare_exec"}
+NEEDED = ALLOWED - {"sched_prepare_exec", "mark_victim"}
 
 
 def bpftool(*what):

@@ -83,6 +83,8 @@ static void optional_programs(struct bpfmon *s, const struct tracker_options *o,
 		all || (capability_has_percpu_rss() && capability_has_syscall_programs()));
 	s->rodata->knows_old_image = all || capability_has_tracepoint("sched_prepare_exec");
 	bpf_program__set_autoload(s->progs.memory__prepare_exec, s->rodata->knows_old_image);
+	bpf_program__set_autoload(s->progs.oom__victim,
+				  all || capability_has_tracepoint("mark_victim"));
 	bpf_program__set_autoload(s->progs.peak__rss,
 				  o->exact_peak && (all || capability_has_tracepoint("rss_stat")));
 }

@@ -36,7 +36,7 @@ static void tell_losses(struct session *s)
 		[LOSS_TASKS_FULL] = "tasks",   [LOSS_PROCESSES_FULL] = "processes",
 		[LOSS_ACCOUNTS] = "accounts",  [LOSS_RECORDS] = "process_records",
 		[LOSS_EXECS] = "exec_events",  [LOSS_STALE] = "free_events",
-		[LOSS_MMS] = "address_spaces",
+		[LOSS_MMS] = "address_spaces", [LOSS_OOM] = "oom_events",
 	};
 	const struct tracking *t = tracker_tracking(&s->tracker);
 	struct summary *sum = &s->summary;

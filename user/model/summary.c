@@ -156,6 +156,13 @@ void summary_add_loss(struct summary *s, const char *name, uint64_t count)
 	l->count = count;
 }
 
+void summary_add_oom(struct summary *s, const struct oom_kill *oom)
+{
+	s->oom_kills++;
+	if (!s->oom.is_command)
+		s->oom = *oom;
+}
+
 static int heavier_first(const void *a, const void *b)
 {
 	const struct program *p = a, *q = b;

@@ -30,6 +30,17 @@ struct role_cost {
 	uint64_t rss_bytes; /* high-water mark */
 };
 
+/* A process that the kernel killed for lack of memory. */
+struct oom_kill {
+	int32_t pid;
+	char comm[16];
+	bool is_command;
+	bool has_rss;
+	uint64_t rss_bytes;
+	uint64_t limit_bytes; /* of @cgroup; 0: the machine itself had no room */
+	char cgroup[64];      /* the last part of its path */
+};
+
 struct summary {
 	bool complete;
 	char reason[200]; /* why not complete, beyond the losses; may be empty */
@@ -40,6 +51,8 @@ struct summary {
 	uint64_t wall_ns;
 	uint64_t outlived;
 	uint64_t samples, late_ticks;
+	uint64_t oom_kills;
+	struct oom_kill oom; /* the last of them, the command's own where it was killed */
 	uint64_t processes_total;
 	struct sample total; /* counters: the last value; gauges: unused */
 	bool has_rss_peak;
@@ -67,6 +80,7 @@ void summary_add_sample(struct summary *s, const struct sample *smp);
 int summary_add_process(struct summary *s, const struct process *p);
 /* Counts a loss under @name; none when @count is 0. */
 void summary_add_loss(struct summary *s, const char *name, uint64_t count);
+void summary_add_oom(struct summary *s, const struct oom_kill *oom);
 /* Ends the folding: sorts the programs by CPU time, and makes the peaks agree. */
 void summary_finish(struct summary *s);
 /* Thousandths of a core over the whole run; 0 when it took no time. */

@@ -22,12 +22,36 @@ static void head(FILE *f, const struct summary *s)
 	fputs("bpfmon: ", f);
 	if (!s->has_status)
 		fputs("the command's end was not seen", f);
+	else if (s->signal && s->oom.is_command)
+		fputs("the command was killed by the kernel: out of memory", f);
 	else if (s->signal)
 		fprintf(f, "the command was killed by signal %d (%s)", s->signal,
 			strsignal(s->signal));
 	else
 		fprintf(f, "the command ended with %d", s->exit_code);
 	fprintf(f, " after %s\n", format_seconds(wall, s->wall_ns));
+}
+
+static void oom(FILE *f, const struct summary *s)
+{
+	const struct oom_kill *k = &s->oom;
+	char a[FORMAT_BYTES], name[20] = "";
+
+	if (!s->oom_kills)
+		return;
+	memcpy(name, k->comm, sizeof(k->comm));
+	fprintf(f, "  killed      %" PRIu64 " for lack of memory: ", s->oom_kills);
+	format_name(f, name, NAME_COLUMNS);
+	fprintf(f, " (%d)", k->pid);
+	if (k->has_rss)
+		fprintf(f, " with %s resident", format_bytes(a, k->rss_bytes));
+	if (k->limit_bytes) {
+		fprintf(f, "; the limit was %s of cgroup ", format_bytes(a, k->limit_bytes));
+		format_name(f, k->cgroup, NAME_COLUMNS);
+		fputc('\n', f);
+	} else {
+		fputs("; the whole machine had no room\n", f);
+	}
 }
 
 static void cpu(FILE *f, const struct summary *s)
@@ -75,9 +99,11 @@ static void tree_peak(FILE *f, const struct summary *s)
 	else if (!s->has_rss_peak_upper)
 		fprintf(f, "at least %s resident, at %s\n", format_bytes(a, low),
 			format_seconds(b, s->rss_peak_elapsed_ns));
-	else if (are_close(low, high))
+	else if (are_close(low, high) && low != s->process_rss_peak_bytes)
 		fprintf(f, "%s resident, at %s\n", format_bytes(a, high),
 			format_seconds(b, s->rss_peak_elapsed_ns));
+	else if (are_close(low, high)) /* a sample did not see it: the kernel's mark tells */
+		fprintf(f, "%s resident\n", format_bytes(a, high));
 	else if (low == s->process_rss_peak_bytes)
 		fprintf(f, "between %s (one process alone) and %s resident\n", format_bytes(a, low),
 			format_bytes(c, high));
@@ -237,6 +263,7 @@ static void foot(FILE *f, const struct summary *s)
 void summary_text(FILE *f, const struct summary *s)
 {
 	head(f, s);
+	oom(f, s);
 	cpu(f, s);
 	memory(f, s);
 	io(f, s);

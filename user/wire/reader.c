@@ -156,6 +156,20 @@ static void read_holders(struct holders *all, json_t *o)
 	all->others_bytes += number(others, "rss_bytes", 0);
 }
 
+static void read_oom(struct summary *s, const json_t *o)
+{
+	const json_t *k = json_object_get(o, "oom");
+	const char *cgroup = json_string_value(json_object_get(k, "cgroup"));
+
+	s->oom_kills = number(o, "oom_kills", 0);
+	s->oom.pid = (int32_t)number(k, "pid", 0);
+	read_comm(s->oom.comm, k);
+	s->oom.is_command = json_is_true(json_object_get(k, "is_command"));
+	s->oom.has_rss = read_peak(k, "rss_bytes", &s->oom.rss_bytes);
+	s->oom.limit_bytes = number(k, "limit_bytes", 0);
+	snprintf(s->oom.cgroup, sizeof(s->oom.cgroup), "%s", cgroup ? cgroup : "");
+}
+
 static void read_self(struct summary *s, const json_t *self)
 {
 	read_role(&s->collector, self, "collector");
@@ -200,6 +214,7 @@ static void read_summary(struct line *l, json_t *o)
 	s->has_rss_peak_exact = read_peak(o, "rss_peak_exact_bytes", &s->rss_peak_exact_bytes);
 	s->rss_peak_exact_elapsed_ns = number(o, "rss_peak_exact_elapsed_seconds", 9);
 	read_holders(&s->holders, o);
+	read_oom(s, o);
 	s->cores_peak = number(o, "cores_peak", 3);
 	json_array_foreach(json_object_get(o, "programs"), i, v)
 		read_program(s, v);

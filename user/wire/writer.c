@@ -181,6 +181,29 @@ void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, con
 	finish(j);
 }
 
+static void oom(struct json *j, const struct oom_kill *k)
+{
+	jw_int(j, "pid", k->pid);
+	jw_bytes(j, "comm", k->comm, strnlen(k->comm, sizeof(k->comm)));
+	jw_bool(j, "is_command", k->is_command);
+	if (k->has_rss)
+		jw_uint(j, "rss_bytes", k->rss_bytes);
+	if (k->limit_bytes) {
+		jw_uint(j, "limit_bytes", k->limit_bytes);
+		jw_string(j, "cgroup", k->cgroup);
+	}
+}
+
+void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns, const struct oom_kill *k)
+{
+	jw_object(j, NULL);
+	jw_string(j, "kind", "event");
+	epoch(j, "time", run->start_epoch_ns + elapsed_ns);
+	jw_string(j, "event", "oom_kill");
+	oom(j, k);
+	finish(j);
+}
+
 static void programs(struct json *j, const struct summary *s)
 {
 	jw_array(j, "programs");
@@ -295,6 +318,12 @@ void write_summary(struct json *j, const struct summary *s)
 	jw_uint(j, "outlived", s->outlived);
 	jw_uint(j, "samples", s->samples);
 	jw_uint(j, "late_ticks", s->late_ticks);
+	jw_uint(j, "oom_kills", s->oom_kills);
+	if (s->oom_kills) {
+		jw_object(j, "oom");
+		oom(j, &s->oom);
+		jw_object_end(j);
+	}
 	jw_uint(j, "processes_total", s->processes_total);
 	for (int i = 0; i < NR_METRICS; i++)
 		if (sample_has(&s->total, (enum metric_id)i) &&

@@ -18,4 +18,8 @@ void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, con
 		 uint64_t count);
 void write_summary(struct json *j, const struct summary *s);
 
+/* An event of its own kind: whom the kernel killed for lack of memory. */
+void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns,
+	       const struct oom_kill *k);
+
 #endif

@@ -59,6 +59,8 @@ struct pid;
 
 struct signal_struct;
 
+struct css_set;
+
 struct task_struct {
 	unsigned int __state;
 	int on_cpu;
@@ -86,6 +88,7 @@ struct task_struct {
 	u64 parent_exec_id;
 	u64 self_exec_id;
 	struct task_io_accounting ioac;
+	struct css_set *cgroups;
 };
 
 typedef atomic64_t atomic_long_t;
@@ -137,6 +140,29 @@ struct signal_struct {
 	long unsigned int maxrss;
 };
 
+struct cgroup_subsys_state;
+
+struct css_set {
+	struct cgroup_subsys_state *subsys[12];
+};
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+};
+
+struct page_counter {
+	atomic_long_t usage;
+	long unsigned int max;
+	struct page_counter *parent;
+};
+
+struct mem_cgroup {
+	struct cgroup_subsys_state css;
+	struct page_counter memory;
+};
+
 struct vfsmount;
 
 struct dentry;
@@ -167,8 +193,34 @@ struct vfsmount {
 	struct dentry *mnt_root;
 };
 
+struct kernfs_node;
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct kernfs_node {
+	void *name;
+};
+
 struct linux_binprm {
 	struct file *file;
+};
+
+enum cgroup_subsys_id {
+	cpuset_cgrp_id = 0,
+	cpu_cgrp_id = 1,
+	cpuacct_cgrp_id = 2,
+	io_cgrp_id = 3,
+	memory_cgrp_id = 4,
+	devices_cgrp_id = 5,
+	freezer_cgrp_id = 6,
+	net_cls_cgrp_id = 7,
+	perf_event_cgrp_id = 8,
+	net_prio_cgrp_id = 9,
+	hugetlb_cgrp_id = 10,
+	pids_cgrp_id = 11,
+	CGROUP_SUBSYS_COUNT = 12,
 };
 
 struct bpf_array {
@@ -201,6 +253,10 @@ struct bpf_iter__bpf_map_elem {
 	union {
 		void *value;
 	};
+};
+
+struct trace_event_raw_mark_victim {
+	uid_t uid;
 };
 
 struct mount {

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* Whom the kernel kills for lack of memory, and whose limit it was. */
+#include "bpfmon.bpf.h"
+
+#define MAX_LEVELS 10  /* of nested cgroups */
+#define NEAR_PAGES 512 /* charges are batched: a full cgroup may be that far below its limit */
+
+/* Since 6.8 the hook has the task, before only its pid; the record of the event tells which. */
+struct trace_event_raw_mark_victim___6_8 {
+	u32 uid;
+} __attribute__((preserve_access_index));
+
+/* The memory cgroup of @task; @css comes first in it. */
+static __always_inline struct mem_cgroup *memcg_of(struct task_struct *task)
+{
+	u64 at = (u64)BPF_CORE_READ(task, cgroups) + bpf_core_field_offset(struct css_set, subsys);
+	u64 memcg = 0;
+
+	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
+		return NULL;
+	at += 8 * bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
+	bpf_probe_read_kernel(&memcg, sizeof(memcg), (void *)at);
+	return (struct mem_cgroup *)memcg;
+}
+
+/* The nearest limit above @task that is used up. */
+static __always_inline void limit_find(struct oom_event *e, struct task_struct *task)
+{
+	struct mem_cgroup *memcg = memcg_of(task);
+	u32 offset = bpf_core_field_offset(struct mem_cgroup, memory);
+
+	for (int i = 0; memcg && i < MAX_LEVELS; i++) {
+		u64 max = BPF_CORE_READ(memcg, memory.max);
+		u64 parent = (u64)BPF_CORE_READ(memcg, memory.parent);
+
+		if ((u64)BPF_CORE_READ(memcg, memory.usage.counter) + NEAR_PAGES >= max) {
+			e->limit_pages = max;
+			bpf_probe_read_kernel_str(e->cgroup, sizeof(e->cgroup),
+						  BPF_CORE_READ(memcg, css.cgroup, kn, name));
+			return;
+		}
+		memcg = parent ? (struct mem_cgroup *)(parent - offset) : NULL;
+	}
+}
+
+/* Where the hook has only the pid, who runs is whose allocation had no room. */
+SEC("?tp_btf/mark_victim")
+int oom__victim(u64 *ctx)
+{
+	bool has_task = bpf_core_field_exists(struct trace_event_raw_mark_victim___6_8, uid);
+	struct oom_event e = { .kind = EVENT_OOM, .time_ns = bpf_ktime_get_ns() };
+	struct task_struct *task;
+	struct task_entry *t;
+	u64 victim = 0;
+
+	bpf_probe_read_kernel(&victim, sizeof(victim), ctx);
+	task = (struct task_struct *)(has_task ? victim : bpf_get_current_task());
+	limit_find(&e, task);
+	e.pid = victim;
+	if (has_task) {
+		t = task_find(victim);
+		if (!t)
+			return 0;
+		e.pid = BPF_CORE_READ(task, tgid);
+		e.serial = t->serial;
+		e.rss_pages = resident_now(BPF_CORE_READ(task, mm));
+		BPF_CORE_READ_INTO(&e.comm, task, group_leader, comm);
+	}
+	oom_emit(&e);
+	return 0;
+}
