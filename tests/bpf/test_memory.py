@@ -38,6 +38,30 @@ def rollup(pid):
     return int(re.search(r"^Rss:\s+(\d+) kB", text, re.M)[1]) * 1024
 
 
+# Holds memory of each kind, says so, and waits.
+KINDS = """
+import mmap, sys, tempfile
+def touch(m, write):
+    for i in range(0, len(m), 4096):
+        if write: m[i] = 1
+        else: m[i]
+anon = mmap.mmap(-1, 40 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+shared = mmap.mmap(-1, 30 << 20)
+file = tempfile.TemporaryFile()
+file.truncate(20 << 20)
+mapped = mmap.mmap(file.fileno(), 20 << 20, access=mmap.ACCESS_READ)
+for m, write in ((anon, True), (shared, True), (mapped, False)): touch(m, write)
+print("READY", flush=True)
+sys.stdin.read()
+"""
+
+
+def status(pid):
+    """The lines of /proc/PID/status that are sizes, in bytes."""
+    text = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return {key: int(size) * 1024 for key, size in re.findall(r"^(\w+):\s+(\d+) kB$", text, re.M)}
+
+
 class Peaks(AccountCase):
     def check_small_children(self, program):
         run = self.run_bpfmon([truth("bigparent"), "400", "5", program])
@@ -101,6 +125,20 @@ class Gauges(AccountCase):
             vms, rss = statm(pid)
             self.assert_near(sample["rss_bytes"], rss)
             self.assertEqual(sample["vms_bytes"], vms)
+
+    def test_the_kinds_of_memory_are_what_proc_says(self):
+        pidfile = self.dir / "pid"
+        script = f"echo $$ > {pidfile}; exec {sys.executable} -c '{KINDS}'"
+        with self.running(["sh", "-c", script], ["-i", "0.02"]) as live:
+            pid = int(live.until(lambda: pidfile.exists() and pidfile.read_text()))
+            live.until(lambda: status(pid).get("RssShmem", 0) >= 30 * MIB)
+            live.until(lambda: status(pid).get("RssFile", 0) >= 20 * MIB)
+            sample, said = live.next_sample(), status(pid)
+            self.assertGreaterEqual(said["RssAnon"], 40 * MIB)
+            for key, name in (("rss", "VmRSS"), ("rss_anon", "RssAnon"), ("rss_file", "RssFile"),
+                              ("rss_shmem", "RssShmem"), ("vms", "VmSize"), ("page_tables", "VmPTE"),
+                              ("swap", "VmSwap")):
+                self.assertEqual(sample[key + "_bytes"], said[name], key)
 
     def test_the_memory_of_many_processes_is_their_sum(self):
         with self.running([truth("liveprocs"), "40", "2"], ["-i", "0.02"]) as live:
