@@ -136,13 +136,27 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 	return 0;
 }
 
-/* The counters are final here: the books of a task are closed. */
+/* Its counters are final. A frame of its own: what a hook may have to repair goes deep. */
+static __noinline int commit_final(struct task_struct *task, u64 addr, struct task_entry *t,
+				   struct process_entry *p)
+{
+	struct task_counters now = {};
+
+#define TASK_METRIC(base, group, kind, unit, field, help)                                          \
+	if (COUNTER_IS_READ(base, field))                                                          \
+		now.base = task->field;
+#include "bpfmon/metrics.def"
+	now.utime = task->utime;
+	now.stime = task->stime;
+	return commit(addr, t, p, &now, true);
+}
+
+/* The books of a task are closed. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(follow__free, struct task_struct *task)
 {
 	u64 addr = as_number(task);
 	struct task_entry *t = followed(addr);
-	struct task_counters now = {};
 	struct process_entry *p;
 	u64 signal;
 	int result;
@@ -153,13 +167,7 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	p = process_find(signal);
 	if (p && !t->exited)
 		task_ended(addr, false);
-#define TASK_METRIC(base, group, kind, unit, field, help)                                          \
-	if (COUNTER_IS_READ(base, field))                                                          \
-		now.base = task->field;
-#include "bpfmon/metrics.def"
-	now.utime = task->utime;
-	now.stime = task->stime;
-	result = commit(addr, t, p, &now, true);
+	result = commit_final(task, addr, t, p);
 	if (result == COMMIT_GONE)
 		add(tracking.loss[LOSS_STALE], 1);
 	task_forget(addr);

@@ -12,7 +12,9 @@ bool cpu_offset_known;
 
 /* Up to 6.1 plain counters, with a small cache in each task. */
 struct mm_rss_stat___6_1 {
-	long count[4]; /* atomic_long_t */
+	struct {
+		long counter;
+	} count[4]; /* atomic_long_t: the kind must match, or the field is not found */
 } __attribute__((preserve_access_index));
 struct mm_struct___6_1 {
 	struct mm_rss_stat___6_1 rss_stat;
@@ -84,7 +86,7 @@ static __always_inline void rss_read(struct mm_struct *mm, s64 rss[NR_RSS])
 	struct mm_struct___6_1 *old = (void *)mm;
 
 	if (bpf_core_field_exists(old->rss_stat.count))
-		BPF_CORE_READ_INTO(rss, old, rss_stat.count);
+		bpf_core_read(rss, NR_RSS * sizeof(*rss), &old->rss_stat.count);
 	else
 		rss_read_percpu(mm, rss);
 }
@@ -112,14 +114,16 @@ __hidden u64 resident_now(struct mm_struct *mm)
 __hidden s64 rss_central(struct mm_struct *mm, u32 member)
 {
 	/* CO-RE does not know the stride of an array whose index is a variable */
-	u64 at = (u64)mm + bpf_core_field_offset(struct mm_struct, rss_stat);
 	struct mm_struct___6_1 *old = (void *)mm;
+	u64 at = (u64)mm;
 	s64 central = 0;
 
 	if (bpf_core_field_exists(old->rss_stat.count))
-		at += member * sizeof(central);
+		at += bpf_core_field_offset(struct mm_struct___6_1, rss_stat.count) +
+		      member * sizeof(central);
 	else
-		at += member * bpf_core_type_size(struct percpu_counter) +
+		at += bpf_core_field_offset(struct mm_struct, rss_stat) +
+		      member * bpf_core_type_size(struct percpu_counter) +
 		      bpf_core_field_offset(struct percpu_counter, count);
 	bpf_probe_read_kernel(&central, sizeof(central), (void *)at);
 	return central;
