@@ -11,32 +11,13 @@ struct {
 } accounts SEC(".maps");
 
 /* Who makes a root known has made its account before. */
-static __always_inline struct account *account_get(struct account_key *key)
+__hidden struct account *account_get(struct account_key *key)
 {
 	struct account *a = bpf_map_lookup_elem(&accounts, key);
 
 	if (!a)
 		add(tracking.loss[LOSS_ACCOUNTS], 1);
 	return a;
-}
-
-/* @whole * @part / @sum, where the product may need more than 64 bits. */
-static __always_inline u64 scale(u64 whole, u64 part, u64 sum)
-{
-	u64 share;
-
-	if (sum >> 48) {
-		sum >>= 24;
-		part >>= 24;
-	}
-	if (sum >> 31) {
-		sum >>= 17;
-		part >>= 17;
-	}
-	if (!sum)
-		return 0;
-	share = (part << 32) / sum;
-	return (whole >> 32) * share + ((whole & 0xffffffff) * share >> 32);
 }
 
 /*
@@ -69,15 +50,6 @@ static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *
 	r->system = sys;
 }
 
-/* What is new since the last commit; @last follows. */
-static __always_inline u64 advance(u64 *last, u64 now)
-{
-	u64 delta = now > *last ? now - *last : 0;
-
-	*last += delta;
-	return delta;
-}
-
 /*
  * Brings what @now says of a task that was not there before to its process and account. The entry
  * is checked under the lock: as long as it is open its free hook has not passed, so that what was
@@ -93,10 +65,12 @@ __hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
 
 	if (!t || !p)
 		return COMMIT_GONE;
+	if (!has_lock)
+		return commit_unlocked(task, t, p, now, closing);
 
-	bpf_spin_lock(&p->lock);
+	process_lock(p);
 	if (t->task != task || p->event.rec.serial != t->serial) {
-		bpf_spin_unlock(&p->lock);
+		process_unlock(p);
 		return COMMIT_GONE;
 	}
 	/* from here on @now is the difference */
@@ -113,7 +87,7 @@ __hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
 		p->tasks--;
 		last = !p->tasks;
 	}
-	bpf_spin_unlock(&p->lock);
+	process_unlock(p);
 
 	a = account_get(&key);
 	if (a) {

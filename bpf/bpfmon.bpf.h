@@ -23,6 +23,9 @@ extern const volatile bool want_exact_peak; /* the tree's, event by event */
 extern const volatile bool want_args;       /* command lines, in exec events */
 extern const volatile __u32 inject_misses;  /* for tests: events to ignore, in thousandths */
 extern const volatile __u32 nr_cpus;
+/* Tracing programs may take a lock (5.11). Without, only the free hook commits: see unlocked.bpf.c
+ */
+extern const volatile bool has_lock;
 
 /* Set by the collector while it runs. */
 extern struct tracking tracking;
@@ -49,19 +52,32 @@ __hidden bool task_birth_seen(u64 task);
 __hidden bool task_is(u64 task, struct task_entry *t);
 /* The task that lived at @task has gone unseen: closes its books. */
 int task_close(u64 task);
-__hidden void process_forget(u64 signal);
+/* 0 for one caller only. */
+__hidden long process_forget(u64 signal);
 __hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
 
 /* account.bpf.c */
 enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
 __hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
 		    struct task_counters *now, bool closing);
+__hidden struct account *account_get(struct account_key *key);
 __hidden void account_add_task(struct account_key *key, bool is_process, bool is_root);
 __hidden void account_end_task(struct account_key *key, bool ended_process);
 __hidden void account_end_process(struct account_key *key);
 __hidden void account_add_execs(struct account_key *key, u64 n);
 
+/* unlocked.bpf.c */
+__hidden int commit_unlocked(u64 task, struct task_entry *t, struct process_entry *p,
+			     struct task_counters *now, bool closing);
+/* What a live task has used since the last commit is added to what the drain finds pending. */
+__hidden void task_pend(u64 task, struct task_entry *t);
+/* True for the first caller only. */
+__hidden bool end_is_first(u64 signal);
+__hidden void end_forget(u64 signal);
+
 /* exits.bpf.c */
+/* What @task has used since its birth. */
+__hidden void counters_read(struct task_struct *task, struct task_counters *now);
 /* Commits what @task has used so far; all of it, once it is dead. Its memory may be gone. False: it
  * has not run since the last time. */
 __hidden bool task_commit(u64 task, struct task_entry *t, struct process_entry *p);
@@ -95,6 +111,46 @@ int mm_refresh(u64 mm);
 __hidden void process_emit(struct process_entry *p);
 __hidden void oom_emit(struct oom_event *e);
 __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
+
+static __always_inline void process_lock(struct process_entry *p)
+{
+	if (has_lock)
+		bpf_spin_lock(&p->lock);
+}
+
+static __always_inline void process_unlock(struct process_entry *p)
+{
+	if (has_lock)
+		bpf_spin_unlock(&p->lock);
+}
+
+/* What is new since the last commit; @last follows. */
+static __always_inline u64 advance(u64 *last, u64 now)
+{
+	u64 delta = now > *last ? now - *last : 0;
+
+	*last += delta;
+	return delta;
+}
+
+/* @whole * @part / @sum, where the product may need more than 64 bits. */
+static __always_inline u64 scale(u64 whole, u64 part, u64 sum)
+{
+	u64 share;
+
+	if (sum >> 48) {
+		sum >>= 24;
+		part >>= 24;
+	}
+	if (sum >> 31) {
+		sum >>= 17;
+		part >>= 17;
+	}
+	if (!sum)
+		return 0;
+	share = (part << 32) / sum;
+	return (whole >> 32) * share + ((whole & 0xffffffff) * share >> 32);
+}
 
 /* A number that no other call in this boot returns. */
 static __always_inline u64 serial_new(void)

@@ -2,7 +2,8 @@
 /* The drain: commits what the live tasks have used so far, and tells of each live process. */
 #include "bpfmon.bpf.h"
 
-__u32 drain_epoch; /* raised before each drain: a process is told of once */
+bool drain_commits; /* without a lock: nobody else commits any more */
+__u32 drain_epoch;  /* raised before each drain: a process is told of once */
 
 /* False when the row did not fit: the kernel then shows this element again. */
 static __always_inline bool process_tell(struct seq_file *seq, struct task_struct *task,
@@ -56,6 +57,12 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 	if (!task_is(addr, t)) {
 		if (t->task == addr) /* its free event was missed */
 			task_close(addr);
+		return 0;
+	}
+	if (!has_lock && !drain_commits) {
+		task_pend(addr, t);
+		process_tell(seq, task, p);
+		add(tracking.visited, 1);
 		return 0;
 	}
 	/* a task whose exit was missed has run since it was last seen */

@@ -33,9 +33,9 @@ __hidden struct process_entry *process_find(u64 signal)
 	return bpf_map_lookup_elem(&processes, &signal);
 }
 
-__hidden void process_forget(u64 signal)
+__hidden long process_forget(u64 signal)
 {
-	bpf_map_delete_elem(&processes, &signal);
+	return bpf_map_delete_elem(&processes, &signal);
 }
 
 static __always_inline void process_describe(struct process_record *r, struct task_struct *task)
@@ -105,10 +105,10 @@ int task_close(u64 key)
 	account = p->event.rec.account;
 	if (!exited)
 		account_end_task(&account, false);
-	bpf_spin_lock(&p->lock);
-	p->tasks--;
+	process_lock(p);
+	add(p->tasks, -1);
 	last = !p->tasks;
-	bpf_spin_unlock(&p->lock);
+	process_unlock(p);
 	if (last)
 		process_close(signal);
 	return 0;
@@ -247,10 +247,13 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	}
 	if (err)
 		return err;
-	bpf_spin_lock(&p->lock);
-	p->tasks++;
-	is_first = !p->event.rec.threads_total++;
-	bpf_spin_unlock(&p->lock);
+	process_lock(p);
+	add(p->tasks, 1);
+	is_first = !p->event.rec.threads_total;
+	add(p->event.rec.threads_total, 1);
+	process_unlock(p);
+	if (!has_lock)
+		is_first = is_new;
 	add(tracking.entries, 1);
 	if (flags & PROCESS_LATE)
 		add(tracking.adopted_late, 1);

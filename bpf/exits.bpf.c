@@ -12,7 +12,7 @@ struct task_struct___5_13 {
 } __attribute__((preserve_access_index));
 
 /* Reads through a pointer that may go stale while we read; commit() finds out. */
-static __always_inline void counters_read(struct task_struct *task, struct task_counters *now)
+__hidden void counters_read(struct task_struct *task, struct task_counters *now)
 {
 #define TASK_METRIC(base, group, kind, unit, field, help)                                          \
 	if (COUNTER_IS_READ(base, field))                                                          \
@@ -119,7 +119,9 @@ int task_ended(u64 addr, u32 seen)
 
 	if (!p)
 		return 0;
-	bpf_spin_lock(&p->lock);
+	if (!has_lock)
+		group = group && end_is_first(t->process);
+	process_lock(p);
 	first = !t->exited;
 	t->exited = 1;
 	if (group && !(p->event.rec.flags & PROCESS_ENDED)) {
@@ -132,7 +134,7 @@ int task_ended(u64 addr, u32 seen)
 			p->event.rec.flags |= PROCESS_END_UNSEEN;
 	}
 	key = p->event.rec.account;
-	bpf_spin_unlock(&p->lock);
+	process_unlock(p);
 
 	if (first)
 		account_end_task(&key, ended_process);

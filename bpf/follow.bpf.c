@@ -177,8 +177,13 @@ int BPF_PROG(follow__free, struct task_struct *task)
 		return 0;
 	if (want_exact_peak)
 		mm_forget(signal);
-	process_emit(p);
-	process_forget(signal);
+	if (has_lock) {
+		process_emit(p);
+		process_forget(signal);
+	} else if (!process_forget(signal)) { /* another CPU may think it is the last, too */
+		process_emit(p);              /* there until this program ends */
+		end_forget(signal);
+	}
 	return 0;
 }
 

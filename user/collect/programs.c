@@ -48,7 +48,7 @@ static unsigned max_tasks_default(void)
 	return now > MAX_TASKS_DEFAULT / 4 ? now * 4 : MAX_TASKS_DEFAULT;
 }
 
-static void knobs_set(struct bpfmon *s, const struct tracker_options *o)
+static void knobs_set(struct bpfmon *s, const struct tracker_options *o, bool has_lock)
 {
 	unsigned max_tasks = o->max_tasks ? o->max_tasks : max_tasks_default();
 
@@ -56,6 +56,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o)
 		if (metric_has(&o->wanted, (enum metric_id)i) &&
 		    metric_get((enum metric_id)i)->source == SOURCE_MEMORY)
 			s->rodata->want_memory = true;
+	s->rodata->has_lock = has_lock;
 	s->rodata->wanted = 0;
 #define TASK_METRIC(base, ...)                                                                     \
 	if (metric_has(&o->wanted, M_##base))                                                      \
@@ -66,17 +67,18 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o)
 	    metric_has(&o->wanted, M_cores))
 		s->rodata->wanted |= 1ULL << TC_cpu;
 	s->rodata->want_args = !o->no_args;
-	s->rodata->want_exact_peak = o->exact_peak;
+	s->rodata->want_exact_peak = o->exact_peak && has_lock;
 	s->rodata->inject_misses = o->inject_misses;
 	s->rodata->nr_cpus = (unsigned)libbpf_num_possible_cpus();
 	s->bss->misses_seen = o->inject_misses > 0;
 	bpf_map__set_max_entries(s->maps.tasks, max_tasks);
 	bpf_map__set_max_entries(s->maps.processes, max_tasks);
+	bpf_map__set_max_entries(s->maps.ended, has_lock ? 1 : max_tasks);
 	bpf_map__set_max_entries(s->maps.mms, o->exact_peak ? max_tasks : 1);
 }
 
 /* Programs that not every kernel takes; without them only what they tell goes missing. */
-static void optional_programs(struct bpfmon *s, const struct tracker_options *o, bool all)
+static void optional_programs(struct bpfmon *s, bool all)
 {
 	bpf_program__set_autoload(
 		s->progs.memory__offsets,
@@ -86,10 +88,12 @@ static void optional_programs(struct bpfmon *s, const struct tracker_options *o,
 	bpf_program__set_autoload(s->progs.oom__victim,
 				  all || capability_has_tracepoint("mark_victim"));
 	bpf_program__set_autoload(s->progs.peak__rss,
-				  o->exact_peak && (all || capability_has_tracepoint("rss_stat")));
+				  s->rodata->want_exact_peak &&
+					  (all || capability_has_tracepoint("rss_stat")));
 }
 
-static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, bool all)
+static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, bool all,
+			 bool has_lock)
 {
 	int err;
 
@@ -98,8 +102,8 @@ static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, 
 		err = errno;
 		return err > 0 ? -err : -EINVAL;
 	}
-	knobs_set(*skel, o);
-	optional_programs(*skel, o, all);
+	knobs_set(*skel, o, has_lock);
+	optional_programs(*skel, all);
 	err = bpfmon__load(*skel);
 	if (err) {
 		bpfmon__destroy(*skel);
@@ -126,9 +130,11 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, char *w
 	libbpf_set_print(o->verbose ? be_verbose : be_quiet);
 	memlock_raise();
 	heap_expect(LOAD_BYTES);
-	err = open_and_load(skel, o, true);
+	err = open_and_load(skel, o, true, true);
 	if (err)
-		err = open_and_load(skel, o, false);
+		err = open_and_load(skel, o, false, true);
+	if (err)
+		err = open_and_load(skel, o, false, false);
 	heap_settle();
 	if (!err && *skel)
 		offsets_find(*skel);

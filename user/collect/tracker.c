@@ -60,6 +60,12 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 void tracker_detach(struct tracker *t)
 {
 	bpfmon__detach(t->skel);
+	t->is_detached = true;
+	if (t->skel->rodata->has_lock)
+		return;
+	/* nobody commits beside us any more */
+	t->skel->bss->drain_commits = true;
+	iterate(t->drain_link, NULL, NULL);
 }
 
 void tracker_close(struct tracker *t)
@@ -86,6 +92,48 @@ int tracker_follow(struct tracker *t, pid_t pid)
 	if (err)
 		return err;
 	return t->skel->bss->tracking.entries ? 0 : -ESRCH;
+}
+
+static void add_account(struct account *sum, const struct account *part)
+{
+	__u64 *to = (__u64 *)sum;
+	const __u64 *from = (const __u64 *)part;
+
+	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
+		to[i] += from[i];
+}
+
+static int accounts_sum(const struct tracker *t, struct account *sum)
+{
+	const struct bpf_map *map = t->skel->maps.accounts;
+	struct account_key key, *previous = NULL;
+	struct account one;
+
+	memset(sum, 0, sizeof(*sum));
+	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
+		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &one, sizeof(one), 0))
+			add_account(sum, &one);
+		previous = &key;
+	}
+	return previous ? 0 : -ENOENT;
+}
+
+/*
+ * Without a lock: what had been committed before the drain, and what the drain found pending. A
+ * task freed in between is in neither: what was published once is not taken back.
+ */
+static void add_pending(struct tracker *t, struct account *now)
+{
+	const struct account *pending = &t->skel->bss->pending, *before = &t->before;
+	struct account *published = &t->published;
+
+#define TASK_METRIC(base, ...)                                                                     \
+	now->base = before->base + pending->base;                                                  \
+	if (now->base < published->base)                                                           \
+		now->base = published->base;                                                       \
+	published->base = now->base;
+#define SPLIT_METRIC TASK_METRIC
+#include "bpfmon/metrics.def"
 }
 
 static uint64_t missed(const struct bpf_program *prog)
@@ -143,6 +191,10 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	if (repair_is_due(t, start))
 		repair(t, start);
 	t->skel->bss->drain_epoch++;
+	if (!t->skel->rodata->has_lock) {
+		accounts_sum(t, &t->before);
+		memset(&t->skel->bss->pending, 0, sizeof(t->skel->bss->pending));
+	}
 	t->skel->bss->tracking.visited = 0;
 	err = iterate(t->drain_link, row, context);
 	took = clock_ns(CLOCK_MONOTONIC) - start;
@@ -183,23 +235,12 @@ static void untear(struct account *a)
 
 int tracker_totals(struct tracker *t, struct account *totals)
 {
-	const struct bpf_map *map = t->skel->maps.accounts;
-	struct account_key key, *previous = NULL;
-	struct account one;
+	int err = accounts_sum(t, totals);
 
-	memset(totals, 0, sizeof(*totals));
-	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
-		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &one, sizeof(one), 0)) {
-			__u64 *sum = (__u64 *)totals;
-			const __u64 *part = (const __u64 *)&one;
-
-			for (size_t i = 0; i < sizeof(one) / sizeof(*part); i++)
-				sum[i] += part[i];
-		}
-		previous = &key;
-	}
-	if (!previous)
-		return -ENOENT;
+	if (err)
+		return err;
+	if (!t->skel->rodata->has_lock && !t->is_detached)
+		add_pending(t, totals);
 	untear(totals);
 	return 0;
 }

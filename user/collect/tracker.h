@@ -34,6 +34,9 @@ struct tracker {
 	uint64_t newtask_missed;
 	uint64_t births_missed; /* of these, births that no hook at birth saw */
 	uint64_t drains, drain_ns_total, drain_ns_max;
+	struct account before; /* without a lock: what was committed before the last drain */
+	struct account published;
+	bool is_detached;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };
 
