@@ -54,6 +54,35 @@ static __always_inline void commit_exited(void)
 	}
 }
 
+/*
+ * Births on the whole machine that one of the two hooks has told of. The kernel counts them, too:
+ * what is missing here was missed by both. Who was told of by the first hook is remembered for the
+ * moment until the second comes.
+ */
+#define BIRTH_SLOTS 256
+
+__u64 birth_slots[BIRTH_SLOTS];
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, u64);
+} births SEC(".maps");
+
+static __always_inline void birth_told(u64 child, bool is_second_hook)
+{
+	u64 *slot = &birth_slots[child >> 6 & (BIRTH_SLOTS - 1)], *n;
+	u32 zero = 0;
+
+	if (is_second_hook && *slot == child)
+		return;
+	*slot = child;
+	n = bpf_map_lookup_elem(&births, &zero);
+	if (n)
+		add(*n, 1);
+}
+
 /* False: @creator is not ours. */
 static __always_inline bool born(u64 creator, u64 child)
 {
@@ -71,7 +100,10 @@ static __always_inline bool born(u64 creator, u64 child)
 SEC("tp_btf/task_newtask")
 int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 {
-	if (!is_missed() && born(bpf_get_current_task(), as_number(child)))
+	u64 addr = as_number(child);
+
+	birth_told(addr, false);
+	if (!is_missed() && born(bpf_get_current_task(), addr))
 		commit_exited();
 	return 0;
 }
@@ -80,13 +112,14 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *child)
 {
-	u64 addr = (u64)child, image;
+	u64 addr = as_number(child), image;
 	struct account_key account;
 
+	birth_told(addr, true);
 	if (task_birth_seen(addr))
 		return 0;
 	if (!is_missed())
-		born(bpf_get_current_task(), as_number(child));
+		born(bpf_get_current_task(), addr);
 	else if (task_find((u64)creator) || task_is_ours(creator, &account, &image))
 		add(tracking.births_ignored, 1);
 	return 0;

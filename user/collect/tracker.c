@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "bpfmon.skel.h"
+#include "collect/births.h"
 #include "collect/capability.h"
 #include "collect/programs.h"
 
@@ -50,6 +51,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	err = programs_attach(t->skel, &t->adopt_link, &t->drain_link, why, why_size);
 	if (!err)
 		err = iterate(t->adopt_link, NULL, NULL); /* says which fields there are */
+	t->knows_births = !err && !births_untold(t->skel->maps.births, &t->births_untold);
 	if (err)
 		tracker_close(t);
 	else
@@ -57,8 +59,20 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	return err;
 }
 
+/* What both hooks have missed, as the kernel's own count tells; else the most it can be. */
+static uint64_t births_lost(const struct tracker *t)
+{
+	uint64_t untold;
+
+	if (!t->births_missed || !t->knows_births || births_untold(t->skel->maps.births, &untold))
+		return t->births_missed;
+	untold = untold > t->births_untold ? untold - t->births_untold : 0;
+	return untold < t->births_missed ? untold : t->births_missed;
+}
+
 void tracker_detach(struct tracker *t)
 {
+	t->births_missed = births_lost(t); /* soon there are births that nobody tells of */
 	bpfmon__detach(t->skel);
 	t->is_detached = true;
 	if (t->skel->rodata->has_lock)
@@ -94,48 +108,6 @@ int tracker_follow(struct tracker *t, pid_t pid)
 	return t->skel->bss->tracking.entries ? 0 : -ESRCH;
 }
 
-static void add_account(struct account *sum, const struct account *part)
-{
-	__u64 *to = (__u64 *)sum;
-	const __u64 *from = (const __u64 *)part;
-
-	for (size_t i = 0; i < sizeof(*sum) / sizeof(*to); i++)
-		to[i] += from[i];
-}
-
-static int accounts_sum(const struct tracker *t, struct account *sum)
-{
-	const struct bpf_map *map = t->skel->maps.accounts;
-	struct account_key key, *previous = NULL;
-	struct account one;
-
-	memset(sum, 0, sizeof(*sum));
-	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
-		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &one, sizeof(one), 0))
-			add_account(sum, &one);
-		previous = &key;
-	}
-	return previous ? 0 : -ENOENT;
-}
-
-/*
- * Without a lock: what had been committed before the drain, and what the drain found pending. A
- * task freed in between is in neither: what was published once is not taken back.
- */
-static void add_pending(struct tracker *t, struct account *now)
-{
-	const struct account *pending = &t->skel->bss->pending, *before = &t->before;
-	struct account *published = &t->published;
-
-#define TASK_METRIC(base, ...)                                                                     \
-	now->base = before->base + pending->base;                                                  \
-	if (now->base < published->base)                                                           \
-		now->base = published->base;                                                       \
-	published->base = now->base;
-#define SPLIT_METRIC TASK_METRIC
-#include "bpfmon/metrics.def"
-}
-
 static uint64_t missed(const struct bpf_program *prog)
 {
 	struct bpf_prog_info info = { 0 };
@@ -167,9 +139,9 @@ static void repair(struct tracker *t, uint64_t now_ns)
 uint64_t tracker_unrepaired(const struct tracker *t)
 {
 	const struct tracking *now = tracker_tracking(t);
-	uint64_t missed_births = t->births_missed + now->births_ignored;
+	uint64_t lost = t->births_missed + now->births_ignored;
 
-	return missed_births > now->adopted_late ? missed_births - now->adopted_late : 0;
+	return lost > now->adopted_late ? lost - now->adopted_late : 0;
 }
 
 /*
@@ -192,7 +164,7 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 		repair(t, start);
 	t->skel->bss->drain_epoch++;
 	if (!t->skel->rodata->has_lock) {
-		accounts_sum(t, &t->before);
+		totals_sum(t->skel->maps.accounts, &t->unlocked.before);
 		memset(&t->skel->bss->pending, 0, sizeof(t->skel->bss->pending));
 	}
 	t->skel->bss->tracking.visited = 0;
@@ -219,29 +191,15 @@ int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
 	return err;
 }
 
-/*
- * The kernel goes on counting while an account is copied, field by field. What must agree is made
- * from one of its parts, each of which only grows.
- */
-static void untear(struct account *a)
-{
-	uint64_t born = a->forks + a->roots;
-
-	a->cpu = a->user + a->system;
-	if (a->exits > born)
-		a->exits = born;
-	a->processes = born - a->exits;
-}
-
 int tracker_totals(struct tracker *t, struct account *totals)
 {
-	int err = accounts_sum(t, totals);
+	int err = totals_sum(t->skel->maps.accounts, totals);
 
 	if (err)
 		return err;
 	if (!t->skel->rodata->has_lock && !t->is_detached)
-		add_pending(t, totals);
-	untear(totals);
+		totals_add_pending(&t->unlocked, &t->skel->bss->pending, totals);
+	totals_untear(totals);
 	return 0;
 }
 

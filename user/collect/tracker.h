@@ -4,6 +4,7 @@
 #define COLLECT_TRACKER_H
 
 #include "bpfmon/shared.h"
+#include "collect/totals.h"
 #include "model/metric.h"
 
 #include <stdbool.h>
@@ -32,10 +33,11 @@ struct tracker {
 	uint64_t misses;                  /* events a hook missed, when last looked */
 	uint64_t repaired_ns;             /* CLOCK_MONOTONIC, when last looked */
 	uint64_t newtask_missed;
+	uint64_t births_untold; /* forks of the kernel less those told of, at the start */
+	bool knows_births;
 	uint64_t births_missed; /* of these, births that no hook at birth saw */
 	uint64_t drains, drain_ns_total, drain_ns_max;
-	struct account before; /* without a lock: what was committed before the last drain */
-	struct account published;
+	struct unlocked_totals unlocked;
 	bool is_detached;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };
@@ -61,7 +63,7 @@ int tracker_drain_whole(struct tracker *t, drain_fn row, void *context);
 /* The sum over all accounts. */
 int tracker_totals(struct tracker *t, struct account *totals);
 const struct tracking *tracker_tracking(const struct tracker *t);
-/* Births that were missed and not found since. */
+/* Births that were missed and not found since: never fewer, but strangers may be among them. */
 uint64_t tracker_unrepaired(const struct tracker *t);
 
 /* The ring buffer: its descriptor becomes readable when it fills up. */
