@@ -233,8 +233,6 @@ static void format_is_found_by_the_extension_of_a_path(void **state)
 	assert_null(sink_for_path("csv"));
 }
 
-#define PLACE_TEST(test) cmocka_unit_test_setup_teardown(test, place_make, place_remove)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
