@@ -6,6 +6,8 @@
 #include "model/metric.h"
 #include "record/recorder.h"
 
+#define MAX_OPTIONS 32
+
 struct options {
 	uint64_t interval_ns;
 	struct recorder_output outputs[MAX_OUTPUTS];
