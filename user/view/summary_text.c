@@ -4,6 +4,8 @@
 #include "view/format.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PROGRAMS_SHOWN 10
@@ -260,8 +262,14 @@ static void foot(FILE *f, const struct summary *s)
 		format_bytes(d, s->map_bytes));
 }
 
-void summary_text(FILE *f, const struct summary *s)
+char *summary_text(const struct summary *s)
 {
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
 	head(f, s);
 	oom(f, s);
 	cpu(f, s);
@@ -270,4 +278,8 @@ void summary_text(FILE *f, const struct summary *s)
 	processes(f, s);
 	programs(f, s);
 	foot(f, s);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
 }
