@@ -46,10 +46,10 @@ static void zero_is_read_back_as_zero_and_absent_as_absent(void **state)
 	jw_done(&j);
 }
 
-/* Beyond 48 days a double is too coarse for it. */
-static void forty_days_of_cpu_time_are_read_back_to_the_nanosecond(void **state)
+/* Beyond 48 days a double is too coarse for them. */
+static void centuries_of_cpu_time_are_read_back_to_the_nanosecond(void **state)
 {
-	const uint64_t cpu_ns = 40 * 86400 * 1000000000ULL + 123456789;
+	const uint64_t cpu_ns = 18446744073709551557U, user_ns = 51 * 86400 * 1000000000ULL + 1;
 	struct run run;
 	struct sample s = { 0 };
 	struct line l = { 0 };
@@ -57,10 +57,14 @@ static void forty_days_of_cpu_time_are_read_back_to_the_nanosecond(void **state)
 
 	(void)state;
 	fixture_run(&run);
+	s.elapsed_ns = cpu_ns - 1;
 	sample_set(&s, M_cpu, cpu_ns);
+	sample_set(&s, M_user, user_ns);
 	write_sample(&j, &run, &s);
 	read_back(&l, &j);
+	assert_int_equal(l.sample.elapsed_ns, cpu_ns - 1);
 	assert_int_equal(l.sample.value[M_cpu], cpu_ns);
+	assert_int_equal(l.sample.value[M_user], user_ns);
 	line_done(&l);
 	jw_done(&j);
 }
@@ -143,7 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sample_is_read_back_as_it_was),
 		cmocka_unit_test(zero_is_read_back_as_zero_and_absent_as_absent),
-		cmocka_unit_test(forty_days_of_cpu_time_are_read_back_to_the_nanosecond),
+		cmocka_unit_test(centuries_of_cpu_time_are_read_back_to_the_nanosecond),
 		cmocka_unit_test(instances_are_grouped_by_dimension),
 		cmocka_unit_test(meta_says_what_was_asked_for_and_what_is_missing),
 		cmocka_unit_test(meta_without_arguments_has_no_command),

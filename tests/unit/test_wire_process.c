@@ -53,6 +53,22 @@ static void times_of_a_process_are_read_back_to_the_microsecond(void **state)
 	jw_done(&j);
 }
 
+static void years_of_cpu_time_of_a_process_are_read_back_to_the_nanosecond(void **state)
+{
+	struct process p;
+	struct line l = { 0 };
+	struct json j = { 0 };
+
+	(void)state;
+	fixture_process(&p);
+	p.value[M_cpu] = 100000000000000001U;
+	write_process(&j, &p);
+	read_back(&l, &j);
+	assert_int_equal(l.process.value[M_cpu], 100000000000000001U);
+	line_done(&l);
+	jw_done(&j);
+}
+
 static void arguments_are_written_one_by_one(void **state)
 {
 	struct process p;
@@ -128,6 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(process_is_read_back_as_it_was),
 		cmocka_unit_test(times_of_a_process_are_read_back_to_the_microsecond),
+		cmocka_unit_test(years_of_cpu_time_of_a_process_are_read_back_to_the_nanosecond),
 		cmocka_unit_test(arguments_are_written_one_by_one),
 		cmocka_unit_test(process_killed_by_a_signal_has_no_exit_code),
 		cmocka_unit_test(live_process_has_a_state_and_no_end),
