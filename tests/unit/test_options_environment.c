@@ -33,6 +33,34 @@ static void command_line_wins_over_the_environment(void **state)
 	assert_int_equal(o.interval_ns, 3000000000);
 }
 
+static void output_of_the_command_line_takes_the_place_of_the_environments(void **state)
+{
+	struct options o;
+
+	(void)state;
+	setenv("BPFMON_OUTPUT", "default", 1);
+	assert_parsed(&o, "true");
+	assert_true(o.outputs_are_defaults);
+	assert_parsed(&o, "-o", "a", "-o", "b", "true");
+	assert_false(o.outputs_are_defaults);
+	assert_int_equal(o.nr_outputs, 2);
+	assert_string_equal(o.outputs[0].path, "a");
+	assert_string_equal(o.outputs[1].path, "b");
+}
+
+static void format_in_the_environment_needs_no_output(void **state)
+{
+	struct options o;
+
+	(void)state;
+	setenv("BPFMON_FORMAT", "csv", 1);
+	assert_parsed(&o, "true");
+	assert_int_equal(o.nr_outputs, 0);
+	assert_parsed(&o, "-o", "run", "true");
+	assert_ptr_equal(o.outputs[0].format, &csv_sink);
+	assert_refused("-o run.csv", "-f", "csv", "true");
+}
+
 static void empty_and_zero_in_the_environment_mean_unset(void **state)
 {
 	struct options o;
@@ -70,6 +98,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OPTIONS_TEST(environment_stands_for_options),
 		OPTIONS_TEST(command_line_wins_over_the_environment),
+		OPTIONS_TEST(output_of_the_command_line_takes_the_place_of_the_environments),
+		OPTIONS_TEST(format_in_the_environment_needs_no_output),
 		OPTIONS_TEST(empty_and_zero_in_the_environment_mean_unset),
 		OPTIONS_TEST(mistake_in_the_environment_names_the_variable),
 		OPTIONS_TEST(version_in_the_environment_does_not_keep_the_command_from_running),

@@ -61,6 +61,34 @@ static void empty_file_is_refused_too(void **state)
 	assert_int_equal(output_open(&o, p->path, false), -EEXIST);
 }
 
+static void file_that_is_being_written_is_refused_even_with_force(void **state)
+{
+	struct place *p = *state;
+	struct output first, second;
+
+	assert_int_equal(output_open(&first, p->path, false), 0);
+	output_commit(&first);
+	put(&first, "one\n");
+	assert_int_equal(output_open(&second, p->path, false), -EALREADY);
+	assert_int_equal(output_open(&second, p->path, true), -EALREADY);
+	assert_int_equal(output_close(&first), 0);
+	assert_int_equal(output_open(&second, p->path, false), -EEXIST);
+	assert_file(p->path, "one\n");
+}
+
+static void file_that_replaces_another_is_being_written_too(void **state)
+{
+	struct place *p = *state;
+	struct output first, second;
+
+	file_write(p->path, "old\n");
+	assert_int_equal(output_open(&first, p->path, true), 0);
+	assert_int_equal(output_open(&second, p->path, true), -EALREADY);
+	output_commit(&first);
+	assert_int_equal(output_open(&second, p->path, true), -EALREADY);
+	assert_int_equal(output_close(&first), 0);
+}
+
 static void force_keeps_the_old_file_until_the_commit(void **state)
 {
 	struct place *p = *state;
@@ -194,6 +222,8 @@ int main(void)
 		PLACE_TEST(file_follows_the_umask),
 		PLACE_TEST(existing_file_is_refused_and_kept),
 		PLACE_TEST(empty_file_is_refused_too),
+		PLACE_TEST(file_that_is_being_written_is_refused_even_with_force),
+		PLACE_TEST(file_that_replaces_another_is_being_written_too),
 		PLACE_TEST(force_keeps_the_old_file_until_the_commit),
 		PLACE_TEST(forced_file_follows_the_umask),
 		PLACE_TEST(failed_start_keeps_the_old_file_and_leaves_no_other),

@@ -137,19 +137,20 @@ static int resolve_outputs(struct options *o)
 		if (!*out->path)
 			return usage("a path is missing in --output", text);
 	}
-	if (o->format && !o->nr_outputs) {
-		log_error("--format says how, but no --output says where; try -o run.%s",
-			  o->format);
-		return -EINVAL;
-	}
 	return 0;
 }
 
 int options_parse(struct options *o, int argc, char **argv)
 {
+	const char *default_format;
+
 	*o = (struct options){ .interval_ns = NSEC_PER_SEC };
 	metric_set_all(&o->wanted);
-	if (parse_environment(o) || parse_line(o, argc, argv))
+	if (parse_environment(o))
+		return -EINVAL;
+	default_format = o->format;
+	o->outputs_are_defaults = o->nr_outputs > 0;
+	if (parse_line(o, argc, argv))
 		return -EINVAL;
 	if (o->help || o->version) {
 		o->command = NULL;
@@ -157,6 +158,11 @@ int options_parse(struct options *o, int argc, char **argv)
 	}
 	if (!*o->command) {
 		log_error("no command was given; try: bpfmon -- sleep 1");
+		return -EINVAL;
+	}
+	if (o->format != default_format && !o->nr_outputs) { /* a default may have no use */
+		log_error("--format says how, but no --output says where; try -o run.%s",
+			  o->format);
 		return -EINVAL;
 	}
 	return resolve_outputs(o);

@@ -13,7 +13,8 @@ struct options {
 	struct recorder_output outputs[MAX_OUTPUTS];
 	const char *output_text[MAX_OUTPUTS]; /* as given, resolved when all options are known */
 	size_t nr_outputs;
-	const char *format; /* of outputs that name none */
+	bool outputs_are_defaults; /* of the environment */
+	const char *format;        /* of outputs that name none */
 	struct metric_set wanted;
 	bool quiet, verbose, force, no_args, exact_peak, wait_tree, record_as_root;
 	bool switch_user;

@@ -35,6 +35,10 @@ static int parse_interval(struct options *o, const char *text)
 
 static int parse_output(struct options *o, const char *text)
 {
+	if (o->outputs_are_defaults) { /* the line's take their place */
+		o->outputs_are_defaults = false;
+		o->nr_outputs = 0;
+	}
 	if (!*text || o->nr_outputs == MAX_OUTPUTS)
 		return -EINVAL;
 	o->output_text[o->nr_outputs++] = text;

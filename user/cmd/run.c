@@ -90,6 +90,7 @@ int cmd_run(int argc, char **argv)
 	l.collector.tracker.inject_misses = o.inject_misses;
 	memcpy(l.recorder.outputs, o.outputs, sizeof(o.outputs));
 	l.recorder.nr_outputs = o.nr_outputs;
+	l.recorder.outputs_are_defaults = o.outputs_are_defaults;
 	l.recorder.force = o.force;
 	l.recorder.quiet = o.quiet;
 	l.recorder.as_user = l.record_as ? caller.name : NULL;
