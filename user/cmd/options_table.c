@@ -134,7 +134,7 @@ static const struct option_row rows[] = {
 	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", parse_metrics },
 	{ "force", 0, NULL, false, "Replace output files that exist", parse_force },
 	{ "quiet", 'q', NULL, false, "No summary on stderr", parse_quiet },
-	{ "verbose", 'v', NULL, false, "Say what bpfmon does", parse_verbose },
+	{ "verbose", 'v', NULL, false, "Say what is loaded, what is missing, and where the run goes", parse_verbose },
 	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", parse_no_args },
 	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", parse_wait },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: who called sudo)", parse_user },

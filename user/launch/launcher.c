@@ -162,6 +162,9 @@ static int start(struct launcher *l)
 		spawn_cancel(&l->command);
 		return EXIT_BPFMON;
 	}
+	log_info("the command is process %d%s%s", l->command.pid,
+		 l->options->run_as ? ", of user " : "",
+		 l->options->run_as ? l->options->run_as->name : "");
 	now = clock_ns(CLOCK_MONOTONIC);
 	err = spawn_exec(&l->command, &step);
 	if (!err) {

@@ -65,6 +65,8 @@ static int open_sinks(struct recorder *r, const struct recorder_options *o)
 		}
 		s->ops = o->outputs[i].format;
 		r->nr_sinks++;
+		log_info("the run goes to '%s' as %s%s%s", o->outputs[i].path, s->ops->name,
+			 o->as_user ? ", written by user " : "", o->as_user ? o->as_user : "");
 	}
 	if (!o->quiet) {
 		struct sink *s = &r->sinks[r->nr_sinks++];
