@@ -169,6 +169,16 @@ class Meaning(Case):
             self.assertEqual(run.code, 5)
             self.assert_complete(run)
 
+    def test_verbose_says_what_is_loaded_what_is_missing_and_where_the_run_goes(self):
+        run = self.run_bpfmon(["sh", "-c", "echo $$"], ["-v", "-q", "-o", "/dev/null", "--max-tasks", "4321"])
+        pid = run.stdout.decode().strip()
+        self.assertIn("room for 4321 tasks\n", run.stderr)
+        self.assertIn("bpfmon: the run goes to '/dev/null' as jsonl\n", run.stderr)
+        self.assertRegex(run.stderr, rf"bpfmon: the command is process {pid}\n")
+        for key, said in run.meta["capabilities"].items():
+            told = f"bpfmon: {key} is not available: {said.get('reason')}\n" in run.stderr
+            self.assertEqual(told, not said["available"], key)
+
     def test_every_option_of_the_help_is_in_a_test(self):
         text = subprocess.run([BPFMON, "--help"], stdout=subprocess.PIPE, check=True, timeout=60).stdout.decode()
         options = re.findall(r"^ +(-\w)?,? *(--[\w-]+)", text, re.M)

@@ -107,6 +107,47 @@ class Formats(OutputCase):
         self.assert_csv((self.dir / "there").read_bytes().decode())
 
 
+class Nested(OutputCase):
+    """A bpfmon in the command, which inherits the variables of the outer one."""
+
+    def nested(self, *inner, **env):
+        inner = [BPFMON, *inner, "--", truth("exitwith"), "5"]
+        return self.bpfmon("-q", command=inner, env={**os.environ, **env})
+
+    def test_the_output_of_the_outer_is_left_to_it(self):
+        for env in ({}, {"BPFMON_FORCE": "1"}):
+            with self.subTest(env):
+                done = self.nested("-q", BPFMON_OUTPUT="run.jsonl", **env)
+                said = done.stderr.decode()
+                self.assertEqual((done.returncode, said.count("\n")), (5, 1), said)
+                self.assertIn("warning: BPFMON_OUTPUT: 'run.jsonl'", said)
+                lines = self.assert_jsonl((self.dir / "run.jsonl").read_text(), 5)
+                self.assertEqual(lines[0]["command"][0], BPFMON)
+                self.assertEqual(self.names(), ["run.jsonl"])
+
+    def test_each_may_have_an_output_of_its_own(self):
+        done = self.nested("-q", "-o", "inner.csv", BPFMON_OUTPUT="run.jsonl")
+        self.assertEqual((done.returncode, done.stderr), (5, b""))
+        self.assert_jsonl((self.dir / "run.jsonl").read_text(), 5)
+        self.assert_csv((self.dir / "inner.csv").read_bytes().decode())
+        self.assertEqual(self.names(), ["inner.csv", "run.jsonl"])
+
+    def test_the_output_of_the_outer_is_refused_when_it_is_asked_for(self):
+        done = self.nested("--force", "-o", "run.jsonl", BPFMON_OUTPUT="run.jsonl")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(b"'run.jsonl' is being written already", done.stderr)
+        self.assert_jsonl((self.dir / "run.jsonl").read_text(), 125)
+
+    def test_a_variable_does_not_overwrite_what_an_earlier_run_has_left(self):
+        env = {**os.environ, "BPFMON_OUTPUT": "run.jsonl"}
+        self.assertEqual(self.bpfmon("-q", env=env).returncode, 0)
+        self.assert_refused(self.bpfmon("-q", env=env, command=["touch", "ran"]), "'run.jsonl'", "--force")
+
+    def test_a_format_without_an_output_has_no_effect(self):
+        done = self.bpfmon("-q", env={**os.environ, "BPFMON_FORMAT": "csv"}, command=[truth("exitwith"), "5"])
+        self.assertEqual((done.returncode, done.stderr, self.names()), (5, b"", []))
+
+
 class Files(OutputCase):
     def test_an_existing_file_is_refused_and_untouched(self):
         old = self.dir / "run.jsonl"

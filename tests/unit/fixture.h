@@ -48,6 +48,8 @@ static inline int place_remove(void **state)
 	return system(command);
 }
 
+#define PLACE_TEST(test) cmocka_unit_test_setup_teardown(test, place_make, place_remove)
+
 static inline void file_write(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "we");

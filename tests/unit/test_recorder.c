@@ -22,6 +22,7 @@ struct world {
 	struct place *place;
 	struct control told;
 	int err;
+	bool output_is_default;
 };
 
 static int world_make(void **state)
@@ -44,7 +45,10 @@ static int world_remove(void **state)
 /* Runs the recorder over @stream, which ends as when the collector dies. */
 static void record(struct world *w, const char *stream, const struct sink_ops *format, bool force)
 {
-	struct recorder_options o = { .nr_outputs = 1, .quiet = true, .force = force };
+	struct recorder_options o = { .nr_outputs = 1,
+				      .outputs_are_defaults = w->output_is_default,
+				      .quiet = true,
+				      .force = force };
 	int control[2], pipe_fd[2];
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control), 0);
@@ -141,6 +145,45 @@ static void existing_output_is_refused_with_advice(void **state)
 	assert_text_has(w->place->path, "old\n");
 }
 
+static void output_that_is_being_written_is_refused_even_when_forced(void **state)
+{
+	struct world *w = *state;
+	struct output other;
+
+	output_open(&other, w->place->path, false);
+	record(w, META, &jsonl_sink, true);
+	assert_int_equal(w->err, -EALREADY);
+	assert_int_equal(w->told.type, CONTROL_FAILED);
+	assert_non_null(strstr(w->told.text, w->place->path));
+	output_close(&other);
+}
+
+static void default_output_that_is_being_written_is_left_out(void **state)
+{
+	struct world *w = *state;
+	struct output other;
+
+	w->output_is_default = true;
+	output_open(&other, w->place->path, false);
+	output_commit(&other);
+	record(w, META SAMPLE, &jsonl_sink, true);
+	assert_int_equal(w->err, 0);
+	assert_int_equal(w->told.type, CONTROL_READY);
+	output_put(&other, "other\n", 6);
+	output_close(&other);
+	assert_text_has(w->place->path, "other\n");
+}
+
+static void default_output_that_exists_is_refused_as_any(void **state)
+{
+	struct world *w = *state;
+
+	w->output_is_default = true;
+	file_write(w->place->path, "old\n");
+	record(w, META, &jsonl_sink, false);
+	assert_int_equal(w->err, -EEXIST);
+}
+
 static void forced_output_stays_when_the_collector_never_began(void **state)
 {
 	struct world *w = *state;
@@ -174,6 +217,9 @@ int main(void)
 		WORLD_TEST(malformed_line_is_passed_over),
 		WORLD_TEST(collector_that_never_began_leaves_no_file),
 		WORLD_TEST(existing_output_is_refused_with_advice),
+		WORLD_TEST(output_that_is_being_written_is_refused_even_when_forced),
+		WORLD_TEST(default_output_that_is_being_written_is_left_out),
+		WORLD_TEST(default_output_that_exists_is_refused_as_any),
 		WORLD_TEST(forced_output_stays_when_the_collector_never_began),
 		WORLD_TEST(forced_output_is_replaced_when_the_run_begins),
 	};

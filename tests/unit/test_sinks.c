@@ -8,7 +8,6 @@
 
 #include "fixture.h"
 #include "record/sink.h"
-#include "view/summary_text.h"
 #include "wire/writer.h"
 
 #define GOLDEN "tests/data/golden/"
@@ -198,23 +197,6 @@ static void text_of_many_programs_and_losses_is_as_it_was_reviewed(void **state)
 	summary_done(&s);
 }
 
-static void text_of_a_summary_that_knows_nothing_is_short(void **state)
-{
-	struct summary s = { 0 };
-	char *text = NULL;
-	size_t length;
-	FILE *f = open_memstream(&text, &length);
-
-	(void)state;
-	summary_text(f, &s);
-	fclose(f);
-	assert_string_equal(text,
-			    "bpfmon: the command's end was not seen after 0.00 ms\n"
-			    "  INCOMPLETE:\n"
-			    "  bpfmon      0.00 ms CPU, 0 B + 0 B memory, 0 B in the kernel\n");
-	free(text);
-}
-
 static void format_is_found_by_its_whole_name(void **state)
 {
 	(void)state;
@@ -233,8 +215,6 @@ static void format_is_found_by_the_extension_of_a_path(void **state)
 	assert_null(sink_for_path("csv"));
 }
 
-#define PLACE_TEST(test) cmocka_unit_test_setup_teardown(test, place_make, place_remove)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,7 +225,6 @@ int main(void)
 		cmocka_unit_test(csv_without_meta_writes_nothing),
 		cmocka_unit_test(jsonl_keeps_lines_of_kinds_it_does_not_know),
 		PLACE_TEST(text_of_many_programs_and_losses_is_as_it_was_reviewed),
-		cmocka_unit_test(text_of_a_summary_that_knows_nothing_is_short),
 		cmocka_unit_test(format_is_found_by_its_whole_name),
 		cmocka_unit_test(format_is_found_by_the_extension_of_a_path),
 	};

@@ -1,50 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* What the samples and the losses of a run come to. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fixture.h"
-
-#define SECOND_NS 1000000000ULL
-
-static void add_sample(struct summary *s, uint64_t elapsed_ns, enum metric_id id, uint64_t value)
-{
-	struct sample smp = { .elapsed_ns = elapsed_ns };
-
-	sample_set(&smp, id, value);
-	summary_add_sample(s, &smp);
-}
-
-static void add_process(struct summary *s, const char *exe, uint64_t cpu_ns, uint64_t peak_bytes)
-{
-	struct process p = { .exe = exe, .rss_peak_bytes = peak_bytes, .has_rss_peak = peak_bytes };
-
-	p.value[M_cpu] = cpu_ns;
-	metric_put(&p.have, M_cpu);
-	assert_int_equal(summary_add_process(s, &p), 0);
-}
-
-/* Programs p0, p1, ... of one process each. */
-static void add_programs(struct summary *s, size_t n)
-{
-	char exe[32];
-
-	for (size_t i = 0; i < n; i++) {
-		snprintf(exe, sizeof(exe), "p%zu", i);
-		add_process(s, exe, 1, 0);
-	}
-}
-
-static uint64_t processes_of_all(const struct summary *s)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < s->nr_programs; i++)
-		n += s->programs[i].processes;
-	return n;
-}
+#include "summary_fixture.h"
 
 static void counters_keep_their_last_value(void **state)
 {
@@ -118,36 +80,6 @@ static void peak_of_memory_may_be_zero(void **state)
 	summary_done(&s);
 }
 
-static void peak_of_all_is_never_below_that_of_one_process(void **state)
-{
-	struct summary s = { 0 };
-
-	(void)state;
-	add_sample(&s, 1, M_rss, 10 * MIB);
-	add_process(&s, "/bin/short", 1, 90 * MIB);
-	summary_finish(&s);
-	assert_int_equal(s.rss_peak_bytes, 90 * MIB);
-	assert_int_equal(s.process_rss_peak_bytes, 90 * MIB);
-	summary_done(&s);
-}
-
-static void exactness_is_that_of_the_largest_process(void **state)
-{
-	struct process bound = { .has_rss_peak = true, .rss_peak_bytes = 9 };
-	struct process exact = { .has_rss_peak = true,
-				 .rss_peak_bytes = 8,
-				 .rss_peak_exact = true };
-	struct summary s = { 0 };
-
-	(void)state;
-	summary_add_process(&s, &bound);
-	summary_add_process(&s, &exact);
-	assert_int_equal(s.process_rss_peak_bytes, 9);
-	assert_false(s.process_rss_peak_exact);
-	assert_false(s.programs[0].rss_peak_exact);
-	summary_done(&s);
-}
-
 static void most_cores_are_remembered(void **state)
 {
 	struct summary s = { 0 };
@@ -188,77 +120,6 @@ static void mean_of_cores_does_not_overflow_after_decades_of_cpu_time(void **sta
 	(void)state;
 	add_sample(&s, decade_ns / 100, M_cpu, decade_ns);
 	assert_int_equal(summary_cores_mean(&s), 100000);
-	summary_done(&s);
-}
-
-static void processes_of_one_program_are_added_up(void **state)
-{
-	struct summary s = { 0 };
-
-	(void)state;
-	add_process(&s, "/bin/cc", 3, 10);
-	add_process(&s, "/bin/cc", 4, 30);
-	add_process(&s, "/bin/cc", 5, 20);
-	assert_int_equal(s.nr_programs, 1);
-	assert_int_equal(s.programs[0].processes, 3);
-	assert_int_equal(s.programs[0].value[M_cpu], 12);
-	assert_int_equal(s.programs[0].rss_peak_bytes, 30);
-	assert_false(metric_has(&s.programs[0].have, M_minflt));
-	summary_done(&s);
-}
-
-static void programs_that_are_not_known_are_one(void **state)
-{
-	struct summary s = { 0 };
-
-	(void)state;
-	add_process(&s, NULL, 3, 0);
-	add_process(&s, NULL, 4, 0);
-	assert_int_equal(s.nr_programs, 1);
-	assert_null(s.programs[0].exe);
-	assert_int_equal(s.programs[0].value[M_cpu], 7);
-	summary_done(&s);
-}
-
-static void programs_are_sorted_by_cpu_time_then_count_then_name(void **state)
-{
-	struct summary s = { 0 };
-
-	(void)state;
-	add_process(&s, "b", 1, 0);
-	add_process(&s, "a", 1, 0);
-	add_process(&s, "twice", 1, 0);
-	add_process(&s, "twice", 0, 0);
-	add_process(&s, "heavy", 9, 0);
-	summary_finish(&s);
-	assert_string_equal(s.programs[0].exe, "heavy");
-	assert_string_equal(s.programs[1].exe, "twice");
-	assert_string_equal(s.programs[2].exe, "a");
-	assert_string_equal(s.programs[3].exe, "b");
-	summary_done(&s);
-}
-
-static void too_many_programs_are_counted_together(void **state)
-{
-	struct summary s = { 0 };
-
-	(void)state;
-	add_programs(&s, MAX_PROGRAMS + 100);
-	assert_int_equal(s.nr_programs, MAX_PROGRAMS);
-	assert_null(s.programs[MAX_PROGRAMS - 1].exe);
-	assert_int_equal(s.programs[MAX_PROGRAMS - 1].processes, 101);
-	assert_int_equal(processes_of_all(&s), MAX_PROGRAMS + 100);
-	summary_done(&s);
-}
-
-static void known_program_is_still_found_among_too_many(void **state)
-{
-	struct summary s = { 0 };
-
-	(void)state;
-	add_programs(&s, MAX_PROGRAMS);
-	add_process(&s, "p0", 1, 0);
-	assert_int_equal(s.programs[0].processes, 2);
 	summary_done(&s);
 }
 
@@ -326,17 +187,10 @@ int main(void)
 		cmocka_unit_test(processes_are_the_forks_and_the_command),
 		cmocka_unit_test(peak_of_memory_is_the_first_of_the_largest_samples),
 		cmocka_unit_test(peak_of_memory_may_be_zero),
-		cmocka_unit_test(peak_of_all_is_never_below_that_of_one_process),
-		cmocka_unit_test(exactness_is_that_of_the_largest_process),
 		cmocka_unit_test(most_cores_are_remembered),
 		cmocka_unit_test(mean_of_cores_is_cpu_time_over_wall_time),
 		cmocka_unit_test(mean_of_cores_over_no_time_is_zero),
 		cmocka_unit_test(mean_of_cores_does_not_overflow_after_decades_of_cpu_time),
-		cmocka_unit_test(processes_of_one_program_are_added_up),
-		cmocka_unit_test(programs_that_are_not_known_are_one),
-		cmocka_unit_test(programs_are_sorted_by_cpu_time_then_count_then_name),
-		cmocka_unit_test(too_many_programs_are_counted_together),
-		cmocka_unit_test(known_program_is_still_found_among_too_many),
 		cmocka_unit_test(loss_makes_the_run_incomplete),
 		cmocka_unit_test(loss_of_nothing_is_none),
 		cmocka_unit_test(more_kinds_of_loss_than_fit_still_make_it_incomplete),

@@ -3,7 +3,7 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
-enum log_level { LOG_QUIET, LOG_NORMAL, LOG_VERBOSE };
+enum log_level { LOG_NORMAL, LOG_VERBOSE };
 
 void log_set_level(enum log_level level);
 

@@ -7,151 +7,9 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
-#define MAX_INTERVAL_SECONDS (7 * 24 * 3600.0)
-#define MAX_TASKS_LIMIT (1U << 22)
-#define NR_ROWS_MAX 32
-
-static int parse_interval(struct options *o, const char *text)
-{
-	char *end;
-	double v;
-
-	if ((!isdigit((unsigned char)*text) && *text != '.') || strpbrk(text, "xX"))
-		return -EINVAL; /* nor blanks, signs, "inf", hexadecimals */
-	v = strtod(text, &end);
-	if (!strcmp(end, "ms"))
-		v /= 1000;
-	else if (*end && strcmp(end, "s") != 0)
-		return -EINVAL;
-	if (!isfinite(v) || v > MAX_INTERVAL_SECONDS ||
-	    llround(v * 1e9) < (long long)MIN_INTERVAL_NS)
-		return -EINVAL;
-	o->interval_ns = (uint64_t)llround(v * 1e9);
-	return 0;
-}
-
-static int parse_output(struct options *o, const char *text)
-{
-	if (!*text || o->nr_outputs == MAX_OUTPUTS)
-		return -EINVAL;
-	o->output_text[o->nr_outputs++] = text;
-	return 0;
-}
-
-static int parse_format(struct options *o, const char *text)
-{
-	if (!sink_find(text, strlen(text)))
-		return -EINVAL;
-	o->format = text;
-	return 0;
-}
-
-static int parse_metrics(struct options *o, const char *text)
-{
-	const char *bad;
-	size_t length;
-
-	return metric_set_parse(&o->wanted, text, &bad, &length);
-}
-
-static int parse_user(struct options *o, const char *text)
-{
-	if (text && !*text)
-		return -EINVAL;
-	o->switch_user = true;
-	o->user = text;
-	return 0;
-}
-
-static int parse_wait(struct options *o, const char *text)
-{
-	if (strcmp(text, "tree") != 0 && strcmp(text, "command") != 0)
-		return -EINVAL;
-	o->wait_tree = !strcmp(text, "tree");
-	return 0;
-}
-
-static int parse_record_as(struct options *o, const char *text)
-{
-	if (strcmp(text, "root") != 0)
-		return -EINVAL;
-	o->record_as_root = true;
-	return 0;
-}
-
-static int parse_number(const char *text, unsigned long max, unsigned *number)
-{
-	char *end;
-	unsigned long v;
-
-	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (*end || errno || !v || v > max)
-		return -EINVAL;
-	*number = (unsigned)v;
-	return 0;
-}
-
-static int parse_max_tasks(struct options *o, const char *text)
-{
-	return parse_number(text, MAX_TASKS_LIMIT, &o->max_tasks);
-}
-
-static int parse_inject_misses(struct options *o, const char *text)
-{
-	return parse_number(text, 999, &o->inject_misses);
-}
-
-#define FLAG(field)                                                                                \
-	static int parse_##field(struct options *o, const char *text)                              \
-	{                                                                                          \
-		(void)text;                                                                        \
-		o->field = true;                                                                   \
-		return 0;                                                                          \
-	}
-FLAG(quiet)
-FLAG(verbose)
-FLAG(force)
-FLAG(no_args)
-FLAG(exact_peak)
-FLAG(help)
-FLAG(version)
-
-/* clang-format off */
-static const struct option_row rows[] = {
-	{ "interval", 'i', "TIME", false, "Time between samples: 1, 0.1, 10ms (default 1, at least 10ms)", parse_interval },
-	{ "output", 'o', "[FORMAT:]PATH", false, "Write the run to PATH (- for stdout); may be repeated", parse_output },
-	{ "format", 'f', "FORMAT", false, "Format of outputs that name none: text, jsonl, csv", parse_format },
-	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", parse_metrics },
-	{ "force", 0, NULL, false, "Replace output files that exist", parse_force },
-	{ "quiet", 'q', NULL, false, "No summary on stderr", parse_quiet },
-	{ "verbose", 'v', NULL, false, "Say what bpfmon does", parse_verbose },
-	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", parse_no_args },
-	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", parse_wait },
-	{ "user", 0, "NAME", true, "Run the command as NAME (default: who called sudo)", parse_user },
-	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", parse_record_as },
-	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", parse_exact_peak },
-	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192, more where many run)", parse_max_tasks },
-	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", parse_inject_misses },
-	{ "help", 'h', NULL, false, "Show this help", parse_help },
-	{ "version", 'V', NULL, false, "Show the version", parse_version },
-};
-/* clang-format on */
-#define NR_ROWS (sizeof(rows) / sizeof(*rows))
-_Static_assert(NR_ROWS < NR_ROWS_MAX, "room for the rows");
-
-const struct option_row *options_row(size_t i)
-{
-	return i < NR_ROWS ? &rows[i] : NULL;
-}
 
 static int apply(struct options *o, const struct option_row *row, const char *text,
 		 const char *shown_as)
@@ -165,56 +23,61 @@ static int apply(struct options *o, const struct option_row *row, const char *te
 /* BPFMON_INTERVAL and so on: what the command line says comes later and wins. */
 static int parse_environment(struct options *o)
 {
-	for (size_t i = 0; i < NR_ROWS; i++) {
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = options_row(i)); i++) {
 		char name[64] = "BPFMON_";
 		size_t n = strlen(name);
 		const char *text;
 		int err;
 
-		for (const char *c = rows[i].name; *c; c++)
+		for (const char *c = row->name; *c; c++)
 			name[n++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
 		text = getenv(name);
-		if (!text || !*text || rows[i].parse == parse_help ||
-		    rows[i].parse == parse_version)
+		if (!text || !*text || (!row->argument && strcmp(text, "0") == 0))
 			continue;
-		if (!rows[i].argument && strcmp(text, "0") == 0)
-			continue;
-		err = apply(o, &rows[i], text, name);
+		err = apply(o, row, text, name);
 		if (err)
 			return err;
 	}
+	o->help = o->version = false; /* BPFMON_VERSION may be the name of a release */
 	return 0;
 }
 
 static void getopt_tables(char *letters, struct option *longs)
 {
+	const struct option_row *row;
+	size_t i;
+
 	*letters++ = '+'; /* the first word that is no option begins the command */
 	*letters++ = ':';
-	for (size_t i = 0; i < NR_ROWS; i++) {
+	for (i = 0; (row = options_row(i)); i++) {
 		longs[i] = (struct option){
-			.name = rows[i].name,
-			.has_arg = !rows[i].argument              ? no_argument
-				   : rows[i].argument_is_optional ? optional_argument
-								  : required_argument,
+			.name = row->name,
+			.has_arg = !row->argument              ? no_argument
+				   : row->argument_is_optional ? optional_argument
+							       : required_argument,
 			.val = 256 + (int)i,
 		};
-		if (!rows[i].key)
+		if (!row->key)
 			continue;
-		*letters++ = rows[i].key;
-		if (rows[i].argument)
+		*letters++ = row->key;
+		if (row->argument)
 			*letters++ = ':';
 	}
 	*letters = '\0';
-	longs[NR_ROWS] = (struct option){ 0 };
+	longs[i] = (struct option){ 0 };
 }
 
 static const struct option_row *row_of(int found)
 {
+	const struct option_row *row;
+
 	if (found >= 256)
-		return &rows[found - 256];
-	for (size_t i = 0; i < NR_ROWS; i++)
-		if (rows[i].key == found)
-			return &rows[i];
+		return options_row((size_t)found - 256);
+	for (size_t i = 0; (row = options_row(i)); i++)
+		if (row->key == found)
+			return row;
 	return NULL;
 }
 
@@ -226,8 +89,8 @@ static int usage(const char *what, const char *text)
 
 static int parse_line(struct options *o, int argc, char **argv)
 {
-	char letters[NR_ROWS_MAX * 2 + 3], name[64];
-	struct option longs[NR_ROWS_MAX];
+	char letters[MAX_OPTIONS * 2 + 3], name[64];
+	struct option longs[MAX_OPTIONS + 1];
 	int found;
 
 	getopt_tables(letters, longs);
@@ -274,19 +137,20 @@ static int resolve_outputs(struct options *o)
 		if (!*out->path)
 			return usage("a path is missing in --output", text);
 	}
-	if (o->format && !o->nr_outputs) {
-		log_error("--format says how, but no --output says where; try -o run.%s",
-			  o->format);
-		return -EINVAL;
-	}
 	return 0;
 }
 
 int options_parse(struct options *o, int argc, char **argv)
 {
+	const char *default_format;
+
 	*o = (struct options){ .interval_ns = NSEC_PER_SEC };
 	metric_set_all(&o->wanted);
-	if (parse_environment(o) || parse_line(o, argc, argv))
+	if (parse_environment(o))
+		return -EINVAL;
+	default_format = o->format;
+	o->outputs_are_defaults = o->nr_outputs > 0;
+	if (parse_line(o, argc, argv))
 		return -EINVAL;
 	if (o->help || o->version) {
 		o->command = NULL;
@@ -296,25 +160,32 @@ int options_parse(struct options *o, int argc, char **argv)
 		log_error("no command was given; try: bpfmon -- sleep 1");
 		return -EINVAL;
 	}
+	if (o->format != default_format && !o->nr_outputs) { /* a default may have no use */
+		log_error("--format says how, but no --output says where; try -o run.%s",
+			  o->format);
+		return -EINVAL;
+	}
 	return resolve_outputs(o);
 }
 
 void options_help(void)
 {
+	const struct option_row *row;
+
 	puts("Usage: bpfmon [OPTIONS] -- COMMAND [ARG...]\n"
 	     "       bpfmon check      what this machine offers\n"
 	     "       bpfmon metrics    what is measured\n\n"
 	     "Runs COMMAND and accounts for every process it causes to exist.\n");
-	for (size_t i = 0; i < NR_ROWS; i++) {
+	for (size_t i = 0; (row = options_row(i)); i++) {
 		char left[64];
-		int n = rows[i].key ? snprintf(left, sizeof(left), "-%c, ", rows[i].key)
-				    : snprintf(left, sizeof(left), "    ");
+		int n = row->key ? snprintf(left, sizeof(left), "-%c, ", row->key)
+				 : snprintf(left, sizeof(left), "    ");
 
-		n += snprintf(left + n, sizeof(left) - (size_t)n, "--%s", rows[i].name);
-		if (rows[i].argument)
+		n += snprintf(left + n, sizeof(left) - (size_t)n, "--%s", row->name);
+		if (row->argument)
 			snprintf(left + n, sizeof(left) - (size_t)n,
-				 rows[i].argument_is_optional ? "[=%s]" : " %s", rows[i].argument);
-		printf("  %-30s %s\n", left, rows[i].help);
+				 row->argument_is_optional ? "[=%s]" : " %s", row->argument);
+		printf("  %-30s %s\n", left, row->help);
 	}
 	puts("\nEvery option has an environment variable: BPFMON_INTERVAL, BPFMON_NO_ARGS=1, ...\n"
 	     "Exit status: the command's; 125 bpfmon failed, 126 not executable, 127 not found.");

@@ -6,12 +6,15 @@
 #include "model/metric.h"
 #include "record/recorder.h"
 
+#define MAX_OPTIONS 32
+
 struct options {
 	uint64_t interval_ns;
 	struct recorder_output outputs[MAX_OUTPUTS];
 	const char *output_text[MAX_OUTPUTS]; /* as given, resolved when all options are known */
 	size_t nr_outputs;
-	const char *format; /* of outputs that name none */
+	bool outputs_are_defaults; /* of the environment */
+	const char *format;        /* of outputs that name none */
 	struct metric_set wanted;
 	bool quiet, verbose, force, no_args, exact_peak, wait_tree, record_as_root;
 	bool switch_user;

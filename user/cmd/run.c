@@ -15,19 +15,11 @@
 /* The collector shows the summary when the recorder is gone. */
 static void show_on_stderr(const struct summary *s, void *context)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *f = open_memstream(&text, &length);
-	ssize_t n;
+	char *text = summary_text(s);
+	ssize_t n = text ? write(STDERR_FILENO, text, strlen(text)) : 0;
 
 	(void)context;
-	if (!f)
-		return;
-	summary_text(f, s);
-	if (!fclose(f)) {
-		n = write(STDERR_FILENO, text, length);
-		(void)n; /* there is nobody left to tell */
-	}
+	(void)n; /* there is nobody left to tell */
 	free(text);
 }
 
@@ -98,6 +90,7 @@ int cmd_run(int argc, char **argv)
 	l.collector.tracker.inject_misses = o.inject_misses;
 	memcpy(l.recorder.outputs, o.outputs, sizeof(o.outputs));
 	l.recorder.nr_outputs = o.nr_outputs;
+	l.recorder.outputs_are_defaults = o.outputs_are_defaults;
 	l.recorder.force = o.force;
 	l.recorder.quiet = o.quiet;
 	l.recorder.as_user = l.record_as ? caller.name : NULL;

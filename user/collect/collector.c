@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/control.h"
+#include "base/log.h"
 #include "base/privilege.h"
 #include "collect/session.h"
 #include "wire/writer.h"
@@ -144,11 +145,22 @@ static bool wait_for_start(const struct collector_options *o, uint64_t *when_ns)
 	return true;
 }
 
+static void tell(const struct session *s, uint64_t took_ns)
+{
+	log_info("the programs in the kernel are loaded and attached after %.1f ms; room for %u "
+		 "tasks",
+		 (double)took_ns / NSEC_PER_MSEC, tracker_max_tasks(&s->tracker));
+	for (int i = 0; i < NR_METRICS; i++)
+		if (s->run->unusable[i])
+			log_info("%s is not available: %s", metric_get((enum metric_id)i)->key,
+				 s->run->unusable[i]);
+}
+
 int collector_run(const struct collector_options *o)
 {
 	struct session s;
 	char why[512] = "";
-	uint64_t start_ns;
+	uint64_t start_ns, now = clock_ns(CLOCK_MONOTONIC);
 	int err = session_open(&s, o, why, sizeof(why));
 
 	if (err) {
@@ -156,6 +168,7 @@ int collector_run(const struct collector_options *o)
 		session_done(&s);
 		return err;
 	}
+	tell(&s, clock_ns(CLOCK_MONOTONIC) - now);
 	privilege_drop(&s);
 	control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 	if (wait_for_start(o, &start_ns)) {

@@ -5,15 +5,14 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "launch/roles.h"
 #include "launch/signals.h"
-#include "launch/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 #define ECHO_NS (50 * NSEC_PER_MSEC)
@@ -21,16 +20,10 @@
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 
-struct role {
-	const char *name;
-	pid_t pid; /* 0: has ended */
-	int control_fd;
-};
-
 struct launcher {
 	struct launch_options *options;
 	struct spawn command;
-	struct role collector, recorder;
+	struct roles roles;
 	int signal_fd;
 	bool command_ended;
 	int command_status;
@@ -55,122 +48,6 @@ static int plug_standard_descriptors(bool *stdout_is_closed)
 	return 0;
 }
 
-/* A role has a session of its own: what the terminal sends is for the command. */
-static void become_role(const sigset_t *mask)
-{
-	static const int ignored[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
-				       SIGPIPE, SIGUSR1, SIGUSR2, SIGXFSZ };
-
-	setsid();
-	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	sigprocmask(SIG_SETMASK, mask, NULL);
-}
-
-static void close_all(const int *fds, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		close(fds[i]);
-}
-
-static void run_recorder(struct launcher *l, int control_fd, int stream_fd)
-{
-	const uint64_t files = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_DAC_READ_SEARCH |
-			       1ULL << CAP_FOWNER | 1ULL << CAP_CHOWN;
-	struct recorder_options *o = &l->options->recorder;
-	int err = 0;
-
-	if (l->options->record_as)
-		err = user_become(l->options->record_as);
-	if (!err) /* root's files are root's to write, nothing else */
-		err = privilege_keep(l->options->record_as ? 0 : files);
-	if (err) {
-		control_send(control_fd, CONTROL_FAILED, err, 0,
-			     "the recorder could not give up its privileges");
-		_exit(1);
-	}
-	o->control_fd = control_fd;
-	o->stream_fd = stream_fd;
-	_exit(recorder_run(o) ? 1 : 0);
-}
-
-static void run_collector(struct launcher *l, int control_fd, int stream_fd)
-{
-	struct collector_options *o = &l->options->collector;
-
-	o->control_fd = control_fd;
-	o->stream_fd = stream_fd;
-	o->command = l->command.pid;
-	o->recorder = l->recorder.pid;
-	_exit(collector_run(o) ? 1 : 0);
-}
-
-static int fork_roles(struct launcher *l, const sigset_t *mask)
-{
-	int c[2], r[2], stream[2];
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c) ||
-	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, r) ||
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream))
-		return -errno;
-	l->recorder.pid = fork();
-	if (!l->recorder.pid) {
-		become_role(mask);
-		close_all((int[]){ c[0], c[1], r[0], stream[0], l->signal_fd, l->command.go_fd,
-				   l->command.status_fd },
-			  7);
-		run_recorder(l, r[1], stream[1]);
-	}
-	if (l->recorder.pid < 0)
-		return -errno;
-	l->collector.pid = fork();
-	if (!l->collector.pid) {
-		become_role(mask);
-		close_all((int[]){ c[0], r[0], r[1], stream[1], l->signal_fd, l->command.go_fd,
-				   l->command.status_fd },
-			  7);
-		run_collector(l, c[1], stream[0]);
-	}
-	close_all((int[]){ c[1], r[1], stream[0], stream[1] }, 4);
-	l->collector.control_fd = c[0];
-	l->recorder.control_fd = r[0];
-	return l->collector.pid < 0 ? -errno : 0;
-}
-
-/* Waits for a role's word that it may begin. */
-static int wait_until_ready(const struct role *role)
-{
-	struct control m;
-
-	if (control_receive(role->control_fd, &m) != 1) {
-		log_error("the %s ended before it was ready; nothing was run", role->name);
-		return -ECHILD;
-	}
-	if (m.type == CONTROL_READY)
-		return 0;
-	log_error("%s", m.text);
-	return m.value ? m.value : -EIO;
-}
-
-static void role_reap(struct role *role)
-{
-	if (!role->pid)
-		return;
-	close(role->control_fd);
-	role->control_fd = -1;
-	while (waitpid(role->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	role->pid = 0;
-}
-
-static void role_ended(struct role *role, int status)
-{
-	role->pid = 0;
-	if (WIFSIGNALED(status))
-		log_warn("the %s was killed by signal %d; the account is incomplete, %s",
-			 role->name, WTERMSIG(status), "the command goes on");
-}
-
 /* The command has stopped or has been continued; or some child has ended. */
 static void reap(struct launcher *l)
 {
@@ -184,13 +61,13 @@ static void reap(struct launcher *l)
 		} else if (pid == l->command.pid) {
 			l->command_ended = true;
 			l->command_status = status;
-			control_send(l->collector.control_fd, CONTROL_ENDED, status, 0, NULL);
+			control_send(l->roles.collector.control_fd, CONTROL_ENDED, status, 0, NULL);
 		} else if (WIFSTOPPED(status)) {
 			continue; /* a role that somebody has stopped */
-		} else if (pid == l->collector.pid) {
-			role_ended(&l->collector, status);
-		} else if (pid == l->recorder.pid) {
-			role_ended(&l->recorder, status);
+		} else if (pid == l->roles.collector.pid) {
+			role_ended(&l->roles.collector, status);
+		} else if (pid == l->roles.recorder.pid) {
+			role_ended(&l->roles.recorder, status);
 		}
 	}
 }
@@ -198,7 +75,7 @@ static void reap(struct launcher *l)
 static void detach(struct launcher *l)
 {
 	l->is_detached = true;
-	control_send(l->collector.control_fd, CONTROL_STOP, 0, 0, NULL);
+	control_send(l->roles.collector.control_fd, CONTROL_STOP, 0, 0, NULL);
 }
 
 /* timeout(1) and others signal their child and at once the whole group: that is one word. */
@@ -240,7 +117,8 @@ static bool is_over(const struct launcher *l)
 {
 	if (l->terminations >= 3)
 		return true;
-	return (l->command_ended || l->is_detached) && !l->collector.pid && !l->recorder.pid;
+	return (l->command_ended || l->is_detached) && !l->roles.collector.pid &&
+	       !l->roles.recorder.pid;
 }
 
 static void attend(struct launcher *l)
@@ -279,14 +157,18 @@ static int start(struct launcher *l)
 	uint64_t now;
 	int err;
 
-	if (wait_until_ready(&l->recorder) || wait_until_ready(&l->collector)) {
+	if (role_wait_until_ready(&l->roles.recorder) ||
+	    role_wait_until_ready(&l->roles.collector)) {
 		spawn_cancel(&l->command);
 		return EXIT_BPFMON;
 	}
+	log_info("the command is process %d%s%s", l->command.pid,
+		 l->options->run_as ? ", of user " : "",
+		 l->options->run_as ? l->options->run_as->name : "");
 	now = clock_ns(CLOCK_MONOTONIC);
 	err = spawn_exec(&l->command, &step);
 	if (!err) {
-		control_send(l->collector.control_fd, CONTROL_START, 0, now, NULL);
+		control_send(l->roles.collector.control_fd, CONTROL_START, 0, now, NULL);
 		return 0;
 	}
 	while (waitpid(l->command.pid, NULL, 0) < 0 && errno == EINTR)
@@ -297,11 +179,7 @@ static int start(struct launcher *l)
 
 int launch(struct launch_options *o)
 {
-	struct launcher l = {
-		.options = o,
-		.collector = { .name = "collector", .control_fd = -1 },
-		.recorder = { .name = "recorder", .control_fd = -1 },
-	};
+	struct launcher l = { .options = o };
 	struct sigaction children = { .sa_handler = SIG_DFL }, inherited;
 	sigset_t mask;
 	int err = plug_standard_descriptors(&o->recorder.stdout_is_closed), code;
@@ -318,7 +196,7 @@ int launch(struct launch_options *o)
 		log_error("cannot prepare the command's process: %s", strerror(-err));
 		return EXIT_BPFMON;
 	}
-	err = fork_roles(&l, &mask);
+	err = roles_fork(&l.roles, o, &l.command, l.signal_fd, &mask);
 	if (err) {
 		log_error("cannot start collector and recorder: %s", strerror(-err));
 		spawn_cancel(&l.command);
@@ -328,8 +206,8 @@ int launch(struct launch_options *o)
 		code = start(&l);
 	}
 	if (code) {
-		role_reap(&l.collector);
-		role_reap(&l.recorder);
+		role_reap(&l.roles.collector);
+		role_reap(&l.roles.recorder);
 		return code;
 	}
 	attend(&l);

@@ -9,6 +9,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Tells others that we write the file, until @fd is closed; where the file system knows locks. */
+static void mark(int fd, short lock)
+{
+	struct flock all = { .l_type = lock, .l_whence = SEEK_SET };
+
+	fcntl(fd, F_OFD_SETLK, &all);
+}
+
+static bool is_marked(int fd)
+{
+	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	return !fcntl(fd, F_OFD_GETLK, &all) && all.l_type != F_UNLCK;
+}
+
+static void close_old(struct output *o)
+{
+	if (o->old_fd >= 0)
+		close(o->old_fd);
+	o->old_fd = -1;
+}
+
 static int open_temporary(struct output *o)
 {
 	mode_t mask = umask(0);
@@ -30,14 +52,35 @@ static int open_temporary(struct output *o)
 		return err;
 	}
 	fchmod(o->fd, 0666 & ~mask);
+	mark(o->fd, F_WRLCK);
 	return 0;
+}
+
+/* Marks the old file, too: others are to find it before the new one has its name. */
+static int replace(struct output *o, bool force)
+{
+	int err;
+
+	o->old_fd = open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (is_marked(o->old_fd)) {
+		err = -EALREADY;
+	} else if (!force) {
+		err = -EEXIST;
+	} else {
+		o->is_ours = o->is_regular = true;
+		mark(o->old_fd, F_RDLCK);
+		err = open_temporary(o);
+	}
+	if (err)
+		close_old(o);
+	return err;
 }
 
 int output_open(struct output *o, const char *path, bool force)
 {
 	struct stat st;
 
-	*o = (struct output){ .fd = -1, .path = path };
+	*o = (struct output){ .fd = -1, .old_fd = -1, .path = path };
 	if (!strcmp(path, "-")) {
 		output_open_fd(o, STDOUT_FILENO);
 		return fcntl(o->fd, F_GETFL) < 0 ? -errno : 0;
@@ -45,6 +88,7 @@ int output_open(struct output *o, const char *path, bool force)
 	o->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
 	if (o->fd >= 0) {
 		o->is_ours = o->is_regular = true;
+		mark(o->fd, F_WRLCK);
 		return 0;
 	}
 	if (errno != EEXIST)
@@ -54,15 +98,12 @@ int output_open(struct output *o, const char *path, bool force)
 		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		return o->fd < 0 ? -errno : 0;
 	}
-	if (!force)
-		return -EEXIST;
-	o->is_ours = o->is_regular = true;
-	return open_temporary(o);
+	return replace(o, force);
 }
 
 void output_open_fd(struct output *o, int fd)
 {
-	*o = (struct output){ .fd = fd, .path = "-" };
+	*o = (struct output){ .fd = fd, .old_fd = -1, .path = "-" };
 }
 
 int output_commit(struct output *o)
@@ -77,6 +118,7 @@ int output_commit(struct output *o)
 		unlink(o->temporary);
 		o->error = -err;
 	}
+	close_old(o);
 	free(o->temporary);
 	o->temporary = NULL;
 	return err;
@@ -149,9 +191,10 @@ int output_close(struct output *o)
 		err = -errno;
 	if (o->is_ours)
 		unlink(o->temporary ? o->temporary : o->path);
+	close_old(o);
 	free(o->temporary);
 	free(o->target);
 	free(o->buffer);
-	*o = (struct output){ .fd = -1 };
+	*o = (struct output){ .fd = -1, .old_fd = -1 };
 	return err;
 }

@@ -9,6 +9,7 @@
 
 struct output {
 	int fd;
+	int old_fd;       /* of the file that is replaced, until output_commit(); or -1 */
 	const char *path; /* not owned; "-": stdout */
 	char *target;     /* owned; what is replaced, links followed */
 	char *temporary;  /* owned; its name until output_commit() */
@@ -23,7 +24,8 @@ struct output {
 
 /*
  * Opens @path for writing. An existing regular file is refused (-EEXIST) unless @force; then a
- * temporary file beside it takes its place at output_commit().
+ * temporary file beside it takes its place at output_commit(). One that is being written, by
+ * another bpfmon or as another output of ours, is refused in any case (-EALREADY).
  */
 int output_open(struct output *o, const char *path, bool force);
 /* An open descriptor, which stays open. */

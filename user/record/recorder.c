@@ -29,6 +29,11 @@ static void refuse(const struct recorder_options *o, const char *path, int err)
 
 	if (err == -EBADF && !strcmp(path, "-"))
 		snprintf(why, sizeof(why), "cannot write to stdout (-o -): it is closed");
+	else if (err == -EALREADY)
+		snprintf(why, sizeof(why),
+			 "'%s' is being written already, by another bpfmon or another output of "
+			 "this one",
+			 path);
 	else if (err == -EEXIST)
 		snprintf(why, sizeof(why),
 			 "'%s' exists and is not overwritten; --force replaces it", path);
@@ -48,12 +53,20 @@ static int open_sinks(struct recorder *r, const struct recorder_options *o)
 		bool is_closed = o->stdout_is_closed && !strcmp(o->outputs[i].path, "-");
 		int err = is_closed ? -EBADF : output_open(&s->out, o->outputs[i].path, o->force);
 
+		if (err == -EALREADY && o->outputs_are_defaults) {
+			log_warn("BPFMON_OUTPUT: '%s' is being written by another bpfmon; "
+				 "this run is not kept there, and -o would name another",
+				 o->outputs[i].path);
+			continue;
+		}
 		if (err) {
 			refuse(o, o->outputs[i].path, err);
 			return err;
 		}
 		s->ops = o->outputs[i].format;
 		r->nr_sinks++;
+		log_info("the run goes to '%s' as %s%s%s", o->outputs[i].path, s->ops->name,
+			 o->as_user ? ", written by user " : "", o->as_user ? o->as_user : "");
 	}
 	if (!o->quiet) {
 		struct sink *s = &r->sinks[r->nr_sinks++];

@@ -15,6 +15,7 @@ struct recorder_output {
 struct recorder_options {
 	struct recorder_output outputs[MAX_OUTPUTS];
 	size_t nr_outputs;
+	bool outputs_are_defaults; /* of the environment: one that is being written is left out */
 	bool force;
 	bool quiet;            /* no summary on stderr */
 	bool stdout_is_closed; /* what is there now is a plug of ours */

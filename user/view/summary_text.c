@@ -4,6 +4,8 @@
 #include "view/format.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PROGRAMS_SHOWN 10
@@ -178,6 +180,14 @@ struct columns {
 	bool cpu, peak, io;
 };
 
+/* What was not read of the program is "-", not zero. */
+static void program_bytes(FILE *f, const struct program *p, enum metric_id id)
+{
+	char a[FORMAT_BYTES];
+
+	fprintf(f, " %10s", metric_has(&p->have, id) ? format_bytes(a, p->value[id]) : "-");
+}
+
 static void program_row(FILE *f, const struct program *p, const char *name,
 			const struct columns *show)
 {
@@ -188,12 +198,13 @@ static void program_row(FILE *f, const struct program *p, const char *name,
 		fputc(' ', f);
 	fprintf(f, " %9s", format_count(a, p->processes));
 	if (show->cpu)
-		fprintf(f, " %11s", format_seconds(a, p->value[M_cpu]));
+		fprintf(f, " %11s",
+			metric_has(&p->have, M_cpu) ? format_seconds(a, p->value[M_cpu]) : "-");
 	if (show->peak)
 		fprintf(f, " %10s", p->has_rss_peak ? format_bytes(a, p->rss_peak_bytes) : "-");
 	if (show->io) {
-		fprintf(f, " %10s", format_bytes(a, p->value[M_read]));
-		fprintf(f, " %10s", format_bytes(a, p->value[M_write]));
+		program_bytes(f, p, M_read);
+		program_bytes(f, p, M_write);
 	}
 	fputc('\n', f);
 }
@@ -201,8 +212,12 @@ static void program_row(FILE *f, const struct program *p, const char *name,
 static void fold(struct program *all, const struct program *p)
 {
 	all->processes += p->processes;
-	for (int i = 0; i < NR_METRICS; i++)
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!metric_has(&p->have, (enum metric_id)i))
+			continue;
 		all->value[i] += p->value[i];
+		metric_put(&all->have, (enum metric_id)i);
+	}
 	if (p->has_rss_peak && p->rss_peak_bytes >= all->rss_peak_bytes) {
 		all->has_rss_peak = true;
 		all->rss_peak_bytes = p->rss_peak_bytes;
@@ -260,8 +275,14 @@ static void foot(FILE *f, const struct summary *s)
 		format_bytes(d, s->map_bytes));
 }
 
-void summary_text(FILE *f, const struct summary *s)
+char *summary_text(const struct summary *s)
 {
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
 	head(f, s);
 	oom(f, s);
 	cpu(f, s);
@@ -270,4 +291,8 @@ void summary_text(FILE *f, const struct summary *s)
 	processes(f, s);
 	programs(f, s);
 	foot(f, s);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
 }

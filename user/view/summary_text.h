@@ -5,9 +5,7 @@
 
 #include "model/summary.h"
 
-#include <stdio.h>
-
-/* Ten programs, the heaviest first, and "others". */
-void summary_text(FILE *f, const struct summary *s);
+/* To be freed; NULL without memory. Ten programs, the heaviest first, and "others". */
+char *summary_text(const struct summary *s);
 
 #endif

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "wire/reader.h"
 
+#include "wire/exact.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define DOUBLE_IS_EXACT (1ULL << 51) /* below it llround() gives back what was written */
 
 static uint64_t scaled(const json_t *v, unsigned decimals)
 {
@@ -221,6 +225,35 @@ static void read_summary(struct line *l, json_t *o)
 	read_self(s, json_object_get(o, "self"));
 }
 
+/* What a double was too coarse for, read once more. */
+static void refine(uint64_t *v, const char *key, unsigned decimals, const char *text, size_t length)
+{
+	if (decimals && *v >= DOUBLE_IS_EXACT)
+		exact_decimal(text, length, key, decimals, v);
+}
+
+static void refine_metrics(uint64_t *values, const struct metric_set *have, const char *text,
+			   size_t length)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(have, (enum metric_id)i))
+			refine(&values[i], metric_get((enum metric_id)i)->key,
+			       metric_decimals((enum metric_id)i), text, length);
+}
+
+static void refine_line(struct line *l, const char *text, size_t length)
+{
+	if (l->kind == LINE_SAMPLE) {
+		refine(&l->sample.elapsed_ns, "elapsed_seconds", 9, text, length);
+		refine_metrics(l->sample.value, &l->sample.have, text, length);
+	} else if (l->kind == LINE_PROCESS) {
+		refine_metrics(l->process.value, &l->process.have, text, length);
+	} else if (l->kind == LINE_SUMMARY) {
+		refine(&l->summary.wall_ns, "wall_seconds", 9, text, length);
+		refine_metrics(l->summary.total.value, &l->summary.total.have, text, length);
+	}
+}
+
 int line_read(struct line *l, const char *text, size_t length)
 {
 	static const struct {
@@ -253,6 +286,7 @@ int line_read(struct line *l, const char *text, size_t length)
 		if (kinds[i].read)
 			kinds[i].read(l, o);
 	}
+	refine_line(l, text, length);
 	return 0;
 }
 

@@ -5,18 +5,14 @@
 #include "view/summary_text.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void text_end(struct sink *s, const struct summary *total)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *f = open_memstream(&text, &length);
+	char *text = summary_text(total);
 
-	if (!f)
-		return;
-	summary_text(f, total);
-	if (!fclose(f))
-		output_put(&s->out, text, length);
+	if (text)
+		output_put(&s->out, text, strlen(text));
 	free(text);
 }
 

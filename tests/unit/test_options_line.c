@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Where the options end and the command begins, and words that are no options. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "options_fixture.h"
+
+static void help_and_version_need_no_command(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "--help");
+	assert_true(o.help);
+	assert_parsed(&o, "-V");
+	assert_true(o.version);
+	assert_null(o.command);
+}
+
+static void command_is_never_parsed(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "-q", "--", "ls", "-v", "--", "--help");
+	assert_string_equal(o.command[0], "ls");
+	assert_string_equal(o.command[1], "-v");
+	assert_string_equal(o.command[2], "--");
+	assert_string_equal(o.command[3], "--help");
+	assert_null(o.command[4]);
+	assert_false(o.verbose || o.help);
+}
+
+static void first_word_that_is_no_option_begins_the_command(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "ls", "-v", "--force");
+	assert_string_equal(o.command[0], "ls");
+	assert_false(o.verbose || o.force);
+}
+
+static void no_command_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("no command", "-q");
+	assert_refused("no command", "--");
+	assert_refused("no command", "-q", "--");
+}
+
+static void unknown_options_are_refused_and_named(void **state)
+{
+	(void)state;
+	assert_refused("'--nonsense'", "--nonsense", "true");
+	assert_refused("'--nonsense=3'", "--nonsense=3", "true");
+	assert_refused("'-x'", "-x", "true");
+}
+
+static void options_that_could_be_two_are_refused(void **state)
+{
+	(void)state;
+	assert_refused("'--in'", "--in", "1", "true");
+}
+
+static void missing_and_superfluous_values_are_refused(void **state)
+{
+	(void)state;
+	assert_refused("'-i'", "-i");
+	assert_refused("'--output'", "--output");
+	assert_refused("'--quiet=3'", "--quiet=3", "true");
+}
+
+/* The last test: after it getopt stands in the middle of a word, which only optind = 0 forgets. */
+static void unknown_letter_among_others_is_refused_and_named(void **state)
+{
+	(void)state;
+	assert_refused("'-x'", "-qxv", "true");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		OPTIONS_TEST(help_and_version_need_no_command),
+		OPTIONS_TEST(command_is_never_parsed),
+		OPTIONS_TEST(first_word_that_is_no_option_begins_the_command),
+		OPTIONS_TEST(no_command_is_refused),
+		OPTIONS_TEST(unknown_options_are_refused_and_named),
+		OPTIONS_TEST(options_that_could_be_two_are_refused),
+		OPTIONS_TEST(missing_and_superfluous_values_are_refused),
+		OPTIONS_TEST(unknown_letter_among_others_is_refused_and_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Where the run goes, and in which format. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "options_fixture.h"
+
+static void assert_output(const char *text, const struct sink_ops *format, const char *path)
+{
+	struct options o;
+
+	assert_parsed(&o, "-o", (char *)text, "true");
+	assert_int_equal(o.nr_outputs, 1);
+	assert_ptr_equal(o.outputs[0].format, format);
+	assert_string_equal(o.outputs[0].path, path);
+}
+
+static void format_before_the_colon_wins(void **state)
+{
+	(void)state;
+	assert_output("csv:run.jsonl", &csv_sink, "run.jsonl");
+	assert_output("text:-", &text_sink, "-");
+	assert_output("jsonl:a:b", &jsonl_sink, "a:b");
+}
+
+static void colon_after_no_format_belongs_to_the_path(void **state)
+{
+	(void)state;
+	assert_output("c:/run.csv", &csv_sink, "c:/run.csv");
+	assert_output("json:x", &jsonl_sink, "json:x");
+	assert_output(":x", &jsonl_sink, ":x");
+}
+
+static void extension_means_a_format(void **state)
+{
+	(void)state;
+	assert_output("run.csv", &csv_sink, "run.csv");
+	assert_output("run.txt", &text_sink, "run.txt");
+	assert_output("run.jsonl", &jsonl_sink, "run.jsonl");
+}
+
+static void output_that_tells_nothing_is_jsonl(void **state)
+{
+	(void)state;
+	assert_output("run", &jsonl_sink, "run");
+	assert_output("-", &jsonl_sink, "-");
+}
+
+static void format_option_is_before_the_extension(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "-o", "run.txt", "-o", "jsonl:b", "-f", "csv", "true");
+	assert_ptr_equal(o.outputs[0].format, &csv_sink);
+	assert_ptr_equal(o.outputs[1].format, &jsonl_sink);
+}
+
+static void formats_that_do_not_exist_are_refused(void **state)
+{
+	(void)state;
+	assert_refused("--format does not take 'xml'", "-f", "xml", "-o", "x", "true");
+}
+
+static void format_without_output_says_what_to_do(void **state)
+{
+	(void)state;
+	assert_refused("-o run.csv", "--format=csv", "true");
+}
+
+static void output_without_a_path_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("csv:", "-o", "csv:", "true");
+	assert_refused("--output", "-o", "", "true");
+}
+
+static void sixteen_outputs_fit_and_one_more_is_refused(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "-oa", "-ob", "-oc", "-od", "-oe", "-of", "-og", "-oh", "-oi", "-oj",
+		      "-ok", "-ol", "-om", "-on", "-oo", "-op", "true");
+	assert_int_equal(o.nr_outputs, MAX_OUTPUTS);
+	assert_refused("'q'", "-oa", "-ob", "-oc", "-od", "-oe", "-of", "-og", "-oh", "-oi", "-oj",
+		       "-ok", "-ol", "-om", "-on", "-oo", "-op", "-oq", "true");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		OPTIONS_TEST(format_before_the_colon_wins),
+		OPTIONS_TEST(colon_after_no_format_belongs_to_the_path),
+		OPTIONS_TEST(extension_means_a_format),
+		OPTIONS_TEST(output_that_tells_nothing_is_jsonl),
+		OPTIONS_TEST(format_option_is_before_the_extension),
+		OPTIONS_TEST(formats_that_do_not_exist_are_refused),
+		OPTIONS_TEST(format_without_output_says_what_to_do),
+		OPTIONS_TEST(output_without_a_path_is_refused),
+		OPTIONS_TEST(sixteen_outputs_fit_and_one_more_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The summary for people, line by line; as a whole it is in tests/data/golden/. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "view/summary_text.h"
+
+/* One process of @exe, of which only that one metric is known. */
+static void add_process(struct summary *s, const char *exe, enum metric_id id, uint64_t value)
+{
+	struct process p = { .exe = exe };
+
+	p.value[id] = value;
+	metric_put(&p.have, id);
+	assert_int_equal(summary_add_process(s, &p), 0);
+}
+
+/* The run as a whole has all that the table of programs shows. */
+static void know_all(struct summary *s)
+{
+	sample_set(&s->total, M_cpu, 0);
+	sample_set(&s->total, M_read, 0);
+	sample_set(&s->total, M_write, 0);
+}
+
+/* Programs p0, p1, ... that have used a second each. */
+static void add_programs(struct summary *s, int n)
+{
+	char exe[32];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(exe, sizeof(exe), "p%d", i);
+		add_process(s, exe, M_cpu, 1000000000);
+	}
+}
+
+static void assert_shown(struct summary *s, const char *line)
+{
+	char *text = summary_text(s);
+
+	assert_non_null(text);
+	if (!strstr(text, line))
+		fail_msg("no %s in %s", line, text);
+	free(text);
+	summary_done(s);
+}
+
+static void text_of_a_summary_that_knows_nothing_is_short(void **state)
+{
+	struct summary s = { 0 };
+	char *text = summary_text(&s);
+
+	(void)state;
+	assert_string_equal(text,
+			    "bpfmon: the command's end was not seen after 0.00 ms\n"
+			    "  INCOMPLETE:\n"
+			    "  bpfmon      0.00 ms CPU, 0 B + 0 B memory, 0 B in the kernel\n");
+	free(text);
+}
+
+static void what_is_not_known_of_a_program_is_a_dash(void **state)
+{
+	struct summary s = { 0 };
+
+	(void)state;
+	know_all(&s);
+	add_process(&s, "reader", M_read, 4096);
+	assert_shown(&s, "  reader                                     1           -    4.0 KiB "
+			 "         -\n");
+}
+
+static void zero_of_a_program_is_shown_as_zero(void **state)
+{
+	struct summary s = { 0 };
+
+	(void)state;
+	know_all(&s);
+	add_process(&s, "idle", M_cpu, 0);
+	assert_shown(&s, "  idle                                       1     0.00 ms          - "
+			 "         -\n");
+}
+
+static void what_is_not_known_of_the_others_is_a_dash(void **state)
+{
+	struct summary s = { 0 };
+
+	(void)state;
+	know_all(&s);
+	add_programs(&s, 12);
+	assert_shown(&s, "  others (2 programs)                        2     2.000 s          - "
+			 "         -\n");
+}
+
+static void others_are_the_sum_of_what_is_known(void **state)
+{
+	struct summary s = { 0 };
+
+	(void)state;
+	know_all(&s);
+	add_programs(&s, 11);
+	add_process(&s, "reader", M_read, 4096);
+	assert_shown(&s, "  others (2 programs)                        2     1.000 s    4.0 KiB "
+			 "         -\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_of_a_summary_that_knows_nothing_is_short),
+		cmocka_unit_test(what_is_not_known_of_a_program_is_a_dash),
+		cmocka_unit_test(zero_of_a_program_is_shown_as_zero),
+		cmocka_unit_test(what_is_not_known_of_the_others_is_a_dash),
+		cmocka_unit_test(others_are_the_sum_of_what_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "launch/roles.h"
+
+#include "base/control.h"
+#include "base/log.h"
+#include "base/privilege.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+/* A role has a session of its own: what the terminal sends is for the command. */
+static void become_role(const sigset_t *mask)
+{
+	static const int ignored[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
+				       SIGPIPE, SIGUSR1, SIGUSR2, SIGXFSZ };
+
+	setsid();
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+}
+
+static void close_all(const int *fds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		close(fds[i]);
+}
+
+static void run_recorder(struct launch_options *options, int control_fd, int stream_fd)
+{
+	const uint64_t files = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_DAC_READ_SEARCH |
+			       1ULL << CAP_FOWNER | 1ULL << CAP_CHOWN;
+	struct recorder_options *o = &options->recorder;
+	int err = 0;
+
+	if (options->record_as)
+		err = user_become(options->record_as);
+	if (!err) /* root's files are root's to write, nothing else */
+		err = privilege_keep(options->record_as ? 0 : files);
+	if (err) {
+		control_send(control_fd, CONTROL_FAILED, err, 0,
+			     "the recorder could not give up its privileges");
+		_exit(1);
+	}
+	o->control_fd = control_fd;
+	o->stream_fd = stream_fd;
+	_exit(recorder_run(o) ? 1 : 0);
+}
+
+static void run_collector(struct launch_options *options, pid_t command, pid_t recorder,
+			  int control_fd, int stream_fd)
+{
+	struct collector_options *o = &options->collector;
+
+	o->control_fd = control_fd;
+	o->stream_fd = stream_fd;
+	o->command = command;
+	o->recorder = recorder;
+	_exit(collector_run(o) ? 1 : 0);
+}
+
+int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn *command,
+	       int signal_fd, const sigset_t *mask)
+{
+	int c[2], r[2], stream[2];
+
+	*roles = (struct roles){
+		.collector = { .name = "collector", .control_fd = -1 },
+		.recorder = { .name = "recorder", .control_fd = -1 },
+	};
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, r) ||
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream))
+		return -errno;
+	roles->recorder.pid = fork();
+	if (!roles->recorder.pid) {
+		become_role(mask);
+		close_all((int[]){ c[0], c[1], r[0], stream[0], signal_fd, command->go_fd,
+				   command->status_fd },
+			  7);
+		run_recorder(o, r[1], stream[1]);
+	}
+	if (roles->recorder.pid < 0)
+		return -errno;
+	roles->collector.pid = fork();
+	if (!roles->collector.pid) {
+		become_role(mask);
+		close_all((int[]){ c[0], r[0], r[1], stream[1], signal_fd, command->go_fd,
+				   command->status_fd },
+			  7);
+		run_collector(o, command->pid, roles->recorder.pid, c[1], stream[0]);
+	}
+	close_all((int[]){ c[1], r[1], stream[0], stream[1] }, 4);
+	roles->collector.control_fd = c[0];
+	roles->recorder.control_fd = r[0];
+	return roles->collector.pid < 0 ? -errno : 0;
+}
+
+int role_wait_until_ready(const struct role *role)
+{
+	struct control m;
+
+	if (control_receive(role->control_fd, &m) != 1) {
+		log_error("the %s ended before it was ready; nothing was run", role->name);
+		return -ECHILD;
+	}
+	if (m.type == CONTROL_READY)
+		return 0;
+	log_error("%s", m.text);
+	return m.value ? m.value : -EIO;
+}
+
+void role_reap(struct role *role)
+{
+	if (!role->pid)
+		return;
+	close(role->control_fd);
+	role->control_fd = -1;
+	while (waitpid(role->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	role->pid = 0;
+}
+
+void role_ended(struct role *role, int status)
+{
+	role->pid = 0;
+	if (WIFSIGNALED(status))
+		log_warn("the %s was killed by signal %d; the account is incomplete, %s",
+			 role->name, WTERMSIG(status), "the command goes on");
+}
