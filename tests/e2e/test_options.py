@@ -15,6 +15,7 @@ BAD_OPTIONS = [
     ["-Z"],
     ["-qZ"],
     ["--quiet=1"],
+    ["--exact-peak=1"],
     ["--force=yes"],
     ["-f", "xml", "-o", "run"],
     ["--format", "", "-o", "run"],
