@@ -276,6 +276,24 @@ static void event_has_its_name_time_and_count(void **state)
 	jw_done(&j);
 }
 
+static void event_of_a_process_names_it_and_why(void **state)
+{
+	struct run run;
+	struct line l = { 0 };
+	struct json j = { 0 };
+
+	(void)state;
+	fixture_run(&run);
+	write_process_event(&j, &run, 500000000, "pss_skipped", 42, "too large");
+	read_back(&l, &j);
+	assert_int_equal(l.kind, LINE_EVENT);
+	assert_string_equal(j.text, "{\"kind\":\"event\",\"time\":1763690000.623456,"
+				    "\"event\":\"pss_skipped\",\"pid\":42,"
+				    "\"reason\":\"too large\"}\n");
+	line_done(&l);
+	jw_done(&j);
+}
+
 static void summary_is_written_again_as_it_was_read(void **state)
 {
 	struct summary s;
@@ -394,6 +412,7 @@ int main(void)
 		cmocka_unit_test(live_process_has_a_state_and_no_end),
 		cmocka_unit_test(bytes_that_are_not_utf8_mark_only_their_line_lossy),
 		cmocka_unit_test(event_has_its_name_time_and_count),
+		cmocka_unit_test(event_of_a_process_names_it_and_why),
 		cmocka_unit_test(summary_is_written_again_as_it_was_read),
 		cmocka_unit_test(summary_of_an_incomplete_run_is_written_again_as_it_was_read),
 		cmocka_unit_test(summary_without_status_has_neither_code_nor_signal),

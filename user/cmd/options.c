@@ -16,15 +16,26 @@
 #define MAX_INTERVAL_SECONDS (7 * 24 * 3600.0)
 #define MAX_TASKS_LIMIT (1U << 22)
 #define NR_ROWS_MAX 32
+#define PSS_PERCENT 2.0
+#define MIN_PSS_PERCENT 0.1
+#define MAX_PSS_PERCENT 50.0
+
+/* Digits and a point: no blanks, signs, "inf", hexadecimals. */
+static int parse_decimal(const char *text, double *value, char **end)
+{
+	if ((!isdigit((unsigned char)*text) && *text != '.') || strpbrk(text, "xX"))
+		return -EINVAL;
+	*value = strtod(text, end);
+	return *end == text ? -EINVAL : 0;
+}
 
 static int parse_interval(struct options *o, const char *text)
 {
 	char *end;
 	double v;
 
-	if ((!isdigit((unsigned char)*text) && *text != '.') || strpbrk(text, "xX"))
-		return -EINVAL; /* nor blanks, signs, "inf", hexadecimals */
-	v = strtod(text, &end);
+	if (parse_decimal(text, &v, &end))
+		return -EINVAL;
 	if (!strcmp(end, "ms"))
 		v /= 1000;
 	else if (*end && strcmp(end, "s") != 0)
@@ -58,6 +69,21 @@ static int parse_metrics(struct options *o, const char *text)
 	size_t length;
 
 	return metric_set_parse(&o->wanted, text, &bad, &length);
+}
+
+static int parse_pss(struct options *o, const char *text)
+{
+	double percent = PSS_PERCENT;
+	char *end = "";
+
+	if (text && parse_decimal(text, &percent, &end))
+		return -EINVAL;
+	if (strcmp(end, "%") != 0 && *end)
+		return -EINVAL;
+	if (!(percent >= MIN_PSS_PERCENT && percent <= MAX_PSS_PERCENT))
+		return -EINVAL;
+	o->pss_ppm = (unsigned)lround(percent * 10000);
+	return 0;
 }
 
 static int parse_user(struct options *o, const char *text)
@@ -130,6 +156,7 @@ static const struct option_row rows[] = {
 	{ "output", 'o', "[FORMAT:]PATH", false, "Write the run to PATH (- for stdout); may be repeated", parse_output },
 	{ "format", 'f', "FORMAT", false, "Format of outputs that name none: text, jsonl, csv", parse_format },
 	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", parse_metrics },
+	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", parse_pss },
 	{ "force", 0, NULL, false, "Replace output files that exist", parse_force },
 	{ "quiet", 'q', NULL, false, "No summary on stderr", parse_quiet },
 	{ "verbose", 'v', NULL, false, "Say what bpfmon does", parse_verbose },
@@ -280,10 +307,21 @@ static int resolve_outputs(struct options *o)
 	return 0;
 }
 
+/* Naming one of the metrics asks for the reading, and asking for that for all of them. */
+static void resolve_pss(struct options *o)
+{
+	bool is_named = metric_set_has_source(&o->wanted, SOURCE_PROCFS);
+
+	if (o->pss_ppm && !is_named)
+		metric_set_put_source(&o->wanted, SOURCE_PROCFS);
+	else if (is_named && !o->pss_ppm)
+		o->pss_ppm = (unsigned)lround(PSS_PERCENT * 10000);
+}
+
 int options_parse(struct options *o, int argc, char **argv)
 {
 	*o = (struct options){ .interval_ns = NSEC_PER_SEC };
-	metric_set_all(&o->wanted);
+	metric_set_default(&o->wanted);
 	if (parse_environment(o) || parse_line(o, argc, argv))
 		return -EINVAL;
 	if (o->help || o->version) {
@@ -294,6 +332,7 @@ int options_parse(struct options *o, int argc, char **argv)
 		log_error("no command was given; try: bpfmon -- sleep 1");
 		return -EINVAL;
 	}
+	resolve_pss(o);
 	return resolve_outputs(o);
 }
 

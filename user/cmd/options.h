@@ -17,6 +17,7 @@ struct options {
 	bool switch_user;
 	const char *user; /* NULL with switch_user: who called sudo */
 	unsigned max_tasks, inject_misses;
+	unsigned pss_ppm; /* millionths of the time for reading PSS; 0: not asked for */
 	bool help, version;
 	char **command; /* NULL-terminated, not empty; NULL with help or version */
 };

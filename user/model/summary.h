@@ -29,6 +29,14 @@ struct role_cost {
 	uint64_t rss_bytes; /* high-water mark */
 };
 
+/* What reading PSS has cost. */
+struct pss_cost {
+	uint64_t reads;
+	uint64_t postponed; /* reads put off: what was read at an earlier sample had to do */
+	uint64_t skipped;   /* processes that could not be read at all */
+	uint64_t ns_total, ns_max;
+};
+
 struct summary {
 	bool complete;
 	char reason[200]; /* why not complete, beyond the losses; may be empty */
@@ -45,6 +53,9 @@ struct summary {
 	uint64_t rss_peak_bytes, rss_peak_elapsed_ns; /* the largest sum at a sample */
 	bool has_rss_peak_upper;
 	uint64_t rss_peak_upper_bytes; /* the tree has not held more */
+	bool has_pss_peak, has_uss_peak;
+	uint64_t pss_peak_bytes, pss_peak_elapsed_ns; /* the largest sum at a sample */
+	uint64_t uss_peak_bytes;
 	bool has_process_rss_peak, process_rss_peak_exact;
 	uint64_t process_rss_peak_bytes;
 	uint64_t cores_peak;      /* thousandths */
@@ -54,6 +65,8 @@ struct summary {
 	struct role_cost collector, recorder;
 	uint64_t map_bytes;
 	uint64_t drains, drain_ns_total, drain_ns_max, drain_ns_median;
+	bool has_pss_cost;
+	struct pss_cost pss;
 	uint64_t repaired; /* events that were missed and made good */
 };
 

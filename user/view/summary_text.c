@@ -50,14 +50,29 @@ static void cpu(FILE *f, const struct summary *s)
 			format_seconds(a, s->total.value[M_runqueue_wait]));
 }
 
+/* What was read at an earlier sample may have changed since: then the sum is no bound. */
+static void proportional(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES];
+
+	fprintf(f, "              proportional %s %s (shared pages divided among their users)\n",
+		s->pss.postponed ? "about" : "at least", format_bytes(a, s->pss_peak_bytes));
+	if (s->pss.skipped)
+		fprintf(f, "              without %s process%s that could not be read\n",
+			format_count(a, s->pss.skipped), s->pss.skipped == 1 ? "" : "es");
+}
+
 static void memory(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
 	if (s->has_rss_peak)
-		fprintf(f, "  memory      at least %s resident at once, at %s\n",
+		fprintf(f, "  memory      at least %s resident at once, at %s%s\n",
 			format_bytes(a, s->rss_peak_bytes),
-			format_seconds(b, s->rss_peak_elapsed_ns));
+			format_seconds(b, s->rss_peak_elapsed_ns),
+			s->has_pss_peak ? " (shared pages counted in each process)" : "");
+	if (s->has_pss_peak)
+		proportional(f, s);
 	if (s->has_process_rss_peak)
 		fprintf(f, "              largest process %s%s\n",
 			s->process_rss_peak_exact ? "" : "at most ",
