@@ -13,10 +13,10 @@ PYTHON  ?= python3
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
 CFLAGS  ?= -O2 -g
-CFLAGS_ALL := -std=gnu11 -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) -MMD -MP \
+CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) -MMD -MP \
 	      -Iinclude -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(CFLAGS) $(SANITIZE)
 LIBS    := -lbpf -lelf -lz -ljansson -lm
-LDFLAGS_ALL := $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE) $(if $(STATIC),-static)
+LDFLAGS_ALL := -pthread $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE) $(if $(STATIC),-static)
 
 BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	      -Wno-unused-parameter -MMD -MP -Iinclude -Ivmlinux/$(ARCH) \

@@ -146,6 +146,12 @@ class Lines(Case):
         self.assert_valid(run, {"meta", "sample", "process", "summary"})
         self.assertTrue(any(p.get("lossy") for p in run.processes))
 
+    def test_a_run_with_pss_is_valid(self):
+        command = [truth("touch"), "1400", "100"]  # too large for 0.1 % of 30 s
+        run = self.run_bpfmon(command, ["-i", "0.05", "--pss=0.1"])
+        self.assert_valid(run, {"meta", "sample", "process", "event", "summary"})
+        self.assertIn("pss", run.summary["self"])
+
     def test_few_metrics_and_no_arguments_are_valid(self):
         run = self.run_bpfmon([truth("exitwith"), "0"], ["--metrics", "io", "--no-args"])
         self.assert_valid(run, {"meta", "sample", "process", "summary"})

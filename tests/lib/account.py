@@ -11,6 +11,8 @@ from lib.bpfmon import BPFMON, Case, read_lines
 
 # what a process record has of the counters; the others are of the whole run only
 RUN_ONLY = {"forks", "execs", "exits", "threads_created"}
+# what costs time and is there only when it is asked for
+ASKED_FOR = {"pss_bytes", "uss_bytes", "pss_unread"}
 
 
 def ns(seconds):

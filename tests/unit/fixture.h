@@ -117,6 +117,8 @@ static inline void fixture_values(uint64_t *value, struct metric_set *have, uint
 	value[M_system] = 234567891 * factor;
 	value[M_runqueue_wait] = 5000000 * factor;
 	value[M_rss] = 3 * MIB * factor;
+	value[M_pss] = 2 * MIB * factor;
+	value[M_uss] = MIB * factor;
 	value[M_vms] = 40 * MIB * factor;
 	value[M_cores] = 1500 * factor;
 	value[M_swap] = 0;
@@ -185,6 +187,10 @@ static inline void fixture_costs(struct summary *s)
 	s->drain_ns_total = 600000;
 	s->drain_ns_max = 300000;
 	s->drain_ns_median = 200000;
+	s->has_pss_cost = true;
+	s->pss = (struct pss_cost){ .reads = 9, .postponed = 4, .skipped = 1 };
+	s->pss.ns_total = 2000001;
+	s->pss.ns_max = 700000;
 }
 
 /* Two samples, two processes, all well. To be summary_done(). */

@@ -117,9 +117,9 @@ static void no_group_is_also_a_key(void **state)
 			assert_string_not_equal(m->key, metric_group_name((enum metric_group)g));
 }
 
-static void every_group_has_a_metric(void **state)
+static void groups_are_what_a_default_run_has(void **state)
 {
-	struct metric_set set;
+	struct metric_set set, usual;
 	const char *bad;
 	size_t length, sum = 0;
 
@@ -131,7 +131,8 @@ static void every_group_has_a_metric(void **state)
 		assert_int_not_equal(count(&set), 0);
 		sum += count(&set);
 	}
-	assert_int_equal(sum, NR_METRICS);
+	metric_set_default(&usual);
+	assert_int_equal(sum, count(&usual));
 }
 
 static void set_of_all_has_each_metric(void **state)
@@ -141,6 +142,19 @@ static void set_of_all_has_each_metric(void **state)
 	(void)state;
 	metric_set_all(&set);
 	assert_int_equal(count(&set), NR_METRICS);
+}
+
+static void metrics_of_procfs_are_there_when_they_are_put(void **state)
+{
+	struct metric_set set, all;
+
+	(void)state;
+	metric_set_default(&set);
+	assert_false(metric_set_has_source(&set, SOURCE_PROCFS));
+	assert_true(metric_set_has_source(&set, SOURCE_MEMORY));
+	metric_set_put_source(&set, SOURCE_PROCFS);
+	metric_set_all(&all);
+	assert_memory_equal(&set, &all, sizeof(all));
 }
 
 static void groups_and_keys_mix_in_a_list(void **state)
@@ -188,8 +202,9 @@ int main(void)
 		cmocka_unit_test(every_key_is_found),
 		cmocka_unit_test(beginning_of_a_key_is_not_found),
 		cmocka_unit_test(no_group_is_also_a_key),
-		cmocka_unit_test(every_group_has_a_metric),
+		cmocka_unit_test(groups_are_what_a_default_run_has),
 		cmocka_unit_test(set_of_all_has_each_metric),
+		cmocka_unit_test(metrics_of_procfs_are_there_when_they_are_put),
 		cmocka_unit_test(groups_and_keys_mix_in_a_list),
 		cmocka_unit_test(unknown_names_are_refused_and_named),
 		cmocka_unit_test(empty_names_are_refused),

@@ -21,14 +21,14 @@ static void assert_no_interval(const char *text)
 	assert_refused("--interval does not take", "-i", (char *)text, "true");
 }
 
-static void defaults_are_a_second_and_all_metrics(void **state)
+static void defaults_are_a_second_and_all_metrics_that_cost_nothing(void **state)
 {
 	struct metric_set all;
 	struct options o;
 
 	(void)state;
 	assert_parsed(&o, "--", "true");
-	metric_set_all(&all);
+	metric_set_default(&all);
 	assert_int_equal(o.interval_ns, 1000000000);
 	assert_memory_equal(&o.wanted, &all, sizeof(all));
 	assert_int_equal(o.nr_outputs, 0);
@@ -36,6 +36,70 @@ static void defaults_are_a_second_and_all_metrics(void **state)
 	assert_false(o.record_as_root || o.switch_user || o.help || o.version);
 	assert_int_equal(o.max_tasks, 0);
 	assert_int_equal(o.inject_misses, 0);
+	assert_int_equal(o.pss_ppm, 0);
+}
+
+static void pss_takes_two_percent_unless_it_is_told(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "--pss", "true");
+	assert_int_equal(o.pss_ppm, 20000);
+	assert_parsed(&o, "--pss=0.5", "true");
+	assert_int_equal(o.pss_ppm, 5000);
+	assert_parsed(&o, "--pss=50%", "true");
+	assert_int_equal(o.pss_ppm, 500000);
+}
+
+static void pss_takes_neither_all_the_time_nor_none(void **state)
+{
+	(void)state;
+	assert_refused("--pss does not take '0'", "--pss=0", "true");
+	assert_refused("--pss does not take '0.09'", "--pss=0.09", "true");
+	assert_refused("--pss does not take '51'", "--pss=51", "true");
+	assert_refused("--pss does not take '-1'", "--pss=-1", "true");
+	assert_refused("--pss does not take 'nan'", "--pss=nan", "true");
+	assert_refused("--pss does not take '2x'", "--pss=2x", "true");
+	assert_refused("--pss does not take '.'", "--pss=.", "true");
+	assert_refused("--pss does not take ''", "--pss=", "true");
+}
+
+static void pss_adds_its_metrics(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "--pss", "--metrics", "rss_bytes", "true");
+	assert_true(metric_has(&o.wanted, M_rss));
+	assert_true(metric_has(&o.wanted, M_pss));
+	assert_true(metric_has(&o.wanted, M_uss));
+	assert_true(metric_has(&o.wanted, M_pss_unread));
+	assert_false(metric_has(&o.wanted, M_cpu));
+}
+
+static void metric_of_pss_asks_for_the_reading(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "--metrics", "mem,pss_bytes", "true");
+	assert_int_equal(o.pss_ppm, 20000);
+	assert_true(metric_has(&o.wanted, M_pss));
+	assert_false(metric_has(&o.wanted, M_uss));
+	assert_parsed(&o, "--pss=7", "--metrics", "uss_bytes", "true");
+	assert_int_equal(o.pss_ppm, 70000);
+	assert_false(metric_has(&o.wanted, M_pss));
+}
+
+static void group_of_metrics_does_not_ask_for_pss(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "--metrics", "mem", "true");
+	assert_int_equal(o.pss_ppm, 0);
+	assert_false(metric_set_has_source(&o.wanted, SOURCE_PROCFS));
 }
 
 static void intervals_are_seconds_fractions_or_milliseconds(void **state)
@@ -175,11 +239,16 @@ static void rows_have_help_that_fits_a_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		OPTIONS_TEST(defaults_are_a_second_and_all_metrics),
+		OPTIONS_TEST(defaults_are_a_second_and_all_metrics_that_cost_nothing),
 		OPTIONS_TEST(intervals_are_seconds_fractions_or_milliseconds),
 		OPTIONS_TEST(intervals_that_are_too_short_or_long_are_refused),
 		OPTIONS_TEST(intervals_that_are_no_number_are_refused),
 		OPTIONS_TEST(metrics_are_chosen_by_group_and_key),
+		OPTIONS_TEST(pss_takes_two_percent_unless_it_is_told),
+		OPTIONS_TEST(pss_takes_neither_all_the_time_nor_none),
+		OPTIONS_TEST(pss_adds_its_metrics),
+		OPTIONS_TEST(metric_of_pss_asks_for_the_reading),
+		OPTIONS_TEST(group_of_metrics_does_not_ask_for_pss),
 		OPTIONS_TEST(flags_are_set),
 		OPTIONS_TEST(wait_takes_command_or_tree),
 		OPTIONS_TEST(user_may_be_named),

@@ -41,6 +41,8 @@ static void assert_golden(const char *name, const char *path)
 	free(text);
 }
 
+#define EVERY_METRIC "cpu,mem,io,proc,pss_bytes,uss_bytes,pss_unread"
+
 static void take(struct sink *s, struct line *l, struct json *j)
 {
 	assert_int_equal(line_read(l, j->text, j->used), 0);
@@ -90,7 +92,7 @@ static void jsonl_is_as_it_was_reviewed(void **state)
 {
 	struct place *p = *state;
 
-	record(&jsonl_sink, p->path, "cpu,mem,io,proc");
+	record(&jsonl_sink, p->path, EVERY_METRIC);
 	assert_golden("run.jsonl", p->path);
 }
 
@@ -98,7 +100,7 @@ static void csv_is_as_it_was_reviewed(void **state)
 {
 	struct place *p = *state;
 
-	record(&csv_sink, p->path, "cpu,mem,io,proc");
+	record(&csv_sink, p->path, EVERY_METRIC);
 	assert_golden("run.csv", p->path);
 }
 
@@ -106,7 +108,7 @@ static void text_is_as_it_was_reviewed(void **state)
 {
 	struct place *p = *state;
 
-	record(&text_sink, p->path, "cpu,mem,io,proc");
+	record(&text_sink, p->path, EVERY_METRIC);
 	assert_golden("run.txt", p->path);
 }
 

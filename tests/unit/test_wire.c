@@ -142,6 +142,24 @@ static void event_has_its_name_time_and_count(void **state)
 	jw_done(&j);
 }
 
+static void event_of_a_process_names_it_and_why(void **state)
+{
+	struct run run;
+	struct line l = { 0 };
+	struct json j = { 0 };
+
+	(void)state;
+	fixture_run(&run);
+	write_process_event(&j, &run, 500000000, "pss_skipped", 42, "too large");
+	read_back(&l, &j);
+	assert_int_equal(l.kind, LINE_EVENT);
+	assert_string_equal(j.text, "{\"kind\":\"event\",\"time\":1763690000.623456,"
+				    "\"event\":\"pss_skipped\",\"pid\":42,"
+				    "\"reason\":\"too large\"}\n");
+	line_done(&l);
+	jw_done(&j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -152,6 +170,7 @@ int main(void)
 		cmocka_unit_test(meta_says_what_was_asked_for_and_what_is_missing),
 		cmocka_unit_test(meta_without_arguments_has_no_command),
 		cmocka_unit_test(event_has_its_name_time_and_count),
+		cmocka_unit_test(event_of_a_process_names_it_and_why),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -140,12 +140,23 @@ static int resolve_outputs(struct options *o)
 	return 0;
 }
 
+/* Naming one of the metrics asks for the reading, and asking for that for all of them. */
+static void resolve_pss(struct options *o)
+{
+	bool is_named = metric_set_has_source(&o->wanted, SOURCE_PROCFS);
+
+	if (o->pss_ppm && !is_named)
+		metric_set_put_source(&o->wanted, SOURCE_PROCFS);
+	else if (is_named && !o->pss_ppm)
+		o->pss_ppm = PSS_PPM_DEFAULT;
+}
+
 int options_parse(struct options *o, int argc, char **argv)
 {
 	const char *default_format;
 
 	*o = (struct options){ .interval_ns = NSEC_PER_SEC };
-	metric_set_all(&o->wanted);
+	metric_set_default(&o->wanted);
 	if (parse_environment(o))
 		return -EINVAL;
 	default_format = o->format;
@@ -165,6 +176,7 @@ int options_parse(struct options *o, int argc, char **argv)
 			  o->format);
 		return -EINVAL;
 	}
+	resolve_pss(o);
 	return resolve_outputs(o);
 }
 

@@ -7,6 +7,7 @@
 #include "record/recorder.h"
 
 #define MAX_OPTIONS 32
+#define PSS_PPM_DEFAULT 20000 /* 2 % */
 
 struct options {
 	uint64_t interval_ns;
@@ -20,6 +21,7 @@ struct options {
 	bool switch_user;
 	const char *user; /* NULL with switch_user: who called sudo */
 	unsigned max_tasks, inject_misses;
+	unsigned pss_ppm; /* millionths of the time for reading PSS; 0: not asked for */
 	bool help, version;
 	char **command; /* NULL-terminated, not empty; NULL with help or version */
 };

@@ -12,16 +12,26 @@
 
 #define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
 #define MAX_INTERVAL_SECONDS (7 * 24 * 3600.0)
+#define MIN_PSS_PERCENT 0.1
+#define MAX_PSS_PERCENT 50.0
 #define MAX_TASKS_LIMIT (1U << 22)
+
+/* Digits and a point: no blanks, signs, "inf", hexadecimals. */
+static int parse_decimal(const char *text, double *value, char **end)
+{
+	if ((!isdigit((unsigned char)*text) && *text != '.') || strpbrk(text, "xX"))
+		return -EINVAL;
+	*value = strtod(text, end);
+	return *end == text ? -EINVAL : 0;
+}
 
 static int parse_interval(struct options *o, const char *text)
 {
 	char *end;
 	double v;
 
-	if ((!isdigit((unsigned char)*text) && *text != '.') || strpbrk(text, "xX"))
-		return -EINVAL; /* nor blanks, signs, "inf", hexadecimals */
-	v = strtod(text, &end);
+	if (parse_decimal(text, &v, &end))
+		return -EINVAL;
 	if (!strcmp(end, "ms"))
 		v /= 1000;
 	else if (*end && strcmp(end, "s") != 0)
@@ -59,6 +69,21 @@ static int parse_metrics(struct options *o, const char *text)
 	size_t length;
 
 	return metric_set_parse(&o->wanted, text, &bad, &length);
+}
+
+static int parse_pss(struct options *o, const char *text)
+{
+	double percent = PSS_PPM_DEFAULT / 1e4;
+	char *end = "";
+
+	if (text && parse_decimal(text, &percent, &end))
+		return -EINVAL;
+	if (strcmp(end, "%") != 0 && *end)
+		return -EINVAL;
+	if (!(percent >= MIN_PSS_PERCENT && percent <= MAX_PSS_PERCENT))
+		return -EINVAL;
+	o->pss_ppm = (unsigned)lround(percent * 10000);
+	return 0;
 }
 
 static int parse_user(struct options *o, const char *text)
@@ -132,6 +157,7 @@ static const struct option_row rows[] = {
 	{ "output", 'o', "[FORMAT:]PATH", false, "Write the run to PATH (- for stdout); may be repeated", parse_output },
 	{ "format", 'f', "FORMAT", false, "Format of outputs that name none: text, jsonl, csv", parse_format },
 	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", parse_metrics },
+	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", parse_pss },
 	{ "force", 0, NULL, false, "Replace output files that exist", parse_force },
 	{ "quiet", 'q', NULL, false, "No summary on stderr", parse_quiet },
 	{ "verbose", 'v', NULL, false, "Say what is loaded, what is missing, and where the run goes", parse_verbose },

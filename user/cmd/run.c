@@ -81,6 +81,7 @@ int cmd_run(int argc, char **argv)
 	l.argv = o.command;
 	l.collector.run = &run;
 	l.collector.wait_tree = o.wait_tree;
+	l.collector.pss_ppm = o.pss_ppm;
 	l.collector.show = o.quiet ? NULL : show_on_stderr;
 	l.collector.tracker.wanted = o.wanted;
 	l.collector.tracker.no_args = o.no_args;

@@ -168,6 +168,8 @@ static const char *why_not(enum metric_id id, uint64_t task_fields)
 			       : "kernel does not keep it for a task";
 	if (id == M_runqueue_wait && !has_runqueue_wait())
 		return "kernel does not keep it: needs CONFIG_SCHED_INFO";
+	if (metric_get(id)->source == SOURCE_PROCFS && access("/proc/self/smaps_rollup", R_OK))
+		return "kernel does not tell it: needs CONFIG_PROC_PAGE_MONITOR";
 	return NULL;
 }
 

@@ -19,18 +19,22 @@
 
 #define TREE_POLL_MS 20 /* how soon the end of the last descendant is noticed */
 
-/* The BPF capabilities are kept only where the kernel asks for them again (5.10). */
+/*
+ * Another user's smaps_rollup may be read with CAP_SYS_PTRACE alone. The BPF capabilities are kept
+ * only where the kernel asks for them again (5.10).
+ */
 static void privilege_drop(struct session *s)
 {
+	const uint64_t pss = s->options->pss_ppm ? 1ULL << CAP_SYS_PTRACE : 0;
 	const uint64_t bpf = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN;
 
-	privilege_use(0);
+	privilege_use(pss);
 	if (!tracker_drain(&s->tracker, NULL, NULL)) {
-		privilege_keep(0);
+		privilege_keep(pss);
 		return;
 	}
 	privilege_use(UINT64_MAX);
-	privilege_keep(bpf);
+	privilege_keep(bpf | pss);
 }
 
 /* Ticks at start + k * interval: a late one does not shift the next. */

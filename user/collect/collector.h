@@ -12,9 +12,10 @@ struct collector_options {
 	struct run *run; /* described, but for start and usable metrics */
 	pid_t command;   /* waits to be executed */
 	pid_t recorder;
-	int control_fd; /* to the launcher */
-	int stream_fd;  /* to the recorder */
-	bool wait_tree; /* go on until the last descendant has ended */
+	int control_fd;   /* to the launcher */
+	int stream_fd;    /* to the recorder */
+	unsigned pss_ppm; /* millionths of the time for reading PSS; 0: not read */
+	bool wait_tree;   /* go on until the last descendant has ended */
 	/* Called with the summary when the recorder is gone and cannot show it. */
 	void (*show)(const struct summary *s, void *context);
 	void *show_context;

@@ -2,19 +2,19 @@
 #include "collect/selfcost.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <inttypes.h>
 
 void selfcost_read(pid_t pid, struct role_cost *cost)
 {
 	char path[64], line[128];
-	__cleanup(fclosep) FILE *cpu = NULL, *status = NULL;
+	__cleanup(fclosep) FILE *status = NULL;
+	clockid_t cpu; /* of all threads, those that have ended included */
 
 	*cost = (struct role_cost){ 0 };
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-	cpu = fopen(path, "re");
-	if (cpu && fscanf(cpu, "%" SCNu64, &cost->cpu_ns) != 1)
-		cost->cpu_ns = 0;
+	if (!clock_getcpuclockid(pid, &cpu))
+		cost->cpu_ns = clock_ns(cpu);
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	status = fopen(path, "re");
 	while (status && fgets(line, sizeof(line), status))

@@ -92,6 +92,25 @@ static int event(void *context, void *data, size_t size)
 	return 0;
 }
 
+static void pss_skipped(void *context, pid_t pid, const char *reason)
+{
+	struct session *s = context;
+
+	write_process_event(&s->json, s->run, s->drained_ns - s->start_ns, "pss_skipped", pid,
+			    reason);
+	stream_put(&s->stream, &s->json);
+}
+
+static void meanwhile(void *context)
+{
+	session_consume(context); /* the ring buffer may fill up within a long read */
+}
+
+static int pss_read_one(void *context, pid_t pid, uint64_t expected_ns, struct pss_reading *r)
+{
+	return pss_read(pid, expected_ns, r, meanwhile, context);
+}
+
 int session_open(struct session *s, const struct collector_options *o, char *why, size_t size)
 {
 	int err;
@@ -100,6 +119,10 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 	s->options = o;
 	s->run = o->run;
 	s->summary.complete = true;
+	pss_init(&s->pss, o->pss_ppm, s->run->interval_ns);
+	s->pss.read = pss_read_one;
+	s->pss.skipped = pss_skipped;
+	s->pss.context = s;
 	stream_init(&s->stream, o->stream_fd);
 	err = images_init(&s->images);
 	if (!err)
@@ -184,6 +207,15 @@ void session_drain(struct session *s, bool whole)
 	s->drained_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
+static void publish_pss(struct session *s, struct sample *smp)
+{
+	const struct metric_set *usable = &s->run->usable;
+
+	if (metric_set_has_source(usable, SOURCE_PROCFS) &&
+	    pss_sample(&s->pss, s->rows, s->nr_rows, s->drained_ns, usable, smp))
+		s->unnamed++;
+}
+
 void session_publish(struct session *s)
 {
 	struct sample smp = { .elapsed_ns = s->drained_ns - s->start_ns };
@@ -194,6 +226,7 @@ void session_publish(struct session *s)
 		put_totals(s, &smp, &totals);
 	memory_sum(s->rows, s->nr_rows, &s->run->usable, &smp);
 	memory_bound_interval(&s->bound, s->rows, s->nr_rows, s->drain_boot_ns);
+	publish_pss(s, &smp);
 	session_consume(s);
 	for (size_t i = 0; i < s->nr_rows; i++)
 		images_touch(&s->images, s->rows[i].image, s->drained_ns);
@@ -240,6 +273,7 @@ void session_done(struct session *s)
 	images_done(&s->images);
 	memory_bound_done(&s->bound);
 	exact_peak_done(&s->exact);
+	pss_done(&s->pss);
 	stream_done(&s->stream);
 	summary_done(&s->summary);
 	jw_done(&s->json);

@@ -7,6 +7,7 @@
 #include "collect/exact_peak.h"
 #include "collect/images.h"
 #include "collect/memory.h"
+#include "collect/pss.h"
 #include "collect/stream.h"
 
 #define DRAIN_TIMES 4096 /* the last so many are kept for their median */
@@ -26,6 +27,7 @@ struct session {
 	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
 	struct memory_bound bound;
 	struct exact_peak exact;
+	struct pss pss;
 	uint64_t drain_boot_ns, drained_ns;    /* when the last drain began, and ended */
 	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
 	uint64_t live;                         /* processes, at the last sample */

@@ -69,6 +69,8 @@ static void tell_self(struct session *s)
 	sum->drain_ns_max = s->tracker.drain_ns_max;
 	qsort(s->drain_us, n, sizeof(*s->drain_us), by_size);
 	sum->drain_ns_median = n ? s->drain_us[n / 2] * 1000ULL : 0;
+	sum->has_pss_cost = s->pss.budget_ppm > 0;
+	sum->pss = s->pss.cost;
 	selfcost_read(getpid(), &sum->collector);
 	selfcost_read(s->options->recorder, &sum->recorder);
 }

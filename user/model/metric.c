@@ -40,6 +40,7 @@ static const struct metric metrics[NR_METRICS] = {
 #define SPLIT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, SPLIT)
 #define ACCOUNT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, ACCOUNT)
 #define MEMORY_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, MEMORY)
+#define PROCFS_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, PROCFS)
 #define DERIVED_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, DERIVED)
 #include "bpfmon/metrics.def"
 };
@@ -82,13 +83,37 @@ void metric_set_all(struct metric_set *set)
 		metric_put(set, (enum metric_id)i);
 }
 
+void metric_set_default(struct metric_set *set)
+{
+	memset(set, 0, sizeof(*set));
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metrics[i].source != SOURCE_PROCFS)
+			metric_put(set, (enum metric_id)i);
+}
+
+bool metric_set_has_source(const struct metric_set *set, enum metric_source source)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metrics[i].source == source && metric_has(set, (enum metric_id)i))
+			return true;
+	return false;
+}
+
+void metric_set_put_source(struct metric_set *set, enum metric_source source)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metrics[i].source == source)
+			metric_put(set, (enum metric_id)i);
+}
+
 static bool put_group(struct metric_set *set, const char *name, size_t length)
 {
 	for (int g = 0; g < NR_GROUPS; g++) {
 		if (strlen(groups[g]) != length || memcmp(groups[g], name, length) != 0)
 			continue;
 		for (int i = 0; i < NR_METRICS; i++)
-			if (metrics[i].group == (enum metric_group)g)
+			if (metrics[i].group == (enum metric_group)g &&
+			    metrics[i].source != SOURCE_PROCFS)
 				metric_put(set, (enum metric_id)i);
 		return true;
 	}

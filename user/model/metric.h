@@ -12,6 +12,7 @@ enum metric_id {
 #define SPLIT_METRIC(base, ...) M_##base,
 #define ACCOUNT_METRIC(base, ...) M_##base,
 #define MEMORY_METRIC(base, ...) M_##base,
+#define PROCFS_METRIC(base, ...) M_##base,
 #define DERIVED_METRIC(base, ...) M_##base,
 #include "bpfmon/metrics.def"
 	NR_METRICS
@@ -21,7 +22,14 @@ enum metric_group { GROUP_CPU, GROUP_MEM, GROUP_IO, GROUP_PROC, NR_GROUPS };
 enum metric_kind { KIND_COUNTER, KIND_GAUGE };
 enum metric_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_MILLI, NR_UNITS };
 /* Where the value comes from; a process record holds those of the first two. */
-enum metric_source { SOURCE_TASK, SOURCE_SPLIT, SOURCE_ACCOUNT, SOURCE_MEMORY, SOURCE_DERIVED };
+enum metric_source {
+	SOURCE_TASK,
+	SOURCE_SPLIT,
+	SOURCE_ACCOUNT,
+	SOURCE_MEMORY,
+	SOURCE_PROCFS, /* costs time: never but when asked for by name */
+	SOURCE_DERIVED
+};
 
 struct metric {
 	const char *key; /* published: the base and the suffix of its unit */
@@ -60,7 +68,13 @@ static inline void metric_put(struct metric_set *set, enum metric_id id)
 }
 
 void metric_set_all(struct metric_set *set);
-/* Parses "cpu,io,rss_bytes". -EINVAL: *@bad is the first name that is neither group nor key. */
+/* Those that a run has when nothing is asked for. */
+void metric_set_default(struct metric_set *set);
+/* Whether one of @source is in it; and puts all of them into it. */
+bool metric_set_has_source(const struct metric_set *set, enum metric_source source);
+void metric_set_put_source(struct metric_set *set, enum metric_source source);
+/* Parses "cpu,io,rss_bytes"; a group is what a default run has of it. -EINVAL: *@bad is the first
+ * name that is neither group nor key. */
 int metric_set_parse(struct metric_set *set, const char *list, const char **bad,
 		     size_t *bad_length);
 

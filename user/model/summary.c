@@ -32,6 +32,15 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 		s->rss_peak_bytes = smp->value[M_rss];
 		s->rss_peak_elapsed_ns = smp->elapsed_ns;
 	}
+	if (sample_has(smp, M_pss) && (!s->has_pss_peak || smp->value[M_pss] > s->pss_peak_bytes)) {
+		s->has_pss_peak = true;
+		s->pss_peak_bytes = smp->value[M_pss];
+		s->pss_peak_elapsed_ns = smp->elapsed_ns;
+	}
+	if (sample_has(smp, M_uss) && (!s->has_uss_peak || smp->value[M_uss] > s->uss_peak_bytes)) {
+		s->has_uss_peak = true;
+		s->uss_peak_bytes = smp->value[M_uss];
+	}
 	if (sample_has(smp, M_cores) && smp->value[M_cores] > s->cores_peak)
 		s->cores_peak = smp->value[M_cores];
 	if (sample_has(smp, M_forks)) /* and the command */

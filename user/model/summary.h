@@ -41,6 +41,14 @@ struct oom_kill {
 	char cgroup[64];      /* the last part of its path */
 };
 
+/* What reading PSS has cost. */
+struct pss_cost {
+	uint64_t reads;
+	uint64_t postponed; /* reads put off: what was read at an earlier sample had to do */
+	uint64_t skipped;   /* processes that could not be read at all */
+	uint64_t ns_total, ns_max;
+};
+
 struct summary {
 	bool complete;
 	char reason[200]; /* why not complete, beyond the losses; may be empty */
@@ -62,6 +70,9 @@ struct summary {
 	bool has_rss_peak_exact;       /* followed event by event */
 	uint64_t rss_peak_exact_bytes, rss_peak_exact_elapsed_ns;
 	struct holders holders; /* of the exact peak */
+	bool has_pss_peak, has_uss_peak;
+	uint64_t pss_peak_bytes, pss_peak_elapsed_ns; /* the largest sum at a sample */
+	uint64_t uss_peak_bytes;
 	bool has_process_rss_peak, process_rss_peak_exact;
 	uint64_t process_rss_peak_bytes;
 	uint64_t cores_peak;      /* thousandths */
@@ -71,6 +82,8 @@ struct summary {
 	struct role_cost collector, recorder;
 	uint64_t map_bytes;
 	uint64_t drains, drain_ns_total, drain_ns_max, drain_ns_median;
+	bool has_pss_cost;
+	struct pss_cost pss;
 	uint64_t repaired; /* events that were missed and made good */
 };
 

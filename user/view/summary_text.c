@@ -130,6 +130,18 @@ static void holders(FILE *f, const struct holders *all)
 	}
 }
 
+/* What was read at an earlier sample may have changed since: then the sum is no bound. */
+static void proportional(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES];
+
+	fprintf(f, "              proportional %s %s (shared pages divided among their users)\n",
+		s->pss.postponed ? "about" : "at least", format_bytes(a, s->pss_peak_bytes));
+	if (s->pss.skipped)
+		fprintf(f, "              without %s process%s that could not be read\n",
+			format_count(a, s->pss.skipped), s->pss.skipped == 1 ? "" : "es");
+}
+
 static void memory(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
@@ -137,6 +149,8 @@ static void memory(FILE *f, const struct summary *s)
 	tree_peak(f, s);
 	if (s->has_rss_peak_exact)
 		holders(f, &s->holders);
+	if (s->has_pss_peak)
+		proportional(f, s);
 	if (s->has_process_rss_peak)
 		fprintf(f, "              largest process %s%s\n",
 			s->process_rss_peak_exact ? "" : "at most ",

@@ -174,6 +174,16 @@ static void read_oom(struct summary *s, const json_t *o)
 	snprintf(s->oom.cgroup, sizeof(s->oom.cgroup), "%s", cgroup ? cgroup : "");
 }
 
+static void read_pss_cost(struct summary *s, const json_t *o)
+{
+	s->has_pss_cost = json_is_object(o);
+	s->pss.reads = number(o, "reads", 0);
+	s->pss.postponed = number(o, "postponed", 0);
+	s->pss.skipped = number(o, "skipped", 0);
+	s->pss.ns_total = number(o, "seconds", 9);
+	s->pss.ns_max = number(o, "seconds_max", 9);
+}
+
 static void read_self(struct summary *s, const json_t *self)
 {
 	read_role(&s->collector, self, "collector");
@@ -184,6 +194,7 @@ static void read_self(struct summary *s, const json_t *self)
 	s->drain_ns_median = number(self, "drain_seconds_median", 9);
 	s->drain_ns_max = number(self, "drain_seconds_max", 9);
 	s->repaired = number(self, "repaired", 0);
+	read_pss_cost(s, json_object_get(self, "pss"));
 }
 
 static void read_summary(struct line *l, json_t *o)
@@ -219,6 +230,9 @@ static void read_summary(struct line *l, json_t *o)
 	s->rss_peak_exact_elapsed_ns = number(o, "rss_peak_exact_elapsed_seconds", 9);
 	read_holders(&s->holders, o);
 	read_oom(s, o);
+	s->has_pss_peak = read_peak(o, "pss_peak_bytes", &s->pss_peak_bytes);
+	s->pss_peak_elapsed_ns = number(o, "pss_peak_elapsed_seconds", 9);
+	s->has_uss_peak = read_peak(o, "uss_peak_bytes", &s->uss_peak_bytes);
 	s->cores_peak = number(o, "cores_peak", 3);
 	json_array_foreach(json_object_get(o, "programs"), i, v)
 		read_program(s, v);

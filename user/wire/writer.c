@@ -204,6 +204,18 @@ void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns, const
 	finish(j);
 }
 
+void write_process_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
+			 const char *event, int32_t pid, const char *reason)
+{
+	jw_object(j, NULL);
+	jw_string(j, "kind", "event");
+	epoch(j, "time", run->start_epoch_ns + elapsed_ns);
+	jw_string(j, "event", event);
+	jw_int(j, "pid", pid);
+	jw_string(j, "reason", reason);
+	finish(j);
+}
+
 static void programs(struct json *j, const struct summary *s)
 {
 	jw_array(j, "programs");
@@ -231,6 +243,17 @@ static void role(struct json *j, const char *name, const struct role_cost *cost)
 	jw_object_end(j);
 }
 
+static void pss_cost(struct json *j, const struct pss_cost *c)
+{
+	jw_object(j, "pss");
+	jw_uint(j, "reads", c->reads);
+	jw_uint(j, "postponed", c->postponed);
+	jw_uint(j, "skipped", c->skipped);
+	jw_decimal(j, "seconds", c->ns_total, 9);
+	jw_decimal(j, "seconds_max", c->ns_max, 9);
+	jw_object_end(j);
+}
+
 static void self(struct json *j, const struct summary *s)
 {
 	jw_object(j, "self");
@@ -244,6 +267,8 @@ static void self(struct json *j, const struct summary *s)
 	jw_decimal(j, "drain_seconds_median", s->drain_ns_median, 9);
 	jw_decimal(j, "drain_seconds_max", s->drain_ns_max, 9);
 	jw_uint(j, "repaired", s->repaired);
+	if (s->has_pss_cost)
+		pss_cost(j, &s->pss);
 	jw_object_end(j);
 }
 
@@ -296,6 +321,12 @@ static void peaks(struct json *j, const struct summary *s)
 		jw_decimal(j, "rss_peak_exact_elapsed_seconds", s->rss_peak_exact_elapsed_ns, 9);
 		holders(j, &s->holders);
 	}
+	if (s->has_pss_peak) {
+		jw_uint(j, "pss_peak_bytes", s->pss_peak_bytes);
+		jw_decimal(j, "pss_peak_elapsed_seconds", s->pss_peak_elapsed_ns, 9);
+	}
+	if (s->has_uss_peak)
+		jw_uint(j, "uss_peak_bytes", s->uss_peak_bytes);
 	if (sample_has(&s->total, M_cpu)) {
 		jw_decimal(j, "cores_mean", summary_cores_mean(s), 3);
 		jw_decimal(j, "cores_peak", s->cores_peak, 3);

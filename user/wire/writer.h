@@ -16,6 +16,9 @@ void write_process(struct json *j, const struct process *p);
 /* An event that has nothing to say but its name, when, and how many. */
 void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event,
 		 uint64_t count);
+/* An event that befell one process. */
+void write_process_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
+			 const char *event, int32_t pid, const char *reason);
 void write_summary(struct json *j, const struct summary *s);
 
 /* An event of its own kind: whom the kernel killed for lack of memory. */
