@@ -135,7 +135,9 @@ static void proportional(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
 
-	fprintf(f, "              proportional %s %s (shared pages divided among their users)\n",
+	fprintf(f,
+		"              proportional %s %s (shared pages divided among users, above counted "
+		"for each)\n",
 		s->pss.postponed ? "about" : "at least", format_bytes(a, s->pss_peak_bytes));
 	if (s->pss.skipped)
 		fprintf(f, "              without %s process%s that could not be read\n",
