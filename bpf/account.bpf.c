@@ -111,7 +111,8 @@ __hidden void account_add_task(struct account_key *key, bool is_process, bool is
 		return;
 	add(a->threads, 1);
 	if (!is_process) {
-		add(a->threads_created, 1);
+		if (!is_root)
+			add(a->threads_created, 1);
 		return;
 	}
 	add(a->processes, 1);

@@ -23,12 +23,14 @@ extern const volatile bool want_exact_peak; /* the tree's, event by event */
 extern const volatile bool want_args;       /* command lines, in exec events */
 extern const volatile __u32 inject_misses;  /* for tests: events to ignore, in thousandths */
 extern const volatile __u32 nr_cpus;
+extern const volatile bool can_seed; /* attaches to what runs already */
 /* Tracing programs may take a lock (5.11). Without, only the free hook commits: see unlocked.bpf.c
  */
 extern const volatile bool has_lock;
 
 /* Set by the collector while it runs. */
 extern struct tracking tracking;
+extern bool seeding;     /* what is met now was there before us: it counts from now on */
 extern bool misses_seen; /* events have been missed: be slow to close a process */
 
 #define add(var, n) __sync_fetch_and_add(&(var), n)

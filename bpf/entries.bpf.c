@@ -18,8 +18,12 @@ struct {
 	__type(value, struct process_entry);
 } processes SEC(".maps");
 
+const volatile bool can_seed;
+
 struct tracking tracking;
 bool misses_seen;
+bool seeding;
+struct task_counters baseline; /* what those that were attached to had used before */
 
 static const struct process_entry no_process;
 
@@ -130,6 +134,9 @@ static __always_inline void process_fill(struct process_entry *p, struct task_st
 	p->event.rec.image = image;
 	p->event.rec.flags = flags;
 	/* a fork copies the counter: what the parent's was then is what the child's began with */
+	if (flags & PROCESS_SEEDED)
+		p->event.rec.image =
+			p->event.rec.serial; /* the collector asks /proc for its name */
 	p->exec_id = flags & PROCESS_LATE ? BPF_CORE_READ(task, group_leader, parent_exec_id)
 					  : BPF_CORE_READ(task, self_exec_id);
 	p->event.rec.signal = (u64)BPF_CORE_READ(task, signal);
@@ -202,9 +209,18 @@ __hidden bool task_birth_seen(u64 task)
 	return true;
 }
 
-/* Makes the entry of the task at @addr. -EEXIST: it is known. */
-int task_insert(u64 addr, u32 late)
+static __always_inline void baseline_add(const struct task_counters *used)
 {
+#define TASK_METRIC(base, ...) add(baseline.base, used->base);
+#include "bpfmon/metrics.def"
+	add(baseline.utime, used->utime);
+	add(baseline.stime, used->stime);
+}
+
+/* Makes the entry of the task at @addr. -EEXIST: it is known. */
+int task_insert(u64 addr, u32 flags)
+{
+	u32 late = !!(flags & PROCESS_LATE);
 	struct task_struct *task = (struct task_struct *)addr;
 	struct task_entry t = {
 		.task = addr,
@@ -214,9 +230,14 @@ int task_insert(u64 addr, u32 late)
 		.serial = process_serial(task),
 		.late = late,
 	};
-	int err = bpf_map_update_elem(&tasks, &addr, &t, BPF_NOEXIST);
 	struct task_entry *old;
+	int err;
 
+	if (can_seed && flags & PROCESS_SEEDED)
+		counters_read(task, &t.last);
+	err = bpf_map_update_elem(&tasks, &addr, &t, BPF_NOEXIST);
+	if (can_seed && !err && flags & PROCESS_SEEDED)
+		baseline_add(&t.last);
 	if (err != -EEXIST)
 		return err;
 	old = task_find(addr);
@@ -239,7 +260,7 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 
 	if (!p)
 		return -1;
-	err = task_insert(addr, flags & PROCESS_LATE);
+	err = task_insert(addr, flags);
 	if (err && err != -EEXIST) {
 		add(tracking.loss[LOSS_TASKS_FULL], 1);
 		if (is_new)
@@ -257,6 +278,8 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	add(tracking.entries, 1);
 	if (flags & PROCESS_LATE)
 		add(tracking.adopted_late, 1);
+	if (flags & PROCESS_SEEDED)
+		add(tracking.seeded, 1);
 	account_add_task(&account, is_first, flags & PROCESS_ROOT);
 	return 0;
 }
@@ -309,6 +332,7 @@ int task_adopt(u64 task)
 
 	if (!task_is_ours((struct task_struct *)task, &account, &image))
 		return false;
-	task_add(task, account.tree, account.cgroup, image, PROCESS_LATE);
+	task_add(task, account.tree, account.cgroup, seeding ? 0 : image,
+		 seeding ? PROCESS_ROOT | PROCESS_SEEDED : PROCESS_LATE);
 	return true;
 }

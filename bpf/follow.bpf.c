@@ -13,8 +13,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile __u64 wanted;
 const volatile __u32 inject_misses;
 
-/* The process that the next pass over all tasks makes the root of @root_account. */
-__u32 root_pid;
+/* The processes that the next pass over all tasks makes roots of @root_account. */
+__u32 root_pids[MAX_TARGETS];
+__u32 nr_root_pids;
 struct account_key root_account;
 __u64 task_fields; /* bit per enum task_counter: this kernel's tasks have the field */
 
@@ -220,7 +221,15 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	return 0;
 }
 
-/* Finds the root, and whatever no event told of. Harmless to repeat. */
+static __always_inline bool is_root(u32 tgid)
+{
+	for (u32 i = 0; i < (can_seed ? MAX_TARGETS : 1) && i < nr_root_pids; i++)
+		if (root_pids[i] == tgid)
+			return true;
+	return false;
+}
+
+/* Finds the roots, and whatever no event told of. Harmless to repeat. */
 SEC("iter/task")
 int follow__adopt(struct bpf_iter__task *ctx)
 {
@@ -236,8 +245,9 @@ int follow__adopt(struct bpf_iter__task *ctx)
 	addr = as_number(task);
 	if (task_find(addr))
 		return 0;
-	if ((u32)task->tgid == root_pid)
-		task_add(addr, root_account.tree, root_account.cgroup, 0, PROCESS_ROOT);
+	if (is_root(task->tgid))
+		task_add(addr, root_account.tree, root_account.cgroup, 0,
+			 PROCESS_ROOT | (seeding ? PROCESS_SEEDED : 0));
 	else
 		task_adopt(addr);
 	return 0;

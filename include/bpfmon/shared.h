@@ -63,6 +63,7 @@ enum process_flag {
 	PROCESS_IMAGE_UNKNOWN = 1 << 3,    /* an exec event was missed */
 	PROCESS_LATE = 1 << 4,             /* adopted after its birth */
 	PROCESS_ROOT = 1 << 5,             /* launched or attached, not born into the tree */
+	PROCESS_SEEDED = 1 << 6, /* had run before it was attached to: counted from then on */
 };
 
 /* A process (thread group), and what is sent when its last task is freed. */
@@ -89,6 +90,8 @@ struct process_record {
 };
 
 enum event_kind { EVENT_PROCESS = 1, EVENT_EXEC = 2, EVENT_OOM = 3 };
+
+#define MAX_TARGETS 64 /* processes that one attach names */
 
 struct process_event {
 	__u32 kind;
@@ -195,6 +198,7 @@ struct tracking {
 	__u64 ends_unseen;    /* tasks whose exit event was missed */
 	__u64 images_unseen;  /* exec events that were missed, seen by the exec counter */
 	__u64 frees_unseen;   /* free events that were missed when nothing was left to count */
+	__u64 seeded;         /* tasks that were there when we attached */
 	__u64 births_ignored; /* by --inject-misses, at both hooks */
 };
 

@@ -23,3 +23,18 @@ int procstat_read(pid_t pid, char *state, pid_t *parent)
 		return -EBADMSG;
 	return 0;
 }
+
+int procstat_leader(pid_t pid, pid_t *leader)
+{
+	char path[64], line[256];
+	__cleanup(fclosep) FILE *f = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, "Tgid: %d", leader) == 1)
+			return 0;
+	return -EBADMSG;
+}

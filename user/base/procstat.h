@@ -8,4 +8,7 @@
 /* The state letter and the parent. A negative errno: it is gone, or cannot be read. */
 int procstat_read(pid_t pid, char *state, pid_t *parent);
 
+/* The process that task @pid is a thread of. A negative errno: it is gone. */
+int procstat_leader(pid_t pid, pid_t *leader);
+
 #endif

@@ -8,6 +8,7 @@
 
 /* Each gets its own name as argv[0] and returns the exit status. */
 int cmd_run(int argc, char **argv);
+int cmd_attach(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 

@@ -7,6 +7,7 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{ "attach", cmd_attach },
 	{ "check", cmd_check },
 	{ "metrics", cmd_metrics },
 };

@@ -20,6 +20,11 @@ static int apply(struct options *o, const struct option_row *row, const char *te
 	return -EINVAL;
 }
 
+static bool takes(enum option_scope scope, const struct option_row *row)
+{
+	return row->scope == FOR_ALL || row->scope == scope;
+}
+
 /* BPFMON_INTERVAL and so on: what the command line says comes later and wins. */
 static int parse_environment(struct options *o)
 {
@@ -34,7 +39,8 @@ static int parse_environment(struct options *o)
 		for (const char *c = row->name; *c; c++)
 			name[n++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
 		text = getenv(name);
-		if (!text || !*text || (!row->argument && strcmp(text, "0") == 0))
+		if (!takes(o->scope, row) || !text || !*text ||
+		    (!row->argument && strcmp(text, "0") == 0))
 			continue;
 		err = apply(o, row, text, name);
 		if (err)
@@ -44,15 +50,16 @@ static int parse_environment(struct options *o)
 	return 0;
 }
 
-static void getopt_tables(char *letters, struct option *longs)
+static void getopt_tables(enum option_scope scope, char *letters, struct option *longs)
 {
 	const struct option_row *row;
-	size_t i;
 
 	*letters++ = '+'; /* the first word that is no option begins the command */
 	*letters++ = ':';
-	for (i = 0; (row = options_row(i)); i++) {
-		longs[i] = (struct option){
+	for (size_t i = 0; (row = options_row(i)); i++) {
+		if (!takes(scope, row))
+			continue;
+		*longs++ = (struct option){
 			.name = row->name,
 			.has_arg = !row->argument              ? no_argument
 				   : row->argument_is_optional ? optional_argument
@@ -66,7 +73,7 @@ static void getopt_tables(char *letters, struct option *longs)
 			*letters++ = ':';
 	}
 	*letters = '\0';
-	longs[i] = (struct option){ 0 };
+	*longs = (struct option){ 0 };
 }
 
 static const struct option_row *row_of(int found)
@@ -83,7 +90,7 @@ static const struct option_row *row_of(int found)
 
 static int usage(const char *what, const char *text)
 {
-	log_error("%s '%s'; see bpfmon --help", what, text);
+	log_error("%s '%s'; see --help", what, text);
 	return -EINVAL;
 }
 
@@ -93,7 +100,7 @@ static int parse_line(struct options *o, int argc, char **argv)
 	struct option longs[MAX_OPTIONS + 1];
 	int found;
 
-	getopt_tables(letters, longs);
+	getopt_tables(o->scope, letters, longs);
 	optind = 1;
 	while ((found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		const struct option_row *row;
@@ -151,11 +158,26 @@ static void resolve_pss(struct options *o)
 		o->pss_ppm = PSS_PPM_DEFAULT;
 }
 
-int options_parse(struct options *o, int argc, char **argv)
+static int check_words(const struct options *o)
+{
+	if (o->scope == FOR_RUN && !*o->command) {
+		log_error("no command was given; try: bpfmon -- sleep 1");
+		return -EINVAL;
+	}
+	if (o->scope == FOR_ATTACH && *o->command)
+		return usage("there is a word too many,", *o->command);
+	if (o->scope == FOR_ATTACH && !o->nr_pids) {
+		log_error("nothing to attach to was named; try: bpfmon attach --pid PID");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int options_parse(struct options *o, enum option_scope scope, int argc, char **argv)
 {
 	const char *default_format;
 
-	*o = (struct options){ .interval_ns = NSEC_PER_SEC };
+	*o = (struct options){ .scope = scope, .interval_ns = NSEC_PER_SEC };
 	metric_set_default(&o->wanted);
 	if (parse_environment(o))
 		return -EINVAL;
@@ -167,10 +189,8 @@ int options_parse(struct options *o, int argc, char **argv)
 		o->command = NULL;
 		return 0;
 	}
-	if (!*o->command) {
-		log_error("no command was given; try: bpfmon -- sleep 1");
+	if (check_words(o))
 		return -EINVAL;
-	}
 	if (o->format != default_format && !o->nr_outputs) { /* a default may have no use */
 		log_error("--format says how, but no --output says where; try -o run.%s",
 			  o->format);
@@ -180,25 +200,22 @@ int options_parse(struct options *o, int argc, char **argv)
 	return resolve_outputs(o);
 }
 
-void options_help(void)
+void options_help(enum option_scope scope)
 {
 	const struct option_row *row;
 
-	puts("Usage: bpfmon [OPTIONS] -- COMMAND [ARG...]\n"
-	     "       bpfmon check      what this machine offers\n"
-	     "       bpfmon metrics    what is measured\n\n"
-	     "Runs COMMAND and accounts for every process it causes to exist.\n");
 	for (size_t i = 0; (row = options_row(i)); i++) {
 		char left[64];
 		int n = row->key ? snprintf(left, sizeof(left), "-%c, ", row->key)
 				 : snprintf(left, sizeof(left), "    ");
 
+		if (!takes(scope, row))
+			continue;
 		n += snprintf(left + n, sizeof(left) - (size_t)n, "--%s", row->name);
 		if (row->argument)
 			snprintf(left + n, sizeof(left) - (size_t)n,
 				 row->argument_is_optional ? "[=%s]" : " %s", row->argument);
 		printf("  %-30s %s\n", left, row->help);
 	}
-	puts("\nEvery option has an environment variable: BPFMON_INTERVAL, BPFMON_NO_ARGS=1, ...\n"
-	     "Exit status: the command's; 125 bpfmon failed, 126 not executable, 127 not found.");
+	puts("\nEvery option has an environment variable: BPFMON_INTERVAL, BPFMON_NO_ARGS=1, ...");
 }

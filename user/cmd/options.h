@@ -3,13 +3,18 @@
 #ifndef CMD_OPTIONS_H
 #define CMD_OPTIONS_H
 
+#include "bpfmon/shared.h"
 #include "model/metric.h"
 #include "record/recorder.h"
 
 #define MAX_OPTIONS 32
 #define PSS_PPM_DEFAULT 20000 /* 2 % */
 
+/* Which subcommand takes an option. */
+enum option_scope { FOR_ALL, FOR_RUN, FOR_ATTACH };
+
 struct options {
+	enum option_scope scope; /* of the subcommand */
 	uint64_t interval_ns;
 	struct recorder_output outputs[MAX_OUTPUTS];
 	const char *output_text[MAX_OUTPUTS]; /* as given, resolved when all options are known */
@@ -22,13 +27,17 @@ struct options {
 	const char *user; /* NULL with switch_user: who called sudo */
 	unsigned max_tasks, inject_misses;
 	unsigned pss_ppm; /* millionths of the time for reading PSS; 0: not asked for */
+	pid_t pids[MAX_TARGETS];
+	size_t nr_pids;
+	uint64_t duration_ns; /* 0: until it has ended */
 	bool help, version;
 	char **command; /* NULL-terminated, not empty; NULL with help or version */
 };
 
 /* 0; or -EINVAL, after one line to the user. */
-int options_parse(struct options *o, int argc, char **argv);
-void options_help(void);
+int options_parse(struct options *o, enum option_scope scope, int argc, char **argv);
+/* The rows of the options that @scope takes. */
+void options_help(enum option_scope scope);
 
 /* A row of the table, for what is generated from it. */
 struct option_row {
@@ -38,6 +47,7 @@ struct option_row {
 	bool argument_is_optional;
 	const char *help;
 	int (*parse)(struct options *o, const char *text);
+	enum option_scope scope;
 };
 /* NULL after the last. */
 const struct option_row *options_row(size_t i);

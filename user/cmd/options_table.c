@@ -14,6 +14,7 @@
 #define MAX_INTERVAL_SECONDS (7 * 24 * 3600.0)
 #define MIN_PSS_PERCENT 0.1
 #define MAX_PSS_PERCENT 50.0
+#define MAX_PID (1U << 22) /* of any Linux */
 #define MAX_TASKS_LIMIT (1U << 22)
 
 /* Digits and a point: no blanks, signs, "inf", hexadecimals. */
@@ -25,7 +26,8 @@ static int parse_decimal(const char *text, double *value, char **end)
 	return *end == text ? -EINVAL : 0;
 }
 
-static int parse_interval(struct options *o, const char *text)
+/* Seconds, or milliseconds with "ms" behind them. */
+static int parse_time(const char *text, uint64_t *ns)
 {
 	char *end;
 	double v;
@@ -36,11 +38,25 @@ static int parse_interval(struct options *o, const char *text)
 		v /= 1000;
 	else if (*end && strcmp(end, "s") != 0)
 		return -EINVAL;
-	if (!isfinite(v) || v > MAX_INTERVAL_SECONDS ||
-	    llround(v * 1e9) < (long long)MIN_INTERVAL_NS)
+	if (!isfinite(v) || v > MAX_INTERVAL_SECONDS)
 		return -EINVAL;
-	o->interval_ns = (uint64_t)llround(v * 1e9);
+	*ns = (uint64_t)llround(v * 1e9);
 	return 0;
+}
+
+static int parse_interval(struct options *o, const char *text)
+{
+	uint64_t ns;
+
+	if (parse_time(text, &ns) || ns < MIN_INTERVAL_NS)
+		return -EINVAL;
+	o->interval_ns = ns;
+	return 0;
+}
+
+static int parse_duration(struct options *o, const char *text)
+{
+	return parse_time(text, &o->duration_ns) || !o->duration_ns ? -EINVAL : 0;
 }
 
 static int parse_output(struct options *o, const char *text)
@@ -126,6 +142,16 @@ static int parse_number(const char *text, unsigned long max, unsigned *number)
 	return 0;
 }
 
+static int parse_pid(struct options *o, const char *text)
+{
+	unsigned pid;
+
+	if (o->nr_pids == MAX_TARGETS || parse_number(text, MAX_PID, &pid))
+		return -EINVAL;
+	o->pids[o->nr_pids++] = (pid_t)pid;
+	return 0;
+}
+
 static int parse_max_tasks(struct options *o, const char *text)
 {
 	return parse_number(text, MAX_TASKS_LIMIT, &o->max_tasks);
@@ -153,23 +179,25 @@ FLAG(version)
 
 /* clang-format off */
 static const struct option_row rows[] = {
-	{ "interval", 'i', "TIME", false, "Time between samples: 1, 0.1, 10ms (default 1, at least 10ms)", parse_interval },
-	{ "output", 'o', "[FORMAT:]PATH", false, "Write the run to PATH (- for stdout); may be repeated", parse_output },
-	{ "format", 'f', "FORMAT", false, "Format of outputs that name none: text, jsonl, csv", parse_format },
-	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", parse_metrics },
-	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", parse_pss },
-	{ "force", 0, NULL, false, "Replace output files that exist", parse_force },
-	{ "quiet", 'q', NULL, false, "No summary on stderr", parse_quiet },
-	{ "verbose", 'v', NULL, false, "Say what is loaded, what is missing, and where the run goes", parse_verbose },
-	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", parse_no_args },
-	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", parse_wait },
-	{ "user", 0, "NAME", true, "Run the command as NAME (default: who called sudo)", parse_user },
-	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", parse_record_as },
-	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", parse_exact_peak },
-	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192, more where many run)", parse_max_tasks },
-	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", parse_inject_misses },
-	{ "help", 'h', NULL, false, "Show this help", parse_help },
-	{ "version", 'V', NULL, false, "Show the version", parse_version },
+	{ "interval", 'i', "TIME", false, "Time between samples: 1, 0.1, 10ms (default 1, at least 10ms)", parse_interval, FOR_ALL },
+	{ "output", 'o', "[FORMAT:]PATH", false, "Write the run to PATH (- for stdout); may be repeated", parse_output, FOR_ALL },
+	{ "format", 'f', "FORMAT", false, "Format of outputs that name none: text, jsonl, csv", parse_format, FOR_ALL },
+	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", parse_metrics, FOR_ALL },
+	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", parse_pss, FOR_ALL },
+	{ "force", 0, NULL, false, "Replace output files that exist", parse_force, FOR_ALL },
+	{ "quiet", 'q', NULL, false, "No summary on stderr", parse_quiet, FOR_ALL },
+	{ "verbose", 'v', NULL, false, "Say what is loaded, what is missing, and where the run goes", parse_verbose, FOR_ALL },
+	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", parse_no_args, FOR_ALL },
+	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", parse_wait, FOR_RUN },
+	{ "user", 0, "NAME", true, "Run the command as NAME (default: who called sudo)", parse_user, FOR_RUN },
+	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", parse_record_as, FOR_ALL },
+	{ "pid", 'p', "PID", false, "Attach to this process and its descendants; may be repeated", parse_pid, FOR_ATTACH },
+	{ "duration", 0, "TIME", false, "Detach after this time: 60, 0.5, 100ms", parse_duration, FOR_ATTACH },
+	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", parse_exact_peak, FOR_ALL },
+	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192, more where many run)", parse_max_tasks, FOR_ALL },
+	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", parse_inject_misses, FOR_ALL },
+	{ "help", 'h', NULL, false, "Show this help", parse_help, FOR_ALL },
+	{ "version", 'V', NULL, false, "Show the version", parse_version, FOR_ALL },
 };
 /* clang-format on */
 #define NR_ROWS (sizeof(rows) / sizeof(*rows))

@@ -98,6 +98,8 @@ static enum progress hear(struct session *s, enum progress now)
 		incomplete(&s->summary, "the launcher was killed");
 		return OVER;
 	}
+	if (m.type == CONTROL_STOP && !s->options->command)
+		return OVER; /* that is how an attachment ends */
 	if (m.type == CONTROL_ENDED) {
 		set_status(&s->summary, m.value);
 		return s->options->wait_tree ? COMMAND_ENDED : OVER;
@@ -110,7 +112,7 @@ static enum progress hear(struct session *s, enum progress now)
 static void watch(struct session *s)
 {
 	__cleanup(closep) int timer = ticks_start(s->start_ns, s->run->interval_ns);
-	enum progress now = RUNNING;
+	enum progress now = s->options->command ? RUNNING : COMMAND_ENDED;
 	struct pollfd p[] = {
 		{ .fd = s->options->control_fd, .events = POLLIN },
 		{ .fd = timer, .events = POLLIN },

@@ -9,8 +9,11 @@
 
 struct collector_options {
 	struct tracker_options tracker;
-	struct run *run; /* described, but for start and usable metrics */
-	pid_t command;   /* waits to be executed */
+	struct run *run;      /* described, but for start and usable metrics */
+	pid_t command;        /* waits to be executed; 0: attached to what runs */
+	const pid_t *targets; /* what was attached to, not owned */
+	size_t nr_targets;
+	uint64_t duration_ns; /* of an attachment; 0: until it has ended */
 	pid_t recorder;
 	int control_fd;   /* to the launcher */
 	int stream_fd;    /* to the recorder */

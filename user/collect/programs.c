@@ -53,6 +53,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, bool ha
 	unsigned max_tasks = o->max_tasks ? o->max_tasks : max_tasks_default();
 
 	s->rodata->has_lock = has_lock;
+	s->rodata->can_seed = o->can_seed;
 	s->rodata->want_memory = metric_set_has_source(&o->wanted, SOURCE_MEMORY) ||
 				 metric_set_has_source(&o->wanted, SOURCE_PROCFS);
 	s->rodata->wanted = 0;

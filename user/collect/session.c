@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "collect/memory.h"
+#include "collect/running.h"
 #include "collect/record.h"
 #include "wire/writer.h"
 
@@ -111,6 +112,21 @@ static int pss_read_one(void *context, pid_t pid, uint64_t expected_ns, struct p
 	return pss_read(pid, expected_ns, r, meanwhile, context);
 }
 
+/* Nobody has told what a process runs that was there before us. */
+static void name_seeded(void *context, const struct process_record *r)
+{
+	struct session *s = context;
+	struct exec_event e;
+
+	if (!(r->flags & PROCESS_SEEDED) || r->image != r->serial)
+		return;
+	if (image_of_running((pid_t)r->pid, !s->options->tracker.no_args, &e))
+		return;
+	e.image = r->image;
+	if (images_add(&s->images, &e, clock_ns(CLOCK_MONOTONIC)))
+		s->unnamed++;
+}
+
 int session_open(struct session *s, const struct collector_options *o, char *why, size_t size)
 {
 	int err;
@@ -119,6 +135,7 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 	s->options = o;
 	s->run = o->run;
 	s->summary.complete = true;
+	s->summary.is_attached = !o->command;
 	pss_init(&s->pss, o->pss_ppm, s->run->interval_ns);
 	s->pss.read = pss_read_one;
 	s->pss.skipped = pss_skipped;
@@ -135,10 +152,15 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 		snprintf(why, size, "the ring buffer cannot be mapped: %s", strerror(-err));
 		return err;
 	}
-	err = tracker_follow(&s->tracker, o->command);
-	if (err)
+	err = o->command ? tracker_follow(&s->tracker, o->command)
+			 : tracker_seed(&s->tracker, o->targets, o->nr_targets);
+	if (err && o->command)
 		snprintf(why, size, "the command's process %d cannot be followed: %s", o->command,
 			 strerror(-err));
+	else if (err)
+		snprintf(why, size, "what runs cannot be followed: %s", strerror(-err));
+	else
+		tracker_each_process(&s->tracker, name_seeded, s);
 	memcpy(&s->run->usable, &s->tracker.usable, sizeof(s->run->usable));
 	memcpy(s->run->unusable, s->tracker.unusable, sizeof(s->run->unusable));
 	return err;

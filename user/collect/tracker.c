@@ -15,6 +15,7 @@
 #include <string.h>
 
 #define WHOLE_DRAIN_PASSES 16
+#define MAX_SEED_PASSES 64
 
 /* Runs an iterator to its end; @row is called for what it wrote. */
 static int iterate(struct bpf_link *link, drain_fn row, void *context)
@@ -90,22 +91,61 @@ void tracker_close(struct tracker *t)
 	memset(t, 0, sizeof(*t));
 }
 
+static int account_make(struct tracker *t, __u64 tree)
+{
+	const struct account_key key = { .tree = tree };
+	const struct account none = { 0 };
+
+	t->skel->bss->root_account = key;
+	return bpf_map__update_elem(t->skel->maps.accounts, &key, sizeof(key), &none, sizeof(none),
+				    BPF_NOEXIST);
+}
+
 int tracker_follow(struct tracker *t, pid_t pid)
 {
-	const struct account_key key = { .tree = (__u64)pid };
-	const struct account none = { 0 };
-	int err = bpf_map__update_elem(t->skel->maps.accounts, &key, sizeof(key), &none,
-				       sizeof(none), BPF_NOEXIST);
+	int err = account_make(t, (__u64)pid);
 
 	if (err)
 		return err;
-	t->skel->bss->root_account = key;
-	t->skel->bss->root_pid = (__u32)pid;
+	t->skel->bss->root_pids[0] = (__u32)pid;
+	t->skel->bss->nr_root_pids = 1;
 	err = iterate(t->adopt_link, NULL, NULL);
-	t->skel->bss->root_pid = 0;
+	t->skel->bss->nr_root_pids = 0;
 	if (err)
 		return err;
 	return t->skel->bss->tracking.entries ? 0 : -ESRCH;
+}
+
+/*
+ * A child may stand before its parent in the pass: until one adds nothing. What is born meanwhile
+ * is known by its birth.
+ */
+int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
+{
+	const volatile struct tracking *now = &t->skel->bss->tracking;
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	int err = nr <= MAX_TARGETS ? account_make(t, (__u64)pids[0]) : -E2BIG;
+
+	for (size_t i = 0; !err && i < nr; i++)
+		t->skel->bss->root_pids[i] = (__u32)pids[i];
+	t->skel->bss->nr_root_pids = (__u32)nr;
+	t->skel->bss->seeding = true;
+	for (int i = 0; !err && i < MAX_SEED_PASSES; i++) {
+		uint64_t seeded = now->seeded;
+
+		err = iterate(t->adopt_link, NULL, NULL);
+		if (now->seeded == seeded)
+			break;
+	}
+	t->skel->bss->seeding = false;
+	t->skel->bss->nr_root_pids = 0;
+	t->seed_ns = clock_ns(CLOCK_MONOTONIC) - start;
+	return err;
+}
+
+const struct task_counters *tracker_baseline(const struct tracker *t)
+{
+	return &t->skel->bss->baseline;
 }
 
 static uint64_t missed(const struct bpf_program *prog)

@@ -20,6 +20,7 @@ struct tracker_options {
 	struct metric_set wanted;
 	bool no_args;
 	bool exact_peak;        /* follow every change of resident memory */
+	bool can_seed;          /* tracker_seed() will be called */
 	bool verbose;           /* say on stderr why a program does not load */
 	unsigned max_tasks;     /* entries of the maps; 0: the default */
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
@@ -38,6 +39,7 @@ struct tracker {
 	uint64_t births_missed; /* of these, births that no hook at birth saw */
 	uint64_t drains, drain_ns_total, drain_ns_max;
 	struct unlocked_totals unlocked;
+	uint64_t seed_ns; /* how long tracker_seed() took */
 	bool is_detached;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };
@@ -51,6 +53,14 @@ void tracker_close(struct tracker *t);
 
 /* Makes @pid the root. -ESRCH: there is no such process. */
 int tracker_follow(struct tracker *t, pid_t pid);
+
+/*
+ * Makes the @nr processes of @pids and all their descendants known; what they have used so far does
+ * not count. None of them may be there any more: then nothing is followed.
+ */
+int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr);
+/* What those that tracker_seed() found had used before, as far as their live threads tell. */
+const struct task_counters *tracker_baseline(const struct tracker *t);
 
 typedef void (*drain_fn)(void *context, const struct drain_row *row);
 /*

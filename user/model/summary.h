@@ -54,6 +54,7 @@ struct summary {
 	char reason[200]; /* why not complete, beyond the losses; may be empty */
 	struct loss_count losses[MAX_LOSSES];
 	size_t nr_losses;
+	bool is_attached; /* to what ran already: there is no status */
 	bool has_status;
 	int exit_code, signal;
 	uint64_t wall_ns;

@@ -22,7 +22,9 @@ static void head(FILE *f, const struct summary *s)
 	char wall[FORMAT_BYTES];
 
 	fputs("bpfmon: ", f);
-	if (!s->has_status)
+	if (s->is_attached)
+		fputs("attached", f);
+	else if (!s->has_status)
 		fputs("the command's end was not seen", f);
 	else if (s->signal && s->oom.is_command)
 		fputs("the command was killed by the kernel: out of memory", f);
@@ -31,7 +33,7 @@ static void head(FILE *f, const struct summary *s)
 			strsignal(s->signal));
 	else
 		fprintf(f, "the command ended with %d", s->exit_code);
-	fprintf(f, " after %s\n", format_seconds(wall, s->wall_ns));
+	fprintf(f, "%s %s\n", s->is_attached ? " for" : " after", format_seconds(wall, s->wall_ns));
 }
 
 static void oom(FILE *f, const struct summary *s)

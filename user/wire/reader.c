@@ -211,6 +211,7 @@ static void read_summary(struct line *l, json_t *o)
 	json_object_foreach(json_object_get(o, "losses"), key, v)
 		summary_add_loss(s, key, scaled(v, 0));
 	s->complete = json_is_true(json_object_get(o, "complete"));
+	s->is_attached = json_is_true(json_object_get(o, "attached"));
 	s->has_status = json_is_integer(code) || json_is_integer(signal);
 	s->exit_code = (int)json_integer_value(code);
 	s->signal = (int)json_integer_value(signal);

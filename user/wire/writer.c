@@ -344,6 +344,8 @@ void write_summary(struct json *j, const struct summary *s)
 	for (size_t i = 0; i < s->nr_losses; i++)
 		jw_uint(j, s->losses[i].name, s->losses[i].count);
 	jw_object_end(j);
+	if (s->is_attached)
+		jw_bool(j, "attached", true);
 	status(j, s);
 	jw_decimal(j, "wall_seconds", s->wall_ns, 9);
 	jw_uint(j, "outlived", s->outlived);

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon attach [OPTIONS] --pid PID: follows what runs already, and leaves it as it is. */
+#include "cmd/cmd.h"
+#include "cmd/prepare.h"
+
+#include "base/log.h"
+#include "base/procstat.h"
+#include "launch/attach.h"
+
+#include <stdio.h>
+
+static void help(void)
+{
+	puts("Usage: bpfmon attach [OPTIONS] --pid PID\n\n"
+	     "Follows a process, its threads, its present and its future descendants until they\n"
+	     "have ended, --duration is over, or Ctrl-C. What they had used before does not "
+	     "count.\n");
+	options_help(FOR_ATTACH);
+	puts("Exit status: 0; 2 usage, not found, not permitted.");
+}
+
+static int check_targets(const struct options *o)
+{
+	for (size_t i = 0; i < o->nr_pids; i++) {
+		pid_t leader;
+
+		if (procstat_leader(o->pids[i], &leader)) {
+			log_error("there is no process %d to attach to", o->pids[i]);
+			return -1;
+		}
+		if (leader != o->pids[i]) {
+			log_error("%d is a thread of process %d; attach to that", o->pids[i],
+				  leader);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int cmd_attach(int argc, char **argv)
+{
+	struct launch_options l = { 0 };
+	struct run run = { 0 };
+	struct user caller;
+	struct options o;
+
+	if (options_parse(&o, FOR_ATTACH, argc, argv))
+		return EXIT_USAGE;
+	if (o.help) {
+		help();
+		return 0;
+	}
+	if (o.version) {
+		puts("bpfmon " BPFMON_VERSION);
+		return 0;
+	}
+	log_set_level(o.verbose ? LOG_VERBOSE : LOG_NORMAL);
+	if (check_targets(&o))
+		return EXIT_USAGE;
+	choose_recorder(&o, &caller, &l);
+	prepare(&l, &o, &caller, &run);
+	l.collector.targets = o.pids;
+	l.collector.nr_targets = o.nr_pids;
+	l.collector.tracker.can_seed = true;
+	return attach(&l, o.duration_ns) ? EXIT_USAGE : 0;
+}

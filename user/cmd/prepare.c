@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/prepare.h"
+
+#include "view/summary_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The collector shows the summary when the recorder is gone. */
+static void show_on_stderr(const struct summary *s, void *context)
+{
+	char *text = summary_text(s);
+	ssize_t n = text ? write(STDERR_FILENO, text, strlen(text)) : 0;
+
+	(void)context;
+	(void)n; /* there is nobody left to tell */
+	free(text);
+}
+
+bool choose_recorder(const struct options *o, struct user *caller, struct launch_options *l)
+{
+	bool was_sudo;
+
+	user_caller(caller, &was_sudo);
+	if (was_sudo && !o->record_as_root)
+		l->record_as = caller;
+	return was_sudo;
+}
+
+static void describe(struct run *run, const struct options *o, const struct user *caller)
+{
+	run_describe(run);
+	snprintf(run->user, sizeof(run->user), "%s", caller->name);
+	run->uid = caller->uid;
+	run->interval_ns = o->interval_ns;
+	run->wanted = o->wanted;
+}
+
+void prepare(struct launch_options *l, const struct options *o, const struct user *caller,
+	     struct run *run)
+{
+	struct tracker_options *t = &l->collector.tracker;
+	struct recorder_options *r = &l->recorder;
+
+	describe(run, o, caller);
+	l->collector.run = run;
+	l->collector.show = o->quiet ? NULL : show_on_stderr;
+	l->collector.pss_ppm = o->pss_ppm;
+	t->wanted = o->wanted;
+	t->no_args = o->no_args;
+	t->verbose = o->verbose;
+	t->max_tasks = o->max_tasks;
+	t->exact_peak = o->exact_peak;
+	t->inject_misses = o->inject_misses;
+	memcpy(r->outputs, o->outputs, sizeof(o->outputs));
+	r->nr_outputs = o->nr_outputs;
+	r->outputs_are_defaults = o->outputs_are_defaults;
+	r->force = o->force;
+	r->quiet = o->quiet;
+	r->as_user = l->record_as ? caller->name : NULL;
+}

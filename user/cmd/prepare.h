@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What running and attaching have in common: from options to what the roles are to do. */
+#ifndef CMD_PREPARE_H
+#define CMD_PREPARE_H
+
+#include "cmd/options.h"
+#include "launch/launcher.h"
+
+/* Under sudo the caller owns what is recorded, unless the options say otherwise. True: under sudo.
+ */
+bool choose_recorder(const struct options *o, struct user *caller, struct launch_options *l);
+/* Fills in @l and @run, which must live as long as @l. */
+void prepare(struct launch_options *l, const struct options *o, const struct user *caller,
+	     struct run *run);
+
+#endif

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "launch/attach.h"
+
+#include "base/clock.h"
+#include "base/control.h"
+#include "base/log.h"
+#include "base/privilege.h"
+#include "launch/roles.h"
+#include "launch/signals.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void reap(struct roles *roles)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		if (pid == roles->collector.pid)
+			role_ended(&roles->collector, status);
+		else if (pid == roles->recorder.pid)
+			role_ended(&roles->recorder, status);
+	}
+}
+
+static bool asks_for_the_end(const struct signalfd_siginfo *si)
+{
+	return si->ssi_signo == SIGINT || si->ssi_signo == SIGTERM || si->ssi_signo == SIGHUP ||
+	       si->ssi_signo == SIGQUIT;
+}
+
+/* Milliseconds until @end_ns, for poll(). */
+static int time_left(uint64_t end_ns)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (end_ns == UINT64_MAX)
+		return -1;
+	return end_ns > now ? (int)((end_ns - now) / NSEC_PER_MSEC) + 1 : 0;
+}
+
+static void attend(struct roles *roles, int signal_fd, uint64_t end_ns)
+{
+	struct pollfd p = { .fd = signal_fd, .events = POLLIN };
+	struct signalfd_siginfo si;
+
+	while (roles->collector.pid || roles->recorder.pid) {
+		int n = poll(&p, 1, time_left(end_ns));
+
+		if (!n) { /* told once, the roles take their time */
+			control_send(roles->collector.control_fd, CONTROL_STOP, 0, 0, NULL);
+			end_ns = UINT64_MAX;
+		}
+		while (n > 0 && read(signal_fd, &si, sizeof(si)) == sizeof(si))
+			if (asks_for_the_end(&si))
+				control_send(roles->collector.control_fd, CONTROL_STOP, 0, 0, NULL);
+		reap(roles);
+	}
+}
+
+int attach(struct launch_options *o, uint64_t duration_ns)
+{
+	struct sigaction children = { .sa_handler = SIG_DFL };
+	struct spawn nobody = { .go_fd = -1, .status_fd = -1 };
+	struct roles roles;
+	sigset_t mask;
+	uint64_t now;
+	int signal_fd, err;
+
+	sigaction(SIGCHLD, &children, NULL);
+	signal_fd = signals_open(&mask);
+	err = signal_fd < 0 ? -errno : roles_fork(&roles, o, &nobody, signal_fd, &mask);
+	if (err) {
+		log_error("cannot start collector and recorder: %s", strerror(-err));
+		return err;
+	}
+	privilege_keep(0);
+	err = role_wait_until_ready(&roles.recorder);
+	if (!err)
+		err = role_wait_until_ready(&roles.collector);
+	if (err) {
+		role_reap(&roles.collector);
+		role_reap(&roles.recorder);
+		return err;
+	}
+	now = clock_ns(CLOCK_MONOTONIC);
+	control_send(roles.collector.control_fd, CONTROL_START, 0, now, NULL);
+	attend(&roles, signal_fd, duration_ns ? now + duration_ns : UINT64_MAX);
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Starts the two roles to follow what runs already, and ends them. */
+#ifndef LAUNCH_ATTACH_H
+#define LAUNCH_ATTACH_H
+
+#include "launch/launcher.h"
+
+/*
+ * Until what was attached to has ended, @duration_ns is over (0: never), or a signal asks for the
+ * end. A negative errno after one line to the user: it could not begin.
+ */
+int attach(struct launch_options *o, uint64_t duration_ns);
+
+#endif
