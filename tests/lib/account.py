@@ -11,6 +11,7 @@ from lib.bpfmon import BPFMON, Case, read_lines
 
 # what a process record has of the counters; the others are of the whole run only
 RUN_ONLY = {"forks", "execs", "exits", "threads_created"}
+NOT_OF_PROCESSES = {"cgroup", "host"}  # groups of metrics
 
 
 def ns(seconds):
@@ -30,8 +31,14 @@ def metric_kinds():
     return {key: (group, kind) for key, _unit, group, kind, *_help in rows}
 
 
+def plain_kinds():
+    """Those of them that a run without options has: without the cgroup's."""
+    return {key: row for key, row in metric_kinds().items() if row[0] != "cgroup"}
+
+
 def counters():
-    return [key for key, (_, kind) in metric_kinds().items() if kind == "counter"]
+    kinds = metric_kinds().items()
+    return [key for key, (group, kind) in kinds if kind == "counter" and group not in NOT_OF_PROCESSES]
 
 
 def record_counters():

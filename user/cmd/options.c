@@ -156,6 +156,8 @@ int options_parse(struct options *o, int argc, char **argv)
 		o->command = NULL;
 		return 0;
 	}
+	if (!o->chooses_metrics && !o->own_cgroup)
+		metric_clear_source(&o->wanted, SOURCE_CGROUP);
 	if (!*o->command) {
 		log_error("no command was given; try: bpfmon -- sleep 1");
 		return -EINVAL;

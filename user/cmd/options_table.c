@@ -58,6 +58,7 @@ static int parse_metrics(struct options *o, const char *text)
 	const char *bad;
 	size_t length;
 
+	o->chooses_metrics = true;
 	return metric_set_parse(&o->wanted, text, &bad, &length);
 }
 
@@ -123,6 +124,7 @@ FLAG(verbose)
 FLAG(force)
 FLAG(no_args)
 FLAG(exact_peak)
+FLAG(own_cgroup)
 FLAG(help)
 FLAG(version)
 
@@ -137,6 +139,7 @@ static const struct option_row rows[] = {
 	{ "verbose", 'v', NULL, false, "Say what is loaded, what is missing, and where the run goes", parse_verbose },
 	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", parse_no_args },
 	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", parse_wait },
+	{ "own-cgroup", 0, NULL, false, "Give the command a cgroup: its peak, page cache and so on", parse_own_cgroup },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: who called sudo)", parse_user },
 	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", parse_record_as },
 	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", parse_exact_peak },

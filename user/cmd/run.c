@@ -79,6 +79,7 @@ int cmd_run(int argc, char **argv)
 		return EXIT_BPFMON;
 	describe(&run, &o, &caller);
 	l.argv = o.command;
+	l.own_cgroup = o.own_cgroup;
 	l.collector.run = &run;
 	l.collector.wait_tree = o.wait_tree;
 	l.collector.show = o.quiet ? NULL : show_on_stderr;

@@ -3,6 +3,7 @@
 #ifndef COLLECT_COLLECTOR_H
 #define COLLECT_COLLECTOR_H
 
+#include "base/cgroup.h"
 #include "collect/tracker.h"
 #include "model/run.h"
 #include "model/summary.h"
@@ -12,6 +13,8 @@ struct collector_options {
 	struct run *run; /* described, but for start and usable metrics */
 	pid_t command;   /* waits to be executed */
 	pid_t recorder;
+	/* The command's own, removed at the end should the launcher be gone; NULL: it has none. */
+	const struct cgroup *cgroup;
 	int control_fd; /* to the launcher */
 	int stream_fd;  /* to the recorder */
 	bool wait_tree; /* go on until the last descendant has ended */

@@ -52,10 +52,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, bool ha
 {
 	unsigned max_tasks = o->max_tasks ? o->max_tasks : max_tasks_default();
 
-	for (int i = 0; i < NR_METRICS; i++)
-		if (metric_has(&o->wanted, (enum metric_id)i) &&
-		    metric_get((enum metric_id)i)->source == SOURCE_MEMORY)
-			s->rodata->want_memory = true;
+	s->rodata->want_memory = metric_has_source(&o->wanted, SOURCE_MEMORY);
 	s->rodata->has_lock = has_lock;
 	s->rodata->wanted = 0;
 #define TASK_METRIC(base, ...)                                                                     \

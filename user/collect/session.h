@@ -3,10 +3,12 @@
 #ifndef COLLECT_SESSION_H
 #define COLLECT_SESSION_H
 
+#include "collect/cgroup_stat.h"
 #include "collect/collector.h"
 #include "collect/exact_peak.h"
 #include "collect/images.h"
 #include "collect/memory.h"
+#include "collect/pressure.h"
 #include "collect/stream.h"
 
 #define DRAIN_TIMES 4096 /* the last so many are kept for their median */
@@ -26,6 +28,8 @@ struct session {
 	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
 	struct memory_bound bound;
 	struct exact_peak exact;
+	struct cgroup_stat cgroup;
+	struct pressure host_pressure;
 	uint64_t drain_boot_ns, drained_ns;    /* when the last drain began, and ended */
 	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
 	uint64_t live;                         /* processes, at the last sample */
@@ -33,6 +37,7 @@ struct session {
 	uint64_t *emitted; /* owned; serials of records since the hooks were detached */
 	size_t nr_emitted;
 	bool is_closing;
+	bool is_orphan; /* the launcher is gone */
 	uint32_t drain_us[DRAIN_TIMES];
 };
 

@@ -20,10 +20,8 @@ static const struct unit {
 };
 
 static const char *const groups[NR_GROUPS] = {
-	[GROUP_CPU] = "cpu",
-	[GROUP_MEM] = "mem",
-	[GROUP_IO] = "io",
-	[GROUP_PROC] = "proc",
+	[GROUP_CPU] = "cpu",   [GROUP_MEM] = "mem",       [GROUP_IO] = "io",
+	[GROUP_PROC] = "proc", [GROUP_CGROUP] = "cgroup", [GROUP_HOST] = "host",
 };
 
 #define ROW(base, grp, knd, unt, fld, hlp, src)                                                    \
@@ -41,6 +39,8 @@ static const struct metric metrics[NR_METRICS] = {
 #define ACCOUNT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, ACCOUNT)
 #define MEMORY_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, MEMORY)
 #define DERIVED_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, DERIVED)
+#define CGROUP_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, CGROUP)
+#define HOST_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, HOST)
 #include "bpfmon/metrics.def"
 };
 
@@ -80,6 +80,21 @@ void metric_set_all(struct metric_set *set)
 	memset(set, 0, sizeof(*set));
 	for (int i = 0; i < NR_METRICS; i++)
 		metric_put(set, (enum metric_id)i);
+}
+
+void metric_clear_source(struct metric_set *set, enum metric_source source)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metrics[i].source == source)
+			set->bits[i / 64] &= ~(1ULL << (i % 64));
+}
+
+bool metric_has_source(const struct metric_set *set, enum metric_source source)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metrics[i].source == source && metric_has(set, (enum metric_id)i))
+			return true;
+	return false;
 }
 
 static bool put_group(struct metric_set *set, const char *name, size_t length)

@@ -13,15 +13,33 @@ enum metric_id {
 #define ACCOUNT_METRIC(base, ...) M_##base,
 #define MEMORY_METRIC(base, ...) M_##base,
 #define DERIVED_METRIC(base, ...) M_##base,
+#define CGROUP_METRIC(base, ...) M_##base,
+#define HOST_METRIC(base, ...) M_##base,
 #include "bpfmon/metrics.def"
 	NR_METRICS
 };
 
-enum metric_group { GROUP_CPU, GROUP_MEM, GROUP_IO, GROUP_PROC, NR_GROUPS };
+enum metric_group {
+	GROUP_CPU,
+	GROUP_MEM,
+	GROUP_IO,
+	GROUP_PROC,
+	GROUP_CGROUP,
+	GROUP_HOST,
+	NR_GROUPS
+};
 enum metric_kind { KIND_COUNTER, KIND_GAUGE };
 enum metric_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_MILLI, NR_UNITS };
 /* Where the value comes from; a process record holds those of the first two. */
-enum metric_source { SOURCE_TASK, SOURCE_SPLIT, SOURCE_ACCOUNT, SOURCE_MEMORY, SOURCE_DERIVED };
+enum metric_source {
+	SOURCE_TASK,
+	SOURCE_SPLIT,
+	SOURCE_ACCOUNT,
+	SOURCE_MEMORY,
+	SOURCE_DERIVED,
+	SOURCE_CGROUP,
+	SOURCE_HOST
+};
 
 struct metric {
 	const char *key; /* published: the base and the suffix of its unit */
@@ -60,6 +78,9 @@ static inline void metric_put(struct metric_set *set, enum metric_id id)
 }
 
 void metric_set_all(struct metric_set *set);
+/* Takes those of @source out; asks whether there is any. */
+void metric_clear_source(struct metric_set *set, enum metric_source source);
+bool metric_has_source(const struct metric_set *set, enum metric_source source);
 /* Parses "cpu,io,rss_bytes". -EINVAL: *@bad is the first name that is neither group nor key. */
 int metric_set_parse(struct metric_set *set, const char *list, const char **bad,
 		     size_t *bad_length);
