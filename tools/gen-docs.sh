@@ -19,6 +19,8 @@ group_title() {
 	mem) echo "Memory" ;;
 	io) echo "Input and output" ;;
 	proc) echo "Processes and threads" ;;
+	cgroup) echo "The command's cgroup" ;;
+	host) echo "The whole machine" ;;
 	*) echo "$1" ;;
 	esac
 }
@@ -57,6 +59,19 @@ metrics_intro() {
 		what is resident now. `pss_unread` counts those of which nothing is known: not read yet, or
 		skipped, which an event `pss_skipped` tells with the reason. `self.pss` in the summary has the
 		reads, how many were postponed or skipped, and the seconds they took.
+
+		What begins with `cgroup_` is there with `--own-cgroup`: it is what the kernel charges to the
+		cgroup of the command, a page to whom touched it first. So page cache is in it, though no process
+		maps it, and what was in memory before is not. In the summary `cgroup_peak_bytes` is the kernel's
+		own high-water mark, exact however short it was; `cgroup_peak_anon_bytes` and
+		`cgroup_peak_file_bytes` are the shares at the sample with the largest `cgroup_memory_bytes`,
+		which may have come before or after that peak. The kernel adds its counts up late: shares may lag
+		behind by 256 KiB a CPU.
+
+		What begins with `host_` is of the whole machine; every other key is the command's.
+		`..._pressure_some_seconds` is the time in which at least one task waited for memory (reclaim,
+		refaults, swap), `..._pressure_full_seconds` that in which none that was not idle could go on,
+		both since the start of the run.
 	INTRO
 }
 

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 
-from lib.account import AccountCase, metric_kinds
+from lib.account import AccountCase, plain_kinds
 from lib.bpfmon import truth
 
 ODD = [
@@ -124,7 +124,7 @@ class Arguments(AccountCase):
         self.run_with([*ODD, b"a,b", b"\xff"], ["-o", f"csv:{path}", "-i", "0.01"])
         with open(path, encoding="utf-8", newline="") as file:
             header, *rows = csv.reader(file)
-        self.assertEqual(header, ["time", "elapsed_seconds", *metric_kinds()])
+        self.assertEqual(header, ["time", "elapsed_seconds", *plain_kinds()])
         self.assertGreaterEqual(len(rows), 2)
         for row in rows:
             self.assertEqual(len(row), len(header))

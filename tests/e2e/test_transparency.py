@@ -26,10 +26,10 @@ ODD_ENVIRONMENT = {
 class Transparency(Case):
     """`state` says the same byte by byte, run by bpfmon and run by us."""
 
-    def both(self, **popen):
+    def both(self, options=(), **popen):
         """What `state` says without and with bpfmon, as bytes."""
         said = []
-        for before in ([], [BPFMON, "-q", "-i", "0.01", "--"]):
+        for before in ([], [BPFMON, "-q", "-i", "0.01", *options, "--"]):
             out = self.dir / f"state-{time.monotonic_ns()}.json"
             done = subprocess.run([*before, truth("state"), str(out)], check=False, timeout=10, **popen)
             self.assertEqual(done.returncode, 0)
@@ -150,6 +150,14 @@ class Transparency(Case):
         with cgroup() as path:
             state = self.check(preexec_fn=lambda: (path / "cgroup.procs").write_text(str(os.getpid())))
             self.assertIn(f"/{path.name}", state["cgroup"])
+
+    def test_nothing_but_the_cgroup_of_its_memory_is_another_with_one_of_its_own(self):
+        without, with_own = map(json.loads, self.both(options=["--own-cgroup"]))
+        its = with_own.pop("cgroup").splitlines()
+        ours = without.pop("cgroup").splitlines()
+        self.assertEqual(with_own, without)
+        (line,) = [line for line in its if line not in ours]
+        self.assertRegex(line, r"/bpfmon-\d+(-\d)?$")
 
     def test_the_oom_score_is_kept(self):
         def prepare():

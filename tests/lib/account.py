@@ -13,6 +13,7 @@ from lib.bpfmon import BPFMON, Case, read_lines
 RUN_ONLY = {"forks", "execs", "exits", "threads_created"}
 # what costs time and is there only when it is asked for
 ASKED_FOR = {"pss_bytes", "uss_bytes", "pss_unread"}
+NOT_OF_PROCESSES = {"cgroup", "host"}  # groups of metrics
 
 
 def ns(seconds):
@@ -32,8 +33,15 @@ def metric_kinds():
     return {key: (group, kind) for key, _unit, group, kind, *_help in rows}
 
 
+def plain_kinds():
+    """Those of them that a run without options has: without the cgroup's, and what costs time."""
+    kinds = metric_kinds().items()
+    return {key: row for key, row in kinds if row[0] != "cgroup" and key not in ASKED_FOR}
+
+
 def counters():
-    return [key for key, (_, kind) in metric_kinds().items() if kind == "counter"]
+    kinds = metric_kinds().items()
+    return [key for key, (group, kind) in kinds if kind == "counter" and group not in NOT_OF_PROCESSES]
 
 
 def record_counters():

@@ -121,6 +121,10 @@ static inline void fixture_values(uint64_t *value, struct metric_set *have, uint
 	value[M_uss] = MIB * factor;
 	value[M_vms] = 40 * MIB * factor;
 	value[M_cores] = 1500 * factor;
+	value[M_cgroup_memory] = 4 * MIB * factor;
+	value[M_cgroup_anon] = MIB * factor;
+	value[M_cgroup_file] = 2 * MIB * factor;
+	value[M_cgroup_oom_kills] = 0;
 	value[M_swap] = 0;
 }
 
@@ -211,6 +215,8 @@ static inline void fixture_summary(struct summary *s)
 	if (summary_add_process(s, &ended) || summary_add_process(s, &live))
 		abort();
 	fixture_costs(s);
+	s->has_cgroup_peak = true;
+	s->cgroup_peak_bytes = 9 * MIB;
 	summary_finish(s);
 }
 

@@ -27,7 +27,7 @@ static inline int parse_line(struct options *o, char **argv, char said[SAID_BYTE
 	while (argv[argc])
 		argc++;
 	dup2(fd, STDERR_FILENO);
-	err = options_parse(o, FOR_RUN, FOR_RUN, argc, argv);
+	err = options_parse(o, FOR_RUN, argc, argv);
 	dup2(saved, STDERR_FILENO);
 	memset(said, 0, SAID_BYTES);
 	assert_in_range(pread(fd, said, SAID_BYTES - 1, 0), 0, SAID_BYTES);

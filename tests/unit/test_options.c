@@ -33,7 +33,7 @@ static void defaults_are_a_second_and_all_metrics_that_cost_nothing(void **state
 	assert_memory_equal(&o.wanted, &all, sizeof(all));
 	assert_int_equal(o.nr_outputs, 0);
 	assert_false(o.quiet || o.verbose || o.force || o.no_args || o.wait_tree);
-	assert_false(o.record_as_root || o.switch_user || o.help || o.version);
+	assert_false(o.own_cgroup || o.record_as_root || o.switch_user || o.help || o.version);
 	assert_int_equal(o.max_tasks, 0);
 	assert_int_equal(o.inject_misses, 0);
 	assert_int_equal(o.pss_ppm, 0);
@@ -100,6 +100,31 @@ static void group_of_metrics_does_not_ask_for_pss(void **state)
 	assert_parsed(&o, "--metrics", "mem", "true");
 	assert_int_equal(o.pss_ppm, 0);
 	assert_false(metric_set_has_source(&o.wanted, SOURCE_PROCFS));
+}
+
+static void own_cgroup_brings_its_metrics(void **state)
+{
+	struct metric_set all;
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "--own-cgroup", "true");
+	metric_set_default(&all);
+	metric_set_put_source(&all, SOURCE_CGROUP);
+	assert_true(o.own_cgroup);
+	assert_memory_equal(&o.wanted, &all, sizeof(all));
+}
+
+static void chosen_metrics_stay_as_chosen_with_an_own_cgroup(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "--own-cgroup", "--metrics=mem", "true");
+	assert_true(metric_has(&o.wanted, M_rss));
+	assert_false(metric_has(&o.wanted, M_cgroup_memory));
+	assert_parsed(&o, "--metrics=cgroup_memory_bytes", "true");
+	assert_true(metric_has(&o.wanted, M_cgroup_memory));
 }
 
 static void intervals_are_seconds_fractions_or_milliseconds(void **state)
@@ -240,6 +265,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		OPTIONS_TEST(defaults_are_a_second_and_all_metrics_that_cost_nothing),
+		OPTIONS_TEST(own_cgroup_brings_its_metrics),
+		OPTIONS_TEST(chosen_metrics_stay_as_chosen_with_an_own_cgroup),
 		OPTIONS_TEST(intervals_are_seconds_fractions_or_milliseconds),
 		OPTIONS_TEST(intervals_that_are_too_short_or_long_are_refused),
 		OPTIONS_TEST(intervals_that_are_no_number_are_refused),

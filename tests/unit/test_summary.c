@@ -80,6 +80,41 @@ static void peak_of_memory_may_be_zero(void **state)
 	summary_done(&s);
 }
 
+static void add_cgroup_sample(struct summary *s, uint64_t usage, uint64_t anon, uint64_t file)
+{
+	struct sample smp = { .elapsed_ns = usage };
+
+	sample_set(&smp, M_cgroup_memory, usage);
+	sample_set(&smp, M_cgroup_anon, anon);
+	sample_set(&smp, M_cgroup_file, file);
+	summary_add_sample(s, &smp);
+}
+
+static void shares_of_a_cgroup_are_those_at_the_largest_sample(void **state)
+{
+	struct summary s = { 0 };
+
+	(void)state;
+	add_cgroup_sample(&s, 10, 9, 1);
+	add_cgroup_sample(&s, 50, 20, 25);
+	add_cgroup_sample(&s, 40, 39, 0);
+	assert_true(s.has_cgroup_split);
+	assert_int_equal(s.cgroup_peak_anon_bytes, 20);
+	assert_int_equal(s.cgroup_peak_file_bytes, 25);
+	assert_false(s.has_cgroup_peak); /* which is the kernel's alone */
+	summary_done(&s);
+}
+
+static void shares_of_a_cgroup_need_both(void **state)
+{
+	struct summary s = { 0 };
+
+	(void)state;
+	add_sample(&s, 1, M_cgroup_memory, 10);
+	assert_false(s.has_cgroup_split);
+	summary_done(&s);
+}
+
 static void most_cores_are_remembered(void **state)
 {
 	struct summary s = { 0 };
@@ -187,6 +222,8 @@ int main(void)
 		cmocka_unit_test(processes_are_the_forks_and_the_command),
 		cmocka_unit_test(peak_of_memory_is_the_first_of_the_largest_samples),
 		cmocka_unit_test(peak_of_memory_may_be_zero),
+		cmocka_unit_test(shares_of_a_cgroup_are_those_at_the_largest_sample),
+		cmocka_unit_test(shares_of_a_cgroup_need_both),
 		cmocka_unit_test(most_cores_are_remembered),
 		cmocka_unit_test(mean_of_cores_is_cpu_time_over_wall_time),
 		cmocka_unit_test(mean_of_cores_over_no_time_is_zero),

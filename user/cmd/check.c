@@ -15,7 +15,7 @@ static void show(void *context, const char *name, bool available, const char *wh
 	bool *all = context;
 
 	*all &= available;
-	printf("%-30s %s%s%s\n", name, available ? "available" : "missing", available ? "" : ": ",
+	printf("%-36s %s%s%s\n", name, available ? "available" : "missing", available ? "" : ": ",
 	       available ? "" : why);
 }
 
@@ -29,11 +29,13 @@ static bool try_to_load(void)
 	int err;
 
 	metric_set_all(&o.wanted);
+	metric_set_clear_source(&o.wanted, SOURCE_CGROUP); /* are of a command's own cgroup */
 	err = tracker_open(&t, &o, why, sizeof(why));
 	show(&all, "following processes", !err, why);
 	for (int i = 0; !err && i < NR_METRICS; i++)
-		show(&all, metric_get((enum metric_id)i)->key,
-		     metric_has(&t.usable, (enum metric_id)i), t.unusable[i]);
+		if (metric_has(&o.wanted, (enum metric_id)i))
+			show(&all, metric_get((enum metric_id)i)->key,
+			     metric_has(&t.usable, (enum metric_id)i), t.unusable[i]);
 	if (!err)
 		tracker_close(&t);
 	return !err;

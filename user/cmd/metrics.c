@@ -19,11 +19,11 @@ int cmd_metrics(int argc, char **argv)
 		log_error("metrics takes no arguments");
 		return EXIT_USAGE;
 	}
-	printf("%-24s %-6s %-6s %-8s %s\n", "KEY", "UNIT", "GROUP", "KIND", "HELP");
+	printf("%-36s %-6s %-6s %-8s %s\n", "KEY", "UNIT", "GROUP", "KIND", "HELP");
 	for (int i = 0; i < NR_METRICS; i++) {
 		const struct metric *m = metric_get((enum metric_id)i);
 
-		printf("%-24s %-6s %-6s %-8s %s\n", m->key, metric_unit_name(m->unit),
+		printf("%-36s %-6s %-6s %-8s %s\n", m->key, metric_unit_name(m->unit),
 		       metric_group_name(m->group), kind_name(m->kind), m->help);
 	}
 	return 0;

@@ -189,6 +189,8 @@ int options_parse(struct options *o, enum option_scope scope, int argc, char **a
 		o->command = NULL;
 		return 0;
 	}
+	if (o->own_cgroup && !o->chooses_metrics)
+		metric_set_put_source(&o->wanted, SOURCE_CGROUP);
 	if (check_words(o))
 		return -EINVAL;
 	if (o->format != default_format && !o->nr_outputs) { /* a default may have no use */

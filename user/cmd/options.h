@@ -23,6 +23,8 @@ struct options {
 	const char *format;        /* of outputs that name none */
 	struct metric_set wanted;
 	bool quiet, verbose, force, no_args, exact_peak, wait_tree, record_as_root;
+	bool own_cgroup;
+	bool chooses_metrics; /* --metrics */
 	bool switch_user;
 	const char *user; /* NULL with switch_user: who called sudo */
 	unsigned max_tasks, inject_misses;

@@ -84,6 +84,7 @@ static int parse_metrics(struct options *o, const char *text)
 	const char *bad;
 	size_t length;
 
+	o->chooses_metrics = true;
 	return metric_set_parse(&o->wanted, text, &bad, &length);
 }
 
@@ -174,6 +175,7 @@ FLAG(verbose)
 FLAG(force)
 FLAG(no_args)
 FLAG(exact_peak)
+FLAG(own_cgroup)
 FLAG(help)
 FLAG(version)
 
@@ -189,6 +191,7 @@ static const struct option_row rows[] = {
 	{ "verbose", 'v', NULL, false, "Say what is loaded, what is missing, and where the run goes", parse_verbose, FOR_ALL },
 	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", parse_no_args, FOR_ALL },
 	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", parse_wait, FOR_RUN },
+	{ "own-cgroup", 0, NULL, false, "Give the command a cgroup: its peak, page cache and so on", parse_own_cgroup, FOR_RUN },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: who called sudo)", parse_user, FOR_RUN },
 	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", parse_record_as, FOR_ALL },
 	{ "pid", 'p', "PID", false, "Attach to this process and its descendants; may be repeated", parse_pid, FOR_ATTACH },

@@ -63,6 +63,7 @@ int cmd_run(int argc, char **argv)
 	prepare(&l, &o, &caller, &run);
 	run.command = o.no_args ? NULL : o.command;
 	l.argv = o.command;
+	l.own_cgroup = o.own_cgroup;
 	l.collector.wait_tree = o.wait_tree;
 	return launch(&l);
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/capability.h"
 
+#include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "bpfmon/shared.h"
+#include "collect/pressure.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -155,6 +157,15 @@ static bool has_runqueue_wait(void)
 	return f && fscanf(f, "%llu %llu %llu", &ran, &waited, &slices) == 3 && slices;
 }
 
+static bool has_pressure(void)
+{
+	struct pressure p;
+	bool has = !pressure_open(&p, HOST_MEMORY_PRESSURE);
+
+	pressure_done(&p);
+	return has;
+}
+
 static const char *why_not(enum metric_id id, uint64_t task_fields)
 {
 	static const uint64_t field_bit[NR_METRICS] = {
@@ -170,6 +181,8 @@ static const char *why_not(enum metric_id id, uint64_t task_fields)
 		return "kernel does not keep it: needs CONFIG_SCHED_INFO";
 	if (metric_get(id)->source == SOURCE_PROCFS && access("/proc/self/smaps_rollup", R_OK))
 		return "kernel does not tell it: needs CONFIG_PROC_PAGE_MONITOR";
+	if (metric_get(id)->source == SOURCE_HOST && !has_pressure())
+		return "kernel does not keep it: needs CONFIG_PSI, and may need psi=1 at boot";
 	return NULL;
 }
 
@@ -195,7 +208,8 @@ void capability_each(void (*fn)(void *context, const char *name, bool available,
 	static const char *const hooks[] = { "task_newtask", "sched_process_fork",
 					     "sched_process_exec", "sched_process_exit",
 					     "sched_process_free" };
-	char why[256] = "";
+	char why[5000] = "";
+	struct cgroup parent;
 
 	for (size_t i = 0; i < sizeof(core_checks) / sizeof(*core_checks); i++)
 		fn(context, core_checks[i].name, !core_checks[i].check(why, sizeof(why)), why);
@@ -207,4 +221,6 @@ void capability_each(void (*fn)(void *context, const char *name, bool available,
 	   "needs the tracepoint sched_prepare_exec (6.12); without it they are upper bounds");
 	fn(context, "peaks of last images", capability_has_exact_peak(),
 	   "the address space is gone at exit (before 6.16): some are upper bounds");
+	fn(context, "place for a cgroup",
+	   !cgroup_find_parent("/proc/self", &parent, why, sizeof(why)), why);
 }

@@ -96,6 +96,7 @@ static enum progress hear(struct session *s, enum progress now)
 		return now;
 	if (got != 1) {
 		incomplete(&s->summary, "the launcher was killed");
+		s->is_orphan = true;
 		return OVER;
 	}
 	if (m.type == CONTROL_STOP && !s->options->command)
@@ -141,11 +142,12 @@ static void watch(struct session *s)
 }
 
 /* Waits for the word that the command has been executed. False: it was not. */
-static bool wait_for_start(const struct collector_options *o, uint64_t *when_ns)
+static bool wait_for_start(struct session *s, uint64_t *when_ns)
 {
 	struct control m;
 
-	if (control_receive(o->control_fd, &m) != 1 || m.type != CONTROL_START)
+	s->is_orphan = control_receive(s->options->control_fd, &m) != 1;
+	if (s->is_orphan || m.type != CONTROL_START)
 		return false;
 	*when_ns = m.when_ns;
 	return true;
@@ -160,6 +162,15 @@ static void tell(const struct session *s, uint64_t took_ns)
 		if (s->run->unusable[i])
 			log_info("%s is not available: %s", metric_get((enum metric_id)i)->key,
 				 s->run->unusable[i]);
+}
+
+static void remove_cgroup(const struct cgroup *cg)
+{
+	int err = cgroup_remove(cg);
+
+	if (err)
+		log_warn("the launcher is gone, and the cgroup '%s' is left: %s", cg->path,
+			 err == -EBUSY ? "processes are in it still" : strerror(-err));
 }
 
 int collector_run(const struct collector_options *o)
@@ -177,7 +188,7 @@ int collector_run(const struct collector_options *o)
 	tell(&s, clock_ns(CLOCK_MONOTONIC) - now);
 	privilege_drop(&s);
 	control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
-	if (wait_for_start(o, &start_ns)) {
+	if (wait_for_start(&s, &start_ns)) {
 		session_start(&s, start_ns);
 		watch(&s);
 		session_close(&s);
@@ -186,6 +197,8 @@ int collector_run(const struct collector_options *o)
 		if (s.stream.is_broken && o->show)
 			o->show(&s.summary, o->show_context);
 	}
+	if (s.is_orphan && o->cgroup)
+		remove_cgroup(o->cgroup);
 	session_done(&s);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #ifndef COLLECT_COLLECTOR_H
 #define COLLECT_COLLECTOR_H
 
+#include "base/cgroup.h"
 #include "collect/tracker.h"
 #include "model/run.h"
 #include "model/summary.h"
@@ -15,6 +16,8 @@ struct collector_options {
 	size_t nr_targets;
 	uint64_t duration_ns; /* of an attachment; 0: until it has ended */
 	pid_t recorder;
+	/* The command's own, removed at the end should the launcher be gone; NULL: it has none. */
+	const struct cgroup *cgroup;
 	int control_fd;   /* to the launcher */
 	int stream_fd;    /* to the recorder */
 	unsigned pss_ppm; /* millionths of the time for reading PSS; 0: not read */

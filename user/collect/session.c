@@ -127,6 +127,20 @@ static void name_seeded(void *context, const struct process_record *r)
 		s->unnamed++;
 }
 
+static void open_files(struct session *s)
+{
+	cgroup_stat_open(&s->cgroup, s->options->cgroup, s->run);
+	if (metric_set_has_source(&s->run->usable, SOURCE_HOST))
+		pressure_open(&s->host_pressure, HOST_MEMORY_PRESSURE);
+}
+
+static void read_files(struct session *s, struct sample *smp)
+{
+	cgroup_stat_read(&s->cgroup, &s->run->usable, smp);
+	pressure_read(&s->host_pressure, &s->run->usable, M_host_memory_pressure_some,
+		      M_host_memory_pressure_full, smp);
+}
+
 int session_open(struct session *s, const struct collector_options *o, char *why, size_t size)
 {
 	int err;
@@ -140,6 +154,8 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 	s->pss.read = pss_read_one;
 	s->pss.skipped = pss_skipped;
 	s->pss.context = s;
+	s->host_pressure.fd = -1;
+	cgroup_stat_init(&s->cgroup);
 	stream_init(&s->stream, o->stream_fd);
 	err = images_init(&s->images);
 	if (!err)
@@ -163,6 +179,7 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 		tracker_each_process(&s->tracker, name_seeded, s);
 	memcpy(&s->run->usable, &s->tracker.usable, sizeof(s->run->usable));
 	memcpy(s->run->unusable, s->tracker.unusable, sizeof(s->run->unusable));
+	open_files(s);
 	return err;
 }
 
@@ -247,6 +264,7 @@ void session_publish(struct session *s)
 	if (!err)
 		put_totals(s, &smp, &totals);
 	memory_sum(s->rows, s->nr_rows, &s->run->usable, &smp);
+	read_files(s, &smp);
 	memory_bound_interval(&s->bound, s->rows, s->nr_rows, s->drain_boot_ns);
 	publish_pss(s, &smp);
 	session_consume(s);
@@ -276,6 +294,7 @@ void session_start(struct session *s, uint64_t start_ns)
 	s->run->start_epoch_ns = clock_ns(CLOCK_REALTIME) - since_ns;
 	s->run->start_epoch_ns -= s->run->start_epoch_ns % 1000; /* as published */
 	s->epoch_less_boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	pressure_restart(&s->host_pressure);
 	write_meta(&s->json, s->run);
 	stream_put(&s->stream, &s->json);
 	session_sample(s);
@@ -296,6 +315,8 @@ void session_done(struct session *s)
 	memory_bound_done(&s->bound);
 	exact_peak_done(&s->exact);
 	pss_done(&s->pss);
+	cgroup_stat_done(&s->cgroup);
+	pressure_done(&s->host_pressure);
 	stream_done(&s->stream);
 	summary_done(&s->summary);
 	jw_done(&s->json);

@@ -3,11 +3,13 @@
 #ifndef COLLECT_SESSION_H
 #define COLLECT_SESSION_H
 
+#include "collect/cgroup_stat.h"
 #include "collect/collector.h"
 #include "collect/exact_peak.h"
 #include "collect/images.h"
 #include "collect/memory.h"
 #include "collect/pss.h"
+#include "collect/pressure.h"
 #include "collect/stream.h"
 
 #define DRAIN_TIMES 4096 /* the last so many are kept for their median */
@@ -28,6 +30,8 @@ struct session {
 	struct memory_bound bound;
 	struct exact_peak exact;
 	struct pss pss;
+	struct cgroup_stat cgroup;
+	struct pressure host_pressure;
 	uint64_t drain_boot_ns, drained_ns;    /* when the last drain began, and ended */
 	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
 	uint64_t live;                         /* processes, at the last sample */
@@ -35,6 +39,7 @@ struct session {
 	uint64_t *emitted; /* owned; serials of records since the hooks were detached */
 	size_t nr_emitted;
 	bool is_closing;
+	bool is_orphan; /* the launcher is gone */
 	uint32_t drain_us[DRAIN_TIMES];
 };
 

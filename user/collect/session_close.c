@@ -97,6 +97,9 @@ void session_close(struct session *s)
 		s->summary.rss_peak_upper_bytes =
 			s->bound.peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	}
+	if (metric_has(&s->run->usable, M_cgroup_memory))
+		s->summary.has_cgroup_peak =
+			cgroup_stat_peak(&s->cgroup, &s->summary.cgroup_peak_bytes);
 	summary_finish(&s->summary);
 	write_summary(&s->json, &s->summary);
 	stream_put(&s->stream, &s->json);

@@ -5,6 +5,7 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "launch/own_cgroup.h"
 #include "launch/roles.h"
 #include "launch/signals.h"
 
@@ -23,6 +24,7 @@
 struct launcher {
 	struct launch_options *options;
 	struct spawn command;
+	struct cgroup cgroup; /* of the command; only where it has its own */
 	struct roles roles;
 	int signal_fd;
 	bool command_ended;
@@ -174,42 +176,81 @@ static int start(struct launcher *l)
 	while (waitpid(l->command.pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	log_error("cannot %s '%s': %s", step, l->options->argv[0], strerror(-err));
+	if (!l->command.is_ready)
+		return EXIT_BPFMON;
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static int fork_command(struct launcher *l, sigset_t *mask)
+{
+	struct sigaction children = { .sa_handler = SIG_DFL }, inherited;
+	struct launch_options *o = l->options;
+	int err;
+
+	/* ignored, the kernel would reap our children before we know how they ended */
+	sigaction(SIGCHLD, &children, &inherited);
+	l->signal_fd = signals_open(mask);
+	err = l->signal_fd < 0 ? -errno
+			       : spawn_fork(&l->command, o->argv, mask, &inherited,
+					    o->own_cgroup ? &l->cgroup : NULL, o->run_as);
+	if (err)
+		log_error("cannot prepare the command's process: %s", strerror(-err));
+	return err;
+}
+
+/* To forward signals to whomever the command becomes; and, unused until then, to remove its cgroup.
+ */
+static void drop_privileges(const struct launcher *l)
+{
+	const uint64_t signals = 1ULL << CAP_KILL;
+	/* the folder of a root cgroup is writable for nobody, its owner included */
+	const uint64_t later = l->options->own_cgroup ? 1ULL << CAP_DAC_OVERRIDE : 0;
+
+	privilege_keep(signals | later);
+	privilege_use(signals);
+}
+
+/* Until the command runs. 0, or the exit status. */
+static int prepare(struct launcher *l)
+{
+	sigset_t mask;
+	int err, code;
+
+	if (fork_command(l, &mask))
+		return EXIT_BPFMON;
+	if (l->options->own_cgroup)
+		l->options->collector.cgroup = &l->cgroup;
+	err = roles_fork(&l->roles, l->options, &l->command, l->signal_fd, &mask);
+	if (err) {
+		log_error("cannot start collector and recorder: %s", strerror(-err));
+		spawn_cancel(&l->command);
+		code = EXIT_BPFMON;
+	} else {
+		drop_privileges(l);
+		code = start(l);
+	}
+	if (code) {
+		role_reap(&l->roles.collector);
+		role_reap(&l->roles.recorder);
+	}
+	return code;
 }
 
 int launch(struct launch_options *o)
 {
 	struct launcher l = { .options = o };
-	struct sigaction children = { .sa_handler = SIG_DFL }, inherited;
-	sigset_t mask;
 	int err = plug_standard_descriptors(&o->recorder.stdout_is_closed), code;
 
-	if (!err) {
-		/* ignored, the kernel would reap our children before we know how they ended */
-		sigaction(SIGCHLD, &children, &inherited);
-		l.signal_fd = signals_open(&mask);
-		err = l.signal_fd < 0
-			      ? -errno
-			      : spawn_fork(&l.command, o->argv, &mask, &inherited, o->run_as);
-	}
 	if (err) {
-		log_error("cannot prepare the command's process: %s", strerror(-err));
+		log_error("cannot open /dev/null: %s", strerror(-err));
 		return EXIT_BPFMON;
 	}
-	err = roles_fork(&l.roles, o, &l.command, l.signal_fd, &mask);
-	if (err) {
-		log_error("cannot start collector and recorder: %s", strerror(-err));
-		spawn_cancel(&l.command);
-		code = EXIT_BPFMON;
-	} else {
-		privilege_keep(1ULL << CAP_KILL); /* to forward signals to whomever it becomes */
-		code = start(&l);
-	}
-	if (code) {
-		role_reap(&l.roles.collector);
-		role_reap(&l.roles.recorder);
-		return code;
-	}
-	attend(&l);
-	return finish(&l);
+	if (o->own_cgroup && own_cgroup_make(&l.cgroup))
+		return EXIT_BPFMON;
+	code = prepare(&l);
+	if (!code)
+		attend(&l);
+	if (o->own_cgroup)
+		own_cgroup_remove(&l.cgroup);
+	return code ? code : finish(&l);
 }

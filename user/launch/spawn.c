@@ -8,7 +8,7 @@
 
 #define EXIT_BPFMON 125
 
-enum step { STEP_USER, STEP_EXEC };
+enum step { STEP_CGROUP, STEP_USER, STEP_EXEC };
 
 struct failure {
 	int err;
@@ -24,17 +24,20 @@ static void tell(int fd, enum step step, int err)
 }
 
 static void child(char *const *argv, const sigset_t *mask, const struct sigaction *children,
-		  const struct user *as, int go, int status)
+		  const struct cgroup *in, const struct user *as, int go, int status)
 {
+	/* while the programs are loaded: the kernel takes its time for a move */
+	int err = in ? cgroup_join(in) : 0;
 	ssize_t n;
 	char byte;
-	int err = 0;
 
 	do
 		n = read(go, &byte, 1);
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(EXIT_BPFMON);
+	if (err)
+		tell(status, STEP_CGROUP, err);
 	if (as)
 		err = user_become(as);
 	if (as && !err)
@@ -48,7 +51,7 @@ static void child(char *const *argv, const sigset_t *mask, const struct sigactio
 }
 
 int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
-	       const struct sigaction *children, const struct user *as)
+	       const struct sigaction *children, const struct cgroup *in, const struct user *as)
 {
 	int go[2], status[2];
 
@@ -65,7 +68,7 @@ int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
 	if (!s->pid) {
 		close(go[1]);
 		close(status[0]);
-		child(argv, mask, children, as, go[0], status[1]);
+		child(argv, mask, children, in, as, go[0], status[1]);
 	}
 	close(go[0]);
 	close(status[1]);
@@ -88,7 +91,9 @@ static void close_pipes(struct spawn *s)
 int spawn_exec(struct spawn *s, const char **step)
 {
 	static const char *const steps[] = {
-		[STEP_USER] = "become the user for", [STEP_EXEC] = "execute"
+		[STEP_CGROUP] = "enter the new cgroup with",
+		[STEP_USER] = "become the user for",
+		[STEP_EXEC] = "execute",
 	};
 	struct failure f = { 0 };
 	ssize_t n = write(s->go_fd, "", 1);
@@ -104,6 +109,7 @@ int spawn_exec(struct spawn *s, const char **step)
 	if (n != sizeof(f))
 		return -EIO;
 	*step = steps[f.step];
+	s->is_ready = f.step == STEP_EXEC;
 	return f.err;
 }
 

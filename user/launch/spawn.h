@@ -3,6 +3,7 @@
 #ifndef LAUNCH_SPAWN_H
 #define LAUNCH_SPAWN_H
 
+#include "base/cgroup.h"
 #include "launch/user.h"
 
 #include <signal.h>
@@ -11,14 +12,16 @@ struct spawn {
 	pid_t pid;
 	int go_fd;     /* writing a byte lets it exec; closing it ends the child */
 	int status_fd; /* tells how the exec went */
+	bool is_ready; /* what failed was the exec itself, nothing before */
 };
 
 /*
- * Forks the child. It takes @mask as its signal mask, @children as what it does on SIGCHLD, and
- * becomes @as when that is not NULL. What is inherited beside that is the caller's own.
+ * Forks the child. It enters the cgroup @in and becomes @as where those are not NULL, takes @mask
+ * as its signal mask and @children as what it does on SIGCHLD. What is inherited beside that is the
+ * caller's own.
  */
 int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
-	       const struct sigaction *children, const struct user *as);
+	       const struct sigaction *children, const struct cgroup *in, const struct user *as);
 /*
  * Lets the child exec. 0: the command runs; else a negative errno, and in *@step what failed
  * ("become user ...", "execute").

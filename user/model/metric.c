@@ -20,10 +20,8 @@ static const struct unit {
 };
 
 static const char *const groups[NR_GROUPS] = {
-	[GROUP_CPU] = "cpu",
-	[GROUP_MEM] = "mem",
-	[GROUP_IO] = "io",
-	[GROUP_PROC] = "proc",
+	[GROUP_CPU] = "cpu",   [GROUP_MEM] = "mem",       [GROUP_IO] = "io",
+	[GROUP_PROC] = "proc", [GROUP_CGROUP] = "cgroup", [GROUP_HOST] = "host",
 };
 
 #define ROW(base, grp, knd, unt, fld, hlp, src)                                                    \
@@ -42,6 +40,8 @@ static const struct metric metrics[NR_METRICS] = {
 #define MEMORY_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, MEMORY)
 #define PROCFS_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, PROCFS)
 #define DERIVED_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, DERIVED)
+#define CGROUP_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, CGROUP)
+#define HOST_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, HOST)
 #include "bpfmon/metrics.def"
 };
 
@@ -87,7 +87,7 @@ void metric_set_default(struct metric_set *set)
 {
 	memset(set, 0, sizeof(*set));
 	for (int i = 0; i < NR_METRICS; i++)
-		if (metrics[i].source != SOURCE_PROCFS)
+		if (metrics[i].source != SOURCE_PROCFS && metrics[i].source != SOURCE_CGROUP)
 			metric_put(set, (enum metric_id)i);
 }
 
@@ -97,6 +97,13 @@ bool metric_set_has_source(const struct metric_set *set, enum metric_source sour
 		if (metrics[i].source == source && metric_has(set, (enum metric_id)i))
 			return true;
 	return false;
+}
+
+void metric_set_clear_source(struct metric_set *set, enum metric_source source)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metrics[i].source == source)
+			set->bits[i / 64] &= ~(1ULL << (i % 64));
 }
 
 void metric_set_put_source(struct metric_set *set, enum metric_source source)

@@ -14,11 +14,21 @@ enum metric_id {
 #define MEMORY_METRIC(base, ...) M_##base,
 #define PROCFS_METRIC(base, ...) M_##base,
 #define DERIVED_METRIC(base, ...) M_##base,
+#define CGROUP_METRIC(base, ...) M_##base,
+#define HOST_METRIC(base, ...) M_##base,
 #include "bpfmon/metrics.def"
 	NR_METRICS
 };
 
-enum metric_group { GROUP_CPU, GROUP_MEM, GROUP_IO, GROUP_PROC, NR_GROUPS };
+enum metric_group {
+	GROUP_CPU,
+	GROUP_MEM,
+	GROUP_IO,
+	GROUP_PROC,
+	GROUP_CGROUP,
+	GROUP_HOST,
+	NR_GROUPS
+};
 enum metric_kind { KIND_COUNTER, KIND_GAUGE };
 enum metric_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_MILLI, NR_UNITS };
 /* Where the value comes from; a process record holds those of the first two. */
@@ -28,7 +38,9 @@ enum metric_source {
 	SOURCE_ACCOUNT,
 	SOURCE_MEMORY,
 	SOURCE_PROCFS, /* costs time: never but when asked for by name */
-	SOURCE_DERIVED
+	SOURCE_DERIVED,
+	SOURCE_CGROUP, /* only of a command that has a cgroup of its own */
+	SOURCE_HOST
 };
 
 struct metric {
@@ -70,10 +82,11 @@ static inline void metric_put(struct metric_set *set, enum metric_id id)
 void metric_set_all(struct metric_set *set);
 /* Those that a run has when nothing is asked for. */
 void metric_set_default(struct metric_set *set);
-/* Whether one of @source is in it; and puts all of them into it. */
+/* Whether one of @source is in it; puts all of them into it; takes them out. */
 bool metric_set_has_source(const struct metric_set *set, enum metric_source source);
 void metric_set_put_source(struct metric_set *set, enum metric_source source);
-/* Parses "cpu,io,rss_bytes"; a group is what a default run has of it. -EINVAL: *@bad is the first
+void metric_set_clear_source(struct metric_set *set, enum metric_source source);
+/* Parses "cpu,io,rss_bytes"; a group leaves out what costs time. -EINVAL: *@bad is the first
  * name that is neither group nor key. */
 int metric_set_parse(struct metric_set *set, const char *list, const char **bad,
 		     size_t *bad_length);

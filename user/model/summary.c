@@ -19,6 +19,19 @@ void summary_done(struct summary *s)
 	*s = (struct summary){ 0 };
 }
 
+/* How the largest usage at a sample was made up. */
+static void add_cgroup(struct summary *s, const struct sample *smp)
+{
+	if (!sample_has(smp, M_cgroup_memory) || !sample_has(smp, M_cgroup_anon) ||
+	    !sample_has(smp, M_cgroup_file) ||
+	    (s->has_cgroup_split && smp->value[M_cgroup_memory] <= s->cgroup_largest_bytes))
+		return;
+	s->has_cgroup_split = true;
+	s->cgroup_largest_bytes = smp->value[M_cgroup_memory];
+	s->cgroup_peak_anon_bytes = smp->value[M_cgroup_anon];
+	s->cgroup_peak_file_bytes = smp->value[M_cgroup_file];
+}
+
 void summary_add_sample(struct summary *s, const struct sample *smp)
 {
 	s->samples++;
@@ -41,6 +54,7 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 		s->has_uss_peak = true;
 		s->uss_peak_bytes = smp->value[M_uss];
 	}
+	add_cgroup(s, smp);
 	if (sample_has(smp, M_cores) && smp->value[M_cores] > s->cores_peak)
 		s->cores_peak = smp->value[M_cores];
 	if (sample_has(smp, M_forks)) /* and the command */

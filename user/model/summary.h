@@ -76,6 +76,10 @@ struct summary {
 	uint64_t uss_peak_bytes;
 	bool has_process_rss_peak, process_rss_peak_exact;
 	uint64_t process_rss_peak_bytes;
+	bool has_cgroup_peak, has_cgroup_split;
+	uint64_t cgroup_peak_bytes;
+	uint64_t cgroup_largest_bytes; /* at a sample; of it the two that follow */
+	uint64_t cgroup_peak_anon_bytes, cgroup_peak_file_bytes;
 	uint64_t cores_peak;      /* thousandths */
 	struct program *programs; /* owned */
 	size_t nr_programs, room_programs;

@@ -146,6 +146,31 @@ static void proportional(FILE *f, const struct summary *s)
 			format_count(a, s->pss.skipped), s->pss.skipped == 1 ? "" : "es");
 }
 
+/* A sample that missed most of the peak does not say what it was made of. */
+static bool tells_of_peak(const struct summary *s)
+{
+	uint64_t seen = s->cgroup_peak_anon_bytes + s->cgroup_peak_file_bytes;
+
+	return s->has_cgroup_split && seen >= s->cgroup_peak_bytes / 2;
+}
+
+static void cgroup(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+
+	if (!s->has_cgroup_peak)
+		return;
+	fprintf(f, "  its cgroup  %s at most", format_bytes(a, s->cgroup_peak_bytes));
+	if (tells_of_peak(s))
+		fprintf(f, "; at the largest sample %s anonymous, %s page cache",
+			format_bytes(a, s->cgroup_peak_anon_bytes),
+			format_bytes(b, s->cgroup_peak_file_bytes));
+	if (!s->oom_kills && has(s, M_cgroup_oom_kills) && s->total.value[M_cgroup_oom_kills])
+		fprintf(f, "; %s killed for lack of memory",
+			format_count(a, s->total.value[M_cgroup_oom_kills]));
+	fputc('\n', f);
+}
+
 static void memory(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
@@ -159,6 +184,7 @@ static void memory(FILE *f, const struct summary *s)
 		fprintf(f, "              largest process %s%s\n",
 			s->process_rss_peak_exact ? "" : "at most ",
 			format_bytes(a, s->process_rss_peak_bytes));
+	cgroup(f, s);
 	if (has(s, M_minflt) && has(s, M_majflt))
 		fprintf(f, "  faults      %s minor, %s major\n",
 			format_count(a, s->total.value[M_minflt]),

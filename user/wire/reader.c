@@ -234,6 +234,9 @@ static void read_summary(struct line *l, json_t *o)
 	s->has_pss_peak = read_peak(o, "pss_peak_bytes", &s->pss_peak_bytes);
 	s->pss_peak_elapsed_ns = number(o, "pss_peak_elapsed_seconds", 9);
 	s->has_uss_peak = read_peak(o, "uss_peak_bytes", &s->uss_peak_bytes);
+	s->has_cgroup_peak = read_peak(o, "cgroup_peak_bytes", &s->cgroup_peak_bytes);
+	s->has_cgroup_split = read_peak(o, "cgroup_peak_anon_bytes", &s->cgroup_peak_anon_bytes) &&
+			      read_peak(o, "cgroup_peak_file_bytes", &s->cgroup_peak_file_bytes);
 	s->cores_peak = number(o, "cores_peak", 3);
 	json_array_foreach(json_object_get(o, "programs"), i, v)
 		read_program(s, v);

@@ -327,6 +327,12 @@ static void peaks(struct json *j, const struct summary *s)
 	}
 	if (s->has_uss_peak)
 		jw_uint(j, "uss_peak_bytes", s->uss_peak_bytes);
+	if (s->has_cgroup_peak)
+		jw_uint(j, "cgroup_peak_bytes", s->cgroup_peak_bytes);
+	if (s->has_cgroup_split) {
+		jw_uint(j, "cgroup_peak_anon_bytes", s->cgroup_peak_anon_bytes);
+		jw_uint(j, "cgroup_peak_file_bytes", s->cgroup_peak_file_bytes);
+	}
 	if (sample_has(&s->total, M_cpu)) {
 		jw_decimal(j, "cores_mean", summary_cores_mean(s), 3);
 		jw_decimal(j, "cores_peak", s->cores_peak, 3);

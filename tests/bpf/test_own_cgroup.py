@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The command's own cgroup: it alone is in it, it is gone afterwards, its numbers are the kernel's."""
+
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from lib.account import AccountCase, read_json
+from lib.bpfmon import BPFMON, read_lines, truth
+from lib.live import LiveCase, is_alive, status_of, wait_for
+
+MIB = 1 << 20
+MOUNT = pathlib.Path("/sys/fs/cgroup/memory")
+OWN = ["--own-cgroup"]
+
+# Reads a file, and asks its own cgroup before and after: anon, page cache, usage, and the peak.
+READER = """
+import json, os, sys, time
+own = next(l.split(":")[2] for l in open("/proc/self/cgroup").read().split("\\n") if ":memory:" in l)
+own = "/sys/fs/cgroup/memory" + own
+def ask():
+    stat = dict(l.split() for l in open(own + "/memory.stat"))
+    return {"anon": int(stat["total_rss"]), "file": int(stat["total_cache"]),
+            "peak": int(open(own + "/memory.max_usage_in_bytes").read())}
+before = ask()
+fd = os.open(sys.argv[1], os.O_RDONLY)
+while os.read(fd, 1 << 20): pass
+open(sys.argv[2] + ".new", "w").write(json.dumps({"before": before, "after": ask(), "time": time.time()}))
+os.rename(sys.argv[2] + ".new", sys.argv[2])
+time.sleep(0.4)
+"""
+
+
+def memory_path(text):
+    """The cgroup of the memory controller in the text of a /proc/PID/cgroup."""
+    return re.search(r"^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(.*)$", text, re.M)[1]
+
+
+def folder_of(pid):
+    return MOUNT / memory_path(pathlib.Path(f"/proc/{pid}/cgroup").read_text()).lstrip("/")
+
+
+def evict(path):
+    """Takes a file out of the page cache: whoever reads it next is charged for it."""
+    fd = os.open(path, os.O_RDONLY)
+    os.fsync(fd)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(fd)
+
+
+class OwnCgroup(LiveCase, AccountCase):
+    def setUp(self):
+        super().setUp()
+        if not (MOUNT / "memory.usage_in_bytes").exists():
+            self.skipTest("no cgroups of version 1 with the memory controller")
+        self.parent = folder_of("self")
+
+    def left(self):
+        """The cgroups of any bpfmon below ours; those of other runs come and go."""
+        return {path.name for path in self.parent.glob("bpfmon-*")}
+
+    def assert_removed(self, name):
+        self.assertRegex(name, r"^bpfmon-\d+(-\d)?$")
+        self.assertNotIn(name, self.left())
+
+    def run_and_name(self, script, options=(), **kwargs):
+        """Runs the script, after it has told its cgroup, which has to be gone at the end."""
+        said = self.dir / "cgroup"
+        said.touch()
+        said.chmod(0o666)
+        self.dir.chmod(0o755)
+        command = ["sh", "-c", f'cat /proc/self/cgroup >"$0"; {script}', str(said)]
+        run = self.run_bpfmon(command, [*OWN, *options], **kwargs)
+        inside = MOUNT / memory_path(said.read_text()).lstrip("/")
+        self.assertEqual(inside.parent, self.parent)
+        self.assert_removed(inside.name)
+        return run
+
+    def test_the_command_is_in_a_cgroup_of_its_own_that_is_removed(self):
+        run = self.run_and_name("exit 7")
+        self.assertEqual((run.code, run.stdout), (7, b""))
+        self.assertNotIn("warning", run.stderr)
+        self.assert_complete(run)
+
+    def cgroups_of_cat(self, options=()):
+        command = [BPFMON, "-q", *options, "--", "cat", "/proc/self/cgroup"]
+        return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
+
+    def test_only_the_memory_hierarchy_is_another(self):
+        its = self.cgroups_of_cat(OWN).decode().splitlines()
+        mine = pathlib.Path("/proc/self/cgroup").read_text().splitlines()
+        differ = [b for a, b in zip(mine, its, strict=True) if a != b]
+        self.assertEqual(len(differ), 1, differ)
+        self.assertRegex(differ[0], r"memory.*:.*/bpfmon-\d+")
+
+    def test_without_the_option_there_is_none(self):
+        self.assertEqual(self.cgroups_of_cat(), pathlib.Path("/proc/self/cgroup").read_bytes())
+
+    def test_a_command_that_is_killed(self):
+        run = self.run_and_name("kill -KILL $$")
+        self.assertEqual(run.code, -signal.SIGKILL)
+        self.assertEqual(run.summary["signal"], signal.SIGKILL)
+
+    def test_a_command_of_another_user(self):
+        run = self.run_and_name("exit 3", ["--user=nobody"])
+        self.assertEqual(run.code, 3)
+
+    def test_a_command_that_cannot_be_executed(self):
+        for command, code in ((["/nonexistent"], 127), (["/etc"], 126)):
+            process = subprocess.Popen([BPFMON, *OWN, "--", *command], stderr=subprocess.PIPE)
+            stderr = process.communicate(timeout=60)[1]
+            self.assertEqual((process.returncode, stderr.count(b"\n")), (code, 1), stderr)
+            self.assertNotIn(f"bpfmon-{process.pid}", self.left())
+
+    def test_a_run_that_is_refused_leaves_none(self):
+        kept = self.dir / "kept"
+        kept.write_text("old")
+        process = subprocess.Popen([BPFMON, *OWN, "-o", kept, "--", "true"], stderr=subprocess.PIPE)
+        stderr = process.communicate(timeout=60)[1]
+        self.assertEqual((process.returncode, stderr.count(b"\n")), (125, 1), stderr)
+        self.assertNotIn(f"bpfmon-{process.pid}", self.left())
+
+    def test_children_that_were_killed_at_the_end_are_no_obstacle(self):
+        kill = "for i in 1 2 3 4 5 6 7 8; do sleep 100 & all=\"$all $!\"; done; kill -KILL $all"
+        run = self.run_and_name(kill)
+        self.assertEqual(run.code, 0)
+        self.assertNotIn("warning", run.stderr)
+
+    def test_none_of_bpfmons_own_processes_is_in_it(self):
+        live = self.live(["sleep", "30"], OWN)
+        collector, recorder, command = live.roles()
+        inside = folder_of(command)
+        self.assertEqual(inside.name, f"bpfmon-{live.pid}")
+        self.assertEqual((inside / "cgroup.procs").read_text().split(), [str(command)])
+        for pid in (live.pid, collector, recorder):
+            self.assertEqual(folder_of(pid), self.parent)
+        os.kill(command, signal.SIGTERM)
+        self.assertEqual(live.finish().code, -signal.SIGTERM)
+        self.assert_removed(inside.name)
+
+    def test_a_daemon_that_is_left_is_told_of(self):
+        pidfile = self.dir / "pid"
+        script = f"setsid sleep 60 >/dev/null 2>&1 </dev/null & echo $! >{pidfile}; exit 5"
+        run = self.run_bpfmon(["sh", "-c", script], OWN)
+        daemon = int(pidfile.read_text())
+        inside = folder_of(daemon)
+        try:
+            (warning,) = [line for line in run.stderr.splitlines() if "warning" in line]
+            self.assertIn(f"'{inside}'", warning)
+            self.assertIn("processes are in it still", warning)
+            self.assertEqual(run.code, 5)
+        finally:
+            os.kill(daemon, signal.SIGKILL)
+            wait_for(lambda: not (inside / "cgroup.procs").read_text(), "the daemon's end")
+            inside.rmdir()
+
+    def test_waiting_for_the_tree_leaves_nothing(self):
+        run = self.run_and_name("setsid sleep 0.3 >/dev/null 2>&1 </dev/null & exit 5", ["--wait=tree"])
+        self.assertEqual(run.code, 5)
+        self.assertNotIn("warning", run.stderr)
+
+    def kill_launcher(self, script):
+        live = self.live(["sh", "-c", script], OWN)
+        collector, recorder, command = live.roles()
+        inside = folder_of(command)
+        return live, collector, command, inside
+
+    def test_when_the_launcher_is_killed_the_collector_removes_it(self):
+        live, collector, command, inside = self.kill_launcher("sleep 60")
+        os.kill(collector, signal.SIGSTOP)  # it sees the launcher's end when the command is gone
+        os.kill(live.pid, signal.SIGKILL)
+        os.kill(command, signal.SIGKILL)
+        for pid in map(int, (inside / "cgroup.procs").read_text().split()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: not is_alive(command), "the command's end")
+        os.kill(collector, signal.SIGCONT)
+        wait_for(lambda: not inside.exists(), "the end of the cgroup")
+
+    def test_when_the_launcher_is_killed_and_the_command_goes_on_that_is_said(self):
+        live, collector, command, inside = self.kill_launcher("exec sleep 60")
+        os.kill(live.pid, signal.SIGKILL)
+        wait_for(lambda: not is_alive(collector), "the collector's end")
+        try:
+            self.assertTrue(is_alive(command))
+            self.assertEqual(folder_of(command), inside)
+        finally:
+            os.kill(command, signal.SIGKILL)
+            wait_for(lambda: not is_alive(command), "the command's end")
+            wait_for(lambda: not (inside / "cgroup.procs").read_text(), "the command's end")
+            inside.rmdir()
+        self.assertIn(f"'{inside}' is left", live.finish().stderr)
+
+    def test_limits_of_the_callers_cgroup_hold_on(self):
+        outer = self.parent / f"bpfmon-test-{os.getpid()}-{time.monotonic_ns()}"
+        outer.mkdir()
+        self.addCleanup(outer.rmdir)
+        (outer / "memory.limit_in_bytes").write_text(str(96 * MIB))
+        enter = f"echo 0 >{outer}/cgroup.procs; exec \"$@\""
+        out = self.dir / "limited.jsonl"
+        command = [BPFMON, *OWN, "-o", str(out), "--", truth("touch"), "200", "10"]
+        done = subprocess.run(["sh", "-c", enter, "sh", *command], stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, -signal.SIGKILL)
+        self.assertEqual(list(outer.glob("bpfmon-*")), [])
+        text = done.stderr.decode()
+        self.assertRegex(text, r"killed +1 for lack of memory: .*96.0 MiB of cgroup")
+        (summary,) = [line for line in read_lines(out) if line["kind"] == "summary"]
+        self.assertEqual(summary["cgroup_oom_kills"], 1)
+        self.assertLessEqual(summary["cgroup_peak_bytes"], 96 * MIB)
+
+    def test_below_the_root_where_no_folder_is_writable(self):
+        enter = f'echo 0 >{MOUNT}/cgroup.procs; exec "$@"'
+        command = [BPFMON, "-q", *OWN, "--", "cat", "/proc/self/cgroup"]
+        done = subprocess.run(["sh", "-c", enter, "sh", *command], capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        name = memory_path(done.stdout.decode())
+        self.assertRegex(name, r"^/bpfmon-\d+(-\d)?$")
+        self.assertFalse((MOUNT / name.lstrip("/")).exists())
+
+    def test_the_right_to_remove_it_is_not_in_effect_before(self):
+        live = self.live(["sleep", "30"], OWN)
+        collector, _, command = live.roles()
+        of_launcher = status_of(live.pid)
+        self.assertEqual(int(of_launcher["CapEff"], 16), 1 << 5)
+        self.assertEqual(int(of_launcher["CapPrm"], 16), 1 << 5 | 1 << 1)
+        self.assertEqual(int(status_of(collector)["CapPrm"], 16), 0)
+        os.kill(command, signal.SIGTERM)
+        live.finish()
+
+    def test_where_none_can_be_made_nothing_is_run(self):
+        marker = self.dir / "ran"
+        hide = 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"'
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-c", hide, "sh", BPFMON, *OWN, "--", "touch", str(marker)],
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+        self.assertEqual((done.returncode, done.stderr.count(b"\n")), (125, 1), done.stderr)
+        self.assertRegex(done.stderr.decode(), r"^bpfmon: --own-cgroup: ")
+        self.assertFalse(marker.exists())
+
+
+class Numbers(AccountCase):
+    def setUp(self):
+        super().setUp()
+        if not (MOUNT / "memory.usage_in_bytes").exists():
+            self.skipTest("no cgroups of version 1 with the memory controller")
+
+    def test_a_peak_that_no_sample_sees(self):
+        run = self.run_bpfmon([truth("touch"), "200", "5", "free"], OWN)
+        self.assert_complete(run)
+        self.assertGreaterEqual(run.summary["cgroup_peak_bytes"], 200 * MIB)
+        self.assertLessEqual(run.summary["cgroup_peak_bytes"], 1.03 * 200 * MIB)
+        for sample in run.samples:
+            self.assertLess(sample["cgroup_memory_bytes"], 200 * MIB)
+
+    def test_shares_of_touched_memory(self):
+        run = self.run_bpfmon([truth("touch"), "200", "300", "exit"], [*OWN, "-i", "0.02"])
+        self.assertGreaterEqual(run.summary["cgroup_peak_anon_bytes"], 0.97 * 200 * MIB)
+        self.assertLessEqual(run.summary["cgroup_peak_anon_bytes"], run.summary["cgroup_peak_bytes"])
+        self.assertLess(run.summary["cgroup_peak_file_bytes"], 20 * MIB)
+        said = r"its cgroup +20\d MiB at most; at the largest sample \d+ MiB anonymous, "
+        self.assertRegex(run.stderr, said)
+
+    def test_page_cache_is_the_cgroups_but_no_process_holds_it(self):
+        file, said = self.dir / "large", self.dir / "said"
+        with open(file, "wb") as out:
+            for _ in range(300):
+                out.write(os.urandom(MIB))
+        evict(file)
+        reader = [sys.executable, "-c", READER, str(file), str(said)]
+        run = self.run_bpfmon(reader, [*OWN, "-i", "0.05"])
+        self.assert_complete(run)
+        witness = read_json(said)
+        grown = witness["after"]["file"] - witness["before"]["file"]
+        self.assertGreaterEqual(grown, 290 * MIB)  # else this shows nothing
+        summary, then = run.summary, next(s for s in run.samples if s["time"] > witness["time"])
+        self.assertAlmostEqual(then["cgroup_file_bytes"], witness["after"]["file"], delta=4 * MIB)
+        self.assertAlmostEqual(then["cgroup_anon_bytes"], witness["after"]["anon"], delta=4 * MIB)
+        self.assertLess(summary["cgroup_peak_anon_bytes"], 40 * MIB)
+        self.assertGreaterEqual(summary["cgroup_peak_file_bytes"], 290 * MIB)
+        self.assertGreaterEqual(summary["cgroup_peak_bytes"], witness["after"]["peak"])
+        self.assert_near(summary["cgroup_peak_bytes"], witness["after"]["peak"])
+        self.assertLess(summary["process_rss_peak_bytes"], 60 * MIB)
+        self.assertLess(summary["rss_peak_bytes"], 60 * MIB)
+
+    def test_every_metric_of_it_is_read_or_says_why_not(self):
+        run = self.run_bpfmon([truth("spin"), "50"], [*OWN, "--metrics", "cgroup"])
+        can = run.meta["capabilities"]
+        for part in ("memory", "anon", "file", "shmem"):
+            self.assertTrue(can[f"cgroup_{part}_bytes"]["available"])
+        for key in ("cgroup_memory_pressure_some_seconds", "cgroup_memory_pressure_full_seconds"):
+            self.assertIn("version 2", can[key]["reason"])
+        for sample in run.samples:
+            self.assertEqual([k for k in sample if k in can], [k for k in can if can[k]["available"]])
+
+    def test_named_without_a_cgroup_they_are_absent_with_the_reason(self):
+        run = self.run_bpfmon([truth("spin"), "10"], ["--metrics", "cpu_seconds,cgroup_memory_bytes"])
+        self.assertIn("--own-cgroup", run.meta["capabilities"]["cgroup_memory_bytes"]["reason"])
+        self.assertNotIn("cgroup_memory_bytes", run.samples[-1])
+        self.assertNotIn("cgroup_peak_bytes", run.summary)
+
+    def test_without_the_option_nothing_is_said_of_a_cgroup(self):
+        run = self.run_bpfmon([truth("spin"), "10"])
+        self.assertFalse([key for key in run.meta["units"] if key.startswith("cgroup")])
+        self.assertFalse([key for key in run.summary if key.startswith("cgroup")])
+        self.assertNotIn("cgroup", run.stderr)
+
+
+class HostPressure(AccountCase):
+    def total(self, name):
+        text = pathlib.Path("/proc/pressure/memory").read_text()
+        return int(re.search(rf"^{name} .*total=(\d+)", text, re.M)[1]) / 1e6
+
+    def test_it_is_what_proc_says_from_the_start_to_the_end(self):
+        if not os.access("/proc/pressure/memory", os.R_OK):
+            self.skipTest("no pressure information")
+        before = {name: self.total(name) for name in ("some", "full")}
+        run = self.run_bpfmon(["sh", "-c", "sleep 0.3"])
+        for name, was in before.items():
+            value = run.summary[f"host_memory_pressure_{name}_seconds"]
+            self.assertGreaterEqual(value, 0)
+            self.assertLessEqual(value, self.total(name) - was + 1e-6)
+            self.assertEqual(run.samples[-1][f"host_memory_pressure_{name}_seconds"], value)

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a cgroup's files say, in both versions, and the kernel's pressure information. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collect/cgroup_stat.h"
+#include "fixture.h"
+
+#include <errno.h>
+
+#define PRESSURE(some, full)                                                                       \
+	"some avg10=0.00 avg60=0.00 avg300=0.00 total=" #some "\n"                                 \
+	"full avg10=0.00 avg60=0.00 avg300=0.00 total=" #full "\n"
+
+/* A cgroup that is a plain folder, read by a run that wants everything. */
+struct fake {
+	struct place *place;
+	struct cgroup cgroup;
+	struct run run;
+	struct cgroup_stat stat;
+	struct sample sample;
+};
+
+static void put(const struct fake *k, const char *name, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", k->place->dir, name);
+	file_write(path, text);
+}
+
+static int fake_make(void **state)
+{
+	struct fake *k = calloc(1, sizeof(*k));
+	void *place;
+
+	if (!k || place_make(&place))
+		return -1;
+	k->place = place;
+	snprintf(k->cgroup.path, sizeof(k->cgroup.path), "%s", k->place->dir);
+	metric_set_all(&k->run.wanted);
+	metric_set_all(&k->run.usable);
+	cgroup_stat_init(&k->stat);
+	*state = k;
+	return 0;
+}
+
+static int fake_remove(void **state)
+{
+	struct fake *k = *state;
+	void *place = k->place;
+
+	cgroup_stat_done(&k->stat);
+	free(k);
+	return place_remove(&place);
+}
+
+static int version_1(void **state)
+{
+	struct fake *k;
+
+	if (fake_make(state))
+		return -1;
+	k = *state;
+	put(k, "memory.usage_in_bytes", "1000000\n");
+	put(k, "memory.max_usage_in_bytes", "3000000\n");
+	put(k, "memory.kmem.usage_in_bytes", "70000\n");
+	put(k, "memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
+	put(k, "memory.stat",
+	    "cache 1\nrss 2\nshmem 3\nswap 4\n"
+	    "total_cache 500000\ntotal_rss 400000\ntotal_rss_huge 9\ntotal_shmem 20000\n"
+	    "total_swap 0\n");
+	return 0;
+}
+
+static int version_2(void **state)
+{
+	struct fake *k;
+
+	if (fake_make(state))
+		return -1;
+	k = *state;
+	k->cgroup.is_v2 = true;
+	put(k, "memory.current", "1000000\n");
+	put(k, "memory.peak", "3000000\n");
+	put(k, "memory.swap.current", "5\n");
+	put(k, "memory.events", "low 7\nhigh 8\nmax 9\noom 3\noom_kill 2\noom_group_kill 1\n");
+	put(k, "memory.stat",
+	    "anon_thp 9\nanon 400000\nfile_mapped 8\nfile 500000\nkernel_stack 7\nkernel 70000\n"
+	    "shmem 20000\n");
+	put(k, "memory.pressure", PRESSURE(1500, 500));
+	return 0;
+}
+
+static void open_and_read(struct fake *k)
+{
+	cgroup_stat_open(&k->stat, &k->cgroup, &k->run);
+	cgroup_stat_read(&k->stat, &k->run.usable, &k->sample);
+}
+
+static void assert_value(const struct fake *k, enum metric_id id, uint64_t value)
+{
+	assert_true(sample_has(&k->sample, id));
+	assert_int_equal(k->sample.value[id], value);
+	assert_true(metric_has(&k->run.usable, id));
+}
+
+static void assert_absent(const struct fake *k, enum metric_id id, const char *reason)
+{
+	assert_false(sample_has(&k->sample, id));
+	assert_false(metric_has(&k->run.usable, id));
+	assert_non_null(strstr(k->run.unusable[id], reason));
+}
+
+static void assert_common(const struct fake *k)
+{
+	assert_value(k, M_cgroup_memory, 1000000);
+	assert_value(k, M_cgroup_anon, 400000);
+	assert_value(k, M_cgroup_file, 500000);
+	assert_value(k, M_cgroup_shmem, 20000);
+	assert_value(k, M_cgroup_kernel, 70000);
+	assert_value(k, M_cgroup_oom_kills, 2);
+}
+
+static void version_1_is_read_with_its_children(void **state)
+{
+	open_and_read(*state);
+	assert_common(*state);
+	assert_value(*state, M_cgroup_swap, 0);
+}
+
+static void version_2_is_read(void **state)
+{
+	open_and_read(*state);
+	assert_common(*state);
+	assert_value(*state, M_cgroup_swap, 5);
+}
+
+static void version_1_has_no_pressure(void **state)
+{
+	open_and_read(*state);
+	assert_absent(*state, M_cgroup_memory_pressure_some, "version 2");
+	assert_absent(*state, M_cgroup_memory_pressure_full, "version 2");
+}
+
+static void pressure_of_version_2_is_counted_from_the_opening(void **state)
+{
+	open_and_read(*state);
+	assert_value(*state, M_cgroup_memory_pressure_some, 0);
+	put(*state, "memory.pressure", PRESSURE(4500, 2500));
+	cgroup_stat_read(&((struct fake *)*state)->stat, &((struct fake *)*state)->run.usable,
+			 &((struct fake *)*state)->sample);
+	assert_value(*state, M_cgroup_memory_pressure_some, 3000000);
+	assert_value(*state, M_cgroup_memory_pressure_full, 2000000);
+}
+
+static void each_sample_is_read_anew(void **state)
+{
+	struct fake *k = *state;
+
+	open_and_read(k);
+	put(k, "memory.usage_in_bytes", "77\n");
+	cgroup_stat_read(&k->stat, &k->run.usable, &k->sample);
+	assert_value(k, M_cgroup_memory, 77);
+}
+
+static void missing_file_makes_its_metrics_absent(void **state)
+{
+	struct fake *k = *state;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/memory.kmem.usage_in_bytes", k->place->dir);
+	assert_int_equal(unlink(path), 0);
+	open_and_read(k);
+	assert_absent(k, M_cgroup_kernel, "does not tell");
+	assert_value(k, M_cgroup_anon, 400000);
+}
+
+static void missing_line_makes_its_metric_absent(void **state)
+{
+	struct fake *k = *state;
+
+	put(k, "memory.stat", "anon 400000\nfile_mapped 8\nkernel_stack 7\nshmem");
+	open_and_read(k);
+	assert_value(k, M_cgroup_anon, 400000);
+	assert_absent(k, M_cgroup_file, "does not tell");
+	assert_absent(k, M_cgroup_kernel, "does not tell");
+	assert_absent(k, M_cgroup_shmem, "does not tell");
+}
+
+static void without_a_cgroup_the_reason_names_the_option(void **state)
+{
+	struct fake *k = *state;
+
+	cgroup_stat_open(&k->stat, NULL, &k->run);
+	assert_absent(k, M_cgroup_memory, "--own-cgroup");
+	assert_absent(k, M_cgroup_memory_pressure_some, "--own-cgroup");
+	assert_true(metric_has(&k->run.usable, M_rss));
+}
+
+static void nothing_is_opened_where_nothing_is_wanted(void **state)
+{
+	struct fake *k = *state;
+
+	metric_set_clear_source(&k->run.usable, SOURCE_CGROUP);
+	open_and_read(k);
+	assert_int_equal(k->stat.fd[CGROUP_USAGE], -1);
+	assert_false(sample_has(&k->sample, M_cgroup_memory));
+	assert_null(k->run.unusable[M_cgroup_memory]);
+}
+
+static void only_what_is_wanted_is_set(void **state)
+{
+	struct fake *k = *state;
+
+	metric_set_clear_source(&k->run.usable, SOURCE_CGROUP);
+	metric_put(&k->run.usable, M_cgroup_file);
+	open_and_read(k);
+	assert_value(k, M_cgroup_file, 500000);
+	assert_false(sample_has(&k->sample, M_cgroup_anon));
+	assert_false(sample_has(&k->sample, M_cgroup_memory));
+}
+
+static void peak_is_the_kernels(void **state)
+{
+	uint64_t bytes = 0;
+
+	open_and_read(*state);
+	assert_true(cgroup_stat_peak(&((struct fake *)*state)->stat, &bytes));
+	assert_int_equal(bytes, 3000000);
+}
+
+static void peak_of_a_kernel_without_one_is_unknown(void **state)
+{
+	struct fake *k = *state;
+	uint64_t bytes = 5;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/memory.peak", k->place->dir);
+	assert_int_equal(unlink(path), 0);
+	open_and_read(k);
+	assert_false(cgroup_stat_peak(&k->stat, &bytes));
+	assert_int_equal(bytes, 5);
+}
+
+static void pressure_begins_anew(void **state)
+{
+	struct place *p = *state;
+	struct sample s = { 0 };
+	struct metric_set all;
+	struct pressure pressure;
+
+	metric_set_all(&all);
+	file_write(p->path, PRESSURE(100, 10));
+	assert_int_equal(pressure_open(&pressure, p->path), 0);
+	file_write(p->path, PRESSURE(300, 30));
+	pressure_restart(&pressure);
+	file_write(p->path, PRESSURE(700, 31));
+	pressure_read(&pressure, &all, M_host_memory_pressure_some, M_host_memory_pressure_full,
+		      &s);
+	assert_int_equal(s.value[M_host_memory_pressure_some], 400000);
+	assert_int_equal(s.value[M_host_memory_pressure_full], 1000);
+	pressure_done(&pressure);
+}
+
+static void pressure_that_is_not_there_is_no_pressure(void **state)
+{
+	struct place *p = *state;
+	struct pressure pressure;
+
+	assert_int_equal(pressure_open(&pressure, p->path), -ENOENT);
+	file_write(p->path, "");
+	assert_int_equal(pressure_open(&pressure, p->path), -ENODATA);
+	file_write(p->path, "some avg10=0.00\n");
+	assert_int_equal(pressure_open(&pressure, p->path), -EBADMSG);
+	assert_int_equal(pressure.fd, -1);
+}
+
+#define V1_TEST(test) cmocka_unit_test_setup_teardown(test, version_1, fake_remove)
+#define V2_TEST(test) cmocka_unit_test_setup_teardown(test, version_2, fake_remove)
+#define PLACE_TEST(test) cmocka_unit_test_setup_teardown(test, place_make, place_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		V1_TEST(version_1_is_read_with_its_children),
+		V2_TEST(version_2_is_read),
+		V1_TEST(version_1_has_no_pressure),
+		V2_TEST(pressure_of_version_2_is_counted_from_the_opening),
+		V1_TEST(each_sample_is_read_anew),
+		V1_TEST(missing_file_makes_its_metrics_absent),
+		V2_TEST(missing_line_makes_its_metric_absent),
+		V1_TEST(without_a_cgroup_the_reason_names_the_option),
+		V1_TEST(nothing_is_opened_where_nothing_is_wanted),
+		V1_TEST(only_what_is_wanted_is_set),
+		V1_TEST(peak_is_the_kernels),
+		V2_TEST(peak_is_the_kernels),
+		V2_TEST(peak_of_a_kernel_without_one_is_unknown),
+		PLACE_TEST(pressure_begins_anew),
+		PLACE_TEST(pressure_that_is_not_there_is_no_pressure),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

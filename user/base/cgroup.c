@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/cgroup.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CONTROLLER "memory"
+#define NAMES_TRIED 8
+#define ENDING_TRIES 20 /* of 5 ms: that long a process that was killed may take to be gone */
+#define ENDING_US 5000
+
+static bool has_word(const char *list, const char *word, const char *separators)
+{
+	size_t length = strlen(word);
+
+	while (*list) {
+		size_t n = strcspn(list, separators);
+
+		if (n == length && !memcmp(list, word, n))
+			return true;
+		list += n;
+		list += strspn(list, separators);
+	}
+	return false;
+}
+
+static FILE *open_in(const char *folder, const char *name)
+{
+	char path[5000];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return fopen(path, "re");
+}
+
+/* Our path in the hierarchy of version 1 that has the controller, else (@is_v2) in the unified. */
+static int own_path(const char *proc, char path[4096], bool *is_v2)
+{
+	__cleanup(fclosep) FILE *f = open_in(proc, "cgroup");
+	char line[4352], controllers[256];
+	bool found = false;
+
+	while (f && fgets(line, sizeof(line), f)) { /* 4:cpu,memory:/a/b and 0::/a/b */
+		char *colon = strchr(line, ':'), *at = colon ? strchr(colon + 1, ':') : NULL;
+
+		if (!at)
+			continue;
+		*at++ = '\0';
+		at[strcspn(at, "\n")] = '\0';
+		snprintf(controllers, sizeof(controllers), "%s", colon + 1);
+		if (has_word(controllers, CONTROLLER, ",")) {
+			snprintf(path, 4096, "%s", at);
+			*is_v2 = false;
+			return 0;
+		}
+		if (!controllers[0]) {
+			snprintf(path, 4096, "%s", at);
+			*is_v2 = found = true;
+		}
+	}
+	return found ? 0 : -ENOENT;
+}
+
+/* In mountinfo a blank is \040, and so on. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		unsigned letter;
+
+		if (*from == '\\' && sscanf(from + 1, "%3o", &letter) == 1) {
+			*to++ = (char)letter;
+			from += 3;
+		} else {
+			*to++ = *from;
+		}
+	}
+	*to = '\0';
+}
+
+/* What of @path lies below @root; NULL: it lies elsewhere. */
+static const char *below(const char *path, const char *root)
+{
+	size_t n = strcmp(root, "/") != 0 ? strlen(root) : 0;
+
+	if (strncmp(path, root, n) != 0 || (path[n] && path[n] != '/'))
+		return NULL;
+	path += n;
+	if (!strncmp(path, "/..", 3)) /* above what our namespace of cgroups shows */
+		return NULL;
+	return strcmp(path, "/") != 0 ? path : "";
+}
+
+/* The folder of @path: where its hierarchy is mounted (@mount bytes), and the path below that. */
+static int find_folder(const char *proc, const char *path, struct cgroup *cg, size_t *mount)
+{
+	__cleanup(fclosep) FILE *f = open_in(proc, "mountinfo");
+	__cleanup(freep) char *line = NULL;
+	size_t room = 0;
+
+	while (f && getline(&line, &room, f) > 0) {
+		char root[4096], point[4096], type[32], options[512];
+		const char *rest, *dash = strstr(line, " - ");
+		int n;
+
+		if (!dash || sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) != 2 ||
+		    sscanf(dash + 3, "%31s %*s %511s", type, options) != 2 ||
+		    strcmp(type, cg->is_v2 ? "cgroup2" : "cgroup") != 0 ||
+		    (!cg->is_v2 && !has_word(options, CONTROLLER, ",\n")))
+			continue;
+		unescape(root);
+		unescape(point);
+		rest = below(path, root);
+		n = rest ? snprintf(cg->path, sizeof(cg->path), "%s%s", point, rest) : -1;
+		if (n < 0 || (size_t)n >= sizeof(cg->path))
+			continue;
+		*mount = strlen(point);
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static bool hands_it_on(const struct cgroup *cg)
+{
+	__cleanup(fclosep) FILE *f = open_in(cg->path, "cgroup.subtree_control");
+	char line[512];
+
+	return f && fgets(line, sizeof(line), f) && has_word(line, CONTROLLER, " \n");
+}
+
+int cgroup_find_parent(const char *proc, struct cgroup *parent, char *why, size_t size)
+{
+	char path[4096], *end;
+	size_t mount = 0;
+	int err = own_path(proc, path, &parent->is_v2);
+
+	if (!err)
+		err = find_folder(proc, path, parent, &mount);
+	if (err) {
+		snprintf(why, size, "the cgroups of the memory controller are not mounted here");
+		return err;
+	}
+	/* one that has processes cannot hand a controller to children: mostly it is one above ours
+	 */
+	while (parent->is_v2 && !hands_it_on(parent)) {
+		end = strrchr(parent->path, '/');
+		if (!end || (size_t)(end - parent->path) < mount) {
+			snprintf(why, size, "no cgroup from '%s' upwards %s", path,
+				 "has 'memory' in its cgroup.subtree_control");
+			return -ENOENT;
+		}
+		*end = '\0';
+	}
+	return 0;
+}
+
+int cgroup_make(const char *proc, struct cgroup *cg, char *why, size_t size)
+{
+	struct cgroup parent;
+	int err = cgroup_find_parent(proc, &parent, why, size);
+
+	if (err)
+		return err;
+	cg->is_v2 = parent.is_v2;
+	/* the name may be taken: by one that was left, or from another namespace of pids */
+	for (int i = 0; i < NAMES_TRIED; i++) {
+		char more[16] = "";
+		int n;
+
+		if (i)
+			snprintf(more, sizeof(more), "-%d", i);
+		n = snprintf(cg->path, sizeof(cg->path), "%s/bpfmon-%d%s", parent.path, getpid(),
+			     more);
+		if (n < 0 || (size_t)n >= sizeof(cg->path))
+			err = -ENAMETOOLONG;
+		else
+			err = mkdir(cg->path, 0755) ? -errno : 0;
+		if (err != -EEXIST)
+			break;
+	}
+	if (err)
+		snprintf(why, size, "no cgroup can be made in '%s': %s", parent.path,
+			 strerror(-err));
+	return err;
+}
+
+int cgroup_join(const struct cgroup *cg)
+{
+	char path[5000];
+	__cleanup(closep) int fd = -1;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", cg->path);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 || write(fd, "0", 1) != 1 ? -errno : 0;
+}
+
+int cgroup_remove(const struct cgroup *cg)
+{
+	int err = 0;
+
+	for (int i = 0; i < ENDING_TRIES; i++) {
+		if (!rmdir(cg->path) || errno == ENOENT)
+			return 0;
+		err = -errno;
+		if (err != -EBUSY)
+			break;
+		usleep(ENDING_US);
+	}
+	return err;
+}
