@@ -3,8 +3,8 @@
 #ifndef CMD_OPTIONS_H
 #define CMD_OPTIONS_H
 
-#include "bpfmon/shared.h"
 #include "model/metric.h"
+#include "collect/tracker.h"
 #include "record/recorder.h"
 
 #define MAX_OPTIONS 32

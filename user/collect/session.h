@@ -56,6 +56,8 @@ void session_publish(struct session *s);
  * still in the map. */
 void session_emit(struct session *s, const struct process_record *r, const struct drain_row *row,
 		  bool is_left);
+/* An event of the ring buffer; @context is the session. */
+int session_event(void *context, void *data, size_t size);
 /* Takes what is in the ring buffer now. */
 void session_consume(struct session *s);
 /* Live processes, as the kernel counts them now. */

@@ -15,10 +15,8 @@
 #include <string.h>
 
 #define WHOLE_DRAIN_PASSES 16
-#define MAX_SEED_PASSES 64
 
-/* Runs an iterator to its end; @row is called for what it wrote. */
-static int iterate(struct bpf_link *link, drain_fn row, void *context)
+int tracker_iterate(struct bpf_link *link, drain_fn row, void *context)
 {
 	__cleanup(closep) int fd = bpf_iter_create(bpf_link__fd(link));
 	struct drain_row rows[64];
@@ -51,7 +49,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	t->adopts_always = o->inject_misses > 0;
 	err = programs_attach(t->skel, &t->adopt_link, &t->drain_link, why, why_size);
 	if (!err)
-		err = iterate(t->adopt_link, NULL, NULL); /* says which fields there are */
+		err = tracker_iterate(t->adopt_link, NULL, NULL); /* says which fields there are */
 	t->knows_births = !err && !births_untold(t->skel->maps.births, &t->births_untold);
 	if (err)
 		tracker_close(t);
@@ -80,7 +78,7 @@ void tracker_detach(struct tracker *t)
 		return;
 	/* nobody commits beside us any more */
 	t->skel->bss->drain_commits = true;
-	iterate(t->drain_link, NULL, NULL);
+	tracker_iterate(t->drain_link, NULL, NULL);
 }
 
 void tracker_close(struct tracker *t)
@@ -89,63 +87,6 @@ void tracker_close(struct tracker *t)
 	bpf_link__destroy(t->adopt_link);
 	bpfmon__destroy(t->skel);
 	memset(t, 0, sizeof(*t));
-}
-
-static int account_make(struct tracker *t, __u64 tree)
-{
-	const struct account_key key = { .tree = tree };
-	const struct account none = { 0 };
-
-	t->skel->bss->root_account = key;
-	return bpf_map__update_elem(t->skel->maps.accounts, &key, sizeof(key), &none, sizeof(none),
-				    BPF_NOEXIST);
-}
-
-int tracker_follow(struct tracker *t, pid_t pid)
-{
-	int err = account_make(t, (__u64)pid);
-
-	if (err)
-		return err;
-	t->skel->bss->root_pids[0] = (__u32)pid;
-	t->skel->bss->nr_root_pids = 1;
-	err = iterate(t->adopt_link, NULL, NULL);
-	t->skel->bss->nr_root_pids = 0;
-	if (err)
-		return err;
-	return t->skel->bss->tracking.entries ? 0 : -ESRCH;
-}
-
-/*
- * A child may stand before its parent in the pass: until one adds nothing. What is born meanwhile
- * is known by its birth.
- */
-int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
-{
-	const volatile struct tracking *now = &t->skel->bss->tracking;
-	uint64_t start = clock_ns(CLOCK_MONOTONIC);
-	int err = nr <= MAX_TARGETS ? account_make(t, (__u64)pids[0]) : -E2BIG;
-
-	for (size_t i = 0; !err && i < nr; i++)
-		t->skel->bss->root_pids[i] = (__u32)pids[i];
-	t->skel->bss->nr_root_pids = (__u32)nr;
-	t->skel->bss->seeding = true;
-	for (int i = 0; !err && i < MAX_SEED_PASSES; i++) {
-		uint64_t seeded = now->seeded;
-
-		err = iterate(t->adopt_link, NULL, NULL);
-		if (now->seeded == seeded)
-			break;
-	}
-	t->skel->bss->seeding = false;
-	t->skel->bss->nr_root_pids = 0;
-	t->seed_ns = clock_ns(CLOCK_MONOTONIC) - start;
-	return err;
-}
-
-const struct task_counters *tracker_baseline(const struct tracker *t)
-{
-	return &t->skel->bss->baseline;
 }
 
 static uint64_t missed(const struct bpf_program *prog)
@@ -173,7 +114,7 @@ static void repair(struct tracker *t, uint64_t now_ns)
 		return;
 	t->misses = all;
 	t->skel->bss->misses_seen = true;
-	iterate(t->adopt_link, NULL, NULL);
+	tracker_iterate(t->adopt_link, NULL, NULL);
 }
 
 uint64_t tracker_unrepaired(const struct tracker *t)
@@ -208,7 +149,7 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 		memset(&t->skel->bss->pending, 0, sizeof(t->skel->bss->pending));
 	}
 	t->skel->bss->tracking.visited = 0;
-	err = iterate(t->drain_link, row, context);
+	err = tracker_iterate(t->drain_link, row, context);
 	took = clock_ns(CLOCK_MONOTONIC) - start;
 	t->drains++;
 	t->drain_ns_total += took;
@@ -226,7 +167,7 @@ int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
 	err = tracker_drain(t, row, context);
 	for (int i = 1; !err && i < WHOLE_DRAIN_PASSES && now->visited < now->entries; i++) {
 		t->skel->bss->tracking.visited = 0; /* same epoch: each process is told of once */
-		err = iterate(t->drain_link, row, context);
+		err = tracker_iterate(t->drain_link, row, context);
 	}
 	return err;
 }

@@ -63,6 +63,8 @@ int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr);
 const struct task_counters *tracker_baseline(const struct tracker *t);
 
 typedef void (*drain_fn)(void *context, const struct drain_row *row);
+/* Runs an iterator to its end; @row, which may be NULL, is called for what it wrote. */
+int tracker_iterate(struct bpf_link *link, drain_fn row, void *context);
 /*
  * Commits what every followed task has used, and calls @row for each live process. Makes good
  * what the hooks have missed first: births always, the rest once in a second.

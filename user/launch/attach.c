@@ -66,7 +66,7 @@ int attach(struct launch_options *o, uint64_t duration_ns)
 {
 	struct sigaction children = { .sa_handler = SIG_DFL };
 	struct spawn nobody = { .go_fd = -1, .status_fd = -1 };
-	struct roles roles;
+	struct roles roles = { 0 };
 	sigset_t mask;
 	uint64_t now;
 	int signal_fd, err;

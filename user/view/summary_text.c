@@ -2,6 +2,7 @@
 #include "view/summary_text.h"
 
 #include "view/format.h"
+#include "view/memory_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +11,6 @@
 
 #define PROGRAMS_SHOWN 10
 #define NAME_COLUMNS 34
-#define HOLDERS_SHOWN 4
 
 static bool has(const struct summary *s, enum metric_id id)
 {
@@ -77,118 +77,6 @@ static void cpu(FILE *f, const struct summary *s)
 	if (has(s, M_runqueue_wait))
 		fprintf(f, "  waited      %s for a CPU\n",
 			format_seconds(a, s->total.value[M_runqueue_wait]));
-}
-
-/* Two figures that a reader would take for the same are. */
-static bool are_close(uint64_t low, uint64_t high)
-{
-	return high - low <= high / 100;
-}
-
-/* Exactly; or between what a sample saw and what the marks of the processes allow. */
-static void tree_peak(FILE *f, const struct summary *s)
-{
-	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
-	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
-
-	if (!s->has_rss_peak)
-		return;
-	fputs("  memory      peak ", f);
-	if (s->has_rss_peak_exact)
-		fprintf(f, "%s exactly, at %s (a sample saw %s; upper bound %s)\n",
-			format_bytes(a, s->rss_peak_exact_bytes),
-			format_seconds(b, s->rss_peak_exact_elapsed_ns), format_bytes(c, low),
-			s->has_rss_peak_upper ? format_bytes((char[FORMAT_BYTES]){ 0 }, high)
-					      : "-");
-	else if (!s->has_rss_peak_upper)
-		fprintf(f, "at least %s resident, at %s\n", format_bytes(a, low),
-			format_seconds(b, s->rss_peak_elapsed_ns));
-	else if (are_close(low, high) && low != s->process_rss_peak_bytes)
-		fprintf(f, "%s resident, at %s\n", format_bytes(a, high),
-			format_seconds(b, s->rss_peak_elapsed_ns));
-	else if (are_close(low, high)) /* a sample did not see it: the kernel's mark tells */
-		fprintf(f, "%s resident\n", format_bytes(a, high));
-	else if (low == s->process_rss_peak_bytes)
-		fprintf(f, "between %s (one process alone) and %s resident\n", format_bytes(a, low),
-			format_bytes(c, high));
-	else
-		fprintf(f, "between %s (a sample, at %s) and %s resident\n", format_bytes(a, low),
-			format_seconds(b, s->rss_peak_elapsed_ns), format_bytes(c, high));
-}
-
-static void holders(FILE *f, const struct holders *all)
-{
-	char a[FORMAT_BYTES];
-
-	for (size_t i = 0; i < all->nr && i < HOLDERS_SHOWN; i++) {
-		const struct holder *h = &all->largest[i];
-		char name[20] = "";
-
-		memcpy(name, h->comm, sizeof(h->comm));
-		fprintf(f, "              %s %s by ", i ? "        " : "held then",
-			format_bytes(a, h->rss_bytes));
-		format_name(f, h->exe ? h->exe : name, NAME_COLUMNS);
-		fprintf(f, " (%d)\n", h->pid);
-	}
-}
-
-/* What was read at an earlier sample may have changed since: then the sum is no bound. */
-static void proportional(FILE *f, const struct summary *s)
-{
-	char a[FORMAT_BYTES];
-
-	fprintf(f,
-		"              proportional %s %s (shared pages divided among users, above counted "
-		"for each)\n",
-		s->pss.postponed ? "about" : "at least", format_bytes(a, s->pss_peak_bytes));
-	if (s->pss.skipped)
-		fprintf(f, "              without %s process%s that could not be read\n",
-			format_count(a, s->pss.skipped), s->pss.skipped == 1 ? "" : "es");
-}
-
-/* A sample that missed most of the peak does not say what it was made of. */
-static bool tells_of_peak(const struct summary *s)
-{
-	uint64_t seen = s->cgroup_peak_anon_bytes + s->cgroup_peak_file_bytes;
-
-	return s->has_cgroup_split && seen >= s->cgroup_peak_bytes / 2;
-}
-
-static void cgroup(FILE *f, const struct summary *s)
-{
-	char a[FORMAT_BYTES], b[FORMAT_BYTES];
-
-	if (!s->has_cgroup_peak)
-		return;
-	fprintf(f, "  its cgroup  %s at most", format_bytes(a, s->cgroup_peak_bytes));
-	if (tells_of_peak(s))
-		fprintf(f, "; at the largest sample %s anonymous, %s page cache",
-			format_bytes(a, s->cgroup_peak_anon_bytes),
-			format_bytes(b, s->cgroup_peak_file_bytes));
-	if (!s->oom_kills && has(s, M_cgroup_oom_kills) && s->total.value[M_cgroup_oom_kills])
-		fprintf(f, "; %s killed for lack of memory",
-			format_count(a, s->total.value[M_cgroup_oom_kills]));
-	fputc('\n', f);
-}
-
-static void memory(FILE *f, const struct summary *s)
-{
-	char a[FORMAT_BYTES], b[FORMAT_BYTES];
-
-	tree_peak(f, s);
-	if (s->has_rss_peak_exact)
-		holders(f, &s->holders);
-	if (s->has_pss_peak)
-		proportional(f, s);
-	if (s->has_process_rss_peak)
-		fprintf(f, "              largest process %s%s\n",
-			s->process_rss_peak_exact ? "" : "at most ",
-			format_bytes(a, s->process_rss_peak_bytes));
-	cgroup(f, s);
-	if (has(s, M_minflt) && has(s, M_majflt))
-		fprintf(f, "  faults      %s minor, %s major\n",
-			format_count(a, s->total.value[M_minflt]),
-			format_count(b, s->total.value[M_majflt]));
 }
 
 static void io(FILE *f, const struct summary *s)
@@ -330,7 +218,7 @@ char *summary_text(const struct summary *s)
 	head(f, s);
 	oom(f, s);
 	cpu(f, s);
-	memory(f, s);
+	memory_text(f, s);
 	io(f, s);
 	processes(f, s);
 	programs(f, s);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* How the tracker comes to know its first processes. */
+#include "collect/tracker.h"
+
+#include "base/clock.h"
+#include "bpfmon.skel.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#define MAX_SEED_PASSES 64
+
+static int account_make(struct tracker *t, __u64 tree)
+{
+	const struct account_key key = { .tree = tree };
+	const struct account none = { 0 };
+
+	t->skel->bss->root_account = key;
+	return bpf_map__update_elem(t->skel->maps.accounts, &key, sizeof(key), &none, sizeof(none),
+				    BPF_NOEXIST);
+}
+
+int tracker_follow(struct tracker *t, pid_t pid)
+{
+	int err = account_make(t, (__u64)pid);
+
+	if (err)
+		return err;
+	t->skel->bss->root_pids[0] = (__u32)pid;
+	t->skel->bss->nr_root_pids = 1;
+	err = tracker_iterate(t->adopt_link, NULL, NULL);
+	t->skel->bss->nr_root_pids = 0;
+	if (err)
+		return err;
+	return t->skel->bss->tracking.entries ? 0 : -ESRCH;
+}
+
+/*
+ * A child may stand before its parent in the pass: until one adds nothing. What is born meanwhile
+ * is known by its birth.
+ */
+int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
+{
+	const volatile struct tracking *now = &t->skel->bss->tracking;
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	int err = nr <= MAX_TARGETS ? account_make(t, (__u64)pids[0]) : -E2BIG;
+
+	for (size_t i = 0; !err && i < nr; i++)
+		t->skel->bss->root_pids[i] = (__u32)pids[i];
+	t->skel->bss->nr_root_pids = (__u32)nr;
+	t->skel->bss->seeding = true;
+	for (int i = 0; !err && i < MAX_SEED_PASSES; i++) {
+		uint64_t seeded = now->seeded;
+
+		err = tracker_iterate(t->adopt_link, NULL, NULL);
+		if (now->seeded == seeded)
+			break;
+	}
+	t->skel->bss->seeding = false;
+	t->skel->bss->nr_root_pids = 0;
+	t->seed_ns = clock_ns(CLOCK_MONOTONIC) - start;
+	return err;
+}
+
+const struct task_counters *tracker_baseline(const struct tracker *t)
+{
+	return &t->skel->bss->baseline;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The lines of the summary that tell of memory. */
+#ifndef VIEW_MEMORY_TEXT_H
+#define VIEW_MEMORY_TEXT_H
+
+#include "model/summary.h"
+
+#include <stdio.h>
+
+void memory_text(FILE *f, const struct summary *s);
+
+#endif

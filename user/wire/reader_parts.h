@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the lines that are read have in common; absent is 0. */
+#ifndef WIRE_READER_PARTS_H
+#define WIRE_READER_PARTS_H
+
+#include "wire/reader.h"
+
+#include <jansson.h>
+
+/* A number with so many decimals, as a whole one. */
+uint64_t json_scaled(const json_t *v, unsigned decimals);
+uint64_t json_number_of(const json_t *o, const char *key, unsigned decimals);
+/* What a process, or a group of them, has used: not "processes", which there counts the group. */
+void read_usage(json_t *o, uint64_t *values, struct metric_set *have);
+void read_metrics(json_t *o, uint64_t *values, struct metric_set *have);
+/* False: it is not there. */
+bool read_peak(const json_t *o, const char *key, uint64_t *bytes);
+void read_comm(char comm[16], const json_t *o);
+/* reader_summary.c */
+void read_summary(struct line *l, json_t *o);
+
+#endif
