@@ -58,6 +58,10 @@ int task_close(u64 task);
 __hidden long process_forget(u64 signal);
 __hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
 
+/* baseline.bpf.c */
+__hidden void baseline_add(const struct task_counters *used);
+__hidden void baseline_add_ended(struct signal_struct *sig);
+
 /* account.bpf.c */
 enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
 __hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,

@@ -23,7 +23,7 @@ const volatile bool can_seed;
 struct tracking tracking;
 bool misses_seen;
 bool seeding;
-struct task_counters baseline; /* what those that were attached to had used before */
+__u64 seeded_at_ns; /* CLOCK_MONOTONIC: who was there before has been found, or is none of ours */
 
 static const struct process_entry no_process;
 
@@ -170,6 +170,8 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	p->event.rec.account.tree = tree;
 	p->event.rec.account.cgroup = cgroup;
 	process_fill(p, task, image, flags);
+	if (can_seed && flags & PROCESS_SEEDED)
+		baseline_add_ended((struct signal_struct *)key);
 	if (want_exact_peak)
 		mm_join(key, (u64)BPF_CORE_READ(task, mm));
 	return true;
@@ -207,14 +209,6 @@ __hidden bool task_birth_seen(u64 task)
 		return false;
 	not_late(t);
 	return true;
-}
-
-static __always_inline void baseline_add(const struct task_counters *used)
-{
-#define TASK_METRIC(base, ...) add(baseline.base, used->base);
-#include "bpfmon/metrics.def"
-	add(baseline.utime, used->utime);
-	add(baseline.stime, used->stime);
 }
 
 /* Makes the entry of the task at @addr. -EEXIST: it is known. */
@@ -330,6 +324,9 @@ int task_adopt(u64 task)
 	struct account_key account;
 	u64 image = 0;
 
+	if (can_seed && !seeding &&
+	    BPF_CORE_READ((struct task_struct *)task, start_time) < seeded_at_ns)
+		return false;
 	if (!task_is_ours((struct task_struct *)task, &account, &image))
 		return false;
 	task_add(task, account.tree, account.cgroup, seeding ? 0 : image,

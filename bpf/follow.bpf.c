@@ -90,7 +90,8 @@ static __always_inline bool born(u64 creator, u64 child)
 	struct task_entry *t = followed(creator);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 
-	if (!p)
+	if (!p ||
+	    !p->event.rec.signal) /* another CPU still fills it in: the child is found later */
 		return false;
 	task_add(child, p->event.rec.account.tree, p->event.rec.account.cgroup, p->event.rec.image,
 		 0);
@@ -190,7 +191,8 @@ SEC("tp_btf/sched_process_free")
 int BPF_PROG(follow__free, struct task_struct *task)
 {
 	u64 addr = as_number(task);
-	struct task_entry *t = followed(addr);
+	/* what is met for the first time while we attach has used nothing since */
+	struct task_entry *t = can_seed && seeding ? task_find(addr) : followed(addr);
 	struct process_entry *p;
 	u64 signal;
 	int result;
@@ -243,12 +245,16 @@ int follow__adopt(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	addr = as_number(task);
-	if (task_find(addr))
+	/* one without has been released: its free hook may have passed already */
+	if (!BPF_CORE_READ(task, sighand) || task_find(addr))
 		return 0;
 	if (is_root(task->tgid))
 		task_add(addr, root_account.tree, root_account.cgroup, 0,
 			 PROCESS_ROOT | (seeding ? PROCESS_SEEDED : 0));
-	else
-		task_adopt(addr);
+	else if (!task_adopt(addr))
+		return 0;
+	if (can_seed && seeding &&
+	    BPF_CORE_READ(task, exit_state)) /* a zombie: no event will tell */
+		task_ended(addr, false);
 	return 0;
 }

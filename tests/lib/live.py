@@ -13,8 +13,8 @@ import time
 from lib.bpfmon import BPFMON, Case, Run, read_lines
 
 PATIENCE = 60  # seconds until a condition that will not come true is given up
-PROGRAM_NAMES = ("follow__", "drain__", "memory__")
-MAP_NAMES = {"tasks", "processes", "accounts", "events"}
+PROGRAM_NAMES = ("follow__", "drain__", "memory__", "peak__", "oom__")
+MAP_NAMES = {"tasks", "processes", "accounts", "events", "births", "mms"}
 
 
 def wait_for(condition, what, seconds=PATIENCE):

@@ -56,13 +56,31 @@ int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
 		if (now->seeded == seeded)
 			break;
 	}
+	t->skel->bss->seeded_at_ns = clock_ns(CLOCK_MONOTONIC);
 	t->skel->bss->seeding = false;
 	t->skel->bss->nr_root_pids = 0;
-	t->seed_ns = clock_ns(CLOCK_MONOTONIC) - start;
+	t->seeded_ns = clock_ns(CLOCK_MONOTONIC);
+	t->seed_ns = t->seeded_ns - start;
 	return err;
 }
 
-const struct task_counters *tracker_baseline(const struct tracker *t)
+void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have)
 {
-	return &t->skel->bss->baseline;
+	const struct task_counters *used = &t->skel->bss->baseline;
+	uint64_t ticks = used->utime + used->stime;
+
+#define TASK_METRIC(base, ...)                                                                     \
+	if (metric_has(&t->usable, M_##base)) {                                                    \
+		values[M_##base] = used->base;                                                     \
+		metric_put(have, M_##base);                                                        \
+	}
+#include "bpfmon/metrics.def"
+	if (!ticks || !metric_has(have, M_cpu))
+		return;
+	values[M_system] = (uint64_t)((double)used->cpu * ((double)used->stime / (double)ticks));
+	values[M_user] = used->cpu - values[M_system];
+	if (metric_has(&t->usable, M_system))
+		metric_put(have, M_system);
+	if (metric_has(&t->usable, M_user))
+		metric_put(have, M_user);
 }

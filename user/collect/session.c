@@ -206,9 +206,26 @@ void session_sample(struct session *s)
 	stream_flush(&s->stream);
 }
 
+/* An attachment begins when all that belongs to it is known. */
+static uint64_t begin_attached(struct session *s)
+{
+	struct run *run = s->run;
+
+	run->targets = s->options->targets;
+	run->nr_targets = s->options->nr_targets;
+	run->seed_ns = s->tracker.seed_ns;
+	run->seeded_tasks = tracker_tracking(&s->tracker)->seeded;
+	tracker_baseline(&s->tracker, run->baseline, &run->baseline_have);
+	return s->tracker.seeded_ns;
+}
+
 void session_start(struct session *s, uint64_t start_ns)
 {
-	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
+	uint64_t since_ns;
+
+	if (!s->options->command)
+		start_ns = begin_attached(s);
+	since_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
 
 	s->start_ns = start_ns;
 	s->run->start_epoch_ns = clock_ns(CLOCK_REALTIME) - since_ns;

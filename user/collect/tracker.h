@@ -39,7 +39,8 @@ struct tracker {
 	uint64_t births_missed; /* of these, births that no hook at birth saw */
 	uint64_t drains, drain_ns_total, drain_ns_max;
 	struct unlocked_totals unlocked;
-	uint64_t seed_ns; /* how long tracker_seed() took */
+	uint64_t seed_ns;   /* how long tracker_seed() took */
+	uint64_t seeded_ns; /* CLOCK_MONOTONIC, when it was done */
 	bool is_detached;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };
@@ -59,8 +60,8 @@ int tracker_follow(struct tracker *t, pid_t pid);
  * not count. None of them may be there any more: then nothing is followed.
  */
 int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr);
-/* What those that tracker_seed() found had used before, as far as their live threads tell. */
-const struct task_counters *tracker_baseline(const struct tracker *t);
+/* What those that tracker_seed() found had used before. */
+void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have);
 
 typedef void (*drain_fn)(void *context, const struct drain_row *row);
 /* Runs an iterator to its end; @row, which may be NULL, is called for what it wrote. */

@@ -23,6 +23,12 @@ struct run {
 	struct metric_set wanted;         /* asked for */
 	struct metric_set usable;         /* asked for, and this kernel has it */
 	const char *unusable[NR_METRICS]; /* why not; not owned */
+	const pid_t *targets;             /* attached to; not owned; NULL: a command was run */
+	size_t nr_targets;
+	uint64_t seed_ns;              /* how long it took to find all that belongs to them */
+	uint64_t seeded_tasks;         /* how many these were */
+	uint64_t baseline[NR_METRICS]; /* what they had used before, which does not count */
+	struct metric_set baseline_have;
 };
 
 /* Fills in what the machine says: id, cwd, host, kernel, cpus, memory. */

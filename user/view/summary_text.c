@@ -104,7 +104,8 @@ static void processes(FILE *f, const struct summary *s)
 		format_count(b, s->total.value[M_threads_created]),
 		format_count(c, s->total.value[M_execs]));
 	if (s->outlived)
-		fprintf(f, "; %s outlived the command", format_count(a, s->outlived));
+		fprintf(f, s->is_attached ? "; %s alive still" : "; %s outlived the command",
+			format_count(a, s->outlived));
 	fputc('\n', f);
 }
 
@@ -201,6 +202,8 @@ static void foot(FILE *f, const struct summary *s)
 	}
 	if (s->late_ticks)
 		fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
+	if (s->is_attached)
+		fputs("\n  note        descendants whose parent had ended before are not found", f);
 	fprintf(f, "\n  bpfmon      %s CPU, %s + %s memory, %s in the kernel\n",
 		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
 		format_bytes(b, s->collector.rss_bytes), format_bytes(c, s->recorder.rss_bytes),

@@ -52,6 +52,21 @@ void put_end(struct json *j)
 	jw_newline(j);
 }
 
+static void attachment(struct json *j, const struct run *run)
+{
+	jw_object(j, "attached");
+	jw_array(j, "pids");
+	for (size_t i = 0; i < run->nr_targets; i++)
+		jw_int(j, NULL, run->targets[i]);
+	jw_array_end(j);
+	jw_uint(j, "tasks", run->seeded_tasks);
+	jw_decimal(j, "seeding_seconds", run->seed_ns, 9);
+	jw_object_end(j);
+	jw_object(j, "baseline");
+	put_metrics(j, run->baseline, &run->baseline_have);
+	jw_object_end(j);
+}
+
 void write_meta(struct json *j, const struct run *run)
 {
 	jw_object(j, NULL);
@@ -79,6 +94,8 @@ void write_meta(struct json *j, const struct run *run)
 	jw_uint(j, "memory_bytes", run->memory_bytes);
 	jw_string(j, "kernel", run->kernel);
 	jw_object_end(j);
+	if (run->targets)
+		attachment(j, run);
 	units_and_capabilities(j, run);
 	put_end(j);
 }

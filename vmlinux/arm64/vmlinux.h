@@ -85,6 +85,7 @@ struct task_struct {
 	void *cred;
 	char comm[16];
 	struct signal_struct *signal;
+	void *sighand;
 	u64 parent_exec_id;
 	u64 self_exec_id;
 	struct task_io_accounting ioac;
@@ -137,7 +138,15 @@ struct signal_struct {
 	atomic_t live;
 	int group_exit_code;
 	unsigned int flags;
+	u64 utime;
+	u64 stime;
+	long unsigned int nvcsw;
+	long unsigned int nivcsw;
+	long unsigned int min_flt;
+	long unsigned int maj_flt;
 	long unsigned int maxrss;
+	struct task_io_accounting ioac;
+	long long unsigned int sum_sched_runtime;
 };
 
 struct cgroup_subsys_state;

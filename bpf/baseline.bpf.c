@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* What processes had used before they were attached to: told apart, not counted. */
+#include "bpfmon.bpf.h"
+
+struct task_counters baseline;
+
+__hidden void baseline_add(const struct task_counters *used)
+{
+#define TASK_METRIC(base, ...) add(baseline.base, used->base);
+#include "bpfmon/metrics.def"
+	add(baseline.utime, used->utime);
+	add(baseline.stime, used->stime);
+}
+
+/* The kernel sums up what the ended threads of a process have used; how long they waited it does
+ * not. */
+__hidden void baseline_add_ended(struct signal_struct *sig)
+{
+	struct task_counters used = {
+		.cpu = BPF_CORE_READ(sig, sum_sched_runtime),
+		.utime = BPF_CORE_READ(sig, utime),
+		.stime = BPF_CORE_READ(sig, stime),
+		.minflt = BPF_CORE_READ(sig, min_flt),
+		.majflt = BPF_CORE_READ(sig, maj_flt),
+		.nvcsw = BPF_CORE_READ(sig, nvcsw),
+		.nivcsw = BPF_CORE_READ(sig, nivcsw),
+	};
+
+	if (bpf_core_field_exists(sig->ioac.rchar)) {
+		used.rchar = BPF_CORE_READ(sig, ioac.rchar);
+		used.wchar = BPF_CORE_READ(sig, ioac.wchar);
+		used.syscr = BPF_CORE_READ(sig, ioac.syscr);
+		used.syscw = BPF_CORE_READ(sig, ioac.syscw);
+	}
+	if (bpf_core_field_exists(sig->ioac.read_bytes)) {
+		used.read = BPF_CORE_READ(sig, ioac.read_bytes);
+		used.write = BPF_CORE_READ(sig, ioac.write_bytes);
+		used.cancelled_write = BPF_CORE_READ(sig, ioac.cancelled_write_bytes);
+	}
+	baseline_add(&used);
+}

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Attaching to what runs: all of it from then on, nothing of what was before, and it does not notice."""
+
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import threading
+import time
+
+from lib.account import AccountCase
+from lib.bpfmon import BPFMON, Run, cgroup, read_lines, truth
+
+CPUS = os.cpu_count()
+
+
+class Usage(threading.Thread):
+    """What a cgroup has used, over time."""
+
+    def __init__(self, group):
+        super().__init__()
+        self.file = pathlib.Path(group) / "cpuacct.usage"
+        self.points = []
+        self.is_over = threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.is_over.wait(0.0005):
+            before = time.time()
+            used = int(self.file.read_text()) / 1e9
+            self.points.append((before, time.time(), used))
+
+    def stop(self):
+        """Everything that was used, in the end."""
+        self.is_over.set()
+        self.join()
+        return int(self.file.read_text()) / 1e9
+
+    def between(self, moment):
+        """At least and at most so much had been used at @moment."""
+        low = max((used for _, after, used in self.points if after <= moment), default=0.0)
+        high = min((used for before, _, used in self.points if before >= moment), default=float("inf"))
+        return low, high
+
+
+class AttachCase(AccountCase):
+    def start(self, *argv, **popen):
+        process = subprocess.Popen(argv, **popen)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def attach(self, pids, options=()):
+        out = self.dir / f"attach-{time.monotonic_ns()}.jsonl"
+        which = [word for pid in pids for word in ("-p", str(pid))]
+        argv = [BPFMON, "attach", "-o", str(out), *which, *options]
+        process = self.start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process.out = out
+        return process
+
+    def finish(self, process):
+        stdout, stderr = process.communicate(timeout=60)
+        lines = read_lines(process.out) if process.out.exists() else []
+        return Run(process.returncode, stdout, stderr.decode(errors="replace"), lines, None)
+
+
+class Processes(AttachCase):
+    def test_a_process_from_then_on(self):
+        spin = self.start(truth("spin"), "1500")
+        time.sleep(0.4)
+        run = self.finish(self.attach([spin.pid]))
+        self.assertEqual(run.code, 0)
+        self.assertEqual(spin.wait(), 0)
+        self.assert_complete(run)
+        process = self.by_pid(run, spin.pid)
+        self.assertEqual(process["exit_code"], 0)
+        self.assertEqual(process["exe"], truth("spin"))
+        self.assertEqual(process["args"], [truth("spin"), "1500"])
+        before = run.meta["baseline"]["cpu_seconds"]
+        self.assertGreater(before, 0.05)
+        self.assert_cpu(before + process["cpu_seconds"], 1.5, above=0.02)
+        self.assertEqual(run.summary["cpu_seconds"], process["cpu_seconds"])
+        self.assertEqual(run.meta["attached"]["pids"], [spin.pid])
+        self.assertTrue(run.summary["attached"])
+
+    def test_its_children_of_before_and_after_and_its_threads(self):
+        """40 children are there, and are killed and reaped while we look."""
+        parent = self.start(truth("liveprocs"), "40", "1")
+        time.sleep(0.3)
+        run = self.finish(self.attach([parent.pid], ["-i", "0.05"]))
+        self.assert_complete(run)
+        self.assertEqual(run.summary["processes_total"], 41)
+        self.assertEqual(run.summary["forks"], 0)
+        self.assertEqual(run.meta["attached"]["tasks"], 41)
+        self.assertEqual(sum(p["signal"] == signal.SIGKILL for p in run.processes), 40)
+        threads = self.start(truth("livethreads"), "60", "1")
+        time.sleep(0.3)
+        run = self.finish(self.attach([threads.pid], ["-i", "0.05"]))
+        self.assertEqual(run.samples[0]["threads"], 61)
+        self.assertEqual(run.summary["threads_created"], 0)
+        self.assertEqual(run.meta["attached"]["tasks"], 61)
+
+    def test_what_ended_threads_had_used_is_in_the_baseline(self):
+        script = f"{truth('spin')} 300; exec {truth('threads')} 10 100"
+        shell = self.start("sh", "-c", script)
+        time.sleep(1.0)
+        run = self.finish(self.attach([shell.pid]))
+        used = run.meta["baseline"]["cpu_seconds"] + run.summary["cpu_seconds"]
+        self.assert_cpu(used, 1.0, above=0.1)  # not what its reaped child had used
+
+    def test_two_trees_at_once(self):
+        spins = [self.start(truth("spin"), "600") for _ in range(2)]
+        time.sleep(0.2)
+        run = self.finish(self.attach([s.pid for s in spins]))
+        self.assertEqual({p["pid"] for p in run.processes}, {s.pid for s in spins})
+        self.assertEqual(run.summary["processes_total"], 2)
+
+    def test_it_is_left_as_it_is(self):
+        sleeper = self.start("sleep", "30")
+        for how in (["--duration", "0.3"], signal.SIGINT, signal.SIGTERM):
+            if isinstance(how, list):
+                run = self.finish(self.attach([sleeper.pid], how))
+            else:
+                watcher = self.attach([sleeper.pid])
+                time.sleep(0.4)
+                watcher.send_signal(how)
+                run = self.finish(watcher)
+            self.assertEqual(run.code, 0, run.stderr)
+            self.assert_complete(run)
+            self.assertIsNone(sleeper.poll())
+            process = self.only(run.processes)
+            self.assertIsNone(process["end_time"])
+            self.assertEqual(process["state"], "S")
+        status = pathlib.Path(f"/proc/{sleeper.pid}/status").read_text()
+        self.assertIn("TracerPid:\t0", status)
+
+
+class Storms(AttachCase):
+    def test_at_any_moment_of_a_storm(self):
+        """What the tree has used since then is what its cgroup says; nobody is met twice."""
+        for _ in range(12):
+            with cgroup("cpuacct") as group:
+                self.check_storm(group)
+
+    def check_storm(self, group):
+        storm = self.start(truth("incgroup"), str(group), truth("forkstorm"), "4", "400")
+        time.sleep(random.uniform(0.02, 0.15))
+        usage = Usage(group)
+        self.addCleanup(usage.is_over.set)
+        run = self.finish(self.attach([storm.pid], ["-i", "0.05"]))
+        total = usage.stop()
+        self.assertEqual(run.code, 0, run.stderr)
+        low, high = usage.between(run.meta["start_time"])
+        slack = max(0.01 * total, 0.010) + CPUS * run.meta["attached"]["seeding_seconds"]
+        used = run.summary["cpu_seconds"]
+        self.assertLessEqual(used, total - low + slack)
+        self.assertGreaterEqual(used, total - high - slack)
+        ids = {(p["pid"], p["start_time"]) for p in run.processes}
+        self.assertEqual(len(ids), len(run.processes))
+        self.assertEqual(len(run.processes), run.summary["processes_total"])
+        self.assertEqual(run.summary["exits"], run.summary["processes_total"])
+
+
+class Refusals(AttachCase):
+    def check_refused(self, options, word):
+        done = subprocess.run([BPFMON, "attach", *options], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIn(word, done.stderr)
+
+    def test_one_clear_sentence(self):
+        gone = self.start("true")
+        gone.wait()
+        for options, word in (
+            ([], "--pid"),
+            (["-p", str(gone.pid)], f"no process {gone.pid}"),
+            (["-p", "0"], "--pid"),
+            (["-p", "abc"], "--pid"),
+            (["-p", "1", "--duration", "0"], "--duration"),
+            (["-p", "1", "--wait", "tree"], "--wait"),
+            (["-p", "1", "extra"], "extra"),
+        ):
+            self.check_refused(options, word)
+
+    def test_a_thread_names_its_process(self):
+        threads = self.start(truth("livethreads"), "2", "5")
+        time.sleep(0.3)
+        tids = {int(t) for t in os.listdir(f"/proc/{threads.pid}/task")} - {threads.pid}
+        self.check_refused(["-p", str(min(tids))], str(threads.pid))
+
+    def test_one_that_ends_meanwhile_leaves_an_empty_result(self):
+        """It lives when we are started, and ends before the programs are loaded."""
+        short = self.start("sleep", "0.02")
+        run = self.finish(self.attach([short.pid]))
+        if run.code == 2:
+            self.assertIn("no process", run.stderr)
+        else:
+            self.assertEqual(run.code, 0, run.stderr)
+            self.assertLessEqual(run.summary["processes_total"], 1)
