@@ -289,7 +289,7 @@ static __always_inline bool account_of(struct task_entry *t, struct account_key 
 {
 	struct process_entry *p = process_find(t->process);
 
-	if (!p)
+	if (!p || !p->event.rec.signal) /* another CPU still fills it in */
 		return false;
 	*account = p->event.rec.account;
 	*image = p->event.rec.image;
