@@ -2,6 +2,7 @@
 #include "collect/session.h"
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "collect/memory.h"
 #include "collect/running.h"
 #include "collect/record.h"
@@ -61,6 +62,15 @@ static void read_files(struct session *s, struct sample *smp)
 		      M_host_memory_pressure_full, smp);
 }
 
+static void warn_of_exact_peak(const struct session *s)
+{
+	struct tree_peak peak;
+
+	if (s->options->tracker.exact_peak && tracker_peak(&s->tracker, &peak) == -ENODATA)
+		log_warn("--exact-peak has no effect: it needs the kernel's rss_stat event, and %s",
+			 "locks in tracing programs (5.11); bounds of the peak are told");
+}
+
 int session_open(struct session *s, const struct collector_options *o, char *why, size_t size)
 {
 	int err;
@@ -88,6 +98,7 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 		snprintf(why, size, "the ring buffer cannot be mapped: %s", strerror(-err));
 		return err;
 	}
+	warn_of_exact_peak(s);
 	err = o->command ? tracker_follow(&s->tracker, o->command)
 			 : tracker_seed(&s->tracker, o->targets, o->nr_targets);
 	if (err && o->command)
