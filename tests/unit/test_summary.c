@@ -120,10 +120,22 @@ static void most_cores_are_remembered(void **state)
 	struct summary s = { 0 };
 
 	(void)state;
-	add_sample(&s, 1, M_cores, 500);
-	add_sample(&s, 2, M_cores, 1900);
-	add_sample(&s, 3, M_cores, 100);
+	add_sample(&s, 10000000, M_cores, 500);
+	add_sample(&s, 20000000, M_cores, 1900);
+	add_sample(&s, 30000000, M_cores, 100);
 	assert_int_equal(s.cores_peak, 1900);
+	summary_done(&s);
+}
+
+/* CPU time moves by ticks. */
+static void cores_over_less_than_a_tick_are_no_peak(void **state)
+{
+	struct summary s = { 0 };
+
+	(void)state;
+	add_sample(&s, 400000, M_cores, 6710);
+	add_sample(&s, 10400000, M_cores, 900);
+	assert_int_equal(s.cores_peak, 900);
 	summary_done(&s);
 }
 
@@ -225,6 +237,7 @@ int main(void)
 		cmocka_unit_test(shares_of_a_cgroup_are_those_at_the_largest_sample),
 		cmocka_unit_test(shares_of_a_cgroup_need_both),
 		cmocka_unit_test(most_cores_are_remembered),
+		cmocka_unit_test(cores_over_less_than_a_tick_are_no_peak),
 		cmocka_unit_test(mean_of_cores_is_cpu_time_over_wall_time),
 		cmocka_unit_test(mean_of_cores_over_no_time_is_zero),
 		cmocka_unit_test(mean_of_cores_does_not_overflow_after_decades_of_cpu_time),

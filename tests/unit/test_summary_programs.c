@@ -35,9 +35,25 @@ static void peak_of_all_is_never_below_that_of_one_process(void **state)
 	(void)state;
 	add_sample(&s, 1, M_rss, 10 * MIB);
 	add_process(&s, "/bin/short", 1, 90 * MIB);
+	s.process_rss_peak_exact = true;
+	s.rss_peak_exact_bytes = 95 * MIB;
 	summary_finish(&s);
 	assert_int_equal(s.rss_peak_bytes, 90 * MIB);
 	assert_int_equal(s.process_rss_peak_bytes, 90 * MIB);
+	assert_int_equal(s.rss_peak_upper_bytes, 95 * MIB);
+	summary_done(&s);
+}
+
+static void peak_that_may_be_of_another_time_is_no_lower_bound(void **state)
+{
+	struct summary s = { 0 };
+
+	(void)state;
+	add_sample(&s, 1, M_rss, 10 * MIB);
+	add_process(&s, "/bin/old", 1, 90 * MIB);
+	s.process_rss_peak_exact = false;
+	summary_finish(&s);
+	assert_int_equal(s.rss_peak_bytes, 10 * MIB);
 	summary_done(&s);
 }
 
@@ -133,6 +149,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(peak_of_all_is_never_below_that_of_one_process),
+		cmocka_unit_test(peak_that_may_be_of_another_time_is_no_lower_bound),
 		cmocka_unit_test(exactness_is_that_of_the_largest_process),
 		cmocka_unit_test(processes_of_one_program_are_added_up),
 		cmocka_unit_test(programs_that_are_not_known_are_one),

@@ -61,6 +61,8 @@ static bool find_value(const char *text, const char *key, uint64_t *value)
 		text += strcspn(text, "\n");
 		text += *text == '\n';
 	}
+	if (!*text)
+		return false;
 	return sscanf(text + n, "%" SCNu64, value) == 1;
 }
 

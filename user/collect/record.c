@@ -33,7 +33,8 @@ static void read_peak(struct process *p, const struct process_record *r,
 		pages = row->peak_pages;
 	p->has_rss_peak = pages > 0;
 	p->rss_peak_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
-	p->rss_peak_exact = !(r->flags & PROCESS_PEAK_UPPER_BOUND);
+	/* the mark of one that had run before we attached may be from then */
+	p->rss_peak_exact = !(r->flags & (PROCESS_PEAK_UPPER_BOUND | PROCESS_SEEDED));
 }
 
 void record_read(struct process *p, const struct process_record *r, const struct drain_row *row,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* CPU time moves by ticks: over less time than one there is no telling how many cores were busy */
+#define SHORTEST_FOR_CORES (5 * 1000 * 1000)
 #define INDEX_SLOTS (MAX_PROGRAMS * 2UL)
 
 void summary_done(struct summary *s)
@@ -34,6 +36,8 @@ static void add_cgroup(struct summary *s, const struct sample *smp)
 
 void summary_add_sample(struct summary *s, const struct sample *smp)
 {
+	uint64_t took_ns = smp->elapsed_ns - s->total.elapsed_ns;
+
 	s->samples++;
 	s->total.elapsed_ns = smp->elapsed_ns;
 	s->wall_ns = smp->elapsed_ns;
@@ -55,7 +59,8 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 		s->uss_peak_bytes = smp->value[M_uss];
 	}
 	add_cgroup(s, smp);
-	if (sample_has(smp, M_cores) && smp->value[M_cores] > s->cores_peak)
+	if (sample_has(smp, M_cores) && took_ns >= SHORTEST_FOR_CORES &&
+	    smp->value[M_cores] > s->cores_peak)
 		s->cores_peak = smp->value[M_cores];
 	if (sample_has(smp, M_forks)) /* and the command */
 		s->processes_total = smp->value[M_forks] + 1;
@@ -203,10 +208,13 @@ void summary_finish(struct summary *s)
 		qsort(s->programs, s->nr_programs, sizeof(*s->programs), heavier_first);
 	free(s->program_index); /* the order it knows is gone */
 	s->program_index = NULL;
-	if (s->has_process_rss_peak && s->process_rss_peak_bytes > s->rss_peak_bytes)
+	if (s->has_process_rss_peak && s->process_rss_peak_exact &&
+	    s->process_rss_peak_bytes > s->rss_peak_bytes)
 		s->rss_peak_bytes = s->process_rss_peak_bytes;
 	if (s->rss_peak_upper_bytes < s->rss_peak_bytes)
 		s->rss_peak_upper_bytes = s->rss_peak_bytes;
+	if (s->rss_peak_upper_bytes < s->rss_peak_exact_bytes)
+		s->rss_peak_upper_bytes = s->rss_peak_exact_bytes;
 }
 
 uint64_t summary_cores_mean(const struct summary *s)

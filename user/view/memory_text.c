@@ -29,9 +29,11 @@ static void tree_peak(FILE *f, const struct summary *s)
 		return;
 	fputs("  memory      peak ", f);
 	if (s->has_rss_peak_exact)
-		fprintf(f, "%s exactly, at %s (a sample saw %s; upper bound %s)\n",
+		fprintf(f, "%s exactly, at %s (%s %s; upper bound %s)\n",
 			format_bytes(a, s->rss_peak_exact_bytes),
-			format_seconds(b, s->rss_peak_exact_elapsed_ns), format_bytes(c, low),
+			format_seconds(b, s->rss_peak_exact_elapsed_ns),
+			low == s->process_rss_peak_bytes ? "one process alone" : "a sample saw",
+			format_bytes(c, low),
 			s->has_rss_peak_upper ? format_bytes((char[FORMAT_BYTES]){ 0 }, high)
 					      : "-");
 	else if (!s->has_rss_peak_upper)
