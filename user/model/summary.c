@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* CPU time moves by ticks: over less time than one there is no telling how many cores were busy */
-#define SHORTEST_FOR_CORES (5 * 1000 * 1000)
+#define SHORTEST_FOR_CORES 5000000 /* ns */
 #define INDEX_SLOTS (MAX_PROGRAMS * 2UL)
 
 void summary_done(struct summary *s)
