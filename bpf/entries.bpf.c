@@ -60,13 +60,29 @@ static __always_inline void process_describe(struct process_record *r, struct ta
 	BPF_CORE_READ_INTO(&r->comm, leader, comm);
 }
 
+/*
+ * The kernel may use the memory of an entry again as soon as it is deleted: whoever deletes must be
+ * one, and know that it is still the one that was meant.
+ */
+__hidden bool process_begin_closing(struct process_entry *p, u64 serial)
+{
+	bool is_first;
+
+	process_lock(p);
+	is_first = p->event.rec.serial == serial && !p->is_closing;
+	if (is_first)
+		p->is_closing = 1;
+	process_unlock(p);
+	return is_first;
+}
+
 /* A process that is over though nothing told us: its record is what is known of it. */
-int process_close(u64 key)
+int process_close(u64 key, u64 serial)
 {
 	struct process_entry *p = process_find(key);
 	struct account_key account;
 
-	if (!p)
+	if (!p || !process_begin_closing(p, serial))
 		return 0;
 	account = p->event.rec.account;
 	if (!(p->event.rec.flags & PROCESS_ENDED)) {
@@ -92,19 +108,20 @@ int task_close(u64 key)
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 	struct account_key account;
 	bool is_final, exited, last;
-	u64 signal;
+	u64 signal, serial;
 
 	if (!t)
 		return 0;
 	is_final = t->final;
 	exited = t->exited;
 	signal = t->process;
+	serial = t->serial;
 	task_forget(key);
 	if (is_final)
 		add(tracking.frees_unseen, 1);
 	else
 		add(tracking.loss[LOSS_STALE], 1);
-	if (!p || p->event.rec.serial != t->serial)
+	if (!p || p->event.rec.serial != serial)
 		return 0;
 	account = p->event.rec.account;
 	if (!exited)
@@ -114,7 +131,7 @@ int task_close(u64 key)
 	last = !p->tasks;
 	process_unlock(p);
 	if (last)
-		process_close(signal);
+		process_close(signal, serial);
 	return 0;
 }
 
@@ -142,7 +159,10 @@ static __always_inline void process_fill(struct process_entry *p, struct task_st
 	p->event.rec.signal = (u64)BPF_CORE_READ(task, signal);
 }
 
-/* Sees to it that the process of the task at @addr has an entry. True: it is new. */
+/*
+ * Sees to it that the process of the task at @addr has an entry. 1: it is new; 0: it was there; -1:
+ * there is none (yet): the map is full, or an old one is about to go.
+ */
 int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
 	struct task_struct *task = (struct task_struct *)addr;
@@ -155,18 +175,23 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		p = process_find(key);
 		/* signal is 0 while another CPU fills it in */
 		if (p && (!p->event.rec.signal || p->event.rec.serial == process_serial(task)))
-			return false;
+			return 0;
 		if (p)
-			process_close(key);
+			process_close(key, p->event.rec.serial);
 		if (bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
-			if (!process_find(key)) /* not that another CPU was first */
+			p = process_find(key);
+			if (!p)
 				add(tracking.loss[LOSS_PROCESSES_FULL], 1);
-			return false;
+			/* 0: another CPU fills it in */
+			return p && (!p->event.rec.serial ||
+				     p->event.rec.serial == process_serial(task))
+				       ? 0
+				       : -1;
 		}
 	}
 	p = process_find(key);
 	if (!p)
-		return false;
+		return -1;
 	p->event.rec.account.tree = tree;
 	p->event.rec.account.cgroup = cgroup;
 	process_fill(p, task, image, flags);
@@ -174,7 +199,7 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		baseline_add_ended((struct signal_struct *)key);
 	if (want_exact_peak)
 		mm_join(key, (u64)BPF_CORE_READ(task, mm));
-	return true;
+	return 1;
 }
 
 /*
@@ -246,13 +271,14 @@ int task_insert(u64 addr, u32 flags)
 
 int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
-	bool is_new = process_make(addr, tree, cgroup, image, flags), is_first;
+	int made = process_make(addr, tree, cgroup, image, flags);
 	u64 signal = (u64)BPF_CORE_READ((struct task_struct *)addr, signal);
 	struct process_entry *p = process_find(signal);
 	struct account_key account = { tree, cgroup };
+	bool is_new = made > 0, is_first;
 	int err;
 
-	if (!p)
+	if (made < 0 || !p)
 		return -1;
 	err = task_insert(addr, flags);
 	if (err && err != -EEXIST) {

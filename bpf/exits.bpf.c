@@ -117,7 +117,7 @@ int task_ended(u64 addr, u32 seen)
 	u32 status = wait_status(task, sig);
 	struct account_key key;
 
-	if (!p)
+	if (!p || !p->event.rec.signal) /* or another CPU still fills it in */
 		return 0;
 	if (!has_lock)
 		group = group && end_is_first(t->process);

@@ -46,6 +46,8 @@ static __always_inline void commit_exited(void)
 {
 	u32 own = bpf_get_smp_processor_id();
 
+	if (!has_lock) /* there the free hook alone commits */
+		return;
 	for (u32 i = 0; i < COMMIT_CPUS; i++) {
 		u32 cpu = (nr_cpus <= COMMIT_CPUS ? i : own + i) & (MAX_CPUS - 1);
 		u64 exited = last_exited[cpu];
@@ -194,12 +196,13 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	/* what is met for the first time while we attach has used nothing since */
 	struct task_entry *t = can_seed && seeding ? task_find(addr) : followed(addr);
 	struct process_entry *p;
-	u64 signal;
+	u64 signal, serial;
 	int result;
 
 	if (!t)
 		return 0;
 	signal = t->process;
+	serial = t->serial;
 	p = process_find(signal);
 	if (p && !t->exited)
 		task_ended(addr, false);
@@ -210,6 +213,8 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	/* a thread that was never seen may be unfreed still: the last look at the maps ends it */
 	if (result != COMMIT_LAST || !p ||
 	    (misses_seen && BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
+		return 0;
+	if (!process_begin_closing(p, serial))
 		return 0;
 	if (want_exact_peak)
 		mm_forget(signal);

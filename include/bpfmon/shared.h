@@ -100,10 +100,12 @@ struct process_event {
 };
 
 struct process_entry {
-	struct bpf_spin_lock lock;  /* guards the rest, and the entries of its tasks */
-	__u32 tasks;                /* entries that are not yet freed */
-	__u32 epoch;                /* the drain that saw it last */
-	__u32 exec_id;              /* task_struct.self_exec_id when last looked at */
+	struct bpf_spin_lock lock; /* guards the rest, and the entries of its tasks */
+	__u32 tasks;               /* entries that are not yet freed */
+	__u32 epoch;               /* the drain that saw it last */
+	__u32 exec_id;             /* task_struct.self_exec_id when last looked at */
+	__u32 is_closing;          /* somebody tells of it and forgets it: nobody else may */
+	__u32 pad;
 	__u64 mm;                   /* key of its mm_entry (--exact-peak) */
 	__u64 maxrss_at_exec;       /* pages; signal->maxrss, where the mm is gone at exit */
 	struct process_event event; /* the record, ready to be sent */

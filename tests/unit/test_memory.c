@@ -69,6 +69,7 @@ static void processes_in_turn_are_not_added_up(void **state)
 	end(&b, 30, 40, 7);
 	end(&b, 10, 20, 5);
 	end(&b, 21, 29, 6);
+	memory_bound_drain(&b);
 	memory_bound_interval(&b, NULL, 0, 50);
 	assert_int_equal(b.peak_pages, 7);
 	memory_bound_done(&b);
@@ -86,6 +87,7 @@ static void processes_at_the_same_time_are_added_up(void **state)
 	(void)state;
 	end(&b, 10, 20, 3);
 	end(&b, 20, 30, 4); /* begins when another ends: together, to be safe */
+	memory_bound_drain(&b);
 	memory_bound_interval(&b, rows, 3, 40);
 	assert_int_equal(b.peak_pages, 113);
 	memory_bound_done(&b);
@@ -97,9 +99,11 @@ static void process_of_an_interval_before_is_over(void **state)
 
 	(void)state;
 	end(&b, 10, 20, 8);
+	memory_bound_drain(&b);
 	memory_bound_interval(&b, NULL, 0, 50);
 	end(&b, 10, 45, 100); /* its record is late: it was counted when it was met */
 	end(&b, 30, 60, 5);
+	memory_bound_drain(&b);
 	memory_bound_interval(&b, NULL, 0, 100);
 	assert_int_equal(b.peak_pages, 8);
 	memory_bound_done(&b);
@@ -112,9 +116,31 @@ static void process_whose_end_was_not_seen_lives_on(void **state)
 	(void)state;
 	end(&b, 10, 0, 4);
 	end(&b, 30, 40, 5);
+	memory_bound_drain(&b);
 	memory_bound_interval(&b, NULL, 0, 50);
 	assert_int_equal(b.peak_pages, 9);
 	assert_false(b.is_unknown);
+	memory_bound_done(&b);
+}
+
+static void process_that_was_freed_during_the_drain_counts_once(void **state)
+{
+	struct drain_row rows[] = {
+		{ .serial = 7, .mm = 1, .start_boot_ns = 5, .bound_pages = 40 },
+		{ .serial = 8, .mm = 2, .start_boot_ns = 5, .bound_pages = 1 },
+	};
+	struct process_record met = { .serial = 7, .start_boot_ns = 5, .end_boot_ns = 45 };
+	struct process_record not_met = { .serial = 9, .start_boot_ns = 6, .end_boot_ns = 45 };
+	struct memory_bound b = { 0 };
+
+	(void)state;
+	met.rss_bound_pages = 40;
+	not_met.rss_bound_pages = 10;
+	memory_bound_drain(&b);
+	memory_bound_ended(&b, &met);
+	memory_bound_ended(&b, &not_met);
+	memory_bound_interval(&b, rows, 2, 50);
+	assert_int_equal(b.peak_pages, 51);
 	memory_bound_done(&b);
 }
 
@@ -127,6 +153,7 @@ int main(void)
 		cmocka_unit_test(processes_at_the_same_time_are_added_up),
 		cmocka_unit_test(process_of_an_interval_before_is_over),
 		cmocka_unit_test(process_whose_end_was_not_seen_lives_on),
+		cmocka_unit_test(process_that_was_freed_during_the_drain_counts_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,8 @@ void memory_sum(struct drain_row *rows, size_t nr_rows, const struct metric_set 
 #include "bpfmon/metrics.def"
 }
 
-static void hold(struct memory_bound *b, uint64_t start_ns, uint64_t end_ns, uint64_t pages)
+static void hold(struct memory_bound *b, uint64_t serial, uint64_t start_ns, uint64_t end_ns,
+		 uint64_t pages)
 {
 	struct holding *all = b->holdings;
 
@@ -57,13 +58,14 @@ static void hold(struct memory_bound *b, uint64_t start_ns, uint64_t end_ns, uin
 		b->holdings = all;
 		b->room_holdings = room;
 	}
-	all[b->nr_holdings++] = (struct holding){ start_ns, end_ns, pages };
+	all[b->nr_holdings++] = (struct holding){ start_ns, end_ns, pages, serial };
 }
 
 /* One whose end was not seen may have lived until now. */
 void memory_bound_ended(struct memory_bound *b, const struct process_record *r)
 {
-	hold(b, r->start_boot_ns, r->end_boot_ns ? r->end_boot_ns : UINT64_MAX, r->rss_bound_pages);
+	hold(b, r->serial, r->start_boot_ns, r->end_boot_ns ? r->end_boot_ns : UINT64_MAX,
+	     r->rss_bound_pages);
 }
 
 static int by_start(const void *a, const void *b)
@@ -103,9 +105,24 @@ static uint64_t largest_sum(struct holding *h, size_t n)
 	return largest;
 }
 
+void memory_bound_drain(struct memory_bound *b)
+{
+	b->nr_before = b->nr_holdings;
+}
+
+/* Freed while the drain went on: it may have been met before. */
+static bool came_meanwhile(const struct memory_bound *b, size_t nr_told, uint64_t serial)
+{
+	for (size_t i = b->nr_before; i < nr_told; i++)
+		if (b->holdings[i].serial == serial)
+			return true;
+	return false;
+}
+
 void memory_bound_interval(struct memory_bound *b, const struct drain_row *rows, size_t nr_rows,
 			   uint64_t drain_ns)
 {
+	size_t nr_told = b->nr_holdings;
 	uint64_t largest;
 
 	for (size_t i = 0; i < nr_rows; i++) {
@@ -113,7 +130,9 @@ void memory_bound_interval(struct memory_bound *b, const struct drain_row *rows,
 
 		if (r->mm && i && r->mm == rows[i - 1].mm)
 			continue; /* shared: sorted by memory_sum() */
-		hold(b, r->start_boot_ns, r->end_boot_ns ? r->end_boot_ns : UINT64_MAX,
+		if (came_meanwhile(b, nr_told, r->serial))
+			continue;
+		hold(b, r->serial, r->start_boot_ns, r->end_boot_ns ? r->end_boot_ns : UINT64_MAX,
 		     r->bound_pages);
 	}
 	if (b->nr_holdings) {
@@ -122,7 +141,7 @@ void memory_bound_interval(struct memory_bound *b, const struct drain_row *rows,
 		if (largest > b->peak_pages)
 			b->peak_pages = largest;
 	}
-	b->nr_holdings = 0;
+	b->nr_holdings = b->nr_before = 0;
 	b->since_ns = drain_ns;
 }
 

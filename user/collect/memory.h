@@ -17,12 +17,14 @@ void memory_sum(struct drain_row *rows, size_t nr_rows, const struct metric_set 
 struct holding {
 	uint64_t start_ns, end_ns;
 	uint64_t pages;
+	uint64_t serial; /* of the process */
 };
 
 /* The upper bound of a tree's peak: in no interval can it have held more than this. */
 struct memory_bound {
 	struct holding *holdings; /* owned; of the interval under way */
 	size_t nr_holdings, room_holdings;
+	size_t nr_before;  /* of those whose record came before the last drain began */
 	uint64_t since_ns; /* CLOCK_BOOTTIME: when the interval began */
 	uint64_t peak_pages;
 	bool is_unknown; /* memory did not suffice: there is no bound */
@@ -30,9 +32,11 @@ struct memory_bound {
 
 /* A process that has ended, and been freed, in this interval. */
 void memory_bound_ended(struct memory_bound *b, const struct process_record *r);
+/* A drain begins: the records of those that have been freed by now have been told. */
+void memory_bound_drain(struct memory_bound *b);
 /*
  * Ends the interval: @rows are the processes at the drain that began at @drain_ns (CLOCK_BOOTTIME).
- * Those whose record came before that drain must have been told before this.
+ * The records that came during that drain must have been told before this.
  */
 void memory_bound_interval(struct memory_bound *b, const struct drain_row *rows, size_t nr_rows,
 			   uint64_t drain_ns);

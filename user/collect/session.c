@@ -167,6 +167,7 @@ void session_drain(struct session *s, bool whole)
 
 	/* whose record is here by now is not in the map any more: nobody is met twice */
 	session_consume(s);
+	memory_bound_drain(&s->bound);
 	s->nr_rows = 0;
 	s->drain_boot_ns = clock_ns(CLOCK_BOOTTIME);
 	if (whole)
@@ -196,9 +197,9 @@ void session_publish(struct session *s)
 		put_totals(s, &smp, &totals);
 	memory_sum(s->rows, s->nr_rows, &s->run->usable, &smp);
 	read_files(s, &smp);
-	memory_bound_interval(&s->bound, s->rows, s->nr_rows, s->drain_boot_ns);
 	publish_pss(s, &smp);
 	session_consume(s);
+	memory_bound_interval(&s->bound, s->rows, s->nr_rows, s->drain_boot_ns);
 	for (size_t i = 0; i < s->nr_rows; i++)
 		images_touch(&s->images, s->rows[i].image, s->drained_ns);
 	images_prune(&s->images, s->drained_ns);
