@@ -30,10 +30,12 @@ USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
 LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o,$(USER_OBJ))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
+GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
+KERNELS ?= 5.10 6.1 6.12 6.16 6.18 6.19 7.0 7.2 5.10-arm64 7.2-arm64
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c))
 
 .PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e bench lint format coverage install clean \
-	deps truth docs arm64
+	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
 all: $(BUILD)/bpfmon ## Build build/bpfmon (STATIC=1: without shared libraries)
@@ -60,6 +62,9 @@ check-bpf: all truth ## Run the tests of what runs in the kernel (as root)
 check-e2e: all truth ## Run programs with a known truth (as root)
 	tools/run-tests.sh e2e
 
+check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on each (KERNELS="5.10 7.2")
+	tools/check-kernels.sh $(KERNELS)
+
 bench: all truth ## Measure the cost, as paired ratios with and without bpfmon (as root)
 	$(PYTHON) tests/bench/bench.py --bpfmon $(BUILD)/bpfmon --build $(BUILD)/bench
 
@@ -67,7 +72,7 @@ lint: all ## Check format, static analysis, scripts, includes, generated docs
 	tools/lint.sh
 
 format: ## Format the sources
-	clang-format -i bpf/*.[ch] user/*/*.[ch] user/record/sink/*.c tests/unit/*.[ch]
+	clang-format -i bpf/*.[ch] user/*/*.[ch] user/record/sink/*.c tests/unit/*.[ch] tests/kernels/*.c tests/kernels/*/*.[ch]
 
 docs: all ## Regenerate docs/METRICS.md and the options in manual and completion
 	tools/gen-docs.sh
@@ -93,6 +98,8 @@ clean: ## Remove what was built
 	rm -rf $(BUILD)
 
 truth: $(TRUTH_BIN)
+
+guest: $(BUILD)/bpfmon $(BUILD)/kernels/guest $(BUILD)/kernels/verified truth
 
 $(BUILD)/bpf/%.o: bpf/%.bpf.c
 	@mkdir -p $(@D)
@@ -122,9 +129,17 @@ $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 	@mkdir -p $(@D)
 	$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $< -o $@
 
+$(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
+	@mkdir -p $(@D)
+	$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(LDFLAGS_ALL) -static $(GUEST_SRC) -ljansson -lm -o $@
+
+$(BUILD)/kernels/verified: tests/kernels/verified.c $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -o $@
+
 # a change of version or flags rebuilds
 $(USER_OBJ) $(BPF_OBJ): Makefile
 
--include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN))
+-include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN)) $(BUILD)/kernels/verified.d
 
 $(BUILD)/unit-all: $(UNIT_BIN)

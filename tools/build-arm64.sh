@@ -1,8 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Cross-compiles a static build/arm64/bpfmon on Debian or Ubuntu (x86-64). The libraries are fetched
-# into build/arm64-root with an apt state of its own: the system's packages are not touched, but for
-# the cross compiler, which is installed where it is missing (as root).
+# Cross-compiles static programs for arm64 on Debian or Ubuntu (x86-64): build/arm64/bpfmon, or the
+# targets of the Makefile that are named. The libraries are fetched into build/arm64-root with an apt
+# state of its own: the system's packages are not touched, but for the cross compiler, which is
+# installed where it is missing (as root).
+#
+# Usage: tools/build-arm64.sh [TARGET...]
 set -eu -o pipefail
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -39,5 +42,5 @@ fi
 
 make -C "$top" -s ARCH=arm64 STATIC=1 BUILD=build/arm64 CC=aarch64-linux-gnu-gcc \
 	SYSROOT_CFLAGS="-isystem $root/usr/include" \
-	SYSROOT_LDFLAGS="-L$root/usr/lib/aarch64-linux-gnu" build/arm64/bpfmon
+	SYSROOT_LDFLAGS="-L$root/usr/lib/aarch64-linux-gnu" "${@:-build/arm64/bpfmon}"
 file "$top/build/arm64/bpfmon" 2>/dev/null || ls -l "$top/build/arm64/bpfmon"

@@ -4,7 +4,8 @@
 set -eu
 
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libcmocka-dev
-	linux-libc-dev python3 sudo clang-format clang-tidy cppcheck shellcheck git ca-certificates"
+	linux-libc-dev python3 sudo clang-format clang-tidy cppcheck shellcheck git ca-certificates
+	qemu-system-x86 qemu-system-arm cpio e2fsprogs util-linux debian-archive-keyring"
 # Ubuntu has bpftool in linux-tools-common; Debian in a package of its own
 if [ ! -x /usr/sbin/bpftool ]; then
 	packages="$packages bpftool"

@@ -11,7 +11,7 @@ build=${BUILD:-build}
 failed=""
 
 mapfile -t user_c < <(find user -name '*.c' -printf '%s %p\n' | sort -rn | cut -d' ' -f2)
-mapfile -t formatted < <(find bpf user tests/unit -name '*.[ch]' | sort)
+mapfile -t formatted < <(find bpf user tests/unit tests/kernels -name '*.[ch]' | sort)
 
 step() { # NAME COMMAND...
 	local name=$1 said start=$SECONDS
@@ -81,6 +81,7 @@ step shellcheck shellcheck tools/*.sh .ci/run docs/completion/bpfmon
 step python python_compiles
 step includes tools/check-includes.sh
 step docs tools/gen-docs.sh --check
+step kernels tools/gen-kernels.sh --check
 step manual manual
 
 if [ -n "$failed" ]; then

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "guest.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_WORDS 48
+#define OUT "/tmp/run.jsonl"
+#define SAID "/tmp/stderr"
+#define TRUTH "/tmp/truth.json"
+#define WAIT4 "/tmp/wait4.json"
+
+static char *text_read(const char *path)
+{
+	FILE *f = fopen(path, "re"), *memory;
+	char *text = NULL;
+	size_t size;
+	int c;
+
+	memory = open_memstream(&text, &size);
+	while (f && (c = getc(f)) != EOF)
+		putc(c, memory);
+	if (f)
+		fclose(f);
+	fclose(memory);
+	return text;
+}
+
+static size_t words_add(char **words, size_t n, char *text)
+{
+	char *rest = NULL;
+
+	for (char *w = strtok_r(text, " ", &rest); w && n < MAX_WORDS;
+	     w = strtok_r(NULL, " ", &rest))
+		words[n++] = w;
+	return n;
+}
+
+static void exec_bpfmon(const char *options, const char *command)
+{
+	char path[64], option[256], words[256], *argv[MAX_WORDS + 1];
+	int fd = open(SAID, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	size_t n, first;
+
+	snprintf(option, sizeof(option), "/bpfmon --force -o %s %s -- /truth/witness %s", OUT,
+		 options, WAIT4);
+	snprintf(words, sizeof(words), "%s", command);
+	first = n = words_add(argv, 0, option);
+	n = words_add(argv, n, words);
+	argv[n] = NULL;
+	snprintf(path, sizeof(path), "/truth/%s", argv[first]);
+	argv[first] = path;
+	setenv("TRUTH_OUT", TRUTH, 1);
+	dup2(fd, 2);
+	execv(argv[0], argv);
+	_exit(99);
+}
+
+void run_begin(struct run *r, const char *options, const char *command)
+{
+	run_free(r);
+	unlink(OUT);
+	unlink(TRUTH);
+	unlink(WAIT4);
+	fflush(stdout);
+	r->pid = fork();
+	if (!r->pid)
+		exec_bpfmon(options, command);
+}
+
+static void run_ended(struct run *r, int status)
+{
+	r->pid = 0;
+	r->code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool run_is_over(struct run *r)
+{
+	int status;
+
+	if (r->pid && waitpid(r->pid, &status, WNOHANG) == r->pid)
+		run_ended(r, status);
+	return !r->pid;
+}
+
+static json_t *lines_read(const char *path)
+{
+	char *text = text_read(path), *rest = NULL;
+	json_t *lines = json_array();
+
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		json_array_append_new(lines, json_loads(line, 0, NULL));
+	free(text);
+	return lines;
+}
+
+void run_end(struct run *r)
+{
+	json_t *line;
+	size_t i;
+	int status;
+
+	if (r->pid && waitpid(r->pid, &status, 0) == r->pid)
+		run_ended(r, status);
+	r->lines = lines_read(OUT);
+	json_array_foreach(r->lines, i, line)
+		if (!strcmp(json_string_value(json_object_get(line, "kind")), "summary"))
+			r->summary = line;
+	r->truth = json_load_file(TRUTH, 0, NULL);
+	r->wait4 = json_load_file(WAIT4, 0, NULL);
+	r->said = text_read(SAID);
+	expect(r->summary, "bpfmon ended with %d and told no summary", r->code);
+}
+
+void run_free(struct run *r)
+{
+	json_decref(r->lines);
+	json_decref(r->truth);
+	json_decref(r->wait4);
+	free(r->said);
+	*r = (struct run){ 0 };
+}
+
+json_t *run_process(const struct run *r, pid_t pid)
+{
+	json_t *line;
+	size_t i;
+
+	json_array_foreach(r->lines, i, line)
+		if (!strcmp(json_string_value(json_object_get(line, "kind")), "process") &&
+		    json_integer_value(json_object_get(line, "pid")) == pid)
+			return line;
+	fail("process %d has no record", pid);
+	return NULL;
+}
+
+pid_t run_first(const struct run *r)
+{
+	return (pid_t)whole(r->wait4, "pid");
+}
+
+double real(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	expect(json_is_number(value), "there is no %s", key);
+	return json_number_value(value);
+}
+
+long long whole(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	expect(json_is_integer(value), "there is no %s", key);
+	return json_integer_value(value);
+}

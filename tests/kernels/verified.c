@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Loads bpfmon's programs as a run with everything switched on does, and says of each how many
+ * instructions the kernel's verifier went through. Kernels before 5.16 do not tell: nothing is
+ * said. Usage: verified
+ */
+#include "collect/tracker.h"
+
+#include "bpfmon.skel.h"
+
+#include <bpf/bpf.h>
+#include <stdio.h>
+
+static void tell(const struct bpf_program *p)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+	int fd = bpf_program__fd(p);
+
+	if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size) && info.verified_insns)
+		printf("%s %u\n", bpf_program__name(p), info.verified_insns);
+}
+
+int main(void)
+{
+	struct tracker_options o = { .exact_peak = true };
+	struct bpf_program *p;
+	struct tracker t;
+	char why[512];
+
+	metric_set_all(&o.wanted);
+	if (tracker_open(&t, &o, why, sizeof(why))) {
+		fprintf(stderr, "verified: %s\n", why);
+		return 1;
+	}
+	bpf_object__for_each_program(p, t.skel->obj)
+		tell(p);
+	tracker_close(&t);
+	return 0;
+}

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Boots Debian's kernels one after the other and runs bpfmon on the truth programs in each. What a
+# kernel offers, how its tests end, and how many instructions its verifier goes through per program
+# are compared with what is kept in tests/data/kernels. The console is kept in build/kernels.
+#
+# Usage: tools/check-kernels.sh KERNEL...      as in: 5.10 7.2 7.2-arm64
+#   GOLDEN=1  keeps what is found instead of comparing, and makes docs/KERNELS.md of it
+# Fails if a test fails, if a kernel cannot be had or does not come to its end, or at a difference.
+set -eu -o pipefail
+
+cd "$(dirname "$0")/.."
+cache=${BPFMON_KERNELS:-${XDG_CACHE_HOME:-$HOME/.cache}/bpfmon-kernels}
+golden=tests/data/kernels
+logs=build/kernels
+failed=""
+varying='^(verified|kernel) '
+
+build() { # ARCH; prints where
+	case $1 in
+	amd64) make -s STATIC=1 BUILD=build/static guest >&2 && echo build/static ;;
+	arm64) tools/build-arm64.sh guest >&2 && echo build/arm64 ;;
+	esac
+}
+
+# What of a console is the same each time: capabilities, how tests end, what the verifier did.
+facts() { # CONSOLE
+	sed -nE -e 's/(: |; )fork_events [0-9]+//g' -e 's/^@(kernel|capability|verified) /\1 /p' \
+		-e 's/^@(ok|remark) [0-9.]+ (.*)/test \2: passed/p' \
+		-e 's/^@FAIL [0-9.]+ ([^:]*).*/test \1: FAILED/p' \
+		-e 's/^@absent [0-9.]+ (.*)/test \1/p' "$1"
+}
+
+# Instructions may vary by a fifth upwards; all else has to be the same.
+compare() { # KEPT FOUND
+	local differs=0
+	[ -e "$1" ] || { echo "nothing is kept of this kernel" && return 1; }
+	awk '
+	$1 != "verified" { next }
+	FNR == NR { kept[$2] = $3; next }
+	{ found[$2] }
+	!($2 in kept) { print "the program " $2 " is new"; bad = 1 }
+	$2 in kept && $3 > 1.2 * kept[$2] {
+		print "the verifier goes through " $3 " instructions of " $2 ", " kept[$2] " before"
+		bad = 1
+	}
+	END {
+		for (p in kept)
+			if (!(p in found)) { print "the program " p " is gone"; bad = 1 }
+		exit bad
+	}' "$1" "$2" || differs=1
+	diff -u --label "$1" --label found <(grep -Ev "$varying" "$1") <(grep -Ev "$varying" "$2") || differs=1
+	return $differs
+}
+
+boot() { # KERNEL; leaves its console and its facts in $logs
+	local kernel=$1 arch=amd64 build
+	case $kernel in *-arm64) arch=arm64 ;; esac
+	build=$(build $arch)
+	tools/boot-kernel.sh "$cache/$kernel/vmlinuz" $arch "$build" >"$logs/$kernel.log"
+}
+
+check() { # KERNEL
+	local kernel=$1 start=$SECONDS log=$logs/$1.log facts=$logs/$1.txt passed
+	boot "$kernel" || failed+=" $kernel"
+	facts "$log" >"$facts"
+	passed=$(grep -c '^test.*: passed$' "$facts" || :)
+	printf '%-11s %s of %s tests passed, %s s  (%s)\n' "$kernel" "$passed" \
+		"$(grep -c ^test "$facts" || :)" $((SECONDS - start)) "$(cat "$cache/$kernel/package")"
+	grep -E '^@(FAIL|absent|remark|note)' "$log" | sed 's/^@/    /' || :
+	if ! grep -q '^@end' "$log"; then
+		echo "    did not come to its end; the last it said, of $log:"
+		tail -5 "$log"
+	fi
+	if [ -n "${GOLDEN:-}" ]; then
+		mkdir -p $golden && cp "$facts" "$golden/$kernel.txt"
+	elif ! compare "$golden/$kernel.txt" "$facts"; then
+		echo "    this is not what $golden/$kernel.txt has; GOLDEN=1 would keep it"
+		failed+=" $kernel"
+	fi
+}
+
+[ $# -gt 0 ] || { echo "usage: tools/check-kernels.sh KERNEL..." >&2 && exit 2; }
+mkdir -p $logs
+tools/fetch-kernels.sh "$@"
+for kernel; do
+	check "$kernel"
+done
+[ -z "${GOLDEN:-}" ] || tools/gen-kernels.sh
+if [ -n "$failed" ]; then
+	echo "failed on: $(tr ' ' '\n' <<<"${failed# }" | sort -uV | paste -sd ' ')"
+	exit 1
+fi

@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Makes docs/KERNELS.md of what tools/check-kernels.sh has found and kept in tests/data/kernels.
+#
+# Usage: tools/gen-kernels.sh [--check]
+#   --check  changes nothing; shows the difference and exits 1 when the file is not up to date
+set -eu -o pipefail
+
+cd "$(dirname "$0")/.."
+mapfile -t kernels < <(cd tests/data/kernels && printf '%s\n' *.txt | sed 's/\.txt$//' |
+	awk '{ print (/-arm64$/ ? 1 : 0), $0 }' | sort -k1,1 -k2,2V | cut -d' ' -f2)
+
+intro() {
+	cat <<-'INTRO'
+	# Kernels
+
+	<!-- Made by `GOLDEN=1 make check-kernels`; do not edit. -->
+
+	What bpfmon offers on each of Debian's kernels, and which of the tests with a known truth pass
+	there: found by booting it in qemu, without KVM. `make check-kernels` does it again and fails at
+	a difference; `make check-kernels KERNELS="5.10 7.2"` boots only some. `bpfmon check` says the
+	same of the machine it runs on. A number stands for the reason, below the tables; a test passes
+	in part where the kernel does not permit one of the things that it asks for.
+	INTRO
+}
+
+versions() {
+	local kernel
+	printf '\n## Builds\n\n| Kernel | Build |\n|---|---|\n'
+	for kernel in "${kernels[@]}"; do
+		echo "| $kernel | $(sed -n 's/^kernel //p' "tests/data/kernels/$kernel.txt") |"
+	done
+}
+
+# A line is "capability NAME   available", "capability NAME   missing: WHY", "test NAME: passed" or
+# "test NAME: WHY". Rows come in the order in which they are first told of.
+tables() {
+	(cd tests/data/kernels && awk '
+	FNR == 1 { kernel[++kernels] = FILENAME; sub(/\.txt$/, "", kernel[kernels]) }
+	function put(kind, name, why) {
+		if (!((kind, name) in known)) {
+			known[kind, name]
+			row[kind, ++rows[kind]] = name
+		}
+		if (why != "" && !(why in number)) {
+			number[why] = ++reasons
+			reason[reasons] = why
+		}
+		no = kind == "test" ? "in part" : "no"
+		cell[kind, name, kernels] = why == "" ? "yes" : no " (" number[why] ")"
+	}
+	/^capability / {
+		at = match($0, / +(available|missing: .*)$/)
+		why = substr($0, at)
+		sub(/^ +(available$|missing: )/, "", why)
+		put("capability", substr($0, 12, at - 12), why)
+	}
+	/^test / {
+		at = index($0, ": ")
+		why = substr($0, at + 2)
+		put("test", substr($0, 6, at - 6), why == "passed" ? "" : why)
+	}
+	function table(kind, title, i, k, line) {
+		print "\n## " title "\n"
+		line = "| |"
+		for (k = 1; k <= kernels; k++)
+			line = line " " kernel[k] " |"
+		print line
+		gsub(/[^|]+/, "---", line)
+		print line
+		for (i = 1; i <= rows[kind]; i++) {
+			line = "| " row[kind, i] " |"
+			for (k = 1; k <= kernels; k++)
+				line = line " " cell[kind, row[kind, i], k] " |"
+			print line
+		}
+	}
+	END {
+		table("capability", "Capabilities")
+		table("test", "Tests")
+		print "\n## Reasons\n"
+		for (i = 1; i <= reasons; i++)
+			print i ". " reason[i]
+	}' "${kernels[@]/%/.txt}")
+}
+
+made=$(intro && versions && tables)
+case ${1:-} in
+--check) diff -u --label docs/KERNELS.md --label "docs/KERNELS.md (regenerated)" docs/KERNELS.md - <<<"$made" ;;
+"") echo "$made" >docs/KERNELS.md ;;
+*) echo "usage: tools/gen-kernels.sh [--check]" >&2 && exit 2 ;;
+esac
