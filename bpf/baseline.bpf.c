@@ -6,7 +6,10 @@ struct task_counters baseline;
 
 __hidden void baseline_add(const struct task_counters *used)
 {
-#define TASK_METRIC(base, ...) add(baseline.base, used->base);
+/* nothing is not added: clang makes an atomic "or" of it, which 5.10 does not know */
+#define TASK_METRIC(base, ...)                                                                     \
+	if (used->base)                                                                            \
+		add(baseline.base, used->base);
 #include "bpfmon/metrics.def"
 	add(baseline.utime, used->utime);
 	add(baseline.stime, used->stime);
