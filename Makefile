@@ -63,6 +63,7 @@ check-e2e: all truth ## Run programs with a known truth (as root)
 	tools/run-tests.sh e2e
 
 check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on each (KERNELS="5.10 7.2")
+	tools/install-deps.sh kernels
 	tools/check-kernels.sh $(KERNELS)
 
 bench: all truth ## Measure the cost, as paired ratios with and without bpfmon (as root)
