@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from lib.bpfmon import BPFMON, read_lines, truth
-from lib.live import LiveCase, is_alive, send, wait_for
+from lib.live import LiveCase, is_alive, send, stat_of, wait_for
 
 
 # Two of the same signal from one sender within 50 ms are one word: timeout(1) sends them so.
@@ -161,9 +161,35 @@ class Signals(SignalCase):
         _, _, command = live.roles()
         os.kill(command, signal.SIGSTOP)
         live.wait_for_samples(3)
-        self.assertTrue(is_alive(command))
+        self.assertEqual(stat_of(command)[0], "T")  # we do not undo what somebody else did
         os.kill(command, signal.SIGCONT)
         self.check_end(live, heard, [])
+
+    def test_who_continues_bpfmon_continues_the_command(self):
+        live, heard = self.start()
+        self.stop_both(live)
+        os.kill(live.pid, signal.SIGCONT)
+        self.check_end(live, heard, [])
+
+    def test_a_command_that_was_stopped_again_before_bpfmon_went_on_stays_stopped(self):
+        live, heard = self.start()
+        command = self.stop_both(live)
+        os.kill(command, signal.SIGCONT)  # of the whole job: bpfmon gets its own below
+        wait_for(lambda: stat_of(command)[0] != "T", "the command to go on")
+        os.kill(command, signal.SIGTSTP)
+        wait_for(lambda: stat_of(command)[0] == "T", "the command to stop again")
+        os.kill(live.pid, signal.SIGCONT)
+        live.wait_for_samples(3)
+        self.assertEqual([stat_of(pid)[0] for pid in (command, live.pid)], ["T", "T"])
+        os.kill(live.pid, signal.SIGCONT)
+        self.check_end(live, heard, [])
+
+    def stop_both(self, live):
+        """As Ctrl-Z does; the stopped command's pid."""
+        _, _, command = live.roles()
+        os.kill(command, signal.SIGTSTP)
+        wait_for(lambda: [stat_of(pid)[0] for pid in (command, live.pid)] == ["T", "T"], "both to stop")
+        return command
 
 
 class Groups(SignalCase):

@@ -33,6 +33,7 @@ struct launcher {
 	pid_t last_terminator;
 	uint64_t last_termination_ns;
 	bool is_detached; /* told to leave the command running */
+	bool has_stopped_too; /* with the command; what continues us is for both */
 };
 
 /* 0-2 are never given to descriptors of ours, which the command would take for its own. */
@@ -58,8 +59,7 @@ static void reap(struct launcher *l)
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (pid == l->command.pid && WIFSTOPPED(status)) {
-			signals_stop_too(WSTOPSIG(status));
-			kill(l->command.pid, SIGCONT); /* we go on, so shall it */
+			l->has_stopped_too |= signals_stop_too(WSTOPSIG(status));
 		} else if (pid == l->command.pid) {
 			l->command_ended = true;
 			l->command_status = status;
@@ -92,6 +92,17 @@ static bool is_echo(struct launcher *l, const struct signalfd_siginfo *si)
 	return is;
 }
 
+/* Since it was last seen to stop: a shell continues the whole job, and a key may have stopped it
+ * again before we run. */
+static bool has_the_command_moved(const struct launcher *l)
+{
+	siginfo_t news = { 0 };
+
+	return waitid(P_PID, (id_t)l->command.pid, &news,
+		      WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) ||
+	       news.si_pid;
+}
+
 static void hear_signal(struct launcher *l, const struct signalfd_siginfo *si)
 {
 	int sig = (int)si->ssi_signo;
@@ -101,6 +112,12 @@ static void hear_signal(struct launcher *l, const struct signalfd_siginfo *si)
 	if (l->command_ended) { /* only its descendants, or the roles, are waited for */
 		if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT)
 			detach(l);
+		return;
+	}
+	if (sig == SIGCONT && l->has_stopped_too) { /* we go on, so shall it */
+		l->has_stopped_too = false;
+		if (!has_the_command_moved(l))
+			kill(l->command.pid, SIGCONT);
 		return;
 	}
 	if (!signals_is_to_forward(si, l->command.pid))
@@ -131,11 +148,11 @@ static void attend(struct launcher *l)
 	while (!is_over(l)) {
 		if (poll(&p, 1, -1) < 0)
 			continue;
+		reap(l); /* first: a stop of ours takes the SIGCONT before it off the queue */
 		while (read(l->signal_fd, &si, sizeof(si)) == sizeof(si)) {
-			reap(l);
 			hear_signal(l, &si);
+			reap(l);
 		}
-		reap(l);
 	}
 }
 

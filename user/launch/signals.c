@@ -50,12 +50,13 @@ static bool is_job_of_a_shell(void)
 	return getsid(0) != getpgrp() && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
 
-void signals_stop_too(int sig)
+bool signals_stop_too(int sig)
 {
 	/* a plain SIGSTOP may be somebody's who will continue the command only */
 	if (sig == SIGSTOP && !is_job_of_a_shell())
-		return;
+		return false;
 	raise(SIGSTOP);
+	return true;
 }
 
 void signals_die(int sig)

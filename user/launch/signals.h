@@ -14,8 +14,11 @@ int signals_open(sigset_t *old);
  * what a process of the command sends is meant for itself and its group.
  */
 bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command);
-/* Stops this process, as the command has been stopped by @sig, for the shell to see. */
-void signals_stop_too(int sig);
+/*
+ * Stops this process, as the command has been stopped by @sig, for the shell to see. Returns when it
+ * was continued, by a SIGCONT that can then be read; or false, not stopped where no shell looks.
+ */
+bool signals_stop_too(int sig);
 /* Ends this process by @sig, without a core. Returns only when that is not possible. */
 void signals_die(int sig);
 
