@@ -56,6 +56,8 @@ __hidden bool task_is(u64 task, struct task_entry *t);
 int task_close(u64 task);
 /* True for one caller only: it is to tell of the process, and then to forget it. */
 __hidden bool process_begin_closing(struct process_entry *p, u64 serial);
+/* What that caller then does. */
+__hidden void process_tell_and_forget(u64 signal, struct process_entry *p);
 /* 0 for one caller only. */
 __hidden long process_forget(u64 signal);
 __hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);

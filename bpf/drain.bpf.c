@@ -42,6 +42,7 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 	struct task_entry *t = ctx->value;
 	struct seq_file *seq = ctx->meta->seq;
 	struct process_entry *p;
+	bool commits = has_lock || drain_commits;
 	struct task_struct *task;
 	u64 addr;
 
@@ -59,17 +60,13 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 			task_close(addr);
 		return 0;
 	}
-	if (!has_lock && !drain_commits) {
-		task_pend(addr, t);
-		process_tell(seq, task, p);
-		add(tracking.visited, 1);
-		return 0;
-	}
 	/* a task whose exit was missed has run since it was last seen */
-	if (task_commit(addr, t, p) && !t->exited && BPF_CORE_READ(task, exit_state))
+	if (commits && task_commit(addr, t, p) && !t->exited && BPF_CORE_READ(task, exit_state))
 		task_ended(addr, false);
 	if (!process_tell(seq, task, p))
 		return 0;
+	if (!commits) /* not before: one whose row did not fit is met again */
+		task_pend(addr, t);
 	add(tracking.visited, 1);
 	return 0;
 }

@@ -76,6 +76,19 @@ __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
 	return is_first;
 }
 
+__hidden void process_tell_and_forget(u64 signal, struct process_entry *p)
+{
+	if (want_exact_peak)
+		mm_forget(signal);
+	if (has_lock) {
+		process_emit(p);
+		process_forget(signal);
+	} else if (!process_forget(signal)) { /* another CPU may think it is the last, too */
+		process_emit(p);              /* there until this program ends */
+		end_forget(signal);
+	}
+}
+
 /* A process that is over though nothing told us: its record is what is known of it. */
 int process_close(u64 key, u64 serial)
 {
@@ -89,12 +102,9 @@ int process_close(u64 key, u64 serial)
 		p->event.rec.flags |= PROCESS_ENDED | PROCESS_END_UNSEEN;
 		account_end_process(&account);
 	}
-	if (want_exact_peak) {
+	if (want_exact_peak)
 		mm_leave(key, true);
-		mm_forget(key);
-	}
-	process_emit(p);
-	bpf_map_delete_elem(&processes, &key);
+	process_tell_and_forget(key, p);
 	return 0;
 }
 

@@ -214,17 +214,8 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	if (result != COMMIT_LAST || !p ||
 	    (misses_seen && BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
 		return 0;
-	if (!process_begin_closing(p, serial))
-		return 0;
-	if (want_exact_peak)
-		mm_forget(signal);
-	if (has_lock) {
-		process_emit(p);
-		process_forget(signal);
-	} else if (!process_forget(signal)) { /* another CPU may think it is the last, too */
-		process_emit(p);              /* there until this program ends */
-		end_forget(signal);
-	}
+	if (process_begin_closing(p, serial))
+		process_tell_and_forget(signal, p);
 	return 0;
 }
 
