@@ -56,10 +56,10 @@ int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
 		if (now->seeded == seeded)
 			break;
 	}
-	t->skel->bss->seeded_at_ns = clock_ns(CLOCK_MONOTONIC);
+	t->seeded_ns = clock_ns(CLOCK_MONOTONIC);
+	t->skel->bss->seeded_at_ns = t->seeded_ns;
 	t->skel->bss->seeding = false;
 	t->skel->bss->nr_root_pids = 0;
-	t->seeded_ns = clock_ns(CLOCK_MONOTONIC);
 	t->seed_ns = t->seeded_ns - start;
 	return err;
 }
