@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/exact_peak.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,8 +13,8 @@ static void forget_all(struct exact_peak *x)
 	x->nr = 0;
 }
 
-static void put(struct exact_peak *x, const struct process_record *r, const struct process *p,
-		uint64_t mm)
+static int put(struct exact_peak *x, const struct process_record *r, const struct process *p,
+	       uint64_t mm)
 {
 	struct share *s = x->shares;
 
@@ -21,10 +22,8 @@ static void put(struct exact_peak *x, const struct process_record *r, const stru
 		size_t room = x->room ? x->room * 2 : 16;
 
 		s = reallocarray(s, room, sizeof(*s));
-		if (!s) {
-			x->is_short = true;
-			return;
-		}
+		if (!s)
+			return -ENOMEM;
 		x->shares = s;
 		x->room = room;
 	}
@@ -34,22 +33,23 @@ static void put(struct exact_peak *x, const struct process_record *r, const stru
 	s->holder.rss_bytes = r->share_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	s->holder.exe = p->exe ? strdup(p->exe) : NULL;
 	memcpy(s->holder.comm, p->comm, sizeof(s->holder.comm));
+	return 0;
 }
 
-void exact_peak_ended(struct exact_peak *x, const struct process_record *r, const struct process *p)
+int exact_peak_ended(struct exact_peak *x, const struct process_record *r, const struct process *p)
 {
 	if (!r->share_pages || r->share_epoch < x->epoch)
-		return;
+		return 0;
 	if (r->share_epoch > x->epoch)
 		forget_all(x);
 	x->epoch = r->share_epoch;
-	put(x, r, p, 0);
+	return put(x, r, p, 0);
 }
 
-void exact_peak_left(struct exact_peak *x, const struct process_record *r, const struct process *p,
-		     uint64_t mm)
+int exact_peak_left(struct exact_peak *x, const struct process_record *r, const struct process *p,
+		    uint64_t mm)
 {
-	put(x, r, p, mm);
+	return put(x, r, p, mm);
 }
 
 struct finish {

@@ -20,15 +20,16 @@ struct exact_peak {
 	struct share *shares; /* owned */
 	size_t nr, room;
 	uint64_t epoch; /* the newest that an ended process has told of */
-	bool is_short;  /* memory did not suffice for all */
 };
 
-/* The record of an ended process. What it held at an older peak is of no interest any more. */
-void exact_peak_ended(struct exact_peak *x, const struct process_record *r,
-		      const struct process *p);
-/* One that is still in the map; @mm 0: it has none any more. */
-void exact_peak_left(struct exact_peak *x, const struct process_record *r, const struct process *p,
-		     uint64_t mm);
+/*
+ * The record of an ended process. What it held at an older peak is of no interest any more.
+ * -ENOMEM: it will not be named.
+ */
+int exact_peak_ended(struct exact_peak *x, const struct process_record *r, const struct process *p);
+/* One that is still in the map; @mm 0: it has none any more. -ENOMEM as above. */
+int exact_peak_left(struct exact_peak *x, const struct process_record *r, const struct process *p,
+		    uint64_t mm);
 /* After the hooks are gone: sets the exact peak of @s, and who held it. */
 void exact_peak_finish(struct exact_peak *x, const struct tracker *t, uint64_t start_ns,
 		       struct summary *s);

@@ -31,10 +31,10 @@ void session_emit(struct session *s, const struct process_record *r, const struc
 		s->unnamed++;
 	write_process(&s->json, &p);
 	stream_put(&s->stream, &s->json);
-	if (s->options->tracker.exact_peak && is_left)
-		exact_peak_left(&s->exact, r, &p, row ? row->mm : 0);
-	else if (s->options->tracker.exact_peak)
-		exact_peak_ended(&s->exact, r, &p);
+	if (s->options->tracker.exact_peak &&
+	    (is_left ? exact_peak_left(&s->exact, r, &p, row ? row->mm : 0)
+		     : exact_peak_ended(&s->exact, r, &p)))
+		s->unnamed++;
 	if (s->is_closing)
 		remember_emitted(s, r->serial);
 }
