@@ -43,18 +43,10 @@ int cmd_attach(int argc, char **argv)
 	struct run run = { 0 };
 	struct user caller;
 	struct options o;
+	int go_on = begin(&o, FOR_ATTACH, argc, argv, help);
 
-	if (options_parse(&o, FOR_ATTACH, argc, argv))
-		return EXIT_USAGE;
-	if (o.help) {
-		help();
-		return 0;
-	}
-	if (o.version) {
-		puts("bpfmon " BPFMON_VERSION);
-		return 0;
-	}
-	log_set_level(o.verbose ? LOG_VERBOSE : LOG_NORMAL);
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
 	if (check_targets(&o))
 		return EXIT_USAGE;
 	choose_recorder(&o, &caller, &l);

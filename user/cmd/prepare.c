@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/prepare.h"
 
+#include "base/log.h"
 #include "view/summary_text.h"
 
 #include <stdio.h>
@@ -17,6 +18,24 @@ static void show_on_stderr(const struct summary *s, void *context)
 	(void)context;
 	(void)n; /* there is nobody left to tell */
 	free(text);
+}
+
+int begin(struct options *o, enum option_scope scope, int argc, char **argv, void (*help)(void))
+{
+	int err = options_parse(o, scope, argc, argv);
+
+	if (err)
+		return err;
+	if (o->help) {
+		help();
+		return 0;
+	}
+	if (o->version) {
+		puts("bpfmon " BPFMON_VERSION);
+		return 0;
+	}
+	log_set_level(o->verbose ? LOG_VERBOSE : LOG_NORMAL);
+	return 1;
 }
 
 bool choose_recorder(const struct options *o, struct user *caller, struct launch_options *l)

@@ -6,6 +6,11 @@
 #include "cmd/options.h"
 #include "launch/launcher.h"
 
+/*
+ * Parses the options, and answers --help (by @help) and --version. 1: go on; 0: that was all; else
+ * a negative errno after one line to the user.
+ */
+int begin(struct options *o, enum option_scope scope, int argc, char **argv, void (*help)(void));
 /* Under sudo the caller owns what is recorded, unless the options say otherwise. True: under sudo.
  */
 bool choose_recorder(const struct options *o, struct user *caller, struct launch_options *l);

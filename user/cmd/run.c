@@ -46,18 +46,10 @@ int cmd_run(int argc, char **argv)
 	struct user caller, run_as;
 	struct options o;
 	struct run run = { 0 };
+	int go_on = begin(&o, FOR_RUN, argc, argv, help);
 
-	if (options_parse(&o, FOR_RUN, argc, argv))
-		return EXIT_BPFMON;
-	if (o.help) {
-		help();
-		return 0;
-	}
-	if (o.version) {
-		puts("bpfmon " BPFMON_VERSION);
-		return 0;
-	}
-	log_set_level(o.verbose ? LOG_VERBOSE : LOG_NORMAL);
+	if (go_on <= 0)
+		return go_on ? EXIT_BPFMON : 0;
 	if (choose_users(&o, &caller, &run_as, &l))
 		return EXIT_BPFMON;
 	prepare(&l, &o, &caller, &run);
