@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/cgroup.h"
 
+#include "base/cgroup_mount.h"
 #include "base/cleanup.h"
 
 #include <errno.h>
@@ -15,73 +16,12 @@
 #define ENDING_TRIES 20 /* of 5 ms: that long a process that was killed may take to be gone */
 #define ENDING_US 5000
 
-static bool has_word(const char *list, const char *word, const char *separators)
-{
-	size_t length = strlen(word);
-
-	while (*list) {
-		size_t n = strcspn(list, separators);
-
-		if (n == length && !memcmp(list, word, n))
-			return true;
-		list += n;
-		list += strspn(list, separators);
-	}
-	return false;
-}
-
 static FILE *open_in(const char *folder, const char *name)
 {
 	char path[5000];
 
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	return fopen(path, "re");
-}
-
-/* Our path in the hierarchy of version 1 that has the controller, else (@is_v2) in the unified. */
-static int own_path(const char *proc, char path[4096], bool *is_v2)
-{
-	__cleanup(fclosep) FILE *f = open_in(proc, "cgroup");
-	char line[4352], controllers[256];
-	bool found = false;
-
-	while (f && fgets(line, sizeof(line), f)) { /* 4:cpu,memory:/a/b and 0::/a/b */
-		char *colon = strchr(line, ':'), *at = colon ? strchr(colon + 1, ':') : NULL;
-
-		if (!at)
-			continue;
-		*at++ = '\0';
-		at[strcspn(at, "\n")] = '\0';
-		snprintf(controllers, sizeof(controllers), "%s", colon + 1);
-		if (has_word(controllers, CONTROLLER, ",")) {
-			snprintf(path, 4096, "%s", at);
-			*is_v2 = false;
-			return 0;
-		}
-		if (!controllers[0]) {
-			snprintf(path, 4096, "%s", at);
-			*is_v2 = found = true;
-		}
-	}
-	return found ? 0 : -ENOENT;
-}
-
-/* In mountinfo a blank is \040, and so on. */
-static void unescape(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from; from++) {
-		unsigned letter;
-
-		if (*from == '\\' && sscanf(from + 1, "%3o", &letter) == 1) {
-			*to++ = (char)letter;
-			from += 3;
-		} else {
-			*to++ = *from;
-		}
-	}
-	*to = '\0';
 }
 
 /* What of @path lies below @root; NULL: it lies elsewhere. */
@@ -100,27 +40,20 @@ static const char *below(const char *path, const char *root)
 /* The folder of @path: where its hierarchy is mounted (@mount bytes), and the path below that. */
 static int find_folder(const char *proc, const char *path, struct cgroup *cg, size_t *mount)
 {
-	__cleanup(fclosep) FILE *f = open_in(proc, "mountinfo");
-	__cleanup(freep) char *line = NULL;
-	size_t room = 0;
+	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
+	struct cgroup_mount m;
 
-	while (f && getline(&line, &room, f) > 0) {
-		char root[4096], point[4096], type[32], options[512];
-		const char *rest, *dash = strstr(line, " - ");
+	while (cgroup_mount_next(f, &m)) {
+		const char *rest;
 		int n;
 
-		if (!dash || sscanf(line, "%*s %*s %*s %4095s %4095s", root, point) != 2 ||
-		    sscanf(dash + 3, "%31s %*s %511s", type, options) != 2 ||
-		    strcmp(type, cg->is_v2 ? "cgroup2" : "cgroup") != 0 ||
-		    (!cg->is_v2 && !has_word(options, CONTROLLER, ",\n")))
+		if (cg->is_v2 ? !m.is_v2 : !cgroup_mount_has(&m, CONTROLLER))
 			continue;
-		unescape(root);
-		unescape(point);
-		rest = below(path, root);
-		n = rest ? snprintf(cg->path, sizeof(cg->path), "%s%s", point, rest) : -1;
+		rest = below(path, m.root);
+		n = rest ? snprintf(cg->path, sizeof(cg->path), "%s%s", m.point, rest) : -1;
 		if (n < 0 || (size_t)n >= sizeof(cg->path))
 			continue;
-		*mount = strlen(point);
+		*mount = strlen(m.point);
 		return 0;
 	}
 	return -ENOENT;
@@ -131,14 +64,14 @@ static bool hands_it_on(const struct cgroup *cg)
 	__cleanup(fclosep) FILE *f = open_in(cg->path, "cgroup.subtree_control");
 	char line[512];
 
-	return f && fgets(line, sizeof(line), f) && has_word(line, CONTROLLER, " \n");
+	return f && fgets(line, sizeof(line), f) && cgroup_has_word(line, CONTROLLER, " \n");
 }
 
 int cgroup_find_parent(const char *proc, struct cgroup *parent, char *why, size_t size)
 {
 	char path[4096], *end;
 	size_t mount = 0;
-	int err = own_path(proc, path, &parent->is_v2);
+	int id, err = cgroup_of_process(proc, CONTROLLER, path, &parent->is_v2, &id);
 
 	if (!err)
 		err = find_folder(proc, path, parent, &mount);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/cgroup_mount.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool cgroup_has_word(const char *list, const char *word, const char *separators)
+{
+	size_t length = strlen(word);
+
+	while (*list) {
+		size_t n = strcspn(list, separators);
+
+		if (n == length && !memcmp(list, word, n))
+			return true;
+		list += n;
+		list += strspn(list, separators);
+	}
+	return false;
+}
+
+static FILE *open_in(const char *proc, const char *name)
+{
+	char path[5000];
+
+	snprintf(path, sizeof(path), "%s/%s", proc, name);
+	return fopen(path, "re");
+}
+
+FILE *cgroup_mounts(const char *proc)
+{
+	return open_in(proc, "mountinfo");
+}
+
+/* In mountinfo a blank is \040, and so on. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		unsigned letter;
+
+		if (*from == '\\' && sscanf(from + 1, "%3o", &letter) == 1) {
+			*to++ = (char)letter;
+			from += 3;
+		} else {
+			*to++ = *from;
+		}
+	}
+	*to = '\0';
+}
+
+bool cgroup_mount_next(FILE *f, struct cgroup_mount *m)
+{
+	__cleanup(freep) char *line = NULL;
+	size_t room = 0;
+
+	while (f && getline(&line, &room, f) > 0) {
+		const char *dash = strstr(line, " - ");
+		char type[32];
+
+		if (!dash || sscanf(line, "%*s %*s %*s %4095s %4095s", m->root, m->point) != 2 ||
+		    sscanf(dash + 3, "%31s %*s %511s", type, m->options) != 2)
+			continue;
+		m->is_v2 = !strcmp(type, "cgroup2");
+		if (!m->is_v2 && strcmp(type, "cgroup") != 0)
+			continue;
+		unescape(m->root);
+		unescape(m->point);
+		return true;
+	}
+	return false;
+}
+
+bool cgroup_mount_has(const struct cgroup_mount *m, const char *controller)
+{
+	return !m->is_v2 && cgroup_has_word(m->options, controller, ",\n");
+}
+
+int cgroup_of_process(const char *proc, const char *controller, char path[4096], bool *is_v2,
+		      int *id)
+{
+	__cleanup(fclosep) FILE *f = open_in(proc, "cgroup");
+	char line[4352];
+	bool found = false;
+
+	while (f && fgets(line, sizeof(line), f)) { /* 4:cpu,memory:/a/b and 0::/a/b */
+		char *list = strchr(line, ':'), *at = list ? strchr(list + 1, ':') : NULL;
+		bool is_it;
+
+		if (!at)
+			continue;
+		*list++ = '\0';
+		*at++ = '\0';
+		at[strcspn(at, "\n")] = '\0';
+		is_it = controller && cgroup_has_word(list, controller, ",");
+		if (!is_it && *list)
+			continue;
+		snprintf(path, 4096, "%s", at);
+		*is_v2 = !is_it;
+		*id = atoi(line);
+		if (is_it)
+			return 0;
+		found = true;
+	}
+	return found ? 0 : -ENOENT;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/cgroup_target.h"
+
+#include "base/cgroup_mount.h"
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What one may name a hierarchy of version 1 by; those that tell of processes most come first. */
+static const char *const controllers[] = { "memory",   "cpuacct", "cpu",    "pids",    "blkio",
+					   "freezer",  "devices", "cpuset", "net_cls", "perf_event",
+					   "net_prio", "hugetlb", "rdma",   "misc" };
+#define NR_CONTROLLERS (sizeof(controllers) / sizeof(*controllers))
+
+/* 0: unified, and so on; NR_CONTROLLERS + 1: none that we can tell by. */
+static size_t rank(const struct cgroup_mount *m)
+{
+	for (size_t i = 0; !m->is_v2 && i < NR_CONTROLLERS; i++)
+		if (cgroup_mount_has(m, controllers[i]))
+			return i + 1;
+	return m->is_v2 ? 0 : NR_CONTROLLERS + 1;
+}
+
+static bool is_cgroup(const char *folder)
+{
+	char path[8300];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/cgroup.procs", folder);
+	return !stat(path, &st);
+}
+
+/* What of @path is below @point; NULL: it is elsewhere. */
+static const char *below_point(const char *path, const char *point)
+{
+	size_t n = strlen(point);
+
+	if (strncmp(path, point, n) != 0 || (path[n] && path[n] != '/'))
+		return NULL;
+	return path + n;
+}
+
+/* @m shows the folder @path: which cgroup is it? */
+static void take(struct cgroup_target *t, const struct cgroup_mount *m, const char *path)
+{
+	size_t at = rank(m), root_bytes = strcmp(m->root, "/") != 0 ? strlen(m->root) : 0;
+	const char *rest = path + strlen(m->point);
+	int n;
+
+	t->cg.is_v2 = m->is_v2;
+	t->mount_bytes = strlen(m->point);
+	snprintf(t->cg.path, sizeof(t->cg.path), "%s", path);
+	snprintf(t->controller, sizeof(t->controller), "%s",
+		 at && at <= NR_CONTROLLERS ? controllers[at - 1] : "");
+	n = snprintf(t->in_kernel, sizeof(t->in_kernel), "%.*s%s", (int)root_bytes, m->root,
+		     root_bytes || *rest ? rest : "/");
+	if (n < 0 || (size_t)n >= sizeof(t->in_kernel) || !strncmp(m->root, "/..", 3))
+		t->in_kernel[0] = '\0';
+}
+
+/* A folder: the mount nearest above it says of which hierarchy it is. */
+static int find_folder(const char *proc, const char *path, struct cgroup_target *t)
+{
+	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
+	struct cgroup_mount m;
+	size_t longest = 0;
+
+	while (cgroup_mount_next(f, &m)) {
+		size_t n = strlen(m.point);
+
+		if (n < longest || !below_point(path, m.point))
+			continue;
+		longest = n;
+		take(t, &m, path);
+	}
+	return longest && is_cgroup(path) ? 0 : -ENOENT;
+}
+
+/* A path below some mount. */
+static int find_below(const char *proc, const char *name, struct cgroup_target *t)
+{
+	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
+	size_t best = NR_CONTROLLERS + 2;
+	struct cgroup_mount m;
+	char path[sizeof(m.point) + 4096];
+
+	while (cgroup_mount_next(f, &m)) {
+		size_t n = (size_t)snprintf(path, sizeof(path), "%s/%s", m.point, name);
+
+		if (n >= sizeof(t->cg.path) || rank(&m) >= best || !is_cgroup(path))
+			continue;
+		best = rank(&m);
+		take(t, &m, path);
+	}
+	return best < NR_CONTROLLERS + 2 ? 0 : -ENOENT;
+}
+
+/* The last sentence of who named what is not there: where it would have to be. */
+static void say_mounts(const char *proc, const char *name, char *why, size_t size)
+{
+	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
+	char v2[4096] = "", v1[1024] = "";
+	struct cgroup_mount m;
+	struct stat st;
+	int n = snprintf(why, size,
+			 stat(name, &st) ? "there is no cgroup '%s'"
+					 : "'%s' is no folder of a cgroup",
+			 name);
+
+	while (cgroup_mount_next(f, &m)) {
+		if (m.is_v2)
+			snprintf(v2, sizeof(v2), "%s", m.point);
+		else if (rank(&m) <= NR_CONTROLLERS &&
+			 strlen(v1) + strlen(m.point) + 3 < sizeof(v1))
+			snprintf(v1 + strlen(v1), sizeof(v1) - strlen(v1), "%s%s", *v1 ? ", " : "",
+				 m.point);
+	}
+	if (n < 0 || (size_t)n >= size)
+		return;
+	if (*v1)
+		snprintf(why + n, size - (size_t)n, "; version 1 is at %s%s%s", v1,
+			 *v2 ? ", version 2 at " : "", v2);
+	else
+		snprintf(why + n, size - (size_t)n, "; cgroups are %s%s",
+			 *v2 ? "of version 2 here, at " : "not mounted here", v2);
+}
+
+uint64_t cgroup_target_id(const struct cgroup_target *t)
+{
+	struct stat st;
+
+	return stat(t->cg.path, &st) ? 0 : st.st_ino;
+}
+
+int cgroup_target_find(const char *proc, const char *name, struct cgroup_target *t, char *why,
+		       size_t size)
+{
+	__cleanup(freep) char *real = realpath(name, NULL);
+	char path[4096];
+	bool is_v2;
+	int err = real ? find_folder(proc, real, t) : -ENOENT;
+
+	if (err && *name)
+		err = find_below(proc, name + strspn(name, "/"), t);
+	if (err) {
+		say_mounts(proc, name, why, size);
+		return err;
+	}
+	if (!t->cg.is_v2 && !t->controller[0]) {
+		snprintf(why, size, "'%s' is of a hierarchy without a controller; %s", t->cg.path,
+			 "name the job's cgroup in that of one, as memory or pids");
+		return -EINVAL;
+	}
+	err = cgroup_of_process(proc, t->cg.is_v2 ? NULL : t->controller, path, &is_v2,
+				&t->hierarchy);
+	t->id = cgroup_target_id(t);
+	if (err || !t->id)
+		snprintf(why, size, "the cgroup '%s' has just gone", t->cg.path);
+	return err || !t->id ? -ENOENT : 0;
+}
+
+int cgroup_target_twin(const char *proc, const struct cgroup_target *t, const char *controller,
+		       char path[4096])
+{
+	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
+	const char *rest = t->cg.path + t->mount_bytes;
+	struct cgroup_mount m;
+
+	if (t->cg.is_v2 || !strcmp(controller, t->controller)) {
+		snprintf(path, 4096, "%s", t->cg.path);
+		return 0;
+	}
+	while (cgroup_mount_next(f, &m)) {
+		if (!cgroup_mount_has(&m, controller))
+			continue;
+		if (snprintf(path, 4096, "%s%s", m.point, rest) < 4096 && is_cgroup(path))
+			return 0;
+	}
+	return -ENOENT;
+}
+
+unsigned cgroup_target_depth(const struct cgroup_target *t)
+{
+	unsigned depth = t->in_kernel[0] ? 1 : 0;
+
+	for (const char *c = t->in_kernel; *c; c++)
+		depth += *c == '/' && c[1];
+	return depth;
+}
+
+static int is_tasks(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	__cleanup(fclosep) FILE *f = NULL;
+
+	(void)st;
+	if (type != FTW_F || strcmp(path + at->base, "tasks") != 0)
+		return 0;
+	f = fopen(path, "re");
+	return f && fgetc(f) != EOF;
+}
+
+bool cgroup_target_is_populated(const struct cgroup_target *t)
+{
+	char path[4200], line[64];
+	__cleanup(fclosep) FILE *f = NULL;
+
+	if (!t->cg.is_v2)
+		return nftw(t->cg.path, is_tasks, 16, FTW_PHYS) > 0;
+	snprintf(path, sizeof(path), "%s/cgroup.events", t->cg.path);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (!strcmp(line, "populated 0\n"))
+			return false;
+	return true; /* the root has no such file, and always somebody in it */
+}
