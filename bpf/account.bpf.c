@@ -145,6 +145,16 @@ __hidden void account_end_process(struct account_key *key)
 	add(a->exits, 1);
 }
 
+__hidden void account_leave_process(struct account_key *key)
+{
+	struct account *a = account_get(key);
+
+	if (!a)
+		return;
+	add(a->processes, -1);
+	add(a->left, 1);
+}
+
 __hidden void account_add_execs(struct account_key *key, u64 n)
 {
 	struct account *a = account_get(key);

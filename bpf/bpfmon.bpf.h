@@ -23,15 +23,18 @@ extern const volatile bool want_exact_peak; /* the tree's, event by event */
 extern const volatile bool want_args;       /* command lines, in exec events */
 extern const volatile __u32 inject_misses;  /* for tests: events to ignore, in thousandths */
 extern const volatile __u32 nr_cpus;
-extern const volatile bool can_seed; /* attaches to what runs already */
+extern const volatile bool can_seed;  /* attaches to what runs already */
+extern const volatile bool by_cgroup; /* who is ours is said by a cgroup, not by lineage */
 /* Tracing programs may take a lock (5.11). Without, only the free hook commits: see unlocked.bpf.c
  */
 extern const volatile bool has_lock;
 
 /* Set by the collector while it runs. */
 extern struct tracking tracking;
+extern __u32 target_level;
 extern bool seeding;     /* what is met now was there before us: it counts from now on */
 extern bool misses_seen; /* events have been missed: be slow to close a process */
+extern struct account_key root_account;
 
 #define add(var, n) __sync_fetch_and_add(&(var), n)
 
@@ -58,6 +61,8 @@ int task_close(u64 task);
 __hidden bool process_begin_closing(struct process_entry *p, u64 serial);
 /* What that caller then does. */
 __hidden void process_tell_and_forget(u64 signal, struct process_entry *p);
+/* No task of it is left. @how: the flags it gets unless its end was seen. */
+int process_close(u64 signal, u64 serial, u32 how);
 /* 0 for one caller only. */
 __hidden long process_forget(u64 signal);
 __hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
@@ -74,6 +79,7 @@ __hidden struct account *account_get(struct account_key *key);
 __hidden void account_add_task(struct account_key *key, bool is_process, bool is_root);
 __hidden void account_end_task(struct account_key *key, bool ended_process);
 __hidden void account_end_process(struct account_key *key);
+__hidden void account_leave_process(struct account_key *key);
 __hidden void account_add_execs(struct account_key *key, u64 n);
 
 /* unlocked.bpf.c */
@@ -95,6 +101,16 @@ __hidden bool task_commit(u64 task, struct task_entry *t, struct process_entry *
 int task_commit_exited(u64 task);
 /* @task has exited; once for each, and once for a process. @seen: this is the exit itself. */
 int task_ended(u64 task, u32 seen);
+
+/* cgroup.bpf.c; only with by_cgroup */
+/* bpfmon itself does not count. */
+__hidden bool is_own(struct task_struct *task);
+/* Is @task in the cgroup that is followed, or in one below it? */
+int cgroup_has(u64 task);
+/* If @task is in it: how deep is that? */
+int cgroup_find_level(u64 task);
+/* @task, which we know, is no longer in it: closes its books. */
+int task_leave(u64 task);
 
 /* memory.bpf.c */
 __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
@@ -120,6 +136,7 @@ int mm_refresh(u64 mm);
 /* events.bpf.c */
 __hidden void process_emit(struct process_entry *p);
 __hidden void oom_emit(struct oom_event *e);
+__hidden void cgroup_emit(u64 id, enum cgroup_news news);
 __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
 
 static __always_inline void process_lock(struct process_entry *p)

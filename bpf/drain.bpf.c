@@ -3,6 +3,7 @@
 #include "bpfmon.bpf.h"
 
 bool drain_commits; /* without a lock: nobody else commits any more */
+bool check_members; /* somebody may have been moved out unseen */
 __u32 drain_epoch;  /* raised before each drain: a process is told of once */
 
 /* False when the row did not fit: the kernel then shows this element again. */
@@ -58,6 +59,10 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 	if (!task_is(addr, t)) {
 		if (t->task == addr) /* its free event was missed */
 			task_close(addr);
+		return 0;
+	}
+	if (by_cgroup && check_members && !t->exited && !cgroup_has(addr)) {
+		task_leave(addr);
 		return 0;
 	}
 	/* a task whose exit was missed has run since it was last seen */

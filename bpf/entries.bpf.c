@@ -89,8 +89,8 @@ __hidden void process_tell_and_forget(u64 signal, struct process_entry *p)
 	}
 }
 
-/* A process that is over though nothing told us: its record is what is known of it. */
-int process_close(u64 key, u64 serial)
+/* A process that is over for us: its record is what is known of it. */
+int process_close(u64 key, u64 serial, u32 how)
 {
 	struct process_entry *p = process_find(key);
 	struct account_key account;
@@ -99,8 +99,13 @@ int process_close(u64 key, u64 serial)
 		return 0;
 	account = p->event.rec.account;
 	if (!(p->event.rec.flags & PROCESS_ENDED)) {
-		p->event.rec.flags |= PROCESS_ENDED | PROCESS_END_UNSEEN;
-		account_end_process(&account);
+		p->event.rec.flags |= how;
+		if (how & PROCESS_LEFT) {
+			p->event.rec.end_boot_ns = bpf_ktime_get_boot_ns();
+			account_leave_process(&account);
+		} else {
+			account_end_process(&account);
+		}
 	}
 	if (want_exact_peak)
 		mm_leave(key, true);
@@ -141,7 +146,7 @@ int task_close(u64 key)
 	last = !p->tasks;
 	process_unlock(p);
 	if (last)
-		process_close(signal, serial);
+		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
 	return 0;
 }
 
@@ -160,10 +165,12 @@ static __always_inline void process_fill(struct process_entry *p, struct task_st
 	p->event.rec.serial = process_serial(task);
 	p->event.rec.image = image;
 	p->event.rec.flags = flags;
-	/* a fork copies the counter: what the parent's was then is what the child's began with */
 	if (flags & PROCESS_SEEDED)
+		p->event.rec.joined_boot_ns = bpf_ktime_get_boot_ns();
+	if (flags & PROCESS_SEEDED || (by_cgroup && flags & PROCESS_ROOT))
 		p->event.rec.image =
 			p->event.rec.serial; /* the collector asks /proc for its name */
+	/* a fork copies the counter: what the parent's was then is what the child's began with */
 	p->exec_id = flags & PROCESS_LATE ? BPF_CORE_READ(task, group_leader, parent_exec_id)
 					  : BPF_CORE_READ(task, self_exec_id);
 	p->event.rec.signal = (u64)BPF_CORE_READ(task, signal);
@@ -187,10 +194,10 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		if (p && (!p->event.rec.signal || p->event.rec.serial == process_serial(task)))
 			return 0;
 		if (p)
-			process_close(key, p->event.rec.serial);
+			process_close(key, p->event.rec.serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
 		if (bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
 			p = process_find(key);
-			if (!p)
+			if (!p && !(flags & PROCESS_MOVED))
 				add(tracking.loss[LOSS_PROCESSES_FULL], 1);
 			/* 0: another CPU fills it in */
 			return p && (!p->event.rec.serial ||
@@ -292,7 +299,8 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		return -1;
 	err = task_insert(addr, flags);
 	if (err && err != -EEXIST) {
-		add(tracking.loss[LOSS_TASKS_FULL], 1);
+		if (!(flags & PROCESS_MOVED))
+			add(tracking.loss[LOSS_TASKS_FULL], 1);
 		if (is_new)
 			process_forget(signal);
 	}
@@ -344,6 +352,8 @@ __hidden bool task_is_ours(struct task_struct *task, struct account_key *account
 	u64 signal = (u64)BPF_CORE_READ(task, signal);
 	struct process_entry *p = bpf_map_lookup_elem(&processes, &signal);
 
+	if (by_cgroup && (!cgroup_has((u64)task) || is_own(task)))
+		return false;
 	if (p && p->event.rec.signal == signal && p->event.rec.serial == process_serial(task)) {
 		*account = p->event.rec.account;
 		*image = p->event.rec.image;
@@ -351,8 +361,12 @@ __hidden bool task_is_ours(struct task_struct *task, struct account_key *account
 	}
 	parent = BPF_CORE_READ(task, real_parent);
 	t = task_find((u64)parent);
-	return t && task_is((u64)parent, t) && t->start_ns <= BPF_CORE_READ(task, start_time) &&
-	       account_of(t, account, image);
+	if (t && task_is((u64)parent, t) && t->start_ns <= BPF_CORE_READ(task, start_time) &&
+	    account_of(t, account, image))
+		return true;
+	*account = root_account;
+	*image = 0;
+	return by_cgroup;
 }
 
 int task_adopt(u64 task)

@@ -47,6 +47,19 @@ __hidden void oom_emit(struct oom_event *e)
 		add(tracking.loss[LOSS_OOM], 1);
 }
 
+__hidden void cgroup_emit(u64 id, enum cgroup_news news)
+{
+	struct cgroup_event e = {
+		.kind = EVENT_TARGET,
+		.news = news,
+		.id = id,
+		.time_ns = bpf_ktime_get_ns(),
+	};
+
+	/* one that is lost is found out by looking */
+	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
+}
+
 /* The next name on the way up to the root, or over a mount point. False: there is none. */
 int path_step(void)
 {

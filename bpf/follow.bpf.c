@@ -86,12 +86,20 @@ static __always_inline void birth_told(u64 child, bool is_second_hook)
 		add(*n, 1);
 }
 
-/* False: @creator is not ours. */
+/* False: @child is not ours. */
 static __always_inline bool born(u64 creator, u64 child)
 {
-	struct task_entry *t = followed(creator);
-	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct task_entry *t;
+	struct process_entry *p;
 
+	if (by_cgroup && !cgroup_has(child)) /* it may be born into another than its creator's */
+		return false;
+	t = followed(creator);
+	p = t ? process_find(t->process) : NULL;
+	if (by_cgroup && !p) {
+		task_add(child, root_account.tree, root_account.cgroup, 0, PROCESS_ROOT);
+		return true;
+	}
 	if (!p ||
 	    !p->event.rec.signal) /* another CPU still fills it in: the child is found later */
 		return false;
@@ -214,7 +222,9 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	if (result != COMMIT_LAST || !p ||
 	    (misses_seen && BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
 		return 0;
-	if (process_begin_closing(p, serial))
+	if (by_cgroup) /* its other threads may have been moved out */
+		process_close(signal, serial, PROCESS_LEFT);
+	else if (process_begin_closing(p, serial))
 		process_tell_and_forget(signal, p);
 	return 0;
 }
@@ -244,7 +254,9 @@ int follow__adopt(struct bpf_iter__task *ctx)
 	/* one without has been released: its free hook may have passed already */
 	if (!BPF_CORE_READ(task, sighand) || task_find(addr))
 		return 0;
-	if (is_root(task->tgid))
+	if (by_cgroup && seeding && !target_level)
+		cgroup_find_level(addr);
+	if (by_cgroup ? seeding && cgroup_has(addr) && !is_own(task) : is_root(task->tgid))
 		task_add(addr, root_account.tree, root_account.cgroup, 0,
 			 PROCESS_ROOT | (seeding ? PROCESS_SEEDED : 0));
 	else if (!task_adopt(addr))

@@ -19,7 +19,7 @@ group_title() {
 	mem) echo "Memory" ;;
 	io) echo "Input and output" ;;
 	proc) echo "Processes and threads" ;;
-	cgroup) echo "The command's cgroup" ;;
+	cgroup) echo "The cgroup of the command, or the one attached to" ;;
 	host) echo "The whole machine" ;;
 	*) echo "$1" ;;
 	esac
@@ -60,8 +60,9 @@ metrics_intro() {
 		skipped, which an event `pss_skipped` tells with the reason. `self.pss` in the summary has the
 		reads, how many were postponed or skipped, and the seconds they took.
 
-		What begins with `cgroup_` is there with `--own-cgroup`: it is what the kernel charges to the
-		cgroup of the command, a page to whom touched it first. So page cache is in it, though no process
+		What begins with `cgroup_` is there with `--own-cgroup`, or when a cgroup was attached to: what
+		its own files say. Counters count from the attachment on. Memory is what the kernel charges to the
+		cgroup, a page to whom touched it first. So page cache is in it, though no process
 		maps it, and what was in memory before is not. In the summary `cgroup_peak_bytes` is the kernel's
 		own high-water mark, exact however short it was; `cgroup_peak_anon_bytes` and
 		`cgroup_peak_file_bytes` are the shares at the sample with the largest `cgroup_memory_bytes`,

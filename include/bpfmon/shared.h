@@ -36,6 +36,7 @@ struct account {
 #define ACCOUNT_METRIC(base, ...) __u64 base;
 #include "bpfmon/metrics.def"
 	__u64 roots; /* processes that were not born into it: launched or attached */
+	__u64 left;  /* processes that were moved out of the cgroup */
 };
 
 /* Accounts are a partition of all tasks: innermost tree, and cgroup (0: any). */
@@ -64,6 +65,8 @@ enum process_flag {
 	PROCESS_LATE = 1 << 4,             /* adopted after its birth */
 	PROCESS_ROOT = 1 << 5,             /* launched or attached, not born into the tree */
 	PROCESS_SEEDED = 1 << 6, /* had run before it was attached to: counted from then on */
+	PROCESS_LEFT = 1 << 7,   /* was moved out of the cgroup: counted until then */
+	PROCESS_MOVED = 1 << 8,  /* is being moved in: without room now, it is found later */
 };
 
 /* A process (thread group), and what is sent when its last task is freed. */
@@ -72,7 +75,8 @@ struct process_record {
 	__u64 serial; /* unique in a run */
 	__u64 image;  /* serial of the exec it runs, inherited over fork; 0: unknown */
 	__u64 start_boot_ns;
-	__u64 end_boot_ns; /* 0: alive, or not seen */
+	__u64 end_boot_ns;    /* or when it left; 0: alive, or not seen */
+	__u64 joined_boot_ns; /* what it used before does not count; 0: it was born into it */
 	__u64 rss_peak_pages;
 	__u64 rss_bound_pages; /* the same, and of the image it inherited by fork */
 	__u64 share_pages;     /* what it held at the tree's peak number share_epoch */
@@ -89,9 +93,10 @@ struct process_record {
 	char comm[COMM_BYTES];
 };
 
-enum event_kind { EVENT_PROCESS = 1, EVENT_EXEC = 2, EVENT_OOM = 3 };
+enum event_kind { EVENT_PROCESS = 1, EVENT_EXEC = 2, EVENT_OOM = 3, EVENT_TARGET = 4 };
 
 #define MAX_TARGETS 64 /* processes that one attach names */
+#define MAX_OWN 4      /* processes of bpfmon itself */
 
 struct process_event {
 	__u32 kind;
@@ -137,6 +142,22 @@ struct oom_event {
 	__u64 limit_pages; /* of the cgroup that had no room left; 0: the whole machine had none */
 	char cgroup[64];   /* the last part of its path */
 	char comm[COMM_BYTES];
+};
+
+#define TARGET_PATH_WORDS 64 /* of 8 bytes; a cgroup whose path is longer is not known again */
+
+enum cgroup_news {
+	CGROUP_REMOVED,
+	CGROUP_MADE,  /* again, under its name */
+	CGROUP_MOVES, /* of a process with more threads than the hook looks at */
+};
+
+/* Something befell the cgroup that is followed. */
+struct cgroup_event {
+	__u32 kind;
+	__u32 news;    /* enum cgroup_news */
+	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 id;
 };
 
 /* What the drain writes for each process it meets, ended ones that are not yet freed included. */
@@ -202,6 +223,9 @@ struct tracking {
 	__u64 frees_unseen;   /* free events that were missed when nothing was left to count */
 	__u64 seeded;         /* tasks that were there when we attached */
 	__u64 births_ignored; /* by --inject-misses, at both hooks */
+	__u64 moved_in;       /* tasks, into the cgroup that is followed */
+	__u64 moved_out;
+	__u64 moves_unseen; /* moves of processes with more threads than the hook looks at */
 };
 
 #endif

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "collect/cgroup_stat.h"
+#include "collect/pressure.h"
 #include "fixture.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 /* A cgroup that is a plain folder, read by a run that wants everything. */
 struct fake {
 	struct place *place;
-	struct cgroup cgroup;
+	struct cgroup_target cgroup;
 	struct run run;
 	struct cgroup_stat stat;
 	struct sample sample;
@@ -40,7 +41,8 @@ static int fake_make(void **state)
 	if (!k || place_make(&place))
 		return -1;
 	k->place = place;
-	snprintf(k->cgroup.path, sizeof(k->cgroup.path), "%s", k->place->dir);
+	snprintf(k->cgroup.cg.path, sizeof(k->cgroup.cg.path), "%s", k->place->dir);
+	snprintf(k->cgroup.controller, sizeof(k->cgroup.controller), "memory");
 	metric_set_all(&k->run.wanted);
 	metric_set_all(&k->run.usable);
 	cgroup_stat_init(&k->stat);
@@ -83,7 +85,7 @@ static int version_2(void **state)
 	if (fake_make(state))
 		return -1;
 	k = *state;
-	k->cgroup.is_v2 = true;
+	k->cgroup.cg.is_v2 = true;
 	put(k, "memory.current", "1000000\n");
 	put(k, "memory.peak", "3000000\n");
 	put(k, "memory.swap.current", "5\n");
@@ -92,6 +94,8 @@ static int version_2(void **state)
 	    "anon_thp 9\nanon 400000\nfile_mapped 8\nfile 500000\nkernel_stack 7\nkernel 70000\n"
 	    "shmem 20000\n");
 	put(k, "memory.pressure", PRESSURE(1500, 500));
+	put(k, "cpu.stat", "usage_usec 5000\nuser_usec 3000\nsystem_usec 2000\n");
+	put(k, "io.stat", "8:0 rbytes=100 wbytes=20 rios=1\n254:0 rbytes=11 wbytes=2 rios=1\n");
 	return 0;
 }
 
@@ -122,7 +126,8 @@ static void assert_common(const struct fake *k)
 	assert_value(k, M_cgroup_file, 500000);
 	assert_value(k, M_cgroup_shmem, 20000);
 	assert_value(k, M_cgroup_kernel, 70000);
-	assert_value(k, M_cgroup_oom_kills, 2);
+	assert_value(k, M_cgroup_oom_kills, 0); /* since it was opened */
+	assert_int_equal(k->run.baseline[M_cgroup_oom_kills], 2);
 }
 
 static void version_1_is_read_with_its_children(void **state)
@@ -155,6 +160,44 @@ static void pressure_of_version_2_is_counted_from_the_opening(void **state)
 			 &((struct fake *)*state)->sample);
 	assert_value(*state, M_cgroup_memory_pressure_some, 3000000);
 	assert_value(*state, M_cgroup_memory_pressure_full, 2000000);
+}
+
+static void read_again(struct fake *k)
+{
+	sample_reset(&k->sample);
+	cgroup_stat_read(&k->stat, &k->run.usable, &k->sample);
+}
+
+static void counters_count_from_the_opening(void **state)
+{
+	struct fake *k = *state;
+
+	open_and_read(k);
+	assert_value(k, M_cgroup_cpu, 0);
+	assert_value(k, M_cgroup_read, 0);
+	assert_int_equal(k->run.baseline[M_cgroup_cpu], 5000000);
+	assert_int_equal(k->run.baseline[M_cgroup_read], 111);
+	put(k, "cpu.stat", "usage_usec 5700\nuser_usec 3000\nsystem_usec 2700\n");
+	put(k, "io.stat", "8:0 rbytes=101 wbytes=20 rios=1\n254:0 rbytes=12 wbytes=5 rios=1\n");
+	read_again(k);
+	assert_value(k, M_cgroup_cpu, 700000);
+	assert_value(k, M_cgroup_user, 0);
+	assert_value(k, M_cgroup_read, 2);
+	assert_value(k, M_cgroup_write, 3);
+}
+
+static void counters_go_on_in_one_that_is_made_again(void **state)
+{
+	struct fake *k = *state;
+
+	open_and_read(k);
+	put(k, "cpu.stat", "usage_usec 5700\nuser_usec 3000\nsystem_usec 2700\n");
+	read_again(k);
+	put(k, "cpu.stat", "usage_usec 6000\nuser_usec 6000\nsystem_usec 0\n");
+	cgroup_stat_reopen(&k->stat);
+	read_again(k);
+	assert_value(k, M_cgroup_cpu, 6700000);
+	assert_value(k, M_cgroup_system, 700000);
 }
 
 static void each_sample_is_read_anew(void **state)
@@ -195,6 +238,11 @@ static void without_a_cgroup_the_reason_names_the_option(void **state)
 {
 	struct fake *k = *state;
 
+	k->run.is_attached = true;
+	cgroup_stat_open(&k->stat, NULL, &k->run);
+	assert_absent(k, M_cgroup_cpu, "--cgroup");
+	metric_set_all(&k->run.usable);
+	k->run.is_attached = false;
 	cgroup_stat_open(&k->stat, NULL, &k->run);
 	assert_absent(k, M_cgroup_memory, "--own-cgroup");
 	assert_absent(k, M_cgroup_memory_pressure_some, "--own-cgroup");
@@ -290,6 +338,8 @@ int main(void)
 		V2_TEST(version_2_is_read),
 		V1_TEST(version_1_has_no_pressure),
 		V2_TEST(pressure_of_version_2_is_counted_from_the_opening),
+		V2_TEST(counters_count_from_the_opening),
+		V2_TEST(counters_go_on_in_one_that_is_made_again),
 		V1_TEST(each_sample_is_read_anew),
 		V1_TEST(missing_file_makes_its_metrics_absent),
 		V2_TEST(missing_line_makes_its_metric_absent),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon attach [OPTIONS] --pid PID: follows what runs already, and leaves it as it is. */
+/* bpfmon attach [OPTIONS] --pid PID | --cgroup PATH: follows what runs already, and leaves it as it
+ * is. */
 #include "cmd/cmd.h"
 #include "cmd/prepare.h"
 
@@ -11,15 +12,17 @@
 
 static void help(void)
 {
-	puts("Usage: bpfmon attach [OPTIONS] --pid PID\n\n"
+	puts("Usage: bpfmon attach [OPTIONS] --pid PID\n"
+	     "       bpfmon attach [OPTIONS] --cgroup PATH\n\n"
 	     "Follows a process, its threads, its present and its future descendants until they\n"
-	     "have ended, --duration is over, or Ctrl-C. What they had used before does not "
+	     "have ended; or whoever is in a cgroup or below it, until that is removed. In any\n"
+	     "case until --duration is over, or Ctrl-C. What they had used before does not "
 	     "count.\n");
 	options_help(FOR_ATTACH);
 	puts("Exit status: 0; 2 usage, not found, not permitted.");
 }
 
-static int check_targets(const struct options *o)
+static int check_pids(const struct options *o)
 {
 	for (size_t i = 0; i < o->nr_pids; i++) {
 		pid_t leader;
@@ -37,22 +40,40 @@ static int check_targets(const struct options *o)
 	return 0;
 }
 
+static int check_cgroup(const struct options *o, struct cgroup_target *t)
+{
+	char why[5000] = "";
+
+	if (cgroup_target_find("/proc/self", o->cgroup, t, why, sizeof(why))) {
+		log_error("%s", why);
+		return -1;
+	}
+	if (o->wait_start || cgroup_target_is_populated(t))
+		return 0;
+	log_error("the cgroup '%s' has no process; --wait-start waits for the first", t->cg.path);
+	return -1;
+}
+
 int cmd_attach(int argc, char **argv)
 {
 	struct launch_options l = { 0 };
 	struct run run = { 0 };
 	struct user caller;
+	struct cgroup_target target;
 	struct options o;
 	int go_on = begin(&o, FOR_ATTACH, argc, argv, help);
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (check_targets(&o))
+	if (o.cgroup ? check_cgroup(&o, &target) : check_pids(&o))
 		return EXIT_USAGE;
 	choose_recorder(&o, &caller, &l);
 	prepare(&l, &o, &caller, &run);
 	l.collector.targets = o.pids;
 	l.collector.nr_targets = o.nr_pids;
 	l.collector.tracker.can_seed = true;
-	return attach(&l, o.duration_ns) ? EXIT_USAGE : 0;
+	l.collector.tracker.cgroup = o.cgroup ? &target : NULL;
+	l.collector.duration_ns = o.duration_ns;
+	l.collector.wait_start = o.wait_start;
+	return attach(&l) ? EXIT_USAGE : 0;
 }

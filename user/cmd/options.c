@@ -98,11 +98,11 @@ static int parse_line(struct options *o, int argc, char **argv)
 {
 	char letters[MAX_OPTIONS * 2 + 3], name[64];
 	struct option longs[MAX_OPTIONS + 1];
-	int found;
+	int found, at;
 
 	getopt_tables(o->scope, letters, longs);
 	optind = 1;
-	while ((found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+	while (at = optind, (found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		const struct option_row *row;
 
 		if (found == ':')
@@ -117,6 +117,9 @@ static int parse_line(struct options *o, int argc, char **argv)
 			return usage("there is no option", argv[optind - 1]);
 		row = row_of(found);
 		snprintf(name, sizeof(name), "--%s", row->name);
+		/* the beginning of a name would be another's with the next release */
+		if (found >= 256 && strcspn(argv[at], "=") != strlen(name))
+			return usage("there is no option", argv[at]);
 		if (apply(o, row, optarg, name))
 			return -EINVAL;
 	}
@@ -158,6 +161,21 @@ static void resolve_pss(struct options *o)
 		o->pss_ppm = PSS_PPM_DEFAULT;
 }
 
+static int check_targets(const struct options *o)
+{
+	const char *what = NULL;
+
+	if (!o->nr_pids && !o->cgroup)
+		what = "nothing to attach to was named; try: bpfmon attach --pid PID";
+	else if (o->nr_pids && o->cgroup)
+		what = "--pid and --cgroup exclude each other: attach to the one or to the other";
+	else if (o->wait_start && !o->cgroup)
+		what = "--wait-start waits for a process in a cgroup; name one with --cgroup";
+	if (what)
+		log_error("%s", what);
+	return what ? -EINVAL : 0;
+}
+
 static int check_words(const struct options *o)
 {
 	if (o->scope == FOR_RUN && !*o->command) {
@@ -166,10 +184,8 @@ static int check_words(const struct options *o)
 	}
 	if (o->scope == FOR_ATTACH && *o->command)
 		return usage("there is a word too many,", *o->command);
-	if (o->scope == FOR_ATTACH && !o->nr_pids) {
-		log_error("nothing to attach to was named; try: bpfmon attach --pid PID");
-		return -EINVAL;
-	}
+	if (o->scope == FOR_ATTACH)
+		return check_targets(o);
 	return 0;
 }
 
@@ -189,7 +205,7 @@ int options_parse(struct options *o, enum option_scope scope, int argc, char **a
 		o->command = NULL;
 		return 0;
 	}
-	if (o->own_cgroup && !o->chooses_metrics)
+	if ((o->own_cgroup || o->cgroup) && !o->chooses_metrics)
 		metric_set_put_source(&o->wanted, SOURCE_CGROUP);
 	if (check_words(o))
 		return -EINVAL;

@@ -153,6 +153,12 @@ static int parse_pid(struct options *o, const char *text)
 	return 0;
 }
 
+static int parse_cgroup(struct options *o, const char *text)
+{
+	o->cgroup = text;
+	return *text ? 0 : -EINVAL;
+}
+
 static int parse_max_tasks(struct options *o, const char *text)
 {
 	return parse_number(text, MAX_TASKS_LIMIT, &o->max_tasks);
@@ -176,6 +182,7 @@ FLAG(force)
 FLAG(no_args)
 FLAG(exact_peak)
 FLAG(own_cgroup)
+FLAG(wait_start)
 FLAG(help)
 FLAG(version)
 
@@ -195,6 +202,8 @@ static const struct option_row rows[] = {
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: who called sudo)", parse_user, FOR_RUN },
 	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", parse_record_as, FOR_ALL },
 	{ "pid", 'p', "PID", false, "Attach to this process and its descendants; may be repeated", parse_pid, FOR_ATTACH },
+	{ "cgroup", 0, "PATH", false, "Attach to who is in this cgroup or below it, now or later", parse_cgroup, FOR_ATTACH },
+	{ "wait-start", 0, NULL, false, "The cgroup is empty yet: begin with its first process", parse_wait_start, FOR_ATTACH },
 	{ "duration", 0, "TIME", false, "Detach after this time: 60, 0.5, 100ms", parse_duration, FOR_ATTACH },
 	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", parse_exact_peak, FOR_ALL },
 	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192, more where many run)", parse_max_tasks, FOR_ALL },

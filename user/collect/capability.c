@@ -43,6 +43,21 @@ bool capability_has_tracepoint(const char *name)
 	return has_type(type, BTF_KIND_TYPEDEF);
 }
 
+int capability_cgroup_subsys(const char *controller)
+{
+	const struct btf *btf = kernel_btf();
+	__s32 id = btf ? btf__find_by_name_kind(btf, "cgroup_subsys_id", BTF_KIND_ENUM) : -ENOENT;
+	const struct btf_type *t = id > 0 ? btf__type_by_id(btf, (__u32)id) : NULL;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s_cgrp_id",
+		 strcmp(controller, "blkio") != 0 ? controller : "io");
+	for (__u16 i = 0; t && i < btf_vlen(t); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off), name))
+			return btf_enum(t)[i].val;
+	return -ENOENT;
+}
+
 bool capability_has_percpu_rss(void)
 {
 	return !has_type("mm_rss_stat", BTF_KIND_STRUCT);

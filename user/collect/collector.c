@@ -20,21 +20,23 @@
 #define TREE_POLL_MS 20 /* how soon the end of the last descendant is noticed */
 
 /*
- * Another user's smaps_rollup may be read with CAP_SYS_PTRACE alone. The BPF capabilities are kept
+ * Another's smaps_rollup may be read with CAP_SYS_PTRACE alone, and the name of what one executes
+ * that is moved into our cgroup. The BPF capabilities are kept
  * only where the kernel asks for them again (5.10).
  */
 static void privilege_drop(struct session *s)
 {
-	const uint64_t pss = s->options->pss_ppm ? 1ULL << CAP_SYS_PTRACE : 0;
+	const bool reads_others = s->options->pss_ppm || s->options->tracker.cgroup;
+	const uint64_t trace = reads_others ? 1ULL << CAP_SYS_PTRACE : 0;
 	const uint64_t bpf = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN;
 
-	privilege_use(pss);
+	privilege_use(trace);
 	if (!tracker_drain(&s->tracker, NULL, NULL)) {
-		privilege_keep(pss);
+		privilege_keep(trace);
 		return;
 	}
 	privilege_use(UINT64_MAX);
-	privilege_keep(bpf | pss);
+	privilege_keep(bpf | trace);
 }
 
 /* Ticks at start + k * interval: a late one does not shift the next. */
@@ -110,10 +112,43 @@ static enum progress hear(struct session *s, enum progress now)
 	return OVER;
 }
 
-static void watch(struct session *s)
+/* Milliseconds until it has to be looked again whether it is over; 0: it is; -1: somebody tells. */
+static int wait_for(struct session *s, enum progress now, uint64_t end_ns)
+{
+	bool by_cgroup = s->options->tracker.cgroup;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (now == COMMAND_ENDED && !by_cgroup && !session_live(s))
+		return 0;
+	if (by_cgroup && end_ns == UINT64_MAX)
+		end_ns = target_end_ns(s);
+	if (end_ns <= now_ns)
+		return 0;
+	if (now == COMMAND_ENDED && !by_cgroup)
+		return TREE_POLL_MS;
+	return end_ns == UINT64_MAX ? -1 : (int)((end_ns - now_ns) / NSEC_PER_MSEC) + 1;
+}
+
+/* Until the cgroup has its first process; or somebody wants us to end. */
+static enum progress wait_for_first(struct session *s)
+{
+	struct pollfd p = { .fd = s->options->control_fd, .events = POLLIN };
+	enum progress now = RUNNING;
+
+	log_info("waiting for the first process of '%s'", s->options->tracker.cgroup->cg.path);
+	while (now != OVER && !session_live(s)) {
+		if (poll(&p, 1, TREE_POLL_MS) > 0)
+			now = hear(s, now);
+		target_look(s);
+	}
+	return now;
+}
+
+static void watch(struct session *s, enum progress now)
 {
 	__cleanup(closep) int timer = ticks_start(s->start_ns, s->run->interval_ns);
-	enum progress now = s->options->command ? RUNNING : COMMAND_ENDED;
+	uint64_t duration_ns = s->options->duration_ns;
+	uint64_t end_ns = duration_ns ? s->start_ns + duration_ns : UINT64_MAX;
 	struct pollfd p[] = {
 		{ .fd = s->options->control_fd, .events = POLLIN },
 		{ .fd = timer, .events = POLLIN },
@@ -122,11 +157,13 @@ static void watch(struct session *s)
 	};
 
 	while (now != OVER) {
-		if (now == COMMAND_ENDED && !session_live(s))
+		int wait_ms = wait_for(s, now, end_ns);
+
+		if (!wait_ms)
 			break;
 		p[3].fd = s->stream.is_broken ? -1 : s->options->stream_fd;
 		p[3].events = stream_is_waiting(&s->stream) ? POLLOUT : 0;
-		if (poll(p, 4, now == COMMAND_ENDED ? TREE_POLL_MS : -1) < 0)
+		if (poll(p, 4, wait_ms) < 0)
 			continue;
 		if (p[2].revents)
 			session_consume(s);
@@ -189,8 +226,12 @@ int collector_run(const struct collector_options *o)
 	privilege_drop(&s);
 	control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 	if (wait_for_start(&s, &start_ns)) {
+		enum progress progress = o->command ? RUNNING : COMMAND_ENDED;
+
+		if (o->wait_start)
+			progress = wait_for_first(&s);
 		session_start(&s, start_ns);
-		watch(&s);
+		watch(&s, progress);
 		session_close(&s);
 		if (s.stream.is_broken)
 			incomplete(&s.summary, "the recorder was killed: its files end there");

@@ -22,6 +22,7 @@ struct collector_options {
 	int stream_fd;    /* to the recorder */
 	unsigned pss_ppm; /* millionths of the time for reading PSS; 0: not read */
 	bool wait_tree;   /* go on until the last descendant has ended */
+	bool wait_start;  /* the run begins when the cgroup has its first process */
 	/* Called with the summary when the recorder is gone and cannot show it. */
 	void (*show)(const struct summary *s, void *context);
 	void *show_context;

@@ -48,12 +48,24 @@ static unsigned max_tasks_default(void)
 	return now > MAX_TASKS_DEFAULT / 4 ? now * 4 : MAX_TASKS_DEFAULT;
 }
 
+static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t)
+{
+	s->rodata->by_cgroup = t != NULL;
+	if (!t)
+		return;
+	s->rodata->cgroup_subsys = t->cg.is_v2 ? -1 : capability_cgroup_subsys(t->controller);
+	s->rodata->cgroup_hierarchy = t->hierarchy;
+	if (strlen(t->in_kernel) < sizeof(s->rodata->target_path))
+		memcpy((void *)s->rodata->target_path, t->in_kernel, strlen(t->in_kernel));
+}
+
 static void knobs_set(struct bpfmon *s, const struct tracker_options *o, bool has_lock)
 {
 	unsigned max_tasks = o->max_tasks ? o->max_tasks : max_tasks_default();
 
 	s->rodata->has_lock = has_lock;
 	s->rodata->can_seed = o->can_seed;
+	cgroup_set(s, o->cgroup);
 	s->rodata->want_memory = metric_set_has_source(&o->wanted, SOURCE_MEMORY) ||
 				 metric_set_has_source(&o->wanted, SOURCE_PROCFS);
 	s->rodata->wanted = 0;
@@ -86,6 +98,15 @@ static void optional_programs(struct bpfmon *s, bool all)
 	bpf_program__set_autoload(s->progs.memory__prepare_exec, s->rodata->knows_old_image);
 	bpf_program__set_autoload(s->progs.oom__victim,
 				  all || capability_has_tracepoint("mark_victim"));
+	bpf_program__set_autoload(s->progs.cgroup__attach_task,
+				  s->rodata->by_cgroup &&
+					  (all || capability_has_tracepoint("cgroup_attach_task")));
+	bpf_program__set_autoload(s->progs.cgroup__mkdir,
+				  s->rodata->by_cgroup &&
+					  (all || capability_has_tracepoint("cgroup_mkdir")));
+	bpf_program__set_autoload(s->progs.cgroup__rmdir,
+				  s->rodata->by_cgroup &&
+					  (all || capability_has_tracepoint("cgroup_rmdir")));
 	bpf_program__set_autoload(s->progs.peak__rss,
 				  s->rodata->want_exact_peak &&
 					  (all || capability_has_tracepoint("rss_stat")));

@@ -59,6 +59,10 @@ void record_read(struct process *p, const struct process_record *r, const struct
 		p->args_length = image->args_length;
 		p->args_cut = image->args_cut;
 	}
+	if (r->joined_boot_ns)
+		p->joined_epoch_ns = r->joined_boot_ns + epoch_less_boot_ns;
+	if (r->flags & PROCESS_LEFT)
+		p->left_epoch_ns = r->end_boot_ns + epoch_less_boot_ns;
 	read_end(p, r, epoch_less_boot_ns);
 	if (metric_has(usable, M_rss))
 		read_peak(p, r, row);

@@ -10,9 +10,9 @@
 
 #define MAX_SEED_PASSES 64
 
-static int account_make(struct tracker *t, __u64 tree)
+static int account_make(struct tracker *t, __u64 tree, __u64 cgroup)
 {
-	const struct account_key key = { .tree = tree };
+	const struct account_key key = { .tree = tree, .cgroup = cgroup };
 	const struct account none = { 0 };
 
 	t->skel->bss->root_account = key;
@@ -22,7 +22,7 @@ static int account_make(struct tracker *t, __u64 tree)
 
 int tracker_follow(struct tracker *t, pid_t pid)
 {
-	int err = account_make(t, (__u64)pid);
+	int err = account_make(t, (__u64)pid, 0);
 
 	if (err)
 		return err;
@@ -39,15 +39,12 @@ int tracker_follow(struct tracker *t, pid_t pid)
  * A child may stand before its parent in the pass: until one adds nothing. What is born meanwhile
  * is known by its birth.
  */
-int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
+int tracker_seed_again(struct tracker *t)
 {
 	const volatile struct tracking *now = &t->skel->bss->tracking;
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
-	int err = nr <= MAX_TARGETS ? account_make(t, (__u64)pids[0]) : -E2BIG;
+	int err = 0;
 
-	for (size_t i = 0; !err && i < nr; i++)
-		t->skel->bss->root_pids[i] = (__u32)pids[i];
-	t->skel->bss->nr_root_pids = (__u32)nr;
 	t->skel->bss->seeding = true;
 	for (int i = 0; !err && i < MAX_SEED_PASSES; i++) {
 		uint64_t seeded = now->seeded;
@@ -59,9 +56,33 @@ int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
 	t->seeded_ns = clock_ns(CLOCK_MONOTONIC);
 	t->skel->bss->seeded_at_ns = t->seeded_ns;
 	t->skel->bss->seeding = false;
-	t->skel->bss->nr_root_pids = 0;
 	t->seed_ns = t->seeded_ns - start;
 	return err;
+}
+
+int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
+{
+	int err = nr <= MAX_TARGETS ? account_make(t, (__u64)pids[0], 0) : -E2BIG;
+
+	for (size_t i = 0; !err && i < nr; i++)
+		t->skel->bss->root_pids[i] = (__u32)pids[i];
+	t->skel->bss->nr_root_pids = (__u32)nr;
+	if (!err)
+		err = tracker_seed_again(t);
+	t->skel->bss->nr_root_pids = 0;
+	return err;
+}
+
+int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pid_t *own)
+{
+	int err = t->skel->bss->root_account.cgroup ? 0 : account_make(t, 0, id);
+
+	for (size_t i = 0; own[i] && i < MAX_OWN; i++)
+		t->skel->bss->own_pids[i] = (__u32)own[i];
+	if (t->skel->bss->cgroup_target != id)
+		t->skel->bss->target_level = depth;
+	t->skel->bss->cgroup_target = id;
+	return err ? err : tracker_seed_again(t);
 }
 
 void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have)

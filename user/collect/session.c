@@ -34,29 +34,47 @@ static int pss_read_one(void *context, pid_t pid, uint64_t expected_ns, struct p
 }
 
 /* Nobody has told what a process runs that was there before us. */
-static void name_seeded(void *context, const struct process_record *r)
+static void name_running(struct session *s, uint32_t pid, uint64_t image)
 {
-	struct session *s = context;
 	struct exec_event e;
 
-	if (!(r->flags & PROCESS_SEEDED) || r->image != r->serial)
+	if (image_of_running((pid_t)pid, !s->options->tracker.no_args, &e))
 		return;
-	if (image_of_running((pid_t)r->pid, !s->options->tracker.no_args, &e))
-		return;
-	e.image = r->image;
+	e.image = image;
 	if (images_add(&s->images, &e, clock_ns(CLOCK_MONOTONIC)))
 		s->unnamed++;
 }
 
+static void name_seeded(void *context, const struct process_record *r)
+{
+	if (r->image == r->serial)
+		name_running(context, r->pid, r->image);
+}
+
+static void name_joined(struct session *s, const struct drain_row *row)
+{
+	if (row->image == row->serial && !row->end_boot_ns && !images_find(&s->images, row->image))
+		name_running(s, row->pid, row->image);
+}
+
 static void open_files(struct session *s)
 {
-	cgroup_stat_open(&s->cgroup, s->options->cgroup, s->run);
+	const struct cgroup_target *target = s->options->tracker.cgroup;
+	char why[256];
+
+	if (!target && s->options->cgroup &&
+	    !cgroup_target_find("/proc/self", s->options->cgroup->path, &s->own_cgroup, why,
+				sizeof(why)))
+		target = &s->own_cgroup;
+	cgroup_stat_open(&s->cgroup, target, s->run);
 	if (metric_set_has_source(&s->run->usable, SOURCE_HOST))
 		pressure_open(&s->host_pressure, HOST_MEMORY_PRESSURE);
 }
 
 static void read_files(struct session *s, struct sample *smp)
 {
+	if (s->options->tracker.cgroup)
+		target_look(s);
 	cgroup_stat_read(&s->cgroup, &s->run->usable, smp);
 	pressure_read(&s->host_pressure, &s->run->usable, M_host_memory_pressure_some,
 		      M_host_memory_pressure_full, smp);
@@ -71,6 +89,18 @@ static void warn_of_exact_peak(const struct session *s)
 			 "locks in tracing programs (5.11); bounds of the peak are told");
 }
 
+static int follow(struct session *s)
+{
+	const struct collector_options *o = s->options;
+
+	if (o->command)
+		return tracker_follow(&s->tracker, o->command);
+	if (!o->tracker.cgroup)
+		return tracker_seed(&s->tracker, o->targets, o->nr_targets);
+	s->target.id = o->tracker.cgroup->id;
+	return target_seed(s);
+}
+
 int session_open(struct session *s, const struct collector_options *o, char *why, size_t size)
 {
 	int err;
@@ -79,7 +109,8 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 	s->options = o;
 	s->run = o->run;
 	s->summary.complete = true;
-	s->summary.is_attached = !o->command;
+	s->summary.is_attached = s->run->is_attached = !o->command;
+	s->summary.by_cgroup = o->tracker.cgroup;
 	pss_init(&s->pss, o->pss_ppm, s->run->interval_ns);
 	s->pss.read = pss_read_one;
 	s->pss.skipped = pss_skipped;
@@ -99,18 +130,17 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 		return err;
 	}
 	warn_of_exact_peak(s);
-	err = o->command ? tracker_follow(&s->tracker, o->command)
-			 : tracker_seed(&s->tracker, o->targets, o->nr_targets);
+	err = follow(s);
 	if (err && o->command)
 		snprintf(why, size, "the command's process %d cannot be followed: %s", o->command,
 			 strerror(-err));
 	else if (err)
 		snprintf(why, size, "what runs cannot be followed: %s", strerror(-err));
-	else
-		tracker_each_process(&s->tracker, name_seeded, s);
 	memcpy(&s->run->usable, &s->tracker.usable, sizeof(s->run->usable));
 	memcpy(s->run->unusable, s->tracker.unusable, sizeof(s->run->unusable));
-	open_files(s);
+	open_files(s); /* at once: what they say now is not ours */
+	if (!err)
+		tracker_each_process(&s->tracker, name_seeded, s);
 	return err;
 }
 
@@ -176,6 +206,9 @@ void session_drain(struct session *s, bool whole)
 		tracker_drain(&s->tracker, keep_row, s);
 	note_drain_time(s, before_ns);
 	s->drained_ns = clock_ns(CLOCK_MONOTONIC);
+	s->drain_took_ns = clock_ns(CLOCK_BOOTTIME) - s->drain_boot_ns;
+	for (size_t i = 0; s->options->tracker.cgroup && i < s->nr_rows; i++)
+		name_joined(s, &s->rows[i]);
 }
 
 static void publish_pss(struct session *s, struct sample *smp)
@@ -190,6 +223,7 @@ static void publish_pss(struct session *s, struct sample *smp)
 void session_publish(struct session *s)
 {
 	struct sample smp = { .elapsed_ns = s->drained_ns - s->start_ns };
+	uint64_t began_ns = s->drained_ns - s->drain_took_ns;
 	struct account totals;
 	int err = tracker_totals(&s->tracker, &totals);
 
@@ -197,6 +231,8 @@ void session_publish(struct session *s)
 		put_totals(s, &smp, &totals);
 	memory_sum(s->rows, s->nr_rows, &s->run->usable, &smp);
 	read_files(s, &smp);
+	if (s->options->tracker.cgroup)
+		target_compare(s, &smp, began_ns);
 	publish_pss(s, &smp);
 	session_consume(s);
 	memory_bound_interval(&s->bound, s->rows, s->nr_rows, s->drain_boot_ns);
@@ -204,8 +240,11 @@ void session_publish(struct session *s)
 		images_touch(&s->images, s->rows[i].image, s->drained_ns);
 	images_prune(&s->images, s->drained_ns);
 	summary_add_sample(&s->summary, &smp);
-	if (!err) /* also where the forks were not asked for */
+	if (!err) { /* also where the forks were not asked for */
 		s->summary.processes_total = totals.forks + totals.roots;
+		s->summary.entered = totals.roots - s->seeded_roots;
+		s->summary.left = totals.left;
+	}
 	write_sample(&s->json, s->run, &smp);
 	stream_put(&s->stream, &s->json);
 	sample_reset(&smp);
@@ -221,14 +260,23 @@ void session_sample(struct session *s)
 /* An attachment begins when all that belongs to it is known. */
 static uint64_t begin_attached(struct session *s)
 {
+	const struct cgroup_target *target = s->options->tracker.cgroup;
 	struct run *run = s->run;
+	struct account totals;
 
 	run->targets = s->options->targets;
 	run->nr_targets = s->options->nr_targets;
+	if (target) {
+		run->cgroup = target->cg.path;
+		run->hierarchy = target->cg.is_v2 ? "unified" : target->controller;
+	}
 	run->seed_ns = s->tracker.seed_ns;
 	run->seeded_tasks = tracker_tracking(&s->tracker)->seeded;
 	tracker_baseline(&s->tracker, run->baseline, &run->baseline_have);
-	return s->tracker.seeded_ns;
+	if (!tracker_totals(&s->tracker, &totals))
+		s->seeded_roots = totals.roots;
+	/* what was waited for begins when it is there */
+	return s->options->wait_start ? clock_ns(CLOCK_MONOTONIC) : s->tracker.seeded_ns;
 }
 
 void session_start(struct session *s, uint64_t start_ns)

@@ -11,6 +11,7 @@
 #include "collect/pss.h"
 #include "collect/pressure.h"
 #include "collect/stream.h"
+#include "collect/target.h"
 
 #define DRAIN_TIMES 4096 /* the last so many are kept for their median */
 
@@ -31,10 +32,14 @@ struct session {
 	struct exact_peak exact;
 	struct pss pss;
 	struct cgroup_stat cgroup;
+	struct cgroup_target own_cgroup; /* --own-cgroup */
+	struct target target;            /* where a cgroup was attached to */
 	struct pressure host_pressure;
-	uint64_t drain_boot_ns, drained_ns;    /* when the last drain began, and ended */
+	uint64_t drain_boot_ns, drained_ns; /* when the last drain began, and ended */
+	uint64_t drain_took_ns;
 	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
 	uint64_t live;                         /* processes, at the last sample */
+	uint64_t seeded_roots;                 /* processes that were attached to */
 	uint64_t unnamed;                      /* execs and rows that memory did not suffice for */
 	uint64_t *emitted; /* owned; serials of records since the hooks were detached */
 	size_t nr_emitted;

@@ -24,7 +24,7 @@ static void emit_left(void *context, const struct process_record *r)
 	for (size_t i = 0; i < s->nr_emitted; i++)
 		if (s->emitted[i] == r->serial)
 			return;
-	if (!(r->flags & PROCESS_ENDED))
+	if (!(r->flags & (PROCESS_ENDED | PROCESS_LEFT)))
 		s->summary.outlived++;
 	row = s->nr_rows ? bsearch(&key, s->rows, s->nr_rows, sizeof(key), by_serial) : NULL;
 	session_emit(s, r, row, true);

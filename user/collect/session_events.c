@@ -84,6 +84,8 @@ int session_event(void *context, void *data, size_t size)
 		session_emit(s, &((struct process_event *)data)->rec, NULL, false);
 	} else if (*kind == EVENT_OOM) {
 		oom(s, *(struct oom_event *)data);
+	} else if (*kind == EVENT_TARGET) {
+		target_event(s, data);
 	} else if (images_add(&s->images, data, clock_ns(CLOCK_MONOTONIC)))
 		s->unnamed++;
 	return 0;

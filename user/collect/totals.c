@@ -47,5 +47,7 @@ void totals_untear(struct account *a)
 	a->cpu = a->user + a->system;
 	if (a->exits > born)
 		a->exits = born;
-	a->processes = born - a->exits;
+	if (a->left > born - a->exits)
+		a->left = born - a->exits;
+	a->processes = born - a->exits - a->left;
 }

@@ -136,6 +136,22 @@ static bool repair_is_due(const struct tracker *t, uint64_t now_ns)
 	       missed(t->skel->progs.follow__newtask) != t->newtask_missed;
 }
 
+/* Moves between cgroups that no hook told of in full: looks who is in, and with the drain who is
+ * out.
+ */
+static void moves_repair(struct tracker *t)
+{
+	const struct bpf_program *hook = t->skel->progs.cgroup__attach_task;
+	uint64_t unseen = tracker_tracking(t)->moves_unseen, missing = missed(hook);
+
+	if (bpf_program__fd(hook) >= 0 && unseen == t->moves_unseen && missing == t->moves_missed)
+		return;
+	t->moves_unseen = unseen;
+	t->moves_missed = missing;
+	t->skel->bss->check_members = true;
+	tracker_seed_again(t);
+}
+
 int tracker_drain(struct tracker *t, drain_fn row, void *context)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC), took;
@@ -143,6 +159,9 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 
 	if (repair_is_due(t, start))
 		repair(t, start);
+	t->skel->bss->check_members = false;
+	if (t->skel->rodata->by_cgroup && t->skel->bss->seeded_at_ns)
+		moves_repair(t);
 	t->skel->bss->drain_epoch++;
 	if (!t->skel->rodata->has_lock) {
 		totals_sum(t->skel->maps.accounts, &t->unlocked.before);

@@ -3,6 +3,7 @@
 #ifndef COLLECT_TRACKER_H
 #define COLLECT_TRACKER_H
 
+#include "base/cgroup_target.h"
 #include "bpfmon/shared.h"
 #include "collect/totals.h"
 #include "model/metric.h"
@@ -19,11 +20,12 @@ struct bpf_link;
 struct tracker_options {
 	struct metric_set wanted;
 	bool no_args;
-	bool exact_peak;        /* follow every change of resident memory */
-	bool can_seed;          /* tracker_seed() will be called */
-	bool verbose;           /* say on stderr why a program does not load */
-	unsigned max_tasks;     /* entries of the maps; 0: the default */
-	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
+	bool exact_peak;                    /* follow every change of resident memory */
+	bool can_seed;                      /* tracker_seed() will be called */
+	const struct cgroup_target *cgroup; /* not owned; NULL: who is ours is said by lineage */
+	bool verbose;                       /* say on stderr why a program does not load */
+	unsigned max_tasks;                 /* entries of the maps; 0: the default */
+	unsigned inject_misses;             /* thousandths of the events to ignore, for tests */
 };
 
 struct tracker {
@@ -39,8 +41,10 @@ struct tracker {
 	uint64_t births_missed; /* of these, births that no hook at birth saw */
 	uint64_t drains, drain_ns_total, drain_ns_max;
 	struct unlocked_totals unlocked;
-	uint64_t seed_ns;   /* how long tracker_seed() took */
-	uint64_t seeded_ns; /* CLOCK_MONOTONIC, when it was done */
+	uint64_t seed_ns;      /* how long tracker_seed() took */
+	uint64_t seeded_ns;    /* CLOCK_MONOTONIC, when it was done */
+	uint64_t moves_unseen; /* when last looked */
+	uint64_t moves_missed;
 	bool is_detached;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };
@@ -60,6 +64,14 @@ int tracker_follow(struct tracker *t, pid_t pid);
  * not count. None of them may be there any more: then nothing is followed.
  */
 int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr);
+/*
+ * The same of who is in the cgroup of the options, and of who is in the one that takes its place
+ * later (@id); never of the processes in @own, which ends with 0. @depth: 1: the root's; 0:
+ * unknown.
+ */
+int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pid_t *own);
+/* Looks once more who is in that cgroup: what they have used so far does not count. */
+int tracker_seed_again(struct tracker *t);
 /* What those that tracker_seed() found had used before. */
 void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have);
 

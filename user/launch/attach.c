@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/attach.h"
 
-#include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
 #include "base/privilege.h"
@@ -33,28 +32,14 @@ static bool asks_for_the_end(const struct signalfd_siginfo *si)
 	       si->ssi_signo == SIGQUIT;
 }
 
-/* Milliseconds until @end_ns, for poll(). */
-static int time_left(uint64_t end_ns)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-
-	if (end_ns == UINT64_MAX)
-		return -1;
-	return end_ns > now ? (int)((end_ns - now) / NSEC_PER_MSEC) + 1 : 0;
-}
-
-static void attend(struct roles *roles, int signal_fd, uint64_t end_ns)
+static void attend(struct roles *roles, int signal_fd)
 {
 	struct pollfd p = { .fd = signal_fd, .events = POLLIN };
 	struct signalfd_siginfo si;
 
 	while (roles->collector.pid || roles->recorder.pid) {
-		int n = poll(&p, 1, time_left(end_ns));
+		int n = poll(&p, 1, -1);
 
-		if (!n) { /* told once, the roles take their time */
-			control_send(roles->collector.control_fd, CONTROL_STOP, 0, 0, NULL);
-			end_ns = UINT64_MAX;
-		}
 		while (n > 0 && read(signal_fd, &si, sizeof(si)) == sizeof(si))
 			if (asks_for_the_end(&si))
 				control_send(roles->collector.control_fd, CONTROL_STOP, 0, 0, NULL);
@@ -62,13 +47,12 @@ static void attend(struct roles *roles, int signal_fd, uint64_t end_ns)
 	}
 }
 
-int attach(struct launch_options *o, uint64_t duration_ns)
+int attach(struct launch_options *o)
 {
 	struct sigaction children = { .sa_handler = SIG_DFL };
 	struct spawn nobody = { .go_fd = -1, .status_fd = -1 };
 	struct roles roles = { 0 };
 	sigset_t mask;
-	uint64_t now;
 	int signal_fd, err;
 
 	sigaction(SIGCHLD, &children, NULL);
@@ -87,8 +71,7 @@ int attach(struct launch_options *o, uint64_t duration_ns)
 		role_reap(&roles.recorder);
 		return err;
 	}
-	now = clock_ns(CLOCK_MONOTONIC);
-	control_send(roles.collector.control_fd, CONTROL_START, 0, now, NULL);
-	attend(&roles, signal_fd, duration_ns ? now + duration_ns : UINT64_MAX);
+	control_send(roles.collector.control_fd, CONTROL_START, 0, 0, NULL);
+	attend(&roles, signal_fd);
 	return 0;
 }

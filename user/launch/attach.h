@@ -6,9 +6,9 @@
 #include "launch/launcher.h"
 
 /*
- * Until what was attached to has ended, @duration_ns is over (0: never), or a signal asks for the
- * end. A negative errno after one line to the user: it could not begin.
+ * Until the collector finds that it is over, or a signal asks for the end. A negative errno after
+ * one line to the user: it could not begin.
  */
-int attach(struct launch_options *o, uint64_t duration_ns);
+int attach(struct launch_options *o);
 
 #endif

@@ -14,7 +14,9 @@ struct process {
 	size_t args_length;
 	bool args_cut;
 	uint64_t start_epoch_ns;
-	uint64_t end_epoch_ns; /* 0: alive, or its end was not seen */
+	uint64_t end_epoch_ns;    /* 0: alive, or its end was not seen */
+	uint64_t joined_epoch_ns; /* what it used before does not count; 0: born into the job */
+	uint64_t left_epoch_ns;   /* it was moved out of the cgroup then; 0: it was not */
 	bool has_ended;
 	int exit_code; /* where has_ended and no signal */
 	int signal;    /* 0: none */

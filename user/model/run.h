@@ -23,8 +23,11 @@ struct run {
 	struct metric_set wanted;         /* asked for */
 	struct metric_set usable;         /* asked for, and this kernel has it */
 	const char *unusable[NR_METRICS]; /* why not; not owned */
-	const pid_t *targets;             /* attached to; not owned; NULL: a command was run */
+	bool is_attached;                 /* to what ran already; no command was run */
+	const pid_t *targets;             /* processes, not owned; or: */
 	size_t nr_targets;
+	const char *cgroup;            /* its path, not owned; NULL: processes were named */
+	const char *hierarchy;         /* "unified", or a controller of version 1 */
 	uint64_t seed_ns;              /* how long it took to find all that belongs to them */
 	uint64_t seeded_tasks;         /* how many these were */
 	uint64_t baseline[NR_METRICS]; /* what they had used before, which does not count */

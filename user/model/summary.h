@@ -59,6 +59,8 @@ struct summary {
 	int exit_code, signal;
 	uint64_t wall_ns;
 	uint64_t outlived;
+	bool by_cgroup;         /* attached to one; then: */
+	uint64_t entered, left; /* processes that came in from outside later, and were moved out */
 	uint64_t samples, late_ticks;
 	uint64_t oom_kills;
 	struct oom_kill oom; /* the last of them, the command's own where it was killed */

@@ -106,6 +106,9 @@ static void processes(FILE *f, const struct summary *s)
 	if (s->outlived)
 		fprintf(f, s->is_attached ? "; %s alive still" : "; %s outlived the command",
 			format_count(a, s->outlived));
+	if (s->entered || s->left)
+		fprintf(f, "; %s came in, %s were moved out", format_count(a, s->entered),
+			format_count(b, s->left));
 	fputc('\n', f);
 }
 
@@ -202,7 +205,7 @@ static void foot(FILE *f, const struct summary *s)
 	}
 	if (s->late_ticks)
 		fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
-	if (s->is_attached)
+	if (s->is_attached && !s->by_cgroup)
 		fputs("\n  note        descendants whose parent had ended before are not found", f);
 	fprintf(f, "\n  bpfmon      %s CPU, %s + %s memory, %s in the kernel\n",
 		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),

@@ -100,6 +100,9 @@ void read_summary(struct line *l, json_t *o)
 	s->signal = (int)json_integer_value(signal);
 	s->wall_ns = json_number_of(o, "wall_seconds", 9);
 	s->outlived = json_number_of(o, "outlived", 0);
+	s->by_cgroup = json_is_integer(json_object_get(o, "entered"));
+	s->entered = json_number_of(o, "entered", 0);
+	s->left = json_number_of(o, "left", 0);
 	s->samples = json_number_of(o, "samples", 0);
 	s->late_ticks = json_number_of(o, "late_ticks", 0);
 	s->processes_total = json_number_of(o, "processes_total", 0);

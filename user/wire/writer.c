@@ -55,10 +55,15 @@ void put_end(struct json *j)
 static void attachment(struct json *j, const struct run *run)
 {
 	jw_object(j, "attached");
-	jw_array(j, "pids");
-	for (size_t i = 0; i < run->nr_targets; i++)
-		jw_int(j, NULL, run->targets[i]);
-	jw_array_end(j);
+	if (run->cgroup) {
+		jw_string(j, "cgroup", run->cgroup);
+		jw_string(j, "hierarchy", run->hierarchy);
+	} else {
+		jw_array(j, "pids");
+		for (size_t i = 0; i < run->nr_targets; i++)
+			jw_int(j, NULL, run->targets[i]);
+		jw_array_end(j);
+	}
 	jw_uint(j, "tasks", run->seeded_tasks);
 	jw_decimal(j, "seeding_seconds", run->seed_ns, 9);
 	jw_object_end(j);
@@ -94,7 +99,7 @@ void write_meta(struct json *j, const struct run *run)
 	jw_uint(j, "memory_bytes", run->memory_bytes);
 	jw_string(j, "kernel", run->kernel);
 	jw_object_end(j);
-	if (run->targets)
+	if (run->is_attached)
 		attachment(j, run);
 	units_and_capabilities(j, run);
 	put_end(j);
@@ -164,6 +169,10 @@ void write_process(struct json *j, const struct process *p)
 	if (p->args)
 		args(j, p);
 	put_epoch(j, "start_time", p->start_epoch_ns);
+	if (p->joined_epoch_ns)
+		put_epoch(j, "joined_time", p->joined_epoch_ns);
+	if (p->left_epoch_ns)
+		put_epoch(j, "left_time", p->left_epoch_ns);
 	if (p->has_ended && p->end_epoch_ns)
 		put_epoch(j, "end_time", p->end_epoch_ns);
 	else
@@ -219,6 +228,30 @@ void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns, const
 	put_epoch(j, "time", run->start_epoch_ns + elapsed_ns);
 	jw_string(j, "event", "oom_kill");
 	put_oom(j, k);
+	put_end(j);
+}
+
+void write_cgroup_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
+			const char *event, const char *path)
+{
+	jw_object(j, NULL);
+	jw_string(j, "kind", "event");
+	put_epoch(j, "time", run->start_epoch_ns + elapsed_ns);
+	jw_string(j, "event", event);
+	jw_string(j, "cgroup", path);
+	put_end(j);
+}
+
+void write_cgroup_difference(struct json *j, const struct run *run, const struct sample *smp,
+			     const char *path)
+{
+	jw_object(j, NULL);
+	jw_string(j, "kind", "event");
+	put_epoch(j, "time", run->start_epoch_ns + smp->elapsed_ns);
+	jw_string(j, "event", "cgroup_differs");
+	jw_string(j, "cgroup", path);
+	put_metric(j, M_cpu, smp->value[M_cpu]);
+	put_metric(j, M_cgroup_cpu, smp->value[M_cgroup_cpu]);
 	put_end(j);
 }
 

@@ -16,6 +16,12 @@ void write_process(struct json *j, const struct process *p);
 /* An event that has nothing to say but its name, when, and how many. */
 void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event,
 		 uint64_t count);
+/* An event that befell the cgroup that is followed. */
+void write_cgroup_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
+			const char *event, const char *path);
+/* The cgroup itself says another CPU time than we do, at @smp. */
+void write_cgroup_difference(struct json *j, const struct run *run, const struct sample *smp,
+			     const char *path);
 /* An event that befell one process. */
 void write_process_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
 			 const char *event, int32_t pid, const char *reason);

@@ -143,6 +143,10 @@ void write_summary(struct json *j, const struct summary *s)
 	status(j, s);
 	jw_decimal(j, "wall_seconds", s->wall_ns, 9);
 	jw_uint(j, "outlived", s->outlived);
+	if (s->by_cgroup) {
+		jw_uint(j, "entered", s->entered);
+		jw_uint(j, "left", s->left);
+	}
 	jw_uint(j, "samples", s->samples);
 	jw_uint(j, "late_ticks", s->late_ticks);
 	jw_uint(j, "oom_kills", s->oom_kills);

@@ -35,6 +35,10 @@ typedef struct {
 	s64 counter;
 } atomic64_t;
 
+struct list_head {
+	struct list_head *next;
+};
+
 struct sched_entity {
 	u64 sum_exec_runtime;
 };
@@ -74,6 +78,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	struct list_head thread_node;
 	u64 utime;
 	u64 stime;
 	long unsigned int nvcsw;
@@ -136,6 +141,7 @@ struct cred {
 struct signal_struct {
 	refcount_t sigcnt;
 	atomic_t live;
+	struct list_head thread_head;
 	int group_exit_code;
 	unsigned int flags;
 	u64 utime;
@@ -151,11 +157,12 @@ struct signal_struct {
 
 struct cgroup_subsys_state;
 
+struct cgroup;
+
 struct css_set {
 	struct cgroup_subsys_state *subsys[12];
+	struct cgroup *dfl_cgrp;
 };
-
-struct cgroup;
 
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
@@ -204,16 +211,26 @@ struct vfsmount {
 
 struct kernfs_node;
 
+struct cgroup_root;
+
 struct cgroup {
+	int level;
 	struct kernfs_node *kn;
+	struct cgroup_root *root;
+	struct cgroup *ancestors[0];
 };
 
 struct kernfs_node {
 	void *name;
+	u64 id;
 };
 
 struct linux_binprm {
 	struct file *file;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
 };
 
 enum cgroup_subsys_id {
