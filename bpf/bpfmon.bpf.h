@@ -43,6 +43,15 @@ extern struct account_key root_account;
  * at each call, which keeps loading fast. (Pointers it would know nothing of before 5.12.)
  */
 
+/* processes.bpf.c */
+extern __u64 pid_namespace;
+/* Who runs, the collector, knows processes by the PIDs of its namespace from now on. */
+__hidden void pid_namespace_learn(void);
+/* The PID of the process of @task there; 0: it is not seen there. */
+u32 pid_here(u64 task);
+/* Sees to it that the process of @task has an entry; see there. */
+int process_make(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
+
 /* entries.bpf.c */
 __hidden struct task_entry *task_find(u64 task);
 __hidden struct process_entry *process_find(u64 signal);
@@ -65,7 +74,8 @@ __hidden void process_tell_and_forget(u64 signal, struct process_entry *p);
 int process_close(u64 signal, u64 serial, u32 how);
 /* 0 for one caller only. */
 __hidden long process_forget(u64 signal);
-__hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
+enum ours { NOT_OURS, OURS_BY_BIRTH, OURS_BY_CGROUP };
+__hidden enum ours task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
 
 /* baseline.bpf.c */
 __hidden void baseline_add(const struct task_counters *used);
@@ -104,7 +114,7 @@ int task_ended(u64 task, u32 seen);
 
 /* cgroup.bpf.c; only with by_cgroup */
 /* bpfmon itself does not count. */
-__hidden bool is_own(struct task_struct *task);
+__hidden bool is_own(u64 task);
 /* Is @task in the cgroup that is followed, or in one below it? */
 int cgroup_has(u64 task);
 /* If @task is in it: how deep is that? */
@@ -183,6 +193,13 @@ static __always_inline u64 scale(u64 whole, u64 part, u64 sum)
 static __always_inline u64 serial_new(void)
 {
 	return bpf_ktime_get_ns() << 10 | (bpf_get_smp_processor_id() & 1023);
+}
+
+/* Known to whoever looks at @task, also while another CPU still fills in the entry. */
+static __always_inline u64 process_serial(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, group_leader, start_boottime) << 10 |
+	       (BPF_CORE_READ(task, tgid) & 1023);
 }
 
 /* @pointer as a number, which is what a function that is verified once takes. */

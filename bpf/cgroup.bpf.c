@@ -18,12 +18,12 @@ __u32 target_level;  /* 1: the root; 0: not known yet */
 
 __u32 own_pids[MAX_OWN];
 
-__hidden bool is_own(struct task_struct *task)
+__hidden bool is_own(u64 task)
 {
-	u32 pid = BPF_CORE_READ(task, tgid);
+	u32 pid = pid_here(task);
 
 	for (int i = 0; i < MAX_OWN; i++)
-		if (own_pids[i] == pid)
+		if (pid && own_pids[i] == pid)
 			return true;
 	return false;
 }
@@ -122,7 +122,7 @@ int task_moved(u64 addr)
 	bool is_known = t && task_is(addr, t);
 	int err;
 
-	if (cgroup_has(addr) == is_known || is_own((struct task_struct *)addr))
+	if (cgroup_has(addr) == is_known || is_own(addr))
 		return true;
 	if (is_known) {
 		task_leave(addr);

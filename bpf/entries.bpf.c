@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The tasks and processes we follow, keyed by pointers that are not reused while an entry lives. */
+/* The tasks we follow, keyed by pointers that are not reused while an entry lives. */
 #include "bpfmon.bpf.h"
 
 struct {
@@ -10,14 +10,6 @@ struct {
 	__type(value, struct task_entry);
 } tasks SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192); /* set before loading */
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, u64);
-	__type(value, struct process_entry);
-} processes SEC(".maps");
-
 const volatile bool can_seed;
 
 struct tracking tracking;
@@ -25,92 +17,9 @@ bool misses_seen;
 bool seeding;
 __u64 seeded_at_ns; /* CLOCK_MONOTONIC: who was there before has been found, or is none of ours */
 
-static const struct process_entry no_process;
-
 __hidden struct task_entry *task_find(u64 task)
 {
 	return bpf_map_lookup_elem(&tasks, &task);
-}
-
-__hidden struct process_entry *process_find(u64 signal)
-{
-	return bpf_map_lookup_elem(&processes, &signal);
-}
-
-__hidden long process_forget(u64 signal)
-{
-	return bpf_map_delete_elem(&processes, &signal);
-}
-
-static __always_inline void process_describe(struct process_record *r, struct task_struct *task)
-{
-	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
-	struct pid *pid = BPF_CORE_READ(leader, thread_pid);
-	u32 level = BPF_CORE_READ(pid, level);
-
-	r->pid = BPF_CORE_READ(task, tgid);
-	/* CO-RE does not know the stride of an array whose index is a variable */
-	bpf_probe_read_kernel(&r->ns_pid, sizeof(r->ns_pid),
-			      (void *)pid + bpf_core_field_offset(struct pid, numbers) +
-				      level * bpf_core_type_size(struct upid) +
-				      bpf_core_field_offset(struct upid, nr));
-	r->ppid = BPF_CORE_READ(leader, real_parent, tgid);
-	r->uid = task_uid(task);
-	r->start_boot_ns = BPF_CORE_READ(leader, start_boottime);
-	BPF_CORE_READ_INTO(&r->comm, leader, comm);
-}
-
-/*
- * The kernel may use the memory of an entry again as soon as it is deleted: whoever deletes must be
- * one, and know that it is still the one that was meant.
- */
-__hidden bool process_begin_closing(struct process_entry *p, u64 serial)
-{
-	bool is_first;
-
-	process_lock(p);
-	is_first = p->event.rec.serial == serial && !p->is_closing;
-	if (is_first)
-		p->is_closing = 1;
-	process_unlock(p);
-	return is_first;
-}
-
-__hidden void process_tell_and_forget(u64 signal, struct process_entry *p)
-{
-	if (want_exact_peak)
-		mm_forget(signal);
-	if (has_lock) {
-		process_emit(p);
-		process_forget(signal);
-	} else if (!process_forget(signal)) { /* another CPU may think it is the last, too */
-		process_emit(p);              /* there until this program ends */
-		end_forget(signal);
-	}
-}
-
-/* A process that is over for us: its record is what is known of it. */
-int process_close(u64 key, u64 serial, u32 how)
-{
-	struct process_entry *p = process_find(key);
-	struct account_key account;
-
-	if (!p || !process_begin_closing(p, serial))
-		return 0;
-	account = p->event.rec.account;
-	if (!(p->event.rec.flags & PROCESS_ENDED)) {
-		p->event.rec.flags |= how;
-		if (how & PROCESS_LEFT) {
-			p->event.rec.end_boot_ns = bpf_ktime_get_boot_ns();
-			account_leave_process(&account);
-		} else {
-			account_end_process(&account);
-		}
-	}
-	if (want_exact_peak)
-		mm_leave(key, true);
-	process_tell_and_forget(key, p);
-	return 0;
 }
 
 /*
@@ -148,75 +57,6 @@ int task_close(u64 key)
 	if (last)
 		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
 	return 0;
-}
-
-/* Known to whoever looks at @task, also while another CPU still fills in the entry. */
-static __always_inline u64 process_serial(struct task_struct *task)
-{
-	return BPF_CORE_READ(task, group_leader, start_boottime) << 10 |
-	       (BPF_CORE_READ(task, tgid) & 1023);
-}
-
-static __always_inline void process_fill(struct process_entry *p, struct task_struct *task,
-					 u64 image, u32 flags)
-{
-	process_describe(&p->event.rec, task);
-	p->event.kind = EVENT_PROCESS;
-	p->event.rec.serial = process_serial(task);
-	p->event.rec.image = image;
-	p->event.rec.flags = flags;
-	if (flags & PROCESS_SEEDED)
-		p->event.rec.joined_boot_ns = bpf_ktime_get_boot_ns();
-	if (flags & PROCESS_SEEDED || (by_cgroup && flags & PROCESS_ROOT))
-		p->event.rec.image =
-			p->event.rec.serial; /* the collector asks /proc for its name */
-	/* a fork copies the counter: what the parent's was then is what the child's began with */
-	p->exec_id = flags & PROCESS_LATE ? BPF_CORE_READ(task, group_leader, parent_exec_id)
-					  : BPF_CORE_READ(task, self_exec_id);
-	p->event.rec.signal = (u64)BPF_CORE_READ(task, signal);
-}
-
-/*
- * Sees to it that the process of the task at @addr has an entry. 1: it is new; 0: it was there; -1:
- * there is none (yet): the map is full, or an old one is about to go.
- */
-int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
-{
-	struct task_struct *task = (struct task_struct *)addr;
-	bool is_leader = BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
-	u64 key = (u64)BPF_CORE_READ(task, signal);
-	struct process_entry *p;
-
-	/* the first task of a process nearly always is the one that makes it known */
-	if (!is_leader || bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
-		p = process_find(key);
-		/* signal is 0 while another CPU fills it in */
-		if (p && (!p->event.rec.signal || p->event.rec.serial == process_serial(task)))
-			return 0;
-		if (p)
-			process_close(key, p->event.rec.serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
-		if (bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
-			p = process_find(key);
-			if (!p && !(flags & PROCESS_MOVED))
-				add(tracking.loss[LOSS_PROCESSES_FULL], 1);
-			/* 0: another CPU fills it in */
-			return p && (!p->event.rec.serial ||
-				     p->event.rec.serial == process_serial(task))
-				       ? 0
-				       : -1;
-		}
-	}
-	p = process_find(key);
-	if (!p)
-		return -1;
-	p->event.rec.account.tree = tree;
-	p->event.rec.account.cgroup = cgroup;
-	process_fill(p, task, image, flags);
-	if (can_seed && flags & PROCESS_SEEDED)
-		baseline_add_ended((struct signal_struct *)key);
-	if (want_exact_peak)
-		mm_join(key, (u64)BPF_CORE_READ(task, mm));
-	return 1;
 }
 
 /*
@@ -345,41 +185,46 @@ static __always_inline bool account_of(struct task_entry *t, struct account_key 
  * pointer may be dangling (a parent can be freed before @task): whoever lives there now was born
  * later, and is not the parent.
  */
-__hidden bool task_is_ours(struct task_struct *task, struct account_key *account, u64 *image)
+__hidden enum ours task_is_ours(struct task_struct *task, struct account_key *account, u64 *image)
 {
 	struct task_struct *parent;
 	struct task_entry *t;
 	u64 signal = (u64)BPF_CORE_READ(task, signal);
-	struct process_entry *p = bpf_map_lookup_elem(&processes, &signal);
+	struct process_entry *p = process_find(signal);
 
-	if (by_cgroup && (!cgroup_has((u64)task) || is_own(task)))
-		return false;
+	if (by_cgroup && (!cgroup_has((u64)task) || is_own((u64)task)))
+		return NOT_OURS;
 	if (p && p->event.rec.signal == signal && p->event.rec.serial == process_serial(task)) {
 		*account = p->event.rec.account;
 		*image = p->event.rec.image;
-		return true;
+		return OURS_BY_BIRTH;
 	}
 	parent = BPF_CORE_READ(task, real_parent);
 	t = task_find((u64)parent);
 	if (t && task_is((u64)parent, t) && t->start_ns <= BPF_CORE_READ(task, start_time) &&
 	    account_of(t, account, image))
-		return true;
+		return OURS_BY_BIRTH;
 	*account = root_account;
 	*image = 0;
-	return by_cgroup;
+	return by_cgroup ? OURS_BY_CGROUP : NOT_OURS;
 }
 
 int task_adopt(u64 task)
 {
 	struct account_key account;
 	u64 image = 0;
+	enum ours how;
 
 	if (can_seed && !seeding &&
 	    BPF_CORE_READ((struct task_struct *)task, start_time) < seeded_at_ns)
 		return false;
-	if (!task_is_ours((struct task_struct *)task, &account, &image))
+	how = task_is_ours((struct task_struct *)task, &account, &image);
+	if (how == NOT_OURS)
 		return false;
-	task_add(task, account.tree, account.cgroup, seeding ? 0 : image,
-		 seeding ? PROCESS_ROOT | PROCESS_SEEDED : PROCESS_LATE);
+	/* one that is being moved in is met before its move is told: it counts from now on */
+	if (seeding || how == OURS_BY_CGROUP)
+		task_add(task, account.tree, account.cgroup, 0, PROCESS_ROOT | PROCESS_SEEDED);
+	else
+		task_add(task, account.tree, account.cgroup, image, PROCESS_LATE);
 	return true;
 }

@@ -229,10 +229,12 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	return 0;
 }
 
-static __always_inline bool is_root(u32 tgid)
+static __always_inline bool is_root(u64 task)
 {
+	u32 pid = nr_root_pids ? pid_here(task) : 0;
+
 	for (u32 i = 0; i < (can_seed ? MAX_TARGETS : 1) && i < nr_root_pids; i++)
-		if (root_pids[i] == tgid)
+		if (root_pids[i] == pid)
 			return true;
 	return false;
 }
@@ -250,13 +252,15 @@ int follow__adopt(struct bpf_iter__task *ctx)
 #include "bpfmon/metrics.def"
 	if (!task)
 		return 0;
+	if (!pid_namespace)
+		pid_namespace_learn();
 	addr = as_number(task);
 	/* one without has been released: its free hook may have passed already */
 	if (!BPF_CORE_READ(task, sighand) || task_find(addr))
 		return 0;
 	if (by_cgroup && seeding && !target_level)
 		cgroup_find_level(addr);
-	if (by_cgroup ? seeding && cgroup_has(addr) && !is_own(task) : is_root(task->tgid))
+	if (by_cgroup ? seeding && cgroup_has(addr) && !is_own(addr) : is_root(addr))
 		task_add(addr, root_account.tree, root_account.cgroup, 0,
 			 PROCESS_ROOT | (seeding ? PROCESS_SEEDED : 0));
 	else if (!task_adopt(addr))

@@ -61,7 +61,7 @@ int oom__victim(u64 *ctx)
 		t = task_find(victim);
 		if (!t)
 			return 0;
-		e.pid = BPF_CORE_READ(task, tgid);
+		e.pid = pid_here(victim);
 		e.serial = t->serial;
 		e.rss_pages = resident_now(BPF_CORE_READ(task, mm));
 		BPF_CORE_READ_INTO(&e.comm, task, group_leader, comm);

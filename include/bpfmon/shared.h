@@ -85,7 +85,10 @@ struct process_record {
 	__u64 system;
 	struct account_key account;
 	struct task_counters counters;
-	__u32 pid, ns_pid, ppid, uid;
+	__u32 pid; /* where the collector lives; 0: it is not seen there */
+	__u32 ns_pid, ppid, uid;
+	__u32 tgid; /* where the kernel lives */
+	__u32 pad;
 	__u32 wait_status; /* as wait(2) gives it */
 	__u32 threads_total;
 	__u32 execs;

@@ -58,7 +58,7 @@ static void text_of_a_summary_that_knows_nothing_is_short(void **state)
 	assert_string_equal(text,
 			    "bpfmon: the command's end was not seen after 0.00 ms\n"
 			    "  INCOMPLETE:\n"
-			    "  bpfmon      0.00 ms CPU, 0 B + 0 B memory, 0 B in the kernel\n");
+			    "  bpfmon      0.00 ms CPU, - + - memory, 0 B in the kernel\n");
 	free(text);
 }
 

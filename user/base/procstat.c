@@ -4,7 +4,9 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int procstat_read(pid_t pid, char *state, pid_t *parent)
 {
@@ -22,6 +24,17 @@ int procstat_read(pid_t pid, char *state, pid_t *parent)
 	if (!end || sscanf(end + 1, " %c %d", state, parent) != 2)
 		return -EBADMSG;
 	return 0;
+}
+
+bool procstat_is_ours(void)
+{
+	char link[32];
+	ssize_t n = readlink("/proc/self", link, sizeof(link) - 1);
+
+	if (n <= 0)
+		return false;
+	link[n] = '\0';
+	return atoi(link) == getpid();
 }
 
 int procstat_leader(pid_t pid, pid_t *leader)

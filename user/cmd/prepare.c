@@ -2,6 +2,7 @@
 #include "cmd/prepare.h"
 
 #include "base/log.h"
+#include "base/procstat.h"
 #include "view/summary_text.h"
 
 #include <stdio.h>
@@ -35,7 +36,11 @@ int begin(struct options *o, enum option_scope scope, int argc, char **argv, voi
 		return 0;
 	}
 	log_set_level(o->verbose ? LOG_VERBOSE : LOG_NORMAL);
-	return 1;
+	if (procstat_is_ours())
+		return 1;
+	log_error("/proc is not mounted, or of another PID namespace: what it says of a PID is not "
+		  "of our processes; try: mount -t proc proc /proc");
+	return -1;
 }
 
 bool choose_recorder(const struct options *o, struct user *caller, struct launch_options *l)

@@ -85,6 +85,11 @@ int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pi
 	return err ? err : tracker_seed_again(t);
 }
 
+bool tracker_is_in_a_pid_namespace(const struct tracker *t)
+{
+	return t->skel->bss->pid_level > 0;
+}
+
 void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have)
 {
 	const struct task_counters *used = &t->skel->bss->baseline;

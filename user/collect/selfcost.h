@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-/* Zero for what cannot be read. */
+/* Memory is 0 where it cannot be read (/proc is not ours). */
 void selfcost_read(pid_t pid, struct role_cost *cost);
 
 #endif

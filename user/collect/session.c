@@ -98,6 +98,9 @@ static int follow(struct session *s)
 	if (!o->tracker.cgroup)
 		return tracker_seed(&s->tracker, o->targets, o->nr_targets);
 	s->target.id = o->tracker.cgroup->id;
+	if (tracker_is_in_a_pid_namespace(&s->tracker))
+		log_warn("whoever is in the cgroup already and is outside of our PID namespace is "
+			 "not seen: the kernel shows us only who is inside");
 	return target_seed(s);
 }
 

@@ -44,9 +44,10 @@ static void find_pid(void *context, const struct process_record *r)
 {
 	struct oom_event *e = context;
 
-	if (r->pid != e->pid || r->flags & PROCESS_ENDED)
+	if (e->serial || r->tgid != e->pid || r->flags & PROCESS_ENDED)
 		return;
 	e->serial = r->serial;
+	e->pid = r->pid;
 	memcpy(e->comm, r->comm, sizeof(e->comm));
 }
 

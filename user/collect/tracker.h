@@ -75,6 +75,9 @@ int tracker_seed_again(struct tracker *t);
 /* What those that tracker_seed() found had used before. */
 void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have);
 
+/* The passes over all tasks see only those of our PID namespace: is it not the machine's own? */
+bool tracker_is_in_a_pid_namespace(const struct tracker *t);
+
 typedef void (*drain_fn)(void *context, const struct drain_row *row);
 /* Runs an iterator to its end; @row, which may be NULL, is called for what it wrote. */
 int tracker_iterate(struct bpf_link *link, drain_fn row, void *context);

@@ -27,7 +27,7 @@ struct program {
 
 struct role_cost {
 	uint64_t cpu_ns;
-	uint64_t rss_bytes; /* high-water mark */
+	uint64_t rss_bytes; /* high-water mark; 0: not read */
 };
 
 /* A process that the kernel killed for lack of memory. */

@@ -185,6 +185,11 @@ static void programs(FILE *f, const struct summary *s)
 	program_row(f, &others, name, &show);
 }
 
+static const char *own_memory(char *buffer, const struct role_cost *cost)
+{
+	return cost->rss_bytes ? format_bytes(buffer, cost->rss_bytes) : "-";
+}
+
 static void foot(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], d[FORMAT_BYTES];
@@ -209,7 +214,7 @@ static void foot(FILE *f, const struct summary *s)
 		fputs("\n  note        descendants whose parent had ended before are not found", f);
 	fprintf(f, "\n  bpfmon      %s CPU, %s + %s memory, %s in the kernel\n",
 		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
-		format_bytes(b, s->collector.rss_bytes), format_bytes(c, s->recorder.rss_bytes),
+		own_memory(b, &s->collector), own_memory(c, &s->recorder),
 		format_bytes(d, s->map_bytes));
 }
 

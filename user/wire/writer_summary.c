@@ -27,7 +27,8 @@ static void role(struct json *j, const char *name, const struct role_cost *cost)
 {
 	jw_object(j, name);
 	jw_decimal(j, "cpu_seconds", cost->cpu_ns, 9);
-	jw_uint(j, "rss_bytes", cost->rss_bytes);
+	if (cost->rss_bytes)
+		jw_uint(j, "rss_bytes", cost->rss_bytes);
 	jw_object_end(j);
 }
 
@@ -46,7 +47,8 @@ static void self(struct json *j, const struct summary *s)
 {
 	jw_object(j, "self");
 	jw_decimal(j, "cpu_seconds", s->collector.cpu_ns + s->recorder.cpu_ns, 9);
-	jw_uint(j, "rss_bytes", s->collector.rss_bytes + s->recorder.rss_bytes);
+	if (s->collector.rss_bytes && s->recorder.rss_bytes)
+		jw_uint(j, "rss_bytes", s->collector.rss_bytes + s->recorder.rss_bytes);
 	role(j, "collector", &s->collector);
 	role(j, "recorder", &s->recorder);
 	jw_uint(j, "map_bytes", s->map_bytes);

@@ -127,6 +127,7 @@ typedef struct {
 
 struct upid {
 	int nr;
+	void *ns;
 };
 
 struct pid {

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* The processes we follow, keyed by pointers that are not reused while an entry lives. */
+#include "bpfmon.bpf.h"
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 8192); /* set before loading */
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, struct process_entry);
+} processes SEC(".maps");
+
+static const struct process_entry no_process;
+
+/* The namespace of PIDs that the collector lives in: it, and /proc, know processes by these. */
+__u64 pid_namespace;
+__u32 pid_level;
+
+/* CO-RE does not know the stride of an array whose index is a variable. */
+static __always_inline u64 upid_at(struct pid *pid, u32 level)
+{
+	return (u64)pid + bpf_core_field_offset(struct pid, numbers) +
+	       level * bpf_core_type_size(struct upid);
+}
+
+static __always_inline u32 upid_nr(u64 upid)
+{
+	u32 nr = 0;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr),
+			      (void *)upid + bpf_core_field_offset(struct upid, nr));
+	return nr;
+}
+
+static __always_inline u64 upid_ns(u64 upid)
+{
+	u64 ns = 0;
+
+	bpf_probe_read_kernel(&ns, sizeof(ns),
+			      (void *)upid + bpf_core_field_offset(struct upid, ns));
+	return ns;
+}
+
+__hidden void pid_namespace_learn(void)
+{
+	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
+	struct pid *pid = BPF_CORE_READ(self, thread_pid);
+
+	pid_level = BPF_CORE_READ(pid, level);
+	pid_namespace = upid_ns(upid_at(pid, pid_level));
+}
+
+u32 pid_here(u64 addr)
+{
+	struct task_struct *task = (struct task_struct *)addr;
+	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	u64 upid;
+
+	if (!pid_level)
+		return BPF_CORE_READ(task, tgid);
+	if (BPF_CORE_READ(pid, level) < pid_level)
+		return 0;
+	upid = upid_at(pid, pid_level);
+	return upid_ns(upid) == pid_namespace ? upid_nr(upid) : 0;
+}
+
+__hidden struct process_entry *process_find(u64 signal)
+{
+	return bpf_map_lookup_elem(&processes, &signal);
+}
+
+__hidden long process_forget(u64 signal)
+{
+	return bpf_map_delete_elem(&processes, &signal);
+}
+
+static __always_inline void process_describe(struct process_record *r, struct task_struct *task)
+{
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	struct pid *pid = BPF_CORE_READ(leader, thread_pid);
+
+	r->tgid = BPF_CORE_READ(task, tgid);
+	r->pid = pid_here((u64)task);
+	r->ns_pid = upid_nr(upid_at(pid, BPF_CORE_READ(pid, level)));
+	r->ppid = pid_here((u64)BPF_CORE_READ(leader, real_parent));
+	r->uid = task_uid(task);
+	r->start_boot_ns = BPF_CORE_READ(leader, start_boottime);
+	BPF_CORE_READ_INTO(&r->comm, leader, comm);
+}
+
+/*
+ * The kernel may use the memory of an entry again as soon as it is deleted: whoever deletes must be
+ * one, and know that it is still the one that was meant.
+ */
+__hidden bool process_begin_closing(struct process_entry *p, u64 serial)
+{
+	bool is_first;
+
+	process_lock(p);
+	is_first = p->event.rec.serial == serial && !p->is_closing;
+	if (is_first)
+		p->is_closing = 1;
+	process_unlock(p);
+	return is_first;
+}
+
+__hidden void process_tell_and_forget(u64 signal, struct process_entry *p)
+{
+	if (want_exact_peak)
+		mm_forget(signal);
+	if (has_lock) {
+		process_emit(p);
+		process_forget(signal);
+	} else if (!process_forget(signal)) { /* another CPU may think it is the last, too */
+		process_emit(p);              /* there until this program ends */
+		end_forget(signal);
+	}
+}
+
+/* A process that is over for us: its record is what is known of it. */
+int process_close(u64 key, u64 serial, u32 how)
+{
+	struct process_entry *p = process_find(key);
+	struct account_key account;
+
+	if (!p || !process_begin_closing(p, serial))
+		return 0;
+	account = p->event.rec.account;
+	if (!(p->event.rec.flags & PROCESS_ENDED)) {
+		p->event.rec.flags |= how;
+		if (how & PROCESS_LEFT) {
+			p->event.rec.end_boot_ns = bpf_ktime_get_boot_ns();
+			account_leave_process(&account);
+		} else {
+			account_end_process(&account);
+		}
+	}
+	if (want_exact_peak)
+		mm_leave(key, true);
+	process_tell_and_forget(key, p);
+	return 0;
+}
+
+static __always_inline void process_fill(struct process_entry *p, struct task_struct *task,
+					 u64 image, u32 flags)
+{
+	process_describe(&p->event.rec, task);
+	p->event.kind = EVENT_PROCESS;
+	p->event.rec.serial = process_serial(task);
+	p->event.rec.image = image;
+	p->event.rec.flags = flags;
+	if (flags & PROCESS_SEEDED)
+		p->event.rec.joined_boot_ns = bpf_ktime_get_boot_ns();
+	if (flags & PROCESS_SEEDED || (by_cgroup && flags & PROCESS_ROOT))
+		p->event.rec.image =
+			p->event.rec.serial; /* the collector asks /proc for its name */
+	/* a fork copies the counter: what the parent's was then is what the child's began with */
+	p->exec_id = flags & PROCESS_LATE ? BPF_CORE_READ(task, group_leader, parent_exec_id)
+					  : BPF_CORE_READ(task, self_exec_id);
+	p->event.rec.signal = (u64)BPF_CORE_READ(task, signal);
+}
+
+/*
+ * Sees to it that the process of the task at @addr has an entry. 1: it is new; 0: it was there; -1:
+ * there is none (yet): the map is full, or an old one is about to go.
+ */
+int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
+{
+	struct task_struct *task = (struct task_struct *)addr;
+	bool is_leader = BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
+	u64 key = (u64)BPF_CORE_READ(task, signal);
+	struct process_entry *p;
+
+	/* the first task of a process nearly always is the one that makes it known */
+	if (!is_leader || bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
+		p = process_find(key);
+		/* signal is 0 while another CPU fills it in */
+		if (p && (!p->event.rec.signal || p->event.rec.serial == process_serial(task)))
+			return 0;
+		if (p)
+			process_close(key, p->event.rec.serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
+		if (bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
+			p = process_find(key);
+			if (!p && !(flags & PROCESS_MOVED))
+				add(tracking.loss[LOSS_PROCESSES_FULL], 1);
+			/* 0: another CPU fills it in */
+			return p && (!p->event.rec.serial ||
+				     p->event.rec.serial == process_serial(task))
+				       ? 0
+				       : -1;
+		}
+	}
+	p = process_find(key);
+	if (!p)
+		return -1;
+	p->event.rec.account.tree = tree;
+	p->event.rec.account.cgroup = cgroup;
+	process_fill(p, task, image, flags);
+	if (can_seed && flags & PROCESS_SEEDED)
+		baseline_add_ended((struct signal_struct *)key);
+	if (want_exact_peak)
+		mm_join(key, (u64)BPF_CORE_READ(task, mm));
+	return 1;
+}
