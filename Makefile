@@ -98,7 +98,7 @@ arm64: ## Cross-compile a static build/arm64/bpfmon
 clean: ## Remove what was built
 	rm -rf $(BUILD)
 
-truth: $(TRUTH_BIN)
+truth: $(TRUTH_BIN) $(BUILD)/findcontainer
 
 guest: $(BUILD)/bpfmon $(BUILD)/kernels/guest $(BUILD)/kernels/verified truth
 
@@ -130,6 +130,10 @@ $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 	@mkdir -p $(@D)
 	$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $< -o $@
 
+$(BUILD)/findcontainer: tests/e2e/findcontainer.c $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -o $@
+
 $(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
 	@mkdir -p $(@D)
 	$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(LDFLAGS_ALL) -static $(GUEST_SRC) -ljansson -lm -o $@
@@ -141,6 +145,6 @@ $(BUILD)/kernels/verified: tests/kernels/verified.c $(LIB_OBJ)
 # a change of version or flags rebuilds
 $(USER_OBJ) $(BPF_OBJ): Makefile
 
--include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN)) $(BUILD)/kernels/verified.d
+-include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN)) $(BUILD)/kernels/verified.d $(BUILD)/findcontainer.d
 
 $(BUILD)/unit-all: $(UNIT_BIN)

@@ -2,15 +2,20 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Installs what building and testing need and is not there yet. Debian and Ubuntu.
 #
-# Usage: tools/install-deps.sh [kernels]      kernels: also what booting other kernels needs
+# Usage: tools/install-deps.sh [kernels] [containers]
+#   kernels: also what booting other kernels needs; containers: what the tests with containers need
 set -eu
 
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libcmocka-dev
 	linux-libc-dev python3 sudo clang-format clang-tidy cppcheck shellcheck git ca-certificates"
-if [ "${1:-}" = kernels ]; then
-	packages="$packages qemu-system-x86 qemu-system-arm cpio e2fsprogs util-linux
-		debian-archive-keyring"
-fi
+for also in "$@"; do
+	case $also in
+	kernels) packages="$packages qemu-system-x86 qemu-system-arm cpio e2fsprogs util-linux
+		debian-archive-keyring" ;;
+	containers) packages="$packages podman runc crun bubblewrap uidmap" ;;
+	*) echo "no such group of packages: $also" >&2 && exit 2 ;;
+	esac
+done
 # Ubuntu has bpftool in linux-tools-common; Debian in a package of its own
 if [ ! -x /usr/sbin/bpftool ]; then
 	packages="$packages bpftool"

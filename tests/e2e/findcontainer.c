@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Says which container a name stands for, "ENGINE ID PID", for whoever called sudo; or why none,
+ * and ends with 1. Usage: findcontainer NAME
+ */
+#include "launch/container.h"
+
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	struct container c;
+	struct user caller;
+	char why[1024];
+	bool was_sudo;
+
+	if (argc != 2)
+		return 2;
+	user_caller(&caller, &was_sudo);
+	if (container_find(argv[1], &caller, &c, why, sizeof(why))) {
+		puts(why);
+		return 1;
+	}
+	printf("%s %s %d\n", c.engine, c.id, c.pid);
+	return 0;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * N children, one after the other, each burns MS milliseconds of CPU. Tells the pids that all have
+ * by their own word, the parent's first: those of the pid namespace they are in.
+ * Usage: nspids N MS
+ */
+#include "truth.h"
+
+#define MOST 200
+
+int main(int argc, char **argv)
+{
+	char text[MOST * 12] = "";
+	double cpu = 0;
+	size_t len = 0;
+	pid_t *own;
+	long n;
+
+	if (argc != 3 || number(argv[1]) > MOST - 1)
+		usage("nspids N MS, with N < 200");
+	n = number(argv[1]);
+	own = shared((n + 1) * sizeof(*own));
+	own[0] = getpid();
+	for (long i = 1; i <= n; i++) {
+		pid_t pid = xfork();
+
+		if (!pid) {
+			own[i] = getpid();
+			spin_ms(number(argv[2]));
+			_exit(0);
+		}
+		reap_ok(pid, &cpu);
+	}
+	for (long i = 0; i <= n; i++)
+		len += snprintf(text + len, sizeof(text) - len, "%s%d", i ? "," : "", own[i]);
+	tell(1 + n, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"own_pids\":[%s]", cpu, text);
+	return 0;
+}
