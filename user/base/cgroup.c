@@ -24,19 +24,6 @@ static FILE *open_in(const char *folder, const char *name)
 	return fopen(path, "re");
 }
 
-/* What of @path lies below @root; NULL: it lies elsewhere. */
-static const char *below(const char *path, const char *root)
-{
-	size_t n = strcmp(root, "/") != 0 ? strlen(root) : 0;
-
-	if (strncmp(path, root, n) != 0 || (path[n] && path[n] != '/'))
-		return NULL;
-	path += n;
-	if (!strncmp(path, "/..", 3)) /* above what our namespace of cgroups shows */
-		return NULL;
-	return strcmp(path, "/") != 0 ? path : "";
-}
-
 /* The folder of @path: where its hierarchy is mounted (@mount bytes), and the path below that. */
 static int find_folder(const char *proc, const char *path, struct cgroup *cg, size_t *mount)
 {
@@ -49,7 +36,7 @@ static int find_folder(const char *proc, const char *path, struct cgroup *cg, si
 
 		if (cg->is_v2 ? !m.is_v2 : !cgroup_mount_has(&m, CONTROLLER))
 			continue;
-		rest = below(path, m.root);
+		rest = cgroup_below(path, m.root);
 		n = rest ? snprintf(cg->path, sizeof(cg->path), "%s%s", m.point, rest) : -1;
 		if (n < 0 || (size_t)n >= sizeof(cg->path))
 			continue;

@@ -108,3 +108,15 @@ int cgroup_of_process(const char *proc, const char *controller, char path[4096],
 	}
 	return found ? 0 : -ENOENT;
 }
+
+const char *cgroup_below(const char *path, const char *root)
+{
+	size_t n = strcmp(root, "/") != 0 ? strlen(root) : 0;
+
+	if (strncmp(path, root, n) != 0 || (path[n] && path[n] != '/'))
+		return NULL;
+	path += n;
+	if (!strncmp(path, "/..", 3)) /* above what our namespace of cgroups shows */
+		return NULL;
+	return strcmp(path, "/") != 0 ? path : "";
+}

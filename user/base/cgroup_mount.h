@@ -28,6 +28,9 @@ bool cgroup_mount_has(const struct cgroup_mount *m, const char *controller);
 int cgroup_of_process(const char *proc, const char *controller, char path[4096], bool *is_v2,
 		      int *id);
 
+/* What of @path lies below @root; NULL: it lies elsewhere, or is hidden from us. */
+const char *cgroup_below(const char *path, const char *root);
+
 /* Is @word in @list, whose words are separated by @separators? */
 bool cgroup_has_word(const char *list, const char *word, const char *separators);
 

@@ -4,18 +4,22 @@
 #include "cmd/cmd.h"
 #include "cmd/prepare.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/procstat.h"
 #include "launch/attach.h"
+#include "launch/container_cgroup.h"
 
 #include <stdio.h>
 
 static void help(void)
 {
 	puts("Usage: bpfmon attach [OPTIONS] --pid PID\n"
-	     "       bpfmon attach [OPTIONS] --cgroup PATH\n\n"
+	     "       bpfmon attach [OPTIONS] --cgroup PATH | --container NAME\n\n"
 	     "Follows a process, its threads, its present and its future descendants until they\n"
-	     "have ended; or whoever is in a cgroup or below it, until that is removed. In any\n"
+	     "have ended; or whoever is in a cgroup or below it (a container has one), until that "
+	     "is\n"
+	     "removed. In any "
 	     "case until --duration is over, or Ctrl-C. What they had used before does not "
 	     "count.\n");
 	options_help(FOR_ATTACH);
@@ -54,23 +58,53 @@ static int check_cgroup(const struct options *o, struct cgroup_target *t)
 	return -1;
 }
 
+/* A container is its cgroup; one that has none is its first process and what descends from it. */
+static int check_container(struct options *o, const struct user *caller, struct container *c,
+			   char folder[4096])
+{
+	char why[1024] = "";
+
+	if (container_find(o->container, caller, c, why, sizeof(why))) {
+		log_error("%s", why);
+		return -1;
+	}
+	if (!container_cgroup("/proc", c, folder)) {
+		o->cgroup = folder;
+		return 0;
+	}
+	log_warn("the container has no cgroup of its own: its first process %d and its descendants "
+		 "are followed, not what %s executes in it later",
+		 c->pid, c->engine);
+	o->pids[0] = c->pid;
+	o->nr_pids = 1;
+	return 0;
+}
+
 int cmd_attach(int argc, char **argv)
 {
+	uint64_t named_boot_ns = clock_ns(CLOCK_BOOTTIME);
 	struct launch_options l = { 0 };
+	struct cgroup_target target;
+	struct container container;
 	struct run run = { 0 };
 	struct user caller;
-	struct cgroup_target target;
 	struct options o;
+	char folder[4096];
 	int go_on = begin(&o, FOR_ATTACH, argc, argv, help);
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
+	choose_recorder(&o, &caller, &l);
+	if (o.container && check_container(&o, &caller, &container, folder))
+		return EXIT_USAGE;
 	if (o.cgroup ? check_cgroup(&o, &target) : check_pids(&o))
 		return EXIT_USAGE;
-	choose_recorder(&o, &caller, &l);
 	prepare(&l, &o, &caller, &run);
+	run.container = o.container ? container.id : NULL;
+	run.engine = o.container ? container.engine : NULL;
 	l.collector.targets = o.pids;
 	l.collector.nr_targets = o.nr_pids;
+	l.collector.named_boot_ns = named_boot_ns;
 	l.collector.tracker.can_seed = true;
 	l.collector.tracker.cgroup = o.cgroup ? &target : NULL;
 	l.collector.duration_ns = o.duration_ns;

@@ -163,12 +163,13 @@ static void resolve_pss(struct options *o)
 
 static int check_targets(const struct options *o)
 {
+	int kinds = (o->nr_pids > 0) + (o->cgroup != NULL) + (o->container != NULL);
 	const char *what = NULL;
 
-	if (!o->nr_pids && !o->cgroup)
+	if (!kinds)
 		what = "nothing to attach to was named; try: bpfmon attach --pid PID";
-	else if (o->nr_pids && o->cgroup)
-		what = "--pid and --cgroup exclude each other: attach to the one or to the other";
+	else if (kinds > 1)
+		what = "--pid, --cgroup and --container exclude each other: attach to one of them";
 	else if (o->wait_start && !o->cgroup)
 		what = "--wait-start waits for a process in a cgroup; name one with --cgroup";
 	if (what)
@@ -205,7 +206,7 @@ int options_parse(struct options *o, enum option_scope scope, int argc, char **a
 		o->command = NULL;
 		return 0;
 	}
-	if ((o->own_cgroup || o->cgroup) && !o->chooses_metrics)
+	if ((o->own_cgroup || o->cgroup || o->container) && !o->chooses_metrics)
 		metric_set_put_source(&o->wanted, SOURCE_CGROUP);
 	if (check_words(o))
 		return -EINVAL;

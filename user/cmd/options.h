@@ -31,7 +31,8 @@ struct options {
 	unsigned pss_ppm; /* millionths of the time for reading PSS; 0: not asked for */
 	pid_t pids[MAX_TARGETS];
 	size_t nr_pids;
-	const char *cgroup; /* as named; NULL: none */
+	const char *cgroup;    /* as named; NULL: none */
+	const char *container; /* the same */
 	bool wait_start;
 	uint64_t duration_ns; /* 0: until it has ended */
 	bool help, version;

@@ -159,6 +159,12 @@ static int parse_cgroup(struct options *o, const char *text)
 	return *text ? 0 : -EINVAL;
 }
 
+static int parse_container(struct options *o, const char *text)
+{
+	o->container = text;
+	return *text ? 0 : -EINVAL;
+}
+
 static int parse_max_tasks(struct options *o, const char *text)
 {
 	return parse_number(text, MAX_TASKS_LIMIT, &o->max_tasks);
@@ -203,6 +209,7 @@ static const struct option_row rows[] = {
 	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", parse_record_as, FOR_ALL },
 	{ "pid", 'p', "PID", false, "Attach to this process and its descendants; may be repeated", parse_pid, FOR_ATTACH },
 	{ "cgroup", 0, "PATH", false, "Attach to who is in this cgroup or below it, now or later", parse_cgroup, FOR_ATTACH },
+	{ "container", 0, "NAME", false, "Attach to this container: its name or id, or ENGINE:NAME", parse_container, FOR_ATTACH },
 	{ "wait-start", 0, NULL, false, "The cgroup is empty yet: begin with its first process", parse_wait_start, FOR_ATTACH },
 	{ "duration", 0, "TIME", false, "Detach after this time: 60, 0.5, 100ms", parse_duration, FOR_ATTACH },
 	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", parse_exact_peak, FOR_ALL },

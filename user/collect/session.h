@@ -61,6 +61,8 @@ void session_publish(struct session *s);
  * still in the map. */
 void session_emit(struct session *s, const struct process_record *r, const struct drain_row *row,
 		  bool is_left);
+/* Asks /proc what the process of @row runs, if nobody has told. */
+void session_name(struct session *s, const struct drain_row *row);
 /* An event of the ring buffer; @context is the session. */
 int session_event(void *context, void *data, size_t size);
 /* Takes what is in the ring buffer now. */

@@ -28,6 +28,8 @@ struct run {
 	size_t nr_targets;
 	const char *cgroup;            /* its path, not owned; NULL: processes were named */
 	const char *hierarchy;         /* "unified", or a controller of version 1 */
+	const char *container; /* its id, not owned; NULL: none was named */
+	const char *engine;
 	uint64_t seed_ns;              /* how long it took to find all that belongs to them */
 	uint64_t seeded_tasks;         /* how many these were */
 	uint64_t baseline[NR_METRICS]; /* what they had used before, which does not count */

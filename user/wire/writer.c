@@ -55,6 +55,10 @@ void put_end(struct json *j)
 static void attachment(struct json *j, const struct run *run)
 {
 	jw_object(j, "attached");
+	if (run->container) {
+		jw_string(j, "container", run->container);
+		jw_string(j, "engine", run->engine);
+	}
 	if (run->cgroup) {
 		jw_string(j, "cgroup", run->cgroup);
 		jw_string(j, "hierarchy", run->hierarchy);

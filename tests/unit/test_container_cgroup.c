@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Which cgroup is a container's own, on a /proc of plain folders. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "launch/container_cgroup.h"
+#include "fixture.h"
+
+#include <errno.h>
+
+#define ID "4f1c2a"
+#define MEMORY "35 31 0:32 / /cg/mem rw - cgroup cgroup rw,memory\n"
+#define UNIFIED "41 31 0:38 / /cg/uni rw - cgroup2 cgroup2 rw\n"
+
+static void put(const struct place *p, const char *name, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", p->dir, name);
+	file_write(path, text);
+}
+
+/* /proc/self and /proc/7, the container's first process. */
+static int proc_make(void **state)
+{
+	char path[256];
+
+	if (place_make(state))
+		return -1;
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/%s", ((struct place *)*state)->dir,
+			 i ? "7" : "self");
+		if (mkdir(path, 0755))
+			return -1;
+	}
+	put(*state, "self/mountinfo", MEMORY UNIFIED);
+	return 0;
+}
+
+static int find(const struct place *p, const char *cgroup, const char *id, char folder[4096])
+{
+	struct container c = { .engine = "podman", .pid = 7 };
+
+	snprintf(c.id, sizeof(c.id), "%s", id);
+	put(p, "7/cgroup", cgroup);
+	return container_cgroup(p->dir, &c, folder);
+}
+
+static void assert_folder(const struct place *p, const char *cgroup, const char *expected)
+{
+	char folder[4096] = "";
+
+	assert_int_equal(find(p, cgroup, ID, folder), 0);
+	assert_string_equal(folder, expected);
+}
+
+static void assert_none(const struct place *p, const char *cgroup)
+{
+	char folder[4096];
+
+	assert_int_equal(find(p, cgroup, ID, folder), -ENOENT);
+}
+
+static void the_id_is_in_the_name(void **state)
+{
+	assert_folder(*state, "0::/machine.slice/libpod-" ID ".scope\n",
+		      "/cg/uni/machine.slice/libpod-" ID ".scope");
+	assert_folder(*state, "0::/docker/" ID "\n", "/cg/uni/docker/" ID);
+	assert_folder(*state, "0::/k/cri-containerd:" ID "\n", "/cg/uni/k/cri-containerd:" ID);
+}
+
+static void what_the_container_made_below_is_left_off(void **state)
+{
+	assert_folder(*state, "0::/libpod-" ID "/init.scope\n", "/cg/uni/libpod-" ID);
+}
+
+static void version_1_with_memory_comes_first(void **state)
+{
+	assert_folder(*state, "4:memory:/p/libpod-" ID "\n0::/q/libpod-" ID "\n",
+		      "/cg/mem/p/libpod-" ID);
+	assert_folder(*state, "4:memory:/\n0::/q/libpod-" ID "\n", "/cg/uni/q/libpod-" ID);
+}
+
+static void another_that_has_it_in_its_name_is_not_it(void **state)
+{
+	assert_none(*state, "4:memory:/libpod-conmon-" ID "ff\n0::/x" ID "\n");
+	assert_none(*state, "0::/user.slice/session-4.scope\n");
+}
+
+static void one_that_is_not_mounted_here_is_not_seen(void **state)
+{
+	assert_none(*state, "5:pids:/libpod-" ID "\n0::/\n");
+	assert_none(*state, "0::/../libpod-" ID "\n");
+}
+
+static void process_that_has_gone_has_none(void **state)
+{
+	struct container c = { .engine = "runc", .id = ID, .pid = 8 };
+	char folder[4096];
+
+	assert_int_equal(container_cgroup(((struct place *)*state)->dir, &c, folder), -ENOENT);
+}
+
+#define PROC_TEST(test) cmocka_unit_test_setup_teardown(test, proc_make, place_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PROC_TEST(the_id_is_in_the_name),
+		PROC_TEST(what_the_container_made_below_is_left_off),
+		PROC_TEST(version_1_with_memory_comes_first),
+		PROC_TEST(another_that_has_it_in_its_name_is_not_it),
+		PROC_TEST(one_that_is_not_mounted_here_is_not_seen),
+		PROC_TEST(process_that_has_gone_has_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
