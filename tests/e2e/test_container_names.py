@@ -3,7 +3,6 @@
 
 import os
 import pathlib
-import re
 import subprocess
 
 from lib.bpfmon import BUILD
@@ -32,19 +31,19 @@ class Names(ContainersCase):
         )
         return done.returncode, done.stdout, done.stderr
 
-    def start(self, *argv, before=()):
+    def start(self, *argv):
         """Starts a container in the background; what the engine says."""
-        code, stdout, stderr = self.call(*argv, before=before)
+        code, stdout, stderr = self.call(*argv)
         self.assertEqual(code, 0, stderr)
         return stdout.strip()
 
-    def find(self, name, before=(), **more):
-        code, stdout, stderr = self.call(FIND, name, before=before, **more)
+    def find(self, name):
+        code, stdout, stderr = self.call(FIND, name)
         self.assertEqual(code, 0, stdout + stderr)
         return stdout.split()
 
-    def refusal(self, name, before=(), **more):
-        code, stdout, stderr = self.call(FIND, name, before=before, **more)
+    def refusal(self, name):
+        code, stdout, stderr = self.call(FIND, name)
         self.assertEqual((code, stderr), (1, ""), stdout)
         return stdout.strip()
 
@@ -55,15 +54,12 @@ class Names(ContainersCase):
         arguments = pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")
         self.assertEqual(arguments[:-1], COMMAND)
 
-    def run_detached(self, podman, name, before=()):
-        options = [f"--name={name}", "--detach"]
-        return self.start(*podman[:2], *options, *podman[2:], *COMMAND, before=before)
-
     def root_podman(self, name):
         environment, podman = self.podman()
         self.environment.update(environment)
         self.addCleanup(self.call, "podman", "rm", "--force", "--time=0", name)
-        return self.run_detached(podman, name)
+        options = [f"--name={name}", "--detach"]
+        return self.start(*podman[:2], *options, *podman[2:], *COMMAND)
 
     def start_runtime(self, name):
         command = self.runtime(name, *COMMAND)
@@ -96,13 +92,16 @@ class Names(ContainersCase):
         self.environment.update(self.configure())
         uid, there = self.user()
         # one namespace of mounts for all calls, as a user's session has
-        script = 'podman=$1; shift; eval "$podman" >"$0/id" && "$@"'
+        script = '$1 >"$0/id"; shift; find=$1; shift; for name; do "$find" "$name"; done'
         podman = ["podman", "run", f"--name={self.name}", "--detach", *self.podman_options()]
         start = " ".join([*self.become(uid), *podman, *COMMAND])
+        names = [self.name, "podman:none"]
         before = [*there, "sh", "-c", script, str(self.dir), start]
-        sudo = {"SUDO_UID": str(uid), "SUDO_GID": str(uid)}
-        engine, found, pid = self.find(self.name, before=before, **sudo)
-        self.assertEqual((engine, found), ("podman", (self.dir / "id").read_text().strip()))
+        _, said, _ = self.call(FIND, *names, before=before, SUDO_UID=str(uid), SUDO_GID=str(uid))
+        found, none = said.splitlines()
+        self.assertEqual(none, f"there is no container 'none' in podman or podman of {self.name}")
+        engine, found_id, pid = found.split()
+        self.assertEqual((engine, found_id), ("podman", (self.dir / "id").read_text().strip()))
         self.assert_is_ours(pid)
         self.assertEqual(status_of(pid)["Uid"].split()[0], str(uid))
 
@@ -125,7 +124,7 @@ class Names(ContainersCase):
         environment, _ = self.podman()
         self.environment.update(environment)
         said = self.refusal("no-such-container-of-bpfmon")
-        self.assertTrue(re.match("there is no container 'no-such-container-of-bpfmon' in podman", said), said)
+        self.assertRegex(said, "^there is no container 'no-such-container-of-bpfmon' in podman")
         self.assertEqual(
             self.refusal("runc:no-such-container-of-bpfmon"),
             "there is no container 'no-such-container-of-bpfmon' in runc",

@@ -18,6 +18,8 @@ from lib.bpfmon import truth
 from lib.live import all_pids, send, status_of, wait_for
 
 PROGRAMS = ("nspids", "forkstorm", "suidstart", "spin")
+# the least that pid_max can be, to which podman lowers the limit of its processes
+LEAST_PIDS = 301
 HYBRID = pathlib.Path("/sys/fs/cgroup/unified")
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
@@ -98,7 +100,7 @@ class ContainersCase(AccountCase):
         """What podman is to know, in its environment."""
         path = self.dir / "containers.conf"
         text = CONFIGURATION.format(
-            nofile=limit(resource.RLIMIT_NOFILE, 1024), nproc=limit(resource.RLIMIT_NPROC, 4096)
+            nofile=limit(resource.RLIMIT_NOFILE, 1024), nproc=limit(resource.RLIMIT_NPROC, LEAST_PIDS)
         )
         path.write_text(text + "".join(f'{key} = "{value}"\n' for key, value in engine.items()))
         return {"CONTAINERS_CONF": str(path)}

@@ -16,7 +16,7 @@ struct container {
 /*
  * Finds the running container @name: its name, its id, or the beginning of its id, with "ENGINE:"
  * before it or not. Every engine whose client is in PATH is asked, as we are, and if we are root
- * and the @caller is not, as the caller, too: he may have containers of his own. A client that
+ * and the @caller is not, as the caller, too, where he has containers of his own. A client that
  * hangs is given up after 10 s. Nobody else may reap children meanwhile.
  *
  * 0, or a negative errno, with one sentence in @why that has no full stop: -EINVAL: that is no

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct question {
 	const char *name;
@@ -21,6 +22,8 @@ struct engine {
 	const char *name;
 	int (*ask)(const struct engine *e, struct question *q);
 	const char *client[5]; /* and what it is asked */
+	/* in the runtime folder of a user who has containers of it; "": anywhere, NULL: nowhere */
+	const char *theirs;
 };
 
 /* 0: the client has ended well and this is what it said. */
@@ -30,7 +33,8 @@ static int call(const char *const *argv, struct question *q, struct captured *sa
 	const size_t size = sizeof(q->answer->why);
 	int err = capture(argv, q->as, q->limit_ns, said);
 
-	if (err == -ENOENT)
+	/* folders of PATH that are closed to the user */
+	if (err == -ENOENT || (err == -EACCES && q->as))
 		return -ENOPKG;
 	if (err == -ETIMEDOUT)
 		snprintf(why, size, "no answer within %.0f s", (double)q->limit_ns / 1e9);
@@ -173,17 +177,28 @@ static int ask_containerd(const struct engine *e, struct question *q)
 }
 
 static const struct engine engines[NR_ENGINES] = {
-	{ "podman", ask_inspect, { "podman", "container", "inspect" } },
-	{ "docker", ask_inspect, { "docker", "container", "inspect" } },
-	{ "nerdctl", ask_inspect, { "nerdctl", "container", "inspect" } },
-	{ "containerd", ask_containerd, { "ctr", "namespaces", "ls", "-q" } },
-	{ "runc", ask_list, { "runc", "list", "--format=json" } },
-	{ "crun", ask_list, { "crun", "list", "--format=json" } },
+	{ "podman", ask_inspect, { "podman", "container", "inspect" }, "" },
+	{ "docker", ask_inspect, { "docker", "container", "inspect" }, "docker.sock" },
+	{ "nerdctl", ask_inspect, { "nerdctl", "container", "inspect" }, "containerd-rootless" },
+	{ "containerd", ask_containerd, { "ctr", "namespaces", "ls", "-q" }, NULL },
+	{ "runc", ask_list, { "runc", "list", "--format=json" }, "runc" },
+	{ "crun", ask_list, { "crun", "list", "--format=json" }, "crun" },
 };
 
 const char *engine_name(size_t i)
 {
 	return engines[i].name;
+}
+
+/* Else there is nobody to ask, and the client's complaint about that would only distract. */
+static bool may_have_theirs(const struct engine *e, const struct user *user)
+{
+	char path[128];
+
+	if (!e->theirs || !*e->theirs)
+		return e->theirs;
+	snprintf(path, sizeof(path), "/run/user/%u/%s", user->uid, e->theirs);
+	return !access(path, F_OK);
 }
 
 int engine_ask(size_t i, const char *name, const struct user *as, uint64_t limit_ns,
@@ -192,5 +207,7 @@ int engine_ask(size_t i, const char *name, const struct user *as, uint64_t limit
 	struct question q = { .name = name, .as = as, .limit_ns = limit_ns, .answer = answer };
 
 	memset(answer, 0, sizeof(*answer));
+	if (as && !may_have_theirs(&engines[i], as))
+		return -ENOPKG;
 	return engines[i].ask(&engines[i], &q);
 }

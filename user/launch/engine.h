@@ -24,8 +24,8 @@ const char *engine_name(size_t i);
 /*
  * Asks engine @i for the container with that name, id, or beginning of an id, as @as (NULL: as we
  * are), with @limit_ns for each call of its client. 0; -ENOENT: it has none; -ENOTUNIQ: several;
- * -ENOPKG: it is not installed; any other negative errno: @answer->why. @name does not begin with a
- * hyphen.
+ * -ENOPKG: it is not installed, or @as has no containers of it; any other negative errno:
+ * @answer->why. @name does not begin with a hyphen.
  */
 int engine_ask(size_t i, const char *name, const struct user *as, uint64_t limit_ns,
 	       struct engine_answer *answer);
