@@ -32,7 +32,7 @@ struct launcher {
 	unsigned terminations; /* SIGTERM */
 	pid_t last_terminator;
 	uint64_t last_termination_ns;
-	bool is_detached; /* told to leave the command running */
+	bool is_detached;     /* told to leave the command running */
 	bool has_stopped_too; /* with the command; what continues us is for both */
 };
 

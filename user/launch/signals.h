@@ -15,8 +15,8 @@ int signals_open(sigset_t *old);
  */
 bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command);
 /*
- * Stops this process, as the command has been stopped by @sig, for the shell to see. Returns when it
- * was continued, by a SIGCONT that can then be read; or false, not stopped where no shell looks.
+ * Stops this process, as the command has been stopped by @sig, for the shell to see. Returns when
+ * it was continued, by a SIGCONT that can then be read; or false, not stopped where no shell looks.
  */
 bool signals_stop_too(int sig);
 /* Ends this process by @sig, without a core. Returns only when that is not possible. */
