@@ -113,7 +113,7 @@ $(SKELETON): $(BUILD)/bpfmon.bpf.o
 	$(BPFTOOL) gen skeleton $< name bpfmon >$@
 
 # the first build has no dependency files yet that would order this
-$(BUILD)/user/collect/tracker.o $(BUILD)/user/collect/programs.o $(BUILD)/user/collect/seed.o: $(SKELETON)
+$(patsubst %,$(BUILD)/user/collect/%.o,optional programs seed tracker): $(SKELETON)
 
 $(BUILD)/user/%.o: user/%.c
 	@mkdir -p $(@D)

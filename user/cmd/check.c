@@ -19,10 +19,18 @@ static void show(void *context, const char *name, bool available, const char *wh
 	       available ? "" : why);
 }
 
+static void show_optional(const struct optionals *x, bool *all)
+{
+	const struct optional_row *row;
+
+	for (size_t i = 0; (row = optional_row(i)); i++)
+		show(all, row->title, !x->missing[i][0], x->missing[i]);
+}
+
 /* Nothing tells as well as trying. */
 static bool try_to_load(void)
 {
-	struct tracker_options o = { 0 };
+	struct tracker_options o = { .exact_peak = true };
 	struct tracker t;
 	char why[512] = "";
 	bool all = true;
@@ -32,6 +40,8 @@ static bool try_to_load(void)
 	metric_set_clear_source(&o.wanted, SOURCE_CGROUP); /* are of a command's own cgroup */
 	err = tracker_open(&t, &o, why, sizeof(why));
 	show(&all, "following processes", !err, why);
+	if (!err)
+		show_optional(&t.optional, &all);
 	for (int i = 0; !err && i < NR_METRICS; i++)
 		if (metric_has(&o.wanted, (enum metric_id)i))
 			show(&all, metric_get((enum metric_id)i)->key,

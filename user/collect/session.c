@@ -62,13 +62,17 @@ static void read_files(struct session *s, struct sample *smp)
 		      M_host_memory_pressure_full, smp);
 }
 
-static void warn_of_exact_peak(const struct session *s)
+static void tell_missing(struct session *s)
 {
-	struct tree_peak peak;
+	const char(*missing)[sizeof(*s->tracker.optional.missing)] = s->tracker.optional.missing;
 
-	if (s->options->tracker.exact_peak && tracker_peak(&s->tracker, &peak) == -ENODATA)
-		log_warn("--exact-peak has no effect: it needs the kernel's rss_stat event, and %s",
-			 "locks in tracing programs (5.11); bounds of the peak are told");
+	if (missing[OPTIONAL_EXACT_PEAK][0]) {
+		s->run->no_exact_peak = missing[OPTIONAL_EXACT_PEAK];
+		log_warn("--exact-peak has no effect: %s", s->run->no_exact_peak);
+	}
+	if (missing[OPTIONAL_OOM][0])
+		s->run->no_oom_kills = missing[OPTIONAL_OOM];
+	s->summary.has_oom_kills = !s->run->no_oom_kills;
 }
 
 int session_open(struct session *s, const struct collector_options *o, char *why, size_t size)
@@ -98,7 +102,7 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 		snprintf(why, size, "the ring buffer cannot be mapped: %s", strerror(-err));
 		return err;
 	}
-	warn_of_exact_peak(s);
+	tell_missing(s);
 	err = o->command ? tracker_follow(&s->tracker, o->command)
 			 : tracker_seed(&s->tracker, o->targets, o->nr_targets);
 	if (err && o->command)

@@ -23,6 +23,8 @@ struct run {
 	struct metric_set wanted;         /* asked for */
 	struct metric_set usable;         /* asked for, and this kernel has it */
 	const char *unusable[NR_METRICS]; /* why not; not owned */
+	const char *no_oom_kills;         /* why they are not told, not owned; NULL: they are */
+	const char *no_exact_peak;        /* the same, where it was asked for */
 	const pid_t *targets;             /* attached to; not owned; NULL: a command was run */
 	size_t nr_targets;
 	uint64_t seed_ns;              /* how long it took to find all that belongs to them */

@@ -60,6 +60,7 @@ struct summary {
 	uint64_t wall_ns;
 	uint64_t outlived;
 	uint64_t samples, late_ticks;
+	bool has_oom_kills;
 	uint64_t oom_kills;
 	struct oom_kill oom; /* the last of them, the command's own where it was killed */
 	uint64_t processes_total;
