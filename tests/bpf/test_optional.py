@@ -4,10 +4,11 @@
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 
 from lib.account import AccountCase, record_counters
-from lib.bpfmon import cgroup, truth
+from lib.bpfmon import BPFMON, cgroup, truth
 
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGESIZE")
@@ -55,6 +56,11 @@ class Refused(AccountCase):
                 self.assert_only_missing(run, title)
                 self.assertEqual("rss_peak_exact_bytes" in run.summary, name != "peak__rss")
                 self.assertEqual("oom_kills" in run.summary, name != "oom__victim")
+
+    def test_check_says_of_each_whether_it_is_there(self):
+        said = subprocess.run([BPFMON, "check"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        for title in [*TITLES.values(), "locks in programs"]:
+            self.assertRegex(said, rf"(?m)^{title} +(available|missing: .+; .+)$")
 
     def test_all_of_them_at_once(self):
         options = [word for name in TITLES for word in ("--inject-no-program", name)]
