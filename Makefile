@@ -31,6 +31,7 @@ LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o,$(USER_OBJ))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
+TESTS ?= unit bpf e2e
 KERNELS ?= 5.10 6.1 6.12 6.16 6.18 6.19 7.0 7.2 5.10-arm64 7.2-arm64
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c))
 
@@ -50,8 +51,8 @@ run: deps ## Install what is missing, build, monitor a sample workload
 	$(MAKE) all
 	$(BUILD)/bpfmon -i 0.1 -- tools/sample-workload.sh
 
-check: deps ## Install what is missing, run every test (as root)
-	tools/run-tests.sh unit bpf e2e
+check: deps ## Install what is missing, run every test (as root; TESTS="unit kernels": these groups)
+	KERNELS="$(KERNELS)" tools/run-tests.sh $(TESTS)
 
 check-unit: $(UNIT_BIN) ## Run the unit tests (no root)
 	tools/run-tests.sh unit
@@ -113,7 +114,7 @@ $(SKELETON): $(BUILD)/bpfmon.bpf.o
 	$(BPFTOOL) gen skeleton $< name bpfmon >$@
 
 # the first build has no dependency files yet that would order this
-$(BUILD)/user/collect/tracker.o $(BUILD)/user/collect/programs.o $(BUILD)/user/collect/seed.o: $(SKELETON)
+$(patsubst %,$(BUILD)/user/collect/%.o,optional programs seed tracker): $(SKELETON)
 
 $(BUILD)/user/%.o: user/%.c
 	@mkdir -p $(@D)

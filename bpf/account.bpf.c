@@ -20,34 +20,14 @@ __hidden struct account *account_get(struct account_key *key)
 	return a;
 }
 
-/*
- * Splits the CPU time of a process as the kernel's cputime_adjust() does: the total is exact, the
- * ratio is that of the ticks, and neither part ever falls.
- */
+/* What is new of the user's and the system's part of a process's CPU time, whose sum is exact. */
 static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *system)
 {
-	u64 cpu = r->counters.cpu, stime = r->counters.stime, utime = r->counters.utime;
-	u64 sys, usr;
+	u64 cpu = r->counters.cpu;
+	u64 sys = system_part(cpu, r->counters.utime, r->counters.stime, r->user, r->system);
 
-	if (!stime)
-		sys = 0;
-	else if (!utime)
-		sys = cpu;
-	else
-		sys = scale(cpu, stime, stime + utime);
-	if (sys < r->system)
-		sys = r->system;
-	if (sys > cpu)
-		sys = cpu;
-	usr = cpu - sys;
-	if (usr < r->user) {
-		usr = r->user;
-		sys = cpu > usr ? cpu - usr : 0;
-	}
-	*user = usr > r->user ? usr - r->user : 0;
-	*system = sys > r->system ? sys - r->system : 0;
-	r->user = usr;
-	r->system = sys;
+	*user = advance(&r->user, cpu - sys);
+	*system = advance(&r->system, sys);
 }
 
 /*

@@ -189,6 +189,29 @@ static __always_inline u64 scale(u64 whole, u64 part, u64 sum)
 	return (whole >> 32) * share + ((whole & 0xffffffff) * share >> 32);
 }
 
+/*
+ * The system's part of @cpu, the user's being the rest: by the ticks, as the kernel's
+ * cputime_adjust() does, and neither part less than it was before.
+ */
+static __always_inline u64 system_part(u64 cpu, u64 utime, u64 stime, u64 user, u64 system)
+{
+	u64 part;
+
+	if (!stime)
+		part = 0;
+	else if (!utime)
+		part = cpu;
+	else
+		part = scale(cpu, stime, stime + utime);
+	if (part < system)
+		part = system;
+	if (part > cpu)
+		part = cpu;
+	if (cpu - part < user)
+		part = cpu > user ? cpu - user : 0;
+	return part;
+}
+
 /* A number that no other call in this boot returns. */
 static __always_inline u64 serial_new(void)
 {

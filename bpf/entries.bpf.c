@@ -96,7 +96,6 @@ __hidden bool task_birth_seen(u64 task)
 /* Makes the entry of the task at @addr. -EEXIST: it is known. */
 int task_insert(u64 addr, u32 flags)
 {
-	u32 late = !!(flags & PROCESS_LATE);
 	struct task_struct *task = (struct task_struct *)addr;
 	struct task_entry t = {
 		.task = addr,
@@ -104,26 +103,26 @@ int task_insert(u64 addr, u32 flags)
 		.start_ns = BPF_CORE_READ(task, start_time),
 		.tid = BPF_CORE_READ(task, pid),
 		.serial = process_serial(task),
-		.late = late,
+		.late = !!(flags & PROCESS_LATE),
 	};
 	struct task_entry *old;
 	int err;
 
 	if (can_seed && flags & PROCESS_SEEDED)
 		counters_read(task, &t.last);
-	err = bpf_map_update_elem(&tasks, &addr, &t, BPF_NOEXIST);
+	err = bpf_map_update_elem(&tasks, &t.task, &t, BPF_NOEXIST);
 	if (can_seed && !err && flags & PROCESS_SEEDED)
 		baseline_add(&t.last);
 	if (err != -EEXIST)
 		return err;
 	old = task_find(addr);
 	if (old && old->start_ns == t.start_ns) {
-		if (!late)
+		if (!t.late)
 			not_late(old);
 		return err;
 	}
 	task_close(addr);
-	return bpf_map_update_elem(&tasks, &addr, &t, BPF_NOEXIST);
+	return bpf_map_update_elem(&tasks, &t.task, &t, BPF_NOEXIST);
 }
 
 int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)

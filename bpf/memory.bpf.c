@@ -4,7 +4,7 @@
 
 const volatile __u32 nr_cpus;
 const volatile bool want_memory;
-const volatile bool knows_old_image; /* memory__prepare_exec is there */
+bool knows_old_image; /* memory__prepare_exec is attached */
 
 /* What to add to a per-CPU pointer for each CPU; found by memory__offsets. */
 __u64 cpu_offset[MAX_CPUS];
@@ -152,6 +152,20 @@ __hidden void peak_note(struct process_entry *p, u64 peak)
 	bound_note(p, peak);
 }
 
+/* A mark that is no smaller than what was only a bound leaves nothing unknown. */
+static __always_inline void peak_found(struct process_entry *p, u64 pages)
+{
+	if (pages >= p->event.rec.rss_peak_pages)
+		p->event.rec.flags &= ~PROCESS_PEAK_UPPER_BOUND;
+	peak_note(p, pages);
+}
+
+static __always_inline void peak_bounded(struct process_entry *p, u64 pages)
+{
+	p->event.rec.flags |= PROCESS_PEAK_UPPER_BOUND;
+	peak_note(p, pages);
+}
+
 /*
  * The mark of the last image. Since 6.16 the address space is there at this hook. Before, only the
  * running maximum over all images remains: it is this image's if it has grown since its exec.
@@ -162,13 +176,14 @@ __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
 	u64 maxrss;
 
 	if (mm) {
-		peak_note(p, high_water(mm));
+		peak_found(p, high_water(mm));
 		return;
 	}
 	maxrss = BPF_CORE_READ(task, signal, maxrss);
 	if (p->event.rec.execs && maxrss <= p->maxrss_at_exec)
-		p->event.rec.flags |= PROCESS_PEAK_UPPER_BOUND;
-	peak_note(p, maxrss);
+		peak_bounded(p, maxrss);
+	else
+		peak_found(p, maxrss);
 }
 
 /* As far as signal->maxrss tells, where the hook below does not exist: it never falls. */
@@ -177,7 +192,9 @@ __hidden void peak_at_exec(struct task_struct *task, struct process_entry *p)
 	u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
 
 	if (p->event.rec.execs && maxrss > p->maxrss_at_exec)
-		peak_note(p, maxrss);
+		peak_found(p, maxrss);
+	else if (p->event.rec.execs && !knows_old_image)
+		peak_bounded(p, maxrss);
 	if (!knows_old_image)
 		bound_note(p, maxrss);
 	p->maxrss_at_exec = maxrss;

@@ -13,11 +13,11 @@ struct trace_event_raw_mark_victim___6_8 {
 /* The memory cgroup of @task; @css comes first in it. */
 static __always_inline struct mem_cgroup *memcg_of(struct task_struct *task)
 {
-	u64 at = (u64)BPF_CORE_READ(task, cgroups) + bpf_core_field_offset(struct css_set, subsys);
-	u64 memcg = 0;
+	u64 at, memcg = 0;
 
 	if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, memory_cgrp_id))
 		return NULL;
+	at = (u64)BPF_CORE_READ(task, cgroups) + bpf_core_field_offset(struct css_set, subsys);
 	at += 8 * bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
 	bpf_probe_read_kernel(&memcg, sizeof(memcg), (void *)at);
 	return (struct mem_cgroup *)memcg;

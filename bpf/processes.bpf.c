@@ -161,6 +161,18 @@ static __always_inline void process_fill(struct process_entry *p, struct task_st
 }
 
 /*
+ * Whose entry @p is; 0 while another CPU fills it in. Read once: while we look another may close
+ * it, and make there, at the same key, the entry that was to be made. What is closed must be the
+ * old one.
+ */
+static __always_inline u64 serial_known(const struct process_entry *p)
+{
+	const volatile struct process_record *r = &p->event.rec;
+
+	return r->signal ? r->serial : 0;
+}
+
+/*
  * Sees to it that the process of the task at @addr has an entry. 1: it is new; 0: it was there; -1:
  * there is none (yet): the map is full, or an old one is about to go.
  */
@@ -168,26 +180,24 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
 	struct task_struct *task = (struct task_struct *)addr;
 	bool is_leader = BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
-	u64 key = (u64)BPF_CORE_READ(task, signal);
+	u64 key = (u64)BPF_CORE_READ(task, signal), serial, known;
 	struct process_entry *p;
 
 	/* the first task of a process nearly always is the one that makes it known */
 	if (!is_leader || bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
+		serial = process_serial(task);
 		p = process_find(key);
-		/* signal is 0 while another CPU fills it in */
-		if (p && (!p->event.rec.signal || p->event.rec.serial == process_serial(task)))
+		known = p ? serial_known(p) : 0;
+		if (p && (!known || known == serial))
 			return 0;
 		if (p)
-			process_close(key, p->event.rec.serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
+			process_close(key, known, PROCESS_ENDED | PROCESS_END_UNSEEN);
 		if (bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
 			p = process_find(key);
 			if (!p && !(flags & PROCESS_MOVED))
 				add(tracking.loss[LOSS_PROCESSES_FULL], 1);
-			/* 0: another CPU fills it in */
-			return p && (!p->event.rec.serial ||
-				     p->event.rec.serial == process_serial(task))
-				       ? 0
-				       : -1;
+			known = p ? serial_known(p) : 0;
+			return p && (!known || known == serial) ? 0 : -1;
 		}
 	}
 	p = process_find(key);

@@ -31,11 +31,14 @@ __hidden void end_forget(u64 signal)
 	bpf_map_delete_elem(&ended, &signal);
 }
 
-/* Adds what is new in @now to @a; user and system by the ticks of this task alone. */
-static __always_inline void account_add(struct account *a, struct task_counters *now)
+/* The split is that of this task alone; no part of it is less than was told when it was pending. */
+static __always_inline u64 split_task(struct task_entry *t, struct task_counters *now)
 {
-	u64 system = scale(now->cpu, now->stime, now->stime + now->utime);
+	return system_part(now->cpu, now->utime, now->stime, t->user, t->system);
+}
 
+static __always_inline void account_add(struct account *a, struct task_counters *now, u64 system)
+{
 #define TASK_METRIC(base, ...)                                                                     \
 	if (now->base)                                                                             \
 		add(a->base, now->base);
@@ -60,12 +63,13 @@ __hidden int commit_unlocked(u64 task, struct task_entry *t, struct process_entr
 #include "bpfmon/metrics.def"
 	now->utime = advance(&t->last.utime, now->utime);
 	now->stime = advance(&t->last.stime, now->stime);
-	system = scale(now->cpu, now->stime, now->stime + now->utime);
+	system = split_task(t, now);
+	t->user = t->system = 0;
 	add(r->system, system);
 	add(r->user, now->cpu - system);
 	a = account_get(&key);
 	if (a)
-		account_add(a, now);
+		account_add(a, now, system);
 	if (!closing)
 		return COMMIT_DONE;
 	t->task = 0;
@@ -86,5 +90,7 @@ __hidden void task_pend(u64 addr, struct task_entry *t)
 #include "bpfmon/metrics.def"
 	now.utime = now.utime > t->last.utime ? now.utime - t->last.utime : 0;
 	now.stime = now.stime > t->last.stime ? now.stime - t->last.stime : 0;
-	account_add(&pending, &now);
+	t->system = split_task(t, &now);
+	t->user = now.cpu - t->system;
+	account_add(&pending, &now, t->system);
 }

@@ -65,6 +65,10 @@ apt_make() { # ARCH
 	CONF
 	export APT_CONFIG=$apt/apt.conf
 	apt-get -qq "${kept[@]}" update || fail "$uri does not offer the lists of packages"
+	# a suite may be gone from a mirror: apt only warns, also when it could reach nothing at all
+	[ -n "$(find "$apt/state/lists" -maxdepth 1 -name '*_Packages*')" ] ||
+		fail "no list of packages could be fetched from $uri: is there a network? ($cache is" \
+			"where kernels are kept)"
 }
 
 # The newest package with the kernel of a series. From 6.19 on Debian has it in linux-binary-*, before

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs groups of tests and counts: unit (cmocka, under ASan and UBSan), bpf and e2e (as root).
-# The last line is "N passed, N failed, N skipped"; fails if any failed, or if one that needs root
-# was skipped in CI.
+# Runs groups of tests and counts: unit (cmocka, under ASan and UBSan), bpf and e2e (as root), kernels
+# (booted in qemu; as root, to install what is missing). The last line is "N passed, N failed, N
+# skipped"; fails if any failed, or if one that needs root was skipped in CI.
 #
-# Usage: tools/run-tests.sh [unit] [bpf] [e2e]
+# Usage: tools/run-tests.sh [unit] [bpf] [e2e] [kernels]
+#   KERNELS  those of the group kernels, as in "5.10 7.2" (default: these)
 set -eu -o pipefail
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -32,15 +33,15 @@ run_unit() {
 	done
 }
 
-run_python() {
+# What ends with a count of its own.
+run_counted() { # COMMAND...
 	local out counts
-	make -s all truth
 	out=$(mktemp)
-	python3 tests/lib/runner.py "tests/$1" 2>&1 | tee "$out" || :
+	"$@" 2>&1 | tee "$out" || :
 	counts=$(tail -1 "$out")
 	rm -f "$out"
 	if ! [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
-		echo "the runner of tests/$1 ended without its count"
+		echo "$* ended without its count"
 		failed=$((failed + 1))
 		return
 	fi
@@ -49,10 +50,22 @@ run_python() {
 	skipped=$((skipped + BASH_REMATCH[3]))
 }
 
+run_python() {
+	make -s all truth
+	run_counted python3 tests/lib/runner.py "tests/$1"
+}
+
+run_kernels() {
+	tools/install-deps.sh kernels
+	# shellcheck disable=SC2086 # a list
+	run_counted tools/check-kernels.sh ${KERNELS:-5.10 7.2}
+}
+
 for group in "${@:-unit}"; do
 	case $group in
 	unit) run_unit ;;
 	bpf | e2e) run_python "$group" ;;
+	kernels) run_kernels ;;
 	*) echo "no such group of tests: $group" >&2 && exit 2 ;;
 	esac
 done

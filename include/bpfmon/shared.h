@@ -51,9 +51,11 @@ struct task_entry {
 	__u64 serial;   /* of that process: the key may be in use again */
 	__u64 start_ns; /* CLOCK_MONOTONIC; tells a reused pointer apart */
 	__u32 tid;
-	__u32 exited;
-	__u32 final;               /* what was committed is all: it was dead and off the CPU */
-	__u32 late;                /* adopted, and its birth has not been seen since */
+	__u8 exited;
+	__u8 final; /* what was committed is all: it was dead and off the CPU */
+	__u8 late;  /* adopted, and its birth has not been seen since */
+	__u8 pad;
+	__u64 user, system;        /* ns of what is pending, as last told (without a lock) */
 	struct task_counters last; /* what was committed to the account so far */
 };
 

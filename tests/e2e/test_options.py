@@ -37,6 +37,10 @@ BAD_OPTIONS = [
     ["--max-tasks", "10k"],
     ["--inject-misses", "0"],
     ["--inject-misses", "1000"],
+    ["--inject-no-program", ""],
+    ["--inject-no-program", "follow__exit"],
+    ["--inject-no-program", "oom__victim:load"],
+    ["--inject-no-program=locks:attach"],
     ["-o", ""],
     ["-o", "csv:"],
     *(["-o", "/dev/null"] * n for n in (100,)),
@@ -82,6 +86,9 @@ class Refusals(Case):
         for words in BAD_OPTIONS:
             with self.subTest(words[:2]):
                 self.assert_refused(self.bpfmon(words))
+
+    def test_an_unknown_program_is_named(self):
+        self.assert_refused(self.bpfmon(["--inject-no-program", "no__such"]), "does not take 'no__such'")
 
     def test_an_unknown_option_is_named(self):
         self.assert_refused(self.bpfmon(["--no-such-option"]), "--no-such-option")
@@ -166,6 +173,13 @@ class Meaning(Case):
             self.assertEqual(run.summary["processes_total"], 501)
         else:
             self.assertTrue(run.summary["losses"], run.summary)
+
+    def test_programs_that_are_refused_change_no_result(self):
+        options = ["--inject-no-program", "oom__victim", "--inject-no-program=memory__offsets:attach"]
+        run = self.run_bpfmon([truth("exitwith"), "5"], options)
+        self.assertEqual(run.code, 5)
+        self.assert_complete(run)
+        self.assertNotIn("oom_kills", run.summary)
 
     def test_verbose_changes_no_result(self):
         for option in ("-v", "--verbose"):

@@ -204,6 +204,7 @@ static inline void fixture_summary(struct summary *s)
 	struct process ended, live;
 
 	*s = (struct summary){ .complete = true, .has_status = true, .outlived = 1 };
+	s->has_oom_kills = true;
 	fixture_sample(&first, 0);
 	fixture_sample(&second, 1);
 	summary_add_sample(s, &first);

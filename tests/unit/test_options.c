@@ -242,6 +242,20 @@ static void numbers_have_limits(void **state)
 	assert_refused("'1000'", "--inject-misses=1000", "true");
 }
 
+static void programs_to_refuse_are_known_ones(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "--inject-no-program=locks", "--inject-no-program=peak__rss:attach",
+		      "true");
+	assert_int_equal(o.refused, OPTIONAL_BIT(OPTIONAL_LOCKS));
+	assert_int_equal(o.unattached, OPTIONAL_BIT(OPTIONAL_EXACT_PEAK));
+	assert_refused("'peak'", "--inject-no-program=peak", "true");
+	assert_refused("'follow__exit'", "--inject-no-program=follow__exit", "true");
+	assert_refused("'locks:attach'", "--inject-no-program=locks:attach", "true");
+}
+
 static void rows_have_names_of_their_own(void **state)
 {
 	(void)state;
@@ -281,6 +295,7 @@ int main(void)
 		OPTIONS_TEST(user_may_be_named),
 		OPTIONS_TEST(record_as_takes_only_root),
 		OPTIONS_TEST(numbers_have_limits),
+		OPTIONS_TEST(programs_to_refuse_are_known_ones),
 		OPTIONS_TEST(rows_have_names_of_their_own),
 		OPTIONS_TEST(rows_have_help_that_fits_a_terminal),
 	};

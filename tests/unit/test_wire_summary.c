@@ -46,6 +46,21 @@ static void summary_of_an_incomplete_run_is_written_again_as_it_was_read(void **
 	jw_done(&again);
 }
 
+static void summary_without_a_view_of_oom_kills_has_no_number_of_them(void **state)
+{
+	struct summary s = { .complete = true };
+	struct line l = { 0 };
+	struct json j = { 0 };
+
+	(void)state;
+	write_summary(&j, &s);
+	read_back(&l, &j);
+	assert_null(strstr(j.text, "oom"));
+	assert_false(l.summary.has_oom_kills);
+	line_done(&l);
+	jw_done(&j);
+}
+
 static void summary_without_status_has_neither_code_nor_signal(void **state)
 {
 	struct summary s = { .complete = true };
@@ -115,6 +130,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(summary_is_written_again_as_it_was_read),
 		cmocka_unit_test(summary_of_an_incomplete_run_is_written_again_as_it_was_read),
+		cmocka_unit_test(summary_without_a_view_of_oom_kills_has_no_number_of_them),
 		cmocka_unit_test(summary_without_status_has_neither_code_nor_signal),
 		cmocka_unit_test(summary_of_too_many_programs_is_read_back_as_it_was),
 		cmocka_unit_test(gauges_have_no_place_in_the_summary),

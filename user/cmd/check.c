@@ -19,10 +19,22 @@ static void show(void *context, const char *name, bool available, const char *wh
 	       available ? "" : why);
 }
 
+static void show_optional(const struct optionals *x, bool *all)
+{
+	const struct optional_row *row;
+
+	for (size_t i = 0; (row = optional_row(i)); i++) {
+		const bool was_tried = x->there & OPTIONAL_BIT(i) || x->missing[i][0];
+
+		show(all, row->title, was_tried ? !x->missing[i][0] : row->has(),
+		     was_tried ? x->missing[i] : row->needs);
+	}
+}
+
 /* Nothing tells as well as trying. */
 static bool try_to_load(void)
 {
-	struct tracker_options o = { 0 };
+	struct tracker_options o = { .exact_peak = true };
 	struct tracker t;
 	char why[512] = "";
 	bool all = true;
@@ -32,6 +44,8 @@ static bool try_to_load(void)
 	metric_set_clear_source(&o.wanted, SOURCE_CGROUP); /* are of a command's own cgroup */
 	err = tracker_open(&t, &o, why, sizeof(why));
 	show(&all, "following processes", !err, why);
+	if (!err)
+		show_optional(&t.optional, &all);
 	for (int i = 0; !err && i < NR_METRICS; i++)
 		if (metric_has(&o.wanted, (enum metric_id)i))
 			show(&all, metric_get((enum metric_id)i)->key,

@@ -28,7 +28,8 @@ struct options {
 	bool switch_user;
 	const char *user; /* NULL with switch_user: who called sudo */
 	unsigned max_tasks, inject_misses;
-	unsigned pss_ppm; /* millionths of the time for reading PSS; 0: not asked for */
+	unsigned refused, unattached; /* optional programs, for tests */
+	unsigned pss_ppm;             /* millionths of the time for reading PSS; 0: not asked for */
 	pid_t pids[MAX_TARGETS];
 	size_t nr_pids;
 	const char *cgroup;    /* as named; NULL: none */

@@ -175,6 +175,21 @@ static int parse_inject_misses(struct options *o, const char *text)
 	return parse_number(text, 999, &o->inject_misses);
 }
 
+/* NAME, which is refused when it is loaded, or NAME:attach. */
+static int parse_inject_no_program(struct options *o, const char *text)
+{
+	size_t length = strcspn(text, ":");
+	unsigned bit = optional_find(text, length);
+	bool is_attach = !strcmp(text + length, ":attach");
+
+	if (!bit || (text[length] && !is_attach))
+		return -EINVAL;
+	if (is_attach && bit == OPTIONAL_BIT(OPTIONAL_LOCKS)) /* they are no program */
+		return -EINVAL;
+	*(is_attach ? &o->unattached : &o->refused) |= bit;
+	return 0;
+}
+
 #define FLAG(field)                                                                                \
 	static int parse_##field(struct options *o, const char *text)                              \
 	{                                                                                          \
@@ -215,6 +230,7 @@ static const struct option_row rows[] = {
 	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", parse_exact_peak, FOR_ALL },
 	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192, more where many run)", parse_max_tasks, FOR_ALL },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", parse_inject_misses, FOR_ALL },
+	{ "inject-no-program", 0, "NAME", false, "For tests: refuse an optional program, as in oom__victim", parse_inject_no_program, FOR_ALL },
 	{ "help", 'h', NULL, false, "Show this help", parse_help, FOR_ALL },
 	{ "version", 'V', NULL, false, "Show the version", parse_version, FOR_ALL },
 };

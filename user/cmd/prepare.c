@@ -78,6 +78,8 @@ void prepare(struct launch_options *l, const struct options *o, const struct use
 	t->max_tasks = o->max_tasks;
 	t->exact_peak = o->exact_peak;
 	t->inject_misses = o->inject_misses;
+	t->refused = o->refused;
+	t->unattached = o->unattached;
 	memcpy(r->outputs, o->outputs, sizeof(o->outputs));
 	r->nr_outputs = o->nr_outputs;
 	r->outputs_are_defaults = o->outputs_are_defaults;

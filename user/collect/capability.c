@@ -231,9 +231,6 @@ void capability_each(void (*fn)(void *context, const char *name, bool available,
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
 		fn(context, hooks[i], capability_has_tracepoint(hooks[i]),
 		   "the kernel has no such tracepoint; 5.10 or later has it");
-	fn(context, "peaks of images ended by exec",
-	   capability_has_tracepoint("sched_prepare_exec"),
-	   "needs the tracepoint sched_prepare_exec (6.12); without it they are upper bounds");
 	fn(context, "peaks of last images", capability_has_exact_peak(),
 	   "the address space is gone at exit (before 6.16): some are upper bounds");
 	fn(context, "place for a cgroup",

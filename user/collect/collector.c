@@ -199,6 +199,10 @@ static void tell(const struct session *s, uint64_t took_ns)
 		if (s->run->unusable[i])
 			log_info("%s is not available: %s", metric_get((enum metric_id)i)->key,
 				 s->run->unusable[i]);
+	for (size_t i = 0; i < NR_OPTIONALS; i++)
+		if (s->tracker.optional.missing[i][0])
+			log_info("%s: not available: %s", optional_row(i)->title,
+				 s->tracker.optional.missing[i]);
 }
 
 static void remove_cgroup(const struct cgroup *cg)

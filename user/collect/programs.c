@@ -59,9 +59,10 @@ static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t)
 		memcpy((void *)s->rodata->target_path, t->in_kernel, strlen(t->in_kernel));
 }
 
-static void knobs_set(struct bpfmon *s, const struct tracker_options *o, bool has_lock)
+static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigned set)
 {
 	unsigned max_tasks = o->max_tasks ? o->max_tasks : max_tasks_default();
+	bool has_lock = set & OPTIONAL_BIT(OPTIONAL_LOCKS);
 
 	s->rodata->has_lock = has_lock;
 	s->rodata->can_seed = o->can_seed;
@@ -78,7 +79,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, bool ha
 	    metric_has(&o->wanted, M_cores))
 		s->rodata->wanted |= 1ULL << TC_cpu;
 	s->rodata->want_args = !o->no_args;
-	s->rodata->want_exact_peak = o->exact_peak && has_lock;
+	s->rodata->want_exact_peak = set & OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
 	s->rodata->inject_misses = o->inject_misses;
 	s->rodata->nr_cpus = (unsigned)libbpf_num_possible_cpus();
 	s->bss->misses_seen = o->inject_misses > 0;
@@ -88,42 +89,28 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, bool ha
 	bpf_map__set_max_entries(s->maps.mms, o->exact_peak ? max_tasks : 1);
 }
 
-/* Programs that not every kernel takes; without them only what they tell goes missing. */
-static void optional_programs(struct bpfmon *s, bool all)
+/* Loads with the optional ones of @set; a kernel without locks knows no exact peak. */
+static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, unsigned set)
 {
-	bpf_program__set_autoload(
-		s->progs.memory__offsets,
-		all || (capability_has_percpu_rss() && capability_has_syscall_programs()));
-	s->rodata->knows_old_image = all || capability_has_tracepoint("sched_prepare_exec");
-	bpf_program__set_autoload(s->progs.memory__prepare_exec, s->rodata->knows_old_image);
-	bpf_program__set_autoload(s->progs.oom__victim,
-				  all || capability_has_tracepoint("mark_victim"));
-	bpf_program__set_autoload(s->progs.cgroup__attach_task,
-				  s->rodata->by_cgroup &&
-					  (all || capability_has_tracepoint("cgroup_attach_task")));
-	bpf_program__set_autoload(s->progs.cgroup__mkdir,
-				  s->rodata->by_cgroup &&
-					  (all || capability_has_tracepoint("cgroup_mkdir")));
-	bpf_program__set_autoload(s->progs.cgroup__rmdir,
-				  s->rodata->by_cgroup &&
-					  (all || capability_has_tracepoint("cgroup_rmdir")));
-	bpf_program__set_autoload(s->progs.peak__rss,
-				  s->rodata->want_exact_peak &&
-					  (all || capability_has_tracepoint("rss_stat")));
-}
-
-static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, bool all,
-			 bool has_lock)
-{
+	const struct optional_row *row;
+	struct bpf_program *p;
 	int err;
 
+	if (set & o->refused)
+		return -EPERM; /* for tests: as a kernel would */
 	*skel = bpfmon__open();
 	if (!*skel) {
 		err = errno;
 		return err > 0 ? -err : -EINVAL;
 	}
-	knobs_set(*skel, o, has_lock);
-	optional_programs(*skel, all);
+	knobs_set(*skel, o, set);
+	for (size_t i = 0; (row = optional_row(i)); i++) {
+		p = bpf_object__find_program_by_name((*skel)->obj, row->name);
+		if (!p)
+			continue;
+		bpf_program__set_autoload(p, set & OPTIONAL_BIT(i));
+		bpf_program__set_autoattach(p, false);
+	}
 	err = bpfmon__load(*skel);
 	if (err) {
 		bpfmon__destroy(*skel);
@@ -132,33 +119,70 @@ static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, 
 	return err;
 }
 
-/* Where it does not run, resident memory is the central part of the kernel's counters. */
-static void offsets_find(const struct bpfmon *skel)
+static bool can_load(const struct tracker_options *o, unsigned set)
 {
-	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, run);
-	int fd = bpf_program__fd(skel->progs.memory__offsets);
+	struct bpfmon *skel;
 
-	if (fd >= 0)
-		bpf_prog_test_run_opts(fd, &run);
+	if (open_and_load(&skel, o, set))
+		return false;
+	bpfmon__destroy(skel);
+	return true;
+}
+
+/* The kernel has what those of @set need, and yet refuses one: which, trying each alone tells. */
+static int load_accepted(struct bpfmon **skel, const struct tracker_options *o, unsigned *set)
+{
+	const unsigned with_lock = OPTIONAL_BIT(OPTIONAL_LOCKS);
+	unsigned accepted = 0;
+
+	if (!(*set & with_lock) || !can_load(o, with_lock)) {
+		*set &= ~(with_lock | OPTIONAL_BIT(OPTIONAL_EXACT_PEAK));
+		if (!open_and_load(skel, o, *set))
+			return 0;
+	}
+	accepted = *set & with_lock;
+	for (unsigned bit = 1; bit & OPTIONAL_ALL; bit <<= 1)
+		if (*set & ~with_lock & bit && can_load(o, (*set & with_lock) | bit))
+			accepted |= bit;
+	*set = accepted;
+	return open_and_load(skel, o, *set);
 }
 
 /* Trying all is quicker than asking first what this kernel has: asked only when it refuses. */
-int programs_load(struct bpfmon **skel, const struct tracker_options *o, char *why, size_t size)
+static int load(struct bpfmon **skel, const struct tracker_options *o, struct optionals *x)
+{
+	unsigned wanted = OPTIONAL_ALL, asked = 0;
+	int err;
+
+	if (!o->exact_peak)
+		wanted &= ~OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
+	if (!o->cgroup)
+		wanted &= ~OPTIONAL_OF_CGROUP;
+	x->there = wanted;
+	err = open_and_load(skel, o, wanted);
+	if (!err)
+		return 0;
+	if (!capability_has_percpu_rss())
+		wanted &= ~OPTIONAL_BIT(OPTIONAL_OFFSETS);
+	asked = x->there = optional_asked(wanted);
+	err = open_and_load(skel, o, asked);
+	if (err)
+		err = load_accepted(skel, o, &x->there);
+	optionals_explain(x, wanted, asked);
+	return err;
+}
+
+int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct optionals *x,
+		  char *why, size_t size)
 {
 	int err;
 
 	libbpf_set_print(o->verbose ? be_verbose : be_quiet);
 	memlock_raise();
 	heap_expect(LOAD_BYTES);
-	err = open_and_load(skel, o, true, true);
-	if (err)
-		err = open_and_load(skel, o, false, true);
-	if (err)
-		err = open_and_load(skel, o, false, false);
+	err = load(skel, o, x);
 	heap_settle();
-	if (!err && *skel)
-		offsets_find(*skel);
-	else
+	if (err)
 		snprintf(why, size, "the kernel did not load the programs: %s", strerror(-err));
 	return err;
 }

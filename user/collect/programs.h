@@ -7,9 +7,10 @@
 
 /*
  * Opens and loads; the caller destroys *@skel. On failure a negative errno, and @why tells what to
- * do about it.
+ * do about it. Optional ones that the kernel does not take are no failure: @x says which.
  */
-int programs_load(struct bpfmon **skel, const struct tracker_options *o, char *why, size_t size);
+int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct optionals *x,
+		  char *why, size_t size);
 /* Attaches the hooks, then makes the links of the iterators, owned by the caller. */
 int programs_attach(struct bpfmon *skel, struct bpf_link **adopt, struct bpf_link **drain,
 		    char *why, size_t size);

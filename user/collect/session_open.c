@@ -69,13 +69,17 @@ static void open_files(struct session *s)
 		pressure_open(&s->host_pressure, HOST_MEMORY_PRESSURE);
 }
 
-static void warn_of_exact_peak(const struct session *s)
+static void tell_missing(struct session *s)
 {
-	struct tree_peak peak;
+	const char(*missing)[sizeof(*s->tracker.optional.missing)] = s->tracker.optional.missing;
 
-	if (s->options->tracker.exact_peak && tracker_peak(&s->tracker, &peak) == -ENODATA)
-		log_warn("--exact-peak has no effect: it needs the kernel's rss_stat event, and %s",
-			 "locks in tracing programs (5.11); bounds of the peak are told");
+	if (missing[OPTIONAL_EXACT_PEAK][0]) {
+		s->run->no_exact_peak = missing[OPTIONAL_EXACT_PEAK];
+		log_warn("--exact-peak has no effect: %s", s->run->no_exact_peak);
+	}
+	if (missing[OPTIONAL_OOM][0])
+		s->run->no_oom_kills = missing[OPTIONAL_OOM];
+	s->summary.has_oom_kills = !s->run->no_oom_kills;
 }
 
 struct impostor {
@@ -147,7 +151,7 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 		snprintf(why, size, "the ring buffer cannot be mapped: %s", strerror(-err));
 		return err;
 	}
-	warn_of_exact_peak(s);
+	tell_missing(s);
 	err = follow(s);
 	if (err && o->command)
 		snprintf(why, size, "the command's process %d cannot be followed: %s", o->command,

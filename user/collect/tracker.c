@@ -43,10 +43,11 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	memset(t, 0, sizeof(*t));
 	err = capability_core(why, why_size);
 	if (!err)
-		err = programs_load(&t->skel, o, why, why_size);
+		err = programs_load(&t->skel, o, &t->optional, why, why_size);
 	if (err)
 		return err;
 	t->adopts_always = o->inject_misses > 0;
+	optionals_attach(&t->optional, t->skel, o->unattached);
 	err = programs_attach(t->skel, &t->adopt_link, &t->drain_link, why, why_size);
 	if (!err)
 		err = tracker_iterate(t->adopt_link, NULL, NULL); /* says which fields there are */
@@ -73,6 +74,7 @@ void tracker_detach(struct tracker *t)
 {
 	t->births_missed = births_lost(t); /* soon there are births that nobody tells of */
 	bpfmon__detach(t->skel);
+	optionals_detach(&t->optional);
 	t->is_detached = true;
 	if (t->skel->rodata->has_lock)
 		return;
@@ -85,6 +87,7 @@ void tracker_close(struct tracker *t)
 {
 	bpf_link__destroy(t->drain_link);
 	bpf_link__destroy(t->adopt_link);
+	optionals_detach(&t->optional);
 	bpfmon__destroy(t->skel);
 	memset(t, 0, sizeof(*t));
 }
@@ -237,7 +240,7 @@ int tracker_peak(const struct tracker *t, struct tree_peak *peak)
 {
 	const __u32 zero = 0;
 
-	if (bpf_program__fd(t->skel->progs.peak__rss) < 0)
+	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_EXACT_PEAK)))
 		return -ENODATA;
 	return bpf_map__lookup_elem(t->skel->maps.peak, &zero, sizeof(zero), peak, sizeof(*peak),
 				    BPF_F_LOCK);

@@ -5,6 +5,7 @@
 
 #include "base/cgroup_target.h"
 #include "bpfmon/shared.h"
+#include "collect/optional.h"
 #include "collect/totals.h"
 #include "model/metric.h"
 
@@ -15,8 +16,6 @@
 struct bpfmon;
 struct bpf_link;
 
-#define MAX_PROGRAMS_WATCHED 8
-
 struct tracker_options {
 	struct metric_set wanted;
 	bool no_args;
@@ -26,11 +25,14 @@ struct tracker_options {
 	bool verbose;                       /* say on stderr why a program does not load */
 	unsigned max_tasks;                 /* entries of the maps; 0: the default */
 	unsigned inject_misses;             /* thousandths of the events to ignore, for tests */
+	unsigned refused;                   /* bits of optional programs not to load, for tests */
+	unsigned unattached;                /* and of those not to attach */
 };
 
 struct tracker {
 	struct bpfmon *skel; /* owned */
 	struct bpf_link *drain_link, *adopt_link;
+	struct optionals optional;
 	struct metric_set usable;         /* of those wanted */
 	const char *unusable[NR_METRICS]; /* why not */
 	uint64_t misses;                  /* events a hook missed, when last looked */

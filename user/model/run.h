@@ -23,6 +23,8 @@ struct run {
 	struct metric_set wanted;         /* asked for */
 	struct metric_set usable;         /* asked for, and this kernel has it */
 	const char *unusable[NR_METRICS]; /* why not; not owned */
+	const char *no_oom_kills;         /* why they are not told, not owned; NULL: they are */
+	const char *no_exact_peak;        /* the same, where it was asked for */
 	bool is_attached;                 /* to what ran already; no command was run */
 	const pid_t *targets;             /* processes, not owned; or: */
 	size_t nr_targets;

@@ -62,6 +62,7 @@ struct summary {
 	bool by_cgroup;         /* attached to one; then: */
 	uint64_t entered, left; /* processes that came in from outside later, and were moved out */
 	uint64_t samples, late_ticks;
+	bool has_oom_kills;
 	uint64_t oom_kills;
 	struct oom_kill oom; /* the last of them, the command's own where it was killed */
 	uint64_t processes_total;

@@ -48,6 +48,7 @@ static void read_oom(struct summary *s, const json_t *o)
 	const json_t *k = json_object_get(o, "oom");
 	const char *cgroup = json_string_value(json_object_get(k, "cgroup"));
 
+	s->has_oom_kills = json_object_get(o, "oom_kills");
 	s->oom_kills = json_number_of(o, "oom_kills", 0);
 	s->oom.pid = (int32_t)json_number_of(k, "pid", 0);
 	read_comm(s->oom.comm, k);

@@ -22,6 +22,15 @@ void put_metrics(struct json *j, const uint64_t *value, const struct metric_set 
 			put_metric(j, (enum metric_id)i, value[i]);
 }
 
+static void capability(struct json *j, const char *key, bool available, const char *why_not)
+{
+	jw_object(j, key);
+	jw_bool(j, "available", available);
+	if (!available)
+		jw_string(j, "reason", why_not);
+	jw_object_end(j);
+}
+
 static void units_and_capabilities(struct json *j, const struct run *run)
 {
 	jw_object(j, "units");
@@ -34,12 +43,14 @@ static void units_and_capabilities(struct json *j, const struct run *run)
 	for (int i = 0; i < NR_METRICS; i++) {
 		if (!metric_has(&run->wanted, (enum metric_id)i))
 			continue;
-		jw_object(j, metric_get((enum metric_id)i)->key);
-		jw_bool(j, "available", metric_has(&run->usable, (enum metric_id)i));
-		if (!metric_has(&run->usable, (enum metric_id)i))
-			jw_string(j, "reason", run->unusable[i]);
-		jw_object_end(j);
+		capability(j, metric_get((enum metric_id)i)->key,
+			   metric_has(&run->usable, (enum metric_id)i), run->unusable[i]);
 	}
+	/* what the summary would have besides metrics */
+	if (run->no_oom_kills)
+		capability(j, "oom_kills", false, run->no_oom_kills);
+	if (run->no_exact_peak)
+		capability(j, "rss_peak_exact_bytes", false, run->no_exact_peak);
 	jw_object_end(j);
 }
 

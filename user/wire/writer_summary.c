@@ -151,7 +151,8 @@ void write_summary(struct json *j, const struct summary *s)
 	}
 	jw_uint(j, "samples", s->samples);
 	jw_uint(j, "late_ticks", s->late_ticks);
-	jw_uint(j, "oom_kills", s->oom_kills);
+	if (s->has_oom_kills)
+		jw_uint(j, "oom_kills", s->oom_kills);
 	if (s->oom_kills) {
 		jw_object(j, "oom");
 		put_oom(j, &s->oom);

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the kernel refuses is missing, and told; all else is as exact as ever."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+from lib.account import AccountCase, record_counters
+from lib.bpfmon import BPFMON, cgroup, truth
+
+MIB = 1 << 20
+PAGE = os.sysconf("SC_PAGESIZE")
+LOCKS = ["--inject-no-program", "locks"]
+# of each program, what the user is told of that is then missing
+TITLES = {
+    "memory__offsets": "resident memory summed over CPUs",
+    "memory__prepare_exec": "peaks of images ended by exec",
+    "oom__victim": "OOM kills, with the limit",
+    "peak__rss": "exact peak of the tree",
+}
+
+# A big process has a child that execs a small image, which execs a smaller one.
+IMAGES = """
+import os, sys
+hoard = b"x" * (300 << 20)
+if not os.fork():
+    smaller = "import os, sys; b = b'x' * (50 << 20); os.execv(sys.argv[1], sys.argv[1:])"
+    os.execv(sys.executable, [sys.executable, "-c", smaller, sys.argv[1]])
+os.wait()
+"""
+GROWING = "import os, sys; os.execv(sys.argv[1], sys.argv[1:])"
+
+
+class Refused(AccountCase):
+    """Both a program that does not load and one that does not attach."""
+
+    def each(self, name):
+        return [["-v", "--inject-no-program", how] for how in (name, f"{name}:attach")]
+
+    def assert_only_missing(self, run, title):
+        told = [line for line in run.stderr.splitlines() if ": not available: " in line]
+        self.assertEqual(len(told), 1, run.stderr)
+        self.assertIn(f"bpfmon: {title}: not available: the kernel ", told[0])
+
+    def test_every_count_is_exact_without_any_of_them(self):
+        for name, title in TITLES.items():
+            for options in self.each(name):
+                run = self.run_witnessed([truth("seqchildren"), "20", "10"], ["--exact-peak", *options])
+                self.assertEqual(run.code, 0)
+                self.assert_counts(run, 22, 0)
+                self.assert_sums(run)
+                self.assertEqual(run.summary["execs"], 2)
+                self.assert_cpu(sum(p["cpu_seconds"] for p in self.inside(run)), run.wait4["cpu_seconds"])
+                self.assert_only_missing(run, title)
+                self.assertEqual("rss_peak_exact_bytes" in run.summary, name != "peak__rss")
+                self.assertEqual("oom_kills" in run.summary, name != "oom__victim")
+
+    def test_check_says_of_each_whether_it_is_there(self):
+        said = subprocess.run([BPFMON, "check"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        for title in [*TITLES.values(), "locks in programs"]:
+            self.assertRegex(said, rf"(?m)^{title} +(available|missing: .+; .+)$")
+
+    def test_all_of_them_at_once(self):
+        options = [word for name in TITLES for word in ("--inject-no-program", name)]
+        run = self.run_witnessed([truth("seqchildren"), "20", "10"], ["-v", *options])
+        self.assert_counts(run, 22, 0)
+        self.assert_cpu(sum(p["cpu_seconds"] for p in self.inside(run)), run.wait4["cpu_seconds"])
+        for name, title in TITLES.items():
+            self.assertEqual(f"bpfmon: {title}: not available: " in run.stderr, name != "peak__rss", name)
+
+    def test_the_exact_peak_is_absent_and_its_bounds_are_told(self):
+        command = [truth("hoarders"), "together", "4", "50", "20"]
+        for options in self.each("peak__rss"):
+            run = self.run_bpfmon(command, ["--exact-peak", *options])
+            self.assert_complete(run)
+            self.assertIn("bpfmon: warning: --exact-peak has no effect: the kernel ", run.stderr)
+            self.assertFalse({"rss_peak_exact_bytes", "rss_peak_holders"} & set(run.summary))
+            self.assertIs(run.meta["capabilities"]["rss_peak_exact_bytes"]["available"], False)
+            self.assertLessEqual(run.summary["rss_peak_bytes"], 1.02 * 200 * MIB)
+            self.assertGreaterEqual(run.summary["rss_peak_upper_bytes"], 0.98 * 200 * MIB)
+            self.assertNotIn("rss_peak_exact_bytes", self.run_bpfmon(["true"], options).meta["capabilities"])
+
+    def test_the_peak_of_an_image_that_is_gone_is_a_bound(self):
+        for options in self.each("memory__prepare_exec"):
+            run = self.run_bpfmon([sys.executable, "-c", IMAGES, truth("execnames")], options)
+            self.assert_complete(run)
+            child = self.only(p for p in run.processes if p["comm"] == "execnames")
+            self.assertIs(child["rss_peak_exact"], False)
+            self.assertGreaterEqual(child["rss_peak_bytes"], 50 * MIB)
+            parent = self.only(p for p in run.processes if p is not child)
+            self.assertIs(parent["rss_peak_exact"], True)
+            self.assertLessEqual(child["rss_peak_bytes"], parent["rss_peak_bytes"])
+            self.assertGreaterEqual(run.summary["rss_peak_upper_bytes"], 600 * MIB)
+
+    def test_the_peak_of_a_larger_image_is_exact_all_the_same(self):
+        for options in self.each("memory__prepare_exec"):
+            command = [sys.executable, "-c", GROWING, truth("touch"), "200", "20"]
+            run = self.run_witnessed(command, options)
+            process = self.by_pid(run, run.wait4["pid"])
+            self.assertEqual((process["execs"], process["rss_peak_exact"]), (2, True))
+            self.assert_near(process["rss_peak_bytes"], run.wait4["maxrss_kb"] * 1024)
+
+    def test_resident_memory_is_within_the_batches_of_the_kernel(self):
+        cpus = os.cpu_count()
+        off = max(32, 2 * cpus) * cpus * PAGE  # the kernel's batch, at most, of each counter
+        for options in self.each("memory__offsets"):
+            with self.running([truth("liveprocs"), "1", "3"], ["-i", "0.02", "-q", *options[1:]]) as live:
+                sample = live.next_sample(lambda s: s["processes"] == 2)
+                resident = self.resident("liveprocs")
+                self.assertEqual(len(resident), 2)
+                self.assertAlmostEqual(sample["rss_bytes"], sum(resident), delta=2 * 3 * off)
+
+    def resident(self, name):
+        """What /proc says of each process with that name."""
+        found = []
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                if (folder / "comm").read_text() == f"{name}\n":
+                    found.append(int((folder / "statm").read_text().split()[1]) * PAGE)
+            except OSError:
+                continue
+        return found
+
+
+class OutOfMemory(AccountCase):
+    def test_nobody_says_that_there_were_no_kills(self):
+        with cgroup("memory") as group:
+            (group / "memory.limit_in_bytes").write_text(str(50 * MIB))
+            hog = [truth("incgroup"), str(group), truth("touch"), "200", "10"]
+            for how in ("oom__victim", "oom__victim:attach"):
+                run = self.run_bpfmon(hog, ["--inject-no-program", how])
+                self.assertEqual(run.code, -signal.SIGKILL)
+                self.assert_complete(run)
+                self.assertEqual(self.only(run.processes)["signal"], signal.SIGKILL)
+                self.assertEqual(run.kind("event"), [])
+                self.assertFalse({"oom_kills", "oom"} & set(run.summary))
+                said = run.meta["capabilities"]["oom_kills"]
+                self.assertIs(said["available"], False)
+                self.assertIn("the kernel ", said["reason"])
+
+
+class Unlocked(AccountCase):
+    """As on 5.10, where programs may not take a lock. There only the free hook commits, and what it
+    misses (this depends on the machine) is told, not made good."""
+
+    def check(self, command, execs, interval="0.05"):
+        run = self.run_witnessed([truth(command[0]), *command[1:]], [*LOCKS, "-i", interval])
+        summary, witness = run.summary, run.witness
+        processes, threads = witness["processes"] + 1, witness["threads_created"]
+        lost = summary["losses"].get("free_events", 0)
+        self.assertEqual((run.code, summary["execs"]), (0, execs))
+        self.assertEqual(summary["complete"], not lost)
+        self.assertLessEqual(set(summary["losses"]), {"free_events"})
+        self.assertLessEqual(lost, max(3, (processes + threads) // 50))
+        self.assertEqual((summary["processes_total"], summary["exits"]), (processes, processes))
+        self.assertEqual((summary["threads_created"], summary["outlived"]), (threads, 0))
+        self.assert_records(run, processes)
+        self.assert_sums(run)
+        cpu = sum(p["cpu_seconds"] for p in self.inside(run))
+        if not lost:
+            self.assert_cpu(cpu, witness["cpu_seconds"])
+        return run, cpu
+
+    def test_one_process_that_burns_cpu(self):
+        self.check(["spin", "300"], 2)
+
+    def test_children_one_after_the_other(self):
+        run, cpu = self.check(["seqchildren", "60", "10"], 2)
+        if run.summary["complete"]:
+            self.assert_cpu(cpu, run.wait4["cpu_seconds"])
+
+    def test_children_that_no_wait_ever_sees(self):
+        self.check(["ignchld", "40", "10"], 2)
+
+    def test_children_of_vfork(self):
+        self.check(["vforker", "60", truth("execnames")], 62)
+
+    def test_threads_at_ten_milliseconds(self):
+        self.check(["threads", "1000", "0"], 2, "0.01")
+
+    def test_a_storm_of_forks_at_ten_milliseconds(self):
+        self.check(["forkstorm", "6", "100"], 2, "0.01")
+
+    def test_no_total_falls_between_samples(self):
+        run, _cpu = self.check(["forkstorm", "4", "50"], 2, "0.01")
+        for before, after in zip(run.samples, run.samples[1:]):
+            for key in record_counters():
+                self.assertLessEqual(before[key], after[key], key)
+
+    def test_there_is_no_exact_peak(self):
+        options = ["-v", "--exact-peak", *LOCKS]
+        run = self.run_bpfmon([truth("hoarders"), "turn", "2", "50", "20"], options)
+        self.assert_complete(run)
+        self.assertRegex(run.stderr, r"warning: --exact-peak has no effect: needs .* locks")
+        self.assertIn("bpfmon: locks in programs: not available: ", run.stderr)
+        self.assertNotIn("rss_peak_exact_bytes", run.summary)
+        self.assertIn("locks", run.meta["capabilities"]["rss_peak_exact_bytes"]["reason"])
