@@ -16,7 +16,8 @@ COMMAND = ["/bin/spin", "600000"]
 class Names(ContainersCase):
     def setUp(self):
         super().setUp()
-        self.environment = dict(os.environ)
+        environment, self.podman_run = self.podman()  # so that it is not the machine's that is asked
+        self.environment = {**os.environ, **environment}
 
     def call(self, *argv, before=(), **more):
         done = subprocess.run(
@@ -55,8 +56,7 @@ class Names(ContainersCase):
         self.assertEqual(arguments[:-1], COMMAND)
 
     def root_podman(self, name):
-        environment, podman = self.podman()
-        self.environment.update(environment)
+        podman = self.podman_run
         self.addCleanup(self.call, "podman", "rm", "--force", "--time=0", name)
         options = [f"--name={name}", "--detach"]
         return self.start(*podman[:2], *options, *podman[2:], *COMMAND)
@@ -87,9 +87,8 @@ class Names(ContainersCase):
         self.assertRegex(said, f"^the container '{self.name}' of podman is not running \\(exited\\)$")
 
     def test_podman_of_the_user_who_called_sudo(self):
-        self.needs("podman", "runc")
         self.needs_namespaces_for_nobody()
-        self.environment.update(self.configure())
+        self.environment = {**os.environ, **self.configure()}
         uid, there = self.user()
         # one namespace of mounts for all calls, as a user's session has
         script = '$1 >"$0/id"; shift; find=$1; shift; for name; do "$find" "$name"; done'
@@ -120,9 +119,6 @@ class Names(ContainersCase):
             self.assert_is_ours(pid)
 
     def test_nobody_knows_it(self):
-        self.needs("podman", "runc")
-        environment, _ = self.podman()
-        self.environment.update(environment)
         said = self.refusal("no-such-container-of-bpfmon")
         self.assertRegex(said, "^there is no container 'no-such-container-of-bpfmon' in podman")
         self.assertEqual(

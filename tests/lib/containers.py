@@ -38,12 +38,12 @@ driver = "vfs"
 graphroot = "{dir}/storage"
 runroot = "{dir}/state"
 """
-# a user of ours, with a range of ids, for whoever is started by this
+# a user of ours, with a range of ids, for whoever is started by this; and none of the machine's state
 AS_USER = """
 set -e
 for name in passwd group subuid subgid; do mount --bind "$0/$name" "/etc/$name"; done
-mount -t tmpfs none /run/user
-install -d -o "$1" -g "$1" -m 700 "/run/user/$1"
+for folder in /run /var/lib; do mount -t tmpfs none "$folder"; done
+install -d /run/user && install -d -o "$1" -g "$1" -m 700 "/run/user/$1"
 shift
 exec "$@"
 """
@@ -137,7 +137,6 @@ class ContainersCase(AccountCase):
             (etc / name).write_text(there.read_text() + line)
         for path in (home, self.root, *self.root.rglob("*")):
             os.chown(path, uid, uid)
-        pathlib.Path("/run/user").mkdir(exist_ok=True)
         self.addCleanup(self.end_processes_of, uid)
         return uid, ["unshare", "-m", "sh", "-c", AS_USER, str(etc), str(uid)]
 
