@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Loads bpfmon's programs as a run with everything switched on does, and says of each how many
- * instructions the kernel's verifier went through. Kernels before 5.16 do not tell: nothing is
- * said. Usage: verified
+ * Loads bpfmon's programs with everything switched on, a cgroup to follow included, and says of
+ * each how many instructions the kernel's verifier went through. Kernels before 5.16 do not tell:
+ * nothing is said. Usage: verified
  */
 #include "collect/tracker.h"
 
@@ -23,11 +23,14 @@ static void tell(const struct bpf_program *p)
 
 int main(void)
 {
-	struct tracker_options o = { .exact_peak = true };
+	struct tracker_options o = { .exact_peak = true, .can_seed = true };
+	static struct cgroup_target root;
 	struct bpf_program *p;
 	struct tracker t;
-	char why[512];
+	char why[5000];
 
+	if (!cgroup_target_find("/proc/self", "/", &root, why, sizeof(why)))
+		o.cgroup = &root;
 	metric_set_all(&o.wanted);
 	if (tracker_open(&t, &o, why, sizeof(why))) {
 		fprintf(stderr, "verified: %s\n", why);

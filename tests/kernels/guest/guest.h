@@ -28,6 +28,10 @@ struct run {
  * the command that bpfmon gets is `witness` with it.
  */
 void run_begin(struct run *r, const char *options, const char *command);
+/* The same of an attachment, with no command; returns when what is there is followed. */
+void attach_begin(struct run *r, const char *options);
+/* Becomes `witness` with COMMAND. */
+__attribute__((noreturn)) void exec_witness(const char *command);
 bool run_is_over(struct run *r);
 void run_end(struct run *r);
 void run_free(struct run *r);
@@ -62,7 +66,8 @@ struct test {
 	const char *name;
 	void (*run)(struct run *r);
 };
-extern const struct test tree_tests[], memory_tests[], cgroup_tests[]; /* end with no name */
+/* end with no name */
+extern const struct test tree_tests[], memory_tests[], cgroup_tests[], attach_tests[];
 void test_all(const struct test *tests, const char *word);
 extern int tests_failed;
 

@@ -103,6 +103,7 @@ static int run_all(void)
 		test_all(tree_tests, word);
 		test_all(memory_tests, word);
 		test_all(cgroup_tests, word);
+		test_all(attach_tests, word);
 	}
 	return tests_failed != 0;
 }

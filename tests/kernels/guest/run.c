@@ -40,27 +40,33 @@ static size_t words_add(char **words, size_t n, char *text)
 	return n;
 }
 
-static void exec_bpfmon(const char *options, const char *command)
+/* @before, and @command, whose first word names a truth program. */
+__attribute__((noreturn)) static void exec_words(char *before, const char *command)
 {
-	char path[64], option[256], words[256], *argv[MAX_WORDS + 1];
-	int fd = open(SAID, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	char path[64], words[256], *argv[MAX_WORDS + 1];
 	size_t n, first;
 
-	snprintf(option, sizeof(option), "/bpfmon --force -o %s %s -- /truth/witness %s", OUT,
-		 options, WAIT4);
 	snprintf(words, sizeof(words), "%s", command);
-	first = n = words_add(argv, 0, option);
+	first = n = words_add(argv, 0, before);
 	n = words_add(argv, n, words);
 	argv[n] = NULL;
-	snprintf(path, sizeof(path), "/truth/%s", argv[first]);
-	argv[first] = path;
+	if (n > first) {
+		snprintf(path, sizeof(path), "/truth/%s", argv[first]);
+		argv[first] = path;
+	}
 	setenv("TRUTH_OUT", TRUTH, 1);
-	dup2(fd, 2);
 	execv(argv[0], argv);
 	_exit(99);
 }
 
-void run_begin(struct run *r, const char *options, const char *command)
+void exec_witness(const char *command)
+{
+	char before[] = "/truth/witness " WAIT4;
+
+	exec_words(before, command);
+}
+
+static void begin(struct run *r, char *before, const char *command)
 {
 	run_free(r);
 	unlink(OUT);
@@ -68,8 +74,34 @@ void run_begin(struct run *r, const char *options, const char *command)
 	unlink(WAIT4);
 	fflush(stdout);
 	r->pid = fork();
-	if (!r->pid)
-		exec_bpfmon(options, command);
+	if (!r->pid) {
+		dup2(open(SAID, O_WRONLY | O_CREAT | O_TRUNC, 0644), 2);
+		exec_words(before, command);
+	}
+}
+
+void run_begin(struct run *r, const char *options, const char *command)
+{
+	char before[256];
+
+	snprintf(before, sizeof(before), "/bpfmon --force -o " OUT " %s -- /truth/witness " WAIT4,
+		 options);
+	begin(r, before, command);
+}
+
+void attach_begin(struct run *r, const char *options)
+{
+	char before[256], *said = NULL;
+
+	unlink(SAID);
+	snprintf(before, sizeof(before), "/bpfmon attach -v --force -o " OUT " %s", options);
+	begin(r, before, "");
+	do {
+		free(said);
+		usleep(20000);
+		said = text_read(SAID);
+	} while (!strstr(said, "loaded and attached") && !run_is_over(r));
+	free(said);
 }
 
 static void run_ended(struct run *r, int status)
