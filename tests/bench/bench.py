@@ -14,6 +14,7 @@ import tempfile
 
 sys.dont_write_bytecode = True	# no __pycache__ of root in the source folder
 
+import attached
 import paired
 import peers
 import selfcost
@@ -23,7 +24,8 @@ from runner import Broken, Runner
 
 INTERVALS = ("1", "0.01")
 FINE_TARGET = 1.03		# of every workload at -i 0.01
-TOOLS = ("bpfmon", "none", *peers.ALL)
+TOOLS = ("bpfmon", "elsewhere", "none", *peers.ALL)
+ELSEWHERE_TARGET = 1.01		# of a workload outside of a cgroup that is followed
 
 
 def arguments():
@@ -108,8 +110,8 @@ class Bench:
             rows = selfcost.idle(self.runner, self.build, 6 if quick else 20,
                                  1 if quick else 3, say)
         else:
-            rows = selfcost.drain(self.runner, self.build, 1 if quick else 3,
-                                  1 if quick else 3, say)
+            measure = selfcost.drain if name == "drain" else selfcost.cgroup
+            rows = measure(self.runner, self.build, 1 if quick else 3, 1 if quick else 3, say)
         self.results["figures"] += rows
 
     def rows(self, work, tool):
@@ -120,6 +122,10 @@ class Bench:
                 self.attempt(f"{work.name} at -i {interval}", lambda i=interval, t=target: self.row(
                     work, f"bpfmon -i {i}", 1.0,
                     lambda argv: self.runner.monitored(i, argv), t))
+        elif tool == "elsewhere":
+            self.attempt(f"{work.name} elsewhere", lambda: self.row(
+                work, "bpfmon attached elsewhere", 1.0,
+                lambda argv: attached.outside(self.runner, argv), ELSEWHERE_TARGET))
         elif tool == "none":
             self.attempt(f"{work.name} bare", lambda: self.row(work, "nothing", 1.0, run, None))
         else:

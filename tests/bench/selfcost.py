@@ -3,6 +3,7 @@
 
 import os
 
+import attached
 import stats
 
 MIB = 1024			# in KiB
@@ -116,8 +117,30 @@ def drain(runner, build, seconds, count, say):
     return rows
 
 
+def cgroup(runner, build, seconds, count, say):
+    """A sample of a cgroup with 1,000 tasks: its drain, and all the CPU that a sample takes, which
+    is what a longer attachment has more than one of a second."""
+    rows = []
+    hold = os.path.join(build, "threadhold")
+    shapes = (("20 processes", [[hold, "50", "600"]] * 20, 2.0),
+              ("1,000 processes", [[hold, "-p", "1000", "600"]], 4.0))
+    for name, programs, target in shapes:
+        typical, used = [], []
+        for i in range(count):
+            short = attached.inside(runner, programs, 1000, 1)
+            full = attached.inside(runner, programs, 1000, 1 + seconds)
+            typical.append(milli(field(full, "drain_seconds_median")))
+            more = full["samples"] - short["samples"]
+            cpu = difference(field(full, "cpu_seconds"), field(short, "cpu_seconds"), more)
+            used.append(None if cpu is None else cpu * 10)
+            say(f"{name}, run {i + 1}")
+        rows.append(figure(f"drain, a cgroup of 1,000 tasks in {name}", typical, "ms", target))
+        rows.append(figure(f"CPU of a sample, a cgroup of 1,000 tasks in {name}", used, "ms", target))
+    return rows
+
+
 def milli(value):
     return None if value is None else value * 1e3
 
 
-NAMES = ("startup", "idle", "drain")
+NAMES = ("startup", "idle", "drain", "cgroup")
