@@ -2,8 +2,12 @@
 """What runs in a container is followed from outside: each process once, with its CPU, and with the
 pid it has inside."""
 
+import os
+import re
+import shutil
 import subprocess
 
+from lib.bpfmon import BPFMON, read_lines
 from lib.containers import NOBODY, ContainersCase
 
 PIDS = ["/bin/nspids", "5", "20"]
@@ -130,3 +134,41 @@ class Containers(ContainersCase):
         parent = self.by_pid(run, payload[0]["ppid"])
         self.assertEqual((parent["comm"], parent["ns_pid"]), ("suidstart", parent["pid"]))
         self.assertEqual({p["uid"] for p in [parent, *payload]}, {65534})  # the real one
+
+
+class Inside(ContainersCase):
+    """bpfmon itself in a container: it works where it may, or says what is missing."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copy(BPFMON, self.root / "bin")
+        linked = subprocess.run(["ldd", BPFMON], stdout=subprocess.PIPE, text=True, check=True).stdout
+        for library in re.findall(r"(/\S+) \(0x", linked):
+            there = self.root / library.lstrip("/")
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(library, there)
+
+    def bpfmon(self, *options):
+        environment, podman = self.podman()
+        podman[2:2] = ["--rm", *options]
+        command = ["/bin/bpfmon", "-q", "-o", "/out/run.jsonl", "--", "/bin/nspids", "2", "20"]
+        return subprocess.run([*podman, *command], env={**os.environ, **environment}, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+
+    def test_with_all_privileges(self):
+        done = self.bpfmon("--privileged")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = read_lines(self.root / "out" / "run.jsonl")
+        self.assertTrue(lines[-1]["complete"], lines[-1])
+        processes = [line for line in lines if line["kind"] == "process"]
+        self.assertEqual(len(processes), self.read_witness()["processes"])
+        self.assertEqual({p["pid"] for p in processes}, set(self.read_witness()["own_pids"]))
+        self.assertEqual([p["pid"] for p in processes], [p["ns_pid"] for p in processes])
+        self.assert_cpu(sum(p["cpu_seconds"] for p in processes), self.read_witness()["cpu_seconds"])
+
+    def test_without_says_what_is_missing(self):
+        for options, word in (([], "--privileged"), (["--cap-add=BPF,PERFMON"], "seccomp")):
+            done = self.bpfmon(*options)
+            self.assertEqual(done.returncode, 125)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertIn(word, done.stderr)

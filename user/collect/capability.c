@@ -4,16 +4,15 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "bpfmon/shared.h"
+#include "collect/permission.h"
 #include "collect/pressure.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
@@ -82,16 +81,6 @@ bool capability_has_exact_peak(void)
 	return t && btf_is_func_proto(t) && btf_vlen(t) >= 3; /* context, task, group_dead */
 }
 
-static bool has_capability(int cap)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[2] = { 0 };
-
-	if (syscall(SYS_capget, &header, data))
-		return false;
-	return data[cap / 32].effective >> (cap % 32) & 1;
-}
-
 static bool is_locked_down(void)
 {
 	__cleanup(fclosep) FILE *f = fopen("/sys/kernel/security/lockdown", "re");
@@ -117,19 +106,22 @@ static int check_kernel(char *why, size_t size)
 
 static int check_privilege(char *why, size_t size)
 {
-	if (has_capability(CAP_SYS_ADMIN) ||
-	    (has_capability(CAP_BPF) && has_capability(CAP_PERFMON)))
-		return 0;
-	snprintf(why, size, "following processes needs root, or CAP_BPF and CAP_PERFMON; try sudo");
-	return -EPERM;
+	return permission_check("/proc", why, size);
 }
 
 static int check_btf(char *why, size_t size)
 {
 	if (!access(BTF_PATH, R_OK))
 		return 0;
-	snprintf(why, size, "the kernel does not describe its types (%s); use one built with %s",
-		 BTF_PATH, "CONFIG_DEBUG_INFO_BTF");
+	if (access("/sys/kernel", F_OK))
+		snprintf(why, size,
+			 "the kernel's types are in %s, and /sys is not mounted; try: %s", BTF_PATH,
+			 "mount -t sysfs sysfs /sys");
+	else
+		snprintf(why, size,
+			 "the kernel does not describe its types (%s); use one built "
+			 "with CONFIG_DEBUG_INFO_BTF",
+			 BTF_PATH);
 	return -ENOENT;
 }
 

@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "bpfmon.skel.h"
 #include "collect/capability.h"
+#include "collect/permission.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -175,6 +176,7 @@ static int load(struct bpfmon **skel, const struct tracker_options *o, struct op
 int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct optionals *x,
 		  char *why, size_t size)
 {
+	const char *hint = permission_hint("/proc");
 	int err;
 
 	libbpf_set_print(o->verbose ? be_verbose : be_quiet);
@@ -183,7 +185,8 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 	err = load(skel, o, x);
 	heap_settle();
 	if (err)
-		snprintf(why, size, "the kernel did not load the programs: %s", strerror(-err));
+		snprintf(why, size, "the kernel did not load the programs: %s%s", strerror(-err),
+			 hint && err == -EPERM ? hint : "");
 	return err;
 }
 
