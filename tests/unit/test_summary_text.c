@@ -55,10 +55,9 @@ static void text_of_a_summary_that_knows_nothing_is_short(void **state)
 	char *text = summary_text(&s);
 
 	(void)state;
-	assert_string_equal(text,
-			    "bpfmon: the command's end was not seen after 0.00 ms\n"
-			    "  INCOMPLETE:\n"
-			    "  bpfmon      0.00 ms CPU, - + - memory, 0 B in the kernel\n");
+	assert_string_equal(text, "bpfmon: the command's end was not seen after 0.00 ms\n"
+				  "  INCOMPLETE:\n"
+				  "  bpfmon      0.00 ms CPU, - + - memory, 0 B in the kernel\n");
 	free(text);
 }
 

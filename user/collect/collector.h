@@ -15,7 +15,7 @@ struct collector_options {
 	const pid_t *targets; /* what was attached to, not owned */
 	size_t nr_targets;
 	uint64_t named_boot_ns; /* CLOCK_BOOTTIME; who is younger is not who was meant */
-	uint64_t duration_ns; /* of an attachment; 0: until it has ended */
+	uint64_t duration_ns;   /* of an attachment; 0: until it has ended */
 	pid_t recorder;
 	/* The command's own, removed at the end should the launcher be gone; NULL: it has none. */
 	const struct cgroup *cgroup;

@@ -23,9 +23,8 @@ enum optional {
 
 #define OPTIONAL_BIT(which) (1U << (which))
 #define OPTIONAL_ALL ((1U << NR_OPTIONALS) - 1)
-#define OPTIONAL_OF_CGROUP                                                                         \
-	(OPTIONAL_BIT(OPTIONAL_MOVES) | OPTIONAL_BIT(OPTIONAL_REMADE) |                            \
-	 OPTIONAL_BIT(OPTIONAL_REMOVED))
+/* From the one to the other, these two included. */
+#define OPTIONAL_OF_CGROUP ((2U << OPTIONAL_REMOVED) - (1U << OPTIONAL_MOVES))
 
 struct optional_row {
 	const char *name;    /* of the program */

@@ -28,8 +28,8 @@ struct run {
 	bool is_attached;                 /* to what ran already; no command was run */
 	const pid_t *targets;             /* processes, not owned; or: */
 	size_t nr_targets;
-	const char *cgroup;            /* its path, not owned; NULL: processes were named */
-	const char *hierarchy;         /* "unified", or a controller of version 1 */
+	const char *cgroup;    /* its path, not owned; NULL: processes were named */
+	const char *hierarchy; /* "unified", or a controller of version 1 */
 	const char *container; /* its id, not owned; NULL: none was named */
 	const char *engine;
 	uint64_t seed_ns;              /* how long it took to find all that belongs to them */
