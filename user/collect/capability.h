@@ -15,7 +15,8 @@ void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
 			struct metric_set *usable, const char *unusable[NR_METRICS]);
 /* The following load the kernel's types, which takes some 20 ms. */
 bool capability_has_tracepoint(const char *name);
-/* Which of a task's cgroups is that of @controller ("memory"), as the kernel counts them. */
+/* Which of a task's cgroups is that of @controller ("memory"), as the kernel counts them; or
+ * -ENOENT. */
 int capability_cgroup_subsys(const char *controller);
 /* Resident memory is a per-CPU counter (6.2). */
 bool capability_has_percpu_rss(void);

@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 
 #define MAX_TASKS_DEFAULT 8192
+#define UNIFIED (-1) /* as cgroup_subsys */
 #define LOAD_BYTES (30 << 20) /* the types of the kernel, twice, and what is made of them */
 
 static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
@@ -54,7 +55,7 @@ static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t)
 	s->rodata->by_cgroup = t != NULL;
 	if (!t)
 		return;
-	s->rodata->cgroup_subsys = t->cg.is_v2 ? -1 : capability_cgroup_subsys(t->controller);
+	s->rodata->cgroup_subsys = t->cg.is_v2 ? UNIFIED : capability_cgroup_subsys(t->controller);
 	s->rodata->cgroup_hierarchy = t->hierarchy;
 	if (strlen(t->in_kernel) < sizeof(s->rodata->target_path))
 		memcpy((void *)s->rodata->target_path, t->in_kernel, strlen(t->in_kernel));
@@ -179,6 +180,12 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 	const char *hint = permission_hint("/proc");
 	int err;
 
+	if (o->cgroup && !o->cgroup->cg.is_v2 &&
+	    capability_cgroup_subsys(o->cgroup->controller) < 0) {
+		snprintf(why, size, "the kernel's types do not tell of the controller '%s'",
+			 o->cgroup->controller);
+		return -ENOENT;
+	}
 	libbpf_set_print(o->verbose ? be_verbose : be_quiet);
 	memlock_raise();
 	heap_expect(LOAD_BYTES);
