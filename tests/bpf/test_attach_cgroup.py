@@ -338,6 +338,16 @@ class Lifetimes(CgroupCase):
         self.assertGreaterEqual(run.summary["wall_seconds"], 0.5)
         self.assertEqual(run.summary["outlived"], 1)
 
+    def test_wait_start_does_not_miss_a_short_one(self):
+        group = self.group("cpuacct")
+        watcher = self.attach_to(["--cgroup", str(group), "--wait-start"], ["-i", "0.05", "--duration", "0.3"])
+        time.sleep(0.6)
+        self.assertEqual(self.start_in(group, "true").wait(), 0)
+        run = self.finish(watcher)
+        self.assert_sound(run)
+        self.assertEqual(run.lines[0]["kind"], "meta")
+        self.assertEqual(os.path.basename(self.only(run.processes)["exe"]), "true")
+
     def test_waiting_can_be_ended(self):
         group = self.group("cpuacct")
         watcher = self.attach_to(["--cgroup", str(group), "--wait-start"])

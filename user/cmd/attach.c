@@ -17,11 +17,9 @@ static void help(void)
 	puts("Usage: bpfmon attach [OPTIONS] --pid PID\n"
 	     "       bpfmon attach [OPTIONS] --cgroup PATH | --container NAME\n\n"
 	     "Follows a process, its threads, its present and its future descendants until they\n"
-	     "have ended; or whoever is in a cgroup or below it (a container has one), until that "
-	     "is\n"
-	     "removed. In any "
-	     "case until --duration is over, or Ctrl-C. What they had used before does not "
-	     "count.\n");
+	     "have ended; or whoever is in a cgroup (a container has one) or below it, until that\n"
+	     "is removed. It ends earlier when --duration is over, or on Ctrl-C. What they had\n"
+	     "used before does not count.\n");
 	options_help(FOR_ATTACH);
 	puts("Exit status: 0; 2 usage, not found, not permitted.");
 }

@@ -136,7 +136,7 @@ static enum progress wait_for_first(struct session *s)
 	enum progress now = RUNNING;
 
 	log_info("waiting for the first process of '%s'", s->options->tracker.cgroup->cg.path);
-	while (now != OVER && !session_live(s)) {
+	while (now != OVER && !session_processes(s)) {
 		if (poll(&p, 1, TREE_POLL_MS) > 0)
 			now = hear(s, now);
 		target_look(s);

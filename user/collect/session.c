@@ -178,6 +178,13 @@ uint64_t session_live(struct session *s)
 	return tracker_totals(&s->tracker, &totals) ? 0 : totals.processes;
 }
 
+uint64_t session_processes(struct session *s)
+{
+	struct account totals;
+
+	return tracker_totals(&s->tracker, &totals) ? 0 : totals.forks + totals.roots;
+}
+
 void session_done(struct session *s)
 {
 	ring_buffer__free(s->ring);

@@ -69,6 +69,8 @@ int session_event(void *context, void *data, size_t size);
 void session_consume(struct session *s);
 /* Live processes, as the kernel counts them now. */
 uint64_t session_live(struct session *s);
+/* All that there have been so far, those that have ended included. */
+uint64_t session_processes(struct session *s);
 /* The last drain, the records that are left, the summary; then nothing is left in the kernel. */
 void session_close(struct session *s);
 void session_done(struct session *s);

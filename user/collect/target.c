@@ -29,8 +29,9 @@ int target_seed(struct session *s)
 
 static void tell(struct session *s, uint64_t time_ns, const char *event)
 {
-	write_cgroup_event(&s->json, s->run, time_ns > s->start_ns ? time_ns - s->start_ns : 0,
-			   event, named(s)->cg.path);
+	if (!s->start_ns || time_ns < s->start_ns) /* while it was waited for */
+		return;
+	write_cgroup_event(&s->json, s->run, time_ns - s->start_ns, event, named(s)->cg.path);
 	stream_put(&s->stream, &s->json);
 }
 
@@ -63,7 +64,8 @@ void target_look(struct session *s)
 {
 	uint64_t id = cgroup_target_id(named(s)), now = clock_ns(CLOCK_MONOTONIC);
 
-	session_consume(s); /* the programs know better when it was */
+	if (s->start_ns) /* nothing can be told before the run has begun */
+		session_consume(s); /* the programs know better when it was */
 	if (id == s->target.id || (!id && s->target.gone_ns))
 		return;
 	if (!id) {
