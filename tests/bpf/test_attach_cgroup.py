@@ -46,6 +46,16 @@ class CgroupCase(AttachCase):
     def start_in(self, group, *argv):
         return self.start(truth("incgroup"), str(group), *argv)
 
+    def keeper(self, group):
+        """Somebody who is in the cgroup, does nothing, and stays."""
+        process = self.start_in(group, "sleep", "60")
+        wait_for(lambda: (group / "cgroup.procs").read_text(), "the keeper")
+        return process
+
+    def end(self, process):
+        process.kill()
+        process.wait()
+
     def attach_cgroup(self, group, *options):
         process = self.attach_to(["--cgroup", str(group)], ["-i", "0.1", *options])
         self.wait_until_attached(process)
@@ -163,8 +173,7 @@ class Moves(CgroupCase):
     def test_500_processes_that_come_and_go(self):
         """Started outside, moved in and out at any time, also twice: what the cgroup says is what we count."""
         group = self.group("cpuacct")
-        keeper = self.start_in(group, "sleep", "60")
-        wait_for(lambda: (group / "cgroup.procs").read_text(), "the keeper")
+        keeper = self.keeper(group)
         watcher = self.attach_cgroup(group)
         began = used(group)
         outside = group.parent
@@ -188,8 +197,7 @@ class Moves(CgroupCase):
             player.start()
         for player in players:
             player.join()
-        keeper.kill()
-        keeper.wait()
+        self.end(keeper)
         total = used(group) - began
         run = self.stop(watcher)
         self.assert_sound(run)
@@ -207,8 +215,7 @@ class Moves(CgroupCase):
     def test_a_process_of_many_threads(self):
         """More than the hook looks at: those are found at the next sample."""
         group = self.group("cpuacct")
-        keeper = self.start_in(group, "sleep", "60")
-        wait_for(lambda: (group / "cgroup.procs").read_text(), "the keeper")
+        keeper = self.keeper(group)
         many = self.start(truth("livethreads"), "600", "4")
         wait_for(lambda: len(os.listdir(f"/proc/{many.pid}/task")) == 601, "its threads")
         watcher = self.attach_cgroup(group)
@@ -218,8 +225,7 @@ class Moves(CgroupCase):
         time.sleep(0.5)
         move(group, many.pid)
         self.assertEqual(many.wait(), 0)
-        keeper.kill()
-        keeper.wait()
+        self.end(keeper)
         run = self.stop(watcher)
         self.assert_sound(run)
         threads = [s["threads"] for s in run.samples]
@@ -233,8 +239,7 @@ class Moves(CgroupCase):
 
     def test_single_threads_in_version_1(self):
         group = self.group("cpuacct")
-        keeper = self.start_in(group, "sleep", "60")
-        wait_for(lambda: (group / "cgroup.procs").read_text(), "the keeper")
+        keeper = self.keeper(group)
         threads = self.start(truth("livethreads"), "5", "2")
         wait_for(lambda: len(os.listdir(f"/proc/{threads.pid}/task")) == 6, "its threads")
         watcher = self.attach_cgroup(group)
@@ -245,8 +250,7 @@ class Moves(CgroupCase):
         move(group.parent, tids[0], "tasks")
         time.sleep(0.3)
         threads.wait()
-        keeper.kill()
-        keeper.wait()
+        self.end(keeper)
         run = self.stop(watcher)
         self.assert_sound(run)
         counts = [s["threads"] for s in run.samples]
@@ -257,8 +261,7 @@ class Moves(CgroupCase):
 
     def test_what_was_used_before_and_after_does_not_count(self):
         group = self.group("cpuacct")
-        keeper = self.start_in(group, "sleep", "60")
-        wait_for(lambda: (group / "cgroup.procs").read_text(), "the keeper")
+        keeper = self.keeper(group)
         watcher = self.attach_cgroup(group)
         spin = self.start(truth("spin"), "1200")
         time.sleep(0.4)
@@ -268,8 +271,7 @@ class Moves(CgroupCase):
         move(group.parent, spin.pid)
         left = time.time()
         self.assertEqual(spin.wait(), 0)
-        keeper.kill()
-        keeper.wait()
+        self.end(keeper)
         total = used(group)
         run = self.stop(watcher)
         self.assert_sound(run)

@@ -60,6 +60,15 @@ static inline void file_write(const char *path, const char *text)
 	fclose(f);
 }
 
+/* Writes a file of that name into the place. */
+static inline void place_put(const struct place *p, const char *name, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", p->dir, name);
+	file_write(path, text);
+}
+
 /* The whole of a file, to be freed; NULL: there is none. */
 static inline char *file_read(const char *path)
 {

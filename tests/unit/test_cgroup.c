@@ -14,14 +14,6 @@
 #define V1_MOUNT "35 31 0:32 / %s/mem rw,relatime shared:3 master:2 - cgroup cgroup rw,cpu,memory\n"
 #define V2_MOUNT "41 31 0:38 / %s/uni rw,relatime - cgroup2 cgroup2 rw\n"
 
-static void put(const struct place *p, const char *name, const char *text)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", p->dir, name);
-	file_write(path, text);
-}
-
 static void folder(const struct place *p, const char *name)
 {
 	char path[256];
@@ -35,9 +27,9 @@ static void process(const struct place *p, const char *cgroup, const char *mount
 {
 	char line[1024];
 
-	put(p, "cgroup", cgroup);
+	place_put(p, "cgroup", cgroup);
 	snprintf(line, sizeof(line), mount, p->dir);
-	put(p, "mountinfo", line);
+	place_put(p, "mountinfo", line);
 }
 
 /* mem/a/b and uni/s/t/u, without files. */
@@ -124,38 +116,38 @@ static void blanks_in_a_mount_point_are_understood(void **state)
 static void parent_in_version_2_is_the_nearest_that_hands_memory_on(void **state)
 {
 	process(*state, "0::/s/t/u\n", V2_MOUNT);
-	put(*state, "uni/cgroup.subtree_control", "cpu memory\n");
-	put(*state, "uni/s/cgroup.subtree_control", "cpuset cpu memory pids\n");
-	put(*state, "uni/s/t/cgroup.subtree_control", "cpu pids\n");
-	put(*state, "uni/s/t/u/cgroup.subtree_control", "\n");
+	place_put(*state, "uni/cgroup.subtree_control", "cpu memory\n");
+	place_put(*state, "uni/s/cgroup.subtree_control", "cpuset cpu memory pids\n");
+	place_put(*state, "uni/s/t/cgroup.subtree_control", "cpu pids\n");
+	place_put(*state, "uni/s/t/u/cgroup.subtree_control", "\n");
 	assert_parent(*state, "uni/s", true);
 }
 
 static void our_own_cgroup_in_version_2_may_hand_memory_on(void **state)
 {
 	process(*state, "0::/s\n", V2_MOUNT);
-	put(*state, "uni/s/cgroup.subtree_control", "memory\n");
+	place_put(*state, "uni/s/cgroup.subtree_control", "memory\n");
 	assert_parent(*state, "uni/s", true);
 }
 
 static void root_of_version_2_may_hand_memory_on(void **state)
 {
 	process(*state, "1:name=systemd:/s\n0::/s/t\n", V2_MOUNT);
-	put(*state, "uni/cgroup.subtree_control", "memory\n");
+	place_put(*state, "uni/cgroup.subtree_control", "memory\n");
 	assert_parent(*state, "uni", true);
 }
 
 static void version_2_without_the_controller_is_of_no_use(void **state)
 {
 	process(*state, "0::/s/t\n", V2_MOUNT);
-	put(*state, "uni/cgroup.subtree_control", "cpu memory_like\n");
+	place_put(*state, "uni/cgroup.subtree_control", "cpu memory_like\n");
 	assert_none(*state, "cgroup.subtree_control");
 }
 
 static void version_1_is_taken_where_it_has_the_controller(void **state)
 {
 	process(*state, "0::/s\n4:memory:/a\n", V1_MOUNT);
-	put(*state, "uni/s/cgroup.subtree_control", "memory\n");
+	place_put(*state, "uni/s/cgroup.subtree_control", "memory\n");
 	assert_parent(*state, "mem/a", false);
 }
 
@@ -212,7 +204,7 @@ static void who_joins_writes_itself_into_the_list(void **state)
 	struct cgroup cg = { .is_v2 = true };
 	char path[256], *text;
 
-	put(p, "mem/cgroup.procs", "");
+	place_put(p, "mem/cgroup.procs", "");
 	snprintf(cg.path, sizeof(cg.path), "%s/mem", p->dir);
 	assert_int_equal(cgroup_join(&cg), 0);
 	snprintf(path, sizeof(path), "%s/mem/cgroup.procs", p->dir);

@@ -27,10 +27,7 @@ struct fake {
 
 static void put(const struct fake *k, const char *name, const char *text)
 {
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", k->place->dir, name);
-	file_write(path, text);
+	place_put(k->place, name, text);
 }
 
 static int fake_make(void **state)

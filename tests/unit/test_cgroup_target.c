@@ -16,14 +16,6 @@
 #define NAMED "37 31 0:34 %2$s %1$s/named rw,relatime - cgroup cgroup rw,name=systemd\n"
 #define UNIFIED "41 31 0:38 %2$s %1$s/uni rw,relatime - cgroup2 cgroup2 rw\n"
 
-static void put(const struct place *p, const char *name, const char *text)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", p->dir, name);
-	file_write(path, text);
-}
-
 static void group(const struct place *p, const char *name)
 {
 	char path[300];
@@ -44,7 +36,7 @@ static int tree_make(void **state)
 		return -1;
 	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++)
 		group(*state, groups[i]);
-	put(*state, "cgroup", "9:name=systemd:/\n4:memory:/x\n3:cpu,cpuacct:/\n0::/y\n");
+	place_put(*state, "cgroup", "9:name=systemd:/\n4:memory:/x\n3:cpu,cpuacct:/\n0::/y\n");
 	return 0;
 }
 
@@ -54,7 +46,7 @@ static void mounts(const struct place *p, const char *format, const char *root)
 	char text[2048];
 
 	snprintf(text, sizeof(text), format, p->dir, root);
-	put(p, "mountinfo", text);
+	place_put(p, "mountinfo", text);
 }
 
 #define ALL NAMED CPU MEMORY UNIFIED
@@ -159,7 +151,7 @@ static void who_names_none_is_told_where_they_are(void **state)
 	mounts(*state, UNIFIED, "/");
 	assert_not_found(*state, "/mem/job", -ENOENT,
 			 "is no folder of a cgroup; cgroups are of version 2");
-	put(*state, "mountinfo", "");
+	place_put(*state, "mountinfo", "");
 	assert_not_found(*state, "job", -ENOENT, "not mounted here");
 }
 
@@ -197,16 +189,16 @@ static void somebody_below_counts_as_in_it(void **state)
 
 	mounts(*state, ALL, "/");
 	assert_int_equal(find(*state, "/mem/job", &t, why), 0);
-	put(*state, "mem/job/tasks", "");
-	put(*state, "mem/job/step/tasks", "");
+	place_put(*state, "mem/job/tasks", "");
+	place_put(*state, "mem/job/step/tasks", "");
 	assert_false(cgroup_target_is_populated(&t));
-	put(*state, "mem/job/step/tasks", "17\n");
+	place_put(*state, "mem/job/step/tasks", "17\n");
 	assert_true(cgroup_target_is_populated(&t));
 	assert_int_equal(find(*state, "/uni/s", &t, why), 0);
 	assert_true(cgroup_target_is_populated(&t)); /* a root has no such file */
-	put(*state, "uni/s/cgroup.events", "populated 0\nfrozen 0\n");
+	place_put(*state, "uni/s/cgroup.events", "populated 0\nfrozen 0\n");
 	assert_false(cgroup_target_is_populated(&t));
-	put(*state, "uni/s/cgroup.events", "populated 1\nfrozen 0\n");
+	place_put(*state, "uni/s/cgroup.events", "populated 1\nfrozen 0\n");
 	assert_true(cgroup_target_is_populated(&t));
 }
 

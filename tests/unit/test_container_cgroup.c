@@ -15,14 +15,6 @@
 #define MEMORY "35 31 0:32 / /cg/mem rw - cgroup cgroup rw,memory\n"
 #define UNIFIED "41 31 0:38 / /cg/uni rw - cgroup2 cgroup2 rw\n"
 
-static void put(const struct place *p, const char *name, const char *text)
-{
-	char path[256];
-
-	snprintf(path, sizeof(path), "%s/%s", p->dir, name);
-	file_write(path, text);
-}
-
 /* /proc/self and /proc/7, the container's first process. */
 static int proc_make(void **state)
 {
@@ -36,7 +28,7 @@ static int proc_make(void **state)
 		if (mkdir(path, 0755))
 			return -1;
 	}
-	put(*state, "self/mountinfo", MEMORY UNIFIED);
+	place_put(*state, "self/mountinfo", MEMORY UNIFIED);
 	return 0;
 }
 
@@ -45,7 +37,7 @@ static int find(const struct place *p, const char *cgroup, const char *id, char 
 	struct container c = { .engine = "podman", .pid = 7 };
 
 	snprintf(c.id, sizeof(c.id), "%s", id);
-	put(p, "7/cgroup", cgroup);
+	place_put(p, "7/cgroup", cgroup);
 	return container_cgroup(p->dir, &c, folder);
 }
 

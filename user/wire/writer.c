@@ -212,13 +212,19 @@ void write_process(struct json *j, const struct process *p)
 	put_end(j);
 }
 
-void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event,
-		 uint64_t count)
+static void begin_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
+			const char *event)
 {
 	jw_object(j, NULL);
 	jw_string(j, "kind", "event");
 	put_epoch(j, "time", run->start_epoch_ns + elapsed_ns);
 	jw_string(j, "event", event);
+}
+
+void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event,
+		 uint64_t count)
+{
+	begin_event(j, run, elapsed_ns, event);
 	jw_uint(j, "count", count);
 	put_end(j);
 }
@@ -238,10 +244,7 @@ void put_oom(struct json *j, const struct oom_kill *k)
 
 void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns, const struct oom_kill *k)
 {
-	jw_object(j, NULL);
-	jw_string(j, "kind", "event");
-	put_epoch(j, "time", run->start_epoch_ns + elapsed_ns);
-	jw_string(j, "event", "oom_kill");
+	begin_event(j, run, elapsed_ns, "oom_kill");
 	put_oom(j, k);
 	put_end(j);
 }
@@ -249,10 +252,7 @@ void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns, const
 void write_cgroup_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
 			const char *event, const char *path)
 {
-	jw_object(j, NULL);
-	jw_string(j, "kind", "event");
-	put_epoch(j, "time", run->start_epoch_ns + elapsed_ns);
-	jw_string(j, "event", event);
+	begin_event(j, run, elapsed_ns, event);
 	jw_string(j, "cgroup", path);
 	put_end(j);
 }
@@ -260,10 +260,7 @@ void write_cgroup_event(struct json *j, const struct run *run, uint64_t elapsed_
 void write_cgroup_difference(struct json *j, const struct run *run, const struct sample *smp,
 			     const char *path)
 {
-	jw_object(j, NULL);
-	jw_string(j, "kind", "event");
-	put_epoch(j, "time", run->start_epoch_ns + smp->elapsed_ns);
-	jw_string(j, "event", "cgroup_differs");
+	begin_event(j, run, smp->elapsed_ns, "cgroup_differs");
 	jw_string(j, "cgroup", path);
 	put_metric(j, M_cpu, smp->value[M_cpu]);
 	put_metric(j, M_cgroup_cpu, smp->value[M_cgroup_cpu]);
@@ -273,10 +270,7 @@ void write_cgroup_difference(struct json *j, const struct run *run, const struct
 void write_process_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
 			 const char *event, int32_t pid, const char *reason)
 {
-	jw_object(j, NULL);
-	jw_string(j, "kind", "event");
-	put_epoch(j, "time", run->start_epoch_ns + elapsed_ns);
-	jw_string(j, "event", event);
+	begin_event(j, run, elapsed_ns, event);
 	jw_int(j, "pid", pid);
 	jw_string(j, "reason", reason);
 	put_end(j);
