@@ -1,85 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Attaching to a cgroup: who is in it counts from then on, however he came, and until he leaves."""
+"""Attaching to a cgroup: who is there and who is born there, and how long it goes on."""
 
 import os
 import pathlib
-import random
 import signal
-import threading
 import time
 
-from lib.attach import AttachCase
-from lib.bpfmon import BPFMON, cgroup, read_lines, truth
+from lib.bpfmon import BPFMON, read_lines, truth
+from lib.cgroups import UNIFIED, CgroupCase, used
 from lib.live import wait_for
-
-CPUS = os.cpu_count()
-UNIFIED = next(p for p in ("unified", "") if (pathlib.Path("/sys/fs/cgroup") / p / "cgroup.controllers").exists())
-
-
-def move(group, pid, file="cgroup.procs"):
-    (group / file).write_text(f"{pid}\n")
-
-
-def used(group):
-    """CPU time of the cgroup, as its own file says."""
-    v1 = group / "cpuacct.usage"
-    if v1.exists():
-        return int(v1.read_text()) / 1e9
-    line = next(l for l in (group / "cpu.stat").read_text().splitlines() if l.startswith("usage_usec"))
-    return int(line.split()[1]) / 1e6
-
-
-class CgroupCase(AttachCase):
-    def group(self, kind):
-        """A new cgroup; it is removed at the end, when what was started in it has ended."""
-        manager = cgroup(kind)
-        group = manager.__enter__()
-        self.addCleanup(manager.__exit__, None, None, None)
-        return group
-
-    def below(self, group, name):
-        sub = group / name
-        sub.mkdir()
-        self.addCleanup(sub.rmdir)
-        return sub
-
-    def start_in(self, group, *argv):
-        return self.start(truth("incgroup"), str(group), *argv)
-
-    def keeper(self, group):
-        """Somebody who is in the cgroup, does nothing, and stays."""
-        process = self.start_in(group, "sleep", "60")
-        wait_for(lambda: (group / "cgroup.procs").read_text(), "the keeper")
-        return process
-
-    def end(self, process):
-        process.kill()
-        process.wait()
-
-    def attach_cgroup(self, group, *options):
-        process = self.attach_to(["--cgroup", str(group)], ["-i", "0.1", *options])
-        self.wait_until_attached(process)
-        return process
-
-    def stop(self, process):
-        process.send_signal(signal.SIGINT)
-        return self.finish(process)
-
-    def events(self, run, name):
-        return [e for e in run.kind("event") if e["event"] == name]
-
-    def assert_agrees(self, run, expected, name="cpu_seconds"):
-        """Within 1 % or 10 ms, and what the CPUs can do while it was looked who is there."""
-        slack = max(0.01 * expected, 0.010) + CPUS * run.meta["attached"]["seeding_seconds"]
-        self.assertAlmostEqual(run.summary[name], expected, delta=slack)
-
-    def assert_sound(self, run):
-        self.assertEqual(run.code, 0, run.stderr)
-        self.assert_complete(run)
-        self.assertEqual(self.events(run, "cgroup_differs"), [])
-        self.assertEqual(len(run.processes), run.summary["processes_total"])
-        total = sum(p["cpu_seconds"] for p in run.processes)
-        self.assertAlmostEqual(total, run.summary["cpu_seconds"], delta=1e-6)
 
 
 class Members(CgroupCase):
@@ -167,119 +96,6 @@ class Members(CgroupCase):
             os.kill(int(pid), signal.SIGKILL)
         records = [line for line in read_lines(out) if line["kind"] == "process"]
         self.assertEqual([r["comm"] for r in records], ["sleep"])
-
-
-class Moves(CgroupCase):
-    def test_500_processes_that_come_and_go(self):
-        """Started outside, moved in and out at any time, also twice: what the cgroup says is what we count."""
-        group = self.group("cpuacct")
-        keeper = self.keeper(group)
-        watcher = self.attach_cgroup(group)
-        began = used(group)
-        outside = group.parent
-        spins = []
-
-        def play(seed):
-            dice = random.Random(seed)
-            for _ in range(125):
-                spin = self.start(truth("spin"), "15")
-                spins.append(spin)
-                for where in (group, outside, group, outside)[: dice.randrange(1, 5)]:
-                    try:
-                        move(where, spin.pid)
-                    except ProcessLookupError:
-                        break
-                    time.sleep(dice.random() * 0.006)
-                spin.wait()
-
-        players = [threading.Thread(target=play, args=(n,)) for n in range(4)]
-        for player in players:
-            player.start()
-        for player in players:
-            player.join()
-        self.end(keeper)
-        total = used(group) - began
-        run = self.stop(watcher)
-        self.assert_sound(run)
-        self.assert_agrees(run, total)
-        self.assertEqual(run.samples[-1]["processes"], 0)
-        stays = {(p["pid"], p["start_time"], p.get("joined_time")) for p in run.processes}
-        self.assertEqual(len(stays), len(run.processes))
-        ours = {spin.pid for spin in spins} | {keeper.pid}
-        self.assertLessEqual({p["pid"] for p in run.processes}, ours)
-        left = [p for p in run.processes if "left_time" in p]
-        self.assertEqual(run.summary["exits"] + len(left), run.summary["processes_total"])
-        self.assertEqual(run.summary["left"], len(left))
-        self.assertEqual(run.summary["entered"], len(run.processes) - 1)
-
-    def test_a_process_of_many_threads(self):
-        """More than the hook looks at: those are found at the next sample."""
-        group = self.group("cpuacct")
-        keeper = self.keeper(group)
-        many = self.start(truth("livethreads"), "600", "4")
-        wait_for(lambda: len(os.listdir(f"/proc/{many.pid}/task")) == 601, "its threads")
-        watcher = self.attach_cgroup(group)
-        move(group, many.pid)
-        time.sleep(0.5)
-        move(group.parent, many.pid)
-        time.sleep(0.5)
-        move(group, many.pid)
-        self.assertEqual(many.wait(), 0)
-        self.end(keeper)
-        run = self.stop(watcher)
-        self.assert_sound(run)
-        threads = [s["threads"] for s in run.samples]
-        self.assertEqual(max(threads), 602)
-        at = threads.index(602)
-        self.assertIn(1, threads[at:])
-        self.assertEqual(threads[-1], 0)
-        stays = [p for p in run.processes if p["pid"] == many.pid]
-        self.assertEqual([p["threads_total"] for p in stays], [601, 601])
-        self.assertEqual([p["exit_code"] for p in sorted(stays, key=lambda p: p["joined_time"])], [None, 0])
-
-    def test_single_threads_in_version_1(self):
-        group = self.group("cpuacct")
-        keeper = self.keeper(group)
-        threads = self.start(truth("livethreads"), "5", "2")
-        wait_for(lambda: len(os.listdir(f"/proc/{threads.pid}/task")) == 6, "its threads")
-        watcher = self.attach_cgroup(group)
-        tids = sorted(set(map(int, os.listdir(f"/proc/{threads.pid}/task"))) - {threads.pid})
-        for tid in tids[:3]:
-            move(group, tid, "tasks")
-        time.sleep(0.3)
-        move(group.parent, tids[0], "tasks")
-        time.sleep(0.3)
-        threads.wait()
-        self.end(keeper)
-        run = self.stop(watcher)
-        self.assert_sound(run)
-        counts = [s["threads"] for s in run.samples]
-        self.assertEqual(max(counts), 4)
-        self.assertIn(3, counts[counts.index(4):])
-        self.assertEqual(counts[-1], 0)
-        self.assertEqual(self.by_pid(run, threads.pid)["threads_total"], 3)
-
-    def test_what_was_used_before_and_after_does_not_count(self):
-        group = self.group("cpuacct")
-        keeper = self.keeper(group)
-        watcher = self.attach_cgroup(group)
-        spin = self.start(truth("spin"), "1200")
-        time.sleep(0.4)
-        joined = time.time()
-        move(group, spin.pid)
-        time.sleep(0.4)
-        move(group.parent, spin.pid)
-        left = time.time()
-        self.assertEqual(spin.wait(), 0)
-        self.end(keeper)
-        total = used(group)
-        run = self.stop(watcher)
-        self.assert_sound(run)
-        self.assert_agrees(run, total)
-        stay = self.by_pid(run, spin.pid)
-        self.assertEqual(stay["exe"], truth("spin"))
-        self.assertTrue(joined - 0.01 <= stay["joined_time"] <= stay["left_time"] <= left + 0.01)
-        self.assertFalse(stay["rss_peak_exact"])
 
 
 class Lifetimes(CgroupCase):

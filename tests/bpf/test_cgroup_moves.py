@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Attached to a cgroup: who is moved in counts from then on, who is moved out until then."""
+
+import os
+import random
+import threading
+import time
+
+from lib.bpfmon import truth
+from lib.cgroups import CgroupCase, move, used
+from lib.live import wait_for
+
+
+class Moves(CgroupCase):
+    def test_500_processes_that_come_and_go(self):
+        """Started outside, moved in and out at any time, also twice: what the cgroup says is what we count."""
+        group = self.group("cpuacct")
+        keeper = self.keeper(group)
+        watcher = self.attach_cgroup(group)
+        began = used(group)
+        outside = group.parent
+        spins = []
+
+        def play(seed):
+            dice = random.Random(seed)
+            for _ in range(125):
+                spin = self.start(truth("spin"), "15")
+                spins.append(spin)
+                for where in (group, outside, group, outside)[: dice.randrange(1, 5)]:
+                    try:
+                        move(where, spin.pid)
+                    except ProcessLookupError:
+                        break
+                    time.sleep(dice.random() * 0.006)
+                spin.wait()
+
+        players = [threading.Thread(target=play, args=(n,)) for n in range(4)]
+        for player in players:
+            player.start()
+        for player in players:
+            player.join()
+        self.end(keeper)
+        total = used(group) - began
+        run = self.stop(watcher)
+        self.assert_sound(run)
+        self.assert_agrees(run, total)
+        self.assertEqual(run.samples[-1]["processes"], 0)
+        stays = {(p["pid"], p["start_time"], p.get("joined_time")) for p in run.processes}
+        self.assertEqual(len(stays), len(run.processes))
+        ours = {spin.pid for spin in spins} | {keeper.pid}
+        self.assertLessEqual({p["pid"] for p in run.processes}, ours)
+        left = [p for p in run.processes if "left_time" in p]
+        self.assertEqual(run.summary["exits"] + len(left), run.summary["processes_total"])
+        self.assertEqual(run.summary["left"], len(left))
+        self.assertEqual(run.summary["entered"], len(run.processes) - 1)
+
+    def test_a_process_of_many_threads(self):
+        """More than the hook looks at: those are found at the next sample."""
+        group = self.group("cpuacct")
+        keeper = self.keeper(group)
+        many = self.start(truth("livethreads"), "600", "4")
+        wait_for(lambda: len(os.listdir(f"/proc/{many.pid}/task")) == 601, "its threads")
+        watcher = self.attach_cgroup(group)
+        move(group, many.pid)
+        time.sleep(0.5)
+        move(group.parent, many.pid)
+        time.sleep(0.5)
+        move(group, many.pid)
+        self.assertEqual(many.wait(), 0)
+        self.end(keeper)
+        run = self.stop(watcher)
+        self.assert_sound(run)
+        threads = [s["threads"] for s in run.samples]
+        self.assertEqual(max(threads), 602)
+        at = threads.index(602)
+        self.assertIn(1, threads[at:])
+        self.assertEqual(threads[-1], 0)
+        stays = [p for p in run.processes if p["pid"] == many.pid]
+        self.assertEqual([p["threads_total"] for p in stays], [601, 601])
+        self.assertEqual([p["exit_code"] for p in sorted(stays, key=lambda p: p["joined_time"])], [None, 0])
+
+    def test_single_threads_in_version_1(self):
+        group = self.group("cpuacct")
+        keeper = self.keeper(group)
+        threads = self.start(truth("livethreads"), "5", "2")
+        wait_for(lambda: len(os.listdir(f"/proc/{threads.pid}/task")) == 6, "its threads")
+        watcher = self.attach_cgroup(group)
+        tids = sorted(set(map(int, os.listdir(f"/proc/{threads.pid}/task"))) - {threads.pid})
+        for tid in tids[:3]:
+            move(group, tid, "tasks")
+        time.sleep(0.3)
+        move(group.parent, tids[0], "tasks")
+        time.sleep(0.3)
+        threads.wait()
+        self.end(keeper)
+        run = self.stop(watcher)
+        self.assert_sound(run)
+        counts = [s["threads"] for s in run.samples]
+        self.assertEqual(max(counts), 4)
+        self.assertIn(3, counts[counts.index(4):])
+        self.assertEqual(counts[-1], 0)
+        self.assertEqual(self.by_pid(run, threads.pid)["threads_total"], 3)
+
+    def test_what_was_used_before_and_after_does_not_count(self):
+        group = self.group("cpuacct")
+        keeper = self.keeper(group)
+        watcher = self.attach_cgroup(group)
+        spin = self.start(truth("spin"), "1200")
+        time.sleep(0.4)
+        joined = time.time()
+        move(group, spin.pid)
+        time.sleep(0.4)
+        move(group.parent, spin.pid)
+        left = time.time()
+        self.assertEqual(spin.wait(), 0)
+        self.end(keeper)
+        total = used(group)
+        run = self.stop(watcher)
+        self.assert_sound(run)
+        self.assert_agrees(run, total)
+        stay = self.by_pid(run, spin.pid)
+        self.assertEqual(stay["exe"], truth("spin"))
+        self.assertTrue(joined - 0.01 <= stay["joined_time"] <= stay["left_time"] <= left + 0.01)
+        self.assertFalse(stay["rss_peak_exact"])
