@@ -106,6 +106,47 @@ static void others_are_the_sum_of_what_is_known(void **state)
 			 "         -\n");
 }
 
+/* A cgroup that was attached to. */
+static struct summary attached(void)
+{
+	struct summary s = { .is_attached = true, .by_cgroup = true, .processes_total = 4 };
+
+	know_all(&s);
+	sample_set(&s.total, M_forks, 1);
+	return s;
+}
+
+static void who_came_and_left_is_told_of_a_cgroup(void **state)
+{
+	struct summary s = attached();
+
+	(void)state;
+	s.entered = 2;
+	s.left = 1;
+	assert_shown(&s, "processes   4, 0 threads more, 0 execs; 2 came in, 1 were moved out\n");
+}
+
+static void what_the_cgroup_says_itself_is_told(void **state)
+{
+	struct summary s = attached();
+
+	(void)state;
+	sample_set(&s.total, M_cgroup_cpu, 2000000000);
+	assert_shown(&s, "2.000 s is what the cgroup's own files say\n");
+}
+
+static void only_processes_leave_descendants_unfound(void **state)
+{
+	struct summary s = attached();
+	char *text = summary_text(&s);
+
+	(void)state;
+	assert_null(strstr(text, "descendants whose parent"));
+	free(text);
+	s.by_cgroup = false;
+	assert_shown(&s, "descendants whose parent had ended before are not found\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -114,6 +155,9 @@ int main(void)
 		cmocka_unit_test(zero_of_a_program_is_shown_as_zero),
 		cmocka_unit_test(what_is_not_known_of_the_others_is_a_dash),
 		cmocka_unit_test(others_are_the_sum_of_what_is_known),
+		cmocka_unit_test(who_came_and_left_is_told_of_a_cgroup),
+		cmocka_unit_test(what_the_cgroup_says_itself_is_told),
+		cmocka_unit_test(only_processes_leave_descendants_unfound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
