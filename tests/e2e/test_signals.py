@@ -166,13 +166,13 @@ class Signals(SignalCase):
         self.check_end(live, heard, [])
 
     def test_who_continues_bpfmon_continues_the_command(self):
-        live, heard = self.start()
+        live, heard = self.start(process_group=0)
         self.stop_both(live)
         os.kill(live.pid, signal.SIGCONT)
         self.check_end(live, heard, [])
 
     def test_a_command_that_was_stopped_again_before_bpfmon_went_on_stays_stopped(self):
-        live, heard = self.start()
+        live, heard = self.start(process_group=0)
         command = self.stop_both(live)
         os.kill(command, signal.SIGCONT)  # of the whole job: bpfmon gets its own below
         wait_for(lambda: stat_of(command)[0] != "T", "the command to go on")
@@ -185,7 +185,8 @@ class Signals(SignalCase):
         self.check_end(live, heard, [])
 
     def stop_both(self, live):
-        """As Ctrl-Z does; the stopped command's pid."""
+        """As Ctrl-Z does; the stopped command's pid. In a group whose parent is of another group of the
+        session: the kernel stops no orphaned one."""
         _, _, command = live.roles()
         os.kill(command, signal.SIGTSTP)
         wait_for(lambda: [stat_of(pid)[0] for pid in (command, live.pid)] == ["T", "T"], "both to stop")
