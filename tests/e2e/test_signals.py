@@ -197,18 +197,25 @@ class Groups(SignalCase):
     """Who signals all processes at once means each of them once."""
 
     def check_timeout(self, script, code):
-        """timeout(1) signals its child, then its group: bpfmon twice, at nearly the same time."""
+        """timeout(1) signals its child, then its group: bpfmon twice, at nearly the same time. An ALRM
+        is to it what the end of its time is: the command is ready by then, however slow we start."""
         for _ in range(5):
             out = self.dir / f"run-{time.monotonic_ns()}.jsonl"
-            argv = ["timeout", "0.3", BPFMON, "-q", "-o", str(out), "--", "sh", "-c", script]
-            done = subprocess.run(argv, check=False, timeout=60)
-            self.assertEqual(done.returncode, 124)
+            ready = self.dir / f"ready-{time.monotonic_ns()}"
+            argv = ["timeout", "60", BPFMON, "-q", "-o", str(out), "--", "sh", "-c", script, str(ready)]
+            timeout = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
+            self.addCleanup(timeout.wait)
+            self.addCleanup(timeout.kill)
+            wait_for(ready.exists, "the command's readiness")
+            timeout.send_signal(signal.SIGALRM)
+            self.assertEqual(timeout.wait(timeout=60), 124)
             (summary,) = [line for line in read_lines(out) if line["kind"] == "summary"]
             self.assertTrue(summary["complete"], summary)
             self.assertEqual((summary["exit_code"], summary["signal"]), code)
 
     def test_timeout_ends_the_command_and_the_account_is_complete(self):
-        self.check_timeout("exec sleep 60", (None, signal.SIGTERM))
+        self.check_timeout('touch "$0"; exec sleep 60', (None, signal.SIGTERM))
 
     def test_timeout_leaves_a_command_the_time_to_clean_up(self):
-        self.check_timeout("trap 'sleep 0.3; exit 9' TERM; sleep 60 & wait", (9, None))
+        script = 'trap "sleep 0.3; exit 9" TERM; sleep 60 & touch "$0"; wait'
+        self.check_timeout(script, (9, None))

@@ -24,10 +24,10 @@ static void show_optional(const struct optionals *x, bool *all)
 	const struct optional_row *row;
 
 	for (size_t i = 0; (row = optional_row(i)); i++) {
-		const bool was_tried = x->there & OPTIONAL_BIT(i) || x->missing[i][0];
-
-		show(all, row->title, was_tried ? !x->missing[i][0] : row->has(),
-		     was_tried ? x->missing[i] : row->needs);
+		if (OPTIONAL_OF_CGROUP & OPTIONAL_BIT(i)) /* was not tried: there is no cgroup */
+			show(all, row->title, row->has(), row->needs);
+		else
+			show(all, row->title, !x->missing[i][0], x->missing[i]);
 	}
 }
 
