@@ -132,7 +132,7 @@ static void what_the_cgroup_says_itself_is_told(void **state)
 
 	(void)state;
 	sample_set(&s.total, M_cgroup_cpu, 2000000000);
-	assert_shown(&s, "2.000 s is what the cgroup's own files say\n");
+	assert_shown(&s, "2.000 s is what the cgroup's own files said last\n");
 }
 
 static void only_processes_leave_descendants_unfound(void **state)

@@ -16,7 +16,7 @@
 #include <sys/resource.h>
 
 #define MAX_TASKS_DEFAULT 8192
-#define UNIFIED (-1) /* as cgroup_subsys */
+#define UNIFIED (-1)          /* as cgroup_subsys */
 #define LOAD_BYTES (30 << 20) /* the types of the kernel, twice, and what is made of them */
 
 static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)

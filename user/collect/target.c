@@ -64,7 +64,7 @@ void target_look(struct session *s)
 {
 	uint64_t id = cgroup_target_id(named(s)), now = clock_ns(CLOCK_MONOTONIC);
 
-	if (s->start_ns) /* nothing can be told before the run has begun */
+	if (s->start_ns)            /* nothing can be told before the run has begun */
 		session_consume(s); /* the programs know better when it was */
 	if (id == s->target.id || (!id && s->target.gone_ns))
 		return;

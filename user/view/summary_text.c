@@ -75,7 +75,7 @@ static void cpu(FILE *f, const struct summary *s)
 			s->cores_peak % 1000 / 10);
 	fputc('\n', f);
 	if (s->by_cgroup && has(s, M_cgroup_cpu))
-		fprintf(f, "              %s is what the cgroup's own files say\n",
+		fprintf(f, "              %s is what the cgroup's own files said last\n",
 			format_seconds(a, s->total.value[M_cgroup_cpu]));
 	if (has(s, M_runqueue_wait))
 		fprintf(f, "  waited      %s for a CPU\n",
