@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Attached to a cgroup: who is moved in counts from then on, who is moved out until then."""
 
+import contextlib
 import os
 import random
 import threading
 import time
 
-from lib.bpfmon import truth
+from lib.bpfmon import read_lines, truth
 from lib.cgroups import CgroupCase, move, used
 from lib.live import wait_for
 
@@ -122,3 +123,56 @@ class Moves(CgroupCase):
         self.assertEqual(stay["exe"], truth("spin"))
         self.assertTrue(joined - 0.01 <= stay["joined_time"] <= stay["left_time"] <= left + 0.01)
         self.assertFalse(stay["rss_peak_exact"])
+
+
+class WithoutHooks(CgroupCase):
+    """A kernel that refuses these programs: what they tell is found at the next sample."""
+
+    def check_found_later(self, how):
+        group = self.group("cpuacct")
+        keeper = self.keeper(group)
+        watcher = self.attach_cgroup(group, "--inject-no-program", f"cgroup__attach_task{how}", "-v")
+        spin = self.start(truth("spin"), "1200")
+        time.sleep(0.3)
+        move(group, spin.pid)
+        time.sleep(0.4)
+        move(group.parent, spin.pid)
+        self.assertEqual(spin.wait(), 0)
+        self.end(keeper)
+        run = self.stop(watcher)
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assert_complete(run)
+        self.assertIn("moves into and out of a cgroup: not available", run.stderr)
+        self.assertEqual((run.summary["entered"], run.summary["left"]), (1, 1))
+        stay = self.by_pid(run, spin.pid)
+        self.assertGreater(stay["cpu_seconds"], 0)
+        self.assertLess(stay["cpu_seconds"], 1.1)
+        self.assertEqual(run.samples[-1]["processes"], 0)
+
+    def test_moves(self):
+        self.check_found_later("")
+        self.check_found_later(":attach")
+
+    def test_a_cgroup_that_is_removed_and_made_again(self):
+        group = self.group("cpuacct")
+        keeper = self.keeper(group)
+        options = [word for name in ("mkdir", "rmdir") for word in ("--inject-no-program", f"cgroup__{name}")]
+        watcher = self.attach_cgroup(group, *options)
+        self.end(keeper)
+        wait_for(lambda: self.is_removed(group), "the end of the cgroup")
+        wait_for(lambda: self.told(watcher, "cgroup_removed"), "the word of it")
+        group.mkdir()
+        keeper = self.keeper(group)
+        wait_for(lambda: self.told(watcher, "cgroup_recreated"), "the word of it")
+        self.end(keeper)
+        run = self.stop(watcher)
+        self.assert_sound(run)
+        self.assertEqual(run.summary["processes_total"], 2)
+
+    def is_removed(self, group):
+        with contextlib.suppress(OSError):  # busy: the last is not freed yet
+            group.rmdir()
+        return not group.exists()
+
+    def told(self, watcher, event):
+        return [line for line in read_lines(watcher.out) if line.get("event") == event]

@@ -139,15 +139,14 @@ static bool repair_is_due(const struct tracker *t, uint64_t now_ns)
 	       missed(t->skel->progs.follow__newtask) != t->newtask_missed;
 }
 
-/* Moves between cgroups that no hook told of in full: looks who is in, and with the drain who is
- * out.
- */
+/* After moves that no hook told of in full: looks who is in; the drain looks who is out. */
 static void moves_repair(struct tracker *t)
 {
-	const struct bpf_program *hook = t->skel->progs.cgroup__attach_task;
-	uint64_t unseen = tracker_tracking(t)->moves_unseen, missing = missed(hook);
+	uint64_t unseen = tracker_tracking(t)->moves_unseen;
+	uint64_t missing = missed(t->skel->progs.cgroup__attach_task);
 
-	if (bpf_program__fd(hook) >= 0 && unseen == t->moves_unseen && missing == t->moves_missed)
+	if (t->optional.there & OPTIONAL_BIT(OPTIONAL_MOVES) && unseen == t->moves_unseen &&
+	    missing == t->moves_missed)
 		return;
 	t->moves_unseen = unseen;
 	t->moves_missed = missing;
