@@ -17,11 +17,12 @@ check_includes() { # FILE...
 		may["base"] = "base"
 		may["model"] = "model base bpfmon/metrics.def"
 		may["wire"] = "wire model base"
+		may["source"] = "source wire model base"
 		may["collect"] = "collect wire model base bpfmon/metrics.def bpfmon/shared.h bpfmon.skel.h"
 		may["view"] = "view model base"
 		may["record"] = "record view wire model base"
 		may["launch"] = "launch collect record model base"
-		may["cmd"] = "cmd launch record view collect wire model base"
+		may["cmd"] = "cmd launch record view collect source wire model base"
 	}
 	FNR == 1 { split(FILENAME, part, "/"); folder = part[2] }
 	match($0, /^[ \t]*#[ \t]*include[ \t]*"[^"]*"/) {

@@ -37,6 +37,55 @@ static void process_is_read_back_as_it_was(void **state)
 	jw_done(&j);
 }
 
+static void arguments_and_moves_are_read_back(void **state)
+{
+	struct process p;
+	struct line l = { 0 };
+	struct json j = { 0 };
+
+	(void)state;
+	fixture_process(&p);
+	p.args = "cc\0\0last\xff";
+	p.args_length = 10;
+	p.args_cut = true;
+	p.joined_epoch_ns = 1763690000123457000U;
+	p.left_epoch_ns = 1763690001123457000U;
+	p.has_ended = false;
+	p.state = 'T';
+	write_process(&j, &p);
+	read_back(&l, &j);
+	assert_int_equal(l.process.args_length, 12); /* of the replacement character */
+	assert_memory_equal(l.process.args, "cc\0\0last\xef\xbf\xbd", 12);
+	assert_true(l.process.args_cut);
+	assert_true(l.process.lossy);
+	assert_int_equal(l.process.joined_epoch_ns, p.joined_epoch_ns);
+	assert_int_equal(l.process.left_epoch_ns, p.left_epoch_ns);
+	assert_false(l.process.has_ended);
+	assert_int_equal(l.process.state, 'T');
+	line_done(&l);
+	jw_done(&j);
+}
+
+static void what_is_read_is_written_as_it_was(void **state)
+{
+	struct process p;
+	struct line l = { 0 };
+	struct json j = { 0 }, again = { 0 };
+
+	(void)state;
+	fixture_process(&p);
+	p.args = "cc\0\xfe";
+	p.args_length = 5;
+	write_process(&j, &p);
+	read_back(&l, &j);
+	write_process(&again, &l.process);
+	assert_int_equal(again.used, j.used);
+	assert_memory_equal(again.text, j.text, j.used);
+	line_done(&l);
+	jw_done(&j);
+	jw_done(&again);
+}
+
 static void times_of_a_process_are_read_back_to_the_microsecond(void **state)
 {
 	struct process p;
@@ -143,6 +192,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(process_is_read_back_as_it_was),
+		cmocka_unit_test(arguments_and_moves_are_read_back),
+		cmocka_unit_test(what_is_read_is_written_as_it_was),
 		cmocka_unit_test(times_of_a_process_are_read_back_to_the_microsecond),
 		cmocka_unit_test(years_of_cpu_time_of_a_process_are_read_back_to_the_nanosecond),
 		cmocka_unit_test(arguments_are_written_one_by_one),

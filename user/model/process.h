@@ -13,6 +13,7 @@ struct process {
 	const char *args; /* each ended by NUL; NULL: left out or not known */
 	size_t args_length;
 	bool args_cut;
+	bool lossy; /* read back: some string had bytes that were not UTF-8 */
 	uint64_t start_epoch_ns;
 	uint64_t end_epoch_ns;    /* 0: alive, or its end was not seen */
 	uint64_t joined_epoch_ns; /* what it used before does not count; 0: born into the job */

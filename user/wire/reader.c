@@ -9,6 +9,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define DOUBLE_IS_EXACT (1ULL << 51) /* below it llround() gives back what was written */
@@ -66,47 +67,6 @@ static void read_sample(struct line *l, json_t *o)
 	sample_reset(&l->sample);
 	l->sample.elapsed_ns = json_number_of(o, "elapsed_seconds", 9);
 	read_metrics(o, l->sample.value, &l->sample.have);
-}
-
-bool read_peak(const json_t *o, const char *key, uint64_t *bytes)
-{
-	const json_t *v = json_object_get(o, key);
-
-	if (!json_is_integer(v))
-		return false;
-	*bytes = (uint64_t)json_integer_value(v);
-	return true;
-}
-
-void read_comm(char comm[16], const json_t *o)
-{
-	const char *text = json_string_value(json_object_get(o, "comm"));
-
-	if (text)
-		memcpy(comm, text, strnlen(text, 16));
-}
-
-static void read_process(struct line *l, json_t *o)
-{
-	struct process *p = &l->process;
-	const json_t *state = json_object_get(o, "state");
-
-	*p = (struct process){ .has_ended = !state };
-	p->pid = (int32_t)json_number_of(o, "pid", 0);
-	p->ns_pid = (int32_t)json_number_of(o, "ns_pid", 0);
-	p->ppid = (int32_t)json_number_of(o, "ppid", 0);
-	p->uid = (uint32_t)json_number_of(o, "uid", 0);
-	read_comm(p->comm, o);
-	p->exe = json_string_value(json_object_get(o, "exe"));
-	p->start_epoch_ns = json_number_of(o, "start_time", 6) * 1000; /* published in us */
-	p->end_epoch_ns = json_number_of(o, "end_time", 6) * 1000;
-	p->exit_code = (int)json_number_of(o, "exit_code", 0);
-	p->signal = (int)json_number_of(o, "signal", 0);
-	p->threads_total = (uint32_t)json_number_of(o, "threads_total", 0);
-	p->execs = (uint32_t)json_number_of(o, "execs", 0);
-	p->has_rss_peak = read_peak(o, "rss_peak_bytes", &p->rss_peak_bytes);
-	p->rss_peak_exact = json_is_true(json_object_get(o, "rss_peak_exact"));
-	read_usage(o, p->value, &p->have);
 }
 
 static void read_meta(struct line *l, json_t *o)
@@ -190,6 +150,7 @@ int line_read(struct line *l, const char *text, size_t length)
 void line_done(struct line *l)
 {
 	sample_reset(&l->sample);
+	free(l->args);
 	summary_done(&l->summary);
 	json_decref(l->tree);
 	*l = (struct line){ 0 };

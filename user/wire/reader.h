@@ -12,11 +12,13 @@ enum line_kind { LINE_OTHER, LINE_META, LINE_SAMPLE, LINE_PROCESS, LINE_EVENT, L
 struct line {
 	enum line_kind kind;
 	struct sample sample;     /* LINE_SAMPLE: in use until the next line */
-	struct process process;   /* LINE_PROCESS: without arguments */
+	struct process process;   /* LINE_PROCESS: its strings are in use until the next line */
 	struct summary summary;   /* LINE_SUMMARY */
 	struct metric_set wanted; /* LINE_META: the keys of its units */
 	uint64_t start_epoch_ns;  /* of the last LINE_META */
 	void *tree;               /* what the strings point into; owned */
+	char *args;               /* owned; those of the process */
+	size_t args_room;
 };
 
 /* Parses one line of @length bytes. -EBADMSG: not a JSON object with a kind. */

@@ -16,7 +16,8 @@ void read_metrics(json_t *o, uint64_t *values, struct metric_set *have);
 /* False: it is not there. */
 bool read_peak(const json_t *o, const char *key, uint64_t *bytes);
 void read_comm(char comm[16], const json_t *o);
-/* reader_summary.c */
+/* reader_process.c, reader_summary.c */
+void read_process(struct line *l, json_t *o);
 void read_summary(struct line *l, json_t *o);
 
 #endif

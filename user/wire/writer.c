@@ -209,6 +209,7 @@ void write_process(struct json *j, const struct process *p)
 		jw_bool(j, "rss_peak_exact", p->rss_peak_exact);
 	}
 	put_metrics(j, p->value, &p->have);
+	j->lossy |= p->lossy;
 	put_end(j);
 }
 

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A run in a file of JSON Lines. */
+#include "source/source.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <string.h>
+
+#define SCHEMA "bpfmon/1"
+
+/* Whether a line may be one of @parts: the kind comes first, so that most need not be parsed. */
+static bool may_be(const char *text, size_t length, unsigned parts)
+{
+	static const struct {
+		const char *start;
+		enum line_kind kind;
+	} kinds[] = {
+		{ "{\"kind\":\"sample\"", LINE_SAMPLE },
+		{ "{\"kind\":\"process\"", LINE_PROCESS },
+		{ "{\"kind\":\"event\"", LINE_EVENT },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		size_t n = strlen(kinds[i].start);
+
+		if (length > n && !memcmp(text, kinds[i].start, n))
+			return parts & PART(kinds[i].kind);
+	}
+	return true;
+}
+
+/* The first line says whose file it is. */
+static int check_first(const struct line *l)
+{
+	const char *schema = json_string_value(json_object_get(l->tree, "schema"));
+
+	if (l->kind != LINE_META || !schema || strncmp(schema, "bpfmon/", 7) != 0)
+		return -EBADMSG;
+	return strcmp(schema, SCHEMA) ? -EPROTONOSUPPORT : 0;
+}
+
+static int read_one(struct source *s, bool is_first, const char *text, size_t length)
+{
+	if (!is_first && text[length - 1] != '\n') { /* it was not written to its end */
+		s->is_cut = true;
+		s->line.kind = LINE_OTHER;
+		return -EAGAIN;
+	}
+	if (line_read(&s->line, text, length)) {
+		s->unreadable++;
+		return is_first ? -EBADMSG : -EAGAIN;
+	}
+	if (is_first)
+		return check_first(&s->line);
+	return s->line.kind == LINE_META ? -EMLINK : 0;
+}
+
+static int each_line(struct source *s, unsigned parts, source_fn fn, void *context)
+{
+	FILE *f = s->from;
+	__cleanup(freep) char *text = NULL;
+	size_t room = 0;
+	bool is_first = true;
+	ssize_t n;
+	int err = 0;
+
+	rewind(f);
+	s->is_cut = false;
+	s->unreadable = 0;
+	while (!err && (n = getline(&text, &room, f)) > 0) {
+		if (!is_first && !may_be(text, (size_t)n, parts))
+			continue;
+		err = read_one(s, is_first, text, (size_t)n);
+		is_first = false;
+		if (!err && parts & PART(s->line.kind))
+			err = fn(context, &s->line);
+		else if (err == -EAGAIN)
+			err = 0;
+	}
+	if (!err && ferror(f))
+		err = -errno;
+	return err ? err : is_first ? -EBADMSG : 0;
+}
+
+static void close_lines(struct source *s)
+{
+	fclose(s->from);
+}
+
+static const struct source_ops lines = { .each = each_line, .close = close_lines };
+
+/* What comes through a pipe, in a file without a name: it is read more than once. */
+static int keep(FILE **f)
+{
+	FILE *copy = tmpfile();
+	char part[65536];
+	size_t n;
+	int err = copy ? 0 : -errno;
+
+	while (!err && (n = fread(part, 1, sizeof(part), *f)))
+		if (fwrite(part, 1, n, copy) != n)
+			err = -errno;
+	if (!err && (ferror(*f) || fflush(copy)))
+		err = -errno;
+	fclose(*f);
+	*f = copy;
+	return err;
+}
+
+int source_open_file(struct source *s, const char *path)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "re") : fdopen(dup(STDIN_FILENO), "re");
+	int err = f ? 0 : -errno;
+
+	*s = (struct source){ 0 };
+	if (f && fseek(f, 0, SEEK_SET))
+		err = keep(&f);
+	if (!err) {
+		s->from = f;
+		s->ops = &lines;
+	} else if (f) {
+		fclose(f);
+	}
+	return err;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "source/source.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+void source_close(struct source *s)
+{
+	if (s->ops)
+		s->ops->close(s);
+	line_done(&s->line);
+	*s = (struct source){ 0 };
+}
+
+int source_each(struct source *s, unsigned parts, source_fn fn, void *context)
+{
+	return s->ops->each(s, parts, fn, context);
+}
+
+const char *source_error(int err)
+{
+	switch (err) {
+	case -EBADMSG:
+		return "it is no run of bpfmon: its first line is not one of kind meta, as "
+		       "bpfmon -o run.jsonl writes it";
+	case -EPROTONOSUPPORT:
+		return "its schema is not bpfmon/1; a newer bpfmon may know it";
+	case -EMLINK:
+		return "it holds several runs";
+	default:
+		return strerror(-err);
+	}
+}
+
+struct fold {
+	struct summary total;
+	bool has_summary;
+};
+
+static int take_summary(void *context, struct line *l)
+{
+	struct fold *f = context;
+
+	if (l->kind == LINE_META)
+		f->total.is_attached = json_object_get(l->tree, "attached") != NULL;
+	if (l->kind != LINE_SUMMARY)
+		return 0;
+	summary_done(&f->total);
+	f->total = l->summary; /* taken over: with the next line it would be gone */
+	l->summary = (struct summary){ 0 };
+	f->has_summary = true;
+	return 0;
+}
+
+static int add_part(void *context, struct line *l)
+{
+	struct fold *f = context;
+
+	if (l->kind == LINE_SAMPLE)
+		summary_add_sample(&f->total, &l->sample);
+	else if (l->kind == LINE_PROCESS)
+		return summary_add_process(&f->total, &l->process);
+	return 0;
+}
+
+int source_summary(struct source *s, struct summary *total, bool *is_folded)
+{
+	struct fold f = { 0 };
+	int err = source_each(s, PART(LINE_META) | PART(LINE_SUMMARY), take_summary, &f);
+
+	if (!err && !f.has_summary) {
+		err = source_each(s, PART(LINE_SAMPLE) | PART(LINE_PROCESS), add_part, &f);
+		snprintf(f.total.reason, sizeof(f.total.reason),
+			 "the run has no summary: it was cut off, or is still going on");
+		summary_finish(&f.total);
+	}
+	*is_folded = !f.has_summary;
+	*total = f.total;
+	return err;
+}

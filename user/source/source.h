@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A run that was recorded, wherever it is kept, given part by part: its meta first. What shows,
+ * draws, compares or exports runs reads them here.
+ */
+#ifndef SOURCE_SOURCE_H
+#define SOURCE_SOURCE_H
+
+#include "wire/reader.h"
+
+/* Sets of kinds of lines. */
+#define PART(kind) (1U << (kind))
+#define PARTS_ALL (~0U)
+
+struct source;
+
+/*
+ * One part. @line->tree is there for the kinds meta, event, summary and other; of a sample or a
+ * process it may be NULL. All of it is in use until the function returns. Other than 0 ends.
+ */
+typedef int (*source_fn)(void *context, struct line *line);
+
+struct source_ops {
+	int (*each)(struct source *s, unsigned parts, source_fn fn, void *context);
+	void (*close)(struct source *s);
+};
+
+struct source {
+	const struct source_ops *ops; /* NULL: it is not open */
+	void *from;                   /* what the parts come from; of the ops */
+	struct line line;             /* the part that is being given */
+	/* as the last source_each() found it */
+	bool is_cut;         /* the last line is not whole */
+	uint64_t unreadable; /* other lines that are none */
+};
+
+/* The file of JSON Lines @path, whole or cut off; "-" is stdin. A negative errno. */
+int source_open_file(struct source *s, const char *path);
+void source_close(struct source *s);
+/*
+ * Gives all parts whose kinds are in @parts, from the first one on, however often it is called.
+ * Returns what @fn returned to end, or why it could not be read: -EBADMSG: this is no run of
+ * bpfmon's, -EPROTONOSUPPORT: it is one of another schema, -EMLINK: it is several.
+ */
+int source_each(struct source *s, unsigned parts, source_fn fn, void *context);
+/*
+ * The summary, to be given to summary_done(); where the run has none, folded of what there is, and
+ * *@is_folded. Errors as source_each(), and -ENOMEM.
+ */
+int source_summary(struct source *s, struct summary *total, bool *is_folded);
+/* Why it could not be opened or read, for the user. */
+const char *source_error(int err);
+
+#endif
