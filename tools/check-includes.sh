@@ -17,12 +17,16 @@ check_includes() { # FILE...
 		may["base"] = "base"
 		may["model"] = "model base bpfmon/metrics.def"
 		may["wire"] = "wire model base"
-		may["source"] = "source wire model base"
+		may["store"] = "store model base"
+		may["source"] = "source store wire model base"
 		may["collect"] = "collect wire model base bpfmon/metrics.def bpfmon/shared.h bpfmon.skel.h"
-		may["view"] = "view model base"
-		may["record"] = "record view wire model base"
+		may["view"] = "view store model base"
+		may["report"] = "report view source wire model base"
+		may["compare"] = "compare view source wire model base"
+		may["export"] = "export source wire model base"
+		may["record"] = "record store view wire model base"
 		may["launch"] = "launch collect record model base"
-		may["cmd"] = "cmd launch record view collect source wire model base"
+		may["cmd"] = "cmd launch export compare report record view collect source store wire model base"
 	}
 	FNR == 1 { split(FILENAME, part, "/"); folder = part[2] }
 	match($0, /^[ \t]*#[ \t]*include[ \t]*"[^"]*"/) {
