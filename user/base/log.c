@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/log.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +25,9 @@ static void put(const char *prefix, const char *format, va_list args)
 	n += m;
 	if (n > (int)sizeof(line) - 2)
 		n = sizeof(line) - 2;
+	line[n] = '\0';
+	text_disarm(line); /* names are in it that others have chosen */
+	n = (int)strlen(line);
 	line[n++] = '\n';
 	done = write(STDERR_FILENO, line, n);
 	(void)done; /* there is nobody left to tell */

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "view/format.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 char *format_bytes(char *out, uint64_t bytes)
@@ -46,33 +49,18 @@ char *format_count(char *out, uint64_t n)
 	return out;
 }
 
-/* The bytes of the character at @s, and whether it could steer a terminal. */
-static size_t character(const char *text, bool *is_control)
-{
-	const unsigned char *s = (const unsigned char *)text;
-	size_t n = 1;
-
-	*is_control = s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0);
-	if (s[0] >= 0xc0)
-		while (n < 4 && (s[n] & 0xc0) == 0x80)
-			n++;
-	else if (s[0] >= 0x80)
-		*is_control = true; /* half a character */
-	return n;
-}
-
 size_t format_name(FILE *f, const char *text, size_t width)
 {
 	size_t columns = 0, skip;
 	bool is_control;
 
-	for (const char *c = text; *c; c += character(c, &is_control))
+	for (const char *c = text; *c; c += text_character(c, &is_control))
 		columns++;
 	skip = columns > width ? columns - width + 3 : 0;
 	if (skip)
 		fputs("...", f);
 	for (size_t n; *text; text += n) {
-		n = character(text, &is_control);
+		n = text_character(text, &is_control);
 		if (skip) {
 			skip--;
 			continue;
@@ -83,4 +71,19 @@ size_t format_name(FILE *f, const char *text, size_t width)
 			fwrite(text, 1, n, f);
 	}
 	return columns > width ? width : columns;
+}
+
+void format_beginning(FILE *f, const char *text, size_t width)
+{
+	char *cut = strdup(text);
+	size_t columns = 0, end;
+
+	if (!cut)
+		return;
+	for (end = 0; cut[end] && columns < width; columns++)
+		for (end++; (cut[end] & 0xc0) == 0x80;)
+			end++;
+	cut[end] = '\0';
+	format_name(f, cut, width);
+	free(cut);
 }

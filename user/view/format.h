@@ -18,5 +18,7 @@ char *format_count(char *out, uint64_t n);
  * returns how many it took.
  */
 size_t format_name(FILE *f, const char *text, size_t width);
+/* The same, cut on the right: how a command begins says most. */
+void format_beginning(FILE *f, const char *text, size_t width);
 
 #endif

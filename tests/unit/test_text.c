@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What somebody else has written does not steer a terminal. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/text.h"
+
+#include <stdio.h>
+
+static void assert_disarmed(const char *text, const char *expected)
+{
+	char copy[100];
+
+	snprintf(copy, sizeof(copy), "%s", text);
+	text_disarm(copy);
+	assert_string_equal(copy, expected);
+}
+
+static void what_steers_a_terminal_is_replaced(void **state)
+{
+	(void)state;
+	assert_disarmed("", "");
+	assert_disarmed("a\x1b[31mb\n\x7f", "a?[31mb??");
+	assert_disarmed("\xc2\x9b"
+			"31m",
+			"?31m"); /* the same in one character */
+	assert_disarmed("\xe2\x80\xae"
+			"txt.exe",
+			"?txt.exe");
+	assert_disarmed("\xe2\x81\xa7x", "?x");
+}
+
+static void what_is_no_character_is_replaced(void **state)
+{
+	(void)state;
+	assert_disarmed("\x80\xff\xfe", "???");
+}
+
+static void other_letters_stay(void **state)
+{
+	(void)state;
+	assert_disarmed("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8d\xb0",
+			"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8d\xb0");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_steers_a_terminal_is_replaced),
+		cmocka_unit_test(what_is_no_character_is_replaced),
+		cmocka_unit_test(other_letters_stay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
