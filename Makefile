@@ -15,7 +15,7 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if 
 CFLAGS  ?= -O2 -g
 CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) -MMD -MP \
 	      -Iinclude -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(CFLAGS) $(SANITIZE)
-LIBS    := -lbpf -lelf -lz -ljansson -lm
+LIBS    := -lbpf -lelf -lz -ljansson -lsqlite3 -lm
 LDFLAGS_ALL := -pthread $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE) $(if $(STATIC),-static)
 
 BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
@@ -25,7 +25,7 @@ BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 BPF_SRC  := $(wildcard bpf/*.bpf.c)
 BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.o)
 SKELETON := $(BUILD)/bpfmon.skel.h
-USER_SRC := $(wildcard user/*/*.c user/record/sink/*.c)
+USER_SRC := $(wildcard user/*/*.c user/record/sink/*.c user/record/store/*.c)
 USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
 LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o,$(USER_OBJ))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
@@ -74,7 +74,7 @@ lint: all ## Check format, static analysis, scripts, includes, generated docs
 	tools/lint.sh
 
 format: ## Format the sources
-	clang-format -i bpf/*.[ch] user/*/*.[ch] user/record/sink/*.c tests/unit/*.[ch] tests/kernels/*.c tests/kernels/*/*.[ch]
+	clang-format -i bpf/*.[ch] user/*/*.[ch] user/record/sink/*.c user/record/store/*.[ch] tests/unit/*.[ch] tests/kernels/*.c tests/kernels/*/*.[ch]
 
 docs: all ## Regenerate docs/METRICS.md and the options in manual and completion
 	tools/gen-docs.sh

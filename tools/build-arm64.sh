@@ -32,7 +32,7 @@ if [ ! -e "$root/done" ]; then
 	CONF
 	export APT_CONFIG=$apt/apt.conf
 	apt-get -qq update
-	(cd "$apt/debs" && apt-get -qq download libbpf-dev libelf-dev zlib1g-dev libjansson-dev)
+	(cd "$apt/debs" && apt-get -qq download libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev)
 	for deb in "$apt"/debs/*.deb; do
 		dpkg-deb -x "$deb" "$root"
 	done

@@ -6,7 +6,7 @@
 #   kernels: also what booting other kernels needs; containers: what the tests with containers need
 set -eu
 
-packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libcmocka-dev
+packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libcmocka-dev
 	linux-libc-dev python3 sudo clang-format clang-tidy cppcheck shellcheck git ca-certificates"
 for also in "$@"; do
 	case $also in

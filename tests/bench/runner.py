@@ -29,6 +29,7 @@ class Runner:
         self.env = {k: v for k, v in os.environ.items() if k not in DROPPED}
         self.env["LC_ALL"] = "C"
         self.env["BENCH_OUT"] = self.result
+        self.env["BPFMON_STORE"] = os.path.join(tmp, "store.sqlite")  # not the user's own
 
     def run(self, argv, reports=True):
         """Runs argv; {"whole", "whole_cpu"} and, of a workload that reports, "seconds", "cpu"."""

@@ -148,7 +148,7 @@ class Signals(SignalCase):
     def test_sudo_hands_sigterm_on_and_the_command_hears_it_once(self):
         command, heard = self.report(2)
         out = self.dir / "run.jsonl"
-        sudo = subprocess.Popen(["sudo", "-n", BPFMON, "-q", "-o", str(out), "--", *command], stdout=subprocess.DEVNULL)
+        sudo = subprocess.Popen(["sudo", "-n", BPFMON, "-q", "--no-store", "-o", str(out), "--", *command], stdout=subprocess.DEVNULL)
         self.addCleanup(sudo.kill)
         wait_for(heard.exists, "the command's readiness")
         sudo.send_signal(signal.SIGTERM)

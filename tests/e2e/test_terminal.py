@@ -157,7 +157,7 @@ class Keys(LiveCase):
         self.assertTrue(self.summary()["complete"])
 
     def test_sudo_on_a_terminal_passes_ctrl_c_on_once(self):
-        term = Terminal(self, ["sudo", "-n", *self.command()])
+        term = Terminal(self, ["sudo", "-n", *self.command(options=["--no-store"])])
         wait_for(self.heard.exists, "the command's readiness")
         term.type(CTRL_C)
         self.assertEqual(term.wait(), 7)

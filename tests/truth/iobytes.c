@@ -104,8 +104,6 @@ static void last_act(int direct_done)
 	ssize_t got;
 	int fd, len = 0;
 
-	if (mlockall(MCL_CURRENT)) /* no page of the program is read from the disk later */
-		die("mlockall");
 	fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
 	got = fd < 0 ? -1 : read(fd, io, sizeof(io) - 1);
 	if (got <= 0)
@@ -126,7 +124,7 @@ int main(int argc, char **argv)
 {
 	static const char *const names[] = {"truth-odd", "truth-direct", "truth-sent",
 					    "truth-mapped", "truth-cut"};
-	int fd, odd, sent, direct_done;
+	int fd, sent, direct_done;
 
 	if (argc != 2)
 		usage("iobytes DIR");
@@ -137,15 +135,15 @@ int main(int argc, char **argv)
 	if (buf == MAP_FAILED)
 		die("mmap");
 	memset(buf, 'x', 2 * MIB);
-	odd = file(names[0], 0);
-	all_write(odd, ODD, 7777);
-	synced(odd);
-	lseek(odd, 0, SEEK_SET);
-	all_read(odd, ODD, 9999);
+	fd = file(names[0], 0);
+	all_write(fd, ODD, 7777);
+	synced(fd);
+	lseek(fd, 0, SEEK_SET);
+	all_read(fd, ODD, 9999);
 	direct_done = direct();
-	lseek(odd, 0, SEEK_SET);
+	lseek(fd, 0, SEEK_SET);
 	sent = file(names[2], 0);
-	if (sendfile(sent, odd, NULL, MIB / 2) != MIB / 2)
+	if (sendfile(sent, fd, NULL, MIB / 2) != MIB / 2)
 		die("sendfile");
 	asked_read += MIB / 2;
 	asked_written += MIB / 2;
@@ -160,8 +158,5 @@ int main(int argc, char **argv)
 	synced(fd);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		unlinkat(dir, names[i], 0);
-	close(fd); /* what frees the blocks of a file may have to read where they are noted */
-	close(sent);
-	close(odd);
 	last_act(direct_done);
 }

@@ -7,9 +7,8 @@ static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "attach", cmd_attach },
-	{ "check", cmd_check },
-	{ "metrics", cmd_metrics },
+	{ "attach", cmd_attach },   { "check", cmd_check }, { "list", cmd_list },
+	{ "metrics", cmd_metrics }, { "show", cmd_show },
 };
 
 int main(int argc, char **argv)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cmd/tags.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -22,7 +23,13 @@ static int apply(struct options *o, const struct option_row *row, const char *te
 
 static bool takes(enum option_scope scope, const struct option_row *row)
 {
-	return row->scope == FOR_ALL || row->scope == scope;
+	return row->scope & scope;
+}
+
+/* What asks for nothing but the store has no other defaults: a name would be a filter. */
+static bool has_variable(enum option_scope scope, const struct option_row *row)
+{
+	return takes(scope, row) && (scope & FOR_ALL || row->scope == FOR_ANY);
 }
 
 /* BPFMON_INTERVAL and so on: what the command line says comes later and wins. */
@@ -39,7 +46,7 @@ static int parse_environment(struct options *o)
 		for (const char *c = row->name; *c; c++)
 			name[n++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
 		text = getenv(name);
-		if (!takes(o->scope, row) || !text || !*text ||
+		if (!has_variable(o->scope, row) || !text || !*text ||
 		    (!row->argument && strcmp(text, "0") == 0))
 			continue;
 		err = apply(o, row, text, name);
@@ -54,7 +61,8 @@ static void getopt_tables(enum option_scope scope, char *letters, struct option 
 {
 	const struct option_row *row;
 
-	*letters++ = '+'; /* the first word that is no option begins the command */
+	if (scope & FOR_ALL)
+		*letters++ = '+'; /* the first word that is no option begins the command */
 	*letters++ = ':';
 	for (size_t i = 0; (row = options_row(i)); i++) {
 		if (!takes(scope, row))
@@ -98,12 +106,13 @@ static int parse_line(struct options *o, int argc, char **argv)
 {
 	char letters[MAX_OPTIONS * 2 + 3], name[64];
 	struct option longs[MAX_OPTIONS + 1];
-	int found, at;
+	int found;
 
 	getopt_tables(o->scope, letters, longs);
 	optind = 1;
-	while (at = optind, (found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+	while ((found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		const struct option_row *row;
+		const char *word;
 
 		if (found == ':')
 			return usage("a value is missing after", argv[optind - 1]);
@@ -118,8 +127,9 @@ static int parse_line(struct options *o, int argc, char **argv)
 		row = row_of(found);
 		snprintf(name, sizeof(name), "--%s", row->name);
 		/* the beginning of a name would be another's with the next release */
-		if (found >= 256 && strcspn(argv[at], "=") != strlen(name))
-			return usage("there is no option", argv[at]);
+		word = argv[optind - 1 - (optarg == argv[optind - 1])];
+		if (found >= 256 && strcspn(word, "=") != strlen(name))
+			return usage("there is no option", word);
 		if (apply(o, row, optarg, name))
 			return -EINVAL;
 	}
@@ -183,7 +193,13 @@ static int check_words(const struct options *o)
 		log_error("no command was given; try: bpfmon -- sleep 1");
 		return -EINVAL;
 	}
-	if (o->scope == FOR_ATTACH && *o->command)
+	if (o->scope == FOR_SHOW && !*o->command) {
+		log_error("no run was named; try: bpfmon show NUMBER, or bpfmon list");
+		return -EINVAL;
+	}
+	if (o->scope == FOR_SHOW)
+		return o->command[1] ? usage("there is a word too many,", o->command[1]) : 0;
+	if (o->scope != FOR_RUN && *o->command)
 		return usage("there is a word too many,", *o->command);
 	if (o->scope == FOR_ATTACH)
 		return check_targets(o);
@@ -198,6 +214,8 @@ int options_parse(struct options *o, enum option_scope scope, int argc, char **a
 	metric_set_default(&o->wanted);
 	if (parse_environment(o))
 		return -EINVAL;
+	if (scope & FOR_ALL)
+		tags_from_environment(o);
 	default_format = o->format;
 	o->outputs_are_defaults = o->nr_outputs > 0;
 	if (parse_line(o, argc, argv))
@@ -236,5 +254,7 @@ void options_help(enum option_scope scope)
 				 row->argument_is_optional ? "[=%s]" : " %s", row->argument);
 		printf("  %-30s %s\n", left, row->help);
 	}
-	puts("\nEvery option has an environment variable: BPFMON_INTERVAL, BPFMON_NO_ARGS=1, ...");
+	if (scope & FOR_ALL)
+		puts("\nEvery option has an environment variable: BPFMON_INTERVAL, "
+		     "BPFMON_NO_ARGS=1, ...");
 }

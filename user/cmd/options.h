@@ -5,13 +5,22 @@
 
 #include "model/metric.h"
 #include "collect/tracker.h"
+#include "model/run.h"
 #include "record/recorder.h"
+#include "store/query.h"
 
-#define MAX_OPTIONS 32
+#define MAX_OPTIONS 64
 #define PSS_PPM_DEFAULT 20000 /* 2 % */
 
 /* Which subcommand takes an option. */
-enum option_scope { FOR_ALL, FOR_RUN, FOR_ATTACH };
+enum option_scope {
+	FOR_RUN = 1,
+	FOR_ATTACH = 2,
+	FOR_ALL = FOR_RUN | FOR_ATTACH,
+	FOR_LIST = 4,
+	FOR_SHOW = 8,
+	FOR_ANY = FOR_ALL | FOR_LIST | FOR_SHOW
+};
 
 struct options {
 	enum option_scope scope; /* of the subcommand */
@@ -35,7 +44,16 @@ struct options {
 	const char *cgroup;    /* as named; NULL: none */
 	const char *container; /* the same */
 	bool wait_start;
-	uint64_t duration_ns; /* 0: until it has ended */
+	uint64_t duration_ns;   /* 0: until it has ended */
+	const char *name, *job; /* of the run; of list: what its name is to be */
+	const char *tags[MAX_TAGS];
+	size_t nr_tags;
+	const char *store; /* as named; NULL: the user's own */
+	bool no_store;
+	struct run_filter filter; /* of list */
+	enum run_order order;
+	unsigned limit; /* 0: all */
+	bool has_limit, json;
 	bool help, version;
 	char **command; /* NULL-terminated, not empty; NULL with help or version */
 };

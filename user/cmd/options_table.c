@@ -3,6 +3,8 @@
 #include "cmd/options.h"
 
 #include "base/clock.h"
+#include "cmd/filter.h"
+#include "cmd/tags.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -197,6 +199,25 @@ static int parse_inject_no_program(struct options *o, const char *text)
 		o->field = true;                                                                   \
 		return 0;                                                                          \
 	}
+static int parse_name(struct options *o, const char *text)
+{
+	o->name = text;
+	return *text ? 0 : -EINVAL;
+}
+
+static int parse_job(struct options *o, const char *text)
+{
+	o->job = text;
+	return *text ? 0 : -EINVAL;
+}
+
+static int parse_store(struct options *o, const char *text)
+{
+	o->store = text;
+	o->no_store = false; /* whoever names one wants it */
+	return *text ? 0 : -EINVAL;
+}
+
 FLAG(quiet)
 FLAG(verbose)
 FLAG(force)
@@ -204,6 +225,8 @@ FLAG(no_args)
 FLAG(exact_peak)
 FLAG(own_cgroup)
 FLAG(wait_start)
+FLAG(no_store)
+FLAG(json)
 FLAG(help)
 FLAG(version)
 
@@ -215,6 +238,23 @@ static const struct option_row rows[] = {
 	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", parse_metrics, FOR_ALL },
 	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", parse_pss, FOR_ALL },
 	{ "force", 0, NULL, false, "Replace output files that exist", parse_force, FOR_ALL },
+	{ "name", 0, "NAME", false, "Name the run, to find it again", parse_name, FOR_ALL },
+	{ "job", 0, "ID", false, "The job that the run belongs to, as a scheduler numbers it", parse_job, FOR_ALL },
+	{ "tag", 0, "KEY=VALUE", false, "Tag the run; may be repeated", parse_tag, FOR_ALL },
+	{ "name", 0, "NAME", false, "Only runs of this name; * and ? stand for anything", parse_name, FOR_LIST },
+	{ "job", 0, "ID", false, "Only runs of this job", parse_job, FOR_LIST },
+	{ "tag", 0, "KEY[=VALUE]", false, "Only runs with this tag; may be repeated", parse_filter_tag, FOR_LIST },
+	{ "command", 0, "TEXT", false, "Only runs whose command holds this text", parse_filter_command, FOR_LIST },
+	{ "host", 0, "NAME", false, "Only runs on this host; * and ? stand for anything", parse_filter_host, FOR_LIST },
+	{ "user", 0, "NAME", false, "Only runs of this user", parse_filter_user, FOR_LIST },
+	{ "state", 0, "STATE", false, "Only runs: running, finished, unfinished, failed", parse_filter_state, FOR_LIST },
+	{ "since", 0, "WHEN", false, "Only runs begun since: 7d, 12h, 30m, or 2025-12-24", parse_filter_since, FOR_LIST },
+	{ "sort", 0, "ORDER", false, "By start (default), wall, cpu, memory, or name", parse_order, FOR_LIST },
+	{ "limit", 0, "N", false, "At most N runs; 0: all (default 100, of --json all)", parse_limit, FOR_LIST },
+	{ "json", 0, NULL, false, "One JSON object a line instead of a table", parse_json, FOR_LIST },
+	{ "json", 0, NULL, false, "One JSON object: the lines of kind meta and summary", parse_json, FOR_SHOW },
+	{ "store", 0, "PATH", false, "The store is this file, not that of the user and host", parse_store, FOR_ANY },
+	{ "no-store", 0, NULL, false, "Do not keep the run in the store", parse_no_store, FOR_ALL },
 	{ "quiet", 'q', NULL, false, "No summary on stderr", parse_quiet, FOR_ALL },
 	{ "verbose", 'v', NULL, false, "Say what is loaded, what is missing, and where the run goes", parse_verbose, FOR_ALL },
 	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", parse_no_args, FOR_ALL },
@@ -231,8 +271,8 @@ static const struct option_row rows[] = {
 	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192, more where many run)", parse_max_tasks, FOR_ALL },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", parse_inject_misses, FOR_ALL },
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse an optional program, as in oom__victim", parse_inject_no_program, FOR_ALL },
-	{ "help", 'h', NULL, false, "Show this help", parse_help, FOR_ALL },
-	{ "version", 'V', NULL, false, "Show the version", parse_version, FOR_ALL },
+	{ "help", 'h', NULL, false, "Show this help", parse_help, FOR_ANY },
+	{ "version", 'V', NULL, false, "Show the version", parse_version, FOR_ANY },
 };
 /* clang-format on */
 #define NR_ROWS (sizeof(rows) / sizeof(*rows))

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/procstat.h"
+#include "store/path.h"
 #include "view/summary_text.h"
 
 #include <stdio.h>
@@ -60,6 +61,34 @@ static void describe(struct run *run, const struct options *o, const struct user
 	run->uid = caller->uid;
 	run->interval_ns = o->interval_ns;
 	run->wanted = o->wanted;
+	run->name = o->name;
+	run->job = o->job;
+	memcpy(run->tags, o->tags, sizeof(o->tags));
+	run->nr_tags = o->nr_tags;
+}
+
+const char *store_of(const struct user *caller, const char *host, bool as_root)
+{
+	static char path[STORE_PATH_BYTES];
+	struct user root;
+	bool was_sudo = getuid() != caller->uid;
+	const char *home = getenv("HOME");
+
+	if (was_sudo && as_root && !user_by_name("root", &root))
+		home = root.home;
+	else if (was_sudo || !home || *home != '/')
+		home = caller->home;
+	store_path(path, home, host);
+	return path;
+}
+
+/* NULL: the run is not kept. */
+static const char *store_wanted(const struct options *o, const struct user *caller,
+				const char *host)
+{
+	if (o->no_store)
+		return NULL;
+	return o->store ? o->store : store_of(caller, host, o->record_as_root);
 }
 
 void prepare(struct launch_options *l, const struct options *o, const struct user *caller,
@@ -84,6 +113,7 @@ void prepare(struct launch_options *l, const struct options *o, const struct use
 	r->nr_outputs = o->nr_outputs;
 	r->outputs_are_defaults = o->outputs_are_defaults;
 	r->force = o->force;
+	r->store = store_wanted(o, caller, run->host);
 	r->quiet = o->quiet;
 	r->as_user = l->record_as ? caller->name : NULL;
 }

@@ -8,8 +8,13 @@
 
 #include <sys/types.h>
 
+#define MAX_TAGS 64
+
 struct run {
-	char id[37];          /* a random UUID */
+	char id[37];                /* a random UUID */
+	const char *name, *job;     /* not owned; NULL: none was given */
+	const char *tags[MAX_TAGS]; /* "key=value", the keys are unique; not owned */
+	size_t nr_tags;
 	char *const *command; /* not owned; NULL-terminated; NULL: left out (--no-args) */
 	char cwd[4096];
 	char user[64]; /* who called bpfmon, before sudo */

@@ -92,7 +92,9 @@ struct summary {
 	uint64_t drains, drain_ns_total, drain_ns_max, drain_ns_median;
 	bool has_pss_cost;
 	struct pss_cost pss;
-	uint64_t repaired; /* events that were missed and made good */
+	uint64_t repaired;  /* events that were missed and made good */
+	int64_t kept_as;    /* the run's number in the store, once it is there; else 0 */
+	char not_kept[200]; /* why it is not there, or not whole; empty: it is, or was not to be */
 };
 
 void summary_done(struct summary *s);

@@ -3,6 +3,8 @@
 
 #include "base/control.h"
 #include "base/log.h"
+#include "record/store/store.h"
+#include "wire/writer.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,6 +18,7 @@
 struct recorder {
 	struct sink sinks[MAX_OUTPUTS + 1];
 	size_t nr_sinks;
+	struct store *store; /* owned; NULL: none */
 	struct line line;
 	struct summary folded; /* what the run comes to should its summary not arrive */
 	bool has_begun, has_summary;
@@ -100,8 +103,20 @@ static void begin(struct recorder *r)
 	}
 }
 
-static void end(struct recorder *r, const struct summary *total)
+/* Before the summary is shown, so that it can say where the run is, or that it is nowhere. */
+static void finish_store(struct recorder *r, struct summary *total)
 {
+	if (!r->store)
+		return;
+	flush(r); /* the store may take its time */
+	store_finish(r->store);
+	if (!store_trouble(r->store, total->not_kept, sizeof(total->not_kept)))
+		total->kept_as = store_run(r->store);
+}
+
+static void end(struct recorder *r, struct summary *total)
+{
+	finish_store(r, total);
 	for (size_t i = 0; i < r->nr_sinks; i++)
 		if (r->sinks[i].ops->end)
 			r->sinks[i].ops->end(&r->sinks[i], total);
@@ -116,6 +131,8 @@ static void take_line(struct recorder *r, const char *text, size_t length)
 	for (size_t i = 0; i < r->nr_sinks; i++)
 		if (r->sinks[i].ops->line)
 			r->sinks[i].ops->line(&r->sinks[i], &r->line, text, length);
+	if (r->store)
+		store_put(r->store, text, length);
 	if (r->line.kind == LINE_SAMPLE)
 		summary_add_sample(&r->folded, &r->line.sample);
 	else if (r->line.kind == LINE_PROCESS)
@@ -163,14 +180,28 @@ static int receive(struct recorder *r, int fd)
 static void close_run(struct recorder *r)
 {
 	struct summary *s = &r->folded;
+	struct json j = { 0 };
 
 	if (!r->has_begun || r->has_summary)
 		return;
 	s->complete = false;
 	snprintf(s->reason, sizeof(s->reason), "the collector was killed: the account ends there");
 	summary_finish(s);
+	write_summary(&j, s);
+	if (r->store && !j.failed)
+		store_put(r->store, j.text, j.used);
+	jw_done(&j);
 	end(r, s);
 	flush(r);
+}
+
+static void start_store(struct recorder *r, const char *path)
+{
+	r->store = store_start(path);
+	if (r->store)
+		log_info("the run is kept in the store '%s'", path);
+	else
+		log_warn("the run is not kept in the store '%s': %s", path, strerror(ENOMEM));
 }
 
 int recorder_run(const struct recorder_options *o)
@@ -179,6 +210,8 @@ int recorder_run(const struct recorder_options *o)
 	int err = r ? open_sinks(r, o) : -ENOMEM;
 
 	if (!err) {
+		if (o->store)
+			start_store(r, o->store);
 		control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 		while (receive(r, o->stream_fd) > 0)
 			take_lines(r);
@@ -192,6 +225,7 @@ int recorder_run(const struct recorder_options *o)
 			log_warn("closing '%s' failed: %s", path, strerror(-late));
 	}
 	if (r) {
+		store_free(r->store);
 		line_done(&r->line);
 		summary_done(&r->folded);
 		free(r->text);

@@ -17,6 +17,7 @@ struct recorder_options {
 	size_t nr_outputs;
 	bool outputs_are_defaults; /* of the environment: one that is being written is left out */
 	bool force;
+	const char *store;     /* path; NULL: none */
 	bool quiet;            /* no summary on stderr */
 	bool stdout_is_closed; /* what is there now is a plug of ours */
 	const char *as_user;   /* said in a refusal; NULL when the rights were not given up */

@@ -29,6 +29,10 @@ const char *source_error(int err)
 		return "its schema is not bpfmon/1; a newer bpfmon may know it";
 	case -EMLINK:
 		return "it holds several runs";
+	case -EUCLEAN:
+		return "the store is damaged";
+	case -EAGAIN:
+		return "others have been writing to the store for too long";
 	default:
 		return strerror(-err);
 	}
@@ -72,8 +76,10 @@ int source_summary(struct source *s, struct summary *total, bool *is_folded)
 
 	if (!err && !f.has_summary) {
 		err = source_each(s, PART(LINE_SAMPLE) | PART(LINE_PROCESS), add_part, &f);
-		snprintf(f.total.reason, sizeof(f.total.reason),
-			 "the run has no summary: it was cut off, or is still going on");
+		snprintf(f.total.reason, sizeof(f.total.reason), "%s",
+			 s->without_summary
+				 ? s->without_summary
+				 : "the run has no summary: it was cut off, or is still going on");
 		summary_finish(&f.total);
 	}
 	*is_folded = !f.has_summary;

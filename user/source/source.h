@@ -6,6 +6,7 @@
 #ifndef SOURCE_SOURCE_H
 #define SOURCE_SOURCE_H
 
+#include "store/query.h"
 #include "wire/reader.h"
 
 /* Sets of kinds of lines. */
@@ -28,14 +29,19 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops; /* NULL: it is not open */
 	void *from;                   /* what the parts come from; of the ops */
-	struct line line;             /* the part that is being given */
+	const struct metric_set
+		*only;    /* of samples and processes no others are needed; NULL: all */
+	struct line line; /* the part that is being given */
 	/* as the last source_each() found it */
-	bool is_cut;         /* the last line is not whole */
-	uint64_t unreadable; /* other lines that are none */
+	bool is_cut;                 /* the last line is not whole */
+	uint64_t unreadable;         /* other lines that are none */
+	const char *without_summary; /* why a run has none; NULL: nobody knows */
 };
 
 /* The file of JSON Lines @path, whole or cut off; "-" is stdin. A negative errno. */
 int source_open_file(struct source *s, const char *path);
+/* Run @id, which is in @state, of the store @path; errors as database_open(). */
+int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state);
 void source_close(struct source *s);
 /*
  * Gives all parts whose kinds are in @parts, from the first one on, however often it is called.

@@ -219,6 +219,11 @@ static void foot(FILE *f, const struct summary *s)
 		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
 		own_memory(b, &s->collector), own_memory(c, &s->recorder),
 		format_bytes(d, s->map_bytes));
+	if (s->not_kept[0])
+		fprintf(f, "  NOT KEPT    in the store: %s\n", s->not_kept);
+	else if (s->kept_as)
+		fprintf(f, "  kept        as run %" PRId64 ": bpfmon show %" PRId64 "\n",
+			s->kept_as, s->kept_as);
 }
 
 char *summary_text(const struct summary *s)

@@ -23,6 +23,8 @@ struct line {
 
 /* Parses one line of @length bytes. -EBADMSG: not a JSON object with a kind. */
 int line_read(struct line *line, const char *text, size_t length);
+/* Takes the arguments of its process from a list of strings, a json_t. -ENOMEM. */
+int line_set_args(struct line *line, const void *list);
 void line_done(struct line *line);
 
 #endif

@@ -2,6 +2,7 @@
 /* Records of processes, read back. */
 #include "wire/reader_parts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,9 +24,9 @@ void read_comm(char comm[16], const json_t *o)
 		memcpy(comm, text, strnlen(text, 16));
 }
 
-/* The arguments, each ended by NUL, in memory of the line's; without memory there are none. */
-static void read_args(struct line *l, const json_t *list)
+int line_set_args(struct line *l, const void *args)
 {
+	const json_t *list = args;
 	size_t length = 0, i;
 	const json_t *v;
 	char *at;
@@ -35,7 +36,7 @@ static void read_args(struct line *l, const json_t *list)
 	if (length > l->args_room) {
 		at = realloc(l->args, length);
 		if (!at)
-			return;
+			return -ENOMEM;
 		l->args = at;
 		l->args_room = length;
 	}
@@ -48,6 +49,7 @@ static void read_args(struct line *l, const json_t *list)
 	}
 	l->process.args = l->args;
 	l->process.args_length = length;
+	return 0;
 }
 
 void read_process(struct line *l, json_t *o)
@@ -64,7 +66,7 @@ void read_process(struct line *l, json_t *o)
 	read_comm(p->comm, o);
 	p->exe = json_string_value(json_object_get(o, "exe"));
 	if (json_array_size(args))
-		read_args(l, args);
+		line_set_args(l, args); /* without memory there are none */
 	p->args_cut = json_is_true(json_object_get(o, "args_cut"));
 	p->start_epoch_ns = json_number_of(o, "start_time", 6) * 1000; /* published in us */
 	p->joined_epoch_ns = json_number_of(o, "joined_time", 6) * 1000;

@@ -3,6 +3,7 @@
 
 #include "wire/parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void put_epoch(struct json *j, const char *key, uint64_t ns)
@@ -87,6 +88,20 @@ static void attachment(struct json *j, const struct run *run)
 	jw_object_end(j);
 }
 
+static void tags(struct json *j, const struct run *run)
+{
+	jw_object(j, "tags");
+	for (size_t i = 0; i < run->nr_tags; i++) {
+		const char *value = strchr(run->tags[i], '=') + 1;
+		char *key = strndup(run->tags[i], (size_t)(value - 1 - run->tags[i]));
+
+		if (key)
+			jw_string(j, key, value);
+		free(key);
+	}
+	jw_object_end(j);
+}
+
 void write_meta(struct json *j, const struct run *run)
 {
 	jw_object(j, NULL);
@@ -94,7 +109,9 @@ void write_meta(struct json *j, const struct run *run)
 	jw_string(j, "schema", "bpfmon/1");
 	jw_string(j, "version", BPFMON_VERSION);
 	jw_string(j, "run", run->id);
-	jw_null(j, "name");
+	jw_string(j, "name", run->name);
+	if (run->job)
+		jw_string(j, "job", run->job);
 	if (run->command) {
 		jw_array(j, "command");
 		for (char *const *arg = run->command; *arg; arg++)
@@ -107,8 +124,7 @@ void write_meta(struct json *j, const struct run *run)
 	jw_string(j, "host", run->host);
 	put_epoch(j, "start_time", run->start_epoch_ns);
 	jw_decimal(j, "interval_seconds", run->interval_ns, 9);
-	jw_object(j, "tags");
-	jw_object_end(j);
+	tags(j, run);
 	jw_object(j, "system");
 	jw_uint(j, "cpus", run->cpus);
 	jw_uint(j, "memory_bytes", run->memory_bytes);

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What was run is kept, and found and shown again."""
+
+import json
+import os
+import pwd
+import stat
+import subprocess
+
+from lib.bpfmon import BPFMON, read_lines, truth
+from lib.store import StoreCase
+
+HOSTILE = "a\"b'c\n</script>\x1b[31m\u202e"
+
+
+class Kept(StoreCase):
+    def test_the_store_has_what_the_file_has(self):
+        out = self.dir / "run.jsonl"
+        self.record("-i", "0.05", "-o", out, command=("sh", "-c", "sleep 0.3; (exit 4) & exit 3"), code=3)
+        lines = read_lines(out)
+        start = lines[0]["start_time"]
+        samples = self.ask("SELECT elapsed_seconds, cpu_seconds, rss_bytes, cores FROM samples ORDER BY 1")
+        told = [x for x in lines if x["kind"] == "sample"]
+        self.assertGreaterEqual(len(told), 6)
+        self.assertEqual(len(samples), len(told))
+        for row, line in zip(samples, told):
+            for value, key in zip(row, ("elapsed_seconds", "cpu_seconds", "rss_bytes", "cores")):
+                self.assertAlmostEqual(value, line[key], 9) if key in line else self.assertIsNone(value)
+        columns = "pid, ppid, comm, exe, args, exit_code, cpu_seconds, minflt, rss_peak_bytes"
+        processes = self.ask(f"SELECT {columns} FROM processes ORDER BY seq")
+        told = [x for x in lines if x["kind"] == "process"]
+        self.assertEqual(len(processes), 3)
+        for row, line in zip(processes, told):
+            line["args"] = json.dumps(line["args"], separators=(",", ":"))
+            self.assertEqual(row, tuple(line[key] for key in columns.split(", ")))
+        (row,) = self.list()
+        self.assertEqual(row["run"], lines[0]["run"])
+        self.assertEqual((row["state"], row["complete"], row["exit_code"]), ("finished", True, 3))
+        self.assertEqual(row["start_time"], start)
+        self.assertEqual(row["cpu_seconds"], lines[-1]["cpu_seconds"])
+        self.assertEqual(self.show("1"), {"meta": lines[0], "summary": lines[-1]})
+
+    def test_show_of_the_file_and_of_the_store_are_the_same(self):
+        out = self.dir / "run.jsonl"
+        self.record("-o", out, "--name", "same", command=(truth("spin"), "200"))
+        texts = {self.bpfmon("show", run).stdout for run in ("1", "same", out)}
+        self.assertEqual(len(texts), 1)
+        (text,) = texts
+        for word in ("same", "spin 200", "CPU, cores", "memory, rss", "complete: nothing was lost"):
+            self.assertIn(word, text)
+
+    def test_a_file_that_was_cut_off_is_shown_as_such(self):
+        out = self.dir / "run.jsonl"
+        self.record("-i", "0.05", "-o", out, command=("sleep", "0.4"))
+        whole = out.read_bytes()
+        for part in (0.3, 0.6):
+            out.write_bytes(whole[: int(len(whole) * part)])
+            shown = self.show(out)["summary"]
+            self.assertFalse(shown["complete"])
+            self.assertIn("cut off", shown["reason"])
+        done = self.bpfmon("show", "-", input=whole.decode())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("complete: nothing was lost", done.stdout)
+
+    def test_the_store_is_its_users_alone(self):
+        self.record()
+        for path in self.dir.glob("store.sqlite*"):
+            self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600, path)
+            self.assertEqual(path.stat().st_uid, 0)
+
+    def test_under_sudo_the_store_is_the_callers(self):
+        nobody = pwd.getpwnam("nobody")
+        os.chown(self.dir, nobody.pw_uid, nobody.pw_gid)
+        as_caller = {"SUDO_UID": str(nobody.pw_uid), "SUDO_GID": str(nobody.pw_gid), "SUDO_USER": "nobody"}
+        state = self.dir / "state"
+        self.record(env={**as_caller, "BPFMON_STORE": "", "XDG_STATE_HOME": str(state)})
+        (kept,) = (state / "bpfmon").glob("*.sqlite")
+        self.assertEqual(kept.name, os.uname().nodename + ".sqlite")
+        for path in (state, kept.parent, kept):
+            self.assertEqual(path.stat().st_uid, nobody.pw_uid)
+        (row,) = self.list(env={**as_caller, "BPFMON_STORE": "", "XDG_STATE_HOME": str(state)})
+        self.assertEqual(row["user"], "nobody")
+
+    def test_no_store_keeps_nothing(self):
+        self.record("--no-store")
+        self.assertFalse(self.store.exists())
+
+    def test_the_summary_says_where_the_run_is(self):
+        done = self.bpfmon("--", "true")
+        self.assertIn("as run 1: bpfmon show 1", done.stderr)
+
+    def test_hostile_words_are_kept_and_shown_harmlessly(self):
+        long = "x" * 100_000
+        self.record("--name", HOSTILE, "--tag", f"t={HOSTILE}", command=("true", HOSTILE, long, b"\xff\xfe"))
+        (row,) = self.list()
+        self.assertEqual((row["name"], row["tags"]), (HOSTILE, {"t": HOSTILE}))
+        shown = self.show(HOSTILE)
+        self.assertEqual(shown["meta"]["command"], ["true", HOSTILE, long, "\ufffd\ufffd"])
+        for words in (("list",), ("show", "1")):
+            text = self.bpfmon(*words, env={"COLUMNS": "100", "LC_ALL": "C.UTF-8"}).stdout
+            self.assertNotIn("\x1b", text)
+            self.assertNotIn("\u202e", text)
+            self.assertLessEqual(max(map(len, text.splitlines())), 100, text)
+
+
+class Found(StoreCase):
+    def setUp(self):
+        super().setUp()
+        self.record("--name", "align", "--job", "7", "--tag", "threads=8", command=(truth("spin"), "100"))
+        self.record("--name", "align", "--tag", "threads=16", "--tag", "fast=", command=("sh", "-c", "exit 5"), code=5)
+        self.record("--name", "sort", env={"BPFMON_TAG_sample": "A7"}, command=("sh", "-c", "kill -9 $$"), code=-9)
+
+    def ids(self, *options):
+        return [row["id"] for row in self.list(*options)]
+
+    def test_filters(self):
+        for options, expected in (
+            ((), "321"),
+            (("--name", "align"), "21"),
+            (("--name", "s*"), "3"),
+            (("--job", "7"), "1"),
+            (("--tag", "threads"), "21"),
+            (("--tag", "threads=8"), "1"),
+            (("--tag", "threads", "--tag", "fast"), "2"),
+            (("--tag", "sample=A7"), "3"),
+            (("--command", "exit 5"), "2"),
+            (("--user", "root"), "321"),
+            (("--user", "nobody"), ""),
+            (("--host", os.uname().nodename[:1] + "*"), "321"),
+            (("--state", "failed"), "32"),
+            (("--state", "running"), ""),
+            (("--since", "1h"), "321"),
+            (("--since", "2200-01-01"), ""),
+            (("--limit", "2"), "32"),
+            (("--sort", "cpu", "--limit", "1"), "1"),
+            (("--sort", "name"), "213"),
+        ):
+            with self.subTest(options=options):
+                self.assertEqual("".join(self.ids(*options)), expected)
+
+    def test_the_table_fits_the_width(self):
+        for width in (60, 80, 200):
+            text = self.bpfmon("list", env={"COLUMNS": str(width)}).stdout
+            self.assertEqual(len(text.splitlines()), 4)
+            if width >= 90:
+                self.assertIn("exit 5", text)
+            self.assertLessEqual(max(map(len, text.splitlines())), max(width, 90))
+
+    def test_a_run_is_named_by_number_name_or_uuid(self):
+        uuid = self.list("--name", "sort")[0]["run"]
+        for name in ("3", "sort", uuid, uuid[:8]):
+            self.assertEqual(self.show(name)["meta"]["run"], uuid)
+
+    def test_what_is_wrong_is_told_in_one_line(self):
+        empty = self.dir / "empty"
+        empty.write_text("")
+        foreign = self.dir / "other.jsonl"
+        foreign.write_text('{"a": 1}\n')
+        for words, said in (
+            (("show", "99"), ("no run '99'", "bpfmon list")),
+            (("show", "nobody-has-this"), ("no run 'nobody-has-this'",)),
+            (("show", "align"), ("2 runs", "2, 1")),
+            (("show",), ("no run was named",)),
+            (("show", "1", "2"), ("'2'",)),
+            (("show", empty), ("empty", "no run of bpfmon")),
+            (("show", foreign), ("other.jsonl", "no run of bpfmon")),
+            (("show", "/nonexistent/x.jsonl"), ("/nonexistent/x.jsonl", "no such file")),
+            (("show", self.dir), (self.dir, "Is a directory")),
+            (("show", "a\x1b[31m\nb"), ("a?[31m?b",)),
+            (("list", "--since", "yesterday"), ("yesterday",)),
+            (("list", "--since", "2999-01-01"), ("2999-01-01",)),
+            (("list", "--state", "odd"), ("odd",)),
+            (("list", "--sort", "colour"), ("colour",)),
+            (("list", "--limit", "-1"), ("-1",)),
+            (("list", "--nam", "x"), ("--nam",)),
+            (("list", "word"), ("word",)),
+            (("list", "--store", foreign), ("other.jsonl", "not a store")),
+            (("list", "--store", self.dir / "none.sqlite"), ("none.sqlite", "No such file")),
+        ):
+            with self.subTest(words=words):
+                self.assert_refused(self.bpfmon(*words), *said)
+
+    def test_a_broken_pipe_or_full_disk_is_told(self):
+        for words in (("list",), ("show", "1")):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = self.bpfmon(*words, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("stdout", done.stderr)
+
+    def test_runs_of_other_hosts_are_listed_beside_ours(self):
+        state = self.dir / "state" / "bpfmon"
+        state.mkdir(parents=True)
+        own = state / f"{os.uname().nodename}.sqlite"
+        self.store.replace(own)
+        (state / "node7.sqlite").write_bytes(own.read_bytes())
+        (state / "damaged.sqlite").write_bytes(b"rubbish" * 1000)
+        env = {"BPFMON_STORE": "", "XDG_STATE_HOME": str(self.dir / "state")}
+        done = self.bpfmon("list", "--json", env=env)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("damaged.sqlite' is left out", done.stderr)
+        ids = {json.loads(line)["id"] for line in done.stdout.splitlines()}
+        self.assertEqual(ids, {"1", "2", "3", "node7:1", "node7:2", "node7:3"})
+        shown = self.bpfmon("show", "--json", "node7:2", env=env)
+        self.assertEqual(json.loads(shown.stdout)["summary"]["exit_code"], 5)
+
+
+class Running(StoreCase):
+    def test_a_run_that_goes_on_is_listed_and_shown(self):
+        environment = {k: v for k, v in os.environ.items() if k != "BPFMON_NO_STORE"}
+        command = [BPFMON, "-q", "-i", "0.05", "--store", self.store, "--", "sh", "-c", "read x"]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) as run:
+            try:
+                self.wait_for_samples(3)
+                (row,) = self.list("--state", "running")
+                self.assertGreater(row["wall_seconds"], 0)
+                shown = self.show("1")["summary"]
+                self.assertFalse(shown["complete"])
+                self.assertIn("goes on", shown["reason"])
+            finally:
+                run.stdin.close()
+                run.wait()
+        (row,) = self.list()
+        self.assertEqual((row["state"], row["complete"]), ("finished", True))
+
+    def wait_for_samples(self, n):
+        from lib.live import wait_for
+
+        wait_for(lambda: self.store.exists() and self.ask("SELECT 1 FROM sqlite_master WHERE name='samples'"), "a store")
+        wait_for(lambda: self.ask("SELECT count(*) FROM sample")[0][0] >= n, "samples in the store")

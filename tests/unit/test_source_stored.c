@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Runs of the store, given as the lines that they were. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "source/source.h"
+#include "store_fixture.h"
+#include "wire/writer.h"
+
+#include <errno.h>
+
+#define MARK(at) "{\"kind\":\"event\",\"time\":" at ",\"event\":\"mark\",\"text\":\"a\"}\n"
+#define NEW_KIND "{\"kind\":\"metric\",\"time\":1003.5,\"name\":\"loss\"}\n"
+
+static int set_up(void **state)
+{
+	struct place *p;
+
+	if (place_make(state))
+		return -1;
+	p = *state;
+	/* in the order in which they come of a live run */
+	keep(p->path,
+	     META_OF("01", "") SAMPLE_1 MARK("1002.5") SAMPLE_2 NEW_KIND PROCESS_1 SUMMARY);
+	keep(p->path, META_OF("02", "") SAMPLE_1 PROCESS_1);
+	return 0;
+}
+
+static void open_run(struct source *s, const struct place *p, int64_t id, enum run_state state)
+{
+	assert_int_equal(source_open_stored(s, p->path, id, state), 0);
+}
+
+static int note_kind(void *context, struct line *l)
+{
+	char *kinds = context;
+
+	kinds[strlen(kinds)] = "omsPeS"[l->kind < LINE_SUMMARY ? l->kind : 5];
+	return 0;
+}
+
+static void parts_come_in_the_order_of_their_times(void **state)
+{
+	char kinds[16] = "";
+	struct source s;
+
+	open_run(&s, *state, 1, RUN_FINISHED);
+	for (int i = 0; i < 2; i++) {
+		memset(kinds, 0, sizeof(kinds));
+		assert_int_equal(source_each(&s, PARTS_ALL, note_kind, kinds), 0);
+		assert_string_equal(kinds, "msesoPS");
+	}
+	memset(kinds, 0, sizeof(kinds));
+	assert_int_equal(source_each(&s, PART(LINE_EVENT) | PART(LINE_PROCESS), note_kind, kinds),
+			 0);
+	assert_string_equal(kinds, "eP");
+	source_close(&s);
+}
+
+static int compare_row(void *context, struct line *l)
+{
+	struct line was = { 0 };
+
+	(void)context;
+	if (l->kind == LINE_SAMPLE) {
+		const char *text = l->sample.elapsed_ns < 2000000000 ? SAMPLE_1 : SAMPLE_2;
+
+		assert_int_equal(line_read(&was, text, strlen(text)), 0);
+		assert_int_equal(l->sample.elapsed_ns, was.sample.elapsed_ns);
+		assert_memory_equal(&l->sample.have, &was.sample.have, sizeof(was.sample.have));
+		for (int i = 0; i < NR_METRICS; i++)
+			if (sample_has(&was.sample, (enum metric_id)i))
+				assert_int_equal(l->sample.value[i], was.sample.value[i]);
+	} else {
+		struct json a = { 0 }, b = { 0 };
+
+		assert_int_equal(line_read(&was, PROCESS_1, strlen(PROCESS_1)), 0);
+		write_process(&a, &was.process);
+		write_process(&b, &l->process);
+		assert_string_equal(a.text, b.text);
+		jw_done(&a);
+		jw_done(&b);
+	}
+	line_done(&was);
+	return 0;
+}
+
+static void rows_say_what_the_lines_said(void **state)
+{
+	struct source s;
+
+	open_run(&s, *state, 1, RUN_FINISHED);
+	assert_int_equal(source_each(&s, PART(LINE_SAMPLE) | PART(LINE_PROCESS), compare_row, NULL),
+			 0);
+	source_close(&s);
+}
+
+static int only_rss(void *context, struct line *l)
+{
+	(void)context;
+	assert_false(sample_has(&l->sample, M_cpu));
+	return 0;
+}
+
+static void metrics_that_nobody_needs_are_not_read(void **state)
+{
+	struct metric_set only = { 0 };
+	struct source s;
+
+	metric_put(&only, M_rss);
+	open_run(&s, *state, 1, RUN_FINISHED);
+	s.only = &only;
+	assert_int_equal(source_each(&s, PART(LINE_SAMPLE), only_rss, NULL), 0);
+	source_close(&s);
+}
+
+static void run_without_a_summary_is_folded_and_says_why(void **state)
+{
+	struct summary total;
+	struct source s;
+	bool is_folded;
+
+	open_run(&s, *state, 2, RUN_UNFINISHED);
+	assert_int_equal(source_summary(&s, &total, &is_folded), 0);
+	assert_true(is_folded);
+	assert_false(total.complete);
+	assert_non_null(strstr(total.reason, "killed"));
+	assert_int_equal(total.total.value[M_cpu], 500000000);
+	assert_int_equal(total.rss_peak_bytes, 4096);
+	assert_string_equal(total.programs[0].exe, "/bin/cc");
+	summary_done(&total);
+	source_close(&s);
+	open_run(&s, *state, 2, RUN_RUNNING);
+	assert_int_equal(source_summary(&s, &total, &is_folded), 0);
+	assert_non_null(strstr(total.reason, "goes on"));
+	summary_done(&total);
+	source_close(&s);
+}
+
+static void lines_that_did_not_reach_the_store_are_a_loss(void **state)
+{
+	struct place *p = *state;
+	struct summary total;
+	struct source s;
+	bool is_folded;
+
+	tell(p->path, "UPDATE run SET lines_lost=7");
+	open_run(&s, p, 1, RUN_FINISHED);
+	assert_int_equal(source_summary(&s, &total, &is_folded), 0);
+	assert_false(is_folded);
+	assert_false(total.complete);
+	assert_int_equal(total.nr_losses, 1);
+	assert_string_equal(total.losses[0].name, "lines_not_stored");
+	assert_int_equal(total.losses[0].count, 7);
+	summary_done(&total);
+	source_close(&s);
+}
+
+static void run_that_is_gone_is_an_error(void **state)
+{
+	char kinds[16] = "";
+	struct source s;
+
+	open_run(&s, *state, 9, RUN_FINISHED);
+	assert_int_equal(source_each(&s, PARTS_ALL, note_kind, kinds), -ENOENT);
+	source_close(&s);
+}
+
+#define STORED_TEST(test) cmocka_unit_test_setup_teardown(test, set_up, place_remove)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		STORED_TEST(parts_come_in_the_order_of_their_times),
+		STORED_TEST(rows_say_what_the_lines_said),
+		STORED_TEST(metrics_that_nobody_needs_are_not_read),
+		STORED_TEST(run_without_a_summary_is_folded_and_says_why),
+		STORED_TEST(lines_that_did_not_reach_the_store_are_a_loss),
+		STORED_TEST(run_that_is_gone_is_an_error),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

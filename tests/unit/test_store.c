@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What is put into a store is there, as another reader of SQLite sees it; and whose files we
+ * refuse. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "record/store/store.h"
+#include "store/column.h"
+#include "store_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+#define RUN META_OF("01", "\"name\":\"align\",\"job\":\"4711\",\"tags\":{\"sample\":\"A7\"},")
+
+static void file_is_its_users_alone(void **state)
+{
+	struct place *p = *state;
+	char path[200];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/new/folders/x.sqlite", p->dir);
+	keep(path, RUN);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+static void values_are_whole_numbers_and_views_have_the_published_keys(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path, RUN SAMPLE_1 SAMPLE_2 PROCESS_1);
+	assert_int_equal(ask(p->path, "SELECT cpu_ns FROM sample WHERE elapsed_ns=2000000000"),
+			 2000000000);
+	assert_int_equal(ask(p->path, "SELECT cores_milli FROM sample WHERE elapsed_ns=2000000000"),
+			 1500);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM samples WHERE cpu_seconds=0.5 AND"
+				      " elapsed_seconds=1.0 AND rss_bytes=4096"),
+			 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM processes WHERE cpu_seconds=0.25 AND"
+				      " args='[\"cc\",\"-c\"]' AND exit_code=0"),
+			 1);
+}
+
+static void value_that_was_not_read_is_null(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path, RUN SAMPLE_2 PROCESS_1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM sample WHERE rss_bytes IS NULL AND"
+				      " minflt IS NULL"),
+			 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM process WHERE signal IS NULL AND"
+				      " end_time_ns IS NULL AND rss_peak_bytes IS NULL"),
+			 1);
+}
+
+static void every_metric_is_a_column(void **state)
+{
+	struct place *p = *state;
+	char name[COLUMN_BYTES], sql[200];
+
+	keep(p->path, RUN);
+	for (int i = 0; i < NR_METRICS; i++) {
+		snprintf(sql, sizeof(sql),
+			 "SELECT count(*) FROM pragma_table_info('sample') WHERE name='%s'",
+			 column_name(name, (enum metric_id)i));
+		assert_int_equal(ask(p->path, sql), 1);
+		snprintf(sql, sizeof(sql),
+			 "SELECT count(*) FROM pragma_table_info('samples') WHERE name='%s'",
+			 metric_get((enum metric_id)i)->key);
+		assert_int_equal(ask(p->path, sql), 1);
+	}
+}
+
+static void metric_that_an_old_file_lacks_is_added(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path, RUN SAMPLE_1);
+	tell(p->path, "DROP VIEW samples; ALTER TABLE sample DROP COLUMN cpu_ns;"
+		      "ALTER TABLE sample ADD COLUMN of_tomorrow_ns INTEGER");
+	keep(p->path, META_OF("02", "") SAMPLE_1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM samples WHERE run=1 AND"
+				      " cpu_seconds IS NULL AND of_tomorrow_seconds IS NULL"),
+			 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM samples WHERE cpu_seconds=0.5"), 1);
+}
+
+static void file_of_a_newer_bpfmon_is_refused(void **state)
+{
+	struct place *p = *state;
+	struct database d;
+
+	keep(p->path, RUN);
+	tell(p->path, "PRAGMA user_version=99");
+	assert_int_equal(database_open(&d, p->path, DATABASE_WRITE), -EPROTONOSUPPORT);
+	assert_non_null(strstr(d.why, "a newer bpfmon"));
+	assert_non_null(strstr(d.why, "99"));
+	assert_int_equal(database_open(&d, p->path, DATABASE_READ), -EPROTONOSUPPORT);
+}
+
+static void database_of_another_program_is_left_alone(void **state)
+{
+	struct place *p = *state;
+	struct database d;
+
+	tell(p->path, "CREATE TABLE theirs(x)");
+	assert_int_equal(database_open(&d, p->path, DATABASE_WRITE), -EMEDIUMTYPE);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM sqlite_master"), 1);
+}
+
+static void file_that_is_no_database_is_refused(void **state)
+{
+	struct place *p = *state;
+	struct database d;
+
+	file_write(p->path, "once upon a time there was a text, longer than the header that a "
+			    "database would have, which is one hundred bytes");
+	assert_int_equal(database_open(&d, p->path, DATABASE_WRITE), -EUCLEAN);
+	assert_non_null(strstr(d.why, "not a store"));
+}
+
+static void bytes_that_were_flipped_are_an_error_and_no_crash(void **state)
+{
+	struct place *p = *state;
+	struct store_writer w;
+	int fd;
+
+	keep(p->path, RUN SAMPLE_1 SAMPLE_2 PROCESS_1 SUMMARY);
+	assert_int_equal(ask(p->path, "PRAGMA wal_checkpoint(TRUNCATE)"), 0);
+	fd = open(p->path, O_RDWR | O_CLOEXEC);
+	for (off_t at = 4096; at < 200000; at += 97)
+		assert_int_equal(pwrite(fd, "\xa5", 1, at), 1);
+	close(fd);
+	assert_int_not_equal(store_writer_open(&w, p->path), 0);
+	assert_string_not_equal(w.d.why, "");
+}
+
+static void wal_is_for_local_file_systems_only(void **state)
+{
+	(void)state;
+	assert_true(database_is_local(EXT4_SUPER_MAGIC));
+	assert_true(database_is_local(TMPFS_MAGIC));
+	assert_false(database_is_local(NFS_SUPER_MAGIC));
+	assert_false(database_is_local(0x0bd00bd0)); /* Lustre */
+	assert_false(database_is_local(FUSE_SUPER_MAGIC));
+	assert_false(database_is_local(0x12345678));
+}
+
+static void uncommitted_lines_are_gone_with_the_writer(void **state)
+{
+	struct place *p = *state;
+	struct store_writer w;
+
+	assert_int_equal(store_writer_open(&w, p->path), 0);
+	assert_int_equal(store_writer_begin(&w), 0);
+	put_lines(&w, RUN SAMPLE_1);
+	assert_int_equal(store_writer_commit(&w, 0), 0);
+	assert_int_equal(store_writer_begin(&w), 0);
+	put_lines(&w, SAMPLE_2);
+	store_writer_undo(&w);
+	store_writer_close(&w);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM sample"), 1);
+	assert_int_equal(ask(p->path, "SELECT ended FROM run"), 0);
+	assert_int_equal(ask(p->path, "SELECT cpu_ns FROM run"), 500000000);
+}
+
+static void lines_that_are_no_json_or_come_before_the_meta_are_passed_over(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path, SAMPLE_1 "nonsense\n{}\n" RUN "{\"kind\":\n" SAMPLE_1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM sample"), 1);
+}
+
+static void second_writer_waits_its_turn(void **state)
+{
+	struct place *p = *state;
+	struct store_writer a, b;
+
+	assert_int_equal(store_writer_open(&a, p->path), 0);
+	assert_int_equal(store_writer_open(&b, p->path), 0);
+	assert_int_equal(store_writer_begin(&a), 0);
+	assert_int_equal(store_writer_begin(&b), -EAGAIN);
+	put_lines(&a, RUN SAMPLE_1);
+	assert_int_equal(store_writer_commit(&a, 0), 0);
+	assert_int_equal(store_writer_begin(&b), 0);
+	put_lines(&b, META_OF("02", "") SAMPLE_1 SAMPLE_2);
+	assert_int_equal(store_writer_commit(&b, 0), 0);
+	store_writer_close(&a);
+	store_writer_close(&b);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM sample WHERE run=1"), 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM sample WHERE run=2"), 2);
+}
+
+static void thread_keeps_what_it_is_given(void **state)
+{
+	struct place *p = *state;
+	struct store *s = store_start(p->path);
+	char why[200];
+
+	assert_non_null(s);
+	store_put(s, RUN, strlen(RUN));
+	store_put(s, SAMPLE_1, strlen(SAMPLE_1));
+	store_put(s, SUMMARY, strlen(SUMMARY));
+	store_finish(s);
+	assert_null(store_trouble(s, why, sizeof(why)));
+	assert_int_equal(store_run(s), 1);
+	store_free(s);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run WHERE ended=1 AND exit_code=3 AND"
+				      " wall_ns=2500000000 AND rss_peak_bytes=8192"),
+			 1);
+}
+
+static void thread_says_why_it_keeps_nothing(void **state)
+{
+	struct place *p = *state;
+	struct store *s;
+	char why[200];
+
+	file_write(p->path, "no database");
+	s = store_start(p->path);
+	store_put(s, RUN, strlen(RUN));
+	store_finish(s);
+	assert_non_null(store_trouble(s, why, sizeof(why)));
+	assert_non_null(strstr(why, "not a store"));
+	assert_int_equal(store_run(s), 0);
+	store_free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PLACE_TEST(file_is_its_users_alone),
+		PLACE_TEST(values_are_whole_numbers_and_views_have_the_published_keys),
+		PLACE_TEST(value_that_was_not_read_is_null),
+		PLACE_TEST(every_metric_is_a_column),
+		PLACE_TEST(metric_that_an_old_file_lacks_is_added),
+		PLACE_TEST(file_of_a_newer_bpfmon_is_refused),
+		PLACE_TEST(database_of_another_program_is_left_alone),
+		PLACE_TEST(file_that_is_no_database_is_refused),
+		PLACE_TEST(bytes_that_were_flipped_are_an_error_and_no_crash),
+		PLACE_TEST(wal_is_for_local_file_systems_only),
+		PLACE_TEST(uncommitted_lines_are_gone_with_the_writer),
+		PLACE_TEST(lines_that_are_no_json_or_come_before_the_meta_are_passed_over),
+		PLACE_TEST(second_writer_waits_its_turn),
+		PLACE_TEST(thread_keeps_what_it_is_given),
+		PLACE_TEST(thread_says_why_it_keeps_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

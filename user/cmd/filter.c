@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/filter.h"
+
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_SPAN_SECONDS (100ULL * 365 * 24 * 3600)
+
+int parse_filter_tag(struct options *o, const char *text)
+{
+	if (!strcspn(text, "=") || o->nr_tags == MAX_TAGS)
+		return -EINVAL;
+	o->tags[o->nr_tags++] = text;
+	return 0;
+}
+
+int parse_filter_command(struct options *o, const char *text)
+{
+	o->filter.command = text;
+	return *text ? 0 : -EINVAL;
+}
+
+int parse_filter_host(struct options *o, const char *text)
+{
+	o->filter.host = text;
+	return *text ? 0 : -EINVAL;
+}
+
+int parse_filter_user(struct options *o, const char *text)
+{
+	o->filter.user = text;
+	return *text ? 0 : -EINVAL;
+}
+
+/* The place of @text in @words, or -EINVAL. */
+static int word(const char *const *words, size_t n, const char *text)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(words[i], text))
+			return (int)i;
+	return -EINVAL;
+}
+
+int parse_filter_state(struct options *o, const char *text)
+{
+	static const char *const words[] = { "any", "running", "finished", "unfinished", "failed" };
+	int at = word(words, sizeof(words) / sizeof(*words), text);
+
+	if (at < 0)
+		return at;
+	o->filter.state = (enum state_filter)at;
+	return 0;
+}
+
+static bool parse_span(const char *text, uint64_t *seconds)
+{
+	static const struct {
+		char letter;
+		unsigned seconds;
+	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 }, { 'w', 604800 } };
+	char *end;
+	unsigned long v;
+
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (errno || !*end || end[1])
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (units[i].letter != *end || v > MAX_SPAN_SECONDS / units[i].seconds)
+			continue;
+		*seconds = v * units[i].seconds;
+		return true;
+	}
+	return false;
+}
+
+static bool parse_date(const char *text, uint64_t *epoch_ns)
+{
+	static const char *const formats[] = { "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S",
+					       "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S" };
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++) {
+		struct tm tm = { .tm_isdst = -1 };
+		const char *end = strptime(text, formats[i], &tm);
+		time_t at;
+
+		if (!end || *end)
+			continue;
+		at = mktime(&tm);
+		if (at < 0 || at > INT64_MAX / (int64_t)NSEC_PER_SEC)
+			return false;
+		*epoch_ns = (uint64_t)at * NSEC_PER_SEC;
+		return true;
+	}
+	return false;
+}
+
+int parse_filter_since(struct options *o, const char *text)
+{
+	uint64_t seconds, now = clock_ns(CLOCK_REALTIME);
+
+	if (parse_span(text, &seconds))
+		o->filter.since_ns =
+			seconds < now / NSEC_PER_SEC ? now - seconds * NSEC_PER_SEC : 0;
+	else if (!parse_date(text, &o->filter.since_ns))
+		return -EINVAL;
+	return 0;
+}
+
+int parse_order(struct options *o, const char *text)
+{
+	static const char *const words[] = { "start", "wall", "cpu", "memory", "name" };
+	int at = word(words, sizeof(words) / sizeof(*words), text);
+
+	if (at < 0)
+		return at;
+	o->order = (enum run_order)at;
+	return 0;
+}
+
+int parse_limit(struct options *o, const char *text)
+{
+	char *end;
+	unsigned long v;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (*end || errno || v > 1000000000)
+		return -EINVAL;
+	o->limit = (unsigned)v;
+	o->has_limit = true;
+	return 0;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the options of `list` take. */
+#ifndef CMD_FILTER_H
+#define CMD_FILTER_H
+
+#include "cmd/options.h"
+
+int parse_filter_tag(struct options *o, const char *text);
+int parse_filter_command(struct options *o, const char *text);
+int parse_filter_host(struct options *o, const char *text);
+int parse_filter_user(struct options *o, const char *text);
+int parse_filter_state(struct options *o, const char *text);
+/* A span before now (7d, 12h, 30m, 90s, 2w), or a local date: 2025-12-24, 2025-12-24 18:30. */
+int parse_filter_since(struct options *o, const char *text);
+int parse_order(struct options *o, const char *text);
+int parse_limit(struct options *o, const char *text);
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon show: a run again, from the store or from a file of lines. */
+#include "cmd/cmd.h"
+#include "cmd/stores.h"
+#include "cmd/terminal.h"
+#include "cmd/which.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "view/curve.h"
+#include "view/meta_text.h"
+#include "view/summary_text.h"
+#include "wire/writer.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void help(void)
+{
+	puts("Usage: bpfmon show [OPTIONS] RUN\n\n"
+	     "Shows a run again: what it was, its summary, and how it went over time. RUN is a\n"
+	     "number of `bpfmon list`, a name, the beginning of the run's UUID, or a file: JSON\n"
+	     "Lines, whole or cut off (-: stdin).\n");
+	options_help(FOR_SHOW);
+	puts("Exit status: 0; 2 usage, no such run, or several of that name.");
+}
+
+static int keep_meta(void *context, struct line *l)
+{
+	json_t **meta = context;
+
+	*meta = json_incref(l->tree);
+	return 1; /* that was all */
+}
+
+static int add_sample(void *context, struct line *l)
+{
+	curves_add(context, &l->sample);
+	return 0;
+}
+
+static int draw_curves(struct source *s, uint64_t wall_ns)
+{
+	struct metric_set needed;
+	struct curves c;
+	int err;
+
+	curves_init(&c, wall_ns, terminal_width());
+	curves_metrics(&needed);
+	s->only = &needed;
+	err = source_each(s, PART(LINE_SAMPLE), add_sample, &c);
+	s->only = NULL;
+	if (!err)
+		curves_draw(&c, stdout, terminal_is_utf8());
+	return err;
+}
+
+static int show_text(struct source *s, const json_t *meta, const struct summary *total)
+{
+	__cleanup(freep) char *text = summary_text(total);
+
+	if (!text)
+		return -ENOMEM;
+	meta_text(stdout, meta, terminal_width());
+	fputs(text, stdout);
+	return draw_curves(s, total->wall_ns);
+}
+
+/* The two lines that say what it was and what it came to, as one object. */
+static int show_json(const json_t *meta, const struct summary *total)
+{
+	__cleanup(freep) char *first = json_dumps(meta, JSON_COMPACT);
+	struct json j = { 0 };
+	int err;
+
+	write_summary(&j, total);
+	err = first && !j.failed ? 0 : -ENOMEM;
+	if (!err)
+		printf("{\"meta\":%s,\"summary\":%.*s}\n", first, (int)(j.used - 1), j.text);
+	jw_done(&j);
+	return err;
+}
+
+static int show(struct source *s, const struct options *o)
+{
+	struct summary total = { 0 };
+	json_t *meta = NULL;
+	bool is_folded;
+	int err = source_each(s, PART(LINE_META), keep_meta, &meta);
+
+	if (err >= 0)
+		err = source_summary(s, &total, &is_folded);
+	if (!err)
+		err = o->json ? show_json(meta, &total) : show_text(s, meta, &total);
+	summary_done(&total);
+	json_decref(meta);
+	return err;
+}
+
+int cmd_show(int argc, char **argv)
+{
+	struct source s;
+	struct options o;
+	int go_on = stores_begin(&o, FOR_SHOW, argc, argv, help), err;
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	if (which_open(&s, o.store, o.command[0]))
+		return EXIT_USAGE;
+	err = show(&s, &o);
+	source_close(&s);
+	if (err)
+		log_error("cannot show '%s': %s", o.command[0], source_error(err));
+	else if (fflush(stdout) || ferror(stdout))
+		log_error("cannot write to stdout");
+	else
+		return 0;
+	return EXIT_USAGE;
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/stores.h"
+
+#include "base/log.h"
+#include "cmd/prepare.h"
+#include "launch/user.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define ENDING ".sqlite"
+
+int stores_begin(struct options *o, enum option_scope scope, int argc, char **argv,
+		 void (*help)(void))
+{
+	int err = options_parse(o, scope, argc, argv);
+
+	if (err)
+		return err;
+	if (o->help)
+		help();
+	else if (o->version)
+		puts("bpfmon " BPFMON_VERSION);
+	return !o->help && !o->version;
+}
+
+static void add(struct stores *s, const char *path, const char *host)
+{
+	if (s->nr == MAX_STORES)
+		return;
+	s->path[s->nr] = strdup(path);
+	if (asprintf(&s->prefix[s->nr], "%s%s", host, *host ? ":" : "") < 0)
+		s->prefix[s->nr] = NULL;
+	if (s->path[s->nr] && s->prefix[s->nr])
+		s->nr++;
+}
+
+static int is_store(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name), m = strlen(ENDING);
+
+	return n > m && !strcmp(e->d_name + n - m, ENDING);
+}
+
+/* Those beside the own one. */
+static void add_hosts(struct stores *s)
+{
+	const char *own = s->path[0], *slash = strrchr(own, '/');
+	char folder[STORE_PATH_BYTES], path[STORE_PATH_BYTES + 300];
+	struct dirent **found;
+	int n;
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - own), own);
+	n = scandir(folder, &found, is_store, alphasort);
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, found[i]->d_name);
+		if (strcmp(path, own) != 0) {
+			found[i]->d_name[strlen(found[i]->d_name) - strlen(ENDING)] = '\0';
+			add(s, path, found[i]->d_name);
+		}
+		free(found[i]);
+	}
+	if (n >= 0)
+		free(found);
+}
+
+int stores_find(struct stores *s, const char *store)
+{
+	struct utsname uts = { 0 };
+	struct user caller;
+	bool was_sudo;
+	int err;
+
+	*s = (struct stores){ .is_named = store != NULL };
+	uname(&uts);
+	user_caller(&caller, &was_sudo);
+	add(s, store ? store : store_of(&caller, uts.nodename, false), "");
+	if (!s->nr) {
+		log_error("out of memory");
+		return -ENOMEM;
+	}
+	err = was_sudo ? user_become(&caller) : 0;
+	if (err) {
+		log_error("cannot become user %s to read the store: %s", caller.name,
+			  strerror(-err));
+		return err;
+	}
+	if (!s->is_named)
+		add_hosts(s);
+	return 0;
+}
+
+void stores_done(struct stores *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		free(s->path[i]);
+		free(s->prefix[i]);
+	}
+	s->nr = 0;
+}
+
+static const char *why(const struct database *d, int err)
+{
+	return d->why[0] ? d->why : strerror(-err);
+}
+
+int stores_query(const struct stores *s, const struct run_filter *f, struct stored_runs *all)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		struct database d;
+		int err = database_open(&d, s->path[i], DATABASE_READ);
+
+		if (!err)
+			err = query_runs(&d, i, f, all);
+		if (err && s->is_named)
+			log_error("cannot read the store '%s': %s", s->path[i], why(&d, err));
+		else if (err && err != -ENOENT && err != -ENODATA) /* nothing was kept there */
+			log_warn("the store '%s' is left out: %s", s->path[i], why(&d, err));
+		database_close(&d);
+		if (err && s->is_named)
+			return err;
+	}
+	return 0;
+}

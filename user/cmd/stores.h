@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The stores that a subcommand reads: the one that is named, or all of the user's hosts. */
+#ifndef CMD_STORES_H
+#define CMD_STORES_H
+
+#include "cmd/options.h"
+#include "store/path.h"
+
+#define MAX_STORES 256
+
+struct stores {
+	char *path[MAX_STORES];   /* owned; the first: that of this host, or the one named */
+	char *prefix[MAX_STORES]; /* owned; before the number of a run: "", or "HOST:" */
+	size_t nr;
+	bool is_named;
+};
+
+/* Parses the options of @scope, and answers --help. 1: go on; 0: that was all; else an error. */
+int stores_begin(struct options *o, enum option_scope scope, int argc, char **argv,
+		 void (*help)(void));
+/*
+ * Finds them, or the one that @store names, as the user who called sudo, whom the process becomes:
+ * root does not open what a user has made. A negative errno after one line to the user.
+ */
+int stores_find(struct stores *s, const char *store);
+void stores_done(struct stores *s);
+/* Asks each for the runs that pass; one that cannot be read is told, and an error if it was named.
+ */
+int stores_query(const struct stores *s, const struct run_filter *f, struct stored_runs *all);
+
+#endif

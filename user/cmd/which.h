@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The run that a user names. */
+#ifndef CMD_WHICH_H
+#define CMD_WHICH_H
+
+#include "source/source.h"
+
+/*
+ * Opens the run @what: a number of `bpfmon list`, HOST:NUMBER, a name, the beginning of its UUID,
+ * or a file of JSON Lines ("-": stdin). @store: the file that --store names; NULL: the user's own
+ * stores. The process becomes the user who called sudo. An error was told to the user.
+ */
+int which_open(struct source *s, const char *store, const char *what);
+
+#endif

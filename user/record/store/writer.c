@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/store/writer.h"
+
+#include "base/clock.h"
+#include "record/store/bind.h"
+#include "record/store/run_row.h"
+#include "store/column.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+static int prepare(struct store_writer *w, const char *sql, sqlite3_stmt **s)
+{
+	return database_error(
+		&w->d, sqlite3_prepare_v3(w->d.db, sql, -1, SQLITE_PREPARE_PERSISTENT, s, NULL));
+}
+
+/* INSERT INTO @table with @fixed columns and then those of metrics, as parameters in that order. */
+static int prepare_insert(struct store_writer *w, const char *table, const char *fixed,
+			  bool is_process, sqlite3_stmt **s)
+{
+	char name[COLUMN_BYTES], *sql = NULL;
+	size_t length, n = 1;
+	FILE *f = open_memstream(&sql, &length);
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	for (const char *c = fixed; *c; c++)
+		n += *c == ',';
+	fprintf(f, "INSERT OR REPLACE INTO %s(%s", table, fixed);
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (is_process && !column_is_of_process((enum metric_id)i))
+			continue;
+		fprintf(f, ",%s", column_name(name, (enum metric_id)i));
+		n++;
+	}
+	fputs(") VALUES(?", f);
+	for (; n > 1; n--)
+		fputs(",?", f);
+	fputc(')', f);
+	err = fclose(f) ? -ENOMEM : prepare(w, sql, s);
+	free(sql);
+	return err;
+}
+
+int store_writer_open(struct store_writer *w, const char *path)
+{
+	int err;
+
+	*w = (struct store_writer){ 0 };
+	err = database_open(&w->d, path, DATABASE_WRITE);
+	if (!err)
+		err = prepare_insert(w, "sample", "run,elapsed_ns", false, &w->sample);
+	if (!err)
+		err = prepare_insert(
+			w, "process",
+			"run,seq,pid,ns_pid,ppid,uid,comm,exe,args,args_cut,lossy,start_time_ns,"
+			"joined_time_ns,left_time_ns,end_time_ns,exit_code,signal,state,"
+			"threads_total,execs,rss_peak_bytes,rss_peak_exact",
+			true, &w->process);
+	if (!err)
+		err = prepare(
+			w,
+			"INSERT INTO event(run,seq,elapsed_ns,kind,event,line) VALUES(?,?,?,?,?,?)",
+			&w->event);
+	if (!err)
+		err = prepare(w,
+			      "UPDATE run SET seen_time_ns=?, lines_lost=?,"
+			      " wall_ns=iif(ended, wall_ns, ?), cpu_ns=iif(ended, cpu_ns, ?),"
+			      " rss_peak_bytes=iif(ended, rss_peak_bytes, ?) WHERE id=?",
+			      &w->progress);
+	if (err)
+		store_writer_close(w);
+	return err;
+}
+
+void store_writer_close(struct store_writer *w)
+{
+	sqlite3_finalize(w->sample);
+	sqlite3_finalize(w->process);
+	sqlite3_finalize(w->event);
+	sqlite3_finalize(w->progress);
+	w->sample = w->process = w->event = w->progress = NULL;
+	database_close(&w->d);
+	line_done(&w->line);
+}
+
+/* Runs a statement whose parameters are bound, and makes it ready for the next time. */
+static int run(struct store_writer *w, sqlite3_stmt *s)
+{
+	int rc = sqlite3_step(s), err = database_error(&w->d, rc);
+
+	sqlite3_reset(s);
+	sqlite3_clear_bindings(s);
+	return err;
+}
+
+int store_writer_begin(struct store_writer *w)
+{
+	return database_run(&w->d, "BEGIN IMMEDIATE");
+}
+
+int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
+{
+	int err = 0;
+
+	if (w->run && sqlite3_get_autocommit(w->d.db) == 0) {
+		sqlite3_bind_int64(w->progress, 1, (int64_t)clock_ns(CLOCK_REALTIME));
+		sqlite3_bind_int64(w->progress, 2, (int64_t)lines_lost);
+		sqlite3_bind_int64(w->progress, 3, (int64_t)w->wall_ns);
+		if (w->has_cpu)
+			sqlite3_bind_int64(w->progress, 4, (int64_t)w->cpu_ns);
+		if (w->has_rss)
+			sqlite3_bind_int64(w->progress, 5, (int64_t)w->rss_peak_bytes);
+		sqlite3_bind_int64(w->progress, 6, w->run);
+		err = run(w, w->progress);
+	}
+	return err ? err : database_run(&w->d, "COMMIT");
+}
+
+void store_writer_undo(struct store_writer *w)
+{
+	if (w->d.db && !sqlite3_get_autocommit(w->d.db))
+		sqlite3_exec(w->d.db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static int put_sample(struct store_writer *w)
+{
+	const struct sample *smp = &w->line.sample;
+	int at = 1;
+
+	w->wall_ns = smp->elapsed_ns;
+	if (sample_has(smp, M_cpu)) {
+		w->cpu_ns = smp->value[M_cpu];
+		w->has_cpu = true;
+	}
+	if (sample_has(smp, M_rss) && smp->value[M_rss] >= w->rss_peak_bytes) {
+		w->rss_peak_bytes = smp->value[M_rss];
+		w->has_rss = true;
+	}
+	sqlite3_bind_int64(w->sample, at++, w->run);
+	sqlite3_bind_int64(w->sample, at++, (int64_t)smp->elapsed_ns);
+	for (int i = 0; i < NR_METRICS; i++, at++)
+		if (sample_has(smp, (enum metric_id)i))
+			sqlite3_bind_int64(w->sample, at, (int64_t)smp->value[i]);
+	return run(w, w->sample);
+}
+
+static void bind_end(sqlite3_stmt *s, const struct process *p, const json_t *o)
+{
+	bind_time(s, 15, p->end_epoch_ns);
+	bind_member(s, 16, o, "exit_code");
+	bind_member(s, 17, o, "signal");
+	bind_member(s, 18, o, "state");
+}
+
+static int put_process(struct store_writer *w)
+{
+	const struct process *p = &w->line.process;
+	const json_t *o = w->line.tree;
+	sqlite3_stmt *s = w->process;
+	char *args = json_dumps(json_object_get(o, "args"), JSON_COMPACT);
+	int at = 1, err;
+
+	sqlite3_bind_int64(s, at++, w->run);
+	sqlite3_bind_int64(s, at++, ++w->processes);
+	bind_member(s, at++, o, "pid");
+	bind_member(s, at++, o, "ns_pid");
+	bind_member(s, at++, o, "ppid");
+	bind_member(s, at++, o, "uid");
+	bind_member(s, at++, o, "comm");
+	bind_member(s, at++, o, "exe");
+	if (args)
+		sqlite3_bind_text(s, at, args, -1, SQLITE_STATIC);
+	at++;
+	bind_member(s, at++, o, "args_cut");
+	bind_member(s, at++, o, "lossy");
+	bind_time(s, at++, p->start_epoch_ns);
+	bind_time(s, at++, p->joined_epoch_ns);
+	bind_time(s, at++, p->left_epoch_ns);
+	bind_end(s, p, o);
+	at = 19;
+	bind_member(s, at++, o, "threads_total");
+	bind_member(s, at++, o, "execs");
+	bind_member(s, at++, o, "rss_peak_bytes");
+	bind_member(s, at++, o, "rss_peak_exact");
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!column_is_of_process((enum metric_id)i))
+			continue;
+		if (metric_has(&p->have, (enum metric_id)i))
+			sqlite3_bind_int64(s, at, (int64_t)p->value[i]);
+		at++;
+	}
+	err = run(w, s);
+	free(args);
+	return err;
+}
+
+/* A line of any other kind, as it is. */
+static int put_event(struct store_writer *w, const char *text, size_t length)
+{
+	uint64_t time_ns = json_number_of(w->line.tree, "time", 6) * 1000;
+	uint64_t start_ns = w->line.start_epoch_ns;
+
+	sqlite3_bind_int64(w->event, 1, w->run);
+	sqlite3_bind_int64(w->event, 2, ++w->events);
+	sqlite3_bind_int64(w->event, 3, time_ns > start_ns ? (int64_t)(time_ns - start_ns) : 0);
+	bind_member(w->event, 4, w->line.tree, "kind");
+	bind_member(w->event, 5, w->line.tree, "event");
+	sqlite3_bind_text(w->event, 6, text, (int)length, SQLITE_STATIC);
+	return run(w, w->event);
+}
+
+int store_writer_put(struct store_writer *w, const char *text, size_t length)
+{
+	if (length && text[length - 1] == '\n')
+		length--;
+	if (line_read(&w->line, text, length))
+		return 0; /* as everywhere: a line that cannot be read is none */
+	if (w->line.kind == LINE_META && !w->run)
+		return run_row_begin(w, text, length);
+	if (!w->run)
+		return 0;
+	switch (w->line.kind) {
+	case LINE_SAMPLE:
+		return put_sample(w);
+	case LINE_PROCESS:
+		return put_process(w);
+	case LINE_SUMMARY:
+		return run_row_end(w, text, length);
+	case LINE_META: /* there is one */
+		return 0;
+	default:
+		return put_event(w, text, length);
+	}
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Puts the lines of one run into a store. Knows no threads: it waits where SQLite does. */
+#ifndef RECORD_STORE_WRITER_H
+#define RECORD_STORE_WRITER_H
+
+#include "store/database.h"
+#include "wire/reader.h"
+
+struct store_writer {
+	struct database d;
+	sqlite3_stmt *sample, *process, *event, *progress; /* owned */
+	int64_t run; /* its number in the store; 0: no meta has come */
+	int64_t processes, events;
+	uint64_t wall_ns, cpu_ns, rss_peak_bytes; /* as far as it has come */
+	bool has_cpu, has_rss, has_ended;
+	struct line line;
+};
+
+/* Errors as database_open(), here and below; w->d.why has the words. */
+int store_writer_open(struct store_writer *w, const char *path);
+void store_writer_close(struct store_writer *w);
+/* Lines are put between the two. Only these say -EAGAIN: try once more. */
+int store_writer_begin(struct store_writer *w);
+int store_writer_commit(struct store_writer *w, uint64_t lines_lost);
+/* Takes back what came since the begin. */
+void store_writer_undo(struct store_writer *w);
+int store_writer_put(struct store_writer *w, const char *text, size_t length);
+
+#endif

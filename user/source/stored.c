@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A run in the store. */
+#include "source/source.h"
+
+#include "base/cleanup.h"
+#include "store/query.h"
+#include "store/rows.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct stored {
+	struct database d;
+	int64_t id;
+	source_fn fn;
+	void *context;
+};
+
+/* A line as it came; what cannot be read is counted, as in a file. */
+static int give_line(struct source *s, unsigned parts, const char *text)
+{
+	const struct stored *from = s->from;
+
+	if (line_read(&s->line, text, strlen(text))) {
+		s->unreadable++;
+		return 0;
+	}
+	return parts & PART(s->line.kind) ? from->fn(from->context, &s->line) : 0;
+}
+
+/* Gives a row as a part of @kind, which has no tree. */
+static int give_row(struct source *s, enum line_kind kind)
+{
+	const struct stored *from = s->from;
+
+	s->line.kind = kind;
+	return from->fn(from->context, &s->line);
+}
+
+/* What no text has: lines that did not reach the store. */
+static char *with_losses(const char *summary, int64_t lines_lost)
+{
+	json_t *o = json_loads(summary, JSON_ALLOW_NUL, NULL);
+	json_t *losses = json_object_get(o, "losses");
+	char *text = NULL;
+
+	if (json_is_object(losses) &&
+	    !json_object_set_new(losses, "lines_not_stored", json_integer(lines_lost)) &&
+	    !json_object_set_new(o, "complete", json_false()))
+		text = json_dumps(o, JSON_COMPACT);
+	json_decref(o);
+	return text;
+}
+
+static int give_summary(struct source *s, unsigned parts, const struct run_text *t)
+{
+	__cleanup(freep) char *text = NULL;
+
+	if (!t->summary || !(parts & PART(LINE_SUMMARY)))
+		return 0;
+	if (t->lines_lost > 0)
+		text = with_losses(t->summary, t->lines_lost);
+	return give_line(s, parts, text ? text : t->summary);
+}
+
+/* A statement that is read beside another one, at its next row or at its end. */
+struct cursor {
+	sqlite3_stmt *s;
+	int status;
+};
+
+static void step(struct cursor *c)
+{
+	c->status = c->s ? sqlite3_step(c->s) : SQLITE_DONE;
+}
+
+static bool is_before(const struct cursor *a, const struct cursor *b)
+{
+	if (a->status != SQLITE_ROW || b->status != SQLITE_ROW)
+		return a->status == SQLITE_ROW;
+	return sqlite3_column_int64(a->s, 0) <= sqlite3_column_int64(b->s, 0);
+}
+
+/* Samples, and between them what befell at their times. */
+static int give_times(struct source *s, unsigned parts, struct cursor *samples,
+		      struct cursor *events)
+{
+	struct stored *from = s->from;
+	int err = 0;
+
+	step(samples);
+	step(events);
+	while (!err && (samples->status == SQLITE_ROW || events->status == SQLITE_ROW)) {
+		if (is_before(samples, events)) {
+			row_sample(&from->d, s->only, samples->s, &s->line.sample);
+			err = give_row(s, LINE_SAMPLE);
+			step(samples);
+		} else {
+			err = give_line(s, parts, (const char *)sqlite3_column_text(events->s, 1));
+			step(events);
+		}
+	}
+	if (!err)
+		err = database_error(&from->d, samples->status);
+	return err ? err : database_error(&from->d, events->status);
+}
+
+static int give_samples_and_events(struct source *s, unsigned parts)
+{
+	struct stored *from = s->from;
+	struct cursor samples = { 0 }, events = { 0 };
+	unsigned others =
+		~(PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_SUMMARY));
+	int err = 0;
+
+	if (parts & PART(LINE_SAMPLE))
+		err = rows_of_samples(&from->d, from->id, s->only, &samples.s);
+	if (!err && parts & others)
+		err = rows_of_events(&from->d, from->id, &events.s);
+	if (!err)
+		err = give_times(s, parts, &samples, &events);
+	sqlite3_finalize(samples.s);
+	sqlite3_finalize(events.s);
+	return err;
+}
+
+static int give_process(struct source *s, sqlite3_stmt *rows)
+{
+	struct stored *from = s->from;
+	const char *args;
+	json_t *list;
+	int err;
+
+	row_process(&from->d, rows, &s->line.process, &args);
+	list = args ? json_loads(args, JSON_ALLOW_NUL, NULL) : NULL;
+	err = list ? line_set_args(&s->line, list) : 0;
+	json_decref(list);
+	return err ? err : give_row(s, LINE_PROCESS);
+}
+
+static int give_processes(struct source *s)
+{
+	struct stored *from = s->from;
+	sqlite3_stmt *rows = NULL;
+	int err = rows_of_processes(&from->d, from->id, &rows), rc = SQLITE_DONE;
+
+	while (!err && (rc = sqlite3_step(rows)) == SQLITE_ROW)
+		err = give_process(s, rows);
+	if (!err)
+		err = database_error(&from->d, rc);
+	sqlite3_finalize(rows);
+	return err;
+}
+
+static int each_row(struct source *s, unsigned parts, source_fn fn, void *context)
+{
+	struct stored *from = s->from;
+	struct run_text t = { 0 };
+	int err = database_run(&from->d, "BEGIN"); /* one state of the store for all of it */
+
+	if (err)
+		return err;
+	from->fn = fn;
+	from->context = context;
+	s->unreadable = 0;
+	err = query_text(&from->d, from->id, &t);
+	if (!err)
+		err = give_line(s, parts, t.meta);
+	if (!err)
+		err = give_samples_and_events(s, parts);
+	if (!err && parts & PART(LINE_PROCESS))
+		err = give_processes(s);
+	if (!err)
+		err = give_summary(s, parts, &t);
+	run_text_done(&t);
+	database_run(&from->d, "COMMIT");
+	return err;
+}
+
+static void close_rows(struct source *s)
+{
+	struct stored *from = s->from;
+
+	database_close(&from->d);
+	free(from);
+}
+
+static const struct source_ops rows = { .each = each_row, .close = close_rows };
+
+int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state)
+{
+	struct stored *from = calloc(1, sizeof(*from));
+	int err = from ? database_open(&from->d, path, DATABASE_READ) : -ENOMEM;
+
+	*s = (struct source){ 0 };
+	if (err) {
+		free(from);
+		return err;
+	}
+	from->id = id;
+	s->from = from;
+	s->ops = &rows;
+	s->without_summary = state == RUN_RUNNING
+				     ? "the run goes on, this is how far it has come"
+				     : "the recorder was killed: the account ends there";
+	return 0;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/column.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How the stored unit ends a column's name, and the published one a key. */
+static const struct ending {
+	const char *stored, *published;
+	const char *divisor;
+} endings[] = {
+	{ "_time_ns", "_time", "1e9" },
+	{ "_ns", "_seconds", "1e9" },
+	{ "_milli", "", "1e3" },
+};
+
+/* @name with @from at its end made @to. */
+static char *replace_end(char *out, const char *name, const char *from, const char *to)
+{
+	size_t n = strlen(name), m = strlen(from);
+
+	if (n >= m && !strcmp(name + n - m, from))
+		n -= m;
+	snprintf(out, COLUMN_BYTES, "%.*s%s", (int)n, name, to);
+	return out;
+}
+
+char *column_name(char out[COLUMN_BYTES], enum metric_id id)
+{
+	const struct metric *m = metric_get(id);
+
+	if (m->unit == UNIT_NS)
+		return replace_end(out, m->key, "_seconds", "_ns");
+	return replace_end(out, m->key, "", m->unit == UNIT_MILLI ? "_milli" : "");
+}
+
+bool column_is_of_process(enum metric_id id)
+{
+	enum metric_source source = metric_get(id)->source;
+
+	return source == SOURCE_TASK || source == SOURCE_SPLIT;
+}
+
+static sqlite3_stmt *table_info(sqlite3 *db, const char *table)
+{
+	sqlite3_stmt *info = NULL;
+
+	if (sqlite3_prepare_v2(db, "SELECT name FROM pragma_table_info(?) ORDER BY cid", -1, &info,
+			       NULL) == SQLITE_OK)
+		sqlite3_bind_text(info, 1, table, -1, SQLITE_STATIC);
+	return info;
+}
+
+int columns_read(sqlite3 *db, const char *table, struct metric_set *have)
+{
+	sqlite3_stmt *info = table_info(db, table);
+	char name[COLUMN_BYTES];
+
+	memset(have, 0, sizeof(*have));
+	if (!info)
+		return sqlite3_errcode(db);
+	while (sqlite3_step(info) == SQLITE_ROW) {
+		const char *column = (const char *)sqlite3_column_text(info, 0);
+
+		for (int i = 0; column && i < NR_METRICS; i++)
+			if (!strcmp(column, column_name(name, (enum metric_id)i)))
+				metric_put(have, (enum metric_id)i);
+	}
+	return sqlite3_finalize(info);
+}
+
+static void view_column(FILE *f, const char *column)
+{
+	char key[COLUMN_BYTES];
+
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+		size_t n = strlen(column), m = strlen(endings[i].stored);
+
+		if (n <= m || strcmp(column + n - m, endings[i].stored) != 0)
+			continue;
+		replace_end(key, column, endings[i].stored, endings[i].published);
+		fprintf(f, ", %s / %s AS %s", column, endings[i].divisor, key);
+		return;
+	}
+	fprintf(f, ", %s", column);
+}
+
+/* Of the columns that the table has, whoever added them: also those of metrics that we do not know.
+ */
+static int make_view(sqlite3 *db, const char *table, const char *view)
+{
+	sqlite3_stmt *info = table_info(db, table);
+	char *sql = NULL;
+	size_t length;
+	FILE *f = info ? open_memstream(&sql, &length) : NULL;
+	int rc;
+
+	if (!f) {
+		sqlite3_finalize(info);
+		return SQLITE_NOMEM;
+	}
+	fprintf(f, "DROP VIEW IF EXISTS %s; CREATE VIEW %s AS SELECT run", view, view);
+	while (sqlite3_step(info) == SQLITE_ROW) {
+		const char *column = (const char *)sqlite3_column_text(info, 0);
+
+		if (column && strcmp(column, "run") != 0)
+			view_column(f, column);
+	}
+	fprintf(f, " FROM %s", table);
+	rc = sqlite3_finalize(info);
+	if (fclose(f))
+		rc = SQLITE_NOMEM;
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	free(sql);
+	return rc;
+}
+
+int columns_add(sqlite3 *db, const char *table, const char *view, const struct metric_set *wanted,
+		const struct metric_set *have)
+{
+	int rc = SQLITE_OK, added = 0;
+
+	for (int i = 0; rc == SQLITE_OK && i < NR_METRICS; i++) {
+		char name[COLUMN_BYTES], sql[200];
+
+		if (!metric_has(wanted, (enum metric_id)i) || metric_has(have, (enum metric_id)i))
+			continue;
+		snprintf(sql, sizeof(sql), "ALTER TABLE %s ADD COLUMN %s INTEGER", table,
+			 column_name(name, (enum metric_id)i));
+		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+		added++;
+	}
+	return rc == SQLITE_OK && added ? make_view(db, table, view) : rc;
+}

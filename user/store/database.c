@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/database.h"
+
+#include "store/migrate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define BUSY_MS 1500 /* that long a statement waits for another writer */
+#define CACHE_KIB 1024
+
+bool database_is_local(unsigned long magic)
+{
+	static const unsigned long local[] = {
+		EXT4_SUPER_MAGIC,     XFS_SUPER_MAGIC,           BTRFS_SUPER_MAGIC,
+		TMPFS_MAGIC,          F2FS_SUPER_MAGIC,          OVERLAYFS_SUPER_MAGIC,
+		RAMFS_MAGIC,          REISERFS_SUPER_MAGIC,      0x2fc12fc1 /* zfs */,
+		0x3153464a /* jfs */, 0xca451a4e /* bcachefs */,
+	};
+
+	for (size_t i = 0; i < sizeof(local) / sizeof(*local); i++)
+		if (magic == local[i])
+			return true;
+	return false;
+}
+
+int database_error(struct database *d, int status)
+{
+	static const struct {
+		int status, err;
+		const char *why;
+	} known[] = {
+		{ SQLITE_BUSY, -EAGAIN, "others have been writing to it for too long" },
+		{ SQLITE_LOCKED, -EAGAIN, "others have been writing to it for too long" },
+		{ SQLITE_FULL, -ENOSPC, "no space left on its disk" },
+		{ SQLITE_READONLY, -EROFS, "it may only be read" },
+		{ SQLITE_NOMEM, -ENOMEM, "out of memory" },
+		{ SQLITE_CORRUPT, -EUCLEAN,
+		  "the file is damaged; move it away, and a new one is begun" },
+		{ SQLITE_NOTADB, -EUCLEAN,
+		  "it is not a store of bpfmon; name another with --store" },
+	};
+
+	if (status == SQLITE_OK || status == SQLITE_DONE || status == SQLITE_ROW)
+		return 0;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (known[i].status != (status & 0xff))
+			continue;
+		snprintf(d->why, sizeof(d->why), "%s", known[i].why);
+		return known[i].err;
+	}
+	if (d->db && sqlite3_system_errno(d->db)) {
+		int err = sqlite3_system_errno(d->db);
+
+		snprintf(d->why, sizeof(d->why), "%s", strerror(err));
+		return -err;
+	}
+	snprintf(d->why, sizeof(d->why), "%s", d->db ? sqlite3_errmsg(d->db) : "out of memory");
+	return -EIO;
+}
+
+int database_run(struct database *d, const char *sql)
+{
+	return database_error(d, sqlite3_exec(d->db, sql, NULL, NULL, NULL));
+}
+
+static int fail(struct database *d, int err)
+{
+	snprintf(d->why, sizeof(d->why), "%s", strerror(-err));
+	return err;
+}
+
+/* The folders above @path, and an empty file where there is none: for its user alone. */
+static int make_file(struct database *d, const char *path)
+{
+	char folder[4096];
+	int fd;
+
+	if ((size_t)snprintf(folder, sizeof(folder), "%s", path) >= sizeof(folder))
+		return fail(d, -ENAMETOOLONG);
+	for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(folder, 0700) && errno != EEXIST && errno != EROFS && errno != EACCES)
+			return fail(d, -errno);
+		*slash = '/';
+	}
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+	if (fd < 0)
+		return fail(d, -errno);
+	close(fd);
+	return 0;
+}
+
+static int prepare_to_write(struct database *d, const char *path)
+{
+	struct statfs fs;
+	bool is_local = !statfs(path, &fs) && database_is_local((unsigned long)fs.f_type);
+	char sql[200];
+	int64_t version;
+	int err;
+
+	/* who commits is sure that it stays, also when the machine goes down */
+	snprintf(sql, sizeof(sql),
+		 "PRAGMA synchronous=FULL; PRAGMA cache_spill=OFF; PRAGMA cache_size=-%d",
+		 CACHE_KIB);
+	err = database_run(d, sql);
+	if (!err)
+		err = database_check(d, &version);
+	/* while others have it open, another mode is refused; then theirs is ours */
+	if (!err)
+		sqlite3_exec(d->db,
+			     is_local ? "PRAGMA journal_mode=WAL" : "PRAGMA journal_mode=DELETE",
+			     NULL, NULL, NULL);
+	if (!err)
+		err = database_columns(d);
+	if (!err)
+		err = database_migrate(d, version);
+	return err;
+}
+
+static int prepare_to_read(struct database *d)
+{
+	int64_t version;
+	int err = database_check(d, &version);
+
+	if (!err && !version) {
+		snprintf(d->why, sizeof(d->why), "nothing is in it yet");
+		return -ENODATA;
+	}
+	return err ? err : database_columns(d);
+}
+
+/* A pipe would be waited for, a device be written to. */
+static int check_kind(struct database *d, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return fail(d, -errno);
+	if (S_ISDIR(st.st_mode))
+		return fail(d, -EISDIR);
+	if (S_ISREG(st.st_mode))
+		return 0;
+	snprintf(d->why, sizeof(d->why), "it is not a file; name one with --store");
+	return -ENOTBLK;
+}
+
+/* @name: the path, or what SQLite knows it by. */
+static int open_file(struct database *d, const char *path, const char *name, int flags)
+{
+	int err = check_kind(d, path), rc;
+
+	if (err)
+		return err;
+	rc = sqlite3_open_v2(name, &d->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	if (rc == SQLITE_OK) {
+		sqlite3_extended_result_codes(d->db, 1);
+		rc = sqlite3_busy_timeout(d->db, BUSY_MS);
+	}
+	return database_error(d, rc);
+}
+
+static int open_to_read(struct database *d, const char *path)
+{
+	int err = access(path, R_OK) ? fail(d, -errno)
+				     : open_file(d, path, path, SQLITE_OPEN_READONLY);
+
+	return err ? err : prepare_to_read(d);
+}
+
+/* The path as SQLite's URI of a file that nobody changes; by sqlite3_free(). */
+static char *uri_of(const char *path)
+{
+	sqlite3_str *s = sqlite3_str_new(NULL);
+
+	sqlite3_str_appendall(s, "file:");
+	for (; *path; path++)
+		if (strchr("%?#", *path))
+			sqlite3_str_appendf(s, "%%%02X", (unsigned char)*path);
+		else
+			sqlite3_str_appendchar(s, 1, *path);
+	sqlite3_str_appendall(s, "?immutable=1");
+	return sqlite3_str_finish(s);
+}
+
+static bool has_log(const char *path)
+{
+	char *log = sqlite3_mprintf("%s-wal", path);
+	struct stat st;
+	bool has = !log || (!stat(log, &st) && st.st_size);
+
+	sqlite3_free(log);
+	return has;
+}
+
+/*
+ * To read a file with a write-ahead log takes a second file beside it. Where that cannot be made
+ * nobody writes, either: unless a log was left there, the file is all there is.
+ */
+static int open_unchanging(struct database *d, const char *path)
+{
+	char *uri = uri_of(path);
+	int err = uri ? 0 : -ENOMEM;
+
+	sqlite3_close(d->db);
+	d->db = NULL;
+	if (has_log(path)) {
+		snprintf(d->why, sizeof(d->why),
+			 "its last changes are in a log beside it, and to read that takes the "
+			 "right to write in its folder; copy both to another one");
+		err = -EROFS;
+	}
+	if (!err)
+		err = open_file(d, path, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+	sqlite3_free(uri);
+	return err ? err : prepare_to_read(d);
+}
+
+static int open_to_write(struct database *d, const char *path)
+{
+	int err = make_file(d, path);
+
+	if (!err)
+		err = open_file(d, path, path, SQLITE_OPEN_READWRITE);
+	return err ? err : prepare_to_write(d, path);
+}
+
+int database_open(struct database *d, const char *path, enum database_mode mode)
+{
+	int err;
+
+	*d = (struct database){ 0 };
+	err = mode == DATABASE_WRITE ? open_to_write(d, path) : open_to_read(d, path);
+	if (err == -ENOENT && mode == DATABASE_READ && !access(path, R_OK))
+		err = open_unchanging(d, path);
+	if (err) {
+		sqlite3_close(d->db);
+		d->db = NULL;
+	}
+	return err;
+}
+
+void database_close(struct database *d)
+{
+	sqlite3_close(d->db);
+	d->db = NULL;
+}

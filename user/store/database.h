@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The file of the store: opened, brought to the present schema, refused when it is not ours. */
+#ifndef STORE_DATABASE_H
+#define STORE_DATABASE_H
+
+#include "model/metric.h"
+
+#include <sqlite3.h>
+
+#define STORE_SCHEMA 1 /* PRAGMA user_version; a newer one is refused */
+
+enum database_mode { DATABASE_READ, DATABASE_WRITE };
+
+struct database {
+	sqlite3 *db;
+	struct metric_set sample_columns, process_columns; /* those that the file has */
+	char why[512]; /* what went wrong, for the user, after an error; without the path */
+};
+
+/*
+ * Opens @path; to write, it is made with its folders where it is missing, and brought to the
+ * present schema. On an error @d->why says what is wrong, and what to do. -EAGAIN: others write
+ * just now.
+ */
+int database_open(struct database *d, const char *path, enum database_mode mode);
+void database_close(struct database *d);
+/* Runs statements that return nothing. Errors as of database_error(). */
+int database_run(struct database *d, const char *sql);
+/* Makes a negative errno of what SQLite said last, and @d->why; 0 for a success. */
+int database_error(struct database *d, int status);
+/* Whether write-ahead logging, which takes shared memory, is safe on such a file system. */
+bool database_is_local(unsigned long file_system_magic);
+
+#endif

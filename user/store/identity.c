@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/identity.h"
+
+#include "base/cleanup.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The boot and the PID namespace, which a PID has its meaning in. */
+static void place(char *out, size_t size)
+{
+	__cleanup(fclosep) FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+	char boot[40] = "", space[64];
+	ssize_t n = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
+
+	if (f && fscanf(f, "%39s", boot) != 1)
+		boot[0] = '\0';
+	space[n > 0 ? n : 0] = '\0';
+	snprintf(out, size, "%s %s", boot, space);
+}
+
+/* In clock ticks since the boot; 0: there is no such process, or it is a zombie. */
+static unsigned long long start_ticks(int pid)
+{
+	char path[40], line[1024];
+	__cleanup(fclosep) FILE *f = NULL;
+	unsigned long long ticks = 0;
+	const char *end;
+	char state;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(line, sizeof(line), f))
+		return 0;
+	end = strrchr(line, ')'); /* the name before it may hold anything */
+	if (!end ||
+	    sscanf(end + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+		   "%*d %*d %llu",
+		   &state, &ticks) != 2 ||
+	    state == 'Z')
+		return 0;
+	return ticks;
+}
+
+void identity_self(char out[IDENTITY_BYTES])
+{
+	char here[108];
+
+	place(here, sizeof(here));
+	snprintf(out, IDENTITY_BYTES, "%s %d %llu", here, getpid(), start_ticks(getpid()));
+}
+
+enum liveness identity_lives(const char *text)
+{
+	char here[108], boot[40], space[64];
+	unsigned long long ticks;
+	int pid;
+	size_t n;
+
+	if (sscanf(text, "%39s %63s %d %llu", boot, space, &pid, &ticks) != 4)
+		return CANNOT_TELL;
+	place(here, sizeof(here));
+	n = strlen(here);
+	if (strncmp(text, here, n) != 0 || text[n] != ' ')
+		return CANNOT_TELL;
+	return start_ticks(pid) == ticks ? LIVES : IS_GONE;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who records a run, as kept with it: so that others can tell whether it goes on. */
+#ifndef STORE_IDENTITY_H
+#define STORE_IDENTITY_H
+
+#include <stddef.h>
+
+#define IDENTITY_BYTES 128
+
+enum liveness { LIVES, IS_GONE, CANNOT_TELL /* of another machine, or another PID namespace */ };
+
+/* This process, by boot, PID namespace, PID and start time. */
+void identity_self(char out[IDENTITY_BYTES]);
+enum liveness identity_lives(const char *text);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/path.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void store_folder(char out[STORE_PATH_BYTES], const char *home)
+{
+	const char *state = getenv("XDG_STATE_HOME");
+
+	if (state && *state == '/' && strlen(state) < 4000) /* others are to be ignored */
+		snprintf(out, STORE_PATH_BYTES, "%s/bpfmon", state);
+	else
+		snprintf(out, STORE_PATH_BYTES, "%.3900s/.local/state/bpfmon", home);
+}
+
+void store_path(char out[STORE_PATH_BYTES], const char *home, const char *host)
+{
+	size_t n;
+
+	store_folder(out, home);
+	n = strlen(out);
+	snprintf(out + n, STORE_PATH_BYTES - n, "/%.255s.sqlite", *host ? host : "localhost");
+	for (char *c = out + n + 1; *c; c++)
+		if (*c == '/')
+			*c = '_';
+}

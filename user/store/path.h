@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where stores are: one file a user and host, in the user's state directory (XDG). */
+#ifndef STORE_PATH_H
+#define STORE_PATH_H
+
+#include <stddef.h>
+
+#define STORE_PATH_BYTES 4352
+
+/* Writes the folder of the stores of the user whose home is @home. */
+void store_folder(char out[STORE_PATH_BYTES], const char *home);
+/* The one of @host there. */
+void store_path(char out[STORE_PATH_BYTES], const char *home, const char *host);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is in stores: which runs, and what each of them was. */
+#ifndef STORE_QUERY_H
+#define STORE_QUERY_H
+
+#include "model/summary.h"
+#include "store/database.h"
+
+enum run_state {
+	RUN_RUNNING,    /* it is being recorded */
+	RUN_FINISHED,   /* its summary is there */
+	RUN_UNFINISHED, /* its recorder is gone, and left no summary */
+};
+
+/* A row of the list. A number that is not known is -1, a string NULL. */
+struct stored_run {
+	size_t source; /* which of the stores, as the caller counts them */
+	int64_t id;
+	char *uuid, *name, *job, *command, *user, *host; /* owned */
+	char *tags; /* owned; "key=value" each ended by NUL, and one more NUL at the end */
+	uint64_t start_epoch_ns;
+	enum run_state state;
+	bool is_complete;
+	int64_t exit_code, signal, wall_ns, cpu_ns, rss_peak_bytes, processes, lines_lost;
+};
+
+struct stored_runs {
+	struct stored_run *runs; /* owned */
+	size_t nr, room;
+};
+
+enum state_filter { ANY_STATE, ONLY_RUNNING, ONLY_FINISHED, ONLY_UNFINISHED, ONLY_FAILED };
+enum run_order { BY_START, BY_WALL, BY_CPU, BY_MEMORY, BY_NAME };
+
+/* NULL and 0: whatever it is. */
+struct run_filter {
+	int64_t id;
+	const char *uuid;                 /* its beginning */
+	const char *name, *host;          /* patterns of a shell */
+	const char *job, *user, *command; /* command: a part of it */
+	const char *exact_name;
+	const char *const *tags; /* key, or key=value */
+	size_t nr_tags;
+	enum state_filter state;
+	uint64_t since_ns;
+};
+
+/* Appends those that pass. Errors as database_open(). */
+int query_runs(struct database *d, size_t source, const struct run_filter *f,
+	       struct stored_runs *all);
+/* The largest or newest first; by name the first of the alphabet. */
+void stored_runs_sort(struct stored_runs *all, enum run_order order);
+void stored_runs_done(struct stored_runs *all);
+
+struct run_text {
+	char *meta, *summary; /* lines, owned; @summary is NULL where none came */
+	int64_t lines_lost;   /* that did not reach the store */
+};
+
+/* -ENOENT: there is no such run. */
+int query_text(struct database *d, int64_t id, struct run_text *t);
+void run_text_done(struct run_text *t);
+
+#endif

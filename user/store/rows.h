@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The rows of one run, in the model's terms; what the file has no column for is absent. */
+#ifndef STORE_ROWS_H
+#define STORE_ROWS_H
+
+#include "model/process.h"
+#include "model/sample.h"
+#include "store/database.h"
+
+/*
+ * @only: the metrics that are wanted; NULL: all. Statements whose rows are those of run @id, in the
+ * order in which they came; the caller steps and finalizes them. Errors as database_open().
+ */
+int rows_of_samples(struct database *d, int64_t id, const struct metric_set *only,
+		    sqlite3_stmt **s);
+int rows_of_processes(struct database *d, int64_t id, sqlite3_stmt **s);
+/* Lines of all other kinds: the time since the start in ns, the line. */
+int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s);
+
+/* The row at which a statement is. */
+void row_sample(const struct database *d, const struct metric_set *only, sqlite3_stmt *s,
+		struct sample *smp);
+/* Its strings are in use until the next step; the arguments are not in it, but in *@args, a list in
+ * JSON or NULL. */
+void row_process(const struct database *d, sqlite3_stmt *s, struct process *p, const char **args);
+
+#endif

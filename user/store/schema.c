@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/schema.h"
+
+/*
+ * A step is never changed once it was released: what comes later is a step of its own. `run` is
+ * small, because to list is to read all of it; the lines it was made of are in `run_text`.
+ */
+static const char *const steps[] = {
+	/* 0 -> 1 */
+	"PRAGMA application_id=1651533421;"
+	"CREATE TABLE run("
+	" id INTEGER PRIMARY KEY AUTOINCREMENT," /* not given twice */
+	" uuid TEXT NOT NULL UNIQUE,"
+	" name TEXT, job TEXT, command TEXT, cwd TEXT, user TEXT, uid INTEGER, host TEXT,"
+	" start_time_ns INTEGER NOT NULL, interval_ns INTEGER,"
+	" writer TEXT,"          /* who records it, for others to see whether it lives */
+	" seen_time_ns INTEGER," /* when it last did */
+	" ended INTEGER NOT NULL DEFAULT 0," /* 1: its summary has come */
+	" complete INTEGER, exit_code INTEGER, signal INTEGER,"
+	" wall_ns INTEGER, cpu_ns INTEGER, rss_peak_bytes INTEGER, processes INTEGER,"
+	" lines_lost INTEGER NOT NULL DEFAULT 0);"
+	"CREATE INDEX run_name ON run(name);"
+	"CREATE TABLE run_text(run INTEGER PRIMARY KEY, meta TEXT NOT NULL, summary TEXT);"
+	"CREATE TABLE tag(run INTEGER NOT NULL, key TEXT NOT NULL, value TEXT,"
+	" PRIMARY KEY(run, key)) WITHOUT ROWID;"
+	"CREATE TABLE sample(run INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
+	" PRIMARY KEY(run, elapsed_ns)) WITHOUT ROWID;"
+	"CREATE TABLE process(run INTEGER NOT NULL, seq INTEGER NOT NULL,"
+	" pid INTEGER, ns_pid INTEGER, ppid INTEGER, uid INTEGER, comm TEXT, exe TEXT,"
+	" args TEXT, args_cut INTEGER, lossy INTEGER, start_time_ns INTEGER, joined_time_ns "
+	"INTEGER,"
+	" left_time_ns INTEGER,"
+	" end_time_ns INTEGER, exit_code INTEGER, signal INTEGER, state TEXT,"
+	" threads_total INTEGER, execs INTEGER, rss_peak_bytes INTEGER, rss_peak_exact INTEGER,"
+	" PRIMARY KEY(run, seq)) WITHOUT ROWID;"
+	/* lines of all other kinds, as they came */
+	"CREATE TABLE event(run INTEGER NOT NULL, seq INTEGER NOT NULL, elapsed_ns INTEGER,"
+	" kind TEXT, event TEXT, line TEXT,"
+	" PRIMARY KEY(run, seq)) WITHOUT ROWID;"
+	"PRAGMA user_version=1;",
+};
+
+const char *schema_step(int version)
+{
+	return steps[version];
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a run was: the lines above its summary. */
+#ifndef VIEW_META_TEXT_H
+#define VIEW_META_TEXT_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* Of a line of kind meta; what it does not say is left out. Lines are cut at @width columns. */
+void meta_text(FILE *f, const json_t *meta, size_t width);
+
+#endif
