@@ -101,15 +101,62 @@ static bool parse_date(const char *text, uint64_t *epoch_ns)
 	return false;
 }
 
-int parse_filter_since(struct options *o, const char *text)
+static int parse_moment(const char *text, uint64_t *epoch_ns)
 {
 	uint64_t seconds, now = clock_ns(CLOCK_REALTIME);
 
 	if (parse_span(text, &seconds))
-		o->filter.since_ns =
-			seconds < now / NSEC_PER_SEC ? now - seconds * NSEC_PER_SEC : 0;
-	else if (!parse_date(text, &o->filter.since_ns))
+		*epoch_ns = seconds < now / NSEC_PER_SEC ? now - seconds * NSEC_PER_SEC : 0;
+	else if (!parse_date(text, epoch_ns))
 		return -EINVAL;
+	return 0;
+}
+
+int parse_filter_since(struct options *o, const char *text)
+{
+	return parse_moment(text, &o->filter.since_ns);
+}
+
+int parse_older_than(struct options *o, const char *text)
+{
+	return parse_moment(text, &o->prune.before_ns);
+}
+
+/* A whole number that ends at *@end. */
+static bool parse_number(const char *text, unsigned long max, unsigned long *v, char **end)
+{
+	if (!isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*v = strtoul(text, end, 10);
+	return !errno && *v <= max;
+}
+
+int parse_keep(struct options *o, const char *text)
+{
+	unsigned long v;
+	char *end;
+
+	if (!parse_number(text, 1000000000, &v, &end) || *end)
+		return -EINVAL;
+	o->prune.keep = v;
+	o->prune.has_keep = true;
+	return 0;
+}
+
+int parse_max_size(struct options *o, const char *text)
+{
+	static const char letters[] = "KMGT";
+	unsigned long v;
+	const char *unit;
+	char *end;
+
+	if (!parse_number(text, 1UL << 22, &v, &end) || !v)
+		return -EINVAL;
+	unit = *end ? strchr(letters, *end) : NULL;
+	if (!unit || (end[1] && strcmp(end + 1, "iB") != 0))
+		return -EINVAL;
+	o->prune.max_bytes = (uint64_t)v << (10 * (unit - letters + 1));
 	return 0;
 }
 
@@ -126,14 +173,10 @@ int parse_order(struct options *o, const char *text)
 
 int parse_limit(struct options *o, const char *text)
 {
-	char *end;
 	unsigned long v;
+	char *end;
 
-	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
-	errno = 0;
-	v = strtoul(text, &end, 10);
-	if (*end || errno || v > 1000000000)
+	if (!parse_number(text, 1000000000, &v, &end) || *end)
 		return -EINVAL;
 	o->limit = (unsigned)v;
 	o->has_limit = true;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the options of `list` take. */
+/* What the options of `list` and `store` take. */
 #ifndef CMD_FILTER_H
 #define CMD_FILTER_H
 
@@ -12,6 +12,11 @@ int parse_filter_user(struct options *o, const char *text);
 int parse_filter_state(struct options *o, const char *text);
 /* A span before now (7d, 12h, 30m, 90s, 2w), or a local date: 2025-12-24, 2025-12-24 18:30. */
 int parse_filter_since(struct options *o, const char *text);
+/* The same: what is older. */
+int parse_older_than(struct options *o, const char *text);
+int parse_keep(struct options *o, const char *text);
+/* 500MiB, 2G: powers of 1024. */
+int parse_max_size(struct options *o, const char *text);
 int parse_order(struct options *o, const char *text);
 int parse_limit(struct options *o, const char *text);
 

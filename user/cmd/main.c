@@ -8,7 +8,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{ "attach", cmd_attach },   { "check", cmd_check }, { "list", cmd_list },
-	{ "metrics", cmd_metrics }, { "show", cmd_show },
+	{ "metrics", cmd_metrics }, { "show", cmd_show },   { "store", cmd_store },
 };
 
 int main(int argc, char **argv)

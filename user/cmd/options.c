@@ -199,6 +199,8 @@ static int check_words(const struct options *o)
 	}
 	if (o->scope == FOR_SHOW)
 		return o->command[1] ? usage("there is a word too many,", o->command[1]) : 0;
+	if (o->scope == FOR_STORE)
+		return 0;
 	if (o->scope != FOR_RUN && *o->command)
 		return usage("there is a word too many,", *o->command);
 	if (o->scope == FOR_ATTACH)

@@ -7,7 +7,7 @@
 #include "collect/tracker.h"
 #include "model/run.h"
 #include "record/recorder.h"
-#include "store/query.h"
+#include "store/prune.h"
 
 #define MAX_OPTIONS 64
 #define PSS_PPM_DEFAULT 20000 /* 2 % */
@@ -19,7 +19,8 @@ enum option_scope {
 	FOR_ALL = FOR_RUN | FOR_ATTACH,
 	FOR_LIST = 4,
 	FOR_SHOW = 8,
-	FOR_ANY = FOR_ALL | FOR_LIST | FOR_SHOW
+	FOR_STORE = 16,
+	FOR_ANY = FOR_ALL | FOR_LIST | FOR_SHOW | FOR_STORE
 };
 
 struct options {
@@ -54,6 +55,8 @@ struct options {
 	enum run_order order;
 	unsigned limit; /* 0: all */
 	bool has_limit, json;
+	struct prune_limits prune; /* of store prune */
+	bool dry_run;
 	bool help, version;
 	char **command; /* NULL-terminated, not empty; NULL with help or version */
 };

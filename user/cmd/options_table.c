@@ -227,6 +227,7 @@ FLAG(own_cgroup)
 FLAG(wait_start)
 FLAG(no_store)
 FLAG(json)
+FLAG(dry_run)
 FLAG(help)
 FLAG(version)
 
@@ -253,6 +254,10 @@ static const struct option_row rows[] = {
 	{ "limit", 0, "N", false, "At most N runs; 0: all (default 100, of --json all)", parse_limit, FOR_LIST },
 	{ "json", 0, NULL, false, "One JSON object a line instead of a table", parse_json, FOR_LIST },
 	{ "json", 0, NULL, false, "One JSON object: the lines of kind meta and summary", parse_json, FOR_SHOW },
+	{ "older-than", 0, "WHEN", false, "prune: runs begun before: 30d, 12h, or 2025-12-24", parse_older_than, FOR_STORE },
+	{ "keep", 0, "N", false, "prune: all but the newest N runs", parse_keep, FOR_STORE },
+	{ "max-size", 0, "SIZE", false, "prune: the oldest, until the rest takes 500MiB, 2GiB, ...", parse_max_size, FOR_STORE },
+	{ "dry-run", 0, NULL, false, "prune: only say what would go", parse_dry_run, FOR_STORE },
 	{ "store", 0, "PATH", false, "The store is this file, not that of the user and host", parse_store, FOR_ANY },
 	{ "no-store", 0, NULL, false, "Do not keep the run in the store", parse_no_store, FOR_ALL },
 	{ "quiet", 'q', NULL, false, "No summary on stderr", parse_quiet, FOR_ALL },

@@ -14,6 +14,7 @@ static void help(void)
 	     "       bpfmon attach     follow what runs already (bpfmon attach --help)\n"
 	     "       bpfmon list       the runs that were kept\n"
 	     "       bpfmon show       one of them again\n"
+	     "       bpfmon store      their store: size, prune, check, merge\n"
 	     "       bpfmon check      what this machine offers\n"
 	     "       bpfmon metrics    what is measured\n\n"
 	     "Runs COMMAND and accounts for every process it causes to exist.\n");

@@ -50,8 +50,10 @@ static int draw_curves(struct source *s, uint64_t wall_ns)
 	curves_init(&c, wall_ns, terminal_width());
 	curves_metrics(&needed);
 	s->only = &needed;
+	s->is_coarse = true;
 	err = source_each(s, PART(LINE_SAMPLE), add_sample, &c);
 	s->only = NULL;
+	s->is_coarse = false;
 	if (!err)
 		curves_draw(&c, stdout, terminal_is_utf8());
 	return err;

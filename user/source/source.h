@@ -29,6 +29,7 @@ struct source_ops {
 struct source {
 	const struct source_ops *ops; /* NULL: it is not open */
 	void *from;                   /* what the parts come from; of the ops */
+	bool is_coarse; /* of a long run samples may be given many at once: see rows_of_blocks() */
 	const struct metric_set
 		*only;    /* of samples and processes no others are needed; NULL: all */
 	struct line line; /* the part that is being given */

@@ -116,7 +116,8 @@ static int give_samples_and_events(struct source *s, unsigned parts)
 	int err = 0;
 
 	if (parts & PART(LINE_SAMPLE))
-		err = rows_of_samples(&from->d, from->id, s->only, &samples.s);
+		err = (s->is_coarse ? rows_of_blocks : rows_of_samples)(&from->d, from->id, s->only,
+									&samples.s);
 	if (!err && parts & others)
 		err = rows_of_events(&from->d, from->id, &events.s);
 	if (!err)

@@ -132,5 +132,5 @@ int columns_add(sqlite3 *db, const char *table, const char *view, const struct m
 		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 		added++;
 	}
-	return rc == SQLITE_OK && added ? make_view(db, table, view) : rc;
+	return rc == SQLITE_OK && added && view ? make_view(db, table, view) : rc;
 }

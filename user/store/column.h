@@ -18,7 +18,7 @@ char *column_name(char out[COLUMN_BYTES], enum metric_id id);
 bool column_is_of_process(enum metric_id id);
 /* Those that the table @name of the file has. An SQLite status. */
 int columns_read(sqlite3 *db, const char *table, struct metric_set *have);
-/* Adds those of @wanted that are not in @have, and makes the view anew if there were any. */
+/* Adds those of @wanted that are not in @have, and makes the view, if there is to be one, anew. */
 int columns_add(sqlite3 *db, const char *table, const char *view, const struct metric_set *wanted,
 		const struct metric_set *have);
 

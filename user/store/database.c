@@ -105,9 +105,11 @@ static int prepare_to_write(struct database *d, const char *path)
 	int64_t version;
 	int err;
 
-	/* who commits is sure that it stays, also when the machine goes down */
+	/* only a file that is being made takes the first; it gives space back when runs are
+	 * removed. Who commits is sure that it stays, also when the machine goes down */
 	snprintf(sql, sizeof(sql),
-		 "PRAGMA synchronous=FULL; PRAGMA cache_spill=OFF; PRAGMA cache_size=-%d",
+		 "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=FULL; PRAGMA cache_spill=OFF; "
+		 "PRAGMA cache_size=-%d",
 		 CACHE_KIB);
 	err = database_run(d, sql);
 	if (!err)
@@ -222,9 +224,9 @@ static int open_unchanging(struct database *d, const char *path)
 	return err ? err : prepare_to_read(d);
 }
 
-static int open_to_write(struct database *d, const char *path)
+static int open_to_write(struct database *d, const char *path, enum database_mode mode)
 {
-	int err = make_file(d, path);
+	int err = mode == DATABASE_WRITE ? make_file(d, path) : 0;
 
 	if (!err)
 		err = open_file(d, path, path, SQLITE_OPEN_READWRITE);
@@ -236,7 +238,7 @@ int database_open(struct database *d, const char *path, enum database_mode mode)
 	int err;
 
 	*d = (struct database){ 0 };
-	err = mode == DATABASE_WRITE ? open_to_write(d, path) : open_to_read(d, path);
+	err = mode == DATABASE_READ ? open_to_read(d, path) : open_to_write(d, path, mode);
 	if (err == -ENOENT && mode == DATABASE_READ && !access(path, R_OK))
 		err = open_unchanging(d, path);
 	if (err) {

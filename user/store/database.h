@@ -9,7 +9,11 @@
 
 #define STORE_SCHEMA 1 /* PRAGMA user_version; a newer one is refused */
 
-enum database_mode { DATABASE_READ, DATABASE_WRITE };
+enum database_mode {
+	DATABASE_READ,
+	DATABASE_WRITE,
+	DATABASE_CHANGE, /* the same, of a file that must be there */
+};
 
 struct database {
 	sqlite3 *db;

@@ -72,27 +72,41 @@ static bool is_up_to_date(const struct database *d, int64_t version)
 	return version == STORE_SCHEMA;
 }
 
+static int add_columns(struct database *d)
+{
+	static const struct {
+		const char *table, *view;
+		bool is_process;
+	} tables[] = {
+		{ "sample", "samples", false },
+		{ "block", NULL, false },
+		{ "process", "processes", true },
+	};
+	struct metric_set wanted[2], have;
+	int rc = SQLITE_OK;
+
+	wanted_columns(&wanted[false], &wanted[true]);
+	for (size_t i = 0; rc == SQLITE_OK && i < sizeof(tables) / sizeof(*tables); i++) {
+		rc = columns_read(d->db, tables[i].table, &have);
+		if (rc == SQLITE_OK)
+			rc = columns_add(d->db, tables[i].table, tables[i].view,
+					 &wanted[tables[i].is_process], &have);
+	}
+	return database_error(d, rc);
+}
+
 static int migrate(struct database *d)
 {
-	struct metric_set samples, processes;
 	int64_t version;
-	int err = database_run(d, "BEGIN IMMEDIATE"), rc;
+	int err = database_run(d, "BEGIN IMMEDIATE");
 
 	if (err)
 		return err;
-	wanted_columns(&samples, &processes);
 	err = database_check(d, &version);
 	for (; !err && version < STORE_SCHEMA; version++)
 		err = database_run(d, schema_step((int)version));
 	if (!err)
-		err = database_columns(d);
-	if (!err) {
-		rc = columns_add(d->db, "sample", "samples", &samples, &d->sample_columns);
-		if (rc == SQLITE_OK)
-			rc = columns_add(d->db, "process", "processes", &processes,
-					 &d->process_columns);
-		err = database_error(d, rc);
-	}
+		err = add_columns(d);
 	if (!err)
 		err = database_run(d, "COMMIT");
 	if (err)

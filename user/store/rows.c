@@ -4,8 +4,6 @@
 #include "store/column.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* In the order of row_process(). */
@@ -14,32 +12,40 @@ static const char process_columns[] =
 	" left_time_ns, end_time_ns, exit_code, signal, state, threads_total, execs,"
 	" rss_peak_bytes, rss_peak_exact";
 #define PROCESS_METRICS_AT 20
+#define BLOCKS_OF_A_LONG_RUN 200 /* as many as a terminal has columns */
 
-/* SELECT @fixed and the columns of metrics that the file has, of one run. */
-static int prepare(struct database *d, int64_t id, const char *table, const char *fixed,
-		   const struct metric_set *have, sqlite3_stmt **s)
+/* SELECT @fixed and the columns of metrics in @have, of the rows of one run. */
+static void put_select(sqlite3_str *sql, const char *table, const char *fixed,
+		       const struct metric_set *have)
 {
-	char name[COLUMN_BYTES], *sql = NULL;
-	size_t length;
-	FILE *f = open_memstream(&sql, &length);
-	int err;
+	char name[COLUMN_BYTES];
 
-	if (!f)
-		return -ENOMEM;
-	fprintf(f, "SELECT %s", fixed);
+	sqlite3_str_appendf(sql, "SELECT %s", fixed);
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(have, (enum metric_id)i))
-			fprintf(f, ",%s", column_name(name, (enum metric_id)i));
-	fprintf(f, " FROM %s WHERE run=?1", table);
-	if (fclose(f)) {
-		free(sql);
-		return -ENOMEM;
-	}
-	err = database_error(d, sqlite3_prepare_v2(d->db, sql, -1, s, NULL));
-	free(sql);
+			sqlite3_str_appendf(sql, ",%s", column_name(name, (enum metric_id)i));
+	sqlite3_str_appendf(sql, " FROM %s WHERE run=?1", table);
+}
+
+/* Takes the text over. */
+static int prepare(struct database *d, int64_t id, sqlite3_str *text, sqlite3_stmt **s)
+{
+	char *sql = sqlite3_str_finish(text);
+	int err = sql ? database_error(d, sqlite3_prepare_v2(d->db, sql, -1, s, NULL)) : -ENOMEM;
+
+	sqlite3_free(sql);
 	if (!err)
 		sqlite3_bind_int64(*s, 1, id);
 	return err;
+}
+
+static int select_rows(struct database *d, int64_t id, const char *table, const char *fixed,
+		       const struct metric_set *have, sqlite3_stmt **s)
+{
+	sqlite3_str *sql = sqlite3_str_new(d->db);
+
+	put_select(sql, table, fixed, have);
+	return prepare(d, id, sql, s);
 }
 
 /* Of the columns that the file has those that are wanted. */
@@ -56,19 +62,51 @@ int rows_of_samples(struct database *d, int64_t id, const struct metric_set *onl
 {
 	const struct metric_set columns = wanted(&d->sample_columns, only);
 
-	return prepare(d, id, "sample", "elapsed_ns", &columns, s);
+	return select_rows(d, id, "sample", "elapsed_ns", &columns, s);
+}
+
+static int count_blocks(struct database *d, int64_t id, int64_t *nr)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(d->db, "SELECT count(*) FROM block WHERE run=?", -1, &s, NULL);
+
+	if (rc == SQLITE_OK) {
+		sqlite3_bind_int64(s, 1, id);
+		rc = sqlite3_step(s);
+	}
+	*nr = rc == SQLITE_ROW ? sqlite3_column_int64(s, 0) : 0;
+	sqlite3_finalize(s);
+	return database_error(d, rc);
+}
+
+int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only, sqlite3_stmt **s)
+{
+	const struct metric_set columns = wanted(&d->sample_columns, only);
+	sqlite3_str *sql;
+	int64_t nr;
+	int err = count_blocks(d, id, &nr);
+
+	if (err || nr < BLOCKS_OF_A_LONG_RUN)
+		return err ? err : rows_of_samples(d, id, only, s);
+	sql = sqlite3_str_new(d->db);
+	put_select(sql, "block", "elapsed_ns", &columns);
+	sqlite3_str_appendall(sql, " UNION ALL "); /* the samples that fill no block yet */
+	put_select(sql, "sample", "elapsed_ns", &columns);
+	sqlite3_str_appendall(sql,
+			      " AND elapsed_ns > (SELECT max(elapsed_ns) FROM block WHERE run=?1)");
+	return prepare(d, id, sql, s);
 }
 
 int rows_of_processes(struct database *d, int64_t id, sqlite3_stmt **s)
 {
-	return prepare(d, id, "process", process_columns, &d->process_columns, s);
+	return select_rows(d, id, "process", process_columns, &d->process_columns, s);
 }
 
 int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s)
 {
 	static const struct metric_set none;
 
-	return prepare(d, id, "event", "elapsed_ns, line", &none, s);
+	return select_rows(d, id, "event", "elapsed_ns, line", &none, s);
 }
 
 static void read_metrics(sqlite3_stmt *s, int at, const struct metric_set *columns, uint64_t *value,

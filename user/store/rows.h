@@ -13,6 +13,9 @@
  */
 int rows_of_samples(struct database *d, int64_t id, const struct metric_set *only,
 		    sqlite3_stmt **s);
+/* The same of a long run with one row for many samples: of a gauge the largest, of a counter the
+ * last; a run that is not long is given whole. */
+int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only, sqlite3_stmt **s);
 int rows_of_processes(struct database *d, int64_t id, sqlite3_stmt **s);
 /* Lines of all other kinds: the time since the start in ns, the line. */
 int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s);

@@ -25,6 +25,9 @@ static const char *const steps[] = {
 	" PRIMARY KEY(run, key)) WITHOUT ROWID;"
 	"CREATE TABLE sample(run INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
 	" PRIMARY KEY(run, elapsed_ns)) WITHOUT ROWID;"
+	/* for each so many samples one: gauges are the largest, counters the last */
+	"CREATE TABLE block(run INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
+	" PRIMARY KEY(run, elapsed_ns)) WITHOUT ROWID;"
 	"CREATE TABLE process(run INTEGER NOT NULL, seq INTEGER NOT NULL,"
 	" pid INTEGER, ns_pid INTEGER, ppid INTEGER, uid INTEGER, comm TEXT, exe TEXT,"
 	" args TEXT, args_cut INTEGER, lossy INTEGER, start_time_ns INTEGER, joined_time_ns "

@@ -126,8 +126,10 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 	at++;
 	sqlite3_bind_int64(s, at++, (int64_t)w->line.start_epoch_ns);
 	sqlite3_bind_int64(s, at++, (int64_t)json_number_of(meta, "interval_seconds", 9));
-	identity_self(writer);
-	sqlite3_bind_text(s, at, writer, -1, SQLITE_STATIC);
+	if (!w->is_import) { /* else nobody is at it */
+		identity_self(writer);
+		sqlite3_bind_text(s, at, writer, -1, SQLITE_STATIC);
+	}
 	err = finish(w, s);
 	free(command);
 	if (err)

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SAMPLES_OF_A_BLOCK 64
+
 static int prepare(struct store_writer *w, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(
@@ -56,6 +58,8 @@ int store_writer_open(struct store_writer *w, const char *path)
 	if (!err)
 		err = prepare_insert(w, "sample", "run,elapsed_ns", false, &w->sample);
 	if (!err)
+		err = prepare_insert(w, "block", "run,elapsed_ns", false, &w->block);
+	if (!err)
 		err = prepare_insert(
 			w, "process",
 			"run,seq,pid,ns_pid,ppid,uid,comm,exe,args,args_cut,lossy,start_time_ns,"
@@ -81,10 +85,11 @@ int store_writer_open(struct store_writer *w, const char *path)
 void store_writer_close(struct store_writer *w)
 {
 	sqlite3_finalize(w->sample);
+	sqlite3_finalize(w->block);
 	sqlite3_finalize(w->process);
 	sqlite3_finalize(w->event);
 	sqlite3_finalize(w->progress);
-	w->sample = w->process = w->event = w->progress = NULL;
+	w->sample = w->block = w->process = w->event = w->progress = NULL;
 	database_close(&w->d);
 	line_done(&w->line);
 }
@@ -104,22 +109,44 @@ int store_writer_begin(struct store_writer *w)
 	return database_run(&w->d, "BEGIN IMMEDIATE");
 }
 
+/* When the recorder was last heard of; of an import, when the run was. */
+static uint64_t seen_ns(const struct store_writer *w)
+{
+	return w->is_import ? w->line.start_epoch_ns + w->wall_ns : clock_ns(CLOCK_REALTIME);
+}
+
+/* How far the run has come. */
+static int put_progress(struct store_writer *w, uint64_t lines_lost)
+{
+	sqlite3_bind_int64(w->progress, 1, (int64_t)seen_ns(w));
+	sqlite3_bind_int64(w->progress, 2, (int64_t)lines_lost);
+	sqlite3_bind_int64(w->progress, 3, (int64_t)w->wall_ns);
+	if (w->has_cpu)
+		sqlite3_bind_int64(w->progress, 4, (int64_t)w->cpu_ns);
+	if (w->has_rss)
+		sqlite3_bind_int64(w->progress, 5, (int64_t)w->rss_peak_bytes);
+	sqlite3_bind_int64(w->progress, 6, w->run);
+	return run(w, w->progress);
+}
+
 int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 {
 	int err = 0;
 
-	if (w->run && sqlite3_get_autocommit(w->d.db) == 0) {
-		sqlite3_bind_int64(w->progress, 1, (int64_t)clock_ns(CLOCK_REALTIME));
-		sqlite3_bind_int64(w->progress, 2, (int64_t)lines_lost);
-		sqlite3_bind_int64(w->progress, 3, (int64_t)w->wall_ns);
-		if (w->has_cpu)
-			sqlite3_bind_int64(w->progress, 4, (int64_t)w->cpu_ns);
-		if (w->has_rss)
-			sqlite3_bind_int64(w->progress, 5, (int64_t)w->rss_peak_bytes);
-		sqlite3_bind_int64(w->progress, 6, w->run);
-		err = run(w, w->progress);
-	}
+	if (w->run && sqlite3_get_autocommit(w->d.db) == 0)
+		err = put_progress(w, lines_lost);
 	return err ? err : database_run(&w->d, "COMMIT");
+}
+
+int store_writer_next(struct store_writer *w)
+{
+	int err = w->run ? put_progress(w, 0) : 0;
+
+	w->run = w->processes = w->events = 0;
+	w->wall_ns = w->cpu_ns = w->rss_peak_bytes = 0;
+	w->in_block = 0;
+	w->has_cpu = w->has_rss = w->has_ended = false;
+	return err;
 }
 
 void store_writer_undo(struct store_writer *w)
@@ -128,10 +155,45 @@ void store_writer_undo(struct store_writer *w)
 		sqlite3_exec(w->d.db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+static int insert_sample(struct store_writer *w, sqlite3_stmt *s, const struct sample *smp)
+{
+	int at = 1;
+
+	sqlite3_bind_int64(s, at++, w->run);
+	sqlite3_bind_int64(s, at++, (int64_t)smp->elapsed_ns);
+	for (int i = 0; i < NR_METRICS; i++, at++)
+		if (sample_has(smp, (enum metric_id)i))
+			sqlite3_bind_int64(s, at, (int64_t)smp->value[i]);
+	return run(w, s);
+}
+
+/* To draw a long run, not all of it need be read. */
+static int add_to_block(struct store_writer *w, const struct sample *smp)
+{
+	struct sample *b = &w->of_block;
+	int err;
+
+	if (!w->in_block)
+		*b = (struct sample){ 0 };
+	b->elapsed_ns = smp->elapsed_ns;
+	for (int i = 0; i < NR_METRICS; i++) {
+		enum metric_id id = (enum metric_id)i;
+
+		if (sample_has(smp, id) && (metric_get(id)->kind == KIND_COUNTER ||
+					    !sample_has(b, id) || smp->value[i] > b->value[i]))
+			sample_set(b, id, smp->value[i]);
+	}
+	if (++w->in_block < SAMPLES_OF_A_BLOCK)
+		return 0;
+	err = insert_sample(w, w->block, b);
+	w->in_block = 0;
+	return err;
+}
+
 static int put_sample(struct store_writer *w)
 {
 	const struct sample *smp = &w->line.sample;
-	int at = 1;
+	int err;
 
 	w->wall_ns = smp->elapsed_ns;
 	if (sample_has(smp, M_cpu)) {
@@ -142,12 +204,8 @@ static int put_sample(struct store_writer *w)
 		w->rss_peak_bytes = smp->value[M_rss];
 		w->has_rss = true;
 	}
-	sqlite3_bind_int64(w->sample, at++, w->run);
-	sqlite3_bind_int64(w->sample, at++, (int64_t)smp->elapsed_ns);
-	for (int i = 0; i < NR_METRICS; i++, at++)
-		if (sample_has(smp, (enum metric_id)i))
-			sqlite3_bind_int64(w->sample, at, (int64_t)smp->value[i]);
-	return run(w, w->sample);
+	err = insert_sample(w, w->sample, smp);
+	return err ? err : add_to_block(w, smp);
 }
 
 static void bind_end(sqlite3_stmt *s, const struct process *p, const json_t *o)

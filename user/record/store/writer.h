@@ -8,11 +8,14 @@
 
 struct store_writer {
 	struct database d;
-	sqlite3_stmt *sample, *process, *event, *progress; /* owned */
+	sqlite3_stmt *sample, *block, *process, *event, *progress; /* owned */
 	int64_t run; /* its number in the store; 0: no meta has come */
 	int64_t processes, events;
 	uint64_t wall_ns, cpu_ns, rss_peak_bytes; /* as far as it has come */
+	struct sample of_block; /* what the samples of the block that is not full come to */
+	unsigned in_block;
 	bool has_cpu, has_rss, has_ended;
+	bool is_import; /* of lines that were written some time ago, maybe elsewhere */
 	struct line line;
 };
 
@@ -22,6 +25,8 @@ void store_writer_close(struct store_writer *w);
 /* Lines are put between the two. Only these say -EAGAIN: try once more. */
 int store_writer_begin(struct store_writer *w);
 int store_writer_commit(struct store_writer *w, uint64_t lines_lost);
+/* What is put from here on is another run, which begins with its meta. */
+int store_writer_next(struct store_writer *w);
 /* Takes back what came since the begin. */
 void store_writer_undo(struct store_writer *w);
 int store_writer_put(struct store_writer *w, const char *text, size_t length);

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon store: what the store takes; prune, check, merge. */
+#include "cmd/cmd.h"
+#include "cmd/stores.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "record/store/import.h"
+#include "source/source.h"
+#include "store/merge.h"
+#include "view/format.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define EXIT_DAMAGED 1
+
+static void help(void)
+{
+	puts("Usage: bpfmon store [OPTIONS]\n"
+	     "       bpfmon store prune [--older-than WHEN] [--keep N] [--max-size SIZE] "
+	     "[--dry-run]\n"
+	     "       bpfmon store check\n"
+	     "       bpfmon store merge FILE...\n\n"
+	     "Says what the store of this user and host takes; removes runs, the oldest first; "
+	     "reads\n"
+	     "all of it to see whether it is whole; takes over the runs of other stores or of "
+	     "files\n"
+	     "of JSON Lines, those that are there already left out.\n");
+	options_help(FOR_STORE);
+	puts("Exit status: 0; 1 check: the store is damaged; 2 usage, not found, not permitted.");
+}
+
+static int refuse(const char *path, const struct database *d, int err)
+{
+	log_error("the store '%s': %s", path, d->why[0] ? d->why : strerror(-err));
+	return EXIT_USAGE;
+}
+
+static int say_size(const struct options *o, const char *path)
+{
+	char file[FORMAT_BYTES], used[FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES];
+	struct store_size size = { 0 };
+	struct database d;
+	int err = database_open(&d, path, DATABASE_READ);
+
+	(void)o;
+	if (!err)
+		err = store_size(&d, path, &size);
+	if (!err)
+		printf("%s\n  size       %s, %s of it in use\n  runs       %" PRIu64
+		       "\n  samples    %s\n  processes  %s\n",
+		       path, format_bytes(file, size.file_bytes),
+		       format_bytes(used, size.used_bytes), size.runs,
+		       format_count(a, size.samples), format_count(b, size.processes));
+	else
+		refuse(path, &d, err);
+	database_close(&d);
+	return err ? EXIT_USAGE : 0;
+}
+
+static int prune(const struct options *o, const char *path)
+{
+	char bytes[FORMAT_BYTES];
+	struct pruned gone;
+	struct database d;
+	int err;
+
+	if (!o->prune.before_ns && !o->prune.has_keep && !o->prune.max_bytes) {
+		log_error("prune wants to know which runs: --older-than 30d, --keep 1000, or "
+			  "--max-size 2GiB");
+		return EXIT_USAGE;
+	}
+	err = database_open(&d, path, DATABASE_CHANGE);
+	if (!err)
+		err = store_prune(&d, &o->prune, o->dry_run, &gone);
+	if (!err)
+		printf("%" PRIu64 " runs %s, %s\n", gone.runs,
+		       o->dry_run ? "would be removed" : "removed",
+		       format_bytes(bytes, gone.bytes));
+	else
+		refuse(path, &d, err);
+	database_close(&d);
+	return err ? EXIT_USAGE : 0;
+}
+
+static int check(const struct options *o, const char *path)
+{
+	struct database d;
+	int err = database_open(&d, path, DATABASE_READ), status;
+
+	(void)o;
+	if (!err)
+		err = store_check(&d);
+	if (!err)
+		printf("%s is whole\n", path);
+	status = !err ? 0 : err == 1 || err == -EUCLEAN ? EXIT_DAMAGED : EXIT_USAGE;
+	if (status == EXIT_DAMAGED)
+		log_error("the store '%s' is damaged: %s; what can be read of it: sqlite3 '%s' "
+			  ".recover",
+			  path, d.why, path);
+	else if (err)
+		refuse(path, &d, err);
+	database_close(&d);
+	return status;
+}
+
+static bool is_database(FILE *f)
+{
+	static const char magic[16] = "SQLite format 3";
+	char text[sizeof(magic)];
+	bool is = fread(text, 1, sizeof(text), f) == sizeof(text) &&
+		  !memcmp(text, magic, sizeof(magic));
+
+	rewind(f);
+	return is;
+}
+
+/* The other store is opened once by itself: whether it is one, and we know its schema. */
+static int merge_other(struct store_writer *w, const char *path, struct merged *m)
+{
+	struct database other;
+	int err = database_open(&other, path, DATABASE_READ);
+
+	if (err)
+		log_error("cannot read the store '%s': %s", path,
+			  other.why[0] ? other.why : strerror(-err));
+	database_close(&other);
+	if (!err && (err = merge_store(&w->d, path, m)))
+		log_error("cannot take over all of the store '%s': %s", path, w->d.why);
+	return err;
+}
+
+static int merge_lines(struct store_writer *w, FILE *f, const char *path, struct merged *m)
+{
+	struct import i = { .w = w, .merged = m };
+	int err = import_lines(&i, f);
+
+	if (err)
+		log_error("cannot take over '%s': %s", path,
+			  err == -EBADMSG || !w->d.why[0] ? source_error(err) : w->d.why);
+	if (i.unreadable)
+		log_warn("'%s': %" PRIu64 " lines cannot be read, and were left out", path,
+			 i.unreadable);
+	return err;
+}
+
+static int merge_file(struct store_writer *w, const char *path, struct merged *m)
+{
+	__cleanup(fclosep) FILE *f = fopen(path, "re");
+
+	if (!f || fseek(f, 0, SEEK_SET)) {
+		log_error("cannot read '%s': %s", path, strerror(errno));
+		return -errno;
+	}
+	return is_database(f) ? merge_other(w, path, m) : merge_lines(w, f, path, m);
+}
+
+static int merge(const struct options *o, const char *path)
+{
+	struct merged m = { 0 };
+	struct store_writer w;
+	int err = 0;
+
+	if (!o->command[1]) {
+		log_error("merge wants files: other stores, or JSON Lines");
+		return EXIT_USAGE;
+	}
+	if (store_writer_open(&w, path))
+		return refuse(path, &w.d, -EIO);
+	for (char **file = o->command + 1; *file; file++)
+		err |= merge_file(&w, *file, &m);
+	store_writer_close(&w);
+	printf("%" PRIu64 " runs added, %" PRIu64
+	       " of which there was less brought up to date, %" PRIu64 " were there already\n",
+	       m.added, m.renewed, m.known);
+	return err ? EXIT_USAGE : 0;
+}
+
+static const struct {
+	const char *name;
+	int (*act)(const struct options *o, const char *path);
+	bool takes_words;
+} acts[] = {
+	{ "prune", prune, false },
+	{ "check", check, false },
+	{ "merge", merge, true },
+};
+
+static int act(const struct options *o, const char *path)
+{
+	const char *word = o->command[0];
+
+	if (!word)
+		return say_size(o, path);
+	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
+		if (strcmp(word, acts[i].name) != 0)
+			continue;
+		if (acts[i].takes_words || !o->command[1])
+			return acts[i].act(o, path);
+		log_error("there is a word too many, '%s'; see --help", o->command[1]);
+		return EXIT_USAGE;
+	}
+	log_error("store does not know '%s': prune, check, or merge", word);
+	return EXIT_USAGE;
+}
+
+int cmd_store(int argc, char **argv)
+{
+	struct stores s;
+	struct options o;
+	int go_on = stores_begin(&o, FOR_STORE, argc, argv, help), status = EXIT_USAGE;
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	if (!stores_find(&s, o.store))
+		status = act(&o, s.path[0]);
+	stores_done(&s);
+	if (!status && (fflush(stdout) || ferror(stdout))) {
+		log_error("cannot write to stdout");
+		status = EXIT_USAGE;
+	}
+	return status;
+}

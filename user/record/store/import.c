@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/store/import.h"
+
+#include "base/cleanup.h"
+#include "store/prune.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINES_AT_ONCE 20000 /* in one transaction: others who write wait for it */
+
+static bool begins(const char *text, const char *kind)
+{
+	static const char start[] = "{\"kind\":\"";
+	size_t n = strlen(kind);
+
+	return !strncmp(text, start, sizeof(start) - 1) &&
+	       !strncmp(text + sizeof(start) - 1, kind, n) && text[sizeof(start) - 1 + n] == '"';
+}
+
+static int64_t elapsed_of(const char *text)
+{
+	struct line line = { 0 };
+	int64_t ns = 0;
+
+	if (!line_read(&line, text, strlen(text)) && line.kind == LINE_SAMPLE)
+		ns = (int64_t)line.sample.elapsed_ns;
+	line_done(&line);
+	return ns;
+}
+
+/* Looks ahead to the end of the run at which @f is, and comes back. */
+static int look_ahead(FILE *f, bool *has_ended, int64_t *wall_ns)
+{
+	__cleanup(freep) char *text = NULL, *sample = NULL;
+	size_t room = 0, sample_room = 0;
+	off_t here = ftello(f);
+
+	*has_ended = false;
+	while (getline(&text, &room, f) > 0 && !begins(text, "meta")) {
+		*has_ended |= begins(text, "summary");
+		if (begins(text, "sample") && strchr(text, '\n')) {
+			char *t = sample;
+			size_t r = sample_room;
+
+			sample = text;
+			sample_room = room;
+			text = t;
+			room = r;
+		}
+	}
+	*wall_ns = sample ? elapsed_of(sample) : 0;
+	return fseeko(f, here, SEEK_SET) ? -errno : 0;
+}
+
+/* Whether the run that begins with the line is to be taken; then its old lines are gone. */
+static int begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
+{
+	enum merge_case what = MERGE_ADD;
+	struct line line = { 0 };
+	int64_t id = 0, wall_ns;
+	bool has_ended;
+	const char *uuid;
+	int err = look_ahead(f, &has_ended, &wall_ns);
+
+	*takes = false;
+	if (err)
+		return err;
+	err = line_read(&line, meta, strlen(meta));
+	uuid = json_string_value(json_object_get(line.tree, "run"));
+	if (err || !uuid) {
+		i->unreadable++;
+		err = 0;
+	} else {
+		err = merge_decide(&i->w->d, uuid, has_ended, wall_ns, &what, &id);
+		if (!err && what == MERGE_RENEW)
+			err = store_remove_run(&i->w->d, id);
+		*takes = !err && what != MERGE_KNOWN;
+		i->merged->added += !err && what == MERGE_ADD;
+		i->merged->renewed += !err && what == MERGE_RENEW;
+		i->merged->known += !err && what == MERGE_KNOWN;
+	}
+	line_done(&line);
+	return err;
+}
+
+static int import_line(struct import *i, FILE *f, const char *text, size_t length, bool *takes)
+{
+	if (text[length - 1] != '\n') { /* cut off */
+		i->unreadable++;
+		return 0;
+	}
+	if (begins(text, "meta")) {
+		int err = store_writer_next(i->w);
+
+		if (!err)
+			err = begin_run(i, f, text, takes);
+		if (err)
+			return err;
+	}
+	return *takes ? store_writer_put(i->w, text, length) : 0;
+}
+
+static int commit_and_go_on(struct store_writer *w)
+{
+	int err = store_writer_commit(w, 0);
+
+	return err ? err : store_writer_begin(w);
+}
+
+int import_lines(struct import *i, FILE *f)
+{
+	__cleanup(freep) char *text = NULL;
+	size_t room = 0, lines = 0;
+	bool takes = false;
+	ssize_t n;
+	int err = store_writer_begin(i->w);
+
+	i->w->is_import = true;
+	while (!err && (n = getline(&text, &room, f)) > 0) {
+		if (!lines++ && !begins(text, "meta"))
+			err = -EBADMSG;
+		if (!err)
+			err = import_line(i, f, text, (size_t)n, &takes);
+		if (!err && lines % LINES_AT_ONCE == 0)
+			err = commit_and_go_on(i->w);
+	}
+	if (!err && ferror(f))
+		err = -errno;
+	if (!err && !lines)
+		err = -EBADMSG;
+	if (!err)
+		err = store_writer_commit(i->w, 0);
+	if (err)
+		store_writer_undo(i->w);
+	return err;
+}

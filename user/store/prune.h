@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a store takes, and how it is made smaller. */
+#ifndef STORE_PRUNE_H
+#define STORE_PRUNE_H
+
+#include "store/query.h"
+
+struct store_size {
+	uint64_t file_bytes; /* the log beside it included */
+	uint64_t used_bytes; /* of these what is in use */
+	uint64_t runs, samples, processes;
+	uint64_t oldest_ns, newest_ns; /* starts, epoch; 0: there is no run */
+};
+
+/* Errors as database_open(), here and below. */
+int store_size(struct database *d, const char *path, struct store_size *size);
+
+struct prune_limits {
+	uint64_t before_ns; /* runs that began earlier go; 0: none */
+	bool has_keep;
+	uint64_t keep;      /* so many stay, the newest */
+	uint64_t max_bytes; /* the oldest go until no more is in use; 0: whatever it is */
+};
+
+struct pruned {
+	uint64_t runs, bytes; /* that went; bytes are given back to the file system */
+};
+
+/* Removes runs, the oldest first; never one that is being recorded. @dry: says
+ * only how many. */
+int store_prune(struct database *d, const struct prune_limits *limits, bool dry,
+		struct pruned *gone);
+/* Removes one run, within the caller's transaction. */
+int store_remove_run(struct database *d, int64_t id);
+/* Reads the whole file. 1: it is damaged, and @d->why says where. */
+int store_check(struct database *d);
+
+#endif
