@@ -52,7 +52,10 @@ static int64_t number_of(sqlite3_stmt *s, int column)
 	return sqlite3_column_type(s, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, column);
 }
 
-/* Of one that has no summary yet; from a file it was taken over as it is. Where the process cannot be asked, what it wrote last tells. */
+/*
+ * Of one that has no summary yet; what was taken over from a file is as it is. Where the process
+ * cannot be asked, what it wrote last tells.
+ */
 static bool goes_on(sqlite3_stmt *s)
 {
 	const char *writer = (const char *)sqlite3_column_text(s, 17);
