@@ -24,28 +24,6 @@ static FILE *open_in(const char *folder, const char *name)
 	return fopen(path, "re");
 }
 
-/* The folder of @path: where its hierarchy is mounted (@mount bytes), and the path below that. */
-static int find_folder(const char *proc, const char *path, struct cgroup *cg, size_t *mount)
-{
-	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
-	struct cgroup_mount m;
-
-	while (cgroup_mount_next(f, &m)) {
-		const char *rest;
-		int n;
-
-		if (cg->is_v2 ? !m.is_v2 : !cgroup_mount_has(&m, CONTROLLER))
-			continue;
-		rest = cgroup_below(path, m.root);
-		n = rest ? snprintf(cg->path, sizeof(cg->path), "%s%s", m.point, rest) : -1;
-		if (n < 0 || (size_t)n >= sizeof(cg->path))
-			continue;
-		*mount = strlen(m.point);
-		return 0;
-	}
-	return -ENOENT;
-}
-
 static bool hands_it_on(const struct cgroup *cg)
 {
 	__cleanup(fclosep) FILE *f = open_in(cg->path, "cgroup.subtree_control");
@@ -61,7 +39,8 @@ int cgroup_find_parent(const char *proc, struct cgroup *parent, char *why, size_
 	int id, err = cgroup_of_process(proc, CONTROLLER, path, &parent->is_v2, &id);
 
 	if (!err)
-		err = find_folder(proc, path, parent, &mount);
+		err = cgroup_folder(proc, parent->is_v2 ? NULL : CONTROLLER, path, parent->path,
+				    &mount);
 	if (err) {
 		snprintf(why, size, "the cgroups of the memory controller are not mounted here");
 		return err;

@@ -120,3 +120,25 @@ const char *cgroup_below(const char *path, const char *root)
 		return NULL;
 	return strcmp(path, "/") != 0 ? path : "";
 }
+
+int cgroup_folder(const char *proc, const char *controller, const char *path, char folder[4096],
+		  size_t *mount)
+{
+	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
+	struct cgroup_mount m;
+
+	while (cgroup_mount_next(f, &m)) {
+		const char *rest;
+		int n;
+
+		if (controller ? !cgroup_mount_has(&m, controller) : !m.is_v2)
+			continue;
+		rest = cgroup_below(path, m.root);
+		n = rest ? snprintf(folder, 4096, "%s%s", m.point, rest) : -1;
+		if (n < 0 || n >= 4096)
+			continue;
+		*mount = strlen(m.point);
+		return 0;
+	}
+	return -ENOENT;
+}

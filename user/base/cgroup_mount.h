@@ -28,6 +28,14 @@ bool cgroup_mount_has(const struct cgroup_mount *m, const char *controller);
 int cgroup_of_process(const char *proc, const char *controller, char path[4096], bool *is_v2,
 		      int *id);
 
+/*
+ * The folder that shows the cgroup @path of the hierarchy that has @controller; NULL: the unified
+ * one. @proc says what is mounted. @mount: how much of @folder is where the hierarchy is mounted.
+ * -ENOENT: it is mounted nowhere that we see.
+ */
+int cgroup_folder(const char *proc, const char *controller, const char *path, char folder[4096],
+		  size_t *mount);
+
 /* What of @path lies below @root; NULL: it lies elsewhere, or is hidden from us. */
 const char *cgroup_below(const char *path, const char *root);
 

@@ -42,33 +42,14 @@ static bool cut(char *path, const char *id)
 	return false;
 }
 
-static int find_folder(const char *proc, const char *controller, const char *path,
-		       char folder[4096])
-{
-	char self[64];
-	struct cgroup_mount m;
-	__cleanup(fclosep) FILE *f = NULL;
-
-	snprintf(self, sizeof(self), "%s/self", proc);
-	f = cgroup_mounts(self);
-	while (cgroup_mount_next(f, &m)) {
-		const char *rest;
-
-		if (controller ? !cgroup_mount_has(&m, controller) : !m.is_v2)
-			continue;
-		rest = cgroup_below(path, m.root);
-		if (rest && snprintf(folder, 4096, "%s%s", m.point, rest) < 4096)
-			return 0;
-	}
-	return -ENOENT;
-}
-
 int container_cgroup(const char *proc, const struct container *c, char folder[4096])
 {
-	char of[64], path[4096];
+	char self[64], of[64], path[4096];
+	size_t mount;
 	bool is_v2;
 	int number;
 
+	snprintf(self, sizeof(self), "%s/self", proc);
 	snprintf(of, sizeof(of), "%s/%d", proc, c->pid);
 	for (size_t i = 0; i < NR_HIERARCHIES; i++) {
 		const char *controller = hierarchies[i];
@@ -76,7 +57,7 @@ int container_cgroup(const char *proc, const struct container *c, char folder[40
 		if (cgroup_of_process(of, controller, path, &is_v2, &number) ||
 		    is_v2 != !controller || !cut(path, c->id))
 			continue;
-		if (!find_folder(proc, controller, path, folder))
+		if (!cgroup_folder(self, controller, path, folder, &mount))
 			return 0;
 	}
 	return -ENOENT;
