@@ -16,6 +16,7 @@ check_includes() { # FILE...
 	BEGIN {
 		may["base"] = "base"
 		may["model"] = "model base bpfmon/metrics.def"
+		may["meta"] = "meta model base"
 		may["wire"] = "wire model base"
 		may["store"] = "store model base"
 		may["source"] = "source store wire model base"
@@ -25,7 +26,7 @@ check_includes() { # FILE...
 		may["compare"] = "compare view source wire model base"
 		may["export"] = "export source wire model base"
 		may["record"] = "record store view wire model base"
-		may["launch"] = "launch collect record model base"
+		may["launch"] = "launch collect record meta model base"
 		may["cmd"] = "cmd launch export compare report record view collect source store wire model base"
 	}
 	FNR == 1 { split(FILENAME, part, "/"); folder = part[2] }

@@ -49,6 +49,8 @@ bool choose_recorder(const struct options *o, struct user *caller, struct launch
 	bool was_sudo;
 
 	user_caller(caller, &was_sudo);
+	if (was_sudo)
+		l->caller = caller;
 	if (was_sudo && !o->record_as_root)
 		l->record_as = caller;
 	return was_sudo;

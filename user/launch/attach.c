@@ -4,6 +4,7 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "launch/describe.h"
 #include "launch/roles.h"
 #include "launch/signals.h"
 
@@ -51,17 +52,20 @@ int attach(struct launch_options *o)
 {
 	struct sigaction children = { .sa_handler = SIG_DFL };
 	struct spawn nobody = { .go_fd = -1, .status_fd = -1 };
+	struct description description;
 	struct roles roles = { 0 };
 	sigset_t mask;
 	int signal_fd, err;
 
 	sigaction(SIGCHLD, &children, NULL);
+	describe_begin(&description, o);
 	signal_fd = signals_open(&mask);
 	err = signal_fd < 0 ? -errno : roles_fork(&roles, o, &nobody, signal_fd, &mask);
 	if (err) {
 		log_error("cannot start collector and recorder: %s", strerror(-err));
 		return err;
 	}
+	describe(&description, o);
 	privilege_keep(0);
 	err = role_wait_until_ready(&roles.recorder);
 	if (!err)
@@ -71,6 +75,7 @@ int attach(struct launch_options *o)
 		role_reap(&roles.recorder);
 		return err;
 	}
+	describe_end(&description);
 	control_send(roles.collector.control_fd, CONTROL_START, 0, 0, NULL);
 	attend(&roles, signal_fd);
 	return 0;

@@ -5,6 +5,7 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "launch/describe.h"
 #include "launch/own_cgroup.h"
 #include "launch/roles.h"
 #include "launch/signals.h"
@@ -26,6 +27,7 @@ struct launcher {
 	struct spawn command;
 	struct cgroup cgroup; /* of the command; only where it has its own */
 	struct roles roles;
+	struct description description;
 	int signal_fd;
 	bool command_ended;
 	int command_status;
@@ -187,6 +189,7 @@ static int start(struct launcher *l)
 	now = clock_ns(CLOCK_MONOTONIC);
 	err = spawn_exec(&l->command, &step);
 	if (!err) {
+		describe_end(&l->description);
 		control_send(l->roles.collector.control_fd, CONTROL_START, 0, now, NULL);
 		return 0;
 	}
@@ -237,12 +240,14 @@ static int prepare(struct launcher *l)
 		return EXIT_BPFMON;
 	if (l->options->own_cgroup)
 		l->options->collector.cgroup = &l->cgroup;
+	describe_begin(&l->description, l->options);
 	err = roles_fork(&l->roles, l->options, &l->command, l->signal_fd, &mask);
 	if (err) {
 		log_error("cannot start collector and recorder: %s", strerror(-err));
 		spawn_cancel(&l->command);
 		code = EXIT_BPFMON;
 	} else {
+		describe(&l->description, l->options);
 		drop_privileges(l);
 		code = start(l);
 	}

@@ -11,6 +11,7 @@ struct launch_options {
 	char *const *argv;
 	const struct user *run_as;          /* the command's user; NULL: ours */
 	const struct user *record_as;       /* the recorder's; NULL: ours */
+	const struct user *caller;          /* who called sudo; NULL: ours */
 	bool own_cgroup;                    /* the command gets one, which is removed at the end */
 	struct collector_options collector; /* descriptors and pids are filled in */
 	struct recorder_options recorder;

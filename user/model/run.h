@@ -4,6 +4,7 @@
 #ifndef MODEL_RUN_H
 #define MODEL_RUN_H
 
+#include "model/meta.h"
 #include "model/metric.h"
 
 #include <sys/types.h>
@@ -41,6 +42,7 @@ struct run {
 	uint64_t seeded_tasks;         /* how many these were */
 	uint64_t baseline[NR_METRICS]; /* what they had used before, which does not count */
 	struct metric_set baseline_have;
+	const struct meta *meta; /* not owned; NULL: nothing more is known */
 };
 
 /* Fills in what the machine says: id, cwd, host, kernel, cpus, memory. */

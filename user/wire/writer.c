@@ -129,7 +129,11 @@ void write_meta(struct json *j, const struct run *run)
 	jw_uint(j, "cpus", run->cpus);
 	jw_uint(j, "memory_bytes", run->memory_bytes);
 	jw_string(j, "kernel", run->kernel);
+	if (run->meta)
+		put_system(j, &run->meta->system);
 	jw_object_end(j);
+	if (run->meta)
+		put_meta(j, run->meta);
 	if (run->is_attached)
 		attachment(j, run);
 	units_and_capabilities(j, run);

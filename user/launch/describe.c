@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "launch/describe.h"
+
+#include "base/privilege.h"
+#include "meta/container.h"
+#include "meta/git.h"
+#include "meta/limits.h"
+#include "meta/scheduler.h"
+#include "meta/system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 1000 /* with a file system that does not answer */
+
+void describe_begin(struct description *d, struct launch_options *o)
+{
+	void *room = mmap(NULL, sizeof(*d->meta), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	*d = (struct description){ .reader_fd = -1 };
+	d->meta = room == MAP_FAILED ? NULL : room;
+	o->collector.run->meta = d->meta;
+}
+
+/* The one process that was attached to; 0: several, or a cgroup. */
+static pid_t target(const struct launch_options *o)
+{
+	return o->collector.nr_targets == 1 ? o->collector.targets[0] : 0;
+}
+
+/* Whatever it meets, it holds nothing of ours open, and ends by itself. */
+static void read_revision(const struct user *as, const char *folder, int out)
+{
+	struct git g = { 0 };
+	sigset_t none;
+	int fd;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGALRM, SIG_DFL);
+	alarm(2 * PATIENCE_MS / 1000);
+	if (dup2(out, STDIN_FILENO) < 0 || syscall(SYS_close_range, 1, ~0U, 0))
+		_exit(1);
+	if (as && user_become(as))
+		_exit(1);
+	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC); /* without any right, not another's */
+	if (fd < 0 || privilege_keep(0) || git_read(fd, &g))
+		_exit(0);
+	_exit(write(STDIN_FILENO, &g, sizeof(g)) == sizeof(g) ? 0 : 1);
+}
+
+static void ask_revision(struct description *d, const struct launch_options *o)
+{
+	char folder[64] = ".";
+	int ends[2];
+
+	if (!o->argv && !target(o))
+		return;
+	if (target(o))
+		snprintf(folder, sizeof(folder), "/proc/%d/cwd", target(o));
+	if (pipe2(ends, O_CLOEXEC))
+		return;
+	d->reader = fork();
+	if (!d->reader)
+		read_revision(o->caller, folder, ends[1]);
+	close(ends[1]);
+	d->reader_fd = ends[0];
+	if (d->reader < 0)
+		d->reader = 0;
+}
+
+static void describe_target(struct meta *m, const struct launch_options *o)
+{
+	const struct cgroup_target *t = o->collector.tracker.cgroup;
+	char proc[64];
+
+	if (t) {
+		limits_of_cgroup("/proc/self", t, &m->limits);
+		memcpy(m->limits.cgroup, t->in_kernel, sizeof(m->limits.cgroup));
+		container_of_cgroup(t->in_kernel, &m->container);
+	} else if (target(o)) {
+		snprintf(proc, sizeof(proc), "/proc/%d", target(o));
+		limits_of_process("/proc/self", proc, NULL, &m->limits);
+		container_of_process(proc, &m->container);
+	}
+}
+
+void describe(struct description *d, const struct launch_options *o)
+{
+	struct meta *m = d->meta;
+
+	if (!m)
+		return;
+	ask_revision(d, o);
+	system_ask(&m->system);
+	system_read("", &m->system);
+	if (!o->argv) {
+		describe_target(m, o);
+		return;
+	}
+	limits_of_process("/proc/self", "/proc/self", o->collector.cgroup, &m->limits);
+	container_of_ours("", "/proc/self", &m->container);
+	scheduler_read(o->collector.tracker.no_args, m);
+}
+
+void describe_end(struct description *d)
+{
+	struct pollfd p = { .fd = d->reader_fd, .events = POLLIN };
+	struct git g;
+
+	if (!d->reader)
+		return;
+	if (poll(&p, 1, PATIENCE_MS) == 1) {
+		if (read(d->reader_fd, &g, sizeof(g)) == sizeof(g) && git_is_valid(&g))
+			d->meta->git = g;
+		while (waitpid(d->reader, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	close(d->reader_fd);
+	d->reader = 0;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "wire/parts.h"
+
+#include <stdio.h>
+
+/* What was not told is not there. */
+static void put_text(struct json *j, const char *key, const char *text)
+{
+	if (*text)
+		jw_string(j, key, text);
+}
+
+static void put_count(struct json *j, const char *key, unsigned count)
+{
+	if (count)
+		jw_uint(j, key, count);
+}
+
+static void nodes(struct json *j, const struct system_info *s)
+{
+	put_count(j, "numa_nodes", s->nr_nodes);
+	if (!s->nr_nodes || s->nr_nodes > MAX_NODES)
+		return;
+	jw_object(j, "numa_memory_bytes");
+	for (unsigned i = 0; i < s->nr_nodes; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "%u", s->nodes[i].number);
+		if (s->nodes[i].memory_bytes)
+			jw_uint(j, name, s->nodes[i].memory_bytes);
+	}
+	jw_object_end(j);
+}
+
+void put_system(struct json *j, const struct system_info *s)
+{
+	put_text(j, "cpu_model", s->cpu_model);
+	put_count(j, "cpu_sockets", s->sockets);
+	put_count(j, "cpu_cores", s->cores);
+	put_count(j, "cpu_threads", s->threads);
+	put_text(j, "cpu_governor", s->cpu_governor);
+	nodes(j, s);
+	if (s->has_swap)
+		jw_uint(j, "swap_bytes", s->swap_bytes);
+	put_text(j, "transparent_hugepage", s->transparent_hugepage);
+	if (s->has_huge_pages)
+		jw_uint(j, "huge_pages_bytes", s->huge_pages_bytes);
+	put_text(j, "architecture", s->architecture);
+	put_text(j, "os", s->os);
+	put_text(j, "machine", s->machine);
+	if (s->knows_virtual)
+		jw_bool(j, "virtual", s->is_virtual);
+	if (s->boot_epoch_ns)
+		put_epoch(j, "boot_time", s->boot_epoch_ns);
+}
+
+static void limits(struct json *j, const struct limits *l)
+{
+	if (!l->have && !l->cgroup[0] && !l->cpus_allowed[0])
+		return;
+	jw_object(j, "limits");
+	put_text(j, "cgroup", l->cgroup);
+	put_text(j, "cpus_allowed", l->cpus_allowed);
+	put_count(j, "cpus_allowed_count", list_count(l->cpus_allowed));
+	put_text(j, "mems_allowed", l->mems_allowed);
+	for (int i = 0; i < NR_LIMITS; i++) {
+		const struct limit_row *row = limit_get((enum limit_id)i);
+
+		if (limit_has(l, (enum limit_id)i))
+			jw_decimal(j, row->key, l->value[i], row->decimals);
+	}
+	jw_object_end(j);
+}
+
+static void container(struct json *j, const struct container_info *c)
+{
+	if (!c->engine[0])
+		return;
+	jw_object(j, "container");
+	jw_string(j, "engine", c->engine);
+	put_text(j, "id", c->id);
+	put_text(j, "name", c->name);
+	put_text(j, "image", c->image);
+	put_text(j, "pod", c->pod);
+	jw_object_end(j);
+}
+
+static void variables(struct json *j, const struct meta *m)
+{
+	if (!m->nr_variables)
+		return;
+	jw_object(j, "scheduler");
+	for (size_t i = 0; i < m->nr_variables; i++)
+		jw_string(j, m->variables[i].name, m->variables[i].value);
+	jw_object_end(j);
+}
+
+static void revision(struct json *j, const struct git *g)
+{
+	if (!g->revision[0] && !g->branch[0])
+		return;
+	jw_object(j, "git");
+	put_text(j, "revision", g->revision);
+	put_text(j, "branch", g->branch);
+	jw_object_end(j);
+}
+
+void put_meta(struct json *j, const struct meta *m)
+{
+	limits(j, &m->limits);
+	container(j, &m->container);
+	variables(j, m);
+	revision(j, &m->git);
+}
