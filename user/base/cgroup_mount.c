@@ -62,7 +62,10 @@ bool cgroup_mount_next(FILE *f, struct cgroup_mount *m)
 		const char *dash = strstr(line, " - ");
 		char type[32];
 
-		if (!dash || sscanf(line, "%*s %*s %*s %4095s %4095s", m->root, m->point) != 2 ||
+		/* first: a host of containers has thousands of others */
+		if (!dash || strncmp(dash + 3, "cgroup", 6) != 0)
+			continue;
+		if (sscanf(line, "%*s %*s %*s %4095s %4095s", m->root, m->point) != 2 ||
 		    sscanf(dash + 3, "%31s %*s %511s", type, m->options) != 2)
 			continue;
 		m->is_v2 = !strcmp(type, "cgroup2");
