@@ -27,7 +27,7 @@ check_includes() { # FILE...
 		may["export"] = "export source wire model base"
 		may["record"] = "record store view wire model base"
 		may["launch"] = "launch collect record meta model base"
-		may["cmd"] = "cmd launch export compare report record view collect source store wire model base"
+		may["cmd"] = "cmd launch meta export compare report record view collect source store wire model base"
 	}
 	FNR == 1 { split(FILENAME, part, "/"); folder = part[2] }
 	match($0, /^[ \t]*#[ \t]*include[ \t]*"[^"]*"/) {

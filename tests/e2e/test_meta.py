@@ -283,6 +283,11 @@ class Variables(Case):
         scheduler = self.told(env).meta["scheduler"]
         self.assertEqual({key: scheduler.get(key) for key in env}, env)
 
+    def test_the_job_is_the_scheduler_s_unless_it_is_named(self):
+        env = {"SLURM_JOB_ID": "4711"}
+        self.assertEqual(self.told(env).meta["job"], "4711")
+        self.assertEqual(self.told(env, ["--job", "mine"]).meta["job"], "mine")
+
     def test_without_arguments_jobs_have_no_names(self):
         env = {"SLURM_JOB_ID": "4711", "SLURM_JOB_NAME": "align", "LSB_JOBNAME": "align --key x"}
         scheduler = self.told(env, ["--no-args"]).meta["scheduler"]

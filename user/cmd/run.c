@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "launch/launcher.h"
+#include "meta/scheduler.h"
 
 #include <stdio.h>
 
@@ -56,6 +57,8 @@ int cmd_run(int argc, char **argv)
 	if (choose_users(&o, &caller, &run_as, &l))
 		return EXIT_BPFMON;
 	prepare(&l, &o, &caller, &run);
+	if (!run.job)
+		run.job = scheduler_job();
 	run.command = o.no_args ? NULL : o.command;
 	l.argv = o.command;
 	l.own_cgroup = o.own_cgroup;
