@@ -188,6 +188,20 @@ void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals)
 	put(j, out, (size_t)decimal_format(out, v, decimals));
 }
 
+void jw_double(struct json *j, const char *key, double v)
+{
+	char out[32];
+	int n = 0;
+
+	for (int digits = 15; digits <= 17; digits++) {
+		n = snprintf(out, sizeof(out), "%.*g", digits, v);
+		if (strtod(out, NULL) == v)
+			break;
+	}
+	start(j, key);
+	put(j, out, (size_t)n);
+}
+
 void jw_bool(struct json *j, const char *key, bool v)
 {
 	start(j, key);

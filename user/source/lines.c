@@ -20,6 +20,7 @@ static bool may_be(const char *text, size_t length, unsigned parts)
 		{ "{\"kind\":\"sample\"", LINE_SAMPLE },
 		{ "{\"kind\":\"process\"", LINE_PROCESS },
 		{ "{\"kind\":\"event\"", LINE_EVENT },
+		{ "{\"kind\":\"metric\"", LINE_METRIC },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {

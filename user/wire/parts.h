@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "model/meta.h"
+#include "model/run.h"
 #include "model/summary.h"
 
 /* Epochs are published in microseconds. */
@@ -16,6 +17,8 @@ void put_oom(struct json *j, const struct oom_kill *k);
  */
 void put_system(struct json *j, const struct system_info *s);
 void put_meta(struct json *j, const struct meta *m);
+/* The beginning of a line of kind event. */
+void put_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event);
 /* Ends the line. */
 void put_end(struct json *j);
 

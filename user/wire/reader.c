@@ -123,6 +123,7 @@ int line_read(struct line *l, const char *text, size_t length)
 		{ "meta", LINE_META, read_meta },
 		{ "event", LINE_EVENT, NULL },
 		{ "summary", LINE_SUMMARY, read_summary },
+		{ "metric", LINE_METRIC, NULL },
 	};
 	const char *kind;
 	json_t *o;

@@ -7,7 +7,15 @@
 #include "model/sample.h"
 #include "model/summary.h"
 
-enum line_kind { LINE_OTHER, LINE_META, LINE_SAMPLE, LINE_PROCESS, LINE_EVENT, LINE_SUMMARY };
+enum line_kind {
+	LINE_OTHER,
+	LINE_META,
+	LINE_SAMPLE,
+	LINE_PROCESS,
+	LINE_EVENT,
+	LINE_SUMMARY,
+	LINE_METRIC /* pushed by a program: only the tree */
+};
 
 struct line {
 	enum line_kind kind;

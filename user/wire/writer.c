@@ -233,8 +233,7 @@ void write_process(struct json *j, const struct process *p)
 	put_end(j);
 }
 
-static void begin_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
-			const char *event)
+void put_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event)
 {
 	jw_object(j, NULL);
 	jw_string(j, "kind", "event");
@@ -245,7 +244,7 @@ static void begin_event(struct json *j, const struct run *run, uint64_t elapsed_
 void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event,
 		 uint64_t count)
 {
-	begin_event(j, run, elapsed_ns, event);
+	put_event(j, run, elapsed_ns, event);
 	jw_uint(j, "count", count);
 	put_end(j);
 }
@@ -265,7 +264,7 @@ void put_oom(struct json *j, const struct oom_kill *k)
 
 void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns, const struct oom_kill *k)
 {
-	begin_event(j, run, elapsed_ns, "oom_kill");
+	put_event(j, run, elapsed_ns, "oom_kill");
 	put_oom(j, k);
 	put_end(j);
 }
@@ -273,7 +272,7 @@ void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns, const
 void write_cgroup_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
 			const char *event, const char *path)
 {
-	begin_event(j, run, elapsed_ns, event);
+	put_event(j, run, elapsed_ns, event);
 	jw_string(j, "cgroup", path);
 	put_end(j);
 }
@@ -281,7 +280,7 @@ void write_cgroup_event(struct json *j, const struct run *run, uint64_t elapsed_
 void write_cgroup_difference(struct json *j, const struct run *run, const struct sample *smp,
 			     const char *path)
 {
-	begin_event(j, run, smp->elapsed_ns, "cgroup_differs");
+	put_event(j, run, smp->elapsed_ns, "cgroup_differs");
 	jw_string(j, "cgroup", path);
 	put_metric(j, M_cpu, smp->value[M_cpu]);
 	put_metric(j, M_cgroup_cpu, smp->value[M_cgroup_cpu]);
@@ -291,7 +290,7 @@ void write_cgroup_difference(struct json *j, const struct run *run, const struct
 void write_process_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
 			 const char *event, int32_t pid, const char *reason)
 {
-	begin_event(j, run, elapsed_ns, event);
+	put_event(j, run, elapsed_ns, event);
 	jw_int(j, "pid", pid);
 	jw_string(j, "reason", reason);
 	put_end(j);

@@ -8,6 +8,7 @@
 #include "model/run.h"
 #include "model/sample.h"
 #include "model/summary.h"
+#include "wire/line_protocol.h"
 
 /* Each appends one line to @j. */
 void write_meta(struct json *j, const struct run *run);
@@ -30,5 +31,12 @@ void write_summary(struct json *j, const struct summary *s);
 /* An event of its own kind: whom the kernel killed for lack of memory. */
 void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns,
 	       const struct oom_kill *k);
+
+/* What programs push: the beginning of a phase, named by @text of @length bytes; */
+void write_mark(struct json *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
+		const char *text, size_t length);
+/* and a metric of their own, come when @elapsed_ns had passed. @pid 0: nobody knows whose it is. */
+void write_point(struct json *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
+		 const struct point *p);
 
 #endif

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The lines of what programs push: marks and metrics of their own. */
+#include "wire/parts.h"
+#include "wire/writer.h"
+
+#include <string.h>
+
+void write_mark(struct json *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
+		const char *text, size_t length)
+{
+	put_event(j, run, elapsed_ns, "mark");
+	jw_decimal(j, "elapsed_seconds", elapsed_ns, 9);
+	jw_bytes(j, "text", text, length);
+	jw_int(j, "pid", pid);
+	put_end(j);
+}
+
+/* A key is text of somebody else's: the writer takes it as it takes values, ended by NUL. */
+static const char *key_of(char out[POINT_BYTES], const struct span *s)
+{
+	size_t n = s->length < POINT_BYTES ? s->length : POINT_BYTES - 1;
+
+	memcpy(out, s->text, n);
+	out[n] = '\0';
+	return out;
+}
+
+static void put_field(struct json *j, const char *key, const struct point_field *f)
+{
+	switch (f->type) {
+	case FIELD_FLOAT:
+		jw_double(j, key, f->number);
+		break;
+	case FIELD_INTEGER:
+		jw_int(j, key, f->integer);
+		break;
+	case FIELD_UNSIGNED:
+		jw_uint(j, key, f->natural);
+		break;
+	case FIELD_BOOLEAN:
+		jw_bool(j, key, f->is_true);
+		break;
+	case FIELD_STRING:
+		jw_bytes(j, key, f->string.text, f->string.length);
+		break;
+	}
+}
+
+void write_point(struct json *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
+		 const struct point *p)
+{
+	char key[POINT_BYTES];
+
+	jw_object(j, NULL);
+	jw_string(j, "kind", "metric");
+	put_epoch(j, "time", run->start_epoch_ns + elapsed_ns);
+	jw_decimal(j, "elapsed_seconds", elapsed_ns, 9);
+	jw_bytes(j, "name", p->name.text, p->name.length);
+	jw_object(j, "tags");
+	for (size_t i = 0; i < p->nr_tags; i++)
+		jw_bytes(j, key_of(key, &p->tags[i].key), p->tags[i].value.text,
+			 p->tags[i].value.length);
+	jw_object_end(j);
+	jw_object(j, "fields");
+	for (size_t i = 0; i < p->nr_fields; i++)
+		put_field(j, key_of(key, &p->fields[i].key), &p->fields[i]);
+	jw_object_end(j);
+	if (p->has_time)
+		jw_decimal(j, "reported_time", p->time_ns, 9);
+	if (pid)
+		jw_int(j, "pid", pid);
+	put_end(j);
+}
