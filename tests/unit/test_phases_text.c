@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The table of phases: its figures, its width, and names that want to be more than names. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "view/phases_text.h"
+
+#define SECOND 1000000000ULL
+
+static void sample(struct phases *p, uint64_t elapsed_ns, uint64_t cpu_ns, uint64_t rss)
+{
+	struct sample s = { .elapsed_ns = elapsed_ns };
+
+	sample_set(&s, M_cpu, cpu_ns);
+	sample_set(&s, M_rss, rss);
+	sample_set(&s, M_forks, cpu_ns / SECOND);
+	phases_add_sample(p, &s);
+}
+
+/* Two phases, the second called @name; to be freed. */
+static char *text_of(const char *name, size_t width)
+{
+	struct phases p = { 0 };
+	char *text;
+
+	phases_add_mark(&p, name, strlen(name), 2 * SECOND);
+	sample(&p, 0, 0, MIB);
+	sample(&p, 2 * SECOND, SECOND, 3 * MIB);
+	sample(&p, 5 * SECOND, 4 * SECOND, 2 * MIB);
+	phases_finish(&p, 5 * SECOND);
+	text = phases_text(&p, width);
+	phases_done(&p);
+	assert_non_null(text);
+	return text;
+}
+
+static void a_row_has_the_figures_of_its_phase(void **state)
+{
+	char *text = text_of("train", 80);
+
+	(void)state;
+	assert_string_equal(text, "  phase          wall         CPU   peak RSS   started\n"
+				  "  (start)     2.000 s     1.000 s    3.0 MiB         1\n"
+				  "  train       3.000 s     3.000 s    3.0 MiB         3\n");
+	free(text);
+}
+
+static void no_line_is_wider_than_the_terminal(void **state)
+{
+	char name[300] = "";
+
+	(void)state;
+	memset(name, 'n', sizeof(name) - 1);
+	for (size_t width = 32; width < 120; width++) {
+		char *text = text_of(name, width), *at = text;
+
+		for (char *stop; (stop = strchr(at, '\n')); at = stop + 1)
+			assert_in_range(stop - at, 1, width);
+		free(text);
+	}
+}
+
+static void what_is_left_out_is_on_the_right(void **state)
+{
+	char *text = text_of("x", 45);
+
+	(void)state;
+	assert_non_null(strstr(text, "wall"));
+	assert_non_null(strstr(text, "CPU"));
+	assert_null(strstr(text, "RSS"));
+	free(text);
+}
+
+static void a_hostile_name_is_inert(void **state)
+{
+	char *text = text_of("\x1b[31m\n</script>\x9b\r\t\x07", 80);
+
+	(void)state;
+	assert_null(strpbrk(text, "\x1b\r\t\x07"));
+	assert_null(strchr(text, '\x9b'));
+	assert_non_null(strstr(text, "?[31m?</script>????"));
+	free(text);
+}
+
+static void what_is_not_known_of_a_phase_is_no_zero(void **state)
+{
+	struct phases p = { 0 };
+	char *text;
+
+	(void)state;
+	phases_add_mark(&p, "end", 3, 9 * SECOND);
+	sample(&p, 0, SECOND, MIB);
+	phases_finish(&p, 9 * SECOND);
+	text = phases_text(&p, 80);
+	assert_non_null(strstr(text, "end         0.00 ms           -          -         -\n"));
+	free(text);
+	phases_done(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_row_has_the_figures_of_its_phase),
+		cmocka_unit_test(no_line_is_wider_than_the_terminal),
+		cmocka_unit_test(what_is_left_out_is_on_the_right),
+		cmocka_unit_test(a_hostile_name_is_inert),
+		cmocka_unit_test(what_is_not_known_of_a_phase_is_no_zero),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

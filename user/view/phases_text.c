@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "view/phases_text.h"
+
+#include "view/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_LEAST 16
+#define NAME_MOST 40
+
+/* The most wanted first: on a narrow terminal the last ones are left out. */
+/* clang-format off */
+static const struct column {
+	const char *title;
+	int width;
+	enum metric_id id; /* NR_METRICS: how long it took */
+	char *(*format)(char *out, uint64_t v);
+} columns[] = {
+	{ "wall",     11, NR_METRICS,      format_seconds },
+	{ "CPU",      11, M_cpu,           format_seconds },
+	{ "peak RSS", 10, M_rss,           format_bytes },
+	{ "read",     10, M_read,          format_bytes },
+	{ "written",  10, M_write,         format_bytes },
+	{ "started",   9, M_forks,         format_count },
+	{ "user",     11, M_user,          format_seconds },
+	{ "system",   11, M_system,        format_seconds },
+	{ "waited",   11, M_runqueue_wait, format_seconds },
+};
+/* clang-format on */
+#define NR_COLUMNS (sizeof(columns) / sizeof(*columns))
+
+static const char *name_of(const struct phase *ph)
+{
+	return ph->text ? ph->text : "(start)";
+}
+
+/* Whether any phase has it: a column of nothing but "-" says nothing. */
+static bool is_known(const struct phases *p, const struct column *c)
+{
+	bool is = c->id == NR_METRICS;
+
+	for (size_t i = 0; !is && i < p->nr; i++)
+		is = metric_has(&p->all[i].have, c->id);
+	return is;
+}
+
+static void cell(FILE *f, const struct phase *ph, const struct column *c)
+{
+	char text[FORMAT_BYTES] = "-";
+
+	if (c->id == NR_METRICS)
+		c->format(text, ph->end_ns - ph->start_ns);
+	else if (metric_has(&ph->have, c->id))
+		c->format(text, ph->value[c->id]);
+	fprintf(f, " %*s", c->width, text);
+}
+
+/* Sets the bits of the columns that are shown; returns how wide the name may be. */
+static size_t choose(const struct phases *p, size_t width, unsigned *shown)
+{
+	size_t used = 0, longest = strlen("phase"), room;
+
+	*shown = 0;
+	for (size_t i = 0; i < NR_COLUMNS; i++) {
+		size_t more = (size_t)columns[i].width + 1;
+
+		if (!is_known(p, &columns[i]))
+			continue;
+		if (used + more + NAME_LEAST + 2 > width)
+			break;
+		used += more;
+		*shown |= 1U << i;
+	}
+	for (size_t i = 0; i < p->nr; i++) {
+		size_t n = strlen(name_of(&p->all[i]));
+
+		longest = n > longest ? n : longest;
+	}
+	room = width > used + 2 ? width - used - 2 : NAME_LEAST;
+	room = room > NAME_MOST ? NAME_MOST : room;
+	return longest < room ? longest : room;
+}
+
+static void table(FILE *f, const struct phases *p, size_t width)
+{
+	unsigned shown;
+	size_t names = choose(p, width, &shown);
+
+	fprintf(f, "  %-*s", (int)names, "phase");
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		if (shown >> i & 1)
+			fprintf(f, " %*s", columns[i].width, columns[i].title);
+	fputc('\n', f);
+	for (size_t k = 0; k < p->nr; k++) {
+		fputs("  ", f);
+		for (size_t n = format_name(f, name_of(&p->all[k]), names); n < names; n++)
+			fputc(' ', f);
+		for (size_t i = 0; i < NR_COLUMNS; i++)
+			if (shown >> i & 1)
+				cell(f, &p->all[k], &columns[i]);
+		fputc('\n', f);
+	}
+	if (p->left_out)
+		fprintf(f, "  %" PRIu64 " marks more begin no phase here: there are too many\n",
+			p->left_out);
+}
+
+char *phases_text(const struct phases *p, size_t width)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
+	table(f, p, width);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
