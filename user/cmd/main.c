@@ -3,13 +3,20 @@
 
 #include <string.h>
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{ "attach", cmd_attach },   { "check", cmd_check }, { "list", cmd_list },
-	{ "metrics", cmd_metrics }, { "show", cmd_show },   { "store", cmd_store },
+	{ "attach", cmd_attach },
+	{ "check", cmd_check },
+	{ "list", cmd_list },
+	{ "mark", cmd_mark },
+	{ "metrics", cmd_metrics },
+	{ "show", cmd_show },
+	{ "store", cmd_store },
 };
+/* clang-format on */
 
 int main(int argc, char **argv)
 {

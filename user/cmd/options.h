@@ -5,6 +5,7 @@
 
 #include "model/metric.h"
 #include "collect/tracker.h"
+#include "launch/intake.h"
 #include "model/run.h"
 #include "record/recorder.h"
 #include "store/prune.h"
@@ -57,6 +58,7 @@ struct options {
 	bool has_limit, json;
 	struct prune_limits prune; /* of store prune */
 	bool dry_run;
+	struct intake_options push; /* what programs may push */
 	bool help, version;
 	char **command; /* NULL-terminated, not empty; NULL with help or version */
 };

@@ -167,6 +167,20 @@ static int parse_container(struct options *o, const char *text)
 	return *text ? 0 : -EINVAL;
 }
 
+static int parse_marks(struct options *o, const char *text)
+{
+	(void)text;
+	o->push.marks = true;
+	return 0;
+}
+
+static int parse_metrics_udp(struct options *o, const char *text)
+{
+	o->push.metrics_udp = true;
+	o->push.port = 0;
+	return strcmp(text, "0") ? parse_number(text, UINT16_MAX, &o->push.port) : 0;
+}
+
 static int parse_max_tasks(struct options *o, const char *text)
 {
 	return parse_number(text, MAX_TASKS_LIMIT, &o->max_tasks);
@@ -265,6 +279,8 @@ static const struct option_row rows[] = {
 	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", parse_no_args, FOR_ALL },
 	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", parse_wait, FOR_RUN },
 	{ "own-cgroup", 0, NULL, false, "Give the command a cgroup: its peak, page cache and so on", parse_own_cgroup, FOR_RUN },
+	{ "marks", 0, NULL, false, "Take marks and metrics of the command: see bpfmon mark --help", parse_marks, FOR_RUN },
+	{ "metrics-udp", 0, "PORT", false, "Take metrics on this UDP port of the loopback (0: any)", parse_metrics_udp, FOR_RUN },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: who called sudo)", parse_user, FOR_RUN },
 	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", parse_record_as, FOR_ALL },
 	{ "pid", 'p', "PID", false, "Attach to this process and its descendants; may be repeated", parse_pid, FOR_ATTACH },

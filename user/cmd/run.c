@@ -16,6 +16,7 @@ static void help(void)
 	     "       bpfmon list       the runs that were kept\n"
 	     "       bpfmon show       one of them again\n"
 	     "       bpfmon store      their store: size, prune, check, merge\n"
+	     "       bpfmon mark       begin a phase, from inside the command (with --marks)\n"
 	     "       bpfmon check      what this machine offers\n"
 	     "       bpfmon metrics    what is measured\n\n"
 	     "Runs COMMAND and accounts for every process it causes to exist.\n");
@@ -62,6 +63,7 @@ int cmd_run(int argc, char **argv)
 	run.command = o.no_args ? NULL : o.command;
 	l.argv = o.command;
 	l.own_cgroup = o.own_cgroup;
+	l.push = o.push;
 	l.collector.wait_tree = o.wait_tree;
 	return launch(&l);
 }

@@ -144,16 +144,26 @@ static enum progress wait_for_first(struct session *s)
 	return now;
 }
 
+enum source_of_news { CONTROL, TICKS, RECORDS, STREAM, PUSHED, NR_SOURCES };
+
+/* Until there is something, or so long. False: a signal came instead. */
+static bool wait_for_news(struct session *s, struct pollfd *p, int wait_ms)
+{
+	p[STREAM].fd = s->stream.is_broken ? -1 : s->options->stream_fd;
+	p[STREAM].events = stream_is_waiting(&s->stream) ? POLLOUT : 0;
+	return poll(p, NR_SOURCES, session_pushed_wait(s, wait_ms)) >= 0;
+}
+
 static void watch(struct session *s, enum progress now)
 {
 	__cleanup(closep) int timer = ticks_start(s->start_ns, s->run->interval_ns);
 	uint64_t duration_ns = s->options->duration_ns;
 	uint64_t end_ns = duration_ns ? s->start_ns + duration_ns : UINT64_MAX;
-	struct pollfd p[] = {
-		{ .fd = s->options->control_fd, .events = POLLIN },
-		{ .fd = timer, .events = POLLIN },
-		{ .fd = ring_buffer__epoll_fd(s->ring), .events = POLLIN },
-		{ .fd = s->options->stream_fd },
+	struct pollfd p[NR_SOURCES] = {
+		[CONTROL] = { .fd = s->options->control_fd, .events = POLLIN },
+		[TICKS] = { .fd = timer, .events = POLLIN },
+		[RECORDS] = { .fd = ring_buffer__epoll_fd(s->ring), .events = POLLIN },
+		[PUSHED] = { .fd = s->pushed.inbox.wake_fd, .events = POLLIN },
 	};
 
 	while (now != OVER) {
@@ -161,19 +171,18 @@ static void watch(struct session *s, enum progress now)
 
 		if (!wait_ms)
 			break;
-		p[3].fd = s->stream.is_broken ? -1 : s->options->stream_fd;
-		p[3].events = stream_is_waiting(&s->stream) ? POLLOUT : 0;
-		if (poll(p, 4, wait_ms) < 0)
+		if (!wait_for_news(s, p, wait_ms))
 			continue;
-		if (p[2].revents)
+		if (p[RECORDS].revents)
 			session_consume(s);
-		if (p[3].revents & (POLLERR | POLLHUP))
+		if (p[STREAM].revents & (POLLERR | POLLHUP))
 			s->stream.is_broken = true;
-		else if (p[3].revents)
+		else if (p[STREAM].revents)
 			stream_flush(&s->stream);
-		if (p[1].revents)
+		if (p[TICKS].revents)
 			tick(s, timer);
-		if (p[0].revents)
+		session_take_pushed(s);
+		if (p[CONTROL].revents)
 			now = hear(s, now);
 	}
 }
@@ -214,34 +223,56 @@ static void remove_cgroup(const struct cgroup *cg)
 			 err == -EBUSY ? "processes are in it still" : strerror(-err));
 }
 
+/* Its thread begins with the rights that are left. */
+static int listen_to_programs(struct session *s, char *why, size_t size)
+{
+	const struct intake *intake = s->options->intake;
+	int err = intake ? pushed_start(&s->pushed, intake) : 0;
+
+	if (err)
+		snprintf(why, size, "cannot listen to what programs push: %s", strerror(-err));
+	return err;
+}
+
+static void run_session(struct session *s)
+{
+	const struct collector_options *o = s->options;
+	enum progress progress = o->command ? RUNNING : COMMAND_ENDED;
+	uint64_t start_ns;
+
+	if (!wait_for_start(s, &start_ns))
+		return;
+	if (o->wait_start)
+		progress = wait_for_first(s);
+	session_start(s, start_ns);
+	watch(s, progress);
+	session_close(s);
+	if (!s->stream.is_broken)
+		return;
+	incomplete(&s->summary, "the recorder was killed: its files end there");
+	if (o->show)
+		o->show(&s->summary, o->show_context);
+}
+
 int collector_run(const struct collector_options *o)
 {
 	struct session s;
 	char why[512] = "";
-	uint64_t start_ns, now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
 	int err = session_open(&s, o, why, sizeof(why));
 
+	if (!err) {
+		tell(&s, clock_ns(CLOCK_MONOTONIC) - began_ns);
+		privilege_drop(&s);
+		err = listen_to_programs(&s, why, sizeof(why));
+	}
 	if (err) {
 		control_send(o->control_fd, CONTROL_FAILED, err, 0, why);
 		session_done(&s);
 		return err;
 	}
-	tell(&s, clock_ns(CLOCK_MONOTONIC) - now);
-	privilege_drop(&s);
 	control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
-	if (wait_for_start(&s, &start_ns)) {
-		enum progress progress = o->command ? RUNNING : COMMAND_ENDED;
-
-		if (o->wait_start)
-			progress = wait_for_first(&s);
-		session_start(&s, start_ns);
-		watch(&s, progress);
-		session_close(&s);
-		if (s.stream.is_broken)
-			incomplete(&s.summary, "the recorder was killed: its files end there");
-		if (s.stream.is_broken && o->show)
-			o->show(&s.summary, o->show_context);
-	}
+	run_session(&s);
 	if (s.is_orphan && o->cgroup)
 		remove_cgroup(o->cgroup);
 	session_done(&s);

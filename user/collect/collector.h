@@ -4,6 +4,7 @@
 #define COLLECT_COLLECTOR_H
 
 #include "base/cgroup.h"
+#include "collect/inbox.h"
 #include "collect/tracker.h"
 #include "model/run.h"
 #include "model/summary.h"
@@ -19,11 +20,12 @@ struct collector_options {
 	pid_t recorder;
 	/* The command's own, removed at the end should the launcher be gone; NULL: it has none. */
 	const struct cgroup *cgroup;
-	int control_fd;   /* to the launcher */
-	int stream_fd;    /* to the recorder */
-	unsigned pss_ppm; /* millionths of the time for reading PSS; 0: not read */
-	bool wait_tree;   /* go on until the last descendant has ended */
-	bool wait_start;  /* the run begins when the cgroup has its first process */
+	const struct intake *intake; /* of what programs push, not owned; NULL: nothing is taken */
+	int control_fd;              /* to the launcher */
+	int stream_fd;               /* to the recorder */
+	unsigned pss_ppm;            /* millionths of the time for reading PSS; 0: not read */
+	bool wait_tree;              /* go on until the last descendant has ended */
+	bool wait_start;             /* the run begins when the cgroup has its first process */
 	/* Called with the summary when the recorder is gone and cannot show it. */
 	void (*show)(const struct summary *s, void *context);
 	void *show_context;

@@ -195,6 +195,7 @@ void session_done(struct session *s)
 	pss_done(&s->pss);
 	cgroup_stat_done(&s->cgroup);
 	pressure_done(&s->host_pressure);
+	pushed_done(&s->pushed);
 	stream_done(&s->stream);
 	summary_done(&s->summary);
 	jw_done(&s->json);

@@ -10,6 +10,7 @@
 #include "collect/memory.h"
 #include "collect/pss.h"
 #include "collect/pressure.h"
+#include "collect/pushed.h"
 #include "collect/stream.h"
 #include "collect/target.h"
 
@@ -35,6 +36,7 @@ struct session {
 	struct cgroup_target own_cgroup; /* --own-cgroup */
 	struct target target;            /* where a cgroup was attached to */
 	struct pressure host_pressure;
+	struct pushed pushed;
 	uint64_t drain_boot_ns, drained_ns; /* when the last drain began, and ended */
 	uint64_t drain_took_ns;
 	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
@@ -71,6 +73,12 @@ void session_consume(struct session *s);
 uint64_t session_live(struct session *s);
 /* All that there have been so far, those that have ended included. */
 uint64_t session_processes(struct session *s);
+/* Takes what programs have pushed, if that is listened to: samples for marks, and their lines. */
+void session_take_pushed(struct session *s);
+/* For no longer than @wait_ms (-1: for ever) may it then be waited. */
+int session_pushed_wait(const struct session *s, int wait_ms);
+/* The same at the end, when all processes have been told of. */
+void session_close_pushed(struct session *s);
 /* The last drain, the records that are left, the summary; then nothing is left in the kernel. */
 void session_close(struct session *s);
 void session_done(struct session *s);

@@ -77,6 +77,7 @@ static void tell_self(struct session *s)
 
 void session_close(struct session *s)
 {
+	pushed_stop(&s->pushed, s->summary.samples); /* what comes now is after the end */
 	session_drain(s, true);
 	s->summary.map_bytes = tracker_map_bytes(&s->tracker);
 	s->is_closing = true;
@@ -87,6 +88,7 @@ void session_close(struct session *s)
 		qsort(s->rows, s->nr_rows, sizeof(*s->rows), by_serial);
 	stream_flush_whole(&s->stream); /* what comes now is not to be dropped */
 	tracker_each_process(&s->tracker, emit_left, s);
+	session_close_pushed(s);
 	stream_flush_whole(&s->stream);
 	if (s->options->tracker.exact_peak)
 		exact_peak_finish(&s->exact, &s->tracker, s->start_ns, &s->summary);

@@ -35,6 +35,8 @@ void session_emit(struct session *s, const struct process_record *r, const struc
 	    (is_left ? exact_peak_left(&s->exact, r, &p, row ? row->mm : 0)
 		     : exact_peak_ended(&s->exact, r, &p)))
 		s->unnamed++;
+	if (s->pushed.is_on)
+		senders_add_ended(&s->pushed.senders, r);
 	if (s->is_closing)
 		remember_emitted(s, r->serial);
 }

@@ -139,6 +139,7 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 	s->pss.context = s;
 	s->host_pressure.fd = -1;
 	cgroup_stat_init(&s->cgroup);
+	pushed_init(&s->pushed);
 	stream_init(&s->stream, o->stream_fd);
 	err = images_init(&s->images);
 	if (!err)

@@ -26,6 +26,7 @@ struct launcher {
 	struct launch_options *options;
 	struct spawn command;
 	struct cgroup cgroup; /* of the command; only where it has its own */
+	struct intake_sockets intake;
 	struct roles roles;
 	struct description description;
 	int signal_fd;
@@ -242,6 +243,7 @@ static int prepare(struct launcher *l)
 		l->options->collector.cgroup = &l->cgroup;
 	describe_begin(&l->description, l->options);
 	err = roles_fork(&l->roles, l->options, &l->command, l->signal_fd, &mask);
+	intake_hand_over(&l->intake);
 	if (err) {
 		log_error("cannot start collector and recorder: %s", strerror(-err));
 		spawn_cancel(&l->command);
@@ -267,11 +269,18 @@ int launch(struct launch_options *o)
 		log_error("cannot open /dev/null: %s", strerror(-err));
 		return EXIT_BPFMON;
 	}
-	if (o->own_cgroup && own_cgroup_make(&l.cgroup))
+	if (intake_open(&l.intake, &o->push, o->run_as))
 		return EXIT_BPFMON;
+	o->intake = &l.intake;
+	o->collector.intake = l.intake.is_on ? &l.intake.intake : NULL;
+	if (o->own_cgroup && own_cgroup_make(&l.cgroup)) {
+		intake_remove(&l.intake);
+		return EXIT_BPFMON;
+	}
 	code = prepare(&l);
 	if (!code)
 		attend(&l);
+	intake_remove(&l.intake);
 	if (o->own_cgroup)
 		own_cgroup_remove(&l.cgroup);
 	return code ? code : finish(&l);

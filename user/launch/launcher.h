@@ -4,6 +4,7 @@
 #define LAUNCH_LAUNCHER_H
 
 #include "collect/collector.h"
+#include "launch/intake.h"
 #include "launch/user.h"
 #include "record/recorder.h"
 
@@ -12,7 +13,9 @@ struct launch_options {
 	const struct user *run_as;          /* the command's user; NULL: ours */
 	const struct user *record_as;       /* the recorder's; NULL: ours */
 	const struct user *caller;          /* who called sudo; NULL: ours */
+	struct intake_options push;         /* what programs may push */
 	bool own_cgroup;                    /* the command gets one, which is removed at the end */
+	struct intake_sockets *intake;      /* filled in; NULL: there are none */
 	struct collector_options collector; /* descriptors and pids are filled in */
 	struct recorder_options recorder;
 };

@@ -35,6 +35,8 @@ static void run_recorder(struct launch_options *options, int control_fd, int str
 	struct recorder_options *o = &options->recorder;
 	int err = 0;
 
+	if (options->intake)
+		intake_close(options->intake);
 	if (options->record_as)
 		err = user_become(options->record_as);
 	if (!err) /* root's files are root's to write, nothing else */
@@ -54,6 +56,8 @@ static void run_collector(struct launch_options *options, pid_t command, pid_t r
 {
 	struct collector_options *o = &options->collector;
 
+	if (options->intake)
+		intake_take_over(options->intake);
 	o->control_fd = control_fd;
 	o->stream_fd = stream_fd;
 	o->command = command;

@@ -49,6 +49,14 @@ struct pss_cost {
 	uint64_t ns_total, ns_max;
 };
 
+/* What programs pushed, in lines. */
+struct pushed_counts {
+	uint64_t marks, metrics; /* taken */
+	uint64_t dropped;        /* beyond what is taken in a time */
+	uint64_t refused;        /* of senders that are none of ours */
+	uint64_t malformed;      /* or too long */
+};
+
 struct summary {
 	bool complete;
 	char reason[200]; /* why not complete, beyond the losses; may be empty */
@@ -92,6 +100,8 @@ struct summary {
 	uint64_t drains, drain_ns_total, drain_ns_max, drain_ns_median;
 	bool has_pss_cost;
 	struct pss_cost pss;
+	bool has_pushed; /* it was listened to what programs push */
+	struct pushed_counts pushed;
 	uint64_t repaired;  /* events that were missed and made good */
 	int64_t kept_as;    /* the run's number in the store, once it is there; else 0 */
 	char not_kept[200]; /* why it is not there, or not whole; empty: it is, or was not to be */

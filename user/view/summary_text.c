@@ -115,6 +115,25 @@ static void processes(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
+/* Nothing where nothing came. */
+static void pushed(FILE *f, const struct summary *s)
+{
+	const struct pushed_counts *c = &s->pushed;
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+
+	if (!(c->marks | c->metrics | c->dropped | c->refused | c->malformed))
+		return;
+	fprintf(f, "  pushed      %s marks, %s metrics", format_count(a, c->marks),
+		format_count(b, c->metrics));
+	if (c->dropped)
+		fprintf(f, "; %s dropped: too many at once", format_count(a, c->dropped));
+	if (c->refused)
+		fprintf(f, "; %s refused: not from the command", format_count(a, c->refused));
+	if (c->malformed)
+		fprintf(f, "; %s malformed", format_count(a, c->malformed));
+	fputc('\n', f);
+}
+
 struct columns {
 	bool cpu, peak, io;
 };
@@ -240,6 +259,7 @@ char *summary_text(const struct summary *s)
 	memory_text(f, s);
 	io(f, s);
 	processes(f, s);
+	pushed(f, s);
 	programs(f, s);
 	foot(f, s);
 	if (!fclose(f))

@@ -68,6 +68,16 @@ static void read_pss_cost(struct summary *s, const json_t *o)
 	s->pss.ns_max = json_number_of(o, "seconds_max", 9);
 }
 
+static void read_pushed(struct summary *s, const json_t *o)
+{
+	s->has_pushed = json_is_object(o);
+	s->pushed.marks = json_number_of(o, "marks", 0);
+	s->pushed.metrics = json_number_of(o, "metrics", 0);
+	s->pushed.dropped = json_number_of(o, "dropped", 0);
+	s->pushed.refused = json_number_of(o, "refused", 0);
+	s->pushed.malformed = json_number_of(o, "malformed", 0);
+}
+
 static void read_self(struct summary *s, const json_t *self)
 {
 	read_role(&s->collector, self, "collector");
@@ -118,6 +128,7 @@ void read_summary(struct line *l, json_t *o)
 	s->rss_peak_exact_elapsed_ns = json_number_of(o, "rss_peak_exact_elapsed_seconds", 9);
 	read_holders(&s->holders, o);
 	read_oom(s, o);
+	read_pushed(s, json_object_get(o, "pushed"));
 	s->has_pss_peak = read_peak(o, "pss_peak_bytes", &s->pss_peak_bytes);
 	s->pss_peak_elapsed_ns = json_number_of(o, "pss_peak_elapsed_seconds", 9);
 	s->has_uss_peak = read_peak(o, "uss_peak_bytes", &s->uss_peak_bytes);

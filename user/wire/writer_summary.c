@@ -62,6 +62,17 @@ static void self(struct json *j, const struct summary *s)
 	jw_object_end(j);
 }
 
+static void pushed(struct json *j, const struct pushed_counts *c)
+{
+	jw_object(j, "pushed");
+	jw_uint(j, "marks", c->marks);
+	jw_uint(j, "metrics", c->metrics);
+	jw_uint(j, "dropped", c->dropped);
+	jw_uint(j, "refused", c->refused);
+	jw_uint(j, "malformed", c->malformed);
+	jw_object_end(j);
+}
+
 static void status(struct json *j, const struct summary *s)
 {
 	if (s->has_status && !s->signal)
@@ -158,6 +169,8 @@ void write_summary(struct json *j, const struct summary *s)
 		put_oom(j, &s->oom);
 		jw_object_end(j);
 	}
+	if (s->has_pushed)
+		pushed(j, &s->pushed);
 	jw_uint(j, "processes_total", s->processes_total);
 	for (int i = 0; i < NR_METRICS; i++)
 		if (sample_has(&s->total, (enum metric_id)i) &&

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon mark [OPTIONS] TEXT: tells the run that it is a part of that a phase begins. */
+#include "cmd/cmd.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mark.h"
+#include "wire/line_protocol.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 1000 /* with a collector that does not take what has come */
+#define TRY_AGAIN_MS 2
+
+struct mark_options {
+	bool is_metric, quiet, help;
+};
+
+static void help(void)
+{
+	puts("Usage: bpfmon mark [OPTIONS] TEXT...\n"
+	     "       bpfmon mark [OPTIONS] --metric LINE\n\n"
+	     "Run by a command that bpfmon --marks runs: a phase begins, called TEXT; or a metric\n"
+	     "of the command's own goes into the run, as a line of Influx line protocol.\n\n"
+	     "  -m, --metric   The words are a metric, as in 'loss,phase=train value=0.5'\n"
+	     "  -q, --quiet    Outside of such a run do nothing, and say nothing\n"
+	     "  -h, --help     Show this help\n\n"
+	     "Exit status: 0; 2 usage, or there is no such run.");
+}
+
+/* 0; or -EINVAL after one line to the user. */
+static int parse(struct mark_options *o, int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "metric", no_argument, NULL, 'm' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	int found;
+
+	opterr = 0;
+	while ((found = getopt_long(argc, argv, "+mqh", longs, NULL)) != -1) {
+		o->is_metric |= found == 'm';
+		o->quiet |= found == 'q';
+		o->help |= found == 'h';
+		if (found != '?')
+			continue;
+		log_error("mark: there is no option '%s'; see bpfmon mark --help",
+			  argv[optind - 1]);
+		return -EINVAL;
+	}
+	if (optind < argc || o->help)
+		return 0;
+	log_error("mark: no text was given; try: bpfmon mark \"epoch 3\"");
+	return -EINVAL;
+}
+
+/* The words with a blank between them, to be freed; NULL without memory. */
+static char *join(const char *before, char **words)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
+	fputs(before, f);
+	for (char **w = words; *w; w++)
+		fprintf(f, "%s%s", w == words ? "" : " ", *w);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static bool is_one_metric(const char *text)
+{
+	char *copy = strdup(text), *at = copy;
+	struct point p;
+	bool is = copy && point_parse(&p, &at, copy + strlen(copy)) == 1 && !*at;
+
+	free(copy);
+	return is;
+}
+
+/* What would not be taken is better said here. */
+static int check(const struct mark_options *o, const char *text)
+{
+	size_t n = strlen(text);
+
+	if (o->is_metric && !is_one_metric(text))
+		log_error("mark: '%.200s' is no line of Influx line protocol; try: "
+			  "bpfmon mark --metric 'loss,phase=train value=0.5'",
+			  text);
+	else if (!o->is_metric && n == strlen(MARK_PREFIX))
+		log_error("mark: the text is empty");
+	else if (!o->is_metric && n > strlen(MARK_PREFIX) + MARK_BYTES)
+		log_error("mark: the text has %zu bytes; a mark takes no more than %d",
+			  n - strlen(MARK_PREFIX), MARK_BYTES);
+	else
+		return 0;
+	return -EINVAL;
+}
+
+/* A few datagrams wait in the kernel at most: who comes then tries again, but not for long. */
+static int deliver(const char *path, const char *text)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	__cleanup(closep) int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_MS * NSEC_PER_MSEC;
+
+	if (strlen(path) >= sizeof(to.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(to.sun_path, path);
+	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)))
+		return -errno;
+	while (send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN || clock_ns(CLOCK_MONOTONIC) > end_ns)
+			return -errno;
+		poll(NULL, 0, TRY_AGAIN_MS);
+	}
+	return 0;
+}
+
+int cmd_mark(int argc, char **argv)
+{
+	const char *path = getenv(MARK_VARIABLE);
+	__cleanup(freep) char *text = NULL;
+	struct mark_options o = { 0 };
+	int err = parse(&o, argc, argv);
+
+	if (err)
+		return EXIT_USAGE;
+	if (o.help) {
+		help();
+		return 0;
+	}
+	text = join(o.is_metric ? "" : MARK_PREFIX, argv + optind);
+	if (!text || check(&o, text))
+		return EXIT_USAGE;
+	err = path && *path ? deliver(path, text) : -ENOENT;
+	if (!err || o.quiet)
+		return 0;
+	if (!path || !*path)
+		log_error("mark: this is no part of a run that takes marks: there is "
+			  "no " MARK_VARIABLE "; run the command with bpfmon --marks");
+	else if (err == -ENOENT || err == -ECONNREFUSED)
+		log_error("mark: the run that took marks on '%s' has ended", path);
+	else
+		log_error("mark: cannot tell the run, on '%s': %s", path, strerror(-err));
+	return EXIT_USAGE;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What programs push, on its way into the run: it waits here until it is known whether its sender
+ * is one of ours; and how much of it is taken.
+ */
+#ifndef COLLECT_PUSHED_H
+#define COLLECT_PUSHED_H
+
+#include "collect/inbox.h"
+#include "collect/senders.h"
+#include "model/summary.h"
+
+#define PUSHED_BURST 2000     /* lines at once, */
+#define PUSHED_PER_SECOND 200 /* and in the long run; of marks and of metrics, each */
+
+/* Something that may be done so often in a time, saved up to a burst. */
+struct rate {
+	uint64_t at_ns;     /* when it was last looked at; 0: never */
+	uint64_t credit_ns; /* time that was not used */
+};
+
+struct pushed {
+	bool is_on;
+	struct inbox inbox;
+	struct senders senders;
+	struct letter *waiting, **last; /* owned */
+	size_t nr_waiting;
+	struct rate marks, metrics, samples;
+	uint64_t drains; /* as of which the senders are known to be alive */
+	struct pushed_counts counts;
+};
+
+void pushed_init(struct pushed *p);
+/* Begins to listen. A negative errno. */
+int pushed_start(struct pushed *p, const struct intake *intake);
+/* Takes what has come into those waiting; there have been @samples so far. */
+void pushed_receive(struct pushed *p, uint64_t samples);
+/* Ends listening: what was sent before is waiting then, the rest is counted. */
+void pushed_stop(struct pushed *p, uint64_t samples);
+void pushed_done(struct pushed *p);
+
+/* Spends @cost_ns of what is saved, up to @burst_ns, if there is as much. */
+bool rate_take(struct rate *r, uint64_t now_ns, uint64_t cost_ns, uint64_t burst_ns);
+/* Afterwards it has cost @cost_ns more: what is not saved has to pass first. */
+void rate_charge(struct rate *r, uint64_t cost_ns);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Where what programs push comes in: sockets that are there before the command is. */
+#ifndef LAUNCH_INTAKE_H
+#define LAUNCH_INTAKE_H
+
+#include "collect/inbox.h"
+#include "launch/mark_socket.h"
+
+struct intake_options {
+	bool marks;       /* --marks */
+	bool metrics_udp; /* --metrics-udp */
+	unsigned port;    /* of it; 0: any that is free */
+};
+
+struct intake_sockets {
+	struct intake intake; /* for the collector */
+	bool is_on;
+	struct mark_socket marks;
+};
+
+/*
+ * Opens what is asked for, marks as @as (NULL: ourselves), and puts the variable for them into our
+ * environment, which the command inherits. A negative errno after one line to the user.
+ */
+int intake_open(struct intake_sockets *in, const struct intake_options *o, const struct user *as);
+/* In whoever has nothing to do with them; */
+void intake_close(struct intake_sockets *in);
+/* in the collector, which alone receives; */
+void intake_take_over(struct intake_sockets *in);
+/* and in the launcher, which only keeps the folder. */
+void intake_hand_over(struct intake_sockets *in);
+/* The end: nothing is left of them in the file system. */
+void intake_remove(struct intake_sockets *in);
+
+#endif
