@@ -30,6 +30,11 @@ BAD_OPTIONS = [
     ["--wait", ""],
     ["--record-as", "nobody"],
     ["--user="],
+    ["--marks=1"],
+    ["--metrics-udp", ""],
+    ["--metrics-udp", "65536"],
+    ["--metrics-udp", "-1"],
+    ["--metrics-udp", "localhost:8092"],
     ["--max-tasks", "0"],
     ["--max-tasks", "-1"],
     ["--max-tasks", "4194305"],
@@ -52,6 +57,7 @@ BAD_VARIABLES = {
     "BPFMON_MAX_TASKS": "many",
     "BPFMON_RECORD_AS": "king",
     "BPFMON_FORMAT": "xml",
+    "BPFMON_METRICS_UDP": "all",
 }
 
 

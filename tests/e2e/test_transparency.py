@@ -159,6 +159,17 @@ class Transparency(Case):
         (line,) = [line for line in its if line not in ours]
         self.assertRegex(line, r"/bpfmon-\d+(-\d)?$")
 
+    def test_nothing_but_one_variable_is_another_with_marks(self):
+        without, with_marks = map(json.loads, self.both(options=["--marks"], env=ODD_ENVIRONMENT))
+        *its, added = with_marks.pop("environment")
+        self.assertEqual(its, without.pop("environment"))
+        self.assertEqual(with_marks, without)
+        self.assertRegex(added, r"^BPFMON_MARK_SOCKET=/.*/marks$")
+
+    def test_nothing_at_all_is_another_with_metrics_over_udp(self):
+        without, with_metrics = self.both(options=["--metrics-udp", "0"])
+        self.assertEqual(with_metrics, without)
+
     def test_the_oom_score_is_kept(self):
         def prepare():
             with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:

@@ -8,6 +8,7 @@
 
 #include "fixture.h"
 #include "wire/line_protocol.h"
+#include "wire/reader.h"
 #include "wire/writer.h"
 
 #include <errno.h>
@@ -112,12 +113,56 @@ static void booleans_have_five_spellings_each(void **state)
 static void integers_are_exact_to_their_limits(void **state)
 {
 	(void)state;
-	assert_written("a b=-9223372036854775808i,c=18446744073709551615u",
+	assert_written("a b=-9223372036854775808i,c=9223372036854775807u",
 		       "\"name\":\"a\",\"tags\":{},\"fields\":{\"b\":-9223372036854775808,"
-		       "\"c\":18446744073709551615},\"pid\":77}\n");
+		       "\"c\":9223372036854775807},\"pid\":77}\n");
 	assert_int_equal(parse("a b=9223372036854775808i"), -EBADMSG);
 	assert_int_equal(parse("a b=18446744073709551616u"), -EBADMSG);
 	assert_int_equal(parse("a b=-1u"), -EBADMSG);
+}
+
+static void integers_beyond_what_json_readers_take_are_rounded(void **state)
+{
+	(void)state;
+	assert_written("a b=18446744073709551615u",
+		       "\"name\":\"a\",\"tags\":{},\"fields\":{\"b\":1.8446744073709552e+19},"
+		       "\"pid\":77}\n");
+}
+
+/* Pieces of lines put together at random: what is taken for a point can be read back. */
+static void whatever_is_taken_is_a_line_of_json(void **state)
+{
+	static const char *const pieces[] = {
+		"a",        "b",          "=",   ",",    " ",       "\"",    "\\", "1",    "2.5",
+		"i",        "u",          "e",   "-",    "t",       "\n",    "\r", "#",    "\xff",
+		"\xc3\xa9", "9999999999", " b=", ",c=1", "b=\"x\"", "a,t=v", "\1", "\x1b",
+	};
+	struct run run = { .start_epoch_ns = START_NS };
+	struct line l = { 0 };
+	struct json j = { 0 };
+	uint32_t random = 1, points = 0;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++) {
+		char text[256] = "a b=", *at = text;
+
+		for (int k = 0; k < 8; k++) {
+			random = random * 1664525 + 1013904223;
+			strcat(text, pieces[(random >> 16) % (sizeof(pieces) / sizeof(*pieces))]);
+		}
+		for (char *end = text + strlen(text); at < end;) {
+			if (point_parse(&point, &at, end) != 1)
+				continue;
+			points++;
+			write_point(&j, &run, 1, 2, &point);
+			assert_int_equal(line_read(&l, j.text, j.used), 0);
+			assert_int_equal(l.kind, LINE_METRIC);
+			jw_reset(&j);
+		}
+	}
+	assert_in_range(points, 1000, 200000);
+	line_done(&l);
+	jw_done(&j);
 }
 
 static void numbers_are_written_as_they_were_meant(void **state)
@@ -274,6 +319,8 @@ int main(void)
 		cmocka_unit_test(strings_hold_quotes_blanks_signs_and_newlines),
 		cmocka_unit_test(booleans_have_five_spellings_each),
 		cmocka_unit_test(integers_are_exact_to_their_limits),
+		cmocka_unit_test(integers_beyond_what_json_readers_take_are_rounded),
+		cmocka_unit_test(whatever_is_taken_is_a_line_of_json),
 		cmocka_unit_test(numbers_are_written_as_they_were_meant),
 		cmocka_unit_test(the_time_of_the_program_stands_beside_ours),
 		cmocka_unit_test(hostile_names_are_strings),

@@ -99,9 +99,8 @@ static int check(const struct mark_options *o, const char *text)
 	size_t n = strlen(text);
 
 	if (o->is_metric && !is_one_metric(text))
-		log_error("mark: '%.200s' is no line of Influx line protocol; try: "
-			  "bpfmon mark --metric 'loss,phase=train value=0.5'",
-			  text);
+		log_error("mark: this is no line of Influx line protocol; try: "
+			  "bpfmon mark --metric 'loss,phase=train value=0.5'");
 	else if (!o->is_metric && n == strlen(MARK_PREFIX))
 		log_error("mark: the text is empty");
 	else if (!o->is_metric && n > strlen(MARK_PREFIX) + MARK_BYTES)
@@ -147,7 +146,8 @@ int cmd_mark(int argc, char **argv)
 		help();
 		return 0;
 	}
-	text = join(o.is_metric ? "" : MARK_PREFIX, argv + optind);
+	/* with a blank before it, a measurement may be called mark */
+	text = join(o.is_metric ? " " : MARK_PREFIX, argv + optind);
 	if (!text || check(&o, text))
 		return EXIT_USAGE;
 	err = path && *path ? deliver(path, text) : -ENOENT;

@@ -35,7 +35,10 @@ static void put_field(struct json *j, const char *key, const struct point_field 
 		jw_int(j, key, f->integer);
 		break;
 	case FIELD_UNSIGNED:
-		jw_uint(j, key, f->natural);
+		if (f->natural <= INT64_MAX)
+			jw_uint(j, key, f->natural);
+		else /* no reader of JSON takes it for a whole number */
+			jw_double(j, key, (double)f->natural);
 		break;
 	case FIELD_BOOLEAN:
 		jw_bool(j, key, f->is_true);

@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Marks and metrics that programs push: who is heard, what is kept, what phases come to."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import socket
+import subprocess
+import sys
+
+from lib.bpfmon import BPFMON, TOP
+from lib.live import descriptor_links, wait_for
+from lib.marks import SENDER, MarksCase, marks, python, texts
+
+PARALLEL = 'for i in $(seq 60); do "$0" mark "p$i" & done; wait'
+DOCS = (TOP / "docs" / "MARKS.md").read_text()
+
+
+def example(language):
+    """The code of a block in the documentation."""
+    (code,) = re.findall(rf"^```{language}\n(.*?)^```", DOCS, re.M | re.S)
+    return code
+
+
+class Examples(MarksCase):
+    def test_the_shell_of_the_documentation_marks(self):
+        (self.dir / "bpfmon").symlink_to(BPFMON)
+        path = f"{self.dir}:{os.environ['PATH']}"
+        run = self.run_marks(["sh", "-c", example("sh")], env={"PATH": path})
+        self.assert_pushed(run, marks=1, metrics=1)
+        self.assertEqual(texts(run), ["epoch 3"])
+        (metric,) = run.kind("metric")
+        self.assertEqual((metric["name"], metric["tags"]), ("loss", {"phase": "train"}))
+        self.assertEqual(metric["fields"], {"value": 0.5})
+
+    def test_the_python_of_the_documentation_marks(self):
+        run = self.run_marks([sys.executable, "-c", example("python")])
+        self.assert_pushed(run, marks=1)
+        self.assertEqual(texts(run), ["epoch 3"])
+
+    def test_the_python_of_the_documentation_runs_without_bpfmon(self):
+        env = {key: value for key, value in os.environ.items() if key != "BPFMON_MARK_SOCKET"}
+        subprocess.run([sys.executable, "-c", example("python")], env=env, check=True, timeout=60)
+
+    def test_the_c_of_the_documentation_marks(self):
+        source, program = self.dir / "mark.c", self.dir / "mark"
+        source.write_text(example("c"))
+        subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-o", program, source], check=True)
+        run = self.run_marks([str(program)])
+        self.assert_pushed(run, marks=1)
+        self.assertEqual(texts(run), ["epoch 3"])
+        subprocess.run([program], check=True, timeout=60)
+
+
+class Senders(MarksCase):
+    def test_every_mark_of_300_that_come_and_go_is_kept(self):
+        run = self.shell('for i in $(seq 300); do "$0" mark "n$i" || exit 1; done; exit 43')
+        self.assertEqual(run.code, 43)
+        self.assert_pushed(run, marks=300)
+        self.assertEqual(texts(run), [f"n{i}" for i in range(1, 301)])
+
+    def test_marks_of_many_at_once_are_kept(self):
+        run = self.shell(PARALLEL)
+        self.assert_pushed(run, marks=60)
+        self.assertEqual(set(texts(run)), {f"p{i}" for i in range(1, 61)})
+
+    def test_the_last_thing_that_a_command_does_is_kept(self):
+        run = self.run_marks(python("s.send(b'mark bye'); os._exit(7)"))
+        self.assertEqual(run.code, 7)
+        self.assert_pushed(run, marks=1)
+
+    def test_the_sender_is_the_process_that_sent(self):
+        run = self.shell('"$0" mark one; exec 2>/dev/null; "$0" mark two')
+        senders = {line["pid"]: line["text"] for line in marks(run)}
+        self.assertEqual(len(senders), 2)
+        words = {p["pid"]: p["args"][-1] for p in run.processes if p["args"][1:2] == ["mark"]}
+        self.assertEqual(senders, words)
+
+    def test_a_sender_in_a_pid_namespace_is_known_by_our_pid(self):
+        run = self.shell('unshare --fork --pid "$0" mark inner')
+        self.assert_pushed(run, marks=1)
+        (mark,) = marks(run)
+        self.assertIn(mark["pid"], [p["pid"] for p in run.processes if p["ns_pid"] == 1])
+
+    def test_a_stranger_is_refused_and_counted(self):
+        live, path = self.live_marks('read line; "$0" mark ours', stdin=subprocess.PIPE)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
+            stranger.sendto(b"mark theirs", path)
+            stranger.sendto(b"a b=1\nc d=2", path)
+        gone = [sys.executable, "-c", SENDER + "s.send(b'mark theirs, and gone')"]
+        subprocess.run(gone, env={**os.environ, "BPFMON_MARK_SOCKET": path}, check=True)
+        live.process.stdin.write(b"\n")
+        run = live.finish()
+        self.assert_pushed(run, marks=1, refused=4)
+        self.assertEqual(texts(run), ["ours"])
+
+    def test_a_stranger_is_refused_while_the_run_goes_on(self):
+        live, path = self.live_marks('read line; "$0" mark ours; read line', ["-i", "60"], stdin=subprocess.PIPE)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as stranger:
+            stranger.sendto(b"mark theirs", path)
+        live.process.stdin.write(b"\n")
+        live.process.stdin.flush()
+        wait_for(lambda: any(line.get("text") == "ours" for line in live.lines()), "the mark of ours")
+        live.process.stdin.write(b"\n")
+        self.assert_pushed(live.finish(), marks=1, refused=1)
+
+    def test_a_run_inside_of_a_run_has_marks_of_its_own(self):
+        inner = self.dir / "inner.jsonl"
+        run = self.shell(f'"$0" mark outer; "$0" -q --marks -o {inner} -- "$0" mark inner; "$0" mark outer again')
+        self.assertEqual(texts(run), ["outer", "outer again"])
+        lines = [json.loads(line) for line in inner.read_text().splitlines()]
+        self.assertEqual([line["text"] for line in lines if line.get("event") == "mark"], ["inner"])
+
+
+class Input(MarksCase):
+    def test_a_flood_is_counted_and_does_no_harm(self):
+        run = self.run_marks(python("for i in range(100000): s.send(b'mark %d' % i)\nsys.exit(43)"), ["-i", "0.1"])
+        self.assertEqual(run.code, 43)
+        pushed = run.summary["pushed"]
+        self.assert_pushed(run, marks=pushed["marks"], dropped=100000 - pushed["marks"])
+        self.assertGreaterEqual(pushed["marks"], 2000)
+        self.assertGreater(pushed["dropped"], 0)
+        self.assertEqual(texts(run)[0], "0")
+
+    def test_a_flood_of_metrics_leaves_room_for_marks(self):
+        flood = "text = b'\\n'.join(b'a v=%di' % i for i in range(50))\nfor i in range(400): s.send(text)\ns.send(b'mark after')"
+        run = self.run_marks(python(flood))
+        pushed = run.summary["pushed"]
+        self.assert_pushed(run, marks=1, metrics=pushed["metrics"], dropped=20000 - pushed["metrics"])
+        self.assertGreaterEqual(pushed["metrics"], 2000)
+
+    def test_garbage_is_counted_and_does_no_harm(self):
+        garbage = (
+            "for d in (b'', b'\\0' * 9, b'\\xff\\xfe', b'mark ', b'mark \\n', b'mark ' + b'x' * 1025, b'x' * 70000,"
+            " b'nonsense', b'{\"kind\":\"summary\"}'): s.send(d)\n"
+            "s.send(b'a b=1\\nbad\\nc d=2')\ns.send(b'mark \\xff\\0\\x1b[31m\"\\n')\ns.send(b'mark ' + b'y' * 1024)\nsys.exit(43)"
+        )
+        run = self.run_marks(python(garbage))
+        self.assertEqual(run.code, 43)
+        self.assert_pushed(run, marks=2, metrics=2, malformed=10)
+        self.assertEqual(texts(run), ["\ufffd\0\x1b[31m\"", "y" * 1024])
+        self.assertIs(marks(run)[0]["lossy"], True)
+
+    def test_names_and_values_are_what_was_sent(self):
+        line = 'my\\ loss,a\\,b=</script>,t=\\=1 s="say \\"hi\\"",i=-9223372036854775808i,u=18446744073709551615u,y=t 5'
+        run = self.run_marks([BPFMON, "mark", "--metric", line])
+        (metric,) = run.kind("metric")
+        self.assertEqual((metric["name"], metric["tags"]), ("my loss", {"a,b": "</script>", "t": "=1"}))
+        self.assertEqual(metric["fields"], {"s": 'say "hi"', "i": -(2**63), "u": float(2**64), "y": True})
+        self.assertEqual(metric["reported_time"], 5e-9)
+
+    def test_descriptors_that_are_sent_along_are_not_kept(self):
+        kept = self.dir / "kept"
+        kept.touch()
+        send = f"f = os.open('{kept}', os.O_RDONLY)\nfor i in range(100): socket.send_fds(s, [b'mark x'], [f] * 10)\nsys.stdin.read()"
+        live = self.live(python(send), ["--marks"], stdin=subprocess.PIPE)
+        collector = live.role(lambda pid, stat, has_bpf: has_bpf)
+        wait_for(lambda: sum(line.get("event") == "mark" for line in live.lines()) == 100, "100 marks")
+        self.assertNotIn(str(kept), descriptor_links(collector).values())
+        self.assert_pushed(live.finish(), marks=100)
+
+    def test_without_the_option_nothing_is_listened_to(self):
+        run = self.run_bpfmon(["sh", "-c", 'echo "$BPFMON_MARK_SOCKET"'])
+        self.assertEqual(run.stdout, b"\n")
+        self.assertNotIn("pushed", run.summary)
+
+
+class Folder(MarksCase):
+    LOOK = 'd=${BPFMON_MARK_SOCKET%/*}; echo "$d"; stat -c "%u %a" "$d"; "$0" mark here'
+
+    def look(self, options=(), env=None):
+        run = self.shell(self.LOOK, options, env=env)
+        folder, owner = run.stdout.decode().splitlines()
+        self.assertFalse(pathlib.Path(folder).exists())
+        return run, pathlib.Path(folder), owner
+
+    def test_only_the_user_may_enter_it_and_it_is_gone_afterwards(self):
+        run, folder, owner = self.look(env={"XDG_RUNTIME_DIR": ""})
+        self.assertEqual((folder.parent, owner), (pathlib.Path("/tmp"), "0 700"))
+        self.assert_pushed(run, marks=1)
+
+    def test_a_runtime_folder_of_the_user_is_taken(self):
+        run, folder, owner = self.look(env={"XDG_RUNTIME_DIR": str(self.dir)})
+        self.assertEqual((folder.parent, owner), (self.dir, "0 700"))
+        self.assert_pushed(run, marks=1)
+
+    def test_a_runtime_folder_of_somebody_else_is_not_touched(self):
+        theirs = self.dir / "theirs"
+        theirs.mkdir()
+        os.chown(theirs, 65534, 65534)
+        for runtime in (theirs, self.dir / "none", "relative"):
+            run, folder, _ = self.look(env={"XDG_RUNTIME_DIR": str(runtime)})
+            self.assertEqual(folder.parent, pathlib.Path("/tmp"))
+            self.assert_pushed(run, marks=1)
+        self.assertEqual(list(theirs.iterdir()), [])
+
+    def test_under_sudo_with_another_user_it_is_that_users(self):
+        env = {"SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": "nobody"}
+        self.dir.chmod(0o777)
+        run, _, owner = self.look(["--user"], env=env)
+        self.assertEqual(owner, "65534 700")
+        self.assert_pushed(run, marks=1)
+
+    def test_another_user_inside_the_command_is_kept_out_and_told(self):
+        run = self.shell('setpriv --reuid=65534 --clear-groups "$0" mark x; echo $?; setpriv --reuid=65534 --clear-groups "$0" mark -q x; echo $?')
+        self.assertEqual(run.stdout, b"2\n0\n")
+        self.assertEqual(run.stderr.count("cannot tell the run"), 1)
+        self.assert_pushed(run)
+
+    def test_root_inside_of_another_users_command_may_mark(self):
+        run = self.shell('setpriv --reuid=65534 --clear-groups true && "$0" mark x')
+        self.assert_pushed(run, marks=1)
+
+    def test_it_goes_when_bpfmon_is_killed(self):
+        live, path = self.live_marks("sleep 60")
+        live.remember()
+        self.assertTrue(pathlib.Path(path).exists())
+        os.kill(live.pid, signal.SIGKILL)
+        wait_for(lambda: not pathlib.Path(path).parent.exists(), "the end of the folder")
+
+    def test_it_goes_when_there_is_no_command_to_run(self):
+        run = self.run_marks([str(self.dir / "no-such")], env={"XDG_RUNTIME_DIR": str(self.dir)})
+        self.assertEqual(run.code, 127)
+        self.assertEqual(list(self.dir.glob("bpfmon-*")), [])
+
+    def test_it_goes_when_the_command_is_killed(self):
+        run = self.run_marks(["sh", "-c", "kill -KILL $$"], env={"XDG_RUNTIME_DIR": str(self.dir)})
+        self.assertEqual(run.code, -signal.SIGKILL)
+        self.assertEqual(list(self.dir.glob("bpfmon-*")), [])
+
+
+class Tool(MarksCase):
+    def mark(self, *words, env=None):
+        clean = {key: value for key, value in os.environ.items() if key != "BPFMON_MARK_SOCKET"}
+        return subprocess.run(
+            [BPFMON, "mark", *words], env={**clean, **(env or {})}, capture_output=True, text=True, timeout=60, check=False
+        )
+
+    def assert_told(self, done, part):
+        self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done)
+        self.assertIn(part, done.stderr)
+
+    def test_outside_of_a_run_it_says_so(self):
+        self.assert_told(self.mark("x"), "bpfmon --marks")
+        self.assert_told(self.mark("x", env={"BPFMON_MARK_SOCKET": str(self.dir / "gone")}), "has ended")
+
+    def test_outside_of_a_run_it_can_be_quiet(self):
+        for env in ({}, {"BPFMON_MARK_SOCKET": str(self.dir / "gone")}):
+            for word in ("-q", "--quiet"):
+                done = self.mark(word, "x", env=env)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_what_would_not_be_taken_is_refused(self):
+        self.assert_told(self.mark(), "no text")
+        self.assert_told(self.mark(""), "empty")
+        self.assert_told(self.mark("-q", "x" * 1025), "1025 bytes")
+        self.assert_told(self.mark("--metric", "loss"), "line protocol")
+        self.assert_told(self.mark("-m", "a b=1\nc d=1"), "line protocol")
+        self.assert_told(self.mark("-Z", "x"), "-Z")
+
+    def test_words_are_joined_and_a_measurement_may_be_called_mark(self):
+        run = self.shell('"$0" mark epoch 3; "$0" mark -- -q; "$0" mark -m "mark value=1"')
+        self.assertEqual(texts(run), ["epoch 3", "-q"])
+        self.assertEqual([m["name"] for m in run.kind("metric")], ["mark"])
+
+    def test_help_says_how(self):
+        self.assertIn("--metric", self.mark("--help").stdout)
+
+
+class Udp(MarksCase):
+    SEND = """
+import os, socket, sys
+assert "BPFMON_MARK_SOCKET" not in os.environ
+for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+    try:
+        s = socket.socket(family, socket.SOCK_DGRAM)
+        s.sendto(b"events,host=" + host.encode() + b" n=1i\\nbad", (host, int(sys.argv[1])))
+    except OSError:
+        pass  # no IPv6 here
+"""
+
+    def free_port(self):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+            s.bind(("127.0.0.1", 0))
+            return s.getsockname()[1]
+
+    def test_line_protocol_arrives(self):
+        port = self.free_port()
+        run = self.run_bpfmon([sys.executable, "-c", self.SEND, str(port)], ["--metrics-udp", str(port)])
+        self.assertEqual(run.code, 0, run.stderr)
+        metrics = run.kind("metric")
+        self.assertEqual(metrics[0]["tags"], {"host": "127.0.0.1"})
+        self.assertNotIn("pid", metrics[0])
+        self.assert_pushed(run, metrics=len(metrics), malformed=len(metrics))
+
+    def test_a_port_that_is_in_use_is_refused_before_the_command_runs(self):
+        ran = self.dir / "ran"
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+            other.bind(("127.0.0.1", 0))
+            port = other.getsockname()[1]
+            run = self.run_bpfmon(["touch", str(ran)], ["--metrics-udp", str(port)])
+        self.assertEqual((run.code, run.stderr.count("\n")), (125, 1), run.stderr)
+        self.assertIn(f"UDP port {port} of 127.0.0.1", run.stderr)
+        self.assertFalse(ran.exists())
+
+    def test_any_free_port_is_told(self):
+        run = self.run_bpfmon(["true"], ["-v", "--metrics-udp", "0"])
+        self.assertRegex(run.stderr, r"metrics are taken on UDP port [1-9]\d* of 127\.0\.0\.1")
+
+    def test_what_the_kernel_had_no_room_for_is_counted(self):
+        port = self.free_port()
+        send = "import os, signal, socket, sys\nc = int(open(sys.argv[2]).read())\nos.kill(c, signal.SIGSTOP)\n"
+        send += "s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\nfor i in range(20000): s.sendto(b'a b=1', ('127.0.0.1', int(sys.argv[1])))\n"
+        send += "os.kill(c, signal.SIGCONT)"
+        pid = self.dir / "pid"
+        script = 'while [ ! -e "$3" ]; do sleep 0.01; done; exec "$0" -c "$1" "$2" "$3"'
+        live = self.live(["sh", "-c", script, sys.executable, send, str(port), str(pid)], ["--metrics-udp", str(port)])
+        collector = live.role(lambda pid, stat, has_bpf: has_bpf)
+        (self.dir / "new").write_text(str(collector))
+        (self.dir / "new").rename(pid)
+        run = live.finish()
+        pushed = run.summary["pushed"]
+        self.assertEqual(pushed["metrics"] + pushed["dropped"], 20000)
+        self.assertGreater(pushed["dropped"], 0)
+
+    def test_marks_are_not_taken_over_udp(self):
+        port = self.free_port()
+        send = f"s.sendto(b'mark value=1', ('127.0.0.1', {port}))\ns.sendto(b'mark epoch 3', ('127.0.0.1', {port}))"
+        code = "import socket\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n" + send
+        run = self.run_marks([sys.executable, "-c", code], ["--metrics-udp", str(port)])
+        self.assert_pushed(run, metrics=1, malformed=1)
+        self.assertEqual(run.kind("metric")[0]["name"], "mark")
+
+
+class Phases(MarksCase):
+    WORK = """
+import resource
+
+def used():
+    u = resource.getrusage(resource.RUSAGE_SELF)
+    return u.ru_utime + u.ru_stime
+
+said = []
+for i in range(4):
+    said.append(used())
+    s.send(b"mark phase %d" % i)
+    sys.stdin.readline()
+    end = used() + (0, 0.3, 0.1, 0.2)[i]
+    while used() < end:
+        pass
+said.append(used())
+s.send(b"mark end")
+sys.stdin.readline()
+print(said)
+"""
+    ASIDE = 0.02  # CPU seconds: what Python takes to send and to wait, and a tick
+
+    def test_the_cpu_time_of_each_phase_is_what_the_program_says(self):
+        live = self.live(python(self.WORK), ["--marks", "-i", "60"], stdin=subprocess.PIPE)
+        for nth in range(1, 6):
+            wait_for(lambda n=nth: sum(line.get("event") == "mark" for line in live.lines()) == n, f"mark {nth}")
+            live.process.stdin.write(b"\n")
+            live.process.stdin.flush()
+        run = live.finish()
+        self.assert_pushed(run, marks=5)
+        at = [
+            next(s["cpu_seconds"] for s in run.samples if s["elapsed_seconds"] >= mark["elapsed_seconds"])
+            for mark in marks(run)
+        ]
+        said = json.loads(run.stdout)
+        for k in range(4):
+            self.assertAlmostEqual(at[k + 1] - at[k], said[k + 1] - said[k], delta=self.ASIDE)
+        self.assertGreater(at[2] - at[1], 0.29)
+
+    def test_a_mark_is_dated_when_it_was_sent(self):
+        code = "import time\nt = time.time(); s.send(b'mark x'); u = time.time(); print(t, u)"
+        run = self.run_marks(python(code))
+        before, after = map(float, run.stdout.split())
+        (mark,) = marks(run)
+        self.assertLessEqual(before - 0.001, mark["time"])
+        self.assertLessEqual(mark["time"], after + 0.001)

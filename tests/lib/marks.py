@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs that take marks, and what is in them of these."""
+
+import sys
+
+from lib.bpfmon import BPFMON
+from lib.live import LiveCase, wait_for
+
+SENDER = """
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.connect(os.environ["BPFMON_MARK_SOCKET"])
+"""
+SILENT = {"dropped": 0, "refused": 0, "malformed": 0}
+
+
+def python(code, *words):
+    """A command that has the socket as `s`."""
+    return [sys.executable, "-c", SENDER + code, *map(str, words)]
+
+
+def texts(run):
+    return [line["text"] for line in marks(run)]
+
+
+def marks(run):
+    """In the order in which they were sent."""
+    found = [line for line in run.kind("event") if line["event"] == "mark"]
+    return sorted(found, key=lambda line: line["elapsed_seconds"])
+
+
+class MarksCase(LiveCase):
+    def run_marks(self, command, options=(), **kwargs):
+        return self.run_bpfmon(command, ["--marks", *options], **kwargs)
+
+    def shell(self, script, options=(), **kwargs):
+        """A shell script, in which "$0" is bpfmon."""
+        return self.run_marks(["bash", "-c", script, BPFMON], options, **kwargs)
+
+    def assert_pushed(self, run, marks=0, metrics=0, **others):
+        self.assertEqual(run.summary["pushed"], {"marks": marks, "metrics": metrics, **SILENT, **others})
+        self.assertTrue(run.summary["complete"], run.summary)
+        self.assertEqual(len(globals()["marks"](run)), marks)
+        self.assertEqual(len(run.kind("metric")), metrics)
+
+    def live_marks(self, script, options=(), **popen):
+        """A shell script in the background, and the path of its socket when it has begun."""
+        told = self.dir / "socket"
+        begin = f'echo "$BPFMON_MARK_SOCKET" >"{told}.new"; mv "{told}.new" "{told}"; '
+        live = self.live(["bash", "-c", begin + script, BPFMON], ["--marks", *options], **popen)
+        wait_for(told.exists, "the begin of the command")
+        return live, told.read_text().strip()
