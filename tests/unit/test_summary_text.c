@@ -49,6 +49,17 @@ static void assert_shown(struct summary *s, const char *line)
 	summary_done(s);
 }
 
+static void what_programs_pushed_and_what_was_not_taken_is_shown(void **state)
+{
+	struct summary s = { .pushed = { .marks = 12, .metrics = 3400 } };
+
+	(void)state;
+	assert_shown(&s, "  pushed      12 marks, 3,400 metrics\n");
+	s.pushed = (struct pushed_counts){ .dropped = 3, .refused = 4, .malformed = 5 };
+	assert_shown(&s, "  pushed      0 marks, 0 metrics; 3 dropped: too many at once; "
+			 "4 refused: not from the command; 5 malformed\n");
+}
+
 static void text_of_a_summary_that_knows_nothing_is_short(void **state)
 {
 	struct summary s = { 0 };
@@ -150,6 +161,7 @@ static void only_processes_leave_descendants_unfound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_programs_pushed_and_what_was_not_taken_is_shown),
 		cmocka_unit_test(text_of_a_summary_that_knows_nothing_is_short),
 		cmocka_unit_test(what_is_not_known_of_a_program_is_a_dash),
 		cmocka_unit_test(zero_of_a_program_is_shown_as_zero),

@@ -61,6 +61,31 @@ static void summary_without_a_view_of_oom_kills_has_no_number_of_them(void **sta
 	jw_done(&j);
 }
 
+static void summary_of_a_run_that_listens_has_what_was_pushed(void **state)
+{
+	struct summary s = {
+		.complete = true,
+		.has_pushed = true,
+		.pushed = { .marks = 1, .metrics = 2, .dropped = 3, .refused = 4, .malformed = 5 },
+	};
+	struct line l = { 0 };
+	struct json j = { 0 };
+
+	(void)state;
+	write_summary(&j, &s);
+	read_back(&l, &j);
+	assert_has(&j, "\"pushed\":{\"marks\":1,\"metrics\":2,\"dropped\":3,\"refused\":4,"
+		       "\"malformed\":5}");
+	assert_true(l.summary.has_pushed);
+	assert_memory_equal(&l.summary.pushed, &s.pushed, sizeof(s.pushed));
+	s.has_pushed = false;
+	jw_reset(&j);
+	write_summary(&j, &s);
+	assert_null(strstr(j.text, "pushed"));
+	line_done(&l);
+	jw_done(&j);
+}
+
 static void summary_without_status_has_neither_code_nor_signal(void **state)
 {
 	struct summary s = { .complete = true };
@@ -131,6 +156,7 @@ int main(void)
 		cmocka_unit_test(summary_is_written_again_as_it_was_read),
 		cmocka_unit_test(summary_of_an_incomplete_run_is_written_again_as_it_was_read),
 		cmocka_unit_test(summary_without_a_view_of_oom_kills_has_no_number_of_them),
+		cmocka_unit_test(summary_of_a_run_that_listens_has_what_was_pushed),
 		cmocka_unit_test(summary_without_status_has_neither_code_nor_signal),
 		cmocka_unit_test(summary_of_too_many_programs_is_read_back_as_it_was),
 		cmocka_unit_test(gauges_have_no_place_in_the_summary),

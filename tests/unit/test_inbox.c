@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What programs push is received at once, with its sender and its time; and how much is taken. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "collect/pushed.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct post {
+	struct pushed pushed;
+	int fds[2]; /* to send to, to receive from */
+};
+
+static int make(void **state)
+{
+	static const int on = 1;
+	struct post *p = calloc(1, sizeof(*p));
+	struct intake in = { .udp_fds = { -1, -1 } };
+
+	*state = p;
+	if (!p || socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, p->fds) ||
+	    setsockopt(p->fds[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) ||
+	    setsockopt(p->fds[1], SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on)))
+		return -1;
+	in.marks_fd = p->fds[1];
+	pushed_init(&p->pushed);
+	return pushed_start(&p->pushed, &in);
+}
+
+static int done(void **state)
+{
+	struct post *p = *state;
+
+	pushed_done(&p->pushed);
+	close(p->fds[0]);
+	close(p->fds[1]);
+	free(p);
+	return 0;
+}
+
+static void post(struct post *p, const char *text, size_t length)
+{
+	assert_int_equal(send(p->fds[0], text, length, 0), length);
+}
+
+/* All that was sent is waiting then. */
+static const struct letter *receive(struct post *p)
+{
+	pushed_stop(&p->pushed, 3);
+	return p->pushed.waiting;
+}
+
+static void letters_come_in_their_order_with_sender_and_time(void **state)
+{
+	struct post *p = *state;
+	uint64_t before = clock_ns(CLOCK_MONOTONIC), boot = clock_ns(CLOCK_BOOTTIME);
+	const struct letter *l;
+
+	post(p, "one", 3);
+	post(p, "", 0);
+	post(p, "t\0o", 3);
+	l = receive(p);
+	assert_string_equal(l->text, "one");
+	assert_int_equal(l->pid, getpid());
+	assert_int_equal(l->samples, 3);
+	assert_false(l->is_udp);
+	/* two clocks are read within a millisecond */
+	assert_in_range(l->sent_ns, before - NSEC_PER_MSEC, clock_ns(CLOCK_MONOTONIC));
+	assert_in_range(l->sent_boot_ns, boot - NSEC_PER_MSEC, clock_ns(CLOCK_BOOTTIME));
+	assert_int_equal(l->next->length, 0);
+	assert_memory_equal(l->next->next->text, "t\0o", 4);
+	assert_null(l->next->next->next);
+	assert_int_equal(p->pushed.nr_waiting, 3);
+}
+
+static void somebody_is_woken_when_something_has_come(void **state)
+{
+	struct post *p = *state;
+	struct pollfd wake = { .fd = p->pushed.inbox.wake_fd, .events = POLLIN };
+
+	assert_int_equal(poll(&wake, 1, 0), 0);
+	post(p, "one", 3);
+	assert_int_equal(poll(&wake, 1, -1), 1);
+	pushed_receive(&p->pushed, 0);
+	assert_int_equal(p->pushed.nr_waiting, 1);
+	assert_int_equal(poll(&wake, 1, 0), 0);
+}
+
+static void a_datagram_that_is_too_large_is_malformed(void **state)
+{
+	static char text[(64 << 10) + 1];
+	struct post *p = *state;
+
+	post(p, text, sizeof(text));
+	post(p, text, sizeof(text) - 1);
+	assert_int_equal(receive(p)->length, sizeof(text) - 1);
+	assert_int_equal(p->pushed.counts.malformed, 1);
+	assert_int_equal(p->pushed.nr_waiting, 1);
+}
+
+static void what_there_is_no_room_for_is_counted_in_lines(void **state)
+{
+	struct post *p = *state;
+
+	for (int i = 0; i < 6000; i++)
+		post(p, "a b=1\nc d=2\n", 12);
+	receive(p);
+	assert_int_equal(p->pushed.nr_waiting * 2 + p->pushed.counts.dropped, 12000);
+	assert_true(p->pushed.counts.dropped >= 2 * (6000 - 4096));
+}
+
+static void a_mark_is_one_line_and_so_is_nothing(void **state)
+{
+	struct post *p = *state;
+	const struct letter *l;
+
+	post(p, "mark a\nb\nc", 10);
+	post(p, "", 0);
+	post(p, "a b=1\n\n#\nc d=1", 14);
+	l = receive(p);
+	assert_int_equal(letter_lines(l), 1);
+	assert_int_equal(letter_lines(l->next), 1);
+	assert_int_equal(letter_lines(l->next->next), 2);
+}
+
+static void a_rate_gives_its_burst_and_then_what_time_brings(void **state)
+{
+	struct rate r = { 0 };
+	int taken = 0;
+
+	(void)state;
+	while (rate_take(&r, 1000, 10, 100))
+		taken++;
+	assert_int_equal(taken, 10);
+	assert_false(rate_take(&r, 1009, 10, 100));
+	assert_true(rate_take(&r, 1010, 10, 100));
+	assert_false(rate_take(&r, 1019, 10, 100));
+	for (taken = 0; rate_take(&r, 9000, 10, 100);)
+		taken++;
+	assert_int_equal(taken, 10);
+}
+
+static void what_has_cost_more_than_is_saved_is_waited_for(void **state)
+{
+	struct rate r = { 0 };
+
+	(void)state;
+	assert_true(rate_take(&r, 1000, 10, 100));
+	rate_charge(&r, 190);
+	assert_false(rate_take(&r, 1100, 10, 100));
+	assert_false(rate_take(&r, 1109, 10, 100));
+	assert_true(rate_take(&r, 1110, 10, 100));
+}
+
+#define INBOX_TEST(test) cmocka_unit_test_setup_teardown(test, make, done)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		INBOX_TEST(letters_come_in_their_order_with_sender_and_time),
+		INBOX_TEST(somebody_is_woken_when_something_has_come),
+		INBOX_TEST(a_datagram_that_is_too_large_is_malformed),
+		INBOX_TEST(what_there_is_no_room_for_is_counted_in_lines),
+		INBOX_TEST(a_mark_is_one_line_and_so_is_nothing),
+		cmocka_unit_test(a_rate_gives_its_burst_and_then_what_time_brings),
+		cmocka_unit_test(what_has_cost_more_than_is_saved_is_waited_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

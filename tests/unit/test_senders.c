@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Whose a PID was at a moment: those alive, those that ended, and PIDs that are used again. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collect/senders.h"
+
+#include <stdlib.h>
+
+#define SECOND 1000000000ULL
+
+static int make(void **state)
+{
+	struct senders *s = malloc(sizeof(*s));
+
+	*state = s;
+	return s ? senders_init(s) : -1;
+}
+
+static int done(void **state)
+{
+	senders_done(*state);
+	free(*state);
+	return 0;
+}
+
+static void ended(struct senders *s, uint32_t pid, uint64_t start, uint64_t end)
+{
+	const struct process_record r = {
+		.pid = pid,
+		.start_boot_ns = start * SECOND,
+		.end_boot_ns = end * SECOND,
+	};
+
+	senders_add_ended(s, &r);
+}
+
+static void nobody_is_known_at_first(void **state)
+{
+	assert_false(senders_know(*state, 1, SECOND));
+	assert_false(senders_know(*state, 0, SECOND));
+}
+
+static void who_lives_is_known_from_its_start_on(void **state)
+{
+	const struct drain_row rows[] = {
+		{ .pid = 30, .start_boot_ns = 5 * SECOND },
+		{ .pid = 10, .start_boot_ns = 7 * SECOND },
+		{ .pid = 20, .start_boot_ns = 6 * SECOND, .end_boot_ns = 8 * SECOND },
+	};
+
+	assert_int_equal(senders_set_alive(*state, rows, 3), 0);
+	assert_true(senders_know(*state, 10, 7 * SECOND));
+	assert_true(senders_know(*state, 30, 100 * SECOND));
+	assert_true(senders_know(*state, 20, 8 * SECOND));
+	assert_false(senders_know(*state, 20, 9 * SECOND));
+	assert_false(senders_know(*state, 10, 6 * SECOND));
+	assert_false(senders_know(*state, 15, 7 * SECOND));
+	assert_int_equal(senders_set_alive(*state, rows, 1), 0);
+	assert_false(senders_know(*state, 10, 7 * SECOND));
+}
+
+static void who_has_ended_is_known_for_the_time_of_its_life(void **state)
+{
+	ended(*state, 10, 5, 6);
+	assert_true(senders_know(*state, 10, 5 * SECOND));
+	assert_true(senders_know(*state, 10, 6 * SECOND));
+	assert_false(senders_know(*state, 10, 4 * SECOND));
+	assert_false(senders_know(*state, 10, 7 * SECOND));
+}
+
+static void a_pid_of_several_lives_is_known_in_each_of_them(void **state)
+{
+	ended(*state, 10, 5, 6);
+	ended(*state, 10 + LIVES_KEPT, 5, 9); /* the same slot */
+	ended(*state, 10, 8, 9);
+	assert_true(senders_know(*state, 10, 5 * SECOND));
+	assert_true(senders_know(*state, 10, 8 * SECOND));
+	assert_false(senders_know(*state, 10, 7 * SECOND));
+	assert_true(senders_know(*state, 10 + LIVES_KEPT, 7 * SECOND));
+}
+
+static void who_was_alive_at_the_drain_and_has_ended_since_has_ended(void **state)
+{
+	const struct drain_row row = { .pid = 10, .start_boot_ns = 5 * SECOND };
+
+	assert_int_equal(senders_set_alive(*state, &row, 1), 0);
+	ended(*state, 10, 5, 6);
+	assert_true(senders_know(*state, 10, 6 * SECOND));
+	assert_false(senders_know(*state, 10, 7 * SECOND)); /* a stranger's by now */
+}
+
+static void those_that_ended_long_ago_are_forgotten_and_no_others(void **state)
+{
+	for (uint32_t i = 1; i <= LIVES_KEPT + 5; i++)
+		ended(*state, i * 3, 5, 6);
+	for (uint32_t i = 1; i <= LIVES_KEPT + 5; i++)
+		assert_int_equal(senders_know(*state, i * 3, 5 * SECOND), i > 5);
+}
+
+#define SENDERS_TEST(test) cmocka_unit_test_setup_teardown(test, make, done)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SENDERS_TEST(nobody_is_known_at_first),
+		SENDERS_TEST(who_lives_is_known_from_its_start_on),
+		SENDERS_TEST(who_has_ended_is_known_for_the_time_of_its_life),
+		SENDERS_TEST(a_pid_of_several_lives_is_known_in_each_of_them),
+		SENDERS_TEST(who_was_alive_at_the_drain_and_has_ended_since_has_ended),
+		SENDERS_TEST(those_that_ended_long_ago_are_forgotten_and_no_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
