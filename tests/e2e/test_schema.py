@@ -152,6 +152,13 @@ class Lines(Case):
         self.assert_valid(run, {"meta", "sample", "process", "event", "summary"})
         self.assertIn("pss", run.summary["self"])
 
+    def test_a_run_with_marks_is_valid(self):
+        metric = 'a,t=v s="x",i=1i,u=18446744073709551615u,b=t,f=.5 1763690000000000001'
+        script = '"$0" mark "$1"; "$0" mark --metric "$2"; "$0" mark -m "b v=1"'
+        run = self.run_bpfmon(["sh", "-c", script, BPFMON, b"caf\xe9 \"3\"\n", metric], ["--marks"])
+        self.assert_valid(run, {"meta", "sample", "process", "event", "metric", "summary"})
+        self.assertEqual(run.summary["pushed"]["metrics"], 2)
+
     def test_few_metrics_and_no_arguments_are_valid(self):
         run = self.run_bpfmon([truth("exitwith"), "0"], ["--metrics", "io", "--no-args"])
         self.assert_valid(run, {"meta", "sample", "process", "summary"})
