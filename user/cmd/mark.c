@@ -120,7 +120,7 @@ static int deliver(const char *path, const char *text)
 
 	if (strlen(path) >= sizeof(to.sun_path))
 		return -ENAMETOOLONG;
-	strcpy(to.sun_path, path);
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s", path);
 	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)))
 		return -errno;
 	while (send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {

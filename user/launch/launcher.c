@@ -260,6 +260,16 @@ static int prepare(struct launcher *l)
 	return code;
 }
 
+static int open_intake(struct launcher *l)
+{
+	struct launch_options *o = l->options;
+	int err = intake_open(&l->intake, &o->push, o->run_as);
+
+	o->intake = &l->intake;
+	o->collector.intake = l->intake.is_on ? &l->intake.intake : NULL;
+	return err;
+}
+
 int launch(struct launch_options *o)
 {
 	struct launcher l = { .options = o };
@@ -269,10 +279,8 @@ int launch(struct launch_options *o)
 		log_error("cannot open /dev/null: %s", strerror(-err));
 		return EXIT_BPFMON;
 	}
-	if (intake_open(&l.intake, &o->push, o->run_as))
+	if (open_intake(&l))
 		return EXIT_BPFMON;
-	o->intake = &l.intake;
-	o->collector.intake = l.intake.is_on ? &l.intake.intake : NULL;
 	if (o->own_cgroup && own_cgroup_make(&l.cgroup)) {
 		intake_remove(&l.intake);
 		return EXIT_BPFMON;

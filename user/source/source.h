@@ -16,8 +16,8 @@
 struct source;
 
 /*
- * One part. @line->tree is there for the kinds meta, event, metric, summary and other; of a sample or
- * a process it may be NULL. All of it is in use until the function returns. Other than 0 ends.
+ * One part. @line->tree is there for the kinds meta, event, metric, summary and other; of a sample
+ * or a process it may be NULL. All of it is in use until the function returns. Other than 0 ends.
  */
 typedef int (*source_fn)(void *context, struct line *line);
 
