@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Marks and metrics that programs push: who is heard, what is kept, what phases come to."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -11,7 +12,7 @@ import subprocess
 import sys
 
 from lib.bpfmon import BPFMON, TOP
-from lib.live import descriptor_links, wait_for
+from lib.live import children_of, descriptor_links, status_of, wait_for
 from lib.marks import SENDER, MarksCase, marks, python, texts
 
 PARALLEL = 'for i in $(seq 60); do "$0" mark "p$i" & done; wait'
@@ -222,6 +223,35 @@ class Folder(MarksCase):
         live.remember()
         self.assertTrue(pathlib.Path(path).exists())
         os.kill(live.pid, signal.SIGKILL)
+        wait_for(lambda: not pathlib.Path(path).parent.exists(), "the end of the folder")
+
+    def keeper(self, live, path):
+        """The process that removes the folder: it is in it."""
+
+        def find():
+            for pid in children_of(live.pid):
+                with contextlib.suppress(OSError):
+                    if os.readlink(f"/proc/{pid}/cwd") == os.path.dirname(path):
+                        return pid
+            return None
+
+        return wait_for(find, "the keeper")
+
+    def test_its_keeper_has_no_rights_and_holds_nothing_of_ours(self):
+        live, path = self.live_marks("read line", stdin=subprocess.PIPE)
+        keeper = self.keeper(live, path)
+        self.assertEqual(int(status_of(keeper)["CapPrm"], 16), 0)
+        self.assertLessEqual(len(descriptor_links(keeper)), 2)
+        self.assert_pushed(live.finish())
+
+    def test_a_keeper_that_is_stopped_does_not_hold_up_the_end(self):
+        live, path = self.live_marks("read line; exit 43", stdin=subprocess.PIPE)
+        keeper = self.keeper(live, path)
+        live.remember()
+        os.kill(keeper, signal.SIGSTOP)
+        run = live.finish()
+        self.assertEqual(run.code, 43)
+        os.kill(keeper, signal.SIGCONT)
         wait_for(lambda: not pathlib.Path(path).parent.exists(), "the end of the folder")
 
     def test_it_goes_when_there_is_no_command_to_run(self):

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 
 #define SOCKET_NAME "marks"
 #define TRIES 16
+#define PATIENCE_MS 1000 /* with the keeper, at the end */
 
 /* What the keeper says when it has made the folder, or could not. */
 struct report {
@@ -196,7 +198,8 @@ void mark_socket_remove(struct mark_socket *m)
 	cleanup_closep(&m->fd);
 	cleanup_closep(&m->keeper_fd);
 	m->fd = m->keeper_fd = -1;
-	while (m->keeper > 0 && waitpid(m->keeper, NULL, 0) < 0 && errno == EINTR)
-		;
+	/* whoever stops the keeper does not keep us from ending as the command did */
+	for (int i = 0; m->keeper > 0 && i < PATIENCE_MS && !waitpid(m->keeper, NULL, WNOHANG); i++)
+		poll(NULL, 0, 1);
 	m->keeper = -1;
 }

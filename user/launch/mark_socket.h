@@ -23,7 +23,7 @@ struct mark_socket {
  * /tmp. A negative errno; @why then is what could not be made, in a sentence without a full stop.
  */
 int mark_socket_make(struct mark_socket *m, const struct user *as, char *why, size_t size);
-/* Closes it and waits until the folder is gone. */
+/* Closes it and waits until the folder is gone, but not for ever. */
 void mark_socket_remove(struct mark_socket *m);
 
 #endif
