@@ -188,16 +188,24 @@ void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals)
 	put(j, out, (size_t)decimal_format(out, v, decimals));
 }
 
+#define DOUBLE_CHARACTERS 352 /* of the smallest there is */
+
 void jw_double(struct json *j, const char *key, double v)
 {
-	char out[32];
-	int n = 0;
+	char out[DOUBLE_CHARACTERS], *exponent;
+	int digits = 15, decimals, n;
 
-	for (int digits = 15; digits <= 17; digits++) {
-		n = snprintf(out, sizeof(out), "%.*g", digits, v);
-		if (strtod(out, NULL) == v)
+	for (;; digits++) {
+		snprintf(out, sizeof(out), "%.*e", digits - 1, v);
+		if (digits == 17 || strtod(out, NULL) == v)
 			break;
 	}
+	exponent = strchr(out, 'e');
+	decimals = digits - 1 - (int)strtol(exponent + 1, NULL, 10);
+	n = snprintf(out, sizeof(out), "%.*f", decimals > 0 ? decimals : 0, v);
+	while (decimals > 0 && out[n - 1] == '0')
+		n--;
+	n -= out[n - 1] == '.';
 	start(j, key);
 	put(j, out, (size_t)n);
 }

@@ -164,15 +164,20 @@ static void instances(struct json *j, const struct sample *s)
 	jw_object_end(j);
 }
 
-void write_sample(struct json *j, const struct run *run, const struct sample *s)
+void write_sample_since(struct json *j, uint64_t start_epoch_ns, const struct sample *s)
 {
 	jw_object(j, NULL);
 	jw_string(j, "kind", "sample");
-	put_epoch(j, "time", run->start_epoch_ns + s->elapsed_ns);
+	put_epoch(j, "time", start_epoch_ns + s->elapsed_ns);
 	jw_decimal(j, "elapsed_seconds", s->elapsed_ns, 9);
 	put_metrics(j, s->value, &s->have);
 	instances(j, s);
 	put_end(j);
+}
+
+void write_sample(struct json *j, const struct run *run, const struct sample *s)
+{
+	write_sample_since(j, run->start_epoch_ns, s);
 }
 
 static void args(struct json *j, const struct process *p)

@@ -13,6 +13,8 @@
 /* Each appends one line to @j. */
 void write_meta(struct json *j, const struct run *run);
 void write_sample(struct json *j, const struct run *run, const struct sample *s);
+/* The same where no more is known of the run than when it began. */
+void write_sample_since(struct json *j, uint64_t start_epoch_ns, const struct sample *s);
 void write_process(struct json *j, const struct process *p);
 /* An event that has nothing to say but its name, when, and how many. */
 void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event,

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/buffer.h"
+
+#include "base/json.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void buffer_done(struct buffer *t)
+{
+	free(t->text);
+	*t = (struct buffer){ 0 };
+}
+
+void buffer_put(struct buffer *t, const char *s, size_t n)
+{
+	if (t->used + n > t->room) {
+		size_t room = (t->used + n) * 2;
+		char *text = realloc(t->text, room);
+
+		if (!text) {
+			t->failed = true;
+			return;
+		}
+		t->text = text;
+		t->room = room;
+	}
+	if (n)
+		memcpy(t->text + t->used, s, n);
+	t->used += n;
+}
+
+void buffer_puts(struct buffer *t, const char *s)
+{
+	buffer_put(t, s, strlen(s));
+}
+
+void buffer_printf(struct buffer *t, const char *format, ...)
+{
+	char *s = NULL;
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vasprintf(&s, format, args);
+	va_end(args);
+	if (n < 0) {
+		t->failed = true;
+		return;
+	}
+	buffer_put(t, s, (size_t)n);
+	free(s);
+}
+
+void buffer_decimal(struct buffer *t, uint64_t v, unsigned decimals)
+{
+	char out[32];
+
+	buffer_put(t, out, (size_t)decimal_format(out, v, decimals));
+}
+
+void buffer_inert(struct buffer *t, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i],
+			      next = i + 1 < n ? (unsigned char)s[i + 1] : 0;
+
+		if (c == 0xc2 && next >= 0x80 && next < 0xa0) { /* C1 controls in UTF-8 */
+			buffer_put(t, "?", 1);
+			i++;
+		} else {
+			buffer_put(t, c < 0x20 || c == 0x7f ? "?" : &s[i], 1);
+		}
+	}
+}
