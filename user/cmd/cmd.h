@@ -10,6 +10,7 @@
 int cmd_run(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_export(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_store(int argc, char **argv);

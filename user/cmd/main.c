@@ -15,6 +15,8 @@ static const struct {
 	{ "metrics", cmd_metrics },
 	{ "show", cmd_show },
 	{ "store", cmd_store },
+	{ "attach", cmd_attach }, { "check", cmd_check },     { "export", cmd_export },
+	{ "list", cmd_list },     { "metrics", cmd_metrics }, { "show", cmd_show },
 };
 /* clang-format on */
 

@@ -18,6 +18,7 @@ static void help(void)
 	     "       bpfmon store      their store: size, prune, check, merge\n"
 	     "       bpfmon mark       begin a phase, from inside the command (with --marks)\n"
 	     "       bpfmon check      what this machine offers\n"
+	     "       bpfmon export     a run that was kept, for other programs\n"
 	     "       bpfmon metrics    what is measured\n\n"
 	     "Runs COMMAND and accounts for every process it causes to exist.\n");
 	options_help(FOR_RUN);

@@ -10,13 +10,13 @@
 #define SUFFIX_MILLI ""
 
 static const struct unit {
-	const char *name;
+	const char *name, *word;
 	unsigned decimals;
 } units[NR_UNITS] = {
-	[UNIT_COUNT] = { "1", 0 },
-	[UNIT_NS] = { "s", 9 },
-	[UNIT_BYTES] = { "bytes", 0 },
-	[UNIT_MILLI] = { "1", 3 },
+	[UNIT_COUNT] = { "1", "", 0 },
+	[UNIT_NS] = { "s", "seconds", 9 },
+	[UNIT_BYTES] = { "bytes", "bytes", 0 },
+	[UNIT_MILLI] = { "1", "", 3 },
 };
 
 static const char *const groups[NR_GROUPS] = {
@@ -58,6 +58,11 @@ const char *metric_group_name(enum metric_group group)
 const char *metric_unit_name(enum metric_unit unit)
 {
 	return units[unit].name;
+}
+
+const char *metric_unit_word(enum metric_unit unit)
+{
+	return units[unit].word;
 }
 
 unsigned metric_decimals(enum metric_id id)

@@ -64,6 +64,8 @@ const struct metric *metric_get(enum metric_id id);
 const char *metric_group_name(enum metric_group group);
 /* The unit's name as published in meta.units ("s", "bytes", ...). */
 const char *metric_unit_name(enum metric_unit unit);
+/* The same as a word, as OpenMetrics has it ("seconds", "bytes"); "" of a plain number. */
+const char *metric_unit_word(enum metric_unit unit);
 /* Digits after the point: a stored value is that many powers of ten finer. */
 unsigned metric_decimals(enum metric_id id);
 /* -ENOENT when no metric has that key. */

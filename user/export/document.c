@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* One JSON document: the same objects as the lines are, those of a kind together. */
+#include "export/export.h"
+
+#include "wire/rewriter.h"
+#include "wire/writer.h"
+
+/* An object, without its newline: what comes before is for whoever knows. */
+static void put_object(struct exporter *e)
+{
+	if (e->json.used)
+		buffer_put(&e->text, e->json.text, e->json.used - 1);
+}
+
+static int put_element(void *context, struct line *l)
+{
+	struct exporter *e = context;
+	bool *is_first = e->state;
+
+	jw_reset(&e->json);
+	rewrite_line(&e->json, l);
+	if (!e->json.used)
+		return 0;
+	buffer_puts(&e->text, *is_first ? "\n" : ",\n");
+	*is_first = false;
+	put_object(e);
+	return export_continue(e);
+}
+
+static int put_list(struct exporter *e, const char *name, enum line_kind kind)
+{
+	bool is_first = true;
+	int err;
+
+	e->state = &is_first;
+	buffer_printf(&e->text, ",\n\"%s\":[", name);
+	err = source_each(e->source, PART(kind), put_element, e);
+	buffer_puts(&e->text, "]");
+	return err;
+}
+
+static int put_only(void *context, struct line *l)
+{
+	struct exporter *e = context;
+
+	jw_reset(&e->json);
+	rewrite_line(&e->json, l);
+	put_object(e);
+	return 0;
+}
+
+static int put_summary(struct exporter *e)
+{
+	buffer_puts(&e->text, ",\n\"summary\":");
+	if (!e->is_folded)
+		return source_each(e->source, PART(LINE_SUMMARY), put_only, e);
+	jw_reset(&e->json);
+	write_summary(&e->json, &e->total);
+	put_object(e);
+	return 0;
+}
+
+static int write_document(struct exporter *e)
+{
+	int err;
+
+	buffer_puts(&e->text, "{\"meta\":");
+	err = source_each(e->source, PART(LINE_META), put_only, e);
+	if (!err)
+		err = put_list(e, "samples", LINE_SAMPLE);
+	if (!err)
+		err = put_list(e, "processes", LINE_PROCESS);
+	if (!err)
+		err = put_list(e, "events", LINE_EVENT);
+	if (!err)
+		err = put_list(e, "others", LINE_OTHER);
+	if (!err)
+		err = put_summary(e);
+	buffer_puts(&e->text, "}\n");
+	return err;
+}
+
+const struct export_format json_export = {
+	.name = "json",
+	.help = "one JSON document: meta, samples, processes, events, summary",
+	.documents = { { "", write_document } },
+};

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "export/export.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PASS_BYTES (64UL << 10)
+
+static const struct export_format *const formats[] = {
+	&jsonl_export,          &csv_export,      &json_export,     &influx_export,
+	&openmetrics_export,    &prmon_export,    &gnu_time_export, &psrecord_export,
+	&psrecord_plain_export, &rmonitor_export,
+};
+
+const struct export_format *export_at(size_t i)
+{
+	return i < sizeof(formats) / sizeof(*formats) ? formats[i] : NULL;
+}
+
+const struct export_format *export_find(const char *name)
+{
+	const struct export_format *f;
+
+	for (size_t i = 0; (f = export_at(i)); i++)
+		if (!strcmp(f->name, name))
+			return f;
+	return NULL;
+}
+
+static int take_meta(void *context, struct line *l)
+{
+	struct exporter *e = context;
+
+	e->meta = json_incref(l->tree);
+	e->start_epoch_ns = l->start_epoch_ns;
+	e->wanted = l->wanted;
+	return 0;
+}
+
+int export_open(struct exporter *e, struct source *s)
+{
+	int err;
+
+	*e = (struct exporter){ .source = s };
+	err = source_each(s, PART(LINE_META), take_meta, e);
+	if (!err)
+		err = source_summary(s, &e->total, &e->is_folded);
+	return err;
+}
+
+void export_close(struct exporter *e)
+{
+	json_decref(e->meta);
+	summary_done(&e->total);
+	buffer_done(&e->text);
+	jw_done(&e->json);
+	*e = (struct exporter){ 0 };
+}
+
+static int pass_on(struct exporter *e)
+{
+	int err;
+
+	if (e->text.failed || e->json.failed)
+		return -ENOMEM;
+	if (!e->text.used)
+		return 0;
+	err = e->pass(e->context, e->text.text, e->text.used);
+	e->text.used = 0;
+	e->is_refused = err != 0;
+	return err;
+}
+
+int export_continue(struct exporter *e)
+{
+	return e->text.used >= PASS_BYTES || e->text.failed || e->json.failed ? pass_on(e) : 0;
+}
+
+int export_write(struct exporter *e, const struct export_document *d, export_fn pass, void *context)
+{
+	int err;
+
+	e->pass = pass;
+	e->context = context;
+	e->is_refused = false;
+	e->text.used = 0;
+	err = d->write(e);
+	if (!err)
+		err = pass_on(e);
+	if (e->source->unreadable > e->unreadable)
+		e->unreadable = e->source->unreadable;
+	return err;
+}
+
+const char *export_meta_text(const struct exporter *e, const char *key)
+{
+	const char *text = json_string_value(json_object_get(e->meta, key));
+
+	return text && *text ? text : NULL;
+}
+
+uint64_t export_system_number(const struct exporter *e, const char *key)
+{
+	const json_t *v = json_object_get(json_object_get(e->meta, "system"), key);
+
+	return json_is_integer(v) ? (uint64_t)json_integer_value(v) : 0;
+}
+
+const char *export_version(const struct exporter *e, char *out, size_t size)
+{
+	const char *version = export_meta_text(e, "version");
+
+	snprintf(out, size, "bpfmon %s", version ? version : "of unknown version");
+	return out;
+}
+
+bool export_command(const struct exporter *e, struct buffer *t)
+{
+	const json_t *command = json_object_get(e->meta, "command"), *word;
+	size_t i;
+
+	json_array_foreach(command, i, word) {
+		if (i)
+			buffer_puts(t, " ");
+		if (json_is_string(word))
+			buffer_inert(t, json_string_value(word), json_string_length(word));
+	}
+	return json_array_size(command) > 0;
+}

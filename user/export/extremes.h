@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The largest value of each metric at a sample, and the mean over all samples that have it. */
+#ifndef EXPORT_EXTREMES_H
+#define EXPORT_EXTREMES_H
+
+#include "source/source.h"
+
+struct extremes {
+	struct metric_set have;
+	uint64_t max[NR_METRICS];
+	uint64_t max_at_ns[NR_METRICS]; /* since the start; the first sample that has it */
+	double sum[NR_METRICS];
+	uint64_t count[NR_METRICS];
+};
+
+/* Errors are those of source_each(). */
+int extremes_find(struct extremes *x, struct source *s);
+
+#endif

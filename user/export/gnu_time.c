@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The block of GNU time -v, of the whole tree. What Linux never tells GNU time is 0 in both. */
+#include "export/export.h"
+
+#include "base/clock.h"
+
+#include <inttypes.h>
+
+#define BLOCK_BYTES 512 /* of the kernel's count of file system inputs and outputs */
+
+static bool has(const struct exporter *e, enum metric_id id)
+{
+	return sample_has(&e->total.total, id);
+}
+
+static void put_seconds(struct exporter *e, const char *name, enum metric_id id)
+{
+	uint64_t hundredths = e->total.total.value[id] / 10000000;
+
+	if (has(e, id))
+		buffer_printf(&e->text, "\t%s: %" PRIu64 ".%02" PRIu64 "\n", name, hundredths / 100,
+			      hundredths % 100);
+}
+
+static void put_count(struct exporter *e, const char *name, enum metric_id id, uint64_t divisor)
+{
+	if (has(e, id))
+		buffer_printf(&e->text, "\t%s: %" PRIu64 "\n", name,
+			      e->total.total.value[id] / divisor);
+}
+
+static void put_elapsed(struct exporter *e)
+{
+	uint64_t ns = e->total.wall_ns, s = ns / NSEC_PER_SEC;
+
+	buffer_puts(&e->text, "\tElapsed (wall clock) time (h:mm:ss or m:ss): ");
+	if (s >= 3600)
+		buffer_printf(&e->text, "%" PRIu64 ":%02" PRIu64 ":%02" PRIu64 "\n", s / 3600,
+			      s % 3600 / 60, s % 60);
+	else
+		buffer_printf(&e->text, "%" PRIu64 ":%02" PRIu64 ".%02" PRIu64 "\n", s / 60, s % 60,
+			      (uint64_t)(ns % NSEC_PER_SEC / 10000000));
+}
+
+static void put_percent(struct exporter *e)
+{
+	uint64_t wall_us = e->total.wall_ns / 1000, cpu_us = e->total.total.value[M_cpu] / 1000;
+
+	if (has(e, M_cpu) && wall_us)
+		buffer_printf(&e->text, "\tPercent of CPU this job got: %" PRIu64 "%%\n",
+			      cpu_us * 100 / wall_us);
+	else
+		buffer_puts(&e->text, "\tPercent of CPU this job got: ?%\n");
+}
+
+static void put_command(struct exporter *e)
+{
+	struct buffer command = { 0 };
+
+	if (export_command(e, &command)) {
+		buffer_puts(&e->text, "\tCommand being timed: \"");
+		buffer_put(&e->text, command.text, command.used);
+		buffer_puts(&e->text, "\"\n");
+	}
+	e->text.failed |= command.failed;
+	buffer_done(&command);
+}
+
+static void put_ending(struct exporter *e)
+{
+	const struct summary *s = &e->total;
+
+	if (s->has_status && s->signal)
+		buffer_printf(&e->text, "Command terminated by signal %d\n", s->signal);
+	else if (s->has_status && s->exit_code)
+		buffer_printf(&e->text, "Command exited with non-zero status %d\n", s->exit_code);
+}
+
+static int write_gnu_time(struct exporter *e)
+{
+	const struct summary *s = &e->total;
+
+	put_ending(e);
+	put_command(e);
+	put_seconds(e, "User time (seconds)", M_user);
+	put_seconds(e, "System time (seconds)", M_system);
+	put_percent(e);
+	put_elapsed(e);
+	buffer_puts(&e->text, "\tAverage shared text size (kbytes): 0\n"
+			      "\tAverage unshared data size (kbytes): 0\n"
+			      "\tAverage stack size (kbytes): 0\n"
+			      "\tAverage total size (kbytes): 0\n");
+	if (s->has_process_rss_peak)
+		buffer_printf(&e->text, "\tMaximum resident set size (kbytes): %" PRIu64 "\n",
+			      s->process_rss_peak_bytes / 1024);
+	buffer_puts(&e->text, "\tAverage resident set size (kbytes): 0\n");
+	put_count(e, "Major (requiring I/O) page faults", M_majflt, 1);
+	put_count(e, "Minor (reclaiming a frame) page faults", M_minflt, 1);
+	put_count(e, "Voluntary context switches", M_nvcsw, 1);
+	put_count(e, "Involuntary context switches", M_nivcsw, 1);
+	buffer_puts(&e->text, "\tSwaps: 0\n");
+	put_count(e, "File system inputs", M_read, BLOCK_BYTES);
+	put_count(e, "File system outputs", M_write, BLOCK_BYTES);
+	buffer_puts(&e->text, "\tSocket messages sent: 0\n"
+			      "\tSocket messages received: 0\n"
+			      "\tSignals delivered: 0\n");
+	if (s->has_status)
+		buffer_printf(&e->text, "\tExit status: %d\n", s->signal ? 0 : s->exit_code);
+	return 0;
+}
+
+const struct export_format gnu_time_export = {
+	.name = "gnu-time",
+	.help = "the block that GNU time -v prints",
+	.documents = { { "", write_gnu_time } },
+};

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * InfluxDB's line protocol. Points of one series and time replace each other, hence processes and
+ * events get nanoseconds of their own: theirs are published in microseconds.
+ */
+#include "export/export.h"
+
+#include "export/influx_text.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct influx {
+	struct buffer tags; /* owned; those of every point */
+	uint64_t points;    /* of processes or events */
+};
+
+/* Between the fields of a point. */
+static void begin_field(struct exporter *e, bool *is_first, const char *key)
+{
+	buffer_puts(&e->text, *is_first ? " " : ",");
+	*is_first = false;
+	influx_key(&e->text, key);
+	buffer_puts(&e->text, "=");
+}
+
+static void put_decimal(struct exporter *e, bool *is_first, const char *key, uint64_t v,
+			unsigned decimals)
+{
+	if (!decimals && v > INT64_MAX) /* its integers have a sign */
+		return;
+	begin_field(e, is_first, key);
+	buffer_decimal(&e->text, v, decimals);
+	if (!decimals)
+		buffer_puts(&e->text, "i");
+}
+
+static void put_metrics(struct exporter *e, bool *is_first, const uint64_t *value,
+			const struct metric_set *have)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(have, (enum metric_id)i))
+			put_decimal(e, is_first, metric_get((enum metric_id)i)->key, value[i],
+				    metric_decimals((enum metric_id)i));
+}
+
+static void begin_point(struct exporter *e, const char *measurement)
+{
+	const struct influx *x = e->state;
+
+	buffer_puts(&e->text, measurement);
+	buffer_put(&e->text, x->tags.text, x->tags.used);
+}
+
+static int end_point(struct exporter *e, uint64_t epoch_ns)
+{
+	buffer_puts(&e->text, " ");
+	buffer_decimal(&e->text, epoch_ns, 0);
+	buffer_puts(&e->text, "\n");
+	return export_continue(e);
+}
+
+static uint64_t nth_of(struct exporter *e, uint64_t epoch_ns)
+{
+	struct influx *x = e->state;
+
+	return epoch_ns + x->points++ % 1000;
+}
+
+static int put_sample(struct exporter *e, const struct sample *s)
+{
+	bool is_first = true;
+
+	begin_point(e, "bpfmon");
+	put_decimal(e, &is_first, "elapsed_seconds", s->elapsed_ns, 9);
+	put_metrics(e, &is_first, s->value, &s->have);
+	return end_point(e, e->start_epoch_ns + s->elapsed_ns);
+}
+
+static int put_process(struct exporter *e, const struct process *p)
+{
+	uint64_t at_ns = p->end_epoch_ns ? p->end_epoch_ns : p->left_epoch_ns;
+	bool is_first = true;
+
+	begin_point(e, "bpfmon_process");
+	influx_tag(&e->text, "comm", p->comm, strnlen(p->comm, sizeof(p->comm)));
+	if (p->exe)
+		influx_tag(&e->text, "exe", p->exe, strlen(p->exe));
+	begin_field(e, &is_first, "pid");
+	buffer_printf(&e->text, "%di", p->pid);
+	begin_field(e, &is_first, "ppid");
+	buffer_printf(&e->text, "%di", p->ppid);
+	put_decimal(e, &is_first, "uid", p->uid, 0);
+	put_decimal(e, &is_first, "start_time", p->start_epoch_ns / 1000, 6);
+	begin_field(e, &is_first, "alive");
+	buffer_puts(&e->text, p->has_ended ? "false" : "true");
+	if (p->has_ended && !p->signal) {
+		begin_field(e, &is_first, "exit_code");
+		buffer_printf(&e->text, "%di", p->exit_code);
+	} else if (p->has_ended) {
+		begin_field(e, &is_first, "signal");
+		buffer_printf(&e->text, "%di", p->signal);
+	}
+	put_decimal(e, &is_first, "threads_total", p->threads_total, 0);
+	put_decimal(e, &is_first, "execs", p->execs, 0);
+	if (p->has_rss_peak) {
+		put_decimal(e, &is_first, "rss_peak_bytes", p->rss_peak_bytes, 0);
+		begin_field(e, &is_first, "rss_peak_exact");
+		buffer_puts(&e->text, p->rss_peak_exact ? "true" : "false");
+	}
+	put_metrics(e, &is_first, p->value, &p->have);
+	if (!at_ns) /* it lives: that is what it had used at the end of the run */
+		at_ns = e->start_epoch_ns + e->total.wall_ns / 1000 * 1000;
+	return end_point(e, nth_of(e, at_ns));
+}
+
+/* A field keeps the type it has first: seconds are always decimals, whole ones, too. */
+static bool is_decimal(const char *key, const json_t *v)
+{
+	static const char suffix[] = "_seconds";
+	size_t n = strlen(key), length = sizeof(suffix) - 1;
+
+	return json_is_real(v) || (n > length && !strcmp(key + n - length, suffix));
+}
+
+static void put_member(struct exporter *e, bool *is_first, const char *key, const json_t *v)
+{
+	if (json_is_integer(v) && !is_decimal(key, v)) {
+		begin_field(e, is_first, key);
+		buffer_printf(&e->text, "%" JSON_INTEGER_FORMAT "i", json_integer_value(v));
+	} else if (json_is_number(v)) {
+		begin_field(e, is_first, key);
+		jw_reset(&e->json);
+		jw_double(&e->json, NULL, json_number_value(v));
+		buffer_put(&e->text, e->json.text, e->json.used);
+	} else if (json_is_string(v)) {
+		begin_field(e, is_first, key);
+		influx_string(&e->text, json_string_value(v), json_string_length(v));
+	} else if (json_is_boolean(v)) {
+		begin_field(e, is_first, key);
+		buffer_puts(&e->text, json_is_true(v) ? "true" : "false");
+	}
+}
+
+static int put_event(struct exporter *e, json_t *event)
+{
+	const json_t *name = json_object_get(event, "event");
+	double epoch = json_number_value(json_object_get(event, "time"));
+	uint64_t at_ns = epoch > 0 ? (uint64_t)(epoch * 1e6 + 0.5) * 1000 : e->start_epoch_ns;
+	bool is_first = true;
+	const char *key;
+	json_t *v;
+
+	begin_point(e, "bpfmon_event");
+	if (json_is_string(name))
+		influx_tag(&e->text, "event", json_string_value(name), json_string_length(name));
+	put_decimal(e, &is_first, "elapsed_seconds",
+		    at_ns > e->start_epoch_ns ? at_ns - e->start_epoch_ns : 0, 9);
+	json_object_foreach(event, key, v)
+		if (strcmp(key, "kind") && strcmp(key, "time") && strcmp(key, "event") &&
+		    strcmp(key, "elapsed_seconds"))
+			put_member(e, &is_first, key, v);
+	return end_point(e, nth_of(e, at_ns));
+}
+
+static int put_line(void *context, struct line *l)
+{
+	switch (l->kind) {
+	case LINE_SAMPLE:
+		return put_sample(context, &l->sample);
+	case LINE_PROCESS:
+		return put_process(context, &l->process);
+	default:
+		return put_event(context, l->tree);
+	}
+}
+
+static int write_influx(struct exporter *e)
+{
+	struct influx x = { 0 };
+	int err;
+
+	e->state = &x;
+	influx_tags(&x.tags, e->meta);
+	err = x.tags.failed ? -ENOMEM
+			    : source_each(e->source,
+					  PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_EVENT),
+					  put_line, e);
+	buffer_done(&x.tags);
+	return err;
+}
+
+const struct export_format influx_export = {
+	.name = "influx",
+	.help = "InfluxDB's line protocol: samples, processes and events",
+	.documents = { { "", write_influx } },
+};

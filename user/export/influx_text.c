@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "export/influx_text.h"
+
+#include "model/metric.h"
+
+#include <string.h>
+
+/* At most @max bytes, and no part of a character. */
+static size_t cut(const char *s, size_t length, size_t max)
+{
+	if (length <= max)
+		return length;
+	while (max && ((unsigned char)s[max] & 0xc0) == 0x80)
+		max--;
+	return max;
+}
+
+static void put_name(struct buffer *t, const char *s, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == ',' || c == '=' || c == ' ')
+			buffer_put(t, "\\", 1);
+		if (c < 0x20 || c == 0x7f)
+			buffer_put(t, "\\ ", 2);
+		else
+			buffer_put(t, c == '\\' ? "/" : &s[i], 1);
+	}
+}
+
+void influx_key(struct buffer *t, const char *key)
+{
+	put_name(t, key, cut(key, strlen(key), INFLUX_KEY_BYTES));
+}
+
+void influx_tag(struct buffer *t, const char *key, const char *value, size_t length)
+{
+	if (!length || !*key)
+		return;
+	buffer_put(t, ",", 1);
+	influx_key(t, key);
+	buffer_put(t, "=", 1);
+	put_name(t, value, cut(value, length, INFLUX_VALUE_BYTES));
+}
+
+void influx_string(struct buffer *t, const char *s, size_t length)
+{
+	length = cut(s, length, INFLUX_STRING_BYTES);
+	buffer_put(t, "\"", 1);
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)s[i];
+
+		if (c == '"' || c == '\\')
+			buffer_put(t, "\\", 1);
+		buffer_put(t, c < 0x20 || c == 0x7f ? " " : &s[i], 1);
+	}
+	buffer_put(t, "\"", 1);
+}
+
+static const char *const own_tags[] = { "run", "name", "host", "user", "job" };
+
+/* Whether a tag of that name would be taken for something else. */
+static bool is_taken(const char *key)
+{
+	static const char *const others[] = { "time",          "event",           "comm",
+					      "exe",           "elapsed_seconds", "start_time",
+					      "rss_peak_bytes" };
+	enum metric_id id;
+
+	for (size_t i = 0; i < sizeof(own_tags) / sizeof(*own_tags); i++)
+		if (!strcmp(key, own_tags[i]))
+			return true;
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!strcmp(key, others[i]))
+			return true;
+	return *key == '_' || !strncmp(key, "tag_", 4) || !metric_find(key, strlen(key), &id);
+}
+
+/* Two keys may be the same when they have been cut and changed: a point takes each once. */
+static bool is_there(const struct buffer *t, const char *key, size_t length)
+{
+	const char *at = t->text, *end = t->text + t->used;
+
+	while (at && (size_t)(end - at) > length &&
+	       (at = memmem(at, (size_t)(end - at), key, length))) {
+		if (at > t->text && at[-1] == ',' && (at - 1 == t->text || at[-2] != '\\') &&
+		    at + length < end && at[length] == '=')
+			return true;
+		at++;
+	}
+	return false;
+}
+
+static void put_user_tag(struct buffer *t, const char *key, const json_t *value)
+{
+	struct buffer named = { 0 }, written = { 0 };
+
+	if (is_taken(key))
+		buffer_puts(&named, "tag_");
+	buffer_put(&named, key, strlen(key) + 1);
+	if (!named.failed) {
+		influx_key(&written, named.text);
+		if (!is_there(t, written.text, written.used))
+			influx_tag(t, named.text, json_string_value(value),
+				   json_string_length(value));
+	}
+	t->failed |= named.failed || written.failed;
+	buffer_done(&named);
+	buffer_done(&written);
+}
+
+void influx_tags(struct buffer *t, const json_t *meta)
+{
+	json_t *tags = json_object_get(meta, "tags"), *value;
+	const char *key;
+
+	for (size_t i = 0; i < sizeof(own_tags) / sizeof(*own_tags); i++) {
+		value = json_object_get(meta, own_tags[i]);
+		if (json_is_string(value))
+			influx_tag(t, own_tags[i], json_string_value(value),
+				   json_string_length(value));
+	}
+	json_object_foreach(tags, key, value)
+		if (json_is_string(value) && *key)
+			put_user_tag(t, key, value);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * OpenMetrics with a time at each sample. It wants all of a metric together, so samples are kept in
+ * a file without a name, which is gone through once a metric.
+ */
+#include "export/export.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Prometheus keeps milliseconds, and takes one value in each. */
+#define APART_NS 2000000
+
+struct row {
+	uint64_t elapsed_ns;
+	struct metric_set have;
+	uint64_t value[NR_METRICS];
+};
+
+struct rows {
+	FILE *file; /* owned */
+	struct metric_set have;
+	struct buffer labels; /* owned */
+};
+
+static int keep_sample(void *context, struct line *l)
+{
+	struct exporter *e = context;
+	struct rows *r = e->state;
+	struct row row = { .elapsed_ns = l->sample.elapsed_ns, .have = l->sample.have };
+
+	memcpy(row.value, l->sample.value, sizeof(row.value));
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(&row.have, (enum metric_id)i))
+			metric_put(&r->have, (enum metric_id)i);
+	return fwrite(&row, sizeof(row), 1, r->file) == 1 ? 0 : -errno;
+}
+
+static void put_escaped(struct buffer *t, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '\\' || *s == '"')
+			buffer_put(t, "\\", 1);
+		buffer_put(t, *s == '\n' ? "\\n" : s, *s == '\n' ? 2 : 1);
+	}
+}
+
+static void make_labels(struct buffer *t, const struct exporter *e)
+{
+	static const char *const labels[] = { "run", "name", "host", "job" };
+	const char *separator = "{";
+
+	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
+		const char *value = export_meta_text(e, labels[i]);
+
+		if (!value)
+			continue;
+		buffer_printf(t, "%s%s=\"", separator, labels[i]);
+		put_escaped(t, value);
+		buffer_puts(t, "\"");
+		separator = ",";
+	}
+	if (t->used)
+		buffer_puts(t, "}");
+}
+
+static int put_value(struct exporter *e, const struct row *row, enum metric_id id)
+{
+	const struct metric *m = metric_get(id);
+	const struct rows *r = e->state;
+
+	buffer_printf(&e->text, "bpfmon_%s%s", m->key, m->kind == KIND_COUNTER ? "_total" : "");
+	buffer_put(&e->text, r->labels.text, r->labels.used);
+	buffer_puts(&e->text, " ");
+	buffer_decimal(&e->text, row->value[id], metric_decimals(id));
+	buffer_puts(&e->text, " ");
+	buffer_decimal(&e->text, (e->start_epoch_ns + row->elapsed_ns) / 1000000, 3);
+	buffer_puts(&e->text, "\n");
+	return export_continue(e);
+}
+
+/* Of values that are too close to each other the last is kept: a counter's end counts. */
+static int put_values(struct exporter *e, enum metric_id id)
+{
+	const struct rows *r = e->state;
+	struct row row, last = { 0 };
+	bool has_last = false;
+	int err = 0;
+
+	rewind(r->file);
+	while (!err && fread(&row, sizeof(row), 1, r->file) == 1) {
+		if (!metric_has(&row.have, id))
+			continue;
+		if (has_last && row.elapsed_ns - last.elapsed_ns >= APART_NS)
+			err = put_value(e, &last, id);
+		last = row;
+		has_last = true;
+	}
+	if (!err && ferror(r->file))
+		err = -EIO;
+	if (!err && has_last)
+		err = put_value(e, &last, id);
+	return err;
+}
+
+static int put_family(struct exporter *e, enum metric_id id)
+{
+	const struct metric *m = metric_get(id);
+	const char *unit = metric_unit_word(m->unit);
+
+	buffer_printf(&e->text, "# HELP bpfmon_%s %s\n# TYPE bpfmon_%s %s\n", m->key, m->help,
+		      m->key, m->kind == KIND_COUNTER ? "counter" : "gauge");
+	if (*unit)
+		buffer_printf(&e->text, "# UNIT bpfmon_%s %s\n", m->key, unit);
+	return put_values(e, id);
+}
+
+static int put_families(struct exporter *e, struct rows *r)
+{
+	int err = source_each(e->source, PART(LINE_SAMPLE), keep_sample, e);
+
+	if (!err && fflush(r->file))
+		err = -errno;
+	for (int i = 0; !err && i < NR_METRICS; i++)
+		if (metric_has(&r->have, (enum metric_id)i))
+			err = put_family(e, (enum metric_id)i);
+	buffer_puts(&e->text, "# EOF\n");
+	return err;
+}
+
+static int write_openmetrics(struct exporter *e)
+{
+	__cleanup(fclosep) FILE *file = tmpfile();
+	struct rows r = { .file = file };
+	int err;
+
+	if (!file)
+		return -errno;
+	e->state = &r;
+	make_labels(&r.labels, e);
+	err = r.labels.failed ? -ENOMEM : put_families(e, &r);
+	buffer_done(&r.labels);
+	return err;
+}
+
+const struct export_format openmetrics_export = {
+	.name = "openmetrics",
+	.help = "OpenMetrics, to be imported into Prometheus",
+	.documents = { { "", write_openmetrics } },
+};

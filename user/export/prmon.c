@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * prmon's two files: samples in columns apart by tabs, and a summary in JSON. Times have
+ * milliseconds in the former, where prmon has whole seconds, so that rates can be drawn of it.
+ */
+#include "export/export.h"
+#include "export/extremes.h"
+
+#include <math.h>
+
+static const struct column {
+	const char *name;
+	enum metric_id id;
+	bool is_rate; /* its average is by time, not over samples */
+} columns[] = {
+	/* the order is prmon's */
+	{ "nprocs", M_processes, false }, { "nthreads", M_threads, false },
+	{ "stime", M_system, false },     { "utime", M_user, false },
+	{ "rchar", M_rchar, true },       { "read_bytes", M_read, true },
+	{ "wchar", M_wchar, true },       { "write_bytes", M_write, true },
+	{ "pss", M_pss, false },          { "rss", M_rss, false },
+	{ "swap", M_swap, false },        { "vmem", M_vms, false },
+};
+#define NR_COLUMNS (sizeof(columns) / sizeof(*columns))
+
+static enum metric_unit unit_of(const struct column *c)
+{
+	return metric_get(c->id)->unit;
+}
+
+/* Memory is in kB, what is read and written in bytes. */
+static uint64_t divisor_of(const struct column *c)
+{
+	if (unit_of(c) == UNIT_BYTES)
+		return c->is_rate ? 1 : 1024;
+	return unit_of(c) == UNIT_NS ? 1000000000 : 1;
+}
+
+static const char *unit_name(const struct column *c)
+{
+	if (unit_of(c) == UNIT_BYTES)
+		return c->is_rate ? "B" : "kB";
+	return metric_unit_name(unit_of(c));
+}
+
+static int put_row(void *context, struct line *l)
+{
+	struct exporter *e = context;
+	const struct extremes *x = e->state;
+	const struct sample *s = &l->sample;
+
+	buffer_decimal(&e->text, (e->start_epoch_ns + s->elapsed_ns) / 1000000, 3);
+	for (size_t i = 0; i < NR_COLUMNS; i++) {
+		const struct column *c = &columns[i];
+
+		if (!metric_has(&x->have, c->id))
+			continue;
+		buffer_puts(&e->text, "\t");
+		if (!sample_has(s, c->id))
+			continue;
+		if (unit_of(c) == UNIT_NS)
+			buffer_decimal(&e->text, s->value[c->id] / 1000000, 3);
+		else
+			buffer_decimal(&e->text, s->value[c->id] / divisor_of(c), 0);
+	}
+	buffer_puts(&e->text, "\t");
+	buffer_decimal(&e->text, s->elapsed_ns / 1000000, 3);
+	buffer_puts(&e->text, "\n");
+	return export_continue(e);
+}
+
+/* A metric that no sample has is no column. */
+static int write_columns(struct exporter *e)
+{
+	struct extremes x;
+	int err = extremes_find(&x, e->source);
+
+	if (err)
+		return err;
+	e->state = &x;
+	buffer_puts(&e->text, "Time");
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		if (metric_has(&x.have, columns[i].id))
+			buffer_printf(&e->text, "\t%s", columns[i].name);
+	buffer_puts(&e->text, "\twtime\n");
+	return source_each(e->source, PART(LINE_SAMPLE), put_row, e);
+}
+
+/* The larger of what samples saw and what the summary knows better. */
+static uint64_t max_of(const struct exporter *e, const struct extremes *x, enum metric_id id)
+{
+	const struct summary *s = &e->total;
+	uint64_t max = x->max[id], known = 0;
+
+	if (id == M_rss && s->has_rss_peak)
+		known = s->rss_peak_bytes;
+	else if (id == M_pss && s->has_pss_peak)
+		known = s->pss_peak_bytes;
+	else if (metric_get(id)->kind == KIND_COUNTER && sample_has(&s->total, id))
+		known = s->total.value[id];
+	return known > max ? known : max;
+}
+
+static void put_averages(struct json *j, const struct exporter *e, const struct extremes *x)
+{
+	double wall = (double)e->total.wall_ns / 1e9;
+
+	jw_object(j, "Avg");
+	for (size_t i = 0; i < NR_COLUMNS; i++) {
+		const struct column *c = &columns[i];
+		double mean;
+
+		if (!metric_has(&x->have, c->id) || unit_of(c) == UNIT_NS ||
+		    (c->is_rate && wall <= 0))
+			continue;
+		mean = c->is_rate ? (double)max_of(e, x, c->id) / wall
+				  : x->sum[c->id] / (double)x->count[c->id] / (double)divisor_of(c);
+		jw_decimal(j, c->name, (uint64_t)llround(mean * 1000), 3);
+	}
+	jw_object_end(j);
+}
+
+static void put_hardware(struct json *j, const struct exporter *e)
+{
+	uint64_t cpus = export_system_number(e, "cpus");
+	uint64_t memory_bytes = export_system_number(e, "memory_bytes");
+
+	jw_object(j, "HW");
+	if (cpus) {
+		jw_object(j, "cpu");
+		jw_uint(j, "CPUs", cpus);
+		jw_object_end(j);
+	}
+	if (memory_bytes) {
+		jw_object(j, "mem");
+		jw_uint(j, "MemTotal", memory_bytes / 1024);
+		jw_object_end(j);
+	}
+	jw_object_end(j);
+}
+
+static void put_maxima(struct json *j, const struct exporter *e, const struct extremes *x)
+{
+	jw_object(j, "Max");
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		if (metric_has(&x->have, columns[i].id))
+			jw_uint(j, columns[i].name,
+				max_of(e, x, columns[i].id) / divisor_of(&columns[i]));
+	jw_uint(j, "wtime", e->total.wall_ns / 1000000000);
+	jw_object_end(j);
+}
+
+static void put_units(struct json *j, const struct extremes *x)
+{
+	jw_object(j, "Units");
+	jw_object(j, "Avg");
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		if (metric_has(&x->have, columns[i].id) && unit_of(&columns[i]) != UNIT_NS)
+			jw_string(j, columns[i].name,
+				  columns[i].is_rate ? "B/s" : unit_name(&columns[i]));
+	jw_object_end(j);
+	jw_object(j, "Max");
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		if (metric_has(&x->have, columns[i].id))
+			jw_string(j, columns[i].name, unit_name(&columns[i]));
+	jw_string(j, "wtime", "s");
+	jw_object_end(j);
+	jw_object_end(j);
+}
+
+static int write_summary_json(struct exporter *e)
+{
+	struct json *j = &e->json;
+	struct extremes x;
+	char version[64];
+	int err = extremes_find(&x, e->source);
+
+	if (err)
+		return err;
+	jw_reset(j);
+	jw_object(j, NULL);
+	put_averages(j, e, &x);
+	put_hardware(j, e);
+	put_maxima(j, e, &x);
+	put_units(j, &x);
+	jw_object(j, "prmon");
+	jw_string(j, "Version", export_version(e, version, sizeof(version)));
+	jw_object_end(j);
+	jw_object_end(j);
+	jw_newline(j);
+	buffer_put(&e->text, j->text, j->used);
+	return 0;
+}
+
+const struct export_format prmon_export = {
+	.name = "prmon",
+	.help = "prmon's two files: PATH.txt and PATH.json",
+	.documents = { { ".txt", write_columns }, { ".json", write_summary_json } },
+};

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The summary of cctools' resource_monitor: each value as [value, "unit"]. */
+#include "export/export.h"
+#include "export/extremes.h"
+
+#include "wire/parts.h"
+
+static void put_pair(struct json *j, const char *name, uint64_t v, unsigned decimals,
+		     const char *unit)
+{
+	jw_array(j, name);
+	jw_decimal(j, NULL, v, decimals);
+	jw_string(j, NULL, unit);
+	jw_array_end(j);
+}
+
+/* Thousandths of a megabyte, rounded up: a request of so much suffices. */
+static void put_megabytes(struct json *j, const char *name, uint64_t bytes)
+{
+	uint64_t whole = bytes >> 20, rest = bytes & ((1 << 20) - 1);
+
+	put_pair(j, name, whole * 1000 + (rest * 1000 + (1 << 20) - 1) / (1 << 20), 3, "MB");
+}
+
+static void put_ending(struct json *j, const struct summary *s)
+{
+	if (!s->has_status)
+		return;
+	jw_int(j, "exit_status", s->signal ? 128 + s->signal : s->exit_code);
+	jw_string(j, "exit_type", s->signal ? "signal" : "normal");
+	if (s->signal)
+		jw_int(j, "signal", s->signal);
+}
+
+static void put_identity(struct exporter *e, struct json *j)
+{
+	struct buffer command = { 0 };
+	char version[64];
+
+	jw_string(j, "monitor_version", export_version(e, version, sizeof(version)));
+	if (export_meta_text(e, "host"))
+		jw_string(j, "host", export_meta_text(e, "host"));
+	if (export_meta_text(e, "name"))
+		jw_string(j, "category", export_meta_text(e, "name"));
+	jw_string(j, "taskid", export_meta_text(e, export_meta_text(e, "job") ? "job" : "run"));
+	if (export_command(e, &command))
+		jw_bytes(j, "command", command.text, command.used);
+	j->failed |= command.failed;
+	buffer_done(&command);
+}
+
+static void put_times(struct json *j, const struct exporter *e)
+{
+	const struct summary *s = &e->total;
+
+	put_pair(j, "start", e->start_epoch_ns / 1000, 6, "s");
+	put_pair(j, "end", (e->start_epoch_ns + s->wall_ns) / 1000, 6, "s");
+	put_pair(j, "wall_time", s->wall_ns / 1000, 6, "s");
+	if (sample_has(&s->total, M_cpu))
+		put_pair(j, "cpu_time", s->total.value[M_cpu] / 1000, 6, "s");
+}
+
+static void put_largest(struct json *j, const char *name, const struct extremes *x,
+			enum metric_id id)
+{
+	if (metric_has(&x->have, id))
+		put_megabytes(j, name, x->max[id]);
+}
+
+static void put_total(struct json *j, const char *name, const struct summary *s, enum metric_id id)
+{
+	if (sample_has(&s->total, id))
+		put_megabytes(j, name, s->total.value[id]);
+}
+
+static void put_resources(struct json *j, const struct exporter *e, const struct extremes *x)
+{
+	const struct summary *s = &e->total;
+	uint64_t cpus = export_system_number(e, "cpus");
+
+	if (s->has_rss_peak)
+		put_megabytes(j, "memory", s->rss_peak_bytes);
+	put_largest(j, "virtual_memory", x, M_vms);
+	put_largest(j, "swap_memory", x, M_swap);
+	put_total(j, "bytes_read", s, M_rchar);
+	put_total(j, "bytes_written", s, M_wchar);
+	if (sample_has(&s->total, M_cpu)) {
+		put_pair(j, "cores", s->cores_peak, 3, "cores");
+		put_pair(j, "cores_avg", summary_cores_mean(s), 3, "cores");
+	}
+	if (cpus)
+		put_pair(j, "machine_cpus", cpus, 0, "cores");
+	if (sample_has(&s->total, M_nvcsw) && sample_has(&s->total, M_nivcsw))
+		put_pair(j, "context_switches", s->total.value[M_nvcsw] + s->total.value[M_nivcsw],
+			 0, "switches");
+	if (metric_has(&x->have, M_processes))
+		put_pair(j, "max_concurrent_processes", x->max[M_processes], 0, "procs");
+	if (s->processes_total)
+		put_pair(j, "total_processes", s->processes_total, 0, "procs");
+}
+
+static void put_peak_times(struct json *j, const struct summary *s, const struct extremes *x)
+{
+	static const struct {
+		const char *name;
+		enum metric_id id;
+	} peaks[] = {
+		{ "virtual_memory", M_vms },
+		{ "swap_memory", M_swap },
+		{ "cores", M_cores },
+		{ "max_concurrent_processes", M_processes },
+	};
+
+	jw_object(j, "peak_times");
+	if (s->has_rss_peak)
+		put_pair(j, "memory", s->rss_peak_elapsed_ns / 1000000, 3, "s");
+	for (size_t i = 0; i < sizeof(peaks) / sizeof(*peaks); i++)
+		if (metric_has(&x->have, peaks[i].id))
+			put_pair(j, peaks[i].name, x->max_at_ns[peaks[i].id] / 1000000, 3, "s");
+	jw_object_end(j);
+}
+
+static int write_rmonitor(struct exporter *e)
+{
+	struct json *j = &e->json;
+	struct extremes x;
+	int err = extremes_find(&x, e->source);
+
+	if (err)
+		return err;
+	jw_reset(j);
+	jw_object(j, NULL);
+	put_identity(e, j);
+	put_ending(j, &e->total);
+	put_times(j, e);
+	put_resources(j, e, &x);
+	put_peak_times(j, &e->total, &x);
+	put_end(j);
+	buffer_put(&e->text, j->text, j->used);
+	return 0;
+}
+
+const struct export_format rmonitor_export = {
+	.name = "rmonitor",
+	.help = "the summary of cctools' resource_monitor",
+	.documents = { { "", write_rmonitor } },
+};
