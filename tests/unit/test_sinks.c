@@ -6,11 +6,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fixture.h"
+#include "golden.h"
 #include "record/sink.h"
 #include "wire/writer.h"
-
-#define GOLDEN "tests/data/golden/"
 
 /* Keeps the golden files true over releases. */
 static void forget_version(char *text)
@@ -27,17 +25,10 @@ static void forget_version(char *text)
 
 static void assert_golden(const char *name, const char *path)
 {
-	char *text = file_read(path), *golden;
-	char golden_path[128];
+	char *text = file_read(path);
 
 	forget_version(text);
-	snprintf(golden_path, sizeof(golden_path), GOLDEN "%s", name);
-	if (getenv("GOLDEN"))
-		file_write(golden_path, text);
-	golden = file_read(golden_path);
-	assert_non_null(golden);
-	assert_string_equal(text, golden);
-	free(golden);
+	assert_golden_text(name, text);
 	free(text);
 }
 

@@ -61,17 +61,22 @@ void buffer_decimal(struct buffer *t, uint64_t v, unsigned decimals)
 	buffer_put(t, out, (size_t)decimal_format(out, v, decimals));
 }
 
+size_t buffer_control(const char *s, size_t n)
+{
+	unsigned char c = (unsigned char)s[0];
+
+	if (c < 0x20 || c == 0x7f)
+		return 1;
+	/* those of 8 bits, in UTF-8 */
+	return c == 0xc2 && n > 1 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] < 0xa0 ? 2
+											       : 0;
+}
+
 void buffer_inert(struct buffer *t, const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i],
-			      next = i + 1 < n ? (unsigned char)s[i + 1] : 0;
-
-		if (c == 0xc2 && next >= 0x80 && next < 0xa0) { /* C1 controls in UTF-8 */
-			buffer_put(t, "?", 1);
-			i++;
-		} else {
-			buffer_put(t, c < 0x20 || c == 0x7f ? "?" : &s[i], 1);
-		}
+	for (size_t i = 0, length; i < n; i += length) {
+		length = buffer_control(s + i, n - i);
+		buffer_put(t, length ? "?" : s + i, 1);
+		length += !length;
 	}
 }

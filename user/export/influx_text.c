@@ -18,14 +18,12 @@ static size_t cut(const char *s, size_t length, size_t max)
 static void put_name(struct buffer *t, const char *s, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)s[i];
+		size_t control = buffer_control(s + i, length - i);
 
-		if (c == ',' || c == '=' || c == ' ')
+		if (control || strchr(",= ", s[i]))
 			buffer_put(t, "\\", 1);
-		if (c < 0x20 || c == 0x7f)
-			buffer_put(t, "\\ ", 2);
-		else
-			buffer_put(t, c == '\\' ? "/" : &s[i], 1);
+		buffer_put(t, control ? " " : s[i] == '\\' ? "/" : &s[i], 1);
+		i += control == 2;
 	}
 }
 
@@ -49,11 +47,12 @@ void influx_string(struct buffer *t, const char *s, size_t length)
 	length = cut(s, length, INFLUX_STRING_BYTES);
 	buffer_put(t, "\"", 1);
 	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)s[i];
+		size_t control = buffer_control(s + i, length - i);
 
-		if (c == '"' || c == '\\')
+		if (s[i] == '"' || s[i] == '\\')
 			buffer_put(t, "\\", 1);
-		buffer_put(t, c < 0x20 || c == 0x7f ? " " : &s[i], 1);
+		buffer_put(t, control ? " " : &s[i], 1);
+		i += control == 2;
 	}
 	buffer_put(t, "\"", 1);
 }

@@ -43,7 +43,12 @@ static void put_escaped(struct buffer *t, const char *s)
 	for (; *s; s++) {
 		if (*s == '\\' || *s == '"')
 			buffer_put(t, "\\", 1);
-		buffer_put(t, *s == '\n' ? "\\n" : s, *s == '\n' ? 2 : 1);
+		if (*s == '\n')
+			buffer_puts(t, "\\n");
+		else if (buffer_control(s, strlen(s)) == 2)
+			buffer_inert(t, s++, 2);
+		else
+			buffer_inert(t, s, 1);
 	}
 }
 
@@ -81,7 +86,7 @@ static int put_value(struct exporter *e, const struct row *row, enum metric_id i
 	return export_continue(e);
 }
 
-/* Of values that are too close to each other the last is kept: a counter's end counts. */
+/* Of values that are too close to each other one is kept: a counter's last, a gauge's first. */
 static int put_values(struct exporter *e, enum metric_id id)
 {
 	const struct rows *r = e->state;
@@ -95,6 +100,8 @@ static int put_values(struct exporter *e, enum metric_id id)
 			continue;
 		if (has_last && row.elapsed_ns - last.elapsed_ns >= APART_NS)
 			err = put_value(e, &last, id);
+		else if (has_last && metric_get(id)->kind == KIND_GAUGE)
+			continue;
 		last = row;
 		has_last = true;
 	}

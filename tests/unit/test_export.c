@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Each format of three runs against tests/data/golden/export/: a whole one, one that was cut off,
+ * and one with hostile strings and few metrics. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "export/export.h"
+#include "golden.h"
+
+#include <errno.h>
+
+#define WHOLE "tests/data/golden/run.jsonl"
+#define HOSTILE "tests/data/export/hostile.jsonl"
+
+static int take(void *context, const char *text, size_t length)
+{
+	buffer_put(context, text, length);
+	return 0;
+}
+
+static int refuse(void *context, const char *text, size_t length)
+{
+	(void)context, (void)text, (void)length;
+	return -ENOSPC;
+}
+
+/* Ended by NUL; to be freed. */
+static char *export_source(struct source *s, const struct export_document *d)
+{
+	struct buffer t = { 0 };
+	struct exporter e;
+
+	assert_int_equal(export_open(&e, s), 0);
+	assert_int_equal(export_write(&e, d, take, &t), 0);
+	export_close(&e);
+	buffer_put(&t, "", 1);
+	return t.text;
+}
+
+static char *export_file(const char *path, const struct export_document *d)
+{
+	struct source s;
+	char *text;
+
+	assert_int_equal(source_open_file(&s, path), 0);
+	text = export_source(&s, d);
+	source_close(&s);
+	return text;
+}
+
+static char *export_as(const char *path, const char *format)
+{
+	return export_file(path, &export_find(format)->documents[0]);
+}
+
+/* For every document of every format. */
+static void each_document(void (*do_it)(const char *path, const char *as, const char *name,
+					const struct export_document *d),
+			  const char *path, const char *as)
+{
+	const struct export_format *f;
+
+	for (size_t i = 0; (f = export_at(i)); i++)
+		for (size_t k = 0; k < EXPORT_DOCUMENTS && f->documents[k].write; k++)
+			do_it(path, as, f->name, &f->documents[k]);
+}
+
+static void compare_golden(const char *path, const char *as, const char *name,
+			   const struct export_document *d)
+{
+	char *text = export_file(path, d), golden[128];
+
+	snprintf(golden, sizeof(golden), "export/%s.%s%s", as, name, d->suffix);
+	assert_golden_text(golden, text);
+	free(text);
+}
+
+static void every_format_of_a_whole_run_is_as_it_was_reviewed(void **state)
+{
+	(void)state;
+	each_document(compare_golden, WHOLE, "run");
+}
+
+static void every_format_of_hostile_strings_is_as_it_was_reviewed(void **state)
+{
+	(void)state;
+	each_document(compare_golden, HOSTILE, "hostile");
+}
+
+/* Its beginning, up to within the second sample. */
+static void every_format_of_a_run_cut_off_is_as_it_was_reviewed(void **state)
+{
+	struct place *p = *state;
+	char *text = file_read(WHOLE), *last = strstr(text, "\"elapsed_seconds\":0.1");
+
+	assert_non_null(last);
+	*last = '\0';
+	file_write(p->path, text);
+	free(text);
+	each_document(compare_golden, p->path, "cut");
+}
+
+static void json_lines_come_out_as_they_were(void **state)
+{
+	static const char *const paths[] = { WHOLE, HOSTILE };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		char *was = file_read(paths[i]), *is = export_as(paths[i], "jsonl");
+
+		assert_string_equal(is, was);
+		free(was);
+		free(is);
+	}
+}
+
+/* As a run in a store: samples and processes have no tree. */
+struct without_trees {
+	struct source file;
+	source_fn fn;
+	void *context;
+};
+
+static int give_without_tree(void *context, struct line *l)
+{
+	struct without_trees *w = context;
+	void *tree = l->tree;
+	int err;
+
+	if (l->kind == LINE_SAMPLE || l->kind == LINE_PROCESS)
+		l->tree = NULL;
+	err = w->fn(w->context, l);
+	l->tree = tree;
+	return err;
+}
+
+static int each_without_tree(struct source *s, unsigned parts, source_fn fn, void *context)
+{
+	struct without_trees *w = s->from;
+
+	w->fn = fn;
+	w->context = context;
+	return source_each(&w->file, parts, give_without_tree, w);
+}
+
+static void close_nothing(struct source *s)
+{
+	(void)s;
+}
+
+static void compare_without_trees(const char *path, const char *as, const char *name,
+				  const struct export_document *d)
+{
+	static const struct source_ops ops = { .each = each_without_tree, .close = close_nothing };
+	struct without_trees w;
+	struct source s = { .ops = &ops, .from = &w };
+	char *with = export_file(path, d), *without;
+
+	(void)as, (void)name;
+	assert_int_equal(source_open_file(&w.file, path), 0);
+	without = export_source(&s, d);
+	assert_string_equal(without, with);
+	free(with);
+	free(without);
+	source_close(&w.file);
+}
+
+static void samples_and_processes_without_text_are_exported_the_same(void **state)
+{
+	(void)state;
+	each_document(compare_without_trees, WHOLE, NULL);
+}
+
+static void refuse_document(const char *path, const char *as, const char *name,
+			    const struct export_document *d)
+{
+	struct exporter e;
+	struct source s;
+
+	(void)as, (void)name;
+	assert_int_equal(source_open_file(&s, path), 0);
+	assert_int_equal(export_open(&e, &s), 0);
+	assert_int_equal(export_write(&e, d, refuse, NULL), -ENOSPC);
+	assert_true(e.is_refused);
+	export_close(&e);
+	source_close(&s);
+}
+
+static void what_cannot_be_written_is_told_apart_from_what_cannot_be_read(void **state)
+{
+	(void)state;
+	each_document(refuse_document, WHOLE, NULL);
+}
+
+static void lines_that_cannot_be_read_are_counted_and_left_out(void **state)
+{
+	struct place *p = *state;
+	char *text = file_read(HOSTILE), *summary = strstr(text, "{\"kind\":\"weather\"");
+	struct buffer t = { 0 };
+	struct exporter e;
+	struct source s;
+
+	assert_non_null(summary);
+	summary[0] = '?';
+	file_write(p->path, text);
+	assert_int_equal(source_open_file(&s, p->path), 0);
+	assert_int_equal(export_open(&e, &s), 0);
+	assert_int_equal(export_write(&e, &jsonl_export.documents[0], take, &t), 0);
+	assert_int_equal(e.unreadable, 1);
+	assert_null(memmem(t.text, t.used, "weather", 7));
+	export_close(&e);
+	source_close(&s);
+	buffer_done(&t);
+	free(text);
+}
+
+static void assert_exported(const char *format, const char *meta, const char *rest,
+			    const char *expected, void *state)
+{
+	struct place *p = state;
+	char *text;
+	size_t length = strlen(meta) + strlen(rest) + 1;
+	char *run = malloc(length);
+
+	assert_non_null(run);
+	snprintf(run, length, "%s%s", meta, rest);
+	file_write(p->path, run);
+	free(run);
+	text = export_as(p->path, format);
+	if (!strstr(text, expected))
+		fail_msg("no %s in %s", expected, text);
+	free(text);
+}
+
+#define META_WITH(more)                                                                            \
+	"{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"run\":\"r\",\"start_time\":5" more "}\n"
+#define SAMPLE(elapsed, values) "{\"kind\":\"sample\",\"elapsed_seconds\":" elapsed "," values "}\n"
+
+static void a_tag_that_is_too_long_is_cut_between_characters(void **state)
+{
+	char meta[2000] = "", cut[600] = "";
+
+	strcat(meta, "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"tags\":{\"k\":\"x");
+	for (int i = 0; i < 300; i++)
+		strcat(meta, "\u00fc");
+	strcat(meta, "\"}}\n");
+	strcat(cut, "bpfmon,k=x");
+	for (int i = 0; i < 255; i++) /* with the x: 511 bytes, and half a character would fit */
+		strcat(cut, "\u00fc");
+	strcat(cut, " elapsed");
+	assert_exported("influx", meta, SAMPLE("1", "\"minflt\":1"), cut, *state);
+}
+
+static void whole_seconds_are_decimals_in_influx_and_counts_are_integers(void **state)
+{
+	assert_exported("influx", META_WITH(""), SAMPLE("1", "\"cpu_seconds\":2,\"minflt\":3"),
+			"bpfmon,run=r elapsed_seconds=1,cpu_seconds=2,minflt=3i 6000000000\n",
+			*state);
+}
+
+static void elapsed_time_has_hours_as_gnu_time_writes_them(void **state)
+{
+	assert_exported("gnu-time", META_WITH(""),
+			"{\"kind\":\"summary\",\"wall_seconds\":3723.99,\"exit_code\":0}\n",
+			"m:ss): 1:02:03\n", *state);
+}
+
+static void memory_is_rounded_up_in_what_is_to_be_requested(void **state)
+{
+	assert_exported("rmonitor", META_WITH(""),
+			"{\"kind\":\"summary\",\"rss_peak_bytes\":1048577}\n",
+			"\"memory\":[1.001,\"MB\"]", *state);
+}
+
+static void prmon_has_no_column_of_what_was_never_read(void **state)
+{
+	assert_exported("prmon", META_WITH(",\"units\":{\"swap_bytes\":\"bytes\"}"),
+			SAMPLE("0", "\"rss_bytes\":2048") SAMPLE("1.5", "\"minflt\":1"),
+			"Time\trss\twtime\n5\t2\t0\n6.5\t\t1.5\n", *state);
+}
+
+static void a_format_is_found_by_its_name(void **state)
+{
+	(void)state;
+	assert_ptr_equal(export_find("gnu-time"), &gnu_time_export);
+	assert_null(export_find("gnu"));
+	assert_null(export_find(""));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_format_of_a_whole_run_is_as_it_was_reviewed),
+		cmocka_unit_test(every_format_of_hostile_strings_is_as_it_was_reviewed),
+		PLACE_TEST(every_format_of_a_run_cut_off_is_as_it_was_reviewed),
+		cmocka_unit_test(json_lines_come_out_as_they_were),
+		cmocka_unit_test(samples_and_processes_without_text_are_exported_the_same),
+		cmocka_unit_test(what_cannot_be_written_is_told_apart_from_what_cannot_be_read),
+		PLACE_TEST(lines_that_cannot_be_read_are_counted_and_left_out),
+		PLACE_TEST(a_tag_that_is_too_long_is_cut_between_characters),
+		PLACE_TEST(whole_seconds_are_decimals_in_influx_and_counts_are_integers),
+		PLACE_TEST(elapsed_time_has_hours_as_gnu_time_writes_them),
+		PLACE_TEST(memory_is_rounded_up_in_what_is_to_be_requested),
+		PLACE_TEST(prmon_has_no_column_of_what_was_never_read),
+		cmocka_unit_test(a_format_is_found_by_its_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
