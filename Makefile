@@ -35,7 +35,7 @@ TESTS ?= unit bpf e2e
 KERNELS ?= 5.10 6.1 6.12 6.16 6.18 6.19 7.0 7.2 5.10-arm64 7.2-arm64
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c))
 
-.PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e bench lint format coverage install clean \
+.PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e check-servers bench lint format coverage install clean \
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
@@ -62,6 +62,9 @@ check-bpf: all truth ## Run the tests of what runs in the kernel (as root)
 
 check-e2e: all truth ## Run programs with a known truth (as root)
 	tools/run-tests.sh e2e
+
+check-servers: deps ## Send exports to real databases, on loopback (as root)
+	tools/run-tests.sh servers
 
 check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on each (KERNELS="5.10 7.2")
 	tools/install-deps.sh kernels

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Installs what building and testing need and is not there yet. Debian and Ubuntu.
 #
-# Usage: tools/install-deps.sh [kernels] [containers]
-#   kernels: also what booting other kernels needs; containers: what the tests with containers need
+# Usage: tools/install-deps.sh [kernels] [containers] [servers]
+#   kernels: also what booting other kernels needs; containers: what the tests with containers need;
+#   servers: the databases that exports are sent to, none of which is started
 set -eu
 
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libcmocka-dev
@@ -13,6 +14,7 @@ for also in "$@"; do
 	kernels) packages="$packages qemu-system-x86 qemu-system-arm cpio e2fsprogs util-linux
 		debian-archive-keyring" ;;
 	containers) packages="$packages podman runc crun bubblewrap uidmap" ;;
+	servers) packages="$packages prometheus influxdb victoria-metrics python3-prometheus-client" ;;
 	*) echo "no such group of packages: $also" >&2 && exit 2 ;;
 	esac
 done
@@ -29,6 +31,13 @@ done
 if [ "$(id -u)" != 0 ]; then
 	echo "missing packages:$missing; run this as root" >&2
 	exit 1
+fi
+# who wants to test with a server does not want one that serves the world: none is started
+policy=/usr/sbin/policy-rc.d
+if [ ! -e $policy ]; then
+	trap 'rm -f $policy' EXIT
+	printf '#!/bin/sh\nexit 101\n' >$policy
+	chmod 755 $policy
 fi
 export DEBIAN_FRONTEND=noninteractive
 apt-get -o DPkg::Lock::Timeout=900 -qq update

@@ -4,7 +4,7 @@
 # (booted in qemu; as root, to install what is missing). The last line is "N passed, N failed, N
 # skipped"; fails if any failed, or if one that needs root was skipped in CI.
 #
-# Usage: tools/run-tests.sh [unit] [bpf] [e2e] [kernels]
+# Usage: tools/run-tests.sh [unit] [bpf] [e2e] [kernels] [servers]
 #   KERNELS  those of the group kernels, as in "5.10 7.2" (default: these)
 set -eu -o pipefail
 
@@ -66,6 +66,7 @@ for group in "${@:-unit}"; do
 	unit) run_unit ;;
 	bpf | e2e) run_python "$group" ;;
 	kernels) run_kernels ;;
+	servers) tools/install-deps.sh servers && run_python servers ;;
 	*) echo "no such group of tests: $group" >&2 && exit 2 ;;
 	esac
 done
