@@ -142,6 +142,12 @@ static void put_member(struct exporter *e, bool *is_first, const char *key, cons
 	}
 }
 
+static bool is_written_otherwise(const char *key)
+{
+	return !strcmp(key, "kind") || !strcmp(key, "time") || !strcmp(key, "event") ||
+	       !strcmp(key, "elapsed_seconds");
+}
+
 static int put_event(struct exporter *e, json_t *event)
 {
 	const json_t *name = json_object_get(event, "event");
@@ -157,8 +163,7 @@ static int put_event(struct exporter *e, json_t *event)
 	put_decimal(e, &is_first, "elapsed_seconds",
 		    at_ns > e->start_epoch_ns ? at_ns - e->start_epoch_ns : 0, 9);
 	json_object_foreach(event, key, v)
-		if (strcmp(key, "kind") && strcmp(key, "time") && strcmp(key, "event") &&
-		    strcmp(key, "elapsed_seconds"))
+		if (!is_written_otherwise(key))
 			put_member(e, &is_first, key, v);
 	return end_point(e, nth_of(e, at_ns));
 }

@@ -84,7 +84,7 @@ static void put_resources(struct json *j, const struct exporter *e, const struct
 	put_largest(j, "swap_memory", x, M_swap);
 	put_total(j, "bytes_read", s, M_rchar);
 	put_total(j, "bytes_written", s, M_wchar);
-	if (metric_has(&x->have, M_cores))
+	if (s->cores_peak || metric_has(&x->have, M_cores))
 		put_pair(j, "cores", s->cores_peak, 3, "cores");
 	if (sample_has(&s->total, M_cpu) && s->wall_ns)
 		put_pair(j, "cores_avg", summary_cores_mean(s), 3, "cores");

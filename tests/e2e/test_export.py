@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Exports of a run, each read as the program reads it whose format it is."""
+
+import csv
+import io
+import json
+import re
+import shlex
+import subprocess
+
+from lib import prmonfile
+from lib.bpfmon import BPFMON, read_lines
+from lib.exports import HOSTILE, ExportCase, kind
+
+GNU_TIME = "/usr/bin/time"
+PSRECORD_COLUMNS = "elapsed_time,nproc,cpu,mem_real,mem_virtual,read_count,write_count,read_bytes,write_bytes"
+RMONITOR_UNITS = {
+    **dict.fromkeys(["start", "end", "wall_time", "cpu_time"], "s"),
+    **dict.fromkeys(["memory", "virtual_memory", "swap_memory", "bytes_read", "bytes_written"], "MB"),
+    **dict.fromkeys(["cores", "cores_avg", "machine_cpus"], "cores"),
+    **dict.fromkeys(["max_concurrent_processes", "total_processes"], "procs"),
+    "context_switches": "switches",
+}
+MIB = 1 << 20
+
+
+class Formats(ExportCase):
+    def test_json_lines_come_out_as_bpfmon_wrote_them(self):
+        path, _ = self.record("--pss", "--exact-peak")
+        self.assertEqual(self.export(path, "jsonl"), path.read_bytes())
+
+    def test_csv_comes_out_as_bpfmon_writes_it(self):
+        live = self.dir / "live.csv"
+        path, _ = self.record("-o", str(live))
+        self.assertEqual(self.export(path, "csv"), live.read_bytes())
+
+    def test_one_document_has_all_lines_in_their_places(self):
+        path, lines = self.record()
+        document = json.loads(self.export(path, "json"))
+        self.assertEqual(document["meta"], lines[0])
+        self.assertEqual(document["samples"], kind(lines, "sample"))
+        self.assertEqual(document["processes"], kind(lines, "process"))
+        self.assertEqual(document["events"], kind(lines, "event"))
+        self.assertEqual(document["others"], [])
+        self.assertEqual(document["summary"], lines[-1])
+
+    def test_a_run_that_was_cut_off_gets_a_summary(self):
+        path, lines = self.record()
+        cut = self.dir / "cut.jsonl"
+        cut.write_bytes(path.read_bytes()[: -len(json.dumps(lines[-1])) // 2])
+        done = subprocess.run([BPFMON, "export", str(cut), "-f", "json"], capture_output=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.count(b"\n"), 1)
+        self.assertIn(b"cut off", done.stderr)
+        document = json.loads(done.stdout)
+        self.assertFalse(document["summary"]["complete"])
+        last = kind(lines, "sample")[-1]
+        self.assertEqual(document["summary"]["cpu_seconds"], last["cpu_seconds"])
+        self.assertEqual(document["summary"]["wall_seconds"], last["elapsed_seconds"])
+
+    def test_a_run_is_read_from_a_pipe(self):
+        path, _ = self.record()
+        done = subprocess.run(
+            [BPFMON, "export", "-f", "jsonl", "-"], input=path.read_bytes(), capture_output=True, timeout=60, check=False
+        )
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, path.read_bytes(), b""))
+
+    def test_an_argument_of_100_kb_is_exported_in_every_format(self):
+        path = self.dir / "run.jsonl"
+        argument = "x'\"\\\n" * 20000
+        subprocess.run([BPFMON, "-q", "-o", str(path), "--", "true", argument], timeout=60, check=True)
+        meta = json.loads(self.export(path, "json"))["meta"]
+        self.assertEqual(meta["command"], ["true", argument])
+        inert = argument.replace("\n", "?")
+        self.assertEqual(json.loads(self.export(path, "rmonitor"))["command"], f"true {inert}")
+        self.assertIn(f'\tCommand being timed: "true {inert}"\n'.encode(), self.export(path, "gnu-time"))
+        for form in ("influx", "openmetrics", "psrecord"):
+            self.assertNotIn(b"x'", self.export(path, form))
+
+
+class Peers(ExportCase):
+    def test_prmons_columns_are_read_by_its_names_and_units(self):
+        path, lines = self.record("--pss")
+        self.export_base(path, self.dir / "peer")
+        columns = prmonfile.load(self.dir / "peer.txt")
+        samples = kind(lines, "sample")
+        self.assertEqual(set(columns), {"Time", *prmonfile.UNITS})
+        for name, key in (("rss", "rss_bytes"), ("vmem", "vms_bytes"), ("swap", "swap_bytes")):
+            self.assertEqual(columns[name], [sample[key] // 1024 * 1024 for sample in samples])
+        for name, key in (("rchar", "rchar_bytes"), ("write_bytes", "write_bytes"), ("nprocs", "processes")):
+            self.assertEqual(columns[name], [sample[key] for sample in samples])
+        for name, key in (("utime", "user_seconds"), ("stime", "system_seconds"), ("wtime", "elapsed_seconds")):
+            self.assertEqual(columns[name], [round(s[key] * 1e9) // 10**6 / 1000 for s in samples])
+        self.assertEqual(columns["Time"], [round(sample["time"] * 1e6) // 1000 / 1000 for sample in samples])
+        self.assertGreater(max(prmonfile.rates(columns, "rchar")), 0)
+
+    def test_prmons_summary_has_the_peaks_and_totals(self):
+        path, lines = self.record()
+        self.export_base(path, self.dir / "peer")
+        peer, summary = json.loads((self.dir / "peer.json").read_text()), lines[-1]
+        samples = kind(lines, "sample")
+        self.assertEqual(peer["Max"]["rss"], summary["rss_peak_bytes"] // 1024)
+        self.assertEqual(peer["Max"]["rchar"], summary["rchar_bytes"])
+        self.assertEqual(peer["Max"]["nprocs"], max(sample["processes"] for sample in samples))
+        self.assertEqual(peer["Max"]["utime"], int(summary["user_seconds"]))
+        self.assertEqual(peer["Max"]["wtime"], int(summary["wall_seconds"]))
+        mean = sum(sample["vms_bytes"] for sample in samples) / len(samples) / 1024
+        self.assertAlmostEqual(peer["Avg"]["vmem"], mean, places=2)
+        self.assertAlmostEqual(peer["Avg"]["wchar"], summary["wchar_bytes"] / summary["wall_seconds"], places=2)
+        self.assertNotIn("pss", peer["Max"])
+        self.assertEqual(peer["HW"]["mem"]["MemTotal"], lines[0]["system"]["memory_bytes"] // 1024)
+
+    def time_block(self, text):
+        """Labels and values of a block of time -v, in order."""
+        found = (re.fullmatch(r"\t(.*?(?:\(h:mm:ss or m:ss\)|[^:]*)): (.*)", line) for line in text.splitlines())
+        return {match[1]: match[2] for match in found if match}
+
+    def test_gnu_times_block_has_its_labels_and_the_summarys_values(self):
+        real = subprocess.run([GNU_TIME, "-v", "sh", "-c", "exit 3"], stderr=subprocess.PIPE, timeout=60, check=False)
+        path, lines = self.record()
+        text, summary = self.export(path, "gnu-time").decode(), lines[-1]
+        block = self.time_block(text)
+        expected = list(self.time_block(real.stderr.decode()))
+        expected.remove("Page size (bytes)")  # the run does not say it
+        self.assertEqual(list(block), expected)
+        self.assertEqual(text.splitlines()[0], real.stderr.decode().splitlines()[0])
+        self.assertEqual(block["Command being timed"], f'"{" ".join(lines[0]["command"])}"')
+        self.assertEqual(block["Maximum resident set size (kbytes)"], str(summary["process_rss_peak_bytes"] // 1024))
+        self.assertEqual(block["Voluntary context switches"], str(summary["nvcsw"]))
+        self.assertEqual(block["Minor (reclaiming a frame) page faults"], str(summary["minflt"]))
+        self.assertEqual(block["User time (seconds)"], f"{int(summary['user_seconds'] * 100) / 100:.2f}")
+        self.assertEqual(block["Exit status"], "3")
+
+    def test_gnu_times_block_of_a_killed_command_begins_as_its_own(self):
+        command = ["sh", "-c", "kill -9 $$"]
+        real = subprocess.run([GNU_TIME, "-v", *command], stderr=subprocess.PIPE, timeout=60, check=False)
+        path = self.dir / "run.jsonl"
+        subprocess.run([BPFMON, "-q", "-o", str(path), "--", *command], timeout=60, check=False)
+        text = self.export(path, "gnu-time").decode()
+        self.assertEqual(text.splitlines()[0], real.stderr.decode().splitlines()[0])
+        self.assertEqual(self.time_block(text)["Exit status"], self.time_block(real.stderr.decode())["Exit status"])
+
+    def test_psrecords_csv_has_its_columns(self):
+        path, lines = self.record()
+        text = self.export(path, "psrecord").decode()
+        self.assertEqual(text.splitlines()[0], PSRECORD_COLUMNS)
+        rows = list(csv.DictReader(io.StringIO(text)))
+        for row, sample in zip(rows, kind(lines, "sample"), strict=True):
+            self.assertEqual(float(row["elapsed_time"]), sample["elapsed_seconds"])
+            self.assertAlmostEqual(float(row["mem_real"]), sample["rss_bytes"] / MIB, places=5)
+            self.assertAlmostEqual(float(row["mem_virtual"]), sample["vms_bytes"] / MIB, places=5)
+            self.assertEqual(row["read_count"], str(sample["syscr"]))
+            self.assertEqual(row["write_bytes"], str(sample["write_bytes"]))
+            self.assertEqual(row["cpu"], f"{sample['cores'] * 100:.6f}" if "cores" in sample else "")
+
+    def test_psrecords_plain_log_has_columns_of_12_characters(self):
+        path, lines = self.record()
+        header, *rows = self.export(path, "psrecord-plain").decode().splitlines()
+        self.assertTrue(header.startswith("# Elapsed time   CPU (%)     Real (MB)   Virtual (MB)"))
+        for row, sample in zip(rows, kind(lines, "sample"), strict=True):
+            cells = [float(row[at : at + 12]) for at in range(0, 8 * 13, 13)]
+            self.assertAlmostEqual(cells[0], sample["elapsed_seconds"], places=2)
+            self.assertAlmostEqual(cells[2], sample["rss_bytes"] / MIB, places=2)
+            self.assertEqual(cells[4:6], [sample["syscr"], sample["syscw"]])
+
+    def test_resource_monitors_values_have_its_units(self):
+        path, lines = self.record()
+        peer, summary = json.loads(self.export(path, "rmonitor")), lines[-1]
+        self.assertEqual({name: pair[1] for name, pair in peer.items() if isinstance(pair, list)}, RMONITOR_UNITS)
+        self.assertEqual((peer["exit_type"], peer["exit_status"]), ("normal", 3))
+        self.assertEqual(peer["command"], " ".join(lines[0]["command"]))
+        self.assertLess(0, peer["memory"][0] * MIB - summary["rss_peak_bytes"] + 1)
+        self.assertAlmostEqual(peer["memory"][0], summary["rss_peak_bytes"] / MIB, places=2)
+        self.assertAlmostEqual(peer["cpu_time"][0], summary["cpu_seconds"], places=5)
+        self.assertEqual(peer["context_switches"][0], summary["nvcsw"] + summary["nivcsw"])
+        self.assertEqual(peer["total_processes"][0], len(kind(lines, "process")))
+        self.assertAlmostEqual(peer["end"][0] - peer["start"][0], peer["wall_time"][0], places=4)
+        self.assertAlmostEqual(peer["peak_times"]["memory"][0], summary["rss_peak_elapsed_seconds"], places=2)
+
+    def test_a_killed_commands_signal_is_as_resource_monitor_has_it(self):
+        peer = json.loads(self.export(HOSTILE, "rmonitor"))
+        self.assertEqual((peer["exit_type"], peer["signal"], peer["exit_status"]), ("signal", 11, 139))
+
+
+class Commands(ExportCase):
+    def test_the_help_names_every_format(self):
+        said = subprocess.run([BPFMON, "export", "--help"], capture_output=True, timeout=60, check=True).stdout.decode()
+        for form in re.findall(r"^  ([a-z][a-z-]+)  ", said, re.M):
+            if form != "prmon":
+                self.assertTrue(self.export(HOSTILE, form), form)
+        self.assertIn("  openmetrics ", said)
+
+    def test_hostile_strings_cannot_steer_a_terminal(self):
+        for form in ("jsonl", "csv", "json", "influx", "openmetrics", "gnu-time", "psrecord", "rmonitor"):
+            self.assertNotIn(b"\x1b", self.export(HOSTILE, form), shlex.quote(form))
+        self.assertEqual(len(read_lines(HOSTILE)), 10)

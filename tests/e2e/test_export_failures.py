@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What export refuses, in one line and with 2, and that it leaves nothing half-written behind."""
+
+import os
+import signal
+import subprocess
+
+from lib.bpfmon import BPFMON
+from lib.exports import HOSTILE, ExportCase
+from lib.live import wait_for
+
+RUN = str(HOSTILE)
+
+
+class Refusals(ExportCase):
+    def refused(self, *words, **kwargs):
+        """The one line that it says."""
+        done = subprocess.run([BPFMON, "export", *words], stderr=subprocess.PIPE, timeout=60, check=False, **kwargs)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
+        return done.stderr.decode()
+
+    def test_what_cannot_be_meant_is_refused(self):
+        for words, said in (
+            ([], "no run"),
+            ([RUN], "no format"),
+            ([RUN, "-f", "xml"], "'xml'"),
+            ([RUN, "-f", ""], "''"),
+            ([RUN, "-f"], "-f"),
+            ([RUN, "-f", "csv", "more"], "one run"),
+            ([RUN, "-f", "csv", "-o", ""], "path"),
+            ([RUN, "-f", "csv", "--no-such"], "--no-such"),
+            ([RUN, "-f", "prmon"], "two files"),
+            ([RUN, "-f", "prmon", "-o", "-"], "two files"),
+        ):
+            with self.subTest(words=words):
+                self.assertIn(said, self.refused(*words))
+
+    def test_a_run_that_is_not_there_is_refused(self):
+        self.assertIn("No such file", self.refused(str(self.dir / "none.jsonl"), "-f", "csv"))
+
+    def test_what_is_no_run_is_refused_before_a_file_is_made(self):
+        other = self.dir / "other.jsonl"
+        for text in ("", "rubbish\n", '{"kind":"meta","schema":"bpfmon/2"}\n', HOSTILE.read_text() * 2):
+            with self.subTest(text=text[:40]):
+                other.write_text(text)
+                self.assertIn(str(other), self.refused(str(other), "-f", "csv", "-o", str(self.dir / "out.csv")))
+                self.assertEqual(os.listdir(self.dir), ["other.jsonl"])
+        self.assertIn("directory", self.refused(str(self.dir), "-f", "csv"))
+
+    def test_a_file_that_exists_is_kept_without_force_and_replaced_with_it(self):
+        out = self.dir / "out.csv"
+        out.write_text("old\n")
+        self.assertIn("--force", self.refused(RUN, "-f", "csv", "-o", str(out)))
+        self.assertEqual(out.read_text(), "old\n")
+        subprocess.run([BPFMON, "export", RUN, "-f", "csv", "--force", "-o", str(out)], timeout=60, check=True)
+        self.assertEqual(out.read_bytes(), self.export(HOSTILE, "csv"))
+        self.assertEqual(os.listdir(self.dir), ["out.csv"])
+
+    def test_of_two_files_none_is_made_when_one_exists(self):
+        (self.dir / "peer.json").write_text("old\n")
+        self.assertIn("peer.json", self.refused(RUN, "-f", "prmon", "-o", str(self.dir / "peer")))
+        self.assertEqual(os.listdir(self.dir), ["peer.json"])
+
+    def test_a_run_replaces_itself(self):
+        own = self.dir / "run.jsonl"
+        own.write_bytes(HOSTILE.read_bytes())
+        subprocess.run([BPFMON, "export", str(own), "-f", "jsonl", "--force", "-o", str(own)], timeout=60, check=True)
+        self.assertEqual(own.read_bytes(), HOSTILE.read_bytes())
+
+    def test_dev_full_is_told(self):
+        self.assertIn("No space left", self.refused(RUN, "-f", "csv", "-o", "/dev/full"))
+        with open("/dev/full", "wb") as full:
+            self.assertIn("stdout", self.refused(RUN, "-f", "json", stdout=full))
+
+    def test_a_closed_stdout_is_told(self):
+        self.assertIn("stdout", self.refused(RUN, "-f", "json", preexec_fn=lambda: os.close(1)))
+
+    def long_run(self):
+        """One whose export takes a while."""
+        path = self.dir / "long.jsonl"
+        with path.open("w") as file:
+            file.write('{"kind":"meta","schema":"bpfmon/1","start_time":5,"units":{"minflt":"1"}}\n')
+            for second in range(200000):
+                file.write(f'{{"kind":"sample","elapsed_seconds":{second},"minflt":1,"cores":0.5,"rss_bytes":5}}\n')
+        return path
+
+    def test_a_disk_that_gets_full_is_left_as_it_was(self):
+        disk = self.dir / "disk"
+        disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "bpfmon-test", str(disk)], check=True)
+        self.addCleanup(subprocess.run, ["umount", str(disk)], check=False)
+        (disk / "old.om").write_text("old\n")
+        run = str(self.long_run())
+        self.assertIn("No space left", self.refused(run, "-f", "csv", "-o", str(disk / "new.csv")))
+        self.assertIn("No space left", self.refused(run, "-f", "openmetrics", "--force", "-o", str(disk / "old.om")))
+        self.assertIn("No space left", self.refused(run, "-f", "prmon", "-o", str(disk / "peer")))
+        self.assertEqual(os.listdir(disk), ["old.om"])
+        self.assertEqual((disk / "old.om").read_text(), "old\n")
+
+    def test_a_signal_ends_it_and_removes_what_was_begun(self):
+        out = self.dir / "out.om"
+        run = str(self.long_run())
+        with subprocess.Popen([BPFMON, "export", run, "-f", "openmetrics", "-o", str(out)]) as process:
+            wait_for(lambda: out.exists() and out.stat().st_size, "the first lines")
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(timeout=60), -signal.SIGTERM)
+        self.assertEqual(os.listdir(self.dir), ["long.jsonl"])
+
+    def test_under_sudo_a_file_is_read_with_the_callers_rights(self):
+        secret = self.dir / "run.jsonl"
+        secret.write_bytes(HOSTILE.read_bytes())
+        secret.chmod(0o600)
+        self.dir.chmod(0o755)
+        environment = {**os.environ, "SUDO_UID": "65534", "SUDO_GID": "65534"}
+        self.assertIn("Permission denied", self.refused(str(secret), "-f", "csv", env=environment))
