@@ -8,6 +8,7 @@
 #include "base/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define REPLACEMENT "\xef\xbf\xbd"
@@ -229,6 +230,47 @@ static void largest_decimal_fits(void **state)
 	assert_decimal(UINT64_MAX, 9, "18446744073.709551615");
 }
 
+static void assert_double(double v, const char *expected)
+{
+	struct json j = { 0 };
+
+	jw_double(&j, NULL, v);
+	assert_string_equal(j.text, expected);
+	jw_done(&j);
+}
+
+static void doubles_are_as_short_as_they_read_back(void **state)
+{
+	(void)state;
+	assert_double(0.1, "0.1");
+	assert_double(1763690000.123456, "1763690000.123456");
+	assert_double(4194303.123456789, "4194303.123456789");
+	assert_double(-0.25, "-0.25");
+	assert_double(0.1 + 0.2, "0.30000000000000004");
+	assert_double(100, "100");
+	assert_double(0, "0");
+}
+
+static void doubles_have_no_exponent(void **state)
+{
+	(void)state;
+	assert_double(0.00004, "0.00004");
+	assert_double(1e21, "1000000000000000000000");
+}
+
+static void the_smallest_and_the_largest_double_fit(void **state)
+{
+	struct json j = { 0 };
+
+	(void)state;
+	jw_double(&j, NULL, -5e-324);
+	assert_true(strtod(j.text, NULL) == -5e-324);
+	jw_reset(&j);
+	jw_double(&j, NULL, -1.7976931348623157e308);
+	assert_true(strtod(j.text, NULL) == -1.7976931348623157e308);
+	jw_done(&j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +297,9 @@ int main(void)
 		cmocka_unit_test(decimals_keep_leading_zeros),
 		cmocka_unit_test(integers_keep_their_zeros),
 		cmocka_unit_test(largest_decimal_fits),
+		cmocka_unit_test(doubles_are_as_short_as_they_read_back),
+		cmocka_unit_test(doubles_have_no_exponent),
+		cmocka_unit_test(the_smallest_and_the_largest_double_fit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/buffer.h"
+
+#include <string.h>
+
+static void assert_text(struct buffer *t, const char *expected)
+{
+	assert_false(t->failed);
+	assert_int_equal(t->used, strlen(expected));
+	assert_memory_equal(t->text, expected, t->used);
+	buffer_done(t);
+}
+
+static void buffer_grows_piece_by_piece(void **state)
+{
+	struct buffer t = { 0 };
+
+	(void)state;
+	buffer_put(&t, "", 0);
+	buffer_puts(&t, "a");
+	buffer_printf(&t, "%d%s", 12, "b");
+	buffer_decimal(&t, 1500, 3);
+	assert_text(&t, "a12b1.5");
+}
+
+static void what_could_steer_a_terminal_is_inert(void **state)
+{
+	static const char hostile[] = "a\n\x1b[2J\x7f\xc2\x9b"
+				      "1m\xc3\xa9\xc2";
+	struct buffer t = { 0 };
+
+	(void)state;
+	buffer_inert(&t, hostile, sizeof(hostile) - 1);
+	assert_text(&t, "a??[2J??1m\xc3\xa9\xc2");
+}
+
+static void a_control_character_has_one_byte_or_two(void **state)
+{
+	(void)state;
+	assert_int_equal(buffer_control("\n", 1), 1);
+	assert_int_equal(buffer_control("\xc2\x85", 2), 2);
+	assert_int_equal(buffer_control("\xc2\x85", 1), 0);
+	assert_int_equal(buffer_control("\xc2\xa0", 2), 0);
+	assert_int_equal(buffer_control("a", 1), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(buffer_grows_piece_by_piece),
+		cmocka_unit_test(what_could_steer_a_terminal_is_inert),
+		cmocka_unit_test(a_control_character_has_one_byte_or_two),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
