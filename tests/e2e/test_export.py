@@ -10,7 +10,8 @@ import subprocess
 
 from lib import prmonfile
 from lib.bpfmon import BPFMON, read_lines
-from lib.exports import HOSTILE, ExportCase, kind
+from lib.exports import HOSTILE, WORK, ExportCase, kind
+from lib.store import StoreCase
 
 GNU_TIME = "/usr/bin/time"
 PSRECORD_COLUMNS = "elapsed_time,nproc,cpu,mem_real,mem_virtual,read_count,write_count,read_bytes,write_bytes"
@@ -76,6 +77,21 @@ class Formats(ExportCase):
         self.assertIn(f'\tCommand being timed: "true {inert}"\n'.encode(), self.export(path, "gnu-time"))
         for form in ("influx", "openmetrics", "psrecord"):
             self.assertNotIn(b"x'", self.export(path, form))
+
+
+class Stored(StoreCase):
+    def test_a_run_of_the_store_is_exported_as_the_file_of_it(self):
+        out = self.dir / "run.jsonl"
+        tags = ["--name", "al'ign", "--job", "47", "--tag", "sample=A 7"]
+        self.record("-i", "0.05", *tags, "-o", out, command=("sh", "-c", WORK), code=3)
+        done = self.bpfmon("export", "al'ign", "-f", "jsonl")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        # the store has the samples before the processes
+        self.assertEqual(sorted(done.stdout.splitlines()), sorted(out.read_text().splitlines()))
+        for form in ("csv", "openmetrics", "gnu-time", "psrecord", "rmonitor"):
+            self.assertEqual(self.bpfmon("export", "1", "-f", form).stdout, self.bpfmon("export", out, "-f", form).stdout)
+        point = self.bpfmon("export", "1", "-f", "influx").stdout.split(" elapsed_seconds")[0]
+        self.assertRegex(point, r"^bpfmon,run=[0-9a-f-]+,name=al'ign,host=[^,]+,user=[^,]+,job=47,sample=A\\ 7$")
 
 
 class Peers(ExportCase):

@@ -27,8 +27,8 @@ class Refusals(ExportCase):
             ([RUN, "-f", "xml"], "'xml'"),
             ([RUN, "-f", ""], "''"),
             ([RUN, "-f"], "-f"),
-            ([RUN, "-f", "csv", "more"], "one run"),
-            ([RUN, "-f", "csv", "-o", ""], "path"),
+            ([RUN, "-f", "csv", "more"], "too many"),
+            ([RUN, "-f", "csv", "-o", ""], "--output"),
             ([RUN, "-f", "csv", "--no-such"], "--no-such"),
             ([RUN, "-f", "prmon"], "two files"),
             ([RUN, "-f", "prmon", "-o", "-"], "two files"),
@@ -37,7 +37,7 @@ class Refusals(ExportCase):
                 self.assertIn(said, self.refused(*words))
 
     def test_a_run_that_is_not_there_is_refused(self):
-        self.assertIn("No such file", self.refused(str(self.dir / "none.jsonl"), "-f", "csv"))
+        self.assertIn("no such file", self.refused(str(self.dir / "none.jsonl"), "-f", "csv"))
 
     def test_what_is_no_run_is_refused_before_a_file_is_made(self):
         other = self.dir / "other.jsonl"

@@ -2,6 +2,7 @@
 #include "base/buffer.h"
 
 #include "base/json.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -61,22 +62,20 @@ void buffer_decimal(struct buffer *t, uint64_t v, unsigned decimals)
 	buffer_put(t, out, (size_t)decimal_format(out, v, decimals));
 }
 
-size_t buffer_control(const char *s, size_t n)
+size_t buffer_character(const char *s, size_t n, bool *is_control)
 {
-	unsigned char c = (unsigned char)s[0];
+	char c[5] = "";
 
-	if (c < 0x20 || c == 0x7f)
-		return 1;
-	/* those of 8 bits, in UTF-8 */
-	return c == 0xc2 && n > 1 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] < 0xa0 ? 2
-											       : 0;
+	memcpy(c, s, n < 4 ? n : 4);
+	return text_character(c, is_control);
 }
 
 void buffer_inert(struct buffer *t, const char *s, size_t n)
 {
+	bool is_control;
+
 	for (size_t i = 0, length; i < n; i += length) {
-		length = buffer_control(s + i, n - i);
-		buffer_put(t, length ? "?" : s + i, 1);
-		length += !length;
+		length = buffer_character(s + i, n - i, &is_control);
+		buffer_put(t, is_control ? "?" : s + i, is_control ? 1 : length);
 	}
 }

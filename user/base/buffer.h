@@ -19,8 +19,9 @@ void buffer_puts(struct buffer *t, const char *s);
 void buffer_printf(struct buffer *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* @v / 10^@decimals, without trailing zeros. */
 void buffer_decimal(struct buffer *t, uint64_t v, unsigned decimals);
-/* The length of the control character at @s, of which @n bytes are left; 0: it is none. */
-size_t buffer_control(const char *s, size_t n);
+/* The length of the character at @s, of which @n bytes are left; and whether it is to be disarmed.
+ */
+size_t buffer_character(const char *s, size_t n, bool *is_control);
 /* What could steer a terminal or end the line becomes "?". */
 void buffer_inert(struct buffer *t, const char *s, size_t n);
 

@@ -1,25 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon export RUN -f FORMAT: a run that was kept, in the formats of other programs. */
 #include "cmd/cmd.h"
-#include "cmd/open_run.h"
+#include "cmd/stores.h"
+#include "cmd/which.h"
 
 #include "base/log.h"
 #include "export/export.h"
 #include "record/output.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-struct export_options {
-	const char *run, *path;
-	const struct export_format *format;
-	bool force, help;
-};
 
 /* The files of the format. */
 struct outputs {
@@ -40,91 +34,35 @@ static void help(void)
 	const struct export_format *f;
 
 	puts("Usage: bpfmon export RUN -f FORMAT [-o PATH] [--force]\n\n"
-	     "Writes a run that was kept in the format of another program. RUN is a file that\n"
-	     "-o run.jsonl wrote, whole or cut off; - reads it from stdin.\n\n"
-	     "  -f, --format FORMAT            One of the formats below\n"
-	     "  -o, --output PATH              Where it goes (default: stdout)\n"
-	     "      --force                    Replace a file that exists\n"
-	     "  -h, --help                     Show this help\n\n"
-	     "Formats:");
+	     "Writes a run that was kept in the format of another program. RUN is a number of\n"
+	     "`bpfmon list`, a name, the beginning of the run's UUID, or a file: JSON Lines, "
+	     "whole\n"
+	     "or cut off (-: stdin).\n");
+	options_help(FOR_EXPORT);
+	puts("\nFormats:");
 	for (size_t i = 0; (f = export_at(i)); i++)
 		printf("  %-14s %s\n", f->name, f->help);
-	puts("\nExit status: 0; 2 usage, not found, not permitted.");
+	puts("\nExit status: 0; 2 usage, no such run, or several of that name, not permitted.");
 }
 
-static int choose_format(struct export_options *o, const char *name)
+static int check(const struct options *o)
 {
-	const struct export_format *f;
-	char names[256] = "";
+	const struct export_format *f = o->export_as;
 
-	o->format = export_find(name);
-	if (o->format)
-		return 0;
-	for (size_t i = 0, n = 0; (f = export_at(i)); i++)
-		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "", f->name);
-	log_error("there is no format '%s'; there are %s", name, names);
-	return -EINVAL;
-}
-
-static int parse_option(struct export_options *o, int c, const char *word)
-{
-	switch (c) {
-	case 'f':
-		return choose_format(o, optarg);
-	case 'o':
-		o->path = optarg;
-		return 0;
-	case 'F':
-		o->force = true;
-		return 0;
-	case 'h':
-		o->help = true;
-		return 0;
-	case ':':
-		log_error("a value is missing after '%s'; see bpfmon export --help", word);
-		return -EINVAL;
-	default:
-		log_error("there is no option '%s'; see bpfmon export --help", word);
-		return -EINVAL;
-	}
-}
-
-static int check(const struct export_options *o, int words)
-{
-	if (!words)
-		log_error("no run was named; try: bpfmon export run.jsonl -f csv");
-	else if (words > 1)
-		log_error("export takes one run; there are words too many after '%s'", o->run);
-	else if (!o->format)
-		log_error("no format was named; try: bpfmon export %s -f csv, or --help", o->run);
-	else if (o->path && !*o->path)
-		log_error("a path is missing in --output ''");
-	else if (o->format->documents[1].write && (!o->path || !strcmp(o->path, "-")))
-		log_error("%s is two files; name them: -o run makes run%s and run%s",
-			  o->format->name, o->format->documents[0].suffix,
-			  o->format->documents[1].suffix);
+	if (!f)
+		log_error("no format was named; try: bpfmon export %s -f csv, or --help",
+			  o->command[0]);
+	else if (f->documents[1].write && (!o->export_path || !strcmp(o->export_path, "-")))
+		log_error("%s is two files; name them: -o run makes run%s and run%s", f->name,
+			  f->documents[0].suffix, f->documents[1].suffix);
 	else
 		return 0;
 	return -EINVAL;
 }
 
-static int parse(struct export_options *o, int argc, char **argv)
+static void tell_unreadable(const char *run, int err)
 {
-	static const struct option longs[] = { { "format", required_argument, NULL, 'f' },
-					       { "output", required_argument, NULL, 'o' },
-					       { "force", no_argument, NULL, 'F' },
-					       { "help", no_argument, NULL, 'h' },
-					       { 0 } };
-	int c;
-
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":f:o:h", longs, NULL)) != -1)
-		if (parse_option(o, c, argv[optind - 1]))
-			return -EINVAL;
-	if (o->help)
-		return 0;
-	o->run = argv[optind];
-	return check(o, argc - optind);
+	log_error("cannot read the run '%s': %s", run, source_error(err));
 }
 
 static int tell_unwritable(const char *path, int err)
@@ -139,16 +77,16 @@ static int tell_unwritable(const char *path, int err)
 	return err;
 }
 
-static int open_outputs(struct outputs *all, const struct export_options *o)
+static int open_outputs(struct outputs *all, const struct options *o)
 {
-	const char *path = o->path ? o->path : "-";
+	const char *path = o->export_path ? o->export_path : "-";
 
-	for (; all->nr < EXPORT_DOCUMENTS && o->format->documents[all->nr].write; all->nr++) {
+	for (; all->nr < EXPORT_DOCUMENTS && o->export_as->documents[all->nr].write; all->nr++) {
 		struct output *out = &all->out[all->nr];
 		int err = 0;
 
 		if (asprintf(&all->path[all->nr], "%s%s", path,
-			     o->format->documents[all->nr].suffix) < 0) {
+			     o->export_as->documents[all->nr].suffix) < 0) {
 			all->path[all->nr] = NULL;
 			err = -ENOMEM;
 		}
@@ -199,17 +137,17 @@ static void catch_signals(const struct outputs *all)
 			sigaction(signals[i], &action, NULL);
 }
 
-static int write_all(struct exporter *e, struct outputs *all, const struct export_options *o)
+static int write_all(struct exporter *e, struct outputs *all, const struct options *o)
 {
 	int err = 0;
 
 	catch_signals(all);
 	for (size_t i = 0; !err && i < all->nr; i++) {
-		err = export_write(e, &o->format->documents[i], pass, &all->out[i]);
+		err = export_write(e, &o->export_as->documents[i], pass, &all->out[i]);
 		if (err && err != -EINTR && e->is_refused)
 			tell_unwritable(all->path[i], err);
 		else if (err && err != -EINTR)
-			tell_unreadable(o->run, err);
+			tell_unreadable(o->command[0], err);
 	}
 	return err ? err : commit(all);
 }
@@ -233,23 +171,23 @@ static void tell_left_out(const struct exporter *e, const char *run)
 			 (unsigned long)e->unreadable, run);
 }
 
-static int export_run(const struct export_options *o)
+static int export_run(const struct options *o)
 {
 	struct outputs all = { 0 };
 	struct source source;
 	struct exporter e;
-	int err = open_run(&source, o->run);
+	int err = which_open(&source, o->store, o->command[0]);
 
 	if (err)
 		return err;
 	err = export_open(&e, &source);
 	if (err)
-		tell_unreadable(o->run, err);
+		tell_unreadable(o->command[0], err);
 	else if (!(err = open_outputs(&all, o)))
 		err = write_all(&e, &all, o);
 	close_outputs(&all);
 	if (!err)
-		tell_left_out(&e, o->run);
+		tell_left_out(&e, o->command[0]);
 	export_close(&e);
 	source_close(&source);
 	return err;
@@ -257,16 +195,14 @@ static int export_run(const struct export_options *o)
 
 int cmd_export(int argc, char **argv)
 {
-	struct export_options o = { 0 };
-	int err = parse(&o, argc, argv);
+	struct options o;
+	int go_on = stores_begin(&o, FOR_EXPORT, argc, argv, help), err;
 
-	if (err)
-		return EXIT_USAGE;
-	if (o.help) {
-		help();
-		return 0;
-	}
-	err = export_run(&o);
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	err = check(&o);
+	if (!err)
+		err = export_run(&o);
 	if (stopped_by) {
 		signal(stopped_by, SIG_DFL);
 		raise(stopped_by);

@@ -84,14 +84,14 @@ static void getopt_tables(enum option_scope scope, char *letters, struct option 
 	*longs = (struct option){ 0 };
 }
 
-static const struct option_row *row_of(int found)
+static const struct option_row *row_of(enum option_scope scope, int found)
 {
 	const struct option_row *row;
 
 	if (found >= 256)
 		return options_row((size_t)found - 256);
 	for (size_t i = 0; (row = options_row(i)); i++)
-		if (row->key == found)
+		if (takes(scope, row) && row->key == found)
 			return row;
 	return NULL;
 }
@@ -124,7 +124,7 @@ static int parse_line(struct options *o, int argc, char **argv)
 		}
 		if (found == '?')
 			return usage("there is no option", argv[optind - 1]);
-		row = row_of(found);
+		row = row_of(o->scope, found);
 		snprintf(name, sizeof(name), "--%s", row->name);
 		/* the beginning of a name would be another's with the next release */
 		word = argv[optind - 1 - (optarg == argv[optind - 1])];
@@ -197,7 +197,11 @@ static int check_words(const struct options *o)
 		log_error("no run was named; try: bpfmon show NUMBER, or bpfmon list");
 		return -EINVAL;
 	}
-	if (o->scope == FOR_SHOW)
+	if (o->scope == FOR_EXPORT && !*o->command) {
+		log_error("no run was named; try: bpfmon export NUMBER -f csv, or bpfmon list");
+		return -EINVAL;
+	}
+	if (o->scope == FOR_SHOW || o->scope == FOR_EXPORT)
 		return o->command[1] ? usage("there is a word too many,", o->command[1]) : 0;
 	if (o->scope == FOR_STORE)
 		return 0;

@@ -22,7 +22,11 @@ enum option_scope {
 	FOR_SHOW = 8,
 	FOR_STORE = 16,
 	FOR_ANY = FOR_ALL | FOR_LIST | FOR_SHOW | FOR_STORE
+	FOR_EXPORT = 16,
+	FOR_ANY = FOR_ALL | FOR_LIST | FOR_SHOW | FOR_EXPORT
 };
+
+struct export_format;
 
 struct options {
 	enum option_scope scope; /* of the subcommand */
@@ -59,6 +63,8 @@ struct options {
 	struct prune_limits prune; /* of store prune */
 	bool dry_run;
 	struct intake_options push; /* what programs may push */
+	const struct export_format *export_as; /* of export; NULL: none was named */
+	const char *export_path;               /* NULL: stdout */
 	bool help, version;
 	char **command; /* NULL-terminated, not empty; NULL with help or version */
 };

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "cmd/filter.h"
 #include "cmd/tags.h"
+#include "export/export.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -79,6 +80,18 @@ static int parse_format(struct options *o, const char *text)
 		return -EINVAL;
 	o->format = text;
 	return 0;
+}
+
+static int parse_export_format(struct options *o, const char *text)
+{
+	o->export_as = export_find(text);
+	return o->export_as ? 0 : -EINVAL;
+}
+
+static int parse_export_path(struct options *o, const char *text)
+{
+	o->export_path = text;
+	return *text ? 0 : -EINVAL;
 }
 
 static int parse_metrics(struct options *o, const char *text)
@@ -252,7 +265,9 @@ static const struct option_row rows[] = {
 	{ "format", 'f', "FORMAT", false, "Format of outputs that name none: text, jsonl, csv", parse_format, FOR_ALL },
 	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", parse_metrics, FOR_ALL },
 	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", parse_pss, FOR_ALL },
-	{ "force", 0, NULL, false, "Replace output files that exist", parse_force, FOR_ALL },
+	{ "format", 'f', "FORMAT", false, "One of jsonl, csv, json, influx ...; export --help lists all", parse_export_format, FOR_EXPORT },
+	{ "output", 'o', "PATH", false, "Write to PATH, not to stdout", parse_export_path, FOR_EXPORT },
+	{ "force", 0, NULL, false, "Replace output files that exist", parse_force, FOR_ALL | FOR_EXPORT },
 	{ "name", 0, "NAME", false, "Name the run, to find it again", parse_name, FOR_ALL },
 	{ "job", 0, "ID", false, "The job that the run belongs to, as a scheduler numbers it", parse_job, FOR_ALL },
 	{ "tag", 0, "KEY=VALUE", false, "Tag the run; may be repeated", parse_tag, FOR_ALL },

@@ -17,13 +17,16 @@ static size_t cut(const char *s, size_t length, size_t max)
 
 static void put_name(struct buffer *t, const char *s, size_t length)
 {
-	for (size_t i = 0; i < length; i++) {
-		size_t control = buffer_control(s + i, length - i);
+	bool is_control;
 
-		if (control || strchr(",= ", s[i]))
-			buffer_put(t, "\\", 1);
-		buffer_put(t, control ? " " : s[i] == '\\' ? "/" : &s[i], 1);
-		i += control == 2;
+	for (size_t i = 0, n; i < length; i += n) {
+		n = buffer_character(s + i, length - i, &is_control);
+		if (is_control || strchr(",= ", s[i]))
+			buffer_puts(t, "\\");
+		if (is_control || s[i] == '\\')
+			buffer_puts(t, is_control ? " " : "/");
+		else
+			buffer_put(t, s + i, n);
 	}
 }
 
@@ -44,17 +47,17 @@ void influx_tag(struct buffer *t, const char *key, const char *value, size_t len
 
 void influx_string(struct buffer *t, const char *s, size_t length)
 {
-	length = cut(s, length, INFLUX_STRING_BYTES);
-	buffer_put(t, "\"", 1);
-	for (size_t i = 0; i < length; i++) {
-		size_t control = buffer_control(s + i, length - i);
+	bool is_control;
 
+	length = cut(s, length, INFLUX_STRING_BYTES);
+	buffer_puts(t, "\"");
+	for (size_t i = 0, n; i < length; i += n) {
+		n = buffer_character(s + i, length - i, &is_control);
 		if (s[i] == '"' || s[i] == '\\')
-			buffer_put(t, "\\", 1);
-		buffer_put(t, control ? " " : &s[i], 1);
-		i += control == 2;
+			buffer_puts(t, "\\");
+		buffer_put(t, is_control ? " " : s + i, is_control ? 1 : n);
 	}
-	buffer_put(t, "\"", 1);
+	buffer_puts(t, "\"");
 }
 
 static const char *const own_tags[] = { "run", "name", "host", "user", "job" };

@@ -40,15 +40,16 @@ static int keep_sample(void *context, struct line *l)
 
 static void put_escaped(struct buffer *t, const char *s)
 {
-	for (; *s; s++) {
+	bool is_control;
+
+	for (size_t n; *s; s += n) {
+		n = buffer_character(s, strlen(s), &is_control);
 		if (*s == '\\' || *s == '"')
-			buffer_put(t, "\\", 1);
+			buffer_puts(t, "\\");
 		if (*s == '\n')
 			buffer_puts(t, "\\n");
-		else if (buffer_control(s, strlen(s)) == 2)
-			buffer_inert(t, s++, 2);
 		else
-			buffer_inert(t, s, 1);
+			buffer_inert(t, s, n);
 	}
 }
 

@@ -35,6 +35,8 @@ static int give_row(struct source *s, enum line_kind kind)
 {
 	const struct stored *from = s->from;
 
+	json_decref(s->line.tree); /* of the line before */
+	s->line.tree = NULL;
 	s->line.kind = kind;
 	return from->fn(from->context, &s->line);
 }

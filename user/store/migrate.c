@@ -42,15 +42,6 @@ int database_check(struct database *d, int64_t *version)
 	return -EPROTONOSUPPORT;
 }
 
-int database_columns(struct database *d)
-{
-	int rc = columns_read(d->db, "sample", &d->sample_columns);
-
-	if (rc == SQLITE_OK)
-		rc = columns_read(d->db, "process", &d->process_columns);
-	return database_error(d, rc);
-}
-
 static void wanted_columns(struct metric_set *samples, struct metric_set *processes)
 {
 	metric_set_all(samples);
@@ -58,6 +49,20 @@ static void wanted_columns(struct metric_set *samples, struct metric_set *proces
 	for (int i = 0; i < NR_METRICS; i++)
 		if (column_is_of_process((enum metric_id)i))
 			metric_put(processes, (enum metric_id)i);
+}
+
+int database_columns(struct database *d)
+{
+	struct metric_set samples, processes;
+	int rc = columns_read(d->db, "sample", &d->sample_columns);
+
+	wanted_columns(&samples, &processes);
+	if (rc == SQLITE_OK)
+		rc = columns_read(d->db, "process", &d->process_columns);
+	/* others have the name of a metric, which is of samples: execs */
+	for (size_t i = 0; i < METRIC_WORDS; i++)
+		d->process_columns.bits[i] &= processes.bits[i];
+	return database_error(d, rc);
 }
 
 static bool is_up_to_date(const struct database *d, int64_t version)
