@@ -10,13 +10,12 @@ static const struct {
 } commands[] = {
 	{ "attach", cmd_attach },
 	{ "check", cmd_check },
+	{ "export", cmd_export },
 	{ "list", cmd_list },
 	{ "mark", cmd_mark },
 	{ "metrics", cmd_metrics },
 	{ "show", cmd_show },
 	{ "store", cmd_store },
-	{ "attach", cmd_attach }, { "check", cmd_check },     { "export", cmd_export },
-	{ "list", cmd_list },     { "metrics", cmd_metrics }, { "show", cmd_show },
 };
 /* clang-format on */
 
