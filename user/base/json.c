@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,24 +189,32 @@ void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals)
 	put(j, out, (size_t)decimal_format(out, v, decimals));
 }
 
-#define DOUBLE_CHARACTERS 352 /* of the smallest there is */
+#define DOUBLE_CHARACTERS 64
+#define WITHOUT_EXPONENT_FROM 1e-9
+#define WITHOUT_EXPONENT_TO 1e15 /* readers take a longer one for an integer that is too large */
+
+static bool wants_exponent(double v)
+{
+	return v != 0 && (fabs(v) < WITHOUT_EXPONENT_FROM || fabs(v) >= WITHOUT_EXPONENT_TO);
+}
 
 void jw_double(struct json *j, const char *key, double v)
 {
-	char out[DOUBLE_CHARACTERS], *exponent;
+	char out[DOUBLE_CHARACTERS];
 	int digits = 15, decimals, n;
 
 	for (;; digits++) {
-		snprintf(out, sizeof(out), "%.*e", digits - 1, v);
+		n = snprintf(out, sizeof(out), "%.*e", digits - 1, v);
 		if (digits == 17 || strtod(out, NULL) == v)
 			break;
 	}
-	exponent = strchr(out, 'e');
-	decimals = digits - 1 - (int)strtol(exponent + 1, NULL, 10);
-	n = snprintf(out, sizeof(out), "%.*f", decimals > 0 ? decimals : 0, v);
-	while (decimals > 0 && out[n - 1] == '0')
-		n--;
-	n -= out[n - 1] == '.';
+	if (!wants_exponent(v)) {
+		decimals = digits - 1 - (int)strtol(strchr(out, 'e') + 1, NULL, 10);
+		n = snprintf(out, sizeof(out), "%.*f", decimals > 0 ? decimals : 0, v);
+		while (decimals > 0 && out[n - 1] == '0')
+			n--;
+		n -= out[n - 1] == '.';
+	}
 	start(j, key);
 	put(j, out, (size_t)n);
 }
