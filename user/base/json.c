@@ -2,6 +2,7 @@
 #include "base/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,24 @@ void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals)
 
 	start(j, key);
 	put(j, out, (size_t)decimal_format(out, v, decimals));
+}
+
+void jw_real(struct json *j, const char *key, double v)
+{
+	char out[32];
+	int n = 0;
+
+	if (!isfinite(v)) {
+		jw_null(j, key);
+		return;
+	}
+	for (int digits = 15; digits <= 17; digits++) {
+		n = snprintf(out, sizeof(out), "%.*g", digits, v);
+		if (strtod(out, NULL) == v)
+			break;
+	}
+	start(j, key);
+	put(j, out, (size_t)n);
 }
 
 void jw_bool(struct json *j, const char *key, bool v)

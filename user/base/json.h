@@ -31,6 +31,8 @@ void jw_uint(struct json *j, const char *key, uint64_t v);
 void jw_int(struct json *j, const char *key, int64_t v);
 /* @v / 10^@decimals, without trailing zeros. */
 void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals);
+/* With as many digits as it takes to read back the same; null unless finite. */
+void jw_real(struct json *j, const char *key, double v);
 void jw_bool(struct json *j, const char *key, bool v);
 void jw_null(struct json *j, const char *key);
 /* Ends the line. */

@@ -10,6 +10,7 @@
 int cmd_run(int argc, char **argv);
 int cmd_attach(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 
 #endif

@@ -9,6 +9,7 @@ static const struct {
 } commands[] = {
 	{ "attach", cmd_attach },
 	{ "check", cmd_check },
+	{ "compare", cmd_compare },
 	{ "metrics", cmd_metrics },
 };
 

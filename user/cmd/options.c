@@ -22,7 +22,13 @@ static int apply(struct options *o, const struct option_row *row, const char *te
 
 static bool takes(enum option_scope scope, const struct option_row *row)
 {
-	return row->scope == FOR_ALL || row->scope == scope;
+	return row->scope & scope;
+}
+
+/* What reads runs has no defaults of the environment: they would be for the runs. */
+static bool has_variable(enum option_scope scope, const struct option_row *row)
+{
+	return takes(scope, row) && scope & FOR_ALL;
 }
 
 /* BPFMON_INTERVAL and so on: what the command line says comes later and wins. */
@@ -39,7 +45,7 @@ static int parse_environment(struct options *o)
 		for (const char *c = row->name; *c; c++)
 			name[n++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
 		text = getenv(name);
-		if (!takes(o->scope, row) || !text || !*text ||
+		if (!has_variable(o->scope, row) || !text || !*text ||
 		    (!row->argument && strcmp(text, "0") == 0))
 			continue;
 		err = apply(o, row, text, name);
@@ -54,7 +60,9 @@ static void getopt_tables(enum option_scope scope, char *letters, struct option 
 {
 	const struct option_row *row;
 
-	*letters++ = '+'; /* the first word that is no option begins the command */
+	/* the first word that is no option begins the command; words that are none may stand among
+	 * options */
+	*letters++ = scope & FOR_ALL ? '+' : '-';
 	*letters++ = ':';
 	for (size_t i = 0; (row = options_row(i)); i++) {
 		if (!takes(scope, row))
@@ -98,13 +106,17 @@ static int parse_line(struct options *o, int argc, char **argv)
 {
 	char letters[MAX_OPTIONS * 2 + 3], name[64];
 	struct option longs[MAX_OPTIONS + 1];
-	int found, at;
+	int found, at, words = 1;
 
 	getopt_tables(o->scope, letters, longs);
 	optind = 1;
 	while (at = optind, (found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		const struct option_row *row;
 
+		if (found == 1) { /* a word; the place of those before it is free */
+			argv[words++] = optarg;
+			continue;
+		}
 		if (found == ':')
 			return usage("a value is missing after", argv[optind - 1]);
 		if (found == '?' && optopt >= 256)
@@ -123,7 +135,14 @@ static int parse_line(struct options *o, int argc, char **argv)
 		if (apply(o, row, optarg, name))
 			return -EINVAL;
 	}
-	o->command = argv + optind;
+	if (o->scope & FOR_ALL) {
+		o->command = argv + optind;
+		return 0;
+	}
+	while (optind < argc)
+		argv[words++] = argv[optind++];
+	argv[words] = NULL;
+	o->command = argv + 1;
 	return 0;
 }
 
@@ -236,5 +255,7 @@ void options_help(enum option_scope scope)
 				 row->argument_is_optional ? "[=%s]" : " %s", row->argument);
 		printf("  %-30s %s\n", left, row->help);
 	}
-	puts("\nEvery option has an environment variable: BPFMON_INTERVAL, BPFMON_NO_ARGS=1, ...");
+	if (scope & FOR_ALL)
+		puts("\nEvery option has an environment variable: BPFMON_INTERVAL, "
+		     "BPFMON_NO_ARGS=1, ...");
 }

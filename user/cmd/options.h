@@ -7,11 +7,18 @@
 #include "collect/tracker.h"
 #include "record/recorder.h"
 
-#define MAX_OPTIONS 32
+#define MAX_OPTIONS 64
+#define MAX_FAIL_IF 32
 #define PSS_PPM_DEFAULT 20000 /* 2 % */
 
 /* Which subcommand takes an option. */
-enum option_scope { FOR_ALL, FOR_RUN, FOR_ATTACH };
+enum option_scope {
+	FOR_RUN = 1,
+	FOR_ATTACH = 2,
+	FOR_ALL = FOR_RUN | FOR_ATTACH,
+	FOR_COMPARE = 16,
+	FOR_ANY = FOR_ALL | FOR_COMPARE
+};
 
 struct options {
 	enum option_scope scope; /* of the subcommand */
@@ -35,9 +42,13 @@ struct options {
 	const char *cgroup;    /* as named; NULL: none */
 	const char *container; /* the same */
 	bool wait_start;
-	uint64_t duration_ns; /* 0: until it has ended */
+	uint64_t duration_ns;      /* 0: until it has ended */
+	const char *by, *baseline; /* of compare; NULL: not given */
+	const char *fail_if[MAX_FAIL_IF];
+	size_t nr_fail_if;
+	bool significant, json;
 	bool help, version;
-	char **command; /* NULL-terminated, not empty; NULL with help or version */
+	char **command; /* or the words; NULL-terminated; NULL with help or version */
 };
 
 /* 0; or -EINVAL, after one line to the user. */

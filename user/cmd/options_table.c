@@ -190,6 +190,26 @@ static int parse_inject_no_program(struct options *o, const char *text)
 	return 0;
 }
 
+static int parse_by(struct options *o, const char *text)
+{
+	o->by = text;
+	return *text ? 0 : -EINVAL;
+}
+
+static int parse_baseline(struct options *o, const char *text)
+{
+	o->baseline = text;
+	return 0;
+}
+
+static int parse_fail_if(struct options *o, const char *text)
+{
+	if (o->nr_fail_if == MAX_FAIL_IF)
+		return -EINVAL;
+	o->fail_if[o->nr_fail_if++] = text;
+	return 0;
+}
+
 #define FLAG(field)                                                                                \
 	static int parse_##field(struct options *o, const char *text)                              \
 	{                                                                                          \
@@ -204,6 +224,8 @@ FLAG(no_args)
 FLAG(exact_peak)
 FLAG(own_cgroup)
 FLAG(wait_start)
+FLAG(significant)
+FLAG(json)
 FLAG(help)
 FLAG(version)
 
@@ -231,8 +253,13 @@ static const struct option_row rows[] = {
 	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192, more where many run)", parse_max_tasks, FOR_ALL },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", parse_inject_misses, FOR_ALL },
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse an optional program, as in oom__victim", parse_inject_no_program, FOR_ALL },
-	{ "help", 'h', NULL, false, "Show this help", parse_help, FOR_ALL },
-	{ "version", 'V', NULL, false, "Show the version", parse_version, FOR_ALL },
+	{ "by", 0, "TAG", false, "Runs with the same value of this tag are a group", parse_by, FOR_COMPARE },
+	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", parse_baseline, FOR_COMPARE },
+	{ "fail-if", 0, "EXPRESSION", false, "Exit with 1 when it holds, as in 'rss_peak_bytes > +10%'; may be repeated", parse_fail_if, FOR_COMPARE },
+	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", parse_significant, FOR_COMPARE },
+	{ "json", 0, NULL, false, "One JSON document instead of tables", parse_json, FOR_COMPARE },
+	{ "help", 'h', NULL, false, "Show this help", parse_help, FOR_ANY },
+	{ "version", 'V', NULL, false, "Show the version", parse_version, FOR_ANY },
 };
 /* clang-format on */
 #define NR_ROWS (sizeof(rows) / sizeof(*rows))

@@ -12,6 +12,7 @@ static void help(void)
 {
 	puts("Usage: bpfmon [OPTIONS] -- COMMAND [ARG...]\n"
 	     "       bpfmon attach     follow what runs already (bpfmon attach --help)\n"
+	     "       bpfmon compare    runs against each other (bpfmon compare --help)\n"
 	     "       bpfmon check      what this machine offers\n"
 	     "       bpfmon metrics    what is measured\n\n"
 	     "Runs COMMAND and accounts for every process it causes to exist.\n");

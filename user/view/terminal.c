@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "view/terminal.h"
+
+#include <stdlib.h>
+#include <sys/ioctl.h>
+
+#define DEFAULT_WIDTH 120 /* where there is no terminal */
+#define LARGEST_WIDTH 10000
+
+size_t terminal_width(FILE *f)
+{
+	const char *columns = getenv("COLUMNS");
+	long asked = columns ? strtol(columns, NULL, 10) : 0;
+	struct winsize size;
+
+	if (asked > 0 && asked < LARGEST_WIDTH)
+		return (size_t)asked;
+	if (!ioctl(fileno(f), TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col;
+	return DEFAULT_WIDTH;
+}
