@@ -7,6 +7,8 @@
 
 #include "base/json.h"
 
+#include <math.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -229,6 +231,24 @@ static void largest_decimal_fits(void **state)
 	assert_decimal(UINT64_MAX, 9, "18446744073.709551615");
 }
 
+static void reals_read_back_as_they_were(void **state)
+{
+	struct json j = { 0 };
+
+	(void)state;
+	jw_array(&j, NULL);
+	jw_real(&j, NULL, 0.1);
+	jw_real(&j, NULL, 1284.591855331);
+	jw_real(&j, NULL, 1.0 / 3);
+	jw_real(&j, NULL, -3);
+	jw_real(&j, NULL, 1e300);
+	jw_real(&j, NULL, NAN);
+	jw_real(&j, NULL, INFINITY);
+	jw_array_end(&j);
+	assert_string_equal(j.text, "[0.1,1284.591855331,0.3333333333333333,-3,1e+300,null,null]");
+	jw_done(&j);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +275,7 @@ int main(void)
 		cmocka_unit_test(decimals_keep_leading_zeros),
 		cmocka_unit_test(integers_keep_their_zeros),
 		cmocka_unit_test(largest_decimal_fits),
+		cmocka_unit_test(reals_read_back_as_they_were),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,7 +93,7 @@ static int make_groups(struct groups *g, const struct sides *all, const struct o
 	const struct side *without = NULL;
 	int err = o->by ? groups_by_tag(g, all, o->by, &without) : groups_each(g, all);
 
-	if (err == -ENOENT) {
+	if (err == -ENOENT && without) {
 		log_error("'%s' has no tag '%s' to be grouped by", without->name, o->by);
 	} else if (err) {
 		log_error("out of memory for %zu runs", all->nr);

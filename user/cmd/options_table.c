@@ -255,7 +255,7 @@ static const struct option_row rows[] = {
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse an optional program, as in oom__victim", parse_inject_no_program, FOR_ALL },
 	{ "by", 0, "TAG", false, "Runs with the same value of this tag are a group", parse_by, FOR_COMPARE },
 	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", parse_baseline, FOR_COMPARE },
-	{ "fail-if", 0, "EXPRESSION", false, "Exit with 1 when it holds, as in 'rss_peak_bytes > +10%'; may be repeated", parse_fail_if, FOR_COMPARE },
+	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 when it holds: 'rss_peak_bytes > +10%'; may be repeated", parse_fail_if, FOR_COMPARE },
 	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", parse_significant, FOR_COMPARE },
 	{ "json", 0, NULL, false, "One JSON document instead of tables", parse_json, FOR_COMPARE },
 	{ "help", 'h', NULL, false, "Show this help", parse_help, FOR_ANY },

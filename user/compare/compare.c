@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compare/compare.h"
 
-#include "base/cleanup.h"
-
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* The values of @key in @g, sorted, into @v; returns how many. */
 static size_t collect(const struct group *g, size_t key, double *v)
@@ -102,10 +101,11 @@ static int compare_key_of_all(struct comparison *c, size_t key, struct room *r)
 
 int compare(struct comparison *c, const struct groups *g)
 {
-	__cleanup(freep) double *first = calloc(g->most_sides, sizeof(double));
-	__cleanup(freep) double *other = calloc(g->most_sides, sizeof(double));
-	__cleanup(freep) double *p = calloc(g->nr, sizeof(double));
-	struct room r = { first, other, p };
+	struct room r = {
+		.first = calloc(g->most_sides, sizeof(double)),
+		.other = calloc(g->most_sides, sizeof(double)),
+		.p = calloc(g->nr, sizeof(double)),
+	};
 	int err = 0;
 
 	*c = (struct comparison){
@@ -113,11 +113,14 @@ int compare(struct comparison *c, const struct groups *g)
 		.spreads = calloc(g->nr * NR_KEYS, sizeof(*c->spreads)),
 		.againsts = calloc(g->nr * NR_KEYS, sizeof(*c->againsts)),
 	};
-	if (!first || !other || !p || !c->spreads || !c->againsts)
-		return -ENOMEM;
+	if (!r.first || !r.other || !r.p || !c->spreads || !c->againsts)
+		err = -ENOMEM;
 	for (size_t key = 0; !err && key < NR_KEYS; key++)
 		if (compare_key(key).name)
 			err = compare_key_of_all(c, key, &r);
+	free(r.first);
+	free(r.other);
+	free(r.p);
 	return err;
 }
 

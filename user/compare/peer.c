@@ -151,7 +151,7 @@ static int time_command(struct side *s, const char *start, const char *rows)
 
 static int read_time(struct side *s, const char *text)
 {
-	const char *start = find_line(text, COMMAND), *rows = start, *next, *killed;
+	const char *start = find_line(text, COMMAND), *rows, *next, *killed;
 
 	if (!start || !find_line(start, PEAK) || !find_line(start, ELAPSED))
 		return -EBADMSG;

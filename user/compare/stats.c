@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compare/stats.h"
 
-#include "base/cleanup.h"
-
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 static int by_value(const void *a, const void *b)
 {
@@ -42,7 +41,7 @@ static int by_ranked(const void *a, const void *b)
  * Twice the mean rank of each value, whole numbers then; returns that sum of the second sample.
  * *@ties is the sum of t^3 - t over the groups of t equal values.
  */
-static size_t rank_all(struct ranked *r, size_t n, size_t *twice, double *ties)
+static size_t rank_all(const struct ranked *r, size_t n, size_t *twice, double *ties)
 {
 	size_t sum = 0, end;
 
@@ -67,7 +66,7 @@ static int exact_p(const size_t *twice, size_t n, size_t nb, size_t sum, size_t 
 {
 	size_t room = n * (n + 1) + 1;
 	size_t far = sum > mean ? sum - mean : mean - sum;
-	__cleanup(freep) double *ways = calloc((nb + 1) * room, sizeof(*ways));
+	double *ways = calloc((nb + 1) * room, sizeof(*ways));
 	double all = 0, extreme = 0;
 
 	if (!ways)
@@ -84,6 +83,7 @@ static int exact_p(const size_t *twice, size_t n, size_t nb, size_t sum, size_t 
 		if ((s > mean ? s - mean : mean - s) >= far)
 			extreme += w;
 	}
+	free(ways);
 	*p = extreme / all;
 	return 0;
 }
@@ -97,27 +97,39 @@ static double normal_p(double u, double na, double nb, double ties)
 	return z > 0 ? erfc(z / M_SQRT2) : 1;
 }
 
-int stats_rank_test(const double *a, size_t na, const double *b, size_t nb, struct rank_test *t)
+/* Of the values in @r, of which @nb are the second's. */
+static int test_ranks(const struct ranked *r, size_t *twice, size_t n, size_t nb,
+		      struct rank_test *t)
 {
-	size_t n = na + nb, sum;
-	__cleanup(freep) struct ranked *r = calloc(n, sizeof(*r));
-	__cleanup(freep) size_t *twice = calloc(n, sizeof(*twice));
-	double ties, arrangements = exp(lgamma((double)n + 1) - lgamma((double)na + 1) -
-					lgamma((double)nb + 1));
+	double ties, na = (double)(n - nb);
+	size_t sum = rank_all(r, n, twice, &ties);
+	double arrangements = exp(lgamma((double)n + 1) - lgamma(na + 1) - lgamma((double)nb + 1));
 
-	if (!r || !twice)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		r[i] = (struct ranked){ i < na ? a[i] : b[i - na], i >= na };
-	qsort(r, n, sizeof(*r), by_ranked);
-	sum = rank_all(r, n, twice, &ties);
 	t->is_exact = n <= RANK_TEST_EXACT;
 	t->u = (double)sum / 2 - (double)nb * ((double)nb + 1) / 2;
 	t->p_least = fmin(1, 2 / arrangements);
 	if (t->is_exact)
 		return exact_p(twice, n, nb, sum, nb * (n + 1), &t->p);
-	t->p = normal_p(t->u, (double)na, (double)nb, ties);
+	t->p = normal_p(t->u, na, (double)nb, ties);
 	return 0;
+}
+
+int stats_rank_test(const double *a, size_t na, const double *b, size_t nb, struct rank_test *t)
+{
+	size_t n = na + nb;
+	struct ranked *r = calloc(n, sizeof(*r));
+	size_t *twice = calloc(n, sizeof(*twice));
+	int err = r && twice ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < n; i++)
+		r[i] = (struct ranked){ i < na ? a[i] : b[i - na], i >= na };
+	if (!err) {
+		qsort(r, n, sizeof(*r), by_ranked);
+		err = test_ranks(r, twice, n, nb, t);
+	}
+	free(r);
+	free(twice);
+	return err;
 }
 
 struct numbered {
@@ -132,7 +144,7 @@ static int by_p(const void *a, const void *b)
 
 int stats_holm(double *p, size_t n)
 {
-	__cleanup(freep) struct numbered *list = calloc(n + 1, sizeof(*list));
+	struct numbered *list = calloc(n + 1, sizeof(*list));
 	double least = 0;
 	size_t nr = 0;
 
@@ -146,5 +158,6 @@ int stats_holm(double *p, size_t n)
 		least = fmax(least, fmin(1, list[i].p * (double)(nr - i)));
 		p[list[i].at] = least;
 	}
+	free(list);
 	return 0;
 }
