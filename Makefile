@@ -90,7 +90,7 @@ install: all ## Install (PREFIX, DESTDIR)
 	install -m 644 docs/bpfmon.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 docs/completion/bpfmon \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/bpfmon
-	install -m 644 README.md LICENSE docs/METRICS.md docs/bpfmon-1.schema.json \
+	install -m 644 README.md LICENSE docs/METRICS.md docs/COMPARE.md docs/bpfmon-1.schema.json \
 		$(DESTDIR)$(PREFIX)/share/doc/bpfmon/
 
 arm64: ## Cross-compile a static build/arm64/bpfmon
