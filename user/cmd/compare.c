@@ -50,7 +50,7 @@ static int add_side(struct sides *all, const char *name)
 	int err = add_run(all, name);
 	const char *why = err ? source_error(err) : "";
 
-	if (err == -EBADMSG) { /* perhaps a peer's */
+	if (err == -EBADMSG && strcmp(name, "-") != 0) { /* perhaps a peer's */
 		err = sides_add_peer(all, name);
 		if (err == -EMLINK)
 			why = "it has several blocks of GNU time; one file for each is compared";
