@@ -16,7 +16,7 @@ enum option_scope {
 	FOR_RUN = 1,
 	FOR_ATTACH = 2,
 	FOR_ALL = FOR_RUN | FOR_ATTACH,
-	FOR_COMPARE = 16,
+	FOR_COMPARE = 32, /* 4, 8 and 16 are for list, show and report */
 	FOR_ANY = FOR_ALL | FOR_COMPARE
 };
 
