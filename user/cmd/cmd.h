@@ -15,6 +15,7 @@ int cmd_list(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_store(int argc, char **argv);
 int cmd_mark(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
 
 #endif

@@ -10,6 +10,25 @@
 
 #define MAX_SPAN_SECONDS (100ULL * 365 * 24 * 3600)
 
+struct run_filter options_filter(const struct options *o)
+{
+	struct run_filter f = o->filter;
+
+	f.name = o->name;
+	f.job = o->job;
+	f.tags = o->tags;
+	f.nr_tags = o->nr_tags;
+	return f;
+}
+
+bool options_has_filter(const struct options *o)
+{
+	const struct run_filter f = options_filter(o);
+
+	return f.name || f.job || f.nr_tags || f.host || f.user || f.command || f.since_ns ||
+	       f.state != ANY_STATE;
+}
+
 int parse_filter_tag(struct options *o, const char *text)
 {
 	if (!strcspn(text, "=") || o->nr_tags == MAX_TAGS)

@@ -5,6 +5,11 @@
 
 #include "cmd/options.h"
 
+/* The runs that the options of `list` or `compare` ask for. */
+struct run_filter options_filter(const struct options *o);
+/* Whether any of them was given. */
+bool options_has_filter(const struct options *o);
+
 int parse_filter_tag(struct options *o, const char *text);
 int parse_filter_command(struct options *o, const char *text);
 int parse_filter_host(struct options *o, const char *text);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon list: the runs that were kept. */
 #include "cmd/cmd.h"
+#include "cmd/filter.h"
 #include "cmd/stores.h"
-#include "cmd/terminal.h"
 
 #include "base/log.h"
 #include "view/runs_text.h"
+#include "view/terminal.h"
 
 #include <stdio.h>
 
@@ -31,7 +32,7 @@ static int show(const struct options *o, const struct stores *s, struct stored_r
 		return EXIT_USAGE;
 	}
 	if (!o->json)
-		runs_table(stdout, all, shown, prefixes, terminal_width());
+		runs_table(stdout, all, shown, prefixes, terminal_width(stdout));
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
 	log_error("cannot write the list to stdout");
@@ -41,17 +42,15 @@ static int show(const struct options *o, const struct stores *s, struct stored_r
 int cmd_list(int argc, char **argv)
 {
 	struct stored_runs all = { 0 };
+	struct run_filter filter;
 	struct stores s = { 0 };
 	struct options o;
 	int go_on = stores_begin(&o, FOR_LIST, argc, argv, help), status = EXIT_USAGE;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	o.filter.name = o.name;
-	o.filter.job = o.job;
-	o.filter.tags = o.tags;
-	o.filter.nr_tags = o.nr_tags;
-	if (!stores_find(&s, o.store) && !stores_query(&s, &o.filter, &all))
+	filter = options_filter(&o);
+	if (!stores_find(&s, o.store) && !stores_query(&s, &filter, &all))
 		status = show(&o, &s, &all);
 	stored_runs_done(&all);
 	stores_done(&s);

@@ -10,6 +10,7 @@ static const struct {
 } commands[] = {
 	{ "attach", cmd_attach },
 	{ "check", cmd_check },
+	{ "compare", cmd_compare },
 	{ "export", cmd_export },
 	{ "list", cmd_list },
 	{ "mark", cmd_mark },

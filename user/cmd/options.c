@@ -203,7 +203,7 @@ static int check_words(const struct options *o)
 	}
 	if (o->scope == FOR_SHOW || o->scope == FOR_EXPORT)
 		return o->command[1] ? usage("there is a word too many,", o->command[1]) : 0;
-	if (o->scope == FOR_STORE)
+	if (o->scope == FOR_STORE || o->scope == FOR_COMPARE)
 		return 0;
 	if (o->scope != FOR_RUN && *o->command)
 		return usage("there is a word too many,", *o->command);

@@ -11,6 +11,7 @@
 #include "store/prune.h"
 
 #define MAX_OPTIONS 64
+#define MAX_FAIL_IF 32
 #define PSS_PPM_DEFAULT 20000 /* 2 % */
 
 /* Which subcommand takes an option. */
@@ -22,7 +23,8 @@ enum option_scope {
 	FOR_SHOW = 8,
 	FOR_STORE = 16,
 	FOR_EXPORT = 32,
-	FOR_ANY = FOR_ALL | FOR_LIST | FOR_SHOW | FOR_STORE | FOR_EXPORT
+	FOR_COMPARE = 64,
+	FOR_ANY = FOR_ALL | FOR_LIST | FOR_SHOW | FOR_STORE | FOR_EXPORT | FOR_COMPARE
 };
 
 struct export_format;
@@ -61,11 +63,15 @@ struct options {
 	bool has_limit, json;
 	struct prune_limits prune; /* of store prune */
 	bool dry_run;
-	struct intake_options push; /* what programs may push */
+	struct intake_options push;            /* what programs may push */
 	const struct export_format *export_as; /* of export; NULL: none was named */
 	const char *export_path;               /* NULL: stdout */
+	const char *by, *baseline;             /* of compare; NULL: not given */
+	const char *fail_if[MAX_FAIL_IF];
+	size_t nr_fail_if;
+	bool significant;
 	bool help, version;
-	char **command; /* NULL-terminated, not empty; NULL with help or version */
+	char **command; /* or the words; NULL-terminated; NULL with help or version */
 };
 
 /* 0; or -EINVAL, after one line to the user. */

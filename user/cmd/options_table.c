@@ -219,6 +219,26 @@ static int parse_inject_no_program(struct options *o, const char *text)
 	return 0;
 }
 
+static int parse_by(struct options *o, const char *text)
+{
+	o->by = text;
+	return *text ? 0 : -EINVAL;
+}
+
+static int parse_baseline(struct options *o, const char *text)
+{
+	o->baseline = text;
+	return 0;
+}
+
+static int parse_fail_if(struct options *o, const char *text)
+{
+	if (o->nr_fail_if == MAX_FAIL_IF)
+		return -EINVAL;
+	o->fail_if[o->nr_fail_if++] = text;
+	return 0;
+}
+
 #define FLAG(field)                                                                                \
 	static int parse_##field(struct options *o, const char *text)                              \
 	{                                                                                          \
@@ -255,6 +275,7 @@ FLAG(wait_start)
 FLAG(no_store)
 FLAG(json)
 FLAG(dry_run)
+FLAG(significant)
 FLAG(help)
 FLAG(version)
 
@@ -271,14 +292,14 @@ static const struct option_row rows[] = {
 	{ "name", 0, "NAME", false, "Name the run, to find it again", parse_name, FOR_ALL },
 	{ "job", 0, "ID", false, "The job that the run belongs to, as a scheduler numbers it", parse_job, FOR_ALL },
 	{ "tag", 0, "KEY=VALUE", false, "Tag the run; may be repeated", parse_tag, FOR_ALL },
-	{ "name", 0, "NAME", false, "Only runs of this name; * and ? stand for anything", parse_name, FOR_LIST },
-	{ "job", 0, "ID", false, "Only runs of this job", parse_job, FOR_LIST },
-	{ "tag", 0, "KEY[=VALUE]", false, "Only runs with this tag; may be repeated", parse_filter_tag, FOR_LIST },
-	{ "command", 0, "TEXT", false, "Only runs whose command holds this text", parse_filter_command, FOR_LIST },
-	{ "host", 0, "NAME", false, "Only runs on this host; * and ? stand for anything", parse_filter_host, FOR_LIST },
-	{ "user", 0, "NAME", false, "Only runs of this user", parse_filter_user, FOR_LIST },
-	{ "state", 0, "STATE", false, "Only runs: running, finished, unfinished, failed", parse_filter_state, FOR_LIST },
-	{ "since", 0, "WHEN", false, "Only runs begun since: 7d, 12h, 30m, or 2025-12-24", parse_filter_since, FOR_LIST },
+	{ "name", 0, "NAME", false, "Only runs of this name; * and ? stand for anything", parse_name, FOR_LIST | FOR_COMPARE },
+	{ "job", 0, "ID", false, "Only runs of this job", parse_job, FOR_LIST | FOR_COMPARE },
+	{ "tag", 0, "KEY[=VALUE]", false, "Only runs with this tag; may be repeated", parse_filter_tag, FOR_LIST | FOR_COMPARE },
+	{ "command", 0, "TEXT", false, "Only runs whose command holds this text", parse_filter_command, FOR_LIST | FOR_COMPARE },
+	{ "host", 0, "NAME", false, "Only runs on this host; * and ? stand for anything", parse_filter_host, FOR_LIST | FOR_COMPARE },
+	{ "user", 0, "NAME", false, "Only runs of this user", parse_filter_user, FOR_LIST | FOR_COMPARE },
+	{ "state", 0, "STATE", false, "Only runs: running, finished, unfinished, failed", parse_filter_state, FOR_LIST | FOR_COMPARE },
+	{ "since", 0, "WHEN", false, "Only runs begun since: 7d, 12h, 30m, or 2025-12-24", parse_filter_since, FOR_LIST | FOR_COMPARE },
 	{ "sort", 0, "ORDER", false, "By start (default), wall, cpu, memory, or name", parse_order, FOR_LIST },
 	{ "limit", 0, "N", false, "At most N runs; 0: all (default 100, of --json all)", parse_limit, FOR_LIST },
 	{ "json", 0, NULL, false, "One JSON object a line instead of a table", parse_json, FOR_LIST },
@@ -307,6 +328,11 @@ static const struct option_row rows[] = {
 	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192, more where many run)", parse_max_tasks, FOR_ALL },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", parse_inject_misses, FOR_ALL },
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse an optional program, as in oom__victim", parse_inject_no_program, FOR_ALL },
+	{ "by", 0, "TAG", false, "Runs with the same value of this tag are a group", parse_by, FOR_COMPARE },
+	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", parse_baseline, FOR_COMPARE },
+	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 when it holds: 'rss_peak_bytes > +10%'; may be repeated", parse_fail_if, FOR_COMPARE },
+	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", parse_significant, FOR_COMPARE },
+	{ "json", 0, NULL, false, "One JSON document instead of tables", parse_json, FOR_COMPARE },
 	{ "help", 'h', NULL, false, "Show this help", parse_help, FOR_ANY },
 	{ "version", 'V', NULL, false, "Show the version", parse_version, FOR_ANY },
 };

@@ -17,6 +17,7 @@ static void help(void)
 	     "       bpfmon show       one of them again\n"
 	     "       bpfmon store      their store: size, prune, check, merge\n"
 	     "       bpfmon mark       begin a phase, from inside the command (with --marks)\n"
+	     "       bpfmon compare    runs against each other (bpfmon compare --help)\n"
 	     "       bpfmon check      what this machine offers\n"
 	     "       bpfmon export     a run that was kept, for other programs\n"
 	     "       bpfmon metrics    what is measured\n\n"

@@ -2,7 +2,6 @@
 /* bpfmon show: a run again, from the store or from a file of lines. */
 #include "cmd/cmd.h"
 #include "cmd/stores.h"
-#include "cmd/terminal.h"
 #include "cmd/which.h"
 
 #include "base/cleanup.h"
@@ -10,6 +9,7 @@
 #include "view/curve.h"
 #include "view/meta_text.h"
 #include "view/summary_text.h"
+#include "view/terminal.h"
 #include "wire/writer.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static int draw_curves(struct source *s, uint64_t wall_ns)
 	struct curves c;
 	int err;
 
-	curves_init(&c, wall_ns, terminal_width());
+	curves_init(&c, wall_ns, terminal_width(stdout));
 	curves_metrics(&needed);
 	s->only = &needed;
 	s->is_coarse = true;
@@ -65,7 +65,7 @@ static int show_text(struct source *s, const json_t *meta, const struct summary 
 
 	if (!text)
 		return -ENOMEM;
-	meta_text(stdout, meta, terminal_width());
+	meta_text(stdout, meta, terminal_width(stdout));
 	fputs(text, stdout);
 	return draw_curves(s, total->wall_ns);
 }

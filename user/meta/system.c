@@ -128,8 +128,11 @@ void system_read(const char *root, struct system_info *s)
 void system_ask(struct system_info *s)
 {
 	struct utsname uts;
+	uint64_t boot;
 
 	if (!uname(&uts))
 		snprintf(s->architecture, sizeof(s->architecture), "%s", uts.machine);
-	s->boot_epoch_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	/* whole seconds, so that all runs since say the same */
+	boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	s->boot_epoch_ns = (boot + NSEC_PER_SEC / 2) / NSEC_PER_SEC * NSEC_PER_SEC;
 }

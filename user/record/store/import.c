@@ -11,13 +11,22 @@
 
 #define LINES_AT_ONCE 20000 /* in one transaction: others who write wait for it */
 
+/* What follows @word in @text, and blanks; NULL: something else is there, or nothing. */
+static const char *after(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (!text || strncmp(text, word, n) != 0)
+		return NULL;
+	return text + n + strspn(text + n, " \t");
+}
+
+/* The kind comes first, so that not each line need be parsed to know it. */
 static bool begins(const char *text, const char *kind)
 {
-	static const char start[] = "{\"kind\":\"";
-	size_t n = strlen(kind);
+	const char *rest = after(after(after(text, "{"), "\"kind\""), ":");
 
-	return !strncmp(text, start, sizeof(start) - 1) &&
-	       !strncmp(text + sizeof(start) - 1, kind, n) && text[sizeof(start) - 1 + n] == '"';
+	return after(after(after(rest, "\""), kind), "\"") != NULL;
 }
 
 static int64_t elapsed_of(const char *text)

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cmd/terminal.h"
+#include "view/terminal.h"
 
 #include <langinfo.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
-#define DEFAULT_WIDTH 120
-#define MAX_WIDTH 10000
+#define DEFAULT_WIDTH 120 /* where there is no terminal */
+#define LARGEST_WIDTH 10000
 
-size_t terminal_width(void)
+size_t terminal_width(FILE *f)
 {
 	const char *columns = getenv("COLUMNS");
 	long asked = columns ? strtol(columns, NULL, 10) : 0;
 	struct winsize size;
 
-	if (asked > 0 && asked < MAX_WIDTH)
+	if (asked > 0 && asked < LARGEST_WIDTH)
 		return (size_t)asked;
-	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+	if (!ioctl(fileno(f), TIOCGWINSZ, &size) && size.ws_col)
 		return size.ws_col;
 	return DEFAULT_WIDTH;
 }

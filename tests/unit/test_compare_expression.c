@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What --fail-if takes, what it refuses, and when it holds. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "compare/expression.h"
+#include "compare_fixture.h"
+
+#include <errno.h>
+
+static struct expression parse(const char *text)
+{
+	struct expression e;
+	char why[200] = "";
+
+	assert_int_equal(expression_parse(&e, text, why, sizeof(why)), 0);
+	assert_string_equal(why, "");
+	return e;
+}
+
+static void refuse(const char *text, const char *part)
+{
+	struct expression e;
+	char why[200] = "";
+
+	assert_int_equal(expression_parse(&e, text, why, sizeof(why)), -EINVAL);
+	if (!strstr(why, part))
+		fail_msg("no %s in %s", part, why);
+}
+
+static void a_relative_difference_is_in_percent(void **state)
+{
+	struct expression e = parse("rss_peak_bytes > +10%");
+
+	(void)state;
+	assert_int_equal(e.key, key_of("rss_peak_bytes"));
+	assert_int_equal(e.op, OP_GREATER);
+	assert_int_equal(e.kind, EXPRESSION_RELATIVE);
+	assert_true(e.amount == 10);
+	assert_string_equal(e.written, "+10%");
+	assert_true(parse("cores_mean <= -2.5 %").amount == -2.5);
+}
+
+static void differences_have_units(void **state)
+{
+	(void)state;
+	assert_true(parse("rss_peak_bytes>=+20MiB").amount == 20 * 1048576.0);
+	assert_true(parse("rss_peak_bytes<-1.5 GiB").amount == -1.5 * 1073741824.0);
+	assert_true(parse("read_bytes>+3KiB").amount == 3072);
+	assert_true(parse("wall_seconds>+500ms").amount == 0.5);
+	assert_true(parse("wall_seconds>+2min").amount == 120);
+	assert_int_equal(parse("wall_seconds>+2min").kind, EXPRESSION_DIFFERENCE);
+}
+
+static void what_has_no_sign_is_the_value_itself(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("rss_peak_bytes > 2GiB").kind, EXPRESSION_VALUE);
+	assert_true(parse("rss_peak_bytes > 2GiB").amount == 2147483648.0);
+	assert_true(parse(" \toom_kills>0").amount == 0);
+	assert_true(parse("cpu_seconds < 1.25").amount == 1.25);
+}
+
+static void what_is_no_expression_is_refused_in_one_line(void **state)
+{
+	(void)state;
+	refuse("", "a key comes first");
+	refuse("> +10%", "a key comes first");
+	refuse("\033[2J > 1", "a key comes first");
+	refuse("rss_peak_bytes", "comes one of");
+	refuse("rss_peak_bytes = 1", "comes one of");
+	refuse("rss_peak_bytes >> 1", "comes one of");
+	refuse("rss_peak_bytes =< 1", "comes one of");
+	refuse("rss_peak_bytes >", "is no number");
+	refuse("rss_peak_bytes > +", "is no number");
+	refuse("rss_peak_bytes > ++1", "is no number");
+	refuse("rss_peak_bytes > 1.2.3", "is no number");
+	refuse("rss_peak_bytes > .", "is no number");
+	refuse("rss_peak_bytes > nan", "is no number");
+	refuse("rss_peak_bytes > inf", "is no number");
+	refuse("rss_peak_bytes > 0x10", "is no unit");
+	refuse("rss_peak_bytes > 1e3", "is no unit");
+	refuse("rss_peak_bytes > 1 MB", "is no unit");
+	refuse("rss_peak_bytes > 1s", "'s' is no unit of 'rss_peak_bytes'");
+	refuse("wall_seconds > 1KiB", "'KiB' is no unit of 'wall_seconds'");
+	refuse("minflt > 1KiB", "'KiB' is no unit of 'minflt'");
+	refuse("rss_peak_bytes > 10%", "a difference has a sign: +10%");
+	refuse("rss_peak_bytes > +10% and more", "is no unit");
+	refuse("wall_seconds > 11111111111111111111111111111111111111111111", "is no number");
+}
+
+static void an_unknown_key_is_told_its_nearest(void **state)
+{
+	char *lengthy = calloc(1, 100001);
+
+	(void)state;
+	refuse("rss_peek_bytes > +10%", "the nearest is 'rss_peak_bytes'");
+	refuse("wall > 1s", "the nearest is 'wall_seconds'");
+	refuse("cpu_second > 1s", "the nearest is 'cpu_seconds'");
+	refuse("rss_bytes > 1", "there is no key 'rss_bytes'"); /* a gauge */
+	memset(lengthy, 'x', 100000);
+	refuse(lengthy, "there is no key 'xxx");
+	free(lengthy);
+}
+
+/* One run of @key = @a against one of @b. */
+static int holds(const char *text, const char *key, double a, double b, bool significant,
+		 bool *said)
+{
+	const struct side *without;
+	struct sides all = { 0 };
+	struct comparison c;
+	struct expression e = parse(text);
+	struct groups g;
+	int err;
+
+	add_tagged(&all, "old", key, a);
+	add_tagged(&all, "new", key, b);
+	assert_int_equal(groups_by_tag(&g, &all, "build", &without), 0);
+	assert_int_equal(compare(&c, &g), 0);
+	err = expression_holds(&e, &c, 1, significant, said);
+	comparison_done(&c);
+	groups_done(&g);
+	sides_done(&all);
+	return err;
+}
+
+static void assert_holds(const char *text, const char *key, double a, double b)
+{
+	bool said = false;
+
+	assert_int_equal(holds(text, key, a, b, false, &said), 0);
+	assert_true(said);
+}
+
+static void assert_not(const char *text, const char *key, double a, double b)
+{
+	bool said = true;
+
+	assert_int_equal(holds(text, key, a, b, false, &said), 0);
+	assert_false(said);
+}
+
+static void relative_differences_end_where_they_say(void **state)
+{
+	(void)state;
+	assert_holds("majflt > +10%", "majflt", 100, 111);
+	assert_not("majflt > +10%", "majflt", 100, 110);
+	assert_holds("majflt >= +10%", "majflt", 100, 110);
+	assert_not("majflt > +7%", "majflt", 100, 107); /* 0.07 * 100 is more than 7 in binary */
+	assert_not("majflt < -5%", "majflt", 100, 95);
+	assert_holds("majflt < -5%", "majflt", 100, 94);
+	assert_holds("majflt <= -5%", "majflt", 100, 95);
+}
+
+static void from_nothing_to_something_is_more_than_any_percent(void **state)
+{
+	(void)state;
+	assert_holds("majflt > +1000%", "majflt", 0, 1);
+	assert_not("majflt > +10%", "majflt", 0, 0);
+	assert_not("majflt >= +10%", "majflt", 0, 0);
+	assert_holds("majflt >= +0%", "majflt", 0, 0);
+}
+
+static void absolute_differences_and_values_are_compared(void **state)
+{
+	(void)state;
+	assert_holds("rss_peak_bytes > +1KiB", "rss_peak_bytes", 1024, 2049);
+	assert_not("rss_peak_bytes > +1KiB", "rss_peak_bytes", 1024, 2048);
+	assert_holds("rss_peak_bytes > 2KiB", "rss_peak_bytes", 1, 2049);
+	assert_not("rss_peak_bytes > 2KiB", "rss_peak_bytes", 1 << 20, 2048);
+}
+
+static void a_key_that_a_side_lacks_is_an_error(void **state)
+{
+	bool said;
+
+	(void)state;
+	assert_int_equal(holds("majflt > +1%", "minflt", 1, 1, false, &said), -ENOENT);
+	assert_int_equal(holds("majflt > 1", "minflt", 1, 1, false, &said), -ENOENT);
+}
+
+static void single_runs_cannot_tell_what_is_noise(void **state)
+{
+	bool said;
+
+	(void)state;
+	assert_int_equal(holds("majflt > +1%", "majflt", 1, 2, true, &said), -ERANGE);
+	assert_int_equal(holds("majflt > 1", "majflt", 1, 2, true, &said), 0); /* no difference */
+	assert_true(said);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_relative_difference_is_in_percent),
+		cmocka_unit_test(differences_have_units),
+		cmocka_unit_test(what_has_no_sign_is_the_value_itself),
+		cmocka_unit_test(what_is_no_expression_is_refused_in_one_line),
+		cmocka_unit_test(an_unknown_key_is_told_its_nearest),
+		cmocka_unit_test(relative_differences_end_where_they_say),
+		cmocka_unit_test(from_nothing_to_something_is_more_than_any_percent),
+		cmocka_unit_test(absolute_differences_and_values_are_compared),
+		cmocka_unit_test(a_key_that_a_side_lacks_is_an_error),
+		cmocka_unit_test(single_runs_cannot_tell_what_is_noise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon compare [OPTIONS] RUN RUN...: runs against each other, value by value. */
+#include "cmd/cmd.h"
+#include "cmd/compare_runs.h"
+
+#include "base/log.h"
+#include "compare/diff.h"
+#include "compare/document.h"
+#include "compare/text.h"
+#include "view/format.h"
+#include "view/terminal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXIT_FAILED 1
+#define NAME_COLUMNS 60
+
+static void help(void)
+{
+	puts("Usage: bpfmon compare [OPTIONS] RUN RUN...\n"
+	     "       bpfmon compare [OPTIONS] --by TAG [RUN...]\n\n"
+	     "Compares runs with the first of them, or groups of runs with the first group: "
+	     "values,\n"
+	     "whether their difference is more than noise, and what else changed. RUN is a number\n"
+	     "of `bpfmon list`, a name, a file that -o run.jsonl wrote, prmon's JSON file, or "
+	     "what\n"
+	     "GNU time -v printed. Without one, the runs of the store that --name and the other\n"
+	     "filters let pass are compared, those that have ended.\n");
+	options_help(FOR_COMPARE);
+	puts("\nEXPRESSION is KEY OP VALUE; OP is > < >= <=; VALUE is a difference with its sign\n"
+	     "(+10%, -5%, +20MiB, +500ms), or the value itself without one (2GiB, 30s, 0).\n\n"
+	     "Exit status: 0; 1 an expression of --fail-if holds; 2 usage, not found, no run.");
+}
+
+static int check_groups(const struct groups *g, const struct options *o)
+{
+	if (g->nr > 1)
+		return 0;
+	if (o->by)
+		log_error("all %zu runs have the same value of the tag '%s': there is nothing to "
+			  "compare",
+			  g->nr ? g->list[0].nr : 0, o->by);
+	else
+		log_error(
+			"to compare takes two runs; try: bpfmon compare before.jsonl after.jsonl");
+	return -EINVAL;
+}
+
+static int make_groups(struct groups *g, const struct sides *all, const struct options *o)
+{
+	const struct side *without = NULL;
+	int err = o->by ? groups_by_tag(g, all, o->by, &without) : groups_each(g, all);
+
+	if (err == -ENOENT && without) {
+		log_error("'%s' has no tag '%s' to be grouped by", without->name, o->by);
+	} else if (err) {
+		log_error("out of memory for %zu runs", all->nr);
+	} else if (o->baseline && groups_baseline(g, o->baseline)) {
+		log_error("no run has '%s' as %s, to be the baseline", o->baseline,
+			  o->by ? o->by : "its name");
+		err = -ENOENT;
+	}
+	return err ? err : check_groups(g, o);
+}
+
+static int parse_expressions(struct expression *all, const struct options *o)
+{
+	char why[200];
+
+	for (size_t i = 0; i < o->nr_fail_if; i++) {
+		if (!expression_parse(&all[i], o->fail_if[i], why, sizeof(why)))
+			continue;
+		log_error("--fail-if does not take '%s': %s", o->fail_if[i], why);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Whom a name in a message may steer nothing. */
+static void tell_cannot(const struct outcome *x, const struct comparison *c, int err)
+{
+	const char *key = compare_key(x->expression->key).name;
+	size_t lacks = spread_of(c, x->group, x->expression->key)->nr ? 0 : x->group;
+
+	fprintf(stderr, "bpfmon: --fail-if '%s' cannot be told: ", x->expression->text);
+	if (err == -ENOENT) {
+		format_name(stderr, c->groups->list[lacks].name, NAME_COLUMNS);
+		fprintf(stderr, " has no %s\n", key);
+	} else {
+		fprintf(stderr,
+			"%zu and %zu runs are too few to say what is noise; of two groups 4 each "
+			"are enough\n",
+			spread_of(c, 0, x->expression->key)->nr,
+			spread_of(c, x->group, x->expression->key)->nr);
+	}
+}
+
+/* All expressions for all groups but the first, which tells those that hold. */
+static int evaluate(const struct expression *e, const struct options *o, const struct comparison *c,
+		    struct outcome *outcomes, bool *failed)
+{
+	size_t others = c->groups->nr - 1;
+
+	for (size_t i = 0; i < o->nr_fail_if * others; i++) {
+		struct outcome *x = &outcomes[i];
+		int err;
+
+		*x = (struct outcome){ .expression = &e[i / others], .group = i % others + 1 };
+		err = expression_holds(x->expression, c, x->group, o->significant, &x->holds);
+		if (err) {
+			tell_cannot(x, c, err);
+			return err;
+		}
+		*failed |= x->holds;
+	}
+	return 0;
+}
+
+static void tell_failed(const struct outcome *outcomes, size_t nr, const struct comparison *c)
+{
+	for (size_t i = 0; i < nr; i++) {
+		if (!outcomes[i].holds)
+			continue;
+		fputs("bpfmon: failed: ", stderr);
+		if (c->groups->nr > 2) {
+			format_name(stderr, c->groups->list[outcomes[i].group].name, NAME_COLUMNS);
+			fputs(": ", stderr);
+		}
+		expression_tell(stderr, outcomes[i].expression, c, outcomes[i].group);
+		fputc('\n', stderr);
+	}
+}
+
+static int show(const struct comparison *c, const struct options *o, const struct outcome *outcomes)
+{
+	size_t nr = o->nr_fail_if * (c->groups->nr - 1);
+	json_t *diff = facts_diff(c->groups);
+	struct json j = { 0 };
+	int err = diff ? 0 : -ENOMEM;
+
+	if (!err && o->json) {
+		comparison_document(&j, c, diff, outcomes, nr);
+		err = j.failed ? -ENOMEM : 0;
+		if (!err)
+			fwrite(j.text, 1, j.used, stdout);
+	} else if (!err) {
+		comparison_text(stdout, c, diff, terminal_width(stdout));
+	}
+	json_decref(diff);
+	jw_done(&j);
+	if (!err && (fflush(stdout) || ferror(stdout)))
+		err = -EIO;
+	if (err)
+		log_error("cannot write the comparison to stdout: %s", strerror(-err));
+	return err;
+}
+
+/* The exit status. */
+static int compare_groups(const struct groups *g, const struct options *o,
+			  const struct expression *e)
+{
+	struct outcome *outcomes = calloc(o->nr_fail_if * g->nr + 1, sizeof(*outcomes));
+	struct comparison c = { 0 };
+	bool failed = false;
+	int status = EXIT_USAGE;
+
+	if (!outcomes || compare(&c, g))
+		log_error("out of memory for %zu groups", g->nr);
+	else if (!evaluate(e, o, &c, outcomes, &failed) && !show(&c, o, outcomes)) {
+		tell_failed(outcomes, o->nr_fail_if * (g->nr - 1), &c);
+		status = failed ? EXIT_FAILED : 0;
+	}
+	comparison_done(&c);
+	free(outcomes);
+	return status;
+}
+
+int cmd_compare(int argc, char **argv)
+{
+	struct expression expressions[MAX_FAIL_IF];
+	struct sides all = { 0 };
+	struct groups g = { 0 };
+	struct options o;
+	int status = EXIT_USAGE;
+
+	if (options_parse(&o, FOR_COMPARE, argc, argv))
+		return EXIT_USAGE;
+	if (o.help || o.version) {
+		o.help ? help() : (void)puts("bpfmon " BPFMON_VERSION);
+		return 0;
+	}
+	if (!parse_expressions(expressions, &o) && !compare_runs(&all, &o) &&
+	    !make_groups(&g, &all, &o))
+		status = compare_groups(&g, &o, expressions);
+	groups_done(&g);
+	sides_done(&all);
+	return status;
+}

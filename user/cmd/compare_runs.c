@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/compare_runs.h"
+
+#include "base/log.h"
+#include "cmd/filter.h"
+#include "cmd/stores.h"
+#include "cmd/which.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static int add_peer(struct sides *all, const char *name)
+{
+	int err = sides_add_peer(all, name);
+	const char *why = source_error(err);
+
+	if (err == -EMLINK)
+		why = "it has several blocks of GNU time; one file for each is compared";
+	else if (err == -EBADMSG)
+		why = "it is neither a run of bpfmon (-o run.jsonl), nor prmon's JSON, nor a block "
+		      "of GNU time -v";
+	if (err)
+		log_error("cannot compare '%s': %s", name, why);
+	return err;
+}
+
+static int add_named(struct sides *all, const char *store, const char *name)
+{
+	struct source src;
+	int err = which_open(&src, store, name);
+
+	if (err)
+		return err; /* has been told */
+	err = sides_add_run(all, name, &src);
+	source_close(&src);
+	if (err == -EBADMSG && strcmp(name, "-") != 0)
+		return add_peer(all, name);
+	if (err)
+		log_error("cannot compare '%s': %s", name, source_error(err));
+	return err;
+}
+
+static int add_stored(struct sides *all, const struct stores *stores, const struct stored_run *r)
+{
+	struct source src;
+	char name[300];
+	int err = source_open_stored(&src, stores->path[r->source], r->id, r->state);
+
+	snprintf(name, sizeof(name), "%s%" PRId64, stores->prefix[r->source], r->id);
+	if (!err)
+		err = sides_add_run(all, name, &src);
+	source_close(&src);
+	if (err)
+		log_error("cannot compare run %s: %s", name, source_error(err));
+	return err;
+}
+
+/* The oldest first: what was before is what the others are compared with. */
+static int add_filtered(struct sides *all, const struct options *o)
+{
+	struct run_filter f = options_filter(o);
+	struct stored_runs found = { 0 };
+	struct stores stores;
+	int err = stores_find(&stores, o->store);
+
+	if (err)
+		return err;
+	if (f.state == ANY_STATE)
+		f.state = ONLY_FINISHED;
+	err = stores_query(&stores, &f, &found);
+	stored_runs_sort(&found, BY_START);
+	for (size_t i = found.nr; !err && i-- > 0;)
+		err = add_stored(all, &stores, &found.runs[i]);
+	if (!err && found.nr < 2) {
+		log_error("%zu runs in the store are meant, and to compare takes two; see bpfmon "
+			  "list with the same filters",
+			  found.nr);
+		err = -ENOENT;
+	}
+	stored_runs_done(&found);
+	stores_done(&stores);
+	return err;
+}
+
+int compare_runs(struct sides *all, const struct options *o)
+{
+	int err = 0;
+
+	if (!*o->command && options_has_filter(o))
+		return add_filtered(all, o);
+	for (char **name = o->command; !err && *name; name++)
+		err = add_named(all, o->store, *name);
+	return err;
+}

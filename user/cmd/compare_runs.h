@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The runs that are compared: those that are named, or those of the store that pass the filters. */
+#ifndef CMD_COMPARE_RUNS_H
+#define CMD_COMPARE_RUNS_H
+
+#include "cmd/options.h"
+#include "compare/side.h"
+
+/* A negative errno after one line to the user. */
+int compare_runs(struct sides *all, const struct options *o);
+
+#endif

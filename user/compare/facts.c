@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "compare/facts.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define DEEPEST 8 /* what is nested further is one text */
+
+/*
+ * Different in any two runs, or what follows from other facts: no news. Units and capabilities tell
+ * which metrics there are, as the table of values does.
+ */
+static const char *const left_out[] = { "kind",     "run",   "start_time",
+					"units",    "lossy", "attached.seeding_seconds",
+					"baseline", NULL };
+
+static bool is_left_out(const char *key)
+{
+	for (const char *const *k = left_out; *k; k++)
+		if (!strcmp(*k, key))
+			return true;
+	return false;
+}
+
+/* A text as it is; anything else as JSON has it. */
+static void put_value(FILE *f, json_t *v)
+{
+	if (json_is_string(v))
+		fwrite(json_string_value(v), 1, json_string_length(v), f);
+	else
+		json_dumpf(v, f, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+}
+
+static json_t *as_text(json_t *v)
+{
+	__cleanup(freep) char *text = NULL;
+	size_t length, i;
+	FILE *f = open_memstream(&text, &length);
+	json_t *element;
+
+	if (!f)
+		return NULL;
+	if (json_is_array(v)) {
+		json_array_foreach(v, i, element) {
+			if (i)
+				fputc(' ', f);
+			put_value(f, element);
+		}
+	} else {
+		put_value(f, v);
+	}
+	return fclose(f) ? NULL : json_stringn_nocheck(text, length);
+}
+
+static int add(json_t *to, const char *key, json_t *v, int depth);
+
+static int add_all(json_t *to, const char *prefix, const json_t *from, int depth)
+{
+	const char *name;
+	json_t *v;
+	int err = 0;
+
+	json_object_foreach((json_t *)from, name, v) {
+		__cleanup(freep) char *key = NULL;
+
+		if (asprintf(&key, "%s%s%s", prefix, *prefix ? "." : "", name) < 0) {
+			key = NULL;
+			return -ENOMEM;
+		}
+		err = add(to, key, v, depth);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+static int add(json_t *to, const char *key, json_t *v, int depth)
+{
+	if (is_left_out(key) || json_is_null(v))
+		return 0;
+	if (json_is_object(v) && depth < DEEPEST)
+		return add_all(to, key, v, depth + 1);
+	return json_object_set_new_nocheck(to, key, as_text(v)) ? -ENOMEM : 0;
+}
+
+int facts_add(json_t *to, const json_t *from)
+{
+	return add_all(to, "", from, 0);
+}

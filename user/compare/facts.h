@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a run says of itself, made flat so that it can be compared. */
+#ifndef COMPARE_FACTS_H
+#define COMPARE_FACTS_H
+
+#include <jansson.h>
+
+/*
+ * Adds all of the object @from to the flat object @to, names joined by points, values as texts. A
+ * list is one text, its elements apart by blanks. -ENOMEM.
+ */
+int facts_add(json_t *to, const json_t *from);
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "compare/group.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct group *append(struct groups *g, const char *name, size_t room)
+{
+	struct group *one = &g->list[g->nr];
+
+	*one = (struct group){ .name = name, .sides = calloc(room, sizeof(const struct side *)) };
+	if (!one->sides)
+		return NULL;
+	g->nr++;
+	return one;
+}
+
+static struct group *find(struct groups *g, const char *name)
+{
+	for (size_t i = 0; i < g->nr; i++)
+		if (!strcmp(g->list[i].name, name))
+			return &g->list[i];
+	return NULL;
+}
+
+static int put(struct groups *g, struct group *one, const struct side *s)
+{
+	if (!one)
+		return -ENOMEM;
+	one->sides[one->nr++] = s;
+	if (one->nr > g->most_sides)
+		g->most_sides = one->nr;
+	return 0;
+}
+
+int groups_each(struct groups *g, const struct sides *all)
+{
+	int err = 0;
+
+	*g = (struct groups){ .list = calloc(all->nr + 1, sizeof(*g->list)) };
+	for (size_t i = 0; g->list && !err && i < all->nr; i++)
+		err = put(g, append(g, all->list[i].name, 1), &all->list[i]);
+	return g->list ? err : -ENOMEM;
+}
+
+int groups_by_tag(struct groups *g, const struct sides *all, const char *by,
+		  const struct side **without)
+{
+	int err = 0;
+
+	*g = (struct groups){ .list = calloc(all->nr + 1, sizeof(*g->list)), .by = by };
+	for (size_t i = 0; g->list && !err && i < all->nr; i++) {
+		const struct side *s = &all->list[i];
+		const char *value = side_tag(s, by);
+		struct group *one = value ? find(g, value) : NULL;
+
+		*without = s;
+		if (!value)
+			return -ENOENT;
+		err = put(g, one ? one : append(g, value, all->nr), s);
+	}
+	return g->list ? err : -ENOMEM;
+}
+
+int groups_baseline(struct groups *g, const char *name)
+{
+	struct group *found = find(g, name), baseline;
+
+	if (!found)
+		return -ENOENT;
+	baseline = *found;
+	memmove(g->list + 1, g->list, (size_t)(found - g->list) * sizeof(*g->list));
+	g->list[0] = baseline;
+	return 0;
+}
+
+void groups_done(struct groups *g)
+{
+	for (size_t i = 0; i < g->nr; i++)
+		free(g->list[i].sides);
+	free(g->list);
+	*g = (struct groups){ 0 };
+}

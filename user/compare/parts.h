@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the makers of sides have in common. */
+#ifndef COMPARE_PARTS_H
+#define COMPARE_PARTS_H
+
+#include "compare/side.h"
+
+/* A new side at the end, nothing of it known; NULL without memory. */
+struct side *sides_append(struct sides *all, const char *name);
+/* Takes back the last one. */
+void sides_drop(struct sides *all);
+/* Sets the value of a key that is there. */
+void side_set(struct side *s, const char *key, double value);
+/* What both a run and a peer's file have of CPU and wall time, where it can be known. */
+void side_derive(struct side *s);
+/* Reads the text of a peer's file into @s; errors of sides_add_peer(). */
+int peer_read(struct side *s, const char *text, size_t length);
+
+#endif

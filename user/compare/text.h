@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A comparison as a table for a terminal. */
+#ifndef COMPARE_TEXT_H
+#define COMPARE_TEXT_H
+
+#include "compare/compare.h"
+
+#include <stdio.h>
+
+/* @diff comes from facts_diff(). Lines are @width columns at most, as far as that can be. */
+void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, size_t width);
+/* The letter that stands for a group in it; after 26 its number. */
+char *group_label(char out[24], size_t group);
+
+#endif
