@@ -16,5 +16,6 @@ int cmd_show(int argc, char **argv);
 int cmd_store(int argc, char **argv);
 int cmd_mark(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 
 #endif

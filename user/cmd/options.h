@@ -22,7 +22,8 @@ enum option_scope {
 	FOR_SHOW = 8,
 	FOR_STORE = 16,
 	FOR_EXPORT = 32,
-	FOR_ANY = FOR_ALL | FOR_LIST | FOR_SHOW | FOR_STORE | FOR_EXPORT
+	FOR_REPORT = 64,
+	FOR_ANY = FOR_ALL | FOR_LIST | FOR_SHOW | FOR_STORE | FOR_EXPORT | FOR_REPORT
 };
 
 struct export_format;
@@ -61,9 +62,10 @@ struct options {
 	bool has_limit, json;
 	struct prune_limits prune; /* of store prune */
 	bool dry_run;
-	struct intake_options push; /* what programs may push */
-	const struct export_format *export_as; /* of export; NULL: none was named */
-	const char *export_path;               /* NULL: stdout */
+	struct intake_options push;              /* what programs may push */
+	const struct export_format *export_as;   /* of export; NULL: none was named */
+	const char *export_path;                 /* NULL: stdout */
+	const char *report_path, *report_format; /* NULL: not given */
 	bool help, version;
 	char **command; /* NULL-terminated, not empty; NULL with help or version */
 };
