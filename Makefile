@@ -35,7 +35,7 @@ TESTS ?= unit bpf e2e
 KERNELS ?= 5.10 6.1 6.12 6.16 6.18 6.19 7.0 7.2 5.10-arm64 7.2-arm64
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c))
 
-.PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e check-servers bench lint format coverage install clean \
+.PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e check-servers check-report bench lint format coverage install clean \
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
@@ -70,6 +70,9 @@ check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on 
 	tools/install-deps.sh kernels
 	tools/check-kernels.sh $(KERNELS)
 
+check-report: all ## Open reports in a headless browser (as root, to install it)
+	tools/run-tests.sh report
+
 bench: all truth ## Measure the cost, as paired ratios with and without bpfmon (as root)
 	$(PYTHON) tests/bench/bench.py --bpfmon $(BUILD)/bpfmon --build $(BUILD)/bench
 
@@ -93,7 +96,7 @@ install: all ## Install (PREFIX, DESTDIR)
 	install -m 644 docs/bpfmon.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 docs/completion/bpfmon \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/bpfmon
-	install -m 644 README.md LICENSE docs/*.md docs/bpfmon-1.schema.json \
+	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/bpfmon-1.schema.json \
 		$(DESTDIR)$(PREFIX)/share/doc/bpfmon/
 
 arm64: ## Cross-compile a static build/arm64/bpfmon
@@ -145,6 +148,9 @@ $(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
 $(BUILD)/kernels/verified: tests/kernels/verified.c $(LIB_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -o $@
+
+# what it includes as it is, the compiler does not tell
+$(BUILD)/user/report/assets.o: $(wildcard user/report/page/* third_party/uplot/*)
 
 # a change of version or flags rebuilds
 $(USER_OBJ) $(BPF_OBJ): Makefile

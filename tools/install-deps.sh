@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Installs what building and testing need and is not there yet. Debian and Ubuntu.
 #
-# Usage: tools/install-deps.sh [kernels] [containers] [servers]
+# Usage: tools/install-deps.sh [kernels] [containers] [servers] [report]
 #   kernels: also what booting other kernels needs; containers: what the tests with containers need;
-#   servers: the databases that exports are sent to, none of which is started
+#   servers: the databases that exports are sent to, none of which is started;
+#   report: the browser in which reports are opened
 set -eu
 
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libcmocka-dev
@@ -15,6 +16,11 @@ for also in "$@"; do
 		debian-archive-keyring" ;;
 	containers) packages="$packages podman runc crun bubblewrap uidmap" ;;
 	servers) packages="$packages prometheus influxdb victoria-metrics python3-prometheus-client" ;;
+	report)
+		packages="$packages chromium fonts-dejavu-core"
+		# others than the distribution's nodejs bring npm along, and exclude its package
+		command -v npm >/dev/null || packages="$packages nodejs npm"
+		;;
 	*) echo "no such group of packages: $also" >&2 && exit 2 ;;
 	esac
 done

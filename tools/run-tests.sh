@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs groups of tests and counts: unit (cmocka, under ASan and UBSan), bpf and e2e (as root), kernels
-# (booted in qemu; as root, to install what is missing). The last line is "N passed, N failed, N
-# skipped"; fails if any failed, or if one that needs root was skipped in CI.
+# (booted in qemu; as root, to install what is missing), report (in a browser; the same). The last line
+# is "N passed, N failed, N skipped"; fails if any failed, or if one that needs root was skipped in CI.
 #
-# Usage: tools/run-tests.sh [unit] [bpf] [e2e] [kernels] [servers]
+# Usage: tools/run-tests.sh [unit] [bpf] [e2e] [kernels] [servers] [report]
 #   KERNELS  those of the group kernels, as in "5.10 7.2" (default: these)
 set -eu -o pipefail
 
@@ -61,12 +61,24 @@ run_kernels() {
 	run_counted tools/check-kernels.sh ${KERNELS:-5.10 7.2}
 }
 
+# npm fetches what drives the browser once, exactly what the lock file says.
+run_report() {
+	local at=tests/report
+	tools/install-deps.sh report
+	if [ ! "$at/node_modules/.package-lock.json" -nt "$at/package-lock.json" ]; then
+		npm ci --prefix "$at" --no-audit --no-fund --silent
+	fi
+	make -s all
+	run_counted python3 tests/lib/runner.py "$at"
+}
+
 for group in "${@:-unit}"; do
 	case $group in
 	unit) run_unit ;;
 	bpf | e2e) run_python "$group" ;;
 	kernels) run_kernels ;;
 	servers) tools/install-deps.sh servers && run_python servers ;;
+	report) run_report ;;
 	*) echo "no such group of tests: $group" >&2 && exit 2 ;;
 	esac
 done

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/json.h"
 
+#include "base/utf8.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -42,37 +44,10 @@ static void puts_(struct json *j, const char *s)
 	put(j, s, strlen(s));
 }
 
-/* Length of the valid UTF-8 sequence at @s, or 0. */
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-	size_t len;
-	uint32_t c;
-
-	if (s[0] >= 0xc2 && s[0] <= 0xdf)
-		len = 2, c = s[0] & 0x1f;
-	else if (s[0] >= 0xe0 && s[0] <= 0xef)
-		len = 3, c = s[0] & 0x0f;
-	else if (s[0] >= 0xf0 && s[0] <= 0xf4)
-		len = 4, c = s[0] & 0x07;
-	else
-		return 0;
-	if (n < len)
-		return 0;
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (s[i] & 0x3f);
-	}
-	/* overlong forms, surrogates, beyond Unicode */
-	if ((len == 3 && (c < 0x800 || (c >= 0xd800 && c <= 0xdfff))) ||
-	    (len == 4 && (c < 0x10000 || c > 0x10ffff)))
-		return 0;
-	return len;
-}
-
 static void escape(struct json *j, const char *text, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)text;
+	uint32_t character;
 	char code[8];
 
 	put(j, "\"", 1);
@@ -87,7 +62,7 @@ static void escape(struct json *j, const char *text, size_t n)
 		} else if (s[i] < 0x80) {
 			put(j, text + i, 1);
 		} else {
-			len = utf8_length(s + i, n - i);
+			len = utf8_decode(text + i, n - i, &character);
 			if (len) {
 				put(j, text + i, len);
 			} else {

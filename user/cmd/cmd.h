@@ -17,5 +17,6 @@ int cmd_store(int argc, char **argv);
 int cmd_mark(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
+int cmd_report(int argc, char **argv);
 
 #endif

@@ -15,6 +15,7 @@ static const struct {
 	{ "list", cmd_list },
 	{ "mark", cmd_mark },
 	{ "metrics", cmd_metrics },
+	{ "report", cmd_report },
 	{ "show", cmd_show },
 	{ "store", cmd_store },
 };

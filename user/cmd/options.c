@@ -193,15 +193,11 @@ static int check_words(const struct options *o)
 		log_error("no command was given; try: bpfmon -- sleep 1");
 		return -EINVAL;
 	}
-	if (o->scope == FOR_SHOW && !*o->command) {
-		log_error("no run was named; try: bpfmon show NUMBER, or bpfmon list");
+	if (o->scope & (FOR_SHOW | FOR_EXPORT | FOR_REPORT) && !*o->command) {
+		log_error("no run was named; name a number of bpfmon list, or a file");
 		return -EINVAL;
 	}
-	if (o->scope == FOR_EXPORT && !*o->command) {
-		log_error("no run was named; try: bpfmon export NUMBER -f csv, or bpfmon list");
-		return -EINVAL;
-	}
-	if (o->scope == FOR_SHOW || o->scope == FOR_EXPORT)
+	if (o->scope & (FOR_SHOW | FOR_EXPORT | FOR_REPORT))
 		return o->command[1] ? usage("there is a word too many,", o->command[1]) : 0;
 	if (o->scope == FOR_STORE || o->scope == FOR_COMPARE)
 		return 0;

@@ -265,6 +265,18 @@ static int parse_store(struct options *o, const char *text)
 	return *text ? 0 : -EINVAL;
 }
 
+static int parse_report_path(struct options *o, const char *text)
+{
+	o->report_path = text;
+	return *text ? 0 : -EINVAL;
+}
+
+static int parse_report_format(struct options *o, const char *text)
+{
+	o->report_format = text;
+	return strcmp(text, "html") == 0 || strcmp(text, "svg") == 0 ? 0 : -EINVAL;
+}
+
 FLAG(quiet)
 FLAG(verbose)
 FLAG(force)
@@ -288,7 +300,9 @@ static const struct option_row rows[] = {
 	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", parse_pss, FOR_ALL },
 	{ "format", 'f', "FORMAT", false, "One of jsonl, csv, json, influx ...; export --help lists all", parse_export_format, FOR_EXPORT },
 	{ "output", 'o', "PATH", false, "Write to PATH, not to stdout", parse_export_path, FOR_EXPORT },
-	{ "force", 0, NULL, false, "Replace output files that exist", parse_force, FOR_ALL | FOR_EXPORT },
+	{ "force", 0, NULL, false, "Replace output files that exist", parse_force, FOR_ALL | FOR_EXPORT | FOR_REPORT },
+	{ "output", 'o', "PATH", false, "Where the report goes, - for stdout (default: RUN.html)", parse_report_path, FOR_REPORT },
+	{ "format", 'f', "FORMAT", false, "html (default), or svg: the charts as one picture", parse_report_format, FOR_REPORT },
 	{ "name", 0, "NAME", false, "Name the run, to find it again", parse_name, FOR_ALL },
 	{ "job", 0, "ID", false, "The job that the run belongs to, as a scheduler numbers it", parse_job, FOR_ALL },
 	{ "tag", 0, "KEY=VALUE", false, "Tag the run; may be repeated", parse_tag, FOR_ALL },

@@ -21,6 +21,8 @@ static void help(void)
 	     "       bpfmon check      what this machine offers\n"
 	     "       bpfmon export     a run that was kept, for other programs\n"
 	     "       bpfmon metrics    what is measured\n\n"
+	     "       bpfmon metrics    what is measured\n"
+	     "       bpfmon report     a run as one HTML page (bpfmon report --help)\n\n"
 	     "Runs COMMAND and accounts for every process it causes to exist.\n");
 	options_help(FOR_RUN);
 	puts("Exit status: the command's; 125 bpfmon failed, 126 not executable, 127 not found.");

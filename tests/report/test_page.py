@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The page in a browser: what it says, and what it does when it is used."""
+
+import synthetic
+from reports import PICTURES, ReportCase
+
+SAMPLES = 101  # one a second: 100 s
+EVENTS = (
+    {"kind": "event", "time": synthetic.START + 20, "event": "mark", "text": "epoch 1"},
+    {"kind": "event", "time": synthetic.START + 60, "event": "mark", "text": "epoch 2"},
+    {"kind": "event", "time": synthetic.START + 90, "event": "oom_kill", "pid": 1005, "comm": "ld", "rss_bytes": 1 << 30},
+)
+WHOLE = [0, 100]
+
+
+def text(of):
+    return ("text", {"of": of})
+
+
+def texts(of):
+    return ("texts", {"of": of})
+
+
+def legend(chart):
+    return ("legend", {"chart": chart})
+
+
+def cursor(chart, at):
+    return ("cursor", {"chart": chart, "at": at})
+
+
+class Page(ReportCase):
+    def setUp(self):
+        super().setUp()
+        self.page = self.report(synthetic.lines(SAMPLES, 30, events=EVENTS))
+
+    def look_at(self, *steps):
+        return self.look_quietly(self.page, *steps)
+
+
+class Charts(Page):
+    def test_values_at_the_cursor_are_those_of_the_sample_in_all_charts(self):
+        _, cpu, memory, io, alive, faults = self.look_at(
+            cursor("cpu", 0.5), legend("cpu"), legend("memory"), legend("io"), legend("processes"), legend("faults")
+        )
+        sample, before = (synthetic.sample(i, 1, SAMPLES // 3) for i in (50, 49))
+        for said in (cpu, memory, io, alive, faults):
+            self.assertEqual(said["when"], "at 0:50.0, epoch 1")
+        self.assertEqual((cpu["user_seconds"], cpu["system_seconds"], cpu["cores"]), ("1.25", "0.25", "1.50"))
+        self.assertEqual(memory["rss_anon_bytes"], f"{sample['rss_anon_bytes'] / synthetic.MIB:.0f} MiB")
+        self.assertEqual(memory["rss_file_bytes"], "100 MiB")
+        self.assertEqual(io["write_bytes"], "1.00 MiB/s")
+        self.assertEqual((alive["processes"], alive["threads"]), ("4", "17"))
+        self.assertEqual(faults["minflt"], f"{sample['minflt'] - before['minflt']:,}/s")
+
+    def test_without_a_cursor_the_largest_values_are_told(self):
+        (memory,) = self.look_at(legend("memory"))
+        self.assertEqual(memory["when"], "largest")
+        self.assertEqual(memory["rss_anon_bytes"], "9.00 GiB")
+
+    def test_zoom_is_that_of_all_charts_and_of_the_timeline_and_escape_ends_it(self):
+        whole, axis, _, zoomed, ticks, _, again = self.look_at(
+            ("range", {}),
+            texts(".tick"),
+            ("zoom", {"chart": "memory", "from": 0.25, "to": 0.75}),
+            ("range", {}),
+            texts(".tick"),
+            ("press", {"of": "body", "key": "Escape"}),
+            ("range", {}),
+        )
+        self.assertEqual(whole, [WHOLE] * 6)
+        self.assertEqual(again, whole)
+        self.assertNotEqual(ticks, axis)
+        for start, end in zoomed:
+            self.assertAlmostEqual(start, 25, delta=1)
+            self.assertAlmostEqual(end, 75, delta=1)
+
+    def test_keys_move_the_cursor_zoom_and_are_spoken(self):
+        chart = "[data-chart=processes] .plot"
+        press = [("press", {"of": chart, "key": key}) for key in ("ArrowRight", "ArrowRight", "ArrowLeft")]
+        *_, spoken, said, _, zoomed, label = self.look_at(
+            *press,
+            text("#spoken"),
+            legend("cpu"),
+            ("press", {"of": chart, "key": "+"}),
+            ("range", {}),
+            ("attribute", {"of": chart, "name": "aria-label"}),
+        )
+        self.assertEqual(spoken, "0:01.0: threads 7, processes 4")
+        self.assertEqual(said["when"], "at 0:01.0")
+        self.assertTrue(all(end - start < 60 for start, end in zoomed), zoomed)
+        self.assertIn("threads up to 18 at", label)
+
+    def test_a_curve_can_be_hidden_and_shown(self):
+        button = "[data-chart=io] .curve[data-key=rchar_bytes]"
+        before, _, after = self.look_at(
+            ("attribute", {"of": button, "name": "aria-pressed"}),
+            ("press", {"of": button, "key": "Enter"}),
+            ("attribute", {"of": button, "name": "aria-pressed"}),
+        )
+        self.assertEqual((before, after), ("false", "true"))
+
+
+class Processes(Page):
+    def test_each_stands_below_its_parent_the_longest_first(self):
+        who, lived, count = self.look_at(texts("#tl-rows .who"), texts("#tl-rows .row > .num"), text("#tl-count"))
+        self.assertEqual(who[1], "align 1000")
+        self.assertEqual(lived[2], "100 s")
+        self.assertEqual(count, "25 of 30 processes")
+        self.assertEqual(len(who), 26)  # and the head
+
+    def test_rows_can_be_programs_and_all(self):
+        _, programs, _, _, everyone = self.look_at(
+            ("select", {"of": "#tl-group", "value": "program"}),
+            texts("#tl-rows .who"),
+            ("select", {"of": "#tl-group", "value": "process"}),
+            ("select", {"of": "#tl-limit", "value": "all"}),
+            ("count", {"of": "#tl-rows .row"}),
+        )
+        self.assertEqual(sorted(programs[1:]), sorted(f"{name} × 5" for name in synthetic.NAMES))
+        self.assertEqual(everyone, 31)
+
+    def test_who_is_looked_for_is_found(self):
+        _, rows, count = self.look_at(
+            ("fill", {"of": "#find", "value": "part-000017"}),
+            texts("#processes-table tbody tr td:first-child"),
+            text("#processes-count"),
+        )
+        self.assertEqual((rows, count), (["1017"], "1 of 1"))
+
+
+class Tables(Page):
+    def column(self, title, *keys):
+        """The peaks of the processes, after the head of the column of that title was used so."""
+        head = f"#processes-table th:has-text('{title}')"
+        *_, column, order = self.look_at(
+            *[("press", {"of": f"{head} button", "key": key}) for key in keys],
+            texts("#processes-table tbody td:nth-child(11)"),
+            ("attribute", {"of": head, "name": "aria-sort"}),
+        )
+        return [float(cell.split()[0]) for cell in column], order
+
+    def test_a_head_sorts_falling_then_rising(self):
+        peaks = [float(f"{5 + i * 31 % 400:.4g}") for i in range(30)]
+        self.assertEqual(self.column("Peak RSS", "Enter"), (sorted(peaks, reverse=True), "descending"))
+        self.assertEqual(self.column("Peak RSS", "Enter", "Space"), (sorted(peaks), "ascending"))
+
+    def test_programs_are_there_with_what_they_used(self):
+        rows, first = self.look_at(("count", {"of": "#programs-table tbody tr"}), text("#programs-table tbody tr"))
+        self.assertEqual(rows, len(synthetic.NAMES))
+        self.assertIn("52.5 s", first)
+
+    def test_holders_of_an_exact_peak_are_named(self):
+        lines = list(synthetic.lines(5, 1))
+        holders = [{"pid": 7, "comm": "tail", "exe": "/bin/tail", "rss_bytes": 3 << 28}, {"pid": 8, "comm": "sh", "rss_bytes": 1 << 27}]
+        lines[-1].update(rss_peak_exact_bytes=1 << 30, rss_peak_exact_elapsed_seconds=2, rss_peak_holders=holders)
+        lines[-1]["rss_peak_others"] = {"processes": 3, "rss_bytes": 1 << 27}
+        rows, others, figures = self.look_quietly(
+            self.report(lines), texts("#holders-table tbody tr"), text("#holders p"), text("#figures")
+        )
+        self.assertEqual(rows, ["7\ttail\t/bin/tail\t768 MiB\t75.0 %", "8\tsh\t–\t128 MiB\t12.5 %"])
+        self.assertEqual(others, "And 3 others, 128 MiB together.")
+        self.assertIn("exact peak, resident at 2.000 s", figures)
+
+    def test_events_are_listed_in_the_order_of_time(self):
+        (rows,) = self.look_at(texts("#events-table tbody tr"))
+        self.assertEqual([row.split("\t")[:2] for row in rows], [["0:20.000", "mark"], ["1:00.000", "mark"], ["1:30.000", "oom kill"]])
+        self.assertEqual(rows[0].split("\t")[2], "epoch 1")
+        self.assertIn("The kernel killed ld (1005) holding 1.00 GiB", rows[2])
+
+
+class Facts(Page):
+    def test_whatever_is_known_of_the_run_is_listed(self):
+        lines = list(synthetic.lines(5, 1))
+        lines[0].update(scheduler={"SLURM_JOB_ID": "4711"})
+        lines[0]["system"].update(cpu_model="EPYC 9654", swap_bytes=1 << 30)
+        lines[0]["capabilities"]["swap_bytes"] = {"available": False, "reason": "this kernel has no swap"}
+        facts, missing = self.look_quietly(self.report(lines), texts("#meta-list div"), text("#missing"))
+        said = [fact.split("\n") for fact in facts]
+        for fact in (["Tags", "sample=A7, threads=8"], ["scheduler", "SLURM_JOB_ID=4711"], ["cpu model", "EPYC 9654"], ["swap", "1.00 GiB"], ["Host", "node7"]):
+            self.assertIn(fact, said)
+        self.assertEqual(missing.split("\n"), ["swap_bytes", "this kernel has no swap"])
+
+
+class Looks(Page):
+    def test_light_and_dark_are_different_and_pictures_of_both_are_kept(self):
+        light, _, _, dark, _, _, clicked = self.look_at(
+            ("style", {"of": "body", "name": "backgroundColor"}),
+            ("screenshot", {"path": str(PICTURES / "light.png")}),
+            ("scheme", {"value": "dark"}),
+            ("style", {"of": "body", "name": "backgroundColor"}),
+            ("screenshot", {"path": str(PICTURES / "dark.png")}),
+            ("click", {"of": "#theme"}),
+            ("style", {"of": "body", "name": "backgroundColor"}),
+        )
+        self.assertNotEqual(light, dark)
+        self.assertEqual(clicked, light)
+        self.assertGreater((PICTURES / "dark.png").stat().st_size, 10000)
+
+    def test_it_fits_a_narrow_screen_and_a_printer(self):
+        _, width, _, _ = self.look_at(
+            ("viewport", {"width": 400, "height": 800}),
+            ("width", {}),
+            ("screenshot", {"path": str(PICTURES / "narrow.png")}),
+            ("pdf", {"path": str(PICTURES / "print.pdf")}),
+        )
+        self.assertLessEqual(width, 400)
+
+    def test_every_control_can_be_reached_and_has_a_name(self):
+        (unnamed,) = self.look_at(("unnamed", {}))
+        self.assertEqual(unnamed, [])
+
+
+class Policy(Page):
+    def test_a_script_that_is_not_the_pages_own_does_not_run(self):
+        seen = self.look(self.page, ("inject", {"code": "window.ran = 1"}), ("global", {"name": "ran"}))
+        self.assertEqual(seen.results[1], "undefined")
+        self.assertIn("Content Security Policy", " ".join(seen.problems))

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What the SVG is made of: texts, ticks, curves. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/axis.h"
+#include "report/trace.h"
+#include "report/xml.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BUFFER 200
+#define ROWS 1000
+
+/* @text as xml_text() writes it. */
+static const char *xml_of(const char *text, size_t max, size_t *width)
+{
+	static char out[BUFFER];
+	FILE *f = fmemopen(out, sizeof(out), "w");
+
+	if (!f)
+		abort();
+	*width = xml_text(f, text, max);
+	fclose(f);
+	return out;
+}
+
+static void markup_becomes_text(void **state)
+{
+	size_t width;
+
+	(void)state;
+	assert_string_equal(xml_of("<a b=\"c\">&", 50, &width), "&lt;a b=&quot;c&quot;&gt;&amp;");
+	assert_int_equal(width, 10);
+}
+
+static void what_xml_forbids_or_nobody_sees_is_a_number(void **state)
+{
+	size_t width;
+
+	(void)state;
+	assert_string_equal(xml_of("\x1b[\n\xe2\x80\xae\xef\xbf\xbf", 50, &width),
+			    "\\x1b[\\n\\u202e\\uffff");
+}
+
+static void bytes_that_are_no_utf8_are_replaced(void **state)
+{
+	size_t width;
+
+	(void)state;
+	assert_string_equal(xml_of("a\xff\xe2\x82", 50, &width),
+			    "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	assert_int_equal(width, 4);
+}
+
+static void long_text_ends_in_an_ellipsis_between_characters(void **state)
+{
+	size_t width;
+
+	(void)state;
+	assert_string_equal(xml_of("\xc3\xa4\xc3\xa4\xc3\xa4", 2, &width),
+			    "\xc3\xa4\xc3\xa4\xe2\x80\xa6");
+	assert_string_equal(xml_of("abc", 3, &width), "abc");
+}
+
+static void steps_are_round_and_no_more_than_asked_for(void **state)
+{
+	(void)state;
+	assert_true(axis_step(CHART_CORES, 4, 5) == 1);
+	assert_true(axis_step(CHART_CORES, 0.04, 5) == 0.01);
+	assert_true(axis_step(CHART_COUNT, 2, 5) == 1);
+	assert_true(axis_step(CHART_BYTES, 200 << 20, 5) == 64 << 20);
+	assert_true(axis_time_step(2.4, 7) == 0.5);
+	assert_true(axis_time_step(100, 7) == 15);
+	assert_true(axis_time_step(86400, 7) == 14400);
+	assert_true(axis_time_step(30 * 86400, 7) == 5 * 86400);
+}
+
+static void values_have_their_unit(void **state)
+{
+	char out[AXIS_TEXT];
+
+	(void)state;
+	assert_string_equal(axis_value(out, CHART_CORES, 1.5), "1.5");
+	assert_string_equal(axis_value(out, CHART_BYTES, 64 << 20), "64 MiB");
+	assert_string_equal(axis_value(out, CHART_BYTE_RATE, 1536), "1.5 KiB/s");
+	assert_string_equal(axis_value(out, CHART_COUNT_RATE, 300000), "300,000/s");
+	assert_string_equal(axis_value(out, CHART_SHARE, 0.25), "25 %");
+}
+
+static void times_are_as_long_as_the_run_wants_them(void **state)
+{
+	char out[AXIS_TEXT];
+
+	(void)state;
+	assert_string_equal(axis_time(out, 1.5, 0.5, 3), "1.5");
+	assert_string_equal(axis_time(out, 125, 15, 300), "2:05");
+	assert_string_equal(axis_time(out, 119.9996, 0.3, 300), "2:00.0");
+	assert_string_equal(axis_time(out, 28799.667, 86.4, 86400), "8:00:00");
+}
+
+/* The path of @nr values, one a pixel hundredth. */
+static char *path_of(const double *y, size_t nr, bool is_area)
+{
+	static struct thin_row rows[ROWS];
+	const struct trace_scale scale = { .bottom = 10, .x_per_second = 1, .y_per_unit = 1 };
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		abort();
+	for (size_t i = 0; i < nr; i++)
+		rows[i].seconds = (double)i / 100;
+	trace_write(f, &scale, rows, y, nr, is_area);
+	fclose(f);
+	return text;
+}
+
+static void curve_of_many_points_keeps_its_peak(void **state)
+{
+	double y[ROWS] = { [777] = 9 };
+	char *path = path_of(y, ROWS, false);
+
+	(void)state;
+	assert_non_null(strstr(path, "L7.8 1.0"));
+	assert_in_range(strlen(path), 20, 10 * 2 * 4 * sizeof("L10.0 10.0"));
+	free(path);
+}
+
+static void gap_interrupts_the_curve(void **state)
+{
+	const double y[] = { 1, NAN, 2 };
+	char *line = path_of(y, 3, false), *area = path_of(y, 3, true);
+
+	(void)state;
+	assert_string_equal(line, "M0.0 9.0h0M0.0 8.0h0");
+	assert_string_equal(area, "M0.0 10.0L0.0 9.0V10.0ZM0.0 10.0L0.0 8.0V10.0Z");
+	free(line);
+	free(area);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(markup_becomes_text),
+		cmocka_unit_test(what_xml_forbids_or_nobody_sees_is_a_number),
+		cmocka_unit_test(bytes_that_are_no_utf8_are_replaced),
+		cmocka_unit_test(long_text_ends_in_an_ellipsis_between_characters),
+		cmocka_unit_test(steps_are_round_and_no_more_than_asked_for),
+		cmocka_unit_test(values_have_their_unit),
+		cmocka_unit_test(times_are_as_long_as_the_run_wants_them),
+		cmocka_unit_test(curve_of_many_points_keeps_its_peak),
+		cmocka_unit_test(gap_interrupts_the_curve),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

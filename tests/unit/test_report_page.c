@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The page: what is hostile in a run ends no element, and what is too long is cut. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/clip.h"
+#include "report/page.h"
+#include "report_fixture.h"
+
+static char *page_of(const char *text)
+{
+	struct json j = { 0 };
+	size_t length;
+	char *page = NULL;
+	FILE *f = open_memstream(&page, &length);
+
+	if (!f)
+		abort();
+	jw_object(&j, NULL);
+	jw_string(&j, "text", text);
+	jw_object_end(&j);
+	assert_int_equal(page_write(f, &j), 0);
+	fclose(f);
+	jw_done(&j);
+	return page;
+}
+
+static size_t count_of(const char *page, const char *word)
+{
+	size_t n = 0;
+
+	for (const char *at = page; (at = strstr(at, word)); at++)
+		n++;
+	return n;
+}
+
+static void nothing_in_the_data_ends_its_element(void **state)
+{
+	char *plain = page_of("x"), *page = page_of("</script><script>alert(1)</SCRIPT><!--");
+
+	(void)state;
+	assert_int_equal(count_of(page, "</script>"), count_of(plain, "</script>"));
+	assert_int_equal(count_of(page, "<script"), count_of(plain, "<script"));
+	assert_null(strstr(page, "</SCRIPT>"));
+	assert_non_null(strstr(page, "\\u003c/script>\\u003cscript>alert(1)\\u003c/SCRIPT>"));
+	assert_non_null(strstr(page, "\\u003c!--"));
+	free(plain);
+	free(page);
+}
+
+static void page_names_no_place_to_fetch_from_and_has_a_policy(void **state)
+{
+	char *page = page_of("x");
+
+	(void)state;
+	assert_non_null(strstr(page, "default-src 'none'; script-src 'nonce-"));
+	assert_null(strstr(page, "unsafe-"));
+	assert_null(strstr(page, " src="));
+	assert_null(strstr(page, "href=\"http"));
+	assert_null(strstr(page, "innerHTML"));
+	assert_null(strstr(page, "url("));
+	free(page);
+}
+
+static void each_page_has_a_number_of_its_own(void **state)
+{
+	char *one = page_of("x"), *other = page_of("x");
+
+	(void)state;
+	assert_string_not_equal(strstr(one, "nonce="), strstr(other, "nonce="));
+	free(one);
+	free(other);
+}
+
+static void page_carries_the_licence_of_what_draws(void **state)
+{
+	char *page = page_of("x");
+
+	(void)state;
+	assert_non_null(strstr(page, "Leon Sorokin"));
+	free(page);
+}
+
+static void text_is_cut_between_characters(void **state)
+{
+	(void)state;
+	assert_int_equal(clip_length("abc", 3, 3), 3);
+	assert_int_equal(clip_length("abc", 3, 2), 2);
+	assert_int_equal(clip_length("a\xe2\x82\xac", 4, 3), 1);
+	assert_int_equal(clip_length("\xe2\x82\xac", 3, 0), 0);
+}
+
+static void hundred_kilobytes_of_argument_are_cut_and_told(void **state)
+{
+	const size_t length = 5 + 100001; /* "echo", NUL, the other, NUL */
+	char *args = calloc(1, length), *text;
+
+	(void)state;
+	assert_non_null(args);
+	memcpy(args, "echo", 4);
+	memset(args + 5, 'A', 100000);
+	text = clip_join(args, length, false, 300);
+	assert_in_range(strlen(text), 290, 300);
+	assert_string_equal(text + strlen(text) - 3, CLIP_NOTE);
+	free(text);
+	free(args);
+}
+
+static void arguments_that_were_cut_before_are_told_too(void **state)
+{
+	char *text = clip_join("a\0b", 4, true, 300);
+
+	(void)state;
+	assert_string_equal(text, "a b" CLIP_NOTE);
+	free(text);
+}
+
+static void quotes_are_quoted_as_a_shell_takes_them(void **state)
+{
+	char *text = clip_join("it's", 5, false, 300);
+
+	(void)state;
+	assert_string_equal(text, "'it'\\''s'");
+	free(text);
+}
+
+static void long_texts_and_lists_are_cut(void **state)
+{
+	json_t *v = json_loads("{\"a\":\"12345678\",\"b\":[\"x\",\"y\",\"z\"],\"c\":1.5,\"d\":null,"
+			       "\"e\":true,\"f\":-3}",
+			       0, NULL);
+	struct json j = { 0 };
+
+	(void)state;
+	clip_write(&j, NULL, v, 4, 2);
+	assert_string_equal(j.text, "{\"a\":\"1234" CLIP_NOTE "\",\"b\":[\"x\",\"y\",\"" CLIP_NOTE
+				    "\"],\"c\":1.5,\"d\":null,\"e\":true,\"f\":-3}");
+	jw_done(&j);
+	json_decref(v);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_in_the_data_ends_its_element),
+		cmocka_unit_test(page_names_no_place_to_fetch_from_and_has_a_policy),
+		cmocka_unit_test(each_page_has_a_number_of_its_own),
+		cmocka_unit_test(page_carries_the_licence_of_what_draws),
+		cmocka_unit_test(text_is_cut_between_characters),
+		cmocka_unit_test(hundred_kilobytes_of_argument_are_cut_and_told),
+		cmocka_unit_test(arguments_that_were_cut_before_are_told_too),
+		cmocka_unit_test(quotes_are_quoted_as_a_shell_takes_them),
+		cmocka_unit_test(long_texts_and_lists_are_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

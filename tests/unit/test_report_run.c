@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a report reads out of the lines of a run. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report_fixture.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static double number_at(const json_t *list, size_t i)
+{
+	return json_number_value(json_array_get(list, i));
+}
+
+static void gauges_are_as_they_were_read(void **state)
+{
+	json_t *d = report_data(META SAMPLE(0, "\"rss_bytes\":123456789012") SUMMARY);
+
+	(void)state;
+	assert_int_equal(
+		json_integer_value(json_array_get(report_column(d, "memory", "rss_bytes"), 0)),
+		123456789012);
+	json_decref(d);
+}
+
+static void counters_become_rates(void **state)
+{
+	json_t *d = report_data(META SAMPLE(0, "\"user_seconds\":0,\"minflt\":0")
+					SAMPLE(2, "\"user_seconds\":3,\"minflt\":5") SUMMARY);
+
+	(void)state;
+	assert_true(json_is_null(json_array_get(report_column(d, "cpu", "user_seconds"), 0)));
+	assert_true(number_at(report_column(d, "cpu", "user_seconds"), 1) == 1.5);
+	assert_true(number_at(report_column(d, "faults", "minflt"), 1) == 2.5);
+	json_decref(d);
+}
+
+static void what_was_not_read_is_null_or_not_there(void **state)
+{
+	json_t *d =
+		report_data(META SAMPLE(0, "\"rss_bytes\":1") SAMPLE(1, "\"threads\":1") SUMMARY);
+
+	(void)state;
+	assert_true(json_is_null(json_array_get(report_column(d, "memory", "rss_bytes"), 1)));
+	assert_null(report_column(d, "memory", "swap_bytes"));
+	json_decref(d);
+}
+
+static void cores_over_less_than_a_tick_are_not_told(void **state)
+{
+	json_t *d = report_data(META SAMPLE(0, "\"user_seconds\":0") SAMPLE(1, "\"user_seconds\":1")
+					SAMPLE(1.001, "\"user_seconds\":1.004") SUMMARY);
+
+	(void)state;
+	assert_true(json_is_null(json_array_get(report_column(d, "cpu", "user_seconds"), 2)));
+	json_decref(d);
+}
+
+static void whole_run_is_not_cut(void **state)
+{
+	json_t *d = report_data(META SAMPLE(0, "\"threads\":1") SUMMARY);
+
+	(void)state;
+	assert_true(json_is_false(json_object_get(d, "cut")));
+	assert_int_equal(json_integer_value(json_object_get(d, "unreadable")), 0);
+	json_decref(d);
+}
+
+static void cut_off_run_gets_a_summary_that_is_not_complete(void **state)
+{
+	json_t *d = report_data(META SAMPLE(0, "\"threads\":1,\"cpu_seconds\":0")
+					SAMPLE(3, "\"cpu_seconds\":6") "{\"kind\":\"sam"),
+	       *s = json_object_get(d, "summary");
+
+	(void)state;
+	assert_true(json_is_true(json_object_get(d, "cut")));
+	assert_true(json_is_false(json_object_get(s, "complete")));
+	assert_int_equal(json_integer_value(json_object_get(s, "cpu_seconds")), 6);
+	assert_int_equal(json_integer_value(json_object_get(s, "wall_seconds")), 3);
+	assert_null(json_object_get(s, "self"));
+	assert_int_equal(json_integer_value(json_object_get(d, "unreadable")), 0);
+	json_decref(d);
+}
+
+static void lines_that_cannot_be_read_are_counted(void **state)
+{
+	json_t *d = report_data(META "{\"kind\n" SAMPLE(0, "\"threads\":1") "\xff\n" SUMMARY);
+
+	(void)state;
+	assert_int_equal(json_integer_value(json_object_get(d, "unreadable")), 2);
+	assert_true(json_is_false(json_object_get(d, "cut")));
+	json_decref(d);
+}
+
+static void what_begins_otherwise_is_no_run(void **state)
+{
+	json_t *data;
+
+	(void)state;
+	assert_int_equal(report_text("hello\n", 6, &data), -EBADMSG);
+	assert_int_equal(report_text("\0\1\2", 3, &data), -EBADMSG);
+	assert_int_equal(report_text("[1]\n", 4, &data), -EBADMSG);
+}
+
+static void run_without_samples_and_several_runs_are_refused(void **state)
+{
+	const char *several = META SAMPLE(0, "\"threads\":1") META;
+	json_t *data;
+
+	(void)state;
+	assert_int_equal(report_text(META, strlen(META), &data), -ENODATA);
+	assert_int_equal(report_text(several, strlen(several), &data), -EMLINK);
+}
+
+static void curve_that_was_zero_all_the_time_is_drawn_if_it_is_usual(void **state)
+{
+	json_t *d = report_data(META SAMPLE(0, "\"swap_bytes\":0,\"majflt\":0")
+					SAMPLE(1, "\"swap_bytes\":0,\"majflt\":0") SUMMARY);
+
+	(void)state;
+	assert_null(report_column(d, "memory", "swap_bytes"));
+	assert_non_null(report_column(d, "faults", "majflt"));
+	json_decref(d);
+}
+
+static void process_times_count_from_the_start(void **state)
+{
+	json_t *d = report_data(
+		META SAMPLE(0, "\"threads\":1") "{\"kind\":\"process\",\"pid\":7,\"comm\":\"x\","
+						"\"start_time\":1001.25,\"end_time\":null,"
+						"\"state\":\"S\"}\n" SUMMARY);
+
+	(void)state;
+	assert_int_equal(json_integer_value(report_field(d, 0, "pid")), 7);
+	assert_true(json_number_value(report_field(d, 0, "start")) == 0.75);
+	assert_true(json_is_null(report_field(d, 0, "end")));
+	assert_string_equal(json_string_value(report_field(d, 0, "state")), "S");
+	json_decref(d);
+}
+
+static void arguments_are_joined_as_a_shell_takes_them(void **state)
+{
+	json_t *d = report_data(
+		META SAMPLE(0, "\"threads\":1") "{\"kind\":\"process\",\"pid\":7,"
+						"\"args\":[\"sh\",\"-c\",\"a b\",\"\"]}\n" SUMMARY);
+
+	(void)state;
+	assert_string_equal(json_string_value(report_field(d, 0, "args")), "sh -c 'a b' ''");
+	json_decref(d);
+}
+
+/* @nr processes; the one in the middle has used the most, the last but one held the most. */
+static char *many_processes(unsigned nr)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		abort();
+	fputs(META SAMPLE(0, "\"threads\":1"), f);
+	for (unsigned i = 0; i < nr; i++)
+		fprintf(f,
+			"{\"kind\":\"process\",\"pid\":%u,\"start_time\":1001,\"end_time\":1001.5,"
+			"\"cpu_seconds\":%u,\"rss_peak_bytes\":%u}\n",
+			i + 1, i == nr / 2 ? 99 : 1, i == nr - 2 ? 4096000 : 4096);
+	fputs(SUMMARY, f);
+	fclose(f);
+	return text;
+}
+
+static size_t count_of_pid(const json_t *rows, unsigned pid)
+{
+	size_t i, found = 0;
+	json_t *row;
+
+	json_array_foreach(rows, i, row)
+		found += json_integer_value(json_array_get(row, 0)) == pid;
+	return found;
+}
+
+static void of_very_many_processes_the_heaviest_stay(void **state)
+{
+	const unsigned nr = 4 * PROCESSES_SHOWN;
+	char *text = many_processes(nr);
+	json_t *d = report_data(text), *rows = report_processes_rows(d);
+
+	(void)state;
+	assert_in_range(json_array_size(rows), 2, PROCESSES_SHOWN);
+	assert_int_equal(count_of_pid(rows, nr / 2 + 1), 1);
+	assert_int_equal(count_of_pid(rows, nr - 1), 1);
+	assert_int_equal(
+		json_integer_value(json_object_get(json_object_get(d, "processes"), "total")), nr);
+	json_decref(d);
+	free(text);
+}
+
+static void ten_thousand_processes_are_all_there(void **state)
+{
+	char *text = many_processes(10000);
+	json_t *d = report_data(text);
+
+	(void)state;
+	assert_int_equal(json_array_size(report_processes_rows(d)), 10000);
+	json_decref(d);
+	free(text);
+}
+
+static void events_of_a_name_are_limited_and_all_are_counted(void **state)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	json_t *d;
+
+	(void)state;
+	assert_non_null(f);
+	fputs(META SAMPLE(0, "\"threads\":1"), f);
+	for (int i = 0; i < 2000; i++)
+		fputs("{\"kind\":\"event\",\"time\":1001,\"event\":\"pss_skipped\"}\n", f);
+	fputs("{\"kind\":\"event\",\"time\":1001,\"event\":\"oom_kill\"}\n" SUMMARY, f);
+	fclose(f);
+	d = report_data(text);
+	assert_int_equal(json_array_size(json_object_get(d, "events")), 1001);
+	assert_int_equal(json_integer_value(json_object_get(json_object_get(d, "event_counts"),
+							    "pss_skipped")),
+			 2000);
+	json_decref(d);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(gauges_are_as_they_were_read),
+		cmocka_unit_test(counters_become_rates),
+		cmocka_unit_test(what_was_not_read_is_null_or_not_there),
+		cmocka_unit_test(cores_over_less_than_a_tick_are_not_told),
+		cmocka_unit_test(whole_run_is_not_cut),
+		cmocka_unit_test(cut_off_run_gets_a_summary_that_is_not_complete),
+		cmocka_unit_test(lines_that_cannot_be_read_are_counted),
+		cmocka_unit_test(what_begins_otherwise_is_no_run),
+		cmocka_unit_test(run_without_samples_and_several_runs_are_refused),
+		cmocka_unit_test(curve_that_was_zero_all_the_time_is_drawn_if_it_is_usual),
+		cmocka_unit_test(process_times_count_from_the_start),
+		cmocka_unit_test(arguments_are_joined_as_a_shell_takes_them),
+		cmocka_unit_test(of_very_many_processes_the_heaviest_stay),
+		cmocka_unit_test(ten_thousand_processes_are_all_there),
+		cmocka_unit_test(events_of_a_name_are_limited_and_all_are_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Thinning: fewer rows, and no peak is gone. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/thin.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define ROOM 8
+
+/* Rows one second apart; column 0 is a saw, column 1 has one spike, at @spike. */
+static struct thin_row *thin_saw(size_t rows, size_t spike, size_t *nr)
+{
+	struct thin_row *kept;
+	struct thin t;
+
+	assert_int_equal(thin_init(&t, 2, ROOM), 0);
+	for (size_t i = 0; i < rows; i++) {
+		struct thin_row row = { .seconds = (double)i };
+
+		row.value[0] = (double)(i % 7);
+		row.value[1] = i == spike ? 1000 : 1;
+		thin_add(&t, &row);
+	}
+	kept = thin_rows(&t, nr);
+	assert_non_null(kept);
+	thin_done(&t);
+	return kept;
+}
+
+static bool is_kept(const struct thin_row *kept, size_t nr, double seconds, double second_column)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (kept[i].seconds == seconds)
+			return kept[i].value[1] == second_column;
+	return false;
+}
+
+static void as_many_rows_as_there_is_room_for_stay_as_they_are(void **state)
+{
+	size_t nr;
+	struct thin_row *kept = thin_saw(ROOM, 3, &nr);
+
+	(void)state;
+	assert_int_equal(nr, ROOM);
+	for (size_t i = 0; i < nr; i++) {
+		assert_true(kept[i].seconds == (double)i);
+		assert_true(kept[i].value[0] == (double)(i % 7));
+	}
+	free(kept);
+}
+
+static void one_spike_among_many_stays_wherever_it_is(void **state)
+{
+	(void)state;
+	for (size_t spike = 0; spike < 1000; spike += 37) {
+		size_t nr;
+		struct thin_row *kept = thin_saw(1000, spike, &nr);
+
+		assert_true(is_kept(kept, nr, (double)spike, 1000));
+		free(kept);
+	}
+}
+
+static void what_stays_is_bounded_and_in_order(void **state)
+{
+	size_t nr;
+	struct thin_row *kept = thin_saw(100000, 5, &nr);
+
+	(void)state;
+	assert_in_range(nr, ROOM / 2, ROOM * 5);
+	for (size_t i = 1; i < nr; i++)
+		assert_true(kept[i].seconds > kept[i - 1].seconds);
+	free(kept);
+}
+
+static void the_first_row_stays(void **state)
+{
+	size_t nr;
+	struct thin_row *kept = thin_saw(5000, 4000, &nr);
+
+	(void)state;
+	assert_true(kept[0].seconds == 0);
+	free(kept);
+}
+
+static void the_least_stays_too(void **state)
+{
+	struct thin_row *kept;
+	struct thin t;
+	size_t nr;
+	bool found = false;
+
+	(void)state;
+	assert_int_equal(thin_init(&t, 1, ROOM), 0);
+	for (int i = 0; i < 500; i++) {
+		struct thin_row row = { .seconds = i, .value = { i == 321 ? 2 : 50 } };
+
+		thin_add(&t, &row);
+	}
+	kept = thin_rows(&t, &nr);
+	for (size_t i = 0; i < nr; i++)
+		found |= kept[i].seconds == 321 && kept[i].value[0] == 2;
+	assert_true(found);
+	free(kept);
+	thin_done(&t);
+}
+
+static void what_was_not_read_is_neither_least_nor_most(void **state)
+{
+	struct thin_row *kept;
+	struct thin t;
+	size_t nr, read = 0;
+
+	(void)state;
+	assert_int_equal(thin_init(&t, 1, ROOM), 0);
+	for (int i = 0; i < 64; i++) {
+		struct thin_row row = { .seconds = i, .value = { i == 20 ? 7 : NAN } };
+
+		thin_add(&t, &row);
+	}
+	kept = thin_rows(&t, &nr);
+	for (size_t i = 0; i < nr; i++)
+		read += !isnan(kept[i].value[0]);
+	assert_int_equal(read, 1);
+	assert_in_range(nr, 2, ROOM + 1); /* that one, and where there is a gap */
+	free(kept);
+	thin_done(&t);
+}
+
+static void nothing_gives_nothing(void **state)
+{
+	size_t nr;
+	struct thin_row *kept = thin_saw(0, 0, &nr);
+
+	(void)state;
+	assert_int_equal(nr, 0);
+	free(kept);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_many_rows_as_there_is_room_for_stay_as_they_are),
+		cmocka_unit_test(one_spike_among_many_stays_wherever_it_is),
+		cmocka_unit_test(what_stays_is_bounded_and_in_order),
+		cmocka_unit_test(the_first_row_stays),
+		cmocka_unit_test(the_least_stays_too),
+		cmocka_unit_test(what_was_not_read_is_neither_least_nor_most),
+		cmocka_unit_test(nothing_gives_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Text of unknown origin, character by character. */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The length of the character at @s, of whose bytes @n are left (at least one), and the character;
+ * 0: it is not valid UTF-8 (overlong forms, surrogates and what is beyond Unicode included).
+ */
+size_t utf8_decode(const char *s, size_t n, uint32_t *character);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* bpfmon report RUN [-o PAGE]: a run as one page for a browser, or as one picture. */
+#include "cmd/cmd.h"
+#include "cmd/stores.h"
+#include "cmd/which.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "record/output.h"
+#include "report/figure.h"
+#include "report/page.h"
+#include "report/run.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct report_format {
+	const char *name; /* as it is typed, and as its files end */
+	int (*write)(FILE *f, struct report_run *r, const char *source);
+};
+
+static int write_page(FILE *f, struct report_run *r, const char *source)
+{
+	struct json data = { 0 };
+	int err = report_write_data(r, source, &data);
+
+	if (!err)
+		err = page_write(f, &data);
+	jw_done(&data);
+	return err;
+}
+
+static int write_figure(FILE *f, struct report_run *r, const char *source)
+{
+	(void)source;
+	return figure_write(f, r);
+}
+
+static const struct report_format formats[] = { { "html", write_page }, { "svg", write_figure } };
+
+static void help(void)
+{
+	puts("Usage: bpfmon report [OPTIONS] RUN\n\n"
+	     "Makes one HTML page of a run: charts, processes over time, programs, events. It "
+	     "needs\n"
+	     "no network and no other file. RUN is a number of `bpfmon list`, a name, the "
+	     "beginning\n"
+	     "of the run's UUID, or a file: JSON Lines, whole or cut off (-: stdin).\n");
+	options_help(FOR_REPORT);
+	puts("\nWithout --format the end of --output says which, .html or .svg.\n"
+	     "Exit status: 0; 2 usage, no such run, or several of that name.");
+}
+
+static bool ends_in(const char *path, const char *ending)
+{
+	size_t n = strlen(path), m = strlen(ending);
+
+	return n > m && path[n - m - 1] == '.' && !strcmp(path + n - m, ending);
+}
+
+/* The one that is named; else the one by which the path ends; else the first. */
+static const struct report_format *choose_format(const struct options *o)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (o->report_format ? !strcmp(o->report_format, formats[i].name)
+				     : o->report_path && ends_in(o->report_path, formats[i].name))
+			return &formats[i];
+	return &formats[0];
+}
+
+/* run.jsonl -> run.html, 42 -> 42.html; to be freed, NULL after one line to the user. */
+static char *choose_path(const struct options *o, const struct report_format *format)
+{
+	const char *run = o->command[0];
+	size_t n = strlen(run);
+	char *path = NULL;
+
+	if (!o->report_path && !strcmp(run, "-")) {
+		log_error("the run comes from stdin; -o says where its report goes");
+		return NULL;
+	}
+	if (o->report_path)
+		path = strdup(o->report_path);
+	else if (asprintf(&path, "%.*s.%s", (int)(ends_in(run, "jsonl") ? n - 6 : n), run,
+			  format->name) < 0)
+		path = NULL;
+	if (!path)
+		log_error("no memory for the report's name");
+	return path;
+}
+
+static int load(struct report_run *r, const struct options *o)
+{
+	struct source source;
+	int err = which_open(&source, o->store, o->command[0]);
+
+	if (err)
+		return err; /* has been told */
+	err = report_open(r);
+	if (!err)
+		err = report_read(r, &source);
+	source_close(&source);
+	if (err == -ENODATA)
+		log_error("'%s' has no samples: there is nothing to draw", o->command[0]);
+	else if (err)
+		log_error("cannot read '%s': %s", o->command[0], source_error(err));
+	return err;
+}
+
+static int render(struct report_run *r, const struct report_format *format, const char *name,
+		  char **text, size_t *length)
+{
+	FILE *f = open_memstream(text, length);
+	int err = f ? format->write(f, r, name) : -ENOMEM;
+
+	if (f && fclose(f) && !err)
+		err = -ENOMEM;
+	if (err)
+		log_error("cannot make the report of '%s': %s", name, strerror(-err));
+	return err;
+}
+
+static int store(const char *path, bool force, const char *text, size_t length)
+{
+	struct output out;
+	int err = output_open(&out, path, force), closed;
+
+	if (err == -EEXIST) {
+		log_error("'%s' exists and is not overwritten; --force replaces it", path);
+		return err;
+	}
+	if (!err) {
+		output_put(&out, text, length);
+		err = output_flush(&out);
+		if (!err)
+			err = output_commit(&out);
+		closed = output_close(&out);
+		err = err ? err : closed;
+	}
+	if (err)
+		log_error("cannot write the report to '%s': %s", path, strerror(-err));
+	return err;
+}
+
+static int report(const struct options *o, const struct report_format *format, const char *path)
+{
+	__cleanup(freep) char *text = NULL;
+	struct report_run run = { 0 };
+	size_t length;
+	int err = load(&run, o);
+
+	if (!err)
+		err = render(&run, format, o->command[0], &text, &length);
+	report_close(&run);
+	return err ? err : store(path, o->force, text, length);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	const struct report_format *format;
+	struct options o;
+	int go_on = stores_begin(&o, FOR_REPORT, argc, argv, help), err = -EINVAL;
+	char *path;
+
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
+	format = choose_format(&o);
+	path = choose_path(&o, format);
+	if (path)
+		err = report(&o, format, path);
+	free(path);
+	return err ? EXIT_USAGE : 0;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/axis.h"
+
+#include "view/format.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MINUTE 60
+#define HOUR 3600
+
+static bool is_bytes(enum chart_unit unit)
+{
+	return unit == CHART_BYTES || unit == CHART_BYTE_RATE;
+}
+
+double axis_step(enum chart_unit unit, double span, unsigned most)
+{
+	double step, least = span / most;
+
+	if (is_bytes(unit))
+		return fmax(1, exp2(ceil(log2(least))));
+	step = pow(10, floor(log10(least)));
+	if (step < least)
+		step = step * 2 >= least ? step * 2 : step * 5 >= least ? step * 5 : step * 10;
+	if (unit == CHART_COUNT)
+		step = fmax(step, 1);
+	return step;
+}
+
+double axis_time_step(double span, unsigned most)
+{
+	static const double steps[] = { 1,   2,   5,    10,   15,   30,    60,    120,   300,
+					600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400 };
+	double least = span / most;
+
+	if (least <= 0.5)
+		return axis_step(CHART_CORES, span, most);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		if (steps[i] >= least)
+			return steps[i];
+	return ceil(least / 86400) * 86400;
+}
+
+/* 64.0 MiB -> 64 MiB */
+static void drop_zeros(char *text)
+{
+	char *unit = strchr(text, ' '), *end;
+
+	if (!unit || !memchr(text, '.', (size_t)(unit - text)))
+		return;
+	for (end = unit; end[-1] == '0'; end--)
+		;
+	if (end[-1] == '.')
+		end--;
+	memmove(end, unit, strlen(unit) + 1);
+}
+
+char *axis_value(char out[AXIS_TEXT], enum chart_unit unit, double value)
+{
+	if (is_bytes(unit)) {
+		format_bytes(out, (uint64_t)value);
+		drop_zeros(out);
+	} else if (unit == CHART_SHARE) {
+		snprintf(out, AXIS_TEXT, "%.3g %%", value * 100);
+	} else if (value >= 10) {
+		format_count(out, (uint64_t)llround(value));
+	} else {
+		snprintf(out, AXIS_TEXT, "%.3g", value);
+	}
+	if (unit == CHART_BYTE_RATE || unit == CHART_COUNT_RATE)
+		strncat(out, "/s", AXIS_TEXT - strlen(out) - 1);
+	return out;
+}
+
+char *axis_time(char out[AXIS_TEXT], double seconds, double step, double wall)
+{
+	int places = step >= 1 ? 0 : (int)fmin(6, ceil(-log10(step) - 1e-9));
+	unsigned long s;
+
+	seconds = round(seconds * pow(10, places)) / pow(10, places); /* no 0:60 */
+	s = (unsigned long)seconds;
+
+	if (wall < MINUTE)
+		snprintf(out, AXIS_TEXT, "%.*f", places, seconds);
+	else if (wall < HOUR)
+		snprintf(out, AXIS_TEXT, "%lu:%0*.*f", s / MINUTE, places ? 3 + places : 2, places,
+			 fmod(seconds, MINUTE));
+	else
+		snprintf(out, AXIS_TEXT, "%lu:%02lu:%02lu", s / HOUR, s / MINUTE % MINUTE,
+			 s % MINUTE);
+	return out;
+}
+
+const char *axis_time_unit(double wall)
+{
+	return wall < MINUTE ? "s" : wall < HOUR ? "min:s" : "h:min:s";
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/charts.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* CPU time moves by ticks: over less time than one there is no telling how many cores were busy */
+#define SHORTEST_FOR_CORES 5000000 /* ns */
+#define MAX_RATE 1e15              /* of anything; more is no number to draw */
+
+int charts_init(struct report_charts *c)
+{
+	*c = (struct report_charts){ 0 };
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		if (thin_init(&c->thin[i], chart_specs[i].nr, CHART_ROOM))
+			return -ENOMEM;
+	return 0;
+}
+
+void charts_done(struct report_charts *c)
+{
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		thin_done(&c->thin[i]);
+}
+
+void charts_metrics(struct metric_set *set)
+{
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		for (unsigned k = 0; k < chart_specs[i].nr; k++)
+			metric_put(set, chart_specs[i].curve[k].id);
+}
+
+static bool is_rate(enum metric_id id)
+{
+	return metric_get(id)->kind == KIND_COUNTER;
+}
+
+static bool is_too_short(const struct report_charts *c, const struct sample *s, enum metric_id id)
+{
+	if (id != M_cores && metric_get(id)->unit != UNIT_NS)
+		return false;
+	return s->elapsed_ns - c->last_elapsed_ns < SHORTEST_FOR_CORES;
+}
+
+/* In stored units (of a rate: per second). */
+static double column_value(const struct report_charts *c, const struct sample *s, enum metric_id id)
+{
+	double per_second;
+
+	if (!sample_has(s, id) || is_too_short(c, s, id))
+		return NAN;
+	if (!is_rate(id))
+		return (double)s->value[id];
+	if (!c->has_last || !metric_has(&c->last_have, id) || s->value[id] < c->last[id] ||
+	    s->elapsed_ns <= c->last_elapsed_ns)
+		return NAN;
+	per_second = 1e9 / (double)(s->elapsed_ns - c->last_elapsed_ns);
+	return (double)(s->value[id] - c->last[id]) * per_second;
+}
+
+void charts_add(struct report_charts *c, const struct sample *s)
+{
+	if (c->has_last && s->elapsed_ns <= c->last_elapsed_ns)
+		return; /* no run has two at a time */
+	for (size_t i = 0; i < NR_CHARTS; i++) {
+		struct thin_row row = { .seconds = (double)s->elapsed_ns / 1e9 };
+
+		for (unsigned k = 0; k < chart_specs[i].nr; k++)
+			row.value[k] = column_value(c, s, chart_specs[i].curve[k].id);
+		thin_add(&c->thin[i], &row);
+	}
+	for (int i = 0; i < NR_METRICS; i++) {
+		c->last[i] = s->value[i];
+		if (sample_has(s, (enum metric_id)i))
+			metric_put(s->value[i] ? &c->above_zero : &c->seen, (enum metric_id)i);
+	}
+	c->last_have = s->have;
+	c->last_elapsed_ns = s->elapsed_ns;
+	c->has_last = true;
+}
+
+static void put_value(struct json *j, enum metric_id id, double v)
+{
+	unsigned decimals = metric_decimals(id), kept;
+
+	if (isnan(v)) {
+		jw_null(j, NULL);
+	} else if (!is_rate(id)) {
+		jw_decimal(j, NULL, (uint64_t)v, decimals);
+	} else {
+		v /= pow(10, decimals);
+		kept = v >= 1000 ? 0 : decimals ? 6 : 3;
+		jw_decimal(j, NULL, (uint64_t)llround(fmin(v, MAX_RATE) * pow(10, kept)), kept);
+	}
+}
+
+bool charts_has(const struct report_charts *c, const struct curve_spec *curve)
+{
+	return metric_has(&c->above_zero, curve->id) ||
+	       (!curve->is_rare && metric_has(&c->seen, curve->id));
+}
+
+static void write_curve(struct json *j, const struct curve_spec *curve)
+{
+	jw_object(j, NULL);
+	jw_string(j, "key", metric_get(curve->id)->key);
+	jw_string(j, "label", curve->label);
+	jw_uint(j, "colour", curve->colour);
+	jw_string(j, "style", curve_style_name(curve->style));
+	jw_object_end(j);
+}
+
+static void write_spec(const struct report_charts *c, const struct chart_spec *spec, struct json *j)
+{
+	jw_string(j, "title", spec->title);
+	jw_string(j, "what", spec->what);
+	jw_string(j, "unit", chart_unit_name(spec->unit));
+	jw_array(j, "curves");
+	for (unsigned k = 0; k < spec->nr; k++)
+		if (charts_has(c, &spec->curve[k]))
+			write_curve(j, &spec->curve[k]);
+	jw_array_end(j);
+}
+
+static void write_columns(const struct report_charts *c, const struct chart_spec *spec,
+			  const struct thin_row *rows, size_t nr, struct json *j)
+{
+	jw_object(j, "columns");
+	for (unsigned k = 0; k < spec->nr; k++) {
+		if (!charts_has(c, &spec->curve[k]))
+			continue;
+		jw_array(j, metric_get(spec->curve[k].id)->key);
+		for (size_t i = 0; i < nr; i++)
+			put_value(j, spec->curve[k].id, rows[i].value[k]);
+		jw_array_end(j);
+	}
+	jw_object_end(j);
+}
+
+static int write_chart(const struct report_charts *c, size_t i, struct json *j)
+{
+	size_t nr;
+	__cleanup(freep) struct thin_row *rows = thin_rows(&c->thin[i], &nr);
+
+	if (!rows)
+		return -ENOMEM;
+	jw_object(j, chart_specs[i].name);
+	write_spec(c, &chart_specs[i], j);
+	jw_uint(j, "samples", c->thin[i].rows);
+	jw_uint(j, "each", c->thin[i].each);
+	jw_array(j, "time");
+	for (size_t k = 0; k < nr; k++)
+		jw_decimal(j, NULL, (uint64_t)llround(rows[k].seconds * 1e6), 6);
+	jw_array_end(j);
+	write_columns(c, &chart_specs[i], rows, nr, j);
+	jw_object_end(j);
+	return 0;
+}
+
+int charts_write(const struct report_charts *c, struct json *j)
+{
+	int err = 0;
+
+	jw_object(j, "charts");
+	for (size_t i = 0; !err && i < NR_CHARTS; i++)
+		err = write_chart(c, i, j);
+	jw_object_end(j);
+	return err;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The curves of a report: gauges as they are, counters as rates. */
+#ifndef REPORT_CHARTS_H
+#define REPORT_CHARTS_H
+
+#include "base/json.h"
+#include "model/sample.h"
+#include "report/spec.h"
+#include "report/thin.h"
+
+#define CHART_ROOM 1024 /* samples that are drawn one by one */
+
+struct report_charts {
+	struct thin thin[NR_CHARTS];
+	struct metric_set seen, above_zero; /* in any sample */
+	bool has_last;
+	uint64_t last_elapsed_ns; /* of the sample before */
+	uint64_t last[NR_METRICS];
+	struct metric_set last_have;
+};
+
+/* -ENOMEM. */
+int charts_init(struct report_charts *c);
+void charts_done(struct report_charts *c);
+/* The metrics that are drawn; no others need be read. */
+void charts_metrics(struct metric_set *set);
+void charts_add(struct report_charts *c, const struct sample *s);
+/* Whether there is something to draw. */
+bool charts_has(const struct report_charts *c, const struct curve_spec *curve);
+/*
+ * "charts":{"cpu":{"title":...,"curves":[...],"samples":...,"each":...,"time":[...],"columns":
+ * {key:[...]}}}; -ENOMEM. A rate is per second, and holds since the sample before.
+ */
+int charts_write(const struct report_charts *c, struct json *j);
+
+#endif

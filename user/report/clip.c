@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/clip.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MICRO 1e6
+#define LARGEST_DECIMAL 9e12 /* above, a double holds no millionths */
+
+size_t clip_length(const char *text, size_t length, size_t max)
+{
+	if (length <= max)
+		return length;
+	while (max && ((unsigned char)text[max] & 0xc0) == 0x80)
+		max--;
+	return max;
+}
+
+static void write_text(struct json *j, const char *key, const json_t *v, size_t max)
+{
+	const char *text = json_string_value(v);
+	size_t length = json_string_length(v), kept = clip_length(text, length, max);
+	char *cut;
+
+	if (kept == length) {
+		jw_bytes(j, key, text, length);
+	} else if (asprintf(&cut, "%.*s" CLIP_NOTE, (int)kept, text) < 0) {
+		j->failed = true;
+	} else {
+		jw_string(j, key, cut);
+		free(cut);
+	}
+}
+
+/* Times and seconds: a millionth is more than a page shows. */
+static void write_real(struct json *j, const char *key, double v)
+{
+	if (v >= 0 && v < LARGEST_DECIMAL)
+		jw_decimal(j, key, (uint64_t)llround(v * MICRO), 6);
+	else
+		jw_null(j, key);
+}
+
+static void write_object(struct json *j, const char *key, const json_t *v, size_t max, size_t items)
+{
+	json_t *item;
+	const char *name;
+
+	jw_object(j, key);
+	json_object_foreach((json_t *)v, name, item)
+		clip_write(j, name, item, max, items);
+	jw_object_end(j);
+}
+
+void clip_write(struct json *j, const char *key, const json_t *v, size_t max, size_t items)
+{
+	if (json_is_string(v)) {
+		write_text(j, key, v, max);
+	} else if (json_is_object(v)) {
+		write_object(j, key, v, max, items);
+	} else if (json_is_array(v)) {
+		jw_array(j, key);
+		for (size_t i = 0; i < json_array_size(v) && i < items; i++)
+			clip_write(j, NULL, json_array_get(v, i), max, items);
+		if (json_array_size(v) > items && json_is_string(json_array_get(v, 0)))
+			jw_string(j, NULL, CLIP_NOTE);
+		jw_array_end(j);
+	} else if (json_is_integer(v)) {
+		jw_int(j, key, json_integer_value(v));
+	} else if (json_is_real(v)) {
+		write_real(j, key, json_real_value(v));
+	} else if (json_is_boolean(v)) {
+		jw_bool(j, key, json_is_true(v));
+	} else {
+		jw_null(j, key);
+	}
+}
+
+static bool is_plain(const char *text)
+{
+	return text[0] && !strpbrk(text, " \t\n\"'\\$`;&|<>()*?#~");
+}
+
+/* Up to @max bytes of @arg; a quote within quotes ends them for a moment. */
+static void put_word(FILE *f, const char *arg, size_t max)
+{
+	if (is_plain(arg)) {
+		fprintf(f, "%.*s", (int)max, arg);
+		return;
+	}
+	fputc('\'', f);
+	for (size_t i = 0; arg[i] && i < max; i++)
+		if (arg[i] == '\'')
+			fputs("'\\''", f);
+		else
+			fputc(arg[i], f);
+	fputc('\'', f);
+}
+
+char *clip_join(const char *args, size_t length, bool is_cut, size_t max)
+{
+	const char *end = args + length;
+	char *text = NULL;
+	size_t used = 0;
+	FILE *f = open_memstream(&text, &used);
+
+	if (!f)
+		return NULL;
+	for (const char *arg = args; arg < end && ftell(f) <= (long)max; arg += strlen(arg) + 1) {
+		if (arg > args)
+			fputc(' ', f);
+		put_word(f, arg, max + 1);
+	}
+	if (is_cut)
+		fputs(CLIP_NOTE, f);
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	if (used > max) {
+		used = clip_length(text, used, max - strlen(CLIP_NOTE));
+		memcpy(text + used, CLIP_NOTE, sizeof(CLIP_NOTE));
+	}
+	return text;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Texts of unknown length, cut to what a page can show; that they are cut is told in them. */
+#ifndef REPORT_CLIP_H
+#define REPORT_CLIP_H
+
+#include "base/json.h"
+
+#include <jansson.h>
+
+#define CLIP_NOTE "\xe2\x80\xa6" /* an ellipsis ends what was cut */
+
+/* The most bytes of @text, up to @max, that do not end within a character. */
+size_t clip_length(const char *text, size_t length, size_t max);
+/* Writes @v, each text in it cut to @max bytes, each list to @items. */
+void clip_write(struct json *j, const char *key, const json_t *v, size_t max, size_t items);
+/*
+ * @args, each ended by NUL, as one text as a shell would take them, cut to @max bytes (or @is_cut
+ * before: it is told in the same way); to be freed. NULL without memory.
+ */
+char *clip_join(const char *args, size_t length, bool is_cut, size_t max);
+
+#endif

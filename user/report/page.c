@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/page.h"
+
+#include "report/assets.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define NONCE_BYTES 16
+
+struct asset {
+	const char *start, *end;
+};
+
+#define ASSET_OF(name)                                                                             \
+	{                                                                                          \
+		asset_##name, asset_##name##_end                                                   \
+	}
+
+static int make_nonce(char nonce[2 * NONCE_BYTES + 1])
+{
+	unsigned char random[NONCE_BYTES];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return -EIO;
+	for (size_t i = 0; i < sizeof(random); i++)
+		snprintf(nonce + 2 * i, 3, "%02x", random[i]);
+	return 0;
+}
+
+static void put(FILE *f, struct asset a)
+{
+	fwrite(a.start, 1, (size_t)(a.end - a.start), f);
+}
+
+static void put_element(FILE *f, const char *element, const char *nonce, const struct asset *list,
+			size_t nr)
+{
+	fprintf(f, "<%s nonce=\"%s\">\n", element, nonce);
+	for (size_t i = 0; i < nr; i++) {
+		put(f, list[i]);
+		fputc('\n', f);
+	}
+	fprintf(f, "</%s>\n", element);
+}
+
+/* In JSON "<" can only be part of a text, where it may be written so. */
+static void put_data(FILE *f, const struct json *data)
+{
+	const char *at = data->text, *end = data->text + data->used, *next;
+
+	fputs("<script type=\"application/json\" id=\"data\">", f);
+	for (; (next = memchr(at, '<', (size_t)(end - at))); at = next + 1) {
+		fwrite(at, 1, (size_t)(next - at), f);
+		fputs("\\u003c", f);
+	}
+	fwrite(at, 1, (size_t)(end - at), f);
+	fputs("</script>\n", f);
+}
+
+static void put_head(FILE *f, const char *nonce)
+{
+	static const struct asset styles[] = { ASSET_OF(uplot_css), ASSET_OF(page_css) };
+
+	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", f);
+	fprintf(f,
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"script-src 'nonce-%s'; style-src 'nonce-%s'; base-uri 'none'; form-action "
+		"'none'\">\n",
+		nonce, nonce);
+	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+	      "<title>bpfmon report</title>\n",
+	      f);
+	put_element(f, "style", nonce, styles, sizeof(styles) / sizeof(*styles));
+	fputs("</head>\n<body>\n", f);
+}
+
+int page_write(FILE *f, const struct json *data)
+{
+	static const struct asset uplot[] = { ASSET_OF(uplot_js) };
+	static const struct asset scripts[] = { ASSET_OF(base_js),     ASSET_OF(header_js),
+						ASSET_OF(marks_js),    ASSET_OF(charts_js),
+						ASSET_OF(timeline_js), ASSET_OF(tables_js),
+						ASSET_OF(main_js) };
+	char nonce[2 * NONCE_BYTES + 1];
+	int err = make_nonce(nonce);
+
+	if (err)
+		return err;
+	put_head(f, nonce);
+	put(f, (struct asset)ASSET_OF(body_html));
+	fputs("<details class=\"licence\"><summary>Licence of uPlot, which draws the "
+	      "charts</summary><pre>\n",
+	      f);
+	put(f, (struct asset)ASSET_OF(uplot_licence));
+	fputs("</pre></details>\n</footer>\n", f);
+	put_data(f, data);
+	put_element(f, "script", nonce, uplot, 1);
+	put_element(f, "script", nonce, scripts, sizeof(scripts) / sizeof(*scripts));
+	fputs("</body>\n</html>\n", f);
+	return ferror(f) ? -EIO : 0;
+}

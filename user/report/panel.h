@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One chart as a part of an SVG: axes, areas and curves, legend, what is marked in it. */
+#ifndef REPORT_PANEL_H
+#define REPORT_PANEL_H
+
+#include "report/charts.h"
+
+#include <stdio.h>
+
+#define PANEL_WIDTH 490 /* with labels and margins */
+#define PANEL_HEIGHT 242
+
+enum panel_mark_style { MARK_PLAIN, MARK_GRAVE };
+
+/* A moment, as a vertical line; its text is not owned. */
+struct panel_mark {
+	double seconds;
+	const char *text;
+	enum panel_mark_style style;
+};
+
+struct panel {
+	double x, y;  /* of the upper left corner */
+	double wall;  /* seconds that the time axis takes */
+	double limit; /* a horizontal line, 0: none; */
+	const char *limit_text;
+	double point_seconds, point; /* a value that is marked, 0: none; */
+	const char *point_text;
+	const struct panel_mark *marks; /* in the order of their time */
+	size_t nr_marks;
+};
+
+/* Draws chart @i of @c; -ENOMEM. */
+int panel_write(FILE *f, const struct panel *p, const struct report_charts *c, size_t i);
+
+#endif

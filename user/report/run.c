@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/run.h"
+
+#include "base/cleanup.h"
+#include "report/clip.h"
+#include "wire/writer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define ARGS_SHOWN 200        /* bytes of the arguments of a process */
+#define META_TEXT (128 << 10) /* bytes of a text that there is once */
+#define OTHER_TEXT 1000
+#define META_ITEMS 4096
+#define PROGRAMS_SHOWN 1000
+#define EVENTS_OF_A_NAME 1000
+#define EVENTS_BYTES (1 << 20)
+#define EVENT_NAMES 100
+
+int report_open(struct report_run *r)
+{
+	*r = (struct report_run){ .events = json_array(), .event_counts = json_object() };
+	if (!r->events || !r->event_counts)
+		return -ENOMEM;
+	return charts_init(&r->charts);
+}
+
+void report_close(struct report_run *r)
+{
+	json_decref(r->meta);
+	json_decref(r->summary);
+	json_decref(r->events);
+	json_decref(r->event_counts);
+	charts_done(&r->charts);
+	processes_done(&r->processes);
+}
+
+/* Of a name that comes very often the first ones; all are counted. */
+static int add_event(struct report_run *r, json_t *event)
+{
+	const char *name = json_string_value(json_object_get(event, "event"));
+	json_int_t count;
+
+	if (!name)
+		return 0;
+	count = json_integer_value(json_object_get(r->event_counts, name)) + 1;
+	if (count == 1 && json_object_size(r->event_counts) >= EVENT_NAMES)
+		return 0;
+	if (json_object_set_new(r->event_counts, name, json_integer(count)))
+		return -ENOMEM;
+	r->event_bytes += json_dumpb(event, NULL, 0, JSON_COMPACT);
+	if (count > EVENTS_OF_A_NAME || r->event_bytes > EVENTS_BYTES)
+		return 0;
+	return json_array_append(r->events, event) ? -ENOMEM : 0;
+}
+
+/* The last one counts. */
+static void keep(json_t **slot, json_t *tree)
+{
+	json_decref(*slot);
+	*slot = json_incref(tree);
+}
+
+static int add_part(void *context, struct line *l)
+{
+	struct report_run *r = context;
+
+	switch (l->kind) {
+	case LINE_META:
+		keep(&r->meta, l->tree);
+		r->start_epoch_ns = l->start_epoch_ns;
+		return 0;
+	case LINE_SAMPLE:
+		r->samples++;
+		charts_add(&r->charts, &l->sample);
+		return 0;
+	case LINE_PROCESS:
+		return processes_add(&r->processes, &l->process, ARGS_SHOWN);
+	case LINE_EVENT:
+		return add_event(r, l->tree);
+	case LINE_SUMMARY:
+		keep(&r->summary, l->tree);
+		return 0;
+	case LINE_METRIC: /* what a program pushed is not drawn */
+	case LINE_OTHER:
+		break;
+	}
+	return 0;
+}
+
+static int keep_summary(struct report_run *r, const struct summary *total)
+{
+	struct json j = { 0 };
+
+	write_summary(&j, total);
+	if (!j.failed)
+		r->summary = json_loadb(j.text, j.used, JSON_ALLOW_NUL, NULL);
+	jw_done(&j);
+	if (!r->summary)
+		return -ENOMEM;
+	json_object_del(r->summary, "self"); /* what it cost is not known */
+	return 0;
+}
+
+static int make_up_summary(struct report_run *r, struct source *s)
+{
+	struct summary total = { 0 };
+	bool is_folded;
+	int err = source_summary(s, &total, &is_folded);
+
+	if (!err)
+		err = keep_summary(r, &total);
+	summary_done(&total);
+	return err;
+}
+
+int report_read(struct report_run *r, struct source *s)
+{
+	struct metric_set needed = { 0 };
+	int err;
+
+	charts_metrics(&needed);
+	processes_metrics(&needed);
+	s->only = &needed;
+	err = source_each(s, PARTS_ALL, add_part, r);
+	s->only = NULL;
+	r->unreadable = s->unreadable;
+	r->is_cut = s->is_cut || !r->summary;
+	if (!err && !r->samples)
+		err = -ENODATA;
+	if (!err && !r->summary)
+		err = make_up_summary(r, s);
+	return err;
+}
+
+static void write_summary_data(struct report_run *r, struct json *j)
+{
+	const json_t *programs = json_object_get(r->summary, "programs");
+
+	jw_uint(j, "programs_total", json_array_size(programs));
+	clip_write(j, "summary", r->summary, OTHER_TEXT, PROGRAMS_SHOWN);
+}
+
+int report_write_data(struct report_run *r, const char *name, struct json *j)
+{
+	int err;
+
+	jw_object(j, NULL);
+	jw_string(j, "version", BPFMON_VERSION);
+	jw_string(j, "source", name);
+	jw_uint(j, "samples", r->samples);
+	jw_uint(j, "unreadable", r->unreadable);
+	jw_bool(j, "cut", r->is_cut);
+	clip_write(j, "meta", r->meta, META_TEXT, META_ITEMS);
+	write_summary_data(r, j);
+	clip_write(j, "events", r->events, OTHER_TEXT, SIZE_MAX);
+	clip_write(j, "event_counts", r->event_counts, OTHER_TEXT, SIZE_MAX);
+	err = charts_write(&r->charts, j);
+	if (!err)
+		err = processes_write(&r->processes, r->start_epoch_ns, j);
+	jw_object_end(j);
+	return j->failed ? -ENOMEM : err;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which charts a report has, for page and SVG alike: the metrics drawn together, and how. */
+#ifndef REPORT_SPEC_H
+#define REPORT_SPEC_H
+
+#include "model/metric.h"
+#include "report/thin.h"
+
+#define NR_CHARTS 7
+
+enum chart_unit {
+	CHART_CORES,
+	CHART_BYTES,
+	CHART_BYTE_RATE,
+	CHART_COUNT,
+	CHART_COUNT_RATE,
+	CHART_SHARE, /* of the time */
+	NR_CHART_UNITS
+};
+
+enum curve_style {
+	CURVE_LINE,
+	CURVE_DASHED,
+	CURVE_STACKED, /* an area, on those before it */
+	CURVE_HIDDEN,  /* a line that the reader of a page may ask for */
+	NR_CURVE_STYLES
+};
+
+struct curve_spec {
+	enum metric_id id;
+	const char *label;
+	unsigned colour; /* of those that style and SVG number alike */
+	enum curve_style style;
+	bool is_rare; /* not drawn where it was 0 all the time */
+};
+
+struct chart_spec {
+	const char *name, *title, *what; /* @what: the quantity of its axis */
+	enum chart_unit unit;
+	unsigned nr;
+	struct curve_spec curve[THIN_COLUMNS];
+};
+
+extern const struct chart_spec chart_specs[NR_CHARTS];
+
+/* As the page's data calls them: "cores", "byte_rate"; "line", "stacked". */
+const char *chart_unit_name(enum chart_unit unit);
+const char *curve_style_name(enum curve_style style);
+
+#endif

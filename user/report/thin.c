@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/thin.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#define KEPT (1 + 2 * THIN_COLUMNS) /* the first row, and two of each column */
+
+struct thin_bucket {
+	struct thin_row first;
+	struct thin_row least[THIN_COLUMNS], most[THIN_COLUMNS]; /* where that column was read */
+};
+
+int thin_init(struct thin *t, unsigned columns, size_t room)
+{
+	*t = (struct thin){ .columns = columns, .room = room, .each = 1 };
+	t->buckets = calloc(room, sizeof(*t->buckets));
+	return t->buckets ? 0 : -ENOMEM;
+}
+
+void thin_done(struct thin *t)
+{
+	free(t->buckets);
+	*t = (struct thin){ 0 };
+}
+
+/* Whether there is a row in @held, for column @c. */
+static bool is_held(const struct thin_row *held, unsigned c)
+{
+	return !isnan(held->value[c]);
+}
+
+static void bucket_start(struct thin_bucket *b, unsigned columns, const struct thin_row *row)
+{
+	b->first = *row;
+	for (unsigned c = 0; c < columns; c++)
+		b->least[c] = b->most[c] = *row;
+}
+
+/* Where two are the same, the earlier stays. */
+static void keep_least(struct thin_row *held, const struct thin_row *row, unsigned c)
+{
+	if (is_held(row, c) && (!is_held(held, c) || row->value[c] < held->value[c]))
+		*held = *row;
+}
+
+static void keep_most(struct thin_row *held, const struct thin_row *row, unsigned c)
+{
+	if (is_held(row, c) && (!is_held(held, c) || row->value[c] > held->value[c]))
+		*held = *row;
+}
+
+static void bucket_add(struct thin_bucket *b, unsigned columns, const struct thin_row *row)
+{
+	for (unsigned c = 0; c < columns; c++) {
+		keep_least(&b->least[c], row, c);
+		keep_most(&b->most[c], row, c);
+	}
+}
+
+/* All buckets are full: half as many, of twice the rows. */
+static void merge_pairs(struct thin *t)
+{
+	for (size_t i = 0; i < t->nr / 2; i++) {
+		struct thin_bucket b = t->buckets[2 * i];
+		const struct thin_bucket *later = &t->buckets[2 * i + 1];
+
+		for (unsigned c = 0; c < t->columns; c++) {
+			keep_least(&b.least[c], &later->least[c], c);
+			keep_most(&b.most[c], &later->most[c], c);
+		}
+		t->buckets[i] = b;
+	}
+	t->nr /= 2;
+	t->each *= 2;
+	t->filled = t->each;
+}
+
+void thin_add(struct thin *t, const struct thin_row *row)
+{
+	t->rows++;
+	if (t->nr && t->filled < t->each) {
+		bucket_add(&t->buckets[t->nr - 1], t->columns, row);
+		t->filled++;
+		return;
+	}
+	if (t->nr == t->room)
+		merge_pairs(t);
+	bucket_start(&t->buckets[t->nr++], t->columns, row);
+	t->filled = 1;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct thin_row *x = a, *y = b;
+
+	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+/* The rows of one bucket, in order, each once; how many. */
+static size_t bucket_rows(const struct thin_bucket *b, unsigned columns, struct thin_row *rows)
+{
+	size_t n = 0, different = 1;
+
+	rows[n++] = b->first;
+	for (unsigned c = 0; c < columns; c++) {
+		rows[n++] = b->least[c];
+		rows[n++] = b->most[c];
+	}
+	qsort(rows, n, sizeof(*rows), by_time);
+	for (size_t i = 1; i < n; i++)
+		if (rows[i].seconds > rows[different - 1].seconds)
+			rows[different++] = rows[i];
+	return different;
+}
+
+struct thin_row *thin_rows(const struct thin *t, size_t *nr)
+{
+	struct thin_row *rows = calloc(t->nr * KEPT + 1, sizeof(*rows));
+
+	*nr = 0;
+	for (size_t i = 0; rows && i < t->nr; i++)
+		*nr += bucket_rows(&t->buckets[i], t->columns, rows + *nr);
+	return rows;
+}
