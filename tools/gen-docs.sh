@@ -10,6 +10,7 @@ set -eu -o pipefail
 
 cd "$(dirname "$0")/.."
 bpfmon=${BUILD:-build}/bpfmon
+readers="list show report compare export store"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -94,8 +95,13 @@ metrics_tables() {
 # Rows of --help as: letter or nothing, long name, how the argument is attached, argument, help;
 # apart by the unit separator, so that empty fields stay.
 option_rows() {
-	"$bpfmon" --help | sed -nE \
+	"$bpfmon" ${1+"$1"} --help | sed -nE \
 		's/^  (-(.), |    )--([a-z-]+)((\[=| )([^] ]+|\[[A-Z:]+\][A-Z]+)\]?)?  +(.*)$/\2\x1f\3\x1f\5\x1f\6\x1f\7/p'
+}
+
+# The options of such rows, in one line.
+option_words() {
+	awk -F '\x1f' '{ printf "%s%s--%s", between, ($1 ? "-" $1 " " : ""), $2; between = " " }'
 }
 
 # Text for a manual page: backslashes, dashes and leading dots are themselves.
@@ -131,6 +137,11 @@ completion_options() {
 	done <"$work/rows"
 	printf "_bpfmon_options='%s'\n" "${all% }"
 	printf "_bpfmon_take_value='^(%s)\$'\n" "${takes%|}"
+	echo "declare -gA _bpfmon_options_of=("
+	for sub in $readers; do
+		printf "\t[%s]='%s'\n" "$sub" "$(option_rows "$sub" | option_words)"
+	done
+	echo ")"
 }
 
 # The file $1 with what stands between its markers replaced by standard input.

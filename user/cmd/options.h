@@ -24,9 +24,8 @@ enum option_scope {
 	FOR_STORE = 16,
 	FOR_EXPORT = 32,
 	FOR_COMPARE = 64,
-	FOR_ANY = FOR_ALL | FOR_LIST | FOR_SHOW | FOR_STORE | FOR_EXPORT | FOR_COMPARE
-	FOR_REPORT = 64,
-	FOR_ANY = FOR_ALL | FOR_LIST | FOR_SHOW | FOR_STORE | FOR_EXPORT | FOR_REPORT
+	FOR_REPORT = 128,
+	FOR_ANY = 255
 };
 
 struct export_format;
@@ -72,9 +71,6 @@ struct options {
 	const char *fail_if[MAX_FAIL_IF];
 	size_t nr_fail_if;
 	bool significant;
-	struct intake_options push;              /* what programs may push */
-	const struct export_format *export_as;   /* of export; NULL: none was named */
-	const char *export_path;                 /* NULL: stdout */
 	const char *report_path, *report_format; /* NULL: not given */
 	bool help, version;
 	char **command; /* or the words; NULL-terminated; NULL with help or version */

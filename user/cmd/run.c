@@ -13,16 +13,15 @@ static void help(void)
 {
 	puts("Usage: bpfmon [OPTIONS] -- COMMAND [ARG...]\n"
 	     "       bpfmon attach     follow what runs already (bpfmon attach --help)\n"
+	     "       bpfmon mark       begin a phase, from inside the command (with --marks)\n\n"
 	     "       bpfmon list       the runs that were kept\n"
 	     "       bpfmon show       one of them again\n"
-	     "       bpfmon store      their store: size, prune, check, merge\n"
-	     "       bpfmon mark       begin a phase, from inside the command (with --marks)\n"
-	     "       bpfmon compare    runs against each other (bpfmon compare --help)\n"
+	     "       bpfmon report     one as a page for a browser\n"
+	     "       bpfmon compare    runs against each other\n"
+	     "       bpfmon export     one for other programs\n"
+	     "       bpfmon store      their store: size, prune, check, merge\n\n"
 	     "       bpfmon check      what this machine offers\n"
-	     "       bpfmon export     a run that was kept, for other programs\n"
 	     "       bpfmon metrics    what is measured\n\n"
-	     "       bpfmon metrics    what is measured\n"
-	     "       bpfmon report     a run as one HTML page (bpfmon report --help)\n\n"
 	     "Runs COMMAND and accounts for every process it causes to exist.\n");
 	options_help(FOR_RUN);
 	puts("Exit status: the command's; 125 bpfmon failed, 126 not executable, 127 not found.");
