@@ -70,6 +70,7 @@ struct options {
 	const char *fail_if[MAX_FAIL_IF];
 	size_t nr_fail_if;
 	bool significant;
+	bool by_phase; /* of show */
 	bool help, version;
 	char **command; /* or the words; NULL-terminated; NULL with help or version */
 };
