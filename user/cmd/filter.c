@@ -179,6 +179,12 @@ int parse_max_size(struct options *o, const char *text)
 	return 0;
 }
 
+int parse_by_phase(struct options *o, const char *text)
+{
+	o->by_phase = !strcmp(text, "phase");
+	return o->by_phase ? 0 : -EINVAL;
+}
+
 int parse_order(struct options *o, const char *text)
 {
 	static const char *const words[] = { "start", "wall", "cpu", "memory", "name" };

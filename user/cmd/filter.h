@@ -22,6 +22,7 @@ int parse_older_than(struct options *o, const char *text);
 int parse_keep(struct options *o, const char *text);
 /* 500MiB, 2G: powers of 1024. */
 int parse_max_size(struct options *o, const char *text);
+int parse_by_phase(struct options *o, const char *text);
 int parse_order(struct options *o, const char *text);
 int parse_limit(struct options *o, const char *text);
 

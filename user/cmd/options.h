@@ -72,6 +72,7 @@ struct options {
 	size_t nr_fail_if;
 	bool significant;
 	const char *report_path, *report_format; /* NULL: not given */
+	bool by_phase; /* of show */
 	bool help, version;
 	char **command; /* or the words; NULL-terminated; NULL with help or version */
 };

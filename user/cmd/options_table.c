@@ -317,6 +317,7 @@ static const struct option_row rows[] = {
 	{ "sort", 0, "ORDER", false, "By start (default), wall, cpu, memory, or name", parse_order, FOR_LIST },
 	{ "limit", 0, "N", false, "At most N runs; 0: all (default 100, of --json all)", parse_limit, FOR_LIST },
 	{ "json", 0, NULL, false, "One JSON object a line instead of a table", parse_json, FOR_LIST },
+	{ "by", 0, "phase", false, "What each phase used: from one mark to the next", parse_by_phase, FOR_SHOW },
 	{ "json", 0, NULL, false, "One JSON object: the lines of kind meta and summary", parse_json, FOR_SHOW },
 	{ "older-than", 0, "WHEN", false, "prune: runs begun before: 30d, 12h, or 2025-12-24", parse_older_than, FOR_STORE },
 	{ "keep", 0, "N", false, "prune: all but the newest N runs", parse_keep, FOR_STORE },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon show: a run again, from the store or from a file of lines. */
 #include "cmd/cmd.h"
+#include "cmd/show_phases.h"
 #include "cmd/stores.h"
 #include "cmd/which.h"
 
@@ -8,11 +9,13 @@
 #include "base/log.h"
 #include "view/curve.h"
 #include "view/meta_text.h"
+#include "view/phases_text.h"
 #include "view/summary_text.h"
 #include "view/terminal.h"
 #include "wire/writer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,18 +73,47 @@ static int show_text(struct source *s, const json_t *meta, const struct summary 
 	return draw_curves(s, total->wall_ns);
 }
 
-/* The two lines that say what it was and what it came to, as one object. */
-static int show_json(const json_t *meta, const struct summary *total)
+static int show_phases(const struct phases *p, const json_t *meta)
+{
+	__cleanup(freep) char *text = phases_text(p, terminal_width(stdout));
+
+	if (!text)
+		return -ENOMEM;
+	meta_text(stdout, meta, terminal_width(stdout));
+	printf("\n%s", text);
+	return 0;
+}
+
+/* The two lines that say what it was and what it came to, as one object; and the phases, if any. */
+static int show_json(const json_t *meta, const struct summary *total, const struct phases *p)
 {
 	__cleanup(freep) char *first = json_dumps(meta, JSON_COMPACT);
-	struct json j = { 0 };
+	struct json j = { 0 }, phases = { 0 };
 	int err;
 
 	write_summary(&j, total);
-	err = first && !j.failed ? 0 : -ENOMEM;
+	if (p)
+		phases_json(&phases, p);
+	err = first && !j.failed && !phases.failed ? 0 : -ENOMEM;
 	if (!err)
-		printf("{\"meta\":%s,\"summary\":%.*s}\n", first, (int)(j.used - 1), j.text);
+		printf("{\"meta\":%s,\"summary\":%.*s%s%.*s}\n", first, (int)(j.used - 1), j.text,
+		       p ? "," : "", (int)phases.used, p ? phases.text : "");
 	jw_done(&j);
+	jw_done(&phases);
+	return err;
+}
+
+static int show_by_phase(struct source *s, const struct options *o, const json_t *meta,
+			 const struct summary *total)
+{
+	struct phases p = { 0 };
+	int err = phases_read(&p, s, total->wall_ns);
+
+	if (!err)
+		err = o->json ? show_json(meta, total, &p) : show_phases(&p, meta);
+	if (!err && p.left_out)
+		log_warn("%" PRIu64 " marks are left out: they are too many", p.left_out);
+	phases_done(&p);
 	return err;
 }
 
@@ -95,7 +127,9 @@ static int show(struct source *s, const struct options *o)
 	if (err >= 0)
 		err = source_summary(s, &total, &is_folded);
 	if (!err)
-		err = o->json ? show_json(meta, &total) : show_text(s, meta, &total);
+		err = o->by_phase ? show_by_phase(s, o, meta, &total)
+		      : o->json   ? show_json(meta, &total, NULL)
+				  : show_text(s, meta, &total);
 	summary_done(&total);
 	json_decref(meta);
 	return err;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/show_phases.h"
+
+#include "wire/reader_parts.h"
+#include "wire/writer.h"
+
+#include <string.h>
+
+static int add_mark(void *context, struct line *l)
+{
+	const char *event = json_string_value(json_object_get(l->tree, "event"));
+	const json_t *text = json_object_get(l->tree, "text");
+
+	if (event && !strcmp(event, "mark") && json_is_string(text))
+		phases_add_mark(context, json_string_value(text), json_string_length(text),
+				json_number_of(l->tree, "elapsed_seconds", 9));
+	return 0; /* one that does not fit is counted there */
+}
+
+static int add_sample(void *context, struct line *l)
+{
+	phases_add_sample(context, &l->sample);
+	return 0;
+}
+
+int phases_read(struct phases *p, struct source *s, uint64_t wall_ns)
+{
+	int err = source_each(s, PART(LINE_EVENT), add_mark, p);
+
+	if (!err)
+		err = source_each(s, PART(LINE_SAMPLE), add_sample, p);
+	phases_finish(p, wall_ns);
+	return err;
+}
+
+void phases_json(struct json *j, const struct phases *p)
+{
+	jw_array(j, "phases");
+	for (size_t i = 0; i < p->nr; i++) {
+		const struct phase *ph = &p->all[i];
+
+		jw_object(j, NULL);
+		jw_string(j, "text", ph->text);
+		jw_decimal(j, "start_seconds", ph->start_ns, 9);
+		jw_decimal(j, "end_seconds", ph->end_ns, 9);
+		jw_uint(j, "samples", ph->samples);
+		for (int m = 0; m < NR_METRICS; m++)
+			if (metric_has(&ph->have, (enum metric_id)m))
+				jw_decimal(j, metric_get((enum metric_id)m)->key, ph->value[m],
+					   metric_decimals((enum metric_id)m));
+		jw_object_end(j);
+	}
+	jw_array_end(j);
+	jw_uint(j, "marks_left_out", p->left_out);
+}
