@@ -233,6 +233,17 @@ class Refusals(FilesCase):
         self.assertEqual(json.loads(done.stdout)["values"]["minflt"][1]["difference"], 1)
         self.assert_refused("there is no option", one, "--jsn", two)
 
+    def test_a_page_that_exists_is_kept(self):
+        one, two = self.run_file("a.jsonl", minflt=1), self.run_file("b.jsonl", minflt=2)
+        page = self.dir / "page.html"
+        page.write_text("mine")
+        done = compare(one, two, "--html", str(page))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"--force replaces it", done.stderr)
+        self.assertEqual(page.read_text(), "mine")
+        self.assertEqual(compare(one, two, "--html", str(page), "--force").returncode, 0)
+        self.assertTrue(page.read_text().startswith("<!doctype html>"))
+
     def test_hostile_texts_are_inert(self):
         evil = "\x1b[2J</script>\"'\n\u009b" + "x" * 100000
         one = self.run_file("a.jsonl", tags={"t": evil, evil[:50]: "1"}, meta={"command": [evil, "1"]}, minflt=1)

@@ -178,6 +178,10 @@ void jw_double(struct json *j, const char *key, double v)
 	char out[DOUBLE_CHARACTERS];
 	int digits = 15, decimals, n;
 
+	if (!isfinite(v)) {
+		jw_null(j, key);
+		return;
+	}
 	for (;; digits++) {
 		n = snprintf(out, sizeof(out), "%.*e", digits - 1, v);
 		if (digits == 17 || strtod(out, NULL) == v)

@@ -31,7 +31,8 @@ void jw_uint(struct json *j, const char *key, uint64_t v);
 void jw_int(struct json *j, const char *key, int64_t v);
 /* @v / 10^@decimals, without trailing zeros. */
 void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals);
-/* The shortest decimal that reads back as @v, with an exponent if it is huge or tiny; finite. */
+/* The shortest decimal that reads back as @v, with an exponent if it is huge or tiny; null unless
+ * it is finite. */
 void jw_double(struct json *j, const char *key, double v);
 void jw_bool(struct json *j, const char *key, bool v);
 void jw_null(struct json *j, const char *key);

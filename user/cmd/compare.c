@@ -2,6 +2,7 @@
 /* bpfmon compare [OPTIONS] RUN RUN...: runs against each other, value by value. */
 #include "cmd/cmd.h"
 #include "cmd/compare_runs.h"
+#include "cmd/overlay.h"
 
 #include "base/log.h"
 #include "compare/diff.h"
@@ -139,6 +140,7 @@ static int show(const struct comparison *c, const struct options *o, const struc
 	size_t nr = o->nr_fail_if * (c->groups->nr - 1);
 	json_t *diff = facts_diff(c->groups);
 	struct json j = { 0 };
+	bool told = false;
 	int err = diff ? 0 : -ENOMEM;
 
 	if (!err && o->json) {
@@ -149,13 +151,15 @@ static int show(const struct comparison *c, const struct options *o, const struc
 	} else if (!err) {
 		comparison_text(stdout, c, diff, terminal_width(stdout));
 	}
+	if (!err && o->html && put_overlay(c, diff, o))
+		told = true;
 	json_decref(diff);
 	jw_done(&j);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = -EIO;
 	if (err)
 		log_error("cannot write the comparison to stdout: %s", strerror(-err));
-	return err;
+	return told ? -EIO : err;
 }
 
 /* The exit status. */

@@ -67,12 +67,12 @@ struct options {
 	struct intake_options push;            /* what programs may push */
 	const struct export_format *export_as; /* of export; NULL: none was named */
 	const char *export_path;               /* NULL: stdout */
-	const char *by, *baseline;             /* of compare; NULL: not given */
+	const char *by, *baseline, *html;      /* of compare; NULL: not given */
 	const char *fail_if[MAX_FAIL_IF];
 	size_t nr_fail_if;
 	bool significant;
 	const char *report_path, *report_format; /* NULL: not given */
-	bool by_phase; /* of show */
+	bool by_phase;                           /* of show */
 	bool help, version;
 	char **command; /* or the words; NULL-terminated; NULL with help or version */
 };

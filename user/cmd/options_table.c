@@ -231,6 +231,12 @@ static int parse_baseline(struct options *o, const char *text)
 	return 0;
 }
 
+static int parse_html(struct options *o, const char *text)
+{
+	o->html = text;
+	return *text ? 0 : -EINVAL;
+}
+
 static int parse_fail_if(struct options *o, const char *text)
 {
 	if (o->nr_fail_if == MAX_FAIL_IF)
@@ -300,7 +306,7 @@ static const struct option_row rows[] = {
 	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", parse_pss, FOR_ALL },
 	{ "format", 'f', "FORMAT", false, "One of jsonl, csv, json, influx ...; export --help lists all", parse_export_format, FOR_EXPORT },
 	{ "output", 'o', "PATH", false, "Write to PATH, not to stdout", parse_export_path, FOR_EXPORT },
-	{ "force", 0, NULL, false, "Replace output files that exist", parse_force, FOR_ALL | FOR_EXPORT | FOR_REPORT },
+	{ "force", 0, NULL, false, "Replace output files that exist", parse_force, FOR_ALL | FOR_EXPORT | FOR_REPORT | FOR_COMPARE },
 	{ "output", 'o', "PATH", false, "Where the report goes, - for stdout (default: RUN.html)", parse_report_path, FOR_REPORT },
 	{ "format", 'f', "FORMAT", false, "html (default), or svg: the charts as one picture", parse_report_format, FOR_REPORT },
 	{ "name", 0, "NAME", false, "Name the run, to find it again", parse_name, FOR_ALL },
@@ -347,6 +353,7 @@ static const struct option_row rows[] = {
 	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", parse_baseline, FOR_COMPARE },
 	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 when it holds: 'rss_peak_bytes > +10%'; may be repeated", parse_fail_if, FOR_COMPARE },
 	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", parse_significant, FOR_COMPARE },
+	{ "html", 0, "PATH", false, "Draw the runs' curves over each other, as a page for a browser", parse_html, FOR_COMPARE },
 	{ "json", 0, NULL, false, "One JSON document instead of tables", parse_json, FOR_COMPARE },
 	{ "help", 'h', NULL, false, "Show this help", parse_help, FOR_ANY },
 	{ "version", 'V', NULL, false, "Show the version", parse_version, FOR_ANY },

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon report RUN [-o PAGE]: a run as one page for a browser, or as one picture. */
 #include "cmd/cmd.h"
+#include "cmd/put_file.h"
 #include "cmd/stores.h"
 #include "cmd/which.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "record/output.h"
 #include "report/figure.h"
 #include "report/page.h"
 #include "report/run.h"
@@ -120,28 +120,6 @@ static int render(struct report_run *r, const struct report_format *format, cons
 	return err;
 }
 
-static int store(const char *path, bool force, const char *text, size_t length)
-{
-	struct output out;
-	int err = output_open(&out, path, force), closed;
-
-	if (err == -EEXIST) {
-		log_error("'%s' exists and is not overwritten; --force replaces it", path);
-		return err;
-	}
-	if (!err) {
-		output_put(&out, text, length);
-		err = output_flush(&out);
-		if (!err)
-			err = output_commit(&out);
-		closed = output_close(&out);
-		err = err ? err : closed;
-	}
-	if (err)
-		log_error("cannot write the report to '%s': %s", path, strerror(-err));
-	return err;
-}
-
 static int report(const struct options *o, const struct report_format *format, const char *path)
 {
 	__cleanup(freep) char *text = NULL;
@@ -152,7 +130,7 @@ static int report(const struct options *o, const struct report_format *format, c
 	if (!err)
 		err = render(&run, format, o->command[0], &text, &length);
 	report_close(&run);
-	return err ? err : store(path, o->force, text, length);
+	return err ? err : put_file("report", path, o->force, text, length);
 }
 
 int cmd_report(int argc, char **argv)

@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compare/document.h"
 
-#include <math.h>
-
-/* What cannot be told is null. */
-static void put_real(struct json *j, const char *key, double v)
-{
-	if (isfinite(v))
-		jw_double(j, key, v);
-	else
-		jw_null(j, key);
-}
-
 static void put_side(struct json *j, const struct side *s)
 {
 	jw_object(j, NULL);
@@ -41,9 +30,9 @@ static void put_groups(struct json *j, const struct groups *all)
 
 static void put_test(struct json *j, const struct against *x)
 {
-	put_real(j, "u", x->test.u);
-	put_real(j, "p", x->test.p);
-	put_real(j, "p_corrected", x->p_corrected);
+	jw_double(j, "u", x->test.u);
+	jw_double(j, "p", x->test.p);
+	jw_double(j, "p_corrected", x->p_corrected);
 	jw_string(j, "method", x->test.is_exact ? "exact" : "normal");
 	jw_string(j, "verdict", verdict_name(x->verdict));
 }
@@ -57,15 +46,15 @@ static void put_group(struct json *j, const struct comparison *c, size_t group, 
 	jw_object(j, NULL);
 	jw_uint(j, "n", s->nr);
 	if (s->nr) {
-		put_real(j, "median", s->median);
-		put_real(j, "q1", s->q1);
-		put_real(j, "q3", s->q3);
-		put_real(j, "min", s->least);
-		put_real(j, "max", s->most);
+		jw_double(j, "median", s->median);
+		jw_double(j, "q1", s->q1);
+		jw_double(j, "q3", s->q3);
+		jw_double(j, "min", s->least);
+		jw_double(j, "max", s->most);
 	}
 	if (group && x->has_both) {
-		put_real(j, "difference", x->difference);
-		put_real(j, "relative", x->relative);
+		jw_double(j, "difference", x->difference);
+		jw_double(j, "relative", x->relative);
 		if (x->verdict != VERDICT_NONE)
 			put_test(j, x);
 	}

@@ -22,4 +22,7 @@ INCLUDE(marks_js, "user/report/page/marks.js");
 INCLUDE(charts_js, "user/report/page/charts.js");
 INCLUDE(timeline_js, "user/report/page/timeline.js");
 INCLUDE(tables_js, "user/report/page/tables.js");
+INCLUDE(tools_js, "user/report/page/tools.js");
 INCLUDE(main_js, "user/report/page/main.js");
+INCLUDE(overlay_html, "user/report/page/overlay.html");
+INCLUDE(overlay_js, "user/report/page/overlay.js");

@@ -16,6 +16,9 @@ ASSET(marks_js);
 ASSET(charts_js);
 ASSET(timeline_js);
 ASSET(tables_js);
+ASSET(tools_js);
 ASSET(main_js);
+ASSET(overlay_html);
+ASSET(overlay_js);
 
 #endif

@@ -59,7 +59,15 @@ static void put_data(FILE *f, const struct json *data)
 	fputs("</script>\n", f);
 }
 
-static void put_head(FILE *f, const char *nonce)
+/* What makes a page of data. */
+struct page {
+	const char *title;
+	struct asset body;
+	const struct asset *scripts;
+	size_t nr;
+};
+
+static void put_head(FILE *f, const char *nonce, const char *title)
 {
 	static const struct asset styles[] = { ASSET_OF(uplot_css), ASSET_OF(page_css) };
 
@@ -70,27 +78,23 @@ static void put_head(FILE *f, const char *nonce)
 		"'none'\">\n",
 		nonce, nonce);
 	fputs("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-	      "<meta name=\"color-scheme\" content=\"light dark\">\n"
-	      "<title>bpfmon report</title>\n",
+	      "<meta name=\"color-scheme\" content=\"light dark\">\n",
 	      f);
+	fprintf(f, "<title>%s</title>\n", title);
 	put_element(f, "style", nonce, styles, sizeof(styles) / sizeof(*styles));
 	fputs("</head>\n<body>\n", f);
 }
 
-int page_write(FILE *f, const struct json *data)
+static int put_page(FILE *f, const struct page *p, const struct json *data)
 {
 	static const struct asset uplot[] = { ASSET_OF(uplot_js) };
-	static const struct asset scripts[] = { ASSET_OF(base_js),     ASSET_OF(header_js),
-						ASSET_OF(marks_js),    ASSET_OF(charts_js),
-						ASSET_OF(timeline_js), ASSET_OF(tables_js),
-						ASSET_OF(main_js) };
 	char nonce[2 * NONCE_BYTES + 1];
 	int err = make_nonce(nonce);
 
 	if (err)
 		return err;
-	put_head(f, nonce);
-	put(f, (struct asset)ASSET_OF(body_html));
+	put_head(f, nonce, p->title);
+	put(f, p->body);
 	fputs("<details class=\"licence\"><summary>Licence of uPlot, which draws the "
 	      "charts</summary><pre>\n",
 	      f);
@@ -98,7 +102,30 @@ int page_write(FILE *f, const struct json *data)
 	fputs("</pre></details>\n</footer>\n", f);
 	put_data(f, data);
 	put_element(f, "script", nonce, uplot, 1);
-	put_element(f, "script", nonce, scripts, sizeof(scripts) / sizeof(*scripts));
+	put_element(f, "script", nonce, p->scripts, p->nr);
 	fputs("</body>\n</html>\n", f);
 	return ferror(f) ? -EIO : 0;
+}
+
+int page_write(FILE *f, const struct json *data)
+{
+	static const struct asset scripts[] = { ASSET_OF(base_js),     ASSET_OF(header_js),
+						ASSET_OF(marks_js),    ASSET_OF(charts_js),
+						ASSET_OF(timeline_js), ASSET_OF(tables_js),
+						ASSET_OF(tools_js),    ASSET_OF(main_js) };
+	const struct page page = { "bpfmon report", ASSET_OF(body_html), scripts,
+				   sizeof(scripts) / sizeof(*scripts) };
+
+	return put_page(f, &page, data);
+}
+
+int page_write_overlay(FILE *f, const struct json *data)
+{
+	static const struct asset scripts[] = { ASSET_OF(base_js), ASSET_OF(marks_js),
+						ASSET_OF(charts_js), ASSET_OF(tools_js),
+						ASSET_OF(overlay_js) };
+	const struct page page = { "bpfmon comparison", ASSET_OF(overlay_html), scripts,
+				   sizeof(scripts) / sizeof(*scripts) };
+
+	return put_page(f, &page, data);
 }

@@ -12,5 +12,7 @@
  * it, and the page's policy lets only scripts run that know a number made up here.
  */
 int page_write(FILE *f, const struct json *data);
+/* The same for several runs in the same charts; @data is that of overlay_write(). */
+int page_write_overlay(FILE *f, const struct json *data);
 
 #endif

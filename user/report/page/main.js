@@ -1,37 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Puts the page together, and what is for all of it: light and dark, print, the whole run again.
+// Puts the report together.
 "use strict";
-
-const prefersDark = matchMedia("(prefers-color-scheme: dark)");
-
-function setTheme(dark) {
-	document.documentElement.dataset.theme = dark ? "dark" : "light";
-	byId("theme").setAttribute("aria-pressed", String(dark));
-	redrawCharts();
-	view.listeners.forEach((listener) => listener());
-}
-
-function theme() {
-	const isDark = () => document.documentElement.dataset.theme === "dark";
-	let before = false;
-	document.documentElement.dataset.theme = prefersDark.matches ? "dark" : "light";
-	byId("theme").setAttribute("aria-pressed", String(prefersDark.matches));
-	byId("theme").addEventListener("click", () => setTheme(!isDark()));
-	prefersDark.addEventListener("change", (event) => setTheme(event.matches));
-	addEventListener("beforeprint", () => {
-		before = isDark();
-		setTheme(false);
-	});
-	addEventListener("afterprint", () => setTheme(before));
-}
-
-function zoom() {
-	byId("reset-zoom").addEventListener("click", () => showRange(0, wall));
-	addEventListener("keydown", (event) => {
-		if (event.key === "Escape")
-			showRange(0, wall);
-	});
-}
 
 theme();
 header();

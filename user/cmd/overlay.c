@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/overlay.h"
+
+#include "base/log.h"
+#include "cmd/put_file.h"
+#include "cmd/which.h"
+#include "compare/text.h"
+#include "report/overlay.h"
+#include "report/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_WIDTH 130 /* columns, in the page */
+#define LABEL_BYTES 48
+
+struct overlay_page {
+	struct overlay curves;
+	char label[OVERLAY_RUNS][LABEL_BYTES];
+};
+
+static size_t count_runs(const struct groups *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->nr; i++)
+		for (size_t k = 0; k < g->list[i].nr; k++)
+			n += g->list[i].sides[k]->is_run;
+	return n;
+}
+
+static int add(struct overlay_page *p, const struct groups *g, size_t group, size_t k,
+	       const char *store)
+{
+	const struct side *s = g->list[group].sides[k];
+	char letter[24], *label = p->label[p->curves.nr];
+	struct source src;
+	int err = which_open(&src, store, s->name);
+
+	if (err)
+		return err; /* has been told */
+	group_label(letter, group);
+	if (g->most_sides > 1)
+		snprintf(label, LABEL_BYTES, "%s-%zu", letter, k + 1);
+	else
+		snprintf(label, LABEL_BYTES, "%s", letter);
+	err = overlay_add(&p->curves, label, s->name, (unsigned)group, &src);
+	source_close(&src);
+	if (err)
+		log_error("cannot draw '%s': %s", s->name, source_error(err));
+	return err;
+}
+
+/* The first of each group, then the second of each, as far as there is room. */
+static int add_all(struct overlay_page *p, const struct groups *g, const char *store)
+{
+	int err = 0;
+
+	for (size_t k = 0; k < g->most_sides; k++)
+		for (size_t i = 0; i < g->nr; i++)
+			if (!err && p->curves.nr < OVERLAY_RUNS && k < g->list[i].nr &&
+			    g->list[i].sides[k]->is_run)
+				err = add(p, g, i, k, store);
+	return err;
+}
+
+static char *table(const struct comparison *c, const json_t *diff)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
+	comparison_text(f, c, diff, TABLE_WIDTH);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int render(const struct overlay_page *p, const char *text, size_t left_out, char **page,
+		  size_t *length)
+{
+	struct json data = { 0 };
+	FILE *f = open_memstream(page, length);
+	int err = f && text ? overlay_write(&p->curves, text, left_out, &data) : -ENOMEM;
+
+	if (!err)
+		err = page_write_overlay(f, &data);
+	if (f && fclose(f) && !err)
+		err = -ENOMEM;
+	jw_done(&data);
+	if (err)
+		log_error("cannot make the page of the comparison: %s", strerror(-err));
+	return err;
+}
+
+int put_overlay(const struct comparison *c, const json_t *diff, const struct options *o)
+{
+	size_t runs = count_runs(c->groups), length = 0;
+	struct overlay_page p = { 0 };
+	char *text = table(c, diff), *page = NULL;
+	int err;
+
+	p.curves.room = runs < OVERLAY_RUNS ? runs : OVERLAY_RUNS;
+	err = add_all(&p, c->groups, o->store);
+	if (!err)
+		err = render(&p, text, runs - p.curves.nr, &page, &length);
+	if (!err)
+		err = put_file("page", o->html, o->force, page, length);
+	overlay_done(&p.curves);
+	free(text);
+	free(page);
+	return err;
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/overlay.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_COLOURS 6
+#define LEAST_ROOM 64
+
+/* What is compared of a run over time. */
+static const struct {
+	enum metric_id id;
+	const char *title, *what;
+} curves[] = {
+	{ M_cores, "CPU", "cores in use" },
+	{ M_rss, "Memory", "resident" },
+	{ M_pss, "Memory", "PSS" },
+	{ M_cgroup_memory, "Memory", "of the cgroup" },
+	{ M_read, "From storage", "per second" },
+	{ M_write, "To storage", "per second" },
+	{ M_rchar, "Read calls", "per second" },
+	{ M_wchar, "Write calls", "per second" },
+	{ M_processes, "Processes", "alive" },
+	{ M_minflt, "Minor page faults", "per second" },
+};
+#define NR_CURVES (sizeof(curves) / sizeof(*curves))
+
+/* Where a run's charts have a metric. */
+struct place {
+	size_t chart;
+	unsigned column;
+};
+
+static bool find(enum metric_id id, struct place *p)
+{
+	for (p->chart = 0; p->chart < NR_CHARTS; p->chart++)
+		for (p->column = 0; p->column < chart_specs[p->chart].nr; p->column++)
+			if (chart_specs[p->chart].curve[p->column].id == id)
+				return true;
+	return false;
+}
+
+static int add_sample(void *context, struct line *l)
+{
+	charts_add(context, &l->sample);
+	return 0;
+}
+
+int overlay_add(struct overlay *o, const char *label, const char *name, unsigned colour,
+		struct source *src)
+{
+	struct overlay_run *r = &o->run[o->nr];
+	size_t room = CHART_ROOM / (o->room ? o->room : 1) & ~1UL;
+	int err;
+
+	*r = (struct overlay_run){ .label = label, .name = name, .colour = colour };
+	err = charts_init(&r->charts);
+	for (size_t i = 0; !err && i < NR_CHARTS; i++) {
+		thin_done(&r->charts.thin[i]);
+		err = thin_init(&r->charts.thin[i], chart_specs[i].nr,
+				room > LEAST_ROOM ? room : LEAST_ROOM);
+	}
+	if (!err)
+		err = source_each(src, PART(LINE_SAMPLE), add_sample, &r->charts);
+	if (err)
+		charts_done(&r->charts);
+	else
+		o->nr++;
+	return err;
+}
+
+void overlay_done(struct overlay *o)
+{
+	for (size_t i = 0; i < o->nr; i++)
+		charts_done(&o->run[i].charts);
+	o->nr = 0;
+}
+
+/* The rows of a curve, those of which it was read. */
+struct points {
+	struct thin_row *rows; /* owned */
+	size_t nr, at;
+};
+
+static int get_points(const struct overlay_run *r, const struct place *p, struct points *out)
+{
+	size_t all;
+	struct thin_row *rows = thin_rows(&r->charts.thin[p->chart], &all);
+
+	*out = (struct points){ .rows = rows };
+	for (size_t i = 0; rows && i < all; i++) {
+		rows[i].value[0] = rows[i].value[p->column];
+		if (!isnan(rows[i].value[0]))
+			rows[out->nr++] = rows[i];
+	}
+	return rows ? 0 : -ENOMEM;
+}
+
+/* On the line between two samples; NAN before the first and after the last. */
+static double value_at(struct points *p, double seconds)
+{
+	const struct thin_row *a, *b;
+
+	while (p->at < p->nr && p->rows[p->at].seconds < seconds)
+		p->at++;
+	if (p->at == p->nr)
+		return NAN;
+	b = &p->rows[p->at];
+	if (b->seconds == seconds)
+		return b->value[0];
+	if (!p->at)
+		return NAN;
+	a = b - 1;
+	return a->value[0] +
+	       (b->value[0] - a->value[0]) * (seconds - a->seconds) / (b->seconds - a->seconds);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The times of all points, each once. */
+static double *all_times(const struct points *points, size_t runs, size_t *nr)
+{
+	size_t all = 0, n = 0;
+	double *times;
+
+	for (size_t i = 0; i < runs; i++)
+		all += points[i].nr;
+	times = calloc(all + 1, sizeof(*times));
+	*nr = 0;
+	if (!times)
+		return NULL;
+	for (size_t i = 0; i < runs; i++)
+		for (size_t k = 0; k < points[i].nr; k++)
+			times[n++] = points[i].rows[k].seconds;
+	qsort(times, all, sizeof(*times), by_time);
+	for (size_t i = 0; i < all; i++)
+		if (!*nr || times[i] != times[*nr - 1])
+			times[(*nr)++] = times[i];
+	return times;
+}
+
+static void write_curves(const struct overlay *o, struct json *j)
+{
+	jw_array(j, "curves");
+	for (size_t i = 0; i < o->nr; i++) {
+		jw_object(j, NULL);
+		jw_string(j, "key", o->run[i].label);
+		jw_string(j, "label", o->run[i].label);
+		jw_uint(j, "colour", o->run[i].colour % NR_COLOURS + 1);
+		jw_string(j, "style",
+			  curve_style_name(o->run[i].colour < NR_COLOURS ? CURVE_LINE
+									 : CURVE_DASHED));
+		jw_object_end(j);
+	}
+	jw_array_end(j);
+}
+
+static void write_points(const struct overlay *o, struct points *points, enum metric_id id,
+			 struct json *j)
+{
+	double unit = pow(10, metric_decimals(id));
+	size_t nr;
+	double *times = all_times(points, o->nr, &nr);
+
+	j->failed |= !times;
+	jw_array(j, "time");
+	for (size_t k = 0; k < nr; k++)
+		jw_double(j, NULL, round(times[k] * 1e6) / 1e6);
+	jw_array_end(j);
+	jw_object(j, "columns");
+	for (size_t i = 0; i < o->nr; i++) {
+		jw_array(j, o->run[i].label);
+		for (size_t k = 0; k < nr; k++)
+			jw_double(j, NULL,
+				  round(value_at(&points[i], times[k]) / unit * 1e3) / 1e3);
+		jw_array_end(j);
+	}
+	jw_object_end(j);
+	free(times);
+}
+
+static int write_chart(const struct overlay *o, size_t curve, struct json *j)
+{
+	struct points points[OVERLAY_RUNS] = { 0 };
+	enum metric_id id = curves[curve].id;
+	uint64_t samples = 0, each = 1;
+	struct place p;
+	int err = find(id, &p) ? 0 : -ENOENT;
+
+	for (size_t i = 0; !err && i < o->nr; i++) {
+		const struct thin *t = &o->run[i].charts.thin[p.chart];
+
+		err = get_points(&o->run[i], &p, &points[i]);
+		samples += points[i].nr;
+		each = t->each > each ? t->each : each;
+	}
+	if (!err && samples) {
+		jw_object(j, metric_get(id)->key);
+		jw_string(j, "title", curves[curve].title);
+		jw_string(j, "what", curves[curve].what);
+		jw_string(j, "unit", chart_unit_name(chart_specs[p.chart].unit));
+		write_curves(o, j);
+		jw_uint(j, "samples", samples);
+		jw_uint(j, "each", each);
+		write_points(o, points, id, j);
+		jw_object_end(j);
+	}
+	for (size_t i = 0; i < o->nr; i++)
+		free(points[i].rows);
+	return err == -ENOENT ? 0 : err;
+}
+
+static void write_frame(const struct overlay *o, const char *comparison, size_t left_out,
+			struct json *j)
+{
+	uint64_t samples = 0;
+
+	jw_string(j, "version", BPFMON_VERSION);
+	jw_array(j, "runs");
+	for (size_t i = 0; i < o->nr; i++) {
+		jw_object(j, NULL);
+		jw_string(j, "label", o->run[i].label);
+		jw_string(j, "name", o->run[i].name);
+		jw_object_end(j);
+		samples += o->run[i].charts.thin[0].rows;
+	}
+	jw_array_end(j);
+	jw_uint(j, "left_out", left_out);
+	jw_uint(j, "samples", samples);
+	jw_string(j, "comparison", comparison);
+	/* what the page of one run has besides, and this one does not */
+	jw_object(j, "meta");
+	jw_object_end(j);
+	jw_object(j, "summary");
+	jw_object_end(j);
+	jw_object(j, "processes");
+	jw_array(j, "fields");
+	jw_array_end(j);
+	jw_array(j, "rows");
+	jw_array_end(j);
+	jw_object_end(j);
+}
+
+int overlay_write(const struct overlay *o, const char *comparison, size_t left_out, struct json *j)
+{
+	int err = 0;
+
+	jw_object(j, NULL);
+	write_frame(o, comparison, left_out, j);
+	jw_object(j, "charts");
+	for (size_t i = 0; !err && i < NR_CURVES; i++)
+		err = write_chart(o, i, j);
+	jw_object_end(j);
+	jw_object_end(j);
+	return err ? err : j->failed ? -ENOMEM : 0;
+}
