@@ -37,7 +37,7 @@ static void put_made(FILE *f, const char *title, void (*write)(FILE *f, const js
 	free(text);
 }
 
-static void write_list(FILE *f, const json_t *list)
+void meta_words(FILE *f, const json_t *list)
 {
 	const json_t *v;
 	size_t i;
@@ -54,7 +54,7 @@ static void write_list(FILE *f, const json_t *list)
 
 static void write_command(FILE *f, const json_t *meta)
 {
-	write_list(f, json_object_get(meta, "command"));
+	meta_words(f, json_object_get(meta, "command"));
 }
 
 static void write_target(FILE *f, const json_t *meta)
@@ -67,7 +67,7 @@ static void write_target(FILE *f, const json_t *meta)
 	else if (cgroup)
 		fprintf(f, "cgroup %s", cgroup);
 	else if (to)
-		write_list(f, json_object_get(to, "pids"));
+		meta_words(f, json_object_get(to, "pids"));
 }
 
 static void write_tags(FILE *f, const json_t *meta)

@@ -6,6 +6,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
+/* A list of texts or whole numbers, in one line. */
+void meta_words(FILE *f, const json_t *list);
 /* Of a line of kind meta; what it does not say is left out. Lines are cut at @width columns. */
 void meta_text(FILE *f, const json_t *meta, size_t width);
 

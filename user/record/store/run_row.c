@@ -3,6 +3,7 @@
 
 #include "record/store/bind.h"
 #include "store/identity.h"
+#include "view/meta_text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,21 +24,6 @@ static int finish(struct store_writer *w, sqlite3_stmt *s)
 	return err;
 }
 
-static void put_words(FILE *f, const json_t *list)
-{
-	const json_t *v;
-	size_t i;
-
-	json_array_foreach(list, i, v) {
-		if (i)
-			fputc(' ', f);
-		if (json_is_string(v))
-			fwrite(json_string_value(v), 1, json_string_length(v), f);
-		else
-			fprintf(f, "%lld", (long long)json_integer_value(v));
-	}
-}
-
 /* The command in one line, or what was attached to; NULL: it was left out. To be freed. */
 static char *command_text(const json_t *meta)
 {
@@ -55,13 +41,13 @@ static char *command_text(const json_t *meta)
 	if (!f)
 		return NULL;
 	if (command) {
-		put_words(f, command);
+		meta_words(f, command);
 	} else if (container || cgroup) {
 		fprintf(f, "attached to %s %s", container ? "container" : "cgroup",
 			container ? container : cgroup);
 	} else {
 		fputs("attached to ", f);
-		put_words(f, json_object_get(attached, "pids"));
+		meta_words(f, json_object_get(attached, "pids"));
 	}
 	if (!fclose(f))
 		return text;
