@@ -57,4 +57,10 @@ bool comparison_has(const struct comparison *c, size_t key);
 /* "more than noise" and so on; "" for none. */
 const char *verdict_name(enum verdict v);
 
+/* Whether a group has more than one run, so that there are medians. */
+static inline bool comparison_has_several(const struct comparison *c)
+{
+	return c->groups->most_sides > 1;
+}
+
 #endif

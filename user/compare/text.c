@@ -2,38 +2,13 @@
 #include "compare/text.h"
 
 #include "compare/number.h"
+#include "compare/table.h"
 #include "view/format.h"
 
 #include <string.h>
 
-#define CELL_BYTES 96
 #define LEAST_KEY 12 /* columns */
 #define LEAST_NAME 20
-
-/* What a row says of a key, for one group against the first. */
-enum column {
-	COL_KEY,
-	COL_FIRST,
-	COL_FIRST_IQR,
-	COL_OTHER,
-	COL_OTHER_IQR,
-	COL_DIFFERENCE,
-	COL_RELATIVE,
-	COL_P,
-	COL_VERDICT,
-	NR_COLUMNS
-};
-
-/* Which go first where the line is too narrow. */
-static const enum column spare[] = { COL_FIRST_IQR, COL_OTHER_IQR, COL_DIFFERENCE, COL_P,
-				     COL_VERDICT };
-#define NR_SPARE (sizeof(spare) / sizeof(*spare))
-
-struct table {
-	const struct comparison *c;
-	size_t group;
-	size_t width[NR_COLUMNS]; /* 0: not shown */
-};
 
 char *group_label(char out[24], size_t group)
 {
@@ -42,185 +17,6 @@ char *group_label(char out[24], size_t group)
 	else
 		snprintf(out, 24, "%zu", group + 1);
 	return out;
-}
-
-static bool has_several(const struct comparison *c)
-{
-	return c->groups->most_sides > 1;
-}
-
-static void middle(char *out, const struct table *t, size_t group, size_t key)
-{
-	const struct spread *s = spread_of(t->c, group, key);
-	size_t all = t->c->groups->list[group].nr;
-	size_t n;
-
-	if (!s->nr) {
-		snprintf(out, CELL_BYTES, "-");
-		return;
-	}
-	number_format(out, compare_key(key).unit, s->median);
-	n = strlen(out);
-	if (s->nr != all) /* some of them lack the key */
-		snprintf(out + n, CELL_BYTES - n, " (n %zu)", s->nr);
-}
-
-static void quartiles(char *out, const struct table *t, size_t group, size_t key)
-{
-	const struct spread *s = spread_of(t->c, group, key);
-
-	if (s->nr > 1)
-		number_format(out, compare_key(key).unit, s->q3 - s->q1);
-	else
-		snprintf(out, CELL_BYTES, "-");
-}
-
-static void against_cell(char *out, enum column col, const struct against *x, enum metric_unit unit)
-{
-	snprintf(out, CELL_BYTES, "-");
-	if (!x->has_both)
-		return;
-	if (col == COL_DIFFERENCE)
-		number_difference(out, unit, x->difference);
-	else if (col == COL_RELATIVE)
-		number_relative(out, x->relative);
-	else if (col == COL_VERDICT)
-		snprintf(out, CELL_BYTES, "%s", verdict_name(x->verdict));
-	else if (x->verdict != VERDICT_NONE)
-		snprintf(out, CELL_BYTES, x->p_corrected < 0.001 ? "%.1e" : "%.3f", x->p_corrected);
-}
-
-static void cell(char out[CELL_BYTES], const struct table *t, enum column col, size_t key)
-{
-	switch (col) {
-	case COL_KEY:
-		snprintf(out, CELL_BYTES, "%s", compare_key(key).name);
-		break;
-	case COL_FIRST:
-		middle(out, t, 0, key);
-		break;
-	case COL_OTHER:
-		middle(out, t, t->group, key);
-		break;
-	case COL_FIRST_IQR:
-		quartiles(out, t, 0, key);
-		break;
-	case COL_OTHER_IQR:
-		quartiles(out, t, t->group, key);
-		break;
-	default:
-		against_cell(out, col, against_of(t->c, t->group, key), compare_key(key).unit);
-	}
-}
-
-static void title(char out[CELL_BYTES], const struct table *t, enum column col)
-{
-	char label[24];
-
-	group_label(label, col == COL_OTHER || col == COL_OTHER_IQR ? t->group : 0);
-	switch (col) {
-	case COL_KEY:
-		snprintf(out, CELL_BYTES, "value");
-		break;
-	case COL_FIRST:
-	case COL_OTHER:
-		snprintf(out, CELL_BYTES, "%s%s", label, has_several(t->c) ? " median" : "");
-		break;
-	case COL_FIRST_IQR:
-	case COL_OTHER_IQR:
-		snprintf(out, CELL_BYTES, "%s IQR", label);
-		break;
-	default:
-		snprintf(out, CELL_BYTES, "%s",
-			 col == COL_DIFFERENCE ? "difference"
-			 : col == COL_RELATIVE ? "relative"
-			 : col == COL_P        ? "p"
-					       : "verdict");
-	}
-}
-
-static bool is_row(const struct table *t, size_t key)
-{
-	return compare_key(key).name &&
-	       (spread_of(t->c, 0, key)->nr || spread_of(t->c, t->group, key)->nr);
-}
-
-static size_t line_width(const struct table *t)
-{
-	size_t sum = 0;
-
-	for (size_t col = 0; col < NR_COLUMNS; col++)
-		sum += t->width[col] ? t->width[col] + 2 : 0;
-	return sum;
-}
-
-/* As wide as the widest cell; then columns go until the line fits, at last the keys are cut. */
-static void fit(struct table *t, size_t width)
-{
-	char text[CELL_BYTES];
-	size_t over;
-
-	for (enum column col = 0; col < NR_COLUMNS; col++) {
-		title(text, t, col);
-		t->width[col] = strlen(text);
-		for (size_t key = 0; key < NR_KEYS; key++) {
-			if (!is_row(t, key))
-				continue;
-			cell(text, t, col, key);
-			if (strlen(text) > t->width[col])
-				t->width[col] = strlen(text);
-		}
-	}
-	if (!has_several(t->c))
-		t->width[COL_FIRST_IQR] = t->width[COL_OTHER_IQR] = t->width[COL_P] =
-			t->width[COL_VERDICT] = 0;
-	for (size_t i = 0; i < NR_SPARE && line_width(t) > width; i++)
-		t->width[spare[i]] = 0;
-	over = line_width(t) > width ? line_width(t) - width : 0;
-	if (over && t->width[COL_KEY] > LEAST_KEY + over)
-		t->width[COL_KEY] -= over;
-	else if (over)
-		t->width[COL_KEY] = LEAST_KEY;
-}
-
-static void put_cell(FILE *f, const struct table *t, enum column col, const char *text)
-{
-	size_t n;
-
-	if (!t->width[col])
-		return;
-	fputs("  ", f);
-	if (col == COL_VERDICT) { /* the last */
-		fputs(text, f);
-	} else if (col == COL_KEY) {
-		for (n = format_name(f, text, t->width[col]); n < t->width[col]; n++)
-			fputc(' ', f);
-	} else {
-		fprintf(f, "%*s", (int)t->width[col], text);
-	}
-}
-
-static void put_table(FILE *f, const struct comparison *c, size_t group, size_t width)
-{
-	struct table t = { .c = c, .group = group };
-	char text[CELL_BYTES];
-
-	fit(&t, width);
-	fputc('\n', f);
-	for (enum column col = 0; col < NR_COLUMNS; col++) {
-		title(text, &t, col);
-		put_cell(f, &t, col, text);
-	}
-	fputc('\n', f);
-	for (size_t key = 0; key < NR_KEYS; key++) {
-		if (!is_row(&t, key))
-			continue;
-		for (enum column col = 0; col < NR_COLUMNS; col++) {
-			cell(text, &t, col, key);
-			put_cell(f, &t, col, text);
-		}
-		fputc('\n', f);
-	}
 }
 
 /* "3 incomplete, 1 without a summary" of the runs of a group. */
@@ -312,7 +108,7 @@ static void put_diff(FILE *f, const json_t *diff, size_t width)
 
 static void put_method(FILE *f, const struct comparison *c)
 {
-	if (!has_several(c))
+	if (!comparison_has_several(c))
 		return;
 	fputs("\n  Medians; IQR is the width of the middle half. p: Mann-Whitney U, two-sided,\n",
 	      f);
@@ -326,7 +122,7 @@ void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, si
 {
 	put_groups(f, c, width);
 	for (size_t g = 1; g < c->groups->nr; g++)
-		put_table(f, c, g, width);
+		comparison_table(f, c, g, width);
 	put_diff(f, diff, width);
 	put_method(f, c);
 }
