@@ -46,7 +46,10 @@ static int say_size(const struct options *o, const char *path)
 	struct database d;
 	int err = database_open(&d, path, DATABASE_READ);
 
-	(void)o;
+	if (err == -ENOENT && !o->store) {
+		printf("no runs: nothing has been kept in '%s' yet\n", path);
+		return 0;
+	}
 	if (!err)
 		err = store_size(&d, path, &size);
 	if (!err)
