@@ -5,6 +5,7 @@
 
 #include "fixture.h"
 #include "wire/line_protocol.h"
+#include "wire/writer.h"
 
 static struct point point;
 
@@ -17,6 +18,18 @@ static inline int parse(const char *text)
 
 	memcpy(copy, text, n);
 	return point_parse(&point, &at, copy + n);
+}
+
+/* The line, as it is written, after its time. */
+static inline void assert_written(const char *text, const char *wanted)
+{
+	struct run run = { .start_epoch_ns = START_NS };
+	struct json j = { 0 };
+
+	assert_int_equal(parse(text), 1);
+	write_point(&j, &run, 2500000000, 77, &point);
+	assert_string_equal(strstr(j.text, "\"name\""), wanted);
+	jw_done(&j);
 }
 
 #endif

@@ -16,7 +16,6 @@ static void assert_span(const struct span *s, const char *text)
 	assert_memory_equal(s->text, text, s->length);
 }
 
-/* The line, as it is written, after its time. */
 static void a_point_has_name_tags_fields_and_time(void **state)
 {
 	(void)state;

@@ -8,18 +8,6 @@
 
 #include "point_fixture.h"
 #include "wire/reader.h"
-#include "wire/writer.h"
-
-static void assert_written(const char *text, const char *wanted)
-{
-	struct run run = { .start_epoch_ns = START_NS };
-	struct json j = { 0 };
-
-	assert_int_equal(parse(text), 1);
-	write_point(&j, &run, 2500000000, 77, &point);
-	assert_string_equal(strstr(j.text, "\"name\""), wanted);
-	jw_done(&j);
-}
 
 static void integers_beyond_what_json_readers_take_are_rounded(void **state)
 {

@@ -187,7 +187,9 @@ void jw_double(struct json *j, const char *key, double v)
 		if (digits == 17 || strtod(out, NULL) == v)
 			break;
 	}
-	if (!wants_exponent(v)) {
+	if (wants_exponent(v)) {
+		n = snprintf(out, sizeof(out), "%.*g", digits, v);
+	} else {
 		decimals = digits - 1 - (int)strtol(strchr(out, 'e') + 1, NULL, 10);
 		n = snprintf(out, sizeof(out), "%.*f", decimals > 0 ? decimals : 0, v);
 		while (decimals > 0 && out[n - 1] == '0')
