@@ -107,7 +107,8 @@ static void close_others(int base, int keep)
 {
 	int low = base < keep ? base : keep, high = base < keep ? keep : base;
 
-	syscall(SYS_close_range, 0, low - 1, 0);
+	if (low > 0)
+		syscall(SYS_close_range, 0, low - 1, 0);
 	if (high > low + 1)
 		syscall(SYS_close_range, low + 1, high - 1, 0);
 	syscall(SYS_close_range, high + 1, ~0U, 0);
