@@ -36,7 +36,8 @@ static __always_inline struct task_entry *followed(u64 task)
 	return task_adopt(task) ? task_find(task) : NULL;
 }
 
-__u64 last_exited[MAX_CPUS];
+/* The task that exited last on each CPU; and the one before, where it was not off the CPU yet. */
+__u64 last_exited[MAX_CPUS], late_exited[MAX_CPUS];
 
 /*
  * The free event may be missed, and nobody else tells that a task has become final. So who exits or
@@ -55,6 +56,9 @@ static __always_inline void commit_exited(void)
 		if (exited && task_commit_exited(exited))
 			last_exited[cpu] = 0;
 	}
+	own &= MAX_CPUS - 1;
+	if (late_exited[own] && task_commit_exited(late_exited[own]))
+		late_exited[own] = 0;
 }
 
 /*
@@ -172,12 +176,15 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(follow__exit, struct task_struct *task)
 {
 	u64 addr = bpf_get_current_task();
+	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
 
 	if (is_missed() || !followed(addr))
 		return 0;
 	task_ended(addr, true);
 	commit_exited();
-	last_exited[bpf_get_smp_processor_id() & (MAX_CPUS - 1)] = addr;
+	if (last_exited[cpu]) /* it was preempted on its way out */
+		late_exited[cpu] = last_exited[cpu];
+	last_exited[cpu] = addr;
 	return 0;
 }
 
