@@ -19,6 +19,7 @@ static bool may_be(const char *text, size_t length, unsigned parts)
 	} kinds[] = {
 		{ "{\"kind\":\"sample\"", LINE_SAMPLE },
 		{ "{\"kind\":\"process\"", LINE_PROCESS },
+		{ "{\"kind\":\"process_sample\"", LINE_PROCESS_SAMPLE },
 		{ "{\"kind\":\"event\"", LINE_EVENT },
 		{ "{\"kind\":\"metric\"", LINE_METRIC },
 	};
