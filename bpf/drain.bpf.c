@@ -15,6 +15,7 @@ static __always_inline bool process_tell(struct seq_file *seq, struct task_struc
 
 	if (p->epoch == drain_epoch)
 		return true;
+	row.signal = p->event.rec.signal;
 	row.serial = p->event.rec.serial;
 	row.image = p->event.rec.image;
 	row.pid = p->event.rec.pid;

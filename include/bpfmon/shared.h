@@ -167,6 +167,7 @@ struct cgroup_event {
 
 /* What the drain writes for each process it meets, ended ones that are not yet freed included. */
 struct drain_row {
+	__u64 signal; /* its key in the map of processes */
 	__u64 serial;
 	__u64 image;
 	__u64 mm; /* 0: has none (ending) */

@@ -109,6 +109,8 @@ class Bench:
         elif name == "idle":
             rows = selfcost.idle(self.runner, self.build, 6 if quick else 20,
                                  1 if quick else 3, say)
+        elif name == "store":
+            rows = selfcost.store(self.runner, self.build, 6 if quick else 20, 1 if quick else 3, say)
         else:
             measure = selfcost.drain if name == "drain" else selfcost.cgroup
             rows = measure(self.runner, self.build, 1 if quick else 3, 1 if quick else 3, say)

@@ -42,10 +42,10 @@ class Runner:
             run.update(self.read_result(argv))
         return run
 
-    def monitored(self, interval, argv, reports=True):
+    def monitored(self, interval, argv, reports=True, options=()):
         """The same under bpfmon; "summary" is the last summary line of its output."""
         remove(self.trace)
-        full = [self.bpfmon, "-i", interval, "-o", self.trace, "--"] + argv
+        full = [self.bpfmon, "-i", interval, "-o", self.trace, *options, "--"] + argv
         run = self.run(full, reports)
         run["summary"] = self.read_summary(full)
         return run

@@ -139,8 +139,44 @@ def cgroup(runner, build, seconds, count, say):
     return rows
 
 
+STORE_SHAPES = {
+    "without": ("--no-store",),
+    "with": (),
+    "with 20 process samples": ("--process-samples", "20"),
+}
+
+
+def store(runner, build, seconds, count, say):
+    """What the store costs with 100 sleeping processes at -i 0.1, by runs with and without it one
+    after the other. As for idle, a run of a second holds the fixed cost."""
+    def hold(length, options):
+        argv = [os.path.join(build, "threadhold"), "-p", "100", str(length)]
+        return runner.monitored("0.1", argv, options=options)["summary"]
+
+    def rates(options):
+        short, full = hold(1, options), hold(1 + seconds, options)
+        return {role: difference(field(full, *path), field(short, *path), seconds)
+                for role, path in (("recorder", ("recorder", "cpu_seconds")), ("both", ("cpu_seconds",)))}
+
+    found = []
+    for i in range(count):
+        found.append({name: rates(options) for name, options in STORE_SHAPES.items()})
+        say(f"round {i + 1}")
+    rows = []
+    for name, title, target in (("with", "the store", 1.0),
+                                ("with 20 process samples", "the store and 20 process samples", 2.0)):
+        for role, of in (("recorder", "recorder"), ("both", "collector and recorder")):
+            more = [less(f[name][role], f["without"][role]) for f in found]
+            rows.append(figure(f"{title}, 100 sleepers, -i 0.1, {of}", more, "% of a core", target))
+    return rows
+
+
+def less(a, b):
+    return None if a is None or b is None else a - b
+
+
 def milli(value):
     return None if value is None else value * 1e3
 
 
-NAMES = ("startup", "idle", "drain", "cgroup")
+NAMES = ("startup", "idle", "store", "drain", "cgroup")

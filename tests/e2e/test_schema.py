@@ -130,6 +130,10 @@ class Lines(Case):
         self.assertEqual(run.code, 3)
         self.assert_valid(run, {"meta", "sample", "process", "summary"})
 
+    def test_samples_of_processes_are_valid(self):
+        run = self.run_bpfmon(["sh", "-c", "sleep 0.3"], ["-i", "0.05", "--process-samples", "5"])
+        self.assert_valid(run, {"meta", "sample", "process_sample", "process", "summary"})
+
     def test_a_signal_is_valid(self):
         run = self.run_bpfmon(["sh", "-c", "kill -TERM $$"])
         self.assert_valid(run, {"meta", "sample", "process", "summary"})

@@ -40,8 +40,8 @@ class CgroupCase(AttachCase):
         self.addCleanup(sub.rmdir)
         return sub
 
-    def start_in(self, group, *argv):
-        return self.start(truth("incgroup"), str(group), *argv)
+    def start_in(self, group, *argv, **popen):
+        return self.start(truth("incgroup"), str(group), *argv, **popen)
 
     def keeper(self, group):
         """Somebody who is in the cgroup, does nothing, and stays."""

@@ -15,6 +15,10 @@
 #define SAMPLE_1                                                                                   \
 	"{\"kind\":\"sample\",\"elapsed_seconds\":1,\"cpu_seconds\":0.5,\"rss_bytes\":4096}\n"
 #define SAMPLE_2 "{\"kind\":\"sample\",\"elapsed_seconds\":2,\"cores\":1.5,\"cpu_seconds\":2}\n"
+#define PROCESS_SAMPLE(at, pid, rss)                                                               \
+	"{\"kind\":\"process_sample\",\"time\":100" at ",\"elapsed_seconds\":" at ",\"pid\":" pid  \
+	",\"comm\":\"cc\",\"start_time\":1000.5,\"cpu_seconds\":0.25,"                             \
+	"\"rss_bytes\":" rss "}\n"
 #define PROCESS_1                                                                                  \
 	"{\"kind\":\"process\",\"pid\":5,\"ppid\":1,\"comm\":\"cc\",\"exe\":\"/bin/cc\","          \
 	"\"args\":[\"cc\",\"-c\"],\"exit_code\":0,\"signal\":null,\"cpu_seconds\":0.25}\n"

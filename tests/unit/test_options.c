@@ -52,6 +52,22 @@ static void pss_takes_two_percent_unless_it_is_told(void **state)
 	assert_int_equal(o.pss_ppm, 500000);
 }
 
+static void process_samples_are_off_or_up_to_a_thousand(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_parsed(&o, "--", "true");
+	assert_int_equal(o.process_samples, 0);
+	assert_parsed(&o, "--process-samples", "1000", "true");
+	assert_int_equal(o.process_samples, 1000);
+	assert_parsed(&o, "--process-samples", "20", "--process-samples", "0", "true");
+	assert_int_equal(o.process_samples, 0);
+	assert_refused("--process-samples does not take '1001'", "--process-samples=1001", "true");
+	assert_refused("--process-samples does not take '-1'", "--process-samples=-1", "true");
+	assert_refused("--process-samples does not take ''", "--process-samples=", "true");
+}
+
 static void pss_takes_neither_all_the_time_nor_none(void **state)
 {
 	(void)state;
@@ -287,6 +303,7 @@ int main(void)
 		OPTIONS_TEST(intervals_that_are_too_short_or_long_are_refused),
 		OPTIONS_TEST(intervals_that_are_no_number_are_refused),
 		OPTIONS_TEST(metrics_are_chosen_by_group_and_key),
+		OPTIONS_TEST(process_samples_are_off_or_up_to_a_thousand),
 		OPTIONS_TEST(pss_takes_two_percent_unless_it_is_told),
 		OPTIONS_TEST(pss_takes_neither_all_the_time_nor_none),
 		OPTIONS_TEST(pss_adds_its_metrics),

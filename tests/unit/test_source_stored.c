@@ -8,11 +8,14 @@
 
 #include "source/source.h"
 #include "store_fixture.h"
+#include "wire/rewriter.h"
 #include "wire/writer.h"
 
 #include <errno.h>
 
 #define MARK(at) "{\"kind\":\"event\",\"time\":" at ",\"event\":\"mark\",\"text\":\"a\"}\n"
+#define HEAVY_1 PROCESS_SAMPLE("1", "7", "900") PROCESS_SAMPLE("1", "5", "80")
+#define HEAVY_2 PROCESS_SAMPLE("2", "5", "81")
 #define NEW_KIND "{\"kind\":\"metric\",\"time\":1003.5,\"name\":\"loss\"}\n"
 
 static int set_up(void **state)
@@ -26,6 +29,7 @@ static int set_up(void **state)
 	keep(p->path,
 	     META_OF("01", "") SAMPLE_1 MARK("1002.5") SAMPLE_2 NEW_KIND PROCESS_1 SUMMARY);
 	keep(p->path, META_OF("02", "") SAMPLE_1 PROCESS_1);
+	keep(p->path, META_OF("00", "") SAMPLE_1 HEAVY_1 MARK("1001.5") SAMPLE_2 HEAVY_2 SUMMARY);
 	return 0;
 }
 
@@ -37,8 +41,9 @@ static void open_run(struct source *s, const struct place *p, int64_t id, enum r
 static int note_kind(void *context, struct line *l)
 {
 	static const char letters[] = {
-		[LINE_OTHER] = 'o', [LINE_META] = 'm',    [LINE_SAMPLE] = 's', [LINE_PROCESS] = 'P',
-		[LINE_EVENT] = 'e', [LINE_SUMMARY] = 'S', [LINE_METRIC] = 'v',
+		[LINE_OTHER] = 'o',   [LINE_META] = 'm',           [LINE_SAMPLE] = 's',
+		[LINE_PROCESS] = 'P', [LINE_EVENT] = 'e',          [LINE_SUMMARY] = 'S',
+		[LINE_METRIC] = 'v',  [LINE_PROCESS_SAMPLE] = 'p',
 	};
 	char *kinds = context;
 
@@ -99,6 +104,49 @@ static void rows_say_what_the_lines_said(void **state)
 	open_run(&s, *state, 1, RUN_FINISHED);
 	assert_int_equal(source_each(&s, PART(LINE_SAMPLE) | PART(LINE_PROCESS), compare_row, NULL),
 			 0);
+	source_close(&s);
+}
+
+static void process_samples_come_behind_their_sample(void **state)
+{
+	char kinds[16] = "";
+	struct source s;
+
+	open_run(&s, *state, 3, RUN_FINISHED);
+	assert_int_equal(source_each(&s, PARTS_ALL, note_kind, kinds), 0);
+	assert_string_equal(kinds, "msppespS");
+	source_close(&s);
+}
+
+static int rewrite(void *context, struct line *l)
+{
+	rewrite_line(context, l);
+	return 0;
+}
+
+static void process_samples_are_rewritten_as_they_came(void **state)
+{
+	struct json j = { 0 };
+	struct source s;
+
+	open_run(&s, *state, 3, RUN_FINISHED);
+	assert_int_equal(source_each(&s, PART(LINE_PROCESS_SAMPLE), rewrite, &j), 0);
+	assert_string_equal(j.text, HEAVY_1 HEAVY_2);
+	jw_done(&j);
+	source_close(&s);
+}
+
+static void process_samples_of_a_time_are_given_alone(void **state)
+{
+	struct json j = { 0 };
+	struct source s;
+
+	open_run(&s, *state, 3, RUN_FINISHED);
+	s.from_ns = 1000000001;
+	s.to_ns = 2000000000;
+	assert_int_equal(source_each(&s, PART(LINE_PROCESS_SAMPLE), rewrite, &j), 0);
+	assert_string_equal(j.text, HEAVY_2);
+	jw_done(&j);
 	source_close(&s);
 }
 
@@ -180,6 +228,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		STORED_TEST(parts_come_in_the_order_of_their_times),
 		STORED_TEST(rows_say_what_the_lines_said),
+		STORED_TEST(process_samples_come_behind_their_sample),
+		STORED_TEST(process_samples_are_rewritten_as_they_came),
+		STORED_TEST(process_samples_of_a_time_are_given_alone),
 		STORED_TEST(metrics_that_nobody_needs_are_not_read),
 		STORED_TEST(run_without_a_summary_is_folded_and_says_why),
 		STORED_TEST(lines_that_did_not_reach_the_store_are_a_loss),

@@ -48,6 +48,27 @@ static void values_are_whole_numbers_and_views_have_the_published_keys(void **st
 			 1);
 }
 
+static void process_samples_are_rows_ranked_within_their_sample(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path, RUN SAMPLE_1 PROCESS_SAMPLE("1", "7", "900") PROCESS_SAMPLE("1", "5", "80")
+			      SAMPLE_2 PROCESS_SAMPLE("2", "5", "81"));
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM event"), 0);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM process_sample"), 3);
+	assert_int_equal(ask(p->path, "SELECT pid FROM process_sample WHERE run=1 AND"
+				      " elapsed_ns=1000000000 AND rank=2"),
+			 5);
+	assert_int_equal(ask(p->path, "SELECT rss_bytes FROM process_sample WHERE run=1 AND"
+				      " elapsed_ns=2000000000 AND rank=1"),
+			 81);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM process_samples WHERE pid=7 AND"
+				      " elapsed_seconds=1.0 AND start_time=1000.5 AND comm='cc'"
+				      " AND cpu_seconds=0.25 AND swap_bytes IS NULL"
+				      " AND lossy IS NULL"),
+			 1);
+}
+
 static void value_that_was_not_read_is_null(void **state)
 {
 	struct place *p = *state;
@@ -240,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(file_is_its_users_alone),
 		PLACE_TEST(values_are_whole_numbers_and_views_have_the_published_keys),
+		PLACE_TEST(process_samples_are_rows_ranked_within_their_sample),
 		PLACE_TEST(value_that_was_not_read_is_null),
 		PLACE_TEST(every_metric_is_a_column),
 		PLACE_TEST(metric_that_an_old_file_lacks_is_added),

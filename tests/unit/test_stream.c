@@ -154,6 +154,37 @@ static void room_comes_back_when_the_reader_does(void **state)
 	free(text);
 }
 
+static void put_spare(struct stream *s)
+{
+	struct json j = { 0 };
+
+	for (int i = 0; i < 3; i++) {
+		jw_string(&j, NULL, "spare");
+		jw_newline(&j);
+	}
+	stream_put_spare(s, &j, 3);
+	assert_int_equal(j.used, 0);
+	jw_done(&j);
+}
+
+static void what_can_be_spared_goes_first_and_is_counted_by_lines(void **state)
+{
+	struct channel *c = *state;
+	uint64_t used;
+
+	put_spare(&c->stream);
+	assert_int_equal(c->stream.used, 3 * strlen("\"spare\"\n"));
+	assert_int_equal(c->stream.spared, 0);
+	put_lines(&c->stream, LIMIT_BYTES / 2 / LINE_BYTES);
+	used = c->stream.used;
+	put_spare(&c->stream);
+	put_spare(&c->stream);
+	assert_int_equal(c->stream.used, used);
+	assert_int_equal(c->stream.spared, 6);
+	put_lines(&c->stream, 1); /* there is room for others */
+	assert_int_equal(c->stream.dropped, 0);
+}
+
 static void line_without_memory_is_dropped_and_counted(void **state)
 {
 	struct channel *c = *state;
@@ -230,6 +261,7 @@ int main(void)
 		CHANNEL_TEST(lines_that_do_not_fit_are_dropped_and_counted),
 		CHANNEL_TEST(what_was_kept_arrives_whole),
 		CHANNEL_TEST(room_comes_back_when_the_reader_does),
+		CHANNEL_TEST(what_can_be_spared_goes_first_and_is_counted_by_lines),
 		CHANNEL_TEST(line_without_memory_is_dropped_and_counted),
 		CHANNEL_TEST(peer_that_is_gone_breaks_the_stream_without_a_signal),
 		CHANNEL_TEST(broken_stream_takes_nothing_and_ends_at_once),

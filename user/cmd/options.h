@@ -46,6 +46,7 @@ struct options {
 	const char *user; /* NULL with switch_user: who called sudo */
 	unsigned max_tasks, inject_misses;
 	unsigned refused, unattached; /* optional programs, for tests */
+	unsigned process_samples;     /* at each sample; 0: none */
 	unsigned pss_ppm;             /* millionths of the time for reading PSS; 0: not asked for */
 	pid_t pids[MAX_TARGETS];
 	size_t nr_pids;

@@ -6,6 +6,7 @@
 #include "cmd/filter.h"
 #include "cmd/tags.h"
 #include "export/export.h"
+#include "model/process_sample.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -194,6 +195,12 @@ static int parse_metrics_udp(struct options *o, const char *text)
 	return strcmp(text, "0") ? parse_number(text, UINT16_MAX, &o->push.port) : 0;
 }
 
+static int parse_process_samples(struct options *o, const char *text)
+{
+	o->process_samples = 0;
+	return strcmp(text, "0") ? parse_number(text, MAX_PROCESS_SAMPLES, &o->process_samples) : 0;
+}
+
 static int parse_max_tasks(struct options *o, const char *text)
 {
 	return parse_number(text, MAX_TASKS_LIMIT, &o->max_tasks);
@@ -304,6 +311,7 @@ static const struct option_row rows[] = {
 	{ "format", 'f', "FORMAT", false, "Format of outputs that name none: text, jsonl, csv", parse_format, FOR_ALL },
 	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", parse_metrics, FOR_ALL },
 	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", parse_pss, FOR_ALL },
+	{ "process-samples", 0, "N", false, "At each sample also the N heaviest processes (up to 1000)", parse_process_samples, FOR_ALL },
 	{ "format", 'f', "FORMAT", false, "One of jsonl, csv, json, influx ...; export --help lists all", parse_export_format, FOR_EXPORT },
 	{ "output", 'o', "PATH", false, "Write to PATH, not to stdout", parse_export_path, FOR_EXPORT },
 	{ "force", 0, NULL, false, "Replace output files that exist", parse_force, FOR_ALL | FOR_EXPORT | FOR_REPORT | FOR_COMPARE },

@@ -103,11 +103,13 @@ void prepare(struct launch_options *l, const struct options *o, const struct use
 	l->collector.run = run;
 	l->collector.show = o->quiet ? NULL : show_on_stderr;
 	l->collector.pss_ppm = o->pss_ppm;
+	l->collector.process_samples = o->process_samples;
 	t->wanted = o->wanted;
 	t->no_args = o->no_args;
 	t->verbose = o->verbose;
 	t->max_tasks = o->max_tasks;
 	t->exact_peak = o->exact_peak;
+	t->want_memory = o->process_samples > 0;
 	t->inject_misses = o->inject_misses;
 	t->refused = o->refused;
 	t->unattached = o->unattached;

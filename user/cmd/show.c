@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "view/curve.h"
+#include "view/heaviest_text.h"
 #include "view/meta_text.h"
 #include "view/phases_text.h"
 #include "view/summary_text.h"
@@ -19,6 +20,9 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define HEAVIEST_SHOWN 5
+#define SAME_NS 1000 /* seconds in JSON are doubles: a time of long ago may come back changed */
 
 static void help(void)
 {
@@ -62,15 +66,48 @@ static int draw_curves(struct source *s, uint64_t wall_ns)
 	return err;
 }
 
+struct heaviest_rows {
+	struct process_sample rows[HEAVIEST_SHOWN];
+	size_t nr;
+};
+
+static int add_heaviest(void *context, struct line *l)
+{
+	struct heaviest_rows *h = context;
+
+	h->rows[h->nr++] = l->process_sample;
+	return h->nr == HEAVIEST_SHOWN;
+}
+
+/* Who held the most at the largest sample, where that was recorded. */
+static int show_heaviest(struct source *s, const struct summary *total)
+{
+	struct heaviest_rows h = { 0 };
+	uint64_t at_ns = total->rss_peak_elapsed_ns;
+	int err;
+
+	if (!total->has_rss_peak)
+		return 0;
+	s->from_ns = at_ns > SAME_NS ? at_ns - SAME_NS : 0;
+	s->to_ns = at_ns + SAME_NS;
+	err = source_each(s, PART(LINE_PROCESS_SAMPLE), add_heaviest, &h);
+	s->from_ns = s->to_ns = 0;
+	if (err >= 0)
+		heaviest_text(stdout, h.rows, h.nr);
+	return err < 0 ? err : 0;
+}
+
 static int show_text(struct source *s, const json_t *meta, const struct summary *total)
 {
 	__cleanup(freep) char *text = summary_text(total);
+	int err;
 
 	if (!text)
 		return -ENOMEM;
 	meta_text(stdout, meta, terminal_width(stdout));
 	fputs(text, stdout);
-	return draw_curves(s, total->wall_ns);
+	err = show_heaviest(s, total);
+	return err ? err : draw_curves(s, total->wall_ns);
 }
 
 static int show_phases(const struct phases *p, const json_t *meta)

@@ -23,6 +23,7 @@ struct collector_options {
 	const struct intake *intake; /* of what programs push, not owned; NULL: nothing is taken */
 	int control_fd;              /* to the launcher */
 	int stream_fd;               /* to the recorder */
+	unsigned process_samples;    /* of the heaviest live ones, at each sample; 0: none */
 	unsigned pss_ppm;            /* millionths of the time for reading PSS; 0: not read */
 	bool wait_tree;              /* go on until the last descendant has ended */
 	bool wait_start;             /* the run begins when the cgroup has its first process */

@@ -70,7 +70,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	s->rodata->can_seed = o->can_seed;
 	cgroup_set(s, o->cgroup);
 	s->rodata->want_memory = metric_set_has_source(&o->wanted, SOURCE_MEMORY) ||
-				 metric_set_has_source(&o->wanted, SOURCE_PROCFS);
+				 metric_set_has_source(&o->wanted, SOURCE_PROCFS) || o->want_memory;
 	s->rodata->wanted = 0;
 #define TASK_METRIC(base, ...)                                                                     \
 	if (metric_has(&o->wanted, M_##base))                                                      \

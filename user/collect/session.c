@@ -121,6 +121,7 @@ void session_publish(struct session *s)
 	}
 	write_sample(&s->json, s->run, &smp);
 	stream_put(&s->stream, &s->json);
+	session_put_heaviest(s, &smp);
 	sample_reset(&smp);
 }
 
@@ -199,6 +200,7 @@ void session_done(struct session *s)
 	stream_done(&s->stream);
 	summary_done(&s->summary);
 	jw_done(&s->json);
+	heaviest_done(&s->heaviest);
 	free(s->rows);
 	free(s->emitted);
 }

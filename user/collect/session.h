@@ -6,6 +6,7 @@
 #include "collect/cgroup_stat.h"
 #include "collect/collector.h"
 #include "collect/exact_peak.h"
+#include "collect/heaviest.h"
 #include "collect/images.h"
 #include "collect/memory.h"
 #include "collect/pss.h"
@@ -27,6 +28,7 @@ struct session {
 	struct json json;
 	struct drain_row *rows; /* owned; of the last drain */
 	size_t nr_rows, room_rows;
+	struct heaviest heaviest;    /* of these rows; --process-samples */
 	uint64_t start_ns;           /* CLOCK_MONOTONIC */
 	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
 	struct memory_bound bound;
@@ -59,6 +61,9 @@ void session_sample(struct session *s);
 void session_drain(struct session *s, bool whole);
 /* and writes the sample that this was for. */
 void session_publish(struct session *s);
+/* With process_samples: writes who held the most at the sample @smp, of the rows sorted by
+ * memory_sum(). */
+void session_put_heaviest(struct session *s, const struct sample *smp);
 /* Writes the record of a process; @row: what it held at the last drain, or NULL. @is_left: it is
  * still in the map. */
 void session_emit(struct session *s, const struct process_record *r, const struct drain_row *row,

@@ -45,6 +45,7 @@ static void tell_losses(struct session *s)
 		summary_add_loss(sum, names[i], t->loss[i]);
 	summary_add_loss(sum, "fork_events", tracker_unrepaired(&s->tracker));
 	summary_add_loss(sum, "stream_lines", s->stream.dropped);
+	summary_add_loss(sum, "process_samples", s->stream.spared);
 	summary_add_loss(sum, "memory_allocations", s->unnamed);
 	sum->repaired = t->adopted_late + t->ends_unseen + t->images_unseen + t->frees_unseen;
 	if (t->loss[LOSS_TASKS_FULL] || t->loss[LOSS_PROCESSES_FULL])

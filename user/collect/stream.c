@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define QUEUE_BYTES (4UL << 20) /* a recorder that hangs longer than this holds loses lines */
+#define QUEUE_BYTES (4UL << 20)       /* a recorder that hangs longer than this holds loses lines */
+#define SPARE_BYTES (QUEUE_BYTES / 4) /* when as much waits, what can be spared is left out */
 #define FLUSH_BYTES (32UL << 10)
 
 void stream_init(struct stream *s, int fd)
@@ -59,6 +60,16 @@ void stream_put(struct stream *s, struct json *j)
 	jw_reset(j);
 	if (s->used - s->start > FLUSH_BYTES)
 		stream_flush(s);
+}
+
+void stream_put_spare(struct stream *s, struct json *j, uint64_t lines)
+{
+	if (!s->is_broken && (j->failed || s->used - s->start + j->used > SPARE_BYTES)) {
+		s->spared += lines;
+		jw_reset(j);
+		return;
+	}
+	stream_put(s, j);
 }
 
 void stream_flush(struct stream *s)

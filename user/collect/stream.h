@@ -15,12 +15,16 @@ struct stream {
 	size_t start, used, room;
 	bool is_broken;   /* nobody reads it any more */
 	uint64_t dropped; /* lines that did not fit */
+	uint64_t spared;  /* lines of stream_put_spare() that were left out */
 };
 
 void stream_init(struct stream *s, int fd);
 void stream_done(struct stream *s);
 /* Takes the lines of @j, counted as one, and empties it. */
 void stream_put(struct stream *s, struct json *j);
+/* The same of @lines lines that can be done without: all are left out as soon as the reader is
+ * behind, so that others still fit. */
+void stream_put_spare(struct stream *s, struct json *j, uint64_t lines);
 /* Sends what can be sent at once. */
 void stream_flush(struct stream *s);
 /* Waits until all has been sent, or nobody reads it. */

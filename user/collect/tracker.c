@@ -235,6 +235,21 @@ int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct proc
 	return 0;
 }
 
+int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r,
+		    bool *has_counters)
+{
+	struct process_entry entry;
+
+	if (bpf_map__lookup_elem(t->skel->maps.processes, &row->signal, sizeof(row->signal), &entry,
+				 sizeof(entry), 0) ||
+	    entry.event.rec.serial != row->serial)
+		return -ENOENT;
+	*r = entry.event.rec;
+	/* without a lock live tasks commit nothing until all hooks are gone */
+	*has_counters = t->skel->rodata->has_lock || t->is_detached;
+	return 0;
+}
+
 int tracker_peak(const struct tracker *t, struct tree_peak *peak)
 {
 	const __u32 zero = 0;

@@ -19,8 +19,9 @@ struct bpf_link;
 struct tracker_options {
 	struct metric_set wanted;
 	bool no_args;
-	bool exact_peak;                    /* follow every change of resident memory */
-	bool can_seed;                      /* tracker_seed() will be called */
+	bool exact_peak;  /* follow every change of resident memory */
+	bool want_memory; /* what each process holds, even if no metric of it is wanted */
+	bool can_seed;    /* tracker_seed() will be called */
 	const struct cgroup_target *cgroup; /* not owned; NULL: who is ours is said by lineage */
 	bool verbose;                       /* say on stderr why a program does not load */
 	unsigned max_tasks;                 /* entries of the maps; 0: the default */
@@ -107,6 +108,13 @@ void tracker_detach(struct tracker *t);
 /* Calls @fn for each process that is still in the map, after tracker_detach(). */
 int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct process_record *),
 			 void *context);
+
+/*
+ * What is known of the process at @row: its counters, where *@has_counters, are those of the last
+ * drain. -ENOENT: it has been freed since.
+ */
+int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r,
+		    bool *has_counters);
 
 /* With exact_peak: the tree's. -ENODATA: the kernel does not tell. */
 int tracker_peak(const struct tracker *t, struct tree_peak *peak);

@@ -71,6 +71,8 @@ static int write_document(struct exporter *e)
 	if (!err)
 		err = put_list(e, "processes", LINE_PROCESS);
 	if (!err)
+		err = put_list(e, "process_samples", LINE_PROCESS_SAMPLE);
+	if (!err)
 		err = put_list(e, "events", LINE_EVENT);
 	if (!err)
 		err = put_list(e, "others", LINE_OTHER);

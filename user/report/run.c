@@ -81,7 +81,8 @@ static int add_part(void *context, struct line *l)
 	case LINE_SUMMARY:
 		keep(&r->summary, l->tree);
 		return 0;
-	case LINE_METRIC: /* what a program pushed is not drawn */
+	case LINE_PROCESS_SAMPLE: /* not asked for: there may be many */
+	case LINE_METRIC:         /* what a program pushed is not drawn */
 	case LINE_OTHER:
 		break;
 	}
@@ -122,7 +123,7 @@ int report_read(struct report_run *r, struct source *s)
 	charts_metrics(&needed);
 	processes_metrics(&needed);
 	s->only = &needed;
-	err = source_each(s, PARTS_ALL, add_part, r);
+	err = source_each(s, PARTS_ALL & ~PART(LINE_PROCESS_SAMPLE), add_part, r);
 	s->only = NULL;
 	r->unreadable = s->unreadable;
 	r->is_cut = s->is_cut || !r->summary;

@@ -19,6 +19,7 @@ static bool may_be(const char *text, size_t length, unsigned parts)
 	} kinds[] = {
 		{ "{\"kind\":\"sample\"", LINE_SAMPLE },
 		{ "{\"kind\":\"process\"", LINE_PROCESS },
+		{ "{\"kind\":\"process_sample\"", LINE_PROCESS_SAMPLE },
 		{ "{\"kind\":\"event\"", LINE_EVENT },
 		{ "{\"kind\":\"metric\"", LINE_METRIC },
 	};
@@ -58,6 +59,17 @@ static int read_one(struct source *s, bool is_first, const char *text, size_t le
 	return s->line.kind == LINE_META ? -EMLINK : 0;
 }
 
+static bool is_needed(const struct source *s, unsigned parts)
+{
+	const struct line *l = &s->line;
+
+	if (!(parts & PART(l->kind)))
+		return false;
+	return l->kind != LINE_PROCESS_SAMPLE || !s->to_ns ||
+	       (l->process_sample.elapsed_ns >= s->from_ns &&
+		l->process_sample.elapsed_ns <= s->to_ns);
+}
+
 static int each_line(struct source *s, unsigned parts, source_fn fn, void *context)
 {
 	FILE *f = s->from;
@@ -75,7 +87,7 @@ static int each_line(struct source *s, unsigned parts, source_fn fn, void *conte
 			continue;
 		err = read_one(s, is_first, text, (size_t)n);
 		is_first = false;
-		if (!err && parts & PART(s->line.kind))
+		if (!err && is_needed(s, parts))
 			err = fn(context, &s->line);
 		else if (err == -EAGAIN)
 			err = 0;

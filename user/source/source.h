@@ -17,7 +17,8 @@ struct source;
 
 /*
  * One part. @line->tree is there for the kinds meta, event, metric, summary and other; of a sample
- * or a process it may be NULL. All of it is in use until the function returns. Other than 0 ends.
+ * or a process, or a sample of one, it may be NULL. All of it is in use until the function returns.
+ * Other than 0 ends.
  */
 typedef int (*source_fn)(void *context, struct line *line);
 
@@ -31,8 +32,10 @@ struct source {
 	void *from;                   /* what the parts come from; of the ops */
 	bool is_coarse; /* of a long run samples may be given many at once: see rows_of_blocks() */
 	const struct metric_set
-		*only;    /* of samples and processes no others are needed; NULL: all */
-	struct line line; /* the part that is being given */
+		*only;           /* of samples and processes no others are needed; NULL: all */
+	uint64_t from_ns, to_ns; /* of process samples no others are needed, by the time since the
+				  * start; both 0: all */
+	struct line line;        /* the part that is being given */
 	/* as the last source_each() found it */
 	bool is_cut;                 /* the last line is not whole */
 	uint64_t unreadable;         /* other lines that are none */

@@ -67,7 +67,10 @@ static int give_summary(struct source *s, unsigned parts, const struct run_text 
 	return give_line(s, parts, text ? text : t->summary);
 }
 
-/* A statement that is read beside another one, at its next row or at its end. */
+/* What is given in the order of time; at the same time, in this order. */
+enum timed { SAMPLES, PROCESS_SAMPLES, EVENTS, NR_TIMED };
+
+/* A statement that is read beside others, at its next row or at its end. */
 struct cursor {
 	sqlite3_stmt *s;
 	int status;
@@ -78,54 +81,75 @@ static void step(struct cursor *c)
 	c->status = c->s ? sqlite3_step(c->s) : SQLITE_DONE;
 }
 
-static bool is_before(const struct cursor *a, const struct cursor *b)
+/* The cursor whose row is next; NR_TIMED: all are at their ends. */
+static int next_of(const struct cursor *all)
 {
-	if (a->status != SQLITE_ROW || b->status != SQLITE_ROW)
-		return a->status == SQLITE_ROW;
-	return sqlite3_column_int64(a->s, 0) <= sqlite3_column_int64(b->s, 0);
+	sqlite3_int64 at = 0;
+	int next = NR_TIMED;
+
+	for (int i = 0; i < NR_TIMED; i++) {
+		if (all[i].status != SQLITE_ROW)
+			continue;
+		if (next == NR_TIMED || sqlite3_column_int64(all[i].s, 0) < at) {
+			at = sqlite3_column_int64(all[i].s, 0);
+			next = i;
+		}
+	}
+	return next;
+}
+
+static int give_timed(struct source *s, unsigned parts, int which, sqlite3_stmt *row)
+{
+	struct stored *from = s->from;
+
+	if (which == EVENTS)
+		return give_line(s, parts, (const char *)sqlite3_column_text(row, 1));
+	if (which == SAMPLES) {
+		row_sample(&from->d, s->only, row, &s->line.sample);
+		return give_row(s, LINE_SAMPLE);
+	}
+	row_process_sample(&from->d, row, &s->line.process_sample);
+	return give_row(s, LINE_PROCESS_SAMPLE);
 }
 
 /* Samples, and between them what befell at their times. */
-static int give_times(struct source *s, unsigned parts, struct cursor *samples,
-		      struct cursor *events)
+static int give_times(struct source *s, unsigned parts, struct cursor *all)
 {
 	struct stored *from = s->from;
-	int err = 0;
+	int err = 0, next;
 
-	step(samples);
-	step(events);
-	while (!err && (samples->status == SQLITE_ROW || events->status == SQLITE_ROW)) {
-		if (is_before(samples, events)) {
-			row_sample(&from->d, s->only, samples->s, &s->line.sample);
-			err = give_row(s, LINE_SAMPLE);
-			step(samples);
-		} else {
-			err = give_line(s, parts, (const char *)sqlite3_column_text(events->s, 1));
-			step(events);
-		}
+	for (int i = 0; i < NR_TIMED; i++)
+		step(&all[i]);
+	while (!err && (next = next_of(all)) != NR_TIMED) {
+		err = give_timed(s, parts, next, all[next].s);
+		step(&all[next]);
 	}
-	if (!err)
-		err = database_error(&from->d, samples->status);
-	return err ? err : database_error(&from->d, events->status);
+	for (int i = 0; !err && i < NR_TIMED; i++)
+		err = database_error(&from->d, all[i].status);
+	return err;
 }
 
-static int give_samples_and_events(struct source *s, unsigned parts)
+static int give_all_timed(struct source *s, unsigned parts)
 {
 	struct stored *from = s->from;
-	struct cursor samples = { 0 }, events = { 0 };
-	unsigned others =
-		~(PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_SUMMARY));
+	struct cursor all[NR_TIMED] = { 0 };
+	unsigned others = ~(PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_PROCESS) |
+			    PART(LINE_PROCESS_SAMPLE) | PART(LINE_SUMMARY));
 	int err = 0;
 
 	if (parts & PART(LINE_SAMPLE))
 		err = (s->is_coarse ? rows_of_blocks : rows_of_samples)(&from->d, from->id, s->only,
-									&samples.s);
+									&all[SAMPLES].s);
+	if (!err && parts & PART(LINE_PROCESS_SAMPLE))
+		err = rows_of_process_samples(&from->d, from->id, s->from_ns,
+					      s->to_ns ? s->to_ns : UINT64_MAX,
+					      &all[PROCESS_SAMPLES].s);
 	if (!err && parts & others)
-		err = rows_of_events(&from->d, from->id, &events.s);
+		err = rows_of_events(&from->d, from->id, &all[EVENTS].s);
 	if (!err)
-		err = give_times(s, parts, &samples, &events);
-	sqlite3_finalize(samples.s);
-	sqlite3_finalize(events.s);
+		err = give_times(s, parts, all);
+	for (int i = 0; i < NR_TIMED; i++)
+		sqlite3_finalize(all[i].s);
 	return err;
 }
 
@@ -172,7 +196,7 @@ static int each_row(struct source *s, unsigned parts, source_fn fn, void *contex
 	if (!err)
 		err = give_line(s, parts, t.meta);
 	if (!err)
-		err = give_samples_and_events(s, parts);
+		err = give_all_timed(s, parts);
 	if (!err && parts & PART(LINE_PROCESS))
 		err = give_processes(s);
 	if (!err)

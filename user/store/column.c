@@ -35,11 +35,11 @@ char *column_name(char out[COLUMN_BYTES], enum metric_id id)
 	return replace_end(out, m->key, "", m->unit == UNIT_MILLI ? "_milli" : "");
 }
 
-bool column_is_of_process(enum metric_id id)
+void columns_of_process(struct metric_set *set)
 {
-	enum metric_source source = metric_get(id)->source;
-
-	return source == SOURCE_TASK || source == SOURCE_SPLIT;
+	*set = (struct metric_set){ 0 };
+	metric_set_put_source(set, SOURCE_TASK);
+	metric_set_put_source(set, SOURCE_SPLIT);
 }
 
 static sqlite3_stmt *table_info(sqlite3 *db, const char *table)

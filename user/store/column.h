@@ -14,8 +14,8 @@
 
 /* Writes the name into @out and returns it. */
 char *column_name(char out[COLUMN_BYTES], enum metric_id id);
-/* Whether a record of a process has it; a sample has them all. */
-bool column_is_of_process(enum metric_id id);
+/* Those that a record of a process has; a sample has them all, of a process's sample see there. */
+void columns_of_process(struct metric_set *set);
 /* Those that the table @name of the file has. An SQLite status. */
 int columns_read(sqlite3 *db, const char *table, struct metric_set *have);
 /* Adds those of @wanted that are not in @have, and makes the view, if there is to be one, anew. */

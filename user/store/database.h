@@ -17,7 +17,8 @@ enum database_mode {
 
 struct database {
 	sqlite3 *db;
-	struct metric_set sample_columns, process_columns; /* those that the file has */
+	/* those that the file has */
+	struct metric_set sample_columns, process_columns, process_sample_columns;
 	char why[512]; /* what went wrong, for the user, after an error; without the path */
 };
 

@@ -10,8 +10,14 @@
 /* What a run has in each, by the column with its number. */
 static const struct {
 	const char *name, *key;
-} tables[] = { { "run", "id" },    { "run_text", "run" }, { "tag", "run" },  { "sample", "run" },
-	       { "block", "run" }, { "process", "run" },  { "event", "run" } };
+} tables[] = { { "run", "id" },
+	       { "run_text", "run" },
+	       { "tag", "run" },
+	       { "sample", "run" },
+	       { "block", "run" },
+	       { "process", "run" },
+	       { "process_sample", "run" },
+	       { "event", "run" } };
 
 static int prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 {

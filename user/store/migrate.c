@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/migrate.h"
 
+#include "model/process_sample.h"
 #include "store/column.h"
 #include "store/schema.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,60 +44,64 @@ int database_check(struct database *d, int64_t *version)
 	return -EPROTONOSUPPORT;
 }
 
-static void wanted_columns(struct metric_set *samples, struct metric_set *processes)
-{
-	metric_set_all(samples);
-	memset(processes, 0, sizeof(*processes));
-	for (int i = 0; i < NR_METRICS; i++)
-		if (column_is_of_process((enum metric_id)i))
-			metric_put(processes, (enum metric_id)i);
-}
+/* The tables with columns of metrics. */
+static const struct {
+	const char *table, *view;
+	void (*wanted)(struct metric_set *set);
+	size_t have; /* where a database keeps those that the file has; 0: nowhere */
+} tables[] = {
+	{ "sample", "samples", metric_set_all, offsetof(struct database, sample_columns) },
+	{ "block", NULL, metric_set_all, 0 },
+	{ "process", "processes", columns_of_process, offsetof(struct database, process_columns) },
+	{ "process_sample", "process_samples", process_sample_metrics,
+	  offsetof(struct database, process_sample_columns) },
+};
+#define NR_TABLES (sizeof(tables) / sizeof(*tables))
 
 int database_columns(struct database *d)
 {
-	struct metric_set samples, processes;
-	int rc = columns_read(d->db, "sample", &d->sample_columns);
+	struct metric_set wanted;
+	int rc = SQLITE_OK;
 
-	wanted_columns(&samples, &processes);
-	if (rc == SQLITE_OK)
-		rc = columns_read(d->db, "process", &d->process_columns);
-	/* others have the name of a metric, which is of samples: execs */
-	for (size_t i = 0; i < METRIC_WORDS; i++)
-		d->process_columns.bits[i] &= processes.bits[i];
+	for (size_t t = 0; rc == SQLITE_OK && t < NR_TABLES; t++) {
+		struct metric_set *have = (void *)((char *)d + tables[t].have);
+
+		if (!tables[t].have)
+			continue;
+		rc = columns_read(d->db, tables[t].table, have);
+		tables[t].wanted(&wanted);
+		/* others have the name of a metric, which is of samples: execs */
+		for (size_t i = 0; i < METRIC_WORDS; i++)
+			have->bits[i] &= wanted.bits[i];
+	}
 	return database_error(d, rc);
 }
 
 static bool is_up_to_date(const struct database *d, int64_t version)
 {
-	struct metric_set samples, processes;
+	struct metric_set wanted;
 
-	wanted_columns(&samples, &processes);
-	for (size_t i = 0; i < METRIC_WORDS; i++)
-		if (samples.bits[i] & ~d->sample_columns.bits[i] ||
-		    processes.bits[i] & ~d->process_columns.bits[i])
-			return false;
+	for (size_t t = 0; t < NR_TABLES; t++) {
+		const struct metric_set *have = (const void *)((const char *)d + tables[t].have);
+
+		tables[t].wanted(&wanted);
+		for (size_t i = 0; tables[t].have && i < METRIC_WORDS; i++)
+			if (wanted.bits[i] & ~have->bits[i])
+				return false;
+	}
 	return version == STORE_SCHEMA;
 }
 
 static int add_columns(struct database *d)
 {
-	static const struct {
-		const char *table, *view;
-		bool is_process;
-	} tables[] = {
-		{ "sample", "samples", false },
-		{ "block", NULL, false },
-		{ "process", "processes", true },
-	};
-	struct metric_set wanted[2], have;
+	struct metric_set wanted, have;
 	int rc = SQLITE_OK;
 
-	wanted_columns(&wanted[false], &wanted[true]);
-	for (size_t i = 0; rc == SQLITE_OK && i < sizeof(tables) / sizeof(*tables); i++) {
-		rc = columns_read(d->db, tables[i].table, &have);
+	for (size_t t = 0; rc == SQLITE_OK && t < NR_TABLES; t++) {
+		rc = columns_read(d->db, tables[t].table, &have);
+		tables[t].wanted(&wanted);
 		if (rc == SQLITE_OK)
-			rc = columns_add(d->db, tables[i].table, tables[i].view,
-					 &wanted[tables[i].is_process], &have);
+			rc = columns_add(d->db, tables[t].table, tables[t].view, &wanted, &have);
 	}
 	return database_error(d, rc);
 }

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const tables[] = { "sample", "block", "process", "event", "tag", "run_text" };
+static const char *const tables[] = { "sample", "block", "process", "process_sample",
+				      "event",  "tag",   "run_text" };
 
 /* The first column of the first row. */
 static int ask(struct database *d, const char *sql, uint64_t *value)

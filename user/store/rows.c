@@ -12,6 +12,7 @@ static const char process_columns[] =
 	" left_time_ns, end_time_ns, exit_code, signal, state, threads_total, execs,"
 	" rss_peak_bytes, rss_peak_exact";
 #define PROCESS_METRICS_AT 20
+#define PROCESS_SAMPLE_METRICS_AT 5
 #define BLOCKS_OF_A_LONG_RUN 200 /* as many as a terminal has columns */
 
 /* SELECT @fixed and the columns of metrics in @have, of the rows of one run. */
@@ -102,6 +103,23 @@ int rows_of_processes(struct database *d, int64_t id, sqlite3_stmt **s)
 	return select_rows(d, id, "process", process_columns, &d->process_columns, s);
 }
 
+int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, uint64_t to_ns,
+			    sqlite3_stmt **s)
+{
+	sqlite3_str *sql = sqlite3_str_new(d->db);
+	int err;
+
+	put_select(sql, "process_sample", "elapsed_ns, pid, comm, start_time_ns, lossy",
+		   &d->process_sample_columns);
+	sqlite3_str_appendall(sql, " AND elapsed_ns BETWEEN ?2 AND ?3");
+	err = prepare(d, id, sql, s);
+	if (err)
+		return err;
+	sqlite3_bind_int64(*s, 2, (int64_t)from_ns);
+	sqlite3_bind_int64(*s, 3, to_ns > INT64_MAX ? INT64_MAX : (int64_t)to_ns);
+	return 0;
+}
+
 int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s)
 {
 	static const struct metric_set none;
@@ -141,6 +159,21 @@ static const char *text_at(sqlite3_stmt *s, int at)
 static uint64_t time_at(sqlite3_stmt *s, int at)
 {
 	return (uint64_t)sqlite3_column_int64(s, at);
+}
+
+void row_process_sample(const struct database *d, sqlite3_stmt *s, struct process_sample *p)
+{
+	const char *comm = text_at(s, 2);
+
+	*p = (struct process_sample){
+		.elapsed_ns = time_at(s, 0),
+		.pid = sqlite3_column_int(s, 1),
+		.start_epoch_ns = time_at(s, 3),
+		.lossy = sqlite3_column_int(s, 4),
+	};
+	if (comm)
+		memcpy(p->comm, comm, strnlen(comm, sizeof(p->comm) - 1));
+	read_metrics(s, PROCESS_SAMPLE_METRICS_AT, &d->process_sample_columns, p->value, &p->have);
 }
 
 void row_process(const struct database *d, sqlite3_stmt *s, struct process *p, const char **args)

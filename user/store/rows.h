@@ -4,6 +4,7 @@
 #define STORE_ROWS_H
 
 #include "model/process.h"
+#include "model/process_sample.h"
 #include "model/sample.h"
 #include "store/database.h"
 
@@ -17,12 +18,16 @@ int rows_of_samples(struct database *d, int64_t id, const struct metric_set *onl
  * last; a run that is not long is given whole. */
 int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only, sqlite3_stmt **s);
 int rows_of_processes(struct database *d, int64_t id, sqlite3_stmt **s);
+/* Only those of samples taken from @from_ns to @to_ns after the start. */
+int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, uint64_t to_ns,
+			    sqlite3_stmt **s);
 /* Lines of all other kinds: the time since the start in ns, the line. */
 int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s);
 
 /* The row at which a statement is. */
 void row_sample(const struct database *d, const struct metric_set *only, sqlite3_stmt *s,
 		struct sample *smp);
+void row_process_sample(const struct database *d, sqlite3_stmt *s, struct process_sample *p);
 /* Its strings are in use until the next step; the arguments are not in it, but in *@args, a list in
  * JSON or NULL. */
 void row_process(const struct database *d, sqlite3_stmt *s, struct process *p, const char **args);

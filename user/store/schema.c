@@ -36,6 +36,10 @@ static const char *const steps[] = {
 	" end_time_ns INTEGER, exit_code INTEGER, signal INTEGER, state TEXT,"
 	" threads_total INTEGER, execs INTEGER, rss_peak_bytes INTEGER, rss_peak_exact INTEGER,"
 	" PRIMARY KEY(run, seq)) WITHOUT ROWID;"
+	/* rank: 1 is the heaviest of the sample at that time */
+	"CREATE TABLE process_sample(run INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
+	" rank INTEGER NOT NULL, pid INTEGER, comm TEXT, start_time_ns INTEGER, lossy INTEGER,"
+	" PRIMARY KEY(run, elapsed_ns, rank)) WITHOUT ROWID;"
 	/* lines of all other kinds, as they came */
 	"CREATE TABLE event(run INTEGER NOT NULL, seq INTEGER NOT NULL, elapsed_ns INTEGER,"
 	" kind TEXT, event TEXT, line TEXT,"

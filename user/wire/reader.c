@@ -53,6 +53,17 @@ void read_usage(json_t *o, uint64_t *values, struct metric_set *have)
 	}
 }
 
+void read_metrics_of(const struct metric_set *set, json_t *o, uint64_t *values,
+		     struct metric_set *have)
+{
+	for (int i = 0; i < NR_METRICS; i++) {
+		const struct metric *m = metric_get((enum metric_id)i);
+
+		if (metric_has(set, (enum metric_id)i))
+			read_metric(m->key, json_object_get(o, m->key), values, have);
+	}
+}
+
 void read_metrics(json_t *o, uint64_t *values, struct metric_set *have)
 {
 	const char *key;
@@ -105,6 +116,9 @@ static void refine_line(struct line *l, const char *text, size_t length)
 		refine_metrics(l->sample.value, &l->sample.have, text, length);
 	} else if (l->kind == LINE_PROCESS) {
 		refine_metrics(l->process.value, &l->process.have, text, length);
+	} else if (l->kind == LINE_PROCESS_SAMPLE) {
+		refine(&l->process_sample.elapsed_ns, "elapsed_seconds", 9, text, length);
+		refine_metrics(l->process_sample.value, &l->process_sample.have, text, length);
 	} else if (l->kind == LINE_SUMMARY) {
 		refine(&l->summary.wall_ns, "wall_seconds", 9, text, length);
 		refine_metrics(l->summary.total.value, &l->summary.total.have, text, length);
@@ -124,6 +138,7 @@ int line_read(struct line *l, const char *text, size_t length)
 		{ "event", LINE_EVENT, NULL },
 		{ "summary", LINE_SUMMARY, read_summary },
 		{ "metric", LINE_METRIC, NULL },
+		{ "process_sample", LINE_PROCESS_SAMPLE, read_process_sample },
 	};
 	const char *kind;
 	json_t *o;

@@ -4,6 +4,7 @@
 #define WIRE_READER_H
 
 #include "model/process.h"
+#include "model/process_sample.h"
 #include "model/sample.h"
 #include "model/summary.h"
 
@@ -14,18 +15,20 @@ enum line_kind {
 	LINE_PROCESS,
 	LINE_EVENT,
 	LINE_SUMMARY,
-	LINE_METRIC /* pushed by a program: only the tree */
+	LINE_METRIC, /* pushed by a program: only the tree */
+	LINE_PROCESS_SAMPLE
 };
 
 struct line {
 	enum line_kind kind;
-	struct sample sample;     /* LINE_SAMPLE: in use until the next line */
-	struct process process;   /* LINE_PROCESS: its strings are in use until the next line */
-	struct summary summary;   /* LINE_SUMMARY */
-	struct metric_set wanted; /* LINE_META: the keys of its units */
-	uint64_t start_epoch_ns;  /* of the last LINE_META */
-	void *tree;               /* what the strings point into; owned */
-	char *args;               /* owned; those of the process */
+	struct sample sample;   /* LINE_SAMPLE: in use until the next line */
+	struct process process; /* LINE_PROCESS: its strings are in use until the next line */
+	struct process_sample process_sample; /* LINE_PROCESS_SAMPLE */
+	struct summary summary;               /* LINE_SUMMARY */
+	struct metric_set wanted;             /* LINE_META: the keys of its units */
+	uint64_t start_epoch_ns;              /* of the last LINE_META */
+	void *tree;                           /* what the strings point into; owned */
+	char *args;                           /* owned; those of the process */
 	size_t args_room;
 };
 

@@ -12,12 +12,16 @@ uint64_t json_scaled(const json_t *v, unsigned decimals);
 uint64_t json_number_of(const json_t *o, const char *key, unsigned decimals);
 /* What a process, or a group of them, has used: not "processes", which there counts the group. */
 void read_usage(json_t *o, uint64_t *values, struct metric_set *have);
+/* Those of @set alone. */
+void read_metrics_of(const struct metric_set *set, json_t *o, uint64_t *values,
+		     struct metric_set *have);
 void read_metrics(json_t *o, uint64_t *values, struct metric_set *have);
 /* False: it is not there. */
 bool read_peak(const json_t *o, const char *key, uint64_t *bytes);
 void read_comm(char comm[16], const json_t *o);
 /* reader_process.c, reader_summary.c */
 void read_process(struct line *l, json_t *o);
+void read_process_sample(struct line *l, json_t *o);
 void read_summary(struct line *l, json_t *o);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Records of processes, read back. */
+/* Records of processes, and what live ones held at a sample, read back. */
 #include "wire/reader_parts.h"
 
 #include <errno.h>
@@ -81,4 +81,21 @@ void read_process(struct line *l, json_t *o)
 	p->rss_peak_exact = json_is_true(json_object_get(o, "rss_peak_exact"));
 	p->lossy = json_is_true(json_object_get(o, "lossy"));
 	read_usage(o, p->value, &p->have);
+}
+
+void read_process_sample(struct line *l, json_t *o)
+{
+	struct process_sample *p = &l->process_sample;
+	const char *comm = json_string_value(json_object_get(o, "comm"));
+	struct metric_set set;
+
+	*p = (struct process_sample){ 0 };
+	p->elapsed_ns = json_number_of(o, "elapsed_seconds", 9);
+	p->pid = (int32_t)json_number_of(o, "pid", 0);
+	if (comm)
+		memcpy(p->comm, comm, strnlen(comm, sizeof(p->comm) - 1));
+	p->start_epoch_ns = json_number_of(o, "start_time", 6) * 1000; /* published in us */
+	p->lossy = json_is_true(json_object_get(o, "lossy"));
+	process_sample_metrics(&set);
+	read_metrics_of(&set, o, p->value, &p->have);
 }

@@ -71,6 +71,8 @@ static bool put_exact_metric(struct json *j, const struct line *l, const char *k
 		have = &l->sample.have, value = l->sample.value;
 	else if (l->kind == LINE_PROCESS)
 		have = &l->process.have, value = l->process.value;
+	else if (l->kind == LINE_PROCESS_SAMPLE)
+		have = &l->process_sample.have, value = l->process_sample.value;
 	else if (l->kind == LINE_SUMMARY)
 		have = &l->summary.total.have, value = l->summary.total.value;
 	if (!have || metric_find(key, strlen(key), &id) || !metric_has(have, id))
@@ -85,6 +87,8 @@ static bool put_exact(struct json *j, const struct line *l, const char *key, con
 		return false;
 	if (l->kind == LINE_SAMPLE && !strcmp(key, "elapsed_seconds"))
 		jw_decimal(j, key, l->sample.elapsed_ns, 9);
+	else if (l->kind == LINE_PROCESS_SAMPLE && !strcmp(key, "elapsed_seconds"))
+		jw_decimal(j, key, l->process_sample.elapsed_ns, 9);
 	else if (l->kind == LINE_SUMMARY && !strcmp(key, "wall_seconds"))
 		jw_decimal(j, key, l->summary.wall_ns, 9);
 	else
@@ -101,6 +105,8 @@ void rewrite_line(struct json *j, const struct line *l)
 		write_sample_since(j, l->start_epoch_ns, &l->sample);
 	if (!l->tree && l->kind == LINE_PROCESS)
 		write_process(j, &l->process);
+	if (!l->tree && l->kind == LINE_PROCESS_SAMPLE)
+		write_process_sample(j, l->start_epoch_ns, &l->process_sample);
 	if (!l->tree)
 		return;
 	jw_object(j, NULL);

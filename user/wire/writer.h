@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "model/process.h"
+#include "model/process_sample.h"
 #include "model/run.h"
 #include "model/sample.h"
 #include "model/summary.h"
@@ -16,6 +17,7 @@ void write_sample(struct json *j, const struct run *run, const struct sample *s)
 /* The same where no more is known of the run than when it began. */
 void write_sample_since(struct json *j, uint64_t start_epoch_ns, const struct sample *s);
 void write_process(struct json *j, const struct process *p);
+void write_process_sample(struct json *j, uint64_t start_epoch_ns, const struct process_sample *p);
 /* An event that has nothing to say but its name, when, and how many. */
 void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event,
 		 uint64_t count);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "record/store/bind.h"
+#include "record/store/process_row.h"
 #include "record/store/run_row.h"
 #include "store/column.h"
 
@@ -22,9 +23,10 @@ static int prepare(struct store_writer *w, const char *sql, sqlite3_stmt **s)
 
 /* INSERT INTO @table with @fixed columns and then those of metrics, as parameters in that order. */
 static int prepare_insert(struct store_writer *w, const char *table, const char *fixed,
-			  bool is_process, sqlite3_stmt **s)
+			  void (*metrics)(struct metric_set *set), sqlite3_stmt **s)
 {
 	char name[COLUMN_BYTES], *sql = NULL;
+	struct metric_set set;
 	size_t length, n = 1;
 	FILE *f = open_memstream(&sql, &length);
 	int err;
@@ -34,8 +36,9 @@ static int prepare_insert(struct store_writer *w, const char *table, const char 
 	for (const char *c = fixed; *c; c++)
 		n += *c == ',';
 	fprintf(f, "INSERT OR REPLACE INTO %s(%s", table, fixed);
+	metrics(&set);
 	for (int i = 0; i < NR_METRICS; i++) {
-		if (is_process && !column_is_of_process((enum metric_id)i))
+		if (!metric_has(&set, (enum metric_id)i))
 			continue;
 		fprintf(f, ",%s", column_name(name, (enum metric_id)i));
 		n++;
@@ -56,16 +59,20 @@ int store_writer_open(struct store_writer *w, const char *path)
 	*w = (struct store_writer){ 0 };
 	err = database_open(&w->d, path, DATABASE_WRITE);
 	if (!err)
-		err = prepare_insert(w, "sample", "run,elapsed_ns", false, &w->sample);
+		err = prepare_insert(w, "sample", "run,elapsed_ns", metric_set_all, &w->sample);
 	if (!err)
-		err = prepare_insert(w, "block", "run,elapsed_ns", false, &w->block);
+		err = prepare_insert(w, "block", "run,elapsed_ns", metric_set_all, &w->block);
 	if (!err)
 		err = prepare_insert(
 			w, "process",
 			"run,seq,pid,ns_pid,ppid,uid,comm,exe,args,args_cut,lossy,start_time_ns,"
 			"joined_time_ns,left_time_ns,end_time_ns,exit_code,signal,state,"
 			"threads_total,execs,rss_peak_bytes,rss_peak_exact",
-			true, &w->process);
+			columns_of_process, &w->process);
+	if (!err)
+		err = prepare_insert(w, "process_sample",
+				     "run,elapsed_ns,rank,pid,comm,start_time_ns,lossy",
+				     process_sample_metrics, &w->process_sample);
 	if (!err)
 		err = prepare(
 			w,
@@ -87,15 +94,15 @@ void store_writer_close(struct store_writer *w)
 	sqlite3_finalize(w->sample);
 	sqlite3_finalize(w->block);
 	sqlite3_finalize(w->process);
+	sqlite3_finalize(w->process_sample);
 	sqlite3_finalize(w->event);
 	sqlite3_finalize(w->progress);
-	w->sample = w->block = w->process = w->event = w->progress = NULL;
+	w->sample = w->block = w->process = w->process_sample = w->event = w->progress = NULL;
 	database_close(&w->d);
 	line_done(&w->line);
 }
 
-/* Runs a statement whose parameters are bound, and makes it ready for the next time. */
-static int run(struct store_writer *w, sqlite3_stmt *s)
+int store_writer_run(struct store_writer *w, sqlite3_stmt *s)
 {
 	int rc = sqlite3_step(s), err = database_error(&w->d, rc);
 
@@ -126,7 +133,7 @@ static int put_progress(struct store_writer *w, uint64_t lines_lost)
 	if (w->has_rss)
 		sqlite3_bind_int64(w->progress, 5, (int64_t)w->rss_peak_bytes);
 	sqlite3_bind_int64(w->progress, 6, w->run);
-	return run(w, w->progress);
+	return store_writer_run(w, w->progress);
 }
 
 int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
@@ -145,6 +152,7 @@ int store_writer_next(struct store_writer *w)
 	w->run = w->processes = w->events = 0;
 	w->wall_ns = w->cpu_ns = w->rss_peak_bytes = 0;
 	w->in_block = 0;
+	w->rank = 0;
 	w->has_cpu = w->has_rss = w->has_ended = false;
 	return err;
 }
@@ -164,7 +172,7 @@ static int insert_sample(struct store_writer *w, sqlite3_stmt *s, const struct s
 	for (int i = 0; i < NR_METRICS; i++, at++)
 		if (sample_has(smp, (enum metric_id)i))
 			sqlite3_bind_int64(s, at, (int64_t)smp->value[i]);
-	return run(w, s);
+	return store_writer_run(w, s);
 }
 
 /* To draw a long run, not all of it need be read. */
@@ -208,56 +216,6 @@ static int put_sample(struct store_writer *w)
 	return err ? err : add_to_block(w, smp);
 }
 
-static void bind_end(sqlite3_stmt *s, const struct process *p, const json_t *o)
-{
-	bind_time(s, 15, p->end_epoch_ns);
-	bind_member(s, 16, o, "exit_code");
-	bind_member(s, 17, o, "signal");
-	bind_member(s, 18, o, "state");
-}
-
-static int put_process(struct store_writer *w)
-{
-	const struct process *p = &w->line.process;
-	const json_t *o = w->line.tree;
-	sqlite3_stmt *s = w->process;
-	char *args = json_dumps(json_object_get(o, "args"), JSON_COMPACT);
-	int at = 1, err;
-
-	sqlite3_bind_int64(s, at++, w->run);
-	sqlite3_bind_int64(s, at++, ++w->processes);
-	bind_member(s, at++, o, "pid");
-	bind_member(s, at++, o, "ns_pid");
-	bind_member(s, at++, o, "ppid");
-	bind_member(s, at++, o, "uid");
-	bind_member(s, at++, o, "comm");
-	bind_member(s, at++, o, "exe");
-	if (args)
-		sqlite3_bind_text(s, at, args, -1, SQLITE_STATIC);
-	at++;
-	bind_member(s, at++, o, "args_cut");
-	bind_member(s, at++, o, "lossy");
-	bind_time(s, at++, p->start_epoch_ns);
-	bind_time(s, at++, p->joined_epoch_ns);
-	bind_time(s, at++, p->left_epoch_ns);
-	bind_end(s, p, o);
-	at = 19;
-	bind_member(s, at++, o, "threads_total");
-	bind_member(s, at++, o, "execs");
-	bind_member(s, at++, o, "rss_peak_bytes");
-	bind_member(s, at++, o, "rss_peak_exact");
-	for (int i = 0; i < NR_METRICS; i++) {
-		if (!column_is_of_process((enum metric_id)i))
-			continue;
-		if (metric_has(&p->have, (enum metric_id)i))
-			sqlite3_bind_int64(s, at, (int64_t)p->value[i]);
-		at++;
-	}
-	err = run(w, s);
-	free(args);
-	return err;
-}
-
 /* A line of any other kind, as it is. */
 static int put_event(struct store_writer *w, const char *text, size_t length)
 {
@@ -270,7 +228,7 @@ static int put_event(struct store_writer *w, const char *text, size_t length)
 	bind_member(w->event, 4, w->line.tree, "kind");
 	bind_member(w->event, 5, w->line.tree, "event");
 	sqlite3_bind_text(w->event, 6, text, (int)length, SQLITE_STATIC);
-	return run(w, w->event);
+	return store_writer_run(w, w->event);
 }
 
 int store_writer_put(struct store_writer *w, const char *text, size_t length)
@@ -287,7 +245,9 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 	case LINE_SAMPLE:
 		return put_sample(w);
 	case LINE_PROCESS:
-		return put_process(w);
+		return process_row_put(w);
+	case LINE_PROCESS_SAMPLE:
+		return process_sample_row_put(w);
 	case LINE_SUMMARY:
 		return run_row_end(w, text, length);
 	case LINE_META: /* there is one */

@@ -8,9 +8,11 @@
 
 struct store_writer {
 	struct database d;
-	sqlite3_stmt *sample, *block, *process, *event, *progress; /* owned */
+	sqlite3_stmt *sample, *block, *process, *process_sample, *event, *progress; /* owned */
 	int64_t run; /* its number in the store; 0: no meta has come */
 	int64_t processes, events;
+	uint64_t ranked_ns; /* of the last process_sample: of which sample it was, */
+	int64_t rank;       /* and the how manieth there */
 	uint64_t wall_ns, cpu_ns, rss_peak_bytes; /* as far as it has come */
 	struct sample of_block; /* what the samples of the block that is not full come to */
 	unsigned in_block;
@@ -29,6 +31,8 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost);
 int store_writer_next(struct store_writer *w);
 /* Takes back what came since the begin. */
 void store_writer_undo(struct store_writer *w);
+/* Runs a statement whose parameters are bound, and makes it ready for the next time. */
+int store_writer_run(struct store_writer *w, sqlite3_stmt *s);
 int store_writer_put(struct store_writer *w, const char *text, size_t length);
 
 #endif

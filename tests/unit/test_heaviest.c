@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Who holds the most, of the rows of a drain. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "collect/heaviest.h"
+
+#define ROW(which, space, anon)                                                                    \
+	{                                                                                          \
+		.pid = (which), .mm = (space), .pages = { [RSS_ANON] = (anon) }                    \
+	}
+
+static void assert_pids(const struct heaviest *h, const unsigned *pids, size_t nr)
+{
+	assert_int_equal(h->nr, nr);
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(h->rows[i]->pid, pids[i]);
+}
+
+static void heaviest_come_first_and_of_equals_the_lower_pid(void **state)
+{
+	const struct drain_row rows[] = { ROW(9, 1, 5), ROW(4, 2, 70), ROW(7, 3, 5),
+					  ROW(2, 4, 1), ROW(8, 5, 5),  ROW(3, 6, 6) };
+	struct heaviest h = { 0 };
+
+	(void)state;
+	assert_int_equal(heaviest_find(&h, rows, 6, 4), 0);
+	assert_pids(&h, (unsigned[]){ 4, 3, 7, 8 }, 4);
+	assert_int_equal(heaviest_find(&h, rows, 6, 1000), 0);
+	assert_pids(&h, (unsigned[]){ 4, 3, 7, 8, 9, 2 }, 6);
+	heaviest_done(&h);
+}
+
+static void all_resident_kinds_weigh_and_swap_does_not(void **state)
+{
+	const struct drain_row rows[] = {
+		{ .pid = 1, .mm = 1, .pages = { [RSS_SWAP] = 900, [RSS_ANON] = 1 } },
+		{ .pid = 2, .mm = 2, .pages = { [RSS_FILE] = 3 } },
+		{ .pid = 3, .mm = 3, .pages = { [RSS_SHMEM] = 2, [RSS_ANON] = 2 } },
+	};
+	struct heaviest h = { 0 };
+
+	(void)state;
+	assert_int_equal(heaviest_find(&h, rows, 3, 3), 0);
+	assert_pids(&h, (unsigned[]){ 3, 2, 1 }, 3);
+	heaviest_done(&h);
+}
+
+static void shared_space_counts_once_for_who_began_first(void **state)
+{
+	struct drain_row rows[] = { ROW(5, 1, 50), ROW(6, 1, 50), ROW(3, 1, 50), ROW(9, 2, 60) };
+	struct heaviest h = { 0 };
+
+	(void)state;
+	rows[0].start_boot_ns = 20;
+	rows[1].start_boot_ns = 10;
+	rows[2].start_boot_ns = 30;
+	assert_int_equal(heaviest_find(&h, rows, 4, 10), 0);
+	assert_pids(&h, (unsigned[]){ 9, 6 }, 2);
+	rows[1].end_boot_ns = 15; /* then it is one of those that live */
+	assert_int_equal(heaviest_find(&h, rows, 4, 10), 0);
+	assert_pids(&h, (unsigned[]){ 9, 5 }, 2);
+	rows[2].start_boot_ns = 20;
+	assert_int_equal(heaviest_find(&h, rows, 4, 10), 0);
+	assert_pids(&h, (unsigned[]){ 9, 3 }, 2);
+	heaviest_done(&h);
+}
+
+static void who_has_ended_or_holds_nothing_is_left_out(void **state)
+{
+	struct drain_row rows[] = { ROW(1, 0, 0), ROW(2, 0, 0), ROW(3, 1, 80), ROW(4, 2, 1) };
+	struct heaviest h = { 0 };
+
+	(void)state;
+	rows[2].end_boot_ns = 7;
+	assert_int_equal(heaviest_find(&h, rows, 4, 10), 0);
+	assert_pids(&h, (unsigned[]){ 4 }, 1);
+	assert_int_equal(heaviest_find(&h, rows, 3, 10), 0);
+	assert_int_equal(h.nr, 0);
+	assert_int_equal(heaviest_find(&h, NULL, 0, 10), 0);
+	assert_int_equal(h.nr, 0);
+	heaviest_done(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(heaviest_come_first_and_of_equals_the_lower_pid),
+		cmocka_unit_test(all_resident_kinds_weigh_and_swap_does_not),
+		cmocka_unit_test(shared_space_counts_once_for_who_began_first),
+		cmocka_unit_test(who_has_ended_or_holds_nothing_is_left_out),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/store/process_row.h"
+
+#include "record/store/bind.h"
+#include "store/column.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+
+/* What there is of @columns, as the parameters from @at on. */
+static void bind_metrics(sqlite3_stmt *s, int at, const struct metric_set *columns,
+			 const uint64_t *value, const struct metric_set *have)
+{
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!metric_has(columns, (enum metric_id)i))
+			continue;
+		if (metric_has(have, (enum metric_id)i))
+			sqlite3_bind_int64(s, at, (int64_t)value[i]);
+		at++;
+	}
+}
+
+static void bind_end(sqlite3_stmt *s, const struct process *p, const json_t *o)
+{
+	bind_time(s, 15, p->end_epoch_ns);
+	bind_member(s, 16, o, "exit_code");
+	bind_member(s, 17, o, "signal");
+	bind_member(s, 18, o, "state");
+}
+
+int process_row_put(struct store_writer *w)
+{
+	const struct process *p = &w->line.process;
+	const json_t *o = w->line.tree;
+	sqlite3_stmt *s = w->process;
+	struct metric_set columns;
+	char *args = json_dumps(json_object_get(o, "args"), JSON_COMPACT);
+	int at = 1, err;
+
+	sqlite3_bind_int64(s, at++, w->run);
+	sqlite3_bind_int64(s, at++, ++w->processes);
+	bind_member(s, at++, o, "pid");
+	bind_member(s, at++, o, "ns_pid");
+	bind_member(s, at++, o, "ppid");
+	bind_member(s, at++, o, "uid");
+	bind_member(s, at++, o, "comm");
+	bind_member(s, at++, o, "exe");
+	if (args)
+		sqlite3_bind_text(s, at, args, -1, SQLITE_STATIC);
+	at++;
+	bind_member(s, at++, o, "args_cut");
+	bind_member(s, at++, o, "lossy");
+	bind_time(s, at++, p->start_epoch_ns);
+	bind_time(s, at++, p->joined_epoch_ns);
+	bind_time(s, at++, p->left_epoch_ns);
+	bind_end(s, p, o);
+	at = 19;
+	bind_member(s, at++, o, "threads_total");
+	bind_member(s, at++, o, "execs");
+	bind_member(s, at++, o, "rss_peak_bytes");
+	bind_member(s, at++, o, "rss_peak_exact");
+	columns_of_process(&columns);
+	bind_metrics(s, at, &columns, p->value, &p->have);
+	err = store_writer_run(w, s);
+	free(args);
+	return err;
+}
+
+/* Those of a sample come one after the other, the heaviest first. */
+static int64_t rank_of(struct store_writer *w, uint64_t elapsed_ns)
+{
+	if (elapsed_ns != w->ranked_ns)
+		w->rank = 0;
+	w->ranked_ns = elapsed_ns;
+	return ++w->rank;
+}
+
+int process_sample_row_put(struct store_writer *w)
+{
+	const struct process_sample *p = &w->line.process_sample;
+	sqlite3_stmt *s = w->process_sample;
+	struct metric_set columns;
+	int at = 1;
+
+	sqlite3_bind_int64(s, at++, w->run);
+	sqlite3_bind_int64(s, at++, (int64_t)p->elapsed_ns);
+	sqlite3_bind_int64(s, at++, rank_of(w, p->elapsed_ns));
+	sqlite3_bind_int64(s, at++, p->pid);
+	if (p->comm[0])
+		sqlite3_bind_text(s, at, p->comm, -1, SQLITE_STATIC);
+	at++;
+	bind_time(s, at++, p->start_epoch_ns);
+	if (p->lossy)
+		sqlite3_bind_int(s, at, 1);
+	at++;
+	process_sample_metrics(&columns);
+	bind_metrics(s, at, &columns, p->value, &p->have);
+	return store_writer_run(w, s);
+}

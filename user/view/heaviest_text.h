@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Who held the most at one sample, as a table for a terminal. */
+#ifndef VIEW_HEAVIEST_TEXT_H
+#define VIEW_HEAVIEST_TEXT_H
+
+#include "model/process_sample.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* Writes @nr rows of the same sample, in the order given; nothing where there are none. */
+void heaviest_text(FILE *f, const struct process_sample *rows, size_t nr);
+
+#endif
