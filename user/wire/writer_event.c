@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Lines of kind event. */
+#include "wire/parts.h"
+#include "wire/writer.h"
+
+#include <string.h>
+
+void put_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event)
+{
+	jw_object(j, NULL);
+	jw_string(j, "kind", "event");
+	put_epoch(j, "time", run->start_epoch_ns + elapsed_ns);
+	jw_string(j, "event", event);
+}
+
+void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event,
+		 uint64_t count)
+{
+	put_event(j, run, elapsed_ns, event);
+	jw_uint(j, "count", count);
+	put_end(j);
+}
+
+void put_oom(struct json *j, const struct oom_kill *k)
+{
+	jw_int(j, "pid", k->pid);
+	jw_bytes(j, "comm", k->comm, strnlen(k->comm, sizeof(k->comm)));
+	jw_bool(j, "is_command", k->is_command);
+	if (k->has_rss)
+		jw_uint(j, "rss_bytes", k->rss_bytes);
+	if (k->limit_bytes) {
+		jw_uint(j, "limit_bytes", k->limit_bytes);
+		jw_string(j, "cgroup", k->cgroup);
+	}
+}
+
+void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns, const struct oom_kill *k)
+{
+	put_event(j, run, elapsed_ns, "oom_kill");
+	put_oom(j, k);
+	put_end(j);
+}
+
+void write_cgroup_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
+			const char *event, const char *path)
+{
+	put_event(j, run, elapsed_ns, event);
+	jw_string(j, "cgroup", path);
+	put_end(j);
+}
+
+void write_cgroup_difference(struct json *j, const struct run *run, const struct sample *smp,
+			     const char *path)
+{
+	put_event(j, run, smp->elapsed_ns, "cgroup_differs");
+	jw_string(j, "cgroup", path);
+	put_metric(j, M_cpu, smp->value[M_cpu]);
+	put_metric(j, M_cgroup_cpu, smp->value[M_cgroup_cpu]);
+	put_end(j);
+}
+
+void write_process_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
+			 const char *event, int32_t pid, const char *reason)
+{
+	put_event(j, run, elapsed_ns, event);
+	jw_int(j, "pid", pid);
+	jw_string(j, "reason", reason);
+	put_end(j);
+}
