@@ -35,7 +35,7 @@ TESTS ?= unit bpf e2e
 KERNELS ?= 5.10 6.1 6.12 6.16 6.18 6.19 7.0 7.2 5.10-arm64 7.2-arm64
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c))
 
-.PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e check-servers check-report bench lint format coverage install clean \
+.PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e check-servers check-notebook check-report bench lint format coverage install clean \
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
@@ -65,6 +65,9 @@ check-e2e: all truth ## Run programs with a known truth (as root)
 
 check-servers: deps ## Send exports to real databases, on loopback (as root)
 	tools/run-tests.sh servers
+
+check-notebook: deps ## Execute the notebook on 5,000 runs, and on few (as root)
+	tools/run-tests.sh notebook
 
 check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on each (KERNELS="5.10 7.2")
 	tools/install-deps.sh kernels
@@ -96,7 +99,7 @@ install: all ## Install (PREFIX, DESTDIR)
 	install -m 644 docs/bpfmon.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 docs/completion/bpfmon \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/bpfmon
-	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/bpfmon-1.schema.json \
+	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
 		$(DESTDIR)$(PREFIX)/share/doc/bpfmon/
 
 arm64: ## Cross-compile a static build/arm64/bpfmon

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Installs what building and testing need and is not there yet. Debian and Ubuntu.
 #
-# Usage: tools/install-deps.sh [kernels] [containers] [servers] [report]
+# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report]
 #   kernels: also what booting other kernels needs; containers: what the tests with containers need;
 #   servers: the databases that exports are sent to, none of which is started;
-#   report: the browser in which reports are opened
+#   notebook: what the notebook is executed with; report: the browser in which reports are opened
 set -eu
 
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libcmocka-dev
@@ -16,6 +16,7 @@ for also in "$@"; do
 		debian-archive-keyring" ;;
 	containers) packages="$packages podman runc crun bubblewrap uidmap" ;;
 	servers) packages="$packages prometheus influxdb victoria-metrics python3-prometheus-client" ;;
+	notebook) packages="$packages python3-pandas python3-matplotlib python3-nbclient python3-ipykernel" ;;
 	report)
 		packages="$packages chromium fonts-dejavu-core"
 		# others than the distribution's nodejs bring npm along, and exclude its package

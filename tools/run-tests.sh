@@ -4,7 +4,7 @@
 # (booted in qemu; as root, to install what is missing), report (in a browser; the same). The last line
 # is "N passed, N failed, N skipped"; fails if any failed, or if one that needs root was skipped in CI.
 #
-# Usage: tools/run-tests.sh [unit] [bpf] [e2e] [kernels] [servers] [report]
+# Usage: tools/run-tests.sh [unit] [bpf] [e2e] [kernels] [servers] [notebook] [report]
 #   KERNELS  those of the group kernels, as in "5.10 7.2" (default: these)
 set -eu -o pipefail
 
@@ -77,7 +77,7 @@ for group in "${@:-unit}"; do
 	unit) run_unit ;;
 	bpf | e2e) run_python "$group" ;;
 	kernels) run_kernels ;;
-	servers) tools/install-deps.sh servers && run_python servers ;;
+	servers | notebook) tools/install-deps.sh "$group" && run_python "$group" ;;
 	report) run_report ;;
 	*) echo "no such group of tests: $group" >&2 && exit 2 ;;
 	esac

@@ -15,7 +15,9 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).resolve()
 BPFMON = str(BUILD / "bpfmon")
 MAP_BYTES_LEFT_SECONDS = 10
-os.environ["BPFMON_NO_STORE"] = "1"  # whoever runs the tests has a store of his own
+# whoever runs the tests has stores of his own: they are neither written nor read
+os.environ["BPFMON_NO_STORE"] = "1"
+os.environ["XDG_STATE_HOME"] = str(BUILD / "no-state")
 
 
 def truth(name):

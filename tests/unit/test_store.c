@@ -69,6 +69,45 @@ static void process_samples_are_rows_ranked_within_their_sample(void **state)
 			 1);
 }
 
+static void runs_have_the_published_units_and_the_cpus_that_the_command_could_use(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path, META_OF("01", "\"system\":{\"cpus\":8},") SUMMARY);
+	keep(p->path, META_OF("02", "\"system\":{\"cpus\":8},\"limits\":{\"cpus_allowed_count\":4,"
+				    "\"cpu_max_cores\":2.5},") SAMPLE_1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs WHERE run=1 AND cpus=8 AND"
+				      " start_time=1001.0 AND interval_seconds=1.0 AND failed=1 AND"
+				      " wall_seconds=2.5 AND cpu_seconds=2.0 AND"
+				      " rss_peak_bytes=8192"),
+			 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs WHERE run=2 AND cpus=2.5 AND"
+				      " ended=0 AND failed IS NULL AND wall_seconds=1.0"),
+			 1);
+}
+
+static void run_whose_meta_cannot_be_read_leaves_the_others_readable(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path, META_OF("01", "\"system\":{\"cpus\":8},") SUMMARY);
+	keep(p->path, META_OF("02", ""));
+	tell(p->path, "UPDATE run_text SET meta='{' WHERE run=2");
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs WHERE cpus=8"), 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs WHERE cpus IS NULL"), 1);
+}
+
+static void file_of_an_older_bpfmon_is_brought_forward(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path, RUN SUMMARY);
+	tell(p->path, "DROP VIEW runs; PRAGMA user_version=1");
+	keep(p->path, META_OF("02", ""));
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs"), 2);
+	assert_int_equal(ask(p->path, "PRAGMA user_version"), STORE_SCHEMA);
+}
+
 static void value_that_was_not_read_is_null(void **state)
 {
 	struct place *p = *state;
@@ -262,6 +301,9 @@ int main(void)
 		PLACE_TEST(file_is_its_users_alone),
 		PLACE_TEST(values_are_whole_numbers_and_views_have_the_published_keys),
 		PLACE_TEST(process_samples_are_rows_ranked_within_their_sample),
+		PLACE_TEST(runs_have_the_published_units_and_the_cpus_that_the_command_could_use),
+		PLACE_TEST(run_whose_meta_cannot_be_read_leaves_the_others_readable),
+		PLACE_TEST(file_of_an_older_bpfmon_is_brought_forward),
 		PLACE_TEST(value_that_was_not_read_is_null),
 		PLACE_TEST(every_metric_is_a_column),
 		PLACE_TEST(metric_that_an_old_file_lacks_is_added),

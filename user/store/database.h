@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-#define STORE_SCHEMA 1 /* PRAGMA user_version; a newer one is refused */
+#define STORE_SCHEMA 2 /* PRAGMA user_version; a newer one is refused */
 
 enum database_mode {
 	DATABASE_READ,

@@ -45,6 +45,21 @@ static const char *const steps[] = {
 	" kind TEXT, event TEXT, line TEXT,"
 	" PRIMARY KEY(run, seq)) WITHOUT ROWID;"
 	"PRAGMA user_version=1;",
+	/* 1 -> 2: runs in the published units, as samples and processes have them */
+	"CREATE VIEW runs AS WITH described AS"
+	" (SELECT run, CASE WHEN json_valid(meta) THEN meta END AS meta FROM run_text)"
+	" SELECT id AS run, uuid, name, job, command, cwd, user, uid, host,"
+	" start_time_ns / 1e9 AS start_time, interval_ns / 1e9 AS interval_seconds,"
+	" ended, complete, exit_code, signal,"
+	" CASE WHEN ended THEN ifnull(exit_code, 0) > 0 OR ifnull(signal, 0) > 0 END AS failed,"
+	" wall_ns / 1e9 AS wall_seconds, cpu_ns / 1e9 AS cpu_seconds, rss_peak_bytes, processes,"
+	" lines_lost,"
+	/* what the command could use: the least of the machine, its affinity, its quota */
+	" min(json_extract(meta, '$.system.cpus'),"
+	" ifnull(json_extract(meta, '$.limits.cpus_allowed_count'), 1e9),"
+	" ifnull(json_extract(meta, '$.limits.cpu_max_cores'), 1e9)) AS cpus"
+	" FROM run LEFT JOIN described ON described.run = run.id;"
+	"PRAGMA user_version=2;",
 };
 
 const char *schema_step(int version)

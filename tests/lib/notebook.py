@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The notebook, executed on a store, and what it worked out."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from lib import manyruns
+from lib.bpfmon import BUILD, TOP
+from lib.store import StoreCase
+
+NOTEBOOK = TOP / "tools" / "notebook" / "bpfmon.ipynb"
+PYTHON = os.environ.get("NOTEBOOK_PYTHON", "/usr/bin/python3")  # whose packages are the distribution's
+NEEDED = "import ipykernel, matplotlib, nbclient, pandas"
+FIGURES = {"curves": 4, "outcomes": 3, "request": 1, "typical": 2, "by_tag": 2}  # and their axes
+
+
+class Result:
+    def __init__(self, said):
+        self.answers, self.images = said["answers"], said["images"]
+        self.printed, self.warned, self.error = said["printed"], said["warned"], said["error"]
+
+
+class NotebookCase(StoreCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        if subprocess.run([PYTHON, "-c", NEEDED], capture_output=True, check=False).returncode:
+            raise unittest.SkipTest("wants packages of Python: tools/install-deps.sh notebook")
+
+    def merge(self, made, name="made.jsonl"):
+        manyruns.write(self.dir / name, made)
+        done = self.bpfmon("store", "merge", self.dir / name)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def execute(self, ask=None, parameters="", env=None):
+        """Executed in a folder for its figures, which stays; without the user's own settings."""
+        folder = BUILD / "notebook" / self.id()
+        folder.mkdir(parents=True, exist_ok=True)
+        environment = os.environ | {"BPFMON_STORE": str(self.store), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+        environment |= {key: str(self.dir / key) for key in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR")}
+        command = [PYTHON, TOP / "tests" / "notebook" / "execute.py", NOTEBOOK, folder]
+        questions = json.dumps({"ask": ask or {}, "parameters": parameters})
+        done = subprocess.run(command, input=questions, env=environment | (env or {}), capture_output=True, text=True, timeout=400, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return Result(json.loads(done.stdout))
+
+    def succeed(self, *args, **kwargs):
+        """Executed to its end, without a warning, and with all of its figures."""
+        result = self.execute(*args, **kwargs)
+        self.assertEqual((result.error, result.warned), ("", ""))
+        self.assertEqual(len(result.images), len(FIGURES))
+        self.assertTrue(all(image["shades"] > 20 for image in result.images), result.images)
+        return result
+
+    def stop(self, *words, images=0, **kwargs):
+        """Executed up to a cell that says so in one line."""
+        result = self.execute(**kwargs)
+        self.assertEqual((result.error.count("\n"), result.warned), (0, ""), result.error)
+        for word in words:
+            self.assertIn(str(word), result.error)
+        self.assertEqual(len(result.images), images)
+
+    def assert_close(self, found, expected):
+        """Two lists of numbers, to all but their last digits."""
+        self.assertEqual(len(found), len(expected))
+        for a, b in zip(found, expected):
+            self.assertAlmostEqual(a, b, delta=1e-9 * max(abs(b), 1e-3))
+
+
+def quantile(values, share):
+    """Between the two values that are next to it, in proportion."""
+    values = sorted(values)
+    at = share * (len(values) - 1)
+    low = values[int(at)]
+    return low + (values[min(int(at) + 1, len(values) - 1)] - low) * (at - int(at))
+
+
+def median(values):
+    return quantile(values, 0.5)
+
+
+def stepped(run, key, steps, fold):
+    """A run as that many values: of each step what `fold` makes of its samples, straight lines between."""
+    wall = run.summary["wall_seconds"]
+    found = {}
+    for sample in run.samples:
+        if key in sample:
+            found.setdefault(min(int(sample["elapsed_seconds"] * steps / wall), steps - 1), []).append(sample[key])
+    known = {step: fold(values) for step, values in found.items()}
+    return [between(known, step) for step in range(steps)]
+
+
+def between(known, step):
+    before, after = max((s for s in known if s <= step), default=None), min((s for s in known if s >= step), default=None)
+    if before is None or after is None:
+        return known[after if before is None else before]
+    return known[before] + (known[after] - known[before]) * (step - before) / max(after - before, 1)
