@@ -55,6 +55,11 @@ const actions = {
 		document.head.append(script);
 	}, s.code),
 	range: () => page.evaluate(() => drawn.map((c) => [c.plot.scales.x.min, c.plot.scales.x.max])),
+	// the time of the cursor, and the value of each curve where its dot is
+	dots: (s) => page.evaluate((name) => {
+		const { plot } = drawn.find((c) => c.kind.name === name);
+		return plot.cursor.idxs.map((at, i) => at === null ? null : plot.data[i][at]);
+	}, s.chart),
 	style: (s) => page.locator(s.of).first().evaluate((e, name) => getComputedStyle(e)[name], s.name),
 	width: () => page.evaluate(() => document.documentElement.scrollWidth),
 	natural: (s) => page.locator(s.of).evaluate((e) => e.naturalWidth),

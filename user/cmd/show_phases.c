@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/show_phases.h"
 
-#include "wire/reader_parts.h"
+#include "source/marks.h"
 #include "wire/writer.h"
-
-#include <string.h>
 
 static int add_mark(void *context, struct line *l)
 {
-	const char *event = json_string_value(json_object_get(l->tree, "event"));
-	const json_t *text = json_object_get(l->tree, "text");
-
-	if (event && !strcmp(event, "mark") && json_is_string(text))
-		phases_add_mark(context, json_string_value(text), json_string_length(text),
-				json_number_of(l->tree, "elapsed_seconds", 9));
-	return 0; /* one that does not fit is counted there */
+	marks_add(context, l);
+	return 0;
 }
 
 static int add_sample(void *context, struct line *l)

@@ -20,6 +20,7 @@ INCLUDE(base_js, "user/report/page/base.js");
 INCLUDE(header_js, "user/report/page/header.js");
 INCLUDE(marks_js, "user/report/page/marks.js");
 INCLUDE(charts_js, "user/report/page/charts.js");
+INCLUDE(told_js, "user/report/page/told.js");
 INCLUDE(timeline_js, "user/report/page/timeline.js");
 INCLUDE(tables_js, "user/report/page/tables.js");
 INCLUDE(tools_js, "user/report/page/tools.js");

@@ -14,6 +14,7 @@ ASSET(base_js);
 ASSET(header_js);
 ASSET(marks_js);
 ASSET(charts_js);
+ASSET(told_js);
 ASSET(timeline_js);
 ASSET(tables_js);
 ASSET(tools_js);

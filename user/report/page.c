@@ -109,10 +109,11 @@ static int put_page(FILE *f, const struct page *p, const struct json *data)
 
 int page_write(FILE *f, const struct json *data)
 {
-	static const struct asset scripts[] = { ASSET_OF(base_js),     ASSET_OF(header_js),
-						ASSET_OF(marks_js),    ASSET_OF(charts_js),
-						ASSET_OF(timeline_js), ASSET_OF(tables_js),
-						ASSET_OF(tools_js),    ASSET_OF(main_js) };
+	static const struct asset scripts[] = { ASSET_OF(base_js),   ASSET_OF(header_js),
+						ASSET_OF(marks_js),  ASSET_OF(charts_js),
+						ASSET_OF(told_js),   ASSET_OF(timeline_js),
+						ASSET_OF(tables_js), ASSET_OF(tools_js),
+						ASSET_OF(main_js) };
 	const struct page page = { "bpfmon report", ASSET_OF(body_html), scripts,
 				   sizeof(scripts) / sizeof(*scripts) };
 

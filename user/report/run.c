@@ -3,6 +3,9 @@
 
 #include "base/cleanup.h"
 #include "report/clip.h"
+#include "report/phases.h"
+#include "source/marks.h"
+#include "wire/reader_parts.h"
 #include "wire/writer.h"
 
 #include <errno.h>
@@ -33,6 +36,8 @@ void report_close(struct report_run *r)
 	json_decref(r->event_counts);
 	charts_done(&r->charts);
 	processes_done(&r->processes);
+	series_done(&r->pushed);
+	phases_done(&r->phases);
 }
 
 /* Of a name that comes very often the first ones; all are counted. */
@@ -54,6 +59,17 @@ static int add_event(struct report_run *r, json_t *event)
 	return json_array_append(r->events, event) ? -ENOMEM : 0;
 }
 
+/* What has to be known of all lines before the others are gone through. */
+static int add_before(void *context, struct line *l)
+{
+	struct report_run *r = context;
+
+	if (l->kind == LINE_METRIC)
+		return series_count(&r->pushed, l);
+	marks_add(&r->phases, l);
+	return 0;
+}
+
 /* The last one counts. */
 static void keep(json_t **slot, json_t *tree)
 {
@@ -73,6 +89,7 @@ static int add_part(void *context, struct line *l)
 	case LINE_SAMPLE:
 		r->samples++;
 		charts_add(&r->charts, &l->sample);
+		phases_add_sample(&r->phases, &l->sample);
 		return 0;
 	case LINE_PROCESS:
 		return processes_add(&r->processes, &l->process, ARGS_SHOWN);
@@ -81,8 +98,9 @@ static int add_part(void *context, struct line *l)
 	case LINE_SUMMARY:
 		keep(&r->summary, l->tree);
 		return 0;
+	case LINE_METRIC:
+		return series_add(&r->pushed, l);
 	case LINE_PROCESS_SAMPLE: /* not asked for: there may be many */
-	case LINE_METRIC:         /* what a program pushed is not drawn */
 	case LINE_OTHER:
 		break;
 	}
@@ -115,22 +133,34 @@ static int make_up_summary(struct report_run *r, struct source *s)
 	return err;
 }
 
-int report_read(struct report_run *r, struct source *s)
+static int read_parts(struct report_run *r, struct source *s)
 {
 	struct metric_set needed = { 0 };
-	int err;
+	int err = source_each(s, PART(LINE_EVENT) | PART(LINE_METRIC), add_before, r);
 
+	if (!err)
+		err = series_choose(&r->pushed);
 	charts_metrics(&needed);
 	processes_metrics(&needed);
+	phases_metrics(&needed);
 	s->only = &needed;
-	err = source_each(s, PARTS_ALL & ~PART(LINE_PROCESS_SAMPLE), add_part, r);
+	if (!err)
+		err = source_each(s, PARTS_ALL & ~PART(LINE_PROCESS_SAMPLE), add_part, r);
 	s->only = NULL;
+	return err;
+}
+
+int report_read(struct report_run *r, struct source *s)
+{
+	int err = read_parts(r, s);
+
 	r->unreadable = s->unreadable;
 	r->is_cut = s->is_cut || !r->summary;
 	if (!err && !r->samples)
 		err = -ENODATA;
 	if (!err && !r->summary)
 		err = make_up_summary(r, s);
+	phases_finish(&r->phases, json_number_of(r->summary, "wall_seconds", 9));
 	return err;
 }
 
@@ -156,7 +186,10 @@ int report_write_data(struct report_run *r, const char *name, struct json *j)
 	write_summary_data(r, j);
 	clip_write(j, "events", r->events, OTHER_TEXT, SIZE_MAX);
 	clip_write(j, "event_counts", r->event_counts, OTHER_TEXT, SIZE_MAX);
+	phases_write(&r->phases, j);
 	err = charts_write(&r->charts, j);
+	if (!err)
+		err = series_write(&r->pushed, j);
 	if (!err)
 		err = processes_write(&r->processes, r->start_epoch_ns, j);
 	jw_object_end(j);

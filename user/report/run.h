@@ -3,8 +3,10 @@
 #ifndef REPORT_RUN_H
 #define REPORT_RUN_H
 
+#include "model/phase.h"
 #include "report/charts.h"
 #include "report/processes.h"
+#include "report/series.h"
 #include "source/source.h"
 
 #include <jansson.h>
@@ -16,6 +18,8 @@ struct report_run {
 	size_t event_bytes;     /* of @events */
 	struct report_charts charts;
 	struct report_processes processes;
+	struct report_series pushed;
+	struct phases phases; /* from mark to mark */
 	uint64_t start_epoch_ns;
 	uint64_t samples, unreadable; /* parts; lines that are none */
 	bool is_cut;                  /* it ends before the run did */

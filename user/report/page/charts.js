@@ -8,7 +8,7 @@ const units = {
 	bytes: { format: bytes, base: 2, limit: () => (summary.oom || {}).limit_bytes, limitText: "allowed" }, byte_rate: { format: rate(bytes), base: 2 },
 	count: { format: count }, count_rate: { format: rate(count) }, share: { format: percent },
 };
-const chartKinds = Object.entries(data.charts).map(([name, c]) => ({ name, title: c.title, what: c.what, curves: c.curves, ...units[c.unit] }));
+const chartKinds = Object.entries(data.charts).map(([name, c]) => ({ name, title: c.title, what: c.what, curves: c.curves, place: "chart-grid", data: c, ...units[c.unit] }));
 const timeSteps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
 const binarySteps = Array.from({ length: 62 }, (_, i) => 2 ** i);
 const CHART_HEIGHT = 190;
@@ -35,8 +35,7 @@ function stack(columns, curves) {
 }
 
 function curvesOf(kind) {
-	const columns = data.charts[kind.name].columns;
-	return kind.curves.map((c) => ({ ...c, how: c.style, values: columns[c.key] })).filter((c) => c.values.some(has));
+	return kind.curves.map((c) => ({ ...c, how: c.style, values: kind.data.columns[c.key] })).filter((c) => c.values.some(has));
 }
 
 function largestOf(values, time) {
@@ -63,21 +62,21 @@ function nearest(times, at) {
 
 // Room above for the marks, and for the cores there are.
 function rangeOf(kind) {
-	return (u, least, most) => {
+	return kind.range || ((u, least, most) => {
 		let top = most || 0;
 		if (kind.limit && kind.limit())
 			top = Math.max(top, kind.limit());
 		if (kind.name === "memory")
 			top = Math.max(top, (largestProcess() || {}).rss_peak_bytes || 0, (memoryPeak() || {}).value || 0) * 1.12;
 		return [0, top > 0 ? top * 1.05 : 1];
-	};
+	});
 }
 
 function seriesOf(kind, curve) {
 	const colour = ink.series[curve.colour];
-	return { label: curve.label, key: curve.key, stroke: colour, width: curve.how === "stacked" ? 0.5 : data.charts[kind.name].each > 1 ? 1 : 1.5, show: curve.how !== "hidden",
+	return { label: curve.label, key: curve.key, stroke: colour, width: curve.how === "stacked" ? 0.5 : kind.data.each > 1 ? 1 : 1.5, show: curve.how !== "hidden",
 		fill: curve.how === "stacked" ? ink.fill[curve.colour] : undefined,
-		dash: curve.how === "dashed" ? [4, 3] : undefined, points: { show: curve.values.length < 3, size: 5 } };
+		dash: curve.how === "dashed" ? [4, 3] : undefined, points: { show: curve.values.length < 3, size: 5 }, ...(kind.draw && kind.draw(curve)) };
 }
 
 // Stacked curves lie over each other: the last, which is the sum, is drawn first.
@@ -94,9 +93,13 @@ function axesOf(kind) {
 	return [
 		{ ...line, incrs: timeSteps, space: 70, size: 26, values: (u, splits, axis, space, step) => splits.map((v) => clock(v, step)) },
 		{ ...line, size: 74, space: 32, incrs: kind.base === 2 ? binarySteps : undefined,
-			values: (u, splits) => splits.map((v) => withoutZeros(kind.format(v))) },
+			values: (u, splits) => splits.map((v) => withoutZeros((kind.axis || kind.format)(v))) },
 	];
 }
+
+// Some curves have a unit of their own; some have no value at each of the chart's times, and there the one told last.
+const formatOf = (kind, curve) => curve.format || kind.format;
+const toldAt = (curve, i) => (curve.told || curve.values)[i];
 
 // The values at the cursor, or the largest of each curve when it is elsewhere.
 function tell(chart) {
@@ -106,8 +109,7 @@ function tell(chart) {
 	const mark = inside && timedEvents().findLast((e) => e.event === "mark" && e.at <= time[i]);
 	chart.when.textContent = inside ? `at ${clock(time[i], wall / 1000)}${mark ? `, ${eventLabel(mark)}` : ""}` : "largest";
 	for (const c of curves) {
-		const v = inside ? c.values[i] : c.largest && c.largest.value;
-		c.said.textContent = chart.kind.format(v);
+		c.said.textContent = formatOf(chart.kind, c)(inside ? toldAt(c, i) : c.largest && c.largest.value);
 	}
 }
 
@@ -133,7 +135,7 @@ function legend(chart) {
 }
 
 function describe(chart) {
-	const parts = chart.curves.map((c) => (c.largest ? `${c.label} up to ${chart.kind.format(c.largest.value)} at ${clock(c.largest.time)}` : c.label));
+	const parts = chart.curves.map((c) => (c.largest ? `${c.label} up to ${formatOf(chart.kind, c)(c.largest.value)} at ${clock(c.largest.time)}` : c.label));
 	return `${chart.kind.title}, ${chart.kind.what}: ${parts.join("; ")}`;
 }
 
@@ -147,7 +149,7 @@ function plotOptions(chart) {
 		scales: { x: { time: false, min: view.from, max: view.to }, y: { range: rangeOf(kind) } },
 		axes: axesOf(kind),
 		series: [{}, ...layers(chart.curves).map((c) => ({ ...seriesOf(kind, c), show: c.shown ?? c.how !== "hidden" }))],
-		cursor: { sync: { key: "bpfmon", scales: ["x", null] }, drag: { x: true, y: false, setScale: false }, points: { size: 6 },
+		cursor: { sync: { key: "bpfmon", scales: ["x", null] }, drag: { x: true, y: false, setScale: false }, points: { size: 6 }, ...(kind.dotAt && { dataIdx: kind.dotAt }),
 			bind: { dblclick: () => () => showRange(0, wall) } },
 		hooks: { draw: over, setCursor: [() => chart.plot && tell(chart)], setSelect: [(u) => selected(u)] },
 	};
@@ -187,7 +189,7 @@ function onKey(chart, event) {
 			c.plot.setCursor({ left: c.plot.valToPos(time[i], "x"), top: CHART_HEIGHT / 3 });
 			tell(c);
 		});
-		byId("spoken").textContent = `${clock(time[i], wall / 1000)}: ` + chart.curves.map((c) => `${c.label} ${chart.kind.format(c.values[i])}`).join(", ");
+		byId("spoken").textContent = `${clock(time[i], wall / 1000)}: ` + chart.curves.map((c) => `${c.label} ${formatOf(chart.kind, c)(toldAt(c, i))}`).join(", ");
 	} else if (event.key === "+" || event.key === "=") {
 		showRange(middle - width / 4, middle + width / 4);
 	} else if (event.key === "-") {
@@ -202,7 +204,7 @@ function addChart(kind) {
 	const curves = curvesOf(kind);
 	if (!curves.length)
 		return;
-	const chart = { kind, curves, time: data.charts[kind.name].time, place: el("div", "plot") };
+	const chart = { kind, curves, time: kind.data.time, place: el("div", "plot") };
 	for (const c of curves)
 		c.largest = largestOf(c.values, chart.time);
 	const limit = kind.limit && kind.limit();
@@ -214,20 +216,24 @@ function addChart(kind) {
 	chart.place.setAttribute("aria-label", describe(chart));
 	chart.place.setAttribute("aria-describedby", "charts-help");
 	chart.place.addEventListener("keydown", (event) => onKey(chart, event));
-	byId("chart-grid").append(figure);
+	byId(kind.place).append(figure);
 	drawn.push(chart);
 	build(chart);
+}
+
+function fitCharts(place) {
+	new ResizeObserver(() => drawn.filter((c) => c.kind.place === place).forEach((c) => {
+		const width = c.place.clientWidth;
+		if (width && width !== c.plot.width)
+			c.plot.setSize({ width, height: CHART_HEIGHT });
+	})).observe(byId(place));
 }
 
 function charts() {
 	readInk();
 	chartKinds.forEach(addChart);
 	view.listeners.push(() => drawn.forEach((c) => c.plot.setScale("x", { min: view.from, max: view.to })));
-	new ResizeObserver(() => drawn.forEach((c) => {
-		const width = c.place.clientWidth;
-		if (width && width !== c.plot.width)
-			c.plot.setSize({ width, height: CHART_HEIGHT });
-	})).observe(byId("chart-grid"));
+	fitCharts("chart-grid");
 	const each = Math.max(...Object.values(data.charts).map((c) => c.each));
 	byId("thinned").textContent = each > 1 ? `Of ${count(data.samples)} samples those are drawn that hold the least or the most of a curve within ${count(each)} samples: no peak is hidden.` : "";
 }

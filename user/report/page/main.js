@@ -4,7 +4,9 @@
 
 theme();
 header();
+phasesTable();
 charts();
+toldByTheProgram();
 holdersTable();
 timeline();
 programsTable();

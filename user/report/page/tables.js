@@ -64,13 +64,16 @@ class SortedTable {
 	}
 
 	row(item) {
-		return el("tr", "", ...this.columns.map(([, get, format, kind]) => {
+		const row = el("tr", "", ...this.columns.map(([, get, format, kind]) => {
 			const v = get(item);
 			const cell = el("td", kind || "", has(v) ? format(v) : missing);
 			if (kind === "text wide")
 				cell.title = cell.textContent;
 			return cell;
 		}));
+		if (this.go)
+			row.addEventListener("click", () => this.go(item));
+		return row;
 	}
 }
 
@@ -86,6 +89,33 @@ function holdersTable() {
 	table.show(list);
 	if (others.processes)
 		byId("holders").append(el("p", "quiet", `And ${count(others.processes)} others, ${bytes(others.rss_bytes)} together.`));
+}
+
+// What each phase used. A row is a place to go to: it zooms the charts.
+function phasesTable() {
+	byId("phases").hidden = !data.phases;
+	if (!data.phases)
+		return;
+	const list = data.phases.rows.map((row) => Object.fromEntries(data.phases.fields.map((field, i) => [field, row[i]])));
+	const took = (p) => p.end - p.start;
+	const used = (p) => (has(p.cpu_seconds) && took(p) > 0 ? p.cpu_seconds / took(p) : null);
+	const name = (p) => (has(p.text) ? visible(p.text) : "(start)");
+	const link = (text) => {
+		const button = el("button", "link", text);
+		button.type = "button";
+		return button;
+	};
+	const table = new SortedTable(byId("phases-table"), [["Phase", name, link, "text wide"], ["Start", (p) => p.start, (v) => clock(v, 0.01)],
+		["Wall", took, seconds], ["CPU", (p) => p.cpu_seconds, seconds], ["Cores", used, cores], ["User", (p) => p.user_seconds, seconds],
+		["System", (p) => p.system_seconds, seconds], ["Peak RSS at samples", (p) => p.rss_bytes, bytes], ["Read", (p) => p.read_bytes, bytes],
+		["Written", (p) => p.write_bytes, bytes], ["Started", (p) => p.forks, count]], "Phases: what was used from mark to mark", 1);
+	table.limit = Infinity;
+	table.down = false;
+	table.go = (p) => showRange(p.start, p.end);
+	table.show(list);
+	const more = data.phases.total - list.length + data.phases.left_out;
+	if (more)
+		byId("phases").append(el("p", "quiet", `The first ${count(list.length)}; ${count(more)} more marks are not listed.`));
 }
 
 function programsTable() {
@@ -128,7 +158,7 @@ function timedEvents() {
 function eventDetail(e) {
 	if (e.event === "oom_kill")
 		return oomText(e, 1);
-	return Object.entries(e).filter(([key]) => !["kind", "time", "event", "at"].includes(key))
+	return Object.entries(e).filter(([key]) => !["kind", "time", "elapsed_seconds", "event", "at"].includes(key))
 		.map(([key, v]) => key === "text" ? v : `${key.replace(/_/g, " ")} ${key.endsWith("_bytes") ? bytes(v) : typeof v === "object" ? JSON.stringify(v) : v}`).join(", ");
 }
 

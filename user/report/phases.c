@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/phases.h"
+
+#include "report/clip.h"
+
+#define TEXT_SHOWN 200 /* bytes of what a mark says */
+
+static const enum metric_id told[] = { M_cpu, M_user, M_system, M_rss, M_read, M_write, M_forks };
+#define NR_TOLD (sizeof(told) / sizeof(*told))
+
+void phases_metrics(struct metric_set *set)
+{
+	for (size_t i = 0; i < NR_TOLD; i++)
+		metric_put(set, told[i]);
+}
+
+static void write_row(struct json *j, const struct phase *ph)
+{
+	json_t *text = ph->text ? json_string(ph->text) : json_null();
+
+	jw_array(j, NULL);
+	clip_write(j, NULL, text, TEXT_SHOWN, 0);
+	json_decref(text);
+	jw_decimal(j, NULL, ph->start_ns, 9);
+	jw_decimal(j, NULL, ph->end_ns, 9);
+	for (size_t i = 0; i < NR_TOLD; i++) {
+		if (metric_has(&ph->have, told[i]))
+			jw_decimal(j, NULL, ph->value[told[i]], metric_decimals(told[i]));
+		else
+			jw_null(j, NULL);
+	}
+	jw_array_end(j);
+}
+
+void phases_write(const struct phases *p, struct json *j)
+{
+	if (p->nr < 2)
+		return;
+	jw_object(j, "phases");
+	jw_uint(j, "total", p->nr);
+	jw_uint(j, "left_out", p->left_out);
+	jw_array(j, "fields");
+	jw_string(j, NULL, "text");
+	jw_string(j, NULL, "start");
+	jw_string(j, NULL, "end");
+	for (size_t i = 0; i < NR_TOLD; i++)
+		jw_string(j, NULL, metric_get(told[i])->key);
+	jw_array_end(j);
+	jw_array(j, "rows");
+	for (size_t i = 0; i < p->nr && i < PHASES_SHOWN; i++)
+		write_row(j, &p->all[i]);
+	jw_array_end(j);
+	jw_object_end(j);
+}
