@@ -6,7 +6,7 @@ import math
 
 from lib import servers
 from lib.bpfmon import read_lines
-from lib.exports import HOSTILE, ExportCase, kind, metrics_of
+from lib.exports import HOSTILE, PUSHED, ExportCase, kind, metrics_of
 from lib.live import wait_for
 
 
@@ -52,6 +52,19 @@ class Influxdb(ExportCase):
             self.assertEqual({key: row[key] for key in metrics_of(process)}, metrics_of(process))
             self.assertEqual((row["comm"], row["exe"]), (process["comm"], process["exe"]))
             self.assertEqual(row["exit_code"], process["exit_code"])
+
+    def test_what_programs_pushed_comes_back_with_the_tags_of_the_run(self):
+        self.write(PUSHED)
+        first, second, third = self.query("SELECT * FROM loss ORDER BY time")
+        self.assertEqual([row["phase"] for row in (first, second, third)], ["train", "train", None])
+        self.assertEqual((first["value"], first["step"], first["best"], first["note"]), (0.5, 7, True, 'say "so"\\'))
+        self.assertEqual((second["value"], third["value"], float(third["step"])), (1, 1e300, float(2**63)))
+        self.assertEqual({(row["run"], row["host"], row["lr"]) for row in (first, second, third)}, {(first["run"], "node7", "0.1")})
+        self.assertEqual([row["time"] // 1000 for row in (first, second, third)], [1763690001000000, 1763690001000000, 1763690001050000])
+        (taken,) = self.query("SELECT * FROM pushed_bpfmon")
+        self.assertEqual((taken["rss_bytes"], taken["host"], taken["tag_host"], taken["tag_lr"], taken["field_time"]), (1, "node7", "other", "mine", 2))
+        (odd,) = self.query("SELECT * FROM /pushed_#/")
+        self.assertEqual((odd["v"], odd["tag_host"]), (0.25, "x"))
 
     def test_hostile_strings_are_taken_and_come_back(self):
         self.write(HOSTILE)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Each format of three runs against tests/data/golden/export/: a whole one, one that was cut off,
- * and one with hostile strings and few metrics. */
+ * one with hostile strings and few metrics, and one to which its programs pushed. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -13,6 +13,7 @@
 #include <errno.h>
 
 #define WHOLE "tests/data/golden/run.jsonl"
+#define PUSHED "tests/data/export/pushed.jsonl"
 #define HOSTILE "tests/data/export/hostile.jsonl"
 
 static int take(void *context, const char *text, size_t length)
@@ -90,6 +91,12 @@ static void every_format_of_hostile_strings_is_as_it_was_reviewed(void **state)
 	each_document(compare_golden, HOSTILE, "hostile");
 }
 
+static void every_format_of_what_programs_pushed_is_as_it_was_reviewed(void **state)
+{
+	(void)state;
+	each_document(compare_golden, PUSHED, "pushed");
+}
+
 /* Its beginning, up to within the second sample. */
 static void every_format_of_a_run_cut_off_is_as_it_was_reviewed(void **state)
 {
@@ -105,10 +112,10 @@ static void every_format_of_a_run_cut_off_is_as_it_was_reviewed(void **state)
 
 static void json_lines_come_out_as_they_were(void **state)
 {
-	static const char *const paths[] = { WHOLE, HOSTILE };
+	static const char *const paths[] = { WHOLE, HOSTILE, PUSHED };
 
 	(void)state;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 3; i++) {
 		char *was = file_read(paths[i]), *is = export_as(paths[i], "jsonl");
 
 		assert_string_equal(is, was);
@@ -295,6 +302,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_format_of_a_whole_run_is_as_it_was_reviewed),
 		cmocka_unit_test(every_format_of_hostile_strings_is_as_it_was_reviewed),
+		cmocka_unit_test(every_format_of_what_programs_pushed_is_as_it_was_reviewed),
 		PLACE_TEST(every_format_of_a_run_cut_off_is_as_it_was_reviewed),
 		cmocka_unit_test(json_lines_come_out_as_they_were),
 		cmocka_unit_test(samples_and_processes_without_text_are_exported_the_same),

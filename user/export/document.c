@@ -75,6 +75,8 @@ static int write_document(struct exporter *e)
 	if (!err)
 		err = put_list(e, "events", LINE_EVENT);
 	if (!err)
+		err = put_list(e, "metrics", LINE_METRIC);
+	if (!err)
 		err = put_list(e, "others", LINE_OTHER);
 	if (!err)
 		err = put_summary(e);
@@ -84,6 +86,6 @@ static int write_document(struct exporter *e)
 
 const struct export_format json_export = {
 	.name = "json",
-	.help = "one JSON document: meta, samples, processes, events, summary",
+	.help = "one JSON document: meta, samples, processes, events, metrics, summary",
 	.documents = { { "", write_document } },
 };

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * InfluxDB's line protocol. Points of one series and time replace each other, hence processes and
- * events get nanoseconds of their own: theirs are published in microseconds.
+ * events and what was pushed get nanoseconds of their own: theirs are published in microseconds.
  */
 #include "export/export.h"
 
 #include "export/influx_text.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 struct influx {
 	struct buffer tags; /* owned; those of every point */
-	uint64_t points;    /* of processes or events */
+	uint64_t points;    /* but samples */
 };
 
 /* Between the fields of a point. */
@@ -168,6 +169,57 @@ static int put_event(struct exporter *e, json_t *event)
 	return end_point(e, nth_of(e, at_ns));
 }
 
+/* Of a number only the value is known, not whether it was pushed as an integer: all are decimals.
+ */
+static void put_pushed_field(struct exporter *e, bool *is_first, const char *key, const json_t *v)
+{
+	if (json_is_null(v) || !*key)
+		return;
+	if (!strcmp(key, "time")) /* no database has such a field */
+		key = "field_time";
+	if (!json_is_integer(v)) {
+		put_member(e, is_first, key, v);
+		return;
+	}
+	begin_field(e, is_first, key);
+	buffer_printf(&e->text, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+}
+
+/* When the program says it was; else when it was sent. */
+static uint64_t pushed_ns(const struct exporter *e, const json_t *metric)
+{
+	const json_t *reported = json_object_get(metric, "reported_time");
+	double elapsed = json_number_value(json_object_get(metric, "elapsed_seconds"));
+
+	if (json_is_number(reported))
+		return (uint64_t)(fmax(0, json_number_value(reported)) * 1e6 + 0.5) * 1000;
+	return (e->start_epoch_ns + (uint64_t)(fmax(0, elapsed) * 1e9 + 0.5)) / 1000 * 1000;
+}
+
+static int put_pushed(struct exporter *e, json_t *metric)
+{
+	const json_t *name = json_object_get(metric, "name");
+	struct influx *x = e->state;
+	size_t tags = x->tags.used, start = e->text.used;
+	bool is_first = true;
+	const char *key;
+	json_t *v;
+
+	if (!json_is_string(name))
+		return 0;
+	influx_pushed_name(&e->text, name);
+	influx_pushed_tags(&x->tags, json_object_get(metric, "tags"));
+	buffer_put(&e->text, x->tags.text, x->tags.used);
+	e->text.failed |= x->tags.failed;
+	x->tags.used = tags;
+	json_object_foreach(json_object_get(metric, "fields"), key, v)
+		put_pushed_field(e, &is_first, key, v);
+	if (!is_first)
+		return end_point(e, nth_of(e, pushed_ns(e, metric)));
+	e->text.used = start; /* no database takes a point without a field */
+	return 0;
+}
+
 static int put_line(void *context, struct line *l)
 {
 	switch (l->kind) {
@@ -175,6 +227,8 @@ static int put_line(void *context, struct line *l)
 		return put_sample(context, &l->sample);
 	case LINE_PROCESS:
 		return put_process(context, &l->process);
+	case LINE_METRIC:
+		return put_pushed(context, l->tree);
 	default:
 		return put_event(context, l->tree);
 	}
@@ -189,7 +243,8 @@ static int write_influx(struct exporter *e)
 	influx_tags(&x.tags, e->meta);
 	err = x.tags.failed ? -ENOMEM
 			    : source_each(e->source,
-					  PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_EVENT),
+					  PART(LINE_SAMPLE) | PART(LINE_PROCESS) |
+						  PART(LINE_EVENT) | PART(LINE_METRIC),
 					  put_line, e);
 	buffer_done(&x.tags);
 	return err;
@@ -197,6 +252,6 @@ static int write_influx(struct exporter *e)
 
 const struct export_format influx_export = {
 	.name = "influx",
-	.help = "InfluxDB's line protocol: samples, processes and events",
+	.help = "InfluxDB's line protocol: samples, processes, events and what was pushed",
 	.documents = { { "", write_influx } },
 };

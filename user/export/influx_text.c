@@ -15,13 +15,14 @@ static size_t cut(const char *s, size_t length, size_t max)
 	return max;
 }
 
-static void put_name(struct buffer *t, const char *s, size_t length)
+/* @escaped: what gets a backslash before it. */
+static void put_name(struct buffer *t, const char *s, size_t length, const char *escaped)
 {
 	bool is_control;
 
 	for (size_t i = 0, n; i < length; i += n) {
 		n = buffer_character(s + i, length - i, &is_control);
-		if (is_control || strchr(",= ", s[i]))
+		if (is_control || strchr(escaped, s[i]))
 			buffer_puts(t, "\\");
 		if (is_control || s[i] == '\\')
 			buffer_puts(t, is_control ? " " : "/");
@@ -32,7 +33,7 @@ static void put_name(struct buffer *t, const char *s, size_t length)
 
 void influx_key(struct buffer *t, const char *key)
 {
-	put_name(t, key, cut(key, strlen(key), INFLUX_KEY_BYTES));
+	put_name(t, key, cut(key, strlen(key), INFLUX_KEY_BYTES), ",= ");
 }
 
 void influx_tag(struct buffer *t, const char *key, const char *value, size_t length)
@@ -42,7 +43,7 @@ void influx_tag(struct buffer *t, const char *key, const char *value, size_t len
 	buffer_put(t, ",", 1);
 	influx_key(t, key);
 	buffer_put(t, "=", 1);
-	put_name(t, value, cut(value, length, INFLUX_VALUE_BYTES));
+	put_name(t, value, cut(value, length, INFLUX_VALUE_BYTES), ",= ");
 }
 
 void influx_string(struct buffer *t, const char *s, size_t length)
@@ -94,22 +95,53 @@ static bool is_there(const struct buffer *t, const char *key, size_t length)
 	return false;
 }
 
-static void put_user_tag(struct buffer *t, const char *key, const json_t *value)
+static bool has_key(struct buffer *t, const char *key)
 {
-	struct buffer named = { 0 }, written = { 0 };
+	struct buffer written = { 0 };
+	bool is;
 
-	if (is_taken(key))
-		buffer_puts(&named, "tag_");
-	buffer_put(&named, key, strlen(key) + 1);
-	if (!named.failed) {
-		influx_key(&written, named.text);
-		if (!is_there(t, written.text, written.used))
-			influx_tag(t, named.text, json_string_value(value),
-				   json_string_length(value));
-	}
-	t->failed |= named.failed || written.failed;
-	buffer_done(&named);
+	influx_key(&written, key);
+	is = !written.failed && is_there(t, written.text, written.used);
+	t->failed |= written.failed;
 	buffer_done(&written);
+	return is;
+}
+
+static void put_tag(struct buffer *t, const char *prefix, const char *key, const json_t *value)
+{
+	struct buffer named = { 0 };
+
+	buffer_puts(&named, prefix);
+	buffer_put(&named, key, strlen(key) + 1);
+	if (!named.failed && !has_key(t, named.text))
+		influx_tag(t, named.text, json_string_value(value), json_string_length(value));
+	t->failed |= named.failed;
+	buffer_done(&named);
+}
+
+void influx_pushed_tags(struct buffer *t, json_t *tags)
+{
+	json_t *value;
+	const char *key;
+
+	json_object_foreach(tags, key, value)
+		if (json_is_string(value) && *key)
+			put_tag(t, has_key(t, key) || !strcmp(key, "time") ? "tag_" : "", key,
+				value);
+}
+
+void influx_pushed_name(struct buffer *t, const json_t *name)
+{
+	static const char *const ours[] = { "bpfmon", "bpfmon_process", "bpfmon_event" };
+	const char *text = json_string_value(name);
+	size_t length = cut(text, json_string_length(name), INFLUX_VALUE_BYTES);
+	bool is_taken = !length || *text == '#' || *text == '_';
+
+	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
+		is_taken |= !strcmp(text, ours[i]);
+	if (is_taken)
+		buffer_puts(t, "pushed_");
+	put_name(t, text, length, ", ");
 }
 
 void influx_tags(struct buffer *t, const json_t *meta)
@@ -125,5 +157,5 @@ void influx_tags(struct buffer *t, const json_t *meta)
 	}
 	json_object_foreach(tags, key, value)
 		if (json_is_string(value) && *key)
-			put_user_tag(t, key, value);
+			put_tag(t, is_taken(key) ? "tag_" : "", key, value);
 }

@@ -22,5 +22,9 @@ void influx_tag(struct buffer *t, const char *key, const char *value, size_t len
 void influx_string(struct buffer *t, const char *s, size_t length);
 /* The tags of the run: run, name, host, user, job, and those that its user gave. */
 void influx_tags(struct buffer *t, const json_t *meta);
+/* The tags of a point that was pushed, behind those of the run; one of these keeps its name. */
+void influx_pushed_tags(struct buffer *t, json_t *tags);
+/* Its measurement: @name is a string. */
+void influx_pushed_name(struct buffer *t, const json_t *name);
 
 #endif
