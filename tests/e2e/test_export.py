@@ -209,4 +209,4 @@ class Commands(ExportCase):
     def test_hostile_strings_cannot_steer_a_terminal(self):
         for form in ("jsonl", "csv", "json", "influx", "openmetrics", "gnu-time", "psrecord", "rmonitor"):
             self.assertNotIn(b"\x1b", self.export(HOSTILE, form), shlex.quote(form))
-        self.assertEqual(len(read_lines(HOSTILE)), 10)
+        self.assertEqual(len(read_lines(HOSTILE)), 11)
