@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@ static void assert_written(const char *bytes, size_t n, const char *expected, bo
 
 static void assert_decimal(uint64_t v, unsigned decimals, const char *expected)
 {
-	char out[32];
+	char out[DECIMAL_TEXT];
 
 	assert_int_equal(decimal_format(out, v, decimals), strlen(expected));
 	assert_string_equal(out, expected);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/buffer.h"
 
-#include "base/json.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -57,7 +57,7 @@ void buffer_printf(struct buffer *t, const char *format, ...)
 
 void buffer_decimal(struct buffer *t, uint64_t v, unsigned decimals)
 {
-	char out[32];
+	char out[DECIMAL_TEXT];
 
 	buffer_put(t, out, (size_t)decimal_format(out, v, decimals));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/json.h"
 
+#include "base/number.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
@@ -139,65 +140,24 @@ void jw_int(struct json *j, const char *key, int64_t v)
 	put(j, out, (size_t)snprintf(out, sizeof(out), "%" PRId64, v));
 }
 
-int decimal_format(char *out, uint64_t v, unsigned decimals)
-{
-	uint64_t unit = 1;
-	int n;
-
-	for (unsigned i = 0; i < decimals; i++)
-		unit *= 10;
-	n = snprintf(out, 32, "%" PRIu64, v / unit);
-	if (!decimals || !(v % unit))
-		return n;
-	n += snprintf(out + n, 32 - n, ".%0*" PRIu64, (int)decimals, v % unit);
-	while (out[n - 1] == '0')
-		n--;
-	out[n] = '\0';
-	return n;
-}
-
 void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals)
 {
-	char out[32];
+	char out[DECIMAL_TEXT];
 
 	start(j, key);
 	put(j, out, (size_t)decimal_format(out, v, decimals));
 }
 
-#define DOUBLE_CHARACTERS 64
-#define WITHOUT_EXPONENT_FROM 1e-9
-#define WITHOUT_EXPONENT_TO 1e15 /* readers take a longer one for an integer that is too large */
-
-static bool wants_exponent(double v)
-{
-	return v != 0 && (fabs(v) < WITHOUT_EXPONENT_FROM || fabs(v) >= WITHOUT_EXPONENT_TO);
-}
-
 void jw_double(struct json *j, const char *key, double v)
 {
-	char out[DOUBLE_CHARACTERS];
-	int digits = 15, decimals, n;
+	char out[DOUBLE_TEXT];
 
 	if (!isfinite(v)) {
 		jw_null(j, key);
 		return;
 	}
-	for (;; digits++) {
-		n = snprintf(out, sizeof(out), "%.*e", digits - 1, v);
-		if (digits == 17 || strtod(out, NULL) == v)
-			break;
-	}
-	if (wants_exponent(v)) {
-		n = snprintf(out, sizeof(out), "%.*g", digits, v);
-	} else {
-		decimals = digits - 1 - (int)strtol(strchr(out, 'e') + 1, NULL, 10);
-		n = snprintf(out, sizeof(out), "%.*f", decimals > 0 ? decimals : 0, v);
-		while (decimals > 0 && out[n - 1] == '0')
-			n--;
-		n -= out[n - 1] == '.';
-	}
 	start(j, key);
-	put(j, out, (size_t)n);
+	put(j, out, (size_t)double_format(out, v));
 }
 
 void jw_bool(struct json *j, const char *key, bool v)

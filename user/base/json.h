@@ -39,7 +39,4 @@ void jw_null(struct json *j, const char *key);
 /* Ends the line. */
 void jw_newline(struct json *j);
 
-/* Writes @v / 10^@decimals without trailing zeros into @out (32 bytes); returns its length. */
-int decimal_format(char *out, uint64_t v, unsigned decimals);
-
 #endif

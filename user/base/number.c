@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WITHOUT_EXPONENT_FROM 1e-9
+#define WITHOUT_EXPONENT_TO 1e15 /* readers take a longer one for an integer that is too large */
+
+int decimal_format(char *out, uint64_t v, unsigned decimals)
+{
+	uint64_t unit = 1;
+	int n;
+
+	for (unsigned i = 0; i < decimals; i++)
+		unit *= 10;
+	n = snprintf(out, DECIMAL_TEXT, "%" PRIu64, v / unit);
+	if (!decimals || !(v % unit))
+		return n;
+	n += snprintf(out + n, DECIMAL_TEXT - n, ".%0*" PRIu64, (int)decimals, v % unit);
+	while (out[n - 1] == '0')
+		n--;
+	out[n] = '\0';
+	return n;
+}
+
+static bool wants_exponent(double v)
+{
+	return v != 0 && (fabs(v) < WITHOUT_EXPONENT_FROM || fabs(v) >= WITHOUT_EXPONENT_TO);
+}
+
+/* Leaves @v in @out as d.ddde+dd and returns how many digits read back as @v. */
+static int shortest(char *out, double v)
+{
+	for (int digits = 15;; digits++) {
+		snprintf(out, DOUBLE_TEXT, "%.*e", digits - 1, v);
+		if (digits == 17 || strtod(out, NULL) == v)
+			return digits;
+	}
+}
+
+int double_format(char *out, double v)
+{
+	int digits = shortest(out, v), decimals, n;
+
+	if (wants_exponent(v))
+		return snprintf(out, DOUBLE_TEXT, "%.*g", digits, v);
+	decimals = digits - 1 - (int)strtol(strchr(out, 'e') + 1, NULL, 10);
+	n = snprintf(out, DOUBLE_TEXT, "%.*f", decimals > 0 ? decimals : 0, v);
+	while (decimals > 0 && out[n - 1] == '0')
+		n--;
+	n -= out[n - 1] == '.';
+	out[n] = '\0';
+	return n;
+}
