@@ -102,6 +102,14 @@ class Kept(StoreCase):
             self.assertNotIn("\u202e", text)
             self.assertLessEqual(max(map(len, text.splitlines())), 100, text)
 
+    def test_a_name_that_takes_more_room_as_text_comes_back_whole(self):
+        out = self.dir / "run.jsonl"
+        self.record("-o", out, command=(truth("names"), "ff" * 15))
+        said = [line for line in read_lines(out) if line["kind"] == "process"]
+        self.assertIn("\ufffd" * 15, [line["comm"] for line in said])
+        stored = self.bpfmon("export", "1", "-f", "jsonl").stdout.splitlines()
+        self.assertEqual([line for line in map(json.loads, stored) if line["kind"] == "process"], said)
+
 
 class Found(StoreCase):
     def setUp(self):

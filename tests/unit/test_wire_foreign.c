@@ -102,13 +102,17 @@ static void malformed_line_leaves_the_last_one_readable(void **state)
 	line_done(&l);
 }
 
+#define FORTY "0123456789012345678901234567890123456789"
+
 static void long_comm_is_cut_to_its_room(void **state)
 {
 	struct line l = { 0 };
 
 	(void)state;
-	read_text(&l, "{\"kind\":\"process\",\"comm\":\"0123456789abcdefXYZ\"}");
-	assert_memory_equal(l.process.comm, "0123456789abcdef", sizeof(l.process.comm));
+	read_text(&l, "{\"kind\":\"process\",\"comm\":\"" FORTY "56789\"}");
+	assert_string_equal(l.process.comm, FORTY "56789");
+	read_text(&l, "{\"kind\":\"process\",\"comm\":\"" FORTY "56789a\"}");
+	assert_string_equal(l.process.comm, FORTY "56789");
 	line_done(&l);
 }
 

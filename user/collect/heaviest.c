@@ -100,7 +100,7 @@ static void put(struct session *s, const struct drain_row *row, uint64_t elapsed
 	set(&p, M_rss_anon, row->pages[RSS_ANON] * page);
 	set(&p, M_swap, row->pages[RSS_SWAP] * page);
 	if (!tracker_process(&s->tracker, row, &r, &has_counters)) {
-		memcpy(p.comm, r.comm, strnlen(r.comm, sizeof(r.comm)));
+		comm_copy(p.comm, r.comm, sizeof(r.comm));
 		if (has_counters && metric_has(&s->run->usable, M_cpu))
 			set(&p, M_cpu, r.counters.cpu);
 	}

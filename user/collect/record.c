@@ -52,7 +52,7 @@ void record_read(struct process *p, const struct process_record *r, const struct
 		.threads_total = r->threads_total,
 		.execs = r->execs,
 	};
-	memcpy(p->comm, r->comm, sizeof(p->comm));
+	comm_copy(p->comm, r->comm, sizeof(r->comm));
 	if (image) {
 		p->exe = image->exe;
 		p->args = image->has_args ? image->args : NULL;

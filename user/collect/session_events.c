@@ -69,7 +69,7 @@ static void oom(struct session *s, struct oom_event e)
 		.rss_bytes = e.rss_pages * page,
 		.limit_bytes = e.limit_pages * page,
 	};
-	memcpy(k.comm, e.comm, sizeof(k.comm));
+	comm_copy(k.comm, e.comm, sizeof(e.comm));
 	memcpy(k.cgroup, e.cgroup, sizeof(k.cgroup));
 	summary_add_oom(&s->summary, &k);
 	write_oom(&s->json, s->run, e.time_ns > s->start_ns ? e.time_ns - s->start_ns : 0, &k);

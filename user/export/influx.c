@@ -84,7 +84,7 @@ static int put_process(struct exporter *e, const struct process *p)
 	bool is_first = true;
 
 	begin_point(e, "bpfmon_process");
-	influx_tag(&e->text, "comm", p->comm, strnlen(p->comm, sizeof(p->comm)));
+	influx_tag(&e->text, "comm", p->comm, strlen(p->comm));
 	if (p->exe)
 		influx_tag(&e->text, "exe", p->exe, strlen(p->exe));
 	begin_field(e, &is_first, "pid");

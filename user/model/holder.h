@@ -3,6 +3,8 @@
 #ifndef MODEL_HOLDER_H
 #define MODEL_HOLDER_H
 
+#include "model/comm.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,7 +12,7 @@
 
 struct holder {
 	int32_t pid;
-	char comm[16];
+	char comm[COMM_TEXT_BYTES];
 	char *exe; /* owned; NULL: not known */
 	uint64_t rss_bytes;
 };

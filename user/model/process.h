@@ -3,12 +3,13 @@
 #ifndef MODEL_PROCESS_H
 #define MODEL_PROCESS_H
 
+#include "model/comm.h"
 #include "model/metric.h"
 
 struct process {
 	int32_t pid, ns_pid, ppid;
 	uint32_t uid;
-	char comm[16];
+	char comm[COMM_TEXT_BYTES];
 	const char *exe;  /* NULL: not known */
 	const char *args; /* each ended by NUL; NULL: left out or not known */
 	size_t args_length;

@@ -3,12 +3,10 @@
 #ifndef MODEL_PROCESS_SAMPLE_H
 #define MODEL_PROCESS_SAMPLE_H
 
+#include "model/comm.h"
 #include "model/metric.h"
 
 #define MAX_PROCESS_SAMPLES 1000 /* at one sample */
-
-/* Of a name of 15 bytes each may be shown as U+FFFD, which takes three. */
-#define COMM_TEXT_BYTES 46
 
 struct process_sample {
 	uint64_t elapsed_ns; /* of its sample */

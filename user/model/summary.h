@@ -33,7 +33,7 @@ struct role_cost {
 /* A process that the kernel killed for lack of memory. */
 struct oom_kill {
 	int32_t pid;
-	char comm[16];
+	char comm[COMM_TEXT_BYTES];
 	bool is_command;
 	bool has_rss;
 	uint64_t rss_bytes;

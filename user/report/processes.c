@@ -220,7 +220,7 @@ static void put_process(struct json *j, const struct report_process *r, uint64_t
 	jw_int(j, NULL, p->pid);
 	jw_int(j, NULL, p->ppid);
 	jw_uint(j, NULL, p->uid);
-	jw_bytes(j, NULL, p->comm, strnlen(p->comm, sizeof(p->comm)));
+	jw_bytes(j, NULL, p->comm, strlen(p->comm));
 	jw_string(j, NULL, r->exe);
 	jw_string(j, NULL, r->args);
 	put_time(j, p->start_epoch_ns, start_ns);

@@ -172,7 +172,7 @@ void row_process_sample(const struct database *d, sqlite3_stmt *s, struct proces
 		.lossy = sqlite3_column_int(s, 4),
 	};
 	if (comm)
-		memcpy(p->comm, comm, strnlen(comm, sizeof(p->comm) - 1));
+		comm_copy(p->comm, comm, SIZE_MAX);
 	read_metrics(s, PROCESS_SAMPLE_METRICS_AT, &d->process_sample_columns, p->value, &p->have);
 }
 
@@ -203,7 +203,7 @@ void row_process(const struct database *d, sqlite3_stmt *s, struct process *p, c
 		.rss_peak_exact = sqlite3_column_int(s, 19),
 	};
 	if (comm)
-		memcpy(p->comm, comm, strnlen(comm, sizeof(p->comm)));
+		comm_copy(p->comm, comm, SIZE_MAX);
 	*args = text_at(s, 6);
 	read_metrics(s, PROCESS_METRICS_AT, &d->process_columns, p->value, &p->have);
 }

@@ -58,12 +58,10 @@ static void holders(FILE *f, const struct holders *all)
 
 	for (size_t i = 0; i < all->nr && i < HOLDERS_SHOWN; i++) {
 		const struct holder *h = &all->largest[i];
-		char name[20] = "";
 
-		memcpy(name, h->comm, sizeof(h->comm));
 		fprintf(f, "              %s %s by ", i ? "        " : "held then",
 			format_bytes(a, h->rss_bytes));
-		format_name(f, h->exe ? h->exe : name, NAME_COLUMNS);
+		format_name(f, h->exe ? h->exe : h->comm, NAME_COLUMNS);
 		fprintf(f, " (%d)\n", h->pid);
 	}
 }

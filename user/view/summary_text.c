@@ -39,13 +39,12 @@ static void head(FILE *f, const struct summary *s)
 static void oom(FILE *f, const struct summary *s)
 {
 	const struct oom_kill *k = &s->oom;
-	char a[FORMAT_BYTES], name[20] = "";
+	char a[FORMAT_BYTES];
 
 	if (!s->oom_kills)
 		return;
-	memcpy(name, k->comm, sizeof(k->comm));
 	fprintf(f, "  killed      %" PRIu64 " for lack of memory: ", s->oom_kills);
-	format_name(f, name, NAME_COLUMNS);
+	format_name(f, k->comm, NAME_COLUMNS);
 	fprintf(f, " (%d)", k->pid);
 	if (k->has_rss)
 		fprintf(f, " with %s resident", format_bytes(a, k->rss_bytes));

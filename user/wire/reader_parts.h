@@ -18,7 +18,7 @@ void read_metrics_of(const struct metric_set *set, json_t *o, uint64_t *values,
 void read_metrics(json_t *o, uint64_t *values, struct metric_set *have);
 /* False: it is not there. */
 bool read_peak(const json_t *o, const char *key, uint64_t *bytes);
-void read_comm(char comm[16], const json_t *o);
+void read_comm(char comm[COMM_TEXT_BYTES], const json_t *o);
 /* reader_process.c, reader_summary.c */
 void read_process(struct line *l, json_t *o);
 void read_process_sample(struct line *l, json_t *o);

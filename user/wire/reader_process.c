@@ -16,12 +16,12 @@ bool read_peak(const json_t *o, const char *key, uint64_t *bytes)
 	return true;
 }
 
-void read_comm(char comm[16], const json_t *o)
+void read_comm(char comm[COMM_TEXT_BYTES], const json_t *o)
 {
 	const char *text = json_string_value(json_object_get(o, "comm"));
 
 	if (text)
-		memcpy(comm, text, strnlen(text, 16));
+		comm_copy(comm, text, SIZE_MAX);
 }
 
 int line_set_args(struct line *l, const void *args)
@@ -86,14 +86,12 @@ void read_process(struct line *l, json_t *o)
 void read_process_sample(struct line *l, json_t *o)
 {
 	struct process_sample *p = &l->process_sample;
-	const char *comm = json_string_value(json_object_get(o, "comm"));
 	struct metric_set set;
 
 	*p = (struct process_sample){ 0 };
 	p->elapsed_ns = json_number_of(o, "elapsed_seconds", 9);
 	p->pid = (int32_t)json_number_of(o, "pid", 0);
-	if (comm)
-		memcpy(p->comm, comm, strnlen(comm, sizeof(p->comm) - 1));
+	read_comm(p->comm, o);
 	p->start_epoch_ns = json_number_of(o, "start_time", 6) * 1000; /* published in us */
 	p->lossy = json_is_true(json_object_get(o, "lossy"));
 	process_sample_metrics(&set);

@@ -204,7 +204,7 @@ void write_process(struct json *j, const struct process *p)
 	jw_int(j, "ns_pid", p->ns_pid);
 	jw_int(j, "ppid", p->ppid);
 	jw_uint(j, "uid", p->uid);
-	jw_bytes(j, "comm", p->comm, strnlen(p->comm, sizeof(p->comm)));
+	jw_bytes(j, "comm", p->comm, strlen(p->comm));
 	jw_string(j, "exe", p->exe);
 	if (p->args)
 		args(j, p);

@@ -24,7 +24,7 @@ void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, con
 void put_oom(struct json *j, const struct oom_kill *k)
 {
 	jw_int(j, "pid", k->pid);
-	jw_bytes(j, "comm", k->comm, strnlen(k->comm, sizeof(k->comm)));
+	jw_bytes(j, "comm", k->comm, strlen(k->comm));
 	jw_bool(j, "is_command", k->is_command);
 	if (k->has_rss)
 		jw_uint(j, "rss_bytes", k->rss_bytes);

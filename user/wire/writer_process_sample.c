@@ -12,7 +12,7 @@ void write_process_sample(struct json *j, uint64_t start_epoch_ns, const struct 
 	jw_decimal(j, "elapsed_seconds", p->elapsed_ns, 9);
 	jw_int(j, "pid", p->pid);
 	if (p->comm[0])
-		jw_bytes(j, "comm", p->comm, strnlen(p->comm, sizeof(p->comm)));
+		jw_bytes(j, "comm", p->comm, strlen(p->comm));
 	put_epoch(j, "start_time", p->start_epoch_ns);
 	put_metrics(j, p->value, &p->have);
 	j->lossy |= p->lossy;

@@ -93,7 +93,7 @@ static void holders(struct json *j, const struct holders *all)
 
 		jw_object(j, NULL);
 		jw_int(j, "pid", h->pid);
-		jw_bytes(j, "comm", h->comm, strnlen(h->comm, sizeof(h->comm)));
+		jw_bytes(j, "comm", h->comm, strlen(h->comm));
 		jw_string(j, "exe", h->exe);
 		jw_uint(j, "rss_bytes", h->rss_bytes);
 		jw_object_end(j);
