@@ -25,6 +25,12 @@ def truth(name):
     return str(BUILD / "truth" / name)
 
 
+def said_by(*argv, **popen):
+    """What another program says, which must succeed, in English."""
+    env = {**os.environ, "LC_ALL": "C"}
+    return subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True, env=env, **popen).stdout.strip()
+
+
 class Run:
     """What a run left behind: exit status, texts, and the lines of its output."""
 

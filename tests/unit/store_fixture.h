@@ -12,6 +12,7 @@
 	"{\"kind\":\"meta\",\"run\":\"" UUID nr "\",\"command\":[\"make\",\"-j8\"],"               \
 	"\"user\":\"ada\",\"uid\":7,\"host\":\"node1\",\"start_time\":10" nr "," more              \
 	"\"interval_seconds\":1}\n"
+#define RUN META_OF("01", "\"name\":\"align\",\"job\":\"4711\",\"tags\":{\"sample\":\"A7\"},")
 #define SAMPLE_1                                                                                   \
 	"{\"kind\":\"sample\",\"elapsed_seconds\":1,\"cpu_seconds\":0.5,\"rss_bytes\":4096}\n"
 #define SAMPLE_2 "{\"kind\":\"sample\",\"elapsed_seconds\":2,\"cores\":1.5,\"cpu_seconds\":2}\n"

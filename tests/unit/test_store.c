@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is put into a store is there, as another reader of SQLite sees it; and whose files we
- * refuse. */
+/* What is put into a store is there, as another reader of SQLite sees it. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -12,24 +11,6 @@
 #include "store_fixture.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/magic.h>
-#include <pthread.h>
-#include <sys/stat.h>
-
-#define RUN META_OF("01", "\"name\":\"align\",\"job\":\"4711\",\"tags\":{\"sample\":\"A7\"},")
-
-static void file_is_its_users_alone(void **state)
-{
-	struct place *p = *state;
-	char path[200];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "%s/new/folders/x.sqlite", p->dir);
-	keep(path, RUN);
-	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_mode & 07777, 0600);
-}
 
 static void values_are_whole_numbers_and_views_have_the_published_keys(void **state)
 {
@@ -97,17 +78,6 @@ static void run_whose_meta_cannot_be_read_leaves_the_others_readable(void **stat
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs WHERE cpus IS NULL"), 1);
 }
 
-static void file_of_an_older_bpfmon_is_brought_forward(void **state)
-{
-	struct place *p = *state;
-
-	keep(p->path, RUN SUMMARY);
-	tell(p->path, "DROP VIEW runs; PRAGMA user_version=1");
-	keep(p->path, META_OF("02", ""));
-	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs"), 2);
-	assert_int_equal(ask(p->path, "PRAGMA user_version"), STORE_SCHEMA);
-}
-
 static void value_that_was_not_read_is_null(void **state)
 {
 	struct place *p = *state;
@@ -137,81 +107,6 @@ static void every_metric_is_a_column(void **state)
 			 metric_get((enum metric_id)i)->key);
 		assert_int_equal(ask(p->path, sql), 1);
 	}
-}
-
-static void metric_that_an_old_file_lacks_is_added(void **state)
-{
-	struct place *p = *state;
-
-	keep(p->path, RUN SAMPLE_1);
-	tell(p->path, "DROP VIEW samples; ALTER TABLE sample DROP COLUMN cpu_ns;"
-		      "ALTER TABLE sample ADD COLUMN of_tomorrow_ns INTEGER");
-	keep(p->path, META_OF("02", "") SAMPLE_1);
-	assert_int_equal(ask(p->path, "SELECT count(*) FROM samples WHERE run=1 AND"
-				      " cpu_seconds IS NULL AND of_tomorrow_seconds IS NULL"),
-			 1);
-	assert_int_equal(ask(p->path, "SELECT count(*) FROM samples WHERE cpu_seconds=0.5"), 1);
-}
-
-static void file_of_a_newer_bpfmon_is_refused(void **state)
-{
-	struct place *p = *state;
-	struct database d;
-
-	keep(p->path, RUN);
-	tell(p->path, "PRAGMA user_version=99");
-	assert_int_equal(database_open(&d, p->path, DATABASE_WRITE), -EPROTONOSUPPORT);
-	assert_non_null(strstr(d.why, "a newer bpfmon"));
-	assert_non_null(strstr(d.why, "99"));
-	assert_int_equal(database_open(&d, p->path, DATABASE_READ), -EPROTONOSUPPORT);
-}
-
-static void database_of_another_program_is_left_alone(void **state)
-{
-	struct place *p = *state;
-	struct database d;
-
-	tell(p->path, "CREATE TABLE theirs(x)");
-	assert_int_equal(database_open(&d, p->path, DATABASE_WRITE), -EMEDIUMTYPE);
-	assert_int_equal(ask(p->path, "SELECT count(*) FROM sqlite_master"), 1);
-}
-
-static void file_that_is_no_database_is_refused(void **state)
-{
-	struct place *p = *state;
-	struct database d;
-
-	file_write(p->path, "once upon a time there was a text, longer than the header that a "
-			    "database would have, which is one hundred bytes");
-	assert_int_equal(database_open(&d, p->path, DATABASE_WRITE), -EUCLEAN);
-	assert_non_null(strstr(d.why, "not a store"));
-}
-
-static void bytes_that_were_flipped_are_an_error_and_no_crash(void **state)
-{
-	struct place *p = *state;
-	struct store_writer w;
-	int fd;
-
-	keep(p->path, RUN SAMPLE_1 SAMPLE_2 PROCESS_1 SUMMARY);
-	assert_int_equal(ask(p->path, "PRAGMA wal_checkpoint(TRUNCATE)"), 0);
-	fd = open(p->path, O_RDWR | O_CLOEXEC);
-	for (off_t at = 4096; at < 200000; at += 97)
-		assert_int_equal(pwrite(fd, "\xa5", 1, at), 1);
-	close(fd);
-	assert_int_not_equal(store_writer_open(&w, p->path), 0);
-	assert_string_not_equal(w.d.why, "");
-}
-
-static void wal_is_for_local_file_systems_only(void **state)
-{
-	(void)state;
-	assert_true(database_is_local(EXT4_SUPER_MAGIC));
-	assert_true(database_is_local(TMPFS_MAGIC));
-	assert_false(database_is_local(NFS_SUPER_MAGIC));
-	assert_false(database_is_local(0x0bd00bd0)); /* Lustre */
-	assert_false(database_is_local(FUSE_SUPER_MAGIC));
-	assert_false(database_is_local(0x12345678));
 }
 
 static void uncommitted_lines_are_gone_with_the_writer(void **state)
@@ -298,20 +193,12 @@ static void thread_says_why_it_keeps_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PLACE_TEST(file_is_its_users_alone),
 		PLACE_TEST(values_are_whole_numbers_and_views_have_the_published_keys),
 		PLACE_TEST(process_samples_are_rows_ranked_within_their_sample),
 		PLACE_TEST(runs_have_the_published_units_and_the_cpus_that_the_command_could_use),
 		PLACE_TEST(run_whose_meta_cannot_be_read_leaves_the_others_readable),
-		PLACE_TEST(file_of_an_older_bpfmon_is_brought_forward),
 		PLACE_TEST(value_that_was_not_read_is_null),
 		PLACE_TEST(every_metric_is_a_column),
-		PLACE_TEST(metric_that_an_old_file_lacks_is_added),
-		PLACE_TEST(file_of_a_newer_bpfmon_is_refused),
-		PLACE_TEST(database_of_another_program_is_left_alone),
-		PLACE_TEST(file_that_is_no_database_is_refused),
-		PLACE_TEST(bytes_that_were_flipped_are_an_error_and_no_crash),
-		PLACE_TEST(wal_is_for_local_file_systems_only),
 		PLACE_TEST(uncommitted_lines_are_gone_with_the_writer),
 		PLACE_TEST(lines_that_are_no_json_or_come_before_the_meta_are_passed_over),
 		PLACE_TEST(second_writer_waits_its_turn),

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A store's file: who may read it, which are brought forward, which are refused. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "record/store/store.h"
+#include "store_fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+
+static void file_is_its_users_alone(void **state)
+{
+	struct place *p = *state;
+	char path[200];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/new/folders/x.sqlite", p->dir);
+	keep(path, RUN);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+static void file_of_an_older_bpfmon_is_brought_forward(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path, RUN SUMMARY);
+	tell(p->path, "DROP VIEW runs; PRAGMA user_version=1");
+	keep(p->path, META_OF("02", ""));
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs"), 2);
+	assert_int_equal(ask(p->path, "PRAGMA user_version"), STORE_SCHEMA);
+}
+
+static void metric_that_an_old_file_lacks_is_added(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path, RUN SAMPLE_1);
+	tell(p->path, "DROP VIEW samples; ALTER TABLE sample DROP COLUMN cpu_ns;"
+		      "ALTER TABLE sample ADD COLUMN of_tomorrow_ns INTEGER");
+	keep(p->path, META_OF("02", "") SAMPLE_1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM samples WHERE run=1 AND"
+				      " cpu_seconds IS NULL AND of_tomorrow_seconds IS NULL"),
+			 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM samples WHERE cpu_seconds=0.5"), 1);
+}
+
+static void file_of_a_newer_bpfmon_is_refused(void **state)
+{
+	struct place *p = *state;
+	struct database d;
+
+	keep(p->path, RUN);
+	tell(p->path, "PRAGMA user_version=99");
+	assert_int_equal(database_open(&d, p->path, DATABASE_WRITE), -EPROTONOSUPPORT);
+	assert_non_null(strstr(d.why, "a newer bpfmon"));
+	assert_non_null(strstr(d.why, "99"));
+	assert_int_equal(database_open(&d, p->path, DATABASE_READ), -EPROTONOSUPPORT);
+}
+
+static void database_of_another_program_is_left_alone(void **state)
+{
+	struct place *p = *state;
+	struct database d;
+
+	tell(p->path, "CREATE TABLE theirs(x)");
+	assert_int_equal(database_open(&d, p->path, DATABASE_WRITE), -EMEDIUMTYPE);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM sqlite_master"), 1);
+}
+
+static void file_that_is_no_database_is_refused(void **state)
+{
+	struct place *p = *state;
+	struct database d;
+
+	file_write(p->path, "once upon a time there was a text, longer than the header that a "
+			    "database would have, which is one hundred bytes");
+	assert_int_equal(database_open(&d, p->path, DATABASE_WRITE), -EUCLEAN);
+	assert_non_null(strstr(d.why, "not a store"));
+}
+
+static void bytes_that_were_flipped_are_an_error_and_no_crash(void **state)
+{
+	struct place *p = *state;
+	struct store_writer w;
+	int fd;
+
+	keep(p->path, RUN SAMPLE_1 SAMPLE_2 PROCESS_1 SUMMARY);
+	assert_int_equal(ask(p->path, "PRAGMA wal_checkpoint(TRUNCATE)"), 0);
+	fd = open(p->path, O_RDWR | O_CLOEXEC);
+	for (off_t at = 4096; at < 200000; at += 97)
+		assert_int_equal(pwrite(fd, "\xa5", 1, at), 1);
+	close(fd);
+	assert_int_not_equal(store_writer_open(&w, p->path), 0);
+	assert_string_not_equal(w.d.why, "");
+}
+
+static void wal_is_for_local_file_systems_only(void **state)
+{
+	(void)state;
+	assert_true(database_is_local(EXT4_SUPER_MAGIC));
+	assert_true(database_is_local(TMPFS_MAGIC));
+	assert_false(database_is_local(NFS_SUPER_MAGIC));
+	assert_false(database_is_local(0x0bd00bd0)); /* Lustre */
+	assert_false(database_is_local(FUSE_SUPER_MAGIC));
+	assert_false(database_is_local(0x12345678));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PLACE_TEST(file_is_its_users_alone),
+		PLACE_TEST(file_of_an_older_bpfmon_is_brought_forward),
+		PLACE_TEST(metric_that_an_old_file_lacks_is_added),
+		PLACE_TEST(file_of_a_newer_bpfmon_is_refused),
+		PLACE_TEST(database_of_another_program_is_left_alone),
+		PLACE_TEST(file_that_is_no_database_is_refused),
+		PLACE_TEST(bytes_that_were_flipped_are_an_error_and_no_crash),
+		PLACE_TEST(wal_is_for_local_file_systems_only),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
