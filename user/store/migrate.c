@@ -35,6 +35,8 @@ int database_check(struct database *d, int64_t *version)
 			 "it is another program's database; name another file with --store");
 		return -EMEDIUMTYPE;
 	}
+	if (*version < 0)
+		return database_error(d, SQLITE_CORRUPT);
 	if (*version <= STORE_SCHEMA)
 		return 0;
 	snprintf(d->why, sizeof(d->why),
