@@ -1,30 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""bpfmon store: its size, what is pruned, whether it is whole, and runs of elsewhere taken over."""
+"""bpfmon store: its size, what is pruned, and whether it is whole."""
 
+import contextlib
 import os
+import re
 import sqlite3
 import subprocess
-import sys
 
-from lib.bpfmon import TOP
-from lib.store import StoreCase
-
-
-class CommandCase(StoreCase):
-    def store_does(self, *words, code=0, **kwargs):
-        done = self.bpfmon("store", *words, **kwargs)
-        self.assertEqual((done.returncode, done.stderr), (code, ""))
-        return done.stdout
-
-    def names(self, **kwargs):
-        return sorted(row["name"] for row in self.list(**kwargs))
-
-    def big(self, samples, processes, name="big.jsonl"):
-        path = self.dir / name
-        with open(path, "wb") as out:
-            command = [sys.executable, TOP / "tests" / "bench" / "bigrun.py", str(samples), str(processes)]
-            subprocess.run(command, stdout=out, check=True)
-        return path
+from lib.bpfmon import BPFMON
+from lib.live import wait_for
+from lib.store import CommandCase
 
 
 class Prune(CommandCase):
@@ -63,6 +48,54 @@ class Prune(CommandCase):
         self.assertEqual(self.names(), ["a", "b", "c", "d"])
         self.assertLess(self.store.stat().st_size, 1 << 20)
 
+    def test_a_dry_run_says_about_what_would_go_and_waits_for_nobody(self):
+        self.store_does("merge", self.big(20000, 100))
+        with sqlite3.connect(self.store) as db:
+            db.execute("UPDATE run SET start_time_ns = 1 WHERE name = 'big'")
+        db.close()
+        writer = sqlite3.connect(self.store, isolation_level=None)
+        self.addCleanup(writer.close)
+        writer.execute("BEGIN IMMEDIATE")
+        told = {words: self.store_does("prune", *words, "--dry-run") for words in (("--max-size", "1MiB"), ("--keep", "0"))}
+        writer.execute("ROLLBACK")
+        for words, runs in ((("--max-size", "1MiB"), 1), (("--keep", "0"), 4)):
+            told[words] = (told[words], self.store_does("prune", *words))
+            self.assertRegex(told[words][0], "^[15] runs would be removed, about ")
+            self.assertRegex(told[words][1], f"^{runs} runs removed, ")
+        about, was = (re.search(r"([0-9.]+) MiB", text)[1] for text in told["--max-size", "1MiB"])
+        self.assertAlmostEqual(float(about), float(was), delta=0.2 * float(was))
+
+    def test_what_a_removal_has_left_halfway_is_removed_by_the_next(self):
+        tables = ("sample", "block", "process", "process_sample", "event")
+        with sqlite3.connect(self.store) as db:
+            for table in tables:
+                key = "seq" if table in ("process", "event") else "elapsed_ns"
+                more = (", rank", ", 1") if table == "process_sample" else ("", "")
+                for run in (77, 78):
+                    db.execute(f"INSERT INTO {table}(run, {key}{more[0]}) VALUES ({run}, 5{more[1]})")
+        db.close()
+        self.assertIn("0 runs removed", self.store_does("prune", "--keep", "100"))
+        for table in tables:
+            self.assertEqual(self.ask(f"SELECT count(*) FROM {table} WHERE run NOT IN (SELECT id FROM run)"), [(0,)])
+        self.assertEqual(self.names(), ["a", "b", "c", "d"])
+
+    def test_memory_does_not_grow_with_what_goes(self):
+        self.store_does("merge", self.big(200_000, 20_000))
+        self.assertGreater(self.store.stat().st_size, 28 << 20)
+        self.assertLess(self.peak_of("prune", "--keep", "0", "--store", self.store), 16 << 20)
+
+    def test_a_run_that_is_removed_while_it_is_recorded_is_told_of(self):
+        live = subprocess.Popen([BPFMON, "-q", "-i", "0.02", "--store", self.store, "--name", "e", "--", "sh", "-c",
+                                 "read x; exit 7"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: self.names() == ["a", "b", "c", "d", "e"], "the run in the store")
+        with contextlib.closing(sqlite3.connect(self.store, timeout=60)) as db, db:
+            db.execute("DELETE FROM run WHERE name = 'e'")
+        _, said = live.communicate("\n", timeout=60)
+        self.assertEqual((live.returncode, said.count("\n")), (7, 1), said)
+        self.assertIn("somebody has removed the run", said)
+        self.store_does("prune", "--keep", "100")
+        self.assertEqual(self.ask("SELECT count(*) FROM sample WHERE run NOT IN (SELECT id FROM run)"), [(0,)])
+
     def test_a_run_that_goes_on_stays(self):
         with sqlite3.connect(self.store) as db:
             (writer,) = db.execute("SELECT writer FROM run WHERE name = 'a'").fetchone()
@@ -74,64 +107,6 @@ class Prune(CommandCase):
         self.assertEqual([row["name"] for row in self.list("--state", "running")], ["a"])
         self.store_does("prune", "--keep", "0")
         self.assertEqual(self.names(), ["a"])
-
-
-class Merge(CommandCase):
-    def test_runs_of_another_store_once_each(self):
-        other = self.dir / "other.sqlite"
-        for name in ("x", "y"):
-            self.record("--name", name, "--tag", "k=v", env={"BPFMON_STORE": str(other)})
-        self.record("--name", "own")
-        self.assertIn("2 runs added", self.store_does("merge", other))
-        self.assertIn("0 runs added, 0 of which there was less brought up to date, 2 were", self.store_does("merge", other))
-        self.assertEqual(self.names(), ["own", "x", "y"])
-        with_other = {"env": {"BPFMON_STORE": str(other)}}
-        for name in ("x", "y"):
-            self.assertEqual(self.show(name), self.show(name, **with_other))
-            self.assertEqual(self.list("--name", name)[0]["tags"], {"k": "v"})
-        count = "SELECT count(*), sum(cpu_ns), count(DISTINCT run) FROM {}"
-        for table in ("sample", "process"):
-            ours = self.ask(count.format(table) + " WHERE run > 1")
-            with sqlite3.connect(other) as db:
-                self.assertEqual(ours, db.execute(count.format(table)).fetchall())
-            db.close()
-        self.assert_sound_file()
-
-    def test_files_of_lines_whole_cut_off_and_then_whole(self):
-        out = self.dir / "run.jsonl"
-        self.record("-i", "0.05", "-o", out, "--name", "z", "--no-store", command=("sleep", "0.4"))
-        self.assertFalse(self.store.exists())
-        whole = out.read_bytes()
-        out.write_bytes(whole[: len(whole) // 2])
-        done = self.bpfmon("store", "merge", out)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("1 runs added", done.stdout)
-        self.assertEqual(self.list()[0]["state"], "unfinished")
-        out.write_bytes(whole)
-        self.assertIn("0 runs added, 1 of which", self.store_does("merge", out))
-        self.assertIn("1 were there already", self.store_does("merge", out))
-        (row,) = self.list()
-        self.assertEqual((row["state"], row["complete"]), ("finished", True))
-        self.assertEqual(self.bpfmon("show", "z").stdout, self.bpfmon("show", out).stdout)
-
-    def test_a_file_with_several_runs(self):
-        texts = []
-        for name in ("a", "b", "c"):
-            self.record("-o", self.dir / name, "--name", name, "--no-store", "-f", "jsonl")
-            texts.append((self.dir / name).read_bytes())
-        together = self.dir / "all.jsonl"
-        together.write_bytes(b"".join(texts))
-        self.assert_refused(self.bpfmon("show", together), "several runs")
-        self.assertIn("3 runs added", self.store_does("merge", together))
-        self.assertEqual(self.names(), ["a", "b", "c"])
-        for name in "abc":
-            self.assertEqual(self.bpfmon("show", name).stdout, self.bpfmon("show", self.dir / name).stdout)
-
-    def test_a_long_run_is_drawn_with_its_spike(self):
-        self.store_does("merge", self.big(86400, 10))
-        shown = self.bpfmon("show", "big").stdout
-        self.assertIn("8.0 GiB │", shown)
-        self.assertEqual(self.ask("SELECT count(*), max(rss_bytes) FROM block"), [(1350, 8 << 30)])
 
 
 class Check(CommandCase):
@@ -173,3 +148,11 @@ class Check(CommandCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn("'/nonexistent': No such file", done.stderr)
         self.assertIn("'/etc/passwd': it is no run", done.stderr)
+
+    def test_a_header_of_nonsense_is_damage(self):
+        self.record()
+        with contextlib.closing(sqlite3.connect(self.store)) as db:
+            db.execute("PRAGMA user_version = -100000")
+        for words in (("list",), ("store", "prune", "--keep", "1"), ("show", "1")):
+            self.assert_refused(self.bpfmon(*words, "--store", self.store), "damaged")
+        self.assertEqual(self.bpfmon("-q", "--", "sh", "-c", "exit 5").returncode, 5)

@@ -6,8 +6,9 @@ import json
 import os
 import sqlite3
 import subprocess
+import sys
 
-from lib.bpfmon import BPFMON, Case
+from lib.bpfmon import BPFMON, TOP, Case, truth
 
 
 class StoreCase(Case):
@@ -52,3 +53,29 @@ class StoreCase(Case):
         self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
         for word in words:
             self.assertIn(str(word), done.stderr)
+
+
+class CommandCase(StoreCase):
+    """For the subcommands of `bpfmon store`."""
+
+    def store_does(self, *words, code=0, **kwargs):
+        done = self.bpfmon("store", *words, **kwargs)
+        self.assertEqual((done.returncode, done.stderr), (code, ""))
+        return done.stdout
+
+    def names(self, **kwargs):
+        return sorted(row["name"] for row in self.list(**kwargs))
+
+    def big(self, samples, processes, name="big.jsonl"):
+        path = self.dir / name
+        with open(path, "wb") as out:
+            command = [sys.executable, TOP / "tests" / "bench" / "bigrun.py", str(samples), str(processes)]
+            subprocess.run(command, stdout=out, check=True)
+        return path
+
+    def peak_of(self, *words):
+        """The high-water mark of memory, in bytes, of `bpfmon store` with these words."""
+        out = self.dir / "wait4.json"
+        argv = [truth("witness"), out, BPFMON, "store", *map(str, words)]  # a small parent: its mark is inherited
+        subprocess.run(argv, stdout=subprocess.DEVNULL, check=True)
+        return json.loads(out.read_text())["maxrss_kb"] * 1024

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define EXIT_DAMAGED 1
 
@@ -53,11 +54,12 @@ static int say_size(const struct options *o, const char *path)
 	if (!err)
 		err = store_size(&d, path, &size);
 	if (!err)
-		printf("%s\n  size       %s, %s of it in use\n  runs       %" PRIu64
+		printf("%s\n  size       %s, %s of it in use\n  runs       %" PRId64
 		       "\n  samples    %s\n  processes  %s\n",
 		       path, format_bytes(file, size.file_bytes),
-		       format_bytes(used, size.used_bytes), size.runs,
-		       format_count(a, size.samples), format_count(b, size.processes));
+		       format_bytes(used, (uint64_t)size.used_bytes), size.runs,
+		       format_count(a, (uint64_t)size.samples),
+		       format_count(b, (uint64_t)size.processes));
 	else
 		refuse(path, &d, err);
 	database_close(&d);
@@ -76,13 +78,13 @@ static int prune(const struct options *o, const char *path)
 			  "--max-size 2GiB");
 		return EXIT_USAGE;
 	}
-	err = database_open(&d, path, DATABASE_CHANGE);
+	err = database_open(&d, path, o->dry_run ? DATABASE_READ : DATABASE_CHANGE);
 	if (!err)
 		err = store_prune(&d, &o->prune, o->dry_run, &gone);
 	if (!err)
-		printf("%" PRIu64 " runs %s, %s\n", gone.runs,
-		       o->dry_run ? "would be removed" : "removed",
-		       format_bytes(bytes, gone.bytes));
+		printf("%" PRIu64 " runs %s %s\n", gone.runs,
+		       o->dry_run ? "would be removed, about" : "removed,",
+		       format_bytes(bytes, (uint64_t)gone.bytes));
 	else
 		refuse(path, &d, err);
 	database_close(&d);
@@ -126,12 +128,13 @@ static int merge_other(struct store_writer *w, const char *path, struct merged *
 {
 	struct database other;
 	int err = database_open(&other, path, DATABASE_READ);
+	bool is_unchanging = other.is_unchanging;
 
 	if (err)
 		log_error("cannot read the store '%s': %s", path,
 			  other.why[0] ? other.why : strerror(-err));
 	database_close(&other);
-	if (!err && (err = merge_store(&w->d, path, m)))
+	if (!err && (err = merge_store(&w->d, path, is_unchanging, m)))
 		log_error("cannot take over all of the store '%s': %s", path, w->d.why);
 	return err;
 }
@@ -150,13 +153,25 @@ static int merge_lines(struct store_writer *w, FILE *f, const char *path, struct
 	return err;
 }
 
-static int merge_file(struct store_writer *w, const char *path, struct merged *m)
+static bool is_same(FILE *f, const char *path)
+{
+	struct stat a, b;
+
+	return !fstat(fileno(f), &a) && !stat(path, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+static int merge_file(struct store_writer *w, const char *store, const char *path, struct merged *m)
 {
 	__cleanup(fclosep) FILE *f = fopen(path, "re");
 
 	if (!f || fseek(f, 0, SEEK_SET)) {
 		log_error("cannot read '%s': %s", path, strerror(errno));
 		return -errno;
+	}
+	if (is_same(f, store)) { /* one of all stores of a folder */
+		log_warn("'%s' is the store itself, and was passed over", path);
+		return 0;
 	}
 	return is_database(f) ? merge_other(w, path, m) : merge_lines(w, f, path, m);
 }
@@ -174,11 +189,13 @@ static int merge(const struct options *o, const char *path)
 	if (store_writer_open(&w, path))
 		return refuse(path, &w.d, -EIO);
 	for (char **file = o->command + 1; *file; file++)
-		err |= merge_file(&w, *file, &m);
+		err |= merge_file(&w, path, *file, &m);
 	store_writer_close(&w);
 	printf("%" PRIu64 " runs added, %" PRIu64
 	       " of which there was less brought up to date, %" PRIu64 " were there already\n",
 	       m.added, m.renewed, m.known);
+	if (m.busy)
+		log_warn("%" PRIu64 " runs are being recorded, and were left as they are", m.busy);
 	return err ? EXIT_USAGE : 0;
 }
 

@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <string.h>
 
-#define SCHEMA "bpfmon/1"
 
 /* Whether a line may be one of @parts: the kind comes first, so that most need not be parsed. */
 static bool may_be(const char *text, size_t length, unsigned parts)
@@ -34,15 +33,6 @@ static bool may_be(const char *text, size_t length, unsigned parts)
 }
 
 /* The first line says whose file it is. */
-static int check_first(const struct line *l)
-{
-	const char *schema = json_string_value(json_object_get(l->tree, "schema"));
-
-	if (l->kind != LINE_META || !schema || strncmp(schema, "bpfmon/", 7) != 0)
-		return -EBADMSG;
-	return strcmp(schema, SCHEMA) ? -EPROTONOSUPPORT : 0;
-}
-
 static int read_one(struct source *s, bool is_first, const char *text, size_t length)
 {
 	if (!is_first && text[length - 1] != '\n') { /* it was not written to its end */
@@ -55,7 +45,7 @@ static int read_one(struct source *s, bool is_first, const char *text, size_t le
 		return is_first ? -EBADMSG : -EAGAIN;
 	}
 	if (is_first)
-		return check_first(&s->line);
+		return line_check_meta(&s->line);
 	return s->line.kind == LINE_META ? -EMLINK : 0;
 }
 

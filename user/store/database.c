@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/database.h"
 
+#include "store/file_name.h"
 #include "store/migrate.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 
 #define BUSY_MS 1500 /* that long a statement waits for another writer */
 #define CACHE_KIB 1024
+#define UNCHANGING "mode=ro&immutable=1"
 
 bool database_is_local(unsigned long magic)
 {
@@ -70,9 +72,51 @@ int database_run(struct database *d, const char *sql)
 	return database_error(d, sqlite3_exec(d->db, sql, NULL, NULL, NULL));
 }
 
+int database_number(struct database *d, const char *sql, int64_t *value, bool *is_none)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(d->db, sql, -1, &s, NULL);
+	bool has_one;
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	has_one = rc == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL;
+	*value = has_one ? sqlite3_column_int64(s, 0) : 0;
+	if (is_none)
+		*is_none = !has_one;
+	sqlite3_finalize(s);
+	return database_error(d, rc);
+}
+
+int database_transact(struct database *d, int (*act)(struct database *d, void *context),
+		      void *context)
+{
+	int err = database_run(d, "BEGIN IMMEDIATE");
+
+	if (err)
+		return err;
+	err = act(d, context);
+	if (!err)
+		err = database_run(d, "COMMIT");
+	if (err)
+		sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
+	return err;
+}
+
 static int fail(struct database *d, int err)
 {
 	snprintf(d->why, sizeof(d->why), "%s", strerror(-err));
+	return err;
+}
+
+int database_attach(struct database *d, const char *path, bool is_unchanging)
+{
+	char *uri = uri_of(path, is_unchanging ? UNCHANGING : "mode=ro");
+	char *sql = uri ? sqlite3_mprintf("ATTACH %Q AS other", uri) : NULL;
+	int err = sql ? database_run(d, sql) : fail(d, -ENOMEM);
+
+	sqlite3_free(sql);
+	sqlite3_free(uri);
 	return err;
 }
 
@@ -153,14 +197,18 @@ static int check_kind(struct database *d, const char *path)
 	return -ENOTBLK;
 }
 
-/* @name: the path, or what SQLite knows it by. */
-static int open_file(struct database *d, const char *path, const char *name, int flags)
+static int open_file(struct database *d, const char *path, const char *how, int flags)
 {
 	int err = check_kind(d, path), rc;
+	char *uri;
 
 	if (err)
 		return err;
-	rc = sqlite3_open_v2(name, &d->db, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	uri = uri_of(path, how);
+	if (!uri)
+		return fail(d, -ENOMEM);
+	rc = sqlite3_open_v2(uri, &d->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	sqlite3_free(uri);
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(d->db, 1);
 		rc = sqlite3_busy_timeout(d->db, BUSY_MS);
@@ -171,34 +219,9 @@ static int open_file(struct database *d, const char *path, const char *name, int
 static int open_to_read(struct database *d, const char *path)
 {
 	int err = access(path, R_OK) ? fail(d, -errno)
-				     : open_file(d, path, path, SQLITE_OPEN_READONLY);
+				     : open_file(d, path, "mode=ro", SQLITE_OPEN_READONLY);
 
 	return err ? err : prepare_to_read(d);
-}
-
-/* The path as SQLite's URI of a file that nobody changes; by sqlite3_free(). */
-static char *uri_of(const char *path)
-{
-	sqlite3_str *s = sqlite3_str_new(NULL);
-
-	sqlite3_str_appendall(s, "file:");
-	for (; *path; path++)
-		if (strchr("%?#", *path))
-			sqlite3_str_appendf(s, "%%%02X", (unsigned char)*path);
-		else
-			sqlite3_str_appendchar(s, 1, *path);
-	sqlite3_str_appendall(s, "?immutable=1");
-	return sqlite3_str_finish(s);
-}
-
-static bool has_log(const char *path)
-{
-	char *log = sqlite3_mprintf("%s-wal", path);
-	struct stat st;
-	bool has = !log || (!stat(log, &st) && st.st_size);
-
-	sqlite3_free(log);
-	return has;
 }
 
 /*
@@ -207,8 +230,7 @@ static bool has_log(const char *path)
  */
 static int open_unchanging(struct database *d, const char *path)
 {
-	char *uri = uri_of(path);
-	int err = uri ? 0 : -ENOMEM;
+	int err;
 
 	sqlite3_close(d->db);
 	d->db = NULL;
@@ -216,11 +238,10 @@ static int open_unchanging(struct database *d, const char *path)
 		snprintf(d->why, sizeof(d->why),
 			 "its last changes are in a log beside it, and to read that takes the "
 			 "right to write in its folder; copy both to another one");
-		err = -EROFS;
+		return -EROFS;
 	}
-	if (!err)
-		err = open_file(d, path, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
-	sqlite3_free(uri);
+	d->is_unchanging = true;
+	err = open_file(d, path, UNCHANGING, SQLITE_OPEN_READONLY);
 	return err ? err : prepare_to_read(d);
 }
 
@@ -229,7 +250,7 @@ static int open_to_write(struct database *d, const char *path, enum database_mod
 	int err = mode == DATABASE_WRITE ? make_file(d, path) : 0;
 
 	if (!err)
-		err = open_file(d, path, path, SQLITE_OPEN_READWRITE);
+		err = open_file(d, path, "mode=rw", SQLITE_OPEN_READWRITE);
 	return err ? err : prepare_to_write(d, path);
 }
 

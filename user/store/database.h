@@ -19,7 +19,8 @@ struct database {
 	sqlite3 *db;
 	/* those that the file has */
 	struct metric_set sample_columns, process_columns, process_sample_columns;
-	char why[512]; /* what went wrong, for the user, after an error; without the path */
+	bool is_unchanging; /* read as a file that nobody changes: see open_unchanging() */
+	char why[512];      /* what went wrong, for the user, after an error; without the path */
 };
 
 /*
@@ -31,6 +32,13 @@ int database_open(struct database *d, const char *path, enum database_mode mode)
 void database_close(struct database *d);
 /* Runs statements that return nothing. Errors as of database_error(). */
 int database_run(struct database *d, const char *sql);
+/* The first column of the first row, 0 without one; @is_none, unless NULL: there is none. */
+int database_number(struct database *d, const char *sql, int64_t *value, bool *is_none);
+/* Does it within a transaction, which an error takes back. */
+int database_transact(struct database *d, int (*act)(struct database *d, void *context),
+		      void *context);
+/* Makes @path, which was opened once to be read as @is_unchanging tells, known as `other`. */
+int database_attach(struct database *d, const char *path, bool is_unchanging);
 /* Makes a negative errno of what SQLite said last, and @d->why; 0 for a success. */
 int database_error(struct database *d, int status);
 /* Whether write-ahead logging, which takes shared memory, is safe on such a file system. */

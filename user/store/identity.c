@@ -2,10 +2,13 @@
 #include "store/identity.h"
 
 #include "base/cleanup.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define SILENT_NS (60 * NSEC_PER_SEC) /* no word from another machine for that long: it is gone */
 
 /* The boot and the PID namespace, which a PID has its meaning in. */
 static void place(char *out, size_t size)
@@ -66,4 +69,13 @@ enum liveness identity_lives(const char *text)
 	if (strncmp(text, here, n) != 0 || text[n] != ' ')
 		return CANNOT_TELL;
 	return start_ticks(pid) == ticks ? LIVES : IS_GONE;
+}
+
+bool identity_goes_on(const char *text, uint64_t seen_ns, uint64_t interval_ns)
+{
+	enum liveness liveness = text ? identity_lives(text) : IS_GONE;
+
+	if (liveness != CANNOT_TELL)
+		return liveness == LIVES;
+	return seen_ns + SILENT_NS + 2 * interval_ns > clock_ns(CLOCK_REALTIME);
 }

@@ -3,7 +3,9 @@
 #ifndef STORE_IDENTITY_H
 #define STORE_IDENTITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define IDENTITY_BYTES 128
 
@@ -12,5 +14,8 @@ enum liveness { LIVES, IS_GONE, CANNOT_TELL /* of another machine, or another PI
 /* This process, by boot, PID namespace, PID and start time. */
 void identity_self(char out[IDENTITY_BYTES]);
 enum liveness identity_lives(const char *text);
+/* Whether a run that has not ended goes on; where its recorder cannot be asked, when it wrote last
+ * (epoch) tells. @text: NULL: nobody records it. */
+bool identity_goes_on(const char *text, uint64_t seen_ns, uint64_t interval_ns);
 
 #endif

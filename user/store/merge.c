@@ -1,34 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/merge.h"
 
-#include "store/prune.h"
+#include "store/identity.h"
+#include "store/remove.h"
+#include "store/tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What a run has in each, by the column with its number. */
-static const struct {
-	const char *name, *key;
-} tables[] = { { "run", "id" },
-	       { "run_text", "run" },
-	       { "tag", "run" },
-	       { "sample", "run" },
-	       { "block", "run" },
-	       { "process", "run" },
-	       { "process_sample", "run" },
-	       { "event", "run" } };
 
 static int prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(d, sqlite3_prepare_v2(d->db, sql, -1, s, NULL));
 }
 
+static enum merge_case case_of(sqlite3_stmt *s, bool has_ended, int64_t wall_ns)
+{
+	if (sqlite3_column_int(s, 1))
+		return MERGE_KNOWN;
+	if (identity_goes_on((const char *)sqlite3_column_text(s, 3),
+			     (uint64_t)sqlite3_column_int64(s, 4),
+			     (uint64_t)sqlite3_column_int64(s, 5)))
+		return MERGE_BUSY;
+	return has_ended || wall_ns > sqlite3_column_int64(s, 2) ? MERGE_RENEW : MERGE_KNOWN;
+}
+
 int merge_decide(struct database *d, const char *uuid, bool has_ended, int64_t wall_ns,
 		 enum merge_case *what, int64_t *id)
 {
 	sqlite3_stmt *s = NULL;
-	int err = prepare(d, "SELECT id, ended, ifnull(wall_ns, 0) FROM run WHERE uuid=?", &s);
+	int err = prepare(d,
+			  "SELECT id, ended, ifnull(wall_ns, 0), writer, seen_time_ns, interval_ns"
+			  " FROM run WHERE uuid=?",
+			  &s);
 	int rc;
 
 	*id = 0;
@@ -38,15 +42,19 @@ int merge_decide(struct database *d, const char *uuid, bool has_ended, int64_t w
 	sqlite3_bind_text(s, 1, uuid, -1, SQLITE_STATIC);
 	rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW) {
-		bool ended_here = sqlite3_column_int(s, 1);
-
 		*id = sqlite3_column_int64(s, 0);
-		*what = !ended_here && (has_ended || wall_ns > sqlite3_column_int64(s, 2))
-				? MERGE_RENEW
-				: MERGE_KNOWN;
+		*what = case_of(s, has_ended, wall_ns);
 	}
 	sqlite3_finalize(s);
 	return database_error(d, rc);
+}
+
+void merge_count(struct merged *m, enum merge_case what)
+{
+	m->added += what == MERGE_ADD;
+	m->renewed += what == MERGE_RENEW;
+	m->known += what == MERGE_KNOWN;
+	m->busy += what == MERGE_BUSY;
 }
 
 /* The columns that both files have, but for @key; by sqlite3_free(). */
@@ -71,75 +79,133 @@ static char *common_columns(struct database *d, const char *table, const char *k
 	return sqlite3_str_finish(list);
 }
 
-/* @to: 0: a number that is free, which is returned in it. */
-static int copy_table(struct database *d, size_t t, int64_t from, int64_t *to)
-{
-	char *columns = common_columns(d, tables[t].name, tables[t].key);
-	char number[32] = "NULL", *sql;
-	int err;
+/* A run that is taken over. */
+struct taking {
+	int64_t from, to; /* its number there and here */
+	char uuid[64];
+	bool has_ended; /* there */
+	int64_t wall_ns;
+	enum merge_case what;
+};
 
-	if (*to)
-		sqlite3_snprintf(sizeof(number), number, "%lld", (long long)*to);
-	sql = columns ? sqlite3_mprintf("INSERT INTO main.%s(%s%s) SELECT %s%s FROM other.%s"
-					" WHERE %s=%lld",
-					tables[t].name, tables[t].key, columns, number, columns,
-					tables[t].name, tables[t].key, (long long)from)
-		      : NULL;
-	err = sql ? database_run(d, sql) : -ENOMEM;
-	if (!err && !*to)
-		*to = sqlite3_last_insert_rowid(d->db);
+/* The rows of @r in a table, whose number is in the column @key; of them those in @range. */
+static int copy_rows(struct database *d, const struct taking *r, const char *table, const char *key,
+		     const char *range)
+{
+	char *columns = common_columns(d, table, key), number[32] = "NULL", *sql = NULL;
+	int err = -ENOMEM;
+
+	if (r->to)
+		sqlite3_snprintf(sizeof(number), number, "%lld", (long long)r->to);
+	if (columns)
+		sql = sqlite3_mprintf("INSERT INTO main.%s(%s%s) SELECT %s%s FROM other.%s"
+				      " WHERE %s=%lld%s",
+				      table, key, columns, number, columns, table, key,
+				      (long long)r->from, range);
+	if (sql)
+		err = database_run(d, sql);
 	sqlite3_free(columns);
 	sqlite3_free(sql);
 	return err;
 }
 
-struct other_run {
-	int64_t id, wall_ns;
-	bool has_ended;
-	char uuid[64];
-};
-
-static int take_run(struct database *d, const struct other_run *r, struct merged *m)
+static int copy_portions(struct database *d, const struct taking *r, const struct run_table *t)
 {
-	enum merge_case what;
-	int64_t id;
-	int err = merge_decide(d, r->uuid, r->has_ended, r->wall_ns, &what, &id);
+	struct portion p = { .after = INT64_MIN };
+	char range[200];
+	int err = 0;
 
-	if (!err && what == MERGE_RENEW)
-		err = store_remove_run(d, id);
-	for (size_t t = 0; !err && what != MERGE_KNOWN && t < sizeof(tables) / sizeof(*tables); t++)
-		err = copy_table(d, t, r->id, &id);
-	if (!err) {
-		m->added += what == MERGE_ADD;
-		m->renewed += what == MERGE_RENEW;
-		m->known += what == MERGE_KNOWN;
+	for (; !err && !p.is_last; p.after = p.upto) {
+		err = portion_next(d, "other", t, r->from, &p);
+		if (err)
+			break;
+		sqlite3_snprintf(sizeof(range), range, " AND %s>%lld AND (%d OR %s<=%lld)", t->key,
+				 (long long)p.after, p.is_last, t->key, (long long)p.upto);
+		err = copy_rows(d, r, t->name, "run", range);
 	}
 	return err;
 }
 
-static int take_run_now(struct database *d, const struct other_run *r, struct merged *m)
+static int run_and_free(struct database *d, char *sql)
 {
-	int err = database_run(d, "BEGIN IMMEDIATE");
+	int err = sql ? database_run(d, sql) : -ENOMEM;
 
-	if (err)
-		return err;
-	err = take_run(d, r, m);
-	if (!err)
-		err = database_run(d, "COMMIT");
-	if (err)
-		sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
+	sqlite3_free(sql);
 	return err;
 }
 
-/* The next run after @id; -ENOENT: there is none. */
-static int next_run(struct database *d, int64_t id, struct other_run *r)
+/* Until all of it is here, we are who writes it, and it has not ended. */
+static int mark_as_ours(struct database *d, const struct taking *r)
+{
+	char self[IDENTITY_BYTES];
+
+	identity_self(self);
+	return run_and_free(d, sqlite3_mprintf("UPDATE main.run SET ended=0, wall_ns=NULL,"
+					       " writer=%Q WHERE id=%lld",
+					       self, (long long)r->to));
+}
+
+/* Decides, and takes over the row of the run and what is small. */
+static int take_head(struct database *d, void *context)
+{
+	struct taking *r = context;
+	const struct run_table *t;
+	int err = merge_decide(d, r->uuid, r->has_ended, r->wall_ns, &r->what, &r->to);
+
+	if (err || r->what == MERGE_KNOWN || r->what == MERGE_BUSY)
+		return err;
+	if (r->what == MERGE_RENEW)
+		err = remove_head(d, r->to);
+	if (!err)
+		err = copy_rows(d, r, "run", "id", "");
+	if (!r->to)
+		r->to = sqlite3_last_insert_rowid(d->db);
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
+		if (!t->key)
+			err = copy_rows(d, r, t->name, "run", "");
+	return err ? err : mark_as_ours(d, r);
+}
+
+/* What was decided on when it began: it may have gone on there. */
+static int take_end(struct database *d, const struct taking *r)
+{
+	char *sql = sqlite3_mprintf("UPDATE main.run SET ended=%d, wall_ns=(SELECT o.wall_ns FROM"
+				    " other.run AS o WHERE o.id=%lld), writer=(SELECT o.writer"
+				    " FROM other.run AS o WHERE o.id=%lld) WHERE id=%lld",
+				    r->has_ended, (long long)r->from, (long long)r->from,
+				    (long long)r->to);
+
+	return run_and_free(d, sql);
+}
+
+static int take_run(struct database *d, struct taking *r, struct merged *m)
+{
+	const struct run_table *t;
+	int err = database_transact(d, take_head, r);
+
+	if (!err && r->what == MERGE_RENEW)
+		err = remove_rows(d, r->to);
+	if (!err && (r->what == MERGE_ADD || r->what == MERGE_RENEW)) {
+		for (size_t i = 0; !err && (t = run_table_at(i)); i++)
+			if (t->key)
+				err = copy_portions(d, r, t);
+		if (!err)
+			err = take_end(d, r);
+	}
+	if (!err)
+		merge_count(m, r->what);
+	return err;
+}
+
+/* The next run after @id. */
+static int next_run(struct database *d, int64_t id, struct taking *r, bool *is_end)
 {
 	sqlite3_stmt *s = NULL;
 	int err = prepare(d,
 			  "SELECT id, uuid, ended, ifnull(wall_ns, 0) FROM other.run WHERE id>?"
 			  " ORDER BY id LIMIT 1",
-			  &s),
-	    rc;
+			  &s);
+	int rc;
 
 	if (err)
 		return err;
@@ -148,31 +214,27 @@ static int next_run(struct database *d, int64_t id, struct other_run *r)
 	if (rc == SQLITE_ROW) {
 		const char *uuid = (const char *)sqlite3_column_text(s, 1);
 
-		*r = (struct other_run){ .id = sqlite3_column_int64(s, 0),
-					 .has_ended = sqlite3_column_int(s, 2),
-					 .wall_ns = sqlite3_column_int64(s, 3) };
+		*r = (struct taking){ .from = sqlite3_column_int64(s, 0),
+				      .has_ended = sqlite3_column_int(s, 2),
+				      .wall_ns = sqlite3_column_int64(s, 3) };
 		sqlite3_snprintf(sizeof(r->uuid), r->uuid, "%s", uuid ? uuid : "");
 	}
+	*is_end = rc == SQLITE_DONE;
 	sqlite3_finalize(s);
-	return rc == SQLITE_DONE ? -ENOENT : database_error(d, rc);
+	return database_error(d, rc);
 }
 
-static int attach(struct database *d, const char *path)
+int merge_store(struct database *d, const char *path, bool is_unchanging, struct merged *m)
 {
-	char *sql = sqlite3_mprintf("ATTACH %Q AS other", path);
-	int err = sql ? database_run(d, sql) : -ENOMEM;
+	struct taking r = { 0 };
+	bool is_end = false;
+	int err = database_attach(d, path, is_unchanging);
 
-	sqlite3_free(sql);
+	if (err)
+		return err;
+	while (!(err = next_run(d, r.from, &r, &is_end)) && !is_end)
+		if ((err = take_run(d, &r, m)))
+			break;
+	sqlite3_exec(d->db, "DETACH other", NULL, NULL, NULL); /* the error stays as it is told */
 	return err;
-}
-
-int merge_store(struct database *d, const char *path, struct merged *m)
-{
-	struct other_run r = { 0 };
-	int err = attach(d, path);
-
-	while (!err && !(err = next_run(d, r.id, &r)))
-		err = take_run_now(d, &r, m);
-	database_run(d, "DETACH other");
-	return err == -ENOENT ? 0 : err;
 }

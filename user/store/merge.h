@@ -10,19 +10,24 @@
 struct merged {
 	uint64_t added, renewed; /* runs; renewed: of which we had less */
 	uint64_t known;          /* that were there already */
+	uint64_t busy;           /* that are being written here just now, and were left alone */
 };
 
 /* What is to be done with a run that another store or file has, by its UUID. */
-enum merge_case { MERGE_ADD, MERGE_RENEW, MERGE_KNOWN };
+enum merge_case { MERGE_ADD, MERGE_RENEW, MERGE_KNOWN, MERGE_BUSY };
 
 /*
- * @id: the run's number here, 0 to add. It is renewed where it had not ended here, and has ended
- * there, or came further. Within the caller's transaction; errors as database_open(), here and
- * below.
+ * @id: the run's number here, 0 to add. It is renewed where it had not ended here and nobody
+ * records it, and has ended there, or came further. Within the caller's transaction; errors as
+ * database_open(), here and below.
  */
 int merge_decide(struct database *d, const char *uuid, bool has_ended, int64_t wall_ns,
 		 enum merge_case *what, int64_t *id);
-/* All runs of the store @path, each in a transaction of its own. */
-int merge_store(struct database *d, const char *path, struct merged *m);
+void merge_count(struct merged *m, enum merge_case what);
+/*
+ * All runs of the store @path, which was opened once as @is_unchanging tells, in portions. One that
+ * is not taken over to its end has not ended here, and is renewed by the next attempt.
+ */
+int merge_store(struct database *d, const char *path, bool is_unchanging, struct merged *m);
 
 #endif

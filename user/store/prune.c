@@ -1,38 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/prune.h"
 
+#include "store/remove.h"
+#include "store/scale.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const tables[] = { "sample", "block", "process", "process_sample",
-				      "event",  "tag",   "run_text" };
+#define PAGES_AT_ONCE 1000
 
-/* The first column of the first row. */
-static int ask(struct database *d, const char *sql, uint64_t *value)
+static int used_bytes(struct database *d, int64_t *bytes)
 {
-	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(d->db, sql, -1, &s, NULL);
-
-	*value = 0;
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(s);
-	if (rc == SQLITE_ROW)
-		*value = (uint64_t)sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	return database_error(d, rc);
-}
-
-static int used_bytes(struct database *d, uint64_t *bytes)
-{
-	uint64_t pages, unused, size;
-	int err = ask(d, "PRAGMA page_count", &pages);
+	int64_t pages, unused, size;
+	int err = database_number(d, "PRAGMA page_count", &pages, NULL);
 
 	if (!err)
-		err = ask(d, "PRAGMA freelist_count", &unused);
+		err = database_number(d, "PRAGMA freelist_count", &unused, NULL);
 	if (!err)
-		err = ask(d, "PRAGMA page_size", &size);
+		err = database_number(d, "PRAGMA page_size", &size, NULL);
 	if (!err)
 		*bytes = (pages - unused) * size;
 	return err;
@@ -52,7 +39,7 @@ int store_size(struct database *d, const char *path, struct store_size *size)
 {
 	const struct {
 		const char *sql;
-		uint64_t *value;
+		int64_t *value;
 	} rows[] = {
 		{ "SELECT count(*) FROM run", &size->runs },
 		{ "SELECT count(*) FROM sample", &size->samples },
@@ -64,95 +51,80 @@ int store_size(struct database *d, const char *path, struct store_size *size)
 
 	size->file_bytes = file_bytes(path, "") + file_bytes(path, "-wal");
 	for (size_t i = 0; !err && i < sizeof(rows) / sizeof(*rows); i++)
-		err = ask(d, rows[i].sql, rows[i].value);
+		err = database_number(d, rows[i].sql, rows[i].value, NULL);
 	return err;
 }
 
-static int remove_from(struct database *d, const char *table, const char *key, int64_t id)
+/* Whether the run goes, which is the @nth from the newest one, while @used bytes are in use. */
+static bool is_to_go(const struct prune_limits *l, const struct stored_run *r, size_t nth,
+		     int64_t used)
 {
-	char *sql = sqlite3_mprintf("DELETE FROM %s WHERE %s=%lld", table, key, (long long)id);
-	int err = sql ? database_run(d, sql) : -ENOMEM;
-
-	sqlite3_free(sql);
-	return err;
+	if (r->state == RUN_RUNNING)
+		return false;
+	return r->start_epoch_ns < l->before_ns || (l->has_keep && nth >= l->keep) ||
+	       (l->max_bytes && used > (int64_t)l->max_bytes);
 }
 
-int store_remove_run(struct database *d, int64_t id)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < sizeof(tables) / sizeof(*tables); i++)
-		err = remove_from(d, tables[i], "run", id);
-	return err ? err : remove_from(d, "run", "id", id);
-}
-
-/* One run a transaction, so that who records waits for no more than that. */
-static int remove_now(struct database *d, int64_t id)
-{
-	int err = database_run(d, "BEGIN IMMEDIATE");
-
-	if (err)
-		return err;
-	err = store_remove_run(d, id);
-	if (!err)
-		err = database_run(d, "COMMIT");
-	if (err)
-		sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
-	return err;
-}
-
-/* Whether the run goes, which is the @nth from the newest one. */
-static int is_to_go(struct database *d, const struct prune_limits *l, const struct stored_run *r,
-		    size_t nth, bool *goes)
-{
-	uint64_t bytes;
-	int err = 0;
-
-	*goes = r->start_epoch_ns < l->before_ns || (l->has_keep && nth >= l->keep);
-	if (!*goes && l->max_bytes) {
-		err = used_bytes(d, &bytes);
-		*goes = !err && bytes > l->max_bytes;
-	}
-	return err;
-}
-
-static int prune_runs(struct database *d, const struct prune_limits *l, bool dry,
+static int prune_runs(struct database *d, const struct prune_limits *l,
 		      const struct stored_runs *all, struct pruned *gone)
 {
-	uint64_t before, after;
+	int64_t before, used;
 	int err = used_bytes(d, &before);
 
+	used = before;
 	for (size_t i = all->nr; !err && i-- > 0;) { /* from the oldest on */
-		const struct stored_run *r = &all->runs[i];
-		bool goes;
-
-		if (r->state == RUN_RUNNING)
+		if (!is_to_go(l, &all->runs[i], i, used))
 			continue;
-		err = is_to_go(d, l, r, i, &goes);
-		if (err || !goes)
-			continue;
-		err = dry ? store_remove_run(d, r->id) : remove_now(d, r->id);
+		err = remove_run(d, all->runs[i].id);
+		gone->runs += !err;
 		if (!err)
-			gone->runs++;
+			err = used_bytes(d, &used);
 	}
 	if (!err)
-		err = used_bytes(d, &after);
+		err = remove_left(d);
 	if (!err)
-		gone->bytes = before - after;
+		err = used_bytes(d, &used);
+	if (!err)
+		gone->bytes = before - used;
 	return err;
 }
 
-/* Does it, looks what it would have come to, and takes it back. */
+/* The same, of what each run is reckoned to take. */
 static int prune_dry(struct database *d, const struct prune_limits *l,
 		     const struct stored_runs *all, struct pruned *gone)
 {
-	int err = database_run(d, "BEGIN IMMEDIATE");
+	struct scale scale;
+	int64_t used, bytes;
+	int err = used_bytes(d, &used);
 
-	if (err)
-		return err;
-	err = prune_runs(d, l, true, all, gone);
-	sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
+	if (!err)
+		err = scale_read(d, &scale);
+	for (size_t i = all->nr; !err && i-- > 0;) {
+		if (!is_to_go(l, &all->runs[i], i, used - gone->bytes))
+			continue;
+		err = scale_weigh(d, &scale, all->runs[i].id, &bytes);
+		gone->bytes += bytes;
+		gone->runs++;
+	}
 	return err;
+}
+
+/* A portion a transaction, and no more than there is to give back. */
+static int give_back(struct database *d)
+{
+	char sql[60];
+	int64_t unused, before = INT64_MAX;
+	int err;
+
+	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%d)", PAGES_AT_ONCE);
+	while (!(err = database_number(d, "PRAGMA freelist_count", &unused, NULL)) && unused &&
+	       unused < before) {
+		before = unused;
+		err = database_run(d, sql);
+		if (err)
+			return err;
+	}
+	return err ? err : database_run(d, "PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 int store_prune(struct database *d, const struct prune_limits *limits, bool dry,
@@ -164,10 +136,9 @@ int store_prune(struct database *d, const struct prune_limits *limits, bool dry,
 	*gone = (struct pruned){ 0 };
 	stored_runs_sort(&all, BY_START);
 	if (!err)
-		err = dry ? prune_dry(d, limits, &all, gone)
-			  : prune_runs(d, limits, false, &all, gone);
-	if (!err && gone->runs && !dry)
-		err = database_run(d, "PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)");
+		err = dry ? prune_dry(d, limits, &all, gone) : prune_runs(d, limits, &all, gone);
+	if (!err && !dry)
+		err = give_back(d);
 	stored_runs_done(&all);
 	return err;
 }

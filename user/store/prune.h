@@ -7,9 +7,9 @@
 
 struct store_size {
 	uint64_t file_bytes; /* the log beside it included */
-	uint64_t used_bytes; /* of these what is in use */
-	uint64_t runs, samples, processes;
-	uint64_t oldest_ns, newest_ns; /* starts, epoch; 0: there is no run */
+	int64_t used_bytes;  /* of these what is in use */
+	int64_t runs, samples, processes;
+	int64_t oldest_ns, newest_ns; /* starts, epoch; 0: there is no run */
 };
 
 /* Errors as database_open(), here and below. */
@@ -23,15 +23,14 @@ struct prune_limits {
 };
 
 struct pruned {
-	uint64_t runs, bytes; /* that went; bytes are given back to the file system */
+	uint64_t runs; /* that went */
+	int64_t bytes; /* given back to the file system */
 };
 
 /* Removes runs, the oldest first; never one that is being recorded. @dry: says
- * only how many. */
+ * only how many, and about how much they take; @d may be open to be read only. */
 int store_prune(struct database *d, const struct prune_limits *limits, bool dry,
 		struct pruned *gone);
-/* Removes one run, within the caller's transaction. */
-int store_remove_run(struct database *d, int64_t id);
 /* Reads the whole file. 1: it is damaged, and @d->why says where. */
 int store_check(struct database *d);
 

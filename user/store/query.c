@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/query.h"
 
-#include "base/clock.h"
 #include "store/identity.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SILENT_NS (60 * NSEC_PER_SEC) /* no word from another machine for that long: it is gone */
 
 /* In the order of run_of(); ?1 to ?8 as bound by bind_filter(). */
 static const char select_runs[] =
@@ -52,20 +49,12 @@ static int64_t number_of(sqlite3_stmt *s, int column)
 	return sqlite3_column_type(s, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, column);
 }
 
-/*
- * Of one that has no summary yet; what was taken over from a file is as it is. Where the process
- * cannot be asked, what it wrote last tells.
- */
+/* Of one that has no summary yet; what was taken over from a file is as it is. */
 static bool goes_on(sqlite3_stmt *s)
 {
-	const char *writer = (const char *)sqlite3_column_text(s, 17);
-	uint64_t seen = (uint64_t)sqlite3_column_int64(s, 18);
-	uint64_t interval = (uint64_t)sqlite3_column_int64(s, 19);
-	enum liveness liveness = writer ? identity_lives(writer) : IS_GONE;
-
-	if (liveness != CANNOT_TELL)
-		return liveness == LIVES;
-	return seen + SILENT_NS + 2 * interval > clock_ns(CLOCK_REALTIME);
+	return identity_goes_on((const char *)sqlite3_column_text(s, 17),
+				(uint64_t)sqlite3_column_int64(s, 18),
+				(uint64_t)sqlite3_column_int64(s, 19));
 }
 
 static struct stored_run run_of(sqlite3_stmt *s)

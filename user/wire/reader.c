@@ -163,6 +163,15 @@ int line_read(struct line *l, const char *text, size_t length)
 	return 0;
 }
 
+int line_check_meta(const struct line *l)
+{
+	const char *schema = json_string_value(json_object_get(l->tree, "schema"));
+
+	if (l->kind != LINE_META || !schema || strncmp(schema, "bpfmon/", 7) != 0)
+		return -EBADMSG;
+	return strcmp(schema, "bpfmon/1") ? -EPROTONOSUPPORT : 0;
+}
+
 void line_done(struct line *l)
 {
 	sample_reset(&l->sample);

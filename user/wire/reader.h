@@ -34,6 +34,8 @@ struct line {
 
 /* Parses one line of @length bytes. -EBADMSG: not a JSON object with a kind. */
 int line_read(struct line *line, const char *text, size_t length);
+/* Whether it is the meta of a run that we understand. -EBADMSG: it is no meta; -EPROTONOSUPPORT. */
+int line_check_meta(const struct line *line);
 /* Takes the arguments of its process from a list of strings, a json_t. -ENOMEM. */
 int line_set_args(struct line *line, const void *list);
 void line_done(struct line *line);

@@ -2,14 +2,16 @@
 #include "record/store/import.h"
 
 #include "base/cleanup.h"
-#include "store/prune.h"
+#include "store/remove.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define LINES_AT_ONCE 20000 /* in one transaction: others who write wait for it */
+/* In one transaction: others who write wait for it. */
+#define LINES_AT_ONCE 5000
+#define BYTES_AT_ONCE (8UL << 20)
 
 /* What follows @word in @text, and blanks; NULL: something else is there, or nothing. */
 static const char *after(const char *text, const char *word)
@@ -64,6 +66,24 @@ static int look_ahead(FILE *f, bool *has_ended, int64_t *wall_ns)
 	return fseeko(f, here, SEEK_SET) ? -errno : 0;
 }
 
+static int commit_and_go_on(struct store_writer *w)
+{
+	int err = store_writer_commit(w, 0);
+
+	return err ? err : store_writer_begin(w);
+}
+
+/* What was there of a run goes in transactions of its own. */
+static int remove_old(struct store_writer *w, int64_t id)
+{
+	int err = store_writer_commit(w, 0);
+
+	if (!err)
+		err = remove_run(&w->d, id);
+	w->renews = id;
+	return err ? err : store_writer_begin(w);
+}
+
 /* Whether the run that begins with the line is to be taken; then its old lines are gone. */
 static int begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
 {
@@ -78,18 +98,19 @@ static int begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
 	if (err)
 		return err;
 	err = line_read(&line, meta, strlen(meta));
+	if (!err)
+		err = line_check_meta(&line);
 	uuid = json_string_value(json_object_get(line.tree, "run"));
-	if (err || !uuid) {
+	if (err != -EPROTONOSUPPORT && (err || !uuid)) {
 		i->unreadable++;
 		err = 0;
-	} else {
+	} else if (!err) {
 		err = merge_decide(&i->w->d, uuid, has_ended, wall_ns, &what, &id);
 		if (!err && what == MERGE_RENEW)
-			err = store_remove_run(&i->w->d, id);
-		*takes = !err && what != MERGE_KNOWN;
-		i->merged->added += !err && what == MERGE_ADD;
-		i->merged->renewed += !err && what == MERGE_RENEW;
-		i->merged->known += !err && what == MERGE_KNOWN;
+			err = remove_old(i->w, id);
+		*takes = !err && (what == MERGE_ADD || what == MERGE_RENEW);
+		if (!err)
+			merge_count(i->merged, what);
 	}
 	line_done(&line);
 	return err;
@@ -112,17 +133,10 @@ static int import_line(struct import *i, FILE *f, const char *text, size_t lengt
 	return *takes ? store_writer_put(i->w, text, length) : 0;
 }
 
-static int commit_and_go_on(struct store_writer *w)
-{
-	int err = store_writer_commit(w, 0);
-
-	return err ? err : store_writer_begin(w);
-}
-
 int import_lines(struct import *i, FILE *f)
 {
 	__cleanup(freep) char *text = NULL;
-	size_t room = 0, lines = 0;
+	size_t room = 0, lines = 0, bytes = 0;
 	bool takes = false;
 	ssize_t n;
 	int err = store_writer_begin(i->w);
@@ -133,16 +147,23 @@ int import_lines(struct import *i, FILE *f)
 			err = -EBADMSG;
 		if (!err)
 			err = import_line(i, f, text, (size_t)n, &takes);
-		if (!err && lines % LINES_AT_ONCE == 0)
+		bytes += (size_t)n;
+		if (!err && (lines % LINES_AT_ONCE == 0 || bytes > BYTES_AT_ONCE)) {
 			err = commit_and_go_on(i->w);
+			bytes = 0;
+		}
 	}
 	if (!err && ferror(f))
 		err = -errno;
 	if (!err && !lines)
 		err = -EBADMSG;
 	if (!err)
+		err = store_writer_next(i->w);
+	if (!err)
 		err = store_writer_commit(i->w, 0);
 	if (err)
 		store_writer_undo(i->w);
+	i->unreadable += i->w->unreadable;
+	i->w->unreadable = 0;
 	return err;
 }

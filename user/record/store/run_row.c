@@ -97,7 +97,7 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 	sqlite3_stmt *s;
 	int err = prepare(w,
 			  "INSERT INTO run(uuid,name,job,cwd,user,uid,host,command,start_time_ns,"
-			  "interval_ns,writer) VALUES(?,?,?,?,?,?,?,?,?,?,?)",
+			  "interval_ns,writer,id) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 			  &s);
 	static const char *const members[] = { "run", "name", "job", "cwd", "user", "uid", "host" };
 	int at = 1;
@@ -112,10 +112,11 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 	at++;
 	sqlite3_bind_int64(s, at++, (int64_t)w->line.start_epoch_ns);
 	sqlite3_bind_int64(s, at++, (int64_t)json_number_of(meta, "interval_seconds", 9));
-	if (!w->is_import) { /* else nobody is at it */
-		identity_self(writer);
-		sqlite3_bind_text(s, at, writer, -1, SQLITE_STATIC);
-	}
+	identity_self(writer);
+	sqlite3_bind_text(s, at++, writer, -1, SQLITE_STATIC);
+	if (w->renews)
+		sqlite3_bind_int64(s, at, w->renews);
+	w->renews = 0;
 	err = finish(w, s);
 	free(command);
 	if (err)
@@ -155,6 +156,8 @@ int run_row_end(struct store_writer *w, const char *text, size_t length)
 	bind_member(s, 7, o, "processes_total");
 	sqlite3_bind_int64(s, 8, w->run);
 	err = finish(w, s);
+	if (!err)
+		err = store_writer_check(w);
 	w->has_ended = true;
 	return err ? err : put_text(w, "UPDATE run_text SET summary=?2 WHERE run=?1", text, length);
 }

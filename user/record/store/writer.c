@@ -111,6 +111,14 @@ int store_writer_run(struct store_writer *w, sqlite3_stmt *s)
 	return err;
 }
 
+int store_writer_check(struct store_writer *w)
+{
+	if (sqlite3_changes(w->d.db) == 1)
+		return 0;
+	snprintf(w->d.why, sizeof(w->d.why), "somebody has removed the run from it");
+	return -ESTALE;
+}
+
 int store_writer_begin(struct store_writer *w)
 {
 	return database_run(&w->d, "BEGIN IMMEDIATE");
@@ -125,6 +133,8 @@ static uint64_t seen_ns(const struct store_writer *w)
 /* How far the run has come. */
 static int put_progress(struct store_writer *w, uint64_t lines_lost)
 {
+	int err;
+
 	sqlite3_bind_int64(w->progress, 1, (int64_t)seen_ns(w));
 	sqlite3_bind_int64(w->progress, 2, (int64_t)lines_lost);
 	sqlite3_bind_int64(w->progress, 3, (int64_t)w->wall_ns);
@@ -133,7 +143,8 @@ static int put_progress(struct store_writer *w, uint64_t lines_lost)
 	if (w->has_rss)
 		sqlite3_bind_int64(w->progress, 5, (int64_t)w->rss_peak_bytes);
 	sqlite3_bind_int64(w->progress, 6, w->run);
-	return store_writer_run(w, w->progress);
+	err = store_writer_run(w, w->progress);
+	return err ? err : store_writer_check(w);
 }
 
 int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
@@ -145,9 +156,18 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 	return err ? err : database_run(&w->d, "COMMIT");
 }
 
+static int leave_run(struct store_writer *w)
+{
+	char sql[80];
+	int err = put_progress(w, 0);
+
+	snprintf(sql, sizeof(sql), "UPDATE run SET writer=NULL WHERE id=%" PRId64, w->run);
+	return err ? err : database_run(&w->d, sql);
+}
+
 int store_writer_next(struct store_writer *w)
 {
-	int err = w->run ? put_progress(w, 0) : 0;
+	int err = w->run ? leave_run(w) : 0;
 
 	w->run = w->processes = w->events = 0;
 	w->wall_ns = w->cpu_ns = w->rss_peak_bytes = 0;
@@ -235,8 +255,10 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 {
 	if (length && text[length - 1] == '\n')
 		length--;
-	if (line_read(&w->line, text, length))
+	if (line_read(&w->line, text, length)) {
+		w->unreadable++;
 		return 0; /* as everywhere: a line that cannot be read is none */
+	}
 	if (w->line.kind == LINE_META && !w->run)
 		return run_row_begin(w, text, length);
 	if (!w->run)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""bpfmon store merge: runs of elsewhere taken over, once, whole, whatever happens meanwhile."""
+
+import contextlib
+import os
+import random
+import sqlite3
+import subprocess
+import time
+
+from lib.bpfmon import BPFMON, read_lines
+from lib.live import wait_for
+from lib.store import CommandCase
+
+
+class Merge(CommandCase):
+    def test_runs_of_another_store_once_each(self):
+        other = self.dir / "other.sqlite"
+        for name in ("x", "y"):
+            self.record("--name", name, "--tag", "k=v", env={"BPFMON_STORE": str(other)})
+        self.record("--name", "own")
+        self.assertIn("2 runs added", self.store_does("merge", other))
+        self.assertIn("0 runs added, 0 of which there was less brought up to date, 2 were", self.store_does("merge", other))
+        self.assertEqual(self.names(), ["own", "x", "y"])
+        with_other = {"env": {"BPFMON_STORE": str(other)}}
+        for name in ("x", "y"):
+            self.assertEqual(self.show(name), self.show(name, **with_other))
+            self.assertEqual(self.list("--name", name)[0]["tags"], {"k": "v"})
+        count = "SELECT count(*), sum(cpu_ns), count(DISTINCT run) FROM {}"
+        for table in ("sample", "process"):
+            ours = self.ask(count.format(table) + " WHERE run > 1")
+            with sqlite3.connect(other) as db:
+                self.assertEqual(ours, db.execute(count.format(table)).fetchall())
+            db.close()
+        self.assert_sound_file()
+
+    def test_files_of_lines_whole_cut_off_and_then_whole(self):
+        out = self.dir / "run.jsonl"
+        self.record("-i", "0.05", "-o", out, "--name", "z", "--no-store", command=("sleep", "0.4"))
+        self.assertFalse(self.store.exists())
+        whole = out.read_bytes()
+        out.write_bytes(whole[: len(whole) // 2])
+        done = self.bpfmon("store", "merge", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 runs added", done.stdout)
+        self.assertEqual(self.list()[0]["state"], "unfinished")
+        out.write_bytes(whole)
+        self.assertIn("0 runs added, 1 of which", self.store_does("merge", out))
+        self.assertIn("1 were there already", self.store_does("merge", out))
+        (row,) = self.list()
+        self.assertEqual((row["state"], row["complete"]), ("finished", True))
+        self.assertEqual(self.bpfmon("show", "z").stdout, self.bpfmon("show", out).stdout)
+
+    def test_a_file_with_several_runs(self):
+        texts = []
+        for name in ("a", "b", "c"):
+            self.record("-o", self.dir / name, "--name", name, "--no-store", "-f", "jsonl")
+            texts.append((self.dir / name).read_bytes())
+        together = self.dir / "all.jsonl"
+        together.write_bytes(b"".join(texts))
+        self.assert_refused(self.bpfmon("show", together), "several runs")
+        self.assertIn("3 runs added", self.store_does("merge", together))
+        self.assertEqual(self.names(), ["a", "b", "c"])
+        for name in "abc":
+            self.assertEqual(self.bpfmon("show", name).stdout, self.bpfmon("show", self.dir / name).stdout)
+
+    def test_a_long_run_is_drawn_with_its_spike(self):
+        self.store_does("merge", self.big(86400, 10))
+        shown = self.bpfmon("show", "big").stdout
+        self.assertIn("8.0 GiB │", shown)
+        self.assertEqual(self.ask("SELECT count(*), max(rss_bytes) FROM block"), [(1350, 8 << 30)])
+
+    def test_the_store_itself_and_files_named_twice(self):
+        other = self.dir / "other.sqlite"
+        self.record("--name", "x", env={"BPFMON_STORE": str(other)})
+        self.record("--name", "own")
+        done = self.bpfmon("store", "merge", self.store, other, other)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 runs added", done.stdout)
+        self.assertIn("1 were there already", done.stdout)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn("is the store itself", done.stderr)
+        self.assertEqual(self.names(), ["own", "x"])
+
+
+class Unusual(CommandCase):
+    def counts(self, path, how="mode=ro"):
+        with contextlib.closing(sqlite3.connect(f"file:{path}?{how}", uri=True)) as db:
+            return [db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in
+                    ("run", "run_text", "tag", "sample", "block", "process", "process_sample", "event")]
+
+    def test_a_run_that_is_being_recorded_is_left_alone(self):
+        out = self.dir / "live.jsonl"
+        live = subprocess.Popen([BPFMON, "-q", "-i", "0.02", "-o", out, "--store", self.store, "--", "sh", "-c", "read x"],
+                                stdin=subprocess.PIPE)
+        wait_for(lambda: self.bpfmon("list", "--json").stdout, "the run in the store")
+        for _ in range(5):  # the file is ahead of the store
+            time.sleep(0.1)
+            done = self.bpfmon("store", "merge", out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("0 runs added, 0 of which", done.stdout)
+            self.assertIn("being recorded", done.stderr)
+        live.communicate(b"\n", timeout=60)
+        self.assertEqual(live.returncode, 0)
+        (row,) = self.list()
+        self.assertEqual((row["state"], row["complete"]), ("finished", True))
+        told = [line for line in read_lines(out) if line["kind"] == "sample"]
+        self.assertEqual(self.ask("SELECT count(*) FROM sample WHERE run IN (SELECT id FROM run)"), [(len(told),)])
+
+    def test_a_store_where_only_reading_is_allowed(self):
+        place = self.dir / "archive"
+        place.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "bpfmon-test", place], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", place], check=True)
+        other = place / "node8.sqlite"
+        for name in ("x", "y"):
+            self.record("--name", name, env={"BPFMON_STORE": str(other)})
+        subprocess.run(["mount", "-o", "remount,ro", place], check=True)
+        self.assertIn("2 runs added", self.store_does("merge", other))
+        self.assertEqual(self.names(), ["x", "y"])
+        self.assertEqual(self.counts(self.store), self.counts(other, "immutable=1"))
+
+    def test_killed_at_any_moment_it_is_finished_by_the_next(self):
+        other = self.dir / "other.sqlite"
+        lines = self.big(30_000, 30_000)
+        self.store_does("merge", lines, env={"BPFMON_STORE": str(other)})
+        whole = self.counts(other)
+        for source in (other, lines):
+            for _ in range(6):
+                argv = [BPFMON, "store", "merge", source, "--store", self.store]
+                merging = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
+                time.sleep(random.uniform(0, 0.4))
+                merging.kill()
+                merging.wait()
+                listed = self.bpfmon("list", "--json")  # there may be nothing in it yet
+                if listed.stdout and self.counts(self.store) != whole:
+                    self.assertNotIn('"finished"', listed.stdout)
+            self.bpfmon("store", "merge", source)
+            self.assertEqual(self.counts(self.store), whole)
+            self.assertEqual(self.list()[0]["state"], "finished")
+            self.assert_sound_file()
+            for path in self.dir.glob("store.sqlite*"):
+                path.unlink()
+
+    def test_memory_does_not_grow_with_what_is_taken_over(self):
+        other = self.dir / "other.sqlite"
+        lines = self.big(100_000, 20_000)
+        for source, target in ((lines, other), (other, self.store)):
+            self.assertLess(self.peak_of("merge", source, "--store", target), 16 << 20)
+        self.assertEqual(self.counts(self.store), self.counts(other))
+
+    def test_a_newer_schema_is_refused_and_lines_of_nonsense_are_counted(self):
+        out = self.dir / "run.jsonl"
+        self.record("-o", out, "--name", "z", "--no-store")
+        whole = out.read_text()
+        out.write_text(whole.replace('"schema":"bpfmon/1"', '"schema":"bpfmon/2"'))
+        done = self.bpfmon("store", "merge", out)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        self.assertIn("a newer bpfmon", done.stderr)
+        self.assertEqual(self.list(), [])
+        meta, rest = whole.split("\n", 1)
+        out.write_text(f"{meta}\nnonsense\n{{}}\n{rest}")
+        done = self.bpfmon("store", "merge", out)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("1 runs added", done.stdout)
+        self.assertIn("2 lines cannot be read", done.stderr)
+        (row,) = self.list()
+        self.assertEqual((row["state"], row["name"]), ("finished", "z"))

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/file_name.h"
+
+#include <sqlite3.h>
+#include <string.h>
+#include <sys/stat.h>
+
+char *uri_of(const char *path, const char *how)
+{
+	sqlite3_str *s = sqlite3_str_new(NULL);
+
+	sqlite3_str_appendall(s, "file:");
+	while (path[0] == '/' && path[1] == '/') /* what follows two is taken for a host */
+		path++;
+	for (; *path; path++)
+		if (strchr("%?#", *path))
+			sqlite3_str_appendf(s, "%%%02X", (unsigned char)*path);
+		else
+			sqlite3_str_appendchar(s, 1, *path);
+	sqlite3_str_appendf(s, "?%s", how);
+	return sqlite3_str_finish(s);
+}
+
+bool has_log(const char *path)
+{
+	char *log = sqlite3_mprintf("%s-wal", path);
+	struct stat st;
+	bool has = !log || (!stat(log, &st) && st.st_size);
+
+	sqlite3_free(log);
+	return has;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/scale.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+static int ask(struct database *d, char *sql, int64_t *value)
+{
+	int err = sql ? database_number(d, sql, value, NULL) : -ENOMEM;
+
+	sqlite3_free(sql);
+	return err;
+}
+
+int scale_read(struct database *d, struct scale *s)
+{
+	const struct run_table *t;
+	int64_t bytes, rows;
+	int err = 0;
+
+	if (!sqlite3_compileoption_used("ENABLE_DBSTAT_VTAB")) {
+		snprintf(d->why, sizeof(d->why),
+			 "a dry run takes sizes from SQLite's dbstat, which this SQLite lacks");
+		return -ENOTSUP;
+	}
+	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
+		err = ask(d,
+			  sqlite3_mprintf("SELECT sum(pgsize) FROM dbstat WHERE aggregate=1 AND"
+					  " name='%s'",
+					  t->name),
+			  &bytes);
+		if (!err)
+			err = ask(d, sqlite3_mprintf("SELECT count(*) FROM %s", t->name), &rows);
+		if (!err)
+			s->row_bytes[i] = rows ? (double)bytes / (double)rows : 0;
+	}
+	return err;
+}
+
+int scale_weigh(struct database *d, const struct scale *s, int64_t run, int64_t *bytes)
+{
+	const struct run_table *t;
+	double sum = 0;
+	int64_t rows;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
+		err = ask(d,
+			  sqlite3_mprintf("SELECT count(*) FROM %s WHERE run=%lld", t->name,
+					  (long long)run),
+			  &rows);
+		if (!err)
+			sum += s->row_bytes[i] * (double)rows;
+	}
+	*bytes = (int64_t)sum;
+	return err;
+}

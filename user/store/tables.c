@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/tables.h"
+
+#include <errno.h>
+
+#define ROWS_AT_ONCE 5000
+
+static const struct run_table tables[] = {
+	{ "run_text", NULL },      { "tag", NULL },      { "sample", "elapsed_ns" },
+	{ "block", "elapsed_ns" }, { "process", "seq" }, { "process_sample", "elapsed_ns" },
+	{ "event", "seq" },
+};
+
+const struct run_table *run_table_at(size_t i)
+{
+	return i < sizeof(tables) / sizeof(*tables) ? &tables[i] : NULL;
+}
+
+int portion_next(struct database *d, const char *schema, const struct run_table *t, int64_t run,
+		 struct portion *p)
+{
+	char *sql = sqlite3_mprintf("SELECT %s FROM %s.%s WHERE run=%lld AND %s>%lld ORDER BY %s"
+				    " LIMIT 1 OFFSET %d",
+				    t->key, schema, t->name, (long long)run, t->key,
+				    (long long)p->after, t->key, ROWS_AT_ONCE - 1);
+	int err = sql ? database_number(d, sql, &p->upto, &p->is_last) : -ENOMEM;
+
+	sqlite3_free(sql);
+	return err;
+}
