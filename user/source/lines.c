@@ -8,7 +8,6 @@
 #include <jansson.h>
 #include <string.h>
 
-
 /* Whether a line may be one of @parts: the kind comes first, so that most need not be parsed. */
 static bool may_be(const char *text, size_t length, unsigned parts)
 {

@@ -68,7 +68,7 @@ static bool is_to_go(const struct prune_limits *l, const struct stored_run *r, s
 static int prune_runs(struct database *d, const struct prune_limits *l,
 		      const struct stored_runs *all, struct pruned *gone)
 {
-	int64_t before, used;
+	int64_t before = 0, used;
 	int err = used_bytes(d, &before);
 
 	used = before;
@@ -94,7 +94,7 @@ static int prune_dry(struct database *d, const struct prune_limits *l,
 		     const struct stored_runs *all, struct pruned *gone)
 {
 	struct scale scale;
-	int64_t used, bytes;
+	int64_t used = 0, bytes;
 	int err = used_bytes(d, &used);
 
 	if (!err)
