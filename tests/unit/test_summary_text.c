@@ -158,6 +158,53 @@ static void only_processes_leave_descendants_unfound(void **state)
 	assert_shown(&s, "descendants whose parent had ended before are not found\n");
 }
 
+static void nobody_comes_into_or_leaves_a_command(void **state)
+{
+	struct summary s = attached();
+
+	(void)state;
+	s.is_attached = s.by_cgroup = false;
+	s.entered = 1;
+	assert_shown(&s, "processes   4, 0 threads more, 0 execs\n");
+}
+
+#define EVIL "\033]0;pwned\007\033[2J\n\302\233\342\200\256"
+
+/* All that is text in it, as a file may have it. */
+static void put_evil_everywhere(struct summary *s)
+{
+	struct holder holder = { .pid = 1, .comm = EVIL, .rss_bytes = 1 };
+
+	summary_add_loss(s, EVIL, 3);
+	snprintf(s->reason, sizeof(s->reason), "%s", EVIL);
+	snprintf(s->not_kept, sizeof(s->not_kept), "%s", EVIL);
+	snprintf(s->oom.comm, sizeof(s->oom.comm), "%s", EVIL);
+	snprintf(s->oom.cgroup, sizeof(s->oom.cgroup), "%s", EVIL);
+	s->oom_kills = s->oom.limit_bytes = 1;
+	s->has_rss_peak = s->has_rss_peak_exact = true;
+	holders_add(&s->holders, &holder);
+	holder.exe = EVIL;
+	holders_add(&s->holders, &holder);
+	add_process(s, EVIL, M_cpu, 1);
+}
+
+static void no_text_of_a_file_steers_the_terminal(void **state)
+{
+	struct summary s = { 0 };
+	char *text;
+
+	(void)state;
+	put_evil_everywhere(&s);
+	text = summary_text(&s);
+	assert_null(strpbrk(text, "\033\007"));
+	assert_null(strstr(text, "\302\233"));
+	assert_null(strstr(text, "\342\200\256"));
+	assert_null(strstr(text, "2J\n"));
+	assert_non_null(strstr(text, "INCOMPLETE: ?]0;pwned??[2J???; lost 3 ?]0;pwned??[2J???\n"));
+	free(text);
+	summary_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +217,8 @@ int main(void)
 		cmocka_unit_test(who_came_and_left_is_told_of_a_cgroup),
 		cmocka_unit_test(what_the_cgroup_says_itself_is_told),
 		cmocka_unit_test(only_processes_leave_descendants_unfound),
+		cmocka_unit_test(nobody_comes_into_or_leaves_a_command),
+		cmocka_unit_test(no_text_of_a_file_steers_the_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ static void processes(FILE *f, const struct summary *s)
 	if (s->outlived)
 		fprintf(f, s->is_attached ? "; %s alive still" : "; %s outlived the command",
 			format_count(a, s->outlived));
-	if (s->entered || s->left)
+	if (s->by_cgroup && (s->entered || s->left))
 		fprintf(f, "; %s came in, %s were moved out", format_count(a, s->entered),
 			format_count(b, s->left));
 	fputc('\n', f);
@@ -211,24 +211,36 @@ static const char *own_memory(char *buffer, const struct role_cost *cost)
 	return cost->rss_bytes ? format_bytes(buffer, cost->rss_bytes) : "-";
 }
 
+/* What a file says it lacks is as little to be trusted as any other text of it. */
+static void completeness(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES];
+
+	if (s->complete) {
+		fputs("  complete: nothing was lost", f);
+		return;
+	}
+	fputs("  INCOMPLETE:", f);
+	if (s->reason[0]) {
+		fputc(' ', f);
+		format_name(f, s->reason, sizeof(s->reason));
+		fputs(s->nr_losses ? ";" : "", f);
+	}
+	if (s->nr_losses)
+		fputs(" lost", f);
+	for (size_t i = 0; i < s->nr_losses; i++) {
+		fprintf(f, "%s %s ", i ? "," : "", format_count(a, s->losses[i].count));
+		format_name(f, s->losses[i].name, sizeof(s->losses[i].name));
+	}
+}
+
 static void foot(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], d[FORMAT_BYTES];
 
 	if (s->nr_programs)
 		fputc('\n', f);
-	if (s->complete) {
-		fputs("  complete: nothing was lost", f);
-	} else {
-		fputs("  INCOMPLETE:", f);
-		if (s->reason[0])
-			fprintf(f, " %s%s", s->reason, s->nr_losses ? ";" : "");
-		if (s->nr_losses)
-			fputs(" lost", f);
-		for (size_t i = 0; i < s->nr_losses; i++)
-			fprintf(f, "%s %s %s", i ? "," : "", format_count(a, s->losses[i].count),
-				s->losses[i].name);
-	}
+	completeness(f, s);
 	if (s->late_ticks)
 		fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
 	if (s->is_attached && !s->by_cgroup)
@@ -237,11 +249,14 @@ static void foot(FILE *f, const struct summary *s)
 		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
 		own_memory(b, &s->collector), own_memory(c, &s->recorder),
 		format_bytes(d, s->map_bytes));
-	if (s->not_kept[0])
-		fprintf(f, "  NOT KEPT    in the store: %s\n", s->not_kept);
-	else if (s->kept_as)
+	if (s->not_kept[0]) {
+		fputs("  NOT KEPT    in the store: ", f);
+		format_name(f, s->not_kept, sizeof(s->not_kept));
+		fputc('\n', f);
+	} else if (s->kept_as) {
 		fprintf(f, "  kept        as run %" PRId64 ": bpfmon show %" PRId64 "\n",
 			s->kept_as, s->kept_as);
+	}
 }
 
 char *summary_text(const struct summary *s)
