@@ -29,15 +29,33 @@ int stores_begin(struct options *o, enum option_scope scope, int argc, char **ar
 	return !o->help && !o->version;
 }
 
-static void add(struct stores *s, const char *path, const char *host)
+static bool has_room(struct stores *s)
 {
-	if (s->nr == MAX_STORES)
-		return;
+	size_t room = s->room ? s->room * 2 : 16;
+	char **path, **prefix;
+
+	if (s->nr < s->room)
+		return true;
+	path = reallocarray(s->path, room, sizeof(*path));
+	if (path)
+		s->path = path;
+	prefix = reallocarray(s->prefix, room, sizeof(*prefix));
+	if (prefix)
+		s->prefix = prefix;
+	if (path && prefix)
+		s->room = room;
+	return path && prefix;
+}
+
+static int add(struct stores *s, const char *path, const char *host)
+{
+	if (!has_room(s))
+		return -ENOMEM;
 	s->path[s->nr] = strdup(path);
 	if (asprintf(&s->prefix[s->nr], "%s%s", host, *host ? ":" : "") < 0)
 		s->prefix[s->nr] = NULL;
-	if (s->path[s->nr] && s->prefix[s->nr])
-		s->nr++;
+	s->nr++; /* for stores_done() */
+	return s->path[s->nr - 1] && s->prefix[s->nr - 1] ? 0 : -ENOMEM;
 }
 
 static int is_store(const struct dirent *e)
@@ -48,25 +66,26 @@ static int is_store(const struct dirent *e)
 }
 
 /* Those beside the own one. */
-static void add_hosts(struct stores *s)
+static int add_hosts(struct stores *s)
 {
 	const char *own = s->path[0], *slash = strrchr(own, '/');
 	char folder[STORE_PATH_BYTES], path[STORE_PATH_BYTES + 300];
 	struct dirent **found;
-	int n;
+	int n, err = 0;
 
 	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - own), own);
 	n = scandir(folder, &found, is_store, alphasort);
 	for (int i = 0; i < n; i++) {
 		snprintf(path, sizeof(path), "%s/%s", folder, found[i]->d_name);
-		if (strcmp(path, own) != 0) {
+		if (!err && strcmp(path, own) != 0) {
 			found[i]->d_name[strlen(found[i]->d_name) - strlen(ENDING)] = '\0';
-			add(s, path, found[i]->d_name);
+			err = add(s, path, found[i]->d_name);
 		}
 		free(found[i]);
 	}
 	if (n >= 0)
 		free(found);
+	return err;
 }
 
 int stores_find(struct stores *s, const char *store)
@@ -79,20 +98,23 @@ int stores_find(struct stores *s, const char *store)
 	*s = (struct stores){ .is_named = store != NULL };
 	uname(&uts);
 	user_caller(&caller, &was_sudo);
-	add(s, store ? store : store_of(&caller, uts.nodename, false), "");
-	if (!s->nr) {
-		log_error("out of memory");
-		return -ENOMEM;
+	err = add(s, store ? store : store_of(&caller, uts.nodename, false), "");
+	if (!err && was_sudo) {
+		err = user_become(&caller);
+		if (err) {
+			log_error("cannot become user %s to read the store: %s", caller.name,
+				  strerror(-err));
+			goto out;
+		}
 	}
-	err = was_sudo ? user_become(&caller) : 0;
-	if (err) {
-		log_error("cannot become user %s to read the store: %s", caller.name,
-			  strerror(-err));
-		return err;
-	}
-	if (!s->is_named)
-		add_hosts(s);
-	return 0;
+	if (!err && !s->is_named)
+		err = add_hosts(s);
+	if (err)
+		log_error("out of memory for the list of stores");
+out:
+	if (err)
+		stores_done(s);
+	return err;
 }
 
 void stores_done(struct stores *s)
@@ -101,7 +123,9 @@ void stores_done(struct stores *s)
 		free(s->path[i]);
 		free(s->prefix[i]);
 	}
-	s->nr = 0;
+	free(s->path);
+	free(s->prefix);
+	*s = (struct stores){ 0 };
 }
 
 static const char *why(const struct database *d, int err)

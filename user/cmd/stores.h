@@ -6,12 +6,10 @@
 #include "cmd/options.h"
 #include "store/path.h"
 
-#define MAX_STORES 256
-
 struct stores {
-	char *path[MAX_STORES];   /* owned; the first: that of this host, or the one named */
-	char *prefix[MAX_STORES]; /* owned; before the number of a run: "", or "HOST:" */
-	size_t nr;
+	char **path;   /* owned; the first: that of this host, or the one named */
+	char **prefix; /* owned; before the number of a run: "", or "HOST:" */
+	size_t nr, room;
 	bool is_named;
 };
 

@@ -30,7 +30,7 @@ static bool is_number(const char *text, int64_t *id)
 static int find_number(const struct stores *s, const char *text, struct stored_runs *all)
 {
 	for (size_t i = 0; i < s->nr; i++) {
-		struct stores one = { .path = { s->path[i] }, .nr = 1, .is_named = s->is_named };
+		struct stores one = { .path = &s->path[i], .nr = 1, .is_named = s->is_named };
 		size_t n = strlen(s->prefix[i]);
 		struct run_filter f = { 0 };
 		int err;
