@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What was run is kept, and found and shown again."""
 
+import contextlib
 import json
 import os
 import pwd
+import sqlite3
 import stat
 import subprocess
 
@@ -201,8 +203,10 @@ class Found(StoreCase):
         own = state / f"{os.uname().nodename}.sqlite"
         self.store.replace(own)
         (state / "node7.sqlite").write_bytes(own.read_bytes())
+        with contextlib.closing(sqlite3.connect(state / "node7.sqlite")) as db, db:
+            db.execute("UPDATE run SET uuid = 'x' || substr(uuid, 2)")  # other runs
         (state / "damaged.sqlite").write_bytes(b"rubbish" * 1000)
-        env = {"BPFMON_STORE": "", "XDG_STATE_HOME": str(self.dir / "state")}
+        env = {"BPFMON_STORE": "", "XDG_STATE_HOME": str(self.dir / "state"), "HOME": str(self.dir)}
         done = self.bpfmon("list", "--json", env=env)
         self.assertEqual(done.returncode, 0)
         self.assertIn("damaged.sqlite' is left out", done.stderr)

@@ -2,6 +2,7 @@
 """Several stores are read as one: those of all hosts that share a home directory."""
 
 import contextlib
+import json
 import os
 import sqlite3
 import uuid
@@ -26,6 +27,39 @@ class StoresCase(StoreCase):
 
     def ids(self, *options):
         return [row["id"] for row in self.list(*options, env=self.env)]
+
+
+class TakenOver(StoresCase):
+    """What another host has recorded is in our store as well."""
+
+    def setUp(self):
+        super().setUp()
+        start = {"start_time": 1763690000, "command": ["x"]}
+        self.files = [write_run(self.dir / f"{i}.jsonl", {"i": str(i)}, {**start, "name": f"run{i}"}, exit_code=i) for i in range(3)]
+        self.other = self.folder / "node7.sqlite"
+        self.merge(self.other, *self.files)
+        self.merge(self.folder / f"{OWN}.sqlite", self.other)
+
+    def test_each_run_is_there_once_and_is_ours(self):
+        self.assertEqual(sorted(self.ids()), ["1", "2", "3"])
+        self.assertEqual(self.ids("--state", "failed", "--tag", "i=2"), ["3"])
+        for name in ("run1", self.list("--name", "run1", env=self.env)[0]["run"], "2", "node7:2"):
+            self.assertEqual(self.show(name, env=self.env)["meta"]["name"], "run1")
+
+    def test_each_run_is_compared_once(self):
+        done = self.bpfmon("compare", "--json", "--name", "run*", env=self.env)
+        self.assertEqual(len(json.loads(done.stdout)["groups"]), 3)
+
+    def test_a_copy_that_has_ended_is_taken_instead_of_one_that_has_not(self):
+        whole = self.dir / "late.jsonl"
+        write_run(whole, None, {"start_time": 1763690000, "command": ["x"], "name": "late"}, exit_code=0)
+        cut = self.dir / "cut.jsonl"
+        cut.write_text(whole.read_text().splitlines()[0] + "\n")
+        self.merge(self.folder / f"{OWN}.sqlite", cut)
+        self.assertEqual(self.ids("--state", "unfinished"), ["4"])
+        self.merge(self.other, whole)
+        self.assertEqual(self.ids("--state", "unfinished"), [])
+        self.assertEqual(self.ids("--name", "late"), ["node7:4"])
 
 
 class Many(StoresCase):

@@ -133,14 +133,29 @@ static const char *why(const struct database *d, int err)
 	return d->why[0] ? d->why : strerror(-err);
 }
 
+/* @f->state is asked for at the end: of a run a copy may be finished, and another not. */
+static int make_unique(const struct run_filter *f, struct stored_runs *all)
+{
+	int err = stored_runs_unique(all);
+
+	if (!err)
+		err = stored_runs_select(all, f->state);
+	if (err)
+		log_error("out of memory for %zu runs", all->nr);
+	return err;
+}
+
 int stores_query(const struct stores *s, const struct run_filter *f, struct stored_runs *all)
 {
+	struct run_filter any_state = *f;
+
+	any_state.state = ANY_STATE;
 	for (size_t i = 0; i < s->nr; i++) {
 		struct database d;
 		int err = database_open(&d, s->path[i], DATABASE_READ);
 
 		if (!err)
-			err = query_runs(&d, i, f, all);
+			err = query_runs(&d, i, &any_state, all);
 		if (err && s->is_named)
 			log_error("cannot read the store '%s': %s", s->path[i], why(&d, err));
 		else if (err && err != -ENOENT && err != -ENODATA) /* nothing was kept there */
@@ -149,5 +164,5 @@ int stores_query(const struct stores *s, const struct run_filter *f, struct stor
 		if (err && s->is_named)
 			return err;
 	}
-	return 0;
+	return make_unique(f, all);
 }

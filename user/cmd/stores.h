@@ -22,7 +22,9 @@ int stores_begin(struct options *o, enum option_scope scope, int argc, char **ar
  */
 int stores_find(struct stores *s, const char *store);
 void stores_done(struct stores *s);
-/* Asks each for the runs that pass; one that cannot be read is told, and an error if it was named.
+/*
+ * Asks each for the runs that pass; one that cannot be read is told, and an error if it was named.
+ * A run that several of them have is there once: see stored_runs_unique().
  */
 int stores_query(const struct stores *s, const struct run_filter *f, struct stored_runs *all);
 
