@@ -180,7 +180,7 @@ int cmd_show(int argc, char **argv)
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (which_open(&s, o.store, o.command[0]))
+	if (which_open(&s, o.store, o.command[0], NULL))
 		return EXIT_USAGE;
 	err = show(&s, &o);
 	source_close(&s);
