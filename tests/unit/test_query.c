@@ -68,6 +68,18 @@ static void each_filter_keeps_out_what_is_not_asked_for(void **state)
 	assert_found(path, 1, (struct run_filter){ .id = 2 });
 }
 
+static void brackets_in_a_pattern_stand_for_themselves(void **state)
+{
+	struct place *p = *state;
+
+	tell(p->path, "UPDATE run SET name='job[1]', host='n[a-z]1' WHERE id=1");
+	assert_found(p->path, 1, (struct run_filter){ .name = "job[1]" });
+	assert_found(p->path, 1, (struct run_filter){ .name = "*[?]" });
+	assert_found(p->path, 0, (struct run_filter){ .name = "[j]ob*" });
+	assert_found(p->path, 0, (struct run_filter){ .name = "[" });
+	assert_found(p->path, 1, (struct run_filter){ .host = "n[a-z]?" });
+}
+
 static void tags_are_found_by_key_or_whole(void **state)
 {
 	struct place *p = *state;
@@ -188,6 +200,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RUNS_TEST(each_filter_keeps_out_what_is_not_asked_for),
+		RUNS_TEST(brackets_in_a_pattern_stand_for_themselves),
 		RUNS_TEST(tags_are_found_by_key_or_whole),
 		RUNS_TEST(run_without_a_summary_goes_on_while_its_recorder_lives),
 		RUNS_TEST(run_of_another_machine_goes_on_while_it_is_heard_of),

@@ -27,12 +27,35 @@ static void bind_text(sqlite3_stmt *s, int at, const char *text)
 	sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
 }
 
+/*
+ * Of a pattern only * and ? stand for anything, as our users are told; GLOB would take brackets
+ * for a set of characters, and a name as "job[1]" would not even find itself.
+ */
+static void bind_pattern(sqlite3_stmt *s, int at, const char *text)
+{
+	char *pattern = text ? malloc(3 * strlen(text) + 1) : NULL, *to = pattern;
+
+	if (!pattern) {
+		sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
+		return;
+	}
+	for (; *text; text++) {
+		if (*text == '[')
+			*to++ = '[';
+		*to++ = *text;
+		if (*text == '[')
+			*to++ = ']';
+	}
+	*to = '\0';
+	sqlite3_bind_text(s, at, pattern, -1, free);
+}
+
 static void bind_filter(sqlite3_stmt *s, const struct run_filter *f)
 {
 	sqlite3_bind_int64(s, 1, f->id);
 	bind_text(s, 2, f->uuid);
-	bind_text(s, 3, f->name);
-	bind_text(s, 4, f->host);
+	bind_pattern(s, 3, f->name);
+	bind_pattern(s, 4, f->host);
 	bind_text(s, 5, f->job);
 	bind_text(s, 6, f->user);
 	bind_text(s, 7, f->command);

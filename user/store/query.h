@@ -36,7 +36,7 @@ enum run_order { BY_START, BY_WALL, BY_CPU, BY_MEMORY, BY_NAME };
 struct run_filter {
 	int64_t id;
 	const char *uuid;                 /* its beginning */
-	const char *name, *host;          /* patterns of a shell */
+	const char *name, *host;          /* * and ? stand for anything */
 	const char *job, *user, *command; /* command: a part of it */
 	const char *exact_name;
 	const char *const *tags; /* key, or key=value */
