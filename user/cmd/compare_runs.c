@@ -98,7 +98,7 @@ int compare_runs(struct sides *all, const struct options *o)
 {
 	int err = 0;
 
-	if (!*o->command && options_has_filter(o))
+	if (!*o->command && (o->by || options_has_filter(o)))
 		return add_filtered(all, o);
 	for (char **name = o->command; !err && *name; name++)
 		err = add_named(all, o->store, *name);
