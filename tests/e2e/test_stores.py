@@ -73,3 +73,43 @@ class Many(StoresCase):
                 db.execute("UPDATE run SET uuid = ?", (str(uuid.uuid4()),))
         self.assertEqual(set(self.ids()), {f"node{i}:1" for i in range(300)})
         self.assertEqual(self.show("node299:1", env=self.env)["meta"]["start_time"], 1763690000)
+
+
+class Home(StoresCase):
+    """What was recorded under sudo, which hands on no XDG_STATE_HOME, is in the home directory."""
+
+    def setUp(self):
+        super().setUp()
+        self.home = self.dir / "home" / ".local" / "state" / "bpfmon"
+
+    def made(self, name):
+        start = {"start_time": 1763690000, "command": ["x"], "name": name}
+        return write_run(self.dir / f"{name}.jsonl", None, start, exit_code=0)
+
+    def named(self, *ids):
+        return [self.show(run, env=self.env)["meta"]["name"] for run in ids]
+
+    def test_runs_there_are_read_too_under_the_hosts_name(self):
+        self.merge(self.folder / f"{OWN}.sqlite", self.made("own"))
+        self.merge(self.home / f"{OWN}.sqlite", self.made("sudo"))
+        self.assertEqual(set(self.ids()), {"1", f"{OWN}:1"})
+        self.assertEqual(self.named("1", f"{OWN}:1", "sudo"), ["own", "sudo", "sudo"])
+        self.env["XDG_STATE_HOME"] = ""  # as under sudo
+        self.assertEqual(self.named(*self.ids()), ["sudo"])
+
+    def test_two_stores_of_another_host_are_told_apart(self):
+        self.merge(self.folder / "node7.sqlite", self.made("here"))
+        self.merge(self.home / "node7.sqlite", self.made("there"))
+        self.assertEqual(set(self.ids()), {"node7:1", "node7~:1"})
+        self.assertEqual(self.named("node7:1", "node7~:1"), ["here", "there"])
+
+    def test_a_folder_of_two_names_is_read_once(self):
+        self.merge(self.folder / f"{OWN}.sqlite", self.made("own"))
+        self.home.parent.mkdir(parents=True)
+        self.home.symlink_to(self.folder)
+        self.assertEqual(self.ids(), ["1"])
+
+    def test_a_store_that_is_named_is_alone(self):
+        self.merge(self.home / "node7.sqlite", self.made("there"))
+        self.merge(self.store, self.made("own"))
+        self.assertEqual(len(self.list(env={**self.env, "BPFMON_STORE": str(self.store)})), 1)

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -65,22 +66,33 @@ static int is_store(const struct dirent *e)
 	return n > m && !strcmp(e->d_name + n - m, ENDING);
 }
 
-/* Those beside the own one. */
-static int add_hosts(struct stores *s)
+static bool is_taken(const struct stores *s, const char *host)
 {
-	const char *own = s->path[0], *slash = strrchr(own, '/');
-	char folder[STORE_PATH_BYTES], path[STORE_PATH_BYTES + 300];
-	struct dirent **found;
-	int n, err = 0;
+	size_t n = strlen(host);
 
-	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - own), own);
-	n = scandir(folder, &found, is_store, alphasort);
+	for (size_t i = 0; i < s->nr; i++)
+		if (!strncmp(s->prefix[i], host, n) && !strcmp(s->prefix[i] + n, ":"))
+			return true;
+	return false;
+}
+
+/* All that are in @folder but the own one. */
+static int add_folder(struct stores *s, const char *folder)
+{
+	char path[STORE_PATH_BYTES + 300], host[300];
+	struct dirent **found;
+	int n = scandir(folder, &found, is_store, alphasort), err = 0;
+
 	for (int i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, found[i]->d_name);
-		if (!err && strcmp(path, own) != 0) {
-			found[i]->d_name[strlen(found[i]->d_name) - strlen(ENDING)] = '\0';
-			err = add(s, path, found[i]->d_name);
-		}
+		const char *name = found[i]->d_name;
+
+		snprintf(path, sizeof(path), "%s/%s", folder, name);
+		snprintf(host, sizeof(host), "%.*s", (int)(strlen(name) - strlen(ENDING)), name);
+		if (is_taken(s, host)) /* by a store of that host in another folder */
+			snprintf(host, sizeof(host), "%.*s~", (int)(strlen(name) - strlen(ENDING)),
+				 name);
+		if (!err && strcmp(path, s->path[0]) != 0)
+			err = add(s, path, host);
 		free(found[i]);
 	}
 	if (n >= 0)
@@ -88,9 +100,35 @@ static int add_hosts(struct stores *s)
 	return err;
 }
 
+static bool is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/*
+ * Those beside the own one. Then those of the home directory, should XDG_STATE_HOME lead
+ * elsewhere: sudo does not hand it on, so that runs under it are there.
+ */
+static int add_hosts(struct stores *s, const char *home)
+{
+	const char *own = s->path[0], *slash = strrchr(own, '/');
+	char folder[STORE_PATH_BYTES], at_home[STORE_PATH_BYTES];
+	int err;
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - own), own);
+	store_home_folder(at_home, home);
+	err = add_folder(s, folder);
+	if (!err && strcmp(folder, at_home) != 0 && !is_same(folder, at_home))
+		err = add_folder(s, at_home);
+	return err;
+}
+
 int stores_find(struct stores *s, const char *store)
 {
 	struct utsname uts = { 0 };
+	const char *home;
 	struct user caller;
 	bool was_sudo;
 	int err;
@@ -98,6 +136,7 @@ int stores_find(struct stores *s, const char *store)
 	*s = (struct stores){ .is_named = store != NULL };
 	uname(&uts);
 	user_caller(&caller, &was_sudo);
+	home = home_of(&caller, false);
 	err = add(s, store ? store : store_of(&caller, uts.nodename, false), "");
 	if (!err && was_sudo) {
 		err = user_become(&caller);
@@ -108,7 +147,7 @@ int stores_find(struct stores *s, const char *store)
 		}
 	}
 	if (!err && !s->is_named)
-		err = add_hosts(s);
+		err = add_hosts(s, home);
 	if (err)
 		log_error("out of memory for the list of stores");
 out:
