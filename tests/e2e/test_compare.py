@@ -181,6 +181,15 @@ class FailIf(FilesCase):
     def test_what_does_not_hold_says_nothing(self):
         self.assertEqual(self.check(0, "rss_peak_bytes > +20%", "rss_peak_bytes > +20MiB", "wall_seconds > 1s"), "")
 
+    def test_a_run_that_ended_by_itself_has_no_signal(self):
+        ended = self.run_file("ended.jsonl", exit_code=3, signal=None)
+        killed = self.run_file("killed.jsonl", exit_code=None, signal=9)
+        done = compare(ended, ended, "--fail-if", "signal > 0")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(compare(ended, killed, "--fail-if", "signal > 0").returncode, 1)
+        self.assertEqual(compare(killed, ended, "--fail-if", "signal > 0").returncode, 0)
+        self.assert_refused("has no signal", self.before, self.after, "--fail-if", "signal > 0")
+
     def test_improvements_can_be_asked_for(self):
         self.assertIn("-50.0 % < -10%", self.check(1, "wall_seconds < -10%"))
 
@@ -268,7 +277,7 @@ class RealRuns(Case):
         for key, (a, b) in said["values"].items():
             for group, run in ((a, small), (b, large)):
                 if group["n"]:
-                    self.assertEqual(group["median"], run.summary[key], key)
+                    self.assertEqual(group["median"], run.summary[key] or 0, key)  # no signal is 0
                 else:
                     self.assertIsNone(run.summary.get(key), key)
         self.assertEqual(said["changed"]["command"], [[" ".join(r.meta["command"])] for r in (small, large)])
