@@ -253,6 +253,20 @@ class Refusals(FilesCase):
         self.assertEqual(compare(one, two, "--html", str(page), "--force").returncode, 0)
         self.assertTrue(page.read_text().startswith("<!doctype html>"))
 
+    def test_what_comes_through_a_pipe_is_drawn(self):
+        one, two = self.run_file("a.jsonl", minflt=1), self.run_file("b.jsonl", minflt=2)
+        page = self.dir / "page.html"
+        done = subprocess.run(
+            [BPFMON, "compare", "-", two, "--html", str(page)],
+            input=pathlib.Path(one).read_bytes(), capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertTrue(page.read_text().startswith("<!doctype html>"))
+        page.unlink()
+        done = subprocess.run([BPFMON, "compare", "-", two, "--html", str(page)], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertFalse(page.exists())
+
     def test_hostile_texts_are_inert(self):
         evil = "\x1b[2J</script>\"'\n\u009b" + "x" * 100000
         one = self.run_file("a.jsonl", tags={"t": evil, evil[:50]: "1"}, meta={"command": [evil, "1"]}, minflt=1)
