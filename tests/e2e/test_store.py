@@ -60,6 +60,9 @@ class Kept(StoreCase):
             shown = self.show(out)["summary"]
             self.assertFalse(shown["complete"])
             self.assertIn("cut off", shown["reason"])
+            for key in ("self", "outlived", "late_ticks"):  # nobody knows
+                self.assertNotIn(key, shown)
+            self.assertNotIn("  bpfmon  ", self.bpfmon("show", out).stdout)
         done = self.bpfmon("show", "-", input=whole.decode())
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("complete: nothing was lost", done.stdout)

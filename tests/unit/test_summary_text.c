@@ -66,10 +66,18 @@ static void text_of_a_summary_that_knows_nothing_is_short(void **state)
 	char *text = summary_text(&s);
 
 	(void)state;
-	assert_string_equal(text, "bpfmon: the command's end was not seen after 0.00 ms\n"
-				  "  INCOMPLETE:\n"
-				  "  bpfmon      0.00 ms CPU, - + - memory, 0 B in the kernel\n");
+	assert_string_equal(text, "bpfmon: the command's end was not seen\n"
+				  "  INCOMPLETE:\n");
 	free(text);
+}
+
+static void only_the_collector_knows_what_bpfmon_cost(void **state)
+{
+	struct summary s = { .samples = 1, .drains = 1, .map_bytes = 1000 };
+
+	(void)state;
+	assert_shown(&s, "not seen after 0.00 ms\n  INCOMPLETE:\n"
+			 "  bpfmon      0.00 ms CPU, - + - memory, 1.0 KiB in the kernel\n");
 }
 
 static void what_is_not_known_of_a_program_is_a_dash(void **state)
@@ -210,6 +218,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_programs_pushed_and_what_was_not_taken_is_shown),
 		cmocka_unit_test(text_of_a_summary_that_knows_nothing_is_short),
+		cmocka_unit_test(only_the_collector_knows_what_bpfmon_cost),
 		cmocka_unit_test(what_is_not_known_of_a_program_is_a_dash),
 		cmocka_unit_test(zero_of_a_program_is_shown_as_zero),
 		cmocka_unit_test(what_is_not_known_of_the_others_is_a_dash),

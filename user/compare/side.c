@@ -131,9 +131,6 @@ static int take_folded(struct side *s, struct source *src)
 		tree = text.failed ? NULL : json_loadb(text.text, text.used, 0, NULL);
 		err = tree ? 0 : -ENOMEM;
 	}
-	json_object_del(tree, "outlived");
-	if (!sample_has(&total.total, M_forks))
-		json_object_del(tree, "processes_total");
 	if (!err)
 		take_values(s, tree);
 	json_decref(tree);

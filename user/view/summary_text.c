@@ -33,7 +33,10 @@ static void head(FILE *f, const struct summary *s)
 			strsignal(s->signal));
 	else
 		fprintf(f, "the command ended with %d", s->exit_code);
-	fprintf(f, "%s %s\n", s->is_attached ? " for" : " after", format_seconds(wall, s->wall_ns));
+	if (s->wall_ns || s->samples || summary_is_collectors(s))
+		fprintf(f, " %s %s", s->is_attached ? "for" : "after",
+			format_seconds(wall, s->wall_ns));
+	fputc('\n', f);
 }
 
 static void oom(FILE *f, const struct summary *s)
@@ -234,9 +237,19 @@ static void completeness(FILE *f, const struct summary *s)
 	}
 }
 
-static void foot(FILE *f, const struct summary *s)
+static void own_cost(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], d[FORMAT_BYTES];
+
+	fprintf(f, "  bpfmon      %s CPU, %s + %s memory, %s in the kernel\n",
+		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
+		own_memory(b, &s->collector), own_memory(c, &s->recorder),
+		format_bytes(d, s->map_bytes));
+}
+
+static void foot(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES];
 
 	if (s->nr_programs)
 		fputc('\n', f);
@@ -245,10 +258,9 @@ static void foot(FILE *f, const struct summary *s)
 		fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
 	if (s->is_attached && !s->by_cgroup)
 		fputs("\n  note        descendants whose parent had ended before are not found", f);
-	fprintf(f, "\n  bpfmon      %s CPU, %s + %s memory, %s in the kernel\n",
-		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
-		own_memory(b, &s->collector), own_memory(c, &s->recorder),
-		format_bytes(d, s->map_bytes));
+	fputc('\n', f);
+	if (summary_is_collectors(s))
+		own_cost(f, s);
 	if (s->not_kept[0]) {
 		fputs("  NOT KEPT    in the store: ", f);
 		format_name(f, s->not_kept, sizeof(s->not_kept));
