@@ -40,7 +40,7 @@ static void add_programs(struct summary *s, int n)
 
 static void assert_shown(struct summary *s, const char *line)
 {
-	char *text = summary_text(s);
+	char *text = summary_text(s, 0);
 
 	assert_non_null(text);
 	if (!strstr(text, line))
@@ -63,7 +63,7 @@ static void what_programs_pushed_and_what_was_not_taken_is_shown(void **state)
 static void text_of_a_summary_that_knows_nothing_is_short(void **state)
 {
 	struct summary s = { 0 };
-	char *text = summary_text(&s);
+	char *text = summary_text(&s, 0);
 
 	(void)state;
 	assert_string_equal(text, "bpfmon: the command's end was not seen\n"
@@ -157,7 +157,7 @@ static void what_the_cgroup_says_itself_is_told(void **state)
 static void only_processes_leave_descendants_unfound(void **state)
 {
 	struct summary s = attached();
-	char *text = summary_text(&s);
+	char *text = summary_text(&s, 0);
 
 	(void)state;
 	assert_null(strstr(text, "descendants whose parent"));
@@ -203,13 +203,33 @@ static void no_text_of_a_file_steers_the_terminal(void **state)
 
 	(void)state;
 	put_evil_everywhere(&s);
-	text = summary_text(&s);
+	text = summary_text(&s, 0);
 	assert_null(strpbrk(text, "\033\007"));
 	assert_null(strstr(text, "\302\233"));
 	assert_null(strstr(text, "\342\200\256"));
 	assert_null(strstr(text, "2J\n"));
 	assert_non_null(strstr(text, "INCOMPLETE: ?]0;pwned??[2J???; lost 3 ?]0;pwned??[2J???\n"));
 	free(text);
+	summary_done(&s);
+}
+
+static void no_line_is_wider_than_asked_for(void **state)
+{
+	struct summary s = attached();
+
+	(void)state;
+	s.by_cgroup = false;
+	put_evil_everywhere(&s);
+	add_programs(&s, 12);
+	s.programs[0].has_rss_peak = true;
+	snprintf(s.reason, sizeof(s.reason), "%0150d and so on", 1);
+	for (size_t width = 40; width < 120; width++) {
+		char *text = summary_text(&s, width), *rest;
+
+		for (char *l = strtok_r(text, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
+			assert_in_range(strlen(l), 1, width);
+		free(text);
+	}
 	summary_done(&s);
 }
 
@@ -228,6 +248,7 @@ int main(void)
 		cmocka_unit_test(only_processes_leave_descendants_unfound),
 		cmocka_unit_test(nobody_comes_into_or_leaves_a_command),
 		cmocka_unit_test(no_text_of_a_file_steers_the_terminal),
+		cmocka_unit_test(no_line_is_wider_than_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

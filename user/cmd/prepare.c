@@ -5,6 +5,7 @@
 #include "base/procstat.h"
 #include "store/path.h"
 #include "view/summary_text.h"
+#include "view/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 /* The collector shows the summary when the recorder is gone. */
 static void show_on_stderr(const struct summary *s, void *context)
 {
-	char *text = summary_text(s);
+	char *text = summary_text(s, terminal_limit(stderr));
 	ssize_t n = text ? write(STDERR_FILENO, text, strlen(text)) : 0;
 
 	(void)context;

@@ -99,7 +99,7 @@ static int show_heaviest(struct source *s, const struct summary *total)
 
 static int show_text(struct source *s, const json_t *meta, const struct summary *total)
 {
-	__cleanup(freep) char *text = summary_text(total);
+	__cleanup(freep) char *text = summary_text(total, terminal_limit(stdout));
 	int err;
 
 	if (!text)
