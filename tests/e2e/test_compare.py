@@ -152,7 +152,7 @@ class Groups(FilesCase):
 
     def test_every_line_fits(self):
         old, new = self.two_groups(1.2)
-        for width in (80, 100, 200):
+        for width in (40, 60, 80, 100, 200):
             text = compare("--by", "build", *old, *new, width=width).stdout.decode()
             self.assertLessEqual(max(map(len, text.splitlines())), width)
 
