@@ -152,7 +152,7 @@ class Groups(FilesCase):
 
     def test_every_line_fits(self):
         old, new = self.two_groups(1.2)
-        for width in (80, 100, 200):
+        for width in (40, 60, 80, 100, 200):
             text = compare("--by", "build", *old, *new, width=width).stdout.decode()
             self.assertLessEqual(max(map(len, text.splitlines())), width)
 
@@ -180,6 +180,15 @@ class FailIf(FilesCase):
 
     def test_what_does_not_hold_says_nothing(self):
         self.assertEqual(self.check(0, "rss_peak_bytes > +20%", "rss_peak_bytes > +20MiB", "wall_seconds > 1s"), "")
+
+    def test_a_run_that_ended_by_itself_has_no_signal(self):
+        ended = self.run_file("ended.jsonl", exit_code=3, signal=None)
+        killed = self.run_file("killed.jsonl", exit_code=None, signal=9)
+        done = compare(ended, ended, "--fail-if", "signal > 0")
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertEqual(compare(ended, killed, "--fail-if", "signal > 0").returncode, 1)
+        self.assertEqual(compare(killed, ended, "--fail-if", "signal > 0").returncode, 0)
+        self.assert_refused("has no signal", self.before, self.after, "--fail-if", "signal > 0")
 
     def test_improvements_can_be_asked_for(self):
         self.assertIn("-50.0 % < -10%", self.check(1, "wall_seconds < -10%"))
@@ -244,6 +253,20 @@ class Refusals(FilesCase):
         self.assertEqual(compare(one, two, "--html", str(page), "--force").returncode, 0)
         self.assertTrue(page.read_text().startswith("<!doctype html>"))
 
+    def test_what_comes_through_a_pipe_is_drawn(self):
+        one, two = self.run_file("a.jsonl", minflt=1), self.run_file("b.jsonl", minflt=2)
+        page = self.dir / "page.html"
+        done = subprocess.run(
+            [BPFMON, "compare", "-", two, "--html", str(page)],
+            input=pathlib.Path(one).read_bytes(), capture_output=True, timeout=60, check=False,
+        )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertTrue(page.read_text().startswith("<!doctype html>"))
+        page.unlink()
+        done = subprocess.run([BPFMON, "compare", "-", two, "--html", str(page)], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertFalse(page.exists())
+
     def test_hostile_texts_are_inert(self):
         evil = "\x1b[2J</script>\"'\n\u009b" + "x" * 100000
         one = self.run_file("a.jsonl", tags={"t": evil, evil[:50]: "1"}, meta={"command": [evil, "1"]}, minflt=1)
@@ -268,7 +291,7 @@ class RealRuns(Case):
         for key, (a, b) in said["values"].items():
             for group, run in ((a, small), (b, large)):
                 if group["n"]:
-                    self.assertEqual(group["median"], run.summary[key], key)
+                    self.assertEqual(group["median"], run.summary[key] or 0, key)  # no signal is 0
                 else:
                     self.assertIsNone(run.summary.get(key), key)
         self.assertEqual(said["changed"]["command"], [[" ".join(r.meta["command"])] for r in (small, large)])

@@ -24,6 +24,7 @@ class FromTheStore(StoreCase):
     def test_groups_by_filters_and_by_files_are_the_same(self):
         by_files = self.values("--by", "build", "--baseline", "old", *self.files)
         self.assertEqual(self.values("--tag", "build", "--by", "build", "--baseline", "old"), by_files)
+        self.assertEqual(self.values("--by", "build", "--baseline", "old"), by_files)
         self.assertEqual(self.values("--state", "finished", "--by", "build", "--baseline", "old"), by_files)
 
     def test_numbers_and_files_are_the_same(self):
@@ -34,3 +35,4 @@ class FromTheStore(StoreCase):
         self.assert_refused(self.bpfmon("compare", "--tag", "build=none"), "0 runs", "bpfmon list")
         self.assert_refused(self.bpfmon("compare", "1", "99"), "no run '99'")
         self.assert_refused(self.bpfmon("compare"), "takes two runs")
+        self.assert_refused(self.bpfmon("compare", "--by", "size"), "has no tag 'size'")

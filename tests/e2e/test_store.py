@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What was run is kept, and found and shown again."""
 
+import contextlib
 import json
 import os
 import pwd
+import sqlite3
 import stat
 import subprocess
+import unicodedata
 
 from lib.bpfmon import BPFMON, read_lines, truth
 from lib.store import StoreCase
 
 HOSTILE = "a\"b'c\n</script>\x1b[31m\u202e"
+
+
+def columns_of(text):
+    return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 class Kept(StoreCase):
@@ -58,6 +65,9 @@ class Kept(StoreCase):
             shown = self.show(out)["summary"]
             self.assertFalse(shown["complete"])
             self.assertIn("cut off", shown["reason"])
+            for key in ("self", "outlived", "late_ticks"):  # nobody knows
+                self.assertNotIn(key, shown)
+            self.assertNotIn("  bpfmon  ", self.bpfmon("show", out).stdout)
         done = self.bpfmon("show", "-", input=whole.decode())
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("complete: nothing was lost", done.stdout)
@@ -147,12 +157,23 @@ class Found(StoreCase):
                 self.assertEqual("".join(self.ids(*options)), expected)
 
     def test_the_table_fits_the_width(self):
-        for width in (60, 80, 200):
+        self.record("--name", "\u65e5\u672c\u8a9e" * 5, command=("true", "\u65e5" * 50))
+        for width in (40, 60, 80, 100, 120, 200):
             text = self.bpfmon("list", env={"COLUMNS": str(width)}).stdout
-            self.assertEqual(len(text.splitlines()), 4)
-            if width >= 90:
+            lines = text.splitlines()
+            self.assertEqual(len(lines), 5)
+            self.assertLessEqual(max(map(columns_of, lines)), width, text)
+            if width >= 120:
                 self.assertIn("exit 5", text)
-            self.assertLessEqual(max(map(len, text.splitlines())), max(width, 90))
+                at = lines[0].index("command")  # all of them begin there
+                self.assertIn("  true \u65e5", lines[1])
+                self.assertEqual(columns_of(lines[1].partition("true")[0]), at)
+
+    def test_a_run_that_is_shown_fits_the_width(self):
+        for width in (60, 80):
+            for run in ("1", "3"):
+                text = self.bpfmon("show", run, env={"COLUMNS": str(width), "LC_ALL": "C.UTF-8"}).stdout
+                self.assertLessEqual(max(map(columns_of, text.splitlines())), width, text)
 
     def test_a_run_is_named_by_number_name_or_uuid(self):
         uuid = self.list("--name", "sort")[0]["run"]
@@ -201,8 +222,10 @@ class Found(StoreCase):
         own = state / f"{os.uname().nodename}.sqlite"
         self.store.replace(own)
         (state / "node7.sqlite").write_bytes(own.read_bytes())
+        with contextlib.closing(sqlite3.connect(state / "node7.sqlite")) as db, db:
+            db.execute("UPDATE run SET uuid = 'x' || substr(uuid, 2)")  # other runs
         (state / "damaged.sqlite").write_bytes(b"rubbish" * 1000)
-        env = {"BPFMON_STORE": "", "XDG_STATE_HOME": str(self.dir / "state")}
+        env = {"BPFMON_STORE": "", "XDG_STATE_HOME": str(self.dir / "state"), "HOME": str(self.dir)}
         done = self.bpfmon("list", "--json", env=env)
         self.assertEqual(done.returncode, 0)
         self.assertIn("damaged.sqlite' is left out", done.stderr)

@@ -111,6 +111,54 @@ static void letters_beyond_ascii_are_kept(void **state)
 	assert_shown("/home/\xc3\x80lex/\xe6\x97\xa5", 20, "/home/\xc3\x80lex/\xe6\x97\xa5");
 }
 
+static void wide_characters_take_two_columns(void **state)
+{
+	(void)state;
+	assert_int_equal(format_columns("a\xe6\x97\xa5"), 3);
+	assert_shown("\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5", 6,
+		     "\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5");
+	assert_shown("\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5", 5, "...\xe6\x97\xa5");
+	assert_shown("\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5", 4, "...");
+	assert_shown("abc\xf0\x9f\x98\x80", 5, "abc\xf0\x9f\x98\x80"); /* an emoji */
+}
+
+static void what_is_drawn_over_another_takes_none(void **state)
+{
+	(void)state;
+	assert_int_equal(format_columns("e\xcc\x81"), 1);     /* a combining accent */
+	assert_int_equal(format_columns("a\xe2\x80\x8b"), 1); /* a space without width */
+}
+
+static void names_are_cut_to_any_width(void **state)
+{
+	(void)state;
+	assert_shown("abcdef", 3, "def");
+	assert_shown("abcdef", 1, "f");
+	assert_shown("abcdef", 0, "");
+}
+
+static void assert_folded(const char *text, size_t width, const char *expected)
+{
+	char *shown = NULL;
+	size_t length;
+	FILE *f = open_memstream(&shown, &length);
+
+	format_folded(f, text, width, 2);
+	fclose(f);
+	assert_string_equal(shown, expected);
+	free(shown);
+}
+
+static void lines_that_are_too_long_go_on_below(void **state)
+{
+	(void)state;
+	assert_folded("  one two three\n\nfour\n", 80, "  one two three\n\nfour\n");
+	assert_folded("  one two three\nfour\n", 9, "  one two\n  three\nfour\n");
+	assert_folded("  one\n", 3, "  o\nne\n");
+	assert_folded("abcdefgh", 5, "abcde\n  fgh\n");
+	assert_folded("\xe6\x97\xa5\xe6\x97\xa5\n", 3, "\xe6\x97\xa5\n\xe6\x97\xa5\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +173,10 @@ int main(void)
 		cmocka_unit_test(controls_of_eight_bits_are_neutralised),
 		cmocka_unit_test(escape_left_by_the_cut_is_neutralised),
 		cmocka_unit_test(letters_beyond_ascii_are_kept),
+		cmocka_unit_test(wide_characters_take_two_columns),
+		cmocka_unit_test(what_is_drawn_over_another_takes_none),
+		cmocka_unit_test(names_are_cut_to_any_width),
+		cmocka_unit_test(lines_that_are_too_long_go_on_below),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,6 +68,18 @@ static void each_filter_keeps_out_what_is_not_asked_for(void **state)
 	assert_found(path, 1, (struct run_filter){ .id = 2 });
 }
 
+static void brackets_in_a_pattern_stand_for_themselves(void **state)
+{
+	struct place *p = *state;
+
+	tell(p->path, "UPDATE run SET name='job[1]', host='n[a-z]1' WHERE id=1");
+	assert_found(p->path, 1, (struct run_filter){ .name = "job[1]" });
+	assert_found(p->path, 1, (struct run_filter){ .name = "*[?]" });
+	assert_found(p->path, 0, (struct run_filter){ .name = "[j]ob*" });
+	assert_found(p->path, 0, (struct run_filter){ .name = "[" });
+	assert_found(p->path, 1, (struct run_filter){ .host = "n[a-z]?" });
+}
+
 static void tags_are_found_by_key_or_whole(void **state)
 {
 	struct place *p = *state;
@@ -159,7 +171,7 @@ static void table_fits_the_width_whatever_the_names_are(void **state)
 		      " command=replace(hex(zeroblob(50000)), '0', char(10))");
 	assert_int_equal(database_open(&d, p->path, DATABASE_READ), 0);
 	assert_int_equal(query_runs(&d, 0, &(struct run_filter){ 0 }, &all), 0);
-	for (size_t width = 90; width < 200; width += 10)
+	for (size_t width = 25; width < 200; width++)
 		assert_table_fits(&all, width);
 	stored_runs_done(&all);
 	database_close(&d);
@@ -182,18 +194,47 @@ static void since_is_a_span_or_a_date(void **state)
 	assert_int_equal(parse_filter_since(&o, "yesterday"), -EINVAL);
 }
 
+static void date_that_does_not_exist_is_refused(void **state)
+{
+	struct options o = { 0 };
+
+	(void)state;
+	assert_int_equal(parse_filter_since(&o, "2025-02-31"), -EINVAL);
+	assert_int_equal(parse_filter_since(&o, "2025-02-29 12:00"), -EINVAL);
+	assert_int_equal(parse_filter_since(&o, "2025-04-31T12:00:00"), -EINVAL);
+	assert_int_equal(parse_filter_since(&o, "24-12-01"), -EINVAL);
+	assert_int_equal(o.filter.since_ns, 0);
+	assert_int_equal(parse_filter_since(&o, "2024-02-29"), 0);
+	assert_int_equal(parse_filter_since(&o, "2025-01-31"), 0);
+}
+
+/* 0 says that there is no condition at all. */
+static void time_before_1970_is_one(void **state)
+{
+	struct options o = { 0 };
+
+	(void)state;
+	assert_int_equal(parse_older_than(&o, "36500d"), 0);
+	assert_int_equal(o.prune.before_ns, 1);
+	assert_int_equal(parse_filter_since(&o, "1950-01-01"), 0);
+	assert_int_equal(o.filter.since_ns, 1);
+}
+
 #define RUNS_TEST(test) cmocka_unit_test_setup_teardown(test, two_runs, place_remove)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RUNS_TEST(each_filter_keeps_out_what_is_not_asked_for),
+		RUNS_TEST(brackets_in_a_pattern_stand_for_themselves),
 		RUNS_TEST(tags_are_found_by_key_or_whole),
 		RUNS_TEST(run_without_a_summary_goes_on_while_its_recorder_lives),
 		RUNS_TEST(run_of_another_machine_goes_on_while_it_is_heard_of),
 		RUNS_TEST(newest_comes_first_unless_another_order_is_asked_for),
 		RUNS_TEST(table_fits_the_width_whatever_the_names_are),
 		cmocka_unit_test(since_is_a_span_or_a_date),
+		cmocka_unit_test(date_that_does_not_exist_is_refused),
+		cmocka_unit_test(time_before_1970_is_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

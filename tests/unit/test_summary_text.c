@@ -40,7 +40,7 @@ static void add_programs(struct summary *s, int n)
 
 static void assert_shown(struct summary *s, const char *line)
 {
-	char *text = summary_text(s);
+	char *text = summary_text(s, 0);
 
 	assert_non_null(text);
 	if (!strstr(text, line))
@@ -63,13 +63,21 @@ static void what_programs_pushed_and_what_was_not_taken_is_shown(void **state)
 static void text_of_a_summary_that_knows_nothing_is_short(void **state)
 {
 	struct summary s = { 0 };
-	char *text = summary_text(&s);
+	char *text = summary_text(&s, 0);
 
 	(void)state;
-	assert_string_equal(text, "bpfmon: the command's end was not seen after 0.00 ms\n"
-				  "  INCOMPLETE:\n"
-				  "  bpfmon      0.00 ms CPU, - + - memory, 0 B in the kernel\n");
+	assert_string_equal(text, "bpfmon: the command's end was not seen\n"
+				  "  INCOMPLETE:\n");
 	free(text);
+}
+
+static void only_the_collector_knows_what_bpfmon_cost(void **state)
+{
+	struct summary s = { .samples = 1, .drains = 1, .map_bytes = 1000 };
+
+	(void)state;
+	assert_shown(&s, "not seen after 0.00 ms\n  INCOMPLETE:\n"
+			 "  bpfmon      0.00 ms CPU, - + - memory, 1.0 KiB in the kernel\n");
 }
 
 static void what_is_not_known_of_a_program_is_a_dash(void **state)
@@ -149,7 +157,7 @@ static void what_the_cgroup_says_itself_is_told(void **state)
 static void only_processes_leave_descendants_unfound(void **state)
 {
 	struct summary s = attached();
-	char *text = summary_text(&s);
+	char *text = summary_text(&s, 0);
 
 	(void)state;
 	assert_null(strstr(text, "descendants whose parent"));
@@ -158,11 +166,79 @@ static void only_processes_leave_descendants_unfound(void **state)
 	assert_shown(&s, "descendants whose parent had ended before are not found\n");
 }
 
+static void nobody_comes_into_or_leaves_a_command(void **state)
+{
+	struct summary s = attached();
+
+	(void)state;
+	s.is_attached = s.by_cgroup = false;
+	s.entered = 1;
+	assert_shown(&s, "processes   4, 0 threads more, 0 execs\n");
+}
+
+#define EVIL "\033]0;pwned\007\033[2J\n\302\233\342\200\256"
+
+/* All that is text in it, as a file may have it. */
+static void put_evil_everywhere(struct summary *s)
+{
+	struct holder holder = { .pid = 1, .comm = EVIL, .rss_bytes = 1 };
+
+	summary_add_loss(s, EVIL, 3);
+	snprintf(s->reason, sizeof(s->reason), "%s", EVIL);
+	snprintf(s->not_kept, sizeof(s->not_kept), "%s", EVIL);
+	snprintf(s->oom.comm, sizeof(s->oom.comm), "%s", EVIL);
+	snprintf(s->oom.cgroup, sizeof(s->oom.cgroup), "%s", EVIL);
+	s->oom_kills = s->oom.limit_bytes = 1;
+	s->has_rss_peak = s->has_rss_peak_exact = true;
+	holders_add(&s->holders, &holder);
+	holder.exe = EVIL;
+	holders_add(&s->holders, &holder);
+	add_process(s, EVIL, M_cpu, 1);
+}
+
+static void no_text_of_a_file_steers_the_terminal(void **state)
+{
+	struct summary s = { 0 };
+	char *text;
+
+	(void)state;
+	put_evil_everywhere(&s);
+	text = summary_text(&s, 0);
+	assert_null(strpbrk(text, "\033\007"));
+	assert_null(strstr(text, "\302\233"));
+	assert_null(strstr(text, "\342\200\256"));
+	assert_null(strstr(text, "2J\n"));
+	assert_non_null(strstr(text, "INCOMPLETE: ?]0;pwned??[2J???; lost 3 ?]0;pwned??[2J???\n"));
+	free(text);
+	summary_done(&s);
+}
+
+static void no_line_is_wider_than_asked_for(void **state)
+{
+	struct summary s = attached();
+
+	(void)state;
+	s.by_cgroup = false;
+	put_evil_everywhere(&s);
+	add_programs(&s, 12);
+	s.programs[0].has_rss_peak = true;
+	snprintf(s.reason, sizeof(s.reason), "%0150d and so on", 1);
+	for (size_t width = 40; width < 120; width++) {
+		char *text = summary_text(&s, width), *rest;
+
+		for (char *l = strtok_r(text, "\n", &rest); l; l = strtok_r(NULL, "\n", &rest))
+			assert_in_range(strlen(l), 1, width);
+		free(text);
+	}
+	summary_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_programs_pushed_and_what_was_not_taken_is_shown),
 		cmocka_unit_test(text_of_a_summary_that_knows_nothing_is_short),
+		cmocka_unit_test(only_the_collector_knows_what_bpfmon_cost),
 		cmocka_unit_test(what_is_not_known_of_a_program_is_a_dash),
 		cmocka_unit_test(zero_of_a_program_is_shown_as_zero),
 		cmocka_unit_test(what_is_not_known_of_the_others_is_a_dash),
@@ -170,6 +246,9 @@ int main(void)
 		cmocka_unit_test(who_came_and_left_is_told_of_a_cgroup),
 		cmocka_unit_test(what_the_cgroup_says_itself_is_told),
 		cmocka_unit_test(only_processes_leave_descendants_unfound),
+		cmocka_unit_test(nobody_comes_into_or_leaves_a_command),
+		cmocka_unit_test(no_text_of_a_file_steers_the_terminal),
+		cmocka_unit_test(no_line_is_wider_than_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

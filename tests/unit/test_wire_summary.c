@@ -61,6 +61,27 @@ static void summary_without_a_view_of_oom_kills_has_no_number_of_them(void **sta
 	jw_done(&j);
 }
 
+/* What is folded of samples: a 0 would say that it was counted. */
+static void summary_that_the_collector_did_not_make_has_no_zeros(void **state)
+{
+	struct summary s = { .samples = 1 };
+	struct json j = { 0 };
+
+	(void)state;
+	sample_set(&s.total, M_cpu, 0);
+	write_summary(&j, &s);
+	assert_string_equal(j.text, "{\"kind\":\"summary\",\"complete\":false,\"losses\":{},"
+				    "\"exit_code\":null,\"signal\":null,\"wall_seconds\":0,"
+				    "\"samples\":1,\"cpu_seconds\":0,\"cores_mean\":0,"
+				    "\"programs\":[]}\n");
+	s.drains = 1;
+	jw_reset(&j);
+	write_summary(&j, &s);
+	assert_has(&j, "\"outlived\":0,\"samples\":1,\"late_ticks\":0,\"processes_total\":0,");
+	assert_has(&j, "\"self\":{\"cpu_seconds\":0,");
+	jw_done(&j);
+}
+
 static void summary_of_a_run_that_listens_has_what_was_pushed(void **state)
 {
 	struct summary s = {
@@ -156,6 +177,7 @@ int main(void)
 		cmocka_unit_test(summary_is_written_again_as_it_was_read),
 		cmocka_unit_test(summary_of_an_incomplete_run_is_written_again_as_it_was_read),
 		cmocka_unit_test(summary_without_a_view_of_oom_kills_has_no_number_of_them),
+		cmocka_unit_test(summary_that_the_collector_did_not_make_has_no_zeros),
 		cmocka_unit_test(summary_of_a_run_that_listens_has_what_was_pushed),
 		cmocka_unit_test(summary_without_status_has_neither_code_nor_signal),
 		cmocka_unit_test(summary_of_too_many_programs_is_read_back_as_it_was),

@@ -29,7 +29,7 @@ static void help(void)
 	     "of `bpfmon list`, a name, a file that -o run.jsonl wrote, prmon's JSON file, or "
 	     "what\n"
 	     "GNU time -v printed. Without one, the runs of the store that --name and the other\n"
-	     "filters let pass are compared, those that have ended.\n");
+	     "filters let pass are compared, those that have ended; with --by alone, all.\n");
 	options_help(FOR_COMPARE);
 	puts("\nEXPRESSION is KEY OP VALUE; OP is > < >= <=; VALUE is a difference with its sign\n"
 	     "(+10%, -5%, +20MiB, +500ms), or the value itself without one (2GiB, 30s, 0).\n\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The runs that are compared: those that are named, or those of the store that pass the filters. */
+/* The runs that are compared: those that are named, or those of the store that the filters let
+ * pass; all of it where only a tag to group by is given. */
 #ifndef CMD_COMPARE_RUNS_H
 #define CMD_COMPARE_RUNS_H
 

@@ -176,7 +176,7 @@ static int export_run(const struct options *o)
 	struct outputs all = { 0 };
 	struct source source;
 	struct exporter e;
-	int err = which_open(&source, o->store, o->command[0]);
+	int err = which_open(&source, o->store, o->command[0], NULL);
 
 	if (err)
 		return err;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define MAX_SPAN_SECONDS (100ULL * 365 * 24 * 3600)
+#define BEFORE_ALL 1 /* ns since 1970, for what is earlier: 0 would say that nothing was given */
 
 struct run_filter options_filter(const struct options *o)
 {
@@ -99,6 +100,15 @@ static bool parse_span(const char *text, uint64_t *seconds)
 	return false;
 }
 
+/* mktime() would make the 31st of February one of March. A year has four digits. */
+static bool is_date(const struct tm *tm)
+{
+	struct tm day = { .tm_year = tm->tm_year, .tm_mon = tm->tm_mon, .tm_mday = tm->tm_mday };
+
+	timegm(&day);
+	return day.tm_mday == tm->tm_mday && tm->tm_year >= 1000 - 1900;
+}
+
 static bool parse_date(const char *text, uint64_t *epoch_ns)
 {
 	static const char *const formats[] = { "%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S",
@@ -111,10 +121,12 @@ static bool parse_date(const char *text, uint64_t *epoch_ns)
 
 		if (!end || *end)
 			continue;
-		at = mktime(&tm);
-		if (at < 0 || at > INT64_MAX / (int64_t)NSEC_PER_SEC)
+		if (!is_date(&tm))
 			return false;
-		*epoch_ns = (uint64_t)at * NSEC_PER_SEC;
+		at = mktime(&tm);
+		if (at > INT64_MAX / (int64_t)NSEC_PER_SEC)
+			return false;
+		*epoch_ns = at > 0 ? (uint64_t)at * NSEC_PER_SEC : BEFORE_ALL;
 		return true;
 	}
 	return false;
@@ -125,7 +137,8 @@ static int parse_moment(const char *text, uint64_t *epoch_ns)
 	uint64_t seconds, now = clock_ns(CLOCK_REALTIME);
 
 	if (parse_span(text, &seconds))
-		*epoch_ns = seconds < now / NSEC_PER_SEC ? now - seconds * NSEC_PER_SEC : 0;
+		*epoch_ns =
+			seconds < now / NSEC_PER_SEC ? now - seconds * NSEC_PER_SEC : BEFORE_ALL;
 	else if (!parse_date(text, epoch_ns))
 		return -EINVAL;
 	return 0;

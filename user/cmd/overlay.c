@@ -36,7 +36,7 @@ static int add(struct overlay_page *p, const struct groups *g, size_t group, siz
 	const struct side *s = g->list[group].sides[k];
 	char letter[24], *label = p->label[p->curves.nr];
 	struct source src;
-	int err = which_open(&src, store, s->name);
+	int err = which_open(&src, store, s->name, NULL);
 
 	if (err)
 		return err; /* has been told */

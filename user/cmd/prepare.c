@@ -5,6 +5,7 @@
 #include "base/procstat.h"
 #include "store/path.h"
 #include "view/summary_text.h"
+#include "view/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 /* The collector shows the summary when the recorder is gone. */
 static void show_on_stderr(const struct summary *s, void *context)
 {
-	char *text = summary_text(s);
+	char *text = summary_text(s, terminal_limit(stderr));
 	ssize_t n = text ? write(STDERR_FILENO, text, strlen(text)) : 0;
 
 	(void)context;
@@ -69,18 +70,22 @@ static void describe(struct run *run, const struct options *o, const struct user
 	run->nr_tags = o->nr_tags;
 }
 
-const char *store_of(const struct user *caller, const char *host, bool as_root)
+const char *home_of(const struct user *caller, bool as_root)
 {
-	static char path[STORE_PATH_BYTES];
-	struct user root;
+	static struct user root;
 	bool was_sudo = getuid() != caller->uid;
 	const char *home = getenv("HOME");
 
 	if (was_sudo && as_root && !user_by_name("root", &root))
-		home = root.home;
-	else if (was_sudo || !home || *home != '/')
-		home = caller->home;
-	store_path(path, home, host);
+		return root.home;
+	return was_sudo || !home || *home != '/' ? caller->home : home;
+}
+
+const char *store_of(const struct user *caller, const char *host, bool as_root)
+{
+	static char path[STORE_PATH_BYTES];
+
+	store_path(path, home_of(caller, as_root), host);
 	return path;
 }
 

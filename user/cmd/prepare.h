@@ -14,6 +14,8 @@ int begin(struct options *o, enum option_scope scope, int argc, char **argv, voi
 /* Under sudo the caller owns what is recorded, unless the options say otherwise. True: under sudo.
  */
 bool choose_recorder(const struct options *o, struct user *caller, struct launch_options *l);
+/* The home directory that the user's stores are in, or root's where @as_root. */
+const char *home_of(const struct user *caller, bool as_root);
 /* The file of the user's own store, or root's where @as_root, in memory that stays. */
 const char *store_of(const struct user *caller, const char *host, bool as_root);
 /* Fills in @l and @run, which must live as long as @l. */

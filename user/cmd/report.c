@@ -92,7 +92,7 @@ static char *choose_path(const struct options *o, const struct report_format *fo
 static int load(struct report_run *r, const struct options *o)
 {
 	struct source source;
-	int err = which_open(&source, o->store, o->command[0]);
+	int err = which_open(&source, o->store, o->command[0], NULL);
 
 	if (err)
 		return err; /* has been told */

@@ -99,7 +99,7 @@ static int show_heaviest(struct source *s, const struct summary *total)
 
 static int show_text(struct source *s, const json_t *meta, const struct summary *total)
 {
-	__cleanup(freep) char *text = summary_text(total);
+	__cleanup(freep) char *text = summary_text(total, terminal_limit(stdout));
 	int err;
 
 	if (!text)
@@ -180,7 +180,7 @@ int cmd_show(int argc, char **argv)
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (which_open(&s, o.store, o.command[0]))
+	if (which_open(&s, o.store, o.command[0], NULL))
 		return EXIT_USAGE;
 	err = show(&s, &o);
 	source_close(&s);

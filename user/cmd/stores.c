@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -29,15 +30,33 @@ int stores_begin(struct options *o, enum option_scope scope, int argc, char **ar
 	return !o->help && !o->version;
 }
 
-static void add(struct stores *s, const char *path, const char *host)
+static bool has_room(struct stores *s)
 {
-	if (s->nr == MAX_STORES)
-		return;
+	size_t room = s->room ? s->room * 2 : 16;
+	char **path, **prefix;
+
+	if (s->nr < s->room)
+		return true;
+	path = reallocarray(s->path, room, sizeof(*path));
+	if (path)
+		s->path = path;
+	prefix = reallocarray(s->prefix, room, sizeof(*prefix));
+	if (prefix)
+		s->prefix = prefix;
+	if (path && prefix)
+		s->room = room;
+	return path && prefix;
+}
+
+static int add(struct stores *s, const char *path, const char *host)
+{
+	if (!has_room(s))
+		return -ENOMEM;
 	s->path[s->nr] = strdup(path);
 	if (asprintf(&s->prefix[s->nr], "%s%s", host, *host ? ":" : "") < 0)
 		s->prefix[s->nr] = NULL;
-	if (s->path[s->nr] && s->prefix[s->nr])
-		s->nr++;
+	s->nr++; /* for stores_done() */
+	return s->path[s->nr - 1] && s->prefix[s->nr - 1] ? 0 : -ENOMEM;
 }
 
 static int is_store(const struct dirent *e)
@@ -47,31 +66,69 @@ static int is_store(const struct dirent *e)
 	return n > m && !strcmp(e->d_name + n - m, ENDING);
 }
 
-/* Those beside the own one. */
-static void add_hosts(struct stores *s)
+static bool is_taken(const struct stores *s, const char *host)
 {
-	const char *own = s->path[0], *slash = strrchr(own, '/');
-	char folder[STORE_PATH_BYTES], path[STORE_PATH_BYTES + 300];
-	struct dirent **found;
-	int n;
+	size_t n = strlen(host);
 
-	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - own), own);
-	n = scandir(folder, &found, is_store, alphasort);
+	for (size_t i = 0; i < s->nr; i++)
+		if (!strncmp(s->prefix[i], host, n) && !strcmp(s->prefix[i] + n, ":"))
+			return true;
+	return false;
+}
+
+/* All that are in @folder but the own one. */
+static int add_folder(struct stores *s, const char *folder)
+{
+	char path[STORE_PATH_BYTES + 300], host[300];
+	struct dirent **found;
+	int n = scandir(folder, &found, is_store, alphasort), err = 0;
+
 	for (int i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), "%s/%s", folder, found[i]->d_name);
-		if (strcmp(path, own) != 0) {
-			found[i]->d_name[strlen(found[i]->d_name) - strlen(ENDING)] = '\0';
-			add(s, path, found[i]->d_name);
-		}
+		const char *name = found[i]->d_name;
+
+		snprintf(path, sizeof(path), "%s/%s", folder, name);
+		snprintf(host, sizeof(host), "%.*s", (int)(strlen(name) - strlen(ENDING)), name);
+		if (is_taken(s, host)) /* by a store of that host in another folder */
+			snprintf(host, sizeof(host), "%.*s~", (int)(strlen(name) - strlen(ENDING)),
+				 name);
+		if (!err && strcmp(path, s->path[0]) != 0)
+			err = add(s, path, host);
 		free(found[i]);
 	}
 	if (n >= 0)
 		free(found);
+	return err;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/*
+ * Those beside the own one. Then those of the home directory, should XDG_STATE_HOME lead
+ * elsewhere: sudo does not hand it on, so that runs under it are there.
+ */
+static int add_hosts(struct stores *s, const char *home)
+{
+	const char *own = s->path[0], *slash = strrchr(own, '/');
+	char folder[STORE_PATH_BYTES], at_home[STORE_PATH_BYTES];
+	int err;
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - own), own);
+	store_home_folder(at_home, home);
+	err = add_folder(s, folder);
+	if (!err && strcmp(folder, at_home) != 0 && !is_same(folder, at_home))
+		err = add_folder(s, at_home);
+	return err;
 }
 
 int stores_find(struct stores *s, const char *store)
 {
 	struct utsname uts = { 0 };
+	const char *home;
 	struct user caller;
 	bool was_sudo;
 	int err;
@@ -79,20 +136,24 @@ int stores_find(struct stores *s, const char *store)
 	*s = (struct stores){ .is_named = store != NULL };
 	uname(&uts);
 	user_caller(&caller, &was_sudo);
-	add(s, store ? store : store_of(&caller, uts.nodename, false), "");
-	if (!s->nr) {
-		log_error("out of memory");
-		return -ENOMEM;
+	home = home_of(&caller, false);
+	err = add(s, store ? store : store_of(&caller, uts.nodename, false), "");
+	if (!err && was_sudo) {
+		err = user_become(&caller);
+		if (err) {
+			log_error("cannot become user %s to read the store: %s", caller.name,
+				  strerror(-err));
+			goto out;
+		}
 	}
-	err = was_sudo ? user_become(&caller) : 0;
-	if (err) {
-		log_error("cannot become user %s to read the store: %s", caller.name,
-			  strerror(-err));
-		return err;
-	}
-	if (!s->is_named)
-		add_hosts(s);
-	return 0;
+	if (!err && !s->is_named)
+		err = add_hosts(s, home);
+	if (err)
+		log_error("out of memory for the list of stores");
+out:
+	if (err)
+		stores_done(s);
+	return err;
 }
 
 void stores_done(struct stores *s)
@@ -101,7 +162,9 @@ void stores_done(struct stores *s)
 		free(s->path[i]);
 		free(s->prefix[i]);
 	}
-	s->nr = 0;
+	free(s->path);
+	free(s->prefix);
+	*s = (struct stores){ 0 };
 }
 
 static const char *why(const struct database *d, int err)
@@ -109,14 +172,29 @@ static const char *why(const struct database *d, int err)
 	return d->why[0] ? d->why : strerror(-err);
 }
 
+/* @f->state is asked for at the end: of a run a copy may be finished, and another not. */
+static int make_unique(const struct run_filter *f, struct stored_runs *all)
+{
+	int err = stored_runs_unique(all);
+
+	if (!err)
+		err = stored_runs_select(all, f->state);
+	if (err)
+		log_error("out of memory for %zu runs", all->nr);
+	return err;
+}
+
 int stores_query(const struct stores *s, const struct run_filter *f, struct stored_runs *all)
 {
+	struct run_filter any_state = *f;
+
+	any_state.state = ANY_STATE;
 	for (size_t i = 0; i < s->nr; i++) {
 		struct database d;
 		int err = database_open(&d, s->path[i], DATABASE_READ);
 
 		if (!err)
-			err = query_runs(&d, i, f, all);
+			err = query_runs(&d, i, &any_state, all);
 		if (err && s->is_named)
 			log_error("cannot read the store '%s': %s", s->path[i], why(&d, err));
 		else if (err && err != -ENOENT && err != -ENODATA) /* nothing was kept there */
@@ -125,5 +203,5 @@ int stores_query(const struct stores *s, const struct run_filter *f, struct stor
 		if (err && s->is_named)
 			return err;
 	}
-	return 0;
+	return make_unique(f, all);
 }

@@ -6,12 +6,10 @@
 #include "cmd/options.h"
 #include "store/path.h"
 
-#define MAX_STORES 256
-
 struct stores {
-	char *path[MAX_STORES];   /* owned; the first: that of this host, or the one named */
-	char *prefix[MAX_STORES]; /* owned; before the number of a run: "", or "HOST:" */
-	size_t nr;
+	char **path;   /* owned; the first: that of this host, or the one named */
+	char **prefix; /* owned; before the number of a run: "", or "HOST:" */
+	size_t nr, room;
 	bool is_named;
 };
 
@@ -24,7 +22,9 @@ int stores_begin(struct options *o, enum option_scope scope, int argc, char **ar
  */
 int stores_find(struct stores *s, const char *store);
 void stores_done(struct stores *s);
-/* Asks each for the runs that pass; one that cannot be read is told, and an error if it was named.
+/*
+ * Asks each for the runs that pass; one that cannot be read is told, and an error if it was named.
+ * A run that several of them have is there once: see stored_runs_unique().
  */
 int stores_query(const struct stores *s, const struct run_filter *f, struct stored_runs *all);
 

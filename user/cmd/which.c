@@ -30,7 +30,7 @@ static bool is_number(const char *text, int64_t *id)
 static int find_number(const struct stores *s, const char *text, struct stored_runs *all)
 {
 	for (size_t i = 0; i < s->nr; i++) {
-		struct stores one = { .path = { s->path[i] }, .nr = 1, .is_named = s->is_named };
+		struct stores one = { .path = &s->path[i], .nr = 1, .is_named = s->is_named };
 		size_t n = strlen(s->prefix[i]);
 		struct run_filter f = { 0 };
 		int err;
@@ -104,35 +104,73 @@ static int open_file(struct source *s, const char *path)
 	return err;
 }
 
-static bool is_file(const char *what)
+static int stop(void *context, struct line *l)
+{
+	(void)context;
+	(void)l;
+	return 1;
+}
+
+/* Whether it begins as a run does. */
+static bool is_run(const char *path)
+{
+	struct source s;
+	bool is = !source_open_file(&s, path) && source_each(&s, PART(LINE_META), stop, NULL) == 1;
+
+	source_close(&s);
+	return is;
+}
+
+static bool is_there(const char *what)
+{
+	struct stat st;
+	int64_t id;
+
+	return !is_number(what, &id) &&
+	       (!stat(what, &st) || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG));
+}
+
+/* A word without a '/' may be the name of a file by chance: only one that is a run is meant. */
+static bool is_file(const char *what, bool (*is_known)(const char *path))
 {
 	struct stat st;
 	int64_t id;
 
 	if (!strcmp(what, "-"))
 		return true;
-	if (is_number(what, &id))
+	if (strchr(what, '/'))
+		return is_there(what);
+	if (is_number(what, &id) || stat(what, &st) || !S_ISREG(st.st_mode))
 		return false;
-	return !stat(what, &st) || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG);
+	return is_run(what) || (is_known && is_known(what));
 }
 
-int which_open(struct source *s, const char *store, const char *what)
+static int open_named(struct source *s, const struct stores *stores, const char *what)
 {
 	struct stored_runs all = { 0 };
+	int err = find(stores, what, &all); /* has been told */
+
+	if (!err && !all.nr && is_there(what))
+		err = open_file(s, what); /* which says what is wrong with it */
+	else if (!err)
+		err = open_found(s, stores, what, &all);
+	stored_runs_done(&all);
+	return err;
+}
+
+int which_open(struct source *s, const char *store, const char *what,
+	       bool (*is_known)(const char *path))
+{
 	struct stores stores;
 	int err = stores_find(&stores, store);
 
 	*s = (struct source){ 0 };
 	if (err)
 		return err;
-	if (is_file(what)) { /* with the user's rights, too */
+	if (is_file(what, is_known)) /* with the user's rights, too */
 		err = open_file(s, what);
-	} else {
-		err = find(&stores, what, &all); /* has been told */
-		if (!err)
-			err = open_found(s, &stores, what, &all);
-	}
-	stored_runs_done(&all);
+	else
+		err = open_named(s, &stores, what);
 	stores_done(&stores);
 	return err;
 }

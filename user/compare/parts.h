@@ -11,7 +11,7 @@ struct side *sides_append(struct sides *all, const char *name);
 void sides_drop(struct sides *all);
 /* Sets the value of a key that is there. */
 void side_set(struct side *s, const char *key, double value);
-/* What both a run and a peer's file have of CPU and wall time, where it can be known. */
+/* What follows from the values that are there. */
 void side_derive(struct side *s);
 /* Reads the text of a peer's file into @s; errors of sides_add_peer(). */
 int peer_read(struct side *s, const char *text, size_t length);

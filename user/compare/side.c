@@ -71,6 +71,13 @@ static double get(const struct side *s, const char *key)
 	return compare_key_find(key, strlen(key), &i) ? NAN : s->value[i];
 }
 
+/* Who ended with a status was not killed: only then a gate on signals can be passed. */
+static void derive_signal(struct side *s)
+{
+	if (isnan(get(s, "signal")) && !isnan(get(s, "exit_code")))
+		side_set(s, "signal", 0);
+}
+
 void side_derive(struct side *s)
 {
 	double wall = get(s, "wall_seconds");
@@ -79,6 +86,7 @@ void side_derive(struct side *s)
 		side_set(s, "cpu_seconds", get(s, "user_seconds") + get(s, "system_seconds"));
 	if (isnan(get(s, "cores_mean")) && wall > 0)
 		side_set(s, "cores_mean", get(s, "cpu_seconds") / wall);
+	derive_signal(s);
 }
 
 static void take_values(struct side *s, const json_t *summary)
@@ -90,6 +98,7 @@ static void take_values(struct side *s, const json_t *summary)
 		if (json_is_number(v))
 			s->value[i] = json_number_value(v);
 	}
+	derive_signal(s);
 	s->complete = json_is_true(json_object_get(summary, "complete"));
 }
 
@@ -122,9 +131,6 @@ static int take_folded(struct side *s, struct source *src)
 		tree = text.failed ? NULL : json_loadb(text.text, text.used, 0, NULL);
 		err = tree ? 0 : -ENOMEM;
 	}
-	json_object_del(tree, "outlived");
-	if (!sample_has(&total.total, M_forks))
-		json_object_del(tree, "processes_total");
 	if (!err)
 		take_values(s, tree);
 	json_decref(tree);

@@ -25,8 +25,8 @@ enum column {
 };
 
 /* Which go first where the line is too narrow. */
-static const enum column spare[] = { COL_FIRST_IQR, COL_OTHER_IQR, COL_DIFFERENCE, COL_P,
-				     COL_VERDICT };
+static const enum column spare[] = { COL_FIRST_IQR, COL_OTHER_IQR, COL_DIFFERENCE,
+				     COL_P,         COL_VERDICT,   COL_RELATIVE };
 #define NR_SPARE (sizeof(spare) / sizeof(*spare))
 
 struct table {
@@ -172,16 +172,13 @@ static void fit(struct table *t, size_t width)
 
 static void put_cell(FILE *f, const struct table *t, enum column col, const char *text)
 {
-	size_t n;
-
 	if (!t->width[col])
 		return;
 	fputs("  ", f);
 	if (col == COL_VERDICT) { /* the last */
 		fputs(text, f);
 	} else if (col == COL_KEY) {
-		for (n = format_name(f, text, t->width[col]); n < t->width[col]; n++)
-			fputc(' ', f);
+		format_padded(f, text, t->width[col]);
 	} else {
 		fprintf(f, "%*s", (int)t->width[col], text);
 	}

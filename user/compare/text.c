@@ -5,6 +5,7 @@
 #include "compare/table.h"
 #include "view/format.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_KEY 12 /* columns */
@@ -80,7 +81,7 @@ static void put_diff(FILE *f, const json_t *diff, size_t width)
 	if (!json_array_size(diff))
 		return;
 	json_array_foreach(diff, i, row) {
-		size_t n = json_string_length(json_object_get(row, "key"));
+		size_t n = format_columns(json_string_value(json_object_get(row, "key")));
 
 		if (n > key_width)
 			key_width = n;
@@ -106,23 +107,40 @@ static void put_diff(FILE *f, const json_t *diff, size_t width)
 	}
 }
 
-static void put_method(FILE *f, const struct comparison *c)
+static void put_method(FILE *f, const struct comparison *c, size_t width)
 {
+	(void)width;
 	if (!comparison_has_several(c))
 		return;
-	fputs("\n  Medians; IQR is the width of the middle half. p: Mann-Whitney U, two-sided,\n",
-	      f);
-	fprintf(f, "  exact up to %d runs together, else by the normal distribution%s.\n",
+	fprintf(f,
+		"\n  Medians; IQR is the width of the middle half. p: Mann-Whitney U, two-sided, "
+		"exact up to %d runs together, else by the normal distribution%s.\n",
 		RANK_TEST_EXACT,
-		c->groups->nr > 2 ? ";\n  corrected for the number of groups (Holm)" : "");
+		c->groups->nr > 2 ? "; corrected for the number of groups (Holm)" : "");
 	fputs("  Of values that do not differ, 1 in 20 seems to (p < 0.05).\n", f);
+}
+
+/* What @write makes, in lines of @width columns. */
+static void put_folded(FILE *f, const struct comparison *c, size_t width, size_t indent,
+		       void (*write)(FILE *f, const struct comparison *c, size_t width))
+{
+	char *text = NULL;
+	size_t length;
+	FILE *made = open_memstream(&text, &length);
+
+	if (!made)
+		return;
+	write(made, c, width);
+	if (!fclose(made))
+		format_folded(f, text, width, indent);
+	free(text);
 }
 
 void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, size_t width)
 {
-	put_groups(f, c, width);
+	put_folded(f, c, width, 5, put_groups);
 	for (size_t g = 1; g < c->groups->nr; g++)
 		comparison_table(f, c, g, width);
 	put_diff(f, diff, width);
-	put_method(f, c);
+	put_folded(f, c, width, 2, put_method);
 }

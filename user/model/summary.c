@@ -217,6 +217,11 @@ void summary_finish(struct summary *s)
 		s->rss_peak_upper_bytes = s->rss_peak_exact_bytes;
 }
 
+bool summary_is_collectors(const struct summary *s)
+{
+	return s->drains > 0;
+}
+
 uint64_t summary_cores_mean(const struct summary *s)
 {
 	/* cpu * 1000 overflows after half a year of CPU time: divide first */

@@ -118,6 +118,11 @@ void summary_add_oom(struct summary *s, const struct oom_kill *oom);
 void summary_finish(struct summary *s);
 /* Thousandths of a core over the whole run; 0 when it took no time. */
 uint64_t summary_cores_mean(const struct summary *s);
+/*
+ * Whether the collector made it, which has drained at least once: who folds what is there of a run
+ * does not know what bpfmon cost, who outlived the command, nor which samples were skipped.
+ */
+bool summary_is_collectors(const struct summary *s);
 /* A new entry at the end, as a finished summary has it; NULL without memory. */
 struct program *summary_append_program(struct summary *s, const char *exe);
 

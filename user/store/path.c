@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+void store_home_folder(char out[STORE_PATH_BYTES], const char *home)
+{
+	snprintf(out, STORE_PATH_BYTES, "%.3900s/.local/state/bpfmon", home);
+}
+
 void store_folder(char out[STORE_PATH_BYTES], const char *home)
 {
 	const char *state = getenv("XDG_STATE_HOME");
@@ -12,7 +17,7 @@ void store_folder(char out[STORE_PATH_BYTES], const char *home)
 	if (state && *state == '/' && strlen(state) < 4000) /* others are to be ignored */
 		snprintf(out, STORE_PATH_BYTES, "%s/bpfmon", state);
 	else
-		snprintf(out, STORE_PATH_BYTES, "%.3900s/.local/state/bpfmon", home);
+		store_home_folder(out, home);
 }
 
 void store_path(char out[STORE_PATH_BYTES], const char *home, const char *host)

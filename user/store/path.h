@@ -9,6 +9,8 @@
 
 /* Writes the folder of the stores of the user whose home is @home. */
 void store_folder(char out[STORE_PATH_BYTES], const char *home);
+/* The same where XDG_STATE_HOME says nothing: sudo hands it on to nobody. */
+void store_home_folder(char out[STORE_PATH_BYTES], const char *home);
 /* The one of @host there. */
 void store_path(char out[STORE_PATH_BYTES], const char *home, const char *host);
 

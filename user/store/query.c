@@ -24,12 +24,35 @@ static void bind_text(sqlite3_stmt *s, int at, const char *text)
 	sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
 }
 
+/*
+ * Of a pattern only * and ? stand for anything, as our users are told; GLOB would take brackets
+ * for a set of characters, and a name as "job[1]" would not even find itself.
+ */
+static void bind_pattern(sqlite3_stmt *s, int at, const char *text)
+{
+	char *pattern = text ? malloc(3 * strlen(text) + 1) : NULL, *to = pattern;
+
+	if (!pattern) {
+		sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
+		return;
+	}
+	for (; *text; text++) {
+		if (*text == '[')
+			*to++ = '[';
+		*to++ = *text;
+		if (*text == '[')
+			*to++ = ']';
+	}
+	*to = '\0';
+	sqlite3_bind_text(s, at, pattern, -1, free);
+}
+
 static void bind_filter(sqlite3_stmt *s, const struct run_filter *f)
 {
 	sqlite3_bind_int64(s, 1, f->id);
 	bind_text(s, 2, f->uuid);
-	bind_text(s, 3, f->name);
-	bind_text(s, 4, f->host);
+	bind_pattern(s, 3, f->name);
+	bind_pattern(s, 4, f->host);
 	bind_text(s, 5, f->job);
 	bind_text(s, 6, f->user);
 	bind_text(s, 7, f->command);
@@ -82,33 +105,6 @@ static struct stored_run run_of(sqlite3_stmt *s)
 	};
 }
 
-static void run_free(struct stored_run *r)
-{
-	free(r->uuid);
-	free(r->name);
-	free(r->job);
-	free(r->command);
-	free(r->user);
-	free(r->host);
-	free(r->tags);
-}
-
-static bool has_state(const struct stored_run *r, enum state_filter f)
-{
-	switch (f) {
-	case ONLY_RUNNING:
-		return r->state == RUN_RUNNING;
-	case ONLY_FINISHED:
-		return r->state == RUN_FINISHED;
-	case ONLY_UNFINISHED:
-		return r->state == RUN_UNFINISHED;
-	case ONLY_FAILED:
-		return r->exit_code > 0 || r->signal > 0;
-	default:
-		return true;
-	}
-}
-
 static int read_tags(sqlite3_stmt *tags, struct stored_run *r)
 {
 	size_t length;
@@ -145,21 +141,6 @@ static bool has_tags(const struct stored_run *r, const struct run_filter *f)
 	return true;
 }
 
-static int append(struct stored_runs *all, const struct stored_run *r)
-{
-	if (all->nr == all->room) {
-		size_t room = all->room ? all->room * 2 : 64;
-		struct stored_run *runs = realloc(all->runs, room * sizeof(*runs));
-
-		if (!runs)
-			return -ENOMEM;
-		all->runs = runs;
-		all->room = room;
-	}
-	all->runs[all->nr++] = *r;
-	return 0;
-}
-
 int query_runs(struct database *d, size_t source, const struct run_filter *f,
 	       struct stored_runs *all)
 {
@@ -177,65 +158,16 @@ int query_runs(struct database *d, size_t source, const struct run_filter *f,
 
 		rc = SQLITE_OK;
 		r.source = source;
-		err = read_tags(tags, &r);
-		if (err || !has_state(&r, f->state) || !has_tags(&r, f) || (err = append(all, &r)))
-			run_free(&r);
+		err = r.uuid ? read_tags(tags, &r) : -ENOMEM;
+		if (err || !stored_run_is(&r, f->state) || !has_tags(&r, f) ||
+		    (err = stored_runs_append(all, &r)))
+			stored_run_done(&r);
 	}
 	if (!err)
 		err = database_error(d, rc);
 	sqlite3_finalize(runs);
 	sqlite3_finalize(tags);
 	return err;
-}
-
-static int newest_first(const struct stored_run *a, const struct stored_run *b)
-{
-	return (a->start_epoch_ns < b->start_epoch_ns) - (a->start_epoch_ns > b->start_epoch_ns);
-}
-
-static int largest_first(int64_t a, int64_t b)
-{
-	return (a < b) - (a > b);
-}
-
-static int compare(const void *x, const void *y, void *context)
-{
-	const struct stored_run *a = x, *b = y;
-	int c = 0;
-
-	switch (*(enum run_order *)context) {
-	case BY_WALL:
-		c = largest_first(a->wall_ns, b->wall_ns);
-		break;
-	case BY_CPU:
-		c = largest_first(a->cpu_ns, b->cpu_ns);
-		break;
-	case BY_MEMORY:
-		c = largest_first(a->rss_peak_bytes, b->rss_peak_bytes);
-		break;
-	case BY_NAME: /* those without one come last */
-		c = !a->name - !b->name;
-		if (!c && a->name)
-			c = strcmp(a->name, b->name);
-		break;
-	default:
-		break;
-	}
-	return c ? c : newest_first(a, b);
-}
-
-void stored_runs_sort(struct stored_runs *all, enum run_order order)
-{
-	if (all->nr)
-		qsort_r(all->runs, all->nr, sizeof(*all->runs), compare, &order);
-}
-
-void stored_runs_done(struct stored_runs *all)
-{
-	for (size_t i = 0; i < all->nr; i++)
-		run_free(&all->runs[i]);
-	free(all->runs);
-	*all = (struct stored_runs){ 0 };
 }
 
 int query_text(struct database *d, int64_t id, struct run_text *t)

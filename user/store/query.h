@@ -36,7 +36,7 @@ enum run_order { BY_START, BY_WALL, BY_CPU, BY_MEMORY, BY_NAME };
 struct run_filter {
 	int64_t id;
 	const char *uuid;                 /* its beginning */
-	const char *name, *host;          /* patterns of a shell */
+	const char *name, *host;          /* * and ? stand for anything */
 	const char *job, *user, *command; /* command: a part of it */
 	const char *exact_name;
 	const char *const *tags; /* key, or key=value */
@@ -48,6 +48,17 @@ struct run_filter {
 /* Appends those that pass. Errors as database_open(). */
 int query_runs(struct database *d, size_t source, const struct run_filter *f,
 	       struct stored_runs *all);
+bool stored_run_is(const struct stored_run *r, enum state_filter state);
+void stored_run_done(struct stored_run *r);
+/* Takes over what @r owns. -ENOMEM. */
+int stored_runs_append(struct stored_runs *all, const struct stored_run *r);
+/*
+ * Of runs with the same UUID keeps one: the finished one, else the one that goes on, else that of
+ * the store that comes first. -ENOMEM.
+ */
+int stored_runs_unique(struct stored_runs *all);
+/* Keeps those in that state. -ENOMEM. */
+int stored_runs_select(struct stored_runs *all, enum state_filter state);
 /* The largest or newest first; by name the first of the alphabet. */
 void stored_runs_sort(struct stored_runs *all, enum run_order order);
 void stored_runs_done(struct stored_runs *all);

@@ -2,10 +2,11 @@
 #include "view/format.h"
 
 #include "base/text.h"
+#include "base/utf8.h"
+#include "base/width.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 char *format_bytes(char *out, uint64_t bytes)
@@ -49,41 +50,105 @@ char *format_count(char *out, uint64_t n)
 	return out;
 }
 
-size_t format_name(FILE *f, const char *text, size_t width)
+/* The character at @text: its bytes, and the columns that it takes as it is shown. */
+static size_t next(const char *text, size_t *columns, bool *is_control)
 {
-	size_t columns = 0, skip;
-	bool is_control;
+	size_t n = text_character(text, is_control);
+	uint32_t c = 0;
 
-	for (const char *c = text; *c; c += text_character(c, &is_control))
-		columns++;
-	skip = columns > width ? columns - width + 3 : 0;
-	if (skip)
-		fputs("...", f);
-	for (size_t n; *text; text += n) {
-		n = text_character(text, &is_control);
-		if (skip) {
-			skip--;
-			continue;
-		}
-		if (is_control)
-			fputc('?', f);
-		else
-			fwrite(text, 1, n, f);
-	}
-	return columns > width ? width : columns;
+	*columns = !*is_control && utf8_decode(text, n, &c) ? width_of(c) : 1;
+	return n;
 }
 
-void format_beginning(FILE *f, const char *text, size_t width)
+static void put(FILE *f, const char *text, size_t n, bool is_control)
 {
-	char *cut = strdup(text);
-	size_t columns = 0, end;
+	if (is_control)
+		fputc('?', f);
+	else
+		fwrite(text, 1, n, f);
+}
 
-	if (!cut)
-		return;
-	for (end = 0; cut[end] && columns < width; columns++)
-		for (end++; (cut[end] & 0xc0) == 0x80;)
-			end++;
-	cut[end] = '\0';
-	format_name(f, cut, width);
-	free(cut);
+size_t format_columns(const char *text)
+{
+	size_t sum = 0, columns;
+	bool is_control;
+
+	for (; *text; text += next(text, &columns, &is_control), sum += columns)
+		;
+	return sum;
+}
+
+size_t format_name(FILE *f, const char *text, size_t width)
+{
+	size_t left = format_columns(text), used = 0, columns, n;
+	size_t room = width > 3 ? width - 3 : width;
+	bool is_control, is_cut = left > width;
+
+	if (is_cut && width > 3)
+		used = (size_t)fprintf(f, "...");
+	for (; *text; text += n) {
+		n = next(text, &columns, &is_control);
+		if (!is_cut || left <= room) {
+			put(f, text, n, is_control);
+			used += columns;
+		}
+		left -= columns;
+	}
+	return used;
+}
+
+size_t format_beginning(FILE *f, const char *text, size_t width)
+{
+	size_t used = 0, columns, n;
+	bool is_control;
+
+	for (; *text; text += n, used += columns) {
+		n = next(text, &columns, &is_control);
+		if (used + columns > width)
+			break;
+		put(f, text, n, is_control);
+	}
+	return used;
+}
+
+void format_padded(FILE *f, const char *text, size_t width)
+{
+	for (size_t n = format_name(f, text, width); n < width; n++)
+		fputc(' ', f);
+}
+
+/* Where the line at @text is to end: at its last blank within @width, else right there. */
+static size_t line_length(const char *text, size_t width)
+{
+	size_t used = 0, at = 0, blank = 0, columns;
+	bool is_control;
+
+	for (; text[at] && text[at] != '\n'; used += columns) {
+		size_t n = next(text + at, &columns, &is_control);
+
+		if (used + columns > width)
+			return text[at] == ' ' ? at : blank ? blank : at ? at : n;
+		if (text[at] == ' ' && strspn(text, " ") < at)
+			blank = at;
+		at += n;
+	}
+	return at;
+}
+
+void format_folded(FILE *f, const char *text, size_t width, size_t indent)
+{
+	size_t room = width > indent * 2 ? width - indent : width;
+	bool is_rest = false;
+
+	while (*text) {
+		size_t n = line_length(text, is_rest ? room : width);
+
+		if (is_rest)
+			fprintf(f, "%*s", (int)(width - room), "");
+		fwrite(text, 1, n, f);
+		fputc('\n', f);
+		text += n;
+		is_rest = *text && *text != '\n';
+		text += is_rest ? strspn(text, " ") : *text == '\n';
+	}
 }

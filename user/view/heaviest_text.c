@@ -37,9 +37,7 @@ static void row(FILE *f, const struct process_sample *p)
 	char text[FORMAT_BYTES];
 
 	fputs("  ", f);
-	for (size_t n = format_name(f, p->comm[0] ? p->comm : "(unknown)", NAME_COLUMNS);
-	     n < NAME_COLUMNS; n++)
-		fputc(' ', f);
+	format_padded(f, p->comm[0] ? p->comm : "(unknown)", NAME_COLUMNS);
 	fprintf(f, " %8d", p->pid);
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		const struct column *c = &columns[i];

@@ -75,7 +75,7 @@ static size_t choose(const struct phases *p, size_t width, unsigned *shown)
 		*shown |= 1U << i;
 	}
 	for (size_t i = 0; i < p->nr; i++) {
-		size_t n = strlen(name_of(&p->all[i]));
+		size_t n = format_columns(name_of(&p->all[i]));
 
 		longest = n > longest ? n : longest;
 	}
@@ -96,8 +96,7 @@ static void table(FILE *f, const struct phases *p, size_t width)
 	fputc('\n', f);
 	for (size_t k = 0; k < p->nr; k++) {
 		fputs("  ", f);
-		for (size_t n = format_name(f, name_of(&p->all[k]), names); n < names; n++)
-			fputc(' ', f);
+		format_padded(f, name_of(&p->all[k]), names);
 		for (size_t i = 0; i < NR_COLUMNS; i++)
 			if (shown >> i & 1)
 				cell(f, &p->all[k], &columns[i]);

@@ -13,7 +13,8 @@
 
 #define MIN_NAME 8
 #define MAX_NAME 24
-#define FIXED_COLUMNS 67 /* what stands between the number and the name, the blanks included */
+#define MIN_COMMAND 6
+#define ID_BYTES 300 /* of a cell that is made, too */
 
 static const char *const states[] = {
 	[RUN_RUNNING] = "running",
@@ -62,59 +63,146 @@ static void id_of(char *out, size_t size, const struct stored_run *r, const char
 	snprintf(out, size, "%s%" PRId64, sources[r->source], r->id);
 }
 
-static void row(FILE *f, const struct stored_run *r, const char *id, int id_width,
-		size_t name_width, size_t command_width)
-{
-	char start[32], exit[24], wall[FORMAT_BYTES], cpu[FORMAT_BYTES], peak[FORMAT_BYTES] = "-";
-	const char *name = r->name ? r->name : "-";
+enum column {
+	COL_ID,
+	COL_START,
+	COL_STATE,
+	COL_EXIT,
+	COL_WALL,
+	COL_CPU,
+	COL_PEAK,
+	COL_NAME,
+	COL_COMMAND,
+	NR_COLUMNS
+};
 
-	started(start, sizeof(start), r->start_epoch_ns);
-	ending(exit, sizeof(exit), r);
-	duration(wall, r->wall_ns);
-	duration(cpu, r->cpu_ns);
-	if (r->rss_peak_bytes >= 0)
-		format_bytes(peak, (uint64_t)r->rss_peak_bytes);
-	fprintf(f, "%*s  %-16s  %-10s  %4s  %10s  %10s  %8s  ", id_width, id, start,
-		states[r->state], exit, wall, cpu, peak);
-	for (size_t n = format_name(f, name, name_width); n < name_width; n++)
-		fputc(' ', f);
-	if (command_width) {
-		fputs("  ", f);
-		format_beginning(f, r->command ? r->command : "-", command_width);
+static const char *const titles[NR_COLUMNS] = {
+	[COL_ID] = "id",         [COL_START] = "started", [COL_STATE] = "state",
+	[COL_EXIT] = "exit",     [COL_WALL] = "wall",     [COL_CPU] = "CPU",
+	[COL_PEAK] = "peak RSS", [COL_NAME] = "name",     [COL_COMMAND] = "command",
+};
+
+/* Which go first where the line is too narrow for them and a name. */
+static const enum column spare[] = { COL_CPU, COL_STATE, COL_PEAK, COL_WALL, COL_START, COL_EXIT };
+#define NR_SPARE (sizeof(spare) / sizeof(*spare))
+
+struct table {
+	const char *const *sources;
+	size_t width[NR_COLUMNS]; /* 0: not shown */
+};
+
+/* Returns the text, which may be in @out. */
+static const char *cell(char out[ID_BYTES], const struct table *t, enum column col,
+			const struct stored_run *r)
+{
+	snprintf(out, ID_BYTES, "-");
+	switch (col) {
+	case COL_ID:
+		id_of(out, ID_BYTES, r, t->sources);
+		break;
+	case COL_START:
+		started(out, ID_BYTES, r->start_epoch_ns);
+		break;
+	case COL_STATE:
+		return states[r->state];
+	case COL_EXIT:
+		ending(out, ID_BYTES, r);
+		break;
+	case COL_WALL:
+		duration(out, r->wall_ns);
+		break;
+	case COL_CPU:
+		duration(out, r->cpu_ns);
+		break;
+	case COL_PEAK:
+		if (r->rss_peak_bytes >= 0)
+			format_bytes(out, (uint64_t)r->rss_peak_bytes);
+		break;
+	case COL_NAME:
+		return r->name ? r->name : "-";
+	default:
+		return r->command ? r->command : "-";
 	}
-	fputc('\n', f);
+	return out;
+}
+
+/* Of all columns but the last, whose width is what is left. */
+static size_t used_columns(const struct table *t)
+{
+	size_t sum = t->width[COL_ID];
+
+	for (enum column col = COL_ID + 1; col < COL_COMMAND; col++)
+		sum += t->width[col] ? t->width[col] + 2 : 0;
+	return sum;
+}
+
+/* As wide as the widest cell; then columns go until there is room for a name, which is cut. */
+static void fit(struct table *t, const struct stored_runs *all, size_t shown, size_t width)
+{
+	size_t name, used;
+	char text[ID_BYTES];
+
+	for (enum column col = COL_ID; col < COL_COMMAND; col++) {
+		t->width[col] = strlen(titles[col]);
+		for (size_t i = 0; i < shown; i++) {
+			size_t n = format_columns(cell(text, t, col, &all->runs[i]));
+
+			if (n > t->width[col])
+				t->width[col] = n;
+		}
+	}
+	name = t->width[COL_NAME] < MAX_NAME ? t->width[COL_NAME] : MAX_NAME;
+	t->width[COL_NAME] = name < MIN_NAME ? name : MIN_NAME;
+	for (size_t i = 0; i < NR_SPARE && used_columns(t) > width; i++)
+		t->width[spare[i]] = 0;
+	used = used_columns(t);
+	if (used < width)
+		t->width[COL_NAME] += width - used;
+	if (t->width[COL_NAME] > name)
+		t->width[COL_NAME] = name;
+	used = used_columns(t);
+	if (width > used + 2 + MIN_COMMAND)
+		t->width[COL_COMMAND] = width - used - 2;
+}
+
+static void put_cell(FILE *f, const struct table *t, enum column col, const char *text)
+{
+	size_t width = t->width[col];
+
+	if (!width)
+		return;
+	if (col != COL_ID)
+		fputs("  ", f);
+	if (col == COL_COMMAND) {
+		format_beginning(f, text, width);
+	} else if (col == COL_NAME && !t->width[COL_COMMAND]) {
+		format_name(f, text, width);
+	} else if (col == COL_START || col == COL_STATE || col == COL_NAME) {
+		format_padded(f, text, width);
+	} else {
+		fprintf(f, "%*s", (int)(width - format_columns(text)), "");
+		format_name(f, text, width);
+	}
 }
 
 void runs_table(FILE *f, const struct stored_runs *all, size_t shown, const char *const *sources,
 		size_t width)
 {
-	size_t id_width = 2, name_width = MIN_NAME, used, command;
-	char id[300];
+	struct table t = { .sources = sources };
+	char text[ID_BYTES];
 
-	for (size_t i = 0; i < shown; i++) {
-		size_t n = all->runs[i].name ? strlen(all->runs[i].name) : 0;
-
-		id_of(id, sizeof(id), &all->runs[i], sources);
-		if (strlen(id) > id_width)
-			id_width = strlen(id);
-		if (n > name_width)
-			name_width = n < MAX_NAME ? n : MAX_NAME;
-	}
-	used = id_width + FIXED_COLUMNS + 11;
-	if (used + MIN_NAME > width || name_width > width - used)
-		name_width = used + MIN_NAME > width ? MIN_NAME : width - used;
-	used += name_width + 2;
-	command = width > used + 6 ? width - used : 0;
 	if (!shown) {
 		fputs("no runs\n", f);
 		return;
 	}
-	fprintf(f, "%*s  %-16s  %-10s  %4s  %10s  %10s  %8s  %-*s%s\n", (int)id_width, "id",
-		"started", "state", "exit", "wall", "CPU", "peak RSS",
-		command ? (int)name_width : 0, "name", command ? "  command" : "");
+	fit(&t, all, shown, width);
+	for (enum column col = COL_ID; col < NR_COLUMNS; col++)
+		put_cell(f, &t, col, titles[col]);
+	fputc('\n', f);
 	for (size_t i = 0; i < shown; i++) {
-		id_of(id, sizeof(id), &all->runs[i], sources);
-		row(f, &all->runs[i], id, (int)id_width, name_width, command);
+		for (enum column col = COL_ID; col < NR_COLUMNS; col++)
+			put_cell(f, &t, col, cell(text, &t, col, &all->runs[i]));
+		fputc('\n', f);
 	}
 	if (shown < all->nr)
 		fprintf(f, "%zu of %zu runs; --limit 0 shows all\n", shown, all->nr);
@@ -144,7 +232,7 @@ static void put_tags(struct json *j, const char *tags)
 
 static void run_json(struct json *j, const struct stored_run *r, const char *const *sources)
 {
-	char id[300];
+	char id[ID_BYTES];
 
 	id_of(id, sizeof(id), r, sources);
 	jw_object(j, NULL);

@@ -3,14 +3,15 @@
 
 #include "view/format.h"
 #include "view/memory_text.h"
+#include "view/programs_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PROGRAMS_SHOWN 10
 #define NAME_COLUMNS 34
+#define INDENT 14 /* columns before what a line says */
 
 static bool has(const struct summary *s, enum metric_id id)
 {
@@ -33,7 +34,10 @@ static void head(FILE *f, const struct summary *s)
 			strsignal(s->signal));
 	else
 		fprintf(f, "the command ended with %d", s->exit_code);
-	fprintf(f, "%s %s\n", s->is_attached ? " for" : " after", format_seconds(wall, s->wall_ns));
+	if (s->wall_ns || s->samples || summary_is_collectors(s))
+		fprintf(f, " %s %s", s->is_attached ? "for" : "after",
+			format_seconds(wall, s->wall_ns));
+	fputc('\n', f);
 }
 
 static void oom(FILE *f, const struct summary *s)
@@ -108,7 +112,7 @@ static void processes(FILE *f, const struct summary *s)
 	if (s->outlived)
 		fprintf(f, s->is_attached ? "; %s alive still" : "; %s outlived the command",
 			format_count(a, s->outlived));
-	if (s->entered || s->left)
+	if (s->by_cgroup && (s->entered || s->left))
 		fprintf(f, "; %s came in, %s were moved out", format_count(a, s->entered),
 			format_count(b, s->left));
 	fputc('\n', f);
@@ -133,118 +137,69 @@ static void pushed(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-struct columns {
-	bool cpu, peak, io;
-};
-
-/* What was not read of the program is "-", not zero. */
-static void program_bytes(FILE *f, const struct program *p, enum metric_id id)
-{
-	char a[FORMAT_BYTES];
-
-	fprintf(f, " %10s", metric_has(&p->have, id) ? format_bytes(a, p->value[id]) : "-");
-}
-
-static void program_row(FILE *f, const struct program *p, const char *name,
-			const struct columns *show)
-{
-	char a[FORMAT_BYTES];
-
-	fputs("  ", f);
-	for (size_t n = format_name(f, name, NAME_COLUMNS); n < NAME_COLUMNS; n++)
-		fputc(' ', f);
-	fprintf(f, " %9s", format_count(a, p->processes));
-	if (show->cpu)
-		fprintf(f, " %11s",
-			metric_has(&p->have, M_cpu) ? format_seconds(a, p->value[M_cpu]) : "-");
-	if (show->peak)
-		fprintf(f, " %10s", p->has_rss_peak ? format_bytes(a, p->rss_peak_bytes) : "-");
-	if (show->io) {
-		program_bytes(f, p, M_read);
-		program_bytes(f, p, M_write);
-	}
-	fputc('\n', f);
-}
-
-static void fold(struct program *all, const struct program *p)
-{
-	all->processes += p->processes;
-	for (int i = 0; i < NR_METRICS; i++) {
-		if (!metric_has(&p->have, (enum metric_id)i))
-			continue;
-		all->value[i] += p->value[i];
-		metric_put(&all->have, (enum metric_id)i);
-	}
-	if (p->has_rss_peak && p->rss_peak_bytes >= all->rss_peak_bytes) {
-		all->has_rss_peak = true;
-		all->rss_peak_bytes = p->rss_peak_bytes;
-	}
-}
-
-static void programs(FILE *f, const struct summary *s)
-{
-	struct columns show = { .cpu = has(s, M_cpu), .io = has(s, M_read) && has(s, M_write) };
-	struct program others = { 0 };
-	size_t shown = s->nr_programs <= PROGRAMS_SHOWN + 1 ? s->nr_programs : PROGRAMS_SHOWN;
-	char name[64];
-
-	for (size_t i = 0; i < s->nr_programs; i++)
-		show.peak |= s->programs[i].has_rss_peak;
-	if (!s->nr_programs)
-		return;
-	fprintf(f, "\n  %-*s %9s", NAME_COLUMNS, "program", "processes");
-	fprintf(f, "%s%s%s\n", show.cpu ? "         CPU" : "", show.peak ? "   peak RSS" : "",
-		show.io ? "       read    written" : "");
-	for (size_t i = 0; i < shown; i++)
-		program_row(f, &s->programs[i],
-			    s->programs[i].exe ? s->programs[i].exe : "(unknown)", &show);
-	for (size_t i = shown; i < s->nr_programs; i++)
-		fold(&others, &s->programs[i]);
-	if (shown == s->nr_programs)
-		return;
-	snprintf(name, sizeof(name), "others (%zu programs)", s->nr_programs - shown);
-	program_row(f, &others, name, &show);
-}
-
 static const char *own_memory(char *buffer, const struct role_cost *cost)
 {
 	return cost->rss_bytes ? format_bytes(buffer, cost->rss_bytes) : "-";
 }
 
-static void foot(FILE *f, const struct summary *s)
+/* What a file says it lacks is as little to be trusted as any other text of it. */
+static void completeness(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES];
+
+	if (s->complete) {
+		fputs("  complete: nothing was lost", f);
+		return;
+	}
+	fputs("  INCOMPLETE:", f);
+	if (s->reason[0]) {
+		fputc(' ', f);
+		format_name(f, s->reason, sizeof(s->reason));
+		fputs(s->nr_losses ? ";" : "", f);
+	}
+	if (s->nr_losses)
+		fputs(" lost", f);
+	for (size_t i = 0; i < s->nr_losses; i++) {
+		fprintf(f, "%s %s ", i ? "," : "", format_count(a, s->losses[i].count));
+		format_name(f, s->losses[i].name, sizeof(s->losses[i].name));
+	}
+}
+
+static void own_cost(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], d[FORMAT_BYTES];
 
+	fprintf(f, "  bpfmon      %s CPU, %s + %s memory, %s in the kernel\n",
+		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
+		own_memory(b, &s->collector), own_memory(c, &s->recorder),
+		format_bytes(d, s->map_bytes));
+}
+
+static void foot(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES];
+
 	if (s->nr_programs)
 		fputc('\n', f);
-	if (s->complete) {
-		fputs("  complete: nothing was lost", f);
-	} else {
-		fputs("  INCOMPLETE:", f);
-		if (s->reason[0])
-			fprintf(f, " %s%s", s->reason, s->nr_losses ? ";" : "");
-		if (s->nr_losses)
-			fputs(" lost", f);
-		for (size_t i = 0; i < s->nr_losses; i++)
-			fprintf(f, "%s %s %s", i ? "," : "", format_count(a, s->losses[i].count),
-				s->losses[i].name);
-	}
+	completeness(f, s);
 	if (s->late_ticks)
 		fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
 	if (s->is_attached && !s->by_cgroup)
 		fputs("\n  note        descendants whose parent had ended before are not found", f);
-	fprintf(f, "\n  bpfmon      %s CPU, %s + %s memory, %s in the kernel\n",
-		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
-		own_memory(b, &s->collector), own_memory(c, &s->recorder),
-		format_bytes(d, s->map_bytes));
-	if (s->not_kept[0])
-		fprintf(f, "  NOT KEPT    in the store: %s\n", s->not_kept);
-	else if (s->kept_as)
+	fputc('\n', f);
+	if (summary_is_collectors(s))
+		own_cost(f, s);
+	if (s->not_kept[0]) {
+		fputs("  NOT KEPT    in the store: ", f);
+		format_name(f, s->not_kept, sizeof(s->not_kept));
+		fputc('\n', f);
+	} else if (s->kept_as) {
 		fprintf(f, "  kept        as run %" PRId64 ": bpfmon show %" PRId64 "\n",
 			s->kept_as, s->kept_as);
+	}
 }
 
-char *summary_text(const struct summary *s)
+static char *whole_text(const struct summary *s, size_t width)
 {
 	char *text = NULL;
 	size_t length;
@@ -259,10 +214,30 @@ char *summary_text(const struct summary *s)
 	io(f, s);
 	processes(f, s);
 	pushed(f, s);
-	programs(f, s);
+	programs_text(f, s, width);
 	foot(f, s);
 	if (!fclose(f))
 		return text;
 	free(text);
 	return NULL;
+}
+
+char *summary_text(const struct summary *s, size_t width)
+{
+	char *whole = whole_text(s, width), *text = NULL;
+	size_t length;
+	FILE *f;
+
+	if (!whole || !width)
+		return whole;
+	f = open_memstream(&text, &length);
+	if (f) {
+		format_folded(f, whole, width, INDENT);
+		if (fclose(f)) {
+			free(text);
+			text = NULL;
+		}
+	}
+	free(whole);
+	return text;
 }

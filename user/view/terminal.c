@@ -10,7 +10,7 @@
 #define DEFAULT_WIDTH 120 /* where there is no terminal */
 #define LARGEST_WIDTH 10000
 
-size_t terminal_width(FILE *f)
+size_t terminal_limit(FILE *f)
 {
 	const char *columns = getenv("COLUMNS");
 	long asked = columns ? strtol(columns, NULL, 10) : 0;
@@ -20,7 +20,14 @@ size_t terminal_width(FILE *f)
 		return (size_t)asked;
 	if (!ioctl(fileno(f), TIOCGWINSZ, &size) && size.ws_col)
 		return size.ws_col;
-	return DEFAULT_WIDTH;
+	return 0;
+}
+
+size_t terminal_width(FILE *f)
+{
+	size_t limit = terminal_limit(f);
+
+	return limit ? limit : DEFAULT_WIDTH;
 }
 
 bool terminal_is_utf8(void)

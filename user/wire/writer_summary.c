@@ -136,8 +136,16 @@ static void peaks(struct json *j, const struct summary *s)
 	}
 	if (sample_has(&s->total, M_cpu)) {
 		jw_decimal(j, "cores_mean", summary_cores_mean(s), 3);
-		jw_decimal(j, "cores_peak", s->cores_peak, 3);
+		if (s->cores_peak || summary_is_collectors(s))
+			jw_decimal(j, "cores_peak", s->cores_peak, 3);
 	}
+}
+
+/* A 0 says something only where the collector tells it: else nobody has counted. */
+static void put_count(struct json *j, const struct summary *s, const char *key, uint64_t v)
+{
+	if (v || summary_is_collectors(s))
+		jw_uint(j, key, v);
 }
 
 void write_summary(struct json *j, const struct summary *s)
@@ -154,14 +162,15 @@ void write_summary(struct json *j, const struct summary *s)
 	if (s->is_attached)
 		jw_bool(j, "attached", true);
 	status(j, s);
-	jw_decimal(j, "wall_seconds", s->wall_ns, 9);
-	jw_uint(j, "outlived", s->outlived);
+	if (s->wall_ns || s->samples || summary_is_collectors(s))
+		jw_decimal(j, "wall_seconds", s->wall_ns, 9);
+	put_count(j, s, "outlived", s->outlived);
 	if (s->by_cgroup) {
 		jw_uint(j, "entered", s->entered);
 		jw_uint(j, "left", s->left);
 	}
 	jw_uint(j, "samples", s->samples);
-	jw_uint(j, "late_ticks", s->late_ticks);
+	put_count(j, s, "late_ticks", s->late_ticks);
 	if (s->has_oom_kills)
 		jw_uint(j, "oom_kills", s->oom_kills);
 	if (s->oom_kills) {
@@ -171,13 +180,14 @@ void write_summary(struct json *j, const struct summary *s)
 	}
 	if (s->has_pushed)
 		pushed(j, &s->pushed);
-	jw_uint(j, "processes_total", s->processes_total);
+	put_count(j, s, "processes_total", s->processes_total);
 	for (int i = 0; i < NR_METRICS; i++)
 		if (sample_has(&s->total, (enum metric_id)i) &&
 		    metric_get((enum metric_id)i)->kind == KIND_COUNTER)
 			put_metric(j, (enum metric_id)i, s->total.value[i]);
 	peaks(j, s);
 	programs(j, s);
-	self(j, s);
+	if (summary_is_collectors(s))
+		self(j, s);
 	put_end(j);
 }

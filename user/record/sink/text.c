@@ -3,13 +3,16 @@
 #include "record/sink.h"
 
 #include "view/summary_text.h"
+#include "view/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void text_end(struct sink *s, const struct summary *total)
 {
-	char *text = summary_text(total);
+	bool is_seen = s->out.fd == STDERR_FILENO;
+	char *text = summary_text(total, is_seen ? terminal_limit(stderr) : 0);
 
 	if (text)
 		output_put(&s->out, text, strlen(text));

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Not wcwidth(): that says nothing in the C locale, which most daemons and many images have. */
+#include "base/width.h"
+
+#include <stdlib.h>
+
+struct range {
+	uint32_t first, last;
+};
+
+#include "base/width_table.h"
+
+static int compare(const void *key, const void *element)
+{
+	const uint32_t c = *(const uint32_t *)key;
+	const struct range *r = element;
+
+	return (c > r->last) - (c < r->first);
+}
+
+size_t width_of(uint32_t character)
+{
+	if (character < 0x300)
+		return 1;
+	if (bsearch(&character, without_width, sizeof(without_width) / sizeof(*without_width),
+		    sizeof(*without_width), compare))
+		return 0;
+	if (bsearch(&character, wide, sizeof(wide) / sizeof(*wide), sizeof(*wide), compare))
+		return 2;
+	return 1;
+}

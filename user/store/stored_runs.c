@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Lists of runs: in order, each run once. */
+#include "store/query.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void stored_run_done(struct stored_run *r)
+{
+	free(r->uuid);
+	free(r->name);
+	free(r->job);
+	free(r->command);
+	free(r->user);
+	free(r->host);
+	free(r->tags);
+}
+
+bool stored_run_is(const struct stored_run *r, enum state_filter f)
+{
+	switch (f) {
+	case ONLY_RUNNING:
+		return r->state == RUN_RUNNING;
+	case ONLY_FINISHED:
+		return r->state == RUN_FINISHED;
+	case ONLY_UNFINISHED:
+		return r->state == RUN_UNFINISHED;
+	case ONLY_FAILED:
+		return r->exit_code > 0 || r->signal > 0;
+	default:
+		return true;
+	}
+}
+
+int stored_runs_append(struct stored_runs *all, const struct stored_run *r)
+{
+	if (all->nr == all->room) {
+		size_t room = all->room ? all->room * 2 : 64;
+		struct stored_run *runs = realloc(all->runs, room * sizeof(*runs));
+
+		if (!runs)
+			return -ENOMEM;
+		all->runs = runs;
+		all->room = room;
+	}
+	all->runs[all->nr++] = *r;
+	return 0;
+}
+
+/* Keeps the others in their order. */
+static void drop(struct stored_runs *all, const bool *is_out)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		if (is_out[i])
+			stored_run_done(&all->runs[i]);
+		else
+			all->runs[kept++] = all->runs[i];
+	}
+	all->nr = kept;
+}
+
+/* Which copy of a run says most. */
+static int rank(const struct stored_run *r)
+{
+	return r->state == RUN_FINISHED ? 0 : r->state == RUN_RUNNING ? 1 : 2;
+}
+
+/* Copies of a run are neighbours then, the one to be kept before the others. */
+static int compare_copies(const void *x, const void *y)
+{
+	const struct stored_run *a = *(struct stored_run *const *)x;
+	const struct stored_run *b = *(struct stored_run *const *)y;
+	int c = strcmp(a->uuid, b->uuid);
+
+	if (!c)
+		c = rank(a) - rank(b);
+	return c ? c : (a->source > b->source) - (a->source < b->source);
+}
+
+int stored_runs_unique(struct stored_runs *all)
+{
+	struct stored_run **sorted = calloc(all->nr + 1, sizeof(*sorted));
+	bool *is_copy = calloc(all->nr + 1, sizeof(*is_copy));
+	int err = sorted && is_copy ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < all->nr; i++)
+		sorted[i] = &all->runs[i];
+	if (!err && all->nr) {
+		qsort(sorted, all->nr, sizeof(struct stored_run *), compare_copies);
+		for (size_t i = 1; i < all->nr; i++)
+			is_copy[sorted[i] - all->runs] =
+				!strcmp(sorted[i]->uuid, sorted[i - 1]->uuid);
+		drop(all, is_copy);
+	}
+	free(is_copy);
+	free(sorted);
+	return err;
+}
+
+int stored_runs_select(struct stored_runs *all, enum state_filter state)
+{
+	bool *is_out = calloc(all->nr + 1, sizeof(*is_out));
+
+	if (!is_out)
+		return -ENOMEM;
+	for (size_t i = 0; i < all->nr; i++)
+		is_out[i] = !stored_run_is(&all->runs[i], state);
+	drop(all, is_out);
+	free(is_out);
+	return 0;
+}
+
+static int newest_first(const struct stored_run *a, const struct stored_run *b)
+{
+	return (a->start_epoch_ns < b->start_epoch_ns) - (a->start_epoch_ns > b->start_epoch_ns);
+}
+
+static int largest_first(int64_t a, int64_t b)
+{
+	return (a < b) - (a > b);
+}
+
+static int compare_by(const void *x, const void *y, void *context)
+{
+	const struct stored_run *a = x, *b = y;
+	int c = 0;
+
+	switch (*(enum run_order *)context) {
+	case BY_WALL:
+		c = largest_first(a->wall_ns, b->wall_ns);
+		break;
+	case BY_CPU:
+		c = largest_first(a->cpu_ns, b->cpu_ns);
+		break;
+	case BY_MEMORY:
+		c = largest_first(a->rss_peak_bytes, b->rss_peak_bytes);
+		break;
+	case BY_NAME: /* those without one come last */
+		c = !a->name - !b->name;
+		if (!c && a->name)
+			c = strcmp(a->name, b->name);
+		break;
+	default:
+		break;
+	}
+	return c ? c : newest_first(a, b);
+}
+
+void stored_runs_sort(struct stored_runs *all, enum run_order order)
+{
+	if (all->nr)
+		qsort_r(all->runs, all->nr, sizeof(*all->runs), compare_by, &order);
+}
+
+void stored_runs_done(struct stored_runs *all)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		stored_run_done(&all->runs[i]);
+	free(all->runs);
+	*all = (struct stored_runs){ 0 };
+}
