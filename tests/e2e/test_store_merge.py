@@ -164,5 +164,9 @@ class Unusual(CommandCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("1 runs added", done.stdout)
         self.assertIn("2 lines cannot be read", done.stderr)
+        for more in ((), ("--json",), ("--by", "phase")):
+            done = self.bpfmon("show", out, *more)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (0, 1), done.stderr)
+            self.assertIn("2 lines of", done.stderr)
         (row,) = self.list()
         self.assertEqual((row["state"], row["name"]), ("finished", "z"))

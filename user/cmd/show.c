@@ -158,15 +158,20 @@ static int show(struct source *s, const struct options *o)
 {
 	struct summary total = { 0 };
 	json_t *meta = NULL;
+	uint64_t unreadable;
 	bool is_folded;
 	int err = source_each(s, PART(LINE_META), keep_meta, &meta);
 
 	if (err >= 0)
 		err = source_summary(s, &total, &is_folded);
+	unreadable = s->unreadable;
 	if (!err)
 		err = o->by_phase ? show_by_phase(s, o, meta, &total)
 		      : o->json   ? show_json(meta, &total, NULL)
 				  : show_text(s, meta, &total);
+	if (unreadable)
+		log_warn("%" PRIu64 " lines of '%s' cannot be read and were left out", unreadable,
+			 o->command[0]);
 	summary_done(&total);
 	json_decref(meta);
 	return err;
