@@ -79,6 +79,31 @@ class Formats(ExportCase):
             self.assertNotIn(b"x'", self.export(path, form))
 
 
+class Names(ExportCase):
+    def points(self, run):
+        """The names of the tags and of the fields of each point; of runs whose values hold no blank."""
+        for line in self.export(run, "influx").decode().splitlines():
+            tags, fields, _ = re.fullmatch(r"(\S+) (\S+) (\d+)", line).groups()
+            yield tuple({pair.split("=")[0] for pair in part.split(",")} for part in (tags.split(",", 1)[1], fields))
+
+    def test_no_tag_of_a_run_has_the_name_of_a_field(self):
+        path, lines = self.record("--tag", "mine=1")
+        start = lines[0]["start_time"]
+        killed = {"pid": 7, "comm": "ld", "is_command": False, "rss_bytes": 1, "limit_bytes": 2, "cgroup": "a"}
+        events = ({"event": "oom_kill", **killed}, {"event": "mark", "text": "t", "pid": 7}, {"event": "lost", "count": 1, "reason": "r"})
+        lines[0]["command"] = ["sh"]
+        lines[-1:-1] = [{"kind": "event", "time": start + 1, **event} for event in events]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        names = set().union(*(fields for _, fields in self.points(path)))
+        self.assertLess({"pid", "text", "alive", "limit_bytes", "cpu_seconds"}, names)
+        lines[0]["tags"].update(dict.fromkeys(names, "x"))
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        for tags, fields in self.points(path):
+            self.assertEqual(tags & fields, set())
+            self.assertLessEqual(fields, names)  # it is the tags that give way
+            self.assertLessEqual({f"tag_{name}" for name in names} | {"mine"}, tags)
+
+
 class Stored(StoreCase):
     def test_a_run_of_the_store_is_exported_as_the_file_of_it(self):
         out = self.dir / "run.jsonl"

@@ -117,6 +117,56 @@ static void times_that_no_database_takes_are_the_last_that_one_takes(void **stat
 		     2500, INT64_MAX - 1000000000, INT64_MAX - 1);
 }
 
+static void assert_line(struct place *p, const char *meta, const char *line, const char *expected)
+{
+	char run[1000], *text;
+
+	snprintf(run, sizeof(run), "%s%s\n", meta, line);
+	file_write(p->path, run);
+	text = export_as(p->path, "influx");
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+#define META_TAGS(tags)                                                                            \
+	"{\"kind\":\"meta\",\"schema\":\"bpfmon/"                                                  \
+	"1\",\"run\":\"r\",\"start_time\":5,\"tags\":{" tags "}}\n"
+
+static void tag_with_the_name_of_a_field_of_ours_has_another(void **state)
+{
+	assert_line(*state, META_TAGS("\"pid\":\"7\",\"text\":\"9\",\"alive\":\"x\""),
+		    "{\"kind\":\"event\",\"time\":6,\"event\":\"mark\",\"text\":\"a\",\"pid\":1}",
+		    "bpfmon_event,run=r,tag_pid=7,tag_text=9,tag_alive=x,event=mark "
+		    "elapsed_seconds=1,text=\"a\",pid=1i 6000000000\n");
+}
+
+/* An event of a later version, say. */
+static void field_of_an_event_with_the_name_of_a_tag_has_another(void **state)
+{
+	assert_line(*state, META_TAGS("\"weather\":\"w\""),
+		    "{\"kind\":\"event\",\"time\":6,\"event\":\"rain\",\"weather\":1}",
+		    "bpfmon_event,run=r,weather=w,event=rain elapsed_seconds=1,field_weather=1i "
+		    "6000000000\n");
+}
+
+static void pushed_field_with_the_name_of_a_tag_of_its_line_has_another(void **state)
+{
+	assert_line(*state, META_TAGS("\"lr\":\"0.1\""),
+		    "{\"kind\":\"metric\",\"elapsed_seconds\":1,\"name\":\"loss\","
+		    "\"tags\":{\"phase\":\"p\"},\"fields\":{\"lr\":1,\"phase\":2,\"run\":3,"
+		    "\"value\":4,\"time\":5}}",
+		    "loss,run=r,lr=0.1,phase=p field_lr=1,field_phase=2,field_run=3,value=4,"
+		    "field_time=5 6000000000\n");
+}
+
+static void field_that_is_renamed_takes_no_name_of_another(void **state)
+{
+	assert_line(*state, META_TAGS("\"lr\":\"0.1\""),
+		    "{\"kind\":\"metric\",\"elapsed_seconds\":1,\"name\":\"loss\",\"tags\":{},"
+		    "\"fields\":{\"lr\":1,\"field_lr\":2}}",
+		    "loss,run=r,lr=0.1 field_field_lr=1,field_lr=2 6000000000\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +174,10 @@ int main(void)
 		PLACE_TEST(many_points_with_one_reported_time_have_times_of_their_own),
 		cmocka_unit_test(full_microsecond_takes_nothing_from_the_next),
 		PLACE_TEST(times_that_no_database_takes_are_the_last_that_one_takes),
+		PLACE_TEST(tag_with_the_name_of_a_field_of_ours_has_another),
+		PLACE_TEST(field_of_an_event_with_the_name_of_a_tag_has_another),
+		PLACE_TEST(pushed_field_with_the_name_of_a_tag_of_its_line_has_another),
+		PLACE_TEST(field_that_is_renamed_takes_no_name_of_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

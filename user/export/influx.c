@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LATEST 9223372036.0 /* s; a second later nanoseconds do not fit any more */
@@ -145,6 +146,21 @@ static void put_member(struct exporter *e, bool *is_first, const char *key, cons
 	}
 }
 
+static void put_named(struct exporter *e, bool *is_first, const char *key, const json_t *v,
+		      const json_t *fields,
+		      void (*put)(struct exporter *e, bool *is_first, const char *key,
+				  const json_t *v))
+{
+	struct influx *x = e->state;
+	char *name = influx_field_name(&x->tags, key, fields);
+
+	if (name)
+		put(e, is_first, name, v);
+	else
+		e->text.failed = true;
+	free(name);
+}
+
 static bool is_written_otherwise(const char *key)
 {
 	return !strcmp(key, "kind") || !strcmp(key, "time") || !strcmp(key, "event") ||
@@ -173,7 +189,7 @@ static int put_event(struct exporter *e, json_t *event)
 		    at_ns > e->start_epoch_ns ? at_ns - e->start_epoch_ns : 0, 9);
 	json_object_foreach(event, key, v)
 		if (!is_written_otherwise(key))
-			put_member(e, &is_first, key, v);
+			put_named(e, &is_first, key, v, event, put_member);
 	return end_point_near(e, at_ns);
 }
 
@@ -183,8 +199,6 @@ static void put_pushed_field(struct exporter *e, bool *is_first, const char *key
 {
 	if (json_is_null(v) || !*key)
 		return;
-	if (!strcmp(key, "time")) /* no database has such a field */
-		key = "field_time";
 	if (!json_is_integer(v)) {
 		put_member(e, is_first, key, v);
 		return;
@@ -207,11 +221,11 @@ static uint64_t pushed_ns(const struct exporter *e, const json_t *metric)
 static int put_pushed(struct exporter *e, json_t *metric)
 {
 	const json_t *name = json_object_get(metric, "name");
+	json_t *fields = json_object_get(metric, "fields"), *v;
 	struct influx *x = e->state;
 	size_t tags = x->tags.used, start = e->text.used;
 	bool is_first = true;
 	const char *key;
-	json_t *v;
 
 	if (!json_is_string(name))
 		return 0;
@@ -219,9 +233,9 @@ static int put_pushed(struct exporter *e, json_t *metric)
 	influx_pushed_tags(&x->tags, json_object_get(metric, "tags"));
 	buffer_put(&e->text, x->tags.text, x->tags.used);
 	e->text.failed |= x->tags.failed;
+	json_object_foreach(fields, key, v)
+		put_named(e, &is_first, key, v, fields, put_pushed_field);
 	x->tags.used = tags;
-	json_object_foreach(json_object_get(metric, "fields"), key, v)
-		put_pushed_field(e, &is_first, key, v);
 	if (!is_first)
 		return end_point_near(e, pushed_ns(e, metric));
 	e->text.used = start; /* no database takes a point without a field */
