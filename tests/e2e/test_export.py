@@ -192,7 +192,15 @@ class Peers(ExportCase):
             self.assertAlmostEqual(float(row["mem_virtual"]), sample["vms_bytes"] / MIB, places=5)
             self.assertEqual(row["read_count"], str(sample["syscr"]))
             self.assertEqual(row["write_bytes"], str(sample["write_bytes"]))
-            self.assertEqual(row["cpu"], f"{sample['cores'] * 100:.6f}" if "cores" in sample else "")
+        self.assert_told_over_5_ms(kind(lines, "sample"), [row["cpu"] for row in rows])
+
+    def assert_told_over_5_ms(self, samples, percents):
+        """Each is what was used since some sample (or the start) that is long enough ago, or is left out."""
+        moments = [(0, 0), *((s["elapsed_seconds"], s["cpu_seconds"]) for s in samples)]
+        for (at, used), percent in zip(moments[1:], percents, strict=True):
+            rates = [(used - before) / (at - since) for since, before in moments if at - since >= 0.005]
+            self.assertEqual(percent != "", bool(rates))
+            self.assertLess(min(abs(rate - float(percent or 0) / 100) for rate in rates or [0]), 0.005)
 
     def test_psrecords_plain_log_has_columns_of_12_characters(self):
         path, lines = self.record()
@@ -217,6 +225,19 @@ class Peers(ExportCase):
         self.assertEqual(peer["total_processes"][0], len(kind(lines, "process")))
         self.assertAlmostEqual(peer["end"][0] - peer["start"][0], peer["wall_time"][0], places=4)
         self.assertAlmostEqual(peer["peak_times"]["memory"][0], summary["rss_peak_elapsed_seconds"], places=2)
+
+    def test_cores_between_marks_are_told_over_times_that_are_long_enough(self):
+        path = self.dir / "run.jsonl"
+        script = f"for i in 1 2 3 4 5 6; do {BPFMON} mark $i; done; sleep 0.2; {BPFMON} mark a; {BPFMON} mark b"
+        subprocess.run([BPFMON, "-q", "--marks", "-o", str(path), "--", "sh", "-c", script], timeout=60, check=True)
+        lines = read_lines(path)
+        peer, summary, samples = json.loads(self.export(path, "rmonitor")), lines[-1], kind(lines, "sample")
+        self.assertEqual(peer["cores"][0], summary["cores_peak"])
+        self.assertGreaterEqual(summary["cores_peak"], summary["cores_mean"])
+        percents = [row["cpu"] for row in csv.DictReader(io.StringIO(self.export(path, "psrecord").decode()))]
+        self.assert_told_over_5_ms(samples, percents)
+        self.assertGreaterEqual(peer["cores"][0] + 1e-9, max(map(float, filter(None, percents))) / 100)
+        self.assertGreaterEqual(peer["peak_times"]["cores"][0], 0.005)
 
     def test_a_killed_commands_signal_is_as_resource_monitor_has_it(self):
         peer = json.loads(self.export(HOSTILE, "rmonitor"))
