@@ -79,6 +79,31 @@ class Formats(ExportCase):
             self.assertNotIn(b"x'", self.export(path, form))
 
 
+class Names(ExportCase):
+    def points(self, run):
+        """The names of the tags and of the fields of each point; of runs whose values hold no blank."""
+        for line in self.export(run, "influx").decode().splitlines():
+            tags, fields, _ = re.fullmatch(r"(\S+) (\S+) (\d+)", line).groups()
+            yield tuple({pair.split("=")[0] for pair in part.split(",")} for part in (tags.split(",", 1)[1], fields))
+
+    def test_no_tag_of_a_run_has_the_name_of_a_field(self):
+        path, lines = self.record("--tag", "mine=1")
+        start = lines[0]["start_time"]
+        killed = {"pid": 7, "comm": "ld", "is_command": False, "rss_bytes": 1, "limit_bytes": 2, "cgroup": "a"}
+        events = ({"event": "oom_kill", **killed}, {"event": "mark", "text": "t", "pid": 7}, {"event": "lost", "count": 1, "reason": "r"})
+        lines[0]["command"] = ["sh"]
+        lines[-1:-1] = [{"kind": "event", "time": start + 1, **event} for event in events]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        names = set().union(*(fields for _, fields in self.points(path)))
+        self.assertLess({"pid", "text", "alive", "limit_bytes", "cpu_seconds"}, names)
+        lines[0]["tags"].update(dict.fromkeys(names, "x"))
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        for tags, fields in self.points(path):
+            self.assertEqual(tags & fields, set())
+            self.assertLessEqual(fields, names)  # it is the tags that give way
+            self.assertLessEqual({f"tag_{name}" for name in names} | {"mine"}, tags)
+
+
 class Stored(StoreCase):
     def test_a_run_of_the_store_is_exported_as_the_file_of_it(self):
         out = self.dir / "run.jsonl"
@@ -167,7 +192,15 @@ class Peers(ExportCase):
             self.assertAlmostEqual(float(row["mem_virtual"]), sample["vms_bytes"] / MIB, places=5)
             self.assertEqual(row["read_count"], str(sample["syscr"]))
             self.assertEqual(row["write_bytes"], str(sample["write_bytes"]))
-            self.assertEqual(row["cpu"], f"{sample['cores'] * 100:.6f}" if "cores" in sample else "")
+        self.assert_told_over_5_ms(kind(lines, "sample"), [row["cpu"] for row in rows])
+
+    def assert_told_over_5_ms(self, samples, percents):
+        """Each is what was used since some sample (or the start) that is long enough ago, or is left out."""
+        moments = [(0, 0), *((s["elapsed_seconds"], s["cpu_seconds"]) for s in samples)]
+        for (at, used), percent in zip(moments[1:], percents, strict=True):
+            rates = [(used - before) / (at - since) for since, before in moments if at - since >= 0.005]
+            self.assertEqual(percent != "", bool(rates))
+            self.assertLess(min(abs(rate - float(percent or 0) / 100) for rate in rates or [0]), 0.005)
 
     def test_psrecords_plain_log_has_columns_of_12_characters(self):
         path, lines = self.record()
@@ -192,6 +225,19 @@ class Peers(ExportCase):
         self.assertEqual(peer["total_processes"][0], len(kind(lines, "process")))
         self.assertAlmostEqual(peer["end"][0] - peer["start"][0], peer["wall_time"][0], places=4)
         self.assertAlmostEqual(peer["peak_times"]["memory"][0], summary["rss_peak_elapsed_seconds"], places=2)
+
+    def test_cores_between_marks_are_told_over_times_that_are_long_enough(self):
+        path = self.dir / "run.jsonl"
+        script = f"for i in 1 2 3 4 5 6; do {BPFMON} mark $i; done; sleep 0.2; {BPFMON} mark a; {BPFMON} mark b"
+        subprocess.run([BPFMON, "-q", "--marks", "-o", str(path), "--", "sh", "-c", script], timeout=60, check=True)
+        lines = read_lines(path)
+        peer, summary, samples = json.loads(self.export(path, "rmonitor")), lines[-1], kind(lines, "sample")
+        self.assertEqual(peer["cores"][0], summary["cores_peak"])
+        self.assertGreaterEqual(summary["cores_peak"], summary["cores_mean"])
+        percents = [row["cpu"] for row in csv.DictReader(io.StringIO(self.export(path, "psrecord").decode()))]
+        self.assert_told_over_5_ms(samples, percents)
+        self.assertGreaterEqual(peer["cores"][0] + 1e-9, max(map(float, filter(None, percents))) / 100)
+        self.assertGreaterEqual(peer["peak_times"]["cores"][0], 0.005)
 
     def test_a_killed_commands_signal_is_as_resource_monitor_has_it(self):
         peer = json.loads(self.export(HOSTILE, "rmonitor"))

@@ -79,6 +79,8 @@ class Refusals(ExportCase):
     def long_run(self):
         """One whose export takes a while."""
         path = self.dir / "long.jsonl"
+        if path.exists():
+            return path
         with path.open("w") as file:
             file.write('{"kind":"meta","schema":"bpfmon/1","start_time":5,"units":{"minflt":"1"}}\n')
             for second in range(200000):
@@ -98,14 +100,36 @@ class Refusals(ExportCase):
         self.assertEqual(os.listdir(disk), ["old.om"])
         self.assertEqual((disk / "old.om").read_text(), "old\n")
 
-    def test_a_signal_ends_it_and_removes_what_was_begun(self):
+    def export_interrupted_by(self, sig):
+        """What lies in the folder afterwards, beside the run."""
         out = self.dir / "out.om"
-        run = str(self.long_run())
-        with subprocess.Popen([BPFMON, "export", run, "-f", "openmetrics", "-o", str(out)]) as process:
-            wait_for(lambda: out.exists() and out.stat().st_size, "the first lines")
-            process.send_signal(signal.SIGTERM)
-            self.assertEqual(process.wait(timeout=60), -signal.SIGTERM)
-        self.assertEqual(os.listdir(self.dir), ["long.jsonl"])
+        argv = [BPFMON, "export", str(self.long_run()), "-f", "openmetrics", "-o", str(out)]
+        with subprocess.Popen(argv) as process:
+            wait_for(lambda: any(path.stat().st_size for path in self.dir.glob("out.om*")), "the first lines")
+            self.assertFalse(out.exists())
+            process.send_signal(sig)
+            self.assertEqual(process.wait(timeout=60), -sig)
+        return sorted(set(os.listdir(self.dir)) - {"long.jsonl"})
+
+    def test_a_signal_ends_it_and_removes_what_was_begun(self):
+        for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
+            with self.subTest(signal=sig):
+                self.assertEqual(self.export_interrupted_by(sig), [])
+
+    def test_one_that_is_killed_leaves_no_file_of_that_name(self):
+        (left,) = self.export_interrupted_by(signal.SIGKILL)
+        self.assertRegex(left, r"^out\.om\..{6}$")
+
+    def test_a_file_that_came_meanwhile_is_kept(self):
+        out = self.dir / "out.csv"
+        with subprocess.Popen([BPFMON, "export", "-", "-f", "csv", "-o", str(out)], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            process.stdin.write(HOSTILE.read_bytes())
+            process.stdin.flush()
+            out.write_text("mine\n")
+            _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2)
+        self.assertIn(b"--force", said)
+        self.assertEqual((os.listdir(self.dir), out.read_text()), (["out.csv"], "mine\n"))
 
     def test_under_sudo_a_file_is_read_with_the_callers_rights(self):
         secret = self.dir / "run.jsonl"

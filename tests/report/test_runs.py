@@ -30,6 +30,33 @@ class Large(ReportCase):
         self.assertEqual(seen.results[2:4], ["10,000 of 10,000 processes", 10001])
 
 
+    def test_long_paths_and_arguments_are_cut_and_programs_stay_apart(self):
+        page = self.report(self.long_lines(86400, 10000))
+        size = page.stat().st_size
+        count, rows, args, _, programs = self.look_quietly(
+            page,
+            ("text", {"of": "#tl-count"}),
+            ("count", {"of": "#processes-table tbody tr"}),
+            ("text", {"of": "#processes-table tbody tr td.wide"}),
+            ("select", {"of": "#tl-group", "value": "program"}),
+            ("text", {"of": "#tl-count"}),
+        )
+        print(f"     with long paths: {size / 1e6:.1f} MB")
+        self.assertLess(size, MAX_PAGE)
+        self.assertIn("of 10,000 processes", count)
+        self.assertEqual(rows, 50)
+        self.assertRegex(args, "^/opt/(deep/)+.*…$")
+        self.assertIn("of 10,000 programs", programs)
+
+    def long_lines(self, samples, processes):
+        """Every process has a path of its own of 4 KiB, which differs from others only in the middle."""
+        for line in synthetic.lines(samples, processes):
+            if line["kind"] == "process":
+                line["exe"] = f"/opt/{'deep/' * 780}{line['pid']}/environments/of/a/long/name/bin/tool"
+                line["args"] = [line["exe"][:250]]
+            yield line
+
+
 class Hostile(ReportCase):
     def test_texts_are_inert_and_can_be_seen(self):
         page = self.report(hostile_run())

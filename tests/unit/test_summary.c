@@ -127,7 +127,7 @@ static void most_cores_are_remembered(void **state)
 	summary_done(&s);
 }
 
-/* CPU time moves by ticks. */
+/* CPU time moves by ticks: what is too short counts together with what follows. */
 static void cores_over_less_than_a_tick_are_no_peak(void **state)
 {
 	struct summary s = { 0 };
@@ -135,8 +135,27 @@ static void cores_over_less_than_a_tick_are_no_peak(void **state)
 	(void)state;
 	add_sample(&s, 400000, M_cores, 6710);
 	add_sample(&s, 10400000, M_cores, 900);
-	assert_int_equal(s.cores_peak, 900);
+	assert_int_equal(s.cores_peak, (6710 * 4 + 900 * 100) / 104);
 	summary_done(&s);
+}
+
+static void peak_of_cores_is_never_below_their_mean(void **state)
+{
+	struct summary s = { 0 }, brief = { 0 };
+
+	(void)state;
+	add_sample(&s, 100000000, M_cores, 0);
+	add_sample(&s, 104000000, M_cores, 1000);
+	sample_set(&s.total, M_cpu, 4000000);
+	summary_finish(&s);
+	assert_int_equal(summary_cores_mean(&s), 38);
+	assert_int_equal(s.cores_peak, 38);
+	add_sample(&brief, 2000000, M_cores, 500);
+	sample_set(&brief.total, M_cpu, 1000000);
+	summary_finish(&brief);
+	assert_int_equal(brief.cores_peak, 500);
+	summary_done(&s);
+	summary_done(&brief);
 }
 
 static void mean_of_cores_is_cpu_time_over_wall_time(void **state)
@@ -238,6 +257,7 @@ int main(void)
 		cmocka_unit_test(shares_of_a_cgroup_need_both),
 		cmocka_unit_test(most_cores_are_remembered),
 		cmocka_unit_test(cores_over_less_than_a_tick_are_no_peak),
+		cmocka_unit_test(peak_of_cores_is_never_below_their_mean),
 		cmocka_unit_test(mean_of_cores_is_cpu_time_over_wall_time),
 		cmocka_unit_test(mean_of_cores_over_no_time_is_zero),
 		cmocka_unit_test(mean_of_cores_does_not_overflow_after_decades_of_cpu_time),

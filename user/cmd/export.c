@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon export RUN -f FORMAT: a run that was kept, in the formats of other programs. */
 #include "cmd/cmd.h"
+#include "cmd/stop.h"
 #include "cmd/stores.h"
 #include "cmd/which.h"
 
@@ -9,7 +10,6 @@
 #include "record/output.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +21,6 @@ struct outputs {
 	char *path[EXPORT_DOCUMENTS]; /* owned */
 	size_t nr;
 };
-
-static volatile sig_atomic_t stopped_by;
-
-static void note_signal(int sig)
-{
-	stopped_by = sig;
-}
 
 static void help(void)
 {
@@ -91,7 +84,7 @@ static int open_outputs(struct outputs *all, const struct options *o)
 			err = -ENOMEM;
 		}
 		if (!err)
-			err = output_open(out, all->path[all->nr], o->force);
+			err = output_open_whole(out, all->path[all->nr], o->force);
 		if (err) {
 			tell_unwritable(all->path[all->nr] ? all->path[all->nr] : path, err);
 			free(all->path[all->nr]);
@@ -103,7 +96,7 @@ static int open_outputs(struct outputs *all, const struct options *o)
 
 static int pass(void *context, const char *text, size_t length)
 {
-	if (stopped_by)
+	if (stop_asked())
 		return -EINTR;
 	output_put(context, text, length);
 	return output_flush(context);
@@ -126,22 +119,12 @@ static int commit(struct outputs *all)
 	return err;
 }
 
-/* A file that was begun is removed before we end by a signal; a pipe ends us at once. */
-static void catch_signals(const struct outputs *all)
-{
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = note_signal }, old;
-
-	for (size_t i = 0; all->out[0].is_regular && i < sizeof(signals) / sizeof(*signals); i++)
-		if (!sigaction(signals[i], NULL, &old) && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-}
-
 static int write_all(struct exporter *e, struct outputs *all, const struct options *o)
 {
 	int err = 0;
 
-	catch_signals(all);
+	if (all->out[0].is_regular) /* a pipe ends us at once */
+		stop_begin();
 	for (size_t i = 0; !err && i < all->nr; i++) {
 		err = export_write(e, &o->export_as->documents[i], pass, &all->out[i]);
 		if (err && err != -EINTR && e->is_refused)
@@ -203,9 +186,6 @@ int cmd_export(int argc, char **argv)
 	err = check(&o);
 	if (!err)
 		err = export_run(&o);
-	if (stopped_by) {
-		signal(stopped_by, SIG_DFL);
-		raise(stopped_by);
-	}
+	stop_end();
 	return err ? EXIT_USAGE : 0;
 }

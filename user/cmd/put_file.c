@@ -2,29 +2,49 @@
 #include "cmd/put_file.h"
 
 #include "base/log.h"
+#include "cmd/stop.h"
 #include "record/output.h"
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
+
+#define PIECE_BYTES (1UL << 20) /* to be stopped between them */
+
+static int write_all(struct output *out, const char *text, size_t length)
+{
+	size_t piece;
+	int err = 0;
+
+	for (size_t at = 0; !err && at < length && !stop_asked(); at += piece) {
+		piece = length - at < PIECE_BYTES ? length - at : PIECE_BYTES;
+		output_put(out, text + at, piece);
+		err = output_flush(out);
+	}
+	if (!err && stop_asked())
+		err = -EINTR;
+	/* only now a disk that is full can be ruled out */
+	if (!err && out->is_regular && fsync(out->fd))
+		err = -errno;
+	return err ? err : output_commit(out);
+}
 
 int put_file(const char *what, const char *path, bool force, const char *text, size_t length)
 {
 	struct output out;
-	int err = output_open(&out, path, force), closed;
+	int err = output_open_whole(&out, path, force), closed;
 
-	if (err == -EEXIST) {
-		log_error("'%s' exists and is not overwritten; --force replaces it", path);
-		return err;
-	}
 	if (!err) {
-		output_put(&out, text, length);
-		err = output_flush(&out);
-		if (!err)
-			err = output_commit(&out);
+		if (out.is_regular) /* a pipe ends us at once */
+			stop_begin();
+		err = write_all(&out, text, length);
 		closed = output_close(&out);
 		err = err ? err : closed;
+		stop_end();
 	}
-	if (err)
+	if (err == -EEXIST)
+		log_error("'%s' exists and is not overwritten; --force replaces it", path);
+	else if (err)
 		log_error("cannot write the %s to '%s': %s", what, path, strerror(-err));
 	return err;
 }

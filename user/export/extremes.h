@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The largest value of each metric at a sample, and the mean over all samples that have it. */
+/*
+ * The largest value of each metric at a sample, and the mean over all samples that have it. Of
+ * cores over a time that is long enough, as the summary has them.
+ */
 #ifndef EXPORT_EXTREMES_H
 #define EXPORT_EXTREMES_H
 
+#include "model/cores.h"
 #include "source/source.h"
 
 struct extremes {
 	struct metric_set have;
+	struct cores cores;
 	uint64_t max[NR_METRICS];
 	uint64_t max_at_ns[NR_METRICS]; /* since the start; the first sample that has it */
 	double sum[NR_METRICS];

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * InfluxDB's line protocol. Points of one series and time replace each other, hence processes and
- * events and what was pushed get nanoseconds of their own: theirs are published in microseconds.
- */
+/* InfluxDB's line protocol. */
 #include "export/export.h"
 
 #include "export/influx_text.h"
+#include "export/influx_time.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#define LATEST 9223372036.0 /* s; a second later nanoseconds do not fit any more */
+
 struct influx {
-	struct buffer tags; /* owned; those of every point */
-	uint64_t points;    /* but samples */
+	struct buffer tags;        /* owned; those of every point */
+	struct influx_times times; /* of all points but samples, which have nanoseconds */
 };
 
 /* Between the fields of a point. */
@@ -56,16 +57,18 @@ static void begin_point(struct exporter *e, const char *measurement)
 static int end_point(struct exporter *e, uint64_t epoch_ns)
 {
 	buffer_puts(&e->text, " ");
-	buffer_decimal(&e->text, epoch_ns, 0);
+	buffer_decimal(&e->text, epoch_ns < INFLUX_LAST_NS ? epoch_ns : INFLUX_LAST_NS, 0);
 	buffer_puts(&e->text, "\n");
 	return export_continue(e);
 }
 
-static uint64_t nth_of(struct exporter *e, uint64_t epoch_ns)
+/* At a time that it has for itself. */
+static int end_point_near(struct exporter *e, uint64_t epoch_ns)
 {
 	struct influx *x = e->state;
+	uint64_t at_ns = influx_time(&x->times, epoch_ns);
 
-	return epoch_ns + x->points++ % 1000;
+	return at_ns ? end_point(e, at_ns) : -EOVERFLOW;
 }
 
 static int put_sample(struct exporter *e, const struct sample *s)
@@ -112,7 +115,7 @@ static int put_process(struct exporter *e, const struct process *p)
 	put_metrics(e, &is_first, p->value, &p->have);
 	if (!at_ns) /* it lives: that is what it had used at the end of the run */
 		at_ns = e->start_epoch_ns + e->total.wall_ns / 1000 * 1000;
-	return end_point(e, nth_of(e, at_ns));
+	return end_point_near(e, at_ns);
 }
 
 /* A field keeps the type it has first: seconds are always decimals, whole ones, too. */
@@ -143,17 +146,38 @@ static void put_member(struct exporter *e, bool *is_first, const char *key, cons
 	}
 }
 
+static void put_named(struct exporter *e, bool *is_first, const char *key, const json_t *v,
+		      const json_t *fields,
+		      void (*put)(struct exporter *e, bool *is_first, const char *key,
+				  const json_t *v))
+{
+	struct influx *x = e->state;
+	char *name = influx_field_name(&x->tags, key, fields);
+
+	if (name)
+		put(e, is_first, name, v);
+	else
+		e->text.failed = true;
+	free(name);
+}
+
 static bool is_written_otherwise(const char *key)
 {
 	return !strcmp(key, "kind") || !strcmp(key, "time") || !strcmp(key, "event") ||
 	       !strcmp(key, "elapsed_seconds");
 }
 
+/* As precise as a double has the seconds since 1970: to the microsecond. */
+static uint64_t ns_of(double seconds)
+{
+	return (uint64_t)(fmin(fmax(0, seconds), LATEST) * 1e6 + 0.5) * 1000;
+}
+
 static int put_event(struct exporter *e, json_t *event)
 {
 	const json_t *name = json_object_get(event, "event");
 	double epoch = json_number_value(json_object_get(event, "time"));
-	uint64_t at_ns = epoch > 0 ? (uint64_t)(epoch * 1e6 + 0.5) * 1000 : e->start_epoch_ns;
+	uint64_t at_ns = epoch > 0 ? ns_of(epoch) : e->start_epoch_ns;
 	bool is_first = true;
 	const char *key;
 	json_t *v;
@@ -165,8 +189,8 @@ static int put_event(struct exporter *e, json_t *event)
 		    at_ns > e->start_epoch_ns ? at_ns - e->start_epoch_ns : 0, 9);
 	json_object_foreach(event, key, v)
 		if (!is_written_otherwise(key))
-			put_member(e, &is_first, key, v);
-	return end_point(e, nth_of(e, at_ns));
+			put_named(e, &is_first, key, v, event, put_member);
+	return end_point_near(e, at_ns);
 }
 
 /* Of a number only the value is known, not whether it was pushed as an integer: all are decimals.
@@ -175,8 +199,6 @@ static void put_pushed_field(struct exporter *e, bool *is_first, const char *key
 {
 	if (json_is_null(v) || !*key)
 		return;
-	if (!strcmp(key, "time")) /* no database has such a field */
-		key = "field_time";
 	if (!json_is_integer(v)) {
 		put_member(e, is_first, key, v);
 		return;
@@ -192,18 +214,18 @@ static uint64_t pushed_ns(const struct exporter *e, const json_t *metric)
 	double elapsed = json_number_value(json_object_get(metric, "elapsed_seconds"));
 
 	if (json_is_number(reported))
-		return (uint64_t)(fmax(0, json_number_value(reported)) * 1e6 + 0.5) * 1000;
-	return (e->start_epoch_ns + (uint64_t)(fmax(0, elapsed) * 1e9 + 0.5)) / 1000 * 1000;
+		return ns_of(json_number_value(reported));
+	return e->start_epoch_ns + ns_of(elapsed);
 }
 
 static int put_pushed(struct exporter *e, json_t *metric)
 {
 	const json_t *name = json_object_get(metric, "name");
+	json_t *fields = json_object_get(metric, "fields"), *v;
 	struct influx *x = e->state;
 	size_t tags = x->tags.used, start = e->text.used;
 	bool is_first = true;
 	const char *key;
-	json_t *v;
 
 	if (!json_is_string(name))
 		return 0;
@@ -211,11 +233,11 @@ static int put_pushed(struct exporter *e, json_t *metric)
 	influx_pushed_tags(&x->tags, json_object_get(metric, "tags"));
 	buffer_put(&e->text, x->tags.text, x->tags.used);
 	e->text.failed |= x->tags.failed;
+	json_object_foreach(fields, key, v)
+		put_named(e, &is_first, key, v, fields, put_pushed_field);
 	x->tags.used = tags;
-	json_object_foreach(json_object_get(metric, "fields"), key, v)
-		put_pushed_field(e, &is_first, key, v);
 	if (!is_first)
-		return end_point(e, nth_of(e, pushed_ns(e, metric)));
+		return end_point_near(e, pushed_ns(e, metric));
 	e->text.used = start; /* no database takes a point without a field */
 	return 0;
 }
@@ -237,16 +259,19 @@ static int put_line(void *context, struct line *l)
 static int write_influx(struct exporter *e)
 {
 	struct influx x = { 0 };
-	int err;
+	int err = influx_times_init(&x.times);
 
 	e->state = &x;
 	influx_tags(&x.tags, e->meta);
-	err = x.tags.failed ? -ENOMEM
-			    : source_each(e->source,
-					  PART(LINE_SAMPLE) | PART(LINE_PROCESS) |
-						  PART(LINE_EVENT) | PART(LINE_METRIC),
-					  put_line, e);
+	if (x.tags.failed)
+		err = -ENOMEM;
+	if (!err)
+		err = source_each(e->source,
+				  PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_EVENT) |
+					  PART(LINE_METRIC),
+				  put_line, e);
 	buffer_done(&x.tags);
+	influx_times_done(&x.times);
 	return err;
 }
 

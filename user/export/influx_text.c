@@ -63,12 +63,17 @@ void influx_string(struct buffer *t, const char *s, size_t length)
 
 static const char *const own_tags[] = { "run", "name", "host", "user", "job" };
 
-/* Whether a tag of that name would be taken for something else. */
+/* Whether a tag of that name would be taken for something else: every other tag and field of ours.
+ */
 static bool is_taken(const char *key)
 {
-	static const char *const others[] = { "time",          "event",           "comm",
-					      "exe",           "elapsed_seconds", "start_time",
-					      "rss_peak_bytes" };
+	/* clang-format off */
+	static const char *const others[] = {
+		"time", "elapsed_seconds", "event", "comm", "exe", "pid", "ppid", "uid", "start_time",
+		"alive", "exit_code", "signal", "threads_total", "execs", "rss_peak_bytes",
+		"rss_peak_exact", "text", "count", "reason", "cgroup", "is_command", "limit_bytes",
+	};
+	/* clang-format on */
 	enum metric_id id;
 
 	for (size_t i = 0; i < sizeof(own_tags) / sizeof(*own_tags); i++)
@@ -95,16 +100,35 @@ static bool is_there(const struct buffer *t, const char *key, size_t length)
 	return false;
 }
 
-static bool has_key(struct buffer *t, const char *key)
+bool influx_has_tag(struct buffer *tags, const char *key)
 {
 	struct buffer written = { 0 };
 	bool is;
 
 	influx_key(&written, key);
-	is = !written.failed && is_there(t, written.text, written.used);
-	t->failed |= written.failed;
+	is = !written.failed && is_there(tags, written.text, written.used);
+	tags->failed |= written.failed;
 	buffer_done(&written);
 	return is;
+}
+
+char *influx_field_name(struct buffer *tags, const char *key, const json_t *fields)
+{
+	struct buffer name = { 0 };
+	bool is_taken = true;
+
+	for (unsigned prefixes = 0; is_taken && !name.failed; prefixes++) {
+		name.used = 0;
+		for (unsigned i = 0; i < prefixes; i++)
+			buffer_puts(&name, "field_");
+		buffer_put(&name, key, strlen(key) + 1);
+		is_taken = !name.failed &&
+			   (!strcmp(name.text, "time") || influx_has_tag(tags, name.text) ||
+			    (prefixes && json_object_get(fields, name.text)));
+	}
+	if (name.failed || tags->failed)
+		buffer_done(&name);
+	return name.text;
 }
 
 static void put_tag(struct buffer *t, const char *prefix, const char *key, const json_t *value)
@@ -113,7 +137,7 @@ static void put_tag(struct buffer *t, const char *prefix, const char *key, const
 
 	buffer_puts(&named, prefix);
 	buffer_put(&named, key, strlen(key) + 1);
-	if (!named.failed && !has_key(t, named.text))
+	if (!named.failed && !influx_has_tag(t, named.text))
 		influx_tag(t, named.text, json_string_value(value), json_string_length(value));
 	t->failed |= named.failed;
 	buffer_done(&named);
@@ -126,8 +150,8 @@ void influx_pushed_tags(struct buffer *t, json_t *tags)
 
 	json_object_foreach(tags, key, value)
 		if (json_is_string(value) && *key)
-			put_tag(t, has_key(t, key) || !strcmp(key, "time") ? "tag_" : "", key,
-				value);
+			put_tag(t, influx_has_tag(t, key) || !strcmp(key, "time") ? "tag_" : "",
+				key, value);
 }
 
 void influx_pushed_name(struct buffer *t, const json_t *name)

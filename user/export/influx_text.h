@@ -18,6 +18,14 @@
 void influx_key(struct buffer *t, const char *key);
 /* ",key=value", or nothing where the value is empty, which cannot be written. */
 void influx_tag(struct buffer *t, const char *key, const char *value, size_t length);
+/* Whether there is a tag of that name in what influx_tag() wrote. */
+bool influx_has_tag(struct buffer *tags, const char *key);
+/*
+ * The name of the field @key: of a tag and a field of one name databases tell but one, so it is
+ * neither that of one of @tags nor, if it is another than @key, that of one of @fields; nor "time",
+ * which no database takes. To be freed; NULL without memory.
+ */
+char *influx_field_name(struct buffer *tags, const char *key, const json_t *fields);
 /* The string of a field, with its quotes. */
 void influx_string(struct buffer *t, const char *s, size_t length);
 /* The tags of the run: run, name, host, user, job, and those that its user gave. */

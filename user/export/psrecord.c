@@ -2,6 +2,8 @@
 /* psrecord's log with --include-children --include-io, as CSV and as it is by default. */
 #include "export/export.h"
 
+#include "model/cores.h"
+
 #include <math.h>
 
 #define MB 1048576.0
@@ -9,6 +11,14 @@
 static double value_of(const struct sample *s, enum metric_id id)
 {
 	return sample_has(s, id) ? (double)s->value[id] : (double)NAN;
+}
+
+/* Percent of one core, over a time that is long enough to tell. */
+static double cpu_of(struct exporter *e, const struct sample *s)
+{
+	uint64_t milli;
+
+	return cores_add(e->state, s, &milli) ? (double)milli / 10 : (double)NAN;
 }
 
 static void put_cell(struct exporter *e, double v)
@@ -32,7 +42,7 @@ static int put_row(void *context, struct line *l)
 
 	buffer_decimal(&e->text, s->elapsed_ns, 9);
 	put_whole_cell(e, s, M_processes);
-	put_cell(e, value_of(s, M_cores) / 10); /* thousandths of a core: percent of one */
+	put_cell(e, cpu_of(e, s));
 	put_cell(e, value_of(s, M_rss) / MB);
 	put_cell(e, value_of(s, M_vms) / MB);
 	put_whole_cell(e, s, M_syscr);
@@ -45,6 +55,9 @@ static int put_row(void *context, struct line *l)
 
 static int write_csv(struct exporter *e)
 {
+	struct cores cores = { 0 };
+
+	e->state = &cores;
 	buffer_puts(&e->text, "elapsed_time,nproc,cpu,mem_real,mem_virtual,"
 			      "read_count,write_count,read_bytes,write_bytes\n");
 	return source_each(e->source, PART(LINE_SAMPLE), put_row, e);
@@ -58,7 +71,7 @@ static int put_plain_row(void *context, struct line *l)
 	const struct sample *s = &l->sample;
 
 	buffer_printf(&e->text, "%12.3f %12.3f %12.3f %12.3f", (double)s->elapsed_ns / 1e9,
-		      value_of(s, M_cores) / 10, value_of(s, M_rss) / MB, value_of(s, M_vms) / MB);
+		      cpu_of(e, s), value_of(s, M_rss) / MB, value_of(s, M_vms) / MB);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
 		buffer_printf(&e->text, " %12.0f", value_of(s, counts[i]));
 	buffer_puts(&e->text, "\n");
@@ -67,6 +80,9 @@ static int put_plain_row(void *context, struct line *l)
 
 static int write_plain(struct exporter *e)
 {
+	struct cores cores = { 0 };
+
+	e->state = &cores;
 	buffer_puts(&e->text, "# Elapsed time   CPU (%)     Real (MB)   Virtual (MB)"
 			      "  Read count  Write count   Read bytes  Write bytes \n");
 	return source_each(e->source, PART(LINE_SAMPLE), put_plain_row, e);

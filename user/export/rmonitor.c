@@ -73,6 +73,15 @@ static void put_total(struct json *j, const char *name, const struct summary *s,
 		put_megabytes(j, name, s->total.value[id]);
 }
 
+/* As the summary has it; one of an earlier version may not know times that are put together. */
+static uint64_t most_cores(const struct summary *s, const struct extremes *x)
+{
+	uint64_t peak = metric_has(&x->have, M_cores) ? x->max[M_cores] : s->cores_peak;
+	uint64_t mean = summary_cores_mean(s);
+
+	return peak > mean ? peak : mean;
+}
+
 static void put_resources(struct json *j, const struct exporter *e, const struct extremes *x)
 {
 	const struct summary *s = &e->total;
@@ -85,7 +94,7 @@ static void put_resources(struct json *j, const struct exporter *e, const struct
 	put_total(j, "bytes_read", s, M_rchar);
 	put_total(j, "bytes_written", s, M_wchar);
 	if (s->cores_peak || metric_has(&x->have, M_cores))
-		put_pair(j, "cores", s->cores_peak, 3, "cores");
+		put_pair(j, "cores", most_cores(s, x), 3, "cores");
 	if (sample_has(&s->total, M_cpu) && s->wall_ns)
 		put_pair(j, "cores_avg", summary_cores_mean(s), 3, "cores");
 	if (cpus)

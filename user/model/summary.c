@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CPU time moves by ticks: over less time than one there is no telling how many cores were busy */
-#define SHORTEST_FOR_CORES 5000000 /* ns */
 #define INDEX_SLOTS (MAX_PROGRAMS * 2UL)
 
 void summary_done(struct summary *s)
@@ -36,7 +34,7 @@ static void add_cgroup(struct summary *s, const struct sample *smp)
 
 void summary_add_sample(struct summary *s, const struct sample *smp)
 {
-	uint64_t took_ns = smp->elapsed_ns - s->total.elapsed_ns;
+	uint64_t cores;
 
 	s->samples++;
 	s->total.elapsed_ns = smp->elapsed_ns;
@@ -59,9 +57,9 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 		s->uss_peak_bytes = smp->value[M_uss];
 	}
 	add_cgroup(s, smp);
-	if (sample_has(smp, M_cores) && took_ns >= SHORTEST_FOR_CORES &&
-	    smp->value[M_cores] > s->cores_peak)
-		s->cores_peak = smp->value[M_cores];
+	if (cores_add(&s->cores, smp, &cores) && cores > s->cores_peak)
+		s->cores_peak = cores;
+	s->has_cores |= sample_has(smp, M_cores);
 	if (sample_has(smp, M_forks)) /* and the command */
 		s->processes_total = smp->value[M_forks] + 1;
 }
@@ -211,6 +209,9 @@ void summary_finish(struct summary *s)
 	if (s->has_process_rss_peak && s->process_rss_peak_exact &&
 	    s->process_rss_peak_bytes > s->rss_peak_bytes)
 		s->rss_peak_bytes = s->process_rss_peak_bytes;
+	/* of a run that was too short for any part of it to tell, the mean */
+	if (s->has_cores && s->cores_peak < summary_cores_mean(s))
+		s->cores_peak = summary_cores_mean(s);
 	if (s->rss_peak_upper_bytes < s->rss_peak_bytes)
 		s->rss_peak_upper_bytes = s->rss_peak_bytes;
 	if (s->rss_peak_upper_bytes < s->rss_peak_exact_bytes)

@@ -3,6 +3,7 @@
 #ifndef MODEL_SUMMARY_H
 #define MODEL_SUMMARY_H
 
+#include "model/cores.h"
 #include "model/holder.h"
 #include "model/process.h"
 #include "model/sample.h"
@@ -91,7 +92,9 @@ struct summary {
 	uint64_t cgroup_peak_bytes;
 	uint64_t cgroup_largest_bytes; /* at a sample; of it the two that follow */
 	uint64_t cgroup_peak_anon_bytes, cgroup_peak_file_bytes;
-	uint64_t cores_peak;      /* thousandths */
+	bool has_cores;
+	struct cores cores;       /* over the samples so far */
+	uint64_t cores_peak;      /* thousandths; never less than the mean */
 	struct program *programs; /* owned */
 	size_t nr_programs, room_programs;
 	uint32_t *program_index; /* owned; hash of exe -> index + 1 */

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,24 +33,37 @@ static void close_old(struct output *o)
 	o->old_fd = -1;
 }
 
+/* @target and a few letters more, in a name that is not too long for them. */
+static char *temporary_name(const char *target)
+{
+	static const char letters[] = ".XXXXXX";
+	const char *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
+	size_t kept = strnlen(name, NAME_MAX - strlen(letters));
+	char *path;
+
+	if (asprintf(&path, "%.*s%s", (int)(name - target + (ptrdiff_t)kept), target, letters) < 0)
+		return NULL;
+	return path;
+}
+
 static int open_temporary(struct output *o)
 {
 	mode_t mask = umask(0);
 
 	umask(mask);
-	o->target = realpath(o->path, NULL);
+	o->target = o->is_new ? strdup(o->path) : realpath(o->path, NULL);
 	if (!o->target)
 		return -errno;
-	if (asprintf(&o->temporary, "%s.XXXXXX", o->target) < 0) {
-		o->temporary = NULL;
+	o->temporary = temporary_name(o->target);
+	if (!o->temporary)
 		return -ENOMEM;
-	}
 	o->fd = mkostemp(o->temporary, O_CLOEXEC);
 	if (o->fd < 0) {
 		int err = -errno;
 
 		free(o->temporary);
-		o->temporary = NULL;
+		free(o->target);
+		o->temporary = o->target = NULL;
 		return err;
 	}
 	fchmod(o->fd, 0666 & ~mask);
@@ -76,23 +91,40 @@ static int replace(struct output *o, bool force)
 	return err;
 }
 
-int output_open(struct output *o, const char *path, bool force)
+/* Where nothing is yet. -EEXIST: there is something. */
+static int create(struct output *o, bool is_whole)
 {
 	struct stat st;
+	int err = 0;
+
+	if (is_whole && !lstat(o->path, &st))
+		return -EEXIST;
+	if (is_whole) {
+		o->is_new = true;
+		err = open_temporary(o);
+	} else {
+		o->fd = open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+		if (o->fd < 0)
+			return -errno;
+		mark(o->fd, F_WRLCK);
+	}
+	o->is_ours = o->is_regular = !err;
+	return err;
+}
+
+static int open_path(struct output *o, const char *path, bool force, bool is_whole)
+{
+	struct stat st;
+	int err;
 
 	*o = (struct output){ .fd = -1, .old_fd = -1, .path = path };
 	if (!strcmp(path, "-")) {
 		output_open_fd(o, STDOUT_FILENO);
 		return fcntl(o->fd, F_GETFL) < 0 ? -errno : 0;
 	}
-	o->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-	if (o->fd >= 0) {
-		o->is_ours = o->is_regular = true;
-		mark(o->fd, F_WRLCK);
-		return 0;
-	}
-	if (errno != EEXIST)
-		return -errno;
+	err = create(o, is_whole);
+	if (err != -EEXIST)
+		return err;
 	/* devices and pipes are written to; a link is what it points to, or nothing */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
 		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -101,9 +133,40 @@ int output_open(struct output *o, const char *path, bool force)
 	return replace(o, force);
 }
 
+int output_open(struct output *o, const char *path, bool force)
+{
+	return open_path(o, path, force, false);
+}
+
+int output_open_whole(struct output *o, const char *path, bool force)
+{
+	return open_path(o, path, force, true);
+}
+
 void output_open_fd(struct output *o, int fd)
 {
 	*o = (struct output){ .fd = fd, .old_fd = -1, .path = "-" };
+}
+
+/* The name is taken by nobody, or not by us; where the file system cannot say so in one step, two.
+ */
+static int take_new_name(const char *temporary, const char *target)
+{
+	int fd, err;
+
+	if (!renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -errno;
+	fd = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	if (!rename(temporary, target))
+		return 0;
+	err = -errno;
+	unlink(target);
+	return err;
 }
 
 int output_commit(struct output *o)
@@ -113,8 +176,11 @@ int output_commit(struct output *o)
 	o->is_ours = false;
 	if (!o->temporary)
 		return 0;
-	if (rename(o->temporary, o->target)) {
+	if (o->is_new)
+		err = take_new_name(o->temporary, o->target);
+	else if (rename(o->temporary, o->target))
 		err = -errno;
+	if (err) {
 		unlink(o->temporary);
 		o->error = -err;
 	}

@@ -13,6 +13,7 @@ struct output {
 	const char *path; /* not owned; "-": stdout */
 	char *target;     /* owned; what is replaced, links followed */
 	char *temporary;  /* owned; its name until output_commit() */
+	bool is_new;      /* nothing had its name, and what has it by then keeps it */
 	bool is_ours;     /* created by us: removed when nothing comes */
 	bool is_regular;  /* can be cut back to whole lines */
 	bool is_short_of_memory;
@@ -28,6 +29,12 @@ struct output {
  * another bpfmon or as another output of ours, is refused in any case (-EALREADY).
  */
 int output_open(struct output *o, const char *path, bool force);
+/*
+ * The same for what is of use only when it is whole: a new file, too, is a temporary one until
+ * output_commit(), which is to be called when all is written, and is refused (-EEXIST) where
+ * something has got the name by then.
+ */
+int output_open_whole(struct output *o, const char *path, bool force);
 /* An open descriptor, which stays open. */
 void output_open_fd(struct output *o, int fd);
 /* Something comes: the file takes its name. */

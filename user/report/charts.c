@@ -2,13 +2,12 @@
 #include "report/charts.h"
 
 #include "base/cleanup.h"
+#include "model/cores.h"
 
 #include <errno.h>
 #include <math.h>
 
-/* CPU time moves by ticks: over less time than one there is no telling how many cores were busy */
-#define SHORTEST_FOR_CORES 5000000 /* ns */
-#define MAX_RATE 1e15              /* of anything; more is no number to draw */
+#define MAX_RATE 1e15 /* of anything; more is no number to draw */
 
 int charts_init(struct report_charts *c)
 {

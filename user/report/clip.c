@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report/clip.h"
 
+#include "base/utf8.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MICRO 1e6
+#define LEAST_TEXT 32        /* bytes that clip_fit() leaves of one */
 #define LARGEST_DECIMAL 9e12 /* above, a double holds no millionths */
 
 size_t clip_length(const char *text, size_t length, size_t max)
@@ -16,6 +19,81 @@ size_t clip_length(const char *text, size_t length, size_t max)
 	while (max && ((unsigned char)text[max] & 0xc0) == 0x80)
 		max--;
 	return max;
+}
+
+char *clip_end(const char *text, size_t max)
+{
+	size_t length = strlen(text), note = strlen(CLIP_NOTE);
+	const char *from = text + length - (max - note);
+	char *cut;
+
+	if (length <= max)
+		return strdup(text);
+	while (((unsigned char)*from & 0xc0) == 0x80)
+		from++;
+	return asprintf(&cut, CLIP_NOTE "%s", from) < 0 ? NULL : cut;
+}
+
+/* Of the character at @s, which has @length bytes. */
+static size_t character_cost(const char *s, size_t *length)
+{
+	uint32_t character;
+
+	*length = 1;
+	if (*s == '"' || *s == '\\')
+		return strlen("\\\"");
+	if ((unsigned char)*s < 0x20 || *s == 0x7f || *s == '<')
+		return strlen("\\u0000");
+	if ((unsigned char)*s < 0x80)
+		return 1;
+	*length = utf8_decode(s, strlen(s), &character);
+	if (*length)
+		return *length;
+	*length = 1;
+	return strlen("\xef\xbf\xbd"); /* U+FFFD stands for it */
+}
+
+size_t clip_cost(const char *text)
+{
+	size_t cost = 0;
+
+	for (size_t length; *text; text += length)
+		cost += character_cost(text, &length);
+	return cost;
+}
+
+/* Where @text has gone by at least @cost bytes, or if @is_most at most so many. */
+static const char *after(const char *text, size_t cost, bool is_most)
+{
+	for (size_t length, next, used = 0; *text; text += length, used += next) {
+		next = character_cost(text, &length);
+		if (is_most ? used + next > cost : used >= cost)
+			break;
+	}
+	return text;
+}
+
+void clip_put(struct json *j, const char *text, size_t max, enum clip_side cut_at)
+{
+	size_t cost = clip_cost(text), kept = max - strlen(CLIP_NOTE);
+	char *cut;
+	int length;
+
+	if (cost <= max) {
+		jw_string(j, NULL, text);
+		return;
+	}
+	if (cut_at == CLIP_START)
+		length = asprintf(&cut, CLIP_NOTE "%s", after(text, cost - kept, false));
+	else
+		length = asprintf(&cut, "%.*s" CLIP_NOTE, (int)(after(text, kept, true) - text),
+				  text);
+	if (length < 0) {
+		j->failed = true;
+		return;
+	}
+	jw_string(j, NULL, cut);
+	free(cut);
 }
 
 static void write_text(struct json *j, const char *key, const json_t *v, size_t max)
@@ -75,6 +153,32 @@ void clip_write(struct json *j, const char *key, const json_t *v, size_t max, si
 		jw_bool(j, key, json_is_true(v));
 	} else {
 		jw_null(j, key);
+	}
+}
+
+/* What was written since @start will take so much in a page. */
+static size_t cost_since(const struct json *j, size_t start)
+{
+	size_t cost = j->used - start;
+
+	for (size_t i = start; i < j->used; i++)
+		if (j->text[i] == '<')
+			cost += strlen("\\u003c") - 1;
+	return cost;
+}
+
+void clip_fit(struct json *j, const char *key, const json_t *v, size_t max, size_t items,
+	      size_t bytes)
+{
+	const size_t start = j->used;
+	const bool needs_comma = j->needs_comma;
+
+	for (;; max /= 2) {
+		clip_write(j, key, v, max, items);
+		if (j->failed || max <= LEAST_TEXT || cost_since(j, start) <= bytes)
+			return;
+		j->used = start;
+		j->needs_comma = needs_comma;
 	}
 }
 

@@ -8,13 +8,7 @@
 #include <string.h>
 
 #define ROOM ((size_t)3 * PROCESSES_SHOWN)
-
-/* What of the counters is shown of each. */
-static const enum metric_id shown[] = { M_cpu,    M_user,   M_system, M_runqueue_wait,
-					M_minflt, M_majflt, M_nvcsw,  M_nivcsw,
-					M_read,   M_write,  M_rchar,  M_wchar };
-
-#define NR_SHOWN (sizeof(shown) / sizeof(*shown))
+#define TEXT_KEPT 200 /* bytes of a path, or of all arguments */
 
 struct ranked {
 	uint64_t key;
@@ -129,7 +123,7 @@ static int make_room(struct report_processes *all)
 	return 0;
 }
 
-int processes_add(struct report_processes *all, const struct process *p, size_t args_max)
+int processes_add(struct report_processes *all, const struct process *p)
 {
 	struct report_process *new;
 
@@ -140,8 +134,8 @@ int processes_add(struct report_processes *all, const struct process *p, size_t 
 		return -ENOMEM;
 	new = &all->list[all->nr];
 	*new = (struct report_process){ .p = *p };
-	new->exe = p->exe ? strdup(p->exe) : NULL;
-	new->args = p->args ? clip_join(p->args, p->args_length, p->args_cut, args_max) : NULL;
+	new->exe = p->exe ? clip_end(p->exe, TEXT_KEPT) : NULL;
+	new->args = p->args ? clip_join(p->args, p->args_length, p->args_cut, TEXT_KEPT) : NULL;
 	if ((p->exe && !new->exe) || (p->args && !new->args)) {
 		process_done(new);
 		return -ENOMEM;
@@ -150,10 +144,9 @@ int processes_add(struct report_processes *all, const struct process *p, size_t 
 	return 0;
 }
 
-void processes_metrics(struct metric_set *set)
+int processes_finish(struct report_processes *all)
 {
-	for (size_t i = 0; i < NR_SHOWN; i++)
-		metric_put(set, shown[i]);
+	return all->nr > PROCESSES_SHOWN ? prune(all) : 0;
 }
 
 const struct report_process *processes_largest(const struct report_processes *all)
@@ -165,93 +158,4 @@ const struct report_process *processes_largest(const struct report_processes *al
 		    (!largest || memory_of(&all->list[i].p) > memory_of(&largest->p)))
 			largest = &all->list[i];
 	return largest;
-}
-
-static void put_fields(struct json *j)
-{
-	static const char *const names[] = {
-		"pid",   "ppid",          "uid",   "comm",           "exe",
-		"args",  "start",         "end",   "exit_code",      "signal",
-		"state", "threads_total", "execs", "rss_peak_bytes", "rss_peak_exact"
-	};
-
-	jw_array(j, "fields");
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		jw_string(j, NULL, names[i]);
-	for (size_t i = 0; i < NR_SHOWN; i++)
-		jw_string(j, NULL, metric_get(shown[i])->key);
-	jw_array_end(j);
-}
-
-/* An attached process began before the run. */
-static void put_time(struct json *j, uint64_t epoch_ns, uint64_t start_ns)
-{
-	if (epoch_ns >= start_ns)
-		jw_decimal(j, NULL, (epoch_ns - start_ns) / 1000, 6);
-	else /* whole seconds will do */
-		jw_int(j, NULL, -(int64_t)((start_ns - epoch_ns) / 1000000000));
-}
-
-static void put_end(struct json *j, const struct process *p, uint64_t start_ns)
-{
-	if (p->end_epoch_ns)
-		put_time(j, p->end_epoch_ns, start_ns);
-	else
-		jw_null(j, NULL);
-	if (p->has_ended && !p->signal)
-		jw_int(j, NULL, p->exit_code);
-	else
-		jw_null(j, NULL);
-	if (p->has_ended && p->signal)
-		jw_int(j, NULL, p->signal);
-	else
-		jw_null(j, NULL);
-	if (!p->has_ended)
-		jw_bytes(j, NULL, p->state ? &p->state : "?", 1);
-	else
-		jw_null(j, NULL);
-}
-
-static void put_process(struct json *j, const struct report_process *r, uint64_t start_ns)
-{
-	const struct process *p = &r->p;
-
-	jw_array(j, NULL);
-	jw_int(j, NULL, p->pid);
-	jw_int(j, NULL, p->ppid);
-	jw_uint(j, NULL, p->uid);
-	jw_bytes(j, NULL, p->comm, strlen(p->comm));
-	jw_string(j, NULL, r->exe);
-	jw_string(j, NULL, r->args);
-	put_time(j, p->start_epoch_ns, start_ns);
-	put_end(j, p, start_ns);
-	jw_uint(j, NULL, p->threads_total);
-	jw_uint(j, NULL, p->execs);
-	if (p->has_rss_peak)
-		jw_uint(j, NULL, p->rss_peak_bytes);
-	else
-		jw_null(j, NULL);
-	jw_bool(j, NULL, p->rss_peak_exact);
-	for (size_t i = 0; i < NR_SHOWN; i++) {
-		if (metric_has(&p->have, shown[i]))
-			jw_decimal(j, NULL, p->value[shown[i]], metric_decimals(shown[i]));
-		else
-			jw_null(j, NULL);
-	}
-	jw_array_end(j);
-}
-
-int processes_write(struct report_processes *all, uint64_t start_ns, struct json *j)
-{
-	if (all->nr > PROCESSES_SHOWN && prune(all))
-		return -ENOMEM;
-	jw_object(j, "processes");
-	jw_uint(j, "total", all->total);
-	put_fields(j);
-	jw_array(j, "rows");
-	for (size_t i = 0; i < all->nr; i++)
-		put_process(j, &all->list[i], start_ns);
-	jw_array_end(j);
-	jw_object_end(j);
-	return 0;
 }

@@ -10,7 +10,7 @@
 
 struct report_process {
 	struct process p; /* its strings are not to be used */
-	char *exe, *args; /* owned; NULL: not known, left out */
+	char *exe, *args; /* owned, cut; NULL: not known, left out */
 };
 
 struct report_processes {
@@ -21,14 +21,20 @@ struct report_processes {
 	uint64_t least[3];
 };
 
-/* Copies @p, its arguments as one text of up to @args_max bytes. -ENOMEM. */
-int processes_add(struct report_processes *all, const struct process *p, size_t args_max);
+/* Copies @p, its arguments as one text; of long ones the beginning, of a long path the end.
+ * -ENOMEM. */
+int processes_add(struct report_processes *all, const struct process *p);
+/* All have been added: leaves those that are shown. -ENOMEM. */
+int processes_finish(struct report_processes *all);
 /* The metrics that are shown of each. */
 void processes_metrics(struct metric_set *set);
 void processes_done(struct report_processes *all);
 /* The one with the largest high-water mark of its own; NULL: none has one. */
 const struct report_process *processes_largest(const struct report_processes *all);
-/* "processes":{"total":...,"fields":[...],"rows":[[...]]}, times in seconds since @start_ns. */
+/*
+ * "processes":{"total":...,"exes":[...],"fields":[...],"rows":[[...]]}, times in seconds since
+ * @start_ns; a row has its path's place in "exes".
+ */
 int processes_write(struct report_processes *all, uint64_t start_ns, struct json *j);
 
 #endif

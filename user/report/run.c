@@ -11,9 +11,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define ARGS_SHOWN 200        /* bytes of the arguments of a process */
-#define META_TEXT (128 << 10) /* bytes of a text that there is once */
+#define META_TEXT (128 << 10)  /* bytes of a text that there is once */
+#define META_BYTES (512 << 10) /* of all of them */
 #define OTHER_TEXT 1000
+#define SUMMARY_BYTES (512 << 10)
 #define META_ITEMS 4096
 #define PROGRAMS_SHOWN 1000
 #define EVENTS_OF_A_NAME 1000
@@ -92,7 +93,7 @@ static int add_part(void *context, struct line *l)
 		phases_add_sample(&r->phases, &l->sample);
 		return 0;
 	case LINE_PROCESS:
-		return processes_add(&r->processes, &l->process, ARGS_SHOWN);
+		return processes_add(&r->processes, &l->process);
 	case LINE_EVENT:
 		return add_event(r, l->tree);
 	case LINE_SUMMARY:
@@ -169,7 +170,7 @@ static void write_summary_data(struct report_run *r, struct json *j)
 	const json_t *programs = json_object_get(r->summary, "programs");
 
 	jw_uint(j, "programs_total", json_array_size(programs));
-	clip_write(j, "summary", r->summary, OTHER_TEXT, PROGRAMS_SHOWN);
+	clip_fit(j, "summary", r->summary, OTHER_TEXT, PROGRAMS_SHOWN, SUMMARY_BYTES);
 }
 
 int report_write_data(struct report_run *r, const char *name, struct json *j)
@@ -182,9 +183,9 @@ int report_write_data(struct report_run *r, const char *name, struct json *j)
 	jw_uint(j, "samples", r->samples);
 	jw_uint(j, "unreadable", r->unreadable);
 	jw_bool(j, "cut", r->is_cut);
-	clip_write(j, "meta", r->meta, META_TEXT, META_ITEMS);
+	clip_fit(j, "meta", r->meta, META_TEXT, META_ITEMS, META_BYTES);
 	write_summary_data(r, j);
-	clip_write(j, "events", r->events, OTHER_TEXT, SIZE_MAX);
+	clip_fit(j, "events", r->events, OTHER_TEXT, SIZE_MAX, EVENTS_BYTES);
 	clip_write(j, "event_counts", r->event_counts, OTHER_TEXT, SIZE_MAX);
 	phases_write(&r->phases, j);
 	err = charts_write(&r->charts, j);

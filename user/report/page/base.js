@@ -90,10 +90,12 @@ function clock(v, step = Math.min(1, wall / 1000)) {
 // The end of a path.
 const lastPart = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
 
-// Processes as objects; the data has them as rows.
+// Processes as objects; the data has them as rows, and their paths once each.
 const processes = data.processes.rows.map((row) => {
 	const p = {};
 	data.processes.fields.forEach((field, i) => (p[field] = row[i]));
+	p.program = p.exe;
+	p.exe = has(p.exe) ? data.processes.exes[p.exe] : null;
 	p.name = visible(p.comm || (p.exe ? lastPart(p.exe) : "?"));
 	return p;
 });

@@ -55,8 +55,9 @@ function ended(p) {
 	return [p.exit_code ? "failed" : "ok", has(p.exit_code) ? `exit ${p.exit_code}` : "end not seen"];
 }
 
+// Of paths that were cut the ends may be the same: their numbers are not.
 function programOf(p) {
-	return p.exe || p.comm || "?";
+	return has(p.program) ? p.program : p.comm || "?";
 }
 
 // A program's processes as one: sums, and how many lived at each moment.
@@ -64,7 +65,7 @@ function byProgram() {
 	const groups = new Map();
 	for (const p of processes) {
 		const key = programOf(p);
-		const g = groups.get(key) || { name: visible(lastPart(key)), members: [], start: p.start, end: endOf(p), cpu_seconds: 0, rss_peak_bytes: 0 };
+		const g = groups.get(key) || { name: visible(lastPart(p.exe || p.comm || "?")), members: [], start: p.start, end: endOf(p), cpu_seconds: 0, rss_peak_bytes: 0 };
 		g.members.push(p);
 		g.start = Math.min(g.start, p.start);
 		g.end = Math.max(g.end, endOf(p));
