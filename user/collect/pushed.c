@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/pushed.h"
 
+#include "collect/stream.h"
+
 #include <stdlib.h>
 
 #define MOST_WAITING 8192
 
 void pushed_init(struct pushed *p)
 {
-	*p = (struct pushed){ .inbox = { .wake_fd = -1, .stop_fd = -1 } };
+	*p = (struct pushed){
+		.inbox = { .wake_fd = -1, .stop_fd = -1 },
+		.marks.queue_bytes = STREAM_QUARTER * 2, /* metrics leave room for them */
+		.metrics.queue_bytes = STREAM_QUARTER,
+	};
 	p->last = &p->waiting;
 }
 
