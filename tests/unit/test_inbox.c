@@ -108,6 +108,23 @@ static void a_datagram_that_is_too_large_is_malformed(void **state)
 	assert_int_equal(p->pushed.nr_waiting, 1);
 }
 
+static void a_mark_that_is_too_long_is_malformed_at_once(void **state)
+{
+	static char text[60000];
+	struct post *p = *state;
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "mark ", 5);
+	post(p, text, sizeof(text));
+	post(p, text, 5 + 1024 + 2);
+	post(p, text, 5 + 1024 + 1); /* if its last is a newline it is not */
+	memcpy(text, "kram ", 5);
+	post(p, text, sizeof(text));
+	assert_int_equal(receive(p)->length, 5 + 1024 + 1);
+	assert_int_equal(p->pushed.nr_waiting, 2);
+	assert_int_equal(p->pushed.counts.malformed, 2);
+}
+
 static void what_there_is_no_room_for_is_counted_in_lines(void **state)
 {
 	struct post *p = *state;
@@ -170,6 +187,7 @@ int main(void)
 		INBOX_TEST(letters_come_in_their_order_with_sender_and_time),
 		INBOX_TEST(somebody_is_woken_when_something_has_come),
 		INBOX_TEST(a_datagram_that_is_too_large_is_malformed),
+		INBOX_TEST(a_mark_that_is_too_long_is_malformed_at_once),
 		INBOX_TEST(what_there_is_no_room_for_is_counted_in_lines),
 		INBOX_TEST(a_mark_is_one_line_and_so_is_nothing),
 		cmocka_unit_test(a_rate_gives_its_burst_and_then_what_time_brings),

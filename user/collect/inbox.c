@@ -116,6 +116,12 @@ static void put(struct inbox *box, const char *text, size_t length, const struct
 		free(l);
 }
 
+/* It is not worth the room. The newline at its end is not a part of the text. */
+static bool is_long_mark(const char *text, size_t length)
+{
+	return mark_is_one(text, length) && length > strlen(MARK_PREFIX) + MARK_BYTES + 1;
+}
+
 /* False: there was nothing. */
 static bool receive(struct inbox *box, int fd, char *text, bool is_udp)
 {
@@ -136,7 +142,7 @@ static bool receive(struct inbox *box, int fd, char *text, bool is_udp)
 	if (n < 0)
 		return errno == EINTR;
 	read_envelope(&m, &e);
-	if (m.msg_flags & MSG_TRUNC) {
+	if (m.msg_flags & MSG_TRUNC || (!is_udp && is_long_mark(text, (size_t)n))) {
 		pthread_mutex_lock(&box->lock);
 		box->oversized++;
 		pthread_mutex_unlock(&box->lock);

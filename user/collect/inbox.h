@@ -27,7 +27,8 @@ struct letter {
 	uint64_t sent_boot_ns; /* CLOCK_BOOTTIME */
 	uint32_t pid;          /* the sender's; 0: it is not known */
 	bool is_udp;
-	uint64_t samples; /* there were so many when it was taken out of the inbox */
+	bool is_unknown;  /* when it was taken out of the inbox its sender was not one of ours, */
+	uint64_t samples; /* and there were so many samples */
 	size_t length;
 	char text[]; /* and a NUL */
 };
@@ -41,7 +42,7 @@ struct inbox {
 	struct letter *first, **last;
 	size_t nr, bytes;
 	uint64_t dropped;   /* lines that there was no room for */
-	uint64_t oversized; /* datagrams */
+	uint64_t oversized; /* datagrams that are too large, for a mark or at all */
 };
 
 /* How many lines it is for who counts what was not taken: a mark is one, nothing at all, too. */

@@ -5,7 +5,6 @@
 #include "collect/session.h"
 #include "wire/writer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LINE_NS (NSEC_PER_SEC / PUSHED_PER_SECOND)
@@ -140,15 +139,22 @@ static void sample_for_them(struct session *s)
 		rate_charge(rate, cost_ns - SAMPLE_NS);
 }
 
+static void know_senders(struct session *s)
+{
+	struct pushed *p = &s->pushed;
+
+	if (p->drains != s->tracker.drains)
+		s->unnamed += senders_set_alive(&p->senders, s->rows, s->nr_rows) != 0;
+	p->drains = s->tracker.drains;
+}
+
 static void settle(struct session *s, bool is_last)
 {
 	struct pushed *p = &s->pushed;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	struct letter **at = &p->waiting, *l;
 
-	if (p->drains != s->tracker.drains)
-		s->unnamed += senders_set_alive(&p->senders, s->rows, s->nr_rows) != 0;
-	p->drains = s->tracker.drains;
+	know_senders(s);
 	while ((l = *at)) {
 		enum verdict verdict = judge(s, l, now_ns, is_last);
 
@@ -164,20 +170,21 @@ static void settle(struct session *s, bool is_last)
 			take_mark(s, l, now_ns);
 		else
 			take_metrics(s, l, now_ns);
-		*at = l->next;
-		p->nr_waiting--;
-		free(l);
+		pushed_remove(p, at);
 	}
-	p->last = at;
 }
 
 void session_take_pushed(struct session *s)
 {
+	struct letter *came;
+
 	if (!s->pushed.is_on)
 		return;
-	pushed_receive(&s->pushed, s->summary.samples);
-	if (!s->pushed.nr_waiting)
+	came = inbox_take(&s->pushed.inbox);
+	if (!came && !s->pushed.nr_waiting)
 		return;
+	know_senders(s);
+	pushed_put(&s->pushed, came, s->summary.samples);
 	session_consume(s);
 	sample_for_them(s);
 	settle(s, false);
