@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""How much of what is pushed is taken, and that the account of the run does not pay for the rest."""
+"""How much of what is pushed is taken; that the account does not pay for the rest, and no sender waits."""
 
+import errno
+import json
 import os
 import signal
 import subprocess
 
-from lib.live import descriptor_links
+from lib.live import PATIENCE, descriptor_links, wait_for
 from lib.marks import MarksCase, python, texts
 
 LARGE = """
@@ -54,3 +56,37 @@ class Bytes(MarksCase):
         self.assertEqual(live.process.stdout.readline(), b"sent\n")
         os.kill(recorder, signal.SIGCONT)
         self.assert_bounded(live.finish(), 240 * 8)
+
+
+LATE = """
+for i in range(1500):
+    s.send(b"mark " + b"x" * 1000)
+if os.fork():
+    os._exit(43)
+while os.getppid() == parent:
+    pass
+try:
+    while True:
+        s.send(b"mark late")
+except OSError as e:
+    with open(sys.argv[1] + ".new", "w") as f:
+        f.write(str(e.errno))
+    os.rename(sys.argv[1] + ".new", sys.argv[1])
+"""
+
+
+class Late(MarksCase):
+    def test_who_sends_after_the_end_does_not_wait_for_a_slow_recorder(self):
+        fifo, told = self.dir / "fifo", self.dir / "told"
+        os.mkfifo(fifo)
+        reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        late = python("parent = os.getpid()" + LATE, told)
+        live = self.live(late, ["--marks", "-o", f"jsonl:{fifo}"], out=False, stdout=subprocess.DEVNULL)
+        wait_for(told.exists, "an error for the daemon")
+        self.assertEqual(int(told.read_text()), errno.ECONNREFUSED)
+        self.assertIsNone(live.process.poll())  # the marks do not fit into what is between here and there
+        os.set_blocking(reader, True)
+        text = b"".join(iter(lambda: os.read(reader, 1 << 20), b""))
+        self.assertEqual(live.process.wait(PATIENCE), 43)
+        self.assertTrue(json.loads(text.splitlines()[-1])["complete"])

@@ -34,7 +34,7 @@ struct letter {
 };
 
 struct inbox {
-	struct intake intake; /* not owned */
+	struct intake intake; /* owned, until it is stopped */
 	int wake_fd;          /* readable when something has come; -1: nothing is listened to */
 	int stop_fd;
 	pthread_t thread;
@@ -48,11 +48,13 @@ struct inbox {
 /* How many lines it is for who counts what was not taken: a mark is one, nothing at all, too. */
 uint64_t letter_lines(const struct letter *l);
 
-/* Begins to receive. The thread has the rights that its maker has now. A negative errno. */
+/* Begins to receive; the sockets are its own from then on. The thread has the rights that its maker
+ * has now. A negative errno. */
 int inbox_start(struct inbox *box, const struct intake *intake);
 /* All that has come, in its order, owned by the caller; NULL: nothing. */
 struct letter *inbox_take(struct inbox *box);
-/* Ends when all that was sent before has been received; what has come can still be taken. */
+/* Ends when all that was sent before has been received; what has come can still be taken. Who sends
+ * afterwards gets an error. */
 void inbox_stop(struct inbox *box);
 void inbox_done(struct inbox *box);
 

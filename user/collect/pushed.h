@@ -53,7 +53,7 @@ struct pushed {
 };
 
 void pushed_init(struct pushed *p);
-/* Begins to listen. A negative errno. */
+/* Begins to listen to @intake, whose sockets it owns then. A negative errno. */
 int pushed_start(struct pushed *p, const struct intake *intake);
 /* Takes what has come, from @first on, to those waiting, or counts it as dropped; there have been
  * @samples so far. */
