@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "collect/pushed.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 struct post {
 	struct pushed pushed;
-	int fds[2]; /* to send to, to receive from */
+	int fds[2]; /* to send to, to receive from; the second is the inbox's */
 };
 
 static int make(void **state)
@@ -43,7 +44,6 @@ static int done(void **state)
 
 	pushed_done(&p->pushed);
 	close(p->fds[0]);
-	close(p->fds[1]);
 	free(p);
 	return 0;
 }
@@ -96,6 +96,16 @@ static void somebody_is_woken_when_something_has_come(void **state)
 	assert_int_equal(poll(&wake, 1, 0), 0);
 }
 
+static void who_sends_when_it_is_over_gets_an_error(void **state)
+{
+	struct post *p = *state;
+
+	post(p, "before", 6);
+	assert_string_equal(receive(p)->text, "before");
+	assert_int_equal(send(p->fds[0], "after", 5, MSG_NOSIGNAL), -1);
+	assert_int_equal(errno, ECONNREFUSED);
+}
+
 static void a_datagram_that_is_too_large_is_malformed(void **state)
 {
 	static char text[(64 << 10) + 1];
@@ -106,6 +116,23 @@ static void a_datagram_that_is_too_large_is_malformed(void **state)
 	assert_int_equal(receive(p)->length, sizeof(text) - 1);
 	assert_int_equal(p->pushed.counts.malformed, 1);
 	assert_int_equal(p->pushed.nr_waiting, 1);
+}
+
+static void a_mark_that_is_too_long_is_malformed_at_once(void **state)
+{
+	static char text[60000];
+	struct post *p = *state;
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "mark ", 5);
+	post(p, text, sizeof(text));
+	post(p, text, 5 + 1024 + 2);
+	post(p, text, 5 + 1024 + 1); /* if its last is a newline it is not */
+	memcpy(text, "kram ", 5);
+	post(p, text, sizeof(text));
+	assert_int_equal(receive(p)->length, 5 + 1024 + 1);
+	assert_int_equal(p->pushed.nr_waiting, 2);
+	assert_int_equal(p->pushed.counts.malformed, 2);
 }
 
 static void what_there_is_no_room_for_is_counted_in_lines(void **state)
@@ -169,7 +196,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		INBOX_TEST(letters_come_in_their_order_with_sender_and_time),
 		INBOX_TEST(somebody_is_woken_when_something_has_come),
+		INBOX_TEST(who_sends_when_it_is_over_gets_an_error),
 		INBOX_TEST(a_datagram_that_is_too_large_is_malformed),
+		INBOX_TEST(a_mark_that_is_too_long_is_malformed_at_once),
 		INBOX_TEST(what_there_is_no_room_for_is_counted_in_lines),
 		INBOX_TEST(a_mark_is_one_line_and_so_is_nothing),
 		cmocka_unit_test(a_rate_gives_its_burst_and_then_what_time_brings),

@@ -37,6 +37,34 @@ static void control_characters_are_escaped(void **state)
 	assert_written("\n\t\x1b[1m\x7f", 7, "\"\\u000a\\u0009\\u001b[1m\\u007f\"", false);
 }
 
+static void controls_beyond_ascii_are_escaped(void **state)
+{
+	(void)state;
+	assert_written("\xc2\x80\xc2\x9b"
+		       "31m\xc2\x9f\xc2\xa0",
+		       11, "\"\\u0080\\u009b31m\\u009f\xc2\xa0\"", false);
+}
+
+static void what_turns_the_direction_is_escaped(void **state)
+{
+	(void)state;
+	assert_written("\xd8\x9c\xe2\x80\x8e\xe2\x80\x8f", 8, "\"\\u061c\\u200e\\u200f\"", false);
+	assert_written("\xe2\x80\xaa\xe2\x80\xae"
+		       "exe.txt",
+		       13, "\"\\u202a\\u202eexe.txt\"", false);
+	assert_written("\xe2\x81\xa6\xe2\x81\xa9", 6, "\"\\u2066\\u2069\"", false);
+}
+
+static void neighbours_of_what_turns_the_direction_are_kept(void **state)
+{
+	const char *text =
+		"\"\xd8\x9b\xd8\x9d\xe2\x80\x8d\xe2\x80\x90\xe2\x80\xa9\xe2\x80\xaf\xe2\x81\xa5"
+		"\xe2\x81\xaa\"";
+
+	(void)state;
+	assert_written(text + 1, strlen(text) - 2, text, false);
+}
+
 static void nul_in_the_middle_is_escaped(void **state)
 {
 	(void)state;
@@ -45,7 +73,7 @@ static void nul_in_the_middle_is_escaped(void **state)
 
 static void valid_utf8_of_every_length_is_kept(void **state)
 {
-	const char *text = "\x7e\xc2\x80\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80"
+	const char *text = "\x7e\xc2\xa0\xdf\xbf\xe0\xa0\x80\xed\x9f\xbf\xee\x80\x80"
 			   "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf";
 	char expected[64];
 
@@ -212,6 +240,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(quotes_and_backslashes_are_escaped),
 		cmocka_unit_test(control_characters_are_escaped),
+		cmocka_unit_test(controls_beyond_ascii_are_escaped),
+		cmocka_unit_test(what_turns_the_direction_is_escaped),
+		cmocka_unit_test(neighbours_of_what_turns_the_direction_are_kept),
 		cmocka_unit_test(nul_in_the_middle_is_escaped),
 		cmocka_unit_test(valid_utf8_of_every_length_is_kept),
 		cmocka_unit_test(byte_that_begins_nothing_is_replaced),

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES 1024UL
-#define LIMIT_BYTES (4UL << 20)
+#define LIMIT_BYTES (4 * STREAM_QUARTER)
 
 struct channel {
 	struct stream stream;
@@ -185,6 +185,42 @@ static void what_can_be_spared_goes_first_and_is_counted_by_lines(void **state)
 	assert_int_equal(c->stream.dropped, 0);
 }
 
+static bool offer(struct stream *s)
+{
+	struct json j = { 0 };
+	bool fits;
+
+	jw_string(&j, NULL, "offered");
+	jw_newline(&j);
+	fits = stream_offer(s, &j, STREAM_QUARTER);
+	assert_int_equal(j.used, 0);
+	jw_done(&j);
+	return fits;
+}
+
+static void what_is_offered_gives_way_and_is_nobodys_loss(void **state)
+{
+	struct channel *c = *state;
+	uint64_t used;
+
+	assert_true(offer(&c->stream));
+	assert_int_equal(c->stream.used, strlen("\"offered\"\n"));
+	put_lines(&c->stream, LIMIT_BYTES / 2 / LINE_BYTES);
+	used = c->stream.used;
+	assert_false(offer(&c->stream));
+	assert_int_equal(c->stream.used, used);
+	assert_int_equal(c->stream.spared + c->stream.dropped, 0);
+}
+
+static void what_nobody_reads_is_not_taken(void **state)
+{
+	struct channel *c = *state;
+
+	c->stream.is_broken = true;
+	assert_false(offer(&c->stream));
+	assert_int_equal(c->stream.spared + c->stream.dropped, 0);
+}
+
 static void line_without_memory_is_dropped_and_counted(void **state)
 {
 	struct channel *c = *state;
@@ -262,6 +298,8 @@ int main(void)
 		CHANNEL_TEST(what_was_kept_arrives_whole),
 		CHANNEL_TEST(room_comes_back_when_the_reader_does),
 		CHANNEL_TEST(what_can_be_spared_goes_first_and_is_counted_by_lines),
+		CHANNEL_TEST(what_is_offered_gives_way_and_is_nobodys_loss),
+		CHANNEL_TEST(what_nobody_reads_is_not_taken),
 		CHANNEL_TEST(line_without_memory_is_dropped_and_counted),
 		CHANNEL_TEST(peer_that_is_gone_breaks_the_stream_without_a_signal),
 		CHANNEL_TEST(broken_stream_takes_nothing_and_ends_at_once),

@@ -31,12 +31,14 @@ static void what_steers_a_terminal_is_replaced(void **state)
 			"txt.exe",
 			"?txt.exe");
 	assert_disarmed("\xe2\x81\xa7x", "?x");
+	assert_disarmed("\xe2\x80\x8e\xd8\x9cx", "??x");
 }
 
 static void what_is_no_character_is_replaced(void **state)
 {
 	(void)state;
 	assert_disarmed("\x80\xff\xfe", "???");
+	assert_disarmed("\xe2\x82x\xc3", "??x?"); /* cut off */
 }
 
 static void other_letters_stay(void **state)

@@ -45,11 +45,31 @@ static void puts_(struct json *j, const char *s)
 	put(j, s, strlen(s));
 }
 
+/* Any but the printable ones of ASCII. How many of the @n bytes it has. */
+static size_t put_character(struct json *j, const char *text, size_t n)
+{
+	uint32_t character;
+	size_t len = utf8_decode(text, n, &character);
+	char code[8];
+
+	if (!len) {
+		puts_(j, "\xef\xbf\xbd"); /* U+FFFD */
+		j->lossy = true;
+		return 1;
+	}
+	if (utf8_steers(character)) {
+		snprintf(code, sizeof(code), "\\u%04x", character & 0xffff); /* it is smaller */
+		puts_(j, code);
+	} else {
+		put(j, text, len);
+	}
+	return len;
+}
+
 static void escape(struct json *j, const char *text, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)text;
-	uint32_t character;
-	char code[8];
+	char code[2];
 
 	put(j, "\"", 1);
 	for (size_t i = 0, len; i < n; i += len) {
@@ -57,20 +77,10 @@ static void escape(struct json *j, const char *text, size_t n)
 		if (s[i] == '"' || s[i] == '\\') {
 			code[0] = '\\', code[1] = (char)s[i];
 			put(j, code, 2);
-		} else if (s[i] < 0x20 || s[i] == 0x7f) {
-			snprintf(code, sizeof(code), "\\u%04x", s[i]);
-			puts_(j, code);
-		} else if (s[i] < 0x80) {
+		} else if (s[i] < 0x80 && !utf8_steers(s[i])) {
 			put(j, text + i, 1);
 		} else {
-			len = utf8_decode(text + i, n - i, &character);
-			if (len) {
-				put(j, text + i, len);
-			} else {
-				puts_(j, "\xef\xbf\xbd"); /* U+FFFD */
-				j->lossy = true;
-				len = 1;
-			}
+			len = put_character(j, text + i, n - i);
 		}
 	}
 	put(j, "\"", 1);

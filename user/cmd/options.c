@@ -15,9 +15,15 @@
 static int apply(struct options *o, const struct option_row *row, const char *text,
 		 const char *shown_as)
 {
-	if (!row->parse(o, text))
+	int err = row->parse(o, text);
+
+	if (!err)
 		return 0;
-	log_error("%s does not take '%s': %s", shown_as, text, row->help);
+	if (err == -E2BIG)
+		log_error("%s does not take '%s': a run has %d tags at most", shown_as, text,
+			  MAX_TAGS);
+	else
+		log_error("%s does not take '%s': %s", shown_as, text, row->help);
 	return -EINVAL;
 }
 
@@ -208,16 +214,34 @@ static int check_words(const struct options *o)
 	return 0;
 }
 
+/* It is to make room for --tag: one that was given as BPFMON_TAG, or NULL. */
+static const char *take_default_tag(struct options *o)
+{
+	const char *tag = o->nr_tags ? o->tags[0] : NULL;
+
+	o->nr_tags = 0;
+	return tag;
+}
+
+static void add_tags(struct options *o, const char *default_tag)
+{
+	size_t left_out = tags_from_environment(o, default_tag);
+
+	if (left_out)
+		log_warn("a run has %d tags at most; of those of the environment (BPFMON_TAG_...) "
+			 "left out: %zu",
+			 MAX_TAGS, left_out);
+}
+
 int options_parse(struct options *o, enum option_scope scope, int argc, char **argv)
 {
-	const char *default_format;
+	const char *default_format, *default_tag;
 
 	*o = (struct options){ .scope = scope, .interval_ns = NSEC_PER_SEC };
 	metric_set_default(&o->wanted);
 	if (parse_environment(o))
 		return -EINVAL;
-	if (scope & FOR_ALL)
-		tags_from_environment(o);
+	default_tag = take_default_tag(o);
 	default_format = o->format;
 	o->outputs_are_defaults = o->nr_outputs > 0;
 	if (parse_line(o, argc, argv))
@@ -226,6 +250,8 @@ int options_parse(struct options *o, enum option_scope scope, int argc, char **a
 		o->command = NULL;
 		return 0;
 	}
+	if (scope & FOR_ALL)
+		add_tags(o, default_tag);
 	if ((o->own_cgroup || o->cgroup || o->container) && !o->chooses_metrics)
 		metric_set_put_source(&o->wanted, SOURCE_CGROUP);
 	if (check_words(o))

@@ -2,12 +2,14 @@
 #include "cmd/tags.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #define PREFIX "BPFMON_TAG_"
 
-int parse_tag(struct options *o, const char *text)
+/* 0; -EINVAL: it is no tag; -E2BIG: there is no room for one more. */
+static int put(struct options *o, const char *text, bool displaces)
 {
 	size_t key = strcspn(text, "=");
 
@@ -16,18 +18,29 @@ int parse_tag(struct options *o, const char *text)
 	for (size_t i = 0; i < o->nr_tags; i++) {
 		if (strncmp(o->tags[i], text, key + 1) != 0)
 			continue;
-		o->tags[i] = text;
+		if (displaces)
+			o->tags[i] = text;
 		return 0;
 	}
 	if (o->nr_tags == MAX_TAGS)
-		return -EINVAL;
+		return -E2BIG;
 	o->tags[o->nr_tags++] = text;
 	return 0;
 }
 
-void tags_from_environment(struct options *o)
+int parse_tag(struct options *o, const char *text)
 {
+	return put(o, text, true);
+}
+
+size_t tags_from_environment(struct options *o, const char *default_tag)
+{
+	size_t left_out = 0;
+
 	for (char **variable = environ; variable && *variable; variable++)
 		if (!strncmp(*variable, PREFIX, strlen(PREFIX)))
-			parse_tag(o, *variable + strlen(PREFIX));
+			left_out += put(o, *variable + strlen(PREFIX), false) == -E2BIG;
+	if (default_tag)
+		left_out += put(o, default_tag, false) == -E2BIG;
+	return left_out;
 }

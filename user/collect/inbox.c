@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/inbox.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mark.h"
 #include "wire/line_protocol.h"
@@ -116,6 +117,12 @@ static void put(struct inbox *box, const char *text, size_t length, const struct
 		free(l);
 }
 
+/* It is not worth the room. The newline at its end is not a part of the text. */
+static bool is_long_mark(const char *text, size_t length)
+{
+	return mark_is_one(text, length) && length > strlen(MARK_PREFIX) + MARK_BYTES + 1;
+}
+
 /* False: there was nothing. */
 static bool receive(struct inbox *box, int fd, char *text, bool is_udp)
 {
@@ -136,7 +143,7 @@ static bool receive(struct inbox *box, int fd, char *text, bool is_udp)
 	if (n < 0)
 		return errno == EINTR;
 	read_envelope(&m, &e);
-	if (m.msg_flags & MSG_TRUNC) {
+	if (m.msg_flags & MSG_TRUNC || (!is_udp && is_long_mark(text, (size_t)n))) {
 		pthread_mutex_lock(&box->lock);
 		box->oversized++;
 		pthread_mutex_unlock(&box->lock);
@@ -228,6 +235,15 @@ static uint64_t udp_dropped(int fd)
 	return info[SK_MEMINFO_DROPS];
 }
 
+/* Whoever sends still, and would wait until there is room, is told at once that there is nobody. */
+static void close_sockets(struct intake *in)
+{
+	cleanup_closep(&in->marks_fd);
+	for (size_t i = 0; i < UDP_SOCKETS; i++)
+		cleanup_closep(&in->udp_fds[i]);
+	*in = (struct intake){ .marks_fd = -1, .udp_fds = { -1, -1 } };
+}
+
 void inbox_stop(struct inbox *box)
 {
 	if (box->stop_fd < 0)
@@ -236,6 +252,7 @@ void inbox_stop(struct inbox *box)
 	pthread_join(box->thread, NULL);
 	for (size_t i = 0; i < UDP_SOCKETS; i++)
 		box->dropped += udp_dropped(box->intake.udp_fds[i]);
+	close_sockets(&box->intake);
 	close(box->stop_fd);
 	box->stop_fd = -1;
 }

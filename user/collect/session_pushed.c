@@ -5,11 +5,12 @@
 #include "collect/session.h"
 #include "wire/writer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define LINE_NS (NSEC_PER_SEC / PUSHED_PER_SECOND)
 #define LINES_NS (LINE_NS * PUSHED_BURST)
+#define BYTE_NS (NSEC_PER_SEC / PUSHED_BYTES_PER_SECOND)
+#define BYTES_NS (BYTE_NS * PUSHED_BYTES_BURST)
 #define SAMPLE_NS (NSEC_PER_SEC / 20) /* in the long run a sample for marks in that time */
 #define SAMPLES_NS NSEC_PER_SEC
 #define SAMPLE_SHARE 20          /* and what it takes is no more than one part of so many */
@@ -19,6 +20,20 @@
 static uint64_t elapsed_of(const struct session *s, const struct letter *l)
 {
 	return l->sent_ns > s->start_ns ? l->sent_ns - s->start_ns : 0;
+}
+
+/* Sends the line that has been written, and counts it as one of those @taken, or as dropped: so
+ * many bytes come in a time, and never more than leaves room for what the run itself tells. */
+static void put_line(struct session *s, struct allowance *a, uint64_t now_ns, uint64_t *taken)
+{
+	struct json *j = &s->json;
+
+	if (rate_take(&a->bytes, now_ns, BYTE_NS * j->used, BYTES_NS) &&
+	    stream_offer(&s->stream, j, a->queue_bytes))
+		++*taken;
+	else
+		s->pushed.counts.dropped++;
+	jw_reset(j);
 }
 
 static void take_mark(struct session *s, const struct letter *l, uint64_t now_ns)
@@ -31,12 +46,11 @@ static void take_mark(struct session *s, const struct letter *l, uint64_t now_ns
 		length--;
 	if (!length || length > MARK_BYTES) {
 		counts->malformed++;
-	} else if (!rate_take(&s->pushed.marks, now_ns, LINE_NS, LINES_NS)) {
+	} else if (!rate_take(&s->pushed.marks.lines, now_ns, LINE_NS, LINES_NS)) {
 		counts->dropped++;
 	} else {
-		counts->marks++;
 		write_mark(&s->json, s->run, elapsed_of(s, l), (int32_t)l->pid, text, length);
-		stream_put(&s->stream, &s->json);
+		put_line(s, &s->pushed.marks, now_ns, &counts->marks);
 	}
 }
 
@@ -50,7 +64,7 @@ static void take_metrics(struct session *s, struct letter *l, uint64_t now_ns)
 	while (at < end) {
 		int got;
 
-		if (!rate_take(&s->pushed.metrics, now_ns, LINE_NS, LINES_NS)) {
+		if (!rate_take(&s->pushed.metrics.lines, now_ns, LINE_NS, LINES_NS)) {
 			counts->dropped += point_lines(at, (size_t)(end - at));
 			return;
 		}
@@ -61,9 +75,8 @@ static void take_metrics(struct session *s, struct letter *l, uint64_t now_ns)
 			counts->malformed++;
 			continue;
 		}
-		counts->metrics++;
 		write_point(&s->json, s->run, elapsed_of(s, l), (int32_t)l->pid, &point);
-		stream_put(&s->stream, &s->json);
+		put_line(s, &s->pushed.metrics, now_ns, &counts->metrics);
 	}
 }
 
@@ -126,15 +139,22 @@ static void sample_for_them(struct session *s)
 		rate_charge(rate, cost_ns - SAMPLE_NS);
 }
 
+static void know_senders(struct session *s)
+{
+	struct pushed *p = &s->pushed;
+
+	if (p->drains != s->tracker.drains)
+		s->unnamed += senders_set_alive(&p->senders, s->rows, s->nr_rows) != 0;
+	p->drains = s->tracker.drains;
+}
+
 static void settle(struct session *s, bool is_last)
 {
 	struct pushed *p = &s->pushed;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	struct letter **at = &p->waiting, *l;
 
-	if (p->drains != s->tracker.drains)
-		s->unnamed += senders_set_alive(&p->senders, s->rows, s->nr_rows) != 0;
-	p->drains = s->tracker.drains;
+	know_senders(s);
 	while ((l = *at)) {
 		enum verdict verdict = judge(s, l, now_ns, is_last);
 
@@ -142,26 +162,29 @@ static void settle(struct session *s, bool is_last)
 			at = &l->next;
 			continue;
 		}
+		if (is_last) /* then there is time for the recorder to catch up */
+			stream_flush_whole(&s->stream);
 		if (verdict == REFUSE)
 			p->counts.refused += letter_lines(l);
 		else if (is_mark(l))
 			take_mark(s, l, now_ns);
 		else
 			take_metrics(s, l, now_ns);
-		*at = l->next;
-		p->nr_waiting--;
-		free(l);
+		pushed_remove(p, at);
 	}
-	p->last = at;
 }
 
 void session_take_pushed(struct session *s)
 {
+	struct letter *came;
+
 	if (!s->pushed.is_on)
 		return;
-	pushed_receive(&s->pushed, s->summary.samples);
-	if (!s->pushed.nr_waiting)
+	came = inbox_take(&s->pushed.inbox);
+	if (!came && !s->pushed.nr_waiting)
 		return;
+	know_senders(s);
+	pushed_put(&s->pushed, came, s->summary.samples);
 	session_consume(s);
 	sample_for_them(s);
 	settle(s, false);

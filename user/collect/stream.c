@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define QUEUE_BYTES (4UL << 20)       /* a recorder that hangs longer than this holds loses lines */
-#define SPARE_BYTES (QUEUE_BYTES / 4) /* when as much waits, what can be spared is left out */
+/* A recorder that hangs longer than this holds loses lines. */
+#define QUEUE_BYTES (4 * STREAM_QUARTER)
 #define FLUSH_BYTES (32UL << 10)
 
 void stream_init(struct stream *s, int fd)
@@ -47,29 +47,45 @@ static bool make_room(struct stream *s, size_t n)
 	return true;
 }
 
+/* False: nobody reads it, or there is no room for it. */
+static bool append(struct stream *s, const struct json *j)
+{
+	if (s->is_broken || j->failed || (s->used + j->used > s->room && !make_room(s, j->used)))
+		return false;
+	memcpy(s->queue + s->used, j->text, j->used);
+	s->used += j->used;
+	return true;
+}
+
+static size_t waiting(const struct stream *s)
+{
+	return s->used - s->start;
+}
+
 void stream_put(struct stream *s, struct json *j)
 {
-	if (!s->is_broken) {
-		if (j->failed || (s->used + j->used > s->room && !make_room(s, j->used))) {
-			s->dropped++;
-		} else {
-			memcpy(s->queue + s->used, j->text, j->used);
-			s->used += j->used;
-		}
-	}
+	if (!append(s, j))
+		s->dropped += !s->is_broken;
 	jw_reset(j);
-	if (s->used - s->start > FLUSH_BYTES)
+	if (waiting(s) > FLUSH_BYTES)
 		stream_flush(s);
+}
+
+bool stream_offer(struct stream *s, struct json *j, size_t most_bytes)
+{
+	bool fits;
+
+	if (waiting(s) + j->used > FLUSH_BYTES)
+		stream_flush(s);
+	fits = waiting(s) + j->used <= most_bytes && append(s, j);
+	jw_reset(j);
+	return fits;
 }
 
 void stream_put_spare(struct stream *s, struct json *j, uint64_t lines)
 {
-	if (!s->is_broken && (j->failed || s->used - s->start + j->used > SPARE_BYTES)) {
+	if (!stream_offer(s, j, STREAM_QUARTER) && !s->is_broken)
 		s->spared += lines;
-		jw_reset(j);
-		return;
-	}
-	stream_put(s, j);
 }
 
 void stream_flush(struct stream *s)

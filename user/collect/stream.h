@@ -9,21 +9,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define STREAM_QUARTER (1UL << 20) /* of the bytes that it holds at most */
+
 struct stream {
 	int fd;
 	char *queue; /* owned */
 	size_t start, used, room;
 	bool is_broken;   /* nobody reads it any more */
 	uint64_t dropped; /* lines that did not fit */
-	uint64_t spared;  /* lines of stream_put_spare() that were left out */
+	uint64_t spared;  /* lines of stream_put_spare() that were not taken */
 };
 
 void stream_init(struct stream *s, int fd);
 void stream_done(struct stream *s);
 /* Takes the lines of @j, counted as one, and empties it. */
 void stream_put(struct stream *s, struct json *j);
-/* The same of @lines lines that can be done without: all are left out as soon as the reader is
- * behind, so that others still fit. */
+/* The same of lines that are to leave room for others: false, and they are not taken, if more than
+ * @most_bytes would wait then. Who offers them counts them. */
+bool stream_offer(struct stream *s, struct json *j, size_t most_bytes);
+/* The same of @lines lines and a quarter; what is not taken is counted here. */
 void stream_put_spare(struct stream *s, struct json *j, uint64_t lines);
 /* Sends what can be sent at once. */
 void stream_flush(struct stream *s);
