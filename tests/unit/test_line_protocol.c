@@ -33,6 +33,19 @@ static void a_point_has_name_tags_fields_and_time(void **state)
 	assert_true(point.time_ns == 1763690000000000001ULL);
 }
 
+static void a_time_that_influxdb_would_not_take_is_malformed(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("a b=1 9223372036854774806"), 1);
+	assert_true(point.time_ns == POINT_LAST_NS);
+	assert_int_equal(parse("a b=1 0"), 1);
+	assert_int_equal(parse("a b=1 9223372036854774807"), -EBADMSG);
+	assert_int_equal(parse("a b=1 9223372036854775807"), -EBADMSG);
+	assert_int_equal(parse("a b=1 18446744073709551621"), -EBADMSG);
+	assert_int_equal(parse("a b=1 -1"), -EBADMSG);
+	assert_int_equal(parse("a b=1 -9223372036854775807"), -EBADMSG);
+}
+
 static void a_point_needs_no_tags_and_no_time(void **state)
 {
 	(void)state;
@@ -188,6 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_point_has_name_tags_fields_and_time),
+		cmocka_unit_test(a_time_that_influxdb_would_not_take_is_malformed),
 		cmocka_unit_test(a_point_needs_no_tags_and_no_time),
 		cmocka_unit_test(escaped_commas_blanks_and_signs_are_part_of_names),
 		cmocka_unit_test(a_backslash_before_anything_else_is_itself),

@@ -63,6 +63,8 @@ static void doubles_are_as_short_as_they_read_back(void **state)
 	assert_double(1763690000.123456, "1763690000.123456");
 	assert_double(4194303.123456789, "4194303.123456789");
 	assert_double(-0.25, "-0.25");
+	assert_double(0.0, "0");
+	assert_double(-0.0, "-0.0"); /* -0 would be read as the integer 0 */
 	assert_double(0.1 + 0.2, "0.30000000000000004");
 	assert_double(100, "100");
 	assert_double(0, "0");

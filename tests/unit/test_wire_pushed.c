@@ -61,6 +61,13 @@ static void numbers_are_written_as_they_were_meant(void **state)
 		       "\"d\":5,\"e\":0.5,\"f\":1e-300},\"pid\":77}\n");
 }
 
+static void a_negative_zero_keeps_its_sign(void **state)
+{
+	(void)state;
+	assert_written("a b=-0,c=-0i", "\"name\":\"a\",\"tags\":{},\"fields\":{\"b\":-0.0,\"c\":0},"
+				       "\"pid\":77}\n");
+}
+
 static void the_time_of_the_program_stands_beside_ours(void **state)
 {
 	(void)state;
@@ -112,6 +119,7 @@ int main(void)
 		cmocka_unit_test(integers_beyond_what_json_readers_take_are_rounded),
 		cmocka_unit_test(whatever_is_taken_is_a_line_of_json),
 		cmocka_unit_test(numbers_are_written_as_they_were_meant),
+		cmocka_unit_test(a_negative_zero_keeps_its_sign),
 		cmocka_unit_test(the_time_of_the_program_stands_beside_ours),
 		cmocka_unit_test(hostile_names_are_strings),
 		cmocka_unit_test(a_mark_is_an_event_with_its_text),

@@ -47,6 +47,8 @@ int double_format(char *out, double v)
 {
 	int digits = shortest(out, v), decimals, n;
 
+	if (v == 0 && signbit(v)) /* readers take -0 for an integer, which has one zero only */
+		return snprintf(out, DOUBLE_TEXT, "-0.0");
 	if (wants_exponent(v))
 		return snprintf(out, DOUBLE_TEXT, "%.*g", digits, v);
 	decimals = digits - 1 - (int)strtol(strchr(out, 'e') + 1, NULL, 10);

@@ -11,7 +11,7 @@
 /* Writes @v / 10^@decimals without trailing zeros into @out (DECIMAL_TEXT). */
 int decimal_format(char *out, uint64_t v, unsigned decimals);
 /* Writes the shortest decimal that reads back as @v, which is finite, into @out (DOUBLE_TEXT); with
- * an exponent if it is huge or tiny. */
+ * an exponent if it is huge or tiny, and -0.0 for that. */
 int double_format(char *out, double v);
 
 #endif

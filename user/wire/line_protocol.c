@@ -179,7 +179,7 @@ static int take_time(struct cursor *c, struct point *p)
 	for (; !is_over(c) && *c->at >= '0' && *c->at <= '9'; c->at++) {
 		uint64_t digit = (uint64_t)(*c->at - '0');
 
-		if (ns > (INT64_MAX - digit) / 10)
+		if (ns > (POINT_LAST_NS - digit) / 10)
 			return -EBADMSG;
 		ns = ns * 10 + digit;
 		p->has_time = true;

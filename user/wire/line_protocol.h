@@ -11,6 +11,9 @@
 #define POINT_TAGS 32
 #define POINT_FIELDS 64
 #define POINT_BYTES 8192 /* a longer line is refused */
+/* The last time that is taken: 1 us before the last of InfluxDB, in 2262, so that what readers make
+ * of it in microseconds is one of its times, too. None is before 1970. */
+#define POINT_LAST_NS 9223372036854774806
 
 /* Bytes of the text that was parsed, unescaped; they may be no UTF-8. */
 struct span {
