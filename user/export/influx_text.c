@@ -106,7 +106,7 @@ bool influx_has_tag(struct buffer *tags, const char *key)
 	bool is;
 
 	influx_key(&written, key);
-	is = !written.failed && is_there(tags, written.text, written.used);
+	is = written.used && !written.failed && is_there(tags, written.text, written.used);
 	tags->failed |= written.failed;
 	buffer_done(&written);
 	return is;
