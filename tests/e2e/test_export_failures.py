@@ -77,13 +77,13 @@ class Refusals(ExportCase):
         self.assertIn("stdout", self.refused(RUN, "-f", "json", preexec_fn=lambda: os.close(1)))
 
     def long_run(self):
-        """One whose export takes a while."""
+        """One whose export takes many seconds, so that what happens to it happens in its middle."""
         path = self.dir / "long.jsonl"
         if path.exists():
             return path
         with path.open("w") as file:
             file.write('{"kind":"meta","schema":"bpfmon/1","start_time":5,"units":{"minflt":"1"}}\n')
-            for second in range(200000):
+            for second in range(1_000_000):
                 file.write(f'{{"kind":"sample","elapsed_seconds":{second},"minflt":1,"cores":0.5,"rss_bytes":5}}\n')
         return path
 

@@ -9,7 +9,8 @@ char *uri_of(const char *path, const char *how)
 {
 	sqlite3_str *s = sqlite3_str_new(NULL);
 
-	sqlite3_str_appendall(s, path[0] == '/' ? "file:" : "file:./"); /* :memory: is a file, too */
+	/* with a folder before it :memory: is a file, too */
+	sqlite3_str_appendall(s, path[0] == '/' ? "file:" : "file:./");
 	while (path[0] == '/' && path[1] == '/') /* what follows two is taken for a host */
 		path++;
 	for (; *path; path++)
