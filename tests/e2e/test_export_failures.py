@@ -76,14 +76,13 @@ class Refusals(ExportCase):
     def test_a_closed_stdout_is_told(self):
         self.assertIn("stdout", self.refused(RUN, "-f", "json", preexec_fn=lambda: os.close(1)))
 
-    def long_run(self):
-        """One whose export takes many seconds, so that what happens to it happens in its middle."""
+    def long_run(self, samples):
         path = self.dir / "long.jsonl"
         if path.exists():
             return path
         with path.open("w") as file:
             file.write('{"kind":"meta","schema":"bpfmon/1","start_time":5,"units":{"minflt":"1"}}\n')
-            for second in range(1_000_000):
+            for second in range(samples):
                 file.write(f'{{"kind":"sample","elapsed_seconds":{second},"minflt":1,"cores":0.5,"rss_bytes":5}}\n')
         return path
 
@@ -93,7 +92,7 @@ class Refusals(ExportCase):
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "bpfmon-test", str(disk)], check=True)
         self.addCleanup(subprocess.run, ["umount", str(disk)], check=False)
         (disk / "old.om").write_text("old\n")
-        run = str(self.long_run())
+        run = str(self.long_run(50_000))
         self.assertIn("No space left", self.refused(run, "-f", "csv", "-o", str(disk / "new.csv")))
         self.assertIn("No space left", self.refused(run, "-f", "openmetrics", "--force", "-o", str(disk / "old.om")))
         self.assertIn("No space left", self.refused(run, "-f", "prmon", "-o", str(disk / "peer")))
@@ -102,10 +101,10 @@ class Refusals(ExportCase):
 
     def export_interrupted_by(self, sig):
         """What lies in the folder afterwards, beside the run."""
-        out = self.dir / "out.om"
-        argv = [BPFMON, "export", str(self.long_run()), "-f", "openmetrics", "-o", str(out)]
+        out = self.dir / "out"  # JSON Lines begin at once, and go on for seconds
+        argv = [BPFMON, "export", str(self.long_run(300_000)), "-f", "jsonl", "-o", str(out)]
         with subprocess.Popen(argv) as process:
-            wait_for(lambda: any(path.stat().st_size for path in self.dir.glob("out.om*")), "the first lines")
+            wait_for(lambda: any(path.stat().st_size for path in self.dir.glob("out*")), "the first lines")
             self.assertFalse(out.exists())
             process.send_signal(sig)
             self.assertEqual(process.wait(timeout=60), -sig)
@@ -118,7 +117,7 @@ class Refusals(ExportCase):
 
     def test_one_that_is_killed_leaves_no_file_of_that_name(self):
         (left,) = self.export_interrupted_by(signal.SIGKILL)
-        self.assertRegex(left, r"^out\.om\..{6}$")
+        self.assertRegex(left, r"^out\..{6}$")
 
     def test_a_file_that_came_meanwhile_is_kept(self):
         out = self.dir / "out.csv"
