@@ -169,7 +169,7 @@ static int show(struct source *s, const struct options *o)
 		err = o->by_phase ? show_by_phase(s, o, meta, &total)
 		      : o->json   ? show_json(meta, &total, NULL)
 				  : show_text(s, meta, &total);
-	if (unreadable)
+	if (!err && unreadable)
 		log_warn("%" PRIu64 " lines of '%s' cannot be read and were left out", unreadable,
 			 o->command[0]);
 	summary_done(&total);
