@@ -32,8 +32,10 @@ int database_open(struct database *d, const char *path, enum database_mode mode)
 void database_close(struct database *d);
 /* Runs statements that return nothing. Errors as of database_error(). */
 int database_run(struct database *d, const char *sql);
+/* The same, formatted as by sqlite3_mprintf(). */
+int database_runf(struct database *d, const char *format, ...);
 /* The first column of the first row, 0 without one; @is_none, unless NULL: there is none. */
-int database_number(struct database *d, const char *sql, int64_t *value, bool *is_none);
+int database_number(struct database *d, int64_t *value, bool *is_none, const char *format, ...);
 /* Does it within a transaction, which an error takes back. */
 int database_transact(struct database *d, int (*act)(struct database *d, void *context),
 		      void *context);

@@ -92,20 +92,18 @@ struct taking {
 static int copy_rows(struct database *d, const struct taking *r, const char *table, const char *key,
 		     const char *range)
 {
-	char *columns = common_columns(d, table, key), number[32] = "NULL", *sql = NULL;
+	char *columns = common_columns(d, table, key), number[32] = "NULL";
 	int err = -ENOMEM;
 
 	if (r->to)
 		sqlite3_snprintf(sizeof(number), number, "%lld", (long long)r->to);
 	if (columns)
-		sql = sqlite3_mprintf("INSERT INTO main.%s(%s%s) SELECT %s%s FROM other.%s"
-				      " WHERE %s=%lld%s",
-				      table, key, columns, number, columns, table, key,
-				      (long long)r->from, range);
-	if (sql)
-		err = database_run(d, sql);
+		err = database_runf(d,
+				    "INSERT INTO main.%s(%s%s) SELECT %s%s FROM other.%s"
+				    " WHERE %s=%lld%s",
+				    table, key, columns, number, columns, table, key,
+				    (long long)r->from, range);
 	sqlite3_free(columns);
-	sqlite3_free(sql);
 	return err;
 }
 
@@ -126,23 +124,15 @@ static int copy_portions(struct database *d, const struct taking *r, const struc
 	return err;
 }
 
-static int run_and_free(struct database *d, char *sql)
-{
-	int err = sql ? database_run(d, sql) : -ENOMEM;
-
-	sqlite3_free(sql);
-	return err;
-}
-
 /* Until all of it is here, we are who writes it, and it has not ended. */
 static int mark_as_ours(struct database *d, const struct taking *r)
 {
 	char self[IDENTITY_BYTES];
 
 	identity_self(self);
-	return run_and_free(d, sqlite3_mprintf("UPDATE main.run SET ended=0, wall_ns=NULL,"
-					       " writer=%Q WHERE id=%lld",
-					       self, (long long)r->to));
+	return database_runf(d,
+			     "UPDATE main.run SET ended=0, wall_ns=NULL, writer=%Q WHERE id=%lld",
+			     self, (long long)r->to);
 }
 
 /* Decides, and takes over the row of the run and what is small. */
@@ -169,13 +159,12 @@ static int take_head(struct database *d, void *context)
 /* What was decided on when it began: it may have gone on there. */
 static int take_end(struct database *d, const struct taking *r)
 {
-	char *sql = sqlite3_mprintf("UPDATE main.run SET ended=%d, wall_ns=(SELECT o.wall_ns FROM"
-				    " other.run AS o WHERE o.id=%lld), writer=(SELECT o.writer"
-				    " FROM other.run AS o WHERE o.id=%lld) WHERE id=%lld",
-				    r->has_ended, (long long)r->from, (long long)r->from,
-				    (long long)r->to);
-
-	return run_and_free(d, sql);
+	return database_runf(d,
+			     "UPDATE main.run SET ended=%d, wall_ns=(SELECT o.wall_ns FROM"
+			     " other.run AS o WHERE o.id=%lld), writer=(SELECT o.writer"
+			     " FROM other.run AS o WHERE o.id=%lld) WHERE id=%lld",
+			     r->has_ended, (long long)r->from, (long long)r->from,
+			     (long long)r->to);
 }
 
 static int take_run(struct database *d, struct taking *r, struct merged *m)

@@ -10,27 +10,18 @@
 #include <stdio.h>
 #include <string.h>
 
-static int64_t number(sqlite3 *db, const char *sql)
-{
-	sqlite3_stmt *s = NULL;
-	int64_t v = 0;
-
-	if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK && sqlite3_step(s) == SQLITE_ROW)
-		v = sqlite3_column_int64(s, 0);
-	sqlite3_finalize(s);
-	return v;
-}
-
 int database_check(struct database *d, int64_t *version)
 {
-	int64_t application = number(d->db, "PRAGMA application_id");
-	int err = database_run(d, "SELECT count(*) FROM sqlite_master"); /* reads the header */
+	int64_t application = 0, nr_tables = 0;
+	int err = database_number(d, &nr_tables, NULL, "SELECT count(*) FROM sqlite_master");
 
-	*version = number(d->db, "PRAGMA user_version");
+	if (!err)
+		err = database_number(d, &application, NULL, "PRAGMA application_id");
+	if (!err)
+		err = database_number(d, version, NULL, "PRAGMA user_version");
 	if (err)
 		return err;
-	if (application != SCHEMA_APPLICATION &&
-	    (application || number(d->db, "SELECT count(*) FROM sqlite_master"))) {
+	if (application != SCHEMA_APPLICATION && (application || nr_tables)) {
 		snprintf(d->why, sizeof(d->why),
 			 "it is another program's database; name another file with --store");
 		return -EMEDIUMTYPE;
@@ -108,22 +99,21 @@ static int add_columns(struct database *d)
 	return database_error(d, rc);
 }
 
-static int migrate(struct database *d)
+static int make_steps(struct database *d, void *context)
 {
 	int64_t version;
-	int err = database_run(d, "BEGIN IMMEDIATE");
+	int err = database_check(d, &version);
 
-	if (err)
-		return err;
-	err = database_check(d, &version);
+	(void)context;
 	for (; !err && version < STORE_SCHEMA; version++)
 		err = database_run(d, schema_step((int)version));
-	if (!err)
-		err = add_columns(d);
-	if (!err)
-		err = database_run(d, "COMMIT");
-	if (err)
-		sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
+	return err ? err : add_columns(d);
+}
+
+static int migrate(struct database *d)
+{
+	int err = database_transact(d, make_steps, NULL);
+
 	return err ? err : database_columns(d);
 }
 

@@ -14,12 +14,12 @@
 static int used_bytes(struct database *d, int64_t *bytes)
 {
 	int64_t pages, unused, size;
-	int err = database_number(d, "PRAGMA page_count", &pages, NULL);
+	int err = database_number(d, &pages, NULL, "PRAGMA page_count");
 
 	if (!err)
-		err = database_number(d, "PRAGMA freelist_count", &unused, NULL);
+		err = database_number(d, &unused, NULL, "PRAGMA freelist_count");
 	if (!err)
-		err = database_number(d, "PRAGMA page_size", &size, NULL);
+		err = database_number(d, &size, NULL, "PRAGMA page_size");
 	if (!err)
 		*bytes = (pages - unused) * size;
 	return err;
@@ -51,7 +51,7 @@ int store_size(struct database *d, const char *path, struct store_size *size)
 
 	size->file_bytes = file_bytes(path, "") + file_bytes(path, "-wal");
 	for (size_t i = 0; !err && i < sizeof(rows) / sizeof(*rows); i++)
-		err = database_number(d, rows[i].sql, rows[i].value, NULL);
+		err = database_number(d, rows[i].value, NULL, "%s", rows[i].sql);
 	return err;
 }
 
@@ -112,15 +112,13 @@ static int prune_dry(struct database *d, const struct prune_limits *l,
 /* A portion a transaction, and no more than there is to give back. */
 static int give_back(struct database *d)
 {
-	char sql[60];
 	int64_t unused, before = INT64_MAX;
 	int err;
 
-	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%d)", PAGES_AT_ONCE);
-	while (!(err = database_number(d, "PRAGMA freelist_count", &unused, NULL)) && unused &&
+	while (!(err = database_number(d, &unused, NULL, "PRAGMA freelist_count")) && unused &&
 	       unused < before) {
 		before = unused;
-		err = database_run(d, sql);
+		err = database_runf(d, "PRAGMA incremental_vacuum(%d)", PAGES_AT_ONCE);
 		if (err)
 			return err;
 	}

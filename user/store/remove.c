@@ -3,26 +3,15 @@
 
 #include "store/tables.h"
 
-#include <errno.h>
-
-/* Runs what sqlite3_mprintf() has made, and frees it. */
-static int run_and_free(struct database *d, char *sql)
-{
-	int err = sql ? database_run(d, sql) : -ENOMEM;
-
-	sqlite3_free(sql);
-	return err;
-}
-
 int remove_head(struct database *d, int64_t id)
 {
 	const struct run_table *t;
-	int err = run_and_free(d, sqlite3_mprintf("DELETE FROM run WHERE id=%lld", (long long)id));
+	int err = database_runf(d, "DELETE FROM run WHERE id=%lld", (long long)id);
 
 	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
 		if (!t->key)
-			err = run_and_free(d, sqlite3_mprintf("DELETE FROM %s WHERE run=%lld",
-							      t->name, (long long)id));
+			err = database_runf(d, "DELETE FROM %s WHERE run=%lld", t->name,
+					    (long long)id);
 	return err;
 }
 
@@ -34,13 +23,11 @@ static int remove_rows_of(struct database *d, const struct run_table *t, int64_t
 	while (!err && !p.is_last) {
 		err = portion_next(d, "main", t, id, &p);
 		if (!err && p.is_last)
-			err = run_and_free(d, sqlite3_mprintf("DELETE FROM %s WHERE run=%lld",
-							      t->name, (long long)id));
+			err = database_runf(d, "DELETE FROM %s WHERE run=%lld", t->name,
+					    (long long)id);
 		else if (!err)
-			err = run_and_free(
-				d,
-				sqlite3_mprintf("DELETE FROM %s WHERE run=%lld AND %s<=%lld",
-						t->name, (long long)id, t->key, (long long)p.upto));
+			err = database_runf(d, "DELETE FROM %s WHERE run=%lld AND %s<=%lld",
+					    t->name, (long long)id, t->key, (long long)p.upto);
 	}
 	return err;
 }
@@ -68,14 +55,6 @@ int remove_run(struct database *d, int64_t id)
 	return err ? err : remove_rows(d, id);
 }
 
-static int ask_and_free(struct database *d, char *sql, int64_t *value, bool *is_none)
-{
-	int err = sql ? database_number(d, sql, value, is_none) : -ENOMEM;
-
-	sqlite3_free(sql);
-	return err;
-}
-
 /* From run to run, by the index. */
 static int remove_left_in(struct database *d, const struct run_table *t)
 {
@@ -84,15 +63,12 @@ static int remove_left_in(struct database *d, const struct run_table *t)
 	int err = 0;
 
 	while (!err) {
-		err = ask_and_free(d,
-				   sqlite3_mprintf("SELECT min(run) FROM %s WHERE run>%lld",
-						   t->name, (long long)id),
-				   &id, &is_end);
+		err = database_number(d, &id, &is_end, "SELECT min(run) FROM %s WHERE run>%lld",
+				      t->name, (long long)id);
 		if (err || is_end)
 			break;
-		err = ask_and_free(
-			d, sqlite3_mprintf("SELECT id FROM run WHERE id=%lld", (long long)id),
-			&found, &is_left);
+		err = database_number(d, &found, &is_left, "SELECT id FROM run WHERE id=%lld",
+				      (long long)id);
 		if (!err && is_left)
 			err = remove_rows_of(d, t, id);
 	}

@@ -4,14 +4,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-static int ask(struct database *d, char *sql, int64_t *value)
-{
-	int err = sql ? database_number(d, sql, value, NULL) : -ENOMEM;
-
-	sqlite3_free(sql);
-	return err;
-}
-
 int scale_read(struct database *d, struct scale *s)
 {
 	const struct run_table *t;
@@ -24,13 +16,12 @@ int scale_read(struct database *d, struct scale *s)
 		return -ENOTSUP;
 	}
 	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
-		err = ask(d,
-			  sqlite3_mprintf("SELECT sum(pgsize) FROM dbstat WHERE aggregate=1 AND"
-					  " name='%s'",
-					  t->name),
-			  &bytes);
+		err = database_number(d, &bytes, NULL,
+				      "SELECT sum(pgsize) FROM dbstat WHERE aggregate=1 AND"
+				      " name=%Q",
+				      t->name);
 		if (!err)
-			err = ask(d, sqlite3_mprintf("SELECT count(*) FROM %s", t->name), &rows);
+			err = database_number(d, &rows, NULL, "SELECT count(*) FROM %s", t->name);
 		if (!err)
 			s->row_bytes[i] = rows ? (double)bytes / (double)rows : 0;
 	}
@@ -45,10 +36,8 @@ int scale_weigh(struct database *d, const struct scale *s, int64_t run, int64_t 
 	int err = 0;
 
 	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
-		err = ask(d,
-			  sqlite3_mprintf("SELECT count(*) FROM %s WHERE run=%lld", t->name,
-					  (long long)run),
-			  &rows);
+		err = database_number(d, &rows, NULL, "SELECT count(*) FROM %s WHERE run=%lld",
+				      t->name, (long long)run);
 		if (!err)
 			sum += s->row_bytes[i] * (double)rows;
 	}

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/tables.h"
 
-#include <errno.h>
-
 #define ROWS_AT_ONCE 5000
 
 static const struct run_table tables[] = {
@@ -19,12 +17,9 @@ const struct run_table *run_table_at(size_t i)
 int portion_next(struct database *d, const char *schema, const struct run_table *t, int64_t run,
 		 struct portion *p)
 {
-	char *sql = sqlite3_mprintf("SELECT %s FROM %s.%s WHERE run=%lld AND %s>%lld ORDER BY %s"
-				    " LIMIT 1 OFFSET %d",
-				    t->key, schema, t->name, (long long)run, t->key,
-				    (long long)p->after, t->key, ROWS_AT_ONCE - 1);
-	int err = sql ? database_number(d, sql, &p->upto, &p->is_last) : -ENOMEM;
-
-	sqlite3_free(sql);
-	return err;
+	return database_number(d, &p->upto, &p->is_last,
+			       "SELECT %s FROM %s.%s WHERE run=%lld AND %s>%lld ORDER BY %s"
+			       " LIMIT 1 OFFSET %d",
+			       t->key, schema, t->name, (long long)run, t->key, (long long)p->after,
+			       t->key, ROWS_AT_ONCE - 1);
 }

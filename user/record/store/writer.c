@@ -8,7 +8,6 @@
 #include "store/column.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -158,11 +157,11 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 
 static int leave_run(struct store_writer *w)
 {
-	char sql[80];
 	int err = put_progress(w, 0);
 
-	snprintf(sql, sizeof(sql), "UPDATE run SET writer=NULL WHERE id=%" PRId64, w->run);
-	return err ? err : database_run(&w->d, sql);
+	return err ? err
+		   : database_runf(&w->d, "UPDATE run SET writer=NULL WHERE id=%lld",
+				   (long long)w->run);
 }
 
 int store_writer_next(struct store_writer *w)

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Statements of SQL, and what SQLite says of them. */
+#include "store/database.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int database_error(struct database *d, int status)
+{
+	static const struct {
+		int status, err;
+		const char *why;
+	} known[] = {
+		{ SQLITE_BUSY, -EAGAIN, "others have been writing to it for too long" },
+		{ SQLITE_LOCKED, -EAGAIN, "others have been writing to it for too long" },
+		{ SQLITE_FULL, -ENOSPC, "no space left on its disk" },
+		{ SQLITE_READONLY, -EROFS, "it may only be read" },
+		{ SQLITE_NOMEM, -ENOMEM, "out of memory" },
+		{ SQLITE_CORRUPT, -EUCLEAN,
+		  "the file is damaged; move it away, and a new one is begun" },
+		{ SQLITE_NOTADB, -EUCLEAN,
+		  "it is not a store of bpfmon; name another with --store" },
+	};
+
+	if (status == SQLITE_OK || status == SQLITE_DONE || status == SQLITE_ROW)
+		return 0;
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if (known[i].status != (status & 0xff))
+			continue;
+		snprintf(d->why, sizeof(d->why), "%s", known[i].why);
+		return known[i].err;
+	}
+	if (d->db && sqlite3_system_errno(d->db)) {
+		int err = sqlite3_system_errno(d->db);
+
+		snprintf(d->why, sizeof(d->why), "%s", strerror(err));
+		return -err;
+	}
+	snprintf(d->why, sizeof(d->why), "%s", d->db ? sqlite3_errmsg(d->db) : "out of memory");
+	return -EIO;
+}
+
+int database_run(struct database *d, const char *sql)
+{
+	return database_error(d, sqlite3_exec(d->db, sql, NULL, NULL, NULL));
+}
+
+int database_runf(struct database *d, const char *format, ...)
+{
+	va_list args;
+	char *sql;
+	int err;
+
+	va_start(args, format);
+	sql = sqlite3_vmprintf(format, args);
+	va_end(args);
+	err = sql ? database_run(d, sql) : database_error(d, SQLITE_NOMEM);
+	sqlite3_free(sql);
+	return err;
+}
+
+static int number_of(struct database *d, const char *sql, int64_t *value, bool *is_none)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(d->db, sql, -1, &s, NULL);
+	bool has_one;
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	has_one = rc == SQLITE_ROW && sqlite3_column_type(s, 0) != SQLITE_NULL;
+	*value = has_one ? sqlite3_column_int64(s, 0) : 0;
+	if (is_none)
+		*is_none = !has_one;
+	sqlite3_finalize(s);
+	return database_error(d, rc);
+}
+
+int database_number(struct database *d, int64_t *value, bool *is_none, const char *format, ...)
+{
+	va_list args;
+	char *sql;
+	int err;
+
+	va_start(args, format);
+	sql = sqlite3_vmprintf(format, args);
+	va_end(args);
+	err = sql ? number_of(d, sql, value, is_none) : database_error(d, SQLITE_NOMEM);
+	sqlite3_free(sql);
+	return err;
+}
+
+int database_transact(struct database *d, int (*act)(struct database *d, void *context),
+		      void *context)
+{
+	int err = database_run(d, "BEGIN IMMEDIATE");
+
+	if (err)
+		return err;
+	err = act(d, context);
+	if (!err)
+		err = database_run(d, "COMMIT");
+	if (err)
+		sqlite3_exec(d->db, "ROLLBACK", NULL, NULL, NULL);
+	return err;
+}
