@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static int add_peer(struct sides *all, const char *name)
 {
@@ -95,48 +94,10 @@ static int add_filtered(struct sides *all, const struct options *o)
 	return err;
 }
 
-/*
- * What comes through a pipe comes once, but a run is opened again for its curves: a file without a
- * name takes the pipe's place.
- */
-static int keep_stdin(void)
-{
-	char part[65536];
-	FILE *copy;
-	ssize_t n;
-	int err = 0;
-
-	if (lseek(STDIN_FILENO, 0, SEEK_CUR) >= 0)
-		return 0;
-	copy = tmpfile();
-	if (!copy)
-		return -errno;
-	while ((n = read(STDIN_FILENO, part, sizeof(part))) > 0)
-		fwrite(part, 1, (size_t)n, copy);
-	if (n < 0 || fflush(copy) || ferror(copy) || dup2(fileno(copy), STDIN_FILENO) < 0)
-		err = errno ? -errno : -EIO;
-	fclose(copy);
-	return err;
-}
-
-static bool names_stdin(char *const *names)
-{
-	for (; *names; names++)
-		if (!strcmp(*names, "-"))
-			return true;
-	return false;
-}
-
 int compare_runs(struct sides *all, const struct options *o)
 {
 	int err = 0;
 
-	if (o->html && names_stdin(o->command))
-		err = keep_stdin();
-	if (err) {
-		log_error("cannot keep what comes from stdin, to draw it: %s", strerror(-err));
-		return err;
-	}
 	if (!*o->command && (o->by || options_has_filter(o)))
 		return add_filtered(all, o);
 	for (char **name = o->command; !err && *name; name++)

@@ -4,7 +4,6 @@
 #include "base/cleanup.h"
 #include "compare/facts.h"
 #include "compare/parts.h"
-#include "wire/writer.h"
 
 #include <errno.h>
 #include <math.h>
@@ -121,21 +120,12 @@ static int take_part(void *context, struct line *l)
 /* Of a run that was cut off; what no sample tells stays absent. */
 static int take_folded(struct side *s, struct source *src)
 {
-	struct summary total = { 0 };
-	struct json text = { 0 };
-	json_t *tree = NULL;
-	int err = source_summary(src, &total, &s->is_folded);
+	void *tree;
+	int err = source_summary_tree(src, &tree, &s->is_folded);
 
-	if (!err) {
-		write_summary(&text, &total);
-		tree = text.failed ? NULL : json_loadb(text.text, text.used, 0, NULL);
-		err = tree ? 0 : -ENOMEM;
-	}
 	if (!err)
 		take_values(s, tree);
 	json_decref(tree);
-	jw_done(&text);
-	summary_done(&total);
 	return err;
 }
 

@@ -6,7 +6,6 @@
 #include "report/phases.h"
 #include "source/marks.h"
 #include "wire/reader_parts.h"
-#include "wire/writer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -108,32 +107,6 @@ static int add_part(void *context, struct line *l)
 	return 0;
 }
 
-static int keep_summary(struct report_run *r, const struct summary *total)
-{
-	struct json j = { 0 };
-
-	write_summary(&j, total);
-	if (!j.failed)
-		r->summary = json_loadb(j.text, j.used, JSON_ALLOW_NUL, NULL);
-	jw_done(&j);
-	if (!r->summary)
-		return -ENOMEM;
-	json_object_del(r->summary, "self"); /* what it cost is not known */
-	return 0;
-}
-
-static int make_up_summary(struct report_run *r, struct source *s)
-{
-	struct summary total = { 0 };
-	bool is_folded;
-	int err = source_summary(s, &total, &is_folded);
-
-	if (!err)
-		err = keep_summary(r, &total);
-	summary_done(&total);
-	return err;
-}
-
 static int read_parts(struct report_run *r, struct source *s)
 {
 	struct metric_set needed = { 0 };
@@ -154,13 +127,17 @@ static int read_parts(struct report_run *r, struct source *s)
 int report_read(struct report_run *r, struct source *s)
 {
 	int err = read_parts(r, s);
+	void *made_up;
+	bool is_folded;
 
 	r->unreadable = s->unreadable;
 	r->is_cut = s->is_cut || !r->summary;
 	if (!err && !r->samples)
 		err = -ENODATA;
-	if (!err && !r->summary)
-		err = make_up_summary(r, s);
+	if (!err && !r->summary) {
+		err = source_summary_tree(s, &made_up, &is_folded);
+		r->summary = made_up;
+	}
 	phases_finish(&r->phases, json_number_of(r->summary, "wall_seconds", 9));
 	return err;
 }

@@ -113,12 +113,16 @@ static int keep(FILE **f)
 
 int source_open_file(struct source *s, const char *path)
 {
-	FILE *f = strcmp(path, "-") ? fopen(path, "re") : fdopen(dup(STDIN_FILENO), "re");
+	bool is_stdin = !strcmp(path, "-");
+	FILE *f = is_stdin ? fdopen(dup(STDIN_FILENO), "re") : fopen(path, "re");
 	int err = f ? 0 : -errno;
 
 	*s = (struct source){ 0 };
-	if (f && fseek(f, 0, SEEK_SET))
+	if (f && fseek(f, 0, SEEK_SET)) {
 		err = keep(&f);
+		if (!err && is_stdin && dup2(fileno(f), STDIN_FILENO) < 0)
+			err = -errno;
+	}
 	if (!err) {
 		s->from = f;
 		s->ops = &lines;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "source/source.h"
 
+#include "wire/writer.h"
+
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -84,5 +86,22 @@ int source_summary(struct source *s, struct summary *total, bool *is_folded)
 	}
 	*is_folded = !f.has_summary;
 	*total = f.total;
+	return err;
+}
+
+int source_summary_tree(struct source *s, void **tree, bool *is_folded)
+{
+	struct summary total = { 0 };
+	struct json j = { 0 };
+	int err = source_summary(s, &total, is_folded);
+
+	*tree = NULL;
+	if (!err) {
+		write_summary(&j, &total);
+		*tree = j.failed ? NULL : json_loadb(j.text, j.used, JSON_ALLOW_NUL, NULL);
+		err = *tree ? 0 : -ENOMEM;
+	}
+	jw_done(&j);
+	summary_done(&total);
 	return err;
 }

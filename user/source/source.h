@@ -42,7 +42,8 @@ struct source {
 	const char *without_summary; /* why a run has none; NULL: nobody knows */
 };
 
-/* The file of JSON Lines @path, whole or cut off; "-" is stdin. A negative errno. */
+/* The file of JSON Lines @path, whole or cut off; "-" is stdin, where a file without a name takes
+ * the place of a pipe, to be opened again. A negative errno. */
 int source_open_file(struct source *s, const char *path);
 /* Run @id, which is in @state, of the store @path; errors as database_open(). */
 int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state);
@@ -58,6 +59,8 @@ int source_each(struct source *s, unsigned parts, source_fn fn, void *context);
  * *@is_folded. Errors as source_each(), and -ENOMEM.
  */
 int source_summary(struct source *s, struct summary *total, bool *is_folded);
+/* The same as the line would have it: a json_t in *@tree, the caller's; NULL after an error. */
+int source_summary_tree(struct source *s, void **tree, bool *is_folded);
 /* Why it could not be opened or read, for the user. */
 const char *source_error(int err);
 
