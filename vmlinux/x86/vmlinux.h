@@ -67,6 +67,7 @@ struct css_set;
 
 struct task_struct {
 	unsigned int __state;
+	unsigned int flags;
 	int on_cpu;
 	struct sched_entity se;
 	struct sched_info sched_info;
@@ -109,9 +110,11 @@ struct mm_struct {
 		atomic_long_t pgtables_bytes;
 		long unsigned int hiwater_rss;
 		long unsigned int total_vm;
+		long unsigned int start_code;
 		long unsigned int arg_start;
 		long unsigned int arg_end;
 		struct percpu_counter rss_stat[4];
+		atomic_long_t hugetlb_usage;
 	};
 };
 
@@ -149,8 +152,10 @@ struct signal_struct {
 	u64 stime;
 	long unsigned int nvcsw;
 	long unsigned int nivcsw;
+	long unsigned int cnvcsw;
 	long unsigned int min_flt;
 	long unsigned int maj_flt;
+	long unsigned int cmin_flt;
 	long unsigned int maxrss;
 	struct task_io_accounting ioac;
 	long long unsigned int sum_sched_runtime;
