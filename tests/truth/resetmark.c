@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Holds MIB MiB for HOLD_MS, gives them back, resets the kernel's high-water mark of itself, and
+ * lives on for HOLD_MS. 77: there is no such file in /proc.
+ * Usage: resetmark MIB HOLD_MS
+ */
+#include "truth.h"
+
+int main(int argc, char **argv)
+{
+	struct rusage ru;
+	char *held;
+	int fd;
+
+	if (argc != 3)
+		usage("resetmark MIB HOLD_MS");
+	held = touch_mib(number(argv[1]));
+	sleep_seconds(number(argv[2]) / 1e3);
+	if (munmap(held, (size_t)(number(argv[1]) * 1048576)))
+		die("munmap");
+	fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return TRUTH_SKIP;
+	if (write(fd, "5", 1) != 1)
+		die("write to clear_refs");
+	close(fd);
+	sleep_seconds(number(argv[2]) / 1e3);
+	getrusage(RUSAGE_SELF, &ru);
+	tell(1, 0, 0, ",\"maxrss_kb\":%ld", ru.ru_maxrss);
+	return 0;
+}
