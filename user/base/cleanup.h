@@ -3,6 +3,7 @@
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -19,6 +20,12 @@ static inline void cleanup_closep(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
+}
+
+static inline void cleanup_closedirp(DIR **d)
+{
+	if (*d)
+		closedir(*d);
 }
 
 static inline void cleanup_freep(void *p)

@@ -45,6 +45,7 @@ static struct pss_space space_of(const struct drain_row *rows, size_t nr_sharers
 		.serial = r->serial,
 		.image = r->image,
 		.pid = (pid_t)r->pid,
+		.is_shared = nr_sharers > 1,
 		.resident_bytes = resident * (uint64_t)sysconf(_SC_PAGESIZE),
 		.pages = resident + r->pages[RSS_SWAP],
 	};
@@ -64,6 +65,7 @@ static void recall(const struct pss *p, size_t *before, struct pss_space *now)
 		return;
 	found.resident_bytes = now->resident_bytes;
 	found.pages = now->pages;
+	found.is_shared = now->is_shared;
 	*now = found;
 }
 
@@ -149,8 +151,8 @@ static void read_one(struct pss *p, struct pss_space *s, int64_t expected_ns)
 	p->cost.ns_total += r.took_ns;
 	if (r.took_ns > p->cost.ns_max)
 		p->cost.ns_max = r.took_ns;
-	s->is_gone = err == -ESRCH || err == -ENOENT;
-	s->is_refused = err && !s->is_gone;
+	s->is_gone = (err == -ESRCH || err == -ENOENT) && !s->is_shared;
+	s->is_refused = err && err != -ESRCH && err != -ENOENT;
 	if (s->is_refused)
 		skip(p, s, strerror(-err));
 	if (err)

@@ -24,6 +24,7 @@ struct pss_space {
 	uint64_t resident_bytes, pages;        /* now; the pages are what a read walks over */
 	uint64_t pss_bytes, uss_bytes;         /* when it was last read */
 	uint64_t read_at, read_pages, cost_ns; /* number of that sample (0: never read) */
+	bool is_shared; /* by several processes: one that is gone leaves it to another */
 	bool has_value;
 	bool is_saving; /* the budget is being saved up for it */
 	bool is_told;   /* its being skipped has been reported */
