@@ -50,6 +50,7 @@ __hidden void pid_namespace_learn(void);
 /* The PID of the process of @task there; 0: it is not seen there. */
 u32 pid_here(u64 task);
 /* Sees to it that the process of @task has an entry; see there. */
+#define PROCESS_NO_ROOM (-2)
 int process_make(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
 
 /* entries.bpf.c */
@@ -76,6 +77,12 @@ int process_close(u64 signal, u64 serial, u32 how);
 __hidden long process_forget(u64 signal);
 enum ours { NOT_OURS, OURS_BY_BIRTH, OURS_BY_CGROUP };
 __hidden enum ours task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
+
+/* refused.bpf.c */
+/* There was no room for @task, which is ours. */
+int task_refuse(u64 task, u32 is_birth);
+/* It has been freed, or there is room for it now: @at_birth, before anybody could miss it. */
+int task_refused_forget(u64 task, u32 at_birth);
 
 /* baseline.bpf.c */
 __hidden void baseline_add(const struct task_counters *used);

@@ -134,17 +134,20 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	bool is_new = made > 0, is_first;
 	int err;
 
+	if (made == PROCESS_NO_ROOM && !(flags & PROCESS_MOVED))
+		task_refuse(addr, !(flags & PROCESS_LATE));
 	if (made < 0 || !p)
 		return -1;
 	err = task_insert(addr, flags);
 	if (err && err != -EEXIST) {
 		if (!(flags & PROCESS_MOVED))
-			add(tracking.loss[LOSS_TASKS_FULL], 1);
+			task_refuse(addr, !(flags & PROCESS_LATE));
 		if (is_new)
 			process_forget(signal);
 	}
 	if (err)
 		return err;
+	task_refused_forget(addr, !(flags & PROCESS_LATE));
 	process_lock(p);
 	add(p->tasks, 1);
 	is_first = !p->event.rec.threads_total;

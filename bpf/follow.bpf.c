@@ -215,6 +215,7 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	int result;
 
 	if (!t)
+	task_refused_forget(addr, false);
 		return 0;
 	signal = t->process;
 	serial = t->serial;

@@ -174,7 +174,7 @@ static __always_inline u64 serial_known(const struct process_entry *p)
 
 /*
  * Sees to it that the process of the task at @addr has an entry. 1: it is new; 0: it was there; -1:
- * there is none (yet): the map is full, or an old one is about to go.
+ * there is none yet, an old one is about to go; PROCESS_NO_ROOM.
  */
 int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
@@ -194,10 +194,10 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 			process_close(key, known, PROCESS_ENDED | PROCESS_END_UNSEEN);
 		if (bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
 			p = process_find(key);
-			if (!p && !(flags & PROCESS_MOVED))
-				add(tracking.loss[LOSS_PROCESSES_FULL], 1);
-			known = p ? serial_known(p) : 0;
-			return p && (!known || known == serial) ? 0 : -1;
+			if (!p)
+				return PROCESS_NO_ROOM;
+			known = serial_known(p);
+			return !known || known == serial ? 0 : -1;
 		}
 	}
 	p = process_find(key);

@@ -45,7 +45,15 @@ class TooManyTasks(AccountCase):
         self.assert_told(run)
         self.assertLessEqual(max(s["processes"] for s in run.samples), 100)
         self.assertGreaterEqual(sum(run.summary["losses"].values()), 202)
+        self.assertLessEqual(sum(run.summary["losses"].values()), 302)
         self.assert_records(run, run.summary["processes_total"])
 
     def test_threads_that_do_not_fit(self):
         self.assert_told(self.run_narrow(f"{truth('livethreads')} 300 0.2"))
+
+    def test_each_that_does_not_fit_counts_once(self):
+        """It is tried again at whatever it does next; some fit by then, and have their records."""
+        run = self.run_narrow(f"{truth('liveprocs')} 2000 0.3")
+        self.assert_told(run)
+        self.assertLessEqual(run.summary["losses"]["processes"], 2000)
+        self.assertGreaterEqual(run.summary["losses"]["processes"], 1901)

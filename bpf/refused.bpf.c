@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Tasks that the maps had no room for. Each is tried again at whatever it does next, and counts as
+ * lost once: also if there is room then, as the samples until then lack it.
+ */
+#include "bpfmon.bpf.h"
+
+struct refused {
+	u64 start_ns;
+	u32 loss; /* what it counts as, enum loss */
+	u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 16384);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, struct refused);
+} refused SEC(".maps");
+
+__u64 nr_refused; /* entries, now: mostly none, and nothing is looked up */
+
+/* Beyond what there is room for here, only births count: by each of the two hooks. */
+int task_refuse(u64 task, u32 is_birth)
+{
+	struct task_struct *ts = (struct task_struct *)task;
+	bool is_first = BPF_CORE_READ(ts, pid) == BPF_CORE_READ(ts, tgid);
+	struct refused now = {
+		.start_ns = BPF_CORE_READ(ts, start_time),
+		.loss = is_first ? LOSS_PROCESSES_FULL : LOSS_TASKS_FULL,
+	};
+	struct refused *known = bpf_map_lookup_elem(&refused, &task);
+
+	if (known && known->start_ns == now.start_ns)
+		return 0;
+	if (!bpf_map_update_elem(&refused, &task, &now, BPF_ANY))
+		add(nr_refused, !known);
+	else if (!is_birth)
+		return 0;
+	if (is_first)
+		add(tracking.loss[LOSS_PROCESSES_FULL], 1);
+	else
+		add(tracking.loss[LOSS_TASKS_FULL], 1);
+	return 0;
+}
+
+int task_refused_forget(u64 task, u32 at_birth)
+{
+	struct refused *known = nr_refused ? bpf_map_lookup_elem(&refused, &task) : NULL;
+	bool is_first, is_same;
+
+	if (!known)
+		return 0;
+	is_first = known->loss == LOSS_PROCESSES_FULL;
+	is_same = known->start_ns == BPF_CORE_READ((struct task_struct *)task, start_time);
+	if (bpf_map_delete_elem(&refused, &task))
+		return 0;
+	add(nr_refused, -1);
+	if (!at_birth || !is_same)
+		return 0;
+	if (is_first)
+		add(tracking.loss[LOSS_PROCESSES_FULL], -1);
+	else
+		add(tracking.loss[LOSS_TASKS_FULL], -1);
+	return 0;
+}
