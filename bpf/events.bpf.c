@@ -74,7 +74,8 @@ int path_step(void)
 	dentry = (struct dentry *)s->dentry;
 	mnt = (struct mount *)s->mount;
 	parent = BPF_CORE_READ(dentry, d_parent);
-	if (dentry == BPF_CORE_READ(mnt, mnt.mnt_root) || dentry == parent) {
+	if (dentry == BPF_CORE_READ(mnt, mnt.mnt_root) ||
+	    (dentry == parent && s->event.path_bytes)) {
 		up = BPF_CORE_READ(mnt, mnt_parent);
 		s->dentry = (u64)BPF_CORE_READ(mnt, mnt_mountpoint);
 		s->mount = (u64)up;
@@ -91,7 +92,9 @@ int path_step(void)
 		return false;
 	s->event.path_bytes = at + n;
 	s->dentry = (u64)parent;
-	return true;
+	if (dentry == parent) /* of no folder, like a memfd: the name is all */
+		s->event.flags &= ~EXEC_PATH_CUT;
+	return dentry != parent;
 }
 
 /* Puts the names on the way from @file up to its root into the event, leaf first. */
