@@ -3,6 +3,8 @@
 #include "bpfmon.bpf.h"
 
 #define TASK_DEAD 0x80
+#define SIGKILL 9
+#define SIGSEGV 11
 
 bool drain_all; /* read every task, also one that seems not to have run */
 
@@ -82,12 +84,27 @@ int task_commit_exited(u64 task)
 	return t->final;
 }
 
+/*
+ * An exec that fails when the old image is gone already has been counted by the kernel, too. It
+ * ends the process by a signal, before the new image has any code.
+ */
+static __always_inline bool is_exec_failed(struct task_struct *task, u32 status)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+
+	if (status != SIGKILL && (status & 0x7f) != SIGSEGV)
+		return false;
+	return mm ? !BPF_CORE_READ(mm, start_code) : !misses_seen;
+}
+
 /* execs that the hook did not see: then which program runs is not known either */
 static __always_inline void execs_catch_up(struct task_struct *task, struct process_entry *p)
 {
 	u32 seen = p->exec_id, now = BPF_CORE_READ(task, self_exec_id);
 	struct account_key key = p->event.rec.account;
 
+	if (now != seen && is_exec_failed(task, p->event.rec.wait_status))
+		now--;
 	if (now == seen)
 		return;
 	p->exec_id = now;
