@@ -108,7 +108,7 @@ int task_insert(u64 addr, u32 flags)
 	struct task_entry *old;
 	int err;
 
-	if (can_seed && flags & PROCESS_SEEDED)
+	if ((can_seed && flags & PROCESS_SEEDED) || flags & PROCESS_LAUNCHED)
 		counters_read(task, &t.last);
 	err = bpf_map_update_elem(&tasks, &t.task, &t, BPF_NOEXIST);
 	if (can_seed && !err && flags & PROCESS_SEEDED)

@@ -270,7 +270,7 @@ int follow__adopt(struct bpf_iter__task *ctx)
 		cgroup_find_level(addr);
 	if (by_cgroup ? seeding && cgroup_has(addr) && !is_own(addr) : is_root(addr))
 		task_add(addr, root_account.tree, root_account.cgroup, 0,
-			 PROCESS_ROOT | (seeding ? PROCESS_SEEDED : 0));
+			 PROCESS_ROOT | (seeding ? PROCESS_SEEDED : PROCESS_LAUNCHED));
 	else if (!task_adopt(addr))
 		return 0;
 	if (can_seed && seeding &&

@@ -69,6 +69,7 @@ enum process_flag {
 	PROCESS_SEEDED = 1 << 6, /* had run before it was attached to: counted from then on */
 	PROCESS_LEFT = 1 << 7,   /* was moved out of the cgroup: counted until then */
 	PROCESS_MOVED = 1 << 8,  /* is being moved in: without room now, it is found later */
+	PROCESS_LAUNCHED = 1 << 10, /* by bpfmon: what it does before its exec is not the command's */
 };
 
 /* A process (thread group), and what is sent when its last task is freed. */

@@ -115,7 +115,7 @@ class Scheduling(AccountCase):
 
     def test_the_wait_for_a_cpu(self):
         said = self.dir / "schedstat"
-        run = self.run_bpfmon([sys.executable, "-c", WAITER, truth("spin"), str(said)])
+        run = self.run_witnessed([sys.executable, "-c", WAITER, truth("spin"), str(said)])
         self.assert_complete(run)
         cpu, waited, _slices = (int(n) for n in said.read_text().split())
         process = self.only(p for p in run.processes if "python" in p["exe"])

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,24 +27,25 @@ static void tell(int fd, enum step step, int err)
 static void child(char *const *argv, const sigset_t *mask, const struct sigaction *children,
 		  const struct cgroup *in, const struct user *as, int go, int status)
 {
-	/* while the programs are loaded: the kernel takes its time for a move */
+	/* now, while the programs are loaded: what is used from the waiting on is the command's */
+	enum step step = STEP_CGROUP;
 	int err = in ? cgroup_join(in) : 0;
 	ssize_t n;
 	char byte;
 
+	if (as && !err) {
+		step = STEP_USER;
+		err = user_become(as);
+		if (!err)
+			err = user_environment(as);
+	}
 	do
-		n = read(go, &byte, 1);
+		n = recv(go, &byte, 1, 0); /* which is in no count of reads */
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(EXIT_BPFMON);
 	if (err)
-		tell(status, STEP_CGROUP, err);
-	if (as)
-		err = user_become(as);
-	if (as && !err)
-		err = user_environment(as);
-	if (err)
-		tell(status, STEP_USER, err);
+		tell(status, step, err);
 	sigaction(SIGCHLD, children, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(argv[0], argv);
@@ -55,7 +57,7 @@ int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
 {
 	int go[2], status[2];
 
-	if (pipe2(go, O_CLOEXEC))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go))
 		return -errno;
 	if (pipe2(status, O_CLOEXEC)) {
 		int err = -errno;
@@ -96,7 +98,7 @@ int spawn_exec(struct spawn *s, const char **step)
 		[STEP_EXEC] = "execute",
 	};
 	struct failure f = { 0 };
-	ssize_t n = write(s->go_fd, "", 1);
+	ssize_t n = send(s->go_fd, "", 1, MSG_NOSIGNAL);
 
 	if (n == 1) {
 		do
