@@ -3,6 +3,7 @@
 #include "bpfmon.bpf.h"
 
 struct task_counters baseline;
+bool baseline_lacks_io; /* that of ended threads is not known */
 
 __hidden void baseline_add(const struct task_counters *used)
 {
@@ -15,8 +16,16 @@ __hidden void baseline_add(const struct task_counters *used)
 	add(baseline.stime, used->stime);
 }
 
-/* The kernel sums up what the ended threads of a process have used; how long they waited it does
- * not. */
+static __always_inline bool has_reaped(struct signal_struct *sig)
+{
+	return BPF_CORE_READ(sig, cmin_flt) || BPF_CORE_READ(sig, cnvcsw);
+}
+
+/*
+ * The kernel sums up what the ended threads of a process have used; how long they waited it does
+ * not. The I/O of children that were reaped is in the same sum, and is not the process's own: where
+ * there have been both, the sum does not tell which is which.
+ */
 __hidden void baseline_add_ended(struct signal_struct *sig)
 {
 	struct task_counters used = {
@@ -29,6 +38,12 @@ __hidden void baseline_add_ended(struct signal_struct *sig)
 		.nivcsw = BPF_CORE_READ(sig, nivcsw),
 	};
 
+	if (has_reaped(sig)) {
+		if (used.cpu)
+			baseline_lacks_io = true;
+		baseline_add(&used);
+		return;
+	}
 	if (bpf_core_field_exists(sig->ioac.rchar)) {
 		used.rchar = BPF_CORE_READ(sig, ioac.rchar);
 		used.wchar = BPF_CORE_READ(sig, ioac.wchar);

@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import signal
+import sys
 import time
 
 from lib.attach import AttachCase, Usage
@@ -57,6 +58,20 @@ class Processes(AttachCase):
         run = self.finish(self.attach([shell.pid]))
         used = run.meta["baseline"]["cpu_seconds"] + run.summary["cpu_seconds"]
         self.assert_cpu(used, 1.0, above=0.1)  # not what its reaped child had used
+
+    def test_io_of_children_is_not_in_the_baseline(self):
+        """The kernel has it in one sum with that of ended threads: with both, neither is told."""
+        copy = "head -c 20000000 /dev/zero > /dev/null"
+        shell = self.start("sh", "-c", f"{copy}; exec {truth('spin')} 700")
+        script = f"import os, threading, sys; t = threading.Thread(target=len, args=('',)); t.start(); t.join(); " \
+                 f"os.system('{copy}'); os.execv(sys.argv[1], sys.argv[1:])"
+        python = self.start(sys.executable, "-c", script, truth("spin"), "700")
+        time.sleep(0.4)
+        baseline = self.finish(self.attach([shell.pid])).meta["baseline"]
+        self.assertLess(baseline["rchar_bytes"], 1_000_000)
+        baseline = self.finish(self.attach([python.pid])).meta["baseline"]
+        self.assertNotIn("rchar_bytes", baseline)
+        self.assertIn("minflt", baseline)
 
     def test_two_trees_at_once(self):
         spins = [self.start(truth("spin"), "600") for _ in range(2)]

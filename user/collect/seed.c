@@ -96,7 +96,8 @@ void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_s
 	uint64_t ticks = used->utime + used->stime;
 
 #define TASK_METRIC(base, ...)                                                                     \
-	if (metric_has(&t->usable, M_##base)) {                                                    \
+	if (metric_has(&t->usable, M_##base) &&                                                    \
+	    !(t->skel->bss->baseline_lacks_io && metric_get(M_##base)->group == GROUP_IO)) {       \
 		values[M_##base] = used->base;                                                     \
 		metric_put(have, M_##base);                                                        \
 	}
