@@ -112,6 +112,7 @@ void prepare(struct launch_options *l, const struct options *o, const struct use
 	t->wanted = o->wanted;
 	t->no_args = o->no_args;
 	t->verbose = o->verbose;
+	t->interval_ns = run->interval_ns;
 	t->max_tasks = o->max_tasks;
 	t->exact_peak = o->exact_peak;
 	t->want_memory = o->process_samples > 0;

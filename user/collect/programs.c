@@ -14,8 +14,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
-#define MAX_TASKS_DEFAULT 8192
+#define MAX_TASKS_LEAST 8192
+#define MAX_TASKS_MOST 32768
+#define MEMORY_FOR_MORE (2ULL << 30)
+#define BUCKET_NS 17
 #define UNIFIED (-1)          /* as cgroup_subsys */
 #define LOAD_BYTES (30 << 20) /* the types of the kernel, twice, and what is made of them */
 
@@ -39,15 +43,23 @@ static void memlock_raise(void)
 	setrlimit(RLIMIT_MEMLOCK, &all);
 }
 
-/* A drain looks into every bucket of the map, used or not: no more room than is likely needed. */
-static unsigned max_tasks_default(void)
+/*
+ * Dead tasks stay until the kernel frees them, and it lets 10,000 wait before it hurries. But a
+ * drain looks into every bucket of the map, used or not: that is to take no more than a hundredth
+ * of the time between samples. On a machine with little memory it is the least.
+ */
+static unsigned max_tasks_default(uint64_t interval_ns)
 {
-	unsigned now = 0;
+	const uint64_t affordable = interval_ns / 100 / BUCKET_NS;
+	unsigned now = 0, room = MAX_TASKS_LEAST;
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	__cleanup(fclosep) FILE *f = fopen("/proc/loadavg", "re");
 
-	if (!f || fscanf(f, "%*s %*s %*s %*u/%u", &now) != 1)
-		return MAX_TASKS_DEFAULT;
-	return now > MAX_TASKS_DEFAULT / 4 ? now * 4 : MAX_TASKS_DEFAULT;
+	while (memory >= MEMORY_FOR_MORE && room < MAX_TASKS_MOST && room * 2ULL <= affordable)
+		room *= 2;
+	if (f && fscanf(f, "%*s %*s %*s %*u/%u", &now) == 1 && now > room / 4)
+		room = now * 4;
+	return room;
 }
 
 static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t)
@@ -63,7 +75,7 @@ static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t)
 
 static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigned set)
 {
-	unsigned max_tasks = o->max_tasks ? o->max_tasks : max_tasks_default();
+	unsigned max_tasks = o->max_tasks ? o->max_tasks : max_tasks_default(o->interval_ns);
 	bool has_lock = set & OPTIONAL_BIT(OPTIONAL_LOCKS);
 
 	s->rodata->has_lock = has_lock;

@@ -24,6 +24,7 @@ struct tracker_options {
 	bool can_seed;    /* tracker_seed() will be called */
 	const struct cgroup_target *cgroup; /* not owned; NULL: who is ours is said by lineage */
 	bool verbose;                       /* say on stderr why a program does not load */
+	uint64_t interval_ns;               /* between drains */
 	unsigned max_tasks;                 /* entries of the maps; 0: the default */
 	unsigned inject_misses;             /* thousandths of the events to ignore, for tests */
 	unsigned refused;                   /* bits of optional programs not to load, for tests */
