@@ -133,7 +133,9 @@ class Signals(SignalCase):
         live = self.live(["sh", "-c", script, str(told)], ["--wait", "tree", "-i", "0.05"], stderr=subprocess.DEVNULL)
         wait_for(told.exists, "the command's child")
         self.addCleanup(send, int(told.read_text()), signal.SIGKILL)
-        wait_for(lambda: live.samples() and live.samples()[-1]["processes"] == 1, "the end of the shell")
+        moment = time.time()  # before there was a child, there was one process, too
+        wait_for(lambda: [s for s in live.samples() if s["time"] > moment][-1:] and live.samples()[-1]["processes"] == 1,
+                 "the end of the shell")
         live.process.send_signal(signal.SIGTERM)
         live.process.wait(timeout=60)
         self.assertTrue(is_alive(int(told.read_text())))
