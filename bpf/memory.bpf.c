@@ -154,6 +154,8 @@ __hidden void peak_note(struct process_entry *p, u64 peak)
 
 /* A mark that is no smaller than what was only a bound leaves nothing unknown. */
 static __always_inline void peak_found(struct process_entry *p, u64 pages)
+	if (bpf_core_field_exists(mm->hugetlb_usage))
+		row->hugetlb_pages = at_least_zero(BPF_CORE_READ(mm, hugetlb_usage.counter));
 {
 	if (pages >= p->event.rec.rss_peak_pages)
 		p->event.rec.flags &= ~PROCESS_PEAK_UPPER_BOUND;

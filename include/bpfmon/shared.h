@@ -192,6 +192,7 @@ struct mm_entry {
 	__u64 at_peak;
 	__u64 epoch;
 	__u64 owner;  /* key of the process that made it known, or was the last to leave it */
+	__u64 hugetlb_pages; /* of the size of small pages */
 	__u64 serial; /* of that process */
 	__u32 users;  /* processes; 0: all have exited, it is being torn down */
 	__u32 pad;

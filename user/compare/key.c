@@ -16,6 +16,7 @@ static const struct compare_key own[] = {
 	{ "rss_peak_upper_bytes", UNIT_BYTES },
 	{ "rss_peak_exact_bytes", UNIT_BYTES },
 	{ "process_rss_peak_bytes", UNIT_BYTES },
+	{ "hugetlb_peak_bytes", UNIT_BYTES },
 	{ "pss_peak_bytes", UNIT_BYTES },
 	{ "uss_peak_bytes", UNIT_BYTES },
 	{ "cgroup_peak_bytes", UNIT_BYTES },

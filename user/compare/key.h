@@ -8,7 +8,7 @@
 
 #include "model/metric.h"
 
-#define NR_OWN_KEYS 17
+#define NR_OWN_KEYS 18
 #define NR_KEYS (NR_OWN_KEYS + NR_METRICS)
 
 struct compare_key {

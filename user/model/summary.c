@@ -56,6 +56,11 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 		s->has_uss_peak = true;
 		s->uss_peak_bytes = smp->value[M_uss];
 	}
+	if (sample_has(smp, M_hugetlb)) {
+		s->has_hugetlb_peak = true;
+		if (smp->value[M_hugetlb] > s->hugetlb_peak_bytes)
+			s->hugetlb_peak_bytes = smp->value[M_hugetlb];
+	}
 	add_cgroup(s, smp);
 	if (cores_add(&s->cores, smp, &cores) && cores > s->cores_peak)
 		s->cores_peak = cores;
@@ -212,10 +217,6 @@ void summary_finish(struct summary *s)
 	/* of a run that was too short for any part of it to tell, the mean */
 	if (s->has_cores && s->cores_peak < summary_cores_mean(s))
 		s->cores_peak = summary_cores_mean(s);
-	if (s->rss_peak_upper_bytes < s->rss_peak_bytes)
-		s->rss_peak_upper_bytes = s->rss_peak_bytes;
-	if (s->rss_peak_upper_bytes < s->rss_peak_exact_bytes)
-		s->rss_peak_upper_bytes = s->rss_peak_exact_bytes;
 }
 
 bool summary_is_collectors(const struct summary *s)

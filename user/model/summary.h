@@ -86,6 +86,8 @@ struct summary {
 	bool has_pss_peak, has_uss_peak;
 	uint64_t pss_peak_bytes, pss_peak_elapsed_ns; /* the largest sum at a sample */
 	uint64_t uss_peak_bytes;
+	bool has_hugetlb_peak;
+	uint64_t hugetlb_peak_bytes; /* the largest sum at a sample; not in any of the above */
 	bool has_process_rss_peak, process_rss_peak_exact;
 	uint64_t process_rss_peak_bytes;
 	bool has_cgroup_peak, has_cgroup_split;

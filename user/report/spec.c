@@ -8,13 +8,14 @@ const struct chart_spec chart_specs[NR_CHARTS] = {
 		{ M_system, "system", 2, CURVE_STACKED, false },
 		{ M_cores, "total", 0, CURVE_LINE, false },
 		{ M_runqueue_wait, "waiting for a CPU", 4, CURVE_HIDDEN, false } } },
-	{ "memory", "Memory", "resident", CHART_BYTES, 8, {
+	{ "memory", "Memory", "resident", CHART_BYTES, 9, {
 		{ M_rss_anon, "anonymous", 1, CURVE_STACKED, false },
 		{ M_rss_file, "file-backed", 3, CURVE_STACKED, false },
 		{ M_rss_shmem, "shared", 2, CURVE_STACKED, true },
 		{ M_rss, "total", 0, CURVE_LINE, false },
 		{ M_pss, "PSS", 5, CURVE_LINE, false },
 		{ M_swap, "swapped out", 4, CURVE_LINE, true },
+		{ M_hugetlb, "huge pages", 2, CURVE_DASHED, true },
 		{ M_cgroup_memory, "cgroup", 6, CURVE_LINE, false },
 		{ M_cgroup_swap, "cgroup, swapped out", 4, CURVE_DASHED, true } } },
 	{ "io", "I/O", "per second", CHART_BYTE_RATE, 4, {

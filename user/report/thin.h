@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define THIN_COLUMNS 8
+#define THIN_COLUMNS 9
 
 struct thin_row {
 	double seconds;

@@ -124,3 +124,6 @@ void memory_text(FILE *f, const struct summary *s)
 			format_count(a, s->total.value[M_minflt]),
 			format_count(b, s->total.value[M_majflt]));
 }
+	if (s->hugetlb_peak_bytes)
+		fprintf(f, "              huge pages %s besides, at a sample\n",
+			format_bytes(a, s->hugetlb_peak_bytes));

@@ -122,6 +122,8 @@ static void peaks(struct json *j, const struct summary *s)
 		jw_decimal(j, "rss_peak_exact_elapsed_seconds", s->rss_peak_exact_elapsed_ns, 9);
 		holders(j, &s->holders);
 	}
+	if (s->has_hugetlb_peak)
+		jw_uint(j, "hugetlb_peak_bytes", s->hugetlb_peak_bytes);
 	if (s->has_pss_peak) {
 		jw_uint(j, "pss_peak_bytes", s->pss_peak_bytes);
 		jw_decimal(j, "pss_peak_elapsed_seconds", s->pss_peak_elapsed_ns, 9);
