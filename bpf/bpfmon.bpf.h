@@ -129,11 +129,27 @@ int cgroup_find_level(u64 task);
 /* @task, which we know, is no longer in it: closes its books. */
 int task_leave(u64 task);
 
-/* memory.bpf.c */
+/* marks.bpf.c */
+extern bool knows_release;
+/* The process of @task has ended, or is left: its last image's mark. */
 __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
 __hidden void peak_at_exec(struct task_struct *task, struct process_entry *p);
-__hidden void peak_note(struct process_entry *p, u64 pages);
+/*
+ * @mm, which @p uses, has held @high pages at most so far, as the kernel says. The most that it was
+ * ever found to hold: more, if the kernel's mark has been reset, which is noted. @before is a copy
+ * of @p's marks that was made before @high was read.
+ */
+__hidden u64 mark_see(struct process_entry *p, const struct seen_marks *before,
+		      struct mm_struct *mm, u64 high);
+/* What @task, the first of its process, has from its creator, who runs. */
+__hidden u64 inherited_pages(struct task_struct *task, u32 flags);
+
+/* memory.bpf.c */
 __hidden void memory_read(struct mm_struct *mm, struct drain_row *row);
+/* The most that @mm has held, in pages, as far as the kernel's mark tells. */
+__hidden u64 high_water(struct mm_struct *mm);
+/* Pages that are resident in @mm, which its creator has made on this CPU just now. */
+__hidden u64 resident_at_birth(struct mm_struct *mm);
 
 /* Pages that are resident, as procfs would say. */
 __hidden u64 resident_now(struct mm_struct *mm);

@@ -2,38 +2,86 @@
 /* The drain: commits what the live tasks have used so far, and tells of each live process. */
 #include "bpfmon.bpf.h"
 
+#define PF_KTHREAD 0x00200000
+
 bool drain_commits; /* without a lock: nobody else commits any more */
 bool check_members; /* somebody may have been moved out unseen */
 __u32 drain_epoch;  /* raised before each drain: a process is told of once */
 
-/* False when the row did not fit: the kernel then shows this element again. */
-static __always_inline bool process_tell(struct seq_file *seq, struct task_struct *task,
-					 struct process_entry *p)
+static __always_inline bool is_kernels(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
+}
+
+static __always_inline bool is_alive(struct task_struct *task, const struct process_entry *p)
+{
+	return !is_kernels(task) && !(p->event.rec.flags & PROCESS_ENDED) &&
+	       BPF_CORE_READ(task, signal, live.counter) > 0;
+}
+
+/* False: @task has no memory, or another one at each look: it execs, or exits. */
+static __always_inline bool memory_tell(struct task_struct *task, struct process_entry *p,
+					struct drain_row *row)
+{
+	const struct seen_marks before = p->seen;
+	struct mm_struct *mm;
+
+	barrier();
+	for (int i = 0; i < 2; i++) {
+		mm = BPF_CORE_READ(task, mm);
+		if (!mm || is_kernels(task)) /* the kernel's own may borrow one */
+			break;
+		memory_read(mm, row);
+		if (BPF_CORE_READ(task, mm) != mm) /* what was read may be somebody else's */
+			continue;
+		row->peak_pages = mark_see(p, &before, mm, row->peak_pages);
+		if (row->peak_pages > row->bound_pages)
+			row->bound_pages = row->peak_pages;
+		row->mm = row->used_mm = (u64)mm;
+		if (want_exact_peak)
+			mm_refresh((u64)mm);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Tells of the process of @task once, and once more if the task that was met first had no memory
+ * (any more): another one of the process may have it. False when the row did not fit: the kernel
+ * then shows this element again.
+ * Not inlined: what is called beside it goes deep, too, and the kernel allows 512 bytes for all.
+ */
+static __noinline bool process_tell(struct seq_file *seq, struct task_struct *task,
+				    struct process_entry *p)
 {
 	struct drain_row row = {};
-	struct mm_struct *mm;
+	bool has_memory;
 
 	if (p->epoch == drain_epoch)
 		return true;
 	row.signal = p->event.rec.signal;
 	row.serial = p->event.rec.serial;
 	row.image = p->event.rec.image;
+	row.used_mm = p->event.rec.mm;
 	row.pid = p->event.rec.pid;
 	row.start_boot_ns = p->event.rec.start_boot_ns;
 	row.end_boot_ns = p->event.rec.end_boot_ns;
+	row.joined_boot_ns = p->event.rec.joined_boot_ns;
+	row.released_boot_ns = p->event.rec.released_boot_ns;
 	row.bound_pages = p->event.rec.rss_bound_pages;
-	mm = BPF_CORE_READ(task, mm);
-	if (want_memory && mm) {
-		memory_read(mm, &row);
-		if (want_exact_peak)
-			mm_refresh((u64)mm);
-		/* the task may have exec'd or gone meanwhile: then the next sample tells */
-		if (BPF_CORE_READ(task, mm) != mm)
-			return true;
-	}
+	if (is_alive(task, p))
+		row.flags |= ROW_ALIVE;
+	has_memory = want_memory && memory_tell(task, p, &row);
+	if (want_memory && !has_memory && p->blank_epoch == drain_epoch)
+		return true;
+	if (p->event.rec.mark_fell)
+		row.flags |= ROW_MARK_FELL;
 	if (bpf_seq_write(seq, &row, sizeof(row)))
 		return false;
-	p->epoch = drain_epoch;
+	if (want_memory && !has_memory)
+		p->blank_epoch = drain_epoch;
+	else
+		p->epoch = drain_epoch;
 	return true;
 }
 

@@ -163,6 +163,10 @@ int task_ended(u64 addr, u32 seen)
 	BPF_CORE_READ_INTO(&p->event.rec.comm, task, group_leader, comm);
 	execs_catch_up(task, p);
 	peak_at_exit(task, p);
+	/* it ran after exit_mm() up to 6.15, and the hook that tells of the release may be missing
+	 */
+	if (!knows_release && !BPF_CORE_READ(task, mm))
+		p->event.rec.released_boot_ns = now;
 	if (want_exact_peak) {
 		mm_refresh((u64)BPF_CORE_READ(task,
 					      mm)); /* its last change may be less than a batch */

@@ -162,11 +162,12 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	r->image = image;
 	r->flags &= ~PROCESS_IMAGE_UNKNOWN;
 	r->uid = task_uid(task);
+	r->mm = (u64)BPF_CORE_READ(task, mm);
 	p->exec_id = task->self_exec_id;
 	BPF_CORE_READ_INTO(&r->comm, task, comm);
 	if (want_exact_peak) {
 		mm_leave(t->process, true); /* the old one was given up just before */
-		mm_join(t->process, (u64)BPF_CORE_READ(task, mm));
+		mm_join(t->process, r->mm);
 	}
 	exec_emit(task, bprm, image);
 	return 0;
@@ -214,8 +215,8 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	u64 signal, serial;
 	int result;
 
-	if (!t)
 	task_refused_forget(addr, false);
+	if (!t)
 		return 0;
 	signal = t->process;
 	serial = t->serial;

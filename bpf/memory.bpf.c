@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Resident memory as the kernel counts it, and the high-water mark of each image. */
+/* Resident memory as the kernel counts it. */
 #include "bpfmon.bpf.h"
 
 const volatile __u32 nr_cpus;
 const volatile bool want_memory;
-bool knows_old_image; /* memory__prepare_exec is attached */
 
 /* What to add to a per-CPU pointer for each CPU; found by memory__offsets. */
 __u64 cpu_offset[MAX_CPUS];
@@ -57,7 +56,8 @@ int memory__offsets(void *ctx)
  * CPU; the sum over CPUs is what procfs would say. The four are allocated side by side: one read
  * brings them for a CPU, whose cache line is far away when the CPU is.
  */
-static __always_inline void rss_read_percpu(struct mm_struct *mm, s64 rss[NR_RSS])
+static __always_inline void rss_read_percpu(struct mm_struct *mm, s64 rss[NR_RSS], u32 first,
+					    u32 end)
 {
 	/* CO-RE does not know the stride of an array whose index is a variable */
 	const u32 size = bpf_core_type_size(struct percpu_counter);
@@ -73,7 +73,7 @@ static __always_inline void rss_read_percpu(struct mm_struct *mm, s64 rss[NR_RSS
 	}
 	if (!base)
 		return;
-	for (u32 cpu = 0; cpu_offset_known && cpu < MAX_CPUS && cpu < nr_cpus; cpu++) {
+	for (u32 cpu = first; cpu_offset_known && cpu < MAX_CPUS && cpu < end; cpu++) {
 		if (bpf_probe_read_kernel(part, sizeof(part), (void *)(base + cpu_offset[cpu])))
 			continue;
 		for (int i = 0; i < NR_RSS; i++)
@@ -81,14 +81,14 @@ static __always_inline void rss_read_percpu(struct mm_struct *mm, s64 rss[NR_RSS
 	}
 }
 
-static __always_inline void rss_read(struct mm_struct *mm, s64 rss[NR_RSS])
+static __always_inline void rss_read(struct mm_struct *mm, s64 rss[NR_RSS], u32 first, u32 end)
 {
 	struct mm_struct___6_1 *old = (void *)mm;
 
 	if (bpf_core_field_exists(old->rss_stat.count))
 		bpf_core_read(rss, NR_RSS * sizeof(*rss), &old->rss_stat.count);
 	else
-		rss_read_percpu(mm, rss);
+		rss_read_percpu(mm, rss, first, end);
 }
 
 /* A counter that is being changed while it is summed can come out below zero. */
@@ -107,7 +107,16 @@ __hidden u64 resident_now(struct mm_struct *mm)
 {
 	s64 rss[NR_RSS] = {};
 
-	rss_read(mm, rss);
+	rss_read(mm, rss, 0, nr_cpus);
+	return resident(rss);
+}
+
+__hidden u64 resident_at_birth(struct mm_struct *mm)
+{
+	u32 own = bpf_get_smp_processor_id();
+	s64 rss[NR_RSS] = {};
+
+	rss_read(mm, rss, own, own + 1);
 	return resident(rss);
 }
 
@@ -129,112 +138,25 @@ __hidden s64 rss_central(struct mm_struct *mm, u32 member)
 	return central;
 }
 
-static __always_inline u64 high_water(struct mm_struct *mm)
+__hidden u64 high_water(struct mm_struct *mm)
 {
-	s64 rss[NR_RSS] = {};
-	u64 mark = BPF_CORE_READ(mm, hiwater_rss), now;
+	u64 mark = BPF_CORE_READ(mm, hiwater_rss), now = resident_now(mm);
 
-	rss_read(mm, rss);
-	now = resident(rss);
 	return mark > now ? mark : now;
-}
-
-static __always_inline void bound_note(struct process_entry *p, u64 pages)
-{
-	if (pages > p->event.rec.rss_bound_pages)
-		p->event.rec.rss_bound_pages = pages;
-}
-
-__hidden void peak_note(struct process_entry *p, u64 peak)
-{
-	if (peak > p->event.rec.rss_peak_pages)
-		p->event.rec.rss_peak_pages = peak;
-	bound_note(p, peak);
-}
-
-/* A mark that is no smaller than what was only a bound leaves nothing unknown. */
-static __always_inline void peak_found(struct process_entry *p, u64 pages)
-	if (bpf_core_field_exists(mm->hugetlb_usage))
-		row->hugetlb_pages = at_least_zero(BPF_CORE_READ(mm, hugetlb_usage.counter));
-{
-	if (pages >= p->event.rec.rss_peak_pages)
-		p->event.rec.flags &= ~PROCESS_PEAK_UPPER_BOUND;
-	peak_note(p, pages);
-}
-
-static __always_inline void peak_bounded(struct process_entry *p, u64 pages)
-{
-	p->event.rec.flags |= PROCESS_PEAK_UPPER_BOUND;
-	peak_note(p, pages);
-}
-
-/*
- * The mark of the last image. Since 6.16 the address space is there at this hook. Before, only the
- * running maximum over all images remains: it is this image's if it has grown since its exec.
- */
-__hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
-{
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	u64 maxrss;
-
-	if (mm) {
-		peak_found(p, high_water(mm));
-		return;
-	}
-	maxrss = BPF_CORE_READ(task, signal, maxrss);
-	if (p->event.rec.execs && maxrss <= p->maxrss_at_exec)
-		peak_bounded(p, maxrss);
-	else
-		peak_found(p, maxrss);
-}
-
-/* As far as signal->maxrss tells, where the hook below does not exist: it never falls. */
-__hidden void peak_at_exec(struct task_struct *task, struct process_entry *p)
-{
-	u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
-
-	if (p->event.rec.execs && maxrss > p->maxrss_at_exec)
-		peak_found(p, maxrss);
-	else if (p->event.rec.execs && !knows_old_image)
-		peak_bounded(p, maxrss);
-	if (!knows_old_image)
-		bound_note(p, maxrss);
-	p->maxrss_at_exec = maxrss;
-}
-
-/*
- * The mark of an image that ends by exec. What a process inherits by fork is not its own, but it
- * did hold it; not so what it only borrows, as after vfork.
- */
-SEC("?tp_btf/sched_prepare_exec")
-int BPF_PROG(memory__prepare_exec, struct task_struct *task, struct linux_binprm *bprm)
-{
-	struct task_entry *t = task_find((u64)task);
-	struct process_entry *p = t ? process_find(t->process) : NULL;
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-
-	if (!p || !mm)
-		return 0;
-	if (p->event.rec.execs)
-		peak_note(p, high_water(mm));
-	else if (mm != BPF_CORE_READ(task, real_parent, mm))
-		bound_note(p, high_water(mm));
-	return 0;
 }
 
 __hidden void memory_read(struct mm_struct *mm, struct drain_row *row)
 {
 	s64 rss[NR_RSS] = {};
 
-	rss_read(mm, rss);
+	rss_read(mm, rss, 0, nr_cpus);
 	for (int i = 0; i < NR_RSS; i++)
 		row->pages[i] = at_least_zero(rss[i]);
-	row->mm = (u64)mm;
 	row->page_table_bytes = BPF_CORE_READ(mm, pgtables_bytes.counter);
 	row->vms_pages = BPF_CORE_READ(mm, total_vm);
+	if (bpf_core_field_exists(mm->hugetlb_usage))
+		row->hugetlb_pages = at_least_zero(BPF_CORE_READ(mm, hugetlb_usage.counter));
 	row->peak_pages = BPF_CORE_READ(mm, hiwater_rss);
 	if (resident(rss) > row->peak_pages)
 		row->peak_pages = resident(rss);
-	if (row->peak_pages > row->bound_pages)
-		row->bound_pages = row->peak_pages;
 }

@@ -106,6 +106,8 @@ __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
 
 __hidden void process_tell_and_forget(u64 signal, struct process_entry *p)
 {
+	if (!p->event.rec.released_boot_ns) /* by now it has been, or is no longer ours */
+		p->event.rec.released_boot_ns = bpf_ktime_get_boot_ns();
 	if (want_exact_peak)
 		mm_forget(signal);
 	if (has_lock) {
@@ -206,9 +208,11 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	p->event.rec.account.tree = tree;
 	p->event.rec.account.cgroup = cgroup;
 	process_fill(p, task, image, flags);
+	p->event.rec.mm = (u64)BPF_CORE_READ(task, mm);
+	p->inherited_pages = want_memory ? inherited_pages(task, flags) : INHERITED_ALL;
 	if (can_seed && flags & PROCESS_SEEDED)
 		baseline_add_ended((struct signal_struct *)key);
 	if (want_exact_peak)
-		mm_join(key, (u64)BPF_CORE_READ(task, mm));
+		mm_join(key, p->event.rec.mm);
 	return 1;
 }

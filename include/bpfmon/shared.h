@@ -80,7 +80,10 @@ struct process_record {
 	__u64 start_boot_ns;
 	__u64 end_boot_ns;    /* or when it left; 0: alive, or not seen */
 	__u64 joined_boot_ns; /* what it used before does not count; 0: it was born into it */
+	__u64 released_boot_ns; /* when its memory had been given back; 0: it may hold some */
+	__u64 mm;               /* the address space it used last */
 	__u64 rss_peak_pages;
+	__u64 unsure_pages; /* it may have held so much of its own before its first exec; 0: known */
 	__u64 rss_bound_pages; /* the same, and of the image it inherited by fork */
 	__u64 share_pages;     /* what it held at the tree's peak number share_epoch */
 	__u64 share_epoch;
@@ -90,8 +93,8 @@ struct process_record {
 	struct task_counters counters;
 	__u32 pid; /* where the collector lives; 0: it is not seen there */
 	__u32 ns_pid, ppid, uid;
-	__u32 tgid; /* where the kernel lives */
-	__u32 pad;
+	__u32 tgid;      /* where the kernel lives */
+	__u32 mark_fell; /* 1: the kernel's mark was reset: peak and bound are too low */
 	__u32 wait_status; /* as wait(2) gives it */
 	__u32 threads_total;
 	__u32 execs;
@@ -110,15 +113,26 @@ struct process_event {
 	struct process_record rec;
 };
 
+/* What the drains have seen an address space hold: the kernel's own mark can be reset. */
+struct seen_marks {
+	__u64 mm;
+	__u64 kernel_pages;  /* the kernel's mark, when it was last read */
+	__u64 largest_pages; /* the most it was ever found to hold, or to have held */
+};
+
+#define INHERITED_ALL (~0ULL) /* it only borrows its creator's memory, or its birth was missed */
+
 struct process_entry {
 	struct bpf_spin_lock lock; /* guards the rest, and the entries of its tasks */
 	__u32 tasks;               /* entries that are not yet freed */
-	__u32 epoch;               /* the drain that saw it last */
+	__u32 epoch;               /* the drain that saw its memory last */
+	__u32 blank_epoch;         /* the drain that last met a task of it without memory */
 	__u32 exec_id;             /* task_struct.self_exec_id when last looked at */
 	__u32 is_closing;          /* somebody tells of it and forgets it: nobody else may */
-	__u32 pad;
-	__u64 mm;                   /* key of its mm_entry (--exact-peak) */
-	__u64 maxrss_at_exec;       /* pages; signal->maxrss, where the mm is gone at exit */
+	__u64 mm;                  /* key of its mm_entry (--exact-peak) */
+	__u64 maxrss_at_exec;      /* pages; signal->maxrss, where the mm is gone at exit */
+	__u64 inherited_pages;     /* what it had from its creator at birth */
+	struct seen_marks seen;    /* of the address space it uses */
 	struct process_event event; /* the record, ready to be sent */
 };
 
@@ -166,20 +180,33 @@ struct cgroup_event {
 	__u64 id;
 };
 
-/* What the drain writes for each process it meets, ended ones that are not yet freed included. */
+/*
+ * What the drain writes for each process it meets, ended ones that are not yet freed included. A
+ * process of several tasks may have two rows: one of a task whose memory was gone (@mm is 0), and
+ * one of a task that still had it.
+ */
 struct drain_row {
 	__u64 signal; /* its key in the map of processes */
 	__u64 serial;
 	__u64 image;
-	__u64 mm; /* 0: has none (ending) */
+	__u64 mm;      /* 0: the task that was met has none (any more) */
+	__u64 used_mm; /* the address space the process used last, there or not */
 	__u64 pages[NR_RSS];
+	__u64 hugetlb_pages; /* of the size of small pages */
 	__u64 page_table_bytes;
 	__u64 vms_pages;
 	__u64 peak_pages;                 /* of the image it runs, so far */
 	__u64 bound_pages;                /* it has not held more at any time, in whatever image */
 	__u64 start_boot_ns, end_boot_ns; /* end 0: alive */
+	__u64 joined_boot_ns;             /* 0: born into it */
+	__u64 released_boot_ns;           /* 0: it may hold memory */
 	__u32 pid;
-	__u32 pad;
+	__u32 flags; /* enum row_flag */
+};
+
+enum row_flag {
+	ROW_ALIVE = 1 << 0,     /* one of its threads has not begun to exit */
+	ROW_MARK_FELL = 1 << 1, /* the peak and the bound are too low */
 };
 
 /*
@@ -192,7 +219,6 @@ struct mm_entry {
 	__u64 at_peak;
 	__u64 epoch;
 	__u64 owner;  /* key of the process that made it known, or was the last to leave it */
-	__u64 hugetlb_pages; /* of the size of small pages */
 	__u64 serial; /* of that process */
 	__u32 users;  /* processes; 0: all have exited, it is being torn down */
 	__u32 pad;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Nothing is attached where it would cost much: only births, execs, ends and OOM kills call us."""
+"""Nothing is attached where it would cost much: only births, execs, ends, address spaces that are
+given back and OOM kills call us."""
 
 import json
 import os
@@ -17,9 +18,10 @@ ALLOWED = {
     "sched_process_exit",
     "sched_process_free",
     "sched_prepare_exec",
+    "exit_mmap",
     "mark_victim",
 }
-NEEDED = ALLOWED - {"sched_prepare_exec", "mark_victim"}
+NEEDED = ALLOWED - {"sched_prepare_exec", "exit_mmap", "mark_victim"}
 
 
 def bpftool(*what):

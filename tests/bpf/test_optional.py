@@ -16,7 +16,7 @@ LOCKS = ["--inject-no-program", "locks"]
 # of each program, what the user is told of that is then missing
 TITLES = {
     "memory__offsets": "resident memory summed over CPUs",
-    "memory__prepare_exec": "peaks of images ended by exec",
+    "marks__prepare_exec": "peaks of images ended by exec",
     "oom__victim": "OOM kills, with the limit",
     "peak__rss": "exact peak of the tree",
 }
@@ -83,7 +83,7 @@ class Refused(AccountCase):
             self.assertNotIn("rss_peak_exact_bytes", self.run_bpfmon(["true"], options).meta["capabilities"])
 
     def test_the_peak_of_an_image_that_is_gone_is_a_bound(self):
-        for options in self.each("memory__prepare_exec"):
+        for options in self.each("marks__prepare_exec"):
             run = self.run_bpfmon([sys.executable, "-c", IMAGES, truth("execnames")], options)
             self.assert_complete(run)
             child = self.only(p for p in run.processes if p["comm"] == "execnames")
@@ -95,7 +95,7 @@ class Refused(AccountCase):
             self.assertGreaterEqual(run.summary["rss_peak_upper_bytes"], 600 * MIB)
 
     def test_the_peak_of_a_larger_image_is_exact_all_the_same(self):
-        for options in self.each("memory__prepare_exec"):
+        for options in self.each("marks__prepare_exec"):
             command = [sys.executable, "-c", GROWING, truth("touch"), "200", "20"]
             run = self.run_witnessed(command, options)
             process = self.by_pid(run, run.wait4["pid"])

@@ -113,7 +113,7 @@ void session_put_heaviest(struct session *s, const struct sample *smp)
 
 	if (!s->options->process_samples)
 		return;
-	if (heaviest_find(h, s->rows, s->nr_rows, s->options->process_samples))
+	if (heaviest_find(h, s->rows.all, s->rows.nr, s->options->process_samples))
 		s->unnamed++;
 	for (size_t i = 0; i < h->nr; i++)
 		put(s, h->rows[i], smp->elapsed_ns);

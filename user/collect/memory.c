@@ -43,13 +43,10 @@ void memory_sum(struct drain_row *rows, size_t nr_rows, const struct metric_set 
 #include "bpfmon/metrics.def"
 }
 
-static void hold(struct memory_bound *b, uint64_t serial, uint64_t start_ns, uint64_t end_ns,
-		 uint64_t pages)
+static void hold(struct memory_bound *b, const struct holding *h)
 {
 	struct holding *all = b->holdings;
 
-	if (!pages || end_ns < b->since_ns)
-		return;
 	if (b->nr_holdings == b->room_holdings) {
 		size_t room = b->room_holdings ? b->room_holdings * 2 : 64;
 
@@ -61,14 +58,32 @@ static void hold(struct memory_bound *b, uint64_t serial, uint64_t start_ns, uin
 		b->holdings = all;
 		b->room_holdings = room;
 	}
-	all[b->nr_holdings++] = (struct holding){ start_ns, end_ns, pages, serial };
+	all[b->nr_holdings++] = *h;
 }
 
-/* One whose end was not seen may have lived until now. */
+/* It holds memory until that is known to be given back: exiting alone does not. */
+static uint64_t end_of(uint64_t released_ns)
+{
+	return released_ns ? released_ns : UINT64_MAX;
+}
+
+static uint64_t later(uint64_t a_ns, uint64_t b_ns)
+{
+	return a_ns > b_ns ? a_ns : b_ns;
+}
+
 void memory_bound_ended(struct memory_bound *b, const struct process_record *r)
 {
-	hold(b, r->serial, r->start_boot_ns, r->end_boot_ns ? r->end_boot_ns : UINT64_MAX,
-	     r->rss_bound_pages);
+	const struct holding h = {
+		.start_ns = later(r->start_boot_ns, r->joined_boot_ns),
+		.end_ns = end_of(r->released_boot_ns),
+		.pages = r->rss_bound_pages,
+		.serial = r->serial,
+		.mm = r->mm,
+	};
+
+	b->mark_fell |= r->mark_fell;
+	hold(b, &h);
 }
 
 static int by_start(const void *a, const void *b)
@@ -122,29 +137,96 @@ static bool came_meanwhile(const struct memory_bound *b, size_t nr_told, uint64_
 	return false;
 }
 
-void memory_bound_interval(struct memory_bound *b, const struct drain_row *rows, size_t nr_rows,
-			   uint64_t drain_ns)
+static void hold_row(struct memory_bound *b, const struct drain_row *r)
 {
-	size_t nr_told = b->nr_holdings;
-	uint64_t largest;
+	const struct holding h = {
+		.start_ns = later(r->start_boot_ns, r->joined_boot_ns),
+		.end_ns = end_of(r->released_boot_ns),
+		.pages = r->bound_pages,
+		.serial = r->serial,
+		.mm = r->used_mm,
+	};
 
-	for (size_t i = 0; i < nr_rows; i++) {
-		const struct drain_row *r = &rows[i];
+	b->mark_fell |= r->flags & ROW_MARK_FELL;
+	hold(b, &h);
+}
 
-		if (r->mm && i && r->mm == rows[i - 1].mm)
-			continue; /* shared: sorted by memory_sum() */
-		if (came_meanwhile(b, nr_told, r->serial))
+/*
+ * What the drain before this interval should have met and did not: the intervals before, whose
+ * sums are known, lack it. Leaves out what had been given back before this one began.
+ */
+static void sort_out(struct memory_bound *b, const struct rows *rows)
+{
+	uint64_t missed_last = 0, missed_ever = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->nr_holdings; i++) {
+		const struct holding *h = &b->holdings[i];
+
+		if (h->start_ns < b->since_ns && !rows_met_before(rows, h->serial))
+			*(h->start_ns < b->before_ns ? &missed_ever : &missed_last) += h->pages;
+		if (h->pages && h->end_ns >= b->since_ns)
+			b->holdings[n++] = *h;
+	}
+	b->nr_holdings = n;
+	b->peak_pages += missed_ever;
+	if (b->last_pages + missed_last + missed_ever > b->peak_pages)
+		b->peak_pages = b->last_pages + missed_last + missed_ever;
+}
+
+static int by_space(const void *a, const void *b)
+{
+	const struct holding *p = a, *q = b;
+
+	if (p->mm != q->mm)
+		return p->mm < q->mm ? -1 : 1;
+	return p->start_ns < q->start_ns ? -1 : p->start_ns > q->start_ns;
+}
+
+/*
+ * Processes that share an address space hold it once: at most what any of them has held, as only
+ * one of them can have had another before. (Two that had the same one after the other lived in
+ * turn, or the second was made of what the first had given back.)
+ */
+static size_t merge_sharers(struct holding *h, size_t nr)
+{
+	size_t n = 0;
+
+	if (nr)
+		qsort(h, nr, sizeof(*h), by_space);
+	for (size_t i = 0; i < nr; i++) {
+		struct holding *last = n ? &h[n - 1] : NULL;
+
+		if (!last || !h[i].mm || last->mm != h[i].mm || last->end_ns < h[i].start_ns) {
+			h[n++] = h[i];
 			continue;
-		hold(b, r->serial, r->start_boot_ns, r->end_boot_ns ? r->end_boot_ns : UINT64_MAX,
-		     r->bound_pages);
+		}
+		last->end_ns = later(last->end_ns, h[i].end_ns);
+		if (last->pages < h[i].pages)
+			last->pages = h[i].pages;
 	}
-	if (b->nr_holdings) {
-		largest = largest_sum(b->holdings, b->nr_holdings);
+	return n;
+}
+
+void memory_bound_interval(struct memory_bound *b, const struct rows *rows, uint64_t drain_ns)
+{
+	size_t nr_told = b->nr_holdings, n;
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < rows->nr; i++)
+		if (!came_meanwhile(b, nr_told, rows->all[i].serial))
+			hold_row(b, &rows->all[i]);
+	sort_out(b, rows);
+	n = merge_sharers(b->holdings, b->nr_holdings);
+	if (n) {
+		largest = largest_sum(b->holdings, n);
 		b->is_unknown |= !largest;
-		if (largest > b->peak_pages)
-			b->peak_pages = largest;
 	}
+	if (largest > b->peak_pages)
+		b->peak_pages = largest;
+	b->last_pages = largest;
 	b->nr_holdings = b->nr_before = 0;
+	b->before_ns = b->since_ns;
 	b->since_ns = drain_ns;
 }
 

@@ -16,6 +16,11 @@ static bool has_prepare_exec(void)
 	return capability_has_tracepoint("sched_prepare_exec");
 }
 
+static bool has_exit_mmap(void)
+{
+	return capability_has_tracepoint("exit_mmap");
+}
+
 static bool has_mark_victim(void)
 {
 	return capability_has_tracepoint("mark_victim");
@@ -52,9 +57,13 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 			       "needs programs of the type syscall (5.14)",
 			       "its counters may be off by a batch for each CPU",
 			       capability_has_syscall_programs },
-	[OPTIONAL_OLD_IMAGES] = { "memory__prepare_exec", "peaks of images ended by exec",
+	[OPTIONAL_OLD_IMAGES] = { "marks__prepare_exec", "peaks of images ended by exec",
 				  "needs the tracepoint sched_prepare_exec (6.12)",
 				  "without it they are upper bounds", has_prepare_exec },
+	[OPTIONAL_RELEASES] = { "marks__exit_mmap", "when ended processes give back their memory",
+				"needs the tracepoint exit_mmap (6.2)",
+				"the upper bound adds them up until they are reaped",
+				has_exit_mmap },
 	[OPTIONAL_OOM] = { "oom__victim", "OOM kills, with the limit",
 			   "needs the tracepoint mark_victim", "without it none is told",
 			   has_mark_victim },
@@ -160,6 +169,7 @@ void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned r
 		explain(x, i, why);
 	}
 	skel->bss->knows_old_image = x->there & OPTIONAL_BIT(OPTIONAL_OLD_IMAGES);
+	skel->bss->knows_release = x->there & OPTIONAL_BIT(OPTIONAL_RELEASES);
 }
 
 void optionals_detach(struct optionals *x)

@@ -12,6 +12,7 @@ struct bpfmon;
 enum optional {
 	OPTIONAL_OFFSETS,
 	OPTIONAL_OLD_IMAGES,
+	OPTIONAL_RELEASES,
 	OPTIONAL_OOM,
 	OPTIONAL_EXACT_PEAK,
 	OPTIONAL_MOVES, /* this and the two that follow: only where a cgroup is followed */

@@ -34,7 +34,8 @@ static void read_peak(struct process *p, const struct process_record *r,
 	p->has_rss_peak = pages > 0;
 	p->rss_peak_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	/* the mark of one that had run before we attached may be from then */
-	p->rss_peak_exact = !(r->flags & (PROCESS_PEAK_UPPER_BOUND | PROCESS_SEEDED));
+	p->rss_peak_exact = !r->mark_fell && r->unsure_pages <= pages &&
+			    !(r->flags & (PROCESS_PEAK_UPPER_BOUND | PROCESS_SEEDED));
 }
 
 void record_read(struct process *p, const struct process_record *r, const struct drain_row *row,

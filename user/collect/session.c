@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define DRAIN_AGAIN 3 /* passes more, while a process is missing in them */
+
 static void read_files(struct session *s, struct sample *smp)
 {
 	if (s->options->tracker.cgroup)
@@ -25,20 +27,7 @@ void session_consume(struct session *s)
 
 static void keep_row(void *context, const struct drain_row *row)
 {
-	struct session *s = context;
-
-	if (s->nr_rows == s->room_rows) {
-		size_t room = s->room_rows ? s->room_rows * 2 : 256;
-		struct drain_row *rows = reallocarray(s->rows, room, sizeof(*rows));
-
-		if (!rows) {
-			s->unnamed++;
-			return;
-		}
-		s->rows = rows;
-		s->room_rows = room;
-	}
-	s->rows[s->nr_rows++] = *row;
+	rows_add(context, row);
 }
 
 static void put_totals(struct session *s, struct sample *smp, const struct account *a)
@@ -65,6 +54,31 @@ static void note_drain_time(struct session *s, uint64_t before_ns)
 		(uint32_t)((s->tracker.drain_ns_total - before_ns) / 1000);
 }
 
+/* Is that process alive, as far as its record tells? */
+static bool is_alive(void *context, const struct met *m)
+{
+	const struct drain_row key = { .signal = m->signal, .serial = m->serial };
+	struct process_record r;
+	bool has_counters;
+
+	return !tracker_process(context, &key, &r, &has_counters) && !(r.flags & PROCESS_ENDED);
+}
+
+/* A pass under churn may miss the one task of a process that has its memory: then another one. */
+static void read_missed(struct session *s)
+{
+	bool was_whole = tracker_visited_all(&s->tracker);
+
+	rows_settle(&s->rows);
+	if (!tracker_reads_memory(&s->tracker) || (was_whole && !s->rows.nr_blank))
+		return;
+	for (int i = 0; i < DRAIN_AGAIN && rows_unread(&s->rows, is_alive, &s->tracker); i++) {
+		tracker_drain_again(&s->tracker, keep_row, &s->rows);
+		rows_settle(&s->rows);
+	}
+	s->unread += rows_unread(&s->rows, is_alive, &s->tracker);
+}
+
 void session_drain(struct session *s, bool whole)
 {
 	uint64_t before_ns = s->tracker.drain_ns_total;
@@ -72,17 +86,18 @@ void session_drain(struct session *s, bool whole)
 	/* whose record is here by now is not in the map any more: nobody is met twice */
 	session_consume(s);
 	memory_bound_drain(&s->bound);
-	s->nr_rows = 0;
+	rows_begin(&s->rows);
 	s->drain_boot_ns = clock_ns(CLOCK_BOOTTIME);
 	if (whole)
-		tracker_drain_whole(&s->tracker, keep_row, s);
+		tracker_drain_whole(&s->tracker, keep_row, &s->rows);
 	else
-		tracker_drain(&s->tracker, keep_row, s);
+		tracker_drain(&s->tracker, keep_row, &s->rows);
+	read_missed(s);
 	note_drain_time(s, before_ns);
 	s->drained_ns = clock_ns(CLOCK_MONOTONIC);
 	s->drain_took_ns = clock_ns(CLOCK_BOOTTIME) - s->drain_boot_ns;
-	for (size_t i = 0; s->options->tracker.cgroup && i < s->nr_rows; i++)
-		session_name(s, &s->rows[i]);
+	for (size_t i = 0; s->options->tracker.cgroup && i < s->rows.nr; i++)
+		session_name(s, &s->rows.all[i]);
 }
 
 static void publish_pss(struct session *s, struct sample *smp)
@@ -90,7 +105,7 @@ static void publish_pss(struct session *s, struct sample *smp)
 	const struct metric_set *usable = &s->run->usable;
 
 	if (metric_set_has_source(usable, SOURCE_PROCFS) &&
-	    pss_sample(&s->pss, s->rows, s->nr_rows, s->drained_ns, usable, smp))
+	    pss_sample(&s->pss, s->rows.all, s->rows.nr, s->drained_ns, usable, smp))
 		s->unnamed++;
 }
 
@@ -103,15 +118,15 @@ void session_publish(struct session *s)
 
 	if (!err)
 		put_totals(s, &smp, &totals);
-	memory_sum(s->rows, s->nr_rows, &s->run->usable, &smp);
+	memory_sum(s->rows.all, s->rows.nr, &s->run->usable, &smp);
 	read_files(s, &smp);
 	if (s->options->tracker.cgroup)
 		target_compare(s, &smp, began_ns);
 	publish_pss(s, &smp);
 	session_consume(s);
-	memory_bound_interval(&s->bound, s->rows, s->nr_rows, s->drain_boot_ns);
-	for (size_t i = 0; i < s->nr_rows; i++)
-		images_touch(&s->images, s->rows[i].image, s->drained_ns);
+	memory_bound_interval(&s->bound, &s->rows, s->drain_boot_ns);
+	for (size_t i = 0; i < s->rows.nr; i++)
+		images_touch(&s->images, s->rows.all[i].image, s->drained_ns);
 	images_prune(&s->images, s->drained_ns);
 	summary_add_sample(&s->summary, &smp);
 	if (!err) { /* also where the forks were not asked for */
@@ -201,6 +216,6 @@ void session_done(struct session *s)
 	summary_done(&s->summary);
 	jw_done(&s->json);
 	heaviest_done(&s->heaviest);
-	free(s->rows);
+	rows_done(&s->rows);
 	free(s->emitted);
 }

@@ -26,8 +26,7 @@ struct session {
 	struct stream stream;
 	struct summary summary;
 	struct json json;
-	struct drain_row *rows; /* owned; of the last drain */
-	size_t nr_rows, room_rows;
+	struct rows rows;            /* of the last drain */
 	struct heaviest heaviest;    /* of these rows; --process-samples */
 	uint64_t start_ns;           /* CLOCK_MONOTONIC */
 	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
@@ -44,7 +43,8 @@ struct session {
 	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
 	uint64_t live;                         /* processes, at the last sample */
 	uint64_t seeded_roots;                 /* processes that were attached to */
-	uint64_t unnamed;                      /* execs and rows that memory did not suffice for */
+	uint64_t unnamed;                      /* execs that memory did not suffice for */
+	uint64_t unread;                       /* processes whose memory a sample lacks */
 	uint64_t *emitted; /* owned; serials of records since the hooks were detached */
 	size_t nr_emitted;
 	bool is_closing;

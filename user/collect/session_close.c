@@ -8,26 +8,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int by_serial(const void *a, const void *b)
-{
-	const struct drain_row *p = a, *q = b;
-
-	return p->serial < q->serial ? -1 : p->serial > q->serial;
-}
-
 static void emit_left(void *context, const struct process_record *r)
 {
 	struct session *s = context;
-	struct drain_row key = { .serial = r->serial };
-	const struct drain_row *row;
-
 	for (size_t i = 0; i < s->nr_emitted; i++)
 		if (s->emitted[i] == r->serial)
 			return;
 	if (!(r->flags & (PROCESS_ENDED | PROCESS_LEFT)))
 		s->summary.outlived++;
-	row = s->nr_rows ? bsearch(&key, s->rows, s->nr_rows, sizeof(key), by_serial) : NULL;
-	session_emit(s, r, row, true);
+	session_emit(s, r, rows_find(&s->rows, r->serial), true);
 }
 
 static void tell_losses(struct session *s)
@@ -46,7 +35,9 @@ static void tell_losses(struct session *s)
 	summary_add_loss(sum, "fork_events", tracker_unrepaired(&s->tracker));
 	summary_add_loss(sum, "stream_lines", s->stream.dropped);
 	summary_add_loss(sum, "process_samples", s->stream.spared);
-	summary_add_loss(sum, "memory_allocations", s->unnamed);
+	summary_add_loss(sum, "memory_allocations", s->unnamed + s->rows.lost);
+	if (metric_has(&s->run->usable, M_rss))
+		summary_add_loss(sum, "process_memory", s->unread);
 	sum->repaired = t->adopted_late + t->ends_unseen + t->images_unseen + t->frees_unseen;
 	if (t->loss[LOSS_TASKS_FULL] || t->loss[LOSS_PROCESSES_FULL])
 		snprintf(sum->reason, sizeof(sum->reason),
@@ -85,8 +76,7 @@ void session_close(struct session *s)
 	tracker_detach(&s->tracker);
 	session_publish(
 		s); /* now that nothing adds to the totals: they are the sum of the records */
-	if (s->nr_rows)
-		qsort(s->rows, s->nr_rows, sizeof(*s->rows), by_serial);
+	rows_settle(&s->rows);          /* by process again */
 	stream_flush_whole(&s->stream); /* what comes now is not to be dropped */
 	tracker_each_process(&s->tracker, emit_left, s);
 	session_close_pushed(s);
@@ -95,7 +85,7 @@ void session_close(struct session *s)
 		exact_peak_finish(&s->exact, &s->tracker, s->start_ns, &s->summary);
 	tell_losses(s);
 	tell_self(s);
-	if (metric_has(&s->run->usable, M_rss) && !s->bound.is_unknown) {
+	if (metric_has(&s->run->usable, M_rss) && !s->bound.is_unknown && !s->bound.mark_fell) {
 		s->summary.has_rss_peak_upper = true;
 		s->summary.rss_peak_upper_bytes =
 			s->bound.peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);

@@ -144,7 +144,7 @@ static void know_senders(struct session *s)
 	struct pushed *p = &s->pushed;
 
 	if (p->drains != s->tracker.drains)
-		s->unnamed += senders_set_alive(&p->senders, s->rows, s->nr_rows) != 0;
+		s->unnamed += senders_set_alive(&p->senders, s->rows.all, s->rows.nr) != 0;
 	p->drains = s->tracker.drains;
 }
 

@@ -179,17 +179,32 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	return err;
 }
 
-int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
+int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
+{
+	t->skel->bss->tracking.visited = 0;
+	return tracker_iterate(t->drain_link, row, context);
+}
+
+bool tracker_visited_all(const struct tracker *t)
 {
 	const volatile struct tracking *now = &t->skel->bss->tracking;
+
+	return now->visited >= now->entries;
+}
+
+bool tracker_reads_memory(const struct tracker *t)
+{
+	return t->skel->rodata->want_memory;
+}
+
+int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
+{
 	int err;
 
 	t->skel->bss->drain_all = true;
 	err = tracker_drain(t, row, context);
-	for (int i = 1; !err && i < WHOLE_DRAIN_PASSES && now->visited < now->entries; i++) {
-		t->skel->bss->tracking.visited = 0; /* same epoch: each process is told of once */
-		err = tracker_iterate(t->drain_link, row, context);
-	}
+	for (int i = 1; !err && i < WHOLE_DRAIN_PASSES && !tracker_visited_all(t); i++)
+		err = tracker_drain_again(t, row, context);
 	return err;
 }
 

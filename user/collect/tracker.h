@@ -90,6 +90,12 @@ int tracker_iterate(struct bpf_link *link, drain_fn row, void *context);
  * what the hooks have missed first: births always, the rest once in a second.
  */
 int tracker_drain(struct tracker *t, drain_fn row, void *context);
+/* Looks once more for what that drain has missed: what it has told of it does not tell again. */
+int tracker_drain_again(struct tracker *t, drain_fn row, void *context);
+/* Whether the last pass has met as many tasks as there are. */
+bool tracker_visited_all(const struct tracker *t);
+/* Whether rows say what a process holds. */
+bool tracker_reads_memory(const struct tracker *t);
 /* Drains until every entry has been visited (a pass may miss one under churn). */
 int tracker_drain_whole(struct tracker *t, drain_fn row, void *context);
 /* The sum over all accounts. */

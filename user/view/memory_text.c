@@ -16,7 +16,7 @@ static bool has(const struct summary *s, enum metric_id id)
 /* Two figures that a reader would take for the same are. */
 static bool are_close(uint64_t low, uint64_t high)
 {
-	return high - low <= high / 100;
+	return high <= low || high - low <= high / 100;
 }
 
 /* Exactly; or between what a sample saw and what the marks of the processes allow. */
@@ -105,6 +105,14 @@ static void cgroup(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
+/* Where there is no upper bound of the tree a mark was reset, and what is left of it is none. */
+static const char *how_exact(const struct summary *s)
+{
+	if (s->process_rss_peak_exact)
+		return "";
+	return s->has_rss_peak && !s->has_rss_peak_upper ? "at least " : "at most ";
+}
+
 void memory_text(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
@@ -115,15 +123,14 @@ void memory_text(FILE *f, const struct summary *s)
 	if (s->has_pss_peak)
 		proportional(f, s);
 	if (s->has_process_rss_peak)
-		fprintf(f, "              largest process %s%s\n",
-			s->process_rss_peak_exact ? "" : "at most ",
+		fprintf(f, "              largest process %s%s\n", how_exact(s),
 			format_bytes(a, s->process_rss_peak_bytes));
+	if (s->hugetlb_peak_bytes)
+		fprintf(f, "              huge pages %s besides, at a sample\n",
+			format_bytes(a, s->hugetlb_peak_bytes));
 	cgroup(f, s);
 	if (has(s, M_minflt) && has(s, M_majflt))
 		fprintf(f, "  faults      %s minor, %s major\n",
 			format_count(a, s->total.value[M_minflt]),
 			format_count(b, s->total.value[M_majflt]));
 }
-	if (s->hugetlb_peak_bytes)
-		fprintf(f, "              huge pages %s besides, at a sample\n",
-			format_bytes(a, s->hugetlb_peak_bytes));

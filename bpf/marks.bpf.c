@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * The high-water mark of each image that a process runs, and when its memory has been given back.
+ * The mark is the kernel's. It can be reset (5 into /proc/PID/clear_refs); what the drains have
+ * seen shows that.
+ */
+#include "bpfmon.bpf.h"
+
+bool knows_old_image; /* marks__prepare_exec is attached */
+bool knows_release;   /* marks__exit_mmap is attached */
+
+static __always_inline void bound_note(struct process_entry *p, u64 pages)
+{
+	if (pages > p->event.rec.rss_bound_pages)
+		p->event.rec.rss_bound_pages = pages;
+}
+
+static __always_inline void peak_note(struct process_entry *p, u64 peak)
+{
+	if (peak > p->event.rec.rss_peak_pages)
+		p->event.rec.rss_peak_pages = peak;
+	bound_note(p, peak);
+}
+
+/* A mark that is no smaller than what was only a bound leaves nothing unknown. */
+static __always_inline void peak_found(struct process_entry *p, u64 pages)
+{
+	if (pages >= p->event.rec.rss_peak_pages)
+		p->event.rec.flags &= ~PROCESS_PEAK_UPPER_BOUND;
+	peak_note(p, pages);
+}
+
+static __always_inline void peak_bounded(struct process_entry *p, u64 pages)
+{
+	p->event.rec.flags |= PROCESS_PEAK_UPPER_BOUND;
+	peak_note(p, pages);
+}
+
+/* Pages by which a mark may be below what was held: of each kind a batch for each CPU. */
+static __always_inline u64 mark_error(void)
+{
+	u64 batch = nr_cpus * 2 > 32 ? nr_cpus * 2 : 32;
+
+	return 3 * batch * nr_cpus;
+}
+
+__hidden u64 mark_see(struct process_entry *p, const struct seen_marks *before,
+		      struct mm_struct *mm, u64 high)
+{
+	u64 kernel = BPF_CORE_READ(mm, hiwater_rss), largest = before->largest_pages;
+
+	if (before->mm != (u64)mm)
+		largest = 0;
+	else if (kernel < before->kernel_pages || high + mark_error() < largest)
+		p->event.rec.mark_fell = 1;
+	if (high > largest)
+		largest = high;
+	p->seen.mm = (u64)mm;
+	p->seen.kernel_pages = kernel;
+	p->seen.largest_pages = largest;
+	return largest;
+}
+
+/* What is new about @mm, which @p uses; the most that it was ever found to hold. */
+static __always_inline u64 mark_look(struct process_entry *p, struct mm_struct *mm)
+{
+	const struct seen_marks before = p->seen;
+
+	barrier(); /* a drain on another CPU may write there what it has read later */
+	return mark_see(p, &before, mm, high_water(mm));
+}
+
+/*
+ * The mark of the last image. Since 6.16 the address space is there at this hook. Before, only the
+ * running maximum over all images remains: it is this image's if it has grown since its exec.
+ */
+__hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
+{
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	u64 maxrss;
+
+	if (mm) {
+		peak_found(p, mark_look(p, mm));
+		return;
+	}
+	maxrss = BPF_CORE_READ(task, signal, maxrss);
+	if (p->event.rec.execs && maxrss <= p->maxrss_at_exec)
+		peak_bounded(p, maxrss);
+	else
+		peak_found(p, maxrss);
+	if (p->seen.mm != p->event.rec.mm)
+		return;
+	if (maxrss + mark_error() < p->seen.largest_pages)
+		p->event.rec.mark_fell = 1;
+	peak_note(p, p->seen.largest_pages);
+}
+
+/*
+ * An image that was inherited by fork ends by exec; it held @high at most, and @now at the end.
+ * What it had from its creator is not the process's own, what it grew by is. How much of what it
+ * had it gave back before it grew is not known.
+ */
+static __always_inline void peak_at_first_exec(struct process_entry *p, u64 high, u64 now)
+{
+	const u64 inherited = p->inherited_pages, error = mark_error();
+	const u32 flags = p->event.rec.flags;
+	u64 own = high > inherited ? high - inherited : 0;
+	bool grew = own > error && inherited > error;
+	bool shrank = inherited != INHERITED_ALL && now + error < inherited;
+
+	if (flags & PROCESS_SEEDED)
+		own = high;
+	else if (flags & PROCESS_LATE || grew || shrank)
+		p->event.rec.unsure_pages = high;
+	peak_note(p, own);
+}
+
+/* As far as signal->maxrss tells, where the hook below does not exist: it never falls. */
+__hidden void peak_at_exec(struct task_struct *task, struct process_entry *p)
+{
+	u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
+	const u32 flags = p->event.rec.flags;
+
+	if (p->event.rec.execs && maxrss > p->maxrss_at_exec)
+		peak_found(p, maxrss);
+	else if (p->event.rec.execs && !knows_old_image)
+		peak_bounded(p, maxrss);
+	else if (!p->event.rec.execs && (!knows_old_image || flags & PROCESS_LATE))
+		peak_at_first_exec(p, maxrss, maxrss);
+	if (!(flags & PROCESS_LAUNCHED) && (!knows_old_image || flags & PROCESS_LATE))
+		bound_note(p, maxrss);
+	p->maxrss_at_exec = maxrss;
+	p->seen.mm = 0; /* the new one may lie where an older one did */
+}
+
+/*
+ * The mark of an image that ends by exec. What a process only borrows, as after vfork, is held by
+ * the one it borrows from.
+ */
+SEC("?tp_btf/sched_prepare_exec")
+int BPF_PROG(marks__prepare_exec, struct task_struct *task, struct linux_binprm *bprm)
+{
+	struct task_entry *t = task_find((u64)task);
+	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	u64 high;
+
+	if (!p || !mm)
+		return 0;
+	high = mark_look(p, mm);
+	if (p->event.rec.execs) {
+		peak_note(p, high);
+		return 0;
+	}
+	peak_at_first_exec(p, high, resident_now(mm));
+	if (!(p->event.rec.flags & PROCESS_LAUNCHED) && mm != BPF_CORE_READ(task, real_parent, mm))
+		bound_note(p, high);
+	return 0;
+}
+
+/*
+ * The pages of an address space have been given back, by whoever let go of it last. That of an
+ * exec's old image says nothing of the process, which lives on.
+ */
+SEC("?tp_btf/exit_mmap")
+int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct task_entry *t = task_find((u64)task);
+	struct process_entry *p = t ? process_find(t->process) : NULL;
+
+	if (p && !BPF_CORE_READ(task, signal, live.counter))
+		p->event.rec.released_boot_ns = bpf_ktime_get_boot_ns();
+	return 0;
+}
+
+__hidden u64 inherited_pages(struct task_struct *task, u32 flags)
+{
+	struct task_struct *creator = (struct task_struct *)bpf_get_current_task();
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+
+	if (flags & (PROCESS_LATE | PROCESS_SEEDED | PROCESS_LAUNCHED) || !mm ||
+	    mm == BPF_CORE_READ(creator, mm))
+		return INHERITED_ALL;
+	return resident_at_birth(mm);
+}
