@@ -126,6 +126,21 @@ static void attachment_without_records_has_the_mean_rates_of_the_attachment(void
 	assert_summarized(meta, SAMPLE("2", "\"rchar_bytes\":6"), "{\"Avg\":{\"rchar\":3}", *state);
 }
 
+static void only_counters_and_processes_that_were_there_tell_what_was_before(void **state)
+{
+	static const char meta[] = META_WITH(",\"attached\":{\"pids\":[7]},"
+					     "\"baseline\":{\"minflt\":1,\"rss_bytes\":4096}");
+
+	assert_exported("prmon", meta,
+			SAMPLE("2", "\"rss_bytes\":2048") "{\"kind\":\"process\",\"pid\":7,\"start_"
+							  "time\":3,\"joined_time\":6}\n"
+							  "{\"kind\":\"process\",\"pid\":8,\"start_"
+							  "time\":6,\"joined_time\":4}\n"
+							  "{\"kind\":\"process\",\"pid\":9,\"start_"
+							  "time\":4,\"joined_time\":5}\n",
+			"Time\trss\twtime\n7\t2\t3\n", *state);
+}
+
 static void a_format_is_found_by_its_name(void **state)
 {
 	(void)state;
@@ -146,6 +161,7 @@ int main(void)
 		PLACE_TEST(prmon_leaves_the_time_out_in_which_a_value_is_not_known),
 		PLACE_TEST(peak_is_the_exact_one_where_that_is_known),
 		PLACE_TEST(attachment_without_records_has_the_mean_rates_of_the_attachment),
+		PLACE_TEST(only_counters_and_processes_that_were_there_tell_what_was_before),
 		cmocka_unit_test(a_format_is_found_by_its_name),
 	};
 

@@ -13,9 +13,10 @@ static int take_age(void *context, struct line *l)
 {
 	const struct search *s = context;
 	const struct process *p = &l->process;
+	bool was_there = p->joined_epoch_ns && p->joined_epoch_ns <= s->start_epoch_ns &&
+			 p->start_epoch_ns && p->start_epoch_ns <= s->start_epoch_ns;
 
-	if (p->joined_epoch_ns && p->joined_epoch_ns <= s->start_epoch_ns && p->start_epoch_ns &&
-	    s->start_epoch_ns - p->start_epoch_ns > s->before->age_ns)
+	if (was_there && s->start_epoch_ns - p->start_epoch_ns > s->before->age_ns)
 		s->before->age_ns = s->start_epoch_ns - p->start_epoch_ns;
 	return 0;
 }
@@ -26,6 +27,9 @@ void before_values(struct before *b, const struct exporter *e)
 
 	*b = (struct before){ 0 };
 	read_metrics(json_object_get(e->meta, "baseline"), b->value, &have);
+	for (int i = 0; i < NR_METRICS; i++) /* nothing is added to what holds at a moment */
+		if (metric_get((enum metric_id)i)->kind != KIND_COUNTER)
+			b->value[i] = 0;
 }
 
 int before_find(struct before *b, struct exporter *e)
