@@ -77,6 +77,31 @@ metrics_intro() {
 	INTRO
 }
 
+# What help has no room for, below the table of a group.
+group_text() {
+	case $1 in io) ;; *) return ;; esac
+	cat <<-'TEXT'
+
+		The first four are `rchar`, `wchar`, `syscr` and `syscw` of `/proc/PID/io`, to the last byte. The kernel counts
+		there what some calls move, from and to anything (files, in the page cache or not, pipes, sockets, terminals),
+		and nothing of others that move bytes, too:
+
+		| Calls | `rchar_bytes` | `wchar_bytes` | `syscr` | `syscw` |
+		|---|---|---|---|---|
+		| `read`, `pread`, `readv`, `preadv` | its bytes | 0 | 1 | 0 |
+		| `write`, `pwrite`, `writev`, `pwritev` | 0 | its bytes | 0 | 1 |
+		| `sendfile`, `copy_file_range` | its bytes | its bytes | 1 | 1 |
+		| `recv`, `recvfrom`, `recvmsg`, `send`, `sendto`, `sendmsg` | 0 | 0 | 0 | 0 |
+		| `splice`, `vmsplice`, `process_vm_readv` | 0 | 0 | 0 | 0 |
+		| `io_uring` of any kind, `io_submit` | 0 | 0 | 0 | 0 |
+		| none: memory that `mmap` maps files into | 0 | 0 | 0 | 0 |
+
+		A call that reads nothing, as at the end of a file, is one in `syscr`. What the kernel reads of a program to
+		start it is in `rchar_bytes` and `syscr`, too. `read_bytes` and `write_bytes` have what was fetched from storage
+		and made dirty whichever way, by io_uring and through mapped files, too. (Measured on Linux 6.18.)
+	TEXT
+}
+
 # The table of `bpfmon metrics` in groups, in the order in which they first come.
 metrics_tables() {
 	local group key unit in kind help
@@ -89,6 +114,7 @@ metrics_tables() {
 				echo "| \`$key\` | $unit | $kind | $help |"
 			fi
 		done <"$work/table"
+		group_text "$group"
 	done < <(awk '!seen[$3]++ { print $3 }' "$work/table")
 }
 

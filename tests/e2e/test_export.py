@@ -25,6 +25,13 @@ RMONITOR_UNITS = {
 MIB = 1 << 20
 
 
+def mean_over_time(samples, key):
+    """Each value holds until the next sample."""
+    pairs = list(zip(samples, samples[1:]))
+    took = [b["elapsed_seconds"] - a["elapsed_seconds"] for a, b in pairs]
+    return sum(a[key] * ns for (a, _), ns in zip(pairs, took)) / sum(took)
+
+
 class Formats(ExportCase):
     def test_json_lines_come_out_as_bpfmon_wrote_them(self):
         path, _ = self.record("--pss", "--exact-peak")
@@ -145,11 +152,27 @@ class Peers(ExportCase):
         self.assertEqual(peer["Max"]["nprocs"], max(sample["processes"] for sample in samples))
         self.assertEqual(peer["Max"]["utime"], int(summary["user_seconds"]))
         self.assertEqual(peer["Max"]["wtime"], int(summary["wall_seconds"]))
-        mean = sum(sample["vms_bytes"] for sample in samples) / len(samples) / 1024
-        self.assertAlmostEqual(peer["Avg"]["vmem"], mean, places=2)
+        self.assertAlmostEqual(peer["Avg"]["nprocs"], mean_over_time(samples, "processes"), places=2)
+        self.assertAlmostEqual(peer["Avg"]["vmem"], mean_over_time(samples, "vms_bytes") / 1024, places=2)
         self.assertAlmostEqual(peer["Avg"]["wchar"], summary["wchar_bytes"] / summary["wall_seconds"], places=2)
         self.assertNotIn("pss", peer["Max"])
         self.assertEqual(peer["HW"]["mem"]["MemTotal"], lines[0]["system"]["memory_bytes"] // 1024)
+
+    def test_one_process_is_one_on_average_however_short_the_run(self):
+        path = self.dir / "run.jsonl"  # with a sample at its beginning and one at its end
+        subprocess.run([BPFMON, "-q", "-i", "60", "-o", str(path), "--", "sleep", "0.1"], timeout=60, check=True)
+        self.export_base(path, self.dir / "peer")
+        self.assertEqual(json.loads((self.dir / "peer.json").read_text())["Avg"]["nprocs"], 1)
+
+    def test_the_exact_peak_goes_before_what_samples_saw(self):
+        path, lines = self.record("--exact-peak")
+        self.export_base(path, self.dir / "peer")
+        peak = lines[-1]["rss_peak_exact_bytes"]
+        self.assertEqual(json.loads((self.dir / "peer.json").read_text())["Max"]["rss"], peak // 1024)
+        peer = json.loads(self.export(path, "rmonitor"))
+        self.assertLess(0, peer["memory"][0] * MIB - peak + 1)
+        self.assertAlmostEqual(peer["memory"][0], peak / MIB, places=2)
+        self.assertAlmostEqual(peer["peak_times"]["memory"][0], lines[-1]["rss_peak_exact_elapsed_seconds"], places=2)
 
     def time_block(self, text):
         """Labels and values of a block of time -v, in order."""

@@ -133,6 +133,7 @@ class Unusual(CommandCase):
                 merging.kill()
                 merging.wait()
                 listed = self.bpfmon("list", "--json")  # there may be nothing in it yet
+                self.assertNotIn("belong to no run", self.bpfmon("store", "check").stderr)
                 if listed.stdout and self.counts(self.store) != whole:
                     self.assertNotIn('"finished"', listed.stdout)
             self.bpfmon("store", "merge", source)
@@ -141,6 +142,22 @@ class Unusual(CommandCase):
             self.assert_sound_file()
             for path in self.dir.glob("store.sqlite*"):
                 path.unlink()
+
+    def test_what_a_killed_prune_left_is_told_by_check_and_removed_by_the_next_merge(self):
+        out = self.dir / "run.jsonl"
+        self.record("--name", "kept", "-o", out)
+        self.record("--name", "gone")
+        kept = self.ask("SELECT count(*) FROM sample WHERE run = 1") + self.ask("SELECT count(*) FROM process WHERE run = 1")
+        with contextlib.closing(sqlite3.connect(self.store)) as db, db:
+            for table, key in (("run", "id"), ("run_text", "run"), ("tag", "run")):  # what goes first
+                db.execute(f"DELETE FROM {table} WHERE {key} = 2")
+        self.assertEqual(self.names(), ["kept"])
+        done = self.bpfmon("store", "check")
+        self.assertEqual((done.returncode, done.stdout), (0, f"{self.store} is whole\n"), done.stderr)
+        self.assertRegex(done.stderr, r"warning: the store '.*': \d+ rows belong to no run: .*'bpfmon store prune' or 'merge'")
+        self.assertIn("1 were there already", self.store_does("merge", out))
+        self.assertEqual(self.ask("SELECT count(*) FROM sample") + self.ask("SELECT count(*) FROM process"), kept)
+        self.store_does("check")
 
     def test_memory_does_not_grow_with_what_is_taken_over(self):
         other = self.dir / "other.sqlite"

@@ -83,13 +83,16 @@ def median(values):
 
 
 def stepped(run, key, steps, fold):
-    """A run as that many values: of each step what `fold` makes of its samples, straight lines between."""
+    """A run as that many values: of each step what `fold` makes of the values of its samples, and of the time
+    that passed before each; straight lines between."""
     wall = run.summary["wall_seconds"]
-    found = {}
+    found, before = {}, 0
     for sample in run.samples:
+        elapsed = sample["elapsed_seconds"]
         if key in sample:
-            found.setdefault(min(int(sample["elapsed_seconds"] * steps / wall), steps - 1), []).append(sample[key])
-    known = {step: fold(values) for step, values in found.items()}
+            found.setdefault(min(int(elapsed * steps / wall), steps - 1), []).append((sample[key], elapsed - before))
+        before = elapsed
+    known = {step: fold(*zip(*pairs)) for step, pairs in found.items()}
     return [between(known, step) for step in range(steps)]
 
 

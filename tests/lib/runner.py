@@ -6,6 +6,7 @@ Usage: runner.py FOLDER [WORD...]
 """
 
 import pathlib
+import signal
 import sys
 import time
 import unittest
@@ -57,8 +58,17 @@ def select(suite, words):
             yield item
 
 
+def give_children_default_signals():
+    """A shell that starts us in the background, or nohup, has signals ignored, and so would all that tests start.
+    What is handled here is not ignored there, and we still do nothing about it."""
+    for sig in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(sig) == signal.SIG_IGN:
+            signal.signal(sig, lambda *_: None)
+
+
 def main():
     folder, *words = sys.argv[1:]
+    give_children_default_signals()
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
     loader = unittest.TestLoader()
     found = loader.discover(folder, pattern="test_*.py", top_level_dir=folder)

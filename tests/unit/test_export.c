@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Each format of three runs against tests/data/golden/export/: a whole one, one that was cut off,
- * one with hostile strings and few metrics, and one to which its programs pushed. */
+/* Each format of five runs against tests/data/golden/export/: a whole one, one that was cut off,
+ * one with hostile strings and few metrics, one to which its programs pushed, and an attachment. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -14,6 +14,7 @@
 
 #define WHOLE "tests/data/golden/run.jsonl"
 #define PUSHED "tests/data/export/pushed.jsonl"
+#define ATTACHED "tests/data/export/attached.jsonl"
 #define HOSTILE "tests/data/export/hostile.jsonl"
 
 static int refuse(void *context, const char *text, size_t length)
@@ -62,6 +63,12 @@ static void every_format_of_what_programs_pushed_is_as_it_was_reviewed(void **st
 	each_document(compare_golden, PUSHED, "pushed");
 }
 
+static void every_format_of_an_attachment_is_as_it_was_reviewed(void **state)
+{
+	(void)state;
+	each_document(compare_golden, ATTACHED, "attached");
+}
+
 /* Its beginning, up to within the second sample. */
 static void every_format_of_a_run_cut_off_is_as_it_was_reviewed(void **state)
 {
@@ -77,10 +84,10 @@ static void every_format_of_a_run_cut_off_is_as_it_was_reviewed(void **state)
 
 static void json_lines_come_out_as_they_were(void **state)
 {
-	static const char *const paths[] = { WHOLE, HOSTILE, PUSHED };
+	static const char *const paths[] = { WHOLE, HOSTILE, PUSHED, ATTACHED };
 
 	(void)state;
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		char *was = file_read(paths[i]), *is = export_as(paths[i], "jsonl");
 
 		assert_string_equal(is, was);
@@ -195,6 +202,7 @@ int main(void)
 		cmocka_unit_test(every_format_of_a_whole_run_is_as_it_was_reviewed),
 		cmocka_unit_test(every_format_of_hostile_strings_is_as_it_was_reviewed),
 		cmocka_unit_test(every_format_of_what_programs_pushed_is_as_it_was_reviewed),
+		cmocka_unit_test(every_format_of_an_attachment_is_as_it_was_reviewed),
 		PLACE_TEST(every_format_of_a_run_cut_off_is_as_it_was_reviewed),
 		cmocka_unit_test(json_lines_come_out_as_they_were),
 		cmocka_unit_test(samples_and_processes_without_text_are_exported_the_same),

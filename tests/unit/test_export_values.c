@@ -8,7 +8,7 @@
 
 #include "export_fixture.h"
 
-static void assert_exported(const char *format, const char *meta, const char *rest,
+static void assert_document(const struct export_document *d, const char *meta, const char *rest,
 			    const char *expected, void *state)
 {
 	struct place *p = state;
@@ -20,10 +20,21 @@ static void assert_exported(const char *format, const char *meta, const char *re
 	snprintf(run, length, "%s%s", meta, rest);
 	file_write(p->path, run);
 	free(run);
-	text = export_as(p->path, format);
+	text = export_file(p->path, d);
 	if (!strstr(text, expected))
 		fail_msg("no %s in %s", expected, text);
 	free(text);
+}
+
+static void assert_exported(const char *format, const char *meta, const char *rest,
+			    const char *expected, void *state)
+{
+	assert_document(&export_find(format)->documents[0], meta, rest, expected, state);
+}
+
+static void assert_summarized(const char *meta, const char *rest, const char *expected, void *state)
+{
+	assert_document(&prmon_export.documents[1], meta, rest, expected, state);
 }
 
 #define META_WITH(more)                                                                            \
@@ -73,6 +84,63 @@ static void prmon_has_no_column_of_what_was_never_read(void **state)
 			"Time\trss\twtime\n5\t2\t0\n6.5\t\t1.5\n", *state);
 }
 
+static void prmon_weights_what_holds_at_a_sample_by_the_time_to_the_next(void **state)
+{
+	assert_summarized(META_WITH(""),
+			  SAMPLE("0", "\"processes\":1,\"rss_bytes\":2048")
+				  SAMPLE("0.8", "\"processes\":1,\"rss_bytes\":7168")
+					  SAMPLE("0.9", "\"processes\":1,\"rss_bytes\":12288")
+						  SAMPLE("1", "\"processes\":0,\"rss_bytes\":0"),
+			  "{\"Avg\":{\"nprocs\":1,\"rss\":3.5}", *state);
+}
+
+static void prmon_leaves_the_time_out_in_which_a_value_is_not_known(void **state)
+{
+	assert_summarized(META_WITH(""),
+			  SAMPLE("0", "\"rss_bytes\":2048") SAMPLE("1", "\"processes\":1")
+				  SAMPLE("2", "\"rss_bytes\":4096") SAMPLE("3", "\"rss_bytes\":0"),
+			  "{\"Avg\":{\"nprocs\":1,\"rss\":3}", *state);
+}
+
+#define EXACT_PEAK                                                                                 \
+	SAMPLE("0", "\"rss_bytes\":1048576")                                                       \
+	"{\"kind\":\"summary\",\"wall_seconds\":2,\"rss_peak_bytes\":1048576,"                     \
+	"\"rss_peak_elapsed_seconds\":0,\"rss_peak_exact_bytes\":3145728,"                         \
+	"\"rss_peak_exact_elapsed_seconds\":0.5}\n"
+
+static void peak_is_the_exact_one_where_that_is_known(void **state)
+{
+	assert_summarized(META_WITH(""), EXACT_PEAK, "\"Max\":{\"rss\":3072,", *state);
+	assert_exported("rmonitor", META_WITH(""), EXACT_PEAK, "\"memory\":[3,\"MB\"]", *state);
+	assert_exported("rmonitor", META_WITH(""), EXACT_PEAK,
+			"\"peak_times\":{\"memory\":[0.5,\"s\"]", *state);
+}
+
+/* It goes on, or was cut off: how long the process had lived is not known. */
+static void attachment_without_records_has_the_mean_rates_of_the_attachment(void **state)
+{
+	static const char meta[] = META_WITH(",\"attached\":{\"pids\":[7]},"
+					     "\"baseline\":{\"rchar_bytes\":1000}");
+
+	assert_exported("prmon", meta, SAMPLE("2", "\"rchar_bytes\":6"), "7\t1006\t2\n", *state);
+	assert_summarized(meta, SAMPLE("2", "\"rchar_bytes\":6"), "{\"Avg\":{\"rchar\":3}", *state);
+}
+
+static void only_counters_and_processes_that_were_there_tell_what_was_before(void **state)
+{
+	static const char meta[] = META_WITH(",\"attached\":{\"pids\":[7]},"
+					     "\"baseline\":{\"minflt\":1,\"rss_bytes\":4096}");
+
+	assert_exported("prmon", meta,
+			SAMPLE("2", "\"rss_bytes\":2048") "{\"kind\":\"process\",\"pid\":7,\"start_"
+							  "time\":3,\"joined_time\":6}\n"
+							  "{\"kind\":\"process\",\"pid\":8,\"start_"
+							  "time\":6,\"joined_time\":4}\n"
+							  "{\"kind\":\"process\",\"pid\":9,\"start_"
+							  "time\":4,\"joined_time\":5}\n",
+			"Time\trss\twtime\n7\t2\t3\n", *state);
+}
+
 static void a_format_is_found_by_its_name(void **state)
 {
 	(void)state;
@@ -89,6 +157,11 @@ int main(void)
 		PLACE_TEST(elapsed_time_has_hours_as_gnu_time_writes_them),
 		PLACE_TEST(memory_is_rounded_up_in_what_is_to_be_requested),
 		PLACE_TEST(prmon_has_no_column_of_what_was_never_read),
+		PLACE_TEST(prmon_weights_what_holds_at_a_sample_by_the_time_to_the_next),
+		PLACE_TEST(prmon_leaves_the_time_out_in_which_a_value_is_not_known),
+		PLACE_TEST(peak_is_the_exact_one_where_that_is_known),
+		PLACE_TEST(attachment_without_records_has_the_mean_rates_of_the_attachment),
+		PLACE_TEST(only_counters_and_processes_that_were_there_tell_what_was_before),
 		cmocka_unit_test(a_format_is_found_by_its_name),
 	};
 

@@ -8,6 +8,7 @@
 #include "record/store/import.h"
 #include "source/source.h"
 #include "store/merge.h"
+#include "store/remove.h"
 #include "view/format.h"
 
 #include <errno.h>
@@ -95,12 +96,17 @@ static int check(const struct options *o, const char *path)
 {
 	struct database d;
 	int err = database_open(&d, path, DATABASE_READ), status;
+	int64_t rows_left = 0;
 
 	(void)o;
 	if (!err)
-		err = store_check(&d);
+		err = store_check(&d, &rows_left);
 	if (!err)
 		printf("%s is whole\n", path);
+	if (rows_left)
+		log_warn("the store '%s': %" PRId64 " rows belong to no run: a prune goes on, or "
+			 "was killed; the next 'bpfmon store prune' or 'merge' removes them",
+			 path, rows_left);
 	status = !err ? 0 : err == 1 || err == -EUCLEAN ? EXIT_DAMAGED : EXIT_USAGE;
 	if (status == EXIT_DAMAGED)
 		log_error("the store '%s' is damaged: %s; what can be read of it: sqlite3 '%s' "
@@ -188,6 +194,10 @@ static int merge(const struct options *o, const char *path)
 	}
 	if (store_writer_open(&w, path))
 		return refuse(path, &w.d, -EIO);
+	if (remove_left(&w.d)) { /* of a prune that was killed */
+		store_writer_close(&w);
+		return refuse(path, &w.d, -EIO);
+	}
 	for (char **file = o->command + 1; *file; file++)
 		err |= merge_file(&w, path, *file, &m);
 	store_writer_close(&w);

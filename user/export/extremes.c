@@ -8,8 +8,19 @@ static void add_value(struct extremes *x, enum metric_id id, uint64_t v, uint64_
 		x->max_at_ns[id] = elapsed_ns;
 	}
 	metric_put(&x->have, id);
-	x->sum[id] += (double)v;
-	x->count[id]++;
+}
+
+/* For the time that has passed since the last sample. */
+static void weigh_last(struct extremes *x, uint64_t elapsed_ns)
+{
+	uint64_t took_ns = elapsed_ns > x->last.elapsed_ns ? elapsed_ns - x->last.elapsed_ns : 0;
+
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!sample_has(&x->last, (enum metric_id)i))
+			continue;
+		x->product[i] += (double)x->last.value[i] * (double)took_ns;
+		x->known_ns[i] += took_ns;
+	}
 }
 
 static int add_sample(void *context, struct line *l)
@@ -19,13 +30,22 @@ static int add_sample(void *context, struct line *l)
 	uint64_t cores;
 	bool has_cores = cores_add(&x->cores, s, &cores);
 
+	weigh_last(x, s->elapsed_ns);
 	for (int i = 0; i < NR_METRICS; i++) {
 		enum metric_id id = (enum metric_id)i;
 
 		if (id == M_cores ? has_cores : sample_has(s, id))
 			add_value(x, id, id == M_cores ? cores : s->value[i], s->elapsed_ns);
 	}
+	x->last = *s;
+	x->last.instances = NULL; /* not ours */
 	return 0;
+}
+
+/* Without any time it is the only value there is, or the largest of those of one moment. */
+double extremes_mean(const struct extremes *x, enum metric_id id)
+{
+	return x->known_ns[id] ? x->product[id] / (double)x->known_ns[id] : (double)x->max[id];
 }
 
 int extremes_find(struct extremes *x, struct source *s)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * prmon's two files: samples in columns apart by tabs, and a summary in JSON. Times have
- * milliseconds in the former, where prmon has whole seconds, so that rates can be drawn of it.
+ * milliseconds in the former, where prmon has whole seconds, so that rates can be drawn of it. As
+ * there, counters and the time are those since the start of the processes, also of an attachment.
  */
-#include "export/export.h"
+#include "export/before.h"
 #include "export/extremes.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 static const struct column {
 	const char *name;
 	enum metric_id id;
-	bool is_rate; /* its average is by time, not over samples */
+	bool is_rate; /* its average is what there was of it a second */
 } columns[] = {
 	/* the order is prmon's */
 	{ "nprocs", M_processes, false }, { "nthreads", M_threads, false },
@@ -43,28 +44,42 @@ static const char *unit_name(const struct column *c)
 	return metric_unit_name(unit_of(c));
 }
 
+/* What both files are made of. */
+struct prmon {
+	struct extremes x;
+	struct before before;
+};
+
+static int prmon_find(struct prmon *p, struct exporter *e)
+{
+	int err = extremes_find(&p->x, e->source);
+
+	return err ? err : before_find(&p->before, e);
+}
+
 static int put_row(void *context, struct line *l)
 {
 	struct exporter *e = context;
-	const struct extremes *x = e->state;
+	const struct prmon *p = e->state;
 	const struct sample *s = &l->sample;
 
 	buffer_decimal(&e->text, (e->start_epoch_ns + s->elapsed_ns) / 1000000, 3);
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		const struct column *c = &columns[i];
+		uint64_t v = s->value[c->id] + p->before.value[c->id];
 
-		if (!metric_has(&x->have, c->id))
+		if (!metric_has(&p->x.have, c->id))
 			continue;
 		buffer_puts(&e->text, "\t");
 		if (!sample_has(s, c->id))
 			continue;
 		if (unit_of(c) == UNIT_NS)
-			buffer_decimal(&e->text, s->value[c->id] / 1000000, 3);
+			buffer_decimal(&e->text, v / 1000000, 3);
 		else
-			buffer_decimal(&e->text, s->value[c->id] / divisor_of(c), 0);
+			buffer_decimal(&e->text, v / divisor_of(c), 0);
 	}
 	buffer_puts(&e->text, "\t");
-	buffer_decimal(&e->text, s->elapsed_ns / 1000000, 3);
+	buffer_decimal(&e->text, (p->before.age_ns + s->elapsed_ns) / 1000000, 3);
 	buffer_puts(&e->text, "\n");
 	return export_continue(e);
 }
@@ -72,28 +87,28 @@ static int put_row(void *context, struct line *l)
 /* A metric that no sample has is no column. */
 static int write_columns(struct exporter *e)
 {
-	struct extremes x;
-	int err = extremes_find(&x, e->source);
+	struct prmon p;
+	int err = prmon_find(&p, e);
 
 	if (err)
 		return err;
-	e->state = &x;
+	e->state = &p;
 	buffer_puts(&e->text, "Time");
 	for (size_t i = 0; i < NR_COLUMNS; i++)
-		if (metric_has(&x.have, columns[i].id))
+		if (metric_has(&p.x.have, columns[i].id))
 			buffer_printf(&e->text, "\t%s", columns[i].name);
 	buffer_puts(&e->text, "\twtime\n");
 	return source_each(e->source, PART(LINE_SAMPLE), put_row, e);
 }
 
-/* The larger of what samples saw and what the summary knows better. */
+/* The larger of what samples saw and what the summary knows better, of the run alone. */
 static uint64_t max_of(const struct exporter *e, const struct extremes *x, enum metric_id id)
 {
 	const struct summary *s = &e->total;
 	uint64_t max = x->max[id], known = 0;
 
-	if (id == M_rss && s->has_rss_peak)
-		known = s->rss_peak_bytes;
+	if (id == M_rss && (s->has_rss_peak || s->has_rss_peak_exact))
+		known = s->has_rss_peak_exact ? s->rss_peak_exact_bytes : s->rss_peak_bytes;
 	else if (id == M_pss && s->has_pss_peak)
 		known = s->pss_peak_bytes;
 	else if (metric_get(id)->kind == KIND_COUNTER && sample_has(&s->total, id))
@@ -101,20 +116,27 @@ static uint64_t max_of(const struct exporter *e, const struct extremes *x, enum 
 	return known > max ? known : max;
 }
 
-static void put_averages(struct json *j, const struct exporter *e, const struct extremes *x)
+/* A second since the start of the processes; where that is not known, of the run. */
+static double rate_of(const struct exporter *e, const struct prmon *p, enum metric_id id)
 {
-	double wall = (double)e->total.wall_ns / 1e9;
+	uint64_t before = p->before.age_ns ? p->before.value[id] : 0;
 
+	return (double)(before + max_of(e, &p->x, id)) /
+	       ((double)(p->before.age_ns + e->total.wall_ns) / 1e9);
+}
+
+static void put_averages(struct json *j, const struct exporter *e, const struct prmon *p)
+{
 	jw_object(j, "Avg");
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		const struct column *c = &columns[i];
 		double mean;
 
-		if (!metric_has(&x->have, c->id) || unit_of(c) == UNIT_NS ||
-		    (c->is_rate && wall <= 0))
+		if (!metric_has(&p->x.have, c->id) || unit_of(c) == UNIT_NS ||
+		    (c->is_rate && !(p->before.age_ns + e->total.wall_ns)))
 			continue;
-		mean = c->is_rate ? (double)max_of(e, x, c->id) / wall
-				  : x->sum[c->id] / (double)x->count[c->id] / (double)divisor_of(c);
+		mean = c->is_rate ? rate_of(e, p, c->id)
+				  : extremes_mean(&p->x, c->id) / (double)divisor_of(c);
 		jw_decimal(j, c->name, (uint64_t)llround(mean * 1000), 3);
 	}
 	jw_object_end(j);
@@ -139,14 +161,17 @@ static void put_hardware(struct json *j, const struct exporter *e)
 	jw_object_end(j);
 }
 
-static void put_maxima(struct json *j, const struct exporter *e, const struct extremes *x)
+static void put_maxima(struct json *j, const struct exporter *e, const struct prmon *p)
 {
 	jw_object(j, "Max");
-	for (size_t i = 0; i < NR_COLUMNS; i++)
-		if (metric_has(&x->have, columns[i].id))
-			jw_uint(j, columns[i].name,
-				max_of(e, x, columns[i].id) / divisor_of(&columns[i]));
-	jw_uint(j, "wtime", e->total.wall_ns / 1000000000);
+	for (size_t i = 0; i < NR_COLUMNS; i++) {
+		const struct column *c = &columns[i];
+
+		if (metric_has(&p->x.have, c->id))
+			jw_uint(j, c->name,
+				(p->before.value[c->id] + max_of(e, &p->x, c->id)) / divisor_of(c));
+	}
+	jw_uint(j, "wtime", (p->before.age_ns + e->total.wall_ns) / 1000000000);
 	jw_object_end(j);
 }
 
@@ -171,18 +196,18 @@ static void put_units(struct json *j, const struct extremes *x)
 static int write_summary_json(struct exporter *e)
 {
 	struct json *j = &e->json;
-	struct extremes x;
+	struct prmon p;
 	char version[64];
-	int err = extremes_find(&x, e->source);
+	int err = prmon_find(&p, e);
 
 	if (err)
 		return err;
 	jw_reset(j);
 	jw_object(j, NULL);
-	put_averages(j, e, &x);
+	put_averages(j, e, &p);
 	put_hardware(j, e);
-	put_maxima(j, e, &x);
-	put_units(j, &x);
+	put_maxima(j, e, &p);
+	put_units(j, &p.x);
 	jw_object(j, "prmon");
 	jw_string(j, "Version", export_version(e, version, sizeof(version)));
 	jw_object_end(j);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* psrecord's log with --include-children --include-io, as CSV and as it is by default. */
-#include "export/export.h"
+/*
+ * psrecord's log with --include-children --include-io, as CSV and as it is by default. As there,
+ * counts and bytes of I/O are those since the start of the processes, also of an attachment.
+ */
+#include "export/before.h"
 
 #include "model/cores.h"
 
@@ -8,17 +11,30 @@
 
 #define MB 1048576.0
 
+struct psrecord {
+	struct cores cores;
+	struct before before;
+};
+
 static double value_of(const struct sample *s, enum metric_id id)
 {
 	return sample_has(s, id) ? (double)s->value[id] : (double)NAN;
 }
 
+static uint64_t count_of(const struct exporter *e, const struct sample *s, enum metric_id id)
+{
+	const struct psrecord *p = e->state;
+
+	return p->before.value[id] + s->value[id];
+}
+
 /* Percent of one core, over a time that is long enough to tell. */
 static double cpu_of(struct exporter *e, const struct sample *s)
 {
+	struct psrecord *p = e->state;
 	uint64_t milli;
 
-	return cores_add(e->state, s, &milli) ? (double)milli / 10 : (double)NAN;
+	return cores_add(&p->cores, s, &milli) ? (double)milli / 10 : (double)NAN;
 }
 
 static void put_cell(struct exporter *e, double v)
@@ -32,7 +48,16 @@ static void put_whole_cell(struct exporter *e, const struct sample *s, enum metr
 {
 	buffer_puts(&e->text, ",");
 	if (sample_has(s, id))
-		buffer_decimal(&e->text, s->value[id], 0);
+		buffer_decimal(&e->text, count_of(e, s, id), 0);
+}
+
+static int each_row(struct exporter *e, source_fn put)
+{
+	struct psrecord p = { 0 };
+
+	before_values(&p.before, e);
+	e->state = &p;
+	return source_each(e->source, PART(LINE_SAMPLE), put, e);
 }
 
 static int put_row(void *context, struct line *l)
@@ -55,12 +80,9 @@ static int put_row(void *context, struct line *l)
 
 static int write_csv(struct exporter *e)
 {
-	struct cores cores = { 0 };
-
-	e->state = &cores;
 	buffer_puts(&e->text, "elapsed_time,nproc,cpu,mem_real,mem_virtual,"
 			      "read_count,write_count,read_bytes,write_bytes\n");
-	return source_each(e->source, PART(LINE_SAMPLE), put_row, e);
+	return each_row(e, put_row);
 }
 
 /* Columns of 12 characters; the first is where "# " is in the header. */
@@ -73,19 +95,18 @@ static int put_plain_row(void *context, struct line *l)
 	buffer_printf(&e->text, "%12.3f %12.3f %12.3f %12.3f", (double)s->elapsed_ns / 1e9,
 		      cpu_of(e, s), value_of(s, M_rss) / MB, value_of(s, M_vms) / MB);
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-		buffer_printf(&e->text, " %12.0f", value_of(s, counts[i]));
+		buffer_printf(&e->text, " %12.0f",
+			      sample_has(s, counts[i]) ? (double)count_of(e, s, counts[i])
+						       : (double)NAN);
 	buffer_puts(&e->text, "\n");
 	return export_continue(e);
 }
 
 static int write_plain(struct exporter *e)
 {
-	struct cores cores = { 0 };
-
-	e->state = &cores;
 	buffer_puts(&e->text, "# Elapsed time   CPU (%)     Real (MB)   Virtual (MB)"
 			      "  Read count  Write count   Read bytes  Write bytes \n");
-	return source_each(e->source, PART(LINE_SAMPLE), put_plain_row, e);
+	return each_row(e, put_plain_row);
 }
 
 const struct export_format psrecord_export = {

@@ -87,7 +87,9 @@ static void put_resources(struct json *j, const struct exporter *e, const struct
 	const struct summary *s = &e->total;
 	uint64_t cpus = export_system_number(e, "cpus");
 
-	if (s->has_rss_peak)
+	if (s->has_rss_peak_exact)
+		put_megabytes(j, "memory", s->rss_peak_exact_bytes);
+	else if (s->has_rss_peak)
 		put_megabytes(j, "memory", s->rss_peak_bytes);
 	put_largest(j, "virtual_memory", x, M_vms);
 	put_largest(j, "swap_memory", x, M_swap);
@@ -121,7 +123,9 @@ static void put_peak_times(struct json *j, const struct summary *s, const struct
 	};
 
 	jw_object(j, "peak_times");
-	if (s->has_rss_peak)
+	if (s->has_rss_peak_exact)
+		put_pair(j, "memory", s->rss_peak_exact_elapsed_ns / 1000000, 3, "s");
+	else if (s->has_rss_peak)
 		put_pair(j, "memory", s->rss_peak_elapsed_ns / 1000000, 3, "s");
 	for (size_t i = 0; i < sizeof(peaks) / sizeof(*peaks); i++)
 		if (metric_has(&x->have, peaks[i].id))

@@ -34,6 +34,8 @@ void database_close(struct database *d);
 int database_run(struct database *d, const char *sql);
 /* The same, formatted as by sqlite3_mprintf(). */
 int database_runf(struct database *d, const char *format, ...);
+/* After an update of the row of a run: -ESTALE: somebody has removed it. */
+int database_check_update(struct database *d);
 /* The first column of the first row, 0 without one; @is_none, unless NULL: there is none. */
 int database_number(struct database *d, int64_t *value, bool *is_none, const char *format, ...);
 /* Does it within a transaction, which an error takes back. */

@@ -107,18 +107,22 @@ static int copy_rows(struct database *d, const struct taking *r, const char *tab
 	return err;
 }
 
+/* As long as nobody removes the run: take_end() has a look at it. */
 static int copy_portions(struct database *d, const struct taking *r, const struct run_table *t)
 {
 	struct portion p = { .after = INT64_MIN };
-	char range[200];
+	char range[300];
 	int err = 0;
 
 	for (; !err && !p.is_last; p.after = p.upto) {
 		err = portion_next(d, "other", t, r->from, &p);
 		if (err)
 			break;
-		sqlite3_snprintf(sizeof(range), range, " AND %s>%lld AND (%d OR %s<=%lld)", t->key,
-				 (long long)p.after, p.is_last, t->key, (long long)p.upto);
+		sqlite3_snprintf(sizeof(range), range,
+				 " AND %s>%lld AND (%d OR %s<=%lld)"
+				 " AND EXISTS (SELECT 1 FROM main.run WHERE id=%lld)",
+				 t->key, (long long)p.after, p.is_last, t->key, (long long)p.upto,
+				 (long long)r->to);
 		err = copy_rows(d, r, t->name, "run", range);
 	}
 	return err;
@@ -159,12 +163,14 @@ static int take_head(struct database *d, void *context)
 /* What was decided on when it began: it may have gone on there. */
 static int take_end(struct database *d, const struct taking *r)
 {
-	return database_runf(d,
-			     "UPDATE main.run SET ended=%d, wall_ns=(SELECT o.wall_ns FROM"
-			     " other.run AS o WHERE o.id=%lld), writer=(SELECT o.writer"
-			     " FROM other.run AS o WHERE o.id=%lld) WHERE id=%lld",
-			     r->has_ended, (long long)r->from, (long long)r->from,
-			     (long long)r->to);
+	int err = database_runf(d,
+				"UPDATE main.run SET ended=%d, wall_ns=(SELECT o.wall_ns FROM"
+				" other.run AS o WHERE o.id=%lld), writer=(SELECT o.writer"
+				" FROM other.run AS o WHERE o.id=%lld) WHERE id=%lld",
+				r->has_ended, (long long)r->from, (long long)r->from,
+				(long long)r->to);
+
+	return err ? err : database_check_update(d);
 }
 
 static int take_run(struct database *d, struct taking *r, struct merged *m)

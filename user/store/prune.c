@@ -42,8 +42,10 @@ int store_size(struct database *d, const char *path, struct store_size *size)
 		int64_t *value;
 	} rows[] = {
 		{ "SELECT count(*) FROM run", &size->runs },
-		{ "SELECT count(*) FROM sample", &size->samples },
-		{ "SELECT count(*) FROM process", &size->processes },
+		{ "SELECT sum((SELECT count(*) FROM sample WHERE run=id)) FROM run",
+		  &size->samples },
+		{ "SELECT sum((SELECT count(*) FROM process WHERE run=id)) FROM run",
+		  &size->processes },
 		{ "SELECT min(start_time_ns) FROM run", &size->oldest_ns },
 		{ "SELECT max(start_time_ns) FROM run", &size->newest_ns },
 	};
@@ -141,13 +143,14 @@ int store_prune(struct database *d, const struct prune_limits *limits, bool dry,
 	return err;
 }
 
-int store_check(struct database *d)
+int store_check(struct database *d, int64_t *rows_left)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(d->db, "PRAGMA integrity_check(1)", -1, &s, NULL);
 	const char *said;
 	bool is_whole;
 
+	*rows_left = 0;
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
 	if (rc != SQLITE_ROW) {
@@ -159,5 +162,5 @@ int store_check(struct database *d)
 	if (!is_whole)
 		snprintf(d->why, sizeof(d->why), "%s", said ? said : "no answer");
 	sqlite3_finalize(s);
-	return !is_whole;
+	return is_whole ? count_left(d, rows_left) : 1;
 }

@@ -3,6 +3,12 @@
 
 #include "store/tables.h"
 
+/* All at once. */
+static int remove_few(struct database *d, const struct run_table *t, int64_t id)
+{
+	return database_runf(d, "DELETE FROM %s WHERE run=%lld", t->name, (long long)id);
+}
+
 int remove_head(struct database *d, int64_t id)
 {
 	const struct run_table *t;
@@ -10,8 +16,7 @@ int remove_head(struct database *d, int64_t id)
 
 	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
 		if (!t->key)
-			err = database_runf(d, "DELETE FROM %s WHERE run=%lld", t->name,
-					    (long long)id);
+			err = remove_few(d, t, id);
 	return err;
 }
 
@@ -23,8 +28,7 @@ static int remove_rows_of(struct database *d, const struct run_table *t, int64_t
 	while (!err && !p.is_last) {
 		err = portion_next(d, "main", t, id, &p);
 		if (!err && p.is_last)
-			err = database_runf(d, "DELETE FROM %s WHERE run=%lld", t->name,
-					    (long long)id);
+			err = remove_few(d, t, id);
 		else if (!err)
 			err = database_runf(d, "DELETE FROM %s WHERE run=%lld AND %s<=%lld",
 					    t->name, (long long)id, t->key, (long long)p.upto);
@@ -55,22 +59,25 @@ int remove_run(struct database *d, int64_t id)
 	return err ? err : remove_rows(d, id);
 }
 
-/* From run to run, by the index. */
+/* The runs that a table has rows of, one search of its index each, as %s: the rows of none. */
+#define RUNS_LEFT                                                                                  \
+	"WITH RECURSIVE of(id) AS (SELECT min(run) FROM %s UNION ALL"                              \
+	" SELECT (SELECT min(run) FROM %s WHERE run>of.id) FROM of WHERE of.id IS NOT NULL),"      \
+	" gone(id) AS (SELECT id FROM of WHERE id IS NOT NULL"                                     \
+	" AND NOT EXISTS (SELECT 1 FROM run WHERE run.id=of.id)) "
+
 static int remove_left_in(struct database *d, const struct run_table *t)
 {
-	int64_t id = INT64_MIN, found;
-	bool is_end = false, is_left;
-	int err = 0;
+	bool is_end = false;
+	int64_t id;
+	int err;
 
-	while (!err) {
-		err = database_number(d, &id, &is_end, "SELECT min(run) FROM %s WHERE run>%lld",
-				      t->name, (long long)id);
-		if (err || is_end)
+	while (!(err = database_number(d, &id, &is_end, RUNS_LEFT "SELECT id FROM gone LIMIT 1",
+				       t->name, t->name)) &&
+	       !is_end) {
+		err = t->key ? remove_rows_of(d, t, id) : remove_few(d, t, id);
+		if (err)
 			break;
-		err = database_number(d, &found, &is_left, "SELECT id FROM run WHERE id=%lld",
-				      (long long)id);
-		if (!err && is_left)
-			err = remove_rows_of(d, t, id);
 	}
 	return err;
 }
@@ -81,7 +88,24 @@ int remove_left(struct database *d)
 	int err = 0;
 
 	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
-		if (t->key)
-			err = remove_left_in(d, t);
+		err = remove_left_in(d, t);
+	return err;
+}
+
+int count_left(struct database *d, int64_t *rows)
+{
+	const struct run_table *t;
+	int64_t n;
+	int err = 0;
+
+	*rows = 0;
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++) {
+		err = database_number(
+			d, &n, NULL,
+			RUNS_LEFT
+			"SELECT sum((SELECT count(*) FROM %s WHERE run=gone.id)) FROM gone",
+			t->name, t->name, t->name);
+		*rows += n;
+	}
 	return err;
 }

@@ -11,7 +11,8 @@ int remove_run(struct database *d, int64_t id);
  * from then on. The rest is left to remove_rows(). */
 int remove_head(struct database *d, int64_t id);
 int remove_rows(struct database *d, int64_t id);
-/* Rows whose run is gone: of a removal that was ended halfway. */
+/* Rows whose run is gone: of a removal that was ended halfway, or still goes on. */
 int remove_left(struct database *d);
+int count_left(struct database *d, int64_t *rows);
 
 #endif

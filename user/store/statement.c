@@ -61,6 +61,14 @@ int database_runf(struct database *d, const char *format, ...)
 	return err;
 }
 
+int database_check_update(struct database *d)
+{
+	if (sqlite3_changes(d->db) == 1)
+		return 0;
+	snprintf(d->why, sizeof(d->why), "somebody has removed the run from it");
+	return -ESTALE;
+}
+
 static int number_of(struct database *d, const char *sql, int64_t *value, bool *is_none)
 {
 	sqlite3_stmt *s = NULL;

@@ -73,18 +73,25 @@ static int commit_and_go_on(struct store_writer *w)
 	return err ? err : store_writer_begin(w);
 }
 
-/* What was there of a run goes in transactions of its own. */
-static int remove_old(struct store_writer *w, int64_t id)
+/*
+ * The new row of the run takes the place of the old one before the old lines go, which takes
+ * transactions of their own: at any moment they are those of a run, one that has not ended.
+ */
+static int renew_run(struct store_writer *w, int64_t id, const char *meta)
 {
-	int err = store_writer_commit(w, 0);
+	int err = remove_head(&w->d, id);
 
-	if (!err)
-		err = remove_run(&w->d, id);
 	w->renews = id;
+	if (!err)
+		err = store_writer_put(w, meta, strlen(meta));
+	if (!err)
+		err = store_writer_commit(w, 0);
+	if (!err)
+		err = remove_rows(&w->d, id);
 	return err ? err : store_writer_begin(w);
 }
 
-/* Whether the run that begins with the line is to be taken; then its old lines are gone. */
+/* Whether the run that begins with the line is to be taken; then it has begun, and has no lines. */
 static int begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
 {
 	enum merge_case what = MERGE_ADD;
@@ -106,8 +113,10 @@ static int begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
 		err = 0;
 	} else if (!err) {
 		err = merge_decide(&i->w->d, uuid, has_ended, wall_ns, &what, &id);
-		if (!err && what == MERGE_RENEW)
-			err = remove_old(i->w, id);
+		if (!err && what == MERGE_ADD)
+			err = store_writer_put(i->w, meta, strlen(meta));
+		else if (!err && what == MERGE_RENEW)
+			err = renew_run(i->w, id, meta);
 		*takes = !err && (what == MERGE_ADD || what == MERGE_RENEW);
 		if (!err)
 			merge_count(i->merged, what);
@@ -125,10 +134,7 @@ static int import_line(struct import *i, FILE *f, const char *text, size_t lengt
 	if (begins(text, "meta")) {
 		int err = store_writer_next(i->w);
 
-		if (!err)
-			err = begin_run(i, f, text, takes);
-		if (err)
-			return err;
+		return err ? err : begin_run(i, f, text, takes);
 	}
 	return *takes ? store_writer_put(i->w, text, length) : 0;
 }

@@ -157,7 +157,7 @@ int run_row_end(struct store_writer *w, const char *text, size_t length)
 	sqlite3_bind_int64(s, 8, w->run);
 	err = finish(w, s);
 	if (!err)
-		err = store_writer_check(w);
+		err = database_check_update(&w->d);
 	w->has_ended = true;
 	return err ? err : put_text(w, "UPDATE run_text SET summary=?2 WHERE run=?1", text, length);
 }

@@ -110,14 +110,6 @@ int store_writer_run(struct store_writer *w, sqlite3_stmt *s)
 	return err;
 }
 
-int store_writer_check(struct store_writer *w)
-{
-	if (sqlite3_changes(w->d.db) == 1)
-		return 0;
-	snprintf(w->d.why, sizeof(w->d.why), "somebody has removed the run from it");
-	return -ESTALE;
-}
-
 int store_writer_begin(struct store_writer *w)
 {
 	return database_run(&w->d, "BEGIN IMMEDIATE");
@@ -129,21 +121,23 @@ static uint64_t seen_ns(const struct store_writer *w)
 	return w->is_import ? w->line.start_epoch_ns + w->wall_ns : clock_ns(CLOCK_REALTIME);
 }
 
-/* How far the run has come. */
-static int put_progress(struct store_writer *w, uint64_t lines_lost)
+/* How far the run has come; @is_all: no more lines come of it. */
+static int put_progress(struct store_writer *w, uint64_t lines_lost, bool is_all)
 {
 	int err;
 
 	sqlite3_bind_int64(w->progress, 1, (int64_t)seen_ns(w));
 	sqlite3_bind_int64(w->progress, 2, (int64_t)lines_lost);
-	sqlite3_bind_int64(w->progress, 3, (int64_t)w->wall_ns);
+	/* an import that ends before is then known as one that has less than the file */
+	if (!w->is_import || is_all)
+		sqlite3_bind_int64(w->progress, 3, (int64_t)w->wall_ns);
 	if (w->has_cpu)
 		sqlite3_bind_int64(w->progress, 4, (int64_t)w->cpu_ns);
 	if (w->has_rss)
 		sqlite3_bind_int64(w->progress, 5, (int64_t)w->rss_peak_bytes);
 	sqlite3_bind_int64(w->progress, 6, w->run);
 	err = store_writer_run(w, w->progress);
-	return err ? err : store_writer_check(w);
+	return err ? err : database_check_update(&w->d);
 }
 
 int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
@@ -151,13 +145,13 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 	int err = 0;
 
 	if (w->run && sqlite3_get_autocommit(w->d.db) == 0)
-		err = put_progress(w, lines_lost);
+		err = put_progress(w, lines_lost, false);
 	return err ? err : database_run(&w->d, "COMMIT");
 }
 
 static int leave_run(struct store_writer *w)
 {
-	int err = put_progress(w, 0);
+	int err = put_progress(w, 0, true);
 
 	return err ? err
 		   : database_runf(&w->d, "UPDATE run SET writer=NULL WHERE id=%lld",

@@ -35,8 +35,6 @@ int store_writer_next(struct store_writer *w);
 void store_writer_undo(struct store_writer *w);
 /* Runs a statement whose parameters are bound, and makes it ready for the next time. */
 int store_writer_run(struct store_writer *w, sqlite3_stmt *s);
-/* After an update of the run's row: -ESTALE: somebody has removed it. */
-int store_writer_check(struct store_writer *w);
 int store_writer_put(struct store_writer *w, const char *text, size_t length);
 
 #endif

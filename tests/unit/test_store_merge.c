@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Merges that end after any of their commits, or that others disturb there. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "merge_fixture.h"
+
+#include <errno.h>
+
+#define MOST_COMMITS 40
+
+static void merge_or_die(const char *store, const char *source, struct disturbance *x)
+{
+	if (merge_disturbed(store, source, x))
+		_exit(1);
+}
+
+static void assert_has_all_of(const char *store, bool has_ended)
+{
+	assert_int_equal(ask(store, "SELECT count(*) FROM run"), 1);
+	assert_int_equal(ask(store, "SELECT count(*) FROM sample"), SAMPLES);
+	assert_int_equal(ask(store, "SELECT count(*) FROM process"), PROCESSES);
+	assert_int_equal(ask(store, "SELECT count(*) FROM block"), SAMPLES / 64);
+	assert_int_equal(ask(store, "SELECT ended FROM run"), has_ended);
+	assert_int_equal(ask(store, OF_NO_RUN), 0);
+}
+
+/* After every commit of the merge of @source into a store that has the run as @old knows it. */
+static void assert_any_death_is_made_good(const struct place *p, const char *old,
+					  const char *source, bool has_ended)
+{
+	char store[200];
+	bool has_died = true;
+	int at;
+
+	for (at = 1; has_died && at < MOST_COMMITS; at++) {
+		snprintf(store, sizeof(store), "%s/%d.sqlite", p->dir, at);
+		if (old)
+			merge(store, old);
+		has_died = dies(store, source, at, merge_or_die);
+		assert_int_equal(ask(store, OF_NO_RUN), 0);
+		assert_int_equal(ask(store, "SELECT count(*) FROM run WHERE ended AND"
+					    " (SELECT count(*) FROM process) < 5500"),
+				 0);
+		merge(store, source);
+		assert_has_all_of(store, has_ended);
+		assert_int_equal(remove(store), 0);
+	}
+	assert_in_range(at, 5, MOST_COMMITS - 1);
+}
+
+static void assert_any_death_with(const struct place *p, const char *old, const char *name,
+				  bool is_store)
+{
+	char first[200], source[200], other[200];
+
+	make_files(p);
+	snprintf(first, sizeof(first), "%s/%s", p->dir, old ? old : "");
+	snprintf(source, sizeof(source), "%s/%s", p->dir, name);
+	snprintf(other, sizeof(other), "%s/other.sqlite", p->dir);
+	if (is_store)
+		merge(other, source);
+	assert_any_death_is_made_good(p, old ? first : NULL, is_store ? other : source,
+				      !strcmp(name, "whole"));
+}
+
+static void file_whose_merge_died_anywhere_is_taken_over_by_the_next(void **state)
+{
+	assert_any_death_with(*state, NULL, "whole", false);
+}
+
+static void file_that_is_cut_off_is_taken_over_by_the_next(void **state)
+{
+	assert_any_death_with(*state, NULL, "cut", false);
+}
+
+static void run_renewed_from_a_file_never_leaves_rows_without_a_run(void **state)
+{
+	assert_any_death_with(*state, "old", "whole", false);
+}
+
+static void run_renewed_from_a_store_never_leaves_rows_without_a_run(void **state)
+{
+	assert_any_death_with(*state, "old", "whole", true);
+}
+
+/* After every commit; then the merge fails or begins anew, and never adds to what is gone. */
+static void assert_removal_is_noticed(const struct place *p, const char *source)
+{
+	char store[200];
+	struct disturbance x = { .path = store };
+	int failed = 0;
+
+	for (x.at = 1; x.at < MOST_COMMITS && x.commits >= x.at - 1; x.at++) {
+		x.commits = 0;
+		snprintf(store, sizeof(store), "%s/%d.sqlite", p->dir, x.at);
+		failed += merge_disturbed(store, source, &x) == -ESTALE;
+		assert_int_equal(ask(store, OF_NO_RUN), 0);
+		assert_int_equal(remove(store), 0);
+	}
+	assert_in_range(failed, 2, MOST_COMMITS);
+}
+
+static void run_that_somebody_removes_meanwhile_gets_no_more_rows_from_a_file(void **state)
+{
+	const struct place *p = *state;
+	char source[200];
+
+	make_files(p);
+	snprintf(source, sizeof(source), "%s/whole", p->dir);
+	assert_removal_is_noticed(p, source);
+}
+
+static void run_that_somebody_removes_meanwhile_gets_no_more_rows_from_a_store(void **state)
+{
+	const struct place *p = *state;
+	char source[200], other[200];
+
+	make_files(p);
+	snprintf(source, sizeof(source), "%s/whole", p->dir);
+	snprintf(other, sizeof(other), "%s/other.sqlite", p->dir);
+	merge(other, source);
+	assert_removal_is_noticed(p, other);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		PLACE_TEST(file_whose_merge_died_anywhere_is_taken_over_by_the_next),
+		PLACE_TEST(file_that_is_cut_off_is_taken_over_by_the_next),
+		PLACE_TEST(run_renewed_from_a_file_never_leaves_rows_without_a_run),
+		PLACE_TEST(run_renewed_from_a_store_never_leaves_rows_without_a_run),
+		PLACE_TEST(run_that_somebody_removes_meanwhile_gets_no_more_rows_from_a_file),
+		PLACE_TEST(run_that_somebody_removes_meanwhile_gets_no_more_rows_from_a_store),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
