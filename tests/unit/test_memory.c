@@ -123,6 +123,19 @@ static void process_whose_end_was_not_seen_lives_on(void **state)
 	memory_bound_done(&b);
 }
 
+static void process_that_began_before_the_clock_lives_from_the_start(void **state)
+{
+	struct memory_bound b = { 0 };
+
+	(void)state;
+	end(&b, (uint64_t)-7, 0, 4); /* in a time namespace */
+	end(&b, 30, 40, 5);
+	memory_bound_drain(&b);
+	memory_bound_interval(&b, NULL, 0, 50);
+	assert_int_equal(b.peak_pages, 9);
+	memory_bound_done(&b);
+}
+
 static void process_that_was_freed_during_the_drain_counts_once(void **state)
 {
 	struct drain_row rows[] = {
@@ -153,6 +166,7 @@ int main(void)
 		cmocka_unit_test(processes_at_the_same_time_are_added_up),
 		cmocka_unit_test(process_of_an_interval_before_is_over),
 		cmocka_unit_test(process_whose_end_was_not_seen_lives_on),
+		cmocka_unit_test(process_that_began_before_the_clock_lives_from_the_start),
 		cmocka_unit_test(process_that_was_freed_during_the_drain_counts_once),
 	};
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/memory.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -47,6 +49,8 @@ static void hold(struct memory_bound *b, uint64_t serial, uint64_t start_ns, uin
 
 	if (!pages || end_ns < b->since_ns)
 		return;
+	if (is_earlier(start_ns, 0))
+		start_ns = 0;
 	if (b->nr_holdings == b->room_holdings) {
 		size_t room = b->room_holdings ? b->room_holdings * 2 : 64;
 

@@ -93,7 +93,7 @@ static void find_impostor(void *context, const struct process_record *r)
 
 	for (size_t i = 0; i < found->options->nr_targets; i++)
 		if (found->options->targets[i] == (pid_t)r->pid &&
-		    r->start_boot_ns > found->options->named_boot_ns)
+		    is_earlier(found->options->named_boot_ns, r->start_boot_ns))
 			found->is_there = true;
 }
 
