@@ -83,8 +83,7 @@ void session_close(struct session *s)
 	s->summary.map_bytes = tracker_map_bytes(&s->tracker);
 	s->is_closing = true;
 	tracker_detach(&s->tracker);
-	session_publish(
-		s); /* now that nothing adds to the totals: they are the sum of the records */
+	session_publish(s);
 	if (s->nr_rows)
 		qsort(s->rows, s->nr_rows, sizeof(*s->rows), by_serial);
 	stream_flush_whole(&s->stream); /* what comes now is not to be dropped */
@@ -103,6 +102,7 @@ void session_close(struct session *s)
 	if (metric_has(&s->run->usable, M_cgroup_memory))
 		s->summary.has_cgroup_peak =
 			cgroup_stat_peak(&s->cgroup, &s->summary.cgroup_peak_bytes);
+	s->summary.has_cores = metric_has(&s->run->usable, M_cores);
 	summary_finish(&s->summary);
 	write_summary(&s->json, &s->summary);
 	stream_put(&s->stream, &s->json);

@@ -132,6 +132,7 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 	s->run = o->run;
 	s->summary.complete = true;
 	s->summary.is_attached = s->run->is_attached = !o->command;
+	s->cores.cpus = s->summary.cores.cpus = s->run->cpus;
 	s->summary.by_cgroup = o->tracker.cgroup;
 	pss_init(&s->pss, o->pss_ppm, s->run->interval_ns);
 	s->pss.read = pss_read_one;

@@ -28,8 +28,8 @@ static int add_sample(void *context, struct line *l)
 	return 0;
 }
 
-int extremes_find(struct extremes *x, struct source *s)
+int extremes_find(struct extremes *x, const struct exporter *e)
 {
-	*x = (struct extremes){ 0 };
-	return source_each(s, PART(LINE_SAMPLE), add_sample, x);
+	*x = (struct extremes){ .cores.cpus = (unsigned)export_system_number(e, "cpus") };
+	return source_each(e->source, PART(LINE_SAMPLE), add_sample, x);
 }

@@ -6,8 +6,8 @@
 #ifndef EXPORT_EXTREMES_H
 #define EXPORT_EXTREMES_H
 
+#include "export/export.h"
 #include "model/cores.h"
-#include "source/source.h"
 
 struct extremes {
 	struct metric_set have;
@@ -19,6 +19,6 @@ struct extremes {
 };
 
 /* Errors are those of source_each(). */
-int extremes_find(struct extremes *x, struct source *s);
+int extremes_find(struct extremes *x, const struct exporter *e);
 
 #endif

@@ -73,7 +73,7 @@ static int put_row(void *context, struct line *l)
 static int write_columns(struct exporter *e)
 {
 	struct extremes x;
-	int err = extremes_find(&x, e->source);
+	int err = extremes_find(&x, e);
 
 	if (err)
 		return err;
@@ -173,7 +173,7 @@ static int write_summary_json(struct exporter *e)
 	struct json *j = &e->json;
 	struct extremes x;
 	char version[64];
-	int err = extremes_find(&x, e->source);
+	int err = extremes_find(&x, e);
 
 	if (err)
 		return err;

@@ -55,7 +55,7 @@ static int put_row(void *context, struct line *l)
 
 static int write_csv(struct exporter *e)
 {
-	struct cores cores = { 0 };
+	struct cores cores = { .cpus = (unsigned)export_system_number(e, "cpus") };
 
 	e->state = &cores;
 	buffer_puts(&e->text, "elapsed_time,nproc,cpu,mem_real,mem_virtual,"
@@ -80,7 +80,7 @@ static int put_plain_row(void *context, struct line *l)
 
 static int write_plain(struct exporter *e)
 {
-	struct cores cores = { 0 };
+	struct cores cores = { .cpus = (unsigned)export_system_number(e, "cpus") };
 
 	e->state = &cores;
 	buffer_puts(&e->text, "# Elapsed time   CPU (%)     Real (MB)   Virtual (MB)"
