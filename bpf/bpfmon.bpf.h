@@ -43,6 +43,12 @@ extern struct account_key root_account;
  * at each call, which keeps loading fast. (Pointers it would know nothing of before 5.12.)
  */
 
+/* clocks.bpf.c */
+/* What a time namespace adds to the kernel's clocks for the collector. */
+extern __s64 mono_offset_ns, boot_offset_ns;
+/* The collector runs: from now on times are those of its clocks. */
+__hidden void clocks_learn(void);
+
 /* processes.bpf.c */
 extern __u64 pid_namespace;
 /* Who runs, the collector, knows processes by the PIDs of its namespace from now on. */
@@ -233,6 +239,28 @@ static __always_inline u64 system_part(u64 cpu, u64 utime, u64 stime, u64 user, 
 	if (cpu - part < user)
 		part = cpu > user ? cpu - user : 0;
 	return part;
+}
+
+/* A time of the kernel on the collector's clock; before that clock's zero it is negative. */
+static __always_inline u64 mono_here(u64 mono_ns)
+{
+	return mono_ns + mono_offset_ns;
+}
+
+static __always_inline u64 boot_here(u64 boot_ns)
+{
+	return boot_ns + boot_offset_ns;
+}
+
+/* Every time that user space sees is one of these, or has passed through the two above. */
+static __always_inline u64 mono_now(void)
+{
+	return mono_here(bpf_ktime_get_ns());
+}
+
+static __always_inline u64 boot_now(void)
+{
+	return boot_here(bpf_ktime_get_boot_ns());
 }
 
 /* A number that no other call in this boot returns. */

@@ -15,7 +15,8 @@ const volatile bool can_seed;
 struct tracking tracking;
 bool misses_seen;
 bool seeding;
-__u64 seeded_at_ns; /* CLOCK_MONOTONIC: who was there before has been found, or is none of ours */
+__u64 seeded_at_ns; /* CLOCK_MONOTONIC, the collector's: who was there before has been found, or is
+		       none of ours */
 
 __hidden struct task_entry *task_find(u64 task)
 {
@@ -218,7 +219,8 @@ int task_adopt(u64 task)
 	enum ours how;
 
 	if (can_seed && !seeding &&
-	    BPF_CORE_READ((struct task_struct *)task, start_time) < seeded_at_ns)
+	    (s64)mono_here(BPF_CORE_READ((struct task_struct *)task, start_time)) <
+		    (s64)seeded_at_ns)
 		return false;
 	how = task_is_ours((struct task_struct *)task, &account, &image);
 	if (how == NOT_OURS)

@@ -53,7 +53,7 @@ __hidden void cgroup_emit(u64 id, enum cgroup_news news)
 		.kind = EVENT_TARGET,
 		.news = news,
 		.id = id,
-		.time_ns = bpf_ktime_get_ns(),
+		.time_ns = mono_now(),
 	};
 
 	/* one that is lost is found out by looking */

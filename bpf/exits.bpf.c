@@ -130,7 +130,7 @@ int task_ended(u64 addr, u32 seen)
 	struct signal_struct *sig = BPF_CORE_READ(task, signal);
 	bool group = BPF_CORE_READ(sig, live.counter) == 0;
 	bool first, ended_process = false;
-	u64 now = bpf_ktime_get_boot_ns();
+	u64 now = boot_now();
 	u32 status = wait_status(task, sig);
 	struct account_key key;
 

@@ -261,8 +261,10 @@ int follow__adopt(struct bpf_iter__task *ctx)
 #include "bpfmon/metrics.def"
 	if (!task)
 		return 0;
-	if (!pid_namespace)
+	if (!pid_namespace) {
 		pid_namespace_learn();
+		clocks_learn();
+	}
 	addr = as_number(task);
 	/* one without has been released: its free hook may have passed already */
 	if (!BPF_CORE_READ(task, sighand) || task_find(addr))

@@ -170,7 +170,7 @@ int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 
 	if (p && !BPF_CORE_READ(task, signal, live.counter))
-		p->event.rec.released_boot_ns = bpf_ktime_get_boot_ns();
+		p->event.rec.released_boot_ns = boot_now();
 	return 0;
 }
 

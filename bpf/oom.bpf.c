@@ -48,7 +48,7 @@ SEC("?tp_btf/mark_victim")
 int oom__victim(u64 *ctx)
 {
 	bool has_task = bpf_core_field_exists(struct trace_event_raw_mark_victim___6_8, uid);
-	struct oom_event e = { .kind = EVENT_OOM, .time_ns = bpf_ktime_get_ns() };
+	struct oom_event e = { .kind = EVENT_OOM, .time_ns = mono_now() };
 	struct task_struct *task;
 	struct task_entry *t;
 	u64 victim = 0;

@@ -41,7 +41,7 @@ static __always_inline struct mm_entry *mm_find(u64 mm)
 static __always_inline void mm_set(struct mm_entry *e, u64 pages)
 {
 	struct tree_peak *t = tree();
-	u64 now = bpf_ktime_get_ns();
+	u64 now = mono_now();
 
 	/* 5.10 looks at all functions, also at those that are not called */
 	if (!t || !has_lock)

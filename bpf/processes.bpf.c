@@ -84,7 +84,7 @@ static __always_inline void process_describe(struct process_record *r, struct ta
 	r->ns_pid = upid_nr(upid_at(pid, BPF_CORE_READ(pid, level)));
 	r->ppid = pid_here((u64)BPF_CORE_READ(leader, real_parent));
 	r->uid = task_uid(task);
-	r->start_boot_ns = BPF_CORE_READ(leader, start_boottime);
+	r->start_boot_ns = boot_here(BPF_CORE_READ(leader, start_boottime));
 	BPF_CORE_READ_INTO(&r->comm, leader, comm);
 }
 
@@ -107,7 +107,7 @@ __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
 __hidden void process_tell_and_forget(u64 signal, struct process_entry *p)
 {
 	if (!p->event.rec.released_boot_ns) /* by now it has been, or is no longer ours */
-		p->event.rec.released_boot_ns = bpf_ktime_get_boot_ns();
+		p->event.rec.released_boot_ns = boot_now();
 	if (want_exact_peak)
 		mm_forget(signal);
 	if (has_lock) {
@@ -131,7 +131,7 @@ int process_close(u64 key, u64 serial, u32 how)
 	if (!(p->event.rec.flags & PROCESS_ENDED)) {
 		p->event.rec.flags |= how;
 		if (how & PROCESS_LEFT) {
-			p->event.rec.end_boot_ns = bpf_ktime_get_boot_ns();
+			p->event.rec.end_boot_ns = boot_now();
 			account_leave_process(&account);
 		} else {
 			account_end_process(&account);
@@ -152,7 +152,7 @@ static __always_inline void process_fill(struct process_entry *p, struct task_st
 	p->event.rec.image = image;
 	p->event.rec.flags = flags;
 	if (flags & PROCESS_SEEDED)
-		p->event.rec.joined_boot_ns = bpf_ktime_get_boot_ns();
+		p->event.rec.joined_boot_ns = boot_now();
 	if (flags & PROCESS_SEEDED || (by_cgroup && flags & PROCESS_ROOT))
 		p->event.rec.image =
 			p->event.rec.serial; /* the collector asks /proc for its name */

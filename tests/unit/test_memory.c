@@ -222,6 +222,19 @@ static void process_that_gave_back_its_memory_unseen_holds_on(void **state)
 	memory_bound_done(&b);
 }
 
+static void process_that_began_before_the_clock_lives_from_the_start(void **state)
+{
+	struct memory_bound b = { 0 };
+
+	(void)state;
+	end(&b, (uint64_t)-7, 0, 4); /* in a time namespace */
+	end(&b, 30, 40, 5);
+	memory_bound_drain(&b);
+	memory_bound_interval(&b, &nobody, 50);
+	assert_int_equal(b.peak_pages, 9);
+	memory_bound_done(&b);
+}
+
 static void process_that_was_freed_during_the_drain_counts_once(void **state)
 {
 	const struct drain_row all[] = {
@@ -274,6 +287,7 @@ int main(void)
 		cmocka_unit_test(process_of_an_interval_before_is_over),
 		cmocka_unit_test(process_that_a_drain_missed_is_added_to_what_was_found),
 		cmocka_unit_test(process_that_gave_back_its_memory_unseen_holds_on),
+		cmocka_unit_test(process_that_began_before_the_clock_lives_from_the_start),
 		cmocka_unit_test(process_that_was_freed_during_the_drain_counts_once),
 		cmocka_unit_test(mark_that_was_reset_leaves_no_bound),
 	};

@@ -60,6 +60,18 @@ static void cores_over_less_than_a_tick_are_not_told(void **state)
 	json_decref(d);
 }
 
+static void parts_of_the_cpu_time_are_no_more_than_the_cores(void **state)
+{
+	json_t *d = report_data(META SAMPLE(0, "\"user_seconds\":0,\"system_seconds\":0")
+					SAMPLE(0.01, "\"user_seconds\":0.018,\"system_seconds\":"
+						     "0.006,\"cores\":2") SUMMARY);
+
+	(void)state;
+	assert_true(number_at(report_column(d, "cpu", "user_seconds"), 1) == 1.5);
+	assert_true(number_at(report_column(d, "cpu", "system_seconds"), 1) == 0.5);
+	json_decref(d);
+}
+
 static void whole_run_is_not_cut(void **state)
 {
 	json_t *d = report_data(META SAMPLE(0, "\"threads\":1") SUMMARY);
@@ -240,6 +252,7 @@ int main(void)
 		cmocka_unit_test(counters_become_rates),
 		cmocka_unit_test(what_was_not_read_is_null_or_not_there),
 		cmocka_unit_test(cores_over_less_than_a_tick_are_not_told),
+		cmocka_unit_test(parts_of_the_cpu_time_are_no_more_than_the_cores),
 		cmocka_unit_test(whole_run_is_not_cut),
 		cmocka_unit_test(cut_off_run_gets_a_summary_that_is_not_complete),
 		cmocka_unit_test(lines_that_cannot_be_read_are_counted),

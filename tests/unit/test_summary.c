@@ -158,6 +158,18 @@ static void peak_of_cores_is_never_below_their_mean(void **state)
 	summary_done(&brief);
 }
 
+static void peak_of_cores_is_never_above_the_cpus_there_are(void **state)
+{
+	struct summary s = { .cores.cpus = 2 };
+
+	(void)state;
+	add_sample(&s, 100000000, M_cores, 2000);
+	add_sample(&s, 104000000, M_cpu, 300000000);
+	summary_finish(&s);
+	assert_int_equal(s.cores_peak, 2000);
+	summary_done(&s);
+}
+
 static void mean_of_cores_is_cpu_time_over_wall_time(void **state)
 {
 	struct summary s = { 0 };
@@ -258,6 +270,7 @@ int main(void)
 		cmocka_unit_test(most_cores_are_remembered),
 		cmocka_unit_test(cores_over_less_than_a_tick_are_no_peak),
 		cmocka_unit_test(peak_of_cores_is_never_below_their_mean),
+		cmocka_unit_test(peak_of_cores_is_never_above_the_cpus_there_are),
 		cmocka_unit_test(mean_of_cores_is_cpu_time_over_wall_time),
 		cmocka_unit_test(mean_of_cores_over_no_time_is_zero),
 		cmocka_unit_test(mean_of_cores_does_not_overflow_after_decades_of_cpu_time),

@@ -4,11 +4,18 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
 #define NSEC_PER_SEC 1000000000ULL
 #define NSEC_PER_MSEC 1000000ULL
+
+/* Times before the zero of a time namespace's clock are negative, in two's complement. */
+static inline bool is_earlier(uint64_t a_ns, uint64_t b_ns)
+{
+	return (int64_t)a_ns < (int64_t)b_ns;
+}
 
 static inline uint64_t clock_ns(clockid_t clock)
 {

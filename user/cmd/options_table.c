@@ -76,7 +76,7 @@ static const struct option_row rows[] = {
 	{ "wait-start", 0, NULL, false, "The cgroup is empty yet: begin with its first process", parse_wait_start, FOR_ATTACH },
 	{ "duration", 0, "TIME", false, "Detach after this time: 60, 0.5, 100ms", parse_duration, FOR_ATTACH },
 	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", parse_exact_peak, FOR_ALL },
-	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192 to 32768, more where many run)", parse_max_tasks, FOR_ALL },
+	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192 to 32768, or more)", parse_max_tasks, FOR_ALL },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", parse_inject_misses, FOR_ALL },
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse an optional program, as in oom__victim", parse_inject_no_program, FOR_ALL },
 	{ "by", 0, "TAG", false, "Runs with the same value of this tag are a group", parse_by, FOR_COMPARE },

@@ -2,6 +2,7 @@
 /* At each sample: who holds the most, and the lines that say so. */
 #include "collect/heaviest.h"
 
+#include "base/clock.h"
 #include "collect/session.h"
 #include "wire/writer.h"
 
@@ -30,7 +31,7 @@ static int by_weight(const void *a, const void *b)
 static bool is_first(const struct drain_row *a, const struct drain_row *b)
 {
 	if (a->start_boot_ns != b->start_boot_ns)
-		return a->start_boot_ns < b->start_boot_ns;
+		return is_earlier(a->start_boot_ns, b->start_boot_ns);
 	return a->pid < b->pid;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/memory.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -67,6 +69,14 @@ static uint64_t end_of(uint64_t released_ns)
 	return released_ns ? released_ns : UINT64_MAX;
 }
 
+/* In a time namespace, what was there before its clock began has times before 0. */
+static uint64_t start_of(uint64_t born_ns, uint64_t joined_ns)
+{
+	uint64_t start_ns = joined_ns ? joined_ns : born_ns;
+
+	return is_earlier(start_ns, 0) ? 0 : start_ns;
+}
+
 static uint64_t later(uint64_t a_ns, uint64_t b_ns)
 {
 	return a_ns > b_ns ? a_ns : b_ns;
@@ -75,7 +85,7 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns)
 void memory_bound_ended(struct memory_bound *b, const struct process_record *r)
 {
 	const struct holding h = {
-		.start_ns = later(r->start_boot_ns, r->joined_boot_ns),
+		.start_ns = start_of(r->start_boot_ns, r->joined_boot_ns),
 		.end_ns = end_of(r->released_boot_ns),
 		.pages = r->rss_bound_pages,
 		.serial = r->serial,
@@ -140,7 +150,7 @@ static bool came_meanwhile(const struct memory_bound *b, size_t nr_told, uint64_
 static void hold_row(struct memory_bound *b, const struct drain_row *r)
 {
 	const struct holding h = {
-		.start_ns = later(r->start_boot_ns, r->joined_boot_ns),
+		.start_ns = start_of(r->start_boot_ns, r->joined_boot_ns),
 		.end_ns = end_of(r->released_boot_ns),
 		.pages = r->bound_pages,
 		.serial = r->serial,

@@ -37,7 +37,7 @@ static struct pss_space space_of(const struct drain_row *rows, size_t nr_sharers
 	uint64_t resident;
 
 	for (size_t i = 1; i < nr_sharers; i++)
-		if (rows[i].start_boot_ns < r->start_boot_ns)
+		if (is_earlier(rows[i].start_boot_ns, r->start_boot_ns))
 			r = &rows[i];
 	resident = r->pages[RSS_FILE] + r->pages[RSS_ANON] + r->pages[RSS_SHMEM];
 	return (struct pss_space){

@@ -47,6 +47,11 @@ void rows_begin(struct rows *r)
 	r->nr = 0;
 }
 
+void rows_again(struct rows *r)
+{
+	r->nr = 0;
+}
+
 void rows_add(struct rows *r, const struct drain_row *row)
 {
 	if (r->nr == r->room) {

@@ -26,6 +26,8 @@ struct rows {
 void rows_done(struct rows *r);
 /* A drain begins: what was the last one is the one before. */
 void rows_begin(struct rows *r);
+/* The same drain is done again: what it has said so far does not count. */
+void rows_again(struct rows *r);
 void rows_add(struct rows *r, const struct drain_row *row);
 /*
  * The pass is over: of the two rows that a process of several tasks may have, the one with memory

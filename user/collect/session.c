@@ -7,9 +7,12 @@
 
 #include <bpf/libbpf.h>
 #include <stdlib.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #define DRAIN_AGAIN 3 /* passes more, while a process is missing in them */
+#define DRAIN_TRIES 3
+#define HELD_UP_NS (NSEC_PER_MSEC / 2) /* on its way it did not run for so long */
 
 static void read_files(struct session *s, struct sample *smp)
 {
@@ -30,10 +33,20 @@ static void keep_row(void *context, const struct drain_row *row)
 	rows_add(context, row);
 }
 
+/* When all CPUs are busy there may be one more by now. */
+static void put_cores(struct session *s, struct sample *smp, uint64_t milli)
+{
+	unsigned cpus = milli < s->cores.cpus * 1000ULL ? 0 : (unsigned)get_nprocs();
+
+	sample_set(smp, M_cores, milli);
+	if (cpus > s->cores.cpus)
+		s->cores.cpus = s->summary.cores.cpus = cpus;
+}
+
 static void put_totals(struct session *s, struct sample *smp, const struct account *a)
 {
 	const struct metric_set *usable = &s->run->usable;
-	uint64_t took = smp->elapsed_ns - s->last_elapsed_ns;
+	uint64_t milli;
 
 #define TASK_METRIC(base, ...)                                                                     \
 	if (metric_has(usable, M_##base))                                                          \
@@ -41,10 +54,8 @@ static void put_totals(struct session *s, struct sample *smp, const struct accou
 #define SPLIT_METRIC TASK_METRIC
 #define ACCOUNT_METRIC TASK_METRIC
 #include "bpfmon/metrics.def"
-	if (metric_has(usable, M_cores) && took)
-		sample_set(smp, M_cores, (a->cpu - s->last_cpu_ns) * 1000 / took);
-	s->last_cpu_ns = a->cpu;
-	s->last_elapsed_ns = smp->elapsed_ns;
+	if (metric_has(usable, M_cores) && cores_read(&s->cores, smp->elapsed_ns, a->cpu, &milli))
+		put_cores(s, smp, milli);
 	s->live = a->processes;
 }
 
@@ -70,32 +81,47 @@ static void read_missed(struct session *s)
 	bool was_whole = tracker_visited_all(&s->tracker);
 
 	rows_settle(&s->rows);
+	s->nr_unread = 0;
 	if (!tracker_reads_memory(&s->tracker) || (was_whole && !s->rows.nr_blank))
 		return;
 	for (int i = 0; i < DRAIN_AGAIN && rows_unread(&s->rows, is_alive, &s->tracker); i++) {
 		tracker_drain_again(&s->tracker, keep_row, &s->rows);
 		rows_settle(&s->rows);
 	}
-	s->unread += rows_unread(&s->rows, is_alive, &s->tracker);
+	s->nr_unread = rows_unread(&s->rows, is_alive, &s->tracker);
 }
 
-void session_drain(struct session *s, bool whole)
+/* False: it waited for a CPU on its way, so that some tasks were met long before the others. */
+static bool drain_at_once(struct session *s, bool whole)
 {
-	uint64_t before_ns = s->tracker.drain_ns_total;
+	uint64_t before_ns = s->tracker.drain_ns_total, cpu_ns;
 
 	/* whose record is here by now is not in the map any more: nobody is met twice */
 	session_consume(s);
 	memory_bound_drain(&s->bound);
-	rows_begin(&s->rows);
+	rows_again(&s->rows);
 	s->drain_boot_ns = clock_ns(CLOCK_BOOTTIME);
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (whole)
 		tracker_drain_whole(&s->tracker, keep_row, &s->rows);
 	else
 		tracker_drain(&s->tracker, keep_row, &s->rows);
 	read_missed(s);
 	note_drain_time(s, before_ns);
+	s->totals_err = tracker_totals(&s->tracker, &s->totals);
 	s->drained_ns = clock_ns(CLOCK_MONOTONIC);
-	s->drain_took_ns = clock_ns(CLOCK_BOOTTIME) - s->drain_boot_ns;
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	return s->drained_ns - s->tracker.began_ns < cpu_ns + HELD_UP_NS;
+}
+
+/* The time of a sample is one moment: what was held up is done again. */
+void session_drain(struct session *s, bool whole)
+{
+	rows_begin(&s->rows);
+	for (int i = 0; i < DRAIN_TRIES; i++)
+		if (drain_at_once(s, whole))
+			break;
+	s->unread += s->nr_unread;
 	for (size_t i = 0; s->options->tracker.cgroup && i < s->rows.nr; i++)
 		session_name(s, &s->rows.all[i]);
 }
@@ -111,17 +137,17 @@ static void publish_pss(struct session *s, struct sample *smp)
 
 void session_publish(struct session *s)
 {
-	struct sample smp = { .elapsed_ns = s->drained_ns - s->start_ns };
-	uint64_t began_ns = s->drained_ns - s->drain_took_ns;
-	struct account totals;
-	int err = tracker_totals(&s->tracker, &totals);
+	struct sample smp = { .elapsed_ns = s->tracker.began_ns - s->start_ns };
+	const struct account *totals = &s->totals;
 
-	if (!err)
-		put_totals(s, &smp, &totals);
+	if (s->is_closing) /* nothing adds to them any more: they are the sum of the records */
+		s->totals_err = tracker_totals(&s->tracker, &s->totals);
+	if (!s->totals_err)
+		put_totals(s, &smp, totals);
 	memory_sum(s->rows.all, s->rows.nr, &s->run->usable, &smp);
 	read_files(s, &smp);
 	if (s->options->tracker.cgroup)
-		target_compare(s, &smp, began_ns);
+		target_compare(s, &smp, s->tracker.began_ns);
 	publish_pss(s, &smp);
 	session_consume(s);
 	memory_bound_interval(&s->bound, &s->rows, s->drain_boot_ns);
@@ -129,10 +155,10 @@ void session_publish(struct session *s)
 		images_touch(&s->images, s->rows.all[i].image, s->drained_ns);
 	images_prune(&s->images, s->drained_ns);
 	summary_add_sample(&s->summary, &smp);
-	if (!err) { /* also where the forks were not asked for */
-		s->summary.processes_total = totals.forks + totals.roots;
-		s->summary.entered = totals.roots - s->seeded_roots;
-		s->summary.left = totals.left;
+	if (!s->totals_err) { /* also where the forks were not asked for */
+		s->summary.processes_total = totals->forks + totals->roots;
+		s->summary.entered = totals->roots - s->seeded_roots;
+		s->summary.left = totals->left;
 	}
 	write_sample(&s->json, s->run, &smp);
 	stream_put(&s->stream, &s->json);

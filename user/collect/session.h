@@ -39,12 +39,13 @@ struct session {
 	struct pressure host_pressure;
 	struct pushed pushed;
 	uint64_t drain_boot_ns, drained_ns; /* when the last drain began, and ended */
-	uint64_t drain_took_ns;
-	uint64_t last_elapsed_ns, last_cpu_ns; /* of the last sample, for cores */
-	uint64_t live;                         /* processes, at the last sample */
-	uint64_t seeded_roots;                 /* processes that were attached to */
-	uint64_t unnamed;                      /* execs that memory did not suffice for */
-	uint64_t unread;                       /* processes whose memory a sample lacks */
+	struct account totals;              /* read when it had ended */
+	int totals_err;
+	struct cores cores;
+	uint64_t live;              /* processes, at the last sample */
+	uint64_t seeded_roots;      /* processes that were attached to */
+	uint64_t unnamed;           /* execs that memory did not suffice for */
+	uint64_t nr_unread, unread; /* processes whose memory the last drain lacks; all samples */
 	uint64_t *emitted; /* owned; serials of records since the hooks were detached */
 	size_t nr_emitted;
 	bool is_closing;

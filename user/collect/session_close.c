@@ -74,8 +74,7 @@ void session_close(struct session *s)
 	s->summary.map_bytes = tracker_map_bytes(&s->tracker);
 	s->is_closing = true;
 	tracker_detach(&s->tracker);
-	session_publish(
-		s); /* now that nothing adds to the totals: they are the sum of the records */
+	session_publish(s);
 	rows_settle(&s->rows);          /* by process again */
 	stream_flush_whole(&s->stream); /* what comes now is not to be dropped */
 	tracker_each_process(&s->tracker, emit_left, s);
@@ -93,6 +92,7 @@ void session_close(struct session *s)
 	if (metric_has(&s->run->usable, M_cgroup_memory))
 		s->summary.has_cgroup_peak =
 			cgroup_stat_peak(&s->cgroup, &s->summary.cgroup_peak_bytes);
+	s->summary.has_cores = metric_has(&s->run->usable, M_cores);
 	summary_finish(&s->summary);
 	write_summary(&s->json, &s->summary);
 	stream_put(&s->stream, &s->json);

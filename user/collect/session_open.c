@@ -93,7 +93,7 @@ static void find_impostor(void *context, const struct process_record *r)
 
 	for (size_t i = 0; i < found->options->nr_targets; i++)
 		if (found->options->targets[i] == (pid_t)r->pid &&
-		    r->start_boot_ns > found->options->named_boot_ns)
+		    is_earlier(found->options->named_boot_ns, r->start_boot_ns))
 			found->is_there = true;
 }
 
@@ -132,6 +132,7 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 	s->run = o->run;
 	s->summary.complete = true;
 	s->summary.is_attached = s->run->is_attached = !o->command;
+	s->cores.cpus = s->summary.cores.cpus = s->run->cpus;
 	s->summary.by_cgroup = o->tracker.cgroup;
 	pss_init(&s->pss, o->pss_ppm, s->run->interval_ns);
 	s->pss.read = pss_read_one;

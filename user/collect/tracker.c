@@ -170,6 +170,7 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 		memset(&t->skel->bss->pending, 0, sizeof(t->skel->bss->pending));
 	}
 	t->skel->bss->tracking.visited = 0;
+	t->began_ns = clock_ns(CLOCK_MONOTONIC);
 	err = tracker_iterate(t->drain_link, row, context);
 	took = clock_ns(CLOCK_MONOTONIC) - start;
 	t->drains++;

@@ -44,6 +44,7 @@ struct tracker {
 	bool knows_births;
 	uint64_t births_missed; /* of these, births that no hook at birth saw */
 	uint64_t drains, drain_ns_total, drain_ns_max;
+	uint64_t began_ns; /* CLOCK_MONOTONIC, before the last drain met its first task */
 	struct unlocked_totals unlocked;
 	uint64_t seed_ns;      /* how long tracker_seed() took */
 	uint64_t seeded_ns;    /* CLOCK_MONOTONIC, when it was done */

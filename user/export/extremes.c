@@ -48,8 +48,8 @@ double extremes_mean(const struct extremes *x, enum metric_id id)
 	return x->known_ns[id] ? x->product[id] / (double)x->known_ns[id] : (double)x->max[id];
 }
 
-int extremes_find(struct extremes *x, struct source *s)
+int extremes_find(struct extremes *x, const struct exporter *e)
 {
-	*x = (struct extremes){ 0 };
-	return source_each(s, PART(LINE_SAMPLE), add_sample, x);
+	*x = (struct extremes){ .cores.cpus = (unsigned)export_system_number(e, "cpus") };
+	return source_each(e->source, PART(LINE_SAMPLE), add_sample, x);
 }

@@ -7,8 +7,8 @@
 #ifndef EXPORT_EXTREMES_H
 #define EXPORT_EXTREMES_H
 
+#include "export/export.h"
 #include "model/cores.h"
-#include "source/source.h"
 
 struct extremes {
 	struct metric_set have;
@@ -21,7 +21,7 @@ struct extremes {
 };
 
 /* Errors are those of source_each(). */
-int extremes_find(struct extremes *x, struct source *s);
+int extremes_find(struct extremes *x, const struct exporter *e);
 /*
  * A value counts for the time until the next sample, whatever the distance: a mark has one of its
  * own, and the last one is at the end, where there is nothing left. Only for what a sample has.

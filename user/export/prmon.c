@@ -52,7 +52,7 @@ struct prmon {
 
 static int prmon_find(struct prmon *p, struct exporter *e)
 {
-	int err = extremes_find(&p->x, e->source);
+	int err = extremes_find(&p->x, e);
 
 	return err ? err : before_find(&p->before, e);
 }

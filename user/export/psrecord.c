@@ -53,7 +53,7 @@ static void put_whole_cell(struct exporter *e, const struct sample *s, enum metr
 
 static int each_row(struct exporter *e, source_fn put)
 {
-	struct psrecord p = { 0 };
+	struct psrecord p = { .cores.cpus = (unsigned)export_system_number(e, "cpus") };
 
 	before_values(&p.before, e);
 	e->state = &p;

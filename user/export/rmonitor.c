@@ -137,7 +137,7 @@ static int write_rmonitor(struct exporter *e)
 {
 	struct json *j = &e->json;
 	struct extremes x;
-	int err = extremes_find(&x, e->source);
+	int err = extremes_find(&x, e);
 
 	if (err)
 		return err;

@@ -3,7 +3,25 @@
 
 static void begin_again(struct cores *c, uint64_t elapsed_ns)
 {
-	*c = (struct cores){ .at_ns = elapsed_ns, .from_ns = elapsed_ns };
+	*c = (struct cores){
+		.cpus = c->cpus,
+		.at_ns = elapsed_ns,
+		.from_ns = elapsed_ns,
+		.cpu_ns = c->cpu_ns,
+	};
+}
+
+/* Thousandths of a core, times ns. */
+static double busy_since(const struct cores *c, const struct sample *s)
+{
+	if (sample_has(s, M_cpu) && s->value[M_cpu] >= c->cpu_ns)
+		return (double)(s->value[M_cpu] - c->cpu_ns) * 1000;
+	return (double)s->value[M_cores] * (double)(s->elapsed_ns - c->at_ns);
+}
+
+static uint64_t bounded(const struct cores *c, uint64_t milli)
+{
+	return c->cpus && milli > c->cpus * 1000ULL ? c->cpus * 1000ULL : milli;
 }
 
 bool cores_add(struct cores *c, const struct sample *s, uint64_t *milli)
@@ -12,15 +30,16 @@ bool cores_add(struct cores *c, const struct sample *s, uint64_t *milli)
 
 	if (s->elapsed_ns <= c->at_ns)
 		return false;
+	c->busy += busy_since(c, s);
+	c->cpu_ns = s->value[M_cpu];
 	if (!sample_has(s, M_cores)) {
 		begin_again(c, s->elapsed_ns);
 		return false;
 	}
 	c->at_ns = s->elapsed_ns;
-	c->busy += (double)s->value[M_cores] * (double)took_ns;
 	if (since_ns >= SHORTEST_FOR_CORES) {
-		*milli = took_ns == since_ns ? s->value[M_cores]
-					     : (uint64_t)(c->busy / (double)since_ns);
+		*milli = bounded(c, took_ns == since_ns ? s->value[M_cores]
+							: (uint64_t)(c->busy / (double)since_ns));
 		c->before_ns = c->from_ns;
 		c->busy_before = c->busy;
 		c->from_ns = s->elapsed_ns;
@@ -29,7 +48,20 @@ bool cores_add(struct cores *c, const struct sample *s, uint64_t *milli)
 		return true;
 	}
 	if (c->has_before)
-		*milli = (uint64_t)((c->busy_before + c->busy) /
-				    (double)(s->elapsed_ns - c->before_ns));
+		*milli = bounded(c, (uint64_t)((c->busy_before + c->busy) /
+					       (double)(s->elapsed_ns - c->before_ns)));
 	return c->has_before;
+}
+
+bool cores_read(struct cores *c, uint64_t elapsed_ns, uint64_t cpu_ns, uint64_t *milli)
+{
+	struct sample raw = { .elapsed_ns = elapsed_ns };
+
+	if (elapsed_ns <= c->at_ns)
+		return false;
+	sample_set(&raw, M_cpu, cpu_ns);
+	sample_set(&raw, M_cores, (cpu_ns - c->cpu_ns) * 1000 / (elapsed_ns - c->at_ns));
+	if (!cores_add(c, &raw, milli))
+		*milli = bounded(c, raw.value[M_cores]);
+	return true;
 }

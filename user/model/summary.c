@@ -217,6 +217,9 @@ void summary_finish(struct summary *s)
 	/* of a run that was too short for any part of it to tell, the mean */
 	if (s->has_cores && s->cores_peak < summary_cores_mean(s))
 		s->cores_peak = summary_cores_mean(s);
+	/* what the command used before it began, until its exec, is in the mean */
+	if (s->cores.cpus && s->cores_peak > s->cores.cpus * 1000ULL)
+		s->cores_peak = s->cores.cpus * 1000ULL;
 }
 
 bool summary_is_collectors(const struct summary *s)

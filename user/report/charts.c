@@ -43,20 +43,37 @@ static bool is_too_short(const struct report_charts *c, const struct sample *s, 
 	return s->elapsed_ns - c->last_elapsed_ns < SHORTEST_FOR_CORES;
 }
 
-/* In stored units (of a rate: per second). */
-static double column_value(const struct report_charts *c, const struct sample *s, enum metric_id id)
+/* In stored units per second. */
+static double rate_of(const struct report_charts *c, const struct sample *s, enum metric_id id)
 {
 	double per_second;
 
-	if (!sample_has(s, id) || is_too_short(c, s, id))
-		return NAN;
-	if (!is_rate(id))
-		return (double)s->value[id];
-	if (!c->has_last || !metric_has(&c->last_have, id) || s->value[id] < c->last[id] ||
-	    s->elapsed_ns <= c->last_elapsed_ns)
+	if (!sample_has(s, id) || !c->has_last || !metric_has(&c->last_have, id) ||
+	    s->value[id] < c->last[id] || s->elapsed_ns <= c->last_elapsed_ns)
 		return NAN;
 	per_second = 1e9 / (double)(s->elapsed_ns - c->last_elapsed_ns);
 	return (double)(s->value[id] - c->last[id]) * per_second;
+}
+
+/* Both parts of the CPU time together are no more than the cores, which are no more than there are.
+ */
+static double part_of_cores(const struct report_charts *c, const struct sample *s, double rate)
+{
+	double whole = rate_of(c, s, M_user) + rate_of(c, s, M_system);
+	double cores = (double)s->value[M_cores] * 1e6; /* thousandths, as ns in a second */
+
+	return sample_has(s, M_cores) && whole > cores ? rate * (cores / whole) : rate;
+}
+
+/* In stored units (of a rate: per second). */
+static double column_value(const struct report_charts *c, const struct sample *s, enum metric_id id)
+{
+	double value;
+
+	if (!sample_has(s, id) || is_too_short(c, s, id))
+		return NAN;
+	value = is_rate(id) ? rate_of(c, s, id) : (double)s->value[id];
+	return id == M_user || id == M_system ? part_of_cores(c, s, value) : value;
 }
 
 void charts_add(struct report_charts *c, const struct sample *s)

@@ -61,6 +61,8 @@ struct mm_struct;
 
 struct pid;
 
+struct nsproxy;
+
 struct signal_struct;
 
 struct css_set;
@@ -90,12 +92,20 @@ struct task_struct {
 	long unsigned int maj_flt;
 	void *cred;
 	char comm[16];
+	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	void *sighand;
 	u64 parent_exec_id;
 	u64 self_exec_id;
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
+};
+
+typedef __s64 time64_t;
+
+struct timespec64 {
+	time64_t tv_sec;
+	long int tv_nsec;
 };
 
 typedef atomic64_t atomic_long_t;
@@ -140,6 +150,12 @@ struct pid {
 
 struct cred {
 	kuid_t uid;
+};
+
+struct time_namespace;
+
+struct nsproxy {
+	struct time_namespace *time_ns;
 };
 
 struct signal_struct {
@@ -233,6 +249,15 @@ struct kernfs_node {
 
 struct linux_binprm {
 	struct file *file;
+};
+
+struct timens_offsets {
+	struct timespec64 monotonic;
+	struct timespec64 boottime;
+};
+
+struct time_namespace {
+	struct timens_offsets offsets;
 };
 
 struct cgroup_root {
