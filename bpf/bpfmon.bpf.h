@@ -75,8 +75,6 @@ __hidden bool task_is(u64 task, struct task_entry *t);
 int task_close(u64 task);
 /* True for one caller only: it is to tell of the process, and then to forget it. */
 __hidden bool process_begin_closing(struct process_entry *p, u64 serial);
-/* What that caller then does. */
-__hidden void process_tell_and_forget(u64 signal, struct process_entry *p);
 /* No task of it is left. @how: the flags it gets unless its end was seen. */
 int process_close(u64 signal, u64 serial, u32 how);
 /* 0 for one caller only. */
@@ -261,6 +259,25 @@ static __always_inline u64 mono_now(void)
 static __always_inline u64 boot_now(void)
 {
 	return boot_here(bpf_ktime_get_boot_ns());
+}
+
+/*
+ * What the caller of process_begin_closing() then does. Inlined: the kernel allows eight frames,
+ * and this is called from deep down.
+ */
+static __always_inline void process_tell_and_forget(u64 signal, struct process_entry *p)
+{
+	if (!p->event.rec.released_boot_ns) /* by now it has been, or is no longer ours */
+		p->event.rec.released_boot_ns = boot_now();
+	if (want_exact_peak)
+		mm_forget(signal);
+	if (has_lock) {
+		process_emit(p);
+		process_forget(signal);
+	} else if (!process_forget(signal)) { /* another CPU may think it is the last, too */
+		process_emit(p);              /* there until this program ends */
+		end_forget(signal);
+	}
 }
 
 /* A number that no other call in this boot returns. */

@@ -104,21 +104,6 @@ __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
 	return is_first;
 }
 
-__hidden void process_tell_and_forget(u64 signal, struct process_entry *p)
-{
-	if (!p->event.rec.released_boot_ns) /* by now it has been, or is no longer ours */
-		p->event.rec.released_boot_ns = boot_now();
-	if (want_exact_peak)
-		mm_forget(signal);
-	if (has_lock) {
-		process_emit(p);
-		process_forget(signal);
-	} else if (!process_forget(signal)) { /* another CPU may think it is the last, too */
-		process_emit(p);              /* there until this program ends */
-		end_forget(signal);
-	}
-}
-
 /* A process that is over for us: its record is what is known of it. */
 int process_close(u64 key, u64 serial, u32 how)
 {
