@@ -33,9 +33,10 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
 TESTS ?= unit bpf e2e
 KERNELS ?= 5.10 6.1 6.12 6.16 6.18 6.19 7.0 7.2 5.10-arm64 7.2-arm64
-TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c))
+TORTURE_SRC := $(wildcard tests/truth/torture/*.c)
+TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(BUILD)/truth/torture
 
-.PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e check-servers check-notebook check-report bench lint format coverage install clean \
+.PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e check-servers check-notebook check-report torture bench lint format coverage install clean \
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
@@ -76,6 +77,9 @@ check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on 
 check-report: all ## Open reports in a headless browser (as root, to install it)
 	tools/run-tests.sh report
 
+torture: all truth ## Compare random trees of processes with what they know of themselves (as root; SECONDS=3600 SEED=1 COUNT=10)
+	$(PYTHON) tests/torture/run.py $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
+
 bench: all truth ## Measure the cost, as paired ratios with and without bpfmon (as root)
 	$(PYTHON) tests/bench/bench.py --bpfmon $(BUILD)/bpfmon --build $(BUILD)/bench
 
@@ -83,7 +87,7 @@ lint: all ## Check format, static analysis, scripts, includes, generated docs
 	tools/lint.sh
 
 format: ## Format the sources
-	clang-format -i bpf/*.[ch] user/*/*.[ch] user/record/sink/*.c user/record/store/*.[ch] tests/unit/*.[ch] tests/kernels/*.c tests/kernels/*/*.[ch]
+	clang-format -i bpf/*.[ch] tests/truth/torture/*.[ch] user/*/*.[ch] user/record/sink/*.c user/record/store/*.[ch] tests/unit/*.[ch] tests/kernels/*.c tests/kernels/*/*.[ch]
 
 docs: all ## Regenerate docs/METRICS.md and the options in manual and completion
 	tools/gen-docs.sh
@@ -139,6 +143,10 @@ $(BUILD)/unit/%: tests/unit/%.c $(LIB_OBJ)
 $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 	@mkdir -p $(@D)
 	$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $< -o $@
+
+$(BUILD)/truth/torture: $(TORTURE_SRC) tests/truth/torture/torture.h tests/truth/truth.h
+	@mkdir -p $(@D)
+	$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $(TORTURE_SRC) -o $@
 
 $(BUILD)/findcontainer: tests/e2e/findcontainer.c $(LIB_OBJ)
 	@mkdir -p $(@D)

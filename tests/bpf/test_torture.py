@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Random trees of processes that know what they hold: what bpfmon says of them is never impossible.
+
+For longer, and with other seeds: make torture SECONDS=3600.
+"""
+
+import os
+import time
+
+from lib import torture
+from lib.bpfmon import Case
+
+SECONDS = float(os.environ.get("TORTURE_SECONDS", "60"))
+FIRST_SEED = 1
+LEAST_SEEDS = 5
+
+
+class Torture(Case):
+    def test_nothing_that_is_said_of_random_trees_is_impossible(self):
+        self.enterContext(torture.huge_pages())
+        kinds, end, seed, wrong = torture.metric_kinds(), time.monotonic() + SECONDS, FIRST_SEED, []
+        while time.monotonic() < end or seed < FIRST_SEED + LEAST_SEEDS:
+            folder = torture.fresh(self.dir / str(seed))
+            torture.run(seed, folder)
+            found, _said, _log = torture.check(folder, kinds)
+            wrong += [f"seed {seed}: {name}: {text}" for name, text in found]
+            torture.fresh(folder)
+            seed += 1
+        print(f"seeds {FIRST_SEED} to {seed - 1}; one of them again: make torture SEED={FIRST_SEED} COUNT=1")
+        self.assertEqual(wrong, [], "\n".join(wrong[:40]))

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Runs bpfmon on torture with a seed, keeps what both wrote, and gives the violations."""
+
+import contextlib
+import dataclasses
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import time
+
+from lib.account import metric_kinds
+from lib.bpfmon import BPFMON, read_lines, truth
+from lib.torture_bounds import check_log
+from lib.torture_checks import CHECKS, violations  # noqa: F401
+from lib.torture_log import Log
+from lib.torture_said import Said
+
+FILE_BYTES = 64 << 20
+CLOCK_WAS_SET_NS = 1_000_000
+HUGE_PAGES = pathlib.Path("/proc/sys/vm/nr_hugepages")
+
+
+@dataclasses.dataclass
+class Plan:
+    """How a seed is run: all of it follows from the seed."""
+
+    options: list
+    resets: bool  # some processes reset their marks
+    nice: int  # of bpfmon and the program
+    busy: int  # other programs that want a CPU meanwhile
+    strangers: int  # others of which each begins small ones that touch 100 MiB, again and again
+
+
+def plan_of(seed):
+    any_of = random.Random(seed)
+    options = ["-i", f"{any_of.uniform(0.01, 0.1):.3f}"]
+    if any_of.random() < 0.5:
+        options.append("--exact-peak")
+    if any_of.random() < 0.3:
+        options += ["--process-samples", str(any_of.choice([3, 20, 1000]))]
+    if any_of.random() < 0.2:
+        options.append(any_of.choice(["--pss", "--pss=20"]))
+    resets = any_of.random() < 0.25
+    nice = any_of.choice([0, 0, 0, 0, 5, 19, -5])
+    busy = any_of.choice([0, 0, 0, 0, 0, 0, os.cpu_count(), 4 * os.cpu_count()])
+    return Plan(options, resets, nice, busy, any_of.choice([0, 0, 0, 2]))
+
+
+@contextlib.contextmanager
+def beside(plan):
+    """What else runs on the machine meanwhile."""
+    again = ["sh", "-c", 'while "$@"; do :; done', "sh", truth("touch"), "100", "1"]
+    others = [subprocess.Popen([truth("spin"), "600000"]) for _ in range(plan.busy)]
+    others += [subprocess.Popen(again) for _ in range(plan.strangers)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+@contextlib.contextmanager
+def huge_pages(more=8):
+    """So many huge pages more than there were, as far as the machine has them."""
+    try:
+        before = int(HUGE_PAGES.read_text())
+        HUGE_PAGES.write_text(str(before + more))
+    except OSError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        HUGE_PAGES.write_text(str(before))
+
+
+def clock_difference():
+    """CLOCK_REALTIME less CLOCK_MONOTONIC; the best of some tries."""
+    best = None
+    for _ in range(20):
+        before, real, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+        if best is None or after - before < best[0]:
+            best = (after - before, real - (before + after) // 2)
+    return best[1]
+
+
+class Failed(Exception):
+    """The run itself did not work: nothing is known of bpfmon."""
+
+
+def run(seed, folder, bpfmon=BPFMON, seconds=None):
+    """Leaves run.jsonl, truth.log and setup.json in the folder."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    log, out, mapped = folder / "truth.log", folder / "run.jsonl", folder / "mapped"
+    log.write_bytes(b"")
+    out.unlink(missing_ok=True)
+    with open(mapped, "wb") as file:
+        file.truncate(FILE_BYTES)
+    plan = plan_of(seed)
+    environment = {**os.environ, "TRUTH_LOG": str(log), "TORTURE_FILE": str(mapped)}
+    if plan.resets:
+        environment["TORTURE_RESETS"] = "1"
+    command = ["nice", "-n", str(plan.nice), bpfmon, "-q", "--no-store", "-o", str(out), *plan.options, "--", truth("torture"), str(seed)]
+    command += [str(seconds)] if seconds else []
+    difference = clock_difference()
+    try:
+        with beside(plan):
+            done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, timeout=120, check=False)
+    except subprocess.TimeoutExpired as e:
+        raise Failed(f"it did not end: {' '.join(command)}") from e
+    finally:
+        mapped.unlink()
+    setup = {"seed": seed, "command": command, "plan": dataclasses.asdict(plan)}
+    setup |= {"realtime_less_monotonic_ns": [difference, clock_difference()]}
+    (folder / "setup.json").write_text(json.dumps(setup))
+    if abs(setup["realtime_less_monotonic_ns"][1] - difference) > CLOCK_WAS_SET_NS:
+        raise Failed("the clock was set meanwhile")
+    if done.returncode:
+        raise Failed(f"it ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
+    return setup
+
+
+def check(folder, kinds=None):
+    """The violations of a run that was kept, and the two sides for a closer look."""
+    folder = pathlib.Path(folder)
+    setup = json.loads((folder / "setup.json").read_text())
+    difference, _after = setup["realtime_less_monotonic_ns"]
+    log = Log((folder / "truth.log").read_text(), os.path.getsize(truth("torture")) + (64 << 10))
+    said = Said(read_lines(folder / "run.jsonl"), difference, kinds or metric_kinds())
+    if any(sample["swap_bytes"] for sample in said.samples):
+        raise Failed("the machine swapped: what was touched is not resident")
+    for text in check_log(log):
+        raise Failed(f"the log contradicts itself: {text}")
+    return list(violations(said, log)), said, log
+
+
+def fresh(folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Compares what bpfmon says of a torture run with what the run knows of itself.
+
+Each check is a generator of violations, as texts; CHECKS names them.
+"""
+
+import math
+from collections import Counter
+
+from lib.account import exact
+from lib.torture_bounds import of_process, of_sample, possible_peak, sure_peak
+from lib.torture_said import mib, outside
+
+# The time of the exact peak is that of the kernel's event
+PEAK_NS = 1_000_000
+# A start is by the clock of boot time, found once
+BIRTH_NS = 1_000_000
+SAMPLE_KEYS = {
+    "rss_bytes": "rss",
+    "rss_anon_bytes": "a",
+    "rss_file_bytes": "f",
+    "rss_shmem_bytes": "s",
+    "hugetlb_bytes": "h",
+}
+
+
+def samples(said, log):
+    """Each is within the bounds of its time."""
+    for sample, window in zip(said.samples, said.windows):
+        if window[0] < log.first_ns:
+            continue
+        for key, kind in SAMPLE_KEYS.items():
+            if key in sample:
+                least, most = of_sample(log, kind, *window)
+                yield from outside(f"{key} of the sample at {sample['elapsed_seconds']} s", sample[key], least, most)
+
+
+def process_samples(said, log):
+    """Each is within the bounds of that process; those of a sample are not more than the sample."""
+    windows = dict(zip((s["elapsed_seconds"] for s in said.samples), said.windows))
+    sums = dict.fromkeys(windows, 0)
+    for row in said.process_samples:
+        window = windows[row["elapsed_seconds"]]
+        sums[row["elapsed_seconds"]] += row["rss_bytes"]
+        if window[0] < log.first_ns:
+            continue
+        bounds = of_process(log, row["pid"], *window)
+        what = f"rss_bytes of process {row['pid']} at {row['elapsed_seconds']} s"
+        if bounds:
+            yield from outside(what, row["rss_bytes"], *bounds)
+        else:
+            yield f"{what}: there is no such process"
+    for sample, window in zip(said.samples, said.windows):
+        # a space that several processes use is read once for each, and may change between
+        unsure = sum(high - low for low, high in shared_bounds(log, *window))
+        if sums[sample["elapsed_seconds"]] > sample["rss_bytes"] + unsure:
+            yield f"process samples at {sample['elapsed_seconds']} s have more than their sample"
+
+
+def shared_bounds(log, first, last):
+    """The bounds of each space that more than one process was in meanwhile."""
+    for space in log.spaces.values():
+        if sum(use.begin <= last and use.gone >= first for use in space.uses) > 1:
+            yield space.bounds("rss", max(first, space.begin()), min(last, space.gone()))
+
+
+def upper_bound(said, log):
+    """It is not below what they surely held together. Absent where a process reset its marks."""
+    if "rss_peak_upper_bytes" not in said.summary:
+        if not any(p.resets for p in log.processes.values()):
+            yield "rss_peak_upper_bytes is absent, though no process reset its marks"
+        return
+    least, when, count = sure_peak(log)
+    found = said.summary["rss_peak_upper_bytes"]
+    if found < least - count * said.batch_bytes:
+        at = (when - said.start_ns) / 1e9
+        yield f"rss_peak_upper_bytes is {mib(found)}, but {mib(least)} are certain at {at:.6f} s, in {count} spaces"
+
+
+def lower_bound(said, log):
+    """It is not above what they can have held together, nor below what it is made of."""
+    found = said.summary["rss_peak_bytes"]
+    most, _when, _count = possible_peak(log)
+    if found > most + said.batch_bytes:
+        yield f"rss_peak_bytes is {mib(found)}, but only {mib(most)} are possible"
+    seen = max(s["rss_bytes"] for s in said.samples)
+    if found < seen:
+        yield f"rss_peak_bytes is {mib(found)}, but a sample has {mib(seen)}"
+
+
+def held_at_most(log, pid, first, last):
+    """Of all address spaces that were its own then; a shared one may be said of any that ever used it."""
+    spaces = {}
+    for process in log.processes.values():
+        for use in process.uses:
+            if process.pid == pid and (len(use.space.uses) > 1 or (use.begin <= last and use.gone >= first)):
+                spaces[use.space.name] = use.space
+    there = [s for s in spaces.values() if s.begin() <= last and s.gone() >= first]
+    return sum(s.bounds("rss", max(first, s.begin()), min(last, s.gone()))[1] for s in there)
+
+
+def holders(said, log):
+    """None has more than it can have had at the peak; they and the others add up to it."""
+    summary = said.summary
+    when = said.start_ns + round(summary["rss_peak_exact_elapsed_seconds"] * 1e9)
+    for holder in summary["rss_peak_holders"]:
+        most = held_at_most(log, holder["pid"], when - PEAK_NS, when + PEAK_NS)
+        if holder["rss_bytes"] > most + said.batch_bytes:
+            yield f"holder {holder['pid']} has {mib(holder['rss_bytes'])}, but can have had only {mib(most)}"
+    held = sum(h["rss_bytes"] for h in summary["rss_peak_holders"]) + summary["rss_peak_others"]["rss_bytes"]
+    if held != summary["rss_peak_exact_bytes"]:
+        yield f"the holders have {mib(held)}, the exact peak is {mib(summary['rss_peak_exact_bytes'])}"
+
+
+def exact_peak(said, log):
+    """It is what they held together, within a batch a space."""
+    summary = said.summary
+    if "rss_peak_exact_bytes" not in summary:
+        return
+    found = summary["rss_peak_exact_bytes"]
+    least, _when, count = sure_peak(log)
+    most, _when, possible = possible_peak(log)
+    least, most = least - count * said.batch_bytes, most + possible * said.batch_bytes
+    yield from outside("rss_peak_exact_bytes", found, least, most)
+    yield from holders(said, log)
+    upper = summary.get("rss_peak_upper_bytes", math.inf)
+    if upper < found - possible * said.batch_bytes:
+        yield f"rss_peak_upper_bytes is {mib(upper)}, the exact peak {mib(found)}"
+    if summary["rss_peak_bytes"] > found + possible * said.batch_bytes:
+        yield f"rss_peak_bytes is {mib(summary['rss_peak_bytes'])}, the exact peak {mib(found)}"
+
+
+def hugetlb_peak(said, log):
+    """Where it is measured, at samples: not above what is possible, nor below a sample."""
+    found = said.summary.get("hugetlb_peak_bytes")
+    if found is None:
+        return
+    most, _when, _count = possible_peak(log, "h")
+    seen = max(s.get("hugetlb_bytes", 0) for s in said.samples)
+    yield from outside("hugetlb_peak_bytes", found, seen, most)
+
+
+def peak_of(process):
+    """What the mark of a process can be: the peak over its images, of what fork gave it the growth."""
+    least = most = 0
+    for i, use in enumerate(process.uses):
+        begin, gone = use.space.begin(), use.space.gone()
+        low = max(use.space.lower["rss"].within(use.sure, use.until)) if use.sure < use.until else 0
+        high = use.space.bounds("rss", begin, gone)[1]
+        is_own = use.space.uses[0] is use
+        if use.space.name.startswith("launcher") or (i + 1 < len(process.uses) and not is_own):
+            continue  # borrowed until its exec, or ours
+        if not is_own:
+            low = 0  # whether it is its own what it shares until its end
+        if i == 0 and use.space.parent and i + 1 < len(process.uses):
+            low -= process.inherited[1]
+            high -= process.inherited[0]
+        least, most = max(least, low), max(most, high)
+    return least, most
+
+
+def born_ns(said, record):
+    """Its start on the clock of the log."""
+    return round(record["start_time"] * 1e9) - said.epoch_less_log_ns
+
+
+def process_of(said, log, record):
+    """Whose record it is. A PID may have been two processes' in turn."""
+    found = [p for p in log.processes.values() if p.pid == record["pid"]]
+    return min(found, key=lambda p: abs(p.born - born_ns(said, record)), default=None)
+
+
+def record_peaks(said, log):
+    """A peak that is said to be exact is."""
+    for record in said.processes:
+        process = process_of(said, log, record)
+        if not process or not record.get("rss_peak_exact") or "rss_peak_bytes" not in record:
+            continue
+        least, most = peak_of(process)
+        what = f"rss_peak_bytes of process {record['pid']}, said to be exact,"
+        batch = said.batch_bytes
+        yield from outside(what, record["rss_peak_bytes"], least - batch, most + batch)
+
+
+def records(said, log):
+    """Each process has exactly one, with its execs and threads, and was born when it was."""
+    expected = sorted(p.pid for p in log.processes.values() if p.pid)
+    found = sorted(r["pid"] for r in said.processes)
+    if expected != found:
+        missing, more = Counter(expected) - Counter(found), Counter(found) - Counter(expected)
+        yield f"{len(expected)} processes have {len(found)} records; missing {list(missing)}, too many {list(more)}"
+    if said.summary["processes_total"] != len(expected):
+        yield f"processes_total is {said.summary['processes_total']}, but there were {len(expected)}"
+    for r in said.processes:
+        p = process_of(said, log, r)
+        if p is None:
+            continue
+        if r["execs"] != p.execs:
+            yield f"process {p.pid} has {r['execs']} execs, but made {p.execs}"
+        if not 1 + p.threads_begun <= r["threads_total"] <= 1 + p.threads:
+            yield f"process {p.pid} has {r['threads_total']} threads, but 1 + {p.threads}"
+        born = born_ns(said, r)
+        if not p.begin - BIRTH_NS <= born <= p.born + BIRTH_NS:
+            yield f"process {p.pid} has its start {(born - p.born) / 1e9} s after its first line"
+
+
+def completeness(said, _log):
+    """Complete, or it is said what was lost."""
+    if not said.is_complete and not any(said.summary["losses"].values()):
+        yield f"incomplete, but nothing was lost: {said.summary['losses']}"
+    if said.is_complete and any(said.summary["losses"].values()):
+        yield f"complete, but something was lost: {said.summary['losses']}"
+
+
+def counters_of(said):
+    return [k for k, (group, kind) in said.kinds.items() if kind == "counter" and group not in ("cgroup", "host")]
+
+
+def monotony(said, _log):
+    """No counter falls, and the last sample has what the summary has."""
+    for key in counters_of(said):
+        for before, after in zip(said.samples, said.samples[1:]):
+            if after[key] < before[key]:
+                yield f"{key} falls from {before[key]} to {after[key]} at {after['elapsed_seconds']} s"
+        if said.samples[-1][key] != said.summary[key]:
+            yield f"{key} of the last sample is {said.samples[-1][key]}, of the summary {said.summary[key]}"
+    for sample in said.samples:
+        if sample["processes"] != sample["forks"] + 1 - sample["exits"]:
+            yield f"processes at {sample['elapsed_seconds']} s are not forks + 1 - exits"
+
+
+def sums(said, _log):
+    """What the records have adds up to what the summary has."""
+    for key in counters_of(said):
+        if not said.processes or key not in said.processes[0]:
+            continue
+        total = sum(exact(key, r[key]) for r in said.processes)
+        if total != exact(key, said.summary[key]):
+            yield f"{key}: the records have {total}, the summary {exact(key, said.summary[key])}"
+
+
+CHECKS = {
+    check.__name__: check
+    for check in (
+        samples, process_samples, upper_bound, lower_bound, exact_peak, hugetlb_peak, record_peaks,
+        records, completeness, monotony, sums,
+    )
+}  # fmt: skip
+# what a run that lost something is still held to
+OF_ANY_RUN = {"completeness", "monotony"}
+
+
+def violations(said, log):
+    """All of them, as (name of the check, text)."""
+    for name, check in CHECKS.items():
+        if said.is_complete or name in OF_ANY_RUN:
+            for text in check(said, log):
+                yield name, text
