@@ -195,6 +195,10 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	process_fill(p, task, image, flags);
 	p->event.rec.mm = (u64)BPF_CORE_READ(task, mm);
 	p->inherited_pages = want_memory ? inherited_pages(task, flags) : INHERITED_ALL;
+	if (p->inherited_pages != INHERITED_ALL) { /* no drain may see that */
+		p->seen.mm = p->event.rec.mm;
+		p->seen.largest_pages = p->inherited_pages;
+	}
 	if (can_seed && flags & PROCESS_SEEDED)
 		baseline_add_ended((struct signal_struct *)key);
 	if (want_exact_peak)

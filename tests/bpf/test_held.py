@@ -133,9 +133,15 @@ class Exactness(AccountCase):
     def test_a_mark_that_was_reset(self):
         run = self.run_bpfmon([truth("resetmark"), "200", "300"], ["-i", "0.05"])
         self.assert_complete(run)
-        process = self.only(run.processes)
+        self.assert_not_exact(run, self.only(run.processes))
+
+    def test_a_mark_that_was_reset_of_what_was_inherited(self):
+        """Between two samples: that it was so much is known from its birth."""
+        run = self.run_bpfmon([truth("resetmark"), "200", "1", "child"], ["-i", "10"])
+        self.assert_complete(run)
+        self.assert_not_exact(run, self.by_pid(run, run.witness["child"]))
+
+    def assert_not_exact(self, run, process):
         self.assertIs(process["rss_peak_exact"], False)
         self.assertGreaterEqual(process["rss_peak_bytes"], 200 * MIB)
-        self.assertIs(run.summary["process_rss_peak_exact"], False)
         self.assertNotIn("rss_peak_upper_bytes", run.summary)
-        self.assertGreaterEqual(run.summary["rss_peak_bytes"], 200 * MIB)

@@ -4,8 +4,6 @@
 PAGE = 4096
 # Between two clocks that are read one after the other, and of the microseconds of the start
 CLOCKS_NS = 50_000
-# A drain of which nothing was seen to be late may still have begun that long before its end
-DRAIN_NS = 200_000
 
 
 class Said:
@@ -26,22 +24,10 @@ class Said:
         self.windows = self.find_windows()
 
     def find_windows(self):
-        """When each sample was read: after the tick that was its cause, and until its time.
-
-        A tick has one sample; one that came so late that the next tick had passed has the tick before.
-        The last sample has no tick.
-        """
-        ends = [round(s["elapsed_seconds"] * 1e9) for s in self.samples]
-        drain_ns = round(self.summary["self"]["drain_seconds_max"] * 1e9) + DRAIN_NS
-        late = 1 if self.summary["late_ticks"] else 0
-        windows = []
-        for i, end in enumerate(ends):
-            tick = end // self.interval_ns
-            if i + 2 < len(ends) and ends[i + 1] // self.interval_ns == tick:
-                tick -= 1
-            first = min((tick - late) * self.interval_ns, end - drain_ns)
-            windows.append((self.start_ns + max(0, first) - CLOCKS_NS, self.start_ns + end + CLOCKS_NS))
-        return windows
+        """When each sample was read: from its time, which is the begin of its drain, to the end of that."""
+        drain_ns = round(self.summary["self"]["drain_seconds_max"] * 1e9)
+        begins = [self.start_ns + round(s["elapsed_seconds"] * 1e9) for s in self.samples]
+        return [(begin - CLOCKS_NS, begin + drain_ns + CLOCKS_NS) for begin in begins]
 
     @property
     def is_complete(self):

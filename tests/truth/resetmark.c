@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Holds MIB MiB for HOLD_MS, gives them back, resets the kernel's high-water mark of itself, and
- * lives on for HOLD_MS. 77: there is no such file in /proc.
- * Usage: resetmark MIB HOLD_MS
+ * lives on for HOLD_MS; with "child" a child does that to what it has inherited. 77: there is no
+ * such file in /proc.
+ * Usage: resetmark MIB HOLD_MS [child]
  */
 #include "truth.h"
 
@@ -10,11 +11,20 @@ int main(int argc, char **argv)
 {
 	struct rusage ru;
 	char *held;
+	pid_t pid = 0;
+	double cpu = 0;
 	int fd;
 
-	if (argc != 3)
-		usage("resetmark MIB HOLD_MS");
+	if (argc < 3 || (argc == 4 && strcmp(argv[3], "child")) || argc > 4)
+		usage("resetmark MIB HOLD_MS [child]");
 	held = touch_mib(number(argv[1]));
+	if (argc == 4)
+		pid = xfork();
+	if (pid) {
+		reap_ok(pid, &cpu);
+		tell(2, 0, cpu, ",\"child\":%d", pid);
+		return 0;
+	}
 	sleep_seconds(number(argv[2]) / 1e3);
 	if (munmap(held, (size_t)(number(argv[1]) * 1048576)))
 		die("munmap");
@@ -25,6 +35,8 @@ int main(int argc, char **argv)
 		die("write to clear_refs");
 	close(fd);
 	sleep_seconds(number(argv[2]) / 1e3);
+	if (argc == 4)
+		return 0;
 	getrusage(RUSAGE_SELF, &ru);
 	tell(1, 0, 0, ",\"maxrss_kb\":%ld", ru.ru_maxrss);
 	return 0;

@@ -154,9 +154,19 @@ static void moves_repair(struct tracker *t)
 	tracker_seed_again(t);
 }
 
+/* What a drain has taken so far, further passes of it included. */
+static void drain_took(struct tracker *t, uint64_t since_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	t->drain_ns_total += now_ns - since_ns;
+	if (now_ns - t->began_ns > t->drain_ns_max)
+		t->drain_ns_max = now_ns - t->began_ns;
+}
+
 int tracker_drain(struct tracker *t, drain_fn row, void *context)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC), took;
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
 	if (repair_is_due(t, start))
@@ -172,18 +182,20 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	t->skel->bss->tracking.visited = 0;
 	t->began_ns = clock_ns(CLOCK_MONOTONIC);
 	err = tracker_iterate(t->drain_link, row, context);
-	took = clock_ns(CLOCK_MONOTONIC) - start;
 	t->drains++;
-	t->drain_ns_total += took;
-	if (took > t->drain_ns_max)
-		t->drain_ns_max = took;
+	drain_took(t, start);
 	return err;
 }
 
 int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
 {
+	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
 	t->skel->bss->tracking.visited = 0;
-	return tracker_iterate(t->drain_link, row, context);
+	err = tracker_iterate(t->drain_link, row, context);
+	drain_took(t, since_ns);
+	return err;
 }
 
 bool tracker_visited_all(const struct tracker *t)
