@@ -127,7 +127,7 @@ $(SKELETON): $(BUILD)/bpfmon.bpf.o
 	$(BPFTOOL) gen skeleton $< name bpfmon >$@
 
 # the first build has no dependency files yet that would order this
-$(patsubst %,$(BUILD)/user/collect/%.o,optional programs seed tracker): $(SKELETON)
+$(patsubst %,$(BUILD)/user/collect/%.o,drain optional programs seed tracker): $(SKELETON)
 
 $(BUILD)/user/%.o: user/%.c
 	@mkdir -p $(@D)
