@@ -33,7 +33,9 @@ class Sums(AccountCase):
 
     def test_a_storm_of_forks_at_ten_milliseconds(self):
         run = self.check_storm("0.01")
-        self.assertGreater(len(run.samples), 3)
+        ticks = len(run.samples) + run.summary["late_ticks"]  # a busy machine comes too late for some, and says so
+        self.assertGreater(ticks, 3)
+        self.assertLessEqual(abs(ticks - run.summary["wall_seconds"] / 0.01), 2, run.summary)
 
     def test_eight_storms_in_a_row_at_ten_milliseconds(self):
         for _ in range(8):
