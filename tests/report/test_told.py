@@ -110,6 +110,19 @@ class Phases(Page):
         self.assertEqual(entered, [[60, 100]] * 9)
 
 
+class SharedPhases(ReportCase):
+    def test_the_first_has_what_all_have_used_that_no_sample_tells_apart(self):
+        marks = [mark(20, "load"), mark(40.2, "brief"), mark(40.5, "train")]
+        page = self.report(synthetic.lines(SAMPLES, 10, events=iter(marks)))
+        rows, said = self.look_quietly(page, ("texts", {"of": "#phases-table tbody tr"}), ("text", {"of": "#phases"}))
+        cells = [row.split("\t") for row in rows]
+        self.assertEqual([row[0] for row in cells], ["(start)", "load (values: with the next 1)", "brief (in load)", "train"])
+        self.assertEqual(cells[1][2:5], ["20.2 s", "31.5 s", "1.54"])
+        self.assertEqual(cells[2][2:10], ["300 ms", *["–"] * 7])
+        self.assertEqual(cells[3][2:5], ["59.5 s", "88.5 s", "1.49"])
+        self.assertIn("Where no sample tells phases apart", said)
+
+
 class Hostile(ReportCase):
     def test_names_are_inert_and_can_be_seen(self):
         lines = list(synthetic.lines(20, 1))

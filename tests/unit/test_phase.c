@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define SECOND 1000000000ULL
+#define MS 1000000ULL
 
 static void mark(struct phases *p, const char *text, uint64_t elapsed_ns)
 {
@@ -36,6 +37,14 @@ static void assert_phase(const struct phase *ph, const char *text, uint64_t star
 	assert_int_equal(ph->end_ns, end);
 	assert_int_equal(ph->value[M_cpu], cpu);
 	assert_int_equal(ph->value[M_rss], rss);
+}
+
+static void assert_shared(const struct phases *p, size_t i, size_t with)
+{
+	assert_true(p->all[i].is_shared);
+	assert_int_equal(p->all[i].shared_with, with);
+	assert_false(metric_has(&p->all[i].have, M_cpu));
+	assert_false(metric_has(&p->all[i].have, M_rss));
 }
 
 static void a_run_without_marks_is_one_phase_without_a_name(void **state)
@@ -116,8 +125,88 @@ static void of_marks_that_share_a_sample_the_last_has_what_follows(void **state)
 	sample(&p, 8, 70, 2);
 	sample(&p, 20, 100, 1);
 	phases_finish(&p, 20);
-	assert_phase(&p.all[1], "a", 5, 6, 0, 2);
+	assert_phase(&p.all[0], NULL, 0, 5, 70, 2);
+	assert_shared(&p, 1, 0);
 	assert_phase(&p.all[2], "b", 6, 20, 30, 2);
+	assert_int_equal(p.all[0].nr_shared, 2);
+	phases_done(&p);
+}
+
+/* 100 marks a second, a sample for them each 50 ms, one core busy. */
+static void phases_that_are_shorter_than_what_their_samples_lag_behind_share(void **state)
+{
+	struct phases p = { 0 };
+	uint64_t sum = 0;
+
+	(void)state;
+	for (uint64_t i = 1; i < 100; i++)
+		mark(&p, "m", i * 10 * MS);
+	for (uint64_t at = 3 * MS; at < SECOND; at += 50 * MS)
+		sample(&p, at, at, 1);
+	sample(&p, SECOND, SECOND, 1);
+	phases_finish(&p, SECOND);
+	for (size_t i = 0; i < p.nr; i += p.all[i].nr_shared) {
+		uint64_t took = p.all[i + p.all[i].nr_shared - 1].end_ns - p.all[i].start_ns;
+
+		assert_in_range(p.all[i].value[M_cpu], took - took / 10, took + took / 10);
+		sum += p.all[i].value[M_cpu];
+		for (size_t k = 1; k < p.all[i].nr_shared; k++)
+			assert_shared(&p, i + k, i);
+	}
+	assert_int_equal(sum, SECOND);
+	assert_in_range(p.all[0].nr_shared, 2, 30);
+	phases_done(&p);
+}
+
+static void a_mark_whose_sample_was_late_shares_with_the_phase_before(void **state)
+{
+	struct phases p = { 0 };
+
+	(void)state;
+	mark(&p, "a", 100 * MS);
+	mark(&p, "b", 130 * MS);
+	sample(&p, 0, 0, 1);
+	sample(&p, 100 * MS, 100 * MS, 1);
+	sample(&p, 150 * MS, 150 * MS, 1);
+	sample(&p, SECOND, SECOND, 1);
+	phases_finish(&p, SECOND);
+	assert_phase(&p.all[0], NULL, 0, 100 * MS, 100 * MS, 1);
+	assert_phase(&p.all[1], "a", 100 * MS, 130 * MS, 900 * MS, 1);
+	assert_shared(&p, 2, 1);
+	phases_done(&p);
+}
+
+static void what_lags_little_behind_a_long_phase_is_told_apart(void **state)
+{
+	struct phases p = { 0 };
+
+	(void)state;
+	mark(&p, "a", 500 * MS);
+	sample(&p, 520 * MS, 520 * MS, 1);
+	sample(&p, SECOND, SECOND, 1);
+	phases_finish(&p, SECOND);
+	assert_phase(&p.all[0], NULL, 0, 500 * MS, 520 * MS, 1);
+	assert_phase(&p.all[1], "a", 500 * MS, SECOND, 480 * MS, 1);
+	phases_done(&p);
+}
+
+static void a_last_phase_that_is_not_told_apart_shares_with_those_before(void **state)
+{
+	struct phases p = { 0 };
+
+	(void)state;
+	mark(&p, "a", 100 * MS);
+	mark(&p, "b", 110 * MS);
+	mark(&p, "c", 960 * MS);
+	sample(&p, 112 * MS, 112 * MS, 1);
+	sample(&p, 990 * MS, 990 * MS, 5);
+	sample(&p, SECOND, SECOND, 1);
+	phases_finish(&p, SECOND);
+	assert_phase(&p.all[0], NULL, 0, 100 * MS, 112 * MS, 1);
+	assert_int_equal(p.all[0].nr_shared, 2);
+	assert_phase(&p.all[2], "b", 110 * MS, 960 * MS, 888 * MS, 5);
+	assert_int_equal(p.all[2].nr_shared, 2);
+	assert_shared(&p, 3, 2);
 	phases_done(&p);
 }
 
@@ -203,6 +292,10 @@ int main(void)
 		cmocka_unit_test(the_parts_add_up_to_the_whole),
 		cmocka_unit_test(a_mark_between_samples_counts_from_the_next_one),
 		cmocka_unit_test(of_marks_that_share_a_sample_the_last_has_what_follows),
+		cmocka_unit_test(phases_that_are_shorter_than_what_their_samples_lag_behind_share),
+		cmocka_unit_test(a_mark_whose_sample_was_late_shares_with_the_phase_before),
+		cmocka_unit_test(what_lags_little_behind_a_long_phase_is_told_apart),
+		cmocka_unit_test(a_last_phase_that_is_not_told_apart_shares_with_those_before),
 		cmocka_unit_test(marks_are_put_in_the_order_of_time),
 		cmocka_unit_test(a_phase_without_a_sample_has_no_values),
 		cmocka_unit_test(what_was_not_read_at_the_mark_is_not_told_of_the_phase),

@@ -49,6 +49,52 @@ static void a_row_has_the_figures_of_its_phase(void **state)
 	free(text);
 }
 
+static char *text_of_shared(size_t width)
+{
+	struct phases p = { 0 };
+	char *text;
+
+	phases_add_mark(&p, "a", 1, 2 * SECOND);
+	phases_add_mark(&p, "b", 1, 3 * SECOND);
+	phases_add_mark(&p, "c", 1, 4 * SECOND);
+	sample(&p, 2 * SECOND, SECOND, MIB);
+	sample(&p, 4 * SECOND, 3 * SECOND, 2 * MIB);
+	sample(&p, 6 * SECOND, 4 * SECOND, 4 * MIB);
+	phases_finish(&p, 6 * SECOND);
+	text = phases_text(&p, width);
+	phases_done(&p);
+	assert_non_null(text);
+	return text;
+}
+
+static void phases_that_share_are_told_once_below_them(void **state)
+{
+	char *text = text_of_shared(80);
+
+	(void)state;
+	assert_string_equal(text,
+			    "  phase            wall         CPU   peak RSS   started\n"
+			    "  (start)       2.000 s     1.000 s    1.0 MiB         1\n"
+			    "  a             1.000 s           |          |         |\n"
+			    "  b             1.000 s           |          |         |\n"
+			    "  = these 2     2.000 s     2.000 s    2.0 MiB         2\n"
+			    "  c             2.000 s     1.000 s    4.0 MiB         1\n"
+			    "  | no sample tells these apart: what they used together is below\n");
+	free(text);
+}
+
+static void no_line_about_sharing_is_wider_than_the_terminal(void **state)
+{
+	(void)state;
+	for (size_t width = 32; width < 120; width++) {
+		char *text = text_of_shared(width), *at = text;
+
+		for (char *stop; (stop = strchr(at, '\n')); at = stop + 1)
+			assert_in_range(stop - at, 1, width);
+		free(text);
+	}
+}
+
 static void no_line_is_wider_than_the_terminal(void **state)
 {
 	char name[300] = "";
@@ -105,6 +151,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_row_has_the_figures_of_its_phase),
+		cmocka_unit_test(phases_that_share_are_told_once_below_them),
+		cmocka_unit_test(no_line_about_sharing_is_wider_than_the_terminal),
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(what_is_left_out_is_on_the_right),
 		cmocka_unit_test(a_hostile_name_is_inert),

@@ -36,7 +36,14 @@ void phases_json(struct json *j, const struct phases *p)
 		jw_string(j, "text", ph->text);
 		jw_decimal(j, "start_seconds", ph->start_ns, 9);
 		jw_decimal(j, "end_seconds", ph->end_ns, 9);
-		jw_uint(j, "samples", ph->samples);
+		if (ph->is_shared)
+			jw_uint(j, "shared_with", ph->shared_with);
+		else
+			jw_uint(j, "samples", ph->samples);
+		if (ph->nr_shared > 1) {
+			jw_uint(j, "shared_phases", ph->nr_shared);
+			jw_decimal(j, "shared_end_seconds", ph[ph->nr_shared - 1].end_ns, 9);
+		}
 		for (int m = 0; m < NR_METRICS; m++)
 			if (metric_has(&ph->have, (enum metric_id)m))
 				jw_decimal(j, metric_get((enum metric_id)m)->key, ph->value[m],

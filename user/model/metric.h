@@ -81,6 +81,11 @@ static inline void metric_put(struct metric_set *set, enum metric_id id)
 	set->bits[id / 64] |= 1ULL << (id % 64);
 }
 
+static inline void metric_drop(struct metric_set *set, enum metric_id id)
+{
+	set->bits[id / 64] &= ~(1ULL << id % 64);
+}
+
 void metric_set_all(struct metric_set *set);
 /* Those that a run has when nothing is asked for. */
 void metric_set_default(struct metric_set *set);

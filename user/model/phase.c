@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LATE_NS                                                                                    \
+	2000000 /* less than a tick, as which CPU time is added up, need not be told apart */
+#define LATE_SHARE 10
+
 void phases_done(struct phases *p)
 {
 	for (size_t i = 0; i < p->nr; i++)
@@ -76,6 +80,7 @@ static void begin(struct phases *p)
 	}
 	memmove(p->all + 1, p->all, (p->nr - 1) * sizeof(*p->all));
 	p->all[0] = (struct phase){ 0 };
+	p->all[0].is_measured = true;
 	metric_set_all(&p->counted); /* all counters begin with 0 */
 	for (size_t i = 0; i + 1 < p->nr; i++)
 		p->all[i].end_ns = p->all[i + 1].start_ns;
@@ -113,10 +118,14 @@ void phases_add_sample(struct phases *p, const struct sample *s)
 	begin(p);
 	if (!p->nr)
 		return;
+	p->nr_samples++;
 	add_gauges(&p->all[p->at], s);
 	add_counters(p, &p->all[p->at], s);
 	while (p->at + 1 < p->nr && s->elapsed_ns >= p->all[p->at + 1].start_ns) {
 		p->at++;
+		p->all[p->at].is_measured = true;
+		p->all[p->at].measured_by = p->nr_samples;
+		p->all[p->at].late_ns = s->elapsed_ns - p->all[p->at].start_ns;
 		memcpy(p->counter, s->value, sizeof(p->counter));
 		p->counted = s->have;
 		add_gauges(&p->all[p->at], s);
@@ -124,8 +133,79 @@ void phases_add_sample(struct phases *p, const struct sample *s)
 	}
 }
 
+/* Is what was measured from the first sample of the phase @from to that of @to what these used? */
+static bool is_told_apart(const struct phases *p, size_t from, size_t to, uint64_t end_ns)
+{
+	const struct phase *first = &p->all[from], *next = to < p->nr ? &p->all[to] : NULL;
+	uint64_t late_ns = first->late_ns + (next && next->is_measured ? next->late_ns : 0);
+	uint64_t took_ns = end_ns > first->start_ns ? end_ns - first->start_ns : 0;
+
+	return late_ns <= LATE_NS || late_ns <= took_ns / LATE_SHARE;
+}
+
+/* The last phase that begins before its sample: what is measured from there on is its own. */
+static bool begins_at_its_sample(const struct phases *p, size_t i)
+{
+	const struct phase *next = i + 1 < p->nr ? &p->all[i + 1] : NULL;
+
+	return !next || !next->is_measured || next->measured_by != p->all[i].measured_by;
+}
+
+/* The values of both are those of @head from now on. */
+static void share(struct phases *p, size_t head, size_t i)
+{
+	struct phase *to = &p->all[head], *ph = &p->all[i];
+
+	for (int m = 0; m < NR_METRICS; m++) {
+		enum metric_id id = (enum metric_id)m;
+		bool has = metric_has(&to->have, id), more = metric_has(&ph->have, id);
+
+		if (metric_get(id)->kind == KIND_COUNTER) {
+			to->value[m] += ph->value[m];
+			if (has && !more)
+				metric_drop(&to->have, id);
+		} else if (more && (!has || ph->value[m] > to->value[m])) {
+			to->value[m] = ph->value[m];
+			metric_put(&to->have, id);
+		}
+		ph->value[m] = 0;
+	}
+	ph->have = (struct metric_set){ 0 };
+	to->samples += ph->samples;
+	to->nr_shared = i - head + 1;
+	ph->nr_shared = 0;
+	ph->is_shared = true;
+	ph->shared_with = head;
+}
+
+static void share_all(struct phases *p, size_t head, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		share(p, head, i);
+}
+
+/* The phases that have a sample are gone through from the first; each group ends where it may. */
+static void put_together(struct phases *p, size_t nr, uint64_t end_ns)
+{
+	size_t head = 0, before = 0;
+
+	for (size_t i = 1; i < nr; i++) {
+		if (!begins_at_its_sample(p, i) || !is_told_apart(p, head, i, p->all[i].start_ns))
+			continue;
+		share_all(p, head, head + 1, i);
+		before = head;
+		head = i;
+	}
+	if (head && !is_told_apart(p, head, nr, end_ns))
+		share_all(p, before, head, nr);
+	else
+		share_all(p, head, head + 1, nr);
+}
+
 void phases_finish(struct phases *p, uint64_t elapsed_ns)
 {
+	size_t measured = 0;
+
 	begin(p);
 	if (!p->nr)
 		return;
@@ -133,4 +213,10 @@ void phases_finish(struct phases *p, uint64_t elapsed_ns)
 	for (size_t i = 0; i < p->nr; i++) /* a mark may come after the last sample */
 		if (p->all[i].end_ns < p->all[i].start_ns)
 			p->all[i].end_ns = p->all[i].start_ns;
+	for (size_t i = 0; i < p->nr; i++)
+		p->all[i].nr_shared = 1;
+	while (measured < p->nr && p->all[measured].is_measured)
+		measured++;
+	if (measured)
+		put_together(p, measured, p->all[measured - 1].end_ns);
 }

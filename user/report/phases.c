@@ -23,6 +23,12 @@ static void write_row(struct json *j, const struct phase *ph)
 	json_decref(text);
 	jw_decimal(j, NULL, ph->start_ns, 9);
 	jw_decimal(j, NULL, ph->end_ns, 9);
+	if (ph->is_shared)
+		jw_uint(j, NULL, ph->shared_with);
+	else
+		jw_null(j, NULL);
+	jw_uint(j, NULL, ph->nr_shared);
+	jw_decimal(j, NULL, ph->is_shared ? ph->end_ns : ph[ph->nr_shared - 1].end_ns, 9);
 	for (size_t i = 0; i < NR_TOLD; i++) {
 		if (metric_has(&ph->have, told[i]))
 			jw_decimal(j, NULL, ph->value[told[i]], metric_decimals(told[i]));
@@ -43,6 +49,9 @@ void phases_write(const struct phases *p, struct json *j)
 	jw_string(j, NULL, "text");
 	jw_string(j, NULL, "start");
 	jw_string(j, NULL, "end");
+	jw_string(j, NULL, "shared_with");
+	jw_string(j, NULL, "shared_phases");
+	jw_string(j, NULL, "shared_end");
 	for (size_t i = 0; i < NR_TOLD; i++)
 		jw_string(j, NULL, metric_get(told[i])->key);
 	jw_array_end(j);

@@ -37,6 +37,13 @@ static const char *name_of(const struct phase *ph)
 	return ph->text ? ph->text : "(start)";
 }
 
+/* What stands for @ph and those that share its values. */
+static const char *together(char *out, size_t size, const struct phase *ph)
+{
+	snprintf(out, size, "= these %zu", ph->nr_shared);
+	return out;
+}
+
 /* Whether any phase has it: a column of nothing but "-" says nothing. */
 static bool is_known(const struct phases *p, const struct column *c)
 {
@@ -47,12 +54,15 @@ static bool is_known(const struct phases *p, const struct column *c)
 	return is;
 }
 
-static void cell(FILE *f, const struct phase *ph, const struct column *c)
+static void cell(FILE *f, const struct phase *ph, const struct column *c, uint64_t wall_ns,
+		 bool is_shared)
 {
 	char text[FORMAT_BYTES] = "-";
 
 	if (c->id == NR_METRICS)
-		c->format(text, ph->end_ns - ph->start_ns);
+		c->format(text, wall_ns);
+	else if (is_shared)
+		snprintf(text, sizeof(text), "|");
 	else if (metric_has(&ph->have, c->id))
 		c->format(text, ph->value[c->id]);
 	fprintf(f, " %*s", c->width, text);
@@ -61,7 +71,8 @@ static void cell(FILE *f, const struct phase *ph, const struct column *c)
 /* Sets the bits of the columns that are shown; returns how wide the name may be. */
 static size_t choose(const struct phases *p, size_t width, unsigned *shown)
 {
-	size_t used = 0, longest = strlen("phase"), room;
+	size_t used = 0, longest = strlen("phase"), room, n;
+	char text[NAME_MOST];
 
 	*shown = 0;
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
@@ -75,8 +86,9 @@ static size_t choose(const struct phases *p, size_t width, unsigned *shown)
 		*shown |= 1U << i;
 	}
 	for (size_t i = 0; i < p->nr; i++) {
-		size_t n = format_columns(name_of(&p->all[i]));
-
+		n = format_columns(name_of(&p->all[i]));
+		longest = n > longest ? n : longest;
+		n = p->all[i].nr_shared > 1 ? strlen(together(text, sizeof(text), &p->all[i])) : 0;
 		longest = n > longest ? n : longest;
 	}
 	room = width > used + 2 ? width - used - 2 : NAME_LEAST;
@@ -84,8 +96,34 @@ static size_t choose(const struct phases *p, size_t width, unsigned *shown)
 	return longest < room ? longest : room;
 }
 
+static void row(FILE *f, const struct phase *ph, const char *name, size_t names, unsigned shown,
+		uint64_t wall_ns, bool is_shared)
+{
+	fputs("  ", f);
+	format_padded(f, name, names);
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		if (shown >> i & 1)
+			cell(f, ph, &columns[i], wall_ns, is_shared);
+	fputc('\n', f);
+}
+
+/* The phases of a group one by one, and below them what they have together. */
+static void group(FILE *f, const struct phase *first, size_t names, unsigned shown)
+{
+	const struct phase *last = first + first->nr_shared - 1;
+	bool is_shared = first->nr_shared > 1;
+	char text[NAME_MOST];
+
+	for (const struct phase *ph = first; ph <= last; ph++)
+		row(f, ph, name_of(ph), names, shown, ph->end_ns - ph->start_ns, is_shared);
+	if (is_shared)
+		row(f, first, together(text, sizeof(text), first), names, shown,
+		    last->end_ns - first->start_ns, false);
+}
+
 static void table(FILE *f, const struct phases *p, size_t width)
 {
+	bool is_shared = false;
 	unsigned shown;
 	size_t names = choose(p, width, &shown);
 
@@ -94,14 +132,14 @@ static void table(FILE *f, const struct phases *p, size_t width)
 		if (shown >> i & 1)
 			fprintf(f, " %*s", columns[i].width, columns[i].title);
 	fputc('\n', f);
-	for (size_t k = 0; k < p->nr; k++) {
-		fputs("  ", f);
-		format_padded(f, name_of(&p->all[k]), names);
-		for (size_t i = 0; i < NR_COLUMNS; i++)
-			if (shown >> i & 1)
-				cell(f, &p->all[k], &columns[i]);
-		fputc('\n', f);
+	for (size_t k = 0; k < p->nr; k += p->all[k].nr_shared) {
+		group(f, &p->all[k], names, shown);
+		is_shared |= p->all[k].nr_shared > 1;
 	}
+	if (is_shared)
+		format_folded(f,
+			      "  | no sample tells these apart: what they used together is below",
+			      width, 4);
 	if (p->left_out)
 		fprintf(f, "  %" PRIu64 " marks more begin no phase here: there are too many\n",
 			p->left_out);

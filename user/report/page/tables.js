@@ -98,8 +98,12 @@ function phasesTable() {
 		return;
 	const list = data.phases.rows.map((row) => Object.fromEntries(data.phases.fields.map((field, i) => [field, row[i]])));
 	const took = (p) => p.end - p.start;
-	const used = (p) => (has(p.cpu_seconds) && took(p) > 0 ? p.cpu_seconds / took(p) : null);
-	const name = (p) => (has(p.text) ? visible(p.text) : "(start)");
+	const cpus = (meta.system && meta.system.cpus) || Infinity;
+	// CPU time is added up by ticks: of less than one there is no telling
+	const used = (p) => (has(p.cpu_seconds) && p.shared_end - p.start >= 0.005 ? Math.min(p.cpu_seconds / (p.shared_end - p.start), cpus) : null);
+	const own = (p) => (has(p.text) ? visible(p.text) : "(start)");
+	const more = (p) => ` (values: with the next ${count(p.shared_phases - 1)})`;
+	const name = (p) => own(p) + (has(p.shared_with) ? ` (in ${own(list[p.shared_with])})` : p.shared_phases > 1 ? more(p) : "");
 	const link = (text) => {
 		const button = el("button", "link", text);
 		button.type = "button";
@@ -113,9 +117,11 @@ function phasesTable() {
 	table.down = false;
 	table.go = (p) => showRange(p.start, p.end);
 	table.show(list);
-	const more = data.phases.total - list.length + data.phases.left_out;
-	if (more)
-		byId("phases").append(el("p", "quiet", `The first ${count(list.length)}; ${count(more)} more marks are not listed.`));
+	if (list.some((p) => has(p.shared_with)))
+		byId("phases").append(el("p", "quiet", "Where no sample tells phases apart, the first of them has what they used together."));
+	const unlisted = data.phases.total - list.length + data.phases.left_out;
+	if (unlisted)
+		byId("phases").append(el("p", "quiet", `The first ${count(list.length)}; ${count(unlisted)} more marks are not listed.`));
 }
 
 function programsTable() {
