@@ -70,6 +70,7 @@ struct css_set;
 struct task_struct {
 	unsigned int __state;
 	int on_cpu;
+	int on_rq;
 	struct sched_entity se;
 	struct sched_info sched_info;
 	struct mm_struct *mm;
