@@ -115,6 +115,14 @@ __noinline int task_leave(u64 addr)
 	return 0;
 }
 
+/* What one that runs has used since its time was last added up is known with the next tick. */
+static __always_inline void move_seen(u64 addr)
+{
+	add(tracking.moves_seen, 1);
+	if (BPF_CORE_READ((struct task_struct *)addr, on_rq))
+		add(tracking.moves_running, 1);
+}
+
 /* @task may have changed sides. False: it is to be looked for later. */
 int task_moved(u64 addr)
 {
@@ -125,13 +133,16 @@ int task_moved(u64 addr)
 	if (cgroup_has(addr) == is_known || is_own(addr))
 		return true;
 	if (is_known) {
+		move_seen(addr);
 		task_leave(addr);
 		return true;
 	}
 	err = task_add(addr, root_account.tree, root_account.cgroup, 0,
 		       PROCESS_ROOT | PROCESS_SEEDED | PROCESS_MOVED);
-	if (!err)
+	if (!err) {
 		add(tracking.moved_in, 1);
+		move_seen(addr);
+	}
 	return !err || err == -EEXIST;
 }
 

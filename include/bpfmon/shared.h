@@ -259,7 +259,9 @@ struct tracking {
 	__u64 births_ignored; /* by --inject-misses, at both hooks */
 	__u64 moved_in;       /* tasks, into the cgroup that is followed */
 	__u64 moved_out;
-	__u64 moves_unseen; /* moves of processes with more threads than the hook looks at */
+	__u64 moves_seen;    /* of these and of the seeded ones, when they were made */
+	__u64 moves_running; /* of these, tasks that ran or were about to */
+	__u64 moves_unseen;  /* moves of processes with more threads than the hook looks at */
 };
 
 #endif

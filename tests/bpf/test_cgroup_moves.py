@@ -8,7 +8,7 @@ import threading
 import time
 
 from lib.bpfmon import read_lines, truth
-from lib.cgroups import CgroupCase, move, used
+from lib.cgroups import UNIFIED, CgroupCase, move, used
 from lib.live import wait_for
 
 
@@ -54,6 +54,51 @@ class Moves(CgroupCase):
         self.assertEqual(run.summary["exits"] + len(left), run.summary["processes_total"])
         self.assertEqual(run.summary["left"], len(left))
         self.assertEqual(run.summary["entered"], len(run.processes) - 1)
+
+    def check_storm(self, kind, pause):
+        """Busy processes that are moved in and out all the time: the total is no further off than is said."""
+        group = self.group(kind)
+        keeper = self.keeper(group)
+        watcher = self.attach_cgroup(group)
+        began = used(group)
+        spins = [self.start(truth("spin"), "60000") for _ in range(4)]
+        dice = random.Random(1)
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            spin = dice.choice(spins)
+            for where in (group, group.parent):
+                move(where, spin.pid)
+                time.sleep(dice.random() * pause)
+        for spin in spins:
+            self.end(spin)
+        self.end(keeper)
+        total = used(group) - began
+        run = self.stop(watcher)
+        self.assert_sound(run)
+        self.assertGreater(run.summary["entered"], 100)
+        uncertain = run.summary["cpu_uncertain_seconds"]
+        self.assertLessEqual(abs(run.summary["cpu_seconds"] - total), uncertain)
+        self.assertGreater(uncertain, 0)
+        self.assertLess(uncertain, total)  # a claim that says nothing is none
+        self.assertIn(" more or less: tasks were moved while they ran", run.stderr)
+
+    def test_a_storm_without_a_pause(self):
+        self.check_storm("cpuacct", 0)
+        self.check_storm(UNIFIED, 0)
+
+    def test_a_storm_of_short_stays(self):
+        self.check_storm("cpuacct", 0.004)
+        self.check_storm(UNIFIED, 0.004)
+
+    def test_nothing_is_uncertain_without_moves(self):
+        group = self.group("cpuacct")
+        spin = self.start_in(group, truth("spin"), "1500")
+        wait_for(lambda: (group / "cgroup.procs").read_text(), "the first")
+        watcher = self.attach_cgroup(group)
+        self.assertEqual(spin.wait(), 0)
+        run = self.stop(watcher)
+        self.assertEqual(run.summary["cpu_uncertain_seconds"], 0)
+        self.assertNotIn("more or less", run.stderr)
 
     def test_a_process_of_many_threads(self):
         """More than the hook looks at: those are found at the next sample."""
@@ -139,11 +184,13 @@ class WithoutHooks(CgroupCase):
         move(group.parent, spin.pid)
         self.assertEqual(spin.wait(), 0)
         self.end(keeper)
+        total = used(group)
         run = self.stop(watcher)
         self.assertEqual(run.code, 0, run.stderr)
         self.assert_complete(run)
         self.assertIn("moves into and out of a cgroup: not available", run.stderr)
         self.assertEqual((run.summary["entered"], run.summary["left"]), (1, 1))
+        self.assertLessEqual(abs(run.summary["cpu_seconds"] - total), run.summary["cpu_uncertain_seconds"])
         stay = self.by_pid(run, spin.pid)
         self.assertGreater(stay["cpu_seconds"], 0)
         self.assertLess(stay["cpu_seconds"], 1.1)

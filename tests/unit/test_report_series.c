@@ -214,13 +214,27 @@ static void phases_tell_what_was_used_from_mark_to_mark(void **state)
 	       *phases = json_object_get(d, "phases");
 
 	(void)state;
-	assert_json(
-		json_object_get(phases, "fields"),
-		"[\"text\",\"start\",\"end\",\"cpu_seconds\",\"user_seconds\",\"system_seconds\","
-		"\"rss_bytes\",\"read_bytes\",\"write_bytes\",\"forks\"]");
+	assert_json(json_object_get(phases, "fields"),
+		    "[\"text\",\"start\",\"end\",\"shared_with\",\"shared_phases\",\"shared_end\","
+		    "\"cpu_seconds\",\"user_seconds\",\"system_seconds\","
+		    "\"rss_bytes\",\"read_bytes\",\"write_bytes\",\"forks\"]");
 	assert_json(json_object_get(phases, "rows"),
-		    "[[null,0,1,0.5,null,null,8192,null,null,null],"
-		    "[\"load\",1,2,2,null,null,8192,null,null,null]]");
+		    "[[null,0,1,null,1,1,0.5,null,null,8192,null,null,null],"
+		    "[\"load\",1,2,null,1,2,2,null,null,8192,null,null,null]]");
+	json_decref(d);
+}
+
+static void phases_that_share_say_with_which(void **state)
+{
+	json_t *d = report_data(META SAMPLE(0, "\"cpu_seconds\":0") MARK("0.5", "a")
+					MARK("0.75", "b") SAMPLE(1, "\"cpu_seconds\":0.5")
+						SAMPLE(2, "\"cpu_seconds\":2.5") SUMMARY);
+
+	(void)state;
+	assert_json(json_object_get(json_object_get(d, "phases"), "rows"),
+		    "[[null,0,0.5,null,3,2,2.5,null,null,null,null,null,null],"
+		    "[\"a\",0.5,0.75,0,0,0.75,null,null,null,null,null,null,null],"
+		    "[\"b\",0.75,2,0,0,2,null,null,null,null,null,null,null]]");
 	json_decref(d);
 }
 
@@ -238,6 +252,7 @@ int main(void)
 		cmocka_unit_test(one_spike_among_very_many_points_stays),
 		cmocka_unit_test(without_anything_pushed_there_is_nothing_of_it),
 		cmocka_unit_test(phases_tell_what_was_used_from_mark_to_mark),
+		cmocka_unit_test(phases_that_share_say_with_which),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

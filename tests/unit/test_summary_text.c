@@ -154,6 +154,20 @@ static void what_the_cgroup_says_itself_is_told(void **state)
 	assert_shown(&s, "2.000 s is what the cgroup's own files said last\n");
 }
 
+static void how_far_moves_may_put_the_cpu_time_off_is_told(void **state)
+{
+	struct summary s = attached();
+	char *text;
+
+	(void)state;
+	s.cpu_unsure_ns = 12000000;
+	assert_shown(&s, "up to 12.00 ms more or less: tasks were moved while they ran\n");
+	s.cpu_unsure_ns = 0;
+	text = summary_text(&s, 0);
+	assert_null(strstr(text, "more or less"));
+	free(text);
+}
+
 static void only_processes_leave_descendants_unfound(void **state)
 {
 	struct summary s = attached();
@@ -245,6 +259,7 @@ int main(void)
 		cmocka_unit_test(others_are_the_sum_of_what_is_known),
 		cmocka_unit_test(who_came_and_left_is_told_of_a_cgroup),
 		cmocka_unit_test(what_the_cgroup_says_itself_is_told),
+		cmocka_unit_test(how_far_moves_may_put_the_cpu_time_off_is_told),
 		cmocka_unit_test(only_processes_leave_descendants_unfound),
 		cmocka_unit_test(nobody_comes_into_or_leaves_a_command),
 		cmocka_unit_test(no_text_of_a_file_steers_the_terminal),

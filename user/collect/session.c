@@ -94,7 +94,7 @@ static void read_missed(struct session *s)
 /* False: it waited for a CPU on its way, so that some tasks were met long before the others. */
 static bool drain_at_once(struct session *s, bool whole)
 {
-	uint64_t before_ns = s->tracker.drain_ns_total, cpu_ns;
+	uint64_t before_ns = s->tracker.drain_ns_total, last_ns = s->tracker.began_ns, cpu_ns;
 
 	/* whose record is here by now is not in the map any more: nobody is met twice */
 	session_consume(s);
@@ -108,6 +108,8 @@ static bool drain_at_once(struct session *s, bool whole)
 		tracker_drain(&s->tracker, keep_row, &s->rows);
 	read_missed(s);
 	note_drain_time(s, before_ns);
+	if (s->tracker.began_ns - last_ns > s->longest_ns)
+		s->longest_ns = s->tracker.began_ns - last_ns;
 	s->totals_err = tracker_totals(&s->tracker, &s->totals);
 	s->drained_ns = clock_ns(CLOCK_MONOTONIC);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;

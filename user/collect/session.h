@@ -39,6 +39,7 @@ struct session {
 	struct pressure host_pressure;
 	struct pushed pushed;
 	uint64_t drain_boot_ns, drained_ns; /* when the last drain began, and ended */
+	uint64_t longest_ns;                /* from the begin of one to that of the next */
 	struct account totals;              /* read when it had ended */
 	int totals_err;
 	struct cores cores;

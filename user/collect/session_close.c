@@ -92,6 +92,8 @@ void session_close(struct session *s)
 	if (metric_has(&s->run->usable, M_cgroup_memory))
 		s->summary.has_cgroup_peak =
 			cgroup_stat_peak(&s->cgroup, &s->summary.cgroup_peak_bytes);
+	if (s->summary.by_cgroup)
+		s->summary.cpu_unsure_ns = target_unsure_ns(s);
 	s->summary.has_cores = metric_has(&s->run->usable, M_cores);
 	summary_finish(&s->summary);
 	write_summary(&s->json, &s->summary);

@@ -45,7 +45,7 @@ static void made_again(struct session *s, uint64_t id, uint64_t time_ns)
 {
 	s->target.id = id;
 	s->target.gone_ns = 0;
-	s->target.is_new = true;
+	s->target.is_new = s->target.was_remade = true;
 	cgroup_stat_reopen(&s->cgroup);
 	tell(s, time_ns, "cgroup_recreated");
 }
@@ -83,8 +83,12 @@ void target_compare(struct session *s, const struct sample *smp, uint64_t since_
 	int64_t more = (int64_t)(its - ours), step = more - s->target.told_ns;
 	uint64_t tolerated = s->run->cpus * took_ns + TICK_NS;
 
-	if (!sample_has(smp, M_cpu) || !sample_has(smp, M_cgroup_cpu))
+	s->target.has_differed = sample_has(smp, M_cpu) && sample_has(smp, M_cgroup_cpu);
+	if (!s->target.has_differed)
 		return;
+	/* what lives has gone on between the two readings; an end takes a little, too */
+	s->target.differed_ns =
+		(uint64_t)llabs(more) + (s->live ? s->run->cpus * (took_ns - TICK_NS) : TICK_NS);
 	if (tolerated < its / 100)
 		tolerated = its / 100;
 	if ((uint64_t)llabs(step) <= tolerated && !s->target.is_new)
@@ -96,6 +100,29 @@ void target_compare(struct session *s, const struct sample *smp, uint64_t since_
 	}
 	write_cgroup_difference(&s->json, s->run, smp, named(s)->cg.path);
 	stream_put(&s->stream, &s->json);
+}
+
+/* CPU time is added up at ticks. */
+static uint64_t tick_ns(void)
+{
+	struct timespec tick;
+
+	if (clock_getres(CLOCK_MONOTONIC_COARSE, &tick))
+		return TICK_NS;
+	return (uint64_t)tick.tv_sec * NSEC_PER_SEC + (uint64_t)tick.tv_nsec;
+}
+
+uint64_t target_unsure_ns(const struct session *s)
+{
+	const struct tracking *t = tracker_tracking(&s->tracker);
+	uint64_t all = t->seeded - s->run->seeded_tasks + t->moved_out;
+	uint64_t late = all > t->moves_seen ? all - t->moves_seen : 0;
+
+	uint64_t most = t->moves_running * tick_ns() + late * (s->longest_ns + tick_ns());
+
+	if (s->target.was_remade || !s->target.has_differed || most < s->target.differed_ns)
+		return most;
+	return s->target.differed_ns;
 }
 
 uint64_t target_end_ns(const struct session *s)

@@ -70,6 +70,8 @@ struct summary {
 	uint64_t outlived;
 	bool by_cgroup;         /* attached to one; then: */
 	uint64_t entered, left; /* processes that came in from outside later, and were moved out */
+	uint64_t
+		cpu_unsure_ns; /* by how much these may make the CPU time too much, or too little */
 	uint64_t samples, late_ticks;
 	bool has_oom_kills;
 	uint64_t oom_kills;

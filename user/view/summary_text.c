@@ -80,6 +80,9 @@ static void cpu(FILE *f, const struct summary *s)
 	if (s->by_cgroup && has(s, M_cgroup_cpu))
 		fprintf(f, "              %s is what the cgroup's own files said last\n",
 			format_seconds(a, s->total.value[M_cgroup_cpu]));
+	if (s->cpu_unsure_ns)
+		fprintf(f, "              up to %s more or less: tasks were moved while they ran\n",
+			format_seconds(a, s->cpu_unsure_ns));
 	if (has(s, M_runqueue_wait))
 		fprintf(f, "  waited      %s for a CPU\n",
 			format_seconds(a, s->total.value[M_runqueue_wait]));

@@ -114,6 +114,7 @@ void read_summary(struct line *l, json_t *o)
 	s->by_cgroup = json_is_integer(json_object_get(o, "entered"));
 	s->entered = json_number_of(o, "entered", 0);
 	s->left = json_number_of(o, "left", 0);
+	s->cpu_unsure_ns = json_number_of(o, "cpu_uncertain_seconds", 9);
 	s->samples = json_number_of(o, "samples", 0);
 	s->late_ticks = json_number_of(o, "late_ticks", 0);
 	s->processes_total = json_number_of(o, "processes_total", 0);

@@ -170,6 +170,7 @@ void write_summary(struct json *j, const struct summary *s)
 	if (s->by_cgroup) {
 		jw_uint(j, "entered", s->entered);
 		jw_uint(j, "left", s->left);
+		jw_decimal(j, "cpu_uncertain_seconds", s->cpu_unsure_ns, 9);
 	}
 	jw_uint(j, "samples", s->samples);
 	put_count(j, s, "late_ticks", s->late_ticks);

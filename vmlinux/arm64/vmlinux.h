@@ -71,6 +71,7 @@ struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
 	int on_cpu;
+	int on_rq;
 	struct sched_entity se;
 	struct sched_info sched_info;
 	struct mm_struct *mm;
