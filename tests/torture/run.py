@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from lib import torture  # noqa: E402
 
 MOST_TOLD = 20  # violations of a check are printed, the others are counted
-MOST_WRONG = 5  # seeds with violations end the run
+MOST_WRONG = 5  # seeds with violations, or that do not run, end the run
 
 
 def arguments():
@@ -95,7 +95,7 @@ def main():
         while tally.seeds < args.count if args.count else time.monotonic() < end:
             seed = first + tally.seeds
             one(seed, keep / str(seed), args, tally, kinds)
-            if tally.wrong >= MOST_WRONG and not args.go_on:
+            if tally.wrong + tally.failed >= MOST_WRONG and not args.go_on:
                 break
     return tally.tell()
 
