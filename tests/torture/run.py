@@ -7,8 +7,8 @@ Usage: run.py [--seconds N] [--seed FIRST] [--count N] [--check FOLDER] [--keep 
 
 import argparse
 import collections
-import os
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -87,6 +87,7 @@ def main():
     args = arguments()
     if args.check:
         return look_again(args.check)
+    signal.signal(signal.SIGTERM, lambda *_unused: sys.exit(143))  # what was set and begun is undone
     first = args.seed or int(time.time())
     keep = pathlib.Path(args.keep or tempfile.mkdtemp(prefix="bpfmon-torture-"))
     tally, kinds, end = Tally(), torture.metric_kinds(), time.monotonic() + args.seconds
