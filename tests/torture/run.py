@@ -7,8 +7,8 @@ Usage: run.py [--seconds N] [--seed FIRST] [--count N] [--check FOLDER] [--keep 
 
 import argparse
 import collections
-import os
 import pathlib
+import signal
 import sys
 import tempfile
 import time
@@ -17,7 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from lib import torture  # noqa: E402
 
 MOST_TOLD = 20  # violations of a check are printed, the others are counted
-MOST_WRONG = 5  # seeds with violations end the run
+MOST_WRONG = 5  # seeds with violations, or that do not run, end the run
 
 
 def arguments():
@@ -87,6 +87,7 @@ def main():
     args = arguments()
     if args.check:
         return look_again(args.check)
+    signal.signal(signal.SIGTERM, lambda *_unused: sys.exit(143))  # what was set and begun is undone
     first = args.seed or int(time.time())
     keep = pathlib.Path(args.keep or tempfile.mkdtemp(prefix="bpfmon-torture-"))
     tally, kinds, end = Tally(), torture.metric_kinds(), time.monotonic() + args.seconds
@@ -95,7 +96,7 @@ def main():
         while tally.seeds < args.count if args.count else time.monotonic() < end:
             seed = first + tally.seeds
             one(seed, keep / str(seed), args, tally, kinds)
-            if tally.wrong >= MOST_WRONG and not args.go_on:
+            if tally.wrong + tally.failed >= MOST_WRONG and not args.go_on:
                 break
     return tally.tell()
 
