@@ -70,6 +70,8 @@ def upper_bound(said, log):
         if not any(p.resets for p in log.processes.values()):
             yield "rss_peak_upper_bytes is absent, though no process reset its marks"
         return
+    if any(p.resets for p in log.processes.values()):
+        return  # what came, went and was forgotten between two samples nobody can know
     least, when, count = sure_peak(log)
     found = said.summary["rss_peak_upper_bytes"]
     if found < least - count * said.batch_bytes:
@@ -124,7 +126,8 @@ def exact_peak(said, log):
     yield from outside("rss_peak_exact_bytes", found, least, most)
     yield from holders(said, log)
     upper = summary.get("rss_peak_upper_bytes", math.inf)
-    if upper < found - possible * said.batch_bytes:
+    reset = any(p.resets for p in log.processes.values())
+    if not reset and upper < found - possible * said.batch_bytes:
         yield f"rss_peak_upper_bytes is {mib(upper)}, the exact peak {mib(found)}"
     if summary["rss_peak_bytes"] > found + possible * said.batch_bytes:
         yield f"rss_peak_bytes is {mib(summary['rss_peak_bytes'])}, the exact peak {mib(found)}"
@@ -140,12 +143,21 @@ def hugetlb_peak(said, log):
     yield from outside("hugetlb_peak_bytes", found, seen, most)
 
 
-def peak_of(process):
+def least_mark(use, windows):
+    """What a mark has at least: of before it was reset only what a sample saw."""
+    if use.sure >= use.until:
+        return 0
+    steps, since = use.space.lower["rss"], max(use.sure, use.space.reset_ns)
+    seen = [min(steps.within(*w)) for w in windows if use.sure <= w[0] and w[1] <= min(since, use.until)]
+    return max([0, *seen, *(steps.within(since, use.until) if since < use.until else [])])
+
+
+def peak_of(process, windows):
     """What the mark of a process can be: the peak over its images, of what fork gave it the growth."""
     least = most = 0
     for i, use in enumerate(process.uses):
         begin, gone = use.space.begin(), use.space.gone()
-        low = max(use.space.lower["rss"].within(use.sure, use.until)) if use.sure < use.until else 0
+        low = least_mark(use, windows)
         high = use.space.bounds("rss", begin, gone)[1]
         is_own = use.space.uses[0] is use
         if use.space.name.startswith("launcher") or (i + 1 < len(process.uses) and not is_own):
@@ -176,7 +188,7 @@ def record_peaks(said, log):
         process = process_of(said, log, record)
         if not process or not record.get("rss_peak_exact") or "rss_peak_bytes" not in record:
             continue
-        least, most = peak_of(process)
+        least, most = peak_of(process, said.windows)
         what = f"rss_peak_bytes of process {record['pid']}, said to be exact,"
         batch = said.batch_bytes
         yield from outside(what, record["rss_peak_bytes"], least - batch, most + batch)

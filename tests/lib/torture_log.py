@@ -85,6 +85,7 @@ class Space:
         self.changes = {}  # number: [kind, least, most, begin, end]
         self.lower, self.upper = {}, {}  # kind, or "rss": Steps
         self.extra_bytes = 0
+        self.reset_ns = -EVER  # when its mark was last reset
         self.at_start = (0, 0)  # anonymous and of files, as its own statm said when the image began
 
     def begin(self):
@@ -248,7 +249,8 @@ class Log:
     def do_left(self, _ns, _process, _space, name, until, size):
         self.left.append((self.processes[name], int(until), int(size)))
 
-    def do_reset(self, _ns, name, space):
+    def do_reset(self, ns, name, space):
+        space.reset_ns = ns
         for use in space.uses:
             use.process.resets = True
         self.processes[name].resets = True
