@@ -51,7 +51,7 @@ __hidden u64 mark_see(struct process_entry *p, const struct seen_marks *before,
 
 	if (before->mm != (u64)mm)
 		largest = 0;
-	else if (kernel < before->kernel_pages || high + mark_error() < largest)
+	else if (kernel + mark_error() < before->kernel_pages || high + mark_error() < largest)
 		p->event.rec.mark_fell = 1;
 	if (high > largest)
 		largest = high;
