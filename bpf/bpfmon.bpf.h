@@ -167,6 +167,8 @@ int mm_join(u64 signal, u64 mm);
 int mm_leave(u64 signal, u32 is_torn_down);
 /* The process is about to be told and forgotten: what it held at the peak goes into its record. */
 int mm_forget(u64 signal);
+/* @mm has been given back, by the process @signal or, 0, by none of ours. */
+int mm_gone(u64 mm, u64 signal);
 /* Reads what @mm holds now, if it is followed. */
 int mm_refresh(u64 mm);
 

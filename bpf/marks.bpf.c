@@ -169,6 +169,8 @@ int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)
 	struct task_entry *t = task_find((u64)task);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 
+	if (want_exact_peak)
+		mm_gone(as_number(mm), p ? t->process : 0);
 	if (p && !BPF_CORE_READ(task, signal, live.counter))
 		p->event.rec.released_boot_ns = boot_now();
 	return 0;

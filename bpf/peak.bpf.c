@@ -8,6 +8,8 @@
  */
 #include "bpfmon.bpf.h"
 
+#define LOOKS 4
+
 const volatile bool want_exact_peak;
 
 struct {
@@ -37,16 +39,27 @@ static __always_inline struct mm_entry *mm_find(u64 mm)
 	return bpf_map_lookup_elem(&mms, &mm);
 }
 
-/* @e holds @pages from now on. */
-static __always_inline void mm_set(struct mm_entry *e, u64 pages)
+/*
+ * The address space @mm of @e holds @pages from now on, if nobody has set it since it had @version:
+ * what was read meanwhile may be older than what stands there. @is_last: whoever has, and nobody
+ * after this.
+ */
+static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 version, bool is_last)
 {
 	struct tree_peak *t = tree();
 	u64 now = mono_now();
 
 	/* 5.10 looks at all functions, also at those that are not called */
 	if (!t || !has_lock)
-		return;
+		return false;
 	bpf_spin_lock(&t->lock);
+	if (e->mm != mm || (!is_last && e->version != version)) {
+		bpf_spin_unlock(&t->lock);
+		return false;
+	}
+	e->version = ++t->sets;
+	if (is_last)
+		e->mm = 0;
 	if (e->epoch != t->epoch) {
 		e->at_peak = e->pages;
 		e->epoch = t->epoch;
@@ -59,6 +72,19 @@ static __always_inline void mm_set(struct mm_entry *e, u64 pages)
 		t->epoch++;
 	}
 	bpf_spin_unlock(&t->lock);
+	return true;
+}
+
+/* Reads what @mm holds. Who is interrupted by others again and again leaves it to them. */
+static __always_inline void mm_look(struct mm_entry *e, u64 mm)
+{
+	for (int i = 0; i < LOOKS; i++) {
+		u64 version = *(volatile u64 *)&e->version;
+
+		if (e->mm != mm ||
+		    mm_set(e, mm, resident_now((struct mm_struct *)mm), version, false))
+			return;
+	}
 }
 
 /* @e is over: what it held at the peak goes into the record of the process it belonged to. */
@@ -67,7 +93,8 @@ static __always_inline void mm_end(u64 mm, struct mm_entry *e)
 	struct process_entry *p;
 	struct tree_peak *t = tree();
 
-	mm_set(e, 0); /* a few pages may be left over from the teardown */
+	if (!mm_set(e, mm, 0, 0, true)) /* a few pages may be left over from the teardown */
+		return;
 	p = process_find(e->owner);
 	if (p && t && p->event.rec.serial == e->serial && e->at_peak) {
 		if (p->event.rec.share_epoch != e->epoch)
@@ -83,8 +110,16 @@ int mm_refresh(u64 mm)
 	struct mm_entry *e = mm_find(mm);
 
 	if (e)
-		mm_set(e, resident_now((struct mm_struct *)mm));
+		mm_look(e, mm);
 	return 0;
+}
+
+/* The entry of the address space that @p uses; not of one that lies there now. */
+static __always_inline struct mm_entry *mm_of(struct process_entry *p)
+{
+	struct mm_entry *e = p && p->mm ? mm_find(p->mm) : NULL;
+
+	return e && e->id == p->mm_id ? e : NULL;
 }
 
 /* An entry that somebody alive uses is shared; the memory of any other may be in use again. */
@@ -98,11 +133,14 @@ int mm_join(u64 signal, u64 mm)
 		return 0;
 	p->mm = mm;
 	if (e && e->users) {
+		p->mm_id = e->id;
 		add(e->users, 1);
 		return 0;
 	}
 	if (e)
 		mm_end(mm, e);
+	fresh.mm = mm;
+	fresh.id = p->mm_id = serial_new();
 	fresh.users = 1;
 	fresh.owner = signal;
 	fresh.serial = p->event.rec.serial;
@@ -116,9 +154,9 @@ int mm_join(u64 signal, u64 mm)
 int mm_leave(u64 signal, u32 is_torn_down)
 {
 	struct process_entry *p = process_find(signal);
-	struct mm_entry *e = p && p->mm ? mm_find(p->mm) : NULL;
+	struct mm_entry *e = mm_of(p);
 
-	if (!e || !e->users)
+	if (!p || !e || !e->users)
 		return 0;
 	add(e->users, -1);
 	if (e->users)
@@ -134,10 +172,26 @@ int mm_leave(u64 signal, u32 is_torn_down)
 int mm_forget(u64 signal)
 {
 	struct process_entry *p = process_find(signal);
-	struct mm_entry *e = p && p->mm ? mm_find(p->mm) : NULL;
+	struct mm_entry *e = mm_of(p);
 
-	if (e && !e->users && e->serial == p->event.rec.serial)
+	if (p && e && !e->users && e->serial == p->event.rec.serial)
 		mm_end(p->mm, e);
+	return 0;
+}
+
+/* From now on somebody else's address space may lie there, also one that is not followed. */
+int mm_gone(u64 mm, u64 signal)
+{
+	struct process_entry *p = process_find(signal);
+	struct mm_entry *e = mm_find(mm);
+
+	if (!e)
+		return 0;
+	if (p && p->mm_id == e->id) { /* the last that used it, by exec */
+		e->owner = signal;
+		e->serial = p->event.rec.serial;
+	}
+	mm_end(mm, e);
 	return 0;
 }
 
@@ -154,6 +208,6 @@ int BPF_PROG(peak__rss, struct mm_struct *mm, int member)
 	if (central == e->central[member])
 		return 0;
 	e->central[member] = central;
-	mm_set(e, resident_now(mm));
+	mm_look(e, addr);
 	return 0;
 }

@@ -123,16 +123,16 @@ struct seen_marks {
 #define INHERITED_ALL (~0ULL) /* it only borrows its creator's memory, or its birth was missed */
 
 struct process_entry {
-	struct bpf_spin_lock lock; /* guards the rest, and the entries of its tasks */
-	__u32 tasks;               /* entries that are not yet freed */
-	__u32 epoch;               /* the drain that saw its memory last */
-	__u32 blank_epoch;         /* the drain that last met a task of it without memory */
-	__u32 exec_id;             /* task_struct.self_exec_id when last looked at */
-	__u32 is_closing;          /* somebody tells of it and forgets it: nobody else may */
-	__u64 mm;                  /* key of its mm_entry (--exact-peak) */
-	__u64 maxrss_at_exec;      /* pages; signal->maxrss, where the mm is gone at exit */
-	__u64 inherited_pages;     /* what it had from its creator at birth */
-	struct seen_marks seen;    /* of the address space it uses */
+	struct bpf_spin_lock lock;  /* guards the rest, and the entries of its tasks */
+	__u32 tasks;                /* entries that are not yet freed */
+	__u32 epoch;                /* the drain that saw its memory last */
+	__u32 blank_epoch;          /* the drain that last met a task of it without memory */
+	__u32 exec_id;              /* task_struct.self_exec_id when last looked at */
+	__u32 is_closing;           /* somebody tells of it and forgets it: nobody else may */
+	__u64 mm, mm_id;            /* key and id of its mm_entry (--exact-peak) */
+	__u64 maxrss_at_exec;       /* pages; signal->maxrss, where the mm is gone at exit */
+	__u64 inherited_pages;      /* what it had from its creator at birth */
+	struct seen_marks seen;     /* of the address space it uses */
 	struct process_event event; /* the record, ready to be sent */
 };
 
@@ -239,6 +239,7 @@ enum loss {
 	LOSS_TASKS_FULL,     /* a task that did not fit into its map */
 	LOSS_PROCESSES_FULL, /* a process that did not */
 	LOSS_ACCOUNTS,       /* what had no account to go to */
+	__u64 sets;    /* how often an entry was set */
 	LOSS_RECORDS,        /* process records that did not fit into the ring */
 	LOSS_EXECS,          /* exec events that did not */
 	LOSS_OOM,            /* OOM events that did not */
