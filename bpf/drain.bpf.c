@@ -76,6 +76,8 @@ static __noinline bool process_tell(struct seq_file *seq, struct task_struct *ta
 		return true;
 	if (p->event.rec.mark_fell)
 		row.flags |= ROW_MARK_FELL;
+	if (p->event.rec.flags & PROCESS_SHARES)
+		row.flags |= ROW_SHARES;
 	if (bpf_seq_write(seq, &row, sizeof(row)))
 		return false;
 	if (want_memory && !has_memory)

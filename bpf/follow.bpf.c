@@ -160,7 +160,7 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	peak_at_exec(task, p);
 	r->execs++;
 	r->image = image;
-	r->flags &= ~PROCESS_IMAGE_UNKNOWN;
+	r->flags &= ~(PROCESS_IMAGE_UNKNOWN | PROCESS_SHARES);
 	r->uid = task_uid(task);
 	r->mm = (u64)BPF_CORE_READ(task, mm);
 	p->exec_id = task->self_exec_id;

@@ -128,6 +128,11 @@ int process_close(u64 key, u64 serial, u32 how)
 	return 0;
 }
 
+static __always_inline u64 current_mm(void)
+{
+	return (u64)BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), mm);
+}
+
 static __always_inline void process_fill(struct process_entry *p, struct task_struct *task,
 					 u64 image, u32 flags)
 {
@@ -195,6 +200,8 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	process_fill(p, task, image, flags);
 	p->event.rec.mm = (u64)BPF_CORE_READ(task, mm);
 	p->inherited_pages = want_memory ? inherited_pages(task, flags) : INHERITED_ALL;
+	if (p->event.rec.mm == current_mm() && !(flags & PROCESS_LATE))
+		p->event.rec.flags |= PROCESS_SHARES;
 	if (p->inherited_pages != INHERITED_ALL) { /* no drain may see that */
 		p->seen.mm = p->event.rec.mm;
 		p->seen.largest_pages = p->inherited_pages;

@@ -69,7 +69,9 @@ enum process_flag {
 	PROCESS_SEEDED = 1 << 6, /* had run before it was attached to: counted from then on */
 	PROCESS_LEFT = 1 << 7,   /* was moved out of the cgroup: counted until then */
 	PROCESS_MOVED = 1 << 8,  /* is being moved in: without room now, it is found later */
-	PROCESS_LAUNCHED = 1 << 10, /* by bpfmon: what it does before its exec is not the command's */
+	PROCESS_SHARES = 1 << 9, /* born into its creator's address space, which it uses still */
+	PROCESS_LAUNCHED =
+		1 << 10, /* by bpfmon: what it does before its exec is not the command's */
 };
 
 /* A process (thread group), and what is sent when its last task is freed. */
@@ -78,12 +80,13 @@ struct process_record {
 	__u64 serial; /* unique in a run */
 	__u64 image;  /* serial of the exec it runs, inherited over fork; 0: unknown */
 	__u64 start_boot_ns;
-	__u64 end_boot_ns;    /* or when it left; 0: alive, or not seen */
-	__u64 joined_boot_ns; /* what it used before does not count; 0: it was born into it */
+	__u64 end_boot_ns;      /* or when it left; 0: alive, or not seen */
+	__u64 joined_boot_ns;   /* what it used before does not count; 0: it was born into it */
 	__u64 released_boot_ns; /* when its memory had been given back; 0: it may hold some */
 	__u64 mm;               /* the address space it used last */
 	__u64 rss_peak_pages;
-	__u64 unsure_pages; /* it may have held so much of its own before its first exec; 0: known */
+	__u64 unsure_pages; /* it may have held so much of its own before its first exec; 0: known
+			     */
 	__u64 rss_bound_pages; /* the same, and of the image it inherited by fork */
 	__u64 share_pages;     /* what it held at the tree's peak number share_epoch */
 	__u64 share_epoch;
@@ -93,8 +96,8 @@ struct process_record {
 	struct task_counters counters;
 	__u32 pid; /* where the collector lives; 0: it is not seen there */
 	__u32 ns_pid, ppid, uid;
-	__u32 tgid;      /* where the kernel lives */
-	__u32 mark_fell; /* 1: the kernel's mark was reset: peak and bound are too low */
+	__u32 tgid;        /* where the kernel lives */
+	__u32 mark_fell;   /* 1: the kernel's mark was reset: peak and bound are too low */
 	__u32 wait_status; /* as wait(2) gives it */
 	__u32 threads_total;
 	__u32 execs;
@@ -207,6 +210,7 @@ struct drain_row {
 enum row_flag {
 	ROW_ALIVE = 1 << 0,     /* one of its threads has not begun to exit */
 	ROW_MARK_FELL = 1 << 1, /* the peak and the bound are too low */
+	ROW_SHARES = 1 << 2,    /* PROCESS_SHARES */
 };
 
 /*
@@ -215,6 +219,9 @@ enum row_flag {
  * the newest one.
  */
 struct mm_entry {
+	__u64 mm;      /* the key again; 0: it has been given back */
+	__u64 id;      /* unique: the key may be in use again */
+	__u64 version; /* changes when pages is set */
 	__u64 pages;
 	__u64 at_peak;
 	__u64 epoch;
@@ -232,6 +239,7 @@ struct tree_peak {
 	__u64 peak_pages;
 	__u64 peak_ns; /* CLOCK_MONOTONIC */
 	__u64 epoch;   /* how often the peak has risen */
+	__u64 sets;    /* how often an entry was set */
 };
 
 /* Losses and repairs, by operation. A loss makes the run incomplete. */
@@ -239,7 +247,6 @@ enum loss {
 	LOSS_TASKS_FULL,     /* a task that did not fit into its map */
 	LOSS_PROCESSES_FULL, /* a process that did not */
 	LOSS_ACCOUNTS,       /* what had no account to go to */
-	__u64 sets;    /* how often an entry was set */
 	LOSS_RECORDS,        /* process records that did not fit into the ring */
 	LOSS_EXECS,          /* exec events that did not */
 	LOSS_OOM,            /* OOM events that did not */

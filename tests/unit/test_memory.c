@@ -96,7 +96,7 @@ static void processes_at_the_same_time_are_added_up(void **state)
 {
 	const struct drain_row all[] = {
 		{ .serial = 1, .mm = 1, .used_mm = 1, .start_boot_ns = 5, .bound_pages = 100 },
-		{ .serial = 2, .mm = 1, .used_mm = 1, .start_boot_ns = 6, .bound_pages = 100 },
+		{ .serial = 2, .used_mm = 1, .flags = ROW_SHARES, .bound_pages = 100 },
 		{ .serial = 3, .start_boot_ns = 8, .released_boot_ns = 18, .bound_pages = 10 },
 	};
 	struct memory_bound b = { 0 };
@@ -116,9 +116,9 @@ static void processes_at_the_same_time_are_added_up(void **state)
 static void sharers_held_at_most_what_any_of_them_has_held(void **state)
 {
 	const struct drain_row all[] = {
-		{ .serial = 1, .mm = 7, .used_mm = 7, .start_boot_ns = 5, .bound_pages = 1 },
-		{ .serial = 2, .mm = 7, .used_mm = 7, .start_boot_ns = 6, .bound_pages = 60 },
-		{ .serial = 3, .mm = 7, .used_mm = 7, .start_boot_ns = 7, .bound_pages = 2 },
+		{ .serial = 1, .used_mm = 7, .flags = ROW_SHARES, .bound_pages = 1 },
+		{ .serial = 2, .used_mm = 7, .start_boot_ns = 6, .bound_pages = 60 },
+		{ .serial = 3, .used_mm = 7, .flags = ROW_SHARES, .bound_pages = 2 },
 	};
 	struct memory_bound b = { 0 };
 	struct rows rows = { 0 };
@@ -149,6 +149,29 @@ static void address_space_that_is_made_of_another_s_memory_is_another_one(void *
 	memory_bound_interval(&b, &nobody, 50);
 	assert_int_equal(b.peak_pages, 60);
 	memory_bound_done(&b);
+}
+
+/* It held another one until its exec, while the first one held what lay there then. */
+static void address_that_an_exec_uses_again_is_another_address_space(void **state)
+{
+	struct process_record first = { .serial = 1, .start_boot_ns = 5, .released_boot_ns = 10 };
+	const struct drain_row all[] = {
+		{ .serial = 2, .used_mm = 7, .start_boot_ns = 6, .bound_pages = 50 },
+		{ .serial = 3, .used_mm = 7, .flags = ROW_SHARES, .bound_pages = 2 },
+	};
+	struct memory_bound b = { 0 };
+	struct rows rows = { 0 };
+
+	(void)state;
+	first.mm = 7;
+	first.rss_bound_pages = 60;
+	memory_bound_ended(&b, &first);
+	memory_bound_drain(&b);
+	rows_of(&rows, all, 2);
+	memory_bound_interval(&b, &rows, 40);
+	assert_int_equal(b.peak_pages, 112);
+	memory_bound_done(&b);
+	rows_done(&rows);
 }
 
 static void process_that_has_exited_holds_memory_until_it_is_given_back(void **state)
@@ -283,6 +306,7 @@ int main(void)
 		cmocka_unit_test(processes_at_the_same_time_are_added_up),
 		cmocka_unit_test(sharers_held_at_most_what_any_of_them_has_held),
 		cmocka_unit_test(address_space_that_is_made_of_another_s_memory_is_another_one),
+		cmocka_unit_test(address_that_an_exec_uses_again_is_another_address_space),
 		cmocka_unit_test(process_that_has_exited_holds_memory_until_it_is_given_back),
 		cmocka_unit_test(process_of_an_interval_before_is_over),
 		cmocka_unit_test(process_that_a_drain_missed_is_added_to_what_was_found),

@@ -4,13 +4,19 @@
 #include "base/clock.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+/* Of those that share one the oldest first: it stands for them, here and elsewhere. */
 static int by_mm(const void *a, const void *b)
 {
 	const struct drain_row *p = a, *q = b;
 
-	return p->mm < q->mm ? -1 : p->mm > q->mm;
+	if (p->mm != q->mm)
+		return p->mm < q->mm ? -1 : 1;
+	if (p->start_boot_ns != q->start_boot_ns)
+		return is_earlier(p->start_boot_ns, q->start_boot_ns) ? -1 : 1;
+	return p->pid < q->pid ? -1 : p->pid > q->pid;
 }
 
 void memory_sum(struct drain_row *rows, size_t nr_rows, const struct metric_set *usable,
@@ -90,6 +96,7 @@ void memory_bound_ended(struct memory_bound *b, const struct process_record *r)
 		.pages = r->rss_bound_pages,
 		.serial = r->serial,
 		.mm = r->mm,
+		.shares = r->flags & PROCESS_SHARES,
 	};
 
 	b->mark_fell |= r->mark_fell;
@@ -155,6 +162,7 @@ static void hold_row(struct memory_bound *b, const struct drain_row *r)
 		.pages = r->bound_pages,
 		.serial = r->serial,
 		.mm = r->used_mm,
+		.shares = r->flags & ROW_SHARES,
 	};
 
 	b->mark_fell |= r->flags & ROW_MARK_FELL;
@@ -184,36 +192,57 @@ static void sort_out(struct memory_bound *b, const struct rows *rows)
 		b->peak_pages = b->last_pages + missed_last + missed_ever;
 }
 
+/* Those that share an address space together, who has another one of his own first. */
 static int by_space(const void *a, const void *b)
 {
 	const struct holding *p = a, *q = b;
 
 	if (p->mm != q->mm)
 		return p->mm < q->mm ? -1 : 1;
+	if (p->shares != q->shares)
+		return p->shares - q->shares;
 	return p->start_ns < q->start_ns ? -1 : p->start_ns > q->start_ns;
 }
 
+static void unite(struct holding *to, const struct holding *h)
+{
+	if (h->start_ns < to->start_ns)
+		to->start_ns = h->start_ns;
+	to->end_ns = later(to->end_ns, h->end_ns);
+	if (h->pages > to->pages)
+		to->pages = h->pages;
+}
+
 /*
- * Processes that share an address space hold it once: at most what any of them has held, as only
- * one of them can have had another before. (Two that had the same one after the other lived in
- * turn, or the second was made of what the first had given back.)
+ * Of the @nr holdings at the same address: those that were born into it, and the one that has it
+ * from fork or exec, hold it once, and at most what any of them has held. Where two have it from
+ * fork or exec, these had it one after the other, and it is not known who shared it with which.
  */
+static size_t unite_sharers(struct holding *h, size_t nr)
+{
+	size_t origins = 0;
+
+	while (origins < nr && !h[origins].shares)
+		origins++;
+	if (!h->mm || origins > 1)
+		return nr;
+	for (size_t i = 1; i < nr; i++)
+		unite(h, &h[i]);
+	return 1;
+}
+
 static size_t merge_sharers(struct holding *h, size_t nr)
 {
-	size_t n = 0;
+	size_t n = 0, left;
 
 	if (nr)
 		qsort(h, nr, sizeof(*h), by_space);
-	for (size_t i = 0; i < nr; i++) {
-		struct holding *last = n ? &h[n - 1] : NULL;
-
-		if (!last || !h[i].mm || last->mm != h[i].mm || last->end_ns < h[i].start_ns) {
-			h[n++] = h[i];
-			continue;
-		}
-		last->end_ns = later(last->end_ns, h[i].end_ns);
-		if (last->pages < h[i].pages)
-			last->pages = h[i].pages;
+	for (size_t i = 0, next; i < nr; i = next) {
+		for (next = i + 1; next < nr && h[next].mm == h[i].mm; next++)
+			;
+		left = unite_sharers(&h[i], next - i);
+		memmove(&h[n], &h[i], left * sizeof(*h));
+		n += left;
 	}
 	return n;
 }

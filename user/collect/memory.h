@@ -19,6 +19,7 @@ struct holding {
 	uint64_t pages;
 	uint64_t serial; /* of the process */
 	uint64_t mm;     /* the address space that it used last; 0: none */
+	bool shares;     /* it was born into that, and has had no other */
 };
 
 /* The upper bound of a tree's peak: in no interval can it have held more than this. */

@@ -47,7 +47,7 @@ struct session {
 	uint64_t seeded_roots;      /* processes that were attached to */
 	uint64_t unnamed;           /* execs that memory did not suffice for */
 	uint64_t nr_unread, unread; /* processes whose memory the last drain lacks; all samples */
-	uint64_t *emitted; /* owned; serials of records since the hooks were detached */
+	uint64_t *emitted;          /* owned; serials of records since the hooks were detached */
 	size_t nr_emitted;
 	bool is_closing;
 	bool is_orphan; /* the launcher is gone */
