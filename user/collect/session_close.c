@@ -11,6 +11,7 @@
 static void emit_left(void *context, const struct process_record *r)
 {
 	struct session *s = context;
+
 	for (size_t i = 0; i < s->nr_emitted; i++)
 		if (s->emitted[i] == r->serial)
 			return;
