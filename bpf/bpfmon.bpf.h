@@ -146,7 +146,7 @@ __hidden void peak_at_exec(struct task_struct *task, struct process_entry *p);
 __hidden u64 mark_see(struct process_entry *p, const struct seen_marks *before,
 		      struct mm_struct *mm, u64 high);
 /* What @task, the first of its process, has from its creator, who runs. */
-__hidden u64 inherited_pages(struct task_struct *task, u32 flags);
+u64 inherited_pages(u64 task, u32 flags);
 
 /* memory.bpf.c */
 __hidden void memory_read(struct mm_struct *mm, struct drain_row *row);

@@ -13,10 +13,15 @@ static __always_inline bool is_kernels(struct task_struct *task)
 	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
 }
 
-static __always_inline bool is_alive(struct task_struct *task, const struct process_entry *p)
+/* Without branches, as the verifier would walk whatever comes after each of them twice. */
+static __always_inline u32 row_flags(struct task_struct *task, const struct process_entry *p)
 {
-	return !is_kernels(task) && !(p->event.rec.flags & PROCESS_ENDED) &&
-	       BPF_CORE_READ(task, signal, live.counter) > 0;
+	u32 flags = p->event.rec.flags, live = BPF_CORE_READ(task, signal, live.counter);
+	u32 is_kernels_own = BPF_CORE_READ(task, flags) / PF_KTHREAD;
+	u32 is_alive = ~(flags / PROCESS_ENDED) & ~is_kernels_own & (live | -live) >> 31;
+
+	return (is_alive & 1) * ROW_ALIVE | (flags / PROCESS_SHARES & 1) * ROW_SHARES |
+	       (p->event.rec.mark_fell & 1) * ROW_MARK_FELL;
 }
 
 /* False: @task has no memory, or another one at each look: it execs, or exits. */
@@ -69,15 +74,10 @@ static __noinline bool process_tell(struct seq_file *seq, struct task_struct *ta
 	row.joined_boot_ns = p->event.rec.joined_boot_ns;
 	row.released_boot_ns = p->event.rec.released_boot_ns;
 	row.bound_pages = p->event.rec.rss_bound_pages;
-	if (is_alive(task, p))
-		row.flags |= ROW_ALIVE;
 	has_memory = want_memory && memory_tell(task, p, &row);
 	if (want_memory && !has_memory && p->blank_epoch == drain_epoch)
 		return true;
-	if (p->event.rec.mark_fell)
-		row.flags |= ROW_MARK_FELL;
-	if (p->event.rec.flags & PROCESS_SHARES)
-		row.flags |= ROW_SHARES;
+	row.flags = row_flags(task, p);
 	if (bpf_seq_write(seq, &row, sizeof(row)))
 		return false;
 	if (want_memory && !has_memory)

@@ -176,8 +176,9 @@ int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)
 	return 0;
 }
 
-__hidden u64 inherited_pages(struct task_struct *task, u32 flags)
+u64 inherited_pages(u64 addr, u32 flags)
 {
+	struct task_struct *task = (struct task_struct *)addr;
 	struct task_struct *creator = (struct task_struct *)bpf_get_current_task();
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 

@@ -56,14 +56,12 @@ int memory__offsets(void *ctx)
  * CPU; the sum over CPUs is what procfs would say. The four are allocated side by side: one read
  * brings them for a CPU, whose cache line is far away when the CPU is.
  */
-static __always_inline void rss_read_percpu(struct mm_struct *mm, s64 rss[NR_RSS], u32 first,
-					    u32 end)
+static __always_inline u64 rss_read_central(struct mm_struct *mm, s64 rss[NR_RSS])
 {
 	/* CO-RE does not know the stride of an array whose index is a variable */
 	const u32 size = bpf_core_type_size(struct percpu_counter);
 	struct percpu_counter *c = (void *)mm + bpf_core_field_offset(struct mm_struct, rss_stat);
 	u64 base = (u64)BPF_CORE_READ(c, counters);
-	s32 part[NR_RSS];
 
 	for (int i = 0; i < NR_RSS; i++) {
 		rss[i] = BPF_CORE_READ(c, count);
@@ -71,30 +69,40 @@ static __always_inline void rss_read_percpu(struct mm_struct *mm, s64 rss[NR_RSS
 		if (!i && (u64)BPF_CORE_READ(c, counters) != base + sizeof(s32))
 			base = 0; /* not side by side after all: the central parts have to do */
 	}
-	if (!base)
-		return;
-	for (u32 cpu = first; cpu_offset_known && cpu < MAX_CPUS && cpu < end; cpu++) {
-		if (bpf_probe_read_kernel(part, sizeof(part), (void *)(base + cpu_offset[cpu])))
-			continue;
-		for (int i = 0; i < NR_RSS; i++)
-			rss[i] += part[i];
-	}
+	return cpu_offset_known ? base : 0;
 }
 
-static __always_inline void rss_read(struct mm_struct *mm, s64 rss[NR_RSS], u32 first, u32 end)
+static __always_inline void rss_add_cpu(s64 rss[NR_RSS], u64 base, u32 cpu)
+{
+	s32 part[NR_RSS];
+
+	if (bpf_probe_read_kernel(part, sizeof(part), (void *)(base + cpu_offset[cpu])))
+		return;
+	for (int i = 0; i < NR_RSS; i++)
+		rss[i] += part[i];
+}
+
+static __always_inline void rss_read(struct mm_struct *mm, s64 rss[NR_RSS])
 {
 	struct mm_struct___6_1 *old = (void *)mm;
+	u64 base;
 
-	if (bpf_core_field_exists(old->rss_stat.count))
+	if (bpf_core_field_exists(old->rss_stat.count)) {
 		bpf_core_read(rss, NR_RSS * sizeof(*rss), &old->rss_stat.count);
-	else
-		rss_read_percpu(mm, rss, first, end);
+		return;
+	}
+	base = rss_read_central(mm, rss);
+	for (u32 cpu = 0; base && cpu < MAX_CPUS && cpu < nr_cpus; cpu++)
+		rss_add_cpu(rss, base, cpu);
 }
 
-/* A counter that is being changed while it is summed can come out below zero. */
+/*
+ * A counter that is being changed while it is summed can come out below zero. Without a branch, as
+ * the verifier would walk whatever comes after it twice.
+ */
 static __always_inline u64 at_least_zero(s64 pages)
 {
-	return pages > 0 ? pages : 0;
+	return pages & ~(pages >> 63);
 }
 
 static __always_inline u64 resident(const s64 rss[NR_RSS])
@@ -107,16 +115,24 @@ __hidden u64 resident_now(struct mm_struct *mm)
 {
 	s64 rss[NR_RSS] = {};
 
-	rss_read(mm, rss, 0, nr_cpus);
+	rss_read(mm, rss);
 	return resident(rss);
 }
 
+/* What its creator counted on another CPU before it was moved to this one is left out. */
 __hidden u64 resident_at_birth(struct mm_struct *mm)
 {
-	u32 own = bpf_get_smp_processor_id();
+	struct mm_struct___6_1 *old = (void *)mm;
 	s64 rss[NR_RSS] = {};
+	u64 base;
 
-	rss_read(mm, rss, own, own + 1);
+	if (bpf_core_field_exists(old->rss_stat.count)) {
+		bpf_core_read(rss, sizeof(rss), &old->rss_stat.count);
+		return resident(rss);
+	}
+	base = rss_read_central(mm, rss);
+	if (base)
+		rss_add_cpu(rss, base, bpf_get_smp_processor_id() & (MAX_CPUS - 1));
 	return resident(rss);
 }
 
@@ -149,7 +165,7 @@ __hidden void memory_read(struct mm_struct *mm, struct drain_row *row)
 {
 	s64 rss[NR_RSS] = {};
 
-	rss_read(mm, rss, 0, nr_cpus);
+	rss_read(mm, rss);
 	for (int i = 0; i < NR_RSS; i++)
 		row->pages[i] = at_least_zero(rss[i]);
 	row->page_table_bytes = BPF_CORE_READ(mm, pgtables_bytes.counter);

@@ -8,7 +8,7 @@
  */
 #include "bpfmon.bpf.h"
 
-#define LOOKS 4
+#define LOOKS 2
 
 const volatile bool want_exact_peak;
 

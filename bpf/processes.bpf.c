@@ -199,7 +199,7 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	p->event.rec.account.cgroup = cgroup;
 	process_fill(p, task, image, flags);
 	p->event.rec.mm = (u64)BPF_CORE_READ(task, mm);
-	p->inherited_pages = want_memory ? inherited_pages(task, flags) : INHERITED_ALL;
+	p->inherited_pages = want_memory ? inherited_pages(addr, flags) : INHERITED_ALL;
 	if (p->event.rec.mm == current_mm() && !(flags & PROCESS_LATE))
 		p->event.rec.flags |= PROCESS_SHARES;
 	if (p->inherited_pages != INHERITED_ALL) { /* no drain may see that */
