@@ -27,6 +27,8 @@ struct {
 	__type(value, struct tree_peak);
 } peak SEC(".maps");
 
+static const struct mm_entry no_space;
+
 static __always_inline struct tree_peak *tree(void)
 {
 	u32 zero = 0;
@@ -126,7 +128,7 @@ static __always_inline struct mm_entry *mm_of(struct process_entry *p)
 int mm_join(u64 signal, u64 mm)
 {
 	struct process_entry *p = process_find(signal);
-	struct mm_entry *e = mm ? mm_find(mm) : NULL, fresh = {};
+	struct mm_entry *e = mm ? mm_find(mm) : NULL;
 	struct tree_peak *t = tree();
 
 	if (!p || !mm || !t)
@@ -139,14 +141,21 @@ int mm_join(u64 signal, u64 mm)
 	}
 	if (e)
 		mm_end(mm, e);
-	fresh.mm = mm;
-	fresh.id = p->mm_id = serial_new();
-	fresh.users = 1;
-	fresh.owner = signal;
-	fresh.serial = p->event.rec.serial;
-	fresh.epoch = t->epoch;
-	if (bpf_map_update_elem(&mms, &mm, &fresh, BPF_NOEXIST))
+	/* filled in where it is: on the stack it would be too much for what is called from deep down */
+	if (bpf_map_update_elem(&mms, &mm, &no_space, BPF_NOEXIST)) {
 		add(tracking.loss[LOSS_MMS], 1);
+		return 0;
+	}
+	e = mm_find(mm);
+	if (!e)
+		return 0;
+	p->mm_id = serial_new();
+	e->id = p->mm_id;
+	e->users = 1;
+	e->owner = signal;
+	e->serial = p->event.rec.serial;
+	e->epoch = t->epoch;
+	e->mm = mm;
 	return mm_refresh(mm);
 }
 
