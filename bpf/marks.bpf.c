@@ -159,8 +159,8 @@ int BPF_PROG(marks__prepare_exec, struct task_struct *task, struct linux_binprm 
 }
 
 /*
- * The pages of an address space have been given back, by whoever let go of it last. That of an
- * exec's old image says nothing of the process, which lives on.
+ * The pages of an address space have been given back, by its last user. That of an exec's old image
+ * says nothing of the process, which lives on.
  */
 SEC("?tp_btf/exit_mmap")
 int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)

@@ -77,7 +77,7 @@ static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 ve
 	return true;
 }
 
-/* Reads what @mm holds. Who is interrupted by others again and again leaves it to them. */
+/* Reads what @mm holds. If others set it meanwhile each time, what they have read stands. */
 static __always_inline void mm_look(struct mm_entry *e, u64 mm)
 {
 	for (int i = 0; i < LOOKS; i++) {
@@ -141,7 +141,8 @@ int mm_join(u64 signal, u64 mm)
 	}
 	if (e)
 		mm_end(mm, e);
-	/* filled in where it is: on the stack it would be too much for what is called from deep down */
+	/* filled in where it is: on the stack it would be too much for what is called from deep
+	 * down */
 	if (bpf_map_update_elem(&mms, &mm, &no_space, BPF_NOEXIST)) {
 		add(tracking.loss[LOSS_MMS], 1);
 		return 0;

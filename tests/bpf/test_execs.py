@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What is executed has a name, what fails to be executed is no exec, and bpfmon's own part counts for nobody."""
 
+import os
 import struct
 import sys
 
 from lib.account import AccountCase
 from lib.bpfmon import truth
+
+MACHINES = {"x86_64": 62, "aarch64": 183}
 
 IN_MEMORY = """
 import os, sys
@@ -33,7 +36,7 @@ assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
 def elf_that_cannot_be_mapped():
     """Its one segment is where no program may be: the kernel finds out when the old image is gone."""
     header = b"\x7fELF\x02\x01\x01" + bytes(9)
-    header += struct.pack("<HHIQQQIHHHHHH", 2, 62, 1, 0x400000, 64, 0, 0, 64, 56, 1, 0, 0, 0)
+    header += struct.pack("<HHIQQQIHHHHHH", 2, MACHINES[os.uname().machine], 1, 0x400000, 64, 0, 0, 64, 56, 1, 0, 0, 0)
     segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0xFFFF800000000000, 0, 4096, 4096, 4096)
     return header + segment + bytes(4096)
 

@@ -256,9 +256,23 @@ static void empty_summary_can_be_finished_and_done(void **state)
 	summary_done(&s);
 }
 
+static void bound_that_is_below_the_exact_peak_is_left_as_it_is(void **state)
+{
+	struct summary s = { .has_rss_peak_upper = true, .has_rss_peak_exact = true };
+
+	(void)state;
+	s.rss_peak_upper_bytes = 5;
+	s.rss_peak_exact_bytes = 7;
+	s.rss_peak_bytes = 6;
+	summary_finish(&s);
+	assert_int_equal(s.rss_peak_upper_bytes, 5);
+	summary_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bound_that_is_below_the_exact_peak_is_left_as_it_is),
 		cmocka_unit_test(counters_keep_their_last_value),
 		cmocka_unit_test(counter_missing_at_the_end_keeps_what_was_read),
 		cmocka_unit_test(metric_that_was_never_read_stays_absent),

@@ -192,7 +192,7 @@ static void sort_out(struct memory_bound *b, const struct rows *rows)
 		b->peak_pages = b->last_pages + missed_last + missed_ever;
 }
 
-/* Those that share an address space together, who has another one of his own first. */
+/* Groups holdings by address space; in each the process that did not borrow it comes first. */
 static int by_space(const void *a, const void *b)
 {
 	const struct holding *p = a, *q = b;

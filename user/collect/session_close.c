@@ -85,6 +85,7 @@ void session_close(struct session *s)
 		exact_peak_finish(&s->exact, &s->tracker, s->start_ns, &s->summary);
 	tell_losses(s);
 	tell_self(s);
+	s->summary.marks_reset = s->bound.mark_fell;
 	if (metric_has(&s->run->usable, M_rss) && !s->bound.is_unknown && !s->bound.mark_fell) {
 		s->summary.has_rss_peak_upper = true;
 		s->summary.rss_peak_upper_bytes =

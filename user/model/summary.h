@@ -82,7 +82,8 @@ struct summary {
 	uint64_t rss_peak_bytes, rss_peak_elapsed_ns; /* the largest sum at a sample */
 	bool has_rss_peak_upper;
 	uint64_t rss_peak_upper_bytes; /* the tree has not held more */
-	bool has_rss_peak_exact;       /* followed event by event */
+	bool marks_reset; /* why there is no upper bound: a process reset its high-water mark */
+	bool has_rss_peak_exact; /* followed event by event */
 	uint64_t rss_peak_exact_bytes, rss_peak_exact_elapsed_ns;
 	struct holders holders; /* of the exact peak */
 	bool has_pss_peak, has_uss_peak;

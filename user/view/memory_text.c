@@ -16,7 +16,7 @@ static bool has(const struct summary *s, enum metric_id id)
 /* Two figures that a reader would take for the same are. */
 static bool are_close(uint64_t low, uint64_t high)
 {
-	return high <= low || high - low <= high / 100;
+	return high > low ? high - low <= high / 100 : low - high <= low / 100;
 }
 
 /* Exactly; or between what a sample saw and what the marks of the processes allow. */
@@ -39,11 +39,15 @@ static void tree_peak(FILE *f, const struct summary *s)
 	else if (!s->has_rss_peak_upper)
 		fprintf(f, "at least %s resident, at %s\n", format_bytes(a, low),
 			format_seconds(b, s->rss_peak_elapsed_ns));
+	else if (high < low && !are_close(low, high))
+		fprintf(f,
+			"at least %s resident; the upper bound, %s, is wrong: please report this\n",
+			format_bytes(a, low), format_bytes(c, high));
 	else if (are_close(low, high) && low != s->process_rss_peak_bytes)
-		fprintf(f, "%s resident, at %s\n", format_bytes(a, high),
+		fprintf(f, "%s resident, at %s\n", format_bytes(a, high > low ? high : low),
 			format_seconds(b, s->rss_peak_elapsed_ns));
 	else if (are_close(low, high)) /* a sample did not see it: the kernel's mark tells */
-		fprintf(f, "%s resident\n", format_bytes(a, high));
+		fprintf(f, "%s resident\n", format_bytes(a, high > low ? high : low));
 	else if (low == s->process_rss_peak_bytes)
 		fprintf(f, "between %s (one process alone) and %s resident\n", format_bytes(a, low),
 			format_bytes(c, high));
@@ -105,25 +109,20 @@ static void cgroup(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-/* Where there is no upper bound of the tree a mark was reset, and what is left of it is none. */
-static const char *how_exact(const struct summary *s)
-{
-	if (s->process_rss_peak_exact)
-		return "";
-	return s->has_rss_peak && !s->has_rss_peak_upper ? "at least " : "at most ";
-}
-
 void memory_text(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
 	tree_peak(f, s);
+	if (s->marks_reset)
+		fputs("              no upper bound: a process reset its high-water mark\n", f);
 	if (s->has_rss_peak_exact)
 		holders(f, &s->holders);
 	if (s->has_pss_peak)
 		proportional(f, s);
 	if (s->has_process_rss_peak)
-		fprintf(f, "              largest process %s%s\n", how_exact(s),
+		fprintf(f, "              largest process %s%s\n",
+			s->process_rss_peak_exact ? "" : "about ",
 			format_bytes(a, s->process_rss_peak_bytes));
 	if (s->hugetlb_peak_bytes)
 		fprintf(f, "              huge pages %s besides, at a sample\n",

@@ -125,6 +125,7 @@ void read_summary(struct line *l, json_t *o)
 	s->has_rss_peak = read_peak(o, "rss_peak_bytes", &s->rss_peak_bytes);
 	s->rss_peak_elapsed_ns = json_number_of(o, "rss_peak_elapsed_seconds", 9);
 	s->has_rss_peak_upper = read_peak(o, "rss_peak_upper_bytes", &s->rss_peak_upper_bytes);
+	s->marks_reset = json_is_true(json_object_get(o, "marks_reset"));
 	s->has_rss_peak_exact = read_peak(o, "rss_peak_exact_bytes", &s->rss_peak_exact_bytes);
 	s->rss_peak_exact_elapsed_ns = json_number_of(o, "rss_peak_exact_elapsed_seconds", 9);
 	s->has_hugetlb_peak = read_peak(o, "hugetlb_peak_bytes", &s->hugetlb_peak_bytes);

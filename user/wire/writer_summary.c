@@ -117,6 +117,8 @@ static void peaks(struct json *j, const struct summary *s)
 	}
 	if (s->has_rss_peak_upper)
 		jw_uint(j, "rss_peak_upper_bytes", s->rss_peak_upper_bytes);
+	if (s->marks_reset)
+		jw_bool(j, "marks_reset", true);
 	if (s->has_rss_peak_exact) {
 		jw_uint(j, "rss_peak_exact_bytes", s->rss_peak_exact_bytes);
 		jw_decimal(j, "rss_peak_exact_elapsed_seconds", s->rss_peak_exact_elapsed_ns, 9);

@@ -68,6 +68,8 @@ function memoryFigure() {
 		return [bytes(s.rss_peak_exact_bytes), "exact peak, resident" + at(s.rss_peak_exact_elapsed_seconds)];
 	if (has(s.rss_peak_upper_bytes) && s.rss_peak_upper_bytes > s.rss_peak_bytes * 1.01)
 		return [bytes(s.rss_peak_bytes), `at least; at most ${bytes(s.rss_peak_upper_bytes)} resident`];
+	if (s.marks_reset)
+		return [bytes(s.rss_peak_bytes), "at least, resident; a high-water mark was reset"];
 	return [bytes(s.rss_peak_bytes), "resident" + at(s.rss_peak_elapsed_seconds)];
 }
 
