@@ -108,8 +108,10 @@ __noinline int task_leave(u64 addr)
 		return 0;
 	task_forget(addr);
 	add(tracking.moved_out, 1);
-	if (!exited)
+	if (!exited) {
+		add(p->alive_tasks, -1);
 		account_end_task(&account, false);
+	}
 	if (result == COMMIT_LAST)
 		process_close(signal, serial, PROCESS_LEFT);
 	return 0;

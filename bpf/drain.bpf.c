@@ -18,7 +18,10 @@ static __always_inline u32 row_flags(struct task_struct *task, const struct proc
 {
 	u32 flags = p->event.rec.flags, live = BPF_CORE_READ(task, signal, live.counter);
 	u32 is_kernels_own = BPF_CORE_READ(task, flags) / PF_KTHREAD;
-	u32 is_alive = ~(flags / PROCESS_ENDED) & ~is_kernels_own & (live | -live) >> 31;
+	/* a thread of it that we do not know may live where we cannot look */
+	u32 known = p->alive_tasks;
+	u32 is_alive = ~(flags / PROCESS_ENDED) & ~is_kernels_own & (live | -live) >> 31 &
+		       (known | -known) >> 31;
 
 	return (is_alive & 1) * ROW_ALIVE | (flags / PROCESS_SHARES & 1) * ROW_SHARES |
 	       (p->event.rec.mark_fell & 1) * ROW_MARK_FELL;
@@ -30,16 +33,18 @@ static __always_inline bool memory_tell(struct task_struct *task, struct process
 {
 	const struct seen_marks before = p->seen;
 	struct mm_struct *mm;
+	u64 kernel;
 
 	barrier();
 	for (int i = 0; i < 2; i++) {
 		mm = BPF_CORE_READ(task, mm);
 		if (!mm || is_kernels(task)) /* the kernel's own may borrow one */
 			break;
+		kernel = BPF_CORE_READ(mm, hiwater_rss);
 		memory_read(mm, row);
-		if (BPF_CORE_READ(task, mm) != mm) /* what was read may be somebody else's */
+		if (BPF_CORE_READ(task, mm) != mm) /* what was read may be another's */
 			continue;
-		row->peak_pages = mark_see(p, &before, mm, row->peak_pages);
+		row->peak_pages = mark_see(p, &before, mm, kernel, row->peak_pages);
 		if (row->peak_pages > row->bound_pages)
 			row->bound_pages = row->peak_pages;
 		row->mm = row->used_mm = (u64)mm;
@@ -47,7 +52,22 @@ static __always_inline bool memory_tell(struct task_struct *task, struct process
 			mm_refresh((u64)mm);
 		return true;
 	}
+	row->peak_pages = 0;
 	return false;
+}
+
+/* @task has given up its memory, which may not have gone yet, before the exit hook was there. */
+static __always_inline void ending_bound(struct task_struct *task, struct process_entry *p,
+					 struct drain_row *row)
+{
+	u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
+
+	if (p->mark_noted)
+		return;
+	if (p->seen.mm && p->seen.mm == row->used_mm && p->seen.largest_pages > row->bound_pages)
+		row->bound_pages = p->seen.largest_pages;
+	if (!BPF_CORE_READ(task, signal, live.counter) && maxrss > row->bound_pages)
+		row->bound_pages = maxrss; /* the kernel's mark is in it by now */
 }
 
 /*
@@ -78,6 +98,8 @@ static __noinline bool process_tell(struct seq_file *seq, struct task_struct *ta
 	if (want_memory && !has_memory && p->blank_epoch == drain_epoch)
 		return true;
 	row.flags = row_flags(task, p);
+	if (want_memory && !has_memory)
+		ending_bound(task, p, &row);
 	if (bpf_seq_write(seq, &row, sizeof(row)))
 		return false;
 	if (want_memory && !has_memory)

@@ -49,8 +49,10 @@ int task_close(u64 key)
 	if (!p || p->event.rec.serial != serial)
 		return 0;
 	account = p->event.rec.account;
-	if (!exited)
+	if (!exited) {
+		add(p->alive_tasks, -1);
 		account_end_task(&account, false);
+	}
 	process_lock(p);
 	add(p->tasks, -1);
 	last = !p->tasks;
@@ -156,6 +158,7 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	process_unlock(p);
 	if (!has_lock)
 		is_first = is_new;
+	add(p->alive_tasks, 1);
 	add(tracking.entries, 1);
 	if (flags & PROCESS_LATE)
 		add(tracking.adopted_late, 1);

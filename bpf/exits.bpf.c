@@ -129,19 +129,18 @@ int task_ended(u64 addr, u32 seen)
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 	struct signal_struct *sig = BPF_CORE_READ(task, signal);
 	bool group = BPF_CORE_READ(sig, live.counter) == 0;
-	bool first, ended_process = false;
+	bool first, may_end, ended_process = false;
 	u64 now = boot_now();
 	u32 status = wait_status(task, sig);
 	struct account_key key;
 
 	if (!p || !p->event.rec.signal) /* or another CPU still fills it in */
 		return 0;
-	if (!has_lock)
-		group = group && end_is_first(t->process);
+	may_end = group && (has_lock || end_is_first(t->process));
 	process_lock(p);
 	first = !t->exited;
 	t->exited = 1;
-	if (group && !(p->event.rec.flags & PROCESS_ENDED)) {
+	if (may_end && !(p->event.rec.flags & PROCESS_ENDED)) {
 		ended_process = true;
 		p->event.rec.flags |= PROCESS_ENDED;
 		p->event.rec.wait_status = status;
@@ -153,20 +152,22 @@ int task_ended(u64 addr, u32 seen)
 	key = p->event.rec.account;
 	process_unlock(p);
 
-	if (first)
+	if (first) {
+		add(p->alive_tasks, -1);
 		account_end_task(&key, ended_process);
+	}
 	if (first && !seen)
 		add(tracking.ends_unseen, 1);
+	/* up to 6.15 this comes after exit_mm(), whose last caller has given back the memory */
+	if (seen && group && !knows_release && !BPF_CORE_READ(task, mm))
+		p->event.rec.released_boot_ns = now;
 	if (!ended_process)
 		return 0;
 	p->event.rec.uid = task_uid(task);
 	BPF_CORE_READ_INTO(&p->event.rec.comm, task, group_leader, comm);
 	execs_catch_up(task, p);
 	peak_at_exit(task, p);
-	/* it ran after exit_mm() up to 6.15, and the hook that tells of the release may be missing
-	 */
-	if (!knows_release && !BPF_CORE_READ(task, mm))
-		p->event.rec.released_boot_ns = now;
+	p->mark_noted = 1;
 	if (want_exact_peak) {
 		mm_refresh((u64)BPF_CORE_READ(task,
 					      mm)); /* its last change may be less than a batch */

@@ -36,22 +36,26 @@ static __always_inline void peak_bounded(struct process_entry *p, u64 pages)
 	peak_note(p, pages);
 }
 
-/* Pages by which a mark may be below what was held: of each kind a batch for each CPU. */
+/* Of each kind of memory, what a CPU may hold back of the kernel's counter. */
+static __always_inline u64 batches(void)
+{
+	return 3 * (nr_cpus * 2 > 32 ? nr_cpus * 2 : 32);
+}
+
+/* Pages by which a mark may be below what was held. */
 static __always_inline u64 mark_error(void)
 {
-	u64 batch = nr_cpus * 2 > 32 ? nr_cpus * 2 : 32;
-
-	return 3 * batch * nr_cpus;
+	return batches() * nr_cpus;
 }
 
 __hidden u64 mark_see(struct process_entry *p, const struct seen_marks *before,
-		      struct mm_struct *mm, u64 high)
+		      struct mm_struct *mm, u64 kernel, u64 high)
 {
-	u64 kernel = BPF_CORE_READ(mm, hiwater_rss), largest = before->largest_pages;
+	u64 largest = before->largest_pages;
 
 	if (before->mm != (u64)mm)
 		largest = 0;
-	else if (kernel + mark_error() < before->kernel_pages || high + mark_error() < largest)
+	else if (kernel + batches() < before->kernel_pages || high + mark_error() < largest)
 		p->event.rec.mark_fell = 1;
 	if (high > largest)
 		largest = high;
@@ -65,9 +69,11 @@ __hidden u64 mark_see(struct process_entry *p, const struct seen_marks *before,
 static __always_inline u64 mark_look(struct process_entry *p, struct mm_struct *mm)
 {
 	const struct seen_marks before = p->seen;
+	u64 kernel;
 
 	barrier(); /* a drain on another CPU may write there what it has read later */
-	return mark_see(p, &before, mm, high_water(mm));
+	kernel = BPF_CORE_READ(mm, hiwater_rss);
+	return mark_see(p, &before, mm, kernel, high_water(mm));
 }
 
 /*
@@ -130,7 +136,15 @@ __hidden void peak_at_exec(struct task_struct *task, struct process_entry *p)
 	if (!(flags & PROCESS_LAUNCHED) && (!knows_old_image || flags & PROCESS_LATE))
 		bound_note(p, maxrss);
 	p->maxrss_at_exec = maxrss;
-	p->seen.mm = 0; /* the new one may lie where an older one did */
+	if (!knows_old_image && p->seen.mm && p->seen.mm == p->event.rec.mm) {
+		if (maxrss + mark_error() < p->seen.largest_pages)
+			p->event.rec.mark_fell = 1;
+		if (p->event.rec.execs)
+			peak_note(p, p->seen.largest_pages);
+		else if (!(flags & PROCESS_LAUNCHED))
+			bound_note(p, p->seen.largest_pages);
+	}
+	p->seen.mm = p->seen.kernel_pages = p->seen.largest_pages = 0; /* a new one may lie there */
 }
 
 /*

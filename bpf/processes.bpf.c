@@ -200,7 +200,8 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	process_fill(p, task, image, flags);
 	p->event.rec.mm = (u64)BPF_CORE_READ(task, mm);
 	p->inherited_pages = want_memory ? inherited_pages(addr, flags) : INHERITED_ALL;
-	if (p->event.rec.mm == current_mm() && !(flags & PROCESS_LATE))
+	if (p->event.rec.mm && p->event.rec.mm == current_mm() &&
+	    !(flags & (PROCESS_LATE | PROCESS_SEEDED | PROCESS_LAUNCHED)))
 		p->event.rec.flags |= PROCESS_SHARES;
 	if (p->inherited_pages != INHERITED_ALL) { /* no drain may see that */
 		p->seen.mm = p->event.rec.mm;

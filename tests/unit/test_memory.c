@@ -282,6 +282,24 @@ static void process_that_was_freed_during_the_drain_counts_once(void **state)
 	rows_done(&rows);
 }
 
+static void process_whose_record_came_early_is_held_until_its_end(void **state)
+{
+	const struct drain_row later = { .serial = 2, .start_boot_ns = 55, .bound_pages = 40 };
+	struct memory_bound b = { 0 };
+	struct rows rows = { 0 };
+
+	(void)state;
+	memory_bound_drain(&b);
+	end(&b, 10, 60, 30); /* it outlived the begin of the drain at 50 */
+	memory_bound_interval(&b, &rows, 50);
+	memory_bound_drain(&b);
+	rows_of(&rows, &later, 1);
+	memory_bound_interval(&b, &rows, 100);
+	assert_int_equal(b.peak_pages, 70);
+	memory_bound_done(&b);
+	rows_done(&rows);
+}
+
 static void mark_that_was_reset_leaves_no_bound(void **state)
 {
 	const struct drain_row row = { .serial = 1, .bound_pages = 1, .flags = ROW_MARK_FELL };
@@ -313,6 +331,7 @@ int main(void)
 		cmocka_unit_test(process_that_gave_back_its_memory_unseen_holds_on),
 		cmocka_unit_test(process_that_began_before_the_clock_lives_from_the_start),
 		cmocka_unit_test(process_that_was_freed_during_the_drain_counts_once),
+		cmocka_unit_test(process_whose_record_came_early_is_held_until_its_end),
 		cmocka_unit_test(mark_that_was_reset_leaves_no_bound),
 	};
 

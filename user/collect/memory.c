@@ -51,22 +51,46 @@ void memory_sum(struct drain_row *rows, size_t nr_rows, const struct metric_set 
 #include "bpfmon/metrics.def"
 }
 
+/* False: memory did not suffice. */
+static bool put_holding(struct holding **all, size_t *nr, size_t *room, const struct holding *h)
+{
+	struct holding *larger = *all;
+	size_t more = *room ? *room * 2 : 64;
+
+	if (*nr == *room) {
+		larger = reallocarray(larger, more, sizeof(*larger));
+		if (!larger)
+			return false;
+		*all = larger;
+		*room = more;
+	}
+	larger[(*nr)++] = *h;
+	return true;
+}
+
 static void hold(struct memory_bound *b, const struct holding *h)
 {
-	struct holding *all = b->holdings;
+	b->is_unknown |= !put_holding(&b->holdings, &b->nr_holdings, &b->room_holdings, h);
+}
 
-	if (b->nr_holdings == b->room_holdings) {
-		size_t room = b->room_holdings ? b->room_holdings * 2 : 64;
+/* What had its record before the drain was read, but gave its memory back after that began. */
+static void carry(struct memory_bound *b, uint64_t drain_ns)
+{
+	b->nr_carried = 0;
+	for (size_t i = 0; i < b->nr_holdings; i++) {
+		struct holding h = b->holdings[i];
 
-		all = reallocarray(all, room, sizeof(*all));
-		if (!all) {
-			b->is_unknown = true;
-			return;
-		}
-		b->holdings = all;
-		b->room_holdings = room;
+		h.is_carried = true;
+		if (h.is_told && h.end_ns >= drain_ns)
+			b->is_unknown |=
+				!put_holding(&b->carried, &b->nr_carried, &b->room_carried, &h);
 	}
-	all[b->nr_holdings++] = *h;
+}
+
+static void hold_carried(struct memory_bound *b)
+{
+	for (size_t i = 0; i < b->nr_carried; i++)
+		hold(b, &b->carried[i]);
 }
 
 /* It holds memory until that is known to be given back: exiting alone does not. */
@@ -97,6 +121,7 @@ void memory_bound_ended(struct memory_bound *b, const struct process_record *r)
 		.serial = r->serial,
 		.mm = r->mm,
 		.shares = r->flags & PROCESS_SHARES,
+		.is_told = true,
 	};
 
 	b->mark_fell |= r->mark_fell;
@@ -130,7 +155,7 @@ static uint64_t largest_sum(struct holding *h, size_t n)
 		ends[i] = &h[i];
 	qsort(ends, n, sizeof(*ends), by_end);
 	for (size_t i = 0, gone = 0; i < n; i++) {
-		for (; ends[gone]->end_ns < h[i].start_ns; gone++)
+		for (; gone < n && ends[gone]->end_ns < h[i].start_ns; gone++)
 			sum -= ends[gone]->pages;
 		sum += h[i].pages;
 		if (sum > largest)
@@ -181,7 +206,8 @@ static void sort_out(struct memory_bound *b, const struct rows *rows)
 	for (size_t i = 0; i < b->nr_holdings; i++) {
 		const struct holding *h = &b->holdings[i];
 
-		if (h->start_ns < b->since_ns && !rows_met_before(rows, h->serial))
+		if (h->start_ns < b->since_ns && !h->is_carried &&
+		    !rows_met_before(rows, h->serial))
 			*(h->start_ns < b->before_ns ? &missed_ever : &missed_last) += h->pages;
 		if (h->pages && h->end_ns >= b->since_ns)
 			b->holdings[n++] = *h;
@@ -216,7 +242,8 @@ static void unite(struct holding *to, const struct holding *h)
 /*
  * Of the @nr holdings at the same address: those that were born into it, and the one that has it
  * from fork or exec, hold it once, and at most what any of them has held. Where two have it from
- * fork or exec, these had it one after the other, and it is not known who shared it with which.
+ * fork or exec, these had it one after the other, and it is not known who shared it with which; and
+ * who was born before that one shared it with another.
  */
 static size_t unite_sharers(struct holding *h, size_t nr)
 {
@@ -226,6 +253,9 @@ static size_t unite_sharers(struct holding *h, size_t nr)
 		origins++;
 	if (!h->mm || origins > 1)
 		return nr;
+	for (size_t i = origins; origins && i < nr; i++)
+		if (h[i].start_ns < h->start_ns)
+			return nr;
 	for (size_t i = 1; i < nr; i++)
 		unite(h, &h[i]);
 	return 1;
@@ -256,6 +286,7 @@ void memory_bound_interval(struct memory_bound *b, const struct rows *rows, uint
 		if (!came_meanwhile(b, nr_told, rows->all[i].serial))
 			hold_row(b, &rows->all[i]);
 	sort_out(b, rows);
+	carry(b, drain_ns);
 	n = merge_sharers(b->holdings, b->nr_holdings);
 	if (n) {
 		largest = largest_sum(b->holdings, n);
@@ -267,10 +298,12 @@ void memory_bound_interval(struct memory_bound *b, const struct rows *rows, uint
 	b->nr_holdings = b->nr_before = 0;
 	b->before_ns = b->since_ns;
 	b->since_ns = drain_ns;
+	hold_carried(b);
 }
 
 void memory_bound_done(struct memory_bound *b)
 {
 	free(b->holdings);
+	free(b->carried);
 	*b = (struct memory_bound){ 0 };
 }

@@ -20,12 +20,16 @@ struct holding {
 	uint64_t serial; /* of the process */
 	uint64_t mm;     /* the address space that it used last; 0: none */
 	bool shares;     /* it was born into that, and has had no other */
+	bool is_told;    /* its record has come */
+	bool is_carried; /* from the interval before, whose drain it outlived */
 };
 
 /* The upper bound of a tree's peak: in no interval can it have held more than this. */
 struct memory_bound {
 	struct holding *holdings; /* owned; of the interval under way */
 	size_t nr_holdings, room_holdings;
+	struct holding *carried; /* owned; while an interval ends */
+	size_t nr_carried, room_carried;
 	size_t nr_before;    /* of those whose record came before the last drain began */
 	uint64_t since_ns;   /* CLOCK_BOOTTIME: when the interval began */
 	uint64_t before_ns;  /* when the one before it did */

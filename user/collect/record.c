@@ -29,7 +29,7 @@ static void read_peak(struct process *p, const struct process_record *r,
 {
 	uint64_t pages = r->rss_peak_pages;
 
-	if (row && row->peak_pages > pages)
+	if (row && row->mm && row->peak_pages > pages)
 		pages = row->peak_pages;
 	p->has_rss_peak = pages > 0;
 	p->rss_peak_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);

@@ -141,7 +141,11 @@ void session_publish(struct session *s)
 {
 	struct sample smp = { .elapsed_ns = s->tracker.began_ns - s->start_ns };
 	const struct account *totals = &s->totals;
+	uint64_t began_ns = s->tracker.began_ns; /* what is heard meanwhile may drain, too */
 
+	/* at once: what ends while PSS is read belongs to the next interval */
+	session_consume(s);
+	memory_bound_interval(&s->bound, &s->rows, s->drain_boot_ns);
 	if (s->is_closing) /* nothing adds to them any more: they are the sum of the records */
 		s->totals_err = tracker_totals(&s->tracker, &s->totals);
 	if (!s->totals_err)
@@ -149,10 +153,9 @@ void session_publish(struct session *s)
 	memory_sum(s->rows.all, s->rows.nr, &s->run->usable, &smp);
 	read_files(s, &smp);
 	if (s->options->tracker.cgroup)
-		target_compare(s, &smp, s->tracker.began_ns);
+		target_compare(s, &smp, began_ns);
 	publish_pss(s, &smp);
 	session_consume(s);
-	memory_bound_interval(&s->bound, &s->rows, s->drain_boot_ns);
 	for (size_t i = 0; i < s->rows.nr; i++)
 		images_touch(&s->images, s->rows.all[i].image, s->drained_ns);
 	images_prune(&s->images, s->drained_ns);

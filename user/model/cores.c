@@ -56,11 +56,12 @@ bool cores_add(struct cores *c, const struct sample *s, uint64_t *milli)
 bool cores_read(struct cores *c, uint64_t elapsed_ns, uint64_t cpu_ns, uint64_t *milli)
 {
 	struct sample raw = { .elapsed_ns = elapsed_ns };
+	uint64_t used_ns = cpu_ns > c->cpu_ns ? cpu_ns - c->cpu_ns : 0;
 
 	if (elapsed_ns <= c->at_ns)
 		return false;
 	sample_set(&raw, M_cpu, cpu_ns);
-	sample_set(&raw, M_cores, (cpu_ns - c->cpu_ns) * 1000 / (elapsed_ns - c->at_ns));
+	sample_set(&raw, M_cores, used_ns * 1000 / (elapsed_ns - c->at_ns));
 	if (!cores_add(c, &raw, milli))
 		*milli = bounded(c, raw.value[M_cores]);
 	return true;
