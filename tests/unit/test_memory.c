@@ -96,7 +96,11 @@ static void processes_at_the_same_time_are_added_up(void **state)
 {
 	const struct drain_row all[] = {
 		{ .serial = 1, .mm = 1, .used_mm = 1, .start_boot_ns = 5, .bound_pages = 100 },
-		{ .serial = 2, .used_mm = 1, .flags = ROW_SHARES, .bound_pages = 100 },
+		{ .serial = 2,
+		  .used_mm = 1,
+		  .flags = ROW_SHARES,
+		  .start_boot_ns = 7,
+		  .bound_pages = 100 },
 		{ .serial = 3, .start_boot_ns = 8, .released_boot_ns = 18, .bound_pages = 10 },
 	};
 	struct memory_bound b = { 0 };
@@ -116,9 +120,17 @@ static void processes_at_the_same_time_are_added_up(void **state)
 static void sharers_held_at_most_what_any_of_them_has_held(void **state)
 {
 	const struct drain_row all[] = {
-		{ .serial = 1, .used_mm = 7, .flags = ROW_SHARES, .bound_pages = 1 },
+		{ .serial = 1,
+		  .used_mm = 7,
+		  .flags = ROW_SHARES,
+		  .start_boot_ns = 7,
+		  .bound_pages = 1 },
 		{ .serial = 2, .used_mm = 7, .start_boot_ns = 6, .bound_pages = 60 },
-		{ .serial = 3, .used_mm = 7, .flags = ROW_SHARES, .bound_pages = 2 },
+		{ .serial = 3,
+		  .used_mm = 7,
+		  .flags = ROW_SHARES,
+		  .start_boot_ns = 7,
+		  .bound_pages = 2 },
 	};
 	struct memory_bound b = { 0 };
 	struct rows rows = { 0 };
