@@ -53,7 +53,7 @@ def plan_of(seed):
 def beside(plan):
     """What else runs on the machine meanwhile."""
     again = ["sh", "-c", 'while "$@"; do :; done', "sh", truth("touch"), "100", "1"]
-    others = [subprocess.Popen([truth("spin"), "600000"]) for _ in range(plan.busy)]
+    others = [subprocess.Popen([truth("spin"), "120000"]) for _ in range(plan.busy)]
     others += [subprocess.Popen(again) for _ in range(plan.strangers)]
     try:
         yield
