@@ -58,7 +58,8 @@ static bool repair_is_due(const struct tracker *t, uint64_t now_ns)
 	       missed(t->skel->progs.follow__newtask) != t->newtask_missed;
 }
 
-/* After moves that the hook did not see completely: adopts who is in; the drain drops who is out. */
+/* After moves that the hook did not see completely: adopts who is in; the drain drops who is out.
+ */
 static void moves_repair(struct tracker *t)
 {
 	uint64_t unseen = tracker_tracking(t)->moves_unseen;
