@@ -139,12 +139,12 @@ extern bool knows_release;
 __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
 __hidden void peak_at_exec(struct task_struct *task, struct process_entry *p);
 /*
- * @mm, which @p uses, has held @high pages at most so far; the kernel's own mark is @kernel. The
- * most that it was ever found to hold: more, if that mark has been reset, which is noted. @before
- * is a copy of @p's marks that was made before these were read.
+ * @p, the process @serial, uses an address space whose marks are @now: what the kernel's is, and
+ * the most that it has held so far. The most that it was ever found to hold: more, if the kernel's
+ * mark has been reset, which is noted. @before is a copy of @p's marks from before these were read.
  */
-__hidden u64 mark_see(struct process_entry *p, const struct seen_marks *before,
-		      struct mm_struct *mm, u64 kernel, u64 high);
+__hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_marks *before,
+		      const struct seen_marks *now);
 /* What @task, the first of its process, has from its creator, who runs. */
 u64 inherited_pages(u64 task, u32 flags);
 

@@ -32,19 +32,21 @@ static __always_inline bool memory_tell(struct task_struct *task, struct process
 					struct drain_row *row)
 {
 	const struct seen_marks before = p->seen;
+	struct seen_marks now = {};
 	struct mm_struct *mm;
-	u64 kernel;
 
 	barrier();
 	for (int i = 0; i < 2; i++) {
 		mm = BPF_CORE_READ(task, mm);
 		if (!mm || is_kernels(task)) /* the kernel's own may borrow one */
 			break;
-		kernel = BPF_CORE_READ(mm, hiwater_rss);
+		now.mm = (u64)mm;
+		now.kernel_pages = BPF_CORE_READ(mm, hiwater_rss);
 		memory_read(mm, row);
 		if (BPF_CORE_READ(task, mm) != mm) /* what was read may be another's */
 			continue;
-		row->peak_pages = mark_see(p, &before, mm, kernel, row->peak_pages);
+		now.largest_pages = row->peak_pages;
+		row->peak_pages = mark_see(p, row->serial, &before, &now);
 		if (row->peak_pages > row->bound_pages)
 			row->bound_pages = row->peak_pages;
 		row->mm = row->used_mm = (u64)mm;
@@ -102,6 +104,8 @@ static __noinline bool process_tell(struct seq_file *seq, struct task_struct *ta
 		ending_bound(task, p, &row);
 	if (bpf_seq_write(seq, &row, sizeof(row)))
 		return false;
+	if (p->event.rec.serial != row.serial) /* another process lies there by now */
+		return true;
 	if (want_memory && !has_memory)
 		p->blank_epoch = drain_epoch;
 	else

@@ -48,20 +48,24 @@ static __always_inline u64 mark_error(void)
 	return batches() * nr_cpus;
 }
 
-__hidden u64 mark_see(struct process_entry *p, const struct seen_marks *before,
-		      struct mm_struct *mm, u64 kernel, u64 high)
+__hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_marks *before,
+		      const struct seen_marks *now)
 {
-	u64 largest = before->largest_pages;
+	bool is_same = before->mm == now->mm, fell;
+	u64 largest = is_same ? before->largest_pages : 0, high = now->largest_pages;
 
-	if (before->mm != (u64)mm)
-		largest = 0;
-	else if (kernel + batches() < before->kernel_pages || high + mark_error() < largest)
-		p->event.rec.mark_fell = 1;
+	fell = is_same && (now->kernel_pages + batches() < before->kernel_pages ||
+			   high + mark_error() < largest);
 	if (high > largest)
 		largest = high;
-	p->seen.mm = (u64)mm;
-	p->seen.kernel_pages = kernel;
-	p->seen.largest_pages = largest;
+	process_lock(p);
+	if (p->event.rec.serial == serial) { /* a drain may come when another process lies there */
+		p->event.rec.mark_fell |= fell;
+		p->seen.mm = now->mm;
+		p->seen.kernel_pages = now->kernel_pages;
+		p->seen.largest_pages = largest;
+	}
+	process_unlock(p);
 	return largest;
 }
 
@@ -69,11 +73,12 @@ __hidden u64 mark_see(struct process_entry *p, const struct seen_marks *before,
 static __always_inline u64 mark_look(struct process_entry *p, struct mm_struct *mm)
 {
 	const struct seen_marks before = p->seen;
-	u64 kernel;
+	struct seen_marks now = { .mm = (u64)mm };
 
 	barrier(); /* a drain on another CPU may write there what it has read later */
-	kernel = BPF_CORE_READ(mm, hiwater_rss);
-	return mark_see(p, &before, mm, kernel, high_water(mm));
+	now.kernel_pages = BPF_CORE_READ(mm, hiwater_rss);
+	now.largest_pages = high_water(mm);
+	return mark_see(p, p->event.rec.serial, &before, &now);
 }
 
 /*
