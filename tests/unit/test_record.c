@@ -188,7 +188,7 @@ static void peak_that_is_an_upper_bound_says_so(void **state)
 static void peak_of_a_live_process_is_that_of_the_drain_where_larger(void **state)
 {
 	struct process_record r = { .rss_peak_pages = 100 };
-	struct drain_row larger = { .peak_pages = 200 }, smaller = { .peak_pages = 50 };
+	struct drain_row larger = { .mm = 1, .peak_pages = 200 }, smaller = { .peak_pages = 50 };
 	struct process grown, shrunk;
 
 	(void)state;
