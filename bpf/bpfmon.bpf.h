@@ -36,18 +36,14 @@ extern bool seeding;     /* what is met now was there before us: it counts from 
 extern bool misses_seen; /* events have been missed: be slow to close a process */
 extern struct account_key root_account;
 
+#include "clocks.bpf.h"
+
 #define add(var, n) __sync_fetch_and_add(&(var), n)
 
 /*
  * Functions that are not hidden take numbers only: the verifier then looks at them once, not anew
  * at each call, which keeps loading fast. (Pointers it would know nothing of before 5.12.)
  */
-
-/* clocks.bpf.c */
-/* What a time namespace adds to the kernel's clocks for the collector. */
-extern __s64 mono_offset_ns, boot_offset_ns;
-/* The collector runs: from now on times are those of its clocks. */
-__hidden void clocks_learn(void);
 
 /* processes.bpf.c */
 extern __u64 pid_namespace;
@@ -85,7 +81,7 @@ __hidden enum ours task_is_ours(struct task_struct *task, struct account_key *ac
 /* refused.bpf.c */
 /* There was no room for @task, which is ours. */
 int task_refuse(u64 task, u32 is_birth);
-/* It has been freed, or there is room for it now: @at_birth, before anybody could miss it. */
+/* It has been freed, or there is room for it now: @at_birth, before a sample could lack it. */
 int task_refused_forget(u64 task, u32 at_birth);
 
 /* baseline.bpf.c */
@@ -145,15 +141,14 @@ __hidden void peak_at_exec(struct task_struct *task, struct process_entry *p);
  */
 __hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_marks *before,
 		      const struct seen_marks *now);
-/* What @task, the first of its process, has from its creator, who runs. */
-u64 inherited_pages(u64 task, u32 flags);
 
 /* memory.bpf.c */
-__hidden void memory_read(struct mm_struct *mm, struct drain_row *row);
-/* The most that @mm has held, in pages, as far as the kernel's mark tells. */
-__hidden u64 high_water(struct mm_struct *mm);
+/* What @mm holds, and its marks. */
+__hidden void memory_read(struct mm_struct *mm, struct drain_row *row, struct seen_marks *now);
+/* The marks of @mm, in which @resident pages are resident. */
+__hidden void marks_read(struct mm_struct *mm, u64 resident, struct seen_marks *now);
 /* Pages that are resident in @mm, which its creator has made on this CPU just now. */
-__hidden u64 resident_at_birth(struct mm_struct *mm);
+u64 resident_at_birth(u64 mm);
 
 /* Pages that are resident, as procfs would say. */
 __hidden u64 resident_now(struct mm_struct *mm);
@@ -239,28 +234,6 @@ static __always_inline u64 system_part(u64 cpu, u64 utime, u64 stime, u64 user, 
 	if (cpu - part < user)
 		part = cpu > user ? cpu - user : 0;
 	return part;
-}
-
-/* A time of the kernel on the collector's clock; before that clock's zero it is negative. */
-static __always_inline u64 mono_here(u64 mono_ns)
-{
-	return mono_ns + mono_offset_ns;
-}
-
-static __always_inline u64 boot_here(u64 boot_ns)
-{
-	return boot_ns + boot_offset_ns;
-}
-
-/* Every time that user space sees is one of these, or has passed through the two above. */
-static __always_inline u64 mono_now(void)
-{
-	return mono_here(bpf_ktime_get_ns());
-}
-
-static __always_inline u64 boot_now(void)
-{
-	return boot_here(bpf_ktime_get_boot_ns());
 }
 
 /*

@@ -32,7 +32,7 @@ static __always_inline bool memory_tell(struct task_struct *task, struct process
 					struct drain_row *row)
 {
 	const struct seen_marks before = p->seen;
-	struct seen_marks now = {};
+	struct seen_marks now;
 	struct mm_struct *mm;
 
 	barrier();
@@ -40,12 +40,9 @@ static __always_inline bool memory_tell(struct task_struct *task, struct process
 		mm = BPF_CORE_READ(task, mm);
 		if (!mm || is_kernels(task)) /* the kernel's own may borrow one */
 			break;
-		now.mm = (u64)mm;
-		now.kernel_pages = BPF_CORE_READ(mm, hiwater_rss);
-		memory_read(mm, row);
+		memory_read(mm, row, &now);
 		if (BPF_CORE_READ(task, mm) != mm) /* what was read may be another's */
 			continue;
-		now.largest_pages = row->peak_pages;
 		row->peak_pages = mark_see(p, row->serial, &before, &now);
 		if (row->peak_pages > row->bound_pages)
 			row->bound_pages = row->peak_pages;
@@ -54,7 +51,6 @@ static __always_inline bool memory_tell(struct task_struct *task, struct process
 			mm_refresh((u64)mm);
 		return true;
 	}
-	row->peak_pages = 0;
 	return false;
 }
 
@@ -73,9 +69,9 @@ static __always_inline void ending_bound(struct task_struct *task, struct proces
 }
 
 /*
- * Tells of the process of @task once, and once more if the task that was met first had no memory
- * (any more): another one of the process may have it. False when the row did not fit: the kernel
- * then shows this element again.
+ * Writes a row for the process of @task once, and once more if the task that was met first had no
+ * memory (any more): another one of the process may have it. False when the row did not fit: the
+ * kernel then shows this element again.
  * Not inlined: what is called beside it goes deep, too, and the kernel allows 512 bytes for all.
  */
 static __noinline bool process_tell(struct seq_file *seq, struct task_struct *task,

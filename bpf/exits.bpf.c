@@ -158,7 +158,7 @@ int task_ended(u64 addr, u32 seen)
 	}
 	if (first && !seen)
 		add(tracking.ends_unseen, 1);
-	/* up to 6.15 this comes after exit_mm(), whose last caller has given back the memory */
+	/* up to 6.15 this comes after exit_mm(): the last of these calls has freed the memory */
 	if (seen && group && !knows_release && !BPF_CORE_READ(task, mm))
 		p->event.rec.released_boot_ns = now;
 	if (!ended_process)

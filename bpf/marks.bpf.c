@@ -69,15 +69,18 @@ __hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_mar
 	return largest;
 }
 
-/* What is new about @mm, which @p uses; the most that it was ever found to hold. */
-static __always_inline u64 mark_look(struct process_entry *p, struct mm_struct *mm)
+/*
+ * What is new about @mm, which @p uses, and in which @resident pages are resident now. Returns the
+ * most that it was ever found to hold.
+ */
+static __always_inline u64 mark_look(struct process_entry *p, struct mm_struct *mm, u64 *resident)
 {
 	const struct seen_marks before = p->seen;
-	struct seen_marks now = { .mm = (u64)mm };
+	struct seen_marks now;
 
 	barrier(); /* a drain on another CPU may write there what it has read later */
-	now.kernel_pages = BPF_CORE_READ(mm, hiwater_rss);
-	now.largest_pages = high_water(mm);
+	*resident = resident_now(mm);
+	marks_read(mm, *resident, &now);
 	return mark_see(p, p->event.rec.serial, &before, &now);
 }
 
@@ -88,10 +91,10 @@ static __always_inline u64 mark_look(struct process_entry *p, struct mm_struct *
 __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	u64 maxrss;
+	u64 maxrss, resident;
 
 	if (mm) {
-		peak_found(p, mark_look(p, mm));
+		peak_found(p, mark_look(p, mm, &resident));
 		return;
 	}
 	maxrss = BPF_CORE_READ(task, signal, maxrss);
@@ -162,16 +165,16 @@ int BPF_PROG(marks__prepare_exec, struct task_struct *task, struct linux_binprm 
 	struct task_entry *t = task_find((u64)task);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-	u64 high;
+	u64 high, resident;
 
 	if (!p || !mm)
 		return 0;
-	high = mark_look(p, mm);
+	high = mark_look(p, mm, &resident);
 	if (p->event.rec.execs) {
 		peak_note(p, high);
 		return 0;
 	}
-	peak_at_first_exec(p, high, resident_now(mm));
+	peak_at_first_exec(p, high, resident);
 	if (!(p->event.rec.flags & PROCESS_LAUNCHED) && mm != BPF_CORE_READ(task, real_parent, mm))
 		bound_note(p, high);
 	return 0;
@@ -193,16 +196,4 @@ int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)
 	if (p && !BPF_CORE_READ(task, signal, live.counter))
 		p->event.rec.released_boot_ns = boot_now();
 	return 0;
-}
-
-u64 inherited_pages(u64 addr, u32 flags)
-{
-	struct task_struct *task = (struct task_struct *)addr;
-	struct task_struct *creator = (struct task_struct *)bpf_get_current_task();
-	struct mm_struct *mm = BPF_CORE_READ(task, mm);
-
-	if (flags & (PROCESS_LATE | PROCESS_SEEDED | PROCESS_LAUNCHED) || !mm ||
-	    mm == BPF_CORE_READ(creator, mm))
-		return INHERITED_ALL;
-	return resident_at_birth(mm);
 }

@@ -120,9 +120,10 @@ __hidden u64 resident_now(struct mm_struct *mm)
 }
 
 /* What its creator counted on another CPU before it was moved to this one is left out. */
-__hidden u64 resident_at_birth(struct mm_struct *mm)
+u64 resident_at_birth(u64 addr)
 {
-	struct mm_struct___6_1 *old = (void *)mm;
+	struct mm_struct *mm = (struct mm_struct *)addr;
+	struct mm_struct___6_1 *old = (void *)addr;
 	s64 rss[NR_RSS] = {};
 	u64 base;
 
@@ -154,14 +155,14 @@ __hidden s64 rss_central(struct mm_struct *mm, u32 member)
 	return central;
 }
 
-__hidden u64 high_water(struct mm_struct *mm)
+__hidden void marks_read(struct mm_struct *mm, u64 resident, struct seen_marks *now)
 {
-	u64 mark = BPF_CORE_READ(mm, hiwater_rss), now = resident_now(mm);
-
-	return mark > now ? mark : now;
+	now->mm = (u64)mm;
+	now->kernel_pages = BPF_CORE_READ(mm, hiwater_rss);
+	now->largest_pages = now->kernel_pages > resident ? now->kernel_pages : resident;
 }
 
-__hidden void memory_read(struct mm_struct *mm, struct drain_row *row)
+__hidden void memory_read(struct mm_struct *mm, struct drain_row *row, struct seen_marks *now)
 {
 	s64 rss[NR_RSS] = {};
 
@@ -172,7 +173,5 @@ __hidden void memory_read(struct mm_struct *mm, struct drain_row *row)
 	row->vms_pages = BPF_CORE_READ(mm, total_vm);
 	if (bpf_core_field_exists(mm->hugetlb_usage))
 		row->hugetlb_pages = at_least_zero(BPF_CORE_READ(mm, hugetlb_usage.counter));
-	row->peak_pages = BPF_CORE_READ(mm, hiwater_rss);
-	if (resident(rss) > row->peak_pages)
-		row->peak_pages = resident(rss);
+	marks_read(mm, resident(rss), now);
 }

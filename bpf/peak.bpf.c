@@ -42,9 +42,9 @@ static __always_inline struct mm_entry *mm_find(u64 mm)
 }
 
 /*
- * The address space @mm of @e holds @pages from now on, if nobody has set it since it had @version:
- * what was read meanwhile may be older than what stands there. @is_last: whoever has, and nobody
- * after this.
+ * The address space @mm of @e holds @pages from now on, unless the entry was set since it had
+ * @version: what was read meanwhile may be older than what stands there. @is_last: in any case, and
+ * the entry is not set any more.
  */
 static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 version, bool is_last)
 {

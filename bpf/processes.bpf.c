@@ -152,6 +152,22 @@ static __always_inline void process_fill(struct process_entry *p, struct task_st
 	p->event.rec.signal = (u64)BPF_CORE_READ(task, signal);
 }
 
+/* At its birth a process has a copy of the memory of its creator, which runs, or shares it. */
+static __always_inline void memory_inherit(struct process_entry *p, u64 mm, u32 flags)
+{
+	p->event.rec.mm = mm;
+	p->inherited_pages = INHERITED_ALL;
+	if (!mm || flags & (PROCESS_LATE | PROCESS_SEEDED | PROCESS_LAUNCHED))
+		return;
+	if (mm == current_mm()) {
+		p->event.rec.flags |= PROCESS_SHARES;
+	} else if (want_memory) {
+		p->inherited_pages = resident_at_birth(mm);
+		p->seen.mm = mm; /* no drain may see that */
+		p->seen.largest_pages = p->inherited_pages;
+	}
+}
+
 /*
  * Whose entry @p is; 0 while another CPU fills it in. Read once: while we look another may close
  * it, and make there, at the same key, the entry that was to be made. What is closed must be the
@@ -198,15 +214,7 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	p->event.rec.account.tree = tree;
 	p->event.rec.account.cgroup = cgroup;
 	process_fill(p, task, image, flags);
-	p->event.rec.mm = (u64)BPF_CORE_READ(task, mm);
-	p->inherited_pages = want_memory ? inherited_pages(addr, flags) : INHERITED_ALL;
-	if (p->event.rec.mm && p->event.rec.mm == current_mm() &&
-	    !(flags & (PROCESS_LATE | PROCESS_SEEDED | PROCESS_LAUNCHED)))
-		p->event.rec.flags |= PROCESS_SHARES;
-	if (p->inherited_pages != INHERITED_ALL) { /* no drain may see that */
-		p->seen.mm = p->event.rec.mm;
-		p->seen.largest_pages = p->inherited_pages;
-	}
+	memory_inherit(p, (u64)BPF_CORE_READ(task, mm), flags);
 	if (can_seed && flags & PROCESS_SEEDED)
 		baseline_add_ended((struct signal_struct *)key);
 	if (want_exact_peak)

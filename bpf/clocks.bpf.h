@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* Times as the collector's clocks have them, which a time namespace may shift (clocks.bpf.c). */
+#ifndef CLOCKS_BPF_H
+#define CLOCKS_BPF_H
+
+/* What a time namespace adds to the kernel's clocks for the collector. */
+extern __s64 mono_offset_ns, boot_offset_ns;
+/* The collector runs: from now on times are those of its clocks. */
+__hidden void clocks_learn(void);
+
+/* A time of the kernel on the collector's clock; before that clock's zero it is negative. */
+static __always_inline u64 mono_here(u64 mono_ns)
+{
+	return mono_ns + mono_offset_ns;
+}
+
+static __always_inline u64 boot_here(u64 boot_ns)
+{
+	return boot_ns + boot_offset_ns;
+}
+
+/* Every time that user space sees is one of these, or has passed through the two above. */
+static __always_inline u64 mono_now(void)
+{
+	return mono_here(bpf_ktime_get_ns());
+}
+
+static __always_inline u64 boot_now(void)
+{
+	return boot_here(bpf_ktime_get_boot_ns());
+}
+
+#endif
