@@ -65,13 +65,17 @@ class Inside(AccountCase):
     def test_who_is_outside_has_no_pid_inside(self):
         """A cgroup may have both. The kernel shows only those inside when we look who is there: that is told."""
         script = f'''{truth("incgroup")} "$1" sleep 30 & sleep 0.3
-            $BPFMON attach -q -o "$OUT" --cgroup "$1" --duration 1.5; code=$?; kill $!; exit $code'''
+            sleeper=$!; $BPFMON attach -q -o "$OUT" --cgroup "$1" & watcher=$!
+            while [ ! -e "$2" ]; do sleep 0.05; done
+            kill $watcher; wait $watcher; code=$?; kill $sleeper; exit $code'''
+        over = self.dir / "over"
         with cgroup() as group:
-            watcher = subprocess.Popen([*INSIDE, "sh", "-c", script, "sh", str(group)], env=self.environment,
+            watcher = subprocess.Popen([*INSIDE, "sh", "-c", script, "sh", str(group), str(over)], env=self.environment,
                                        stderr=subprocess.PIPE, text=True)
             wait_for(lambda: self.out.exists() and self.records("meta"), "the first line")
             spin = subprocess.Popen([truth("incgroup"), str(group), truth("spin"), "300"])
             self.assertEqual(spin.wait(), 0)
+            over.touch()
             _, said = watcher.communicate(timeout=60)
         self.assertEqual(watcher.returncode, 0, said)
         self.assertRegex(said, r"^bpfmon: .* PID namespace")
