@@ -33,6 +33,21 @@ static void command_line_wins_over_the_environment(void **state)
 	assert_int_equal(o.interval_ns, 3000000000);
 }
 
+static void after_user_no_option_chooses_a_user(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_refused("give it once", "--user", "--user=root", "true");
+	assert_refused("give it once", "--user=root", "--user", "true");
+	assert_refused("put it before --user", "--user", "--record-as", "root", "true");
+	assert_refused("put it before --user", "--user", "-q", "--record-as=root", "true");
+	assert_parsed(&o, "--record-as", "root", "--user", "true");
+	assert_true(o.record_as_root && o.switch_user);
+	setenv("BPFMON_RECORD_AS", "root", 1); /* who may set it is asked elsewhere */
+	assert_parsed(&o, "--user", "true");
+}
+
 static void output_of_the_command_line_takes_the_place_of_the_environments(void **state)
 {
 	struct options o;
@@ -98,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OPTIONS_TEST(environment_stands_for_options),
 		OPTIONS_TEST(command_line_wins_over_the_environment),
+		OPTIONS_TEST(after_user_no_option_chooses_a_user),
 		OPTIONS_TEST(output_of_the_command_line_takes_the_place_of_the_environments),
 		OPTIONS_TEST(format_in_the_environment_needs_no_output),
 		OPTIONS_TEST(empty_and_zero_in_the_environment_mean_unset),

@@ -3,16 +3,21 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "cmd/options_parts.h"
 #include "cmd/tags.h"
+#include "cmd/values.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int apply(struct options *o, const struct option_row *row, const char *text,
+bool option_is_for(enum option_scope scope, const struct option_row *row)
+{
+	return row->scope & scope;
+}
+
+int option_apply(struct options *o, const struct option_row *row, const char *text,
 		 const char *shown_as)
 {
 	int err = row->parse(o, text);
@@ -27,42 +32,6 @@ static int apply(struct options *o, const struct option_row *row, const char *te
 	return -EINVAL;
 }
 
-static bool takes(enum option_scope scope, const struct option_row *row)
-{
-	return row->scope & scope;
-}
-
-/* What asks for nothing but the store has no other defaults: a name would be a filter. */
-static bool has_variable(enum option_scope scope, const struct option_row *row)
-{
-	return takes(scope, row) && (scope & FOR_ALL || row->scope == FOR_ANY);
-}
-
-/* BPFMON_INTERVAL and so on: what the command line says comes later and wins. */
-static int parse_environment(struct options *o)
-{
-	const struct option_row *row;
-
-	for (size_t i = 0; (row = options_row(i)); i++) {
-		char name[64] = "BPFMON_";
-		size_t n = strlen(name);
-		const char *text;
-		int err;
-
-		for (const char *c = row->name; *c; c++)
-			name[n++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
-		text = getenv(name);
-		if (!has_variable(o->scope, row) || !text || !*text ||
-		    (!row->argument && strcmp(text, "0") == 0))
-			continue;
-		err = apply(o, row, text, name);
-		if (err)
-			return err;
-	}
-	o->help = o->version = false; /* BPFMON_VERSION may be the name of a release */
-	return 0;
-}
-
 static void getopt_tables(enum option_scope scope, char *letters, struct option *longs)
 {
 	const struct option_row *row;
@@ -71,7 +40,7 @@ static void getopt_tables(enum option_scope scope, char *letters, struct option 
 		*letters++ = '+'; /* the first word that is no option begins the command */
 	*letters++ = ':';
 	for (size_t i = 0; (row = options_row(i)); i++) {
-		if (!takes(scope, row))
+		if (!option_is_for(scope, row))
 			continue;
 		*longs++ = (struct option){
 			.name = row->name,
@@ -97,7 +66,7 @@ static const struct option_row *row_of(enum option_scope scope, int found)
 	if (found >= 256)
 		return options_row((size_t)found - 256);
 	for (size_t i = 0; (row = options_row(i)); i++)
-		if (takes(scope, row) && row->key == found)
+		if (option_is_for(scope, row) && row->key == found)
 			return row;
 	return NULL;
 }
@@ -106,6 +75,22 @@ static int usage(const char *what, const char *text)
 {
 	log_error("%s '%s'; see --help", what, text);
 	return -EINVAL;
+}
+
+/* A rule that permits "--user" and whatever follows is to give no more than that user's rights. */
+static int check_border(struct options *o, const struct option_row *row)
+{
+	if (row->guard != GUARD_USER)
+		return 0;
+	if (o->is_lowered) {
+		log_error("--%s after --user would choose a user again, and --user gave that up: "
+			  "%s",
+			  row->name,
+			  row->parse == parse_user ? "give it once" : "put it before --user");
+		return -EINVAL;
+	}
+	o->is_lowered = row->parse == parse_user;
+	return 0;
 }
 
 static int parse_line(struct options *o, int argc, char **argv)
@@ -136,7 +121,7 @@ static int parse_line(struct options *o, int argc, char **argv)
 		word = argv[optind - 1 - (optarg == argv[optind - 1])];
 		if (found >= 256 && strcspn(word, "=") != strlen(name))
 			return usage("there is no option", word);
-		if (apply(o, row, optarg, name))
+		if (check_border(o, row) || option_apply(o, row, optarg, name))
 			return -EINVAL;
 	}
 	o->command = argv + optind;
@@ -239,7 +224,7 @@ int options_parse(struct options *o, enum option_scope scope, int argc, char **a
 
 	*o = (struct options){ .scope = scope, .interval_ns = NSEC_PER_SEC };
 	metric_set_default(&o->wanted);
-	if (parse_environment(o))
+	if (options_from_environment(o))
 		return -EINVAL;
 	default_tag = take_default_tag(o);
 	default_format = o->format;
@@ -274,7 +259,7 @@ void options_help(enum option_scope scope)
 		int n = row->key ? snprintf(left, sizeof(left), "-%c, ", row->key)
 				 : snprintf(left, sizeof(left), "    ");
 
-		if (!takes(scope, row))
+		if (!option_is_for(scope, row))
 			continue;
 		n += snprintf(left + n, sizeof(left) - (size_t)n, "--%s", row->name);
 		if (row->argument)

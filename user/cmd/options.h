@@ -28,6 +28,14 @@ enum option_scope {
 	FOR_ANY = 255
 };
 
+/* What a sudoers rule can rely on. */
+enum option_guard {
+	GUARD_NONE,
+	GUARD_ENVIRONMENT, /* chooses paths, targets or rights: under sudo no variable stands for it
+			    */
+	GUARD_USER,        /* chooses users: that, and not after --user */
+};
+
 struct export_format;
 
 struct options {
@@ -43,6 +51,7 @@ struct options {
 	bool own_cgroup;
 	bool chooses_metrics; /* --metrics */
 	bool switch_user;
+	bool is_lowered;  /* --user was on the line: what chooses users cannot come after it */
 	const char *user; /* NULL with switch_user: who called sudo */
 	unsigned max_tasks, inject_misses;
 	unsigned refused, unattached; /* optional programs, for tests */
@@ -92,6 +101,7 @@ struct option_row {
 	const char *help;
 	int (*parse)(struct options *o, const char *text);
 	enum option_scope scope;
+	enum option_guard guard;
 };
 /* NULL after the last. */
 const struct option_row *options_row(size_t i);

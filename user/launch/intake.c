@@ -4,8 +4,10 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/mark.h"
+#include "base/privilege.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,8 +119,11 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 		.marks = { .fd = -1, .keeper_fd = -1, .keeper = -1 },
 		.is_on = o->marks || o->metrics_udp,
 	};
+	if (o->metrics_udp && as) /* what its user could not have, it does not get by us */
+		privilege_use(~(1ULL << CAP_NET_BIND_SERVICE));
 	if (o->metrics_udp)
 		err = open_udp(in, o->port);
+	privilege_use(UINT64_MAX);
 	if (!err && o->marks)
 		err = open_marks(in, as);
 	if (err)

@@ -44,6 +44,13 @@ static bool id_from(const char *name, unsigned *id)
 	return true;
 }
 
+bool user_is_under_sudo(void)
+{
+	unsigned id;
+
+	return !getuid() && id_from("SUDO_UID", &id) && id != 0;
+}
+
 void user_caller(struct user *u, bool *was_sudo)
 {
 	uid_t uid = getuid();
@@ -51,8 +58,8 @@ void user_caller(struct user *u, bool *was_sudo)
 	const struct passwd *pw;
 	unsigned id;
 
-	*was_sudo = !uid && id_from("SUDO_UID", &id) && id != 0;
-	if (*was_sudo) {
+	*was_sudo = user_is_under_sudo();
+	if (*was_sudo && id_from("SUDO_UID", &id)) {
 		uid = id;
 		if (id_from("SUDO_GID", &id))
 			gid = id;

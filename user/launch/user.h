@@ -16,6 +16,8 @@ struct user {
 
 /* -ENOENT: there is no such user. */
 int user_by_name(const char *name, struct user *u);
+/* Whether sudo runs us as root for a user that is not root. */
+bool user_is_under_sudo(void);
 /* The user who called us: before sudo, if sudo was; @was_sudo tells. Always somebody. */
 void user_caller(struct user *u, bool *was_sudo);
 /* Takes the user's groups and ids for good. Needs root. */

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The variables that stand for options. */
+#include "cmd/options_parts.h"
+
+#include "base/log.h"
+#include "launch/user.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What asks for nothing but the store has no other defaults: a name would be a filter. */
+static bool has_variable(enum option_scope scope, const struct option_row *row)
+{
+	return option_is_for(scope, row) && (scope & FOR_ALL || row->scope == FOR_ANY);
+}
+
+/* The value of the variable that stands for the option, and its @name; NULL: it is not set. */
+static const char *variable_of(const struct option_row *row, char name[64])
+{
+	size_t n = (size_t)snprintf(name, 64, "BPFMON_");
+	const char *text;
+
+	for (const char *c = row->name; *c && n < 63; c++)
+		name[n++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
+	name[n] = '\0';
+	text = getenv(name);
+	if (!text || !*text || (!row->argument && !strcmp(text, "0")))
+		return NULL;
+	return text;
+}
+
+/*
+ * BPFMON_INTERVAL and so on: what the command line says comes later and wins. A sudoers rule holds
+ * the command line to what it permits, but not the variables that sudo lets through.
+ */
+int options_from_environment(struct options *o)
+{
+	const bool is_sudo = user_is_under_sudo();
+	const struct option_row *row;
+
+	for (size_t i = 0; (row = options_row(i)); i++) {
+		char name[64];
+		const char *text = variable_of(row, name);
+		int err;
+
+		if (!text || !has_variable(o->scope, row))
+			continue;
+		if (is_sudo && row->guard) {
+			log_warn(
+				"under sudo %s is ignored: it is the caller's; --%s on the command "
+				"line is permitted or not by sudo",
+				name, row->name);
+			continue;
+		}
+		err = option_apply(o, row, text, name);
+		if (err)
+			return err;
+	}
+	o->help = o->version = false; /* BPFMON_VERSION may be the name of a release */
+	return 0;
+}
