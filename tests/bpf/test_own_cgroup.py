@@ -142,10 +142,10 @@ class OwnCgroup(LiveCase, AccountCase):
         live = self.live(["sh", "-c", script], OWN)
         collector, recorder, command = live.roles()
         inside = folder_of(command)
-        return live, collector, command, inside
+        return live, collector, recorder, command, inside
 
     def test_when_the_launcher_is_killed_the_collector_removes_it(self):
-        live, collector, command, inside = self.kill_launcher("sleep 60")
+        live, collector, _, command, inside = self.kill_launcher("sleep 60")
         os.kill(collector, signal.SIGSTOP)  # it sees the launcher's end when the command is gone
         os.kill(live.pid, signal.SIGKILL)
         os.kill(command, signal.SIGKILL)
@@ -157,9 +157,10 @@ class OwnCgroup(LiveCase, AccountCase):
         wait_for(lambda: not inside.exists(), "the end of the cgroup")
 
     def test_when_the_launcher_is_killed_and_the_command_goes_on_that_is_said(self):
-        live, collector, command, inside = self.kill_launcher("exec sleep 60")
+        live, collector, recorder, command, inside = self.kill_launcher("exec sleep 60")
         os.kill(live.pid, signal.SIGKILL)
-        wait_for(lambda: not is_alive(collector), "the collector's end")
+        (keeper,) = [pid for pid in live.known if pid not in (live.pid, collector, recorder, command)]
+        wait_for(lambda: not is_alive(keeper), "the end of the process that removes it")
         try:
             self.assertTrue(is_alive(command))
             self.assertEqual(folder_of(command), inside)
@@ -196,13 +197,13 @@ class OwnCgroup(LiveCase, AccountCase):
         self.assertRegex(name, r"^/bpfmon-\d+(-\d)?$")
         self.assertFalse((MOUNT / name.lstrip("/")).exists())
 
-    def test_the_right_to_remove_it_is_not_in_effect_before(self):
+    def test_only_the_process_that_removes_it_has_the_right_to(self):
         live = self.live(["sleep", "30"], OWN)
-        collector, _, command = live.roles()
-        of_launcher = status_of(live.pid)
-        self.assertEqual(int(of_launcher["CapEff"], 16), 1 << 5)
-        self.assertEqual(int(of_launcher["CapPrm"], 16), 1 << 5 | 1 << 1)
+        collector, recorder, command = live.roles()
+        (keeper,) = [pid for pid in live.known if pid not in (live.pid, collector, recorder, command)]
+        self.assertEqual(int(status_of(live.pid)["CapPrm"], 16), 1 << 5)
         self.assertEqual(int(status_of(collector)["CapPrm"], 16), 0)
+        self.assertEqual(int(status_of(keeper)["CapPrm"], 16), 1 << 1)
         os.kill(command, signal.SIGTERM)
         live.finish()
 

@@ -82,6 +82,11 @@ def descriptor_links(pid):
     return found
 
 
+def sockets_of(pid):
+    """How many it holds: the recorder has two, a keeper one or none."""
+    return sum(link.startswith("socket:") for link in descriptor_links(pid).values())
+
+
 def bpf_objects(pid):
     """What a process holds of the kernel's BPF: ("prog" or "map", id)."""
     found = set()
@@ -130,7 +135,7 @@ class Live:
         if self.process.poll() is None:
             self.remember()
         for pid in self.known - {self.pid}:
-            if executable_of(pid) != "" and stat_of(pid)[1] in (*self.known, 1):
+            if executable_of(pid) != "" and (stat := stat_of(pid)) and stat[1] in (*self.known, 1):
                 send(pid, signal.SIGKILL, signal.SIGCONT)
         if self.process.poll() is None:
             self.process.kill()
@@ -151,7 +156,9 @@ class Live:
     def roles(self):
         """Collector, recorder and command, when all three are what they will be."""
         collector = self.role(lambda pid, stat, has_bpf: has_bpf)
-        recorder = self.role(lambda pid, stat, has_bpf: stat and stat[3] == pid and not has_bpf)
+        recorder = self.role(
+            lambda pid, stat, has_bpf: stat and stat[3] == pid and not has_bpf and sockets_of(pid) >= 2
+        )
         command = self.role(
             lambda pid, stat, has_bpf: pid not in (collector, recorder)
             and executable_of(pid) not in ("", os.path.realpath(BPFMON))

@@ -2,10 +2,20 @@
 #include "base/privilege.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <unistd.h>
+
+/*
+ * Of the range that systemd hands out to services that want a user for as long as they run: no
+ * distribution and no directory of users gives these to anybody.
+ */
+#define FIRST_UID 61184
+#define NR_UIDS 4336
+#define NOBODY 65534
 
 static int get(struct __user_cap_data_struct data[2])
 {
@@ -51,4 +61,25 @@ int privilege_keep(uint64_t keep)
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	return set(data);
+}
+
+/* A process of ours each its own: what could take over one of them cannot signal the next. */
+static void user_take_own(void)
+{
+	const uid_t ids[] = { FIRST_UID + (uid_t)getpid() % NR_UIDS, NOBODY };
+
+	setgroups(0, NULL);
+	for (size_t i = 0; i < sizeof(ids) / sizeof(*ids); i++)
+		if (!setresgid(ids[i], ids[i], ids[i]) && !setresuid(ids[i], ids[i], ids[i]))
+			return;
+}
+
+int privilege_leave_root(uint64_t keep)
+{
+	if (!geteuid() && !privilege_use(UINT64_MAX) && !prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) {
+		user_take_own();
+		prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
+		privilege_use(UINT64_MAX); /* which the change of user has taken out of effect */
+	}
+	return privilege_keep(keep);
 }

@@ -6,6 +6,7 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "base/seccomp.h"
 #include "collect/session.h"
 #include "wire/writer.h"
 
@@ -31,12 +32,8 @@ static void privilege_drop(struct session *s)
 	const uint64_t bpf = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN;
 
 	privilege_use(trace);
-	if (!tracker_drain(&s->tracker, NULL, NULL)) {
-		privilege_keep(trace);
-		return;
-	}
-	privilege_use(UINT64_MAX);
-	privilege_keep(bpf | trace);
+	privilege_leave_root(tracker_drain(&s->tracker, NULL, NULL) ? bpf | trace : trace);
+	seccomp_install(SECCOMP_COLLECTOR);
 }
 
 /* Ticks at start + k * interval: a late one does not shift the next. */
@@ -98,7 +95,6 @@ static enum progress hear(struct session *s, enum progress now)
 		return now;
 	if (got != 1) {
 		incomplete(&s->summary, "the launcher was killed");
-		s->is_orphan = true;
 		return OVER;
 	}
 	if (m.type == CONTROL_STOP && !s->options->command)
@@ -192,8 +188,7 @@ static bool wait_for_start(struct session *s, uint64_t *when_ns)
 {
 	struct control m;
 
-	s->is_orphan = control_receive(s->options->control_fd, &m) != 1;
-	if (s->is_orphan || m.type != CONTROL_START)
+	if (control_receive(s->options->control_fd, &m) != 1 || m.type != CONTROL_START)
 		return false;
 	*when_ns = m.when_ns;
 	return true;
@@ -212,15 +207,6 @@ static void tell(const struct session *s, uint64_t took_ns)
 		if (s->tracker.optional.missing[i][0])
 			log_info("%s: not available: %s", optional_row(i)->title,
 				 s->tracker.optional.missing[i]);
-}
-
-static void remove_cgroup(const struct cgroup *cg)
-{
-	int err = cgroup_remove(cg);
-
-	if (err)
-		log_warn("the launcher is gone, and the cgroup '%s' is left: %s", cg->path,
-			 err == -EBUSY ? "processes are in it still" : strerror(-err));
 }
 
 /* Its thread begins with the rights that are left. */
@@ -273,8 +259,6 @@ int collector_run(const struct collector_options *o)
 	}
 	control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 	run_session(&s);
-	if (s.is_orphan && o->cgroup)
-		remove_cgroup(o->cgroup);
 	session_done(&s);
 	return 0;
 }

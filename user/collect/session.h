@@ -50,7 +50,6 @@ struct session {
 	uint64_t *emitted;          /* owned; serials of records since the hooks were detached */
 	size_t nr_emitted;
 	bool is_closing;
-	bool is_orphan; /* the launcher is gone */
 	uint32_t drain_us[DRAIN_TIMES];
 };
 

@@ -3,8 +3,8 @@
 
 #include "base/control.h"
 #include "base/log.h"
-#include "base/privilege.h"
 #include "launch/describe.h"
+#include "launch/rights.h"
 #include "launch/roles.h"
 #include "launch/signals.h"
 
@@ -66,7 +66,7 @@ int attach(struct launch_options *o)
 		return err;
 	}
 	describe(&description, o);
-	privilege_keep(0);
+	rights_of_launcher(false);
 	err = role_wait_until_ready(&roles.recorder);
 	if (!err)
 		err = role_wait_until_ready(&roles.collector);

@@ -4,15 +4,14 @@
 #include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
-#include "base/privilege.h"
 #include "launch/describe.h"
 #include "launch/own_cgroup.h"
+#include "launch/rights.h"
 #include "launch/roles.h"
 #include "launch/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -25,7 +24,7 @@
 struct launcher {
 	struct launch_options *options;
 	struct spawn command;
-	struct cgroup cgroup; /* of the command; only where it has its own */
+	struct own_cgroup cgroup; /* of the command; only where it has its own */
 	struct intake_sockets intake;
 	struct roles roles;
 	struct description description;
@@ -213,22 +212,10 @@ static int fork_command(struct launcher *l, sigset_t *mask)
 	l->signal_fd = signals_open(mask);
 	err = l->signal_fd < 0 ? -errno
 			       : spawn_fork(&l->command, o->argv, mask, &inherited,
-					    o->own_cgroup ? &l->cgroup : NULL, o->run_as);
+					    o->own_cgroup ? &l->cgroup.cg : NULL, o->run_as);
 	if (err)
 		log_error("cannot prepare the command's process: %s", strerror(-err));
 	return err;
-}
-
-/* To forward signals to whomever the command becomes; and, unused until then, to remove its cgroup.
- */
-static void drop_privileges(const struct launcher *l)
-{
-	const uint64_t signals = 1ULL << CAP_KILL;
-	/* the folder of a root cgroup is writable for nobody, its owner included */
-	const uint64_t later = l->options->own_cgroup ? 1ULL << CAP_DAC_OVERRIDE : 0;
-
-	privilege_keep(signals | later);
-	privilege_use(signals);
 }
 
 /* Until the command runs. 0, or the exit status. */
@@ -239,8 +226,10 @@ static int prepare(struct launcher *l)
 
 	if (fork_command(l, &mask))
 		return EXIT_BPFMON;
-	if (l->options->own_cgroup)
-		l->options->collector.cgroup = &l->cgroup;
+	if (l->options->own_cgroup) {
+		l->options->collector.cgroup = &l->cgroup.cg;
+		l->options->cgroup_keeper_fd = l->cgroup.keeper_fd;
+	}
 	describe_begin(&l->description, l->options);
 	err = roles_fork(&l->roles, l->options, &l->command, l->signal_fd, &mask);
 	intake_hand_over(&l->intake);
@@ -250,7 +239,7 @@ static int prepare(struct launcher *l)
 		code = EXIT_BPFMON;
 	} else {
 		describe(&l->description, l->options);
-		drop_privileges(l);
+		rights_of_launcher(true);
 		code = start(l);
 	}
 	if (code) {

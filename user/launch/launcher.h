@@ -10,12 +10,13 @@
 
 struct launch_options {
 	char *const *argv;
-	const struct user *run_as;          /* the command's user; NULL: ours */
-	const struct user *record_as;       /* the recorder's; NULL: ours */
-	const struct user *caller;          /* who called sudo; NULL: ours */
-	struct intake_options push;         /* what programs may push */
-	bool own_cgroup;                    /* the command gets one, which is removed at the end */
-	struct intake_sockets *intake;      /* filled in; NULL: there are none */
+	const struct user *run_as;     /* the command's user; NULL: ours */
+	const struct user *record_as;  /* the recorder's; NULL: ours */
+	const struct user *caller;     /* who called sudo; NULL: ours */
+	struct intake_options push;    /* what programs may push */
+	bool own_cgroup;               /* the command gets one, which is removed at the end */
+	int cgroup_keeper_fd;          /* filled in with that; what has it delays the removal */
+	struct intake_sockets *intake; /* filled in; NULL: there are none */
 	struct collector_options collector; /* descriptors and pids are filled in */
 	struct recorder_options recorder;
 };

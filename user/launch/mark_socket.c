@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/privilege.h"
+#include "base/seccomp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,6 +128,7 @@ static void keeper(const struct user *as, int fd, int report_fd, int keep_fd)
 	if (write(report_fd, &r, sizeof(r)) != sizeof(r) || r.err)
 		_exit(1);
 	close_others(base, keep_fd);
+	seccomp_install(SECCOMP_KEEPER);
 	while (read(keep_fd, &byte, 1) < 0 && errno == EINTR)
 		;
 	unlink(SOCKET_NAME);

@@ -3,32 +3,103 @@
 
 #include "base/log.h"
 #include "base/privilege.h"
+#include "base/seccomp.h"
+#include "launch/keeper.h"
 
 #include <errno.h>
+#include <linux/capability.h>
+#include <poll.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-int own_cgroup_make(struct cgroup *cg)
+#define PATIENCE_MS 5000 /* with the keeper, which waits for processes that are just ending */
+
+static void complain(const struct cgroup *cg, int err, const char *when)
 {
-	char why[5000] = "";
-	int err = cgroup_make("/proc/self", cg, why, sizeof(why));
-
-	if (err)
-		log_error("--own-cgroup: %s", why);
-	else
-		log_info("the command has the cgroup '%s'", cg->path);
-	return err;
+	if (err == -EBUSY)
+		log_warn("%sthe cgroup '%s' is left: processes are in it still; rmdir removes it "
+			 "when they have ended",
+			 when, cg->path);
+	else if (err)
+		log_warn("%scannot remove the cgroup '%s': %s", when, cg->path, strerror(-err));
 }
 
-void own_cgroup_remove(const struct cgroup *cg)
+static void keep(const struct cgroup *cg, int fd)
 {
+	ssize_t n;
+	char byte;
 	int err;
 
-	privilege_use(UINT64_MAX);
+	keeper_detach();
+	keeper_close_others(STDERR_FILENO + 1, fd, -1);
+	if (privilege_leave_root(1ULL << CAP_DAC_OVERRIDE))
+		_exit(1);
+	seccomp_install(SECCOMP_KEEPER);
+	do
+		n = recv(fd, &byte, 1, 0);
+	while (n < 0 && errno == EINTR);
 	err = cgroup_remove(cg);
-	if (err == -EBUSY)
-		log_warn("the cgroup '%s' is left: processes are in it still; %s", cg->path,
-			 "rmdir removes it when they have ended");
-	else if (err)
-		log_warn("cannot remove the cgroup '%s': %s", cg->path, strerror(-err));
+	if (n == 1)
+		n = send(fd, &err, sizeof(err), MSG_NOSIGNAL);
+	else
+		complain(cg, err, "the launcher is gone, and ");
+	_exit(0);
+}
+
+static int start_keeper(struct own_cgroup *own)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds))
+		return -errno;
+	own->keeper = fork();
+	if (!own->keeper) {
+		close(fds[0]);
+		keep(&own->cg, fds[1]);
+	}
+	close(fds[1]);
+	own->keeper_fd = fds[0];
+	if (own->keeper > 0)
+		return 0;
+	close(fds[0]);
+	return -EAGAIN;
+}
+
+int own_cgroup_make(struct own_cgroup *own)
+{
+	char why[5000] = "";
+	int err = cgroup_make("/proc/self", &own->cg, why, sizeof(why));
+
+	if (err) {
+		log_error("--own-cgroup: %s", why);
+		return err;
+	}
+	err = start_keeper(own);
+	if (err) {
+		cgroup_remove(&own->cg);
+		log_error("--own-cgroup: cannot start the process that removes it: %s",
+			  strerror(-err));
+		return err;
+	}
+	log_info("the command has the cgroup '%s'", own->cg.path);
+	return 0;
+}
+
+void own_cgroup_remove(struct own_cgroup *own)
+{
+	struct pollfd p = { .fd = own->keeper_fd, .events = POLLIN };
+	int err = -ETIMEDOUT, said;
+
+	if (send(own->keeper_fd, "", 1, MSG_NOSIGNAL) != 1)
+		err = -ESRCH;
+	else if (poll(&p, 1, PATIENCE_MS) == 1 &&
+		 recv(own->keeper_fd, &said, sizeof(said), 0) == sizeof(said))
+		err = said;
+	complain(&own->cg, err, "");
+	close(own->keeper_fd);
+	if (err != -ETIMEDOUT)
+		waitpid(own->keeper, NULL, 0);
 }

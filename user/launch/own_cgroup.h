@@ -5,9 +5,22 @@
 
 #include "base/cgroup.h"
 
+#include <sys/types.h>
+
+/*
+ * The folder of a root cgroup is writable for nobody, its owner included. Its keeper alone has the
+ * right to remove it, and is asked to; or removes it by itself when launcher
+ * and collector, which have @keeper_fd, are gone.
+ */
+struct own_cgroup {
+	struct cgroup cg;
+	pid_t keeper;
+	int keeper_fd;
+};
+
 /* A negative errno, after one line to the user. */
-int own_cgroup_make(struct cgroup *cg);
-/* Takes back what rights there are for it; says when it cannot be removed, and where it is. */
-void own_cgroup_remove(const struct cgroup *cg);
+int own_cgroup_make(struct own_cgroup *own);
+/* Has it removed; says when it cannot be, and where it is. */
+void own_cgroup_remove(struct own_cgroup *own);
 
 #endif

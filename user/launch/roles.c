@@ -4,6 +4,7 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/privilege.h"
+#include "base/seccomp.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -37,6 +38,8 @@ static void run_recorder(struct launch_options *options, int control_fd, int str
 
 	if (options->intake)
 		intake_close(options->intake);
+	if (options->own_cgroup)
+		close(options->cgroup_keeper_fd);
 	if (options->record_as)
 		err = user_become(options->record_as);
 	if (!err) /* root's files are root's to write, nothing else */
@@ -46,6 +49,7 @@ static void run_recorder(struct launch_options *options, int control_fd, int str
 			     "the recorder could not give up its privileges");
 		_exit(1);
 	}
+	seccomp_install(SECCOMP_RECORDER);
 	o->control_fd = control_fd;
 	o->stream_fd = stream_fd;
 	_exit(recorder_run(o) ? 1 : 0);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the launcher gives up before the command runs. docs/SECURITY.md has the rights of all. */
+#ifndef LAUNCH_RIGHTS_H
+#define LAUNCH_RIGHTS_H
+
+#include <stdbool.h>
+
+/*
+ * Keeps the right to signal what the command becomes, where there is one; of the system calls,
+ * those to wait and to signal.
+ */
+void rights_of_launcher(bool has_command);
+
+#endif
