@@ -2,6 +2,7 @@
 /* bpfmon attach [OPTIONS] --pid PID | --cgroup PATH: follows what runs already, and leaves it as it
  * is. */
 #include "cmd/cmd.h"
+#include "cmd/lent.h"
 #include "cmd/prepare.h"
 
 #include "base/clock.h"
@@ -96,6 +97,8 @@ int cmd_attach(int argc, char **argv)
 	if (o.container && check_container(&o, &caller, &container, folder))
 		return EXIT_USAGE;
 	if (o.cgroup ? check_cgroup(&o, &target) : check_pids(&o))
+		return EXIT_USAGE;
+	if (lent_check(&o, o.cgroup ? &target : NULL))
 		return EXIT_USAGE;
 	prepare(&l, &o, &caller, &run);
 	run.container = o.container ? container.id : NULL;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/lent.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool are_lent(void)
+{
+	return getuid() && getauxval(AT_SECURE);
+}
+
+/* Real, effective and saved: one that has changed its user may have what the caller has not. */
+static bool is_own_process(pid_t pid)
+{
+	unsigned long real, effective, saved, own = getuid();
+	char path[64], line[256];
+	__cleanup(fclosep) FILE *f = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "Uid: %lu %lu %lu", &real, &effective, &saved) == 3)
+			return real == own && effective == own && saved == own;
+	return false;
+}
+
+/* A cgroup that has been handed to the caller: nobody but root can move others into it. */
+static bool is_own_cgroup(const struct cgroup_target *t)
+{
+	struct stat st;
+
+	return !stat(t->cg.path, &st) && st.st_uid == getuid();
+}
+
+int lent_check(const struct options *o, const struct cgroup_target *t)
+{
+	if (!are_lent())
+		return 0;
+	if (t && !is_own_cgroup(t)) {
+		log_error("the cgroup '%s' is another user's: with the capabilities of its file "
+			  "bpfmon attaches to its caller's own processes; try sudo",
+			  t->cg.path);
+		return -EPERM;
+	}
+	for (size_t i = 0; !t && i < o->nr_pids; i++) {
+		if (is_own_process(o->pids[i]))
+			continue;
+		log_error("process %d is another user's: with the capabilities of its file bpfmon "
+			  "attaches to its caller's own processes; try sudo",
+			  o->pids[i]);
+		return -EPERM;
+	}
+	return 0;
+}
