@@ -13,10 +13,15 @@ PYTHON  ?= python3
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
 CFLAGS  ?= -O2 -g
+# against mistakes of ours; a sanitizer's run-time replaces what _FORTIFY_SOURCE checks
+HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
+	   $(HARDEN_$(ARCH))
+HARDEN_x86 := -fcf-protection
+HARDEN_arm64 := -mbranch-protection=standard
 CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) -MMD -MP \
-	      -Iinclude -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(CFLAGS) $(SANITIZE)
+	      -Iinclude -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(CFLAGS) $(SANITIZE)
 LIBS    := -lbpf -lelf -lz -ljansson -lsqlite3 -lm
-LDFLAGS_ALL := -pthread $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE) $(if $(STATIC),-static)
+LDFLAGS_ALL := -pthread -Wl,-z,relro,-z,now,-z,noexecstack $(if $(STATIC),-static-pie,-pie) $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE)
 
 BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
 	      -Wno-unused-parameter -MMD -MP -Iinclude -Ivmlinux/$(ARCH) \
@@ -103,7 +108,7 @@ install: all ## Install (PREFIX, DESTDIR)
 	install -m 644 docs/bpfmon.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -m 644 docs/completion/bpfmon \
 		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/bpfmon
-	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
+	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
 		$(DESTDIR)$(PREFIX)/share/doc/bpfmon/
 
 arm64: ## Cross-compile a static build/arm64/bpfmon

@@ -9,7 +9,7 @@
 set -eu
 
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libcmocka-dev
-	linux-libc-dev python3 sudo time clang-format clang-tidy cppcheck shellcheck git ca-certificates"
+	linux-libc-dev python3 sudo libcap2-bin time clang-format clang-tidy cppcheck shellcheck git ca-certificates"
 for also in "$@"; do
 	case $also in
 	kernels) packages="$packages qemu-system-x86 qemu-system-arm cpio e2fsprogs util-linux
