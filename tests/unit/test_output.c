@@ -196,6 +196,30 @@ static void link_is_still_a_link_after_force(void **state)
 	assert_file(target, "new\n");
 }
 
+static void pipe_that_nobody_reads_is_not_waited_for(void **state)
+{
+	struct place *p = *state;
+	struct output o;
+
+	mkfifo(p->path, 0600);
+	assert_int_equal(output_open(&o, p->path, false), -EAGAIN);
+	assert_int_equal(access(p->path, F_OK), 0);
+}
+
+static void pipe_that_is_read_never_blocks_its_writer(void **state)
+{
+	struct place *p = *state;
+	struct output o;
+	int reader;
+
+	mkfifo(p->path, 0600);
+	reader = open(p->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	assert_int_equal(output_open(&o, p->path, false), 0);
+	assert_true(fcntl(o.fd, F_GETFL) & O_NONBLOCK);
+	output_close(&o);
+	close(reader);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +238,8 @@ int main(void)
 		cmocka_unit_test(device_is_written_to_and_stays),
 		PLACE_TEST(link_to_nowhere_is_refused),
 		PLACE_TEST(link_is_still_a_link_after_force),
+		PLACE_TEST(pipe_that_nobody_reads_is_not_waited_for),
+		PLACE_TEST(pipe_that_is_read_never_blocks_its_writer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

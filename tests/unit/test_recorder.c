@@ -208,6 +208,22 @@ static void forced_output_is_replaced_when_the_run_begins(void **state)
 
 #define WORLD_TEST(test) cmocka_unit_test_setup_teardown(test, world_make, world_remove)
 
+static void recorder_that_waits_for_a_reader_ends_with_the_launcher(void **state)
+{
+	struct world *w = *state;
+	struct recorder_options o = { .nr_outputs = 1, .quiet = true };
+	int control[2];
+
+	mkfifo(w->place->path, 0600);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control), 0);
+	close(control[1]);
+	o.outputs[0] = (struct recorder_output){ .format = &jsonl_sink, .path = w->place->path };
+	o.control_fd = control[0];
+	o.stream_fd = -1;
+	assert_int_equal(recorder_run(&o), -ECANCELED);
+	close(control[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +238,7 @@ int main(void)
 		WORLD_TEST(default_output_that_exists_is_refused_as_any),
 		WORLD_TEST(forced_output_stays_when_the_collector_never_began),
 		WORLD_TEST(forced_output_is_replaced_when_the_run_begins),
+		WORLD_TEST(recorder_that_waits_for_a_reader_ends_with_the_launcher),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

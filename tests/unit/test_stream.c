@@ -254,6 +254,18 @@ static void broken_stream_takes_nothing_and_ends_at_once(void **state)
 	assert_int_equal(c->stream.dropped, 0); /* nobody is there to miss it */
 }
 
+static void reader_that_reads_nothing_is_given_up_after_the_launcher(void **state)
+{
+	struct patience p = { .watched_fd = -1, .limit_ns = NSEC_PER_MSEC };
+	struct channel *c = *state;
+
+	c->stream.patience = &p;
+	for (int i = 0; i < 1000; i++)
+		put_line(&c->stream, 'a', LINE_BYTES);
+	stream_flush_whole(&c->stream);
+	assert_true(c->stream.is_broken);
+}
+
 static pid_t reader_start(int fd, size_t n)
 {
 	char text[4096];
@@ -303,6 +315,7 @@ int main(void)
 		CHANNEL_TEST(line_without_memory_is_dropped_and_counted),
 		CHANNEL_TEST(peer_that_is_gone_breaks_the_stream_without_a_signal),
 		CHANNEL_TEST(broken_stream_takes_nothing_and_ends_at_once),
+		CHANNEL_TEST(reader_that_reads_nothing_is_given_up_after_the_launcher),
 		CHANNEL_TEST(flush_whole_waits_for_a_slow_reader),
 	};
 

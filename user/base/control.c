@@ -10,7 +10,7 @@ int control_send(int fd, enum control_type type, int value, uint64_t when_ns, co
 	struct control m = { .type = type, .value = value, .when_ns = when_ns };
 
 	snprintf(m.text, sizeof(m.text), "%s", text ? text : "");
-	return send(fd, &m, sizeof(m), MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return send(fd, &m, sizeof(m), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
 int control_receive(int fd, struct control *message)

@@ -21,7 +21,7 @@ struct control {
 	char text[1024];
 };
 
-/* A negative errno, or 0. */
+/* A negative errno, or 0. Never waits: -EAGAIN when the other side has long taken nothing. */
 int control_send(int fd, enum control_type type, int value, uint64_t when_ns, const char *text);
 /* 1: @message is there; 0: the other side is gone; else a negative errno (-EAGAIN included). */
 int control_receive(int fd, struct control *message);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/log.h"
 
+#include "base/patience.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -9,10 +10,17 @@
 #include <unistd.h>
 
 static enum log_level shown = LOG_NORMAL;
+static struct patience patience = { .watched_fd = -1, .limit_ns = NSEC_PER_SEC };
+static bool is_hurried;
 
 void log_set_level(enum log_level level)
 {
 	shown = level;
+}
+
+void log_hurry(void)
+{
+	is_hurried = true;
 }
 
 static void put(const char *prefix, const char *format, va_list args)
@@ -20,7 +28,7 @@ static void put(const char *prefix, const char *format, va_list args)
 	char line[2048];
 	int n = snprintf(line, sizeof(line), "bpfmon: %s", prefix);
 	int m = vsnprintf(line + n, sizeof(line) - n - 1, format, args);
-	ssize_t done;
+	size_t done;
 
 	n += m;
 	if (n > (int)sizeof(line) - 2)
@@ -29,8 +37,8 @@ static void put(const char *prefix, const char *format, va_list args)
 	text_disarm(line); /* names are in it that others have chosen */
 	n = (int)strlen(line);
 	line[n++] = '\n';
-	done = write(STDERR_FILENO, line, n);
-	(void)done; /* there is nobody left to tell */
+	/* should it fail, there is nobody left to report that to */
+	patience_write(is_hurried ? &patience : NULL, STDERR_FILENO, line, (size_t)n, &done);
 }
 
 void log_error(const char *format, ...)

@@ -6,6 +6,9 @@
 enum log_level { LOG_NORMAL, LOG_VERBOSE };
 
 void log_set_level(enum log_level level);
+/* From here on a line that a stopped terminal or a full pipe does not take within a second is lost.
+ */
+void log_hurry(void);
 
 /* Something failed: always shown. */
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

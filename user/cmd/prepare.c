@@ -2,6 +2,7 @@
 #include "cmd/prepare.h"
 
 #include "base/log.h"
+#include "base/patience.h"
 #include "base/procstat.h"
 #include "store/path.h"
 #include "view/summary_text.h"
@@ -15,11 +16,13 @@
 /* The collector shows the summary when the recorder is gone. */
 static void show_on_stderr(const struct summary *s, void *context)
 {
+	struct patience p = { .watched_fd = -1, .limit_ns = PATIENCE_WITH_READER_NS };
 	char *text = summary_text(s, terminal_limit(stderr));
-	ssize_t n = text ? write(STDERR_FILENO, text, strlen(text)) : 0;
+	size_t done;
 
 	(void)context;
-	(void)n; /* there is nobody left to tell */
+	if (text) /* should it fail, there is nobody left to report that to */
+		patience_write(&p, STDERR_FILENO, text, strlen(text), &done);
 	free(text);
 }
 

@@ -24,6 +24,7 @@ struct session {
 	struct ring_buffer *ring; /* owned */
 	struct images images;
 	struct stream stream;
+	struct patience with_recorder; /* ends some time after the launcher */
 	struct summary summary;
 	struct json json;
 	struct rows rows;            /* of the last drain */

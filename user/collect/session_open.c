@@ -142,6 +142,9 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 	cgroup_stat_init(&s->cgroup);
 	pushed_init(&s->pushed);
 	stream_init(&s->stream, o->stream_fd);
+	s->with_recorder = (struct patience){ .watched_fd = o->control_fd,
+					      .limit_ns = PATIENCE_WITH_RECORDER_NS };
+	s->stream.patience = &s->with_recorder;
 	err = images_init(&s->images);
 	if (!err)
 		err = tracker_open(&s->tracker, &o->tracker, why, size);

@@ -107,8 +107,7 @@ void stream_flush(struct stream *s)
 
 void stream_flush_whole(struct stream *s)
 {
-	struct pollfd p = { .fd = s->fd, .events = POLLOUT };
-
 	for (stream_flush(s); stream_is_waiting(s); stream_flush(s))
-		poll(&p, 1, -1);
+		if (patience_wait(s->patience, s->fd, POLLOUT))
+			s->is_broken = true;
 }

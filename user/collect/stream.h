@@ -4,6 +4,7 @@
 #define COLLECT_STREAM_H
 
 #include "base/json.h"
+#include "base/patience.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,9 +16,10 @@ struct stream {
 	int fd;
 	char *queue; /* owned */
 	size_t start, used, room;
-	bool is_broken;   /* nobody reads it any more */
-	uint64_t dropped; /* lines that did not fit */
-	uint64_t spared;  /* lines of stream_put_spare() that were not taken */
+	struct patience *patience; /* with the recorder, not owned; NULL: without end */
+	bool is_broken;            /* nobody reads it any more */
+	uint64_t dropped;          /* lines that did not fit */
+	uint64_t spared;           /* lines of stream_put_spare() that were not taken */
 };
 
 void stream_init(struct stream *s, int fd);
@@ -31,7 +33,7 @@ bool stream_offer(struct stream *s, struct json *j, size_t most_bytes);
 void stream_put_spare(struct stream *s, struct json *j, uint64_t lines);
 /* Sends what can be sent at once. */
 void stream_flush(struct stream *s);
-/* Waits until all has been sent, or nobody reads it. */
+/* Waits until all has been sent, or nobody reads it: broken, too, when the patience ends. */
 void stream_flush_whole(struct stream *s);
 static inline bool stream_is_waiting(const struct stream *s)
 {

@@ -112,6 +112,21 @@ static int create(struct output *o, bool is_whole)
 	return err;
 }
 
+/*
+ * A device or a pipe. A role must not block in open(2); a subcommand, which writes its output when
+ * that is whole, may: any signal ends it.
+ */
+static int open_special(struct output *o, const struct stat *st, bool is_whole)
+{
+	int nonblock = is_whole ? 0 : O_NONBLOCK, err;
+
+	o->fd = open(o->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | nonblock);
+	if (o->fd >= 0)
+		return 0;
+	err = -errno;
+	return err == -ENXIO && S_ISFIFO(st->st_mode) ? -EAGAIN : err;
+}
+
 static int open_path(struct output *o, const char *path, bool force, bool is_whole)
 {
 	struct stat st;
@@ -126,10 +141,8 @@ static int open_path(struct output *o, const char *path, bool force, bool is_who
 	if (err != -EEXIST)
 		return err;
 	/* devices and pipes are written to; a link is what it points to, or nothing */
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-		return o->fd < 0 ? -errno : 0;
-	}
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return open_special(o, &st, is_whole);
 	return replace(o, force);
 }
 
@@ -209,21 +222,6 @@ void output_put(struct output *o, const char *text, size_t length)
 	o->used += length;
 }
 
-/* Writes @n bytes; how many were, in @done. */
-static int write_all(int fd, const char *p, size_t n, size_t *done)
-{
-	for (*done = 0; *done < n;) {
-		ssize_t w = write(fd, p + *done, n - *done);
-
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w < 0)
-			return -errno;
-		*done += (size_t)w;
-	}
-	return 0;
-}
-
 int output_flush(struct output *o)
 {
 	size_t n = o->used, done;
@@ -237,7 +235,7 @@ int output_flush(struct output *o)
 	}
 	if (o->error || !n)
 		return 0;
-	err = write_all(o->fd, o->buffer, n, &done);
+	err = patience_write(o->patience, o->fd, o->buffer, n, &done);
 	/* a disk that is full takes half a line: keep the whole ones */
 	end = memrchr(o->buffer, '\n', done);
 	o->whole += end ? end + 1 - o->buffer : 0;

@@ -3,6 +3,8 @@
 #ifndef RECORD_OUTPUT_H
 #define RECORD_OUTPUT_H
 
+#include "base/patience.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -17,16 +19,18 @@ struct output {
 	bool is_ours;     /* created by us: removed when nothing comes */
 	bool is_regular;  /* can be cut back to whole lines */
 	bool is_short_of_memory;
-	int error;    /* the first write that failed; then nothing is written any more */
-	off_t whole;  /* bytes of whole lines */
-	char *buffer; /* owned */
+	int error;   /* the first write that failed; then nothing is written any more */
+	off_t whole; /* bytes of whole lines */
+	struct patience *patience; /* with its reader, not owned; NULL: without end */
+	char *buffer;              /* owned */
 	size_t used, room;
 };
 
 /*
  * Opens @path for writing. An existing regular file is refused (-EEXIST) unless @force; then a
  * temporary file beside it takes its place at output_commit(). One that is being written, by
- * another bpfmon or as another output of ours, is refused in any case (-EALREADY).
+ * another bpfmon or as another output of ours, is refused in any case (-EALREADY). A pipe that
+ * nobody reads is not waited for (-EAGAIN).
  */
 int output_open(struct output *o, const char *path, bool force);
 /*

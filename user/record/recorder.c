@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #define READ_BYTES (64UL << 10)
+#define NO_READER_MS 20 /* between two looks at a pipe that nobody has opened */
+#define SILENCE_MS 1000 /* until we say that we wait for its reader */
 
 struct recorder {
 	struct sink sinks[MAX_OUTPUTS + 1];
@@ -24,6 +26,7 @@ struct recorder {
 	bool has_begun, has_summary;
 	char *text; /* owned; what has come of the next lines */
 	size_t used, room;
+	struct patience with_readers, with_collector; /* both end some time after the launcher */
 };
 
 static void refuse(const struct recorder_options *o, const char *path, int err)
@@ -49,12 +52,29 @@ static void refuse(const struct recorder_options *o, const char *path, int err)
 	control_send(o->control_fd, CONTROL_FAILED, err, 0, why);
 }
 
+/* -ECANCELED: the launcher is gone, or does not want the run any more. */
+static int open_output(struct output *out, const char *path, const struct recorder_options *o)
+{
+	struct pollfd launcher = { .fd = o->control_fd };
+	int err;
+
+	if (o->stdout_is_closed && !strcmp(path, "-"))
+		return -EBADF;
+	for (int ms = 0; (err = output_open(out, path, o->force)) == -EAGAIN; ms += NO_READER_MS) {
+		if (ms == SILENCE_MS)
+			log_warn("waiting for a reader of '%s'; until there is one nothing is run",
+				 path);
+		if (poll(&launcher, 1, NO_READER_MS) > 0)
+			return -ECANCELED;
+	}
+	return err;
+}
+
 static int open_sinks(struct recorder *r, const struct recorder_options *o)
 {
 	for (size_t i = 0; i < o->nr_outputs; i++) {
 		struct sink *s = &r->sinks[r->nr_sinks];
-		bool is_closed = o->stdout_is_closed && !strcmp(o->outputs[i].path, "-");
-		int err = is_closed ? -EBADF : output_open(&s->out, o->outputs[i].path, o->force);
+		int err = open_output(&s->out, o->outputs[i].path, o);
 
 		if (err == -EALREADY && o->outputs_are_defaults) {
 			log_warn("BPFMON_OUTPUT: '%s' is being written by another bpfmon; "
@@ -66,6 +86,7 @@ static int open_sinks(struct recorder *r, const struct recorder_options *o)
 			refuse(o, o->outputs[i].path, err);
 			return err;
 		}
+		s->out.patience = &r->with_readers;
 		s->ops = o->outputs[i].format;
 		r->nr_sinks++;
 		log_info("the run goes to '%s' as %s%s%s", o->outputs[i].path, s->ops->name,
@@ -76,6 +97,7 @@ static int open_sinks(struct recorder *r, const struct recorder_options *o)
 
 		s->ops = &text_sink;
 		output_open_fd(&s->out, STDERR_FILENO);
+		s->out.patience = &r->with_readers;
 	}
 	return 0;
 }
@@ -85,7 +107,10 @@ static void flush(struct recorder *r)
 	for (size_t i = 0; i < r->nr_sinks; i++) {
 		int err = output_flush(&r->sinks[i].out);
 
-		if (err)
+		if (err == -ETIMEDOUT)
+			log_warn("the launcher has ended and nobody reads '%s': its end is missing",
+				 r->sinks[i].out.path);
+		else if (err)
 			log_warn("writing '%s' failed: %s; it holds what came before, %s",
 				 r->sinks[i].out.path, strerror(-err), "and the command goes on");
 	}
@@ -160,6 +185,7 @@ static void take_lines(struct recorder *r)
 static int receive(struct recorder *r, int fd)
 {
 	ssize_t n;
+	int err;
 
 	if (r->used + READ_BYTES > r->room) {
 		size_t room = r->used + READ_BYTES * 2;
@@ -170,6 +196,9 @@ static int receive(struct recorder *r, int fd)
 		r->text = text;
 		r->room = room;
 	}
+	err = patience_wait(&r->with_collector, fd, POLLIN);
+	if (err)
+		return err;
 	n = read(fd, r->text + r->used, r->room - r->used);
 	if (n < 0)
 		return errno == EINTR ? 1 : -errno;
@@ -204,9 +233,22 @@ static void start_store(struct recorder *r, const char *path)
 		log_warn("the run is not kept in the store '%s': %s", path, strerror(ENOMEM));
 }
 
-int recorder_run(const struct recorder_options *o)
+static struct recorder *recorder_make(int control_fd)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->with_readers =
+		(struct patience){ .watched_fd = control_fd, .limit_ns = PATIENCE_WITH_READER_NS };
+	r->with_collector = (struct patience){ .watched_fd = control_fd,
+					       .limit_ns = PATIENCE_WITH_COLLECTOR_NS };
+	return r;
+}
+
+int recorder_run(const struct recorder_options *o)
+{
+	struct recorder *r = recorder_make(o->control_fd);
 	int err = r ? open_sinks(r, o) : -ENOMEM;
 
 	if (!err) {
