@@ -122,10 +122,12 @@ class Signals(SignalCase):
         live.process.wait(timeout=60)
         self.assertEqual(live.process.returncode, -signal.SIGTERM)
         self.assertTrue(is_alive(command))
-        os.kill(recorder, signal.SIGCONT)
-        wait_for(lambda: not is_alive(collector) and not is_alive(recorder), "the end of both")
+        self.assertFalse(is_alive(collector) or is_alive(recorder))
         send(command, signal.SIGKILL)
-        self.assertFalse(live.finish().summary["complete"])
+        run = live.finish()
+        self.assertIn(f"the recorder (process {recorder}) did not end and was killed: what it had not written", run.stderr)
+        self.assertEqual(run.kind("summary"), [])
+        self.assert_whole_lines(live.out)
 
     def test_sigterm_while_descendants_are_waited_for_closes_the_run(self):
         told = self.dir / "sleeper"

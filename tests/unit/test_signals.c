@@ -84,16 +84,38 @@ static void open_reads_a_signal_and_returns_the_mask_before(void **state)
 {
 	struct signalfd_siginfo si = { 0 };
 	sigset_t old;
+	ssize_t n;
+	int fd;
+
+	(void)state;
+	fd = signals_open(&old);
+	raise(SIGTERM);
+	n = read(fd, &si, sizeof(si));
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	close(fd);
+	assert_int_equal(n, sizeof(si));
+	assert_int_equal(si.ssi_signo, SIGTERM);
+	assert_false(sigismember(&old, SIGTERM));
+}
+
+static void what_asks_for_no_end_waits_until_all_is_read(void **state)
+{
+	struct signalfd_siginfo si = { 0 };
+	ssize_t before, after;
+	sigset_t old;
 	int fd;
 
 	(void)state;
 	fd = signals_open(&old);
 	raise(SIGUSR1);
-	assert_int_equal(read(fd, &si, sizeof(si)), sizeof(si));
+	before = read(fd, &si, sizeof(si));
+	signals_read_all(fd);
+	after = read(fd, &si, sizeof(si));
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	close(fd);
+	assert_int_equal(before, -1);
+	assert_int_equal(after, sizeof(si));
 	assert_int_equal(si.ssi_signo, SIGUSR1);
-	assert_false(sigismember(&old, SIGUSR1));
 }
 
 static void mistakes_of_our_own_are_not_blocked(void **state)
@@ -146,6 +168,7 @@ int main(void)
 		cmocka_unit_test(signal_from_outside_the_pid_namespace_is_forwarded),
 		cmocka_unit_test(signal_of_a_sender_that_is_gone_is_forwarded),
 		cmocka_unit_test(open_reads_a_signal_and_returns_the_mask_before),
+		cmocka_unit_test(what_asks_for_no_end_waits_until_all_is_read),
 		cmocka_unit_test(mistakes_of_our_own_are_not_blocked),
 		cmocka_unit_test(dying_by_a_signal_leaves_no_core),
 	};

@@ -4,15 +4,19 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "launch/describe.h"
+#include "launch/ready.h"
+#include "launch/requests.h"
 #include "launch/rights.h"
-#include "launch/roles.h"
 #include "launch/signals.h"
+#include "launch/stop.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define GRACE_MS 1000 /* for roles, after the last request */
 
 static void reap(struct roles *roles)
 {
@@ -27,56 +31,75 @@ static void reap(struct roles *roles)
 	}
 }
 
-static bool asks_for_the_end(const struct signalfd_siginfo *si)
+static void handle_request(struct roles *roles, struct requests *r,
+			   const struct signalfd_siginfo *si)
 {
-	return si->ssi_signo == SIGINT || si->ssi_signo == SIGTERM || si->ssi_signo == SIGHUP ||
-	       si->ssi_signo == SIGQUIT;
+	if (!request_count(r, si))
+		return;
+	if (r->nr == 1)
+		control_send(roles->collector.control_fd, CONTROL_STOP, 0, 0, NULL);
+	else if (r->nr == REQUESTS_THAT_END - 1)
+		roles_say_awaited(roles);
 }
 
-static void attend(struct roles *roles, int signal_fd)
+static void attend(struct roles *roles, struct requests *r, int signal_fd)
 {
 	struct pollfd p = { .fd = signal_fd, .events = POLLIN };
 	struct signalfd_siginfo si;
 
-	while (roles->collector.pid || roles->recorder.pid) {
+	while ((roles->collector.pid || roles->recorder.pid) && r->nr < REQUESTS_THAT_END) {
 		int n = poll(&p, 1, -1);
 
 		while (n > 0 && read(signal_fd, &si, sizeof(si)) == sizeof(si))
-			if (asks_for_the_end(&si))
-				control_send(roles->collector.control_fd, CONTROL_STOP, 0, 0, NULL);
+			if (request_is_one(&si))
+				handle_request(roles, r, &si);
 		reap(roles);
 	}
+	roles_stop(roles, GRACE_MS);
 }
 
-int attach(struct launch_options *o)
+/* Until they may begin. 0, or a negative errno; @sig: ended by that signal, or 0. */
+static int start(struct roles *roles, struct launch_options *o, int *signal_fd, int *sig)
 {
-	struct sigaction children = { .sa_handler = SIG_DFL };
 	struct spawn nobody = { .go_fd = -1, .status_fd = -1 };
 	struct description description;
-	struct roles roles = { 0 };
 	sigset_t mask;
-	int signal_fd, err;
+	int err;
 
-	sigaction(SIGCHLD, &children, NULL);
 	describe_begin(&description, o);
-	signal_fd = signals_open(&mask);
-	err = signal_fd < 0 ? -errno : roles_fork(&roles, o, &nobody, signal_fd, &mask);
+	*signal_fd = signals_open(&mask);
+	streams_unblock();
+	err = *signal_fd < 0 ? -errno : roles_fork(roles, o, &nobody, *signal_fd, &mask);
 	if (err) {
 		log_error("cannot start collector and recorder: %s", strerror(-err));
 		return err;
 	}
 	describe(&description, o);
-	rights_of_launcher(false);
-	err = role_wait_until_ready(&roles.recorder);
+	rights_of_launcher();
+	err = roles_wait_until_ready(roles, *signal_fd, sig);
 	if (!err)
-		err = role_wait_until_ready(&roles.collector);
+		describe_end(&description);
+	return err;
+}
+
+int attach(struct launch_options *o)
+{
+	struct sigaction children = { .sa_handler = SIG_DFL };
+	struct requests requests = { 0 };
+	struct roles roles = { .collector.control_fd = -1, .recorder.control_fd = -1 };
+	int signal_fd, err, sig = 0;
+
+	sigaction(SIGCHLD, &children, NULL);
+	err = start(&roles, o, &signal_fd, &sig);
 	if (err) {
-		role_reap(&roles.collector);
-		role_reap(&roles.recorder);
-		return err;
+		roles_stop(&roles, GRACE_MS);
+	} else {
+		signals_read_all(signal_fd);
+		control_send(roles.collector.control_fd, CONTROL_START, 0, 0, NULL);
+		attend(&roles, &requests, signal_fd);
+		sig = requests.nr >= REQUESTS_THAT_END ? requests.signal : 0;
 	}
-	describe_end(&description);
-	control_send(roles.collector.control_fd, CONTROL_START, 0, 0, NULL);
-	attend(&roles, signal_fd);
-	return 0;
+	if (sig)
+		signals_die(sig);
+	return err;
 }

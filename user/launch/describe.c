@@ -119,12 +119,10 @@ void describe_end(struct description *d)
 
 	if (!d->reader)
 		return;
-	if (poll(&p, 1, PATIENCE_MS) == 1) {
-		if (read(d->reader_fd, &g, sizeof(g)) == sizeof(g) && git_is_valid(&g))
-			d->meta->git = g;
-		while (waitpid(d->reader, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	/* its end is seen with those of all children: it may be stopped before it */
+	if (poll(&p, 1, PATIENCE_MS) == 1 && read(d->reader_fd, &g, sizeof(g)) == sizeof(g) &&
+	    git_is_valid(&g))
+		d->meta->git = g;
 	close(d->reader_fd);
 	d->reader = 0;
 }

@@ -4,22 +4,24 @@
 #include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
+#include "launch/attend.h"
 #include "launch/describe.h"
 #include "launch/own_cgroup.h"
+#include "launch/ready.h"
 #include "launch/rights.h"
-#include "launch/roles.h"
 #include "launch/signals.h"
+#include "launch/stop.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#define ECHO_NS (50 * NSEC_PER_MSEC)
 #define EXIT_BPFMON 125
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
+#define GRACE_MS 3000 /* for roles that are not needed: the collector may be loading programs */
 
 struct launcher {
 	struct launch_options *options;
@@ -28,14 +30,9 @@ struct launcher {
 	struct intake_sockets intake;
 	struct roles roles;
 	struct description description;
+	struct attendance attendance;
 	int signal_fd;
-	bool command_ended;
-	int command_status;
-	unsigned terminations; /* SIGTERM */
-	pid_t last_terminator;
-	uint64_t last_termination_ns;
-	bool is_detached;     /* told to leave the command running */
-	bool has_stopped_too; /* with the command; what continues us is for both */
+	int cancelled_by; /* a signal, before the command ran; 0: none */
 };
 
 /* 0-2 are never given to descriptors of ours, which the command would take for its own. */
@@ -53,123 +50,20 @@ static int plug_standard_descriptors(bool *stdout_is_closed)
 	return 0;
 }
 
-/* The command has stopped or has been continued; or some child has ended. */
-static void reap(struct launcher *l)
+static int end_by(int sig)
 {
-	int status;
-	pid_t pid;
+	signals_die(sig);
+	return 128 + sig;
+}
 
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid == l->command.pid && WIFSTOPPED(status)) {
-			l->has_stopped_too |= signals_stop_too(WSTOPSIG(status));
-		} else if (pid == l->command.pid) {
-			l->command_ended = true;
-			l->command_status = status;
-			control_send(l->roles.collector.control_fd, CONTROL_ENDED, status, 0, NULL);
-		} else if (WIFSTOPPED(status)) {
-			continue; /* a role that somebody has stopped */
-		} else if (pid == l->roles.collector.pid) {
-			role_ended(&l->roles.collector, status);
-		} else if (pid == l->roles.recorder.pid) {
-			role_ended(&l->roles.recorder, status);
-		}
+static int finish(const struct attendance *a)
+{
+	if (!a->command_ended) {
+		log_warn("told twice to end: the command (process %d) is left running", a->command);
+		return end_by(a->requests.signal);
 	}
-}
-
-static void detach(struct launcher *l)
-{
-	l->is_detached = true;
-	control_send(l->roles.collector.control_fd, CONTROL_STOP, 0, 0, NULL);
-}
-
-/* timeout(1) and others signal their child and at once the whole group: that is one word. */
-static bool is_echo(struct launcher *l, const struct signalfd_siginfo *si)
-{
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
-	bool is = l->terminations && l->last_terminator == (pid_t)si->ssi_pid &&
-		  now - l->last_termination_ns < ECHO_NS;
-
-	l->last_terminator = (pid_t)si->ssi_pid;
-	l->last_termination_ns = now;
-	return is;
-}
-
-/* Since it was last seen to stop: a shell continues the whole job, and a key may have stopped it
- * again before we run. */
-static bool has_the_command_moved(const struct launcher *l)
-{
-	siginfo_t news = { 0 };
-
-	return waitid(P_PID, (id_t)l->command.pid, &news,
-		      WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) ||
-	       news.si_pid;
-}
-
-static void hear_signal(struct launcher *l, const struct signalfd_siginfo *si)
-{
-	int sig = (int)si->ssi_signo;
-
-	if (sig == SIGCHLD)
-		return;
-	if (l->command_ended) { /* only its descendants, or the roles, are waited for */
-		if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT)
-			detach(l);
-		return;
-	}
-	if (sig == SIGCONT && l->has_stopped_too) { /* we go on, so shall it */
-		l->has_stopped_too = false;
-		if (!has_the_command_moved(l))
-			kill(l->command.pid, SIGCONT);
-		return;
-	}
-	if (!signals_is_to_forward(si, l->command.pid))
-		return;
-	if (sig == SIGTERM && is_echo(l, si))
-		return;
-	if (sig == SIGTERM && ++l->terminations >= 2) {
-		detach(l);
-		return;
-	}
-	kill(l->command.pid, sig);
-}
-
-/* A role that does not end though it was told to: asked for once more, we go. */
-static bool is_over(const struct launcher *l)
-{
-	if (l->terminations >= 3)
-		return true;
-	return (l->command_ended || l->is_detached) && !l->roles.collector.pid &&
-	       !l->roles.recorder.pid;
-}
-
-static void attend(struct launcher *l)
-{
-	struct pollfd p = { .fd = l->signal_fd, .events = POLLIN };
-	struct signalfd_siginfo si;
-
-	while (!is_over(l)) {
-		if (poll(&p, 1, -1) < 0)
-			continue;
-		reap(l); /* first: a stop of ours takes the SIGCONT before it off the queue */
-		while (read(l->signal_fd, &si, sizeof(si)) == sizeof(si)) {
-			hear_signal(l, &si);
-			reap(l);
-		}
-	}
-}
-
-static int finish(const struct launcher *l)
-{
-	if (!l->command_ended) {
-		log_warn("told twice to end: the command (process %d) is left running",
-			 l->command.pid);
-		signals_die(SIGTERM);
-		return 128 + SIGTERM;
-	}
-	if (!WIFSIGNALED(l->command_status))
-		return WEXITSTATUS(l->command_status);
-	signals_die(WTERMSIG(l->command_status));
-	return 128 + WTERMSIG(l->command_status);
+	return WIFSIGNALED(a->command_status) ? end_by(WTERMSIG(a->command_status))
+					      : WEXITSTATUS(a->command_status);
 }
 
 static int start(struct launcher *l)
@@ -178,8 +72,7 @@ static int start(struct launcher *l)
 	uint64_t now;
 	int err;
 
-	if (role_wait_until_ready(&l->roles.recorder) ||
-	    role_wait_until_ready(&l->roles.collector)) {
+	if (roles_wait_until_ready(&l->roles, l->signal_fd, &l->cancelled_by)) {
 		spawn_cancel(&l->command);
 		return EXIT_BPFMON;
 	}
@@ -187,7 +80,9 @@ static int start(struct launcher *l)
 		 l->options->run_as ? ", of user " : "",
 		 l->options->run_as ? l->options->run_as->name : "");
 	now = clock_ns(CLOCK_MONOTONIC);
-	err = spawn_exec(&l->command, &step);
+	spawn_go(&l->command);
+	command_wait_for_exec(&l->command, l->signal_fd);
+	err = spawn_result(&l->command, &step);
 	if (!err) {
 		describe_end(&l->description);
 		control_send(l->roles.collector.control_fd, CONTROL_START, 0, now, NULL);
@@ -210,6 +105,8 @@ static int fork_command(struct launcher *l, sigset_t *mask)
 	/* ignored, the kernel would reap our children before we know how they ended */
 	sigaction(SIGCHLD, &children, &inherited);
 	l->signal_fd = signals_open(mask);
+	if (o->own_cgroup && own_cgroup_make(&l->cgroup))
+		return -ENOENT;
 	err = l->signal_fd < 0 ? -errno
 			       : spawn_fork(&l->command, o->argv, mask, &inherited,
 					    o->own_cgroup ? &l->cgroup.cg : NULL, o->run_as);
@@ -226,6 +123,7 @@ static int prepare(struct launcher *l)
 
 	if (fork_command(l, &mask))
 		return EXIT_BPFMON;
+	streams_unblock();
 	if (l->options->own_cgroup) {
 		l->options->collector.cgroup = &l->cgroup.cg;
 		l->options->cgroup_keeper_fd = l->cgroup.keeper_fd;
@@ -239,13 +137,11 @@ static int prepare(struct launcher *l)
 		code = EXIT_BPFMON;
 	} else {
 		describe(&l->description, l->options);
-		rights_of_launcher(true);
+		rights_of_launcher();
 		code = start(l);
 	}
-	if (code) {
-		role_reap(&l->roles.collector);
-		role_reap(&l->roles.recorder);
-	}
+	if (code)
+		roles_stop(&l->roles, GRACE_MS);
 	return code;
 }
 
@@ -270,15 +166,18 @@ int launch(struct launch_options *o)
 	}
 	if (open_intake(&l))
 		return EXIT_BPFMON;
-	if (o->own_cgroup && own_cgroup_make(&l.cgroup)) {
-		intake_remove(&l.intake);
-		return EXIT_BPFMON;
-	}
 	code = prepare(&l);
-	if (!code)
-		attend(&l);
+	if (!code) {
+		signals_read_all(l.signal_fd);
+		l.attendance = (struct attendance){ .command = l.command.pid,
+						    .roles = &l.roles,
+						    .signal_fd = l.signal_fd };
+		attend(&l.attendance);
+	}
 	intake_remove(&l.intake);
-	if (o->own_cgroup)
+	if (*l.cgroup.cg.path)
 		own_cgroup_remove(&l.cgroup);
-	return code ? code : finish(&l);
+	if (l.cancelled_by)
+		return end_by(l.cancelled_by);
+	return code ? code : finish(&l.attendance);
 }

@@ -121,15 +121,17 @@ static void keeper(const struct user *as, int fd, int report_fd, int keep_fd)
 	struct report r = { 0 };
 	char name[32], byte;
 	int base = -1;
+	bool is_wanted; /* else the launcher is gone already */
 
 	become_keeper(as, &r.err);
 	if (!r.err && (!runtime || *runtime != '/' || make_in(runtime, true, fd, &r, &base, name)))
 		r.err = make_in("/tmp", false, fd, &r, &base, name);
-	if (write(report_fd, &r, sizeof(r)) != sizeof(r) || r.err)
+	is_wanted = write(report_fd, &r, sizeof(r)) == sizeof(r);
+	if (r.err)
 		_exit(1);
 	close_others(base, keep_fd);
 	seccomp_install(SECCOMP_KEEPER);
-	while (read(keep_fd, &byte, 1) < 0 && errno == EINTR)
+	while (is_wanted && read(keep_fd, &byte, 1) < 0 && errno == EINTR)
 		;
 	unlink(SOCKET_NAME);
 	if (!fchdir(base))

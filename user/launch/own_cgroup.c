@@ -80,6 +80,7 @@ int own_cgroup_make(struct own_cgroup *own)
 	err = start_keeper(own);
 	if (err) {
 		cgroup_remove(&own->cg);
+		own->cg.path[0] = '\0';
 		log_error("--own-cgroup: cannot start the process that removes it: %s",
 			  strerror(-err));
 		return err;

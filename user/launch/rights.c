@@ -7,8 +7,8 @@
 #include <linux/capability.h>
 #include <stdint.h>
 
-void rights_of_launcher(bool has_command)
+void rights_of_launcher(void)
 {
-	privilege_leave_root(has_command ? 1ULL << CAP_KILL : 0);
+	privilege_leave_root(1ULL << CAP_KILL);
 	seccomp_install(SECCOMP_LAUNCHER);
 }

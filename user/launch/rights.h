@@ -3,12 +3,10 @@
 #ifndef LAUNCH_RIGHTS_H
 #define LAUNCH_RIGHTS_H
 
-#include <stdbool.h>
-
 /*
- * Keeps the right to signal what the command becomes, where there is one; of the system calls,
- * those to wait and to signal.
+ * Keeps the right to signal what the command becomes, and roles that hang, which have other users;
+ * of the system calls, those to wait and to signal.
  */
-void rights_of_launcher(bool has_command);
+void rights_of_launcher(void);
 
 #endif

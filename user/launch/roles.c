@@ -106,31 +106,6 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 	return roles->collector.pid < 0 ? -errno : 0;
 }
 
-int role_wait_until_ready(const struct role *role)
-{
-	struct control m;
-
-	if (control_receive(role->control_fd, &m) != 1) {
-		log_error("the %s ended before it was ready; nothing was run", role->name);
-		return -ECHILD;
-	}
-	if (m.type == CONTROL_READY)
-		return 0;
-	log_error("%s", m.text);
-	return m.value ? m.value : -EIO;
-}
-
-void role_reap(struct role *role)
-{
-	if (!role->pid)
-		return;
-	close(role->control_fd);
-	role->control_fd = -1;
-	while (waitpid(role->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	role->pid = 0;
-}
-
 void role_ended(struct role *role, int status)
 {
 	role->pid = 0;

@@ -8,7 +8,7 @@
 
 struct role {
 	const char *name;
-	pid_t pid; /* 0: has ended */
+	pid_t pid; /* not above 0: has ended, or there is none */
 	int control_fd;
 };
 
@@ -18,14 +18,10 @@ struct roles {
 
 /*
  * Forks both, which then do as @o says and end. They give back @signal_fd and the pipes of
- * @command, which are the launcher's. A negative errno: role_reap() ends those that there are.
+ * @command, which are the launcher's. A negative errno: roles_stop() ends those that there are.
  */
 int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn *command,
 	       int signal_fd, const sigset_t *mask);
-/* Waits for the word that it may begin; else, after one line to the user, a negative errno. */
-int role_wait_until_ready(const struct role *role);
-/* Lets go of the role, and waits for its end. */
-void role_reap(struct role *role);
 /* The role has been waited for. */
 void role_ended(struct role *role, int status);
 

@@ -13,13 +13,25 @@ int signals_open(sigset_t *old)
 {
 	/* these tell of our own mistakes, and must end us */
 	static const int ours[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
-	sigset_t all;
+	static const int requests[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	sigset_t all, first;
 
 	sigfillset(&all);
 	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
 		sigdelset(&all, ours[i]);
 	sigprocmask(SIG_SETMASK, &all, old);
-	return signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	sigemptyset(&first);
+	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++)
+		sigaddset(&first, requests[i]);
+	return signalfd(-1, &first, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void signals_read_all(int fd)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	signalfd(fd, &all, 0);
 }
 
 static bool descends_from(pid_t pid, pid_t ancestor)

@@ -7,8 +7,12 @@
 #include <sys/signalfd.h>
 #include <sys/types.h>
 
-/* Blocks what is to be forwarded, and returns a descriptor that reads it; @old: the mask before. */
+/*
+ * Blocks what is to be forwarded; @old: the mask before. Returns a descriptor, or -1, that reads
+ * only what may ask for the end: all else waits until signals_read_all().
+ */
 int signals_open(sigset_t *old);
+void signals_read_all(int fd);
 /*
  * Whether the command has not got it yet: what the terminal sends goes to the whole group, and
  * what a process of the command sends is meant for itself and its group.

@@ -90,7 +90,12 @@ static void close_pipes(struct spawn *s)
 	s->go_fd = s->status_fd = -1;
 }
 
-int spawn_exec(struct spawn *s, const char **step)
+void spawn_go(struct spawn *s)
+{
+	s->has_gone = send(s->go_fd, "", 1, MSG_NOSIGNAL) == 1;
+}
+
+int spawn_result(struct spawn *s, const char **step)
 {
 	static const char *const steps[] = {
 		[STEP_CGROUP] = "enter the new cgroup with",
@@ -98,15 +103,13 @@ int spawn_exec(struct spawn *s, const char **step)
 		[STEP_EXEC] = "execute",
 	};
 	struct failure f = { 0 };
-	ssize_t n = send(s->go_fd, "", 1, MSG_NOSIGNAL);
+	ssize_t n;
 
-	if (n == 1) {
-		do
-			n = read(s->status_fd, &f, sizeof(f));
-		while (n < 0 && errno == EINTR);
-	}
+	do
+		n = read(s->status_fd, &f, sizeof(f));
+	while (n < 0 && errno == EINTR);
 	close_pipes(s);
-	if (!n)
+	if (!n && s->has_gone)
 		return 0; /* the pipe was closed by the exec */
 	if (n != sizeof(f))
 		return -EIO;
@@ -118,6 +121,7 @@ int spawn_exec(struct spawn *s, const char **step)
 void spawn_cancel(struct spawn *s)
 {
 	close_pipes(s);
+	kill(s->pid, SIGKILL); /* it may have been stopped */
 	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }

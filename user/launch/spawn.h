@@ -12,6 +12,7 @@ struct spawn {
 	pid_t pid;
 	int go_fd;     /* writing a byte lets it exec; closing it ends the child */
 	int status_fd; /* tells how the exec went */
+	bool has_gone; /* the byte was taken */
 	bool is_ready; /* what failed was the exec itself, nothing before */
 };
 
@@ -22,11 +23,13 @@ struct spawn {
  */
 int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
 	       const struct sigaction *children, const struct cgroup *in, const struct user *as);
+/* Lets the child exec. */
+void spawn_go(struct spawn *s);
 /*
- * Lets the child exec. 0: the command runs; else a negative errno, and in *@step what failed
- * ("become user ...", "execute").
+ * Waits until it has. 0: the command runs, or was killed on the way; else a negative errno, and in
+ * *@step what failed ("become user ...", "execute").
  */
-int spawn_exec(struct spawn *s, const char **step);
+int spawn_result(struct spawn *s, const char **step);
 /* Ends a child that is not to exec. */
 void spawn_cancel(struct spawn *s);
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "launch/attend.h"
+
+#include "base/control.h"
+#include "launch/signals.h"
+#include "launch/stop.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GRACE_MS 1000 /* for roles, after the last request */
+
+/* The command has stopped or has been continued; or some child has ended. */
+static void reap(struct attendance *a)
+{
+	struct roles *roles = a->roles;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid == a->command && WIFSTOPPED(status)) {
+			a->has_stopped_too |= signals_stop_too(WSTOPSIG(status));
+		} else if (pid == a->command) {
+			a->command_ended = true;
+			a->command_status = status;
+			control_send(roles->collector.control_fd, CONTROL_ENDED, status, 0, NULL);
+		} else if (WIFSTOPPED(status)) {
+			continue; /* a role that somebody has stopped */
+		} else if (pid == roles->collector.pid) {
+			role_ended(&roles->collector, status);
+		} else if (pid == roles->recorder.pid) {
+			role_ended(&roles->recorder, status);
+		}
+	}
+}
+
+/* Since it was last seen to stop: a shell continues the whole job, and a key may have stopped it
+ * again before we run. */
+static bool has_the_command_moved(const struct attendance *a)
+{
+	siginfo_t news = { 0 };
+
+	return waitid(P_PID, (id_t)a->command, &news,
+		      WEXITED | WSTOPPED | WCONTINUED | WNOHANG | WNOWAIT) ||
+	       news.si_pid;
+}
+
+static void detach(struct attendance *a)
+{
+	a->is_detached = true;
+	control_send(a->roles->collector.control_fd, CONTROL_STOP, 0, 0, NULL);
+}
+
+/* Only descendants of the command, or the roles, are waited for. */
+static void handle_request(struct attendance *a, const struct signalfd_siginfo *si)
+{
+	if (!request_count(&a->requests, si))
+		return;
+	if (!a->is_detached)
+		detach(a);
+	if (a->requests.nr == REQUESTS_THAT_END - 1)
+		roles_say_awaited(a->roles);
+}
+
+static void handle_signal(struct attendance *a, const struct signalfd_siginfo *si)
+{
+	int sig = (int)si->ssi_signo;
+
+	if (sig == SIGCHLD)
+		return;
+	if ((a->command_ended || a->is_detached) && request_is_one(si)) {
+		handle_request(a, si);
+		return;
+	}
+	if (a->command_ended)
+		return;
+	if (sig == SIGCONT && a->has_stopped_too) { /* we go on, so shall it */
+		a->has_stopped_too = false;
+		if (!has_the_command_moved(a))
+			kill(a->command, SIGCONT);
+		return;
+	}
+	if (!signals_is_to_forward(si, a->command))
+		return;
+	if (sig == SIGTERM && !request_count(&a->requests, si))
+		return;
+	if (sig == SIGTERM && a->requests.nr > 1) {
+		detach(a);
+		return;
+	}
+	kill(a->command, sig);
+}
+
+static bool is_over(const struct attendance *a)
+{
+	if (a->requests.nr >= REQUESTS_THAT_END)
+		return true;
+	return (a->command_ended || a->is_detached) && !a->roles->collector.pid &&
+	       !a->roles->recorder.pid;
+}
+
+void attend(struct attendance *a)
+{
+	struct pollfd p = { .fd = a->signal_fd, .events = POLLIN };
+	struct signalfd_siginfo si;
+
+	while (!is_over(a)) {
+		if (poll(&p, 1, -1) < 0)
+			continue;
+		reap(a); /* first: a stop of ours takes the SIGCONT before it off the queue */
+		while (read(a->signal_fd, &si, sizeof(si)) == sizeof(si)) {
+			handle_signal(a, &si);
+			reap(a);
+		}
+	}
+	roles_stop(a->roles, GRACE_MS);
+	reap(a);
+}

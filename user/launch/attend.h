@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The launcher while the command runs, and until the roles have ended. */
+#ifndef LAUNCH_ATTEND_H
+#define LAUNCH_ATTEND_H
+
+#include "launch/requests.h"
+#include "launch/roles.h"
+
+struct attendance {
+	pid_t command;
+	struct roles *roles; /* not owned */
+	int signal_fd;
+	struct requests requests; /* SIGTERM; when the command has ended or is left, all of them */
+	bool command_ended;
+	int command_status;   /* of wait(2) */
+	bool is_detached;     /* the run is closed, whatever goes on still */
+	bool has_stopped_too; /* with the command; what continues us is for both */
+};
+
+/*
+ * Stands in for the command: forwards signals, stops and goes on with it; until it has ended, or is
+ * to be left running, and the roles have ended. A third request ends it, and them, in any case.
+ */
+void attend(struct attendance *a);
+
+#endif

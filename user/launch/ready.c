@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "launch/ready.h"
+
+#include "base/control.h"
+#include "base/log.h"
+#include "base/reopen.h"
+#include "launch/requests.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+void streams_unblock(void)
+{
+	reopen_for_writing(STDOUT_FILENO);
+	reopen_for_writing(STDERR_FILENO);
+	log_hurry();
+}
+
+/* 0: it may begin. */
+static int role_is_ready(const struct role *role)
+{
+	struct control m;
+
+	if (control_receive(role->control_fd, &m) != 1) {
+		log_error("the %s ended before it was ready; nothing was run", role->name);
+		return -ECHILD;
+	}
+	if (m.type == CONTROL_READY)
+		return 0;
+	log_error("%s", m.text);
+	return m.value ? m.value : -EIO;
+}
+
+int roles_wait_until_ready(const struct roles *roles, int signal_fd, int *sig)
+{
+	const struct role *const of[] = { &roles->recorder, &roles->collector };
+	struct pollfd p[] = {
+		{ .fd = roles->recorder.control_fd, .events = POLLIN },
+		{ .fd = roles->collector.control_fd, .events = POLLIN },
+		{ .fd = signal_fd, .events = POLLIN },
+	};
+	int err = 0;
+
+	*sig = 0;
+	while (!err && (p[0].fd >= 0 || p[1].fd >= 0)) {
+		if (poll(p, 3, -1) < 0)
+			continue;
+		for (int i = 0; !err && i < 2; i++) {
+			if (!p[i].revents)
+				continue;
+			err = role_is_ready(of[i]);
+			p[i].fd = -1; /* and its revents will be 0 */
+		}
+		if (!err && p[2].revents && (*sig = request_read(signal_fd)))
+			err = -EINTR;
+	}
+	return err;
+}
+
+void command_wait_for_exec(const struct spawn *command, int signal_fd)
+{
+	struct pollfd p[] = {
+		{ .fd = command->status_fd, .events = POLLIN },
+		{ .fd = signal_fd, .events = POLLIN },
+	};
+	int sig, nr = 0;
+
+	for (;;) {
+		if (poll(p, 2, -1) < 0)
+			continue;
+		if (p[0].revents)
+			return;
+		sig = request_read(signal_fd);
+		if (sig)
+			kill(command->pid, nr++ ? SIGKILL : sig);
+	}
+}

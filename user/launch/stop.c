@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "launch/stop.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STEP_MS 2
+#define SUMMARY_MS 500 /* for the collector to show it in place of the recorder */
+#define DEATH_MS 1000  /* for the kernel; a process that it cannot end is left to it */
+
+static bool is_there(const struct role *r)
+{
+	return r->pid > 0;
+}
+
+void roles_say_awaited(const struct roles *roles)
+{
+	const char *rest = "; a third signal ends bpfmon without it";
+
+	if (is_there(&roles->recorder))
+		log_warn("still waiting for the recorder (process %d) to write its outputs%s",
+			 roles->recorder.pid, rest);
+	else if (is_there(&roles->collector))
+		log_warn("still waiting for the collector (process %d) to close the run%s",
+			 roles->collector.pid, rest);
+}
+
+static void let_go(struct role *r)
+{
+	if (r->control_fd >= 0)
+		close(r->control_fd);
+	r->control_fd = -1;
+}
+
+static bool has_ended(struct role *r)
+{
+	if (is_there(r) && waitpid(r->pid, NULL, WNOHANG)) /* or somebody else has waited for it */
+		r->pid = 0;
+	return !is_there(r);
+}
+
+static bool wait_for_both(struct roles *roles, int ms)
+{
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)ms * NSEC_PER_MSEC;
+
+	for (;;) {
+		bool recorder = has_ended(&roles->recorder),
+		     collector = has_ended(&roles->collector);
+
+		if (recorder && collector)
+			return true;
+		if (clock_ns(CLOCK_MONOTONIC) >= until_ns)
+			return false;
+		poll(NULL, 0, STEP_MS);
+	}
+}
+
+static void role_kill(const struct role *r, const char *loss)
+{
+	if (!is_there(r))
+		return;
+	log_warn("the %s (process %d) did not end and was killed: %s", r->name, r->pid, loss);
+	kill(r->pid, SIGKILL);
+}
+
+void roles_stop(struct roles *roles, int grace_ms)
+{
+	let_go(&roles->collector);
+	let_go(&roles->recorder);
+	if (wait_for_both(roles, grace_ms))
+		return;
+	role_kill(&roles->recorder, "what it had not written yet is lost");
+	if (wait_for_both(roles, SUMMARY_MS))
+		return;
+	role_kill(&roles->collector, "the account is incomplete");
+	wait_for_both(roles, DEATH_MS);
+}

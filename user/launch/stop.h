@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The end of roles that may not want to end. */
+#ifndef LAUNCH_STOP_H
+#define LAUNCH_STOP_H
+
+#include "launch/roles.h"
+
+/* One line to the user: what is waited for, and how to end that. */
+void roles_say_awaited(const struct roles *roles);
+/*
+ * Lets go of both, and waits for their ends; what has not ended after @grace_ms is killed, the
+ * recorder first, so that the collector may still show the summary. Each that is killed is one
+ * warning. Takes no more than a few seconds longer, whatever the roles and the kernel do.
+ */
+void roles_stop(struct roles *roles, int grace_ms);
+
+#endif
