@@ -157,6 +157,17 @@ class BeforeTheCommand(HangCase):
         self.assert_all_gone(pids)
         self.assertFalse(self.ran.exists())
 
+    def test_requests_end_a_command_whose_execution_hangs(self):
+        live, pids = self.begin_waiting()
+        command = next(pid for pid in pids if stat_of(pid)[3] != pid and executable_of(pid) == os.path.realpath(BPFMON))
+        send(command, signal.SIGSTOP)  # in the place of a file system that does not answer
+        self.reader(1 << 16)
+        time.sleep(1.5)  # any length is right; mostly the launcher waits for the execution by then
+        wait_for(lambda: self.request(live, signal.SIGTERM) or not is_alive(command), "the end of the command's process")
+        self.assertLess(live.process.wait(timeout=60), 0)
+        self.assert_all_gone(pids)
+        self.assertFalse(self.ran.exists())
+
     def test_nohup_keeps_a_launch_from_ending(self):
         live, _ = self.begin_waiting(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         self.request(live, signal.SIGHUP)

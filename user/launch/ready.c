@@ -11,6 +11,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#define EXEC_MS 1000 /* that an execution may take before signals are looked at */
+
 void streams_unblock(void)
 {
 	reopen_for_writing(STDOUT_FILENO);
@@ -67,6 +69,8 @@ void command_wait_for_exec(const struct spawn *command, int signal_fd)
 	};
 	int sig, nr = 0;
 
+	if (poll(p, 1, EXEC_MS) > 0) /* what comes meanwhile is for the command, later */
+		return;
 	for (;;) {
 		if (poll(p, 2, -1) < 0)
 			continue;

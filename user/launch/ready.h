@@ -19,8 +19,8 @@ void streams_unblock(void);
 int roles_wait_until_ready(const struct roles *roles, int signal_fd, int *sig);
 /*
  * The same until the command's process has executed, or could not: spawn_result() then does not
- * block. A file system that does not answer is given up at a request: it is passed on to the
- * process; the second kills it.
+ * block. When that takes longer than a second, as on a file system that does not answer, a
+ * request is passed on to the process, and the second kills it.
  */
 void command_wait_for_exec(const struct spawn *command, int signal_fd);
 
