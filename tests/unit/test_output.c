@@ -84,14 +84,16 @@ static void force_keeps_the_old_file_until_the_commit(void **state)
 	assert_int_equal(files_in(p->dir), 1);
 }
 
-static void forced_file_follows_the_umask(void **state)
+static void forced_file_has_the_mode_of_the_old_one(void **state)
 {
 	struct place *p = *state;
-	mode_t old = umask(027);
 	struct output o;
 	struct stat st;
+	mode_t old;
 
 	file_write(p->path, "old\n");
+	assert_int_equal(chmod(p->path, 0640), 0);
+	old = umask(077);
 	output_open(&o, p->path, true);
 	output_commit(&o);
 	output_close(&o);
@@ -229,7 +231,7 @@ int main(void)
 		PLACE_TEST(file_that_is_being_written_is_refused_even_with_force),
 		PLACE_TEST(file_that_replaces_another_is_being_written_too),
 		PLACE_TEST(force_keeps_the_old_file_until_the_commit),
-		PLACE_TEST(forced_file_follows_the_umask),
+		PLACE_TEST(forced_file_has_the_mode_of_the_old_one),
 		PLACE_TEST(failed_start_keeps_the_old_file_and_leaves_no_other),
 		PLACE_TEST(failed_start_removes_a_new_file),
 		PLACE_TEST(force_creates_a_file_that_was_not_there),

@@ -58,7 +58,7 @@ static void tell_unreadable(const char *run, int err)
 	log_error("cannot read the run '%s': %s", run, source_error(err));
 }
 
-static int tell_unwritable(const char *path, int err)
+static int tell_unwritable(const char *path, const struct output *out, int err)
 {
 	if (err == -EEXIST)
 		log_error("'%s' exists and is not overwritten; --force replaces it", path);
@@ -66,7 +66,7 @@ static int tell_unwritable(const char *path, int err)
 		log_error("'%s' is being written by a bpfmon", path);
 	else
 		log_error("cannot write '%s': %s", strcmp(path, "-") ? path : "stdout",
-			  strerror(-err));
+			  output_error(out, err));
 	return err;
 }
 
@@ -86,7 +86,7 @@ static int open_outputs(struct outputs *all, const struct options *o)
 		if (!err)
 			err = output_open_whole(out, all->path[all->nr], o->force);
 		if (err) {
-			tell_unwritable(all->path[all->nr] ? all->path[all->nr] : path, err);
+			tell_unwritable(all->path[all->nr] ? all->path[all->nr] : path, out, err);
 			free(all->path[all->nr]);
 			return err;
 		}
@@ -111,11 +111,11 @@ static int commit(struct outputs *all)
 		struct output *out = &all->out[i];
 
 		if (out->is_regular && fsync(out->fd))
-			err = tell_unwritable(all->path[i], -errno);
+			err = tell_unwritable(all->path[i], out, -errno);
 	}
 	for (size_t i = 0; !err && i < all->nr; i++)
 		if ((err = output_commit(&all->out[i])))
-			tell_unwritable(all->path[i], err);
+			tell_unwritable(all->path[i], &all->out[i], err);
 	return err;
 }
 
@@ -128,7 +128,7 @@ static int write_all(struct exporter *e, struct outputs *all, const struct optio
 	for (size_t i = 0; !err && i < all->nr; i++) {
 		err = export_write(e, &o->export_as->documents[i], pass, &all->out[i]);
 		if (err && err != -EINTR && e->is_refused)
-			tell_unwritable(all->path[i], err);
+			tell_unwritable(all->path[i], &all->out[i], err);
 		else if (err && err != -EINTR)
 			tell_unreadable(o->command[0], err);
 	}

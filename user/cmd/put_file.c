@@ -33,6 +33,7 @@ int put_file(const char *what, const char *path, bool force, const char *text, s
 {
 	struct output out;
 	int err = output_open_whole(&out, path, force), closed;
+	const char *why = out.why;
 
 	if (!err) {
 		if (out.is_regular) /* a pipe ends us at once */
@@ -45,6 +46,7 @@ int put_file(const char *what, const char *path, bool force, const char *text, s
 	if (err == -EEXIST)
 		log_error("'%s' exists and is not overwritten; --force replaces it", path);
 	else if (err)
-		log_error("cannot write the %s to '%s': %s", what, path, strerror(-err));
+		log_error("cannot write the %s to '%s': %s", what, path,
+			  why ? why : strerror(-err));
 	return err;
 }

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "record/output.h"
 
+#include "base/rights.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define NR_LETTERS 6
+#define MOST_TRIES 100 /* to find a name that nobody has */
+#define FOREIGN                                                                                    \
+	"it belongs to another user and lies in a folder that everybody may write to; remove "     \
+	"it, or name another file"
 
 /* Tells others that we write the file, until @fd is closed; where the file system knows locks. */
 static void mark(int fd, short lock)
@@ -33,117 +41,207 @@ static void close_old(struct output *o)
 	o->old_fd = -1;
 }
 
-/* @target and a few letters more, in a name that is not too long for them. */
-static char *temporary_name(const char *target)
+/* What was opened is given back; a file to which nothing came is removed. */
+static void output_drop(struct output *o)
 {
-	static const char letters[] = ".XXXXXX";
-	const char *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
-	size_t kept = strnlen(name, NAME_MAX - strlen(letters));
-	char *path;
-
-	if (asprintf(&path, "%.*s%s", (int)(name - target + (ptrdiff_t)kept), target, letters) < 0)
-		return NULL;
-	return path;
+	if (o->is_ours)
+		unlinkat(o->at.folder, o->temporary ? o->temporary : o->at.name, 0);
+	close_old(o);
+	path_end_done(&o->at);
+	free(o->temporary);
+	free(o->buffer);
+	*o = (struct output){ .fd = -1, .old_fd = -1, .path = o->path };
 }
 
+/* Fills in the letters at the end of @name by chance. */
+static void put_letters(char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	char *at = name + strlen(name) - NR_LETTERS;
+	unsigned char chance[NR_LETTERS];
+
+	if (getrandom(chance, sizeof(chance), 0) != sizeof(chance))
+		memset(chance, getpid() & 0xff, sizeof(chance));
+	for (size_t i = 0; i < NR_LETTERS; i++)
+		at[i] = letters[chance[i] % (sizeof(letters) - 1)];
+}
+
+/* A new file beside the one that it becomes, with a name that is not too long. */
 static int open_temporary(struct output *o)
 {
-	mode_t mask = umask(0);
-
-	umask(mask);
-	o->target = o->is_new ? strdup(o->path) : realpath(o->path, NULL);
-	if (!o->target)
-		return -errno;
-	o->temporary = temporary_name(o->target);
-	if (!o->temporary)
-		return -ENOMEM;
-	o->fd = mkostemp(o->temporary, O_CLOEXEC);
-	if (o->fd < 0) {
-		int err = -errno;
-
-		free(o->temporary);
-		free(o->target);
-		o->temporary = o->target = NULL;
-		return err;
-	}
-	fchmod(o->fd, 0666 & ~mask);
-	mark(o->fd, F_WRLCK);
-	return 0;
-}
-
-/* Marks the old file, too: others are to find it before the new one has its name. */
-static int replace(struct output *o, bool force)
-{
-	int err;
-
-	o->old_fd = open(o->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (is_marked(o->old_fd)) {
-		err = -EALREADY;
-	} else if (!force) {
-		err = -EEXIST;
-	} else {
-		o->is_ours = o->is_regular = true;
-		mark(o->old_fd, F_RDLCK);
-		err = open_temporary(o);
-	}
-	if (err)
-		close_old(o);
-	return err;
-}
-
-/* Where nothing is yet. -EEXIST: there is something. */
-static int create(struct output *o, bool is_whole)
-{
-	struct stat st;
+	const size_t more = 1 + NR_LETTERS;
 	int err = 0;
 
-	if (is_whole && !lstat(o->path, &st))
-		return -EEXIST;
-	if (is_whole) {
-		o->is_new = true;
-		err = open_temporary(o);
-	} else {
-		o->fd = open(o->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
-		if (o->fd < 0)
-			return -errno;
-		mark(o->fd, F_WRLCK);
+	if (asprintf(&o->temporary, "%.*s.......", (int)(NAME_MAX - more), o->at.name) < 0) {
+		o->temporary = NULL;
+		return -ENOMEM;
+	}
+	for (int i = 0; i < MOST_TRIES; i++) {
+		put_letters(o->temporary);
+		o->fd = openat(o->at.folder, o->temporary,
+			       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (o->fd >= 0 || errno != EEXIST)
+			break;
+	}
+	if (o->fd < 0) {
+		err = -errno;
+		free(o->temporary);
+		o->temporary = NULL;
 	}
 	o->is_ours = o->is_regular = !err;
 	return err;
 }
 
-/*
- * A device or a pipe. A role must not block in open(2); a subcommand, which writes its output when
- * that is whole, may: any signal ends it.
- */
-static int open_special(struct output *o, const struct stat *st, bool is_whole)
+/* Until now the new file is open to nobody else. */
+static int give_rights(struct output *o)
 {
-	int nonblock = is_whole ? 0 : O_NONBLOCK, err;
+	int err = rights_copy(&o->at, o->fd);
 
-	o->fd = open(o->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | nonblock);
+	if (err && o->at.st.st_uid != geteuid())
+		o->why = "it belongs to another user, and the new file would not; remove it first, "
+			 "or name another file";
+	else if (err)
+		o->why = "the new file cannot have its group, mode and ACL; remove it first, or "
+			 "name another file";
+	return err;
+}
+
+static int begin_new(struct output *o)
+{
+	mode_t mask = umask(0);
+	int err;
+
+	umask(mask);
+	o->is_new = true;
+	err = open_temporary(o);
+	if (err)
+		return err;
+	fchmod(o->fd, 0666 & ~mask);
+	mark(o->fd, F_WRLCK);
+	return 0;
+}
+
+static int begin_replacement(struct output *o)
+{
+	int err;
+
+	if (path_end_is_foreign(&o->at)) {
+		o->why = FOREIGN;
+		return -EPERM;
+	}
+	err = open_temporary(o);
+	if (!err)
+		err = give_rights(o);
+	if (!err)
+		mark(o->fd, F_WRLCK);
+	return err;
+}
+
+/* The file that was found; -1: it may not be read, or is another by now. */
+static int open_old(const struct output *o)
+{
+	int fd = openat(o->at.folder, o->at.name,
+			O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 ||
+	    (!fstat(fd, &st) && st.st_dev == o->at.st.st_dev && st.st_ino == o->at.st.st_ino))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Marks the old file, too: others are to find it before the new one has its name. */
+static int replace(struct output *o, bool force)
+{
+	o->old_fd = open_old(o);
+	if (is_marked(o->old_fd))
+		return -EALREADY;
+	if (!force)
+		return -EEXIST;
+	mark(o->old_fd, F_RDLCK);
+	return begin_replacement(o);
+}
+
+/* Where nothing is yet. -ESTALE: there is something by now. */
+static int create(struct output *o, bool is_whole)
+{
+	if (is_whole)
+		return begin_new(o);
+	o->fd = openat(o->at.folder, o->at.name,
+		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0666);
+	if (o->fd < 0)
+		return errno == EEXIST ? -ESTALE : -errno;
+	mark(o->fd, F_WRLCK);
+	o->is_ours = o->is_regular = true;
+	return 0;
+}
+
+/*
+ * Devices and pipes are written to. A role must not block in open(2); a subcommand, which writes
+ * its output when that is whole, may: any signal ends it.
+ */
+static int open_other(struct output *o, bool is_whole)
+{
+	const int nonblock = is_whole ? 0 : O_NONBLOCK;
+	char path[32];
+	int err;
+
+	if (S_ISFIFO(o->at.st.st_mode) && path_end_is_foreign(&o->at)) {
+		o->why = FOREIGN;
+		return -EACCES;
+	}
+	path_end_link(&o->at, path);
+	o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | nonblock);
 	if (o->fd >= 0)
 		return 0;
 	err = -errno;
-	return err == -ENXIO && S_ISFIFO(st->st_mode) ? -EAGAIN : err;
+	return err == -ENXIO && S_ISFIFO(o->at.st.st_mode) ? -EAGAIN : err;
+}
+
+static int open_found(struct output *o, bool force, bool is_whole)
+{
+	if (o->at.fd >= 0 && !S_ISREG(o->at.st.st_mode))
+		return open_other(o, is_whole);
+	if (o->at.fd >= 0)
+		return replace(o, force);
+	if (o->at.by_link) /* to nothing, and nothing is made there */
+		return force ? -ENOENT : -EEXIST;
+	return create(o, is_whole);
+}
+
+/* -ESTALE: something has got the name just now. */
+static int open_once(struct output *o, const char *path, bool force, bool is_whole)
+{
+	const char *why;
+	int err;
+
+	*o = (struct output){ .fd = -1, .old_fd = -1, .path = path };
+	err = path_end_find(&o->at, path, false);
+	o->why = o->at.why;
+	if (!err)
+		err = open_found(o, force, is_whole);
+	if (!err)
+		return 0;
+	why = o->why;
+	if (o->fd >= 0)
+		close(o->fd);
+	output_drop(o);
+	o->why = why;
+	return err;
 }
 
 static int open_path(struct output *o, const char *path, bool force, bool is_whole)
 {
-	struct stat st;
-	int err;
+	int err = -ESTALE;
 
-	*o = (struct output){ .fd = -1, .old_fd = -1, .path = path };
 	if (!strcmp(path, "-")) {
 		output_open_fd(o, STDOUT_FILENO);
 		return fcntl(o->fd, F_GETFL) < 0 ? -errno : 0;
 	}
-	err = create(o, is_whole);
-	if (err != -EEXIST)
-		return err;
-	/* devices and pipes are written to; a link is what it points to, or nothing */
-	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return open_special(o, &st, is_whole);
-	return replace(o, force);
+	for (int i = 0; i < MOST_TRIES && err == -ESTALE; i++)
+		err = open_once(o, path, force, is_whole);
+	return err == -ESTALE ? -EEXIST : err;
 }
 
 int output_open(struct output *o, const char *path, bool force)
@@ -163,44 +261,50 @@ void output_open_fd(struct output *o, int fd)
 
 /* The name is taken by nobody, or not by us; where the file system cannot say so in one step, two.
  */
-static int take_new_name(const char *temporary, const char *target)
+static int take_new_name(int folder, const char *temporary, const char *name)
 {
 	int fd, err;
 
-	if (!renameat2(AT_FDCWD, temporary, AT_FDCWD, target, RENAME_NOREPLACE))
+	if (!renameat2(folder, temporary, folder, name, RENAME_NOREPLACE))
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -errno;
-	fd = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return -errno;
 	close(fd);
-	if (!rename(temporary, target))
+	if (!renameat(folder, temporary, folder, name))
 		return 0;
 	err = -errno;
-	unlink(target);
+	unlinkat(folder, name, 0);
 	return err;
 }
 
 int output_commit(struct output *o)
 {
+	const int folder = o->at.folder;
 	int err = 0;
 
 	o->is_ours = false;
 	if (!o->temporary)
 		return 0;
 	if (o->is_new)
-		err = take_new_name(o->temporary, o->target);
-	else if (rename(o->temporary, o->target))
+		err = take_new_name(folder, o->temporary, o->at.name);
+	else if (renameat(folder, o->temporary, folder, o->at.name))
 		err = -errno;
 	if (err) {
-		unlink(o->temporary);
+		unlinkat(folder, o->temporary, 0);
 		o->error = -err;
 	}
 	close_old(o);
 	free(o->temporary);
 	o->temporary = NULL;
 	return err;
+}
+
+const char *output_error(const struct output *o, int err)
+{
+	return o->why ? o->why : strerror(-err);
 }
 
 void output_put(struct output *o, const char *text, size_t length)
@@ -253,12 +357,6 @@ int output_close(struct output *o)
 
 	if (o->fd > STDERR_FILENO && close(o->fd) && !err && !o->error)
 		err = -errno;
-	if (o->is_ours)
-		unlink(o->temporary ? o->temporary : o->path);
-	close_old(o);
-	free(o->temporary);
-	free(o->target);
-	free(o->buffer);
-	*o = (struct output){ .fd = -1, .old_fd = -1 };
+	output_drop(o);
 	return err;
 }

@@ -29,7 +29,8 @@ struct recorder {
 	struct patience with_readers, with_collector; /* both end some time after the launcher */
 };
 
-static void refuse(const struct recorder_options *o, const char *path, int err)
+static void refuse(const struct recorder_options *o, const struct output *out, const char *path,
+		   int err)
 {
 	char why[1024];
 
@@ -43,12 +44,12 @@ static void refuse(const struct recorder_options *o, const char *path, int err)
 	else if (err == -EEXIST)
 		snprintf(why, sizeof(why),
 			 "'%s' exists and is not overwritten; --force replaces it", path);
-	else if (o->as_user && (err == -EACCES || err == -EPERM || err == -EROFS))
+	else if (!out->why && o->as_user && (err == -EACCES || err == -EPERM || err == -EROFS))
 		snprintf(why, sizeof(why),
 			 "cannot write '%s' as user %s: %s; --record-as root writes as root", path,
 			 o->as_user, strerror(-err));
 	else
-		snprintf(why, sizeof(why), "cannot write '%s': %s", path, strerror(-err));
+		snprintf(why, sizeof(why), "cannot write '%s': %s", path, output_error(out, err));
 	control_send(o->control_fd, CONTROL_FAILED, err, 0, why);
 }
 
@@ -83,7 +84,7 @@ static int open_sinks(struct recorder *r, const struct recorder_options *o)
 			continue;
 		}
 		if (err) {
-			refuse(o, o->outputs[i].path, err);
+			refuse(o, &s->out, o->outputs[i].path, err);
 			return err;
 		}
 		s->out.patience = &r->with_readers;

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/path_end.h"
+
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define MAX_LINKS 40 /* as the kernel's */
+
+/* A path that is being walked. */
+struct walk {
+	struct path_end *p;
+	char rest[PATH_MAX]; /* what is still ahead */
+	unsigned nr_links;
+	bool make_folders;
+};
+
+static bool is_of_others(const struct stat *st)
+{
+	return st->st_uid && st->st_uid != geteuid();
+}
+
+bool path_end_is_open_to_all(const struct path_end *p)
+{
+	struct stat st;
+
+	return fstat(p->folder, &st) || st.st_mode & S_IWOTH;
+}
+
+bool path_end_is_foreign(const struct path_end *p)
+{
+	return p->fd >= 0 && is_of_others(&p->st) && path_end_is_open_to_all(p);
+}
+
+void path_end_link(const struct path_end *p, char path[32])
+{
+	snprintf(path, 32, "/proc/self/fd/%d", p->fd);
+}
+
+static void take_folder(struct path_end *p, int fd)
+{
+	close(p->folder);
+	p->folder = fd;
+}
+
+/* Puts @text, the target of a link, before what is ahead. */
+static int prepend(struct walk *w, const char *text)
+{
+	char rest[PATH_MAX];
+	int n = snprintf(rest, sizeof(rest), "%s%s%s", text, *w->rest ? "/" : "", w->rest);
+
+	if (n < 0 || (size_t)n >= sizeof(rest))
+		return -ENAMETOOLONG;
+	memcpy(w->rest, rest, (size_t)n + 1);
+	if (*text == '/') {
+		int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		if (root < 0)
+			return -errno;
+		take_folder(w->p, root);
+	}
+	return 0;
+}
+
+static bool is_proc(int folder)
+{
+	struct statfs fs;
+
+	return !fstatfs(folder, &fs) && fs.f_type == PROC_SUPER_MAGIC;
+}
+
+/*
+ * Links in /proc lead to what is open, and the text of many is no path (pipe:[123]). The kernel
+ * made them, so it may follow them. 1: the end of the path; 0: go on; -ENOLINK: its text is a path.
+ */
+static int follow_magic(struct walk *w)
+{
+	struct path_end *p = w->p;
+	int fd = openat(p->folder, p->name, O_PATH | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &p->st) || S_ISREG(p->st.st_mode)) {
+		close(fd);
+		return -ENOLINK;
+	}
+	if (S_ISDIR(p->st.st_mode)) {
+		take_folder(p, fd);
+		return 0;
+	}
+	p->fd = fd;
+	return *w->rest ? -ENOTDIR : 1;
+}
+
+/* The name is no folder: a link to one, or to what is at the end of the path. */
+static int follow_link(struct walk *w)
+{
+	struct path_end *p = w->p;
+	__cleanup(closep) int fd = openat(p->folder, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char text[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	if (!S_ISLNK(st.st_mode))
+		return -ENOTDIR;
+	if (++w->nr_links > MAX_LINKS)
+		return -ELOOP;
+	if (is_of_others(&st) && path_end_is_open_to_all(p)) {
+		p->why = "it leads through a link of another user in a folder that everybody may "
+			 "write to; name the file itself, or remove the link";
+		return -EACCES;
+	}
+	if (is_proc(p->folder)) {
+		int err = follow_magic(w);
+
+		if (err != -ENOLINK)
+			return err;
+	}
+	n = readlinkat(fd, "", text, sizeof(text) - 1);
+	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	return prepend(w, text);
+}
+
+static int enter_folder(struct walk *w)
+{
+	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	struct path_end *p = w->p;
+	int fd = openat(p->folder, p->name, flags);
+
+	if (fd < 0 && errno == ENOENT && w->make_folders) {
+		if (mkdirat(p->folder, p->name, 0700) && errno != EEXIST)
+			return -errno;
+		fd = openat(p->folder, p->name, flags);
+	}
+	if (fd < 0)
+		return errno == ENOTDIR || errno == ELOOP ? follow_link(w) : -errno;
+	take_folder(p, fd);
+	return 0;
+}
+
+/* The last part of the path. 1: that is it; 0: it was a link. */
+static int find_name(struct walk *w)
+{
+	struct path_end *p = w->p;
+
+	p->fd = openat(p->folder, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (p->fd < 0)
+		return errno == ENOENT ? 1 : -errno;
+	if (fstat(p->fd, &p->st))
+		return -errno;
+	if (!S_ISLNK(p->st.st_mode))
+		return 1;
+	close(p->fd);
+	p->fd = -1;
+	p->by_link = true;
+	return follow_link(w);
+}
+
+/* Takes the next part of the path. 1: it was the last; 0: go on. */
+static int take_part(struct walk *w)
+{
+	const char *part = w->rest + strspn(w->rest, "/");
+	size_t n = strcspn(part, "/"), ahead = strlen(part + n);
+	bool is_last = !ahead;
+
+	if (n > NAME_MAX)
+		return -ENAMETOOLONG;
+	/* at the end of a path like "folder/" it is the folder itself */
+	snprintf(w->p->name, sizeof(w->p->name), "%.*s", n ? (int)n : 1, n ? part : ".");
+	memmove(w->rest, part + n, ahead + 1);
+	return is_last ? find_name(w) : enter_folder(w);
+}
+
+int path_end_find(struct path_end *p, const char *path, bool make_folders)
+{
+	struct walk w = { .p = p, .make_folders = make_folders };
+	int err = 0;
+
+	*p = (struct path_end){ .fd = -1 };
+	if (!*path)
+		return -ENOENT;
+	if (strlen(path) >= sizeof(w.rest))
+		return -ENAMETOOLONG;
+	p->folder = open(*path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (p->folder < 0)
+		return -errno;
+	strcpy(p->name, ".");
+	memcpy(w.rest, path, strlen(path) + 1);
+	while (!err)
+		err = take_part(&w);
+	if (err < 0)
+		path_end_done(p);
+	return err < 0 ? err : 0;
+}
+
+void path_end_done(struct path_end *p)
+{
+	if (!p->name[0])
+		return;
+	if (p->fd >= 0)
+		close(p->fd);
+	close(p->folder);
+	p->name[0] = '\0';
+}
