@@ -236,7 +236,7 @@ static void *swap_for_ever(void *context)
 		if (fd >= 0)
 			close(fd);
 		rename(file, path);
-		if (!symlink(s->f->victim, link))
+		if (!symlink(s->f->victim, link) || errno == EEXIST)
 			rename(link, path);
 		unlink(path);
 	}

@@ -3,6 +3,7 @@
 
 #include "store/file_name.h"
 #include "store/migrate.h"
+#include "store/own_files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -47,31 +48,48 @@ int database_attach(struct database *d, const char *path, bool is_unchanging)
 	return err;
 }
 
-/* The folders above @path, and an empty file where there is none: for its user alone. */
-static int make_file(struct database *d, const char *path)
+/* What is found on the way to @path, once for all: the folder stays open as long as the store. */
+static int find_file(struct database *d, const char *path, bool make_folders)
 {
-	char folder[4096];
+	int err = path_end_find(&d->at, path, make_folders);
+
+	if (err && d->at.why)
+		snprintf(d->why, sizeof(d->why), "%s", d->at.why);
+	else if (err)
+		return fail(d, err);
+	return err;
+}
+
+/* An empty file where there is none: for its user alone. */
+static int make_file(struct database *d)
+{
 	int fd;
 
-	if ((size_t)snprintf(folder, sizeof(folder), "%s", path) >= sizeof(folder))
-		return fail(d, -ENAMETOOLONG);
-	for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		if (mkdir(folder, 0700) && errno != EEXIST && errno != EROFS && errno != EACCES)
-			return fail(d, -errno);
-		*slash = '/';
-	}
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+	if (d->at.fd >= 0)
+		return 0;
+	fd = openat(d->at.folder, d->at.name,
+		    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
 	if (fd < 0)
 		return fail(d, -errno);
 	close(fd);
 	return 0;
 }
 
-static int prepare_to_write(struct database *d, const char *path)
+/* In a folder that everybody may write to. */
+static int check_owner(struct database *d)
+{
+	if (!path_end_is_foreign(&d->at))
+		return 0;
+	snprintf(d->why, sizeof(d->why),
+		 "it belongs to another user and lies in a folder that everybody may write to; "
+		 "name another one with --store");
+	return -EPERM;
+}
+
+static int prepare_to_write(struct database *d)
 {
 	struct statfs fs;
-	bool is_local = !statfs(path, &fs) && database_is_local((unsigned long)fs.f_type);
+	bool is_local = !fstatfs(d->at.folder, &fs) && database_is_local((unsigned long)fs.f_type);
 	char sql[200];
 	int64_t version;
 	int err;
@@ -124,7 +142,8 @@ static int check_kind(struct database *d, const char *path)
 	return -ENOTBLK;
 }
 
-static int open_file(struct database *d, const char *path, const char *how, int flags)
+static int open_file(struct database *d, const char *path, const char *how, int flags,
+		     const char *files)
 {
 	int err = check_kind(d, path), rc;
 	char *uri;
@@ -134,7 +153,7 @@ static int open_file(struct database *d, const char *path, const char *how, int 
 	uri = uri_of(path, how);
 	if (!uri)
 		return fail(d, -ENOMEM);
-	rc = sqlite3_open_v2(uri, &d->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+	rc = sqlite3_open_v2(uri, &d->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, files);
 	sqlite3_free(uri);
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(d->db, 1);
@@ -146,7 +165,7 @@ static int open_file(struct database *d, const char *path, const char *how, int 
 static int open_to_read(struct database *d, const char *path)
 {
 	int err = access(path, R_OK) ? fail(d, -errno)
-				     : open_file(d, path, "mode=ro", SQLITE_OPEN_READONLY);
+				     : open_file(d, path, "mode=ro", SQLITE_OPEN_READONLY, NULL);
 
 	return err ? err : prepare_to_read(d);
 }
@@ -168,17 +187,29 @@ static int open_unchanging(struct database *d, const char *path)
 		return -EROFS;
 	}
 	d->is_unchanging = true;
-	err = open_file(d, path, UNCHANGING, SQLITE_OPEN_READONLY);
+	err = open_file(d, path, UNCHANGING, SQLITE_OPEN_READONLY, NULL);
 	return err ? err : prepare_to_read(d);
+}
+
+static int open_found(struct database *d)
+{
+	char path[64 + NAME_MAX];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", d->at.folder, d->at.name);
+	return open_file(d, path, "mode=rw", SQLITE_OPEN_READWRITE, own_files());
 }
 
 static int open_to_write(struct database *d, const char *path, enum database_mode mode)
 {
-	int err = mode == DATABASE_WRITE ? make_file(d, path) : 0;
+	int err = find_file(d, path, mode == DATABASE_WRITE);
 
 	if (!err)
-		err = open_file(d, path, "mode=rw", SQLITE_OPEN_READWRITE);
-	return err ? err : prepare_to_write(d, path);
+		err = check_owner(d);
+	if (!err && mode == DATABASE_WRITE)
+		err = make_file(d);
+	if (!err)
+		err = open_found(d);
+	return err ? err : prepare_to_write(d);
 }
 
 int database_open(struct database *d, const char *path, enum database_mode mode)
@@ -189,10 +220,8 @@ int database_open(struct database *d, const char *path, enum database_mode mode)
 	err = mode == DATABASE_READ ? open_to_read(d, path) : open_to_write(d, path, mode);
 	if (err == -ENOENT && mode == DATABASE_READ && !access(path, R_OK))
 		err = open_unchanging(d, path);
-	if (err) {
-		sqlite3_close(d->db);
-		d->db = NULL;
-	}
+	if (err)
+		database_close(d);
 	return err;
 }
 
@@ -200,4 +229,5 @@ void database_close(struct database *d)
 {
 	sqlite3_close(d->db);
 	d->db = NULL;
+	path_end_done(&d->at);
 }

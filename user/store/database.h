@@ -3,6 +3,7 @@
 #ifndef STORE_DATABASE_H
 #define STORE_DATABASE_H
 
+#include "base/path_end.h"
 #include "model/metric.h"
 
 #include <sqlite3.h>
@@ -17,6 +18,7 @@ enum database_mode {
 
 struct database {
 	sqlite3 *db;
+	struct path_end at; /* where it is, to write */
 	/* those that the file has */
 	struct metric_set sample_columns, process_columns, process_sample_columns;
 	bool is_unchanging; /* read as a file that nobody changes: see open_unchanging() */

@@ -20,6 +20,9 @@ int database_error(struct database *d, int status)
 		{ SQLITE_NOMEM, -ENOMEM, "out of memory" },
 		{ SQLITE_CORRUPT, -EUCLEAN,
 		  "the file is damaged; move it away, and a new one is begun" },
+		{ SQLITE_PERM, -EPERM,
+		  "it, or a journal beside it, is another user's or has a second name, in a "
+		  "folder that everybody may write to; name another with --store" },
 		{ SQLITE_NOTADB, -EUCLEAN,
 		  "it is not a store of bpfmon; name another with --store" },
 	};
