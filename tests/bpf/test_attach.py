@@ -5,11 +5,12 @@ import os
 import pathlib
 import random
 import signal
+import subprocess
 import sys
 import time
 
 from lib.attach import AttachCase, Usage
-from lib.bpfmon import cgroup, truth
+from lib.bpfmon import BPFMON, cgroup, truth
 
 CPUS = os.cpu_count()
 
@@ -147,12 +148,21 @@ class Refusals(AttachCase):
         tids = {int(t) for t in os.listdir(f"/proc/{threads.pid}/task")} - {threads.pid}
         self.check_refused(["-p", str(min(tids))], str(threads.pid))
 
-    def test_one_that_ends_meanwhile_leaves_an_empty_result(self):
+    def test_one_that_the_pass_over_all_tasks_does_not_find_is_an_error(self):
+        """The roles are in a PID namespace of their own, /proc is of ours."""
+        process, out = self.start("sleep", "600"), self.dir / "out"
+        argv = ["unshare", "--pid", BPFMON, "attach", "-o", out, "-p", str(process.pid), "--duration", "0.1"]
+        done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        self.assertIn(f"process {process.pid} is there, but not among the tasks", done.stderr)
+        self.assertFalse(out.exists())
+
+    def test_one_that_ends_meanwhile_is_followed_to_its_end_or_an_error(self):
         """It lives when we are started, and ends before the programs are loaded."""
         short = self.start("sleep", "0.02")
         run = self.finish(self.attach([short.pid]))
         if run.code == 2:
-            self.assertIn("no process", run.stderr)
+            self.assertRegex(run.stderr, "no process|has just ended")
         else:
             self.assertEqual(run.code, 0, run.stderr)
-            self.assertLessEqual(run.summary["processes_total"], 1)
+            self.assertEqual(run.summary["processes_total"], 1)

@@ -85,6 +85,11 @@ int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pi
 	return err ? err : tracker_seed_again(t);
 }
 
+bool tracker_has_found(const struct tracker *t)
+{
+	return t->skel->bss->tracking.seeded > 0;
+}
+
 bool tracker_is_in_a_pid_namespace(const struct tracker *t)
 {
 	return t->skel->bss->pid_level > 0;

@@ -2,6 +2,7 @@
 /* How a session begins: the programs, whom they follow, what these run. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "collect/named.h"
 #include "collect/record.h"
 #include "collect/running.h"
 #include "collect/session.h"
@@ -82,40 +83,22 @@ static void tell_missing(struct session *s)
 	s->summary.has_oom_kills = !s->run->no_oom_kills;
 }
 
-struct impostor {
-	const struct collector_options *options;
-	bool is_there;
-};
-
-static void find_impostor(void *context, const struct process_record *r)
+static int follow_processes(struct session *s, char *why, size_t size)
 {
-	struct impostor *found = context;
+	const struct collector_options *o = s->options;
+	int err = tracker_seed(&s->tracker, o->targets, o->nr_targets);
 
-	for (size_t i = 0; i < found->options->nr_targets; i++)
-		if (found->options->targets[i] == (pid_t)r->pid &&
-		    is_earlier(found->options->named_boot_ns, r->start_boot_ns))
-			found->is_there = true;
+	return err ? err : named_check(&s->tracker, o, why, size);
 }
 
-/* A PID may be somebody else's by the time that the programs are loaded. */
-static int follow_processes(struct session *s)
-{
-	struct impostor impostor = { .options = s->options };
-	int err = tracker_seed(&s->tracker, s->options->targets, s->options->nr_targets);
-
-	if (!err)
-		tracker_each_process(&s->tracker, find_impostor, &impostor);
-	return impostor.is_there ? -ESRCH : err;
-}
-
-static int follow(struct session *s)
+static int follow(struct session *s, char *why, size_t size)
 {
 	const struct collector_options *o = s->options;
 
 	if (o->command)
 		return tracker_follow(&s->tracker, o->command);
 	if (!o->tracker.cgroup)
-		return follow_processes(s);
+		return follow_processes(s, why, size);
 	s->target.id = o->tracker.cgroup->id;
 	if (tracker_is_in_a_pid_namespace(&s->tracker))
 		log_warn("whoever is in the cgroup already and is outside of our PID namespace is "
@@ -157,13 +140,12 @@ int session_open(struct session *s, const struct collector_options *o, char *why
 		return err;
 	}
 	tell_missing(s);
-	err = follow(s);
+	*why = '\0'; /* of programs that were tried */
+	err = follow(s, why, size);
 	if (err && o->command)
 		snprintf(why, size, "the command's process %d cannot be followed: %s", o->command,
 			 strerror(-err));
-	else if (err == -ESRCH)
-		snprintf(why, size, "a process has ended and another has its PID by now");
-	else if (err)
+	else if (err && !*why)
 		snprintf(why, size, "what runs cannot be followed: %s", strerror(-err));
 	memcpy(&s->run->usable, &s->tracker.usable, sizeof(s->run->usable));
 	memcpy(s->run->unusable, s->tracker.unusable, sizeof(s->run->unusable));

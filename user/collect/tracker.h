@@ -80,6 +80,8 @@ int tracker_seed_again(struct tracker *t);
 /* What those that tracker_seed() found had used before. */
 void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have);
 
+/* Has any task been found that was there when we attached? */
+bool tracker_has_found(const struct tracker *t);
 /* The passes over all tasks see only those of our PID namespace: is it not the machine's own? */
 bool tracker_is_in_a_pid_namespace(const struct tracker *t);
 

@@ -77,8 +77,8 @@ static int start(struct roles *roles, struct launch_options *o, int *signal_fd, 
 	describe(&description, o);
 	rights_of_launcher();
 	err = roles_wait_until_ready(roles, *signal_fd, sig);
-	if (!err)
-		describe_end(&description);
+	describe_end(
+		&description); /* in any case: the end of a PID namespace waits for its reader */
 	return err;
 }
 

@@ -140,8 +140,10 @@ static int prepare(struct launcher *l)
 		rights_of_launcher();
 		code = start(l);
 	}
-	if (code)
+	if (code) {
+		describe_end(&l->description); /* the end of a PID namespace waits for its reader */
 		roles_stop(&l->roles, GRACE_MS);
+	}
 	return code;
 }
 
