@@ -17,6 +17,8 @@ BPFMON = str(BUILD / "bpfmon")
 MAP_BYTES_LEFT_SECONDS = 10
 # whoever runs the tests has stores of his own: they are neither written nor read
 os.environ["BPFMON_NO_STORE"] = "1"
+for name in ("SUDO_UID", "SUDO_GID", "SUDO_USER"):  # tests are root's, also under sudo make check
+    os.environ.pop(name, None)
 os.environ["XDG_STATE_HOME"] = str(BUILD / "no-state")
 
 

@@ -186,6 +186,35 @@ static void our_ignoring_of_children_is_no_matter_and_is_kept(void **state)
 	capture_done(&c);
 }
 
+/* What a program sees of our environment, where it is called for who called sudo or not. */
+static void assert_environment(const char *sudo_uid, const char *expected)
+{
+	const char *const argv[] = { "sh", "-c", "echo \"$PATH|$DOCKER_HOST|$HOME\"", NULL };
+	struct captured c;
+
+	if (sudo_uid)
+		assert_int_equal(setenv("SUDO_UID", sudo_uid, 1), 0);
+	assert_int_equal(capture(argv, NULL, LONG, &c), 0);
+	assert_string_equal(c.text, expected);
+	capture_done(&c);
+	unsetenv("SUDO_UID");
+}
+
+static void variables_of_who_called_sudo_are_not_for_what_runs_as_root(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip();
+	unsetenv("SUDO_UID");
+	assert_int_equal(setenv("PATH", "/bin:/usr/bin:/theirs", 1), 0);
+	assert_int_equal(setenv("DOCKER_HOST", "tcp://theirs", 1), 0);
+	assert_int_equal(setenv("HOME", "/theirs", 1), 0);
+	assert_environment("65534", CAPTURE_PATH "||/root\n");
+	assert_environment("0", "/bin:/usr/bin:/theirs|tcp://theirs|/theirs\n");
+	assert_environment(NULL, "/bin:/usr/bin:/theirs|tcp://theirs|/theirs\n");
+	unsetenv("DOCKER_HOST");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +233,7 @@ int main(void)
 		PLACE_TEST(who_hangs_is_killed_with_its_children),
 		cmocka_unit_test(who_leaves_a_child_with_its_pipes_has_ended),
 		cmocka_unit_test(our_ignoring_of_children_is_no_matter_and_is_kept),
+		cmocka_unit_test(variables_of_who_called_sudo_are_not_for_what_runs_as_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ static int path_make(void **state)
 	if (place_make(state))
 		return -1;
 	p = *state;
+	unsetenv("SUDO_UID"); /* else PATH is not what chooses the clients */
 	kept_path = strdup(getenv("PATH"));
 	return setenv("PATH", p->dir, 1);
 }
@@ -238,6 +239,25 @@ static void sentence_that_is_too_long_is_cut(void **state)
 
 #define PATH_TEST(test) cmocka_unit_test_setup_teardown(test, path_make, path_remove)
 
+static void client_in_path_is_not_executed_as_root_for_who_called_sudo(void **state)
+{
+	const struct user self = { .name = "self", .uid = geteuid(), .gid = getegid() };
+	const struct place *p = *state;
+	char script[256], marker[128], why[1024] = "";
+	struct container c;
+
+	if (geteuid())
+		skip();
+	snprintf(marker, sizeof(marker), "%s/executed", p->dir);
+	snprintf(script, sizeof(script), "touch %s; " INSPECTED("x", 5, "running"), marker);
+	client(p, "nerdctl", script);
+	assert_int_equal(setenv("SUDO_UID", "65534", 1), 0);
+	assert_int_not_equal(container_find("nerdctl:x", &self, &c, why, sizeof(why)), 0);
+	unsetenv("SUDO_UID");
+	assert_int_equal(access(marker, F_OK), -1);
+	assert_found("nerdctl:x", "nerdctl", "x", 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +280,7 @@ int main(void)
 		PATH_TEST(no_engine_at_all_is_told),
 		PATH_TEST(what_would_be_an_option_is_no_name),
 		PATH_TEST(sentence_that_is_too_long_is_cut),
+		PATH_TEST(client_in_path_is_not_executed_as_root_for_who_called_sudo),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

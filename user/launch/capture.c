@@ -52,6 +52,24 @@ static int take_environment(const struct user *as)
 	return setenv("XDG_RUNTIME_DIR", runtime, 1) ? -errno : 0;
 }
 
+/*
+ * What runs with rights that the caller lacks is found in fixed folders, and gets no variable of
+ * the caller's: not PATH, LD_..., DOCKER_HOST, CONTAINER_HOST, nor where its configuration is.
+ */
+static int take_fixed_environment(void)
+{
+	struct user self;
+	bool was_sudo;
+
+	if (geteuid())
+		user_caller(&self, &was_sudo);
+	else if (user_by_name("root", &self))
+		return -ENOENT;
+	if (clearenv() || setenv("PATH", CAPTURE_PATH, 1) || setenv("LC_ALL", "C", 1))
+		return -ENOMEM;
+	return user_environment(&self);
+}
+
 /* They may be the same one, where ours were closed: then dup2() leaves it to close on exec. */
 static int put_at(int from, int to)
 {
@@ -89,6 +107,8 @@ static void child(const char *const *argv, const struct user *as, const struct p
 		err = user_become(as);
 	if (!err && as)
 		err = take_environment(as);
+	if (!err && !as && user_rights_are_lent())
+		err = take_fixed_environment();
 	/* where we are may be forbidden for the user, at which podman gives up */
 	if (!err && !chdir("/")) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which clears it */

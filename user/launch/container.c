@@ -2,6 +2,7 @@
 #include "launch/container.h"
 
 #include "base/clock.h"
+#include "launch/capture.h"
 #include "launch/engine.h"
 
 #include <errno.h>
@@ -170,6 +171,12 @@ static size_t take_engine(struct search *s)
 	return i;
 }
 
+/* Where the clients are looked for. */
+static const char *folders(void)
+{
+	return user_rights_are_lent() ? CAPTURE_PATH : "PATH";
+}
+
 static int find(struct search *s, const struct user *caller, struct container *c)
 {
 	const size_t only = take_engine(s);
@@ -189,9 +196,9 @@ static int find(struct search *s, const struct user *caller, struct container *c
 	if (s->nr)
 		return conclude(s, c);
 	if (only != NR_ENGINES)
-		fprintf(s->why, "%s is not installed, or not in PATH", engine_name(only));
+		fprintf(s->why, "%s is not installed, or not in %s", engine_name(only), folders());
 	else
-		fprintf(s->why, "no container engine is installed, or none is in PATH");
+		fprintf(s->why, "no container engine is installed, or none is in %s", folders());
 	return -ENOPKG;
 }
 

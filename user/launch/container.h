@@ -15,7 +15,8 @@ struct container {
 
 /*
  * Finds the running container @name: its name, its id, or the beginning of its id, with "ENGINE:"
- * before it or not. Every engine whose client is in PATH is asked, as we are, and if we are root
+ * before it or not. Every engine whose client is in PATH (of what
+ * capture() makes of it) is asked, as we are, and if we are root
  * and the @caller is not, as the caller, too, where he has containers of his own. A client that
  * hangs is given up after 10 s. Nobody else may reap children meanwhile.
  *

@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static void fill(struct user *u, const struct passwd *pw)
@@ -74,6 +75,13 @@ void user_caller(struct user *u, bool *was_sudo)
 	}
 	u->uid = uid;
 	u->gid = gid;
+}
+
+bool user_rights_are_lent(void)
+{
+	unsigned id;
+
+	return getauxval(AT_SECURE) || (!getuid() && id_from("SUDO_UID", &id) && id != 0);
 }
 
 int user_become(const struct user *u)

@@ -20,6 +20,12 @@ int user_by_name(const char *name, struct user *u);
 bool user_is_under_sudo(void);
 /* The user who called us: before sudo, if sudo was; @was_sudo tells. Always somebody. */
 void user_caller(struct user *u, bool *was_sudo);
+/*
+ * Whether we have rights that who called us has not: under sudo, or as a program with
+ * set-user-ID, set-group-ID or capabilities. Then the caller's environment is not to choose what
+ * is executed with them.
+ */
+bool user_rights_are_lent(void);
 /* Takes the user's groups and ids for good. Needs root. */
 int user_become(const struct user *u);
 /* Sets HOME, USER, LOGNAME and SHELL as su does. */
