@@ -145,6 +145,7 @@ __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64
 	e->image = image;
 	e->path_bytes = 0;
 	e->args_bytes = 0;
+	e->uid = task_uid(task);
 	path_read(s, BPF_CORE_READ(bprm, file));
 	if (want_args)
 		args_read(e, task);

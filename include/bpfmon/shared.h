@@ -126,14 +126,14 @@ struct seen_marks {
 #define INHERITED_ALL (~0ULL) /* it only borrows its creator's memory, or its birth was missed */
 
 struct process_entry {
-	struct bpf_spin_lock lock; /* guards the rest, and the entries of its tasks */
-	__u32 tasks;               /* entries that are not yet freed */
-	__u32 epoch;               /* the drain that saw its memory last */
-	__u32 blank_epoch;         /* the drain that last met a task of it without memory */
-	__u32 exec_id;             /* task_struct.self_exec_id when last looked at */
-	__u32 is_closing;          /* its record is being sent: no other path may */
-	__u32 alive_tasks;         /* entries whose task has not exited */
-	__u32 mark_noted;          /* the mark of its last image is in the record */
+	struct bpf_spin_lock lock;  /* guards the rest, and the entries of its tasks */
+	__u32 tasks;                /* entries that are not yet freed */
+	__u32 epoch;                /* the drain that saw its memory last */
+	__u32 blank_epoch;          /* the drain that last met a task of it without memory */
+	__u32 exec_id;              /* task_struct.self_exec_id when last looked at */
+	__u32 is_closing;           /* its record is being sent: no other path may */
+	__u32 alive_tasks;          /* entries whose task has not exited */
+	__u32 mark_noted;           /* the mark of its last image is in the record */
 	__u64 mm, mm_id;            /* key and id of its mm_entry (--exact-peak) */
 	__u64 maxrss_at_exec;       /* pages; signal->maxrss, where the mm is gone at exit */
 	__u64 inherited_pages;      /* what it had from its creator at birth */
@@ -150,6 +150,7 @@ struct exec_event {
 	__u64 image;
 	__u32 path_bytes;
 	__u32 args_bytes;
+	__u32 uid; /* of who runs it, then */
 	char text[PATH_BYTES + ARGS_BYTES];
 };
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/procstat.h"
+#include "launch/as_user.h"
 #include "launch/attach.h"
 #include "launch/container_cgroup.h"
 
@@ -43,11 +44,13 @@ static int check_pids(const struct options *o)
 	return 0;
 }
 
-static int check_cgroup(const struct options *o, struct cgroup_target *t)
+/* @caller: who called sudo and named it, and can learn of no other file by that; or NULL. */
+static int check_cgroup(const struct options *o, const struct user *caller, struct cgroup_target *t)
 {
 	char why[5000] = "";
 
-	if (cgroup_target_find("/proc/self", o->cgroup, t, why, sizeof(why))) {
+	if (caller ? as_user_find_cgroup(caller, o->cgroup, t, why, sizeof(why))
+		   : cgroup_target_find("/proc/self", o->cgroup, t, why, sizeof(why))) {
 		log_error("%s", why);
 		return -1;
 	}
@@ -96,7 +99,8 @@ int cmd_attach(int argc, char **argv)
 	choose_recorder(&o, &caller, &l);
 	if (o.container && check_container(&o, &caller, &container, folder))
 		return EXIT_USAGE;
-	if (o.cgroup ? check_cgroup(&o, &target) : check_pids(&o))
+	/* the folder of a container was not named by the caller */
+	if (o.cgroup ? check_cgroup(&o, o.container ? NULL : l.caller, &target) : check_pids(&o))
 		return EXIT_USAGE;
 	if (lent_check(&o, o.cgroup ? &target : NULL))
 		return EXIT_USAGE;
@@ -108,6 +112,8 @@ int cmd_attach(int argc, char **argv)
 	l.collector.named_boot_ns = named_boot_ns;
 	l.collector.tracker.can_seed = true;
 	l.collector.tracker.cgroup = o.cgroup ? &target : NULL;
+	l.collector.hides_others = l.caller && !as_user_sees_others(l.caller);
+	l.collector.shown_to = caller.uid;
 	l.collector.duration_ns = o.duration_ns;
 	l.collector.wait_start = o.wait_start;
 	return attach(&l) ? EXIT_USAGE : 0;

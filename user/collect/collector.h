@@ -17,6 +17,12 @@ struct collector_options {
 	size_t nr_targets;
 	uint64_t named_boot_ns; /* CLOCK_BOOTTIME; who is younger is not who was meant */
 	uint64_t duration_ns;   /* of an attachment; 0: until it has ended */
+	/*
+	 * Of a process that is not this user's path and arguments are left out: /proc hides them
+	 * from who called us. Where @hides_others.
+	 */
+	uid_t shown_to;
+	bool hides_others;
 	pid_t recorder;
 	/* The command's own, removed at the end should the launcher be gone; NULL: it has none. */
 	const struct cgroup *cgroup;

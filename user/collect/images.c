@@ -79,6 +79,7 @@ int images_add(struct images *all, const struct exec_event *e, uint64_t now_ns)
 		return -ENOMEM;
 	image->id = e->image;
 	image->seen_ns = now_ns;
+	image->uid = e->uid;
 	used = path_join(image->text, e->text, e->path_bytes);
 	if (e->path_bytes && !(e->flags & EXEC_PATH_CUT))
 		image->exe = image->text;

@@ -17,7 +17,8 @@ struct image {
 	const char *args;
 	size_t args_length;
 	bool args_cut, has_args;
-	char text[]; /* what exe and args point into */
+	uint32_t uid; /* of who ran it first */
+	char text[];  /* what exe and args point into */
 };
 
 struct images {

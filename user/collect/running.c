@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The components of @path, leaf first, each ended by NUL. */
@@ -50,6 +51,7 @@ int image_of_running(pid_t pid, bool want_args, struct exec_event *e)
 {
 	static const char deleted[] = " (deleted)";
 	char name[64], path[4096];
+	struct stat st;
 	ssize_t n;
 
 	memset(e, 0, offsetof(struct exec_event, text));
@@ -62,6 +64,8 @@ int image_of_running(pid_t pid, bool want_args, struct exec_event *e)
 	if (n > (ssize_t)sizeof(deleted) && !strcmp(path + n - sizeof(deleted) + 1, deleted))
 		path[n - (ssize_t)sizeof(deleted) + 1] = '\0';
 	put_path(e, path);
+	snprintf(name, sizeof(name), "/proc/%d", pid);
+	e->uid = stat(name, &st) ? 0 : st.st_uid; /* root's where others may not look at it */
 	if (want_args)
 		put_args(e, pid);
 	return 0;

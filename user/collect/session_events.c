@@ -21,12 +21,26 @@ static void remember_emitted(struct session *s, uint64_t serial)
 	s->emitted[s->nr_emitted++] = serial;
 }
 
+/* Of who called us, since it was executed: else /proc would not show it to that user. */
+static bool is_shown(const struct session *s, const struct process_record *r)
+{
+	const struct image *image = images_find(&s->images, r->image);
+	const uid_t user = s->options->shown_to;
+
+	return !s->options->hides_others || (r->uid == user && (!image || image->uid == user));
+}
+
 void session_emit(struct session *s, const struct process_record *r, const struct drain_row *row,
 		  bool is_left)
 {
 	struct process p;
 
 	record_read(&p, r, row, &s->images, &s->run->usable, s->epoch_less_boot_ns);
+	if (!is_shown(s, r)) {
+		p.exe = p.args = NULL;
+		p.args_length = 0;
+		p.args_cut = false;
+	}
 	if (summary_add_process(&s->summary, &p))
 		s->unnamed++;
 	write_process(&s->json, &p);

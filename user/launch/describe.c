@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,6 +79,17 @@ static void ask_revision(struct description *d, const struct launch_options *o)
 		d->reader = 0;
 }
 
+/* Limits and cgroup of a process are in /proc, which may hide it from who called us. */
+static bool may_describe(const struct launch_options *o)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d", target(o));
+	return !o->collector.hides_others ||
+	       (!stat(path, &st) && st.st_uid == o->collector.shown_to);
+}
+
 static void describe_target(struct meta *m, const struct launch_options *o)
 {
 	const struct cgroup_target *t = o->collector.tracker.cgroup;
@@ -87,7 +99,7 @@ static void describe_target(struct meta *m, const struct launch_options *o)
 		limits_of_cgroup("/proc/self", t, &m->limits);
 		memcpy(m->limits.cgroup, t->in_kernel, sizeof(m->limits.cgroup));
 		container_of_cgroup(t->in_kernel, &m->container);
-	} else if (target(o)) {
+	} else if (target(o) && may_describe(o)) {
 		snprintf(proc, sizeof(proc), "/proc/%d", target(o));
 		limits_of_process("/proc/self", proc, NULL, &m->limits);
 		container_of_process(proc, &m->container);

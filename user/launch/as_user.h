@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Questions to the system that are asked with the rights of another user, by a child. */
+#ifndef LAUNCH_AS_USER_H
+#define LAUNCH_AS_USER_H
+
+#include "base/cgroup_target.h"
+#include "launch/user.h"
+
+/*
+ * cgroup_target_find() with the rights of @user: what that user cannot enter is not there, and the
+ * sentence is the same. Needs root. Besides its errors -EIO: the child was killed.
+ */
+int as_user_find_cgroup(const struct user *user, const char *name, struct cgroup_target *t,
+			char *why, size_t size);
+/*
+ * Whether /proc shows the command lines of other users to @user, so of us, who are root: not where
+ * it is mounted with hidepid and @user is not in its group. An error hides them.
+ */
+bool as_user_sees_others(const struct user *user);
+
+#endif
