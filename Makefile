@@ -35,13 +35,17 @@ USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
 LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o,$(USER_OBJ))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
+# SANITIZE of the unit tests and of what is fuzzed; a cast of a number that does not fit is in no group
+UNIT_SANITIZE := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
 TESTS ?= unit bpf e2e
 KERNELS ?= 5.10 6.1 6.12 6.16 6.18 6.19 7.0 7.2 5.10-arm64 7.2-arm64
 TORTURE_SRC := $(wildcard tests/truth/torture/*.c)
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(BUILD)/truth/torture
 
-.PHONY: $(BUILD)/unit-all all help run check check-unit check-bpf check-e2e check-servers check-notebook check-report torture bench lint format coverage install clean \
+.PHONY: $(BUILD)/unit-all $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-unit check-bpf check-e2e check-servers check-notebook check-report torture bench lint format coverage install clean \
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
@@ -85,6 +89,9 @@ check-report: all ## Open reports in a headless browser (as root, to install it)
 torture: all truth ## Compare random trees of processes with what they know of themselves (as root; SECONDS=3600 SEED=1 COUNT=10)
 	$(PYTHON) tests/torture/run.py $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 
+fuzz: ## Fuzz what parses untrusted bytes, each target so long (SECONDS=3600 TARGET=lines)
+	tools/run-fuzz.sh $(or $(SECONDS),60) $(TARGET)
+
 bench: all truth ## Measure the cost, as paired ratios with and without bpfmon (as root)
 	$(PYTHON) tests/bench/bench.py --bpfmon $(BUILD)/bpfmon --build $(BUILD)/bench
 
@@ -92,7 +99,7 @@ lint: all ## Check format, static analysis, scripts, includes, generated docs
 	tools/lint.sh
 
 format: ## Format the sources
-	clang-format -i bpf/*.[ch] tests/truth/torture/*.[ch] user/*/*.[ch] user/record/sink/*.c user/record/store/*.[ch] tests/unit/*.[ch] tests/kernels/*.c tests/kernels/*/*.[ch]
+	clang-format -i bpf/*.[ch] tests/fuzz/*.[ch] tests/truth/torture/*.[ch] user/*/*.[ch] user/record/sink/*.c user/record/store/*.[ch] tests/unit/*.[ch] tests/kernels/*.c tests/kernels/*/*.[ch]
 
 docs: all ## Regenerate docs/METRICS.md and the options in manual and completion
 	tools/gen-docs.sh
@@ -174,3 +181,24 @@ $(USER_OBJ) $(BPF_OBJ): Makefile
 -include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN)) $(BUILD)/kernels/verified.d $(BUILD)/findcontainer.d
 
 $(BUILD)/unit-all: $(UNIT_BIN)
+
+# by make SANITIZE=...: the unit tests, and clang for the targets of the fuzzer
+sanitized:
+	$(MAKE) BUILD=build/sanitized SANITIZE="$(UNIT_SANITIZE)" build/sanitized/unit-all
+
+fuzzed:
+	$(MAKE) BUILD=build/fuzzed CC=$(CLANG) \
+		SANITIZE="$(UNIT_SANITIZE) -fsanitize=fuzzer-no-link" build/fuzzed/fuzz-all
+
+# an archive: a target may bring its own of what would run a program, or read a file
+$(BUILD)/libbpfmon.a: $(LIB_OBJ)
+	rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libbpfmon.a
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -fsanitize=fuzzer $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
+
+$(BUILD)/fuzz-all: $(FUZZ_BIN)
+
+-include $(addsuffix .d,$(FUZZ_BIN))

@@ -11,7 +11,7 @@ build=${BUILD:-build}
 failed=""
 
 mapfile -t user_c < <(find user -name '*.c' -printf '%s %p\n' | sort -rn | cut -d' ' -f2)
-mapfile -t formatted < <(find bpf user tests/unit tests/kernels tests/truth/torture -name '*.[ch]' | sort)
+mapfile -t formatted < <(find bpf user tests/unit tests/fuzz tests/kernels tests/truth/torture -name '*.[ch]' | sort)
 
 step() { # NAME COMMAND...
 	local name=$1 said start=$SECONDS

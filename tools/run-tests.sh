@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs groups of tests and counts: unit (cmocka, under ASan and UBSan), bpf and e2e (as root), kernels
-# (booted in qemu; as root, to install what is missing), report (in a browser; the same). The last line
-# is "N passed, N failed, N skipped"; fails if any failed, or if one that needs root was skipped in CI.
+# (booted in qemu; as root, to install what is missing), report (in a browser; the same), fuzz (each target
+# for FUZZ_SECONDS, 20, on from the kept corpus). The last line is "N passed, N failed, N skipped"; fails
+# if any failed, or if one that needs root was skipped in CI.
 #
-# Usage: tools/run-tests.sh [unit] [bpf] [e2e] [kernels] [servers] [notebook] [report]
+# Usage: tools/run-tests.sh [unit] [bpf] [e2e] [kernels] [servers] [notebook] [report] [fuzz]
 #   KERNELS  those of the group kernels, as in "5.10 7.2" (default: these)
 set -eu -o pipefail
 
@@ -15,8 +16,7 @@ passed=0 failed=0 skipped=0
 
 run_unit() {
 	local bin out
-	make -s BUILD=$sanitized SANITIZE="-fsanitize=address,undefined -fno-sanitize-recover=all" \
-		"$sanitized/unit-all"
+	make -s sanitized
 	for bin in "$sanitized"/unit/test_*; do
 		case $bin in *.d) continue ;; esac
 		out=$("$bin" 2>&1) && rc=0 || rc=$?
@@ -79,6 +79,7 @@ for group in "${@:-unit}"; do
 	kernels) run_kernels ;;
 	servers | notebook) tools/install-deps.sh "$group" && run_python "$group" ;;
 	report) run_report ;;
+	fuzz) run_counted tools/run-fuzz.sh "${FUZZ_SECONDS:-20}" ;;
 	*) echo "no such group of tests: $group" >&2 && exit 2 ;;
 	esac
 done

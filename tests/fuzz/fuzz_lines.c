@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* One of the JSON Lines: what is read of it is written and read back the same. */
+#include "fuzz.h"
+
+#include "wire/reader.h"
+#include "wire/rewriter.h"
+#include "wire/writer.h"
+
+/* What a kind of line has in the model alone is written without its tree. */
+static void write_model(struct json *j, struct line *l)
+{
+	void *tree = l->tree;
+
+	if (l->kind == LINE_SUMMARY) {
+		write_summary(j, &l->summary);
+	} else if (l->kind == LINE_SAMPLE || l->kind == LINE_PROCESS ||
+		   l->kind == LINE_PROCESS_SAMPLE) {
+		l->tree = NULL;
+		rewrite_line(j, l);
+		l->tree = tree;
+	}
+}
+
+/* Each write of it is the line that a reader takes, and then as it was. */
+static void check_twice(struct line *l, void (*write)(struct json *j, struct line *l))
+{
+	struct json first = { 0 }, second = { 0 };
+	struct line again = { .start_epoch_ns = l->start_epoch_ns };
+
+	write(&first, l);
+	if (first.used) {
+		FUZZ_HOLDS(!first.failed && first.text[first.used - 1] == '\n');
+		json_decref(fuzz_json(first.text, first.used));
+		FUZZ_HOLDS(!line_read(&again, first.text, first.used));
+		FUZZ_HOLDS(again.kind == l->kind);
+		write(&second, &again);
+		FUZZ_HOLDS(first.used == second.used);
+		FUZZ_HOLDS(!memcmp(first.text, second.text, first.used));
+	}
+	line_done(&again);
+	jw_done(&first);
+	jw_done(&second);
+}
+
+static void write_tree(struct json *j, struct line *l)
+{
+	rewrite_line(j, l);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct line line = { 0 };
+	const char *at = (const char *)data, *end = at + size, *stop;
+
+	for (; at < end; at = stop) {
+		stop = memchr(at, '\n', (size_t)(end - at));
+		stop = stop ? stop + 1 : end;
+		if (line_read(&line, at, (size_t)(stop - at)))
+			continue;
+		line_check_meta(&line);
+		check_twice(&line, write_tree);
+		check_twice(&line, write_model);
+	}
+	line_done(&line);
+	return 0;
+}

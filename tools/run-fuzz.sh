@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Fuzzes what parses untrusted bytes: builds the targets tests/fuzz/fuzz_NAME.c with clang, ASan and
+# UBSan, and runs each for SECONDS, one a CPU. It begins with the corpus that is kept in
+# tests/fuzz/corpus/NAME and with what earlier runs found, which is in build/fuzz/corpus/NAME. An input
+# with a finding is kept in build/fuzz/findings. The last line is "N passed, N failed, N skipped".
+#
+# Usage: tools/run-fuzz.sh SECONDS [NAME...]           (default: all of them)
+#        tools/run-fuzz.sh --keep NAME...              the found corpus, minimized, becomes the kept one
+set -eu -o pipefail
+
+cd "$(dirname "$0")/.."
+bin=$PWD/build/fuzzed/fuzz
+work=$PWD/build/fuzz
+kept=$PWD/tests/fuzz/corpus
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
+export UBSAN_OPTIONS=print_stacktrace=1
+export TZ=UTC LC_ALL=C.UTF-8
+# -timeout: seconds an input may take. Where the machine has been stopped for a while, its time goes on
+limits=(-timeout=10 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384)
+
+# One target, from folders of its own: some write files, and core files are no findings.
+fuzz_one() { # SECONDS NAME
+	local name=$2 log=$work/log/$2 begun=$kept/$2 rc=0 dictionary=()
+	mkdir -p "$work/corpus/$name" "$work/findings" "$work/log" "$work/run/$name" "$begun"
+	if [ -f "tests/fuzz/$name.dict" ]; then
+		dictionary=("-dict=$PWD/tests/fuzz/$name.dict")
+	fi
+	(cd "$work/run/$name" && "$bin/fuzz_$name" "${limits[@]}" "${dictionary[@]}" \
+		-max_total_time="$1" -artifact_prefix="$work/findings/$name-" -print_final_stats=1 \
+		"$work/corpus/$name" "$begun" >"$log" 2>&1 </dev/null) || rc=$?
+	report_one "$name" "$log" "$rc"
+}
+
+report_one() { # NAME LOG STATUS
+	local runs cov ft verdict=ok found="0 findings"
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$2")
+	cov=$(grep -ao 'cov: [0-9]*' "$2" | tail -1 || :)
+	ft=$(grep -ao 'ft: [0-9]*' "$2" | tail -1 || :)
+	if [ "$3" != 0 ]; then
+		verdict=FAILED found="1 finding"
+		grep -aE 'ERROR|SUMMARY|runtime error|Assertion|Test unit written' "$2" | head -20 || :
+		echo "$1: the whole of it is in $2"
+	fi
+	printf '%-6s %-16s %12s executions, %s %s, %s\n' "$verdict" "$1" "${runs:-?}" \
+		"${cov:-cov: ?}" "${ft:-ft: ?}" "$found"
+	return "$3"
+}
+
+# Only inputs that reach something new, the smallest of them.
+keep_one() { # NAME
+	local begun=$kept/$1 new=$work/kept/$1
+	rm -rf "$new"
+	mkdir -p "$new" "$begun" "$work/corpus/$1" "$work/run/$1"
+	(cd "$work/run/$1" && "$bin/fuzz_$1" "${limits[@]}" -max_len="${KEPT_BYTES:-4096}" -merge=1 "$new" \
+		"$begun" "$work/corpus/$1" >"$work/log/$1.merge" 2>&1 </dev/null)
+	rm -rf "$begun"
+	mv "$new" "$begun"
+	du -sh --apparent-size "$begun"
+}
+
+names() {
+	local source
+	for source in tests/fuzz/fuzz_*.c; do
+		source=${source##*/fuzz_}
+		echo "${source%.c}"
+	done
+}
+
+make -s -j"$(nproc)" fuzzed
+if [ "${1:-}" = --keep ]; then
+	shift
+	for name in "$@"; do
+		keep_one "$name"
+	done
+	exit 0
+fi
+
+seconds=${1:-60}
+shift || :
+[ $# -gt 0 ] || mapfile -t targets < <(names)
+[ $# -gt 0 ] && targets=("$@")
+export bin work kept seconds
+export -f fuzz_one report_one
+limits_text="${limits[*]}"
+export limits_text
+failed=0
+rm -rf "$work/failed" && mkdir -p "$work/failed"
+printf '%s\0' "${targets[@]}" | xargs -0 -P"$(nproc)" -I{} bash -c \
+	"read -ra limits <<<\"\$limits_text\"; fuzz_one $seconds {} || touch $work/failed/{}"
+failed=$(find "$work/failed" -type f | wc -l)
+echo "$((${#targets[@]} - failed)) passed, $failed failed, 0 skipped"
+[ "$failed" = 0 ]
