@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,6 +90,46 @@ static void the_smallest_and_the_largest_double_fit(void **state)
 	assert_true(strtod(out, NULL) == -1.7976931348623157e308);
 }
 
+static void whole_numbers_have_a_range(void **state)
+{
+	uint64_t n = 7;
+
+	(void)state;
+	assert_true(number_whole(0.5, &n) && n == 1);
+	assert_true(number_whole(-0.4, &n) && n == 0);
+	assert_true(number_whole(18446744073709549568.0, &n) && n == 18446744073709549568U);
+	assert_true(number_whole(18446744073709551616.0, &n) && n == UINT64_MAX); /* as a double */
+	n = 7;
+	assert_false(number_whole(18446744073709555712.0, &n));
+	assert_false(number_whole(-1, &n));
+	assert_false(number_whole(NAN, &n));
+	assert_false(number_whole(INFINITY, &n));
+	assert_int_equal(n, 7);
+}
+
+static void what_is_out_of_range_has_a_nearest_number(void **state)
+{
+	(void)state;
+	assert_int_equal(number_nearest(1.5), 2);
+	assert_int_equal(number_nearest(1e300), NUMBER_MAX);
+	assert_int_equal(number_nearest(INFINITY), NUMBER_MAX);
+	assert_int_equal(number_nearest(-1e300), 0);
+	assert_int_equal(number_nearest(NAN), 0);
+}
+
+static void scaled_numbers_have_a_range(void **state)
+{
+	uint64_t n = 7;
+
+	(void)state;
+	assert_true(number_scale(18446744073, 9, &n) && n == 18446744073000000000U);
+	n = 7;
+	assert_false(number_scale(18446744074, 9, &n));
+	assert_false(number_scale(UINT64_MAX, 9, &n));
+	assert_int_equal(n, 7);
+	assert_true(number_scale(UINT64_MAX, 0, &n) && n == UINT64_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +140,9 @@ int main(void)
 		cmocka_unit_test(doubles_are_as_short_as_they_read_back),
 		cmocka_unit_test(only_huge_and_tiny_doubles_have_an_exponent),
 		cmocka_unit_test(the_smallest_and_the_largest_double_fit),
+		cmocka_unit_test(whole_numbers_have_a_range),
+		cmocka_unit_test(what_is_out_of_range_has_a_nearest_number),
+		cmocka_unit_test(scaled_numbers_have_a_range),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

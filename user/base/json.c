@@ -154,6 +154,8 @@ void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals)
 {
 	char out[DECIMAL_TEXT];
 
+	if (!decimals && v > NUMBER_MAX)
+		v = NUMBER_MAX;
 	start(j, key);
 	put(j, out, (size_t)decimal_format(out, v, decimals));
 }

@@ -29,7 +29,8 @@ void jw_string(struct json *j, const char *key, const char *s);
 void jw_bytes(struct json *j, const char *key, const char *s, size_t n);
 void jw_uint(struct json *j, const char *key, uint64_t v);
 void jw_int(struct json *j, const char *key, int64_t v);
-/* @v / 10^@decimals, without trailing zeros. */
+/* @v / 10^@decimals, without trailing zeros. No whole number is more than NUMBER_MAX: readers would
+ * not take the line. */
 void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals);
 /* The shortest decimal that reads back as @v, with an exponent if it is huge or tiny; null unless
  * it is finite. */

@@ -3,13 +3,14 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WITHOUT_EXPONENT_FROM 1e-9
 #define WITHOUT_EXPONENT_TO 1e15 /* readers take a longer one for an integer that is too large */
+#define BEYOND_UINT64 18446744073709551616.0 /* the largest ones themselves are no doubles */
+#define BEYOND_MAX 9223372036854775808.0
 
 int decimal_format(char *out, uint64_t v, unsigned decimals)
 {
@@ -58,4 +59,32 @@ int double_format(char *out, double v)
 	n -= out[n - 1] == '.';
 	out[n] = '\0';
 	return n;
+}
+
+bool number_whole(double v, uint64_t *whole)
+{
+	v = round(v);
+	if (!(v >= 0 && v <= BEYOND_UINT64)) /* NaN, too */
+		return false;
+	*whole = v < BEYOND_UINT64 ? (uint64_t)v : UINT64_MAX; /* as which it is written */
+	return true;
+}
+
+uint64_t number_nearest(double v)
+{
+	uint64_t whole = 0;
+
+	if (v >= BEYOND_MAX)
+		return NUMBER_MAX;
+	number_whole(v, &whole);
+	return whole;
+}
+
+bool number_scale(uint64_t v, unsigned decimals, uint64_t *scaled)
+{
+	for (; decimals; decimals--)
+		if (__builtin_mul_overflow(v, 10, &v))
+			return false;
+	*scaled = v;
+	return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compare/number.h"
 
+#include "base/number.h"
 #include "view/format.h"
 
 #include <math.h>
@@ -16,15 +17,15 @@ char *number_format(char *out, enum metric_unit unit, double value)
 	if (size > (unit == UNIT_NS ? LARGEST / 1e9 : LARGEST))
 		snprintf(out, NUMBER_BYTES, "%.4g", size);
 	else if (unit == UNIT_NS)
-		format_seconds(out, (uint64_t)llround(size * 1e9));
+		format_seconds(out, number_nearest(size * 1e9));
 	else if (unit == UNIT_BYTES)
-		format_bytes(out, (uint64_t)llround(size));
+		format_bytes(out, number_nearest(size));
 	else if (unit == UNIT_MILLI)
 		snprintf(out, NUMBER_BYTES, "%.3f", size);
 	else if (size < 1e15 && size != floor(size)) /* the middle of two */
 		snprintf(out, NUMBER_BYTES, "%.2f", size);
 	else
-		format_count(out, (uint64_t)llround(size));
+		format_count(out, number_nearest(size));
 	if (value < 0) {
 		memmove(out + 1, out, strlen(out) + 1);
 		*out = '-';

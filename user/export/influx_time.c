@@ -37,6 +37,8 @@ uint64_t influx_time(struct influx_times *t, uint64_t epoch_ns)
 
 	if (us > LAST_US)
 		us = LAST_US;
+	if (!us) /* 0 would say that there is none */
+		us = 1;
 	for (uint64_t i = 0; i < TRIES; i++) {
 		given = slot_of(t, us);
 		if (*given < NS_OF_US)

@@ -5,6 +5,8 @@
  * there, counters and the time are those since the start of the processes, also of an attachment.
  */
 #include "export/before.h"
+
+#include "base/number.h"
 #include "export/extremes.h"
 
 #include <math.h>
@@ -137,7 +139,7 @@ static void put_averages(struct json *j, const struct exporter *e, const struct 
 			continue;
 		mean = c->is_rate ? rate_of(e, p, c->id)
 				  : extremes_mean(&p->x, c->id) / (double)divisor_of(c);
-		jw_decimal(j, c->name, (uint64_t)llround(mean * 1000), 3);
+		jw_decimal(j, c->name, number_nearest(mean * 1000), 3);
 	}
 	jw_object_end(j);
 }

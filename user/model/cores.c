@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "model/cores.h"
 
+#include "base/number.h"
+
+#include <math.h>
+
 static void begin_again(struct cores *c, uint64_t elapsed_ns)
 {
 	*c = (struct cores){
@@ -38,8 +42,9 @@ bool cores_add(struct cores *c, const struct sample *s, uint64_t *milli)
 	}
 	c->at_ns = s->elapsed_ns;
 	if (since_ns >= SHORTEST_FOR_CORES) {
-		*milli = bounded(c, took_ns == since_ns ? s->value[M_cores]
-							: (uint64_t)(c->busy / (double)since_ns));
+		*milli = bounded(c, took_ns == since_ns
+					    ? s->value[M_cores]
+					    : number_nearest(floor(c->busy / (double)since_ns)));
 		c->before_ns = c->from_ns;
 		c->busy_before = c->busy;
 		c->from_ns = s->elapsed_ns;
@@ -48,8 +53,8 @@ bool cores_add(struct cores *c, const struct sample *s, uint64_t *milli)
 		return true;
 	}
 	if (c->has_before)
-		*milli = bounded(c, (uint64_t)((c->busy_before + c->busy) /
-					       (double)(s->elapsed_ns - c->before_ns)));
+		*milli = bounded(c, number_nearest(floor((c->busy_before + c->busy) /
+							 (double)(s->elapsed_ns - c->before_ns))));
 	return c->has_before;
 }
 

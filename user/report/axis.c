@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report/axis.h"
 
+#include "base/number.h"
 #include "view/format.h"
 
 #include <math.h>
@@ -59,12 +60,12 @@ static void drop_zeros(char *text)
 char *axis_value(char out[AXIS_TEXT], enum chart_unit unit, double value)
 {
 	if (is_bytes(unit)) {
-		format_bytes(out, (uint64_t)value);
+		format_bytes(out, number_nearest(floor(value)));
 		drop_zeros(out);
 	} else if (unit == CHART_SHARE) {
 		snprintf(out, AXIS_TEXT, "%.3g %%", value * 100);
 	} else if (value >= 10) {
-		format_count(out, (uint64_t)llround(value));
+		format_count(out, number_nearest(value));
 	} else {
 		snprintf(out, AXIS_TEXT, "%.3g", value);
 	}
@@ -79,7 +80,7 @@ char *axis_time(char out[AXIS_TEXT], double seconds, double step, double wall)
 	unsigned long s;
 
 	seconds = round(seconds * pow(10, places)) / pow(10, places); /* no 0:60 */
-	s = (unsigned long)seconds;
+	s = number_nearest(floor(seconds));
 
 	if (wall < MINUTE)
 		snprintf(out, AXIS_TEXT, "%.*f", places, seconds);

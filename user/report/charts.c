@@ -2,6 +2,7 @@
 #include "report/charts.h"
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "model/cores.h"
 
 #include <errno.h>
@@ -104,11 +105,11 @@ static void put_value(struct json *j, enum metric_id id, double v)
 	if (isnan(v)) {
 		jw_null(j, NULL);
 	} else if (!is_rate(id)) {
-		jw_decimal(j, NULL, (uint64_t)v, decimals);
+		jw_decimal(j, NULL, number_nearest(floor(v)), decimals);
 	} else {
 		v /= pow(10, decimals);
 		kept = v >= 1000 ? 0 : decimals ? 6 : 3;
-		jw_decimal(j, NULL, (uint64_t)llround(fmin(v, MAX_RATE) * pow(10, kept)), kept);
+		jw_decimal(j, NULL, number_nearest(fmin(v, MAX_RATE) * pow(10, kept)), kept);
 	}
 }
 
@@ -168,7 +169,7 @@ static int write_chart(const struct report_charts *c, size_t i, struct json *j)
 	jw_uint(j, "each", c->thin[i].each);
 	jw_array(j, "time");
 	for (size_t k = 0; k < nr; k++)
-		jw_decimal(j, NULL, (uint64_t)llround(rows[k].seconds * 1e6), 6);
+		jw_decimal(j, NULL, number_nearest(rows[k].seconds * 1e6), 6);
 	jw_array_end(j);
 	write_columns(c, &chart_specs[i], rows, nr, j);
 	jw_object_end(j);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report/clip.h"
 
+#include "base/number.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -116,7 +117,7 @@ static void write_text(struct json *j, const char *key, const json_t *v, size_t 
 static void write_real(struct json *j, const char *key, double v)
 {
 	if (v >= 0 && v < LARGEST_DECIMAL)
-		jw_decimal(j, key, (uint64_t)llround(v * MICRO), 6);
+		jw_decimal(j, key, number_nearest(v * MICRO), 6);
 	else
 		jw_null(j, key);
 }

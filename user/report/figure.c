@@ -2,6 +2,7 @@
 #include "report/figure.h"
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "report/axis.h"
 #include "report/clip.h"
 #include "report/panel.h"
@@ -88,10 +89,11 @@ static char *subtitle(const struct report_run *r)
 	if (gmtime_r(&start, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	fprintf(f, "%.64s, %s: %s wall", text_of(r->meta, "host", "host not known"), when,
-		format_seconds(wall, (uint64_t)(number_of(s, "wall_seconds") * 1e9)));
+		format_seconds(wall, number_nearest(floor(number_of(s, "wall_seconds") * 1e9))));
 	if (json_object_get(s, "cpu_seconds"))
 		fprintf(f, ", %s CPU",
-			format_seconds(cpu, (uint64_t)(number_of(s, "cpu_seconds") * 1e9)));
+			format_seconds(cpu,
+				       number_nearest(floor(number_of(s, "cpu_seconds") * 1e9))));
 	if (json_object_get(s, "rss_peak_bytes"))
 		fprintf(f, ", peak %s resident",
 			format_bytes(bytes, (uint64_t)number_of(s, "rss_peak_bytes")));

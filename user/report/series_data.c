@@ -3,6 +3,7 @@
 #include "report/series.h"
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "report/clip.h"
 
 #include <errno.h>
@@ -26,7 +27,7 @@ static void write_times(struct json *j, struct thin_row *rows, size_t nr)
 	qsort(rows, nr, sizeof(*rows), by_time);
 	jw_array(j, "time");
 	for (size_t i = 0; i < nr; i++) {
-		us = (uint64_t)llround(rows[i].seconds * 1e6);
+		us = number_nearest(rows[i].seconds * 1e6);
 		if (i && us <= last)
 			us = last + 1;
 		jw_decimal(j, NULL, us, 6);

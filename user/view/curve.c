@@ -2,8 +2,10 @@
 #include "view/curve.h"
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "view/format.h"
 
+#include <math.h>
 #include <string.h>
 
 #define ROWS 4
@@ -41,7 +43,7 @@ void curves_metrics(struct metric_set *set)
 
 static size_t column_of(const struct curves *c, uint64_t ns)
 {
-	size_t i = (size_t)((double)ns / (double)c->wall_ns * (double)c->columns);
+	size_t i = number_nearest(floor((double)ns / (double)c->wall_ns * (double)c->columns));
 
 	return i < c->columns ? i : c->columns - 1;
 }
@@ -90,7 +92,7 @@ static void top_label(char out[FORMAT_BYTES], int k, double top)
 	if (k == CURVE_CPU)
 		snprintf(out, FORMAT_BYTES, "%.3g", top / 1000);
 	else
-		format_bytes(out, (uint64_t)top);
+		format_bytes(out, number_nearest(floor(top)));
 }
 
 /* What of a column is in the row whose lower edge is @row rows above the axis. */

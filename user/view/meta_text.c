@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "view/meta_text.h"
 
+#include "base/number.h"
 #include "view/format.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -84,7 +86,8 @@ static void write_tags(FILE *f, const json_t *meta)
 static void write_place(FILE *f, const json_t *meta)
 {
 	const char *user = text_of(meta, "user"), *host = text_of(meta, "host");
-	time_t at = (time_t)json_number_value(json_object_get(meta, "start_time"));
+	double started = json_number_value(json_object_get(meta, "start_time"));
+	time_t at = (time_t)number_nearest(floor(started));
 	char when[64];
 	struct tm tm;
 

@@ -34,7 +34,7 @@ static void started(char *out, size_t size, uint64_t ns)
 /* How it ended, as a shell would number it; what is not known is "-". */
 static void ending(char *out, size_t size, const struct stored_run *r)
 {
-	if (r->signal > 0)
+	if (r->signal > 0 && r->signal <= INT32_MAX)
 		snprintf(out, size, "%" PRId64, 128 + r->signal);
 	else if (r->exit_code >= 0)
 		snprintf(out, size, "%" PRId64, r->exit_code);

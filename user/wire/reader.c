@@ -3,6 +3,7 @@
 
 #include "wire/reader_parts.h"
 
+#include "base/number.h"
 #include "wire/exact.h"
 
 #include <errno.h>
@@ -14,30 +15,55 @@
 
 #define DOUBLE_IS_EXACT (1ULL << 51) /* below it llround() gives back what was written */
 
-uint64_t json_scaled(const json_t *v, unsigned decimals)
+bool json_scaled(const json_t *v, unsigned decimals, uint64_t *n)
 {
-	if (json_is_integer(v)) {
-		uint64_t n = (uint64_t)json_integer_value(v);
+	uint64_t scaled;
 
-		for (; decimals; decimals--)
-			n *= 10;
-		return n;
-	}
-	return (uint64_t)llround(json_number_value(v) * pow(10, decimals));
+	if (json_is_integer(v))
+		return json_integer_value(v) >= 0 &&
+		       number_scale((uint64_t)json_integer_value(v), decimals, n);
+	if (!json_is_real(v) || !number_whole(json_real_value(v) * pow(10, decimals), &scaled) ||
+	    (!decimals && scaled > NUMBER_MAX))
+		return false;
+	*n = scaled;
+	return true;
 }
 
 uint64_t json_number_of(const json_t *o, const char *key, unsigned decimals)
 {
-	return json_scaled(json_object_get(o, key), decimals);
+	uint64_t n = 0;
+
+	json_scaled(json_object_get(o, key), decimals, &n);
+	return n;
+}
+
+uint64_t json_epoch_of(const json_t *o, const char *key)
+{
+	uint64_t us = json_number_of(o, key, 6);
+
+	return us <= UINT64_MAX / 1000 ? us * 1000 : 0;
+}
+
+int32_t json_int32(const json_t *v)
+{
+	double n = json_number_value(v);
+
+	return n >= INT32_MIN && n <= INT32_MAX ? (int32_t)n : 0;
+}
+
+uint32_t json_uint32_of(const json_t *o, const char *key)
+{
+	uint64_t n = json_number_of(o, key, 0);
+
+	return n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
 static bool read_metric(const char *key, const json_t *v, uint64_t *values, struct metric_set *have)
 {
 	enum metric_id id;
 
-	if (!json_is_number(v) || metric_find(key, strlen(key), &id))
+	if (metric_find(key, strlen(key), &id) || !json_scaled(v, metric_decimals(id), &values[id]))
 		return false;
-	values[id] = json_scaled(v, metric_decimals(id));
 	metric_put(have, id);
 	return true;
 }
@@ -90,7 +116,7 @@ static void read_meta(struct line *l, json_t *o)
 	json_object_foreach(units, key, v)
 		if (!metric_find(key, strlen(key), &id))
 			metric_put(&l->wanted, id);
-	l->start_epoch_ns = json_number_of(o, "start_time", 6) * 1000; /* published in us */
+	l->start_epoch_ns = json_epoch_of(o, "start_time");
 }
 
 /* What a double was too coarse for, read once more. */

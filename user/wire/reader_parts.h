@@ -7,9 +7,16 @@
 
 #include <jansson.h>
 
-/* A number with so many decimals, as a whole one. */
-uint64_t json_scaled(const json_t *v, unsigned decimals);
+/* A number with so many decimals, as a whole one. False, and *@n is left: it is none, or negative, or
+ * there is no room for it; without decimals, it is more than NUMBER_MAX. All numbers of a run are
+ * read here: what is out of range is absent. */
+bool json_scaled(const json_t *v, unsigned decimals, uint64_t *n);
 uint64_t json_number_of(const json_t *o, const char *key, unsigned decimals);
+/* Seconds since 1970, as published in microseconds, in ns; 0: none that there is room for. */
+uint64_t json_epoch_of(const json_t *o, const char *key);
+/* What has not more than 32 bits: PIDs and statuses, which may be negative; counts. */
+int32_t json_int32(const json_t *v);
+uint32_t json_uint32_of(const json_t *o, const char *key);
 /* What a process, or a group of them, has used: not "processes", which there counts the group. */
 void read_usage(json_t *o, uint64_t *values, struct metric_set *have);
 /* Those of @set alone. */

@@ -10,10 +10,7 @@ bool read_peak(const json_t *o, const char *key, uint64_t *bytes)
 {
 	const json_t *v = json_object_get(o, key);
 
-	if (!json_is_integer(v))
-		return false;
-	*bytes = (uint64_t)json_integer_value(v);
-	return true;
+	return json_is_integer(v) && json_scaled(v, 0, bytes);
 }
 
 void read_comm(char comm[COMM_TEXT_BYTES], const json_t *o)
@@ -59,24 +56,24 @@ void read_process(struct line *l, json_t *o)
 	const char *state = json_string_value(json_object_get(o, "state"));
 
 	*p = (struct process){ .has_ended = !state };
-	p->pid = (int32_t)json_number_of(o, "pid", 0);
-	p->ns_pid = (int32_t)json_number_of(o, "ns_pid", 0);
-	p->ppid = (int32_t)json_number_of(o, "ppid", 0);
-	p->uid = (uint32_t)json_number_of(o, "uid", 0);
+	p->pid = json_int32(json_object_get(o, "pid"));
+	p->ns_pid = json_int32(json_object_get(o, "ns_pid"));
+	p->ppid = json_int32(json_object_get(o, "ppid"));
+	p->uid = json_uint32_of(o, "uid");
 	read_comm(p->comm, o);
 	p->exe = json_string_value(json_object_get(o, "exe"));
 	if (json_array_size(args))
 		line_set_args(l, args); /* without memory there are none */
 	p->args_cut = json_is_true(json_object_get(o, "args_cut"));
-	p->start_epoch_ns = json_number_of(o, "start_time", 6) * 1000; /* published in us */
-	p->joined_epoch_ns = json_number_of(o, "joined_time", 6) * 1000;
-	p->left_epoch_ns = json_number_of(o, "left_time", 6) * 1000;
-	p->end_epoch_ns = json_number_of(o, "end_time", 6) * 1000;
-	p->exit_code = (int)json_number_of(o, "exit_code", 0);
-	p->signal = (int)json_number_of(o, "signal", 0);
+	p->start_epoch_ns = json_epoch_of(o, "start_time");
+	p->joined_epoch_ns = json_epoch_of(o, "joined_time");
+	p->left_epoch_ns = json_epoch_of(o, "left_time");
+	p->end_epoch_ns = json_epoch_of(o, "end_time");
+	p->exit_code = json_int32(json_object_get(o, "exit_code"));
+	p->signal = json_int32(json_object_get(o, "signal"));
 	p->state = state ? *state : 0;
-	p->threads_total = (uint32_t)json_number_of(o, "threads_total", 0);
-	p->execs = (uint32_t)json_number_of(o, "execs", 0);
+	p->threads_total = json_uint32_of(o, "threads_total");
+	p->execs = json_uint32_of(o, "execs");
 	p->has_rss_peak = read_peak(o, "rss_peak_bytes", &p->rss_peak_bytes);
 	p->rss_peak_exact = json_is_true(json_object_get(o, "rss_peak_exact"));
 	p->lossy = json_is_true(json_object_get(o, "lossy"));
@@ -90,9 +87,9 @@ void read_process_sample(struct line *l, json_t *o)
 
 	*p = (struct process_sample){ 0 };
 	p->elapsed_ns = json_number_of(o, "elapsed_seconds", 9);
-	p->pid = (int32_t)json_number_of(o, "pid", 0);
+	p->pid = json_int32(json_object_get(o, "pid"));
 	read_comm(p->comm, o);
-	p->start_epoch_ns = json_number_of(o, "start_time", 6) * 1000; /* published in us */
+	p->start_epoch_ns = json_epoch_of(o, "start_time");
 	p->lossy = json_is_true(json_object_get(o, "lossy"));
 	process_sample_metrics(&set);
 	read_metrics_of(&set, o, p->value, &p->have);

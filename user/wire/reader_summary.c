@@ -31,7 +31,7 @@ static void read_holders(struct holders *all, json_t *o)
 
 	json_array_foreach(json_object_get(o, "rss_peak_holders"), i, v) {
 		struct holder h = {
-			.pid = (int32_t)json_number_of(v, "pid", 0),
+			.pid = json_int32(json_object_get(v, "pid")),
 			.exe = (char *)json_string_value(json_object_get(v, "exe")),
 			.rss_bytes = json_number_of(v, "rss_bytes", 0),
 		};
@@ -50,7 +50,7 @@ static void read_oom(struct summary *s, const json_t *o)
 
 	s->has_oom_kills = json_object_get(o, "oom_kills");
 	s->oom_kills = json_number_of(o, "oom_kills", 0);
-	s->oom.pid = (int32_t)json_number_of(k, "pid", 0);
+	s->oom.pid = json_int32(json_object_get(k, "pid"));
 	read_comm(s->oom.comm, k);
 	s->oom.is_command = json_is_true(json_object_get(k, "is_command"));
 	s->oom.has_rss = read_peak(k, "rss_bytes", &s->oom.rss_bytes);
@@ -84,7 +84,9 @@ static void read_self(struct summary *s, const json_t *self)
 	read_role(&s->recorder, self, "recorder");
 	s->map_bytes = json_number_of(self, "map_bytes", 0);
 	s->drains = json_number_of(self, "drains", 0);
-	s->drain_ns_total = json_number_of(self, "drain_seconds_mean", 9) * s->drains;
+	if (__builtin_mul_overflow(json_number_of(self, "drain_seconds_mean", 9), s->drains,
+				   &s->drain_ns_total))
+		s->drain_ns_total = UINT64_MAX;
 	s->drain_ns_median = json_number_of(self, "drain_seconds_median", 9);
 	s->drain_ns_max = json_number_of(self, "drain_seconds_max", 9);
 	s->repaired = json_number_of(self, "repaired", 0);
@@ -97,18 +99,20 @@ void read_summary(struct line *l, json_t *o)
 	const char *key, *reason = json_string_value(json_object_get(o, "reason"));
 	const json_t *code = json_object_get(o, "exit_code");
 	const json_t *signal = json_object_get(o, "signal");
+	uint64_t count;
 	json_t *v;
 	size_t i;
 
 	summary_done(s);
 	snprintf(s->reason, sizeof(s->reason), "%s", reason ? reason : "");
 	json_object_foreach(json_object_get(o, "losses"), key, v)
-		summary_add_loss(s, key, json_scaled(v, 0));
+		if (json_scaled(v, 0, &count))
+			summary_add_loss(s, key, count);
 	s->complete = json_is_true(json_object_get(o, "complete"));
 	s->is_attached = json_is_true(json_object_get(o, "attached"));
 	s->has_status = json_is_integer(code) || json_is_integer(signal);
-	s->exit_code = (int)json_integer_value(code);
-	s->signal = (int)json_integer_value(signal);
+	s->exit_code = json_int32(code);
+	s->signal = json_int32(signal);
 	s->wall_ns = json_number_of(o, "wall_seconds", 9);
 	s->outlived = json_number_of(o, "outlived", 0);
 	s->by_cgroup = json_is_integer(json_object_get(o, "entered"));

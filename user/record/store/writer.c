@@ -232,7 +232,7 @@ static int put_sample(struct store_writer *w)
 /* A line of any other kind, as it is. */
 static int put_event(struct store_writer *w, const char *text, size_t length)
 {
-	uint64_t time_ns = json_number_of(w->line.tree, "time", 6) * 1000;
+	uint64_t time_ns = json_epoch_of(w->line.tree, "time");
 	uint64_t start_ns = w->line.start_epoch_ns;
 
 	sqlite3_bind_int64(w->event, 1, w->run);
