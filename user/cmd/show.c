@@ -13,6 +13,7 @@
 #include "view/phases_text.h"
 #include "view/summary_text.h"
 #include "view/terminal.h"
+#include "wire/tree.h"
 #include "wire/writer.h"
 
 #include <errno.h>
@@ -124,17 +125,18 @@ static int show_phases(const struct phases *p, const json_t *meta)
 /* The two lines that say what it was and what it came to, as one object; and the phases, if any. */
 static int show_json(const json_t *meta, const struct summary *total, const struct phases *p)
 {
-	__cleanup(freep) char *first = json_dumps(meta, JSON_COMPACT);
-	struct json j = { 0 }, phases = { 0 };
+	struct json first = { 0 }, j = { 0 }, phases = { 0 };
 	int err;
 
+	tree_write(&first, NULL, meta);
 	write_summary(&j, total);
 	if (p)
 		phases_json(&phases, p);
-	err = first && !j.failed && !phases.failed ? 0 : -ENOMEM;
+	err = first.failed || j.failed || phases.failed ? -ENOMEM : 0;
 	if (!err)
-		printf("{\"meta\":%s,\"summary\":%.*s%s%.*s}\n", first, (int)(j.used - 1), j.text,
-		       p ? "," : "", (int)phases.used, p ? phases.text : "");
+		printf("{\"meta\":%s,\"summary\":%.*s%s%.*s}\n", first.text, (int)(j.used - 1),
+		       j.text, p ? "," : "", (int)phases.used, p ? phases.text : "");
+	jw_done(&first);
 	jw_done(&j);
 	jw_done(&phases);
 	return err;

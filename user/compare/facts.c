@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compare/facts.h"
 
+#include "base/buffer.h"
 #include "base/cleanup.h"
+#include "wire/tree.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -26,33 +28,42 @@ static bool is_left_out(const char *key)
 }
 
 /* A text as it is; anything else as JSON has it. */
-static void put_value(FILE *f, json_t *v)
+static int put_value(struct buffer *t, const json_t *v)
 {
-	if (json_is_string(v))
-		fwrite(json_string_value(v), 1, json_string_length(v), f);
-	else
-		json_dumpf(v, f, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
+	struct json j = { 0 };
+	int err;
+
+	if (json_is_string(v)) {
+		buffer_put(t, json_string_value(v), json_string_length(v));
+	} else {
+		tree_write(&j, NULL, v);
+		buffer_put(t, j.text, j.used);
+	}
+	err = j.failed || t->failed ? -ENOMEM : 0;
+	jw_done(&j);
+	return err;
 }
 
 static json_t *as_text(json_t *v)
 {
-	__cleanup(freep) char *text = NULL;
-	size_t length, i;
-	FILE *f = open_memstream(&text, &length);
-	json_t *element;
+	struct buffer t = { 0 };
+	json_t *element, *text;
+	size_t i;
+	int err = 0;
 
-	if (!f)
-		return NULL;
 	if (json_is_array(v)) {
 		json_array_foreach(v, i, element) {
 			if (i)
-				fputc(' ', f);
-			put_value(f, element);
+				buffer_puts(&t, " ");
+			if (!err)
+				err = put_value(&t, element);
 		}
 	} else {
-		put_value(f, v);
+		err = put_value(&t, v);
 	}
-	return fclose(f) ? NULL : json_stringn_nocheck(text, length);
+	text = err ? NULL : json_stringn_nocheck(t.text ? t.text : "", t.used);
+	buffer_done(&t);
+	return text;
 }
 
 static int add(json_t *to, const char *key, json_t *v, int depth);

@@ -2,63 +2,13 @@
 #include "wire/rewriter.h"
 
 #include "wire/parts.h"
+#include "wire/tree.h"
 #include "wire/writer.h"
 
 #include <jansson.h>
 #include <string.h>
 
 #define DOUBLE_IS_COARSE 1e6 /* seconds: beyond it one has not all of the nanoseconds */
-
-static void put_tree(struct json *j, const char *key, json_t *v);
-
-static void put_array(struct json *j, const char *key, json_t *array)
-{
-	size_t i;
-	json_t *v;
-
-	jw_array(j, key);
-	json_array_foreach(array, i, v)
-		put_tree(j, NULL, v);
-	jw_array_end(j);
-}
-
-static void put_object(struct json *j, const char *key, json_t *object)
-{
-	const char *name;
-	json_t *v;
-
-	jw_object(j, key);
-	json_object_foreach(object, name, v)
-		put_tree(j, name, v);
-	jw_object_end(j);
-}
-
-static void put_tree(struct json *j, const char *key, json_t *v)
-{
-	switch (json_typeof(v)) {
-	case JSON_OBJECT:
-		put_object(j, key, v);
-		break;
-	case JSON_ARRAY:
-		put_array(j, key, v);
-		break;
-	case JSON_STRING:
-		jw_bytes(j, key, json_string_value(v), json_string_length(v));
-		break;
-	case JSON_INTEGER:
-		jw_int(j, key, json_integer_value(v));
-		break;
-	case JSON_REAL:
-		jw_double(j, key, json_real_value(v));
-		break;
-	case JSON_TRUE:
-	case JSON_FALSE:
-		jw_bool(j, key, json_is_true(v));
-		break;
-	default:
-		jw_null(j, key);
-	}
-}
 
 /* The value of the metric @key as it was read from the line's text. */
 static bool put_exact_metric(struct json *j, const struct line *l, const char *key)
@@ -112,6 +62,6 @@ void rewrite_line(struct json *j, const struct line *l)
 	jw_object(j, NULL);
 	json_object_foreach((json_t *)l->tree, key, v)
 		if (!put_exact(j, l, key, v))
-			put_tree(j, key, v);
+			tree_write(j, key, v);
 	put_end(j);
 }

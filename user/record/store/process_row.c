@@ -3,9 +3,9 @@
 
 #include "record/store/bind.h"
 #include "store/column.h"
+#include "wire/tree.h"
 
-#include <jansson.h>
-#include <stdlib.h>
+#include <errno.h>
 
 /* What there is of @columns, as the parameters from @at on. */
 static void bind_metrics(sqlite3_stmt *s, int at, const struct metric_set *columns,
@@ -34,9 +34,12 @@ int process_row_put(struct store_writer *w)
 	const json_t *o = w->line.tree;
 	sqlite3_stmt *s = w->process;
 	struct metric_set columns;
-	char *args = json_dumps(json_object_get(o, "args"), JSON_COMPACT);
+	const json_t *list = json_object_get(o, "args");
+	struct json args = { 0 };
 	int at = 1, err;
 
+	if (list)
+		tree_write(&args, NULL, list);
 	sqlite3_bind_int64(s, at++, w->run);
 	sqlite3_bind_int64(s, at++, ++w->processes);
 	bind_member(s, at++, o, "pid");
@@ -45,8 +48,8 @@ int process_row_put(struct store_writer *w)
 	bind_member(s, at++, o, "uid");
 	bind_member(s, at++, o, "comm");
 	bind_member(s, at++, o, "exe");
-	if (args)
-		sqlite3_bind_text(s, at, args, -1, SQLITE_STATIC);
+	if (list)
+		sqlite3_bind_text(s, at, args.text, (int)args.used, SQLITE_STATIC);
 	at++;
 	bind_member(s, at++, o, "args_cut");
 	bind_member(s, at++, o, "lossy");
@@ -61,8 +64,8 @@ int process_row_put(struct store_writer *w)
 	bind_member(s, at++, o, "rss_peak_exact");
 	columns_of_process(&columns);
 	bind_metrics(s, at, &columns, p->value, &p->have);
-	err = store_writer_run(w, s);
-	free(args);
+	err = args.failed ? -ENOMEM : store_writer_run(w, s);
+	jw_done(&args);
 	return err;
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What jansson has read, written by our own writer: jansson's leaves characters as they are that
+ * steer a terminal. */
+#ifndef WIRE_TREE_H
+#define WIRE_TREE_H
+
+#include "base/json.h"
+
+#include <jansson.h>
+
+/* Appends @v under @key, as those of base/json.h do; @v of NULL as null. */
+void tree_write(struct json *j, const char *key, const json_t *v);
+
+#endif
