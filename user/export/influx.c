@@ -2,6 +2,7 @@
 /* InfluxDB's line protocol. */
 #include "export/export.h"
 
+#include "export/influx_tags.h"
 #include "export/influx_text.h"
 #include "export/influx_time.h"
 
@@ -13,7 +14,7 @@
 #define LATEST 9223372036.0 /* s; a second later nanoseconds do not fit any more */
 
 struct influx {
-	struct buffer tags;        /* owned; those of every point */
+	struct influx_tags tags;
 	struct influx_times times; /* of all points but samples, which have nanoseconds */
 };
 
@@ -51,7 +52,7 @@ static void begin_point(struct exporter *e, const char *measurement)
 	const struct influx *x = e->state;
 
 	buffer_puts(&e->text, measurement);
-	buffer_put(&e->text, x->tags.text, x->tags.used);
+	buffer_put(&e->text, x->tags.text.text, x->tags.text.used);
 }
 
 static int end_point(struct exporter *e, uint64_t epoch_ns)
@@ -223,19 +224,19 @@ static int put_pushed(struct exporter *e, json_t *metric)
 	const json_t *name = json_object_get(metric, "name");
 	json_t *fields = json_object_get(metric, "fields"), *v;
 	struct influx *x = e->state;
-	size_t tags = x->tags.used, start = e->text.used;
+	size_t start = e->text.used;
 	bool is_first = true;
 	const char *key;
 
 	if (!json_is_string(name))
 		return 0;
 	influx_pushed_name(&e->text, name);
-	influx_pushed_tags(&x->tags, json_object_get(metric, "tags"));
-	buffer_put(&e->text, x->tags.text, x->tags.used);
-	e->text.failed |= x->tags.failed;
+	influx_tags_push(&x->tags, json_object_get(metric, "tags"));
+	buffer_put(&e->text, x->tags.text.text, x->tags.text.used);
+	e->text.failed |= x->tags.text.failed;
 	json_object_foreach(fields, key, v)
 		put_named(e, &is_first, key, v, fields, put_pushed_field);
-	x->tags.used = tags;
+	influx_tags_pop(&x->tags);
 	if (!is_first)
 		return end_point_near(e, pushed_ns(e, metric));
 	e->text.used = start; /* no database takes a point without a field */
@@ -262,15 +263,14 @@ static int write_influx(struct exporter *e)
 	int err = influx_times_init(&x.times);
 
 	e->state = &x;
-	influx_tags(&x.tags, e->meta);
-	if (x.tags.failed)
-		err = -ENOMEM;
+	if (!err)
+		err = influx_tags_init(&x.tags, e->meta);
 	if (!err)
 		err = source_each(e->source,
 				  PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_EVENT) |
 					  PART(LINE_METRIC),
 				  put_line, e);
-	buffer_done(&x.tags);
+	influx_tags_done(&x.tags);
 	influx_times_done(&x.times);
 	return err;
 }

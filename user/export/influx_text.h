@@ -18,21 +18,9 @@
 void influx_key(struct buffer *t, const char *key);
 /* ",key=value", or nothing where the value is empty, which cannot be written. */
 void influx_tag(struct buffer *t, const char *key, const char *value, size_t length);
-/* Whether there is a tag of that name in what influx_tag() wrote. */
-bool influx_has_tag(struct buffer *tags, const char *key);
-/*
- * The name of the field @key: of a tag and a field of one name databases tell but one, so it is
- * neither that of one of @tags nor, if it is another than @key, that of one of @fields; nor "time",
- * which no database takes. To be freed; NULL without memory.
- */
-char *influx_field_name(struct buffer *tags, const char *key, const json_t *fields);
 /* The string of a field, with its quotes. */
 void influx_string(struct buffer *t, const char *s, size_t length);
-/* The tags of the run: run, name, host, user, job, and those that its user gave. */
-void influx_tags(struct buffer *t, const json_t *meta);
-/* The tags of a point that was pushed, behind those of the run; one of these keeps its name. */
-void influx_pushed_tags(struct buffer *t, json_t *tags);
-/* Its measurement: @name is a string. */
+/* The measurement of a point that was pushed: @name is a string. */
 void influx_pushed_name(struct buffer *t, const json_t *name);
 
 #endif
