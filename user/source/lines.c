@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A run in a file of JSON Lines. */
+#include "source/keep.h"
 #include "source/source.h"
 
 #include "base/cleanup.h"
@@ -93,24 +94,6 @@ static void close_lines(struct source *s)
 
 static const struct source_ops lines = { .each = each_line, .close = close_lines };
 
-/* What comes through a pipe, in a file without a name: it is read more than once. */
-static int keep(FILE **f)
-{
-	FILE *copy = tmpfile();
-	char part[65536];
-	size_t n;
-	int err = copy ? 0 : -errno;
-
-	while (!err && (n = fread(part, 1, sizeof(part), *f)))
-		if (fwrite(part, 1, n, copy) != n)
-			err = -errno;
-	if (!err && (ferror(*f) || fflush(copy)))
-		err = -errno;
-	fclose(*f);
-	*f = copy;
-	return err;
-}
-
 int source_open_file(struct source *s, const char *path)
 {
 	bool is_stdin = !strcmp(path, "-");
@@ -119,7 +102,7 @@ int source_open_file(struct source *s, const char *path)
 
 	*s = (struct source){ 0 };
 	if (f && fseek(f, 0, SEEK_SET)) {
-		err = keep(&f);
+		err = source_keep(&f, SOURCE_KEPT_BYTES);
 		if (!err && is_stdin && dup2(fileno(f), STDIN_FILENO) < 0)
 			err = -errno;
 	}

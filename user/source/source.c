@@ -31,6 +31,9 @@ const char *source_error(int err)
 		return "its schema is not bpfmon/1; a newer bpfmon may know it";
 	case -EMLINK:
 		return "it holds several runs";
+	case -EFBIG:
+		return "more than 1 GiB comes through the pipe, which is not kept; write it to a "
+		       "file and name that";
 	case -EUCLEAN:
 		return "the store is damaged";
 	case -EAGAIN:

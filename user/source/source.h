@@ -42,8 +42,9 @@ struct source {
 	const char *without_summary; /* why a run has none; NULL: nobody knows */
 };
 
-/* The file of JSON Lines @path, whole or cut off; "-" is stdin, where a file without a name takes
- * the place of a pipe, to be opened again. A negative errno. */
+/* The file of JSON Lines @path, whole or cut off; "-" is stdin. A file without a name takes
+ * the place of a pipe, stdin or not: -EFBIG where more comes than source_keep() takes. Or another
+ * negative errno. */
 int source_open_file(struct source *s, const char *path);
 /* Run @id, which is in @state, of the store @path; errors as database_open(). */
 int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state);
