@@ -51,6 +51,25 @@ static void every_format_of_a_whole_run_is_as_it_was_reviewed(void **state)
 	each_document(compare_golden, WHOLE, "run");
 }
 
+/* Two summaries are none of ours. */
+static void a_document_has_one_summary_the_last(void **state)
+{
+	const struct place *p = *state;
+	json_t *document;
+	char *text;
+
+	file_write(p->path, "{\"kind\":\"meta\",\"schema\":\"bpfmon/1\"}\n"
+			    "{\"kind\":\"summary\",\"samples\":1}\n"
+			    "{\"kind\":\"summary\",\"samples\":2}\n");
+	text = export_as(p->path, "json");
+	document = json_loads(text, 0, NULL);
+	assert_int_equal(json_integer_value(
+				 json_object_get(json_object_get(document, "summary"), "samples")),
+			 2);
+	json_decref(document);
+	free(text);
+}
+
 static void every_format_of_hostile_strings_is_as_it_was_reviewed(void **state)
 {
 	(void)state;
@@ -200,6 +219,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_format_of_a_whole_run_is_as_it_was_reviewed),
+		PLACE_TEST(a_document_has_one_summary_the_last),
 		cmocka_unit_test(every_format_of_hostile_strings_is_as_it_was_reviewed),
 		cmocka_unit_test(every_format_of_what_programs_pushed_is_as_it_was_reviewed),
 		cmocka_unit_test(every_format_of_an_attachment_is_as_it_was_reviewed),

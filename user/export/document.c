@@ -49,11 +49,25 @@ static int put_only(void *context, struct line *l)
 	return 0;
 }
 
+/* Of several, which no run of ours has, the last one counts, as everywhere. */
+static int put_last(void *context, struct line *l)
+{
+	struct exporter *e = context;
+	const size_t *start = e->state;
+
+	e->text.used = *start;
+	return put_only(e, l);
+}
+
 static int put_summary(struct exporter *e)
 {
+	size_t start;
+
 	buffer_puts(&e->text, ",\n\"summary\":");
+	start = e->text.used;
+	e->state = &start;
 	if (!e->is_folded)
-		return source_each(e->source, PART(LINE_SUMMARY), put_only, e);
+		return source_each(e->source, PART(LINE_SUMMARY), put_last, e);
 	jw_reset(&e->json);
 	write_summary(&e->json, &e->total);
 	put_object(e);
