@@ -20,6 +20,18 @@ static void help_and_version_need_no_command(void **state)
 	assert_null(o.command);
 }
 
+/* getopt(3) remembers where in a word of several letters it was. */
+static void a_line_is_parsed_from_its_start_after_one_that_was_refused_within_a_word(void **state)
+{
+	struct options o;
+
+	(void)state;
+	assert_refused("'-x'", "-qxv", "true");
+	assert_parsed(&o, "true");
+	assert_false(o.verbose || o.quiet);
+	assert_string_equal(o.command[0], "true");
+}
+
 static void command_is_never_parsed(void **state)
 {
 	struct options o;
@@ -86,6 +98,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		OPTIONS_TEST(help_and_version_need_no_command),
 		OPTIONS_TEST(command_is_never_parsed),
+		cmocka_unit_test(
+			a_line_is_parsed_from_its_start_after_one_that_was_refused_within_a_word),
 		OPTIONS_TEST(first_word_that_is_no_option_begins_the_command),
 		OPTIONS_TEST(no_command_is_refused),
 		OPTIONS_TEST(unknown_options_are_refused_and_named),

@@ -100,7 +100,7 @@ static int parse_line(struct options *o, int argc, char **argv)
 	int found;
 
 	getopt_tables(o->scope, letters, longs);
-	optind = 1;
+	optind = 0; /* it begins anew: glibc remembers a place within a word, too */
 	while ((found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
 		const struct option_row *row;
 		const char *word;
