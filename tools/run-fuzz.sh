@@ -19,16 +19,22 @@ export TZ=UTC LC_ALL=C.UTF-8
 # -timeout: seconds an input may take. Where the machine has been stopped for a while, its time goes on
 limits=(-timeout=10 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384)
 
-# One target, from folders of its own: some write files, and core files are no findings.
+# One of its own, in memory where there is such: some targets write files.
+run_folder() {
+	mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "$work")" fuzz.XXXXXX
+}
+
 fuzz_one() { # SECONDS NAME
-	local name=$2 log=$work/log/$2 begun=$kept/$2 rc=0 dictionary=()
-	mkdir -p "$work/corpus/$name" "$work/findings" "$work/log" "$work/run/$name" "$begun"
+	local name=$2 log=$work/log/$2 begun=$kept/$2 rc=0 folder dictionary=()
+	mkdir -p "$work/corpus/$name" "$work/findings" "$work/log" "$begun"
 	if [ -f "tests/fuzz/$name.dict" ]; then
 		dictionary=("-dict=$PWD/tests/fuzz/$name.dict")
 	fi
-	(cd "$work/run/$name" && "$bin/fuzz_$name" "${limits[@]}" "${dictionary[@]}" \
+	folder=$(run_folder)
+	(cd "$folder" && "$bin/fuzz_$name" "${limits[@]}" "${dictionary[@]}" \
 		-max_total_time="$1" -artifact_prefix="$work/findings/$name-" -print_final_stats=1 \
 		"$work/corpus/$name" "$begun" >"$log" 2>&1 </dev/null) || rc=$?
+	rm -rf "$folder"
 	report_one "$name" "$log" "$rc"
 }
 
@@ -49,12 +55,13 @@ report_one() { # NAME LOG STATUS
 
 # Only inputs that reach something new, the smallest of them.
 keep_one() { # NAME
-	local begun=$kept/$1 new=$work/kept/$1
+	local begun=$kept/$1 new=$work/kept/$1 folder
 	rm -rf "$new"
-	mkdir -p "$new" "$begun" "$work/corpus/$1" "$work/run/$1"
-	(cd "$work/run/$1" && "$bin/fuzz_$1" "${limits[@]}" -max_len="${KEPT_BYTES:-4096}" -merge=1 "$new" \
+	mkdir -p "$new" "$begun" "$work/corpus/$1" "$work/log"
+	folder=$(run_folder)
+	(cd "$folder" && "$bin/fuzz_$1" "${limits[@]}" -max_len="${KEPT_BYTES:-4096}" -merge=1 "$new" \
 		"$begun" "$work/corpus/$1" >"$work/log/$1.merge" 2>&1 </dev/null)
-	rm -rf "$begun"
+	rm -rf "$folder" "$begun"
 	mv "$new" "$begun"
 	du -sh --apparent-size "$begun"
 }
@@ -81,7 +88,7 @@ shift || :
 [ $# -gt 0 ] || mapfile -t targets < <(names)
 [ $# -gt 0 ] && targets=("$@")
 export bin work kept seconds
-export -f fuzz_one report_one
+export -f fuzz_one report_one run_folder
 limits_text="${limits[*]}"
 export limits_text
 failed=0

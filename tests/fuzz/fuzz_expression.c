@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Conditions of `bpfmon compare --fail-if`, asked of two runs. */
+#include "fuzz.h"
+
+#include "compare/expression.h"
+#include "compare/parts.h"
+
+#include <errno.h>
+#include <math.h>
+
+/* Two sides whose values are as different as they can be, of some keys absent. */
+static void fill(struct sides *all)
+{
+	static const double extremes[] = { 0, 1, -1, 1e308, -1e308, 5e-324, NAN };
+	const size_t nr = sizeof(extremes) / sizeof(*extremes);
+
+	for (size_t k = 0; k < 2; k++) {
+		struct side *s = sides_append(all, k ? "b" : "a");
+
+		FUZZ_HOLDS(s);
+		for (size_t i = 0; i < NR_KEYS; i++)
+			s->value[i] = extremes[(i * (k + 1) + k) % nr];
+	}
+}
+
+static void ask(const struct expression *e)
+{
+	struct sides all = { 0 };
+	struct groups groups = { 0 };
+	struct comparison c;
+	size_t length;
+	bool holds;
+	char *said;
+	FILE *f = open_memstream(&said, &length);
+
+	fill(&all);
+	FUZZ_HOLDS(f && !groups_each(&groups, &all) && !compare(&c, &groups));
+	for (int significant = 0; significant < 2; significant++)
+		if (!expression_holds(e, &c, 1, significant, &holds))
+			expression_tell(f, e, &c, 1);
+	fclose(f);
+	free(said);
+	comparison_done(&c);
+	groups_done(&groups);
+	sides_done(&all);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *text = fuzz_text(data, size), why[256] = "";
+	struct expression e;
+	int err = expression_parse(&e, text, why, sizeof(why));
+
+	FUZZ_HOLDS(!err || (err == -EINVAL && *why));
+	if (!err) {
+		FUZZ_HOLDS(e.key < NR_KEYS && compare_key(e.key).name);
+		FUZZ_HOLDS(isfinite(e.amount));
+		ask(&e);
+	}
+	free(text);
+	return 0;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The writer of all JSON: any bytes as a text and as a key, any double, any number. */
+#include "fuzz.h"
+
+#include "base/number.h"
+#include "wire/tree.h"
+
+#include <math.h>
+
+static bool is_utf8(const char *text, size_t size)
+{
+	uint32_t c;
+
+	for (size_t i = 0, n; i < size; i += n) {
+		n = utf8_decode(text + i, size - i, &c);
+		if (!n)
+			return false;
+	}
+	return true;
+}
+
+static void check_number(const json_t *tree, uint64_t bits)
+{
+	const json_t *v = json_object_get(tree, "double"), *whole = json_object_get(tree, "uint");
+	double number;
+
+	memcpy(&number, &bits, sizeof(bits));
+	FUZZ_HOLDS(isfinite(number) ? json_is_number(v) && json_number_value(v) == number
+				    : json_is_null(v));
+	FUZZ_HOLDS((uint64_t)json_integer_value(whole) == (bits < NUMBER_MAX ? bits : NUMBER_MAX));
+	FUZZ_HOLDS(json_integer_value(json_object_get(tree, "int")) == (int64_t)bits);
+	FUZZ_HOLDS(number_nearest(number) <= NUMBER_MAX);
+}
+
+/* jansson reads what was written, and written again it is the same. */
+static void check_again(const struct json *j, const json_t *tree)
+{
+	struct json again = { 0 };
+
+	tree_write(&again, NULL, tree);
+	FUZZ_HOLDS(again.used == j->used && !memcmp(again.text, j->text, j->used));
+	jw_done(&again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	char *key = fuzz_text(data, size);
+	struct json j = { 0 };
+	const json_t *value;
+	uint64_t bits = 0;
+	json_t *tree;
+
+	memcpy(&bits, data, size < sizeof(bits) ? size : sizeof(bits));
+	jw_object(&j, NULL);
+	jw_bytes(&j, "bytes", text, size);
+	jw_uint(&j, "uint", bits);
+	jw_int(&j, "int", (int64_t)bits);
+	jw_double(&j, "double",
+		  ((union {
+			  uint64_t bits;
+			  double number;
+		  }){ bits })
+			  .number);
+	jw_decimal(&j, "decimal", bits & 0xffffff, size % 10);
+	jw_object(&j, "key");
+	jw_bool(&j, key, true);
+	jw_object_end(&j);
+	jw_object_end(&j);
+	FUZZ_HOLDS(!j.failed);
+	tree = fuzz_json(j.text, j.used);
+	value = json_object_get(tree, "bytes");
+	FUZZ_HOLDS(j.lossy || is_utf8(text, size));
+	if (is_utf8(text, size))
+		FUZZ_HOLDS(json_string_length(value) == size &&
+			   !memcmp(json_string_value(value), text, size));
+	FUZZ_HOLDS(json_object_size(json_object_get(tree, "key")) == 1);
+	check_number(tree, bits);
+	check_again(&j, tree);
+	json_decref(tree);
+	jw_done(&j);
+	free(key);
+	return 0;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A run as JSON Lines as a page and as a picture: the data is JSON that ends no element. */
+#include "fuzz.h"
+
+#include "report/figure.h"
+#include "report/page.h"
+#include "report/run.h"
+
+#define DATA "<script type=\"application/json\" id=\"data\">"
+#define DATA_END "</script>"
+
+/* A page says the same of all runs before its data and behind it. */
+static void check_page(const struct json *data)
+{
+	size_t length;
+	char *text, *start, *end;
+	FILE *f = open_memstream(&text, &length);
+
+	FUZZ_HOLDS(f && !page_write(f, data) && !fclose(f));
+	start = memmem(text, length, DATA, strlen(DATA));
+	FUZZ_HOLDS(start);
+	start += strlen(DATA);
+	end = memchr(start, '<', (size_t)(text + length - start));
+	FUZZ_HOLDS(end && !strncmp(end, DATA_END, strlen(DATA_END)));
+	json_decref(fuzz_json(start, (size_t)(end - start)));
+	free(text);
+}
+
+static void check_figure(const struct report_run *r)
+{
+	size_t length;
+	char *text;
+	FILE *f = open_memstream(&text, &length);
+
+	FUZZ_HOLDS(f && !figure_write(f, r) && !fclose(f));
+	fuzz_is_inert(text, length);
+	FUZZ_HOLDS(!strncmp(text, "<svg", 4) || !strncmp(text, "<?xml", 5));
+	free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct report_run r;
+	struct json j = { 0 };
+	struct source s;
+	char path[32];
+	int fd = fuzz_file(data, size, path);
+
+	FUZZ_HOLDS(!source_open_file(&s, path) && !report_open(&r));
+	if (!report_read(&r, &s)) {
+		FUZZ_HOLDS(!report_write_data(&r, "a run", &j));
+		json_decref(fuzz_json(j.text, j.used));
+		check_page(&j);
+		check_figure(&r);
+	}
+	jw_done(&j);
+	report_close(&r);
+	source_close(&s);
+	close(fd);
+	return 0;
+}
