@@ -7,9 +7,9 @@
 
 #include <jansson.h>
 
-/* A number with so many decimals, as a whole one. False, and *@n is left: it is none, or negative, or
- * there is no room for it; without decimals, it is more than NUMBER_MAX. All numbers of a run are
- * read here: what is out of range is absent. */
+/* A number with so many decimals, as a whole one. False, and *@n is left: it is none, or negative,
+ * or there is no room for it; without decimals, it is more than NUMBER_MAX. All numbers of a run
+ * are read here: what is out of range is absent. */
 bool json_scaled(const json_t *v, unsigned decimals, uint64_t *n);
 uint64_t json_number_of(const json_t *o, const char *key, unsigned decimals);
 /* Seconds since 1970, as published in microseconds, in ns; 0: none that there is room for. */
