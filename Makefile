@@ -90,6 +90,7 @@ torture: all truth ## Compare random trees of processes with what they know of t
 	$(PYTHON) tests/torture/run.py $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 
 fuzz: ## Fuzz what parses untrusted bytes, each target so long (SECONDS=3600 TARGET=lines)
+	tools/install-deps.sh fuzz
 	tools/run-fuzz.sh $(or $(SECONDS),60) $(TARGET)
 
 bench: all truth ## Measure the cost, as paired ratios with and without bpfmon (as root)

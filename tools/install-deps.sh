@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Installs what building and testing need and is not there yet. Debian and Ubuntu.
 #
-# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report]
+# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz]
 #   kernels: also what booting other kernels needs; containers: what the tests with containers need;
 #   servers: the databases that exports are sent to, none of which is started;
-#   notebook: what the notebook is executed with; report: the browser in which reports are opened
+#   notebook: what the notebook is executed with; report: the browser in which reports are opened;
+#   fuzz: clang's libFuzzer and sanitizers
 set -eu
 
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libcmocka-dev
@@ -21,6 +22,11 @@ for also in "$@"; do
 		packages="$packages chromium fonts-dejavu-core"
 		# others than the distribution's nodejs bring npm along, and exclude its package
 		command -v npm >/dev/null || packages="$packages nodejs npm"
+		;;
+	fuzz)
+		# older releases have it in the package of clang itself
+		[ -n "$(find "$(clang -print-resource-dir 2>/dev/null || echo /nonexistent)" \
+			-name 'libclang_rt.fuzzer*' 2>/dev/null)" ] || packages="$packages libclang-rt-dev"
 		;;
 	*) echo "no such group of packages: $also" >&2 && exit 2 ;;
 	esac

@@ -13,55 +13,47 @@ cd "$(dirname "$0")/.."
 bin=$PWD/build/fuzzed/fuzz
 work=$PWD/build/fuzz
 kept=$PWD/tests/fuzz/corpus
-export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:quarantine_size_mb=64
 export UBSAN_OPTIONS=print_stacktrace=1
 export TZ=UTC LC_ALL=C.UTF-8
-# -timeout: seconds an input may take. Where the machine has been stopped for a while, its time goes on
+# 10 s for an input: the slowest takes less than one, so that a busy machine is no finding
 limits=(-timeout=10 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384)
 
-# One of its own, in memory where there is such: some targets write files.
-run_folder() {
-	mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "$work")" fuzz.XXXXXX
-}
-
 fuzz_one() { # SECONDS NAME
-	local name=$2 log=$work/log/$2 begun=$kept/$2 rc=0 folder dictionary=()
-	mkdir -p "$work/corpus/$name" "$work/findings" "$work/log" "$begun"
+	local name=$2 log=$work/log/$2 begun=$kept/$2 rc=0 dictionary=()
+	mkdir -p "$work/corpus/$name" "$work/findings" "$work/log" "$runs/$name" "$begun"
 	if [ -f "tests/fuzz/$name.dict" ]; then
 		dictionary=("-dict=$PWD/tests/fuzz/$name.dict")
 	fi
-	folder=$(run_folder)
-	(cd "$folder" && "$bin/fuzz_$name" "${limits[@]}" "${dictionary[@]}" \
+	(cd "$runs/$name" && "$bin/fuzz_$name" "${limits[@]}" "${dictionary[@]}" \
 		-max_total_time="$1" -artifact_prefix="$work/findings/$name-" -print_final_stats=1 \
 		"$work/corpus/$name" "$begun" >"$log" 2>&1 </dev/null) || rc=$?
-	rm -rf "$folder"
 	report_one "$name" "$log" "$rc"
 }
 
 report_one() { # NAME LOG STATUS
-	local runs cov ft verdict=ok found="0 findings"
-	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$2")
+	local executed cov ft verdict=ok found="0 findings"
+	executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$2")
 	cov=$(grep -ao 'cov: [0-9]*' "$2" | tail -1 || :)
 	ft=$(grep -ao 'ft: [0-9]*' "$2" | tail -1 || :)
 	if [ "$3" != 0 ]; then
 		verdict=FAILED found="1 finding"
-		grep -aE 'ERROR|SUMMARY|runtime error|Assertion|Test unit written' "$2" | head -20 || :
+		grep -aE 'ERROR|SUMMARY|runtime error|does not hold|Test unit written' "$2" | head -20 || :
 		echo "$1: the whole of it is in $2"
 	fi
-	printf '%-6s %-16s %12s executions, %s %s, %s\n' "$verdict" "$1" "${runs:-?}" \
+	printf '%-6s %-16s %12s executions, %s %s, %s\n' "$verdict" "$1" "${executed:-?}" \
 		"${cov:-cov: ?}" "${ft:-ft: ?}" "$found"
 	return "$3"
 }
 
-# Only inputs that reach something new, the smallest of them.
+# Only inputs that reach code that no smaller one does: how often it is reached would keep ten times as many.
 keep_one() { # NAME
-	local begun=$kept/$1 new=$work/kept/$1 folder
+	local begun=$kept/$1 new=$work/kept/$1
 	rm -rf "$new"
-	mkdir -p "$new" "$begun" "$work/corpus/$1" "$work/log"
-	folder=$(run_folder)
-	(cd "$folder" && "$bin/fuzz_$1" "${limits[@]}" -max_len="${KEPT_BYTES:-4096}" -merge=1 "$new" \
+	mkdir -p "$new" "$begun" "$work/corpus/$1" "$work/log" "$runs/$1"
+	(cd "$runs/$1" && "$bin/fuzz_$1" "${limits[@]}" -use_counters=0 -merge=1 "$new" \
 		"$begun" "$work/corpus/$1" >"$work/log/$1.merge" 2>&1 </dev/null)
-	rm -rf "$folder" "$begun"
+	rm -rf "$begun"
 	mv "$new" "$begun"
 	du -sh --apparent-size "$begun"
 }
@@ -75,6 +67,10 @@ names() {
 }
 
 make -s -j"$(nproc)" fuzzed
+mkdir -p "$work"
+# some targets write files: in memory where that is possible
+runs=$(mktemp -d -p "$([ -w /dev/shm ] && echo /dev/shm || echo "$work")" bpfmon-fuzz.XXXXXX)
+trap 'rm -rf "$runs"' EXIT
 if [ "${1:-}" = --keep ]; then
 	shift
 	for name in "$@"; do
@@ -87,8 +83,8 @@ seconds=${1:-60}
 shift || :
 [ $# -gt 0 ] || mapfile -t targets < <(names)
 [ $# -gt 0 ] && targets=("$@")
-export bin work kept seconds
-export -f fuzz_one report_one run_folder
+export bin work kept seconds runs
+export -f fuzz_one report_one
 limits_text="${limits[*]}"
 export limits_text
 failed=0

@@ -79,7 +79,7 @@ for group in "${@:-unit}"; do
 	kernels) run_kernels ;;
 	servers | notebook) tools/install-deps.sh "$group" && run_python "$group" ;;
 	report) run_report ;;
-	fuzz) run_counted tools/run-fuzz.sh "${FUZZ_SECONDS:-20}" ;;
+	fuzz) tools/install-deps.sh fuzz && run_counted tools/run-fuzz.sh "${FUZZ_SECONDS:-20}" ;;
 	*) echo "no such group of tests: $group" >&2 && exit 2 ;;
 	esac
 done
