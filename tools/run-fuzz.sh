@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Fuzzes what parses untrusted bytes: builds the targets tests/fuzz/fuzz_NAME.c with clang, ASan and
 # UBSan, and runs each for SECONDS, one a CPU. It begins with the corpus that is kept in
-# tests/fuzz/corpus/NAME and with what earlier runs found, which is in build/fuzz/corpus/NAME. An input
-# with a finding is kept in build/fuzz/findings. The last line is "N passed, N failed, N skipped".
+# tests/fuzz/corpus/NAME, with the golden files and with what earlier runs found, which is in
+# build/fuzz/corpus/NAME. An input with a finding is kept in build/fuzz/findings. The last line is
+# "N passed, N failed, N skipped".
 #
 # Usage: tools/run-fuzz.sh SECONDS [NAME...]           (default: all of them)
 #        tools/run-fuzz.sh --keep NAME...              the found corpus, minimized, becomes the kept one
@@ -20,14 +21,17 @@ export TZ=UTC LC_ALL=C.UTF-8
 limits=(-timeout=10 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384)
 
 fuzz_one() { # SECONDS NAME
-	local name=$2 log=$work/log/$2 begun=$kept/$2 rc=0 dictionary=()
+	local name=$2 log=$work/log/$2 begun=$kept/$2 rc=0 dictionary=() golden=()
 	mkdir -p "$work/corpus/$name" "$work/findings" "$work/log" "$runs/$name" "$begun"
 	if [ -f "tests/fuzz/$name.dict" ]; then
 		dictionary=("-dict=$PWD/tests/fuzz/$name.dict")
 	fi
+	case $name in
+	lines | export | report | show | peer) golden=("$PWD/tests/data") ;;
+	esac
 	(cd "$runs/$name" && "$bin/fuzz_$name" "${limits[@]}" "${dictionary[@]}" \
 		-max_total_time="$1" -artifact_prefix="$work/findings/$name-" -print_final_stats=1 \
-		"$work/corpus/$name" "$begun" >"$log" 2>&1 </dev/null) || rc=$?
+		"$work/corpus/$name" "$begun" "${golden[@]}" >"$log" 2>&1 </dev/null) || rc=$?
 	report_one "$name" "$log" "$rc"
 }
 

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/cgroup.h"
+#include "base/cgroup_mount.h"
 #include "fixture.h"
 
 #include <errno.h>
@@ -240,6 +241,23 @@ static void one_that_is_in_use_is_not_removed(void **state)
 	assert_int_equal(cgroup_remove(&cg), -ENOTEMPTY);
 }
 
+/* What stands behind the end of the path is of the line before. */
+static void a_backslash_without_three_digits_is_one(void **state)
+{
+	static char lines[] = "1 0 0:1 /aaaaaaaaaaaa /bbbbbbbbbbbb rw - cgroup2 none rw\n"
+			      "2 0 0:2 /x\\4 /y\\04\\1401 rw - cgroup2 none rw\n";
+	FILE *f = fmemopen(lines, strlen(lines), "r");
+	struct cgroup_mount m;
+
+	(void)state;
+	assert_non_null(f);
+	assert_true(cgroup_mount_next(f, &m));
+	assert_true(cgroup_mount_next(f, &m));
+	assert_string_equal(m.root, "/x\\4");
+	assert_string_equal(m.point, "/y\\04`1");
+	fclose(f);
+}
+
 #define TREE_TEST(test) cmocka_unit_test_setup_teardown(test, tree_make, place_remove)
 
 int main(void)
@@ -252,6 +270,7 @@ int main(void)
 		TREE_TEST(cgroup_outside_of_our_namespace_cannot_be_reached),
 		TREE_TEST(other_hierarchies_are_passed_over),
 		TREE_TEST(blanks_in_a_mount_point_are_understood),
+		cmocka_unit_test(a_backslash_without_three_digits_is_one),
 		TREE_TEST(parent_in_version_2_is_the_nearest_that_hands_memory_on),
 		TREE_TEST(our_own_cgroup_in_version_2_may_hand_memory_on),
 		TREE_TEST(root_of_version_2_may_hand_memory_on),

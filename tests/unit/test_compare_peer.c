@@ -217,6 +217,19 @@ static void other_files_are_refused(void **state)
 	sides_done(&all);
 }
 
+static void memory_that_no_machine_has_is_absent(void **state)
+{
+	struct sides all = { 0 };
+
+	(void)state;
+	assert_int_equal(add(&all, "{\"Max\":{},\"Avg\":{},\"HW\":{\"cpu\":{\"CPUs\":2},"
+				   "\"mem\":{\"MemTotal\":9223372036854775807}}}"),
+			 0);
+	assert_null(fact(&all, "system.memory_bytes"));
+	assert_string_equal(fact(&all, "system.cpus"), "2");
+	sides_done(&all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -229,6 +242,7 @@ int main(void)
 		cmocka_unit_test(a_number_that_is_none_is_absent),
 		cmocka_unit_test(prmon_is_read_in_our_units),
 		cmocka_unit_test(prmon_before_version_2_is_read),
+		cmocka_unit_test(memory_that_no_machine_has_is_absent),
 		cmocka_unit_test(other_files_are_refused),
 	};
 

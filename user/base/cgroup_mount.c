@@ -35,16 +35,20 @@ FILE *cgroup_mounts(const char *proc)
 	return open_in(proc, "mountinfo");
 }
 
+static bool is_octal(const char *digits)
+{
+	return strspn(digits, "01234567") >= 3;
+}
+
 /* In mountinfo a blank is \040, and so on. */
 static void unescape(char *text)
 {
 	char *to = text;
 
 	for (const char *from = text; *from; from++) {
-		unsigned letter;
-
-		if (*from == '\\' && sscanf(from + 1, "%3o", &letter) == 1) {
-			*to++ = (char)letter;
+		if (*from == '\\' && is_octal(from + 1)) {
+			*to++ = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 |
+				       (from[3] - '0'));
 			from += 3;
 		} else {
 			*to++ = *from;

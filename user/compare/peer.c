@@ -38,13 +38,13 @@ static int prmon_machine(struct side *s, const json_t *tree)
 	const json_t *cpus = json_object_get(json_object_get(hw, "cpu"), "CPUs");
 	const json_t *kb = json_object_get(json_object_get(hw, "mem"), "MemTotal");
 	json_t *system = json_object(), *facts = json_pack("{s:o}", "system", system);
+	json_int_t bytes;
 	int err;
 
 	if (json_is_integer(cpus))
 		json_object_set(system, "cpus", (json_t *)cpus);
-	if (json_is_integer(kb))
-		json_object_set_new(system, "memory_bytes",
-				    json_integer(json_integer_value(kb) * KIB));
+	if (json_is_integer(kb) && !__builtin_mul_overflow(json_integer_value(kb), KIB, &bytes))
+		json_object_set_new(system, "memory_bytes", json_integer(bytes));
 	err = facts ? facts_add(s->facts, facts) : -ENOMEM;
 	json_decref(facts);
 	return err;
