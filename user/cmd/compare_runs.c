@@ -39,17 +39,17 @@ static bool is_peer(const char *path)
 static int add_named(struct sides *all, const char *store, const char *name)
 {
 	struct source src;
+	bool is_other;
 	int err = which_open(&src, store, name, is_peer);
 
 	if (err)
 		return err; /* has been told */
 	err = sides_add_run(all, name, &src);
+	is_other = err == -EBADMSG && strcmp(name, "-") != 0;
+	if (err && !is_other)
+		log_error("cannot compare '%s': %s", name, source_why(&src, err));
 	source_close(&src);
-	if (err == -EBADMSG && strcmp(name, "-") != 0)
-		return add_peer(all, name);
-	if (err)
-		log_error("cannot compare '%s': %s", name, source_error(err));
-	return err;
+	return is_other ? add_peer(all, name) : err;
 }
 
 static int add_stored(struct sides *all, const struct stores *stores, const struct stored_run *r)
@@ -61,9 +61,9 @@ static int add_stored(struct sides *all, const struct stores *stores, const stru
 	snprintf(name, sizeof(name), "%s%" PRId64, stores->prefix[r->source], r->id);
 	if (!err)
 		err = sides_add_run(all, name, &src);
-	source_close(&src);
 	if (err)
-		log_error("cannot compare run %s: %s", name, source_error(err));
+		log_error("cannot compare run %s: %s", name, source_why(&src, err));
+	source_close(&src);
 	return err;
 }
 

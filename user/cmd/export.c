@@ -53,9 +53,9 @@ static int check(const struct options *o)
 	return -EINVAL;
 }
 
-static void tell_unreadable(const char *run, int err)
+static void tell_unreadable(const struct source *s, const char *run, int err)
 {
-	log_error("cannot read the run '%s': %s", run, source_error(err));
+	log_error("cannot read the run '%s': %s", run, source_why(s, err));
 }
 
 static int tell_unwritable(const char *path, const struct output *out, int err)
@@ -130,7 +130,7 @@ static int write_all(struct exporter *e, struct outputs *all, const struct optio
 		if (err && err != -EINTR && e->is_refused)
 			tell_unwritable(all->path[i], &all->out[i], err);
 		else if (err && err != -EINTR)
-			tell_unreadable(o->command[0], err);
+			tell_unreadable(e->source, o->command[0], err);
 	}
 	return err ? err : commit(all);
 }
@@ -165,7 +165,7 @@ static int export_run(const struct options *o)
 		return err;
 	err = export_open(&e, &source);
 	if (err)
-		tell_unreadable(o->command[0], err);
+		tell_unreadable(&source, o->command[0], err);
 	else if (!(err = open_outputs(&all, o)))
 		err = write_all(&e, &all, o);
 	close_outputs(&all);

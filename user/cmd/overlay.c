@@ -46,9 +46,9 @@ static int add(struct overlay_page *p, const struct groups *g, size_t group, siz
 	else
 		snprintf(label, LABEL_BYTES, "%s", letter);
 	err = overlay_add(&p->curves, label, s->name, (unsigned)group, &src);
-	source_close(&src);
 	if (err)
-		log_error("cannot draw '%s': %s", s->name, source_error(err));
+		log_error("cannot draw '%s': %s", s->name, source_why(&src, err));
+	source_close(&src);
 	return err;
 }
 

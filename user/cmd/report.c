@@ -99,11 +99,11 @@ static int load(struct report_run *r, const struct options *o)
 	err = report_open(r);
 	if (!err)
 		err = report_read(r, &source);
-	source_close(&source);
 	if (err == -ENODATA)
 		log_error("'%s' has no samples: there is nothing to draw", o->command[0]);
 	else if (err)
-		log_error("cannot read '%s': %s", o->command[0], source_error(err));
+		log_error("cannot read '%s': %s", o->command[0], source_why(&source, err));
+	source_close(&source);
 	return err;
 }
 

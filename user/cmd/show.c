@@ -190,10 +190,12 @@ int cmd_show(int argc, char **argv)
 	if (which_open(&s, o.store, o.command[0], NULL))
 		return EXIT_USAGE;
 	err = show(&s, &o);
+	if (err)
+		log_error("cannot show '%s': %s", o.command[0], source_why(&s, err));
 	source_close(&s);
 	if (err)
-		log_error("cannot show '%s': %s", o.command[0], source_error(err));
-	else if (fflush(stdout) || ferror(stdout))
+		return EXIT_USAGE;
+	if (fflush(stdout) || ferror(stdout))
 		log_error("cannot write to stdout");
 	else
 		return 0;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "record/store/import.h"
 #include "source/source.h"
+#include "store/check.h"
 #include "store/merge.h"
 #include "store/remove.h"
 #include "view/format.h"
@@ -107,11 +108,10 @@ static int check(const struct options *o, const char *path)
 		log_warn("the store '%s': %" PRId64 " rows belong to no run: a prune goes on, or "
 			 "was killed; the next 'bpfmon store prune' or 'merge' removes them",
 			 path, rows_left);
-	status = !err ? 0 : err == 1 || err == -EUCLEAN ? EXIT_DAMAGED : EXIT_USAGE;
+	status = !err ? 0 : err == -EFBIG || err == -EUCLEAN ? EXIT_DAMAGED : EXIT_USAGE;
 	if (status == EXIT_DAMAGED)
-		log_error("the store '%s' is damaged: %s; what can be read of it: sqlite3 '%s' "
-			  ".recover",
-			  path, d.why, path);
+		log_error("the store '%s': %s; what can be read of it: sqlite3 '%s' .recover", path,
+			  d.why, path);
 	else if (err)
 		refuse(path, &d, err);
 	database_close(&d);
@@ -129,13 +129,16 @@ static bool is_database(FILE *f)
 	return is;
 }
 
-/* The other store is opened once by itself: whether it is one, and we know its schema. */
+/* The other store is opened once by itself: whether it is one, we know its schema, and all of its
+ * values are what they should be. */
 static int merge_other(struct store_writer *w, const char *path, struct merged *m)
 {
 	struct database other;
 	int err = database_open(&other, path, DATABASE_READ);
 	bool is_unchanging = other.is_unchanging;
 
+	if (!err)
+		err = store_check_source(&other);
 	if (err)
 		log_error("cannot read the store '%s': %s", path,
 			  other.why[0] ? other.why : strerror(-err));
@@ -192,11 +195,14 @@ static int merge(const struct options *o, const char *path)
 		log_error("merge wants files: other stores, or JSON Lines");
 		return EXIT_USAGE;
 	}
-	if (store_writer_open(&w, path))
-		return refuse(path, &w.d, -EIO);
-	if (remove_left(&w.d)) { /* of a prune that was killed */
+	err = store_writer_open(&w, path);
+	if (err)
+		return refuse(path, &w.d, err);
+	err = remove_left(&w.d); /* of a prune that was killed */
+	if (err) {
+		refuse(path, &w.d, err);
 		store_writer_close(&w);
-		return refuse(path, &w.d, -EIO);
+		return EXIT_USAGE;
 	}
 	for (char **file = o->command + 1; *file; file++)
 		err |= merge_file(&w, path, *file, &m);

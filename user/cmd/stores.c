@@ -195,12 +195,12 @@ int stores_query(const struct stores *s, const struct run_filter *f, struct stor
 
 		if (!err)
 			err = query_runs(&d, i, &any_state, all);
-		if (err && s->is_named)
+		if (err && (s->is_named || err == -ENOMEM))
 			log_error("cannot read the store '%s': %s", s->path[i], why(&d, err));
 		else if (err && err != -ENOENT && err != -ENODATA) /* nothing was kept there */
 			log_warn("the store '%s' is left out: %s", s->path[i], why(&d, err));
 		database_close(&d);
-		if (err && s->is_named)
+		if (err && (s->is_named || err == -ENOMEM))
 			return err;
 	}
 	return make_unique(f, all);

@@ -91,7 +91,7 @@ static int open_found(struct source *s, const struct stores *stores, const char 
 	err = source_open_stored(s, stores->path[r->source], r->id, r->state);
 	if (err)
 		log_error("cannot read the store '%s': %s", stores->path[r->source],
-			  source_error(err));
+			  source_why(s, err));
 	return err;
 }
 

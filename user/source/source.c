@@ -43,6 +43,13 @@ const char *source_error(int err)
 	}
 }
 
+const char *source_why(const struct source *s, int err)
+{
+	bool is_of_store = err == -EUCLEAN || err == -EFBIG || err == -EIO;
+
+	return is_of_store && s->why[0] ? s->why : source_error(err);
+}
+
 struct fold {
 	struct summary total;
 	bool has_summary;

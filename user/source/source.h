@@ -40,13 +40,15 @@ struct source {
 	bool is_cut;                 /* the last line is not whole */
 	uint64_t unreadable;         /* other lines that are none */
 	const char *without_summary; /* why a run has none; NULL: nobody knows */
+	char why[512];               /* of a store, what is wrong with it, after an error */
 };
 
 /* The file of JSON Lines @path, whole or cut off; "-" is stdin. A file without a name takes
  * the place of a pipe, stdin or not: -EFBIG where more comes than source_keep() takes. Or another
  * negative errno. */
 int source_open_file(struct source *s, const char *path);
-/* Run @id, which is in @state, of the store @path; errors as database_open(). */
+/* Run @id, which is in @state, of the store @path; errors as database_open(), and @s->why has the
+ * words, also where @s is not open. */
 int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state);
 void source_close(struct source *s);
 /*
@@ -64,5 +66,7 @@ int source_summary(struct source *s, struct summary *total, bool *is_folded);
 int source_summary_tree(struct source *s, void **tree, bool *is_folded);
 /* Why it could not be opened or read, for the user. */
 const char *source_error(int err);
+/* The same in the words of its store, if it is in one and these are known. */
+const char *source_why(const struct source *s, int err);
 
 #endif

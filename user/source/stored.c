@@ -3,11 +3,13 @@
 #include "source/source.h"
 
 #include "base/cleanup.h"
+#include "store/defence.h"
 #include "store/query.h"
 #include "store/rows.h"
 
 #include <errno.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,16 +20,39 @@ struct stored {
 	void *context;
 };
 
-/* A line as it came; what cannot be read is counted, as in a file. */
-static int give_line(struct source *s, unsigned parts, const char *text)
+/* The kinds of lines that the store has as they came, beside meta and summary. */
+#define PARTS_EVENTS                                                                               \
+	(~(PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_PROCESS_SAMPLE) |  \
+	   PART(LINE_SUMMARY)))
+
+/*
+ * A line as it came; what cannot be read is counted, as in a file, and so is what is not of the
+ * kinds in @may_be: the others have their own place.
+ */
+static int give_line(struct source *s, unsigned parts, unsigned may_be, const char *text)
 {
 	const struct stored *from = s->from;
+	int err = line_read(&s->line, text, strlen(text));
 
-	if (line_read(&s->line, text, strlen(text))) {
+	if (err == -ENOMEM)
+		return err;
+	if (err || !(may_be & PART(s->line.kind))) {
 		s->unreadable++;
 		return 0;
 	}
 	return parts & PART(s->line.kind) ? from->fn(from->context, &s->line) : 0;
+}
+
+/* Without it there is no run. */
+static int give_meta(struct source *s, unsigned parts, const char *text)
+{
+	struct stored *from = s->from;
+	int err = give_line(s, parts, PART(LINE_META), text);
+
+	if (!err && s->unreadable)
+		return database_damaged(&from->d, "the text of its run %lld is not its meta line",
+					(long long)from->id);
+	return err;
 }
 
 /* Gives a row as a part of @kind, which has no tree. */
@@ -64,7 +89,7 @@ static int give_summary(struct source *s, unsigned parts, const struct run_text 
 		return 0;
 	if (t->lines_lost > 0)
 		text = with_losses(t->summary, t->lines_lost);
-	return give_line(s, parts, text ? text : t->summary);
+	return give_line(s, parts, PART(LINE_SUMMARY), text ? text : t->summary);
 }
 
 /* What is given in the order of time; at the same time, in this order. */
@@ -72,44 +97,53 @@ enum timed { SAMPLES, PROCESS_SAMPLES, EVENTS, NR_TIMED };
 
 /* A statement that is read beside others, at its next row or at its end. */
 struct cursor {
-	sqlite3_stmt *s;
-	int status;
+	sqlite3_stmt *s; /* NULL: nobody needs its rows */
+	bool is_row;
+	uint64_t at_ns; /* of the row */
+	int64_t last;   /* the number of the last event */
 };
 
-static void step(struct cursor *c)
+/* Samples come in the order of their times, or never end; of events row_event() looks after it. */
+static int step(struct database *d, struct cursor *c, bool is_ordered)
 {
-	c->status = c->s ? sqlite3_step(c->s) : SQLITE_DONE;
+	uint64_t before_ns = c->at_ns;
+	int rc = c->s ? sqlite3_step(c->s) : SQLITE_DONE;
+
+	c->is_row = rc == SQLITE_ROW;
+	rc = c->is_row ? row_time(d, c->s, &c->at_ns) : database_error(d, rc);
+	if (!rc && c->is_row && is_ordered && c->at_ns < before_ns)
+		rc = database_damaged(d, "the samples of a run lead back to others");
+	return rc;
 }
 
 /* The cursor whose row is next; NR_TIMED: all are at their ends. */
 static int next_of(const struct cursor *all)
 {
-	sqlite3_int64 at = 0;
 	int next = NR_TIMED;
 
-	for (int i = 0; i < NR_TIMED; i++) {
-		if (all[i].status != SQLITE_ROW)
-			continue;
-		if (next == NR_TIMED || sqlite3_column_int64(all[i].s, 0) < at) {
-			at = sqlite3_column_int64(all[i].s, 0);
+	for (int i = 0; i < NR_TIMED; i++)
+		if (all[i].is_row && (next == NR_TIMED || all[i].at_ns < all[next].at_ns))
 			next = i;
-		}
-	}
 	return next;
 }
 
-static int give_timed(struct source *s, unsigned parts, int which, sqlite3_stmt *row)
+static int give_timed(struct source *s, unsigned parts, int which, struct cursor *c)
 {
 	struct stored *from = s->from;
+	const char *line;
+	int err;
 
-	if (which == EVENTS)
-		return give_line(s, parts, (const char *)sqlite3_column_text(row, 1));
-	if (which == SAMPLES) {
-		row_sample(&from->d, s->only, row, &s->line.sample);
-		return give_row(s, LINE_SAMPLE);
+	switch (which) {
+	case EVENTS:
+		err = row_event(&from->d, c->s, &c->last, &line);
+		return err ? err : give_line(s, parts, PARTS_EVENTS, line);
+	case SAMPLES:
+		err = row_sample(&from->d, s->only, c->s, &s->line.sample);
+		return err ? err : give_row(s, LINE_SAMPLE);
+	default:
+		err = row_process_sample(&from->d, c->s, &s->line.process_sample);
+		return err ? err : give_row(s, LINE_PROCESS_SAMPLE);
 	}
-	row_process_sample(&from->d, row, &s->line.process_sample);
-	return give_row(s, LINE_PROCESS_SAMPLE);
 }
 
 /* Samples, and between them what befell at their times. */
@@ -118,23 +152,20 @@ static int give_times(struct source *s, unsigned parts, struct cursor *all)
 	struct stored *from = s->from;
 	int err = 0, next;
 
-	for (int i = 0; i < NR_TIMED; i++)
-		step(&all[i]);
-	while (!err && (next = next_of(all)) != NR_TIMED) {
-		err = give_timed(s, parts, next, all[next].s);
-		step(&all[next]);
-	}
 	for (int i = 0; !err && i < NR_TIMED; i++)
-		err = database_error(&from->d, all[i].status);
+		err = step(&from->d, &all[i], i != EVENTS);
+	while (!err && (next = next_of(all)) != NR_TIMED) {
+		err = give_timed(s, parts, next, &all[next]);
+		if (!err)
+			err = step(&from->d, &all[next], next != EVENTS);
+	}
 	return err;
 }
 
 static int give_all_timed(struct source *s, unsigned parts)
 {
 	struct stored *from = s->from;
-	struct cursor all[NR_TIMED] = { 0 };
-	unsigned others = ~(PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_PROCESS) |
-			    PART(LINE_PROCESS_SAMPLE) | PART(LINE_SUMMARY));
+	struct cursor all[NR_TIMED] = { [EVENTS].last = INT64_MIN };
 	int err = 0;
 
 	if (parts & PART(LINE_SAMPLE))
@@ -144,7 +175,7 @@ static int give_all_timed(struct source *s, unsigned parts)
 		err = rows_of_process_samples(&from->d, from->id, s->from_ns,
 					      s->to_ns ? s->to_ns : UINT64_MAX,
 					      &all[PROCESS_SAMPLES].s);
-	if (!err && parts & others)
+	if (!err && parts & PARTS_EVENTS)
 		err = rows_of_events(&from->d, from->id, &all[EVENTS].s);
 	if (!err)
 		err = give_times(s, parts, all);
@@ -153,14 +184,15 @@ static int give_all_timed(struct source *s, unsigned parts)
 	return err;
 }
 
-static int give_process(struct source *s, sqlite3_stmt *rows)
+static int give_process(struct source *s, sqlite3_stmt *rows, int64_t *last)
 {
 	struct stored *from = s->from;
 	const char *args;
 	json_t *list;
-	int err;
+	int err = row_process(&from->d, rows, last, &s->line.process, &args);
 
-	row_process(&from->d, rows, &s->line.process, &args);
+	if (err)
+		return err;
 	list = args ? json_loads(args, JSON_ALLOW_NUL, NULL) : NULL;
 	err = list ? line_set_args(&s->line, list) : 0;
 	json_decref(list);
@@ -172,9 +204,10 @@ static int give_processes(struct source *s)
 	struct stored *from = s->from;
 	sqlite3_stmt *rows = NULL;
 	int err = rows_of_processes(&from->d, from->id, &rows), rc = SQLITE_DONE;
+	int64_t last = INT64_MIN;
 
 	while (!err && (rc = sqlite3_step(rows)) == SQLITE_ROW)
-		err = give_process(s, rows);
+		err = give_process(s, rows, &last);
 	if (!err)
 		err = database_error(&from->d, rc);
 	sqlite3_finalize(rows);
@@ -194,7 +227,7 @@ static int each_row(struct source *s, unsigned parts, source_fn fn, void *contex
 	s->unreadable = 0;
 	err = query_text(&from->d, from->id, &t);
 	if (!err)
-		err = give_line(s, parts, t.meta);
+		err = give_meta(s, parts, t.meta);
 	if (!err)
 		err = give_all_timed(s, parts);
 	if (!err && parts & PART(LINE_PROCESS))
@@ -202,6 +235,8 @@ static int each_row(struct source *s, unsigned parts, source_fn fn, void *contex
 	if (!err)
 		err = give_summary(s, parts, &t);
 	run_text_done(&t);
+	if (err < 0)
+		snprintf(s->why, sizeof(s->why), "%s", from->d.why);
 	database_run(&from->d, "COMMIT");
 	return err;
 }
@@ -223,6 +258,7 @@ int source_open_stored(struct source *s, const char *path, int64_t id, enum run_
 
 	*s = (struct source){ 0 };
 	if (err) {
+		snprintf(s->why, sizeof(s->why), "%s", from ? from->d.why : "");
 		free(from);
 		return err;
 	}

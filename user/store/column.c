@@ -47,9 +47,11 @@ static sqlite3_stmt *table_info(sqlite3 *db, const char *table)
 	sqlite3_stmt *info = NULL;
 
 	if (sqlite3_prepare_v2(db, "SELECT name FROM pragma_table_info(?) ORDER BY cid", -1, &info,
-			       NULL) == SQLITE_OK)
-		sqlite3_bind_text(info, 1, table, -1, SQLITE_STATIC);
-	return info;
+			       NULL) == SQLITE_OK &&
+	    sqlite3_bind_text(info, 1, table, -1, SQLITE_STATIC) == SQLITE_OK)
+		return info;
+	sqlite3_finalize(info);
+	return NULL;
 }
 
 int columns_read(sqlite3 *db, const char *table, struct metric_set *have)
@@ -63,7 +65,11 @@ int columns_read(sqlite3 *db, const char *table, struct metric_set *have)
 	while (sqlite3_step(info) == SQLITE_ROW) {
 		const char *column = (const char *)sqlite3_column_text(info, 0);
 
-		for (int i = 0; column && i < NR_METRICS; i++)
+		if (!column) {
+			sqlite3_finalize(info);
+			return SQLITE_NOMEM;
+		}
+		for (int i = 0; i < NR_METRICS; i++)
 			if (!strcmp(column, column_name(name, (enum metric_id)i)))
 				metric_put(have, (enum metric_id)i);
 	}
@@ -92,6 +98,7 @@ static int make_view(sqlite3 *db, const char *table, const char *view)
 {
 	sqlite3_stmt *info = table_info(db, table);
 	char *sql = NULL;
+	bool is_short;
 	size_t length;
 	FILE *f = info ? open_memstream(&sql, &length) : NULL;
 	int rc;
@@ -109,7 +116,8 @@ static int make_view(sqlite3 *db, const char *table, const char *view)
 	}
 	fprintf(f, " FROM %s", table);
 	rc = sqlite3_finalize(info);
-	if (fclose(f))
+	is_short = ferror(f);
+	if (fclose(f) || is_short)
 		rc = SQLITE_NOMEM;
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/database.h"
 
+#include "store/defence.h"
 #include "store/file_name.h"
 #include "store/migrate.h"
 #include "store/own_files.h"
+#include "store/shape.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -103,6 +105,8 @@ static int prepare_to_write(struct database *d)
 	err = database_run(d, sql);
 	if (!err)
 		err = database_check(d, &version);
+	if (!err && version)
+		err = shape_check(d, version);
 	/* while others have it open, another mode is refused; then theirs is ours */
 	if (!err)
 		sqlite3_exec(d->db,
@@ -124,6 +128,8 @@ static int prepare_to_read(struct database *d)
 		snprintf(d->why, sizeof(d->why), "nothing is in it yet");
 		return -ENODATA;
 	}
+	if (!err)
+		err = shape_check(d, version);
 	return err ? err : database_columns(d);
 }
 
@@ -142,23 +148,55 @@ static int check_kind(struct database *d, const char *path)
 	return -ENOTBLK;
 }
 
+static int check_beside(struct database *d, const char *path)
+{
+	const char *ending = beside_that_is_no_file(path);
+
+	if (!ending)
+		return 0;
+	snprintf(d->why, sizeof(d->why), "what lies beside it as '%s' is not a file; remove that",
+		 ending);
+	return -ENOTBLK;
+}
+
+/*
+ * Root writes to no file of another user: SQLite would make, open and remove files beside it by
+ * their names, in a folder where that user may put anything.
+ */
+static int check_root(struct database *d)
+{
+	if (geteuid() || d->at.fd < 0 || !d->at.st.st_uid)
+		return 0;
+	snprintf(d->why, sizeof(d->why),
+		 "it belongs to user %u, and root does not write to it: do so as that user, or "
+		 "name another file with --store",
+		 (unsigned)d->at.st.st_uid);
+	return -EPERM;
+}
+
 static int open_file(struct database *d, const char *path, const char *how, int flags,
 		     const char *files)
 {
 	int err = check_kind(d, path), rc;
 	char *uri;
 
+	if (!err)
+		err = check_beside(d, path);
 	if (err)
 		return err;
 	uri = uri_of(path, how);
 	if (!uri)
-		return fail(d, -ENOMEM);
+		return database_error(d, SQLITE_NOMEM);
 	rc = sqlite3_open_v2(uri, &d->db, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, files);
 	sqlite3_free(uri);
 	if (rc == SQLITE_OK) {
 		sqlite3_extended_result_codes(d->db, 1);
 		rc = sqlite3_busy_timeout(d->db, BUSY_MS);
 	}
+	if (rc == SQLITE_OK && flags & SQLITE_OPEN_READONLY)
+		defence_bound(d, path, NULL);
+	if (rc == SQLITE_OK)
+		rc = defence_set_up(d->db);
 	return database_error(d, rc);
 }
 
@@ -204,6 +242,8 @@ static int open_to_write(struct database *d, const char *path, enum database_mod
 	int err = find_file(d, path, mode == DATABASE_WRITE);
 
 	if (!err)
+		err = check_root(d);
+	if (!err)
 		err = check_owner(d);
 	if (!err && mode == DATABASE_WRITE)
 		err = make_file(d);
@@ -216,7 +256,7 @@ int database_open(struct database *d, const char *path, enum database_mode mode)
 {
 	int err;
 
-	*d = (struct database){ 0 };
+	*d = (struct database){ .bytes_left = UINT64_MAX };
 	err = mode == DATABASE_READ ? open_to_read(d, path) : open_to_write(d, path, mode);
 	if (err == -ENOENT && mode == DATABASE_READ && !access(path, R_OK))
 		err = open_unchanging(d, path);

@@ -22,13 +22,15 @@ struct database {
 	/* those that the file has */
 	struct metric_set sample_columns, process_columns, process_sample_columns;
 	bool is_unchanging; /* read as a file that nobody changes: see open_unchanging() */
-	char why[512];      /* what went wrong, for the user, after an error; without the path */
+	uint64_t steps_left, bytes_left; /* of the work that defence_bound() grants */
+	char why[512]; /* what went wrong, for the user, after an error; without the path */
 };
 
 /*
- * Opens @path; to write, it is made with its folders where it is missing, and brought to the
- * present schema. On an error @d->why says what is wrong, and what to do. -EAGAIN: others write
- * just now.
+ * Opens @path, whoever has made it, with the precautions of defence.h and shape.h; to read, the
+ * work is bounded, too. To write, it is made with its folders where it is missing, and brought to
+ * the present schema; a file of another user is refused (-EPERM). On an error @d->why says what is
+ * wrong, and what to do. -EAGAIN: others write just now; -EUCLEAN: it is damaged, or no store.
  */
 int database_open(struct database *d, const char *path, enum database_mode mode);
 void database_close(struct database *d);

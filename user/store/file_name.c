@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/file_name.h"
 
+#include <limits.h>
 #include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -30,4 +33,20 @@ bool has_log(const char *path)
 
 	sqlite3_free(log);
 	return has;
+}
+
+const char *beside_that_is_no_file(const char *path)
+{
+	static const char *const endings[] = { "-journal", "-wal", "-shm" };
+	char whole[PATH_MAX], name[PATH_MAX + 16];
+	struct stat st;
+
+	if (!realpath(path, whole)) /* SQLite looks beside the file that a link leads to */
+		return NULL;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+		snprintf(name, sizeof(name), "%s%s", whole, endings[i]);
+		if (!lstat(name, &st) && !S_ISREG(st.st_mode))
+			return endings[i];
+	}
+	return NULL;
 }

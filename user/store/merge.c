@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/merge.h"
 
+#include "store/defence.h"
 #include "store/identity.h"
 #include "store/remove.h"
 #include "store/tables.h"
+#include "store/value.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,8 +41,9 @@ int merge_decide(struct database *d, const char *uuid, bool has_ended, int64_t w
 	*what = MERGE_ADD;
 	if (err)
 		return err;
-	sqlite3_bind_text(s, 1, uuid, -1, SQLITE_STATIC);
-	rc = sqlite3_step(s);
+	rc = sqlite3_bind_text(s, 1, uuid, -1, SQLITE_STATIC);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW) {
 		*id = sqlite3_column_int64(s, 0);
 		*what = case_of(s, has_ended, wall_ns);
@@ -57,33 +60,37 @@ void merge_count(struct merged *m, enum merge_case what)
 	m->busy += what == MERGE_BUSY;
 }
 
-/* The columns that both files have, but for @key; by sqlite3_free(). */
-static char *common_columns(struct database *d, const char *table, const char *key)
+/* The columns that both files have, but for @key; by sqlite3_free(). An SQLite status. */
+static int common_columns(struct database *d, const char *table, const char *key, char **list)
 {
-	sqlite3_str *list = sqlite3_str_new(NULL);
+	sqlite3_str *text = sqlite3_str_new(NULL);
 	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(d->db,
+				    "SELECT name FROM pragma_table_info(?1, 'main') INTERSECT"
+				    " SELECT name FROM pragma_table_info(?1, 'other')",
+				    -1, &s, NULL);
 
-	if (!prepare(d,
-		     "SELECT name FROM pragma_table_info(?1, 'main') INTERSECT"
-		     " SELECT name FROM pragma_table_info(?1, 'other')",
-		     &s)) {
-		sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
-		while (sqlite3_step(s) == SQLITE_ROW) {
-			const char *name = (const char *)sqlite3_column_text(s, 0);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
+	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(s, 0);
 
-			if (strcmp(name, key) != 0)
-				sqlite3_str_appendf(list, ", \"%w\"", name);
-		}
+		rc = name ? SQLITE_OK : SQLITE_NOMEM;
+		if (name && strcmp(name, key) != 0)
+			sqlite3_str_appendf(text, ", \"%w\"", name);
 	}
 	sqlite3_finalize(s);
-	return sqlite3_str_finish(list);
+	if (rc == SQLITE_DONE)
+		rc = sqlite3_str_errcode(text);
+	*list = sqlite3_str_finish(text);
+	return rc;
 }
 
 /* A run that is taken over. */
 struct taking {
 	int64_t from, to; /* its number there and here */
-	char uuid[64];
-	bool has_ended; /* there */
+	char *uuid;       /* owned */
+	bool has_ended;   /* there */
 	int64_t wall_ns;
 	enum merge_case what;
 };
@@ -92,12 +99,12 @@ struct taking {
 static int copy_rows(struct database *d, const struct taking *r, const char *table, const char *key,
 		     const char *range)
 {
-	char *columns = common_columns(d, table, key), number[32] = "NULL";
-	int err = -ENOMEM;
+	char *columns, number[32] = "NULL";
+	int err = database_error(d, common_columns(d, table, key, &columns));
 
 	if (r->to)
 		sqlite3_snprintf(sizeof(number), number, "%lld", (long long)r->to);
-	if (columns)
+	if (!err)
 		err = database_runf(d,
 				    "INSERT INTO main.%s(%s%s) SELECT %s%s FROM other.%s"
 				    " WHERE %s=%lld%s",
@@ -204,19 +211,23 @@ static int next_run(struct database *d, int64_t id, struct taking *r, bool *is_e
 
 	if (err)
 		return err;
-	sqlite3_bind_int64(s, 1, id);
-	rc = sqlite3_step(s);
+	rc = sqlite3_bind_int64(s, 1, id);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW) {
-		const char *uuid = (const char *)sqlite3_column_text(s, 1);
+		struct row row = { .d = d, .s = s, .table = "run" };
+		const char *uuid = row_needed_text(&row, 1);
 
+		free(r->uuid);
 		*r = (struct taking){ .from = sqlite3_column_int64(s, 0),
-				      .has_ended = sqlite3_column_int(s, 2),
-				      .wall_ns = sqlite3_column_int64(s, 3) };
-		sqlite3_snprintf(sizeof(r->uuid), r->uuid, "%s", uuid ? uuid : "");
+				      .has_ended = row_int(&row, 2),
+				      .wall_ns = (int64_t)row_count(&row, 3) };
+		r->uuid = uuid ? strdup(uuid) : NULL;
+		err = uuid && !r->uuid ? database_error(d, SQLITE_NOMEM) : row.err;
 	}
 	*is_end = rc == SQLITE_DONE;
 	sqlite3_finalize(s);
-	return database_error(d, rc);
+	return err ? err : database_error(d, rc);
 }
 
 int merge_store(struct database *d, const char *path, bool is_unchanging, struct merged *m)
@@ -227,9 +238,12 @@ int merge_store(struct database *d, const char *path, bool is_unchanging, struct
 
 	if (err)
 		return err;
+	defence_bound(d, path, sqlite3_db_filename(d->db, "main"));
 	while (!(err = next_run(d, r.from, &r, &is_end)) && !is_end)
 		if ((err = take_run(d, &r, m)))
 			break;
+	free(r.uuid);
+	defence_lift_bound(d);
 	sqlite3_exec(d->db, "DETACH other", NULL, NULL, NULL); /* the error stays as it is told */
 	return err;
 }

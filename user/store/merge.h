@@ -25,8 +25,9 @@ int merge_decide(struct database *d, const char *uuid, bool has_ended, int64_t w
 		 enum merge_case *what, int64_t *id);
 void merge_count(struct merged *m, enum merge_case what);
 /*
- * All runs of the store @path, which was opened once as @is_unchanging tells, in portions. One that
- * is not taken over to its end has not ended here, and is renewed by the next attempt.
+ * All runs of the store @path, in portions. It was opened once as @is_unchanging tells, and
+ * store_check_source() has called it whole. A run that is not taken over to its end has not ended
+ * here, and is renewed by the next attempt.
  */
 int merge_store(struct database *d, const char *path, bool is_unchanging, struct merged *m);
 

@@ -41,7 +41,7 @@ int store_size(struct database *d, const char *path, struct store_size *size)
 		const char *sql;
 		int64_t *value;
 	} rows[] = {
-		{ "SELECT count(*) FROM run", &size->runs },
+		{ "SELECT count(1) FROM run", &size->runs },
 		{ "SELECT sum((SELECT count(*) FROM sample WHERE run=id)) FROM run",
 		  &size->samples },
 		{ "SELECT sum((SELECT count(*) FROM process WHERE run=id)) FROM run",
@@ -141,26 +141,4 @@ int store_prune(struct database *d, const struct prune_limits *limits, bool dry,
 		err = give_back(d);
 	stored_runs_done(&all);
 	return err;
-}
-
-int store_check(struct database *d, int64_t *rows_left)
-{
-	sqlite3_stmt *s = NULL;
-	int rc = sqlite3_prepare_v2(d->db, "PRAGMA integrity_check(1)", -1, &s, NULL);
-	const char *said;
-	bool is_whole;
-
-	*rows_left = 0;
-	if (rc == SQLITE_OK)
-		rc = sqlite3_step(s);
-	if (rc != SQLITE_ROW) {
-		sqlite3_finalize(s);
-		return database_error(d, rc);
-	}
-	said = (const char *)sqlite3_column_text(s, 0);
-	is_whole = said && !strcmp(said, "ok");
-	if (!is_whole)
-		snprintf(d->why, sizeof(d->why), "%s", said ? said : "no answer");
-	sqlite3_finalize(s);
-	return is_whole ? count_left(d, rows_left) : 1;
 }

@@ -31,7 +31,4 @@ struct pruned {
  * only how many, and about how much they take; @d may be open to be read only. */
 int store_prune(struct database *d, const struct prune_limits *limits, bool dry,
 		struct pruned *gone);
-/* Reads the whole file. 1: it is damaged, and @d->why says where. @rows_left: rows of no run. */
-int store_check(struct database *d, int64_t *rows_left);
-
 #endif

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/query.h"
 
+#include "store/defence.h"
 #include "store/identity.h"
+#include "store/value.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,24 +21,25 @@ static const char select_runs[] =
 	" AND (?7 IS NULL OR instr(command, ?7)) AND start_time_ns >= ?8"
 	" AND (?9 IS NULL OR name = ?9) ORDER BY id DESC";
 
-static void bind_text(sqlite3_stmt *s, int at, const char *text)
+static int bind_text(sqlite3_stmt *s, int at, const char *text)
 {
-	sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
+	return sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
 }
 
 /*
  * Of a pattern only * and ? stand for anything, as our users are told; GLOB would take brackets
  * for a set of characters, and a name as "job[1]" would not even find itself.
  */
-static void bind_pattern(sqlite3_stmt *s, int at, const char *text)
+static int bind_pattern(sqlite3_stmt *s, int at, const char *text)
 {
-	char *pattern = text ? malloc(3 * strlen(text) + 1) : NULL, *to = pattern;
+	char *pattern, *to;
 
-	if (!pattern) {
-		sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
-		return;
-	}
-	for (; *text; text++) {
+	if (!text)
+		return SQLITE_OK; /* it is NULL */
+	pattern = malloc(3 * strlen(text) + 1);
+	if (!pattern)
+		return SQLITE_NOMEM;
+	for (to = pattern; *text; text++) {
 		if (*text == '[')
 			*to++ = '[';
 		*to++ = *text;
@@ -44,84 +47,110 @@ static void bind_pattern(sqlite3_stmt *s, int at, const char *text)
 			*to++ = ']';
 	}
 	*to = '\0';
-	sqlite3_bind_text(s, at, pattern, -1, free);
+	return sqlite3_bind_text(s, at, pattern, -1, free);
 }
 
-static void bind_filter(sqlite3_stmt *s, const struct run_filter *f)
+/* A parameter that could not be bound would be NULL, and let every run pass. */
+static int bind_filter(sqlite3_stmt *s, const struct run_filter *f)
 {
-	sqlite3_bind_int64(s, 1, f->id);
-	bind_text(s, 2, f->uuid);
-	bind_pattern(s, 3, f->name);
-	bind_pattern(s, 4, f->host);
-	bind_text(s, 5, f->job);
-	bind_text(s, 6, f->user);
-	bind_text(s, 7, f->command);
-	sqlite3_bind_int64(s, 8, (int64_t)f->since_ns);
-	bind_text(s, 9, f->exact_name);
+	const int results[] = {
+		sqlite3_bind_int64(s, 1, f->id), bind_text(s, 2, f->uuid),
+		bind_pattern(s, 3, f->name),     bind_pattern(s, 4, f->host),
+		bind_text(s, 5, f->job),         bind_text(s, 6, f->user),
+		bind_text(s, 7, f->command),     sqlite3_bind_int64(s, 8, (int64_t)f->since_ns),
+		bind_text(s, 9, f->exact_name),
+	};
+
+	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++)
+		if (results[i] != SQLITE_OK)
+			return results[i];
+	return SQLITE_OK;
 }
 
-static char *text_of(sqlite3_stmt *s, int column)
+static char *copy_of(struct row *r, const char *text)
 {
-	const char *text = (const char *)sqlite3_column_text(s, column);
+	char *copy = text ? strdup(text) : NULL;
 
-	return text ? strdup(text) : NULL;
+	if (text && !copy && !r->err)
+		r->err = database_error(r->d, SQLITE_NOMEM);
+	return copy;
 }
 
-static int64_t number_of(sqlite3_stmt *s, int column)
+static char *text_of(struct row *r, int at)
 {
-	return sqlite3_column_type(s, column) == SQLITE_NULL ? -1 : sqlite3_column_int64(s, column);
+	return copy_of(r, row_text(r, at));
 }
 
 /* Of one that has no summary yet; what was taken over from a file is as it is. */
-static bool goes_on(sqlite3_stmt *s)
+static bool goes_on(struct row *r)
 {
-	return identity_goes_on((const char *)sqlite3_column_text(s, 17),
-				(uint64_t)sqlite3_column_int64(s, 18),
-				(uint64_t)sqlite3_column_int64(s, 19));
+	const char *writer = row_text(r, 17);
+
+	return identity_goes_on(writer, row_count(r, 18), row_count(r, 19));
 }
 
-static struct stored_run run_of(sqlite3_stmt *s)
+/* What it owns is the caller's, also after an error. */
+static int read_run(struct row *r, struct stored_run *run)
 {
-	return (struct stored_run){
-		.id = sqlite3_column_int64(s, 0),
-		.uuid = text_of(s, 1),
-		.name = text_of(s, 2),
-		.job = text_of(s, 3),
-		.command = text_of(s, 4),
-		.user = text_of(s, 5),
-		.host = text_of(s, 6),
-		.start_epoch_ns = (uint64_t)sqlite3_column_int64(s, 7),
-		.state = sqlite3_column_int(s, 8) ? RUN_FINISHED
-			 : goes_on(s)             ? RUN_RUNNING
-						  : RUN_UNFINISHED,
-		.is_complete = sqlite3_column_int(s, 9),
-		.exit_code = number_of(s, 10),
-		.signal = number_of(s, 11),
-		.wall_ns = number_of(s, 12),
-		.cpu_ns = number_of(s, 13),
-		.rss_peak_bytes = number_of(s, 14),
-		.processes = number_of(s, 15),
-		.lines_lost = number_of(s, 16),
+	*run = (struct stored_run){
+		.id = sqlite3_column_int64(r->s, 0), /* SQLite's own, always a number */
+		.uuid = copy_of(r, row_needed_text(r, 1)),
+		.name = text_of(r, 2),
+		.job = text_of(r, 3),
+		.command = text_of(r, 4),
+		.user = text_of(r, 5),
+		.host = text_of(r, 6),
+		.start_epoch_ns = row_needed_count(r, 7),
+		.state = row_int(r, 8) ? RUN_FINISHED
+			 : goes_on(r)  ? RUN_RUNNING
+				       : RUN_UNFINISHED,
+		.is_complete = row_int(r, 9),
+		.exit_code = row_int_or_none(r, 10),
+		.signal = row_int_or_none(r, 11),
+		.wall_ns = row_count_or_none(r, 12),
+		.cpu_ns = row_count_or_none(r, 13),
+		.rss_peak_bytes = row_count_or_none(r, 14),
+		.processes = row_count_or_none(r, 15),
+		.lines_lost = row_count_or_none(r, 16),
 	};
+	return r->err;
 }
 
-static int read_tags(sqlite3_stmt *tags, struct stored_run *r)
+static int put_tag(struct row *r, FILE *f)
 {
+	const char *key = row_needed_text(r, 0), *value;
+
+	if (r->err)
+		return r->err;
+	fputs(key, f);
+	value = row_text(r, 1);
+	fprintf(f, "=%s", value ? value : "");
+	fputc('\0', f);
+	return r->err;
+}
+
+static int read_tags(struct database *d, sqlite3_stmt *tags, struct stored_run *run)
+{
+	struct row r = { .d = d, .s = tags, .table = "tag" };
+	int rc = sqlite3_bind_int64(tags, 1, run->id), err = 0;
+	bool is_short;
 	size_t length;
-	FILE *f = open_memstream(&r->tags, &length);
+	FILE *f = open_memstream(&run->tags, &length);
 
 	if (!f)
-		return -ENOMEM;
-	sqlite3_bind_int64(tags, 1, r->id);
-	while (sqlite3_step(tags) == SQLITE_ROW) {
-		const char *value = (const char *)sqlite3_column_text(tags, 1);
-
-		fprintf(f, "%s=%s", (const char *)sqlite3_column_text(tags, 0), value ? value : "");
-		fputc('\0', f);
+		return database_error(d, SQLITE_NOMEM);
+	while (rc == SQLITE_OK && !err && (rc = sqlite3_step(tags)) == SQLITE_ROW) {
+		rc = SQLITE_OK;
+		err = put_tag(&r, f);
 	}
+	if (!err)
+		err = database_error(d, rc);
 	sqlite3_reset(tags);
 	fputc('\0', f);
-	return fclose(f) ? -ENOMEM : 0;
+	is_short = ferror(f);
+	if ((fclose(f) || is_short) && !err)
+		err = database_error(d, SQLITE_NOMEM);
+	return err;
 }
 
 /* Whether each of the wanted tags is there: its key, or the whole of it. */
@@ -141,27 +170,56 @@ static bool has_tags(const struct stored_run *r, const struct run_filter *f)
 	return true;
 }
 
-int query_runs(struct database *d, size_t source, const struct run_filter *f,
-	       struct stored_runs *all)
+static int prepare_list(struct database *d, const struct run_filter *f, sqlite3_stmt **runs,
+			sqlite3_stmt **tags)
 {
-	sqlite3_stmt *runs = NULL, *tags = NULL;
-	int rc = sqlite3_prepare_v2(d->db, select_runs, -1, &runs, NULL), err = 0;
+	int rc = sqlite3_prepare_v2(d->db, select_runs, -1, runs, NULL);
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_prepare_v2(d->db,
 					"SELECT key, value FROM tag WHERE run=? ORDER BY key", -1,
-					&tags, NULL);
+					tags, NULL);
 	if (rc == SQLITE_OK)
-		bind_filter(runs, f);
-	while (rc == SQLITE_OK && !err && (rc = sqlite3_step(runs)) == SQLITE_ROW) {
-		struct stored_run r = run_of(runs);
+		rc = bind_filter(*runs, f);
+	return database_error(d, rc);
+}
 
-		rc = SQLITE_OK;
-		r.source = source;
-		err = r.uuid ? read_tags(tags, &r) : -ENOMEM;
-		if (err || !stored_run_is(&r, f->state) || !has_tags(&r, f) ||
-		    (err = stored_runs_append(all, &r)))
-			stored_run_done(&r);
+/* The row at which the statement is, if it passes. */
+static int append_run(struct row *row, sqlite3_stmt *tags, const struct run_filter *f,
+		      size_t source, struct stored_runs *all)
+{
+	struct stored_run r;
+	int err = read_run(row, &r);
+	bool is_kept = false;
+
+	r.source = source;
+	if (!err)
+		err = read_tags(row->d, tags, &r);
+	if (!err && stored_run_is(&r, f->state) && has_tags(&r, f)) {
+		err = stored_runs_append(all, &r);
+		is_kept = !err;
+	}
+	if (!is_kept)
+		stored_run_done(&r);
+	return err;
+}
+
+int query_runs(struct database *d, size_t source, const struct run_filter *f,
+	       struct stored_runs *all)
+{
+	sqlite3_stmt *runs = NULL, *tags = NULL;
+	int err = prepare_list(d, f, &runs, &tags), rc = SQLITE_DONE;
+	struct row row = { .d = d, .s = runs, .table = "run" };
+	int64_t last = INT64_MAX;
+
+	while (!err && (rc = sqlite3_step(runs)) == SQLITE_ROW) {
+		int64_t id = sqlite3_column_int64(runs, 0);
+
+		if (id >= last && last != INT64_MAX) /* pages that lead back would never end */
+			err = database_error(d, SQLITE_CORRUPT);
+		else
+			err = append_run(&row, tags, f, source, all);
+		last = id;
 	}
 	if (!err)
 		err = database_error(d, rc);
@@ -177,21 +235,22 @@ int query_text(struct database *d, int64_t id, struct run_text *t)
 				    "SELECT t.meta, t.summary, r.lines_lost FROM run_text AS t"
 				    " JOIN run AS r ON r.id = t.run WHERE t.run=?",
 				    -1, &s, NULL);
+	struct row r = { .d = d, .s = s, .table = "run_text" };
 
 	*t = (struct run_text){ 0 };
-	if (rc == SQLITE_OK) {
-		sqlite3_bind_int64(s, 1, id);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_int64(s, 1, id);
+	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
-	}
 	if (rc == SQLITE_ROW) {
-		t->meta = text_of(s, 0);
-		t->summary = text_of(s, 1);
-		t->lines_lost = sqlite3_column_int64(s, 2);
-		if (!t->meta)
-			rc = SQLITE_NOMEM;
+		t->meta = copy_of(&r, row_needed_text(&r, 0));
+		t->summary = text_of(&r, 1);
+		t->lines_lost = (int64_t)row_count(&r, 2);
 	}
 	sqlite3_finalize(s);
-	return rc == SQLITE_DONE ? -ENOENT : database_error(d, rc);
+	if (r.err)
+		run_text_done(t);
+	return r.err ? r.err : rc == SQLITE_DONE ? -ENOENT : database_error(d, rc);
 }
 
 void run_text_done(struct run_text *t)

@@ -68,7 +68,7 @@ struct run_text {
 	int64_t lines_lost;   /* that did not reach the store */
 };
 
-/* -ENOENT: there is no such run. */
+/* -ENOENT: there is no such run. Errors as database_open(); @t is empty then. */
 int query_text(struct database *d, int64_t id, struct run_text *t);
 void run_text_done(struct run_text *t);
 

@@ -2,6 +2,7 @@
 #include "store/rows.h"
 
 #include "store/column.h"
+#include "store/value.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,8 +11,9 @@
 static const char process_columns[] =
 	"pid, ns_pid, ppid, uid, comm, exe, args, args_cut, lossy, start_time_ns, joined_time_ns,"
 	" left_time_ns, end_time_ns, exit_code, signal, state, threads_total, execs,"
-	" rss_peak_bytes, rss_peak_exact";
-#define PROCESS_METRICS_AT 20
+	" rss_peak_bytes, rss_peak_exact, seq";
+#define PROCESS_SEQ_AT 20
+#define PROCESS_METRICS_AT 21
 #define PROCESS_SAMPLE_METRICS_AT 5
 #define BLOCKS_OF_A_LONG_RUN 200 /* as many as a terminal has columns */
 
@@ -124,86 +126,101 @@ int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s)
 {
 	static const struct metric_set none;
 
-	return select_rows(d, id, "event", "elapsed_ns, line", &none, s);
+	return select_rows(d, id, "event", "elapsed_ns, line, seq", &none, s);
 }
 
-static void read_metrics(sqlite3_stmt *s, int at, const struct metric_set *columns, uint64_t *value,
+static void read_metrics(struct row *r, int at, const struct metric_set *columns, uint64_t *value,
 			 struct metric_set *have)
 {
 	for (int i = 0; i < NR_METRICS; i++) {
 		if (!metric_has(columns, (enum metric_id)i))
 			continue;
-		if (sqlite3_column_type(s, at) != SQLITE_NULL) {
-			value[i] = (uint64_t)sqlite3_column_int64(s, at);
+		if (!row_is_null(r, at)) {
+			value[i] = row_count(r, at);
 			metric_put(have, (enum metric_id)i);
 		}
 		at++;
 	}
 }
 
-void row_sample(const struct database *d, const struct metric_set *only, sqlite3_stmt *s,
-		struct sample *smp)
+int row_sample(struct database *d, const struct metric_set *only, sqlite3_stmt *s,
+	       struct sample *smp)
 {
 	const struct metric_set columns = wanted(&d->sample_columns, only);
+	struct row r = { .d = d, .s = s, .table = "sample" };
 
 	sample_reset(smp);
-	smp->elapsed_ns = (uint64_t)sqlite3_column_int64(s, 0);
-	read_metrics(s, 1, &columns, smp->value, &smp->have);
+	smp->elapsed_ns = row_count(&r, 0);
+	read_metrics(&r, 1, &columns, smp->value, &smp->have);
+	return r.err;
 }
 
-static const char *text_at(sqlite3_stmt *s, int at)
+int row_process_sample(struct database *d, sqlite3_stmt *s, struct process_sample *p)
 {
-	return (const char *)sqlite3_column_text(s, at);
-}
-
-static uint64_t time_at(sqlite3_stmt *s, int at)
-{
-	return (uint64_t)sqlite3_column_int64(s, at);
-}
-
-void row_process_sample(const struct database *d, sqlite3_stmt *s, struct process_sample *p)
-{
-	const char *comm = text_at(s, 2);
+	struct row r = { .d = d, .s = s, .table = "process_sample" };
+	const char *comm = row_text(&r, 2);
 
 	*p = (struct process_sample){
-		.elapsed_ns = time_at(s, 0),
-		.pid = sqlite3_column_int(s, 1),
-		.start_epoch_ns = time_at(s, 3),
-		.lossy = sqlite3_column_int(s, 4),
+		.elapsed_ns = row_count(&r, 0),
+		.pid = row_int(&r, 1),
+		.start_epoch_ns = row_count(&r, 3),
+		.lossy = row_int(&r, 4),
 	};
 	if (comm)
 		comm_copy(p->comm, comm, SIZE_MAX);
-	read_metrics(s, PROCESS_SAMPLE_METRICS_AT, &d->process_sample_columns, p->value, &p->have);
+	read_metrics(&r, PROCESS_SAMPLE_METRICS_AT, &d->process_sample_columns, p->value, &p->have);
+	return r.err;
 }
 
-void row_process(const struct database *d, sqlite3_stmt *s, struct process *p, const char **args)
+int row_process(struct database *d, sqlite3_stmt *s, int64_t *last, struct process *p,
+		const char **args)
 {
-	const char *comm = text_at(s, 4), *state = text_at(s, 15);
+	struct row r = { .d = d, .s = s, .table = "process" };
+	const char *comm = row_text(&r, 4), *state = row_text(&r, 15);
 
 	*p = (struct process){
-		.pid = sqlite3_column_int(s, 0),
-		.ns_pid = sqlite3_column_int(s, 1),
-		.ppid = sqlite3_column_int(s, 2),
-		.uid = (uint32_t)sqlite3_column_int64(s, 3),
-		.exe = text_at(s, 5),
-		.args_cut = sqlite3_column_int(s, 7),
-		.lossy = sqlite3_column_int(s, 8),
-		.start_epoch_ns = time_at(s, 9),
-		.joined_epoch_ns = time_at(s, 10),
-		.left_epoch_ns = time_at(s, 11),
-		.end_epoch_ns = time_at(s, 12),
+		.pid = row_int(&r, 0),
+		.ns_pid = row_int(&r, 1),
+		.ppid = row_int(&r, 2),
+		.uid = row_u32(&r, 3),
+		.exe = row_text(&r, 5),
+		.args_cut = row_int(&r, 7),
+		.lossy = row_int(&r, 8),
+		.start_epoch_ns = row_count(&r, 9),
+		.joined_epoch_ns = row_count(&r, 10),
+		.left_epoch_ns = row_count(&r, 11),
+		.end_epoch_ns = row_count(&r, 12),
 		.has_ended = !state,
-		.exit_code = sqlite3_column_int(s, 13),
-		.signal = sqlite3_column_int(s, 14),
+		.exit_code = row_int(&r, 13),
+		.signal = row_int(&r, 14),
 		.state = state ? *state : '\0',
-		.threads_total = (uint32_t)sqlite3_column_int64(s, 16),
-		.execs = (uint32_t)sqlite3_column_int64(s, 17),
-		.has_rss_peak = sqlite3_column_type(s, 18) != SQLITE_NULL,
-		.rss_peak_bytes = (uint64_t)sqlite3_column_int64(s, 18),
-		.rss_peak_exact = sqlite3_column_int(s, 19),
+		.threads_total = row_u32(&r, 16),
+		.execs = row_u32(&r, 17),
+		.has_rss_peak = !row_is_null(&r, 18),
+		.rss_peak_bytes = row_count(&r, 18),
+		.rss_peak_exact = row_int(&r, 19),
 	};
 	if (comm)
 		comm_copy(p->comm, comm, SIZE_MAX);
-	*args = text_at(s, 6);
-	read_metrics(s, PROCESS_METRICS_AT, &d->process_columns, p->value, &p->have);
+	row_follows(&r, PROCESS_SEQ_AT, last);
+	*args = row_text(&r, 6);
+	read_metrics(&r, PROCESS_METRICS_AT, &d->process_columns, p->value, &p->have);
+	return r.err;
+}
+
+int row_event(struct database *d, sqlite3_stmt *s, int64_t *last, const char **line)
+{
+	struct row r = { .d = d, .s = s, .table = "event" };
+
+	row_follows(&r, 2, last);
+	*line = row_needed_text(&r, 1);
+	return r.err;
+}
+
+int row_time(struct database *d, sqlite3_stmt *s, uint64_t *at_ns)
+{
+	struct row r = { .d = d, .s = s, .table = "sample, process_sample or event" };
+
+	*at_ns = row_needed_count(&r, 0);
+	return r.err;
 }

@@ -24,12 +24,21 @@ int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, ui
 /* Lines of all other kinds: the time since the start in ns, the line. */
 int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s);
 
-/* The row at which a statement is. */
-void row_sample(const struct database *d, const struct metric_set *only, sqlite3_stmt *s,
-		struct sample *smp);
-void row_process_sample(const struct database *d, sqlite3_stmt *s, struct process_sample *p);
-/* Its strings are in use until the next step; the arguments are not in it, but in *@args, a list in
- * JSON or NULL. */
-void row_process(const struct database *d, sqlite3_stmt *s, struct process *p, const char **args);
+/*
+ * The row at which a statement is. -EUCLEAN: a value is not what its column holds, and @d->why says
+ * which; -ENOMEM.
+ */
+int row_sample(struct database *d, const struct metric_set *only, sqlite3_stmt *s,
+	       struct sample *smp);
+int row_process_sample(struct database *d, sqlite3_stmt *s, struct process_sample *p);
+/* *@last: the number of the row before, INT64_MIN for the first; pages that lead back to others
+ * would never end. The strings are in use until the next step; the arguments are not in it, but in
+ * *@args, a list in JSON or NULL. */
+int row_process(struct database *d, sqlite3_stmt *s, int64_t *last, struct process *p,
+		const char **args);
+/* *@last as above; *@line: in use until the next step. */
+int row_event(struct database *d, sqlite3_stmt *s, int64_t *last, const char **line);
+/* The first column of the row, when it was; *@at_ns. Of all of these but processes. */
+int row_time(struct database *d, sqlite3_stmt *s, uint64_t *at_ns);
 
 #endif

@@ -16,12 +16,12 @@ int scale_read(struct database *d, struct scale *s)
 		return -ENOTSUP;
 	}
 	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
+		/* a row for each page: of pages that lead back to others it would sum up for ever
+		 */
 		err = database_number(d, &bytes, NULL,
-				      "SELECT sum(pgsize) FROM dbstat WHERE aggregate=1 AND"
-				      " name=%Q",
-				      t->name);
+				      "SELECT sum(pgsize) FROM dbstat WHERE name=%Q", t->name);
 		if (!err)
-			err = database_number(d, &rows, NULL, "SELECT count(*) FROM %s", t->name);
+			err = database_number(d, &rows, NULL, "SELECT count(1) FROM %s", t->name);
 		if (!err)
 			s->row_bytes[i] = rows ? (double)bytes / (double)rows : 0;
 	}

@@ -25,19 +25,24 @@ int database_error(struct database *d, int status)
 		  "folder that everybody may write to; name another with --store" },
 		{ SQLITE_NOTADB, -EUCLEAN,
 		  "it is not a store of bpfmon; name another with --store" },
+		{ SQLITE_INTERRUPT, -EUCLEAN,
+		  "it is damaged: to read it takes more work than its size explains" },
+		{ SQLITE_TOOBIG, -EFBIG, "a value is longer than the 64 MiB that a store takes" },
 	};
+	int err = d->db ? sqlite3_system_errno(d->db) : 0;
 
 	if (status == SQLITE_OK || status == SQLITE_DONE || status == SQLITE_ROW)
 		return 0;
+	if (status == SQLITE_IOERR_NOMEM)
+		status = SQLITE_NOMEM;
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		if (known[i].status != (status & 0xff))
 			continue;
 		snprintf(d->why, sizeof(d->why), "%s", known[i].why);
 		return known[i].err;
 	}
-	if (d->db && sqlite3_system_errno(d->db)) {
-		int err = sqlite3_system_errno(d->db);
-
+	/* of other errors it is one of before */
+	if (err && ((status & 0xff) == SQLITE_IOERR || (status & 0xff) == SQLITE_CANTOPEN)) {
 		snprintf(d->why, sizeof(d->why), "%s", strerror(err));
 		return -err;
 	}

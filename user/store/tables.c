@@ -17,9 +17,14 @@ const struct run_table *run_table_at(size_t i)
 int portion_next(struct database *d, const char *schema, const struct run_table *t, int64_t run,
 		 struct portion *p)
 {
-	return database_number(d, &p->upto, &p->is_last,
-			       "SELECT %s FROM %s.%s WHERE run=%lld AND %s>%lld ORDER BY %s"
-			       " LIMIT 1 OFFSET %d",
-			       t->key, schema, t->name, (long long)run, t->key, (long long)p->after,
-			       t->key, ROWS_AT_ONCE - 1);
+	int err = database_number(d, &p->upto, &p->is_last,
+				  "SELECT %s FROM %s.%s WHERE run=%lld AND %s>%lld ORDER BY %s"
+				  " LIMIT 1 OFFSET %d",
+				  t->key, schema, t->name, (long long)run, t->key,
+				  (long long)p->after, t->key, ROWS_AT_ONCE - 1);
+
+	/* a key that is no number may come after all numbers, for ever */
+	if (!err && !p->is_last && p->upto <= p->after)
+		err = database_error(d, SQLITE_CORRUPT);
+	return err;
 }

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/check.h"
+
+#include "store/column.h"
+#include "store/defence.h"
+#include "store/remove.h"
+#include "store/shape.h"
+#include "store/tables.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * What may be in the columns that bpfmon makes: texts, and whole numbers that are not negative;
+ * NULL, but where the schema has NOT NULL. Others than these, as value.h reads them:
+ */
+static const struct special {
+	const char *table, *name; /* NULL: of any table */
+	int64_t least, most;
+	bool is_needed; /* though the schema lets it be NULL */
+} specials[] = {
+	/* clang-format off */
+	{ NULL, "run", INT64_MIN, INT64_MAX, true },
+	{ NULL, "id", INT64_MIN, INT64_MAX, true },
+	{ NULL, "seq", INT64_MIN, INT64_MAX, true },
+	{ NULL, "rank", INT64_MIN, INT64_MAX, true },
+	{ NULL, "elapsed_ns", 0, INT64_MAX, true },
+	{ NULL, "line", 0, 0, true },
+	{ NULL, "uid", 0, UINT32_MAX, false },
+	{ NULL, "pid", INT32_MIN, INT32_MAX, false },
+	{ NULL, "ns_pid", INT32_MIN, INT32_MAX, false },
+	{ NULL, "ppid", INT32_MIN, INT32_MAX, false },
+	{ NULL, "exit_code", INT32_MIN, INT32_MAX, false },
+	{ NULL, "signal", INT32_MIN, INT32_MAX, false },
+	{ NULL, "args_cut", INT32_MIN, INT32_MAX, false },
+	{ NULL, "lossy", INT32_MIN, INT32_MAX, false },
+	{ NULL, "ended", INT32_MIN, INT32_MAX, false },
+	{ NULL, "complete", INT32_MIN, INT32_MAX, false },
+	{ NULL, "rss_peak_exact", INT32_MIN, INT32_MAX, false },
+	{ "process", "threads_total", 0, UINT32_MAX, false },
+	{ "process", "execs", 0, UINT32_MAX, false },
+	/* clang-format on */
+};
+
+static const struct special *special_of(const char *table, const char *name)
+{
+	static const struct special none = { .most = INT64_MAX };
+
+	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials); i++)
+		if (!strcmp(specials[i].name, name) &&
+		    (!specials[i].table || !strcmp(specials[i].table, table)))
+			return &specials[i];
+	return &none;
+}
+
+/* The case that a value of the column is not what belongs there, which gives the column's name. */
+static void put_case(sqlite3_str *sql, const char *table, const char *column, bool is_text,
+		     bool is_needed)
+{
+	const struct special *s = special_of(table, column);
+	const char *type = is_text ? "text" : "integer";
+
+	sqlite3_str_appendf(sql, " WHEN ");
+	if (!is_needed && !s->is_needed)
+		sqlite3_str_appendf(sql, "\"%w\" IS NOT NULL AND ", column);
+	sqlite3_str_appendf(sql, "(typeof(\"%w\")<>'%s'", column, type);
+	if (!is_text)
+		sqlite3_str_appendf(sql, " OR \"%w\" NOT BETWEEN %lld AND %lld", column,
+				    (long long)s->least, (long long)s->most);
+	sqlite3_str_appendf(sql, ") THEN '%q'", column);
+}
+
+/* Those of the schema, and those of the metrics that the file has. */
+static int put_columns(struct database *d, sqlite3 *model, const char *table, sqlite3_str *sql)
+{
+	char name[COLUMN_BYTES];
+	struct metric_set have;
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(model,
+				    "SELECT name, type, \"notnull\" OR pk FROM"
+				    " pragma_table_info(?)",
+				    -1, &s, NULL);
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC);
+	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
+		const char *column = (const char *)sqlite3_column_text(s, 0);
+		const char *type = (const char *)sqlite3_column_text(s, 1);
+
+		rc = column && type ? SQLITE_OK : SQLITE_NOMEM;
+		if (rc == SQLITE_OK)
+			put_case(sql, table, column, !strcmp(type, "TEXT"),
+				 sqlite3_column_int(s, 2));
+	}
+	sqlite3_finalize(s);
+	if (rc == SQLITE_DONE)
+		rc = columns_read(d->db, table, &have);
+	for (int i = 0; rc == SQLITE_OK && i < NR_METRICS; i++)
+		if (metric_has(&have, (enum metric_id)i))
+			put_case(sql, table, column_name(name, (enum metric_id)i), false, false);
+	return rc;
+}
+
+/* @sql: gives what is wrong, and the run, of which it is; nothing where all is well. */
+static int refuse_first(struct database *d, const char *sql, const char *format)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(d->db, sql, -1, &s, NULL), err;
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	err = database_error(d, rc);
+	if (rc == SQLITE_ROW) {
+		const char *what = (const char *)sqlite3_column_text(s, 0);
+
+		err = database_damaged(d, format, what ? what : "",
+				       (long long)sqlite3_column_int64(s, 1));
+	}
+	sqlite3_finalize(s);
+	return err;
+}
+
+static int check_values(struct database *d, sqlite3 *model, const char *table, const char *key)
+{
+	sqlite3_str *text = sqlite3_str_new(NULL);
+	char *sql, format[120];
+	int rc, err;
+
+	sqlite3_snprintf(sizeof(format), format,
+			 "the column %%s of the table %s has a value that does not belong there, "
+			 "in run %%lld",
+			 table);
+	sqlite3_str_appendall(text, "SELECT CASE");
+	rc = put_columns(d, model, table, text);
+	sqlite3_str_appendf(text, " END AS wrong, %s FROM %s WHERE wrong IS NOT NULL LIMIT 1", key,
+			    table);
+	sql = sqlite3_str_finish(text);
+	err = database_error(d, rc);
+	if (!err)
+		err = sql ? refuse_first(d, sql, format) : database_error(d, SQLITE_NOMEM);
+	sqlite3_free(sql);
+	return err;
+}
+
+static int check_all_values(struct database *d, sqlite3 *model)
+{
+	const struct run_table *t;
+	int err = check_values(d, model, "run", "id");
+
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
+		err = check_values(d, model, t->name, "run");
+	return err;
+}
+
+/* What a run is not one without. */
+static int check_meta(struct database *d)
+{
+	int err = refuse_first(d,
+			       "SELECT uuid, id FROM run WHERE NOT EXISTS"
+			       " (SELECT 1 FROM run_text WHERE run=id) LIMIT 1",
+			       "the run '%.60s', number %lld, has no meta line");
+
+	return err ? err
+		   : refuse_first(
+			     d,
+			     "SELECT 'meta', id FROM run JOIN run_text ON run=id WHERE CASE WHEN"
+			     " json_valid(meta) THEN json_extract(meta, '$.kind') IS NOT 'meta'"
+			     " ELSE 1 END LIMIT 1",
+			     "the text of kind %s of run %lld is not such a line");
+}
+
+/* SQLite's own check of the file, by which what follows reads each page once. */
+static int check_file(struct database *d, const char *pragma)
+{
+	sqlite3_stmt *s = NULL;
+	int rc = sqlite3_prepare_v2(d->db, pragma, -1, &s, NULL), err;
+	const char *said = NULL;
+
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	if (rc == SQLITE_ROW)
+		said = (const char *)sqlite3_column_text(s, 0);
+	err = database_error(d, rc);
+	if (!err && (!said || strcmp(said, "ok") != 0))
+		err = database_damaged(d, "%s", said ? said : "SQLite gives no answer");
+	sqlite3_finalize(s);
+	return err;
+}
+
+static int check_all(struct database *d, const char *pragma)
+{
+	sqlite3 *model = NULL;
+	int err = check_file(d, pragma);
+
+	if (!err)
+		err = database_error(d, shape_make(&model, STORE_SCHEMA));
+	if (!err)
+		err = check_all_values(d, model);
+	sqlite3_close(model);
+	return err ? err : check_meta(d);
+}
+
+int store_check(struct database *d, int64_t *rows_left)
+{
+	int err = check_all(d, "PRAGMA integrity_check(1)");
+
+	*rows_left = 0;
+	return err ? err : count_left(d, rows_left);
+}
+
+int store_check_source(struct database *d)
+{
+	return check_all(d, "PRAGMA quick_check(1)");
+}

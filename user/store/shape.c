@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "store/shape.h"
+
+#include "store/defence.h"
+#include "store/schema.h"
+#include "store/tables.h"
+
+#include <string.h>
+
+/*
+ * SQLite goes by the text alone: what the columns `type` and `name` say may be a lie. A text that
+ * begins so makes what it says, and a second table of a name would be an error.
+ */
+static const char select_others[] =
+	"SELECT type, name FROM sqlite_master WHERE ("
+	" (type='table' AND sql GLOB 'CREATE TABLE *')"
+	" OR (type='index' AND (sql IS NULL OR sql GLOB 'CREATE INDEX *'"
+	" OR sql GLOB 'CREATE UNIQUE INDEX *'))"
+	" OR (type='view' AND sql GLOB 'CREATE VIEW *')) IS NOT TRUE LIMIT 1";
+/*
+ * Of the table ?1: whether it is there; has a condition, which an integrity check would evaluate,
+ * however long that takes; or an index that has one or computes something.
+ */
+static const char select_table[] =
+	"SELECT count(1), sum(upper(sql) GLOB '*[^A-Z0-9_]CHECK[^A-Z0-9_]*'),"
+	" (SELECT count(1) FROM pragma_index_list(?1) AS i WHERE i.partial"
+	" OR EXISTS (SELECT 1 FROM pragma_index_xinfo(i.name) WHERE cid=-2))"
+	" FROM sqlite_master WHERE type='table' AND name=?1"
+	" AND substr(sql, 1, 14 + length(?1))='CREATE TABLE ' || ?1 || '('";
+
+/* The statements that are asked of each table: one of the file, columns of the model and of it. */
+struct questions {
+	sqlite3_stmt *table, *wanted, *found; /* owned */
+};
+
+static int prepare(struct database *d, const char *sql, sqlite3_stmt **s)
+{
+	return database_error(d, sqlite3_prepare_v2(d->db, sql, -1, s, NULL));
+}
+
+static const char *text_at(sqlite3_stmt *s, int at)
+{
+	const char *text = (const char *)sqlite3_column_text(s, at);
+
+	return text ? text : "";
+}
+
+static int refuse_others(struct database *d)
+{
+	sqlite3_stmt *s = NULL;
+	int err = prepare(d, select_others, &s), rc = SQLITE_DONE;
+
+	if (!err) {
+		rc = sqlite3_step(s);
+		err = database_error(d, rc);
+	}
+	if (rc == SQLITE_ROW)
+		err = database_damaged(d,
+				       "its schema has the %.20s '%.60s', which bpfmon does not "
+				       "make",
+				       text_at(s, 0), text_at(s, 1));
+	sqlite3_finalize(s);
+	return err;
+}
+
+static int check_table(struct database *d, sqlite3_stmt *s, const char *table)
+{
+	int rc = sqlite3_step(s), err = database_error(d, rc);
+
+	if (!err && sqlite3_column_int(s, 0) != 1)
+		err = database_damaged(d, "the table %s is missing", table);
+	else if (!err && (sqlite3_column_int(s, 1) || sqlite3_column_int(s, 2)))
+		err = database_damaged(
+			d,
+			"the table %s has a condition, or an index that computes, which bpfmon "
+			"does not make",
+			table);
+	return err;
+}
+
+/* Whether the file's column is the model's: its name, type, and place in the key. */
+static bool is_same_column(sqlite3_stmt *wanted, sqlite3_stmt *found)
+{
+	return !strcmp(text_at(wanted, 0), text_at(found, 0)) &&
+	       !strcmp(text_at(wanted, 1), text_at(found, 1)) &&
+	       sqlite3_column_int(wanted, 2) == sqlite3_column_int(found, 2);
+}
+
+/* The columns of the model come first, in order: those of metrics were added behind. */
+static int check_columns(struct database *d, const struct questions *q, const char *table)
+{
+	int wanted = sqlite3_step(q->wanted), found = sqlite3_step(q->found);
+
+	while (found == SQLITE_ROW) {
+		if (sqlite3_column_int(q->found, 3))
+			return database_damaged(d, "the column %.60s of the table %s is computed",
+						text_at(q->found, 0), table);
+		if (wanted == SQLITE_ROW && !is_same_column(q->wanted, q->found))
+			break;
+		if (wanted == SQLITE_ROW)
+			wanted = sqlite3_step(q->wanted);
+		found = sqlite3_step(q->found);
+	}
+	if (wanted == SQLITE_ROW && (found == SQLITE_ROW || found == SQLITE_DONE))
+		return database_damaged(d, "the table %s lacks the column %s as bpfmon makes it",
+					table, text_at(q->wanted, 0));
+	return database_error(d, wanted == SQLITE_DONE ? found : wanted);
+}
+
+static int ask(struct database *d, const struct questions *q, const char *table)
+{
+	sqlite3_stmt *const all[] = { q->table, q->wanted, q->found };
+	int rc = SQLITE_OK, err;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < sizeof(all) / sizeof(*all); i++)
+		rc = sqlite3_bind_text(all[i], 1, table, -1, SQLITE_STATIC);
+	err = database_error(d, rc);
+	if (!err)
+		err = check_table(d, q->table, table);
+	if (!err)
+		err = check_columns(d, q, table);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		sqlite3_reset(all[i]);
+	return err;
+}
+
+static int check_tables(struct database *d, sqlite3 *model)
+{
+	struct questions q = { 0 };
+	const struct run_table *t;
+	int err = prepare(d, select_table, &q.table);
+
+	if (!err)
+		err = prepare(d, "SELECT name, type, pk, hidden FROM pragma_table_xinfo(?1)",
+			      &q.found);
+	if (!err)
+		err = database_error(d, sqlite3_prepare_v2(model,
+							   "SELECT name, type, pk FROM"
+							   " pragma_table_info(?1)",
+							   -1, &q.wanted, NULL));
+	if (!err)
+		err = ask(d, &q, "run");
+	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
+		err = ask(d, &q, t->name);
+	sqlite3_finalize(q.table);
+	sqlite3_finalize(q.wanted);
+	sqlite3_finalize(q.found);
+	return err;
+}
+
+int shape_make(sqlite3 **db, int64_t version)
+{
+	int rc = sqlite3_open_v2(":memory:", db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+
+	for (int i = 0; rc == SQLITE_OK && i < version; i++)
+		rc = sqlite3_exec(*db, schema_step(i), NULL, NULL, NULL);
+	return rc;
+}
+
+int shape_check(struct database *d, int64_t version)
+{
+	sqlite3 *model = NULL;
+	int err = refuse_others(d);
+
+	if (!err)
+		err = database_error(d, shape_make(&model, version));
+	if (!err)
+		err = check_tables(d, model);
+	sqlite3_close(model);
+	return err;
+}
