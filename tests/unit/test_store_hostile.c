@@ -245,6 +245,34 @@ static void statement_without_end_is_ended(void **state)
 	database_close(&d);
 }
 
+/* Members of lines are not of the kind that a column holds; what is kept of them is. */
+static void lines_of_wrong_kinds_make_a_store_that_is_whole(void **state)
+{
+	struct place *p = *state;
+	struct database d;
+	int64_t rows;
+
+	keep(p->path,
+	     META_OF("01",
+		     "\"name\":7,\"job\":{},\"tags\":{\"a\":1},"
+		     "\"schema\":\"bpfmon/1\",") "{\"kind\":\"process\",\"pid\":\"x\",\"ppid\":"
+						 "99999999999,\"uid\":-1,\"comm\":5,"
+						 "\"exe\":7,\"state\":3,\"exit_code\":\"x\","
+						 "\"threads_total\":-1,"
+						 "\"rss_peak_bytes\":-5}\n"
+						 "{\"kind\":\"event\",\"event\":5,\"time\":-3}\n"
+						 "{\"kind\":\"summary\",\"complete\":\"no\","
+						 "\"losses\":{},\"exit_code\":\"3\","
+						 "\"signal\":-99999999999,\"processes_total\":-1}"
+						 "\n");
+	assert_int_equal(database_open(&d, p->path, DATABASE_READ), 0);
+	assert_int_equal(store_check(&d, &rows), 0);
+	database_close(&d);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM process WHERE pid IS NULL AND"
+				      " uid IS NULL AND comm IS NULL AND exit_code IS NULL"),
+			 1);
+}
+
 static void memory_that_sqlite_lacks_is_no_damage(void **state)
 {
 	struct database d = { 0 };
@@ -262,6 +290,7 @@ int main(void)
 		PLACE_TEST(first_value_that_is_wrong_is_named),
 		PLACE_TEST(work_of_reading_all_of_a_store_is_far_below_its_bound),
 		PLACE_TEST(statement_without_end_is_ended),
+		PLACE_TEST(lines_of_wrong_kinds_make_a_store_that_is_whole),
 		PLACE_TEST(memory_that_sqlite_lacks_is_no_damage),
 	};
 

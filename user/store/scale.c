@@ -16,10 +16,11 @@ int scale_read(struct database *d, struct scale *s)
 		return -ENOTSUP;
 	}
 	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
-		/* a row for each page: of pages that lead back to others it would sum up for ever
-		 */
+		/* no more than there are: pages may lead back to others */
 		err = database_number(d, &bytes, NULL,
-				      "SELECT sum(pgsize) FROM dbstat WHERE name=%Q", t->name);
+				      "SELECT sum(pgsize) FROM (SELECT pgsize FROM dbstat WHERE"
+				      " name=%Q LIMIT (SELECT page_count FROM pragma_page_count))",
+				      t->name);
 		if (!err)
 			err = database_number(d, &rows, NULL, "SELECT count(1) FROM %s", t->name);
 		if (!err)

@@ -15,7 +15,7 @@ static void bind_metrics(sqlite3_stmt *s, int at, const struct metric_set *colum
 		if (!metric_has(columns, (enum metric_id)i))
 			continue;
 		if (metric_has(have, (enum metric_id)i))
-			sqlite3_bind_int64(s, at, (int64_t)value[i]);
+			bind_amount(s, at, value[i]);
 		at++;
 	}
 }
@@ -23,9 +23,9 @@ static void bind_metrics(sqlite3_stmt *s, int at, const struct metric_set *colum
 static void bind_end(sqlite3_stmt *s, const struct process *p, const json_t *o)
 {
 	bind_time(s, 15, p->end_epoch_ns);
-	bind_member(s, 16, o, "exit_code");
-	bind_member(s, 17, o, "signal");
-	bind_member(s, 18, o, "state");
+	bind_int(s, 16, o, "exit_code");
+	bind_int(s, 17, o, "signal");
+	bind_text(s, 18, o, "state");
 }
 
 int process_row_put(struct store_writer *w)
@@ -38,30 +38,30 @@ int process_row_put(struct store_writer *w)
 	struct json args = { 0 };
 	int at = 1, err;
 
-	if (list)
+	if (json_is_array(list))
 		tree_write(&args, NULL, list);
 	sqlite3_bind_int64(s, at++, w->run);
 	sqlite3_bind_int64(s, at++, ++w->processes);
-	bind_member(s, at++, o, "pid");
-	bind_member(s, at++, o, "ns_pid");
-	bind_member(s, at++, o, "ppid");
-	bind_member(s, at++, o, "uid");
-	bind_member(s, at++, o, "comm");
-	bind_member(s, at++, o, "exe");
-	if (list)
+	bind_int(s, at++, o, "pid");
+	bind_int(s, at++, o, "ns_pid");
+	bind_int(s, at++, o, "ppid");
+	bind_u32(s, at++, o, "uid");
+	bind_text(s, at++, o, "comm");
+	bind_text(s, at++, o, "exe");
+	if (args.text)
 		sqlite3_bind_text(s, at, args.text, (int)args.used, SQLITE_STATIC);
 	at++;
-	bind_member(s, at++, o, "args_cut");
-	bind_member(s, at++, o, "lossy");
+	bind_int(s, at++, o, "args_cut");
+	bind_int(s, at++, o, "lossy");
 	bind_time(s, at++, p->start_epoch_ns);
 	bind_time(s, at++, p->joined_epoch_ns);
 	bind_time(s, at++, p->left_epoch_ns);
 	bind_end(s, p, o);
 	at = 19;
-	bind_member(s, at++, o, "threads_total");
-	bind_member(s, at++, o, "execs");
-	bind_member(s, at++, o, "rss_peak_bytes");
-	bind_member(s, at++, o, "rss_peak_exact");
+	bind_u32(s, at++, o, "threads_total");
+	bind_u32(s, at++, o, "execs");
+	bind_number(s, at++, o, "rss_peak_bytes", 0, INT64_MAX);
+	bind_int(s, at++, o, "rss_peak_exact");
 	columns_of_process(&columns);
 	bind_metrics(s, at, &columns, p->value, &p->have);
 	err = args.failed ? -ENOMEM : store_writer_run(w, s);

@@ -96,22 +96,23 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 	json_t *meta = w->line.tree;
 	sqlite3_stmt *s;
 	int err = prepare(w,
-			  "INSERT INTO run(uuid,name,job,cwd,user,uid,host,command,start_time_ns,"
+			  "INSERT INTO run(uuid,name,job,cwd,user,host,uid,command,start_time_ns,"
 			  "interval_ns,writer,id) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
 			  &s);
-	static const char *const members[] = { "run", "name", "job", "cwd", "user", "uid", "host" };
+	static const char *const texts[] = { "run", "name", "job", "cwd", "user", "host" };
 	int at = 1;
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < sizeof(members) / sizeof(*members); i++)
-		bind_member(s, at++, meta, members[i]);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		bind_text(s, at++, meta, texts[i]);
+	bind_u32(s, at++, meta, "uid");
 	command = command_text(meta);
 	if (command)
 		sqlite3_bind_text(s, at, command, -1, SQLITE_STATIC);
 	at++;
-	sqlite3_bind_int64(s, at++, (int64_t)w->line.start_epoch_ns);
-	sqlite3_bind_int64(s, at++, (int64_t)json_number_of(meta, "interval_seconds", 9));
+	sqlite3_bind_int64(s, at++, (int64_t)(w->line.start_epoch_ns & INT64_MAX)); /* never NULL */
+	bind_amount(s, at++, json_number_of(meta, "interval_seconds", 9));
 	identity_self(writer);
 	sqlite3_bind_text(s, at++, writer, -1, SQLITE_STATIC);
 	if (w->renews)
@@ -129,9 +130,9 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 static void bind_peak(sqlite3_stmt *s, int at, const struct summary *t)
 {
 	if (t->has_rss_peak_exact)
-		sqlite3_bind_int64(s, at, (int64_t)t->rss_peak_exact_bytes);
+		bind_amount(s, at, t->rss_peak_exact_bytes);
 	else if (t->has_rss_peak)
-		sqlite3_bind_int64(s, at, (int64_t)t->rss_peak_bytes);
+		bind_amount(s, at, t->rss_peak_bytes);
 }
 
 int run_row_end(struct store_writer *w, const char *text, size_t length)
@@ -146,14 +147,14 @@ int run_row_end(struct store_writer *w, const char *text, size_t length)
 
 	if (err)
 		return err;
-	bind_member(s, 1, o, "complete");
-	bind_member(s, 2, o, "exit_code");
-	bind_member(s, 3, o, "signal");
-	sqlite3_bind_int64(s, 4, (int64_t)t->wall_ns);
+	bind_int(s, 1, o, "complete");
+	bind_int(s, 2, o, "exit_code");
+	bind_int(s, 3, o, "signal");
+	bind_amount(s, 4, t->wall_ns);
 	if (sample_has(&t->total, M_cpu))
-		sqlite3_bind_int64(s, 5, (int64_t)t->total.value[M_cpu]);
+		bind_amount(s, 5, t->total.value[M_cpu]);
 	bind_peak(s, 6, t);
-	bind_member(s, 7, o, "processes_total");
+	bind_number(s, 7, o, "processes_total", 0, INT64_MAX);
 	sqlite3_bind_int64(s, 8, w->run);
 	err = finish(w, s);
 	if (!err)

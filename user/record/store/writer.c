@@ -126,15 +126,15 @@ static int put_progress(struct store_writer *w, uint64_t lines_lost, bool is_all
 {
 	int err;
 
-	sqlite3_bind_int64(w->progress, 1, (int64_t)seen_ns(w));
+	bind_amount(w->progress, 1, seen_ns(w));
 	sqlite3_bind_int64(w->progress, 2, (int64_t)lines_lost);
 	/* an import that ends before is then known as one that has less than the file */
 	if (!w->is_import || is_all)
-		sqlite3_bind_int64(w->progress, 3, (int64_t)w->wall_ns);
+		bind_amount(w->progress, 3, w->wall_ns);
 	if (w->has_cpu)
-		sqlite3_bind_int64(w->progress, 4, (int64_t)w->cpu_ns);
+		bind_amount(w->progress, 4, w->cpu_ns);
 	if (w->has_rss)
-		sqlite3_bind_int64(w->progress, 5, (int64_t)w->rss_peak_bytes);
+		bind_amount(w->progress, 5, w->rss_peak_bytes);
 	sqlite3_bind_int64(w->progress, 6, w->run);
 	err = store_writer_run(w, w->progress);
 	return err ? err : database_check_update(&w->d);
@@ -184,7 +184,7 @@ static int insert_sample(struct store_writer *w, sqlite3_stmt *s, const struct s
 	sqlite3_bind_int64(s, at++, (int64_t)smp->elapsed_ns);
 	for (int i = 0; i < NR_METRICS; i++, at++)
 		if (sample_has(smp, (enum metric_id)i))
-			sqlite3_bind_int64(s, at, (int64_t)smp->value[i]);
+			bind_amount(s, at, smp->value[i]);
 	return store_writer_run(w, s);
 }
 
@@ -237,11 +237,19 @@ static int put_event(struct store_writer *w, const char *text, size_t length)
 
 	sqlite3_bind_int64(w->event, 1, w->run);
 	sqlite3_bind_int64(w->event, 2, ++w->events);
-	sqlite3_bind_int64(w->event, 3, time_ns > start_ns ? (int64_t)(time_ns - start_ns) : 0);
-	bind_member(w->event, 4, w->line.tree, "kind");
-	bind_member(w->event, 5, w->line.tree, "event");
+	sqlite3_bind_int64(w->event, 3,
+			   time_ns > start_ns ? (int64_t)((time_ns - start_ns) & INT64_MAX) : 0);
+	bind_text(w->event, 4, w->line.tree, "kind");
+	bind_text(w->event, 5, w->line.tree, "event");
 	sqlite3_bind_text(w->event, 6, text, (int)length, SQLITE_STATIC);
 	return store_writer_run(w, w->event);
+}
+
+static uint64_t elapsed_of(const struct line *l)
+{
+	return l->kind == LINE_SAMPLE           ? l->sample.elapsed_ns
+	       : l->kind == LINE_PROCESS_SAMPLE ? l->process_sample.elapsed_ns
+						: 0;
 }
 
 int store_writer_put(struct store_writer *w, const char *text, size_t length)
@@ -256,6 +264,10 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 		return run_row_begin(w, text, length);
 	if (!w->run)
 		return 0;
+	if (elapsed_of(&w->line) > INT64_MAX) { /* a key of the store */
+		w->unreadable++;
+		return 0;
+	}
 	switch (w->line.kind) {
 	case LINE_SAMPLE:
 		return put_sample(w);

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Values of a whole store that are replaced: of each eight bytes the first chooses the table, the
+ * second the column, the third the kind of value, the fourth how many of the rest make it.
+ */
+#include "store_files.h"
+
+#define CHANGES 4 /* at most */
+
+static void bind_value(sqlite3_stmt *s, unsigned kind, const uint8_t *data, size_t size)
+{
+	uint64_t bits = 0;
+	double real;
+
+	memcpy(&bits, data, size < sizeof(bits) ? size : sizeof(bits));
+	memcpy(&real, &bits, sizeof(real));
+	switch (kind % 6) {
+	case 0:
+		sqlite3_bind_null(s, 1);
+		break;
+	case 1:
+		sqlite3_bind_int64(s, 1, (int64_t)bits);
+		break;
+	case 2:
+		sqlite3_bind_double(s, 1, real);
+		break;
+	case 3:
+		sqlite3_bind_blob(s, 1, data, (int)size, SQLITE_TRANSIENT);
+		break;
+	case 4:
+		sqlite3_bind_int64(s, 1, (int8_t)bits);
+		break;
+	default:
+		sqlite3_bind_text(s, 1, (const char *)data, (int)size, SQLITE_TRANSIENT);
+	}
+}
+
+/* What the store does not take is left as it was. */
+static void change(sqlite3 *db, const uint8_t *data, size_t size)
+{
+	static const char *const tables[] = {
+		"run", "run_text", "tag", "sample", "block", "process", "process_sample", "event"
+	};
+	const char *table = tables[data[0] % (sizeof(tables) / sizeof(*tables))];
+	sqlite3_stmt *column = NULL, *s = NULL;
+	char *sql;
+
+	sql = sqlite3_mprintf("SELECT name FROM pragma_table_info(%Q) LIMIT 1 OFFSET %d %%"
+			      " (SELECT count(1) FROM pragma_table_info(%Q))",
+			      table, data[1], table);
+	READERS_HOLD(sql && sqlite3_prepare_v2(db, sql, -1, &column, NULL) == SQLITE_OK);
+	sqlite3_free(sql);
+	READERS_HOLD(sqlite3_step(column) == SQLITE_ROW);
+	sql = sqlite3_mprintf("UPDATE OR IGNORE %s SET \"%w\"=?", table,
+			      sqlite3_column_text(column, 0));
+	READERS_HOLD(sql && sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK);
+	sqlite3_free(sql);
+	bind_value(s, data[2], data + 4, size - 4);
+	sqlite3_step(s);
+	sqlite3_finalize(s);
+	sqlite3_finalize(column);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct store_files f;
+	struct store_read what;
+	sqlite3 *db = NULL;
+
+	store_files_make(&f);
+	store_files_put(f.hostile, f.whole, f.whole_length);
+	store_files_put(f.into, f.empty, f.empty_length);
+	READERS_HOLD(sqlite3_open(f.hostile, &db) == SQLITE_OK);
+	sqlite3_exec(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", NULL, NULL, NULL);
+	for (int i = 0; i < CHANGES && size > 4; i++) {
+		size_t used = 4 + data[3] % 32;
+
+		used = used < size ? used : size;
+		change(db, data, i == CHANGES - 1 ? size : used);
+		data += used;
+		size -= used;
+	}
+	sqlite3_close(db);
+	readers_run(f.hostile, f.into, &what);
+	READERS_HOLD(!what.opened);
+	readers_remove(f.into);
+	readers_remove(f.hostile);
+	return 0;
+}
