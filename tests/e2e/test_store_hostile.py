@@ -194,7 +194,8 @@ class Bytes(Hostile):
         self.assertEqual(page[0], 2, "the table is no tree of two levels")
         cells = int.from_bytes(page[3:5], "big")
         first = len(data) // size + 1
-        child = int.from_bytes(page[8:12], "big")
+        cell = int.from_bytes(page[12:14], "big")
+        child = int.from_bytes(page[cell:cell + 4], "big")  # the first leaf: samples of the first run
         for level in range(15):  # each leads to the next from each of its cells, the last to a leaf
             at = first + level + 1 if level < 14 else child
             copy = bytearray(page)
@@ -209,7 +210,11 @@ class Bytes(Hostile):
         self.foreign.write_bytes(data)
         for words in READERS:
             self.ask_of(*words)
-        self.assert_refused_by([("store", "check"), ("show", "1"), ("export", "1", "-f", "csv")])
+        self.assert_refused_by([("store", "check")])
+        for words in (("show", "1"), ("export", "1", "-f", "csv")):
+            done = self.ask_of(*words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn("damaged", done.stderr)
 
     def ask_foreign(self, sql):
         with contextlib.closing(sqlite3.connect(self.foreign)) as db:
