@@ -74,7 +74,7 @@ static void put_case(sqlite3_str *sql, const char *table, const char *column, bo
 static int put_columns(struct database *d, sqlite3 *model, const char *table, sqlite3_str *sql)
 {
 	char name[COLUMN_BYTES];
-	struct metric_set have;
+	struct metric_set have = { 0 };
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(model,
 				    "SELECT name, type, \"notnull\" OR pk FROM"
