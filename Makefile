@@ -20,6 +20,11 @@ HARDEN_x86 := -fcf-protection
 HARDEN_arm64 := -mbranch-protection=standard
 CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) -MMD -MP \
 	      -Iinclude -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(CFLAGS) $(SANITIZE)
+# calls of ours that go through user/base/memory.c, which notices those that fail
+WRAPPED := malloc calloc realloc reallocarray strdup strndup asprintf vasprintf __asprintf_chk __vasprintf_chk \
+	   getline __getdelim localtime_r mktime scandir realpath fopen fdopen fmemopen tmpfile opendir open_memstream \
+	   json_loadb json_loads
+WRAP    := $(WRAPPED:%=-Wl,--wrap=%)
 LIBS    := -lbpf -lelf -lz -ljansson -lsqlite3 -lm
 LDFLAGS_ALL := -pthread -Wl,-z,relro,-z,now,-z,noexecstack $(if $(STATIC),-static-pie,-pie) $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE)
 
@@ -43,6 +48,7 @@ GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
 TESTS ?= unit bpf e2e
 KERNELS ?= 5.10 6.1 6.12 6.16 6.18 6.19 7.0 7.2 5.10-arm64 7.2-arm64
 TORTURE_SRC := $(wildcard tests/truth/torture/*.c)
+FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(BUILD)/truth/torture
 
 .PHONY: $(BUILD)/unit-all $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-unit check-bpf check-e2e check-servers check-notebook check-report torture bench lint format coverage install clean \
@@ -125,7 +131,7 @@ arm64: ## Cross-compile a static build/arm64/bpfmon
 clean: ## Remove what was built
 	rm -rf $(BUILD)
 
-truth: $(TRUTH_BIN) $(BUILD)/findcontainer
+truth: $(TRUTH_BIN) $(if $(STATIC),,$(FAULTS)) $(BUILD)/findcontainer
 
 guest: $(BUILD)/bpfmon $(BUILD)/kernels/guest $(BUILD)/kernels/verified truth
 
@@ -147,11 +153,11 @@ $(BUILD)/user/%.o: user/%.c
 	$(CC) $(CFLAGS_ALL) -c $< -o $@
 
 $(BUILD)/bpfmon: $(USER_OBJ)
-	$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+	$(CC) $(LDFLAGS_ALL) $(WRAP) $^ $(LIBS) -o $@
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -lcmocka -o $@
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(WRAP) $< $(LIB_OBJ) $(LIBS) -lcmocka -o $@
 
 $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 	@mkdir -p $(@D)
@@ -161,9 +167,13 @@ $(BUILD)/truth/torture: $(TORTURE_SRC) tests/truth/torture/torture.h tests/truth
 	@mkdir -p $(@D)
 	$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $(TORTURE_SRC) -o $@
 
+$(FAULTS): $(wildcard tests/faults/*)
+	@mkdir -p $(@D)
+	$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fno-builtin -fPIC -shared $(filter %.c,$^) -o $@
+
 $(BUILD)/findcontainer: tests/e2e/findcontainer.c $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -o $@
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(WRAP) $< $(LIB_OBJ) $(LIBS) -o $@
 
 $(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
 	@mkdir -p $(@D)
@@ -171,7 +181,7 @@ $(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
 
 $(BUILD)/kernels/verified: tests/kernels/verified.c $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -o $@
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(WRAP) $< $(LIB_OBJ) $(LIBS) -o $@
 
 # what it includes as it is, the compiler does not tell
 $(BUILD)/user/report/assets.o: $(wildcard user/report/page/* third_party/uplot/*)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/log.h"
 
+#include "base/memory.h"
 #include "base/patience.h"
 #include "base/text.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,6 +14,21 @@
 static enum log_level shown = LOG_NORMAL;
 static struct patience patience = { .watched_fd = -1, .limit_ns = NSEC_PER_SEC };
 static bool is_hurried;
+static atomic_size_t failures_said;
+
+bool log_owes_memory(void)
+{
+	return memory_failures() > failures_said;
+}
+
+/* What failed since the last line may be its cause. */
+static const char *blame_memory(const char *text)
+{
+	bool owes = log_owes_memory();
+
+	failures_said = memory_failures();
+	return owes && !strstr(text, "memory") ? "out of memory: " : "";
+}
 
 void log_set_level(enum log_level level)
 {
@@ -25,15 +42,12 @@ void log_hurry(void)
 
 static void put(const char *prefix, const char *format, va_list args)
 {
-	char line[2048];
-	int n = snprintf(line, sizeof(line), "bpfmon: %s", prefix);
-	int m = vsnprintf(line + n, sizeof(line) - n - 1, format, args);
+	char text[2048], line[sizeof(text) + 64];
 	size_t done;
+	int n;
 
-	n += m;
-	if (n > (int)sizeof(line) - 2)
-		n = sizeof(line) - 2;
-	line[n] = '\0';
+	vsnprintf(text, sizeof(text), format, args);
+	snprintf(line, sizeof(line) - 1, "bpfmon: %s%s%s", prefix, blame_memory(text), text);
 	text_disarm(line); /* names are in it that others have chosen */
 	n = (int)strlen(line);
 	line[n++] = '\n';

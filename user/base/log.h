@@ -3,7 +3,12 @@
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
+#include <stdbool.h>
+
 enum log_level { LOG_NORMAL, LOG_VERBOSE };
+
+/* Whether an allocation has failed since the last line, which would have said so. */
+bool log_owes_memory(void);
 
 void log_set_level(enum log_level level);
 /* From here on a line that a stopped terminal or a full pipe does not take within a second is lost.

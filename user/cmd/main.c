@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/cmd.h"
 
+#include "base/log.h"
+#include "base/memory.h"
 #include "base/privilege.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -26,15 +29,31 @@ static const struct {
 };
 /* clang-format on */
 
+/* What lacks something for want of memory is no success, whichever part did without. */
+static int end(int status)
+{
+	if (!memory_was_short())
+		return status;
+	if (log_owes_memory())
+		log_error("out of memory: what was printed may not be all of it");
+	return EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
+	int err = memory_begin();
+
+	if (err) {
+		log_error("cannot watch the memory: %s", strerror(-err));
+		return EXIT_BPFMON;
+	}
 	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++) {
 		if (strcmp(argv[1], commands[i].name) != 0)
 			continue;
 		/* what only reads needs none of the capabilities that our file may have */
 		if (!commands[i].loads_programs && geteuid())
 			privilege_keep(0);
-		return commands[i].run(argc - 1, argv + 1);
+		return end(commands[i].run(argc - 1, argv + 1));
 	}
 	return cmd_run(argc, argv);
 }

@@ -2,6 +2,7 @@
 #include "cmd/put_file.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "cmd/stop.h"
 #include "record/output.h"
 
@@ -23,6 +24,8 @@ static int write_all(struct output *out, const char *text, size_t length)
 	}
 	if (!err && stop_asked())
 		err = -EINTR;
+	if (!err && memory_was_short()) /* something of it may be missing */
+		err = -ENOMEM;
 	/* only now a disk that is full can be ruled out */
 	if (!err && out->is_regular && fsync(out->fd))
 		err = -errno;

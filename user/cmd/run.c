@@ -4,6 +4,7 @@
 #include "cmd/prepare.h"
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "launch/launcher.h"
 #include "meta/scheduler.h"
 
@@ -68,5 +69,9 @@ int cmd_run(int argc, char **argv)
 	l.own_cgroup = o.own_cgroup;
 	l.push = o.push;
 	l.collector.wait_tree = o.wait_tree;
+	if (memory_was_short()) {
+		log_error("out of memory before the command was run");
+		return EXIT_BPFMON;
+	}
 	return launch(&l);
 }

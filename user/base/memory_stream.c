@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* open_memstream() that reports an error: the C library's loses what it has no memory for, and
+ * closes as if it were whole. */
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct memory_stream {
+	char **text;
+	size_t *length;
+	char *all; /* the caller's, from the end on */
+	size_t used, room;
+	bool has_failed;
+};
+
+FILE *__wrap_open_memstream(char **text, size_t *length);
+
+static bool has_room(struct memory_stream *s, size_t n)
+{
+	size_t room = (s->used + n + 1) * 2;
+	char *all;
+
+	if (s->used + n < s->room)
+		return true;
+	all = realloc(s->all, room);
+	if (!all) {
+		s->has_failed = true;
+		return false;
+	}
+	s->all = all;
+	s->room = room;
+	return true;
+}
+
+static ssize_t put(void *context, const char *from, size_t n)
+{
+	struct memory_stream *s = context;
+
+	if (s->has_failed || !has_room(s, n))
+		return 0; /* to the C library an error */
+	memcpy(s->all + s->used, from, n);
+	s->used += n;
+	return (ssize_t)n;
+}
+
+/* Only now the caller may look at the text. */
+static int finish(void *context)
+{
+	struct memory_stream *s = context;
+	bool is_whole = !s->has_failed && has_room(s, 0);
+
+	if (is_whole) {
+		s->all[s->used] = '\0';
+		*s->text = s->all;
+		*s->length = s->used;
+	} else {
+		free(s->all);
+	}
+	free(s);
+	return is_whole ? 0 : -1;
+}
+
+FILE *__wrap_open_memstream(char **text, size_t *length)
+{
+	struct memory_stream *s = calloc(1, sizeof(*s));
+	FILE *f;
+
+	*text = NULL;
+	*length = 0;
+	if (!s)
+		return NULL;
+	s->text = text;
+	s->length = length;
+	f = fopencookie(s, "w", (cookie_io_functions_t){ .write = put, .close = finish });
+	if (!f) {
+		memory_count();
+		free(s);
+	}
+	return f;
+}
