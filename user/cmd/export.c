@@ -106,7 +106,7 @@ static int pass(void *context, const char *text, size_t length)
 /* All is written: only now a disk that is full can be ruled out, and the files take their names. */
 static int commit(struct outputs *all)
 {
-	int err = memory_was_short() ? tell_unwritable(all->path[0], -ENOMEM) : 0;
+	int err = memory_was_short() ? tell_unwritable(all->path[0], &all->out[0], -ENOMEM) : 0;
 
 	for (size_t i = 0; !err && i < all->nr; i++) {
 		struct output *out = &all->out[i];

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/privilege.h"
 #include "base/seccomp.h"
 #include "collect/session.h"
@@ -251,6 +252,10 @@ int collector_run(const struct collector_options *o)
 		tell(&s, clock_ns(CLOCK_MONOTONIC) - began_ns);
 		privilege_drop(&s);
 		err = listen_to_programs(&s, why, sizeof(why));
+	}
+	if (!err && memory_was_short()) {
+		err = -ENOMEM;
+		snprintf(why, sizeof(why), "the collector is out of memory; nothing was run");
 	}
 	if (err) {
 		control_send(o->control_fd, CONTROL_FAILED, err, 0, why);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* How a session ends: the last drain, what is left in the maps, the summary. */
+#include "base/memory.h"
 #include "collect/selfcost.h"
 #include "collect/session.h"
 #include "wire/writer.h"
@@ -30,13 +31,17 @@ static void tell_losses(struct session *s)
 	};
 	const struct tracking *t = tracker_tracking(&s->tracker);
 	struct summary *sum = &s->summary;
+	uint64_t lost;
 
 	for (int i = 0; i < NR_LOSSES; i++)
 		summary_add_loss(sum, names[i], t->loss[i]);
 	summary_add_loss(sum, "fork_events", tracker_unrepaired(&s->tracker));
 	summary_add_loss(sum, "stream_lines", s->stream.dropped);
 	summary_add_loss(sum, "process_samples", s->stream.spared);
-	summary_add_loss(sum, "memory_allocations", s->unnamed + s->rows.lost);
+	/* what did without, and said so nowhere, counts too */
+	lost = s->unnamed + s->rows.lost;
+	summary_add_loss(sum, "memory_allocations",
+			 lost > memory_failures() ? lost : memory_failures());
 	if (metric_has(&s->run->usable, M_rss))
 		summary_add_loss(sum, "process_memory", s->unread);
 	sum->repaired = t->adopted_late + t->ends_unseen + t->images_unseen + t->frees_unseen;

@@ -3,6 +3,7 @@
 
 #include "base/control.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "launch/describe.h"
 #include "launch/ready.h"
 #include "launch/requests.h"
@@ -76,7 +77,7 @@ static int start(struct roles *roles, struct launch_options *o, int *signal_fd, 
 	}
 	describe(&description, o);
 	rights_of_launcher();
-	err = roles_wait_until_ready(roles, *signal_fd, sig);
+	err = memory_was_short() ? -ENOMEM : roles_wait_until_ready(roles, *signal_fd, sig);
 	describe_end(
 		&description); /* in any case: the end of a PID namespace waits for its reader */
 	return err;

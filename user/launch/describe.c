@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/describe.h"
 
+#include "base/log.h"
+#include "base/memory.h"
 #include "base/privilege.h"
 #include "meta/container.h"
 #include "meta/git.h"
@@ -20,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define NO_MEMORY 1      /* so many bytes come instead of a revision */
 #define PATIENCE_MS 1000 /* with a file system that does not answer */
 
 void describe_begin(struct description *d, struct launch_options *o)
@@ -55,7 +58,7 @@ static void read_revision(const struct user *as, const char *folder, int out)
 		_exit(1);
 	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC); /* without any right, not another's */
 	if (fd < 0 || privilege_keep(0) || git_read(fd, &g))
-		_exit(0);
+		_exit(memory_was_short() ? write(STDIN_FILENO, "", NO_MEMORY) != NO_MEMORY : 0);
 	_exit(write(STDIN_FILENO, &g, sizeof(g)) == sizeof(g) ? 0 : 1);
 }
 
@@ -128,13 +131,17 @@ void describe_end(struct description *d)
 {
 	struct pollfd p = { .fd = d->reader_fd, .events = POLLIN };
 	struct git g;
+	ssize_t n = 0;
 
 	if (!d->reader)
 		return;
 	/* its end is seen with those of all children: it may be stopped before it */
-	if (poll(&p, 1, PATIENCE_MS) == 1 && read(d->reader_fd, &g, sizeof(g)) == sizeof(g) &&
-	    git_is_valid(&g))
+	if (poll(&p, 1, PATIENCE_MS) == 1)
+		n = read(d->reader_fd, &g, sizeof(g));
+	if (n == sizeof(g) && git_is_valid(&g))
 		d->meta->git = g;
+	else if (n == NO_MEMORY)
+		log_warn("the revision of the working directory is not recorded: out of memory");
 	close(d->reader_fd);
 	d->reader = 0;
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "launch/attend.h"
 #include "launch/describe.h"
 #include "launch/own_cgroup.h"
@@ -115,6 +116,13 @@ static int fork_command(struct launcher *l, sigset_t *mask)
 	return err;
 }
 
+static int cancel(struct launcher *l)
+{
+	log_error("out of memory before the command was run");
+	spawn_cancel(&l->command);
+	return EXIT_BPFMON;
+}
+
 /* Until the command runs. 0, or the exit status. */
 static int prepare(struct launcher *l)
 {
@@ -138,7 +146,7 @@ static int prepare(struct launcher *l)
 	} else {
 		describe(&l->description, l->options);
 		rights_of_launcher();
-		code = start(l);
+		code = memory_was_short() ? cancel(l) : start(l);
 	}
 	if (code) {
 		describe_end(&l->description); /* the end of a PID namespace waits for its reader */

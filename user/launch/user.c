@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/user.h"
 
+#include "base/cleanup.h"
+
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -19,10 +22,35 @@ static void fill(struct user *u, const struct passwd *pw)
 	u->gid = pw->pw_gid;
 }
 
+/*
+ * The user @name, or if that is NULL @uid, as /etc/passwd has it: where the C library asks other
+ * sources, too, it loads libraries, and crashes when the memory is short.
+ */
+static int find_in_file(const char *name, uid_t uid, struct user *u)
+{
+	__cleanup(fclosep) FILE *f = fopen("/etc/passwd", "re");
+	struct passwd entry, *pw;
+	char text[2048]; /* a line that is longer is not found here */
+	int err;
+
+	if (!f)
+		return -errno;
+	while (!(err = fgetpwent_r(f, &entry, text, sizeof(text), &pw)) || err == ERANGE) {
+		if (err || (name ? strcmp(pw->pw_name, name) != 0 : pw->pw_uid != uid))
+			continue;
+		fill(u, pw);
+		return 0;
+	}
+	return -ENOENT;
+}
+
 int user_by_name(const char *name, struct user *u)
 {
-	const struct passwd *pw = getpwnam(name);
+	const struct passwd *pw;
 
+	if (!find_in_file(name, 0, u))
+		return 0;
+	pw = getpwnam(name);
 	if (!pw)
 		return -ENOENT;
 	fill(u, pw);
@@ -59,16 +87,17 @@ void user_caller(struct user *u, bool *was_sudo)
 	const struct passwd *pw;
 	unsigned id;
 
+	u->name[0] = '\0';
 	*was_sudo = user_is_under_sudo();
 	if (*was_sudo && id_from("SUDO_UID", &id)) {
 		uid = id;
 		if (id_from("SUDO_GID", &id))
 			gid = id;
 	}
-	pw = getpwuid(uid);
+	pw = find_in_file(NULL, uid, u) ? getpwuid(uid) : NULL;
 	if (pw) {
 		fill(u, pw);
-	} else {
+	} else if (!u->name[0]) {
 		snprintf(u->name, sizeof(u->name), "%u", uid);
 		snprintf(u->home, sizeof(u->home), "/");
 		snprintf(u->shell, sizeof(u->shell), "/bin/sh");

@@ -3,6 +3,7 @@
 
 #include "base/control.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "record/store/store.h"
 #include "wire/writer.h"
 
@@ -17,6 +18,8 @@
 #define NO_READER_MS 20 /* between two looks at a pipe that nobody has opened */
 #define SILENCE_MS 1000 /* until we say that we wait for its reader */
 
+static const char out_of_memory[] = "the recorder ran out of memory: lines are missing";
+
 struct recorder {
 	struct sink sinks[MAX_OUTPUTS + 1];
 	size_t nr_sinks;
@@ -24,7 +27,8 @@ struct recorder {
 	struct line line;
 	struct summary folded; /* what the run comes to should its summary not arrive */
 	bool has_begun, has_summary;
-	char *text; /* owned; what has come of the next lines */
+	uint64_t lost; /* lines that there was no memory to read */
+	char *text;    /* owned; what has come of the next lines */
 	size_t used, room;
 	struct patience with_readers, with_collector; /* both end some time after the launcher */
 };
@@ -148,10 +152,19 @@ static void end(struct recorder *r, struct summary *total)
 			r->sinks[i].ops->end(&r->sinks[i], total);
 }
 
-static void take_line(struct recorder *r, const char *text, size_t length)
+/* The summary is the collector's, which does not know of them. False: it is lost, too. */
+static bool add_lost(struct recorder *r, struct json *j)
 {
-	if (line_read(&r->line, text, length))
-		return;
+	struct summary *s = &r->line.summary;
+
+	s->complete = false;
+	snprintf(s->reason, sizeof(s->reason), "%s", out_of_memory);
+	write_summary(j, s);
+	return !j->failed;
+}
+
+static void put_line(struct recorder *r, const char *text, size_t length)
+{
 	if (!r->has_begun)
 		begin(r);
 	for (size_t i = 0; i < r->nr_sinks; i++)
@@ -167,6 +180,22 @@ static void take_line(struct recorder *r, const char *text, size_t length)
 		r->has_summary = true;
 		end(r, &r->line.summary);
 	}
+}
+
+static void take_line(struct recorder *r, const char *text, size_t length)
+{
+	int err = line_read(&r->line, text, length);
+	struct json j = { 0 };
+
+	if (err) {
+		r->lost += err == -ENOMEM;
+		return;
+	}
+	if (r->line.kind != LINE_SUMMARY || !r->lost)
+		put_line(r, text, length);
+	else if (add_lost(r, &j))
+		put_line(r, j.text, j.used);
+	jw_done(&j);
 }
 
 static void take_lines(struct recorder *r)
@@ -215,7 +244,9 @@ static void close_run(struct recorder *r)
 	if (!r->has_begun || r->has_summary)
 		return;
 	s->complete = false;
-	snprintf(s->reason, sizeof(s->reason), "the collector was killed: the account ends there");
+	snprintf(s->reason, sizeof(s->reason), "%s",
+		 memory_failures_of_thread() ? out_of_memory
+					     : "the collector was killed: the account ends there");
 	summary_finish(s);
 	write_summary(&j, s);
 	if (r->store && !j.failed)
@@ -252,9 +283,14 @@ int recorder_run(const struct recorder_options *o)
 	struct recorder *r = recorder_make(o->control_fd);
 	int err = r ? open_sinks(r, o) : -ENOMEM;
 
+	if (!err && o->store)
+		start_store(r, o->store);
+	if (!err && memory_failures_of_thread())
+		err = -ENOMEM;
+	if (err == -ENOMEM)
+		control_send(o->control_fd, CONTROL_FAILED, err, 0,
+			     "the recorder is out of memory; nothing was run");
 	if (!err) {
-		if (o->store)
-			start_store(r, o->store);
 		control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 		while (receive(r, o->stream_fd) > 0)
 			take_lines(r);
@@ -267,6 +303,9 @@ int recorder_run(const struct recorder_options *o)
 		if (late)
 			log_warn("closing '%s' failed: %s", path, strerror(-late));
 	}
+	if (log_owes_memory())
+		log_warn("the recorder failed to allocate memory %zu times; %llu lines were lost",
+			 memory_failures(), r ? (unsigned long long)r->lost : 0);
 	if (r) {
 		store_free(r->store);
 		line_done(&r->line);

@@ -4,6 +4,7 @@
 #include "source/source.h"
 
 #include "base/cleanup.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -35,12 +36,17 @@ static bool may_be(const char *text, size_t length, unsigned parts)
 /* The first line says whose file it is. */
 static int read_one(struct source *s, bool is_first, const char *text, size_t length)
 {
+	int err;
+
 	if (!is_first && text[length - 1] != '\n') { /* it was not written to its end */
 		s->is_cut = true;
 		s->line.kind = LINE_OTHER;
 		return -EAGAIN;
 	}
-	if (line_read(&s->line, text, length)) {
+	err = line_read(&s->line, text, length);
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
 		s->unreadable++;
 		return is_first ? -EBADMSG : -EAGAIN;
 	}
@@ -64,7 +70,7 @@ static int each_line(struct source *s, unsigned parts, source_fn fn, void *conte
 {
 	FILE *f = s->from;
 	__cleanup(freep) char *text = NULL;
-	size_t room = 0;
+	size_t room = 0, failures = memory_failures();
 	bool is_first = true;
 	ssize_t n;
 	int err = 0;
@@ -84,6 +90,8 @@ static int each_line(struct source *s, unsigned parts, source_fn fn, void *conte
 	}
 	if (!err && ferror(f))
 		err = -errno;
+	if (!err && memory_failures() > failures) /* which getline() takes for the end */
+		err = -ENOMEM;
 	return err ? err : is_first ? -EBADMSG : 0;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "wire/reader.h"
 
-#include "wire/reader_parts.h"
-
+#include "base/memory.h"
 #include "base/number.h"
 #include "wire/exact.h"
+#include "wire/reader_parts.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -166,6 +166,7 @@ int line_read(struct line *l, const char *text, size_t length)
 		{ "metric", LINE_METRIC, NULL },
 		{ "process_sample", LINE_PROCESS_SAMPLE, read_process_sample },
 	};
+	size_t failures = memory_failures_of_thread();
 	const char *kind;
 	json_t *o;
 
@@ -173,7 +174,7 @@ int line_read(struct line *l, const char *text, size_t length)
 	kind = json_string_value(json_object_get(o, "kind"));
 	if (!kind) {
 		json_decref(o);
-		return -EBADMSG;
+		return memory_failures_of_thread() > failures ? -ENOMEM : -EBADMSG;
 	}
 	json_decref(l->tree);
 	l->tree = o;
@@ -186,7 +187,7 @@ int line_read(struct line *l, const char *text, size_t length)
 			kinds[i].read(l, o);
 	}
 	refine_line(l, text, length);
-	return 0;
+	return memory_failures_of_thread() > failures ? -ENOMEM : 0;
 }
 
 int line_check_meta(const struct line *l)

@@ -32,7 +32,8 @@ struct line {
 	size_t args_room;
 };
 
-/* Parses one line of @length bytes. -EBADMSG: not a JSON object with a kind. */
+/* Parses one line of @length bytes. -EBADMSG: not a JSON object with a kind.
+ * -ENOMEM. */
 int line_read(struct line *line, const char *text, size_t length);
 /* Whether it is the meta of a run that we understand. -EBADMSG: it is no meta; -EPROTONOSUPPORT. */
 int line_check_meta(const struct line *line);

@@ -108,6 +108,10 @@ static int begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
 	if (!err)
 		err = line_check_meta(&line);
 	uuid = json_string_value(json_object_get(line.tree, "run"));
+	if (err == -ENOMEM) {
+		line_done(&line);
+		return err;
+	}
 	if (err != -EPROTONOSUPPORT && (err || !uuid)) {
 		i->unreadable++;
 		err = 0;

@@ -2,6 +2,7 @@
 #include "record/store/writer.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "record/store/bind.h"
 #include "record/store/process_row.h"
 #include "record/store/run_row.h"
@@ -112,6 +113,7 @@ int store_writer_run(struct store_writer *w, sqlite3_stmt *s)
 
 int store_writer_begin(struct store_writer *w)
 {
+	w->failures_before = memory_failures_of_thread();
 	return database_run(&w->d, "BEGIN IMMEDIATE");
 }
 
@@ -146,6 +148,9 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 
 	if (w->run && sqlite3_get_autocommit(w->d.db) == 0)
 		err = put_progress(w, lines_lost, false);
+	/* a value that there was no memory to bind is NULL now */
+	if (!err && memory_failures_of_thread() > w->failures_before)
+		err = -ENOMEM;
 	return err ? err : database_run(&w->d, "COMMIT");
 }
 
@@ -254,9 +259,14 @@ static uint64_t elapsed_of(const struct line *l)
 
 int store_writer_put(struct store_writer *w, const char *text, size_t length)
 {
+	int err;
+
 	if (length && text[length - 1] == '\n')
 		length--;
-	if (line_read(&w->line, text, length)) {
+	err = line_read(&w->line, text, length);
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
 		w->unreadable++;
 		return 0; /* as everywhere: a line that cannot be read is none */
 	}

@@ -18,8 +18,9 @@ struct store_writer {
 	struct sample of_block; /* what the samples of the block that is not full come to */
 	unsigned in_block;
 	bool has_cpu, has_rss, has_ended;
-	bool is_import;      /* of lines that were written some time ago, maybe elsewhere */
-	uint64_t unreadable; /* lines */
+	bool is_import;         /* of lines that were written some time ago, maybe elsewhere */
+	size_t failures_before; /* of allocations, when the transaction began */
+	uint64_t unreadable;    /* lines */
 	struct line line;
 };
 
