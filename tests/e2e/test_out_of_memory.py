@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The N-th allocation of a subcommand fails: it ends in one line and a status, or prints the same as without."""
+
+import json
+import re
+
+from lib import manyruns
+from lib.bpfmon import TOP
+from lib.exports import HOSTILE, PUSHED
+from lib.faults import Faulty, sweep
+from lib.store import StoreCase
+
+GOLDEN = TOP / "tests" / "data" / "golden"
+RUN = GOLDEN / "run.jsonl"
+CUT = GOLDEN / "export" / "cut.jsonl"
+FORMATS = ("csv", "gnu-time", "influx", "json", "jsonl", "openmetrics", "psrecord", "psrecord-plain", "rmonitor")
+STEP = 9  # of 300 allocations each of so many subcommands fails one in nine
+
+
+def plain(outcome):
+    """Without what differs from run to run: the number that a page's policy names."""
+    outcome.stdout = re.sub(rb'nonce[-=]"?[^"\';> ]+', b"nonce", outcome.stdout)
+    outcome.files = {
+        name: re.sub(rb'nonce[-=]"?[^"\';> ]+', b"nonce", text) for name, text in outcome.files.items() if ".sqlite" not in name
+    }
+    return outcome
+
+
+class SubcommandCase(StoreCase):
+    def setUp(self):
+        super().setUp()
+        self.step = 0
+
+    def fill_store(self):
+        path = self.dir / "many.jsonl"
+        manyruns.write(path, manyruns.runs(6))
+        self.assertEqual(self.bpfmon("store", "merge", path, RUN, PUSHED).returncode, 0)
+        return path
+
+    def sweep_over(self, *words, files=(), stdin=None, code=0):
+        """Runs it once as it is, and then with each allocation failing."""
+        env = {"BPFMON_STORE": str(self.store), "TZ": "Europe/Berlin"}
+        command = Faulty(self.dir, words, files, env, stdin)
+        whole, again = plain(command.run()), plain(command.run())
+        self.assertEqual(whole.code, code, whole.stderr)
+        self.assertTrue(whole.same(again), (words, whole, again))
+        self.step += 1
+        for at in sweep(STEP, self.step):
+            number = at % 2  # this one, or all from there on
+            got = plain(command.run("allocation", at, number=number))
+            with self.subTest(words=words, at=at, number=number):
+                self.assert_told(got, whole, files)
+            if not got.has_failed:
+                break
+
+    def assert_told(self, got, whole, files):
+        if got.same(whole):
+            return
+        self.assertEqual(got.code, 2, (got.code, got.stdout[-300:], got.stderr))
+        self.assertEqual(got.stderr.count(b"\n"), 1, got.stderr)
+        self.assertIn(b"memory", got.stderr)
+        self.assertEqual(set(got.files), {path.name for path in files if ".sqlite" not in path.name}, "a file is left")
+
+
+class Readers(SubcommandCase):
+    def test_show(self):
+        for run in (RUN, PUSHED, HOSTILE, CUT):
+            for options in ([], ["--json"], ["--by", "phase"], ["--by", "phase", "--json"]):
+                self.sweep_over("show", *options, run)
+        self.sweep_over("show", "-", stdin=RUN)
+
+    def test_export(self):
+        for run in (RUN, HOSTILE, PUSHED):
+            for form in FORMATS:
+                self.sweep_over("export", run, "-f", form, "-o", "out")
+            self.sweep_over("export", run, "-f", "prmon", "-o", "out")
+        self.sweep_over("export", CUT, "-f", "json")
+        self.sweep_over("export", PUSHED, "-f", "influx", "--force", "-o", "-")
+
+    def test_report(self):
+        for run in (RUN, PUSHED, HOSTILE):
+            self.sweep_over("report", run, "-o", "out.html")
+            self.sweep_over("report", run, "-f", "svg", "-o", "out.svg")
+
+    def test_compare(self):
+        peer = GOLDEN / "export" / "run.prmon.json"
+        time = GOLDEN / "export" / "run.gnu-time"
+        for options in ([], ["--json"], ["--html", "out.html"]):
+            self.sweep_over("compare", *options, RUN, PUSHED)
+        self.sweep_over("compare", RUN, peer, time)
+        self.sweep_over("compare", "--fail-if", "cpu_seconds > +10%", RUN, RUN)
+
+    def test_what_machine_and_metrics_are(self):
+        self.sweep_over("metrics")
+        self.sweep_over("mark", "--quiet", "text")
+        for word in ("show", "list", "export", "report", "compare", "store", "attach", "mark"):
+            self.sweep_over(word, "--help")
+
+
+class Stores(SubcommandCase):
+    def setUp(self):
+        super().setUp()
+        self.many = self.fill_store()
+
+    def test_list(self):
+        for options in ([], ["--json"], ["--name", "al*"], ["--tag", "threads"], ["--since", "2020-01-01", "--sort", "cpu"]):
+            self.sweep_over("list", *options)
+
+    def test_a_run_of_a_store(self):
+        for words in (["show"], ["show", "--json"], ["show", "--by", "phase"], ["export", "-f", "json"], ["export", "-f", "influx"], ["report", "-o", "o"]):
+            for run in ("7", "8"):
+                self.sweep_over(*words, run)
+
+    def test_compare_of_groups(self):
+        self.sweep_over("compare", "--name", "align", "--by", "threads")
+        self.sweep_over("compare", "--name", "align", "--by", "threads", "--json")
+
+    def test_what_only_reads_the_store(self):
+        self.sweep_over("store")
+        self.sweep_over("store", "check")
+        self.sweep_over("store", "prune", "--keep", "2", "--dry-run")
+
+
+class Writers(SubcommandCase):
+    """Of a store either all is there that was wanted, or what was there before."""
+
+    def setUp(self):
+        super().setUp()
+        self.many = self.fill_store()
+
+    def rows(self, store):
+        done = self.bpfmon("list", "--json", "--store", store)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return {row["run"]: {key: row[key] for key in row if key not in ("id", "run_id")} for row in map(json.loads, done.stdout.splitlines())}
+
+    def assert_sound(self, got, store, before, after):
+        whole = self.bpfmon("store", "check", "--store", store)
+        self.assertEqual(whole.returncode, 0, whole.stderr)
+        rows = self.rows(store)
+        if got.code == 0:
+            self.assertEqual(rows, after)
+        for run, row in rows.items():
+            self.assertIn(row, (before.get(run), after.get(run)))
+
+    def sweep_writing(self, *words, files):
+        command = Faulty(self.dir, words, files, {"BPFMON_STORE": "store.sqlite"})
+        store = command.folder / "store.sqlite"
+        before = self.rows(self.store)
+        whole = plain(command.run())
+        self.assertEqual((whole.code, whole.stderr), (0, b""))
+        after = self.rows(store)
+        self.step += 1
+        for at in sweep(STEP, self.step):
+            number = at % 2  # this one, or all from there on
+            got = plain(command.run("allocation", at, number=number))
+            with self.subTest(words=words, at=at, number=number):
+                self.assert_told(got, whole, files)
+                self.assert_sound(got, store, before, after)
+            if not got.has_failed:
+                break
+
+    def test_merge_of_files_and_stores(self):
+        other = self.dir / "other.sqlite"
+        done = self.bpfmon("store", "merge", "--store", other, HOSTILE, CUT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.sweep_writing("store", "merge", "hostile.jsonl", files=[self.store, HOSTILE])
+        self.sweep_writing("store", "merge", "other.sqlite", files=[self.store, other])
+
+    def test_prune(self):
+        self.sweep_writing("store", "prune", "--keep", "3", files=[self.store])
