@@ -12,13 +12,15 @@ BPFTOOL ?= $(or $(wildcard /usr/sbin/bpftool),bpftool)
 PYTHON  ?= python3
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
+# bytes of the stack for one function; sanitizers put room between what is in it
+FRAME   := $(if $(SANITIZE),,-Wframe-larger-than=20480)
 CFLAGS  ?= -O2 -g
 # against mistakes of ours; a sanitizer's run-time replaces what _FORTIFY_SOURCE checks
 HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
 	   $(HARDEN_$(ARCH))
 HARDEN_x86 := -fcf-protection
 HARDEN_arm64 := -mbranch-protection=standard
-CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) -MMD -MP \
+CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) $(FRAME) -MMD -MP \
 	      -Iinclude -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(CFLAGS) $(SANITIZE)
 # calls of ours that go through user/base/memory.c, which notices those that fail
 WRAPPED := malloc calloc realloc reallocarray strdup strndup asprintf vasprintf __asprintf_chk __vasprintf_chk \

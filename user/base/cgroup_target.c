@@ -25,7 +25,7 @@ static size_t rank(const struct cgroup_mount *m)
 	return m->is_v2 ? 0 : NR_CONTROLLERS + 1;
 }
 
-static bool is_cgroup(const char *folder)
+static __attribute__((noinline)) bool is_cgroup(const char *folder)
 {
 	char path[8300];
 	struct stat st;
@@ -81,12 +81,13 @@ static int find_folder(const char *proc, const char *path, struct cgroup_target 
 }
 
 /* A path below some mount. */
-static int find_below(const char *proc, const char *name, struct cgroup_target *t)
+static __attribute__((noinline)) int find_below(const char *proc, const char *name,
+						struct cgroup_target *t)
 {
 	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
 	size_t best = NR_CONTROLLERS + 2;
 	struct cgroup_mount m;
-	char path[sizeof(m.point) + 4096];
+	char path[sizeof(t->cg.path)];
 
 	while (cgroup_mount_next(f, &m)) {
 		size_t n = (size_t)snprintf(path, sizeof(path), "%s/%s", m.point, name);
@@ -100,7 +101,8 @@ static int find_below(const char *proc, const char *name, struct cgroup_target *
 }
 
 /* The last sentence of who named what is not there: where it would have to be. */
-static void say_mounts(const char *proc, const char *name, char *why, size_t size)
+static __attribute__((noinline)) void say_mounts(const char *proc, const char *name, char *why,
+						 size_t size)
 {
 	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
 	char v2[4096] = "", v1[1024] = "";

@@ -85,13 +85,13 @@ static int check_container(struct options *o, const struct user *caller, struct 
 int cmd_attach(int argc, char **argv)
 {
 	uint64_t named_boot_ns = clock_ns(CLOCK_BOOTTIME);
+	static struct cgroup_target target; /* static: large for a stack */
+	static struct container container;
+	static struct user caller;
+	static struct options o;
+	static char folder[4096];
 	struct launch_options l = { 0 };
-	struct cgroup_target target;
-	struct container container;
 	struct run run = { 0 };
-	struct user caller;
-	struct options o;
-	char folder[4096];
 	int go_on = begin(&o, FOR_ATTACH, argc, argv, help);
 
 	if (go_on <= 0)

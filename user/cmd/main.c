@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/privilege.h"
+#include "base/stack.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static int end(int status)
 	return EXIT_USAGE;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	int err = memory_begin();
 
@@ -56,4 +57,9 @@ int main(int argc, char **argv)
 		return end(commands[i].run(argc - 1, argv + 1));
 	}
 	return cmd_run(argc, argv);
+}
+
+int main(int argc, char **argv)
+{
+	return stack_run(run, argc, argv);
 }

@@ -51,9 +51,9 @@ static int choose_users(const struct options *o, struct user *caller, struct use
 
 int cmd_run(int argc, char **argv)
 {
+	static struct user caller, run_as; /* static: large for a stack */
+	static struct options o;
 	struct launch_options l = { 0 };
-	struct user caller, run_as;
-	struct options o;
 	struct run run = { 0 };
 	int go_on = begin(&o, FOR_RUN, argc, argv, help);
 

@@ -243,7 +243,7 @@ static void run_session(struct session *s)
 
 int collector_run(const struct collector_options *o)
 {
-	struct session s;
+	static struct session s; /* one in a process, and 40 KiB */
 	char why[512] = "";
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
 	int err = session_open(&s, o, why, sizeof(why));

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mark.h"
+#include "base/stack.h"
 #include "wire/line_protocol.h"
 
 #include <errno.h>
@@ -200,7 +201,7 @@ int inbox_start(struct inbox *box, const struct intake *intake)
 	pthread_mutex_init(&box->lock, NULL);
 	err = box->wake_fd < 0 || box->stop_fd < 0 ? errno : 0;
 	if (!err)
-		err = pthread_create(&box->thread, NULL, receiver, box);
+		err = stack_thread(&box->thread, receiver, box);
 	if (!err)
 		return 0;
 	close(box->wake_fd);

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/smaps.h"
+#include "base/stack.h"
 
 #include <pthread.h>
 #include <stddef.h>
@@ -42,7 +43,7 @@ int pss_read(pid_t pid, uint64_t expected_ns, struct pss_reading *r, void (*mean
 	struct job job = { .pid = pid, .r = r };
 	pthread_t thread;
 
-	if (expected_ns < LONG_NS || pthread_create(&thread, NULL, run, &job)) {
+	if (expected_ns < LONG_NS || stack_thread(&thread, run, &job)) {
 		run(&job);
 		return job.err;
 	}

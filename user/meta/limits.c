@@ -129,7 +129,7 @@ static void resources(const char *proc, struct limits *l)
 	}
 }
 
-static void processors(const char *proc, struct limits *l)
+static __attribute__((noinline)) void processors(const char *proc, struct limits *l)
 {
 	char text[16384];
 	const char *at;

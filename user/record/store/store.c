@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/stack.h"
 #include "record/store/writer.h"
 
 #include <errno.h>
@@ -175,7 +176,7 @@ struct store *store_start(const char *path)
 	pthread_condattr_destroy(&monotonic);
 	sigfillset(&all); /* signals are the recorder's */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&s->thread, NULL, work, s);
+	err = stack_thread(&s->thread, work, s);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!err)
 		return s;
