@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from lib.bpfmon import BPFMON
-from lib.live import children_of, descriptor_links, status_of, wait_for
+from lib.live import children_of, descriptor_links, is_alive, status_of, wait_for
 from lib.marks import MarksCase, marks, texts
 
 
@@ -95,6 +95,38 @@ class Folder(MarksCase):
         self.assertEqual(run.code, 43)
         os.kill(keeper, signal.SIGCONT)
         wait_for(lambda: not pathlib.Path(path).parent.exists(), "the end of the folder")
+
+    def kill_all_of(self, live):
+        """At once: nothing of bpfmon is left that could remove anything."""
+        live.remember()
+        for sig in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in live.known:
+                os.kill(pid, sig)
+        wait_for(lambda: not any(is_alive(pid) for pid in live.known), "the end of all")
+
+    def test_what_is_left_by_a_kill_of_all_is_removed_by_the_next_run(self):
+        env = {**os.environ, "XDG_RUNTIME_DIR": str(self.dir)}
+        killed, left = self.live_marks("sleep 60", env=env)
+        self.kill_all_of(killed)
+        self.assertTrue(pathlib.Path(left).exists())
+        (self.dir / "socket").unlink()
+        live, path = self.live_marks("read line", stdin=subprocess.PIPE, env=env)
+        wait_for(lambda: not pathlib.Path(left).parent.exists(), "the end of the folder that was left")
+        self.assertTrue(pathlib.Path(path).exists())
+        self.assert_pushed(live.finish())
+
+    def test_a_folder_that_is_in_use_or_of_another_user_is_kept(self):
+        env = {**os.environ, "XDG_RUNTIME_DIR": str(self.dir)}
+        theirs, link = self.dir / "bpfmon-marks-1", self.dir / "bpfmon-marks-2"
+        theirs.mkdir(mode=0o700)
+        os.chown(theirs, 65534, 65534)
+        link.symlink_to(self.dir)
+        first, path = self.live_marks("read line; \"$BPFMON\" mark x", stdin=subprocess.PIPE, env={**env, "BPFMON": BPFMON})
+        run = self.run_marks(["sleep", "0.3"], env={"XDG_RUNTIME_DIR": str(self.dir)})
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assertTrue(pathlib.Path(path).exists())
+        self.assertTrue(theirs.exists() and link.is_symlink())
+        self.assert_pushed(first.finish(), marks=1)
 
     def test_it_goes_when_there_is_no_command_to_run(self):
         run = self.run_marks([str(self.dir / "no-such")], env={"XDG_RUNTIME_DIR": str(self.dir)})

@@ -4,138 +4,61 @@
 #include "base/cleanup.h"
 #include "base/privilege.h"
 #include "base/seccomp.h"
+#include "launch/keeper.h"
+#include "launch/mark_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
-#define SOCKET_NAME "marks"
-#define TRIES 16
 #define PATIENCE_MS 1000 /* with the keeper, at the end */
 
 /* What the keeper says when it has made the folder, or could not. */
 struct report {
 	int err;
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	char path[sizeof(((struct mark_folder *)0)->path)];
 };
-
-/* A folder of which nobody but its owner, @uid or root can move what we make in it. */
-static int open_base(const char *path, bool is_own, uid_t uid)
-{
-	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && (st.st_uid == uid || (!is_own && !st.st_uid)) &&
-	    (!(st.st_mode & 022) || st.st_mode & S_ISVTX))
-		return fd;
-	close(fd);
-	return -EPERM;
-}
-
-/* An own folder in @base, by a name that nobody could foresee. */
-static int make_folder(int base, char name[32])
-{
-	for (int i = 0; i < TRIES; i++) {
-		uint64_t random = 0;
-
-		if (getrandom(&random, sizeof(random), 0) != sizeof(random))
-			return -EIO;
-		snprintf(name, 32, "bpfmon-%016llx", (unsigned long long)random);
-		if (!mkdirat(base, name, 0700))
-			return openat(base, name, O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (errno != EEXIST)
-			return -errno;
-	}
-	return -EEXIST;
-}
-
-/* By its name in the folder that we are in: no other is looked up. */
-static int bind_in(int folder, int fd)
-{
-	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = SOCKET_NAME };
-	struct stat st;
-
-	if (fstat(folder, &st) || st.st_uid != geteuid() || (st.st_mode & 07777) != 0700)
-		return -EPERM;
-	if (fchdir(folder) || bind(fd, (struct sockaddr *)&at, sizeof(at)))
-		return -errno;
-	return 0;
-}
-
-static int make_in(const char *path, bool is_own, int fd, struct report *r, int *base,
-		   char name[32])
-{
-	int folder, n;
-
-	*base = open_base(path, is_own, geteuid());
-	if (*base < 0)
-		return *base;
-	folder = make_folder(*base, name);
-	if (folder < 0)
-		return folder == -1 ? -errno : folder;
-	n = snprintf(r->path, sizeof(r->path), "%s/%s/" SOCKET_NAME, path, name);
-	r->err = n < (int)sizeof(r->path) ? bind_in(folder, fd) : -ENAMETOOLONG;
-	if (r->err)
-		unlinkat(*base, name, AT_REMOVEDIR);
-	return r->err;
-}
 
 static void become_keeper(const struct user *as, int *err)
 {
-	for (int sig = 1; sig < SIGRTMIN; sig++)
-		signal(sig, SIG_IGN);
-	setsid();
-	umask(077);
+	keeper_detach();
 	if (as)
 		*err = user_become(as);
 	if (!*err)
 		*err = privilege_keep(0);
 }
 
-/* Nobody else is to wait for a descriptor that only we have still. */
-static void close_others(int base, int keep)
+static void wait_for_end(int keep_fd)
 {
-	int low = base < keep ? base : keep, high = base < keep ? keep : base;
+	char byte;
 
-	if (low > 0)
-		syscall(SYS_close_range, 0, low - 1, 0);
-	if (high > low + 1)
-		syscall(SYS_close_range, low + 1, high - 1, 0);
-	syscall(SYS_close_range, high + 1, ~0U, 0);
+	while (read(keep_fd, &byte, 1) < 0 && errno == EINTR)
+		;
 }
 
 static void keeper(const struct user *as, int fd, int report_fd, int keep_fd)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	struct mark_folder f = { .fd = -1 };
 	struct report r = { 0 };
-	char name[32], byte;
-	int base = -1;
-	bool is_wanted; /* else the launcher is gone already */
 
 	become_keeper(as, &r.err);
-	if (!r.err && (!runtime || *runtime != '/' || make_in(runtime, true, fd, &r, &base, name)))
-		r.err = make_in("/tmp", false, fd, &r, &base, name);
-	is_wanted = write(report_fd, &r, sizeof(r)) == sizeof(r);
+	if (!r.err && (!runtime || *runtime != '/' || mark_folder_make(&f, runtime, true, fd)))
+		r.err = mark_folder_make(&f, "/tmp", false, fd);
+	memcpy(r.path, f.path, sizeof(r.path));
+	if (write(report_fd, &r, sizeof(r)) == sizeof(r) && !r.err) {
+		keeper_close_others(0, f.fd, keep_fd); /* which others wait for the end of */
+		mark_folder_remove_left(&f);
+		seccomp_install(SECCOMP_KEEPER);
+		wait_for_end(keep_fd);
+	}
 	if (r.err)
 		_exit(1);
-	close_others(base, keep_fd);
-	seccomp_install(SECCOMP_KEEPER);
-	while (is_wanted && read(keep_fd, &byte, 1) < 0 && errno == EINTR)
-		;
-	unlink(SOCKET_NAME);
-	if (!fchdir(base))
-		unlinkat(base, name, AT_REMOVEDIR);
+	mark_folder_remove(&f);
 	_exit(0);
 }
 

@@ -5,7 +5,7 @@
 
 static int copy(FILE *from, FILE *to, uint64_t most_bytes)
 {
-	char part[65536];
+	char part[8192];
 	size_t n;
 
 	while ((n = fread(part, 1, sizeof(part), from))) {
