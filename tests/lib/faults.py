@@ -27,6 +27,7 @@ class Outcome:
     stderr: bytes
     files: dict  # what it left in its folder: contents by name
     has_failed: bool = False  # the call was reached, and failed
+    pid: int = 0
 
     def same(self, other):
         return (self.code, self.stdout, self.stderr, self.files) == (other.code, other.stdout, other.stderr, other.files)
@@ -68,4 +69,4 @@ class Faulty:
             out.seek(0)
             stdout = out.read()
         files = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
-        return Outcome(code, stdout, stderr, files, bool(self.report.read_text()))
+        return Outcome(code, stdout, stderr, files, bool(self.report.read_text()), process.pid)
