@@ -10,7 +10,7 @@ import subprocess
 from lib.bpfmon import BPFMON, BUILD
 
 LIBRARY = str(BUILD / "faults" / "faults.so")
-PATIENCE = 60  # seconds until a run counts as hanging
+PATIENCE = 30  # seconds until a run counts as hanging
 LAUNCHER, COMMAND, RECORDER, COLLECTOR = range(4)  # by the order of forks
 
 

@@ -188,8 +188,13 @@ static void watch(struct session *s, enum progress now)
 static bool wait_for_start(struct session *s, uint64_t *when_ns)
 {
 	struct control m;
+	int got = control_receive(s->options->control_fd, &m);
 
-	if (control_receive(s->options->control_fd, &m) != 1 || m.type != CONTROL_START)
+	if (got < 0)
+		log_warn(
+			"the collector cannot read what the launcher says: %s; nothing is recorded",
+			strerror(-got));
+	if (got != 1 || m.type != CONTROL_START)
 		return false;
 	*when_ns = m.when_ns;
 	return true;
@@ -262,8 +267,9 @@ int collector_run(const struct collector_options *o)
 		session_done(&s);
 		return err;
 	}
-	control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
-	run_session(&s);
+	err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
+	if (!err) /* else the launcher would wait for ever, and so would we */
+		run_session(&s);
 	session_done(&s);
-	return 0;
+	return err;
 }

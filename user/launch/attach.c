@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/attach.h"
 
-#include "base/control.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "launch/describe.h"
@@ -38,7 +37,7 @@ static void handle_request(struct roles *roles, struct requests *r,
 	if (!request_count(r, si))
 		return;
 	if (r->nr == 1)
-		control_send(roles->collector.control_fd, CONTROL_STOP, 0, 0, NULL);
+		role_send(&roles->collector, CONTROL_STOP, 0, 0);
 	else if (r->nr == REQUESTS_THAT_END - 1)
 		roles_say_awaited(roles);
 }
@@ -96,7 +95,7 @@ int attach(struct launch_options *o)
 		roles_stop(&roles, GRACE_MS);
 	} else {
 		signals_read_all(signal_fd);
-		control_send(roles.collector.control_fd, CONTROL_START, 0, 0, NULL);
+		role_send(&roles.collector, CONTROL_START, 0, 0);
 		attend(&roles, &requests, signal_fd);
 		sig = requests.nr >= REQUESTS_THAT_END ? requests.signal : 0;
 	}

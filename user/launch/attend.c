@@ -25,7 +25,7 @@ static void reap(struct attendance *a)
 		} else if (pid == a->command) {
 			a->command_ended = true;
 			a->command_status = status;
-			control_send(roles->collector.control_fd, CONTROL_ENDED, status, 0, NULL);
+			role_send(&roles->collector, CONTROL_ENDED, status, 0);
 		} else if (WIFSTOPPED(status)) {
 			continue; /* a role that somebody has stopped */
 		} else if (pid == roles->collector.pid) {
@@ -50,7 +50,7 @@ static bool has_the_command_moved(const struct attendance *a)
 static void detach(struct attendance *a)
 {
 	a->is_detached = true;
-	control_send(a->roles->collector.control_fd, CONTROL_STOP, 0, 0, NULL);
+	role_send(&a->roles->collector, CONTROL_STOP, 0, 0);
 }
 
 /* Only descendants of the command, or the roles, are waited for. */

@@ -2,7 +2,6 @@
 #include "launch/launcher.h"
 
 #include "base/clock.h"
-#include "base/control.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "launch/attend.h"
@@ -86,7 +85,7 @@ static int start(struct launcher *l)
 	err = spawn_result(&l->command, &step);
 	if (!err) {
 		describe_end(&l->description);
-		control_send(l->roles.collector.control_fd, CONTROL_START, 0, now, NULL);
+		role_send(&l->roles.collector, CONTROL_START, 0, now);
 		return 0;
 	}
 	while (waitpid(l->command.pid, NULL, 0) < 0 && errno == EINTR)

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -72,7 +73,7 @@ static void run_collector(struct launch_options *options, pid_t command, pid_t r
 int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn *command,
 	       int signal_fd, const sigset_t *mask)
 {
-	int c[2], r[2], stream[2];
+	int c[2], r[2], stream[2], err = 0;
 
 	*roles = (struct roles){
 		.collector = { .name = "collector", .control_fd = -1 },
@@ -90,8 +91,12 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 			  7);
 		run_recorder(o, r[1], stream[1]);
 	}
-	if (roles->recorder.pid < 0)
-		return -errno;
+	if (roles->recorder.pid < 0) {
+		err = -errno;
+		roles->recorder.pid = 0;
+		close_all((int[]){ c[0], c[1], r[0], r[1], stream[0], stream[1] }, 6);
+		return err;
+	}
 	roles->collector.pid = fork();
 	if (!roles->collector.pid) {
 		become_role(mask);
@@ -100,10 +105,25 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 			  7);
 		run_collector(o, command->pid, roles->recorder.pid, c[1], stream[0]);
 	}
+	if (roles->collector.pid < 0) {
+		err = -errno;
+		roles->collector.pid = 0;
+	}
 	close_all((int[]){ c[1], r[1], stream[0], stream[1] }, 4);
 	roles->collector.control_fd = c[0];
 	roles->recorder.control_fd = r[0];
-	return roles->collector.pid < 0 ? -errno : 0;
+	return err;
+}
+
+void role_send(const struct role *role, enum control_type type, int value, uint64_t when_ns)
+{
+	int err = role->pid ? control_send(role->control_fd, type, value, when_ns, NULL) : 0;
+
+	if (!err || err == -EPIPE || err == -ECONNRESET) /* it has ended */
+		return;
+	log_warn("cannot reach the %s: %s; the account is incomplete, the command goes on",
+		 role->name, strerror(-err));
+	shutdown(role->control_fd, SHUT_RDWR); /* which ends it */
 }
 
 void role_ended(struct role *role, int status)

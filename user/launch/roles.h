@@ -3,6 +3,7 @@
 #ifndef LAUNCH_ROLES_H
 #define LAUNCH_ROLES_H
 
+#include "base/control.h"
 #include "launch/launcher.h"
 #include "launch/spawn.h"
 
@@ -22,6 +23,8 @@ struct roles {
  */
 int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn *command,
 	       int signal_fd, const sigset_t *mask);
+/* Sends it a message. If that cannot be, says so, and ends the role: it would wait for ever. */
+void role_send(const struct role *role, enum control_type type, int value, uint64_t when_ns);
 /* The role has been waited for. */
 void role_ended(struct role *role, int status);
 

@@ -290,8 +290,9 @@ int recorder_run(const struct recorder_options *o)
 	if (err == -ENOMEM)
 		control_send(o->control_fd, CONTROL_FAILED, err, 0,
 			     "the recorder is out of memory; nothing was run");
+	if (!err) /* a launcher that does not get it would wait for ever, and so would we */
+		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 	if (!err) {
-		control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 		while (receive(r, o->stream_fd) > 0)
 			take_lines(r);
 		close_run(r);
