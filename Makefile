@@ -47,7 +47,7 @@ UNIT_SANITIZE := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
-TESTS ?= unit bpf e2e
+TESTS ?= unit threads bpf e2e
 KERNELS ?= 5.10 6.1 6.12 6.16 6.18 6.19 7.0 7.2 5.10-arm64 7.2-arm64
 TORTURE_SRC := $(wildcard tests/truth/torture/*.c)
 FAULTS := $(BUILD)/faults/faults.so

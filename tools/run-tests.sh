@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs groups of tests and counts: unit (cmocka, under ASan and UBSan), bpf and e2e (as root), kernels
-# (booted in qemu; as root, to install what is missing), report (in a browser; the same), fuzz (each target
-# for FUZZ_SECONDS, 20, on from the kept corpus). The last line is "N passed, N failed, N skipped"; fails
-# if any failed, or if one that needs root was skipped in CI.
+# Runs groups of tests and counts: unit (cmocka, under ASan and UBSan), threads (those of it that have
+# some, under TSan), bpf and e2e (as root), kernels (booted in qemu; as root, to install what is
+# missing), report (in a browser; the same), fuzz (each target for FUZZ_SECONDS, 20, on from the kept
+# corpus). The last line is "N passed, N failed, N skipped"; fails if any failed, or if one that needs
+# root was skipped in CI.
 #
-# Usage: tools/run-tests.sh [unit] [bpf] [e2e] [kernels] [servers] [notebook] [report] [fuzz]
+# Usage: tools/run-tests.sh [unit] [threads] [bpf] [e2e] [kernels] [servers] [notebook] [report] [fuzz]
 #   KERNELS  those of the group kernels, as in "5.10 7.2" (default: these)
 set -eu -o pipefail
 
@@ -14,10 +15,9 @@ cd "$top"
 sanitized=build/sanitized
 passed=0 failed=0 skipped=0
 
-run_unit() {
-	local bin out
-	make -s sanitized
-	for bin in "$sanitized"/unit/test_*; do
+run_cmocka() { # PROGRAM...
+	local bin out rc ok bad
+	for bin in "$@"; do
 		case $bin in *.d) continue ;; esac
 		out=$("$bin" 2>&1) && rc=0 || rc=$?
 		echo "$out"
@@ -31,6 +31,19 @@ run_unit() {
 		fi
 		failed=$((failed + bad))
 	done
+}
+
+run_unit() {
+	make -s sanitized
+	run_cmocka "$sanitized"/unit/test_*
+}
+
+# What has threads, under TSan: the store's writer, the receiver of marks, the reader of PSS.
+run_threads() {
+	local at=build/threads
+	local bins=("$at"/unit/test_{inbox,pss,pushed,recorder,store})
+	make -s BUILD=$at SANITIZE=-fsanitize=thread "${bins[@]}"
+	run_cmocka "${bins[@]}"
 }
 
 # What ends with a count of its own.
@@ -75,6 +88,7 @@ run_report() {
 for group in "${@:-unit}"; do
 	case $group in
 	unit) run_unit ;;
+	threads) run_threads ;;
 	bpf | e2e) run_python "$group" ;;
 	kernels) run_kernels ;;
 	servers | notebook) tools/install-deps.sh "$group" && run_python "$group" ;;
