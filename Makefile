@@ -27,7 +27,7 @@ WRAPPED := malloc calloc realloc reallocarray strdup strndup asprintf vasprintf 
 	   getline __getdelim localtime_r mktime scandir realpath fopen fdopen fmemopen tmpfile opendir open_memstream \
 	   json_loadb json_loads
 WRAP    := $(WRAPPED:%=-Wl,--wrap=%)
-LIBS    := -lbpf -lelf -lz -ljansson -lsqlite3 -lm
+LIBS    := $(WRAP) -lbpf -lelf -lz -ljansson -lsqlite3 -lm
 LDFLAGS_ALL := -pthread -Wl,-z,relro,-z,now,-z,noexecstack $(if $(STATIC),-static-pie,-pie) $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE)
 
 BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
@@ -155,11 +155,11 @@ $(BUILD)/user/%.o: user/%.c
 	$(CC) $(CFLAGS_ALL) -c $< -o $@
 
 $(BUILD)/bpfmon: $(USER_OBJ)
-	$(CC) $(LDFLAGS_ALL) $(WRAP) $^ $(LIBS) -o $@
+	$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(WRAP) $< $(LIB_OBJ) $(LIBS) -lcmocka -o $@
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -lcmocka -o $@
 
 $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 	@mkdir -p $(@D)
@@ -175,7 +175,7 @@ $(FAULTS): $(wildcard tests/faults/*)
 
 $(BUILD)/findcontainer: tests/e2e/findcontainer.c $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(WRAP) $< $(LIB_OBJ) $(LIBS) -o $@
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -o $@
 
 $(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
 	@mkdir -p $(@D)
@@ -183,7 +183,7 @@ $(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
 
 $(BUILD)/kernels/verified: tests/kernels/verified.c $(LIB_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(WRAP) $< $(LIB_OBJ) $(LIBS) -o $@
+	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -o $@
 
 # what it includes as it is, the compiler does not tell
 $(BUILD)/user/report/assets.o: $(wildcard user/report/page/* third_party/uplot/*)
