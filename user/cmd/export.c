@@ -114,8 +114,10 @@ static void remove_new(struct outputs *all, size_t nr)
 /* All is written: only now a disk that is full can be ruled out, and the files take their names. */
 static int commit(struct outputs *all)
 {
-	int err = memory_was_short() ? tell_unwritable(all->path[0], &all->out[0], -ENOMEM) : 0;
+	int err = 0;
 
+	if (memory_was_short()) /* something may be missing */
+		return tell_unwritable(all->nr ? all->path[0] : "-", &all->out[0], -ENOMEM);
 	for (size_t i = 0; !err && i < all->nr; i++) {
 		struct output *out = &all->out[i];
 
