@@ -258,9 +258,10 @@ int collector_run(const struct collector_options *o)
 		privilege_drop(&s);
 		err = listen_to_programs(&s, why, sizeof(why));
 	}
-	if (!err && memory_was_short()) {
-		err = -ENOMEM;
-		snprintf(why, sizeof(why), "the collector is out of memory; nothing was run");
+	if (memory_was_short() || (err && !why[0])) {
+		err = err ? err : -ENOMEM;
+		snprintf(why, sizeof(why), "the collector cannot start: %s; nothing was run",
+			 memory_was_short() ? "out of memory" : strerror(-err));
 	}
 	if (err) {
 		control_send(o->control_fd, CONTROL_FAILED, err, 0, why);

@@ -211,22 +211,30 @@ static void take_lines(struct recorder *r)
 	flush(r);
 }
 
+/* To read more into. */
+static int make_room(struct recorder *r)
+{
+	size_t room = r->used + READ_BYTES * 2;
+	char *text;
+
+	if (r->used + READ_BYTES <= r->room)
+		return 0;
+	text = realloc(r->text, room);
+	if (!text)
+		return -ENOMEM;
+	r->text = text;
+	r->room = room;
+	return 0;
+}
+
 /* 1: something came; 0: the end; else a negative errno. */
 static int receive(struct recorder *r, int fd)
 {
+	int err = make_room(r);
 	ssize_t n;
-	int err;
 
-	if (r->used + READ_BYTES > r->room) {
-		size_t room = r->used + READ_BYTES * 2;
-		char *text = realloc(r->text, room);
-
-		if (!text)
-			return -ENOMEM;
-		r->text = text;
-		r->room = room;
-	}
-	err = patience_wait(&r->with_collector, fd, POLLIN);
+	if (!err)
+		err = patience_wait(&r->with_collector, fd, POLLIN);
 	if (err)
 		return err;
 	n = read(fd, r->text + r->used, r->room - r->used);
@@ -283,13 +291,13 @@ int recorder_run(const struct recorder_options *o)
 	struct recorder *r = recorder_make(o->control_fd);
 	int err = r ? open_sinks(r, o) : -ENOMEM;
 
-	if (!err && o->store)
-		start_store(r, o->store);
-	if (!err && memory_failures_of_thread())
+	if (!err && (make_room(r) || memory_failures_of_thread()))
 		err = -ENOMEM;
 	if (err == -ENOMEM)
 		control_send(o->control_fd, CONTROL_FAILED, err, 0,
 			     "the recorder is out of memory; nothing was run");
+	if (!err && o->store)
+		start_store(r, o->store);
 	if (!err) /* a launcher that does not get it would wait for ever, and so would we */
 		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 	if (!err) {
@@ -304,7 +312,7 @@ int recorder_run(const struct recorder_options *o)
 		if (late)
 			log_warn("closing '%s' failed: %s", path, strerror(-late));
 	}
-	if (log_owes_memory())
+	if (!err && log_owes_memory())
 		log_warn("the recorder failed to allocate memory %zu times; %llu lines were lost",
 			 memory_failures(), r ? (unsigned long long)r->lost : 0);
 	if (r) {
