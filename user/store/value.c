@@ -131,7 +131,7 @@ void row_follows(struct row *r, int at, int64_t *last)
 
 	if (!number_at(r, at, INT64_MIN, INT64_MAX, &v))
 		refuse_kind(r, at, "a number");
-	else if (v <= *last && !r->err)
+	else if ((v < *last || (v == *last && v != INT64_MIN)) && !r->err)
 		r->err = database_damaged(r->d, "the rows of the table %s lead back to others",
 					  r->table);
 	*last = v;
