@@ -45,10 +45,11 @@ static void handle_request(struct roles *roles, struct requests *r,
 static void attend(struct roles *roles, struct requests *r, int signal_fd)
 {
 	struct pollfd p = { .fd = signal_fd, .events = POLLIN };
+	const int wait_ms = signals_read_all(signal_fd);
 	struct signalfd_siginfo si;
 
 	while ((roles->collector.pid || roles->recorder.pid) && r->nr < REQUESTS_THAT_END) {
-		int n = poll(&p, 1, -1);
+		int n = poll(&p, 1, wait_ms);
 
 		while (n > 0 && read(signal_fd, &si, sizeof(si)) == sizeof(si))
 			if (request_is_one(&si))
@@ -94,7 +95,6 @@ int attach(struct launch_options *o)
 	if (err) {
 		roles_stop(&roles, GRACE_MS);
 	} else {
-		signals_read_all(signal_fd);
 		role_send(&roles.collector, CONTROL_START, 0, 0);
 		attend(&roles, &requests, signal_fd);
 		sig = requests.nr >= REQUESTS_THAT_END ? requests.signal : 0;

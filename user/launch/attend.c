@@ -104,10 +104,11 @@ static bool is_over(const struct attendance *a)
 void attend(struct attendance *a)
 {
 	struct pollfd p = { .fd = a->signal_fd, .events = POLLIN };
+	const int wait_ms = signals_read_all(a->signal_fd);
 	struct signalfd_siginfo si;
 
 	while (!is_over(a)) {
-		if (poll(&p, 1, -1) < 0)
+		if (poll(&p, 1, wait_ms) < 0)
 			continue;
 		reap(a); /* first: a stop of ours takes the SIGCONT before it off the queue */
 		while (read(a->signal_fd, &si, sizeof(si)) == sizeof(si)) {

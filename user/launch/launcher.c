@@ -177,7 +177,6 @@ int launch(struct launch_options *o)
 		return EXIT_BPFMON;
 	code = prepare(&l);
 	if (!code) {
-		signals_read_all(l.signal_fd);
 		l.attendance = (struct attendance){ .command = l.command.pid,
 						    .roles = &l.roles,
 						    .signal_fd = l.signal_fd };

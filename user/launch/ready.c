@@ -69,7 +69,8 @@ void command_wait_for_exec(const struct spawn *command, int signal_fd)
 	};
 	int sig, nr = 0;
 
-	if (poll(p, 1, EXEC_MS) > 0) /* what comes meanwhile is for the command, later */
+	if (!command->has_gone ||
+	    poll(p, 1, EXEC_MS) > 0) /* what comes meanwhile is for the command, later */
 		return;
 	for (;;) {
 		if (poll(p, 2, -1) < 0)

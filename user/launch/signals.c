@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#define WITHOUT_NEWS_MS 100
+
 int signals_open(sigset_t *old)
 {
 	/* these tell of our own mistakes, and must end us */
@@ -26,12 +28,12 @@ int signals_open(sigset_t *old)
 	return signalfd(-1, &first, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-void signals_read_all(int fd)
+int signals_read_all(int fd)
 {
 	sigset_t all;
 
 	sigfillset(&all);
-	signalfd(fd, &all, 0);
+	return signalfd(fd, &all, 0) < 0 ? WITHOUT_NEWS_MS : -1;
 }
 
 static bool descends_from(pid_t pid, pid_t ancestor)

@@ -12,7 +12,11 @@
  * only what may ask for the end: all else waits until signals_read_all().
  */
 int signals_open(sigset_t *old);
-void signals_read_all(int fd);
+/*
+ * From now on @fd reads all of them. Returns how long poll() may wait for one, in ms: -1, without
+ * end; less if that failed, as then the ends of children are not seen there.
+ */
+int signals_read_all(int fd);
 /*
  * Whether the command has not got it yet: what the terminal sends goes to the whole group, and
  * what a process of the command sends is meant for itself and its group.

@@ -105,11 +105,15 @@ int spawn_result(struct spawn *s, const char **step)
 	struct failure f = { 0 };
 	ssize_t n;
 
+	if (!s->has_gone) {
+		close_pipes(s);
+		return -EIO;
+	}
 	do
 		n = read(s->status_fd, &f, sizeof(f));
 	while (n < 0 && errno == EINTR);
 	close_pipes(s);
-	if (!n && s->has_gone)
+	if (!n)
 		return 0; /* the pipe was closed by the exec */
 	if (n != sizeof(f))
 		return -EIO;

@@ -180,7 +180,8 @@ static int open_file(struct database *d, const char *path, const char *how, int 
 	int err = check_kind(d, path), rc;
 	char *uri;
 
-	if (!err)
+	/* in a folder that is open to all own_files() looks at them as they are opened */
+	if (!err && !(files && path_end_is_open_to_all(&d->at)))
 		err = check_beside(d, path);
 	if (err)
 		return err;
@@ -242,9 +243,9 @@ static int open_to_write(struct database *d, const char *path, enum database_mod
 	int err = find_file(d, path, mode == DATABASE_WRITE);
 
 	if (!err)
-		err = check_root(d);
-	if (!err)
 		err = check_owner(d);
+	if (!err)
+		err = check_root(d);
 	if (!err && mode == DATABASE_WRITE)
 		err = make_file(d);
 	if (!err)
