@@ -42,10 +42,9 @@ static void keep(const struct cgroup *cg, int fd)
 		n = recv(fd, &byte, 1, 0);
 	while (n < 0 && errno == EINTR);
 	err = cgroup_remove(cg);
-	if (n == 1)
-		n = send(fd, &err, sizeof(err), MSG_NOSIGNAL);
-	else
-		complain(cg, err, "the launcher is gone, and ");
+	if (n == 1) /* asked to, and answers */
+		_exit(send(fd, &err, sizeof(err), MSG_NOSIGNAL) != sizeof(err));
+	complain(cg, err, "the launcher is gone, and ");
 	_exit(0);
 }
 

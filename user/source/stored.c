@@ -21,9 +21,8 @@ struct stored {
 };
 
 /* The kinds of lines that the store has as they came, beside meta and summary. */
-#define PARTS_EVENTS                                                                               \
-	(~(PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_PROCESS_SAMPLE) |  \
-	   PART(LINE_SUMMARY)))
+static const unsigned parts_events = ~(PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_PROCESS) |
+				       PART(LINE_PROCESS_SAMPLE) | PART(LINE_SUMMARY));
 
 /*
  * A line as it came; what cannot be read is counted, as in a file, and so is what is not of the
@@ -136,7 +135,7 @@ static int give_timed(struct source *s, unsigned parts, int which, struct cursor
 	switch (which) {
 	case EVENTS:
 		err = row_event(&from->d, c->s, &c->last, &line);
-		return err ? err : give_line(s, parts, PARTS_EVENTS, line);
+		return err ? err : give_line(s, parts, parts_events, line);
 	case SAMPLES:
 		err = row_sample(&from->d, s->only, c->s, &s->line.sample);
 		return err ? err : give_row(s, LINE_SAMPLE);
@@ -175,7 +174,7 @@ static int give_all_timed(struct source *s, unsigned parts)
 		err = rows_of_process_samples(&from->d, from->id, s->from_ns,
 					      s->to_ns ? s->to_ns : UINT64_MAX,
 					      &all[PROCESS_SAMPLES].s);
-	if (!err && parts & PARTS_EVENTS)
+	if (!err && parts & parts_events)
 		err = rows_of_events(&from->d, from->id, &all[EVENTS].s);
 	if (!err)
 		err = give_times(s, parts, all);
