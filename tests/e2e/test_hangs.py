@@ -365,7 +365,14 @@ class Attachments(HangCase):
         return process
 
     def roles_of(self, process):
-        return wait_for(lambda: len(found := children_of(process.pid)) >= 2 and found, "its roles")
+        pids = wait_for(lambda: len(found := children_of(process.pid)) >= 2 and found, "its roles")
+        self.addCleanup(self.kill, pids)
+        return pids
+
+    def kill(self, pids):
+        for pid in pids:
+            if executable_of(pid) == os.path.realpath(BPFMON):
+                send(pid, signal.SIGKILL)
 
     def test_each_request_ends_an_attachment_that_waits_for_a_reader(self):
         for sig in REQUESTS:
