@@ -25,9 +25,16 @@ def is_bpfmon(pid):
 
 
 def roles_of(launcher):
-    """The roles that there are by now, by name: forked in this order, each leads a session."""
+    """The roles that there are by now, by name: forked in this order, each leads a session. What removes a cgroup has no
+    folder open, and is not among them."""
     leaders = [pid for pid in sorted(children_of(launcher)) if (stat := stat_of(pid)) and stat[3] == pid and is_bpfmon(pid)]
+    leaders = [pid for pid in leaders if not is_keeper_of_cgroup(pid)]
     return {"launcher": launcher, **dict(zip(("keeper", "recorder", "collector"), leaders))}
+
+
+def is_keeper_of_cgroup(pid):
+    links = {fd: link for fd, link in descriptor_links(pid).items() if int(fd) > 2}
+    return len(links) == 1 and all(link.startswith("socket:") for link in links.values())
 
 
 def git_reader_of(launcher, folder):
