@@ -8,6 +8,7 @@
 #include "collect/exact_peak.h"
 #include "collect/heaviest.h"
 #include "collect/images.h"
+#include "collect/bound.h"
 #include "collect/memory.h"
 #include "collect/pss.h"
 #include "collect/pressure.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "record/output.h"
-
-#include "base/rights.h"
+#include "record/output_parts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,245 +11,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NR_LETTERS 6
-#define MOST_TRIES 100 /* to find a name that nobody has */
-#define FOREIGN                                                                                    \
-	"it belongs to another user and lies in a folder that everybody may write to; remove "     \
-	"it, or name another file"
-
-/* Tells others that we write the file, until @fd is closed; where the file system knows locks. */
-static void mark(int fd, short lock)
-{
-	struct flock all = { .l_type = lock, .l_whence = SEEK_SET };
-
-	fcntl(fd, F_OFD_SETLK, &all);
-}
-
-static bool is_marked(int fd)
-{
-	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-
-	return !fcntl(fd, F_OFD_GETLK, &all) && all.l_type != F_UNLCK;
-}
-
-static void close_old(struct output *o)
+void output_close_old(struct output *o)
 {
 	if (o->old_fd >= 0)
 		close(o->old_fd);
 	o->old_fd = -1;
 }
 
-/* What was opened is given back; a file to which nothing came is removed. */
-static void output_drop(struct output *o)
+void output_drop(struct output *o)
 {
 	if (o->is_ours)
 		unlinkat(o->at.folder, o->temporary ? o->temporary : o->at.name, 0);
-	close_old(o);
+	output_close_old(o);
 	path_end_done(&o->at);
 	free(o->temporary);
 	free(o->buffer);
 	*o = (struct output){ .fd = -1, .old_fd = -1, .path = o->path };
-}
-
-/* Fills in the letters at the end of @name by chance. */
-static void put_letters(char *name)
-{
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-	char *at = name + strlen(name) - NR_LETTERS;
-	unsigned char chance[NR_LETTERS];
-
-	if (getrandom(chance, sizeof(chance), 0) != sizeof(chance))
-		memset(chance, getpid() & 0xff, sizeof(chance));
-	for (size_t i = 0; i < NR_LETTERS; i++)
-		at[i] = letters[chance[i] % (sizeof(letters) - 1)];
-}
-
-/* A new file beside the one that it becomes, with a name that is not too long. */
-static int open_temporary(struct output *o)
-{
-	const size_t more = 1 + NR_LETTERS;
-	int err = 0;
-
-	if (asprintf(&o->temporary, "%.*s.......", (int)(NAME_MAX - more), o->at.name) < 0) {
-		o->temporary = NULL;
-		return -ENOMEM;
-	}
-	for (int i = 0; i < MOST_TRIES; i++) {
-		put_letters(o->temporary);
-		o->fd = openat(o->at.folder, o->temporary,
-			       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (o->fd >= 0 || errno != EEXIST)
-			break;
-	}
-	if (o->fd < 0) {
-		err = -errno;
-		free(o->temporary);
-		o->temporary = NULL;
-	}
-	o->is_ours = o->is_regular = !err;
-	return err;
-}
-
-/* Until now the new file is open to nobody else. */
-static int give_rights(struct output *o)
-{
-	int err = rights_copy(&o->at, o->fd);
-
-	if (err && o->at.st.st_uid != geteuid())
-		o->why = "it belongs to another user, and the new file would not; remove it first, "
-			 "or name another file";
-	else if (err)
-		o->why = "the new file cannot have its group, mode and ACL; remove it first, or "
-			 "name another file";
-	return err;
-}
-
-static int begin_new(struct output *o)
-{
-	mode_t mask = umask(0);
-	int err;
-
-	umask(mask);
-	o->is_new = true;
-	err = open_temporary(o);
-	if (err)
-		return err;
-	fchmod(o->fd, 0666 & ~mask);
-	mark(o->fd, F_WRLCK);
-	return 0;
-}
-
-static int begin_replacement(struct output *o)
-{
-	int err;
-
-	if (path_end_is_foreign(&o->at)) {
-		o->why = FOREIGN;
-		return -EPERM;
-	}
-	err = open_temporary(o);
-	if (!err)
-		err = give_rights(o);
-	if (!err)
-		mark(o->fd, F_WRLCK);
-	return err;
-}
-
-/* The file that was found; -1: it may not be read, or is another by now. */
-static int open_old(const struct output *o)
-{
-	int fd = openat(o->at.folder, o->at.name,
-			O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0 ||
-	    (!fstat(fd, &st) && st.st_dev == o->at.st.st_dev && st.st_ino == o->at.st.st_ino))
-		return fd;
-	close(fd);
-	return -1;
-}
-
-/* Marks the old file, too: others are to find it before the new one has its name. */
-static int replace(struct output *o, bool force)
-{
-	o->old_fd = open_old(o);
-	if (is_marked(o->old_fd))
-		return -EALREADY;
-	if (!force)
-		return -EEXIST;
-	mark(o->old_fd, F_RDLCK);
-	return begin_replacement(o);
-}
-
-/* Where nothing is yet. -ESTALE: there is something by now. */
-static int create(struct output *o, bool is_whole)
-{
-	if (is_whole)
-		return begin_new(o);
-	o->fd = openat(o->at.folder, o->at.name,
-		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0666);
-	if (o->fd < 0)
-		return errno == EEXIST ? -ESTALE : -errno;
-	mark(o->fd, F_WRLCK);
-	o->is_ours = o->is_regular = true;
-	return 0;
-}
-
-/*
- * Devices and pipes are written to. A role must not block in open(2); a subcommand, which writes
- * its output when that is whole, may: any signal ends it.
- */
-static int open_other(struct output *o, bool is_whole)
-{
-	const int nonblock = is_whole ? 0 : O_NONBLOCK;
-	char path[32];
-	int err;
-
-	if (S_ISFIFO(o->at.st.st_mode) && path_end_is_foreign(&o->at)) {
-		o->why = FOREIGN;
-		return -EACCES;
-	}
-	path_end_link(&o->at, path);
-	o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | nonblock);
-	if (o->fd >= 0)
-		return 0;
-	err = -errno;
-	return err == -ENXIO && S_ISFIFO(o->at.st.st_mode) ? -EAGAIN : err;
-}
-
-static int open_found(struct output *o, bool force, bool is_whole)
-{
-	if (o->at.fd >= 0 && !S_ISREG(o->at.st.st_mode))
-		return open_other(o, is_whole);
-	if (o->at.fd >= 0)
-		return replace(o, force);
-	if (o->at.by_link) /* to nothing, and nothing is made there */
-		return force ? -ENOENT : -EEXIST;
-	return create(o, is_whole);
-}
-
-/* -ESTALE: something has got the name just now. */
-static int open_once(struct output *o, const char *path, bool force, bool is_whole)
-{
-	const char *why;
-	int err;
-
-	*o = (struct output){ .fd = -1, .old_fd = -1, .path = path };
-	err = path_end_find(&o->at, path, false);
-	o->why = o->at.why;
-	if (!err)
-		err = open_found(o, force, is_whole);
-	if (!err)
-		return 0;
-	why = o->why;
-	if (o->fd >= 0)
-		close(o->fd);
-	output_drop(o);
-	o->why = why;
-	return err;
-}
-
-static int open_path(struct output *o, const char *path, bool force, bool is_whole)
-{
-	int err = -ESTALE;
-
-	if (!strcmp(path, "-")) {
-		output_open_fd(o, STDOUT_FILENO);
-		return fcntl(o->fd, F_GETFL) < 0 ? -errno : 0;
-	}
-	for (int i = 0; i < MOST_TRIES && err == -ESTALE; i++)
-		err = open_once(o, path, force, is_whole);
-	return err == -ESTALE ? -EEXIST : err;
-}
-
-int output_open(struct output *o, const char *path, bool force)
-{
-	return open_path(o, path, force, false);
-}
-
-int output_open_whole(struct output *o, const char *path, bool force)
-{
-	return open_path(o, path, force, true);
 }
 
 void output_open_fd(struct output *o, int fd)
@@ -296,7 +71,7 @@ int output_commit(struct output *o)
 		unlinkat(folder, o->temporary, 0);
 		o->error = -err;
 	}
-	close_old(o);
+	output_close_old(o);
 	free(o->temporary);
 	o->temporary = NULL;
 	return err;

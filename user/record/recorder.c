@@ -4,6 +4,7 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "record/outputs.h"
 #include "record/store/store.h"
 #include "wire/writer.h"
 
@@ -15,14 +16,11 @@
 #include <unistd.h>
 
 #define READ_BYTES (64UL << 10)
-#define NO_READER_MS 20 /* between two looks at a pipe that nobody has opened */
-#define SILENCE_MS 1000 /* until we say that we wait for its reader */
 
 static const char out_of_memory[] = "the recorder ran out of memory: lines are missing";
 
 struct recorder {
-	struct sink sinks[MAX_OUTPUTS + 1];
-	size_t nr_sinks;
+	struct outputs outputs;
 	struct store *store; /* owned; NULL: none */
 	struct line line;
 	struct summary folded; /* what the run comes to should its summary not arrive */
@@ -33,112 +31,12 @@ struct recorder {
 	struct patience with_readers, with_collector; /* both end some time after the launcher */
 };
 
-static void refuse(const struct recorder_options *o, const struct output *out, const char *path,
-		   int err)
-{
-	char why[1024];
-
-	if (err == -EBADF && !strcmp(path, "-"))
-		snprintf(why, sizeof(why), "cannot write to stdout (-o -): it is closed");
-	else if (err == -EALREADY)
-		snprintf(why, sizeof(why),
-			 "'%s' is being written already, by another bpfmon or another output of "
-			 "this one",
-			 path);
-	else if (err == -EEXIST)
-		snprintf(why, sizeof(why),
-			 "'%s' exists and is not overwritten; --force replaces it", path);
-	else if (!out->why && o->as_user && (err == -EACCES || err == -EPERM || err == -EROFS))
-		snprintf(why, sizeof(why),
-			 "cannot write '%s' as user %s: %s; --record-as root writes as root", path,
-			 o->as_user, strerror(-err));
-	else
-		snprintf(why, sizeof(why), "cannot write '%s': %s", path, output_error(out, err));
-	control_send(o->control_fd, CONTROL_FAILED, err, 0, why);
-}
-
-/* -ECANCELED: the launcher is gone, or does not want the run any more. */
-static int open_output(struct output *out, const char *path, const struct recorder_options *o)
-{
-	struct pollfd launcher = { .fd = o->control_fd };
-	int err;
-
-	if (o->stdout_is_closed && !strcmp(path, "-"))
-		return -EBADF;
-	for (int ms = 0; (err = output_open(out, path, o->force)) == -EAGAIN; ms += NO_READER_MS) {
-		if (ms == SILENCE_MS)
-			log_warn("waiting for a reader of '%s'; until there is one nothing is run",
-				 path);
-		if (poll(&launcher, 1, NO_READER_MS) > 0)
-			return -ECANCELED;
-	}
-	return err;
-}
-
-static int open_sinks(struct recorder *r, const struct recorder_options *o)
-{
-	for (size_t i = 0; i < o->nr_outputs; i++) {
-		struct sink *s = &r->sinks[r->nr_sinks];
-		int err = open_output(&s->out, o->outputs[i].path, o);
-
-		if (err == -EALREADY && o->outputs_are_defaults) {
-			log_warn("BPFMON_OUTPUT: '%s' is being written by another bpfmon; "
-				 "this run is not kept there, and -o would name another",
-				 o->outputs[i].path);
-			continue;
-		}
-		if (err) {
-			refuse(o, &s->out, o->outputs[i].path, err);
-			return err;
-		}
-		s->out.patience = &r->with_readers;
-		s->ops = o->outputs[i].format;
-		r->nr_sinks++;
-		log_info("the run goes to '%s' as %s%s%s", o->outputs[i].path, s->ops->name,
-			 o->as_user ? ", written by user " : "", o->as_user ? o->as_user : "");
-	}
-	if (!o->quiet) {
-		struct sink *s = &r->sinks[r->nr_sinks++];
-
-		s->ops = &text_sink;
-		output_open_fd(&s->out, STDERR_FILENO);
-		s->out.patience = &r->with_readers;
-	}
-	return 0;
-}
-
-static void flush(struct recorder *r)
-{
-	for (size_t i = 0; i < r->nr_sinks; i++) {
-		int err = output_flush(&r->sinks[i].out);
-
-		if (err == -ETIMEDOUT)
-			log_warn("the launcher has ended and nobody reads '%s': its end is missing",
-				 r->sinks[i].out.path);
-		else if (err)
-			log_warn("writing '%s' failed: %s; it holds what came before, %s",
-				 r->sinks[i].out.path, strerror(-err), "and the command goes on");
-	}
-}
-
-static void begin(struct recorder *r)
-{
-	r->has_begun = true;
-	for (size_t i = 0; i < r->nr_sinks; i++) {
-		int err = output_commit(&r->sinks[i].out);
-
-		if (err)
-			log_warn("cannot put the new '%s' in place: %s", r->sinks[i].out.path,
-				 strerror(-err));
-	}
-}
-
 /* Before the summary is shown, so that it can say where the run is, or that it is nowhere. */
 static void finish_store(struct recorder *r, struct summary *total)
 {
 	if (!r->store)
 		return;
-	flush(r); /* the store may take its time */
+	outputs_flush(&r->outputs); /* the store may take its time */
 	store_finish(r->store);
 	if (!store_trouble(r->store, total->not_kept, sizeof(total->not_kept)))
 		total->kept_as = store_run(r->store);
@@ -147,9 +45,9 @@ static void finish_store(struct recorder *r, struct summary *total)
 static void end(struct recorder *r, struct summary *total)
 {
 	finish_store(r, total);
-	for (size_t i = 0; i < r->nr_sinks; i++)
-		if (r->sinks[i].ops->end)
-			r->sinks[i].ops->end(&r->sinks[i], total);
+	for (size_t i = 0; i < r->outputs.nr; i++)
+		if (r->outputs.sinks[i].ops->end)
+			r->outputs.sinks[i].ops->end(&r->outputs.sinks[i], total);
 }
 
 /* The summary is the collector's, which does not know of them. False: it is lost, too. */
@@ -165,11 +63,13 @@ static bool add_lost(struct recorder *r, struct json *j)
 
 static void put_line(struct recorder *r, const char *text, size_t length)
 {
-	if (!r->has_begun)
-		begin(r);
-	for (size_t i = 0; i < r->nr_sinks; i++)
-		if (r->sinks[i].ops->line)
-			r->sinks[i].ops->line(&r->sinks[i], &r->line, text, length);
+	if (!r->has_begun) {
+		r->has_begun = true;
+		outputs_commit(&r->outputs);
+	}
+	for (size_t i = 0; i < r->outputs.nr; i++)
+		if (r->outputs.sinks[i].ops->line)
+			r->outputs.sinks[i].ops->line(&r->outputs.sinks[i], &r->line, text, length);
 	if (r->store)
 		store_put(r->store, text, length);
 	if (r->line.kind == LINE_SAMPLE)
@@ -208,7 +108,7 @@ static void take_lines(struct recorder *r)
 	}
 	r->used = (size_t)(stop - at);
 	memmove(r->text, at, r->used);
-	flush(r);
+	outputs_flush(&r->outputs);
 }
 
 /* To read more into. */
@@ -261,7 +161,7 @@ static void close_run(struct recorder *r)
 		store_put(r->store, j.text, j.used);
 	jw_done(&j);
 	end(r, s);
-	flush(r);
+	outputs_flush(&r->outputs);
 }
 
 static void start_store(struct recorder *r, const char *path)
@@ -289,7 +189,7 @@ static struct recorder *recorder_make(int control_fd)
 int recorder_run(const struct recorder_options *o)
 {
 	struct recorder *r = recorder_make(o->control_fd);
-	int err = r ? open_sinks(r, o) : -ENOMEM;
+	int err = r ? outputs_open(&r->outputs, o, &r->with_readers) : -ENOMEM;
 
 	if (!err && (make_room(r) || memory_failures_of_thread()))
 		err = -ENOMEM;
@@ -305,13 +205,8 @@ int recorder_run(const struct recorder_options *o)
 			take_lines(r);
 		close_run(r);
 	}
-	for (size_t i = 0; r && i < r->nr_sinks; i++) {
-		const char *path = r->sinks[i].out.path;
-		int late = output_close(&r->sinks[i].out);
-
-		if (late)
-			log_warn("closing '%s' failed: %s", path, strerror(-late));
-	}
+	if (r)
+		outputs_close(&r->outputs);
 	if (!err && log_owes_memory())
 		log_warn("the recorder failed to allocate memory %zu times; %llu lines were lost",
 			 memory_failures(), r ? (unsigned long long)r->lost : 0);
