@@ -122,6 +122,11 @@ class BeforeTheCommand(HangCase):
             self.assertFalse(self.ran.exists())
             self.assertFalse(other.exists())
 
+    def test_a_launch_that_fails_ends_in_a_pid_namespace_that_begins_with_the_command(self):
+        for words, code in ((["-o", "/nonexistent/run", "--", "true"], 125), (["-q", "--", "true"], 125)):
+            done = subprocess.run(["unshare", "--pid", BPFMON, *words], stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (code, 1), done.stderr)
+
     def test_a_killed_launcher_leaves_no_role_that_waits_for_a_reader(self):
         live, pids = self.begin_waiting()
         live.process.kill()

@@ -78,8 +78,10 @@ static int start(struct roles *roles, struct launch_options *o, int *signal_fd, 
 	describe(&description, o);
 	rights_of_launcher();
 	err = memory_was_short() ? -ENOMEM : roles_wait_until_ready(roles, *signal_fd, sig);
-	describe_end(
-		&description); /* in any case: the end of a PID namespace waits for its reader */
+	if (err)
+		describe_cancel(&description);
+	else
+		describe_end(&description);
 	return err;
 }
 

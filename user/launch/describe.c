@@ -145,3 +145,14 @@ void describe_end(struct description *d)
 	close(d->reader_fd);
 	d->reader = 0;
 }
+
+void describe_cancel(struct description *d)
+{
+	if (!d->reader)
+		return;
+	kill(d->reader, SIGKILL);
+	for (int ms = 0; ms < PATIENCE_MS && !waitpid(d->reader, NULL, WNOHANG); ms++)
+		poll(NULL, 0, 1);
+	close(d->reader_fd);
+	d->reader = 0;
+}

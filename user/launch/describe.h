@@ -21,5 +21,10 @@ void describe(struct description *d, const struct launch_options *o);
 /* Notes the revision if it is there by now or within a second; before the collector is told to
  * begin. */
 void describe_end(struct description *d);
+/*
+ * Ends what reads the revision, as there will be no run. The first role may be the first process of
+ * a PID namespace, which cannot end before all others there have been waited for.
+ */
+void describe_cancel(struct description *d);
 
 #endif

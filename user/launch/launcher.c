@@ -72,10 +72,12 @@ static int start(struct launcher *l)
 	uint64_t now;
 	int err;
 
-	if (roles_wait_until_ready(&l->roles, l->signal_fd, &l->cancelled_by)) {
-		spawn_cancel(&l->command);
+	if (memory_was_short()) {
+		log_error("out of memory before the command was run");
 		return EXIT_BPFMON;
 	}
+	if (roles_wait_until_ready(&l->roles, l->signal_fd, &l->cancelled_by))
+		return EXIT_BPFMON;
 	log_info("the command is process %d%s%s", l->command.pid,
 		 l->options->run_as ? ", of user " : "",
 		 l->options->run_as ? l->options->run_as->name : "");
@@ -88,8 +90,6 @@ static int start(struct launcher *l)
 		role_send(&l->roles.collector, CONTROL_START, 0, now);
 		return 0;
 	}
-	while (waitpid(l->command.pid, NULL, 0) < 0 && errno == EINTR)
-		;
 	log_error("cannot %s '%s': %s", step, l->options->argv[0], strerror(-err));
 	if (!l->command.is_ready)
 		return EXIT_BPFMON;
@@ -115,11 +115,16 @@ static int fork_command(struct launcher *l, sigset_t *mask)
 	return err;
 }
 
-static int cancel(struct launcher *l)
+/*
+ * There is no run. In a PID namespace that begins with the command's process that one cannot end
+ * before all others there have been waited for.
+ */
+static void cancel(struct launcher *l)
 {
-	log_error("out of memory before the command was run");
 	spawn_cancel(&l->command);
-	return EXIT_BPFMON;
+	describe_cancel(&l->description);
+	roles_stop(&l->roles, GRACE_MS);
+	spawn_wait(&l->command);
 }
 
 /* Until the command runs. 0, or the exit status. */
@@ -140,17 +145,14 @@ static int prepare(struct launcher *l)
 	intake_hand_over(&l->intake);
 	if (err) {
 		log_error("cannot start collector and recorder: %s", strerror(-err));
-		spawn_cancel(&l->command);
 		code = EXIT_BPFMON;
 	} else {
 		describe(&l->description, l->options);
 		rights_of_launcher();
-		code = memory_was_short() ? cancel(l) : start(l);
+		code = start(l);
 	}
-	if (code) {
-		describe_end(&l->description); /* the end of a PID namespace waits for its reader */
-		roles_stop(&l->roles, GRACE_MS);
-	}
+	if (code)
+		cancel(l);
 	return code;
 }
 

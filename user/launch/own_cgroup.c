@@ -74,6 +74,7 @@ int own_cgroup_make(struct own_cgroup *own)
 
 	if (err) {
 		log_error("--own-cgroup: %s", why);
+		own->cg.path[0] = '\0';
 		return err;
 	}
 	err = start_keeper(own);

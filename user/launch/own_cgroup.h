@@ -18,7 +18,7 @@ struct own_cgroup {
 	int keeper_fd;
 };
 
-/* A negative errno, after one line to the user. */
+/* A negative errno, after one line to the user; then it has no path. */
 int own_cgroup_make(struct own_cgroup *own);
 /* Has it removed; says when it cannot be, and where it is. */
 void own_cgroup_remove(struct own_cgroup *own);

@@ -126,6 +126,10 @@ void spawn_cancel(struct spawn *s)
 {
 	close_pipes(s);
 	kill(s->pid, SIGKILL); /* it may have been stopped */
+}
+
+void spawn_wait(struct spawn *s)
+{
 	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }

@@ -32,5 +32,7 @@ void spawn_go(struct spawn *s);
 int spawn_result(struct spawn *s, const char **step);
 /* Ends a child that is not to exec. */
 void spawn_cancel(struct spawn *s);
+/* Waits for the end of a child that was cancelled, or could not exec. */
+void spawn_wait(struct spawn *s);
 
 #endif
