@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Wrappers of system calls, where a program or a library calls them; what the C library does for its own functions is
- * not seen. Declared here, not by headers: only that the arguments are passed on matters.
+ * Wrappers of system calls, where a program or a library calls them; what the C library does for
+ * its own functions is not seen. Declared here, not by headers: only that the arguments are passed
+ * on matters.
  */
 #include "fault.h"
 
@@ -69,7 +70,8 @@ int pthread_create(void *thread, const void *attributes, void *(*start)(void *),
 
 	if (!next)
 		*(void **)&next = dlsym(RTLD_NEXT, "pthread_create");
-	return fault_is_due("pthread_create") ? 11 /* EAGAIN */ : next(thread, attributes, start, context);
+	return fault_is_due("pthread_create") ? 11 /* EAGAIN */
+					      : next(thread, attributes, start, context);
 }
 
 /* bpf(2), perf_event_open(2) and others that have no function of their own. */

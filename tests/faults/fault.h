@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A library to preload: in one process of a program it makes the N-th call of a kind fail. The environment says which,
- * and is removed at once: what the program executes is not affected.
+ * A library to preload: in one process of a program it makes the N-th call of a kind fail. The
+ * environment says which, and is removed at once: what the program executes is not affected.
  *
  *   FAULT          allocation, or a function of calls.def
  *   FAULT_AT       the first call that fails, from 1 on

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "holds.h"
 
 #include <jansson.h>
 #include <stdint.h>
@@ -18,16 +19,6 @@
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* What must hold, with or without NDEBUG. */
-#define FUZZ_HOLDS(condition)                                                                      \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__,          \
-				#condition);                                                       \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
 
 /* The input as a text, which ends at its first NUL; to be freed. */
 static inline char *fuzz_text(const uint8_t *data, size_t size)

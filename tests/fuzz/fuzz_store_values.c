@@ -48,12 +48,12 @@ static void change(sqlite3 *db, const uint8_t *data, size_t size)
 	sql = sqlite3_mprintf("SELECT name FROM pragma_table_info(%Q) LIMIT 1 OFFSET %d %%"
 			      " (SELECT count(1) FROM pragma_table_info(%Q))",
 			      table, data[1], table);
-	READERS_HOLD(sql && sqlite3_prepare_v2(db, sql, -1, &column, NULL) == SQLITE_OK);
+	FUZZ_HOLDS(sql && sqlite3_prepare_v2(db, sql, -1, &column, NULL) == SQLITE_OK);
 	sqlite3_free(sql);
-	READERS_HOLD(sqlite3_step(column) == SQLITE_ROW);
+	FUZZ_HOLDS(sqlite3_step(column) == SQLITE_ROW);
 	sql = sqlite3_mprintf("UPDATE OR IGNORE %s SET \"%w\"=?", table,
 			      sqlite3_column_text(column, 0));
-	READERS_HOLD(sql && sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK);
+	FUZZ_HOLDS(sql && sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK);
 	sqlite3_free(sql);
 	bind_value(s, data[2], data + 4, size - 4);
 	sqlite3_step(s);
@@ -70,7 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	store_files_make(&f);
 	store_files_put(f.hostile, f.whole, f.whole_length);
 	store_files_put(f.into, f.empty, f.empty_length);
-	READERS_HOLD(sqlite3_open(f.hostile, &db) == SQLITE_OK);
+	FUZZ_HOLDS(sqlite3_open(f.hostile, &db) == SQLITE_OK);
 	sqlite3_exec(db, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY", NULL, NULL, NULL);
 	for (int i = 0; i < CHANGES && size > 4; i++) {
 		size_t used = 4 + data[3] % 32;
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	sqlite3_close(db);
 	readers_run(f.hostile, f.into, &what);
-	READERS_HOLD(!what.opened);
+	FUZZ_HOLDS(!what.opened);
 	readers_remove(f.into);
 	readers_remove(f.hostile);
 	return 0;

@@ -34,7 +34,7 @@ static inline void store_files_put(const char *path, const uint8_t *data, size_t
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
-	READERS_HOLD(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+	FUZZ_HOLDS(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	close(fd);
 }
 
@@ -44,10 +44,10 @@ static inline uint8_t *store_files_get(const char *path, size_t *size)
 	struct stat st;
 	uint8_t *data;
 
-	READERS_HOLD(fd >= 0 && !fstat(fd, &st));
+	FUZZ_HOLDS(fd >= 0 && !fstat(fd, &st));
 	*size = (size_t)st.st_size;
 	data = malloc(*size);
-	READERS_HOLD(data && read(fd, data, *size) == st.st_size);
+	FUZZ_HOLDS(data && read(fd, data, *size) == st.st_size);
 	close(fd);
 	return data;
 }
@@ -57,11 +57,11 @@ static inline uint8_t *store_files_build(const char *path, const char *lines, si
 {
 	struct store_writer w;
 
-	READERS_HOLD(!store_writer_open(&w, path) && !store_writer_begin(&w));
+	FUZZ_HOLDS(!store_writer_open(&w, path) && !store_writer_begin(&w));
 	for (const char *end; (end = strchr(lines, '\n')); lines = end + 1)
-		READERS_HOLD(!store_writer_put(&w, lines, (size_t)(end + 1 - lines)));
-	READERS_HOLD(!store_writer_commit(&w, 0));
-	READERS_HOLD(!database_run(&w.d, "PRAGMA wal_checkpoint(TRUNCATE)"));
+		FUZZ_HOLDS(!store_writer_put(&w, lines, (size_t)(end + 1 - lines)));
+	FUZZ_HOLDS(!store_writer_commit(&w, 0));
+	FUZZ_HOLDS(!database_run(&w.d, "PRAGMA wal_checkpoint(TRUNCATE)"));
 	store_writer_close(&w);
 	return store_files_get(path, size);
 }
@@ -73,7 +73,7 @@ static inline void store_files_make(struct store_files *f)
 
 	if (f->empty)
 		return;
-	READERS_HOLD(mkdtemp(folder));
+	FUZZ_HOLDS(mkdtemp(folder));
 	snprintf(f->hostile, sizeof(f->hostile), "%s/hostile", folder);
 	snprintf(f->into, sizeof(f->into), "%s/into", folder);
 	f->empty = store_files_build(f->into, "", &f->empty_length);

@@ -17,6 +17,7 @@
 #include "store/check.h"
 #include "store/merge.h"
 #include "store/query.h"
+#include "holds.h"
 #include "view/curve.h"
 #include "view/meta_text.h"
 #include "view/phases_text.h"
@@ -31,16 +32,6 @@
 #include <unistd.h>
 
 #define READERS_RUNS 3 /* of these each part is read */
-
-/* What must hold, with or without NDEBUG. */
-#define READERS_HOLD(condition)                                                                    \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__,          \
-				#condition);                                                       \
-			abort();                                                                   \
-		}                                                                                  \
-	} while (0)
 
 /* What came of them; 0, or the first error of each. */
 struct store_read {
@@ -162,7 +153,7 @@ static inline int readers_give(const char *path, const struct stored_run *run, F
 
 	if (!errors[0]) {
 		errors[0] = source_each(&s, PARTS_ALL, readers_rewrite, &j);
-		READERS_HOLD(errors[0] != -EUCLEAN || s.why[0]);
+		FUZZ_HOLDS(errors[0] != -EUCLEAN || s.why[0]);
 		errors[1] = readers_show(&s, out);
 		errors[2] = readers_export(&s);
 		errors[3] = readers_report(&s, out);
@@ -185,9 +176,9 @@ static inline void readers_list(struct database *d, const char *path, struct sto
 	size_t length;
 	FILE *out = open_memstream(&text, &length);
 
-	READERS_HOLD(out);
+	FUZZ_HOLDS(out);
 	what->listed = query_runs(d, 0, &any, &all);
-	READERS_HOLD(!what->listed || d->why[0]);
+	FUZZ_HOLDS(!what->listed || d->why[0]);
 	if (!what->listed) {
 		stored_runs_sort(&all, BY_MEMORY);
 		runs_table(out, &all, all.nr, none, 80);
@@ -209,13 +200,13 @@ static inline void readers_merge(const char *path, bool is_unchanging, const cha
 	struct database d;
 	int64_t rows;
 
-	READERS_HOLD(!store_writer_open(&w, into));
+	FUZZ_HOLDS(!store_writer_open(&w, into));
 	what->merged = merge_store(&w.d, path, is_unchanging, &m);
-	READERS_HOLD(!what->merged || w.d.why[0]);
+	FUZZ_HOLDS(!what->merged || w.d.why[0]);
 	store_writer_close(&w);
-	READERS_HOLD(!database_open(&d, into, DATABASE_READ));
+	FUZZ_HOLDS(!database_open(&d, into, DATABASE_READ));
 	if (!what->merged)
-		READERS_HOLD(!store_check(&d, &rows) && !rows);
+		FUZZ_HOLDS(!store_check(&d, &rows) && !rows);
 	database_close(&d);
 }
 
@@ -227,18 +218,18 @@ static inline void readers_run(const char *path, const char *into, struct store_
 
 	*what = (struct store_read){ 0 };
 	what->opened = database_open(&d, path, DATABASE_READ);
-	READERS_HOLD(!what->opened || d.why[0]);
+	FUZZ_HOLDS(!what->opened || d.why[0]);
 	if (!what->opened) {
 		readers_list(&d, path, what);
 		what->checked = store_check(&d, &rows);
 		snprintf(what->why, sizeof(what->why), "%s", what->checked ? d.why : "");
-		READERS_HOLD(!what->checked || what->why[0]);
+		FUZZ_HOLDS(!what->checked || what->why[0]);
 	} else {
 		snprintf(what->why, sizeof(what->why), "%s", d.why);
 	}
 	database_close(&d);
 	if (!what->opened && !what->checked) {
-		READERS_HOLD(!what->listed && !what->given);
+		FUZZ_HOLDS(!what->listed && !what->given);
 		readers_merge(path, d.is_unchanging, into, what);
 	}
 }
