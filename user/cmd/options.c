@@ -269,5 +269,6 @@ void options_help(enum option_scope scope)
 	}
 	if (scope & FOR_ALL)
 		puts("\nEvery option has an environment variable: BPFMON_INTERVAL, "
-		     "BPFMON_NO_ARGS=1, ...");
+		     "BPFMON_NO_ARGS=1, ... Under\nsudo those that choose users, paths, targets "
+		     "or rights are ignored.");
 }
