@@ -48,7 +48,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
 TESTS ?= unit threads bpf e2e
-KERNELS ?= 5.10 6.1 6.12 6.16 6.18 6.19 7.0 7.2 5.10-arm64 7.2-arm64
+KERNELS ?= 6.1 6.12 6.16 6.18 6.19 7.0 7.2 6.1-arm64 7.2-arm64
 TORTURE_SRC := $(wildcard tests/truth/torture/*.c)
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(BUILD)/truth/torture
@@ -87,7 +87,7 @@ check-servers: deps ## Send exports to real databases, on loopback (as root)
 check-notebook: deps ## Execute the notebook on 5,000 runs, and on few (as root)
 	tools/run-tests.sh notebook
 
-check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on each (KERNELS="5.10 7.2")
+check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on each (KERNELS="6.1 7.2")
 	tools/install-deps.sh kernels
 	tools/check-kernels.sh $(KERNELS)
 

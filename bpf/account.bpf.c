@@ -45,8 +45,6 @@ __hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
 
 	if (!t || !p)
 		return COMMIT_GONE;
-	if (!has_lock)
-		return commit_unlocked(task, t, p, now, closing);
 
 	process_lock(p);
 	if (t->task != task || p->event.rec.serial != t->serial) {

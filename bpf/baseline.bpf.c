@@ -7,7 +7,8 @@ bool baseline_lacks_io; /* that of ended threads is not known */
 
 __hidden void baseline_add(const struct task_counters *used)
 {
-/* nothing is not added: clang makes an atomic "or" of it, which 5.10 does not know */
+/* a field that is not read is 0, a constant: clang makes an atomic "or" of that, for which the BPF
+ * backend has no instruction */
 #define TASK_METRIC(base, ...)                                                                     \
 	if (used->base)                                                                            \
 		add(baseline.base, used->base);

@@ -25,9 +25,6 @@ extern const volatile __u32 inject_misses;  /* for tests: events to ignore, in t
 extern const volatile __u32 nr_cpus;
 extern const volatile bool can_seed;  /* attaches to what runs already */
 extern const volatile bool by_cgroup; /* who is ours is said by a cgroup, not by lineage */
-/* Tracing programs may take a lock (5.11). Without, only the free hook commits: see unlocked.bpf.c
- */
-extern const volatile bool has_lock;
 
 /* Set by the collector while it runs. */
 extern struct tracking tracking;
@@ -42,7 +39,7 @@ extern struct account_key root_account;
 
 /*
  * Functions that are not hidden take numbers only: the verifier then looks at them once, not anew
- * at each call, which keeps loading fast. (Pointers it would know nothing of before 5.12.)
+ * at each call, which keeps loading fast.
  */
 
 /* processes.bpf.c */
@@ -98,15 +95,6 @@ __hidden void account_end_task(struct account_key *key, bool ended_process);
 __hidden void account_end_process(struct account_key *key);
 __hidden void account_leave_process(struct account_key *key);
 __hidden void account_add_execs(struct account_key *key, u64 n);
-
-/* unlocked.bpf.c */
-__hidden int commit_unlocked(u64 task, struct task_entry *t, struct process_entry *p,
-			     struct task_counters *now, bool closing);
-/* What a live task has used since the last commit is added to what the drain finds pending. */
-__hidden void task_pend(u64 task, struct task_entry *t);
-/* True for the first caller only. */
-__hidden bool end_is_first(u64 signal);
-__hidden void end_forget(u64 signal);
 
 /* exits.bpf.c */
 /* What @task has used since its birth. */
@@ -175,14 +163,12 @@ __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64
 
 static __always_inline void process_lock(struct process_entry *p)
 {
-	if (has_lock)
-		bpf_spin_lock(&p->lock);
+	bpf_spin_lock(&p->lock);
 }
 
 static __always_inline void process_unlock(struct process_entry *p)
 {
-	if (has_lock)
-		bpf_spin_unlock(&p->lock);
+	bpf_spin_unlock(&p->lock);
 }
 
 /* What is new since the last commit; @last follows. */
@@ -246,13 +232,8 @@ static __always_inline void process_tell_and_forget(u64 signal, struct process_e
 		p->event.rec.released_boot_ns = boot_now();
 	if (want_exact_peak)
 		mm_forget(signal);
-	if (has_lock) {
-		process_emit(p);
-		process_forget(signal);
-	} else if (!process_forget(signal)) { /* another CPU may think it is the last, too */
-		process_emit(p);              /* there until this program ends */
-		end_forget(signal);
-	}
+	process_emit(p);
+	process_forget(signal);
 }
 
 /* A number that no other call in this boot returns. */

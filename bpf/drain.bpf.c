@@ -4,7 +4,6 @@
 
 #define PF_KTHREAD 0x00200000
 
-bool drain_commits; /* without a lock: nobody else commits any more */
 bool check_members; /* somebody may have been moved out unseen */
 __u32 drain_epoch;  /* raised before each drain: a process is told of once */
 
@@ -116,7 +115,6 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 	struct task_entry *t = ctx->value;
 	struct seq_file *seq = ctx->meta->seq;
 	struct process_entry *p;
-	bool commits = has_lock || drain_commits;
 	struct task_struct *task;
 	u64 addr;
 
@@ -139,12 +137,10 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 		return 0;
 	}
 	/* a task whose exit was missed has run since it was last seen */
-	if (commits && task_commit(addr, t, p) && !t->exited && BPF_CORE_READ(task, exit_state))
+	if (task_commit(addr, t, p) && !t->exited && BPF_CORE_READ(task, exit_state))
 		task_ended(addr, false);
 	if (!process_tell(seq, task, p))
 		return 0;
-	if (!commits) /* not before: one whose row did not fit is met again */
-		task_pend(addr, t);
 	add(tracking.visited, 1);
 	return 0;
 }

@@ -156,8 +156,6 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	is_first = !p->event.rec.threads_total;
 	add(p->event.rec.threads_total, 1);
 	process_unlock(p);
-	if (!has_lock)
-		is_first = is_new;
 	add(p->alive_tasks, 1);
 	add(tracking.entries, 1);
 	if (flags & PROCESS_LATE)

@@ -129,18 +129,17 @@ int task_ended(u64 addr, u32 seen)
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 	struct signal_struct *sig = BPF_CORE_READ(task, signal);
 	bool group = BPF_CORE_READ(sig, live.counter) == 0;
-	bool first, may_end, ended_process = false;
+	bool first, ended_process = false;
 	u64 now = boot_now();
 	u32 status = wait_status(task, sig);
 	struct account_key key;
 
 	if (!p || !p->event.rec.signal) /* or another CPU still fills it in */
 		return 0;
-	may_end = group && (has_lock || end_is_first(t->process));
 	process_lock(p);
 	first = !t->exited;
 	t->exited = 1;
-	if (may_end && !(p->event.rec.flags & PROCESS_ENDED)) {
+	if (group && !(p->event.rec.flags & PROCESS_ENDED)) {
 		ended_process = true;
 		p->event.rec.flags |= PROCESS_ENDED;
 		p->event.rec.wait_status = status;

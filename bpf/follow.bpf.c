@@ -47,8 +47,6 @@ static __always_inline void commit_exited(void)
 {
 	u32 own = bpf_get_smp_processor_id();
 
-	if (!has_lock) /* there the free hook alone commits */
-		return;
 	for (u32 i = 0; i < COMMIT_CPUS; i++) {
 		u32 cpu = (nr_cpus <= COMMIT_CPUS ? i : own + i) & (MAX_CPUS - 1);
 		u64 exited = last_exited[cpu];

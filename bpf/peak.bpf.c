@@ -51,8 +51,7 @@ static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 ve
 	struct tree_peak *t = tree();
 	u64 now = mono_now();
 
-	/* 5.10 looks at all functions, also at those that are not called */
-	if (!t || !has_lock)
+	if (!t)
 		return false;
 	bpf_spin_lock(&t->lock);
 	if (e->mm != mm || (!is_last && e->version != version)) {

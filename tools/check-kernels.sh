@@ -4,7 +4,7 @@
 # kernel offers, how its tests end, and how many instructions its verifier goes through per program
 # are compared with what is kept in tests/data/kernels. The console is kept in build/kernels.
 #
-# Usage: tools/check-kernels.sh KERNEL...      as in: 5.10 7.2 7.2-arm64
+# Usage: tools/check-kernels.sh KERNEL...      as in: 6.1 7.2 7.2-arm64
 #   GOLDEN=1  keeps what is found instead of comparing, and makes docs/KERNELS.md of it
 # Fails if a test fails, if a kernel cannot be had or does not come to its end, or at a difference. The
 # last line is "N passed, N failed, N skipped": the tests of each kernel, and that it came to its end

@@ -18,7 +18,7 @@ intro() {
 
 	What bpfmon offers on each of Debian's kernels, and which of the tests with a known truth pass
 	there: found by booting it in qemu, without KVM. `make check-kernels` does it again and fails at
-	a difference; `make check-kernels KERNELS="5.10 7.2"` boots only some. `bpfmon check` says the
+	a difference; `make check-kernels KERNELS="6.1 7.2"` boots only some. `bpfmon check` says the
 	same of the machine it runs on. A number stands for the reason, below the tables; a test passes
 	in part where the kernel does not permit one of the things that it asks for.
 	INTRO

@@ -7,7 +7,7 @@
 # root was skipped in CI.
 #
 # Usage: tools/run-tests.sh [unit] [threads] [bpf] [e2e] [kernels] [servers] [notebook] [report] [fuzz]
-#   KERNELS  those of the group kernels, as in "5.10 7.2" (default: these)
+#   KERNELS  those of the group kernels, as in "6.1 7.2" (default: these)
 set -eu -o pipefail
 
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -71,7 +71,7 @@ run_python() {
 run_kernels() {
 	tools/install-deps.sh kernels
 	# shellcheck disable=SC2086 # a list
-	run_counted tools/check-kernels.sh ${KERNELS:-5.10 7.2}
+	run_counted tools/check-kernels.sh ${KERNELS:-6.1 7.2}
 }
 
 # npm fetches what drives the browser once, exactly what the lock file says.

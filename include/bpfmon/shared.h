@@ -55,7 +55,6 @@ struct task_entry {
 	__u8 final; /* what was committed is all: it was dead and off the CPU */
 	__u8 late;  /* adopted, and its birth has not been seen since */
 	__u8 pad;
-	__u64 user, system;        /* ns of what is pending, as last told (without a lock) */
 	struct task_counters last; /* what was committed to the account so far */
 };
 

@@ -7,12 +7,11 @@ import signal
 import subprocess
 import sys
 
-from lib.account import AccountCase, record_counters
+from lib.account import AccountCase
 from lib.bpfmon import BPFMON, cgroup, truth
 
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGESIZE")
-LOCKS = ["--inject-no-program", "locks"]
 # of each program, what the user is told of that is then missing
 TITLES = {
     "memory__offsets": "resident memory summed over CPUs",
@@ -59,7 +58,7 @@ class Refused(AccountCase):
 
     def test_check_says_of_each_whether_it_is_there(self):
         said = subprocess.run([BPFMON, "check"], stdout=subprocess.PIPE, check=True).stdout.decode()
-        for title in [*TITLES.values(), "locks in programs"]:
+        for title in TITLES.values():
             self.assertRegex(said, rf"(?m)^{title} +(available|missing: .+; .+)$")
 
     def test_all_of_them_at_once(self):
@@ -139,61 +138,3 @@ class OutOfMemory(AccountCase):
                 said = run.meta["capabilities"]["oom_kills"]
                 self.assertIs(said["available"], False)
                 self.assertIn("the kernel ", said["reason"])
-
-
-class Unlocked(AccountCase):
-    """As on 5.10, where programs may not take a lock. There only the free hook commits, and what it
-    misses (this depends on the machine) is told, not made good."""
-
-    def check(self, command, execs, interval="0.05"):
-        run = self.run_witnessed([truth(command[0]), *command[1:]], [*LOCKS, "-i", interval])
-        summary, witness = run.summary, run.witness
-        processes, threads = witness["processes"] + 1, witness["threads_created"]
-        lost = summary["losses"].get("free_events", 0)
-        self.assertEqual((run.code, summary["execs"]), (0, execs))
-        self.assertEqual(summary["complete"], not lost)
-        self.assertLessEqual(set(summary["losses"]), {"free_events"})
-        self.assertLessEqual(lost, max(3, (processes + threads) // 50))
-        self.assertEqual((summary["processes_total"], summary["exits"]), (processes, processes))
-        self.assertEqual((summary["threads_created"], summary["outlived"]), (threads, 0))
-        self.assert_records(run, processes)
-        self.assert_sums(run)
-        cpu = sum(p["cpu_seconds"] for p in self.inside(run))
-        if not lost:
-            self.assert_cpu(cpu, witness["cpu_seconds"])
-        return run, cpu
-
-    def test_one_process_that_burns_cpu(self):
-        self.check(["spin", "300"], 2)
-
-    def test_children_one_after_the_other(self):
-        run, cpu = self.check(["seqchildren", "60", "10"], 2)
-        if run.summary["complete"]:
-            self.assert_cpu(cpu, run.wait4["cpu_seconds"])
-
-    def test_children_that_no_wait_ever_sees(self):
-        self.check(["ignchld", "40", "10"], 2)
-
-    def test_children_of_vfork(self):
-        self.check(["vforker", "60", truth("execnames")], 62)
-
-    def test_threads_at_ten_milliseconds(self):
-        self.check(["threads", "1000", "0"], 2, "0.01")
-
-    def test_a_storm_of_forks_at_ten_milliseconds(self):
-        self.check(["forkstorm", "6", "100"], 2, "0.01")
-
-    def test_no_total_falls_between_samples(self):
-        run, _cpu = self.check(["forkstorm", "4", "50"], 2, "0.01")
-        for before, after in zip(run.samples, run.samples[1:]):
-            for key in record_counters():
-                self.assertLessEqual(before[key], after[key], key)
-
-    def test_there_is_no_exact_peak(self):
-        options = ["-v", "--exact-peak", *LOCKS]
-        run = self.run_bpfmon([truth("hoarders"), "turn", "2", "50", "20"], options)
-        self.assert_complete(run)
-        self.assertRegex(run.stderr, r"warning: --exact-peak has no effect: needs .* locks")
-        self.assertIn("bpfmon: locks in programs: not available: ", run.stderr)
-        self.assertNotIn("rss_peak_exact_bytes", run.summary)
-        self.assertIn("locks", run.meta["capabilities"]["rss_peak_exact_bytes"]["reason"])

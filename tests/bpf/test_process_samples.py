@@ -15,7 +15,6 @@ from lib.cgroups import UNIFIED, CgroupCase
 from lib.live import LiveCase, executable_of, is_alive, wait_for
 
 MIB = 1 << 20
-LOCKS = ["--inject-no-program", "locks"]
 
 # Children that hold so many MiB each, burn a little CPU, say their PIDs, and wait for the end of stdin.
 STAIRS = """
@@ -132,10 +131,6 @@ class Heaviest(SamplesCase):
     def test_n_is_more_than_there_are(self):
         self.check_ran(self.check_stairs(1000))
 
-    def test_without_locks_all_but_the_cpu_time_is_there(self):
-        for row in self.check_stairs(4, LOCKS):
-            self.assertNotIn("cpu_seconds", row)
-
     def test_memory_is_told_where_no_metric_of_it_is_asked_for(self):
         self.check_stairs(3, ["--metrics", "cpu_seconds"])
         rows = self.check_stairs(3, ["--metrics", "minflt"])
@@ -161,13 +156,9 @@ class Heaviest(SamplesCase):
         self.assertEqual(list(dict.fromkeys(heavy)), [p["pid"] for p in children])
 
     def test_a_storm_of_short_ones(self):
-        for options in ((), LOCKS):
-            run = self.run_bpfmon([truth("forkstorm"), "4", "300"], ["-i", "0.01", "--process-samples", "10", *options])
-            if options:  # without locks a free event that this machine swallows is a loss, and says so
-                self.assertLessEqual(set(run.summary["losses"]), {"free_events"})
-            else:
-                self.assert_complete(run)
-            self.assert_well_formed(run, 10)
+        run = self.run_bpfmon([truth("forkstorm"), "4", "300"], ["-i", "0.01", "--process-samples", "10"])
+        self.assert_complete(run)
+        self.assert_well_formed(run, 10)
 
     def test_an_address_space_counts_once_for_who_began_first(self):
         run = self.run_bpfmon([truth("sharers"), "50", "3", "400", "vm"], ["-i", "0.02", "--process-samples", "10"])

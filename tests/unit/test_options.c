@@ -163,13 +163,13 @@ static void programs_to_refuse_are_known_ones(void **state)
 	struct options o;
 
 	(void)state;
-	assert_parsed(&o, "--inject-no-program=locks", "--inject-no-program=peak__rss:attach",
+	assert_parsed(&o, "--inject-no-program=oom__victim", "--inject-no-program=peak__rss:attach",
 		      "true");
-	assert_int_equal(o.refused, OPTIONAL_BIT(OPTIONAL_LOCKS));
+	assert_int_equal(o.refused, OPTIONAL_BIT(OPTIONAL_OOM));
 	assert_int_equal(o.unattached, OPTIONAL_BIT(OPTIONAL_EXACT_PEAK));
 	assert_refused("'peak'", "--inject-no-program=peak", "true");
 	assert_refused("'follow__exit'", "--inject-no-program=follow__exit", "true");
-	assert_refused("'locks:attach'", "--inject-no-program=locks:attach", "true");
+	assert_refused("'oom__victim:load'", "--inject-no-program=oom__victim:load", "true");
 }
 
 static void rows_have_names_of_their_own(void **state)

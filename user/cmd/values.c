@@ -204,8 +204,6 @@ int parse_inject_no_program(struct options *o, const char *text)
 
 	if (!bit || (text[length] && !is_attach))
 		return -EINVAL;
-	if (is_attach && bit == OPTIONAL_BIT(OPTIONAL_LOCKS)) /* they are no program */
-		return -EINVAL;
 	*(is_attach ? &o->unattached : &o->refused) |= bit;
 	return 0;
 }

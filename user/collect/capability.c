@@ -96,8 +96,8 @@ static int check_kernel(char *why, size_t size)
 
 	/* only to say it in words: what decides is whether the programs load */
 	if (!uname(&uts) && sscanf(uts.release, "%d.%d", &major, &minor) == 2 &&
-	    (major < 5 || (major == 5 && minor < 10))) {
-		snprintf(why, size, "this kernel is %d.%d and the oldest that can be used is 5.10",
+	    (major < 5 || (major == 5 && minor < 14))) {
+		snprintf(why, size, "this kernel is %d.%d and the oldest that can be used is 5.14",
 			 major, minor);
 		return -ENOSYS;
 	}
@@ -222,7 +222,7 @@ void capability_each(void (*fn)(void *context, const char *name, bool available,
 		fn(context, core_checks[i].name, !core_checks[i].check(why, sizeof(why)), why);
 	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
 		fn(context, hooks[i], capability_has_tracepoint(hooks[i]),
-		   "the kernel has no such tracepoint; 5.10 or later has it");
+		   "the kernel has no such tracepoint; 5.14 or later has it");
 	fn(context, "peaks of last images", capability_has_exact_peak(),
 	   "the address space is gone at exit (before 6.16): some are upper bounds");
 	fn(context, "place for a cgroup",

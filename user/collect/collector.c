@@ -23,8 +23,8 @@
 
 /*
  * Another's smaps_rollup may be read with CAP_SYS_PTRACE alone, and the name of what one executes
- * that is moved into our cgroup. The BPF capabilities are kept
- * only where the kernel asks for them again (5.10).
+ * that is moved into our cgroup. The BPF capabilities are kept only where the kernel asks for them
+ * again (before 5.19, with kernel.unprivileged_bpf_disabled).
  */
 static void privilege_drop(struct session *s)
 {

@@ -7,7 +7,6 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <string.h>
 
 #define WHOLE_DRAIN_PASSES 16
 
@@ -74,16 +73,6 @@ static void moves_repair(struct tracker *t)
 	tracker_seed_again(t);
 }
 
-/* Without locks each pass sums anew what is pending of all that it meets. */
-static void pass_begin(struct tracker *t)
-{
-	t->skel->bss->tracking.visited = 0;
-	if (t->skel->rodata->has_lock)
-		return;
-	totals_sum(t->skel->maps.accounts, &t->unlocked.before);
-	memset(&t->skel->bss->pending, 0, sizeof(t->skel->bss->pending));
-}
-
 /* What a drain has taken so far, further passes of it included. */
 static void drain_took(struct tracker *t, uint64_t since_ns)
 {
@@ -105,7 +94,7 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	if (t->skel->rodata->by_cgroup && t->skel->bss->seeded_at_ns)
 		moves_repair(t);
 	t->skel->bss->drain_epoch++;
-	pass_begin(t);
+	t->skel->bss->tracking.visited = 0;
 	t->began_ns = clock_ns(CLOCK_MONOTONIC);
 	err = tracker_iterate(t->drain_link, row, context);
 	t->drains++;
@@ -118,7 +107,7 @@ int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
 	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
-	pass_begin(t);
+	t->skel->bss->tracking.visited = 0;
 	err = tracker_iterate(t->drain_link, row, context);
 	drain_took(t, since_ns);
 	return err;

@@ -95,14 +95,13 @@ static void put(struct session *s, const struct drain_row *row, uint64_t elapsed
 		.start_epoch_ns = row->start_boot_ns + s->epoch_less_boot_ns,
 	};
 	struct process_record r;
-	bool has_counters;
 
 	set(&p, M_rss, resident_pages(row) * page);
 	set(&p, M_rss_anon, row->pages[RSS_ANON] * page);
 	set(&p, M_swap, row->pages[RSS_SWAP] * page);
-	if (!tracker_process(&s->tracker, row, &r, &has_counters)) {
+	if (!tracker_process(&s->tracker, row, &r)) {
 		comm_copy(p.comm, r.comm, sizeof(r.comm));
-		if (has_counters && metric_has(&s->run->usable, M_cpu))
+		if (metric_has(&s->run->usable, M_cpu))
 			set(&p, M_cpu, r.counters.cpu);
 	}
 	write_process_sample(&s->json, s->run->start_epoch_ns, &p);

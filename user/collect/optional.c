@@ -46,12 +46,6 @@ static bool has_cgroup_rmdir(void)
 	return capability_has_tracepoint("cgroup_rmdir");
 }
 
-/* Only trying tells. */
-static bool may_have_locks(void)
-{
-	return true;
-}
-
 static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_OFFSETS] = { "memory__offsets", "resident memory summed over CPUs",
 			       "needs programs of the type syscall (5.14)",
@@ -67,8 +61,8 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 			   "needs the tracepoint mark_victim", "without it none is told",
 			   has_mark_victim },
 	[OPTIONAL_EXACT_PEAK] = { "peak__rss", "exact peak of the tree",
-				  "needs the tracepoint rss_stat and locks in programs (5.11)",
-				  "only bounds of it are told", has_rss_stat },
+				  "needs the tracepoint rss_stat", "only bounds of it are told",
+				  has_rss_stat },
 	[OPTIONAL_MOVES] = { "cgroup__attach_task", "moves into and out of a cgroup",
 			     "needs the tracepoint cgroup_attach_task",
 			     "they are found at the next sample", has_cgroup_attach_task },
@@ -78,8 +72,6 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_REMOVED] = { "cgroup__rmdir", "cgroups that are removed",
 			       "needs the tracepoint cgroup_rmdir",
 			       "they are found at the next sample", has_cgroup_rmdir },
-	[OPTIONAL_LOCKS] = { "locks", "locks in programs", "needs Linux 5.11",
-			     "user and system time are split task by task", may_have_locks },
 };
 
 const struct optional_row *optional_row(size_t i)
@@ -110,21 +102,12 @@ static void explain(struct optionals *x, size_t i, const char *why)
 	snprintf(x->missing[i], sizeof(x->missing[i]), "%s; %s", why, rows[i].without);
 }
 
-/* It had what its row says that it needs. */
-static bool is_refused(const struct optionals *x, size_t i, unsigned asked)
-{
-	const bool has_locks = x->there & OPTIONAL_BIT(OPTIONAL_LOCKS);
-
-	return asked & OPTIONAL_BIT(i) && i != OPTIONAL_LOCKS &&
-	       (has_locks || i != OPTIONAL_EXACT_PEAK);
-}
-
 void optionals_explain(struct optionals *x, unsigned wanted, unsigned asked)
 {
 	for (size_t i = 0; i < NR_OPTIONALS; i++) {
 		if (!(wanted & ~x->there & OPTIONAL_BIT(i)))
 			continue;
-		if (is_refused(x, i, asked))
+		if (asked & OPTIONAL_BIT(i)) /* it had what its row says that it needs */
 			explain(x, i, "the kernel refuses the program");
 		else
 			explain(x, i, rows[i].needs);
@@ -142,8 +125,6 @@ static int offsets_find(const struct bpfmon *skel)
 
 static int attach(struct optionals *x, size_t i, const struct bpfmon *skel)
 {
-	if (i == OPTIONAL_LOCKS)
-		return 0;
 	if (i == OPTIONAL_OFFSETS)
 		return offsets_find(skel);
 	x->links[i] =

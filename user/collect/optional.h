@@ -18,7 +18,6 @@ enum optional {
 	OPTIONAL_MOVES, /* this and the two that follow: only where a cgroup is followed */
 	OPTIONAL_REMADE,
 	OPTIONAL_REMOVED,
-	OPTIONAL_LOCKS, /* no program: what the programs of 5.10 may not use */
 	NR_OPTIONALS
 };
 

@@ -13,7 +13,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define MAX_TASKS_LEAST 8192
@@ -33,14 +32,6 @@ static int be_quiet(enum libbpf_print_level level, const char *format, va_list a
 static int be_verbose(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
-}
-
-/* Up to 5.10 maps are charged to RLIMIT_MEMLOCK; later kernels do not look at it. */
-static void memlock_raise(void)
-{
-	struct rlimit all = { RLIM_INFINITY, RLIM_INFINITY };
-
-	setrlimit(RLIMIT_MEMLOCK, &all);
 }
 
 /*
@@ -76,9 +67,7 @@ static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t)
 static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigned set)
 {
 	unsigned max_tasks = o->max_tasks ? o->max_tasks : max_tasks_default(o->interval_ns);
-	bool has_lock = set & OPTIONAL_BIT(OPTIONAL_LOCKS);
 
-	s->rodata->has_lock = has_lock;
 	s->rodata->can_seed = o->can_seed;
 	cgroup_set(s, o->cgroup);
 	s->rodata->want_memory = metric_set_has_source(&o->wanted, SOURCE_MEMORY) ||
@@ -99,11 +88,10 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	s->bss->misses_seen = o->inject_misses > 0;
 	bpf_map__set_max_entries(s->maps.tasks, max_tasks);
 	bpf_map__set_max_entries(s->maps.processes, max_tasks);
-	bpf_map__set_max_entries(s->maps.ended, has_lock ? 1 : max_tasks);
 	bpf_map__set_max_entries(s->maps.mms, o->exact_peak ? max_tasks : 1);
 }
 
-/* Loads with the optional ones of @set; a kernel without locks knows no exact peak. */
+/* Loads with the optional ones of @set. */
 static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, unsigned set)
 {
 	const struct optional_row *row;
@@ -146,17 +134,10 @@ static bool can_load(const struct tracker_options *o, unsigned set)
 /* The kernel has what those of @set need, and yet refuses one: which, trying each alone tells. */
 static int load_accepted(struct bpfmon **skel, const struct tracker_options *o, unsigned *set)
 {
-	const unsigned with_lock = OPTIONAL_BIT(OPTIONAL_LOCKS);
 	unsigned accepted = 0;
 
-	if (!(*set & with_lock) || !can_load(o, with_lock)) {
-		*set &= ~(with_lock | OPTIONAL_BIT(OPTIONAL_EXACT_PEAK));
-		if (!open_and_load(skel, o, *set))
-			return 0;
-	}
-	accepted = *set & with_lock;
 	for (unsigned bit = 1; bit & OPTIONAL_ALL; bit <<= 1)
-		if (*set & ~with_lock & bit && can_load(o, (*set & with_lock) | bit))
+		if (*set & bit && can_load(o, bit))
 			accepted |= bit;
 	*set = accepted;
 	return open_and_load(skel, o, *set);
@@ -199,7 +180,6 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 		return -ENOENT;
 	}
 	libbpf_set_print(o->verbose ? be_verbose : be_quiet);
-	memlock_raise();
 	heap_expect(LOAD_BYTES);
 	err = load(skel, o, x);
 	heap_settle();

@@ -70,9 +70,8 @@ static bool is_alive(void *context, const struct met *m)
 {
 	const struct drain_row key = { .signal = m->signal, .serial = m->serial };
 	struct process_record r;
-	bool has_counters;
 
-	return !tracker_process(context, &key, &r, &has_counters) && !(r.flags & PROCESS_ENDED);
+	return !tracker_process(context, &key, &r) && !(r.flags & PROCESS_ENDED);
 }
 
 /* A pass under churn may miss the one task of a process that has its memory: then another one. */

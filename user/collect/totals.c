@@ -28,18 +28,6 @@ int totals_sum(const struct bpf_map *map, struct account *sum)
 	return previous ? 0 : -ENOENT;
 }
 
-void totals_add_pending(struct unlocked_totals *u, const struct account *pending,
-			struct account *now)
-{
-#define TASK_METRIC(base, ...)                                                                     \
-	now->base = u->before.base + pending->base;                                                \
-	if (now->base < u->published.base)                                                         \
-		now->base = u->published.base;                                                     \
-	u->published.base = now->base;
-#define SPLIT_METRIC TASK_METRIC
-#include "bpfmon/metrics.def"
-}
-
 void totals_untear(struct account *a)
 {
 	uint64_t born = a->forks + a->roots;

@@ -74,11 +74,6 @@ void tracker_detach(struct tracker *t)
 	bpfmon__detach(t->skel);
 	optionals_detach(&t->optional);
 	t->is_detached = true;
-	if (t->skel->rodata->has_lock)
-		return;
-	/* nobody commits beside us any more */
-	t->skel->bss->drain_commits = true;
-	tracker_iterate(t->drain_link, NULL, NULL);
 }
 
 void tracker_close(struct tracker *t)
@@ -96,8 +91,6 @@ int tracker_totals(struct tracker *t, struct account *totals)
 
 	if (err)
 		return err;
-	if (!t->skel->rodata->has_lock && !t->is_detached)
-		totals_add_pending(&t->unlocked, &t->skel->bss->pending, totals);
 	totals_untear(totals);
 	return 0;
 }
@@ -132,8 +125,7 @@ int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct proc
 	return 0;
 }
 
-int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r,
-		    bool *has_counters)
+int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r)
 {
 	struct process_entry entry;
 
@@ -142,8 +134,6 @@ int tracker_process(const struct tracker *t, const struct drain_row *row, struct
 	    entry.event.rec.serial != row->serial)
 		return -ENOENT;
 	*r = entry.event.rec;
-	/* without a lock live tasks commit nothing until all hooks are gone */
-	*has_counters = t->skel->rodata->has_lock || t->is_detached;
 	return 0;
 }
 

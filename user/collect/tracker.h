@@ -44,8 +44,7 @@ struct tracker {
 	bool knows_births;
 	uint64_t births_missed; /* of these, births that no hook at birth saw */
 	uint64_t drains, drain_ns_total, drain_ns_max;
-	uint64_t began_ns; /* CLOCK_MONOTONIC, before the last drain met its first task */
-	struct unlocked_totals unlocked;
+	uint64_t began_ns;     /* CLOCK_MONOTONIC, before the last drain met its first task */
 	uint64_t seed_ns;      /* how long tracker_seed() took */
 	uint64_t seeded_ns;    /* CLOCK_MONOTONIC, when it was done */
 	uint64_t moves_unseen; /* when last looked */
@@ -120,11 +119,10 @@ int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct proc
 			 void *context);
 
 /*
- * What is known of the process at @row: its counters, where *@has_counters, are those of the last
- * drain. -ENOENT: it has been freed since.
+ * What is known of the process at @row: its counters are those of the last drain. -ENOENT: it has
+ * been freed since.
  */
-int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r,
-		    bool *has_counters);
+int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r);
 
 /* With exact_peak: the tree's. -ENODATA: the kernel does not tell. */
 int tracker_peak(const struct tracker *t, struct tree_peak *peak);
