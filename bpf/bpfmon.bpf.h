@@ -29,6 +29,7 @@ extern const volatile bool by_cgroup; /* who is ours is said by a cgroup, not by
 /* Set by the collector while it runs. */
 extern struct tracking tracking;
 extern __u32 target_level;
+extern __u64 seeded_at_ns;
 extern bool seeding;     /* what is met now was there before us: it counts from now on */
 extern bool misses_seen; /* events have been missed: be slow to close a process */
 extern struct account_key root_account;
@@ -42,48 +43,44 @@ extern struct account_key root_account;
  * at each call, which keeps loading fast.
  */
 
-/* processes.bpf.c */
+/* In the order of the ladder: a file uses those above it, none below. */
+
+/* maps.bpf.c */
+__hidden struct task_entry *task_find(u64 task);
+/* 0; or -EEXIST, as there is one, or -E2BIG, -ENOMEM: there is no room. */
+__hidden long task_put(const struct task_entry *t);
+__hidden void task_forget(u64 task);
+/* Does @t still tell of @task, or of one that lived there before? */
+__hidden bool task_is(u64 task, struct task_entry *t);
+__hidden struct process_entry *process_find(u64 signal);
+/* An empty entry. 0 for one caller only. */
+__hidden long process_put(u64 signal);
+/* 0 for one caller only. */
+__hidden long process_forget(u64 signal);
+
+/* pids.bpf.c */
 extern __u64 pid_namespace;
 /* Who runs, the collector, knows processes by the PIDs of its namespace from now on. */
 __hidden void pid_namespace_learn(void);
 /* The PID of the process of @task there; 0: it is not seen there. */
 u32 pid_here(u64 task);
-/* Sees to it that the process of @task has an entry; see there. */
-#define PROCESS_NO_ROOM (-2)
-int process_make(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
+/* Its PID in the innermost namespace that it has one in: what it knows itself by. */
+u32 pid_innermost(u64 task);
 
-/* entries.bpf.c */
-__hidden struct task_entry *task_find(u64 task);
-__hidden struct process_entry *process_find(u64 signal);
-/* Makes @task and, when it is new, its process known. Idempotent. */
-int task_add(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
-/* Makes @task known if its process or its parent is. False: it is not ours. */
-int task_adopt(u64 task);
-__hidden void task_forget(u64 task);
-/* The birth of @task is being told. True: it is known. */
-__hidden bool task_birth_seen(u64 task);
-/* Does @t still tell of @task, or of one that lived there before? */
-__hidden bool task_is(u64 task, struct task_entry *t);
-/* The task that lived at @task has gone unseen: closes its books. */
-int task_close(u64 task);
-/* True for one caller only: it is to tell of the process, and then to forget it. */
-__hidden bool process_begin_closing(struct process_entry *p, u64 serial);
-/* No task of it is left. @how: the flags it gets unless its end was seen. */
-int process_close(u64 signal, u64 serial, u32 how);
-/* 0 for one caller only. */
-__hidden long process_forget(u64 signal);
-enum ours { NOT_OURS, OURS_BY_BIRTH, OURS_BY_CGROUP };
-__hidden enum ours task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
+/* cgroup.bpf.c; only with by_cgroup */
+extern __u64 cgroup_target;
+/* bpfmon itself does not count. */
+__hidden bool is_own(u64 task);
+/* Is @task in the cgroup that is followed, or in one below it? */
+int cgroup_has(u64 task);
+/* If @task is in it: how deep is that? */
+int cgroup_find_level(u64 task);
 
-/* refused.bpf.c */
-/* There was no room for @task, which is ours. */
-int task_refuse(u64 task, u32 is_birth);
-/* It has been freed, or there is room for it now: @at_birth, before a sample could lack it. */
-int task_refused_forget(u64 task, u32 at_birth);
-
-/* baseline.bpf.c */
-__hidden void baseline_add(const struct task_counters *used);
-__hidden void baseline_add_ended(struct signal_struct *sig);
+/* events.bpf.c */
+__hidden void process_emit(struct process_entry *p);
+__hidden void oom_emit(struct oom_event *e);
+__hidden void cgroup_emit(u64 id, enum cgroup_news news);
+__hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
 
 /* account.bpf.c */
 enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
@@ -96,39 +93,15 @@ __hidden void account_end_process(struct account_key *key);
 __hidden void account_leave_process(struct account_key *key);
 __hidden void account_add_execs(struct account_key *key, u64 n);
 
-/* exits.bpf.c */
-/* What @task has used since its birth. */
-__hidden void counters_read(struct task_struct *task, struct task_counters *now);
-/* Commits what @task has used so far; all of it, once it is dead. Its memory may be gone. False: it
- * has not run since the last time. */
-__hidden bool task_commit(u64 task, struct task_entry *t, struct process_entry *p);
-/* The same for one that has exited. True: nothing is left to commit. */
-int task_commit_exited(u64 task);
-/* @task has exited; once for each, and once for a process. @seen: this is the exit itself. */
-int task_ended(u64 task, u32 seen);
+/* baseline.bpf.c */
+__hidden void baseline_add(const struct task_counters *used);
+__hidden void baseline_add_ended(struct signal_struct *sig);
 
-/* cgroup.bpf.c; only with by_cgroup */
-/* bpfmon itself does not count. */
-__hidden bool is_own(u64 task);
-/* Is @task in the cgroup that is followed, or in one below it? */
-int cgroup_has(u64 task);
-/* If @task is in it: how deep is that? */
-int cgroup_find_level(u64 task);
-/* @task, which we know, is no longer in it: closes its books. */
-int task_leave(u64 task);
-
-/* marks.bpf.c */
-extern bool knows_release;
-/* The process of @task has ended, or is left: its last image's mark. */
-__hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
-__hidden void peak_at_exec(struct task_struct *task, struct process_entry *p);
-/*
- * @p, the process @serial, uses an address space whose marks are @now: what the kernel's is, and
- * the most that it has held so far. The most that it was ever found to hold: more, if the kernel's
- * mark has been reset, which is noted. @before is a copy of @p's marks from before these were read.
- */
-__hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_marks *before,
-		      const struct seen_marks *now);
+/* refused.bpf.c */
+/* There was no room for @task, which is ours. */
+int task_refuse(u64 task, u32 is_birth);
+/* It has been freed, or there is room for it now: @at_birth, before a sample could lack it. */
+int task_refused_forget(u64 task, u32 at_birth);
 
 /* memory.bpf.c */
 /* What @mm holds, and its marks. */
@@ -155,11 +128,56 @@ int mm_gone(u64 mm, u64 signal);
 /* Reads what @mm holds now, if it is followed. */
 int mm_refresh(u64 mm);
 
-/* events.bpf.c */
-__hidden void process_emit(struct process_entry *p);
-__hidden void oom_emit(struct oom_event *e);
-__hidden void cgroup_emit(u64 id, enum cgroup_news news);
-__hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
+/* marks.bpf.c */
+extern bool knows_release;
+/* The process of @task has ended, or is left: its last image's mark. */
+__hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
+__hidden void peak_at_exec(struct task_struct *task, struct process_entry *p);
+/*
+ * @p, the process @serial, uses an address space whose marks are @now: what the kernel's is, and
+ * the most that it has held so far. The most that it was ever found to hold: more, if the kernel's
+ * mark has been reset, which is noted. @before is a copy of @p's marks from before these were read.
+ */
+__hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_marks *before,
+		      const struct seen_marks *now);
+
+/* exits.bpf.c */
+/* What @task has used since its birth. */
+__hidden void counters_read(struct task_struct *task, struct task_counters *now);
+/* Commits what @task has used so far; all of it, once it is dead. Its memory may be gone. False: it
+ * has not run since the last time. */
+__hidden bool task_commit(u64 task, struct task_entry *t, struct process_entry *p);
+/* The same for one that has exited. True: nothing is left to commit. */
+int task_commit_exited(u64 task);
+/* @task has exited; once for each, and once for a process. @seen: this is the exit itself. */
+int task_ended(u64 task, u32 seen);
+
+/* processes.bpf.c */
+/* Sees to it that the process of @task has an entry; see there. */
+#define PROCESS_NO_ROOM (-2)
+int process_make(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
+/* True for one caller only: it is to tell of the process, and then to forget it. */
+__hidden bool process_begin_closing(struct process_entry *p, u64 serial);
+/* No task of it is left. @how: the flags it gets unless its end was seen. */
+int process_close(u64 signal, u64 serial, u32 how);
+
+/* entries.bpf.c */
+/* Makes @task and, when it is new, its process known. Idempotent. */
+int task_add(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
+/* The birth of @task is being told. True: it is known. */
+__hidden bool task_birth_seen(u64 task);
+/* The task that lived at @task has gone unseen: closes its books. */
+int task_close(u64 task);
+
+/* members.bpf.c */
+enum ours { NOT_OURS, OURS_BY_BIRTH, OURS_BY_CGROUP };
+__hidden enum ours task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
+/* Makes @task known if its process or its parent is. False: it is not ours. */
+int task_adopt(u64 task);
+
+/* moves.bpf.c; only with by_cgroup */
+/* @task, which we know, is no longer in it: closes its books. */
+int task_leave(u64 task);
 
 static __always_inline void process_lock(struct process_entry *p)
 {

@@ -10,13 +10,11 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-const volatile __u64 wanted;
 const volatile __u32 inject_misses;
 
 /* The processes that the next pass over all tasks makes roots of @root_account. */
 __u32 root_pids[MAX_TARGETS];
 __u32 nr_root_pids;
-struct account_key root_account;
 __u64 task_fields; /* bit per enum task_counter: this kernel's tasks have the field */
 
 static __always_inline bool is_missed(void)

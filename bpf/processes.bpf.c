@@ -1,87 +1,14 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The processes we follow, keyed by pointers that are not reused while an entry lives. */
+/* Entries of processes: made when their first task is met, closed when none is left. */
 #include "bpfmon.bpf.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 8192); /* set before loading */
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, u64);
-	__type(value, struct process_entry);
-} processes SEC(".maps");
-
-static const struct process_entry no_process;
-
-/* The namespace of PIDs that the collector lives in: it, and /proc, know processes by these. */
-__u64 pid_namespace;
-__u32 pid_level;
-
-/* CO-RE does not know the stride of an array whose index is a variable. */
-static __always_inline u64 upid_at(struct pid *pid, u32 level)
-{
-	return (u64)pid + bpf_core_field_offset(struct pid, numbers) +
-	       level * bpf_core_type_size(struct upid);
-}
-
-static __always_inline u32 upid_nr(u64 upid)
-{
-	u32 nr = 0;
-
-	bpf_probe_read_kernel(&nr, sizeof(nr),
-			      (void *)upid + bpf_core_field_offset(struct upid, nr));
-	return nr;
-}
-
-static __always_inline u64 upid_ns(u64 upid)
-{
-	u64 ns = 0;
-
-	bpf_probe_read_kernel(&ns, sizeof(ns),
-			      (void *)upid + bpf_core_field_offset(struct upid, ns));
-	return ns;
-}
-
-__hidden void pid_namespace_learn(void)
-{
-	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
-	struct pid *pid = BPF_CORE_READ(self, thread_pid);
-
-	pid_level = BPF_CORE_READ(pid, level);
-	pid_namespace = upid_ns(upid_at(pid, pid_level));
-}
-
-u32 pid_here(u64 addr)
-{
-	struct task_struct *task = (struct task_struct *)addr;
-	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
-	u64 upid;
-
-	if (!pid_level)
-		return BPF_CORE_READ(task, tgid);
-	if (BPF_CORE_READ(pid, level) < pid_level)
-		return 0;
-	upid = upid_at(pid, pid_level);
-	return upid_ns(upid) == pid_namespace ? upid_nr(upid) : 0;
-}
-
-__hidden struct process_entry *process_find(u64 signal)
-{
-	return bpf_map_lookup_elem(&processes, &signal);
-}
-
-__hidden long process_forget(u64 signal)
-{
-	return bpf_map_delete_elem(&processes, &signal);
-}
 
 static __always_inline void process_describe(struct process_record *r, struct task_struct *task)
 {
 	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
-	struct pid *pid = BPF_CORE_READ(leader, thread_pid);
 
 	r->tgid = BPF_CORE_READ(task, tgid);
 	r->pid = pid_here((u64)task);
-	r->ns_pid = upid_nr(upid_at(pid, BPF_CORE_READ(pid, level)));
+	r->ns_pid = pid_innermost((u64)task);
 	r->ppid = pid_here((u64)BPF_CORE_READ(leader, real_parent));
 	r->uid = task_uid(task);
 	r->start_boot_ns = boot_here(BPF_CORE_READ(leader, start_boottime));
@@ -192,7 +119,7 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	struct process_entry *p;
 
 	/* the first task of a process nearly always is the one that makes it known */
-	if (!is_leader || bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
+	if (!is_leader || process_put(key)) {
 		serial = process_serial(task);
 		p = process_find(key);
 		known = p ? serial_known(p) : 0;
@@ -200,7 +127,7 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 			return 0;
 		if (p)
 			process_close(key, known, PROCESS_ENDED | PROCESS_END_UNSEEN);
-		if (bpf_map_update_elem(&processes, &key, &no_process, BPF_NOEXIST)) {
+		if (process_put(key)) {
 			p = process_find(key);
 			if (!p)
 				return PROCESS_NO_ROOM;

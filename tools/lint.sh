@@ -80,6 +80,7 @@ step cppcheck check_cpp
 step shellcheck shellcheck tools/*.sh .ci/run docs/completion/bpfmon
 step python python_compiles
 step includes tools/check-includes.sh
+step ladder tools/check-ladder.sh
 step docs tools/gen-docs.sh --check
 step kernels tools/gen-kernels.sh --check
 step manual manual

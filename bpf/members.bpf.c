@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* Which tasks without an entry are ours all the same. */
+#include "bpfmon.bpf.h"
+
+static __always_inline bool account_of(struct task_entry *t, struct account_key *account,
+				       u64 *image)
+{
+	struct process_entry *p = process_find(t->process);
+
+	if (!p || !p->event.rec.signal) /* another CPU still fills it in */
+		return false;
+	*account = p->event.rec.account;
+	*image = p->event.rec.image;
+	return true;
+}
+
+/*
+ * Is @task, which has no entry, one of ours all the same: its process is known, or its parent? A
+ * pointer may be dangling (a parent can be freed before @task): whoever lives there now was born
+ * later, and is not the parent.
+ */
+__hidden enum ours task_is_ours(struct task_struct *task, struct account_key *account, u64 *image)
+{
+	struct task_struct *parent;
+	struct task_entry *t;
+	u64 signal = (u64)BPF_CORE_READ(task, signal);
+	struct process_entry *p = process_find(signal);
+
+	if (by_cgroup && (!cgroup_has((u64)task) || is_own((u64)task)))
+		return NOT_OURS;
+	if (p && p->event.rec.signal == signal && p->event.rec.serial == process_serial(task)) {
+		*account = p->event.rec.account;
+		*image = p->event.rec.image;
+		return OURS_BY_BIRTH;
+	}
+	parent = BPF_CORE_READ(task, real_parent);
+	t = task_find((u64)parent);
+	if (t && task_is((u64)parent, t) && t->start_ns <= BPF_CORE_READ(task, start_time) &&
+	    account_of(t, account, image))
+		return OURS_BY_BIRTH;
+	*account = root_account;
+	*image = 0;
+	return by_cgroup ? OURS_BY_CGROUP : NOT_OURS;
+}
+
+int task_adopt(u64 task)
+{
+	struct account_key account;
+	u64 image = 0;
+	enum ours how;
+
+	if (can_seed && !seeding &&
+	    (s64)mono_here(BPF_CORE_READ((struct task_struct *)task, start_time)) <
+		    (s64)seeded_at_ns)
+		return false;
+	how = task_is_ours((struct task_struct *)task, &account, &image);
+	if (how == NOT_OURS)
+		return false;
+	/* one that is being moved in is met before its move is told: it counts from now on */
+	if (seeding || how == OURS_BY_CGROUP)
+		task_add(task, account.tree, account.cgroup, 0, PROCESS_ROOT | PROCESS_SEEDED);
+	else
+		task_add(task, account.tree, account.cgroup, image, PROCESS_LATE);
+	return true;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* What is moved into the cgroup that is followed, and out of it; and that cgroup's own life. */
+#include "bpfmon.bpf.h"
+
+#define MAX_THREADS 16 /* of a process that is moved; the collector looks for more */
+
+const volatile __s32 cgroup_hierarchy;
+const volatile __u64 target_path[TARGET_PATH_WORDS]; /* zeros: made again, it is not known again */
+
+__noinline int task_leave(u64 addr)
+{
+	struct task_entry *t = task_find(addr);
+	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct task_counters now = {};
+	struct account_key account;
+	u64 signal, serial;
+	bool exited;
+	int result;
+
+	if (!t || !p)
+		return 0;
+	signal = t->process;
+	serial = t->serial;
+	exited = t->exited;
+	account = p->event.rec.account;
+	if (!exited)
+		peak_at_exit((struct task_struct *)addr, p);
+	counters_read((struct task_struct *)addr, &now);
+	result = commit(addr, t, p, &now, true);
+	if (result == COMMIT_GONE)
+		return 0;
+	task_forget(addr);
+	add(tracking.moved_out, 1);
+	if (!exited) {
+		add(p->alive_tasks, -1);
+		account_end_task(&account, false);
+	}
+	if (result == COMMIT_LAST)
+		process_close(signal, serial, PROCESS_LEFT);
+	return 0;
+}
+
+/* What one that runs has used since its time was last added up is known with the next tick. */
+static __always_inline void move_seen(u64 addr)
+{
+	add(tracking.moves_seen, 1);
+	if (BPF_CORE_READ((struct task_struct *)addr, on_rq))
+		add(tracking.moves_running, 1);
+}
+
+/* @task may have changed sides. False: it is to be looked for later. */
+int task_moved(u64 addr)
+{
+	struct task_entry *t = task_find(addr);
+	bool is_known = t && task_is(addr, t);
+	int err;
+
+	if (cgroup_has(addr) == is_known || is_own(addr))
+		return true;
+	if (is_known) {
+		move_seen(addr);
+		task_leave(addr);
+		return true;
+	}
+	err = task_add(addr, root_account.tree, root_account.cgroup, 0,
+		       PROCESS_ROOT | PROCESS_SEEDED | PROCESS_MOVED);
+	if (!err) {
+		add(tracking.moved_in, 1);
+		move_seen(addr);
+	}
+	return !err || err == -EEXIST;
+}
+
+/*
+ * Told of one hierarchy; where a whole process is moved it is told once, of its leader. Interrupts
+ * are off, so that the kernel may have no room for a new entry before we return.
+ */
+SEC("?tp_btf/cgroup_attach_task")
+int BPF_PROG(cgroup__attach_task, struct cgroup *to, const char *path, struct task_struct *task,
+	     bool is_whole)
+{
+	struct signal_struct *sig = BPF_CORE_READ(task, signal);
+	u64 head = (u64)sig + bpf_core_field_offset(struct signal_struct, thread_head);
+	u64 node = (u64)BPF_CORE_READ(sig, thread_head.next);
+
+	if (!is_whole && task_moved(as_number(task)))
+		return 0;
+	for (int i = 0; is_whole && i < MAX_THREADS; i++) {
+		if (node == head || !node)
+			return 0;
+		if (!task_moved(node - bpf_core_field_offset(struct task_struct, thread_node)))
+			break;
+		node = (u64)BPF_CORE_READ((struct list_head *)node, next);
+	}
+	add(tracking.moves_unseen, 1);
+	cgroup_emit(cgroup_target, CGROUP_MOVES);
+	return 0;
+}
+
+__u64 made_path[TARGET_PATH_WORDS]; /* the kernel tells of one at a time */
+
+static __always_inline bool is_target(struct cgroup *cg, const char *path)
+{
+	if (!target_path[0] || BPF_CORE_READ(cg, root, hierarchy_id) != cgroup_hierarchy)
+		return false;
+	for (int i = 0; i < TARGET_PATH_WORDS; i++)
+		made_path[i] = 0;
+	bpf_probe_read_kernel_str(made_path, sizeof(made_path), path);
+	for (int i = 0; i < TARGET_PATH_WORDS; i++)
+		if (made_path[i] != target_path[i])
+			return false;
+	return true;
+}
+
+SEC("?tp_btf/cgroup_mkdir")
+int BPF_PROG(cgroup__mkdir, struct cgroup *cg, const char *path)
+{
+	if (!is_target(cg, path))
+		return 0;
+	cgroup_target = BPF_CORE_READ(cg, kn, id);
+	target_level = BPF_CORE_READ(cg, level) + 1;
+	cgroup_emit(cgroup_target, CGROUP_MADE);
+	return 0;
+}
+
+SEC("?tp_btf/cgroup_rmdir")
+int BPF_PROG(cgroup__rmdir, struct cgroup *cg, const char *path)
+{
+	if (BPF_CORE_READ(cg, root, hierarchy_id) == cgroup_hierarchy &&
+	    BPF_CORE_READ(cg, kn, id) == cgroup_target)
+		cgroup_emit(cgroup_target, CGROUP_REMOVED);
+	return 0;
+}

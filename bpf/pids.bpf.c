@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/* Processes by the PIDs of a namespace: the collector's, and their own. */
+#include "bpfmon.bpf.h"
+
+/* The namespace of PIDs that the collector lives in: it, and /proc, know processes by these. */
+__u64 pid_namespace;
+__u32 pid_level;
+
+/* CO-RE does not know the stride of an array whose index is a variable. */
+static __always_inline u64 upid_at(struct pid *pid, u32 level)
+{
+	return (u64)pid + bpf_core_field_offset(struct pid, numbers) +
+	       level * bpf_core_type_size(struct upid);
+}
+
+static __always_inline u32 upid_nr(u64 upid)
+{
+	u32 nr = 0;
+
+	bpf_probe_read_kernel(&nr, sizeof(nr),
+			      (void *)upid + bpf_core_field_offset(struct upid, nr));
+	return nr;
+}
+
+static __always_inline u64 upid_ns(u64 upid)
+{
+	u64 ns = 0;
+
+	bpf_probe_read_kernel(&ns, sizeof(ns),
+			      (void *)upid + bpf_core_field_offset(struct upid, ns));
+	return ns;
+}
+
+__hidden void pid_namespace_learn(void)
+{
+	struct task_struct *self = (struct task_struct *)bpf_get_current_task();
+	struct pid *pid = BPF_CORE_READ(self, thread_pid);
+
+	pid_level = BPF_CORE_READ(pid, level);
+	pid_namespace = upid_ns(upid_at(pid, pid_level));
+}
+
+u32 pid_here(u64 addr)
+{
+	struct task_struct *task = (struct task_struct *)addr;
+	struct pid *pid = BPF_CORE_READ(task, group_leader, thread_pid);
+	u64 upid;
+
+	if (!pid_level)
+		return BPF_CORE_READ(task, tgid);
+	if (BPF_CORE_READ(pid, level) < pid_level)
+		return 0;
+	upid = upid_at(pid, pid_level);
+	return upid_ns(upid) == pid_namespace ? upid_nr(upid) : 0;
+}
+
+u32 pid_innermost(u64 addr)
+{
+	struct pid *pid = BPF_CORE_READ((struct task_struct *)addr, group_leader, thread_pid);
+
+	return upid_nr(upid_at(pid, BPF_CORE_READ(pid, level)));
+}
