@@ -11,6 +11,15 @@ CLANG   ?= clang
 BPFTOOL ?= $(or $(wildcard /usr/sbin/bpftool),bpftool)
 PYTHON  ?= python3
 
+# one line a file; V=1: each command; -s: nothing
+IS_SILENT := $(findstring s,$(filter-out -%,$(firstword $(MAKEFLAGS))))
+Q    := $(if $(V),,@)
+say   = $(if $(V)$(IS_SILENT),,@printf '  %-7s %s\n' $(1) $@)
+# as many jobs as there are CPUs, unless the caller has chosen
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
 # bytes of the stack for one function; sanitizers put room between what is in it
 FRAME   := $(if $(SANITIZE),,-Wframe-larger-than=20480)
@@ -53,7 +62,7 @@ TORTURE_SRC := $(wildcard tests/truth/torture/*.c)
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(BUILD)/truth/torture
 
-.PHONY: $(BUILD)/unit-all $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-unit check-bpf check-e2e check-servers check-notebook check-report torture bench lint format coverage install clean \
+.PHONY: $(BUILD)/unit-all $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-unit check-bpf check-e2e check-servers check-notebook check-report torture bench lint format coverage install uninstall clean \
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
@@ -116,16 +125,23 @@ docs: all ## Regenerate docs/METRICS.md and the options in manual and completion
 coverage: ## Run the unit tests with coverage; report in build/coverage.txt
 	tools/coverage.sh
 
+BIN   := $(DESTDIR)$(PREFIX)/bin/bpfmon
+SHARE := $(DESTDIR)$(PREFIX)/share
+MAN   := $(SHARE)/man/man1/bpfmon.1
+COMPLETION := $(SHARE)/bash-completion/completions/bpfmon
+DOC   := $(SHARE)/doc/bpfmon
+
 install: all ## Install (PREFIX, DESTDIR)
-	install -d $(DESTDIR)$(PREFIX)/sbin $(DESTDIR)$(PREFIX)/share/man/man1 \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions \
-		$(DESTDIR)$(PREFIX)/share/doc/bpfmon
-	install -m 755 $(BUILD)/bpfmon $(DESTDIR)$(PREFIX)/sbin/bpfmon
-	install -m 644 docs/bpfmon.1 $(DESTDIR)$(PREFIX)/share/man/man1/
-	install -m 644 docs/completion/bpfmon \
-		$(DESTDIR)$(PREFIX)/share/bash-completion/completions/bpfmon
+	install -D -m 755 $(BUILD)/bpfmon $(BIN)
+	install -D -m 644 docs/bpfmon.1 $(MAN)
+	install -D -m 644 docs/completion/bpfmon $(COMPLETION)
+	install -d $(DOC)
 	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
-		$(DESTDIR)$(PREFIX)/share/doc/bpfmon/
+		$(DOC)/
+
+uninstall: ## Remove what install has put there (PREFIX, DESTDIR)
+	rm -f $(BIN) $(MAN) $(COMPLETION)
+	rm -rf $(DOC)
 
 arm64: ## Cross-compile a static build/arm64/bpfmon
 	tools/build-arm64.sh
@@ -138,52 +154,64 @@ truth: $(TRUTH_BIN) $(if $(STATIC),,$(FAULTS)) $(BUILD)/findcontainer
 guest: $(BUILD)/bpfmon $(BUILD)/kernels/guest $(BUILD)/kernels/verified truth
 
 $(BUILD)/bpf/%.o: bpf/%.bpf.c
+	$(call say,CLANG)
 	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(Q)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 $(BUILD)/bpfmon.bpf.o: $(BPF_OBJ)
-	$(BPFTOOL) gen object $@ $^
+	$(call say,LINK)
+	$(Q)$(BPFTOOL) gen object $@ $^
 
 $(SKELETON): $(BUILD)/bpfmon.bpf.o
-	$(BPFTOOL) gen skeleton $< name bpfmon >$@
+	$(call say,SKEL)
+	$(Q)$(BPFTOOL) gen skeleton $< name bpfmon >$@
 
 # the first build has no dependency files yet that would order this
 $(patsubst %,$(BUILD)/user/collect/%.o,drain optional programs seed tracker): $(SKELETON)
 
 $(BUILD)/user/%.o: user/%.c
+	$(call say,CC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -c $< -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 
 $(BUILD)/bpfmon: $(USER_OBJ)
-	$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+	$(call say,LINK)
+	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 
-$(BUILD)/unit/%: tests/unit/%.c $(LIB_OBJ)
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libbpfmon.a
+	$(call say,CC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -lcmocka -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -lcmocka -o $@
 
 $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
+	$(call say,CC)
 	@mkdir -p $(@D)
-	$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $< -o $@
+	$(Q)$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $< -o $@
 
 $(BUILD)/truth/torture: $(TORTURE_SRC) tests/truth/torture/torture.h tests/truth/truth.h
+	$(call say,CC)
 	@mkdir -p $(@D)
-	$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $(TORTURE_SRC) -o $@
+	$(Q)$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $(TORTURE_SRC) -o $@
 
 $(FAULTS): $(wildcard tests/faults/*)
+	$(call say,CC)
 	@mkdir -p $(@D)
-	$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fno-builtin -fPIC -shared $(filter %.c,$^) -o $@
+	$(Q)$(CC) -O2 -g -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fno-builtin -fPIC -shared $(filter %.c,$^) -o $@
 
-$(BUILD)/findcontainer: tests/e2e/findcontainer.c $(LIB_OBJ)
+$(BUILD)/findcontainer: tests/e2e/findcontainer.c $(BUILD)/libbpfmon.a
+	$(call say,CC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
 
 $(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
+	$(call say,CC)
 	@mkdir -p $(@D)
-	$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(LDFLAGS_ALL) -static $(GUEST_SRC) -ljansson -lm -o $@
+	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(LDFLAGS_ALL) -static $(GUEST_SRC) -ljansson -lm -o $@
 
-$(BUILD)/kernels/verified: tests/kernels/verified.c $(LIB_OBJ)
+$(BUILD)/kernels/verified: tests/kernels/verified.c $(BUILD)/libbpfmon.a
+	$(call say,CC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(LIB_OBJ) $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
 
 # what it includes as it is, the compiler does not tell
 $(BUILD)/user/report/assets.o: $(wildcard user/report/page/* third_party/uplot/*)
@@ -205,12 +233,14 @@ fuzzed:
 
 # an archive: a target may bring its own of what would run a program, or read a file
 $(BUILD)/libbpfmon.a: $(LIB_OBJ)
-	rm -f $@
-	ar rcs $@ $^
+	$(call say,AR)
+	$(Q)rm -f $@
+	$(Q)ar rcs $@ $^
 
 $(BUILD)/fuzz/%: tests/fuzz/%.c $(BUILD)/libbpfmon.a
+	$(call say,CC)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -fsanitize=fuzzer $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) -Itests/fuzz -fsanitize=fuzzer $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
 
 $(BUILD)/fuzz-all: $(FUZZ_BIN)
 

@@ -43,7 +43,7 @@ class Rules(Case):
         self.file = self.dir / "roots"  # where only root can write
 
     def install(self, alias, more=""):
-        text = SHIPPED.read_text().replace("/usr/local/sbin/bpfmon", BPFMON)
+        text = SHIPPED.read_text().replace("/usr/local/bin/bpfmon", BPFMON)
         text = re.sub(r"^#? ?%bpfmon .*\n", "", text, flags=re.M)
         text += f"#{NOBODY} ALL = (root) NOPASSWD: {alias}\n{more}"
         path = pathlib.Path(f"/etc/sudoers.d/bpfmon-test-{os.getpid()}")
