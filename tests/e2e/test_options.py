@@ -45,7 +45,6 @@ BAD_OPTIONS = [
     ["--inject-no-program", ""],
     ["--inject-no-program", "follow__exit"],
     ["--inject-no-program", "oom__victim:load"],
-    ["--inject-no-program=locks:attach"],
     ["-o", ""],
     ["-o", "csv:"],
     *(["-o", "/dev/null"] * n for n in (100,)),
@@ -186,12 +185,14 @@ class Meaning(Case):
         self.assertEqual(run.code, 5)
         self.assert_complete(run)
         self.assertNotIn("oom_kills", run.summary)
+        self.assertIs(run.meta["altered_for_tests"], True)
 
     def test_verbose_changes_no_result(self):
         for option in ("-v", "--verbose"):
             run = self.run_bpfmon([truth("exitwith"), "5"], [option])
             self.assertEqual(run.code, 5)
             self.assert_complete(run)
+            self.assertNotIn("altered_for_tests", run.meta)
 
     def test_verbose_says_what_is_loaded_what_is_missing_and_where_the_run_goes(self):
         run = self.run_bpfmon(["sh", "-c", "echo $$"], ["-v", "-q", "-o", "/dev/null", "--max-tasks", "4321"])

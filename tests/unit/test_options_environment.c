@@ -89,6 +89,18 @@ static void empty_and_zero_in_the_environment_mean_unset(void **state)
 	assert_int_equal(o.interval_ns, 1000000000);
 }
 
+static void no_variable_falsifies_an_account(void **state)
+{
+	struct options o;
+
+	(void)state;
+	setenv("BPFMON_INJECT_MISSES", "500", 1);
+	setenv("BPFMON_INJECT_NO_PROGRAM", "oom__victim", 1);
+	assert_parsed(&o, "true");
+	assert_int_equal(o.inject_misses, 0);
+	assert_int_equal(o.refused, 0);
+}
+
 static void mistake_in_the_environment_names_the_variable(void **state)
 {
 	(void)state;
@@ -117,6 +129,7 @@ int main(void)
 		OPTIONS_TEST(output_of_the_command_line_takes_the_place_of_the_environments),
 		OPTIONS_TEST(format_in_the_environment_needs_no_output),
 		OPTIONS_TEST(empty_and_zero_in_the_environment_mean_unset),
+		OPTIONS_TEST(no_variable_falsifies_an_account),
 		OPTIONS_TEST(mistake_in_the_environment_names_the_variable),
 		OPTIONS_TEST(version_in_the_environment_does_not_keep_the_command_from_running),
 	};

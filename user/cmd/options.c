@@ -259,7 +259,7 @@ void options_help(enum option_scope scope)
 		int n = row->key ? snprintf(left, sizeof(left), "-%c, ", row->key)
 				 : snprintf(left, sizeof(left), "    ");
 
-		if (!option_is_for(scope, row))
+		if (!option_is_for(scope, row) || row->guard == GUARD_TEST)
 			continue;
 		n += snprintf(left + n, sizeof(left) - (size_t)n, "--%s", row->name);
 		if (row->argument)

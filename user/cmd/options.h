@@ -34,6 +34,7 @@ enum option_guard {
 	GUARD_ENVIRONMENT, /* chooses paths, targets or rights: under sudo no variable stands for it
 			    */
 	GUARD_USER,        /* chooses users: that, and not after --user */
+	GUARD_TEST,        /* falsifies an account, for tests: no variable, and not in the help */
 };
 
 struct export_format;

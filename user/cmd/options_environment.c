@@ -13,7 +13,8 @@
 /* What asks for nothing but the store has no other defaults: a name would be a filter. */
 static bool has_variable(enum option_scope scope, const struct option_row *row)
 {
-	return option_is_for(scope, row) && (scope & FOR_ALL || row->scope == FOR_ANY);
+	return option_is_for(scope, row) && row->guard != GUARD_TEST &&
+	       (scope & FOR_ALL || row->scope == FOR_ANY);
 }
 
 /* The value of the variable that stands for the option, and its @name; NULL: it is not set. */

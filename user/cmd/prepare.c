@@ -66,6 +66,7 @@ static void describe(struct run *run, const struct options *o, const struct user
 	snprintf(run->user, sizeof(run->user), "%s", caller->name);
 	run->uid = caller->uid;
 	run->interval_ns = o->interval_ns;
+	run->is_altered = o->inject_misses || o->refused || o->unattached;
 	run->wanted = o->wanted;
 	run->name = o->name;
 	run->job = o->job;

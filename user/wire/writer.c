@@ -134,6 +134,8 @@ void write_meta(struct json *j, const struct run *run)
 	jw_object_end(j);
 	if (run->meta)
 		put_meta(j, run->meta);
+	if (run->is_altered)
+		jw_bool(j, "altered_for_tests", true);
 	if (run->is_attached)
 		attachment(j, run);
 	units_and_capabilities(j, run);
