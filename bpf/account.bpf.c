@@ -10,11 +10,18 @@ struct {
 	__type(value, struct account);
 } accounts SEC(".maps");
 
-/* Who makes a root known has made its account before. */
-__hidden struct account *account_get(struct account_key *key)
-{
-	struct account *a = bpf_map_lookup_elem(&accounts, key);
+static const struct account nothing_used;
 
+/* Made by the first that has something to add to it. */
+static __always_inline struct account *account_get(u64 tree, u64 cgroup)
+{
+	struct account_key key = { tree, cgroup };
+	struct account *a = bpf_map_lookup_elem(&accounts, &key);
+
+	if (a)
+		return a;
+	bpf_map_update_elem(&accounts, &key, &nothing_used, BPF_NOEXIST);
+	a = bpf_map_lookup_elem(&accounts, &key);
 	if (!a)
 		add(tracking.loss[LOSS_ACCOUNTS], 1);
 	return a;
@@ -67,7 +74,7 @@ __hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
 	}
 	process_unlock(p);
 
-	a = account_get(&key);
+	a = account_get(key.tree, key.cgroup);
 	if (a) {
 #define TASK_METRIC(base, ...)                                                                     \
 	if (now->base)                                                                             \
@@ -81,62 +88,67 @@ __hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
 	return last ? COMMIT_LAST : COMMIT_DONE;
 }
 
-__hidden void account_add_task(struct account_key *key, bool is_process, bool is_root)
+int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root)
 {
-	struct account *a = account_get(key);
+	struct account *a = account_get(tree, cgroup);
 
 	if (!a)
-		return;
+		return 0;
 	add(a->threads, 1);
 	if (!is_process) {
 		if (!is_root)
 			add(a->threads_created, 1);
-		return;
+		return 0;
 	}
 	add(a->processes, 1);
 	if (is_root)
 		add(a->roots, 1);
 	else
 		add(a->forks, 1);
+	return 0;
 }
 
-__hidden void account_end_task(struct account_key *key, bool ended_process)
+int account_end_task(u64 tree, u64 cgroup, u32 ended_process)
 {
-	struct account *a = account_get(key);
+	struct account *a = account_get(tree, cgroup);
 
 	if (!a)
-		return;
+		return 0;
 	add(a->threads, -1);
 	if (ended_process) {
 		add(a->processes, -1);
 		add(a->exits, 1);
 	}
+	return 0;
 }
 
-__hidden void account_end_process(struct account_key *key)
+int account_end_process(u64 tree, u64 cgroup)
 {
-	struct account *a = account_get(key);
+	struct account *a = account_get(tree, cgroup);
 
 	if (!a)
-		return;
+		return 0;
 	add(a->processes, -1);
 	add(a->exits, 1);
+	return 0;
 }
 
-__hidden void account_leave_process(struct account_key *key)
+int account_leave_process(u64 tree, u64 cgroup)
 {
-	struct account *a = account_get(key);
+	struct account *a = account_get(tree, cgroup);
 
 	if (!a)
-		return;
+		return 0;
 	add(a->processes, -1);
 	add(a->left, 1);
+	return 0;
 }
 
-__hidden void account_add_execs(struct account_key *key, u64 n)
+int account_add_execs(u64 tree, u64 cgroup, u64 n)
 {
-	struct account *a = account_get(key);
+	struct account *a = account_get(tree, cgroup);
 
 	if (a)
 		add(a->execs, n);
+	return 0;
 }

@@ -86,12 +86,11 @@ __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64
 enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
 __hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
 		    struct task_counters *now, bool closing);
-__hidden struct account *account_get(struct account_key *key);
-__hidden void account_add_task(struct account_key *key, bool is_process, bool is_root);
-__hidden void account_end_task(struct account_key *key, bool ended_process);
-__hidden void account_end_process(struct account_key *key);
-__hidden void account_leave_process(struct account_key *key);
-__hidden void account_add_execs(struct account_key *key, u64 n);
+int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root);
+int account_end_task(u64 tree, u64 cgroup, u32 ended_process);
+int account_end_process(u64 tree, u64 cgroup);
+int account_leave_process(u64 tree, u64 cgroup);
+int account_add_execs(u64 tree, u64 cgroup, u64 n);
 
 /* baseline.bpf.c */
 __hidden void baseline_add(const struct task_counters *used);

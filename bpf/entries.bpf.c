@@ -30,7 +30,7 @@ int task_close(u64 key)
 	account = p->event.rec.account;
 	if (!exited) {
 		add(p->alive_tasks, -1);
-		account_end_task(&account, false);
+		account_end_task(account.tree, account.cgroup, false);
 	}
 	process_lock(p);
 	add(p->tasks, -1);
@@ -126,6 +126,6 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		add(tracking.adopted_late, 1);
 	if (flags & PROCESS_SEEDED)
 		add(tracking.seeded, 1);
-	account_add_task(&account, is_first, flags & PROCESS_ROOT);
+	account_add_task(account.tree, account.cgroup, is_first, flags & PROCESS_ROOT);
 	return 0;
 }

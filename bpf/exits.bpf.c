@@ -112,7 +112,7 @@ static __always_inline void execs_catch_up(struct task_struct *task, struct proc
 	p->event.rec.image = 0;
 	p->event.rec.flags |= PROCESS_IMAGE_UNKNOWN;
 	add(tracking.images_unseen, now - seen);
-	account_add_execs(&key, now - seen);
+	account_add_execs(key.tree, key.cgroup, now - seen);
 }
 
 static __always_inline u32 wait_status(struct task_struct *task, struct signal_struct *sig)
@@ -153,7 +153,7 @@ int task_ended(u64 addr, u32 seen)
 
 	if (first) {
 		add(p->alive_tasks, -1);
-		account_end_task(&key, ended_process);
+		account_end_task(key.tree, key.cgroup, ended_process);
 	}
 	if (first && !seen)
 		add(tracking.ends_unseen, 1);

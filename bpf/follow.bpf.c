@@ -152,7 +152,7 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	key = r->account;
 	t->tid = task->pid; /* a thread that is not the leader takes over the leader's */
 	t->start_ns = task->start_time;
-	account_add_execs(&key, 1);
+	account_add_execs(key.tree, key.cgroup, 1);
 	peak_at_exec(task, p);
 	r->execs++;
 	r->image = image;

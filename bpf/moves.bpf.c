@@ -33,7 +33,7 @@ __noinline int task_leave(u64 addr)
 	add(tracking.moved_out, 1);
 	if (!exited) {
 		add(p->alive_tasks, -1);
-		account_end_task(&account, false);
+		account_end_task(account.tree, account.cgroup, false);
 	}
 	if (result == COMMIT_LAST)
 		process_close(signal, serial, PROCESS_LEFT);

@@ -50,6 +50,7 @@ int oom__victim(u64 *ctx)
 	bool has_task = bpf_core_field_exists(struct trace_event_raw_mark_victim___6_8, uid);
 	struct oom_event e = { .kind = EVENT_OOM, .time_ns = mono_now() };
 	struct task_struct *task;
+	struct process_entry *p;
 	struct task_entry *t;
 	u64 victim = 0;
 
@@ -63,6 +64,9 @@ int oom__victim(u64 *ctx)
 			return 0;
 		e.pid = pid_here(victim);
 		e.serial = t->serial;
+		p = process_find(t->process);
+		if (p)
+			e.account = p->event.rec.account;
 		e.rss_pages = resident_now(BPF_CORE_READ(task, mm));
 		BPF_CORE_READ_INTO(&e.comm, task, group_leader, comm);
 	}

@@ -44,9 +44,9 @@ int process_close(u64 key, u64 serial, u32 how)
 		p->event.rec.flags |= how;
 		if (how & PROCESS_LEFT) {
 			p->event.rec.end_boot_ns = boot_now();
-			account_leave_process(&account);
+			account_leave_process(account.tree, account.cgroup);
 		} else {
-			account_end_process(&account);
+			account_end_process(account.tree, account.cgroup);
 		}
 	}
 	if (want_exact_peak)

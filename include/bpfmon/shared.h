@@ -161,6 +161,7 @@ struct oom_event {
 	__u32 kind;
 	__u32 pid;
 	__u64 time_ns; /* CLOCK_MONOTONIC */
+	struct account_key account; /* where the serial is known */
 	__u64 serial; /* of the process; 0: one that is not followed, or a kernel that tells the pid
 		       */
 	__u64 rss_pages;
@@ -191,6 +192,7 @@ struct cgroup_event {
  * one of a task that still had it.
  */
 struct drain_row {
+	struct account_key account;
 	__u64 signal; /* its key in the map of processes */
 	__u64 serial;
 	__u64 image;

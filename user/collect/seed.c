@@ -10,22 +10,11 @@
 
 #define MAX_SEED_PASSES 64
 
-static int account_make(struct tracker *t, __u64 tree, __u64 cgroup)
-{
-	const struct account_key key = { .tree = tree, .cgroup = cgroup };
-	const struct account none = { 0 };
-
-	t->skel->bss->root_account = key;
-	return bpf_map__update_elem(t->skel->maps.accounts, &key, sizeof(key), &none, sizeof(none),
-				    BPF_NOEXIST);
-}
-
 int tracker_follow(struct tracker *t, pid_t pid)
 {
-	int err = account_make(t, (__u64)pid, 0);
+	int err;
 
-	if (err)
-		return err;
+	t->skel->bss->root_account.tree = (__u64)pid;
 	t->skel->bss->root_pids[0] = (__u32)pid;
 	t->skel->bss->nr_root_pids = 1;
 	err = tracker_iterate(t->adopt_link, NULL, NULL);
@@ -62,27 +51,29 @@ int tracker_seed_again(struct tracker *t)
 
 int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
 {
-	int err = nr <= MAX_TARGETS ? account_make(t, (__u64)pids[0], 0) : -E2BIG;
+	int err;
 
-	for (size_t i = 0; !err && i < nr; i++)
+	if (nr > MAX_TARGETS)
+		return -E2BIG;
+	t->skel->bss->root_account.tree = (__u64)pids[0];
+	for (size_t i = 0; i < nr; i++)
 		t->skel->bss->root_pids[i] = (__u32)pids[i];
 	t->skel->bss->nr_root_pids = (__u32)nr;
-	if (!err)
-		err = tracker_seed_again(t);
+	err = tracker_seed_again(t);
 	t->skel->bss->nr_root_pids = 0;
 	return err;
 }
 
 int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pid_t *own)
 {
-	int err = t->skel->bss->root_account.cgroup ? 0 : account_make(t, 0, id);
-
+	if (!t->skel->bss->root_account.cgroup) /* one that is made again goes on with it */
+		t->skel->bss->root_account.cgroup = id;
 	for (size_t i = 0; own[i] && i < MAX_OWN; i++)
 		t->skel->bss->own_pids[i] = (__u32)own[i];
 	if (t->skel->bss->cgroup_target != id)
 		t->skel->bss->target_level = depth;
 	t->skel->bss->cgroup_target = id;
-	return err ? err : tracker_seed_again(t);
+	return tracker_seed_again(t);
 }
 
 bool tracker_has_found(const struct tracker *t)

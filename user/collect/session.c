@@ -109,7 +109,7 @@ static bool drain_at_once(struct session *s, bool whole)
 	note_drain_time(s, before_ns);
 	if (s->tracker.began_ns - last_ns > s->longest_ns)
 		s->longest_ns = s->tracker.began_ns - last_ns;
-	s->totals_err = tracker_totals(&s->tracker, &s->totals);
+	tracker_totals(&s->tracker, &s->totals);
 	s->drained_ns = clock_ns(CLOCK_MONOTONIC);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	return s->drained_ns - s->tracker.began_ns < cpu_ns + HELD_UP_NS;
@@ -146,9 +146,8 @@ void session_publish(struct session *s)
 	session_consume(s);
 	memory_bound_interval(&s->bound, &s->rows, s->drain_boot_ns);
 	if (s->is_closing) /* nothing adds to them any more: they are the sum of the records */
-		s->totals_err = tracker_totals(&s->tracker, &s->totals);
-	if (!s->totals_err)
-		put_totals(s, &smp, totals);
+		tracker_totals(&s->tracker, &s->totals);
+	put_totals(s, &smp, totals);
 	memory_sum(s->rows.all, s->rows.nr, &s->run->usable, &smp);
 	read_files(s, &smp);
 	if (s->options->tracker.cgroup)
@@ -159,11 +158,10 @@ void session_publish(struct session *s)
 		images_touch(&s->images, s->rows.all[i].image, s->drained_ns);
 	images_prune(&s->images, s->drained_ns);
 	summary_add_sample(&s->summary, &smp);
-	if (!s->totals_err) { /* also where the forks were not asked for */
-		s->summary.processes_total = totals->forks + totals->roots;
-		s->summary.entered = totals->roots - s->seeded_roots;
-		s->summary.left = totals->left;
-	}
+	/* also where the forks were not asked for */
+	s->summary.processes_total = totals->forks + totals->roots;
+	s->summary.entered = totals->roots - s->seeded_roots;
+	s->summary.left = totals->left;
 	write_sample(&s->json, s->run, &smp);
 	stream_put(&s->stream, &s->json);
 	session_put_heaviest(s, &smp);
@@ -193,8 +191,8 @@ static uint64_t begin_attached(struct session *s)
 	run->seed_ns = s->tracker.seed_ns;
 	run->seeded_tasks = tracker_tracking(&s->tracker)->seeded;
 	tracker_baseline(&s->tracker, run->baseline, &run->baseline_have);
-	if (!tracker_totals(&s->tracker, &totals))
-		s->seeded_roots = totals.roots;
+	tracker_totals(&s->tracker, &totals);
+	s->seeded_roots = totals.roots;
 	/* what was waited for begins when it is there */
 	return s->options->wait_start ? clock_ns(CLOCK_MONOTONIC) : s->tracker.seeded_ns;
 }
@@ -221,14 +219,16 @@ uint64_t session_live(struct session *s)
 {
 	struct account totals;
 
-	return tracker_totals(&s->tracker, &totals) ? 0 : totals.processes;
+	tracker_totals(&s->tracker, &totals);
+	return totals.processes;
 }
 
 uint64_t session_processes(struct session *s)
 {
 	struct account totals;
 
-	return tracker_totals(&s->tracker, &totals) ? 0 : totals.forks + totals.roots;
+	tracker_totals(&s->tracker, &totals);
+	return totals.forks + totals.roots;
 }
 
 void session_done(struct session *s)

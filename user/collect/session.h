@@ -43,7 +43,6 @@ struct session {
 	uint64_t drain_boot_ns, drained_ns; /* when the last drain began, and ended */
 	uint64_t longest_ns;                /* from the begin of one to that of the next */
 	struct account totals;              /* read when it had ended */
-	int totals_err;
 	struct cores cores;
 	uint64_t live;              /* processes, at the last sample */
 	uint64_t seeded_roots;      /* processes that were attached to */

@@ -2,7 +2,6 @@
 #include "collect/totals.h"
 
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <string.h>
 
 static void add_account(struct account *sum, const struct account *part)
@@ -14,7 +13,7 @@ static void add_account(struct account *sum, const struct account *part)
 		to[i] += from[i];
 }
 
-int totals_sum(const struct bpf_map *map, struct account *sum)
+void totals_sum(const struct bpf_map *map, struct account *sum)
 {
 	struct account_key key, *previous = NULL;
 	struct account one;
@@ -25,7 +24,6 @@ int totals_sum(const struct bpf_map *map, struct account *sum)
 			add_account(sum, &one);
 		previous = &key;
 	}
-	return previous ? 0 : -ENOENT;
 }
 
 void totals_untear(struct account *a)

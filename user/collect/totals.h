@@ -7,8 +7,8 @@
 
 struct bpf_map;
 
-/* The sum over all accounts in @map. -ENOENT: there is none. */
-int totals_sum(const struct bpf_map *map, struct account *sum);
+/* The sum over all accounts in @map: nothing, as long as no process has been met. */
+void totals_sum(const struct bpf_map *map, struct account *sum);
 
 /*
  * The kernel goes on counting while an account is copied, field by field. What must agree is made

@@ -85,14 +85,10 @@ void tracker_close(struct tracker *t)
 	memset(t, 0, sizeof(*t));
 }
 
-int tracker_totals(struct tracker *t, struct account *totals)
+void tracker_totals(struct tracker *t, struct account *totals)
 {
-	int err = totals_sum(t->skel->maps.accounts, totals);
-
-	if (err)
-		return err;
+	totals_sum(t->skel->maps.accounts, totals);
 	totals_untear(totals);
-	return 0;
 }
 
 const struct tracking *tracker_tracking(const struct tracker *t)

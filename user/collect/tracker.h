@@ -101,7 +101,7 @@ bool tracker_reads_memory(const struct tracker *t);
 /* Drains until every entry has been visited (a pass may miss one under churn). */
 int tracker_drain_whole(struct tracker *t, drain_fn row, void *context);
 /* The sum over all accounts. */
-int tracker_totals(struct tracker *t, struct account *totals);
+void tracker_totals(struct tracker *t, struct account *totals);
 const struct tracking *tracker_tracking(const struct tracker *t);
 /* Births that were missed and not found since: never fewer, but strangers may be among them. */
 uint64_t tracker_unrepaired(const struct tracker *t);
