@@ -116,8 +116,10 @@ int account_end_task(u64 tree, u64 cgroup, u32 ended_process)
 		return 0;
 	add(a->threads, -1);
 	if (ended_process) {
-		add(a->processes, -1);
 		add(a->exits, 1);
+		add(a->processes, -1);
+		if (!a->processes) /* two CPUs may find that: said twice */
+			empty_emit(tree, cgroup);
 	}
 	return 0;
 }
@@ -128,8 +130,10 @@ int account_end_process(u64 tree, u64 cgroup)
 
 	if (!a)
 		return 0;
-	add(a->processes, -1);
 	add(a->exits, 1);
+	add(a->processes, -1);
+	if (!a->processes)
+		empty_emit(tree, cgroup);
 	return 0;
 }
 

@@ -79,6 +79,7 @@ int cgroup_find_level(u64 task);
 /* events.bpf.c */
 __hidden void process_emit(struct process_entry *p);
 __hidden void oom_emit(struct oom_event *e);
+int empty_emit(u64 tree, u64 cgroup);
 __hidden void cgroup_emit(u64 id, enum cgroup_news news);
 __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
 

@@ -47,6 +47,15 @@ __hidden void oom_emit(struct oom_event *e)
 		add(tracking.loss[LOSS_OOM], 1);
 }
 
+/* One that is lost is found out by the next drain. */
+int empty_emit(u64 tree, u64 cgroup)
+{
+	struct empty_event e = { .kind = EVENT_EMPTY, .account = { tree, cgroup } };
+
+	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
 __hidden void cgroup_emit(u64 id, enum cgroup_news news)
 {
 	struct cgroup_event e = {

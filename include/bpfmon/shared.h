@@ -104,7 +104,13 @@ struct process_record {
 	char comm[COMM_BYTES];
 };
 
-enum event_kind { EVENT_PROCESS = 1, EVENT_EXEC = 2, EVENT_OOM = 3, EVENT_TARGET = 4 };
+enum event_kind {
+	EVENT_PROCESS = 1,
+	EVENT_EXEC = 2,
+	EVENT_OOM = 3,
+	EVENT_TARGET = 4,
+	EVENT_EMPTY = 5, /* an account has no live process any more */
+};
 
 #define MAX_TARGETS 64 /* processes that one attach names */
 #define MAX_OWN 4      /* processes of bpfmon itself */
@@ -113,6 +119,12 @@ struct process_event {
 	__u32 kind;
 	__u32 pad;
 	struct process_record rec;
+};
+
+struct empty_event {
+	__u32 kind;
+	__u32 pad;
+	struct account_key account;
 };
 
 /* What the drains have seen an address space hold: the kernel's own mark can be reset. */

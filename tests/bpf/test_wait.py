@@ -4,9 +4,11 @@
 import pathlib
 import subprocess
 import sys
+import time
 
 from lib.account import AccountCase, ns
 from lib.bpfmon import BPFMON, read_lines, truth
+from lib.live import children_of, descriptor_links, status_of, wait_for
 
 # Leaves a daemon that has burnt 200 ms and lives until its stdin is closed.
 LEAVER = """
@@ -50,6 +52,39 @@ class Wait(AccountCase):
                 self.assert_cpu(run.summary["cpu_seconds"], run.witness["cpu_seconds"])
                 self.assertTrue(all(p["end_time"] and p["exit_code"] == 0 for p in run.processes))
                 self.assert_sums(run)
+
+    def test_the_end_of_a_tree_is_an_event_and_nothing_else_wakes_the_collector(self):
+        """The last process ends long before the next tick, and is long asleep before that."""
+        sleeper = subprocess.Popen(["sleep", "600"])
+        self.addCleanup(sleeper.wait)
+        self.addCleanup(sleeper.kill)
+        bpfmon = subprocess.Popen([BPFMON, "attach", "-q", "-i", "600", "--pid", str(sleeper.pid)])
+        self.addCleanup(bpfmon.wait)
+        self.addCleanup(bpfmon.kill)
+        collector = wait_for(lambda: self.collector_of(bpfmon.pid), "the collector")
+        wait_for(lambda: self.sleeps(collector), "its first sample")
+        before = self.switches(collector)
+        time.sleep(2)
+        self.assertLessEqual(self.switches(collector) - before, 1)
+        sleeper.kill()
+        self.assertEqual(bpfmon.wait(60), 0)
+
+    @staticmethod
+    def collector_of(launcher):
+        """While it is one: it has given up root, and waits."""
+        for pid in children_of(launcher):
+            if any("bpf-prog" in link for link in descriptor_links(pid).values()) and "timerfd" in str(descriptor_links(pid)):
+                return pid
+        return None
+
+    @staticmethod
+    def switches(pid):
+        return int(status_of(pid)["voluntary_ctxt_switches"])
+
+    def sleeps(self, pid):
+        before = self.switches(pid)
+        time.sleep(0.2)
+        return self.switches(pid) == before
 
     def test_for_the_tree_the_status_is_the_commands(self):
         bpfmon, out = self.run_leaver("--wait=tree")

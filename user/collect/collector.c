@@ -19,7 +19,7 @@
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 
-#define TREE_POLL_MS 20 /* how soon the end of the last descendant is noticed */
+#define FIRST_POLL_MS 20 /* how soon the first process of a cgroup is noticed */
 
 /*
  * Another's smaps_rollup may be read with CAP_SYS_PTRACE alone, and the name of what one executes
@@ -109,7 +109,8 @@ static enum progress hear(struct session *s, enum progress now)
 	return OVER;
 }
 
-/* Milliseconds until it has to be looked again whether it is over; 0: it is; -1: somebody tells. */
+/* Milliseconds until it has to be looked again whether it is over; 0: it is; -1: an event says so.
+ */
 static int wait_for(struct session *s, enum progress now, uint64_t end_ns)
 {
 	bool by_cgroup = s->options->tracker.cgroup;
@@ -121,8 +122,6 @@ static int wait_for(struct session *s, enum progress now, uint64_t end_ns)
 		end_ns = target_end_ns(s);
 	if (end_ns <= now_ns)
 		return 0;
-	if (now == COMMAND_ENDED && !by_cgroup)
-		return TREE_POLL_MS;
 	return end_ns == UINT64_MAX ? -1 : (int)((end_ns - now_ns) / NSEC_PER_MSEC) + 1;
 }
 
@@ -134,7 +133,7 @@ static enum progress wait_for_first(struct session *s)
 
 	log_info("waiting for the first process of '%s'", s->options->tracker.cgroup->cg.path);
 	while (now != OVER && !session_processes(s)) {
-		if (poll(&p, 1, TREE_POLL_MS) > 0)
+		if (poll(&p, 1, FIRST_POLL_MS) > 0)
 			now = hear(s, now);
 		target_look(s);
 	}

@@ -103,6 +103,8 @@ int session_event(void *context, void *data, size_t size)
 		oom(s, *(struct oom_event *)data);
 	} else if (*kind == EVENT_TARGET) {
 		target_event(s, data);
+	} else if (*kind == EVENT_EMPTY) {
+		return 0; /* who waits for the end of the tree is awake now, and looks */
 	} else if (images_add(&s->images, data, clock_ns(CLOCK_MONOTONIC)))
 		s->unnamed++;
 	return 0;
