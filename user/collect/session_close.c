@@ -9,13 +9,20 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+static int compare_serials(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
 static void emit_left(void *context, const struct process_record *r)
 {
 	struct session *s = context;
 
-	for (size_t i = 0; i < s->nr_emitted; i++)
-		if (s->emitted[i] == r->serial)
-			return;
+	if (s->nr_emitted &&
+	    bsearch(&r->serial, s->emitted, s->nr_emitted, sizeof(*s->emitted), compare_serials))
+		return;
 	if (!(r->flags & (PROCESS_ENDED | PROCESS_LEFT)))
 		s->summary.outlived++;
 	session_emit(s, r, rows_find(&s->rows, r->serial), true);
@@ -83,6 +90,8 @@ void session_close(struct session *s)
 	session_publish(s);
 	rows_settle(&s->rows);          /* by process again */
 	stream_flush_whole(&s->stream); /* what comes now is not to be dropped */
+	if (s->nr_emitted)
+		qsort(s->emitted, s->nr_emitted, sizeof(*s->emitted), compare_serials);
 	tracker_each_process(&s->tracker, emit_left, s);
 	session_close_pushed(s);
 	stream_flush_whole(&s->stream);

@@ -51,7 +51,7 @@ void session_emit(struct session *s, const struct process_record *r, const struc
 		s->unnamed++;
 	if (s->pushed.is_on)
 		senders_add_ended(&s->pushed.senders, r);
-	if (s->is_closing)
+	if (s->is_closing && !is_left)
 		remember_emitted(s, r->serial);
 }
 
