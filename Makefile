@@ -206,7 +206,7 @@ $(BUILD)/findcontainer: tests/e2e/findcontainer.c $(BUILD)/libbpfmon.a
 $(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(LDFLAGS_ALL) -static $(GUEST_SRC) -ljansson -lm -o $@
+	$(Q)$(CC) $(filter-out -MMD -MP,$(CFLAGS_ALL)) $(filter-out -pie,$(LDFLAGS_ALL)) -static-pie $(GUEST_SRC) -ljansson -lm -o $@
 
 $(BUILD)/kernels/verified: tests/kernels/verified.c $(BUILD)/libbpfmon.a
 	$(call say,CC)

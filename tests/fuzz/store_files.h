@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
 #define STORE_LINES                                                                                \
 	"{\"kind\":\"meta\",\"schema\":\"bpfmon/"                                                  \
 	"1\",\"run\":\"00000000-0000-4000-8000-000000000001\","                                    \
