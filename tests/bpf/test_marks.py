@@ -59,10 +59,6 @@ class Senders(MarksCase):
         self.assert_pushed(run, marks=300)
         self.assertEqual(texts(run), [f"n{i}" for i in range(1, 301)])
 
-    def test_every_mark_is_kept_where_accounts_have_no_lock(self):
-        run = self.shell('for i in $(seq 100); do "$0" mark "n$i" || exit 1; done', ["--inject-no-program", "locks"])
-        self.assert_kept(run, marks=100)  # without locks a free event that a busy machine swallows is a loss
-
     def test_marks_of_many_at_once_are_kept(self):
         run = self.shell(PARALLEL)
         self.assert_pushed(run, marks=60)
