@@ -16,7 +16,7 @@ IS_SILENT := $(findstring s,$(filter-out -%,$(firstword $(MAKEFLAGS))))
 Q    := $(if $(V),,@)
 say   = $(if $(V)$(IS_SILENT),,@printf '  %-7s %s\n' $(1) $@)
 # as many jobs as there are CPUs, unless the caller has chosen
-ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 

@@ -7,6 +7,7 @@
 #
 # Usage: tools/build-arm64.sh [TARGET...]
 set -eu -o pipefail
+unset MAKEFLAGS MFLAGS MAKELEVEL # a make of its own, with all CPUs
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 root=$top/build/arm64-root

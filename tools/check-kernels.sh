@@ -10,6 +10,7 @@
 # last line is "N passed, N failed, N skipped": the tests of each kernel, and that it came to its end
 # with what is kept of it. A test whose kernel does not permit all that it asks for counts as passed.
 set -eu -o pipefail
+unset MAKEFLAGS MFLAGS MAKELEVEL # a make of its own, with all CPUs
 
 cd "$(dirname "$0")/.."
 cache=${BPFMON_KERNELS:-${XDG_CACHE_HOME:-$HOME/.cache}/bpfmon-kernels}

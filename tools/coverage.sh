@@ -5,6 +5,7 @@
 #
 # Usage: tools/coverage.sh
 set -eu -o pipefail
+unset MAKEFLAGS MFLAGS MAKELEVEL # a make of its own, with all CPUs
 
 cd "$(dirname "$0")/.."
 out=build/coverage

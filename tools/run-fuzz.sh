@@ -9,6 +9,7 @@
 # Usage: tools/run-fuzz.sh SECONDS [NAME...]           (default: all of them)
 #        tools/run-fuzz.sh --keep NAME...              the found corpus, minimized, becomes the kept one
 set -eu -o pipefail
+unset MAKEFLAGS MFLAGS MAKELEVEL # a make of its own, with all CPUs
 
 cd "$(dirname "$0")/.."
 bin=$PWD/build/fuzzed/fuzz

@@ -9,6 +9,7 @@
 # Usage: tools/run-tests.sh [unit] [threads] [bpf] [e2e] [kernels] [servers] [notebook] [report] [fuzz]
 #   KERNELS  those of the group kernels, as in "6.1 7.2" (default: these)
 set -eu -o pipefail
+unset MAKEFLAGS MFLAGS MAKELEVEL # a make of its own, with all CPUs
 
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
