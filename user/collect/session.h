@@ -3,12 +3,12 @@
 #ifndef COLLECT_SESSION_H
 #define COLLECT_SESSION_H
 
+#include "collect/bound.h"
 #include "collect/cgroup_stat.h"
 #include "collect/collector.h"
 #include "collect/exact_peak.h"
 #include "collect/heaviest.h"
 #include "collect/images.h"
-#include "collect/bound.h"
 #include "collect/memory.h"
 #include "collect/pss.h"
 #include "collect/pressure.h"

@@ -104,7 +104,7 @@ int session_event(void *context, void *data, size_t size)
 	} else if (*kind == EVENT_TARGET) {
 		target_event(s, data);
 	} else if (*kind == EVENT_EMPTY) {
-		return 0; /* who waits for the end of the tree is awake now, and looks */
+		return 0; /* the loop is awake by now, and looks whether that is the end */
 	} else if (images_add(&s->images, data, clock_ns(CLOCK_MONOTONIC)))
 		s->unnamed++;
 	return 0;
