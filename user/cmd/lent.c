@@ -3,16 +3,16 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "launch/user.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static bool are_lent(void)
 {
-	return getuid() && getauxval(AT_SECURE);
+	return getuid() && user_rights_are_lent();
 }
 
 /* Real, effective and saved: one that has changed its user may have what the caller has not. */

@@ -73,11 +73,17 @@ static bool id_from(const char *name, unsigned *id)
 	return true;
 }
 
+/* Whether sudo runs us as root for another user, which is @uid. */
+static bool sudo_caller(uid_t *uid)
+{
+	return !getuid() && id_from("SUDO_UID", uid) && *uid;
+}
+
 bool user_is_under_sudo(void)
 {
-	unsigned id;
+	uid_t uid;
 
-	return !getuid() && id_from("SUDO_UID", &id) && id != 0;
+	return sudo_caller(&uid);
 }
 
 void user_caller(struct user *u, bool *was_sudo)
@@ -85,14 +91,13 @@ void user_caller(struct user *u, bool *was_sudo)
 	uid_t uid = getuid();
 	gid_t gid = getgid();
 	const struct passwd *pw;
-	unsigned id;
+	uid_t sudo_uid;
 
 	u->name[0] = '\0';
-	*was_sudo = user_is_under_sudo();
-	if (*was_sudo && id_from("SUDO_UID", &id)) {
-		uid = id;
-		if (id_from("SUDO_GID", &id))
-			gid = id;
+	*was_sudo = sudo_caller(&sudo_uid);
+	if (*was_sudo) {
+		uid = sudo_uid;
+		id_from("SUDO_GID", &gid);
 	}
 	pw = find_in_file(NULL, uid, u) ? getpwuid(uid) : NULL;
 	if (pw) {
@@ -108,9 +113,7 @@ void user_caller(struct user *u, bool *was_sudo)
 
 bool user_rights_are_lent(void)
 {
-	unsigned id;
-
-	return getauxval(AT_SECURE) || (!getuid() && id_from("SUDO_UID", &id) && id != 0);
+	return getauxval(AT_SECURE) || user_is_under_sudo();
 }
 
 int user_become(const struct user *u)
