@@ -16,19 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GRACE_MS 1000 /* for roles, after the last request */
-
 static void reap(struct roles *roles)
 {
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid == roles->collector.pid)
-			role_ended(&roles->collector, status);
-		else if (pid == roles->recorder.pid)
-			role_ended(&roles->recorder, status);
-	}
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		roles_note_end(roles, pid, status);
 }
 
 static void handle_request(struct roles *roles, struct requests *r,
@@ -56,7 +50,7 @@ static void attend(struct roles *roles, struct requests *r, int signal_fd)
 				handle_request(roles, r, &si);
 		reap(roles);
 	}
-	roles_stop(roles, GRACE_MS);
+	roles_stop(roles, ROLES_GRACE_MS);
 }
 
 /* Until they may begin. 0, or a negative errno; @sig: ended by that signal, or 0. */
@@ -95,7 +89,7 @@ int attach(struct launch_options *o)
 	sigaction(SIGCHLD, &children, NULL);
 	err = start(&roles, o, &signal_fd, &sig);
 	if (err) {
-		roles_stop(&roles, GRACE_MS);
+		roles_stop(&roles, ROLES_UNNEEDED_GRACE_MS);
 	} else {
 		role_send(&roles.collector, CONTROL_START, 0, 0);
 		attend(&roles, &requests, signal_fd);

@@ -10,8 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define GRACE_MS 1000 /* for roles, after the last request */
-
 /* The command has stopped or has been continued; or some child has ended. */
 static void reap(struct attendance *a)
 {
@@ -26,12 +24,8 @@ static void reap(struct attendance *a)
 			a->command_ended = true;
 			a->command_status = status;
 			role_send(&roles->collector, CONTROL_ENDED, status, 0);
-		} else if (WIFSTOPPED(status)) {
-			continue; /* a role that somebody has stopped */
-		} else if (pid == roles->collector.pid) {
-			role_ended(&roles->collector, status);
-		} else if (pid == roles->recorder.pid) {
-			role_ended(&roles->recorder, status);
+		} else if (!WIFSTOPPED(status)) { /* a role may be stopped, too */
+			roles_note_end(roles, pid, status);
 		}
 	}
 }
@@ -116,6 +110,6 @@ void attend(struct attendance *a)
 			reap(a);
 		}
 	}
-	roles_stop(a->roles, GRACE_MS);
+	roles_stop(a->roles, ROLES_GRACE_MS);
 	reap(a);
 }

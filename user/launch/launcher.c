@@ -21,7 +21,6 @@
 #define EXIT_BPFMON 125
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
-#define GRACE_MS 3000 /* for roles that are not needed: the collector may be loading programs */
 
 struct launcher {
 	struct launch_options *options;
@@ -123,7 +122,7 @@ static void cancel(struct launcher *l)
 {
 	spawn_cancel(&l->command);
 	describe_cancel(&l->description);
-	roles_stop(&l->roles, GRACE_MS);
+	roles_stop(&l->roles, ROLES_UNNEEDED_GRACE_MS);
 	spawn_wait(&l->command);
 }
 

@@ -126,10 +126,18 @@ void role_send(const struct role *role, enum control_type type, int value, uint6
 	shutdown(role->control_fd, SHUT_RDWR); /* which ends it */
 }
 
-void role_ended(struct role *role, int status)
+static void role_ended(struct role *role, int status)
 {
 	role->pid = 0;
 	if (WIFSIGNALED(status))
 		log_warn("the %s was killed by signal %d; the account is incomplete, %s",
 			 role->name, WTERMSIG(status), "the command goes on");
+}
+
+void roles_note_end(struct roles *roles, pid_t pid, int status)
+{
+	if (pid == roles->collector.pid)
+		role_ended(&roles->collector, status);
+	else if (pid == roles->recorder.pid)
+		role_ended(&roles->recorder, status);
 }

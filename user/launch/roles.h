@@ -25,7 +25,8 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 	       int signal_fd, const sigset_t *mask);
 /* Sends it a message. If that cannot be, says so, and ends the role: it would wait for ever. */
 void role_send(const struct role *role, enum control_type type, int value, uint64_t when_ns);
-/* The role has been waited for. */
-void role_ended(struct role *role, int status);
+/* The child @pid has been waited for: notes it where it is a role; of one that was killed says so.
+ */
+void roles_note_end(struct roles *roles, pid_t pid, int status);
 
 #endif

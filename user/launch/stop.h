@@ -5,6 +5,9 @@
 
 #include "launch/roles.h"
 
+#define ROLES_GRACE_MS 1000          /* after the last request */
+#define ROLES_UNNEEDED_GRACE_MS 3000 /* where there is no run: programs may be being loaded */
+
 /* One line to the user: what is waited for, and how to end that. */
 void roles_say_awaited(const struct roles *roles);
 /*
