@@ -10,6 +10,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -72,21 +73,19 @@ int own_cgroup_make(struct own_cgroup *own)
 	char why[5000] = "";
 	int err = cgroup_make("/proc/self", &own->cg, why, sizeof(why));
 
-	if (err) {
-		log_error("--own-cgroup: %s", why);
-		own->cg.path[0] = '\0';
-		return err;
-	}
-	err = start_keeper(own);
-	if (err) {
+	if (!err) {
+		err = start_keeper(own);
+		if (!err) {
+			log_info("the command has the cgroup '%s'", own->cg.path);
+			return 0;
+		}
 		cgroup_remove(&own->cg);
-		own->cg.path[0] = '\0';
-		log_error("--own-cgroup: cannot start the process that removes it: %s",
-			  strerror(-err));
-		return err;
+		snprintf(why, sizeof(why), "cannot start the process that removes it: %s",
+			 strerror(-err));
 	}
-	log_info("the command has the cgroup '%s'", own->cg.path);
-	return 0;
+	log_error("--own-cgroup: %s", why);
+	own->cg.path[0] = '\0';
+	return err;
 }
 
 void own_cgroup_remove(struct own_cgroup *own)
