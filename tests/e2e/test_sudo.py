@@ -101,6 +101,14 @@ class Files(SudoCase):
             self.assert_owner(self.ours / f"run{uid}", 0, 0o644)
 
 
+class Environment(SudoCase):
+    def test_the_command_keeps_every_variable_where_root_records(self):
+        env = {**CALLED_BY_NOBODY, "XDG_STATE_HOME": str(self.theirs), "BPFMON_NO_STORE": ""}
+        done = self.bpfmon("-q", "--record-as", "root", env=env, command=["sh", "-c", 'echo "$XDG_STATE_HOME"'])
+        self.assertEqual((done.returncode, done.stdout.decode()), (0, f"{self.theirs}\n"), done.stderr)
+        self.assertEqual(list(self.theirs.iterdir()), [])  # its store is not where the caller says
+
+
 class Roles(SudoCase):
     def capabilities(self, pid):
         status = status_of(pid)

@@ -89,9 +89,8 @@ const char *store_of(const struct user *caller, const char *host, bool as_root)
 {
 	static char path[STORE_PATH_BYTES];
 
-	if (as_root && user_is_under_sudo()) /* root's files are not where the caller says */
-		unsetenv("XDG_STATE_HOME");
-	store_path(path, home_of(caller, as_root), host);
+	/* root's files are not where the caller says */
+	store_path(path, home_of(caller, as_root), host, as_root && user_is_under_sudo());
 	return path;
 }
 

@@ -10,9 +10,9 @@ void store_home_folder(char out[STORE_PATH_BYTES], const char *home)
 	snprintf(out, STORE_PATH_BYTES, "%.3900s/.local/state/bpfmon", home);
 }
 
-void store_folder(char out[STORE_PATH_BYTES], const char *home)
+static void store_folder(char out[STORE_PATH_BYTES], const char *home, bool at_home)
 {
-	const char *state = getenv("XDG_STATE_HOME");
+	const char *state = at_home ? NULL : getenv("XDG_STATE_HOME");
 
 	if (state && *state == '/' && strlen(state) < 4000) /* others are to be ignored */
 		snprintf(out, STORE_PATH_BYTES, "%s/bpfmon", state);
@@ -20,11 +20,11 @@ void store_folder(char out[STORE_PATH_BYTES], const char *home)
 		store_home_folder(out, home);
 }
 
-void store_path(char out[STORE_PATH_BYTES], const char *home, const char *host)
+void store_path(char out[STORE_PATH_BYTES], const char *home, const char *host, bool at_home)
 {
 	size_t n;
 
-	store_folder(out, home);
+	store_folder(out, home, at_home);
 	n = strlen(out);
 	snprintf(out + n, STORE_PATH_BYTES - n, "/%.255s.sqlite", *host ? host : "localhost");
 	for (char *c = out + n + 1; *c; c++)

@@ -3,15 +3,17 @@
 #ifndef STORE_PATH_H
 #define STORE_PATH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define STORE_PATH_BYTES 4352
 
-/* Writes the folder of the stores of the user whose home is @home. */
-void store_folder(char out[STORE_PATH_BYTES], const char *home);
-/* The same where XDG_STATE_HOME says nothing: sudo hands it on to nobody. */
+/*
+ * Writes the folder of the stores of the user whose home is @home, where XDG_STATE_HOME says
+ * nothing: sudo hands it on to nobody.
+ */
 void store_home_folder(char out[STORE_PATH_BYTES], const char *home);
-/* The one of @host there. */
-void store_path(char out[STORE_PATH_BYTES], const char *home, const char *host);
+/* Writes the path of the one of @host: in XDG_STATE_HOME, unless @at_home, or in that folder. */
+void store_path(char out[STORE_PATH_BYTES], const char *home, const char *host, bool at_home);
 
 #endif
