@@ -103,14 +103,6 @@ static int pass(void *context, const char *text, size_t length)
 	return output_flush(context);
 }
 
-/* One file of two is of no use; what was replaced cannot come back. */
-static void remove_new(struct outputs *all, size_t nr)
-{
-	for (size_t i = 0; i < nr; i++)
-		if (all->out[i].is_new)
-			unlink(all->path[i]);
-}
-
 /* All is written: only now a disk that is full can be ruled out, and the files take their names. */
 static int commit(struct outputs *all)
 {
@@ -127,7 +119,9 @@ static int commit(struct outputs *all)
 	for (size_t i = 0; !err && i < all->nr; i++)
 		if ((err = output_commit(&all->out[i]))) {
 			tell_unwritable(all->path[i], &all->out[i], err);
-			remove_new(all, i);
+			while (i--) /* one file of two is of no use */
+				output_remove_new(&all->out[i]);
+			break;
 		}
 	return err;
 }

@@ -3,12 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 void output_close_old(struct output *o)
@@ -75,6 +72,12 @@ int output_commit(struct output *o)
 	free(o->temporary);
 	o->temporary = NULL;
 	return err;
+}
+
+void output_remove_new(const struct output *o)
+{
+	if (o->is_new)
+		unlinkat(o->at.folder, o->at.name, 0);
 }
 
 const char *output_error(const struct output *o, int err)

@@ -51,6 +51,8 @@ const char *output_error(const struct output *o, int err);
 void output_open_fd(struct output *o, int fd);
 /* Something comes: the file takes its name. */
 int output_commit(struct output *o);
+/* After that: removes the file again, unless it has replaced another. */
+void output_remove_new(const struct output *o);
 void output_put(struct output *o, const char *text, size_t length);
 /* Writes what was put. A negative errno the first time it fails, then 0. */
 int output_flush(struct output *o);
