@@ -92,7 +92,6 @@ WRAP(FILE *, tmpfile, (void), ())
 WRAP(DIR *, opendir, (const char *path), (path))
 /* clang-format on */
 
-ssize_t __real_getline(char **text, size_t *room, FILE *f);
 ssize_t __wrap_getline(char **text, size_t *room, FILE *f);
 ssize_t __wrap___getdelim(char **text, size_t *room, int end, FILE *f);
 struct tm *__real_localtime_r(const time_t *at, struct tm *tm);
@@ -110,19 +109,8 @@ int __real_scandir(const char *path, struct dirent ***found, int (*takes)(const 
 int __wrap_scandir(const char *path, struct dirent ***found, int (*takes)(const struct dirent *),
 		   int (*compare)(const struct dirent **, const struct dirent **));
 
-/* The C library takes want of memory for the end of the file. */
-ssize_t __wrap_getline(char **text, size_t *room, FILE *f)
-{
-	ssize_t n;
-
-	errno = 0;
-	n = __real_getline(text, room, f);
-	if (n < 0 && errno == ENOMEM)
-		memory_count();
-	return n;
-}
-
-/* What getline() is with optimization. */
+/* The C library takes want of memory for the end of the file. With optimization getline() is this.
+ */
 ssize_t __wrap___getdelim(char **text, size_t *room, int end, FILE *f)
 {
 	ssize_t n;
@@ -132,6 +120,11 @@ ssize_t __wrap___getdelim(char **text, size_t *room, int end, FILE *f)
 	if (n < 0 && errno == ENOMEM)
 		memory_count();
 	return n;
+}
+
+ssize_t __wrap_getline(char **text, size_t *room, FILE *f)
+{
+	return __wrap___getdelim(text, room, '\n', f);
 }
 
 /* Without memory for the time zone it is UTC. */
