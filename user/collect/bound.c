@@ -2,50 +2,53 @@
 #include "collect/bound.h"
 
 #include "base/clock.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* False: memory did not suffice. */
-static bool put_holding(struct holding **all, size_t *nr, size_t *room, const struct holding *h)
+static void put_holding(struct memory_bound *b, struct holdings *to, const struct holding *h)
 {
-	struct holding *larger = *all;
-	size_t more = *room ? *room * 2 : 64;
+	size_t room = to->room ? to->room * 2 : 64;
+	struct holding *all = to->all;
 
-	if (*nr == *room) {
-		larger = reallocarray(larger, more, sizeof(*larger));
-		if (!larger)
-			return false;
-		*all = larger;
-		*room = more;
+	if (to->nr == to->room) {
+		all = reallocarray(all, room, sizeof(*all));
+		if (!all) {
+			b->is_unknown = true;
+			return;
+		}
+		to->all = all;
+		to->room = room;
 	}
-	larger[(*nr)++] = *h;
-	return true;
+	all[to->nr++] = *h;
 }
 
 static void hold(struct memory_bound *b, const struct holding *h)
 {
-	b->is_unknown |= !put_holding(&b->holdings, &b->nr_holdings, &b->room_holdings, h);
+	put_holding(b, &b->held, h);
 }
 
 /* What had its record before the drain was read, but gave its memory back after that began. */
 static void carry(struct memory_bound *b, uint64_t drain_ns)
 {
-	b->nr_carried = 0;
-	for (size_t i = 0; i < b->nr_holdings; i++) {
-		struct holding h = b->holdings[i];
+	for (size_t i = 0; i < b->held.nr; i++) {
+		struct holding h = b->held.all[i];
 
 		h.is_carried = true;
 		if (h.is_told && h.end_ns >= drain_ns)
-			b->is_unknown |=
-				!put_holding(&b->carried, &b->nr_carried, &b->room_carried, &h);
+			put_holding(b, &b->carried, &h);
 	}
 }
 
-static void hold_carried(struct memory_bound *b)
+/* What was carried is what the next interval begins with. */
+static void begin_with_carried(struct memory_bound *b)
 {
-	for (size_t i = 0; i < b->nr_carried; i++)
-		hold(b, &b->carried[i]);
+	struct holdings spare = b->held;
+
+	b->held = b->carried;
+	b->carried = spare;
+	b->carried.nr = 0;
 }
 
 /* It holds memory until that is known to be given back: exiting alone does not. */
@@ -122,14 +125,14 @@ static uint64_t largest_sum(struct holding *h, size_t n)
 
 void memory_bound_drain(struct memory_bound *b)
 {
-	b->nr_before = b->nr_holdings;
+	b->nr_before = b->held.nr;
 }
 
 /* Freed while the drain went on: it may have been met before. */
 static bool came_meanwhile(const struct memory_bound *b, size_t nr_told, uint64_t serial)
 {
 	for (size_t i = b->nr_before; i < nr_told; i++)
-		if (b->holdings[i].serial == serial)
+		if (b->held.all[i].serial == serial)
 			return true;
 	return false;
 }
@@ -158,16 +161,16 @@ static void sort_out(struct memory_bound *b, const struct rows *rows)
 	uint64_t missed_last = 0, missed_ever = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < b->nr_holdings; i++) {
-		const struct holding *h = &b->holdings[i];
+	for (size_t i = 0; i < b->held.nr; i++) {
+		const struct holding *h = &b->held.all[i];
 
 		if (h->start_ns < b->since_ns && !h->is_carried &&
 		    !rows_met_before(rows, h->serial))
 			*(h->start_ns < b->before_ns ? &missed_ever : &missed_last) += h->pages;
 		if (h->pages && h->end_ns >= b->since_ns)
-			b->holdings[n++] = *h;
+			b->held.all[n++] = *h;
 	}
-	b->nr_holdings = n;
+	b->held.nr = n;
 	b->peak_pages += missed_ever;
 	if (b->last_pages + missed_last + missed_ever > b->peak_pages)
 		b->peak_pages = b->last_pages + missed_last + missed_ever;
@@ -234,7 +237,7 @@ static size_t merge_sharers(struct holding *h, size_t nr)
 
 void memory_bound_interval(struct memory_bound *b, const struct rows *rows, uint64_t drain_ns)
 {
-	size_t nr_told = b->nr_holdings, n;
+	size_t nr_told = b->held.nr, n;
 	uint64_t largest = 0;
 
 	for (size_t i = 0; i < rows->nr; i++)
@@ -242,23 +245,23 @@ void memory_bound_interval(struct memory_bound *b, const struct rows *rows, uint
 			hold_row(b, &rows->all[i]);
 	sort_out(b, rows);
 	carry(b, drain_ns);
-	n = merge_sharers(b->holdings, b->nr_holdings);
+	n = merge_sharers(b->held.all, b->held.nr);
 	if (n) {
-		largest = largest_sum(b->holdings, n);
+		largest = largest_sum(b->held.all, n);
 		b->is_unknown |= !largest;
 	}
 	if (largest > b->peak_pages)
 		b->peak_pages = largest;
 	b->last_pages = largest;
-	b->nr_holdings = b->nr_before = 0;
+	b->nr_before = 0;
 	b->before_ns = b->since_ns;
 	b->since_ns = drain_ns;
-	hold_carried(b);
+	begin_with_carried(b);
 }
 
 void memory_bound_done(struct memory_bound *b)
 {
-	free(b->holdings);
-	free(b->carried);
+	free(b->held.all);
+	free(b->carried.all);
 	*b = (struct memory_bound){ 0 };
 }

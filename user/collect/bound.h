@@ -16,16 +16,19 @@ struct holding {
 	bool is_carried; /* from the interval before, whose drain it outlived */
 };
 
+struct holdings {
+	struct holding *all; /* owned */
+	size_t nr, room;
+};
+
 /* The upper bound of a tree's peak: in no interval can it have held more than this. */
 struct memory_bound {
-	struct holding *holdings; /* owned; of the interval under way */
-	size_t nr_holdings, room_holdings;
-	struct holding *carried; /* owned; while an interval ends */
-	size_t nr_carried, room_carried;
-	size_t nr_before;    /* of those whose record came before the last drain began */
-	uint64_t since_ns;   /* CLOCK_BOOTTIME: when the interval began */
-	uint64_t before_ns;  /* when the one before it did */
-	uint64_t last_pages; /* the largest sum in that */
+	struct holdings held;    /* of the interval under way */
+	struct holdings carried; /* from it into the next one; in use while it ends */
+	size_t nr_before;        /* of those whose record came before the last drain began */
+	uint64_t since_ns;       /* CLOCK_BOOTTIME: when the interval began */
+	uint64_t before_ns;      /* when the one before it did */
+	uint64_t last_pages;     /* the largest sum in that */
 	uint64_t peak_pages;
 	bool is_unknown; /* memory did not suffice: there is no bound */
 	bool mark_fell;  /* the mark of a process was reset: there is none, either */
