@@ -17,7 +17,7 @@ sanitized=build/sanitized
 passed=0 failed=0 skipped=0
 
 run_cmocka() { # PROGRAM...
-	local bin out rc ok bad
+	local bin out rc ok bad left
 	for bin in "$@"; do
 		case $bin in *.d) continue ;; esac
 		out=$("$bin" 2>&1) && rc=0 || rc=$?
@@ -27,6 +27,8 @@ run_cmocka() { # PROGRAM...
 		bad=$(awk '/^\[  FAILED  \]/ && !/test\(s\)/ && !seen[$0]++ { n++ } END { print n + 0 }' \
 			<<<"$out")
 		passed=$((passed + ok))
+		left=$(awk '/^\[  SKIPPED \]/ && !/test\(s\)/ && !seen[$0]++ { n++ } END { print n + 0 }' <<<"$out")
+		skipped=$((skipped + left))
 		if [ "$rc" != 0 ] && [ "$bad" = 0 ]; then
 			bad=1 # a crash, or a sanitizer's verdict
 		fi

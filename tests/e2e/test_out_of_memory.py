@@ -44,12 +44,16 @@ class SubcommandCase(StoreCase):
         whole, again = plain(command.run()), plain(command.run())
         self.assertEqual(whole.code, code, whole.stderr)
         self.assertTrue(whole.same(again), (words, whole, again))
+        self.fail_each(command, words, lambda got: self.assert_told(got, whole, files))
+
+    def fail_each(self, command, words, check):
+        """Runs it with each allocation failing until there are no more of them, and checks what it gave."""
         self.step += 1
         for at in sweep(STEP, self.step):
             number = at % 2  # this one, or all from there on
             got = plain(command.run("allocation", at, number=number))
             with self.subTest(words=words, at=at, number=number):
-                self.assert_told(got, whole, files)
+                check(got)
             if not got.has_failed:
                 break
 
@@ -149,15 +153,12 @@ class Writers(SubcommandCase):
         whole = plain(command.run())
         self.assertEqual((whole.code, whole.stderr), (0, b""))
         after = self.rows(store)
-        self.step += 1
-        for at in sweep(STEP, self.step):
-            number = at % 2  # this one, or all from there on
-            got = plain(command.run("allocation", at, number=number))
-            with self.subTest(words=words, at=at, number=number):
-                self.assert_told(got, whole, files)
-                self.assert_sound(got, store, before, after)
-            if not got.has_failed:
-                break
+
+        def check(got):
+            self.assert_told(got, whole, files)
+            self.assert_sound(got, store, before, after)
+
+        self.fail_each(command, words, check)
 
     def test_merge_of_files_and_stores(self):
         other = self.dir / "other.sqlite"
