@@ -20,14 +20,19 @@ check_includes() { # FILE...
 		may["wire"] = "wire model base"
 		may["store"] = "store model base"
 		may["source"] = "source store wire model base"
-		may["collect"] = "collect wire model base bpfmon/metrics.def bpfmon/shared.h bpfmon.skel.h"
+		may["track"] = "track model base bpfmon/metrics.def bpfmon/shared.h bpfmon.skel.h"
+		may["feed"] = "feed base"
+		may["push"] = "push feed wire model base bpfmon/shared.h"
+		may["job"] = "job push feed track wire model base bpfmon/metrics.def bpfmon/shared.h"
+		may["collect"] = "collect job push feed track wire model base"
+		may["container"] = "container base"
 		may["view"] = "view store model base"
 		may["report"] = "report view source wire model base"
 		may["compare"] = "compare view source wire model base"
 		may["export"] = "export source wire model base"
 		may["record"] = "record store view wire model base"
-		may["launch"] = "launch collect record meta model base"
-		may["cmd"] = "cmd launch meta export compare report record view collect source store wire model base"
+		may["launch"] = "launch collect job push container record meta model base"
+		may["cmd"] = "cmd launch container meta export compare report record view collect track source store wire model base"
 	}
 	FNR == 1 { split(FILENAME, part, "/"); folder = part[2] }
 	match($0, /^[ \t]*#[ \t]*include[ \t]*"[^"]*"/) {

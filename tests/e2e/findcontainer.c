@@ -3,7 +3,7 @@
  * Says which container a name stands for, "ENGINE ID PID", for whoever called sudo; or why none,
  * and ends with 1. Usage: findcontainer NAME
  */
-#include "launch/container.h"
+#include "container/container.h"
 
 #include <stdio.h>
 

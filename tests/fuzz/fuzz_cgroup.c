@@ -7,7 +7,7 @@
 
 #include "base/cgroup_mount.h"
 #include "base/cgroup_target.h"
-#include "launch/container_cgroup.h"
+#include "container/container_cgroup.h"
 #include "meta/container.h"
 #include "meta/limits.h"
 

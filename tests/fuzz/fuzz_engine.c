@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 
-#include "launch/capture.h"
-#include "launch/container.h"
+#include "container/capture.h"
+#include "container/container.h"
 
 #include <errno.h>
 

@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mark.h"
-#include "collect/session.h"
+#include "job/session.h"
 #include "wire/line_protocol.h"
 #include "wire/reader.h"
 

@@ -5,9 +5,9 @@
 
 /* clang-format off */
 #include "base/smaps.c"
-#include "collect/cgroup_stat.c"
+#include "job/cgroup_stat.c"
 /* clang-format on */
-#include "collect/pressure.h"
+#include "track/pressure.h"
 
 static void read_values_of(const char *text)
 {

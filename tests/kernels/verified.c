@@ -4,7 +4,7 @@
  * each how many instructions the kernel's verifier went through. Kernels before 5.16 do not tell:
  * nothing is said. Usage: verified
  */
-#include "collect/tracker.h"
+#include "track/tracker.h"
 
 #include "bpfmon.skel.h"
 

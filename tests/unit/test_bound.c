@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/bound.h"
+#include "job/bound.h"
 
 static const struct rows nobody;
 

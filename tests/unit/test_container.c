@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "fixture.h"
-#include "launch/container.h"
+#include "container/container.h"
 
 #include <errno.h>
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/heaviest.h"
+#include "job/heaviest.h"
 
 #define ROW(which, space, anon)                                                                    \
 	{                                                                                          \

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/images.h"
+#include "track/images.h"
 
 #include <stdlib.h>
 #include <string.h>

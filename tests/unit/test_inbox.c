@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "collect/pushed.h"
+#include "push/pushed.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/memory.h"
+#include "job/memory.h"
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/permission.h"
+#include "track/permission.h"
 #include "fixture.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/pushed.h"
+#include "push/pushed.h"
 
 #include <stdlib.h>
 #include <string.h>

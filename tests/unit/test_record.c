@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/record.h"
+#include "job/record.h"
 
 #include <signal.h>
 #include <string.h>

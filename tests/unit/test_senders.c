@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/senders.h"
+#include "push/senders.h"
 
 #include <stdlib.h>
 

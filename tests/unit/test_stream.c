@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/stream.h"
+#include "feed/stream.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "base/procstat.h"
 #include "launch/as_user.h"
 #include "launch/attach.h"
-#include "launch/container_cgroup.h"
+#include "container/container_cgroup.h"
 
 #include <stdio.h>
 

@@ -3,9 +3,9 @@
 #include "cmd/cmd.h"
 
 #include "base/log.h"
-#include "collect/tracker.h"
+#include "track/tracker.h"
 
-#include "collect/capability.h"
+#include "track/capability.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "launch/user.h"
+#include "base/user.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define CMD_OPTIONS_H
 
 #include "model/metric.h"
-#include "collect/tracker.h"
+#include "track/tracker.h"
 #include "launch/intake.h"
 #include "model/run.h"
 #include "record/recorder.h"

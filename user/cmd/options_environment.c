@@ -3,7 +3,7 @@
 #include "cmd/options_parts.h"
 
 #include "base/log.h"
-#include "launch/user.h"
+#include "base/user.h"
 
 #include <ctype.h>
 #include <stdio.h>

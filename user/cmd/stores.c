@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "cmd/prepare.h"
-#include "launch/user.h"
+#include "base/user.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/privilege.h"
 #include "base/seccomp.h"
-#include "collect/session.h"
+#include "job/session.h"
 #include "wire/writer.h"
 
 #include <bpf/libbpf.h>
@@ -227,7 +227,7 @@ static int listen_to_programs(struct session *s, char *why, size_t size)
 
 static void run_session(struct session *s)
 {
-	const struct collector_options *o = s->options;
+	const struct job_spec *o = s->options;
 	enum progress progress = o->command ? RUNNING : COMMAND_ENDED;
 	uint64_t start_ns;
 
@@ -245,7 +245,7 @@ static void run_session(struct session *s)
 		o->show(&s->summary, o->show_context);
 }
 
-int collector_run(const struct collector_options *o)
+int collector_run(const struct job_spec *o)
 {
 	static struct session s; /* one in a process, and 40 KiB */
 	char why[512] = "";

@@ -4,7 +4,7 @@
 #define LAUNCH_AS_USER_H
 
 #include "base/cgroup_target.h"
-#include "launch/user.h"
+#include "base/user.h"
 
 /*
  * cgroup_target_find() with the rights of @user: what that user cannot enter is not there, and the

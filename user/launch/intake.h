@@ -3,7 +3,7 @@
 #ifndef LAUNCH_INTAKE_H
 #define LAUNCH_INTAKE_H
 
-#include "collect/inbox.h"
+#include "push/inbox.h"
 #include "launch/mark_socket.h"
 
 struct intake_options {

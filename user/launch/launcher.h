@@ -5,7 +5,7 @@
 
 #include "collect/collector.h"
 #include "launch/intake.h"
-#include "launch/user.h"
+#include "base/user.h"
 #include "record/recorder.h"
 
 struct launch_options {
@@ -17,7 +17,7 @@ struct launch_options {
 	bool own_cgroup;               /* the command gets one, which is removed at the end */
 	int cgroup_keeper_fd;          /* filled in with that; what has it delays the removal */
 	struct intake_sockets *intake; /* filled in; NULL: there are none */
-	struct collector_options collector; /* descriptors and pids are filled in */
+	struct job_spec collector;     /* descriptors and pids are filled in */
 	struct recorder_options recorder;
 };
 

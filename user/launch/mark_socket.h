@@ -7,7 +7,7 @@
 #ifndef LAUNCH_MARK_SOCKET_H
 #define LAUNCH_MARK_SOCKET_H
 
-#include "launch/user.h"
+#include "base/user.h"
 
 #include <sys/un.h>
 

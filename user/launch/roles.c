@@ -59,7 +59,7 @@ static void run_recorder(struct launch_options *options, int control_fd, int str
 static void run_collector(struct launch_options *options, pid_t command, pid_t recorder,
 			  int control_fd, int stream_fd)
 {
-	struct collector_options *o = &options->collector;
+	struct job_spec *o = &options->collector;
 
 	if (options->intake)
 		intake_take_over(options->intake);

@@ -4,7 +4,7 @@
 #define LAUNCH_SPAWN_H
 
 #include "base/cgroup.h"
-#include "launch/user.h"
+#include "base/user.h"
 
 #include <signal.h>
 

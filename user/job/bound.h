@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a tree cannot have held more of: the upper bound of its peak. */
+#ifndef JOB_BOUND_H
+#define JOB_BOUND_H
+
+#include "track/rows.h"
+
+/* How long a process held at most how much. */
+struct holding {
+	uint64_t start_ns, end_ns; /* from its birth until its memory had been given back */
+	uint64_t pages;
+	uint64_t serial; /* of the process */
+	uint64_t mm;     /* the address space that it used last; 0: none */
+	bool shares;     /* it was born into that, and has had no other */
+	bool is_told;    /* its record has come */
+	bool is_carried; /* from the interval before, whose drain it outlived */
+};
+
+struct holdings {
+	struct holding *all; /* owned */
+	size_t nr, room;
+};
+
+/* The upper bound of a tree's peak: in no interval can it have held more than this. */
+struct memory_bound {
+	struct holdings held;    /* of the interval under way */
+	struct holdings carried; /* from it into the next one; in use while it ends */
+	size_t nr_before;        /* of those whose record came before the last drain began */
+	uint64_t since_ns;       /* CLOCK_BOOTTIME: when the interval began */
+	uint64_t before_ns;      /* when the one before it did */
+	uint64_t last_pages;     /* the largest sum in that */
+	uint64_t peak_pages;
+	bool is_unknown; /* memory did not suffice: there is no bound */
+	bool mark_fell;  /* the mark of a process was reset: there is none, either */
+};
+
+/* A process that has ended, and been freed, in this interval. */
+void memory_bound_ended(struct memory_bound *b, const struct process_record *r);
+/* A drain begins: the records of those that have been freed by now have been told. */
+void memory_bound_drain(struct memory_bound *b);
+/*
+ * Ends the interval: @rows are the processes at the drain that began at @drain_ns (CLOCK_BOOTTIME).
+ * The records that came during that drain must have been told before this.
+ */
+void memory_bound_interval(struct memory_bound *b, const struct rows *rows, uint64_t drain_ns);
+void memory_bound_done(struct memory_bound *b);
+
+#endif

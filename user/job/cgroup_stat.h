@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a cgroup's own files say, whoever made it. They stay open between samples. */
+#ifndef JOB_CGROUP_STAT_H
+#define JOB_CGROUP_STAT_H
+
+#include "base/cgroup_target.h"
+#include "model/run.h"
+#include "model/sample.h"
+
+enum cgroup_file {
+	CGROUP_USAGE,
+	CGROUP_STAT,
+	CGROUP_SWAP,
+	CGROUP_KERNEL,
+	CGROUP_EVENTS,
+	CGROUP_PEAK,
+	CGROUP_CPU,
+	CGROUP_CPU_USER,
+	CGROUP_CPU_SYSTEM,
+	CGROUP_THROTTLE,
+	CGROUP_PIDS,
+	CGROUP_IO,
+	CGROUP_CPU_PRESSURE,
+	CGROUP_MEMORY_PRESSURE,
+	CGROUP_IO_PRESSURE,
+	NR_CGROUP_FILES
+};
+
+struct cgroup_stat {
+	const struct cgroup_target *target; /* not owned; NULL: nothing is read */
+	int fd[NR_CGROUP_FILES];            /* owned; -1: nothing is read from it */
+	/* Of a counter: what the file said last, and what has come since the first time. */
+	uint64_t last[NR_METRICS], since[NR_METRICS];
+	struct metric_set began;
+};
+
+/* Nothing is open yet. */
+void cgroup_stat_init(struct cgroup_stat *c);
+/*
+ * Opens the files of @target (NULL: there is none), and takes out of @run->usable what they do not
+ * tell, with the reason. Counters count from now on; what they say now goes into @run->baseline.
+ * Where nothing of it is wanted nothing is opened.
+ */
+void cgroup_stat_open(struct cgroup_stat *c, const struct cgroup_target *target, struct run *run);
+/* The cgroup has been made again under its name: counters go on from where they were. */
+void cgroup_stat_reopen(struct cgroup_stat *c);
+/* Sets what is in @usable and can be read. */
+void cgroup_stat_read(struct cgroup_stat *c, const struct metric_set *usable, struct sample *smp);
+/* The most it has held since it was made. False: that is not known. */
+bool cgroup_stat_peak(const struct cgroup_stat *c, uint64_t *bytes);
+void cgroup_stat_done(struct cgroup_stat *c);
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* At each sample: who holds the most, and the lines that say so. */
+#include "job/heaviest.h"
+
+#include "base/clock.h"
+#include "job/session.h"
+#include "wire/writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+__u64 resident_pages(const struct drain_row *row)
+{
+	return row->pages[RSS_ANON] + row->pages[RSS_FILE] + row->pages[RSS_SHMEM];
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct drain_row *p = *(const struct drain_row *const *)a;
+	const struct drain_row *q = *(const struct drain_row *const *)b;
+	__u64 m = resident_pages(p), n = resident_pages(q);
+
+	if (m != n)
+		return m < n ? 1 : -1;
+	return p->pid < q->pid ? -1 : p->pid > q->pid;
+}
+
+/* Whether @a, of two that share their memory, is the one to be named. */
+static bool is_first(const struct drain_row *a, const struct drain_row *b)
+{
+	if (a->start_boot_ns != b->start_boot_ns)
+		return is_earlier(a->start_boot_ns, b->start_boot_ns);
+	return a->pid < b->pid;
+}
+
+static int make_room(struct heaviest *h, size_t n)
+{
+	const struct drain_row **rows;
+
+	if (n <= h->room)
+		return 0;
+	rows = reallocarray(h->rows, n, sizeof(*rows));
+	if (!rows)
+		return -ENOMEM;
+	h->rows = rows;
+	h->room = n;
+	return 0;
+}
+
+int heaviest_find(struct heaviest *h, const struct drain_row *rows, size_t nr_rows, size_t most)
+{
+	int err = make_room(h, nr_rows);
+
+	h->nr = 0;
+	if (err)
+		return err;
+	for (size_t i = 0; i < nr_rows; i++) {
+		const struct drain_row *r = &rows[i];
+		const struct drain_row **last = h->nr ? &h->rows[h->nr - 1] : NULL;
+
+		if (r->end_boot_ns || !r->mm)
+			continue;
+		if (!last || (*last)->mm != r->mm)
+			h->rows[h->nr++] = r;
+		else if (is_first(r, *last))
+			*last = r;
+	}
+	if (h->nr)
+		qsort(h->rows, h->nr, sizeof(*h->rows), by_weight);
+	if (h->nr > most)
+		h->nr = most;
+	return 0;
+}
+
+void heaviest_done(struct heaviest *h)
+{
+	free(h->rows);
+	*h = (struct heaviest){ 0 };
+}
+
+static void set(struct process_sample *p, enum metric_id id, uint64_t value)
+{
+	p->value[id] = value;
+	metric_put(&p->have, id);
+}
+
+static void put(struct session *s, const struct drain_row *row, uint64_t elapsed_ns)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct process_sample p = {
+		.elapsed_ns = elapsed_ns,
+		.pid = (int32_t)row->pid,
+		.start_epoch_ns = row->start_boot_ns + s->epoch_less_boot_ns,
+	};
+	struct process_record r;
+
+	set(&p, M_rss, resident_pages(row) * page);
+	set(&p, M_rss_anon, row->pages[RSS_ANON] * page);
+	set(&p, M_swap, row->pages[RSS_SWAP] * page);
+	if (!tracker_process(&s->tracker, row, &r)) {
+		comm_copy(p.comm, r.comm, sizeof(r.comm));
+		if (metric_has(&s->run->usable, M_cpu))
+			set(&p, M_cpu, r.counters.cpu);
+	}
+	write_process_sample(&s->json, s->run->start_epoch_ns, &p);
+}
+
+void session_put_heaviest(struct session *s, const struct sample *smp)
+{
+	struct heaviest *h = &s->heaviest;
+
+	if (!s->options->process_samples)
+		return;
+	if (heaviest_find(h, s->rows.all, s->rows.nr, s->options->process_samples))
+		s->unnamed++;
+	for (size_t i = 0; i < h->nr; i++)
+		put(s, h->rows[i], smp->elapsed_ns);
+	if (h->nr)
+		stream_put_spare(&s->stream, &s->json, h->nr);
+}

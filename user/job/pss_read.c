@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "job/pss_read.h"
+
+#include "base/clock.h"
+#include "base/smaps.h"
+#include "base/stack.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define LONG_NS (10 * NSEC_PER_MSEC) /* from here on a thread is nothing beside it */
+#define PAUSE_NS (5 * NSEC_PER_MSEC)
+
+struct job {
+	pid_t pid;
+	struct pss_reading *r;
+	int err;
+	pthread_mutex_t lock; /* of the last */
+	pthread_cond_t changed;
+	bool has_ended;
+};
+
+static void read_one(struct job *job)
+{
+	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+	struct smaps said = { 0 };
+
+	job->err = smaps_read(job->pid, &said);
+	*job->r = (struct pss_reading){ said.pss_bytes, said.uss_bytes,
+					clock_ns(CLOCK_MONOTONIC) - start_ns };
+}
+
+static void *run(void *data)
+{
+	struct job *job = data;
+
+	read_one(job);
+	pthread_mutex_lock(&job->lock);
+	job->has_ended = true;
+	pthread_cond_signal(&job->changed);
+	pthread_mutex_unlock(&job->lock);
+	return NULL;
+}
+
+/* False: it goes on. */
+static bool wait_for(struct job *job, uint64_t pause_ns)
+{
+	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + pause_ns;
+	struct timespec end = { (time_t)(end_ns / NSEC_PER_SEC), (long)(end_ns % NSEC_PER_SEC) };
+	bool has_ended;
+
+	pthread_mutex_lock(&job->lock);
+	while (!job->has_ended)
+		if (pthread_cond_clockwait(&job->changed, &job->lock, CLOCK_MONOTONIC, &end))
+			break;
+	has_ended = job->has_ended;
+	pthread_mutex_unlock(&job->lock);
+	return has_ended;
+}
+
+int pss_read(pid_t pid, uint64_t expected_ns, struct pss_reading *r, void (*meanwhile)(void *),
+	     void *context)
+{
+	struct job job = {
+		.pid = pid,
+		.r = r,
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.changed = PTHREAD_COND_INITIALIZER,
+	};
+	pthread_t thread;
+
+	if (expected_ns < LONG_NS || stack_thread(&thread, run, &job)) {
+		read_one(&job);
+		return job.err;
+	}
+	while (!wait_for(&job, PAUSE_NS))
+		meanwhile(context);
+	pthread_join(thread, NULL);
+	return job.err;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "job/record.h"
+
+#include "base/procstat.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void read_end(struct process *p, const struct process_record *r, uint64_t offset_ns)
+{
+	pid_t parent;
+
+	p->has_ended = r->flags & PROCESS_ENDED;
+	if (!p->has_ended) {
+		if (procstat_read((pid_t)r->pid, &p->state, &parent))
+			p->state = 0; /* shown as not known */
+		return;
+	}
+	p->end_epoch_ns = r->end_boot_ns ? r->end_boot_ns + offset_ns : 0;
+	if (WIFSIGNALED(r->wait_status))
+		p->signal = WTERMSIG(r->wait_status);
+	else
+		p->exit_code = WEXITSTATUS(r->wait_status);
+}
+
+static void read_peak(struct process *p, const struct process_record *r,
+		      const struct drain_row *row)
+{
+	uint64_t pages = r->rss_peak_pages;
+
+	if (row && row->mm && row->peak_pages > pages)
+		pages = row->peak_pages;
+	p->has_rss_peak = pages > 0;
+	p->rss_peak_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	/* the mark of one that had run before we attached may be from then */
+	p->rss_peak_exact = !r->mark_fell && r->unsure_pages <= pages &&
+			    !(r->flags & (PROCESS_PEAK_UPPER_BOUND | PROCESS_SEEDED));
+}
+
+void record_read(struct process *p, const struct process_record *r, const struct drain_row *row,
+		 const struct images *images, const struct metric_set *usable,
+		 uint64_t epoch_less_boot_ns)
+{
+	const struct image *image = images_find(images, r->image);
+
+	*p = (struct process){
+		.pid = (int32_t)r->pid,
+		.ns_pid = (int32_t)r->ns_pid,
+		.ppid = (int32_t)r->ppid,
+		.uid = r->uid,
+		.start_epoch_ns = r->start_boot_ns + epoch_less_boot_ns,
+		.threads_total = r->threads_total,
+		.execs = r->execs,
+	};
+	comm_copy(p->comm, r->comm, sizeof(r->comm));
+	if (image) {
+		p->exe = image->exe;
+		p->args = image->has_args ? image->args : NULL;
+		p->args_length = image->args_length;
+		p->args_cut = image->args_cut;
+	}
+	if (r->joined_boot_ns)
+		p->joined_epoch_ns = r->joined_boot_ns + epoch_less_boot_ns;
+	if (r->flags & PROCESS_LEFT)
+		p->left_epoch_ns = r->end_boot_ns + epoch_less_boot_ns;
+	read_end(p, r, epoch_less_boot_ns);
+	if (metric_has(usable, M_rss))
+		read_peak(p, r, row);
+#define TASK_METRIC(base, ...)                                                                     \
+	if (metric_has(usable, M_##base)) {                                                        \
+		p->value[M_##base] = r->counters.base;                                             \
+		metric_put(&p->have, M_##base);                                                    \
+	}
+#define SPLIT_METRIC(base, ...)                                                                    \
+	if (metric_has(usable, M_##base)) {                                                        \
+		p->value[M_##base] = r->base;                                                      \
+		metric_put(&p->have, M_##base);                                                    \
+	}
+#include "bpfmon/metrics.def"
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Turns the kernel's record of a process into the model's. */
+#ifndef JOB_RECORD_H
+#define JOB_RECORD_H
+
+#include "bpfmon/shared.h"
+#include "track/images.h"
+#include "model/process.h"
+
+/*
+ * @row: what the last drain said of it, of a live process; or NULL. Strings in @p point into
+ * @images.
+ */
+void record_read(struct process *p, const struct process_record *r, const struct drain_row *row,
+		 const struct images *images, const struct metric_set *usable,
+		 uint64_t epoch_less_boot_ns);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What is to be followed, and what of it is to be reported. */
+#ifndef JOB_SPEC_H
+#define JOB_SPEC_H
+
+#include "base/cgroup.h"
+#include "model/run.h"
+#include "model/summary.h"
+#include "push/inbox.h"
+#include "track/tracker.h"
+
+struct job_spec {
+	struct tracker_options tracker;
+	struct run *run;      /* described, but for start and usable metrics */
+	pid_t command;        /* waits to be executed; 0: attached to what runs */
+	const pid_t *targets; /* what was attached to, not owned */
+	size_t nr_targets;
+	uint64_t named_boot_ns; /* CLOCK_BOOTTIME; who is younger is not who was meant */
+	uint64_t duration_ns;   /* of an attachment; 0: until it has ended */
+	/*
+	 * Of a process that is not this user's path and arguments are left out: /proc hides them
+	 * from who called us. Where @hides_others.
+	 */
+	uid_t shown_to;
+	bool hides_others;
+	pid_t recorder;
+	/* The command's own; NULL: it has none. */
+	const struct cgroup *cgroup;
+	const struct intake *intake; /* of what programs push, not owned; NULL: nothing is taken */
+	int control_fd;              /* to the launcher */
+	int stream_fd;               /* to the recorder */
+	unsigned process_samples;    /* of the heaviest live ones, at each sample; 0: none */
+	unsigned pss_ppm;            /* millionths of the time for reading PSS; 0: not read */
+	bool wait_tree;              /* go on until the last descendant has ended */
+	bool wait_start;             /* the run begins when the cgroup has its first process */
+	/* Called with the summary when the recorder is gone and cannot show it. */
+	void (*show)(const struct summary *s, void *context);
+	void *show_context;
+};
+
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "push/inbox.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "base/mark.h"
+#include "base/stack.h"
+#include "wire/line_protocol.h"
+
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define DATAGRAM_BYTES (64UL << 10) /* a larger one is not taken */
+#define INBOX_LETTERS 4096
+#define INBOX_BYTES (4UL << 20)
+#define LAST_LETTERS 65536 /* no more after the end: somebody may go on and on */
+#define CLOCKS_APART_NS NSEC_PER_MSEC
+#define OLDEST_NS (60 * NSEC_PER_SEC) /* if it seems older, the clock was set meanwhile */
+
+/* What the kernel says beside the text. */
+struct envelope {
+	uint32_t pid;
+	uint64_t sent_real_ns; /* 0: unknown */
+};
+
+static void close_rights(const struct cmsghdr *c)
+{
+	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+	for (size_t i = 0; i < n; i++) {
+		int fd;
+
+		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+		close(fd);
+	}
+}
+
+static void read_envelope(struct msghdr *m, struct envelope *e)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level != SOL_SOCKET)
+			continue;
+		if (c->cmsg_type == SCM_CREDENTIALS) {
+			struct ucred who;
+
+			memcpy(&who, CMSG_DATA(c), sizeof(who));
+			e->pid = (uint32_t)who.pid;
+		} else if (c->cmsg_type == SCM_TIMESTAMPNS) {
+			struct timespec at;
+
+			memcpy(&at, CMSG_DATA(c), sizeof(at));
+			e->sent_real_ns = (uint64_t)at.tv_sec * NSEC_PER_SEC + (uint64_t)at.tv_nsec;
+		} else if (c->cmsg_type == SCM_RIGHTS) {
+			close_rights(c); /* nobody asked for them */
+		}
+	}
+}
+
+/* When it was sent, on the clocks that are used here: they are read within a moment. */
+static void date(struct letter *l, uint64_t sent_real_ns)
+{
+	uint64_t before, real, boot, mono, age;
+	int tries = 10;
+
+	do {
+		before = clock_ns(CLOCK_MONOTONIC);
+		real = clock_ns(CLOCK_REALTIME);
+		boot = clock_ns(CLOCK_BOOTTIME);
+		mono = clock_ns(CLOCK_MONOTONIC);
+	} while (mono - before > CLOCKS_APART_NS && --tries);
+	age = sent_real_ns && real > sent_real_ns ? real - sent_real_ns : 0;
+	if (age > OLDEST_NS)
+		age = 0;
+	l->sent_ns = mono > age ? mono - age : 0;
+	l->sent_boot_ns = boot > age ? boot - age : 0;
+}
+
+static uint64_t count_lines(const char *text, size_t length)
+{
+	return !length || mark_is_one(text, length) ? 1 : point_lines(text, length);
+}
+
+uint64_t letter_lines(const struct letter *l)
+{
+	return count_lines(l->text, l->length);
+}
+
+static void put(struct inbox *box, const char *text, size_t length, const struct envelope *e,
+		bool is_udp)
+{
+	struct letter *l = malloc(sizeof(*l) + length + 1);
+	bool fits = false;
+
+	if (l) {
+		*l = (struct letter){ .pid = e->pid, .is_udp = is_udp, .length = length };
+		memcpy(l->text, text, length);
+		l->text[length] = '\0';
+		date(l, e->sent_real_ns);
+	}
+	pthread_mutex_lock(&box->lock);
+	fits = l && box->nr < INBOX_LETTERS && box->bytes + length <= INBOX_BYTES;
+	if (fits) {
+		*box->last = l;
+		box->last = &l->next;
+		box->nr++;
+		box->bytes += length;
+	} else {
+		box->dropped += count_lines(text, length);
+	}
+	pthread_mutex_unlock(&box->lock);
+	if (!fits)
+		free(l);
+}
+
+/* It is not worth the room. The newline at its end is not a part of the text. */
+static bool is_long_mark(const char *text, size_t length)
+{
+	return mark_is_one(text, length) && length > strlen(MARK_PREFIX) + MARK_BYTES + 1;
+}
+
+/* False: there was nothing. */
+static bool receive(struct inbox *box, int fd, char *text, bool is_udp)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(struct timespec))];
+		struct cmsghdr aligned;
+	} control;
+	struct iovec io = { .iov_base = text, .iov_len = DATAGRAM_BYTES };
+	struct msghdr m = {
+		.msg_iov = &io,
+		.msg_iovlen = 1,
+		.msg_control = control.bytes,
+		.msg_controllen = sizeof(control.bytes),
+	};
+	struct envelope e = { 0 };
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (n < 0)
+		return errno == EINTR;
+	read_envelope(&m, &e);
+	if (m.msg_flags & MSG_TRUNC || (!is_udp && is_long_mark(text, (size_t)n))) {
+		pthread_mutex_lock(&box->lock);
+		box->oversized++;
+		pthread_mutex_unlock(&box->lock);
+	} else {
+		put(box, text, (size_t)n, &e, is_udp);
+	}
+	return true;
+}
+
+/* What each socket has now, but no more than so many. */
+static void receive_all(struct inbox *box, char *text, int most)
+{
+	const struct intake *in = &box->intake;
+	bool has_come = false;
+
+	for (int i = 0; i < most && receive(box, in->marks_fd, text, false); i++)
+		has_come = true;
+	for (size_t u = 0; u < UDP_SOCKETS; u++)
+		for (int i = 0; i < most && receive(box, in->udp_fds[u], text, true); i++)
+			has_come = true;
+	if (has_come)
+		eventfd_write(box->wake_fd, 1);
+}
+
+static void *receiver(void *context)
+{
+	struct inbox *box = context;
+	char *text = malloc(DATAGRAM_BYTES);
+	struct pollfd p[] = {
+		{ .fd = box->stop_fd, .events = POLLIN },
+		{ .fd = box->intake.marks_fd, .events = POLLIN },
+		{ .fd = box->intake.udp_fds[0], .events = POLLIN },
+		{ .fd = box->intake.udp_fds[1], .events = POLLIN },
+	};
+
+	while (text && !p[0].revents) {
+		if (poll(p, 4, -1) > 0)
+			receive_all(box, text, p[0].revents ? LAST_LETTERS : 256);
+	}
+	free(text);
+	return NULL;
+}
+
+int inbox_start(struct inbox *box, const struct intake *intake)
+{
+	int err;
+
+	*box = (struct inbox){
+		.intake = *intake,
+		.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+		.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
+	};
+	box->last = &box->first;
+	pthread_mutex_init(&box->lock, NULL);
+	err = box->wake_fd < 0 || box->stop_fd < 0 ? errno : 0;
+	if (!err)
+		err = stack_thread(&box->thread, receiver, box);
+	if (!err)
+		return 0;
+	close(box->wake_fd);
+	close(box->stop_fd);
+	box->wake_fd = box->stop_fd = -1;
+	return -err;
+}
+
+struct letter *inbox_take(struct inbox *box)
+{
+	struct letter *all;
+	eventfd_t ignored;
+
+	eventfd_read(box->wake_fd, &ignored);
+	pthread_mutex_lock(&box->lock);
+	all = box->first;
+	box->first = NULL;
+	box->last = &box->first;
+	box->nr = box->bytes = 0;
+	pthread_mutex_unlock(&box->lock);
+	return all;
+}
+
+/* Of datagrams that the kernel had no room for; a sender over UDP does not wait. */
+static uint64_t udp_dropped(int fd)
+{
+	uint32_t info[SK_MEMINFO_VARS] = { 0 };
+	socklen_t size = sizeof(info);
+
+	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_MEMINFO, info, &size))
+		return 0;
+	return info[SK_MEMINFO_DROPS];
+}
+
+/* Whoever sends still, and would wait until there is room, is told at once that there is nobody. */
+static void close_sockets(struct intake *in)
+{
+	cleanup_closep(&in->marks_fd);
+	for (size_t i = 0; i < UDP_SOCKETS; i++)
+		cleanup_closep(&in->udp_fds[i]);
+	*in = (struct intake){ .marks_fd = -1, .udp_fds = { -1, -1 } };
+}
+
+void inbox_stop(struct inbox *box)
+{
+	if (box->stop_fd < 0)
+		return;
+	eventfd_write(box->stop_fd, 1);
+	pthread_join(box->thread, NULL);
+	for (size_t i = 0; i < UDP_SOCKETS; i++)
+		box->dropped += udp_dropped(box->intake.udp_fds[i]);
+	close_sockets(&box->intake);
+	close(box->stop_fd);
+	box->stop_fd = -1;
+}
+
+void inbox_done(struct inbox *box)
+{
+	if (box->wake_fd < 0)
+		return;
+	inbox_stop(box);
+	for (struct letter *l = inbox_take(box), *next; l; l = next) {
+		next = l->next;
+		free(l);
+	}
+	close(box->wake_fd);
+	box->wake_fd = -1;
+	pthread_mutex_destroy(&box->lock);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "push/pushed.h"
+
+#include "feed/stream.h"
+
+#include <stdlib.h>
+
+#define MOST_WAITING 8192
+
+/* What a letter takes of the room for those that wait. */
+static size_t weight(const struct letter *l)
+{
+	return sizeof(*l) + l->length;
+}
+
+/* PIDs are given one after the other: two of a moment rarely share it. */
+static size_t *share_of(struct pushed *p, const struct letter *l)
+{
+	return &p->shares[l->pid % PUSHED_SHARES];
+}
+
+static bool has_room(struct pushed *p, const struct letter *l)
+{
+	size_t bytes = weight(l);
+
+	if (p->nr_waiting == MOST_WAITING || p->waiting_bytes + bytes > PUSHED_WAITING_BYTES)
+		return false;
+	return !l->is_unknown || (p->unknown_bytes + bytes <= PUSHED_UNKNOWN_BYTES &&
+				  *share_of(p, l) + bytes <= PUSHED_SHARE_BYTES);
+}
+
+void pushed_init(struct pushed *p)
+{
+	*p = (struct pushed){
+		.inbox = { .wake_fd = -1, .stop_fd = -1 },
+		.marks.queue_bytes = STREAM_QUARTER * 2, /* metrics leave room for them */
+		.metrics.queue_bytes = STREAM_QUARTER,
+	};
+	p->last = &p->waiting;
+}
+
+int pushed_start(struct pushed *p, const struct intake *intake)
+{
+	int err = senders_init(&p->senders);
+
+	if (!err)
+		err = inbox_start(&p->inbox, intake);
+	p->is_on = !err;
+	return err;
+}
+
+static void put(struct pushed *p, struct letter *l)
+{
+	l->is_unknown = !l->is_udp && !senders_know(&p->senders, l->pid, l->sent_boot_ns);
+	if (!has_room(p, l)) {
+		p->counts.dropped += letter_lines(l);
+		free(l);
+		return;
+	}
+	*p->last = l;
+	p->last = &l->next;
+	p->nr_waiting++;
+	p->waiting_bytes += weight(l);
+	if (l->is_unknown) {
+		p->unknown_bytes += weight(l);
+		*share_of(p, l) += weight(l);
+	}
+}
+
+void pushed_remove(struct pushed *p, struct letter **at)
+{
+	struct letter *l = *at;
+
+	*at = l->next;
+	if (p->last == &l->next)
+		p->last = at;
+	p->nr_waiting--;
+	p->waiting_bytes -= weight(l);
+	if (l->is_unknown) {
+		p->unknown_bytes -= weight(l);
+		*share_of(p, l) -= weight(l);
+	}
+	free(l);
+}
+
+void pushed_put(struct pushed *p, struct letter *first, uint64_t samples)
+{
+	for (struct letter *l = first, *next; l; l = next) {
+		next = l->next;
+		l->next = NULL;
+		l->samples = samples;
+		put(p, l);
+	}
+}
+
+void pushed_receive(struct pushed *p, uint64_t samples)
+{
+	pushed_put(p, inbox_take(&p->inbox), samples);
+}
+
+void pushed_stop(struct pushed *p, uint64_t samples)
+{
+	if (!p->is_on)
+		return;
+	inbox_stop(&p->inbox);
+	pushed_receive(p, samples);
+	p->counts.dropped += p->inbox.dropped;
+	p->counts.malformed += p->inbox.oversized;
+}
+
+void pushed_done(struct pushed *p)
+{
+	while (p->waiting)
+		pushed_remove(p, &p->waiting);
+	inbox_done(&p->inbox);
+	senders_done(&p->senders);
+	pushed_init(p);
+}
+
+bool rate_take(struct rate *r, uint64_t now_ns, uint64_t cost_ns, uint64_t burst_ns)
+{
+	uint64_t saved;
+
+	if (r->at_ns > now_ns)
+		return false;
+	saved = r->at_ns ? r->credit_ns + (now_ns - r->at_ns) : burst_ns;
+
+	r->at_ns = now_ns;
+	r->credit_ns = saved < burst_ns ? saved : burst_ns;
+	if (r->credit_ns < cost_ns)
+		return false;
+	r->credit_ns -= cost_ns;
+	return true;
+}
+
+void rate_charge(struct rate *r, uint64_t cost_ns)
+{
+	uint64_t paid_ns = cost_ns < r->credit_ns ? cost_ns : r->credit_ns;
+
+	r->credit_ns -= paid_ns;
+	r->at_ns += cost_ns - paid_ns;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Drains: what the hooks have missed is made good, then each live task is committed. */
+#include "track/tracker.h"
+
+#include "base/clock.h"
+#include "bpfmon.skel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#define WHOLE_DRAIN_PASSES 16
+
+static uint64_t missed(const struct bpf_program *prog)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
+		return 0;
+	return info.recursion_misses;
+}
+
+/* From 7.0 on the kernel may skip a program for an event: its count says so. */
+static void repair(struct tracker *t, uint64_t now_ns)
+{
+	const struct bpfmon *s = t->skel;
+	uint64_t born = missed(s->progs.follow__newtask), forked = missed(s->progs.follow__fork);
+	uint64_t all = born + forked + missed(s->progs.follow__exec) +
+		       missed(s->progs.follow__exit) + missed(s->progs.follow__free);
+
+	t->repaired_ns = now_ns;
+	t->newtask_missed = born;
+	t->births_missed = born < forked ? born : forked;
+	if (all == t->misses && !t->adopts_always)
+		return;
+	t->misses = all;
+	t->skel->bss->misses_seen = true;
+	tracker_iterate(t->adopt_link, NULL, NULL);
+}
+
+uint64_t tracker_unrepaired(const struct tracker *t)
+{
+	const struct tracking *now = tracker_tracking(t);
+	uint64_t lost = t->births_missed + now->births_ignored;
+
+	return lost > now->adopted_late ? lost - now->adopted_late : 0;
+}
+
+/*
+ * A missed birth has to be made good before the sample. Asking the other hooks takes as long as
+ * draining some tasks, and the tasks that they miss are known: once in a second is enough for them.
+ */
+static bool repair_is_due(const struct tracker *t, uint64_t now_ns)
+{
+	return t->adopts_always || t->skel->bss->drain_all ||
+	       now_ns - t->repaired_ns >= NSEC_PER_SEC ||
+	       missed(t->skel->progs.follow__newtask) != t->newtask_missed;
+}
+
+/* After moves that the hook did not see completely: adopts who is in; the drain drops who is out.
+ */
+static void moves_repair(struct tracker *t)
+{
+	uint64_t unseen = tracker_tracking(t)->moves_unseen;
+	uint64_t missing = missed(t->skel->progs.cgroup__attach_task);
+
+	if (t->optional.there & OPTIONAL_BIT(OPTIONAL_MOVES) && unseen == t->moves_unseen &&
+	    missing == t->moves_missed)
+		return;
+	t->moves_unseen = unseen;
+	t->moves_missed = missing;
+	t->skel->bss->check_members = true;
+	tracker_seed_again(t);
+}
+
+/* What a drain has taken so far, further passes of it included. */
+static void drain_took(struct tracker *t, uint64_t since_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	t->drain_ns_total += now_ns - since_ns;
+	if (now_ns - t->began_ns > t->drain_ns_max)
+		t->drain_ns_max = now_ns - t->began_ns;
+}
+
+int tracker_drain(struct tracker *t, drain_fn row, void *context)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	if (repair_is_due(t, start))
+		repair(t, start);
+	t->skel->bss->check_members = false;
+	if (t->skel->rodata->by_cgroup && t->skel->bss->seeded_at_ns)
+		moves_repair(t);
+	t->skel->bss->drain_epoch++;
+	t->skel->bss->tracking.visited = 0;
+	t->began_ns = clock_ns(CLOCK_MONOTONIC);
+	err = tracker_iterate(t->drain_link, row, context);
+	t->drains++;
+	drain_took(t, start);
+	return err;
+}
+
+int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
+{
+	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	t->skel->bss->tracking.visited = 0;
+	err = tracker_iterate(t->drain_link, row, context);
+	drain_took(t, since_ns);
+	return err;
+}
+
+bool tracker_visited_all(const struct tracker *t)
+{
+	const volatile struct tracking *now = &t->skel->bss->tracking;
+
+	return now->visited >= now->entries;
+}
+
+bool tracker_reads_memory(const struct tracker *t)
+{
+	return t->skel->rodata->want_memory;
+}
+
+int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
+{
+	int err;
+
+	t->skel->bss->drain_all = true;
+	err = tracker_drain(t, row, context);
+	for (int i = 1; !err && i < WHOLE_DRAIN_PASSES && !tracker_visited_all(t); i++)
+		err = tracker_drain_again(t, row, context);
+	return err;
+}

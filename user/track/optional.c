@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "track/optional.h"
+
+#include "bpfmon/shared.h"
+#include "bpfmon.skel.h"
+#include "track/capability.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool has_prepare_exec(void)
+{
+	return capability_has_tracepoint("sched_prepare_exec");
+}
+
+static bool has_exit_mmap(void)
+{
+	return capability_has_tracepoint("exit_mmap");
+}
+
+static bool has_mark_victim(void)
+{
+	return capability_has_tracepoint("mark_victim");
+}
+
+static bool has_rss_stat(void)
+{
+	return capability_has_tracepoint("rss_stat");
+}
+
+static bool has_cgroup_attach_task(void)
+{
+	return capability_has_tracepoint("cgroup_attach_task");
+}
+
+static bool has_cgroup_mkdir(void)
+{
+	return capability_has_tracepoint("cgroup_mkdir");
+}
+
+static bool has_cgroup_rmdir(void)
+{
+	return capability_has_tracepoint("cgroup_rmdir");
+}
+
+static const struct optional_row rows[NR_OPTIONALS] = {
+	[OPTIONAL_OFFSETS] = { "memory__offsets", "resident memory summed over CPUs",
+			       "needs programs of the type syscall (5.14)",
+			       "its counters may be off by a batch for each CPU",
+			       capability_has_syscall_programs },
+	[OPTIONAL_OLD_IMAGES] = { "marks__prepare_exec", "peaks of images ended by exec",
+				  "needs the tracepoint sched_prepare_exec (6.12)",
+				  "without it they are upper bounds", has_prepare_exec },
+	[OPTIONAL_RELEASES] = { "marks__exit_mmap", "when memory is given back",
+				"needs the tracepoint exit_mmap (6.1)",
+				"without it the upper bound is coarser", has_exit_mmap },
+	[OPTIONAL_OOM] = { "oom__victim", "OOM kills, with the limit",
+			   "needs the tracepoint mark_victim", "without it none is told",
+			   has_mark_victim },
+	[OPTIONAL_EXACT_PEAK] = { "peak__rss", "exact peak of the tree",
+				  "needs the tracepoint rss_stat", "only bounds of it are told",
+				  has_rss_stat },
+	[OPTIONAL_MOVES] = { "cgroup__attach_task", "moves into and out of a cgroup",
+			     "needs the tracepoint cgroup_attach_task",
+			     "they are found at the next sample", has_cgroup_attach_task },
+	[OPTIONAL_REMADE] = { "cgroup__mkdir", "cgroups that are made again",
+			      "needs the tracepoint cgroup_mkdir",
+			      "they are found at the next sample", has_cgroup_mkdir },
+	[OPTIONAL_REMOVED] = { "cgroup__rmdir", "cgroups that are removed",
+			       "needs the tracepoint cgroup_rmdir",
+			       "they are found at the next sample", has_cgroup_rmdir },
+};
+
+const struct optional_row *optional_row(size_t i)
+{
+	return i < NR_OPTIONALS ? &rows[i] : NULL;
+}
+
+unsigned optional_find(const char *name, size_t length)
+{
+	for (size_t i = 0; i < NR_OPTIONALS; i++)
+		if (strlen(rows[i].name) == length && !strncmp(rows[i].name, name, length))
+			return OPTIONAL_BIT(i);
+	return 0;
+}
+
+unsigned optional_asked(unsigned set)
+{
+	unsigned has = 0;
+
+	for (size_t i = 0; i < NR_OPTIONALS; i++)
+		if (set & OPTIONAL_BIT(i) && rows[i].has())
+			has |= OPTIONAL_BIT(i);
+	return has;
+}
+
+static void explain(struct optionals *x, size_t i, const char *why)
+{
+	snprintf(x->missing[i], sizeof(x->missing[i]), "%s; %s", why, rows[i].without);
+}
+
+void optionals_explain(struct optionals *x, unsigned wanted, unsigned asked)
+{
+	for (size_t i = 0; i < NR_OPTIONALS; i++) {
+		if (!(wanted & ~x->there & OPTIONAL_BIT(i)))
+			continue;
+		if (asked & OPTIONAL_BIT(i)) /* it had what its row says that it needs */
+			explain(x, i, "the kernel refuses the program");
+		else
+			explain(x, i, rows[i].needs);
+	}
+}
+
+/* Runs once, instead of being attached. */
+static int offsets_find(const struct bpfmon *skel)
+{
+	DECLARE_LIBBPF_OPTS(bpf_test_run_opts, run);
+	int err = bpf_prog_test_run_opts(bpf_program__fd(skel->progs.memory__offsets), &run);
+
+	return err || skel->bss->cpu_offset_known ? err : -ENOTSUP;
+}
+
+static int attach(struct optionals *x, size_t i, const struct bpfmon *skel)
+{
+	if (i == OPTIONAL_OFFSETS)
+		return offsets_find(skel);
+	x->links[i] =
+		bpf_program__attach(bpf_object__find_program_by_name(skel->obj, rows[i].name));
+	return x->links[i] ? 0 : -errno;
+}
+
+void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned refused)
+{
+	char why[100];
+	int err;
+
+	for (size_t i = 0; i < NR_OPTIONALS; i++) {
+		if (!(x->there & OPTIONAL_BIT(i)))
+			continue;
+		err = refused & OPTIONAL_BIT(i) ? -EPERM : attach(x, i, skel);
+		if (!err)
+			continue;
+		x->there &= ~OPTIONAL_BIT(i);
+		snprintf(why, sizeof(why), "the kernel does not attach the program: %s",
+			 strerror(-err));
+		explain(x, i, why);
+	}
+	skel->bss->knows_old_image = x->there & OPTIONAL_BIT(OPTIONAL_OLD_IMAGES);
+	skel->bss->knows_release = x->there & OPTIONAL_BIT(OPTIONAL_RELEASES);
+}
+
+void optionals_detach(struct optionals *x)
+{
+	for (size_t i = 0; i < NR_OPTIONALS; i++) {
+		bpf_link__destroy(x->links[i]);
+		x->links[i] = NULL;
+	}
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What not every kernel takes of the programs: without one only what it tells goes missing. */
+#ifndef TRACK_OPTIONAL_H
+#define TRACK_OPTIONAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct bpf_link;
+struct bpfmon;
+
+enum optional {
+	OPTIONAL_OFFSETS,
+	OPTIONAL_OLD_IMAGES,
+	OPTIONAL_RELEASES,
+	OPTIONAL_OOM,
+	OPTIONAL_EXACT_PEAK,
+	OPTIONAL_MOVES, /* this and the two that follow: only where a cgroup is followed */
+	OPTIONAL_REMADE,
+	OPTIONAL_REMOVED,
+	NR_OPTIONALS
+};
+
+#define OPTIONAL_BIT(which) (1U << (which))
+#define OPTIONAL_ALL ((1U << NR_OPTIONALS) - 1)
+/* From the one to the other, these two included. */
+#define OPTIONAL_OF_CGROUP ((2U << OPTIONAL_REMOVED) - (1U << OPTIONAL_MOVES))
+
+struct optional_row {
+	const char *name;    /* of the program */
+	const char *title;   /* what it tells, for bpfmon check */
+	const char *needs;   /* what it needs of the kernel */
+	const char *without; /* what is there instead */
+	bool (*has)(void);   /* the kernel has that, as far as its types tell */
+};
+
+/* NULL after the last. */
+const struct optional_row *optional_row(size_t i);
+/* The bit of the row with that name, of @length bytes; 0: there is none. */
+unsigned optional_find(const char *name, size_t length);
+/* Those of @set for which the kernel has what they need. */
+unsigned optional_asked(unsigned set);
+
+struct optionals {
+	unsigned there; /* bits; loaded and, from optionals_attach() on, attached */
+	char missing[NR_OPTIONALS][200];      /* why it is not, if it was wanted; else empty */
+	struct bpf_link *links[NR_OPTIONALS]; /* owned */
+};
+
+/* Says of those of @wanted that are not there why; the kernel has what those of @asked need. */
+void optionals_explain(struct optionals *x, unsigned wanted, unsigned asked);
+/* Attaches those that are there, one by one; none whose bit is in @refused (for tests). */
+void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned refused);
+void optionals_detach(struct optionals *x);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* How long tasks have waited for a resource: the kernel's pressure stall information (PSI). */
+#ifndef TRACK_PRESSURE_H
+#define TRACK_PRESSURE_H
+
+#include "model/sample.h"
+
+#define HOST_MEMORY_PRESSURE "/proc/pressure/memory"
+
+struct pressure {
+	int fd;                        /* owned; -1: nothing is read */
+	uint64_t some_us, full_us;     /* as last read */
+	uint64_t some_0_us, full_0_us; /* when the counting began */
+};
+
+/* Opens @path and begins to count. A negative errno: it is not there, or tells nothing. */
+int pressure_open(struct pressure *p, const char *path);
+/* Begins anew. */
+void pressure_restart(struct pressure *p);
+/* Sets those of @some and @full that are in @usable to what has come since. */
+void pressure_read(struct pressure *p, const struct metric_set *usable, enum metric_id some,
+		   enum metric_id full, struct sample *smp);
+void pressure_done(struct pressure *p);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Brings the programs into the kernel, the optional ones where it takes them. */
+#ifndef TRACK_PROGRAMS_H
+#define TRACK_PROGRAMS_H
+
+#include "track/tracker.h"
+
+/*
+ * Opens and loads; the caller destroys *@skel. On failure a negative errno, and @why tells what to
+ * do about it. Optional ones that the kernel does not take are no failure: @x says which.
+ */
+int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct optionals *x,
+		  char *why, size_t size);
+/* Attaches the hooks, then makes the links of the iterators, owned by the caller. */
+int programs_attach(struct bpfmon *skel, struct bpf_link **adopt, struct bpf_link **drain,
+		    char *why, size_t size);
+
+#endif

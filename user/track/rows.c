@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "track/rows.h"
+
+#include <stdlib.h>
+
+void rows_done(struct rows *r)
+{
+	free(r->all);
+	free(r->met);
+	*r = (struct rows){ 0 };
+}
+
+static int by_serial(const void *a, const void *b)
+{
+	const struct met *p = a, *q = b;
+
+	return p->serial < q->serial ? -1 : p->serial > q->serial;
+}
+
+/* Of one process, the row with memory first. */
+static int by_process(const void *a, const void *b)
+{
+	const struct drain_row *p = a, *q = b;
+
+	if (p->serial != q->serial)
+		return p->serial < q->serial ? -1 : 1;
+	return !p->mm - !q->mm;
+}
+
+void rows_begin(struct rows *r)
+{
+	if (r->room_met < r->room) {
+		struct met *met = reallocarray(r->met, r->room, sizeof(*met));
+
+		if (!met)
+			r->lost += r->nr;
+		else
+			r->met = met;
+		r->room_met = met ? r->room : r->room_met;
+	}
+	r->nr_met = 0;
+	for (size_t i = 0; i < r->nr && r->nr_met < r->room_met; i++)
+		r->met[r->nr_met++] = (struct met){ r->all[i].serial, r->all[i].signal,
+						    r->all[i].flags & ROW_ALIVE };
+	if (r->nr_met)
+		qsort(r->met, r->nr_met, sizeof(*r->met), by_serial);
+	r->nr = 0;
+}
+
+void rows_again(struct rows *r)
+{
+	r->nr = 0;
+}
+
+void rows_add(struct rows *r, const struct drain_row *row)
+{
+	if (r->nr == r->room) {
+		size_t room = r->room ? r->room * 2 : 256;
+		struct drain_row *all = reallocarray(r->all, room, sizeof(*all));
+
+		if (!all) {
+			r->lost++;
+			return;
+		}
+		r->all = all;
+		r->room = room;
+	}
+	r->all[r->nr++] = *row;
+}
+
+static bool is_blank(const struct drain_row *row)
+{
+	return row->flags & ROW_ALIVE && !row->mm;
+}
+
+void rows_settle(struct rows *r)
+{
+	size_t n = 0;
+
+	if (r->nr)
+		qsort(r->all, r->nr, sizeof(*r->all), by_process);
+	for (size_t i = 0; i < r->nr; i++)
+		if (!n || r->all[n - 1].serial != r->all[i].serial)
+			r->all[n++] = r->all[i];
+	r->nr = n;
+	r->nr_blank = 0;
+	for (size_t i = 0; i < n; i++)
+		r->nr_blank += is_blank(&r->all[i]);
+}
+
+size_t rows_unread(const struct rows *r, bool (*is_there)(void *context, const struct met *m),
+		   void *context)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; r->nr_blank && i < r->nr; i++) {
+		const struct drain_row *row = &r->all[i];
+		const struct met m = { row->serial, row->signal, true };
+
+		n += is_blank(row) && is_there(context, &m);
+	}
+	for (size_t i = 0; i < r->nr_met; i++)
+		n += r->met[i].is_alive && !rows_find(r, r->met[i].serial) &&
+		     is_there(context, &r->met[i]);
+	return n;
+}
+
+bool rows_met_before(const struct rows *r, uint64_t serial)
+{
+	const struct met key = { .serial = serial };
+
+	return r->nr_met && bsearch(&key, r->met, r->nr_met, sizeof(key), by_serial);
+}
+
+static int compare_serial(const void *key, const void *item)
+{
+	const uint64_t *serial = key;
+	const struct drain_row *row = item;
+
+	return *serial < row->serial ? -1 : *serial > row->serial;
+}
+
+const struct drain_row *rows_find(const struct rows *r, uint64_t serial)
+{
+	return r->nr ? bsearch(&serial, r->all, r->nr, sizeof(*r->all), compare_serial) : NULL;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a drain has said: a row for each process, and which processes the drain before it met. */
+#ifndef TRACK_ROWS_H
+#define TRACK_ROWS_H
+
+#include "bpfmon/shared.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct met {
+	uint64_t serial, signal;
+	bool is_alive;
+};
+
+struct rows {
+	struct drain_row *all; /* owned; of the last drain */
+	size_t nr, room;
+	size_t nr_blank; /* live processes that were met without memory */
+	struct met *met; /* owned; of the drain before, by serial */
+	size_t nr_met, room_met;
+	uint64_t lost; /* rows that memory did not suffice for */
+};
+
+void rows_done(struct rows *r);
+/* A drain begins: what was the last one is the one before. */
+void rows_begin(struct rows *r);
+/* The same drain is done again: what it has said so far does not count. */
+void rows_again(struct rows *r);
+void rows_add(struct rows *r, const struct drain_row *row);
+/*
+ * The pass is over: of the two rows that a process of several tasks may have, the one with memory
+ * is kept. Sorts them by process.
+ */
+void rows_settle(struct rows *r);
+/*
+ * Processes that @is_there says are still alive and whose memory the drain did not find (a pass may
+ * miss an entry while others come and go): those that only the drain before met, and those that
+ * were met without memory. After rows_settle().
+ */
+size_t rows_unread(const struct rows *r, bool (*is_there)(void *context, const struct met *m),
+		   void *context);
+/* Did the drain before meet that process? */
+bool rows_met_before(const struct rows *r, uint64_t serial);
+/* The row of that process, or NULL, after rows_settle(). */
+const struct drain_row *rows_find(const struct rows *r, uint64_t serial);
+
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* How the tracker comes to know its first processes. */
+#include "track/tracker.h"
+
+#include "base/clock.h"
+#include "bpfmon.skel.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#define MAX_SEED_PASSES 64
+
+int tracker_follow(struct tracker *t, pid_t pid)
+{
+	int err;
+
+	t->skel->bss->root_account.tree = (__u64)pid;
+	t->skel->bss->root_pids[0] = (__u32)pid;
+	t->skel->bss->nr_root_pids = 1;
+	err = tracker_iterate(t->adopt_link, NULL, NULL);
+	t->skel->bss->nr_root_pids = 0;
+	if (err)
+		return err;
+	return t->skel->bss->tracking.entries ? 0 : -ESRCH;
+}
+
+/*
+ * A child may stand before its parent in the pass: until one adds nothing. What is born meanwhile
+ * is known by its birth.
+ */
+int tracker_seed_again(struct tracker *t)
+{
+	const volatile struct tracking *now = &t->skel->bss->tracking;
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	int err = 0;
+
+	t->skel->bss->seeding = true;
+	for (int i = 0; !err && i < MAX_SEED_PASSES; i++) {
+		uint64_t seeded = now->seeded;
+
+		err = tracker_iterate(t->adopt_link, NULL, NULL);
+		if (now->seeded == seeded)
+			break;
+	}
+	t->seeded_ns = clock_ns(CLOCK_MONOTONIC);
+	t->skel->bss->seeded_at_ns = t->seeded_ns;
+	t->skel->bss->seeding = false;
+	t->seed_ns = t->seeded_ns - start;
+	return err;
+}
+
+int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
+{
+	int err;
+
+	if (nr > MAX_TARGETS)
+		return -E2BIG;
+	t->skel->bss->root_account.tree = (__u64)pids[0];
+	for (size_t i = 0; i < nr; i++)
+		t->skel->bss->root_pids[i] = (__u32)pids[i];
+	t->skel->bss->nr_root_pids = (__u32)nr;
+	err = tracker_seed_again(t);
+	t->skel->bss->nr_root_pids = 0;
+	return err;
+}
+
+int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pid_t *own)
+{
+	if (!t->skel->bss->root_account.cgroup) /* one that is made again goes on with it */
+		t->skel->bss->root_account.cgroup = id;
+	for (size_t i = 0; own[i] && i < MAX_OWN; i++)
+		t->skel->bss->own_pids[i] = (__u32)own[i];
+	if (t->skel->bss->cgroup_target != id)
+		t->skel->bss->target_level = depth;
+	t->skel->bss->cgroup_target = id;
+	return tracker_seed_again(t);
+}
+
+bool tracker_has_found(const struct tracker *t)
+{
+	return t->skel->bss->tracking.seeded > 0;
+}
+
+bool tracker_is_in_a_pid_namespace(const struct tracker *t)
+{
+	return t->skel->bss->pid_level > 0;
+}
+
+void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have)
+{
+	const struct task_counters *used = &t->skel->bss->baseline;
+	uint64_t ticks = used->utime + used->stime;
+
+#define TASK_METRIC(base, ...)                                                                     \
+	if (metric_has(&t->usable, M_##base) &&                                                    \
+	    !(t->skel->bss->baseline_lacks_io && metric_get(M_##base)->group == GROUP_IO)) {       \
+		values[M_##base] = used->base;                                                     \
+		metric_put(have, M_##base);                                                        \
+	}
+#include "bpfmon/metrics.def"
+	if (!ticks || !metric_has(have, M_cpu))
+		return;
+	values[M_system] = (uint64_t)((double)used->cpu * ((double)used->stime / (double)ticks));
+	values[M_user] = used->cpu - values[M_system];
+	if (metric_has(&t->usable, M_system))
+		metric_put(have, M_system);
+	if (metric_has(&t->usable, M_user))
+		metric_put(have, M_user);
+}

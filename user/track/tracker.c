@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "track/tracker.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+#include "bpfmon.skel.h"
+#include "track/births.h"
+#include "track/capability.h"
+#include "track/programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int tracker_iterate(struct bpf_link *link, drain_fn row, void *context)
+{
+	__cleanup(closep) int fd = bpf_iter_create(bpf_link__fd(link));
+	struct drain_row rows[64];
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		n = read(fd, rows, sizeof(rows));
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			continue;
+		if (n <= 0)
+			return n ? -errno : 0;
+		/* the kernel cuts its buffer at whole rows */
+		for (size_t i = 0; row && i < (size_t)n / sizeof(rows[0]); i++)
+			row(context, &rows[i]);
+	}
+}
+
+int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size)
+{
+	int err;
+
+	memset(t, 0, sizeof(*t));
+	err = capability_core(why, why_size);
+	if (!err)
+		err = programs_load(&t->skel, o, &t->optional, why, why_size);
+	if (err)
+		return err;
+	t->adopts_always = o->inject_misses > 0;
+	optionals_attach(&t->optional, t->skel, o->unattached);
+	err = programs_attach(t->skel, &t->adopt_link, &t->drain_link, why, why_size);
+	if (!err)
+		err = tracker_iterate(t->adopt_link, NULL, NULL); /* says which fields there are */
+	t->knows_births = !err && !births_untold(t->skel->maps.births, &t->births_untold);
+	if (err)
+		tracker_close(t);
+	else
+		capability_metrics(&o->wanted, t->skel->bss->task_fields, &t->usable, t->unusable);
+	return err;
+}
+
+/* What both hooks have missed, as the kernel's own count tells; else the most it can be. */
+static uint64_t births_lost(const struct tracker *t)
+{
+	uint64_t untold;
+
+	if (!t->births_missed || !t->knows_births || births_untold(t->skel->maps.births, &untold))
+		return t->births_missed;
+	untold = untold > t->births_untold ? untold - t->births_untold : 0;
+	return untold < t->births_missed ? untold : t->births_missed;
+}
+
+void tracker_detach(struct tracker *t)
+{
+	t->births_missed = births_lost(t); /* soon there are births that nobody tells of */
+	bpfmon__detach(t->skel);
+	optionals_detach(&t->optional);
+	t->is_detached = true;
+}
+
+void tracker_close(struct tracker *t)
+{
+	bpf_link__destroy(t->drain_link);
+	bpf_link__destroy(t->adopt_link);
+	optionals_detach(&t->optional);
+	bpfmon__destroy(t->skel);
+	memset(t, 0, sizeof(*t));
+}
+
+void tracker_totals(struct tracker *t, struct account *totals)
+{
+	totals_sum(t->skel->maps.accounts, totals);
+	totals_untear(totals);
+}
+
+const struct tracking *tracker_tracking(const struct tracker *t)
+{
+	return &t->skel->bss->tracking;
+}
+
+int tracker_events_fd(const struct tracker *t)
+{
+	return bpf_map__fd(t->skel->maps.events);
+}
+
+struct ring_buffer *tracker_events(struct tracker *t, event_fn fn, void *context)
+{
+	return ring_buffer__new(tracker_events_fd(t), fn, context, NULL);
+}
+
+int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct process_record *),
+			 void *context)
+{
+	const struct bpf_map *map = t->skel->maps.processes;
+	struct process_entry entry;
+	__u64 key, *previous = NULL;
+
+	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
+		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &entry, sizeof(entry), 0))
+			fn(context, &entry.event.rec);
+		previous = &key;
+	}
+	return 0;
+}
+
+int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r)
+{
+	struct process_entry entry;
+
+	if (bpf_map__lookup_elem(t->skel->maps.processes, &row->signal, sizeof(row->signal), &entry,
+				 sizeof(entry), 0) ||
+	    entry.event.rec.serial != row->serial)
+		return -ENOENT;
+	*r = entry.event.rec;
+	return 0;
+}
+
+int tracker_peak(const struct tracker *t, struct tree_peak *peak)
+{
+	const __u32 zero = 0;
+
+	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_EXACT_PEAK)))
+		return -ENODATA;
+	return bpf_map__lookup_elem(t->skel->maps.peak, &zero, sizeof(zero), peak, sizeof(*peak),
+				    BPF_F_LOCK);
+}
+
+void tracker_each_mm(const struct tracker *t,
+		     void (*fn)(void *, uint64_t mm, const struct mm_entry *), void *context)
+{
+	const struct bpf_map *map = t->skel->maps.mms;
+	struct mm_entry entry;
+	__u64 key, *previous = NULL;
+
+	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
+		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &entry, sizeof(entry), 0))
+			fn(context, key, &entry);
+		previous = &key;
+	}
+}
+
+uint64_t tracker_map_bytes(const struct tracker *t)
+{
+	struct bpf_map *map;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_map(map, t->skel->obj) {
+		char path[64], line[128];
+		__cleanup(fclosep) FILE *f = NULL;
+		unsigned long long bytes;
+
+		snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", bpf_map__fd(map));
+		f = fopen(path, "re");
+		while (f && fgets(line, sizeof(line), f))
+			if (sscanf(line, "memlock: %llu", &bytes) == 1)
+				sum += bytes;
+	}
+	return sum;
+}
+
+unsigned tracker_max_tasks(const struct tracker *t)
+{
+	return bpf_map__max_entries(t->skel->maps.tasks);
+}

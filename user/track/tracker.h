@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The programs in the kernel: loads them, follows a process from before its exec, drains. */
+#ifndef TRACK_TRACKER_H
+#define TRACK_TRACKER_H
+
+#include "base/cgroup_target.h"
+#include "bpfmon/shared.h"
+#include "track/optional.h"
+#include "track/totals.h"
+#include "model/metric.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct bpfmon;
+struct bpf_link;
+
+struct tracker_options {
+	struct metric_set wanted;
+	bool no_args;
+	bool exact_peak;  /* follow every change of resident memory */
+	bool want_memory; /* what each process holds, even if no metric of it is wanted */
+	bool can_seed;    /* tracker_seed() will be called */
+	const struct cgroup_target *cgroup; /* not owned; NULL: who is ours is said by lineage */
+	bool verbose;                       /* say on stderr why a program does not load */
+	uint64_t interval_ns;               /* between drains */
+	unsigned max_tasks;                 /* entries of the maps; 0: the default */
+	unsigned inject_misses;             /* thousandths of the events to ignore, for tests */
+	unsigned refused;                   /* bits of optional programs not to load, for tests */
+	unsigned unattached;                /* and of those not to attach */
+};
+
+struct tracker {
+	struct bpfmon *skel; /* owned */
+	struct bpf_link *drain_link, *adopt_link;
+	struct optionals optional;
+	struct metric_set usable;         /* of those wanted */
+	const char *unusable[NR_METRICS]; /* why not */
+	uint64_t misses;                  /* events a hook missed, when last looked */
+	uint64_t repaired_ns;             /* CLOCK_MONOTONIC, when last looked */
+	uint64_t newtask_missed;
+	uint64_t births_untold; /* forks of the kernel less those told of, at the start */
+	bool knows_births;
+	uint64_t births_missed; /* of these, births that no hook at birth saw */
+	uint64_t drains, drain_ns_total, drain_ns_max;
+	uint64_t began_ns;     /* CLOCK_MONOTONIC, before the last drain met its first task */
+	uint64_t seed_ns;      /* how long tracker_seed() took */
+	uint64_t seeded_ns;    /* CLOCK_MONOTONIC, when it was done */
+	uint64_t moves_unseen; /* when last looked */
+	uint64_t moves_missed;
+	bool is_detached;
+	bool adopts_always; /* misses are injected: they are not in the kernel's count */
+};
+
+/*
+ * Opens, loads and attaches. On failure a negative errno; @why then tells what to do about it, in
+ * a sentence without a full stop.
+ */
+int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size);
+void tracker_close(struct tracker *t);
+
+/* Makes @pid the root. -ESRCH: there is no such process. */
+int tracker_follow(struct tracker *t, pid_t pid);
+
+/*
+ * Makes the @nr processes of @pids and all their descendants known; what they have used so far does
+ * not count. None of them may be there any more: then nothing is followed.
+ */
+int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr);
+/*
+ * The same of who is in the cgroup of the options, and of who is in the one that takes its place
+ * later (@id); never of the processes in @own, which ends with 0. @depth: 1: the root's; 0:
+ * unknown.
+ */
+int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pid_t *own);
+/* Looks once more who is in that cgroup: what they have used so far does not count. */
+int tracker_seed_again(struct tracker *t);
+/* What those that tracker_seed() found had used before. */
+void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have);
+
+/* Has any task been found that was there when we attached? */
+bool tracker_has_found(const struct tracker *t);
+/* The passes over all tasks see only those of our PID namespace: is it not the machine's own? */
+bool tracker_is_in_a_pid_namespace(const struct tracker *t);
+
+typedef void (*drain_fn)(void *context, const struct drain_row *row);
+/* Runs an iterator to its end; @row, which may be NULL, is called for what it wrote. */
+int tracker_iterate(struct bpf_link *link, drain_fn row, void *context);
+/*
+ * Commits what every followed task has used, and calls @row for each live process. Makes good
+ * what the hooks have missed first: births always, the rest once in a second.
+ */
+int tracker_drain(struct tracker *t, drain_fn row, void *context);
+/* Looks once more for what that drain has missed: what it has told of it does not tell again. */
+int tracker_drain_again(struct tracker *t, drain_fn row, void *context);
+/* Whether the last pass has met as many tasks as there are. */
+bool tracker_visited_all(const struct tracker *t);
+/* Whether rows say what a process holds. */
+bool tracker_reads_memory(const struct tracker *t);
+/* Drains until every entry has been visited (a pass may miss one under churn). */
+int tracker_drain_whole(struct tracker *t, drain_fn row, void *context);
+/* The sum over all accounts. */
+void tracker_totals(struct tracker *t, struct account *totals);
+const struct tracking *tracker_tracking(const struct tracker *t);
+/* Births that were missed and not found since: never fewer, but strangers may be among them. */
+uint64_t tracker_unrepaired(const struct tracker *t);
+
+/* The ring buffer: its descriptor becomes readable when it fills up. */
+int tracker_events_fd(const struct tracker *t);
+typedef int (*event_fn)(void *context, void *event, size_t size);
+/* A ring_buffer of libbpf over the events; owned by the caller. */
+struct ring_buffer *tracker_events(struct tracker *t, event_fn fn, void *context);
+
+/* Detaches all hooks; what the maps hold is then final. */
+void tracker_detach(struct tracker *t);
+/* Calls @fn for each process that is still in the map, after tracker_detach(). */
+int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct process_record *),
+			 void *context);
+
+/*
+ * What is known of the process at @row: its counters are those of the last drain. -ENOENT: it has
+ * been freed since.
+ */
+int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r);
+
+/* With exact_peak: the tree's. -ENODATA: the kernel does not tell. */
+int tracker_peak(const struct tracker *t, struct tree_peak *peak);
+/* Calls @fn for each address space that is still there, after tracker_detach(). */
+void tracker_each_mm(const struct tracker *t,
+		     void (*fn)(void *, uint64_t mm, const struct mm_entry *), void *context);
+
+/* Bytes of kernel memory that the maps hold now, as the kernel tells it. */
+uint64_t tracker_map_bytes(const struct tracker *t);
+unsigned tracker_max_tasks(const struct tracker *t);
+
+#endif
