@@ -149,7 +149,7 @@ arm64: ## Cross-compile a static build/arm64/bpfmon
 clean: ## Remove what was built
 	rm -rf $(BUILD)
 
-truth: $(TRUTH_BIN) $(if $(STATIC),,$(FAULTS)) $(BUILD)/findcontainer
+truth: $(TRUTH_BIN) $(if $(STATIC),,$(FAULTS)) $(BUILD)/findcontainer $(BUILD)/accounts
 
 guest: $(BUILD)/bpfmon $(BUILD)/kernels/guest $(BUILD)/kernels/verified truth
 
@@ -167,7 +167,7 @@ $(SKELETON): $(BUILD)/bpfmon.bpf.o
 	$(Q)$(BPFTOOL) gen skeleton $< name bpfmon >$@
 
 # the first build has no dependency files yet that would order this
-$(patsubst %,$(BUILD)/user/track/%.o,drain optional programs seed tracker): $(SKELETON)
+$(patsubst %,$(BUILD)/user/track/%.o,accounts drain optional programs seed tracker): $(SKELETON)
 
 $(BUILD)/user/%.o: user/%.c
 	$(call say,CC)
@@ -203,6 +203,11 @@ $(BUILD)/findcontainer: tests/e2e/findcontainer.c $(BUILD)/libbpfmon.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
 
+$(BUILD)/accounts: tests/bpf/accounts.c $(BUILD)/libbpfmon.a
+	$(call say,CC)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
+
 $(BUILD)/kernels/guest: $(GUEST_SRC) tests/kernels/guest/guest.h
 	$(call say,CC)
 	@mkdir -p $(@D)
@@ -219,7 +224,7 @@ $(BUILD)/user/report/assets.o: $(wildcard user/report/page/* third_party/uplot/*
 # a change of version or flags rebuilds
 $(USER_OBJ) $(BPF_OBJ): Makefile
 
--include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN)) $(BUILD)/kernels/verified.d $(BUILD)/findcontainer.d
+-include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN)) $(BUILD)/kernels/verified.d $(BUILD)/findcontainer.d $(BUILD)/accounts.d
 
 $(BUILD)/unit-all: $(UNIT_BIN)
 

@@ -4,7 +4,7 @@
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1024);
+	__uint(max_entries, MAX_ACCOUNTS);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct account_key);
 	__type(value, struct account);
@@ -25,6 +25,23 @@ static __always_inline struct account *account_get(u64 tree, u64 cgroup)
 	if (!a)
 		add(tracking.loss[LOSS_ACCOUNTS], 1);
 	return a;
+}
+
+int account_make(u64 tree, u64 cgroup)
+{
+	return account_get(tree, cgroup) ? 0 : -ENOSPC;
+}
+
+int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n)
+{
+	struct account_key key = { tree, cgroup };
+	struct account *a = bpf_map_lookup_elem(&accounts, &key);
+
+	loss &= NR_LOSSES - 1;
+	add(tracking.loss[loss], n);
+	if (a)
+		add(a->loss[loss], n);
+	return 0;
 }
 
 /* What is new of the user's and the system's part of a process's CPU time, whose sum is exact. */
@@ -101,10 +118,13 @@ int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root)
 		return 0;
 	}
 	add(a->processes, 1);
-	if (is_root)
-		add(a->roots, 1);
-	else
+	if (!is_root) {
 		add(a->forks, 1);
+		return 0;
+	}
+	add(a->roots, 1);
+	if (a->processes == 1)
+		account_emit(tree, cgroup, EVENT_BEGUN);
 	return 0;
 }
 
@@ -118,8 +138,8 @@ int account_end_task(u64 tree, u64 cgroup, u32 ended_process)
 	if (ended_process) {
 		add(a->exits, 1);
 		add(a->processes, -1);
-		if (!a->processes) /* two CPUs may find that: said twice */
-			empty_emit(tree, cgroup);
+		if (!a->processes) /* two CPUs may find that: reported twice */
+			account_emit(tree, cgroup, EVENT_EMPTY);
 	}
 	return 0;
 }
@@ -133,7 +153,33 @@ int account_end_process(u64 tree, u64 cgroup)
 	add(a->exits, 1);
 	add(a->processes, -1);
 	if (!a->processes)
-		empty_emit(tree, cgroup);
+		account_emit(tree, cgroup, EVENT_EMPTY);
+	return 0;
+}
+
+int account_move_in(u64 tree, u64 cgroup, u32 threads)
+{
+	struct account *a = account_get(tree, cgroup);
+
+	if (!a)
+		return 0;
+	add(a->moved_in, 1);
+	add(a->processes, 1);
+	add(a->threads, threads);
+	return 0;
+}
+
+int account_move_out(u64 tree, u64 cgroup, u32 threads)
+{
+	struct account *a = account_get(tree, cgroup);
+
+	if (!a)
+		return 0;
+	add(a->moved_out, 1);
+	add(a->threads, -(s64)threads);
+	add(a->processes, -1);
+	if (!a->processes)
+		account_emit(tree, cgroup, EVENT_EMPTY);
 	return 0;
 }
 

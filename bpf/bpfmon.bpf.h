@@ -14,7 +14,9 @@ typedef __s32 s32;
 typedef __u64 u64;
 typedef __s64 s64;
 
+#define ESRCH 3
 #define EEXIST 17
+#define ENOSPC 28
 
 /* Knobs, set between open and load. */
 extern const volatile __u64 wanted;         /* bit per enum task_counter */
@@ -77,11 +79,12 @@ int cgroup_has(u64 task);
 int cgroup_find_level(u64 task);
 
 /* events.bpf.c */
-__hidden void process_emit(struct process_entry *p);
-__hidden void oom_emit(struct oom_event *e);
-int empty_emit(u64 tree, u64 cgroup);
+/* These return 0, or there was no room: a loss of the account that the caller knows. */
+__hidden long process_emit(struct process_entry *p);
+__hidden long oom_emit(struct oom_event *e);
+__hidden long exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
+int account_emit(u64 tree, u64 cgroup, u32 kind);
 __hidden void cgroup_emit(u64 id, enum cgroup_news news);
-__hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
 
 /* account.bpf.c */
 enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
@@ -91,6 +94,13 @@ int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root);
 int account_end_task(u64 tree, u64 cgroup, u32 ended_process);
 int account_end_process(u64 tree, u64 cgroup);
 int account_leave_process(u64 tree, u64 cgroup);
+/* A live process with so many live threads has moved from or to another account. */
+int account_move_in(u64 tree, u64 cgroup, u32 threads);
+int account_move_out(u64 tree, u64 cgroup, u32 threads);
+/* Sees to it that there is that account. -ENOSPC: no more of them are possible. */
+int account_make(u64 tree, u64 cgroup);
+/* @n more of enum loss, of the machine and of that account, if there is one. */
+int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n);
 int account_add_execs(u64 tree, u64 cgroup, u64 n);
 
 /* baseline.bpf.c */
@@ -99,7 +109,7 @@ __hidden void baseline_add_ended(struct signal_struct *sig);
 
 /* refused.bpf.c */
 /* There was no room for @task, which is ours. */
-int task_refuse(u64 task, u32 is_birth);
+int task_refuse(u64 task, u64 tree, u64 cgroup, u32 is_birth);
 /* It has been freed, or there is room for it now: @at_birth, before a sample could lack it. */
 int task_refused_forget(u64 task, u32 at_birth);
 
@@ -189,6 +199,17 @@ static __always_inline void process_unlock(struct process_entry *p)
 	bpf_spin_unlock(&p->lock);
 }
 
+/* Of which account @p is at this moment: it may be moved at any time. */
+static __always_inline struct account_key process_account(struct process_entry *p)
+{
+	struct account_key key;
+
+	process_lock(p);
+	key = p->event.rec.account;
+	process_unlock(p);
+	return key;
+}
+
 /* What is new since the last commit; @last follows. */
 static __always_inline u64 advance(u64 *last, u64 now)
 {
@@ -250,7 +271,9 @@ static __always_inline void process_tell_and_forget(u64 signal, struct process_e
 		p->event.rec.released_boot_ns = boot_now();
 	if (want_exact_peak)
 		mm_forget(signal);
-	process_emit(p);
+	if (process_emit(p))
+		account_lose(p->event.rec.account.tree, p->event.rec.account.cgroup, LOSS_RECORDS,
+			     1);
 	process_forget(signal);
 }
 

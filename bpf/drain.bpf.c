@@ -81,7 +81,7 @@ static __noinline bool process_tell(struct seq_file *seq, struct task_struct *ta
 
 	if (p->epoch == drain_epoch)
 		return true;
-	row.account = p->event.rec.account;
+	row.account = process_account(p);
 	row.signal = p->event.rec.signal;
 	row.serial = p->event.rec.serial;
 	row.image = p->event.rec.image;

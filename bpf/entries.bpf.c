@@ -2,6 +2,22 @@
 /* Entries of tasks: made, and closed when the free event was missed. */
 #include "bpfmon.bpf.h"
 
+/* @p has one entry less. True: it was the last. */
+static __always_inline bool entry_take_out(struct process_entry *p, bool exited,
+					   struct account_key *account)
+{
+	bool last;
+
+	process_lock(p);
+	p->tasks--;
+	if (!exited)
+		p->alive_tasks--;
+	*account = p->event.rec.account;
+	last = !p->tasks;
+	process_unlock(p);
+	return last;
+}
+
 /*
  * The free event of the task that lived at @key was missed: somebody else lives there now. What it
  * used last is lost unless it had been committed when it was dead.
@@ -10,7 +26,7 @@ int task_close(u64 key)
 {
 	struct task_entry *t = task_find(key);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
-	struct account_key account;
+	struct account_key account = {};
 	bool is_final, exited, last;
 	u64 signal, serial;
 
@@ -21,21 +37,15 @@ int task_close(u64 key)
 	signal = t->process;
 	serial = t->serial;
 	task_forget(key);
+	if (p && p->event.rec.serial != serial)
+		p = NULL;
+	last = p && entry_take_out(p, exited, &account);
 	if (is_final)
 		add(tracking.frees_unseen, 1);
 	else
-		add(tracking.loss[LOSS_STALE], 1);
-	if (!p || p->event.rec.serial != serial)
-		return 0;
-	account = p->event.rec.account;
-	if (!exited) {
-		add(p->alive_tasks, -1);
+		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
+	if (p && !exited)
 		account_end_task(account.tree, account.cgroup, false);
-	}
-	process_lock(p);
-	add(p->tasks, -1);
-	last = !p->tasks;
-	process_unlock(p);
 	if (last)
 		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
 	return 0;
@@ -97,18 +107,18 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	int made = process_make(addr, tree, cgroup, image, flags);
 	u64 signal = (u64)BPF_CORE_READ((struct task_struct *)addr, signal);
 	struct process_entry *p = process_find(signal);
-	struct account_key account = { tree, cgroup };
+	struct account_key account;
 	bool is_new = made > 0, is_first;
 	int err;
 
 	if (made == PROCESS_NO_ROOM && !(flags & PROCESS_MOVED))
-		task_refuse(addr, !(flags & PROCESS_LATE));
+		task_refuse(addr, tree, cgroup, !(flags & PROCESS_LATE));
 	if (made < 0 || !p)
 		return -1;
 	err = task_insert(addr, flags);
 	if (err && err != -EEXIST) {
 		if (!(flags & PROCESS_MOVED))
-			task_refuse(addr, !(flags & PROCESS_LATE));
+			task_refuse(addr, tree, cgroup, !(flags & PROCESS_LATE));
 		if (is_new)
 			process_forget(signal);
 	}
@@ -116,11 +126,12 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		return err;
 	task_refused_forget(addr, !(flags & PROCESS_LATE));
 	process_lock(p);
-	add(p->tasks, 1);
+	p->tasks++;
+	p->alive_tasks++;
 	is_first = !p->event.rec.threads_total;
-	add(p->event.rec.threads_total, 1);
+	p->event.rec.threads_total++;
+	account = p->event.rec.account; /* of a thread: its process may have been moved */
 	process_unlock(p);
-	add(p->alive_tasks, 1);
 	add(tracking.entries, 1);
 	if (flags & PROCESS_LATE)
 		add(tracking.adopted_late, 1);

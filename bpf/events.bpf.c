@@ -35,22 +35,20 @@ static __always_inline u64 wakeup(void)
 									      : BPF_RB_NO_WAKEUP;
 }
 
-__hidden void process_emit(struct process_entry *p)
+__hidden long process_emit(struct process_entry *p)
 {
-	if (bpf_ringbuf_output(&events, &p->event, sizeof(p->event), wakeup()))
-		add(tracking.loss[LOSS_RECORDS], 1);
+	return bpf_ringbuf_output(&events, &p->event, sizeof(p->event), wakeup());
 }
 
-__hidden void oom_emit(struct oom_event *e)
+__hidden long oom_emit(struct oom_event *e)
 {
-	if (bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_FORCE_WAKEUP))
-		add(tracking.loss[LOSS_OOM], 1);
+	return bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_FORCE_WAKEUP);
 }
 
 /* One that is lost is found out by the next drain. */
-int empty_emit(u64 tree, u64 cgroup)
+int account_emit(u64 tree, u64 cgroup, u32 kind)
 {
-	struct empty_event e = { .kind = EVENT_EMPTY, .account = { tree, cgroup } };
+	struct account_event e = { .kind = kind, .account = { tree, cgroup } };
 
 	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 	return 0;
@@ -139,7 +137,7 @@ static __always_inline void args_read(struct exec_event *e, struct task_struct *
 	e->args_bytes = n;
 }
 
-__hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image)
+__hidden long exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image)
 {
 	u32 zero = 0;
 	u64 size;
@@ -147,7 +145,7 @@ __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64
 	struct exec_event *e;
 
 	if (!s)
-		return;
+		return 0;
 	e = &s->event;
 	e->kind = EVENT_EXEC;
 	e->flags = 0;
@@ -161,7 +159,6 @@ __hidden void exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64
 	size = (u64)e->path_bytes + e->args_bytes;
 	barrier_var(size); /* the check is to be of the very register that is used */
 	if (size > PATH_BYTES + ARGS_BYTES)
-		return;
-	if (bpf_ringbuf_output(&events, e, offsetof(struct exec_event, text) + size, wakeup()))
-		add(tracking.loss[LOSS_EXECS], 1);
+		return 0;
+	return bpf_ringbuf_output(&events, e, offsetof(struct exec_event, text) + size, wakeup());
 }

@@ -101,7 +101,7 @@ static __always_inline bool is_exec_failed(struct task_struct *task, u32 status)
 static __always_inline void execs_catch_up(struct task_struct *task, struct process_entry *p)
 {
 	u32 seen = p->exec_id, now = BPF_CORE_READ(task, self_exec_id);
-	struct account_key key = p->event.rec.account;
+	struct account_key key;
 
 	if (now != seen && is_exec_failed(task, p->event.rec.wait_status))
 		now--;
@@ -112,6 +112,7 @@ static __always_inline void execs_catch_up(struct task_struct *task, struct proc
 	p->event.rec.image = 0;
 	p->event.rec.flags |= PROCESS_IMAGE_UNKNOWN;
 	add(tracking.images_unseen, now - seen);
+	key = process_account(p);
 	account_add_execs(key.tree, key.cgroup, now - seen);
 }
 
@@ -139,6 +140,8 @@ int task_ended(u64 addr, u32 seen)
 	process_lock(p);
 	first = !t->exited;
 	t->exited = 1;
+	if (first)
+		p->alive_tasks--;
 	if (group && !(p->event.rec.flags & PROCESS_ENDED)) {
 		ended_process = true;
 		p->event.rec.flags |= PROCESS_ENDED;
@@ -151,10 +154,8 @@ int task_ended(u64 addr, u32 seen)
 	key = p->event.rec.account;
 	process_unlock(p);
 
-	if (first) {
-		add(p->alive_tasks, -1);
+	if (first)
 		account_end_task(key.tree, key.cgroup, ended_process);
-	}
 	if (first && !seen)
 		add(tracking.ends_unseen, 1);
 	/* up to 6.15 this comes after exit_mm(): the last of these calls has freed the memory */

@@ -89,6 +89,7 @@ static __always_inline void birth_told(u64 child, bool is_second_hook)
 /* False: @child is not ours. */
 static __always_inline bool born(u64 creator, u64 child)
 {
+	struct account_key account;
 	struct task_entry *t;
 	struct process_entry *p;
 
@@ -103,8 +104,8 @@ static __always_inline bool born(u64 creator, u64 child)
 	if (!p ||
 	    !p->event.rec.signal) /* another CPU still fills it in: the child is found later */
 		return false;
-	task_add(child, p->event.rec.account.tree, p->event.rec.account.cgroup, p->event.rec.image,
-		 0);
+	account = process_account(p);
+	task_add(child, account.tree, account.cgroup, p->event.rec.image, 0);
 	return true;
 }
 
@@ -149,7 +150,7 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	if (!p)
 		return 0;
 	r = &p->event.rec;
-	key = r->account;
+	key = process_account(p);
 	t->tid = task->pid; /* a thread that is not the leader takes over the leader's */
 	t->start_ns = task->start_time;
 	account_add_execs(key.tree, key.cgroup, 1);
@@ -165,7 +166,8 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 		mm_leave(t->process, true); /* the old one was given up just before */
 		mm_join(t->process, r->mm);
 	}
-	exec_emit(task, bprm, image);
+	if (exec_emit(task, bprm, image))
+		account_lose(key.tree, key.cgroup, LOSS_EXECS, 1);
 	return 0;
 }
 
@@ -208,6 +210,7 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	/* what is met for the first time while we attach has used nothing since */
 	struct task_entry *t = can_seed && seeding ? task_find(addr) : followed(addr);
 	struct process_entry *p;
+	struct account_key account = {};
 	u64 signal, serial;
 	int result;
 
@@ -220,8 +223,11 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	if (p && !t->exited)
 		task_ended(addr, false);
 	result = commit_final(task, addr, t, p);
-	if (result == COMMIT_GONE)
-		add(tracking.loss[LOSS_STALE], 1);
+	if (result == COMMIT_GONE) {
+		if (p)
+			account = process_account(p);
+		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
+	}
 	task_forget(addr);
 	/* a thread that was never seen may be unfreed still: the last look at the maps ends it */
 	if (result != COMMIT_LAST || !p ||

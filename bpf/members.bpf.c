@@ -9,7 +9,7 @@ static __always_inline bool account_of(struct task_entry *t, struct account_key 
 
 	if (!p || !p->event.rec.signal) /* another CPU still fills it in */
 		return false;
-	*account = p->event.rec.account;
+	*account = process_account(p);
 	*image = p->event.rec.image;
 	return true;
 }
@@ -29,7 +29,7 @@ __hidden enum ours task_is_ours(struct task_struct *task, struct account_key *ac
 	if (by_cgroup && (!cgroup_has((u64)task) || is_own((u64)task)))
 		return NOT_OURS;
 	if (p && p->event.rec.signal == signal && p->event.rec.serial == process_serial(task)) {
-		*account = p->event.rec.account;
+		*account = process_account(p);
 		*image = p->event.rec.image;
 		return OURS_BY_BIRTH;
 	}

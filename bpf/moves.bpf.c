@@ -22,7 +22,6 @@ __noinline int task_leave(u64 addr)
 	signal = t->process;
 	serial = t->serial;
 	exited = t->exited;
-	account = p->event.rec.account;
 	if (!exited)
 		peak_at_exit((struct task_struct *)addr, p);
 	counters_read((struct task_struct *)addr, &now);
@@ -32,7 +31,10 @@ __noinline int task_leave(u64 addr)
 	task_forget(addr);
 	add(tracking.moved_out, 1);
 	if (!exited) {
-		add(p->alive_tasks, -1);
+		process_lock(p);
+		p->alive_tasks--;
+		account = p->event.rec.account;
+		process_unlock(p);
 		account_end_task(account.tree, account.cgroup, false);
 	}
 	if (result == COMMIT_LAST)

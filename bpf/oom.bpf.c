@@ -66,10 +66,11 @@ int oom__victim(u64 *ctx)
 		e.serial = t->serial;
 		p = process_find(t->process);
 		if (p)
-			e.account = p->event.rec.account;
+			e.account = process_account(p);
 		e.rss_pages = resident_now(BPF_CORE_READ(task, mm));
 		BPF_CORE_READ_INTO(&e.comm, task, group_leader, comm);
 	}
-	oom_emit(&e);
+	if (oom_emit(&e))
+		account_lose(e.account.tree, e.account.cgroup, LOSS_OOM, 1);
 	return 0;
 }

@@ -11,6 +11,7 @@
 #define LOOKS 2
 
 const volatile bool want_exact_peak;
+bool peak_is_frozen; /* the run is over: what was held at the peak is being read */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -51,7 +52,7 @@ static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 ve
 	struct tree_peak *t = tree();
 	u64 now = mono_now();
 
-	if (!t)
+	if (!t || peak_is_frozen)
 		return false;
 	bpf_spin_lock(&t->lock);
 	if (e->mm != mm || (!is_last && e->version != version)) {
@@ -143,7 +144,7 @@ int mm_join(u64 signal, u64 mm)
 	/* filled in where it is: on the stack it would be too much for what is called from deep
 	 * down */
 	if (bpf_map_update_elem(&mms, &mm, &no_space, BPF_NOEXIST)) {
-		add(tracking.loss[LOSS_MMS], 1);
+		account_lose(p->event.rec.account.tree, p->event.rec.account.cgroup, LOSS_MMS, 1);
 		return 0;
 	}
 	e = mm_find(mm);

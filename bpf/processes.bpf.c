@@ -39,7 +39,7 @@ int process_close(u64 key, u64 serial, u32 how)
 
 	if (!p || !process_begin_closing(p, serial))
 		return 0;
-	account = p->event.rec.account;
+	account = process_account(p);
 	if (!(p->event.rec.flags & PROCESS_ENDED)) {
 		p->event.rec.flags |= how;
 		if (how & PROCESS_LEFT) {

@@ -7,6 +7,7 @@
 
 struct refused {
 	u64 start_ns;
+	struct account_key account;
 	u32 loss; /* what it counts as, enum loss */
 	u32 pad;
 };
@@ -22,12 +23,13 @@ struct {
 __u64 nr_refused; /* entries, now: mostly none, and nothing is looked up */
 
 /* Beyond what there is room for here, only births count: by each of the two hooks. */
-int task_refuse(u64 task, u32 is_birth)
+int task_refuse(u64 task, u64 tree, u64 cgroup, u32 is_birth)
 {
 	struct task_struct *ts = (struct task_struct *)task;
 	bool is_first = BPF_CORE_READ(ts, pid) == BPF_CORE_READ(ts, tgid);
 	struct refused now = {
 		.start_ns = BPF_CORE_READ(ts, start_time),
+		.account = { tree, cgroup },
 		.loss = is_first ? LOSS_PROCESSES_FULL : LOSS_TASKS_FULL,
 	};
 	struct refused *known = bpf_map_lookup_elem(&refused, &task);
@@ -38,30 +40,25 @@ int task_refuse(u64 task, u32 is_birth)
 		add(nr_refused, !known);
 	else if (!is_birth)
 		return 0;
-	if (is_first)
-		add(tracking.loss[LOSS_PROCESSES_FULL], 1);
-	else
-		add(tracking.loss[LOSS_TASKS_FULL], 1);
-	return 0;
+	return account_lose(tree, cgroup, now.loss, 1);
 }
 
 int task_refused_forget(u64 task, u32 at_birth)
 {
 	struct refused *known = nr_refused ? bpf_map_lookup_elem(&refused, &task) : NULL;
-	bool is_first, is_same;
+	struct account_key account;
+	bool is_same;
+	u32 loss;
 
 	if (!known)
 		return 0;
-	is_first = known->loss == LOSS_PROCESSES_FULL;
+	loss = known->loss;
+	account = known->account;
 	is_same = known->start_ns == BPF_CORE_READ((struct task_struct *)task, start_time);
 	if (bpf_map_delete_elem(&refused, &task))
 		return 0;
 	add(nr_refused, -1);
 	if (!at_birth || !is_same)
 		return 0;
-	if (is_first)
-		add(tracking.loss[LOSS_PROCESSES_FULL], -1);
-	else
-		add(tracking.loss[LOSS_TASKS_FULL], -1);
-	return 0;
+	return account_lose(account.tree, account.cgroup, loss, -1);
 }

@@ -29,14 +29,30 @@ struct task_counters {
 	__u64 stime;
 };
 
+/* Losses, by operation: as many as a power of two. A loss makes the run incomplete. */
+enum loss {
+	LOSS_TASKS_FULL,     /* a task that did not fit into its map */
+	LOSS_PROCESSES_FULL, /* a process that did not */
+	LOSS_ACCOUNTS,       /* what had no account to go to */
+	LOSS_RECORDS,        /* process records that did not fit into the ring */
+	LOSS_EXECS,          /* exec events that did not */
+	LOSS_OOM,            /* OOM events that did not */
+	LOSS_MMS,            /* address spaces that did not fit into their map */
+	LOSS_STALE, /* tasks whose free event was missed, and with it what they used last */
+	NR_LOSSES
+};
+
 /* The totals of an account: they only grow (gauges of ACCOUNT_METRIC aside). */
 struct account {
 #define TASK_METRIC(base, ...) __u64 base;
 #define SPLIT_METRIC(base, ...) __u64 base;
 #define ACCOUNT_METRIC(base, ...) __u64 base;
 #include "bpfmon/metrics.def"
-	__u64 roots; /* processes that were not born into it: launched or attached */
-	__u64 left;  /* processes that were moved out of the cgroup */
+	__u64 roots;     /* processes that were not born into it: launched or attached */
+	__u64 left;      /* processes that were moved out of the cgroup */
+	__u64 moved_in;  /* processes, from another account */
+	__u64 moved_out; /* processes, to another account */
+	__u64 loss[NR_LOSSES];
 };
 
 /* Accounts are a partition of all tasks: innermost tree, and cgroup (0: any). */
@@ -110,10 +126,12 @@ enum event_kind {
 	EVENT_OOM = 3,
 	EVENT_TARGET = 4,
 	EVENT_EMPTY = 5, /* an account has no live process any more */
+	EVENT_BEGUN = 6, /* an account has its first process, which was not born into it */
 };
 
 #define MAX_TARGETS 64 /* processes that one attach names */
 #define MAX_OWN 4      /* processes of bpfmon itself */
+#define MAX_ACCOUNTS 4096
 
 struct process_event {
 	__u32 kind;
@@ -121,7 +139,8 @@ struct process_event {
 	struct process_record rec;
 };
 
-struct empty_event {
+/* EVENT_EMPTY, EVENT_BEGUN */
+struct account_event {
 	__u32 kind;
 	__u32 pad;
 	struct account_key account;
@@ -172,7 +191,7 @@ enum rss_counter { RSS_FILE, RSS_ANON, RSS_SWAP, RSS_SHMEM, NR_RSS };
 struct oom_event {
 	__u32 kind;
 	__u32 pid;
-	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 time_ns;              /* CLOCK_MONOTONIC */
 	struct account_key account; /* where the serial is known */
 	__u64 serial; /* of the process; 0: one that is not followed, or a kernel that tells the pid
 		       */
@@ -258,19 +277,7 @@ struct tree_peak {
 	__u64 sets;    /* how often an entry was set */
 };
 
-/* Losses and repairs, by operation. A loss makes the run incomplete. */
-enum loss {
-	LOSS_TASKS_FULL,     /* a task that did not fit into its map */
-	LOSS_PROCESSES_FULL, /* a process that did not */
-	LOSS_ACCOUNTS,       /* what had no account to go to */
-	LOSS_RECORDS,        /* process records that did not fit into the ring */
-	LOSS_EXECS,          /* exec events that did not */
-	LOSS_OOM,            /* OOM events that did not */
-	LOSS_MMS,            /* address spaces that did not fit into their map */
-	LOSS_STALE, /* tasks whose free event was missed, and with it what they used last */
-	NR_LOSSES
-};
-
+/* Losses and repairs of the whole machine. */
 struct tracking {
 	__u64 loss[NR_LOSSES];
 	__u64 entries;        /* tasks in the map, now */
@@ -286,6 +293,21 @@ struct tracking {
 	__u64 moves_seen;    /* of these and of the seeded ones, when they were made */
 	__u64 moves_running; /* of these, tasks that ran or were about to */
 	__u64 moves_unseen;  /* moves of processes with more threads than the hook looks at */
+};
+
+/* A process that is to be moved to another account. */
+struct move_request {
+	struct account_key to;
+	__u64 signal; /* its key, once it is found */
+	__u32 pid;    /* where the collector lives */
+	__s32 result; /* 0, or a negative errno */
+};
+
+/* An account whose processes are all to be moved to another one, each with the record it has. */
+struct retire_request {
+	struct account_key from, to;
+	__u64 unsent;  /* key of the process whose record had no room in the buffer; 0: none */
+	__u64 closing; /* processes whose record another CPU is about to send */
 };
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "bpfmon.skel.h"
+#include "track/iterator.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -35,7 +36,7 @@ static void repair(struct tracker *t, uint64_t now_ns)
 		return;
 	t->misses = all;
 	t->skel->bss->misses_seen = true;
-	tracker_iterate(t->adopt_link, NULL, NULL);
+	iterator_run(t->adopt_link, 0, NULL, NULL);
 }
 
 uint64_t tracker_unrepaired(const struct tracker *t)
@@ -83,6 +84,25 @@ static void drain_took(struct tracker *t, uint64_t since_ns)
 		t->drain_ns_max = now_ns - t->began_ns;
 }
 
+struct taker {
+	drain_fn row;
+	void *context;
+};
+
+static void row_take(void *context, const void *item)
+{
+	const struct taker *t = context;
+
+	t->row(t->context, item);
+}
+
+static int pass(const struct tracker *t, drain_fn row, void *context)
+{
+	struct taker taker = { row, context };
+
+	return iterator_run(t->drain_link, sizeof(struct drain_row), row ? row_take : NULL, &taker);
+}
+
 int tracker_drain(struct tracker *t, drain_fn row, void *context)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
@@ -96,7 +116,7 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	t->skel->bss->drain_epoch++;
 	t->skel->bss->tracking.visited = 0;
 	t->began_ns = clock_ns(CLOCK_MONOTONIC);
-	err = tracker_iterate(t->drain_link, row, context);
+	err = pass(t, row, context);
 	t->drains++;
 	drain_took(t, start);
 	return err;
@@ -108,7 +128,7 @@ int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
 	int err;
 
 	t->skel->bss->tracking.visited = 0;
-	err = tracker_iterate(t->drain_link, row, context);
+	err = pass(t, row, context);
 	drain_took(t, since_ns);
 	return err;
 }

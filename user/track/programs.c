@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "bpfmon.skel.h"
 #include "track/capability.h"
+#include "track/iterator.h"
 #include "track/permission.h"
 
 #include <bpf/bpf.h>
@@ -192,21 +193,19 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 int programs_attach(struct bpfmon *skel, struct bpf_link **adopt, struct bpf_link **drain,
 		    char *why, size_t size)
 {
-	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options);
-	union bpf_iter_link_info info = { .map.map_fd = (__u32)bpf_map__fd(skel->maps.tasks) };
 	int err;
 
 	bpf_program__set_autoattach(skel->progs.drain__tasks, false);
 	bpf_program__set_autoattach(skel->progs.follow__adopt, false);
+	bpf_program__set_autoattach(skel->progs.reassign__process, false);
+	bpf_program__set_autoattach(skel->progs.reassign__account, false);
 	err = bpfmon__attach(skel);
 	if (err) {
 		snprintf(why, size, "the kernel did not attach the programs: %s", strerror(-err));
 		return err;
 	}
 	*adopt = bpf_program__attach_iter(skel->progs.follow__adopt, NULL);
-	options.link_info = &info;
-	options.link_info_len = sizeof(info);
-	*drain = bpf_program__attach_iter(skel->progs.drain__tasks, &options);
+	*drain = iterator_over_map(skel->progs.drain__tasks, skel->maps.tasks);
 	if (*adopt && *drain)
 		return 0;
 	err = -errno;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "bpfmon.skel.h"
+#include "track/iterator.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -17,7 +18,7 @@ int tracker_follow(struct tracker *t, pid_t pid)
 	t->skel->bss->root_account.tree = (__u64)pid;
 	t->skel->bss->root_pids[0] = (__u32)pid;
 	t->skel->bss->nr_root_pids = 1;
-	err = tracker_iterate(t->adopt_link, NULL, NULL);
+	err = iterator_run(t->adopt_link, 0, NULL, NULL);
 	t->skel->bss->nr_root_pids = 0;
 	if (err)
 		return err;
@@ -38,7 +39,7 @@ int tracker_seed_again(struct tracker *t)
 	for (int i = 0; !err && i < MAX_SEED_PASSES; i++) {
 		uint64_t seeded = now->seeded;
 
-		err = tracker_iterate(t->adopt_link, NULL, NULL);
+		err = iterator_run(t->adopt_link, 0, NULL, NULL);
 		if (now->seeded == seeded)
 			break;
 	}

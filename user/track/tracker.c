@@ -6,6 +6,7 @@
 #include "bpfmon.skel.h"
 #include "track/births.h"
 #include "track/capability.h"
+#include "track/iterator.h"
 #include "track/programs.h"
 
 #include <bpf/bpf.h>
@@ -14,32 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 
-int tracker_iterate(struct bpf_link *link, drain_fn row, void *context)
-{
-	__cleanup(closep) int fd = bpf_iter_create(bpf_link__fd(link));
-	struct drain_row rows[64];
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	for (;;) {
-		n = read(fd, rows, sizeof(rows));
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			continue;
-		if (n <= 0)
-			return n ? -errno : 0;
-		/* the kernel cuts its buffer at whole rows */
-		for (size_t i = 0; row && i < (size_t)n / sizeof(rows[0]); i++)
-			row(context, &rows[i]);
-	}
-}
-
 int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size)
 {
 	int err;
 
 	memset(t, 0, sizeof(*t));
-	err = capability_core(why, why_size);
+	err = accounts_init(&t->accounts);
+	if (!err)
+		err = capability_core(why, why_size);
 	if (!err)
 		err = programs_load(&t->skel, o, &t->optional, why, why_size);
 	if (err)
@@ -48,7 +31,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	optionals_attach(&t->optional, t->skel, o->unattached);
 	err = programs_attach(t->skel, &t->adopt_link, &t->drain_link, why, why_size);
 	if (!err)
-		err = tracker_iterate(t->adopt_link, NULL, NULL); /* says which fields there are */
+		err = iterator_run(t->adopt_link, 0, NULL, NULL); /* says which fields there are */
 	t->knows_births = !err && !births_untold(t->skel->maps.births, &t->births_untold);
 	if (err)
 		tracker_close(t);
@@ -82,13 +65,17 @@ void tracker_close(struct tracker *t)
 	bpf_link__destroy(t->adopt_link);
 	optionals_detach(&t->optional);
 	bpfmon__destroy(t->skel);
+	accounts_done(&t->accounts);
 	memset(t, 0, sizeof(*t));
 }
 
 void tracker_totals(struct tracker *t, struct account *totals)
 {
-	totals_sum(t->skel->maps.accounts, totals);
-	totals_untear(totals);
+	memset(totals, 0, sizeof(*totals));
+	accounts_read(&t->accounts, t->skel->maps.accounts);
+	for (size_t i = 0; i < t->accounts.nr; i++)
+		account_add(totals, &t->accounts.totals[i]);
+	account_untear(totals);
 }
 
 const struct tracking *tracker_tracking(const struct tracker *t)

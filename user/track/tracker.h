@@ -6,7 +6,7 @@
 #include "base/cgroup_target.h"
 #include "bpfmon/shared.h"
 #include "track/optional.h"
-#include "track/totals.h"
+#include "track/accounts.h"
 #include "model/metric.h"
 
 #include <stdbool.h>
@@ -35,6 +35,7 @@ struct tracker {
 	struct bpfmon *skel; /* owned */
 	struct bpf_link *drain_link, *adopt_link;
 	struct optionals optional;
+	struct accounts accounts;         /* when last read */
 	struct metric_set usable;         /* of those wanted */
 	const char *unusable[NR_METRICS]; /* why not */
 	uint64_t misses;                  /* events a hook missed, when last looked */
@@ -85,8 +86,6 @@ bool tracker_has_found(const struct tracker *t);
 bool tracker_is_in_a_pid_namespace(const struct tracker *t);
 
 typedef void (*drain_fn)(void *context, const struct drain_row *row);
-/* Runs an iterator to its end; @row, which may be NULL, is called for what it wrote. */
-int tracker_iterate(struct bpf_link *link, drain_fn row, void *context);
 /*
  * Commits what every followed task has used, and calls @row for each live process. Makes good
  * what the hooks have missed first: births always, the rest once in a second.

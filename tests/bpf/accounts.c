@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Many accounts in one set of books, without an agent: each child of this program has an account of
+ * its own. Prints one JSON object: what each account has, what wait4() says of the child, what the
+ * records add up to, and how long drains took while all children were alive.
+ *
+ * Usage: accounts many N MISSES      N children at once, each with children of its own, while each
+ *                                    hook misses MISSES thousandths of the events
+ *        accounts moves N            a process that forks all the time is moved N times
+ *        accounts retire N           an account is closed while N processes of it live and fork
+ */
+#include "base/clock.h"
+#include "track/tracker.h"
+
+#include "bpfmon.skel.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define DRAINS 41
+#define MOST 2000
+
+struct child {
+	pid_t pid;
+	uint64_t before_ns; /* CPU that it had used when it was let go; it writes that itself */
+	uint64_t used_ns;   /* what wait4() says, with the children that it waited for */
+	uint64_t record_ns; /* CPU in the records of its account */
+	unsigned records;
+};
+
+static struct tracker books;
+static struct ring_buffer *ring;
+static struct child *children; /* shared with them */
+static size_t nr_children;
+static uint64_t record_ns, nr_records, nr_retired; /* of all */
+
+__attribute__((noreturn)) static void die(const char *what)
+{
+	fprintf(stderr, "accounts: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void burn_us(uint64_t us)
+{
+	uint64_t end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + us * 1000;
+
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end_ns)
+		;
+}
+
+/* Burns CPU, alone and in @nr children, one after the other. */
+static void work(unsigned nr, unsigned us)
+{
+	for (unsigned i = 0; i < nr; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			burn_us(us);
+			_exit(0);
+		}
+		burn_us(us);
+		waitpid(pid, NULL, 0);
+	}
+}
+
+/* Says that it is there, and waits to be let go. */
+__attribute__((noreturn)) static void child_run(int ready, int go, size_t i, unsigned nr)
+{
+	char c = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (write(ready, &c, 1) != 1 || read(go, &c, 1) != 1)
+		_exit(1);
+	children[i].before_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	work(nr, 200 + (unsigned)i % 7 * 100);
+	if (read(go, &c, 1) != 1)
+		_exit(1);
+	_exit(0);
+}
+
+static void record_add(const struct process_record *r)
+{
+	nr_records++;
+	record_ns += r->counters.cpu;
+	for (size_t i = 0; i < nr_children; i++)
+		if (r->account.tree == (__u64)children[i].pid) {
+			children[i].records++;
+			children[i].record_ns += r->counters.cpu;
+		}
+}
+
+static int event_take(void *context, void *data, size_t size)
+{
+	const struct process_event *e = data;
+
+	(void)context, (void)size;
+	if (e->kind == EVENT_PROCESS && (e->rec.account.tree || e->rec.account.cgroup))
+		record_add(&e->rec);
+	return 0;
+}
+
+static void books_open(unsigned misses)
+{
+	struct tracker_options o = { .max_tasks = 16384, .inject_misses = misses };
+	char why[512];
+
+	metric_set_all(&o.wanted);
+	if (tracker_open(&books, &o, why, sizeof(why))) {
+		fprintf(stderr, "accounts: %s\n", why);
+		exit(1);
+	}
+	ring = tracker_events(&books, event_take, NULL);
+	if (!ring)
+		die("ring buffer");
+}
+
+/* Drains, reads all accounts and takes the records; gives the sum of the accounts. */
+static struct account look(void)
+{
+	struct account sum;
+
+	tracker_drain(&books, NULL, NULL);
+	tracker_totals(&books, &sum);
+	ring_buffer__consume(ring);
+	return sum;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t *p = a, *q = b;
+
+	return *p < *q ? -1 : *p > *q;
+}
+
+static uint64_t drain_median_ns(void)
+{
+	uint64_t took[DRAINS];
+
+	for (int i = 0; i < DRAINS; i++) {
+		uint64_t from = clock_ns(CLOCK_MONOTONIC);
+
+		look();
+		took[i] = clock_ns(CLOCK_MONOTONIC) - from;
+	}
+	qsort(took, DRAINS, sizeof(*took), by_size);
+	return took[DRAINS / 2];
+}
+
+/* Gives the pipe that lets them go: a byte for each to begin, another to end. */
+static int children_start(size_t n, unsigned nr_own)
+{
+	int fds[2], ready[2];
+	char c;
+
+	if (pipe(fds) || pipe(ready))
+		die("pipe");
+	for (nr_children = 0; nr_children < n; nr_children++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			die("fork");
+		if (!pid) {
+			close(fds[1]);
+			child_run(ready[1], fds[0], nr_children,
+				  nr_own ? nr_own : 1 + (unsigned)nr_children % 3);
+		}
+		children[nr_children].pid = pid;
+		if (read(ready[0], &c, 1) != 1 || tracker_follow(&books, pid))
+			die("a child cannot be followed");
+	}
+	return fds[1];
+}
+
+static void children_let_go(int go)
+{
+	for (size_t i = 0; i < nr_children; i++)
+		if (write(go, "", 1) != 1)
+			die("write");
+}
+
+static void children_wait(void)
+{
+	for (size_t i = 0; i < nr_children; i++) {
+		struct rusage used;
+		int status;
+
+		if (wait4(children[i].pid, &status, 0, &used) < 0 || status)
+			die("a child");
+		children[i].used_ns =
+			(uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * NSEC_PER_SEC +
+			(uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1000;
+		if (i % 64 == 0)
+			look();
+	}
+}
+
+static void retired_take(void *context, const struct process_record *r)
+{
+	(void)context;
+	nr_retired++;
+	record_add(r);
+}
+
+static void account_close(const struct account_key *key)
+{
+	const struct account_key nobody = { 0 };
+	int err;
+
+	do
+		err = accounts_retire(books.skel, key, &nobody, retired_take, NULL);
+	while (err == -EAGAIN);
+	if (err) {
+		errno = -err;
+		die("an account cannot be closed");
+	}
+	ring_buffer__consume(ring);
+}
+
+/* Closes all accounts: what the kernel has yet to free has its record, too. */
+static struct account books_close(void)
+{
+	struct account_key *keys;
+	struct account sum;
+	size_t n;
+
+	tracker_drain_whole(&books, NULL, NULL);
+	tracker_totals(&books, &sum);
+	n = books.accounts.nr;
+	keys = calloc(n, sizeof(*keys));
+	if (!keys)
+		die("calloc");
+	memcpy(keys, books.accounts.keys, n * sizeof(*keys));
+	for (size_t i = 0; i < n; i++)
+		account_close(&keys[i]);
+	free(keys);
+	tracker_totals(&books, &sum);
+	return sum;
+}
+
+static uint64_t losses(const struct account *a)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < NR_LOSSES; i++)
+		sum += a->loss[i];
+	return sum;
+}
+
+static void children_print(void)
+{
+	printf("\"accounts\":[");
+	for (size_t i = 0; i < books.accounts.nr; i++) {
+		const struct account_key *key = &books.accounts.keys[i];
+		struct account a = books.accounts.totals[i];
+		const struct child *c = NULL;
+
+		for (size_t k = 0; k < nr_children; k++)
+			if (key->tree == (__u64)children[k].pid)
+				c = &children[k];
+		account_untear(&a);
+		printf("%s{\"tree\":%llu,\"cgroup\":%llu,\"cpu_ns\":%llu,\"processes\":%llu,"
+		       "\"threads\":%lld,\"forks\":%llu,\"exits\":%llu,\"moved_in\":%llu,"
+		       "\"moved_out\":%llu,\"used_ns\":%llu,\"record_ns\":%llu,\"records\":%u,"
+		       "\"lost\":%llu}",
+		       i ? "," : "", key->tree, key->cgroup, a.cpu, a.processes,
+		       (long long)a.threads, a.forks, a.exits, a.moved_in, a.moved_out,
+		       c ? (unsigned long long)(c->used_ns - c->before_ns) : 0ULL,
+		       c ? (unsigned long long)c->record_ns : 0ULL, c ? c->records : 0,
+		       (unsigned long long)losses(&a));
+	}
+	printf("]");
+}
+
+static void result_print(const struct account *sum, uint64_t drain_ns)
+{
+	const struct tracking *t = tracker_tracking(&books);
+
+	printf("{\"losses\":[");
+	for (int i = 0; i < NR_LOSSES; i++)
+		printf("%s%llu", i ? "," : "", t->loss[i]);
+	printf("],\"drain_ns\":%llu,\"record_ns\":%llu,\"records\":%llu,\"roots\":%llu,"
+	       "\"births_lost\":%llu,\"retired\":%llu,",
+	       (unsigned long long)drain_ns, (unsigned long long)record_ns,
+	       (unsigned long long)nr_records, sum->roots,
+	       (unsigned long long)tracker_unrepaired(&books), (unsigned long long)nr_retired);
+	children_print();
+	printf("}\n");
+}
+
+static void many(size_t n, unsigned misses)
+{
+	struct account sum;
+	uint64_t drain_ns;
+	int go;
+
+	books_open(misses);
+	go = children_start(n, 0);
+	drain_ns = drain_median_ns();
+	children_let_go(go);
+	children_let_go(go);
+	children_wait();
+	sum = books_close();
+	result_print(&sum, drain_ns);
+}
+
+/* All accounts are read at each move: what one has never falls, nor does their sum. */
+static void moves(size_t n)
+{
+	struct account_key to = { .cgroup = 1 };
+	uint64_t before = 0;
+	struct account sum;
+	int go, err;
+
+	books_open(0);
+	go = children_start(1, 500);
+	children_let_go(go);
+	for (size_t i = 0; i < n; i++) {
+		to.tree = (__u64)children[0].pid + i % 2;
+		to.cgroup = i % 2;
+		err = accounts_move(books.skel, children[0].pid, &to);
+		if (err) {
+			errno = -err;
+			die("a move");
+		}
+		sum = look();
+		if (sum.cpu < before) {
+			errno = ERANGE;
+			die("the sum fell");
+		}
+		before = sum.cpu;
+	}
+	if (write(go, "", 1) != 1)
+		die("write");
+	children_wait();
+	sum = books_close();
+	result_print(&sum, 0);
+}
+
+static void retire(size_t n)
+{
+	const struct account_key from = { .tree = (__u64)getpid() };
+	struct account sum;
+	int go;
+
+	books_open(0);
+	go = children_start(n, 200);
+	for (size_t i = 0; i < n; i++)
+		if (accounts_move(books.skel, children[i].pid, &from))
+			die("a move");
+	children_let_go(go);
+	usleep(50000);
+	tracker_drain_whole(&books, NULL, NULL);
+	account_close(&from);
+	tracker_totals(&books, &sum);
+	result_print(&sum, 0);
+	children_let_go(go);
+	children_wait();
+}
+
+int main(int argc, char **argv)
+{
+	size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+
+	children = mmap(NULL, MOST * sizeof(*children), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (children == MAP_FAILED)
+		die("mmap");
+	if (argc == 4 && n && n <= MOST && !strcmp(argv[1], "many"))
+		many(n, (unsigned)strtoul(argv[3], NULL, 10));
+	else if (argc == 3 && n && !strcmp(argv[1], "moves"))
+		moves(n);
+	else if (argc == 3 && n && n <= MOST && !strcmp(argv[1], "retire"))
+		retire(n);
+	else
+		return 2;
+	ring_buffer__free(ring);
+	tracker_close(&books);
+	return 0;
+}

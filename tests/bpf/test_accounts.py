@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Many accounts in one set of books: each exact, a partition of the whole; processes that change theirs."""
+
+import json
+import os
+import subprocess
+
+from lib.account import AccountCase
+from lib.bpfmon import BUILD
+
+ACCOUNTS = str(BUILD / "accounts")
+MS = 1_000_000
+
+
+class Accounts(AccountCase):
+    def books(self, *words):
+        done = subprocess.run(
+            [ACCOUNTS, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        got = json.loads(done.stdout)
+        self.assertEqual(got["births_lost"], 0)
+        self.assertEqual(sum(a["lost"] for a in got["accounts"]), sum(got["losses"]), got["losses"])
+        return got
+
+    def assert_partition(self, got):
+        """The accounts add up to the records, to the nanosecond; what has no tree was alive at the end."""
+        own = [a for a in got["accounts"] if a["tree"]]
+        self.assertEqual(sum(a["cpu_ns"] for a in own), got["record_ns"])
+        self.assertEqual(got["records"], sum(a["forks"] for a in own) + got["roots"])
+
+    def assert_each(self, got, children):
+        """Each child's account is what wait4() says of it, but for those that say that they lost something."""
+        own = [a for a in got["accounts"] if a["tree"]]
+        self.assertEqual(len(own), children)
+        for account in own:
+            if account["lost"]:  # a free event that the kernel did not deliver
+                continue
+            self.assertEqual(account["cpu_ns"], account["record_ns"], account)
+            self.assertEqual(account["records"], account["forks"] + 1, account)
+            self.assertEqual((account["processes"], account["threads"]), (0, 0), account)
+            # what it does between its wait on the pipe and its first look at its clock is in the account only
+            self.assertGreaterEqual(account["cpu_ns"] + 0.01 * MS, account["used_ns"], account)
+            self.assertLessEqual(account["cpu_ns"], 1.01 * account["used_ns"] + MS, account)
+
+    def test_two_accounts(self):
+        got = self.books("many", 2, 0)
+        self.assert_partition(got)
+        self.assert_each(got, 2)
+
+    def test_a_thousand_accounts(self):
+        got = self.books("many", 1000, 0)
+        self.assert_partition(got)
+        self.assert_each(got, 1000)
+
+    def test_missed_events_are_repaired_in_the_account_they_belong_to(self):
+        got = self.books("many", 100, 100)
+        self.assert_partition(got)
+        self.assert_each(got, 100)
+
+    def test_a_process_that_moves_a_thousand_times_in_a_storm_has_one_record(self):
+        got = self.books("moves", 1000)
+        self.assert_partition(got)
+        self.assertEqual(got["records"], 501)
+        first, second = sorted(got["accounts"], key=lambda a: a["cgroup"])
+        self.assertEqual((first["moved_out"], first["moved_in"]), (500, 499))
+        self.assertEqual((second["moved_out"], second["moved_in"]), (499, 500))
+        used = max(first["used_ns"], second["used_ns"])
+        total = first["cpu_ns"] + second["cpu_ns"]
+        self.assertGreaterEqual(total + 0.01 * MS, used)
+        self.assertLessEqual(total, 1.01 * used + MS)
+        for account in (first, second):
+            self.assertEqual((account["processes"], account["threads"]), (0, 0), account)
+
+    def test_a_closed_account_is_the_sum_of_the_records_it_gave(self):
+        got = self.books("retire", 20)
+        own = [a for a in got["accounts"] if a["tree"]]
+        self.assertEqual(sum(a["cpu_ns"] for a in own), got["record_ns"])
+        (closed,) = [a for a in own if a["moved_in"] == 20]
+        self.assertGreaterEqual(got["retired"], 20)
+        self.assertEqual(got["records"], closed["forks"] + 20)
+        self.assertEqual(closed["processes"], closed["forks"] + 20 - closed["exits"])
+
+    def test_wrong_words_are_refused(self):
+        for words in ([], ["many"], ["many", "0", "0"], ["moves", "0"], ["retire", "3000"]):
+            self.assertEqual(subprocess.run([ACCOUNTS, *words], cwd=os.sep).returncode, 2, words)
