@@ -22,6 +22,7 @@
 struct fixture {
 	struct pss pss;
 	struct drain_row rows[400];
+	const struct drain_row *by_memory[400];
 	size_t nr_rows;
 	uint64_t now_ns, fails_pid;
 	int fails_with;
@@ -84,7 +85,7 @@ static inline int unmake(void **state)
 	return 0;
 }
 
-/* In the order of their address spaces, as memory_sum() leaves them. */
+/* In the order of their address spaces, as in a slice. */
 static inline struct drain_row *add_row(struct fixture *f, pid_t pid, uint64_t mm, uint64_t pages)
 {
 	struct drain_row *r = &f->rows[f->nr_rows++];
@@ -107,8 +108,10 @@ static inline void tick(struct fixture *f, unsigned times)
 	metric_set_all(&all);
 	for (; times; times--) {
 		sample_reset(&f->smp);
-		assert_int_equal(pss_sample(&f->pss, f->rows, f->nr_rows, f->now_ns, &all, &f->smp),
-				 0);
+		for (size_t i = 0; i < f->nr_rows; i++)
+			f->by_memory[i] = &f->rows[i];
+		assert_int_equal(
+			pss_sample(&f->pss, f->by_memory, f->nr_rows, f->now_ns, &all, &f->smp), 0);
 		f->now_ns += TICK_NS;
 	}
 }

@@ -29,6 +29,16 @@ static void rows_of(struct rows *r, const struct drain_row *all, size_t nr)
 	rows_settle(r);
 }
 
+static void interval(struct memory_bound *b, const struct rows *drain, uint64_t drain_ns)
+{
+	const struct drain_row *rows[8];
+
+	assert_true(drain->nr <= 8);
+	for (size_t i = 0; i < drain->nr; i++)
+		rows[i] = &drain->all[i];
+	memory_bound_interval(b, rows, drain->nr, drain, drain_ns);
+}
+
 static void processes_in_turn_are_not_added_up(void **state)
 {
 	struct memory_bound b = { 0 };
@@ -38,7 +48,7 @@ static void processes_in_turn_are_not_added_up(void **state)
 	end(&b, 10, 20, 5);
 	end(&b, 21, 29, 6);
 	memory_bound_drain(&b);
-	memory_bound_interval(&b, &nobody, 50);
+	interval(&b, &nobody, 50);
 	assert_int_equal(b.peak_pages, 7);
 	memory_bound_done(&b);
 }
@@ -62,7 +72,7 @@ static void processes_at_the_same_time_are_added_up(void **state)
 	end(&b, 20, 30, 4); /* begins when another ends: together, to be safe */
 	memory_bound_drain(&b);
 	rows_of(&rows, all, 3);
-	memory_bound_interval(&b, &rows, 40);
+	interval(&b, &rows, 40);
 	assert_int_equal(b.peak_pages, 113);
 	memory_bound_done(&b);
 	rows_done(&rows);
@@ -89,7 +99,7 @@ static void sharers_held_at_most_what_any_of_them_has_held(void **state)
 	(void)state;
 	memory_bound_drain(&b);
 	rows_of(&rows, all, 3);
-	memory_bound_interval(&b, &rows, 40);
+	interval(&b, &rows, 40);
 	assert_int_equal(b.peak_pages, 60);
 	memory_bound_done(&b);
 	rows_done(&rows);
@@ -109,7 +119,7 @@ static void address_space_that_is_made_of_another_s_memory_is_another_one(void *
 	memory_bound_ended(&b, &second);
 	end(&b, 15, 30, 8);
 	memory_bound_drain(&b);
-	memory_bound_interval(&b, &nobody, 50);
+	interval(&b, &nobody, 50);
 	assert_int_equal(b.peak_pages, 60);
 	memory_bound_done(&b);
 }
@@ -131,7 +141,7 @@ static void address_that_an_exec_uses_again_is_another_address_space(void **stat
 	memory_bound_ended(&b, &first);
 	memory_bound_drain(&b);
 	rows_of(&rows, all, 2);
-	memory_bound_interval(&b, &rows, 40);
+	interval(&b, &rows, 40);
 	assert_int_equal(b.peak_pages, 112);
 	memory_bound_done(&b);
 	rows_done(&rows);
@@ -149,7 +159,7 @@ static void process_that_has_exited_holds_memory_until_it_is_given_back(void **s
 	(void)state;
 	memory_bound_drain(&b);
 	rows_of(&rows, all, 2);
-	memory_bound_interval(&b, &rows, 40);
+	interval(&b, &rows, 40);
 	assert_int_equal(b.peak_pages, 110);
 	memory_bound_done(&b);
 	rows_done(&rows);
@@ -164,12 +174,12 @@ static void process_of_an_interval_before_is_over(void **state)
 	(void)state;
 	rows_of(&rows, &met, 1);
 	memory_bound_drain(&b);
-	memory_bound_interval(&b, &rows, 50);
+	interval(&b, &rows, 50);
 	end(&b, 10, 45, 100); /* its record is late: it was counted when it was met */
 	end(&b, 60, 70, 5);
 	memory_bound_drain(&b);
 	rows_of(&rows, NULL, 0);
-	memory_bound_interval(&b, &rows, 100);
+	interval(&b, &rows, 100);
 	assert_int_equal(b.peak_pages, 7);
 	memory_bound_done(&b);
 	rows_done(&rows);
@@ -184,11 +194,11 @@ static void process_that_a_drain_missed_is_added_to_what_was_found(void **state)
 	(void)state;
 	rows_of(&rows, &met, 1);
 	memory_bound_drain(&b);
-	memory_bound_interval(&b, &rows, 50);
+	interval(&b, &rows, 50);
 	end(&b, 20, 45, 100); /* the drain at 50 has not met it */
 	memory_bound_drain(&b);
 	rows_of(&rows, &met, 1);
-	memory_bound_interval(&b, &rows, 100);
+	interval(&b, &rows, 100);
 	assert_int_equal(b.peak_pages, 107);
 	memory_bound_done(&b);
 	rows_done(&rows);
@@ -202,7 +212,7 @@ static void process_that_gave_back_its_memory_unseen_holds_on(void **state)
 	end(&b, 10, 0, 4);
 	end(&b, 30, 40, 5);
 	memory_bound_drain(&b);
-	memory_bound_interval(&b, &nobody, 50);
+	interval(&b, &nobody, 50);
 	assert_int_equal(b.peak_pages, 9);
 	assert_false(b.is_unknown);
 	memory_bound_done(&b);
@@ -216,7 +226,7 @@ static void process_that_began_before_the_clock_lives_from_the_start(void **stat
 	end(&b, (uint64_t)-7, 0, 4); /* in a time namespace */
 	end(&b, 30, 40, 5);
 	memory_bound_drain(&b);
-	memory_bound_interval(&b, &nobody, 50);
+	interval(&b, &nobody, 50);
 	assert_int_equal(b.peak_pages, 9);
 	memory_bound_done(&b);
 }
@@ -239,7 +249,7 @@ static void process_that_was_freed_during_the_drain_counts_once(void **state)
 	memory_bound_ended(&b, &met);
 	memory_bound_ended(&b, &not_met);
 	rows_of(&rows, all, 2);
-	memory_bound_interval(&b, &rows, 50);
+	interval(&b, &rows, 50);
 	assert_int_equal(b.peak_pages, 51);
 	memory_bound_done(&b);
 	rows_done(&rows);
@@ -254,10 +264,10 @@ static void process_whose_record_came_early_is_held_until_its_end(void **state)
 	(void)state;
 	memory_bound_drain(&b);
 	end(&b, 10, 60, 30); /* it outlived the begin of the drain at 50 */
-	memory_bound_interval(&b, &rows, 50);
+	interval(&b, &rows, 50);
 	memory_bound_drain(&b);
 	rows_of(&rows, &later, 1);
-	memory_bound_interval(&b, &rows, 100);
+	interval(&b, &rows, 100);
 	assert_int_equal(b.peak_pages, 70);
 	memory_bound_done(&b);
 	rows_done(&rows);
@@ -272,7 +282,7 @@ static void mark_that_was_reset_leaves_no_bound(void **state)
 	(void)state;
 	rows_of(&rows, &row, 1);
 	memory_bound_drain(&b);
-	memory_bound_interval(&b, &rows, 50);
+	interval(&b, &rows, 50);
 	assert_true(b.mark_fell);
 	memory_bound_done(&b);
 	rows_done(&rows);

@@ -21,19 +21,33 @@ static struct metric_set all(void)
 
 static void address_space_that_is_shared_counts_once(void **state)
 {
-	struct drain_row rows[] = {
-		{ .mm = 7, .pages = { [RSS_ANON] = 10, [RSS_FILE] = 1 }, .vms_pages = 100 },
-		{ .mm = 3,
+	const struct drain_row all_rows[] = {
+		{ .serial = 1,
+		  .mm = 7,
+		  .pages = { [RSS_ANON] = 10, [RSS_FILE] = 1 },
+		  .vms_pages = 100 },
+		{ .serial = 2,
+		  .mm = 3,
 		  .pages = { [RSS_SHMEM] = 5, [RSS_SWAP] = 2 },
 		  .hugetlb_pages = 512,
 		  .page_table_bytes = 8 },
-		{ .mm = 7, .pages = { [RSS_ANON] = 10, [RSS_FILE] = 1 }, .vms_pages = 100 },
+		{ .serial = 3,
+		  .mm = 7,
+		  .pages = { [RSS_ANON] = 10, [RSS_FILE] = 1 },
+		  .vms_pages = 100 },
 	};
 	struct metric_set usable = all();
+	struct rows rows = { 0 };
 	struct sample s = { 0 };
 
 	(void)state;
-	memory_sum(rows, 3, &usable, &s);
+	for (int i = 0; i < 3; i++)
+		rows_add(&rows, &all_rows[i]);
+	rows_settle(&rows);
+	rows_sort(&rows);
+	assert_int_equal(rows.nr_slices, 1);
+	memory_sum(rows.slices[0].rows, rows.slices[0].nr, &usable, &s);
+	rows_done(&rows);
 	assert_int_equal(s.value[M_rss], 16 * PAGE);
 	assert_int_equal(s.value[M_rss_anon], 10 * PAGE);
 	assert_int_equal(s.value[M_rss_file], 1 * PAGE);

@@ -46,6 +46,35 @@ static void of_two_rows_of_a_process_the_one_with_memory_is_kept(void **state)
 	rows_done(&r);
 }
 
+static void rows_are_in_slices_by_account_and_in_these_by_address_space(void **state)
+{
+	const struct drain_row all[] = {
+		{ .serial = 1, .pid = 1, .account = { 9, 0 }, .mm = 30, .start_boot_ns = 20 },
+		{ .serial = 2, .pid = 2, .account = { 8, 1 }, .mm = 40, .start_boot_ns = 20 },
+		{ .serial = 3, .pid = 3, .account = { 9, 0 }, .mm = 10, .start_boot_ns = 20 },
+		{ .serial = 4, .pid = 4, .account = { 8, 0 }, .mm = 40, .start_boot_ns = 20 },
+		{ .serial = 5, .pid = 5, .account = { 9, 0 }, .mm = 30, .start_boot_ns = 10 },
+	};
+	const unsigned pids[] = { 4, 2, 3, 5, 1 };
+	struct rows r = { 0 };
+
+	(void)state;
+	drain(&r, all, 5);
+	rows_sort(&r);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(r.by_memory[i]->pid, pids[i]);
+	assert_int_equal(r.nr_slices, 3);
+	assert_int_equal(r.slices[1].account.cgroup, 1);
+	assert_int_equal(r.slices[2].account.tree, 9);
+	assert_int_equal(r.slices[2].nr, 3);
+	assert_ptr_equal(r.slices[2].rows, &r.by_memory[2]);
+	assert_int_equal(rows_find(&r, 3)->pid, 3); /* the order by process stands beside it */
+	drain(&r, all, 0);
+	rows_sort(&r);
+	assert_int_equal(r.nr_slices, 0);
+	rows_done(&r);
+}
+
 static void live_process_without_memory_is_unread(void **state)
 {
 	const struct drain_row all[] = {
@@ -100,6 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(of_two_rows_of_a_process_the_one_with_memory_is_kept),
+		cmocka_unit_test(rows_are_in_slices_by_account_and_in_these_by_address_space),
 		cmocka_unit_test(live_process_without_memory_is_unread),
 		cmocka_unit_test(live_process_that_is_not_met_again_is_unread),
 		cmocka_unit_test(a_row_that_a_second_pass_adds_is_found),

@@ -156,7 +156,7 @@ static void hold_row(struct memory_bound *b, const struct drain_row *r)
  * What the drain before this interval should have met and did not: the intervals before, whose
  * sums are known, lack it. Leaves out what had been given back before this one began.
  */
-static void sort_out(struct memory_bound *b, const struct rows *rows)
+static void sort_out(struct memory_bound *b, const struct rows *drain)
 {
 	uint64_t missed_last = 0, missed_ever = 0;
 	size_t n = 0;
@@ -165,7 +165,7 @@ static void sort_out(struct memory_bound *b, const struct rows *rows)
 		const struct holding *h = &b->held.all[i];
 
 		if (h->start_ns < b->since_ns && !h->is_carried &&
-		    !rows_met_before(rows, h->serial))
+		    !rows_met_before(drain, h->serial))
 			*(h->start_ns < b->before_ns ? &missed_ever : &missed_last) += h->pages;
 		if (h->pages && h->end_ns >= b->since_ns)
 			b->held.all[n++] = *h;
@@ -235,15 +235,16 @@ static size_t merge_sharers(struct holding *h, size_t nr)
 	return n;
 }
 
-void memory_bound_interval(struct memory_bound *b, const struct rows *rows, uint64_t drain_ns)
+void memory_bound_interval(struct memory_bound *b, const struct drain_row *const *rows,
+			   size_t nr_rows, const struct rows *drain, uint64_t drain_ns)
 {
 	size_t nr_told = b->held.nr, n;
 	uint64_t largest = 0;
 
-	for (size_t i = 0; i < rows->nr; i++)
-		if (!came_meanwhile(b, nr_told, rows->all[i].serial))
-			hold_row(b, &rows->all[i]);
-	sort_out(b, rows);
+	for (size_t i = 0; i < nr_rows; i++)
+		if (!came_meanwhile(b, nr_told, rows[i]->serial))
+			hold_row(b, rows[i]);
+	sort_out(b, drain);
 	carry(b, drain_ns);
 	n = merge_sharers(b->held.all, b->held.nr);
 	if (n) {

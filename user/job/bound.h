@@ -39,10 +39,11 @@ void memory_bound_ended(struct memory_bound *b, const struct process_record *r);
 /* A drain begins: the records of those that have been freed by now have been told. */
 void memory_bound_drain(struct memory_bound *b);
 /*
- * Ends the interval: @rows are the processes at the drain that began at @drain_ns (CLOCK_BOOTTIME).
- * The records that came during that drain must have been told before this.
+ * Ends the interval: @rows are the processes at @drain, which began at @drain_ns (CLOCK_BOOTTIME).
+ * The records that came during that drain must have been reported before this.
  */
-void memory_bound_interval(struct memory_bound *b, const struct rows *rows, uint64_t drain_ns);
+void memory_bound_interval(struct memory_bound *b, const struct drain_row *const *rows,
+			   size_t nr_rows, const struct rows *drain, uint64_t drain_ns);
 void memory_bound_done(struct memory_bound *b);
 
 #endif

@@ -49,7 +49,8 @@ static int make_room(struct heaviest *h, size_t n)
 	return 0;
 }
 
-int heaviest_find(struct heaviest *h, const struct drain_row *rows, size_t nr_rows, size_t most)
+int heaviest_find(struct heaviest *h, const struct drain_row *const *rows, size_t nr_rows,
+		  size_t most)
 {
 	int err = make_room(h, nr_rows);
 
@@ -57,7 +58,7 @@ int heaviest_find(struct heaviest *h, const struct drain_row *rows, size_t nr_ro
 	if (err)
 		return err;
 	for (size_t i = 0; i < nr_rows; i++) {
-		const struct drain_row *r = &rows[i];
+		const struct drain_row *r = rows[i];
 		const struct drain_row **last = h->nr ? &h->rows[h->nr - 1] : NULL;
 
 		if (r->end_boot_ns || !r->mm)
@@ -113,7 +114,7 @@ void session_put_heaviest(struct session *s, const struct sample *smp)
 
 	if (!s->options->process_samples)
 		return;
-	if (heaviest_find(h, s->rows.all, s->rows.nr, s->options->process_samples))
+	if (heaviest_find(h, s->rows.by_memory, s->rows.nr, s->options->process_samples))
 		s->unnamed++;
 	for (size_t i = 0; i < h->nr; i++)
 		put(s, h->rows[i], smp->elapsed_ns);

@@ -19,7 +19,8 @@ __u64 resident_pages(const struct drain_row *row);
  * lower PID comes first. Who has ended, or has no address space, is none of them. One that is
  * shared counts once, for who began first. -ENOMEM: there are none.
  */
-int heaviest_find(struct heaviest *h, const struct drain_row *rows, size_t nr_rows, size_t most);
+int heaviest_find(struct heaviest *h, const struct drain_row *const *rows, size_t nr_rows,
+		  size_t most);
 void heaviest_done(struct heaviest *h);
 
 #endif

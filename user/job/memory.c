@@ -1,41 +1,23 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "job/memory.h"
 
-#include "base/clock.h"
-
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-/* Of those that share one the oldest first: it stands for them, here and elsewhere. */
-static int by_mm(const void *a, const void *b)
-{
-	const struct drain_row *p = a, *q = b;
-
-	if (p->mm != q->mm)
-		return p->mm < q->mm ? -1 : 1;
-	if (p->start_boot_ns != q->start_boot_ns)
-		return is_earlier(p->start_boot_ns, q->start_boot_ns) ? -1 : 1;
-	return p->pid < q->pid ? -1 : p->pid > q->pid;
-}
-
-void memory_sum(struct drain_row *rows, size_t nr_rows, const struct metric_set *usable,
-		struct sample *smp)
+void memory_sum(const struct drain_row *const *rows, size_t nr_rows,
+		const struct metric_set *usable, struct sample *smp)
 {
 	uint64_t pages[NR_RSS] = { 0 }, vms = 0, tables = 0, huge = 0;
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t sums[NR_METRICS] = { 0 };
 
-	if (nr_rows)
-		qsort(rows, nr_rows, sizeof(*rows), by_mm);
 	for (size_t i = 0; i < nr_rows; i++) {
-		if (!rows[i].mm || (i && rows[i].mm == rows[i - 1].mm))
+		if (!rows[i]->mm || (i && rows[i]->mm == rows[i - 1]->mm))
 			continue;
 		for (int k = 0; k < NR_RSS; k++)
-			pages[k] += rows[i].pages[k];
-		vms += rows[i].vms_pages;
-		huge += rows[i].hugetlb_pages;
-		tables += rows[i].page_table_bytes;
+			pages[k] += rows[i]->pages[k];
+		vms += rows[i]->vms_pages;
+		huge += rows[i]->hugetlb_pages;
+		tables += rows[i]->page_table_bytes;
 	}
 	sums[M_rss] = (pages[RSS_ANON] + pages[RSS_FILE] + pages[RSS_SHMEM]) * page;
 	sums[M_rss_anon] = pages[RSS_ANON] * page;

@@ -8,9 +8,9 @@
 
 /*
  * Sets the usable memory metrics of @smp to the sums over @rows, each address space once, whoever
- * shares it. Sorts @rows by address space.
+ * shares it. @rows are sorted by address space.
  */
-void memory_sum(struct drain_row *rows, size_t nr_rows, const struct metric_set *usable,
-		struct sample *smp);
+void memory_sum(const struct drain_row *const *rows, size_t nr_rows,
+		const struct metric_set *usable, struct sample *smp);
 
 #endif

@@ -31,14 +31,14 @@ void pss_done(struct pss *p)
 }
 
 /* Of those that share it the oldest stands for it, so that it stays the same one. */
-static struct pss_space space_of(const struct drain_row *rows, size_t nr_sharers)
+static struct pss_space space_of(const struct drain_row *const *rows, size_t nr_sharers)
 {
-	const struct drain_row *r = rows;
+	const struct drain_row *r = rows[0];
 	uint64_t resident;
 
 	for (size_t i = 1; i < nr_sharers; i++)
-		if (is_earlier(rows[i].start_boot_ns, r->start_boot_ns))
-			r = &rows[i];
+		if (is_earlier(rows[i]->start_boot_ns, r->start_boot_ns))
+			r = rows[i];
 	resident = r->pages[RSS_FILE] + r->pages[RSS_ANON] + r->pages[RSS_SHMEM];
 	return (struct pss_space){
 		.mm = r->mm,
@@ -70,7 +70,7 @@ static void recall(const struct pss *p, size_t *before, struct pss_space *now)
 }
 
 /* Takes over who is there now; who is not is forgotten. */
-static int renew(struct pss *p, const struct drain_row *rows, size_t nr_rows)
+static int renew(struct pss *p, const struct drain_row *const *rows, size_t nr_rows)
 {
 	struct pss_space *all = calloc(nr_rows + 1, sizeof(*all));
 	size_t n = 0, before = 0;
@@ -78,9 +78,9 @@ static int renew(struct pss *p, const struct drain_row *rows, size_t nr_rows)
 	if (!all)
 		return -ENOMEM;
 	for (size_t i = 0, next; i < nr_rows; i = next) {
-		for (next = i + 1; next < nr_rows && rows[next].mm == rows[i].mm; next++)
+		for (next = i + 1; next < nr_rows && rows[next]->mm == rows[i]->mm; next++)
 			;
-		if (!rows[i].mm)
+		if (!rows[i]->mm)
 			continue;
 		all[n] = space_of(&rows[i], next - i);
 		recall(p, &before, &all[n++]);
@@ -276,7 +276,7 @@ static void sum(const struct pss *p, const struct metric_set *usable, struct sam
 		sample_set(smp, M_uss, uss);
 }
 
-int pss_sample(struct pss *p, const struct drain_row *rows, size_t nr_rows, uint64_t now_ns,
+int pss_sample(struct pss *p, const struct drain_row *const *rows, size_t nr_rows, uint64_t now_ns,
 	       const struct metric_set *usable, struct sample *smp)
 {
 	struct pss_space **order;

@@ -54,7 +54,7 @@ void pss_done(struct pss *p);
  * Reads of the address spaces in @rows, which are sorted by them, as many as the budget allows, and
  * sets those of @usable in @smp to the sums of what is known. -ENOMEM: nothing was read.
  */
-int pss_sample(struct pss *p, const struct drain_row *rows, size_t nr_rows, uint64_t now_ns,
+int pss_sample(struct pss *p, const struct drain_row *const *rows, size_t nr_rows, uint64_t now_ns,
 	       const struct metric_set *usable, struct sample *smp);
 
 #endif

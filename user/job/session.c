@@ -122,6 +122,7 @@ void session_drain(struct session *s, bool whole)
 	for (int i = 0; i < DRAIN_TRIES; i++)
 		if (drain_at_once(s, whole))
 			break;
+	rows_sort(&s->rows);
 	s->unread += s->nr_unread;
 	for (size_t i = 0; s->options->tracker.cgroup && i < s->rows.nr; i++)
 		session_name(s, &s->rows.all[i]);
@@ -132,7 +133,7 @@ static void publish_pss(struct session *s, struct sample *smp)
 	const struct metric_set *usable = &s->run->usable;
 
 	if (metric_set_has_source(usable, SOURCE_PROCFS) &&
-	    pss_sample(&s->pss, s->rows.all, s->rows.nr, s->drained_ns, usable, smp))
+	    pss_sample(&s->pss, s->rows.by_memory, s->rows.nr, s->drained_ns, usable, smp))
 		s->unnamed++;
 }
 
@@ -144,11 +145,11 @@ void session_publish(struct session *s)
 
 	/* at once: what ends while PSS is read belongs to the next interval */
 	session_consume(s);
-	memory_bound_interval(&s->bound, &s->rows, s->drain_boot_ns);
+	memory_bound_interval(&s->bound, s->rows.by_memory, s->rows.nr, &s->rows, s->drain_boot_ns);
 	if (s->is_closing) /* nothing adds to them any more: they are the sum of the records */
 		tracker_totals(&s->tracker, &s->totals);
 	put_totals(s, &smp, totals);
-	memory_sum(s->rows.all, s->rows.nr, &s->run->usable, &smp);
+	memory_sum(s->rows.by_memory, s->rows.nr, &s->run->usable, &smp);
 	read_files(s, &smp);
 	if (s->options->tracker.cgroup)
 		target_compare(s, &smp, began_ns);

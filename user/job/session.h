@@ -63,8 +63,7 @@ void session_sample(struct session *s);
 void session_drain(struct session *s, bool whole);
 /* and writes the sample that this was for. */
 void session_publish(struct session *s);
-/* With process_samples: writes who held the most at the sample @smp, of the rows sorted by
- * memory_sum(). */
+/* With process_samples: writes who held the most at the sample @smp, of the last drain. */
 void session_put_heaviest(struct session *s, const struct sample *smp);
 /* Writes the record of a process; @row: what it held at the last drain, or NULL. @is_left: it is
  * still in the map. */

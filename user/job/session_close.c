@@ -88,7 +88,6 @@ void session_close(struct session *s)
 	s->is_closing = true;
 	tracker_detach(&s->tracker);
 	session_publish(s);
-	rows_settle(&s->rows);          /* by process again */
 	stream_flush_whole(&s->stream); /* what comes now is not to be dropped */
 	if (s->nr_emitted)
 		qsort(s->emitted, s->nr_emitted, sizeof(*s->emitted), compare_serials);

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "track/rows.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 
 void rows_done(struct rows *r)
 {
 	free(r->all);
 	free(r->met);
+	free(r->by_memory);
+	free(r->slices);
 	*r = (struct rows){ 0 };
 }
 
@@ -86,6 +90,77 @@ void rows_settle(struct rows *r)
 	r->nr_blank = 0;
 	for (size_t i = 0; i < n; i++)
 		r->nr_blank += is_blank(&r->all[i]);
+}
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int by_account(const struct account_key *a, const struct account_key *b)
+{
+	int order = compare_numbers(a->tree, b->tree);
+
+	return order ? order : compare_numbers(a->cgroup, b->cgroup);
+}
+
+/* Of those that share an address space the oldest first: it stands for them, everywhere. */
+static int by_memory(const void *a, const void *b)
+{
+	const struct drain_row *p = *(const struct drain_row *const *)a;
+	const struct drain_row *q = *(const struct drain_row *const *)b;
+	int order = by_account(&p->account, &q->account);
+
+	if (order)
+		return order;
+	if (p->mm != q->mm)
+		return p->mm < q->mm ? -1 : 1;
+	if (p->start_boot_ns != q->start_boot_ns)
+		return is_earlier(p->start_boot_ns, q->start_boot_ns) ? -1 : 1;
+	return p->pid < q->pid ? -1 : p->pid > q->pid;
+}
+
+static bool make_room_sorted(struct rows *r)
+{
+	const struct drain_row **sorted;
+	struct slice *slices;
+
+	if (r->nr <= r->room_sorted)
+		return true;
+	sorted = reallocarray(r->by_memory, r->room, sizeof(*sorted));
+	if (!sorted)
+		return false;
+	r->by_memory = sorted;
+	slices = reallocarray(r->slices, r->room, sizeof(*slices));
+	if (!slices)
+		return false;
+	r->slices = slices;
+	r->room_sorted = r->room;
+	return true;
+}
+
+void rows_sort(struct rows *r)
+{
+	struct slice *last = NULL;
+
+	r->nr_slices = 0;
+	if (!make_room_sorted(r)) {
+		r->lost += r->nr;
+		r->nr = 0;
+	}
+	for (size_t i = 0; i < r->nr; i++)
+		r->by_memory[i] = &r->all[i];
+	if (r->nr)
+		qsort(r->by_memory, r->nr, sizeof(*r->by_memory), by_memory);
+	for (size_t i = 0; i < r->nr; i++) {
+		const struct drain_row *row = r->by_memory[i];
+
+		if (!last || by_account(&last->account, &row->account)) {
+			last = &r->slices[r->nr_slices++];
+			*last = (struct slice){ row->account, &r->by_memory[i], 0 };
+		}
+		last->nr++;
+	}
 }
 
 size_t rows_unread(const struct rows *r, bool (*is_there)(void *context, const struct met *m),

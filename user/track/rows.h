@@ -9,17 +9,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Those of one account, by the address space they use, the oldest process of each first. */
+struct slice {
+	struct account_key account;
+	const struct drain_row *const *rows; /* not owned */
+	size_t nr;
+};
+
 struct met {
 	uint64_t serial, signal;
 	bool is_alive;
 };
 
 struct rows {
-	struct drain_row *all; /* owned; of the last drain */
+	struct drain_row *all; /* owned; of the last drain, by process */
 	size_t nr, room;
 	size_t nr_blank; /* live processes that were met without memory */
 	struct met *met; /* owned; of the drain before, by serial */
 	size_t nr_met, room_met;
+	const struct drain_row **by_memory; /* owned; the same, by account and address space */
+	struct slice *slices;               /* owned */
+	size_t nr_slices, room_sorted;
 	uint64_t lost; /* rows that memory did not suffice for */
 };
 
@@ -34,6 +44,8 @@ void rows_add(struct rows *r, const struct drain_row *row);
  * is kept. Sorts them by process.
  */
 void rows_settle(struct rows *r);
+/* Makes the slices, after the last rows_settle(): they are valid until the next drain begins. */
+void rows_sort(struct rows *r);
 /*
  * Processes that @is_there says are still alive and whose memory the drain did not find (a pass may
  * miss an entry while others come and go): those that only the drain before met, and those that
