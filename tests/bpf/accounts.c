@@ -12,8 +12,6 @@
 #include "base/clock.h"
 #include "track/tracker.h"
 
-#include "bpfmon.skel.h"
-
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <signal.h>
@@ -216,7 +214,7 @@ static void account_close(const struct account_key *key)
 	int err;
 
 	do
-		err = accounts_retire(books.skel, key, &nobody, retired_take, NULL);
+		err = tracker_retire(&books, key, &nobody, retired_take, NULL);
 	while (err == -EAGAIN);
 	if (err) {
 		errno = -err;
@@ -326,7 +324,7 @@ static void moves(size_t n)
 	for (size_t i = 0; i < n; i++) {
 		to.tree = (__u64)children[0].pid + i % 2;
 		to.cgroup = i % 2;
-		err = accounts_move(books.skel, children[0].pid, &to);
+		err = tracker_move(&books, children[0].pid, &to);
 		if (err) {
 			errno = -err;
 			die("a move");
@@ -354,7 +352,7 @@ static void retire(size_t n)
 	books_open(0);
 	go = children_start(n, 200);
 	for (size_t i = 0; i < n; i++)
-		if (accounts_move(books.skel, children[i].pid, &from))
+		if (tracker_move(&books, children[i].pid, &from))
 			die("a move");
 	children_let_go(go);
 	usleep(50000);

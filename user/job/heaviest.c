@@ -3,7 +3,7 @@
 #include "job/heaviest.h"
 
 #include "base/clock.h"
-#include "job/session.h"
+#include "job/job.h"
 #include "wire/writer.h"
 
 #include <errno.h>
@@ -87,37 +87,37 @@ static void set(struct process_sample *p, enum metric_id id, uint64_t value)
 	metric_put(&p->have, id);
 }
 
-static void put(struct session *s, const struct drain_row *row, uint64_t elapsed_ns)
+static void put(struct job *job, const struct drain_row *row, uint64_t elapsed_ns)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct process_sample p = {
 		.elapsed_ns = elapsed_ns,
 		.pid = (int32_t)row->pid,
-		.start_epoch_ns = row->start_boot_ns + s->epoch_less_boot_ns,
+		.start_epoch_ns = row->start_boot_ns + job->epoch_less_boot_ns,
 	};
 	struct process_record r;
 
 	set(&p, M_rss, resident_pages(row) * page);
 	set(&p, M_rss_anon, row->pages[RSS_ANON] * page);
 	set(&p, M_swap, row->pages[RSS_SWAP] * page);
-	if (!tracker_process(&s->tracker, row, &r)) {
+	if (!tracker_process(&job->books->tracker, row, &r)) {
 		comm_copy(p.comm, r.comm, sizeof(r.comm));
-		if (metric_has(&s->run->usable, M_cpu))
+		if (metric_has(&job->run->usable, M_cpu))
 			set(&p, M_cpu, r.counters.cpu);
 	}
-	write_process_sample(&s->json, s->run->start_epoch_ns, &p);
+	write_process_sample(&job->json, job->run->start_epoch_ns, &p);
 }
 
-void session_put_heaviest(struct session *s, const struct sample *smp)
+void job_put_heaviest(struct job *job, const struct sample *smp)
 {
-	struct heaviest *h = &s->heaviest;
+	struct heaviest *h = &job->heaviest;
 
-	if (!s->options->process_samples)
+	if (!job->spec->process_samples)
 		return;
-	if (heaviest_find(h, s->rows.by_memory, s->rows.nr, s->options->process_samples))
-		s->unnamed++;
+	if (heaviest_find(h, job->rows, job->nr_rows, job->spec->process_samples))
+		job->forgone++;
 	for (size_t i = 0; i < h->nr; i++)
-		put(s, h->rows[i], smp->elapsed_ns);
+		put(job, h->rows[i], smp->elapsed_ns);
 	if (h->nr)
-		stream_put_spare(&s->stream, &s->json, h->nr);
+		feeds_put_spare(&job->feeds, &job->json, h->nr);
 }

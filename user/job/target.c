@@ -2,7 +2,7 @@
 #include "job/target.h"
 
 #include "base/clock.h"
-#include "job/session.h"
+#include "job/job.h"
 #include "wire/writer.h"
 
 #include <stdlib.h>
@@ -15,91 +15,93 @@
  */
 #define TICK_NS (10 * NSEC_PER_MSEC)
 
-static const struct cgroup_target *named(const struct session *s)
+static const struct cgroup_target *named(const struct job *job)
 {
-	return s->options->tracker.cgroup;
+	return job->spec->tracker.cgroup;
 }
 
-int target_seed(struct session *s)
+int target_seed(struct job *job)
 {
-	const pid_t own[] = { getpid(), getppid(), s->options->recorder, 0 };
+	const pid_t own[] = { getpid(), getppid(), job->spec->recorder, 0 };
 
-	return tracker_seed_cgroup(&s->tracker, s->target.id, cgroup_target_depth(named(s)), own);
+	return tracker_seed_cgroup(&job->books->tracker, job->target.id,
+				   cgroup_target_depth(named(job)), own);
 }
 
-static void tell(struct session *s, uint64_t time_ns, const char *event)
+static void tell(struct job *job, uint64_t time_ns, const char *event)
 {
-	if (!s->start_ns || time_ns < s->start_ns) /* while it was waited for */
+	if (!job->start_ns || time_ns < job->start_ns) /* while it was waited for */
 		return;
-	write_cgroup_event(&s->json, s->run, time_ns - s->start_ns, event, named(s)->cg.path);
-	stream_put(&s->stream, &s->json);
+	write_cgroup_event(&job->json, job->run, time_ns - job->start_ns, event,
+			   named(job)->cg.path);
+	feeds_put(&job->feeds, &job->json);
 }
 
-static void removed(struct session *s, uint64_t time_ns)
+static void removed(struct job *job, uint64_t time_ns)
 {
-	s->target.gone_ns = time_ns;
-	tell(s, time_ns, "cgroup_removed");
+	job->target.gone_ns = time_ns;
+	tell(job, time_ns, "cgroup_removed");
 }
 
-static void made_again(struct session *s, uint64_t id, uint64_t time_ns)
+static void made_again(struct job *job, uint64_t id, uint64_t time_ns)
 {
-	s->target.id = id;
-	s->target.gone_ns = 0;
-	s->target.is_new = s->target.was_remade = true;
-	cgroup_stat_reopen(&s->cgroup);
-	tell(s, time_ns, "cgroup_recreated");
+	job->target.id = id;
+	job->target.gone_ns = 0;
+	job->target.is_new = job->target.was_remade = true;
+	cgroup_stat_reopen(&job->cgroup);
+	tell(job, time_ns, "cgroup_recreated");
 }
 
-void target_event(struct session *s, const struct cgroup_event *e)
+void target_event(struct job *job, const struct cgroup_event *e)
 {
 	if (e->news == CGROUP_MADE)
-		made_again(s, e->id, e->time_ns);
-	else if (e->news == CGROUP_REMOVED && e->id == s->target.id)
-		removed(s, e->time_ns);
-	else if (e->news == CGROUP_MOVES && !s->tracker.is_detached)
-		tracker_drain(&s->tracker, NULL, NULL);
+		made_again(job, e->id, e->time_ns);
+	else if (e->news == CGROUP_REMOVED && e->id == job->target.id)
+		removed(job, e->time_ns);
+	else if (e->news == CGROUP_MOVES && job->state != JOB_ENDED)
+		tracker_drain(&job->books->tracker, NULL, NULL);
 }
 
-void target_look(struct session *s)
+void target_look(struct job *job)
 {
-	uint64_t id = cgroup_target_id(named(s)), now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t id = cgroup_target_id(named(job)), now = clock_ns(CLOCK_MONOTONIC);
 
-	if (s->start_ns)            /* nothing can be told before the run has begun */
-		session_consume(s); /* the programs know better when it was */
-	if (id == s->target.id || (!id && s->target.gone_ns))
+	if (job->start_ns)                 /* nothing can be told before the run has begun */
+		books_consume(job->books); /* the programs know better when it was */
+	if (id == job->target.id || (!id && job->target.gone_ns))
 		return;
 	if (!id) {
-		removed(s, now);
+		removed(job, now);
 		return;
 	}
-	made_again(s, id, now);
-	target_seed(s);
+	made_again(job, id, now);
+	target_seed(job);
 }
 
-void target_compare(struct session *s, const struct sample *smp, uint64_t since_ns)
+void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns)
 {
 	uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - since_ns + 2 * TICK_NS;
 	uint64_t ours = smp->value[M_cpu], its = smp->value[M_cgroup_cpu];
-	int64_t more = (int64_t)(its - ours), step = more - s->target.told_ns;
-	uint64_t tolerated = s->run->cpus * took_ns + TICK_NS;
+	int64_t more = (int64_t)(its - ours), step = more - job->target.told_ns;
+	uint64_t tolerated = job->run->cpus * took_ns + TICK_NS;
 
-	s->target.has_differed = sample_has(smp, M_cpu) && sample_has(smp, M_cgroup_cpu);
-	if (!s->target.has_differed)
+	job->target.has_differed = sample_has(smp, M_cpu) && sample_has(smp, M_cgroup_cpu);
+	if (!job->target.has_differed)
 		return;
 	/* what lives has gone on between the two readings; an end takes a little, too */
-	s->target.differed_ns =
-		(uint64_t)llabs(more) + (s->live ? s->run->cpus * (took_ns - TICK_NS) : TICK_NS);
+	job->target.differed_ns = (uint64_t)llabs(more) +
+				  (job->live ? job->run->cpus * (took_ns - TICK_NS) : TICK_NS);
 	if (tolerated < its / 100)
 		tolerated = its / 100;
-	if ((uint64_t)llabs(step) <= tolerated && !s->target.is_new)
+	if ((uint64_t)llabs(step) <= tolerated && !job->target.is_new)
 		return;
-	s->target.told_ns = more;
-	if (s->target.is_new) { /* what the old one said last, nobody has heard */
-		s->target.is_new = false;
+	job->target.told_ns = more;
+	if (job->target.is_new) { /* what the old one said last, nobody has heard */
+		job->target.is_new = false;
 		return;
 	}
-	write_cgroup_difference(&s->json, s->run, smp, named(s)->cg.path);
-	stream_put(&s->stream, &s->json);
+	write_cgroup_difference(&job->json, job->run, smp, named(job)->cg.path);
+	feeds_put(&job->feeds, &job->json);
 }
 
 /* CPU time is added up at ticks. */
@@ -112,20 +114,20 @@ static uint64_t tick_ns(void)
 	return (uint64_t)tick.tv_sec * NSEC_PER_SEC + (uint64_t)tick.tv_nsec;
 }
 
-uint64_t target_unsure_ns(const struct session *s)
+uint64_t target_unsure_ns(const struct job *job)
 {
-	const struct tracking *t = tracker_tracking(&s->tracker);
-	uint64_t all = t->seeded - s->run->seeded_tasks + t->moved_out;
+	const struct tracking *t = tracker_tracking(&job->books->tracker);
+	uint64_t all = t->seeded - job->run->seeded_tasks + t->moved_out;
 	uint64_t late = all > t->moves_seen ? all - t->moves_seen : 0;
 
-	uint64_t most = t->moves_running * tick_ns() + late * (s->longest_ns + tick_ns());
+	uint64_t most = t->moves_running * tick_ns() + late * (job->books->longest_ns + tick_ns());
 
-	if (s->target.was_remade || !s->target.has_differed || most < s->target.differed_ns)
+	if (job->target.was_remade || !job->target.has_differed || most < job->target.differed_ns)
 		return most;
-	return s->target.differed_ns;
+	return job->target.differed_ns;
 }
 
-uint64_t target_end_ns(const struct session *s)
+uint64_t target_end_ns(const struct job *job)
 {
-	return s->target.gone_ns ? s->target.gone_ns + GRACE_NS : UINT64_MAX;
+	return job->target.gone_ns ? job->target.gone_ns + GRACE_NS : UINT64_MAX;
 }

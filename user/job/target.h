@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct session;
+struct job;
 struct sample;
 
 struct target {
@@ -22,23 +22,23 @@ struct target {
 };
 
 /* Makes known who is in it. */
-int target_seed(struct session *s);
+int target_seed(struct job *job);
 /* What the programs tell of it. */
-void target_event(struct session *s, const struct cgroup_event *e);
+void target_event(struct job *job, const struct cgroup_event *e);
 /* Looks whether it is still the same; what the programs did not tell is found out here. */
-void target_look(struct session *s);
+void target_look(struct job *job);
 /*
  * Compares what it says itself with what we count: @smp was drained for from @since_ns on. A
  * difference that reading the two one after the other does not explain is an event.
  */
-void target_compare(struct session *s, const struct sample *smp, uint64_t since_ns);
+void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns);
 /*
  * By how much the CPU time may be off for tasks that were moved in or out: a tick for each that ran
  * just then, and the time between two samples for each that was found later; but no more than it
  * differs from what the cgroup says itself.
  */
-uint64_t target_unsure_ns(const struct session *s);
+uint64_t target_unsure_ns(const struct job *job);
 /* When it has been gone for so long that it is not waited for any more; UINT64_MAX: it is there. */
-uint64_t target_end_ns(const struct session *s);
+uint64_t target_end_ns(const struct job *job);
 
 #endif

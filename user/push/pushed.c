@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "push/pushed.h"
 
-#include "feed/stream.h"
+#include "feed/feed.h"
 
 #include <stdlib.h>
 
@@ -33,8 +33,8 @@ void pushed_init(struct pushed *p)
 {
 	*p = (struct pushed){
 		.inbox = { .wake_fd = -1, .stop_fd = -1 },
-		.marks.queue_bytes = STREAM_QUARTER * 2, /* metrics leave room for them */
-		.metrics.queue_bytes = STREAM_QUARTER,
+		.marks.queue_bytes = FEED_QUARTER * 2, /* metrics leave room for them */
+		.metrics.queue_bytes = FEED_QUARTER,
 	};
 	p->last = &p->waiting;
 }

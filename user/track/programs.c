@@ -190,13 +190,13 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 	return err;
 }
 
-int programs_attach(struct bpfmon *skel, struct bpf_link **adopt, struct bpf_link **drain,
-		    char *why, size_t size)
+int programs_attach(struct tracker *t, char *why, size_t size)
 {
+	struct bpfmon *skel = t->skel;
 	int err;
 
-	bpf_program__set_autoattach(skel->progs.drain__tasks, false);
 	bpf_program__set_autoattach(skel->progs.follow__adopt, false);
+	bpf_program__set_autoattach(skel->progs.drain__tasks, false);
 	bpf_program__set_autoattach(skel->progs.reassign__process, false);
 	bpf_program__set_autoattach(skel->progs.reassign__account, false);
 	err = bpfmon__attach(skel);
@@ -204,9 +204,11 @@ int programs_attach(struct bpfmon *skel, struct bpf_link **adopt, struct bpf_lin
 		snprintf(why, size, "the kernel did not attach the programs: %s", strerror(-err));
 		return err;
 	}
-	*adopt = bpf_program__attach_iter(skel->progs.follow__adopt, NULL);
-	*drain = iterator_over_map(skel->progs.drain__tasks, skel->maps.tasks);
-	if (*adopt && *drain)
+	t->adopt_link = bpf_program__attach_iter(skel->progs.follow__adopt, NULL);
+	t->drain_link = iterator_over_map(skel->progs.drain__tasks, skel->maps.tasks);
+	t->move_link = bpf_program__attach_iter(skel->progs.reassign__process, NULL);
+	t->retire_link = iterator_over_map(skel->progs.reassign__account, skel->maps.processes);
+	if (t->adopt_link && t->drain_link && t->move_link && t->retire_link)
 		return 0;
 	err = -errno;
 	snprintf(why, size, "the kernel has no iterators over tasks and map elements: %s",

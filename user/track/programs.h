@@ -11,8 +11,7 @@
  */
 int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct optionals *x,
 		  char *why, size_t size);
-/* Attaches the hooks, then makes the links of the iterators, owned by the caller. */
-int programs_attach(struct bpfmon *skel, struct bpf_link **adopt, struct bpf_link **drain,
-		    char *why, size_t size);
+/* Attaches the hooks, then makes the links of the iterators, which tracker_close() destroys. */
+int programs_attach(struct tracker *t, char *why, size_t size);
 
 #endif

@@ -104,20 +104,22 @@ static int by_account(const struct account_key *a, const struct account_key *b)
 	return order ? order : compare_numbers(a->cgroup, b->cgroup);
 }
 
-/* Of those that share an address space the oldest first: it stands for them, everywhere. */
+int rows_compare_memory(const struct drain_row *p, const struct drain_row *q)
+{
+	if (p->mm != q->mm)
+		return p->mm < q->mm ? -1 : 1;
+	if (p->start_boot_ns != q->start_boot_ns)
+		return is_earlier(p->start_boot_ns, q->start_boot_ns) ? -1 : 1;
+	return p->pid < q->pid ? -1 : p->pid > q->pid;
+}
+
 static int by_memory(const void *a, const void *b)
 {
 	const struct drain_row *p = *(const struct drain_row *const *)a;
 	const struct drain_row *q = *(const struct drain_row *const *)b;
 	int order = by_account(&p->account, &q->account);
 
-	if (order)
-		return order;
-	if (p->mm != q->mm)
-		return p->mm < q->mm ? -1 : 1;
-	if (p->start_boot_ns != q->start_boot_ns)
-		return is_earlier(p->start_boot_ns, q->start_boot_ns) ? -1 : 1;
-	return p->pid < q->pid ? -1 : p->pid > q->pid;
+	return order ? order : rows_compare_memory(p, q);
 }
 
 static bool make_room_sorted(struct rows *r)

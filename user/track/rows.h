@@ -44,6 +44,11 @@ void rows_add(struct rows *r, const struct drain_row *row);
  * is kept. Sorts them by process.
  */
 void rows_settle(struct rows *r);
+/*
+ * The order within a slice, as strcmp(). Of those that share an address space the oldest comes
+ * first: it stands for them, everywhere.
+ */
+int rows_compare_memory(const struct drain_row *p, const struct drain_row *q);
 /* Makes the slices, after the last rows_settle(): they are valid until the next drain begins. */
 void rows_sort(struct rows *r);
 /*

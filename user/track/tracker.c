@@ -29,7 +29,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 		return err;
 	t->adopts_always = o->inject_misses > 0;
 	optionals_attach(&t->optional, t->skel, o->unattached);
-	err = programs_attach(t->skel, &t->adopt_link, &t->drain_link, why, why_size);
+	err = programs_attach(t, why, why_size);
 	if (!err)
 		err = iterator_run(t->adopt_link, 0, NULL, NULL); /* says which fields there are */
 	t->knows_births = !err && !births_untold(t->skel->maps.births, &t->births_untold);
@@ -51,28 +51,37 @@ static uint64_t births_lost(const struct tracker *t)
 	return untold < t->births_missed ? untold : t->births_missed;
 }
 
-void tracker_detach(struct tracker *t)
+void tracker_settle_births(struct tracker *t)
 {
-	t->births_missed = births_lost(t); /* soon there are births that nobody tells of */
-	bpfmon__detach(t->skel);
-	optionals_detach(&t->optional);
-	t->is_detached = true;
+	t->births_missed = births_lost(t);
+}
+
+void tracker_freeze_peak(struct tracker *t)
+{
+	t->skel->bss->peak_is_frozen = true;
 }
 
 void tracker_close(struct tracker *t)
 {
-	bpf_link__destroy(t->drain_link);
 	bpf_link__destroy(t->adopt_link);
+	bpf_link__destroy(t->drain_link);
+	bpf_link__destroy(t->move_link);
+	bpf_link__destroy(t->retire_link);
 	optionals_detach(&t->optional);
 	bpfmon__destroy(t->skel);
 	accounts_done(&t->accounts);
 	memset(t, 0, sizeof(*t));
 }
 
+void tracker_read_accounts(struct tracker *t)
+{
+	accounts_read(&t->accounts, t->skel->maps.accounts);
+}
+
 void tracker_totals(struct tracker *t, struct account *totals)
 {
 	memset(totals, 0, sizeof(*totals));
-	accounts_read(&t->accounts, t->skel->maps.accounts);
+	tracker_read_accounts(t);
 	for (size_t i = 0; i < t->accounts.nr; i++)
 		account_add(totals, &t->accounts.totals[i]);
 	account_untear(totals);
@@ -81,6 +90,13 @@ void tracker_totals(struct tracker *t, struct account *totals)
 const struct tracking *tracker_tracking(const struct tracker *t)
 {
 	return &t->skel->bss->tracking;
+}
+
+uint64_t tracker_repaired(const struct tracker *t)
+{
+	const struct tracking *now = tracker_tracking(t);
+
+	return now->adopted_late + now->ends_unseen + now->images_unseen + now->frees_unseen;
 }
 
 int tracker_events_fd(const struct tracker *t)

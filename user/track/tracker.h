@@ -32,8 +32,8 @@ struct tracker_options {
 };
 
 struct tracker {
-	struct bpfmon *skel; /* owned */
-	struct bpf_link *drain_link, *adopt_link;
+	struct bpfmon *skel;                                                /* owned */
+	struct bpf_link *adopt_link, *drain_link, *move_link, *retire_link; /* owned */
 	struct optionals optional;
 	struct accounts accounts;         /* when last read */
 	struct metric_set usable;         /* of those wanted */
@@ -50,7 +50,6 @@ struct tracker {
 	uint64_t seeded_ns;    /* CLOCK_MONOTONIC, when it was done */
 	uint64_t moves_unseen; /* when last looked */
 	uint64_t moves_missed;
-	bool is_detached;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };
 
@@ -99,11 +98,37 @@ bool tracker_visited_all(const struct tracker *t);
 bool tracker_reads_memory(const struct tracker *t);
 /* Drains until every entry has been visited (a pass may miss one under churn). */
 int tracker_drain_whole(struct tracker *t, drain_fn row, void *context);
-/* The sum over all accounts. */
+/* Reads the totals of all accounts into @t->accounts. */
+void tracker_read_accounts(struct tracker *t);
+/* The sum over all accounts, read now. */
 void tracker_totals(struct tracker *t, struct account *totals);
 const struct tracking *tracker_tracking(const struct tracker *t);
+/* Events that were missed and made good so far. */
+uint64_t tracker_repaired(const struct tracker *t);
 /* Births that were missed and not found since: never fewer, but strangers may be among them. */
 uint64_t tracker_unrepaired(const struct tracker *t);
+
+/* Counts the births that were missed, which until then are the most that they can be. */
+void tracker_settle_births(struct tracker *t);
+/* What the exact peak is, and what each held then, stays as it is. */
+void tracker_freeze_peak(struct tracker *t);
+
+/*
+ * Moves the process @pid, with what it uses from now on, to the account @to, which is made if it is
+ * new. The processes that it has made already stay where they are. -ESRCH: no such process is
+ * followed; -ENOSPC: there is no room for another account.
+ */
+int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to);
+/*
+ * Closes the account @from: calls @record for each process that it still has, which are of the
+ * account @to from then on. Its totals do not change any more: they are the sum of its records,
+ * those in the ring buffer included. -EAGAIN: a process is ending on another CPU just now, and its
+ * record is not in the ring buffer yet: to be called once more.
+ */
+int tracker_retire(struct tracker *t, const struct account_key *from, const struct account_key *to,
+		   void (*record)(void *context, const struct process_record *r), void *context);
+/* Forgets an account that has no processes any more. */
+void tracker_forget_account(struct tracker *t, const struct account_key *key);
 
 /* The ring buffer: its descriptor becomes readable when it fills up. */
 int tracker_events_fd(const struct tracker *t);
@@ -111,9 +136,7 @@ typedef int (*event_fn)(void *context, void *event, size_t size);
 /* A ring_buffer of libbpf over the events; owned by the caller. */
 struct ring_buffer *tracker_events(struct tracker *t, event_fn fn, void *context);
 
-/* Detaches all hooks; what the maps hold is then final. */
-void tracker_detach(struct tracker *t);
-/* Calls @fn for each process that is still in the map, after tracker_detach(). */
+/* Calls @fn for each process that is in the map. */
 int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct process_record *),
 			 void *context);
 
@@ -125,7 +148,7 @@ int tracker_process(const struct tracker *t, const struct drain_row *row, struct
 
 /* With exact_peak: the tree's. -ENODATA: the kernel does not tell. */
 int tracker_peak(const struct tracker *t, struct tree_peak *peak);
-/* Calls @fn for each address space that is still there, after tracker_detach(). */
+/* Calls @fn for each address space that is still there, after tracker_freeze_peak(). */
 void tracker_each_mm(const struct tracker *t,
 		     void (*fn)(void *, uint64_t mm, const struct mm_entry *), void *context);
 

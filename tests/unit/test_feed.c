@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "feed/stream.h"
+#include "feed/feed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,11 @@
 #include <unistd.h>
 
 #define LINE_BYTES 1024UL
-#define LIMIT_BYTES (4 * STREAM_QUARTER)
+#define LIMIT_BYTES (4 * FEED_QUARTER)
 
 struct channel {
-	struct stream stream;
+	struct feed feed;
+	struct feeds feeds;
 	int reader;
 };
 
@@ -29,7 +30,8 @@ static int channel_open(void **state)
 	*state = c;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
 		return -1;
-	stream_init(&c->stream, fd[0]);
+	feed_init(&c->feed, fd[0]);
+	feeds_add(&c->feeds, &c->feed);
 	c->reader = fd[1];
 	return 0;
 }
@@ -38,15 +40,15 @@ static int channel_close(void **state)
 {
 	struct channel *c = *state;
 
-	close(c->stream.fd);
+	close(c->feed.fd);
 	close(c->reader); /* closed already, in some */
-	stream_done(&c->stream);
+	feed_done(&c->feed);
 	free(c);
 	return 0;
 }
 
 /* One line: a quote, @n - 3 letters, a quote and the newline. */
-static void put_line(struct stream *s, char letter, size_t n)
+static void put_line(struct feeds *f, char letter, size_t n)
 {
 	char *text = malloc(n);
 	struct json j = { 0 };
@@ -55,16 +57,16 @@ static void put_line(struct stream *s, char letter, size_t n)
 	jw_bytes(&j, NULL, text, n - 3);
 	jw_newline(&j);
 	assert_int_equal(j.used, n);
-	stream_put(s, &j);
+	feeds_put(f, &j);
 	assert_int_equal(j.used, 0);
 	jw_done(&j);
 	free(text);
 }
 
-static void put_lines(struct stream *s, size_t n)
+static void put_lines(struct feeds *f, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		put_line(s, 'a' + (char)(i % 26), LINE_BYTES);
+		put_line(f, 'a' + (char)(i % 26), LINE_BYTES);
 }
 
 static size_t read_all(int fd, char *text, size_t n)
@@ -82,13 +84,13 @@ static void lines_wait_for_the_flush(void **state)
 	struct channel *c = *state;
 	char text[64];
 
-	put_line(&c->stream, 'a', 6);
-	put_line(&c->stream, 'b', 6);
+	put_line(&c->feeds, 'a', 6);
+	put_line(&c->feeds, 'b', 6);
 	assert_int_equal(read_all(c->reader, text, sizeof(text)), 0);
-	stream_flush(&c->stream);
+	feed_flush(&c->feed);
 	assert_int_equal(read_all(c->reader, text, sizeof(text)), 12);
 	assert_memory_equal(text, "\"aaa\"\n\"bbb\"\n", 12);
-	assert_false(stream_is_waiting(&c->stream));
+	assert_false(feed_is_waiting(&c->feed));
 }
 
 static void long_queue_is_flushed_on_the_way(void **state)
@@ -96,29 +98,29 @@ static void long_queue_is_flushed_on_the_way(void **state)
 	struct channel *c = *state;
 	char text[64];
 
-	put_lines(&c->stream, 40);
+	put_lines(&c->feeds, 40);
 	assert_int_equal(read_all(c->reader, text, sizeof(text)), sizeof(text));
-	assert_int_equal(c->stream.dropped, 0);
+	assert_int_equal(c->feed.dropped, 0);
 }
 
 static void flushing_nothing_is_harmless(void **state)
 {
 	struct channel *c = *state;
 
-	stream_flush(&c->stream);
-	stream_flush_whole(&c->stream);
-	assert_false(c->stream.is_broken);
+	feed_flush(&c->feed);
+	feed_flush_whole(&c->feed, NULL);
+	assert_false(c->feed.is_broken);
 }
 
 static void lines_that_do_not_fit_are_dropped_and_counted(void **state)
 {
 	struct channel *c = *state;
 
-	put_lines(&c->stream, 2 * LIMIT_BYTES / LINE_BYTES);
-	assert_int_not_equal(c->stream.dropped, 0);
-	assert_in_range(c->stream.room, 1, LIMIT_BYTES);
-	assert_in_range(c->stream.used, LIMIT_BYTES - LINE_BYTES + 1, LIMIT_BYTES);
-	assert_false(c->stream.is_broken);
+	put_lines(&c->feeds, 2 * LIMIT_BYTES / LINE_BYTES);
+	assert_int_not_equal(c->feed.dropped, 0);
+	assert_in_range(c->feed.room, 1, LIMIT_BYTES);
+	assert_in_range(c->feed.used, LIMIT_BYTES - LINE_BYTES + 1, LIMIT_BYTES);
+	assert_false(c->feed.is_broken);
 }
 
 static void what_was_kept_arrives_whole(void **state)
@@ -128,14 +130,14 @@ static void what_was_kept_arrives_whole(void **state)
 	char *text = malloc(2 * LIMIT_BYTES);
 	size_t used = 0, n;
 
-	put_lines(&c->stream, put);
+	put_lines(&c->feeds, put);
 	while ((n = read_all(c->reader, text + used, 2 * LIMIT_BYTES - used))) {
 		used += n;
-		stream_flush(&c->stream);
+		feed_flush(&c->feed);
 	}
-	assert_int_equal(used, (put - c->stream.dropped) * LINE_BYTES);
+	assert_int_equal(used, (put - c->feed.dropped) * LINE_BYTES);
 	assert_int_equal(text[used - 1], '\n');
-	assert_false(stream_is_waiting(&c->stream));
+	assert_false(feed_is_waiting(&c->feed));
 	free(text);
 }
 
@@ -145,16 +147,16 @@ static void room_comes_back_when_the_reader_does(void **state)
 	char *text = malloc(2 * LIMIT_BYTES);
 	uint64_t dropped;
 
-	put_lines(&c->stream, 2 * LIMIT_BYTES / LINE_BYTES);
-	dropped = c->stream.dropped;
+	put_lines(&c->feeds, 2 * LIMIT_BYTES / LINE_BYTES);
+	dropped = c->feed.dropped;
 	read_all(c->reader, text, 2 * LIMIT_BYTES);
-	stream_flush(&c->stream);
-	put_lines(&c->stream, 10);
-	assert_int_equal(c->stream.dropped, dropped);
+	feed_flush(&c->feed);
+	put_lines(&c->feeds, 10);
+	assert_int_equal(c->feed.dropped, dropped);
 	free(text);
 }
 
-static void put_spare(struct stream *s)
+static void put_spare(struct feeds *f)
 {
 	struct json j = { 0 };
 
@@ -162,7 +164,7 @@ static void put_spare(struct stream *s)
 		jw_string(&j, NULL, "spare");
 		jw_newline(&j);
 	}
-	stream_put_spare(s, &j, 3);
+	feeds_put_spare(f, &j, 3);
 	assert_int_equal(j.used, 0);
 	jw_done(&j);
 }
@@ -172,27 +174,27 @@ static void what_can_be_spared_goes_first_and_is_counted_by_lines(void **state)
 	struct channel *c = *state;
 	uint64_t used;
 
-	put_spare(&c->stream);
-	assert_int_equal(c->stream.used, 3 * strlen("\"spare\"\n"));
-	assert_int_equal(c->stream.spared, 0);
-	put_lines(&c->stream, LIMIT_BYTES / 2 / LINE_BYTES);
-	used = c->stream.used;
-	put_spare(&c->stream);
-	put_spare(&c->stream);
-	assert_int_equal(c->stream.used, used);
-	assert_int_equal(c->stream.spared, 6);
-	put_lines(&c->stream, 1); /* there is room for others */
-	assert_int_equal(c->stream.dropped, 0);
+	put_spare(&c->feeds);
+	assert_int_equal(c->feed.used, 3 * strlen("\"spare\"\n"));
+	assert_int_equal(c->feed.spared, 0);
+	put_lines(&c->feeds, LIMIT_BYTES / 2 / LINE_BYTES);
+	used = c->feed.used;
+	put_spare(&c->feeds);
+	put_spare(&c->feeds);
+	assert_int_equal(c->feed.used, used);
+	assert_int_equal(c->feed.spared, 6);
+	put_lines(&c->feeds, 1); /* there is room for others */
+	assert_int_equal(c->feed.dropped, 0);
 }
 
-static bool offer(struct stream *s)
+static bool offer(struct feeds *f)
 {
 	struct json j = { 0 };
 	bool fits;
 
 	jw_string(&j, NULL, "offered");
 	jw_newline(&j);
-	fits = stream_offer(s, &j, STREAM_QUARTER);
+	fits = feeds_offer(f, &j, FEED_QUARTER);
 	assert_int_equal(j.used, 0);
 	jw_done(&j);
 	return fits;
@@ -203,22 +205,22 @@ static void what_is_offered_gives_way_and_is_nobodys_loss(void **state)
 	struct channel *c = *state;
 	uint64_t used;
 
-	assert_true(offer(&c->stream));
-	assert_int_equal(c->stream.used, strlen("\"offered\"\n"));
-	put_lines(&c->stream, LIMIT_BYTES / 2 / LINE_BYTES);
-	used = c->stream.used;
-	assert_false(offer(&c->stream));
-	assert_int_equal(c->stream.used, used);
-	assert_int_equal(c->stream.spared + c->stream.dropped, 0);
+	assert_true(offer(&c->feeds));
+	assert_int_equal(c->feed.used, strlen("\"offered\"\n"));
+	put_lines(&c->feeds, LIMIT_BYTES / 2 / LINE_BYTES);
+	used = c->feed.used;
+	assert_false(offer(&c->feeds));
+	assert_int_equal(c->feed.used, used);
+	assert_int_equal(c->feed.spared + c->feed.dropped, 0);
 }
 
 static void what_nobody_reads_is_not_taken(void **state)
 {
 	struct channel *c = *state;
 
-	c->stream.is_broken = true;
-	assert_false(offer(&c->stream));
-	assert_int_equal(c->stream.spared + c->stream.dropped, 0);
+	c->feed.is_broken = true;
+	assert_false(offer(&c->feeds));
+	assert_int_equal(c->feed.spared + c->feed.dropped, 0);
 }
 
 static void line_without_memory_is_dropped_and_counted(void **state)
@@ -226,32 +228,32 @@ static void line_without_memory_is_dropped_and_counted(void **state)
 	struct channel *c = *state;
 	struct json j = { .failed = true };
 
-	stream_put(&c->stream, &j);
-	assert_int_equal(c->stream.dropped, 1);
+	feeds_put(&c->feeds, &j);
+	assert_int_equal(c->feed.dropped, 1);
 	assert_false(j.failed);
 }
 
-static void peer_that_is_gone_breaks_the_stream_without_a_signal(void **state)
+static void peer_that_is_gone_breaks_the_feed_without_a_signal(void **state)
 {
 	struct channel *c = *state;
 
 	close(c->reader);
 	c->reader = -1;
-	put_line(&c->stream, 'a', 6);
-	stream_flush(&c->stream);
-	assert_true(c->stream.is_broken);
-	assert_false(stream_is_waiting(&c->stream));
+	put_line(&c->feeds, 'a', 6);
+	feed_flush(&c->feed);
+	assert_true(c->feed.is_broken);
+	assert_false(feed_is_waiting(&c->feed));
 }
 
-static void broken_stream_takes_nothing_and_ends_at_once(void **state)
+static void broken_feed_takes_nothing_and_ends_at_once(void **state)
 {
 	struct channel *c = *state;
 
-	c->stream.is_broken = true;
-	put_line(&c->stream, 'a', 6);
-	stream_flush_whole(&c->stream);
-	assert_int_equal(c->stream.used, 0);
-	assert_int_equal(c->stream.dropped, 0); /* nobody is there to miss it */
+	c->feed.is_broken = true;
+	put_line(&c->feeds, 'a', 6);
+	feed_flush_whole(&c->feed, NULL);
+	assert_int_equal(c->feed.used, 0);
+	assert_int_equal(c->feed.dropped, 0); /* nobody is there to miss it */
 }
 
 static void reader_that_reads_nothing_is_given_up_after_the_launcher(void **state)
@@ -259,11 +261,56 @@ static void reader_that_reads_nothing_is_given_up_after_the_launcher(void **stat
 	struct patience p = { .watched_fd = -1, .limit_ns = NSEC_PER_MSEC };
 	struct channel *c = *state;
 
-	c->stream.patience = &p;
 	for (int i = 0; i < 1000; i++)
-		put_line(&c->stream, 'a', LINE_BYTES);
-	stream_flush_whole(&c->stream);
-	assert_true(c->stream.is_broken);
+		put_line(&c->feeds, 'a', LINE_BYTES);
+	feed_flush_whole(&c->feed, &p);
+	assert_true(c->feed.is_broken);
+}
+
+#define LISTENERS 50
+
+static void listener_that_does_not_read_is_the_only_one_to_lose_lines(void **state)
+{
+	const size_t put = 2 * LIMIT_BYTES / LINE_BYTES;
+	struct feed all[LISTENERS];
+	struct feeds feeds = { 0 };
+	int readers[LISTENERS], fd[2];
+	char *text = malloc(LIMIT_BYTES);
+
+	(void)state;
+	for (int i = 0; i < LISTENERS; i++) {
+		assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd), 0);
+		feed_init(&all[i], fd[0]);
+		feeds_add(&feeds, &all[i]);
+		readers[i] = fd[1];
+	}
+	close(readers[1]); /* dies */
+	for (size_t n = 0; n < put; n++) {
+		put_line(&feeds, 'a', LINE_BYTES);
+		if (n % 16)
+			continue;
+		feeds_flush(&feeds);
+		for (int i = 2; i < LISTENERS; i++)
+			read_all(readers[i], text, LIMIT_BYTES);
+	}
+	assert_int_not_equal(all[0].dropped, 0);
+	assert_false(all[0].is_broken);
+	assert_true(all[1].is_broken);
+	assert_int_equal(all[1].dropped, 0);
+	for (int i = 2; i < LISTENERS; i++) {
+		assert_int_equal(all[i].dropped, 0);
+		assert_false(all[i].is_broken);
+	}
+	assert_false(feeds_have_room(&feeds));
+	feeds_remove(&feeds, &all[0]);
+	assert_true(feeds_have_room(&feeds));
+	for (int i = 0; i < LISTENERS; i++) {
+		close(all[i].fd);
+		if (i != 1)
+			close(readers[i]);
+		feed_done(&all[i]);
+	}
+	free(text);
 }
 
 static pid_t reader_start(int fd, size_t n)
@@ -289,11 +336,11 @@ static void flush_whole_waits_for_a_slow_reader(void **state)
 	int status = -1;
 	pid_t child;
 
-	put_lines(&c->stream, 3000);
-	assert_true(stream_is_waiting(&c->stream));
+	put_lines(&c->feeds, 3000);
+	assert_true(feed_is_waiting(&c->feed));
 	child = reader_start(c->reader, 3000 * LINE_BYTES);
-	stream_flush_whole(&c->stream);
-	assert_false(stream_is_waiting(&c->stream));
+	feed_flush_whole(&c->feed, NULL);
+	assert_false(feed_is_waiting(&c->feed));
 	waitpid(child, &status, 0);
 	assert_int_equal(status, 0);
 }
@@ -313,9 +360,10 @@ int main(void)
 		CHANNEL_TEST(what_is_offered_gives_way_and_is_nobodys_loss),
 		CHANNEL_TEST(what_nobody_reads_is_not_taken),
 		CHANNEL_TEST(line_without_memory_is_dropped_and_counted),
-		CHANNEL_TEST(peer_that_is_gone_breaks_the_stream_without_a_signal),
-		CHANNEL_TEST(broken_stream_takes_nothing_and_ends_at_once),
+		CHANNEL_TEST(peer_that_is_gone_breaks_the_feed_without_a_signal),
+		CHANNEL_TEST(broken_feed_takes_nothing_and_ends_at_once),
 		CHANNEL_TEST(reader_that_reads_nothing_is_given_up_after_the_launcher),
+		cmocka_unit_test(listener_that_does_not_read_is_the_only_one_to_lose_lines),
 		CHANNEL_TEST(flush_whole_waits_for_a_slow_reader),
 	};
 

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "job/job.h"
+
+#include "base/clock.h"
+#include "job/memory.h"
+#include "wire/writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+static void read_files(struct job *job, struct sample *smp)
+{
+	if (job->spec->tracker.cgroup)
+		target_look(job);
+	cgroup_stat_read(&job->cgroup, &job->run->usable, smp);
+	pressure_read(&job->host_pressure, &job->run->usable, M_host_memory_pressure_some,
+		      M_host_memory_pressure_full, smp);
+}
+
+/* When all CPUs are busy there may be one more by now. */
+static void put_cores(struct job *job, struct sample *smp, uint64_t milli)
+{
+	unsigned cpus = milli < job->cores.cpus * 1000ULL ? 0 : (unsigned)get_nprocs();
+
+	sample_set(smp, M_cores, milli);
+	if (cpus > job->cores.cpus)
+		job->cores.cpus = job->summary.cores.cpus = cpus;
+}
+
+static void put_totals(struct job *job, struct sample *smp, const struct account *a)
+{
+	const struct metric_set *usable = &job->run->usable;
+	uint64_t milli;
+
+#define TASK_METRIC(base, ...)                                                                     \
+	if (metric_has(usable, M_##base))                                                          \
+		sample_set(smp, M_##base, a->base);
+#define SPLIT_METRIC TASK_METRIC
+#define ACCOUNT_METRIC TASK_METRIC
+#include "bpfmon/metrics.def"
+	if (metric_has(usable, M_cores) && cores_read(&job->cores, smp->elapsed_ns, a->cpu, &milli))
+		put_cores(job, smp, milli);
+	job->live = a->processes;
+}
+
+void job_drain_begin(struct job *job)
+{
+	memory_bound_drain(&job->bound);
+	memset(&job->totals, 0, sizeof(job->totals));
+	job->nr_rows = 0;
+	job->nr_unread = 0;
+}
+
+void job_total(struct job *job, const struct account *total)
+{
+	account_add(&job->totals, total);
+}
+
+/* The rows of several accounts: an address space that is used in two of them counts once. */
+static int by_memory(const void *a, const void *b)
+{
+	const struct drain_row *p = *(const struct drain_row *const *)a;
+	const struct drain_row *q = *(const struct drain_row *const *)b;
+
+	return rows_compare_memory(p, q);
+}
+
+void job_slice(struct job *job, const struct slice *slice)
+{
+	size_t nr = job->nr_rows + slice->nr;
+	bool is_first = !job->nr_rows;
+
+	if (nr > job->room_rows) {
+		const struct drain_row **rows = reallocarray(job->rows, nr * 2, sizeof(*rows));
+
+		if (!rows) {
+			job->forgone += slice->nr;
+			return;
+		}
+		job->rows = rows;
+		job->room_rows = nr * 2;
+	}
+	memcpy(&job->rows[job->nr_rows], slice->rows, slice->nr * sizeof(*slice->rows));
+	job->nr_rows = nr;
+	if (!is_first)
+		qsort(job->rows, nr, sizeof(*job->rows), by_memory);
+}
+
+void job_unread(struct job *job)
+{
+	job->nr_unread++;
+}
+
+void job_drain_end(struct job *job)
+{
+	account_untear(&job->totals);
+	if (job->state !=
+	    JOB_LEAVES) /* else what ends until its accounts are closed belongs to it */
+		job_bound_interval(job);
+}
+
+void job_bound_interval(struct job *job)
+{
+	memory_bound_interval(&job->bound, job->rows, job->nr_rows, &job->books->rows,
+			      job->books->drain_boot_ns);
+}
+
+static void publish_pss(struct job *job, struct sample *smp)
+{
+	const struct metric_set *usable = &job->run->usable;
+
+	if (metric_set_has_source(usable, SOURCE_PROCFS) &&
+	    pss_sample(&job->pss, job->rows, job->nr_rows, job->books->drained_ns, usable, smp))
+		job->forgone++;
+}
+
+void job_publish(struct job *job)
+{
+	uint64_t began_ns = job->books->tracker.began_ns; /* PSS and marks may drain, too */
+	struct sample smp = { .elapsed_ns = began_ns - job->start_ns };
+	const struct account *totals = &job->totals;
+
+	put_totals(job, &smp, totals);
+	memory_sum(job->rows, job->nr_rows, &job->run->usable, &smp);
+	read_files(job, &smp);
+	if (job->spec->tracker.cgroup)
+		target_compare(job, &smp, began_ns);
+	publish_pss(job, &smp);
+	books_consume(job->books);
+	job->unread += job->nr_unread;
+	summary_add_sample(&job->summary, &smp);
+	/* also where the forks were not asked for */
+	job->summary.processes_total = totals->forks + totals->roots;
+	job->summary.entered = totals->roots - job->seeded_roots;
+	job->summary.left = totals->left;
+	write_sample(&job->json, job->run, &smp);
+	feeds_put(&job->feeds, &job->json);
+	job_put_heaviest(job, &smp);
+	sample_reset(&smp);
+}
+
+void job_sample(struct job *job)
+{
+	books_drain(job->books, false);
+	job_publish(job);
+	feeds_flush(&job->feeds);
+}
+
+/* An attachment begins when all that belongs to it is known. */
+static uint64_t begin_attached(struct job *job)
+{
+	const struct cgroup_target *target = job->spec->tracker.cgroup;
+	struct tracker *tracker = &job->books->tracker;
+	struct run *run = job->run;
+
+	run->targets = job->spec->targets;
+	run->nr_targets = job->spec->nr_targets;
+	if (target) {
+		run->cgroup = target->cg.path;
+		run->hierarchy = target->cg.is_v2 ? "unified" : target->controller;
+	}
+	run->seed_ns = tracker->seed_ns;
+	run->seeded_tasks = tracker_tracking(tracker)->seeded;
+	tracker_baseline(tracker, run->baseline, &run->baseline_have);
+	job->seeded_roots = job_totals(job).roots;
+	/* what was waited for begins when it is there */
+	return job->spec->wait_start ? clock_ns(CLOCK_MONOTONIC) : tracker->seeded_ns;
+}
+
+void job_start(struct job *job, uint64_t start_ns)
+{
+	uint64_t since_ns;
+
+	if (!job->spec->command)
+		start_ns = begin_attached(job);
+	since_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
+
+	job->state = JOB_RUNS;
+	job->start_ns = start_ns;
+	job->run->start_epoch_ns = clock_ns(CLOCK_REALTIME) - since_ns;
+	job->run->start_epoch_ns -= job->run->start_epoch_ns % 1000; /* as published */
+	job->epoch_less_boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
+	pressure_restart(&job->host_pressure);
+	write_meta(&job->json, job->run);
+	feeds_put(&job->feeds, &job->json);
+	job_sample(job);
+}
+
+struct account job_totals(struct job *job)
+{
+	const struct accounts *a = &job->books->tracker.accounts;
+	struct account sum = { 0 };
+
+	tracker_read_accounts(&job->books->tracker);
+	for (size_t i = 0; i < a->nr; i++)
+		if (books_owner(job->books, &a->keys[i]) == job)
+			account_add(&sum, &a->totals[i]);
+	account_untear(&sum);
+	return sum;
+}
+
+void job_done(struct job *job)
+{
+	memory_bound_done(&job->bound);
+	exact_peak_done(&job->exact);
+	pss_done(&job->pss);
+	cgroup_stat_done(&job->cgroup);
+	pressure_done(&job->host_pressure);
+	pushed_done(&job->pushed);
+	summary_done(&job->summary);
+	jw_done(&job->json);
+	heaviest_done(&job->heaviest);
+	free(job->rows);
+	free(job->left);
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One run that is followed: what the books report of its accounts becomes samples, records and the
+ * summary, which go to all who listen to it. A job has no thread, waits for nobody, and opens no
+ * file that its user named.
+ */
+#ifndef JOB_JOB_H
+#define JOB_JOB_H
+
+#include "feed/feed.h"
+#include "job/bound.h"
+#include "job/cgroup_stat.h"
+#include "job/exact_peak.h"
+#include "job/heaviest.h"
+#include "job/pss.h"
+#include "job/spec.h"
+#include "job/target.h"
+#include "push/pushed.h"
+#include "track/books.h"
+#include "track/pressure.h"
+
+/* The end is a state: what is left to say is said as fast as the listeners take it. */
+enum job_state { JOB_OPEN, JOB_RUNS, JOB_LEAVES, JOB_ENDED };
+
+/* What had been lost and repaired when the job began: what no account has, of the machine. */
+struct job_base {
+	uint64_t loss[NR_LOSSES];
+	uint64_t repaired, unrepaired, unnamed, rows_lost;
+};
+
+struct job {
+	const struct job_spec *spec; /* not owned, nor are the next two */
+	struct run *run;
+	struct books *books;
+	struct feeds feeds;
+	enum job_state state;
+	struct summary summary;
+	struct json json;            /* the line that is being written */
+	uint64_t start_ns;           /* CLOCK_MONOTONIC */
+	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
+	struct job_base base;
+	/* Of the last drain: */
+	struct account totals;         /* of its accounts */
+	const struct drain_row **rows; /* owned, the rows are not; by address space */
+	size_t nr_rows, room_rows;
+	uint64_t nr_unread; /* processes whose memory it lacks */
+	uint64_t unread;    /* the same, of all samples */
+	struct memory_bound bound;
+	struct heaviest heaviest; /* --process-samples */
+	struct exact_peak exact;
+	struct pss pss;
+	struct cgroup_stat cgroup;
+	struct cgroup_target own_cgroup; /* --own-cgroup */
+	struct target target;            /* where a cgroup was attached to */
+	struct pressure host_pressure;
+	struct pushed pushed;
+	struct cores cores;
+	uint64_t live;         /* processes, at the last sample */
+	uint64_t seeded_roots; /* processes that were attached to */
+	uint64_t forgone;      /* details that memory did not suffice for */
+	/* Processes that are not over at the end: */
+	struct process_record *left; /* owned */
+	size_t nr_left, room_left, next_left;
+};
+
+/* Nothing is open yet: job_done() is harmless. */
+void job_init(struct job *job);
+/*
+ * Begins to follow what @spec says, in @books, whose reports are then passed to this job. @spec and
+ * @books outlive the job. A negative errno; @why then says what to do about it.
+ */
+int job_open(struct job *job, const struct job_spec *spec, struct books *books, char *why,
+	     size_t size);
+void job_done(struct job *job);
+/* The command has just been executed: writes meta and the first sample. */
+void job_start(struct job *job, uint64_t start_ns);
+
+/* What the books report of a job; see struct books_ops. */
+void job_drain_begin(struct job *job);
+void job_total(struct job *job, const struct account *total);
+void job_slice(struct job *job, const struct slice *slice);
+void job_unread(struct job *job);
+void job_drain_end(struct job *job);
+void job_process(struct job *job, const struct process_record *r);
+void job_oom(struct job *job, const struct oom_event *e);
+
+/* Ends an interval of the upper bound of its peak, with the last drain. */
+void job_bound_interval(struct job *job);
+/* Drains and writes a sample. */
+void job_sample(struct job *job);
+/* Writes the sample of the last drain. */
+void job_publish(struct job *job);
+/* With process_samples: writes which processes held the most at the sample @smp. */
+void job_put_heaviest(struct job *job, const struct sample *smp);
+/* Writes the record of a process; @row: what it held at the last drain, or NULL. @is_left: it is
+ * not over. */
+void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
+	      bool is_left);
+/* The sum of its accounts, read now. */
+struct account job_totals(struct job *job);
+
+/* Takes what programs have pushed, if that is asked for: samples for marks, and their lines. */
+void job_take_pushed(struct job *job);
+/* For no longer than @wait_ms (-1: for ever) may it then be waited. */
+int job_pushed_wait(const struct job *job, int wait_ms);
+/* The same at the end, when all processes are known. False: the feeds have no room, once more. */
+bool job_close_pushed(struct job *job);
+
+/* Ends the run: its accounts are closed, its totals are final. The books go on. */
+void job_close(struct job *job);
+/* Writes what is left to say. False: the feeds have no room for all of it; to be called again. */
+bool job_close_step(struct job *job);
+
+#endif

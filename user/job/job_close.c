@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* How a job ends: its accounts are closed, what is left is said, then the summary. */
+#include "base/memory.h"
+#include "job/job.h"
+#include "job/selfcost.h"
+#include "wire/writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static void left_keep(void *context, const struct process_record *r)
+{
+	struct job *job = context;
+	struct process_record *left = job->left;
+	size_t room = job->room_left ? job->room_left * 2 : 64;
+
+	if (job->nr_left == job->room_left) {
+		left = reallocarray(left, room, sizeof(*left));
+		if (!left) {
+			job->forgone++;
+			return;
+		}
+		job->left = left;
+		job->room_left = room;
+	}
+	left[job->nr_left++] = *r;
+}
+
+/* What its processes use from here on is nobody's. */
+static void close_accounts(struct job *job)
+{
+	const struct accounts *a = &job->books->tracker.accounts;
+	struct account_key *keys = calloc(a->nr + 1, sizeof(*keys));
+	size_t n = 0;
+
+	if (!keys) {
+		job->forgone++;
+		return;
+	}
+	for (size_t i = 0; i < a->nr; i++)
+		if (books_owner(job->books, &a->keys[i]) == job)
+			keys[n++] = a->keys[i];
+	while (n--)
+		if (books_retire(job->books, &keys[n], left_keep, job))
+			job->forgone++;
+	free(keys);
+}
+
+void job_close(struct job *job)
+{
+	struct tracker *tracker = &job->books->tracker;
+
+	pushed_stop(&job->pushed, job->summary.samples); /* what comes now is after the end */
+	job->state = JOB_LEAVES;
+	books_drain(job->books, true);
+	job->summary.map_bytes = tracker_map_bytes(tracker);
+	tracker_settle_births(tracker);
+	if (job->spec->tracker.exact_peak)
+		tracker_freeze_peak(tracker);
+	close_accounts(job);
+	/* nothing adds to them any more: they are the sum of the records */
+	job->totals = job_totals(job);
+	job_bound_interval(job);
+	job_publish(job);
+}
+
+static void emit_left(struct job *job, const struct process_record *r)
+{
+	if (!(r->flags & (PROCESS_ENDED | PROCESS_LEFT)))
+		job->summary.outlived++;
+	job_emit(job, r, rows_find(&job->books->rows, r->serial), true);
+}
+
+static const char *const loss_names[NR_LOSSES] = {
+	[LOSS_TASKS_FULL] = "tasks",   [LOSS_PROCESSES_FULL] = "processes",
+	[LOSS_ACCOUNTS] = "accounts",  [LOSS_RECORDS] = "process_records",
+	[LOSS_EXECS] = "exec_events",  [LOSS_STALE] = "free_events",
+	[LOSS_MMS] = "address_spaces", [LOSS_OOM] = "oom_events",
+};
+
+/* Those of its accounts, and those since its begin of which no account is known. */
+static uint64_t loss_count(struct job *job, int loss, const struct account *of_accounts)
+{
+	const uint64_t of_machine = tracker_tracking(&job->books->tracker)->loss[loss];
+
+	return job->totals.loss[loss] + of_machine - of_accounts->loss[loss] - job->base.loss[loss];
+}
+
+/* The ones that grew before it began are another job's. */
+static uint64_t growth(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void note_losses(struct job *job)
+{
+	const struct books *b = job->books;
+	struct summary *sum = &job->summary;
+	struct account of_accounts;
+	uint64_t lost;
+
+	tracker_totals(&job->books->tracker, &of_accounts);
+	for (int i = 0; i < NR_LOSSES; i++)
+		summary_add_loss(sum, loss_names[i], loss_count(job, i, &of_accounts));
+	summary_add_loss(sum, "fork_events",
+			 growth(tracker_unrepaired(&b->tracker), job->base.unrepaired));
+	/* what did without, and said so nowhere, counts too */
+	lost = job->forgone + growth(b->unnamed, job->base.unnamed) +
+	       growth(b->rows.lost, job->base.rows_lost);
+	summary_add_loss(sum, "memory_allocations",
+			 lost > memory_failures() ? lost : memory_failures());
+	if (metric_has(&job->run->usable, M_rss))
+		summary_add_loss(sum, "process_memory", job->unread);
+	sum->repaired = growth(tracker_repaired(&b->tracker), job->base.repaired);
+	if (loss_count(job, LOSS_TASKS_FULL, &of_accounts) ||
+	    loss_count(job, LOSS_PROCESSES_FULL, &of_accounts))
+		snprintf(sum->reason, sizeof(sum->reason),
+			 "the map holds %u tasks; see --max-tasks", tracker_max_tasks(&b->tracker));
+}
+
+static void note_self(struct job *job)
+{
+	const struct tracker *t = &job->books->tracker;
+	struct summary *sum = &job->summary;
+
+	sum->drains = t->drains;
+	sum->drain_ns_total = t->drain_ns_total;
+	sum->drain_ns_max = t->drain_ns_max;
+	sum->drain_ns_median = books_drain_median(job->books);
+	sum->has_pss_cost = job->pss.budget_ppm > 0;
+	sum->pss = job->pss.cost;
+	selfcost_read(getpid(), &sum->collector);
+	selfcost_read(job->spec->recorder, &sum->recorder);
+}
+
+static void note_peaks(struct job *job)
+{
+	struct summary *sum = &job->summary;
+
+	if (job->spec->tracker.exact_peak)
+		exact_peak_finish(&job->exact, &job->books->tracker, job->start_ns, sum);
+	sum->marks_reset = job->bound.mark_fell;
+	if (metric_has(&job->run->usable, M_rss) && !job->bound.is_unknown &&
+	    !job->bound.mark_fell) {
+		sum->has_rss_peak_upper = true;
+		sum->rss_peak_upper_bytes = job->bound.peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+	}
+	if (metric_has(&job->run->usable, M_cgroup_memory))
+		sum->has_cgroup_peak = cgroup_stat_peak(&job->cgroup, &sum->cgroup_peak_bytes);
+}
+
+/* To each its own: what it did not take is its loss, and no other's. */
+static void put_summary(struct job *job)
+{
+	struct summary *sum = &job->summary;
+	const size_t nr_losses = sum->nr_losses;
+	const bool complete = sum->complete;
+
+	for (struct feed *f = job->feeds.first; f; f = f->next) {
+		sum->nr_losses = nr_losses;
+		sum->complete = complete;
+		summary_add_loss(sum, "stream_lines", f->dropped);
+		summary_add_loss(sum, "process_samples", f->spared);
+		write_summary(&job->json, sum);
+		feed_put(f, job->json.text, job->json.used);
+		jw_reset(&job->json);
+	}
+}
+
+static void finish(struct job *job)
+{
+	note_peaks(job);
+	note_losses(job);
+	note_self(job);
+	if (job->summary.by_cgroup)
+		job->summary.cpu_unsure_ns = target_unsure_ns(job);
+	job->summary.has_cores = metric_has(&job->run->usable, M_cores);
+	summary_finish(&job->summary);
+	put_summary(job);
+}
+
+bool job_close_step(struct job *job)
+{
+	for (; job->next_left < job->nr_left; job->next_left++) {
+		if (!feeds_have_room(&job->feeds))
+			return false;
+		emit_left(job, &job->left[job->next_left]);
+	}
+	if (!job_close_pushed(job))
+		return false;
+	if (job->state == JOB_LEAVES)
+		finish(job);
+	job->state = JOB_ENDED;
+	return true;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Processes that have ended, and those that the kernel has killed. */
+#include "job/job.h"
+#include "job/record.h"
+#include "wire/writer.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Of who called us, since it was executed: else /proc would not show it to that user. */
+static bool is_shown(const struct job *job, const struct process_record *r)
+{
+	const struct image *image = images_find(&job->books->images, r->image);
+	const uid_t user = job->spec->shown_to;
+
+	return !job->spec->hides_others || (r->uid == user && (!image || image->uid == user));
+}
+
+void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
+	      bool is_left)
+{
+	struct process p;
+
+	record_read(&p, r, row, &job->books->images, &job->run->usable, job->epoch_less_boot_ns);
+	if (!is_shown(job, r)) {
+		p.exe = p.args = NULL;
+		p.args_length = 0;
+		p.args_cut = false;
+	}
+	if (summary_add_process(&job->summary, &p))
+		job->forgone++;
+	write_process(&job->json, &p);
+	feeds_put(&job->feeds, &job->json);
+	if (job->spec->tracker.exact_peak &&
+	    (is_left ? exact_peak_left(&job->exact, r, &p, row ? row->mm : 0)
+		     : exact_peak_ended(&job->exact, r, &p)))
+		job->forgone++;
+	if (job->pushed.is_on)
+		senders_add_ended(&job->pushed.senders, r);
+}
+
+void job_process(struct job *job, const struct process_record *r)
+{
+	memory_bound_ended(&job->bound, r);
+	job_emit(job, r, NULL, false);
+}
+
+void job_oom(struct job *job, const struct oom_event *e)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	struct oom_kill k = {
+		.pid = (int32_t)e->pid,
+		.is_command = (pid_t)e->pid == job->spec->command,
+		.has_rss = e->rss_pages > 0,
+		.rss_bytes = e->rss_pages * page,
+		.limit_bytes = e->limit_pages * page,
+	};
+
+	comm_copy(k.comm, e->comm, sizeof(e->comm));
+	memcpy(k.cgroup, e->cgroup, sizeof(k.cgroup));
+	summary_add_oom(&job->summary, &k);
+	write_oom(&job->json, job->run, e->time_ns > job->start_ns ? e->time_ns - job->start_ns : 0,
+		  &k);
+	feeds_put(&job->feeds, &job->json);
+}

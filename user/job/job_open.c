@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* How a job begins: what it follows, and what that runs. */
+#include "base/clock.h"
+#include "base/log.h"
+#include "job/job.h"
+#include "job/named.h"
+#include "job/record.h"
+#include "wire/writer.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static void pss_skipped(void *context, pid_t pid, const char *reason)
+{
+	struct job *job = context;
+
+	write_process_event(&job->json, job->run, job->books->drained_ns - job->start_ns,
+			    "pss_skipped", pid, reason);
+	feeds_put(&job->feeds, &job->json);
+}
+
+static void meanwhile(void *context)
+{
+	books_consume(((struct job *)context)
+			      ->books); /* the ring buffer may fill up within a long read */
+}
+
+static int pss_read_one(void *context, pid_t pid, uint64_t expected_ns, struct pss_reading *r)
+{
+	return pss_read(pid, expected_ns, r, meanwhile, context);
+}
+
+static void open_files(struct job *job)
+{
+	const struct cgroup_target *target = job->spec->tracker.cgroup;
+	char why[256];
+
+	if (!target && job->spec->cgroup &&
+	    !cgroup_target_find("/proc/self", job->spec->cgroup->path, &job->own_cgroup, why,
+				sizeof(why)))
+		target = &job->own_cgroup;
+	cgroup_stat_open(&job->cgroup, target, job->run);
+	if (metric_set_has_source(&job->run->usable, SOURCE_HOST))
+		pressure_open(&job->host_pressure, HOST_MEMORY_PRESSURE);
+}
+
+static void note_missing(struct job *job)
+{
+	const struct optionals *o = &job->books->tracker.optional;
+
+	if (o->missing[OPTIONAL_EXACT_PEAK][0]) {
+		job->run->no_exact_peak = o->missing[OPTIONAL_EXACT_PEAK];
+		log_warn("--exact-peak has no effect: %s", job->run->no_exact_peak);
+	}
+	if (o->missing[OPTIONAL_OOM][0])
+		job->run->no_oom_kills = o->missing[OPTIONAL_OOM];
+	job->summary.has_oom_kills = !job->run->no_oom_kills;
+}
+
+static int follow_processes(struct job *job, char *why, size_t size)
+{
+	const struct job_spec *o = job->spec;
+	int err = tracker_seed(&job->books->tracker, o->targets, o->nr_targets);
+
+	return err ? err : named_check(&job->books->tracker, o, why, size);
+}
+
+static int follow(struct job *job, char *why, size_t size)
+{
+	const struct job_spec *o = job->spec;
+
+	if (o->command)
+		return tracker_follow(&job->books->tracker, o->command);
+	if (!o->tracker.cgroup)
+		return follow_processes(job, why, size);
+	job->target.id = o->tracker.cgroup->id;
+	if (tracker_is_in_a_pid_namespace(&job->books->tracker))
+		log_warn("processes that are in the cgroup already and outside of our PID "
+			 "namespace are "
+			 "not seen: the kernel shows us only what is inside");
+	return target_seed(job);
+}
+
+static void base_note(struct job *job)
+{
+	const struct tracking *t = tracker_tracking(&job->books->tracker);
+	struct account of_accounts;
+
+	tracker_totals(&job->books->tracker, &of_accounts);
+	for (int i = 0; i < NR_LOSSES; i++)
+		job->base.loss[i] = t->loss[i] - of_accounts.loss[i];
+	job->base.repaired = tracker_repaired(&job->books->tracker);
+	job->base.unrepaired = tracker_unrepaired(&job->books->tracker);
+	job->base.unnamed = job->books->unnamed;
+	job->base.rows_lost = job->books->rows.lost;
+}
+
+void job_init(struct job *job)
+{
+	memset(job, 0, sizeof(*job));
+	job->host_pressure.fd = -1;
+	cgroup_stat_init(&job->cgroup);
+	pushed_init(&job->pushed);
+}
+
+static void describe(struct job *job, const struct job_spec *spec, struct books *books)
+{
+	job->spec = spec;
+	job->run = spec->run;
+	job->books = books;
+	job->summary.complete = true;
+	job->summary.is_attached = job->run->is_attached = !spec->command;
+	job->cores.cpus = job->summary.cores.cpus = job->run->cpus;
+	job->summary.by_cgroup = spec->tracker.cgroup;
+	pss_init(&job->pss, spec->pss_ppm, job->run->interval_ns);
+	job->pss.read = pss_read_one;
+	job->pss.skipped = pss_skipped;
+	job->pss.context = job;
+	base_note(job);
+}
+
+int job_open(struct job *job, const struct job_spec *spec, struct books *books, char *why,
+	     size_t size)
+{
+	int err;
+
+	describe(job, spec, books);
+	note_missing(job);
+	*why = '\0'; /* of programs that were tried */
+	err = follow(job, why, size);
+	if (err && spec->command)
+		snprintf(why, size, "the command's process %d cannot be followed: %s",
+			 spec->command, strerror(-err));
+	else if (err && !*why)
+		snprintf(why, size, "what runs cannot be followed: %s", strerror(-err));
+	memcpy(&job->run->usable, &books->tracker.usable, sizeof(job->run->usable));
+	memcpy(job->run->unusable, books->tracker.unusable, sizeof(job->run->unusable));
+	open_files(job); /* at once: what they say now is not of this run */
+	if (!err)
+		books_name_seeded(books);
+	return err;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What programs push, as a part of the run: who may, when a sample is taken for it, its lines. */
+#include "base/clock.h"
+#include "base/mark.h"
+#include "job/job.h"
+#include "wire/writer.h"
+
+#include <string.h>
+
+#define LINE_NS (NSEC_PER_SEC / PUSHED_PER_SECOND)
+#define LINES_NS (LINE_NS * PUSHED_BURST)
+#define BYTE_NS (NSEC_PER_SEC / PUSHED_BYTES_PER_SECOND)
+#define BYTES_NS (BYTE_NS * PUSHED_BYTES_BURST)
+#define SAMPLE_NS (NSEC_PER_SEC / 20) /* in the long run a sample for marks in that time */
+#define SAMPLES_NS NSEC_PER_SEC
+#define SAMPLE_SHARE 20          /* and what it takes is no more than one part of so many */
+#define PATIENCE_NS NSEC_PER_SEC /* whom two samples did not show by then is a stranger */
+#define LOOK_AGAIN_MS 10
+
+static uint64_t elapsed_of(const struct job *job, const struct letter *l)
+{
+	return l->sent_ns > job->start_ns ? l->sent_ns - job->start_ns : 0;
+}
+
+/* Sends the line that has been written, and counts it as one of those @taken, or as dropped: so
+ * many bytes come in a time, and never more than leaves room for what the run itself tells. */
+static void put_line(struct job *job, struct allowance *a, uint64_t now_ns, uint64_t *taken)
+{
+	struct json *j = &job->json;
+
+	if (rate_take(&a->bytes, now_ns, BYTE_NS * j->used, BYTES_NS) &&
+	    feeds_offer(&job->feeds, j, a->queue_bytes))
+		++*taken;
+	else
+		job->pushed.counts.dropped++;
+	jw_reset(j);
+}
+
+static void take_mark(struct job *job, const struct letter *l, uint64_t now_ns)
+{
+	struct pushed_counts *counts = &job->pushed.counts;
+	const char *text = l->text + strlen(MARK_PREFIX);
+	size_t length = l->length - strlen(MARK_PREFIX);
+
+	if (length && text[length - 1] == '\n')
+		length--;
+	if (!length || length > MARK_BYTES) {
+		counts->malformed++;
+	} else if (!rate_take(&job->pushed.marks.lines, now_ns, LINE_NS, LINES_NS)) {
+		counts->dropped++;
+	} else {
+		write_mark(&job->json, job->run, elapsed_of(job, l), (int32_t)l->pid, text, length);
+		put_line(job, &job->pushed.marks, now_ns, &counts->marks);
+	}
+}
+
+static void take_metrics(struct job *job, struct letter *l, uint64_t now_ns)
+{
+	struct pushed_counts *counts = &job->pushed.counts;
+	char *at = l->text, *end = l->text + l->length;
+	struct point point;
+
+	counts->malformed += !l->length;
+	while (at < end) {
+		int got;
+
+		if (!rate_take(&job->pushed.metrics.lines, now_ns, LINE_NS, LINES_NS)) {
+			counts->dropped += point_lines(at, (size_t)(end - at));
+			return;
+		}
+		got = point_parse(&point, &at, end);
+		if (!got)
+			continue;
+		if (got < 0) {
+			counts->malformed++;
+			continue;
+		}
+		write_point(&job->json, job->run, elapsed_of(job, l), (int32_t)l->pid, &point);
+		put_line(job, &job->pushed.metrics, now_ns, &counts->metrics);
+	}
+}
+
+enum verdict { WAIT, TAKE, REFUSE };
+
+static bool is_mark(const struct letter *l)
+{
+	return !l->is_udp && mark_is_one(l->text, l->length);
+}
+
+/* Nobody has looked since it came. */
+static bool lacks_a_sample(const struct job *job, const struct letter *l)
+{
+	return l->samples == job->summary.samples;
+}
+
+static bool was_looked_for(const struct job *job, const struct letter *l)
+{
+	return job->summary.samples - l->samples >= 2;
+}
+
+static bool is_overdue(const struct letter *l, uint64_t now_ns)
+{
+	return now_ns > l->sent_ns && now_ns - l->sent_ns >= PATIENCE_NS;
+}
+
+/* @is_last: all that can be known is known. */
+static enum verdict judge(const struct job *job, const struct letter *l, uint64_t now_ns,
+			  bool is_last)
+{
+	if (l->is_udp)
+		return TAKE;
+	if (is_mark(l) && lacks_a_sample(job, l) && !is_last)
+		return WAIT;
+	if (senders_know(&job->pushed.senders, l->pid, l->sent_boot_ns))
+		return TAKE;
+	return is_last || (was_looked_for(job, l) && is_overdue(l, now_ns)) ? REFUSE : WAIT;
+}
+
+/* The totals at a mark are what phases are made of. Of metrics only the sender is to be known. */
+static bool sample_is_due(const struct job *job, uint64_t now_ns)
+{
+	for (const struct letter *l = job->pushed.waiting; l; l = l->next)
+		if ((is_mark(l) && lacks_a_sample(job, l)) ||
+		    (is_overdue(l, now_ns) && !was_looked_for(job, l)))
+			return true;
+	return false;
+}
+
+static void sample_for_them(struct job *job)
+{
+	struct rate *rate = &job->pushed.samples;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), cost_ns;
+
+	if (!sample_is_due(job, now_ns) || !rate_take(rate, now_ns, SAMPLE_NS, SAMPLES_NS))
+		return;
+	job_sample(job);
+	cost_ns = (clock_ns(CLOCK_MONOTONIC) - now_ns) * SAMPLE_SHARE;
+	if (cost_ns > SAMPLE_NS)
+		rate_charge(rate, cost_ns - SAMPLE_NS);
+}
+
+static void know_senders(struct job *job)
+{
+	const struct rows *rows = &job->books->rows;
+	struct pushed *p = &job->pushed;
+
+	if (p->drains != job->books->tracker.drains)
+		job->forgone += senders_set_alive(&p->senders, rows->all, rows->nr) != 0;
+	p->drains = job->books->tracker.drains;
+}
+
+/* False: the feeds have no room, once more. */
+static bool settle(struct job *job, bool is_last)
+{
+	struct pushed *p = &job->pushed;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct letter **at = &p->waiting, *l;
+
+	know_senders(job);
+	while ((l = *at)) {
+		enum verdict verdict = judge(job, l, now_ns, is_last);
+
+		if (verdict == WAIT) {
+			at = &l->next;
+			continue;
+		}
+		if (is_last && !feeds_are_empty(&job->feeds)) /* a listener may catch up */
+			return false;
+		if (verdict == REFUSE)
+			p->counts.refused += letter_lines(l);
+		else if (is_mark(l))
+			take_mark(job, l, now_ns);
+		else
+			take_metrics(job, l, now_ns);
+		pushed_remove(p, at);
+		if (is_last)
+			feeds_flush(&job->feeds);
+	}
+	return true;
+}
+
+void job_take_pushed(struct job *job)
+{
+	struct letter *came;
+
+	if (!job->pushed.is_on)
+		return;
+	came = inbox_take(&job->pushed.inbox);
+	if (!came && !job->pushed.nr_waiting)
+		return;
+	know_senders(job);
+	pushed_put(&job->pushed, came, job->summary.samples);
+	books_consume(job->books);
+	sample_for_them(job);
+	settle(job, false);
+	feeds_flush(&job->feeds);
+}
+
+int job_pushed_wait(const struct job *job, int wait_ms)
+{
+	if (!job->pushed.nr_waiting || (wait_ms >= 0 && wait_ms < LOOK_AGAIN_MS))
+		return wait_ms;
+	return LOOK_AGAIN_MS;
+}
+
+bool job_close_pushed(struct job *job)
+{
+	if (!job->pushed.is_on)
+		return true;
+	if (!settle(job, true))
+		return false;
+	job->summary.has_pushed = true;
+	job->summary.pushed = job->pushed.counts;
+	return true;
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "track/books.h"
+
+#include "base/clock.h"
+#include "track/running.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RETIRE_TRIES 1000 /* a millisecond after each other */
+
+const struct account_key account_of_nobody;
+
+static int account_compare(const struct account_key *a, const struct account_key *b)
+{
+	if (a->tree != b->tree)
+		return a->tree < b->tree ? -1 : 1;
+	return a->cgroup < b->cgroup ? -1 : a->cgroup > b->cgroup;
+}
+
+static int ownership_compare(const void *key, const void *item)
+{
+	return account_compare(key, &((const struct ownership *)item)->account);
+}
+
+static struct ownership *ownership_find(const struct books *b, const struct account_key *key)
+{
+	if (!b->nr_owners)
+		return NULL;
+	return bsearch(key, b->owners, b->nr_owners, sizeof(*b->owners), ownership_compare);
+}
+
+void *books_owner(const struct books *b, const struct account_key *key)
+{
+	const struct ownership *o = ownership_find(b, key);
+
+	if (o)
+		return o->owner;
+	return account_key_is(key, &account_of_nobody) ? NULL : b->rest;
+}
+
+int books_own(struct books *b, const struct account_key *key, void *owner)
+{
+	struct ownership *o = ownership_find(b, key);
+	size_t at;
+
+	if (o) {
+		o->owner = owner;
+		return 0;
+	}
+	o = reallocarray(b->owners, b->nr_owners + 1, sizeof(*o));
+	if (!o)
+		return -ENOMEM;
+	b->owners = o;
+	for (at = b->nr_owners; at && account_compare(&o[at - 1].account, key) > 0; at--)
+		o[at] = o[at - 1];
+	o[at] = (struct ownership){ *key, owner };
+	b->nr_owners++;
+	return 0;
+}
+
+void books_disown(struct books *b, const struct account_key *key)
+{
+	struct ownership *o = ownership_find(b, key);
+
+	if (!o)
+		return;
+	b->nr_owners--;
+	memmove(o, o + 1, (size_t)(b->owners + b->nr_owners - o) * sizeof(*o));
+}
+
+/* Where the hook has only a pid: is it one that is followed? */
+static void find_pid(void *context, const struct process_record *r)
+{
+	struct oom_event *e = context;
+
+	if (e->serial || r->tgid != e->pid || r->flags & PROCESS_ENDED)
+		return;
+	e->serial = r->serial;
+	e->account = r->account;
+	e->pid = r->pid;
+	memcpy(e->comm, r->comm, sizeof(e->comm));
+}
+
+static void oom_report(struct books *b, struct oom_event e)
+{
+	void *owner;
+
+	if (!e.serial)
+		tracker_each_process(&b->tracker, find_pid, &e);
+	owner = e.serial ? books_owner(b, &e.account) : NULL;
+	if (owner)
+		b->ops->oom(owner, &e);
+}
+
+static void process_report(struct books *b, const struct process_record *r)
+{
+	void *owner = books_owner(b, &r->account);
+
+	if (owner)
+		b->ops->process(owner, r);
+}
+
+static int event_take(void *context, void *data, size_t size)
+{
+	struct books *b = context;
+	const __u32 *kind = data;
+
+	(void)size;
+	switch (*kind) {
+	case EVENT_PROCESS:
+		process_report(b, &((struct process_event *)data)->rec);
+		break;
+	case EVENT_OOM:
+		oom_report(b, *(struct oom_event *)data);
+		break;
+	case EVENT_TARGET:
+		b->ops->cgroup(b->context, data);
+		break;
+	case EVENT_EXEC:
+		b->unnamed += images_add(&b->images, data, clock_ns(CLOCK_MONOTONIC)) != 0;
+		break;
+	default: /* an account has begun or is empty: the loop is awake by now, and looks */
+		break;
+	}
+	return 0;
+}
+
+void books_consume(struct books *b)
+{
+	ring_buffer__consume(b->ring);
+}
+
+/* No event says what a process runs that was there before. */
+static void name_running(struct books *b, uint32_t pid, uint64_t image)
+{
+	struct exec_event e;
+
+	if (image_of_running((pid_t)pid, b->wants_args, &e))
+		return;
+	e.image = image;
+	b->unnamed += images_add(&b->images, &e, clock_ns(CLOCK_MONOTONIC)) != 0;
+}
+
+static void name_seeded(void *context, const struct process_record *r)
+{
+	if (r->image == r->serial)
+		name_running(context, r->pid, r->image);
+}
+
+void books_name_seeded(struct books *b)
+{
+	tracker_each_process(&b->tracker, name_seeded, b);
+}
+
+void books_name_row(struct books *b, const struct drain_row *row)
+{
+	if (row->image == row->serial && !row->end_boot_ns && !images_find(&b->images, row->image))
+		name_running(b, row->pid, row->image);
+}
+
+int books_retire(struct books *b, const struct account_key *key,
+		 void (*record)(void *context, const struct process_record *r), void *context)
+{
+	int err;
+
+	for (int i = 0; i < RETIRE_TRIES; i++) {
+		const struct timespec pause = { .tv_nsec = NSEC_PER_MSEC };
+
+		err = tracker_retire(&b->tracker, key, &account_of_nobody, record, context);
+		books_consume(b);
+		if (err != -EAGAIN)
+			break;
+		nanosleep(&pause, NULL); /* another CPU is about to send a record */
+	}
+	return err;
+}
+
+int books_open(struct books *b, const struct tracker_options *o, const struct books_ops *ops,
+	       void *context, char *why, size_t size)
+{
+	int err;
+
+	memset(b, 0, sizeof(*b));
+	b->ops = ops;
+	b->context = context;
+	b->wants_args = !o->no_args;
+	b->by_cgroup = o->cgroup;
+	err = images_init(&b->images);
+	if (!err)
+		err = tracker_open(&b->tracker, o, why, size);
+	if (err)
+		return err;
+	b->ring = tracker_events(&b->tracker, event_take, b);
+	if (b->ring)
+		return 0;
+	err = -errno;
+	snprintf(why, size, "the ring buffer cannot be mapped: %s", strerror(-err));
+	return err;
+}
+
+void books_close(struct books *b)
+{
+	ring_buffer__free(b->ring);
+	tracker_close(&b->tracker);
+	images_done(&b->images);
+	rows_done(&b->rows);
+	free(b->owners);
+	free(b->unread);
+	memset(b, 0, sizeof(*b));
+}
