@@ -17,7 +17,7 @@
 #define BUFFER 200
 #define ROWS 1000
 
-/* @text as xml_text() writes it. */
+/* @text as xml_write() writes it. */
 static const char *xml_of(const char *text, size_t max, size_t *width)
 {
 	static char out[BUFFER];
@@ -25,7 +25,7 @@ static const char *xml_of(const char *text, size_t max, size_t *width)
 
 	if (!f)
 		abort();
-	*width = xml_text(f, text, max);
+	*width = xml_write(f, text, max);
 	fclose(f);
 	return out;
 }
@@ -86,11 +86,11 @@ static void values_have_their_unit(void **state)
 	char out[AXIS_TEXT];
 
 	(void)state;
-	assert_string_equal(axis_value(out, CHART_CORES, 1.5), "1.5");
-	assert_string_equal(axis_value(out, CHART_BYTES, 64 << 20), "64 MiB");
-	assert_string_equal(axis_value(out, CHART_BYTE_RATE, 1536), "1.5 KiB/s");
-	assert_string_equal(axis_value(out, CHART_COUNT_RATE, 300000), "300,000/s");
-	assert_string_equal(axis_value(out, CHART_SHARE, 0.25), "25 %");
+	assert_string_equal(axis_format_value(out, CHART_CORES, 1.5), "1.5");
+	assert_string_equal(axis_format_value(out, CHART_BYTES, 64 << 20), "64 MiB");
+	assert_string_equal(axis_format_value(out, CHART_BYTE_RATE, 1536), "1.5 KiB/s");
+	assert_string_equal(axis_format_value(out, CHART_COUNT_RATE, 300000), "300,000/s");
+	assert_string_equal(axis_format_value(out, CHART_SHARE, 0.25), "25 %");
 }
 
 static void times_are_as_long_as_the_run_wants_them(void **state)
@@ -98,10 +98,10 @@ static void times_are_as_long_as_the_run_wants_them(void **state)
 	char out[AXIS_TEXT];
 
 	(void)state;
-	assert_string_equal(axis_time(out, 1.5, 0.5, 3), "1.5");
-	assert_string_equal(axis_time(out, 125, 15, 300), "2:05");
-	assert_string_equal(axis_time(out, 119.9996, 0.3, 300), "2:00.0");
-	assert_string_equal(axis_time(out, 28799.667, 86.4, 86400), "8:00:00");
+	assert_string_equal(axis_format_time(out, 1.5, 0.5, 3), "1.5");
+	assert_string_equal(axis_format_time(out, 125, 15, 300), "2:05");
+	assert_string_equal(axis_format_time(out, 119.9996, 0.3, 300), "2:00.0");
+	assert_string_equal(axis_format_time(out, 28799.667, 86.4, 86400), "8:00:00");
 }
 
 /* The path of @nr values, one a pixel hundredth. */

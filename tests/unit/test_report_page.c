@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/clip.h"
+#include "report/excerpt.h"
 #include "report/page.h"
 #include "report_fixture.h"
 
@@ -87,10 +87,10 @@ static void page_carries_the_licence_of_what_draws(void **state)
 static void text_is_cut_between_characters(void **state)
 {
 	(void)state;
-	assert_int_equal(clip_length("abc", 3, 3), 3);
-	assert_int_equal(clip_length("abc", 3, 2), 2);
-	assert_int_equal(clip_length("a\xe2\x82\xac", 4, 3), 1);
-	assert_int_equal(clip_length("\xe2\x82\xac", 3, 0), 0);
+	assert_int_equal(excerpt_length("abc", 3, 3), 3);
+	assert_int_equal(excerpt_length("abc", 3, 2), 2);
+	assert_int_equal(excerpt_length("a\xe2\x82\xac", 4, 3), 1);
+	assert_int_equal(excerpt_length("\xe2\x82\xac", 3, 0), 0);
 }
 
 static void hundred_kilobytes_of_argument_are_cut_and_told(void **state)
@@ -102,25 +102,25 @@ static void hundred_kilobytes_of_argument_are_cut_and_told(void **state)
 	assert_non_null(args);
 	memcpy(args, "echo", 4);
 	memset(args + 5, 'A', 100000);
-	text = clip_join(args, length, false, 300);
+	text = excerpt_join(args, length, false, 300);
 	assert_in_range(strlen(text), 290, 300);
-	assert_string_equal(text + strlen(text) - 3, CLIP_NOTE);
+	assert_string_equal(text + strlen(text) - 3, EXCERPT_NOTE);
 	free(text);
 	free(args);
 }
 
 static void arguments_that_were_cut_before_are_told_too(void **state)
 {
-	char *text = clip_join("a\0b", 4, true, 300);
+	char *text = excerpt_join("a\0b", 4, true, 300);
 
 	(void)state;
-	assert_string_equal(text, "a b" CLIP_NOTE);
+	assert_string_equal(text, "a b" EXCERPT_NOTE);
 	free(text);
 }
 
 static void quotes_are_quoted_as_a_shell_takes_them(void **state)
 {
-	char *text = clip_join("it's", 5, false, 300);
+	char *text = excerpt_join("it's", 5, false, 300);
 
 	(void)state;
 	assert_string_equal(text, "'it'\\''s'");
@@ -135,9 +135,10 @@ static void long_texts_and_lists_are_cut(void **state)
 	struct json j = { 0 };
 
 	(void)state;
-	clip_write(&j, NULL, v, 4, 2);
-	assert_string_equal(j.text, "{\"a\":\"1234" CLIP_NOTE "\",\"b\":[\"x\",\"y\",\"" CLIP_NOTE
-				    "\"],\"c\":1.5,\"d\":null,\"e\":true,\"f\":-3}");
+	excerpt_write(&j, NULL, v, 4, 2);
+	assert_string_equal(j.text,
+			    "{\"a\":\"1234" EXCERPT_NOTE "\",\"b\":[\"x\",\"y\",\"" EXCERPT_NOTE
+			    "\"],\"c\":1.5,\"d\":null,\"e\":true,\"f\":-3}");
 	jw_done(&j);
 	json_decref(v);
 }

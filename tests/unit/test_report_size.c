@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "report/clip.h"
+#include "report/excerpt.h"
 #include "report/page.h"
 #include "report_fixture.h"
 
@@ -110,7 +110,7 @@ static void assert_ends_in_its_number(json_t *data, size_t i)
 	assert_non_null(path);
 	snprintf(number, sizeof(number), "/%05zu", i);
 	assert_string_equal(path + strlen(path) - 6, number);
-	assert_memory_equal(path, CLIP_NOTE, 3);
+	assert_memory_equal(path, EXCERPT_NOTE, 3);
 }
 
 static void assert_page_is_small(const char *unit, const char *comm)
@@ -189,11 +189,11 @@ static void path_that_many_have_is_written_once(void **state)
 	json_decref(data);
 }
 
-static void assert_put(const char *text, size_t max, enum clip_side cut, const char *expected)
+static void assert_put(const char *text, size_t max, enum excerpt_cut cut, const char *expected)
 {
 	struct json j = { 0 };
 
-	clip_put(&j, text, max, cut);
+	excerpt_put(&j, text, max, cut);
 	assert_string_equal(j.text, expected);
 	jw_done(&j);
 }
@@ -201,23 +201,24 @@ static void assert_put(const char *text, size_t max, enum clip_side cut, const c
 static void what_is_cut_takes_no_more_than_it_may(void **state)
 {
 	(void)state;
-	assert_int_equal(clip_cost("a\"<\x01\xe2\x82\xac"), 1 + 2 + 6 + 6 + 3);
-	assert_put("abcdefgh", 8, CLIP_END, "\"abcdefgh\"");
-	assert_put("abcdefghi", 8, CLIP_END, "\"abcde" CLIP_NOTE "\"");
-	assert_put("abcdefghi", 8, CLIP_START, "\"" CLIP_NOTE "efghi\"");
-	assert_put("abc\x01\x01", 8, CLIP_END, "\"abc" CLIP_NOTE "\"");
-	assert_put("\x01\x01qabc", 8, CLIP_START, "\"" CLIP_NOTE "qabc\"");
-	assert_put("\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac", 8, CLIP_START,
-		   "\"" CLIP_NOTE "\xe2\x82\xac\"");
+	assert_int_equal(excerpt_cost("a\"<\x01\xe2\x82\xac"), 1 + 2 + 6 + 6 + 3);
+	assert_put("abcdefgh", 8, CUT_END, "\"abcdefgh\"");
+	assert_put("abcdefghi", 8, CUT_END, "\"abcde" EXCERPT_NOTE "\"");
+	assert_put("abcdefghi", 8, CUT_START, "\"" EXCERPT_NOTE "efghi\"");
+	assert_put("abc\x01\x01", 8, CUT_END, "\"abc" EXCERPT_NOTE "\"");
+	assert_put("\x01\x01qabc", 8, CUT_START, "\"" EXCERPT_NOTE "qabc\"");
+	assert_put("\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac", 8, CUT_START,
+		   "\"" EXCERPT_NOTE "\xe2\x82\xac\"");
 }
 
 static void end_of_a_path_is_what_is_kept(void **state)
 {
-	char *whole = clip_end("/bin/sh", 7), *cut = clip_end("/\xe2\x82\xac/bin/sh", 9);
+	char *whole = excerpt_keep_end("/bin/sh", 7),
+	     *cut = excerpt_keep_end("/\xe2\x82\xac/bin/sh", 9);
 
 	(void)state;
 	assert_string_equal(whole, "/bin/sh");
-	assert_string_equal(cut, CLIP_NOTE "bin/sh");
+	assert_string_equal(cut, EXCERPT_NOTE "bin/sh");
 	free(whole);
 	free(cut);
 }

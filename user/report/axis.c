@@ -10,7 +10,7 @@
 #define MINUTE 60
 #define HOUR 3600
 
-static bool is_bytes(enum chart_unit unit)
+static bool unit_is_bytes(enum chart_unit unit)
 {
 	return unit == CHART_BYTES || unit == CHART_BYTE_RATE;
 }
@@ -19,7 +19,7 @@ double axis_step(enum chart_unit unit, double span, unsigned most)
 {
 	double step, least = span / most;
 
-	if (is_bytes(unit))
+	if (unit_is_bytes(unit))
 		return fmax(1, exp2(ceil(log2(least))));
 	step = pow(10, floor(log10(least)));
 	if (step < least)
@@ -44,7 +44,7 @@ double axis_time_step(double span, unsigned most)
 }
 
 /* 64.0 MiB -> 64 MiB */
-static void drop_zeros(char *text)
+static void axis_drop_zeros(char *text)
 {
 	char *unit = strchr(text, ' '), *end;
 
@@ -57,11 +57,11 @@ static void drop_zeros(char *text)
 	memmove(end, unit, strlen(unit) + 1);
 }
 
-char *axis_value(char out[AXIS_TEXT], enum chart_unit unit, double value)
+char *axis_format_value(char out[AXIS_TEXT], enum chart_unit unit, double value)
 {
-	if (is_bytes(unit)) {
+	if (unit_is_bytes(unit)) {
 		format_bytes(out, number_nearest(floor(value)));
-		drop_zeros(out);
+		axis_drop_zeros(out);
 	} else if (unit == CHART_SHARE) {
 		snprintf(out, AXIS_TEXT, "%.3g %%", value * 100);
 	} else if (value >= 10) {
@@ -74,7 +74,7 @@ char *axis_value(char out[AXIS_TEXT], enum chart_unit unit, double value)
 	return out;
 }
 
-char *axis_time(char out[AXIS_TEXT], double seconds, double step, double wall)
+char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double wall)
 {
 	int places = step >= 1 ? 0 : (int)fmin(6, ceil(-log10(step) - 1e-9));
 	unsigned long s;

@@ -25,19 +25,20 @@ void charts_done(struct report_charts *c)
 		thin_done(&c->thin[i]);
 }
 
-void charts_metrics(struct metric_set *set)
+void charts_add_metrics(struct metric_set *set)
 {
 	for (size_t i = 0; i < NR_CHARTS; i++)
 		for (unsigned k = 0; k < chart_specs[i].nr; k++)
 			metric_put(set, chart_specs[i].curve[k].id);
 }
 
-static bool is_rate(enum metric_id id)
+static bool metric_is_rate(enum metric_id id)
 {
 	return metric_get(id)->kind == KIND_COUNTER;
 }
 
-static bool is_too_short(const struct report_charts *c, const struct sample *s, enum metric_id id)
+static bool interval_is_too_short(const struct report_charts *c, const struct sample *s,
+				  enum metric_id id)
 {
 	if (id != M_cores && metric_get(id)->unit != UNIT_NS)
 		return false;
@@ -45,7 +46,7 @@ static bool is_too_short(const struct report_charts *c, const struct sample *s, 
 }
 
 /* In stored units per second. */
-static double rate_of(const struct report_charts *c, const struct sample *s, enum metric_id id)
+static double column_rate(const struct report_charts *c, const struct sample *s, enum metric_id id)
 {
 	double per_second;
 
@@ -58,9 +59,10 @@ static double rate_of(const struct report_charts *c, const struct sample *s, enu
 
 /* Both parts of the CPU time together are no more than the cores, which are no more than there are.
  */
-static double part_of_cores(const struct report_charts *c, const struct sample *s, double rate)
+static double rate_limit_to_cores(const struct report_charts *c, const struct sample *s,
+				  double rate)
 {
-	double whole = rate_of(c, s, M_user) + rate_of(c, s, M_system);
+	double whole = column_rate(c, s, M_user) + column_rate(c, s, M_system);
 	double cores = (double)s->value[M_cores] * 1e6; /* thousandths, as ns in a second */
 
 	return sample_has(s, M_cores) && whole > cores ? rate * (cores / whole) : rate;
@@ -71,10 +73,10 @@ static double column_value(const struct report_charts *c, const struct sample *s
 {
 	double value;
 
-	if (!sample_has(s, id) || is_too_short(c, s, id))
+	if (!sample_has(s, id) || interval_is_too_short(c, s, id))
 		return NAN;
-	value = is_rate(id) ? rate_of(c, s, id) : (double)s->value[id];
-	return id == M_user || id == M_system ? part_of_cores(c, s, value) : value;
+	value = metric_is_rate(id) ? column_rate(c, s, id) : (double)s->value[id];
+	return id == M_user || id == M_system ? rate_limit_to_cores(c, s, value) : value;
 }
 
 void charts_add(struct report_charts *c, const struct sample *s)
@@ -98,13 +100,13 @@ void charts_add(struct report_charts *c, const struct sample *s)
 	c->has_last = true;
 }
 
-static void put_value(struct json *j, enum metric_id id, double v)
+static void column_put_value(struct json *j, enum metric_id id, double v)
 {
 	unsigned decimals = metric_decimals(id), kept;
 
 	if (isnan(v)) {
 		jw_null(j, NULL);
-	} else if (!is_rate(id)) {
+	} else if (!metric_is_rate(id)) {
 		jw_decimal(j, NULL, number_nearest(floor(v)), decimals);
 	} else {
 		v /= pow(10, decimals);
@@ -113,13 +115,13 @@ static void put_value(struct json *j, enum metric_id id, double v)
 	}
 }
 
-bool charts_has(const struct report_charts *c, const struct curve_spec *curve)
+bool charts_has_curve(const struct report_charts *c, const struct curve_spec *curve)
 {
 	return metric_has(&c->above_zero, curve->id) ||
 	       (!curve->is_rare && metric_has(&c->seen, curve->id));
 }
 
-static void write_curve(struct json *j, const struct curve_spec *curve)
+static void chart_write_curve(struct json *j, const struct curve_spec *curve)
 {
 	jw_object(j, NULL);
 	jw_string(j, "key", metric_get(curve->id)->key);
@@ -129,34 +131,35 @@ static void write_curve(struct json *j, const struct curve_spec *curve)
 	jw_object_end(j);
 }
 
-static void write_spec(const struct report_charts *c, const struct chart_spec *spec, struct json *j)
+static void chart_write_spec(const struct report_charts *c, const struct chart_spec *spec,
+			     struct json *j)
 {
 	jw_string(j, "title", spec->title);
 	jw_string(j, "what", spec->what);
 	jw_string(j, "unit", chart_unit_name(spec->unit));
 	jw_array(j, "curves");
 	for (unsigned k = 0; k < spec->nr; k++)
-		if (charts_has(c, &spec->curve[k]))
-			write_curve(j, &spec->curve[k]);
+		if (charts_has_curve(c, &spec->curve[k]))
+			chart_write_curve(j, &spec->curve[k]);
 	jw_array_end(j);
 }
 
-static void write_columns(const struct report_charts *c, const struct chart_spec *spec,
-			  const struct thin_row *rows, size_t nr, struct json *j)
+static void chart_write_columns(const struct report_charts *c, const struct chart_spec *spec,
+				const struct thin_row *rows, size_t nr, struct json *j)
 {
 	jw_object(j, "columns");
 	for (unsigned k = 0; k < spec->nr; k++) {
-		if (!charts_has(c, &spec->curve[k]))
+		if (!charts_has_curve(c, &spec->curve[k]))
 			continue;
 		jw_array(j, metric_get(spec->curve[k].id)->key);
 		for (size_t i = 0; i < nr; i++)
-			put_value(j, spec->curve[k].id, rows[i].value[k]);
+			column_put_value(j, spec->curve[k].id, rows[i].value[k]);
 		jw_array_end(j);
 	}
 	jw_object_end(j);
 }
 
-static int write_chart(const struct report_charts *c, size_t i, struct json *j)
+static int chart_write(const struct report_charts *c, size_t i, struct json *j)
 {
 	size_t nr;
 	__cleanup(freep) struct thin_row *rows = thin_rows(&c->thin[i], &nr);
@@ -164,14 +167,14 @@ static int write_chart(const struct report_charts *c, size_t i, struct json *j)
 	if (!rows)
 		return -ENOMEM;
 	jw_object(j, chart_specs[i].name);
-	write_spec(c, &chart_specs[i], j);
+	chart_write_spec(c, &chart_specs[i], j);
 	jw_uint(j, "samples", c->thin[i].rows);
 	jw_uint(j, "each", c->thin[i].each);
 	jw_array(j, "time");
 	for (size_t k = 0; k < nr; k++)
 		jw_decimal(j, NULL, number_nearest(rows[k].seconds * 1e6), 6);
 	jw_array_end(j);
-	write_columns(c, &chart_specs[i], rows, nr, j);
+	chart_write_columns(c, &chart_specs[i], rows, nr, j);
 	jw_object_end(j);
 	return 0;
 }
@@ -182,7 +185,7 @@ int charts_write(const struct report_charts *c, struct json *j)
 
 	jw_object(j, "charts");
 	for (size_t i = 0; !err && i < NR_CHARTS; i++)
-		err = write_chart(c, i, j);
+		err = chart_write(c, i, j);
 	jw_object_end(j);
 	return err;
 }

@@ -23,10 +23,10 @@ struct report_charts {
 int charts_init(struct report_charts *c);
 void charts_done(struct report_charts *c);
 /* The metrics that are drawn; no others need be read. */
-void charts_metrics(struct metric_set *set);
+void charts_add_metrics(struct metric_set *set);
 void charts_add(struct report_charts *c, const struct sample *s);
 /* Whether there is something to draw. */
-bool charts_has(const struct report_charts *c, const struct curve_spec *curve);
+bool charts_has_curve(const struct report_charts *c, const struct curve_spec *curve);
 /*
  * "charts":{"cpu":{"title":...,"curves":[...],"samples":...,"each":...,"time":[...],"columns":
  * {key:[...]}}}; -ENOMEM. A rate is per second, and holds since the sample before.

@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "report/axis.h"
-#include "report/clip.h"
+#include "report/excerpt.h"
 #include "report/panel.h"
 #include "report/xml.h"
 #include "view/format.h"
@@ -23,20 +23,20 @@
 #define LINE_MAX_CHARACTERS 150
 #define DESCRIPTION_MAX 2000
 
-static const char *text_of(const json_t *o, const char *key, const char *otherwise)
+static const char *member_text(const json_t *o, const char *key, const char *otherwise)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
 	return text && *text ? text : otherwise;
 }
 
-static double number_of(const json_t *o, const char *key)
+static double member_number(const json_t *o, const char *key)
 {
 	return json_number_value(json_object_get(o, key));
 }
 
 /* The words of the command as a shell takes them; to be freed. NULL without memory. */
-static char *command_text(const struct report_run *r)
+static char *figure_make_command(const struct report_run *r)
 {
 	const json_t *words = json_object_get(r->meta, "command");
 	char *joined = NULL, *text;
@@ -57,12 +57,12 @@ static char *command_text(const struct report_run *r)
 		free(joined);
 		return NULL;
 	}
-	text = clip_join(joined, length, false, DESCRIPTION_MAX);
+	text = excerpt_join(joined, length, false, DESCRIPTION_MAX);
 	free(joined);
 	return text;
 }
 
-static void put_end(FILE *f, const json_t *summary)
+static void figure_put_end(FILE *f, const json_t *summary)
 {
 	const json_t *code = json_object_get(summary, "exit_code"),
 		     *sig = json_object_get(summary, "signal");
@@ -74,7 +74,7 @@ static void put_end(FILE *f, const json_t *summary)
 }
 
 /* Who, where, when; what it came to. */
-static char *subtitle(const struct report_run *r)
+static char *figure_make_subtitle(const struct report_run *r)
 {
 	time_t start = (time_t)(r->start_epoch_ns / 1000000000);
 	char when[40] = "", bytes[FORMAT_BYTES], wall[FORMAT_BYTES], cpu[FORMAT_BYTES];
@@ -88,16 +88,17 @@ static char *subtitle(const struct report_run *r)
 		return NULL;
 	if (gmtime_r(&start, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
-	fprintf(f, "%.64s, %s: %s wall", text_of(r->meta, "host", "host not known"), when,
-		format_seconds(wall, number_nearest(floor(number_of(s, "wall_seconds") * 1e9))));
+	fprintf(f, "%.64s, %s: %s wall", member_text(r->meta, "host", "host not known"), when,
+		format_seconds(wall,
+			       number_nearest(floor(member_number(s, "wall_seconds") * 1e9))));
 	if (json_object_get(s, "cpu_seconds"))
 		fprintf(f, ", %s CPU",
-			format_seconds(cpu,
-				       number_nearest(floor(number_of(s, "cpu_seconds") * 1e9))));
+			format_seconds(
+				cpu, number_nearest(floor(member_number(s, "cpu_seconds") * 1e9))));
 	if (json_object_get(s, "rss_peak_bytes"))
 		fprintf(f, ", peak %s resident",
-			format_bytes(bytes, (uint64_t)number_of(s, "rss_peak_bytes")));
-	put_end(f, s);
+			format_bytes(bytes, (uint64_t)member_number(s, "rss_peak_bytes")));
+	figure_put_end(f, s);
 	if (!json_is_true(json_object_get(s, "complete")))
 		fputs(r->is_cut ? "; CUT OFF" : "; INCOMPLETE", f);
 	if (fclose(f)) {
@@ -107,7 +108,7 @@ static char *subtitle(const struct report_run *r)
 	return text;
 }
 
-static void put_header(FILE *f, double height, const char *command, const char *about)
+static void figure_put_header(FILE *f, double height, const char *command, const char *about)
 {
 	fprintf(f,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -116,29 +117,29 @@ static void put_header(FILE *f, double height, const char *command, const char *
 		"sans-serif\" font-size=\"11\" fill=\"#5a6670\" stroke-linejoin=\"round\" "
 		"stroke-linecap=\"round\">\n<title>",
 		FIGURE_WIDTH, height, FIGURE_WIDTH, height);
-	xml_text(f, command, COMMAND_MAX);
+	xml_write(f, command, COMMAND_MAX);
 	fputs("</title>\n<desc>", f);
-	xml_text(f, command, DESCRIPTION_MAX);
+	xml_write(f, command, DESCRIPTION_MAX);
 	fputs("; ", f);
-	xml_text(f, about, LINE_MAX_CHARACTERS);
+	xml_write(f, about, LINE_MAX_CHARACTERS);
 	fprintf(f,
 		"</desc>\n<rect width=\"%d\" height=\"%.0f\" fill=\"#fff\"/>\n"
 		"<text x=\"%d\" y=\"28\" font-family=\"monospace\" font-size=\"14\" "
 		"font-weight=\"600\" fill=\"#1b2126\">",
 		FIGURE_WIDTH, height, 2 * MARGIN);
-	xml_text(f, command, COMMAND_MAX);
+	xml_write(f, command, COMMAND_MAX);
 	fprintf(f, "</text>\n<text x=\"%d\" y=\"48\" font-size=\"12\">", 2 * MARGIN);
-	xml_text(f, about, LINE_MAX_CHARACTERS);
+	xml_write(f, about, LINE_MAX_CHARACTERS);
 	fputs("</text>\n", f);
 }
 
-static bool is_grave(const char *event)
+static bool event_is_severe(const char *event)
 {
 	return !strcmp(event, "oom_kill") || !strcmp(event, "lost") || !strcmp(event, "limit");
 }
 
 /* The events that have a time; to be freed. NULL without memory. */
-static struct panel_mark *marks_of(const struct report_run *r, size_t *nr)
+static struct panel_mark *figure_make_marks(const struct report_run *r, size_t *nr)
 {
 	struct panel_mark *marks = calloc(json_array_size(r->events) + 1, sizeof(*marks));
 	const json_t *event;
@@ -146,14 +147,14 @@ static struct panel_mark *marks_of(const struct report_run *r, size_t *nr)
 
 	*nr = 0;
 	json_array_foreach(r->events, i, event) {
-		const char *name = text_of(event, "event", "");
+		const char *name = member_text(event, "event", "");
 
 		if (!marks || !json_is_number(json_object_get(event, "time")))
 			continue;
 		marks[(*nr)++] = (struct panel_mark){
-			.seconds = number_of(event, "time") - (double)r->start_epoch_ns / 1e9,
-			.text = text_of(event, "text", name),
-			.style = is_grave(name) ? MARK_GRAVE : MARK_PLAIN,
+			.seconds = member_number(event, "time") - (double)r->start_epoch_ns / 1e9,
+			.text = member_text(event, "text", name),
+			.style = event_is_severe(name) ? MARK_SEVERE : MARK_PLAIN,
 		};
 	}
 	return marks;
@@ -163,84 +164,84 @@ struct texts {
 	char cpus[AXIS_TEXT], peak[160];
 };
 
-static void say_peak(struct panel *p, struct texts *t, const struct report_run *r)
+static void panel_set_peak(struct panel *p, struct texts *t, const struct report_run *r)
 {
 	bool is_exact = json_is_number(json_object_get(r->summary, "rss_peak_exact_bytes"));
-	const struct report_process *largest = processes_largest(&r->processes);
+	const struct report_process *largest = processes_find_largest(&r->processes);
 	char bytes[AXIS_TEXT], at[AXIS_TEXT];
 	int n;
 
-	p->point = number_of(r->summary, is_exact ? "rss_peak_exact_bytes" : "rss_peak_bytes");
-	p->point_seconds = number_of(r->summary, is_exact ? "rss_peak_exact_elapsed_seconds"
-							  : "rss_peak_elapsed_seconds");
+	p->point = member_number(r->summary, is_exact ? "rss_peak_exact_bytes" : "rss_peak_bytes");
+	p->point_seconds = member_number(r->summary, is_exact ? "rss_peak_exact_elapsed_seconds"
+							      : "rss_peak_elapsed_seconds");
 	n = snprintf(t->peak, sizeof(t->peak), "peak %s at %s%s",
-		     axis_value(bytes, CHART_BYTES, p->point),
-		     axis_time(at, p->point_seconds, p->wall / 1000, p->wall),
+		     axis_format_value(bytes, CHART_BYTES, p->point),
+		     axis_format_time(at, p->point_seconds, p->wall / 1000, p->wall),
 		     p->wall < 60 ? " s" : "");
 	if (largest)
 		snprintf(t->peak + n, sizeof(t->peak) - (size_t)n, "; %.16s (%d) %s",
 			 largest->p.comm, largest->p.pid,
-			 axis_value(bytes, CHART_BYTES, (double)largest->p.rss_peak_bytes));
+			 axis_format_value(bytes, CHART_BYTES, (double)largest->p.rss_peak_bytes));
 	p->point_text = t->peak;
 }
 
 /* What is marked in chart @i beside the events. */
-static void say_special(struct panel *p, struct texts *t, const struct report_run *r, size_t i)
+static void panel_set_limit(struct panel *p, struct texts *t, const struct report_run *r, size_t i)
 {
 	p->limit = p->point = 0;
 	if (chart_specs[i].unit == CHART_CORES) {
-		p->limit = number_of(json_object_get(r->meta, "system"), "cpus");
+		p->limit = member_number(json_object_get(r->meta, "system"), "cpus");
 		snprintf(t->cpus, sizeof(t->cpus), "%.0f available", p->limit);
 		p->limit_text = t->cpus;
 	} else if (chart_specs[i].unit == CHART_BYTES) {
-		say_peak(p, t, r);
+		panel_set_peak(p, t, r);
 	}
 }
 
-static bool has_curves(const struct report_run *r, size_t i)
+static bool chart_has_curves(const struct report_run *r, size_t i)
 {
 	for (unsigned k = 0; k < chart_specs[i].nr; k++)
 		if (chart_specs[i].curve[k].style != CURVE_HIDDEN &&
-		    charts_has(&r->charts, &chart_specs[i].curve[k]))
+		    charts_has_curve(&r->charts, &chart_specs[i].curve[k]))
 			return true;
 	return false;
 }
 
-static int put_panels(FILE *f, const struct report_run *r)
+static int figure_put_panels(FILE *f, const struct report_run *r)
 {
 	size_t nr_marks, row, at = 0;
-	__cleanup(freep) struct panel_mark *marks = marks_of(r, &nr_marks);
+	__cleanup(freep) struct panel_mark *marks = figure_make_marks(r, &nr_marks);
 	struct panel p = { .marks = marks, .nr_marks = nr_marks };
 	struct texts t;
 	int err = marks ? 0 : -ENOMEM;
 
-	p.wall = fmax(number_of(r->summary, "wall_seconds"),
+	p.wall = fmax(member_number(r->summary, "wall_seconds"),
 		      fmax((double)r->charts.last_elapsed_ns / 1e9, 1e-6));
 	for (size_t i = 0; !err && i < NR_CHARTS; i++) {
-		if (!has_curves(r, i))
+		if (!chart_has_curves(r, i))
 			continue;
 		p.x = MARGIN + (double)(at % COLUMNS) * PANEL_WIDTH;
 		row = at / COLUMNS;
 		p.y = HEADER + (double)row * PANEL_HEIGHT;
-		say_special(&p, &t, r, i);
+		panel_set_limit(&p, &t, r, i);
 		err = panel_write(f, &p, &r->charts, i);
 		at++;
 	}
 	return err;
 }
 
-static int put_figure(FILE *f, const struct report_run *r, const char *command, const char *about)
+static int figure_put(FILE *f, const struct report_run *r, const char *command, const char *about)
 {
 	size_t panels = 0, rows;
 	double height;
 	int err;
 
 	for (size_t i = 0; i < NR_CHARTS; i++)
-		panels += has_curves(r, i);
+		panels += chart_has_curves(r, i);
 	rows = (panels + COLUMNS - 1) / COLUMNS;
 	height = HEADER + (double)rows * PANEL_HEIGHT + FOOTER;
-	put_header(f, height, command, about);
-	err = put_panels(f, r);
+	figure_put_header(f, height, command, about);
+	err = figure_put_panels(f, r);
 	fprintf(f, "<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">bpfmon %s</text>\n</svg>\n",
 		FIGURE_WIDTH - 2 * MARGIN, height - 10, BPFMON_VERSION);
 	return err;
@@ -248,8 +249,8 @@ static int put_figure(FILE *f, const struct report_run *r, const char *command, 
 
 int figure_write(FILE *f, const struct report_run *r)
 {
-	char *command = command_text(r), *about = subtitle(r);
-	int err = command && about ? put_figure(f, r, command, about) : -ENOMEM;
+	char *command = figure_make_command(r), *about = figure_make_subtitle(r);
+	int err = command && about ? figure_put(f, r, command, about) : -ENOMEM;
 
 	free(command);
 	free(about);

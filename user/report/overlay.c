@@ -33,7 +33,7 @@ struct place {
 	unsigned column;
 };
 
-static bool find(enum metric_id id, struct place *p)
+static bool curve_find_place(enum metric_id id, struct place *p)
 {
 	for (p->chart = 0; p->chart < NR_CHARTS; p->chart++)
 		for (p->column = 0; p->column < chart_specs[p->chart].nr; p->column++)
@@ -42,7 +42,7 @@ static bool find(enum metric_id id, struct place *p)
 	return false;
 }
 
-static int add_sample(void *context, struct line *l)
+static int overlay_add_sample(void *context, struct line *l)
 {
 	charts_add(context, &l->sample);
 	return 0;
@@ -63,7 +63,7 @@ int overlay_add(struct overlay *o, const char *label, const char *name, unsigned
 				room > LEAST_ROOM ? room : LEAST_ROOM);
 	}
 	if (!err)
-		err = source_each(src, PART(LINE_SAMPLE), add_sample, &r->charts);
+		err = source_each(src, PART(LINE_SAMPLE), overlay_add_sample, &r->charts);
 	if (err)
 		charts_done(&r->charts);
 	else
@@ -84,7 +84,7 @@ struct points {
 	size_t nr, at;
 };
 
-static int get_points(const struct overlay_run *r, const struct place *p, struct points *out)
+static int points_read(const struct overlay_run *r, const struct place *p, struct points *out)
 {
 	size_t all;
 	struct thin_row *rows = thin_rows(&r->charts.thin[p->chart], &all);
@@ -99,7 +99,7 @@ static int get_points(const struct overlay_run *r, const struct place *p, struct
 }
 
 /* On the line between two samples; NAN before the first and after the last. */
-static double value_at(struct points *p, double seconds)
+static double points_interpolate(struct points *p, double seconds)
 {
 	const struct thin_row *a, *b;
 
@@ -117,7 +117,7 @@ static double value_at(struct points *p, double seconds)
 	       (b->value[0] - a->value[0]) * (seconds - a->seconds) / (b->seconds - a->seconds);
 }
 
-static int by_time(const void *a, const void *b)
+static int time_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -125,7 +125,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* The times of all points, each once. */
-static double *all_times(const struct points *points, size_t runs, size_t *nr)
+static double *points_merge_times(const struct points *points, size_t runs, size_t *nr)
 {
 	size_t all = 0, n = 0;
 	double *times;
@@ -139,14 +139,14 @@ static double *all_times(const struct points *points, size_t runs, size_t *nr)
 	for (size_t i = 0; i < runs; i++)
 		for (size_t k = 0; k < points[i].nr; k++)
 			times[n++] = points[i].rows[k].seconds;
-	qsort(times, all, sizeof(*times), by_time);
+	qsort(times, all, sizeof(*times), time_compare);
 	for (size_t i = 0; i < all; i++)
 		if (!*nr || times[i] != times[*nr - 1])
 			times[(*nr)++] = times[i];
 	return times;
 }
 
-static void write_curves(const struct overlay *o, struct json *j)
+static void overlay_write_curves(const struct overlay *o, struct json *j)
 {
 	jw_array(j, "curves");
 	for (size_t i = 0; i < o->nr; i++) {
@@ -162,12 +162,12 @@ static void write_curves(const struct overlay *o, struct json *j)
 	jw_array_end(j);
 }
 
-static void write_points(const struct overlay *o, struct points *points, enum metric_id id,
-			 struct json *j)
+static void overlay_write_points(const struct overlay *o, struct points *points, enum metric_id id,
+				 struct json *j)
 {
 	double unit = pow(10, metric_decimals(id));
 	size_t nr;
-	double *times = all_times(points, o->nr, &nr);
+	double *times = points_merge_times(points, o->nr, &nr);
 
 	j->failed |= !times;
 	jw_array(j, "time");
@@ -179,25 +179,26 @@ static void write_points(const struct overlay *o, struct points *points, enum me
 		jw_array(j, o->run[i].label);
 		for (size_t k = 0; k < nr; k++)
 			jw_double(j, NULL,
-				  round(value_at(&points[i], times[k]) / unit * 1e3) / 1e3);
+				  round(points_interpolate(&points[i], times[k]) / unit * 1e3) /
+					  1e3);
 		jw_array_end(j);
 	}
 	jw_object_end(j);
 	free(times);
 }
 
-static int write_chart(const struct overlay *o, size_t curve, struct json *j)
+static int overlay_write_chart(const struct overlay *o, size_t curve, struct json *j)
 {
 	struct points points[OVERLAY_RUNS] = { 0 };
 	enum metric_id id = curves[curve].id;
 	uint64_t samples = 0, each = 1;
 	struct place p;
-	int err = find(id, &p) ? 0 : -ENOENT;
+	int err = curve_find_place(id, &p) ? 0 : -ENOENT;
 
 	for (size_t i = 0; !err && i < o->nr; i++) {
 		const struct thin *t = &o->run[i].charts.thin[p.chart];
 
-		err = get_points(&o->run[i], &p, &points[i]);
+		err = points_read(&o->run[i], &p, &points[i]);
 		samples += points[i].nr;
 		each = t->each > each ? t->each : each;
 	}
@@ -206,10 +207,10 @@ static int write_chart(const struct overlay *o, size_t curve, struct json *j)
 		jw_string(j, "title", curves[curve].title);
 		jw_string(j, "what", curves[curve].what);
 		jw_string(j, "unit", chart_unit_name(chart_specs[p.chart].unit));
-		write_curves(o, j);
+		overlay_write_curves(o, j);
 		jw_uint(j, "samples", samples);
 		jw_uint(j, "each", each);
-		write_points(o, points, id, j);
+		overlay_write_points(o, points, id, j);
 		jw_object_end(j);
 	}
 	for (size_t i = 0; i < o->nr; i++)
@@ -217,8 +218,8 @@ static int write_chart(const struct overlay *o, size_t curve, struct json *j)
 	return err == -ENOENT ? 0 : err;
 }
 
-static void write_frame(const struct overlay *o, const char *comparison, size_t left_out,
-			struct json *j)
+static void overlay_write_frame(const struct overlay *o, const char *comparison, size_t left_out,
+				struct json *j)
 {
 	uint64_t samples = 0;
 
@@ -253,10 +254,10 @@ int overlay_write(const struct overlay *o, const char *comparison, size_t left_o
 	int err = 0;
 
 	jw_object(j, NULL);
-	write_frame(o, comparison, left_out, j);
+	overlay_write_frame(o, comparison, left_out, j);
 	jw_object(j, "charts");
 	for (size_t i = 0; !err && i < NR_CURVES; i++)
-		err = write_chart(o, i, j);
+		err = overlay_write_chart(o, i, j);
 	jw_object_end(j);
 	jw_object_end(j);
 	return err ? err : j->failed ? -ENOMEM : 0;

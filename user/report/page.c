@@ -18,7 +18,7 @@ struct asset {
 		asset_##name, asset_##name##_end                                                   \
 	}
 
-static int make_nonce(char nonce[2 * NONCE_BYTES + 1])
+static int nonce_make(char nonce[2 * NONCE_BYTES + 1])
 {
 	unsigned char random[NONCE_BYTES];
 
@@ -29,24 +29,24 @@ static int make_nonce(char nonce[2 * NONCE_BYTES + 1])
 	return 0;
 }
 
-static void put(FILE *f, struct asset a)
+static void asset_put(FILE *f, struct asset a)
 {
 	fwrite(a.start, 1, (size_t)(a.end - a.start), f);
 }
 
-static void put_element(FILE *f, const char *element, const char *nonce, const struct asset *list,
-			size_t nr)
+static void page_put_element(FILE *f, const char *element, const char *nonce,
+			     const struct asset *list, size_t nr)
 {
 	fprintf(f, "<%s nonce=\"%s\">\n", element, nonce);
 	for (size_t i = 0; i < nr; i++) {
-		put(f, list[i]);
+		asset_put(f, list[i]);
 		fputc('\n', f);
 	}
 	fprintf(f, "</%s>\n", element);
 }
 
 /* In JSON "<" can only be part of a text, where it may be written so. */
-static void put_data(FILE *f, const struct json *data)
+static void page_put_data(FILE *f, const struct json *data)
 {
 	const char *at = data->text, *end = data->text + data->used, *next;
 
@@ -67,7 +67,7 @@ struct page {
 	size_t nr;
 };
 
-static void put_head(FILE *f, const char *nonce, const char *title)
+static void page_put_head(FILE *f, const char *nonce, const char *title)
 {
 	static const struct asset styles[] = { ASSET_OF(uplot_css), ASSET_OF(page_css) };
 
@@ -81,28 +81,28 @@ static void put_head(FILE *f, const char *nonce, const char *title)
 	      "<meta name=\"color-scheme\" content=\"light dark\">\n",
 	      f);
 	fprintf(f, "<title>%s</title>\n", title);
-	put_element(f, "style", nonce, styles, sizeof(styles) / sizeof(*styles));
+	page_put_element(f, "style", nonce, styles, sizeof(styles) / sizeof(*styles));
 	fputs("</head>\n<body>\n", f);
 }
 
-static int put_page(FILE *f, const struct page *p, const struct json *data)
+static int page_put(FILE *f, const struct page *p, const struct json *data)
 {
 	static const struct asset uplot[] = { ASSET_OF(uplot_js) };
 	char nonce[2 * NONCE_BYTES + 1];
-	int err = make_nonce(nonce);
+	int err = nonce_make(nonce);
 
 	if (err)
 		return err;
-	put_head(f, nonce, p->title);
-	put(f, p->body);
+	page_put_head(f, nonce, p->title);
+	asset_put(f, p->body);
 	fputs("<details class=\"licence\"><summary>Licence of uPlot, which draws the "
 	      "charts</summary><pre>\n",
 	      f);
-	put(f, (struct asset)ASSET_OF(uplot_licence));
+	asset_put(f, (struct asset)ASSET_OF(uplot_licence));
 	fputs("</pre></details>\n</footer>\n", f);
-	put_data(f, data);
-	put_element(f, "script", nonce, uplot, 1);
-	put_element(f, "script", nonce, p->scripts, p->nr);
+	page_put_data(f, data);
+	page_put_element(f, "script", nonce, uplot, 1);
+	page_put_element(f, "script", nonce, p->scripts, p->nr);
 	fputs("</body>\n</html>\n", f);
 	return ferror(f) ? -EIO : 0;
 }
@@ -117,7 +117,7 @@ int page_write(FILE *f, const struct json *data)
 	const struct page page = { "bpfmon report", ASSET_OF(body_html), scripts,
 				   sizeof(scripts) / sizeof(*scripts) };
 
-	return put_page(f, &page, data);
+	return page_put(f, &page, data);
 }
 
 int page_write_overlay(FILE *f, const struct json *data)
@@ -128,5 +128,5 @@ int page_write_overlay(FILE *f, const struct json *data)
 	const struct page page = { "bpfmon comparison", ASSET_OF(overlay_html), scripts,
 				   sizeof(scripts) / sizeof(*scripts) };
 
-	return put_page(f, &page, data);
+	return page_put(f, &page, data);
 }

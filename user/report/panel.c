@@ -26,19 +26,19 @@ static const char *const colours[] = { "#20262b", "#0072b2", "#d55e00", "#009e73
 static const char *const fills[] = { "#c7cdd2", "#9bcae8", "#f2bd98", "#99d9c5",
 				     "#e3bfdd", "#dccf94", "#c3dfee" };
 
-static double in_drawn_unit(const struct curve_spec *curve, double stored)
+static double curve_to_drawn_unit(const struct curve_spec *curve, double stored)
 {
 	return stored / pow(10, metric_decimals(curve->id));
 }
 
-static bool is_drawn(const struct report_charts *c, const struct curve_spec *curve)
+static bool curve_is_drawn(const struct report_charts *c, const struct curve_spec *curve)
 {
-	return curve->style != CURVE_HIDDEN && charts_has(c, curve);
+	return curve->style != CURVE_HIDDEN && charts_has_curve(c, curve);
 }
 
 /* Of each curve what is drawn at each of @nr rows: of a stacked one the sum up to it. */
-static double *heights(const struct report_charts *c, const struct chart_spec *spec,
-		       const struct thin_row *rows, size_t nr)
+static double *panel_compute_heights(const struct report_charts *c, const struct chart_spec *spec,
+				     const struct thin_row *rows, size_t nr)
 {
 	double *all = calloc((spec->nr + 1) * (nr + 1), sizeof(*all));
 
@@ -47,9 +47,9 @@ static double *heights(const struct report_charts *c, const struct chart_spec *s
 
 		for (unsigned k = 0; k < spec->nr; k++) {
 			const struct curve_spec *curve = &spec->curve[k];
-			double v = in_drawn_unit(curve, rows[i].value[k]);
+			double v = curve_to_drawn_unit(curve, rows[i].value[k]);
 
-			if (curve->style == CURVE_STACKED && is_drawn(c, curve) && !isnan(v))
+			if (curve->style == CURVE_STACKED && curve_is_drawn(c, curve) && !isnan(v))
 				v = sum += v;
 			all[k * nr + i] = v;
 		}
@@ -57,18 +57,18 @@ static double *heights(const struct report_charts *c, const struct chart_spec *s
 	return all;
 }
 
-static double largest(const struct report_charts *c, const struct chart_spec *spec,
-		      const double *all, size_t nr)
+static double panel_find_largest(const struct report_charts *c, const struct chart_spec *spec,
+				 const double *all, size_t nr)
 {
 	double most = 0;
 
 	for (unsigned k = 0; k < spec->nr; k++)
-		for (size_t i = 0; is_drawn(c, &spec->curve[k]) && i < nr; i++)
+		for (size_t i = 0; curve_is_drawn(c, &spec->curve[k]) && i < nr; i++)
 			most = fmax(most, all[k * nr + i]); /* a NAN is passed over */
 	return most;
 }
 
-static void put_value_axis(FILE *f, const struct chart_spec *spec, double top)
+static void panel_put_value_axis(FILE *f, const struct chart_spec *spec, double top)
 {
 	double step = axis_step(spec->unit, top, 5);
 	char text[AXIS_TEXT];
@@ -80,11 +80,11 @@ static void put_value_axis(FILE *f, const struct chart_spec *spec, double top)
 			"<path d=\"M%d %.1fh%d\" stroke=\"%s\"/>"
 			"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
 			LEFT, y, WIDTH, v > 0 ? "#e4e8eb" : "#5a6670", LEFT - 6, y + 3.5,
-			axis_value(text, spec->unit, v));
+			axis_format_value(text, spec->unit, v));
 	}
 }
 
-static void put_time_axis(FILE *f, double wall)
+static void panel_put_time_axis(FILE *f, double wall)
 {
 	double step = axis_time_step(wall, 7);
 	char text[AXIS_TEXT];
@@ -95,14 +95,14 @@ static void put_time_axis(FILE *f, double wall)
 		fprintf(f,
 			"<path d=\"M%.1f %dv4\" stroke=\"#5a6670\"/>"
 			"<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
-			x, BOTTOM, x, BOTTOM + 16, axis_time(text, t, step, wall));
+			x, BOTTOM, x, BOTTOM + 16, axis_format_time(text, t, step, wall));
 	}
 	fprintf(f,
 		"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">time since the start [%s]</text>\n",
 		LEFT + WIDTH / 2, BOTTOM + 31, axis_time_unit(wall));
 }
 
-static void put_legend(FILE *f, const struct report_charts *c, const struct chart_spec *spec)
+static void panel_put_legend(FILE *f, const struct report_charts *c, const struct chart_spec *spec)
 {
 	double x = LEFT;
 
@@ -110,7 +110,7 @@ static void put_legend(FILE *f, const struct report_charts *c, const struct char
 		const struct curve_spec *curve = &spec->curve[k];
 		bool fills_area = curve->style == CURVE_STACKED;
 
-		if (!is_drawn(c, curve))
+		if (!curve_is_drawn(c, curve))
 			continue;
 		if (fills_area)
 			fprintf(f,
@@ -121,13 +121,13 @@ static void put_legend(FILE *f, const struct report_charts *c, const struct char
 				curve->style == CURVE_DASHED ? " stroke-dasharray=\"4 2\"" : "");
 		fprintf(f, " stroke=\"%s\"/><text x=\"%.1f\" y=\"35.5\">", colours[curve->colour],
 			x + 16);
-		x += 16 + CHARACTER * (double)xml_text(f, curve->label, 40) + 12;
+		x += 16 + CHARACTER * (double)xml_write(f, curve->label, 40) + 12;
 		fputs("</text>\n", f);
 	}
 }
 
-static void put_curve(FILE *f, const struct panel *p, const struct curve_spec *curve, double top,
-		      const struct thin_row *rows, const double *y, size_t nr)
+static void panel_put_curve(FILE *f, const struct panel *p, const struct curve_spec *curve,
+			    double top, const struct thin_row *rows, const double *y, size_t nr)
 {
 	const struct trace_scale scale = { .left = LEFT,
 					   .bottom = BOTTOM,
@@ -147,20 +147,20 @@ static void put_curve(FILE *f, const struct panel *p, const struct curve_spec *c
 }
 
 /* The sum of a stack lies below its parts, so that each shows its own share. */
-static void put_curves(FILE *f, const struct panel *p, const struct report_charts *c,
-		       const struct chart_spec *spec, double top, const struct thin_row *rows,
-		       const double *all, size_t nr)
+static void panel_put_curves(FILE *f, const struct panel *p, const struct report_charts *c,
+			     const struct chart_spec *spec, double top, const struct thin_row *rows,
+			     const double *all, size_t nr)
 {
 	for (unsigned k = spec->nr; k-- > 0;)
-		if (spec->curve[k].style == CURVE_STACKED && is_drawn(c, &spec->curve[k]))
-			put_curve(f, p, &spec->curve[k], top, rows, all + k * nr, nr);
+		if (spec->curve[k].style == CURVE_STACKED && curve_is_drawn(c, &spec->curve[k]))
+			panel_put_curve(f, p, &spec->curve[k], top, rows, all + k * nr, nr);
 	for (unsigned k = 0; k < spec->nr; k++)
-		if (spec->curve[k].style != CURVE_STACKED && is_drawn(c, &spec->curve[k]))
-			put_curve(f, p, &spec->curve[k], top, rows, all + k * nr, nr);
+		if (spec->curve[k].style != CURVE_STACKED && curve_is_drawn(c, &spec->curve[k]))
+			panel_put_curve(f, p, &spec->curve[k], top, rows, all + k * nr, nr);
 }
 
 /* A text at @x, or as near to it as there is room. */
-static void put_label(FILE *f, double x, double y, const char *colour, const char *text)
+static void panel_put_label(FILE *f, double x, double y, const char *colour, const char *text)
 {
 	double half = CHARACTER * fmin((double)strlen(text), POINT_MAX) / 2;
 
@@ -169,19 +169,19 @@ static void put_label(FILE *f, double x, double y, const char *colour, const cha
 		"<text x=\"%.1f\" y=\"%.1f\" fill=\"%s\" text-anchor=\"middle\" stroke=\"#fff\" "
 		"stroke-width=\"3\" paint-order=\"stroke\">",
 		x, y, colour);
-	xml_text(f, text, POINT_MAX);
+	xml_write(f, text, POINT_MAX);
 	fputs("</text>\n", f);
 }
 
 /* All moments have their line; a text that would lie over the one before is left out. */
-static void put_marks(FILE *f, const struct panel *p)
+static void panel_put_marks(FILE *f, const struct panel *p)
 {
 	double free_from = 0;
 
 	for (size_t i = 0; i < p->nr_marks; i++) {
 		const struct panel_mark *m = &p->marks[i];
 		double x = LEFT + m->seconds / p->wall * WIDTH;
-		const char *colour = m->style == MARK_GRAVE ? "#b3261e" : "#5a6670";
+		const char *colour = m->style == MARK_SEVERE ? "#b3261e" : "#5a6670";
 
 		if (m->seconds < 0 || m->seconds > p->wall)
 			continue;
@@ -191,12 +191,12 @@ static void put_marks(FILE *f, const struct panel *p)
 			continue;
 		fprintf(f, "<text x=\"%.1f\" y=\"%d\" fill=\"%s\" font-size=\"10\">", x + 3,
 			TOP - 4, colour);
-		free_from = x + 8 + CHARACTER * (double)xml_text(f, m->text, LABEL_MAX);
+		free_from = x + 8 + CHARACTER * (double)xml_write(f, m->text, LABEL_MAX);
 		fputs("</text>\n", f);
 	}
 }
 
-static void put_limit(FILE *f, const struct panel *p, double top)
+static void panel_put_limit(FILE *f, const struct panel *p, double top)
 {
 	double y = BOTTOM - p->limit / top * HEIGHT;
 
@@ -204,10 +204,10 @@ static void put_limit(FILE *f, const struct panel *p, double top)
 		return;
 	fprintf(f, "<path d=\"M%d %.1fh%d\" stroke=\"#5a6670\" stroke-dasharray=\"2 4\"/>\n", LEFT,
 		y, WIDTH);
-	put_label(f, LEFT + WIDTH, y - 4, "#5a6670", p->limit_text);
+	panel_put_label(f, LEFT + WIDTH, y - 4, "#5a6670", p->limit_text);
 }
 
-static void put_point(FILE *f, const struct panel *p, double top)
+static void panel_put_point(FILE *f, const struct panel *p, double top)
 {
 	double x = LEFT + p->point_seconds / p->wall * WIDTH;
 	double y = BOTTOM - p->point / top * HEIGHT;
@@ -215,10 +215,10 @@ static void put_point(FILE *f, const struct panel *p, double top)
 	if (!(p->point > 0))
 		return;
 	fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"#20262b\"/>\n", x, y);
-	put_label(f, x, y - 6, "#20262b", p->point_text);
+	panel_put_label(f, x, y - 6, "#20262b", p->point_text);
 }
 
-static void put_title(FILE *f, const struct chart_spec *spec)
+static void panel_put_title(FILE *f, const struct chart_spec *spec)
 {
 	fprintf(f,
 		"<text x=\"%d\" y=\"16\" font-size=\"13\" fill=\"#1b2126\"><tspan "
@@ -227,22 +227,23 @@ static void put_title(FILE *f, const struct chart_spec *spec)
 		LEFT, spec->title, spec->what);
 }
 
-static void put_panel(FILE *f, const struct panel *p, const struct report_charts *c,
+static void panel_put(FILE *f, const struct panel *p, const struct report_charts *c,
 		      const struct chart_spec *spec, const struct thin_row *rows, const double *all,
 		      size_t nr)
 {
-	double top = fmax(fmax(largest(c, spec, all, nr), p->limit), p->point) * HEADROOM;
+	double top =
+		fmax(fmax(panel_find_largest(c, spec, all, nr), p->limit), p->point) * HEADROOM;
 
 	top = top > 0 ? top : 1;
 	fprintf(f, "<g transform=\"translate(%.0f %.0f)\">\n", p->x, p->y);
-	put_title(f, spec);
-	put_legend(f, c, spec);
-	put_value_axis(f, spec, top);
-	put_time_axis(f, p->wall);
-	put_curves(f, p, c, spec, top, rows, all, nr);
-	put_limit(f, p, top);
-	put_marks(f, p);
-	put_point(f, p, top);
+	panel_put_title(f, spec);
+	panel_put_legend(f, c, spec);
+	panel_put_value_axis(f, spec, top);
+	panel_put_time_axis(f, p->wall);
+	panel_put_curves(f, p, c, spec, top, rows, all, nr);
+	panel_put_limit(f, p, top);
+	panel_put_marks(f, p);
+	panel_put_point(f, p, top);
 	fputs("</g>\n", f);
 }
 
@@ -250,10 +251,10 @@ int panel_write(FILE *f, const struct panel *p, const struct report_charts *c, s
 {
 	size_t nr;
 	struct thin_row *rows = thin_rows(&c->thin[i], &nr);
-	double *all = rows ? heights(c, &chart_specs[i], rows, nr) : NULL;
+	double *all = rows ? panel_compute_heights(c, &chart_specs[i], rows, nr) : NULL;
 
 	if (all)
-		put_panel(f, p, c, &chart_specs[i], rows, all, nr);
+		panel_put(f, p, c, &chart_specs[i], rows, all, nr);
 	free(rows);
 	free(all);
 	return all ? 0 : -ENOMEM;

@@ -10,7 +10,7 @@
 #define PANEL_WIDTH 490 /* with labels and margins */
 #define PANEL_HEIGHT 242
 
-enum panel_mark_style { MARK_PLAIN, MARK_GRAVE };
+enum panel_mark_style { MARK_PLAIN, MARK_SEVERE };
 
 /* A moment, as a vertical line; its text is not owned. */
 struct panel_mark {

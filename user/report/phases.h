@@ -9,7 +9,7 @@
 #define PHASES_SHOWN 1000 /* the first ones */
 
 /* The metrics that are told of a phase; no others need be read. */
-void phases_metrics(struct metric_set *set);
+void phases_add_metrics(struct metric_set *set);
 /*
  * "phases":{"total":...,"left_out":...,"fields":[...],"rows":[[...]]}, the values of a row in the
  * order of the fields; nothing where the command set no mark.

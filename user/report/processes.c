@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report/processes.h"
 
-#include "report/clip.h"
+#include "report/excerpt.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,23 +15,23 @@ struct ranked {
 	size_t index;
 };
 
-static uint64_t cpu_of(const struct process *p)
+static uint64_t process_cpu_ns(const struct process *p)
 {
 	return p->value[M_cpu];
 }
 
-static uint64_t memory_of(const struct process *p)
+static uint64_t process_peak_bytes(const struct process *p)
 {
 	return p->has_rss_peak ? p->rss_peak_bytes : 0;
 }
 
 /* Of a live one: until the end of time, so that the eldest of them comes first. */
-static uint64_t duration_of(const struct process *p)
+static uint64_t process_duration_ns(const struct process *p)
 {
 	return (p->end_epoch_ns ? p->end_epoch_ns : UINT64_MAX) - p->start_epoch_ns;
 }
 
-static int falling(const void *a, const void *b)
+static int ranked_compare(const void *a, const void *b)
 {
 	const struct ranked *x = a, *y = b;
 
@@ -40,7 +40,7 @@ static int falling(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static void process_done(struct report_process *p)
+static void report_process_done(struct report_process *p)
 {
 	free(p->exe);
 	free(p->args);
@@ -49,22 +49,23 @@ static void process_done(struct report_process *p)
 void processes_done(struct report_processes *all)
 {
 	for (size_t i = 0; i < all->nr; i++)
-		process_done(&all->list[i]);
+		report_process_done(&all->list[i]);
 	free(all->list);
 	*all = (struct report_processes){ 0 };
 }
 
-static uint64_t (*const keys[])(const struct process *) = { cpu_of, memory_of, duration_of };
+static uint64_t (*const keys[])(const struct process *) = { process_cpu_ns, process_peak_bytes,
+							    process_duration_ns };
 
 /* Whoever is among the first third of one rank stays: so is who would be in the end. */
-static void mark_those_that_stay(struct report_processes *all, struct ranked *rank, bool *stays)
+static void processes_mark_kept(struct report_processes *all, struct ranked *rank, bool *stays)
 {
 	const size_t third = PROCESSES_SHOWN / 3;
 
 	for (size_t k = 0; k < 3; k++) {
 		for (size_t i = 0; i < all->nr; i++)
 			rank[i] = (struct ranked){ keys[k](&all->list[i].p), i };
-		qsort(rank, all->nr, sizeof(*rank), falling);
+		qsort(rank, all->nr, sizeof(*rank), ranked_compare);
 		for (size_t i = 0; i < all->nr && i < third; i++)
 			stays[rank[i].index] = true;
 		if (all->nr >= third) {
@@ -75,7 +76,7 @@ static void mark_those_that_stay(struct report_processes *all, struct ranked *ra
 }
 
 /* Of equals the earlier stay. */
-static bool may_stay(const struct report_processes *all, const struct process *p)
+static bool processes_may_keep(const struct report_processes *all, const struct process *p)
 {
 	bool may = !all->is_pruned;
 
@@ -84,7 +85,7 @@ static bool may_stay(const struct report_processes *all, const struct process *p
 	return may;
 }
 
-static int prune(struct report_processes *all)
+static int processes_prune(struct report_processes *all)
 {
 	struct ranked *rank = calloc(all->nr, sizeof(*rank));
 	bool *stays = calloc(all->nr, sizeof(*stays));
@@ -92,13 +93,13 @@ static int prune(struct report_processes *all)
 	size_t nr = all->nr;
 
 	if (!err) {
-		mark_those_that_stay(all, rank, stays);
+		processes_mark_kept(all, rank, stays);
 		all->nr = 0;
 		for (size_t i = 0; i < nr; i++) {
 			if (stays[i])
 				all->list[all->nr++] = all->list[i];
 			else
-				process_done(&all->list[i]);
+				report_process_done(&all->list[i]);
 		}
 	}
 	free(rank);
@@ -106,7 +107,7 @@ static int prune(struct report_processes *all)
 	return err;
 }
 
-static int make_room(struct report_processes *all)
+static int processes_make_room(struct report_processes *all)
 {
 	struct report_process *list;
 	size_t room = all->room ? all->room * 2 : 64;
@@ -114,7 +115,7 @@ static int make_room(struct report_processes *all)
 	if (all->nr < all->room)
 		return 0;
 	if (all->nr >= ROOM)
-		return prune(all);
+		return processes_prune(all);
 	list = realloc(all->list, room * sizeof(*list));
 	if (!list)
 		return -ENOMEM;
@@ -128,16 +129,16 @@ int processes_add(struct report_processes *all, const struct process *p)
 	struct report_process *new;
 
 	all->total++;
-	if (!may_stay(all, p))
+	if (!processes_may_keep(all, p))
 		return 0;
-	if (make_room(all))
+	if (processes_make_room(all))
 		return -ENOMEM;
 	new = &all->list[all->nr];
 	*new = (struct report_process){ .p = *p };
-	new->exe = p->exe ? clip_end(p->exe, TEXT_KEPT) : NULL;
-	new->args = p->args ? clip_join(p->args, p->args_length, p->args_cut, TEXT_KEPT) : NULL;
+	new->exe = p->exe ? excerpt_keep_end(p->exe, TEXT_KEPT) : NULL;
+	new->args = p->args ? excerpt_join(p->args, p->args_length, p->args_cut, TEXT_KEPT) : NULL;
 	if ((p->exe && !new->exe) || (p->args && !new->args)) {
-		process_done(new);
+		report_process_done(new);
 		return -ENOMEM;
 	}
 	all->nr++;
@@ -146,16 +147,17 @@ int processes_add(struct report_processes *all, const struct process *p)
 
 int processes_finish(struct report_processes *all)
 {
-	return all->nr > PROCESSES_SHOWN ? prune(all) : 0;
+	return all->nr > PROCESSES_SHOWN ? processes_prune(all) : 0;
 }
 
-const struct report_process *processes_largest(const struct report_processes *all)
+const struct report_process *processes_find_largest(const struct report_processes *all)
 {
 	const struct report_process *largest = NULL;
 
 	for (size_t i = 0; i < all->nr; i++)
 		if (all->list[i].p.has_rss_peak &&
-		    (!largest || memory_of(&all->list[i].p) > memory_of(&largest->p)))
+		    (!largest ||
+		     process_peak_bytes(&all->list[i].p) > process_peak_bytes(&largest->p)))
 			largest = &all->list[i];
 	return largest;
 }

@@ -27,10 +27,10 @@ int processes_add(struct report_processes *all, const struct process *p);
 /* All have been added: leaves those that are shown. -ENOMEM. */
 int processes_finish(struct report_processes *all);
 /* The metrics that are shown of each. */
-void processes_metrics(struct metric_set *set);
+void processes_add_metrics(struct metric_set *set);
 void processes_done(struct report_processes *all);
 /* The one with the largest high-water mark of its own; NULL: none has one. */
-const struct report_process *processes_largest(const struct report_processes *all);
+const struct report_process *processes_find_largest(const struct report_processes *all);
 /*
  * "processes":{"total":...,"exes":[...],"fields":[...],"rows":[[...]]}, times in seconds since
  * @start_ns; a row has its path's place in "exes".

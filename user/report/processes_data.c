@@ -2,7 +2,7 @@
 /* The processes that are shown, as the page's data. Their texts have a size that all share. */
 #include "report/processes.h"
 
-#include "report/clip.h"
+#include "report/excerpt.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,17 +22,17 @@ static const enum metric_id shown[] = { M_cpu,    M_user,   M_system, M_runqueue
 struct texts {
 	const char **exe; /* owned, what it points to not; sorted, each once */
 	size_t nr;
-	size_t of_cost[TEXT_SHOWN +
-		       1]; /* how many there are that take so much; the last: or more */
-	size_t limit;      /* of each at most so many bytes */
+	size_t nr_of_cost[TEXT_SHOWN +
+			  1]; /* how many there are that take so much; the last: or more */
+	size_t limit;         /* of each at most so many bytes */
 };
 
-static int by_text(const void *a, const void *b)
+static int path_compare(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int collect_paths(struct texts *t, const struct report_processes *all)
+static int texts_collect_paths(struct texts *t, const struct report_processes *all)
 {
 	size_t nr = 0;
 
@@ -42,55 +42,55 @@ static int collect_paths(struct texts *t, const struct report_processes *all)
 	for (size_t i = 0; i < all->nr; i++)
 		if (all->list[i].exe)
 			t->exe[nr++] = all->list[i].exe;
-	qsort(t->exe, nr, sizeof(*t->exe), by_text);
+	qsort(t->exe, nr, sizeof(*t->exe), path_compare);
 	for (size_t i = 0; i < nr; i++)
 		if (!i || strcmp(t->exe[i], t->exe[t->nr - 1]) != 0)
 			t->exe[t->nr++] = t->exe[i];
 	return 0;
 }
 
-static void count_text(struct texts *t, const char *text)
+static void texts_count(struct texts *t, const char *text)
 {
-	size_t cost = text ? clip_cost(text) : 0;
+	size_t cost = text ? excerpt_cost(text) : 0;
 
-	t->of_cost[cost < TEXT_SHOWN ? cost : TEXT_SHOWN]++;
+	t->nr_of_cost[cost < TEXT_SHOWN ? cost : TEXT_SHOWN]++;
 }
 
-static size_t cost_of_all(const struct texts *t, size_t limit)
+static size_t texts_cost(const struct texts *t, size_t limit)
 {
 	size_t bytes = 0;
 
 	for (size_t cost = 0; cost <= TEXT_SHOWN; cost++)
-		bytes += t->of_cost[cost] * (cost < limit ? cost : limit);
+		bytes += t->nr_of_cost[cost] * (cost < limit ? cost : limit);
 	return bytes;
 }
 
 /* Short ones are whole; of the long ones as much as all of them can have. */
-static int measure(struct texts *t, const struct report_processes *all)
+static int texts_measure(struct texts *t, const struct report_processes *all)
 {
-	int err = collect_paths(t, all);
+	int err = texts_collect_paths(t, all);
 
 	if (err)
 		return err;
 	for (size_t i = 0; i < t->nr; i++)
-		count_text(t, t->exe[i]);
+		texts_count(t, t->exe[i]);
 	for (size_t i = 0; i < all->nr; i++) {
-		count_text(t, all->list[i].p.comm);
-		count_text(t, all->list[i].args);
+		texts_count(t, all->list[i].p.comm);
+		texts_count(t, all->list[i].args);
 	}
 	t->limit = TEXT_SHOWN;
-	while (cost_of_all(t, t->limit) > TEXTS_BYTES)
+	while (texts_cost(t, t->limit) > TEXTS_BYTES)
 		t->limit--;
 	return 0;
 }
 
-void processes_metrics(struct metric_set *set)
+void processes_add_metrics(struct metric_set *set)
 {
 	for (size_t i = 0; i < NR_SHOWN; i++)
 		metric_put(set, shown[i]);
 }
 
-static void put_fields(struct json *j)
+static void processes_put_fields(struct json *j)
 {
 	static const char *const names[] = {
 		"pid",   "ppid",          "uid",   "comm",           "exe",
@@ -107,7 +107,7 @@ static void put_fields(struct json *j)
 }
 
 /* An attached process began before the run. */
-static void put_time(struct json *j, uint64_t epoch_ns, uint64_t start_ns)
+static void process_put_time(struct json *j, uint64_t epoch_ns, uint64_t start_ns)
 {
 	if (epoch_ns >= start_ns)
 		jw_decimal(j, NULL, (epoch_ns - start_ns) / 1000, 6);
@@ -115,10 +115,10 @@ static void put_time(struct json *j, uint64_t epoch_ns, uint64_t start_ns)
 		jw_int(j, NULL, -(int64_t)((start_ns - epoch_ns) / 1000000000));
 }
 
-static void put_end(struct json *j, const struct process *p, uint64_t start_ns)
+static void process_put_end(struct json *j, const struct process *p, uint64_t start_ns)
 {
 	if (p->end_epoch_ns)
-		put_time(j, p->end_epoch_ns, start_ns);
+		process_put_time(j, p->end_epoch_ns, start_ns);
 	else
 		jw_null(j, NULL);
 	if (p->has_ended && !p->signal)
@@ -135,24 +135,24 @@ static void put_end(struct json *j, const struct process *p, uint64_t start_ns)
 		jw_null(j, NULL);
 }
 
-static void put_texts(struct json *j, const struct report_process *r, const struct texts *t)
+static void process_put_texts(struct json *j, const struct report_process *r, const struct texts *t)
 {
 	const char **exe =
-		r->exe ? bsearch(&r->exe, t->exe, t->nr, sizeof(*t->exe), by_text) : NULL;
+		r->exe ? bsearch(&r->exe, t->exe, t->nr, sizeof(*t->exe), path_compare) : NULL;
 
-	clip_put(j, r->p.comm, t->limit, CLIP_END);
+	excerpt_put(j, r->p.comm, t->limit, CUT_END);
 	if (exe)
 		jw_uint(j, NULL, (uint64_t)(exe - t->exe));
 	else
 		jw_null(j, NULL);
 	if (r->args)
-		clip_put(j, r->args, t->limit, CLIP_END);
+		excerpt_put(j, r->args, t->limit, CUT_END);
 	else
 		jw_null(j, NULL);
 }
 
-static void put_process(struct json *j, const struct report_process *r, const struct texts *t,
-			uint64_t start_ns)
+static void process_put_row(struct json *j, const struct report_process *r, const struct texts *t,
+			    uint64_t start_ns)
 {
 	const struct process *p = &r->p;
 
@@ -160,9 +160,9 @@ static void put_process(struct json *j, const struct report_process *r, const st
 	jw_int(j, NULL, p->pid);
 	jw_int(j, NULL, p->ppid);
 	jw_uint(j, NULL, p->uid);
-	put_texts(j, r, t);
-	put_time(j, p->start_epoch_ns, start_ns);
-	put_end(j, p, start_ns);
+	process_put_texts(j, r, t);
+	process_put_time(j, p->start_epoch_ns, start_ns);
+	process_put_end(j, p, start_ns);
 	jw_uint(j, NULL, p->threads_total);
 	jw_uint(j, NULL, p->execs);
 	if (p->has_rss_peak)
@@ -179,11 +179,11 @@ static void put_process(struct json *j, const struct report_process *r, const st
 	jw_array_end(j);
 }
 
-static void put_paths(struct json *j, const struct texts *t)
+static void texts_put_paths(struct json *j, const struct texts *t)
 {
 	jw_array(j, "exes");
 	for (size_t i = 0; i < t->nr; i++)
-		clip_put(j, t->exe[i], t->limit, CLIP_START);
+		excerpt_put(j, t->exe[i], t->limit, CUT_START);
 	jw_array_end(j);
 }
 
@@ -193,16 +193,16 @@ int processes_write(struct report_processes *all, uint64_t start_ns, struct json
 	int err = processes_finish(all);
 
 	if (!err)
-		err = measure(&texts, all);
+		err = texts_measure(&texts, all);
 	if (err)
 		return err;
 	jw_object(j, "processes");
 	jw_uint(j, "total", all->total);
-	put_paths(j, &texts);
-	put_fields(j);
+	texts_put_paths(j, &texts);
+	processes_put_fields(j);
 	jw_array(j, "rows");
 	for (size_t i = 0; i < all->nr; i++)
-		put_process(j, &all->list[i], &texts, start_ns);
+		process_put_row(j, &all->list[i], &texts, start_ns);
 	jw_array_end(j);
 	jw_object_end(j);
 	free(texts.exe);

@@ -2,7 +2,7 @@
 #include "report/run.h"
 
 #include "base/cleanup.h"
-#include "report/clip.h"
+#include "report/excerpt.h"
 #include "report/phases.h"
 #include "source/marks.h"
 #include "wire/reader_parts.h"
@@ -41,7 +41,7 @@ void report_close(struct report_run *r)
 }
 
 /* Of a name that comes very often the first ones; all are counted. */
-static int add_event(struct report_run *r, json_t *event)
+static int report_add_event(struct report_run *r, json_t *event)
 {
 	const char *name = json_string_value(json_object_get(event, "event"));
 	json_int_t count;
@@ -60,7 +60,7 @@ static int add_event(struct report_run *r, json_t *event)
 }
 
 /* What has to be known of all lines before the others are gone through. */
-static int add_before(void *context, struct line *l)
+static int report_count_line(void *context, struct line *l)
 {
 	struct report_run *r = context;
 
@@ -71,19 +71,19 @@ static int add_before(void *context, struct line *l)
 }
 
 /* The last one counts. */
-static void keep(json_t **slot, json_t *tree)
+static void tree_replace(json_t **slot, json_t *tree)
 {
 	json_decref(*slot);
 	*slot = json_incref(tree);
 }
 
-static int add_part(void *context, struct line *l)
+static int report_add_line(void *context, struct line *l)
 {
 	struct report_run *r = context;
 
 	switch (l->kind) {
 	case LINE_META:
-		keep(&r->meta, l->tree);
+		tree_replace(&r->meta, l->tree);
 		r->start_epoch_ns = l->start_epoch_ns;
 		return 0;
 	case LINE_SAMPLE:
@@ -94,9 +94,9 @@ static int add_part(void *context, struct line *l)
 	case LINE_PROCESS:
 		return processes_add(&r->processes, &l->process);
 	case LINE_EVENT:
-		return add_event(r, l->tree);
+		return report_add_event(r, l->tree);
 	case LINE_SUMMARY:
-		keep(&r->summary, l->tree);
+		tree_replace(&r->summary, l->tree);
 		return 0;
 	case LINE_METRIC:
 		return series_add(&r->pushed, l);
@@ -107,26 +107,26 @@ static int add_part(void *context, struct line *l)
 	return 0;
 }
 
-static int read_parts(struct report_run *r, struct source *s)
+static int report_read_parts(struct report_run *r, struct source *s)
 {
 	struct metric_set needed = { 0 };
-	int err = source_each(s, PART(LINE_EVENT) | PART(LINE_METRIC), add_before, r);
+	int err = source_each(s, PART(LINE_EVENT) | PART(LINE_METRIC), report_count_line, r);
 
 	if (!err)
 		err = series_choose(&r->pushed);
-	charts_metrics(&needed);
-	processes_metrics(&needed);
-	phases_metrics(&needed);
+	charts_add_metrics(&needed);
+	processes_add_metrics(&needed);
+	phases_add_metrics(&needed);
 	s->only = &needed;
 	if (!err)
-		err = source_each(s, PARTS_ALL & ~PART(LINE_PROCESS_SAMPLE), add_part, r);
+		err = source_each(s, PARTS_ALL & ~PART(LINE_PROCESS_SAMPLE), report_add_line, r);
 	s->only = NULL;
 	return err;
 }
 
 int report_read(struct report_run *r, struct source *s)
 {
-	int err = read_parts(r, s);
+	int err = report_read_parts(r, s);
 	void *made_up;
 	bool is_folded;
 
@@ -142,12 +142,12 @@ int report_read(struct report_run *r, struct source *s)
 	return err;
 }
 
-static void write_summary_data(struct report_run *r, struct json *j)
+static void report_write_summary(struct report_run *r, struct json *j)
 {
 	const json_t *programs = json_object_get(r->summary, "programs");
 
 	jw_uint(j, "programs_total", json_array_size(programs));
-	clip_fit(j, "summary", r->summary, OTHER_TEXT, PROGRAMS_SHOWN, SUMMARY_BYTES);
+	excerpt_fit(j, "summary", r->summary, OTHER_TEXT, PROGRAMS_SHOWN, SUMMARY_BYTES);
 }
 
 int report_write_data(struct report_run *r, const char *name, struct json *j)
@@ -160,10 +160,10 @@ int report_write_data(struct report_run *r, const char *name, struct json *j)
 	jw_uint(j, "samples", r->samples);
 	jw_uint(j, "unreadable", r->unreadable);
 	jw_bool(j, "cut", r->is_cut);
-	clip_fit(j, "meta", r->meta, META_TEXT, META_ITEMS, META_BYTES);
-	write_summary_data(r, j);
-	clip_fit(j, "events", r->events, OTHER_TEXT, SIZE_MAX, EVENTS_BYTES);
-	clip_write(j, "event_counts", r->event_counts, OTHER_TEXT, SIZE_MAX);
+	excerpt_fit(j, "meta", r->meta, META_TEXT, META_ITEMS, META_BYTES);
+	report_write_summary(r, j);
+	excerpt_fit(j, "events", r->events, OTHER_TEXT, SIZE_MAX, EVENTS_BYTES);
+	excerpt_write(j, "event_counts", r->event_counts, OTHER_TEXT, SIZE_MAX);
 	phases_write(&r->phases, j);
 	err = charts_write(&r->charts, j);
 	if (!err)

@@ -25,7 +25,7 @@ void series_done(struct report_series *p)
 	*p = (struct report_series){ 0 };
 }
 
-static struct series *append(struct report_series *p, json_t *identity)
+static struct series *series_append(struct report_series *p, json_t *identity)
 {
 	size_t room = p->room ? p->room * 2 : 16;
 	struct series *all;
@@ -44,7 +44,7 @@ static struct series *append(struct report_series *p, json_t *identity)
 }
 
 /* What all values of a line have in common, and a newline, which no such text has. */
-static int start_key(struct buffer *key, json_t *name, json_t *tags)
+static int series_start_key(struct buffer *key, json_t *name, json_t *tags)
 {
 	json_t *pair = json_pack("[OO]", name, tags);
 	char *text = pair ? json_dumps(pair, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
@@ -57,8 +57,8 @@ static int start_key(struct buffer *key, json_t *name, json_t *tags)
 }
 
 /* Of @name, @field and @tags, which are @key; *@s is NULL where there are too many already. */
-static int add_series(struct report_series *p, const struct buffer *key, json_t *identity,
-		      struct series **s)
+static int series_create(struct report_series *p, const struct buffer *key, json_t *identity,
+			 struct series **s)
 {
 	if (!identity)
 		return -ENOMEM;
@@ -69,27 +69,27 @@ static int add_series(struct report_series *p, const struct buffer *key, json_t 
 	if (json_object_set_new(p->index, key->text, json_integer((json_int_t)p->nr)))
 		return -ENOMEM;
 	p->bytes += key->used;
-	*s = append(p, identity);
+	*s = series_append(p, identity);
 	return *s ? 0 : -ENOMEM;
 }
 
-static struct series *find_series(const struct report_series *p, const struct buffer *key)
+static struct series *series_find(const struct report_series *p, const struct buffer *key)
 {
 	const json_t *place = json_object_get(p->index, key->text);
 
 	return place ? &p->all[json_integer_value(place)] : NULL;
 }
 
-static bool is_drawable(const json_t *v)
+static bool value_is_drawable(const json_t *v)
 {
 	return json_is_boolean(v) || (json_is_number(v) && fabs(json_number_value(v)) <= LARGEST);
 }
 
-static void count_value(struct report_series *p, struct series *s, const json_t *v)
+static void series_count_value(struct report_series *p, struct series *s, const json_t *v)
 {
 	if (!s) {
 		p->others++;
-	} else if (is_drawable(v)) {
+	} else if (value_is_drawable(v)) {
 		s->points++;
 		s->is_number |= json_is_number(v);
 	} else {
@@ -98,11 +98,11 @@ static void count_value(struct report_series *p, struct series *s, const json_t 
 }
 
 /* Where several came in one datagram, they stand beside each other, in their order. */
-static void keep_value(struct series *s, double seconds, const json_t *v)
+static void series_keep_value(struct series *s, double seconds, const json_t *v)
 {
 	struct thin_row row = { 0 };
 
-	if (!s || !s->is_drawn || !is_drawable(v))
+	if (!s || !s->is_drawn || !value_is_drawable(v))
 		return;
 	s->again = seconds == s->last_seconds ? s->again + 1 : 0;
 	s->last_seconds = seconds;
@@ -117,31 +117,31 @@ struct pushed_line {
 	bool is_counted; /* it comes for the second time */
 };
 
-static int take_value(struct report_series *p, const struct pushed_line *l, const char *field,
-		      const json_t *v, const struct buffer *key)
+static int series_take_value(struct report_series *p, const struct pushed_line *l,
+			     const char *field, const json_t *v, const struct buffer *key)
 {
-	struct series *s = find_series(p, key);
+	struct series *s = series_find(p, key);
 	json_t *identity;
 	int err = 0;
 
 	if (l->is_counted) {
-		keep_value(s, l->seconds, v);
+		series_keep_value(s, l->seconds, v);
 		return 0;
 	}
 	if (!s) {
 		identity = json_pack("[OsO]", l->name, field, l->tags);
-		err = add_series(p, key, identity, &s);
+		err = series_create(p, key, identity, &s);
 		json_decref(identity);
 	}
 	if (!err)
-		count_value(p, s, v);
+		series_count_value(p, s, v);
 	return err;
 }
 
-static int each_value(struct report_series *p, const struct pushed_line *l)
+static int series_take_fields(struct report_series *p, const struct pushed_line *l)
 {
 	struct buffer key = { 0 };
-	int err = start_key(&key, l->name, l->tags);
+	int err = series_start_key(&key, l->name, l->tags);
 	size_t start = key.used;
 	const char *field;
 	json_t *v;
@@ -151,13 +151,13 @@ static int each_value(struct report_series *p, const struct pushed_line *l)
 			break;
 		key.used = start;
 		buffer_put(&key, field, strlen(field) + 1);
-		err = key.failed ? -ENOMEM : take_value(p, l, field, v, &key);
+		err = key.failed ? -ENOMEM : series_take_value(p, l, field, v, &key);
 	}
 	buffer_done(&key);
 	return err;
 }
 
-static int take_line(struct report_series *p, const struct line *l, bool is_counted)
+static int series_take_line(struct report_series *p, const struct line *l, bool is_counted)
 {
 	const json_t *elapsed = json_object_get(l->tree, "elapsed_seconds");
 	const struct pushed_line of = {
@@ -170,20 +170,20 @@ static int take_line(struct report_series *p, const struct line *l, bool is_coun
 
 	if (!json_is_string(of.name) || !json_is_object(of.tags) || !json_is_number(elapsed))
 		return 0; /* none of ours */
-	return each_value(p, &of);
+	return series_take_fields(p, &of);
 }
 
 int series_count(struct report_series *p, const struct line *l)
 {
-	return take_line(p, l, false);
+	return series_take_line(p, l, false);
 }
 
 int series_add(struct report_series *p, const struct line *l)
 {
-	return take_line(p, l, true);
+	return series_take_line(p, l, true);
 }
 
-static int compare_texts(const json_t *a, const json_t *b)
+static int name_compare(const json_t *a, const json_t *b)
 {
 	size_t n = json_string_length(a), m = json_string_length(b);
 	int order = memcmp(json_string_value(a), json_string_value(b), n < m ? n : m);
@@ -191,20 +191,19 @@ static int compare_texts(const json_t *a, const json_t *b)
 	return order ? order : (n > m) - (n < m);
 }
 
-static int compare_charts(const struct series *a, const struct series *b)
+static int series_compare_charts(const struct series *a, const struct series *b)
 {
-	int order = compare_texts(json_array_get(a->identity, 0), json_array_get(b->identity, 0));
+	int order = name_compare(json_array_get(a->identity, 0), json_array_get(b->identity, 0));
 
 	return order ? order
-		     : compare_texts(json_array_get(a->identity, 1),
-				     json_array_get(b->identity, 1));
+		     : name_compare(json_array_get(a->identity, 1), json_array_get(b->identity, 1));
 }
 
 /* Those of a chart together; of them the one with the most points first, of equals the earlier. */
-static int by_chart(const void *a, const void *b)
+static int series_compare(const void *a, const void *b)
 {
 	const struct series *x = *(struct series *const *)a, *y = *(struct series *const *)b;
-	int order = compare_charts(x, y);
+	int order = series_compare_charts(x, y);
 
 	if (order)
 		return order;
@@ -213,17 +212,17 @@ static int by_chart(const void *a, const void *b)
 	return x->place < y->place ? -1 : 1;
 }
 
-static bool comes_before(const struct series_chart *a, const struct series_chart *b)
+static bool chart_comes_before(const struct series_chart *a, const struct series_chart *b)
 {
 	return a->points != b->points ? a->points > b->points : a->place < b->place;
 }
 
 /* Keeps @chart if it is one of the first. */
-static void offer(struct report_series *p, const struct series_chart *chart)
+static void series_offer_chart(struct report_series *p, const struct series_chart *chart)
 {
 	size_t at = p->nr_charts;
 
-	while (at && comes_before(chart, &p->chart[at - 1]))
+	while (at && chart_comes_before(chart, &p->chart[at - 1]))
 		at--;
 	if (at == SERIES_CHARTS)
 		return;
@@ -233,12 +232,13 @@ static void offer(struct report_series *p, const struct series_chart *chart)
 	p->chart[at] = *chart;
 }
 
-static void make_charts(struct report_series *p, struct series **order)
+static void series_make_charts(struct report_series *p, struct series **order)
 {
 	for (size_t i = 0, next; i < p->nr; i = next) {
 		struct series_chart chart = { .place = order[i]->place };
 
-		for (next = i; next < p->nr && !compare_charts(order[i], order[next]); next++) {
+		for (next = i; next < p->nr && !series_compare_charts(order[i], order[next]);
+		     next++) {
 			chart.points += order[next]->points;
 			if (order[next]->place < chart.place)
 				chart.place = order[next]->place;
@@ -246,11 +246,11 @@ static void make_charts(struct report_series *p, struct series **order)
 				chart.curve[chart.nr++] = order[next];
 		}
 		if (chart.nr)
-			offer(p, &chart);
+			series_offer_chart(p, &chart);
 	}
 }
 
-static int make_room(struct report_series *p)
+static int series_divide_room(struct report_series *p)
 {
 	size_t curves = 0, room;
 
@@ -276,7 +276,7 @@ int series_choose(struct report_series *p)
 		return -ENOMEM;
 	for (size_t i = 0; i < p->nr; i++)
 		order[i] = &p->all[i];
-	qsort(order, p->nr, sizeof(struct series *), by_chart);
-	make_charts(p, order);
-	return make_room(p);
+	qsort(order, p->nr, sizeof(struct series *), series_compare);
+	series_make_charts(p, order);
+	return series_divide_room(p);
 }

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "report/clip.h"
+#include "report/excerpt.h"
 
 #include <errno.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #define TEXT_SHOWN 120 /* bytes of a name, a key or a value */
 #define NAMED 20       /* of the series that are not drawn */
 
-static int by_time(const void *a, const void *b)
+static int point_compare_time(const void *a, const void *b)
 {
 	const struct thin_row *x = a, *y = b;
 
@@ -20,11 +20,11 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Of lines that stand in another order than they were sent in. No two may have the same time. */
-static void write_times(struct json *j, struct thin_row *rows, size_t nr)
+static void series_write_times(struct json *j, struct thin_row *rows, size_t nr)
 {
 	uint64_t us, last = 0;
 
-	qsort(rows, nr, sizeof(*rows), by_time);
+	qsort(rows, nr, sizeof(*rows), point_compare_time);
 	jw_array(j, "time");
 	for (size_t i = 0; i < nr; i++) {
 		us = number_nearest(rows[i].seconds * 1e6);
@@ -36,7 +36,7 @@ static void write_times(struct json *j, struct thin_row *rows, size_t nr)
 	jw_array_end(j);
 }
 
-static int write_curve(struct json *j, const struct series *s)
+static int series_write_curve(struct json *j, const struct series *s)
 {
 	size_t nr;
 	__cleanup(freep) struct thin_row *rows = thin_rows(&s->thin, &nr);
@@ -44,11 +44,11 @@ static int write_curve(struct json *j, const struct series *s)
 	if (!rows)
 		return -ENOMEM;
 	jw_object(j, NULL);
-	clip_write(j, "tags", json_array_get(s->identity, 2), TEXT_SHOWN, 0);
+	excerpt_write(j, "tags", json_array_get(s->identity, 2), TEXT_SHOWN, 0);
 	jw_uint(j, "points", s->points);
 	jw_uint(j, "each", s->thin.each);
 	jw_bool(j, "boolean", !s->is_number);
-	write_times(j, rows, nr);
+	series_write_times(j, rows, nr);
 	jw_array(j, "values");
 	for (size_t i = 0; i < nr; i++)
 		jw_double(j, NULL, rows[i].value[0]);
@@ -57,39 +57,39 @@ static int write_curve(struct json *j, const struct series *s)
 	return 0;
 }
 
-static void write_name(struct json *j, const struct series *s)
+static void series_write_name(struct json *j, const struct series *s)
 {
-	clip_write(j, "name", json_array_get(s->identity, 0), TEXT_SHOWN, 0);
-	clip_write(j, "field", json_array_get(s->identity, 1), TEXT_SHOWN, 0);
+	excerpt_write(j, "name", json_array_get(s->identity, 0), TEXT_SHOWN, 0);
+	excerpt_write(j, "field", json_array_get(s->identity, 1), TEXT_SHOWN, 0);
 }
 
-static int write_chart(struct json *j, const struct series_chart *chart)
+static int series_write_chart(struct json *j, const struct series_chart *chart)
 {
 	int err = 0;
 
 	jw_object(j, NULL);
-	write_name(j, chart->curve[0]);
+	series_write_name(j, chart->curve[0]);
 	jw_array(j, "series");
 	for (size_t i = 0; !err && i < chart->nr; i++)
-		err = write_curve(j, chart->curve[i]);
+		err = series_write_curve(j, chart->curve[i]);
 	jw_array_end(j);
 	jw_object_end(j);
 	return err;
 }
 
-static uint64_t not_drawn(const struct series *s)
+static uint64_t series_count_undrawn(const struct series *s)
 {
 	return s->is_drawn ? 0 : s->points;
 }
 
-static uint64_t texts(const struct series *s)
+static uint64_t series_count_texts(const struct series *s)
 {
 	return s->texts;
 }
 
 /* How many series have @count values, all these values, and the first series. */
-static void write_rest(const struct report_series *p, struct json *j, const char *key,
-		       uint64_t (*count)(const struct series *s))
+static void series_write_rest(const struct report_series *p, struct json *j, const char *key,
+			      uint64_t (*count)(const struct series *s))
 {
 	uint64_t series = 0, values = 0;
 
@@ -102,8 +102,8 @@ static void write_rest(const struct report_series *p, struct json *j, const char
 		if (!count(s) || series++ >= NAMED)
 			continue;
 		jw_object(j, NULL);
-		write_name(j, s);
-		clip_write(j, "tags", json_array_get(s->identity, 2), TEXT_SHOWN, 0);
+		series_write_name(j, s);
+		excerpt_write(j, "tags", json_array_get(s->identity, 2), TEXT_SHOWN, 0);
 		jw_uint(j, "values", count(s));
 		jw_object_end(j);
 	}
@@ -122,10 +122,10 @@ int series_write(const struct report_series *p, struct json *j)
 	jw_object(j, "pushed");
 	jw_array(j, "charts");
 	for (size_t i = 0; !err && i < p->nr_charts; i++)
-		err = write_chart(j, &p->chart[i]);
+		err = series_write_chart(j, &p->chart[i]);
 	jw_array_end(j);
-	write_rest(p, j, "left_out", not_drawn);
-	write_rest(p, j, "texts", texts);
+	series_write_rest(p, j, "left_out", series_count_undrawn);
+	series_write_rest(p, j, "texts", series_count_texts);
 	jw_uint(j, "others", p->others);
 	jw_object_end(j);
 	return err;

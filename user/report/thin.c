@@ -27,7 +27,7 @@ void thin_done(struct thin *t)
 }
 
 /* Whether there is a row in @held, for column @c. */
-static bool is_held(const struct thin_row *held, unsigned c)
+static bool row_has_value(const struct thin_row *held, unsigned c)
 {
 	return !isnan(held->value[c]);
 }
@@ -40,36 +40,36 @@ static void bucket_start(struct thin_bucket *b, unsigned columns, const struct t
 }
 
 /* Where two are the same, the earlier stays. */
-static void keep_least(struct thin_row *held, const struct thin_row *row, unsigned c)
+static void row_keep_least(struct thin_row *held, const struct thin_row *row, unsigned c)
 {
-	if (is_held(row, c) && (!is_held(held, c) || row->value[c] < held->value[c]))
+	if (row_has_value(row, c) && (!row_has_value(held, c) || row->value[c] < held->value[c]))
 		*held = *row;
 }
 
-static void keep_most(struct thin_row *held, const struct thin_row *row, unsigned c)
+static void row_keep_most(struct thin_row *held, const struct thin_row *row, unsigned c)
 {
-	if (is_held(row, c) && (!is_held(held, c) || row->value[c] > held->value[c]))
+	if (row_has_value(row, c) && (!row_has_value(held, c) || row->value[c] > held->value[c]))
 		*held = *row;
 }
 
 static void bucket_add(struct thin_bucket *b, unsigned columns, const struct thin_row *row)
 {
 	for (unsigned c = 0; c < columns; c++) {
-		keep_least(&b->least[c], row, c);
-		keep_most(&b->most[c], row, c);
+		row_keep_least(&b->least[c], row, c);
+		row_keep_most(&b->most[c], row, c);
 	}
 }
 
 /* All buckets are full: half as many, of twice the rows. */
-static void merge_pairs(struct thin *t)
+static void buckets_merge_pairs(struct thin *t)
 {
 	for (size_t i = 0; i < t->nr / 2; i++) {
 		struct thin_bucket b = t->buckets[2 * i];
 		const struct thin_bucket *later = &t->buckets[2 * i + 1];
 
 		for (unsigned c = 0; c < t->columns; c++) {
-			keep_least(&b.least[c], &later->least[c], c);
-			keep_most(&b.most[c], &later->most[c], c);
+			row_keep_least(&b.least[c], &later->least[c], c);
+			row_keep_most(&b.most[c], &later->most[c], c);
 		}
 		t->buckets[i] = b;
 	}
@@ -87,12 +87,12 @@ void thin_add(struct thin *t, const struct thin_row *row)
 		return;
 	}
 	if (t->nr == t->room)
-		merge_pairs(t);
+		buckets_merge_pairs(t);
 	bucket_start(&t->buckets[t->nr++], t->columns, row);
 	t->filled = 1;
 }
 
-static int by_time(const void *a, const void *b)
+static int row_compare_time(const void *a, const void *b)
 {
 	const struct thin_row *x = a, *y = b;
 
@@ -109,7 +109,7 @@ static size_t bucket_rows(const struct thin_bucket *b, unsigned columns, struct 
 		rows[n++] = b->least[c];
 		rows[n++] = b->most[c];
 	}
-	qsort(rows, n, sizeof(*rows), by_time);
+	qsort(rows, n, sizeof(*rows), row_compare_time);
 	for (size_t i = 1; i < n; i++)
 		if (rows[i].seconds > rows[different - 1].seconds)
 			rows[different++] = rows[i];

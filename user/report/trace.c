@@ -15,14 +15,14 @@ struct pen {
 	size_t points; /* of this piece of the curve */
 };
 
-static double x_of(const struct pen *p, size_t i)
+static double pen_x(const struct pen *p, size_t i)
 {
 	return p->scale->left + p->rows[i].seconds * p->scale->x_per_second;
 }
 
 static void pen_to(struct pen *p, size_t i)
 {
-	double x = x_of(p, i), y = p->scale->bottom - p->y[i] * p->scale->y_per_unit;
+	double x = pen_x(p, i), y = p->scale->bottom - p->y[i] * p->scale->y_per_unit;
 
 	if (!p->points && p->is_area)
 		fprintf(p->f, "M%.1f %.1f", x, p->scale->bottom);
@@ -39,7 +39,7 @@ static void pen_up(struct pen *p)
 	p->points = 0;
 }
 
-static int by_index(const void *a, const void *b)
+static int index_compare(const void *a, const void *b)
 {
 	size_t x = *(const size_t *)a, y = *(const size_t *)b;
 
@@ -57,7 +57,7 @@ static void pen_column(struct pen *p, size_t first, size_t end)
 		if (p->y[i] > p->y[kept[2]])
 			kept[2] = i;
 	}
-	qsort(kept, 4, sizeof(*kept), by_index);
+	qsort(kept, 4, sizeof(*kept), index_compare);
 	for (size_t k = 0; k < 4; k++)
 		if (!k || kept[k] != kept[k - 1])
 			pen_to(p, kept[k]);
@@ -70,7 +70,7 @@ void trace_write(FILE *f, const struct trace_scale *scale, const struct thin_row
 	size_t end;
 
 	for (size_t i = 0; i < nr; i = end) {
-		double column = floor(x_of(&p, i) * COLUMNS_PER_PIXEL);
+		double column = floor(pen_x(&p, i) * COLUMNS_PER_PIXEL);
 
 		end = i + 1;
 		if (isnan(y[i])) {
@@ -78,7 +78,7 @@ void trace_write(FILE *f, const struct trace_scale *scale, const struct thin_row
 			continue;
 		}
 		while (end < nr && !isnan(y[end]) &&
-		       floor(x_of(&p, end) * COLUMNS_PER_PIXEL) == column)
+		       floor(pen_x(&p, end) * COLUMNS_PER_PIXEL) == column)
 			end++;
 		pen_column(&p, i, end);
 	}

@@ -10,20 +10,20 @@
 #define REPLACEMENT 0xfffd
 #define ELLIPSIS "\xe2\x80\xa6"
 
-static bool is_between(uint32_t c, uint32_t first, uint32_t last)
+static bool character_is_between(uint32_t c, uint32_t first, uint32_t last)
 {
 	return c >= first && c <= last;
 }
 
 /* Controls, zero-width characters, marks of direction, ends of lines, noncharacters. */
-static bool is_unseen(uint32_t c)
+static bool character_is_invisible(uint32_t c)
 {
-	return c < 0x20 || is_between(c, 0x7f, 0x9f) || is_between(c, 0x200b, 0x200f) ||
-	       is_between(c, 0x2028, 0x202e) || is_between(c, 0x2060, 0x2069) || c == 0xfeff ||
-	       (c & 0xfffe) == 0xfffe;
+	return c < 0x20 || character_is_between(c, 0x7f, 0x9f) ||
+	       character_is_between(c, 0x200b, 0x200f) || character_is_between(c, 0x2028, 0x202e) ||
+	       character_is_between(c, 0x2060, 0x2069) || c == 0xfeff || (c & 0xfffe) == 0xfffe;
 }
 
-static const char *entity(uint32_t c)
+static const char *xml_entity(uint32_t c)
 {
 	switch (c) {
 	case '<':
@@ -40,15 +40,15 @@ static const char *entity(uint32_t c)
 }
 
 /* Writes one character of @length bytes; how wide it is. */
-static size_t put_character(FILE *f, const char *at, size_t length, uint32_t c)
+static size_t xml_put_character(FILE *f, const char *at, size_t length, uint32_t c)
 {
-	const char *name = entity(c);
+	const char *name = xml_entity(c);
 
 	if (name)
 		fputs(name, f);
 	else if (c == '\n' || c == '\t')
 		return (size_t)fprintf(f, "\\%c", c == '\n' ? 'n' : 't');
-	else if (is_unseen(c))
+	else if (character_is_invisible(c))
 		return (size_t)fprintf(f, c < 0x100 ? "\\x%02" PRIx32 : "\\u%04" PRIx32, c);
 	else if (c == REPLACEMENT)
 		fputs("\xef\xbf\xbd", f);
@@ -57,7 +57,7 @@ static size_t put_character(FILE *f, const char *at, size_t length, uint32_t c)
 	return 1;
 }
 
-size_t xml_text(FILE *f, const char *text, size_t max)
+size_t xml_write(FILE *f, const char *text, size_t max)
 {
 	size_t left = strlen(text), width = 0;
 
@@ -65,7 +65,8 @@ size_t xml_text(FILE *f, const char *text, size_t max)
 		uint32_t c;
 		size_t n = utf8_decode(text, left, &c);
 
-		width += n ? put_character(f, text, n, c) : put_character(f, text, 1, REPLACEMENT);
+		width += n ? xml_put_character(f, text, n, c)
+			   : xml_put_character(f, text, 1, REPLACEMENT);
 		n = n ? n : 1;
 		text += n;
 		left -= n;

@@ -11,6 +11,6 @@
  * allow, and what could hide, reorder or break a line, is shown as its number; returns how many
  * characters wide it is. For content and for attributes in double quotes.
  */
-size_t xml_text(FILE *f, const char *text, size_t max);
+size_t xml_write(FILE *f, const char *text, size_t max);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "report/clip.h"
+#include "report/excerpt.h"
 
 #include "base/number.h"
 #include "base/utf8.h"
@@ -10,10 +10,10 @@
 #include <string.h>
 
 #define MICRO 1e6
-#define LEAST_TEXT 32        /* bytes that clip_fit() leaves of one */
+#define LEAST_TEXT 32        /* bytes that excerpt_fit() leaves of one */
 #define LARGEST_DECIMAL 9e12 /* above, a double holds no millionths */
 
-size_t clip_length(const char *text, size_t length, size_t max)
+size_t excerpt_length(const char *text, size_t length, size_t max)
 {
 	if (length <= max)
 		return length;
@@ -22,9 +22,9 @@ size_t clip_length(const char *text, size_t length, size_t max)
 	return max;
 }
 
-char *clip_end(const char *text, size_t max)
+char *excerpt_keep_end(const char *text, size_t max)
 {
-	size_t length = strlen(text), note = strlen(CLIP_NOTE);
+	size_t length = strlen(text), note = strlen(EXCERPT_NOTE);
 	const char *from = text + length - (max - note);
 	char *cut;
 
@@ -32,7 +32,7 @@ char *clip_end(const char *text, size_t max)
 		return strdup(text);
 	while (((unsigned char)*from & 0xc0) == 0x80)
 		from++;
-	return asprintf(&cut, CLIP_NOTE "%s", from) < 0 ? NULL : cut;
+	return asprintf(&cut, EXCERPT_NOTE "%s", from) < 0 ? NULL : cut;
 }
 
 /* Of the character at @s, which has @length bytes. */
@@ -54,7 +54,7 @@ static size_t character_cost(const char *s, size_t *length)
 	return strlen("\xef\xbf\xbd"); /* U+FFFD stands for it */
 }
 
-size_t clip_cost(const char *text)
+size_t excerpt_cost(const char *text)
 {
 	size_t cost = 0;
 
@@ -64,7 +64,7 @@ size_t clip_cost(const char *text)
 }
 
 /* Where @text has gone by at least @cost bytes, or if @is_most at most so many. */
-static const char *after(const char *text, size_t cost, bool is_most)
+static const char *excerpt_skip(const char *text, size_t cost, bool is_most)
 {
 	for (size_t length, next, used = 0; *text; text += length, used += next) {
 		next = character_cost(text, &length);
@@ -74,9 +74,9 @@ static const char *after(const char *text, size_t cost, bool is_most)
 	return text;
 }
 
-void clip_put(struct json *j, const char *text, size_t max, enum clip_side cut_at)
+void excerpt_put(struct json *j, const char *text, size_t max, enum excerpt_cut cut_at)
 {
-	size_t cost = clip_cost(text), kept = max - strlen(CLIP_NOTE);
+	size_t cost = excerpt_cost(text), kept = max - strlen(EXCERPT_NOTE);
 	char *cut;
 	int length;
 
@@ -84,11 +84,11 @@ void clip_put(struct json *j, const char *text, size_t max, enum clip_side cut_a
 		jw_string(j, NULL, text);
 		return;
 	}
-	if (cut_at == CLIP_START)
-		length = asprintf(&cut, CLIP_NOTE "%s", after(text, cost - kept, false));
+	if (cut_at == CUT_START)
+		length = asprintf(&cut, EXCERPT_NOTE "%s", excerpt_skip(text, cost - kept, false));
 	else
-		length = asprintf(&cut, "%.*s" CLIP_NOTE, (int)(after(text, kept, true) - text),
-				  text);
+		length = asprintf(&cut, "%.*s" EXCERPT_NOTE,
+				  (int)(excerpt_skip(text, kept, true) - text), text);
 	if (length < 0) {
 		j->failed = true;
 		return;
@@ -97,15 +97,15 @@ void clip_put(struct json *j, const char *text, size_t max, enum clip_side cut_a
 	free(cut);
 }
 
-static void write_text(struct json *j, const char *key, const json_t *v, size_t max)
+static void excerpt_write_text(struct json *j, const char *key, const json_t *v, size_t max)
 {
 	const char *text = json_string_value(v);
-	size_t length = json_string_length(v), kept = clip_length(text, length, max);
+	size_t length = json_string_length(v), kept = excerpt_length(text, length, max);
 	char *cut;
 
 	if (kept == length) {
 		jw_bytes(j, key, text, length);
-	} else if (asprintf(&cut, "%.*s" CLIP_NOTE, (int)kept, text) < 0) {
+	} else if (asprintf(&cut, "%.*s" EXCERPT_NOTE, (int)kept, text) < 0) {
 		j->failed = true;
 	} else {
 		jw_string(j, key, cut);
@@ -114,7 +114,7 @@ static void write_text(struct json *j, const char *key, const json_t *v, size_t 
 }
 
 /* Times and seconds: a millionth is more than a page shows. */
-static void write_real(struct json *j, const char *key, double v)
+static void excerpt_write_real(struct json *j, const char *key, double v)
 {
 	if (v >= 0 && v < LARGEST_DECIMAL)
 		jw_decimal(j, key, number_nearest(v * MICRO), 6);
@@ -122,34 +122,35 @@ static void write_real(struct json *j, const char *key, double v)
 		jw_null(j, key);
 }
 
-static void write_object(struct json *j, const char *key, const json_t *v, size_t max, size_t items)
+static void excerpt_write_object(struct json *j, const char *key, const json_t *v, size_t max,
+				 size_t items)
 {
 	json_t *item;
 	const char *name;
 
 	jw_object(j, key);
 	json_object_foreach((json_t *)v, name, item)
-		clip_write(j, name, item, max, items);
+		excerpt_write(j, name, item, max, items);
 	jw_object_end(j);
 }
 
-void clip_write(struct json *j, const char *key, const json_t *v, size_t max, size_t items)
+void excerpt_write(struct json *j, const char *key, const json_t *v, size_t max, size_t items)
 {
 	if (json_is_string(v)) {
-		write_text(j, key, v, max);
+		excerpt_write_text(j, key, v, max);
 	} else if (json_is_object(v)) {
-		write_object(j, key, v, max, items);
+		excerpt_write_object(j, key, v, max, items);
 	} else if (json_is_array(v)) {
 		jw_array(j, key);
 		for (size_t i = 0; i < json_array_size(v) && i < items; i++)
-			clip_write(j, NULL, json_array_get(v, i), max, items);
+			excerpt_write(j, NULL, json_array_get(v, i), max, items);
 		if (json_array_size(v) > items && json_is_string(json_array_get(v, 0)))
-			jw_string(j, NULL, CLIP_NOTE);
+			jw_string(j, NULL, EXCERPT_NOTE);
 		jw_array_end(j);
 	} else if (json_is_integer(v)) {
 		jw_int(j, key, json_integer_value(v));
 	} else if (json_is_real(v)) {
-		write_real(j, key, json_real_value(v));
+		excerpt_write_real(j, key, json_real_value(v));
 	} else if (json_is_boolean(v)) {
 		jw_bool(j, key, json_is_true(v));
 	} else {
@@ -158,7 +159,7 @@ void clip_write(struct json *j, const char *key, const json_t *v, size_t max, si
 }
 
 /* What was written since @start will take so much in a page. */
-static size_t cost_since(const struct json *j, size_t start)
+static size_t excerpt_cost_since(const struct json *j, size_t start)
 {
 	size_t cost = j->used - start;
 
@@ -168,30 +169,30 @@ static size_t cost_since(const struct json *j, size_t start)
 	return cost;
 }
 
-void clip_fit(struct json *j, const char *key, const json_t *v, size_t max, size_t items,
-	      size_t bytes)
+void excerpt_fit(struct json *j, const char *key, const json_t *v, size_t max, size_t items,
+		 size_t bytes)
 {
 	const size_t start = j->used;
 	const bool needs_comma = j->needs_comma;
 
 	for (;; max /= 2) {
-		clip_write(j, key, v, max, items);
-		if (j->failed || max <= LEAST_TEXT || cost_since(j, start) <= bytes)
+		excerpt_write(j, key, v, max, items);
+		if (j->failed || max <= LEAST_TEXT || excerpt_cost_since(j, start) <= bytes)
 			return;
 		j->used = start;
 		j->needs_comma = needs_comma;
 	}
 }
 
-static bool is_plain(const char *text)
+static bool word_is_plain(const char *text)
 {
 	return text[0] && !strpbrk(text, " \t\n\"'\\$`;&|<>()*?#~");
 }
 
 /* Up to @max bytes of @arg; a quote within quotes ends them for a moment. */
-static void put_word(FILE *f, const char *arg, size_t max)
+static void word_put(FILE *f, const char *arg, size_t max)
 {
-	if (is_plain(arg)) {
+	if (word_is_plain(arg)) {
 		fprintf(f, "%.*s", (int)max, arg);
 		return;
 	}
@@ -204,7 +205,7 @@ static void put_word(FILE *f, const char *arg, size_t max)
 	fputc('\'', f);
 }
 
-char *clip_join(const char *args, size_t length, bool is_cut, size_t max)
+char *excerpt_join(const char *args, size_t length, bool is_cut, size_t max)
 {
 	const char *end = args + length;
 	char *text = NULL;
@@ -216,17 +217,17 @@ char *clip_join(const char *args, size_t length, bool is_cut, size_t max)
 	for (const char *arg = args; arg < end && ftell(f) <= (long)max; arg += strlen(arg) + 1) {
 		if (arg > args)
 			fputc(' ', f);
-		put_word(f, arg, max + 1);
+		word_put(f, arg, max + 1);
 	}
 	if (is_cut)
-		fputs(CLIP_NOTE, f);
+		fputs(EXCERPT_NOTE, f);
 	if (fclose(f)) {
 		free(text);
 		return NULL;
 	}
 	if (used > max) {
-		used = clip_length(text, used, max - strlen(CLIP_NOTE));
-		memcpy(text + used, CLIP_NOTE, sizeof(CLIP_NOTE));
+		used = excerpt_length(text, used, max - strlen(EXCERPT_NOTE));
+		memcpy(text + used, EXCERPT_NOTE, sizeof(EXCERPT_NOTE));
 	}
 	return text;
 }
