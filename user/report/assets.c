@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report/assets.h"
 
-/* Paths are as seen from where make runs. */
+/* Paths are relative to the folder that make runs in. */
 #define INCLUDE(name, path)                                                                        \
 	__asm__(".section .rodata\n"                                                               \
 		".global asset_" #name ", asset_" #name "_end\n"                                   \

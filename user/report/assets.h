@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The files of report/page and third_party/uplot, as they are in the program. */
+/* The files of report/page and third_party/uplot, embedded in the program. */
 #ifndef REPORT_ASSETS_H
 #define REPORT_ASSETS_H
 

@@ -15,9 +15,9 @@ static bool unit_is_bytes(enum chart_unit unit)
 	return unit == CHART_BYTES || unit == CHART_BYTE_RATE;
 }
 
-double axis_step(enum chart_unit unit, double span, unsigned most)
+double axis_step(enum chart_unit unit, double span, unsigned max)
 {
-	double step, least = span / most;
+	double step, least = span / max;
 
 	if (unit_is_bytes(unit))
 		return fmax(1, exp2(ceil(log2(least))));
@@ -29,14 +29,14 @@ double axis_step(enum chart_unit unit, double span, unsigned most)
 	return step;
 }
 
-double axis_time_step(double span, unsigned most)
+double axis_time_step(double span, unsigned max)
 {
 	static const double steps[] = { 1,   2,   5,    10,   15,   30,    60,    120,   300,
 					600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400 };
-	double least = span / most;
+	double least = span / max;
 
 	if (least <= 0.5)
-		return axis_step(CHART_CORES, span, most);
+		return axis_step(CHART_CORES, span, max);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++)
 		if (steps[i] >= least)
 			return steps[i];

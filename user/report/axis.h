@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Where an axis has its ticks, and how values and times are written beside them. */
+/* The ticks of an axis, and the text of the values and times beside them. */
 #ifndef REPORT_AXIS_H
 #define REPORT_AXIS_H
 
@@ -7,14 +7,17 @@
 
 #define AXIS_TEXT 40
 
-/* The least round step of which @span has no more than @most. */
-double axis_step(enum chart_unit unit, double span, unsigned most);
-double axis_time_step(double span, unsigned most);
-/* @value in the unit that is drawn (bytes, cores, a share of 1); writes into @out, returns it. */
+/* The smallest round step that divides @span into no more than @max. */
+double axis_step(enum chart_unit unit, double span, unsigned max);
+double axis_time_step(double span, unsigned max);
+/* Formats @value, in the unit that is drawn (bytes, cores, a share of 1), into @out; returns it. */
 char *axis_format_value(char out[AXIS_TEXT], enum chart_unit unit, double value);
-/* A time of a run that lasts @wall, as precise as @step wants it: 3.5, 2:05, 1:02:05. */
+/*
+ * Formats @seconds since the start of a run that lasts @wall seconds into @out, with the precision
+ * that @step needs: 3.5, 2:05, 1:02:05; returns it.
+ */
 char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double wall);
-/* What the numbers of axis_format_time() are: "s", "min:s", "h:min:s". */
+/* The unit of what axis_format_time() writes: "s", "min:s", "h:min:s". */
 const char *axis_time_unit(double wall);
 
 #endif

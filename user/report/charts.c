@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <math.h>
 
-#define MAX_RATE 1e15 /* of anything; more is no number to draw */
+#define MAX_RATE 1e15 /* per second, of any metric: a larger one is drawn as this */
 
 int charts_init(struct report_charts *c)
 {
@@ -57,13 +57,12 @@ static double column_rate(const struct report_charts *c, const struct sample *s,
 	return (double)(s->value[id] - c->last[id]) * per_second;
 }
 
-/* Both parts of the CPU time together are no more than the cores, which are no more than there are.
- */
+/* User and system time together are scaled down to the cores in use, which a machine bounds. */
 static double rate_limit_to_cores(const struct report_charts *c, const struct sample *s,
 				  double rate)
 {
 	double whole = column_rate(c, s, M_user) + column_rate(c, s, M_system);
-	double cores = (double)s->value[M_cores] * 1e6; /* thousandths, as ns in a second */
+	double cores = (double)s->value[M_cores] * 1e6; /* thousandths -> ns per second */
 
 	return sample_has(s, M_cores) && whole > cores ? rate * (cores / whole) : rate;
 }
@@ -82,7 +81,7 @@ static double column_value(const struct report_charts *c, const struct sample *s
 void charts_add(struct report_charts *c, const struct sample *s)
 {
 	if (c->has_last && s->elapsed_ns <= c->last_elapsed_ns)
-		return; /* no run has two at a time */
+		return; /* no run has two samples of one time */
 	for (size_t i = 0; i < NR_CHARTS; i++) {
 		struct thin_row row = { .seconds = (double)s->elapsed_ns / 1e9 };
 

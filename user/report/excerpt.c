@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define MICRO 1e6
-#define LEAST_TEXT 32        /* bytes that excerpt_fit() leaves of one */
+#define LEAST_TEXT 32        /* bytes: excerpt_fit() cuts to no fewer */
 #define LARGEST_DECIMAL 9e12 /* above, a double holds no millionths */
 
 size_t excerpt_length(const char *text, size_t length, size_t max)
@@ -35,7 +35,7 @@ char *excerpt_keep_end(const char *text, size_t max)
 	return asprintf(&cut, EXCERPT_NOTE "%s", from) < 0 ? NULL : cut;
 }
 
-/* Of the character at @s, which has @length bytes. */
+/* What the character at @s takes in a page; @length: its bytes. */
 static size_t character_cost(const char *s, size_t *length)
 {
 	uint32_t character;
@@ -51,7 +51,7 @@ static size_t character_cost(const char *s, size_t *length)
 	if (*length)
 		return *length;
 	*length = 1;
-	return strlen("\xef\xbf\xbd"); /* U+FFFD stands for it */
+	return strlen("\xef\xbf\xbd"); /* U+FFFD replaces an invalid byte */
 }
 
 size_t excerpt_cost(const char *text)
@@ -63,12 +63,12 @@ size_t excerpt_cost(const char *text)
 	return cost;
 }
 
-/* Where @text has gone by at least @cost bytes, or if @is_most at most so many. */
-static const char *excerpt_skip(const char *text, size_t cost, bool is_most)
+/* The end of the first characters of @text that cost at least @cost or, @is_limit, no more. */
+static const char *excerpt_skip(const char *text, size_t cost, bool is_limit)
 {
 	for (size_t length, next, used = 0; *text; text += length, used += next) {
 		next = character_cost(text, &length);
-		if (is_most ? used + next > cost : used >= cost)
+		if (is_limit ? used + next > cost : used >= cost)
 			break;
 	}
 	return text;
@@ -113,7 +113,7 @@ static void excerpt_write_text(struct json *j, const char *key, const json_t *v,
 	}
 }
 
-/* Times and seconds: a millionth is more than a page shows. */
+/* Times and durations: millionths are more than a page shows. */
 static void excerpt_write_real(struct json *j, const char *key, double v)
 {
 	if (v >= 0 && v < LARGEST_DECIMAL)
@@ -158,7 +158,7 @@ void excerpt_write(struct json *j, const char *key, const json_t *v, size_t max,
 	}
 }
 
-/* What was written since @start will take so much in a page. */
+/* Bytes that what was written since @start takes in a page, which escapes each "<". */
 static size_t excerpt_cost_since(const struct json *j, size_t start)
 {
 	size_t cost = j->used - start;
@@ -189,7 +189,7 @@ static bool word_is_plain(const char *text)
 	return text[0] && !strpbrk(text, " \t\n\"'\\$`;&|<>()*?#~");
 }
 
-/* Up to @max bytes of @arg; a quote within quotes ends them for a moment. */
+/* Up to @max bytes of @arg; within single quotes a shell has no escape for one: '\'' */
 static void word_put(FILE *f, const char *arg, size_t max)
 {
 	if (word_is_plain(arg)) {

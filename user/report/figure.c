@@ -35,7 +35,7 @@ static double member_number(const json_t *o, const char *key)
 	return json_number_value(json_object_get(o, key));
 }
 
-/* The words of the command as a shell takes them; to be freed. NULL without memory. */
+/* The words of the command, quoted as for a shell; owned by the caller, NULL without memory. */
 static char *figure_make_command(const struct report_run *r)
 {
 	const json_t *words = json_object_get(r->meta, "command");
@@ -73,7 +73,7 @@ static void figure_put_end(FILE *f, const json_t *summary)
 		fprintf(f, ", exit %d", (int)json_integer_value(code));
 }
 
-/* Who, where, when; what it came to. */
+/* Host, start and totals of the run; owned by the caller, NULL without memory. */
 static char *figure_make_subtitle(const struct report_run *r)
 {
 	time_t start = (time_t)(r->start_epoch_ns / 1000000000);
@@ -138,7 +138,7 @@ static bool event_is_severe(const char *event)
 	return !strcmp(event, "oom_kill") || !strcmp(event, "lost") || !strcmp(event, "limit");
 }
 
-/* The events that have a time; to be freed. NULL without memory. */
+/* A mark for each event that has a time; owned by the caller, NULL without memory. */
 static struct panel_mark *figure_make_marks(const struct report_run *r, size_t *nr)
 {
 	struct panel_mark *marks = calloc(json_array_size(r->events) + 1, sizeof(*marks));
@@ -160,11 +160,12 @@ static struct panel_mark *figure_make_marks(const struct report_run *r, size_t *
 	return marks;
 }
 
-struct texts {
+/* What the labels of a panel point to. */
+struct panel_labels {
 	char cpus[AXIS_TEXT], peak[160];
 };
 
-static void panel_set_peak(struct panel *p, struct texts *t, const struct report_run *r)
+static void panel_set_peak(struct panel *p, struct panel_labels *t, const struct report_run *r)
 {
 	bool is_exact = json_is_number(json_object_get(r->summary, "rss_peak_exact_bytes"));
 	const struct report_process *largest = processes_find_largest(&r->processes);
@@ -185,8 +186,9 @@ static void panel_set_peak(struct panel *p, struct texts *t, const struct report
 	p->point_text = t->peak;
 }
 
-/* What is marked in chart @i beside the events. */
-static void panel_set_limit(struct panel *p, struct texts *t, const struct report_run *r, size_t i)
+/* Sets what chart @i shows beside curves and events: the machine's cores, the peak of memory. */
+static void panel_set_extremes(struct panel *p, struct panel_labels *t, const struct report_run *r,
+			       size_t i)
 {
 	p->limit = p->point = 0;
 	if (chart_specs[i].unit == CHART_CORES) {
@@ -212,7 +214,7 @@ static int figure_put_panels(FILE *f, const struct report_run *r)
 	size_t nr_marks, row, at = 0;
 	__cleanup(freep) struct panel_mark *marks = figure_make_marks(r, &nr_marks);
 	struct panel p = { .marks = marks, .nr_marks = nr_marks };
-	struct texts t;
+	struct panel_labels t;
 	int err = marks ? 0 : -ENOMEM;
 
 	p.wall = fmax(member_number(r->summary, "wall_seconds"),
@@ -223,7 +225,7 @@ static int figure_put_panels(FILE *f, const struct report_run *r)
 		p.x = MARGIN + (double)(at % COLUMNS) * PANEL_WIDTH;
 		row = at / COLUMNS;
 		p.y = HEADER + (double)row * PANEL_HEIGHT;
-		panel_set_limit(&p, &t, r, i);
+		panel_set_extremes(&p, &t, r, i);
 		err = panel_write(f, &p, &r->charts, i);
 		at++;
 	}

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* -ENOMEM. */
+/* Writes the charts of @r. 0 or -ENOMEM; the caller looks at ferror(@f). */
 int figure_write(FILE *f, const struct report_run *r);
 
 #endif

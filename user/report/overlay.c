@@ -9,7 +9,7 @@
 #define NR_COLOURS 6
 #define LEAST_ROOM 64
 
-/* What is compared of a run over time. */
+/* The metrics that are compared over time. */
 static const struct {
 	enum metric_id id;
 	const char *title, *what;
@@ -27,13 +27,13 @@ static const struct {
 };
 #define NR_CURVES (sizeof(curves) / sizeof(*curves))
 
-/* Where a run's charts have a metric. */
-struct place {
+/* The place of a metric in the charts of a run. */
+struct curve_place {
 	size_t chart;
 	unsigned column;
 };
 
-static bool curve_find_place(enum metric_id id, struct place *p)
+static bool curve_find_place(enum metric_id id, struct curve_place *p)
 {
 	for (p->chart = 0; p->chart < NR_CHARTS; p->chart++)
 		for (p->column = 0; p->column < chart_specs[p->chart].nr; p->column++)
@@ -78,13 +78,14 @@ void overlay_done(struct overlay *o)
 	o->nr = 0;
 }
 
-/* The rows of a curve, those of which it was read. */
+/* The rows in which the metric of a curve was read. */
 struct points {
 	struct thin_row *rows; /* owned */
-	size_t nr, at;
+	size_t nr;
+	size_t at; /* where points_interpolate() continues */
 };
 
-static int points_read(const struct overlay_run *r, const struct place *p, struct points *out)
+static int points_read(const struct overlay_run *r, const struct curve_place *p, struct points *out)
 {
 	size_t all;
 	struct thin_row *rows = thin_rows(&r->charts.thin[p->chart], &all);
@@ -98,7 +99,10 @@ static int points_read(const struct overlay_run *r, const struct place *p, struc
 	return rows ? 0 : -ENOMEM;
 }
 
-/* On the line between two samples; NAN before the first and after the last. */
+/*
+ * The value at @seconds, on the line between two samples; NAN before the first and after the last.
+ * From call to call @seconds increases.
+ */
 static double points_interpolate(struct points *p, double seconds)
 {
 	const struct thin_row *a, *b;
@@ -124,7 +128,7 @@ static int time_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The times of all points, each once. */
+/* The times of all points in order, each once; owned by the caller, NULL without memory. */
 static double *points_merge_times(const struct points *points, size_t runs, size_t *nr)
 {
 	size_t all = 0, n = 0;
@@ -192,7 +196,7 @@ static int overlay_write_chart(const struct overlay *o, size_t curve, struct jso
 	struct points points[OVERLAY_RUNS] = { 0 };
 	enum metric_id id = curves[curve].id;
 	uint64_t samples = 0, each = 1;
-	struct place p;
+	struct curve_place p;
 	int err = curve_find_place(id, &p) ? 0 : -ENOENT;
 
 	for (size_t i = 0; !err && i < o->nr; i++) {
@@ -236,7 +240,7 @@ static void overlay_write_frame(const struct overlay *o, const char *comparison,
 	jw_uint(j, "left_out", left_out);
 	jw_uint(j, "samples", samples);
 	jw_string(j, "comparison", comparison);
-	/* what the page of one run has besides, and this one does not */
+	/* the scripts that both pages share read these of a single run */
 	jw_object(j, "meta");
 	jw_object_end(j);
 	jw_object(j, "summary");

@@ -7,7 +7,7 @@
 #include "report/charts.h"
 #include "source/source.h"
 
-#define OVERLAY_RUNS 12 /* more of them nobody tells apart */
+#define OVERLAY_RUNS 12 /* more curves in a chart cannot be distinguished */
 
 struct overlay_run {
 	const char *label, *name; /* not owned */
@@ -18,16 +18,16 @@ struct overlay_run {
 struct overlay {
 	struct overlay_run run[OVERLAY_RUNS];
 	size_t nr;
-	size_t room; /* runs that will be added */
+	size_t room; /* runs that will be added: they share CHART_ROOM */
 };
 
-/* Adds the run that @src gives. Errors of source_each(), -ENOMEM. */
+/* Reads the samples of @src as the next run. An error of source_each(), or -ENOMEM. */
 int overlay_add(struct overlay *o, const char *label, const char *name, unsigned colour,
 		struct source *src);
 void overlay_done(struct overlay *o);
 /*
- * As one JSON object, charts as charts_write() has them with a curve for each run; @comparison is a
- * text to be shown below, @left_out how many runs are not drawn. -ENOMEM.
+ * Writes one JSON object: charts as those of charts_write(), with a curve for each run;
+ * @comparison, a text that is shown below; @left_out, the number of runs not drawn. -ENOMEM.
  */
 int overlay_write(const struct overlay *o, const char *comparison, size_t left_out, struct json *j);
 

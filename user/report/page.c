@@ -45,7 +45,7 @@ static void page_put_element(FILE *f, const char *element, const char *nonce,
 	fprintf(f, "</%s>\n", element);
 }
 
-/* In JSON "<" can only be part of a text, where it may be written so. */
+/* In JSON "<" occurs only in strings, where \u003c stands for it. */
 static void page_put_data(FILE *f, const struct json *data)
 {
 	const char *at = data->text, *end = data->text + data->used, *next;
@@ -59,7 +59,7 @@ static void page_put_data(FILE *f, const struct json *data)
 	fputs("</script>\n", f);
 }
 
-/* What makes a page of data. */
+/* The parts of a page that do not depend on the data. */
 struct page {
 	const char *title;
 	struct asset body;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The report as one page that needs nothing else: style, scripts and data are in it. */
+/* The report as one self-contained page: style, scripts and data are embedded. */
 #ifndef REPORT_PAGE_H
 #define REPORT_PAGE_H
 
@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * Writes the page that shows @data. Nothing in @data can end its element or run: no "<" is left of
- * it, and the page's policy lets only scripts run that know a number made up here.
+ * Writes the page that shows @data. Nothing in @data can close its element or be executed: each "<"
+ * is escaped, and the page's policy admits only scripts with a nonce drawn for this page. -EIO.
  */
 int page_write(FILE *f, const struct json *data);
 /* The same for several runs in the same charts; @data is that of overlay_write(). */

@@ -20,7 +20,7 @@
 #define LABEL_MAX 28
 #define POINT_MAX 64
 
-/* As those of the page when it is light. */
+/* The colours of the page's light theme. */
 static const char *const colours[] = { "#20262b", "#0072b2", "#d55e00", "#009e73",
 				       "#aa4499", "#8a6d00", "#56a0c8" };
 static const char *const fills[] = { "#c7cdd2", "#9bcae8", "#f2bd98", "#99d9c5",
@@ -36,7 +36,10 @@ static bool curve_is_drawn(const struct report_charts *c, const struct curve_spe
 	return curve->style != CURVE_HIDDEN && charts_has_curve(c, curve);
 }
 
-/* Of each curve what is drawn at each of @nr rows: of a stacked one the sum up to it. */
+/*
+ * The heights of all curves, one after the other, at each of @nr rows: of a stacked curve the sum
+ * up to it. Owned by the caller, NULL without memory.
+ */
 static double *panel_compute_heights(const struct report_charts *c, const struct chart_spec *spec,
 				     const struct thin_row *rows, size_t nr)
 {
@@ -64,7 +67,7 @@ static double panel_find_largest(const struct report_charts *c, const struct cha
 
 	for (unsigned k = 0; k < spec->nr; k++)
 		for (size_t i = 0; curve_is_drawn(c, &spec->curve[k]) && i < nr; i++)
-			most = fmax(most, all[k * nr + i]); /* a NAN is passed over */
+			most = fmax(most, all[k * nr + i]); /* fmax() ignores a NAN */
 	return most;
 }
 
@@ -146,7 +149,7 @@ static void panel_put_curve(FILE *f, const struct panel *p, const struct curve_s
 	fputs("\"/>\n", f);
 }
 
-/* The sum of a stack lies below its parts, so that each shows its own share. */
+/* Stacked areas are drawn from the top down: each covers all but its share of the previous one. */
 static void panel_put_curves(FILE *f, const struct panel *p, const struct report_charts *c,
 			     const struct chart_spec *spec, double top, const struct thin_row *rows,
 			     const double *all, size_t nr)
@@ -159,7 +162,7 @@ static void panel_put_curves(FILE *f, const struct panel *p, const struct report
 			panel_put_curve(f, p, &spec->curve[k], top, rows, all + k * nr, nr);
 }
 
-/* A text at @x, or as near to it as there is room. */
+/* A text centred at @x, or as near to it as the edges of the chart allow. */
 static void panel_put_label(FILE *f, double x, double y, const char *colour, const char *text)
 {
 	double half = CHARACTER * fmin((double)strlen(text), POINT_MAX) / 2;
@@ -173,7 +176,7 @@ static void panel_put_label(FILE *f, double x, double y, const char *colour, con
 	fputs("</text>\n", f);
 }
 
-/* All moments have their line; a text that would lie over the one before is left out. */
+/* Each mark has a line; a text that would overlap the previous one is left out. */
 static void panel_put_marks(FILE *f, const struct panel *p)
 {
 	double free_from = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* One chart as a part of an SVG: axes, areas and curves, legend, what is marked in it. */
+/* One chart as a part of an SVG: axes, areas and curves, legend, marks. */
 #ifndef REPORT_PANEL_H
 #define REPORT_PANEL_H
 
@@ -12,7 +12,7 @@
 
 enum panel_mark_style { MARK_PLAIN, MARK_SEVERE };
 
-/* A moment, as a vertical line; its text is not owned. */
+/* A moment, drawn as a vertical line; its text is not owned. */
 struct panel_mark {
 	double seconds;
 	const char *text;
@@ -20,12 +20,12 @@ struct panel_mark {
 };
 
 struct panel {
-	double x, y;  /* of the upper left corner */
-	double wall;  /* seconds that the time axis takes */
-	double limit; /* a horizontal line, 0: none; */
-	const char *limit_text;
-	double point_seconds, point; /* a value that is marked, 0: none; */
-	const char *point_text;
+	double x, y;                    /* of the upper left corner */
+	double wall;                    /* seconds that the time axis spans */
+	double limit;                   /* a horizontal line; 0: none */
+	const char *limit_text;         /* its label; not owned */
+	double point_seconds, point;    /* a value with a dot, and its time; 0: none */
+	const char *point_text;         /* its label; not owned */
 	const struct panel_mark *marks; /* in the order of their time */
 	size_t nr_marks;
 };

@@ -3,7 +3,7 @@
 
 #include "report/excerpt.h"
 
-#define TEXT_SHOWN 200 /* bytes of what a mark says */
+#define TEXT_SHOWN 200 /* bytes of a mark's text */
 
 static const enum metric_id shown[] = { M_cpu, M_user, M_system, M_rss, M_read, M_write, M_forks };
 #define NR_SHOWN (sizeof(shown) / sizeof(*shown))

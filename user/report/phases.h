@@ -8,11 +8,11 @@
 
 #define PHASES_SHOWN 1000 /* the first ones */
 
-/* The metrics that are told of a phase; no others need be read. */
+/* Adds the metrics that are shown of a phase to @set: no others need be read. */
 void phases_add_metrics(struct metric_set *set);
 /*
  * "phases":{"total":...,"left_out":...,"fields":[...],"rows":[[...]]}, the values of a row in the
- * order of the fields; nothing where the command set no mark.
+ * order of the fields; nothing if the command set no mark.
  */
 void phases_write(const struct phases *p, struct json *j);
 

@@ -25,7 +25,7 @@ static uint64_t process_peak_bytes(const struct process *p)
 	return p->has_rss_peak ? p->rss_peak_bytes : 0;
 }
 
-/* Of a live one: until the end of time, so that the eldest of them comes first. */
+/* A live process has no end yet: it ranks before all that ended, the oldest first. */
 static uint64_t process_duration_ns(const struct process *p)
 {
 	return (p->end_epoch_ns ? p->end_epoch_ns : UINT64_MAX) - p->start_epoch_ns;
@@ -57,7 +57,7 @@ void processes_done(struct report_processes *all)
 static uint64_t (*const keys[])(const struct process *) = { process_cpu_ns, process_peak_bytes,
 							    process_duration_ns };
 
-/* Whoever is among the first third of one rank stays: so is who would be in the end. */
+/* One that is among the first third by some rank in the end is so now, too: all these are kept. */
 static void processes_mark_kept(struct report_processes *all, struct ranked *rank, bool *stays)
 {
 	const size_t third = PROCESSES_SHOWN / 3;
@@ -75,7 +75,7 @@ static void processes_mark_kept(struct report_processes *all, struct ranked *ran
 	}
 }
 
-/* Of equals the earlier stay. */
+/* Of equal ones the earlier are kept. */
 static bool processes_may_keep(const struct report_processes *all, const struct process *p)
 {
 	bool may = !all->is_pruned;

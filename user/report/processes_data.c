@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The processes that are shown, as the page's data. Their texts have a size that all share. */
+/* The processes that are shown, as the page's data. All their texts share TEXTS_BYTES. */
 #include "report/processes.h"
 
 #include "report/excerpt.h"
@@ -11,20 +11,19 @@
 #define TEXTS_BYTES (3UL << 19) /* of all of them together, in the page */
 #define TEXT_SHOWN 200          /* of one of them */
 
-/* What of the counters is shown of each. */
+/* The counters that are shown of each. */
 static const enum metric_id shown[] = { M_cpu,    M_user,   M_system, M_runqueue_wait,
 					M_minflt, M_majflt, M_nvcsw,  M_nivcsw,
 					M_read,   M_write,  M_rchar,  M_wchar };
 
 #define NR_SHOWN (sizeof(shown) / sizeof(*shown))
 
-/* Each path is written once. */
+/* The paths, each of which is written once, and the limit for all texts. */
 struct texts {
-	const char **exe; /* owned, what it points to not; sorted, each once */
+	const char **exe; /* owned, the strings are not; sorted, each once */
 	size_t nr;
-	size_t nr_of_cost[TEXT_SHOWN +
-			  1]; /* how many there are that take so much; the last: or more */
-	size_t limit;         /* of each at most so many bytes */
+	size_t nr_of_cost[TEXT_SHOWN + 1]; /* texts of each cost; the last: or of more */
+	size_t limit;                      /* bytes of the page that each text is cut to */
 };
 
 static int path_compare(const void *a, const void *b)
@@ -65,7 +64,7 @@ static size_t texts_cost(const struct texts *t, size_t limit)
 	return bytes;
 }
 
-/* Short ones are whole; of the long ones as much as all of them can have. */
+/* Short texts are kept whole, the limit for long ones is the largest with which all fit. */
 static int texts_measure(struct texts *t, const struct report_processes *all)
 {
 	int err = texts_collect_paths(t, all);
@@ -106,7 +105,7 @@ static void processes_put_fields(struct json *j)
 	jw_array_end(j);
 }
 
-/* An attached process began before the run. */
+/* Negative where an attached process started before the run. */
 static void process_put_time(struct json *j, uint64_t epoch_ns, uint64_t start_ns)
 {
 	if (epoch_ns >= start_ns)

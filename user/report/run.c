@@ -10,8 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-#define META_TEXT (128 << 10)  /* bytes of a text that there is once */
-#define META_BYTES (512 << 10) /* of all of them */
+#define META_TEXT (128 << 10)  /* bytes of one text of the meta line */
+#define META_BYTES (512 << 10) /* bytes of all of it */
 #define OTHER_TEXT 1000
 #define SUMMARY_BYTES (512 << 10)
 #define META_ITEMS 4096
@@ -40,7 +40,7 @@ void report_close(struct report_run *r)
 	phases_done(&r->phases);
 }
 
-/* Of a name that comes very often the first ones; all are counted. */
+/* Keeps the first events of each name, and counts all of them. */
 static int report_add_event(struct report_run *r, json_t *event)
 {
 	const char *name = json_string_value(json_object_get(event, "event"));
@@ -59,7 +59,7 @@ static int report_add_event(struct report_run *r, json_t *event)
 	return json_array_append(r->events, event) ? -ENOMEM : 0;
 }
 
-/* What has to be known of all lines before the others are gone through. */
+/* The first pass: the second one needs the number of points of all series, and all marks. */
 static int report_count_line(void *context, struct line *l)
 {
 	struct report_run *r = context;
@@ -70,7 +70,7 @@ static int report_count_line(void *context, struct line *l)
 	return 0;
 }
 
-/* The last one counts. */
+/* A later line replaces an earlier one. */
 static void tree_replace(json_t **slot, json_t *tree)
 {
 	json_decref(*slot);
@@ -100,7 +100,7 @@ static int report_add_line(void *context, struct line *l)
 		return 0;
 	case LINE_METRIC:
 		return series_add(&r->pushed, l);
-	case LINE_PROCESS_SAMPLE: /* not asked for: there may be many */
+	case LINE_PROCESS_SAMPLE: /* not read: there may be many */
 	case LINE_OTHER:
 		break;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A run as a report needs it, filled from its parts, wherever these come from. */
+/* A run as a report needs it, filled from the lines of any source. */
 #ifndef REPORT_RUN_H
 #define REPORT_RUN_H
 
@@ -12,25 +12,25 @@
 #include <jansson.h>
 
 struct report_run {
-	json_t *meta, *summary; /* as they were read; a summary that is not there is made up */
+	json_t *meta, *summary; /* as read; a missing summary is made of the other lines */
 	json_t *events;         /* array */
-	json_t *event_counts;   /* object: name -> how many; not all of them may be in @events */
+	json_t *event_counts;   /* object: name -> number; @events may have fewer */
 	size_t event_bytes;     /* of @events */
 	struct report_charts charts;
 	struct report_processes processes;
 	struct report_series pushed;
 	struct phases phases; /* from mark to mark */
 	uint64_t start_epoch_ns;
-	uint64_t samples, unreadable; /* parts; lines that are none */
-	bool is_cut;                  /* it ends before the run did */
+	uint64_t samples, unreadable; /* lines; those that are none of a run's */
+	bool is_cut;                  /* the lines end before the run did */
 };
 
-/* -ENOMEM. */
+/* 0 or -ENOMEM; report_close() in any case. */
 int report_open(struct report_run *r);
 void report_close(struct report_run *r);
 /* Reads all of @s. -ENODATA: the run has no samples; -ENOMEM, or an error of source_each(). */
 int report_read(struct report_run *r, struct source *s);
-/* The run as one JSON object; -ENOMEM. @name: what the user called it. */
+/* Writes the run as one JSON object; -ENOMEM. @name: of the run or file, as the user wrote it. */
 int report_write_data(struct report_run *r, const char *name, struct json *j);
 
 #endif

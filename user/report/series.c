@@ -12,7 +12,7 @@
 #define ROOM_OF_ONE 1024          /* of one of them */
 #define SERIES_BYTES (16UL << 20) /* of their identities */
 #define LARGEST 1e30              /* no axis goes farther */
-#define APART 1e-6                /* s; what the page's times are precise to */
+#define APART 1e-6                /* s: the resolution of the page's times */
 
 void series_done(struct report_series *p)
 {
@@ -43,7 +43,7 @@ static struct series *series_append(struct report_series *p, json_t *identity)
 	return &p->all[p->nr++];
 }
 
-/* What all values of a line have in common, and a newline, which no such text has. */
+/* What all keys of a line begin with: name and tags, and a newline, which compact JSON has not. */
 static int series_start_key(struct buffer *key, json_t *name, json_t *tags)
 {
 	json_t *pair = json_pack("[OO]", name, tags);
@@ -56,7 +56,7 @@ static int series_start_key(struct buffer *key, json_t *name, json_t *tags)
 	return text && !key->failed ? 0 : -ENOMEM;
 }
 
-/* Of @name, @field and @tags, which are @key; *@s is NULL where there are too many already. */
+/* Adds the series @identity, whose key is @key; *@s stays NULL if there are too many already. */
 static int series_create(struct report_series *p, const struct buffer *key, json_t *identity,
 			 struct series **s)
 {
@@ -97,7 +97,7 @@ static void series_count_value(struct report_series *p, struct series *s, const 
 	}
 }
 
-/* Where several came in one datagram, they stand beside each other, in their order. */
+/* The points of one datagram have the same time: they are drawn side by side, in their order. */
 static void series_keep_value(struct series *s, double seconds, const json_t *v)
 {
 	struct thin_row row = { 0 };
@@ -114,7 +114,7 @@ static void series_keep_value(struct series *s, double seconds, const json_t *v)
 struct pushed_line {
 	json_t *name, *fields, *tags;
 	double seconds;
-	bool is_counted; /* it comes for the second time */
+	bool is_counted; /* the second pass */
 };
 
 static int series_take_value(struct report_series *p, const struct pushed_line *l,
@@ -169,7 +169,7 @@ static int series_take_line(struct report_series *p, const struct line *l, bool 
 	};
 
 	if (!json_is_string(of.name) || !json_is_object(of.tags) || !json_is_number(elapsed))
-		return 0; /* none of ours */
+		return 0; /* not a line that bpfmon writes */
 	return series_take_fields(p, &of);
 }
 
@@ -199,7 +199,7 @@ static int series_compare_charts(const struct series *a, const struct series *b)
 		     : name_compare(json_array_get(a->identity, 1), json_array_get(b->identity, 1));
 }
 
-/* Those of a chart together; of them the one with the most points first, of equals the earlier. */
+/* By chart; then the one with the most points first, and of equal ones the earlier. */
 static int series_compare(const void *a, const void *b)
 {
 	const struct series *x = *(struct series *const *)a, *y = *(struct series *const *)b;
@@ -217,7 +217,7 @@ static bool chart_comes_before(const struct series_chart *a, const struct series
 	return a->points != b->points ? a->points > b->points : a->place < b->place;
 }
 
-/* Keeps @chart if it is one of the first. */
+/* Keeps @chart if it is among those with the most points. */
 static void series_offer_chart(struct report_series *p, const struct series_chart *chart)
 {
 	size_t at = p->nr_charts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What was pushed, as the page's data. */
+/* Pushed values, as the page's data. */
 #include "report/series.h"
 
 #include "base/cleanup.h"
@@ -19,7 +19,7 @@ static int point_compare_time(const void *a, const void *b)
 	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* Of lines that stand in another order than they were sent in. No two may have the same time. */
+/* Lines may stand in another order than they were sent in. No two points may have the same time. */
 static void series_write_times(struct json *j, struct thin_row *rows, size_t nr)
 {
 	uint64_t us, last = 0;
@@ -87,7 +87,7 @@ static uint64_t series_count_texts(const struct series *s)
 	return s->texts;
 }
 
-/* How many series have @count values, all these values, and the first series. */
+/* Series of which @count is not 0: the first ones, the number of all, and the sum of @count. */
 static void series_write_rest(const struct report_series *p, struct json *j, const char *key,
 			      uint64_t (*count)(const struct series *s))
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which charts a report has, for page and SVG alike: the metrics drawn together, and how. */
+/* The charts of a report, for page and SVG alike: the metrics drawn together, and how. */
 #ifndef REPORT_SPEC_H
 #define REPORT_SPEC_H
 
@@ -21,17 +21,17 @@ enum chart_unit {
 enum curve_style {
 	CURVE_LINE,
 	CURVE_DASHED,
-	CURVE_STACKED, /* an area, on those before it */
-	CURVE_HIDDEN,  /* a line that the reader of a page may ask for */
+	CURVE_STACKED, /* an area, on top of the previous ones */
+	CURVE_HIDDEN,  /* a line that can be switched on in the page */
 	NR_CURVE_STYLES
 };
 
 struct curve_spec {
 	enum metric_id id;
 	const char *label;
-	unsigned colour; /* of those that style and SVG number alike */
+	unsigned colour; /* its number in page.css and panel.c */
 	enum curve_style style;
-	bool is_rare; /* not drawn where it was 0 all the time */
+	bool is_rare; /* not drawn if it is 0 all the time */
 };
 
 struct chart_spec {
@@ -43,7 +43,7 @@ struct chart_spec {
 
 extern const struct chart_spec chart_specs[NR_CHARTS];
 
-/* As the page's data calls them: "cores", "byte_rate"; "line", "stacked". */
+/* The names in the page's data: "cores", "byte_rate"; "line", "stacked". */
 const char *chart_unit_name(enum chart_unit unit);
 const char *curve_style_name(enum curve_style style);
 

@@ -26,7 +26,7 @@ void thin_done(struct thin *t)
 	*t = (struct thin){ 0 };
 }
 
-/* Whether there is a row in @held, for column @c. */
+/* True if column @c was read in the row. */
 static bool row_has_value(const struct thin_row *held, unsigned c)
 {
 	return !isnan(held->value[c]);
@@ -39,7 +39,7 @@ static void bucket_start(struct thin_bucket *b, unsigned columns, const struct t
 		b->least[c] = b->most[c] = *row;
 }
 
-/* Where two are the same, the earlier stays. */
+/* Of two equal values the earlier is kept. */
 static void row_keep_least(struct thin_row *held, const struct thin_row *row, unsigned c)
 {
 	if (row_has_value(row, c) && (!row_has_value(held, c) || row->value[c] < held->value[c]))
@@ -60,7 +60,7 @@ static void bucket_add(struct thin_bucket *b, unsigned columns, const struct thi
 	}
 }
 
-/* All buckets are full: half as many, of twice the rows. */
+/* All buckets are full: makes half as many of them, of twice the rows. */
 static void buckets_merge_pairs(struct thin *t)
 {
 	for (size_t i = 0; i < t->nr / 2; i++) {
@@ -99,7 +99,7 @@ static int row_compare_time(const void *a, const void *b)
 	return (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
-/* The rows of one bucket, in order, each once; how many. */
+/* Puts the rows of one bucket into @rows, in order, each once; returns their number. */
 static size_t bucket_rows(const struct thin_bucket *b, unsigned columns, struct thin_row *rows)
 {
 	size_t n = 0, different = 1;

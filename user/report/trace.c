@@ -35,7 +35,7 @@ static void pen_up(struct pen *p)
 	if (p->points && p->is_area)
 		fprintf(p->f, "V%.1fZ", p->scale->bottom);
 	else if (p->points == 1)
-		fputs("h0", p->f); /* with round ends a dot */
+		fputs("h0", p->f); /* a dot, as lines end round */
 	p->points = 0;
 }
 
@@ -46,7 +46,7 @@ static int index_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What is drawn of the values from @first to before @end, all in one column. */
+/* Draws the values from @first to before @end, which lie in one column. */
 static void pen_column(struct pen *p, size_t first, size_t end)
 {
 	size_t kept[] = { first, first, first, end - 1 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A curve as the data of an SVG path, of no more points than there are places to draw them. */
+/* A curve as the data of an SVG path, with no more points than its width can show. */
 #ifndef REPORT_TRACE_H
 #define REPORT_TRACE_H
 
@@ -14,9 +14,9 @@ struct trace_scale {
 };
 
 /*
- * Writes the values @y at the times of @rows: of those that share half a pixel the first, the
- * least, the most and the last. Where one is NAN the curve is interrupted. @is_area: closed down
- * to 0.
+ * Writes the values @y at the times of @rows: of those within the same half of a pixel the first,
+ * the least, the greatest and the last. NAN interrupts the curve. @is_area: each piece is closed
+ * down to 0.
  */
 void trace_write(FILE *f, const struct trace_scale *scale, const struct thin_row *rows,
 		 const double *y, size_t nr, bool is_area);

@@ -15,7 +15,7 @@ static bool character_is_between(uint32_t c, uint32_t first, uint32_t last)
 	return c >= first && c <= last;
 }
 
-/* Controls, zero-width characters, marks of direction, ends of lines, noncharacters. */
+/* Control and zero-width characters, direction marks, line ends, noncharacters. */
 static bool character_is_invisible(uint32_t c)
 {
 	return c < 0x20 || character_is_between(c, 0x7f, 0x9f) ||
@@ -39,7 +39,7 @@ static const char *xml_entity(uint32_t c)
 	}
 }
 
-/* Writes one character of @length bytes; how wide it is. */
+/* Writes one character of @length bytes; returns its width. */
 static size_t xml_put_character(FILE *f, const char *at, size_t length, uint32_t c)
 {
 	const char *name = xml_entity(c);

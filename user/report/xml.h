@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Text of unknown origin as text of an XML document. */
+/* Untrusted text as text of an XML document. */
 #ifndef REPORT_XML_H
 #define REPORT_XML_H
 
@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 /*
- * Writes up to @max characters of @text, an ellipsis for those that are left. What XML does not
- * allow, and what could hide, reorder or break a line, is shown as its number; returns how many
- * characters wide it is. For content and for attributes in double quotes.
+ * Writes up to @max characters of @text, and an ellipsis for the rest. Characters that XML forbids,
+ * that are invisible, reorder text or break the line are written as their number. For content and
+ * for attributes in double quotes. Returns the width in characters.
  */
 size_t xml_write(FILE *f, const char *text, size_t max);
 
