@@ -26,7 +26,8 @@ static size_t take(const uint8_t **part)
 }
 
 /* In the place of launch/capture.c. The first byte is the client's status. */
-int capture(const char *const *argv, const struct user *as, uint64_t limit_ns, struct captured *c)
+int capture_run(const char *const *argv, const struct user *as, uint64_t limit_ns,
+		struct captured *c)
 {
 	const uint8_t *part;
 	size_t n = take(&part);
@@ -39,7 +40,7 @@ int capture(const char *const *argv, const struct user *as, uint64_t limit_ns, s
 	c->text = fuzz_text(part + 1, n - 1);
 	c->status = *part & 1;
 	if (c->status)
-		snprintf(c->complaint, sizeof(c->complaint), "no such container");
+		snprintf(c->error_line, sizeof(c->error_line), "no such container");
 	return *part & 2 ? -ETIMEDOUT : 0;
 }
 

@@ -21,7 +21,7 @@ static int shell_for(const char *script, uint64_t limit_ns, struct captured *c)
 {
 	const char *const argv[] = { "/bin/sh", "-c", script, NULL };
 
-	return capture(argv, NULL, limit_ns, c);
+	return capture_run(argv, NULL, limit_ns, c);
 }
 
 /* The shell ends by itself and says this. */
@@ -91,7 +91,7 @@ static void complaint_is_the_last_line(void **state)
 
 	(void)state;
 	assert_int_equal(shell_for("echo first >&2; echo ' the last' >&2; echo >&2", LONG, &c), 0);
-	assert_string_equal(c.complaint, " the last");
+	assert_string_equal(c.error_line, " the last");
 	capture_done(&c);
 }
 
@@ -101,7 +101,7 @@ static void complaint_has_nothing_that_a_terminal_obeys(void **state)
 
 	(void)state;
 	assert_int_equal(shell_for("printf 'a\\033[2Jb\\177c\\n' >&2", LONG, &c), 0);
-	assert_string_equal(c.complaint, "a [2Jb c");
+	assert_string_equal(c.error_line, "a [2Jb c");
 	capture_done(&c);
 }
 
@@ -111,7 +111,7 @@ static void no_shell_sees_the_arguments(void **state)
 	struct captured c;
 
 	(void)state;
-	assert_int_equal(capture(argv, NULL, LONG, &c), 0);
+	assert_int_equal(capture_run(argv, NULL, LONG, &c), 0);
 	assert_string_equal(c.text, "$(false); *\n");
 	capture_done(&c);
 }
@@ -122,7 +122,7 @@ static void program_that_is_not_there_is_told(void **state)
 	struct captured c;
 
 	(void)state;
-	assert_int_equal(capture(argv, NULL, LONG, &c), -ENOENT);
+	assert_int_equal(capture_run(argv, NULL, LONG, &c), -ENOENT);
 	assert_string_equal(c.text, "");
 	capture_done(&c);
 }
@@ -194,7 +194,7 @@ static void assert_environment(const char *sudo_uid, const char *expected)
 
 	if (sudo_uid)
 		assert_int_equal(setenv("SUDO_UID", sudo_uid, 1), 0);
-	assert_int_equal(capture(argv, NULL, LONG, &c), 0);
+	assert_int_equal(capture_run(argv, NULL, LONG, &c), 0);
 	assert_string_equal(c.text, expected);
 	capture_done(&c);
 	unsetenv("SUDO_UID");

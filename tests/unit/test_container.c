@@ -41,7 +41,7 @@ static int path_remove(void **state)
 }
 
 /* A client of that name is installed, which does this. */
-static void client(const struct place *p, const char *name, const char *script)
+static void client_install(const struct place *p, const char *name, const char *script)
 {
 	char path[128], text[1024];
 
@@ -51,7 +51,7 @@ static void client(const struct place *p, const char *name, const char *script)
 	assert_int_equal(chmod(path, 0755), 0);
 }
 
-static int find(const char *name, struct container *c, char *why, size_t size)
+static int container_try(const char *name, struct container *c, char *why, size_t size)
 {
 	const struct user self = { .name = "self", .uid = geteuid(), .gid = getegid() };
 
@@ -63,7 +63,7 @@ static void assert_found(const char *name, const char *engine, const char *id, p
 	struct container c = { 0 };
 	char why[1024] = "";
 
-	if (find(name, &c, why, sizeof(why)))
+	if (container_try(name, &c, why, sizeof(why)))
 		fail_msg("%s", why);
 	assert_string_equal(c.engine, engine);
 	assert_string_equal(c.id, id);
@@ -75,79 +75,82 @@ static void assert_refused(const char *name, int err, const char *sentence)
 	struct container c;
 	char why[1024] = "";
 
-	assert_int_equal(find(name, &c, why, sizeof(why)), err);
+	assert_int_equal(container_try(name, &c, why, sizeof(why)), err);
 	assert_string_equal(why, sentence);
 }
 
 static void engine_that_inspects_is_believed(void **state)
 {
-	client(*state, "podman", INSPECTED(LONG_ID, 4711, "running"));
+	client_install(*state, "podman", INSPECTED(LONG_ID, 4711, "running"));
 	assert_found("web", "podman", LONG_ID, 4711);
 }
 
 static void client_gets_the_name_and_no_more(void **state)
 {
-	client(*state, "docker",
-	       "[ \"$*\" = 'container inspect -- a b' ] && " INSPECTED("x", 5, "running"));
+	client_install(*state, "docker",
+		       "[ \"$*\" = 'container inspect -- a b' ] && " INSPECTED("x", 5, "running"));
 	assert_found("a b", "docker", "x", 5);
 }
 
 static void paused_container_is_found(void **state)
 {
-	client(*state, "nerdctl", INSPECTED("x", 5, "paused"));
+	client_install(*state, "nerdctl", INSPECTED("x", 5, "paused"));
 	assert_found("x", "nerdctl", "x", 5);
 }
 
 static void list_is_searched_for_the_whole_id(void **state)
 {
-	client(*state, "runc",
-	       LIST(LISTED("box2", 6, "running") "," LISTED("box", 5, "running") "," LISTED(
-		       "box3", 7, "running")));
+	client_install(*state, "runc",
+		       LIST(LISTED("box2", 6, "running") "," LISTED("box", 5, "running") "," LISTED(
+			       "box3", 7, "running")));
 	assert_found("box", "runc", "box", 5);
 }
 
 static void list_is_searched_for_the_beginning_of_an_id(void **state)
 {
-	client(*state, "crun", LIST(LISTED("abc", 6, "running") "," LISTED("abd", 5, "running")));
+	client_install(*state, "crun",
+		       LIST(LISTED("abc", 6, "running") "," LISTED("abd", 5, "running")));
 	assert_found("abd", "crun", "abd", 5);
 	assert_found("crun:abc", "crun", "abc", 6);
 }
 
 static void beginning_of_several_ids_is_refused(void **state)
 {
-	client(*state, "crun", LIST(LISTED("abc", 6, "running") "," LISTED("abd", 5, "running")));
+	client_install(*state, "crun",
+		       LIST(LISTED("abc", 6, "running") "," LISTED("abd", 5, "running")));
 	assert_refused("ab", -ENOTUNIQ,
 		       "several containers of crun are called 'ab', or have an id that begins so");
 }
 
 static void empty_lists_have_nothing(void **state)
 {
-	client(*state, "runc", "echo null");
-	client(*state, "crun", "echo '[]'");
+	client_install(*state, "runc", "echo null");
+	client_install(*state, "crun", "echo '[]'");
 	assert_refused("x", -ENOENT, "there is no container 'x' in runc or crun");
 }
 
 static void every_namespace_of_containerd_is_searched(void **state)
 {
-	client(*state, "ctr",
-	       "case $* in 'namespaces ls -q') echo default; echo k8s.io ;;\n"
-	       "'-n default tasks ls') echo 'TASK PID STATUS'; echo 'other 4 RUNNING' ;;\n"
-	       "'-n k8s.io tasks ls') echo 'TASK PID STATUS'; echo 'deadbeef 5 RUNNING' ;;\n"
-	       "*) exit 1; esac");
+	client_install(
+		*state, "ctr",
+		"case $* in 'namespaces ls -q') echo default; echo k8s.io ;;\n"
+		"'-n default tasks ls') echo 'TASK PID STATUS'; echo 'other 4 RUNNING' ;;\n"
+		"'-n k8s.io tasks ls') echo 'TASK PID STATUS'; echo 'deadbeef 5 RUNNING' ;;\n"
+		"*) exit 1; esac");
 	assert_found("dead", "containerd", "deadbeef", 5);
 }
 
 static void same_container_in_two_engines_is_the_upper_ones(void **state)
 {
-	client(*state, "docker", INSPECTED(LONG_ID, 5, "running"));
-	client(*state, "runc", LIST(LISTED(LONG_ID, 5, "running")));
+	client_install(*state, "docker", INSPECTED(LONG_ID, 5, "running"));
+	client_install(*state, "runc", LIST(LISTED(LONG_ID, 5, "running")));
 	assert_found("0123", "docker", LONG_ID, 5);
 }
 
 static void name_in_two_engines_needs_the_engine(void **state)
 {
-	client(*state, "podman", INSPECTED(LONG_ID, 4, "running"));
-	client(*state, "crun", LIST(LISTED("web", 5, "running")));
+	client_install(*state, "podman", INSPECTED(LONG_ID, 4, "running"));
+	client_install(*state, "crun", LIST(LISTED("web", 5, "running")));
 	assert_refused("web", -ENOTUNIQ,
 		       "'web' is a container of podman and of crun: write podman:web or crun:web");
 	assert_found("crun:web", "crun", "web", 5);
@@ -156,38 +159,39 @@ static void name_in_two_engines_needs_the_engine(void **state)
 
 static void unknown_name_is_told_with_who_was_asked(void **state)
 {
-	client(*state, "podman", NONE);
-	client(*state, "docker", "echo []; " NONE);
-	client(*state, "nerdctl", "echo 'level=fatal msg=\"no such object: x\"' >&2; exit 1");
+	client_install(*state, "podman", NONE);
+	client_install(*state, "docker", "echo []; " NONE);
+	client_install(*state, "nerdctl",
+		       "echo 'level=fatal msg=\"no such object: x\"' >&2; exit 1");
 	assert_refused("x", -ENOENT, "there is no container 'x' in podman, docker or nerdctl");
 	assert_refused("docker:x", -ENOENT, "there is no container 'x' in docker");
 }
 
 static void container_that_does_not_run_is_told(void **state)
 {
-	client(*state, "podman", INSPECTED(LONG_ID, 0, "exited"));
+	client_install(*state, "podman", INSPECTED(LONG_ID, 0, "exited"));
 	assert_refused("web", -ESRCH, "the container 'web' of podman is not running (exited)");
 }
 
 static void failing_client_is_quoted(void **state)
 {
-	client(*state, "docker", "echo; echo hint >&2; echo 'Cannot connect' >&2; exit 1");
+	client_install(*state, "docker", "echo; echo hint >&2; echo 'Cannot connect' >&2; exit 1");
 	assert_refused("x", -EIO, "cannot ask docker: Cannot connect");
-	client(*state, "runc", "echo null");
+	client_install(*state, "runc", "echo null");
 	assert_refused("x", -ENOENT,
 		       "there is no container 'x' in runc; cannot ask docker: Cannot connect");
 }
 
 static void failing_client_is_no_matter_when_another_has_it(void **state)
 {
-	client(*state, "docker", "exit 1");
-	client(*state, "runc", LIST(LISTED("x", 5, "running")));
+	client_install(*state, "docker", "exit 1");
+	client_install(*state, "runc", LIST(LISTED("x", 5, "running")));
 	assert_found("x", "runc", "x", 5);
 }
 
 static void client_that_fails_without_a_word_is_told(void **state)
 {
-	client(*state, "ctr", "exit 3");
+	client_install(*state, "ctr", "exit 3");
 	assert_refused("x", -EIO, "cannot ask containerd: ctr ended with 3");
 }
 
@@ -203,11 +207,11 @@ static void answers_that_are_none_are_told(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(answers) / sizeof(*answers); i++) {
-		client(*state, "podman", answers[i]);
+		client_install(*state, "podman", answers[i]);
 		assert_refused("x", -EIO, "cannot ask podman: its answer is not understood");
 	}
-	client(*state, "podman", NONE);
-	client(*state, "runc", "echo '[{}]'");
+	client_install(*state, "podman", NONE);
+	client_install(*state, "runc", "echo '[{}]'");
 	assert_refused("runc:x", -EIO, "cannot ask runc: its answer is not understood");
 }
 
@@ -220,7 +224,7 @@ static void no_engine_at_all_is_told(void **state)
 
 static void what_would_be_an_option_is_no_name(void **state)
 {
-	client(*state, "podman", INSPECTED(LONG_ID, 5, "running"));
+	client_install(*state, "podman", INSPECTED(LONG_ID, 5, "running"));
 	assert_refused("-l", -EINVAL, "'-l' is not the name of a container");
 	assert_refused("podman:--latest", -EINVAL, "'--latest' is not the name of a container");
 	assert_refused("", -EINVAL, "'' is not the name of a container");
@@ -233,7 +237,7 @@ static void sentence_that_is_too_long_is_cut(void **state)
 	char why[24];
 
 	(void)state;
-	assert_int_equal(find("a-name-that-is-too-long", &c, why, sizeof(why)), -ENOPKG);
+	assert_int_equal(container_try("a-name-that-is-too-long", &c, why, sizeof(why)), -ENOPKG);
 	assert_string_equal(why, "no container engine is ");
 }
 
@@ -250,7 +254,7 @@ static void client_in_path_is_not_executed_as_root_for_who_called_sudo(void **st
 		skip();
 	snprintf(marker, sizeof(marker), "%s/executed", p->dir);
 	snprintf(script, sizeof(script), "touch %s; " INSPECTED("x", 5, "running"), marker);
-	client(p, "nerdctl", script);
+	client_install(p, "nerdctl", script);
 	assert_int_equal(setenv("SUDO_UID", "65534", 1), 0);
 	assert_int_not_equal(container_find("nerdctl:x", &self, &c, why, sizeof(why)), 0);
 	unsetenv("SUDO_UID");

@@ -32,7 +32,7 @@ static int proc_make(void **state)
 	return 0;
 }
 
-static int find(const struct place *p, const char *cgroup, const char *id, char folder[4096])
+static int folder_find(const struct place *p, const char *cgroup, const char *id, char folder[4096])
 {
 	struct container c = { .engine = "podman", .pid = 7 };
 
@@ -45,7 +45,7 @@ static void assert_folder(const struct place *p, const char *cgroup, const char 
 {
 	char folder[4096] = "";
 
-	assert_int_equal(find(p, cgroup, ID, folder), 0);
+	assert_int_equal(folder_find(p, cgroup, ID, folder), 0);
 	assert_string_equal(folder, expected);
 }
 
@@ -53,7 +53,7 @@ static void assert_none(const struct place *p, const char *cgroup)
 {
 	char folder[4096];
 
-	assert_int_equal(find(p, cgroup, ID, folder), -ENOENT);
+	assert_int_equal(folder_find(p, cgroup, ID, folder), -ENOENT);
 }
 
 static void the_id_is_in_the_name(void **state)

@@ -17,15 +17,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-struct post {
+struct endpoint {
 	struct pushed pushed;
 	int fds[2]; /* to send to, to receive from; the second is the inbox's */
 };
 
-static int make(void **state)
+static int inbox_make(void **state)
 {
 	static const int on = 1;
-	struct post *p = calloc(1, sizeof(*p));
+	struct endpoint *p = calloc(1, sizeof(*p));
 	struct intake in = { .udp_fds = { -1, -1 } };
 
 	*state = p;
@@ -38,9 +38,9 @@ static int make(void **state)
 	return pushed_start(&p->pushed, &in);
 }
 
-static int done(void **state)
+static int inbox_free(void **state)
 {
-	struct post *p = *state;
+	struct endpoint *p = *state;
 
 	pushed_done(&p->pushed);
 	close(p->fds[0]);
@@ -48,13 +48,13 @@ static int done(void **state)
 	return 0;
 }
 
-static void post(struct post *p, const char *text, size_t length)
+static void datagram_send(struct endpoint *p, const char *text, size_t length)
 {
 	assert_int_equal(send(p->fds[0], text, length, 0), length);
 }
 
 /* All that was sent is waiting then. */
-static const struct letter *receive(struct post *p)
+static const struct letter *inbox_drain(struct endpoint *p)
 {
 	pushed_stop(&p->pushed, 3);
 	return p->pushed.waiting;
@@ -62,14 +62,14 @@ static const struct letter *receive(struct post *p)
 
 static void letters_come_in_their_order_with_sender_and_time(void **state)
 {
-	struct post *p = *state;
+	struct endpoint *p = *state;
 	uint64_t before = clock_ns(CLOCK_MONOTONIC), boot = clock_ns(CLOCK_BOOTTIME);
 	const struct letter *l;
 
-	post(p, "one", 3);
-	post(p, "", 0);
-	post(p, "t\0o", 3);
-	l = receive(p);
+	datagram_send(p, "one", 3);
+	datagram_send(p, "", 0);
+	datagram_send(p, "t\0o", 3);
+	l = inbox_drain(p);
 	assert_string_equal(l->text, "one");
 	assert_int_equal(l->pid, getpid());
 	assert_int_equal(l->samples, 3);
@@ -85,11 +85,11 @@ static void letters_come_in_their_order_with_sender_and_time(void **state)
 
 static void somebody_is_woken_when_something_has_come(void **state)
 {
-	struct post *p = *state;
+	struct endpoint *p = *state;
 	struct pollfd wake = { .fd = p->pushed.inbox.wake_fd, .events = POLLIN };
 
 	assert_int_equal(poll(&wake, 1, 0), 0);
-	post(p, "one", 3);
+	datagram_send(p, "one", 3);
 	assert_int_equal(poll(&wake, 1, -1), 1);
 	pushed_receive(&p->pushed, 0);
 	assert_int_equal(p->pushed.nr_waiting, 1);
@@ -98,10 +98,10 @@ static void somebody_is_woken_when_something_has_come(void **state)
 
 static void who_sends_when_it_is_over_gets_an_error(void **state)
 {
-	struct post *p = *state;
+	struct endpoint *p = *state;
 
-	post(p, "before", 6);
-	assert_string_equal(receive(p)->text, "before");
+	datagram_send(p, "before", 6);
+	assert_string_equal(inbox_drain(p)->text, "before");
 	assert_int_equal(send(p->fds[0], "after", 5, MSG_NOSIGNAL), -1);
 	assert_int_equal(errno, ECONNREFUSED);
 }
@@ -109,11 +109,11 @@ static void who_sends_when_it_is_over_gets_an_error(void **state)
 static void a_datagram_that_is_too_large_is_malformed(void **state)
 {
 	static char text[(64 << 10) + 1];
-	struct post *p = *state;
+	struct endpoint *p = *state;
 
-	post(p, text, sizeof(text));
-	post(p, text, sizeof(text) - 1);
-	assert_int_equal(receive(p)->length, sizeof(text) - 1);
+	datagram_send(p, text, sizeof(text));
+	datagram_send(p, text, sizeof(text) - 1);
+	assert_int_equal(inbox_drain(p)->length, sizeof(text) - 1);
 	assert_int_equal(p->pushed.counts.malformed, 1);
 	assert_int_equal(p->pushed.nr_waiting, 1);
 }
@@ -121,40 +121,40 @@ static void a_datagram_that_is_too_large_is_malformed(void **state)
 static void a_mark_that_is_too_long_is_malformed_at_once(void **state)
 {
 	static char text[60000];
-	struct post *p = *state;
+	struct endpoint *p = *state;
 
 	memset(text, 'x', sizeof(text));
 	memcpy(text, "mark ", 5);
-	post(p, text, sizeof(text));
-	post(p, text, 5 + 1024 + 2);
-	post(p, text, 5 + 1024 + 1); /* if its last is a newline it is not */
+	datagram_send(p, text, sizeof(text));
+	datagram_send(p, text, 5 + 1024 + 2);
+	datagram_send(p, text, 5 + 1024 + 1); /* if its last is a newline it is not */
 	memcpy(text, "kram ", 5);
-	post(p, text, sizeof(text));
-	assert_int_equal(receive(p)->length, 5 + 1024 + 1);
+	datagram_send(p, text, sizeof(text));
+	assert_int_equal(inbox_drain(p)->length, 5 + 1024 + 1);
 	assert_int_equal(p->pushed.nr_waiting, 2);
 	assert_int_equal(p->pushed.counts.malformed, 2);
 }
 
 static void what_there_is_no_room_for_is_counted_in_lines(void **state)
 {
-	struct post *p = *state;
+	struct endpoint *p = *state;
 
 	for (int i = 0; i < 6000; i++)
-		post(p, "a b=1\nc d=2\n", 12);
-	receive(p);
+		datagram_send(p, "a b=1\nc d=2\n", 12);
+	inbox_drain(p);
 	assert_int_equal(p->pushed.nr_waiting * 2 + p->pushed.counts.dropped, 12000);
 	assert_true(p->pushed.counts.dropped >= 2 * (6000 - 4096));
 }
 
 static void a_mark_is_one_line_and_so_is_nothing(void **state)
 {
-	struct post *p = *state;
+	struct endpoint *p = *state;
 	const struct letter *l;
 
-	post(p, "mark a\nb\nc", 10);
-	post(p, "", 0);
-	post(p, "a b=1\n\n#\nc d=1", 14);
-	l = receive(p);
+	datagram_send(p, "mark a\nb\nc", 10);
+	datagram_send(p, "", 0);
+	datagram_send(p, "a b=1\n\n#\nc d=1", 14);
+	l = inbox_drain(p);
 	assert_int_equal(letter_lines(l), 1);
 	assert_int_equal(letter_lines(l->next), 1);
 	assert_int_equal(letter_lines(l->next->next), 2);
@@ -189,7 +189,7 @@ static void what_has_cost_more_than_is_saved_is_waited_for(void **state)
 	assert_true(rate_take(&r, 1110, 10, 100));
 }
 
-#define INBOX_TEST(test) cmocka_unit_test_setup_teardown(test, make, done)
+#define INBOX_TEST(test) cmocka_unit_test_setup_teardown(test, inbox_make, inbox_free)
 
 int main(void)
 {

@@ -15,7 +15,7 @@
 #define LARGE (64UL << 10)
 #define SMALL 40UL
 
-static int make(void **state)
+static int pushed_make(void **state)
 {
 	struct pushed *p = malloc(sizeof(*p));
 	struct drain_row row = { .pid = OURS, .start_boot_ns = 1 };
@@ -27,7 +27,7 @@ static int make(void **state)
 	return senders_init(&p->senders) || senders_set_alive(&p->senders, &row, 1);
 }
 
-static int done(void **state)
+static int pushed_free(void **state)
 {
 	pushed_done(*state);
 	free(*state);
@@ -35,7 +35,7 @@ static int done(void **state)
 }
 
 /* Metrics of one line. */
-static void put(struct pushed *p, uint32_t pid, size_t length)
+static void datagram_put(struct pushed *p, uint32_t pid, size_t length)
 {
 	struct letter *l = malloc(sizeof(*l) + length + 1);
 
@@ -46,10 +46,10 @@ static void put(struct pushed *p, uint32_t pid, size_t length)
 }
 
 /* From @pid, or from as many PIDs as there are letters. */
-static void put_many(struct pushed *p, uint32_t pid, bool is_one, int letters, size_t length)
+static void datagrams_put(struct pushed *p, uint32_t pid, bool is_one, int nr, size_t length)
 {
-	for (int i = 0; i < letters; i++)
-		put(p, pid + (is_one ? 0 : (uint32_t)i), length);
+	for (int i = 0; i < nr; i++)
+		datagram_put(p, pid + (is_one ? 0 : (uint32_t)i), length);
 }
 
 static size_t bytes_waiting(const struct pushed *p)
@@ -65,7 +65,7 @@ static void large_letters_are_kept_up_to_the_bytes_that_may_wait(void **state)
 {
 	struct pushed *p = *state;
 
-	put_many(p, OURS, true, 8192, LARGE);
+	datagrams_put(p, OURS, true, 8192, LARGE);
 	assert_in_range(p->waiting_bytes, PUSHED_WAITING_BYTES - 2 * LARGE, PUSHED_WAITING_BYTES);
 	assert_int_equal(p->waiting_bytes, bytes_waiting(p));
 	assert_int_equal(p->nr_waiting + p->counts.dropped, 8192);
@@ -76,11 +76,11 @@ static void a_stranger_has_a_share_and_no_more(void **state)
 	struct pushed *p = *state;
 	size_t kept;
 
-	put_many(p, 7, true, 9000, SMALL);
+	datagrams_put(p, 7, true, 9000, SMALL);
 	assert_in_range(p->waiting_bytes, PUSHED_SHARE_BYTES / 2, PUSHED_SHARE_BYTES);
 	assert_int_equal(p->nr_waiting + p->counts.dropped, 9000);
 	kept = p->nr_waiting;
-	put(p, 8, SMALL);
+	datagram_put(p, 8, SMALL);
 	assert_int_equal(p->nr_waiting, kept + 1);
 	assert_int_equal(p->waiting_bytes, bytes_waiting(p));
 }
@@ -90,10 +90,10 @@ static void many_strangers_leave_room_for_whom_we_know(void **state)
 	struct pushed *p = *state;
 	size_t strangers;
 
-	put_many(p, 1000, false, 1000, LARGE);
+	datagrams_put(p, 1000, false, 1000, LARGE);
 	assert_in_range(p->unknown_bytes, PUSHED_UNKNOWN_BYTES - 2 * LARGE, PUSHED_UNKNOWN_BYTES);
 	strangers = p->nr_waiting;
-	put_many(p, OURS, true, 10, LARGE);
+	datagrams_put(p, OURS, true, 10, LARGE);
 	assert_int_equal(p->nr_waiting, strangers + 10);
 }
 
@@ -102,15 +102,15 @@ static void room_comes_back_with_the_verdict(void **state)
 	struct pushed *p = *state;
 	size_t kept;
 
-	put_many(p, 7, true, 9000, SMALL);
+	datagrams_put(p, 7, true, 9000, SMALL);
 	kept = p->nr_waiting;
 	pushed_remove(p, &p->waiting->next);
-	put_many(p, 7, true, 2, SMALL);
+	datagrams_put(p, 7, true, 2, SMALL);
 	assert_int_equal(p->nr_waiting, kept);
 	while (p->waiting)
 		pushed_remove(p, &p->waiting);
 	assert_int_equal(p->nr_waiting + p->waiting_bytes + p->unknown_bytes + p->shares[7], 0);
-	put(p, OURS, SMALL);
+	datagram_put(p, OURS, SMALL);
 	assert_int_equal(p->nr_waiting, 1);
 	assert_int_equal(p->waiting->pid, OURS);
 }
@@ -119,16 +119,16 @@ static void the_last_one_may_go_and_another_come(void **state)
 {
 	struct pushed *p = *state;
 
-	put(p, OURS, 1);
-	put(p, OURS, 2);
+	datagram_put(p, OURS, 1);
+	datagram_put(p, OURS, 2);
 	pushed_remove(p, &p->waiting->next);
-	put(p, OURS, 3);
+	datagram_put(p, OURS, 3);
 	assert_int_equal(p->waiting->length, 1);
 	assert_int_equal(p->waiting->next->length, 3);
 	assert_null(p->waiting->next->next);
 }
 
-#define PUSHED_TEST(test) cmocka_unit_test_setup_teardown(test, make, done)
+#define PUSHED_TEST(test) cmocka_unit_test_setup_teardown(test, pushed_make, pushed_free)
 
 int main(void)
 {

@@ -12,7 +12,7 @@
 
 #define SECOND 1000000000ULL
 
-static int make(void **state)
+static int senders_make(void **state)
 {
 	struct senders *s = malloc(sizeof(*s));
 
@@ -20,14 +20,14 @@ static int make(void **state)
 	return s ? senders_init(s) : -1;
 }
 
-static int done(void **state)
+static int senders_free(void **state)
 {
 	senders_done(*state);
 	free(*state);
 	return 0;
 }
 
-static void ended(struct senders *s, uint32_t pid, uint64_t start, uint64_t end)
+static void life_end(struct senders *s, uint32_t pid, uint64_t start, uint64_t end)
 {
 	const struct process_record r = {
 		.pid = pid,
@@ -65,7 +65,7 @@ static void who_lives_is_known_from_its_start_on(void **state)
 
 static void who_has_ended_is_known_for_the_time_of_its_life(void **state)
 {
-	ended(*state, 10, 5, 6);
+	life_end(*state, 10, 5, 6);
 	assert_true(senders_know(*state, 10, 5 * SECOND));
 	assert_true(senders_know(*state, 10, 6 * SECOND));
 	assert_false(senders_know(*state, 10, 4 * SECOND));
@@ -74,9 +74,9 @@ static void who_has_ended_is_known_for_the_time_of_its_life(void **state)
 
 static void a_pid_of_several_lives_is_known_in_each_of_them(void **state)
 {
-	ended(*state, 10, 5, 6);
-	ended(*state, 10 + LIVES_KEPT, 5, 9); /* the same slot */
-	ended(*state, 10, 8, 9);
+	life_end(*state, 10, 5, 6);
+	life_end(*state, 10 + LIVES_KEPT, 5, 9); /* the same slot */
+	life_end(*state, 10, 8, 9);
 	assert_true(senders_know(*state, 10, 5 * SECOND));
 	assert_true(senders_know(*state, 10, 8 * SECOND));
 	assert_false(senders_know(*state, 10, 7 * SECOND));
@@ -88,7 +88,7 @@ static void who_was_alive_at_the_drain_and_has_ended_since_has_ended(void **stat
 	const struct drain_row row = { .pid = 10, .start_boot_ns = 5 * SECOND };
 
 	assert_int_equal(senders_set_alive(*state, &row, 1), 0);
-	ended(*state, 10, 5, 6);
+	life_end(*state, 10, 5, 6);
 	assert_true(senders_know(*state, 10, 6 * SECOND));
 	assert_false(senders_know(*state, 10, 7 * SECOND)); /* a stranger's by now */
 }
@@ -96,12 +96,12 @@ static void who_was_alive_at_the_drain_and_has_ended_since_has_ended(void **stat
 static void those_that_ended_long_ago_are_forgotten_and_no_others(void **state)
 {
 	for (uint32_t i = 1; i <= LIVES_KEPT + 5; i++)
-		ended(*state, i * 3, 5, 6);
+		life_end(*state, i * 3, 5, 6);
 	for (uint32_t i = 1; i <= LIVES_KEPT + 5; i++)
 		assert_int_equal(senders_know(*state, i * 3, 5 * SECOND), i > 5);
 }
 
-#define SENDERS_TEST(test) cmocka_unit_test_setup_teardown(test, make, done)
+#define SENDERS_TEST(test) cmocka_unit_test_setup_teardown(test, senders_make, senders_free)
 
 int main(void)
 {

@@ -17,20 +17,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define MOST_TEXT (4UL << 20)
-#define MOST_COMPLAINTS (64UL << 10)
+#define MAX_TEXT (4UL << 20)
+#define MAX_ERRORS (64UL << 10)
 
-struct voice {
+struct pipe_reader {
 	int fd; /* the pipe it comes through; does not block */
 	char *text;
 	size_t used, room;
-	bool is_too_long;
+	bool has_overflowed;
 };
 
 struct program {
 	pid_t pid;
 	int pidfd;
-	struct voice out, err;
+	struct pipe_reader out, err;
 };
 
 /* Of the pipes of one program. [0] is ours. */
@@ -39,7 +39,7 @@ struct pipes {
 	int failed[2]; /* the errno of what kept it from being executed */
 };
 
-static int take_environment(const struct user *as)
+static int environment_take(const struct user *as)
 {
 	char runtime[64];
 	int err = user_environment(as);
@@ -56,7 +56,7 @@ static int take_environment(const struct user *as)
  * What runs with rights that the caller lacks is found in fixed folders, and gets no variable of
  * the caller's: not PATH, LD_..., DOCKER_HOST, CONTAINER_HOST, nor where its configuration is.
  */
-static int take_fixed_environment(void)
+static int environment_take_fixed(void)
 {
 	struct user self;
 	bool was_sudo;
@@ -71,12 +71,12 @@ static int take_fixed_environment(void)
 }
 
 /* They may be the same one, where ours were closed: then dup2() leaves it to close on exec. */
-static int put_at(int from, int to)
+static int fd_move(int from, int to)
 {
 	return dup2(from, to) < 0 || fcntl(to, F_SETFD, 0) ? -errno : 0;
 }
 
-static int plug(const struct pipes *p, int failed)
+static int program_set_fds(const struct pipes *p, int failed)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int out = fcntl(p->out[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -84,7 +84,8 @@ static int plug(const struct pipes *p, int failed)
 
 	if (null < 0 || out < 0 || said < 0)
 		return -errno;
-	if (put_at(null, STDIN_FILENO) || put_at(out, STDOUT_FILENO) || put_at(said, STDERR_FILENO))
+	if (fd_move(null, STDIN_FILENO) || fd_move(out, STDOUT_FILENO) ||
+	    fd_move(said, STDERR_FILENO))
 		return -errno;
 	/* a client may leave a process behind, which must not hold what is open here */
 	syscall(SYS_close_range, STDERR_FILENO + 1, failed - 1, 0);
@@ -92,7 +93,7 @@ static int plug(const struct pipes *p, int failed)
 	return 0;
 }
 
-static void child(const char *const *argv, const struct user *as, const struct pipes *p)
+static void program_execute(const char *const *argv, const struct user *as, const struct pipes *p)
 {
 	int failed = fcntl(p->failed[1], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	sigset_t none;
@@ -102,13 +103,13 @@ static void child(const char *const *argv, const struct user *as, const struct p
 	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	err = failed < 0 ? -errno : plug(p, failed);
+	err = failed < 0 ? -errno : program_set_fds(p, failed);
 	if (!err && as)
 		err = user_become(as);
 	if (!err && as)
-		err = take_environment(as);
+		err = environment_take(as);
 	if (!err && !as && user_rights_are_lent())
-		err = take_fixed_environment();
+		err = environment_take_fixed();
 	/* where we are may be forbidden for the user, at which podman gives up */
 	if (!err && !chdir("/")) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which clears it */
@@ -120,26 +121,26 @@ static void child(const char *const *argv, const struct user *as, const struct p
 	_exit(n == sizeof(err) ? 127 : 126);
 }
 
-static void close_all(int *fds, size_t nr)
+static void fds_close(int *fds, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 }
 
-static int start(const char *const *argv, const struct user *as, struct program *g)
+static int program_start(const char *const *argv, const struct user *as, struct program *g)
 {
 	struct pipes p = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
 	int err = 0;
 
 	if (pipe2(p.out, O_CLOEXEC) || pipe2(p.err, O_CLOEXEC) || pipe2(p.failed, O_CLOEXEC)) {
 		err = -errno;
-		close_all(p.out, sizeof(p) / sizeof(int));
+		fds_close(p.out, sizeof(p) / sizeof(int));
 		return err;
 	}
 	g->pid = fork();
 	if (!g->pid)
-		child(argv, as, &p);
+		program_execute(argv, as, &p);
 	if (g->pid < 0)
 		err = -errno;
 	close(p.out[1]);
@@ -156,26 +157,26 @@ static int start(const char *const *argv, const struct user *as, struct program 
 }
 
 /* One read takes all that is in a pipe now; at its end it is closed. */
-static void hear(struct voice *v)
+static void pipe_read(struct pipe_reader *r)
 {
 	char beyond[4096];
-	size_t left = v->room - v->used;
+	size_t left = r->room - r->used;
 	ssize_t n;
 
-	if (v->fd < 0)
+	if (r->fd < 0)
 		return;
-	n = read(v->fd, left ? v->text + v->used : beyond, left ? left : sizeof(beyond));
+	n = read(r->fd, left ? r->text + r->used : beyond, left ? left : sizeof(beyond));
 	if (n > 0 && left)
-		v->used += (size_t)n;
-	v->is_too_long |= n > 0 && !left;
+		r->used += (size_t)n;
+	r->has_overflowed |= n > 0 && !left;
 	if (!n) {
-		close(v->fd);
-		v->fd = -1;
+		close(r->fd);
+		r->fd = -1;
 	}
 }
 
 /* Until it has ended, whoever else may still hold its pipes. */
-static int attend(struct program *g, uint64_t limit_ns)
+static int program_wait(struct program *g, uint64_t limit_ns)
 {
 	const uint64_t end = clock_ns(CLOCK_MONOTONIC) + limit_ns;
 	bool has_ended = false;
@@ -193,33 +194,33 @@ static int attend(struct program *g, uint64_t limit_ns)
 		if (poll(p, 3, (int)((end - now) / NSEC_PER_MSEC) + 1) < 0 && errno != EINTR)
 			return -errno;
 		has_ended = p[0].revents & POLLIN;
-		hear(&g->out);
-		hear(&g->err);
-		if (g->out.is_too_long)
+		pipe_read(&g->out);
+		pipe_read(&g->err);
+		if (g->out.has_overflowed)
 			return -EMSGSIZE;
 	}
 	return 0;
 }
 
 /* It writes what it likes: nothing of that is to reach a terminal but letters. */
-static void keep_last_line(const struct voice *v, struct captured *c)
+static void capture_keep_error(const struct pipe_reader *r, struct captured *c)
 {
-	size_t end = v->used, begin;
+	size_t end = r->used, begin;
 	size_t n = 0;
 
-	while (end && isspace((unsigned char)v->text[end - 1]))
+	while (end && isspace((unsigned char)r->text[end - 1]))
 		end--;
-	for (begin = end; begin && v->text[begin - 1] != '\n';)
+	for (begin = end; begin && r->text[begin - 1] != '\n';)
 		begin--;
-	while (begin < end && n < sizeof(c->complaint) - 1) {
-		unsigned char ch = (unsigned char)v->text[begin++];
+	while (begin < end && n < sizeof(c->error_line) - 1) {
+		unsigned char ch = (unsigned char)r->text[begin++];
 
-		c->complaint[n++] = (char)(ch < ' ' || ch == 0x7f ? ' ' : ch);
+		c->error_line[n++] = (char)(ch < ' ' || ch == 0x7f ? ' ' : ch);
 	}
-	c->complaint[n] = '\0';
+	c->error_line[n] = '\0';
 }
 
-static int reap(struct program *g, int err)
+static int program_reap(struct program *g, int err)
 {
 	int status = 0;
 
@@ -230,14 +231,15 @@ static int reap(struct program *g, int err)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int capture(const char *const *argv, const struct user *as, uint64_t limit_ns, struct captured *c)
+int capture_run(const char *const *argv, const struct user *as, uint64_t limit_ns,
+		struct captured *c)
 {
 	/* ignored, the kernel would reap it before we know how it ended */
 	struct sigaction children = { .sa_handler = SIG_DFL }, inherited;
 	struct program g = {
 		.pidfd = -1,
-		.out = { .fd = -1, .text = malloc(MOST_TEXT + 1), .room = MOST_TEXT },
-		.err = { .fd = -1, .text = malloc(MOST_COMPLAINTS), .room = MOST_COMPLAINTS },
+		.out = { .fd = -1, .text = malloc(MAX_TEXT + 1), .room = MAX_TEXT },
+		.err = { .fd = -1, .text = malloc(MAX_ERRORS), .room = MAX_ERRORS },
 	};
 	int err = -ENOMEM;
 
@@ -245,16 +247,16 @@ int capture(const char *const *argv, const struct user *as, uint64_t limit_ns, s
 	if (!g.out.text || !g.err.text)
 		goto out;
 	sigaction(SIGCHLD, &children, &inherited);
-	err = start(argv, as, &g);
+	err = program_start(argv, as, &g);
 	if (!err) {
 		g.pidfd = (int)syscall(SYS_pidfd_open, g.pid, 0);
-		err = g.pidfd < 0 ? -errno : attend(&g, limit_ns);
+		err = g.pidfd < 0 ? -errno : program_wait(&g, limit_ns);
 	}
-	c->status = reap(&g, err);
+	c->status = program_reap(&g, err);
 	sigaction(SIGCHLD, &inherited, NULL);
 	g.out.text[g.out.used] = '\0';
-	keep_last_line(&g.err, c);
-	close_all((int[]){ g.pidfd, g.out.fd, g.err.fd }, 3);
+	capture_keep_error(&g.err, c);
+	fds_close((int[]){ g.pidfd, g.out.fd, g.err.fd }, 3);
 out:
 	free(g.err.text);
 	c->text = g.out.text;

@@ -11,9 +11,9 @@
 #define CAPTURE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 struct captured {
-	char *text;          /* its stdout; owned, ends with a NUL */
-	char complaint[256]; /* the last line of its stderr, which can be shown on a terminal */
-	int status;          /* what it exited with, or 128 + the signal that ended it */
+	char *text;           /* its stdout; owned, ends with a NUL */
+	char error_line[256]; /* the last line of its stderr, which can be shown on a terminal */
+	int status;           /* what it exited with, or 128 + the signal that ended it */
 };
 
 /*
@@ -24,7 +24,8 @@ struct captured {
  * killed, with what it had started; -EMSGSIZE: it said more than 4 MiB; or another negative errno.
  * In any case capture_done() gives back what it said.
  */
-int capture(const char *const *argv, const struct user *as, uint64_t limit_ns, struct captured *c);
+int capture_run(const char *const *argv, const struct user *as, uint64_t limit_ns,
+		struct captured *c);
 void capture_done(struct captured *c);
 
 #endif

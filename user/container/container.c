@@ -10,142 +10,142 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE_NS (10 * NSEC_PER_SEC) /* podman alone takes a second on a busy machine */
+#define CLIENT_LIMIT_NS (10 * NSEC_PER_SEC) /* podman alone takes a second on a busy machine */
 
-struct asked {
+struct query {
 	size_t engine;
 	const struct user *as; /* NULL: as we are */
 	int err;
-	bool is_known; /* the same container as an earlier one told of */
+	bool is_repeated; /* the same container as an earlier one told of */
 	struct engine_answer answer;
 };
 
 struct search {
 	const char *name; /* without the engine before it */
 	size_t nr;
-	struct asked asked[2 * NR_ENGINES]; /* those that are installed */
+	struct query queries[2 * NR_ENGINES]; /* those that are installed */
 	FILE *why;
 };
 
-static void put_asked(const struct search *s, const struct asked *a)
+static void query_put_name(const struct search *s, const struct query *a)
 {
 	fprintf(s->why, "%s%s%s", engine_name(a->engine), a->as ? " of " : "",
 		a->as ? a->as->name : "");
 }
 
 /* docker's are containerd's and runc's, too: whoever was asked first has it. */
-static bool is_known(const struct search *s, const struct engine_answer *a)
+static bool search_has(const struct search *s, const struct engine_answer *a)
 {
 	for (size_t i = 0; i < s->nr; i++)
-		if (!s->asked[i].err && !strcmp(s->asked[i].answer.id, a->id) &&
-		    s->asked[i].answer.pid == a->pid)
+		if (!s->queries[i].err && !strcmp(s->queries[i].answer.id, a->id) &&
+		    s->queries[i].answer.pid == a->pid)
 			return true;
 	return false;
 }
 
-static void ask(struct search *s, size_t engine, const struct user *as)
+static void search_query(struct search *s, size_t engine, const struct user *as)
 {
-	struct asked *a = &s->asked[s->nr];
+	struct query *a = &s->queries[s->nr];
 
 	a->engine = engine;
 	a->as = as;
-	a->err = engine_ask(engine, s->name, as, PATIENCE_NS, &a->answer);
+	a->err = engine_ask(engine, s->name, as, CLIENT_LIMIT_NS, &a->answer);
 	if (a->err == -ENOPKG)
 		return;
-	a->is_known = !a->err && is_known(s, &a->answer);
+	a->is_repeated = !a->err && search_has(s, &a->answer);
 	s->nr++;
 }
 
-static size_t count(const struct search *s, int err)
+static size_t search_count(const struct search *s, int err)
 {
 	size_t nr = 0;
 
 	for (size_t i = 0; i < s->nr; i++)
-		nr += s->asked[i].err == err && !s->asked[i].is_known;
+		nr += s->queries[i].err == err && !s->queries[i].is_repeated;
 	return nr;
 }
 
 /* "podman, podman of alice or runc": those that gave this answer. */
-static void put_all(const struct search *s, int err, const char *last)
+static void search_put_queries(const struct search *s, int err, const char *last)
 {
-	size_t left = count(s, err);
+	size_t left = search_count(s, err);
 
 	for (size_t i = 0; i < s->nr; i++) {
-		if (s->asked[i].err != err || s->asked[i].is_known)
+		if (s->queries[i].err != err || s->queries[i].is_repeated)
 			continue;
-		put_asked(s, &s->asked[i]);
+		query_put_name(s, &s->queries[i]);
 		left--;
 		fprintf(s->why, "%s", left > 1 ? ", " : left ? last : "");
 	}
 }
 
-static bool has_failed(const struct asked *a)
+static bool query_has_failed(const struct query *a)
 {
 	return a->err && a->err != -ENOENT && a->err != -ENOTUNIQ;
 }
 
-static void put_failures(const struct search *s, const char *before)
+static void search_put_failures(const struct search *s, const char *before)
 {
 	for (size_t i = 0; i < s->nr; i++) {
-		if (!has_failed(&s->asked[i]))
+		if (!query_has_failed(&s->queries[i]))
 			continue;
 		fprintf(s->why, "%scannot ask ", before);
-		put_asked(s, &s->asked[i]);
-		fprintf(s->why, ": %s", s->asked[i].answer.why);
+		query_put_name(s, &s->queries[i]);
+		fprintf(s->why, ": %s", s->queries[i].answer.why);
 		before = "; ";
 	}
 }
 
-static int not_found(const struct search *s)
+static int search_report_missing(const struct search *s)
 {
-	if (count(s, -ENOTUNIQ)) {
+	if (search_count(s, -ENOTUNIQ)) {
 		fprintf(s->why, "several containers of ");
-		put_all(s, -ENOTUNIQ, " and ");
+		search_put_queries(s, -ENOTUNIQ, " and ");
 		fprintf(s->why, " are called '%s', or have an id that begins so", s->name);
 		return -ENOTUNIQ;
 	}
-	if (!count(s, -ENOENT)) {
-		put_failures(s, "");
+	if (!search_count(s, -ENOENT)) {
+		search_put_failures(s, "");
 		return -EIO;
 	}
 	fprintf(s->why, "there is no container '%s' in ", s->name);
-	put_all(s, -ENOENT, " or ");
-	put_failures(s, "; ");
+	search_put_queries(s, -ENOENT, " or ");
+	search_put_failures(s, "; ");
 	return -ENOENT;
 }
 
-static int several(const struct search *s)
+static int search_report_several(const struct search *s)
 {
 	size_t first = s->nr, other = s->nr;
 
 	for (size_t i = s->nr; i-- > 0;)
-		if (!s->asked[i].err && !s->asked[i].is_known) {
+		if (!s->queries[i].err && !s->queries[i].is_repeated) {
 			other = first;
 			first = i;
 		}
 	fprintf(s->why, "'%s' is a container of ", s->name);
-	put_all(s, 0, " and of ");
-	if (s->asked[first].engine == s->asked[other].engine)
+	search_put_queries(s, 0, " and of ");
+	if (s->queries[first].engine == s->queries[other].engine)
 		fprintf(s->why, ": write its id instead");
 	else
-		fprintf(s->why, ": write %s:%s or %s:%s", engine_name(s->asked[first].engine),
-			s->name, engine_name(s->asked[other].engine), s->name);
+		fprintf(s->why, ": write %s:%s or %s:%s", engine_name(s->queries[first].engine),
+			s->name, engine_name(s->queries[other].engine), s->name);
 	return -ENOTUNIQ;
 }
 
-static int conclude(const struct search *s, struct container *c)
+static int search_conclude(const struct search *s, struct container *c)
 {
-	const struct asked *a = s->asked;
+	const struct query *a = s->queries;
 
-	if (count(s, 0) > 1)
-		return several(s);
-	while (a < s->asked + s->nr && a->err)
+	if (search_count(s, 0) > 1)
+		return search_report_several(s);
+	while (a < s->queries + s->nr && a->err)
 		a++;
-	if (a == s->asked + s->nr)
-		return not_found(s);
+	if (a == s->queries + s->nr)
+		return search_report_missing(s);
 	if (!a->answer.pid) {
 		fprintf(s->why, "the container '%s' of ", s->name);
-		put_asked(s, a);
+		query_put_name(s, a);
 		fprintf(s->why, " is not running (%s)", a->answer.state);
 		return -ESRCH;
 	}
@@ -156,7 +156,7 @@ static int conclude(const struct search *s, struct container *c)
 }
 
 /* The engine named before it, or NR_ENGINES. */
-static size_t take_engine(struct search *s)
+static size_t search_take_engine(struct search *s)
 {
 	size_t i;
 
@@ -172,14 +172,14 @@ static size_t take_engine(struct search *s)
 }
 
 /* Where the clients are looked for. */
-static const char *folders(void)
+static const char *search_folders(void)
 {
 	return user_rights_are_lent() ? CAPTURE_PATH : "PATH";
 }
 
-static int find(struct search *s, const struct user *caller, struct container *c)
+static int search_run(struct search *s, const struct user *caller, struct container *c)
 {
-	const size_t only = take_engine(s);
+	const size_t only = search_take_engine(s);
 	const bool has_own = !geteuid() && caller->uid;
 
 	if (!*s->name || *s->name == '-' || strchr(s->name, ':')) {
@@ -189,16 +189,18 @@ static int find(struct search *s, const struct user *caller, struct container *c
 	for (size_t i = 0; i < NR_ENGINES; i++) {
 		if (only != NR_ENGINES && only != i)
 			continue;
-		ask(s, i, NULL);
+		search_query(s, i, NULL);
 		if (has_own)
-			ask(s, i, caller);
+			search_query(s, i, caller);
 	}
 	if (s->nr)
-		return conclude(s, c);
+		return search_conclude(s, c);
 	if (only != NR_ENGINES)
-		fprintf(s->why, "%s is not installed, or not in %s", engine_name(only), folders());
+		fprintf(s->why, "%s is not installed, or not in %s", engine_name(only),
+			search_folders());
 	else
-		fprintf(s->why, "no container engine is installed, or none is in %s", folders());
+		fprintf(s->why, "no container engine is installed, or none is in %s",
+			search_folders());
 	return -ENOPKG;
 }
 
@@ -211,7 +213,7 @@ int container_find(const char *name, const struct user *caller, struct container
 	s.why = fmemopen(why, size, "w");
 	if (!s.why)
 		return -errno;
-	err = find(&s, caller, c);
+	err = search_run(&s, caller, c);
 	fclose(s.why);
 	why[size - 1] = '\0';
 	return err;

@@ -14,7 +14,7 @@ static const char *const hierarchies[] = {
 #define NR_HIERARCHIES (sizeof(hierarchies) / sizeof(*hierarchies))
 
 /* As in libpod-ID, docker-ID.scope, crio-ID.scope, or ID itself. */
-static bool is_named_by(const char *part, size_t n, const char *id)
+static bool name_has_id(const char *part, size_t n, const char *id)
 {
 	size_t length = strlen(id);
 
@@ -26,14 +26,14 @@ static bool is_named_by(const char *part, size_t n, const char *id)
 }
 
 /* Cuts @path behind the part that has @id in its name. False: none has. */
-static bool cut(char *path, const char *id)
+static bool path_cut_after_id(char *path, const char *id)
 {
 	for (char *part = path; *part;) {
 		size_t n;
 
 		part += *part == '/';
 		n = strcspn(part, "/");
-		if (is_named_by(part, n, id)) {
+		if (name_has_id(part, n, id)) {
 			part[n] = '\0';
 			return true;
 		}
@@ -55,7 +55,7 @@ int container_cgroup(const char *proc, const struct container *c, char folder[40
 		const char *controller = hierarchies[i];
 
 		if (cgroup_of_process(of, controller, path, &is_v2, &number) ||
-		    is_v2 != !controller || !cut(path, c->id))
+		    is_v2 != !controller || !path_cut_after_id(path, c->id))
 			continue;
 		if (!cgroup_folder(self, controller, path, folder, &mount))
 			return 0;

@@ -15,7 +15,7 @@ struct question {
 	const struct user *as;
 	uint64_t limit_ns;
 	struct engine_answer *answer;
-	unsigned nr_whole, nr_begun; /* containers with this id, and whose id begins so */
+	unsigned nr_whole, nr_partial; /* containers with this id, and whose id begins so */
 };
 
 struct engine {
@@ -23,15 +23,15 @@ struct engine {
 	int (*ask)(const struct engine *e, struct question *q);
 	const char *client[5]; /* and what it is asked */
 	/* in the runtime folder of a user who has containers of it; "": anywhere, NULL: nowhere */
-	const char *theirs;
+	const char *user_entry;
 };
 
 /* 0: the client has ended well and this is what it said. */
-static int call(const char *const *argv, struct question *q, struct captured *said)
+static int client_call(const char *const *argv, struct question *q, struct captured *output)
 {
 	char *why = q->answer->why;
 	const size_t size = sizeof(q->answer->why);
-	int err = capture(argv, q->as, q->limit_ns, said);
+	int err = capture_run(argv, q->as, q->limit_ns, output);
 
 	/* folders of PATH that are closed to the user */
 	if (err == -ENOENT || (err == -EACCES && q->as))
@@ -40,21 +40,21 @@ static int call(const char *const *argv, struct question *q, struct captured *sa
 		snprintf(why, size, "no answer within %.0f s", (double)q->limit_ns / 1e9);
 	else if (err)
 		snprintf(why, size, "%s", strerror(-err));
-	else if (said->status && *said->complaint)
-		snprintf(why, size, "%s", said->complaint);
-	else if (said->status)
-		snprintf(why, size, "%s ended with %d", argv[0], said->status);
-	return err ? err : said->status ? -EIO : 0;
+	else if (output->status && *output->error_line)
+		snprintf(why, size, "%s", output->error_line);
+	else if (output->status)
+		snprintf(why, size, "%s ended with %d", argv[0], output->status);
+	return err ? err : output->status ? -EIO : 0;
 }
 
-static int not_understood(struct question *q)
+static int answer_reject(struct question *q)
 {
 	snprintf(q->answer->why, sizeof(q->answer->why), "its answer is not understood");
 	return -EBADMSG;
 }
 
 /* Weighs one container of a list: a whole id is worth more than the beginning of one. */
-static void weigh(struct question *q, const char *id, json_int_t pid, const char *state)
+static void question_consider(struct question *q, const char *id, json_int_t pid, const char *state)
 {
 	struct engine_answer *a = q->answer;
 	bool is_whole = !strcmp(id, q->name);
@@ -62,7 +62,7 @@ static void weigh(struct question *q, const char *id, json_int_t pid, const char
 	if (strncmp(id, q->name, strlen(q->name)) != 0 || pid < 0 || pid > INT_MAX)
 		return;
 	q->nr_whole += is_whole;
-	q->nr_begun += !is_whole;
+	q->nr_partial += !is_whole;
 	if (!is_whole && q->nr_whole)
 		return;
 	snprintf(a->id, sizeof(a->id), "%s", id);
@@ -70,9 +70,9 @@ static void weigh(struct question *q, const char *id, json_int_t pid, const char
 	a->pid = (pid_t)pid;
 }
 
-static int verdict(const struct question *q)
+static int question_conclude(const struct question *q)
 {
-	unsigned nr = q->nr_whole ? q->nr_whole : q->nr_begun;
+	unsigned nr = q->nr_whole ? q->nr_whole : q->nr_partial;
 
 	if (nr > 1)
 		return -ENOTUNIQ;
@@ -80,7 +80,7 @@ static int verdict(const struct question *q)
 }
 
 /* [{"Id": ..., "State": {"Pid": ..., "Status": ...}}]: it knows names, and their order of rank. */
-static int read_inspected(struct question *q, const char *text)
+static int answer_read_container(struct question *q, const char *text)
 {
 	json_t *root = json_loads(text, 0, NULL);
 	json_t *state = json_object_get(json_array_get(root, 0), "State");
@@ -97,26 +97,26 @@ static int read_inspected(struct question *q, const char *text)
 		a->pid = (pid_t)json_integer_value(pid);
 	}
 	json_decref(root);
-	return is_understood ? 0 : not_understood(q);
+	return is_understood ? 0 : answer_reject(q);
 }
 
-static int ask_inspect(const struct engine *e, struct question *q)
+static int engine_inspect(const struct engine *e, struct question *q)
 {
 	const char *argv[] = { e->client[0], e->client[1], e->client[2], "--", q->name, NULL };
-	struct captured said;
-	int err = call(argv, q, &said);
+	struct captured output;
+	int err = client_call(argv, q, &output);
 
-	if (err == -EIO && (strcasestr(said.complaint, "no such container") ||
-			    strcasestr(said.complaint, "no such object")))
+	if (err == -EIO && (strcasestr(output.error_line, "no such container") ||
+			    strcasestr(output.error_line, "no such object")))
 		err = -ENOENT;
 	if (!err)
-		err = read_inspected(q, said.text);
-	capture_done(&said);
+		err = answer_read_container(q, output.text);
+	capture_done(&output);
 	return err;
 }
 
 /* [{"id": ..., "pid": ..., "status": ...}, ...], or null */
-static int read_list(struct question *q, const char *text)
+static int answer_read_list(struct question *q, const char *text)
 {
 	json_t *root = json_loads(text, JSON_DECODE_ANY, NULL);
 	bool is_understood = json_is_array(root) || json_is_null(root);
@@ -128,61 +128,62 @@ static int read_list(struct question *q, const char *text)
 		const char *status = json_string_value(json_object_get(c, "status"));
 
 		if (id && status)
-			weigh(q, id, json_integer_value(json_object_get(c, "pid")), status);
+			question_consider(q, id, json_integer_value(json_object_get(c, "pid")),
+					  status);
 		else
 			is_understood = false;
 	}
 	json_decref(root);
-	return is_understood ? verdict(q) : not_understood(q);
+	return is_understood ? question_conclude(q) : answer_reject(q);
 }
 
-static int ask_list(const struct engine *e, struct question *q)
+static int engine_list(const struct engine *e, struct question *q)
 {
-	struct captured said;
-	int err = call(e->client, q, &said);
+	struct captured output;
+	int err = client_call(e->client, q, &output);
 
 	if (!err)
-		err = read_list(q, said.text);
-	capture_done(&said);
+		err = answer_read_list(q, output.text);
+	capture_done(&output);
 	return err;
 }
 
 /* "TASK PID STATUS" and the tasks of one namespace below it */
-static int ask_namespace(const char *ns, struct question *q)
+static int namespace_list(const char *ns, struct question *q)
 {
 	const char *const argv[] = { "ctr", "-n", ns, "tasks", "ls", NULL };
 	char id[128], state[32], *rest, *line;
-	struct captured said;
-	int err = call(argv, q, &said), pid;
+	struct captured output;
+	int err = client_call(argv, q, &output), pid;
 
-	for (line = err ? NULL : strtok_r(said.text, "\n", &rest); line;
+	for (line = err ? NULL : strtok_r(output.text, "\n", &rest); line;
 	     line = strtok_r(NULL, "\n", &rest))
 		if (sscanf(line, "%127s %d %31s", id, &pid, state) == 3)
-			weigh(q, id, pid, state);
-	capture_done(&said);
+			question_consider(q, id, pid, state);
+	capture_done(&output);
 	return err;
 }
 
-static int ask_containerd(const struct engine *e, struct question *q)
+static int containerd_list(const struct engine *e, struct question *q)
 {
-	struct captured said;
+	struct captured output;
 	char *rest, *ns;
-	int err = call(e->client, q, &said);
+	int err = client_call(e->client, q, &output);
 
-	for (ns = err ? NULL : strtok_r(said.text, "\n", &rest); ns && !err;
+	for (ns = err ? NULL : strtok_r(output.text, "\n", &rest); ns && !err;
 	     ns = strtok_r(NULL, "\n", &rest))
-		err = *ns == '-' ? 0 : ask_namespace(ns, q);
-	capture_done(&said);
-	return err ? err : verdict(q);
+		err = *ns == '-' ? 0 : namespace_list(ns, q);
+	capture_done(&output);
+	return err ? err : question_conclude(q);
 }
 
 static const struct engine engines[NR_ENGINES] = {
-	{ "podman", ask_inspect, { "podman", "container", "inspect" }, "" },
-	{ "docker", ask_inspect, { "docker", "container", "inspect" }, "docker.sock" },
-	{ "nerdctl", ask_inspect, { "nerdctl", "container", "inspect" }, "containerd-rootless" },
-	{ "containerd", ask_containerd, { "ctr", "namespaces", "ls", "-q" }, NULL },
-	{ "runc", ask_list, { "runc", "list", "--format=json" }, "runc" },
-	{ "crun", ask_list, { "crun", "list", "--format=json" }, "crun" },
+	{ "podman", engine_inspect, { "podman", "container", "inspect" }, "" },
+	{ "docker", engine_inspect, { "docker", "container", "inspect" }, "docker.sock" },
+	{ "nerdctl", engine_inspect, { "nerdctl", "container", "inspect" }, "containerd-rootless" },
+	{ "containerd", containerd_list, { "ctr", "namespaces", "ls", "-q" }, NULL },
+	{ "runc", engine_list, { "runc", "list", "--format=json" }, "runc" },
+	{ "crun", engine_list, { "crun", "list", "--format=json" }, "crun" },
 };
 
 const char *engine_name(size_t i)
@@ -191,13 +192,13 @@ const char *engine_name(size_t i)
 }
 
 /* Else there is nobody to ask, and the client's complaint about that would only distract. */
-static bool may_have_theirs(const struct engine *e, const struct user *user)
+static bool engine_may_have(const struct engine *e, const struct user *user)
 {
 	char path[128];
 
-	if (!e->theirs || !*e->theirs)
-		return e->theirs;
-	snprintf(path, sizeof(path), "/run/user/%u/%s", user->uid, e->theirs);
+	if (!e->user_entry || !*e->user_entry)
+		return e->user_entry;
+	snprintf(path, sizeof(path), "/run/user/%u/%s", user->uid, e->user_entry);
 	return !access(path, F_OK);
 }
 
@@ -207,7 +208,7 @@ int engine_ask(size_t i, const char *name, const struct user *as, uint64_t limit
 	struct question q = { .name = name, .as = as, .limit_ns = limit_ns, .answer = answer };
 
 	memset(answer, 0, sizeof(*answer));
-	if (as && !may_have_theirs(&engines[i], as))
+	if (as && !engine_may_have(&engines[i], as))
 		return -ENOPKG;
 	return engines[i].ask(&engines[i], &q);
 }

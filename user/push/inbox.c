@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #define DATAGRAM_BYTES (64UL << 10) /* a larger one is not taken */
-#define INBOX_LETTERS 4096
+#define INBOX_DATAGRAMS 4096
 #define INBOX_BYTES (4UL << 20)
-#define LAST_LETTERS 65536 /* no more after the end: somebody may go on and on */
+#define LAST_DATAGRAMS 65536 /* no more after the end: somebody may go on and on */
 #define CLOCKS_APART_NS NSEC_PER_MSEC
 #define OLDEST_NS (60 * NSEC_PER_SEC) /* if it seems older, the clock was set meanwhile */
 
@@ -29,7 +29,7 @@ struct envelope {
 	uint64_t sent_real_ns; /* 0: unknown */
 };
 
-static void close_rights(const struct cmsghdr *c)
+static void envelope_close_rights(const struct cmsghdr *c)
 {
 	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
@@ -41,29 +41,29 @@ static void close_rights(const struct cmsghdr *c)
 	}
 }
 
-static void read_envelope(struct msghdr *m, struct envelope *e)
+static void envelope_read(struct msghdr *m, struct envelope *e)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
 		if (c->cmsg_level != SOL_SOCKET)
 			continue;
 		if (c->cmsg_type == SCM_CREDENTIALS) {
-			struct ucred who;
+			struct ucred cred;
 
-			memcpy(&who, CMSG_DATA(c), sizeof(who));
-			e->pid = (uint32_t)who.pid;
+			memcpy(&cred, CMSG_DATA(c), sizeof(cred));
+			e->pid = (uint32_t)cred.pid;
 		} else if (c->cmsg_type == SCM_TIMESTAMPNS) {
 			struct timespec at;
 
 			memcpy(&at, CMSG_DATA(c), sizeof(at));
 			e->sent_real_ns = (uint64_t)at.tv_sec * NSEC_PER_SEC + (uint64_t)at.tv_nsec;
 		} else if (c->cmsg_type == SCM_RIGHTS) {
-			close_rights(c); /* nobody asked for them */
+			envelope_close_rights(c); /* nobody asked for them */
 		}
 	}
 }
 
 /* When it was sent, on the clocks that are used here: they are read within a moment. */
-static void date(struct letter *l, uint64_t sent_real_ns)
+static void datagram_set_times(struct letter *l, uint64_t sent_real_ns)
 {
 	uint64_t before, real, boot, mono, age;
 	int tries = 10;
@@ -81,18 +81,18 @@ static void date(struct letter *l, uint64_t sent_real_ns)
 	l->sent_boot_ns = boot > age ? boot - age : 0;
 }
 
-static uint64_t count_lines(const char *text, size_t length)
+static uint64_t lines_count(const char *text, size_t length)
 {
 	return !length || mark_is_one(text, length) ? 1 : point_lines(text, length);
 }
 
 uint64_t letter_lines(const struct letter *l)
 {
-	return count_lines(l->text, l->length);
+	return lines_count(l->text, l->length);
 }
 
-static void put(struct inbox *box, const char *text, size_t length, const struct envelope *e,
-		bool is_udp)
+static void inbox_put(struct inbox *box, const char *text, size_t length, const struct envelope *e,
+		      bool is_udp)
 {
 	struct letter *l = malloc(sizeof(*l) + length + 1);
 	bool fits = false;
@@ -101,17 +101,17 @@ static void put(struct inbox *box, const char *text, size_t length, const struct
 		*l = (struct letter){ .pid = e->pid, .is_udp = is_udp, .length = length };
 		memcpy(l->text, text, length);
 		l->text[length] = '\0';
-		date(l, e->sent_real_ns);
+		datagram_set_times(l, e->sent_real_ns);
 	}
 	pthread_mutex_lock(&box->lock);
-	fits = l && box->nr < INBOX_LETTERS && box->bytes + length <= INBOX_BYTES;
+	fits = l && box->nr < INBOX_DATAGRAMS && box->bytes + length <= INBOX_BYTES;
 	if (fits) {
 		*box->last = l;
 		box->last = &l->next;
 		box->nr++;
 		box->bytes += length;
 	} else {
-		box->dropped += count_lines(text, length);
+		box->dropped += lines_count(text, length);
 	}
 	pthread_mutex_unlock(&box->lock);
 	if (!fits)
@@ -119,13 +119,13 @@ static void put(struct inbox *box, const char *text, size_t length, const struct
 }
 
 /* It is not worth the room. The newline at its end is not a part of the text. */
-static bool is_long_mark(const char *text, size_t length)
+static bool mark_is_long(const char *text, size_t length)
 {
 	return mark_is_one(text, length) && length > strlen(MARK_PREFIX) + MARK_BYTES + 1;
 }
 
 /* False: there was nothing. */
-static bool receive(struct inbox *box, int fd, char *text, bool is_udp)
+static bool inbox_receive(struct inbox *box, int fd, char *text, bool is_udp)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(struct timespec))];
@@ -143,33 +143,33 @@ static bool receive(struct inbox *box, int fd, char *text, bool is_udp)
 
 	if (n < 0)
 		return errno == EINTR;
-	read_envelope(&m, &e);
-	if (m.msg_flags & MSG_TRUNC || (!is_udp && is_long_mark(text, (size_t)n))) {
+	envelope_read(&m, &e);
+	if (m.msg_flags & MSG_TRUNC || (!is_udp && mark_is_long(text, (size_t)n))) {
 		pthread_mutex_lock(&box->lock);
 		box->oversized++;
 		pthread_mutex_unlock(&box->lock);
 	} else {
-		put(box, text, (size_t)n, &e, is_udp);
+		inbox_put(box, text, (size_t)n, &e, is_udp);
 	}
 	return true;
 }
 
 /* What each socket has now, but no more than so many. */
-static void receive_all(struct inbox *box, char *text, int most)
+static void inbox_receive_all(struct inbox *box, char *text, int most)
 {
 	const struct intake *in = &box->intake;
 	bool has_come = false;
 
-	for (int i = 0; i < most && receive(box, in->marks_fd, text, false); i++)
+	for (int i = 0; i < most && inbox_receive(box, in->marks_fd, text, false); i++)
 		has_come = true;
 	for (size_t u = 0; u < UDP_SOCKETS; u++)
-		for (int i = 0; i < most && receive(box, in->udp_fds[u], text, true); i++)
+		for (int i = 0; i < most && inbox_receive(box, in->udp_fds[u], text, true); i++)
 			has_come = true;
 	if (has_come)
 		eventfd_write(box->wake_fd, 1);
 }
 
-static void *receiver(void *context)
+static void *inbox_receive_loop(void *context)
 {
 	struct inbox *box = context;
 	char *text = malloc(DATAGRAM_BYTES);
@@ -182,7 +182,7 @@ static void *receiver(void *context)
 
 	while (text && !p[0].revents) {
 		if (poll(p, 4, -1) > 0)
-			receive_all(box, text, p[0].revents ? LAST_LETTERS : 256);
+			inbox_receive_all(box, text, p[0].revents ? LAST_DATAGRAMS : 256);
 	}
 	free(text);
 	return NULL;
@@ -201,7 +201,7 @@ int inbox_start(struct inbox *box, const struct intake *intake)
 	pthread_mutex_init(&box->lock, NULL);
 	err = box->wake_fd < 0 || box->stop_fd < 0 ? errno : 0;
 	if (!err)
-		err = stack_thread(&box->thread, receiver, box);
+		err = stack_thread(&box->thread, inbox_receive_loop, box);
 	if (!err)
 		return 0;
 	close(box->wake_fd);
@@ -226,7 +226,7 @@ struct letter *inbox_take(struct inbox *box)
 }
 
 /* Of datagrams that the kernel had no room for; a sender over UDP does not wait. */
-static uint64_t udp_dropped(int fd)
+static uint64_t socket_count_dropped(int fd)
 {
 	uint32_t info[SK_MEMINFO_VARS] = { 0 };
 	socklen_t size = sizeof(info);
@@ -237,7 +237,7 @@ static uint64_t udp_dropped(int fd)
 }
 
 /* Whoever sends still, and would wait until there is room, is told at once that there is nobody. */
-static void close_sockets(struct intake *in)
+static void inbox_close_sockets(struct intake *in)
 {
 	cleanup_closep(&in->marks_fd);
 	for (size_t i = 0; i < UDP_SOCKETS; i++)
@@ -252,8 +252,8 @@ void inbox_stop(struct inbox *box)
 	eventfd_write(box->stop_fd, 1);
 	pthread_join(box->thread, NULL);
 	for (size_t i = 0; i < UDP_SOCKETS; i++)
-		box->dropped += udp_dropped(box->intake.udp_fds[i]);
-	close_sockets(&box->intake);
+		box->dropped += socket_count_dropped(box->intake.udp_fds[i]);
+	inbox_close_sockets(&box->intake);
 	close(box->stop_fd);
 	box->stop_fd = -1;
 }

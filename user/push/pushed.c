@@ -5,28 +5,28 @@
 
 #include <stdlib.h>
 
-#define MOST_WAITING 8192
+#define MAX_WAITING 8192
 
 /* What a letter takes of the room for those that wait. */
-static size_t weight(const struct letter *l)
+static size_t datagram_weight(const struct letter *l)
 {
 	return sizeof(*l) + l->length;
 }
 
 /* PIDs are given one after the other: two of a moment rarely share it. */
-static size_t *share_of(struct pushed *p, const struct letter *l)
+static size_t *pushed_share(struct pushed *p, const struct letter *l)
 {
 	return &p->shares[l->pid % PUSHED_SHARES];
 }
 
-static bool has_room(struct pushed *p, const struct letter *l)
+static bool pushed_has_room(struct pushed *p, const struct letter *l)
 {
-	size_t bytes = weight(l);
+	size_t bytes = datagram_weight(l);
 
-	if (p->nr_waiting == MOST_WAITING || p->waiting_bytes + bytes > PUSHED_WAITING_BYTES)
+	if (p->nr_waiting == MAX_WAITING || p->waiting_bytes + bytes > PUSHED_WAITING_BYTES)
 		return false;
 	return !l->is_unknown || (p->unknown_bytes + bytes <= PUSHED_UNKNOWN_BYTES &&
-				  *share_of(p, l) + bytes <= PUSHED_SHARE_BYTES);
+				  *pushed_share(p, l) + bytes <= PUSHED_SHARE_BYTES);
 }
 
 void pushed_init(struct pushed *p)
@@ -49,10 +49,10 @@ int pushed_start(struct pushed *p, const struct intake *intake)
 	return err;
 }
 
-static void put(struct pushed *p, struct letter *l)
+static void pushed_append(struct pushed *p, struct letter *l)
 {
 	l->is_unknown = !l->is_udp && !senders_know(&p->senders, l->pid, l->sent_boot_ns);
-	if (!has_room(p, l)) {
+	if (!pushed_has_room(p, l)) {
 		p->counts.dropped += letter_lines(l);
 		free(l);
 		return;
@@ -60,10 +60,10 @@ static void put(struct pushed *p, struct letter *l)
 	*p->last = l;
 	p->last = &l->next;
 	p->nr_waiting++;
-	p->waiting_bytes += weight(l);
+	p->waiting_bytes += datagram_weight(l);
 	if (l->is_unknown) {
-		p->unknown_bytes += weight(l);
-		*share_of(p, l) += weight(l);
+		p->unknown_bytes += datagram_weight(l);
+		*pushed_share(p, l) += datagram_weight(l);
 	}
 }
 
@@ -75,10 +75,10 @@ void pushed_remove(struct pushed *p, struct letter **at)
 	if (p->last == &l->next)
 		p->last = at;
 	p->nr_waiting--;
-	p->waiting_bytes -= weight(l);
+	p->waiting_bytes -= datagram_weight(l);
 	if (l->is_unknown) {
-		p->unknown_bytes -= weight(l);
-		*share_of(p, l) -= weight(l);
+		p->unknown_bytes -= datagram_weight(l);
+		*pushed_share(p, l) -= datagram_weight(l);
 	}
 	free(l);
 }
@@ -89,7 +89,7 @@ void pushed_put(struct pushed *p, struct letter *first, uint64_t samples)
 		next = l->next;
 		l->next = NULL;
 		l->samples = samples;
-		put(p, l);
+		pushed_append(p, l);
 	}
 }
 

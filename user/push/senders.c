@@ -27,7 +27,7 @@ void senders_done(struct senders *s)
 }
 
 /* PIDs are given one after the other: that spreads them. */
-static uint64_t *slot_of(const struct senders *s, uint32_t pid)
+static uint64_t *senders_slot(const struct senders *s, uint32_t pid)
 {
 	return &s->newest[pid % LIVES_KEPT];
 }
@@ -38,14 +38,14 @@ void senders_add_ended(struct senders *s, const struct process_record *r)
 
 	*l = (struct life){
 		.pid = r->pid,
-		.older = *slot_of(s, r->pid),
+		.older = *senders_slot(s, r->pid),
 		.start_boot_ns = r->start_boot_ns,
 		.end_boot_ns = r->end_boot_ns,
 	};
-	*slot_of(s, r->pid) = ++s->nr_ended;
+	*senders_slot(s, r->pid) = ++s->nr_ended;
 }
 
-static int by_pid(const void *a, const void *b)
+static int life_compare(const void *a, const void *b)
 {
 	const struct life *p = a, *q = b;
 
@@ -71,18 +71,18 @@ int senders_set_alive(struct senders *s, const struct drain_row *rows, size_t nr
 		};
 	s->nr_alive = nr;
 	if (nr)
-		qsort(s->alive, nr, sizeof(*s->alive), by_pid);
+		qsort(s->alive, nr, sizeof(*s->alive), life_compare);
 	return 0;
 }
 
-static bool covers(const struct life *l, uint64_t boot_ns)
+static bool life_covers(const struct life *l, uint64_t boot_ns)
 {
 	return l->start_boot_ns <= boot_ns + SLACK_NS &&
 	       (!l->end_boot_ns || l->end_boot_ns + SLACK_NS >= boot_ns);
 }
 
 /* The last of those that ended with that PID, the @before'th and later ones aside; NULL: none. */
-static const struct life *ended_before(const struct senders *s, uint32_t pid, uint64_t before)
+static const struct life *senders_find_ended(const struct senders *s, uint32_t pid, uint64_t before)
 {
 	for (uint64_t at = before; at && at + LIVES_KEPT > s->nr_ended;) {
 		const struct life *l = &s->ended[(at - 1) % LIVES_KEPT];
@@ -102,8 +102,9 @@ bool senders_know(const struct senders *s, uint32_t pid, uint64_t boot_ns)
 
 	if (!pid)
 		return false;
-	for (l = ended_before(s, pid, *slot_of(s, pid)); l; l = ended_before(s, pid, l->older)) {
-		if (covers(l, boot_ns))
+	for (l = senders_find_ended(s, pid, *senders_slot(s, pid)); l;
+	     l = senders_find_ended(s, pid, l->older)) {
+		if (life_covers(l, boot_ns))
 			return true;
 		if (!ended_start)
 			ended_start = l->start_boot_ns;
@@ -117,7 +118,7 @@ bool senders_know(const struct senders *s, uint32_t pid, uint64_t boot_ns)
 			high = middle;
 	}
 	for (l = s->alive + low; l < end && l->pid == pid; l++)
-		if (l->start_boot_ns != ended_start && covers(l, boot_ns))
+		if (l->start_boot_ns != ended_start && life_covers(l, boot_ns))
 			return true;
 	return false;
 }
