@@ -21,7 +21,7 @@
 #define MAX_ERRORS (64UL << 10)
 
 struct pipe_reader {
-	int fd; /* the pipe it comes through; does not block */
+	int fd; /* does not block; -1: at its end */
 	char *text;
 	size_t used, room;
 	bool has_overflowed;
@@ -33,10 +33,10 @@ struct program {
 	struct pipe_reader out, err;
 };
 
-/* Of the pipes of one program. [0] is ours. */
+/* The pipes of one program. [0] is bpfmon's end. */
 struct pipes {
 	int out[2], err[2];
-	int failed[2]; /* the errno of what kept it from being executed */
+	int failed[2]; /* brings a negative errno if it cannot be executed */
 };
 
 static int environment_take(const struct user *as)
@@ -53,8 +53,9 @@ static int environment_take(const struct user *as)
 }
 
 /*
- * What runs with rights that the caller lacks is found in fixed folders, and gets no variable of
- * the caller's: not PATH, LD_..., DOCKER_HOST, CONTAINER_HOST, nor where its configuration is.
+ * A program that runs with rights that bpfmon's caller lacks is found in fixed folders, and gets no
+ * variable of the caller's: not PATH, LD_..., DOCKER_HOST, CONTAINER_HOST, nor the path of its
+ * configuration.
  */
 static int environment_take_fixed(void)
 {
@@ -70,7 +71,7 @@ static int environment_take_fixed(void)
 	return user_environment(&self);
 }
 
-/* They may be the same one, where ours were closed: then dup2() leaves it to close on exec. */
+/* Both may be equal, where bpfmon has no stdio: then dup2() does not clear FD_CLOEXEC. */
 static int fd_move(int from, int to)
 {
 	return dup2(from, to) < 0 || fcntl(to, F_SETFD, 0) ? -errno : 0;
@@ -87,7 +88,7 @@ static int program_set_fds(const struct pipes *p, int failed)
 	if (fd_move(null, STDIN_FILENO) || fd_move(out, STDOUT_FILENO) ||
 	    fd_move(said, STDERR_FILENO))
 		return -errno;
-	/* a client may leave a process behind, which must not hold what is open here */
+	/* a client may leave a process behind, which must not hold bpfmon's files open */
 	syscall(SYS_close_range, STDERR_FILENO + 1, failed - 1, 0);
 	syscall(SYS_close_range, failed + 1, ~0U, 0);
 	return 0;
@@ -110,7 +111,7 @@ static void program_execute(const char *const *argv, const struct user *as, cons
 		err = environment_take(as);
 	if (!err && !as && user_rights_are_lent())
 		err = environment_take_fixed();
-	/* where we are may be forbidden for the user, at which podman gives up */
+	/* the user may not be allowed into the present folder, and podman fails in such a one */
 	if (!err && !chdir("/")) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL); /* after the change of user, which clears it */
 		execvp(argv[0], (char *const *)argv);
@@ -156,7 +157,7 @@ static int program_start(const char *const *argv, const struct user *as, struct 
 	return err;
 }
 
-/* One read takes all that is in a pipe now; at its end it is closed. */
+/* One read takes all that is in a pipe now; what exceeds @room is dropped. Closed at its end. */
 static void pipe_read(struct pipe_reader *r)
 {
 	char beyond[4096];
@@ -175,7 +176,7 @@ static void pipe_read(struct pipe_reader *r)
 	}
 }
 
-/* Until it has ended, whoever else may still hold its pipes. */
+/* Until it has ended, even if a process that it left behind holds its pipes open. */
 static int program_wait(struct program *g, uint64_t limit_ns)
 {
 	const uint64_t end = clock_ns(CLOCK_MONOTONIC) + limit_ns;
@@ -202,7 +203,7 @@ static int program_wait(struct program *g, uint64_t limit_ns)
 	return 0;
 }
 
-/* It writes what it likes: nothing of that is to reach a terminal but letters. */
+/* Its stderr is untrusted: no control character of it may reach a terminal. */
 static void capture_keep_error(const struct pipe_reader *r, struct captured *c)
 {
 	size_t end = r->used, begin;
@@ -225,7 +226,7 @@ static int program_reap(struct program *g, int err)
 	int status = 0;
 
 	if (err && g->pid > 0)
-		kill(-g->pid, SIGKILL); /* its session: what it has started, too */
+		kill(-g->pid, SIGKILL); /* with what it has started */
 	while (g->pid > 0 && waitpid(g->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -234,7 +235,7 @@ static int program_reap(struct program *g, int err)
 int capture_run(const char *const *argv, const struct user *as, uint64_t limit_ns,
 		struct captured *c)
 {
-	/* ignored, the kernel would reap it before we know how it ended */
+	/* where SIGCHLD is ignored, the kernel reaps a child and its status is lost */
 	struct sigaction children = { .sa_handler = SIG_DFL }, inherited;
 	struct program g = {
 		.pidfd = -1,

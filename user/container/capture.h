@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What another program says: run without a shell, and not for longer than we have patience. */
+/* The output of another program, run without a shell and with a limit of time. */
 #ifndef CONTAINER_CAPTURE_H
 #define CONTAINER_CAPTURE_H
 
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Where programs are looked for instead of PATH under sudo, or as a program with set-user-ID. */
+/* The PATH under sudo, or of a set-user-ID bpfmon. */
 #define CAPTURE_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 struct captured {
@@ -17,12 +17,12 @@ struct captured {
 };
 
 /*
- * Runs @argv, found in PATH, in the root folder, without stdin and terminal: as @as with his
- * environment where that is not NULL, which needs root; else as we are, and if our rights are lent
- * (user_rights_are_lent()) found in CAPTURE_PATH, with no variable of the caller's. 0: it ended by
- * itself; -ENOENT: there is no such program; -ETIMEDOUT: it had not ended after @limit_ns and was
- * killed, with what it had started; -EMSGSIZE: it said more than 4 MiB; or another negative errno.
- * In any case capture_done() gives back what it said.
+ * Runs @argv, found in PATH, in the root folder, with an empty stdin and no terminal. @as: the user
+ * to run it as, with that user's environment, which needs root. NULL: as the effective user; if the
+ * rights are lent (user_rights_are_lent()), found in CAPTURE_PATH, without any variable of the
+ * caller's. 0: it ended by itself; -ENOENT: there is no such program; -ETIMEDOUT: it was killed
+ * after @limit_ns, with what it had started; -EMSGSIZE: it wrote more than 4 MiB; or another
+ * negative errno. In any case capture_done() frees @c.
  */
 int capture_run(const char *const *argv, const struct user *as, uint64_t limit_ns,
 		struct captured *c);

@@ -14,16 +14,16 @@
 
 struct query {
 	size_t engine;
-	const struct user *as; /* NULL: as we are */
+	const struct user *as; /* NULL: the effective user */
 	int err;
-	bool is_repeated; /* the same container as an earlier one told of */
+	bool is_repeated; /* an earlier query has found the same container */
 	struct engine_answer answer;
 };
 
 struct search {
 	const char *name; /* without the engine before it */
 	size_t nr;
-	struct query queries[2 * NR_ENGINES]; /* those that are installed */
+	struct query queries[2 * NR_ENGINES]; /* of the engines that are installed */
 	FILE *why;
 };
 
@@ -33,7 +33,8 @@ static void query_put_name(const struct search *s, const struct query *a)
 		a->as ? a->as->name : "");
 }
 
-/* docker's are containerd's and runc's, too: whoever was asked first has it. */
+/* A container of docker is one of containerd and runc, too: the first query that finds it counts.
+ */
 static bool search_has(const struct search *s, const struct engine_answer *a)
 {
 	for (size_t i = 0; i < s->nr; i++)
@@ -65,7 +66,7 @@ static size_t search_count(const struct search *s, int err)
 	return nr;
 }
 
-/* "podman, podman of alice or runc": those that gave this answer. */
+/* "podman, podman of alice or runc": the engines whose answer is @err. */
 static void search_put_queries(const struct search *s, int err, const char *last)
 {
 	size_t left = search_count(s, err);
@@ -155,7 +156,7 @@ static int search_conclude(const struct search *s, struct container *c)
 	return 0;
 }
 
-/* The engine named before it, or NR_ENGINES. */
+/* Takes "ENGINE:" off the name; its index, or NR_ENGINES. */
 static size_t search_take_engine(struct search *s)
 {
 	size_t i;
@@ -171,7 +172,7 @@ static size_t search_take_engine(struct search *s)
 	return i;
 }
 
-/* Where the clients are looked for. */
+/* Where clients are searched for, as a message names it. */
 static const char *search_folders(void)
 {
 	return user_rights_are_lent() ? CAPTURE_PATH : "PATH";

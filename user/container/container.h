@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A running container, found by what its user calls it. */
+/* A running container, found by its name or its id. */
 #ifndef CONTAINER_CONTAINER_H
 #define CONTAINER_CONTAINER_H
 
@@ -9,20 +9,19 @@
 
 struct container {
 	const char *engine; /* static, one of engine_name() */
-	char id[128];       /* the whole of it */
-	pid_t pid;          /* of its first process, as we see it; it may end at any time */
+	char id[128];       /* not shortened */
+	pid_t pid; /* of its first process, in bpfmon's namespace; it may end at any time */
 };
 
 /*
- * Finds the running container @name: its name, its id, or the beginning of its id, with "ENGINE:"
- * before it or not. Every engine whose client is in PATH (of what
- * capture() makes of it) is asked, as we are, and if we are root
- * and the @caller is not, as the caller, too, where he has containers of his own. A client that
- * hangs is given up after 10 s. Nobody else may reap children meanwhile.
+ * Finds the running container @name: its name, its id or the beginning of its id, with or without
+ * "ENGINE:" before it. Each engine whose client capture_run() finds is asked as the effective user
+ * and, if that is root and @caller is not, as @caller, too, if that user has containers. A client
+ * that hangs is killed after 10 s. No other code may reap children meanwhile.
  *
- * 0, or a negative errno, with one sentence in @why that has no full stop: -EINVAL: that is no
- * name; -ENOENT: there is none; -ESRCH: it is not running; -ENOTUNIQ: there are several; -ENOPKG:
- * no engine is installed; -EIO: none of those installed could be asked.
+ * 0, or a negative errno, with one sentence without a full stop in @why: -EINVAL: not a name;
+ * -ENOENT: no such container; -ESRCH: it is not running; -ENOTUNIQ: there are several; -ENOPKG: no
+ * engine is installed; -EIO: all installed ones failed.
  */
 int container_find(const char *name, const struct user *caller, struct container *c, char *why,
 		   size_t size);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Where limits and most of the numbers are comes first; NULL: the unified hierarchy. */
+/* The one with limits and most of the numbers comes first; NULL: the unified hierarchy. */
 static const char *const hierarchies[] = {
 	"memory", NULL, "cpuacct", "pids", "freezer", "devices"
 };
@@ -25,7 +25,7 @@ static bool name_has_id(const char *part, size_t n, const char *id)
 	return false;
 }
 
-/* Cuts @path behind the part that has @id in its name. False: none has. */
+/* Cuts @path after the component that has @id in its name. False: none has. */
 static bool path_cut_after_id(char *path, const char *id)
 {
 	for (char *part = path; *part;) {

@@ -6,10 +6,10 @@
 #include "container/container.h"
 
 /*
- * The folder of the cgroup that is @c's alone, which its id in the name tells: in the memory
- * controller's hierarchy of version 1, else the unified one, else any other; what the container has
- * made below it is left off. @proc is "/proc". -ENOENT: it has none of its own, or we do not see
- * it.
+ * The folder of the cgroup that is @c's alone: the one with its id in the name, without what the
+ * container has made below it. In the memory controller's hierarchy of version 1, else the unified
+ * one, else any other. @proc is "/proc". 0; -ENOENT: it has none of its own, or none that is
+ * visible from here.
  */
 int container_cgroup(const char *proc, const struct container *c, char folder[4096]);
 

@@ -15,25 +15,26 @@ struct question {
 	const struct user *as;
 	uint64_t limit_ns;
 	struct engine_answer *answer;
-	unsigned nr_whole, nr_partial; /* containers with this id, and whose id begins so */
+	unsigned nr_whole, nr_partial; /* containers with this id, and with an id that begins so */
 };
 
 struct engine {
 	const char *name;
 	int (*ask)(const struct engine *e, struct question *q);
-	const char *client[5]; /* and what it is asked */
-	/* in the runtime folder of a user who has containers of it; "": anywhere, NULL: nowhere */
+	const char *client[5]; /* with its arguments */
+	/* exists in /run/user/UID if that user may have containers of it; "": any may, NULL: none
+	 */
 	const char *user_entry;
 };
 
-/* 0: the client has ended well and this is what it said. */
+/* 0: the client has ended with success, and @output is what it wrote. */
 static int client_call(const char *const *argv, struct question *q, struct captured *output)
 {
 	char *why = q->answer->why;
 	const size_t size = sizeof(q->answer->why);
 	int err = capture_run(argv, q->as, q->limit_ns, output);
 
-	/* folders of PATH that are closed to the user */
+	/* -EACCES: only in folders of PATH that the user may not enter */
 	if (err == -ENOENT || (err == -EACCES && q->as))
 		return -ENOPKG;
 	if (err == -ETIMEDOUT)
@@ -53,7 +54,7 @@ static int answer_reject(struct question *q)
 	return -EBADMSG;
 }
 
-/* Weighs one container of a list: a whole id is worth more than the beginning of one. */
+/* Takes one container of a list into account: a whole id precedes the beginning of one. */
 static void question_consider(struct question *q, const char *id, json_int_t pid, const char *state)
 {
 	struct engine_answer *a = q->answer;
@@ -79,7 +80,8 @@ static int question_conclude(const struct question *q)
 	return nr ? 0 : -ENOENT;
 }
 
-/* [{"Id": ..., "State": {"Pid": ..., "Status": ...}}]: it knows names, and their order of rank. */
+/* [{"Id": ..., "State": {"Pid": ..., "Status": ...}}]: the client itself decides between matches.
+ */
 static int answer_read_container(struct question *q, const char *text)
 {
 	json_t *root = json_loads(text, 0, NULL);
@@ -191,7 +193,7 @@ const char *engine_name(size_t i)
 	return engines[i].name;
 }
 
-/* Else there is nobody to ask, and the client's complaint about that would only distract. */
+/* If not, the client would fail, and its error would only distract. */
 static bool engine_may_have(const struct engine *e, const struct user *user)
 {
 	char path[128];

@@ -19,11 +19,11 @@
 #define DATAGRAM_BYTES (64UL << 10) /* a larger one is not taken */
 #define INBOX_DATAGRAMS 4096
 #define INBOX_BYTES (4UL << 20)
-#define LAST_DATAGRAMS 65536 /* no more after the end: somebody may go on and on */
+#define LAST_DATAGRAMS 65536 /* of each socket, when it stops: a sender may never cease */
 #define CLOCKS_APART_NS NSEC_PER_MSEC
 #define OLDEST_NS (60 * NSEC_PER_SEC) /* if it seems older, the clock was set meanwhile */
 
-/* What the kernel says beside the text. */
+/* What the kernel reports beside the text. */
 struct envelope {
 	uint32_t pid;
 	uint64_t sent_real_ns; /* 0: unknown */
@@ -57,12 +57,12 @@ static void envelope_read(struct msghdr *m, struct envelope *e)
 			memcpy(&at, CMSG_DATA(c), sizeof(at));
 			e->sent_real_ns = (uint64_t)at.tv_sec * NSEC_PER_SEC + (uint64_t)at.tv_nsec;
 		} else if (c->cmsg_type == SCM_RIGHTS) {
-			envelope_close_rights(c); /* nobody asked for them */
+			envelope_close_rights(c); /* else they would stay open here */
 		}
 	}
 }
 
-/* When it was sent, on the clocks that are used here: they are read within a moment. */
+/* Converts the kernel's time to the clocks of the run; all are read within CLOCKS_APART_NS. */
 static void datagram_set_times(struct letter *l, uint64_t sent_real_ns)
 {
 	uint64_t before, real, boot, mono, age;
@@ -118,13 +118,13 @@ static void inbox_put(struct inbox *box, const char *text, size_t length, const 
 		free(l);
 }
 
-/* It is not worth the room. The newline at its end is not a part of the text. */
+/* Such a mark would be refused later: it takes no room. A newline at its end is not counted. */
 static bool mark_is_long(const char *text, size_t length)
 {
 	return mark_is_one(text, length) && length > strlen(MARK_PREFIX) + MARK_BYTES + 1;
 }
 
-/* False: there was nothing. */
+/* False: no datagram is left. */
 static bool inbox_receive(struct inbox *box, int fd, char *text, bool is_udp)
 {
 	union {
@@ -154,16 +154,16 @@ static bool inbox_receive(struct inbox *box, int fd, char *text, bool is_udp)
 	return true;
 }
 
-/* What each socket has now, but no more than so many. */
-static void inbox_receive_all(struct inbox *box, char *text, int most)
+/* Receives what each socket has now, up to @max datagrams of each. */
+static void inbox_receive_all(struct inbox *box, char *text, int max)
 {
 	const struct intake *in = &box->intake;
 	bool has_come = false;
 
-	for (int i = 0; i < most && inbox_receive(box, in->marks_fd, text, false); i++)
+	for (int i = 0; i < max && inbox_receive(box, in->marks_fd, text, false); i++)
 		has_come = true;
 	for (size_t u = 0; u < UDP_SOCKETS; u++)
-		for (int i = 0; i < most && inbox_receive(box, in->udp_fds[u], text, true); i++)
+		for (int i = 0; i < max && inbox_receive(box, in->udp_fds[u], text, true); i++)
 			has_come = true;
 	if (has_come)
 		eventfd_write(box->wake_fd, 1);
@@ -225,7 +225,7 @@ struct letter *inbox_take(struct inbox *box)
 	return all;
 }
 
-/* Of datagrams that the kernel had no room for; a sender over UDP does not wait. */
+/* Datagrams that the kernel dropped: a sender over UDP does not wait for room. */
 static uint64_t socket_count_dropped(int fd)
 {
 	uint32_t info[SK_MEMINFO_VARS] = { 0 };
@@ -236,7 +236,7 @@ static uint64_t socket_count_dropped(int fd)
 	return info[SK_MEMINFO_DROPS];
 }
 
-/* Whoever sends still, and would wait until there is room, is told at once that there is nobody. */
+/* A sender that still waits for room gets an error at once. */
 static void inbox_close_sockets(struct intake *in)
 {
 	cleanup_closep(&in->marks_fd);

@@ -7,13 +7,13 @@
 
 #define MAX_WAITING 8192
 
-/* What a letter takes of the room for those that wait. */
+/* The bytes that a waiting datagram counts for. */
 static size_t datagram_weight(const struct letter *l)
 {
 	return sizeof(*l) + l->length;
 }
 
-/* PIDs are given one after the other: two of a moment rarely share it. */
+/* PIDs are allocated in sequence: two that send at a time rarely have the same share. */
 static size_t *pushed_share(struct pushed *p, const struct letter *l)
 {
 	return &p->shares[l->pid % PUSHED_SHARES];
@@ -33,7 +33,7 @@ void pushed_init(struct pushed *p)
 {
 	*p = (struct pushed){
 		.inbox = { .wake_fd = -1, .stop_fd = -1 },
-		.marks.queue_bytes = FEED_QUARTER * 2, /* metrics leave room for them */
+		.marks.queue_bytes = FEED_QUARTER * 2, /* the larger half is for marks alone */
 		.metrics.queue_bytes = FEED_QUARTER,
 	};
 	p->last = &p->waiting;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What programs push, on its way into the run: it waits here until it is known whether its sender
- * is one of ours; and how much of it is taken.
+ * Pushed datagrams on their way into the run: they wait here until it is known whether the sender
+ * belongs to the run; and the limits of what is taken.
  */
 #ifndef PUSH_PUSHED_H
 #define PUSH_PUSHED_H
@@ -11,31 +11,31 @@
 #include "model/summary.h"
 
 /* Of marks and of metrics, each: */
-#define PUSHED_BURST 2000     /* lines at once, */
-#define PUSHED_PER_SECOND 200 /* and in the long run */
-/* The same of bytes, as they are written: 5.3 GiB a day; 327 a line where all lines come. */
+#define PUSHED_BURST 2000     /* lines at once */
+#define PUSHED_PER_SECOND 200 /* lines in the long run */
+/* The same of bytes, as written: 5.3 GiB a day, 327 a line at the full rate of lines. */
 #define PUSHED_BYTES_BURST (1UL << 20)
 #define PUSHED_BYTES_PER_SECOND (64UL << 10)
 
 /*
- * What waits may take so many bytes, what comes from PIDs that are not known to be ours (yet) half
- * of these, and one such PID an eighth of that: no stranger leaves us without room for our own.
+ * Bytes that waiting datagrams may take: those of PIDs not (yet) known to be in the run half of
+ * these, and one such PID an eighth of that, so that no stranger takes the room of the run's own.
  */
 #define PUSHED_WAITING_BYTES (4UL << 20)
 #define PUSHED_UNKNOWN_BYTES (2UL << 20)
 #define PUSHED_SHARE_BYTES (256UL << 10)
 #define PUSHED_SHARES 1024
 
-/* Something that may be done so often in a time, saved up to a burst. */
+/* A limited rate: each use costs time; unused time is credit, up to a burst. */
 struct rate {
-	uint64_t at_ns;     /* when it was last looked at; 0: never */
-	uint64_t credit_ns; /* time that was not used */
+	uint64_t at_ns;     /* when the credit was last counted; 0: never */
+	uint64_t credit_ns; /* unused time */
 };
 
-/* How much is taken of one kind. */
+/* The limits of marks, or of metrics. */
 struct allowance {
 	struct rate lines, bytes;
-	size_t queue_bytes; /* no more than that may wait for the recorder then */
+	size_t queue_bytes; /* none is taken if more would wait for the recorder */
 };
 
 struct pushed {
@@ -44,31 +44,33 @@ struct pushed {
 	struct senders senders;
 	struct letter *waiting, **last; /* owned */
 	size_t nr_waiting, waiting_bytes;
-	size_t unknown_bytes;         /* of these, from those not known to be ours when it came; */
-	size_t shares[PUSHED_SHARES]; /* by PID */
+	size_t unknown_bytes;         /* of these, of datagrams that are is_unknown */
+	size_t shares[PUSHED_SHARES]; /* of these, by PID */
 	struct allowance marks, metrics;
 	struct rate samples;
-	uint64_t drains; /* as of which the senders are known to be alive */
+	uint64_t drains; /* so many had been made when the live senders were set */
 	struct pushed_counts counts;
 };
 
 void pushed_init(struct pushed *p);
-/* Begins to listen to @intake, whose sockets it owns then. A negative errno. */
+/* Starts the inbox, which owns the sockets of @intake then. 0 or a negative errno. */
 int pushed_start(struct pushed *p, const struct intake *intake);
-/* Takes what has come, from @first on, to those waiting, or counts it as dropped; there have been
- * @samples so far. */
+/*
+ * Takes ownership of the list @first: appends each datagram to the waiting ones, or counts its
+ * lines as dropped. @samples: of the run so far.
+ */
 void pushed_put(struct pushed *p, struct letter *first, uint64_t samples);
 /* The same of what is in the inbox. */
 void pushed_receive(struct pushed *p, uint64_t samples);
-/* Forgets the one of those waiting that @at points to; after it that is the next. */
+/* Frees the waiting datagram *@at, which is its successor then. */
 void pushed_remove(struct pushed *p, struct letter **at);
-/* Ends listening: what was sent before is waiting then, the rest is counted. */
+/* Stops the inbox: what was sent before is waiting then, or counted. */
 void pushed_stop(struct pushed *p, uint64_t samples);
 void pushed_done(struct pushed *p);
 
-/* Spends @cost_ns of what is saved, up to @burst_ns, if there is as much. */
+/* Spends @cost_ns of the credit, which never exceeds @burst_ns. False: there is less. */
 bool rate_take(struct rate *r, uint64_t now_ns, uint64_t cost_ns, uint64_t burst_ns);
-/* Afterwards it has cost @cost_ns more: what is not saved has to pass first. */
+/* Charges @cost_ns afterwards: what exceeds the credit has to pass before the next use. */
 void rate_charge(struct rate *r, uint64_t cost_ns);
 
 #endif

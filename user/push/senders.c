@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SLACK_NS 10000000 /* moments come from two clocks; no PID is used again so soon */
+#define SLACK_NS 10000000 /* times come from two clocks; no PID is reused so soon */
 
 int senders_init(struct senders *s)
 {
@@ -26,7 +26,7 @@ void senders_done(struct senders *s)
 	*s = (struct senders){ 0 };
 }
 
-/* PIDs are given one after the other: that spreads them. */
+/* PIDs are allocated in sequence, which spreads them over the slots. */
 static uint64_t *senders_slot(const struct senders *s, uint32_t pid)
 {
 	return &s->newest[pid % LIVES_KEPT];
@@ -81,7 +81,7 @@ static bool life_covers(const struct life *l, uint64_t boot_ns)
 	       (!l->end_boot_ns || l->end_boot_ns + SLACK_NS >= boot_ns);
 }
 
-/* The last of those that ended with that PID, the @before'th and later ones aside; NULL: none. */
+/* The latest life of @pid in the chain that begins at number @before - 1; NULL: none is left. */
 static const struct life *senders_find_ended(const struct senders *s, uint32_t pid, uint64_t before)
 {
 	for (uint64_t at = before; at && at + LIVES_KEPT > s->nr_ended;) {

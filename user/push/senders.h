@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Whose a PID was at a given moment: tells senders of ours, who may have ended, from strangers. */
+/*
+ * The lives of the run's processes by PID: whether a sender, which may have ended since, was in the
+ * run when it sent.
+ */
 #ifndef PUSH_SENDERS_H
 #define PUSH_SENDERS_H
 
@@ -14,7 +17,7 @@
 /* One process. */
 struct life {
 	uint32_t pid;
-	uint64_t older; /* number + 1 of the one before it in the same slot; 0: none */
+	uint64_t older; /* number + 1 of the previous one in the same slot; 0: none */
 	uint64_t start_boot_ns;
 	uint64_t end_boot_ns; /* 0: alive */
 };
@@ -30,11 +33,11 @@ struct senders {
 /* -ENOMEM. */
 int senders_init(struct senders *s);
 void senders_done(struct senders *s);
-/* A process has ended, or is told of for the last time. */
+/* Takes the last record of a process, which has ended or left the run. */
 void senders_add_ended(struct senders *s, const struct process_record *r);
-/* Takes the @nr rows of a drain for those alive. -ENOMEM: nobody is known to be alive. */
+/* Takes the @nr rows of a drain as the live processes. -ENOMEM: then none is known. */
 int senders_set_alive(struct senders *s, const struct drain_row *rows, size_t nr);
-/* Was @pid one of ours at @boot_ns (CLOCK_BOOTTIME)? */
+/* True if @pid was a process of the run at @boot_ns (CLOCK_BOOTTIME). */
 bool senders_know(const struct senders *s, uint32_t pid, uint64_t boot_ns);
 
 #endif
