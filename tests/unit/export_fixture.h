@@ -6,7 +6,7 @@
 #include "export/export.h"
 #include "fixture.h"
 
-static inline int take(void *context, const char *text, size_t length)
+static inline int export_take(void *context, const char *text, size_t length)
 {
 	buffer_put(context, text, length);
 	return 0;
@@ -19,7 +19,7 @@ static inline char *export_source(struct source *s, const struct export_document
 	struct exporter e;
 
 	assert_int_equal(export_open(&e, s), 0);
-	assert_int_equal(export_write(&e, d, take, &t), 0);
+	assert_int_equal(export_write(&e, d, export_take, &t), 0);
 	export_close(&e);
 	buffer_put(&t, "", 1);
 	return t.text;

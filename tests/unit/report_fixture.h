@@ -13,7 +13,7 @@
 #define SAMPLE(at, rest) "{\"kind\":\"sample\",\"elapsed_seconds\":" #at "," rest "}\n"
 #define SUMMARY "{\"kind\":\"summary\",\"complete\":true,\"wall_seconds\":2}\n"
 
-/* What report_read() says of @text; the data in *@data, to be json_decref'ed. */
+/* The result of report_read() for @text; the data in *@data, to be json_decref'ed. */
 static inline int report_text(const char *text, size_t length, json_t **data)
 {
 	FILE *f = tmpfile();

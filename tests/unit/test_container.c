@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Containers by name, as clients tell of them that are scripts in a folder which is all of PATH. */
+/* Containers by name, from clients that are scripts in the only folder of PATH. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static int path_make(void **state)
 	if (place_make(state))
 		return -1;
 	p = *state;
-	unsetenv("SUDO_UID"); /* else PATH is not what chooses the clients */
+	unsetenv("SUDO_UID"); /* else clients are not found in PATH */
 	kept_path = strdup(getenv("PATH"));
 	return setenv("PATH", p->dir, 1);
 }
@@ -40,7 +40,7 @@ static int path_remove(void **state)
 	return err ? err : place_remove(state);
 }
 
-/* A client of that name is installed, which does this. */
+/* Installs the client @name, which does @script. */
 static void client_install(const struct place *p, const char *name, const char *script)
 {
 	char path[128], text[1024];
@@ -79,7 +79,7 @@ static void assert_refused(const char *name, int err, const char *sentence)
 	assert_string_equal(why, sentence);
 }
 
-static void engine_that_inspects_is_believed(void **state)
+static void container_is_found_by_an_engine_that_inspects(void **state)
 {
 	client_install(*state, "podman", INSPECTED(LONG_ID, 4711, "running"));
 	assert_found("web", "podman", LONG_ID, 4711);
@@ -122,7 +122,7 @@ static void beginning_of_several_ids_is_refused(void **state)
 		       "several containers of crun are called 'ab', or have an id that begins so");
 }
 
-static void empty_lists_have_nothing(void **state)
+static void empty_lists_have_no_container(void **state)
 {
 	client_install(*state, "runc", "echo null");
 	client_install(*state, "crun", "echo '[]'");
@@ -140,7 +140,7 @@ static void every_namespace_of_containerd_is_searched(void **state)
 	assert_found("dead", "containerd", "deadbeef", 5);
 }
 
-static void same_container_in_two_engines_is_the_upper_ones(void **state)
+static void same_container_in_two_engines_belongs_to_the_upper_one(void **state)
 {
 	client_install(*state, "docker", INSPECTED(LONG_ID, 5, "running"));
 	client_install(*state, "runc", LIST(LISTED(LONG_ID, 5, "running")));
@@ -157,7 +157,7 @@ static void name_in_two_engines_needs_the_engine(void **state)
 	assert_found("podman:web", "podman", LONG_ID, 4);
 }
 
-static void unknown_name_is_told_with_who_was_asked(void **state)
+static void unknown_name_is_reported_with_the_engines_asked(void **state)
 {
 	client_install(*state, "podman", NONE);
 	client_install(*state, "docker", "echo []; " NONE);
@@ -167,7 +167,7 @@ static void unknown_name_is_told_with_who_was_asked(void **state)
 	assert_refused("docker:x", -ENOENT, "there is no container 'x' in docker");
 }
 
-static void container_that_does_not_run_is_told(void **state)
+static void stopped_container_is_reported(void **state)
 {
 	client_install(*state, "podman", INSPECTED(LONG_ID, 0, "exited"));
 	assert_refused("web", -ESRCH, "the container 'web' of podman is not running (exited)");
@@ -182,20 +182,20 @@ static void failing_client_is_quoted(void **state)
 		       "there is no container 'x' in runc; cannot ask docker: Cannot connect");
 }
 
-static void failing_client_is_no_matter_when_another_has_it(void **state)
+static void failing_client_is_ignored_if_another_has_it(void **state)
 {
 	client_install(*state, "docker", "exit 1");
 	client_install(*state, "runc", LIST(LISTED("x", 5, "running")));
 	assert_found("x", "runc", "x", 5);
 }
 
-static void client_that_fails_without_a_word_is_told(void **state)
+static void client_that_fails_silently_is_reported_with_its_status(void **state)
 {
 	client_install(*state, "ctr", "exit 3");
 	assert_refused("x", -EIO, "cannot ask containerd: ctr ended with 3");
 }
 
-static void answers_that_are_none_are_told(void **state)
+static void invalid_answers_are_reported(void **state)
 {
 	static const char *const answers[] = {
 		"echo",
@@ -215,14 +215,14 @@ static void answers_that_are_none_are_told(void **state)
 	assert_refused("runc:x", -EIO, "cannot ask runc: its answer is not understood");
 }
 
-static void no_engine_at_all_is_told(void **state)
+static void no_engine_at_all_is_reported(void **state)
 {
 	(void)state;
 	assert_refused("x", -ENOPKG, "no container engine is installed, or none is in PATH");
 	assert_refused("runc:x", -ENOPKG, "runc is not installed, or not in PATH");
 }
 
-static void what_would_be_an_option_is_no_name(void **state)
+static void an_option_is_no_name(void **state)
 {
 	client_install(*state, "podman", INSPECTED(LONG_ID, 5, "running"));
 	assert_refused("-l", -EINVAL, "'-l' is not the name of a container");
@@ -243,7 +243,7 @@ static void sentence_that_is_too_long_is_cut(void **state)
 
 #define PATH_TEST(test) cmocka_unit_test_setup_teardown(test, path_make, path_remove)
 
-static void client_in_path_is_not_executed_as_root_for_who_called_sudo(void **state)
+static void client_in_path_of_the_caller_of_sudo_is_not_executed_as_root(void **state)
 {
 	const struct user self = { .name = "self", .uid = geteuid(), .gid = getegid() };
 	const struct place *p = *state;
@@ -265,26 +265,26 @@ static void client_in_path_is_not_executed_as_root_for_who_called_sudo(void **st
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PATH_TEST(engine_that_inspects_is_believed),
+		PATH_TEST(container_is_found_by_an_engine_that_inspects),
 		PATH_TEST(client_gets_the_name_and_no_more),
 		PATH_TEST(paused_container_is_found),
 		PATH_TEST(list_is_searched_for_the_whole_id),
 		PATH_TEST(list_is_searched_for_the_beginning_of_an_id),
 		PATH_TEST(beginning_of_several_ids_is_refused),
-		PATH_TEST(empty_lists_have_nothing),
+		PATH_TEST(empty_lists_have_no_container),
 		PATH_TEST(every_namespace_of_containerd_is_searched),
-		PATH_TEST(same_container_in_two_engines_is_the_upper_ones),
+		PATH_TEST(same_container_in_two_engines_belongs_to_the_upper_one),
 		PATH_TEST(name_in_two_engines_needs_the_engine),
-		PATH_TEST(unknown_name_is_told_with_who_was_asked),
-		PATH_TEST(container_that_does_not_run_is_told),
+		PATH_TEST(unknown_name_is_reported_with_the_engines_asked),
+		PATH_TEST(stopped_container_is_reported),
 		PATH_TEST(failing_client_is_quoted),
-		PATH_TEST(failing_client_is_no_matter_when_another_has_it),
-		PATH_TEST(client_that_fails_without_a_word_is_told),
-		PATH_TEST(answers_that_are_none_are_told),
-		PATH_TEST(no_engine_at_all_is_told),
-		PATH_TEST(what_would_be_an_option_is_no_name),
+		PATH_TEST(failing_client_is_ignored_if_another_has_it),
+		PATH_TEST(client_that_fails_silently_is_reported_with_its_status),
+		PATH_TEST(invalid_answers_are_reported),
+		PATH_TEST(no_engine_at_all_is_reported),
+		PATH_TEST(an_option_is_no_name),
 		PATH_TEST(sentence_that_is_too_long_is_cut),
-		PATH_TEST(client_in_path_is_not_executed_as_root_for_who_called_sudo),
+		PATH_TEST(client_in_path_of_the_caller_of_sudo_is_not_executed_as_root),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Which cgroup is a container's own, on a /proc of plain folders. */
+/* The cgroup that is a container's own, on a /proc of plain folders. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void assert_none(const struct place *p, const char *cgroup)
 	assert_int_equal(folder_find(p, cgroup, ID, folder), -ENOENT);
 }
 
-static void the_id_is_in_the_name(void **state)
+static void cgroup_is_found_by_the_id_in_its_name(void **state)
 {
 	assert_folder(*state, "0::/machine.slice/libpod-" ID ".scope\n",
 		      "/cg/uni/machine.slice/libpod-" ID ".scope");
@@ -76,19 +76,19 @@ static void version_1_with_memory_comes_first(void **state)
 	assert_folder(*state, "4:memory:/\n0::/q/libpod-" ID "\n", "/cg/uni/q/libpod-" ID);
 }
 
-static void another_that_has_it_in_its_name_is_not_it(void **state)
+static void id_within_a_longer_word_does_not_match(void **state)
 {
 	assert_none(*state, "4:memory:/libpod-conmon-" ID "ff\n0::/x" ID "\n");
 	assert_none(*state, "0::/user.slice/session-4.scope\n");
 }
 
-static void one_that_is_not_mounted_here_is_not_seen(void **state)
+static void cgroup_that_is_not_mounted_here_is_not_found(void **state)
 {
 	assert_none(*state, "5:pids:/libpod-" ID "\n0::/\n");
 	assert_none(*state, "0::/../libpod-" ID "\n");
 }
 
-static void process_that_has_gone_has_none(void **state)
+static void ended_process_has_no_cgroup(void **state)
 {
 	struct container c = { .engine = "runc", .id = ID, .pid = 8 };
 	char folder[4096];
@@ -101,12 +101,12 @@ static void process_that_has_gone_has_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PROC_TEST(the_id_is_in_the_name),
+		PROC_TEST(cgroup_is_found_by_the_id_in_its_name),
 		PROC_TEST(what_the_container_made_below_is_left_off),
 		PROC_TEST(version_1_with_memory_comes_first),
-		PROC_TEST(another_that_has_it_in_its_name_is_not_it),
-		PROC_TEST(one_that_is_not_mounted_here_is_not_seen),
-		PROC_TEST(process_that_has_gone_has_none),
+		PROC_TEST(id_within_a_longer_word_does_not_match),
+		PROC_TEST(cgroup_that_is_not_mounted_here_is_not_found),
+		PROC_TEST(ended_process_has_no_cgroup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

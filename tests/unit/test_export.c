@@ -17,7 +17,7 @@
 #define ATTACHED "tests/data/export/attached.jsonl"
 #define HOSTILE "tests/data/export/hostile.jsonl"
 
-static int refuse(void *context, const char *text, size_t length)
+static int export_refuse(void *context, const char *text, size_t length)
 {
 	(void)context, (void)text, (void)length;
 	return -ENOSPC;
@@ -51,8 +51,8 @@ static void every_format_of_a_whole_run_is_as_it_was_reviewed(void **state)
 	each_document(compare_golden, WHOLE, "run");
 }
 
-/* Two summaries are none of ours. */
-static void a_document_has_one_summary_the_last(void **state)
+/* bpfmon itself never writes two. */
+static void a_document_has_only_the_last_summary(void **state)
 {
 	const struct place *p = *state;
 	json_t *document;
@@ -181,13 +181,13 @@ static void refuse_document(const char *path, const char *as, const char *name,
 	(void)as, (void)name;
 	assert_int_equal(source_open_file(&s, path), 0);
 	assert_int_equal(export_open(&e, &s), 0);
-	assert_int_equal(export_write(&e, d, refuse, NULL), -ENOSPC);
+	assert_int_equal(export_write(&e, d, export_refuse, NULL), -ENOSPC);
 	assert_true(e.is_refused);
 	export_close(&e);
 	source_close(&s);
 }
 
-static void what_cannot_be_written_is_told_apart_from_what_cannot_be_read(void **state)
+static void write_errors_are_distinguished_from_read_errors(void **state)
 {
 	(void)state;
 	each_document(refuse_document, WHOLE, NULL);
@@ -206,7 +206,7 @@ static void lines_that_cannot_be_read_are_counted_and_left_out(void **state)
 	file_write(p->path, text);
 	assert_int_equal(source_open_file(&s, p->path), 0);
 	assert_int_equal(export_open(&e, &s), 0);
-	assert_int_equal(export_write(&e, &jsonl_export.documents[0], take, &t), 0);
+	assert_int_equal(export_write(&e, &jsonl_export.documents[0], export_take, &t), 0);
 	assert_int_equal(e.unreadable, 1);
 	assert_null(memmem(t.text, t.used, "weather", 7));
 	export_close(&e);
@@ -219,14 +219,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_format_of_a_whole_run_is_as_it_was_reviewed),
-		PLACE_TEST(a_document_has_one_summary_the_last),
+		PLACE_TEST(a_document_has_only_the_last_summary),
 		cmocka_unit_test(every_format_of_hostile_strings_is_as_it_was_reviewed),
 		cmocka_unit_test(every_format_of_what_programs_pushed_is_as_it_was_reviewed),
 		cmocka_unit_test(every_format_of_an_attachment_is_as_it_was_reviewed),
 		PLACE_TEST(every_format_of_a_run_cut_off_is_as_it_was_reviewed),
 		cmocka_unit_test(json_lines_come_out_as_they_were),
 		cmocka_unit_test(samples_and_processes_without_text_are_exported_the_same),
-		cmocka_unit_test(what_cannot_be_written_is_told_apart_from_what_cannot_be_read),
+		cmocka_unit_test(write_errors_are_distinguished_from_read_errors),
 		PLACE_TEST(lines_that_cannot_be_read_are_counted_and_left_out),
 	};
 

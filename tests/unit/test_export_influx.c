@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Points that a database keeps all of: no two share a time, and no field hides a tag. */
+/* A database keeps all points: no two have the same time, and no field hides a tag. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -80,7 +80,7 @@ static void many_points_with_one_reported_time_have_times_of_their_own(void **st
 		     2500, 1000000000 * US, 1000000000 * US + 3 * US);
 }
 
-/* The first of each takes its own microsecond; what the other does not hold goes to the next. */
+/* The first point of each gets its own microsecond; the overflow of both goes to later ones. */
 static void full_microsecond_takes_nothing_from_the_next(void **state)
 {
 	const size_t each = 1500, nr = 2 * each;
@@ -102,7 +102,7 @@ static void full_microsecond_takes_nothing_from_the_next(void **state)
 	free(times);
 }
 
-static void times_that_no_database_takes_are_the_last_that_one_takes(void **state)
+static void times_beyond_the_range_of_databases_become_the_last_within(void **state)
 {
 	assert_times(*state,
 		     "{\"kind\":\"metric\",\"elapsed_seconds\":1,\"name\":\"loss\",\"tags\":{},"
@@ -132,7 +132,7 @@ static void assert_line(struct place *p, const char *meta, const char *line, con
 	"{\"kind\":\"meta\",\"schema\":\"bpfmon/"                                                  \
 	"1\",\"run\":\"r\",\"start_time\":5,\"tags\":{" tags "}}\n"
 
-static void tag_with_the_name_of_a_field_of_ours_has_another(void **state)
+static void tag_with_the_name_of_a_builtin_field_is_renamed(void **state)
 {
 	assert_line(*state, META_TAGS("\"pid\":\"7\",\"text\":\"9\",\"alive\":\"x\""),
 		    "{\"kind\":\"event\",\"time\":6,\"event\":\"mark\",\"text\":\"a\",\"pid\":1}",
@@ -140,8 +140,8 @@ static void tag_with_the_name_of_a_field_of_ours_has_another(void **state)
 		    "elapsed_seconds=1,text=\"a\",pid=1i 6000000000\n");
 }
 
-/* An event of a later version, say. */
-static void field_of_an_event_with_the_name_of_a_tag_has_another(void **state)
+/* As an event of a later version may have. */
+static void event_field_with_the_name_of_a_tag_is_renamed(void **state)
 {
 	assert_line(*state, META_TAGS("\"weather\":\"w\""),
 		    "{\"kind\":\"event\",\"time\":6,\"event\":\"rain\",\"weather\":1}",
@@ -149,7 +149,7 @@ static void field_of_an_event_with_the_name_of_a_tag_has_another(void **state)
 		    "6000000000\n");
 }
 
-static void pushed_field_with_the_name_of_a_tag_of_its_line_has_another(void **state)
+static void pushed_field_with_the_name_of_a_tag_is_renamed(void **state)
 {
 	assert_line(*state, META_TAGS("\"lr\":\"0.1\""),
 		    "{\"kind\":\"metric\",\"elapsed_seconds\":1,\"name\":\"loss\","
@@ -159,7 +159,7 @@ static void pushed_field_with_the_name_of_a_tag_of_its_line_has_another(void **s
 		    "field_time=5 6000000000\n");
 }
 
-static void field_that_is_renamed_takes_no_name_of_another(void **state)
+static void renamed_field_takes_no_name_of_another(void **state)
 {
 	assert_line(*state, META_TAGS("\"lr\":\"0.1\""),
 		    "{\"kind\":\"metric\",\"elapsed_seconds\":1,\"name\":\"loss\",\"tags\":{},"
@@ -173,11 +173,11 @@ int main(void)
 		PLACE_TEST(many_live_processes_have_times_of_their_own),
 		PLACE_TEST(many_points_with_one_reported_time_have_times_of_their_own),
 		cmocka_unit_test(full_microsecond_takes_nothing_from_the_next),
-		PLACE_TEST(times_that_no_database_takes_are_the_last_that_one_takes),
-		PLACE_TEST(tag_with_the_name_of_a_field_of_ours_has_another),
-		PLACE_TEST(field_of_an_event_with_the_name_of_a_tag_has_another),
-		PLACE_TEST(pushed_field_with_the_name_of_a_tag_of_its_line_has_another),
-		PLACE_TEST(field_that_is_renamed_takes_no_name_of_another),
+		PLACE_TEST(times_beyond_the_range_of_databases_become_the_last_within),
+		PLACE_TEST(tag_with_the_name_of_a_builtin_field_is_renamed),
+		PLACE_TEST(event_field_with_the_name_of_a_tag_is_renamed),
+		PLACE_TEST(pushed_field_with_the_name_of_a_tag_is_renamed),
+		PLACE_TEST(renamed_field_takes_no_name_of_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What single values become in each format. */
+/* Single values in each format. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -70,21 +70,21 @@ static void elapsed_time_has_hours_as_gnu_time_writes_them(void **state)
 			"m:ss): 1:02:03\n", *state);
 }
 
-static void memory_is_rounded_up_in_what_is_to_be_requested(void **state)
+static void rmonitor_rounds_memory_up(void **state)
 {
 	assert_exported("rmonitor", META_WITH(""),
 			"{\"kind\":\"summary\",\"rss_peak_bytes\":1048577}\n",
 			"\"memory\":[1.001,\"MB\"]", *state);
 }
 
-static void prmon_has_no_column_of_what_was_never_read(void **state)
+static void prmon_has_no_column_of_a_metric_never_read(void **state)
 {
 	assert_exported("prmon", META_WITH(",\"units\":{\"swap_bytes\":\"bytes\"}"),
 			SAMPLE("0", "\"rss_bytes\":2048") SAMPLE("1.5", "\"minflt\":1"),
 			"Time\trss\twtime\n5\t2\t0\n6.5\t\t1.5\n", *state);
 }
 
-static void prmon_weights_what_holds_at_a_sample_by_the_time_to_the_next(void **state)
+static void prmon_weights_a_gauge_by_the_time_to_the_next_sample(void **state)
 {
 	assert_summarized(META_WITH(""),
 			  SAMPLE("0", "\"processes\":1,\"rss_bytes\":2048")
@@ -94,7 +94,7 @@ static void prmon_weights_what_holds_at_a_sample_by_the_time_to_the_next(void **
 			  "{\"Avg\":{\"nprocs\":1,\"rss\":3.5}", *state);
 }
 
-static void prmon_leaves_the_time_out_in_which_a_value_is_not_known(void **state)
+static void prmon_averages_a_gauge_over_the_time_in_which_it_is_known(void **state)
 {
 	assert_summarized(META_WITH(""),
 			  SAMPLE("0", "\"rss_bytes\":2048") SAMPLE("1", "\"processes\":1")
@@ -108,7 +108,7 @@ static void prmon_leaves_the_time_out_in_which_a_value_is_not_known(void **state
 	"\"rss_peak_elapsed_seconds\":0,\"rss_peak_exact_bytes\":3145728,"                         \
 	"\"rss_peak_exact_elapsed_seconds\":0.5}\n"
 
-static void peak_is_the_exact_one_where_that_is_known(void **state)
+static void peak_is_the_exact_one_if_known(void **state)
 {
 	assert_summarized(META_WITH(""), EXACT_PEAK, "\"Max\":{\"rss\":3072,", *state);
 	assert_exported("rmonitor", META_WITH(""), EXACT_PEAK, "\"memory\":[3,\"MB\"]", *state);
@@ -116,7 +116,7 @@ static void peak_is_the_exact_one_where_that_is_known(void **state)
 			"\"peak_times\":{\"memory\":[0.5,\"s\"]", *state);
 }
 
-/* It goes on, or was cut off: how long the process had lived is not known. */
+/* Still running, or cut off: how long the process had lived before is not known. */
 static void attachment_without_records_has_the_mean_rates_of_the_attachment(void **state)
 {
 	static const char meta[] = META_WITH(",\"attached\":{\"pids\":[7]},"
@@ -126,7 +126,7 @@ static void attachment_without_records_has_the_mean_rates_of_the_attachment(void
 	assert_summarized(meta, SAMPLE("2", "\"rchar_bytes\":6"), "{\"Avg\":{\"rchar\":3}", *state);
 }
 
-static void only_counters_and_processes_that_were_there_tell_what_was_before(void **state)
+static void only_counters_and_processes_of_the_start_count_for_the_time_before(void **state)
 {
 	static const char meta[] = META_WITH(",\"attached\":{\"pids\":[7]},"
 					     "\"baseline\":{\"minflt\":1,\"rss_bytes\":4096}");
@@ -155,13 +155,13 @@ int main(void)
 		PLACE_TEST(a_tag_that_is_too_long_is_cut_between_characters),
 		PLACE_TEST(whole_seconds_are_decimals_in_influx_and_counts_are_integers),
 		PLACE_TEST(elapsed_time_has_hours_as_gnu_time_writes_them),
-		PLACE_TEST(memory_is_rounded_up_in_what_is_to_be_requested),
-		PLACE_TEST(prmon_has_no_column_of_what_was_never_read),
-		PLACE_TEST(prmon_weights_what_holds_at_a_sample_by_the_time_to_the_next),
-		PLACE_TEST(prmon_leaves_the_time_out_in_which_a_value_is_not_known),
-		PLACE_TEST(peak_is_the_exact_one_where_that_is_known),
+		PLACE_TEST(rmonitor_rounds_memory_up),
+		PLACE_TEST(prmon_has_no_column_of_a_metric_never_read),
+		PLACE_TEST(prmon_weights_a_gauge_by_the_time_to_the_next_sample),
+		PLACE_TEST(prmon_averages_a_gauge_over_the_time_in_which_it_is_known),
+		PLACE_TEST(peak_is_the_exact_one_if_known),
 		PLACE_TEST(attachment_without_records_has_the_mean_rates_of_the_attachment),
-		PLACE_TEST(only_counters_and_processes_that_were_there_tell_what_was_before),
+		PLACE_TEST(only_counters_and_processes_of_the_start_count_for_the_time_before),
 		cmocka_unit_test(a_format_is_found_by_its_name),
 	};
 

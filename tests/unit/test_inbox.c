@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What programs push is received at once, with its sender and its time; and how much is taken. */
+/* Datagrams are received at once, with their sender and time; the rates that limit them. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -53,14 +53,14 @@ static void datagram_send(struct endpoint *p, const char *text, size_t length)
 	assert_int_equal(send(p->fds[0], text, length, 0), length);
 }
 
-/* All that was sent is waiting then. */
+/* Stops the inbox; the datagrams that wait then. */
 static const struct letter *inbox_drain(struct endpoint *p)
 {
 	pushed_stop(&p->pushed, 3);
 	return p->pushed.waiting;
 }
 
-static void letters_come_in_their_order_with_sender_and_time(void **state)
+static void datagrams_arrive_in_order_with_sender_and_time(void **state)
 {
 	struct endpoint *p = *state;
 	uint64_t before = clock_ns(CLOCK_MONOTONIC), boot = clock_ns(CLOCK_BOOTTIME);
@@ -83,7 +83,7 @@ static void letters_come_in_their_order_with_sender_and_time(void **state)
 	assert_int_equal(p->pushed.nr_waiting, 3);
 }
 
-static void somebody_is_woken_when_something_has_come(void **state)
+static void wake_fd_is_readable_after_a_datagram_has_arrived(void **state)
 {
 	struct endpoint *p = *state;
 	struct pollfd wake = { .fd = p->pushed.inbox.wake_fd, .events = POLLIN };
@@ -96,7 +96,7 @@ static void somebody_is_woken_when_something_has_come(void **state)
 	assert_int_equal(poll(&wake, 1, 0), 0);
 }
 
-static void who_sends_when_it_is_over_gets_an_error(void **state)
+static void sending_after_the_stop_is_an_error(void **state)
 {
 	struct endpoint *p = *state;
 
@@ -127,7 +127,7 @@ static void a_mark_that_is_too_long_is_malformed_at_once(void **state)
 	memcpy(text, "mark ", 5);
 	datagram_send(p, text, sizeof(text));
 	datagram_send(p, text, 5 + 1024 + 2);
-	datagram_send(p, text, 5 + 1024 + 1); /* if its last is a newline it is not */
+	datagram_send(p, text, 5 + 1024 + 1); /* a newline at the end does not count */
 	memcpy(text, "kram ", 5);
 	datagram_send(p, text, sizeof(text));
 	assert_int_equal(inbox_drain(p)->length, 5 + 1024 + 1);
@@ -135,7 +135,7 @@ static void a_mark_that_is_too_long_is_malformed_at_once(void **state)
 	assert_int_equal(p->pushed.counts.malformed, 2);
 }
 
-static void what_there_is_no_room_for_is_counted_in_lines(void **state)
+static void datagrams_without_room_are_counted_in_lines(void **state)
 {
 	struct endpoint *p = *state;
 
@@ -146,7 +146,7 @@ static void what_there_is_no_room_for_is_counted_in_lines(void **state)
 	assert_true(p->pushed.counts.dropped >= 2 * (6000 - 4096));
 }
 
-static void a_mark_is_one_line_and_so_is_nothing(void **state)
+static void a_mark_counts_as_one_line_and_so_does_an_empty_datagram(void **state)
 {
 	struct endpoint *p = *state;
 	const struct letter *l;
@@ -160,7 +160,7 @@ static void a_mark_is_one_line_and_so_is_nothing(void **state)
 	assert_int_equal(letter_lines(l->next->next), 2);
 }
 
-static void a_rate_gives_its_burst_and_then_what_time_brings(void **state)
+static void a_rate_allows_its_burst_and_then_what_time_has_earned(void **state)
 {
 	struct rate r = { 0 };
 	int taken = 0;
@@ -177,7 +177,7 @@ static void a_rate_gives_its_burst_and_then_what_time_brings(void **state)
 	assert_int_equal(taken, 10);
 }
 
-static void what_has_cost_more_than_is_saved_is_waited_for(void **state)
+static void a_charge_beyond_the_credit_delays_the_next_use(void **state)
 {
 	struct rate r = { 0 };
 
@@ -194,15 +194,15 @@ static void what_has_cost_more_than_is_saved_is_waited_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		INBOX_TEST(letters_come_in_their_order_with_sender_and_time),
-		INBOX_TEST(somebody_is_woken_when_something_has_come),
-		INBOX_TEST(who_sends_when_it_is_over_gets_an_error),
+		INBOX_TEST(datagrams_arrive_in_order_with_sender_and_time),
+		INBOX_TEST(wake_fd_is_readable_after_a_datagram_has_arrived),
+		INBOX_TEST(sending_after_the_stop_is_an_error),
 		INBOX_TEST(a_datagram_that_is_too_large_is_malformed),
 		INBOX_TEST(a_mark_that_is_too_long_is_malformed_at_once),
-		INBOX_TEST(what_there_is_no_room_for_is_counted_in_lines),
-		INBOX_TEST(a_mark_is_one_line_and_so_is_nothing),
-		cmocka_unit_test(a_rate_gives_its_burst_and_then_what_time_brings),
-		cmocka_unit_test(what_has_cost_more_than_is_saved_is_waited_for),
+		INBOX_TEST(datagrams_without_room_are_counted_in_lines),
+		INBOX_TEST(a_mark_counts_as_one_line_and_so_does_an_empty_datagram),
+		cmocka_unit_test(a_rate_allows_its_burst_and_then_what_time_has_earned),
+		cmocka_unit_test(a_charge_beyond_the_credit_delays_the_next_use),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

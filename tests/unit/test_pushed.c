@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What waits for a verdict about its sender is bounded in bytes, and strangers leave room. */
+/* Datagrams whose sender is not known yet are bounded in bytes, and leave room for others. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OURS 100
+#define KNOWN_PID 100
 #define LARGE (64UL << 10)
 #define SMALL 40UL
 
 static int pushed_make(void **state)
 {
 	struct pushed *p = malloc(sizeof(*p));
-	struct drain_row row = { .pid = OURS, .start_boot_ns = 1 };
+	struct drain_row row = { .pid = KNOWN_PID, .start_boot_ns = 1 };
 
 	*state = p;
 	if (!p)
@@ -45,7 +45,7 @@ static void datagram_put(struct pushed *p, uint32_t pid, size_t length)
 	pushed_put(p, l, 1);
 }
 
-/* From @pid, or from as many PIDs as there are letters. */
+/* All from @pid, or each from a PID of its own from @pid on. */
 static void datagrams_put(struct pushed *p, uint32_t pid, bool is_one, int nr, size_t length)
 {
 	for (int i = 0; i < nr; i++)
@@ -61,17 +61,17 @@ static size_t bytes_waiting(const struct pushed *p)
 	return bytes;
 }
 
-static void large_letters_are_kept_up_to_the_bytes_that_may_wait(void **state)
+static void large_datagrams_wait_up_to_the_limit_of_bytes(void **state)
 {
 	struct pushed *p = *state;
 
-	datagrams_put(p, OURS, true, 8192, LARGE);
+	datagrams_put(p, KNOWN_PID, true, 8192, LARGE);
 	assert_in_range(p->waiting_bytes, PUSHED_WAITING_BYTES - 2 * LARGE, PUSHED_WAITING_BYTES);
 	assert_int_equal(p->waiting_bytes, bytes_waiting(p));
 	assert_int_equal(p->nr_waiting + p->counts.dropped, 8192);
 }
 
-static void a_stranger_has_a_share_and_no_more(void **state)
+static void an_unknown_pid_gets_its_share_and_no_more(void **state)
 {
 	struct pushed *p = *state;
 	size_t kept;
@@ -85,19 +85,19 @@ static void a_stranger_has_a_share_and_no_more(void **state)
 	assert_int_equal(p->waiting_bytes, bytes_waiting(p));
 }
 
-static void many_strangers_leave_room_for_whom_we_know(void **state)
+static void many_unknown_pids_leave_room_for_known_ones(void **state)
 {
 	struct pushed *p = *state;
-	size_t strangers;
+	size_t unknown;
 
 	datagrams_put(p, 1000, false, 1000, LARGE);
 	assert_in_range(p->unknown_bytes, PUSHED_UNKNOWN_BYTES - 2 * LARGE, PUSHED_UNKNOWN_BYTES);
-	strangers = p->nr_waiting;
-	datagrams_put(p, OURS, true, 10, LARGE);
-	assert_int_equal(p->nr_waiting, strangers + 10);
+	unknown = p->nr_waiting;
+	datagrams_put(p, KNOWN_PID, true, 10, LARGE);
+	assert_int_equal(p->nr_waiting, unknown + 10);
 }
 
-static void room_comes_back_with_the_verdict(void **state)
+static void removing_a_datagram_frees_its_room(void **state)
 {
 	struct pushed *p = *state;
 	size_t kept;
@@ -110,19 +110,19 @@ static void room_comes_back_with_the_verdict(void **state)
 	while (p->waiting)
 		pushed_remove(p, &p->waiting);
 	assert_int_equal(p->nr_waiting + p->waiting_bytes + p->unknown_bytes + p->shares[7], 0);
-	datagram_put(p, OURS, SMALL);
+	datagram_put(p, KNOWN_PID, SMALL);
 	assert_int_equal(p->nr_waiting, 1);
-	assert_int_equal(p->waiting->pid, OURS);
+	assert_int_equal(p->waiting->pid, KNOWN_PID);
 }
 
-static void the_last_one_may_go_and_another_come(void **state)
+static void a_datagram_can_be_appended_after_the_last_was_removed(void **state)
 {
 	struct pushed *p = *state;
 
-	datagram_put(p, OURS, 1);
-	datagram_put(p, OURS, 2);
+	datagram_put(p, KNOWN_PID, 1);
+	datagram_put(p, KNOWN_PID, 2);
 	pushed_remove(p, &p->waiting->next);
-	datagram_put(p, OURS, 3);
+	datagram_put(p, KNOWN_PID, 3);
 	assert_int_equal(p->waiting->length, 1);
 	assert_int_equal(p->waiting->next->length, 3);
 	assert_null(p->waiting->next->next);
@@ -133,11 +133,11 @@ static void the_last_one_may_go_and_another_come(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PUSHED_TEST(large_letters_are_kept_up_to_the_bytes_that_may_wait),
-		PUSHED_TEST(a_stranger_has_a_share_and_no_more),
-		PUSHED_TEST(many_strangers_leave_room_for_whom_we_know),
-		PUSHED_TEST(room_comes_back_with_the_verdict),
-		PUSHED_TEST(the_last_one_may_go_and_another_come),
+		PUSHED_TEST(large_datagrams_wait_up_to_the_limit_of_bytes),
+		PUSHED_TEST(an_unknown_pid_gets_its_share_and_no_more),
+		PUSHED_TEST(many_unknown_pids_leave_room_for_known_ones),
+		PUSHED_TEST(removing_a_datagram_frees_its_room),
+		PUSHED_TEST(a_datagram_can_be_appended_after_the_last_was_removed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the SVG is made of: texts, ticks, curves. */
+/* The parts of the SVG: texts, ticks, curves. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -39,7 +39,7 @@ static void markup_becomes_text(void **state)
 	assert_int_equal(width, 10);
 }
 
-static void what_xml_forbids_or_nobody_sees_is_a_number(void **state)
+static void forbidden_and_invisible_characters_are_written_as_numbers(void **state)
 {
 	size_t width;
 
@@ -93,7 +93,7 @@ static void values_have_their_unit(void **state)
 	assert_string_equal(axis_format_value(out, CHART_SHARE, 0.25), "25 %");
 }
 
-static void times_are_as_long_as_the_run_wants_them(void **state)
+static void times_have_the_parts_that_the_run_needs(void **state)
 {
 	char out[AXIS_TEXT];
 
@@ -104,7 +104,7 @@ static void times_are_as_long_as_the_run_wants_them(void **state)
 	assert_string_equal(axis_format_time(out, 28799.667, 86.4, 86400), "8:00:00");
 }
 
-/* The path of @nr values, one a pixel hundredth. */
+/* The path of @nr values that are a hundredth of a pixel apart. */
 static char *path_of(const double *y, size_t nr, bool is_area)
 {
 	static struct thin_row rows[ROWS];
@@ -149,12 +149,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(markup_becomes_text),
-		cmocka_unit_test(what_xml_forbids_or_nobody_sees_is_a_number),
+		cmocka_unit_test(forbidden_and_invisible_characters_are_written_as_numbers),
 		cmocka_unit_test(bytes_that_are_no_utf8_are_replaced),
 		cmocka_unit_test(long_text_ends_in_an_ellipsis_between_characters),
 		cmocka_unit_test(steps_are_round_and_no_more_than_asked_for),
 		cmocka_unit_test(values_have_their_unit),
-		cmocka_unit_test(times_are_as_long_as_the_run_wants_them),
+		cmocka_unit_test(times_have_the_parts_that_the_run_needs),
 		cmocka_unit_test(curve_of_many_points_keeps_its_peak),
 		cmocka_unit_test(gap_interrupts_the_curve),
 	};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The page: what is hostile in a run ends no element, and what is too long is cut. */
+/* The page: no hostile text of a run closes an element, and long texts are cut. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -37,7 +37,7 @@ static size_t count_of(const char *page, const char *word)
 	return n;
 }
 
-static void nothing_in_the_data_ends_its_element(void **state)
+static void no_text_in_the_data_closes_its_element(void **state)
 {
 	char *plain = page_of("x"), *page = page_of("</script><script>alert(1)</SCRIPT><!--");
 
@@ -51,7 +51,7 @@ static void nothing_in_the_data_ends_its_element(void **state)
 	free(page);
 }
 
-static void page_names_no_place_to_fetch_from_and_has_a_policy(void **state)
+static void page_loads_nothing_and_has_a_policy(void **state)
 {
 	char *page = page_of("x");
 
@@ -65,7 +65,7 @@ static void page_names_no_place_to_fetch_from_and_has_a_policy(void **state)
 	free(page);
 }
 
-static void each_page_has_a_number_of_its_own(void **state)
+static void each_page_has_a_nonce_of_its_own(void **state)
 {
 	char *one = page_of("x"), *other = page_of("x");
 
@@ -75,7 +75,7 @@ static void each_page_has_a_number_of_its_own(void **state)
 	free(other);
 }
 
-static void page_carries_the_licence_of_what_draws(void **state)
+static void page_contains_the_licence_of_uplot(void **state)
 {
 	char *page = page_of("x");
 
@@ -93,7 +93,7 @@ static void text_is_cut_between_characters(void **state)
 	assert_int_equal(excerpt_length("\xe2\x82\xac", 3, 0), 0);
 }
 
-static void hundred_kilobytes_of_argument_are_cut_and_told(void **state)
+static void argument_of_100_kilobytes_is_cut_and_marked(void **state)
 {
 	const size_t length = 5 + 100001; /* "echo", NUL, the other, NUL */
 	char *args = calloc(1, length), *text;
@@ -109,7 +109,7 @@ static void hundred_kilobytes_of_argument_are_cut_and_told(void **state)
 	free(args);
 }
 
-static void arguments_that_were_cut_before_are_told_too(void **state)
+static void arguments_that_were_cut_before_are_marked_too(void **state)
 {
 	char *text = excerpt_join("a\0b", 4, true, 300);
 
@@ -118,7 +118,7 @@ static void arguments_that_were_cut_before_are_told_too(void **state)
 	free(text);
 }
 
-static void quotes_are_quoted_as_a_shell_takes_them(void **state)
+static void quotes_are_quoted_as_for_a_shell(void **state)
 {
 	char *text = excerpt_join("it's", 5, false, 300);
 
@@ -146,14 +146,14 @@ static void long_texts_and_lists_are_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_in_the_data_ends_its_element),
-		cmocka_unit_test(page_names_no_place_to_fetch_from_and_has_a_policy),
-		cmocka_unit_test(each_page_has_a_number_of_its_own),
-		cmocka_unit_test(page_carries_the_licence_of_what_draws),
+		cmocka_unit_test(no_text_in_the_data_closes_its_element),
+		cmocka_unit_test(page_loads_nothing_and_has_a_policy),
+		cmocka_unit_test(each_page_has_a_nonce_of_its_own),
+		cmocka_unit_test(page_contains_the_licence_of_uplot),
 		cmocka_unit_test(text_is_cut_between_characters),
-		cmocka_unit_test(hundred_kilobytes_of_argument_are_cut_and_told),
-		cmocka_unit_test(arguments_that_were_cut_before_are_told_too),
-		cmocka_unit_test(quotes_are_quoted_as_a_shell_takes_them),
+		cmocka_unit_test(argument_of_100_kilobytes_is_cut_and_marked),
+		cmocka_unit_test(arguments_that_were_cut_before_are_marked_too),
+		cmocka_unit_test(quotes_are_quoted_as_for_a_shell),
 		cmocka_unit_test(long_texts_and_lists_are_cut),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What a report reads out of the lines of a run. */
+/* The data of a report, from the lines of a run. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@ static double number_at(const json_t *list, size_t i)
 	return json_number_value(json_array_get(list, i));
 }
 
-static void gauges_are_as_they_were_read(void **state)
+static void gauges_are_as_read(void **state)
 {
 	json_t *d = report_data(META SAMPLE(0, "\"rss_bytes\":123456789012") SUMMARY);
 
@@ -39,7 +39,7 @@ static void counters_become_rates(void **state)
 	json_decref(d);
 }
 
-static void what_was_not_read_is_null_or_not_there(void **state)
+static void metric_that_was_not_read_is_null_or_absent(void **state)
 {
 	json_t *d =
 		report_data(META SAMPLE(0, "\"rss_bytes\":1") SAMPLE(1, "\"threads\":1") SUMMARY);
@@ -50,7 +50,7 @@ static void what_was_not_read_is_null_or_not_there(void **state)
 	json_decref(d);
 }
 
-static void cores_over_less_than_a_tick_are_not_told(void **state)
+static void cpu_rates_over_less_than_a_tick_are_null(void **state)
 {
 	json_t *d = report_data(META SAMPLE(0, "\"user_seconds\":0") SAMPLE(1, "\"user_seconds\":1")
 					SAMPLE(1.001, "\"user_seconds\":1.004") SUMMARY);
@@ -108,7 +108,7 @@ static void lines_that_cannot_be_read_are_counted(void **state)
 	json_decref(d);
 }
 
-static void what_begins_otherwise_is_no_run(void **state)
+static void file_that_begins_otherwise_is_no_run(void **state)
 {
 	json_t *data;
 
@@ -128,7 +128,7 @@ static void run_without_samples_and_several_runs_are_refused(void **state)
 	assert_int_equal(report_text(several, strlen(several), &data), -EMLINK);
 }
 
-static void curve_that_was_zero_all_the_time_is_drawn_if_it_is_usual(void **state)
+static void curve_of_zeros_is_drawn_unless_it_is_rare(void **state)
 {
 	json_t *d = report_data(META SAMPLE(0, "\"swap_bytes\":0,\"majflt\":0")
 					SAMPLE(1, "\"swap_bytes\":0,\"majflt\":0") SUMMARY);
@@ -154,7 +154,7 @@ static void process_times_count_from_the_start(void **state)
 	json_decref(d);
 }
 
-static void arguments_are_joined_as_a_shell_takes_them(void **state)
+static void arguments_are_joined_as_for_a_shell(void **state)
 {
 	json_t *d = report_data(
 		META SAMPLE(0, "\"threads\":1") "{\"kind\":\"process\",\"pid\":7,"
@@ -165,7 +165,7 @@ static void arguments_are_joined_as_a_shell_takes_them(void **state)
 	json_decref(d);
 }
 
-/* @nr processes; the one in the middle has used the most, the last but one held the most. */
+/* @nr processes; the middle one has the most CPU time, the last but one the largest peak. */
 static char *many_processes(unsigned nr)
 {
 	char *text = NULL;
@@ -195,7 +195,7 @@ static size_t count_of_pid(const json_t *rows, unsigned pid)
 	return found;
 }
 
-static void of_very_many_processes_the_heaviest_stay(void **state)
+static void of_very_many_processes_the_heaviest_are_kept(void **state)
 {
 	const unsigned nr = 4 * PROCESSES_SHOWN;
 	char *text = many_processes(nr);
@@ -248,20 +248,20 @@ static void events_of_a_name_are_limited_and_all_are_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gauges_are_as_they_were_read),
+		cmocka_unit_test(gauges_are_as_read),
 		cmocka_unit_test(counters_become_rates),
-		cmocka_unit_test(what_was_not_read_is_null_or_not_there),
-		cmocka_unit_test(cores_over_less_than_a_tick_are_not_told),
+		cmocka_unit_test(metric_that_was_not_read_is_null_or_absent),
+		cmocka_unit_test(cpu_rates_over_less_than_a_tick_are_null),
 		cmocka_unit_test(parts_of_the_cpu_time_are_no_more_than_the_cores),
 		cmocka_unit_test(whole_run_is_not_cut),
 		cmocka_unit_test(cut_off_run_gets_a_summary_that_is_not_complete),
 		cmocka_unit_test(lines_that_cannot_be_read_are_counted),
-		cmocka_unit_test(what_begins_otherwise_is_no_run),
+		cmocka_unit_test(file_that_begins_otherwise_is_no_run),
 		cmocka_unit_test(run_without_samples_and_several_runs_are_refused),
-		cmocka_unit_test(curve_that_was_zero_all_the_time_is_drawn_if_it_is_usual),
+		cmocka_unit_test(curve_of_zeros_is_drawn_unless_it_is_rare),
 		cmocka_unit_test(process_times_count_from_the_start),
-		cmocka_unit_test(arguments_are_joined_as_a_shell_takes_them),
-		cmocka_unit_test(of_very_many_processes_the_heaviest_stay),
+		cmocka_unit_test(arguments_are_joined_as_for_a_shell),
+		cmocka_unit_test(of_very_many_processes_the_heaviest_are_kept),
 		cmocka_unit_test(ten_thousand_processes_are_all_there),
 		cmocka_unit_test(events_of_a_name_are_limited_and_all_are_counted),
 	};

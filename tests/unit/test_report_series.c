@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What programs pushed, and the phases of their marks, as the data of a report. */
+/* Pushed values, and the phases between marks, as the data of a report. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -86,7 +86,7 @@ static void lines_in_another_order_are_drawn_in_that_of_their_time(void **state)
 	json_decref(d);
 }
 
-static void several_of_one_moment_stay_in_their_order(void **state)
+static void points_of_one_time_stay_in_their_order(void **state)
 {
 	json_t *d = report_data(META ONE_SAMPLE METRIC("1", "q", "", "\"n\":5") METRIC(
 		"1", "q", "", "\"n\":9") METRIC("1", "q", "", "\"n\":2") SUMMARY);
@@ -133,7 +133,7 @@ static char *many_series(unsigned names, unsigned series)
 	return text;
 }
 
-static void of_many_those_with_the_most_points_are_drawn_and_the_rest_is_named(void **state)
+static void of_many_series_those_with_the_most_points_are_drawn_and_others_named(void **state)
 {
 	const unsigned names = SERIES_CHARTS + 2, series = SERIES_CURVES + 1;
 	char *text = many_series(names, series);
@@ -154,7 +154,7 @@ static void of_many_those_with_the_most_points_are_drawn_and_the_rest_is_named(v
 	free(text);
 }
 
-static void series_beyond_what_is_told_apart_are_counted(void **state)
+static void series_beyond_the_limit_are_counted(void **state)
 {
 	char *text = many_series(1, SERIES_MAX + 3);
 	json_t *d = report_data(text);
@@ -195,7 +195,7 @@ static void one_spike_among_very_many_points_stays(void **state)
 	free(text);
 }
 
-static void without_anything_pushed_there_is_nothing_of_it(void **state)
+static void run_without_pushed_values_has_no_part_for_them(void **state)
 {
 	json_t *d = report_data(META ONE_SAMPLE SUMMARY);
 
@@ -205,7 +205,7 @@ static void without_anything_pushed_there_is_nothing_of_it(void **state)
 	json_decref(d);
 }
 
-static void phases_tell_what_was_used_from_mark_to_mark(void **state)
+static void phases_show_what_was_used_from_mark_to_mark(void **state)
 {
 	json_t *d = report_data(
 		       META SAMPLE(0, "\"cpu_seconds\":0,\"rss_bytes\":4096") MARK("1", "load")
@@ -224,7 +224,7 @@ static void phases_tell_what_was_used_from_mark_to_mark(void **state)
 	json_decref(d);
 }
 
-static void phases_that_share_say_with_which(void **state)
+static void phases_without_a_sample_between_refer_to_the_first_of_them(void **state)
 {
 	json_t *d = report_data(META SAMPLE(0, "\"cpu_seconds\":0") MARK("0.5", "a")
 					MARK("0.75", "b") SAMPLE(1, "\"cpu_seconds\":0.5")
@@ -244,15 +244,15 @@ int main(void)
 		cmocka_unit_test(a_chart_is_a_name_and_a_field_and_a_curve_its_tags),
 		cmocka_unit_test(tags_in_another_order_are_the_same_series),
 		cmocka_unit_test(lines_in_another_order_are_drawn_in_that_of_their_time),
-		cmocka_unit_test(several_of_one_moment_stay_in_their_order),
+		cmocka_unit_test(points_of_one_time_stay_in_their_order),
 		cmocka_unit_test(booleans_are_drawn_and_texts_are_counted),
 		cmocka_unit_test(
-			of_many_those_with_the_most_points_are_drawn_and_the_rest_is_named),
-		cmocka_unit_test(series_beyond_what_is_told_apart_are_counted),
+			of_many_series_those_with_the_most_points_are_drawn_and_others_named),
+		cmocka_unit_test(series_beyond_the_limit_are_counted),
 		cmocka_unit_test(one_spike_among_very_many_points_stays),
-		cmocka_unit_test(without_anything_pushed_there_is_nothing_of_it),
-		cmocka_unit_test(phases_tell_what_was_used_from_mark_to_mark),
-		cmocka_unit_test(phases_that_share_say_with_which),
+		cmocka_unit_test(run_without_pushed_values_has_no_part_for_them),
+		cmocka_unit_test(phases_show_what_was_used_from_mark_to_mark),
+		cmocka_unit_test(phases_without_a_sample_between_refer_to_the_first_of_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

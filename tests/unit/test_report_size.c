@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A page has a size that no run can go beyond, whatever its texts are. */
+/* The size of a page is bounded, whatever the texts of a run are. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include "report/page.h"
 #include "report_fixture.h"
 
-#define MOST_OF_A_PAGE 5000000
+#define MAX_PAGE_BYTES 5000000
 #define PATH_BYTES 1000
 
 /* @nr times @unit. */
@@ -26,7 +26,7 @@ static char *repeated(const char *unit, size_t nr)
 	return text;
 }
 
-/* As many as a chart has room for, each with numbers of a day. */
+/* As many as a chart has room for, with numbers as long as after a day. */
 static void write_samples(FILE *f)
 {
 	for (unsigned i = 0; i < 2047; i++)
@@ -119,7 +119,7 @@ static void assert_page_is_small(const char *unit, const char *comm)
 	json_t *data = report_data(text);
 
 	assert_int_equal(json_array_size(report_processes_rows(data)), PROCESSES_SHOWN);
-	assert_in_range(page_size(data), 1000000, MOST_OF_A_PAGE);
+	assert_in_range(page_size(data), 1000000, MAX_PAGE_BYTES);
 	assert_ends_in_its_number(data, 0);
 	assert_ends_in_its_number(data, 7654);
 	json_decref(data);
@@ -132,7 +132,7 @@ static void long_paths_make_no_large_page(void **state)
 	assert_page_is_small("/directory", "123456789012345");
 }
 
-static void what_takes_six_bytes_makes_no_large_page(void **state)
+static void escaped_texts_make_no_large_page(void **state)
 {
 	(void)state;
 	assert_page_is_small("\\u0001", "\\u0001\\u0001\\u0001\\u0001\\u0001\\u0001\\u0001\\u0001"
@@ -170,7 +170,7 @@ static void summary_and_events_are_small_too(void **state)
 	free(word);
 }
 
-static void path_that_many_have_is_written_once(void **state)
+static void path_of_several_processes_is_written_once(void **state)
 {
 	json_t *data = report_data(META SAMPLE(
 		0,
@@ -198,7 +198,7 @@ static void assert_put(const char *text, size_t max, enum excerpt_cut cut, const
 	jw_done(&j);
 }
 
-static void what_is_cut_takes_no_more_than_it_may(void **state)
+static void cut_text_takes_no_more_than_its_limit(void **state)
 {
 	(void)state;
 	assert_int_equal(excerpt_cost("a\"<\x01\xe2\x82\xac"), 1 + 2 + 6 + 6 + 3);
@@ -227,10 +227,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(long_paths_make_no_large_page),
-		cmocka_unit_test(what_takes_six_bytes_makes_no_large_page),
+		cmocka_unit_test(escaped_texts_make_no_large_page),
 		cmocka_unit_test(summary_and_events_are_small_too),
-		cmocka_unit_test(path_that_many_have_is_written_once),
-		cmocka_unit_test(what_is_cut_takes_no_more_than_it_may),
+		cmocka_unit_test(path_of_several_processes_is_written_once),
+		cmocka_unit_test(cut_text_takes_no_more_than_its_limit),
 		cmocka_unit_test(end_of_a_path_is_what_is_kept),
 	};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Thinning: fewer rows, and no peak is gone. */
+/* Thinning leaves fewer rows, and all peaks. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -90,7 +90,7 @@ static void the_first_row_stays(void **state)
 	free(kept);
 }
 
-static void the_least_stays_too(void **state)
+static void the_smallest_value_stays_too(void **state)
 {
 	struct thin_row *kept;
 	struct thin t;
@@ -112,7 +112,7 @@ static void the_least_stays_too(void **state)
 	thin_done(&t);
 }
 
-static void what_was_not_read_is_neither_least_nor_most(void **state)
+static void unread_value_is_neither_smallest_nor_largest(void **state)
 {
 	struct thin_row *kept;
 	struct thin t;
@@ -129,12 +129,12 @@ static void what_was_not_read_is_neither_least_nor_most(void **state)
 	for (size_t i = 0; i < nr; i++)
 		read += !isnan(kept[i].value[0]);
 	assert_int_equal(read, 1);
-	assert_in_range(nr, 2, ROOM + 1); /* that one, and where there is a gap */
+	assert_in_range(nr, 2, ROOM + 1); /* that row, and the first of each bucket */
 	free(kept);
 	thin_done(&t);
 }
 
-static void nothing_gives_nothing(void **state)
+static void no_rows_give_no_rows(void **state)
 {
 	size_t nr;
 	struct thin_row *kept = thin_saw(0, 0, &nr);
@@ -151,9 +151,9 @@ int main(void)
 		cmocka_unit_test(one_spike_among_many_stays_wherever_it_is),
 		cmocka_unit_test(what_stays_is_bounded_and_in_order),
 		cmocka_unit_test(the_first_row_stays),
-		cmocka_unit_test(the_least_stays_too),
-		cmocka_unit_test(what_was_not_read_is_neither_least_nor_most),
-		cmocka_unit_test(nothing_gives_nothing),
+		cmocka_unit_test(the_smallest_value_stays_too),
+		cmocka_unit_test(unread_value_is_neither_smallest_nor_largest),
+		cmocka_unit_test(no_rows_give_no_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

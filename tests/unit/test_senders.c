@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Whose a PID was at a moment: those alive, those that ended, and PIDs that are used again. */
+/* PIDs of the run at a given time: of live and of ended processes, and reused ones. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -38,13 +38,13 @@ static void life_end(struct senders *s, uint32_t pid, uint64_t start, uint64_t e
 	senders_add_ended(s, &r);
 }
 
-static void nobody_is_known_at_first(void **state)
+static void no_pid_is_known_at_first(void **state)
 {
 	assert_false(senders_know(*state, 1, SECOND));
 	assert_false(senders_know(*state, 0, SECOND));
 }
 
-static void who_lives_is_known_from_its_start_on(void **state)
+static void a_live_process_is_known_from_its_start_on(void **state)
 {
 	const struct drain_row rows[] = {
 		{ .pid = 30, .start_boot_ns = 5 * SECOND },
@@ -63,7 +63,7 @@ static void who_lives_is_known_from_its_start_on(void **state)
 	assert_false(senders_know(*state, 10, 7 * SECOND));
 }
 
-static void who_has_ended_is_known_for_the_time_of_its_life(void **state)
+static void an_ended_process_is_known_for_its_lifetime(void **state)
 {
 	life_end(*state, 10, 5, 6);
 	assert_true(senders_know(*state, 10, 5 * SECOND));
@@ -72,7 +72,7 @@ static void who_has_ended_is_known_for_the_time_of_its_life(void **state)
 	assert_false(senders_know(*state, 10, 7 * SECOND));
 }
 
-static void a_pid_of_several_lives_is_known_in_each_of_them(void **state)
+static void a_reused_pid_is_known_in_each_of_its_lives(void **state)
 {
 	life_end(*state, 10, 5, 6);
 	life_end(*state, 10 + LIVES_KEPT, 5, 9); /* the same slot */
@@ -83,17 +83,17 @@ static void a_pid_of_several_lives_is_known_in_each_of_them(void **state)
 	assert_true(senders_know(*state, 10 + LIVES_KEPT, 7 * SECOND));
 }
 
-static void who_was_alive_at_the_drain_and_has_ended_since_has_ended(void **state)
+static void a_process_that_ended_after_the_drain_is_not_alive(void **state)
 {
 	const struct drain_row row = { .pid = 10, .start_boot_ns = 5 * SECOND };
 
 	assert_int_equal(senders_set_alive(*state, &row, 1), 0);
 	life_end(*state, 10, 5, 6);
 	assert_true(senders_know(*state, 10, 6 * SECOND));
-	assert_false(senders_know(*state, 10, 7 * SECOND)); /* a stranger's by now */
+	assert_false(senders_know(*state, 10, 7 * SECOND)); /* reused by now */
 }
 
-static void those_that_ended_long_ago_are_forgotten_and_no_others(void **state)
+static void only_the_oldest_ended_processes_are_forgotten(void **state)
 {
 	for (uint32_t i = 1; i <= LIVES_KEPT + 5; i++)
 		life_end(*state, i * 3, 5, 6);
@@ -106,12 +106,12 @@ static void those_that_ended_long_ago_are_forgotten_and_no_others(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SENDERS_TEST(nobody_is_known_at_first),
-		SENDERS_TEST(who_lives_is_known_from_its_start_on),
-		SENDERS_TEST(who_has_ended_is_known_for_the_time_of_its_life),
-		SENDERS_TEST(a_pid_of_several_lives_is_known_in_each_of_them),
-		SENDERS_TEST(who_was_alive_at_the_drain_and_has_ended_since_has_ended),
-		SENDERS_TEST(those_that_ended_long_ago_are_forgotten_and_no_others),
+		SENDERS_TEST(no_pid_is_known_at_first),
+		SENDERS_TEST(a_live_process_is_known_from_its_start_on),
+		SENDERS_TEST(an_ended_process_is_known_for_its_lifetime),
+		SENDERS_TEST(a_reused_pid_is_known_in_each_of_its_lives),
+		SENDERS_TEST(a_process_that_ended_after_the_drain_is_not_alive),
+		SENDERS_TEST(only_the_oldest_ended_processes_are_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
