@@ -17,7 +17,7 @@ __hidden void baseline_add(const struct task_counters *used)
 	add(baseline.stime, used->stime);
 }
 
-static __always_inline bool has_reaped(struct signal_struct *sig)
+static __always_inline bool signal_has_reaped(struct signal_struct *sig)
 {
 	return BPF_CORE_READ(sig, cmin_flt) || BPF_CORE_READ(sig, cnvcsw);
 }
@@ -39,7 +39,7 @@ __hidden void baseline_add_ended(struct signal_struct *sig)
 		.nivcsw = BPF_CORE_READ(sig, nivcsw),
 	};
 
-	if (has_reaped(sig)) {
+	if (signal_has_reaped(sig)) {
 		if (used.cpu)
 			baseline_lacks_io = true;
 		baseline_add(&used);

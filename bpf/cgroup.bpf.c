@@ -25,7 +25,7 @@ __hidden bool is_own(u64 task)
 	return false;
 }
 
-static __always_inline struct cgroup *cgroup_of(struct task_struct *task)
+static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 {
 	struct css_set *set = BPF_CORE_READ(task, cgroups);
 	u64 at = (u64)set + bpf_core_field_offset(struct css_set, subsys) + 8 * (u64)cgroup_subsys;
@@ -43,7 +43,7 @@ struct cgroup___6_0 {
 } __attribute__((preserve_access_index));
 
 /* Not inlined: out of a loop, clang would take what this kernel does not have. */
-__noinline u64 ancestor_id(u64 addr, u32 level)
+__noinline u64 cgroup_ancestor_id(u64 addr, u32 level)
 {
 	struct cgroup *cg = (struct cgroup *)addr;
 	struct cgroup___6_0 *old = (void *)cg;
@@ -60,23 +60,23 @@ __noinline u64 ancestor_id(u64 addr, u32 level)
 
 __noinline int cgroup_has(u64 task)
 {
-	struct cgroup *cg = cgroup_of((struct task_struct *)task);
+	struct cgroup *cg = task_cgroup((struct task_struct *)task);
 	u32 level = BPF_CORE_READ(cg, level) + 1;
 
 	if (!target_level && BPF_CORE_READ(cg, kn, id) == cgroup_target)
 		target_level = level;
 	return target_level && level >= target_level &&
-	       ancestor_id((u64)cg, target_level - 1) == cgroup_target;
+	       cgroup_ancestor_id((u64)cg, target_level - 1) == cgroup_target;
 }
 
 /* Where our namespace hides how deep the target is: one that is in it tells. */
 int cgroup_find_level(u64 task)
 {
-	struct cgroup *cg = cgroup_of((struct task_struct *)task);
+	struct cgroup *cg = task_cgroup((struct task_struct *)task);
 	u32 level = BPF_CORE_READ(cg, level) + 1;
 
 	for (u32 i = 0; !target_level && i < MAX_LEVELS && i < level; i++)
-		if (ancestor_id((u64)cg, i) == cgroup_target)
+		if (cgroup_ancestor_id((u64)cg, i) == cgroup_target)
 			target_level = i + 1;
 	return 0;
 }

@@ -29,7 +29,7 @@ struct {
 } exec_scratch SEC(".maps");
 
 /* Waking the collector for each event would cost more than the event: only when it fills up. */
-static __always_inline u64 wakeup(void)
+static __always_inline u64 ring_wakeup_flags(void)
 {
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RING_BYTES / 4 ? BPF_RB_FORCE_WAKEUP
 									      : BPF_RB_NO_WAKEUP;
@@ -37,7 +37,7 @@ static __always_inline u64 wakeup(void)
 
 __hidden long process_emit(struct process_entry *p)
 {
-	return bpf_ringbuf_output(&events, &p->event, sizeof(p->event), wakeup());
+	return bpf_ringbuf_output(&events, &p->event, sizeof(p->event), ring_wakeup_flags());
 }
 
 __hidden long oom_emit(struct oom_event *e)
@@ -160,5 +160,6 @@ __hidden long exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64
 	barrier_var(size); /* the check is to be of the very register that is used */
 	if (size > PATH_BYTES + ARGS_BYTES)
 		return 0;
-	return bpf_ringbuf_output(&events, e, offsetof(struct exec_event, text) + size, wakeup());
+	return bpf_ringbuf_output(&events, e, offsetof(struct exec_event, text) + size,
+				  ring_wakeup_flags());
 }

@@ -28,7 +28,7 @@ __hidden void counters_read(struct task_struct *task, struct task_counters *now)
  * A task that has neither run nor switched since the last commit has nothing to add: most tasks, at
  * most samples. One that runs right now shows it at the next tick.
  */
-static __always_inline bool has_slept(struct task_struct *task, const struct task_entry *t)
+static __always_inline bool task_has_slept(struct task_struct *task, const struct task_entry *t)
 {
 	const u64 needed = 1ULL << TC_cpu | 1ULL << TC_nvcsw | 1ULL << TC_nivcsw;
 
@@ -42,7 +42,7 @@ static __always_inline bool has_slept(struct task_struct *task, const struct tas
  * Dead and off the CPU: nothing can be added to its counters any more. Without a branch, as the
  * verifier would walk whatever comes after it twice.
  */
-static __always_inline u64 is_final(struct task_struct *task, const struct task_entry *t)
+static __always_inline u64 task_is_final(struct task_struct *task, const struct task_entry *t)
 {
 	struct task_struct___5_13 *old = (void *)task;
 	u64 state;
@@ -60,9 +60,9 @@ __hidden bool task_commit(u64 key, struct task_entry *t, struct process_entry *p
 	struct task_counters now = {};
 	u64 final;
 
-	if (!t || !p || t->final || (!t->exited && has_slept(task, t)))
+	if (!t || !p || t->final || (!t->exited && task_has_slept(task, t)))
 		return false;
-	final = is_final(task, t);
+	final = task_is_final(task, t);
 	counters_read(task, &now);
 	/* whose memory it is was last asked after it had been read */
 	if ((u64)BPF_CORE_READ(task, signal) != t->process ||
@@ -88,7 +88,7 @@ int task_commit_exited(u64 task)
  * An exec that fails when the old image is gone already has been counted by the kernel, too. It
  * ends the process by a signal, before the new image has any code.
  */
-static __always_inline bool is_exec_failed(struct task_struct *task, u32 status)
+static __always_inline bool exec_has_failed(struct task_struct *task, u32 status)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 
@@ -103,7 +103,7 @@ static __always_inline void execs_catch_up(struct task_struct *task, struct proc
 	u32 seen = p->exec_id, now = BPF_CORE_READ(task, self_exec_id);
 	struct account_key key;
 
-	if (now != seen && is_exec_failed(task, p->event.rec.wait_status))
+	if (now != seen && exec_has_failed(task, p->event.rec.wait_status))
 		now--;
 	if (now == seen)
 		return;
@@ -116,7 +116,7 @@ static __always_inline void execs_catch_up(struct task_struct *task, struct proc
 	account_add_execs(key.tree, key.cgroup, now - seen);
 }
 
-static __always_inline u32 wait_status(struct task_struct *task, struct signal_struct *sig)
+static __always_inline u32 task_wait_status(struct task_struct *task, struct signal_struct *sig)
 {
 	if (BPF_CORE_READ(sig, flags) & 4 /* SIGNAL_GROUP_EXIT */)
 		return BPF_CORE_READ(sig, group_exit_code);
@@ -132,7 +132,7 @@ int task_ended(u64 addr, u32 seen)
 	bool group = BPF_CORE_READ(sig, live.counter) == 0;
 	bool first, ended_process = false;
 	u64 now = boot_now();
-	u32 status = wait_status(task, sig);
+	u32 status = task_wait_status(task, sig);
 	struct account_key key;
 
 	if (!p || !p->event.rec.signal) /* or another CPU still fills it in */

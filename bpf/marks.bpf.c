@@ -23,29 +23,29 @@ static __always_inline void peak_note(struct process_entry *p, u64 peak)
 }
 
 /* A mark that is no smaller than what was only a bound leaves nothing unknown. */
-static __always_inline void peak_found(struct process_entry *p, u64 pages)
+static __always_inline void peak_note_exact(struct process_entry *p, u64 pages)
 {
 	if (pages >= p->event.rec.rss_peak_pages)
 		p->event.rec.flags &= ~PROCESS_PEAK_UPPER_BOUND;
 	peak_note(p, pages);
 }
 
-static __always_inline void peak_bounded(struct process_entry *p, u64 pages)
+static __always_inline void peak_note_bound(struct process_entry *p, u64 pages)
 {
 	p->event.rec.flags |= PROCESS_PEAK_UPPER_BOUND;
 	peak_note(p, pages);
 }
 
 /* Of each kind of memory, what a CPU may hold back of the kernel's counter. */
-static __always_inline u64 batches(void)
+static __always_inline u64 rss_batch_pages(void)
 {
 	return 3 * (nr_cpus * 2 > 32 ? nr_cpus * 2 : 32);
 }
 
 /* Pages by which a mark may be below what was held. */
-static __always_inline u64 mark_error(void)
+static __always_inline u64 mark_error_pages(void)
 {
-	return batches() * nr_cpus;
+	return rss_batch_pages() * nr_cpus;
 }
 
 __hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_marks *before,
@@ -54,8 +54,8 @@ __hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_mar
 	bool is_same = before->mm == now->mm, fell;
 	u64 largest = is_same ? before->largest_pages : 0, high = now->largest_pages;
 
-	fell = is_same && (now->kernel_pages + batches() < before->kernel_pages ||
-			   high + mark_error() < largest);
+	fell = is_same && (now->kernel_pages + rss_batch_pages() < before->kernel_pages ||
+			   high + mark_error_pages() < largest);
 	if (high > largest)
 		largest = high;
 	process_lock(p);
@@ -73,7 +73,8 @@ __hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_mar
  * What is new about @mm, which @p uses, and in which @resident pages are resident now. Returns the
  * most that it was ever found to hold.
  */
-static __always_inline u64 mark_look(struct process_entry *p, struct mm_struct *mm, u64 *resident)
+static __always_inline u64 mark_refresh(struct process_entry *p, struct mm_struct *mm,
+					u64 *resident)
 {
 	const struct seen_marks before = p->seen;
 	struct seen_marks now;
@@ -94,17 +95,17 @@ __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
 	u64 maxrss, resident;
 
 	if (mm) {
-		peak_found(p, mark_look(p, mm, &resident));
+		peak_note_exact(p, mark_refresh(p, mm, &resident));
 		return;
 	}
 	maxrss = BPF_CORE_READ(task, signal, maxrss);
 	if (p->event.rec.execs && maxrss <= p->maxrss_at_exec)
-		peak_bounded(p, maxrss);
+		peak_note_bound(p, maxrss);
 	else
-		peak_found(p, maxrss);
+		peak_note_exact(p, maxrss);
 	if (p->seen.mm != p->event.rec.mm)
 		return;
-	if (maxrss + mark_error() < p->seen.largest_pages)
+	if (maxrss + mark_error_pages() < p->seen.largest_pages)
 		p->event.rec.mark_fell = 1;
 	peak_note(p, p->seen.largest_pages);
 }
@@ -114,9 +115,9 @@ __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
  * What it had from its creator is not the process's own, what it grew by is. How much of what it
  * had it gave back before it grew is not known.
  */
-static __always_inline void peak_at_first_exec(struct process_entry *p, u64 high, u64 now)
+static __always_inline void peak_note_first_exec(struct process_entry *p, u64 high, u64 now)
 {
-	const u64 inherited = p->inherited_pages, error = mark_error();
+	const u64 inherited = p->inherited_pages, error = mark_error_pages();
 	const u32 flags = p->event.rec.flags;
 	u64 own = high > inherited ? high - inherited : 0;
 	bool grew = own > error && inherited > error;
@@ -136,16 +137,16 @@ __hidden void peak_at_exec(struct task_struct *task, struct process_entry *p)
 	const u32 flags = p->event.rec.flags;
 
 	if (p->event.rec.execs && maxrss > p->maxrss_at_exec)
-		peak_found(p, maxrss);
+		peak_note_exact(p, maxrss);
 	else if (p->event.rec.execs && !knows_old_image)
-		peak_bounded(p, maxrss);
+		peak_note_bound(p, maxrss);
 	else if (!p->event.rec.execs && (!knows_old_image || flags & PROCESS_LATE))
-		peak_at_first_exec(p, maxrss, maxrss);
+		peak_note_first_exec(p, maxrss, maxrss);
 	if (!(flags & PROCESS_LAUNCHED) && (!knows_old_image || flags & PROCESS_LATE))
 		bound_note(p, maxrss);
 	p->maxrss_at_exec = maxrss;
 	if (!knows_old_image && p->seen.mm && p->seen.mm == p->event.rec.mm) {
-		if (maxrss + mark_error() < p->seen.largest_pages)
+		if (maxrss + mark_error_pages() < p->seen.largest_pages)
 			p->event.rec.mark_fell = 1;
 		if (p->event.rec.execs)
 			peak_note(p, p->seen.largest_pages);
@@ -169,12 +170,12 @@ int BPF_PROG(marks__prepare_exec, struct task_struct *task, struct linux_binprm 
 
 	if (!p || !mm)
 		return 0;
-	high = mark_look(p, mm, &resident);
+	high = mark_refresh(p, mm, &resident);
 	if (p->event.rec.execs) {
 		peak_note(p, high);
 		return 0;
 	}
-	peak_at_first_exec(p, high, resident);
+	peak_note_first_exec(p, high, resident);
 	if (!(p->event.rec.flags & PROCESS_LAUNCHED) && mm != BPF_CORE_READ(task, real_parent, mm))
 		bound_note(p, high);
 	return 0;

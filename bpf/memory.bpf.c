@@ -100,15 +100,15 @@ static __always_inline void rss_read(struct mm_struct *mm, s64 rss[NR_RSS])
  * A counter that is being changed while it is summed can come out below zero. Without a branch, as
  * the verifier would walk whatever comes after it twice.
  */
-static __always_inline u64 at_least_zero(s64 pages)
+static __always_inline u64 pages_clamp(s64 pages)
 {
 	return pages & ~(pages >> 63);
 }
 
-static __always_inline u64 resident(const s64 rss[NR_RSS])
+static __always_inline u64 rss_sum(const s64 rss[NR_RSS])
 {
-	return at_least_zero(rss[RSS_FILE]) + at_least_zero(rss[RSS_ANON]) +
-	       at_least_zero(rss[RSS_SHMEM]);
+	return pages_clamp(rss[RSS_FILE]) + pages_clamp(rss[RSS_ANON]) +
+	       pages_clamp(rss[RSS_SHMEM]);
 }
 
 __hidden u64 resident_now(struct mm_struct *mm)
@@ -116,7 +116,7 @@ __hidden u64 resident_now(struct mm_struct *mm)
 	s64 rss[NR_RSS] = {};
 
 	rss_read(mm, rss);
-	return resident(rss);
+	return rss_sum(rss);
 }
 
 /* What its creator counted on another CPU before it was moved to this one is left out. */
@@ -129,12 +129,12 @@ u64 resident_at_birth(u64 addr)
 
 	if (bpf_core_field_exists(old->rss_stat.count)) {
 		bpf_core_read(rss, sizeof(rss), &old->rss_stat.count);
-		return resident(rss);
+		return rss_sum(rss);
 	}
 	base = rss_read_central(mm, rss);
 	if (base)
 		rss_add_cpu(rss, base, bpf_get_smp_processor_id() & (MAX_CPUS - 1));
-	return resident(rss);
+	return rss_sum(rss);
 }
 
 __hidden s64 rss_central(struct mm_struct *mm, u32 member)
@@ -168,10 +168,10 @@ __hidden void memory_read(struct mm_struct *mm, struct drain_row *row, struct se
 
 	rss_read(mm, rss);
 	for (int i = 0; i < NR_RSS; i++)
-		row->pages[i] = at_least_zero(rss[i]);
+		row->pages[i] = pages_clamp(rss[i]);
 	row->page_table_bytes = BPF_CORE_READ(mm, pgtables_bytes.counter);
 	row->vms_pages = BPF_CORE_READ(mm, total_vm);
 	if (bpf_core_field_exists(mm->hugetlb_usage))
-		row->hugetlb_pages = at_least_zero(BPF_CORE_READ(mm, hugetlb_usage.counter));
-	marks_read(mm, resident(rss), now);
+		row->hugetlb_pages = pages_clamp(BPF_CORE_READ(mm, hugetlb_usage.counter));
+	marks_read(mm, rss_sum(rss), now);
 }

@@ -11,7 +11,7 @@ struct trace_event_raw_mark_victim___6_8 {
 } __attribute__((preserve_access_index));
 
 /* The memory cgroup of @task; @css comes first in it. */
-static __always_inline struct mem_cgroup *memcg_of(struct task_struct *task)
+static __always_inline struct mem_cgroup *task_memcg(struct task_struct *task)
 {
 	u64 at, memcg = 0;
 
@@ -26,7 +26,7 @@ static __always_inline struct mem_cgroup *memcg_of(struct task_struct *task)
 /* The nearest limit above @task that is used up. */
 static __always_inline void limit_find(struct oom_event *e, struct task_struct *task)
 {
-	struct mem_cgroup *memcg = memcg_of(task);
+	struct mem_cgroup *memcg = task_memcg(task);
 	u32 offset = bpf_core_field_offset(struct mem_cgroup, memory);
 
 	for (int i = 0; memcg && i < MAX_LEVELS; i++) {

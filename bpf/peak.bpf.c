@@ -30,7 +30,7 @@ struct {
 
 static const struct mm_entry no_space;
 
-static __always_inline struct tree_peak *tree(void)
+static __always_inline struct tree_peak *tree_peak_get(void)
 {
 	u32 zero = 0;
 
@@ -49,7 +49,7 @@ static __always_inline struct mm_entry *mm_find(u64 mm)
  */
 static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 version, bool is_last)
 {
-	struct tree_peak *t = tree();
+	struct tree_peak *t = tree_peak_get();
 	u64 now = mono_now();
 
 	if (!t || peak_is_frozen)
@@ -78,7 +78,7 @@ static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 ve
 }
 
 /* Reads what @mm holds. If others set it meanwhile each time, what they have read stands. */
-static __always_inline void mm_look(struct mm_entry *e, u64 mm)
+static __always_inline void mm_read(struct mm_entry *e, u64 mm)
 {
 	for (int i = 0; i < LOOKS; i++) {
 		u64 version = *(volatile u64 *)&e->version;
@@ -93,7 +93,7 @@ static __always_inline void mm_look(struct mm_entry *e, u64 mm)
 static __always_inline void mm_end(u64 mm, struct mm_entry *e)
 {
 	struct process_entry *p;
-	struct tree_peak *t = tree();
+	struct tree_peak *t = tree_peak_get();
 
 	if (!mm_set(e, mm, 0, 0, true)) /* a few pages may be left over from the teardown */
 		return;
@@ -112,12 +112,12 @@ int mm_refresh(u64 mm)
 	struct mm_entry *e = mm_find(mm);
 
 	if (e)
-		mm_look(e, mm);
+		mm_read(e, mm);
 	return 0;
 }
 
 /* The entry of the address space that @p uses; not of one that lies there now. */
-static __always_inline struct mm_entry *mm_of(struct process_entry *p)
+static __always_inline struct mm_entry *process_mm(struct process_entry *p)
 {
 	struct mm_entry *e = p && p->mm ? mm_find(p->mm) : NULL;
 
@@ -129,7 +129,7 @@ int mm_join(u64 signal, u64 mm)
 {
 	struct process_entry *p = process_find(signal);
 	struct mm_entry *e = mm ? mm_find(mm) : NULL;
-	struct tree_peak *t = tree();
+	struct tree_peak *t = tree_peak_get();
 
 	if (!p || !mm || !t)
 		return 0;
@@ -164,7 +164,7 @@ int mm_join(u64 signal, u64 mm)
 int mm_leave(u64 signal, u32 is_torn_down)
 {
 	struct process_entry *p = process_find(signal);
-	struct mm_entry *e = mm_of(p);
+	struct mm_entry *e = process_mm(p);
 
 	if (!p || !e || !e->users)
 		return 0;
@@ -182,7 +182,7 @@ int mm_leave(u64 signal, u32 is_torn_down)
 int mm_forget(u64 signal)
 {
 	struct process_entry *p = process_find(signal);
-	struct mm_entry *e = mm_of(p);
+	struct mm_entry *e = process_mm(p);
 
 	if (p && e && !e->users && e->serial == p->event.rec.serial)
 		mm_end(p->mm, e);
@@ -218,6 +218,6 @@ int BPF_PROG(peak__rss, struct mm_struct *mm, int member)
 	if (central == e->central[member])
 		return 0;
 	e->central[member] = central;
-	mm_look(e, addr);
+	mm_read(e, addr);
 	return 0;
 }

@@ -7,13 +7,13 @@ __u64 pid_namespace;
 __u32 pid_level;
 
 /* CO-RE does not know the stride of an array whose index is a variable. */
-static __always_inline u64 upid_at(struct pid *pid, u32 level)
+static __always_inline u64 upid_address(struct pid *pid, u32 level)
 {
 	return (u64)pid + bpf_core_field_offset(struct pid, numbers) +
 	       level * bpf_core_type_size(struct upid);
 }
 
-static __always_inline u32 upid_nr(u64 upid)
+static __always_inline u32 upid_read_nr(u64 upid)
 {
 	u32 nr = 0;
 
@@ -22,7 +22,7 @@ static __always_inline u32 upid_nr(u64 upid)
 	return nr;
 }
 
-static __always_inline u64 upid_ns(u64 upid)
+static __always_inline u64 upid_read_ns(u64 upid)
 {
 	u64 ns = 0;
 
@@ -37,7 +37,7 @@ __hidden void pid_namespace_learn(void)
 	struct pid *pid = BPF_CORE_READ(self, thread_pid);
 
 	pid_level = BPF_CORE_READ(pid, level);
-	pid_namespace = upid_ns(upid_at(pid, pid_level));
+	pid_namespace = upid_read_ns(upid_address(pid, pid_level));
 }
 
 u32 pid_here(u64 addr)
@@ -50,13 +50,13 @@ u32 pid_here(u64 addr)
 		return BPF_CORE_READ(task, tgid);
 	if (BPF_CORE_READ(pid, level) < pid_level)
 		return 0;
-	upid = upid_at(pid, pid_level);
-	return upid_ns(upid) == pid_namespace ? upid_nr(upid) : 0;
+	upid = upid_address(pid, pid_level);
+	return upid_read_ns(upid) == pid_namespace ? upid_read_nr(upid) : 0;
 }
 
 u32 pid_innermost(u64 addr)
 {
 	struct pid *pid = BPF_CORE_READ((struct task_struct *)addr, group_leader, thread_pid);
 
-	return upid_nr(upid_at(pid, BPF_CORE_READ(pid, level)));
+	return upid_read_nr(upid_address(pid, BPF_CORE_READ(pid, level)));
 }
