@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* What processes had used before they were attached to: told apart, not counted. */
+/* What processes had used before they were attached to: reported separately, in no account. */
 #include "bpfmon.bpf.h"
 
 struct task_counters baseline;
-bool baseline_lacks_io; /* that of ended threads is not known */
+bool baseline_lacks_io; /* the I/O of ended threads is not known */
 
 __hidden void baseline_add(const struct task_counters *used)
 {
@@ -23,9 +23,9 @@ static __always_inline bool signal_has_reaped(struct signal_struct *sig)
 }
 
 /*
- * The kernel sums up what the ended threads of a process have used; how long they waited it does
- * not. The I/O of children that were reaped is in the same sum, and is not the process's own: where
- * there have been both, the sum does not tell which is which.
+ * The kernel sums up what the ended threads of a process have used, but not how long they waited.
+ * Its sum of I/O includes reaped children, whose I/O is not the process's own: where there have
+ * been both, the parts of the sum are not known.
  */
 __hidden void baseline_add_ended(struct signal_struct *sig)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Is a task in the cgroup that is followed, or below it? In one hierarchy: the unified one, or that
- * of one controller.
+ * Whether a task is in the cgroup that is followed, or in one below it: in one hierarchy, the
+ * unified one or that of one controller.
  */
 #include "bpfmon.bpf.h"
 
@@ -10,7 +10,7 @@
 const volatile bool by_cgroup;
 const volatile __s32 cgroup_subsys; /* of the hierarchy; -1: the unified one */
 
-__u64 cgroup_target; /* its id; another one when it is made again */
+__u64 cgroup_target; /* its id, which is another one after it was made anew */
 __u32 target_level;  /* 1: the root; 0: not known yet */
 
 __u32 own_pids[MAX_OWN];
@@ -37,12 +37,12 @@ static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 	return BPF_CORE_READ(css, cgroup);
 }
 
-/* Up to 6.0 the ids of those above, later pointers to them. */
+/* Up to 6.0 a cgroup has the ids of its ancestors, later pointers to them. */
 struct cgroup___6_0 {
 	u64 ancestor_ids[0];
 } __attribute__((preserve_access_index));
 
-/* Not inlined: out of a loop, clang would take what this kernel does not have. */
+/* Not inlined: clang would hoist the access to a field that this kernel lacks out of a loop. */
 __noinline u64 cgroup_ancestor_id(u64 addr, u32 level)
 {
 	struct cgroup *cg = (struct cgroup *)addr;
@@ -69,7 +69,8 @@ __noinline int cgroup_has(u64 task)
 	       cgroup_ancestor_id((u64)cg, target_level - 1) == cgroup_target;
 }
 
-/* Where our namespace hides how deep the target is: one that is in it tells. */
+/* Where a cgroup namespace hides the level of the target, a task in it has it among its ancestors.
+ */
 int cgroup_find_level(u64 task)
 {
 	struct cgroup *cg = task_cgroup((struct task_struct *)task);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The clocks of the collector. The kernel's own know no namespaces; in a time namespace those of
- * user space, and the start times in its /proc, are shifted.
+ * The clocks of the collector. The kernel's own clocks have no namespaces; in a time namespace
+ * those of user space, and the start times in /proc, are shifted.
  */
 #include "bpfmon.bpf.h"
 

@@ -5,10 +5,10 @@
 
 /* What a time namespace adds to the kernel's clocks for the collector. */
 extern __s64 mono_offset_ns, boot_offset_ns;
-/* The collector runs: from now on times are those of its clocks. */
+/* Called while the collector runs: from then on times are those of its clocks. */
 __hidden void clocks_learn(void);
 
-/* A time of the kernel on the collector's clock; before that clock's zero it is negative. */
+/* Converts a time of the kernel to the collector's clock; negative before that clock's zero. */
 static __always_inline u64 mono_here(u64 mono_ns)
 {
 	return mono_ns + mono_offset_ns;
@@ -19,7 +19,7 @@ static __always_inline u64 boot_here(u64 boot_ns)
 	return boot_ns + boot_offset_ns;
 }
 
-/* Every time that user space sees is one of these, or has passed through the two above. */
+/* Each time that user space gets is one of these, or was converted by the two above. */
 static __always_inline u64 mono_now(void)
 {
 	return mono_here(bpf_ktime_get_ns());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The ring buffer: ended processes, and what was executed. Losing an event loses a row, no number.
- */
+/* The ring buffer: ended processes, execs, kills, cgroups. A lost event loses a row, no number. */
 #include "bpfmon.bpf.h"
 
 #define RING_BYTES (2 << 20)
@@ -14,7 +13,7 @@ struct {
 	__uint(max_entries, RING_BYTES);
 } events SEC(".maps");
 
-/* An exec event in the making, and how far up its path we are. */
+/* An exec event that is being filled in, and the place on the way up its path. */
 struct exec_scratch {
 	u64 dentry, mount;
 	struct exec_event event;
@@ -28,7 +27,7 @@ struct {
 	__type(value, struct exec_scratch);
 } exec_scratch SEC(".maps");
 
-/* Waking the collector for each event would cost more than the event: only when it fills up. */
+/* A wake-up of the collector costs more than an event: it is woken when a quarter is full. */
 static __always_inline u64 ring_wakeup_flags(void)
 {
 	return bpf_ringbuf_query(&events, BPF_RB_AVAIL_DATA) > RING_BYTES / 4 ? BPF_RB_FORCE_WAKEUP
@@ -45,7 +44,7 @@ __hidden long oom_emit(struct oom_event *e)
 	return bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_FORCE_WAKEUP);
 }
 
-/* One that is lost is found out by the next drain. */
+/* If this event is lost, the next drain finds out. */
 int account_emit(u64 tree, u64 cgroup, u32 kind)
 {
 	struct account_event e = { .kind = kind, .account = { tree, cgroup } };
@@ -63,11 +62,11 @@ __hidden void cgroup_emit(u64 id, enum cgroup_news news)
 		.time_ns = mono_now(),
 	};
 
-	/* one that is lost is found out by looking */
+	/* if this event is lost, the collector finds out when it looks at the cgroup */
 	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 }
 
-/* The next name on the way up to the root, or over a mount point. False: there is none. */
+/* Reads the next name on the way up to the root, or crosses a mount point. False: none is left. */
 int path_step(void)
 {
 	u32 zero = 0, at;
@@ -87,7 +86,7 @@ int path_step(void)
 		s->dentry = (u64)BPF_CORE_READ(mnt, mnt_mountpoint);
 		s->mount = (u64)up;
 		if (up == mnt)
-			s->event.flags &= ~EXEC_PATH_CUT; /* the root: it is whole */
+			s->event.flags &= ~EXEC_PATH_CUT; /* the root: the path is whole */
 		return up != mnt;
 	}
 	at = s->event.path_bytes;
@@ -99,7 +98,7 @@ int path_step(void)
 		return false;
 	s->event.path_bytes = at + n;
 	s->dentry = (u64)parent;
-	if (dentry == parent) /* of no folder, like a memfd: the name is all */
+	if (dentry == parent) /* in no folder, as a memfd: the name is the whole path */
 		s->event.flags &= ~EXEC_PATH_CUT;
 	return dentry != parent;
 }
@@ -157,7 +156,7 @@ __hidden long exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64
 	if (want_args)
 		args_read(e, task);
 	size = (u64)e->path_bytes + e->args_bytes;
-	barrier_var(size); /* the check is to be of the very register that is used */
+	barrier_var(size); /* the verifier needs the check on the register that is used */
 	if (size > PATH_BYTES + ARGS_BYTES)
 		return 0;
 	return bpf_ringbuf_output(&events, e, offsetof(struct exec_event, text) + size,

@@ -13,7 +13,7 @@ struct task_struct___5_13 {
 	long state;
 } __attribute__((preserve_access_index));
 
-/* Reads through a pointer that may go stale while we read; commit() finds out. */
+/* Reads through a pointer that may go stale meanwhile, which the commit detects. */
 __hidden void counters_read(struct task_struct *task, struct task_counters *now)
 {
 #define TASK_METRIC(base, group, kind, unit, field, help)                                          \
@@ -25,8 +25,8 @@ __hidden void counters_read(struct task_struct *task, struct task_counters *now)
 }
 
 /*
- * A task that has neither run nor switched since the last commit has nothing to add: most tasks, at
- * most samples. One that runs right now shows it at the next tick.
+ * A task that has neither run nor switched since the last commit has nothing to add, as most tasks
+ * at most samples. The runtime of one that is running is updated by the scheduler's next tick.
  */
 static __always_inline bool task_has_slept(struct task_struct *task, const struct task_entry *t)
 {
@@ -39,8 +39,8 @@ static __always_inline bool task_has_slept(struct task_struct *task, const struc
 }
 
 /*
- * Dead and off the CPU: nothing can be added to its counters any more. Without a branch, as the
- * verifier would walk whatever comes after it twice.
+ * Dead and off the CPU: nothing can be added to its counters any more. Without a branch, after
+ * which the verifier would walk the rest of the program twice.
  */
 static __always_inline u64 task_is_final(struct task_struct *task, const struct task_entry *t)
 {
@@ -64,7 +64,7 @@ __hidden bool task_commit(u64 key, struct task_entry *t, struct process_entry *p
 		return false;
 	final = task_is_final(task, t);
 	counters_read(task, &now);
-	/* whose memory it is was last asked after it had been read */
+	/* checked after the counters were read: by then it may be the memory of another task */
 	if ((u64)BPF_CORE_READ(task, signal) != t->process ||
 	    (BPF_CORE_READ(task, start_time) != t->start_ns &&
 	     (u32)BPF_CORE_READ(task, pid) != t->tid))
@@ -85,8 +85,8 @@ int task_commit_exited(u64 task)
 }
 
 /*
- * An exec that fails when the old image is gone already has been counted by the kernel, too. It
- * ends the process by a signal, before the new image has any code.
+ * The kernel also counts an exec that fails after the old image is gone. Such a one ends the
+ * process by a signal, before the new image has any code.
  */
 static __always_inline bool exec_has_failed(struct task_struct *task, u32 status)
 {
@@ -97,7 +97,7 @@ static __always_inline bool exec_has_failed(struct task_struct *task, u32 status
 	return mm ? !BPF_CORE_READ(mm, start_code) : !misses_seen;
 }
 
-/* execs that the hook did not see: then which program runs is not known either */
+/* Adds execs that the hook missed; then the program is not known either. */
 static __always_inline void execs_catch_up(struct task_struct *task, struct process_entry *p)
 {
 	u32 seen = p->exec_id, now = BPF_CORE_READ(task, self_exec_id);
@@ -158,7 +158,7 @@ int task_ended(u64 addr, u32 seen)
 		account_end_task(key.tree, key.cgroup, ended_process);
 	if (first && !seen)
 		add(tracking.ends_unseen, 1);
-	/* up to 6.15 this comes after exit_mm(): the last of these calls has freed the memory */
+	/* up to 6.15 this runs after exit_mm(): when the last task is here, the memory is freed */
 	if (seen && group && !knows_release && !BPF_CORE_READ(task, mm))
 		p->event.rec.released_boot_ns = now;
 	if (!ended_process)

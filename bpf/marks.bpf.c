@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * The high-water mark of each image that a process runs, and when its memory has been given back.
- * The mark is the kernel's. It can be reset (5 into /proc/PID/clear_refs); what the drains have
- * seen shows that.
+ * The mark is the kernel's. It can be reset (5 written to /proc/PID/clear_refs), which shows when
+ * it is less than what a drain has read.
  */
 #include "bpfmon.bpf.h"
 
@@ -22,7 +22,7 @@ static __always_inline void peak_note(struct process_entry *p, u64 peak)
 	bound_note(p, peak);
 }
 
-/* A mark that is no smaller than what was only a bound leaves nothing unknown. */
+/* A mark that is no smaller than what was only an upper bound so far makes the peak exact. */
 static __always_inline void peak_note_exact(struct process_entry *p, u64 pages)
 {
 	if (pages >= p->event.rec.rss_peak_pages)
@@ -36,13 +36,13 @@ static __always_inline void peak_note_bound(struct process_entry *p, u64 pages)
 	peak_note(p, pages);
 }
 
-/* Of each kind of memory, what a CPU may hold back of the kernel's counter. */
+/* Pages of the three kinds of memory that a CPU may not have added to the kernel's counters. */
 static __always_inline u64 rss_batch_pages(void)
 {
 	return 3 * (nr_cpus * 2 > 32 ? nr_cpus * 2 : 32);
 }
 
-/* Pages by which a mark may be below what was held. */
+/* Pages by which a mark may be below what was really held. */
 static __always_inline u64 mark_error_pages(void)
 {
 	return rss_batch_pages() * nr_cpus;
@@ -59,7 +59,8 @@ __hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_mar
 	if (high > largest)
 		largest = high;
 	process_lock(p);
-	if (p->event.rec.serial == serial) { /* a drain may come when another process lies there */
+	if (p->event.rec.serial ==
+	    serial) { /* a drain may be late, and the entry another process's */
 		p->event.rec.mark_fell |= fell;
 		p->seen.mm = now->mm;
 		p->seen.kernel_pages = now->kernel_pages;
@@ -70,8 +71,8 @@ __hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_mar
 }
 
 /*
- * What is new about @mm, which @p uses, and in which @resident pages are resident now. Returns the
- * most that it was ever found to hold.
+ * Reads and records the marks of @mm, which @p uses, and the pages that are resident now. Returns
+ * the most that it was ever found to hold.
  */
 static __always_inline u64 mark_refresh(struct process_entry *p, struct mm_struct *mm,
 					u64 *resident)
@@ -79,15 +80,15 @@ static __always_inline u64 mark_refresh(struct process_entry *p, struct mm_struc
 	const struct seen_marks before = p->seen;
 	struct seen_marks now;
 
-	barrier(); /* a drain on another CPU may write there what it has read later */
+	barrier(); /* copied first: a drain on another CPU may write marks that are read later */
 	*resident = resident_now(mm);
 	marks_read(mm, *resident, &now);
 	return mark_see(p, p->event.rec.serial, &before, &now);
 }
 
 /*
- * The mark of the last image. Since 6.16 the address space is there at this hook. Before, only the
- * running maximum over all images remains: it is this image's if it has grown since its exec.
+ * The mark of the last image. Since 6.16 the address space still exists at this hook. Before, only
+ * the maximum over all images is left: it is this image's if it has grown since its exec.
  */
 __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
 {
@@ -111,9 +112,9 @@ __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
 }
 
 /*
- * An image that was inherited by fork ends by exec; it held @high at most, and @now at the end.
- * What it had from its creator is not the process's own, what it grew by is. How much of what it
- * had it gave back before it grew is not known.
+ * An image that was inherited by fork ends by exec; its peak was @high, at the end it held @now.
+ * What it had from its creator is not the process's own, what it grew by is. How much of the former
+ * it gave back before it grew is not known.
  */
 static __always_inline void peak_note_first_exec(struct process_entry *p, u64 high, u64 now)
 {
@@ -130,7 +131,7 @@ static __always_inline void peak_note_first_exec(struct process_entry *p, u64 hi
 	peak_note(p, own);
 }
 
-/* As far as signal->maxrss tells, where the hook below does not exist: it never falls. */
+/* From signal->maxrss, which never falls, where the hook below does not exist. */
 __hidden void peak_at_exec(struct task_struct *task, struct process_entry *p)
 {
 	u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
@@ -153,12 +154,13 @@ __hidden void peak_at_exec(struct task_struct *task, struct process_entry *p)
 		else if (!(flags & PROCESS_LAUNCHED))
 			bound_note(p, p->seen.largest_pages);
 	}
-	p->seen.mm = p->seen.kernel_pages = p->seen.largest_pages = 0; /* a new one may lie there */
+	p->seen.mm = p->seen.kernel_pages = p->seen.largest_pages =
+		0; /* a new one may get the same address */
 }
 
 /*
- * The mark of an image that ends by exec. What a process only borrows, as after vfork, is held by
- * the one it borrows from.
+ * The mark of an image that ends by exec. An address space that is only borrowed, as after vfork,
+ * counts for the process that it is borrowed from.
  */
 SEC("?tp_btf/sched_prepare_exec")
 int BPF_PROG(marks__prepare_exec, struct task_struct *task, struct linux_binprm *bprm)
@@ -182,8 +184,8 @@ int BPF_PROG(marks__prepare_exec, struct task_struct *task, struct linux_binprm 
 }
 
 /*
- * The pages of an address space have been given back, by its last user. That of an exec's old image
- * says nothing of the process, which lives on.
+ * The pages of an address space have been given back, by its last user. Where that is the old image
+ * of an exec, the process lives on and its memory is not released.
  */
 SEC("?tp_btf/exit_mmap")
 int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)

@@ -26,7 +26,7 @@ struct {
 	__type(value, u64);
 } percpu_probe SEC(".maps");
 
-__u64 laundered; /* a pointer that passes through memory is a number */
+__u64 laundered; /* for the verifier, a pointer that was stored here is read as a number */
 
 /* Run once: the address of a per-CPU element less its per-CPU pointer is the CPU's offset. */
 SEC("?syscall")
@@ -52,9 +52,9 @@ int memory__offsets(void *ctx)
 }
 
 /*
- * Since 6.2 the kernel's are per-CPU counters, whose central part may be off by a batch for each
- * CPU; the sum over CPUs is what procfs would say. The four are allocated side by side: one read
- * brings them for a CPU, whose cache line is far away when the CPU is.
+ * Since 6.2 these are per-CPU counters, whose central part may be off by a batch for each CPU; the
+ * sum over CPUs is what procfs reports. The four are allocated side by side, so that one read
+ * brings those of a CPU: a remote CPU's cache line is expensive.
  */
 static __always_inline u64 rss_read_central(struct mm_struct *mm, s64 rss[NR_RSS])
 {
@@ -67,7 +67,7 @@ static __always_inline u64 rss_read_central(struct mm_struct *mm, s64 rss[NR_RSS
 		rss[i] = BPF_CORE_READ(c, count);
 		c = (void *)c + size;
 		if (!i && (u64)BPF_CORE_READ(c, counters) != base + sizeof(s32))
-			base = 0; /* not side by side after all: the central parts have to do */
+			base = 0; /* not side by side: the central parts have to do */
 	}
 	return cpu_offset_known ? base : 0;
 }
@@ -97,8 +97,8 @@ static __always_inline void rss_read(struct mm_struct *mm, s64 rss[NR_RSS])
 }
 
 /*
- * A counter that is being changed while it is summed can come out below zero. Without a branch, as
- * the verifier would walk whatever comes after it twice.
+ * A counter that is being changed while it is summed can come out below zero. Without a branch,
+ * after which the verifier would walk the rest of the program twice.
  */
 static __always_inline u64 pages_clamp(s64 pages)
 {
@@ -119,7 +119,7 @@ __hidden u64 resident_now(struct mm_struct *mm)
 	return rss_sum(rss);
 }
 
-/* What its creator counted on another CPU before it was moved to this one is left out. */
+/* Only of this CPU: what its creator counted on another one before it migrated is left out. */
 u64 resident_at_birth(u64 addr)
 {
 	struct mm_struct *mm = (struct mm_struct *)addr;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Whom the kernel kills for lack of memory, and whose limit it was. */
+/* The victims of the kernel's OOM killer, and the limit that was reached. */
 #include "bpfmon.bpf.h"
 
 #define MAX_LEVELS 10  /* of nested cgroups */
 #define NEAR_PAGES 512 /* charges are batched: a full cgroup may be that far below its limit */
 
-/* Since 6.8 the hook has the task, before only its pid; the record of the event tells which. */
+/* Since 6.8 the hook has the task, before only its pid; the fields of the event show which. */
 struct trace_event_raw_mark_victim___6_8 {
 	u32 uid;
 } __attribute__((preserve_access_index));
@@ -23,7 +23,7 @@ static __always_inline struct mem_cgroup *task_memcg(struct task_struct *task)
 	return (struct mem_cgroup *)memcg;
 }
 
-/* The nearest limit above @task that is used up. */
+/* The nearest limit of the cgroups above @task that is used up. */
 static __always_inline void limit_find(struct oom_event *e, struct task_struct *task)
 {
 	struct mem_cgroup *memcg = task_memcg(task);
@@ -43,7 +43,7 @@ static __always_inline void limit_find(struct oom_event *e, struct task_struct *
 	}
 }
 
-/* Where the hook has only the pid, who runs is whose allocation had no room. */
+/* Before 6.8, the task whose cgroups are searched is `current`, whose allocation had no room. */
 SEC("?tp_btf/mark_victim")
 int oom__victim(u64 *ctx)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The exact peak of the tree's resident memory (--exact-peak). The kernel tells of every change of
- * a counter; when its central part has moved (by a batch, since 6.2), the address space is summed
- * anew and the tree's total follows. What each held at the peak is found lazily: an entry remembers
- * what it held before its first change after a new peak, so that a peak costs the same however many
- * there are.
+ * The exact peak of the tree's resident memory (--exact-peak). A hook runs at each change of a
+ * counter; when its central part has moved (by a batch, since 6.2), the address space is summed
+ * anew and the tree's total updated. What each held at the peak is kept lazily: at its first change
+ * after a new peak, an entry stores what it held before, so that a peak costs the same however many
+ * address spaces there are.
  */
 #include "bpfmon.bpf.h"
 
@@ -43,9 +43,9 @@ static __always_inline struct mm_entry *mm_find(u64 mm)
 }
 
 /*
- * The address space @mm of @e holds @pages from now on, unless the entry was set since it had
- * @version: what was read meanwhile may be older than what stands there. @is_last: in any case, and
- * the entry is not set any more.
+ * Sets what @mm, the address space of @e, holds to @pages, unless the entry was set since it had
+ * @version: then @pages may be older than what it has. @is_last: in any case, and for the last
+ * time. False: not set.
  */
 static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 version, bool is_last)
 {
@@ -77,7 +77,7 @@ static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 ve
 	return true;
 }
 
-/* Reads what @mm holds. If others set it meanwhile each time, what they have read stands. */
+/* Reads what @mm holds. If another CPU sets it meanwhile each time, that value is kept. */
 static __always_inline void mm_read(struct mm_entry *e, u64 mm)
 {
 	for (int i = 0; i < LOOKS; i++) {
@@ -89,13 +89,13 @@ static __always_inline void mm_read(struct mm_entry *e, u64 mm)
 	}
 }
 
-/* @e is over: what it held at the peak goes into the record of the process it belonged to. */
+/* Ends @e: what it held at the peak goes into the record of the process that it belongs to. */
 static __always_inline void mm_end(u64 mm, struct mm_entry *e)
 {
 	struct process_entry *p;
 	struct tree_peak *t = tree_peak_get();
 
-	if (!mm_set(e, mm, 0, 0, true)) /* a few pages may be left over from the teardown */
+	if (!mm_set(e, mm, 0, 0, true)) /* after the teardown a few pages may still be counted */
 		return;
 	p = process_find(e->owner);
 	if (p && t && p->event.rec.serial == e->serial && e->at_peak) {
@@ -116,7 +116,7 @@ int mm_refresh(u64 mm)
 	return 0;
 }
 
-/* The entry of the address space that @p uses; not of one that lies there now. */
+/* The entry of the address space that @p uses; not that of a later one at the same address. */
 static __always_inline struct mm_entry *process_mm(struct process_entry *p)
 {
 	struct mm_entry *e = p && p->mm ? mm_find(p->mm) : NULL;
@@ -124,7 +124,7 @@ static __always_inline struct mm_entry *process_mm(struct process_entry *p)
 	return e && e->id == p->mm_id ? e : NULL;
 }
 
-/* An entry that somebody alive uses is shared; the memory of any other may be in use again. */
+/* An entry with users is shared; the address of one without may have been reused. */
 int mm_join(u64 signal, u64 mm)
 {
 	struct process_entry *p = process_find(signal);
@@ -141,8 +141,7 @@ int mm_join(u64 signal, u64 mm)
 	}
 	if (e)
 		mm_end(mm, e);
-	/* filled in where it is: on the stack it would be too much for what is called from deep
-	 * down */
+	/* filled in within the map: deep down in calls, the stack has no room for an entry */
 	if (bpf_map_update_elem(&mms, &mm, &no_space, BPF_NOEXIST)) {
 		account_lose(p->event.rec.account.tree, p->event.rec.account.cgroup, LOSS_MMS, 1);
 		return 0;
@@ -178,7 +177,7 @@ int mm_leave(u64 signal, u32 is_torn_down)
 	return 0;
 }
 
-/* The process is about to be told and forgotten. */
+/* The process is about to be emitted and removed. */
 int mm_forget(u64 signal)
 {
 	struct process_entry *p = process_find(signal);
@@ -189,7 +188,7 @@ int mm_forget(u64 signal)
 	return 0;
 }
 
-/* From now on somebody else's address space may lie there, also one that is not followed. */
+/* From now on the address may be reused, also by an address space that is not followed. */
 int mm_gone(u64 mm, u64 signal)
 {
 	struct process_entry *p = process_find(signal);
@@ -197,7 +196,7 @@ int mm_gone(u64 mm, u64 signal)
 
 	if (!e)
 		return 0;
-	if (p && p->mm_id == e->id) { /* the last that used it, by exec */
+	if (p && p->mm_id == e->id) { /* its last user, by exec */
 		e->owner = signal;
 		e->serial = p->event.rec.serial;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Processes by the PIDs of a namespace: the collector's, and their own. */
+/* The PIDs of processes in the namespace of the collector, and in their own. */
 #include "bpfmon.bpf.h"
 
-/* The namespace of PIDs that the collector lives in: it, and /proc, know processes by these. */
+/* The PID namespace of the collector: its PIDs are those in /proc, and in all that is reported. */
 __u64 pid_namespace;
 __u32 pid_level;
 

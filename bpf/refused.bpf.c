@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Tasks that the maps had no room for. Each is tried again at whatever it does next, and counts as
- * lost once: also if there is room then, as the samples until then lack it.
+ * Tasks that the maps had no room for. Each is tried again at its next event, and counts as lost
+ * once, also if there is room then: the samples until then lack it.
  */
 #include "bpfmon.bpf.h"
 
@@ -20,9 +20,9 @@ struct {
 	__type(value, struct refused);
 } refused SEC(".maps");
 
-__u64 nr_refused; /* entries, now: mostly none, and nothing is looked up */
+__u64 nr_refused; /* entries now: mostly 0, which saves the look-up */
 
-/* Beyond what there is room for here, only births count: by each of the two hooks. */
+/* Where there is no room here either, only births count, at each of their two hooks. */
 int task_refuse(u64 task, u64 tree, u64 cgroup, u32 is_birth)
 {
 	struct task_struct *ts = (struct task_struct *)task;
