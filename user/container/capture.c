@@ -27,7 +27,7 @@ struct pipe_reader {
 	bool has_overflowed;
 };
 
-struct program {
+struct client_process {
 	pid_t pid;
 	int pidfd;
 	struct pipe_reader out, err;
@@ -129,7 +129,7 @@ static void fds_close(int *fds, size_t nr)
 			close(fds[i]);
 }
 
-static int program_start(const char *const *argv, const struct user *as, struct program *g)
+static int program_start(const char *const *argv, const struct user *as, struct client_process *g)
 {
 	struct pipes p = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
 	int err = 0;
@@ -177,7 +177,7 @@ static void pipe_read(struct pipe_reader *r)
 }
 
 /* Until it has ended, even if a process that it left behind holds its pipes open. */
-static int program_wait(struct program *g, uint64_t limit_ns)
+static int program_wait(struct client_process *g, uint64_t limit_ns)
 {
 	const uint64_t end = clock_ns(CLOCK_MONOTONIC) + limit_ns;
 	bool has_ended = false;
@@ -221,7 +221,7 @@ static void capture_keep_error(const struct pipe_reader *r, struct captured *c)
 	c->error_line[n] = '\0';
 }
 
-static int program_reap(struct program *g, int err)
+static int program_reap(struct client_process *g, int err)
 {
 	int status = 0;
 
@@ -237,7 +237,7 @@ int capture_run(const char *const *argv, const struct user *as, uint64_t limit_n
 {
 	/* where SIGCHLD is ignored, the kernel reaps a child and its status is lost */
 	struct sigaction children = { .sa_handler = SIG_DFL }, inherited;
-	struct program g = {
+	struct client_process g = {
 		.pidfd = -1,
 		.out = { .fd = -1, .text = malloc(MAX_TEXT + 1), .room = MAX_TEXT },
 		.err = { .fd = -1, .text = malloc(MAX_ERRORS), .room = MAX_ERRORS },

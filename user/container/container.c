@@ -20,14 +20,14 @@ struct query {
 	struct engine_answer answer;
 };
 
-struct search {
+struct container_search {
 	const char *name; /* without the engine before it */
 	size_t nr;
 	struct query queries[2 * NR_ENGINES]; /* of the engines that are installed */
 	FILE *why;
 };
 
-static void query_put_name(const struct search *s, const struct query *a)
+static void query_put_name(const struct container_search *s, const struct query *a)
 {
 	fprintf(s->why, "%s%s%s", engine_name(a->engine), a->as ? " of " : "",
 		a->as ? a->as->name : "");
@@ -35,7 +35,7 @@ static void query_put_name(const struct search *s, const struct query *a)
 
 /* A container of docker is one of containerd and runc, too: the first query that finds it counts.
  */
-static bool search_has(const struct search *s, const struct engine_answer *a)
+static bool search_has(const struct container_search *s, const struct engine_answer *a)
 {
 	for (size_t i = 0; i < s->nr; i++)
 		if (!s->queries[i].err && !strcmp(s->queries[i].answer.id, a->id) &&
@@ -44,7 +44,7 @@ static bool search_has(const struct search *s, const struct engine_answer *a)
 	return false;
 }
 
-static void search_query(struct search *s, size_t engine, const struct user *as)
+static void search_query(struct container_search *s, size_t engine, const struct user *as)
 {
 	struct query *a = &s->queries[s->nr];
 
@@ -57,7 +57,7 @@ static void search_query(struct search *s, size_t engine, const struct user *as)
 	s->nr++;
 }
 
-static size_t search_count(const struct search *s, int err)
+static size_t search_count(const struct container_search *s, int err)
 {
 	size_t nr = 0;
 
@@ -66,8 +66,8 @@ static size_t search_count(const struct search *s, int err)
 	return nr;
 }
 
-/* "podman, podman of alice or runc": the engines whose answer is @err. */
-static void search_put_queries(const struct search *s, int err, const char *last)
+/* "podman, podman of alice or runc": the engines that answered @err. */
+static void search_put_queries(const struct container_search *s, int err, const char *last)
 {
 	size_t left = search_count(s, err);
 
@@ -85,7 +85,7 @@ static bool query_has_failed(const struct query *a)
 	return a->err && a->err != -ENOENT && a->err != -ENOTUNIQ;
 }
 
-static void search_put_failures(const struct search *s, const char *before)
+static void search_put_failures(const struct container_search *s, const char *before)
 {
 	for (size_t i = 0; i < s->nr; i++) {
 		if (!query_has_failed(&s->queries[i]))
@@ -97,7 +97,7 @@ static void search_put_failures(const struct search *s, const char *before)
 	}
 }
 
-static int search_report_missing(const struct search *s)
+static int search_report_missing(const struct container_search *s)
 {
 	if (search_count(s, -ENOTUNIQ)) {
 		fprintf(s->why, "several containers of ");
@@ -115,7 +115,7 @@ static int search_report_missing(const struct search *s)
 	return -ENOENT;
 }
 
-static int search_report_several(const struct search *s)
+static int search_report_several(const struct container_search *s)
 {
 	size_t first = s->nr, other = s->nr;
 
@@ -134,7 +134,7 @@ static int search_report_several(const struct search *s)
 	return -ENOTUNIQ;
 }
 
-static int search_conclude(const struct search *s, struct container *c)
+static int search_conclude(const struct container_search *s, struct container *c)
 {
 	const struct query *a = s->queries;
 
@@ -157,7 +157,7 @@ static int search_conclude(const struct search *s, struct container *c)
 }
 
 /* Takes "ENGINE:" off the name; its index, or NR_ENGINES. */
-static size_t search_take_engine(struct search *s)
+static size_t search_take_engine(struct container_search *s)
 {
 	size_t i;
 
@@ -178,7 +178,7 @@ static const char *search_folders(void)
 	return user_rights_are_lent() ? CAPTURE_PATH : "PATH";
 }
 
-static int search_run(struct search *s, const struct user *caller, struct container *c)
+static int search_run(struct container_search *s, const struct user *caller, struct container *c)
 {
 	const size_t only = search_take_engine(s);
 	const bool has_own = !geteuid() && caller->uid;
@@ -208,7 +208,7 @@ static int search_run(struct search *s, const struct user *caller, struct contai
 int container_find(const char *name, const struct user *caller, struct container *c, char *why,
 		   size_t size)
 {
-	struct search s = { .name = name };
+	struct container_search s = { .name = name };
 	int err;
 
 	s.why = fmemopen(why, size, "w");

@@ -63,12 +63,12 @@ static double *panel_compute_heights(const struct report_charts *c, const struct
 static double panel_find_largest(const struct report_charts *c, const struct chart_spec *spec,
 				 const double *all, size_t nr)
 {
-	double most = 0;
+	double largest = 0;
 
 	for (unsigned k = 0; k < spec->nr; k++)
 		for (size_t i = 0; curve_is_drawn(c, &spec->curve[k]) && i < nr; i++)
-			most = fmax(most, all[k * nr + i]); /* fmax() ignores a NAN */
-	return most;
+			largest = fmax(largest, all[k * nr + i]); /* fmax() ignores a NAN */
+	return largest;
 }
 
 static void panel_put_value_axis(FILE *f, const struct chart_spec *spec, double top)

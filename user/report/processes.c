@@ -10,7 +10,7 @@
 #define ROOM ((size_t)3 * PROCESSES_SHOWN)
 #define TEXT_KEPT 200 /* bytes of a path, or of all arguments */
 
-struct ranked {
+struct ranked_process {
 	uint64_t key;
 	size_t index;
 };
@@ -33,7 +33,7 @@ static uint64_t process_duration_ns(const struct process *p)
 
 static int ranked_compare(const void *a, const void *b)
 {
-	const struct ranked *x = a, *y = b;
+	const struct ranked_process *x = a, *y = b;
 
 	if (x->key != y->key)
 		return x->key < y->key ? 1 : -1;
@@ -58,13 +58,14 @@ static uint64_t (*const keys[])(const struct process *) = { process_cpu_ns, proc
 							    process_duration_ns };
 
 /* One that is among the first third by some rank in the end is so now, too: all these are kept. */
-static void processes_mark_kept(struct report_processes *all, struct ranked *rank, bool *stays)
+static void processes_mark_kept(struct report_processes *all, struct ranked_process *rank,
+				bool *stays)
 {
 	const size_t third = PROCESSES_SHOWN / 3;
 
 	for (size_t k = 0; k < 3; k++) {
 		for (size_t i = 0; i < all->nr; i++)
-			rank[i] = (struct ranked){ keys[k](&all->list[i].p), i };
+			rank[i] = (struct ranked_process){ keys[k](&all->list[i].p), i };
 		qsort(rank, all->nr, sizeof(*rank), ranked_compare);
 		for (size_t i = 0; i < all->nr && i < third; i++)
 			stays[rank[i].index] = true;
@@ -87,7 +88,7 @@ static bool processes_may_keep(const struct report_processes *all, const struct 
 
 static int processes_prune(struct report_processes *all)
 {
-	struct ranked *rank = calloc(all->nr, sizeof(*rank));
+	struct ranked_process *rank = calloc(all->nr, sizeof(*rank));
 	bool *stays = calloc(all->nr, sizeof(*stays));
 	int err = rank && stays ? 0 : -ENOMEM;
 	size_t nr = all->nr;

@@ -19,7 +19,7 @@ static const enum metric_id shown[] = { M_cpu,    M_user,   M_system, M_runqueue
 #define NR_SHOWN (sizeof(shown) / sizeof(*shown))
 
 /* The paths, each of which is written once, and the limit for all texts. */
-struct texts {
+struct process_texts {
 	const char **exe; /* owned, the strings are not; sorted, each once */
 	size_t nr;
 	size_t nr_of_cost[TEXT_SHOWN + 1]; /* texts of each cost; the last: or of more */
@@ -31,7 +31,7 @@ static int path_compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static int texts_collect_paths(struct texts *t, const struct report_processes *all)
+static int texts_collect_paths(struct process_texts *t, const struct report_processes *all)
 {
 	size_t nr = 0;
 
@@ -48,14 +48,14 @@ static int texts_collect_paths(struct texts *t, const struct report_processes *a
 	return 0;
 }
 
-static void texts_count(struct texts *t, const char *text)
+static void texts_count(struct process_texts *t, const char *text)
 {
 	size_t cost = text ? excerpt_cost(text) : 0;
 
 	t->nr_of_cost[cost < TEXT_SHOWN ? cost : TEXT_SHOWN]++;
 }
 
-static size_t texts_cost(const struct texts *t, size_t limit)
+static size_t texts_cost(const struct process_texts *t, size_t limit)
 {
 	size_t bytes = 0;
 
@@ -65,7 +65,7 @@ static size_t texts_cost(const struct texts *t, size_t limit)
 }
 
 /* Short texts are kept whole, the limit for long ones is the largest with which all fit. */
-static int texts_measure(struct texts *t, const struct report_processes *all)
+static int texts_measure(struct process_texts *t, const struct report_processes *all)
 {
 	int err = texts_collect_paths(t, all);
 
@@ -134,7 +134,8 @@ static void process_put_end(struct json *j, const struct process *p, uint64_t st
 		jw_null(j, NULL);
 }
 
-static void process_put_texts(struct json *j, const struct report_process *r, const struct texts *t)
+static void process_put_texts(struct json *j, const struct report_process *r,
+			      const struct process_texts *t)
 {
 	const char **exe =
 		r->exe ? bsearch(&r->exe, t->exe, t->nr, sizeof(*t->exe), path_compare) : NULL;
@@ -150,8 +151,8 @@ static void process_put_texts(struct json *j, const struct report_process *r, co
 		jw_null(j, NULL);
 }
 
-static void process_put_row(struct json *j, const struct report_process *r, const struct texts *t,
-			    uint64_t start_ns)
+static void process_put_row(struct json *j, const struct report_process *r,
+			    const struct process_texts *t, uint64_t start_ns)
 {
 	const struct process *p = &r->p;
 
@@ -178,7 +179,7 @@ static void process_put_row(struct json *j, const struct report_process *r, cons
 	jw_array_end(j);
 }
 
-static void texts_put_paths(struct json *j, const struct texts *t)
+static void texts_put_paths(struct json *j, const struct process_texts *t)
 {
 	jw_array(j, "exes");
 	for (size_t i = 0; i < t->nr; i++)
@@ -188,7 +189,7 @@ static void texts_put_paths(struct json *j, const struct texts *t)
 
 int processes_write(struct report_processes *all, uint64_t start_ns, struct json *j)
 {
-	struct texts texts = { 0 };
+	struct process_texts texts = { 0 };
 	int err = processes_finish(all);
 
 	if (!err)

@@ -10,7 +10,8 @@
 
 struct thin_bucket {
 	struct thin_row first;
-	struct thin_row least[THIN_COLUMNS], most[THIN_COLUMNS]; /* where that column was read */
+	struct thin_row smallest[THIN_COLUMNS]; /* of each column, where it was read */
+	struct thin_row largest[THIN_COLUMNS];
 };
 
 int thin_init(struct thin *t, unsigned columns, size_t room)
@@ -27,26 +28,26 @@ void thin_done(struct thin *t)
 }
 
 /* True if column @c was read in the row. */
-static bool row_has_value(const struct thin_row *held, unsigned c)
+static bool row_has_value(const struct thin_row *row, unsigned c)
 {
-	return !isnan(held->value[c]);
+	return !isnan(row->value[c]);
 }
 
 static void bucket_start(struct thin_bucket *b, unsigned columns, const struct thin_row *row)
 {
 	b->first = *row;
 	for (unsigned c = 0; c < columns; c++)
-		b->least[c] = b->most[c] = *row;
+		b->smallest[c] = b->largest[c] = *row;
 }
 
 /* Of two equal values the earlier is kept. */
-static void row_keep_least(struct thin_row *held, const struct thin_row *row, unsigned c)
+static void row_keep_smallest(struct thin_row *held, const struct thin_row *row, unsigned c)
 {
 	if (row_has_value(row, c) && (!row_has_value(held, c) || row->value[c] < held->value[c]))
 		*held = *row;
 }
 
-static void row_keep_most(struct thin_row *held, const struct thin_row *row, unsigned c)
+static void row_keep_largest(struct thin_row *held, const struct thin_row *row, unsigned c)
 {
 	if (row_has_value(row, c) && (!row_has_value(held, c) || row->value[c] > held->value[c]))
 		*held = *row;
@@ -55,8 +56,8 @@ static void row_keep_most(struct thin_row *held, const struct thin_row *row, uns
 static void bucket_add(struct thin_bucket *b, unsigned columns, const struct thin_row *row)
 {
 	for (unsigned c = 0; c < columns; c++) {
-		row_keep_least(&b->least[c], row, c);
-		row_keep_most(&b->most[c], row, c);
+		row_keep_smallest(&b->smallest[c], row, c);
+		row_keep_largest(&b->largest[c], row, c);
 	}
 }
 
@@ -68,8 +69,8 @@ static void buckets_merge_pairs(struct thin *t)
 		const struct thin_bucket *later = &t->buckets[2 * i + 1];
 
 		for (unsigned c = 0; c < t->columns; c++) {
-			row_keep_least(&b.least[c], &later->least[c], c);
-			row_keep_most(&b.most[c], &later->most[c], c);
+			row_keep_smallest(&b.smallest[c], &later->smallest[c], c);
+			row_keep_largest(&b.largest[c], &later->largest[c], c);
 		}
 		t->buckets[i] = b;
 	}
@@ -106,8 +107,8 @@ static size_t bucket_rows(const struct thin_bucket *b, unsigned columns, struct 
 
 	rows[n++] = b->first;
 	for (unsigned c = 0; c < columns; c++) {
-		rows[n++] = b->least[c];
-		rows[n++] = b->most[c];
+		rows[n++] = b->smallest[c];
+		rows[n++] = b->largest[c];
 	}
 	qsort(rows, n, sizeof(*rows), row_compare_time);
 	for (size_t i = 1; i < n; i++)
