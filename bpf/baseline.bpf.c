@@ -24,7 +24,7 @@ static __always_inline bool signal_has_reaped(struct signal_struct *sig)
 
 /*
  * The kernel sums up what the ended threads of a process have used, but not how long they waited.
- * Its sum of I/O includes reaped children, whose I/O is not the process's own: where there have
+ * Its sum of I/O includes that of reaped children, which is not the process's own: where there have
  * been both, the parts of the sum are not known.
  */
 __hidden void baseline_add_ended(struct signal_struct *sig)

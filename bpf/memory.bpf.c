@@ -52,13 +52,13 @@ int memory__offsets(void *ctx)
 }
 
 /*
- * Since 6.2 these are per-CPU counters, whose central part may be off by a batch for each CPU; the
+ * Since 6.2 these are per-CPU counters. The central part may be off by a batch for each CPU; the
  * sum over CPUs is what procfs reports. The four are allocated side by side, so that one read
  * brings those of a CPU: a remote CPU's cache line is expensive.
  */
 static __always_inline u64 rss_read_central(struct mm_struct *mm, s64 rss[NR_RSS])
 {
-	/* CO-RE does not know the stride of an array whose index is a variable */
+	/* CO-RE does not know the stride of an array with a variable index */
 	const u32 size = bpf_core_type_size(struct percpu_counter);
 	struct percpu_counter *c = (void *)mm + bpf_core_field_offset(struct mm_struct, rss_stat);
 	u64 base = (u64)BPF_CORE_READ(c, counters);
@@ -139,7 +139,7 @@ u64 resident_at_birth(u64 addr)
 
 __hidden s64 rss_central(struct mm_struct *mm, u32 member)
 {
-	/* CO-RE does not know the stride of an array whose index is a variable */
+	/* CO-RE does not know the stride of an array with a variable index */
 	struct mm_struct___6_1 *old = (void *)mm;
 	u64 at = (u64)mm;
 	s64 central = 0;

@@ -43,7 +43,7 @@ static __always_inline void limit_find(struct oom_event *e, struct task_struct *
 	}
 }
 
-/* Before 6.8, the task whose cgroups are searched is `current`, whose allocation had no room. */
+/* Before 6.8 the limit is searched from `current`, the task that triggered the OOM kill. */
 SEC("?tp_btf/mark_victim")
 int oom__victim(u64 *ctx)
 {

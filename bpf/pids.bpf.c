@@ -6,7 +6,7 @@
 __u64 pid_namespace;
 __u32 pid_level;
 
-/* CO-RE does not know the stride of an array whose index is a variable. */
+/* CO-RE does not know the stride of an array with a variable index. */
 static __always_inline u64 upid_address(struct pid *pid, u32 level)
 {
 	return (u64)pid + bpf_core_field_offset(struct pid, numbers) +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Says which container a name stands for, "ENGINE ID PID", for whoever called sudo; or why none,
- * and ends with 1. Usage: findcontainer NAME
+ * Prints the container that a name stands for, "ENGINE ID PID", for the caller of sudo; or why
+ * there is none, and ends with 1. Usage: findcontainer NAME
  */
 #include "container/container.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Datagrams whose sender is not known yet are bounded in bytes, and leave room for others. */
+/* Waiting datagrams of senders not known yet are bounded in bytes, and leave room for others. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

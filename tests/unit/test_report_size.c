@@ -59,7 +59,7 @@ static void write_process(FILE *f, unsigned i, const char *comm, const char *pat
 		4000000 + i, comm, path, i, arg, 1001 + i);
 }
 
-/* A run with as many processes as a page has, whose texts are all made of @unit. */
+/* A run with as many processes as a page has, with all texts made of @unit. */
 static char *run_of(const char *unit, const char *comm)
 {
 	char *path = repeated(unit, PATH_BYTES / strlen(unit)), *arg = repeated(unit, 250);

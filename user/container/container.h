@@ -15,9 +15,9 @@ struct container {
 
 /*
  * Finds the running container @name: its name, its id or the beginning of its id, with or without
- * "ENGINE:" before it. Each engine whose client capture_run() finds is asked as the effective user
- * and, if that is root and @caller is not, as @caller, too, if that user has containers. A client
- * that hangs is killed after 10 s. No other code may reap children meanwhile.
+ * "ENGINE:" before it. Each engine with a client that capture_run() finds is asked as the effective
+ * user and, if that is root and @caller is not, as @caller, too, if that user has containers. A
+ * client that hangs is killed after 10 s. No other code may reap children meanwhile.
  *
  * 0, or a negative errno, with one sentence without a full stop in @why: -EINVAL: not a name;
  * -ENOENT: no such container; -ESRCH: it is not running; -ENOTUNIQ: there are several; -ENOPKG: no

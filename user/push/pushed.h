@@ -19,7 +19,7 @@
 
 /*
  * Bytes that waiting datagrams may take: those of PIDs not (yet) known to be in the run half of
- * these, and one such PID an eighth of that, so that no stranger takes the room of the run's own.
+ * these, and one such PID an eighth of that, so that no other program takes the room of the run's.
  */
 #define PUSHED_WAITING_BYTES (4UL << 20)
 #define PUSHED_UNKNOWN_BYTES (2UL << 20)

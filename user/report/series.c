@@ -56,7 +56,7 @@ static int series_start_key(struct buffer *key, json_t *name, json_t *tags)
 	return text && !key->failed ? 0 : -ENOMEM;
 }
 
-/* Adds the series @identity, whose key is @key; *@s stays NULL if there are too many already. */
+/* Adds the series @identity under the text @key; *@s stays NULL if there are too many already. */
 static int series_create(struct report_series *p, const struct buffer *key, json_t *identity,
 			 struct series **s)
 {
