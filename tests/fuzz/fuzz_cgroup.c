@@ -32,7 +32,7 @@ static void write_file(const char *path, const uint8_t *data, size_t size)
 
 static void read_mounts(void)
 {
-	FILE *f = cgroup_mounts("self");
+	FILE *f = cgroup_mounts_open("self");
 	struct cgroup_mount m;
 
 	FUZZ_HOLDS(f);
@@ -40,7 +40,7 @@ static void read_mounts(void)
 		FUZZ_HOLDS(memchr(m.root, '\0', sizeof(m.root)));
 		FUZZ_HOLDS(memchr(m.point, '\0', sizeof(m.point)));
 		cgroup_mount_has(&m, "memory");
-		cgroup_below("/a/b", m.root);
+		cgroup_path_below("/a/b", m.root);
 	}
 	fclose(f);
 }

@@ -38,9 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char path[32], *text = fuzz_text(data, size);
 	int fd = fuzz_file(data, size, path);
-	struct smaps said;
+	struct smaps out;
 
-	read_rollup(path, &said);
+	smaps_read_file(path, &out);
 	read_pressure(path);
 	read_values_of(text);
 	close(fd);

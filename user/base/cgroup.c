@@ -16,7 +16,7 @@
 #define ENDING_TRIES 20 /* of 5 ms: that long a process that was killed may take to be gone */
 #define ENDING_US 5000
 
-static FILE *open_in(const char *folder, const char *name)
+static FILE *cgroup_open_file(const char *folder, const char *name)
 {
 	char path[5000];
 
@@ -24,12 +24,12 @@ static FILE *open_in(const char *folder, const char *name)
 	return fopen(path, "re");
 }
 
-static bool hands_it_on(const struct cgroup *cg)
+static bool cgroup_delegates(const struct cgroup *cg)
 {
-	__cleanup(fclosep) FILE *f = open_in(cg->path, "cgroup.subtree_control");
+	__cleanup(fclosep) FILE *f = cgroup_open_file(cg->path, "cgroup.subtree_control");
 	char line[512];
 
-	return f && fgets(line, sizeof(line), f) && cgroup_has_word(line, CONTROLLER, " \n");
+	return f && fgets(line, sizeof(line), f) && list_has_word(line, CONTROLLER, " \n");
 }
 
 int cgroup_find_parent(const char *proc, struct cgroup *parent, char *why, size_t size)
@@ -47,7 +47,7 @@ int cgroup_find_parent(const char *proc, struct cgroup *parent, char *why, size_
 	}
 	/* one that has processes cannot hand a controller to children: mostly it is one above ours
 	 */
-	while (parent->is_v2 && !hands_it_on(parent)) {
+	while (parent->is_v2 && !cgroup_delegates(parent)) {
 		end = strrchr(parent->path, '/');
 		if (!end || (size_t)(end - parent->path) < mount) {
 			snprintf(why, size, "no cgroup from '%s' upwards %s", path,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool cgroup_has_word(const char *list, const char *word, const char *separators)
+bool list_has_word(const char *list, const char *word, const char *separators)
 {
 	size_t length = strlen(word);
 
@@ -22,7 +22,7 @@ bool cgroup_has_word(const char *list, const char *word, const char *separators)
 	return false;
 }
 
-static FILE *open_in(const char *proc, const char *name)
+static FILE *cgroup_open_proc(const char *proc, const char *name)
 {
 	char path[5000];
 
@@ -30,23 +30,23 @@ static FILE *open_in(const char *proc, const char *name)
 	return fopen(path, "re");
 }
 
-FILE *cgroup_mounts(const char *proc)
+FILE *cgroup_mounts_open(const char *proc)
 {
-	return open_in(proc, "mountinfo");
+	return cgroup_open_proc(proc, "mountinfo");
 }
 
-static bool is_octal(const char *digits)
+static bool mountinfo_is_octal(const char *digits)
 {
 	return strspn(digits, "01234567") >= 3;
 }
 
 /* In mountinfo a blank is \040, and so on. */
-static void unescape(char *text)
+static void mountinfo_unescape(char *text)
 {
 	char *to = text;
 
 	for (const char *from = text; *from; from++) {
-		if (*from == '\\' && is_octal(from + 1)) {
+		if (*from == '\\' && mountinfo_is_octal(from + 1)) {
 			*to++ = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 |
 				       (from[3] - '0'));
 			from += 3;
@@ -75,8 +75,8 @@ bool cgroup_mount_next(FILE *f, struct cgroup_mount *m)
 		m->is_v2 = !strcmp(type, "cgroup2");
 		if (!m->is_v2 && strcmp(type, "cgroup") != 0)
 			continue;
-		unescape(m->root);
-		unescape(m->point);
+		mountinfo_unescape(m->root);
+		mountinfo_unescape(m->point);
 		return true;
 	}
 	return false;
@@ -84,13 +84,13 @@ bool cgroup_mount_next(FILE *f, struct cgroup_mount *m)
 
 bool cgroup_mount_has(const struct cgroup_mount *m, const char *controller)
 {
-	return !m->is_v2 && cgroup_has_word(m->options, controller, ",\n");
+	return !m->is_v2 && list_has_word(m->options, controller, ",\n");
 }
 
 int cgroup_of_process(const char *proc, const char *controller, char path[4096], bool *is_v2,
 		      int *id)
 {
-	__cleanup(fclosep) FILE *f = open_in(proc, "cgroup");
+	__cleanup(fclosep) FILE *f = cgroup_open_proc(proc, "cgroup");
 	char line[4352];
 	bool found = false;
 
@@ -103,7 +103,7 @@ int cgroup_of_process(const char *proc, const char *controller, char path[4096],
 		*list++ = '\0';
 		*at++ = '\0';
 		at[strcspn(at, "\n")] = '\0';
-		is_it = controller && cgroup_has_word(list, controller, ",");
+		is_it = controller && list_has_word(list, controller, ",");
 		if (!is_it && *list)
 			continue;
 		snprintf(path, 4096, "%s", at);
@@ -116,7 +116,7 @@ int cgroup_of_process(const char *proc, const char *controller, char path[4096],
 	return found ? 0 : -ENOENT;
 }
 
-const char *cgroup_below(const char *path, const char *root)
+const char *cgroup_path_below(const char *path, const char *root)
 {
 	size_t n = strcmp(root, "/") != 0 ? strlen(root) : 0;
 
@@ -131,7 +131,7 @@ const char *cgroup_below(const char *path, const char *root)
 int cgroup_folder(const char *proc, const char *controller, const char *path, char folder[4096],
 		  size_t *mount)
 {
-	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
+	__cleanup(fclosep) FILE *f = cgroup_mounts_open(proc);
 	struct cgroup_mount m;
 
 	while (cgroup_mount_next(f, &m)) {
@@ -140,7 +140,7 @@ int cgroup_folder(const char *proc, const char *controller, const char *path, ch
 
 		if (controller ? !cgroup_mount_has(&m, controller) : !m.is_v2)
 			continue;
-		rest = cgroup_below(path, m.root);
+		rest = cgroup_path_below(path, m.root);
 		n = rest ? snprintf(folder, 4096, "%s%s", m.point, rest) : -1;
 		if (n < 0 || n >= 4096)
 			continue;

@@ -15,7 +15,7 @@ struct cgroup_mount {
 };
 
 /* Opens @proc/mountinfo ("/proc/self"); the caller closes it. NULL: errno says why. */
-FILE *cgroup_mounts(const char *proc);
+FILE *cgroup_mounts_open(const char *proc);
 /* Reads on to the next one that is of cgroups. False: there is none. */
 bool cgroup_mount_next(FILE *f, struct cgroup_mount *m);
 /* Is @controller ("memory") of this hierarchy of version 1? */
@@ -37,9 +37,9 @@ int cgroup_folder(const char *proc, const char *controller, const char *path, ch
 		  size_t *mount);
 
 /* What of @path lies below @root; NULL: it lies elsewhere, or is hidden from us. */
-const char *cgroup_below(const char *path, const char *root);
+const char *cgroup_path_below(const char *path, const char *root);
 
 /* Is @word in @list, whose words are separated by @separators? */
-bool cgroup_has_word(const char *list, const char *word, const char *separators);
+bool list_has_word(const char *list, const char *word, const char *separators);
 
 #endif

@@ -17,7 +17,7 @@ static const char *const controllers[] = { "memory",   "cpuacct", "cpu",    "pid
 #define NR_CONTROLLERS (sizeof(controllers) / sizeof(*controllers))
 
 /* 0: unified, and so on; NR_CONTROLLERS + 1: none that we can tell by. */
-static size_t rank(const struct cgroup_mount *m)
+static size_t cgroup_mount_rank(const struct cgroup_mount *m)
 {
 	for (size_t i = 0; !m->is_v2 && i < NR_CONTROLLERS; i++)
 		if (cgroup_mount_has(m, controllers[i]))
@@ -25,7 +25,7 @@ static size_t rank(const struct cgroup_mount *m)
 	return m->is_v2 ? 0 : NR_CONTROLLERS + 1;
 }
 
-static __attribute__((noinline)) bool is_cgroup(const char *folder)
+static __attribute__((noinline)) bool folder_is_cgroup(const char *folder)
 {
 	char path[8300];
 	struct stat st;
@@ -35,7 +35,7 @@ static __attribute__((noinline)) bool is_cgroup(const char *folder)
 }
 
 /* What of @path is below @point; NULL: it is elsewhere. */
-static const char *below_point(const char *path, const char *point)
+static const char *mount_point_below(const char *path, const char *point)
 {
 	size_t n = strlen(point);
 
@@ -45,9 +45,11 @@ static const char *below_point(const char *path, const char *point)
 }
 
 /* @m shows the folder @path: which cgroup is it? */
-static void take(struct cgroup_target *t, const struct cgroup_mount *m, const char *path)
+static void cgroup_target_set(struct cgroup_target *t, const struct cgroup_mount *m,
+			      const char *path)
 {
-	size_t at = rank(m), root_bytes = strcmp(m->root, "/") != 0 ? strlen(m->root) : 0;
+	size_t at = cgroup_mount_rank(m),
+	       root_bytes = strcmp(m->root, "/") != 0 ? strlen(m->root) : 0;
 	const char *rest = path + strlen(m->point);
 	int n;
 
@@ -63,28 +65,28 @@ static void take(struct cgroup_target *t, const struct cgroup_mount *m, const ch
 }
 
 /* A folder: the mount nearest above it says of which hierarchy it is. */
-static int find_folder(const char *proc, const char *path, struct cgroup_target *t)
+static int cgroup_target_find_folder(const char *proc, const char *path, struct cgroup_target *t)
 {
-	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
+	__cleanup(fclosep) FILE *f = cgroup_mounts_open(proc);
 	struct cgroup_mount m;
 	size_t longest = 0;
 
 	while (cgroup_mount_next(f, &m)) {
 		size_t n = strlen(m.point);
 
-		if (n < longest || !below_point(path, m.point))
+		if (n < longest || !mount_point_below(path, m.point))
 			continue;
 		longest = n;
-		take(t, &m, path);
+		cgroup_target_set(t, &m, path);
 	}
-	return longest && is_cgroup(path) ? 0 : -ENOENT;
+	return longest && folder_is_cgroup(path) ? 0 : -ENOENT;
 }
 
 /* A path below some mount. */
-static __attribute__((noinline)) int find_below(const char *proc, const char *name,
-						struct cgroup_target *t)
+static __attribute__((noinline)) int cgroup_target_find_below(const char *proc, const char *name,
+							      struct cgroup_target *t)
 {
-	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
+	__cleanup(fclosep) FILE *f = cgroup_mounts_open(proc);
 	size_t best = NR_CONTROLLERS + 2;
 	struct cgroup_mount m;
 	char path[sizeof(t->cg.path)];
@@ -92,19 +94,20 @@ static __attribute__((noinline)) int find_below(const char *proc, const char *na
 	while (cgroup_mount_next(f, &m)) {
 		size_t n = (size_t)snprintf(path, sizeof(path), "%s/%s", m.point, name);
 
-		if (n >= sizeof(t->cg.path) || rank(&m) >= best || !is_cgroup(path))
+		if (n >= sizeof(t->cg.path) || cgroup_mount_rank(&m) >= best ||
+		    !folder_is_cgroup(path))
 			continue;
-		best = rank(&m);
-		take(t, &m, path);
+		best = cgroup_mount_rank(&m);
+		cgroup_target_set(t, &m, path);
 	}
 	return best < NR_CONTROLLERS + 2 ? 0 : -ENOENT;
 }
 
 /* The last sentence of who named what is not there: where it would have to be. */
-static __attribute__((noinline)) void say_mounts(const char *proc, const char *name, char *why,
-						 size_t size)
+static __attribute__((noinline)) void cgroup_target_explain(const char *proc, const char *name,
+							    char *why, size_t size)
 {
-	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
+	__cleanup(fclosep) FILE *f = cgroup_mounts_open(proc);
 	char v2[4096] = "", v1[1024] = "";
 	struct cgroup_mount m;
 	struct stat st;
@@ -116,7 +119,7 @@ static __attribute__((noinline)) void say_mounts(const char *proc, const char *n
 	while (cgroup_mount_next(f, &m)) {
 		if (m.is_v2)
 			snprintf(v2, sizeof(v2), "%s", m.point);
-		else if (rank(&m) <= NR_CONTROLLERS &&
+		else if (cgroup_mount_rank(&m) <= NR_CONTROLLERS &&
 			 strlen(v1) + strlen(m.point) + 3 < sizeof(v1))
 			snprintf(v1 + strlen(v1), sizeof(v1) - strlen(v1), "%s%s", *v1 ? ", " : "",
 				 m.point);
@@ -144,12 +147,12 @@ int cgroup_target_find(const char *proc, const char *name, struct cgroup_target 
 	__cleanup(freep) char *real = realpath(name, NULL);
 	char path[4096];
 	bool is_v2;
-	int err = real ? find_folder(proc, real, t) : -ENOENT;
+	int err = real ? cgroup_target_find_folder(proc, real, t) : -ENOENT;
 
 	if (err && *name)
-		err = find_below(proc, name + strspn(name, "/"), t);
+		err = cgroup_target_find_below(proc, name + strspn(name, "/"), t);
 	if (err) {
-		say_mounts(proc, name, why, size);
+		cgroup_target_explain(proc, name, why, size);
 		return err;
 	}
 	if (!t->cg.is_v2 && !t->controller[0]) {
@@ -168,7 +171,7 @@ int cgroup_target_find(const char *proc, const char *name, struct cgroup_target 
 int cgroup_target_twin(const char *proc, const struct cgroup_target *t, const char *controller,
 		       char path[4096])
 {
-	__cleanup(fclosep) FILE *f = cgroup_mounts(proc);
+	__cleanup(fclosep) FILE *f = cgroup_mounts_open(proc);
 	const char *rest = t->cg.path + t->mount_bytes;
 	struct cgroup_mount m;
 
@@ -179,7 +182,7 @@ int cgroup_target_twin(const char *proc, const struct cgroup_target *t, const ch
 	while (cgroup_mount_next(f, &m)) {
 		if (!cgroup_mount_has(&m, controller))
 			continue;
-		if (snprintf(path, 4096, "%s%s", m.point, rest) < 4096 && is_cgroup(path))
+		if (snprintf(path, 4096, "%s%s", m.point, rest) < 4096 && folder_is_cgroup(path))
 			return 0;
 	}
 	return -ENOENT;
@@ -194,7 +197,8 @@ unsigned cgroup_target_depth(const struct cgroup_target *t)
 	return depth;
 }
 
-static int is_tasks(const char *path, const struct stat *st, int type, struct FTW *at)
+static int tasks_file_is_populated(const char *path, const struct stat *st, int type,
+				   struct FTW *at)
 {
 	__cleanup(fclosep) FILE *f = NULL;
 
@@ -211,7 +215,7 @@ bool cgroup_target_is_populated(const struct cgroup_target *t)
 	__cleanup(fclosep) FILE *f = NULL;
 
 	if (!t->cg.is_v2)
-		return nftw(t->cg.path, is_tasks, 16, FTW_PHYS) > 0;
+		return nftw(t->cg.path, tasks_file_is_populated, 16, FTW_PHYS) > 0;
 	snprintf(path, sizeof(path), "%s/cgroup.events", t->cg.path);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))

@@ -22,7 +22,7 @@ void jw_reset(struct json *j)
 	j->needs_comma = j->lossy = j->failed = false;
 }
 
-static void put(struct json *j, const char *s, size_t n)
+static void jw_append(struct json *j, const char *s, size_t n)
 {
 	if (j->used + n + 1 > j->room) {
 		size_t room = (j->used + n + 1) * 2;
@@ -40,93 +40,93 @@ static void put(struct json *j, const char *s, size_t n)
 	j->text[j->used] = '\0';
 }
 
-static void puts_(struct json *j, const char *s)
+static void jw_append_text(struct json *j, const char *s)
 {
-	put(j, s, strlen(s));
+	jw_append(j, s, strlen(s));
 }
 
 /* Any but the printable ones of ASCII. How many of the @n bytes it has. */
-static size_t put_character(struct json *j, const char *text, size_t n)
+static size_t jw_append_character(struct json *j, const char *text, size_t n)
 {
 	uint32_t character;
 	size_t len = utf8_decode(text, n, &character);
 	char code[8];
 
 	if (!len) {
-		puts_(j, "\xef\xbf\xbd"); /* U+FFFD */
+		jw_append_text(j, "\xef\xbf\xbd"); /* U+FFFD */
 		j->lossy = true;
 		return 1;
 	}
 	if (utf8_steers(character)) {
 		snprintf(code, sizeof(code), "\\u%04x", character & 0xffff); /* it is smaller */
-		puts_(j, code);
+		jw_append_text(j, code);
 	} else {
-		put(j, text, len);
+		jw_append(j, text, len);
 	}
 	return len;
 }
 
-static void escape(struct json *j, const char *text, size_t n)
+static void jw_append_quoted(struct json *j, const char *text, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)text;
 	char code[2];
 
-	put(j, "\"", 1);
+	jw_append(j, "\"", 1);
 	for (size_t i = 0, len; i < n; i += len) {
 		len = 1;
 		if (s[i] == '"' || s[i] == '\\') {
 			code[0] = '\\', code[1] = (char)s[i];
-			put(j, code, 2);
+			jw_append(j, code, 2);
 		} else if (s[i] < 0x80 && !utf8_steers(s[i])) {
-			put(j, text + i, 1);
+			jw_append(j, text + i, 1);
 		} else {
-			len = put_character(j, text + i, n - i);
+			len = jw_append_character(j, text + i, n - i);
 		}
 	}
-	put(j, "\"", 1);
+	jw_append(j, "\"", 1);
 }
 
-static void start(struct json *j, const char *key)
+static void jw_begin_value(struct json *j, const char *key)
 {
 	if (j->needs_comma)
-		put(j, ",", 1);
+		jw_append(j, ",", 1);
 	j->needs_comma = true;
 	if (key) {
-		escape(j, key, strlen(key));
-		put(j, ":", 1);
+		jw_append_quoted(j, key, strlen(key));
+		jw_append(j, ":", 1);
 	}
 }
 
 void jw_object(struct json *j, const char *key)
 {
-	start(j, key);
-	put(j, "{", 1);
+	jw_begin_value(j, key);
+	jw_append(j, "{", 1);
 	j->needs_comma = false;
 }
 
 void jw_object_end(struct json *j)
 {
-	put(j, "}", 1);
+	jw_append(j, "}", 1);
 	j->needs_comma = true;
 }
 
 void jw_array(struct json *j, const char *key)
 {
-	start(j, key);
-	put(j, "[", 1);
+	jw_begin_value(j, key);
+	jw_append(j, "[", 1);
 	j->needs_comma = false;
 }
 
 void jw_array_end(struct json *j)
 {
-	put(j, "]", 1);
+	jw_append(j, "]", 1);
 	j->needs_comma = true;
 }
 
 void jw_bytes(struct json *j, const char *key, const char *s, size_t n)
 {
-	start(j, key);
-	escape(j, s, n);
+	jw_begin_value(j, key);
+	jw_append_quoted(j, s, n);
 }
 
 void jw_string(struct json *j, const char *key, const char *s)
@@ -146,8 +146,8 @@ void jw_int(struct json *j, const char *key, int64_t v)
 {
 	char out[32];
 
-	start(j, key);
-	put(j, out, (size_t)snprintf(out, sizeof(out), "%" PRId64, v));
+	jw_begin_value(j, key);
+	jw_append(j, out, (size_t)snprintf(out, sizeof(out), "%" PRId64, v));
 }
 
 void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals)
@@ -156,8 +156,8 @@ void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals)
 
 	if (!decimals && v > NUMBER_MAX)
 		v = NUMBER_MAX;
-	start(j, key);
-	put(j, out, (size_t)decimal_format(out, v, decimals));
+	jw_begin_value(j, key);
+	jw_append(j, out, (size_t)decimal_format(out, v, decimals));
 }
 
 void jw_double(struct json *j, const char *key, double v)
@@ -168,24 +168,24 @@ void jw_double(struct json *j, const char *key, double v)
 		jw_null(j, key);
 		return;
 	}
-	start(j, key);
-	put(j, out, (size_t)double_format(out, v));
+	jw_begin_value(j, key);
+	jw_append(j, out, (size_t)double_format(out, v));
 }
 
 void jw_bool(struct json *j, const char *key, bool v)
 {
-	start(j, key);
-	puts_(j, v ? "true" : "false");
+	jw_begin_value(j, key);
+	jw_append_text(j, v ? "true" : "false");
 }
 
 void jw_null(struct json *j, const char *key)
 {
-	start(j, key);
-	puts_(j, "null");
+	jw_begin_value(j, key);
+	jw_append_text(j, "null");
 }
 
 void jw_newline(struct json *j)
 {
-	put(j, "\n", 1);
+	jw_append(j, "\n", 1);
 	j->needs_comma = false;
 }

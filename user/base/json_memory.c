@@ -19,7 +19,7 @@ static _Alignas(ALIGNMENT) unsigned char reserve[RESERVE_BYTES];
 static size_t used, pieces;           /* of the reserve */
 static _Thread_local bool is_parsing; /* what json_dumps() gives is freed by free() */
 
-static void *allocate(size_t bytes)
+static void *jansson_allocate(size_t bytes)
 {
 	void *p = malloc(bytes); /* counted */
 
@@ -36,7 +36,7 @@ static void *allocate(size_t bytes)
 	return p;
 }
 
-static void release(void *p)
+static void jansson_free(void *p)
 {
 	uintptr_t at = (uintptr_t)p, start = (uintptr_t)reserve;
 
@@ -75,7 +75,7 @@ json_t *__wrap_json_loads(const char *text, size_t flags, json_error_t *error)
 	return tree;
 }
 
-void memory_begin_json(void)
+void memory_init_jansson(void)
 {
-	json_set_alloc_funcs(allocate, release);
+	json_set_alloc_funcs(jansson_allocate, jansson_free);
 }

@@ -14,19 +14,19 @@
 static enum log_level shown = LOG_NORMAL;
 static struct patience patience = { .watched_fd = -1, .limit_ns = NSEC_PER_SEC };
 static bool is_hurried;
-static atomic_size_t failures_said;
+static atomic_size_t failures_reported;
 
 bool log_owes_memory(void)
 {
-	return memory_failures() > failures_said;
+	return memory_failures() > failures_reported;
 }
 
 /* What failed since the last line may be its cause. */
-static const char *blame_memory(const char *text)
+static const char *log_memory_cause(const char *text)
 {
 	bool owes = log_owes_memory();
 
-	failures_said = memory_failures();
+	failures_reported = memory_failures();
 	return owes && !strstr(text, "memory") ? "out of memory: " : "";
 }
 
@@ -40,14 +40,14 @@ void log_hurry(void)
 	is_hurried = true;
 }
 
-static void put(const char *prefix, const char *format, va_list args)
+static void log_write(const char *prefix, const char *format, va_list args)
 {
 	char text[2048], line[sizeof(text) + 64];
 	size_t done;
 	int n;
 
 	vsnprintf(text, sizeof(text), format, args);
-	snprintf(line, sizeof(line) - 1, "bpfmon: %s%s%s", prefix, blame_memory(text), text);
+	snprintf(line, sizeof(line) - 1, "bpfmon: %s%s%s", prefix, log_memory_cause(text), text);
 	text_disarm(line); /* names are in it that others have chosen */
 	n = (int)strlen(line);
 	line[n++] = '\n';
@@ -60,7 +60,7 @@ void log_error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	put("", format, args);
+	log_write("", format, args);
 	va_end(args);
 }
 
@@ -69,7 +69,7 @@ void log_warn(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	put("warning: ", format, args);
+	log_write("warning: ", format, args);
 	va_end(args);
 }
 
@@ -80,6 +80,6 @@ void log_info(const char *format, ...)
 	if (shown < LOG_VERBOSE)
 		return;
 	va_start(args, format);
-	put("", format, args);
+	log_write("", format, args);
 	va_end(args);
 }

@@ -15,7 +15,7 @@ static atomic_size_t failures;
 static _Thread_local size_t failures_of_thread;
 static sqlite3_mem_methods plain; /* SQLite's own */
 
-void memory_count(void)
+void memory_count_failure(void)
 {
 	failures++;
 	failures_of_thread++;
@@ -36,33 +36,33 @@ bool memory_was_short(void)
 	return failures > 0;
 }
 
-static void *noticed(void *p)
+static void *memory_check(void *p)
 {
 	if (!p)
-		memory_count();
+		memory_count_failure();
 	return p;
 }
 
-static void *sql_allocate(int bytes)
+static void *sqlite_allocate(int bytes)
 {
-	return noticed(plain.xMalloc(bytes));
+	return memory_check(plain.xMalloc(bytes));
 }
 
-static void *sql_reallocate(void *old, int bytes)
+static void *sqlite_reallocate(void *old, int bytes)
 {
-	return noticed(plain.xRealloc(old, bytes));
+	return memory_check(plain.xRealloc(old, bytes));
 }
 
 int memory_begin(void)
 {
 	sqlite3_mem_methods counted;
 
-	memory_begin_json();
+	memory_init_jansson();
 	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &plain) != SQLITE_OK)
 		return -EINVAL;
 	counted = plain;
-	counted.xMalloc = sql_allocate;
-	counted.xRealloc = sql_reallocate;
+	counted.xMalloc = sqlite_allocate;
+	counted.xRealloc = sqlite_reallocate;
 	return sqlite3_config(SQLITE_CONFIG_MALLOC, &counted) == SQLITE_OK ? 0 : -EINVAL;
 }
 
@@ -75,7 +75,7 @@ int memory_begin(void)
 	{						\
 		type got = __real_##name arguments;	\
 		if (!got && errno == ENOMEM)		\
-			memory_count();			\
+			memory_count_failure();			\
 		return got;				\
 	}
 WRAP(void *, malloc, (size_t size), (size))
@@ -118,7 +118,7 @@ ssize_t __wrap___getdelim(char **text, size_t *room, int end, FILE *f)
 	errno = 0;
 	n = getdelim(text, room, end, f);
 	if (n < 0 && errno == ENOMEM)
-		memory_count();
+		memory_count_failure();
 	return n;
 }
 
@@ -135,7 +135,7 @@ struct tm *__wrap_localtime_r(const time_t *at, struct tm *tm)
 	errno = 0;
 	tm = __real_localtime_r(at, tm);
 	if (errno == ENOMEM)
-		memory_count();
+		memory_count_failure();
 	errno = before;
 	return tm;
 }
@@ -148,7 +148,7 @@ time_t __wrap_mktime(struct tm *tm)
 	errno = 0;
 	at = __real_mktime(tm);
 	if (errno == ENOMEM)
-		memory_count();
+		memory_count_failure();
 	errno = before;
 	return at;
 }
@@ -158,7 +158,7 @@ int __wrap_vasprintf(char **text, const char *format, va_list args)
 	int n = __real_vasprintf(text, format, args);
 
 	if (n < 0) {
-		memory_count();
+		memory_count_failure();
 		*text = NULL;
 	}
 	return n;
@@ -199,6 +199,6 @@ int __wrap_scandir(const char *path, struct dirent ***found, int (*takes)(const 
 	int n = __real_scandir(path, found, takes, compare);
 
 	if (n < 0 && errno == ENOMEM)
-		memory_count();
+		memory_count_failure();
 	return n;
 }

@@ -13,9 +13,9 @@
 
 /* Before anything is done with jansson or SQLite. A negative errno. */
 int memory_begin(void);
-void memory_begin_json(void);
+void memory_init_jansson(void);
 /* One more. */
-void memory_count(void);
+void memory_count_failure(void);
 /* How many allocations of this process have failed. */
 size_t memory_failures(void);
 /* The same of this thread alone. */

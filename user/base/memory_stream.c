@@ -17,7 +17,7 @@ struct memory_stream {
 
 FILE *__wrap_open_memstream(char **text, size_t *length);
 
-static bool has_room(struct memory_stream *s, size_t n)
+static bool memory_stream_reserve(struct memory_stream *s, size_t n)
 {
 	size_t room = (s->used + n + 1) * 2;
 	char *all;
@@ -34,11 +34,11 @@ static bool has_room(struct memory_stream *s, size_t n)
 	return true;
 }
 
-static ssize_t put(void *context, const char *from, size_t n)
+static ssize_t memory_stream_write(void *context, const char *from, size_t n)
 {
 	struct memory_stream *s = context;
 
-	if (s->has_failed || !has_room(s, n))
+	if (s->has_failed || !memory_stream_reserve(s, n))
 		return 0; /* to the C library an error */
 	memcpy(s->all + s->used, from, n);
 	s->used += n;
@@ -46,10 +46,10 @@ static ssize_t put(void *context, const char *from, size_t n)
 }
 
 /* Only now the caller may look at the text. */
-static int finish(void *context)
+static int memory_stream_close(void *context)
 {
 	struct memory_stream *s = context;
-	bool is_whole = !s->has_failed && has_room(s, 0);
+	bool is_whole = !s->has_failed && memory_stream_reserve(s, 0);
 
 	if (is_whole) {
 		s->all[s->used] = '\0';
@@ -73,9 +73,11 @@ FILE *__wrap_open_memstream(char **text, size_t *length)
 		return NULL;
 	s->text = text;
 	s->length = length;
-	f = fopencookie(s, "w", (cookie_io_functions_t){ .write = put, .close = finish });
+	f = fopencookie(s, "w",
+			(cookie_io_functions_t){ .write = memory_stream_write,
+						 .close = memory_stream_close });
 	if (!f) {
-		memory_count();
+		memory_count_failure();
 		free(s);
 	}
 	return f;

@@ -29,13 +29,13 @@ int decimal_format(char *out, uint64_t v, unsigned decimals)
 	return n;
 }
 
-static bool wants_exponent(double v)
+static bool double_wants_exponent(double v)
 {
 	return v != 0 && (fabs(v) < WITHOUT_EXPONENT_FROM || fabs(v) >= WITHOUT_EXPONENT_TO);
 }
 
 /* Leaves @v in @out as d.ddde+dd and returns how many digits read back as @v. */
-static int shortest(char *out, double v)
+static int double_shortest(char *out, double v)
 {
 	for (int digits = 15;; digits++) {
 		snprintf(out, DOUBLE_TEXT, "%.*e", digits - 1, v);
@@ -46,11 +46,11 @@ static int shortest(char *out, double v)
 
 int double_format(char *out, double v)
 {
-	int digits = shortest(out, v), decimals, n;
+	int digits = double_shortest(out, v), decimals, n;
 
 	if (v == 0 && signbit(v)) /* readers take -0 for an integer, which has one zero only */
 		return snprintf(out, DOUBLE_TEXT, "-0.0");
-	if (wants_exponent(v))
+	if (double_wants_exponent(v))
 		return snprintf(out, DOUBLE_TEXT, "%.*g", digits, v);
 	decimals = digits - 1 - (int)strtol(strchr(out, 'e') + 1, NULL, 10);
 	n = snprintf(out, DOUBLE_TEXT, "%.*f", decimals > 0 ? decimals : 0, v);

@@ -21,7 +21,7 @@ struct walk {
 	bool make_folders;
 };
 
-static bool is_of_others(const struct stat *st)
+static bool file_is_of_others(const struct stat *st)
 {
 	return st->st_uid && st->st_uid != geteuid();
 }
@@ -35,7 +35,7 @@ bool path_end_is_open_to_all(const struct path_end *p)
 
 bool path_end_is_foreign(const struct path_end *p)
 {
-	return p->fd >= 0 && is_of_others(&p->st) && path_end_is_open_to_all(p);
+	return p->fd >= 0 && file_is_of_others(&p->st) && path_end_is_open_to_all(p);
 }
 
 void path_end_link(const struct path_end *p, char path[32])
@@ -43,14 +43,14 @@ void path_end_link(const struct path_end *p, char path[32])
 	snprintf(path, 32, "/proc/self/fd/%d", p->fd);
 }
 
-static void take_folder(struct path_end *p, int fd)
+static void path_end_set_folder(struct path_end *p, int fd)
 {
 	close(p->folder);
 	p->folder = fd;
 }
 
 /* Puts @text, the target of a link, before what is ahead. */
-static int prepend(struct walk *w, const char *text)
+static int walk_prepend(struct walk *w, const char *text)
 {
 	char rest[PATH_MAX];
 	int n = snprintf(rest, sizeof(rest), "%s%s%s", text, *w->rest ? "/" : "", w->rest);
@@ -63,12 +63,12 @@ static int prepend(struct walk *w, const char *text)
 
 		if (root < 0)
 			return -errno;
-		take_folder(w->p, root);
+		path_end_set_folder(w->p, root);
 	}
 	return 0;
 }
 
-static bool is_proc(int folder)
+static bool folder_is_proc(int folder)
 {
 	struct statfs fs;
 
@@ -79,7 +79,7 @@ static bool is_proc(int folder)
  * Links in /proc lead to what is open, and the text of many is no path (pipe:[123]). The kernel
  * made them, so it may follow them. 1: the end of the path; 0: go on; -ENOLINK: its text is a path.
  */
-static int follow_magic(struct walk *w)
+static int walk_follow_magic(struct walk *w)
 {
 	struct path_end *p = w->p;
 	int fd = openat(p->folder, p->name, O_PATH | O_CLOEXEC);
@@ -91,7 +91,7 @@ static int follow_magic(struct walk *w)
 		return -ENOLINK;
 	}
 	if (S_ISDIR(p->st.st_mode)) {
-		take_folder(p, fd);
+		path_end_set_folder(p, fd);
 		return 0;
 	}
 	p->fd = fd;
@@ -99,7 +99,7 @@ static int follow_magic(struct walk *w)
 }
 
 /* The name is no folder: a link to one, or to what is at the end of the path. */
-static int follow_link(struct walk *w)
+static int walk_follow_link(struct walk *w)
 {
 	struct path_end *p = w->p;
 	__cleanup(closep) int fd = openat(p->folder, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -113,13 +113,13 @@ static int follow_link(struct walk *w)
 		return -ENOTDIR;
 	if (++w->nr_links > MAX_LINKS)
 		return -ELOOP;
-	if (is_of_others(&st) && path_end_is_open_to_all(p)) {
+	if (file_is_of_others(&st) && path_end_is_open_to_all(p)) {
 		p->why = "it leads through a link of another user in a folder that everybody may "
 			 "write to; name the file itself, or remove the link";
 		return -EACCES;
 	}
-	if (is_proc(p->folder)) {
-		int err = follow_magic(w);
+	if (folder_is_proc(p->folder)) {
+		int err = walk_follow_magic(w);
 
 		if (err != -ENOLINK)
 			return err;
@@ -128,10 +128,10 @@ static int follow_link(struct walk *w)
 	if (n < 0)
 		return -errno;
 	text[n] = '\0';
-	return prepend(w, text);
+	return walk_prepend(w, text);
 }
 
-static int enter_folder(struct walk *w)
+static int walk_enter_folder(struct walk *w)
 {
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 	struct path_end *p = w->p;
@@ -143,13 +143,13 @@ static int enter_folder(struct walk *w)
 		fd = openat(p->folder, p->name, flags);
 	}
 	if (fd < 0)
-		return errno == ENOTDIR || errno == ELOOP ? follow_link(w) : -errno;
-	take_folder(p, fd);
+		return errno == ENOTDIR || errno == ELOOP ? walk_follow_link(w) : -errno;
+	path_end_set_folder(p, fd);
 	return 0;
 }
 
 /* The last part of the path. 1: that is it; 0: it was a link. */
-static int find_name(struct walk *w)
+static int walk_finish(struct walk *w)
 {
 	struct path_end *p = w->p;
 
@@ -163,11 +163,11 @@ static int find_name(struct walk *w)
 	close(p->fd);
 	p->fd = -1;
 	p->by_link = true;
-	return follow_link(w);
+	return walk_follow_link(w);
 }
 
 /* Takes the next part of the path. 1: it was the last; 0: go on. */
-static int take_part(struct walk *w)
+static int walk_step(struct walk *w)
 {
 	const char *part = w->rest + strspn(w->rest, "/");
 	size_t n = strcspn(part, "/"), ahead = strlen(part + n);
@@ -178,7 +178,7 @@ static int take_part(struct walk *w)
 	/* at the end of a path like "folder/" it is the folder itself */
 	snprintf(w->p->name, sizeof(w->p->name), "%.*s", n ? (int)n : 1, n ? part : ".");
 	memmove(w->rest, part + n, ahead + 1);
-	return is_last ? find_name(w) : enter_folder(w);
+	return is_last ? walk_finish(w) : walk_enter_folder(w);
 }
 
 int path_end_find(struct path_end *p, const char *path, bool make_folders)
@@ -197,7 +197,7 @@ int path_end_find(struct path_end *p, const char *path, bool make_folders)
 	strcpy(p->name, ".");
 	memcpy(w.rest, path, strlen(path) + 1);
 	while (!err)
-		err = take_part(&w);
+		err = walk_step(&w);
 	if (err < 0)
 		path_end_done(p);
 	return err < 0 ? err : 0;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* In milliseconds, rounded up: a wait that is not over yet must not become a busy one. */
-static int rest_ms(uint64_t until_ns)
+static int deadline_rest_ms(uint64_t until_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
@@ -28,7 +28,7 @@ int patience_wait(struct patience *p, int fd, short events)
 	if (!is_running)
 		f[1].fd = p->watched_fd;
 	for (;;) {
-		int wait_ms = !until_ns ? -1 : p->is_spent ? 0 : rest_ms(until_ns);
+		int wait_ms = !until_ns ? -1 : p->is_spent ? 0 : deadline_rest_ms(until_ns);
 		int n = poll(f, 2, wait_ms);
 
 		if (n > 0 && f[0].revents)
@@ -47,7 +47,7 @@ int patience_wait(struct patience *p, int fd, short events)
 }
 
 /* What may block is given no more than a pipe that is ready takes at once. */
-static size_t piece_of(const struct patience *p, int fd)
+static size_t patience_piece_bytes(const struct patience *p, int fd)
 {
 	struct stat st;
 	int flags = fcntl(fd, F_GETFL);
@@ -59,7 +59,7 @@ static size_t piece_of(const struct patience *p, int fd)
 
 int patience_write(struct patience *p, int fd, const char *text, size_t n, size_t *done)
 {
-	size_t piece = piece_of(p, fd);
+	size_t piece = patience_piece_bytes(p, fd);
 	int err = 0;
 
 	for (*done = 0; !err && *done < n;) {

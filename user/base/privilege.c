@@ -17,14 +17,14 @@
 #define NR_UIDS 4336
 #define NOBODY 65534
 
-static int get(struct __user_cap_data_struct data[2])
+static int capabilities_get(struct __user_cap_data_struct data[2])
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 
 	return syscall(SYS_capget, &header, data) ? -errno : 0;
 }
 
-static int set(const struct __user_cap_data_struct data[2])
+static int capabilities_set(const struct __user_cap_data_struct data[2])
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 
@@ -34,19 +34,19 @@ static int set(const struct __user_cap_data_struct data[2])
 int privilege_use(uint64_t mask)
 {
 	struct __user_cap_data_struct data[2];
-	int err = get(data);
+	int err = capabilities_get(data);
 
 	if (err)
 		return err;
 	for (int i = 0; i < 2; i++)
 		data[i].effective = data[i].permitted & (uint32_t)(mask >> (32 * i));
-	return set(data);
+	return capabilities_set(data);
 }
 
 int privilege_keep(uint64_t keep)
 {
 	struct __user_cap_data_struct data[2];
-	int err = get(data);
+	int err = capabilities_get(data);
 
 	if (err)
 		return err;
@@ -60,11 +60,11 @@ int privilege_keep(uint64_t keep)
 	}
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	return set(data);
+	return capabilities_set(data);
 }
 
 /* A process of ours each its own: what could take over one of them cannot signal the next. */
-static void user_take_own(void)
+static void privilege_take_user(void)
 {
 	const uid_t ids[] = { FIRST_UID + (uid_t)getpid() % NR_UIDS, NOBODY };
 
@@ -77,7 +77,7 @@ static void user_take_own(void)
 int privilege_leave_root(uint64_t keep)
 {
 	if (!geteuid() && !privilege_use(UINT64_MAX) && !prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) {
-		user_take_own();
+		privilege_take_user();
 		prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
 		privilege_use(UINT64_MAX); /* which the change of user has taken out of effect */
 	}

@@ -13,7 +13,7 @@
 #define TTYAUX_MAJOR 5
 #define PTMX_MINOR 2 /* to open it makes a new terminal */
 
-static bool is_fit(int fd, const struct stat *st)
+static bool reopen_is_possible(int fd, const struct stat *st)
 {
 	dev_t d = st->st_rdev;
 
@@ -25,7 +25,7 @@ static bool is_fit(int fd, const struct stat *st)
 	       !(major(d) == TTYAUX_MAJOR && minor(d) == PTMX_MINOR);
 }
 
-static bool is_same(const struct stat *a, const struct stat *b)
+static bool reopen_is_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
@@ -38,13 +38,13 @@ int reopen_for_writing(int fd)
 
 	if (flags < 0 || fstat(fd, &st))
 		return -errno;
-	if ((flags & O_ACCMODE) == O_RDONLY || !is_fit(fd, &st))
+	if ((flags & O_ACCMODE) == O_RDONLY || !reopen_is_possible(fd, &st))
 		return -ENOTTY;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	fresh = open(path, (flags & (O_ACCMODE | O_APPEND)) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fresh < 0)
 		return -errno;
-	if (fstat(fresh, &now) || !is_same(&st, &now))
+	if (fstat(fresh, &now) || !reopen_is_same_file(&st, &now))
 		err = -ENOENT;
 	else if (dup3(fresh, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
 		err = -errno;

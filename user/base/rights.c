@@ -8,13 +8,13 @@
 #define ACL "system.posix_acl_access"
 #define ACL_BYTES 8192
 
-static bool has_no_acl(int err)
+static bool acl_is_absent(int err)
 {
 	return err == ENODATA || err == EOPNOTSUPP;
 }
 
 /* Without one, what the folder's default ACL has given to the new file is taken away. */
-static int copy_acl(const struct path_end *from, int fd)
+static int rights_copy_acl(const struct path_end *from, int fd)
 {
 	char path[32], acl[ACL_BYTES];
 	ssize_t n;
@@ -23,9 +23,9 @@ static int copy_acl(const struct path_end *from, int fd)
 	n = getxattr(path, ACL, acl, sizeof(acl));
 	if (n > 0)
 		return fsetxattr(fd, ACL, acl, (size_t)n, 0) ? -errno : 0;
-	if (n < 0 && !has_no_acl(errno))
+	if (n < 0 && !acl_is_absent(errno))
 		return -errno;
-	return fremovexattr(fd, ACL) && !has_no_acl(errno) ? -errno : 0;
+	return fremovexattr(fd, ACL) && !acl_is_absent(errno) ? -errno : 0;
 }
 
 int rights_copy(const struct path_end *from, int fd)
@@ -40,7 +40,7 @@ int rights_copy(const struct path_end *from, int fd)
 	if ((st.st_uid != old->st_uid || st.st_gid != old->st_gid) &&
 	    fchown(fd, old->st_uid, old->st_gid))
 		return -errno;
-	err = copy_acl(from, fd);
+	err = rights_copy_acl(from, fd);
 	if (err)
 		return err;
 	/* where each file has the same mode, one that is right already may be refused */

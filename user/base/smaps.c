@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int kilobytes(const char *text, const char *name, uint64_t *bytes)
+static int smaps_find_bytes(const char *text, const char *name, uint64_t *bytes)
 {
 	const char *at = strstr(text, name);
 
@@ -20,7 +20,7 @@ static int kilobytes(const char *text, const char *name, uint64_t *bytes)
 	return 0;
 }
 
-static int read_rollup(const char *path, struct smaps *said)
+static int smaps_read_file(const char *path, struct smaps *out)
 {
 	uint64_t pss, clean, dirty;
 	char text[4096];
@@ -33,15 +33,16 @@ static int read_rollup(const char *path, struct smaps *said)
 	if (n <= 0)
 		return n ? -errno : -ESRCH;
 	text[n] = '\0';
-	if (kilobytes(text, "\nPss:", &pss) || kilobytes(text, "\nPrivate_Clean:", &clean) ||
-	    kilobytes(text, "\nPrivate_Dirty:", &dirty))
+	if (smaps_find_bytes(text, "\nPss:", &pss) ||
+	    smaps_find_bytes(text, "\nPrivate_Clean:", &clean) ||
+	    smaps_find_bytes(text, "\nPrivate_Dirty:", &dirty))
 		return -EBADMSG;
-	*said = (struct smaps){ .pss_bytes = pss, .uss_bytes = clean + dirty };
+	*out = (struct smaps){ .pss_bytes = pss, .uss_bytes = clean + dirty };
 	return 0;
 }
 
 /* Once its first thread has exited, only the files of the others say what a process has. */
-static int read_of_threads(pid_t pid, struct smaps *said)
+static int smaps_read_threads(pid_t pid, struct smaps *out)
 {
 	char path[64 + NAME_MAX];
 	const struct dirent *thread;
@@ -54,19 +55,19 @@ static int read_of_threads(pid_t pid, struct smaps *said)
 		if (thread->d_name[0] == '.' || strtol(thread->d_name, NULL, 10) == pid)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%d/task/%s/smaps_rollup", pid, thread->d_name);
-		err = read_rollup(path, said);
+		err = smaps_read_file(path, out);
 		if (err == -ENOENT)
 			err = -ESRCH;
 	}
 	return err;
 }
 
-int smaps_read(pid_t pid, struct smaps *said)
+int smaps_read(pid_t pid, struct smaps *out)
 {
 	char path[64];
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", pid);
-	err = read_rollup(path, said);
-	return err == -ESRCH ? read_of_threads(pid, said) : err;
+	err = smaps_read_file(path, out);
+	return err == -ESRCH ? smaps_read_threads(pid, out) : err;
 }

@@ -12,6 +12,6 @@ struct smaps {
 };
 
 /* -ESRCH or -ENOENT: it has gone; -EACCES: it is another's, and CAP_SYS_PTRACE is missing. */
-int smaps_read(pid_t pid, struct smaps *said);
+int smaps_read(pid_t pid, struct smaps *out);
 
 #endif

@@ -17,12 +17,12 @@ static struct {
 	int result;
 } call;
 
-static void enter(void)
+static void stack_enter(void)
 {
 	call.result = call.fn(call.argc, call.argv);
 }
 
-static bool is_small(void)
+static bool stack_is_small(void)
 {
 	struct rlimit limit;
 
@@ -35,9 +35,9 @@ int stack_run(int (*fn)(int argc, char **argv), int argc, char **argv)
 {
 	static ucontext_t here, there;
 	size_t guard = (size_t)sysconf(_SC_PAGESIZE), bytes = guard + MAIN_BYTES;
-	char *all = is_small() ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)
-			       : MAP_FAILED;
+	char *all = stack_is_small() ? mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+					    MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0)
+				     : MAP_FAILED;
 
 	if (all == MAP_FAILED || mprotect(all, guard, PROT_NONE) || getcontext(&there))
 		return fn(argc, argv);
@@ -47,7 +47,7 @@ int stack_run(int (*fn)(int argc, char **argv), int argc, char **argv)
 	there.uc_stack.ss_sp = all + guard;
 	there.uc_stack.ss_size = MAIN_BYTES;
 	there.uc_link = &here;
-	makecontext(&there, enter, 0);
+	makecontext(&there, stack_enter, 0);
 	return swapcontext(&here, &there) ? fn(argc, argv) : call.result;
 }
 

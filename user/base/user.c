@@ -12,7 +12,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-static void fill(struct user *u, const struct passwd *pw)
+static void user_from_passwd(struct user *u, const struct passwd *pw)
 {
 	snprintf(u->name, sizeof(u->name), "%s", pw->pw_name);
 	snprintf(u->home, sizeof(u->home), "%s", pw->pw_dir && *pw->pw_dir ? pw->pw_dir : "/");
@@ -26,7 +26,7 @@ static void fill(struct user *u, const struct passwd *pw)
  * The user @name, or if that is NULL @uid, as /etc/passwd has it: where the C library asks other
  * sources, too, it loads libraries, and crashes when the memory is short.
  */
-static int find_in_file(const char *name, uid_t uid, struct user *u)
+static int user_find_in_file(const char *name, uid_t uid, struct user *u)
 {
 	__cleanup(fclosep) FILE *f = fopen("/etc/passwd", "re");
 	struct passwd entry, *pw;
@@ -38,7 +38,7 @@ static int find_in_file(const char *name, uid_t uid, struct user *u)
 	while (!(err = fgetpwent_r(f, &entry, text, sizeof(text), &pw)) || err == ERANGE) {
 		if (err || (name ? strcmp(pw->pw_name, name) != 0 : pw->pw_uid != uid))
 			continue;
-		fill(u, pw);
+		user_from_passwd(u, pw);
 		return 0;
 	}
 	return -ENOENT;
@@ -48,17 +48,17 @@ int user_by_name(const char *name, struct user *u)
 {
 	const struct passwd *pw;
 
-	if (!find_in_file(name, 0, u))
+	if (!user_find_in_file(name, 0, u))
 		return 0;
 	pw = getpwnam(name);
 	if (!pw)
 		return -ENOENT;
-	fill(u, pw);
+	user_from_passwd(u, pw);
 	return 0;
 }
 
 /* The number in the environment variable @name. False: there is none. */
-static bool id_from(const char *name, unsigned *id)
+static bool environment_id(const char *name, unsigned *id)
 {
 	const char *text = getenv(name);
 	char *end;
@@ -74,16 +74,16 @@ static bool id_from(const char *name, unsigned *id)
 }
 
 /* Whether sudo runs us as root for another user, which is @uid. */
-static bool sudo_caller(uid_t *uid)
+static bool sudo_caller_uid(uid_t *uid)
 {
-	return !getuid() && id_from("SUDO_UID", uid) && *uid;
+	return !getuid() && environment_id("SUDO_UID", uid) && *uid;
 }
 
 bool user_is_under_sudo(void)
 {
 	uid_t uid;
 
-	return sudo_caller(&uid);
+	return sudo_caller_uid(&uid);
 }
 
 void user_caller(struct user *u, bool *was_sudo)
@@ -94,14 +94,14 @@ void user_caller(struct user *u, bool *was_sudo)
 	uid_t sudo_uid;
 
 	u->name[0] = '\0';
-	*was_sudo = sudo_caller(&sudo_uid);
+	*was_sudo = sudo_caller_uid(&sudo_uid);
 	if (*was_sudo) {
 		uid = sudo_uid;
-		id_from("SUDO_GID", &gid);
+		environment_id("SUDO_GID", &gid);
 	}
-	pw = find_in_file(NULL, uid, u) ? getpwuid(uid) : NULL;
+	pw = user_find_in_file(NULL, uid, u) ? getpwuid(uid) : NULL;
 	if (pw) {
-		fill(u, pw);
+		user_from_passwd(u, pw);
 	} else if (!u->name[0]) {
 		snprintf(u->name, sizeof(u->name), "%u", uid);
 		snprintf(u->home, sizeof(u->home), "/");

@@ -10,7 +10,7 @@ struct range {
 
 #include "base/width_table.h"
 
-static int compare(const void *key, const void *element)
+static int range_compare(const void *key, const void *element)
 {
 	const uint32_t c = *(const uint32_t *)key;
 	const struct range *r = element;
@@ -23,9 +23,9 @@ size_t width_of(uint32_t character)
 	if (character < 0x300)
 		return 1;
 	if (bsearch(&character, without_width, sizeof(without_width) / sizeof(*without_width),
-		    sizeof(*without_width), compare))
+		    sizeof(*without_width), range_compare))
 		return 0;
-	if (bsearch(&character, wide, sizeof(wide) / sizeof(*wide), sizeof(*wide), compare))
+	if (bsearch(&character, wide, sizeof(wide) / sizeof(*wide), sizeof(*wide), range_compare))
 		return 2;
 	return 1;
 }
