@@ -34,7 +34,7 @@ static const struct pattern folders[] = {
 	{ "libpod_parent", "podman", true },
 };
 
-static bool is_id(const char *text, size_t n)
+static bool container_is_id(const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!isxdigit((unsigned char)text[i]))
@@ -42,9 +42,10 @@ static bool is_id(const char *text, size_t n)
 	return n >= ID_BYTES && n <= 64;
 }
 
-static bool take(struct container_info *c, const struct pattern *p, const char *rest, size_t n)
+static bool container_take_match(struct container_info *c, const struct pattern *p,
+				 const char *rest, size_t n)
 {
-	if (p->is_hex ? !is_id(rest, n) : !n)
+	if (p->is_hex ? !container_is_id(rest, n) : !n)
 		return false;
 	snprintf(c->engine, sizeof(c->engine), "%s", p->engine);
 	text_copy(p->is_hex ? c->id : c->name, p->is_hex ? sizeof(c->id) : sizeof(c->name), rest,
@@ -53,7 +54,7 @@ static bool take(struct container_info *c, const struct pattern *p, const char *
 }
 
 /* The UID of a pod: podUID.slice below kubepods.slice, with _ for -; or podUID. */
-static void take_pod(struct container_info *c, const char *part, size_t n)
+static void container_take_pod(struct container_info *c, const char *part, size_t n)
 {
 	const char *at = NULL;
 
@@ -68,29 +69,30 @@ static void take_pod(struct container_info *c, const char *part, size_t n)
 			*letter = '-';
 }
 
-static bool take_part(struct container_info *c, const char *part, size_t n)
+static bool container_match_prefix(struct container_info *c, const char *part, size_t n)
 {
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
 		size_t prefix = strlen(patterns[i].prefix);
 
 		if (n > prefix && !memcmp(part, patterns[i].prefix, prefix) &&
-		    take(c, &patterns[i], part + prefix, n - prefix))
+		    container_take_match(c, &patterns[i], part + prefix, n - prefix))
 			return true;
 	}
 	return false;
 }
 
-static bool take_below(struct container_info *c, const char *above, size_t above_n,
-		       const char *part, size_t n)
+static bool container_match_parent(struct container_info *c, const char *above, size_t above_n,
+				   const char *part, size_t n)
 {
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (strlen(folders[i].prefix) == above_n &&
-		    !memcmp(folders[i].prefix, above, above_n) && take(c, &folders[i], part, n))
+		    !memcmp(folders[i].prefix, above, above_n) &&
+		    container_take_match(c, &folders[i], part, n))
 			return true;
 	return false;
 }
 
-static size_t without(const char *part, size_t n, const char *suffix)
+static size_t suffix_strip(const char *part, size_t n, const char *suffix)
 {
 	size_t length = strlen(suffix);
 
@@ -110,11 +112,12 @@ bool container_of_cgroup(const char *path, struct container_info *c)
 
 		part += strspn(part, "/");
 		whole = strcspn(part, "/");
-		n = without(part, without(part, whole, ".scope"), ".slice");
+		n = suffix_strip(part, suffix_strip(part, whole, ".scope"), ".slice");
 		if (in_pods)
-			take_pod(c, part, n);
-		found = take_part(c, part, n) || take_below(c, above, above_n, part, n) ||
-			(in_pods && take(c, &pod, part, n));
+			container_take_pod(c, part, n);
+		found = container_match_prefix(c, part, n) ||
+			container_match_parent(c, above, above_n, part, n) ||
+			(in_pods && container_take_match(c, &pod, part, n));
 		in_pods |= n >= 8 && !memcmp(part, "kubepods", 8);
 		above = part;
 		above_n = n;
@@ -139,7 +142,7 @@ void container_of_process(const char *proc, struct container_info *c)
 	}
 }
 
-static void unquoted(const char *text, const char *key, char *out, size_t size)
+static void containerenv_copy(const char *text, const char *key, char *out, size_t size)
 {
 	size_t n;
 	const char *at = text_value(text, key, '=', &n);
@@ -149,21 +152,21 @@ static void unquoted(const char *text, const char *key, char *out, size_t size)
 }
 
 /* Podman says who it is; the file is empty where the container is not privileged. */
-static bool podman(const char *root, struct container_info *c)
+static bool container_from_podman(const char *root, struct container_info *c)
 {
 	char text[4096];
 
 	if (file_read_text(root, "/run/.containerenv", text, sizeof(text)) < 0)
 		return false;
 	snprintf(c->engine, sizeof(c->engine), "podman");
-	unquoted(text, "id", c->id, sizeof(c->id));
-	unquoted(text, "name", c->name, sizeof(c->name));
-	unquoted(text, "image", c->image, sizeof(c->image));
+	containerenv_copy(text, "id", c->id, sizeof(c->id));
+	containerenv_copy(text, "name", c->name, sizeof(c->name));
+	containerenv_copy(text, "image", c->image, sizeof(c->image));
 	return true;
 }
 
 /* $container, as systemd has them; whatever else is in it is not ours to tell. */
-static bool is_manager(const char *name)
+static bool container_is_manager(const char *name)
 {
 	static const char *const names[] = { "docker",      "podman",         "oci",    "lxc",
 					     "lxc-libvirt", "systemd-nspawn", "flatpak" };
@@ -174,7 +177,7 @@ static bool is_manager(const char *name)
 	return false;
 }
 
-static void by_variable(struct container_info *c)
+static void container_from_environment(struct container_info *c)
 {
 	static const char *const images[][2] = { { "APPTAINER_CONTAINER", "apptainer" },
 						 { "SINGULARITY_CONTAINER", "singularity" } };
@@ -191,7 +194,7 @@ static void by_variable(struct container_info *c)
 	}
 	if (getenv("KUBERNETES_SERVICE_HOST"))
 		snprintf(c->engine, sizeof(c->engine), "kubernetes");
-	else if (manager && is_manager(manager))
+	else if (manager && container_is_manager(manager))
 		snprintf(c->engine, sizeof(c->engine), "%s", manager);
 }
 
@@ -200,9 +203,9 @@ void container_of_ours(const char *root, const char *proc, struct container_info
 	char line[32];
 
 	container_of_process(proc, c);
-	if (podman(root, c) || c->engine[0])
+	if (container_from_podman(root, c) || c->engine[0])
 		return;
-	by_variable(c); /* Apptainer shows the files of the host */
+	container_from_environment(c); /* Apptainer shows the files of the host */
 	if (c->engine[0])
 		return;
 	if (file_read_text(root, "/.dockerenv", line, sizeof(line)) >= 0)

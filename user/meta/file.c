@@ -44,7 +44,7 @@ void text_copy(char *out, size_t size, const char *text, size_t n)
 }
 
 /* Cuts off what is blank at either end. */
-static const char *trim(const char *text, size_t *n)
+static const char *text_trim(const char *text, size_t *n)
 {
 	while (*n && isspace((unsigned char)*text)) {
 		text++;
@@ -60,7 +60,7 @@ int file_read_line(const char *root, const char *path, char *out, size_t size)
 	char text[4096];
 	ssize_t got = file_read_text(root, path, text, sizeof(text));
 	size_t n = strcspn(text, "\n");
-	const char *line = trim(text, &n);
+	const char *line = text_trim(text, &n);
 
 	text_copy(out, size, line, n);
 	if (got < 0)
@@ -81,7 +81,7 @@ const char *text_value(const char *text, const char *key, char separator, size_t
 			if (*at == separator) {
 				rest = (size_t)(text + line - at) - 1;
 				*n = rest;
-				return trim(at + 1, n);
+				return text_trim(at + 1, n);
 			}
 		}
 		text += line + (text[line] == '\n');

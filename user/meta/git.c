@@ -19,7 +19,7 @@
 #define HEX "0123456789abcdef"
 
 /* A regular file below @folder, opened; nothing else is even touched. */
-static int open_below(int folder, const char *name)
+static int git_open_file(int folder, const char *name)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -36,9 +36,9 @@ static int open_below(int folder, const char *name)
 }
 
 /* The one line of a small file, without its end. */
-static int read_below(int folder, const char *name, char *line, size_t size)
+static int git_read_line(int folder, const char *name, char *line, size_t size)
 {
-	__cleanup(closep) int fd = open_below(folder, name);
+	__cleanup(closep) int fd = git_open_file(folder, name);
 	ssize_t n = fd < 0 ? -1 : read(fd, line, size - 1);
 
 	line[n > 0 ? n : 0] = '\0';
@@ -46,13 +46,13 @@ static int read_below(int folder, const char *name, char *line, size_t size)
 	return n > 0 ? 0 : -ENOENT;
 }
 
-static bool is_revision(const char *text, size_t n)
+static bool git_is_revision(const char *text, size_t n)
 {
 	return (n == 40 || n == 64) && strspn(text, HEX) >= n;
 }
 
 /* As git-check-ref-format(1): so no name leads elsewhere, or does things to a terminal. */
-static bool is_ref(const char *name)
+static bool git_is_ref(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -67,16 +67,16 @@ static bool is_ref(const char *name)
 }
 
 /* Lines "REVISION NAME"; the others tell of the file and of what tags point to. */
-static int find_packed(int common, const char *ref, char *line, size_t size)
+static int git_find_packed(int common, const char *ref, char *line, size_t size)
 {
-	int fd = open_below(common, "packed-refs");
+	int fd = git_open_file(common, "packed-refs");
 	__cleanup(fclosep) FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
 	char text[4096];
 
 	while (f && fgets(text, sizeof(text), f) && ftell(f) < MAX_PACKED_BYTES) {
 		size_t n = strcspn(text, " "), end = strcspn(text, "\n");
 
-		if (!is_revision(text, n) || !text[end])
+		if (!git_is_revision(text, n) || !text[end])
 			continue;
 		text[end] = '\0';
 		if (strcmp(text + n + 1, ref) != 0)
@@ -88,16 +88,16 @@ static int find_packed(int common, const char *ref, char *line, size_t size)
 }
 
 /* Where all worktrees of a repository have their references. */
-static int open_common(int folder)
+static int git_open_common(int folder)
 {
 	char path[4096];
 
-	if (read_below(folder, "commondir", path, sizeof(path)))
+	if (git_read_line(folder, "commondir", path, sizeof(path)))
 		return dup(folder);
 	return openat(folder, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-static void take_branch(struct git *g, const char *ref)
+static void git_set_branch(struct git *g, const char *ref)
 {
 	size_t prefix = strlen(HEADS);
 
@@ -105,7 +105,7 @@ static void take_branch(struct git *g, const char *ref)
 		memcpy(g->branch, ref + prefix, strlen(ref + prefix) + 1);
 }
 
-static bool may_read(int folder)
+static bool git_may_read(int folder)
 {
 	struct stat st;
 
@@ -113,48 +113,48 @@ static bool may_read(int folder)
 }
 
 /* From HEAD to the revision. */
-static int read_repository(int folder, struct git *g)
+static int git_read_repository(int folder, struct git *g)
 {
 	__cleanup(closep) int common = -1;
 	char line[4096], *ref = line + strlen(REF);
 
-	if (!may_read(folder) || read_below(folder, "HEAD", line, sizeof(line)))
+	if (!git_may_read(folder) || git_read_line(folder, "HEAD", line, sizeof(line)))
 		return -ENOENT;
-	common = open_common(folder);
-	if (common < 0 || !may_read(common))
+	common = git_open_common(folder);
+	if (common < 0 || !git_may_read(common))
 		return -ENOENT;
 	for (int i = 0; i < MAX_REFERENCES && !strncmp(line, REF, strlen(REF)); i++) {
 		char name[4096];
 
-		if (!is_ref(ref))
+		if (!git_is_ref(ref))
 			return -ENOENT;
 		memcpy(name, ref, strlen(ref) + 1);
 		if (!i)
-			take_branch(g, name);
-		if (read_below(folder, name, line, sizeof(line)) &&
-		    read_below(common, name, line, sizeof(line)) &&
-		    find_packed(common, name, line, sizeof(line)))
+			git_set_branch(g, name);
+		if (git_read_line(folder, name, line, sizeof(line)) &&
+		    git_read_line(common, name, line, sizeof(line)) &&
+		    git_find_packed(common, name, line, sizeof(line)))
 			break; /* a branch without a commit yet */
 	}
-	if (is_revision(line, strlen(line)))
+	if (git_is_revision(line, strlen(line)))
 		memcpy(g->revision, line, strlen(line) + 1);
 	return g->revision[0] || g->branch[0] ? 0 : -ENOENT;
 }
 
 /* .git of a worktree or a submodule is a file that says where the repository is. */
-static int open_elsewhere(int folder)
+static int git_open_linked(int folder)
 {
 	char line[4096];
 	const size_t prefix = strlen("gitdir: ");
 
-	if (read_below(folder, ".git", line, sizeof(line)) ||
+	if (git_read_line(folder, ".git", line, sizeof(line)) ||
 	    strncmp(line, "gitdir: ", prefix) != 0)
 		return -ENOENT;
 	return openat(folder, line + prefix, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
 /* 0: told; -ENOENT: look further up; else there is one that does not tell. */
-static int read_here(int folder, struct git *g)
+static int git_read_folder(int folder, struct git *g)
 {
 	__cleanup(closep) int repository = -1;
 	struct stat st;
@@ -163,12 +163,12 @@ static int read_here(int folder, struct git *g)
 		return -ENOENT;
 	if (S_ISDIR(st.st_mode)) {
 		repository = openat(folder, ".git", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		return repository < 0 ? -errno : read_repository(repository, g);
+		return repository < 0 ? -errno : git_read_repository(repository, g);
 	}
 	if (!S_ISREG(st.st_mode) || (!geteuid() && st.st_uid))
 		return -EPERM;
-	repository = open_elsewhere(folder);
-	return repository < 0 || read_repository(repository, g) ? -EPERM : 0;
+	repository = git_open_linked(folder);
+	return repository < 0 || git_read_repository(repository, g) ? -EPERM : 0;
 }
 
 int git_read(int fd, struct git *g)
@@ -180,7 +180,7 @@ int git_read(int fd, struct git *g)
 		return -ENOENT;
 	for (int i = 0; i < MAX_LEVELS; i++) {
 		struct stat above;
-		int up, err = read_here(folder, g);
+		int up, err = git_read_folder(folder, g);
 
 		if (err != -ENOENT)
 			return err ? -ENOENT : 0;
@@ -207,8 +207,8 @@ bool git_is_valid(const struct git *g)
 	size_t n = strnlen(g->revision, sizeof(g->revision));
 
 	if (strnlen(g->branch, sizeof(g->branch)) == sizeof(g->branch) ||
-	    (n && (n == sizeof(g->revision) || !is_revision(g->revision, n))))
+	    (n && (n == sizeof(g->revision) || !git_is_revision(g->revision, n))))
 		return false;
 	snprintf(ref, sizeof(ref), HEADS "%s", g->branch);
-	return (n || g->branch[0]) && (!g->branch[0] || is_ref(ref));
+	return (n || g->branch[0]) && (!g->branch[0] || git_is_ref(ref));
 }

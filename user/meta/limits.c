@@ -29,7 +29,7 @@ static const struct cgroup_file {
 };
 
 /* False: it is not limited. */
-static bool number(const char *text, uint64_t *value)
+static bool limit_parse(const char *text, uint64_t *value)
 {
 	char *end;
 
@@ -38,20 +38,20 @@ static bool number(const char *text, uint64_t *value)
 	return *text >= '0' && *text <= '9' && !errno;
 }
 
-static void lower_by_file(struct limits *l, const char *folder, const struct cgroup_file *f,
-			  bool is_v2)
+static void limits_lower_by_file(struct limits *l, const char *folder, const struct cgroup_file *f,
+				 bool is_v2)
 {
 	const char *name = is_v2 ? f->v2 : f->v1;
 	char line[64];
 	uint64_t value;
 
-	if (name && !file_read_line(folder, name, line, sizeof(line)) && number(line, &value) &&
-	    value < UNLIMITED)
+	if (name && !file_read_line(folder, name, line, sizeof(line)) &&
+	    limit_parse(line, &value) && value < UNLIMITED)
 		limit_lower(l, f->id, value);
 }
 
 /* So many microseconds of CPU time in each period. */
-static void lower_cpu(struct limits *l, const char *folder, bool is_v2)
+static void limits_lower_cpu(struct limits *l, const char *folder, bool is_v2)
 {
 	char line[64], period[64] = "";
 	uint64_t quota_us, period_us;
@@ -63,30 +63,30 @@ static void lower_cpu(struct limits *l, const char *folder, bool is_v2)
 			 line + strcspn(line, " ") + !!strchr(line, ' '));
 	else
 		file_read_line(folder, "/cpu.cfs_period_us", period, sizeof(period));
-	if (number(line, &quota_us) && number(period, &period_us) && period_us &&
+	if (limit_parse(line, &quota_us) && limit_parse(period, &period_us) && period_us &&
 	    quota_us < UNLIMITED / 1000)
 		limit_lower(l, LIMIT_CPU_MAX, quota_us * 1000 / period_us);
 }
 
 /* In @p and in each above it, as far as we see: the smallest one counts. */
-static void walk(struct limits *l, struct place p, const char *controller)
+static void limits_lower_upwards(struct limits *l, struct place p, const char *controller)
 {
 	for (;;) {
 		char *end = strrchr(p.folder, '/');
 
 		for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
 			if (!strcmp(files[i].controller, controller))
-				lower_by_file(l, p.folder, &files[i], p.is_v2);
+				limits_lower_by_file(l, p.folder, &files[i], p.is_v2);
 		if (!strcmp(controller, "cpu"))
-			lower_cpu(l, p.folder, p.is_v2);
+			limits_lower_cpu(l, p.folder, p.is_v2);
 		if (!end || (size_t)(end - p.folder) < p.mount)
 			return;
 		*end = '\0';
 	}
 }
 
-static int find(const char *self, const char *proc, const char *controller, struct place *p,
-		char path[4096])
+static int place_find(const char *self, const char *proc, const char *controller, struct place *p,
+		      char path[4096])
 {
 	int id, err = cgroup_of_process(proc, controller, path, &p->is_v2, &id);
 
@@ -95,14 +95,14 @@ static int find(const char *self, const char *proc, const char *controller, stru
 }
 
 /* Where the process is by now is no matter: it will be in @own. */
-static void put_into(struct place *p, const struct cgroup *own)
+static void place_set_own(struct place *p, const struct cgroup *own)
 {
 	if (own && own->is_v2 == p->is_v2 && strlen(own->path) >= p->mount)
 		memcpy(p->folder, own->path, sizeof(p->folder));
 }
 
 /* The rows of /proc/PID/limits: a name, the soft limit, the hard one, the unit. */
-static void resources(const char *proc, struct limits *l)
+static void limits_read_resources(const char *proc, struct limits *l)
 {
 	static const struct {
 		enum limit_id id;
@@ -124,12 +124,12 @@ static void resources(const char *proc, struct limits *l)
 		if (!at)
 			continue;
 		at += strlen(rows[i].name);
-		if (number(at + strspn(at, " "), &value))
+		if (limit_parse(at + strspn(at, " "), &value))
 			limit_lower(l, rows[i].id, value);
 	}
 }
 
-static __attribute__((noinline)) void processors(const char *proc, struct limits *l)
+static __attribute__((noinline)) void limits_read_affinity(const char *proc, struct limits *l)
 {
 	char text[16384];
 	const char *at;
@@ -153,22 +153,22 @@ void limits_of_process(const char *self, const char *proc, const struct cgroup *
 		char path[4096];
 		struct place p;
 
-		if (find(self, proc, controllers[i], &p, path))
+		if (place_find(self, proc, controllers[i], &p, path))
 			continue;
 		if (!i && !own)
 			memcpy(l->cgroup, path, sizeof(l->cgroup));
 		/* in version 1 only this hierarchy has another one */
 		if (!i || p.is_v2)
-			put_into(&p, own);
-		walk(l, p, controllers[i]);
+			place_set_own(&p, own);
+		limits_lower_upwards(l, p, controllers[i]);
 	}
-	processors(proc, l);
-	resources(proc, l);
+	limits_read_affinity(proc, l);
+	limits_read_resources(proc, l);
 }
 
 /* The same path in the hierarchy of @controller. */
-static int twin(const char *self, const struct cgroup_target *t, const char *controller,
-		struct place *p)
+static int place_find_twin(const char *self, const struct cgroup_target *t, const char *controller,
+			   struct place *p)
 {
 	const char *rest = t->cg.path + t->mount_bytes;
 	int err = cgroup_target_twin(self, t, controller, p->folder);
@@ -183,9 +183,9 @@ void limits_of_cgroup(const char *self, const struct cgroup_target *t, struct li
 	struct place p = { .is_v2 = t->cg.is_v2 };
 
 	for (size_t i = 0; i < sizeof(controllers) / sizeof(*controllers); i++)
-		if (!twin(self, t, controllers[i], &p))
-			walk(l, p, controllers[i]);
-	if (twin(self, t, "cpuset", &p))
+		if (!place_find_twin(self, t, controllers[i], &p))
+			limits_lower_upwards(l, p, controllers[i]);
+	if (place_find_twin(self, t, "cpuset", &p))
 		return;
 	file_read_line(p.folder, p.is_v2 ? "/cpuset.cpus.effective" : "/cpuset.effective_cpus",
 		       l->cpus_allowed, sizeof(l->cpus_allowed));

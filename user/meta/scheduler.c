@@ -77,7 +77,7 @@ const struct scheduler_row *scheduler_row(size_t i)
 	return &rows[i];
 }
 
-static const char *value_of(const struct scheduler_row *row)
+static const char *variable_value(const struct scheduler_row *row)
 {
 	const char *value = getenv(row->name);
 
@@ -86,7 +86,7 @@ static const char *value_of(const struct scheduler_row *row)
 	return value;
 }
 
-static void copy(char out[VARIABLE_BYTES + 1], const char *value)
+static void variable_copy(char out[VARIABLE_BYTES + 1], const char *value)
 {
 	size_t n = strnlen(value, VARIABLE_BYTES + 1);
 
@@ -102,19 +102,19 @@ static void copy(char out[VARIABLE_BYTES + 1], const char *value)
 void scheduler_read(bool no_args, struct meta *m)
 {
 	for (size_t i = 0; i < NR_ROWS; i++) {
-		const char *value = value_of(&rows[i]);
+		const char *value = variable_value(&rows[i]);
 
 		if (!value || (no_args && rows[i].may_hold_args))
 			continue;
 		m->variables[m->nr_variables].name = rows[i].name;
-		copy(m->variables[m->nr_variables++].value, value);
+		variable_copy(m->variables[m->nr_variables++].value, value);
 	}
 }
 
 const char *scheduler_job(void)
 {
 	for (size_t i = 0; i < NR_ROWS; i++) {
-		const char *value = rows[i].is_job ? value_of(&rows[i]) : NULL;
+		const char *value = rows[i].is_job ? variable_value(&rows[i]) : NULL;
 
 		if (value && strnlen(value, VARIABLE_BYTES + 1) <= VARIABLE_BYTES)
 			return value;

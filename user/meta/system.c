@@ -11,7 +11,7 @@
 #define CPUINFO_BYTES 8192 /* the first processor is in it; a large machine has a megabyte */
 
 /* ARM has no name for it, only the numbers of who made what. */
-static void arm_model(struct system_info *s, const char *text)
+static void system_read_arm_model(struct system_info *s, const char *text)
 {
 	size_t by_n, part_n;
 	const char *by = text_value(text, "CPU implementer", ':', &by_n);
@@ -22,7 +22,7 @@ static void arm_model(struct system_info *s, const char *text)
 			 (int)by_n, by, (int)part_n, part);
 }
 
-static bool has_flag(const char *flags, size_t n, const char *flag)
+static bool cpu_has_flag(const char *flags, size_t n, const char *flag)
 {
 	const char *end = flags + n;
 
@@ -36,7 +36,7 @@ static bool has_flag(const char *flags, size_t n, const char *flag)
 	return false;
 }
 
-static void processor(const char *root, struct system_info *s)
+static void system_read_processor(const char *root, struct system_info *s)
 {
 	static const char *const names[] = { "model name", "cpu model", "cpu", "uarch" };
 	char text[CPUINFO_BYTES];
@@ -49,13 +49,13 @@ static void processor(const char *root, struct system_info *s)
 	if (at)
 		text_copy(s->cpu_model, sizeof(s->cpu_model), at, n);
 	else
-		arm_model(s, text);
+		system_read_arm_model(s, text);
 	at = text_value(text, "flags", ':', &n);
 	s->knows_virtual = at;
-	s->is_virtual = at && has_flag(at, n, "hypervisor");
+	s->is_virtual = at && cpu_has_flag(at, n, "hypervisor");
 }
 
-static void memory(const char *root, struct system_info *s)
+static void system_read_memory(const char *root, struct system_info *s)
 {
 	char text[8192];
 	uint64_t kib;
@@ -70,7 +70,7 @@ static void memory(const char *root, struct system_info *s)
 }
 
 /* Of "always [madvise] never" that in brackets. */
-static void transparent_hugepage(const char *root, struct system_info *s)
+static void system_read_hugepage_mode(const char *root, struct system_info *s)
 {
 	char line[128];
 	const char *open, *close;
@@ -84,7 +84,7 @@ static void transparent_hugepage(const char *root, struct system_info *s)
 			  (size_t)(close - open - 1));
 }
 
-static void operating_system(const char *root, struct system_info *s)
+static void system_read_os(const char *root, struct system_info *s)
 {
 	char text[4096];
 	const char *at;
@@ -101,7 +101,7 @@ static void operating_system(const char *root, struct system_info *s)
 		text_copy(s->os, sizeof(s->os), at, n);
 }
 
-static void machine(const char *root, struct system_info *s)
+static void system_read_machine(const char *root, struct system_info *s)
 {
 	char vendor[80] = "", product[72] = "";
 
@@ -115,14 +115,14 @@ static void machine(const char *root, struct system_info *s)
 
 void system_read(const char *root, struct system_info *s)
 {
-	processor(root, s);
+	system_read_processor(root, s);
 	topology_read(root, s);
-	memory(root, s);
-	transparent_hugepage(root, s);
+	system_read_memory(root, s);
+	system_read_hugepage_mode(root, s);
 	file_read_line(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
 		       s->cpu_governor, sizeof(s->cpu_governor));
-	operating_system(root, s);
-	machine(root, s);
+	system_read_os(root, s);
+	system_read_machine(root, s);
 }
 
 void system_ask(struct system_info *s)

@@ -8,16 +8,16 @@
 #define MAX_CPUS 8192
 #define FOLDER "/sys/devices/system"
 
-struct cpu_set_of {
+struct cpu_bits {
 	unsigned char bits[MAX_CPUS / 8];
 };
 
-static bool has(const struct cpu_set_of *set, unsigned cpu)
+static bool cpu_bits_has(const struct cpu_bits *set, unsigned cpu)
 {
 	return set->bits[cpu / 8] >> cpu % 8 & 1;
 }
 
-static void add_list(struct cpu_set_of *set, const char *list)
+static void cpu_bits_add_list(struct cpu_bits *set, const char *list)
 {
 	unsigned first, last;
 
@@ -30,42 +30,43 @@ static void add_list(struct cpu_set_of *set, const char *list)
  * How many groups those that are online form, where @file of each tells its group. One is asked of
  * each group, not each: a machine may have hundreds. 0: one of them does not tell.
  */
-static unsigned groups(const char *root, const struct cpu_set_of *online, const char *file)
+static unsigned topology_count_groups(const char *root, const struct cpu_bits *online,
+				      const char *file)
 {
-	struct cpu_set_of seen = { 0 };
+	struct cpu_bits seen = { 0 };
 	unsigned count = 0;
 
 	for (unsigned cpu = 0; cpu < MAX_CPUS; cpu++) {
 		char path[128], list[CPU_LIST_BYTES];
 
-		if (!has(online, cpu) || has(&seen, cpu))
+		if (!cpu_bits_has(online, cpu) || cpu_bits_has(&seen, cpu))
 			continue;
 		snprintf(path, sizeof(path), FOLDER "/cpu/cpu%u/topology/%s", cpu, file);
 		if (file_read_line(root, path, list, sizeof(list)))
 			return 0;
-		add_list(&seen, list);
-		if (!has(&seen, cpu))
+		cpu_bits_add_list(&seen, list);
+		if (!cpu_bits_has(&seen, cpu))
 			return 0;
 		count++;
 	}
 	return count;
 }
 
-static void processors(const char *root, struct system_info *s)
+static void topology_read_processors(const char *root, struct system_info *s)
 {
-	struct cpu_set_of online = { 0 };
+	struct cpu_bits online = { 0 };
 	char list[CPU_LIST_BYTES];
 
 	if (file_read_line(root, FOLDER "/cpu/online", list, sizeof(list)))
 		return;
-	add_list(&online, list);
+	cpu_bits_add_list(&online, list);
 	s->threads = list_count(list);
-	s->cores = groups(root, &online, "core_cpus_list");
-	s->sockets = groups(root, &online, "package_cpus_list");
+	s->cores = topology_count_groups(root, &online, "core_cpus_list");
+	s->sockets = topology_count_groups(root, &online, "package_cpus_list");
 }
 
 /* "Node 1 MemTotal:  12345 kB", on the first line. */
-static void node(const char *root, unsigned number, struct numa_node *n)
+static void topology_read_node(const char *root, unsigned number, struct numa_node *n)
 {
 	char path[64], text[256], key[32];
 	uint64_t kib;
@@ -78,7 +79,7 @@ static void node(const char *root, unsigned number, struct numa_node *n)
 		n->memory_bytes = kib << 10;
 }
 
-static void nodes(const char *root, struct system_info *s)
+static void topology_read_nodes(const char *root, struct system_info *s)
 {
 	char line[CPU_LIST_BYTES];
 	struct numa_node *n = s->nodes;
@@ -90,11 +91,11 @@ static void nodes(const char *root, struct system_info *s)
 	s->nr_nodes = list_count(line);
 	while (s->nr_nodes <= MAX_NODES && list_next(&list, &first, &last))
 		for (unsigned i = first; i <= last; i++)
-			node(root, i, n++);
+			topology_read_node(root, i, n++);
 }
 
 void topology_read(const char *root, struct system_info *s)
 {
-	processors(root, s);
-	nodes(root, s);
+	topology_read_processors(root, s);
+	topology_read_nodes(root, s);
 }
