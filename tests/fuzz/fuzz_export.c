@@ -81,7 +81,7 @@ static void check(const struct export_format *f, const struct export_document *d
 		check_lines(t, d);
 	else if (f == &influx_export)
 		check_points(t);
-	else if (f == &json_export || (suffix && !strcmp(suffix, ".json")))
+	else if (f == &document_export || (suffix && !strcmp(suffix, ".json")))
 		json_decref(fuzz_json(t->text, t->used));
 }
 

@@ -91,8 +91,8 @@ static void full_microsecond_takes_nothing_from_the_next(void **state)
 	assert_non_null(times);
 	assert_int_equal(influx_times_init(&t), 0);
 	for (size_t i = 0; i < each; i++) {
-		times[2 * i] = influx_time(&t, 5 * US);
-		times[2 * i + 1] = influx_time(&t, 6 * US + 7);
+		times[2 * i] = influx_times_next(&t, 5 * US);
+		times[2 * i + 1] = influx_times_next(&t, 6 * US + 7);
 	}
 	assert_int_equal(times[0], 5 * US);
 	assert_int_equal(times[1], 6 * US);

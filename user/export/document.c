@@ -6,13 +6,13 @@
 #include "wire/writer.h"
 
 /* An object, without its newline: what comes before is for whoever knows. */
-static void put_object(struct exporter *e)
+static void document_put_object(struct exporter *e)
 {
 	if (e->json.used)
 		buffer_put(&e->text, e->json.text, e->json.used - 1);
 }
 
-static int put_element(void *context, struct line *l)
+static int document_put_element(void *context, struct line *l)
 {
 	struct exporter *e = context;
 	bool *is_first = e->state;
@@ -23,43 +23,43 @@ static int put_element(void *context, struct line *l)
 		return 0;
 	buffer_puts(&e->text, *is_first ? "\n" : ",\n");
 	*is_first = false;
-	put_object(e);
-	return export_continue(e);
+	document_put_object(e);
+	return export_flush_full(e);
 }
 
-static int put_list(struct exporter *e, const char *name, enum line_kind kind)
+static int document_put_list(struct exporter *e, const char *name, enum line_kind kind)
 {
 	bool is_first = true;
 	int err;
 
 	e->state = &is_first;
 	buffer_printf(&e->text, ",\n\"%s\":[", name);
-	err = source_each(e->source, PART(kind), put_element, e);
+	err = source_each(e->source, PART(kind), document_put_element, e);
 	buffer_puts(&e->text, "]");
 	return err;
 }
 
-static int put_only(void *context, struct line *l)
+static int document_put_only(void *context, struct line *l)
 {
 	struct exporter *e = context;
 
 	jw_reset(&e->json);
 	rewrite_line(&e->json, l);
-	put_object(e);
+	document_put_object(e);
 	return 0;
 }
 
 /* Of several, which no run of ours has, the last one counts, as everywhere. */
-static int put_last(void *context, struct line *l)
+static int document_put_last(void *context, struct line *l)
 {
 	struct exporter *e = context;
 	const size_t *start = e->state;
 
 	e->text.used = *start;
-	return put_only(e, l);
+	return document_put_only(e, l);
 }
 
-static int put_summary(struct exporter *e)
+static int document_put_summary(struct exporter *e)
 {
 	size_t start;
 
@@ -67,39 +67,39 @@ static int put_summary(struct exporter *e)
 	start = e->text.used;
 	e->state = &start;
 	if (!e->is_folded)
-		return source_each(e->source, PART(LINE_SUMMARY), put_last, e);
+		return source_each(e->source, PART(LINE_SUMMARY), document_put_last, e);
 	jw_reset(&e->json);
 	write_summary(&e->json, &e->total);
-	put_object(e);
+	document_put_object(e);
 	return 0;
 }
 
-static int write_document(struct exporter *e)
+static int document_write(struct exporter *e)
 {
 	int err;
 
 	buffer_puts(&e->text, "{\"meta\":");
-	err = source_each(e->source, PART(LINE_META), put_only, e);
+	err = source_each(e->source, PART(LINE_META), document_put_only, e);
 	if (!err)
-		err = put_list(e, "samples", LINE_SAMPLE);
+		err = document_put_list(e, "samples", LINE_SAMPLE);
 	if (!err)
-		err = put_list(e, "processes", LINE_PROCESS);
+		err = document_put_list(e, "processes", LINE_PROCESS);
 	if (!err)
-		err = put_list(e, "process_samples", LINE_PROCESS_SAMPLE);
+		err = document_put_list(e, "process_samples", LINE_PROCESS_SAMPLE);
 	if (!err)
-		err = put_list(e, "events", LINE_EVENT);
+		err = document_put_list(e, "events", LINE_EVENT);
 	if (!err)
-		err = put_list(e, "metrics", LINE_METRIC);
+		err = document_put_list(e, "metrics", LINE_METRIC);
 	if (!err)
-		err = put_list(e, "others", LINE_OTHER);
+		err = document_put_list(e, "others", LINE_OTHER);
 	if (!err)
-		err = put_summary(e);
+		err = document_put_summary(e);
 	buffer_puts(&e->text, "}\n");
 	return err;
 }
 
-const struct export_format json_export = {
+const struct export_format document_export = {
 	.name = "json",
 	.help = "one JSON document: meta, samples, processes, events, metrics, summary",
-	.documents = { { "", write_document } },
+	.documents = { { "", document_write } },
 };

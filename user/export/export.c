@@ -7,7 +7,7 @@
 #define PASS_BYTES (64UL << 10)
 
 static const struct export_format *const formats[] = {
-	&jsonl_export,          &csv_export,      &json_export,     &influx_export,
+	&jsonl_export,          &csv_export,      &document_export, &influx_export,
 	&openmetrics_export,    &prmon_export,    &gnu_time_export, &psrecord_export,
 	&psrecord_plain_export, &rmonitor_export,
 };
@@ -27,7 +27,7 @@ const struct export_format *export_find(const char *name)
 	return NULL;
 }
 
-static int take_meta(void *context, struct line *l)
+static int export_take_meta(void *context, struct line *l)
 {
 	struct exporter *e = context;
 
@@ -42,7 +42,7 @@ int export_open(struct exporter *e, struct source *s)
 	int err;
 
 	*e = (struct exporter){ .source = s };
-	err = source_each(s, PART(LINE_META), take_meta, e);
+	err = source_each(s, PART(LINE_META), export_take_meta, e);
 	if (!err)
 		err = source_summary(s, &e->total, &e->is_folded);
 	return err;
@@ -57,7 +57,7 @@ void export_close(struct exporter *e)
 	*e = (struct exporter){ 0 };
 }
 
-static int pass_on(struct exporter *e)
+static int export_flush(struct exporter *e)
 {
 	int err;
 
@@ -71,9 +71,9 @@ static int pass_on(struct exporter *e)
 	return err;
 }
 
-int export_continue(struct exporter *e)
+int export_flush_full(struct exporter *e)
 {
-	return e->text.used >= PASS_BYTES || e->text.failed || e->json.failed ? pass_on(e) : 0;
+	return e->text.used >= PASS_BYTES || e->text.failed || e->json.failed ? export_flush(e) : 0;
 }
 
 int export_write(struct exporter *e, const struct export_document *d, export_fn pass, void *context)
@@ -86,7 +86,7 @@ int export_write(struct exporter *e, const struct export_document *d, export_fn 
 	e->text.used = 0;
 	err = d->write(e);
 	if (!err)
-		err = pass_on(e);
+		err = export_flush(e);
 	if (e->source->unreadable > e->unreadable)
 		e->unreadable = e->source->unreadable;
 	return err;

@@ -56,7 +56,7 @@ const struct export_format *export_find(const char *name);
 const struct export_format *export_at(size_t i);
 
 /* For the formats: passes on what has come together, where that is much. 0, or an error. */
-int export_continue(struct exporter *e);
+int export_flush_full(struct exporter *e);
 /* The text at the top of the meta under @key; NULL: there is none. */
 const char *export_meta_text(const struct exporter *e, const char *key);
 /* The number at meta.system under @key; 0: there is none. */
@@ -66,7 +66,7 @@ const char *export_version(const struct exporter *e, char *out, size_t size);
 /* The words of the command and blanks between, inert; false: it was left out. */
 bool export_command(const struct exporter *e, struct buffer *t);
 
-extern const struct export_format jsonl_export, csv_export, json_export, influx_export,
+extern const struct export_format jsonl_export, csv_export, document_export, influx_export,
 	openmetrics_export, prmon_export, gnu_time_export, psrecord_export, psrecord_plain_export,
 	rmonitor_export;
 

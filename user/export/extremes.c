@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "export/extremes.h"
 
-static void add_value(struct extremes *x, enum metric_id id, uint64_t v, uint64_t elapsed_ns)
+static void extremes_add_value(struct extremes *x, enum metric_id id, uint64_t v,
+			       uint64_t elapsed_ns)
 {
 	if (!metric_has(&x->have, id) || v > x->max[id]) {
 		x->max[id] = v;
@@ -11,7 +12,7 @@ static void add_value(struct extremes *x, enum metric_id id, uint64_t v, uint64_
 }
 
 /* For the time that has passed since the last sample. */
-static void weigh_last(struct extremes *x, uint64_t elapsed_ns)
+static void extremes_weigh_last(struct extremes *x, uint64_t elapsed_ns)
 {
 	uint64_t took_ns = elapsed_ns > x->last.elapsed_ns ? elapsed_ns - x->last.elapsed_ns : 0;
 
@@ -23,19 +24,20 @@ static void weigh_last(struct extremes *x, uint64_t elapsed_ns)
 	}
 }
 
-static int add_sample(void *context, struct line *l)
+static int extremes_add_sample(void *context, struct line *l)
 {
 	struct extremes *x = context;
 	const struct sample *s = &l->sample;
 	uint64_t cores;
 	bool has_cores = cores_add(&x->cores, s, &cores);
 
-	weigh_last(x, s->elapsed_ns);
+	extremes_weigh_last(x, s->elapsed_ns);
 	for (int i = 0; i < NR_METRICS; i++) {
 		enum metric_id id = (enum metric_id)i;
 
 		if (id == M_cores ? has_cores : sample_has(s, id))
-			add_value(x, id, id == M_cores ? cores : s->value[i], s->elapsed_ns);
+			extremes_add_value(x, id, id == M_cores ? cores : s->value[i],
+					   s->elapsed_ns);
 	}
 	x->last = *s;
 	x->last.instances = NULL; /* not ours */
@@ -51,5 +53,5 @@ double extremes_mean(const struct extremes *x, enum metric_id id)
 int extremes_find(struct extremes *x, const struct exporter *e)
 {
 	*x = (struct extremes){ .cores.cpus = (unsigned)export_system_number(e, "cpus") };
-	return source_each(e->source, PART(LINE_SAMPLE), add_sample, x);
+	return source_each(e->source, PART(LINE_SAMPLE), extremes_add_sample, x);
 }

@@ -8,28 +8,29 @@
 
 #define BLOCK_BYTES 512 /* of the kernel's count of file system inputs and outputs */
 
-static bool has(const struct exporter *e, enum metric_id id)
+static bool gnu_time_has(const struct exporter *e, enum metric_id id)
 {
 	return sample_has(&e->total.total, id);
 }
 
-static void put_seconds(struct exporter *e, const char *name, enum metric_id id)
+static void gnu_time_put_seconds(struct exporter *e, const char *name, enum metric_id id)
 {
 	uint64_t hundredths = e->total.total.value[id] / 10000000;
 
-	if (has(e, id))
+	if (gnu_time_has(e, id))
 		buffer_printf(&e->text, "\t%s: %" PRIu64 ".%02" PRIu64 "\n", name, hundredths / 100,
 			      hundredths % 100);
 }
 
-static void put_count(struct exporter *e, const char *name, enum metric_id id, uint64_t divisor)
+static void gnu_time_put_count(struct exporter *e, const char *name, enum metric_id id,
+			       uint64_t divisor)
 {
-	if (has(e, id))
+	if (gnu_time_has(e, id))
 		buffer_printf(&e->text, "\t%s: %" PRIu64 "\n", name,
 			      e->total.total.value[id] / divisor);
 }
 
-static void put_elapsed(struct exporter *e)
+static void gnu_time_put_elapsed(struct exporter *e)
 {
 	uint64_t ns = e->total.wall_ns, s = ns / NSEC_PER_SEC;
 
@@ -42,18 +43,18 @@ static void put_elapsed(struct exporter *e)
 			      (uint64_t)(ns % NSEC_PER_SEC / 10000000));
 }
 
-static void put_percent(struct exporter *e)
+static void gnu_time_put_percent(struct exporter *e)
 {
 	uint64_t wall_us = e->total.wall_ns / 1000, cpu_us = e->total.total.value[M_cpu] / 1000;
 
-	if (has(e, M_cpu) && wall_us)
+	if (gnu_time_has(e, M_cpu) && wall_us)
 		buffer_printf(&e->text, "\tPercent of CPU this job got: %" PRIu64 "%%\n",
 			      cpu_us * 100 / wall_us);
 	else
 		buffer_puts(&e->text, "\tPercent of CPU this job got: ?%\n");
 }
 
-static void put_command(struct exporter *e)
+static void gnu_time_put_command(struct exporter *e)
 {
 	struct buffer command = { 0 };
 
@@ -66,7 +67,7 @@ static void put_command(struct exporter *e)
 	buffer_done(&command);
 }
 
-static void put_ending(struct exporter *e)
+static void gnu_time_put_ending(struct exporter *e)
 {
 	const struct summary *s = &e->total;
 
@@ -76,16 +77,16 @@ static void put_ending(struct exporter *e)
 		buffer_printf(&e->text, "Command exited with non-zero status %d\n", s->exit_code);
 }
 
-static int write_gnu_time(struct exporter *e)
+static int gnu_time_write(struct exporter *e)
 {
 	const struct summary *s = &e->total;
 
-	put_ending(e);
-	put_command(e);
-	put_seconds(e, "User time (seconds)", M_user);
-	put_seconds(e, "System time (seconds)", M_system);
-	put_percent(e);
-	put_elapsed(e);
+	gnu_time_put_ending(e);
+	gnu_time_put_command(e);
+	gnu_time_put_seconds(e, "User time (seconds)", M_user);
+	gnu_time_put_seconds(e, "System time (seconds)", M_system);
+	gnu_time_put_percent(e);
+	gnu_time_put_elapsed(e);
 	buffer_puts(&e->text, "\tAverage shared text size (kbytes): 0\n"
 			      "\tAverage unshared data size (kbytes): 0\n"
 			      "\tAverage stack size (kbytes): 0\n"
@@ -94,13 +95,13 @@ static int write_gnu_time(struct exporter *e)
 		buffer_printf(&e->text, "\tMaximum resident set size (kbytes): %" PRIu64 "\n",
 			      s->process_rss_peak_bytes / 1024);
 	buffer_puts(&e->text, "\tAverage resident set size (kbytes): 0\n");
-	put_count(e, "Major (requiring I/O) page faults", M_majflt, 1);
-	put_count(e, "Minor (reclaiming a frame) page faults", M_minflt, 1);
-	put_count(e, "Voluntary context switches", M_nvcsw, 1);
-	put_count(e, "Involuntary context switches", M_nivcsw, 1);
+	gnu_time_put_count(e, "Major (requiring I/O) page faults", M_majflt, 1);
+	gnu_time_put_count(e, "Minor (reclaiming a frame) page faults", M_minflt, 1);
+	gnu_time_put_count(e, "Voluntary context switches", M_nvcsw, 1);
+	gnu_time_put_count(e, "Involuntary context switches", M_nivcsw, 1);
 	buffer_puts(&e->text, "\tSwaps: 0\n");
-	put_count(e, "File system inputs", M_read, BLOCK_BYTES);
-	put_count(e, "File system outputs", M_write, BLOCK_BYTES);
+	gnu_time_put_count(e, "File system inputs", M_read, BLOCK_BYTES);
+	gnu_time_put_count(e, "File system outputs", M_write, BLOCK_BYTES);
 	buffer_puts(&e->text, "\tSocket messages sent: 0\n"
 			      "\tSocket messages received: 0\n"
 			      "\tSignals delivered: 0\n");
@@ -112,5 +113,5 @@ static int write_gnu_time(struct exporter *e)
 const struct export_format gnu_time_export = {
 	.name = "gnu-time",
 	.help = "the block that GNU time -v prints",
-	.documents = { { "", write_gnu_time } },
+	.documents = { { "", gnu_time_write } },
 };

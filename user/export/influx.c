@@ -19,35 +19,35 @@ struct influx {
 };
 
 /* Between the fields of a point. */
-static void begin_field(struct exporter *e, bool *is_first, const char *key)
+static void influx_begin_field(struct exporter *e, bool *is_first, const char *key)
 {
 	buffer_puts(&e->text, *is_first ? " " : ",");
 	*is_first = false;
-	influx_key(&e->text, key);
+	influx_put_key(&e->text, key);
 	buffer_puts(&e->text, "=");
 }
 
-static void put_decimal(struct exporter *e, bool *is_first, const char *key, uint64_t v,
-			unsigned decimals)
+static void influx_put_decimal(struct exporter *e, bool *is_first, const char *key, uint64_t v,
+			       unsigned decimals)
 {
 	if (!decimals && v > INT64_MAX) /* its integers have a sign */
 		return;
-	begin_field(e, is_first, key);
+	influx_begin_field(e, is_first, key);
 	buffer_decimal(&e->text, v, decimals);
 	if (!decimals)
 		buffer_puts(&e->text, "i");
 }
 
-static void put_metrics(struct exporter *e, bool *is_first, const uint64_t *value,
-			const struct metric_set *have)
+static void influx_put_metrics(struct exporter *e, bool *is_first, const uint64_t *value,
+			       const struct metric_set *have)
 {
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(have, (enum metric_id)i))
-			put_decimal(e, is_first, metric_get((enum metric_id)i)->key, value[i],
-				    metric_decimals((enum metric_id)i));
+			influx_put_decimal(e, is_first, metric_get((enum metric_id)i)->key,
+					   value[i], metric_decimals((enum metric_id)i));
 }
 
-static void begin_point(struct exporter *e, const char *measurement)
+static void influx_begin_point(struct exporter *e, const char *measurement)
 {
 	const struct influx *x = e->state;
 
@@ -55,72 +55,72 @@ static void begin_point(struct exporter *e, const char *measurement)
 	buffer_put(&e->text, x->tags.text.text, x->tags.text.used);
 }
 
-static int end_point(struct exporter *e, uint64_t epoch_ns)
+static int influx_end_point(struct exporter *e, uint64_t epoch_ns)
 {
 	buffer_puts(&e->text, " ");
 	buffer_decimal(&e->text, epoch_ns < INFLUX_LAST_NS ? epoch_ns : INFLUX_LAST_NS, 0);
 	buffer_puts(&e->text, "\n");
-	return export_continue(e);
+	return export_flush_full(e);
 }
 
 /* At a time that it has for itself. */
-static int end_point_near(struct exporter *e, uint64_t epoch_ns)
+static int influx_end_point_near(struct exporter *e, uint64_t epoch_ns)
 {
 	struct influx *x = e->state;
-	uint64_t at_ns = influx_time(&x->times, epoch_ns);
+	uint64_t at_ns = influx_times_next(&x->times, epoch_ns);
 
-	return at_ns ? end_point(e, at_ns) : -EOVERFLOW;
+	return at_ns ? influx_end_point(e, at_ns) : -EOVERFLOW;
 }
 
-static int put_sample(struct exporter *e, const struct sample *s)
+static int influx_put_sample(struct exporter *e, const struct sample *s)
 {
 	bool is_first = true;
 
-	begin_point(e, "bpfmon");
-	put_decimal(e, &is_first, "elapsed_seconds", s->elapsed_ns, 9);
-	put_metrics(e, &is_first, s->value, &s->have);
-	return end_point(e, e->start_epoch_ns + s->elapsed_ns);
+	influx_begin_point(e, "bpfmon");
+	influx_put_decimal(e, &is_first, "elapsed_seconds", s->elapsed_ns, 9);
+	influx_put_metrics(e, &is_first, s->value, &s->have);
+	return influx_end_point(e, e->start_epoch_ns + s->elapsed_ns);
 }
 
-static int put_process(struct exporter *e, const struct process *p)
+static int influx_put_process(struct exporter *e, const struct process *p)
 {
 	uint64_t at_ns = p->end_epoch_ns ? p->end_epoch_ns : p->left_epoch_ns;
 	bool is_first = true;
 
-	begin_point(e, "bpfmon_process");
-	influx_tag(&e->text, "comm", p->comm, strlen(p->comm));
+	influx_begin_point(e, "bpfmon_process");
+	influx_put_tag(&e->text, "comm", p->comm, strlen(p->comm));
 	if (p->exe)
-		influx_tag(&e->text, "exe", p->exe, strlen(p->exe));
-	begin_field(e, &is_first, "pid");
+		influx_put_tag(&e->text, "exe", p->exe, strlen(p->exe));
+	influx_begin_field(e, &is_first, "pid");
 	buffer_printf(&e->text, "%di", p->pid);
-	begin_field(e, &is_first, "ppid");
+	influx_begin_field(e, &is_first, "ppid");
 	buffer_printf(&e->text, "%di", p->ppid);
-	put_decimal(e, &is_first, "uid", p->uid, 0);
-	put_decimal(e, &is_first, "start_time", p->start_epoch_ns / 1000, 6);
-	begin_field(e, &is_first, "alive");
+	influx_put_decimal(e, &is_first, "uid", p->uid, 0);
+	influx_put_decimal(e, &is_first, "start_time", p->start_epoch_ns / 1000, 6);
+	influx_begin_field(e, &is_first, "alive");
 	buffer_puts(&e->text, p->has_ended ? "false" : "true");
 	if (p->has_ended && !p->signal) {
-		begin_field(e, &is_first, "exit_code");
+		influx_begin_field(e, &is_first, "exit_code");
 		buffer_printf(&e->text, "%di", p->exit_code);
 	} else if (p->has_ended) {
-		begin_field(e, &is_first, "signal");
+		influx_begin_field(e, &is_first, "signal");
 		buffer_printf(&e->text, "%di", p->signal);
 	}
-	put_decimal(e, &is_first, "threads_total", p->threads_total, 0);
-	put_decimal(e, &is_first, "execs", p->execs, 0);
+	influx_put_decimal(e, &is_first, "threads_total", p->threads_total, 0);
+	influx_put_decimal(e, &is_first, "execs", p->execs, 0);
 	if (p->has_rss_peak) {
-		put_decimal(e, &is_first, "rss_peak_bytes", p->rss_peak_bytes, 0);
-		begin_field(e, &is_first, "rss_peak_exact");
+		influx_put_decimal(e, &is_first, "rss_peak_bytes", p->rss_peak_bytes, 0);
+		influx_begin_field(e, &is_first, "rss_peak_exact");
 		buffer_puts(&e->text, p->rss_peak_exact ? "true" : "false");
 	}
-	put_metrics(e, &is_first, p->value, &p->have);
+	influx_put_metrics(e, &is_first, p->value, &p->have);
 	if (!at_ns) /* it lives: that is what it had used at the end of the run */
 		at_ns = e->start_epoch_ns + e->total.wall_ns / 1000 * 1000;
-	return end_point_near(e, at_ns);
+	return influx_end_point_near(e, at_ns);
 }
 
 /* A field keeps the type it has first: seconds are always decimals, whole ones, too. */
-static bool is_decimal(const char *key, const json_t *v)
+static bool influx_is_decimal(const char *key, const json_t *v)
 {
 	static const char suffix[] = "_seconds";
 	size_t n = strlen(key), length = sizeof(suffix) - 1;
@@ -128,29 +128,29 @@ static bool is_decimal(const char *key, const json_t *v)
 	return json_is_real(v) || (n > length && !strcmp(key + n - length, suffix));
 }
 
-static void put_member(struct exporter *e, bool *is_first, const char *key, const json_t *v)
+static void influx_put_member(struct exporter *e, bool *is_first, const char *key, const json_t *v)
 {
-	if (json_is_integer(v) && !is_decimal(key, v)) {
-		begin_field(e, is_first, key);
+	if (json_is_integer(v) && !influx_is_decimal(key, v)) {
+		influx_begin_field(e, is_first, key);
 		buffer_printf(&e->text, "%" JSON_INTEGER_FORMAT "i", json_integer_value(v));
 	} else if (json_is_number(v)) {
-		begin_field(e, is_first, key);
+		influx_begin_field(e, is_first, key);
 		jw_reset(&e->json);
 		jw_double(&e->json, NULL, json_number_value(v));
 		buffer_put(&e->text, e->json.text, e->json.used);
 	} else if (json_is_string(v)) {
-		begin_field(e, is_first, key);
-		influx_string(&e->text, json_string_value(v), json_string_length(v));
+		influx_begin_field(e, is_first, key);
+		influx_put_string(&e->text, json_string_value(v), json_string_length(v));
 	} else if (json_is_boolean(v)) {
-		begin_field(e, is_first, key);
+		influx_begin_field(e, is_first, key);
 		buffer_puts(&e->text, json_is_true(v) ? "true" : "false");
 	}
 }
 
-static void put_named(struct exporter *e, bool *is_first, const char *key, const json_t *v,
-		      const json_t *fields,
-		      void (*put)(struct exporter *e, bool *is_first, const char *key,
-				  const json_t *v))
+static void influx_put_named(struct exporter *e, bool *is_first, const char *key, const json_t *v,
+			     const json_t *fields,
+			     void (*put)(struct exporter *e, bool *is_first, const char *key,
+					 const json_t *v))
 {
 	struct influx *x = e->state;
 	char *name = influx_field_name(&x->tags, key, fields);
@@ -162,64 +162,66 @@ static void put_named(struct exporter *e, bool *is_first, const char *key, const
 	free(name);
 }
 
-static bool is_written_otherwise(const char *key)
+static bool influx_is_special(const char *key)
 {
 	return !strcmp(key, "kind") || !strcmp(key, "time") || !strcmp(key, "event") ||
 	       !strcmp(key, "elapsed_seconds");
 }
 
 /* As precise as a double has the seconds since 1970: to the microsecond. */
-static uint64_t ns_of(double seconds)
+static uint64_t seconds_to_ns(double seconds)
 {
 	return (uint64_t)(fmin(fmax(0, seconds), LATEST) * 1e6 + 0.5) * 1000;
 }
 
-static int put_event(struct exporter *e, json_t *event)
+static int influx_put_event(struct exporter *e, json_t *event)
 {
 	const json_t *name = json_object_get(event, "event");
 	double epoch = json_number_value(json_object_get(event, "time"));
-	uint64_t at_ns = epoch > 0 ? ns_of(epoch) : e->start_epoch_ns;
+	uint64_t at_ns = epoch > 0 ? seconds_to_ns(epoch) : e->start_epoch_ns;
 	bool is_first = true;
 	const char *key;
 	json_t *v;
 
-	begin_point(e, "bpfmon_event");
+	influx_begin_point(e, "bpfmon_event");
 	if (json_is_string(name))
-		influx_tag(&e->text, "event", json_string_value(name), json_string_length(name));
-	put_decimal(e, &is_first, "elapsed_seconds",
-		    at_ns > e->start_epoch_ns ? at_ns - e->start_epoch_ns : 0, 9);
+		influx_put_tag(&e->text, "event", json_string_value(name),
+			       json_string_length(name));
+	influx_put_decimal(e, &is_first, "elapsed_seconds",
+			   at_ns > e->start_epoch_ns ? at_ns - e->start_epoch_ns : 0, 9);
 	json_object_foreach(event, key, v)
-		if (!is_written_otherwise(key))
-			put_named(e, &is_first, key, v, event, put_member);
-	return end_point_near(e, at_ns);
+		if (!influx_is_special(key))
+			influx_put_named(e, &is_first, key, v, event, influx_put_member);
+	return influx_end_point_near(e, at_ns);
 }
 
 /* Of a number only the value is known, not whether it was pushed as an integer: all are decimals.
  */
-static void put_pushed_field(struct exporter *e, bool *is_first, const char *key, const json_t *v)
+static void influx_put_pushed_field(struct exporter *e, bool *is_first, const char *key,
+				    const json_t *v)
 {
 	if (json_is_null(v) || !*key)
 		return;
 	if (!json_is_integer(v)) {
-		put_member(e, is_first, key, v);
+		influx_put_member(e, is_first, key, v);
 		return;
 	}
-	begin_field(e, is_first, key);
+	influx_begin_field(e, is_first, key);
 	buffer_printf(&e->text, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 }
 
 /* When the program says it was; else when it was sent. */
-static uint64_t pushed_ns(const struct exporter *e, const json_t *metric)
+static uint64_t influx_pushed_ns(const struct exporter *e, const json_t *metric)
 {
 	const json_t *reported = json_object_get(metric, "reported_time");
 	double elapsed = json_number_value(json_object_get(metric, "elapsed_seconds"));
 
 	if (json_is_number(reported))
-		return ns_of(json_number_value(reported));
-	return e->start_epoch_ns + ns_of(elapsed);
+		return seconds_to_ns(json_number_value(reported));
+	return e->start_epoch_ns + seconds_to_ns(elapsed);
 }
 
-static int put_pushed(struct exporter *e, json_t *metric)
+static int influx_put_pushed(struct exporter *e, json_t *metric)
 {
 	const json_t *name = json_object_get(metric, "name");
 	json_t *fields = json_object_get(metric, "fields"), *v;
@@ -230,34 +232,34 @@ static int put_pushed(struct exporter *e, json_t *metric)
 
 	if (!json_is_string(name))
 		return 0;
-	influx_pushed_name(&e->text, name);
+	influx_put_pushed_name(&e->text, name);
 	influx_tags_push(&x->tags, json_object_get(metric, "tags"));
 	buffer_put(&e->text, x->tags.text.text, x->tags.text.used);
 	e->text.failed |= x->tags.text.failed;
 	json_object_foreach(fields, key, v)
-		put_named(e, &is_first, key, v, fields, put_pushed_field);
+		influx_put_named(e, &is_first, key, v, fields, influx_put_pushed_field);
 	influx_tags_pop(&x->tags);
 	if (!is_first)
-		return end_point_near(e, pushed_ns(e, metric));
+		return influx_end_point_near(e, influx_pushed_ns(e, metric));
 	e->text.used = start; /* no database takes a point without a field */
 	return 0;
 }
 
-static int put_line(void *context, struct line *l)
+static int influx_put_line(void *context, struct line *l)
 {
 	switch (l->kind) {
 	case LINE_SAMPLE:
-		return put_sample(context, &l->sample);
+		return influx_put_sample(context, &l->sample);
 	case LINE_PROCESS:
-		return put_process(context, &l->process);
+		return influx_put_process(context, &l->process);
 	case LINE_METRIC:
-		return put_pushed(context, l->tree);
+		return influx_put_pushed(context, l->tree);
 	default:
-		return put_event(context, l->tree);
+		return influx_put_event(context, l->tree);
 	}
 }
 
-static int write_influx(struct exporter *e)
+static int influx_write(struct exporter *e)
 {
 	struct influx x = { 0 };
 	int err = influx_times_init(&x.times);
@@ -269,7 +271,7 @@ static int write_influx(struct exporter *e)
 		err = source_each(e->source,
 				  PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_EVENT) |
 					  PART(LINE_METRIC),
-				  put_line, e);
+				  influx_put_line, e);
 	influx_tags_done(&x.tags);
 	influx_times_done(&x.times);
 	return err;
@@ -278,5 +280,5 @@ static int write_influx(struct exporter *e)
 const struct export_format influx_export = {
 	.name = "influx",
 	.help = "InfluxDB's line protocol: samples, processes, events and what was pushed",
-	.documents = { { "", write_influx } },
+	.documents = { { "", influx_write } },
 };

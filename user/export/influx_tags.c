@@ -12,7 +12,7 @@ static const char *const own_tags[] = { "run", "name", "host", "user", "job" };
 
 /* Whether a tag of that name would be taken for something else: every other tag and field of ours.
  */
-static bool is_taken(const char *key)
+static bool influx_tags_are_ours(const char *key)
 {
 	/* clang-format off */
 	static const char *const others[] = {
@@ -33,27 +33,27 @@ static bool is_taken(const char *key)
 }
 
 /* Two keys may be the same when they have been cut and changed: a point takes each once. */
-static bool has_written(const struct influx_tags *t, const char *written)
+static bool influx_tags_has_written(const struct influx_tags *t, const char *written)
 {
 	return json_object_get(t->keys, written) || json_object_get(t->pushed, written);
 }
 
 /* @key as it is written, ended by NUL; to be freed. NULL without memory. */
-static char *written_key(const char *key)
+static char *influx_written_key(const char *key)
 {
 	struct buffer written = { 0 };
 
-	influx_key(&written, key);
+	influx_put_key(&written, key);
 	buffer_put(&written, "", 1);
 	if (written.failed)
 		buffer_done(&written);
 	return written.text;
 }
 
-static bool has_tag(struct influx_tags *t, const char *key)
+static bool influx_tags_has(struct influx_tags *t, const char *key)
 {
-	char *written = written_key(key);
-	bool has = written && has_written(t, written);
+	char *written = influx_written_key(key);
+	bool has = written && influx_tags_has_written(t, written);
 
 	t->text.failed |= !written;
 	free(written);
@@ -70,8 +70,9 @@ char *influx_field_name(struct influx_tags *t, const char *key, const json_t *fi
 		for (unsigned i = 0; i < prefixes; i++)
 			buffer_puts(&name, "field_");
 		buffer_put(&name, key, strlen(key) + 1);
-		is_taken = !name.failed && (!strcmp(name.text, "time") || has_tag(t, name.text) ||
-					    (prefixes && json_object_get(fields, name.text)));
+		is_taken = !name.failed &&
+			   (!strcmp(name.text, "time") || influx_tags_has(t, name.text) ||
+			    (prefixes && json_object_get(fields, name.text)));
 	}
 	if (name.failed || t->text.failed)
 		buffer_done(&name);
@@ -79,27 +80,28 @@ char *influx_field_name(struct influx_tags *t, const char *key, const json_t *fi
 }
 
 /* Of those with one key the first is written; a value of nothing cannot be. */
-static int add_tag(struct influx_tags *t, json_t *keys, const char *key, const json_t *value)
+static int influx_tags_add(struct influx_tags *t, json_t *keys, const char *key,
+			   const json_t *value)
 {
-	char *written = written_key(key);
+	char *written = influx_written_key(key);
 	int err = written ? 0 : -ENOMEM;
 
-	if (!err && json_string_length(value) && !has_written(t, written)) {
+	if (!err && json_string_length(value) && !influx_tags_has_written(t, written)) {
 		err = json_object_set_new_nocheck(keys, written, json_true()) ? -ENOMEM : 0;
-		influx_tag(&t->text, key, json_string_value(value), json_string_length(value));
+		influx_put_tag(&t->text, key, json_string_value(value), json_string_length(value));
 	}
 	free(written);
 	return err;
 }
 
-static void put_tag(struct influx_tags *t, json_t *keys, const char *prefix, const char *key,
-		    const json_t *value)
+static void influx_tags_put(struct influx_tags *t, json_t *keys, const char *prefix,
+			    const char *key, const json_t *value)
 {
 	char *named;
 
 	if (asprintf(&named, "%s%s", prefix, key) < 0)
 		named = NULL;
-	if (!named || add_tag(t, keys, named, value))
+	if (!named || influx_tags_add(t, keys, named, value))
 		t->text.failed = true;
 	free(named);
 }
@@ -115,11 +117,12 @@ int influx_tags_init(struct influx_tags *t, const json_t *meta)
 	for (size_t i = 0; i < sizeof(own_tags) / sizeof(*own_tags); i++) {
 		value = json_object_get(meta, own_tags[i]);
 		if (json_is_string(value))
-			put_tag(t, t->keys, "", own_tags[i], value);
+			influx_tags_put(t, t->keys, "", own_tags[i], value);
 	}
 	json_object_foreach(tags, key, value)
 		if (json_is_string(value) && *key)
-			put_tag(t, t->keys, is_taken(key) ? "tag_" : "", key, value);
+			influx_tags_put(t, t->keys, influx_tags_are_ours(key) ? "tag_" : "", key,
+					value);
 	t->of_run = t->text.used;
 	return t->text.failed ? -ENOMEM : 0;
 }
@@ -139,8 +142,10 @@ void influx_tags_push(struct influx_tags *t, json_t *tags)
 
 	json_object_foreach(tags, key, value)
 		if (json_is_string(value) && *key)
-			put_tag(t, t->pushed, has_tag(t, key) || !strcmp(key, "time") ? "tag_" : "",
-				key, value);
+			influx_tags_put(t, t->pushed,
+					influx_tags_has(t, key) || !strcmp(key, "time") ? "tag_"
+											: "",
+					key, value);
 }
 
 void influx_tags_pop(struct influx_tags *t)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* At most @max bytes, and no part of a character. */
-static size_t cut(const char *s, size_t length, size_t max)
+static size_t influx_cut(const char *s, size_t length, size_t max)
 {
 	if (length <= max)
 		return length;
@@ -14,7 +14,7 @@ static size_t cut(const char *s, size_t length, size_t max)
 }
 
 /* @escaped: what gets a backslash before it. */
-static void put_name(struct buffer *t, const char *s, size_t length, const char *escaped)
+static void influx_put_name(struct buffer *t, const char *s, size_t length, const char *escaped)
 {
 	bool is_control;
 
@@ -29,26 +29,26 @@ static void put_name(struct buffer *t, const char *s, size_t length, const char 
 	}
 }
 
-void influx_key(struct buffer *t, const char *key)
+void influx_put_key(struct buffer *t, const char *key)
 {
-	put_name(t, key, cut(key, strlen(key), INFLUX_KEY_BYTES), ",= ");
+	influx_put_name(t, key, influx_cut(key, strlen(key), INFLUX_KEY_BYTES), ",= ");
 }
 
-void influx_tag(struct buffer *t, const char *key, const char *value, size_t length)
+void influx_put_tag(struct buffer *t, const char *key, const char *value, size_t length)
 {
 	if (!length || !*key)
 		return;
 	buffer_put(t, ",", 1);
-	influx_key(t, key);
+	influx_put_key(t, key);
 	buffer_put(t, "=", 1);
-	put_name(t, value, cut(value, length, INFLUX_VALUE_BYTES), ",= ");
+	influx_put_name(t, value, influx_cut(value, length, INFLUX_VALUE_BYTES), ",= ");
 }
 
-void influx_string(struct buffer *t, const char *s, size_t length)
+void influx_put_string(struct buffer *t, const char *s, size_t length)
 {
 	bool is_control;
 
-	length = cut(s, length, INFLUX_STRING_BYTES);
+	length = influx_cut(s, length, INFLUX_STRING_BYTES);
 	buffer_puts(t, "\"");
 	for (size_t i = 0, n; i < length; i += n) {
 		n = buffer_character(s + i, length - i, &is_control);
@@ -59,16 +59,16 @@ void influx_string(struct buffer *t, const char *s, size_t length)
 	buffer_puts(t, "\"");
 }
 
-void influx_pushed_name(struct buffer *t, const json_t *name)
+void influx_put_pushed_name(struct buffer *t, const json_t *name)
 {
 	static const char *const ours[] = { "bpfmon", "bpfmon_process", "bpfmon_event" };
 	const char *text = json_string_value(name);
-	size_t length = cut(text, json_string_length(name), INFLUX_VALUE_BYTES);
+	size_t length = influx_cut(text, json_string_length(name), INFLUX_VALUE_BYTES);
 	bool is_taken = !length || *text == '#' || *text == '_';
 
 	for (size_t i = 0; i < sizeof(ours) / sizeof(*ours); i++)
 		is_taken |= !strcmp(text, ours[i]);
 	if (is_taken)
 		buffer_puts(t, "pushed_");
-	put_name(t, text, length, ", ");
+	influx_put_name(t, text, length, ", ");
 }

@@ -15,12 +15,12 @@
 #define INFLUX_VALUE_BYTES 512
 #define INFLUX_STRING_BYTES 60000 /* of a field; 64 KiB are taken */
 
-void influx_key(struct buffer *t, const char *key);
+void influx_put_key(struct buffer *t, const char *key);
 /* ",key=value", or nothing where the value is empty, which cannot be written. */
-void influx_tag(struct buffer *t, const char *key, const char *value, size_t length);
+void influx_put_tag(struct buffer *t, const char *key, const char *value, size_t length);
 /* The string of a field, with its quotes. */
-void influx_string(struct buffer *t, const char *s, size_t length);
+void influx_put_string(struct buffer *t, const char *s, size_t length);
 /* The measurement of a point that was pushed: @name is a string. */
-void influx_pushed_name(struct buffer *t, const json_t *name);
+void influx_put_pushed_name(struct buffer *t, const json_t *name);
 
 #endif

@@ -25,12 +25,12 @@ void influx_times_done(struct influx_times *t)
  * Microseconds that share a slot give no nanosecond twice either: they only are full earlier. So
  * the times of any number of points are kept apart in a memory of one size.
  */
-static uint16_t *slot_of(struct influx_times *t, uint64_t us)
+static uint16_t *influx_times_slot(struct influx_times *t, uint64_t us)
 {
 	return &t->given[(us * 0x9e3779b97f4a7c15ULL) >> 44];
 }
 
-uint64_t influx_time(struct influx_times *t, uint64_t epoch_ns)
+uint64_t influx_times_next(struct influx_times *t, uint64_t epoch_ns)
 {
 	uint64_t us = epoch_ns / NS_OF_US;
 	uint16_t *given;
@@ -40,7 +40,7 @@ uint64_t influx_time(struct influx_times *t, uint64_t epoch_ns)
 	if (!us) /* 0 would say that there is none */
 		us = 1;
 	for (uint64_t i = 0; i < TRIES; i++) {
-		given = slot_of(t, us);
+		given = influx_times_slot(t, us);
 		if (*given < NS_OF_US)
 			return us * NS_OF_US + (*given)++;
 		us += us > LAST_US / 2 ? -1ULL : 1; /* so that the end is never reached */

@@ -21,6 +21,6 @@ void influx_times_done(struct influx_times *t);
  * A time in the microsecond of @epoch_ns, or near it when that is full, that was not given before,
  * and that InfluxDB takes; 0: there were too many points to find one.
  */
-uint64_t influx_time(struct influx_times *t, uint64_t epoch_ns);
+uint64_t influx_times_next(struct influx_times *t, uint64_t epoch_ns);
 
 #endif

@@ -6,20 +6,20 @@
 #include "wire/rewriter.h"
 #include "wire/writer.h"
 
-static int put_line(void *context, struct line *l)
+static int jsonl_export_put_line(void *context, struct line *l)
 {
 	struct exporter *e = context;
 
 	jw_reset(&e->json);
 	rewrite_line(&e->json, l);
 	buffer_put(&e->text, e->json.text, e->json.used);
-	return export_continue(e);
+	return export_flush_full(e);
 }
 
 /* A run that was cut off gets the summary that its readers make of it. */
-static int write_lines(struct exporter *e)
+static int jsonl_export_write(struct exporter *e)
 {
-	int err = source_each(e->source, PARTS_ALL, put_line, e);
+	int err = source_each(e->source, PARTS_ALL, jsonl_export_put_line, e);
 
 	if (!err && e->is_folded) {
 		jw_reset(&e->json);
@@ -29,28 +29,28 @@ static int write_lines(struct exporter *e)
 	return err;
 }
 
-static int put_row(void *context, struct line *l)
+static int csv_export_put_row(void *context, struct line *l)
 {
 	struct exporter *e = context;
 
 	csv_row(&e->text, &e->wanted, e->start_epoch_ns, &l->sample);
-	return export_continue(e);
+	return export_flush_full(e);
 }
 
-static int write_csv(struct exporter *e)
+static int csv_export_write(struct exporter *e)
 {
 	csv_header(&e->text, &e->wanted);
-	return source_each(e->source, PART(LINE_SAMPLE), put_row, e);
+	return source_each(e->source, PART(LINE_SAMPLE), csv_export_put_row, e);
 }
 
 const struct export_format jsonl_export = {
 	.name = "jsonl",
 	.help = "JSON Lines, as -o run.jsonl writes them",
-	.documents = { { "", write_lines } },
+	.documents = { { "", jsonl_export_write } },
 };
 
 const struct export_format csv_export = {
 	.name = "csv",
 	.help = "the samples, as -o run.csv writes them",
-	.documents = { { "", write_csv } },
+	.documents = { { "", csv_export_write } },
 };

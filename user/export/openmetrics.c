@@ -25,7 +25,7 @@ struct rows {
 	struct buffer labels; /* owned */
 };
 
-static int keep_sample(void *context, struct line *l)
+static int openmetrics_keep_sample(void *context, struct line *l)
 {
 	struct exporter *e = context;
 	struct rows *r = e->state;
@@ -38,7 +38,7 @@ static int keep_sample(void *context, struct line *l)
 	return fwrite(&row, sizeof(row), 1, r->file) == 1 ? 0 : -errno;
 }
 
-static void put_escaped(struct buffer *t, const char *s)
+static void openmetrics_put_escaped(struct buffer *t, const char *s)
 {
 	bool is_control;
 
@@ -53,7 +53,7 @@ static void put_escaped(struct buffer *t, const char *s)
 	}
 }
 
-static void make_labels(struct buffer *t, const struct exporter *e)
+static void openmetrics_put_labels(struct buffer *t, const struct exporter *e)
 {
 	static const char *const labels[] = { "run", "name", "host", "job" };
 	const char *separator = "{";
@@ -64,7 +64,7 @@ static void make_labels(struct buffer *t, const struct exporter *e)
 		if (!value)
 			continue;
 		buffer_printf(t, "%s%s=\"", separator, labels[i]);
-		put_escaped(t, value);
+		openmetrics_put_escaped(t, value);
 		buffer_puts(t, "\"");
 		separator = ",";
 	}
@@ -72,7 +72,7 @@ static void make_labels(struct buffer *t, const struct exporter *e)
 		buffer_puts(t, "}");
 }
 
-static int put_value(struct exporter *e, const struct row *row, enum metric_id id)
+static int openmetrics_put_value(struct exporter *e, const struct row *row, enum metric_id id)
 {
 	const struct metric *m = metric_get(id);
 	const struct rows *r = e->state;
@@ -84,11 +84,11 @@ static int put_value(struct exporter *e, const struct row *row, enum metric_id i
 	buffer_puts(&e->text, " ");
 	buffer_decimal(&e->text, (e->start_epoch_ns + row->elapsed_ns) / 1000000, 3);
 	buffer_puts(&e->text, "\n");
-	return export_continue(e);
+	return export_flush_full(e);
 }
 
 /* Of values that are too close to each other one is kept: a counter's last, a gauge's first. */
-static int put_values(struct exporter *e, enum metric_id id)
+static int openmetrics_put_values(struct exporter *e, enum metric_id id)
 {
 	const struct rows *r = e->state;
 	struct row row, last = { 0 };
@@ -100,7 +100,7 @@ static int put_values(struct exporter *e, enum metric_id id)
 		if (!metric_has(&row.have, id))
 			continue;
 		if (has_last && row.elapsed_ns - last.elapsed_ns >= APART_NS)
-			err = put_value(e, &last, id);
+			err = openmetrics_put_value(e, &last, id);
 		else if (has_last && metric_get(id)->kind == KIND_GAUGE)
 			continue;
 		last = row;
@@ -109,11 +109,11 @@ static int put_values(struct exporter *e, enum metric_id id)
 	if (!err && ferror(r->file))
 		err = -EIO;
 	if (!err && has_last)
-		err = put_value(e, &last, id);
+		err = openmetrics_put_value(e, &last, id);
 	return err;
 }
 
-static int put_family(struct exporter *e, enum metric_id id)
+static int openmetrics_put_family(struct exporter *e, enum metric_id id)
 {
 	const struct metric *m = metric_get(id);
 	const char *unit = metric_unit_word(m->unit);
@@ -122,23 +122,23 @@ static int put_family(struct exporter *e, enum metric_id id)
 		      m->key, m->kind == KIND_COUNTER ? "counter" : "gauge");
 	if (*unit)
 		buffer_printf(&e->text, "# UNIT bpfmon_%s %s\n", m->key, unit);
-	return put_values(e, id);
+	return openmetrics_put_values(e, id);
 }
 
-static int put_families(struct exporter *e, struct rows *r)
+static int openmetrics_put_families(struct exporter *e, struct rows *r)
 {
-	int err = source_each(e->source, PART(LINE_SAMPLE), keep_sample, e);
+	int err = source_each(e->source, PART(LINE_SAMPLE), openmetrics_keep_sample, e);
 
 	if (!err && fflush(r->file))
 		err = -errno;
 	for (int i = 0; !err && i < NR_METRICS; i++)
 		if (metric_has(&r->have, (enum metric_id)i))
-			err = put_family(e, (enum metric_id)i);
+			err = openmetrics_put_family(e, (enum metric_id)i);
 	buffer_puts(&e->text, "# EOF\n");
 	return err;
 }
 
-static int write_openmetrics(struct exporter *e)
+static int openmetrics_write(struct exporter *e)
 {
 	__cleanup(fclosep) FILE *file = tmpfile();
 	struct rows r = { .file = file };
@@ -147,8 +147,8 @@ static int write_openmetrics(struct exporter *e)
 	if (!file)
 		return -errno;
 	e->state = &r;
-	make_labels(&r.labels, e);
-	err = r.labels.failed ? -ENOMEM : put_families(e, &r);
+	openmetrics_put_labels(&r.labels, e);
+	err = r.labels.failed ? -ENOMEM : openmetrics_put_families(e, &r);
 	buffer_done(&r.labels);
 	return err;
 }
@@ -156,5 +156,5 @@ static int write_openmetrics(struct exporter *e)
 const struct export_format openmetrics_export = {
 	.name = "openmetrics",
 	.help = "OpenMetrics, to be imported into Prometheus",
-	.documents = { { "", write_openmetrics } },
+	.documents = { { "", openmetrics_write } },
 };

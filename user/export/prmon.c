@@ -4,7 +4,7 @@
  * milliseconds in the former, where prmon has whole seconds, so that rates can be drawn of it. As
  * there, counters and the time are those since the start of the processes, also of an attachment.
  */
-#include "export/before.h"
+#include "export/baseline.h"
 
 #include "base/number.h"
 #include "export/extremes.h"
@@ -26,40 +26,40 @@ static const struct column {
 };
 #define NR_COLUMNS (sizeof(columns) / sizeof(*columns))
 
-static enum metric_unit unit_of(const struct column *c)
+static enum metric_unit column_unit(const struct column *c)
 {
 	return metric_get(c->id)->unit;
 }
 
 /* Memory is in kB, what is read and written in bytes. */
-static uint64_t divisor_of(const struct column *c)
+static uint64_t column_divisor(const struct column *c)
 {
-	if (unit_of(c) == UNIT_BYTES)
+	if (column_unit(c) == UNIT_BYTES)
 		return c->is_rate ? 1 : 1024;
-	return unit_of(c) == UNIT_NS ? 1000000000 : 1;
+	return column_unit(c) == UNIT_NS ? 1000000000 : 1;
 }
 
-static const char *unit_name(const struct column *c)
+static const char *column_unit_name(const struct column *c)
 {
-	if (unit_of(c) == UNIT_BYTES)
+	if (column_unit(c) == UNIT_BYTES)
 		return c->is_rate ? "B" : "kB";
-	return metric_unit_name(unit_of(c));
+	return metric_unit_name(column_unit(c));
 }
 
 /* What both files are made of. */
 struct prmon {
 	struct extremes x;
-	struct before before;
+	struct baseline baseline;
 };
 
 static int prmon_find(struct prmon *p, struct exporter *e)
 {
 	int err = extremes_find(&p->x, e);
 
-	return err ? err : before_find(&p->before, e);
+	return err ? err : baseline_read(&p->baseline, e);
 }
 
-static int put_row(void *context, struct line *l)
+static int prmon_put_row(void *context, struct line *l)
 {
 	struct exporter *e = context;
 	const struct prmon *p = e->state;
@@ -68,26 +68,26 @@ static int put_row(void *context, struct line *l)
 	buffer_decimal(&e->text, (e->start_epoch_ns + s->elapsed_ns) / 1000000, 3);
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		const struct column *c = &columns[i];
-		uint64_t v = s->value[c->id] + p->before.value[c->id];
+		uint64_t v = s->value[c->id] + p->baseline.value[c->id];
 
 		if (!metric_has(&p->x.have, c->id))
 			continue;
 		buffer_puts(&e->text, "\t");
 		if (!sample_has(s, c->id))
 			continue;
-		if (unit_of(c) == UNIT_NS)
+		if (column_unit(c) == UNIT_NS)
 			buffer_decimal(&e->text, v / 1000000, 3);
 		else
-			buffer_decimal(&e->text, v / divisor_of(c), 0);
+			buffer_decimal(&e->text, v / column_divisor(c), 0);
 	}
 	buffer_puts(&e->text, "\t");
-	buffer_decimal(&e->text, (p->before.age_ns + s->elapsed_ns) / 1000000, 3);
+	buffer_decimal(&e->text, (p->baseline.age_ns + s->elapsed_ns) / 1000000, 3);
 	buffer_puts(&e->text, "\n");
-	return export_continue(e);
+	return export_flush_full(e);
 }
 
 /* A metric that no sample has is no column. */
-static int write_columns(struct exporter *e)
+static int prmon_write_samples(struct exporter *e)
 {
 	struct prmon p;
 	int err = prmon_find(&p, e);
@@ -100,11 +100,11 @@ static int write_columns(struct exporter *e)
 		if (metric_has(&p.x.have, columns[i].id))
 			buffer_printf(&e->text, "\t%s", columns[i].name);
 	buffer_puts(&e->text, "\twtime\n");
-	return source_each(e->source, PART(LINE_SAMPLE), put_row, e);
+	return source_each(e->source, PART(LINE_SAMPLE), prmon_put_row, e);
 }
 
 /* The larger of what samples saw and what the summary knows better, of the run alone. */
-static uint64_t max_of(const struct exporter *e, const struct extremes *x, enum metric_id id)
+static uint64_t prmon_max(const struct exporter *e, const struct extremes *x, enum metric_id id)
 {
 	const struct summary *s = &e->total;
 	uint64_t max = x->max[id], known = 0;
@@ -119,32 +119,32 @@ static uint64_t max_of(const struct exporter *e, const struct extremes *x, enum 
 }
 
 /* A second since the start of the processes; where that is not known, of the run. */
-static double rate_of(const struct exporter *e, const struct prmon *p, enum metric_id id)
+static double prmon_rate(const struct exporter *e, const struct prmon *p, enum metric_id id)
 {
-	uint64_t before = p->before.age_ns ? p->before.value[id] : 0;
+	uint64_t before = p->baseline.age_ns ? p->baseline.value[id] : 0;
 
-	return (double)(before + max_of(e, &p->x, id)) /
-	       ((double)(p->before.age_ns + e->total.wall_ns) / 1e9);
+	return (double)(before + prmon_max(e, &p->x, id)) /
+	       ((double)(p->baseline.age_ns + e->total.wall_ns) / 1e9);
 }
 
-static void put_averages(struct json *j, const struct exporter *e, const struct prmon *p)
+static void prmon_put_averages(struct json *j, const struct exporter *e, const struct prmon *p)
 {
 	jw_object(j, "Avg");
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		const struct column *c = &columns[i];
 		double mean;
 
-		if (!metric_has(&p->x.have, c->id) || unit_of(c) == UNIT_NS ||
-		    (c->is_rate && !(p->before.age_ns + e->total.wall_ns)))
+		if (!metric_has(&p->x.have, c->id) || column_unit(c) == UNIT_NS ||
+		    (c->is_rate && !(p->baseline.age_ns + e->total.wall_ns)))
 			continue;
-		mean = c->is_rate ? rate_of(e, p, c->id)
-				  : extremes_mean(&p->x, c->id) / (double)divisor_of(c);
+		mean = c->is_rate ? prmon_rate(e, p, c->id)
+				  : extremes_mean(&p->x, c->id) / (double)column_divisor(c);
 		jw_decimal(j, c->name, number_nearest(mean * 1000), 3);
 	}
 	jw_object_end(j);
 }
 
-static void put_hardware(struct json *j, const struct exporter *e)
+static void prmon_put_hardware(struct json *j, const struct exporter *e)
 {
 	uint64_t cpus = export_system_number(e, "cpus");
 	uint64_t memory_bytes = export_system_number(e, "memory_bytes");
@@ -163,7 +163,7 @@ static void put_hardware(struct json *j, const struct exporter *e)
 	jw_object_end(j);
 }
 
-static void put_maxima(struct json *j, const struct exporter *e, const struct prmon *p)
+static void prmon_put_maxima(struct json *j, const struct exporter *e, const struct prmon *p)
 {
 	jw_object(j, "Max");
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
@@ -171,31 +171,32 @@ static void put_maxima(struct json *j, const struct exporter *e, const struct pr
 
 		if (metric_has(&p->x.have, c->id))
 			jw_uint(j, c->name,
-				(p->before.value[c->id] + max_of(e, &p->x, c->id)) / divisor_of(c));
+				(p->baseline.value[c->id] + prmon_max(e, &p->x, c->id)) /
+					column_divisor(c));
 	}
-	jw_uint(j, "wtime", (p->before.age_ns + e->total.wall_ns) / 1000000000);
+	jw_uint(j, "wtime", (p->baseline.age_ns + e->total.wall_ns) / 1000000000);
 	jw_object_end(j);
 }
 
-static void put_units(struct json *j, const struct extremes *x)
+static void prmon_put_units(struct json *j, const struct extremes *x)
 {
 	jw_object(j, "Units");
 	jw_object(j, "Avg");
 	for (size_t i = 0; i < NR_COLUMNS; i++)
-		if (metric_has(&x->have, columns[i].id) && unit_of(&columns[i]) != UNIT_NS)
+		if (metric_has(&x->have, columns[i].id) && column_unit(&columns[i]) != UNIT_NS)
 			jw_string(j, columns[i].name,
-				  columns[i].is_rate ? "B/s" : unit_name(&columns[i]));
+				  columns[i].is_rate ? "B/s" : column_unit_name(&columns[i]));
 	jw_object_end(j);
 	jw_object(j, "Max");
 	for (size_t i = 0; i < NR_COLUMNS; i++)
 		if (metric_has(&x->have, columns[i].id))
-			jw_string(j, columns[i].name, unit_name(&columns[i]));
+			jw_string(j, columns[i].name, column_unit_name(&columns[i]));
 	jw_string(j, "wtime", "s");
 	jw_object_end(j);
 	jw_object_end(j);
 }
 
-static int write_summary_json(struct exporter *e)
+static int prmon_write_summary(struct exporter *e)
 {
 	struct json *j = &e->json;
 	struct prmon p;
@@ -206,10 +207,10 @@ static int write_summary_json(struct exporter *e)
 		return err;
 	jw_reset(j);
 	jw_object(j, NULL);
-	put_averages(j, e, &p);
-	put_hardware(j, e);
-	put_maxima(j, e, &p);
-	put_units(j, &p.x);
+	prmon_put_averages(j, e, &p);
+	prmon_put_hardware(j, e);
+	prmon_put_maxima(j, e, &p);
+	prmon_put_units(j, &p.x);
 	jw_object(j, "prmon");
 	jw_string(j, "Version", export_version(e, version, sizeof(version)));
 	jw_object_end(j);
@@ -222,5 +223,5 @@ static int write_summary_json(struct exporter *e)
 const struct export_format prmon_export = {
 	.name = "prmon",
 	.help = "prmon's two files: PATH.txt and PATH.json",
-	.documents = { { ".txt", write_columns }, { ".json", write_summary_json } },
+	.documents = { { ".txt", prmon_write_samples }, { ".json", prmon_write_summary } },
 };

@@ -5,8 +5,8 @@
 
 #include "wire/parts.h"
 
-static void put_pair(struct json *j, const char *name, uint64_t v, unsigned decimals,
-		     const char *unit)
+static void rmonitor_put_pair(struct json *j, const char *name, uint64_t v, unsigned decimals,
+			      const char *unit)
 {
 	jw_array(j, name);
 	jw_decimal(j, NULL, v, decimals);
@@ -15,14 +15,15 @@ static void put_pair(struct json *j, const char *name, uint64_t v, unsigned deci
 }
 
 /* Thousandths of a megabyte, rounded up: a request of so much suffices. */
-static void put_megabytes(struct json *j, const char *name, uint64_t bytes)
+static void rmonitor_put_megabytes(struct json *j, const char *name, uint64_t bytes)
 {
 	uint64_t whole = bytes >> 20, rest = bytes & ((1 << 20) - 1);
 
-	put_pair(j, name, whole * 1000 + (rest * 1000 + (1 << 20) - 1) / (1 << 20), 3, "MB");
+	rmonitor_put_pair(j, name, whole * 1000 + (rest * 1000 + (1 << 20) - 1) / (1 << 20), 3,
+			  "MB");
 }
 
-static void put_ending(struct json *j, const struct summary *s)
+static void rmonitor_put_ending(struct json *j, const struct summary *s)
 {
 	if (!s->has_status)
 		return;
@@ -32,7 +33,7 @@ static void put_ending(struct json *j, const struct summary *s)
 		jw_int(j, "signal", s->signal);
 }
 
-static void put_identity(struct exporter *e, struct json *j)
+static void rmonitor_put_identity(struct exporter *e, struct json *j)
 {
 	struct buffer command = { 0 };
 	char version[64];
@@ -49,32 +50,33 @@ static void put_identity(struct exporter *e, struct json *j)
 	buffer_done(&command);
 }
 
-static void put_times(struct json *j, const struct exporter *e)
+static void rmonitor_put_times(struct json *j, const struct exporter *e)
 {
 	const struct summary *s = &e->total;
 
-	put_pair(j, "start", e->start_epoch_ns / 1000, 6, "s");
-	put_pair(j, "end", (e->start_epoch_ns + s->wall_ns) / 1000, 6, "s");
-	put_pair(j, "wall_time", s->wall_ns / 1000, 6, "s");
+	rmonitor_put_pair(j, "start", e->start_epoch_ns / 1000, 6, "s");
+	rmonitor_put_pair(j, "end", (e->start_epoch_ns + s->wall_ns) / 1000, 6, "s");
+	rmonitor_put_pair(j, "wall_time", s->wall_ns / 1000, 6, "s");
 	if (sample_has(&s->total, M_cpu))
-		put_pair(j, "cpu_time", s->total.value[M_cpu] / 1000, 6, "s");
+		rmonitor_put_pair(j, "cpu_time", s->total.value[M_cpu] / 1000, 6, "s");
 }
 
-static void put_largest(struct json *j, const char *name, const struct extremes *x,
-			enum metric_id id)
+static void rmonitor_put_largest(struct json *j, const char *name, const struct extremes *x,
+				 enum metric_id id)
 {
 	if (metric_has(&x->have, id))
-		put_megabytes(j, name, x->max[id]);
+		rmonitor_put_megabytes(j, name, x->max[id]);
 }
 
-static void put_total(struct json *j, const char *name, const struct summary *s, enum metric_id id)
+static void rmonitor_put_total(struct json *j, const char *name, const struct summary *s,
+			       enum metric_id id)
 {
 	if (sample_has(&s->total, id))
-		put_megabytes(j, name, s->total.value[id]);
+		rmonitor_put_megabytes(j, name, s->total.value[id]);
 }
 
 /* As the summary has it; one of an earlier version may not know times that are put together. */
-static uint64_t most_cores(const struct summary *s, const struct extremes *x)
+static uint64_t rmonitor_cores_peak(const struct summary *s, const struct extremes *x)
 {
 	uint64_t peak = metric_has(&x->have, M_cores) ? x->max[M_cores] : s->cores_peak;
 	uint64_t mean = summary_cores_mean(s);
@@ -82,35 +84,38 @@ static uint64_t most_cores(const struct summary *s, const struct extremes *x)
 	return peak > mean ? peak : mean;
 }
 
-static void put_resources(struct json *j, const struct exporter *e, const struct extremes *x)
+static void rmonitor_put_resources(struct json *j, const struct exporter *e,
+				   const struct extremes *x)
 {
 	const struct summary *s = &e->total;
 	uint64_t cpus = export_system_number(e, "cpus");
 
 	if (s->has_rss_peak_exact)
-		put_megabytes(j, "memory", s->rss_peak_exact_bytes);
+		rmonitor_put_megabytes(j, "memory", s->rss_peak_exact_bytes);
 	else if (s->has_rss_peak)
-		put_megabytes(j, "memory", s->rss_peak_bytes);
-	put_largest(j, "virtual_memory", x, M_vms);
-	put_largest(j, "swap_memory", x, M_swap);
-	put_total(j, "bytes_read", s, M_rchar);
-	put_total(j, "bytes_written", s, M_wchar);
+		rmonitor_put_megabytes(j, "memory", s->rss_peak_bytes);
+	rmonitor_put_largest(j, "virtual_memory", x, M_vms);
+	rmonitor_put_largest(j, "swap_memory", x, M_swap);
+	rmonitor_put_total(j, "bytes_read", s, M_rchar);
+	rmonitor_put_total(j, "bytes_written", s, M_wchar);
 	if (s->cores_peak || metric_has(&x->have, M_cores))
-		put_pair(j, "cores", most_cores(s, x), 3, "cores");
+		rmonitor_put_pair(j, "cores", rmonitor_cores_peak(s, x), 3, "cores");
 	if (sample_has(&s->total, M_cpu) && s->wall_ns)
-		put_pair(j, "cores_avg", summary_cores_mean(s), 3, "cores");
+		rmonitor_put_pair(j, "cores_avg", summary_cores_mean(s), 3, "cores");
 	if (cpus)
-		put_pair(j, "machine_cpus", cpus, 0, "cores");
+		rmonitor_put_pair(j, "machine_cpus", cpus, 0, "cores");
 	if (sample_has(&s->total, M_nvcsw) && sample_has(&s->total, M_nivcsw))
-		put_pair(j, "context_switches", s->total.value[M_nvcsw] + s->total.value[M_nivcsw],
-			 0, "switches");
+		rmonitor_put_pair(j, "context_switches",
+				  s->total.value[M_nvcsw] + s->total.value[M_nivcsw], 0,
+				  "switches");
 	if (metric_has(&x->have, M_processes))
-		put_pair(j, "max_concurrent_processes", x->max[M_processes], 0, "procs");
+		rmonitor_put_pair(j, "max_concurrent_processes", x->max[M_processes], 0, "procs");
 	if (s->processes_total)
-		put_pair(j, "total_processes", s->processes_total, 0, "procs");
+		rmonitor_put_pair(j, "total_processes", s->processes_total, 0, "procs");
 }
 
-static void put_peak_times(struct json *j, const struct summary *s, const struct extremes *x)
+static void rmonitor_put_peak_times(struct json *j, const struct summary *s,
+				    const struct extremes *x)
 {
 	static const struct {
 		const char *name;
@@ -124,16 +129,17 @@ static void put_peak_times(struct json *j, const struct summary *s, const struct
 
 	jw_object(j, "peak_times");
 	if (s->has_rss_peak_exact)
-		put_pair(j, "memory", s->rss_peak_exact_elapsed_ns / 1000000, 3, "s");
+		rmonitor_put_pair(j, "memory", s->rss_peak_exact_elapsed_ns / 1000000, 3, "s");
 	else if (s->has_rss_peak)
-		put_pair(j, "memory", s->rss_peak_elapsed_ns / 1000000, 3, "s");
+		rmonitor_put_pair(j, "memory", s->rss_peak_elapsed_ns / 1000000, 3, "s");
 	for (size_t i = 0; i < sizeof(peaks) / sizeof(*peaks); i++)
 		if (metric_has(&x->have, peaks[i].id))
-			put_pair(j, peaks[i].name, x->max_at_ns[peaks[i].id] / 1000000, 3, "s");
+			rmonitor_put_pair(j, peaks[i].name, x->max_at_ns[peaks[i].id] / 1000000, 3,
+					  "s");
 	jw_object_end(j);
 }
 
-static int write_rmonitor(struct exporter *e)
+static int rmonitor_write(struct exporter *e)
 {
 	struct json *j = &e->json;
 	struct extremes x;
@@ -143,11 +149,11 @@ static int write_rmonitor(struct exporter *e)
 		return err;
 	jw_reset(j);
 	jw_object(j, NULL);
-	put_identity(e, j);
-	put_ending(j, &e->total);
-	put_times(j, e);
-	put_resources(j, e, &x);
-	put_peak_times(j, &e->total, &x);
+	rmonitor_put_identity(e, j);
+	rmonitor_put_ending(j, &e->total);
+	rmonitor_put_times(j, e);
+	rmonitor_put_resources(j, e, &x);
+	rmonitor_put_peak_times(j, &e->total, &x);
 	put_end(j);
 	buffer_put(&e->text, j->text, j->used);
 	return 0;
@@ -156,5 +162,5 @@ static int write_rmonitor(struct exporter *e)
 const struct export_format rmonitor_export = {
 	.name = "rmonitor",
 	.help = "the summary of cctools' resource_monitor",
-	.documents = { { "", write_rmonitor } },
+	.documents = { { "", rmonitor_write } },
 };
