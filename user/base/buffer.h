@@ -8,21 +8,22 @@
 #include <stdint.h>
 
 struct buffer {
-	char *text; /* owned; NULL: nothing was put; not ended by NUL */
+	char *text; /* owned; NULL: nothing was appended; no NUL at its end */
 	size_t used, room;
-	bool failed; /* out of memory: what is there is not to be used */
+	bool failed; /* out of memory: the text is incomplete, do not use it */
 };
 
 void buffer_done(struct buffer *t);
+/* Appends @n bytes. Without memory nothing is appended, and @t->failed is set. */
 void buffer_put(struct buffer *t, const char *s, size_t n);
 void buffer_puts(struct buffer *t, const char *s);
 void buffer_printf(struct buffer *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* @v / 10^@decimals, without trailing zeros. */
+/* Appends @v / 10^@decimals, without trailing zeros. */
 void buffer_decimal(struct buffer *t, uint64_t v, unsigned decimals);
-/* The length of the character at @s, of which @n bytes are left; and whether it is to be disarmed.
+/* The length of the character at @s, where @n bytes are left; @is_control as of text_character().
  */
 size_t buffer_character(const char *s, size_t n, bool *is_control);
-/* What could steer a terminal or end the line becomes "?". */
+/* Appends @n bytes; a character that could steer a terminal or end the line becomes "?". */
 void buffer_inert(struct buffer *t, const char *s, size_t n);
 
 #endif

@@ -13,7 +13,9 @@
 
 #define CONTROLLER "memory"
 #define NAMES_TRIED 8
-#define ENDING_TRIES 20 /* of 5 ms: that long a process that was killed may take to be gone */
+#define ENDING_TRIES                                                                               \
+	20 /* of 5 ms each: a process that was killed may take that long to be gone                \
+	    */
 #define ENDING_US 5000
 
 static FILE *cgroup_open_file(const char *folder, const char *name)
@@ -24,6 +26,7 @@ static FILE *cgroup_open_file(const char *folder, const char *name)
 	return fopen(path, "re");
 }
 
+/* Whether @cg has the controller enabled for its children. */
 static bool cgroup_delegates(const struct cgroup *cg)
 {
 	__cleanup(fclosep) FILE *f = cgroup_open_file(cg->path, "cgroup.subtree_control");
@@ -45,8 +48,8 @@ int cgroup_find_parent(const char *proc, struct cgroup *parent, char *why, size_
 		snprintf(why, size, "the cgroups of the memory controller are not mounted here");
 		return err;
 	}
-	/* one that has processes cannot hand a controller to children: mostly it is one above ours
-	 */
+	/* a cgroup with processes cannot enable a controller for children: mostly it is one further
+	 * up */
 	while (parent->is_v2 && !cgroup_delegates(parent)) {
 		end = strrchr(parent->path, '/');
 		if (!end || (size_t)(end - parent->path) < mount) {
@@ -67,7 +70,7 @@ int cgroup_make(const char *proc, struct cgroup *cg, char *why, size_t size)
 	if (err)
 		return err;
 	cg->is_v2 = parent.is_v2;
-	/* the name may be taken: by one that was left, or from another namespace of pids */
+	/* the name may be taken: by a leftover, or by a process of another PID namespace */
 	for (int i = 0; i < NAMES_TRIED; i++) {
 		char more[16] = "";
 		int n;

@@ -66,7 +66,7 @@ bool cgroup_mount_next(FILE *f, struct cgroup_mount *m)
 		const char *dash = strstr(line, " - ");
 		char type[32];
 
-		/* first: a host of containers has thousands of others */
+		/* the cheap test first: a host of containers has thousands of other mounts */
 		if (!dash || strncmp(dash + 3, "cgroup", 6) != 0)
 			continue;
 		if (sscanf(line, "%*s %*s %*s %4095s %4095s", m->root, m->point) != 2 ||
@@ -123,7 +123,7 @@ const char *cgroup_path_below(const char *path, const char *root)
 	if (strncmp(path, root, n) != 0 || (path[n] && path[n] != '/'))
 		return NULL;
 	path += n;
-	if (!strncmp(path, "/..", 3)) /* above what our namespace of cgroups shows */
+	if (!strncmp(path, "/..", 3)) /* above the root of our namespace of cgroups */
 		return NULL;
 	return strcmp(path, "/") != 0 ? path : "";
 }

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What one may name a hierarchy of version 1 by; those that tell of processes most come first. */
+/* Controllers that identify a hierarchy of version 1, in the order of preference. */
 static const char *const controllers[] = { "memory",   "cpuacct", "cpu",    "pids",    "blkio",
 					   "freezer",  "devices", "cpuset", "net_cls", "perf_event",
 					   "net_prio", "hugetlb", "rdma",   "misc" };
 #define NR_CONTROLLERS (sizeof(controllers) / sizeof(*controllers))
 
-/* 0: unified, and so on; NR_CONTROLLERS + 1: none that we can tell by. */
+/* 0: unified, then in the order of the table; NR_CONTROLLERS + 1: no controller of the table. */
 static size_t cgroup_mount_rank(const struct cgroup_mount *m)
 {
 	for (size_t i = 0; !m->is_v2 && i < NR_CONTROLLERS; i++)
@@ -34,7 +34,7 @@ static __attribute__((noinline)) bool folder_is_cgroup(const char *folder)
 	return !stat(path, &st);
 }
 
-/* What of @path is below @point; NULL: it is elsewhere. */
+/* The part of @path below @point; NULL: it is elsewhere. */
 static const char *mount_point_below(const char *path, const char *point)
 {
 	size_t n = strlen(point);
@@ -44,7 +44,7 @@ static const char *mount_point_below(const char *path, const char *point)
 	return path + n;
 }
 
-/* @m shows the folder @path: which cgroup is it? */
+/* Sets @t to the cgroup of the folder @path, which is in the mount @m. */
 static void cgroup_target_set(struct cgroup_target *t, const struct cgroup_mount *m,
 			      const char *path)
 {
@@ -64,7 +64,7 @@ static void cgroup_target_set(struct cgroup_target *t, const struct cgroup_mount
 		t->in_kernel[0] = '\0';
 }
 
-/* A folder: the mount nearest above it says of which hierarchy it is. */
+/* A folder belongs to the hierarchy of the nearest mount point above it. */
 static int cgroup_target_find_folder(const char *proc, const char *path, struct cgroup_target *t)
 {
 	__cleanup(fclosep) FILE *f = cgroup_mounts_open(proc);
@@ -103,7 +103,7 @@ static __attribute__((noinline)) int cgroup_target_find_below(const char *proc, 
 	return best < NR_CONTROLLERS + 2 ? 0 : -ENOENT;
 }
 
-/* The last sentence of who named what is not there: where it would have to be. */
+/* The message for a name that was not found: that, and where hierarchies are mounted. */
 static __attribute__((noinline)) void cgroup_target_explain(const char *proc, const char *name,
 							    char *why, size_t size)
 {
@@ -156,15 +156,15 @@ int cgroup_target_find(const char *proc, const char *name, struct cgroup_target 
 		return err;
 	}
 	if (!t->cg.is_v2 && !t->controller[0]) {
-		snprintf(why, size, "'%s' is of a hierarchy without a controller; %s", t->cg.path,
-			 "name the job's cgroup in that of one, as memory or pids");
+		snprintf(why, size, "'%s' is in a hierarchy without a controller; %s", t->cg.path,
+			 "name the job's cgroup in one with a controller, as memory or pids");
 		return -EINVAL;
 	}
 	err = cgroup_of_process(proc, t->cg.is_v2 ? NULL : t->controller, path, &is_v2,
 				&t->hierarchy);
 	t->id = cgroup_target_id(t);
 	if (err || !t->id)
-		snprintf(why, size, "the cgroup '%s' has just gone", t->cg.path);
+		snprintf(why, size, "the cgroup '%s' has just been removed", t->cg.path);
 	return err || !t->id ? -ENOENT : 0;
 }
 
@@ -221,5 +221,5 @@ bool cgroup_target_is_populated(const struct cgroup_target *t)
 	while (f && fgets(line, sizeof(line), f))
 		if (!strcmp(line, "populated 0\n"))
 			return false;
-	return true; /* the root has no such file, and always somebody in it */
+	return true; /* the root has no such file, and always has processes */
 }

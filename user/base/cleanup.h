@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a scope owns goes with the scope. */
+/* Releases what a local variable owns at the end of its scope: __cleanup(fclosep) FILE *f. */
 #ifndef BASE_CLEANUP_H
 #define BASE_CLEANUP_H
 

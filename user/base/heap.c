@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((uintptr_t)2 << 20)
-#define HEADER 64                     /* more than malloc adds to a piece */
+#define HEADER 64                     /* more than malloc adds to a chunk */
 #define DEFAULT_THRESHOLD (128 << 10) /* mallopt(3) */
 
 void heap_expect(size_t bytes)
@@ -15,8 +15,8 @@ void heap_expect(size_t bytes)
 	size_t before, whole;
 	char *all;
 
-	/* one piece at the end of the heap that is kept when it is freed: later calls are served
-	 * from it */
+	/* one chunk at the end of the heap, which stays there when it is freed: later allocations
+	 * come from it */
 	mallopt(M_MMAP_THRESHOLD, (int)bytes + HEADER);
 	mallopt(M_TRIM_THRESHOLD, (int)bytes * 2);
 	all = malloc(bytes);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A burst of allocations of which little stays. */
+/* Prepares the heap for a burst of allocations that are mostly freed again. */
 #ifndef BPFMON_BASE_HEAP_H
 #define BPFMON_BASE_HEAP_H
 
 #include <stddef.h>
 
 /*
- * Makes the heap ready for allocations of some @bytes in all (up to 31 MiB), in huge pages where
- * the kernel gives them: touching such memory 4 KiB at a time costs more than what is done with it.
+ * Reserves room for allocations of about @bytes in total (up to 31 MiB), in huge pages where the
+ * kernel has them: page faults of 4 KiB each would cost more than the work on that memory.
  */
 void heap_expect(size_t bytes);
 
-/* The burst is over: what it has freed goes back to the kernel. */
+/* Ends the burst: returns to the kernel what was freed. */
 void heap_settle(void);
 
 #endif

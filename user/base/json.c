@@ -45,7 +45,7 @@ static void jw_append_text(struct json *j, const char *s)
 	jw_append(j, s, strlen(s));
 }
 
-/* Any but the printable ones of ASCII. How many of the @n bytes it has. */
+/* Appends a character that is not printable ASCII; returns how many of the @n bytes it took. */
 static size_t jw_append_character(struct json *j, const char *text, size_t n)
 {
 	uint32_t character;
@@ -58,7 +58,8 @@ static size_t jw_append_character(struct json *j, const char *text, size_t n)
 		return 1;
 	}
 	if (utf8_steers(character)) {
-		snprintf(code, sizeof(code), "\\u%04x", character & 0xffff); /* it is smaller */
+		/* those that steer a terminal are all below 0x10000 */
+		snprintf(code, sizeof(code), "\\u%04x", character & 0xffff);
 		jw_append_text(j, code);
 	} else {
 		jw_append(j, text, len);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * jansson's memory. Its parser takes no notice where a string it reads finds no room, and then
- * calls abort() in the middle of a character; so it gets a reserve then, which is counted as a
- * failure: who called it sees that, and takes nothing of what was read.
+ * jansson's memory. Its parser ignores that an allocation for a string failed, and calls abort() in
+ * the middle of a character later. So a failed allocation of the parser is served from a reserve
+ * and counted as a failure: the caller checks that count and discards the result.
  */
 #include "base/memory.h"
 
@@ -11,13 +11,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#define RESERVE_BYTES (256 << 10) /* a line of a run; no page of it is touched before */
+#define RESERVE_BYTES (256 << 10) /* for a line of a run; no page of it is touched before */
 #define ALIGNMENT 16
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Alignas(ALIGNMENT) unsigned char reserve[RESERVE_BYTES];
 static size_t used, pieces;           /* of the reserve */
-static _Thread_local bool is_parsing; /* what json_dumps() gives is freed by free() */
+static _Thread_local bool is_parsing; /* else malloc() only: json_dumps() is freed by free() */
 
 static void *jansson_allocate(size_t bytes)
 {

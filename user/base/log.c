@@ -21,7 +21,7 @@ bool log_owes_memory(void)
 	return memory_failures() > failures_reported;
 }
 
-/* What failed since the last line may be its cause. */
+/* An allocation that failed since the last line may be the cause of this one. */
 static const char *log_memory_cause(const char *text)
 {
 	bool owes = log_owes_memory();
@@ -48,10 +48,10 @@ static void log_write(const char *prefix, const char *format, va_list args)
 
 	vsnprintf(text, sizeof(text), format, args);
 	snprintf(line, sizeof(line) - 1, "bpfmon: %s%s%s", prefix, log_memory_cause(text), text);
-	text_disarm(line); /* names are in it that others have chosen */
+	text_disarm(line); /* it may contain untrusted names */
 	n = (int)strlen(line);
 	line[n++] = '\n';
-	/* should it fail, there is nobody left to report that to */
+	/* a failure cannot be reported anywhere else */
 	patience_write(is_hurried ? &patience : NULL, STDERR_FILENO, line, (size_t)n, &done);
 }
 

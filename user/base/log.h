@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Diagnostics on stderr: one line each, "bpfmon: " before it, written whole. */
+/* Messages on stderr: one line each, with the prefix "bpfmon: ", written whole. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
@@ -7,17 +7,16 @@
 
 enum log_level { LOG_NORMAL, LOG_VERBOSE };
 
-/* Whether an allocation has failed since the last line, which would have said so. */
+/* Whether an allocation has failed since the last line: no message has reported that yet. */
 bool log_owes_memory(void);
 
 void log_set_level(enum log_level level);
-/* From here on a line that a stopped terminal or a full pipe does not take within a second is lost.
- */
+/* From here on a line is dropped if a stopped terminal or full pipe blocks it for a second. */
 void log_hurry(void);
 
-/* Something failed: always shown. */
+/* For what failed: always shown. */
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Something went wrong that the run survives: always shown. */
+/* For what went wrong without ending the run: always shown. */
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Shown with --verbose. */
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));

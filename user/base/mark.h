@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How a program tells its marks: what both ends of the socket have to agree about. */
+/* The protocol of marks, shared by both ends of the socket. */
 #ifndef BASE_MARK_H
 #define BASE_MARK_H
 
@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define MARK_VARIABLE "BPFMON_MARK_SOCKET" /* in the command's environment: the socket's path */
-#define MARK_PREFIX "mark "                /* a datagram that begins so is a mark */
-#define MARK_BYTES 1024                    /* of the text, which is the rest of it */
+#define MARK_PREFIX "mark "                /* a datagram that begins with this is a mark */
+#define MARK_BYTES 1024                    /* the limit of the text, the rest of the datagram */
 
 static inline bool mark_is_one(const char *datagram, size_t length)
 {

@@ -66,7 +66,7 @@ int memory_begin(void)
 	return sqlite3_config(SQLITE_CONFIG_MALLOC, &counted) == SQLITE_OK ? 0 : -EINVAL;
 }
 
-/* What of the C library gives NULL when it fails, for whatever reason: only memory counts. */
+/* Functions of the C library that return NULL for any failure: only lack of memory counts. */
 /* clang-format off */
 #define WRAP(type, name, parameters, arguments)		\
 	type __real_##name parameters;			\
@@ -109,8 +109,8 @@ int __real_scandir(const char *path, struct dirent ***found, int (*takes)(const 
 int __wrap_scandir(const char *path, struct dirent ***found, int (*takes)(const struct dirent *),
 		   int (*compare)(const struct dirent **, const struct dirent **));
 
-/* The C library takes want of memory for the end of the file. With optimization getline() is this.
- */
+/* The C library returns -1 without memory, as at the end of the file. With optimization getline()
+ * is this function. */
 ssize_t __wrap___getdelim(char **text, size_t *room, int end, FILE *f)
 {
 	ssize_t n;
@@ -127,7 +127,7 @@ ssize_t __wrap_getline(char **text, size_t *room, FILE *f)
 	return __wrap___getdelim(text, room, '\n', f);
 }
 
-/* Without memory for the time zone it is UTC. */
+/* Without memory for the time zone the C library falls back to UTC. */
 struct tm *__wrap_localtime_r(const time_t *at, struct tm *tm)
 {
 	int before = errno;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Notices each allocation that fails, whatever its caller makes of it: the linker puts what is here
- * between our code and the C library (WRAPPED in the Makefile), jansson and SQLite allocate through
- * memory_begin(). So that output that lacks something for want of memory is not taken for a whole
- * one, it is enough to ask once, at its end.
+ * Counts each allocation that fails, however its caller handles it: the linker puts these wrappers
+ * between bpfmon's code and the C library (WRAPPED in the Makefile), jansson and SQLite allocate
+ * through memory_begin(). One check at the end of an output is then enough to know whether it is
+ * incomplete for lack of memory.
  */
 #ifndef BASE_MEMORY_H
 #define BASE_MEMORY_H
@@ -11,12 +11,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Before anything is done with jansson or SQLite. A negative errno. */
+/* To be called before any use of jansson or SQLite. 0, or a negative errno. */
 int memory_begin(void);
+/* The part of memory_begin() that is jansson's. */
 void memory_init_jansson(void);
-/* One more. */
+/* Counts a failed allocation of the calling thread. */
 void memory_count_failure(void);
-/* How many allocations of this process have failed. */
+/* The number of allocations of this process that have failed. */
 size_t memory_failures(void);
 /* The same of this thread alone. */
 size_t memory_failures_of_thread(void);

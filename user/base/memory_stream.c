@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* open_memstream() that reports an error: the C library's loses what it has no memory for, and
- * closes as if it were whole. */
+/* open_memstream() that reports errors: the C library's drops what it has no memory for, and
+ * fclose() succeeds as if the text were complete. */
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 struct memory_stream {
 	char **text;
 	size_t *length;
-	char *all; /* the caller's, from the end on */
+	char *all; /* becomes the caller's when the stream is closed */
 	size_t used, room;
 	bool has_failed;
 };
@@ -39,13 +39,13 @@ static ssize_t memory_stream_write(void *context, const char *from, size_t n)
 	struct memory_stream *s = context;
 
 	if (s->has_failed || !memory_stream_reserve(s, n))
-		return 0; /* to the C library an error */
+		return 0; /* an error, to the C library */
 	memcpy(s->all + s->used, from, n);
 	s->used += n;
 	return (ssize_t)n;
 }
 
-/* Only now the caller may look at the text. */
+/* The caller gets the text only now. */
 static int memory_stream_close(void *context)
 {
 	struct memory_stream *s = context;

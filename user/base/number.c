@@ -8,8 +8,8 @@
 #include <string.h>
 
 #define WITHOUT_EXPONENT_FROM 1e-9
-#define WITHOUT_EXPONENT_TO 1e15 /* readers take a longer one for an integer that is too large */
-#define BEYOND_UINT64 18446744073709551616.0 /* the largest ones themselves are no doubles */
+#define WITHOUT_EXPONENT_TO 1e15 /* readers would parse more digits as an integer, and overflow */
+#define BEYOND_UINT64 18446744073709551616.0 /* UINT64_MAX itself is no double */
 #define BEYOND_MAX 9223372036854775808.0
 
 int decimal_format(char *out, uint64_t v, unsigned decimals)
@@ -34,7 +34,7 @@ static bool double_wants_exponent(double v)
 	return v != 0 && (fabs(v) < WITHOUT_EXPONENT_FROM || fabs(v) >= WITHOUT_EXPONENT_TO);
 }
 
-/* Leaves @v in @out as d.ddde+dd and returns how many digits read back as @v. */
+/* Writes @v into @out as d.ddde+dd; returns the least number of digits that reads back as @v. */
 static int double_shortest(char *out, double v)
 {
 	for (int digits = 15;; digits++) {
@@ -48,7 +48,7 @@ int double_format(char *out, double v)
 {
 	int digits = double_shortest(out, v), decimals, n;
 
-	if (v == 0 && signbit(v)) /* readers take -0 for an integer, which has one zero only */
+	if (v == 0 && signbit(v)) /* readers parse -0 as an integer, which has only one zero */
 		return snprintf(out, DOUBLE_TEXT, "-0.0");
 	if (double_wants_exponent(v))
 		return snprintf(out, DOUBLE_TEXT, "%.*g", digits, v);
@@ -64,9 +64,9 @@ int double_format(char *out, double v)
 bool number_whole(double v, uint64_t *whole)
 {
 	v = round(v);
-	if (!(v >= 0 && v <= BEYOND_UINT64)) /* NaN, too */
+	if (!(v >= 0 && v <= BEYOND_UINT64)) /* true for NaN */
 		return false;
-	*whole = v < BEYOND_UINT64 ? (uint64_t)v : UINT64_MAX; /* as which it is written */
+	*whole = v < BEYOND_UINT64 ? (uint64_t)v : UINT64_MAX; /* that is 2^64 as a double */
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers as text that every reader of JSON takes; returns are lengths without the NUL. And their
- * range, which is checked where they are read. */
+/* Numbers as text that every JSON reader accepts (functions return the length without the NUL), and
+ * their range, which is checked on reading. */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
@@ -9,21 +9,21 @@
 
 #define DECIMAL_TEXT 32
 #define DOUBLE_TEXT 64
-/* The largest whole number that is read or written: readers of JSON, ours too, take no larger one.
- * What is written with a point, as seconds, has all of a uint64_t. */
+/* The largest whole number that is read or written: JSON readers, bpfmon's too, accept no larger
+ * one. Numbers with a decimal point, as seconds, have the full range of a uint64_t. */
 #define NUMBER_MAX ((uint64_t)INT64_MAX)
 
 /* Writes @v / 10^@decimals without trailing zeros into @out (DECIMAL_TEXT). */
 int decimal_format(char *out, uint64_t v, unsigned decimals);
 /* Writes the shortest decimal that reads back as @v, which is finite, into @out (DOUBLE_TEXT); with
- * an exponent if it is huge or tiny, and -0.0 for that. */
+ * an exponent if it is very large or small. Minus zero is -0.0. */
 int double_format(char *out, double v);
-/* Rounds @v to a whole number. False, and *@whole is left: it is none of a uint64_t. */
+/* Rounds @v to a whole number. False, with *@whole unchanged: it is out of a uint64_t's range. */
 bool number_whole(double v, uint64_t *whole);
-/* The whole number from 0 to NUMBER_MAX that is nearest to @v; 0 where @v is none. For what was
- * computed of numbers in range, so that no cast of it is undefined. */
+/* The whole number from 0 to NUMBER_MAX that is nearest to @v; 0 for NaN. For results of
+ * arithmetic, so that no cast of them is undefined. */
 uint64_t number_nearest(double v);
-/* @v * 10^@decimals; false, and *@scaled is left: there is no room for it. */
+/* @v * 10^@decimals. False, with *@scaled unchanged: it overflows. */
 bool number_scale(uint64_t v, unsigned decimals, uint64_t *scaled);
 
 #endif

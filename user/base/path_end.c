@@ -13,10 +13,10 @@
 
 #define MAX_LINKS 40 /* as the kernel's */
 
-/* A path that is being walked. */
+/* A path that is being resolved. */
 struct walk {
 	struct path_end *p;
-	char rest[PATH_MAX]; /* what is still ahead */
+	char rest[PATH_MAX]; /* the parts that are left */
 	unsigned nr_links;
 	bool make_folders;
 };
@@ -49,7 +49,7 @@ static void path_end_set_folder(struct path_end *p, int fd)
 	p->folder = fd;
 }
 
-/* Puts @text, the target of a link, before what is ahead. */
+/* Puts @text, the target of a link, before the parts that are left. */
 static int walk_prepend(struct walk *w, const char *text)
 {
 	char rest[PATH_MAX];
@@ -76,8 +76,9 @@ static bool folder_is_proc(int folder)
 }
 
 /*
- * Links in /proc lead to what is open, and the text of many is no path (pipe:[123]). The kernel
- * made them, so it may follow them. 1: the end of the path; 0: go on; -ENOLINK: its text is a path.
+ * Links in /proc lead to open files, and the text of many is no path (pipe:[123]). The kernel made
+ * them, so they are followed by the kernel. 1: the end of the path; 0: go on; -ENOLINK: the text is
+ * a path.
  */
 static int walk_follow_magic(struct walk *w)
 {
@@ -98,7 +99,7 @@ static int walk_follow_magic(struct walk *w)
 	return *w->rest ? -ENOTDIR : 1;
 }
 
-/* The name is no folder: a link to one, or to what is at the end of the path. */
+/* The name is no folder, but may be a link to one, or to the end of the path. */
 static int walk_follow_link(struct walk *w)
 {
 	struct path_end *p = w->p;
@@ -148,7 +149,7 @@ static int walk_enter_folder(struct walk *w)
 	return 0;
 }
 
-/* The last part of the path. 1: that is it; 0: it was a link. */
+/* The last part of the path. 1: resolved; 0: it was a link, go on. */
 static int walk_finish(struct walk *w)
 {
 	struct path_end *p = w->p;
@@ -166,7 +167,7 @@ static int walk_finish(struct walk *w)
 	return walk_follow_link(w);
 }
 
-/* Takes the next part of the path. 1: it was the last; 0: go on. */
+/* Resolves the next part of the path. 1: it was the last; 0: go on. */
 static int walk_step(struct walk *w)
 {
 	const char *part = w->rest + strspn(w->rest, "/");
@@ -175,7 +176,7 @@ static int walk_step(struct walk *w)
 
 	if (n > NAME_MAX)
 		return -ENAMETOOLONG;
-	/* at the end of a path like "folder/" it is the folder itself */
+	/* at the end of a path like "folder/" the name is the folder itself */
 	snprintf(w->p->name, sizeof(w->p->name), "%.*s", n ? (int)n : 1, n ? part : ".");
 	memmove(w->rest, part + n, ahead + 1);
 	return is_last ? walk_finish(w) : walk_enter_folder(w);

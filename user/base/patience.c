@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In milliseconds, rounded up: a wait that is not over yet must not become a busy one. */
+/* Rounded up: the rest of a millisecond must not become a busy loop. */
 static int deadline_rest_ms(uint64_t until_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -22,7 +22,7 @@ int patience_wait(struct patience *p, int fd, short events)
 {
 	bool is_running = !p || p->watched_fd < 0;
 	uint64_t until_ns = p && is_running ? clock_ns(CLOCK_MONOTONIC) + p->limit_ns : 0;
-	/* no events: the end of the other side is reported all the same */
+	/* without events: poll() reports a hangup in any case */
 	struct pollfd f[2] = { { .fd = fd, .events = events }, { .fd = -1 } };
 
 	if (!is_running)
@@ -46,7 +46,7 @@ int patience_wait(struct patience *p, int fd, short events)
 	}
 }
 
-/* What may block is given no more than a pipe that is ready takes at once. */
+/* A descriptor that may block gets no more than a ready pipe takes at once. */
 static size_t patience_piece_bytes(const struct patience *p, int fd)
 {
 	struct stat st;

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * Of the range that systemd hands out to services that want a user for as long as they run: no
- * distribution and no directory of users gives these to anybody.
+ * From the range that systemd assigns to services for as long as they run (DynamicUser=): no
+ * distribution and no directory of users assigns these permanently.
  */
 #define FIRST_UID 61184
 #define NR_UIDS 4336
@@ -51,8 +51,7 @@ int privilege_keep(uint64_t keep)
 	if (err)
 		return err;
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-		prctl(PR_CAPBSET_DROP,
-		      cap); /* needs CAP_SETPCAP; without it there is less to lose */
+		prctl(PR_CAPBSET_DROP, cap); /* needs CAP_SETPCAP; optional */
 	for (int i = 0; i < 2; i++) {
 		data[i].permitted &= (uint32_t)(keep >> (32 * i));
 		data[i].effective = data[i].permitted;
@@ -63,7 +62,7 @@ int privilege_keep(uint64_t keep)
 	return capabilities_set(data);
 }
 
-/* A process of ours each its own: what could take over one of them cannot signal the next. */
+/* Each process of bpfmon gets a user of its own: a compromised one cannot signal the others. */
 static void privilege_take_user(void)
 {
 	const uid_t ids[] = { FIRST_UID + (uid_t)getpid() % NR_UIDS, NOBODY };
@@ -79,7 +78,7 @@ int privilege_leave_root(uint64_t keep)
 	if (!geteuid() && !privilege_use(UINT64_MAX) && !prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) {
 		privilege_take_user();
 		prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
-		privilege_use(UINT64_MAX); /* which the change of user has taken out of effect */
+		privilege_use(UINT64_MAX); /* the change of user has cleared the effective set */
 	}
 	return privilege_keep(keep);
 }

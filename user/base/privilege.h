@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Gives up what is not needed any more. */
+/* Drops capabilities, and root, for good. */
 #ifndef BASE_PRIVILEGE_H
 #define BASE_PRIVILEGE_H
 
 #include <stdint.h>
 
-/* Drops every capability but those in @keep (1 << CAP_...), for good: also over an exec. */
+/* Drops every capability but those in @keep (1 << CAP_...), for good: an exec gains none. 0, or a
+ * negative errno: the capabilities were not dropped. */
 int privilege_keep(uint64_t keep);
-/* Sets the effective ones to the permitted ones within @mask, which can be undone. */
+/* Makes those permitted capabilities effective that are in @mask; a later call may choose others.
+ * 0, or a negative errno. */
 int privilege_use(uint64_t mask);
 /*
- * As root, without threads: becomes a user that nothing else runs as and that owns no file, with
- * the capabilities in @keep, in effect, and no others, for good. A process that is not root keeps
- * its user. Where the kernel does not permit another user (a container that has only root) it is
- * as privilege_keep(). A negative errno: the capabilities were not dropped.
+ * For root, in a process without threads: changes to a user that has no other process and no file,
+ * and keeps the capabilities in @keep, effective, and no others, for good. A process that is not
+ * root keeps its user, as does one where the kernel refuses the change (a container that has only
+ * root): then it is the same as privilege_keep(). A negative errno: the capabilities were not
+ * dropped.
  */
 int privilege_leave_root(uint64_t keep);
 

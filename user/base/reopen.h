@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Pipes and terminals that we inherited, in a way that never blocks us. */
+/* Makes inherited pipes and terminals non-blocking without changing them for other processes. */
 #ifndef BASE_REOPEN_H
 #define BASE_REOPEN_H
 
 /*
- * Puts into the place of @fd, a pipe or a terminal that is open for writing, a description of our
- * own, which does not block: that of @fd is shared with others, and O_NONBLOCK would be theirs,
- * too. Anything else, and what may not be opened again, stays as it is: 0 means that it was
- * replaced, a negative errno that it was not.
+ * Replaces @fd, a pipe or a terminal that is open for writing, by a new file description with
+ * O_NONBLOCK: the old one is shared with other processes, and the flag would apply to them, too.
+ * 0: replaced; a negative errno: @fd is unchanged, because it is something else or may not be
+ * opened again.
  */
 int reopen_for_writing(int fd);
 

@@ -13,7 +13,7 @@ static bool acl_is_absent(int err)
 	return err == ENODATA || err == EOPNOTSUPP;
 }
 
-/* Without one, what the folder's default ACL has given to the new file is taken away. */
+/* Where the old file has no ACL, one that the folder's default gave to the new file is removed. */
 static int rights_copy_acl(const struct path_end *from, int fd)
 {
 	char path[32], acl[ACL_BYTES];
@@ -43,7 +43,7 @@ int rights_copy(const struct path_end *from, int fd)
 	err = rights_copy_acl(from, fd);
 	if (err)
 		return err;
-	/* where each file has the same mode, one that is right already may be refused */
+	/* a file system with one mode for all files may refuse even the mode that it has */
 	if (fchmod(fd, mode) && (fstat(fd, &st) || (st.st_mode & 0777) != mode))
 		return -EPERM;
 	return 0;

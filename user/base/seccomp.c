@@ -18,7 +18,7 @@
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64
-#define CALL_LIMIT 0x40000000U /* from here on those of x32 */
+#define CALL_LIMIT 0x40000000U /* from here on: calls of x32 */
 #elif defined(__aarch64__)
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #define CALL_LIMIT UINT32_MAX
@@ -42,7 +42,7 @@ static const struct call calls[] = {
 #undef CALL_IF
 };
 
-/* For us: a call that the list lacks ends the process, and so a test. */
+/* For developers: a call that the list lacks kills the process, and so fails a test. */
 #ifdef SECCOMP_STRICT
 #define REFUSED SECCOMP_RET_KILL_PROCESS
 #else
@@ -75,7 +75,7 @@ static void program_return(struct program *p, uint32_t action)
 	program_put(p, BPF_RET | BPF_K, action, 0, 0);
 }
 
-/* Calls of another architecture are not ours: they end the process. */
+/* bpfmon makes no call of another architecture: such a call ends the process. */
 static void program_begin(struct program *p)
 {
 	program_load(p, offsetof(struct seccomp_data, arch));
@@ -86,7 +86,7 @@ static void program_begin(struct program *p)
 	program_return(p, SECCOMP_RET_KILL_PROCESS);
 }
 
-/* The number of the call is in the accumulator before and after. */
+/* Before and after it the accumulator holds the number of the call. */
 static void program_allow(struct program *p, const struct call *c)
 {
 	const size_t argument = offsetof(struct seccomp_data, args) + 8 * (size_t)c->argument;
@@ -111,7 +111,8 @@ int seccomp_install(enum seccomp_role role)
 	for (size_t i = 0; i < NR_CALLS; i++)
 		if (calls[i].roles & role)
 			program_allow(&p, &calls[i]);
-	/* its arguments are in memory, where no filter sees them: the C library then takes clone */
+	/* the flags of clone3 are in memory, where no filter sees them: without it the C library
+	 * uses clone */
 	program_put(&p, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
 	program_return(&p, SECCOMP_RET_ERRNO | ENOSYS);
 	program_return(&p, REFUSED);

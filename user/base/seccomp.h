@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* System calls that a process of ours does not need are refused to it from some moment on. */
+/* Filters of system calls: each process of bpfmon loses those that it does not need any more. */
 #ifndef BASE_SECCOMP_H
 #define BASE_SECCOMP_H
 
-/* What a process has left to do; seccomp.def lists the calls of each. */
+/* The roles of processes; seccomp.def lists the calls of each. */
 enum seccomp_role {
 	SECCOMP_LAUNCHER = 1,
 	SECCOMP_COLLECTOR = 2,
@@ -13,9 +13,9 @@ enum seccomp_role {
 
 /*
  * Installs the filter of @role for the calling thread and those that it starts. A call that is not
- * in the list fails with ENOSYS, as on a kernel that does not know it. Needs no_new_privs or
- * CAP_SYS_ADMIN. A negative errno: there is no filter (-ENOSYS: not on this architecture, or in a
- * build with sanitizers, whose run-time needs calls of its own).
+ * in the list fails with ENOSYS, as on a kernel without it. Needs no_new_privs or CAP_SYS_ADMIN. A
+ * negative errno: no filter was installed (-ENOSYS: not on this architecture, or in a build with
+ * sanitizers, which need calls of their own).
  */
 int seccomp_install(enum seccomp_role role);
 

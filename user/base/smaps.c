@@ -29,7 +29,7 @@ static int smaps_read_file(const char *path, struct smaps *out)
 
 	if (fd < 0)
 		return -errno;
-	n = read(fd, text, sizeof(text) - 1); /* the kernel makes it in one piece */
+	n = read(fd, text, sizeof(text) - 1); /* the kernel returns the whole file at once */
 	if (n <= 0)
 		return n ? -errno : -ESRCH;
 	text[n] = '\0';
@@ -41,7 +41,7 @@ static int smaps_read_file(const char *path, struct smaps *out)
 	return 0;
 }
 
-/* Once its first thread has exited, only the files of the others say what a process has. */
+/* Once the first thread of a process has exited, only the files of the others can be read. */
 static int smaps_read_threads(pid_t pid, struct smaps *out)
 {
 	char path[64 + NAME_MAX];

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define MAIN_BYTES (1UL << 20)     /* a sixth of it is used */
-#define THREAD_BYTES (512UL << 10) /* SQLite and its parser */
+#define THREAD_BYTES (512UL << 10) /* enough for SQLite and its parser */
 
 static struct {
 	int (*fn)(int argc, char **argv);
@@ -29,8 +29,8 @@ static bool stack_is_small(void)
 	return !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < MAIN_BYTES;
 }
 
-/* Not in a thread: capabilities and signal masks are those of a thread, and the first one would
- * keep its own. */
+/* Not a thread: capabilities and signal masks are per thread, and the first one would keep its own.
+ */
 int stack_run(int (*fn)(int argc, char **argv), int argc, char **argv)
 {
 	static ucontext_t here, there;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Texts that somebody else has made, and that a terminal is to show. */
+/* Untrusted text that is to be shown on a terminal. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -7,11 +7,11 @@
 #include <stddef.h>
 
 /*
- * How many bytes the character at @text has, which is not empty; and whether it could steer a
- * terminal, or change the order in which what surrounds it is shown, or is none at all.
+ * The length of the character at @text, which is not empty. @is_control: it could steer a terminal,
+ * or change the order in which the text around it is shown, or is not valid UTF-8 (one byte then).
  */
 size_t text_character(const char *text, bool *is_control);
-/* Puts "?" in the place of each such character. */
+/* Replaces each such character by "?". */
 void text_disarm(char *text);
 
 #endif

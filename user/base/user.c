@@ -23,14 +23,14 @@ static void user_from_passwd(struct user *u, const struct passwd *pw)
 }
 
 /*
- * The user @name, or if that is NULL @uid, as /etc/passwd has it: where the C library asks other
- * sources, too, it loads libraries, and crashes when the memory is short.
+ * The user @name, or with a @name of NULL @uid, from /etc/passwd. getpwnam() may ask other sources
+ * as well: it then loads libraries, and crashes when memory is short.
  */
 static int user_find_in_file(const char *name, uid_t uid, struct user *u)
 {
 	__cleanup(fclosep) FILE *f = fopen("/etc/passwd", "re");
 	struct passwd entry, *pw;
-	char text[2048]; /* a line that is longer is not found here */
+	char text[2048]; /* longer lines are skipped */
 	int err;
 
 	if (!f)
@@ -73,7 +73,7 @@ static bool environment_id(const char *name, unsigned *id)
 	return true;
 }
 
-/* Whether sudo runs us as root for another user, which is @uid. */
+/* Whether sudo runs this process as root for another user, @uid. */
 static bool sudo_caller_uid(uid_t *uid)
 {
 	return !getuid() && environment_id("SUDO_UID", uid) && *uid;

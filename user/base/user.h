@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Users: who called sudo, and becoming somebody. */
+/* Users: the one that called bpfmon, through sudo or not, and changing to one. */
 #ifndef BASE_USER_H
 #define BASE_USER_H
 
@@ -16,19 +16,20 @@ struct user {
 
 /* -ENOENT: there is no such user. */
 int user_by_name(const char *name, struct user *u);
-/* Whether sudo runs us as root for a user that is not root. */
+/* Whether sudo runs this process as root for a user that is not root. */
 bool user_is_under_sudo(void);
-/* The user who called us: before sudo, if sudo was; @was_sudo tells. Always somebody. */
+/* The user that called bpfmon; under sudo (@was_sudo) the one that called sudo. Cannot fail: a user
+ * without an entry has its number as name, and / as home. */
 void user_caller(struct user *u, bool *was_sudo);
 /*
- * Whether we have rights that who called us has not: under sudo, or as a program with
- * set-user-ID, set-group-ID or capabilities. Then the caller's environment is not to choose what
- * is executed with them.
+ * Whether this process has rights that its caller has not: under sudo, or as a program with
+ * set-user-ID, set-group-ID or capabilities. Then the caller's environment must not choose what is
+ * executed with these rights.
  */
 bool user_rights_are_lent(void);
-/* Takes the user's groups and ids for good. Needs root. */
+/* Changes to the user's groups and ids, for good. Needs root. 0, or a negative errno. */
 int user_become(const struct user *u);
-/* Sets HOME, USER, LOGNAME and SHELL as su does. */
+/* Sets HOME, USER, LOGNAME and SHELL, as su does. 0, or a negative errno. */
 int user_environment(const struct user *u);
 
 #endif

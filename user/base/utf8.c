@@ -34,9 +34,9 @@ size_t utf8_decode(const char *text, size_t n, uint32_t *character)
 
 bool utf8_steers(uint32_t c)
 {
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0)) /* of these 0x9b begins what ESC [ begins */
+	if (c < 0x20 || (c >= 0x7f && c < 0xa0)) /* 0x9b among them begins a sequence, as ESC [ */
 		return true;
-	/* from left to right, or from right to left */
+	/* those that change the direction of writing */
 	return c == 0x61c || c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
 	       (c >= 0x2066 && c <= 0x2069);
 }

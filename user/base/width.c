@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Not wcwidth(): that says nothing in the C locale, which most daemons and many images have. */
+/* Not wcwidth(): it knows only ASCII in the C locale, which most daemons and many images have. */
 #include "base/width.h"
 
 #include <stdlib.h>
