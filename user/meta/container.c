@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ID_BYTES 12 /* at least; engines use 64 digits, or 32 */
+#define ID_BYTES 12 /* the least; engines use 64 digits, or 32 */
 #define POD_PREFIX "pod"
 
-/* How engines name a container's cgroup; where @is_hex, behind it comes an id, else a name. */
+/* How engines name a container's cgroup: a prefix, then an id (@is_hex) or a name. */
 static const struct pattern {
 	const char *prefix, *engine;
 	bool is_hex;
@@ -25,7 +25,7 @@ static const struct pattern {
 	{ "apptainer-", "apptainer", false },
 };
 
-/* Folders whose children are containers, or belong to one. */
+/* Cgroups whose children are those of containers, or parts of one. */
 static const struct pattern folders[] = {
 	{ "docker", "docker", true },
 	{ "ecs", "docker", true },
@@ -53,7 +53,7 @@ static bool container_take_match(struct container_info *c, const struct pattern 
 	return true;
 }
 
-/* The UID of a pod: podUID.slice below kubepods.slice, with _ for -; or podUID. */
+/* The UID of a pod: podUID.slice below kubepods.slice, with _ in place of -; or podUID. */
 static void container_take_pod(struct container_info *c, const char *part, size_t n)
 {
 	const char *at = NULL;
@@ -64,9 +64,9 @@ static void container_take_pod(struct container_info *c, const char *part, size_
 	if (!at)
 		return;
 	text_copy(c->pod, sizeof(c->pod), at, (size_t)(part + n - at));
-	for (char *letter = c->pod; *letter; letter++)
-		if (*letter == '_')
-			*letter = '-';
+	for (char *digit = c->pod; *digit; digit++)
+		if (*digit == '_')
+			*digit = '-';
 }
 
 static bool container_match_prefix(struct container_info *c, const char *part, size_t n)
@@ -106,7 +106,7 @@ bool container_of_cgroup(const char *path, struct container_info *c)
 	size_t above_n = 0;
 	bool found = false, in_pods = false;
 
-	/* the outermost counts: what is below it is the container's own affair */
+	/* the outermost one counts: cgroups below it are made by the container itself */
 	for (const char *part = path; *part && !found;) {
 		size_t whole, n;
 
@@ -151,7 +151,7 @@ static void containerenv_copy(const char *text, const char *key, char *out, size
 		text_copy(out, size, at + 1, n - 2);
 }
 
-/* Podman says who it is; the file is empty where the container is not privileged. */
+/* Podman's file names the container; it is empty unless the container is privileged. */
 static bool container_from_podman(const char *root, struct container_info *c)
 {
 	char text[4096];
@@ -165,7 +165,7 @@ static bool container_from_podman(const char *root, struct container_info *c)
 	return true;
 }
 
-/* $container, as systemd has them; whatever else is in it is not ours to tell. */
+/* Values of $container that systemd documents; any other is not published, as it may be private. */
 static bool container_is_manager(const char *name)
 {
 	static const char *const names[] = { "docker",      "podman",         "oci",    "lxc",
@@ -205,7 +205,7 @@ void container_of_ours(const char *root, const char *proc, struct container_info
 	container_of_process(proc, c);
 	if (container_from_podman(root, c) || c->engine[0])
 		return;
-	container_from_environment(c); /* Apptainer shows the files of the host */
+	container_from_environment(c); /* before files: with Apptainer they are the host's */
 	if (c->engine[0])
 		return;
 	if (file_read_text(root, "/.dockerenv", line, sizeof(line)) >= 0)

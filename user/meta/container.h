@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The container that a process is in, by what its cgroup and the container's files say. */
+/* Identifies the container of a process by its cgroups and by files of the container. */
 #ifndef META_CONTAINER_H
 #define META_CONTAINER_H
 
 #include "model/meta.h"
 
-/* By the names of the cgroups of the process of @proc ("/proc/77"), which engines make alike. */
+/* By the cgroups of the process of @proc ("/proc/77"): engines name those by a pattern. @c is left
+ * unchanged if none matches. */
 void container_of_process(const char *proc, struct container_info *c);
-/* By the path of one cgroup. False: it has no such name. */
+/* By the path of one cgroup. False: it matches no pattern. */
 bool container_of_cgroup(const char *path, struct container_info *c);
-/* Our own: beside the former, files that engines leave below @root ("": ours), and variables. */
+/* That of this process: by its cgroups, by files of engines below @root ("": its own), and by
+ * environment variables. */
 void container_of_ours(const char *root, const char *proc, struct container_info *c);
 
 #endif

@@ -22,7 +22,7 @@ ssize_t file_read_text(const char *root, const char *path, char *out, size_t siz
 	fd = open(full, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	/* the kernel gives some of its files piece by piece */
+	/* the kernel returns some of its files in pieces */
 	while (n > 0 && used < size - 1) {
 		n = read(fd, out + used, size - 1 - used);
 		if (n < 0) {
@@ -43,7 +43,7 @@ void text_copy(char *out, size_t size, const char *text, size_t n)
 	out[n] = '\0';
 }
 
-/* Cuts off what is blank at either end. */
+/* Cuts off blanks at both ends. */
 static const char *text_trim(const char *text, size_t *n)
 {
 	while (*n && isspace((unsigned char)*text)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Small files of the kernel and of the system, read within bounds. */
+/* Reads small files of the kernel and of the system, with a limit. */
 #ifndef META_FILE_H
 #define META_FILE_H
 
@@ -8,21 +8,21 @@
 #include <sys/types.h>
 
 /*
- * Up to @size - 1 bytes of the file @path below @root ("": the machine's own), with a NUL behind
- * them. Their number, or a negative errno; @out is empty then.
+ * Reads up to @size - 1 bytes of the file @path below @root ("": the machine's own) and ends them
+ * with a NUL. Returns their number, or a negative errno; @out is empty then.
  */
 ssize_t file_read_text(const char *root, const char *path, char *out, size_t size);
-/* Its first line, without what is blank around it. A negative errno: it cannot be read, is empty,
- * or has no room in @out; that is empty then. */
+/* Reads its first line, without blanks around it. 0, or a negative errno, with @out empty: it
+ * cannot be read, is empty, or does not fit into @out. */
 int file_read_line(const char *root, const char *path, char *out, size_t size);
 /*
- * In @text, whose lines are KEY, blanks, @separator, blanks, VALUE: the first value of @key,
- * not terminated, its length in @n. NULL: there is none.
+ * The first value of @key in @text, which has lines of KEY, blanks, @separator, blanks, VALUE: not
+ * terminated, its length in @n. NULL: there is none.
  */
 const char *text_value(const char *text, const char *key, char separator, size_t *n);
-/* The same as a number. A negative errno: it is none. */
+/* The same as a number. 0, or a negative errno, with @value unchanged: there is none. */
 int text_number(const char *text, const char *key, char separator, uint64_t *value);
-/* Copies @n bytes that have room in @out (@size bytes); else @out becomes empty. */
+/* Copies @n bytes to @out (@size bytes) and a NUL; @out becomes empty where they do not fit. */
 void text_copy(char *out, size_t size, const char *text, size_t n);
 
 #endif

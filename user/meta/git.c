@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 #define MAX_LEVELS 256
-#define MAX_REFERENCES 5 /* that lead on to another, as in git */
+#define MAX_REFERENCES 5 /* in a chain, as in git */
 #define MAX_PACKED_BYTES (64L << 20)
 #define REF "ref: "
 #define HEADS "refs/heads/"
 #define HEX "0123456789abcdef"
 
-/* A regular file below @folder, opened; nothing else is even touched. */
+/* Opens a regular file below @folder; to open another type could block or have side effects. */
 static int git_open_file(int folder, const char *name)
 {
 	struct open_how how = {
@@ -35,7 +35,7 @@ static int git_open_file(int folder, const char *name)
 	return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-/* The one line of a small file, without its end. */
+/* Reads the first line of a small file, without its newline. */
 static int git_read_line(int folder, const char *name, char *line, size_t size)
 {
 	__cleanup(closep) int fd = git_open_file(folder, name);
@@ -51,7 +51,7 @@ static bool git_is_revision(const char *text, size_t n)
 	return (n == 40 || n == 64) && strspn(text, HEX) >= n;
 }
 
-/* As git-check-ref-format(1): so no name leads elsewhere, or does things to a terminal. */
+/* By the rules of git-check-ref-format(1): no name leads out of .git, or steers a terminal. */
 static bool git_is_ref(const char *name)
 {
 	size_t n = strlen(name);
@@ -66,7 +66,7 @@ static bool git_is_ref(const char *name)
 	       (n < 5 || strcmp(name + n - 5, ".lock") != 0);
 }
 
-/* Lines "REVISION NAME"; the others tell of the file and of what tags point to. */
+/* Lines "REVISION NAME"; the others are a header and the targets of tags. */
 static int git_find_packed(int common, const char *ref, char *line, size_t size)
 {
 	int fd = git_open_file(common, "packed-refs");
@@ -87,7 +87,7 @@ static int git_find_packed(int common, const char *ref, char *line, size_t size)
 	return -ENOENT;
 }
 
-/* Where all worktrees of a repository have their references. */
+/* The folder with the references of all worktrees of a repository. */
 static int git_open_common(int folder)
 {
 	char path[4096];
@@ -112,7 +112,7 @@ static bool git_may_read(int folder)
 	return !fstat(folder, &st) && (geteuid() || !st.st_uid);
 }
 
-/* From HEAD to the revision. */
+/* Follows references from HEAD to the revision. */
 static int git_read_repository(int folder, struct git *g)
 {
 	__cleanup(closep) int common = -1;
@@ -134,14 +134,14 @@ static int git_read_repository(int folder, struct git *g)
 		if (git_read_line(folder, name, line, sizeof(line)) &&
 		    git_read_line(common, name, line, sizeof(line)) &&
 		    git_find_packed(common, name, line, sizeof(line)))
-			break; /* a branch without a commit yet */
+			break; /* a branch without a commit */
 	}
 	if (git_is_revision(line, strlen(line)))
 		memcpy(g->revision, line, strlen(line) + 1);
 	return g->revision[0] || g->branch[0] ? 0 : -ENOENT;
 }
 
-/* .git of a worktree or a submodule is a file that says where the repository is. */
+/* .git of a worktree or a submodule is a file with the path of the repository. */
 static int git_open_linked(int folder)
 {
 	char line[4096];
@@ -153,7 +153,7 @@ static int git_open_linked(int folder)
 	return openat(folder, line + prefix, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* 0: told; -ENOENT: look further up; else there is one that does not tell. */
+/* 0: read; -ENOENT: no repository here, search further up; else one that cannot be read. */
 static int git_read_folder(int folder, struct git *g)
 {
 	__cleanup(closep) int repository = -1;
@@ -193,7 +193,7 @@ int git_read(int fd, struct git *g)
 		}
 		close(folder);
 		folder = up;
-		/* git looks no further than its file system either; / is above itself */
+		/* git, too, stops at the root of the file system; the parent of / is / */
 		if (above.st_dev != first.st_dev ||
 		    (above.st_ino == st.st_ino && above.st_dev == st.st_dev))
 			return -ENOENT;

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The revision that is checked out where a process works, read as files: git is never executed. */
+/* The revision that is checked out in a process's working folder. Reads git's files: git itself is
+ * never executed. */
 #ifndef META_GIT_H
 #define META_GIT_H
 
 #include "model/meta.h"
 
 /*
- * Of the repository that the folder @fd, which is left open, is in: upwards to where a file system
- * begins. What is there may be anybody's: links below .git are not followed, only regular files
- * are opened, only a revision and a branch that are well formed are taken; root reads only
- * a repository of its own. Call it with the rights of the user alone. -ENOENT: none, or not told.
+ * Reads the repository that contains the folder @fd (which stays open), searched upwards to the
+ * root of the file system. The files may be another user's: links below .git are not followed, only
+ * regular files are opened, only a well-formed revision and branch are accepted, and root reads
+ * only a repository of its own. To be called with the rights of the user alone. 0; -ENOENT: there
+ * is no repository, or it may not or cannot be read.
  */
 int git_read(int fd, struct git *g);
-/* Is it what git_read() may have given? For what came from a process of less rights. */
+/* Whether git_read() can have returned @g: a check of data from a process with fewer rights. */
 bool git_is_valid(const struct git *g);
 
 #endif

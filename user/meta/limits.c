@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNLIMITED (1ULL << 60) /* version 1 says "none" by a number: a little less than 2^63 */
+#define UNLIMITED (1ULL << 60) /* version 1 writes "no limit" as a number, a little below 2^63 */
 
-/* A cgroup in its hierarchy: @mount bytes of the folder are where that is mounted. */
+/* A cgroup in its hierarchy: the first @mount bytes of the folder are the mount point. */
 struct place {
 	char folder[4096];
 	size_t mount;
@@ -19,7 +19,7 @@ struct place {
 
 static const struct cgroup_file {
 	enum limit_id id;
-	const char *controller, *v2, *v1; /* NULL: that version has none */
+	const char *controller, *v2, *v1; /* NULL: no such file in that version */
 } files[] = {
 	{ LIMIT_MEMORY_MAX, "memory", "/memory.max", "/memory.limit_in_bytes" },
 	{ LIMIT_MEMORY_HIGH, "memory", "/memory.high", NULL },
@@ -28,7 +28,7 @@ static const struct cgroup_file {
 	{ LIMIT_PIDS_MAX, "pids", "/pids.max", "/pids.max" },
 };
 
-/* False: it is not limited. */
+/* False: there is no limit. */
 static bool limit_parse(const char *text, uint64_t *value)
 {
 	char *end;
@@ -50,7 +50,7 @@ static void limits_lower_by_file(struct limits *l, const char *folder, const str
 		limit_lower(l, f->id, value);
 }
 
-/* So many microseconds of CPU time in each period. */
+/* The quota of CPU time in each period, both in microseconds. */
 static void limits_lower_cpu(struct limits *l, const char *folder, bool is_v2)
 {
 	char line[64], period[64] = "";
@@ -68,7 +68,7 @@ static void limits_lower_cpu(struct limits *l, const char *folder, bool is_v2)
 		limit_lower(l, LIMIT_CPU_MAX, quota_us * 1000 / period_us);
 }
 
-/* In @p and in each above it, as far as we see: the smallest one counts. */
+/* Of @p and each visible cgroup above it the smallest limit counts. */
 static void limits_lower_upwards(struct limits *l, struct place p, const char *controller)
 {
 	for (;;) {
@@ -94,7 +94,7 @@ static int place_find(const char *self, const char *proc, const char *controller
 		   : cgroup_folder(self, p->is_v2 ? NULL : controller, path, p->folder, &p->mount);
 }
 
-/* Where the process is by now is no matter: it will be in @own. */
+/* The process will be moved to @own. */
 static void place_set_own(struct place *p, const struct cgroup *own)
 {
 	if (own && own->is_v2 == p->is_v2 && strlen(own->path) >= p->mount)
@@ -157,7 +157,7 @@ void limits_of_process(const char *self, const char *proc, const struct cgroup *
 			continue;
 		if (!i && !own)
 			memcpy(l->cgroup, path, sizeof(l->cgroup));
-		/* in version 1 only this hierarchy has another one */
+		/* in version 1 @own is in the hierarchy of memory only */
 		if (!i || p.is_v2)
 			place_set_own(&p, own);
 		limits_lower_upwards(l, p, controllers[i]);

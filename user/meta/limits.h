@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a process may use: its cgroups and those above them, its CPUs, its resource limits. */
+/* The limits of a process: those of its cgroups and their parents, its CPUs, its resource limits.
+ */
 #ifndef META_LIMITS_H
 #define META_LIMITS_H
 
@@ -7,13 +8,13 @@
 #include "model/meta.h"
 
 /*
- * Of the process of @proc ("/proc/self", "/proc/77"), with the hierarchies that @self
- * ("/proc/self") says to be mounted. @own: a cgroup of the memory controller that it is in by the
- * time it counts; NULL: that in which it is.
+ * Reads those of the process of @proc ("/proc/self", "/proc/77"); @self ("/proc/self") has the
+ * mounts. @own: the cgroup of the memory controller that the process will be moved to; NULL: it
+ * stays where it is. What cannot be read stays unchanged in @l.
  */
 void limits_of_process(const char *self, const char *proc, const struct cgroup *own,
 		       struct limits *l);
-/* Of whoever is in the cgroup: what this and those above it allow. */
+/* Reads those that hold for every process in the cgroup @t: its own and those of its parents. */
 void limits_of_cgroup(const char *self, const struct cgroup_target *t, struct limits *l);
 
 #endif

@@ -48,7 +48,7 @@ static const struct scheduler_row rows[] = {
 	/* OAR, HTCondor */
 	JOB("OAR_JOB_ID"), TITLE("OAR_JOB_NAME"), PLAIN("OAR_PROJECT_NAME"), PLAIN("OAR_ARRAY_ID"),
 	PLAIN("OAR_ARRAY_INDEX"), PLAIN("_CONDOR_SLOT"), PLAIN("_CONDOR_ANCESTOR_ID"),
-	/* Kubernetes: as the downward API is mostly named; the host name is the pod's */
+	/* Kubernetes: usual names for the downward API; the host name is the pod's */
 	PLAIN("POD_NAME"), PLAIN("POD_NAMESPACE"), PLAIN("NODE_NAME"),
 	WITH("HOSTNAME", "KUBERNETES_SERVICE_HOST"),
 	/* continuous integration */
@@ -57,7 +57,7 @@ static const struct scheduler_row rows[] = {
 	PLAIN("CI_JOB_ID"), PLAIN("CI_JOB_NAME"), PLAIN("CI_PIPELINE_ID"), PLAIN("CI_COMMIT_SHA"),
 	PLAIN("CI_COMMIT_REF_NAME"), PLAIN("CI_PROJECT_PATH"),
 	WITH("BUILD_ID", "JENKINS_URL"), WITH("JOB_BASE_NAME", "JENKINS_URL"),
-	/* what a program was set to */
+	/* settings of programs */
 	PLAIN("OMP_NUM_THREADS"), PLAIN("OMP_PROC_BIND"), PLAIN("OMP_PLACES"),
 	PLAIN("MKL_NUM_THREADS"), PLAIN("OPENBLAS_NUM_THREADS"), PLAIN("MALLOC_ARENA_MAX"),
 	PLAIN("CUDA_VISIBLE_DEVICES"), PLAIN("ROCR_VISIBLE_DEVICES"), PLAIN("CONDA_DEFAULT_ENV"),
@@ -93,7 +93,7 @@ static void variable_copy(char out[VARIABLE_BYTES + 1], const char *value)
 	if (n > VARIABLE_BYTES) {
 		n = VARIABLE_BYTES;
 		while (n && ((unsigned char)value[n] & 0xc0) == 0x80)
-			n--; /* back to where a character of UTF-8 begins */
+			n--; /* back to the first byte of the character */
 	}
 	memcpy(out, value, n);
 	out[n] = '\0';

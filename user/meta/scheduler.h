@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Environment variables that tell of the job, the container or what a program was set to: those of
- * one table, and no other. */
+/* Environment variables about the job, the container or a program's settings: those of one table,
+ * and no other. */
 #ifndef META_SCHEDULER_H
 #define META_SCHEDULER_H
 
@@ -8,17 +8,18 @@
 
 struct scheduler_row {
 	const char *name;
-	const char *only_with; /* the other one without which the name means something else */
+	const char *only_with; /* counts only if this one is set, too: the name is a common one */
 	bool is_job;           /* the scheduler's id of the job */
-	bool may_hold_args;    /* left out with --no-args: by default it is the command line */
+	bool may_hold_args;    /* left out with --no-args: its default is the command line */
 };
 
 size_t scheduler_nr_rows(void);
 const struct scheduler_row *scheduler_row(size_t i);
-/* Copies those that are set and not empty; what is longer than VARIABLE_BYTES is cut, not within a
- * character. */
+/* Adds to @m those that are set and not empty; a value is cut to VARIABLE_BYTES, between
+ * characters.
+ */
 void scheduler_read(bool no_args, struct meta *m);
-/* The id that the scheduler gave to the job we run in; NULL: we run in none. Not owned. */
+/* The scheduler's id of the job that this process belongs to, not owned; NULL: there is none. */
 const char *scheduler_job(void);
 
 #endif

@@ -8,9 +8,10 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#define CPUINFO_BYTES 8192 /* the first processor is in it; a large machine has a megabyte */
+#define CPUINFO_BYTES 8192 /* enough for the first processor; of a large machine it is a megabyte  \
+			    */
 
-/* ARM has no name for it, only the numbers of who made what. */
+/* On ARM there is no name of the model, only the numbers of vendor and part. */
 static void system_read_arm_model(struct system_info *s, const char *text)
 {
 	size_t by_n, part_n;
@@ -69,7 +70,7 @@ static void system_read_memory(const char *root, struct system_info *s)
 		s->huge_pages_bytes = kib << 10;
 }
 
-/* Of "always [madvise] never" that in brackets. */
+/* Of "always [madvise] never" the word in brackets. */
 static void system_read_hugepage_mode(const char *root, struct system_info *s)
 {
 	char line[128];
@@ -132,7 +133,7 @@ void system_ask(struct system_info *s)
 
 	if (!uname(&uts))
 		snprintf(s->architecture, sizeof(s->architecture), "%s", uts.machine);
-	/* whole seconds, so that all runs since say the same */
+	/* whole seconds, so that all runs since then have the same value */
 	boot = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME);
 	s->boot_epoch_ns = (boot + NSEC_PER_SEC / 2) / NSEC_PER_SEC * NSEC_PER_SEC;
 }

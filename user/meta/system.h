@@ -5,11 +5,11 @@
 
 #include "model/meta.h"
 
-/* What the files below @root ("": the machine's own) say; what they do not is left as it is. */
+/* Reads the files below @root ("": the machine's own); what is not in them stays unchanged. */
 void system_read(const char *root, struct system_info *s);
-/* Sockets, cores, threads and NUMA nodes; a part of system_read(). */
+/* The part of system_read() with sockets, cores, threads and NUMA nodes. */
 void topology_read(const char *root, struct system_info *s);
-/* What the kernel tells without files: the architecture, and when it was booted. */
+/* What needs no file: the architecture, and the time of boot. */
 void system_ask(struct system_info *s);
 
 #endif

@@ -27,8 +27,8 @@ static void cpu_bits_add_list(struct cpu_bits *set, const char *list)
 }
 
 /*
- * How many groups those that are online form, where @file of each tells its group. One is asked of
- * each group, not each: a machine may have hundreds. 0: one of them does not tell.
+ * The number of groups that the CPUs online form, where @file of each CPU lists its group. It is
+ * read once per group, not per CPU: a machine may have hundreds. 0: one cannot be read.
  */
 static unsigned topology_count_groups(const char *root, const struct cpu_bits *online,
 				      const char *file)
