@@ -8,7 +8,7 @@ struct search {
 	uint64_t start_epoch_ns; /* of the run */
 };
 
-/* One that came in from outside later, into a cgroup, says nothing of those that were there. */
+/* Processes that entered a followed cgroup after the start of the run do not count. */
 static int baseline_take_age(void *context, struct line *l)
 {
 	const struct search *s = context;
@@ -27,7 +27,7 @@ void baseline_read_counters(struct baseline *b, const struct exporter *e)
 
 	*b = (struct baseline){ 0 };
 	read_metrics(json_object_get(e->meta, "baseline"), b->value, &have);
-	for (int i = 0; i < NR_METRICS; i++) /* nothing is added to what holds at a moment */
+	for (int i = 0; i < NR_METRICS; i++) /* only counters have a value before the run */
 		if (metric_get((enum metric_id)i)->kind != KIND_COUNTER)
 			b->value[i] = 0;
 }

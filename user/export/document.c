@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* One JSON document: the same objects as the lines are, those of a kind together. */
+/* One JSON document: the same objects as the lines of a run, grouped by kind. */
 #include "export/export.h"
 
 #include "wire/rewriter.h"
 #include "wire/writer.h"
 
-/* An object, without its newline: what comes before is for whoever knows. */
+/* Puts the object of e->json without its newline; the caller puts what separates it. */
 static void document_put_object(struct exporter *e)
 {
 	if (e->json.used)
@@ -49,7 +49,8 @@ static int document_put_only(void *context, struct line *l)
 	return 0;
 }
 
-/* Of several, which no run of ours has, the last one counts, as everywhere. */
+/* bpfmon writes one summary; of several in a foreign file the last one counts, as in all readers.
+ */
 static int document_put_last(void *context, struct line *l)
 {
 	struct exporter *e = context;

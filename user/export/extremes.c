@@ -11,7 +11,7 @@ static void extremes_add_value(struct extremes *x, enum metric_id id, uint64_t v
 	metric_put(&x->have, id);
 }
 
-/* For the time that has passed since the last sample. */
+/* Weights the values of the last sample by the time since then. */
 static void extremes_weigh_last(struct extremes *x, uint64_t elapsed_ns)
 {
 	uint64_t took_ns = elapsed_ns > x->last.elapsed_ns ? elapsed_ns - x->last.elapsed_ns : 0;
@@ -40,11 +40,11 @@ static int extremes_add_sample(void *context, struct line *l)
 					   s->elapsed_ns);
 	}
 	x->last = *s;
-	x->last.instances = NULL; /* not ours */
+	x->last.instances = NULL; /* owned by the reader */
 	return 0;
 }
 
-/* Without any time it is the only value there is, or the largest of those of one moment. */
+/* Without any time it is the only value, or the largest of several at one moment. */
 double extremes_mean(const struct extremes *x, enum metric_id id)
 {
 	return x->known_ns[id] ? x->product[id] / (double)x->known_ns[id] : (double)x->max[id];

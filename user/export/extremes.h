@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The largest value of each metric at a sample, and the mean over time of what holds at a moment.
- * Of cores, which hold since the sample before, the former over a time that is long enough, as the
- * summary has them.
+ * The largest value of each metric in a sample, and the mean of gauges over time. The value of
+ * cores is that of the time since an earlier sample, which has to be long enough, as in the
+ * summary.
  */
 #ifndef EXPORT_EXTREMES_H
 #define EXPORT_EXTREMES_H
@@ -14,17 +14,18 @@ struct extremes {
 	struct metric_set have;
 	struct cores cores;
 	uint64_t max[NR_METRICS];
-	uint64_t max_at_ns[NR_METRICS]; /* since the start; the first sample that has it */
+	uint64_t max_at_ns[NR_METRICS]; /* since the start; that of the first sample with it */
 	struct sample last;
-	double product[NR_METRICS]; /* values times the ns until the next sample */
-	uint64_t known_ns[NR_METRICS];
+	double product[NR_METRICS];    /* the sum of values times the ns until the next sample */
+	uint64_t known_ns[NR_METRICS]; /* the sum of these times */
 };
 
-/* Errors are those of source_each(). */
+/* Reads all samples. Errors are those of source_each(). */
 int extremes_find(struct extremes *x, const struct exporter *e);
 /*
- * A value counts for the time until the next sample, whatever the distance: a mark has one of its
- * own, and the last one is at the end, where there is nothing left. Only for what a sample has.
+ * The mean of a gauge. A value is weighted by the time until the next sample: distances differ, as
+ * a mark has a sample of its own, and the last sample has no time left. Only for a metric in
+ * x->have.
  */
 double extremes_mean(const struct extremes *x, enum metric_id id);
 

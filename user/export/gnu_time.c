@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The block of GNU time -v, of the whole tree. What Linux never tells GNU time is 0 in both. */
+/* The block of GNU time -v, for the whole tree. What Linux does not report to GNU time is 0 in
+ * both.
+ */
 #include "export/export.h"
 
 #include "base/clock.h"
 
 #include <inttypes.h>
 
-#define BLOCK_BYTES 512 /* of the kernel's count of file system inputs and outputs */
+#define BLOCK_BYTES 512 /* the unit of ru_inblock and ru_oublock */
 
 static bool gnu_time_has(const struct exporter *e, enum metric_id id)
 {

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LATEST 9223372036.0 /* s; a second later nanoseconds do not fit any more */
+#define LATEST 9223372036.0 /* s since 1970; the last whole second whose ns fit into 63 bits */
 
 struct influx {
 	struct influx_tags tags;
-	struct influx_times times; /* of all points but samples, which have nanoseconds */
+	struct influx_times times; /* of all points but samples, whose times have ns already */
 };
 
-/* Between the fields of a point. */
+/* Puts what separates the fields of a point, and a key. */
 static void influx_begin_field(struct exporter *e, bool *is_first, const char *key)
 {
 	buffer_puts(&e->text, *is_first ? " " : ",");
@@ -30,7 +30,7 @@ static void influx_begin_field(struct exporter *e, bool *is_first, const char *k
 static void influx_put_decimal(struct exporter *e, bool *is_first, const char *key, uint64_t v,
 			       unsigned decimals)
 {
-	if (!decimals && v > INT64_MAX) /* its integers have a sign */
+	if (!decimals && v > INT64_MAX) /* InfluxDB's integers are signed */
 		return;
 	influx_begin_field(e, is_first, key);
 	buffer_decimal(&e->text, v, decimals);
@@ -63,7 +63,7 @@ static int influx_end_point(struct exporter *e, uint64_t epoch_ns)
 	return export_flush_full(e);
 }
 
-/* At a time that it has for itself. */
+/* Ends a point at a time that no other point of these has. */
 static int influx_end_point_near(struct exporter *e, uint64_t epoch_ns)
 {
 	struct influx *x = e->state;
@@ -114,12 +114,13 @@ static int influx_put_process(struct exporter *e, const struct process *p)
 		buffer_puts(&e->text, p->rss_peak_exact ? "true" : "false");
 	}
 	influx_put_metrics(e, &is_first, p->value, &p->have);
-	if (!at_ns) /* it lives: that is what it had used at the end of the run */
+	if (!at_ns) /* it is alive: these are its values at the end of the run */
 		at_ns = e->start_epoch_ns + e->total.wall_ns / 1000 * 1000;
 	return influx_end_point_near(e, at_ns);
 }
 
-/* A field keeps the type it has first: seconds are always decimals, whole ones, too. */
+/* The first value of a field decides its type in a database: seconds are decimals, whole ones, too.
+ */
 static bool influx_is_decimal(const char *key, const json_t *v)
 {
 	static const char suffix[] = "_seconds";
@@ -168,7 +169,7 @@ static bool influx_is_special(const char *key)
 	       !strcmp(key, "elapsed_seconds");
 }
 
-/* As precise as a double has the seconds since 1970: to the microsecond. */
+/* To the microsecond, as precise as seconds since 1970 are in a double. */
 static uint64_t seconds_to_ns(double seconds)
 {
 	return (uint64_t)(fmin(fmax(0, seconds), LATEST) * 1e6 + 0.5) * 1000;
@@ -195,8 +196,7 @@ static int influx_put_event(struct exporter *e, json_t *event)
 	return influx_end_point_near(e, at_ns);
 }
 
-/* Of a number only the value is known, not whether it was pushed as an integer: all are decimals.
- */
+/* The line does not keep whether a number was pushed as an integer: all become decimals. */
 static void influx_put_pushed_field(struct exporter *e, bool *is_first, const char *key,
 				    const json_t *v)
 {
@@ -210,7 +210,7 @@ static void influx_put_pushed_field(struct exporter *e, bool *is_first, const ch
 	buffer_printf(&e->text, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
 }
 
-/* When the program says it was; else when it was sent. */
+/* The time that the program reported; else the time of sending. */
 static uint64_t influx_pushed_ns(const struct exporter *e, const json_t *metric)
 {
 	const json_t *reported = json_object_get(metric, "reported_time");
@@ -241,7 +241,7 @@ static int influx_put_pushed(struct exporter *e, json_t *metric)
 	influx_tags_pop(&x->tags);
 	if (!is_first)
 		return influx_end_point_near(e, influx_pushed_ns(e, metric));
-	e->text.used = start; /* no database takes a point without a field */
+	e->text.used = start; /* databases reject a point without a field */
 	return 0;
 }
 

@@ -10,8 +10,7 @@
 
 static const char *const own_tags[] = { "run", "name", "host", "user", "job" };
 
-/* Whether a tag of that name would be taken for something else: every other tag and field of ours.
- */
+/* Whether bpfmon itself writes a tag or a field of that name. */
 static bool influx_tags_are_ours(const char *key)
 {
 	/* clang-format off */
@@ -32,13 +31,13 @@ static bool influx_tags_are_ours(const char *key)
 	return *key == '_' || !strncmp(key, "tag_", 4) || !metric_find(key, strlen(key), &id);
 }
 
-/* Two keys may be the same when they have been cut and changed: a point takes each once. */
+/* Two keys may be equal once they are cut and escaped: a point may have each only once. */
 static bool influx_tags_has_written(const struct influx_tags *t, const char *written)
 {
 	return json_object_get(t->keys, written) || json_object_get(t->pushed, written);
 }
 
-/* @key as it is written, ended by NUL; to be freed. NULL without memory. */
+/* @key as it is written, with a NUL; to be freed with free(). NULL without memory. */
 static char *influx_written_key(const char *key)
 {
 	struct buffer written = { 0 };
@@ -79,7 +78,7 @@ char *influx_field_name(struct influx_tags *t, const char *key, const json_t *fi
 	return name.text;
 }
 
-/* Of those with one key the first is written; a value of nothing cannot be. */
+/* Of several with the same key the first is written; an empty value cannot be written. */
 static int influx_tags_add(struct influx_tags *t, json_t *keys, const char *key,
 			   const json_t *value)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The tags of points: each key once, found without going through the others. */
+/* The tags of points: each key once, found by a hash. */
 #ifndef EXPORT_INFLUX_TAGS_H
 #define EXPORT_INFLUX_TAGS_H
 
@@ -8,25 +8,26 @@
 #include <jansson.h>
 
 struct influx_tags {
-	struct buffer text; /* owned; as they are written: ",key=value" each */
-	size_t of_run;      /* bytes of it; behind them are those of one point */
-	json_t *keys;       /* owned; as they are written: those of the run, */
-	json_t *pushed;     /* owned; and those of that point */
+	struct buffer text; /* owned; ",key=value" for each tag */
+	size_t of_run;      /* bytes of @text with tags of the run; then follow those of a point */
+	json_t *keys;       /* owned; the keys of the run's tags, as written */
+	json_t *pushed;     /* owned; the keys of that point's tags, as written */
 };
 
-/* The tags of the run: run, name, host, user, job, and those that its user gave. -ENOMEM. In any
- * case to be given to influx_tags_done(). */
+/* Adds the tags of the run: run, name, host, user, job, and the user's own. 0, or -ENOMEM;
+ * influx_tags_done() is needed in any case. */
 int influx_tags_init(struct influx_tags *t, const json_t *meta);
 void influx_tags_done(struct influx_tags *t);
-/* Adds those of a point that was pushed; a tag of the run keeps its name. @t->text.failed: there is
- * no memory. */
+/* Adds those of a pushed point; one with the name of a run's tag gets a prefix. Without memory
+ * @t->text.failed is set. */
 void influx_tags_push(struct influx_tags *t, json_t *tags);
-/* Takes them back. */
+/* Removes those of the pushed point. */
 void influx_tags_pop(struct influx_tags *t);
 /*
- * The name of the field @key: of a tag and a field of one name databases tell but one, so it is
- * neither that of one of the tags nor, if it is another than @key, that of one of @fields; nor
- * "time", which no database takes. To be freed; NULL without memory.
+ * The name of the field @key: @key, or with as many prefixes as it takes to differ from all tags
+ * (databases return only one of a tag and a field with the same name), from "time", which they
+ * reject, and, if it has a prefix, from all of @fields. To be freed with free(); NULL without
+ * memory.
  */
 char *influx_field_name(struct influx_tags *t, const char *key, const json_t *fields);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* At most @max bytes, and no part of a character. */
+/* The number of bytes up to @max that end with a whole character. */
 static size_t influx_cut(const char *s, size_t length, size_t max)
 {
 	if (length <= max)
@@ -13,7 +13,7 @@ static size_t influx_cut(const char *s, size_t length, size_t max)
 	return max;
 }
 
-/* @escaped: what gets a backslash before it. */
+/* @escaped: the characters that get a backslash before them. */
 static void influx_put_name(struct buffer *t, const char *s, size_t length, const char *escaped)
 {
 	bool is_control;

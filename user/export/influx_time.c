@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define SLOTS (1UL << 20) /* 2 MiB; together they give a time to a billion points */
+#define SLOTS (1UL << 20) /* 2 MiB; enough times for a billion points */
 #define NS_OF_US 1000
-#define LAST_US (INT64_MAX / NS_OF_US - 1) /* its last nanosecond is within InfluxDB's range */
+#define LAST_US (INT64_MAX / NS_OF_US - 1) /* all its nanoseconds are within InfluxDB's range */
 #define TRIES (1UL << 24)
 
 int influx_times_init(struct influx_times *t)
@@ -22,8 +22,8 @@ void influx_times_done(struct influx_times *t)
 }
 
 /*
- * Microseconds that share a slot give no nanosecond twice either: they only are full earlier. So
- * the times of any number of points are kept apart in a memory of one size.
+ * Microseconds that share a slot still use each nanosecond once: they are only full earlier. So a
+ * table of fixed size suffices for any number of points.
  */
 static uint16_t *influx_times_slot(struct influx_times *t, uint64_t us)
 {
@@ -37,7 +37,7 @@ uint64_t influx_times_next(struct influx_times *t, uint64_t epoch_ns)
 
 	if (us > LAST_US)
 		us = LAST_US;
-	if (!us) /* 0 would say that there is none */
+	if (!us) /* 0 is the error */
 		us = 1;
 	for (uint64_t i = 0; i < TRIES; i++) {
 		given = influx_times_slot(t, us);

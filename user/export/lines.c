@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* JSON Lines as bpfmon writes them; and CSV. */
+/* JSON Lines and CSV, as bpfmon writes them. */
 #include "export/export.h"
 
 #include "wire/csv.h"
@@ -16,7 +16,7 @@ static int jsonl_export_put_line(void *context, struct line *l)
 	return export_flush_full(e);
 }
 
-/* A run that was cut off gets the summary that its readers make of it. */
+/* A run that was cut off gets a summary, the one that readers compute from its lines. */
 static int jsonl_export_write(struct exporter *e)
 {
 	int err = source_each(e->source, PARTS_ALL, jsonl_export_put_line, e);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * OpenMetrics with a time at each sample. It wants all of a metric together, so samples are kept in
- * a file without a name, which is gone through once a metric.
+ * OpenMetrics, with a time for each sample. The format has all samples of a metric together, so
+ * they are kept in a file without a name, which is read once per metric.
  */
 #include "export/export.h"
 
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Prometheus keeps milliseconds, and takes one value in each. */
+/* Prometheus keeps milliseconds, and accepts one value for each. */
 #define APART_NS 2000000
 
 struct row {
@@ -87,7 +87,8 @@ static int openmetrics_put_value(struct exporter *e, const struct row *row, enum
 	return export_flush_full(e);
 }
 
-/* Of values that are too close to each other one is kept: a counter's last, a gauge's first. */
+/* Of values that are too close in time one is written: the last of a counter, the first of a gauge.
+ */
 static int openmetrics_put_values(struct exporter *e, enum metric_id id)
 {
 	const struct rows *r = e->state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * prmon's two files: samples in columns apart by tabs, and a summary in JSON. Times have
- * milliseconds in the former, where prmon has whole seconds, so that rates can be drawn of it. As
- * there, counters and the time are those since the start of the processes, also of an attachment.
+ * prmon's two files: samples in columns with tabs between, and a summary in JSON. Times of samples
+ * have milliseconds where prmon has whole seconds, so that rates can be computed. As in prmon,
+ * counters and times begin with the start of the processes, in an attachment, too.
  */
 #include "export/baseline.h"
 
@@ -14,7 +14,7 @@
 static const struct column {
 	const char *name;
 	enum metric_id id;
-	bool is_rate; /* its average is what there was of it a second */
+	bool is_rate; /* its average is a rate per second */
 } columns[] = {
 	/* the order is prmon's */
 	{ "nprocs", M_processes, false }, { "nthreads", M_threads, false },
@@ -31,7 +31,7 @@ static enum metric_unit column_unit(const struct column *c)
 	return metric_get(c->id)->unit;
 }
 
-/* Memory is in kB, what is read and written in bytes. */
+/* Memory is in kB, I/O in bytes. */
 static uint64_t column_divisor(const struct column *c)
 {
 	if (column_unit(c) == UNIT_BYTES)
@@ -46,7 +46,7 @@ static const char *column_unit_name(const struct column *c)
 	return metric_unit_name(column_unit(c));
 }
 
-/* What both files are made of. */
+/* The values that both files use. */
 struct prmon {
 	struct extremes x;
 	struct baseline baseline;
@@ -86,7 +86,7 @@ static int prmon_put_row(void *context, struct line *l)
 	return export_flush_full(e);
 }
 
-/* A metric that no sample has is no column. */
+/* A metric that no sample has gets no column. */
 static int prmon_write_samples(struct exporter *e)
 {
 	struct prmon p;
@@ -103,7 +103,7 @@ static int prmon_write_samples(struct exporter *e)
 	return source_each(e->source, PART(LINE_SAMPLE), prmon_put_row, e);
 }
 
-/* The larger of what samples saw and what the summary knows better, of the run alone. */
+/* The larger of the samples' maximum and the summary's value, without the baseline. */
 static uint64_t prmon_max(const struct exporter *e, const struct extremes *x, enum metric_id id)
 {
 	const struct summary *s = &e->total;
@@ -118,7 +118,7 @@ static uint64_t prmon_max(const struct exporter *e, const struct extremes *x, en
 	return known > max ? known : max;
 }
 
-/* A second since the start of the processes; where that is not known, of the run. */
+/* Per second since the start of the processes; where that is unknown, since that of the run. */
 static double prmon_rate(const struct exporter *e, const struct prmon *p, enum metric_id id)
 {
 	uint64_t before = p->baseline.age_ns ? p->baseline.value[id] : 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * psrecord's log with --include-children --include-io, as CSV and as it is by default. As there,
- * counts and bytes of I/O are those since the start of the processes, also of an attachment.
+ * psrecord's log with --include-children --include-io, as CSV and in its default format. As in
+ * psrecord, counts and bytes of I/O begin with the start of the processes, in an attachment, too.
  */
 #include "export/baseline.h"
 
@@ -28,7 +28,7 @@ static uint64_t psrecord_count(const struct exporter *e, const struct sample *s,
 	return p->baseline.value[id] + s->value[id];
 }
 
-/* Percent of one core, over a time that is long enough to tell. */
+/* Percent of one core, over a time that is long enough for a meaningful value. */
 static double psrecord_cpu_percent(struct exporter *e, const struct sample *s)
 {
 	struct psrecord *p = e->state;
@@ -85,7 +85,7 @@ static int psrecord_write_csv(struct exporter *e)
 	return psrecord_write_rows(e, psrecord_put_row);
 }
 
-/* Columns of 12 characters; the first is where "# " is in the header. */
+/* Columns of 12 characters; the first is below "# " of the header. */
 static int psrecord_put_plain_row(void *context, struct line *l)
 {
 	static const enum metric_id counts[] = { M_syscr, M_syscw, M_read, M_write };

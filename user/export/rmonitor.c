@@ -14,7 +14,7 @@ static void rmonitor_put_pair(struct json *j, const char *name, uint64_t v, unsi
 	jw_array_end(j);
 }
 
-/* Thousandths of a megabyte, rounded up: a request of so much suffices. */
+/* Thousandths of a megabyte, rounded up: enough as a request. */
 static void rmonitor_put_megabytes(struct json *j, const char *name, uint64_t bytes)
 {
 	uint64_t whole = bytes >> 20, rest = bytes & ((1 << 20) - 1);
@@ -75,7 +75,7 @@ static void rmonitor_put_total(struct json *j, const char *name, const struct su
 		rmonitor_put_megabytes(j, name, s->total.value[id]);
 }
 
-/* As the summary has it; one of an earlier version may not know times that are put together. */
+/* As in the summary, and never below the mean, as that of an earlier version may be. */
 static uint64_t rmonitor_cores_peak(const struct summary *s, const struct extremes *x)
 {
 	uint64_t peak = metric_has(&x->have, M_cores) ? x->max[M_cores] : s->cores_peak;
