@@ -13,20 +13,21 @@ int main(int argc, char **argv)
 	long n;
 
 	if (argc < 4)
-		usage("bigparent MIB N PATH [ARGS]");
-	n = number(argv[2]);
-	hide_truth_out();
-	touch_mib(number(argv[1]));
+		truth_usage("bigparent MIB N PATH [ARGS]");
+	n = truth_number(argv[2]);
+	truth_out_hide();
+	touch_mib(truth_number(argv[1]));
 	for (long i = 0; i < n; i++) {
-		pid_t pid = xfork();
+		pid_t pid = child_fork();
 
 		if (!pid) {
 			execv(argv[3], argv + 3);
-			die("exec of %s", argv[3]);
+			truth_fail("exec of %s", argv[3]);
 		}
-		reap_ok(pid, &cpu);
+		child_reap_ok(pid, &cpu);
 	}
 	getrusage(RUSAGE_SELF, &ru);
-	tell(1 + n, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"maxrss_kb\":%ld", cpu, ru.ru_maxrss);
+	truth_write(1 + n, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"maxrss_kb\":%ld", cpu,
+		    ru.ru_maxrss);
 	return 0;
 }

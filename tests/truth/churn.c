@@ -11,12 +11,12 @@ static pthread_t leader;
 static double mib, secs;
 static int is_huge, leader_exits;
 
-static void *nothing(void *arg)
+static void *thread_end(void *arg)
 {
 	return arg;
 }
 
-static void hold(void)
+static void memory_hold(void)
 {
 	size_t size = (size_t)(mib * 1048576);
 	char *p;
@@ -32,7 +32,7 @@ static void hold(void)
 	touch_pages(p, size);
 }
 
-static void *work(void *arg)
+static void *memory_hold_while_churning(void *arg)
 {
 	int64_t held_ns, end_ns;
 	long threads = leader_exits;
@@ -40,17 +40,17 @@ static void *work(void *arg)
 
 	if (leader_exits)
 		pthread_join(leader, NULL);
-	hold();
+	memory_hold();
 	held_ns = clock_ns(CLOCK_BOOTTIME);
 	for (end_ns = held_ns + (int64_t)(secs * 1e9); clock_ns(CLOCK_BOOTTIME) < end_ns; threads++) {
-		errno = pthread_create(&thread, NULL, nothing, NULL);
+		errno = pthread_create(&thread, NULL, thread_end, NULL);
 		if (errno)
-			die("pthread_create");
+			truth_fail("pthread_create");
 		pthread_join(thread, NULL);
 		sleep_seconds(0.0005);
 	}
-	tell(1, threads, 0, ",\"held_seconds\":%.9f,\"freed_seconds\":%.9f", held_ns / 1e9,
-	     clock_ns(CLOCK_BOOTTIME) / 1e9);
+	truth_write(1, threads, 0, ",\"held_seconds\":%.9f,\"freed_seconds\":%.9f", held_ns / 1e9,
+		    clock_ns(CLOCK_BOOTTIME) / 1e9);
 	_exit(0);
 	return arg;
 }
@@ -60,16 +60,16 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	if (argc < 3 || argc > 4)
-		usage("churn MIB SECS [exit|huge]");
-	mib = number(argv[1]);
-	secs = number(argv[2]);
+		truth_usage("churn MIB SECS [exit|huge]");
+	mib = truth_number(argv[1]);
+	secs = truth_number(argv[2]);
 	leader_exits = argc == 4 && !strcmp(argv[3], "exit");
 	is_huge = argc == 4 && !strcmp(argv[3], "huge");
 	if (!leader_exits)
-		work(NULL);
+		memory_hold_while_churning(NULL);
 	leader = pthread_self();
-	errno = pthread_create(&thread, NULL, work, NULL);
+	errno = pthread_create(&thread, NULL, memory_hold_while_churning, NULL);
 	if (errno)
-		die("pthread_create");
+		truth_fail("pthread_create");
 	pthread_exit(NULL);
 }

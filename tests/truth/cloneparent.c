@@ -13,18 +13,18 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	if (argc != 2)
-		usage("cloneparent MS");
-	pid = xfork();
+		truth_usage("cloneparent MS");
+	pid = child_fork();
 	if (!pid) {
 		pid = syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0);
 		if (pid < 0)
-			die("clone");
+			truth_fail("clone");
 		if (!pid)
-			spin_ms(number(argv[1]));
+			spin_ms(truth_number(argv[1]));
 		_exit(0);
 	}
-	reap_ok(-1, &cpu);
-	reap_ok(-1, &cpu);
-	tell(3, 0, cpu, ",\"children_cpu_seconds\":%.6f", cpu);
+	child_reap_ok(-1, &cpu);
+	child_reap_ok(-1, &cpu);
+	truth_write(3, 0, cpu, ",\"children_cpu_seconds\":%.6f", cpu);
 	return 0;
 }

@@ -6,7 +6,7 @@
  */
 #include "truth.h"
 
-static void detach(int keep)
+static void descriptors_detach(int keep)
 {
 	int null = open("/dev/null", O_RDWR);
 
@@ -22,36 +22,36 @@ static void detach(int keep)
 int main(int argc, char **argv)
 {
 	int wait = argc == 3 && !strcmp(argv[1], "-w");
-	double *cpu = shared(3 * sizeof(*cpu)), ms;
+	double *cpu = memory_map_shared(3 * sizeof(*cpu)), ms;
 	int gone[2];
 	char c;
 	pid_t pid;
 
 	if (argc != 2 + wait)
-		usage("daemon [-w] MS");
-	ms = number(argv[1 + wait]);
+		truth_usage("daemon [-w] MS");
+	ms = truth_number(argv[1 + wait]);
 	if (pipe2(gone, O_CLOEXEC))
-		die("pipe2");
-	pid = xfork();
+		truth_fail("pipe2");
+	pid = child_fork();
 	if (pid) {
 		close(gone[1]);
-		reap_ok(pid, cpu + 1);
-		cpu[0] = own_cpu();
+		child_reap_ok(pid, cpu + 1);
+		cpu[0] = cpu_own_seconds();
 		if (wait) {
 			while (read(gone[0], &c, 1) < 0 && errno == EINTR)
 				;
-			tell(3, 0, cpu[1] + cpu[2], ",\"daemon_cpu_seconds\":%.9f", cpu[2]);
+			truth_write(3, 0, cpu[1] + cpu[2], ",\"daemon_cpu_seconds\":%.9f", cpu[2]);
 		}
 		return 0;
 	}
 	if (setsid() < 0)
-		die("setsid");
-	if (xfork())
+		truth_fail("setsid");
+	if (child_fork())
 		_exit(0);
-	detach(gone[1]);
+	descriptors_detach(gone[1]);
 	spin_ms(ms);
-	cpu[2] = own_cpu();
+	cpu[2] = cpu_own_seconds();
 	if (!wait)
-		tell(3, 0, cpu[0] + cpu[1], ",\"daemon_cpu_seconds\":%.9f", cpu[2]);
+		truth_write(3, 0, cpu[0] + cpu[1], ",\"daemon_cpu_seconds\":%.9f", cpu[2]);
 	_exit(0);
 }

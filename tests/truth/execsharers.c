@@ -9,25 +9,25 @@
 
 static double hold_ms;
 
-static int share(void *arg)
+static int sharer_run(void *arg)
 {
 	sleep_seconds(hold_ms / 1e3);
 	return arg != NULL;
 }
 
-static void be_small(void)
+static void small_image_run(void)
 {
-	char *stack = map_small(65536);
-	pid_t pid = clone(share, stack + 65536, CLONE_VM | SIGCHLD, NULL);
+	char *stack = memory_map_small(65536);
+	pid_t pid = clone(sharer_run, stack + 65536, CLONE_VM | SIGCHLD, NULL);
 
 	if (pid < 0)
-		die("clone");
+		truth_fail("clone");
 	if (waitpid(pid, NULL, 0) != pid)
-		die("waitpid");
+		truth_fail("waitpid");
 }
 
 /* Returns when all @k hold theirs. */
-static void hold(double mib, long k, long *holders)
+static void memory_hold_with_others(double mib, long k, long *holders)
 {
 	touch_mib(mib);
 	__sync_fetch_and_add(holders, 1);
@@ -38,28 +38,28 @@ static void hold(double mib, long k, long *holders)
 int main(int argc, char **argv)
 {
 	double cpu = 0;
-	long k, *holders = shared(sizeof(*holders));
+	long k, *holders = memory_map_shared(sizeof(*holders));
 	pid_t pid[64];
 
 	if (argc == 3 && !strcmp(argv[1], "small")) {
-		hold_ms = number(argv[2]);
-		be_small();
+		hold_ms = truth_number(argv[2]);
+		small_image_run();
 		return 0;
 	}
-	if (argc != 4 || number(argv[1]) > 64)
-		usage("execsharers K MIB HOLD_MS");
-	k = (long)number(argv[1]);
-	hide_truth_out();
+	if (argc != 4 || truth_number(argv[1]) > 64)
+		truth_usage("execsharers K MIB HOLD_MS");
+	k = (long)truth_number(argv[1]);
+	truth_out_hide();
 	for (long i = 0; i < k; i++) {
-		pid[i] = xfork();
+		pid[i] = child_fork();
 		if (pid[i])
 			continue;
-		hold(number(argv[2]), k, holders);
+		memory_hold_with_others(truth_number(argv[2]), k, holders);
 		execl("/proc/self/exe", "execsharers", "small", argv[3], NULL);
-		die("exec");
+		truth_fail("exec");
 	}
 	for (long i = 0; i < k; i++)
-		reap_ok(pid[i], &cpu);
-	tell(1 + 2 * k, 0, cpu, NULL);
+		child_reap_ok(pid[i], &cpu);
+	truth_write(1 + 2 * k, 0, cpu, NULL);
 	return 0;
 }

@@ -8,6 +8,6 @@
 int main(int argc, char **argv)
 {
 	if (argc != 2)
-		usage("exitwith N");
-	_exit((int)number(argv[1]));
+		truth_usage("exitwith N");
+	_exit((int)truth_number(argv[1]));
 }

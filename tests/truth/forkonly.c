@@ -12,17 +12,17 @@ int main(int argc, char **argv)
 	long n;
 
 	if (argc != 2)
-		usage("forkonly N");
-	n = number(argv[1]);
+		truth_usage("forkonly N");
+	n = truth_number(argv[1]);
 	for (long i = 0; i < n; i++) {
 		pid_t pid = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 
 		if (!pid)
 			_exit(0);
 		if (pid < 0 || waitpid(pid, NULL, 0) != pid)
-			die("child %ld", i);
+			truth_fail("child %ld", i);
 	}
 	getrusage(RUSAGE_CHILDREN, &ru);
-	tell(1 + n, 0, ru_seconds(&ru), ",\"children_cpu_seconds\":%.6f", ru_seconds(&ru));
+	truth_write(1 + n, 0, ru_seconds(&ru), ",\"children_cpu_seconds\":%.6f", ru_seconds(&ru));
 	return 0;
 }

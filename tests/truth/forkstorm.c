@@ -7,19 +7,19 @@
 #include "truth.h"
 #include <pthread.h>
 
-static void *nothing(void *arg)
+static void *thread_end(void *arg)
 {
 	return arg;
 }
 
-static void child(long i)
+static void child_run(long i)
 {
 	pthread_t thread;
 
 	if (i % 4 == 3) {
-		errno = pthread_create(&thread, NULL, nothing, NULL);
+		errno = pthread_create(&thread, NULL, thread_end, NULL);
 		if (errno)
-			die("pthread_create");
+			truth_fail("pthread_create");
 		pthread_join(thread, NULL);
 	}
 	_exit(0);
@@ -31,23 +31,23 @@ int main(int argc, char **argv)
 	long p, n;
 
 	if (argc != 3)
-		usage("forkstorm P N");
-	p = number(argv[1]);
-	n = number(argv[2]);
+		truth_usage("forkstorm P N");
+	p = truth_number(argv[1]);
+	n = truth_number(argv[2]);
 	for (long k = 0; k < p; k++) {
-		if (xfork())
+		if (child_fork())
 			continue;
 		for (long i = 0; i < n; i++) {
-			pid_t pid = xfork();
+			pid_t pid = child_fork();
 
 			if (!pid)
-				child(i);
-			reap_ok(pid, &cpu);
+				child_run(i);
+			child_reap_ok(pid, &cpu);
 		}
 		_exit(0);
 	}
 	for (long k = 0; k < p; k++)
-		reap_ok(-1, &cpu);
-	tell(1 + p + p * n, p * (n / 4), cpu, ",\"children_cpu_seconds\":%.6f", cpu);
+		child_reap_ok(-1, &cpu);
+	truth_write(1 + p + p * n, p * (n / 4), cpu, ",\"children_cpu_seconds\":%.6f", cpu);
 	return 0;
 }

@@ -15,20 +15,20 @@ int main(int argc, char **argv)
 
 	shrinks = argc > 3 && !strcmp(argv[3], "shrink");
 	if (argc < 4 + shrinks)
-		usage("grow INHERITED MIB [shrink] PATH [ARGS]");
-	inherited = number(argv[1]);
-	mib = number(argv[2]);
-	hide_truth_out();
+		truth_usage("grow INHERITED MIB [shrink] PATH [ARGS]");
+	inherited = truth_number(argv[1]);
+	mib = truth_number(argv[2]);
+	truth_out_hide();
 	held = inherited > 0 ? touch_mib(inherited) : NULL;
-	pid = xfork();
+	pid = child_fork();
 	if (!pid) {
 		if (shrinks && munmap(held, (size_t)(inherited * 1048576)))
-			die("munmap");
+			truth_fail("munmap");
 		touch_mib(mib);
 		execv(argv[3 + shrinks], argv + 3 + shrinks);
-		die("exec of %s", argv[3 + shrinks]);
+		truth_fail("exec of %s", argv[3 + shrinks]);
 	}
-	reap_ok(pid, &cpu);
-	tell(2, 0, cpu, ",\"child\":%d", pid);
+	child_reap_ok(pid, &cpu);
+	truth_write(2, 0, cpu, ",\"child\":%d", pid);
 	return 0;
 }

@@ -10,50 +10,50 @@ struct gate {
 	int touched[2], held[2]; /* pipes: a byte for each that has; end of file lets go */
 };
 
-static void hoard(const struct gate *g, double mib, double hold_ms)
+static void memory_hold(const struct gate *g, double mib, double hold_ms)
 {
 	char *p = touch_mib(mib), byte = 0;
 
 	if (g) {
 		close(g->held[1]);
 		if (write(g->touched[1], &byte, 1) != 1)
-			die("write");
+			truth_fail("write");
 		if (read(g->held[0], &byte, 1) < 0)
-			die("read");
+			truth_fail("read");
 	} else {
 		sleep_seconds(hold_ms / 1e3);
 	}
 	if (munmap(p, (size_t)(mib * 1048576)))
-		die("munmap");
+		truth_fail("munmap");
 	_exit(0);
 }
 
-static void together(long k, double mib, double hold_ms)
+static void hoarders_together(long k, double mib, double hold_ms)
 {
 	struct gate g;
 	char byte;
 
 	if (pipe(g.touched) || pipe(g.held))
-		die("pipe");
+		truth_fail("pipe");
 	for (long i = 0; i < k; i++)
-		if (!xfork())
-			hoard(&g, mib, 0);
+		if (!child_fork())
+			memory_hold(&g, mib, 0);
 	for (long i = 0; i < k; i++)
 		if (read(g.touched[0], &byte, 1) != 1)
-			die("read");
+			truth_fail("read");
 	sleep_seconds(hold_ms / 1e3);
 	close(g.held[1]);
 	while (wait(NULL) > 0)
 		;
 }
 
-static void in_turn(long k, double mib, double hold_ms)
+static void hoarders_in_turn(long k, double mib, double hold_ms)
 {
 	for (long i = 0; i < k; i++) {
-		if (!xfork())
-			hoard(NULL, mib, hold_ms);
+		if (!child_fork())
+			memory_hold(NULL, mib, hold_ms);
 		if (wait(NULL) < 0)
-			die("wait");
+			truth_fail("wait");
 	}
 }
 
@@ -64,14 +64,14 @@ int main(int argc, char **argv)
 	long k;
 
 	if (argc != 5 || (strcmp(argv[1], "together") && strcmp(argv[1], "turn")))
-		usage("hoarders together|turn K MIB HOLD_MS");
-	k = (long)number(argv[2]);
-	mib = number(argv[3]);
+		truth_usage("hoarders together|turn K MIB HOLD_MS");
+	k = (long)truth_number(argv[2]);
+	mib = truth_number(argv[3]);
 	if (!strcmp(argv[1], "together"))
-		together(k, mib, number(argv[4]));
+		hoarders_together(k, mib, truth_number(argv[4]));
 	else
-		in_turn(k, mib, number(argv[4]));
+		hoarders_in_turn(k, mib, truth_number(argv[4]));
 	getrusage(RUSAGE_CHILDREN, &ru);
-	tell(1 + k, 0, ru_seconds(&ru), ",\"maxrss_kb\":%ld", ru.ru_maxrss);
+	truth_write(1 + k, 0, ru_seconds(&ru), ",\"maxrss_kb\":%ld", ru.ru_maxrss);
 	return 0;
 }

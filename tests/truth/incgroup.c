@@ -6,7 +6,7 @@
  */
 #include "truth.h"
 
-static void join(const char *dir)
+static void cgroup_join(const char *dir)
 {
 	char path[4096];
 	int fd;
@@ -14,7 +14,7 @@ static void join(const char *dir)
 	snprintf(path, sizeof(path), "%s/cgroup.procs", dir);
 	fd = open(path, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || dprintf(fd, "%d\n", getpid()) < 0)
-		die("%s", path);
+		truth_fail("%s", path);
 	close(fd);
 }
 
@@ -26,16 +26,16 @@ int main(int argc, char **argv)
 	int len;
 
 	if (argc < 3)
-		usage("incgroup DIR[,DIR2...] CMD [ARGS]");
+		truth_usage("incgroup DIR[,DIR2...] CMD [ARGS]");
 	for (char *dir = strtok_r(argv[1], ",", &save); dir; dir = strtok_r(NULL, ",", &save))
-		join(dir);
-	joined = own_cpu();
+		cgroup_join(dir);
+	joined = cpu_own_seconds();
 	if (before) {
 		len = snprintf(buf, sizeof(buf),
 			       "{\"cpu_before_seconds\":%.9f,\"cpu_joined_seconds\":%.9f}\n",
-			       own_cpu(), joined);
-		write_file(before, buf, len);
+			       cpu_own_seconds(), joined);
+		file_write_once(before, buf, len);
 	}
 	execvp(argv[2], argv + 2);
-	die("exec of %s", argv[2]);
+	truth_fail("exec of %s", argv[2]);
 }

@@ -3,7 +3,7 @@
  * Known input and output in DIR: odd write()s and read()s, O_DIRECT, sendfile, mmap with msync, and
  * a dirty file truncated before it is synced. Its last act but one is a single read() of its own
  * /proc/self/io, its last act a single write() of the witness with these values; the values have
- * neither of the two in them, so their sizes are told too (see README.md).
+ * neither of the two in them, so their sizes are written, too (see README.md).
  * Usage: iobytes DIR
  */
 #include "truth.h"
@@ -16,46 +16,46 @@ static int dir;
 static long asked_read, asked_written, reads, writes;
 static char *buf;
 
-static void all_write(int fd, size_t total, size_t chunk)
+static void file_write(int fd, size_t total, size_t chunk)
 {
 	for (size_t done = 0, n; done < total; done += n) {
 		n = total - done < chunk ? total - done : chunk;
 		if (write(fd, buf + done % 4096, n) != (ssize_t)n)
-			die("write");
+			truth_fail("write");
 		asked_written += n;
 		writes++;
 	}
 }
 
-static void all_read(int fd, size_t total, size_t chunk)
+static void file_read(int fd, size_t total, size_t chunk)
 {
 	for (size_t done = 0, n; done < total; done += n) {
 		n = total - done < chunk ? total - done : chunk;
 		if (read(fd, buf, n) != (ssize_t)n)
-			die("read");
+			truth_fail("read");
 		asked_read += n;
 		reads++;
 	}
 }
 
-static int file(const char *name, int flags)
+static int file_open(const char *name, int flags)
 {
 	int fd = openat(dir, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | flags, 0600);
 
 	if (fd < 0 && !(flags & O_DIRECT && errno == EINVAL))
-		die("%s", name);
+		truth_fail("%s", name);
 	return fd;
 }
 
-static void synced(int fd)
+static void file_sync(int fd)
 {
 	if (fsync(fd))
-		die("fsync");
+		truth_fail("fsync");
 }
 
-static int direct(void)
+static int file_write_direct(void)
 {
-	int fd = file("truth-direct", O_DIRECT);
+	int fd = file_open("truth-direct", O_DIRECT);
 	ssize_t n;
 
 	if (fd < 0)
@@ -65,35 +65,35 @@ static int direct(void)
 	if (n < 0 && errno == EINVAL)
 		return 0;
 	if (n != MIB)
-		die("direct write");
+		truth_fail("direct write");
 	asked_written += MIB;
 	lseek(fd, 0, SEEK_SET);
-	all_read(fd, MIB, MIB);
-	synced(fd);
+	file_read(fd, MIB, MIB);
+	file_sync(fd);
 	close(fd);
 	return 1;
 }
 
-static void mapped(void)
+static void file_write_mapped(void)
 {
-	int fd = file("truth-mapped", 0);
+	int fd = file_open("truth-mapped", 0);
 	char *p;
 
 	if (ftruncate(fd, MIB / 4))
-		die("ftruncate");
+		truth_fail("ftruncate");
 	p = mmap(NULL, MIB / 4, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
-		die("mmap");
+		truth_fail("mmap");
 	memset(p, 'm', MIB / 4);
 	if (msync(p, MIB / 4, MS_SYNC))
-		die("msync");
+		truth_fail("msync");
 	munmap(p, MIB / 4);
-	synced(fd);
+	file_sync(fd);
 	close(fd);
 }
 
 /* The witness; `len` is padded in the text, so that the text's own length can be in it. */
-static void last_act(int direct_done)
+static void witness_write_last(int direct_done)
 {
 	static const char fmt[] = "{\"processes\":1,\"threads_created\":0,\"cpu_seconds\":%.9f,%s"
 				  "\"asked_read\":%ld,\"asked_reads\":%ld,\"asked_written\":%ld,"
@@ -105,20 +105,21 @@ static void last_act(int direct_done)
 	int fd, len = 0;
 
 	if (mlockall(MCL_CURRENT)) /* or a page of its text is read from the disk after the witness */
-		die("mlockall");
+		truth_fail("mlockall");
 	fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
 	got = fd < 0 ? -1 : read(fd, io, sizeof(io) - 1);
 	if (got <= 0)
-		die("/proc/self/io");
+		truth_fail("/proc/self/io");
 	io[got] = 0;
 	for (char *l = strtok_r(io, ":\n", &save); l; l = strtok_r(NULL, ":\n", &save))
 		used += snprintf(keys + used, sizeof(keys) - used, "\"%s\":%s,", l,
 				 strtok_r(NULL, ": \n", &save));
 	for (int i = 0; i < 2; i++)
-		len = snprintf(text, sizeof(text), fmt, i ? own_cpu() : 0, keys, asked_read, reads,
-			       asked_written, writes, direct_done ? "true" : "false", got, len);
+		len = snprintf(text, sizeof(text), fmt, i ? cpu_own_seconds() : 0, keys, asked_read,
+			       reads, asked_written, writes, direct_done ? "true" : "false", got,
+			       len);
 	if (truth_out())
-		write_file(truth_out(), text, len);
+		file_write_once(truth_out(), text, len);
 	_exit(0);
 }
 
@@ -129,36 +130,36 @@ int main(int argc, char **argv)
 	int fd, sent, direct_done;
 
 	if (argc != 2)
-		usage("iobytes DIR");
+		truth_usage("iobytes DIR");
 	dir = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		die("%s", argv[1]);
+		truth_fail("%s", argv[1]);
 	buf = mmap(NULL, 2 * MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buf == MAP_FAILED)
-		die("mmap");
+		truth_fail("mmap");
 	memset(buf, 'x', 2 * MIB);
-	fd = file(names[0], 0);
-	all_write(fd, ODD, 7777);
-	synced(fd);
+	fd = file_open(names[0], 0);
+	file_write(fd, ODD, 7777);
+	file_sync(fd);
 	lseek(fd, 0, SEEK_SET);
-	all_read(fd, ODD, 9999);
-	direct_done = direct();
+	file_read(fd, ODD, 9999);
+	direct_done = file_write_direct();
 	lseek(fd, 0, SEEK_SET);
-	sent = file(names[2], 0);
+	sent = file_open(names[2], 0);
 	if (sendfile(sent, fd, NULL, MIB / 2) != MIB / 2)
-		die("sendfile");
+		truth_fail("sendfile");
 	asked_read += MIB / 2;
 	asked_written += MIB / 2;
 	reads++;
 	writes++;
-	synced(sent);
-	mapped();
-	fd = file(names[4], 0);
-	all_write(fd, MIB / 4, MIB / 4);
+	file_sync(sent);
+	file_write_mapped();
+	fd = file_open(names[4], 0);
+	file_write(fd, MIB / 4, MIB / 4);
 	if (ftruncate(fd, 0))
-		die("ftruncate");
-	synced(fd);
+		truth_fail("ftruncate");
+	file_sync(fd);
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		unlinkat(dir, names[i], 0);
-	last_act(direct_done);
+	witness_write_last(direct_done);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One call each of all that move bytes, of 8192 bytes, and what /proc/self/io says that it was: the
+ * One call of each kind that moves bytes, of 8192 bytes, with its effect on /proc/self/io: the
  * witness has `calls`, by name [rchar, wchar, syscr, syscw]. What this machine refuses is not in it.
  * The files are in DIR, and are unlinked.
  * Usage: iocalls DIR
@@ -28,7 +28,7 @@ static struct ring {
 } ring = { .fd = -1 };
 static aio_context_t aio;
 
-static int unlinked(const char *dir)
+static int file_open_unlinked(const char *dir)
 {
 	char path[4096];
 	int fd;
@@ -36,7 +36,7 @@ static int unlinked(const char *dir)
 	snprintf(path, sizeof(path), "%s/truth-iocalls-XXXXXX", dir);
 	fd = mkostemp(path, O_CLOEXEC);
 	if (fd < 0 || unlink(path) || ftruncate(fd, BYTES))
-		die("%s", path);
+		truth_fail("%s", path);
 	return fd;
 }
 
@@ -48,14 +48,14 @@ static void ring_open(void)
 	if (ring.fd < 0)
 		return;
 	if (!(ring.p.features & IORING_FEAT_SINGLE_MMAP))
-		die("io_uring with two maps");
+		truth_fail("io_uring with two maps");
 	size = ring.p.cq_off.cqes + ring.p.cq_entries * sizeof(struct io_uring_cqe);
 	ring.words = mmap(NULL, size > 4096 ? size : 4096, PROT_READ | PROT_WRITE, MAP_SHARED,
 			  ring.fd, IORING_OFF_SQ_RING);
 	ring.sqe = mmap(NULL, sizeof(*ring.sqe), PROT_READ | PROT_WRITE, MAP_SHARED, ring.fd,
 			IORING_OFF_SQES);
 	if (ring.words == MAP_FAILED || ring.sqe == MAP_FAILED)
-		die("mmap of the ring");
+		truth_fail("mmap of the ring");
 }
 
 static unsigned int *ring_word(unsigned int offset)
@@ -77,7 +77,7 @@ static long ring_do(int opcode, int flags, int fd)
 	ring_word(ring.p.sq_off.array)[tail & *ring_word(ring.p.sq_off.ring_mask)] = 0;
 	__atomic_store_n(ring_word(ring.p.sq_off.tail), tail + 1, __ATOMIC_RELEASE);
 	if (syscall(SYS_io_uring_enter, ring.fd, 1, 1, IORING_ENTER_GETEVENTS, 0, 0) != 1)
-		die("io_uring_enter");
+		truth_fail("io_uring_enter");
 	head = *ring_word(ring.p.cq_off.head);
 	__atomic_store_n(ring_word(ring.p.cq_off.head), head + 1, __ATOMIC_RELEASE);
 	return cqes[head & *ring_word(ring.p.cq_off.ring_mask)].res;
@@ -93,7 +93,7 @@ static long aio_do(int opcode)
 		return NO_RESULT;
 	if (syscall(SYS_io_submit, aio, 1, &list) != 1 ||
 	    syscall(SYS_io_getevents, aio, 1, 1, &event, NULL) != 1)
-		die("io_submit");
+		truth_fail("io_submit");
 	return event.res;
 }
 
@@ -158,35 +158,35 @@ static const struct { const char *name; long (*act)(void); } calls[] = {
 /* clang-format on */
 
 /* Returns the size of what was read, which the counters then do not have in them yet. */
-static long counters(long value[4])
+static long io_counters_read(long value[4])
 {
 	char text[1024];
 	ssize_t n = pread(proc_io, text, sizeof(text) - 1, 0);
 
 	if (n <= 0)
-		die("/proc/self/io");
+		truth_fail("/proc/self/io");
 	text[n] = '\0';
 	if (sscanf(text, "rchar: %ld wchar: %ld syscr: %ld syscw: %ld", &value[0], &value[1],
 		   &value[2], &value[3]) != 4)
-		die("/proc/self/io has %s", text);
+		truth_fail("/proc/self/io has %s", text);
 	return n;
 }
 
 /* What one call was, as a member of `calls`; nothing where the machine refuses it. */
-static int measure(size_t i, char *out, size_t size)
+static int call_measure(size_t i, char *out, size_t size)
 {
 	long before[4], after[4], n, result;
 
 	if (lseek(file, 0, SEEK_SET) || lseek(other, 0, SEEK_SET))
-		die("lseek");
-	n = counters(before);
+		truth_fail("lseek");
+	n = io_counters_read(before);
 	result = calls[i].act();
-	counters(after);
+	io_counters_read(after);
 	if (result == NO_RESULT)
 		return 0;
 	errno = result < 0 && result > -200 ? -result : errno;
 	if (result != BYTES)
-		die("%s: %ld bytes", calls[i].name, result);
+		truth_fail("%s: %ld bytes", calls[i].name, result);
 	return snprintf(out, size, "%s\"%s\":[%ld,%ld,%ld,%ld]", i ? "," : "", calls[i].name,
 			after[0] - before[0] - n, after[1] - before[1], after[2] - before[2] - 1,
 			after[3] - before[3]);
@@ -198,19 +198,19 @@ int main(int argc, char **argv)
 	size_t used = 0;
 
 	if (argc != 2)
-		usage("iocalls DIR");
-	file = unlinked(argv[1]);
-	other = unlinked(argv[1]);
-	buf = map_small(BYTES);
+		truth_usage("iocalls DIR");
+	file = file_open_unlinked(argv[1]);
+	other = file_open_unlinked(argv[1]);
+	buf = memory_map_small(BYTES);
 	iov = (struct iovec){ buf, BYTES };
 	map = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	proc_io = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
 	if (map == MAP_FAILED || proc_io < 0 || pipe2(pipes, O_CLOEXEC) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets))
-		die("files");
+		truth_fail("files");
 	ring_open();
 	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		used += measure(i, text + used, sizeof(text) - used);
-	tell(1, 0, 0, ",\"bytes\":%ld,\"calls\":{%s}", BYTES, text);
+		used += call_measure(i, text + used, sizeof(text) - used);
+	truth_write(1, 0, 0, ",\"bytes\":%ld,\"calls\":{%s}", BYTES, text);
 	return 0;
 }

@@ -14,24 +14,24 @@ int main(int argc, char **argv)
 	char c;
 
 	if (argc != 2)
-		usage("killed MS");
+		truth_usage("killed MS");
 	if (pipe(done))
-		die("pipe");
-	pid = xfork();
+		truth_fail("pipe");
+	pid = child_fork();
 	if (!pid) {
 		close(done[0]);
-		spin_ms(number(argv[1]));
+		spin_ms(truth_number(argv[1]));
 		if (write(done[1], "x", 1) != 1)
-			die("write");
+			truth_fail("write");
 		for (;;)
 			pause();
 	}
 	close(done[1]);
 	if (read(done[0], &c, 1) != 1)
-		die("the child ended too early");
+		truth_fail("the child ended too early");
 	kill(pid, SIGKILL);
-	status = reap(pid, &cpu);
-	tell(2, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"signal\":%d", cpu,
-	     WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+	status = child_reap(pid, &cpu);
+	truth_write(2, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"signal\":%d", cpu,
+		    WIFSIGNALED(status) ? WTERMSIG(status) : 0);
 	return 0;
 }

@@ -10,7 +10,7 @@
 static pthread_t leader;
 static double ms;
 
-static void *work(void *arg)
+static void *worker_run(void *arg)
 {
 	struct rusage ru;
 	char path[64], buf[256], *state;
@@ -27,8 +27,8 @@ static void *work(void *arg)
 	buf[len > 0 ? len : 0] = 0;
 	state = strrchr(buf, ')');
 	getrusage(RUSAGE_SELF, &ru);
-	tell(1, 1, 0, ",\"maxrss_kb\":%ld,\"leader_state\":\"%c\"", ru.ru_maxrss,
-	     state && state[1] ? state[2] : '?');
+	truth_write(1, 1, 0, ",\"maxrss_kb\":%ld,\"leader_state\":\"%c\"", ru.ru_maxrss,
+		    state && state[1] ? state[2] : '?');
 	return arg;
 }
 
@@ -37,11 +37,11 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	if (argc != 2)
-		usage("leaderfirst MS");
-	ms = number(argv[1]);
+		truth_usage("leaderfirst MS");
+	ms = truth_number(argv[1]);
 	leader = pthread_self();
-	errno = pthread_create(&thread, NULL, work, NULL);
+	errno = pthread_create(&thread, NULL, worker_run, NULL);
 	if (errno)
-		die("pthread_create");
+		truth_fail("pthread_create");
 	pthread_exit(NULL);
 }

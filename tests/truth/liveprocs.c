@@ -14,11 +14,11 @@ int main(int argc, char **argv)
 	long n;
 
 	if (argc != 3)
-		usage("liveprocs N SECS");
-	n = number(argv[1]);
+		truth_usage("liveprocs N SECS");
+	n = truth_number(argv[1]);
 	pids = calloc(n + 1, sizeof(*pids));
 	if (!pids)
-		die("calloc");
+		truth_fail("calloc");
 	for (long i = 0; i < n; i++) {
 		pids[i] = fork();
 		if (!pids[i]) {
@@ -27,13 +27,13 @@ int main(int argc, char **argv)
 				pause();
 		}
 		if (pids[i] < 0)
-			die("fork of child %ld", i);
+			truth_fail("fork of child %ld", i);
 	}
-	sleep_seconds(number(argv[2]));
+	sleep_seconds(truth_number(argv[2]));
 	for (long i = 0; i < n; i++)
 		kill(pids[i], SIGKILL);
 	for (long i = 0; i < n; i++)
-		reap(pids[i], &cpu);
-	tell(1 + n, 0, cpu, ",\"children_cpu_seconds\":%.6f", cpu);
+		child_reap(pids[i], &cpu);
+	truth_write(1 + n, 0, cpu, ",\"children_cpu_seconds\":%.6f", cpu);
 	return 0;
 }

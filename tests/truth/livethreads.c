@@ -10,7 +10,7 @@
 static pthread_barrier_t all_alive;
 static int end[2];
 
-static void *work(void *arg)
+static void *worker_run(void *arg)
 {
 	char c;
 
@@ -27,24 +27,24 @@ int main(int argc, char **argv)
 	long n;
 
 	if (argc != 3)
-		usage("livethreads N SECS");
-	n = number(argv[1]);
+		truth_usage("livethreads N SECS");
+	n = truth_number(argv[1]);
 	threads = calloc(n + 1, sizeof(*threads));
 	if (!threads || pipe(end))
-		die("start");
+		truth_fail("start");
 	pthread_barrier_init(&all_alive, NULL, n + 1);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 64 * 1024);
 	for (long i = 0; i < n; i++) {
-		errno = pthread_create(&threads[i], &attr, work, NULL);
+		errno = pthread_create(&threads[i], &attr, worker_run, NULL);
 		if (errno)
-			die("pthread_create of thread %ld", i);
+			truth_fail("pthread_create of thread %ld", i);
 	}
 	pthread_barrier_wait(&all_alive);
-	sleep_seconds(number(argv[2]));
+	sleep_seconds(truth_number(argv[2]));
 	close(end[1]);
 	for (long i = 0; i < n; i++)
 		pthread_join(threads[i], NULL);
-	tell(1, n, 0, NULL);
+	truth_write(1, n, 0, NULL);
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 int main(int argc, char **argv)
 {
-	unsigned char *got = shared(16), name[64] = "";
+	unsigned char *got = memory_map_shared(16), name[64] = "";
 	char hex[33] = "";
 	double cpu = 0;
 	size_t len;
@@ -18,18 +18,18 @@ int main(int argc, char **argv)
 
 	len = argc == 2 ? strlen(argv[1]) : 1;
 	if (len % 2 || len >= 2 * sizeof(name) || strspn(argv[1], "0123456789abcdefABCDEF") != len)
-		usage("names HEX");
+		truth_usage("names HEX");
 	for (size_t i = 0; i < len / 2; i++)
 		sscanf(argv[1] + 2 * i, "%2hhx", &name[i]);
-	pid = xfork();
+	pid = child_fork();
 	if (!pid) {
 		if (prctl(PR_SET_NAME, name) || prctl(PR_GET_NAME, got))
-			die("prctl");
+			truth_fail("prctl");
 		_exit(0);
 	}
-	reap_ok(pid, &cpu);
+	child_reap_ok(pid, &cpu);
 	for (int i = 0; got[i]; i++)
 		snprintf(hex + 2 * i, 3, "%02x", got[i]);
-	tell(2, 0, cpu, ",\"comm_hex\":\"%s\"", hex);
+	truth_write(2, 0, cpu, ",\"comm_hex\":\"%s\"", hex);
 	return 0;
 }

@@ -9,31 +9,32 @@
 
 int main(int argc, char **argv)
 {
-	pid_t *inside = shared(2 * sizeof(*inside));
+	pid_t *inside = memory_map_shared(2 * sizeof(*inside));
 	double cpu = 0, ms;
 	pid_t pid;
 
 	if (argc != 2)
-		usage("pidns MS");
-	ms = number(argv[1]);
+		truth_usage("pidns MS");
+	ms = truth_number(argv[1]);
 	pid = syscall(SYS_clone, CLONE_NEWPID | SIGCHLD, 0, 0, 0, 0);
 	if (pid < 0) {
 		if (errno == EPERM || errno == EINVAL || errno == ENOSPC)
 			return TRUTH_SKIP;
-		die("clone");
+		truth_fail("clone");
 	}
 	if (!pid) {
 		inside[0] = getpid();
-		pid = xfork();
+		pid = child_fork();
 		if (!pid)
 			inside[1] = getpid();
 		spin_ms(ms);
 		if (pid)
-			reap_ok(pid, &cpu);
+			child_reap_ok(pid, &cpu);
 		_exit(0);
 	}
-	reap_ok(pid, &cpu);
-	tell(3, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"inside_pids\":[%d,%d],\"outside_pid\":%d",
-	     cpu, inside[0], inside[1], pid);
+	child_reap_ok(pid, &cpu);
+	truth_write(3, 0, cpu,
+		    ",\"children_cpu_seconds\":%.6f,\"inside_pids\":[%d,%d],\"outside_pid\":%d",
+		    cpu, inside[0], inside[1], pid);
 	return 0;
 }

@@ -16,28 +16,28 @@ int main(int argc, char **argv)
 	int fd;
 
 	if (argc < 3 || (argc == 4 && strcmp(argv[3], "child")) || argc > 4)
-		usage("resetmark MIB HOLD_MS [child]");
-	held = touch_mib(number(argv[1]));
+		truth_usage("resetmark MIB HOLD_MS [child]");
+	held = touch_mib(truth_number(argv[1]));
 	if (argc == 4)
-		pid = xfork();
+		pid = child_fork();
 	if (pid) {
-		reap_ok(pid, &cpu);
-		tell(2, 0, cpu, ",\"child\":%d", pid);
+		child_reap_ok(pid, &cpu);
+		truth_write(2, 0, cpu, ",\"child\":%d", pid);
 		return 0;
 	}
-	sleep_seconds(number(argv[2]) / 1e3);
-	if (munmap(held, (size_t)(number(argv[1]) * 1048576)))
-		die("munmap");
+	sleep_seconds(truth_number(argv[2]) / 1e3);
+	if (munmap(held, (size_t)(truth_number(argv[1]) * 1048576)))
+		truth_fail("munmap");
 	fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return TRUTH_SKIP;
 	if (write(fd, "5", 1) != 1)
-		die("write to clear_refs");
+		truth_fail("write to clear_refs");
 	close(fd);
-	sleep_seconds(number(argv[2]) / 1e3);
+	sleep_seconds(truth_number(argv[2]) / 1e3);
 	if (argc == 4)
 		return 0;
 	getrusage(RUSAGE_SELF, &ru);
-	tell(1, 0, 0, ",\"maxrss_kb\":%ld", ru.ru_maxrss);
+	truth_write(1, 0, 0, ",\"maxrss_kb\":%ld", ru.ru_maxrss);
 	return 0;
 }

@@ -12,13 +12,13 @@ int main(int argc, char **argv)
 	int sig;
 
 	if (argc != 2)
-		usage("selfkill SIG");
-	sig = number(argv[1]);
+		truth_usage("selfkill SIG");
+	sig = truth_number(argv[1]);
 	setrlimit(RLIMIT_CORE, &no_core);
 	signal(sig, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	kill(getpid(), sig);
 	errno = 0;
-	die("signal %d did not end the process", sig);
+	truth_fail("signal %d did not end the process", sig);
 }

@@ -14,16 +14,16 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	if (argc != 3)
-		usage("setuidchild UID MS");
-	uid = number(argv[1]);
-	pid = xfork();
+		truth_usage("setuidchild UID MS");
+	uid = truth_number(argv[1]);
+	pid = child_fork();
 	if (!pid) {
 		if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
-			die("change of the user to %u", uid);
-		spin_ms(number(argv[2]));
+			truth_fail("change of the user to %u", uid);
+		spin_ms(truth_number(argv[2]));
 		_exit(0);
 	}
-	reap_ok(pid, &cpu);
-	tell(2, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"uid\":%u", cpu, uid);
+	child_reap_ok(pid, &cpu);
+	truth_write(2, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"uid\":%u", cpu, uid);
 	return 0;
 }

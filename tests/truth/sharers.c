@@ -12,28 +12,28 @@
 
 static double hold_seconds;
 
-static int hold(void *unused)
+static int sharer_hold(void *unused)
 {
 	(void)unused;
 	sleep_seconds(hold_seconds);
 	_exit(0);
 }
 
-static pid_t child(int shares_vm)
+static pid_t sharer_begin(int shares_vm)
 {
 	char *stack;
 	pid_t pid;
 
 	if (!shares_vm) {
-		pid = xfork();
+		pid = child_fork();
 		if (!pid)
-			hold(NULL);
+			sharer_hold(NULL);
 		return pid;
 	}
-	stack = map_small(STACK_BYTES);
-	pid = clone(hold, stack + STACK_BYTES, CLONE_VM | SIGCHLD, NULL);
+	stack = memory_map_small(STACK_BYTES);
+	pid = clone(sharer_hold, stack + STACK_BYTES, CLONE_VM | SIGCHLD, NULL);
 	if (pid < 0)
-		die("clone");
+		truth_fail("clone");
 	return pid;
 }
 
@@ -44,15 +44,15 @@ int main(int argc, char **argv)
 	long n;
 
 	if (argc < 4 || argc > 5 || (argc == 5 && !shares_vm))
-		usage("sharers MIB N HOLD_MS [vm]");
-	mib = number(argv[1]);
-	n = number(argv[2]);
-	hold_seconds = number(argv[3]) / 1e3;
+		truth_usage("sharers MIB N HOLD_MS [vm]");
+	mib = truth_number(argv[1]);
+	n = truth_number(argv[2]);
+	hold_seconds = truth_number(argv[3]) / 1e3;
 	touch_mib(mib);
 	for (long i = 0; i < n; i++)
-		child(shares_vm);
+		sharer_begin(shares_vm);
 	for (long i = 0; i < n; i++)
-		reap_ok(-1, &cpu);
-	tell(1 + n, 0, cpu, ",\"touched_kb\":%.0f", mib * 1024);
+		child_reap_ok(-1, &cpu);
+	truth_write(1 + n, 0, cpu, ",\"touched_kb\":%.0f", mib * 1024);
 	return 0;
 }

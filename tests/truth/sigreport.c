@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Appends the name of each INT, TERM, HUP, USR1 and USR2 it receives to FILE, a line each, and ends
- * after SECS seconds with 7. Says READY on stdout first; from when FILE exists no signal is lost.
+ * after SECS seconds with 7. Prints READY on stdout first; once FILE exists no signal is lost.
  * Usage: sigreport FILE SECS
  */
 #include "truth.h"
@@ -17,7 +17,7 @@ static const struct {
 
 static int out;
 
-static void report(int sig)
+static void signal_report(int sig)
 {
 	int err = errno;
 
@@ -29,13 +29,13 @@ static void report(int sig)
 
 int main(int argc, char **argv)
 {
-	struct sigaction act = {.sa_handler = report, .sa_flags = SA_RESTART};
+	struct sigaction act = {.sa_handler = signal_report, .sa_flags = SA_RESTART};
 	sigset_t set;
 	double secs;
 
 	if (argc != 3)
-		usage("sigreport FILE SECS");
-	secs = number(argv[2]);
+		truth_usage("sigreport FILE SECS");
+	secs = truth_number(argv[2]);
 	sigfillset(&act.sa_mask);
 	sigprocmask(SIG_BLOCK, &act.sa_mask, NULL);
 	for (size_t i = 0; i < KNOWN; i++)
@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	out = open(argv[1], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (out < 0)
-		die("%s", argv[1]);
+		truth_fail("%s", argv[1]);
 	sigemptyset(&set);
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	dprintf(1, "READY\n");

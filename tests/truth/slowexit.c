@@ -8,27 +8,27 @@
 #include "truth.h"
 #include <sched.h>
 
-static void on_first_cpu(void)
+static void cpu_bind_first(void)
 {
 	cpu_set_t all, one;
 	int cpu = 0;
 
 	if (sched_getaffinity(0, sizeof(all), &all))
-		die("sched_getaffinity");
+		truth_fail("sched_getaffinity");
 	while (!CPU_ISSET(cpu, &all))
 		cpu++;
 	CPU_ZERO(&one);
 	CPU_SET(cpu, &one);
 	if (sched_setaffinity(0, sizeof(one), &one))
-		die("sched_setaffinity");
+		truth_fail("sched_setaffinity");
 }
 
-static void wait_for(int fd)
+static void pipe_wait(int fd)
 {
 	char byte;
 
 	if (read(fd, &byte, 1) < 0)
-		die("read");
+		truth_fail("read");
 }
 
 int main(int argc, char **argv)
@@ -39,35 +39,35 @@ int main(int argc, char **argv)
 	double cpu = 0, mib;
 
 	if (argc != 2)
-		usage("slowexit MIB");
-	mib = number(argv[1]);
+		truth_usage("slowexit MIB");
+	mib = truth_number(argv[1]);
 	if (pipe(ready) || pipe(gone))
-		die("pipe");
-	on_first_cpu();
-	first = xfork();
+		truth_fail("pipe");
+	cpu_bind_first();
+	first = child_fork();
 	if (!first) {
 		touch_mib(mib);
 		if (sched_setscheduler(0, SCHED_IDLE, &none))
-			die("sched_setscheduler");
+			truth_fail("sched_setscheduler");
 		close(ready[1]);
 		_exit(0);
 	}
 	close(ready[1]);
-	wait_for(ready[0]);
+	pipe_wait(ready[0]);
 	sleep_seconds(0.003); /* it exits; its memory goes later */
 	for (int i = 0; i < 2; i++) {
-		others[i] = xfork();
+		others[i] = child_fork();
 		if (others[i])
 			continue;
 		close(gone[1]);
 		touch_mib(mib);
-		wait_for(gone[0]);
+		pipe_wait(gone[0]);
 		_exit(0);
 	}
-	reap_ok(first, &cpu);
+	child_reap_ok(first, &cpu);
 	close(gone[1]);
-	reap_ok(others[0], &cpu);
-	reap_ok(others[1], &cpu);
-	tell(4, 0, cpu, NULL);
+	child_reap_ok(others[0], &cpu);
+	child_reap_ok(others[1], &cpu);
+	truth_write(4, 0, cpu, NULL);
 	return 0;
 }

@@ -14,15 +14,15 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	if (argc < 3)
-		usage("spawner N PATH [ARGS]");
-	n = number(argv[1]);
-	hide_truth_out();
+		truth_usage("spawner N PATH [ARGS]");
+	n = truth_number(argv[1]);
+	truth_out_hide();
 	for (long i = 0; i < n; i++) {
 		errno = posix_spawn(&pid, argv[2], NULL, NULL, argv + 2, environ);
 		if (errno)
-			die("posix_spawn of %s", argv[2]);
-		nonzero += !!reap(pid, &cpu);
+			truth_fail("posix_spawn of %s", argv[2]);
+		nonzero += !!child_reap(pid, &cpu);
 	}
-	tell(1 + n, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"nonzero\":%ld", cpu, nonzero);
+	truth_write(1 + n, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"nonzero\":%ld", cpu, nonzero);
 	return 0;
 }

@@ -8,8 +8,8 @@
 int main(int argc, char **argv)
 {
 	if (argc != 2)
-		usage("spin MS");
-	spin_ms(number(argv[1]));
-	tell(1, 0, 0, NULL);
+		truth_usage("spin MS");
+	spin_ms(truth_number(argv[1]));
+	truth_write(1, 0, 0, NULL);
 	return 0;
 }

@@ -13,7 +13,7 @@
 static FILE *out;
 
 /* A JSON string; bytes above 7f as the code point of the same number. */
-static void string(const char *s, size_t len)
+static void state_put_string(const char *s, size_t len)
 {
 	putc('"', out);
 	for (size_t i = 0; i < len; i++) {
@@ -27,14 +27,14 @@ static void string(const char *s, size_t len)
 	putc('"', out);
 }
 
-static size_t slurp(const char *path, char *buf, size_t size)
+static size_t file_read(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	size_t len = 0;
 	ssize_t n;
 
 	if (fd < 0)
-		die("%s", path);
+		truth_fail("%s", path);
 	while ((n = read(fd, buf + len, size - 1 - len)) > 0)
 		len += n;
 	close(fd);
@@ -42,30 +42,30 @@ static size_t slurp(const char *path, char *buf, size_t size)
 	return len;
 }
 
-static void text(const char *key, const char *path)
+static void state_put_file(const char *key, const char *path)
 {
 	char buf[65536];
-	size_t len = slurp(path, buf, sizeof(buf));
+	size_t len = file_read(path, buf, sizeof(buf));
 
 	while (len && buf[len - 1] == '\n')
 		len--;
 	fprintf(out, "\"%s\":", key);
-	string(buf, len);
+	state_put_string(buf, len);
 	fputs(",\n", out);
 }
 
-static void link_of(const char *path)
+static void state_put_link(const char *path)
 {
 	char buf[4096];
 	ssize_t len = readlink(path, buf, sizeof(buf));
 
 	if (len < 0)
-		die("%s", path);
-	string(buf, len);
+		truth_fail("%s", path);
+	state_put_string(buf, len);
 }
 
 /* These lines of /proc/self/status, as the kernel words them. */
-static void status(void)
+static void state_put_status(void)
 {
 	static const char *const keys[] = {
 		"Umask",       "Uid",
@@ -81,7 +81,7 @@ static void status(void)
 	};
 	char buf[8192], *save = NULL;
 
-	slurp("/proc/self/status", buf, sizeof(buf));
+	file_read("/proc/self/status", buf, sizeof(buf));
 	for (char *l = strtok_r(buf, "\n", &save); l; l = strtok_r(NULL, "\n", &save)) {
 		size_t klen = strcspn(l, ":");
 		char *value = l + klen + strspn(l + klen, ": \t");
@@ -89,34 +89,34 @@ static void status(void)
 		for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 			if (strlen(keys[i]) == klen && !strncmp(l, keys[i], klen)) {
 				fprintf(out, "\"%s\":", keys[i]);
-				string(value, strlen(value));
+				state_put_string(value, strlen(value));
 				fputs(",\n", out);
 			}
 	}
 }
 
-static void limits(void)
+static void state_put_limits(void)
 {
 	struct rlimit r;
 
 	fputs("\"rlimits\":[", out);
 	for (int i = 0; i < RLIM_NLIMITS; i++) {
 		if (getrlimit(i, &r))
-			die("getrlimit");
+			truth_fail("getrlimit");
 		fprintf(out, "%s[\"%llx\",\"%llx\"]", i ? "," : "", (unsigned long long)r.rlim_cur,
 			(unsigned long long)r.rlim_max);
 	}
 	fputs("],\n", out);
 }
 
-static void fds(void)
+static void state_put_fds(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	const char *comma = "";
 	char path[300];
 
 	if (!dir)
-		die("/proc/self/fd");
+		truth_fail("/proc/self/fd");
 	fputs("\"fds\":[", out);
 	for (struct dirent *d; (d = readdir(dir));) {
 		int fd = atoi(d->d_name);
@@ -126,7 +126,7 @@ static void fds(void)
 		snprintf(path, sizeof(path), "/proc/self/fd/%s", d->d_name);
 		fprintf(out, "%s{\"fd\":%d,\"flags\":\"%o\",\"link\":", comma, fd,
 			fcntl(fd, F_GETFL));
-		link_of(path);
+		state_put_link(path);
 		putc('}', out);
 		comma = ",";
 	}
@@ -134,7 +134,7 @@ static void fds(void)
 	fputs("],\n", out);
 }
 
-static void ids(void)
+static void state_put_ids(void)
 {
 	int tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC), value = 0;
 	struct sched_param param = {0};
@@ -169,29 +169,29 @@ int main(int argc, char **argv)
 	size_t len;
 
 	if (argc != 2)
-		usage("state FILE");
+		truth_usage("state FILE");
 	out = open_memstream(&buf, &len);
 	if (!out)
-		die("open_memstream");
+		truth_fail("open_memstream");
 	fputs("{", out);
-	fds();
-	ids();
-	status();
-	limits();
-	text("cgroup", "/proc/self/cgroup");
-	text("oom_score_adj", "/proc/self/oom_score_adj");
+	state_put_fds();
+	state_put_ids();
+	state_put_status();
+	state_put_limits();
+	state_put_file("cgroup", "/proc/self/cgroup");
+	state_put_file("oom_score_adj", "/proc/self/oom_score_adj");
 	fputs("\"cwd\":", out);
-	link_of("/proc/self/cwd");
+	state_put_link("/proc/self/cwd");
 	fputs(",\n\"root\":", out);
-	link_of("/proc/self/root");
+	state_put_link("/proc/self/root");
 	fputs(",\n\"environment\":[", out);
 	for (char **e = environ; *e; e++) {
 		fputs(e == environ ? "" : ",\n", out);
-		string(*e, strlen(*e));
+		state_put_string(*e, strlen(*e));
 	}
 	fputs("]}\n", out);
 	if (fclose(out))
-		die("fclose");
-	write_file(argv[1], buf, len);
+		truth_fail("fclose");
+	file_write_once(argv[1], buf, len);
 	return 0;
 }

@@ -8,23 +8,23 @@
 
 int main(int argc, char **argv)
 {
-	double *before = shared(sizeof(*before));
+	double *before = memory_map_shared(sizeof(*before));
 	struct rusage ru;
 	pid_t pid;
 
 	if (argc != 2)
-		usage("teardown MIB");
-	pid = xfork();
+		truth_usage("teardown MIB");
+	pid = child_fork();
 	if (!pid) {
-		touch_mib(number(argv[1]));
-		*before = own_cpu();
+		touch_mib(truth_number(argv[1]));
+		*before = cpu_own_seconds();
 		_exit(0);
 	}
 	errno = 0;
-	if (reap_ru(pid, &ru))
-		die("the child failed");
-	tell(2, 0, ru_seconds(&ru),
-	     ",\"child_cpu_before_exit_seconds\":%.9f,\"child\":{" RU_FMT "}", *before,
-	     RU_ARGS(&ru));
+	if (child_reap_usage(pid, &ru))
+		truth_fail("the child failed");
+	truth_write(2, 0, ru_seconds(&ru),
+		    ",\"child_cpu_before_exit_seconds\":%.9f,\"child\":{" RU_FMT "}", *before,
+		    RU_ARGS(&ru));
 	return 0;
 }

@@ -9,21 +9,21 @@
 #include "truth.h"
 #include <pthread.h>
 
-static void *burner(void *arg)
+static void *thread_burn(void *arg)
 {
 	for (;;)
 		spin_ms(1);
 	return arg;
 }
 
-static void *sleeper(void *arg)
+static void *thread_sleep(void *arg)
 {
 	for (;;)
 		pause();
 	return arg;
 }
 
-static void *execer(void *arg)
+static void *thread_exec(void *arg)
 {
 	const char *before = getenv("TRUTH_BEFORE");
 	char buf[160], **argv = arg;
@@ -34,24 +34,24 @@ static void *execer(void *arg)
 		len = snprintf(buf, sizeof(buf),
 			       "{\"cpu_before_seconds\":%.9f,\"threads_created\":4,"
 			       "\"own_seconds\":%.9f}\n",
-			       own_cpu(), clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e9);
-		write_file(before, buf, len);
+			       cpu_own_seconds(), clock_ns(CLOCK_THREAD_CPUTIME_ID) / 1e9);
+		file_write_once(before, buf, len);
 	}
 	execv(argv[0], argv);
-	die("exec of %s", argv[0]);
+	truth_fail("exec of %s", argv[0]);
 }
 
 int main(int argc, char **argv)
 {
-	void *(*work[])(void *) = {sleeper, sleeper, burner, execer};
+	void *(*work[])(void *) = {thread_sleep, thread_sleep, thread_burn, thread_exec};
 	pthread_t thread;
 
 	if (argc < 2)
-		usage("threadexec PATH [ARGS]");
+		truth_usage("threadexec PATH [ARGS]");
 	for (int i = 0; i < 4; i++) {
 		errno = pthread_create(&thread, NULL, work[i], argv + 1);
 		if (errno)
-			die("pthread_create");
+			truth_fail("pthread_create");
 	}
-	burner(NULL);
+	thread_burn(NULL);
 }

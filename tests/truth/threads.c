@@ -9,7 +9,7 @@
 
 static double ms;
 
-static void *work(void *arg)
+static void *worker_run(void *arg)
 {
 	if (ms > 0)
 		spin_ms(ms);
@@ -22,15 +22,15 @@ int main(int argc, char **argv)
 	long n;
 
 	if (argc != 3)
-		usage("threads N MS");
-	n = number(argv[1]);
-	ms = number(argv[2]);
+		truth_usage("threads N MS");
+	n = truth_number(argv[1]);
+	ms = truth_number(argv[2]);
 	for (long i = 0; i < n; i++) {
-		errno = pthread_create(&thread, NULL, work, NULL);
+		errno = pthread_create(&thread, NULL, worker_run, NULL);
 		if (errno)
-			die("pthread_create");
+			truth_fail("pthread_create");
 		pthread_join(thread, NULL);
 	}
-	tell(1, n, 0, NULL);
+	truth_write(1, n, 0, NULL);
 	return 0;
 }

@@ -14,13 +14,13 @@ int main(int argc, char **argv)
 	char *p;
 
 	if (argc < 3 || argc > 4 || (argc == 4 && !keep && strcmp(argv[3], "free")))
-		usage("touch MIB HOLD_MS [free|exit]");
-	mib = number(argv[1]);
+		truth_usage("touch MIB HOLD_MS [free|exit]");
+	mib = truth_number(argv[1]);
 	p = touch_mib(mib);
-	sleep_seconds(number(argv[2]) / 1e3);
+	sleep_seconds(truth_number(argv[2]) / 1e3);
 	if (!keep && munmap(p, (size_t)(mib * 1048576)))
-		die("munmap");
+		truth_fail("munmap");
 	getrusage(RUSAGE_SELF, &ru);
-	tell(1, 0, 0, ",\"touched_kb\":%.0f,\"maxrss_kb\":%ld", mib * 1024, ru.ru_maxrss);
+	truth_write(1, 0, 0, ",\"touched_kb\":%.0f,\"maxrss_kb\":%ld", mib * 1024, ru.ru_maxrss);
 	return 0;
 }

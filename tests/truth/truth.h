@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Common helpers of the truth programs: errors end with exit code 99, CPU is burnt by the calling
- * thread's own clock, and what a program knows about itself goes as one JSON object to $TRUTH_OUT.
+ * Shared by the truth programs: errors end with exit code 99, CPU is burnt by the calling thread's
+ * own clock, and what a program knows about itself is written to $TRUTH_OUT as one JSON object.
  */
 #ifndef TRUTH_H
 #define TRUTH_H
@@ -24,8 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TRUTH_ERROR 99 /* something went wrong; nothing said may be trusted */
-#define TRUTH_SKIP 77  /* the machine does not permit what the program is about */
+#define TRUTH_ERROR 99 /* something failed; no output of the program may be trusted */
+#define TRUTH_SKIP 77  /* the machine does not permit what the program does */
 
 #define RU_FMT                                                                                     \
 	"\"user_seconds\":%.6f,\"system_seconds\":%.6f,\"cpu_seconds\":%.6f,\"maxrss_kb\":%ld,"    \
@@ -36,8 +36,8 @@
 
 static const char *truth_out_kept;
 
-/* Says why on stderr (with errno where there is one) and ends the process, 99. */
-__attribute__((noreturn, format(printf, 1, 2))) static inline void die(const char *fmt, ...)
+/* Prints the reason on stderr (with errno, unless that is 0) and ends the process with 99. */
+__attribute__((noreturn, format(printf, 1, 2))) static inline void truth_fail(const char *fmt, ...)
 {
 	int err = errno;
 	char buf[512];
@@ -53,14 +53,14 @@ __attribute__((noreturn, format(printf, 1, 2))) static inline void die(const cha
 	_exit(TRUTH_ERROR);
 }
 
-__attribute__((noreturn)) static inline void usage(const char *text)
+__attribute__((noreturn)) static inline void truth_usage(const char *text)
 {
 	errno = 0;
-	die("usage: %s", text);
+	truth_fail("usage: %s", text);
 }
 
 /* A number given as an argument; anything but a whole, not negative number is an error. */
-static inline double number(const char *text)
+static inline double truth_number(const char *text)
 {
 	char *end;
 	double value;
@@ -68,7 +68,7 @@ static inline double number(const char *text)
 	errno = 0;
 	value = strtod(text, &end);
 	if (errno || end == text || *end || !(value >= 0))
-		die("not a number of zero or more: %s", text);
+		truth_fail("not a number of zero or more: %s", text);
 	return value;
 }
 
@@ -77,12 +77,12 @@ static inline int64_t clock_ns(clockid_t id)
 	struct timespec ts;
 
 	if (clock_gettime(id, &ts))
-		die("clock_gettime");
+		truth_fail("clock_gettime");
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
 /* CPU of the whole own process until now, ended threads included. */
-static inline double own_cpu(void)
+static inline double cpu_own_seconds(void)
 {
 	return clock_ns(CLOCK_PROCESS_CPUTIME_ID) / 1e9;
 }
@@ -122,64 +122,64 @@ static inline double ru_seconds(const struct rusage *ru)
 	return tv_seconds(&ru->ru_utime) + tv_seconds(&ru->ru_stime);
 }
 
-static inline pid_t xfork(void)
+static inline pid_t child_fork(void)
 {
 	pid_t pid = fork();
 
 	if (pid < 0)
-		die("fork");
+		truth_fail("fork");
 	return pid;
 }
 
-static inline int reap_ru(pid_t pid, struct rusage *ru)
+static inline int child_reap_usage(pid_t pid, struct rusage *ru)
 {
 	int status;
 
 	while (wait4(pid, &status, 0, ru) < 0)
 		if (errno != EINTR)
-			die("wait4");
+			truth_fail("wait4");
 	return status;
 }
 
 /* Waits for a child and adds its CPU (its reaped children included) to *cpu. */
-static inline int reap(pid_t pid, double *cpu)
+static inline int child_reap(pid_t pid, double *cpu)
 {
 	struct rusage ru;
-	int status = reap_ru(pid, &ru);
+	int status = child_reap_usage(pid, &ru);
 
 	*cpu += ru_seconds(&ru);
 	return status;
 }
 
 /* The same for a child that has to end with 0. */
-static inline void reap_ok(pid_t pid, double *cpu)
+static inline void child_reap_ok(pid_t pid, double *cpu)
 {
-	int status = reap(pid, cpu);
+	int status = child_reap(pid, cpu);
 
 	errno = 0;
 	if (status)
-		die("a child ended with wait status 0x%x", status);
+		truth_fail("a child ended with wait status 0x%x", status);
 }
 
 /* Memory that children made by fork share with their parent. */
-static inline void *shared(size_t size)
+static inline void *memory_map_shared(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
-		die("mmap of shared memory");
+		truth_fail("mmap of shared memory");
 	return p;
 }
 
 /* Anonymous memory of small pages, not touched yet. */
-static inline char *map_small(size_t size)
+static inline char *memory_map_small(size_t size)
 {
 	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (p == MAP_FAILED)
-		die("mmap of %zu bytes", size);
+		truth_fail("mmap of %zu bytes", size);
 	if (madvise(p, size, MADV_NOHUGEPAGE) && errno != EINVAL)
-		die("madvise");
+		truth_fail("madvise");
 	return p;
 }
 
@@ -195,21 +195,21 @@ static inline void touch_pages(char *p, size_t size)
 static inline char *touch_mib(double mib)
 {
 	size_t size = (size_t)(mib * 1048576);
-	char *p = map_small(size);
+	char *p = memory_map_small(size);
 
 	touch_pages(p, size);
 	return p;
 }
 
 /* Creates or overwrites a file by exactly one write(). */
-static inline void write_file(const char *path, const char *buf, size_t len)
+static inline void file_write_once(const char *path, const char *buf, size_t len)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 
 	if (fd < 0)
-		die("%s", path);
+		truth_fail("%s", path);
 	if (write(fd, buf, len) != (ssize_t)len)
-		die("write of %s", path);
+		truth_fail("write of %s", path);
 	close(fd);
 }
 
@@ -219,19 +219,19 @@ static inline const char *truth_out(void)
 }
 
 /* For programs that exec others: these shall not write to the same witness. */
-static inline void hide_truth_out(void)
+static inline void truth_out_hide(void)
 {
 	truth_out_kept = getenv("TRUTH_OUT");
 	unsetenv("TRUTH_OUT");
 }
 
 /*
- * Writes the witness if one is asked for: the three common keys, then what fmt says (further keys,
- * with a comma before each, or NULL). cpu_seconds is the own CPU until this call and that of the
- * children, as the caller knows it.
+ * Writes the witness if TRUTH_OUT is set: the three common keys, then those of fmt (with a comma
+ * before each, or NULL). cpu_seconds is the own CPU until this call and that of the children, as
+ * passed by the caller.
  */
 __attribute__((format(printf, 4, 5))) static inline void
-tell(long processes, long threads, double children_cpu, const char *fmt, ...)
+truth_write(long processes, long threads, double children_cpu, const char *fmt, ...)
 {
 	char buf[4096];
 	int len, more = 0;
@@ -241,17 +241,17 @@ tell(long processes, long threads, double children_cpu, const char *fmt, ...)
 		return;
 	len = snprintf(buf, sizeof(buf),
 		       "{\"processes\":%ld,\"threads_created\":%ld,\"cpu_seconds\":%.9f", processes,
-		       threads, own_cpu() + children_cpu);
+		       threads, cpu_own_seconds() + children_cpu);
 	if (fmt) {
 		va_start(ap, fmt);
 		more = vsnprintf(buf + len, sizeof(buf) - len, fmt, ap);
 		va_end(ap);
 	}
 	if (more < 0 || (size_t)(len + more + 3) > sizeof(buf))
-		die("the witness is too long");
+		truth_fail("the witness is too long");
 	len += more;
 	memcpy(buf + len, "}\n", 2);
-	write_file(truth_out(), buf, len + 2);
+	file_write_once(truth_out(), buf, len + 2);
 }
 
 #endif

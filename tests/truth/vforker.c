@@ -15,24 +15,24 @@ int main(int argc, char **argv)
 	long n;
 
 	if (argc < 3)
-		usage("vforker N PATH [ARGS]");
-	n = number(argv[1]);
-	hide_truth_out();
+		truth_usage("vforker N PATH [ARGS]");
+	n = truth_number(argv[1]);
+	truth_out_hide();
 	for (long i = 0; i < n; i++) {
 		pid_t pid = vfork();
 
 		if (pid < 0)
-			die("vfork");
+			truth_fail("vfork");
 		if (!pid) {
 			execve(argv[2], argv + 2, environ);
 			failed = errno;
 			_exit(TRUTH_ERROR);
 		}
-		nonzero += !!reap(pid, &cpu);
+		nonzero += !!child_reap(pid, &cpu);
 		errno = failed;
 		if (failed)
-			die("exec of %s", argv[2]);
+			truth_fail("exec of %s", argv[2]);
 	}
-	tell(1 + n, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"nonzero\":%ld", cpu, nonzero);
+	truth_write(1 + n, 0, cpu, ",\"children_cpu_seconds\":%.6f,\"nonzero\":%ld", cpu, nonzero);
 	return 0;
 }

@@ -13,17 +13,17 @@ int main(int argc, char **argv)
 	pid_t pid;
 
 	if (argc != 3)
-		usage("zombie MS SECS");
-	pid = xfork();
+		truth_usage("zombie MS SECS");
+	pid = child_fork();
 	if (!pid) {
-		spin_ms(number(argv[1]));
+		spin_ms(truth_number(argv[1]));
 		_exit(0);
 	}
 	while (syscall(SYS_waitid, P_PID, pid, &info, WEXITED | WNOWAIT, &ru))
 		if (errno != EINTR)
-			die("waitid");
-	sleep_seconds(number(argv[2]));
-	tell(2, 0, ru_seconds(&ru), ",\"zombie_pid\":%d,\"zombie_cpu_seconds\":%.6f", pid,
-	     ru_seconds(&ru));
+			truth_fail("waitid");
+	sleep_seconds(truth_number(argv[2]));
+	truth_write(2, 0, ru_seconds(&ru), ",\"zombie_pid\":%d,\"zombie_cpu_seconds\":%.6f", pid,
+		    ru_seconds(&ru));
 	return 0;
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Children: in parallel, in turn, without a parent, in one address space, ended by others. */
+/* Children: in parallel, in turn, without a parent, in one address space, killed by others. */
 #include "torture.h"
 #include <sched.h>
 
 #define MOST_CHILDREN 100
 #define MOST_SHARED_MIB 40
 
-/* What a child may do that has all of its creator's memory: some of this, then an end. */
+/* A child with all of its creator's budget of memory: some actions, then an end. */
 static void live_as_child(struct actor *child, long mib)
 {
 	child->mib = mib;
-	if (one_in(child, 2))
-		shrink(child);
-	if (one_in(child, 2))
-		grow(child, between(child, 1, mib));
-	if (one_in(child, 3))
-		pause_ms(child, 0, 15);
-	if (one_in(child, 4))
-		shrink(child);
-	if (child->processes > 0 && one_in(child, 3))
-		play(child);
-	if (one_in(child, 3))
-		become(child, "small", between(child, -15, 15));
+	if (chance_one_in(child, 2))
+		memory_shrink(child);
+	if (chance_one_in(child, 2))
+		memory_grow(child, chance_between(child, 1, mib));
+	if (chance_one_in(child, 3))
+		chance_pause_ms(child, 0, 15);
+	if (chance_one_in(child, 4))
+		memory_shrink(child);
+	if (child->processes > 0 && chance_one_in(child, 3))
+		actor_play(child);
+	if (chance_one_in(child, 3))
+		process_exec(child, "small", chance_between(child, -15, 15));
 	end_process(child);
 }
 
@@ -37,9 +37,9 @@ static pid_t begin_living(struct actor *a, long mib, long processes)
 	return 0;
 }
 
-void burst(struct actor *a)
+void crowd_burst(struct actor *a)
 {
-	long n = between(a, 1, a->processes < MOST_CHILDREN ? a->processes : MOST_CHILDREN);
+	long n = chance_between(a, 1, a->processes < MOST_CHILDREN ? a->processes : MOST_CHILDREN);
 	long mib = a->mib / (n + 1), more = a->processes / (n + 1);
 	pid_t pids[MOST_CHILDREN];
 
@@ -51,16 +51,16 @@ void burst(struct actor *a)
 		reap_child(a, pids[i]);
 }
 
-void sequence(struct actor *a)
+void crowd_sequence(struct actor *a)
 {
-	long n = between(a, 2, 25);
+	long n = chance_between(a, 2, 25);
 
-	for (long i = 0; i < n && a->processes > 0 && !is_over(a); i++)
+	for (long i = 0; i < n && a->processes > 0 && !actor_is_over(a); i++)
 		reap_child(a, begin_living(a, a->mib / n, 0));
 }
 
-/* The child ends at once; who began this run reaps its child. What it takes is not given back. */
-void daemons(struct actor *a)
+/* The child ends at once; main.c reaps the grandchild. Its budget is not given back. */
+void crowd_daemons(struct actor *a)
 {
 	long mib = a->mib / 4, more = a->processes / 4;
 	struct actor child;
@@ -80,46 +80,46 @@ void daemons(struct actor *a)
 }
 
 /* In the memory of the others: it ends before or after them. */
-static int share(void *arg)
+static int sharer_run(void *arg)
 {
 	struct actor *a = arg, self = *a;
 
-	note(&self, "born %d", getpid());
-	self.mib = between(&self, 1, MOST_SHARED_MIB);
-	for (long n = between(&self, 0, 3); n > 0; n--) {
-		grow(&self, between(&self, 1, self.mib));
-		pause_ms(&self, 0, 12);
-		if (one_in(&self, 2))
-			shrink(&self);
+	log_note(&self, "born %d", getpid());
+	self.mib = chance_between(&self, 1, MOST_SHARED_MIB);
+	for (long n = chance_between(&self, 0, 3); n > 0; n--) {
+		memory_grow(&self, chance_between(&self, 1, self.mib));
+		chance_pause_ms(&self, 0, 12);
+		if (chance_one_in(&self, 2))
+			memory_shrink(&self);
 	}
-	if (one_in(&self, 4))
-		become(&self, "small", between(&self, 0, 10));
+	if (chance_one_in(&self, 4))
+		process_exec(&self, "small", chance_between(&self, 0, 10));
 	end_process(&self);
 }
 
-void sharers(struct actor *a)
+void crowd_sharers(struct actor *a)
 {
-	long n = between(a, 1, a->processes < 6 ? a->processes : 6);
-	bool waits = !a->may_end || !one_in(a, 4);
+	long n = chance_between(a, 1, a->processes < 6 ? a->processes : 6);
+	bool waits = !a->may_end || !chance_one_in(a, 4);
 	struct actor children[6];
 	pid_t pids[6];
 
 	if (a->processes < 1 || a->mib < n * MOST_SHARED_MIB)
 		return;
-	a->mib -= n * MOST_SHARED_MIB; /* what they leave can be given back by anybody in here */
+	a->mib -= n * MOST_SHARED_MIB; /* any actor of the space may give back what they leave */
 	for (long i = 0; i < n; i++)
-		pids[i] = begin_sharer(a, &children[i], share);
-	if (!waits) /* they go on in what is then nobody else's */
+		pids[i] = begin_sharer(a, &children[i], sharer_run);
+	if (!waits) /* they go on in a space that is then theirs alone */
 		end_process(a);
 	for (long i = 0; i < n; i++)
 		if (pids[i] > 0)
 			reap_child(a, pids[i]);
 }
 
-/* All hold at the same moment, which no sample need see; then each is small, and may share. */
-void together(struct actor *a)
+/* All hold at the same moment, between samples perhaps; then each becomes small, and may share. */
+void crowd_together(struct actor *a)
 {
-	long n = between(a, 2, 6), mib = between(a, 10, 60);
+	long n = chance_between(a, 2, 6), mib = chance_between(a, 10, 60);
 	struct actor child;
 	struct gate *gate;
 	pid_t pids[6];
@@ -132,10 +132,10 @@ void together(struct actor *a)
 		if (pids[i])
 			continue;
 		child.mib = mib;
-		grow_anon(&child, mib);
+		memory_grow_anon(&child, mib);
 		gate_arrive(gate);
 		gate_wait(&gate->is_open, 1, &child);
-		become(&child, "small", one_in(&child, 3) ? 20 : -60);
+		process_exec(&child, "small", chance_one_in(&child, 3) ? 20 : -60);
 	}
 	gate_wait(&gate->arrived, (unsigned)n, a);
 	gate_open(gate);
@@ -145,7 +145,7 @@ void together(struct actor *a)
 }
 
 /* Ended by a signal while it grows, or holds. */
-void killed_child(struct actor *a)
+void crowd_killed_child(struct actor *a)
 {
 	struct actor child;
 	int status;
@@ -156,22 +156,22 @@ void killed_child(struct actor *a)
 	pid = begin_child(a, &child);
 	if (!pid) {
 		child.mib = a->mib / 2;
-		while (!is_over(&child)) {
-			grow(&child, between(&child, 1, 30));
-			pause_ms(&child, 1, 5);
+		while (!actor_is_over(&child)) {
+			memory_grow(&child, chance_between(&child, 1, 30));
+			chance_pause_ms(&child, 1, 5);
 		}
 		end_process(&child);
 	}
-	pause_ms(a, 1, 30);
-	note(a, "kill %llx", (unsigned long long)child.process);
+	chance_pause_ms(a, 1, 30);
+	log_note(a, "kill %llx", (unsigned long long)child.process);
 	kill(pid, SIGKILL);
 	while (waitpid(pid, &status, 0) < 0)
 		;
-	note(a, "reaped %d", pid);
+	log_note(a, "reaped %d", pid);
 }
 
 /* With much memory, at the lowest priority, while others begin. */
-void idle_exits(struct actor *a)
+void crowd_idle_exits(struct actor *a)
 {
 	const struct sched_param none = { 0 };
 	struct actor child;
@@ -182,20 +182,20 @@ void idle_exits(struct actor *a)
 	pid = begin_child(a, &child);
 	if (!pid) {
 		child.mib = a->mib / 3;
-		grow_anon(&child, between(&child, 1, child.mib));
+		memory_grow_anon(&child, chance_between(&child, 1, child.mib));
 		sched_setscheduler(0, SCHED_IDLE, &none);
 		end_process(&child);
 	}
-	pause_ms(a, 0, 20);
+	chance_pause_ms(a, 0, 20);
 	other = begin_living(a, a->mib / 3, 0);
 	reap_child(a, other);
 	reap_child(a, pid);
 }
 
-/* They have ended, and nobody has waited for them yet, while others begin: here and elsewhere. */
-void zombies(struct actor *a)
+/* Children that have ended and are not yet reaped while others begin. */
+void crowd_zombies(struct actor *a)
 {
-	long n = between(a, 1, a->processes < 8 ? a->processes - 1 : 8);
+	long n = chance_between(a, 1, a->processes < 8 ? a->processes - 1 : 8);
 	struct actor child;
 	pid_t pids[8], other;
 
@@ -206,9 +206,9 @@ void zombies(struct actor *a)
 		if (!pids[i])
 			end_process(&child);
 	}
-	pause_ms(a, 10, 60);
+	chance_pause_ms(a, 10, 60);
 	other = begin_living(a, a->mib / 3, 0);
-	pause_ms(a, 10, 60);
+	chance_pause_ms(a, 10, 60);
 	reap_child(a, other);
 	for (long i = 0; i < n; i++)
 		reap_child(a, pids[i]);

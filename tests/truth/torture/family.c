@@ -4,7 +4,7 @@
 #include <sched.h>
 #include <spawn.h>
 
-/* What an image needs to go on as the same process. */
+/* The arguments of an image that continues the same process. */
 struct arguments {
 	char text[9][24];
 	char *list[12];
@@ -16,14 +16,14 @@ static char own_path[4096];
 void find_own_path(void)
 {
 	if (readlink("/proc/self/exe", own_path, sizeof(own_path) - 1) < 0)
-		die("/proc/self/exe");
+		truth_fail("/proc/self/exe");
 }
 
-static void derive(struct actor *a, struct actor *child)
+static void actor_derive(struct actor *a, struct actor *child)
 {
 	*child = (struct actor){
-		.process = new_name(),
-		.chance = chance(a),
+		.process = log_new_name(),
+		.chance = chance_next(a),
 		.end_ns = a->end_ns,
 		.favourite = a->favourite,
 		.depth = a->depth + 1,
@@ -31,23 +31,23 @@ static void derive(struct actor *a, struct actor *child)
 	};
 }
 
-/* Gives 0 in the child. The lock is held, so that the child's copy of what is settled is whole. */
+/* Returns 0 in the child. The lock is held, so that the child's copy of the space is consistent. */
 pid_t begin_child(struct actor *a, struct actor *child)
 {
 	pid_t pid;
 
-	derive(a, child);
-	note(a, "fork %llx", (unsigned long long)child->process);
+	actor_derive(a, child);
+	log_note(a, "fork %llx", (unsigned long long)child->process);
 	space_lock();
-	pid = xfork();
+	pid = child_fork();
 	if (!pid) {
 		regions_inherited();
 		space_inherited(child->process);
-		note(child, "born %d", getpid());
+		log_note(child, "born %d", getpid());
 		return 0;
 	}
 	space_unlock();
-	note(a, "forked %llx %d", (unsigned long long)child->process, pid);
+	log_note(a, "forked %llx %d", (unsigned long long)child->process, pid);
 	return pid;
 }
 
@@ -57,22 +57,22 @@ void reap_child(const struct actor *a, pid_t pid)
 
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			die("waitpid");
-	note(a, "reaped %d", pid);
+			truth_fail("waitpid");
+	log_note(a, "reaped %d", pid);
 	errno = 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status))
-		die("a child ended with %d", WEXITSTATUS(status));
+		truth_fail("a child ended with %d", WEXITSTATUS(status));
 }
 
 void end_process(const struct actor *a)
 {
-	note(a, "exit");
+	log_note(a, "exit");
 	syscall(SYS_exit_group, 0);
 	__builtin_unreachable();
 }
 
-static void arguments(struct arguments *out, const struct actor *a, unsigned image,
-		      const char *program, long arg)
+static void arguments_write(struct arguments *out, const struct actor *a, unsigned image,
+			    const char *program, long arg)
 {
 	const long long numbers[] = { (long long)a->process,
 				      image,
@@ -94,20 +94,20 @@ static void arguments(struct arguments *out, const struct actor *a, unsigned ima
 }
 
 /* Executes itself as @program: "play", or "small", which pauses for @arg ms (negative: sharing). */
-void become(struct actor *a, const char *program, long arg)
+void process_exec(struct actor *a, const char *program, long arg)
 {
 	struct arguments args;
 	uint64_t owner;
 	unsigned image;
 
 	space_names(&owner, &image);
-	arguments(&args, a, owner == a->process ? image + 1 : 1, program, arg);
-	note(a, "exec");
+	arguments_write(&args, a, owner == a->process ? image + 1 : 1, program, arg);
+	log_note(a, "exec");
 	execve(own_path, args.list, environ);
-	die("exec of itself");
+	truth_fail("exec of itself");
 }
 
-/* A process in our address space; its stack counts as one of ours. -1: there is no stack. */
+/* A process in this address space; its stack counts as one of the space. -1: there is no stack. */
 pid_t begin_sharer(struct actor *a, struct actor *child, int (*run)(void *))
 {
 	char *stack = stack_take(a);
@@ -115,13 +115,13 @@ pid_t begin_sharer(struct actor *a, struct actor *child, int (*run)(void *))
 
 	if (!stack)
 		return -1;
-	derive(a, child);
+	actor_derive(a, child);
 	child->is_sharer = true;
-	note(a, "share %llx", (unsigned long long)child->process);
+	log_note(a, "share %llx", (unsigned long long)child->process);
 	pid = clone(run, stack + STACK_BYTES, CLONE_VM | SIGCHLD, child);
 	if (pid < 0)
-		die("clone");
-	note(a, "forked %llx %d", (unsigned long long)child->process, pid);
+		truth_fail("clone");
+	log_note(a, "forked %llx %d", (unsigned long long)child->process, pid);
 	return pid;
 }
 
@@ -131,19 +131,19 @@ void vfork_small(struct actor *a)
 	struct actor child;
 	pid_t pid;
 
-	derive(a, &child);
-	arguments(&args, &child, 1, "small", between(a, 0, 8));
-	note(a, "share %llx", (unsigned long long)child.process);
+	actor_derive(a, &child);
+	arguments_write(&args, &child, 1, "small", chance_between(a, 0, 8));
+	log_note(a, "share %llx", (unsigned long long)child.process);
 	pid = vfork();
 	if (pid < 0)
-		die("vfork");
+		truth_fail("vfork");
 	if (!pid) {
-		note(&child, "born %d", getpid());
-		note(&child, "exec");
+		log_note(&child, "born %d", getpid());
+		log_note(&child, "exec");
 		execve(own_path, args.list, environ);
 		_exit(TRUTH_ERROR);
 	}
-	note(a, "forked %llx %d", (unsigned long long)child.process, pid);
+	log_note(a, "forked %llx %d", (unsigned long long)child.process, pid);
 	reap_child(a, pid);
 }
 
@@ -153,12 +153,12 @@ void spawn_small(struct actor *a)
 	struct actor child;
 	pid_t pid;
 
-	derive(a, &child);
-	arguments(&args, &child, 1, "small", between(a, 0, 8));
-	note(a, "share %llx", (unsigned long long)child.process);
+	actor_derive(a, &child);
+	arguments_write(&args, &child, 1, "small", chance_between(a, 0, 8));
+	log_note(a, "share %llx", (unsigned long long)child.process);
 	errno = posix_spawn(&pid, own_path, NULL, NULL, args.list, environ);
 	if (errno)
-		die("posix_spawn");
-	note(a, "forked %llx %d", (unsigned long long)child.process, pid);
+		truth_fail("posix_spawn");
+	log_note(a, "forked %llx %d", (unsigned long long)child.process, pid);
 	reap_child(a, pid);
 }

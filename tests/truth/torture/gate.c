@@ -7,7 +7,7 @@
 
 struct gate *gate_new(void)
 {
-	return shared(sizeof(struct gate));
+	return memory_map_shared(sizeof(struct gate));
 }
 
 void gate_free(struct gate *gate)
@@ -29,7 +29,7 @@ void gate_open(struct gate *gate)
 bool gate_wait(const unsigned *value, unsigned least, const struct actor *a)
 {
 	while (__atomic_load_n(value, __ATOMIC_SEQ_CST) < least) {
-		if (is_over(a))
+		if (actor_is_over(a))
 			return false;
 		sleep_seconds(0.0002);
 	}

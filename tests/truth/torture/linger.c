@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A process ends, and its memory is still there while others begin. What is left cannot be read of
- * the one that ends; so another one has the same pages, and the kernel says of each of them how
- * often it is mapped (/proc/kpagecount). The teardown gets no CPU meanwhile: a process of a
- * real-time class takes the one to which it is bound. Nothing is assumed of that: what was found is
- * what is noted.
+ * A process ends, and its memory is still there while others begin. What is left cannot be read
+ * from the ending process; so another one shares its pages, and /proc/kpagecount has how often each
+ * of them is mapped. The teardown gets no CPU meanwhile: a process of a real-time class takes the
+ * one that it is bound to. Only what was observed is logged.
  */
 #include "torture.h"
 #include <sched.h>
 
-#define LONGEST_NS 150000000LL /* less than what the kernel leaves to real-time classes in 1 s */
+#define LONGEST_NS 150000000LL /* less than the kernel grants to real-time classes per second */
 #define NR_BEGINNERS 2
 #define BLOCK 64 /* frames whose counts are read at once: they mostly lie side by side */
 
@@ -19,7 +18,7 @@ static bool choose_cpu(struct actor *a, cpu_set_t *one, cpu_set_t *others)
 
 	if (sched_getaffinity(0, sizeof(*others), others) || CPU_COUNT(others) < 2)
 		return false;
-	for (skip = between(a, 0, CPU_COUNT(others) - 1); skip >= 0; skip--)
+	for (skip = chance_between(a, 0, CPU_COUNT(others) - 1); skip >= 0; skip--)
 		do
 			cpu++;
 		while (!CPU_ISSET(cpu, others));
@@ -29,8 +28,8 @@ static bool choose_cpu(struct actor *a, cpu_set_t *one, cpu_set_t *others)
 	return true;
 }
 
-/* Takes the CPU as soon as the gate opens, until it is done or it was long enough. */
-static void block(struct actor *a, const cpu_set_t *cpu, const struct gate *gate)
+/* Takes the CPU as soon as the gate opens, until the gate is done or for LONGEST_NS. */
+static void cpu_block(struct actor *a, const cpu_set_t *cpu, const struct gate *gate)
 {
 	const struct sched_param first = { .sched_priority = 1 };
 	bool may = !sched_setaffinity(0, sizeof(*cpu), cpu) &&
@@ -55,7 +54,7 @@ static void end_slowly(struct actor *a, const cpu_set_t *cpu)
 	end_process(a);
 }
 
-/* The frames of what is touched; false where they are not to be had. */
+/* The frames of touched memory; false if they cannot be read. */
 static bool read_frames(const char *start, uint64_t *frames, size_t pages)
 {
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -74,7 +73,7 @@ static bool read_frames(const char *start, uint64_t *frames, size_t pages)
 	return done;
 }
 
-/* How much of it is mapped by another one, too. All of that was there when this began. */
+/* How much of it another process maps, too. All of that was mapped when this began. */
 static long still_mapped(const uint64_t *frames, size_t pages)
 {
 	int fd = open("/proc/kpagecount", O_RDONLY | O_CLOEXEC);
@@ -101,11 +100,11 @@ static void note_left(const struct actor *a, const struct actor *ended, const ui
 	int64_t began_ns = clock_ns(CLOCK_MONOTONIC);
 	long left = still_mapped(frames, pages);
 
-	note(a, "left %llx %lld %ld", (unsigned long long)ended->process, (long long)began_ns,
-	     left);
+	log_note(a, "left %llx %lld %ld", (unsigned long long)ended->process, (long long)began_ns,
+		 left);
 }
 
-/* Its memory is given back: procfs has nothing of it any more. */
+/* Whether its memory is being given back: procfs shows none any more. */
 static bool is_ending(pid_t pid, const struct actor *a)
 {
 	char path[32], text[64] = "";
@@ -118,11 +117,11 @@ static bool is_ending(pid_t pid, const struct actor *a)
 	if (read(fd, text, sizeof(text) - 1) < 0)
 		text[0] = '0';
 	close(fd);
-	return text[0] == '0' || is_over(a);
+	return text[0] == '0' || actor_is_over(a);
 }
 
-/* Has memory in common with a child, lets that end, and looks what is left of it. */
-static void observe(struct actor *a, const cpu_set_t *cpu, struct gate *gate)
+/* Shares memory with a child, lets that end, and observes what is left of it. */
+static void memory_observe(struct actor *a, const cpu_set_t *cpu, struct gate *gate)
 {
 	struct actor blocker, ending;
 	struct region *r, *table;
@@ -132,9 +131,9 @@ static void observe(struct actor *a, const cpu_set_t *cpu, struct gate *gate)
 
 	block_pid = begin_child(a, &blocker);
 	if (!block_pid)
-		block(&blocker, cpu, gate);
-	r = grow_anon(a, a->mib - 1);
-	table = grow_anon(a, 1);
+		cpu_block(&blocker, cpu, gate);
+	r = memory_grow_anon(a, a->mib - 1);
+	table = memory_grow_anon(a, 1);
 	if (r && table && region_start(r, &size) &&
 	    read_frames(region_start(r, &size), (void *)region_start(table, &unused),
 			size / 4096)) {
@@ -165,15 +164,15 @@ static pid_t begin_beginner(struct actor *a, long mib, struct gate *gate)
 	if (pid)
 		return pid;
 	child.mib = mib;
-	grow_anon(&child, mib);
+	memory_grow_anon(&child, mib);
 	gate_arrive(gate);
 	gate_wait(&gate->is_done, 1, &child);
 	end_process(&child);
 }
 
-void linger(struct actor *a)
+void memory_linger(struct actor *a)
 {
-	long mib = between(a, 20, 100);
+	long mib = chance_between(a, 20, 100);
 	cpu_set_t before, one, others;
 	struct actor observer;
 	pid_t pid, beginners[NR_BEGINNERS];
@@ -183,11 +182,11 @@ void linger(struct actor *a)
 	    sched_getaffinity(0, sizeof(before), &before) || !choose_cpu(a, &one, &others))
 		return;
 	gate = gate_new();
-	sched_setaffinity(0, sizeof(others), &others); /* and so are the children */
+	sched_setaffinity(0, sizeof(others), &others); /* inherited by the children */
 	pid = begin_child(a, &observer);
 	if (!pid) {
 		observer.mib = mib;
-		observe(&observer, &one, gate);
+		memory_observe(&observer, &one, gate);
 	}
 	if (gate_wait(&gate->is_open, 1, a))
 		for (int i = 0; i < NR_BEGINNERS; i++)

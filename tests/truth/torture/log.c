@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* One line an event, appended by one write(): nobody's memory but the page cache grows with it. */
+/* One line per event, appended by one write(): it grows no memory but the page cache. */
 #include "torture.h"
 
 static int log_fd = -1;
@@ -11,11 +11,11 @@ void log_open(void)
 
 	log_fd = open(path ? path : "/dev/null", O_WRONLY | O_APPEND | O_CLOEXEC);
 	if (log_fd < 0)
-		die("%s", path);
+		truth_fail("%s", path);
 }
 
-/* "NS PROCESS SPACE WORD...": gives the time that it wrote. */
-int64_t note(const struct actor *a, const char *fmt, ...)
+/* Writes "NS PROCESS SPACE WORD..." and returns the NS. */
+int64_t log_note(const struct actor *a, const char *fmt, ...)
 {
 	int64_t now = clock_ns(CLOCK_MONOTONIC);
 	char buf[256];
@@ -32,12 +32,12 @@ int64_t note(const struct actor *a, const char *fmt, ...)
 	va_end(ap);
 	buf[len++] = '\n';
 	if (write(log_fd, buf, len) != len)
-		die("the log");
+		truth_fail("the log");
 	return now;
 }
 
-/* Unique in the run: a PID is, and an image has the count of the one before it. */
-uint64_t new_name(void)
+/* Unique in the run: the PID, and a count within the image. */
+uint64_t log_new_name(void)
 {
 	struct timespec ts;
 

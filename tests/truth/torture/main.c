@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Usage: torture SEED [SECONDS]
- * A random tree of processes, the same for the same seed but for what timing decides.
- *   TRUTH_LOG        file that is there, to which all of them append what they do
- *   TORTURE_FILE     file of 64 MiB to be mapped (optional)
+ * A random tree of processes, the same for the same seed, apart from what depends on timing.
+ *   TRUTH_LOG        an existing file, to which all of them append what they do
+ *   TORTURE_FILE     a file of 64 MiB to be mapped (optional)
  *   TORTURE_RESETS   if set, some write 5 to clear_refs
- * What it executes of itself has: play|small, and nine numbers (family.c).
+ * When it executes itself the arguments are: play|small, and nine numbers (family.c).
  */
 #include "torture.h"
 #include <sys/prctl.h>
@@ -17,7 +17,7 @@ static int nap(void *arg)
 {
 	struct actor *a = arg;
 
-	note(a, "born %d", getpid());
+	log_note(a, "born %d", getpid());
 	sleep_seconds(0.06);
 	end_process(a);
 }
@@ -33,17 +33,17 @@ static void small(struct actor *a, long ms)
 	end_process(a);
 }
 
-/* Pages of the program and the rest that no change accounts for. */
+/* Logs the pages of the program and all others that no logged change accounts for. */
 static void note_base(const struct actor *a)
 {
 	char text[64] = "";
 	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
-		die("/proc/self/statm");
+		truth_fail("/proc/self/statm");
 	close(fd);
 	text[strcspn(text, "\n")] = 0;
-	note(a, "base %s", text);
+	log_note(a, "base %s", text);
 }
 
 static void image(char **argv)
@@ -60,11 +60,11 @@ static void image(char **argv)
 	};
 
 	space_begin(a.process, (unsigned)atol(argv[3]));
-	note(&a, "image %d", getpid());
+	log_note(&a, "image %d", getpid());
 	note_base(&a);
 	if (!strcmp(argv[1], "small"))
 		small(&a, atol(argv[10]));
-	play(&a);
+	actor_play(&a);
 }
 
 static pid_t begin_tree(struct actor *a)
@@ -76,12 +76,12 @@ static pid_t begin_tree(struct actor *a)
 		return pid;
 	child.mib = a->mib;
 	child.processes = a->processes;
-	play(&child);
+	actor_play(&child);
 }
 
 /*
- * A process without a parent is reaped here, at once: so when it is gone is always known. A tree
- * that has ended is followed by another, where there is no favourite.
+ * A process without a parent is reaped here, at once, so that the time of its end is known. When a
+ * tree has ended another one begins, unless there is a favourite.
  */
 static void reap_all(struct actor *a, pid_t *trees)
 {
@@ -89,32 +89,32 @@ static void reap_all(struct actor *a, pid_t *trees)
 	pid_t pid;
 
 	while ((pid = wait(&status)) > 0) {
-		note(a, "reaped %d", pid);
+		log_note(a, "reaped %d", pid);
 		errno = 0;
 		if (WIFEXITED(status) && WEXITSTATUS(status))
-			die("a process ended with %d", WEXITSTATUS(status));
-		for (int i = 0; i < MOST_TREES && a->favourite < 0 && !is_over(a); i++)
+			truth_fail("a process ended with %d", WEXITSTATUS(status));
+		for (int i = 0; i < MOST_TREES && a->favourite < 0 && !actor_is_over(a); i++)
 			if (trees[i] == pid)
 				trees[i] = begin_tree(a);
 	}
 	if (errno != ECHILD)
-		die("wait");
+		truth_fail("wait");
 }
 
 /*
- * Few or many processes, little or much memory, one tree or more. Where there is a favourite it is
- * to be what makes the peak, so there is little else.
+ * Few or many processes, little or much memory, one tree or more. With a favourite there is little
+ * else, so that it makes the peak.
  */
 static long choose(struct actor *a)
 {
 	static const long processes[] = { 3, 12, 40, 300 };
 	long trees;
 
-	a->favourite = one_in(a, 3) ? -1 : between(a, 0, NR_FAMILIES - 1);
-	trees = a->favourite < 0 ? between(a, 1, MOST_TREES) : 1;
-	a->mib = between(a, 2, 14) * 100;
-	a->processes = processes[between(a, a->favourite < 0 ? 0 : 1, 3)];
-	grow(a, between(a, 1, a->favourite < 0 ? a->mib / 8 : 10));
+	a->favourite = chance_one_in(a, 3) ? -1 : chance_between(a, 0, NR_FAMILIES - 1);
+	trees = a->favourite < 0 ? chance_between(a, 1, MOST_TREES) : 1;
+	a->mib = chance_between(a, 2, 14) * 100;
+	a->processes = processes[chance_between(a, a->favourite < 0 ? 0 : 1, 3)];
+	memory_grow(a, chance_between(a, 1, a->favourite < 0 ? a->mib / 8 : 10));
 	a->mib /= trees;
 	a->processes = (a->processes + trees - 1) / trees;
 	return trees;
@@ -127,12 +127,12 @@ static void first(uint64_t seed, double seconds)
 	int64_t start_ns;
 
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1))
-		die("PR_SET_CHILD_SUBREAPER");
-	a.process = new_name();
+		truth_fail("PR_SET_CHILD_SUBREAPER");
+	a.process = log_new_name();
 	space_begin(a.process, 1);
-	start_ns = note(&a, "image %d", getpid());
+	start_ns = log_note(&a, "image %d", getpid());
 	note_base(&a);
-	seconds = seconds ? seconds : (double)between(&a, 10, 20) / 10;
+	seconds = seconds ? seconds : (double)chance_between(&a, 10, 20) / 10;
 	a.end_ns = start_ns + (int64_t)(seconds * 1e9);
 	for (long i = choose(&a); i > 0; i--)
 		trees[i - 1] = begin_tree(&a);
@@ -147,6 +147,6 @@ int main(int argc, char **argv)
 	if (argc == 11)
 		image(argv);
 	if (argc < 2 || argc > 3)
-		usage("torture SEED [SECONDS]");
-	first((uint64_t)number(argv[1]), argc == 3 ? number(argv[2]) : 0);
+		truth_usage("torture SEED [SECONDS]");
+	first((uint64_t)truth_number(argv[1]), argc == 3 ? truth_number(argv[2]) : 0);
 }

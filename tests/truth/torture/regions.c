@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is mapped, touched and given back. Large changes go step by step, so that little is unsure.
- */
+/* Maps, touches and gives back memory; large changes in steps, so that the bounds are close. */
 #include "torture.h"
 #include <sys/vfs.h>
 
 #define STEP (4 * MIB)
-#define GUARD_BYTES 4096L /* else neighbours merge, and a huge page covers both */
+#define GUARD_BYTES 4096L /* else neighbours merge, and a huge page may cover both */
 #define HUGE_BYTES (2 * MIB)
 #define FILE_MIB 64L
 #define TMPFS 0x01021994
@@ -14,10 +13,10 @@ struct region {
 	char *start;
 	size_t size;
 	enum kind kind;
-	bool is_huge;      /* may have transparent huge pages: parts of it are never given back */
+	bool is_huge;      /* may have transparent huge pages: given back only as a whole */
 	bool is_used;      /* the slot is taken */
-	bool is_settled;   /* touched as a whole, and nobody is at it */
-	bool is_inherited; /* to give it back makes no room: the parent has the same pages */
+	bool is_settled;   /* touched as a whole, and not used by an actor */
+	bool is_inherited; /* giving it back frees no budget: the parent has the same pages */
 };
 
 static struct region regions[NR_REGIONS];
@@ -38,10 +37,10 @@ void regions_inherited(void)
 	}
 }
 
-/* A free slot, or a settled region; nobody else is at it from then on. */
-static struct region *take(struct actor *a, bool settled)
+/* Takes a free slot, or a settled region, which no other actor can take from then on. */
+static struct region *region_take(struct actor *a, bool settled)
 {
-	long from = between(a, 0, NR_REGIONS - 1);
+	long from = chance_between(a, 0, NR_REGIONS - 1);
 	struct region *r = NULL;
 
 	space_lock();
@@ -59,7 +58,7 @@ static struct region *take(struct actor *a, bool settled)
 	return r;
 }
 
-static void put(struct region *r, bool settled)
+static void region_put(struct region *r, bool settled)
 {
 	space_lock();
 	r->is_used = r->is_settled = settled;
@@ -68,7 +67,7 @@ static void put(struct region *r, bool settled)
 	space_unlock();
 }
 
-/* A region begins where a huge page may, so that none reaches beyond a step. */
+/* A region is aligned to huge pages, so that none reaches beyond a step. */
 static void touch_steps(const struct actor *a, const struct region *r, bool write)
 {
 	for (size_t at = 0; at < r->size; at += STEP) {
@@ -91,7 +90,7 @@ static void give_back_steps(const struct actor *a, const struct region *r, size_
 		unsigned change = change_begin(a, r->kind, -(long)size, -(long)size);
 
 		if (madvise(r->start + at, size, MADV_DONTNEED))
-			die("MADV_DONTNEED");
+			truth_fail("MADV_DONTNEED");
 		change_end(a, change);
 	}
 }
@@ -103,10 +102,10 @@ static char *map_aligned(size_t size, int flags, int fd)
 	char *start;
 
 	if (p == MAP_FAILED)
-		die("mmap of %zu bytes", whole);
+		truth_fail("mmap of %zu bytes", whole);
 	start = (char *)(((uintptr_t)p + GUARD_BYTES + HUGE_BYTES - 1) & -(uintptr_t)HUGE_BYTES);
 	if (mmap(start, size, PROT_READ | PROT_WRITE, flags | MAP_FIXED, fd, 0) == MAP_FAILED)
-		die("mmap of %zu bytes", size);
+		truth_fail("mmap of %zu bytes", size);
 	return start;
 }
 
@@ -117,12 +116,12 @@ static void map_region(struct region *r, size_t size, int flags, int fd)
 	r->is_inherited = false;
 	if (madvise(r->start, size, r->is_huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) &&
 	    errno != EINVAL)
-		die("madvise");
+		truth_fail("madvise");
 }
 
-struct region *grow_anon(struct actor *a, long mib)
+struct region *memory_grow_anon(struct actor *a, long mib)
 {
-	struct region *r = mib > 0 && mib <= a->mib ? take(a, false) : NULL;
+	struct region *r = mib > 0 && mib <= a->mib ? region_take(a, false) : NULL;
 
 	if (!r)
 		return NULL;
@@ -131,7 +130,7 @@ struct region *grow_anon(struct actor *a, long mib)
 	map_region(r, mib * MIB, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	a->mib -= mib;
 	touch_steps(a, r, true);
-	put(r, true);
+	region_put(r, true);
 	return r;
 }
 
@@ -140,13 +139,13 @@ static bool grow_file(struct actor *a, struct region *r, long mib)
 {
 	const char *path = getenv("TORTURE_FILE");
 	int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-	bool write = one_in(a, 3), shared = !write && one_in(a, 2);
+	bool write = chance_one_in(a, 3), shared = !write && chance_one_in(a, 2);
 	struct statfs fs;
 
 	if (fd < 0)
 		return false;
 	if (fstatfs(fd, &fs))
-		die("fstatfs");
+		truth_fail("fstatfs");
 	r->kind = write ? ANON : fs.f_type == TMPFS ? SHMEM : FILES;
 	map_region(r, (mib < FILE_MIB ? mib : FILE_MIB) * MIB, shared ? MAP_SHARED : MAP_PRIVATE,
 		   fd);
@@ -173,17 +172,17 @@ static bool grow_huge_pages(const struct actor *a, struct region *r, long mib)
 }
 
 /* Memory of any kind. */
-void grow(struct actor *a, long mib)
+void memory_grow(struct actor *a, long mib)
 {
-	long how = between(a, 0, 9);
+	long how = chance_between(a, 0, 9);
 	bool done = true;
 	struct region *r;
 
 	if (how < 4) {
-		grow_anon(a, mib);
+		memory_grow_anon(a, mib);
 		return;
 	}
-	r = mib > 0 && mib <= a->mib ? take(a, false) : NULL;
+	r = mib > 0 && mib <= a->mib ? region_take(a, false) : NULL;
 	if (!r)
 		return;
 	r->is_huge = how < 6;
@@ -197,39 +196,39 @@ void grow(struct actor *a, long mib)
 		done = grow_huge_pages(a, r, mib < 16 ? mib : 16);
 	}
 	a->mib -= done ? (long)(r->size / MIB) : 0;
-	put(r, done);
+	region_put(r, done);
 }
 
-void shrink(struct actor *a)
+void memory_shrink(struct actor *a)
 {
-	struct region *r = take(a, true);
+	struct region *r = region_take(a, true);
 	unsigned change;
 
 	if (!r)
 		return;
-	if (r->kind == HUGETLB || r->is_huge || one_in(a, 2)) {
+	if (r->kind == HUGETLB || r->is_huge || chance_one_in(a, 2)) {
 		change = change_begin(a, r->kind, -(long)r->size, -(long)r->size);
 		if (munmap(r->start, r->size))
-			die("munmap");
+			truth_fail("munmap");
 		change_end(a, change);
 	} else {
-		give_back_steps(a, r, one_in(a, 2) ? STEP : r->size);
+		give_back_steps(a, r, chance_one_in(a, 2) ? STEP : r->size);
 		munmap(r->start, r->size);
 	}
 	if (!r->is_inherited)
 		a->mib += (long)(r->size / MIB);
-	put(r, false);
+	region_put(r, false);
 }
 
-/* The address stays, the memory goes and comes again. */
-void give_back_and_touch(struct actor *a)
+/* Gives the memory back and touches it again, at the same address. */
+void memory_retouch(struct actor *a)
 {
-	struct region *r = take(a, true);
+	struct region *r = region_take(a, true);
 
 	if (r && r->kind == ANON && !r->is_huge && !r->is_inherited) {
 		give_back_steps(a, r, r->size);
 		touch_steps(a, r, true);
 	}
 	if (r)
-		put(r, true);
+		region_put(r, true);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The address space of this image: its name, its lock, what is under way in it, stacks. */
+/* The address space of this image: its name, its lock, changes in progress, stacks. */
 #include "torture.h"
 #include <sched.h>
 
@@ -7,10 +7,10 @@
 
 /* Shared by all threads and CLONE_VM children; a forked child has a copy. */
 static struct {
-	uint64_t owner; /* the process that began it */
-	unsigned image; /* how many it has executed */
+	uint64_t owner; /* the process that created it */
+	unsigned image; /* how many images that had before */
 	unsigned changes;
-	int lock; /* the thread that has it, or 0 */
+	int lock; /* the thread that holds it, or 0 */
 	struct {
 		char *at;
 		bool is_used;
@@ -30,8 +30,8 @@ void space_names(uint64_t *owner, unsigned *image)
 }
 
 /*
- * No mutex of pthread: a CLONE_VM child has the thread area of its creator. A thread that is ended
- * while it has the lock leaves it to those that share the memory and go on.
+ * Not a pthread mutex: a CLONE_VM child has the thread area of its creator. A lock whose thread was
+ * killed passes to the others that share the memory.
  */
 void space_lock(void)
 {
@@ -50,11 +50,11 @@ void space_unlock(void)
 	__atomic_store_n(&space.lock, 0, __ATOMIC_RELEASE);
 }
 
-/* In a child of fork(), which is alone in it. */
+/* In a child of fork(), which has the space for itself. */
 void space_inherited(uint64_t owner)
 {
 	space_begin(owner, 0);
-	for (int i = 0; i < NR_STACKS; i++) /* those of the parent's threads stay what they are */
+	for (int i = 0; i < NR_STACKS; i++) /* the stacks of the parent's threads stay mapped */
 		space.stacks[i].is_used = space.stacks[i].at;
 	space_unlock();
 }
@@ -64,18 +64,18 @@ unsigned change_begin(const struct actor *a, enum kind kind, long least, long mo
 {
 	unsigned change = __atomic_add_fetch(&space.changes, 1, __ATOMIC_RELAXED);
 
-	note(a, "change %u %c %ld %ld", change, kind, least, most);
+	log_note(a, "change %u %c %ld %ld", change, kind, least, most);
 	return change;
 }
 
 void change_end(const struct actor *a, unsigned change)
 {
-	note(a, "changed %u", change);
+	log_note(a, "changed %u", change);
 }
 
 /*
- * Threads get stacks of small pages: with transparent huge pages glibc's own may take 2 MiB at
- * once. They are kept, since nobody knows how much of one is touched. NULL: all are in use.
+ * Threads get stacks of small pages: with transparent huge pages those of glibc may take 2 MiB at
+ * once. They stay mapped, as it is unknown how much of one is touched. NULL: all are in use.
  */
 char *stack_take(const struct actor *a)
 {
@@ -89,7 +89,7 @@ char *stack_take(const struct actor *a)
 		space.stacks[i].is_used = true;
 		if (!space.stacks[i].at) {
 			change_end(a, change_begin(a, ANON, 0, STACK_BYTES));
-			space.stacks[i].at = map_small(STACK_BYTES);
+			space.stacks[i].at = memory_map_small(STACK_BYTES);
 		}
 		found = space.stacks[i].at;
 	}

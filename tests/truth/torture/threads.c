@@ -13,122 +13,123 @@ struct worker {
 	bool execs;
 };
 
-static bool start(struct actor *a, struct worker *w, void *(*run)(void *))
+static bool worker_start(struct actor *a, struct worker *w, void *(*run)(void *))
 {
 	pthread_attr_t attributes;
 
 	w->stack = stack_take(a);
 	if (!w->stack)
 		return false;
-	note(a, "thread");
+	log_note(a, "thread");
 	pthread_attr_init(&attributes);
 	pthread_attr_setstack(&attributes, w->stack, STACK_BYTES);
 	errno = pthread_create(&w->thread, &attributes, run, w);
 	if (errno)
-		die("pthread_create");
-	note(a, "threaded");
+		truth_fail("pthread_create");
+	log_note(a, "threaded");
 	pthread_attr_destroy(&attributes);
 	return true;
 }
 
-static void join(struct worker *w)
+static void worker_join(struct worker *w)
 {
 	errno = pthread_join(w->thread, NULL);
 	if (errno)
-		die("pthread_join");
+		truth_fail("pthread_join");
 	stack_give(w->stack);
 }
 
-static void derive_worker(struct actor *a, struct worker *w, long share)
+static void worker_derive(struct actor *a, struct worker *w, long share)
 {
 	w->self = *a;
-	w->self.chance = chance(a);
+	w->self.chance = chance_next(a);
 	w->self.mib = a->mib / share;
 	w->self.processes = a->processes / share;
 	w->self.depth++;
 	w->self.may_end = false;
 }
 
-static void *work(void *arg)
+static void *worker_run(void *arg)
 {
 	struct worker *w = arg;
 
-	play_some(&w->self, w->actions);
+	actor_play_some(&w->self, w->actions);
 	return NULL;
 }
 
-static void *nothing(void *arg)
+static void *thread_end(void *arg)
 {
 	return arg;
 }
 
-/* Some do not wait for their threads: whatever those were about to do is cut off. */
-void pool(struct actor *a)
+/* Some actors do not wait for their threads: these are cut off in the middle of an action. */
+void threads_pool(struct actor *a)
 {
-	long n = between(a, 1, one_in(a, 4) ? MOST_THREADS : 6), begun = 0, share = a->mib / n;
+	long n = chance_between(a, 1, chance_one_in(a, 4) ? MOST_THREADS : 6), begun = 0,
+	     share = a->mib / n;
 	struct worker workers[MOST_THREADS];
 
 	for (; begun < n; begun++) {
-		derive_worker(a, &workers[begun], n);
-		workers[begun].actions = between(a, 0, 3);
-		if (!start(a, &workers[begun], work))
+		worker_derive(a, &workers[begun], n);
+		workers[begun].actions = chance_between(a, 0, 3);
+		if (!worker_start(a, &workers[begun], worker_run))
 			break;
 	}
-	if (a->may_end && one_in(a, 6))
+	if (a->may_end && chance_one_in(a, 6))
 		end_process(a);
-	if (a->may_end && one_in(a, 8))
-		become(a, "play", 0);
+	if (a->may_end && chance_one_in(a, 8))
+		process_exec(a, "play", 0);
 	for (long i = 0; i < begun; i++) {
-		join(&workers[i]);
+		worker_join(&workers[i]);
 		a->mib += workers[i].self.mib - share;
 	}
 }
 
-void churn(struct actor *a)
+void threads_churn(struct actor *a)
 {
-	long n = between(a, 20, 300);
+	long n = chance_between(a, 20, 300);
 	struct worker one;
 
-	for (long i = 0; i < n && !is_over(a); i++) {
-		if (!start(a, &one, nothing))
+	for (long i = 0; i < n && !actor_is_over(a); i++) {
+		if (!worker_start(a, &one, thread_end))
 			return;
-		join(&one);
+		worker_join(&one);
 	}
 }
 
-static void *go_on(void *arg)
+static void *thread_go_on(void *arg)
 {
 	struct worker *w = arg;
 
 	if (w->execs)
-		become(&w->self, "play", 0);
-	play(&w->self);
+		process_exec(&w->self, "play", 0);
+	actor_play(&w->self);
 	return NULL;
 }
 
-static struct worker *successor(struct actor *a, bool execs)
+static struct worker *worker_start_successor(struct actor *a, bool execs)
 {
 	static struct worker last; /* outlives the leader's stack frames; a process has one */
 
-	derive_worker(a, &last, 1);
+	worker_derive(a, &last, 1);
 	last.self.may_end = true;
 	last.execs = execs;
-	return start(a, &last, go_on) ? &last : NULL;
+	return worker_start(a, &last, thread_go_on) ? &last : NULL;
 }
 
 /* By the system call: in a static program pthread_exit() loads a library. */
-void leader_exits(struct actor *a)
+void thread_leader_exit(struct actor *a)
 {
-	if (!successor(a, false))
+	if (!worker_start_successor(a, false))
 		end_process(a);
-	note(a, "leader");
+	log_note(a, "leader");
 	syscall(SYS_exit, 0);
 	__builtin_unreachable();
 }
 
-void thread_becomes(struct actor *a)
+void thread_exec(struct actor *a)
 {
-	if (!successor(a, true))
+	if (!worker_start_successor(a, true))
 		end_process(a);
 	for (;;)
 		pause();

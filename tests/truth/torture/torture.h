@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A random tree of processes that writes down what each of its address spaces surely holds. Who
- * acts is an actor: a process, or a thread of one. What it holds is in its space, which threads and
- * CLONE_VM children have in common. tests/lib/torture_log.py reads the log.
+ * A random tree of processes that logs what each of its address spaces holds for certain. An actor
+ * is a process, or a thread of one; its memory is in its space, which threads and CLONE_VM children
+ * share. tests/lib/torture_log.py reads the log.
  */
 #ifndef TORTURE_H
 #define TORTURE_H
@@ -13,34 +13,34 @@
 #define MIB 1048576L
 #define STACK_BYTES 65536
 #define NR_REGIONS 64
-#define NR_FAMILIES 15 /* of what play.c chooses from */
+#define NR_FAMILIES 15 /* the actions with children that play.c chooses from */
 
 /* What a region is counted as; also its letter in the log. */
 enum kind { ANON = 'a', FILES = 'f', SHMEM = 's', HUGETLB = 'h' };
 
 struct actor {
 	uint64_t process; /* its name in the log, the same for all images and threads */
-	uint64_t chance;  /* state of its random numbers */
-	int64_t end_ns;   /* CLOCK_MONOTONIC: begins nothing more from then on */
-	long mib;         /* what it may still touch */
-	long processes;   /* what it may still have at once */
-	long favourite;   /* a family of actions, or -1: that one more often than others */
-	unsigned depth;   /* forks and execs above it */
+	uint64_t chance;  /* the state of its random numbers */
+	int64_t end_ns;   /* CLOCK_MONOTONIC: from then on it begins nothing new */
+	long mib;         /* MiB that it may still touch */
+	long processes;   /* the number that it may still have at once */
+	long favourite;   /* the family of actions that it prefers, or -1 */
+	unsigned depth;   /* the number of forks and execs above it */
 	bool is_sharer;   /* a CLONE_VM child: has the thread area of its creator */
-	bool may_end;     /* its process, though other threads of it go on */
+	bool may_end;     /* it may end its process while other threads of it go on */
 };
 
 /* log.c */
 void log_open(void);
-__attribute__((format(printf, 2, 3))) int64_t note(const struct actor *a, const char *fmt, ...);
-uint64_t new_name(void);
+__attribute__((format(printf, 2, 3))) int64_t log_note(const struct actor *a, const char *fmt, ...);
+uint64_t log_new_name(void);
 
 /* chance.c */
-uint64_t chance(struct actor *a);
-long between(struct actor *a, long least, long most);
-bool one_in(struct actor *a, long n);
-void pause_ms(struct actor *a, long least, long most);
-bool is_over(const struct actor *a);
+uint64_t chance_next(struct actor *a);
+long chance_between(struct actor *a, long least, long most);
+bool chance_one_in(struct actor *a, long n);
+void chance_pause_ms(struct actor *a, long least, long most);
+bool actor_is_over(const struct actor *a);
 
 /* space.c: the memory of this image */
 void space_begin(uint64_t owner, unsigned image);
@@ -54,10 +54,10 @@ char *stack_take(const struct actor *a);
 void stack_give(char *stack);
 
 /* regions.c */
-struct region *grow_anon(struct actor *a, long mib);
-void grow(struct actor *a, long mib);
-void shrink(struct actor *a);
-void give_back_and_touch(struct actor *a);
+struct region *memory_grow_anon(struct actor *a, long mib);
+void memory_grow(struct actor *a, long mib);
+void memory_shrink(struct actor *a);
+void memory_retouch(struct actor *a);
 char *region_start(const struct region *r, size_t *size);
 void regions_inherited(void);
 
@@ -66,26 +66,26 @@ void find_own_path(void);
 pid_t begin_child(struct actor *a, struct actor *child);
 void reap_child(const struct actor *a, pid_t pid);
 __attribute__((noreturn)) void end_process(const struct actor *a);
-__attribute__((noreturn)) void become(struct actor *a, const char *program, long arg);
+__attribute__((noreturn)) void process_exec(struct actor *a, const char *program, long arg);
 pid_t begin_sharer(struct actor *a, struct actor *child, int (*run)(void *));
 void vfork_small(struct actor *a);
 void spawn_small(struct actor *a);
 
 /* crowd.c: many at once, and what they do */
-void burst(struct actor *a);
-void sequence(struct actor *a);
-void daemons(struct actor *a);
-void sharers(struct actor *a);
-void together(struct actor *a);
-void killed_child(struct actor *a);
-void idle_exits(struct actor *a);
-void zombies(struct actor *a);
+void crowd_burst(struct actor *a);
+void crowd_sequence(struct actor *a);
+void crowd_daemons(struct actor *a);
+void crowd_sharers(struct actor *a);
+void crowd_together(struct actor *a);
+void crowd_killed_child(struct actor *a);
+void crowd_idle_exits(struct actor *a);
+void crowd_zombies(struct actor *a);
 
 /* threads.c */
-void pool(struct actor *a);
-void churn(struct actor *a);
-__attribute__((noreturn)) void leader_exits(struct actor *a);
-__attribute__((noreturn)) void thread_becomes(struct actor *a);
+void threads_pool(struct actor *a);
+void threads_churn(struct actor *a);
+__attribute__((noreturn)) void thread_leader_exit(struct actor *a);
+__attribute__((noreturn)) void thread_exec(struct actor *a);
 
 /* gate.c: processes that wait for each other, as long as the run lasts */
 struct gate {
@@ -98,11 +98,11 @@ void gate_open(struct gate *gate);
 bool gate_wait(const unsigned *value, unsigned least, const struct actor *a);
 
 /* linger.c */
-void linger(struct actor *a);
+void memory_linger(struct actor *a);
 
 /* play.c */
-void play_some(struct actor *a, long actions);
-__attribute__((noreturn)) void play(struct actor *a);
-void reset_marks(const struct actor *a);
+void actor_play_some(struct actor *a, long actions);
+__attribute__((noreturn)) void actor_play(struct actor *a);
+void marks_reset(const struct actor *a);
 
 #endif
