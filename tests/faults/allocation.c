@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What allocates, whichever library calls it: the C library calls these for its own memory, too. */
+/* Wrappers of allocations, by whichever library: the C library itself calls them, too. */
 #include "fault.h"
 
 #include <errno.h>

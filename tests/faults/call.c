@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Wrappers of system calls, where a program or a library calls them; what the C library does for
- * its own functions is not seen. Declared here, not by headers: only that the arguments are passed
- * on matters.
+ * Wrappers of system calls by the program or a library; calls that the C library makes within its
+ * own functions are not wrapped. Declared here instead of by headers, as only passing on the
+ * arguments matters.
  */
 #include "fault.h"
 
@@ -22,7 +22,7 @@
 	}
 #include "calls.def"
 
-/* Those that open have a mode only with some flags; passed on, it does no harm. */
+/* open() has a mode only with some flags; passing on a random one does no harm. */
 #define OPEN(name, type, parameters, arguments, last)       \
 	type name parameters;                               \
 	type name parameters                                \

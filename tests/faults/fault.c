@@ -43,14 +43,14 @@ static void count_fork(void)
 	forks++;
 }
 
-/* A child of a child is no process that can be named. */
-static void begin_child(void)
+/* A child of a child cannot be chosen by FAULT_PROCESS. */
+static void fault_begin_child(void)
 {
 	process = process ? LONG_MAX : forks;
 	calls = 0;
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void fault_begin(void)
 {
 	void *frames[FRAMES];
 
@@ -65,11 +65,11 @@ __attribute__((constructor)) static void begin(void)
 	unsetenv("LD_PRELOAD");
 	if (has_trace)
 		backtrace(frames, FRAMES); /* the first call allocates */
-	pthread_atfork(count_fork, NULL, begin_child);
+	pthread_atfork(count_fork, NULL, fault_begin_child);
 	is_on = kind_due[0];
 }
 
-static void report(const char *kind)
+static void fault_report(const char *kind)
 {
 	char line[100];
 	void *frames[FRAMES];
@@ -94,7 +94,7 @@ bool fault_is_due(const char *kind)
 		return false;
 	is_busy = true;
 	if (n == first)
-		report(kind);
+		fault_report(kind);
 	is_busy = false;
 	errno = error;
 	return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the targets of the fuzzer share. A target gives bytes to what parses them; sanitizers watch
- * memory and arithmetic, the target itself what must hold of the result.
+ * Shared by the targets of the fuzzer. A target passes bytes to a parser; sanitizers check memory
+ * and arithmetic, the target itself checks the result.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
@@ -20,7 +20,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The input as a text, which ends at its first NUL; to be freed. */
+/* The input as a text, which ends at its first NUL; to be freed with free(). */
 static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
 	char *text = malloc(size + 1);
@@ -31,7 +31,7 @@ static inline char *fuzz_text(const uint8_t *data, size_t size)
 	return text;
 }
 
-/* No byte is invalid, nothing in it steers a terminal; line ends may be there, of CSV, too. */
+/* Checks that the text is valid UTF-8 and steers no terminal; line ends are allowed, CSV's, too. */
 static inline void fuzz_is_inert(const char *text, size_t length)
 {
 	uint32_t c;
@@ -45,7 +45,7 @@ static inline void fuzz_is_inert(const char *text, size_t length)
 	}
 }
 
-/* One JSON value, as jansson takes it; to be given to json_decref(). */
+/* Checks that the text is one JSON value and returns it; to be released with json_decref(). */
 static inline json_t *fuzz_json(const char *text, size_t length)
 {
 	json_error_t error;
@@ -59,7 +59,7 @@ static inline json_t *fuzz_json(const char *text, size_t length)
 	return tree;
 }
 
-/* A file of the bytes that has no name; its path in @path. To be closed. */
+/* A file with these bytes and without a name; @path is its path in /proc. To be closed. */
 static inline int fuzz_file(const uint8_t *data, size_t size, char path[32])
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);

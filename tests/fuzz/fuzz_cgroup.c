@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What /proc says of cgroups: the input is mountinfo, and behind a byte of 0x1e /proc/PID/cgroup,
- * behind another one the name of a cgroup that somebody asks for.
+ * Files of /proc about cgroups: the parts of the input, separated by a byte of 0x1e, are mountinfo,
+ * /proc/PID/cgroup and the name of a cgroup to be found.
  */
 #include "fuzz.h"
 
@@ -15,7 +15,7 @@
 
 #define SEPARATOR 0x1e
 
-static const uint8_t *take(const uint8_t *at, const uint8_t *end, size_t *n)
+static const uint8_t *input_take(const uint8_t *at, const uint8_t *end, size_t *n)
 {
 	const uint8_t *stop = at < end ? memchr(at, SEPARATOR, (size_t)(end - at)) : NULL;
 
@@ -78,10 +78,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	mkdir("self", 0755);
 	mkdir("1", 0755);
-	next = take(data, end, &n);
+	next = input_take(data, end, &n);
 	write_file("self/mountinfo", data, n);
 	data = next;
-	next = take(data, end, &n);
+	next = input_take(data, end, &n);
 	write_file("self/cgroup", data, n);
 	write_file("1/cgroup", data, n);
 	name = fuzz_text(next, (size_t)(end - next));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What launcher and roles send each other: packets of any content and size; those that are read as
- * a message can be sent again and are the same. */
+/* Messages between launcher and roles: packets of any content and size; one that is accepted as a
+ * message can be sent again, and stays the same. */
 #include "fuzz.h"
 
 #include "base/control.h"

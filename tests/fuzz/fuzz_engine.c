@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What container engines answer. No client is executed: the answers are parts of the input,
- * separated by a byte of 0x1e, the first of which is the name that is looked for.
+ * Answers of container engines. No client is executed: the parts of the input, separated by a byte
+ * of 0x1e, are the name to be found and then the answers.
  */
 #include "fuzz.h"
 
@@ -14,7 +14,7 @@
 
 static const uint8_t *rest, *end;
 
-static size_t take(const uint8_t **part)
+static size_t input_take(const uint8_t **part)
 {
 	const uint8_t *stop = rest < end ? memchr(rest, SEPARATOR, (size_t)(end - rest)) : NULL;
 	size_t n;
@@ -25,12 +25,12 @@ static size_t take(const uint8_t **part)
 	return n;
 }
 
-/* In the place of launch/capture.c. The first byte is the client's status. */
+/* Replaces container/capture.c. The first byte is the client's status. */
 int capture_run(const char *const *argv, const struct user *as, uint64_t limit_ns,
 		struct captured *c)
 {
 	const uint8_t *part;
-	size_t n = take(&part);
+	size_t n = input_take(&part);
 
 	(void)as;
 	FUZZ_HOLDS(argv[0] && argv[1] && limit_ns);
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	rest = data;
 	end = data + size;
-	n = take(&part);
+	n = input_take(&part);
 	name = fuzz_text(part, n);
 	err = container_find(name, &self, &c, why, sizeof(why));
 	FUZZ_HOLDS(err <= 0);

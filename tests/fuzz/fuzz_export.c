@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A run as JSON Lines in every format of `bpfmon export`: all are UTF-8 that steers no terminal,
- * what is JSON is read, points are points, and the lines exported once more are the same.
+ * A run as JSON Lines, exported in every format: each is UTF-8 that steers no terminal, JSON can be
+ * parsed, points are valid, and the lines exported once more are the same.
  */
 #include "fuzz.h"
 
@@ -10,13 +10,13 @@
 
 #include <errno.h>
 
-static int take(void *context, const char *text, size_t length)
+static int text_take(void *context, const char *text, size_t length)
 {
 	buffer_put(context, text, length);
 	return 0;
 }
 
-/* Whether it is a run. */
+/* Exports the input as one document. False: it is no run. */
 static bool export_one(const uint8_t *data, size_t size, const struct export_document *d,
 		       struct buffer *t)
 {
@@ -27,7 +27,7 @@ static bool export_one(const uint8_t *data, size_t size, const struct export_doc
 
 	FUZZ_HOLDS(!source_open_file(&s, path));
 	err = export_open(&e, &s);
-	if (!err && export_write(&e, d, take, t))
+	if (!err && export_write(&e, d, text_take, t))
 		t->used = 0;
 	export_close(&e);
 	source_close(&s);
@@ -51,7 +51,8 @@ static void check_lines(const struct buffer *t, const struct export_document *d)
 	buffer_done(&again);
 }
 
-/* Ours takes so many tags and fields of them, and no longer ones. */
+/* bpfmon's own parser accepts each point, unless it has too many tags or fields, or too long ones.
+ */
 static void check_points(const struct buffer *t)
 {
 	char *text = malloc(t->used), *at = text;
@@ -70,8 +71,8 @@ static void check_points(const struct buffer *t)
 	free(text);
 }
 
-static void check(const struct export_format *f, const struct export_document *d,
-		  const struct buffer *t)
+static void check_document(const struct export_format *f, const struct export_document *d,
+			   const struct buffer *t)
 {
 	const char *suffix = strrchr(d->suffix, '.');
 
@@ -94,7 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			struct buffer t = { 0 };
 
 			if (export_one(data, size, &f->documents[k], &t))
-				check(f, &f->documents[k], &t);
+				check_document(f, &f->documents[k], &t);
 			buffer_done(&t);
 		}
 	return 0;

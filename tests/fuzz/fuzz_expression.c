@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Conditions of `bpfmon compare --fail-if`, asked of two runs. */
+/* Conditions of `bpfmon compare --fail-if`, evaluated for two runs. */
 #include "fuzz.h"
 
 #include "compare/expression.h"
@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <math.h>
 
-/* Two sides whose values are as different as they can be, of some keys absent. */
-static void fill(struct sides *all)
+/* Two sides with extreme values, some of them absent. */
+static void sides_fill(struct sides *all)
 {
 	static const double extremes[] = { 0, 1, -1, 1e308, -1e308, 5e-324, NAN };
 	const size_t nr = sizeof(extremes) / sizeof(*extremes);
@@ -23,23 +23,23 @@ static void fill(struct sides *all)
 	}
 }
 
-static void ask(const struct expression *e)
+static void expression_check(const struct expression *e)
 {
 	struct sides all = { 0 };
 	struct groups groups = { 0 };
 	struct comparison c;
 	size_t length;
 	bool holds;
-	char *said;
-	FILE *f = open_memstream(&said, &length);
+	char *text;
+	FILE *f = open_memstream(&text, &length);
 
-	fill(&all);
+	sides_fill(&all);
 	FUZZ_HOLDS(f && !groups_each(&groups, &all) && !compare(&c, &groups));
 	for (int significant = 0; significant < 2; significant++)
 		if (!expression_holds(e, &c, 1, significant, &holds))
 			expression_tell(f, e, &c, 1);
 	fclose(f);
-	free(said);
+	free(text);
 	comparison_done(&c);
 	groups_done(&groups);
 	sides_done(&all);
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!err) {
 		FUZZ_HOLDS(e.key < NR_KEYS && compare_key(e.key).name);
 		FUZZ_HOLDS(isfinite(e.amount));
-		ask(&e);
+		expression_check(&e);
 	}
 	free(text);
 	return 0;

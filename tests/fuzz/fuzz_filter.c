@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Dates, spans, sizes and numbers, as options of `list` and `store` take them. */
+/* Dates, spans, sizes and numbers of the options of `list` and `store`. */
 #include "fuzz.h"
 
 #include "base/clock.h"
@@ -8,7 +8,7 @@
 
 #define SIZE_MOST (4ULL << 60)
 
-static void check(int (*parse)(struct options *o, const char *text), const char *text)
+static void option_check(int (*parse)(struct options *o, const char *text), const char *text)
 {
 	struct options o = { .scope = FOR_ANY };
 	int err = parse(&o, text);
@@ -20,7 +20,7 @@ static void check(int (*parse)(struct options *o, const char *text), const char 
 	FUZZ_HOLDS(o.filter.since_ns <= INT64_MAX && o.prune.before_ns <= INT64_MAX);
 	FUZZ_HOLDS(parse != parse_filter_since || o.filter.since_ns > 0);
 	FUZZ_HOLDS(parse != parse_older_than || o.prune.before_ns > 0);
-	/* a span reaches into the past */
+	/* a span ends now */
 	FUZZ_HOLDS(parse != parse_filter_since || strchr(text, '-') || o.filter.since_ns <= now);
 	FUZZ_HOLDS(parse != parse_max_size || o.prune.max_bytes);
 	FUZZ_HOLDS(o.prune.max_bytes <= SIZE_MOST);
@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *text = fuzz_text(data, size);
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		check(all[i], text);
+		option_check(all[i], text);
 	free(text);
 	return 0;
 }

@@ -30,7 +30,7 @@ static void write_file(int in, const char *name, const uint8_t *data, size_t siz
 	close(fd);
 }
 
-/* Below the folder that the fuzzer runs in; made once, the files are written anew. */
+/* A folder in the fuzzer's working folder, made once; its files are written for each input. */
 static int root_fd(void)
 {
 	static int fd = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The writer of all JSON: any bytes as a text and as a key, any double, any number. */
+/* The JSON writer: any bytes as a text and as a key, any double, any number. */
 #include "fuzz.h"
 
 #include "base/number.h"
@@ -32,7 +32,7 @@ static void check_number(const json_t *tree, uint64_t bits)
 	FUZZ_HOLDS(number_nearest(number) <= NUMBER_MAX);
 }
 
-/* jansson reads what was written, and written again it is the same. */
+/* What jansson parsed of the text is the same text when it is written again. */
 static void check_again(const struct json *j, const json_t *tree)
 {
 	struct json again = { 0 };

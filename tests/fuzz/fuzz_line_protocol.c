@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Line protocol, as programs push it: what is taken of it becomes one line of JSON that is read. */
+/* Pushed line protocol: each point that is accepted becomes one line of JSON that can be read. */
 #include "fuzz.h"
 
 #include "wire/line_protocol.h"
@@ -33,7 +33,7 @@ static void check_line(const struct point *p)
 	write_point(&j, &run, 1500000000, 42, p);
 	FUZZ_HOLDS(!j.failed);
 	tree = fuzz_json(j.text, j.used);
-	/* two keys that are no UTF-8 may become the same */
+	/* two different keys with invalid UTF-8 may become the same */
 	FUZZ_HOLDS(json_object_size(json_object_get(tree, "fields")) <= p->nr_fields);
 	FUZZ_HOLDS(json_object_size(json_object_get(tree, "tags")) <= p->nr_tags);
 	FUZZ_HOLDS(!line_read(&line, j.text, j.used) && line.kind == LINE_METRIC);

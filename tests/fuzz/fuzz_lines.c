@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* One of the JSON Lines: what is read of it is written and read back the same. */
+/* One of the JSON Lines: what is read of it stays the same when it is written and read again. */
 #include "fuzz.h"
 
 #include "wire/reader.h"
 #include "wire/rewriter.h"
 #include "wire/writer.h"
 
-/* What a kind of line has in the model alone is written without its tree. */
+/* Writes the line from the model, without its tree. */
 static void write_model(struct json *j, struct line *l)
 {
 	void *tree = l->tree;
@@ -21,7 +21,7 @@ static void write_model(struct json *j, struct line *l)
 	}
 }
 
-/* Each write of it is the line that a reader takes, and then as it was. */
+/* Each text that is written is a line that the reader accepts, with the same content. */
 static void check_twice(struct line *l, void (*write)(struct json *j, struct line *l))
 {
 	struct json first = { 0 }, second = { 0 };

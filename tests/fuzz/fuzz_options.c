@@ -17,16 +17,16 @@
 static const enum option_scope scopes[] = { FOR_RUN,   FOR_ATTACH, FOR_LIST,    FOR_SHOW,
 					    FOR_STORE, FOR_EXPORT, FOR_COMPARE, FOR_REPORT };
 
-/* In the place of base/log.c: what is wrong is said in one line, here to nobody. */
-static unsigned said;
+/* Replaces base/log.c: an error has to be reported in one line. */
+static unsigned errors_logged;
 
-static void count(const char *format, va_list args)
+static void errors_count(const char *format, va_list args)
 {
 	char *line;
 
 	FUZZ_HOLDS(vasprintf(&line, format, args) > 0);
 	free(line);
-	said++;
+	errors_logged++;
 }
 
 void log_error(const char *format, ...)
@@ -34,7 +34,7 @@ void log_error(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	count(format, args);
+	errors_count(format, args);
 	va_end(args);
 }
 
@@ -53,7 +53,7 @@ void log_set_level(enum log_level level)
 	(void)level;
 }
 
-static size_t split(char *text, char **words)
+static size_t words_split(char *text, char **words)
 {
 	size_t nr = 0;
 
@@ -62,11 +62,11 @@ static size_t split(char *text, char **words)
 	return nr;
 }
 
-/* Only our own: others would be the fuzzer's. */
+/* Sets variables of bpfmon only: others would affect the fuzzer. */
 static void set_environment(char *text)
 {
 	char *words[WORDS];
-	size_t nr = split(text, words);
+	size_t nr = words_split(text, words);
 
 	clearenv();
 	for (size_t i = 0; i < nr; i++) {
@@ -77,7 +77,7 @@ static void set_environment(char *text)
 	}
 }
 
-static void check(const struct options *o, char **argv, size_t nr)
+static void options_check(const struct options *o, char **argv, size_t nr)
 {
 	FUZZ_HOLDS(o->nr_outputs <= MAX_OUTPUTS && o->nr_tags <= MAX_TAGS);
 	FUZZ_HOLDS(o->nr_pids <= MAX_TARGETS && o->nr_fail_if <= MAX_FAIL_IF);
@@ -86,7 +86,7 @@ static void check(const struct options *o, char **argv, size_t nr)
 		FUZZ_HOLDS(o->outputs[i].format && *o->outputs[i].path);
 	for (size_t i = 0; i < o->nr_tags && o->scope & FOR_ALL; i++)
 		FUZZ_HOLDS(strchr(o->tags[i], '='));
-	/* the rest of the line, as it is */
+	/* the command is the unchanged rest of the line */
 	FUZZ_HOLDS(!o->command || (o->command > argv && o->command <= argv + nr));
 	FUZZ_HOLDS(o->command || o->help || o->version);
 	options_has_filter(o);
@@ -108,15 +108,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		environment = text;
 		text = blank + 2;
 	}
-	nr = split(text, words + 1);
+	nr = words_split(text, words + 1);
 	words[nr + 1] = NULL;
 	set_environment(environment);
-	said = 0;
+	errors_logged = 0;
 	err = options_parse(&o, scopes[data[0] % (sizeof(scopes) / sizeof(*scopes))], (int)nr + 1,
 			    words);
-	FUZZ_HOLDS(err ? err == -EINVAL && said == 1 : !said);
+	FUZZ_HOLDS(err ? err == -EINVAL && errors_logged == 1 : !errors_logged);
 	if (!err)
-		check(&o, words, nr + 1);
+		options_check(&o, words, nr + 1);
 	clearenv();
 	free(all);
 	return 0;

@@ -7,7 +7,7 @@
 #include "compare/parts.h"
 #include "compare/text.h"
 
-static void add(struct sides *all, const char *text, size_t size, int *err)
+static void side_add_peer(struct sides *all, const char *text, size_t size, int *err)
 {
 	struct side *s = sides_append(all, "peer");
 
@@ -19,7 +19,7 @@ static void add(struct sides *all, const char *text, size_t size, int *err)
 		side_derive(s);
 }
 
-static void show(const struct comparison *c, const json_t *diff)
+static void comparison_print(const struct comparison *c, const json_t *diff)
 {
 	struct json j = { 0 };
 	size_t length;
@@ -46,13 +46,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	json_t *diff;
 	int err;
 
-	add(&all, text, size, &err);
+	side_add_peer(&all, text, size, &err);
 	if (!err) {
-		add(&all, "{\"Max\":{\"rss\":1},\"Avg\":{}}", 26, &err);
+		side_add_peer(&all, "{\"Max\":{\"rss\":1},\"Avg\":{}}", 26, &err);
 		FUZZ_HOLDS(!err && !groups_each(&groups, &all) && !compare(&c, &groups));
 		diff = facts_diff(&groups);
 		FUZZ_HOLDS(diff);
-		show(&c, diff);
+		comparison_print(&c, diff);
 		json_decref(diff);
 		comparison_done(&c);
 		groups_done(&groups);

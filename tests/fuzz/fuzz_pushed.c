@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Datagrams that programs push, marks and metrics, from senders known or not: what is taken of them
- * are lines that a reader takes, and no line is counted twice, whatever became of it. They are
- * separated by a byte of 0x1e; the first byte of each says where it came from.
+ * Datagrams that programs push, marks and metrics, from senders known or not: each that is accepted
+ * becomes lines that a reader accepts, and no line is counted twice, accepted or not. They are
+ * separated by a byte of 0x1e; the first byte of each chooses its sender.
  */
 #include "fuzz.h"
 
@@ -17,7 +17,7 @@
 #define FROM_OURS 2
 #define SEPARATOR 0x1e
 
-/* In the place of the way to the recorder: what is sent stays here. */
+/* Replaces the stream to the recorder: what is sent is kept here. */
 static struct json sent;
 
 void stream_init(struct stream *s, int fd)
@@ -80,7 +80,7 @@ static struct letter *letter_of(const uint8_t *data, size_t size)
 	return l;
 }
 
-/* How many lines there are; metrics of no bytes are one. */
+/* The number of lines; metrics of no bytes count as one. */
 static uint64_t put_all(struct session *s, const uint8_t *data, size_t size)
 {
 	const uint8_t *end = data + size, *stop;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A run as JSON Lines as a page and as a picture: the data is JSON that ends no element. */
+/* A run as JSON Lines, as a page and as a picture: the data is JSON that ends no element. */
 #include "fuzz.h"
 
 #include "report/figure.h"
@@ -9,7 +9,7 @@
 #define DATA "<script type=\"application/json\" id=\"data\">"
 #define DATA_END "</script>"
 
-/* A page says the same of all runs before its data and behind it. */
+/* Before and after its data the page is the same for all runs. */
 static void check_page(const struct json *data)
 {
 	size_t length;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A run as JSON Lines as `bpfmon show` and `compare` print it: UTF-8 that steers no terminal. */
+/* A run as JSON Lines, printed by `bpfmon show` and `compare`: UTF-8 that steers no terminal. */
 #include "fuzz.h"
 
 #include "cmd/show_phases.h"
@@ -41,7 +41,7 @@ static void put_text(FILE *f, char *text)
 	free(text);
 }
 
-static void show(FILE *f, struct source *s, const struct summary *total)
+static void summary_print(FILE *f, struct source *s, const struct summary *total)
 {
 	struct shown shown = { 0 };
 	struct phases phases = { 0 };
@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	FUZZ_HOLDS(f && !source_open_file(&s, path));
 	if (!source_summary(&s, &total, &is_folded)) {
-		show(f, &s, &total);
+		summary_print(f, &s, &total);
 		compare_with_itself(f, &s);
 	}
 	summary_done(&total);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The bytes of a store: opened, listed, shown, exported, drawn, compared, checked and merged. */
+/* The bytes of a store, which is opened, listed, shown, exported, drawn, compared, checked, merged.
+ */
 #include "store_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Values of a whole store that are replaced: of each eight bytes the first chooses the table, the
- * second the column, the third the kind of value, the fourth how many of the rest make it.
+ * A valid store with values replaced: of each eight bytes the first chooses the table, the second
+ * the column, the third the kind of value, the fourth the number of following bytes it is made of.
  */
 #include "store_files.h"
 
-#define CHANGES 4 /* at most */
+#define CHANGES 4 /* the most for one input */
 
 static void bind_value(sqlite3_stmt *s, unsigned kind, const uint8_t *data, size_t size)
 {
@@ -35,8 +35,8 @@ static void bind_value(sqlite3_stmt *s, unsigned kind, const uint8_t *data, size
 	}
 }
 
-/* What the store does not take is left as it was. */
-static void change(sqlite3 *db, const uint8_t *data, size_t size)
+/* A value that the store refuses is not replaced. */
+static void value_change(sqlite3 *db, const uint8_t *data, size_t size)
 {
 	static const char *const tables[] = {
 		"run", "run_text", "tag", "sample", "block", "process", "process_sample", "event"
@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t used = 4 + data[3] % 32;
 
 		used = used < size ? used : size;
-		change(db, data, i == CHANGES - 1 ? size : used);
+		value_change(db, data, i == CHANGES - 1 ? size : used);
 		data += used;
 		size -= used;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The files of a target that gives stores to their readers: in memory, one folder a process. */
+/* The files of a target that passes stores to their readers: in memory, one folder per process. */
 #ifndef TESTS_FUZZ_STORE_FILES_H
 #define TESTS_FUZZ_STORE_FILES_H
 
@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct store_files {
 	char hostile[64], into[64]; /* paths */
-	uint8_t *empty, *whole;     /* stores; never freed */
+	uint8_t *empty, *whole;     /* the bytes of two stores; never freed */
 	size_t empty_length, whole_length;
 };
 
@@ -54,7 +54,7 @@ static inline uint8_t *store_files_get(const char *path, size_t *size)
 	return data;
 }
 
-/* A store with @lines of a run, as one file. */
+/* Makes a store with @lines of a run, as one file, and returns its bytes. */
 static inline uint8_t *store_files_build(const char *path, const char *lines, size_t *size)
 {
 	struct store_writer w;
@@ -68,7 +68,7 @@ static inline uint8_t *store_files_build(const char *path, const char *lines, si
 	return store_files_get(path, size);
 }
 
-/* Once; the folder is removed with the process's files, as far as it ends. */
+/* Makes the stores, once per process; the files are removed again. */
 static inline void store_files_make(struct store_files *f)
 {
 	char folder[] = "/dev/shm/bpfmon-fuzz-XXXXXX";

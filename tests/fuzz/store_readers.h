@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * All that reads a store, on a file that may be hostile. Whatever is in it, sanitizers watch memory
- * and arithmetic; and what the check calls whole is read by all without an error, is merged, and
- * then makes a store that is whole. Of the targets of the fuzzer, and of the unit tests.
+ * All readers of a store, on a file that may be hostile. Sanitizers check memory and arithmetic;
+ * and a store that passes store_check() is read by all without an error, can be merged, and makes a
+ * store that passes, too. Shared by the targets of the fuzzer and the unit tests.
  */
 #ifndef TESTS_FUZZ_STORE_READERS_H
 #define TESTS_FUZZ_STORE_READERS_H
@@ -31,9 +31,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READERS_RUNS 3 /* of these each part is read */
+#define READERS_RUNS 3 /* of that many each part is read */
 
-/* What came of them; 0, or the first error of each. */
+/* The results: 0, or the first error of each. */
 struct store_read {
 	int opened, checked, listed, given, merged;
 	char why[512]; /* of the check */
@@ -68,7 +68,7 @@ static inline int readers_meta(void *context, struct line *l)
 	return 0;
 }
 
-/* What `show` does with it, and `--by phase`. */
+/* As `bpfmon show` and `--by phase`. */
 static inline int readers_show(struct source *s, FILE *out)
 {
 	struct summary total = { 0 };
@@ -143,7 +143,7 @@ static inline int readers_report(struct source *s, FILE *out)
 	return err == -ENODATA ? 0 : err; /* no samples: nothing to draw */
 }
 
-/* All kinds of readers; the first error. */
+/* Runs all kinds of readers; returns the first error. */
 static inline int readers_give(const char *path, const struct stored_run *run, FILE *out)
 {
 	struct sides sides = { 0 };
@@ -191,7 +191,7 @@ static inline void readers_list(struct database *d, const char *path, struct sto
 	free(text);
 }
 
-/* Takes all of it over into the store @into, which is then looked at. */
+/* Merges all of it into the store @into, which then has to pass the check. */
 static inline void readers_merge(const char *path, bool is_unchanging, const char *into,
 				 struct store_read *what)
 {
@@ -210,7 +210,7 @@ static inline void readers_merge(const char *path, bool is_unchanging, const cha
 	database_close(&d);
 }
 
-/* @into: the path of an empty store, which may have runs afterwards. */
+/* Runs all of them. @into: the path of an empty store, which may have runs afterwards. */
 static inline void readers_run(const char *path, const char *into, struct store_read *what)
 {
 	struct database d;
@@ -234,7 +234,7 @@ static inline void readers_run(const char *path, const char *into, struct store_
 	}
 }
 
-/* A store, and what lies beside it. */
+/* Removes a store and the files that SQLite makes beside it. */
 static inline void readers_remove(const char *store)
 {
 	static const char *const endings[] = { "", "-wal", "-shm", "-journal" };

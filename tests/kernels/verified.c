@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Loads bpfmon's programs with everything switched on, a cgroup to follow included, and says of
- * each how many instructions the kernel's verifier went through. Kernels before 5.16 do not tell:
- * nothing is said. Usage: verified
+ * Loads bpfmon's programs with everything switched on, a cgroup to follow included, and prints for
+ * each the number of instructions that the kernel's verifier processed. Kernels before 5.16 do not
+ * report it: then nothing is printed. Usage: verified
  */
 #include "track/tracker.h"
 
@@ -11,7 +11,7 @@
 #include <bpf/bpf.h>
 #include <stdio.h>
 
-static void tell(const struct bpf_program *p)
+static void program_print(const struct bpf_program *p)
 {
 	struct bpf_prog_info info = { 0 };
 	__u32 size = sizeof(info);
@@ -37,7 +37,7 @@ int main(void)
 		return 1;
 	}
 	bpf_object__for_each_program(p, t.skel->obj)
-		tell(p);
+		program_print(p);
 	tracker_close(&t);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Attaching to what is there: the same books as of a run, from the attachment on. */
+/* Attachments to processes that exist: the same checks as of a run, from the attachment on. */
 #include "guest.h"
 
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 #define GROUP "/sys/fs/cgroup/bpfmon-attach"
 
-/* A process that waits for a word, and then is `witness` with COMMAND. */
+/* A process that waits for a byte, and then becomes `witness` with COMMAND. */
 struct target {
 	pid_t pid;
 	int go;
@@ -23,7 +23,7 @@ static void target_start(struct target *t, const char *command)
 	char c;
 
 	if (pipe(ends))
-		fail("no pipe: %m");
+		verdict_fail("no pipe: %m");
 	fflush(stdout);
 	t->pid = fork();
 	if (!t->pid) {
@@ -39,7 +39,7 @@ static void target_start(struct target *t, const char *command)
 static void target_go(struct target *t)
 {
 	if (write(t->go, "g", 1) != 1)
-		fail("the target does not listen: %m");
+		verdict_fail("the target does not listen: %m");
 	close(t->go);
 	waitpid(t->pid, NULL, 0);
 }
@@ -49,7 +49,7 @@ static void write_pid(const char *path, pid_t pid)
 	FILE *f = fopen(path, "we");
 
 	if (!f || fprintf(f, "%d\n", pid) < 0 || fclose(f))
-		fail("%s cannot be written: %m", path);
+		verdict_fail("%s cannot be written: %m", path);
 }
 
 static void to_a_process(struct run *r)
@@ -65,14 +65,14 @@ static void to_a_process(struct run *r)
 	check_books(r, REAPED);
 }
 
-/* Removes the cgroup, which ends the attachment; the CPU that it had used. */
+/* Removes the cgroup, which ends the attachment; returns the CPU that it had used. */
 static double group_end(struct run *r)
 {
 	FILE *f = fopen(GROUP "/cpu.stat", "re");
 	double usage = 0;
 
 	if (!f || fscanf(f, "usage_usec %lf", &usage) != 1)
-		fail("the cgroup does not tell its CPU");
+		verdict_fail("the CPU of the cgroup cannot be read");
 	if (f)
 		fclose(f);
 	while (rmdir(GROUP) && !run_is_over(r))
@@ -81,36 +81,36 @@ static double group_end(struct run *r)
 	return usage / 1e6;
 }
 
-/* Somebody is moved in, and nobody leaves. */
+/* A process is moved in, and none leaves. */
 static void to_a_cgroup(struct run *r)
 {
 	struct target t;
 	double usage;
 
 	if (mkdir(GROUP, 0755))
-		fail(GROUP " cannot be made: %m");
+		verdict_fail(GROUP " cannot be made: %m");
 	target_start(&t, "forkstorm 4 50");
 	attach_begin(r, "--cgroup bpfmon-attach --wait-start -i 0.05");
 	write_pid(GROUP "/cgroup.procs", t.pid);
 	target_go(&t);
 	usage = group_end(r);
 	check_books(r, REAPED);
-	expect(whole(r->summary, "left") == 0, "%lld left", whole(r->summary, "left"));
-	check_seconds("CPU and the cgroup's", real(r->summary, "cpu_seconds"), usage);
+	expect(field_whole(r->summary, "left") == 0, "%lld left", field_whole(r->summary, "left"));
+	check_seconds("CPU and the cgroup's", field_real(r->summary, "cpu_seconds"), usage);
 }
 
-/* What is used outside does not count. */
+/* CPU used outside does not count. */
 static void moved_in_and_out(struct run *r)
 {
 	struct target t;
 	double usage;
 
 	if (mkdir(GROUP, 0755))
-		fail(GROUP " cannot be made: %m");
+		verdict_fail(GROUP " cannot be made: %m");
 	target_start(&t, "spin 900");
 	attach_begin(r, "--cgroup bpfmon-attach --wait-start -i 0.05");
 	if (write(t.go, "g", 1) != 1)
-		fail("the target does not listen: %m");
+		verdict_fail("the target does not listen: %m");
 	usleep(300000);
 	write_pid(GROUP "/cgroup.procs", t.pid);
 	usleep(300000);
@@ -119,9 +119,9 @@ static void moved_in_and_out(struct run *r)
 	close(t.go);
 	usage = group_end(r);
 	check_complete(r);
-	check_seconds("CPU inside", real(r->summary, "cpu_seconds"), usage);
-	expect(whole(r->summary, "entered") + whole(r->summary, "left") >= 1,
-	       "nobody came or left");
+	check_seconds("CPU inside", field_real(r->summary, "cpu_seconds"), usage);
+	expect(field_whole(r->summary, "entered") + field_whole(r->summary, "left") >= 1,
+	       "no process entered or left");
 }
 
 const struct test attach_tests[] = {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* A tree of cgroups v2 with its memory controller: a third witness of the CPU, swap, lack of
- * memory. */
+/* A tree of cgroups v2 with the memory controller: a third witness of CPU, swap and OOM kills. */
 #include "guest.h"
 
 #include <stdarg.h>
@@ -14,16 +13,16 @@
 #define GROUP ROOT "/bpfmon-test"
 #define BEFORE "/tmp/before.json"
 
-static void write_to(const char *path, const char *text)
+static void file_write(const char *path, const char *text)
 {
 	FILE *f = fopen(path, "we");
 
 	if (!f || fputs(text, f) < 0 || fclose(f))
-		fail("%s cannot be written: %m", path);
+		verdict_fail("%s cannot be written: %m", path);
 }
 
 /* The number after KEY in a file of "KEY NUMBER" lines. */
-static long long read_from(const char *path, const char *key)
+static long long file_read_number(const char *path, const char *key)
 {
 	char line[256];
 	long long value = -1;
@@ -42,12 +41,11 @@ static void group_make(void)
 {
 	rmdir(GROUP);
 	if (mkdir(GROUP, 0755))
-		fail("%s cannot be made: %m", GROUP);
+		verdict_fail("%s cannot be made: %m", GROUP);
 }
 
-/* Of the CPU until the move the cgroup has a part: the move itself, and what was not yet charged.
- */
-static void cpu_of_a_group(struct run *r)
+/* The cgroup has part of the CPU until the move: the move itself, and what was not yet charged. */
+static void group_cpu(struct run *r)
 {
 	json_t *before;
 	double inside, joined, usage;
@@ -59,15 +57,15 @@ static void cpu_of_a_group(struct run *r)
 	unsetenv("TRUTH_BEFORE");
 	check_books(r, REAPED);
 	before = json_load_file(BEFORE, 0, NULL);
-	joined = real(before, "cpu_joined_seconds");
+	joined = field_real(before, "cpu_joined_seconds");
 	json_decref(before);
 	inside = cpu_inside(r);
-	usage = (double)read_from(GROUP "/cpu.stat", "usage_usec") / 1e6;
+	usage = (double)file_read_number(GROUP "/cpu.stat", "usage_usec") / 1e6;
 	check_between("CPU and the cgroup's", inside, usage * 0.99 - 0.010,
 		      (usage + joined) * 1.01 + 0.010);
 }
 
-static const json_t *event(const struct run *r)
+static const json_t *event_first(const struct run *r)
 {
 	const json_t *line;
 	size_t i;
@@ -75,49 +73,52 @@ static const json_t *event(const struct run *r)
 	json_array_foreach(r->lines, i, line)
 		if (!strcmp(json_string_value(json_object_get(line, "kind")), "event"))
 			return line;
-	fail("there is no event");
+	verdict_fail("there is no event");
 	return NULL;
 }
 
-static void out_of_memory(struct run *r)
+static void group_out_of_memory(struct run *r)
 {
 	const char *name;
 
 	group_make();
-	write_to(GROUP "/memory.max", "52428800");
-	write_to(GROUP "/memory.swap.max", "0");
+	file_write(GROUP "/memory.max", "52428800");
+	file_write(GROUP "/memory.swap.max", "0");
 	run_begin(r, "", "incgroup " GROUP " /truth/touch 200 10");
 	run_end(r);
 	check_complete(r);
 	expect(r->code == 128 + 9, "ended with %d", r->code);
-	expect(whole(r->summary, "oom_kills") == read_from(GROUP "/memory.events", "oom_kill"),
-	       "%lld killed, the cgroup has %lld", whole(r->summary, "oom_kills"),
-	       read_from(GROUP "/memory.events", "oom_kill"));
-	expect(whole(r->summary, "oom_kills") == 1, "%lld killed", whole(r->summary, "oom_kills"));
-	expect(whole(event(r), "limit_bytes") == 50 * MIB, "a limit of %lld",
-	       whole(event(r), "limit_bytes"));
-	name = json_string_value(json_object_get(event(r), "cgroup"));
+	expect(field_whole(r->summary, "oom_kills") ==
+		       file_read_number(GROUP "/memory.events", "oom_kill"),
+	       "%lld killed, the cgroup has %lld", field_whole(r->summary, "oom_kills"),
+	       file_read_number(GROUP "/memory.events", "oom_kill"));
+	expect(field_whole(r->summary, "oom_kills") == 1, "%lld killed",
+	       field_whole(r->summary, "oom_kills"));
+	expect(field_whole(event_first(r), "limit_bytes") == 50 * MIB, "a limit of %lld",
+	       field_whole(event_first(r), "limit_bytes"));
+	name = json_string_value(json_object_get(event_first(r), "cgroup"));
 	expect(name && !strcmp(name, "bpfmon-test"), "the cgroup %s", name ? name : "of no name");
-	expect(whole(event(r), "pid") == run_first(r), "the victim %lld", whole(event(r), "pid"));
-	if (json_object_get(event(r), "rss_bytes"))
-		check_between("rss of the victim", (double)whole(event(r), "rss_bytes"), 45.0 * MIB,
-			      52.0 * MIB);
+	expect(field_whole(event_first(r), "pid") == run_first(r), "the victim %lld",
+	       field_whole(event_first(r), "pid"));
+	if (json_object_get(event_first(r), "rss_bytes"))
+		check_between("rss of the victim", (double)field_whole(event_first(r), "rss_bytes"),
+			      45.0 * MIB, 52.0 * MIB);
 	else
-		absent("the kernel tells only the pid of whom it kills, not what it held");
-	expect(whole(run_process(r, run_first(r)), "signal") == 9, "the victim's signal is %lld",
-	       whole(run_process(r, run_first(r)), "signal"));
+		verdict_absent("the kernel reports only the pid of the victim, not its memory");
+	expect(field_whole(run_process(r, run_first(r)), "signal") == 9,
+	       "the victim's signal is %lld", field_whole(run_process(r, run_first(r)), "signal"));
 }
 
-static long long swapped_out(pid_t pid)
+static long long swap_read_bytes(pid_t pid)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	return read_from(path, "VmSwap") * 1024;
+	return file_read_number(path, "VmSwap") * 1024;
 }
 
-/* The largest that /proc says of the one process of the group, while the run goes on. */
-static long long watch_swap(struct run *r)
+/* The largest value in /proc of the only process of the group, during the run. */
+static long long swap_watch(struct run *r)
 {
 	long long most = 0, now;
 
@@ -126,7 +127,7 @@ static long long watch_swap(struct run *r)
 		int pid = 0;
 
 		if (f && fscanf(f, "%d", &pid) == 1 && pid) {
-			now = swapped_out(pid);
+			now = swap_read_bytes(pid);
 			most = now > most ? now : most;
 		}
 		if (f)
@@ -136,16 +137,16 @@ static long long watch_swap(struct run *r)
 	return most;
 }
 
-static void swap(struct run *r)
+static void group_swap(struct run *r)
 {
 	long long witnessed, most = 0, value;
 	const json_t *line;
 	size_t i;
 
 	group_make();
-	write_to(GROUP "/memory.max", "67108864");
+	file_write(GROUP "/memory.max", "67108864");
 	run_begin(r, "-i 0.05", "incgroup " GROUP " /truth/touch 200 500");
-	witnessed = watch_swap(r);
+	witnessed = swap_watch(r);
 	run_end(r);
 	check_books(r, REAPED);
 	json_array_foreach(r->lines, i, line) {
@@ -156,25 +157,27 @@ static void swap(struct run *r)
 	expect(witnessed >= 130 * MIB, "only %lld swapped out", witnessed);
 }
 
-/* memory.peak is there since 5.19; without it the samples' largest is all that can be told. */
-static void own_group(struct run *r)
+/* Without memory.peak (5.19) the largest sample is the only value. */
+static void group_own(struct run *r)
 {
 	run_begin(r, "-i 0.05 --own-cgroup", "touch 100 300");
 	run_end(r);
 	check_books(r, REAPED);
 	if (json_object_get(r->summary, "cgroup_peak_bytes"))
-		check_between("peak of the cgroup", (double)whole(r->summary, "cgroup_peak_bytes"),
-			      100.0 * MIB, 110.0 * MIB);
+		check_between("peak of the cgroup",
+			      (double)field_whole(r->summary, "cgroup_peak_bytes"), 100.0 * MIB,
+			      110.0 * MIB);
 	else
-		absent("the kernel keeps no peak of a cgroup: needs memory.peak (5.19)");
-	check_between("its anonymous memory", (double)whole(r->summary, "cgroup_peak_anon_bytes"),
-		      99.0 * MIB, 104.0 * MIB);
+		verdict_absent("the kernel keeps no peak of a cgroup: needs memory.peak (5.19)");
+	check_between("its anonymous memory",
+		      (double)field_whole(r->summary, "cgroup_peak_anon_bytes"), 99.0 * MIB,
+		      104.0 * MIB);
 }
 
 const struct test cgroup_tests[] = {
-	{ "cgroup v2, CPU", cpu_of_a_group },
-	{ "cgroup v2, the command's own", own_group },
-	{ "cgroup v2, out of memory", out_of_memory },
-	{ "cgroup v2, swap", swap },
+	{ "cgroup v2, CPU", group_cpu },
+	{ "cgroup v2, the command's own", group_own },
+	{ "cgroup v2, out of memory", group_out_of_memory },
+	{ "cgroup v2, swap", group_swap },
 	{ 0 },
 };

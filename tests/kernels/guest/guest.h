@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The guest of check-kernels: boots as the first process, runs bpfmon on the truth programs,
- * compares. */
+/* The guest of check-kernels: runs as the first process of a machine, runs bpfmon on the truth
+ * programs, and compares. */
 #ifndef GUEST_H
 #define GUEST_H
 
@@ -12,23 +12,23 @@
 #define MIB (1LL << 20)
 #define DISK "/disk"
 
-/* One run of bpfmon, and what the witnesses say of the same. */
+/* One run of bpfmon, and its witnesses. */
 struct run {
 	pid_t pid;
-	int code;        /* as a shell tells it: 128 + a signal */
+	int code;        /* as in a shell: 128 + a signal */
 	json_t *lines;   /* its JSON Lines, as an array */
 	json_t *summary; /* one of these */
-	json_t *truth;   /* the truth program's own words; NULL where it had none */
-	json_t *wait4;   /* those of `witness`, its parent */
-	char *said;      /* on stderr */
+	json_t *truth;   /* what the truth program wrote; NULL: nothing */
+	json_t *wait4;   /* what `witness`, its parent, wrote */
+	char *messages;  /* on stderr */
 };
 
 /*
- * OPTIONS and COMMAND are words with blanks between; the first of COMMAND names a truth program,
- * the command that bpfmon gets is `witness` with it.
+ * OPTIONS and COMMAND are words with blanks between; the first one of COMMAND names a truth
+ * program. The command that bpfmon runs is `witness` with it.
  */
 void run_begin(struct run *r, const char *options, const char *command);
-/* The same of an attachment, with no command; returns when what is there is followed. */
+/* The same for an attachment, without a command; returns when bpfmon has attached. */
 void attach_begin(struct run *r, const char *options);
 /* Becomes `witness` with COMMAND. */
 __attribute__((noreturn)) void exec_witness(const char *command);
@@ -39,34 +39,34 @@ void run_free(struct run *r);
 json_t *run_process(const struct run *r, pid_t pid);
 pid_t run_first(const struct run *r); /* the child of `witness` */
 
-/* Numbers of an object; absent is a failure, and 0. */
-double real(const json_t *object, const char *key);
-long long whole(const json_t *object, const char *key);
+/* A number in an object; a failure, and 0, if it is absent. */
+double field_real(const json_t *object, const char *key);
+long long field_whole(const json_t *object, const char *key);
 
 /* books.c */
 enum { REAPED = 1, NO_THREAD_COUNT = 2 };
 void check_books(struct run *r, unsigned flags);
-double cpu_inside(const struct run *r); /* without the witness, which is of the tree, too */
+double cpu_inside(const struct run *r); /* without `witness`, which belongs to the tree, too */
 void check_complete(struct run *r);
 /* Within 1 % or 10 ms. */
 void check_seconds(const char *what, double measured, double witnessed);
 void check_between(const char *what, double value, double low, double high);
 
-/* Verdicts on the case that is running. */
-__attribute__((format(printf, 1, 2))) void fail(const char *format, ...);
-__attribute__((format(printf, 1, 2))) void absent(const char *format, ...);
-__attribute__((format(printf, 1, 2))) void remark(const char *format, ...);
+/* Verdicts on the test that is running. */
+__attribute__((format(printf, 1, 2))) void verdict_fail(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void verdict_absent(const char *format, ...);
+__attribute__((format(printf, 1, 2))) void verdict_remark(const char *format, ...);
 #define expect(condition, ...)                                                                     \
 	do {                                                                                       \
 		if (!(condition))                                                                  \
-			fail(__VA_ARGS__);                                                         \
+			verdict_fail(__VA_ARGS__);                                                 \
 	} while (0)
 
 struct test {
 	const char *name;
 	void (*run)(struct run *r);
 };
-/* end with no name */
+/* Each ends with a row without a name. */
 extern const struct test tree_tests[], memory_tests[], cgroup_tests[], attach_tests[];
 void test_all(const struct test *tests, const char *word);
 extern int tests_failed;

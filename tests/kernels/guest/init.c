@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void say_mounted(const char *type, const char *where)
+static void filesystem_mount(const char *type, const char *where)
 {
 	mkdir(where, 0755);
 	if (mount(type, where, type, 0, NULL))
@@ -37,8 +37,8 @@ static void console_open(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 }
 
-/* One disk is a file system, the other one swap space; which is which, trying tells. */
-static void disks_use(void)
+/* One disk has a file system, the other one is swap space; each is tried as both. */
+static void disks_mount(void)
 {
 	static const char *const disks[] = { "/dev/nvme0n1", "/dev/nvme1n1" };
 
@@ -51,7 +51,7 @@ static void disks_use(void)
 	}
 }
 
-/* Below the root, cgroups shall have the controller of memory. */
+/* Enables the memory controller for the cgroups below the root. */
 static void controller_hand_on(void)
 {
 	int fd = open("/sys/fs/cgroup/cgroup.subtree_control", O_WRONLY);
@@ -61,7 +61,7 @@ static void controller_hand_on(void)
 	close(fd);
 }
 
-/* What @program says on both of its outputs, each line with a word before it. */
+/* Prints both outputs of @program, each line with a word before it. */
 static void pass_on(const char *word, const char *program, const char *argument)
 {
 	char line[512];
@@ -114,16 +114,16 @@ int main(void)
 	pid_t pid, ended;
 	int status;
 
-	say_mounted("devtmpfs", "/dev");
+	filesystem_mount("devtmpfs", "/dev");
 	console_open();
-	say_mounted("proc", "/proc");
-	say_mounted("sysfs", "/sys");
-	say_mounted("tmpfs", "/tmp");
-	say_mounted("bpf", "/sys/fs/bpf");
-	say_mounted("tracefs", "/sys/kernel/tracing");
-	say_mounted("cgroup2", "/sys/fs/cgroup");
+	filesystem_mount("proc", "/proc");
+	filesystem_mount("sysfs", "/sys");
+	filesystem_mount("tmpfs", "/tmp");
+	filesystem_mount("bpf", "/sys/fs/bpf");
+	filesystem_mount("tracefs", "/sys/kernel/tracing");
+	filesystem_mount("cgroup2", "/sys/fs/cgroup");
 	controller_hand_on();
-	disks_use();
+	disks_mount();
 	setenv("PATH", "/", 1);
 	pid = fork();
 	if (!pid) {

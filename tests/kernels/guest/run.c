@@ -10,7 +10,7 @@
 
 #define MAX_WORDS 48
 #define OUT "/tmp/run.jsonl"
-#define SAID "/tmp/stderr"
+#define MESSAGES "/tmp/stderr"
 #define TRUTH "/tmp/truth.json"
 #define WAIT4 "/tmp/wait4.json"
 
@@ -40,7 +40,7 @@ static size_t words_add(char **words, size_t n, char *text)
 	return n;
 }
 
-/* @before, and @command, whose first word names a truth program. */
+/* Executes @before, followed by @command, which begins with the name of a truth program. */
 __attribute__((noreturn)) static void exec_words(char *before, const char *command)
 {
 	char path[64], words[256], *argv[MAX_WORDS + 1];
@@ -66,7 +66,7 @@ void exec_witness(const char *command)
 	exec_words(before, command);
 }
 
-static void begin(struct run *r, char *before, const char *command)
+static void run_begin_words(struct run *r, char *before, const char *command)
 {
 	run_free(r);
 	unlink(OUT);
@@ -75,7 +75,7 @@ static void begin(struct run *r, char *before, const char *command)
 	fflush(stdout);
 	r->pid = fork();
 	if (!r->pid) {
-		dup2(open(SAID, O_WRONLY | O_CREAT | O_TRUNC, 0644), 2);
+		dup2(open(MESSAGES, O_WRONLY | O_CREAT | O_TRUNC, 0644), 2);
 		exec_words(before, command);
 	}
 }
@@ -86,22 +86,22 @@ void run_begin(struct run *r, const char *options, const char *command)
 
 	snprintf(before, sizeof(before), "/bpfmon --force -o " OUT " %s -- /truth/witness " WAIT4,
 		 options);
-	begin(r, before, command);
+	run_begin_words(r, before, command);
 }
 
 void attach_begin(struct run *r, const char *options)
 {
-	char before[256], *said = NULL;
+	char before[256], *messages = NULL;
 
-	unlink(SAID);
+	unlink(MESSAGES);
 	snprintf(before, sizeof(before), "/bpfmon attach -v --force -o " OUT " %s", options);
-	begin(r, before, "");
+	run_begin_words(r, before, "");
 	do {
-		free(said);
+		free(messages);
 		usleep(20000);
-		said = text_read(SAID);
-	} while (!strstr(said, "loaded and attached") && !run_is_over(r));
-	free(said);
+		messages = text_read(MESSAGES);
+	} while (!strstr(messages, "loaded and attached") && !run_is_over(r));
+	free(messages);
 }
 
 static void run_ended(struct run *r, int status)
@@ -144,8 +144,8 @@ void run_end(struct run *r)
 			r->summary = line;
 	r->truth = json_load_file(TRUTH, 0, NULL);
 	r->wait4 = json_load_file(WAIT4, 0, NULL);
-	r->said = text_read(SAID);
-	expect(r->summary, "bpfmon ended with %d and told no summary", r->code);
+	r->messages = text_read(MESSAGES);
+	expect(r->summary, "bpfmon ended with %d and without a summary", r->code);
 }
 
 void run_free(struct run *r)
@@ -153,7 +153,7 @@ void run_free(struct run *r)
 	json_decref(r->lines);
 	json_decref(r->truth);
 	json_decref(r->wait4);
-	free(r->said);
+	free(r->messages);
 	*r = (struct run){ 0 };
 }
 
@@ -166,16 +166,16 @@ json_t *run_process(const struct run *r, pid_t pid)
 		if (!strcmp(json_string_value(json_object_get(line, "kind")), "process") &&
 		    json_integer_value(json_object_get(line, "pid")) == pid)
 			return line;
-	fail("process %d has no record", pid);
+	verdict_fail("process %d has no record", pid);
 	return NULL;
 }
 
 pid_t run_first(const struct run *r)
 {
-	return (pid_t)whole(r->wait4, "pid");
+	return (pid_t)field_whole(r->wait4, "pid");
 }
 
-double real(const json_t *object, const char *key)
+double field_real(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
 
@@ -183,7 +183,7 @@ double real(const json_t *object, const char *key)
 	return json_number_value(value);
 }
 
-long long whole(const json_t *object, const char *key)
+long long field_whole(const json_t *object, const char *key)
 {
 	const json_t *value = json_object_get(object, key);
 

@@ -8,20 +8,20 @@
 
 #define SKIPPED 77
 
-static void tree(struct run *r, const char *options, const char *command, unsigned flags)
+static void tree_check(struct run *r, const char *options, const char *command, unsigned flags)
 {
 	run_begin(r, options, command);
 	run_end(r);
 	check_books(r, flags);
 }
 
-static json_t *first(const struct run *r)
+static json_t *process_first(const struct run *r)
 {
 	return run_process(r, run_first(r));
 }
 
-/* The process whose parent is the program, where it has one child. */
-static json_t *child(const struct run *r)
+/* The only child of the program. */
+static json_t *process_child(const struct run *r)
 {
 	json_t *line;
 	size_t i;
@@ -32,172 +32,186 @@ static json_t *child(const struct run *r)
 		if (ppid && json_integer_value(ppid) == run_first(r))
 			return line;
 	}
-	fail("there is no child");
+	verdict_fail("there is no child");
 	return NULL;
 }
 
 #define TREE(name, options, command, flags)                                                        \
 	static void name(struct run *r)                                                            \
 	{                                                                                          \
-		tree(r, options, command, flags);                                                  \
+		tree_check(r, options, command, flags);                                            \
 	}
-TREE(spin, "", "spin 300", REAPED)
-TREE(seqchildren, "", "seqchildren 60 10", REAPED)
-TREE(ignchld, "", "ignchld 40 10", 0)
-TREE(away, "", "daemon -w 100", 0)
-TREE(cloneparent, "", "cloneparent 50", REAPED)
-TREE(threads, "", "threads 100 1", REAPED)
-TREE(forkstorm, "-i 0.05", "forkstorm 6 100", REAPED)
-TREE(many_samples, "-i 0.01", "forkstorm 4 50", REAPED)
-TREE(teardown, "", "teardown 100", REAPED)
+TREE(tree_spin, "", "spin 300", REAPED)
+TREE(tree_seqchildren, "", "seqchildren 60 10", REAPED)
+TREE(tree_ignchld, "", "ignchld 40 10", 0)
+TREE(tree_away, "", "daemon -w 100", 0)
+TREE(tree_cloneparent, "", "cloneparent 50", REAPED)
+TREE(tree_threads, "", "threads 100 1", REAPED)
+TREE(tree_forkstorm, "-i 0.05", "forkstorm 6 100", REAPED)
+TREE(tree_many_samples, "-i 0.01", "forkstorm 4 50", REAPED)
+TREE(tree_teardown, "", "teardown 100", REAPED)
 
-static void vforker(struct run *r)
+static void tree_vforker(struct run *r)
 {
-	tree(r, "", "vforker 50 /truth/execnames", REAPED);
-	expect(whole(r->summary, "execs") == 52, "%lld execs", whole(r->summary, "execs"));
+	tree_check(r, "", "vforker 50 /truth/execnames", REAPED);
+	expect(field_whole(r->summary, "execs") == 52, "%lld execs",
+	       field_whole(r->summary, "execs"));
 }
 
-static void spawner(struct run *r)
+static void tree_spawner(struct run *r)
 {
-	tree(r, "", "spawner 50 /truth/execnames", REAPED);
-	expect(whole(r->summary, "execs") == 52, "%lld execs", whole(r->summary, "execs"));
+	tree_check(r, "", "spawner 50 /truth/execnames", REAPED);
+	expect(field_whole(r->summary, "execs") == 52, "%lld execs",
+	       field_whole(r->summary, "execs"));
 }
 
-static void threadexec(struct run *r)
+static void tree_threadexec(struct run *r)
 {
 	run_begin(r, "", "threadexec /truth/spin 50");
 	run_end(r);
-	/* spin, which takes its place, knows nothing of the 4 */
+	/* spin, which replaces the program, does not count the 4 */
 	json_object_set_new(r->truth, "threads_created", json_integer(4));
 	check_books(r, REAPED);
-	expect(whole(first(r), "execs") == 2, "%lld execs", whole(first(r), "execs"));
+	expect(field_whole(process_first(r), "execs") == 2, "%lld execs",
+	       field_whole(process_first(r), "execs"));
 }
 
-static void leaderfirst(struct run *r)
+static void tree_leaderfirst(struct run *r)
 {
-	tree(r, "", "leaderfirst 100", REAPED);
-	expect(whole(first(r), "rss_peak_bytes") >= 20 * MIB, "a peak of %lld",
-	       whole(first(r), "rss_peak_bytes"));
+	tree_check(r, "", "leaderfirst 100", REAPED);
+	expect(field_whole(process_first(r), "rss_peak_bytes") >= 20 * MIB, "a peak of %lld",
+	       field_whole(process_first(r), "rss_peak_bytes"));
 }
 
-static void zombie(struct run *r)
+static void tree_zombie(struct run *r)
 {
-	tree(r, "", "zombie 100 0.3", 0);
+	tree_check(r, "", "zombie 100 0.3", 0);
 	check_seconds("CPU of the zombie",
-		      real(run_process(r, (pid_t)whole(r->truth, "zombie_pid")), "cpu_seconds"),
-		      real(r->truth, "zombie_cpu_seconds"));
+		      field_real(run_process(r, (pid_t)field_whole(r->truth, "zombie_pid")),
+				 "cpu_seconds"),
+		      field_real(r->truth, "zombie_cpu_seconds"));
 }
 
-static void killed(struct run *r)
+static void tree_killed(struct run *r)
 {
-	tree(r, "", "killed 100", REAPED);
-	expect(whole(child(r), "signal") == 9, "signal %lld", whole(child(r), "signal"));
+	tree_check(r, "", "killed 100", REAPED);
+	expect(field_whole(process_child(r), "signal") == 9, "signal %lld",
+	       field_whole(process_child(r), "signal"));
 }
 
-static void setuidchild(struct run *r)
+static void tree_setuidchild(struct run *r)
 {
-	tree(r, "", "setuidchild 12345 50", REAPED);
-	expect(whole(child(r), "uid") == 12345, "user %lld", whole(child(r), "uid"));
+	tree_check(r, "", "setuidchild 12345 50", REAPED);
+	expect(field_whole(process_child(r), "uid") == 12345, "user %lld",
+	       field_whole(process_child(r), "uid"));
 }
 
-static void pidns(struct run *r)
+static void tree_pidns(struct run *r)
 {
-	tree(r, "", "pidns 50", REAPED);
-	expect(whole(run_process(r, (pid_t)whole(r->truth, "outside_pid")), "ns_pid") == 1,
+	tree_check(r, "", "pidns 50", REAPED);
+	expect(field_whole(run_process(r, (pid_t)field_whole(r->truth, "outside_pid")), "ns_pid") ==
+		       1,
 	       "the pid inside is not 1");
 }
 
-/* How many workers the kernel makes is its own business; that each is a thread of the process is
- * not. */
-static void iouring(struct run *r)
+/* The number of workers is up to the kernel; but each is a thread of the process. */
+static void tree_iouring(struct run *r)
 {
 	run_begin(r, "", "iouring 1000 " DISK);
 	run_end(r);
 	if (r->code == SKIPPED) {
-		absent("the kernel has no io_uring with workers that are threads of the process");
+		verdict_absent(
+			"the kernel has no io_uring with workers that are threads of the process");
 		return;
 	}
 	check_books(r, REAPED | NO_THREAD_COUNT);
-	expect(whole(first(r), "threads_total") > whole(r->truth, "workers_seen"),
-	       "%lld threads with %lld workers", whole(first(r), "threads_total"),
-	       whole(r->truth, "workers_seen"));
+	expect(field_whole(process_first(r), "threads_total") >
+		       field_whole(r->truth, "workers_seen"),
+	       "%lld threads with %lld workers", field_whole(process_first(r), "threads_total"),
+	       field_whole(r->truth, "workers_seen"));
 }
 
-static void ending(struct run *r, const char *command, int code, const char *key, long long value)
+static void ending_check(struct run *r, const char *command, int code, const char *key,
+			 long long value)
 {
 	run_begin(r, "", command);
 	run_end(r);
 	expect(r->code == code, "%s: ended with %d", command, r->code);
-	expect(whole(r->summary, "exit_code") == code, "%s: summary says %lld", command,
-	       whole(r->summary, "exit_code"));
-	expect(whole(first(r), key) == value, "%s: %s %lld", command, key, whole(first(r), key));
+	expect(field_whole(r->summary, "exit_code") == code, "%s: summary says %lld", command,
+	       field_whole(r->summary, "exit_code"));
+	expect(field_whole(process_first(r), key) == value, "%s: %s %lld", command, key,
+	       field_whole(process_first(r), key));
 	check_complete(r);
 }
 
-static void endings(struct run *r)
+static void tree_endings(struct run *r)
 {
-	ending(r, "exitwith 42", 42, "exit_code", 42);
-	ending(r, "selfkill 15", 128 + 15, "signal", 15);
-	ending(r, "selfkill 11", 128 + 11, "signal", 11);
+	ending_check(r, "exitwith 42", 42, "exit_code", 42);
+	ending_check(r, "selfkill 15", 128 + 15, "signal", 15);
+	ending_check(r, "selfkill 11", 128 + 11, "signal", 11);
 }
 
-/* /proc/self/io is the witness; it has neither its own reading in it nor the telling of it. */
-static void iobytes(struct run *r)
+/* The witness is /proc/self/io, without its own read() and the write() of the witness. */
+static void tree_iobytes(struct run *r)
 {
 	static const char *const same[] = { "read_bytes", "cancelled_write_bytes" };
 	json_t *p;
 
-	tree(r, "", "iobytes " DISK, REAPED);
-	p = first(r);
-	expect(whole(p, "rchar_bytes") ==
-		       whole(r->truth, "rchar") + whole(r->truth, "witness_read_bytes"),
-	       "rchar %lld", whole(p, "rchar_bytes"));
-	expect(whole(p, "wchar_bytes") ==
-		       whole(r->truth, "wchar") + whole(r->truth, "witness_bytes"),
-	       "wchar %lld", whole(p, "wchar_bytes"));
-	expect(whole(p, "syscr") == whole(r->truth, "syscr") + 1, "syscr %lld", whole(p, "syscr"));
-	expect(whole(p, "syscw") == whole(r->truth, "syscw") + 1, "syscw %lld", whole(p, "syscw"));
+	tree_check(r, "", "iobytes " DISK, REAPED);
+	p = process_first(r);
+	expect(field_whole(p, "rchar_bytes") ==
+		       field_whole(r->truth, "rchar") + field_whole(r->truth, "witness_read_bytes"),
+	       "rchar %lld", field_whole(p, "rchar_bytes"));
+	expect(field_whole(p, "wchar_bytes") ==
+		       field_whole(r->truth, "wchar") + field_whole(r->truth, "witness_bytes"),
+	       "wchar %lld", field_whole(p, "wchar_bytes"));
+	expect(field_whole(p, "syscr") == field_whole(r->truth, "syscr") + 1, "syscr %lld",
+	       field_whole(p, "syscr"));
+	expect(field_whole(p, "syscw") == field_whole(r->truth, "syscw") + 1, "syscw %lld",
+	       field_whole(p, "syscw"));
 	for (int i = 0; i < 2; i++)
-		expect(whole(p, same[i]) == whole(r->truth, same[i]), "%s %lld", same[i],
-		       whole(p, same[i]));
-	expect(whole(p, "read_bytes") > 0, "nothing was read from the disk");
-	check_between("write_bytes", (double)whole(p, "write_bytes"),
-		      (double)whole(r->truth, "write_bytes"),
-		      (double)whole(r->truth, "write_bytes") + 8192);
+		expect(field_whole(p, same[i]) == field_whole(r->truth, same[i]), "%s %lld",
+		       same[i], field_whole(p, same[i]));
+	expect(field_whole(p, "read_bytes") > 0, "nothing was read from the disk");
+	check_between("write_bytes", (double)field_whole(p, "write_bytes"),
+		      (double)field_whole(r->truth, "write_bytes"),
+		      (double)field_whole(r->truth, "write_bytes") + 8192);
 }
 
-static void faults(struct run *r)
+static void tree_faults(struct run *r)
 {
-	tree(r, "", "faults 5000", REAPED);
-	expect(whole(r->truth, "minflt_delta") == 5000, "the program had another number of faults");
-	expect(whole(first(r), "minflt") == whole(r->wait4, "minflt"),
-	       "%lld faults, wait4 has %lld", whole(first(r), "minflt"), whole(r->wait4, "minflt"));
-	expect(whole(first(r), "majflt") == whole(r->wait4, "majflt"),
-	       "%lld major faults, wait4 has %lld", whole(first(r), "majflt"),
-	       whole(r->wait4, "majflt"));
+	tree_check(r, "", "faults 5000", REAPED);
+	expect(field_whole(r->truth, "minflt_delta") == 5000,
+	       "the program had another number of faults");
+	expect(field_whole(process_first(r), "minflt") == field_whole(r->wait4, "minflt"),
+	       "%lld faults, wait4 has %lld", field_whole(process_first(r), "minflt"),
+	       field_whole(r->wait4, "minflt"));
+	expect(field_whole(process_first(r), "majflt") == field_whole(r->wait4, "majflt"),
+	       "%lld major faults, wait4 has %lld", field_whole(process_first(r), "majflt"),
+	       field_whole(r->wait4, "majflt"));
 }
 
 const struct test tree_tests[] = {
-	{ "one process", spin },
-	{ "children in turn", seqchildren },
-	{ "children that nobody waits for", ignchld },
-	{ "daemon", away },
-	{ "child of a grandparent", cloneparent },
-	{ "vfork", vforker },
-	{ "posix_spawn", spawner },
-	{ "threads", threads },
-	{ "exec by a thread", threadexec },
-	{ "leader ends first", leaderfirst },
-	{ "zombie", zombie },
-	{ "killed child", killed },
-	{ "child of another user", setuidchild },
-	{ "pid namespace", pidns },
-	{ "io_uring", iouring },
-	{ "exit codes and signals", endings },
-	{ "teardown of memory", teardown },
-	{ "storm of forks", forkstorm },
-	{ "a sample every 10 ms", many_samples },
-	{ "input and output", iobytes },
-	{ "page faults", faults },
+	{ "one process", tree_spin },
+	{ "children in turn", tree_seqchildren },
+	{ "children that nobody waits for", tree_ignchld },
+	{ "daemon", tree_away },
+	{ "child of a grandparent", tree_cloneparent },
+	{ "vfork", tree_vforker },
+	{ "posix_spawn", tree_spawner },
+	{ "threads", tree_threads },
+	{ "exec by a thread", tree_threadexec },
+	{ "leader ends first", tree_leaderfirst },
+	{ "zombie", tree_zombie },
+	{ "killed child", tree_killed },
+	{ "child of another user", tree_setuidchild },
+	{ "pid namespace", tree_pidns },
+	{ "io_uring", tree_iouring },
+	{ "exit codes and signals", tree_endings },
+	{ "teardown of memory", tree_teardown },
+	{ "storm of forks", tree_forkstorm },
+	{ "a sample every 10 ms", tree_many_samples },
+	{ "input and output", tree_iobytes },
+	{ "page faults", tree_faults },
 	{ 0 },
 };

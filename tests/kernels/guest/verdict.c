@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Runs tests one after the other and says of each how it went. */
+/* Runs tests one after the other and prints the result of each. */
 #include "guest.h"
 
 #include <stdarg.h>
@@ -13,7 +13,7 @@ int tests_failed;
 static char verdict[4096];
 static enum { OK, REMARK, ABSENT, FAILED } worst;
 
-static void note(int how, const char *format, va_list args)
+static void verdict_add(int how, const char *format, va_list args)
 {
 	size_t length = strlen(verdict);
 
@@ -31,14 +31,14 @@ static void note(int how, const char *format, va_list args)
 		va_list args;                                                                      \
                                                                                                    \
 		va_start(args, format);                                                            \
-		note(how, format, args);                                                           \
+		verdict_add(how, format, args);                                                    \
 		va_end(args);                                                                      \
 	}
-VERDICT(fail, FAILED)
-VERDICT(absent, ABSENT)
-VERDICT(remark, REMARK)
+VERDICT(verdict_fail, FAILED)
+VERDICT(verdict_absent, ABSENT)
+VERDICT(verdict_remark, REMARK)
 
-static double now(void)
+static double clock_seconds(void)
 {
 	struct timespec ts;
 
@@ -46,14 +46,14 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* All that may help to understand a failure. */
-static void show(const struct run *r)
+/* Prints all that may help to understand a failure. */
+static void run_show(const struct run *r)
 {
 	char *text;
 	size_t i;
 	json_t *line;
 
-	printf("  code %d, stderr: %s\n", r->code, r->said ? r->said : "");
+	printf("  code %d, stderr: %s\n", r->code, r->messages ? r->messages : "");
 	json_array_foreach(r->lines, i, line) {
 		text = json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(15));
 		printf("  %s\n", text);
@@ -71,16 +71,16 @@ static void test_one(const struct test *test)
 {
 	static const char *const words[] = { "ok", "remark", "absent", "FAIL" };
 	struct run r = { 0 };
-	double start = now();
+	double start = clock_seconds();
 
 	worst = OK;
 	*verdict = '\0';
 	test->run(&r);
-	printf("@%s %.1f %s%s%s\n", words[worst], now() - start, test->name, *verdict ? ": " : "",
-	       verdict);
+	printf("@%s %.1f %s%s%s\n", words[worst], clock_seconds() - start, test->name,
+	       *verdict ? ": " : "", verdict);
 	if (worst == FAILED) {
 		tests_failed++;
-		show(&r);
+		run_show(&r);
 	}
 	run_free(&r);
 }
