@@ -36,7 +36,7 @@ int64_t log_note(const struct actor *a, const char *fmt, ...)
 	return now;
 }
 
-/* Unique in the run: the PID, and a count within the image. */
+/* Unique in the run: the PID, the time, and a count, which begins anew in each image. */
 uint64_t log_new_name(void)
 {
 	struct timespec ts;
