@@ -24,10 +24,10 @@ bool log_owes_memory(void)
 /* An allocation that failed since the last line may be the cause of this one. */
 static const char *log_memory_cause(const char *text)
 {
-	bool owes = log_owes_memory();
+	bool is_cause = log_owes_memory();
 
 	failures_reported = memory_failures();
-	return owes && !strstr(text, "memory") ? "out of memory: " : "";
+	return is_cause && !strstr(text, "memory") ? "out of memory: " : "";
 }
 
 void log_set_level(enum log_level level)

@@ -78,7 +78,8 @@ int privilege_leave_root(uint64_t keep)
 	if (!geteuid() && !privilege_use(UINT64_MAX) && !prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) {
 		privilege_take_user();
 		prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
-		privilege_use(UINT64_MAX); /* the change of user has cleared the effective set */
+		/* the change of user has cleared the effective set */
+		privilege_use(UINT64_MAX);
 	}
 	return privilege_keep(keep);
 }

@@ -8,8 +8,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#define CPUINFO_BYTES 8192 /* enough for the first processor; of a large machine it is a megabyte  \
-			    */
+#define CPUINFO_BYTES 8192 /* holds the first processor; of a large machine it is a megabyte */
 
 /* On ARM there is no name of the model, only the numbers of vendor and part. */
 static void system_read_arm_model(struct system_info *s, const char *text)
