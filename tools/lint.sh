@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Checks what can be checked without running: format, static analysis, scripts, the direction of
+# Checks what can be checked without running: format, static analysis, scripts, names, the direction of
 # includes, generated documents. Runs every step, names those that failed, exits 1 if any did.
 #
 # Usage: tools/lint.sh    (after make: it needs the skeleton and build/bpfmon)
@@ -80,6 +80,7 @@ step cppcheck check_cpp
 step shellcheck shellcheck tools/*.sh .ci/run docs/completion/bpfmon
 step python python_compiles
 step includes tools/check-includes.sh
+step names tools/check-names.py
 step ladder tools/check-ladder.sh
 step docs tools/gen-docs.sh --check
 step kernels tools/gen-kernels.sh --check
