@@ -19,7 +19,7 @@ static void environment_stands_for_options(void **state)
 	assert_parsed(&o, "true");
 	assert_int_equal(o.interval_ns, 250000000);
 	assert_true(o.no_args);
-	assert_ptr_equal(o.outputs[0].format, &csv_sink);
+	assert_ptr_equal(o.outputs[0].format, &csv_observer);
 	assert_string_equal(o.outputs[0].path, "run");
 }
 
@@ -72,7 +72,7 @@ static void format_in_the_environment_needs_no_output(void **state)
 	assert_parsed(&o, "true");
 	assert_int_equal(o.nr_outputs, 0);
 	assert_parsed(&o, "-o", "run", "true");
-	assert_ptr_equal(o.outputs[0].format, &csv_sink);
+	assert_ptr_equal(o.outputs[0].format, &csv_observer);
 	assert_refused("-o run.csv", "-f", "csv", "true");
 }
 

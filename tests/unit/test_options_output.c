@@ -8,7 +8,7 @@
 
 #include "options_fixture.h"
 
-static void assert_output(const char *text, const struct sink_ops *format, const char *path)
+static void assert_output(const char *text, const struct observer_ops *format, const char *path)
 {
 	struct options o;
 
@@ -21,32 +21,32 @@ static void assert_output(const char *text, const struct sink_ops *format, const
 static void format_before_the_colon_wins(void **state)
 {
 	(void)state;
-	assert_output("csv:run.jsonl", &csv_sink, "run.jsonl");
-	assert_output("text:-", &text_sink, "-");
-	assert_output("jsonl:a:b", &jsonl_sink, "a:b");
+	assert_output("csv:run.jsonl", &csv_observer, "run.jsonl");
+	assert_output("text:-", &text_observer, "-");
+	assert_output("jsonl:a:b", &jsonl_observer, "a:b");
 }
 
 static void colon_after_no_format_belongs_to_the_path(void **state)
 {
 	(void)state;
-	assert_output("c:/run.csv", &csv_sink, "c:/run.csv");
-	assert_output("json:x", &jsonl_sink, "json:x");
-	assert_output(":x", &jsonl_sink, ":x");
+	assert_output("c:/run.csv", &csv_observer, "c:/run.csv");
+	assert_output("json:x", &jsonl_observer, "json:x");
+	assert_output(":x", &jsonl_observer, ":x");
 }
 
 static void extension_means_a_format(void **state)
 {
 	(void)state;
-	assert_output("run.csv", &csv_sink, "run.csv");
-	assert_output("run.txt", &text_sink, "run.txt");
-	assert_output("run.jsonl", &jsonl_sink, "run.jsonl");
+	assert_output("run.csv", &csv_observer, "run.csv");
+	assert_output("run.txt", &text_observer, "run.txt");
+	assert_output("run.jsonl", &jsonl_observer, "run.jsonl");
 }
 
 static void output_that_tells_nothing_is_jsonl(void **state)
 {
 	(void)state;
-	assert_output("run", &jsonl_sink, "run");
-	assert_output("-", &jsonl_sink, "-");
+	assert_output("run", &jsonl_observer, "run");
+	assert_output("-", &jsonl_observer, "-");
 }
 
 static void format_option_is_before_the_extension(void **state)
@@ -55,8 +55,8 @@ static void format_option_is_before_the_extension(void **state)
 
 	(void)state;
 	assert_parsed(&o, "-o", "run.txt", "-o", "jsonl:b", "-f", "csv", "true");
-	assert_ptr_equal(o.outputs[0].format, &csv_sink);
-	assert_ptr_equal(o.outputs[1].format, &jsonl_sink);
+	assert_ptr_equal(o.outputs[0].format, &csv_observer);
+	assert_ptr_equal(o.outputs[1].format, &jsonl_observer);
 }
 
 static void formats_that_do_not_exist_are_refused(void **state)

@@ -43,7 +43,8 @@ static int world_remove(void **state)
 }
 
 /* Runs the recorder over @stream, which ends as when the collector dies. */
-static void record(struct world *w, const char *stream, const struct sink_ops *format, bool force)
+static void record(struct world *w, const char *stream, const struct observer_ops *format,
+		   bool force)
 {
 	struct recorder_options o = { .nr_outputs = 1,
 				      .outputs_are_defaults = w->output_is_default,
@@ -81,7 +82,7 @@ static void whole_run_is_copied_line_by_line(void **state)
 	char *text;
 
 	record(w, META SAMPLE "{\"kind\":\"summary\",\"complete\":true,\"losses\":{}}\n",
-	       &jsonl_sink, false);
+	       &jsonl_observer, false);
 	text = file_read(w->place->path);
 	assert_int_equal(w->err, 0);
 	assert_int_equal(w->told.type, CONTROL_READY);
@@ -94,7 +95,7 @@ static void run_cut_off_is_closed_as_incomplete(void **state)
 {
 	struct world *w = *state;
 
-	record(w, META SAMPLE PROCESS, &jsonl_sink, false);
+	record(w, META SAMPLE PROCESS, &jsonl_observer, false);
 	assert_text_has(w->place->path, "{\"kind\":\"summary\",\"complete\":false,"
 					"\"reason\":\"the collector was killed: the account ends "
 					"there\"");
@@ -107,7 +108,7 @@ static void half_a_line_at_the_end_is_left_out(void **state)
 {
 	struct world *w = *state;
 
-	record(w, META "{\"kind\":\"sample\",\"cpu", &csv_sink, false);
+	record(w, META "{\"kind\":\"sample\",\"cpu", &csv_observer, false);
 	assert_text_has(w->place->path, "time,elapsed_seconds,cpu_seconds\r\n");
 	assert_int_equal(w->err, 0);
 }
@@ -117,7 +118,7 @@ static void malformed_line_is_passed_over(void **state)
 	struct world *w = *state;
 	char *text;
 
-	record(w, META "not JSON\n" SAMPLE, &csv_sink, false);
+	record(w, META "not JSON\n" SAMPLE, &csv_observer, false);
 	text = file_read(w->place->path);
 	assert_string_equal(text, "time,elapsed_seconds,cpu_seconds\r\n101,1,0.5\r\n");
 	free(text);
@@ -127,7 +128,7 @@ static void collector_that_never_began_leaves_no_file(void **state)
 {
 	struct world *w = *state;
 
-	record(w, "", &jsonl_sink, false);
+	record(w, "", &jsonl_observer, false);
 	assert_int_equal(w->err, 0);
 	assert_int_equal(access(w->place->path, F_OK), -1);
 }
@@ -137,7 +138,7 @@ static void existing_output_is_refused_with_advice(void **state)
 	struct world *w = *state;
 
 	file_write(w->place->path, "old\n");
-	record(w, META, &jsonl_sink, false);
+	record(w, META, &jsonl_observer, false);
 	assert_int_equal(w->err, -EEXIST);
 	assert_int_equal(w->told.type, CONTROL_FAILED);
 	assert_non_null(strstr(w->told.text, w->place->path));
@@ -151,7 +152,7 @@ static void output_that_is_being_written_is_refused_even_when_forced(void **stat
 	struct output other;
 
 	output_open(&other, w->place->path, false);
-	record(w, META, &jsonl_sink, true);
+	record(w, META, &jsonl_observer, true);
 	assert_int_equal(w->err, -EALREADY);
 	assert_int_equal(w->told.type, CONTROL_FAILED);
 	assert_non_null(strstr(w->told.text, w->place->path));
@@ -166,7 +167,7 @@ static void default_output_that_is_being_written_is_left_out(void **state)
 	w->output_is_default = true;
 	output_open(&other, w->place->path, false);
 	output_commit(&other);
-	record(w, META SAMPLE, &jsonl_sink, true);
+	record(w, META SAMPLE, &jsonl_observer, true);
 	assert_int_equal(w->err, 0);
 	assert_int_equal(w->told.type, CONTROL_READY);
 	output_put(&other, "other\n", 6);
@@ -180,7 +181,7 @@ static void default_output_that_exists_is_refused_as_any(void **state)
 
 	w->output_is_default = true;
 	file_write(w->place->path, "old\n");
-	record(w, META, &jsonl_sink, false);
+	record(w, META, &jsonl_observer, false);
 	assert_int_equal(w->err, -EEXIST);
 }
 
@@ -189,7 +190,7 @@ static void forced_output_stays_when_the_collector_never_began(void **state)
 	struct world *w = *state;
 
 	file_write(w->place->path, "old\n");
-	record(w, "", &jsonl_sink, true);
+	record(w, "", &jsonl_observer, true);
 	assert_text_has(w->place->path, "old\n");
 }
 
@@ -199,7 +200,7 @@ static void forced_output_is_replaced_when_the_run_begins(void **state)
 	char *text;
 
 	file_write(w->place->path, "old\n");
-	record(w, META SAMPLE, &csv_sink, true);
+	record(w, META SAMPLE, &csv_observer, true);
 	text = file_read(w->place->path);
 	assert_null(strstr(text, "old"));
 	assert_non_null(strstr(text, "101,1,0.5"));
@@ -217,7 +218,8 @@ static void recorder_that_waits_for_a_reader_ends_with_the_launcher(void **state
 	mkfifo(w->place->path, 0600);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control), 0);
 	close(control[1]);
-	o.outputs[0] = (struct recorder_output){ .format = &jsonl_sink, .path = w->place->path };
+	o.outputs[0] =
+		(struct recorder_output){ .format = &jsonl_observer, .path = w->place->path };
 	o.control_fd = control[0];
 	o.stream_fd = -1;
 	assert_int_equal(recorder_run(&o), -ECANCELED);

@@ -136,15 +136,15 @@ static int resolve_outputs(struct options *o)
 		const char *text = o->output_text[i], *colon = strchr(text, ':');
 
 		out->path = text;
-		out->format = colon ? sink_find(text, (size_t)(colon - text)) : NULL;
+		out->format = colon ? observer_find(text, (size_t)(colon - text)) : NULL;
 		if (out->format)
 			out->path = colon + 1;
 		else if (o->format)
-			out->format = sink_find(o->format, strlen(o->format));
+			out->format = observer_find(o->format, strlen(o->format));
 		else
-			out->format = sink_for_path(text);
+			out->format = observer_for_path(text);
 		if (!out->format)
-			out->format = &jsonl_sink;
+			out->format = &jsonl_observer;
 		if (!*out->path)
 			return usage("a path is missing in --output", text);
 	}

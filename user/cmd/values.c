@@ -73,7 +73,7 @@ int parse_output(struct options *o, const char *text)
 
 int parse_format(struct options *o, const char *text)
 {
-	if (!sink_find(text, strlen(text)))
+	if (!observer_find(text, strlen(text)))
 		return -EINVAL;
 	o->format = text;
 	return 0;

@@ -58,7 +58,7 @@ static int open_output(struct output *out, const char *path, const struct record
 int outputs_open(struct outputs *all, const struct recorder_options *o, struct patience *patience)
 {
 	for (size_t i = 0; i < o->nr_outputs; i++) {
-		struct sink *s = &all->sinks[all->nr];
+		struct observer *s = &all->observers[all->nr];
 		int err = open_output(&s->out, o->outputs[i].path, o);
 
 		if (err == -EALREADY && o->outputs_are_defaults) {
@@ -78,9 +78,9 @@ int outputs_open(struct outputs *all, const struct recorder_options *o, struct p
 			 o->as_user ? ", written by user " : "", o->as_user ? o->as_user : "");
 	}
 	if (!o->quiet) {
-		struct sink *s = &all->sinks[all->nr++];
+		struct observer *s = &all->observers[all->nr++];
 
-		s->ops = &text_sink;
+		s->ops = &text_observer;
 		output_open_fd(&s->out, STDERR_FILENO);
 		s->out.patience = patience;
 	}
@@ -90,24 +90,25 @@ int outputs_open(struct outputs *all, const struct recorder_options *o, struct p
 void outputs_flush(struct outputs *all)
 {
 	for (size_t i = 0; i < all->nr; i++) {
-		int err = output_flush(&all->sinks[i].out);
+		int err = output_flush(&all->observers[i].out);
 
 		if (err == -ETIMEDOUT)
 			log_warn("the launcher has ended and nobody reads '%s': its end is missing",
-				 all->sinks[i].out.path);
+				 all->observers[i].out.path);
 		else if (err)
 			log_warn("writing '%s' failed: %s; it holds what came before, %s",
-				 all->sinks[i].out.path, strerror(-err), "and the command goes on");
+				 all->observers[i].out.path, strerror(-err),
+				 "and the command goes on");
 	}
 }
 
 void outputs_commit(struct outputs *all)
 {
 	for (size_t i = 0; i < all->nr; i++) {
-		int err = output_commit(&all->sinks[i].out);
+		int err = output_commit(&all->observers[i].out);
 
 		if (err)
-			log_warn("cannot put the new '%s' in place: %s", all->sinks[i].out.path,
+			log_warn("cannot put the new '%s' in place: %s", all->observers[i].out.path,
 				 strerror(-err));
 	}
 }
@@ -115,8 +116,8 @@ void outputs_commit(struct outputs *all)
 void outputs_close(struct outputs *all)
 {
 	for (size_t i = 0; i < all->nr; i++) {
-		const char *path = all->sinks[i].out.path;
-		int late = output_close(&all->sinks[i].out);
+		const char *path = all->observers[i].out.path;
+		int late = output_close(&all->observers[i].out);
 
 		if (late)
 			log_warn("closing '%s' failed: %s", path, strerror(-late));

@@ -7,7 +7,7 @@
 #include "record/recorder.h"
 
 struct outputs {
-	struct sink sinks[MAX_OUTPUTS + 1]; /* the last may be the summary on stderr */
+	struct observer observers[MAX_OUTPUTS + 1]; /* the last may be the summary on stderr */
 	size_t nr;
 };
 

@@ -46,8 +46,8 @@ static void end(struct recorder *r, struct summary *total)
 {
 	finish_store(r, total);
 	for (size_t i = 0; i < r->outputs.nr; i++)
-		if (r->outputs.sinks[i].ops->end)
-			r->outputs.sinks[i].ops->end(&r->outputs.sinks[i], total);
+		if (r->outputs.observers[i].ops->end)
+			r->outputs.observers[i].ops->end(&r->outputs.observers[i], total);
 }
 
 /* The summary is the collector's, which does not know of them. False: it is lost, too. */
@@ -68,8 +68,9 @@ static void put_line(struct recorder *r, const char *text, size_t length)
 		outputs_commit(&r->outputs);
 	}
 	for (size_t i = 0; i < r->outputs.nr; i++)
-		if (r->outputs.sinks[i].ops->line)
-			r->outputs.sinks[i].ops->line(&r->outputs.sinks[i], &r->line, text, length);
+		if (r->outputs.observers[i].ops->line)
+			r->outputs.observers[i].ops->line(&r->outputs.observers[i], &r->line, text,
+							  length);
 	if (r->store)
 		store_put(r->store, text, length);
 	if (r->line.kind == LINE_SAMPLE)

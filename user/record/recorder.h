@@ -3,12 +3,12 @@
 #ifndef RECORD_RECORDER_H
 #define RECORD_RECORDER_H
 
-#include "record/sink.h"
+#include "record/observer.h"
 
 #define MAX_OUTPUTS 16
 
 struct recorder_output {
-	const struct sink_ops *format;
+	const struct observer_ops *format;
 	const char *path; /* "-": stdout */
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* CSV: a row as each sample comes. */
-#include "record/sink.h"
+#include "record/observer.h"
 
 #include "wire/csv.h"
 
-static void csv_line(struct sink *s, const struct line *l, const char *text, size_t length)
+static void csv_line(struct observer *s, const struct line *l, const char *text, size_t length)
 {
 	struct buffer t = { 0 };
 
@@ -23,7 +23,7 @@ static void csv_line(struct sink *s, const struct line *l, const char *text, siz
 	buffer_done(&t);
 }
 
-const struct sink_ops csv_sink = {
+const struct observer_ops csv_observer = {
 	.name = "csv",
 	.extension = ".csv",
 	.line = csv_line,

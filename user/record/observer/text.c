@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Text: the summary for people. */
-#include "record/sink.h"
+#include "record/observer.h"
 
 #include "view/summary_text.h"
 #include "view/terminal.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void text_end(struct sink *s, const struct summary *total)
+static void text_end(struct observer *s, const struct summary *total)
 {
 	bool is_seen = s->out.fd == STDERR_FILENO;
 	char *text = summary_text(total, is_seen ? terminal_limit(stderr) : 0);
@@ -19,7 +19,7 @@ static void text_end(struct sink *s, const struct summary *total)
 	free(text);
 }
 
-const struct sink_ops text_sink = {
+const struct observer_ops text_observer = {
 	.name = "text",
 	.extension = ".txt",
 	.end = text_end,

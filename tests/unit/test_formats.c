@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "record/sink.h"
+#include "record/observer.h"
 #include "wire/writer.h"
 
 /* Keeps the golden files true over releases. */
@@ -34,7 +34,7 @@ static void assert_golden(const char *name, const char *path)
 
 #define EVERY_METRIC "cpu,mem,io,proc,pss_bytes,uss_bytes,pss_unread"
 
-static void take(struct sink *s, struct line *l, struct json *j)
+static void take(struct observer *s, struct line *l, struct json *j)
 {
 	assert_int_equal(line_read(l, j->text, j->used), 0);
 	if (s->ops->line)
@@ -42,10 +42,10 @@ static void take(struct sink *s, struct line *l, struct json *j)
 	jw_reset(j);
 }
 
-/* A whole run, of those metrics in @list, goes through the sink into @path. */
-static void record(const struct sink_ops *ops, const char *path, const char *list)
+/* A whole run, of those metrics in @list, goes through the observer into @path. */
+static void record(const struct observer_ops *ops, const char *path, const char *list)
 {
-	struct sink s = { .ops = ops };
+	struct observer s = { .ops = ops };
 	struct line l = { 0 };
 	struct json j = { 0 };
 	struct process ended, live;
@@ -83,7 +83,7 @@ static void jsonl_is_as_it_was_reviewed(void **state)
 {
 	struct place *p = *state;
 
-	record(&jsonl_sink, p->path, EVERY_METRIC);
+	record(&jsonl_observer, p->path, EVERY_METRIC);
 	assert_golden("run.jsonl", p->path);
 }
 
@@ -91,7 +91,7 @@ static void csv_is_as_it_was_reviewed(void **state)
 {
 	struct place *p = *state;
 
-	record(&csv_sink, p->path, EVERY_METRIC);
+	record(&csv_observer, p->path, EVERY_METRIC);
 	assert_golden("run.csv", p->path);
 }
 
@@ -99,7 +99,7 @@ static void text_is_as_it_was_reviewed(void **state)
 {
 	struct place *p = *state;
 
-	record(&text_sink, p->path, EVERY_METRIC);
+	record(&text_observer, p->path, EVERY_METRIC);
 	assert_golden("run.txt", p->path);
 }
 
@@ -108,7 +108,7 @@ static void csv_has_the_metrics_asked_for_and_leaves_unread_cells_empty(void **s
 	struct place *p = *state;
 	char *text;
 
-	record(&csv_sink, p->path, "swap_bytes,cores,rss_bytes");
+	record(&csv_observer, p->path, "swap_bytes,cores,rss_bytes");
 	text = file_read(p->path);
 	assert_string_equal(text, "time,elapsed_seconds,rss_bytes,swap_bytes,cores\r\n"
 				  "1763690000.123456,0,3145728,,\r\n"
@@ -118,7 +118,7 @@ static void csv_has_the_metrics_asked_for_and_leaves_unread_cells_empty(void **s
 
 static void csv_without_meta_writes_nothing(void **state)
 {
-	struct sink s = { .ops = &csv_sink };
+	struct observer s = { .ops = &csv_observer };
 	struct line l = { 0 };
 	struct json j = { 0 };
 	struct sample smp;
@@ -137,7 +137,7 @@ static void csv_without_meta_writes_nothing(void **state)
 static void jsonl_keeps_lines_of_kinds_it_does_not_know(void **state)
 {
 	static const char text[] = "{\"kind\":\"weather\", \"rain\": true}\n";
-	struct sink s = { .ops = &jsonl_sink };
+	struct observer s = { .ops = &jsonl_observer };
 	struct line l = { 0 };
 
 	(void)state;
@@ -180,13 +180,13 @@ static void text_of_many_programs_and_losses_is_as_it_was_reviewed(void **state)
 {
 	struct place *p = *state;
 	struct summary s = { .has_status = true, .signal = 15 };
-	struct sink sink = { .ops = &text_sink };
+	struct observer o = { .ops = &text_observer };
 
 	hard_summary(&s);
-	assert_int_equal(output_open(&sink.out, p->path, false), 0);
-	output_commit(&sink.out);
-	sink.ops->end(&sink, &s);
-	assert_int_equal(output_close(&sink.out), 0);
+	assert_int_equal(output_open(&o.out, p->path, false), 0);
+	output_commit(&o.out);
+	o.ops->end(&o, &s);
+	assert_int_equal(output_close(&o.out), 0);
 	assert_golden("incomplete.txt", p->path);
 	summary_done(&s);
 }
@@ -194,19 +194,19 @@ static void text_of_many_programs_and_losses_is_as_it_was_reviewed(void **state)
 static void format_is_found_by_its_whole_name(void **state)
 {
 	(void)state;
-	assert_ptr_equal(sink_find("csv:x", 3), &csv_sink);
-	assert_ptr_equal(sink_find("jsonl", 5), &jsonl_sink);
-	assert_null(sink_find("json", 4));
-	assert_null(sink_find("", 0));
+	assert_ptr_equal(observer_find("csv:x", 3), &csv_observer);
+	assert_ptr_equal(observer_find("jsonl", 5), &jsonl_observer);
+	assert_null(observer_find("json", 4));
+	assert_null(observer_find("", 0));
 }
 
 static void format_is_found_by_the_extension_of_a_path(void **state)
 {
 	(void)state;
-	assert_ptr_equal(sink_for_path("/tmp/a.b/run.csv"), &csv_sink);
-	assert_ptr_equal(sink_for_path("run.txt"), &text_sink);
-	assert_null(sink_for_path("/tmp/a.csv/run"));
-	assert_null(sink_for_path("csv"));
+	assert_ptr_equal(observer_for_path("/tmp/a.b/run.csv"), &csv_observer);
+	assert_ptr_equal(observer_for_path("run.txt"), &text_observer);
+	assert_null(observer_for_path("/tmp/a.csv/run"));
+	assert_null(observer_for_path("csv"));
 }
 
 int main(void)

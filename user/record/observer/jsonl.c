@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* JSON Lines: the stream as it is, and a summary when it ends without one. */
-#include "record/sink.h"
+#include "record/observer.h"
 
 #include "wire/writer.h"
 
-static void jsonl_line(struct sink *s, const struct line *l, const char *text, size_t length)
+static void jsonl_line(struct observer *s, const struct line *l, const char *text, size_t length)
 {
 	s->has_summary |= l->kind == LINE_SUMMARY;
 	output_put(&s->out, text, length);
 }
 
-static void jsonl_end(struct sink *s, const struct summary *total)
+static void jsonl_end(struct observer *s, const struct summary *total)
 {
 	struct json j = { 0 };
 
@@ -22,7 +22,7 @@ static void jsonl_end(struct sink *s, const struct summary *total)
 	jw_done(&j);
 }
 
-const struct sink_ops jsonl_sink = {
+const struct observer_ops jsonl_observer = {
 	.name = "jsonl",
 	.extension = ".jsonl",
 	.line = jsonl_line,

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "record/observer.h"
+
+#include <string.h>
+
+static const struct observer_ops *const observers[] = { &text_observer, &jsonl_observer,
+							&csv_observer };
+
+const struct observer_ops *observer_at(size_t i)
+{
+	return i < sizeof(observers) / sizeof(*observers) ? observers[i] : NULL;
+}
+
+const struct observer_ops *observer_find(const char *name, size_t length)
+{
+	const struct observer_ops *ops;
+
+	for (size_t i = 0; (ops = observer_at(i)); i++)
+		if (strlen(ops->name) == length && !memcmp(ops->name, name, length))
+			return ops;
+	return NULL;
+}
+
+const struct observer_ops *observer_for_path(const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	const struct observer_ops *ops;
+
+	for (size_t i = 0; dot && (ops = observer_at(i)); i++)
+		if (!strcmp(dot, ops->extension))
+			return ops;
+	return NULL;
+}
