@@ -7,7 +7,8 @@
 #include <cmocka.h>
 
 #include "golden.h"
-#include "record/observer.h"
+#include "output_fixture.h"
+#include "record/observers.h"
 #include "wire/writer.h"
 
 /* Keeps the golden files true over releases. */
@@ -34,18 +35,35 @@ static void assert_golden(const char *name, const char *path)
 
 #define EVERY_METRIC "cpu,mem,io,proc,pss_bytes,uss_bytes,pss_unread"
 
-static void take(struct observer *s, struct line *l, struct json *j)
+/* The observer of @ops alone, which writes to @path. */
+static void open_one(struct observers *s, const struct observer_ops *ops, const char *path)
+{
+	struct recorder_options options = { .nr_outputs = 1, .quiet = true, .control_fd = -1 };
+
+	options.outputs[0] = (struct recorder_output){ .format = ops, .path = path };
+	assert_int_equal(observers_open(s, &options, NULL), 0);
+	assert_int_equal(s->nr, 1);
+	observers_begin(s);
+}
+
+static void close_one(struct observers *s)
+{
+	observers_flush(s);
+	assert_false(s->all[0].has_failed);
+	observers_close(s);
+}
+
+static void take(struct observers *s, struct line *l, struct json *j)
 {
 	assert_int_equal(line_read(l, j->text, j->used), 0);
-	if (s->ops->line)
-		s->ops->line(s, l, j->text, j->used);
+	observers_line(s, l, j->text, j->used);
 	jw_reset(j);
 }
 
 /* A whole run, of those metrics in @list, goes through the observer into @path. */
 static void record(const struct observer_ops *ops, const char *path, const char *list)
 {
-	struct observer s = { .ops = ops };
+	struct observers s = { 0 };
 	struct line l = { 0 };
 	struct json j = { 0 };
 	struct process ended, live;
@@ -62,8 +80,7 @@ static void record(const struct observer_ops *ops, const char *path, const char 
 	fixture_live_process(&live);
 	fixture_summary(&total);
 	assert_int_equal(metric_set_parse(&run.wanted, list, &bad, &length), 0);
-	assert_int_equal(output_open(&s.out, path, false), 0);
-	output_commit(&s.out);
+	open_one(&s, ops, path);
 	write_meta(&j, &run), take(&s, &l, &j);
 	write_sample(&j, &run, &first), take(&s, &l, &j);
 	write_process(&j, &ended), take(&s, &l, &j);
@@ -71,9 +88,8 @@ static void record(const struct observer_ops *ops, const char *path, const char 
 	write_process(&j, &live), take(&s, &l, &j);
 	write_event(&j, &run, 150000000, "lost", 2), take(&s, &l, &j);
 	write_summary(&j, &total), take(&s, &l, &j);
-	if (ops->end)
-		ops->end(&s, &l.summary);
-	assert_int_equal(output_close(&s.out), 0);
+	observers_end(&s, &l.summary);
+	close_one(&s);
 	line_done(&l);
 	summary_done(&total);
 	jw_done(&j);
@@ -118,18 +134,20 @@ static void csv_has_the_metrics_asked_for_and_leaves_unread_cells_empty(void **s
 
 static void csv_without_meta_writes_nothing(void **state)
 {
-	struct observer s = { .ops = &csv_observer };
+	struct place *p = *state;
+	struct observers s = { 0 };
 	struct line l = { 0 };
 	struct json j = { 0 };
 	struct sample smp;
 	struct run run;
 
-	(void)state;
 	fixture_run(&run);
 	fixture_sample(&smp, 0);
+	open_one(&s, &csv_observer, p->path);
 	write_sample(&j, &run, &smp);
 	take(&s, &l, &j);
-	assert_int_equal(s.out.used, 0);
+	close_one(&s);
+	assert_file(p->path, "");
 	line_done(&l);
 	jw_done(&j);
 }
@@ -137,16 +155,16 @@ static void csv_without_meta_writes_nothing(void **state)
 static void jsonl_keeps_lines_of_kinds_it_does_not_know(void **state)
 {
 	static const char text[] = "{\"kind\":\"weather\", \"rain\": true}\n";
-	struct observer s = { .ops = &jsonl_observer };
+	struct place *p = *state;
+	struct observers s = { 0 };
 	struct line l = { 0 };
 
-	(void)state;
+	open_one(&s, &jsonl_observer, p->path);
 	line_read(&l, text, sizeof(text) - 1);
-	s.ops->line(&s, &l, text, sizeof(text) - 1);
-	assert_int_equal(s.out.used, sizeof(text) - 1);
-	assert_memory_equal(s.out.buffer, text, sizeof(text) - 1);
+	observers_line(&s, &l, text, sizeof(text) - 1);
+	close_one(&s);
+	assert_file(p->path, text);
 	line_done(&l);
-	free(s.out.buffer);
 }
 
 /* More programs than are shown, a hostile name, and everything that can be lost. */
@@ -180,13 +198,12 @@ static void text_of_many_programs_and_losses_is_as_it_was_reviewed(void **state)
 {
 	struct place *p = *state;
 	struct summary s = { .has_status = true, .signal = 15 };
-	struct observer o = { .ops = &text_observer };
+	struct observers all = { 0 };
 
 	hard_summary(&s);
-	assert_int_equal(output_open(&o.out, p->path, false), 0);
-	output_commit(&o.out);
-	o.ops->end(&o, &s);
-	assert_int_equal(output_close(&o.out), 0);
+	open_one(&all, &text_observer, p->path);
+	observers_end(&all, &s);
+	close_one(&all);
 	assert_golden("incomplete.txt", p->path);
 	summary_done(&s);
 }
@@ -198,6 +215,8 @@ static void format_is_found_by_its_whole_name(void **state)
 	assert_ptr_equal(observer_find("jsonl", 5), &jsonl_observer);
 	assert_null(observer_find("json", 4));
 	assert_null(observer_find("", 0));
+	assert_null(observer_find("store", 5)); /* --store has asked for it */
+	assert_null(observer_find("terminal", 8));
 }
 
 static void format_is_found_by_the_extension_of_a_path(void **state)
@@ -216,8 +235,8 @@ int main(void)
 		PLACE_TEST(csv_is_as_it_was_reviewed),
 		PLACE_TEST(text_is_as_it_was_reviewed),
 		PLACE_TEST(csv_has_the_metrics_asked_for_and_leaves_unread_cells_empty),
-		cmocka_unit_test(csv_without_meta_writes_nothing),
-		cmocka_unit_test(jsonl_keeps_lines_of_kinds_it_does_not_know),
+		PLACE_TEST(csv_without_meta_writes_nothing),
+		PLACE_TEST(jsonl_keeps_lines_of_kinds_it_does_not_know),
 		PLACE_TEST(text_of_many_programs_and_losses_is_as_it_was_reviewed),
 		cmocka_unit_test(format_is_found_by_its_whole_name),
 		cmocka_unit_test(format_is_found_by_the_extension_of_a_path),

@@ -7,6 +7,7 @@
 
 #include "base/control.h"
 #include "fixture.h"
+#include "record/output.h"
 #include "record/recorder.h"
 
 #include <errno.h>

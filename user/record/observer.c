@@ -3,8 +3,16 @@
 
 #include <string.h>
 
-static const struct observer_ops *const observers[] = { &text_observer, &jsonl_observer,
-							&csv_observer };
+/* All there are. Those with a target hook are opened in this order, after those of --output. */
+/* clang-format off */
+static const struct observer_ops *const observers[] = {
+	&text_observer,
+	&jsonl_observer,
+	&csv_observer,
+	&terminal_observer,
+	&store_observer, /* ends before the terminal shows where the run is kept */
+};
+/* clang-format on */
 
 const struct observer_ops *observer_at(size_t i)
 {
@@ -16,7 +24,7 @@ const struct observer_ops *observer_find(const char *name, size_t length)
 	const struct observer_ops *ops;
 
 	for (size_t i = 0; (ops = observer_at(i)); i++)
-		if (strlen(ops->name) == length && !memcmp(ops->name, name, length))
+		if (!ops->target && strlen(ops->name) == length && !memcmp(ops->name, name, length))
 			return ops;
 	return NULL;
 }
@@ -27,7 +35,7 @@ const struct observer_ops *observer_for_path(const char *path)
 	const struct observer_ops *ops;
 
 	for (size_t i = 0; dot && (ops = observer_at(i)); i++)
-		if (!strcmp(dot, ops->extension))
+		if (ops->extension && !strcmp(dot, ops->extension))
 			return ops;
 	return NULL;
 }

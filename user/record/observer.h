@@ -1,38 +1,71 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A format that samples and records are written in; and any other observer of the stream. */
+/*
+ * An observer of a run: a format of --output, the summary on the terminal, the store. The recorder
+ * parses each line of the stream once and gives it to every observer.
+ */
 #ifndef RECORD_OBSERVER_H
 #define RECORD_OBSERVER_H
 
-#include "record/output.h"
+#include "base/patience.h"
 #include "wire/reader.h"
 
 struct observer;
+struct recorder_options;
 
-/* A NULL hook means the format has nothing to say at that point. */
+#define OBSERVER_SKIPPED 1
+
+/*
+ * The life of an observer, in this order; a hook that is NULL does nothing. A hook returns 0 or a
+ * negative errno: then the recorder reports that, once, and calls no other hook but close; the
+ * other observers and the command go on. All hooks run in the recorder's only thread: one that has
+ * to wait does so by observer->patience, or gives what it has to a thread of its own.
+ */
 struct observer_ops {
-	const char *name;      /* as typed in --output name:path */
-	const char *extension; /* of a path that means this format */
-	/* Every line, parsed, and as it came: @text of @length bytes, newline included. */
-	void (*line)(struct observer *s, const struct line *l, const char *text, size_t length);
-	/* The end of the run, whoever made up the summary. */
-	void (*end)(struct observer *s, const struct summary *total);
+	const char *name;      /* as typed in --output NAME:TARGET */
+	const char *extension; /* of a path that means this format; NULL: none does */
+	size_t own_bytes;      /* size of what observer->own points to */
+	/*
+	 * The target, when an option of its own asks for this observer; NULL: none does. Without
+	 * this hook an observer is asked for by --output alone.
+	 */
+	const char *(*target)(const struct recorder_options *options);
+	/*
+	 * Before the command runs. OBSERVER_SKIPPED: the run goes on without it, which has been
+	 * reported. A negative errno: the run is refused, and the launcher has the reason, except
+	 * for -ENOMEM, which the recorder reports; nothing is left open.
+	 */
+	int (*open)(struct observer *o, const struct recorder_options *options);
+	/* The first line has come. */
+	int (*begin)(struct observer *o);
+	/* Each line, as parsed, and as it came: @text of @length bytes, newline included. */
+	int (*line)(struct observer *o, const struct line *l, const char *text, size_t length);
+	/* No more lines are at hand. */
+	int (*flush)(struct observer *o);
+	/*
+	 * After the summary, which is the last line. The last one opened is first: what it notes in
+	 * @total (where the run is kept) can be shown by those opened before.
+	 */
+	int (*end)(struct observer *o, struct summary *total);
+	/* Whatever has failed before; also without a begin, when no line came. */
+	int (*close)(struct observer *o);
 };
 
 struct observer {
 	const struct observer_ops *ops;
-	struct output out;
-	struct metric_set columns; /* csv: those of its header */
-	bool has_header;
-	bool has_summary; /* jsonl: it came with the stream */
+	const char *target;        /* a path, or what messages call it; not owned */
+	void *own;                 /* of the hooks; zeroed before open, freed after close */
+	struct patience *patience; /* with readers; not owned */
+	bool has_failed;
 };
 
-/* NULL when there is no such format. */
+/* The observer that --output calls so; NULL: none. */
 const struct observer_ops *observer_find(const char *name, size_t length);
-/* The format that the extension of @path means; NULL for none. */
+/* The format that the extension of @path means; NULL: none. */
 const struct observer_ops *observer_for_path(const char *path);
-/* The format at place @i, in the order of the manual; NULL after the last. */
+/* The observer at place @i of the table; NULL after the last. */
 const struct observer_ops *observer_at(size_t i);
 
-extern const struct observer_ops text_observer, jsonl_observer, csv_observer;
+extern const struct observer_ops text_observer, jsonl_observer, csv_observer, terminal_observer,
+	store_observer;
 
 #endif

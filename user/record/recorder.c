@@ -4,8 +4,7 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "record/outputs.h"
-#include "record/store/store.h"
+#include "record/observers.h"
 #include "wire/writer.h"
 
 #include <errno.h>
@@ -20,8 +19,7 @@
 static const char out_of_memory[] = "the recorder ran out of memory: lines are missing";
 
 struct recorder {
-	struct outputs outputs;
-	struct store *store; /* owned; NULL: none */
+	struct observers observers;
 	struct line line;
 	struct summary folded; /* what the run comes to should its summary not arrive */
 	bool has_begun, has_summary;
@@ -30,25 +28,6 @@ struct recorder {
 	size_t used, room;
 	struct patience with_readers, with_collector; /* both end some time after the launcher */
 };
-
-/* Before the summary is shown, so that it can say where the run is, or that it is nowhere. */
-static void finish_store(struct recorder *r, struct summary *total)
-{
-	if (!r->store)
-		return;
-	outputs_flush(&r->outputs); /* the store may take its time */
-	store_finish(r->store);
-	if (!store_trouble(r->store, total->not_kept, sizeof(total->not_kept)))
-		total->kept_as = store_run(r->store);
-}
-
-static void end(struct recorder *r, struct summary *total)
-{
-	finish_store(r, total);
-	for (size_t i = 0; i < r->outputs.nr; i++)
-		if (r->outputs.observers[i].ops->end)
-			r->outputs.observers[i].ops->end(&r->outputs.observers[i], total);
-}
 
 /* The summary is the collector's, which does not know of them. False: it is lost, too. */
 static bool add_lost(struct recorder *r, struct json *j)
@@ -61,25 +40,26 @@ static bool add_lost(struct recorder *r, struct json *j)
 	return !j->failed;
 }
 
+static void end_run(struct recorder *r)
+{
+	observers_flush(&r->observers); /* the store may take its time */
+	observers_end(&r->observers, &r->line.summary);
+}
+
 static void put_line(struct recorder *r, const char *text, size_t length)
 {
 	if (!r->has_begun) {
 		r->has_begun = true;
-		outputs_commit(&r->outputs);
+		observers_begin(&r->observers);
 	}
-	for (size_t i = 0; i < r->outputs.nr; i++)
-		if (r->outputs.observers[i].ops->line)
-			r->outputs.observers[i].ops->line(&r->outputs.observers[i], &r->line, text,
-							  length);
-	if (r->store)
-		store_put(r->store, text, length);
+	observers_line(&r->observers, &r->line, text, length);
 	if (r->line.kind == LINE_SAMPLE)
 		summary_add_sample(&r->folded, &r->line.sample);
 	else if (r->line.kind == LINE_PROCESS)
 		summary_add_process(&r->folded, &r->line.process);
 	if (r->line.kind == LINE_SUMMARY) {
 		r->has_summary = true;
-		end(r, &r->line.summary);
+		end_run(r);
 	}
 }
 
@@ -109,7 +89,7 @@ static void take_lines(struct recorder *r)
 	}
 	r->used = (size_t)(stop - at);
 	memmove(r->text, at, r->used);
-	outputs_flush(&r->outputs);
+	observers_flush(&r->observers);
 }
 
 /* To read more into. */
@@ -145,33 +125,35 @@ static int receive(struct recorder *r, int fd)
 	return n > 0;
 }
 
-static void close_run(struct recorder *r)
+/* The line that the collector could not write any more, from what came until then. */
+static void make_summary(struct recorder *r)
 {
-	struct summary *s = &r->folded;
-	struct json j = { 0 };
+	struct summary *s = &r->line.summary;
 
-	if (!r->has_begun || r->has_summary)
-		return;
+	summary_done(s);
+	*s = r->folded;
+	r->folded = (struct summary){ 0 };
+	r->line.kind = LINE_SUMMARY;
 	s->complete = false;
 	snprintf(s->reason, sizeof(s->reason), "%s",
 		 memory_failures_of_thread() ? out_of_memory
 					     : "the collector was killed: the account ends there");
 	summary_finish(s);
-	write_summary(&j, s);
-	if (r->store && !j.failed)
-		store_put(r->store, j.text, j.used);
-	jw_done(&j);
-	end(r, s);
-	outputs_flush(&r->outputs);
 }
 
-static void start_store(struct recorder *r, const char *path)
+static void close_run(struct recorder *r)
 {
-	r->store = store_start(path);
-	if (r->store)
-		log_info("the run is kept in the store '%s'", path);
-	else
-		log_warn("the run is not kept in the store '%s': %s", path, strerror(ENOMEM));
+	struct json j = { 0 };
+
+	if (!r->has_begun || r->has_summary)
+		return;
+	make_summary(r);
+	write_summary(&j, &r->line.summary);
+	if (!j.failed)
+		observers_line(&r->observers, &r->line, j.text, j.used);
+	jw_done(&j);
+	end_run(r);
+	observers_flush(&r->observers);
 }
 
 static struct recorder *recorder_make(int control_fd)
@@ -187,18 +169,21 @@ static struct recorder *recorder_make(int control_fd)
 	return r;
 }
 
+static int recorder_open(struct recorder *r, const struct recorder_options *o)
+{
+	if (!r || make_room(r) || memory_failures_of_thread())
+		return -ENOMEM;
+	return observers_open(&r->observers, o, &r->with_readers);
+}
+
 int recorder_run(const struct recorder_options *o)
 {
 	struct recorder *r = recorder_make(o->control_fd);
-	int err = r ? outputs_open(&r->outputs, o, &r->with_readers) : -ENOMEM;
+	int err = recorder_open(r, o);
 
-	if (!err && (make_room(r) || memory_failures_of_thread()))
-		err = -ENOMEM;
 	if (err == -ENOMEM)
 		control_send(o->control_fd, CONTROL_FAILED, err, 0,
 			     "the recorder is out of memory; nothing was run");
-	if (!err && o->store)
-		start_store(r, o->store);
 	if (!err) /* a launcher that does not get it would wait for ever, and so would we */
 		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 	if (!err) {
@@ -207,12 +192,11 @@ int recorder_run(const struct recorder_options *o)
 		close_run(r);
 	}
 	if (r)
-		outputs_close(&r->outputs);
+		observers_close(&r->observers);
 	if (!err && log_owes_memory())
 		log_warn("the recorder failed to allocate memory %zu times; %llu lines were lost",
 			 memory_failures(), r ? (unsigned long long)r->lost : 0);
 	if (r) {
-		store_free(r->store);
 		line_done(&r->line);
 		summary_done(&r->folded);
 		free(r->text);

@@ -5,6 +5,8 @@
 
 #include "record/observer.h"
 
+#include <stdbool.h>
+
 #define MAX_OUTPUTS 16
 
 struct recorder_output {

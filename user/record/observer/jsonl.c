@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* JSON Lines: the stream as it is, and a summary when it ends without one. */
-#include "record/observer.h"
+/* JSON Lines: the stream as it is. */
+#include "record/observer/file.h"
 
-#include "wire/writer.h"
-
-static void jsonl_line(struct observer *s, const struct line *l, const char *text, size_t length)
+static int jsonl_line(struct observer *o, const struct line *l, const char *text, size_t length)
 {
-	s->has_summary |= l->kind == LINE_SUMMARY;
-	output_put(&s->out, text, length);
-}
-
-static void jsonl_end(struct observer *s, const struct summary *total)
-{
-	struct json j = { 0 };
-
-	if (s->has_summary)
-		return;
-	write_summary(&j, total);
-	if (!j.failed)
-		output_put(&s->out, j.text, j.used);
-	jw_done(&j);
+	(void)l;
+	output_put(file_observer_output(o), text, length);
+	return 0;
 }
 
 const struct observer_ops jsonl_observer = {
 	.name = "jsonl",
 	.extension = ".jsonl",
+	.own_bytes = sizeof(struct output),
+	.open = file_observer_open,
+	.begin = file_observer_begin,
 	.line = jsonl_line,
-	.end = jsonl_end,
+	.flush = file_observer_flush,
+	.close = file_observer_close,
 };

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The store. Its thread waits for the disk and reports what goes wrong: no hook here fails. */
+#include "record/store/store.h"
+
+#include "base/log.h"
+#include "record/recorder.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct stored {
+	struct store *store; /* owned */
+};
+
+static struct store *store_of_observer(struct observer *o)
+{
+	return ((struct stored *)o->own)->store;
+}
+
+static const char *store_target(const struct recorder_options *options)
+{
+	return options->store;
+}
+
+static int store_open(struct observer *o, const struct recorder_options *options)
+{
+	struct stored *own = o->own;
+
+	(void)options;
+	own->store = store_start(o->target);
+	if (!own->store) {
+		log_warn("the run is not kept in the store '%s': %s", o->target, strerror(ENOMEM));
+		return OBSERVER_SKIPPED;
+	}
+	log_info("the run is kept in the store '%s'", o->target);
+	return 0;
+}
+
+static int store_line(struct observer *o, const struct line *l, const char *text, size_t length)
+{
+	(void)l; /* the lines that wait are text: parsed they take several times the memory */
+	store_put(store_of_observer(o), text, length);
+	return 0;
+}
+
+/* Waits, but not for long; the summary is to say where the run is, or why it is nowhere. */
+static int store_end(struct observer *o, struct summary *total)
+{
+	struct store *s = store_of_observer(o);
+
+	store_finish(s);
+	if (!store_trouble(s, total->not_kept, sizeof(total->not_kept)))
+		total->kept_as = store_run(s);
+	return 0;
+}
+
+static int store_close(struct observer *o)
+{
+	store_free(store_of_observer(o));
+	return 0;
+}
+
+const struct observer_ops store_observer = {
+	.name = "store",
+	.own_bytes = sizeof(struct stored),
+	.target = store_target,
+	.open = store_open,
+	.line = store_line,
+	.end = store_end,
+	.close = store_close,
+};
