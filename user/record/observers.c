@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* How many @options can ask for. */
-static size_t count_observers(const struct recorder_options *options)
+static size_t observers_count(const struct recorder_options *options)
 {
 	size_t nr = options->nr_outputs;
 
@@ -19,7 +19,7 @@ static size_t count_observers(const struct recorder_options *options)
 }
 
 /* Puts the observer behind those of @s, unless it is skipped or fails. */
-static int open_observer(struct observers *s, const struct observer_ops *ops, const char *target,
+static int observer_open(struct observers *s, const struct observer_ops *ops, const char *target,
 			 const struct recorder_options *options, struct patience *patience)
 {
 	struct observer *o = &s->all[s->nr];
@@ -45,22 +45,22 @@ int observers_open(struct observers *s, const struct recorder_options *options,
 	const struct observer_ops *ops;
 	int err = 0;
 
-	s->all = calloc(count_observers(options), sizeof(*s->all));
+	s->all = calloc(observers_count(options), sizeof(*s->all));
 	if (!s->all)
 		return -ENOMEM;
 	for (size_t i = 0; !err && i < options->nr_outputs; i++)
-		err = open_observer(s, options->outputs[i].format, options->outputs[i].path,
+		err = observer_open(s, options->outputs[i].format, options->outputs[i].path,
 				    options, patience);
 	for (size_t i = 0; !err && (ops = observer_at(i)); i++) {
 		const char *target = ops->target ? ops->target(options) : NULL;
 
 		if (target)
-			err = open_observer(s, ops, target, options, patience);
+			err = observer_open(s, ops, target, options, patience);
 	}
 	return err;
 }
 
-static void drop_observer(struct observer *o, int err)
+static void observer_drop(struct observer *o, int err)
 {
 	o->has_failed = true;
 	if (err == -ETIMEDOUT)
@@ -91,7 +91,7 @@ void observers_line(struct observers *s, const struct line *l, const char *text,
 		int err = o->ops->line && !o->has_failed ? o->ops->line(o, l, text, length) : 0;
 
 		if (err)
-			drop_observer(o, err);
+			observer_drop(o, err);
 	}
 }
 
@@ -102,7 +102,7 @@ void observers_flush(struct observers *s)
 		int err = o->ops->flush && !o->has_failed ? o->ops->flush(o) : 0;
 
 		if (err)
-			drop_observer(o, err);
+			observer_drop(o, err);
 	}
 }
 
@@ -113,7 +113,7 @@ void observers_end(struct observers *s, struct summary *total)
 		int err = o->ops->end && !o->has_failed ? o->ops->end(o, total) : 0;
 
 		if (err)
-			drop_observer(o, err);
+			observer_drop(o, err);
 	}
 }
 

@@ -33,7 +33,7 @@ void output_open_fd(struct output *o, int fd)
 
 /* The name is taken by nobody, or not by us; where the file system cannot say so in one step, two.
  */
-static int take_new_name(int folder, const char *temporary, const char *name)
+static int output_take_new_name(int folder, const char *temporary, const char *name)
 {
 	int fd, err;
 
@@ -61,7 +61,7 @@ int output_commit(struct output *o)
 	if (!o->temporary)
 		return 0;
 	if (o->is_new)
-		err = take_new_name(folder, o->temporary, o->at.name);
+		err = output_take_new_name(folder, o->temporary, o->at.name);
 	else if (renameat(folder, o->temporary, folder, o->at.name))
 		err = -errno;
 	if (err) {

@@ -20,14 +20,14 @@
 	"it, or name another file"
 
 /* Tells others that we write the file, until @fd is closed; where the file system knows locks. */
-static void mark(int fd, short lock)
+static void output_lock_file(int fd, short lock)
 {
 	struct flock all = { .l_type = lock, .l_whence = SEEK_SET };
 
 	fcntl(fd, F_OFD_SETLK, &all);
 }
 
-static bool is_marked(int fd)
+static bool output_file_is_locked(int fd)
 {
 	struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
@@ -35,7 +35,7 @@ static bool is_marked(int fd)
 }
 
 /* Fills in the letters at the end of @name by chance. */
-static void put_letters(char *name)
+static void name_set_letters(char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	char *at = name + strlen(name) - NR_LETTERS;
@@ -48,7 +48,7 @@ static void put_letters(char *name)
 }
 
 /* A new file beside the one that it becomes, with a name that is not too long. */
-static int open_temporary(struct output *o)
+static int output_open_temporary(struct output *o)
 {
 	const size_t more = 1 + NR_LETTERS;
 	int err = 0;
@@ -58,7 +58,7 @@ static int open_temporary(struct output *o)
 		return -ENOMEM;
 	}
 	for (int i = 0; i < MOST_TRIES; i++) {
-		put_letters(o->temporary);
+		name_set_letters(o->temporary);
 		o->fd = openat(o->at.folder, o->temporary,
 			       O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (o->fd >= 0 || errno != EEXIST)
@@ -74,7 +74,7 @@ static int open_temporary(struct output *o)
 }
 
 /* Until now the new file is open to nobody else. */
-static int give_rights(struct output *o)
+static int output_copy_rights(struct output *o)
 {
 	int err = rights_copy(&o->at, o->fd);
 
@@ -87,22 +87,22 @@ static int give_rights(struct output *o)
 	return err;
 }
 
-static int begin_new(struct output *o)
+static int output_open_new(struct output *o)
 {
 	mode_t mask = umask(0);
 	int err;
 
 	umask(mask);
 	o->is_new = true;
-	err = open_temporary(o);
+	err = output_open_temporary(o);
 	if (err)
 		return err;
 	fchmod(o->fd, 0666 & ~mask);
-	mark(o->fd, F_WRLCK);
+	output_lock_file(o->fd, F_WRLCK);
 	return 0;
 }
 
-static int begin_replacement(struct output *o)
+static int output_open_replacement(struct output *o)
 {
 	int err;
 
@@ -110,16 +110,16 @@ static int begin_replacement(struct output *o)
 		o->why = FOREIGN;
 		return -EPERM;
 	}
-	err = open_temporary(o);
+	err = output_open_temporary(o);
 	if (!err)
-		err = give_rights(o);
+		err = output_copy_rights(o);
 	if (!err)
-		mark(o->fd, F_WRLCK);
+		output_lock_file(o->fd, F_WRLCK);
 	return err;
 }
 
 /* The file that was found; -1: it may not be read, or is another by now. */
-static int open_old(const struct output *o)
+static int output_open_old(const struct output *o)
 {
 	int fd = openat(o->at.folder, o->at.name,
 			O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -133,27 +133,27 @@ static int open_old(const struct output *o)
 }
 
 /* Marks the old file, too: others are to find it before the new one has its name. */
-static int replace(struct output *o, bool force)
+static int output_replace(struct output *o, bool force)
 {
-	o->old_fd = open_old(o);
-	if (is_marked(o->old_fd))
+	o->old_fd = output_open_old(o);
+	if (output_file_is_locked(o->old_fd))
 		return -EALREADY;
 	if (!force)
 		return -EEXIST;
-	mark(o->old_fd, F_RDLCK);
-	return begin_replacement(o);
+	output_lock_file(o->old_fd, F_RDLCK);
+	return output_open_replacement(o);
 }
 
 /* Where nothing is yet. -ESTALE: there is something by now. */
-static int create(struct output *o, bool is_whole)
+static int output_create(struct output *o, bool is_whole)
 {
 	if (is_whole)
-		return begin_new(o);
+		return output_open_new(o);
 	o->fd = openat(o->at.folder, o->at.name,
 		       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0666);
 	if (o->fd < 0)
 		return errno == EEXIST ? -ESTALE : -errno;
-	mark(o->fd, F_WRLCK);
+	output_lock_file(o->fd, F_WRLCK);
 	o->is_ours = o->is_regular = true;
 	return 0;
 }
@@ -162,7 +162,7 @@ static int create(struct output *o, bool is_whole)
  * Devices and pipes are written to. A role must not block in open(2); a subcommand, which writes
  * its output when that is whole, may: any signal ends it.
  */
-static int open_other(struct output *o, bool is_whole)
+static int output_open_device(struct output *o, bool is_whole)
 {
 	const int nonblock = is_whole ? 0 : O_NONBLOCK;
 	char path[32];
@@ -180,19 +180,19 @@ static int open_other(struct output *o, bool is_whole)
 	return err == -ENXIO && S_ISFIFO(o->at.st.st_mode) ? -EAGAIN : err;
 }
 
-static int open_found(struct output *o, bool force, bool is_whole)
+static int output_open_found(struct output *o, bool force, bool is_whole)
 {
 	if (o->at.fd >= 0 && !S_ISREG(o->at.st.st_mode))
-		return open_other(o, is_whole);
+		return output_open_device(o, is_whole);
 	if (o->at.fd >= 0)
-		return replace(o, force);
+		return output_replace(o, force);
 	if (o->at.by_link) /* to nothing, and nothing is made there */
 		return force ? -ENOENT : -EEXIST;
-	return create(o, is_whole);
+	return output_create(o, is_whole);
 }
 
 /* -ESTALE: something has got the name just now. */
-static int open_once(struct output *o, const char *path, bool force, bool is_whole)
+static int output_try_path(struct output *o, const char *path, bool force, bool is_whole)
 {
 	const char *why;
 	int err;
@@ -201,7 +201,7 @@ static int open_once(struct output *o, const char *path, bool force, bool is_who
 	err = path_end_find(&o->at, path, false);
 	o->why = o->at.why;
 	if (!err)
-		err = open_found(o, force, is_whole);
+		err = output_open_found(o, force, is_whole);
 	if (!err)
 		return 0;
 	why = o->why;
@@ -212,7 +212,7 @@ static int open_once(struct output *o, const char *path, bool force, bool is_who
 	return err;
 }
 
-static int open_path(struct output *o, const char *path, bool force, bool is_whole)
+static int output_open_path(struct output *o, const char *path, bool force, bool is_whole)
 {
 	int err = -ESTALE;
 
@@ -221,16 +221,16 @@ static int open_path(struct output *o, const char *path, bool force, bool is_who
 		return fcntl(o->fd, F_GETFL) < 0 ? -errno : 0;
 	}
 	for (int i = 0; i < MOST_TRIES && err == -ESTALE; i++)
-		err = open_once(o, path, force, is_whole);
+		err = output_try_path(o, path, force, is_whole);
 	return err == -ESTALE ? -EEXIST : err;
 }
 
 int output_open(struct output *o, const char *path, bool force)
 {
-	return open_path(o, path, force, false);
+	return output_open_path(o, path, force, false);
 }
 
 int output_open_whole(struct output *o, const char *path, bool force)
 {
-	return open_path(o, path, force, true);
+	return output_open_path(o, path, force, true);
 }

@@ -30,7 +30,7 @@ struct recorder {
 };
 
 /* The summary is the collector's, which does not know of them. False: it is lost, too. */
-static bool add_lost(struct recorder *r, struct json *j)
+static bool recorder_add_lost(struct recorder *r, struct json *j)
 {
 	struct summary *s = &r->line.summary;
 
@@ -40,13 +40,13 @@ static bool add_lost(struct recorder *r, struct json *j)
 	return !j->failed;
 }
 
-static void end_run(struct recorder *r)
+static void recorder_end_observers(struct recorder *r)
 {
 	observers_flush(&r->observers); /* the store may take its time */
 	observers_end(&r->observers, &r->line.summary);
 }
 
-static void put_line(struct recorder *r, const char *text, size_t length)
+static void recorder_give_line(struct recorder *r, const char *text, size_t length)
 {
 	if (!r->has_begun) {
 		r->has_begun = true;
@@ -59,11 +59,11 @@ static void put_line(struct recorder *r, const char *text, size_t length)
 		summary_add_process(&r->folded, &r->line.process);
 	if (r->line.kind == LINE_SUMMARY) {
 		r->has_summary = true;
-		end_run(r);
+		recorder_end_observers(r);
 	}
 }
 
-static void take_line(struct recorder *r, const char *text, size_t length)
+static void recorder_take_line(struct recorder *r, const char *text, size_t length)
 {
 	int err = line_read(&r->line, text, length);
 	struct json j = { 0 };
@@ -73,18 +73,18 @@ static void take_line(struct recorder *r, const char *text, size_t length)
 		return;
 	}
 	if (r->line.kind != LINE_SUMMARY || !r->lost)
-		put_line(r, text, length);
-	else if (add_lost(r, &j))
-		put_line(r, j.text, j.used);
+		recorder_give_line(r, text, length);
+	else if (recorder_add_lost(r, &j))
+		recorder_give_line(r, j.text, j.used);
 	jw_done(&j);
 }
 
-static void take_lines(struct recorder *r)
+static void recorder_take_lines(struct recorder *r)
 {
 	char *at = r->text, *stop = r->text + r->used, *newline;
 
 	while ((newline = memchr(at, '\n', (size_t)(stop - at)))) {
-		take_line(r, at, (size_t)(newline + 1 - at));
+		recorder_take_line(r, at, (size_t)(newline + 1 - at));
 		at = newline + 1;
 	}
 	r->used = (size_t)(stop - at);
@@ -93,7 +93,7 @@ static void take_lines(struct recorder *r)
 }
 
 /* To read more into. */
-static int make_room(struct recorder *r)
+static int recorder_make_room(struct recorder *r)
 {
 	size_t room = r->used + READ_BYTES * 2;
 	char *text;
@@ -109,9 +109,9 @@ static int make_room(struct recorder *r)
 }
 
 /* 1: something came; 0: the end; else a negative errno. */
-static int receive(struct recorder *r, int fd)
+static int recorder_read(struct recorder *r, int fd)
 {
-	int err = make_room(r);
+	int err = recorder_make_room(r);
 	ssize_t n;
 
 	if (!err)
@@ -126,7 +126,7 @@ static int receive(struct recorder *r, int fd)
 }
 
 /* The line that the collector could not write any more, from what came until then. */
-static void make_summary(struct recorder *r)
+static void recorder_make_summary(struct recorder *r)
 {
 	struct summary *s = &r->line.summary;
 
@@ -141,18 +141,18 @@ static void make_summary(struct recorder *r)
 	summary_finish(s);
 }
 
-static void close_run(struct recorder *r)
+static void recorder_complete_run(struct recorder *r)
 {
 	struct json j = { 0 };
 
 	if (!r->has_begun || r->has_summary)
 		return;
-	make_summary(r);
+	recorder_make_summary(r);
 	write_summary(&j, &r->line.summary);
 	if (!j.failed)
 		observers_line(&r->observers, &r->line, j.text, j.used);
 	jw_done(&j);
-	end_run(r);
+	recorder_end_observers(r);
 	observers_flush(&r->observers);
 }
 
@@ -171,7 +171,7 @@ static struct recorder *recorder_make(int control_fd)
 
 static int recorder_open(struct recorder *r, const struct recorder_options *o)
 {
-	if (!r || make_room(r) || memory_failures_of_thread())
+	if (!r || recorder_make_room(r) || memory_failures_of_thread())
 		return -ENOMEM;
 	return observers_open(&r->observers, o, &r->with_readers);
 }
@@ -187,9 +187,9 @@ int recorder_run(const struct recorder_options *o)
 	if (!err) /* a launcher that does not get it would wait for ever, and so would we */
 		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 	if (!err) {
-		while (receive(r, o->stream_fd) > 0)
-			take_lines(r);
-		close_run(r);
+		while (recorder_read(r, o->stream_fd) > 0)
+			recorder_take_lines(r);
+		recorder_complete_run(r);
 	}
 	if (r)
 		observers_close(&r->observers);

@@ -41,7 +41,7 @@ void curves_metrics(struct metric_set *set)
 		metric_put(set, rows[k].id);
 }
 
-static size_t column_of(const struct curves *c, uint64_t ns)
+static size_t curves_column_at(const struct curves *c, uint64_t ns)
 {
 	size_t i = number_nearest(floor((double)ns / (double)c->wall_ns * (double)c->columns));
 
@@ -49,9 +49,11 @@ static size_t column_of(const struct curves *c, uint64_t ns)
 }
 
 /* What a sample says holds since the one before, in all columns of that time. */
-static void put(struct curves *c, enum curve_id k, uint64_t from_ns, uint64_t to_ns, double v)
+static void curve_set_value(struct curves *c, enum curve_id k, uint64_t from_ns, uint64_t to_ns,
+			    double v)
 {
-	for (size_t i = column_of(c, from_ns), last = column_of(c, to_ns); i <= last; i++)
+	for (size_t i = curves_column_at(c, from_ns), last = curves_column_at(c, to_ns); i <= last;
+	     i++)
 		if (v > c->value[k][i])
 			c->value[k][i] = v;
 }
@@ -67,17 +69,18 @@ void curves_add(struct curves *c, const struct sample *s)
 		if (!sample_has(s, id))
 			continue;
 		if (!rows[k].is_rate)
-			put(c, k, before, s->elapsed_ns, (double)s->value[id]);
+			curve_set_value(c, k, before, s->elapsed_ns, (double)s->value[id]);
 		else if (c->has_last && sample_has(&c->last, id) && took)
-			put(c, k, before, s->elapsed_ns,
-			    (double)(s->value[id] - c->last.value[id]) * 1e9 / (double)took);
+			curve_set_value(c, k, before, s->elapsed_ns,
+					(double)(s->value[id] - c->last.value[id]) * 1e9 /
+						(double)took);
 	}
 	c->last = *s;
 	c->last.instances = NULL; /* not ours */
 	c->has_last = true;
 }
 
-static double most(const struct curves *c, int k)
+static double curve_maximum(const struct curves *c, int k)
 {
 	double top = 0;
 
@@ -87,7 +90,7 @@ static double most(const struct curves *c, int k)
 	return top;
 }
 
-static void top_label(char out[FORMAT_BYTES], int k, double top)
+static void curve_format_maximum(char out[FORMAT_BYTES], int k, double top)
 {
 	if (k == CURVE_CPU)
 		snprintf(out, FORMAT_BYTES, "%.3g", top / 1000);
@@ -96,7 +99,7 @@ static void top_label(char out[FORMAT_BYTES], int k, double top)
 }
 
 /* What of a column is in the row whose lower edge is @row rows above the axis. */
-static const char *cell(double height, int row, bool is_utf8)
+static const char *curve_cell_text(double height, int row, bool is_utf8)
 {
 	static const char *const eighths[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
 	double above = height - row;
@@ -110,12 +113,12 @@ static const char *cell(double height, int row, bool is_utf8)
 	return eighths[n ? n : !row]; /* what is above 0 is seen */
 }
 
-static void draw(const struct curves *c, int k, FILE *f, bool is_utf8)
+static void curve_draw(const struct curves *c, int k, FILE *f, bool is_utf8)
 {
-	double top = most(c, k);
+	double top = curve_maximum(c, k);
 	char label[FORMAT_BYTES];
 
-	top_label(label, k, top);
+	curve_format_maximum(label, k, top);
 	fprintf(f, "\n  %s\n", rows[k].title);
 	for (int row = ROWS - 1; row >= 0; row--) {
 		fprintf(f, "%*s %s", LEFT - 2,
@@ -124,12 +127,12 @@ static void draw(const struct curves *c, int k, FILE *f, bool is_utf8)
 					: "0",
 			is_utf8 ? "│" : "|");
 		for (size_t i = 0; i < c->columns; i++)
-			fputs(cell(c->value[k][i] / top * ROWS, row, is_utf8), f);
+			fputs(curve_cell_text(c->value[k][i] / top * ROWS, row, is_utf8), f);
 		fputc('\n', f);
 	}
 }
 
-static void draw_times(const struct curves *c, FILE *f)
+static void curves_draw_times(const struct curves *c, FILE *f)
 {
 	char half[FORMAT_BYTES], end[FORMAT_BYTES];
 	int columns = (int)c->columns, middle = columns / 2;
@@ -144,11 +147,11 @@ void curves_draw(const struct curves *c, FILE *f, bool is_utf8)
 	bool has_drawn = false;
 
 	for (int k = 0; k < NR_CURVES; k++) {
-		if (most(c, k) <= 0)
+		if (curve_maximum(c, k) <= 0)
 			continue;
-		draw(c, k, f, is_utf8);
+		curve_draw(c, k, f, is_utf8);
 		has_drawn = true;
 	}
 	if (has_drawn)
-		draw_times(c, f);
+		curves_draw_times(c, f);
 }

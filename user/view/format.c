@@ -51,7 +51,7 @@ char *format_count(char *out, uint64_t n)
 }
 
 /* The character at @text: its bytes, and the columns that it takes as it is shown. */
-static size_t next(const char *text, size_t *columns, bool *is_control)
+static size_t format_next_character(const char *text, size_t *columns, bool *is_control)
 {
 	size_t n = text_character(text, is_control);
 	uint32_t c = 0;
@@ -60,7 +60,7 @@ static size_t next(const char *text, size_t *columns, bool *is_control)
 	return n;
 }
 
-static void put(FILE *f, const char *text, size_t n, bool is_control)
+static void format_put_character(FILE *f, const char *text, size_t n, bool is_control)
 {
 	if (is_control)
 		fputc('?', f);
@@ -73,7 +73,7 @@ size_t format_columns(const char *text)
 	size_t sum = 0, columns;
 	bool is_control;
 
-	for (; *text; text += next(text, &columns, &is_control), sum += columns)
+	for (; *text; text += format_next_character(text, &columns, &is_control), sum += columns)
 		;
 	return sum;
 }
@@ -87,9 +87,9 @@ size_t format_name(FILE *f, const char *text, size_t width)
 	if (is_cut && width > 3)
 		used = (size_t)fprintf(f, "...");
 	for (; *text; text += n) {
-		n = next(text, &columns, &is_control);
+		n = format_next_character(text, &columns, &is_control);
 		if (!is_cut || left <= room) {
-			put(f, text, n, is_control);
+			format_put_character(f, text, n, is_control);
 			used += columns;
 		}
 		left -= columns;
@@ -103,10 +103,10 @@ size_t format_beginning(FILE *f, const char *text, size_t width)
 	bool is_control;
 
 	for (; *text; text += n, used += columns) {
-		n = next(text, &columns, &is_control);
+		n = format_next_character(text, &columns, &is_control);
 		if (used + columns > width)
 			break;
-		put(f, text, n, is_control);
+		format_put_character(f, text, n, is_control);
 	}
 	return used;
 }
@@ -118,13 +118,13 @@ void format_padded(FILE *f, const char *text, size_t width)
 }
 
 /* Where the line at @text is to end: at its last blank within @width, else right there. */
-static size_t line_length(const char *text, size_t width)
+static size_t format_line_length(const char *text, size_t width)
 {
 	size_t used = 0, at = 0, blank = 0, columns;
 	bool is_control;
 
 	for (; text[at] && text[at] != '\n'; used += columns) {
-		size_t n = next(text + at, &columns, &is_control);
+		size_t n = format_next_character(text + at, &columns, &is_control);
 
 		if (used + columns > width)
 			return text[at] == ' ' ? at : blank ? blank : at ? at : n;
@@ -141,7 +141,7 @@ void format_folded(FILE *f, const char *text, size_t width, size_t indent)
 	bool is_rest = false;
 
 	while (*text) {
-		size_t n = line_length(text, is_rest ? room : width);
+		size_t n = format_line_length(text, is_rest ? room : width);
 
 		if (is_rest)
 			fprintf(f, "%*s", (int)(width - room), "");

@@ -20,7 +20,7 @@ static const struct column {
 /* clang-format on */
 #define NR_COLUMNS (sizeof(columns) / sizeof(*columns))
 
-static void head(FILE *f, uint64_t elapsed_ns)
+static void heaviest_put_head(FILE *f, uint64_t elapsed_ns)
 {
 	char at[FORMAT_BYTES], title[FORMAT_BYTES + 16];
 
@@ -32,7 +32,7 @@ static void head(FILE *f, uint64_t elapsed_ns)
 }
 
 /* What was not read is "-", not zero. */
-static void row(FILE *f, const struct process_sample *p)
+static void heaviest_put_row(FILE *f, const struct process_sample *p)
 {
 	char text[FORMAT_BYTES];
 
@@ -51,7 +51,7 @@ static void row(FILE *f, const struct process_sample *p)
 void heaviest_text(FILE *f, const struct process_sample *rows, size_t nr)
 {
 	if (nr)
-		head(f, rows->elapsed_ns);
+		heaviest_put_head(f, rows->elapsed_ns);
 	for (size_t i = 0; i < nr; i++)
-		row(f, &rows[i]);
+		heaviest_put_row(f, &rows[i]);
 }

@@ -2,25 +2,21 @@
 #include "view/memory_text.h"
 
 #include "view/format.h"
+#include "view/summary_parts.h"
 
 #include <string.h>
 
 #define NAME_COLUMNS 34
 #define HOLDERS_SHOWN 4
 
-static bool has(const struct summary *s, enum metric_id id)
-{
-	return sample_has(&s->total, id);
-}
-
 /* Two figures that a reader would take for the same are. */
-static bool are_close(uint64_t low, uint64_t high)
+static bool peaks_are_close(uint64_t low, uint64_t high)
 {
 	return high > low ? high - low <= high / 100 : low - high <= low / 100;
 }
 
 /* Exactly; or between what a sample saw and what the marks of the processes allow. */
-static void tree_peak(FILE *f, const struct summary *s)
+static void memory_put_tree_peak(FILE *f, const struct summary *s)
 {
 	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
@@ -39,14 +35,14 @@ static void tree_peak(FILE *f, const struct summary *s)
 	else if (!s->has_rss_peak_upper)
 		fprintf(f, "at least %s resident, at %s\n", format_bytes(a, low),
 			format_seconds(b, s->rss_peak_elapsed_ns));
-	else if (high < low && !are_close(low, high))
+	else if (high < low && !peaks_are_close(low, high))
 		fprintf(f,
 			"at least %s resident; the upper bound, %s, is wrong: please report this\n",
 			format_bytes(a, low), format_bytes(c, high));
-	else if (are_close(low, high) && low != s->process_rss_peak_bytes)
+	else if (peaks_are_close(low, high) && low != s->process_rss_peak_bytes)
 		fprintf(f, "%s resident, at %s\n", format_bytes(a, high > low ? high : low),
 			format_seconds(b, s->rss_peak_elapsed_ns));
-	else if (are_close(low, high)) /* a sample did not see it: the kernel's mark tells */
+	else if (peaks_are_close(low, high)) /* a sample did not see it: the kernel's mark tells */
 		fprintf(f, "%s resident\n", format_bytes(a, high > low ? high : low));
 	else if (low == s->process_rss_peak_bytes)
 		fprintf(f, "between %s (one process alone) and %s resident\n", format_bytes(a, low),
@@ -56,7 +52,7 @@ static void tree_peak(FILE *f, const struct summary *s)
 			format_seconds(b, s->rss_peak_elapsed_ns), format_bytes(c, high));
 }
 
-static void holders(FILE *f, const struct holders *all)
+static void memory_put_holders(FILE *f, const struct holders *all)
 {
 	char a[FORMAT_BYTES];
 
@@ -71,7 +67,7 @@ static void holders(FILE *f, const struct holders *all)
 }
 
 /* What was read at an earlier sample may have changed since: then the sum is no bound. */
-static void proportional(FILE *f, const struct summary *s)
+static void memory_put_pss(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
 
@@ -85,25 +81,26 @@ static void proportional(FILE *f, const struct summary *s)
 }
 
 /* A sample that missed most of the peak does not say what it was made of. */
-static bool tells_of_peak(const struct summary *s)
+static bool cgroup_split_has_peak(const struct summary *s)
 {
 	uint64_t seen = s->cgroup_peak_anon_bytes + s->cgroup_peak_file_bytes;
 
 	return s->has_cgroup_split && seen >= s->cgroup_peak_bytes / 2;
 }
 
-static void cgroup(FILE *f, const struct summary *s)
+static void memory_put_cgroup(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
 	if (!s->has_cgroup_peak)
 		return;
 	fprintf(f, "  its cgroup  %s at most", format_bytes(a, s->cgroup_peak_bytes));
-	if (tells_of_peak(s))
+	if (cgroup_split_has_peak(s))
 		fprintf(f, "; at the largest sample %s anonymous, %s page cache",
 			format_bytes(a, s->cgroup_peak_anon_bytes),
 			format_bytes(b, s->cgroup_peak_file_bytes));
-	if (!s->oom_kills && has(s, M_cgroup_oom_kills) && s->total.value[M_cgroup_oom_kills])
+	if (!s->oom_kills && summary_has_total(s, M_cgroup_oom_kills) &&
+	    s->total.value[M_cgroup_oom_kills])
 		fprintf(f, "; %s killed for lack of memory",
 			format_count(a, s->total.value[M_cgroup_oom_kills]));
 	fputc('\n', f);
@@ -113,13 +110,13 @@ void memory_text(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	tree_peak(f, s);
+	memory_put_tree_peak(f, s);
 	if (s->marks_reset)
 		fputs("              no upper bound: a process reset its high-water mark\n", f);
 	if (s->has_rss_peak_exact)
-		holders(f, &s->holders);
+		memory_put_holders(f, &s->holders);
 	if (s->has_pss_peak)
-		proportional(f, s);
+		memory_put_pss(f, s);
 	if (s->has_process_rss_peak)
 		fprintf(f, "              largest process %s%s\n",
 			s->process_rss_peak_exact ? "" : "about ",
@@ -127,8 +124,8 @@ void memory_text(FILE *f, const struct summary *s)
 	if (s->hugetlb_peak_bytes)
 		fprintf(f, "              huge pages %s besides, at a sample\n",
 			format_bytes(a, s->hugetlb_peak_bytes));
-	cgroup(f, s);
-	if (has(s, M_minflt) && has(s, M_majflt))
+	memory_put_cgroup(f, s);
+	if (summary_has_total(s, M_minflt) && summary_has_total(s, M_majflt))
 		fprintf(f, "  faults      %s minor, %s major\n",
 			format_count(a, s->total.value[M_minflt]),
 			format_count(b, s->total.value[M_majflt]));

@@ -11,12 +11,12 @@
 
 #define LEFT 14 /* columns, as in the summary */
 
-static const char *text_of(const json_t *meta, const char *key)
+static const char *meta_string(const json_t *meta, const char *key)
 {
 	return json_string_value(json_object_get(meta, key));
 }
 
-static void put_row(FILE *f, const char *title, const char *text, size_t width)
+static void meta_put_row(FILE *f, const char *title, const char *text, size_t width)
 {
 	fprintf(f, "  %-11s ", title);
 	format_beginning(f, text, width > LEFT ? width - LEFT : 1);
@@ -24,8 +24,8 @@ static void put_row(FILE *f, const char *title, const char *text, size_t width)
 }
 
 /* What @write makes, as one row; nothing where that is empty. */
-static void put_made(FILE *f, const char *title, void (*write)(FILE *f, const json_t *meta),
-		     const json_t *meta, size_t width)
+static void meta_put_made(FILE *f, const char *title, void (*write)(FILE *f, const json_t *meta),
+			  const json_t *meta, size_t width)
 {
 	char *text = NULL;
 	size_t length;
@@ -35,7 +35,7 @@ static void put_made(FILE *f, const char *title, void (*write)(FILE *f, const js
 		return;
 	write(made, meta);
 	if (!fclose(made) && *text)
-		put_row(f, title, text, width);
+		meta_put_row(f, title, text, width);
 	free(text);
 }
 
@@ -54,15 +54,15 @@ void meta_words(FILE *f, const json_t *list)
 	}
 }
 
-static void write_command(FILE *f, const json_t *meta)
+static void meta_write_command(FILE *f, const json_t *meta)
 {
 	meta_words(f, json_object_get(meta, "command"));
 }
 
-static void write_target(FILE *f, const json_t *meta)
+static void meta_write_target(FILE *f, const json_t *meta)
 {
 	const json_t *to = json_object_get(meta, "attached");
-	const char *container = text_of(to, "container"), *cgroup = text_of(to, "cgroup");
+	const char *container = meta_string(to, "container"), *cgroup = meta_string(to, "cgroup");
 
 	if (container)
 		fprintf(f, "container %s", container);
@@ -72,7 +72,7 @@ static void write_target(FILE *f, const json_t *meta)
 		meta_words(f, json_object_get(to, "pids"));
 }
 
-static void write_tags(FILE *f, const json_t *meta)
+static void meta_write_tags(FILE *f, const json_t *meta)
 {
 	json_t *tags = json_object_get(meta, "tags"), *v;
 	const char *key, *between = "";
@@ -83,9 +83,9 @@ static void write_tags(FILE *f, const json_t *meta)
 	}
 }
 
-static void write_place(FILE *f, const json_t *meta)
+static void meta_write_start(FILE *f, const json_t *meta)
 {
-	const char *user = text_of(meta, "user"), *host = text_of(meta, "host");
+	const char *user = meta_string(meta, "user"), *host = meta_string(meta, "host");
 	double started = json_number_value(json_object_get(meta, "start_time"));
 	time_t at = (time_t)number_nearest(floor(started));
 	char when[64];
@@ -105,17 +105,17 @@ void meta_text(FILE *f, const json_t *meta, size_t width)
 		const char *title;
 		void (*write)(FILE *f, const json_t *meta);
 	} made[] = {
-		{ "command", write_command },
-		{ "attached to", write_target },
-		{ "started", write_place },
-		{ "tags", write_tags },
+		{ "command", meta_write_command },
+		{ "attached to", meta_write_target },
+		{ "started", meta_write_start },
+		{ "tags", meta_write_tags },
 	};
-	const char *name = text_of(meta, "name"), *job = text_of(meta, "job");
+	const char *name = meta_string(meta, "name"), *job = meta_string(meta, "job");
 
 	if (name)
-		put_row(f, "name", name, width);
+		meta_put_row(f, "name", name, width);
 	if (job)
-		put_row(f, "job", job, width);
+		meta_put_row(f, "job", job, width);
 	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
-		put_made(f, made[i].title, made[i].write, meta, width);
+		meta_put_made(f, made[i].title, made[i].write, meta, width);
 }

@@ -32,20 +32,20 @@ static const struct column {
 /* clang-format on */
 #define NR_COLUMNS (sizeof(columns) / sizeof(*columns))
 
-static const char *name_of(const struct phase *ph)
+static const char *phase_label(const struct phase *ph)
 {
 	return ph->text ? ph->text : "(start)";
 }
 
 /* What stands for @ph and those that share its values. */
-static const char *together(char *out, size_t size, const struct phase *ph)
+static const char *phase_group_label(char *out, size_t size, const struct phase *ph)
 {
 	snprintf(out, size, "= these %zu", ph->nr_shared);
 	return out;
 }
 
 /* Whether any phase has it: a column of nothing but "-" says nothing. */
-static bool is_known(const struct phases *p, const struct column *c)
+static bool phases_have_column(const struct phases *p, const struct column *c)
 {
 	bool is = c->id == NR_METRICS;
 
@@ -54,8 +54,8 @@ static bool is_known(const struct phases *p, const struct column *c)
 	return is;
 }
 
-static void cell(FILE *f, const struct phase *ph, const struct column *c, uint64_t wall_ns,
-		 bool is_shared)
+static void phase_put_cell(FILE *f, const struct phase *ph, const struct column *c,
+			   uint64_t wall_ns, bool is_shared)
 {
 	char text[FORMAT_BYTES] = "-";
 
@@ -69,7 +69,7 @@ static void cell(FILE *f, const struct phase *ph, const struct column *c, uint64
 }
 
 /* Sets the bits of the columns that are shown; returns how wide the name may be. */
-static size_t choose(const struct phases *p, size_t width, unsigned *shown)
+static size_t phases_choose_columns(const struct phases *p, size_t width, unsigned *shown)
 {
 	size_t used = 0, longest = strlen("phase"), room, n;
 	char text[NAME_MOST];
@@ -78,7 +78,7 @@ static size_t choose(const struct phases *p, size_t width, unsigned *shown)
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		size_t more = (size_t)columns[i].width + 1;
 
-		if (!is_known(p, &columns[i]))
+		if (!phases_have_column(p, &columns[i]))
 			continue;
 		if (used + more + NAME_LEAST + 2 > width)
 			break;
@@ -86,9 +86,11 @@ static size_t choose(const struct phases *p, size_t width, unsigned *shown)
 		*shown |= 1U << i;
 	}
 	for (size_t i = 0; i < p->nr; i++) {
-		n = format_columns(name_of(&p->all[i]));
+		n = format_columns(phase_label(&p->all[i]));
 		longest = n > longest ? n : longest;
-		n = p->all[i].nr_shared > 1 ? strlen(together(text, sizeof(text), &p->all[i])) : 0;
+		n = p->all[i].nr_shared > 1
+			    ? strlen(phase_group_label(text, sizeof(text), &p->all[i]))
+			    : 0;
 		longest = n > longest ? n : longest;
 	}
 	room = width > used + 2 ? width - used - 2 : NAME_LEAST;
@@ -96,36 +98,37 @@ static size_t choose(const struct phases *p, size_t width, unsigned *shown)
 	return longest < room ? longest : room;
 }
 
-static void row(FILE *f, const struct phase *ph, const char *name, size_t names, unsigned shown,
-		uint64_t wall_ns, bool is_shared)
+static void phase_put_row(FILE *f, const struct phase *ph, const char *name, size_t names,
+			  unsigned shown, uint64_t wall_ns, bool is_shared)
 {
 	fputs("  ", f);
 	format_padded(f, name, names);
 	for (size_t i = 0; i < NR_COLUMNS; i++)
 		if (shown >> i & 1)
-			cell(f, ph, &columns[i], wall_ns, is_shared);
+			phase_put_cell(f, ph, &columns[i], wall_ns, is_shared);
 	fputc('\n', f);
 }
 
 /* The phases of a group one by one, and below them what they have together. */
-static void group(FILE *f, const struct phase *first, size_t names, unsigned shown)
+static void phase_put_group(FILE *f, const struct phase *first, size_t names, unsigned shown)
 {
 	const struct phase *last = first + first->nr_shared - 1;
 	bool is_shared = first->nr_shared > 1;
 	char text[NAME_MOST];
 
 	for (const struct phase *ph = first; ph <= last; ph++)
-		row(f, ph, name_of(ph), names, shown, ph->end_ns - ph->start_ns, is_shared);
+		phase_put_row(f, ph, phase_label(ph), names, shown, ph->end_ns - ph->start_ns,
+			      is_shared);
 	if (is_shared)
-		row(f, first, together(text, sizeof(text), first), names, shown,
-		    last->end_ns - first->start_ns, false);
+		phase_put_row(f, first, phase_group_label(text, sizeof(text), first), names, shown,
+			      last->end_ns - first->start_ns, false);
 }
 
-static void table(FILE *f, const struct phases *p, size_t width)
+static void phases_put_table(FILE *f, const struct phases *p, size_t width)
 {
 	bool is_shared = false;
 	unsigned shown;
-	size_t names = choose(p, width, &shown);
+	size_t names = phases_choose_columns(p, width, &shown);
 
 	fprintf(f, "  %-*s", (int)names, "phase");
 	for (size_t i = 0; i < NR_COLUMNS; i++)
@@ -133,7 +136,7 @@ static void table(FILE *f, const struct phases *p, size_t width)
 			fprintf(f, " %*s", columns[i].width, columns[i].title);
 	fputc('\n', f);
 	for (size_t k = 0; k < p->nr; k += p->all[k].nr_shared) {
-		group(f, &p->all[k], names, shown);
+		phase_put_group(f, &p->all[k], names, shown);
 		is_shared |= p->all[k].nr_shared > 1;
 	}
 	if (is_shared)
@@ -153,7 +156,7 @@ char *phases_text(const struct phases *p, size_t width)
 
 	if (!f)
 		return NULL;
-	table(f, p, width);
+	phases_put_table(f, p, width);
 	if (!fclose(f))
 		return text;
 	free(text);

@@ -2,15 +2,11 @@
 #include "view/programs_text.h"
 
 #include "view/format.h"
+#include "view/summary_parts.h"
 
 #define PROGRAMS_SHOWN 10
 #define NAME_COLUMNS 34
 #define LEAST_NAME 16 /* where the line is narrow */
-
-static bool has(const struct summary *s, enum metric_id id)
-{
-	return sample_has(&s->total, id);
-}
 
 struct columns {
 	bool cpu, peak, io;
@@ -18,39 +14,39 @@ struct columns {
 };
 
 /* The first one always; what the others take goes with them. */
-static size_t program_columns(const struct columns *show)
+static size_t programs_width(const struct columns *show)
 {
 	return 2 + show->name + 10 + (show->cpu ? 12 : 0) + (show->peak ? 11 : 0) +
 	       (show->io ? 22 : 0);
 }
 
-static void fit(struct columns *show, size_t width)
+static void programs_fit_columns(struct columns *show, size_t width)
 {
 	size_t over;
 
 	if (!width)
 		return;
 	show->name = LEAST_NAME;
-	if (program_columns(show) > width)
+	if (programs_width(show) > width)
 		show->io = false;
-	if (program_columns(show) > width)
+	if (programs_width(show) > width)
 		show->peak = false;
-	over = program_columns(show);
+	over = programs_width(show);
 	show->name = width > over ? LEAST_NAME + width - over : LEAST_NAME;
 	if (show->name > NAME_COLUMNS)
 		show->name = NAME_COLUMNS;
 }
 
 /* What was not read of the program is "-", not zero. */
-static void program_bytes(FILE *f, const struct program *p, enum metric_id id)
+static void program_put_bytes(FILE *f, const struct program *p, enum metric_id id)
 {
 	char a[FORMAT_BYTES];
 
 	fprintf(f, " %10s", metric_has(&p->have, id) ? format_bytes(a, p->value[id]) : "-");
 }
 
-static void program_row(FILE *f, const struct program *p, const char *name,
-			const struct columns *show)
+static void program_put_row(FILE *f, const struct program *p, const char *name,
+			    const struct columns *show)
 {
 	char a[FORMAT_BYTES];
 
@@ -63,13 +59,13 @@ static void program_row(FILE *f, const struct program *p, const char *name,
 	if (show->peak)
 		fprintf(f, " %10s", p->has_rss_peak ? format_bytes(a, p->rss_peak_bytes) : "-");
 	if (show->io) {
-		program_bytes(f, p, M_read);
-		program_bytes(f, p, M_write);
+		program_put_bytes(f, p, M_read);
+		program_put_bytes(f, p, M_write);
 	}
 	fputc('\n', f);
 }
 
-static void fold(struct program *all, const struct program *p)
+static void program_add(struct program *all, const struct program *p)
 {
 	all->processes += p->processes;
 	for (int i = 0; i < NR_METRICS; i++) {
@@ -87,8 +83,8 @@ static void fold(struct program *all, const struct program *p)
 void programs_text(FILE *f, const struct summary *s, size_t width)
 {
 	struct columns show = {
-		.cpu = has(s, M_cpu),
-		.io = has(s, M_read) && has(s, M_write),
+		.cpu = summary_has_total(s, M_cpu),
+		.io = summary_has_total(s, M_read) && summary_has_total(s, M_write),
 		.name = NAME_COLUMNS,
 	};
 	struct program others = { 0 };
@@ -99,17 +95,17 @@ void programs_text(FILE *f, const struct summary *s, size_t width)
 		show.peak |= s->programs[i].has_rss_peak;
 	if (!s->nr_programs)
 		return;
-	fit(&show, width);
+	programs_fit_columns(&show, width);
 	fprintf(f, "\n  %-*s %9s", (int)show.name, "program", "processes");
 	fprintf(f, "%s%s%s\n", show.cpu ? "         CPU" : "", show.peak ? "   peak RSS" : "",
 		show.io ? "       read    written" : "");
 	for (size_t i = 0; i < shown; i++)
-		program_row(f, &s->programs[i],
-			    s->programs[i].exe ? s->programs[i].exe : "(unknown)", &show);
+		program_put_row(f, &s->programs[i],
+				s->programs[i].exe ? s->programs[i].exe : "(unknown)", &show);
 	for (size_t i = shown; i < s->nr_programs; i++)
-		fold(&others, &s->programs[i]);
+		program_add(&others, &s->programs[i]);
 	if (shown == s->nr_programs)
 		return;
 	snprintf(name, sizeof(name), "others (%zu programs)", s->nr_programs - shown);
-	program_row(f, &others, name, &show);
+	program_put_row(f, &others, name, &show);
 }

@@ -22,7 +22,7 @@ static const char *const states[] = {
 	[RUN_UNFINISHED] = "unfinished",
 };
 
-static void started(char *out, size_t size, uint64_t ns)
+static void run_format_start(char *out, size_t size, uint64_t ns)
 {
 	time_t at = (time_t)(ns / NSEC_PER_SEC);
 	struct tm tm;
@@ -32,7 +32,7 @@ static void started(char *out, size_t size, uint64_t ns)
 }
 
 /* How it ended, as a shell would number it; what is not known is "-". */
-static void ending(char *out, size_t size, const struct stored_run *r)
+static void run_format_status(char *out, size_t size, const struct stored_run *r)
 {
 	if (r->signal > 0 && r->signal <= INT32_MAX)
 		snprintf(out, size, "%" PRId64, 128 + r->signal);
@@ -42,7 +42,7 @@ static void ending(char *out, size_t size, const struct stored_run *r)
 		snprintf(out, size, "-");
 }
 
-static void duration(char *out, int64_t ns)
+static void run_format_duration(char *out, int64_t ns)
 {
 	uint64_t s = (uint64_t)ns / NSEC_PER_SEC;
 
@@ -58,7 +58,8 @@ static void duration(char *out, int64_t ns)
 			 (unsigned)(s / 3600 % 24), (unsigned)(s / 60 % 60));
 }
 
-static void id_of(char *out, size_t size, const struct stored_run *r, const char *const *sources)
+static void run_format_id(char *out, size_t size, const struct stored_run *r,
+			  const char *const *sources)
 {
 	snprintf(out, size, "%s%" PRId64, sources[r->source], r->id);
 }
@@ -92,27 +93,27 @@ struct table {
 };
 
 /* Returns the text, which may be in @out. */
-static const char *cell(char out[ID_BYTES], const struct table *t, enum column col,
-			const struct stored_run *r)
+static const char *run_cell_text(char out[ID_BYTES], const struct table *t, enum column col,
+				 const struct stored_run *r)
 {
 	snprintf(out, ID_BYTES, "-");
 	switch (col) {
 	case COL_ID:
-		id_of(out, ID_BYTES, r, t->sources);
+		run_format_id(out, ID_BYTES, r, t->sources);
 		break;
 	case COL_START:
-		started(out, ID_BYTES, r->start_epoch_ns);
+		run_format_start(out, ID_BYTES, r->start_epoch_ns);
 		break;
 	case COL_STATE:
 		return states[r->state];
 	case COL_EXIT:
-		ending(out, ID_BYTES, r);
+		run_format_status(out, ID_BYTES, r);
 		break;
 	case COL_WALL:
-		duration(out, r->wall_ns);
+		run_format_duration(out, r->wall_ns);
 		break;
 	case COL_CPU:
-		duration(out, r->cpu_ns);
+		run_format_duration(out, r->cpu_ns);
 		break;
 	case COL_PEAK:
 		if (r->rss_peak_bytes >= 0)
@@ -127,7 +128,7 @@ static const char *cell(char out[ID_BYTES], const struct table *t, enum column c
 }
 
 /* Of all columns but the last, whose width is what is left. */
-static size_t used_columns(const struct table *t)
+static size_t runs_table_width(const struct table *t)
 {
 	size_t sum = t->width[COL_ID];
 
@@ -137,7 +138,8 @@ static size_t used_columns(const struct table *t)
 }
 
 /* As wide as the widest cell; then columns go until there is room for a name, which is cut. */
-static void fit(struct table *t, const struct stored_runs *all, size_t shown, size_t width)
+static void runs_table_fit(struct table *t, const struct stored_runs *all, size_t shown,
+			   size_t width)
 {
 	size_t name, used;
 	char text[ID_BYTES];
@@ -145,7 +147,7 @@ static void fit(struct table *t, const struct stored_runs *all, size_t shown, si
 	for (enum column col = COL_ID; col < COL_COMMAND; col++) {
 		t->width[col] = strlen(titles[col]);
 		for (size_t i = 0; i < shown; i++) {
-			size_t n = format_columns(cell(text, t, col, &all->runs[i]));
+			size_t n = format_columns(run_cell_text(text, t, col, &all->runs[i]));
 
 			if (n > t->width[col])
 				t->width[col] = n;
@@ -153,19 +155,19 @@ static void fit(struct table *t, const struct stored_runs *all, size_t shown, si
 	}
 	name = t->width[COL_NAME] < MAX_NAME ? t->width[COL_NAME] : MAX_NAME;
 	t->width[COL_NAME] = name < MIN_NAME ? name : MIN_NAME;
-	for (size_t i = 0; i < NR_SPARE && used_columns(t) > width; i++)
+	for (size_t i = 0; i < NR_SPARE && runs_table_width(t) > width; i++)
 		t->width[spare[i]] = 0;
-	used = used_columns(t);
+	used = runs_table_width(t);
 	if (used < width)
 		t->width[COL_NAME] += width - used;
 	if (t->width[COL_NAME] > name)
 		t->width[COL_NAME] = name;
-	used = used_columns(t);
+	used = runs_table_width(t);
 	if (width > used + 2 + MIN_COMMAND)
 		t->width[COL_COMMAND] = width - used - 2;
 }
 
-static void put_cell(FILE *f, const struct table *t, enum column col, const char *text)
+static void runs_table_put_cell(FILE *f, const struct table *t, enum column col, const char *text)
 {
 	size_t width = t->width[col];
 
@@ -195,20 +197,21 @@ void runs_table(FILE *f, const struct stored_runs *all, size_t shown, const char
 		fputs("no runs\n", f);
 		return;
 	}
-	fit(&t, all, shown, width);
+	runs_table_fit(&t, all, shown, width);
 	for (enum column col = COL_ID; col < NR_COLUMNS; col++)
-		put_cell(f, &t, col, titles[col]);
+		runs_table_put_cell(f, &t, col, titles[col]);
 	fputc('\n', f);
 	for (size_t i = 0; i < shown; i++) {
 		for (enum column col = COL_ID; col < NR_COLUMNS; col++)
-			put_cell(f, &t, col, cell(text, &t, col, &all->runs[i]));
+			runs_table_put_cell(f, &t, col,
+					    run_cell_text(text, &t, col, &all->runs[i]));
 		fputc('\n', f);
 	}
 	if (shown < all->nr)
 		fprintf(f, "%zu of %zu runs; --limit 0 shows all\n", shown, all->nr);
 }
 
-static void put_known(struct json *j, const char *key, int64_t v, unsigned decimals)
+static void run_put_json_number(struct json *j, const char *key, int64_t v, unsigned decimals)
 {
 	if (v >= 0)
 		jw_decimal(j, key, (uint64_t)v, decimals);
@@ -216,7 +219,7 @@ static void put_known(struct json *j, const char *key, int64_t v, unsigned decim
 		jw_null(j, key);
 }
 
-static void put_tags(struct json *j, const char *tags)
+static void run_put_json_tags(struct json *j, const char *tags)
 {
 	jw_object(j, "tags");
 	for (const char *t = tags; *t; t += strlen(t) + 1) {
@@ -230,11 +233,11 @@ static void put_tags(struct json *j, const char *tags)
 	jw_object_end(j);
 }
 
-static void run_json(struct json *j, const struct stored_run *r, const char *const *sources)
+static void run_put_json(struct json *j, const struct stored_run *r, const char *const *sources)
 {
 	char id[ID_BYTES];
 
-	id_of(id, sizeof(id), r, sources);
+	run_format_id(id, sizeof(id), r, sources);
 	jw_object(j, NULL);
 	jw_string(j, "id", id);
 	jw_string(j, "run", r->uuid);
@@ -243,17 +246,17 @@ static void run_json(struct json *j, const struct stored_run *r, const char *con
 	jw_string(j, "command", r->command);
 	jw_string(j, "user", r->user);
 	jw_string(j, "host", r->host);
-	put_tags(j, r->tags);
+	run_put_json_tags(j, r->tags);
 	jw_decimal(j, "start_time", r->start_epoch_ns / 1000, 6);
 	jw_string(j, "state", states[r->state]);
 	if (r->state == RUN_FINISHED)
 		jw_bool(j, "complete", r->is_complete && r->lines_lost <= 0);
-	put_known(j, "exit_code", r->exit_code, 0);
-	put_known(j, "signal", r->signal, 0);
-	put_known(j, "wall_seconds", r->wall_ns, 9);
-	put_known(j, "cpu_seconds", r->cpu_ns, 9);
-	put_known(j, "rss_peak_bytes", r->rss_peak_bytes, 0);
-	put_known(j, "processes_total", r->processes, 0);
+	run_put_json_number(j, "exit_code", r->exit_code, 0);
+	run_put_json_number(j, "signal", r->signal, 0);
+	run_put_json_number(j, "wall_seconds", r->wall_ns, 9);
+	run_put_json_number(j, "cpu_seconds", r->cpu_ns, 9);
+	run_put_json_number(j, "rss_peak_bytes", r->rss_peak_bytes, 0);
+	run_put_json_number(j, "processes_total", r->processes, 0);
 	jw_object_end(j);
 	jw_newline(j);
 }
@@ -265,7 +268,7 @@ int runs_json(FILE *f, const struct stored_runs *all, size_t shown, const char *
 
 	for (size_t i = 0; i < shown && !failed; i++) {
 		jw_reset(&j);
-		run_json(&j, &all->runs[i], sources);
+		run_put_json(&j, &all->runs[i], sources);
 		failed = j.failed;
 		if (!failed)
 			fwrite(j.text, 1, j.used, f);

@@ -4,6 +4,7 @@
 #include "view/format.h"
 #include "view/memory_text.h"
 #include "view/programs_text.h"
+#include "view/summary_parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,12 +14,7 @@
 #define NAME_COLUMNS 34
 #define INDENT 14 /* columns before what a line says */
 
-static bool has(const struct summary *s, enum metric_id id)
-{
-	return sample_has(&s->total, id);
-}
-
-static void head(FILE *f, const struct summary *s)
+static void summary_put_head(FILE *f, const struct summary *s)
 {
 	char wall[FORMAT_BYTES];
 
@@ -40,7 +36,7 @@ static void head(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-static void oom(FILE *f, const struct summary *s)
+static void summary_put_oom(FILE *f, const struct summary *s)
 {
 	const struct oom_kill *k = &s->oom;
 	char a[FORMAT_BYTES];
@@ -61,15 +57,15 @@ static void oom(FILE *f, const struct summary *s)
 	}
 }
 
-static void cpu(FILE *f, const struct summary *s)
+static void summary_put_cpu(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
 	uint64_t mean = summary_cores_mean(s);
 
-	if (!has(s, M_cpu))
+	if (!summary_has_total(s, M_cpu))
 		return;
 	fprintf(f, "  CPU         %s", format_seconds(a, s->total.value[M_cpu]));
-	if (has(s, M_user) && has(s, M_system))
+	if (summary_has_total(s, M_user) && summary_has_total(s, M_system))
 		fprintf(f, " (user %s, system %s)", format_seconds(b, s->total.value[M_user]),
 			format_seconds(c, s->total.value[M_system]));
 	fprintf(f, ", %" PRIu64 ".%02" PRIu64 " cores on average", mean / 1000, mean % 1000 / 10);
@@ -77,36 +73,36 @@ static void cpu(FILE *f, const struct summary *s)
 		fprintf(f, ", %" PRIu64 ".%02" PRIu64 " at most", s->cores_peak / 1000,
 			s->cores_peak % 1000 / 10);
 	fputc('\n', f);
-	if (s->by_cgroup && has(s, M_cgroup_cpu))
+	if (s->by_cgroup && summary_has_total(s, M_cgroup_cpu))
 		fprintf(f, "              %s is what the cgroup's own files said last\n",
 			format_seconds(a, s->total.value[M_cgroup_cpu]));
 	if (s->cpu_unsure_ns)
 		fprintf(f, "              up to %s more or less: tasks were moved while they ran\n",
 			format_seconds(a, s->cpu_unsure_ns));
-	if (has(s, M_runqueue_wait))
+	if (summary_has_total(s, M_runqueue_wait))
 		fprintf(f, "  waited      %s for a CPU\n",
 			format_seconds(a, s->total.value[M_runqueue_wait]));
 }
 
-static void io(FILE *f, const struct summary *s)
+static void summary_put_io(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	if (has(s, M_read) && has(s, M_write))
+	if (summary_has_total(s, M_read) && summary_has_total(s, M_write))
 		fprintf(f, "  storage     %s read, %s written\n",
 			format_bytes(a, s->total.value[M_read]),
 			format_bytes(b, s->total.value[M_write]));
-	if (has(s, M_rchar) && has(s, M_wchar))
+	if (summary_has_total(s, M_rchar) && summary_has_total(s, M_wchar))
 		fprintf(f, "  calls       %s read, %s written\n",
 			format_bytes(a, s->total.value[M_rchar]),
 			format_bytes(b, s->total.value[M_wchar]));
 }
 
-static void processes(FILE *f, const struct summary *s)
+static void summary_put_processes(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
 
-	if (!has(s, M_forks))
+	if (!summary_has_total(s, M_forks))
 		return;
 	fprintf(f, "  processes   %s, %s threads more, %s execs",
 		format_count(a, s->processes_total),
@@ -122,7 +118,7 @@ static void processes(FILE *f, const struct summary *s)
 }
 
 /* Nothing where nothing came. */
-static void pushed(FILE *f, const struct summary *s)
+static void summary_put_pushed(FILE *f, const struct summary *s)
 {
 	const struct pushed_counts *c = &s->pushed;
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
@@ -140,13 +136,13 @@ static void pushed(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-static const char *own_memory(char *buffer, const struct role_cost *cost)
+static const char *summary_format_cost(char *buffer, const struct role_cost *cost)
 {
 	return cost->rss_bytes ? format_bytes(buffer, cost->rss_bytes) : "-";
 }
 
 /* What a file says it lacks is as little to be trusted as any other text of it. */
-static void completeness(FILE *f, const struct summary *s)
+static void summary_put_completeness(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
 
@@ -168,30 +164,30 @@ static void completeness(FILE *f, const struct summary *s)
 	}
 }
 
-static void own_cost(FILE *f, const struct summary *s)
+static void summary_put_cost(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], d[FORMAT_BYTES];
 
 	fprintf(f, "  bpfmon      %s CPU, %s + %s memory, %s in the kernel\n",
 		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
-		own_memory(b, &s->collector), own_memory(c, &s->recorder),
+		summary_format_cost(b, &s->collector), summary_format_cost(c, &s->recorder),
 		format_bytes(d, s->map_bytes));
 }
 
-static void foot(FILE *f, const struct summary *s)
+static void summary_put_foot(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
 
 	if (s->nr_programs)
 		fputc('\n', f);
-	completeness(f, s);
+	summary_put_completeness(f, s);
 	if (s->late_ticks)
 		fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
 	if (s->is_attached && !s->by_cgroup)
 		fputs("\n  note        descendants whose parent had ended before are not found", f);
 	fputc('\n', f);
 	if (summary_is_collectors(s))
-		own_cost(f, s);
+		summary_put_cost(f, s);
 	if (s->not_kept[0]) {
 		fputs("  NOT KEPT    in the store: ", f);
 		format_name(f, s->not_kept, sizeof(s->not_kept));
@@ -202,7 +198,7 @@ static void foot(FILE *f, const struct summary *s)
 	}
 }
 
-static char *whole_text(const struct summary *s, size_t width)
+static char *summary_unfolded_text(const struct summary *s, size_t width)
 {
 	char *text = NULL;
 	size_t length;
@@ -210,15 +206,15 @@ static char *whole_text(const struct summary *s, size_t width)
 
 	if (!f)
 		return NULL;
-	head(f, s);
-	oom(f, s);
-	cpu(f, s);
+	summary_put_head(f, s);
+	summary_put_oom(f, s);
+	summary_put_cpu(f, s);
 	memory_text(f, s);
-	io(f, s);
-	processes(f, s);
-	pushed(f, s);
+	summary_put_io(f, s);
+	summary_put_processes(f, s);
+	summary_put_pushed(f, s);
 	programs_text(f, s, width);
-	foot(f, s);
+	summary_put_foot(f, s);
 	if (!fclose(f))
 		return text;
 	free(text);
@@ -227,7 +223,7 @@ static char *whole_text(const struct summary *s, size_t width)
 
 char *summary_text(const struct summary *s, size_t width)
 {
-	char *whole = whole_text(s, width), *text = NULL;
+	char *whole = summary_unfolded_text(s, width), *text = NULL;
 	size_t length;
 	FILE *f;
 

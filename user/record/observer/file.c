@@ -13,7 +13,7 @@
 #define NO_READER_MS 20 /* between two looks at a pipe that nobody has opened */
 #define SILENCE_MS 1000 /* until a warning says that its reader is waited for */
 
-static void refuse_output(const struct recorder_options *options, const struct output *out,
+static void output_refuse(const struct recorder_options *options, const struct output *out,
 			  const char *path, int err)
 {
 	char why[1024];
@@ -39,7 +39,8 @@ static void refuse_output(const struct recorder_options *options, const struct o
 }
 
 /* -ECANCELED: the launcher is gone, or does not want the run any more. */
-static int open_output(struct output *out, const char *path, const struct recorder_options *options)
+static int output_open_waiting(struct output *out, const char *path,
+			       const struct recorder_options *options)
 {
 	struct pollfd launcher = { .fd = options->control_fd };
 	int err;
@@ -60,7 +61,7 @@ static int open_output(struct output *out, const char *path, const struct record
 int file_observer_open(struct observer *o, const struct recorder_options *options)
 {
 	struct output *out = file_observer_output(o);
-	int err = open_output(out, o->target, options);
+	int err = output_open_waiting(out, o->target, options);
 
 	if (err == -EALREADY && options->outputs_are_defaults) {
 		log_warn("BPFMON_OUTPUT: '%s' is being written by another bpfmon; "
@@ -69,7 +70,7 @@ int file_observer_open(struct observer *o, const struct recorder_options *option
 		return OBSERVER_SKIPPED;
 	}
 	if (err) {
-		refuse_output(options, out, o->target, err);
+		output_refuse(options, out, o->target, err);
 		return err;
 	}
 	out->patience = o->patience;

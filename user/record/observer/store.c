@@ -12,17 +12,17 @@ struct stored {
 	struct store *store; /* owned */
 };
 
-static struct store *store_of_observer(struct observer *o)
+static struct store *observer_store(struct observer *o)
 {
 	return ((struct stored *)o->own)->store;
 }
 
-static const char *store_target(const struct recorder_options *options)
+static const char *store_observer_target(const struct recorder_options *options)
 {
 	return options->store;
 }
 
-static int store_open(struct observer *o, const struct recorder_options *options)
+static int store_observer_open(struct observer *o, const struct recorder_options *options)
 {
 	struct stored *own = o->own;
 
@@ -36,17 +36,18 @@ static int store_open(struct observer *o, const struct recorder_options *options
 	return 0;
 }
 
-static int store_line(struct observer *o, const struct line *l, const char *text, size_t length)
+static int store_observer_line(struct observer *o, const struct line *l, const char *text,
+			       size_t length)
 {
 	(void)l; /* the lines that wait are text: parsed they take several times the memory */
-	store_put(store_of_observer(o), text, length);
+	store_put(observer_store(o), text, length);
 	return 0;
 }
 
 /* Waits, but not for long; the summary is to say where the run is, or why it is nowhere. */
-static int store_end(struct observer *o, struct summary *total)
+static int store_observer_end(struct observer *o, struct summary *total)
 {
-	struct store *s = store_of_observer(o);
+	struct store *s = observer_store(o);
 
 	store_finish(s);
 	if (!store_trouble(s, total->not_kept, sizeof(total->not_kept)))
@@ -54,18 +55,18 @@ static int store_end(struct observer *o, struct summary *total)
 	return 0;
 }
 
-static int store_close(struct observer *o)
+static int store_observer_close(struct observer *o)
 {
-	store_free(store_of_observer(o));
+	store_free(observer_store(o));
 	return 0;
 }
 
 const struct observer_ops store_observer = {
 	.name = "store",
 	.own_bytes = sizeof(struct stored),
-	.target = store_target,
-	.open = store_open,
-	.line = store_line,
-	.end = store_end,
-	.close = store_close,
+	.target = store_observer_target,
+	.open = store_observer_open,
+	.line = store_observer_line,
+	.end = store_observer_end,
+	.close = store_observer_close,
 };

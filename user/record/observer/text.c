@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int put_summary(struct observer *o, const struct summary *total, size_t width)
+static int text_put_summary(struct observer *o, const struct summary *total, size_t width)
 {
 	char *text = summary_text(total, width);
 
@@ -23,7 +23,7 @@ static int put_summary(struct observer *o, const struct summary *total, size_t w
 
 static int text_end(struct observer *o, struct summary *total)
 {
-	return put_summary(o, total, 0);
+	return text_put_summary(o, total, 0);
 }
 
 static const char *terminal_target(const struct recorder_options *options)
@@ -43,7 +43,7 @@ static int terminal_open(struct observer *o, const struct recorder_options *opti
 
 static int terminal_end(struct observer *o, struct summary *total)
 {
-	return put_summary(o, total, terminal_limit(stderr));
+	return text_put_summary(o, total, terminal_limit(stderr));
 }
 
 const struct observer_ops text_observer = {

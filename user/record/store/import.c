@@ -14,7 +14,7 @@
 #define BYTES_AT_ONCE (8UL << 20)
 
 /* What follows @word in @text, and blanks; NULL: something else is there, or nothing. */
-static const char *after(const char *text, const char *word)
+static const char *text_skip_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -24,14 +24,15 @@ static const char *after(const char *text, const char *word)
 }
 
 /* The kind comes first, so that not each line need be parsed to know it. */
-static bool begins(const char *text, const char *kind)
+static bool line_has_kind(const char *text, const char *kind)
 {
-	const char *rest = after(after(after(text, "{"), "\"kind\""), ":");
+	const char *rest =
+		text_skip_word(text_skip_word(text_skip_word(text, "{"), "\"kind\""), ":");
 
-	return after(after(after(rest, "\""), kind), "\"") != NULL;
+	return text_skip_word(text_skip_word(text_skip_word(rest, "\""), kind), "\"") != NULL;
 }
 
-static int64_t elapsed_of(const char *text)
+static int64_t import_elapsed_ns(const char *text)
 {
 	struct line line = { 0 };
 	int64_t ns = 0;
@@ -43,16 +44,16 @@ static int64_t elapsed_of(const char *text)
 }
 
 /* Looks ahead to the end of the run at which @f is, and comes back. */
-static int look_ahead(FILE *f, bool *has_ended, int64_t *wall_ns)
+static int import_look_ahead(FILE *f, bool *has_ended, int64_t *wall_ns)
 {
 	__cleanup(freep) char *text = NULL, *sample = NULL;
 	size_t room = 0, sample_room = 0;
 	off_t here = ftello(f);
 
 	*has_ended = false;
-	while (getline(&text, &room, f) > 0 && !begins(text, "meta")) {
-		*has_ended |= begins(text, "summary");
-		if (begins(text, "sample") && strchr(text, '\n')) {
+	while (getline(&text, &room, f) > 0 && !line_has_kind(text, "meta")) {
+		*has_ended |= line_has_kind(text, "summary");
+		if (line_has_kind(text, "sample") && strchr(text, '\n')) {
 			char *t = sample;
 			size_t r = sample_room;
 
@@ -62,11 +63,11 @@ static int look_ahead(FILE *f, bool *has_ended, int64_t *wall_ns)
 			room = r;
 		}
 	}
-	*wall_ns = sample ? elapsed_of(sample) : 0;
+	*wall_ns = sample ? import_elapsed_ns(sample) : 0;
 	return fseeko(f, here, SEEK_SET) ? -errno : 0;
 }
 
-static int commit_and_go_on(struct store_writer *w)
+static int import_commit_portion(struct store_writer *w)
 {
 	int err = store_writer_commit(w, 0);
 
@@ -77,7 +78,7 @@ static int commit_and_go_on(struct store_writer *w)
  * The new row of the run takes the place of the old one before the old lines go, which takes
  * transactions of their own: at any moment they are those of a run, one that has not ended.
  */
-static int renew_run(struct store_writer *w, int64_t id, const char *meta)
+static int import_renew_run(struct store_writer *w, int64_t id, const char *meta)
 {
 	int err = remove_head(&w->d, id);
 
@@ -92,14 +93,14 @@ static int renew_run(struct store_writer *w, int64_t id, const char *meta)
 }
 
 /* Whether the run that begins with the line is to be taken; then it has begun, and has no lines. */
-static int begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
+static int import_begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
 {
 	enum merge_case what = MERGE_ADD;
 	struct line line = { 0 };
 	int64_t id = 0, wall_ns;
 	bool has_ended;
 	const char *uuid;
-	int err = look_ahead(f, &has_ended, &wall_ns);
+	int err = import_look_ahead(f, &has_ended, &wall_ns);
 
 	*takes = false;
 	if (err)
@@ -120,7 +121,7 @@ static int begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
 		if (!err && what == MERGE_ADD)
 			err = store_writer_put(i->w, meta, strlen(meta));
 		else if (!err && what == MERGE_RENEW)
-			err = renew_run(i->w, id, meta);
+			err = import_renew_run(i->w, id, meta);
 		*takes = !err && (what == MERGE_ADD || what == MERGE_RENEW);
 		if (!err)
 			merge_count(i->merged, what);
@@ -135,10 +136,10 @@ static int import_line(struct import *i, FILE *f, const char *text, size_t lengt
 		i->unreadable++;
 		return 0;
 	}
-	if (begins(text, "meta")) {
+	if (line_has_kind(text, "meta")) {
 		int err = store_writer_next(i->w);
 
-		return err ? err : begin_run(i, f, text, takes);
+		return err ? err : import_begin_run(i, f, text, takes);
 	}
 	return *takes ? store_writer_put(i->w, text, length) : 0;
 }
@@ -153,13 +154,13 @@ int import_lines(struct import *i, FILE *f)
 
 	i->w->is_import = true;
 	while (!err && (n = getline(&text, &room, f)) > 0) {
-		if (!lines++ && !begins(text, "meta"))
+		if (!lines++ && !line_has_kind(text, "meta"))
 			err = -EBADMSG;
 		if (!err)
 			err = import_line(i, f, text, (size_t)n, &takes);
 		bytes += (size_t)n;
 		if (!err && (lines % LINES_AT_ONCE == 0 || bytes > BYTES_AT_ONCE)) {
-			err = commit_and_go_on(i->w);
+			err = import_commit_portion(i->w);
 			bytes = 0;
 		}
 	}

@@ -40,7 +40,7 @@ struct store {
 	uint64_t batch_lost; /* lines, before it */
 };
 
-static struct timespec in_ns(uint64_t ns)
+static struct timespec deadline_after(uint64_t ns)
 {
 	uint64_t at = clock_ns(CLOCK_MONOTONIC) + ns;
 
@@ -49,7 +49,7 @@ static struct timespec in_ns(uint64_t ns)
 }
 
 /* Says so, once; from here on lines are let go. */
-static void fail(struct store *s)
+static void store_fail(struct store *s)
 {
 	if (!s->writer.d.why[0])
 		snprintf(s->writer.d.why, sizeof(s->writer.d.why), "out of memory");
@@ -63,7 +63,7 @@ static void fail(struct store *s)
 }
 
 /* Waits for lines, and then a little for more of them. False: the end has come. */
-static bool take_batch(struct store *s)
+static bool store_take_batch(struct store *s)
 {
 	struct timespec until;
 	char *text = s->batch;
@@ -73,7 +73,7 @@ static bool take_batch(struct store *s)
 	pthread_mutex_lock(&s->lock);
 	while (!s->used && !s->is_ending)
 		pthread_cond_wait(&s->changed, &s->lock);
-	until = in_ns(COMMIT_NS);
+	until = deadline_after(COMMIT_NS);
 	while (!s->is_ending && s->used < BATCH_BYTES)
 		if (pthread_cond_timedwait(&s->changed, &s->lock, &until))
 			break;
@@ -90,7 +90,7 @@ static bool take_batch(struct store *s)
 }
 
 /* While others write, for as long as it takes; store_finish() has less patience. */
-static int until_free(struct store *s, int (*attempt)(struct store *s))
+static int store_retry(struct store *s, int (*attempt)(struct store *s))
 {
 	struct timespec pause = { .tv_nsec = RETRY_NS };
 	int err;
@@ -100,30 +100,30 @@ static int until_free(struct store *s, int (*attempt)(struct store *s))
 	return err;
 }
 
-static int begin(struct store *s)
+static int store_begin_batch(struct store *s)
 {
 	return store_writer_begin(&s->writer);
 }
 
-static int commit(struct store *s)
+static int store_commit_batch(struct store *s)
 {
 	return store_writer_commit(&s->writer, s->batch_lost);
 }
 
-static int write_batch(struct store *s)
+static int store_write_batch(struct store *s)
 {
 	char *at = s->batch, *stop = s->batch + s->batch_used, *newline;
 	int err;
 
 	if (!s->batch_used)
 		return 0;
-	err = until_free(s, begin);
+	err = store_retry(s, store_begin_batch);
 	while (!err && (newline = memchr(at, '\n', (size_t)(stop - at)))) {
 		err = store_writer_put(&s->writer, at, (size_t)(newline + 1 - at));
 		at = newline + 1;
 	}
 	if (!err)
-		err = until_free(s, commit);
+		err = store_retry(s, store_commit_batch);
 	if (err) {
 		store_writer_undo(&s->writer);
 		return err;
@@ -134,23 +134,23 @@ static int write_batch(struct store *s)
 	return 0;
 }
 
-static int open_store(struct store *s)
+static int store_open_file(struct store *s)
 {
 	return store_writer_open(&s->writer, s->path);
 }
 
-static void *work(void *arg)
+static void *store_run_thread(void *arg)
 {
 	struct store *s = arg;
-	int err = until_free(s, open_store);
+	int err = store_retry(s, store_open_file);
 	bool go_on = true;
 
 	while (!err && go_on) {
-		go_on = take_batch(s);
-		err = write_batch(s);
+		go_on = store_take_batch(s);
+		err = store_write_batch(s);
 	}
 	if (err)
-		fail(s);
+		store_fail(s);
 	store_writer_close(&s->writer);
 	pthread_mutex_lock(&s->lock);
 	s->has_finished = true;
@@ -176,7 +176,7 @@ struct store *store_start(const char *path)
 	pthread_condattr_destroy(&monotonic);
 	sigfillset(&all); /* signals are the recorder's */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = stack_thread(&s->thread, work, s);
+	err = stack_thread(&s->thread, store_run_thread, s);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!err)
 		return s;
@@ -184,7 +184,7 @@ struct store *store_start(const char *path)
 	return NULL;
 }
 
-static uint64_t count_lines(const char *text, size_t length)
+static uint64_t text_count_lines(const char *text, size_t length)
 {
 	uint64_t n = 0;
 
@@ -194,7 +194,7 @@ static uint64_t count_lines(const char *text, size_t length)
 }
 
 /* False: there is no room for them. */
-static bool append(struct store *s, const char *text, size_t length)
+static bool store_append(struct store *s, const char *text, size_t length)
 {
 	if (s->used + length > MAX_WAITING)
 		return false;
@@ -218,8 +218,8 @@ void store_put(struct store *s, const char *text, size_t length)
 	if (!s->has_failed) {
 		bool was_empty = !s->used;
 
-		if (!append(s, text, length))
-			s->lost += count_lines(text, length);
+		if (!store_append(s, text, length))
+			s->lost += text_count_lines(text, length);
 		if (was_empty || s->used >= BATCH_BYTES)
 			pthread_cond_signal(&s->changed);
 	}
@@ -253,7 +253,7 @@ const char *store_trouble(struct store *s, char *why, size_t size)
 
 void store_finish(struct store *s)
 {
-	struct timespec until = in_ns(END_SECONDS * NSEC_PER_SEC);
+	struct timespec until = deadline_after(END_SECONDS * NSEC_PER_SEC);
 	bool hangs = false;
 	uint64_t lost = 0;
 

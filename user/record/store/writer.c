@@ -15,15 +15,15 @@
 
 #define SAMPLES_OF_A_BLOCK 64
 
-static int prepare(struct store_writer *w, const char *sql, sqlite3_stmt **s)
+static int store_writer_prepare(struct store_writer *w, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(
 		&w->d, sqlite3_prepare_v3(w->d.db, sql, -1, SQLITE_PREPARE_PERSISTENT, s, NULL));
 }
 
 /* INSERT INTO @table with @fixed columns and then those of metrics, as parameters in that order. */
-static int prepare_insert(struct store_writer *w, const char *table, const char *fixed,
-			  void (*metrics)(struct metric_set *set), sqlite3_stmt **s)
+static int store_writer_prepare_insert(struct store_writer *w, const char *table, const char *fixed,
+				       void (*metrics)(struct metric_set *set), sqlite3_stmt **s)
 {
 	char name[COLUMN_BYTES], *sql = NULL;
 	struct metric_set set;
@@ -47,7 +47,7 @@ static int prepare_insert(struct store_writer *w, const char *table, const char 
 	for (; n > 1; n--)
 		fputs(",?", f);
 	fputc(')', f);
-	err = fclose(f) ? -ENOMEM : prepare(w, sql, s);
+	err = fclose(f) ? -ENOMEM : store_writer_prepare(w, sql, s);
 	free(sql);
 	return err;
 }
@@ -59,31 +59,34 @@ int store_writer_open(struct store_writer *w, const char *path)
 	*w = (struct store_writer){ 0 };
 	err = database_open(&w->d, path, DATABASE_WRITE);
 	if (!err)
-		err = prepare_insert(w, "sample", "run,elapsed_ns", metric_set_all, &w->sample);
+		err = store_writer_prepare_insert(w, "sample", "run,elapsed_ns", metric_set_all,
+						  &w->sample);
 	if (!err)
-		err = prepare_insert(w, "block", "run,elapsed_ns", metric_set_all, &w->block);
+		err = store_writer_prepare_insert(w, "block", "run,elapsed_ns", metric_set_all,
+						  &w->block);
 	if (!err)
-		err = prepare_insert(
+		err = store_writer_prepare_insert(
 			w, "process",
 			"run,seq,pid,ns_pid,ppid,uid,comm,exe,args,args_cut,lossy,start_time_ns,"
 			"joined_time_ns,left_time_ns,end_time_ns,exit_code,signal,state,"
 			"threads_total,execs,rss_peak_bytes,rss_peak_exact",
 			columns_of_process, &w->process);
 	if (!err)
-		err = prepare_insert(w, "process_sample",
-				     "run,elapsed_ns,rank,pid,comm,start_time_ns,lossy",
-				     process_sample_metrics, &w->process_sample);
+		err = store_writer_prepare_insert(
+			w, "process_sample", "run,elapsed_ns,rank,pid,comm,start_time_ns,lossy",
+			process_sample_metrics, &w->process_sample);
 	if (!err)
-		err = prepare(
+		err = store_writer_prepare(
 			w,
 			"INSERT INTO event(run,seq,elapsed_ns,kind,event,line) VALUES(?,?,?,?,?,?)",
 			&w->event);
 	if (!err)
-		err = prepare(w,
-			      "UPDATE run SET seen_time_ns=?, lines_lost=?,"
-			      " wall_ns=iif(ended, wall_ns, ?), cpu_ns=iif(ended, cpu_ns, ?),"
-			      " rss_peak_bytes=iif(ended, rss_peak_bytes, ?) WHERE id=?",
-			      &w->progress);
+		err = store_writer_prepare(
+			w,
+			"UPDATE run SET seen_time_ns=?, lines_lost=?,"
+			" wall_ns=iif(ended, wall_ns, ?), cpu_ns=iif(ended, cpu_ns, ?),"
+			" rss_peak_bytes=iif(ended, rss_peak_bytes, ?) WHERE id=?",
+			&w->progress);
 	if (err)
 		store_writer_close(w);
 	return err;
@@ -118,17 +121,17 @@ int store_writer_begin(struct store_writer *w)
 }
 
 /* When the recorder was last heard of; of an import, when the run was. */
-static uint64_t seen_ns(const struct store_writer *w)
+static uint64_t store_writer_seen_ns(const struct store_writer *w)
 {
 	return w->is_import ? w->line.start_epoch_ns + w->wall_ns : clock_ns(CLOCK_REALTIME);
 }
 
 /* How far the run has come; @is_all: no more lines come of it. */
-static int put_progress(struct store_writer *w, uint64_t lines_lost, bool is_all)
+static int store_writer_put_progress(struct store_writer *w, uint64_t lines_lost, bool is_all)
 {
 	int err;
 
-	bind_amount(w->progress, 1, seen_ns(w));
+	bind_amount(w->progress, 1, store_writer_seen_ns(w));
 	sqlite3_bind_int64(w->progress, 2, (int64_t)lines_lost);
 	/* an import that ends before is then known as one that has less than the file */
 	if (!w->is_import || is_all)
@@ -147,16 +150,16 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 	int err = 0;
 
 	if (w->run && sqlite3_get_autocommit(w->d.db) == 0)
-		err = put_progress(w, lines_lost, false);
+		err = store_writer_put_progress(w, lines_lost, false);
 	/* a value that there was no memory to bind is NULL now */
 	if (!err && memory_failures_of_thread() > w->failures_before)
 		err = -ENOMEM;
 	return err ? err : database_run(&w->d, "COMMIT");
 }
 
-static int leave_run(struct store_writer *w)
+static int store_writer_leave_run(struct store_writer *w)
 {
-	int err = put_progress(w, 0, true);
+	int err = store_writer_put_progress(w, 0, true);
 
 	return err ? err
 		   : database_runf(&w->d, "UPDATE run SET writer=NULL WHERE id=%lld",
@@ -165,7 +168,7 @@ static int leave_run(struct store_writer *w)
 
 int store_writer_next(struct store_writer *w)
 {
-	int err = w->run ? leave_run(w) : 0;
+	int err = w->run ? store_writer_leave_run(w) : 0;
 
 	w->run = w->processes = w->events = 0;
 	w->wall_ns = w->cpu_ns = w->rss_peak_bytes = 0;
@@ -181,7 +184,8 @@ void store_writer_undo(struct store_writer *w)
 		sqlite3_exec(w->d.db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-static int insert_sample(struct store_writer *w, sqlite3_stmt *s, const struct sample *smp)
+static int store_writer_insert_sample(struct store_writer *w, sqlite3_stmt *s,
+				      const struct sample *smp)
 {
 	int at = 1;
 
@@ -194,7 +198,7 @@ static int insert_sample(struct store_writer *w, sqlite3_stmt *s, const struct s
 }
 
 /* To draw a long run, not all of it need be read. */
-static int add_to_block(struct store_writer *w, const struct sample *smp)
+static int store_writer_add_to_block(struct store_writer *w, const struct sample *smp)
 {
 	struct sample *b = &w->of_block;
 	int err;
@@ -211,12 +215,12 @@ static int add_to_block(struct store_writer *w, const struct sample *smp)
 	}
 	if (++w->in_block < SAMPLES_OF_A_BLOCK)
 		return 0;
-	err = insert_sample(w, w->block, b);
+	err = store_writer_insert_sample(w, w->block, b);
 	w->in_block = 0;
 	return err;
 }
 
-static int put_sample(struct store_writer *w)
+static int store_writer_put_sample(struct store_writer *w)
 {
 	const struct sample *smp = &w->line.sample;
 	int err;
@@ -230,12 +234,12 @@ static int put_sample(struct store_writer *w)
 		w->rss_peak_bytes = smp->value[M_rss];
 		w->has_rss = true;
 	}
-	err = insert_sample(w, w->sample, smp);
-	return err ? err : add_to_block(w, smp);
+	err = store_writer_insert_sample(w, w->sample, smp);
+	return err ? err : store_writer_add_to_block(w, smp);
 }
 
 /* A line of any other kind, as it is. */
-static int put_event(struct store_writer *w, const char *text, size_t length)
+static int store_writer_put_event(struct store_writer *w, const char *text, size_t length)
 {
 	uint64_t time_ns = json_epoch_of(w->line.tree, "time");
 	uint64_t start_ns = w->line.start_epoch_ns;
@@ -250,7 +254,7 @@ static int put_event(struct store_writer *w, const char *text, size_t length)
 	return store_writer_run(w, w->event);
 }
 
-static uint64_t elapsed_of(const struct line *l)
+static uint64_t store_line_elapsed_ns(const struct line *l)
 {
 	return l->kind == LINE_SAMPLE           ? l->sample.elapsed_ns
 	       : l->kind == LINE_PROCESS_SAMPLE ? l->process_sample.elapsed_ns
@@ -274,13 +278,13 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 		return run_row_begin(w, text, length);
 	if (!w->run)
 		return 0;
-	if (elapsed_of(&w->line) > INT64_MAX) { /* a key of the store */
+	if (store_line_elapsed_ns(&w->line) > INT64_MAX) { /* a key of the store */
 		w->unreadable++;
 		return 0;
 	}
 	switch (w->line.kind) {
 	case LINE_SAMPLE:
-		return put_sample(w);
+		return store_writer_put_sample(w);
 	case LINE_PROCESS:
 		return process_row_put(w);
 	case LINE_PROCESS_SAMPLE:
@@ -290,6 +294,6 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 	case LINE_META: /* there is one */
 		return 0;
 	default:
-		return put_event(w, text, length);
+		return store_writer_put_event(w, text, length);
 	}
 }
