@@ -22,7 +22,7 @@ struct recorder_options;
  */
 struct observer_ops {
 	const char *name;      /* as typed in --output NAME:TARGET */
-	const char *extension; /* of a path that means this format; NULL: none does */
+	const char *extension; /* of a path that selects this format; NULL: none does */
 	size_t own_bytes;      /* size of what observer->own points to */
 	/*
 	 * The target, when an option of its own asks for this observer; NULL: none does. Without
@@ -31,8 +31,8 @@ struct observer_ops {
 	const char *(*target)(const struct recorder_options *options);
 	/*
 	 * Before the command runs. OBSERVER_SKIPPED: the run goes on without it, which has been
-	 * reported. A negative errno: the run is refused, and the launcher has the reason, except
-	 * for -ENOMEM, which the recorder reports; nothing is left open.
+	 * reported. A negative errno: the run is refused; the hook has reported that to the
+	 * launcher, except for -ENOMEM, which the recorder reports, and left nothing open.
 	 */
 	int (*open)(struct observer *o, const struct recorder_options *options);
 	/* The first line has come. */
@@ -58,9 +58,9 @@ struct observer {
 	bool has_failed;
 };
 
-/* The observer that --output calls so; NULL: none. */
+/* The observer of that name in --output; NULL: there is none. */
 const struct observer_ops *observer_find(const char *name, size_t length);
-/* The format that the extension of @path means; NULL: none. */
+/* The format that the extension of @path selects; NULL: none. */
 const struct observer_ops *observer_for_path(const char *path);
 /* The observer at place @i of the table; NULL after the last. */
 const struct observer_ops *observer_at(size_t i);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many @options can ask for. */
+/* The most that @options can ask for. */
 static size_t observers_count(const struct recorder_options *options)
 {
 	size_t nr = options->nr_outputs;
@@ -18,7 +18,7 @@ static size_t observers_count(const struct recorder_options *options)
 	return nr;
 }
 
-/* Puts the observer behind those of @s, unless it is skipped or fails. */
+/* Adds an observer to @s, unless it is skipped or fails. */
 static int observer_open(struct observers *s, const struct observer_ops *ops, const char *target,
 			 const struct recorder_options *options, struct patience *patience)
 {

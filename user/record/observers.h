@@ -13,8 +13,8 @@ struct observers {
 
 /*
  * Opens those that @options ask for: the outputs, then those with an option of their own. They wait
- * for readers with @patience, which is not owned. A negative errno, whose reason the launcher has,
- * except for -ENOMEM; -ECANCELED: the launcher is gone. observers_close() is due in any case.
+ * for readers with @patience, which is not owned. A negative errno, reported to the launcher except
+ * for -ENOMEM; -ECANCELED: the launcher is gone. observers_close() is due in any case.
  */
 int observers_open(struct observers *s, const struct recorder_options *options,
 		   struct patience *patience);

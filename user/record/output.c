@@ -31,8 +31,7 @@ void output_open_fd(struct output *o, int fd)
 	*o = (struct output){ .fd = fd, .old_fd = -1, .path = "-" };
 }
 
-/* The name is taken by nobody, or not by us; where the file system cannot say so in one step, two.
- */
+/* Fails if the name is in use; in two steps where the file system cannot rename exclusively. */
 static int output_take_new_name(int folder, const char *temporary, const char *name)
 {
 	int fd, err;
@@ -93,7 +92,7 @@ void output_put(struct output *o, const char *text, size_t length)
 		size_t room = (o->used + length) * 2;
 		char *buffer = realloc(o->buffer, room);
 
-		if (!buffer) { /* the first flush tells */
+		if (!buffer) { /* the next flush reports it */
 			o->is_short_of_memory = true;
 			return;
 		}
@@ -118,7 +117,7 @@ int output_flush(struct output *o)
 	if (o->error || !n)
 		return 0;
 	err = patience_write(o->patience, o->fd, o->buffer, n, &done);
-	/* a disk that is full takes half a line: keep the whole ones */
+	/* a full disk may take half a line: keep the whole ones */
 	end = memrchr(o->buffer, '\n', done);
 	o->whole += end ? end + 1 - o->buffer : 0;
 	if (!err)

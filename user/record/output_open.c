@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Where an output goes: a new file, one in the place of another, a device, a pipe. */
+/* Opens an output: a new file, the replacement of another, a device, a pipe. */
 #include "base/rights.h"
 #include "record/output_parts.h"
 
@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #define NR_LETTERS 6
-#define MOST_TRIES 100 /* to find a name that nobody has */
+#define MOST_TRIES 100 /* to find a free name */
 #define FOREIGN                                                                                    \
 	"it belongs to another user and lies in a folder that everybody may write to; remove "     \
 	"it, or name another file"
 
-/* Tells others that we write the file, until @fd is closed; where the file system knows locks. */
+/* Marks the file as being written until @fd is closed, if the file system has locks. */
 static void output_lock_file(int fd, short lock)
 {
 	struct flock all = { .l_type = lock, .l_whence = SEEK_SET };
@@ -34,7 +34,7 @@ static bool output_file_is_locked(int fd)
 	return !fcntl(fd, F_OFD_GETLK, &all) && all.l_type != F_UNLCK;
 }
 
-/* Fills in the letters at the end of @name by chance. */
+/* Replaces the end of @name by random characters. */
 static void name_set_letters(char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -47,7 +47,7 @@ static void name_set_letters(char *name)
 		at[i] = letters[chance[i] % (sizeof(letters) - 1)];
 }
 
-/* A new file beside the one that it becomes, with a name that is not too long. */
+/* A new file beside the final one, with a name that is not too long. */
 static int output_open_temporary(struct output *o)
 {
 	const size_t more = 1 + NR_LETTERS;
@@ -73,7 +73,7 @@ static int output_open_temporary(struct output *o)
 	return err;
 }
 
-/* Until now the new file is open to nobody else. */
+/* Before this no other user may open the new file. */
 static int output_copy_rights(struct output *o)
 {
 	int err = rights_copy(&o->at, o->fd);
@@ -118,7 +118,7 @@ static int output_open_replacement(struct output *o)
 	return err;
 }
 
-/* The file that was found; -1: it may not be read, or is another by now. */
+/* The file that was found; -1: it cannot be read, or has been replaced meanwhile. */
 static int output_open_old(const struct output *o)
 {
 	int fd = openat(o->at.folder, o->at.name,
@@ -132,7 +132,7 @@ static int output_open_old(const struct output *o)
 	return -1;
 }
 
-/* Marks the old file, too: others are to find it before the new one has its name. */
+/* Marks the old file, too: until the new one has its name, that is the one others open. */
 static int output_replace(struct output *o, bool force)
 {
 	o->old_fd = output_open_old(o);
@@ -144,7 +144,7 @@ static int output_replace(struct output *o, bool force)
 	return output_open_replacement(o);
 }
 
-/* Where nothing is yet. -ESTALE: there is something by now. */
+/* Creates the file. -ESTALE: the name has been taken meanwhile. */
 static int output_create(struct output *o, bool is_whole)
 {
 	if (is_whole)
@@ -159,8 +159,8 @@ static int output_create(struct output *o, bool is_whole)
 }
 
 /*
- * Devices and pipes are written to. A role must not block in open(2); a subcommand, which writes
- * its output when that is whole, may: any signal ends it.
+ * A role must not block in open(2); a subcommand, which writes its output when that is whole, may:
+ * any signal ends it.
  */
 static int output_open_device(struct output *o, bool is_whole)
 {
@@ -186,12 +186,12 @@ static int output_open_found(struct output *o, bool force, bool is_whole)
 		return output_open_device(o, is_whole);
 	if (o->at.fd >= 0)
 		return output_replace(o, force);
-	if (o->at.by_link) /* to nothing, and nothing is made there */
+	if (o->at.by_link) /* a link to nothing: no file is created there */
 		return force ? -ENOENT : -EEXIST;
 	return output_create(o, is_whole);
 }
 
-/* -ESTALE: something has got the name just now. */
+/* -ESTALE: the name has been taken meanwhile. */
 static int output_try_path(struct output *o, const char *path, bool force, bool is_whole)
 {
 	const char *why;

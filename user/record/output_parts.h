@@ -5,9 +5,9 @@
 
 #include "record/output.h"
 
-/* Lets go of the file that is replaced. */
+/* Closes the file that is replaced. */
 void output_close_old(struct output *o);
-/* What was opened is given back; a file to which nothing came is removed. */
+/* Frees and closes everything; a file that was never committed is removed. */
 void output_drop(struct output *o);
 
 #endif

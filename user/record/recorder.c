@@ -21,15 +21,15 @@ static const char out_of_memory[] = "the recorder ran out of memory: lines are m
 struct recorder {
 	struct observers observers;
 	struct line line;
-	struct summary folded; /* what the run comes to should its summary not arrive */
+	struct summary folded; /* of the lines so far, in case no summary arrives */
 	bool has_begun, has_summary;
-	uint64_t lost; /* lines that there was no memory to read */
-	char *text;    /* owned; what has come of the next lines */
+	uint64_t lost; /* lines that were not parsed for lack of memory */
+	char *text;    /* owned; received, not yet parsed */
 	size_t used, room;
-	struct patience with_readers, with_collector; /* both end some time after the launcher */
+	struct patience with_readers, with_collector; /* limits that run from the launcher's end */
 };
 
-/* The summary is the collector's, which does not know of them. False: it is lost, too. */
+/* Adds the lost lines to the collector's summary. False: without memory it is lost as well. */
 static bool recorder_add_lost(struct recorder *r, struct json *j)
 {
 	struct summary *s = &r->line.summary;
@@ -42,7 +42,7 @@ static bool recorder_add_lost(struct recorder *r, struct json *j)
 
 static void recorder_end_observers(struct recorder *r)
 {
-	observers_flush(&r->observers); /* the store may take its time */
+	observers_flush(&r->observers); /* before the store's end, which may take seconds */
 	observers_end(&r->observers, &r->line.summary);
 }
 
@@ -92,7 +92,7 @@ static void recorder_take_lines(struct recorder *r)
 	observers_flush(&r->observers);
 }
 
-/* To read more into. */
+/* Grows the buffer to hold the next read. */
 static int recorder_make_room(struct recorder *r)
 {
 	size_t room = r->used + READ_BYTES * 2;
@@ -108,7 +108,7 @@ static int recorder_make_room(struct recorder *r)
 	return 0;
 }
 
-/* 1: something came; 0: the end; else a negative errno. */
+/* 1: text was received; 0: the end of the stream; else a negative errno. */
 static int recorder_read(struct recorder *r, int fd)
 {
 	int err = recorder_make_room(r);
@@ -125,7 +125,7 @@ static int recorder_read(struct recorder *r, int fd)
 	return n > 0;
 }
 
-/* The line that the collector could not write any more, from what came until then. */
+/* Makes the summary that the collector did not write, from the lines received. */
 static void recorder_make_summary(struct recorder *r)
 {
 	struct summary *s = &r->line.summary;
@@ -184,7 +184,7 @@ int recorder_run(const struct recorder_options *o)
 	if (err == -ENOMEM)
 		control_send(o->control_fd, CONTROL_FAILED, err, 0,
 			     "the recorder is out of memory; nothing was run");
-	if (!err) /* a launcher that does not get it would wait for ever, and so would we */
+	if (!err) /* a launcher that does not receive it would wait for ever */
 		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 	if (!err) {
 		while (recorder_read(r, o->stream_fd) > 0)

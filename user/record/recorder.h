@@ -17,17 +17,17 @@ struct recorder_output {
 struct recorder_options {
 	struct recorder_output outputs[MAX_OUTPUTS];
 	size_t nr_outputs;
-	bool outputs_are_defaults; /* of the environment: one that is being written is left out */
+	bool outputs_are_defaults; /* from the environment: one that is in use is skipped */
 	bool force;
 	const char *store;     /* path; NULL: none */
 	bool quiet;            /* no summary on stderr */
-	bool stdout_is_closed; /* what is there now is a plug of ours */
-	const char *as_user;   /* said in a refusal; NULL when the rights were not given up */
+	bool stdout_is_closed; /* descriptor 1 is a placeholder */
+	const char *as_user;   /* for messages; NULL: the role kept its rights */
 	int control_fd;        /* to the launcher */
 	int stream_fd;         /* from the collector */
 };
 
-/* Runs the role to its end. 0, or a negative errno that the launcher was told of. */
+/* Runs the role to its end. 0, or a negative errno that was reported to the launcher. */
 int recorder_run(const struct recorder_options *o);
 
 #endif

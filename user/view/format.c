@@ -50,7 +50,7 @@ char *format_count(char *out, uint64_t n)
 	return out;
 }
 
-/* The character at @text: its bytes, and the columns that it takes as it is shown. */
+/* The character at @text: its bytes, and the columns that it takes on a terminal. */
 static size_t format_next_character(const char *text, size_t *columns, bool *is_control)
 {
 	size_t n = text_character(text, is_control);
@@ -117,7 +117,7 @@ void format_padded(FILE *f, const char *text, size_t width)
 		fputc(' ', f);
 }
 
-/* Where the line at @text is to end: at its last blank within @width, else right there. */
+/* The length of the line at @text: up to its last blank within @width, else @width itself. */
 static size_t format_line_length(const char *text, size_t width)
 {
 	size_t used = 0, at = 0, blank = 0, columns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Numbers and names as a person reads them. */
+/* Numbers and names for people. */
 #ifndef VIEW_FORMAT_H
 #define VIEW_FORMAT_H
 
@@ -13,20 +13,20 @@
 char *format_bytes(char *out, uint64_t bytes);
 char *format_seconds(char *out, uint64_t ns);
 char *format_count(char *out, uint64_t n);
-/* How many columns @text takes, what could steer a terminal shown as "?". */
+/* The columns that @text takes; a character that could control a terminal is shown as "?". */
 size_t format_columns(const char *text);
 /*
- * Writes @text so that it steers no terminal, cut on the left to @width columns; returns how many
- * it took.
+ * Writes @text without control characters, cut on the left to @width columns; returns the columns
+ * used.
  */
 size_t format_name(FILE *f, const char *text, size_t width);
-/* The same, with blanks after it: @width columns in any case. */
+/* The same, padded with blanks to @width columns. */
 void format_padded(FILE *f, const char *text, size_t width);
-/* As format_name(), but cut on the right: how a command begins says most. */
+/* As format_name(), but cut on the right: of a command the beginning matters most. */
 size_t format_beginning(FILE *f, const char *text, size_t width);
 /*
- * Writes the lines of @text, which is harmless; what is wider than @width goes on in the next line,
- * after @indent blanks.
+ * Writes the lines of @text, which has no control characters; a line wider than @width continues in
+ * the next, after @indent blanks.
  */
 void format_folded(FILE *f, const char *text, size_t width, size_t indent);
 

@@ -31,7 +31,7 @@ static void heaviest_put_head(FILE *f, uint64_t elapsed_ns)
 	fputc('\n', f);
 }
 
-/* What was not read is "-", not zero. */
+/* A value that was not read is "-", not zero. */
 static void heaviest_put_row(FILE *f, const struct process_sample *p)
 {
 	char text[FORMAT_BYTES];

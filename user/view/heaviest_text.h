@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who held the most at one sample, as a table for a terminal. */
+/* The processes with the most memory at one sample, as a table for a terminal. */
 #ifndef VIEW_HEAVIEST_TEXT_H
 #define VIEW_HEAVIEST_TEXT_H
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Writes @nr rows of the same sample, in the order given; nothing where there are none. */
+/* Writes @nr rows of the same sample, in the order given; nothing if @nr is 0. */
 void heaviest_text(FILE *f, const struct process_sample *rows, size_t nr);
 
 #endif

@@ -9,13 +9,13 @@
 #define NAME_COLUMNS 34
 #define HOLDERS_SHOWN 4
 
-/* Two figures that a reader would take for the same are. */
+/* Within a hundredth: shown as one figure. */
 static bool peaks_are_close(uint64_t low, uint64_t high)
 {
 	return high > low ? high - low <= high / 100 : low - high <= low / 100;
 }
 
-/* Exactly; or between what a sample saw and what the marks of the processes allow. */
+/* The exact peak; or its range, from the largest sample to the bound by high-water marks. */
 static void memory_put_tree_peak(FILE *f, const struct summary *s)
 {
 	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
@@ -42,7 +42,8 @@ static void memory_put_tree_peak(FILE *f, const struct summary *s)
 	else if (peaks_are_close(low, high) && low != s->process_rss_peak_bytes)
 		fprintf(f, "%s resident, at %s\n", format_bytes(a, high > low ? high : low),
 			format_seconds(b, s->rss_peak_elapsed_ns));
-	else if (peaks_are_close(low, high)) /* a sample did not see it: the kernel's mark tells */
+	else if (peaks_are_close(low,
+				 high)) /* no sample saw it: it is the kernel's high-water mark */
 		fprintf(f, "%s resident\n", format_bytes(a, high > low ? high : low));
 	else if (low == s->process_rss_peak_bytes)
 		fprintf(f, "between %s (one process alone) and %s resident\n", format_bytes(a, low),
@@ -66,7 +67,7 @@ static void memory_put_holders(FILE *f, const struct holders *all)
 	}
 }
 
-/* What was read at an earlier sample may have changed since: then the sum is no bound. */
+/* A value kept from an earlier sample may have changed since: then the sum is no bound. */
 static void memory_put_pss(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
@@ -80,7 +81,7 @@ static void memory_put_pss(FILE *f, const struct summary *s)
 			format_count(a, s->pss.skipped), s->pss.skipped == 1 ? "" : "es");
 }
 
-/* A sample that missed most of the peak does not say what it was made of. */
+/* False: the samples missed most of the peak, and their split is not that of the peak. */
 static bool cgroup_split_has_peak(const struct summary *s)
 {
 	uint64_t seen = s->cgroup_peak_anon_bytes + s->cgroup_peak_file_bytes;

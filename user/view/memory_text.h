@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The lines of the summary that tell of memory. */
+/* The summary's lines on memory. */
 #ifndef VIEW_MEMORY_TEXT_H
 #define VIEW_MEMORY_TEXT_H
 

@@ -23,7 +23,7 @@ static void meta_put_row(FILE *f, const char *title, const char *text, size_t wi
 	fputc('\n', f);
 }
 
-/* What @write makes, as one row; nothing where that is empty. */
+/* The text of @write as one row; nothing if it is empty. */
 static void meta_put_made(FILE *f, const char *title, void (*write)(FILE *f, const json_t *meta),
 			  const json_t *meta, size_t width)
 {

@@ -11,12 +11,12 @@
 #define NAME_LEAST 16
 #define NAME_MOST 40
 
-/* The most wanted first: on a narrow terminal the last ones are left out. */
+/* The most useful first: a narrow terminal leaves out the last ones. */
 /* clang-format off */
 static const struct column {
 	const char *title;
 	int width;
-	enum metric_id id; /* NR_METRICS: how long it took */
+	enum metric_id id; /* NR_METRICS: the phase's duration */
 	char *(*format)(char *out, uint64_t v);
 } columns[] = {
 	{ "wall",     11, NR_METRICS,      format_seconds },
@@ -37,14 +37,14 @@ static const char *phase_label(const struct phase *ph)
 	return ph->text ? ph->text : "(start)";
 }
 
-/* What stands for @ph and those that share its values. */
+/* The label of the row for @ph and the phases that share its values. */
 static const char *phase_group_label(char *out, size_t size, const struct phase *ph)
 {
 	snprintf(out, size, "= these %zu", ph->nr_shared);
 	return out;
 }
 
-/* Whether any phase has it: a column of nothing but "-" says nothing. */
+/* Whether any phase has the column's metric; a column of "-" only is left out. */
 static bool phases_have_column(const struct phases *p, const struct column *c)
 {
 	bool is = c->id == NR_METRICS;
@@ -68,7 +68,7 @@ static void phase_put_cell(FILE *f, const struct phase *ph, const struct column 
 	fprintf(f, " %*s", c->width, text);
 }
 
-/* Sets the bits of the columns that are shown; returns how wide the name may be. */
+/* Sets the bits of the columns to show; returns the width of the name. */
 static size_t phases_choose_columns(const struct phases *p, size_t width, unsigned *shown)
 {
 	size_t used = 0, longest = strlen("phase"), room, n;
@@ -109,7 +109,7 @@ static void phase_put_row(FILE *f, const struct phase *ph, const char *name, siz
 	fputc('\n', f);
 }
 
-/* The phases of a group one by one, and below them what they have together. */
+/* The phases of a group one by one, and below them their common values. */
 static void phase_put_group(FILE *f, const struct phase *first, size_t names, unsigned shown)
 {
 	const struct phase *last = first + first->nr_shared - 1;

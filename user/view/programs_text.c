@@ -13,7 +13,7 @@ struct columns {
 	size_t name;
 };
 
-/* The first one always; what the others take goes with them. */
+/* The columns of a row; the number of processes is always shown. */
 static size_t programs_width(const struct columns *show)
 {
 	return 2 + show->name + 10 + (show->cpu ? 12 : 0) + (show->peak ? 11 : 0) +
@@ -37,7 +37,7 @@ static void programs_fit_columns(struct columns *show, size_t width)
 		show->name = NAME_COLUMNS;
 }
 
-/* What was not read of the program is "-", not zero. */
+/* A value that was not read is "-", not zero. */
 static void program_put_bytes(FILE *f, const struct program *p, enum metric_id id)
 {
 	char a[FORMAT_BYTES];

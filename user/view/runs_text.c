@@ -14,7 +14,7 @@
 #define MIN_NAME 8
 #define MAX_NAME 24
 #define MIN_COMMAND 6
-#define ID_BYTES 300 /* of a cell that is made, too */
+#define ID_BYTES 300 /* of any formatted cell, too */
 
 static const char *const states[] = {
 	[RUN_RUNNING] = "running",
@@ -31,7 +31,7 @@ static void run_format_start(char *out, size_t size, uint64_t ns)
 		snprintf(out, size, "-");
 }
 
-/* How it ended, as a shell would number it; what is not known is "-". */
+/* The exit status as a shell gives it; "-" if it is not known. */
 static void run_format_status(char *out, size_t size, const struct stored_run *r)
 {
 	if (r->signal > 0 && r->signal <= INT32_MAX)
@@ -83,7 +83,7 @@ static const char *const titles[NR_COLUMNS] = {
 	[COL_PEAK] = "peak RSS", [COL_NAME] = "name",     [COL_COMMAND] = "command",
 };
 
-/* Which go first where the line is too narrow for them and a name. */
+/* The order in which columns are left out of a line that is too narrow. */
 static const enum column spare[] = { COL_CPU, COL_STATE, COL_PEAK, COL_WALL, COL_START, COL_EXIT };
 #define NR_SPARE (sizeof(spare) / sizeof(*spare))
 
@@ -127,7 +127,7 @@ static const char *run_cell_text(char out[ID_BYTES], const struct table *t, enum
 	return out;
 }
 
-/* Of all columns but the last, whose width is what is left. */
+/* Of all columns but the last, which gets the rest. */
 static size_t runs_table_width(const struct table *t)
 {
 	size_t sum = t->width[COL_ID];
@@ -137,7 +137,7 @@ static size_t runs_table_width(const struct table *t)
 	return sum;
 }
 
-/* As wide as the widest cell; then columns go until there is room for a name, which is cut. */
+/* Each column as wide as its widest cell; then columns are left out until a cut name fits. */
 static void runs_table_fit(struct table *t, const struct stored_runs *all, size_t shown,
 			   size_t width)
 {

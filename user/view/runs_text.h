@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* @sources: what is before the number of a run of each store, "" or "HOST:". */
+/* @sources: the prefix of run numbers of each store, "" or "HOST:". */
 void runs_table(FILE *f, const struct stored_runs *all, size_t shown, const char *const *sources,
 		size_t width);
 /* 0, or -ENOMEM. */

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define NAME_COLUMNS 34
-#define INDENT 14 /* columns before what a line says */
+#define INDENT 14 /* columns before the text of a line */
 
 static void summary_put_head(FILE *f, const struct summary *s)
 {
@@ -117,7 +117,7 @@ static void summary_put_processes(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-/* Nothing where nothing came. */
+/* Nothing if no program pushed anything. */
 static void summary_put_pushed(FILE *f, const struct summary *s)
 {
 	const struct pushed_counts *c = &s->pushed;
@@ -141,7 +141,7 @@ static const char *summary_format_cost(char *buffer, const struct role_cost *cos
 	return cost->rss_bytes ? format_bytes(buffer, cost->rss_bytes) : "-";
 }
 
-/* What a file says it lacks is as little to be trusted as any other text of it. */
+/* The names of losses may be from a file: untrusted, as any other text of it. */
 static void summary_put_completeness(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The columns of what @f goes to: COLUMNS, else the terminal's, else what suits a file. */
+/* The width for output to @f: COLUMNS, else the terminal's, else a default for files. */
 size_t terminal_width(FILE *f);
 /* The same, but 0 for a file, whose lines may be of any length. */
 size_t terminal_limit(FILE *f);
-/* Whether the locale can show more than ASCII. */
+/* Whether the locale's character set is UTF-8. */
 bool terminal_is_utf8(void);
 
 #endif

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NO_READER_MS 20 /* between two looks at a pipe that nobody has opened */
-#define SILENCE_MS 1000 /* until a warning says that its reader is waited for */
+#define NO_READER_MS 20 /* between two attempts to open a pipe without a reader */
+#define SILENCE_MS 1000 /* before a warning that a reader is missing */
 
 static void output_refuse(const struct recorder_options *options, const struct output *out,
 			  const char *path, int err)
@@ -38,7 +38,7 @@ static void output_refuse(const struct recorder_options *options, const struct o
 	control_send(options->control_fd, CONTROL_FAILED, err, 0, why);
 }
 
-/* -ECANCELED: the launcher is gone, or does not want the run any more. */
+/* -ECANCELED: the launcher has ended, or has cancelled the run. */
 static int output_open_waiting(struct output *out, const char *path,
 			       const struct recorder_options *options)
 {

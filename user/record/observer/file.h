@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the observers that write text have in common: hooks, for those whose own begins with this.
- */
+/* Hooks shared by the observers that write text: their own data begins with a struct output. */
 #ifndef RECORD_OBSERVER_FILE_H
 #define RECORD_OBSERVER_FILE_H
 
@@ -12,7 +11,7 @@ static inline struct output *file_observer_output(struct observer *o)
 	return o->own;
 }
 
-/* Opens the path that is the target; a pipe that nobody reads is waited for. */
+/* Opens the target, a path; waits for the reader of a pipe as long as the launcher is there. */
 int file_observer_open(struct observer *o, const struct recorder_options *options);
 /* The file takes its name. */
 int file_observer_begin(struct observer *o);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The store. Its thread waits for the disk and reports what goes wrong: no hook here fails. */
+/* The store. Its thread waits for the disk and reports failures: no hook here fails. */
 #include "record/store/store.h"
 
 #include "base/log.h"
@@ -39,12 +39,12 @@ static int store_observer_open(struct observer *o, const struct recorder_options
 static int store_observer_line(struct observer *o, const struct line *l, const char *text,
 			       size_t length)
 {
-	(void)l; /* the lines that wait are text: parsed they take several times the memory */
+	(void)l; /* queued lines are text: parsed ones would take several times the memory */
 	store_put(observer_store(o), text, length);
 	return 0;
 }
 
-/* Waits, but not for long; the summary is to say where the run is, or why it is nowhere. */
+/* Waits a few seconds, so that the summary can show where the run is, or why it is not kept. */
 static int store_observer_end(struct observer *o, struct summary *total)
 {
 	struct store *s = observer_store(o);

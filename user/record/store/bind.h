@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a line says, as the parameter of a statement; what it does not say, or says as another kind
- * of value than the column holds, is NULL: a reader of the store would call that damage.
+ * Binds values of a line to parameters of a statement. A value that is absent, or of another type
+ * than the column, is NULL: readers of the store would take a wrong type for damage.
  */
 #ifndef RECORD_STORE_BIND_H
 #define RECORD_STORE_BIND_H
@@ -10,7 +10,7 @@
 
 #include <sqlite3.h>
 
-/* An amount, which the column holds up to INT64_MAX. */
+/* NULL above INT64_MAX. */
 static inline void bind_amount(sqlite3_stmt *s, int at, uint64_t v)
 {
 	if (v <= INT64_MAX)
@@ -33,7 +33,7 @@ static inline void bind_text(sqlite3_stmt *s, int at, const json_t *o, const cha
 				  SQLITE_STATIC);
 }
 
-/* A whole number from @least to @most, or a truth. */
+/* A whole number from @least to @most, or a boolean. */
 static inline void bind_number(sqlite3_stmt *s, int at, const json_t *o, const char *key,
 			       json_int_t least, json_int_t most)
 {
@@ -46,7 +46,7 @@ static inline void bind_number(sqlite3_stmt *s, int at, const json_t *o, const c
 		sqlite3_bind_int(s, at, json_is_true(v));
 }
 
-/* A PID, a status, a truth. */
+/* A PID, a status, a boolean. */
 static inline void bind_int(sqlite3_stmt *s, int at, const json_t *o, const char *key)
 {
 	bind_number(s, at, o, key, INT32_MIN, INT32_MAX);

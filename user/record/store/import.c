@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In one transaction: others who write wait for it. */
+/* Of one transaction, which other writers have to wait for. */
 #define LINES_AT_ONCE 5000
 #define BYTES_AT_ONCE (8UL << 20)
 
-/* What follows @word in @text, and blanks; NULL: something else is there, or nothing. */
+/* The text behind @word and blanks; NULL: @text does not begin with @word. */
 static const char *text_skip_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
@@ -23,7 +23,7 @@ static const char *text_skip_word(const char *text, const char *word)
 	return text + n + strspn(text + n, " \t");
 }
 
-/* The kind comes first, so that not each line need be parsed to know it. */
+/* The kind is the first key, so that no line is parsed to know it. */
 static bool line_has_kind(const char *text, const char *kind)
 {
 	const char *rest =
@@ -43,7 +43,7 @@ static int64_t import_elapsed_ns(const char *text)
 	return ns;
 }
 
-/* Looks ahead to the end of the run at which @f is, and comes back. */
+/* Reads ahead to the end of the current run of @f, and seeks back. */
 static int import_look_ahead(FILE *f, bool *has_ended, int64_t *wall_ns)
 {
 	__cleanup(freep) char *text = NULL, *sample = NULL;
@@ -75,8 +75,8 @@ static int import_commit_portion(struct store_writer *w)
 }
 
 /*
- * The new row of the run takes the place of the old one before the old lines go, which takes
- * transactions of their own: at any moment they are those of a run, one that has not ended.
+ * The new row of the run replaces the old one before the old lines are removed, which takes
+ * transactions of its own: until then they belong to a run that is marked as unfinished.
  */
 static int import_renew_run(struct store_writer *w, int64_t id, const char *meta)
 {
@@ -92,7 +92,7 @@ static int import_renew_run(struct store_writer *w, int64_t id, const char *meta
 	return err ? err : store_writer_begin(w);
 }
 
-/* Whether the run that begins with the line is to be taken; then it has begun, and has no lines. */
+/* Sets *@takes if the run that this line begins is imported; then its row is written. */
 static int import_begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
 {
 	enum merge_case what = MERGE_ADD;

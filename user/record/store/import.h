@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs in a file of JSON Lines, taken over into a store. */
+/* Imports the runs of a file of JSON Lines into a store. */
 #ifndef RECORD_STORE_IMPORT_H
 #define RECORD_STORE_IMPORT_H
 
@@ -11,12 +11,12 @@
 struct import {
 	struct store_writer *w; /* open; not owned */
 	struct merged *merged;
-	uint64_t unreadable; /* lines, the last one where it is cut off included */
+	uint64_t unreadable; /* lines, an incomplete last one included */
 };
 
 /*
- * All runs of @f, which can be sought in; what was taken over by then stays when an error ends it.
- * Errors as database_open(), and -EBADMSG: its first line is none of kind meta.
+ * Imports all runs of @f, which must be seekable; runs imported before an error stay. Errors as
+ * database_open(), and -EBADMSG: the first line is not of kind meta.
  */
 int import_lines(struct import *i, FILE *f);
 

@@ -14,17 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_WAITING (32UL << 20) /* bytes of lines; what comes beyond is dropped */
-#define BATCH_BYTES (1UL << 20)  /* so many are written at once, without waiting for more */
+#define MAX_WAITING (32UL << 20) /* bytes of queued lines; more are dropped */
+#define BATCH_BYTES (1UL << 20)  /* a batch of this size is written without waiting for more */
 #define COMMIT_NS                                                                                  \
 	(500 * NSEC_PER_MSEC) /* after the first line: with the writing, under a second            \
 			       */
 #define RETRY_NS (100 * NSEC_PER_MSEC)
-#define END_SECONDS 5 /* of the end of the run, at most, for a disk that hangs */
+#define END_SECONDS 5 /* the end of a run waits no longer for a disk that hangs */
 
 struct store {
 	pthread_t thread;
-	pthread_mutex_t lock; /* of all that follows, to the blank line */
+	pthread_mutex_t lock; /* protects the members down to the blank line */
 	pthread_cond_t changed;
 	char *waiting; /* owned */
 	size_t used, room;
@@ -37,7 +37,7 @@ struct store {
 	struct store_writer writer; /* the thread's */
 	char *batch;                /* the thread's; owned */
 	size_t batch_used, batch_room;
-	uint64_t batch_lost; /* lines, before it */
+	uint64_t batch_lost; /* lines dropped before it */
 };
 
 static struct timespec deadline_after(uint64_t ns)
@@ -48,7 +48,7 @@ static struct timespec deadline_after(uint64_t ns)
 				  .tv_nsec = (long)(at % NSEC_PER_SEC) };
 }
 
-/* Says so, once; from here on lines are let go. */
+/* Reports the failure; from here on lines are discarded. */
 static void store_fail(struct store *s)
 {
 	if (!s->writer.d.why[0])
@@ -62,7 +62,7 @@ static void store_fail(struct store *s)
 		 s->writer.d.why);
 }
 
-/* Waits for lines, and then a little for more of them. False: the end has come. */
+/* Waits for lines, then up to COMMIT_NS for more. False: these are the last. */
 static bool store_take_batch(struct store *s)
 {
 	struct timespec until;
@@ -89,7 +89,7 @@ static bool store_take_batch(struct store *s)
 	return go_on;
 }
 
-/* While others write, for as long as it takes; store_finish() has less patience. */
+/* Waits for other writers without limit: store_finish() has one. */
 static int store_retry(struct store *s, int (*attempt)(struct store *s))
 {
 	struct timespec pause = { .tv_nsec = RETRY_NS };
@@ -193,7 +193,7 @@ static uint64_t text_count_lines(const char *text, size_t length)
 	return n;
 }
 
-/* False: there is no room for them. */
+/* False: the queue is full, or there is no memory. */
 static bool store_append(struct store *s, const char *text, size_t length)
 {
 	if (s->used + length > MAX_WAITING)
@@ -288,7 +288,7 @@ void store_free(struct store *s)
 	pthread_mutex_lock(&s->lock);
 	has_finished = s->has_finished;
 	pthread_mutex_unlock(&s->lock);
-	if (!has_finished) /* it hangs, and ends with the process */
+	if (!has_finished) /* the thread hangs, and ends with the process */
 		return;
 	pthread_join(s->thread, NULL);
 	pthread_mutex_destroy(&s->lock);

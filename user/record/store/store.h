@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Keeps a run in the store, from a thread of its own: whatever the disk does, who puts lines never
- * waits. What the thread cannot keep up with is dropped and counted.
+ * Keeps a run in the store, by a thread of its own: store_put() never waits for the disk. Lines
+ * that the thread cannot keep up with are dropped and counted.
  */
 #ifndef RECORD_STORE_STORE_H
 #define RECORD_STORE_STORE_H
@@ -11,15 +11,15 @@
 
 struct store;
 
-/* Errors appear later, by store_trouble(). NULL: no memory, or no thread. */
+/* Later errors are store_trouble()'s. NULL: no memory, or no thread. */
 struct store *store_start(const char *path);
-/* Copies the lines. */
+/* Queues a copy of the lines. */
 void store_put(struct store *s, const char *text, size_t length);
-/* The run's number there, once it has one; else 0. */
+/* The run's number in the store; 0: it has none yet. */
 int64_t store_run(struct store *s);
-/* Why the run is not kept, or not all of it, in @why; NULL: it is. */
+/* Writes to @why, and returns, why the run is not kept, or not whole; NULL: it is. */
 const char *store_trouble(struct store *s, char *why, size_t size);
-/* No more lines come: waits until they are kept, but not for long. */
+/* After the last line: waits until all lines are kept, but for a few seconds only. */
 void store_finish(struct store *s);
 void store_free(struct store *s);
 

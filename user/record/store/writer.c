@@ -120,20 +120,20 @@ int store_writer_begin(struct store_writer *w)
 	return database_run(&w->d, "BEGIN IMMEDIATE");
 }
 
-/* When the recorder was last heard of; of an import, when the run was. */
+/* When the recorder last wrote; of an import, when the run ended. */
 static uint64_t store_writer_seen_ns(const struct store_writer *w)
 {
 	return w->is_import ? w->line.start_epoch_ns + w->wall_ns : clock_ns(CLOCK_REALTIME);
 }
 
-/* How far the run has come; @is_all: no more lines come of it. */
+/* Updates the run's row; @is_all: no more lines follow. */
 static int store_writer_put_progress(struct store_writer *w, uint64_t lines_lost, bool is_all)
 {
 	int err;
 
 	bind_amount(w->progress, 1, store_writer_seen_ns(w));
 	sqlite3_bind_int64(w->progress, 2, (int64_t)lines_lost);
-	/* an import that ends before is then known as one that has less than the file */
+	/* an import that is cut short is recognized: its wall time is less than the file's */
 	if (!w->is_import || is_all)
 		bind_amount(w->progress, 3, w->wall_ns);
 	if (w->has_cpu)
@@ -151,7 +151,7 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 
 	if (w->run && sqlite3_get_autocommit(w->d.db) == 0)
 		err = store_writer_put_progress(w, lines_lost, false);
-	/* a value that there was no memory to bind is NULL now */
+	/* a value that was not bound for lack of memory would be NULL */
 	if (!err && memory_failures_of_thread() > w->failures_before)
 		err = -ENOMEM;
 	return err ? err : database_run(&w->d, "COMMIT");
@@ -197,7 +197,7 @@ static int store_writer_insert_sample(struct store_writer *w, sqlite3_stmt *s,
 	return store_writer_run(w, s);
 }
 
-/* To draw a long run, not all of it need be read. */
+/* Blocks of samples let a long run be drawn without reading all of it. */
 static int store_writer_add_to_block(struct store_writer *w, const struct sample *smp)
 {
 	struct sample *b = &w->of_block;
@@ -238,7 +238,7 @@ static int store_writer_put_sample(struct store_writer *w)
 	return err ? err : store_writer_add_to_block(w, smp);
 }
 
-/* A line of any other kind, as it is. */
+/* Keeps a line of any other kind as text. */
 static int store_writer_put_event(struct store_writer *w, const char *text, size_t length)
 {
 	uint64_t time_ns = json_epoch_of(w->line.tree, "time");
@@ -272,7 +272,7 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 		return err;
 	if (err) {
 		w->unreadable++;
-		return 0; /* as everywhere: a line that cannot be read is none */
+		return 0; /* skipped, as by every reader */
 	}
 	if (w->line.kind == LINE_META && !w->run)
 		return run_row_begin(w, text, length);
@@ -291,7 +291,7 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 		return process_sample_row_put(w);
 	case LINE_SUMMARY:
 		return run_row_end(w, text, length);
-	case LINE_META: /* there is one */
+	case LINE_META: /* a second one */
 		return 0;
 	default:
 		return store_writer_put_event(w, text, length);
