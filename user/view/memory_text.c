@@ -95,7 +95,7 @@ static void memory_put_cgroup(FILE *f, const struct summary *s)
 
 	if (!s->has_cgroup_peak)
 		return;
-	fprintf(f, "  its cgroup  %s at most", format_bytes(a, s->cgroup_peak_bytes));
+	fprintf(f, "  its cgroup  %s at its peak", format_bytes(a, s->cgroup_peak_bytes));
 	if (cgroup_split_has_peak(s))
 		fprintf(f, "; at the largest sample %s anonymous, %s page cache",
 			format_bytes(a, s->cgroup_peak_anon_bytes),

@@ -70,7 +70,7 @@ static void summary_put_cpu(FILE *f, const struct summary *s)
 			format_seconds(c, s->total.value[M_system]));
 	fprintf(f, ", %" PRIu64 ".%02" PRIu64 " cores on average", mean / 1000, mean % 1000 / 10);
 	if (s->cores_peak)
-		fprintf(f, ", %" PRIu64 ".%02" PRIu64 " at most", s->cores_peak / 1000,
+		fprintf(f, ", %" PRIu64 ".%02" PRIu64 " at the peak", s->cores_peak / 1000,
 			s->cores_peak % 1000 / 10);
 	fputc('\n', f);
 	if (s->by_cgroup && summary_has_total(s, M_cgroup_cpu))
