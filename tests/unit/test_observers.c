@@ -60,6 +60,8 @@ static int probe_call(const struct observer *o, enum hook hook)
 
 	p->calls[hook]++;
 	p->calls_after_failure += p->has_failed && hook != CLOSE;
+	if (p->has_failed && hook == CLOSE)
+		return p->error; /* not worth a second report */
 	if (p->fails_in != hook || p->has_failed)
 		return 0;
 	p->has_failed = true;
