@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cmd/put_file.h"
-#include "cmd/stop.h"
+#include "cmd/whole_file.h"
+#include "cmd/stop_signals.h"
 #include "output_fixture.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ static void file_is_put_whole(void **state)
 {
 	struct place *p = *state;
 
-	assert_int_equal(put_file("page", p->path, false, "all\n", 4), 0);
+	assert_int_equal(whole_file_write("page", p->path, false, "all\n", 4), 0);
 	assert_file(p->path, "all\n");
 	assert_int_equal(files_in(p->dir), 1);
 }
@@ -124,9 +124,9 @@ static int end_of_one_that_writes(const struct place *p, int sig)
 
 	if (!child) {
 		setrlimit(RLIMIT_CORE, &no_core);
-		stop_begin();
+		stop_signals_catch();
 		raise(sig);
-		put_file("page", p->path, false, "all\n", 4);
+		whole_file_write("page", p->path, false, "all\n", 4);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

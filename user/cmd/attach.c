@@ -2,7 +2,7 @@
 /* bpfmon attach [OPTIONS] --pid PID | --cgroup PATH: follows what runs already, and leaves it as it
  * is. */
 #include "cmd/cmd.h"
-#include "cmd/lent.h"
+#include "cmd/lent_rights.h"
 #include "cmd/prepare.h"
 
 #include "base/clock.h"
@@ -14,7 +14,7 @@
 
 #include <stdio.h>
 
-static void help(void)
+static void attach_help(void)
 {
 	puts("Usage: bpfmon attach [OPTIONS] --pid PID\n"
 	     "       bpfmon attach [OPTIONS] --cgroup PATH | --container NAME\n\n"
@@ -26,7 +26,7 @@ static void help(void)
 	puts("Exit status: 0; 2 usage, not found, not permitted.");
 }
 
-static int check_pids(const struct options *o)
+static int attach_check_pids(const struct options *o)
 {
 	for (size_t i = 0; i < o->nr_pids; i++) {
 		pid_t leader;
@@ -45,7 +45,8 @@ static int check_pids(const struct options *o)
 }
 
 /* @caller: who called sudo and named it, and can learn of no other file by that; or NULL. */
-static int check_cgroup(const struct options *o, const struct user *caller, struct cgroup_target *t)
+static int attach_check_cgroup(const struct options *o, const struct user *caller,
+			       struct cgroup_target *t)
 {
 	char why[5000] = "";
 
@@ -61,8 +62,8 @@ static int check_cgroup(const struct options *o, const struct user *caller, stru
 }
 
 /* A container is its cgroup; one that has none is its first process and what descends from it. */
-static int check_container(struct options *o, const struct user *caller, struct container *c,
-			   char folder[4096])
+static int attach_check_container(struct options *o, const struct user *caller, struct container *c,
+				  char folder[4096])
 {
 	char why[1024] = "";
 
@@ -92,19 +93,20 @@ int cmd_attach(int argc, char **argv)
 	static char folder[4096];
 	struct launch_options l = { 0 };
 	struct run run = { 0 };
-	int go_on = begin(&o, FOR_ATTACH, argc, argv, help);
+	int go_on = options_begin(&o, FOR_ATTACH, argc, argv, attach_help);
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	choose_recorder(&o, &caller, &l);
-	if (o.container && check_container(&o, &caller, &container, folder))
+	recorder_choose(&o, &caller, &l);
+	if (o.container && attach_check_container(&o, &caller, &container, folder))
 		return EXIT_USAGE;
 	/* the folder of a container was not named by the caller */
-	if (o.cgroup ? check_cgroup(&o, o.container ? NULL : l.caller, &target) : check_pids(&o))
+	if (o.cgroup ? attach_check_cgroup(&o, o.container ? NULL : l.caller, &target)
+		     : attach_check_pids(&o))
 		return EXIT_USAGE;
-	if (lent_check(&o, o.cgroup ? &target : NULL))
+	if (lent_rights_check(&o, o.cgroup ? &target : NULL))
 		return EXIT_USAGE;
-	prepare(&l, &o, &caller, &run);
+	launch_prepare(&l, &o, &caller, &run);
 	run.container = o.container ? container.id : NULL;
 	run.engine = o.container ? container.engine : NULL;
 	l.collector.targets = o.pids;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void show(void *context, const char *name, bool available, const char *why)
+static void check_print(void *context, const char *name, bool available, const char *why)
 {
 	bool *all = context;
 
@@ -19,20 +19,20 @@ static void show(void *context, const char *name, bool available, const char *wh
 	       available ? "" : why);
 }
 
-static void show_optional(const struct optionals *x, bool *all)
+static void check_print_optional(const struct optionals *x, bool *all)
 {
 	const struct optional_row *row;
 
 	for (size_t i = 0; (row = optional_row(i)); i++) {
 		if (OPTIONAL_OF_CGROUP & OPTIONAL_BIT(i)) /* was not tried: there is no cgroup */
-			show(all, row->title, row->has(), row->needs);
+			check_print(all, row->title, row->has(), row->needs);
 		else
-			show(all, row->title, !x->missing[i][0], x->missing[i]);
+			check_print(all, row->title, !x->missing[i][0], x->missing[i]);
 	}
 }
 
 /* Nothing tells as well as trying. */
-static bool try_to_load(void)
+static bool check_loading(void)
 {
 	struct tracker_options o = { .exact_peak = true };
 	struct tracker t;
@@ -43,13 +43,13 @@ static bool try_to_load(void)
 	metric_set_all(&o.wanted);
 	metric_set_clear_source(&o.wanted, SOURCE_CGROUP); /* are of a command's own cgroup */
 	err = tracker_open(&t, &o, why, sizeof(why));
-	show(&all, "following processes", !err, why);
+	check_print(&all, "following processes", !err, why);
 	if (!err)
-		show_optional(&t.optional, &all);
+		check_print_optional(&t.optional, &all);
 	for (int i = 0; !err && i < NR_METRICS; i++)
 		if (metric_has(&o.wanted, (enum metric_id)i))
-			show(&all, metric_get((enum metric_id)i)->key,
-			     metric_has(&t.usable, (enum metric_id)i), t.unusable[i]);
+			check_print(&all, metric_get((enum metric_id)i)->key,
+				    metric_has(&t.usable, (enum metric_id)i), t.unusable[i]);
 	if (!err)
 		tracker_close(&t);
 	return !err;
@@ -64,6 +64,6 @@ int cmd_check(int argc, char **argv)
 		log_error("check takes no arguments");
 		return EXIT_USAGE;
 	}
-	capability_each(show, &all);
-	return try_to_load() ? 0 : 1;
+	capability_each(check_print, &all);
+	return check_loading() ? 0 : 1;
 }

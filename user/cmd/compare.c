@@ -2,7 +2,7 @@
 /* bpfmon compare [OPTIONS] RUN RUN...: runs against each other, value by value. */
 #include "cmd/cmd.h"
 #include "cmd/compare_runs.h"
-#include "cmd/overlay.h"
+#include "cmd/compare_page.h"
 
 #include "base/log.h"
 #include "compare/diff.h"
@@ -19,7 +19,7 @@
 #define EXIT_FAILED 1
 #define NAME_COLUMNS 60
 
-static void help(void)
+static void compare_help(void)
 {
 	puts("Usage: bpfmon compare [OPTIONS] RUN RUN...\n"
 	     "       bpfmon compare [OPTIONS] --by TAG [RUN...]\n\n"
@@ -36,7 +36,7 @@ static void help(void)
 	     "Exit status: 0; 1 an expression of --fail-if holds; 2 usage, not found, no run.");
 }
 
-static int check_groups(const struct groups *g, const struct options *o)
+static int groups_check(const struct groups *g, const struct options *o)
 {
 	if (g->nr > 1)
 		return 0;
@@ -50,7 +50,7 @@ static int check_groups(const struct groups *g, const struct options *o)
 	return -EINVAL;
 }
 
-static int make_groups(struct groups *g, const struct sides *all, const struct options *o)
+static int groups_make(struct groups *g, const struct sides *all, const struct options *o)
 {
 	const struct side *without = NULL;
 	int err = o->by ? groups_by_tag(g, all, o->by, &without) : groups_each(g, all);
@@ -64,10 +64,10 @@ static int make_groups(struct groups *g, const struct sides *all, const struct o
 			  o->by ? o->by : "its name");
 		err = -ENOENT;
 	}
-	return err ? err : check_groups(g, o);
+	return err ? err : groups_check(g, o);
 }
 
-static int parse_expressions(struct expression *all, const struct options *o)
+static int expressions_parse(struct expression *all, const struct options *o)
 {
 	char why[200];
 
@@ -81,7 +81,7 @@ static int parse_expressions(struct expression *all, const struct options *o)
 }
 
 /* Whom a name in a message may steer nothing. */
-static void tell_cannot(const struct outcome *x, const struct comparison *c, int err)
+static void outcome_report_unknown(const struct outcome *x, const struct comparison *c, int err)
 {
 	const char *key = compare_key(x->expression->key).name;
 	size_t lacks = spread_of(c, x->group, x->expression->key)->nr ? 0 : x->group;
@@ -100,8 +100,8 @@ static void tell_cannot(const struct outcome *x, const struct comparison *c, int
 }
 
 /* All expressions for all groups but the first, which tells those that hold. */
-static int evaluate(const struct expression *e, const struct options *o, const struct comparison *c,
-		    struct outcome *outcomes, bool *failed)
+static int outcomes_evaluate(const struct expression *e, const struct options *o,
+			     const struct comparison *c, struct outcome *outcomes, bool *failed)
 {
 	size_t others = c->groups->nr - 1;
 
@@ -112,7 +112,7 @@ static int evaluate(const struct expression *e, const struct options *o, const s
 		*x = (struct outcome){ .expression = &e[i / others], .group = i % others + 1 };
 		err = expression_holds(x->expression, c, x->group, o->significant, &x->holds);
 		if (err) {
-			tell_cannot(x, c, err);
+			outcome_report_unknown(x, c, err);
 			return err;
 		}
 		*failed |= x->holds;
@@ -120,7 +120,8 @@ static int evaluate(const struct expression *e, const struct options *o, const s
 	return 0;
 }
 
-static void tell_failed(const struct outcome *outcomes, size_t nr, const struct comparison *c)
+static void outcomes_report_failed(const struct outcome *outcomes, size_t nr,
+				   const struct comparison *c)
 {
 	for (size_t i = 0; i < nr; i++) {
 		if (!outcomes[i].holds)
@@ -135,7 +136,8 @@ static void tell_failed(const struct outcome *outcomes, size_t nr, const struct 
 	}
 }
 
-static int show(const struct comparison *c, const struct options *o, const struct outcome *outcomes)
+static int comparison_show(const struct comparison *c, const struct options *o,
+			   const struct outcome *outcomes)
 {
 	size_t nr = o->nr_fail_if * (c->groups->nr - 1);
 	json_t *diff = facts_diff(c->groups);
@@ -151,7 +153,7 @@ static int show(const struct comparison *c, const struct options *o, const struc
 	} else if (!err) {
 		comparison_text(stdout, c, diff, terminal_width(stdout));
 	}
-	if (!err && o->html && put_overlay(c, diff, o))
+	if (!err && o->html && compare_page_write(c, diff, o))
 		told = true;
 	json_decref(diff);
 	jw_done(&j);
@@ -163,7 +165,7 @@ static int show(const struct comparison *c, const struct options *o, const struc
 }
 
 /* The exit status. */
-static int compare_groups(const struct groups *g, const struct options *o,
+static int groups_compare(const struct groups *g, const struct options *o,
 			  const struct expression *e)
 {
 	struct outcome *outcomes = calloc(o->nr_fail_if * g->nr + 1, sizeof(*outcomes));
@@ -173,8 +175,9 @@ static int compare_groups(const struct groups *g, const struct options *o,
 
 	if (!outcomes || compare(&c, g))
 		log_error("out of memory for %zu groups", g->nr);
-	else if (!evaluate(e, o, &c, outcomes, &failed) && !show(&c, o, outcomes)) {
-		tell_failed(outcomes, o->nr_fail_if * (g->nr - 1), &c);
+	else if (!outcomes_evaluate(e, o, &c, outcomes, &failed) &&
+		 !comparison_show(&c, o, outcomes)) {
+		outcomes_report_failed(outcomes, o->nr_fail_if * (g->nr - 1), &c);
 		status = failed ? EXIT_FAILED : 0;
 	}
 	comparison_done(&c);
@@ -193,12 +196,12 @@ int cmd_compare(int argc, char **argv)
 	if (options_parse(&o, FOR_COMPARE, argc, argv))
 		return EXIT_USAGE;
 	if (o.help || o.version) {
-		o.help ? help() : (void)puts("bpfmon " BPFMON_VERSION);
+		o.help ? compare_help() : (void)puts("bpfmon " BPFMON_VERSION);
 		return 0;
 	}
-	if (!parse_expressions(expressions, &o) && !compare_runs(&all, &o) &&
-	    !make_groups(&g, &all, &o))
-		status = compare_groups(&g, &o, expressions);
+	if (!expressions_parse(expressions, &o) && !compare_runs_read(&all, &o) &&
+	    !groups_make(&g, &all, &o))
+		status = groups_compare(&g, &o, expressions);
 	groups_done(&g);
 	sides_done(&all);
 	return status;

@@ -4,14 +4,14 @@
 #include "base/log.h"
 #include "cmd/filter.h"
 #include "cmd/stores.h"
-#include "cmd/which.h"
+#include "cmd/named_run.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static int add_peer(struct sides *all, const char *name)
+static int sides_add_peer_file(struct sides *all, const char *name)
 {
 	int err = sides_add_peer(all, name);
 	const char *why = source_error(err);
@@ -27,7 +27,7 @@ static int add_peer(struct sides *all, const char *name)
 }
 
 /* Several blocks are a peer's, too, though none that can be compared. */
-static bool is_peer(const char *path)
+static bool path_is_peer(const char *path)
 {
 	struct sides one = { 0 };
 	int err = sides_add_peer(&one, path);
@@ -36,11 +36,11 @@ static bool is_peer(const char *path)
 	return !err || err == -EMLINK;
 }
 
-static int add_named(struct sides *all, const char *store, const char *name)
+static int sides_add_named(struct sides *all, const char *store, const char *name)
 {
 	struct source src;
 	bool is_other;
-	int err = which_open(&src, store, name, is_peer);
+	int err = named_run_open(&src, store, name, path_is_peer);
 
 	if (err)
 		return err; /* has been told */
@@ -49,10 +49,11 @@ static int add_named(struct sides *all, const char *store, const char *name)
 	if (err && !is_other)
 		log_error("cannot compare '%s': %s", name, source_why(&src, err));
 	source_close(&src);
-	return is_other ? add_peer(all, name) : err;
+	return is_other ? sides_add_peer_file(all, name) : err;
 }
 
-static int add_stored(struct sides *all, const struct stores *stores, const struct stored_run *r)
+static int sides_add_stored(struct sides *all, const struct stores *stores,
+			    const struct stored_run *r)
 {
 	struct source src;
 	char name[300];
@@ -68,7 +69,7 @@ static int add_stored(struct sides *all, const struct stores *stores, const stru
 }
 
 /* The oldest first: what was before is what the others are compared with. */
-static int add_filtered(struct sides *all, const struct options *o)
+static int sides_add_filtered(struct sides *all, const struct options *o)
 {
 	struct run_filter f = options_filter(o);
 	struct stored_runs found = { 0 };
@@ -82,7 +83,7 @@ static int add_filtered(struct sides *all, const struct options *o)
 	err = stores_query(&stores, &f, &found);
 	stored_runs_sort(&found, BY_START);
 	for (size_t i = found.nr; !err && i-- > 0;)
-		err = add_stored(all, &stores, &found.runs[i]);
+		err = sides_add_stored(all, &stores, &found.runs[i]);
 	if (!err && found.nr < 2) {
 		log_error("%zu runs in the store are meant, and to compare takes two; see bpfmon "
 			  "list with the same filters",
@@ -94,13 +95,13 @@ static int add_filtered(struct sides *all, const struct options *o)
 	return err;
 }
 
-int compare_runs(struct sides *all, const struct options *o)
+int compare_runs_read(struct sides *all, const struct options *o)
 {
 	int err = 0;
 
 	if (!*o->command && (o->by || options_has_filter(o)))
-		return add_filtered(all, o);
+		return sides_add_filtered(all, o);
 	for (char **name = o->command; !err && *name; name++)
-		err = add_named(all, o->store, *name);
+		err = sides_add_named(all, o->store, *name);
 	return err;
 }

@@ -8,6 +8,6 @@
 #include "compare/side.h"
 
 /* A negative errno after one line to the user. */
-int compare_runs(struct sides *all, const struct options *o);
+int compare_runs_read(struct sides *all, const struct options *o);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon export RUN -f FORMAT: a run that was kept, in the formats of other programs. */
 #include "cmd/cmd.h"
-#include "cmd/stop.h"
+#include "cmd/stop_signals.h"
 #include "cmd/stores.h"
-#include "cmd/which.h"
+#include "cmd/named_run.h"
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -23,7 +23,7 @@ struct outputs {
 	size_t nr;
 };
 
-static void help(void)
+static void export_help(void)
 {
 	const struct export_format *f;
 
@@ -39,7 +39,7 @@ static void help(void)
 	puts("\nExit status: 0; 2 usage, no such run, or several of that name, not permitted.");
 }
 
-static int check(const struct options *o)
+static int export_check_options(const struct options *o)
 {
 	const struct export_format *f = o->export_as;
 
@@ -54,12 +54,12 @@ static int check(const struct options *o)
 	return -EINVAL;
 }
 
-static void tell_unreadable(const struct source *s, const char *run, int err)
+static void export_report_unreadable(const struct source *s, const char *run, int err)
 {
 	log_error("cannot read the run '%s': %s", run, source_why(s, err));
 }
 
-static int tell_unwritable(const char *path, const struct output *out, int err)
+static int export_report_unwritable(const char *path, const struct output *out, int err)
 {
 	if (err == -EEXIST)
 		log_error("'%s' exists and is not overwritten; --force replaces it", path);
@@ -71,7 +71,7 @@ static int tell_unwritable(const char *path, const struct output *out, int err)
 	return err;
 }
 
-static int open_outputs(struct outputs *all, const struct options *o)
+static int export_outputs_open(struct outputs *all, const struct options *o)
 {
 	const char *path = o->export_path ? o->export_path : "-";
 
@@ -87,7 +87,8 @@ static int open_outputs(struct outputs *all, const struct options *o)
 		if (!err)
 			err = output_open_whole(out, all->path[all->nr], o->force);
 		if (err) {
-			tell_unwritable(all->path[all->nr] ? all->path[all->nr] : path, out, err);
+			export_report_unwritable(all->path[all->nr] ? all->path[all->nr] : path,
+						 out, err);
 			free(all->path[all->nr]);
 			return err;
 		}
@@ -95,30 +96,31 @@ static int open_outputs(struct outputs *all, const struct options *o)
 	return 0;
 }
 
-static int pass(void *context, const char *text, size_t length)
+static int export_outputs_put(void *context, const char *text, size_t length)
 {
-	if (stop_asked())
+	if (stop_signals_came())
 		return -EINTR;
 	output_put(context, text, length);
 	return output_flush(context);
 }
 
 /* All is written: only now a disk that is full can be ruled out, and the files take their names. */
-static int commit(struct outputs *all)
+static int export_outputs_commit(struct outputs *all)
 {
 	int err = 0;
 
 	if (memory_was_short()) /* something may be missing */
-		return tell_unwritable(all->nr ? all->path[0] : "-", &all->out[0], -ENOMEM);
+		return export_report_unwritable(all->nr ? all->path[0] : "-", &all->out[0],
+						-ENOMEM);
 	for (size_t i = 0; !err && i < all->nr; i++) {
 		struct output *out = &all->out[i];
 
 		if (out->is_regular && fsync(out->fd))
-			err = tell_unwritable(all->path[i], out, -errno);
+			err = export_report_unwritable(all->path[i], out, -errno);
 	}
 	for (size_t i = 0; !err && i < all->nr; i++)
 		if ((err = output_commit(&all->out[i]))) {
-			tell_unwritable(all->path[i], &all->out[i], err);
+			export_report_unwritable(all->path[i], &all->out[i], err);
 			while (i--) /* one file of two is of no use */
 				output_remove_new(&all->out[i]);
 			break;
@@ -126,24 +128,25 @@ static int commit(struct outputs *all)
 	return err;
 }
 
-static int write_all(struct exporter *e, struct outputs *all, const struct options *o)
+static int export_outputs_write(struct exporter *e, struct outputs *all, const struct options *o)
 {
 	int err = 0;
 
 	if (all->out[0].is_regular) /* a pipe ends us at once */
-		stop_begin();
+		stop_signals_catch();
 	for (size_t i = 0; !err && i < all->nr; i++) {
-		err = export_write(e, &o->export_as->documents[i], pass, &all->out[i]);
+		err = export_write(e, &o->export_as->documents[i], export_outputs_put,
+				   &all->out[i]);
 		if (err && err != -EINTR && e->is_refused)
-			tell_unwritable(all->path[i], &all->out[i], err);
+			export_report_unwritable(all->path[i], &all->out[i], err);
 		else if (err && err != -EINTR)
-			tell_unreadable(e->source, o->command[0], err);
+			export_report_unreadable(e->source, o->command[0], err);
 	}
-	return err ? err : commit(all);
+	return err ? err : export_outputs_commit(all);
 }
 
 /* What has not been committed goes. */
-static void close_outputs(struct outputs *all)
+static void export_outputs_close(struct outputs *all)
 {
 	for (size_t i = 0; i < all->nr; i++) {
 		output_close(&all->out[i]);
@@ -151,7 +154,7 @@ static void close_outputs(struct outputs *all)
 	}
 }
 
-static void tell_left_out(const struct exporter *e, const char *run)
+static void export_report_left_out(const struct exporter *e, const char *run)
 {
 	if (e->is_folded)
 		log_warn("'%s' was cut off, or the run goes on; what there is of it was exported",
@@ -161,23 +164,23 @@ static void tell_left_out(const struct exporter *e, const char *run)
 			 (unsigned long)e->unreadable, run);
 }
 
-static int export_run(const struct options *o)
+static int run_export(const struct options *o)
 {
 	struct outputs all = { 0 };
 	struct source source;
 	struct exporter e;
-	int err = which_open(&source, o->store, o->command[0], NULL);
+	int err = named_run_open(&source, o->store, o->command[0], NULL);
 
 	if (err)
 		return err;
 	err = export_open(&e, &source);
 	if (err)
-		tell_unreadable(&source, o->command[0], err);
-	else if (!(err = open_outputs(&all, o)))
-		err = write_all(&e, &all, o);
-	close_outputs(&all);
+		export_report_unreadable(&source, o->command[0], err);
+	else if (!(err = export_outputs_open(&all, o)))
+		err = export_outputs_write(&e, &all, o);
+	export_outputs_close(&all);
 	if (!err)
-		tell_left_out(&e, o->command[0]);
+		export_report_left_out(&e, o->command[0]);
 	export_close(&e);
 	source_close(&source);
 	return err;
@@ -186,13 +189,13 @@ static int export_run(const struct options *o)
 int cmd_export(int argc, char **argv)
 {
 	struct options o;
-	int go_on = stores_begin(&o, FOR_EXPORT, argc, argv, help), err;
+	int go_on = stores_begin(&o, FOR_EXPORT, argc, argv, export_help), err;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	err = check(&o);
+	err = export_check_options(&o);
 	if (!err)
-		err = export_run(&o);
-	stop_end();
+		err = run_export(&o);
+	stop_signals_release();
 	return err ? EXIT_USAGE : 0;
 }

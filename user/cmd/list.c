@@ -12,7 +12,7 @@
 
 #define DEFAULT_LIMIT 100
 
-static void help(void)
+static void list_help(void)
 {
 	puts("Usage: bpfmon list [OPTIONS]\n\n"
 	     "Lists the runs that were kept, of all hosts of the user, the newest first.\n");
@@ -20,7 +20,7 @@ static void help(void)
 	puts("Exit status: 0; 2 usage, or a store that cannot be read.");
 }
 
-static int show(const struct options *o, const struct stores *s, struct stored_runs *all)
+static int list_print(const struct options *o, const struct stores *s, struct stored_runs *all)
 {
 	const char *const *prefixes = (const char *const *)s->prefix;
 	size_t limit = o->has_limit ? o->limit : o->json ? 0 : DEFAULT_LIMIT;
@@ -45,13 +45,13 @@ int cmd_list(int argc, char **argv)
 	struct run_filter filter;
 	struct stores s = { 0 };
 	struct options o;
-	int go_on = stores_begin(&o, FOR_LIST, argc, argv, help), status = EXIT_USAGE;
+	int go_on = stores_begin(&o, FOR_LIST, argc, argv, list_help), status = EXIT_USAGE;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	filter = options_filter(&o);
 	if (!stores_find(&s, o.store) && !stores_query(&s, &filter, &all))
-		status = show(&o, &s, &all);
+		status = list_print(&o, &s, &all);
 	stored_runs_done(&all);
 	stores_done(&s);
 	return status;

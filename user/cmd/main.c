@@ -31,7 +31,7 @@ static const struct {
 /* clang-format on */
 
 /* What lacks something for want of memory is no success, whichever part did without. */
-static int end(int status)
+static int status_after_memory(int status)
 {
 	if (!memory_was_short())
 		return status;
@@ -40,7 +40,7 @@ static int end(int status)
 	return EXIT_USAGE;
 }
 
-static int run(int argc, char **argv)
+static int main_run(int argc, char **argv)
 {
 	int err = memory_begin();
 
@@ -54,12 +54,12 @@ static int run(int argc, char **argv)
 		/* what only reads needs none of the capabilities that our file may have */
 		if (!commands[i].loads_programs && geteuid())
 			privilege_keep(0);
-		return end(commands[i].run(argc - 1, argv + 1));
+		return status_after_memory(commands[i].run(argc - 1, argv + 1));
 	}
 	return cmd_run(argc, argv);
 }
 
 int main(int argc, char **argv)
 {
-	return stack_run(run, argc, argv);
+	return stack_run(main_run, argc, argv);
 }

@@ -25,7 +25,7 @@ struct mark_options {
 	bool is_metric, quiet, help;
 };
 
-static void help(void)
+static void mark_help(void)
 {
 	puts("Usage: bpfmon mark [OPTIONS] TEXT...\n"
 	     "       bpfmon mark [OPTIONS] --metric LINE\n\n"
@@ -38,7 +38,7 @@ static void help(void)
 }
 
 /* 0; or -EINVAL after one line to the user. */
-static int parse(struct mark_options *o, int argc, char **argv)
+static int mark_parse_options(struct mark_options *o, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "metric", no_argument, NULL, 'm' },
@@ -66,7 +66,7 @@ static int parse(struct mark_options *o, int argc, char **argv)
 }
 
 /* The words with a blank between them, to be freed; NULL without memory. */
-static char *join(const char *before, char **words)
+static char *words_join(const char *before, char **words)
 {
 	char *text = NULL;
 	size_t length;
@@ -83,7 +83,7 @@ static char *join(const char *before, char **words)
 	return NULL;
 }
 
-static bool is_one_metric(const char *text)
+static bool text_is_metric(const char *text)
 {
 	char *copy = strdup(text), *at = copy;
 	struct point p;
@@ -94,11 +94,11 @@ static bool is_one_metric(const char *text)
 }
 
 /* What would not be taken is better said here. */
-static int check(const struct mark_options *o, const char *text)
+static int mark_check_text(const struct mark_options *o, const char *text)
 {
 	size_t n = strlen(text);
 
-	if (o->is_metric && !is_one_metric(text))
+	if (o->is_metric && !text_is_metric(text))
 		log_error("mark: this is no line of Influx line protocol; try: "
 			  "bpfmon mark --metric 'loss,phase=train value=0.5'");
 	else if (!o->is_metric && n == strlen(MARK_PREFIX))
@@ -112,7 +112,7 @@ static int check(const struct mark_options *o, const char *text)
 }
 
 /* A few datagrams wait in the kernel at most: who comes then tries again, but not for long. */
-static int deliver(const char *path, const char *text)
+static int mark_send(const char *path, const char *text)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	__cleanup(closep) int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -138,19 +138,19 @@ int cmd_mark(int argc, char **argv)
 	const char *path = getenv(MARK_VARIABLE);
 	__cleanup(freep) char *text = NULL;
 	struct mark_options o = { 0 };
-	int err = parse(&o, argc, argv);
+	int err = mark_parse_options(&o, argc, argv);
 
 	if (err)
 		return EXIT_USAGE;
 	if (o.help) {
-		help();
+		mark_help();
 		return 0;
 	}
 	/* with a blank before it, a measurement may be called mark */
-	text = join(o.is_metric ? " " : MARK_PREFIX, argv + optind);
-	if (!text || check(&o, text))
+	text = words_join(o.is_metric ? " " : MARK_PREFIX, argv + optind);
+	if (!text || mark_check_text(&o, text))
 		return EXIT_USAGE;
-	err = path && *path ? deliver(path, text) : -ENOENT;
+	err = path && *path ? mark_send(path, text) : -ENOENT;
 	if (!err || o.quiet)
 		return 0;
 	if (!path || !*path)

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static const char *kind_name(enum metric_kind kind)
+static const char *metric_kind_name(enum metric_kind kind)
 {
 	return kind == KIND_COUNTER ? "counter" : "gauge";
 }
@@ -24,7 +24,7 @@ int cmd_metrics(int argc, char **argv)
 		const struct metric *m = metric_get((enum metric_id)i);
 
 		printf("%-36s %-6s %-6s %-8s %s\n", m->key, metric_unit_name(m->unit),
-		       metric_group_name(m->group), kind_name(m->kind), m->help);
+		       metric_group_name(m->group), metric_kind_name(m->kind), m->help);
 	}
 	return 0;
 }

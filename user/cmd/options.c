@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cmd/options_parts.h"
-#include "cmd/tags.h"
+#include "cmd/run_tags.h"
 #include "cmd/values.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* The rows. */
 #include "cmd/filter.h"
 #include "cmd/reading.h"
-#include "cmd/tags.h"
+#include "cmd/run_tags.h"
 #include "cmd/values.h"
 
 #define FLAG(field)                                                                                \

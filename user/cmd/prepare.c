@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* The collector shows the summary when the recorder is gone. */
-static void show_on_stderr(const struct summary *s, void *context)
+static void summary_show_on_stderr(const struct summary *s, void *context)
 {
 	struct patience p = { .watched_fd = -1, .limit_ns = PATIENCE_WITH_READER_NS };
 	char *text = summary_text(s, terminal_limit(stderr));
@@ -26,7 +26,8 @@ static void show_on_stderr(const struct summary *s, void *context)
 	free(text);
 }
 
-int begin(struct options *o, enum option_scope scope, int argc, char **argv, void (*help)(void))
+int options_begin(struct options *o, enum option_scope scope, int argc, char **argv,
+		  void (*help)(void))
 {
 	int err = options_parse(o, scope, argc, argv);
 
@@ -48,7 +49,7 @@ int begin(struct options *o, enum option_scope scope, int argc, char **argv, voi
 	return -1;
 }
 
-bool choose_recorder(const struct options *o, struct user *caller, struct launch_options *l)
+bool recorder_choose(const struct options *o, struct user *caller, struct launch_options *l)
 {
 	bool was_sudo;
 
@@ -60,7 +61,7 @@ bool choose_recorder(const struct options *o, struct user *caller, struct launch
 	return was_sudo;
 }
 
-static void describe(struct run *run, const struct options *o, const struct user *caller)
+static void run_fill_in(struct run *run, const struct options *o, const struct user *caller)
 {
 	run_describe(run);
 	snprintf(run->user, sizeof(run->user), "%s", caller->name);
@@ -74,7 +75,7 @@ static void describe(struct run *run, const struct options *o, const struct user
 	run->nr_tags = o->nr_tags;
 }
 
-const char *home_of(const struct user *caller, bool as_root)
+const char *user_home(const struct user *caller, bool as_root)
 {
 	static struct user root;
 	bool was_sudo = getuid() != caller->uid;
@@ -85,33 +86,33 @@ const char *home_of(const struct user *caller, bool as_root)
 	return was_sudo || !home || *home != '/' ? caller->home : home;
 }
 
-const char *store_of(const struct user *caller, const char *host, bool as_root)
+const char *user_store(const struct user *caller, const char *host, bool as_root)
 {
 	static char path[STORE_PATH_BYTES];
 
 	/* root's files are not where the caller says */
-	store_path(path, home_of(caller, as_root), host, as_root && user_is_under_sudo());
+	store_path(path, user_home(caller, as_root), host, as_root && user_is_under_sudo());
 	return path;
 }
 
 /* NULL: the run is not kept. */
-static const char *store_wanted(const struct options *o, const struct user *caller,
+static const char *store_choose(const struct options *o, const struct user *caller,
 				const char *host)
 {
 	if (o->no_store)
 		return NULL;
-	return o->store ? o->store : store_of(caller, host, o->record_as_root);
+	return o->store ? o->store : user_store(caller, host, o->record_as_root);
 }
 
-void prepare(struct launch_options *l, const struct options *o, const struct user *caller,
-	     struct run *run)
+void launch_prepare(struct launch_options *l, const struct options *o, const struct user *caller,
+		    struct run *run)
 {
 	struct tracker_options *t = &l->collector.tracker;
 	struct recorder_options *r = &l->recorder;
 
-	describe(run, o, caller);
+	run_fill_in(run, o, caller);
 	l->collector.run = run;
-	l->collector.show = o->quiet ? NULL : show_on_stderr;
+	l->collector.show = o->quiet ? NULL : summary_show_on_stderr;
 	l->collector.pss_ppm = o->pss_ppm;
 	l->collector.process_samples = o->process_samples;
 	t->wanted = o->wanted;
@@ -128,7 +129,7 @@ void prepare(struct launch_options *l, const struct options *o, const struct use
 	r->nr_outputs = o->nr_outputs;
 	r->outputs_are_defaults = o->outputs_are_defaults;
 	r->force = o->force;
-	r->store = store_wanted(o, caller, run->host);
+	r->store = store_choose(o, caller, run->host);
 	r->quiet = o->quiet;
 	r->as_user = l->record_as ? caller->name : NULL;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon report RUN [-o PAGE]: a run as one page for a browser, or as one picture. */
 #include "cmd/cmd.h"
-#include "cmd/put_file.h"
+#include "cmd/whole_file.h"
 #include "cmd/stores.h"
-#include "cmd/which.h"
+#include "cmd/named_run.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -19,7 +19,7 @@ struct report_format {
 	int (*write)(FILE *f, struct report_run *r, const char *source);
 };
 
-static int write_page(FILE *f, struct report_run *r, const char *source)
+static int report_write_page(FILE *f, struct report_run *r, const char *source)
 {
 	struct json data = { 0 };
 	int err = report_write_data(r, source, &data);
@@ -30,15 +30,16 @@ static int write_page(FILE *f, struct report_run *r, const char *source)
 	return err;
 }
 
-static int write_figure(FILE *f, struct report_run *r, const char *source)
+static int report_write_figure(FILE *f, struct report_run *r, const char *source)
 {
 	(void)source;
 	return figure_write(f, r);
 }
 
-static const struct report_format formats[] = { { "html", write_page }, { "svg", write_figure } };
+static const struct report_format formats[] = { { "html", report_write_page },
+						{ "svg", report_write_figure } };
 
-static void help(void)
+static void report_help(void)
 {
 	puts("Usage: bpfmon report [OPTIONS] RUN\n\n"
 	     "Makes one HTML page of a run: charts, processes over time, programs, events. It "
@@ -51,7 +52,7 @@ static void help(void)
 	     "Exit status: 0; 2 usage, no such run, or several of that name.");
 }
 
-static bool ends_in(const char *path, const char *ending)
+static bool path_ends_in(const char *path, const char *ending)
 {
 	size_t n = strlen(path), m = strlen(ending);
 
@@ -59,17 +60,18 @@ static bool ends_in(const char *path, const char *ending)
 }
 
 /* The one that is named; else the one by which the path ends; else the first. */
-static const struct report_format *choose_format(const struct options *o)
+static const struct report_format *report_choose_format(const struct options *o)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
-		if (o->report_format ? !strcmp(o->report_format, formats[i].name)
-				     : o->report_path && ends_in(o->report_path, formats[i].name))
+		if (o->report_format
+			    ? !strcmp(o->report_format, formats[i].name)
+			    : o->report_path && path_ends_in(o->report_path, formats[i].name))
 			return &formats[i];
 	return &formats[0];
 }
 
 /* run.jsonl -> run.html, 42 -> 42.html; to be freed, NULL after one line to the user. */
-static char *choose_path(const struct options *o, const struct report_format *format)
+static char *report_choose_path(const struct options *o, const struct report_format *format)
 {
 	const char *run = o->command[0];
 	size_t n = strlen(run);
@@ -81,7 +83,7 @@ static char *choose_path(const struct options *o, const struct report_format *fo
 	}
 	if (o->report_path)
 		path = strdup(o->report_path);
-	else if (asprintf(&path, "%.*s.%s", (int)(ends_in(run, "jsonl") ? n - 6 : n), run,
+	else if (asprintf(&path, "%.*s.%s", (int)(path_ends_in(run, "jsonl") ? n - 6 : n), run,
 			  format->name) < 0)
 		path = NULL;
 	if (!path)
@@ -89,10 +91,10 @@ static char *choose_path(const struct options *o, const struct report_format *fo
 	return path;
 }
 
-static int load(struct report_run *r, const struct options *o)
+static int report_load(struct report_run *r, const struct options *o)
 {
 	struct source source;
-	int err = which_open(&source, o->store, o->command[0], NULL);
+	int err = named_run_open(&source, o->store, o->command[0], NULL);
 
 	if (err)
 		return err; /* has been told */
@@ -107,8 +109,8 @@ static int load(struct report_run *r, const struct options *o)
 	return err;
 }
 
-static int render(struct report_run *r, const struct report_format *format, const char *name,
-		  char **text, size_t *length)
+static int report_render(struct report_run *r, const struct report_format *format, const char *name,
+			 char **text, size_t *length)
 {
 	FILE *f = open_memstream(text, length);
 	int err = f ? format->write(f, r, name) : -ENOMEM;
@@ -120,32 +122,33 @@ static int render(struct report_run *r, const struct report_format *format, cons
 	return err;
 }
 
-static int report(const struct options *o, const struct report_format *format, const char *path)
+static int report_make(const struct options *o, const struct report_format *format,
+		       const char *path)
 {
 	__cleanup(freep) char *text = NULL;
 	struct report_run run = { 0 };
 	size_t length;
-	int err = load(&run, o);
+	int err = report_load(&run, o);
 
 	if (!err)
-		err = render(&run, format, o->command[0], &text, &length);
+		err = report_render(&run, format, o->command[0], &text, &length);
 	report_close(&run);
-	return err ? err : put_file("report", path, o->force, text, length);
+	return err ? err : whole_file_write("report", path, o->force, text, length);
 }
 
 int cmd_report(int argc, char **argv)
 {
 	const struct report_format *format;
 	struct options o;
-	int go_on = stores_begin(&o, FOR_REPORT, argc, argv, help), err = -EINVAL;
+	int go_on = stores_begin(&o, FOR_REPORT, argc, argv, report_help), err = -EINVAL;
 	char *path;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	format = choose_format(&o);
-	path = choose_path(&o, format);
+	format = report_choose_format(&o);
+	path = report_choose_path(&o, format);
 	if (path)
-		err = report(&o, format, path);
+		err = report_make(&o, format, path);
 	free(path);
 	return err ? EXIT_USAGE : 0;
 }

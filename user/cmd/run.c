@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-static void help(void)
+static void run_help(void)
 {
 	puts("Usage: bpfmon [OPTIONS] -- COMMAND [ARG...]\n"
 	     "       bpfmon attach     follow what runs already (bpfmon attach --help)\n"
@@ -28,10 +28,10 @@ static void help(void)
 	puts("Exit status: the command's; 125 bpfmon failed, 126 not executable, 127 not found.");
 }
 
-static int choose_users(const struct options *o, struct user *caller, struct user *run_as,
+static int users_choose(const struct options *o, struct user *caller, struct user *run_as,
 			struct launch_options *l)
 {
-	bool was_sudo = choose_recorder(o, caller, l);
+	bool was_sudo = recorder_choose(o, caller, l);
 
 	if (!o->switch_user)
 		return 0;
@@ -55,13 +55,13 @@ int cmd_run(int argc, char **argv)
 	static struct options o;
 	struct launch_options l = { 0 };
 	struct run run = { 0 };
-	int go_on = begin(&o, FOR_RUN, argc, argv, help);
+	int go_on = options_begin(&o, FOR_RUN, argc, argv, run_help);
 
 	if (go_on <= 0)
 		return go_on ? EXIT_BPFMON : 0;
-	if (choose_users(&o, &caller, &run_as, &l))
+	if (users_choose(&o, &caller, &run_as, &l))
 		return EXIT_BPFMON;
-	prepare(&l, &o, &caller, &run);
+	launch_prepare(&l, &o, &caller, &run);
 	if (!run.job)
 		run.job = scheduler_job();
 	run.command = o.no_args ? NULL : o.command;

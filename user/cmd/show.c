@@ -3,7 +3,7 @@
 #include "cmd/cmd.h"
 #include "cmd/show_phases.h"
 #include "cmd/stores.h"
-#include "cmd/which.h"
+#include "cmd/named_run.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -25,7 +25,7 @@
 #define HEAVIEST_SHOWN 5
 #define SAME_NS 1000 /* seconds in JSON are doubles: a time of long ago may come back changed */
 
-static void help(void)
+static void show_help(void)
 {
 	puts("Usage: bpfmon show [OPTIONS] RUN\n\n"
 	     "Shows a run again: what it was, its summary, and how it went over time. RUN is a\n"
@@ -35,7 +35,7 @@ static void help(void)
 	puts("Exit status: 0; 2 usage, no such run, or several of that name.");
 }
 
-static int keep_meta(void *context, struct line *l)
+static int meta_keep(void *context, struct line *l)
 {
 	json_t **meta = context;
 
@@ -43,13 +43,13 @@ static int keep_meta(void *context, struct line *l)
 	return 1; /* that was all */
 }
 
-static int add_sample(void *context, struct line *l)
+static int curves_add_line(void *context, struct line *l)
 {
 	curves_add(context, &l->sample);
 	return 0;
 }
 
-static int draw_curves(struct source *s, uint64_t wall_ns)
+static int run_draw_curves(struct source *s, uint64_t wall_ns)
 {
 	struct metric_set needed;
 	struct curves c;
@@ -59,7 +59,7 @@ static int draw_curves(struct source *s, uint64_t wall_ns)
 	curves_metrics(&needed);
 	s->only = &needed;
 	s->is_coarse = true;
-	err = source_each(s, PART(LINE_SAMPLE), add_sample, &c);
+	err = source_each(s, PART(LINE_SAMPLE), curves_add_line, &c);
 	s->only = NULL;
 	s->is_coarse = false;
 	if (!err)
@@ -72,7 +72,7 @@ struct heaviest_rows {
 	size_t nr;
 };
 
-static int add_heaviest(void *context, struct line *l)
+static int heaviest_add_line(void *context, struct line *l)
 {
 	struct heaviest_rows *h = context;
 
@@ -81,7 +81,7 @@ static int add_heaviest(void *context, struct line *l)
 }
 
 /* Who held the most at the largest sample, where that was recorded. */
-static int show_heaviest(struct source *s, const struct summary *total)
+static int run_show_heaviest(struct source *s, const struct summary *total)
 {
 	struct heaviest_rows h = { 0 };
 	uint64_t at_ns = total->rss_peak_elapsed_ns;
@@ -91,14 +91,14 @@ static int show_heaviest(struct source *s, const struct summary *total)
 		return 0;
 	s->from_ns = at_ns > SAME_NS ? at_ns - SAME_NS : 0;
 	s->to_ns = at_ns + SAME_NS;
-	err = source_each(s, PART(LINE_PROCESS_SAMPLE), add_heaviest, &h);
+	err = source_each(s, PART(LINE_PROCESS_SAMPLE), heaviest_add_line, &h);
 	s->from_ns = s->to_ns = 0;
 	if (err >= 0)
 		heaviest_text(stdout, h.rows, h.nr);
 	return err < 0 ? err : 0;
 }
 
-static int show_text(struct source *s, const json_t *meta, const struct summary *total)
+static int run_show_text(struct source *s, const json_t *meta, const struct summary *total)
 {
 	__cleanup(freep) char *text = summary_text(total, terminal_limit(stdout));
 	int err;
@@ -107,11 +107,11 @@ static int show_text(struct source *s, const json_t *meta, const struct summary 
 		return -ENOMEM;
 	meta_text(stdout, meta, terminal_width(stdout));
 	fputs(text, stdout);
-	err = show_heaviest(s, total);
-	return err ? err : draw_curves(s, total->wall_ns);
+	err = run_show_heaviest(s, total);
+	return err ? err : run_draw_curves(s, total->wall_ns);
 }
 
-static int show_phases(const struct phases *p, const json_t *meta)
+static int run_show_phases(const struct phases *p, const json_t *meta)
 {
 	__cleanup(freep) char *text = phases_text(p, terminal_width(stdout));
 
@@ -123,7 +123,7 @@ static int show_phases(const struct phases *p, const json_t *meta)
 }
 
 /* The two lines that say what it was and what it came to, as one object; and the phases, if any. */
-static int show_json(const json_t *meta, const struct summary *total, const struct phases *p)
+static int run_show_json(const json_t *meta, const struct summary *total, const struct phases *p)
 {
 	struct json first = { 0 }, j = { 0 }, phases = { 0 };
 	int err;
@@ -142,35 +142,35 @@ static int show_json(const json_t *meta, const struct summary *total, const stru
 	return err;
 }
 
-static int show_by_phase(struct source *s, const struct options *o, const json_t *meta,
-			 const struct summary *total)
+static int run_show_by_phase(struct source *s, const struct options *o, const json_t *meta,
+			     const struct summary *total)
 {
 	struct phases p = { 0 };
 	int err = phases_read(&p, s, total->wall_ns);
 
 	if (!err)
-		err = o->json ? show_json(meta, total, &p) : show_phases(&p, meta);
+		err = o->json ? run_show_json(meta, total, &p) : run_show_phases(&p, meta);
 	if (!err && p.left_out)
 		log_warn("%" PRIu64 " marks are left out: they are too many", p.left_out);
 	phases_done(&p);
 	return err;
 }
 
-static int show(struct source *s, const struct options *o)
+static int run_show(struct source *s, const struct options *o)
 {
 	struct summary total = { 0 };
 	json_t *meta = NULL;
 	uint64_t unreadable;
 	bool is_folded;
-	int err = source_each(s, PART(LINE_META), keep_meta, &meta);
+	int err = source_each(s, PART(LINE_META), meta_keep, &meta);
 
 	if (err >= 0)
 		err = source_summary(s, &total, &is_folded);
 	unreadable = s->unreadable;
 	if (!err)
-		err = o->by_phase ? show_by_phase(s, o, meta, &total)
-		      : o->json   ? show_json(meta, &total, NULL)
-				  : show_text(s, meta, &total);
+		err = o->by_phase ? run_show_by_phase(s, o, meta, &total)
+		      : o->json   ? run_show_json(meta, &total, NULL)
+				  : run_show_text(s, meta, &total);
 	if (!err && unreadable)
 		log_warn("%" PRIu64 " lines of '%s' cannot be read and were left out", unreadable,
 			 o->command[0]);
@@ -183,13 +183,13 @@ int cmd_show(int argc, char **argv)
 {
 	struct source s;
 	struct options o;
-	int go_on = stores_begin(&o, FOR_SHOW, argc, argv, help), err;
+	int go_on = stores_begin(&o, FOR_SHOW, argc, argv, show_help), err;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (which_open(&s, o.store, o.command[0], NULL))
+	if (named_run_open(&s, o.store, o.command[0], NULL))
 		return EXIT_USAGE;
-	err = show(&s, &o);
+	err = run_show(&s, &o);
 	if (err)
 		log_error("cannot show '%s': %s", o.command[0], source_why(&s, err));
 	source_close(&s);

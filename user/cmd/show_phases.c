@@ -4,13 +4,13 @@
 #include "source/marks.h"
 #include "wire/writer.h"
 
-static int add_mark(void *context, struct line *l)
+static int phases_add_mark_line(void *context, struct line *l)
 {
 	marks_add(context, l);
 	return 0;
 }
 
-static int add_sample(void *context, struct line *l)
+static int phases_add_sample_line(void *context, struct line *l)
 {
 	phases_add_sample(context, &l->sample);
 	return 0;
@@ -18,10 +18,10 @@ static int add_sample(void *context, struct line *l)
 
 int phases_read(struct phases *p, struct source *s, uint64_t wall_ns)
 {
-	int err = source_each(s, PART(LINE_EVENT), add_mark, p);
+	int err = source_each(s, PART(LINE_EVENT), phases_add_mark_line, p);
 
 	if (!err)
-		err = source_each(s, PART(LINE_SAMPLE), add_sample, p);
+		err = source_each(s, PART(LINE_SAMPLE), phases_add_sample_line, p);
 	phases_finish(p, wall_ns);
 	return err;
 }

@@ -20,7 +20,7 @@
 
 #define EXIT_DAMAGED 1
 
-static void help(void)
+static void store_help(void)
 {
 	puts("Usage: bpfmon store [OPTIONS]\n"
 	     "       bpfmon store prune [--older-than WHEN] [--keep N] [--max-size SIZE] "
@@ -36,13 +36,13 @@ static void help(void)
 	puts("Exit status: 0; 1 check: the store is damaged; 2 usage, not found, not permitted.");
 }
 
-static int refuse(const char *path, const struct database *d, int err)
+static int store_report_error(const char *path, const struct database *d, int err)
 {
 	log_error("the store '%s': %s", path, d->why[0] ? d->why : strerror(-err));
 	return EXIT_USAGE;
 }
 
-static int say_size(const struct options *o, const char *path)
+static int store_print_size(const struct options *o, const char *path)
 {
 	char file[FORMAT_BYTES], used[FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES];
 	struct store_size size = { 0 };
@@ -63,12 +63,12 @@ static int say_size(const struct options *o, const char *path)
 		       format_count(a, (uint64_t)size.samples),
 		       format_count(b, (uint64_t)size.processes));
 	else
-		refuse(path, &d, err);
+		store_report_error(path, &d, err);
 	database_close(&d);
 	return err ? EXIT_USAGE : 0;
 }
 
-static int prune(const struct options *o, const char *path)
+static int store_run_prune(const struct options *o, const char *path)
 {
 	char bytes[FORMAT_BYTES];
 	struct pruned gone;
@@ -88,12 +88,12 @@ static int prune(const struct options *o, const char *path)
 		       o->dry_run ? "would be removed, about" : "removed,",
 		       format_bytes(bytes, (uint64_t)gone.bytes));
 	else
-		refuse(path, &d, err);
+		store_report_error(path, &d, err);
 	database_close(&d);
 	return err ? EXIT_USAGE : 0;
 }
 
-static int check(const struct options *o, const char *path)
+static int store_run_check(const struct options *o, const char *path)
 {
 	struct database d;
 	int err = database_open(&d, path, DATABASE_READ), status;
@@ -113,12 +113,12 @@ static int check(const struct options *o, const char *path)
 		log_error("the store '%s': %s; what can be read of it: sqlite3 '%s' .recover", path,
 			  d.why, path);
 	else if (err)
-		refuse(path, &d, err);
+		store_report_error(path, &d, err);
 	database_close(&d);
 	return status;
 }
 
-static bool is_database(FILE *f)
+static bool file_is_database(FILE *f)
 {
 	static const char magic[16] = "SQLite format 3";
 	char text[sizeof(magic)];
@@ -131,7 +131,7 @@ static bool is_database(FILE *f)
 
 /* The other store is opened once by itself: whether it is one, we know its schema, and all of its
  * values are what they should be. */
-static int merge_other(struct store_writer *w, const char *path, struct merged *m)
+static int store_merge_database(struct store_writer *w, const char *path, struct merged *m)
 {
 	struct database other;
 	int err = database_open(&other, path, DATABASE_READ);
@@ -148,7 +148,7 @@ static int merge_other(struct store_writer *w, const char *path, struct merged *
 	return err;
 }
 
-static int merge_lines(struct store_writer *w, FILE *f, const char *path, struct merged *m)
+static int store_merge_lines(struct store_writer *w, FILE *f, const char *path, struct merged *m)
 {
 	struct import i = { .w = w, .merged = m };
 	int err = import_lines(&i, f);
@@ -162,7 +162,7 @@ static int merge_lines(struct store_writer *w, FILE *f, const char *path, struct
 	return err;
 }
 
-static bool is_same(FILE *f, const char *path)
+static bool file_is_store(FILE *f, const char *path)
 {
 	struct stat a, b;
 
@@ -170,7 +170,8 @@ static bool is_same(FILE *f, const char *path)
 	       a.st_ino == b.st_ino;
 }
 
-static int merge_file(struct store_writer *w, const char *store, const char *path, struct merged *m)
+static int store_merge_file(struct store_writer *w, const char *store, const char *path,
+			    struct merged *m)
 {
 	__cleanup(fclosep) FILE *f = fopen(path, "re");
 
@@ -178,14 +179,15 @@ static int merge_file(struct store_writer *w, const char *store, const char *pat
 		log_error("cannot read '%s': %s", path, strerror(errno));
 		return -errno;
 	}
-	if (is_same(f, store)) { /* one of all stores of a folder */
+	if (file_is_store(f, store)) { /* one of all stores of a folder */
 		log_warn("'%s' is the store itself, and was passed over", path);
 		return 0;
 	}
-	return is_database(f) ? merge_other(w, path, m) : merge_lines(w, f, path, m);
+	return file_is_database(f) ? store_merge_database(w, path, m)
+				   : store_merge_lines(w, f, path, m);
 }
 
-static int merge(const struct options *o, const char *path)
+static int store_run_merge(const struct options *o, const char *path)
 {
 	struct merged m = { 0 };
 	struct store_writer w;
@@ -197,15 +199,15 @@ static int merge(const struct options *o, const char *path)
 	}
 	err = store_writer_open(&w, path);
 	if (err)
-		return refuse(path, &w.d, err);
+		return store_report_error(path, &w.d, err);
 	err = remove_left(&w.d); /* of a prune that was killed */
 	if (err) {
-		refuse(path, &w.d, err);
+		store_report_error(path, &w.d, err);
 		store_writer_close(&w);
 		return EXIT_USAGE;
 	}
 	for (char **file = o->command + 1; *file; file++)
-		err |= merge_file(&w, path, *file, &m);
+		err |= store_merge_file(&w, path, *file, &m);
 	store_writer_close(&w);
 	printf("%" PRIu64 " runs added, %" PRIu64
 	       " of which there was less brought up to date, %" PRIu64 " were there already\n",
@@ -220,17 +222,17 @@ static const struct {
 	int (*act)(const struct options *o, const char *path);
 	bool takes_words;
 } acts[] = {
-	{ "prune", prune, false },
-	{ "check", check, false },
-	{ "merge", merge, true },
+	{ "prune", store_run_prune, false },
+	{ "check", store_run_check, false },
+	{ "merge", store_run_merge, true },
 };
 
-static int act(const struct options *o, const char *path)
+static int store_run_action(const struct options *o, const char *path)
 {
 	const char *word = o->command[0];
 
 	if (!word)
-		return say_size(o, path);
+		return store_print_size(o, path);
 	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
 		if (strcmp(word, acts[i].name) != 0)
 			continue;
@@ -247,12 +249,12 @@ int cmd_store(int argc, char **argv)
 {
 	struct stores s;
 	struct options o;
-	int go_on = stores_begin(&o, FOR_STORE, argc, argv, help), status = EXIT_USAGE;
+	int go_on = stores_begin(&o, FOR_STORE, argc, argv, store_help), status = EXIT_USAGE;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	if (!stores_find(&s, o.store))
-		status = act(&o, s.path[0]);
+		status = store_run_action(&o, s.path[0]);
 	stores_done(&s);
 	if (!status && (fflush(stdout) || ferror(stdout))) {
 		log_error("cannot write to stdout");

@@ -30,7 +30,7 @@ int stores_begin(struct options *o, enum option_scope scope, int argc, char **ar
 	return !o->help && !o->version;
 }
 
-static bool has_room(struct stores *s)
+static bool stores_grow(struct stores *s)
 {
 	size_t room = s->room ? s->room * 2 : 16;
 	char **path, **prefix;
@@ -48,9 +48,9 @@ static bool has_room(struct stores *s)
 	return path && prefix;
 }
 
-static int add(struct stores *s, const char *path, const char *host)
+static int stores_add(struct stores *s, const char *path, const char *host)
 {
-	if (!has_room(s))
+	if (!stores_grow(s))
 		return -ENOMEM;
 	s->path[s->nr] = strdup(path);
 	if (asprintf(&s->prefix[s->nr], "%s%s", host, *host ? ":" : "") < 0)
@@ -59,14 +59,14 @@ static int add(struct stores *s, const char *path, const char *host)
 	return s->path[s->nr - 1] && s->prefix[s->nr - 1] ? 0 : -ENOMEM;
 }
 
-static int is_store(const struct dirent *e)
+static int entry_is_store(const struct dirent *e)
 {
 	size_t n = strlen(e->d_name), m = strlen(ENDING);
 
 	return n > m && !strcmp(e->d_name + n - m, ENDING);
 }
 
-static bool is_taken(const struct stores *s, const char *host)
+static bool stores_have_host(const struct stores *s, const char *host)
 {
 	size_t n = strlen(host);
 
@@ -77,22 +77,22 @@ static bool is_taken(const struct stores *s, const char *host)
 }
 
 /* All that are in @folder but the own one. */
-static int add_folder(struct stores *s, const char *folder)
+static int stores_add_folder(struct stores *s, const char *folder)
 {
 	char path[STORE_PATH_BYTES + 300], host[300];
 	struct dirent **found;
-	int n = scandir(folder, &found, is_store, alphasort), err = 0;
+	int n = scandir(folder, &found, entry_is_store, alphasort), err = 0;
 
 	for (int i = 0; i < n; i++) {
 		const char *name = found[i]->d_name;
 
 		snprintf(path, sizeof(path), "%s/%s", folder, name);
 		snprintf(host, sizeof(host), "%.*s", (int)(strlen(name) - strlen(ENDING)), name);
-		if (is_taken(s, host)) /* by a store of that host in another folder */
+		if (stores_have_host(s, host)) /* by a store of that host in another folder */
 			snprintf(host, sizeof(host), "%.*s~", (int)(strlen(name) - strlen(ENDING)),
 				 name);
 		if (!err && strcmp(path, s->path[0]) != 0)
-			err = add(s, path, host);
+			err = stores_add(s, path, host);
 		free(found[i]);
 	}
 	if (n >= 0)
@@ -100,7 +100,7 @@ static int add_folder(struct stores *s, const char *folder)
 	return err;
 }
 
-static bool is_same(const char *a, const char *b)
+static bool folders_are_same(const char *a, const char *b)
 {
 	struct stat x, y;
 
@@ -111,7 +111,7 @@ static bool is_same(const char *a, const char *b)
  * Those beside the own one. Then those of the home directory, should XDG_STATE_HOME lead
  * elsewhere: sudo does not hand it on, so that runs under it are there.
  */
-static int add_hosts(struct stores *s, const char *home)
+static int stores_add_hosts(struct stores *s, const char *home)
 {
 	const char *own = s->path[0], *slash = strrchr(own, '/');
 	char folder[STORE_PATH_BYTES], at_home[STORE_PATH_BYTES];
@@ -119,9 +119,9 @@ static int add_hosts(struct stores *s, const char *home)
 
 	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - own), own);
 	store_home_folder(at_home, home);
-	err = add_folder(s, folder);
-	if (!err && strcmp(folder, at_home) != 0 && !is_same(folder, at_home))
-		err = add_folder(s, at_home);
+	err = stores_add_folder(s, folder);
+	if (!err && strcmp(folder, at_home) != 0 && !folders_are_same(folder, at_home))
+		err = stores_add_folder(s, at_home);
 	return err;
 }
 
@@ -136,8 +136,8 @@ int stores_find(struct stores *s, const char *store)
 	*s = (struct stores){ .is_named = store != NULL };
 	uname(&uts);
 	user_caller(&caller, &was_sudo);
-	home = home_of(&caller, false);
-	err = add(s, store ? store : store_of(&caller, uts.nodename, false), "");
+	home = user_home(&caller, false);
+	err = stores_add(s, store ? store : user_store(&caller, uts.nodename, false), "");
 	if (!err && was_sudo) {
 		err = user_become(&caller);
 		if (err) {
@@ -147,7 +147,7 @@ int stores_find(struct stores *s, const char *store)
 		}
 	}
 	if (!err && !s->is_named)
-		err = add_hosts(s, home);
+		err = stores_add_hosts(s, home);
 	if (err)
 		log_error("out of memory for the list of stores");
 out:
@@ -167,13 +167,13 @@ void stores_done(struct stores *s)
 	*s = (struct stores){ 0 };
 }
 
-static const char *why(const struct database *d, int err)
+static const char *database_why(const struct database *d, int err)
 {
 	return d->why[0] ? d->why : strerror(-err);
 }
 
 /* @f->state is asked for at the end: of a run a copy may be finished, and another not. */
-static int make_unique(const struct run_filter *f, struct stored_runs *all)
+static int runs_make_unique(const struct run_filter *f, struct stored_runs *all)
 {
 	int err = stored_runs_unique(all);
 
@@ -196,12 +196,14 @@ int stores_query(const struct stores *s, const struct run_filter *f, struct stor
 		if (!err)
 			err = query_runs(&d, i, &any_state, all);
 		if (err && (s->is_named || err == -ENOMEM))
-			log_error("cannot read the store '%s': %s", s->path[i], why(&d, err));
+			log_error("cannot read the store '%s': %s", s->path[i],
+				  database_why(&d, err));
 		else if (err && err != -ENOENT && err != -ENODATA) /* nothing was kept there */
-			log_warn("the store '%s' is left out: %s", s->path[i], why(&d, err));
+			log_warn("the store '%s' is left out: %s", s->path[i],
+				 database_why(&d, err));
 		database_close(&d);
 		if (err && (s->is_named || err == -ENOMEM))
 			return err;
 	}
-	return make_unique(f, all);
+	return runs_make_unique(f, all);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The tags of a run: of --tag, and of the environment. */
-#ifndef CMD_TAGS_H
-#define CMD_TAGS_H
+#ifndef CMD_RUN_TAGS_H
+#define CMD_RUN_TAGS_H
 
 #include "cmd/options.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cmd/overlay.h"
+#include "cmd/compare_page.h"
 
 #include "base/log.h"
-#include "cmd/put_file.h"
-#include "cmd/which.h"
+#include "cmd/whole_file.h"
+#include "cmd/named_run.h"
 #include "compare/text.h"
 #include "report/overlay.h"
 #include "report/page.h"
@@ -20,7 +20,7 @@ struct overlay_page {
 	char label[OVERLAY_RUNS][LABEL_BYTES];
 };
 
-static size_t count_runs(const struct groups *g)
+static size_t groups_count_runs(const struct groups *g)
 {
 	size_t n = 0;
 
@@ -30,13 +30,13 @@ static size_t count_runs(const struct groups *g)
 	return n;
 }
 
-static int add(struct overlay_page *p, const struct groups *g, size_t group, size_t k,
-	       const char *store)
+static int page_add_run(struct overlay_page *p, const struct groups *g, size_t group, size_t k,
+			const char *store)
 {
 	const struct side *s = g->list[group].sides[k];
 	char letter[24], *label = p->label[p->curves.nr];
 	struct source src;
-	int err = which_open(&src, store, s->name, NULL);
+	int err = named_run_open(&src, store, s->name, NULL);
 
 	if (err)
 		return err; /* has been told */
@@ -53,7 +53,7 @@ static int add(struct overlay_page *p, const struct groups *g, size_t group, siz
 }
 
 /* The first of each group, then the second of each, as far as there is room. */
-static int add_all(struct overlay_page *p, const struct groups *g, const char *store)
+static int page_add_runs(struct overlay_page *p, const struct groups *g, const char *store)
 {
 	int err = 0;
 
@@ -61,11 +61,11 @@ static int add_all(struct overlay_page *p, const struct groups *g, const char *s
 		for (size_t i = 0; i < g->nr; i++)
 			if (!err && p->curves.nr < OVERLAY_RUNS && k < g->list[i].nr &&
 			    g->list[i].sides[k]->is_run)
-				err = add(p, g, i, k, store);
+				err = page_add_run(p, g, i, k, store);
 	return err;
 }
 
-static char *table(const struct comparison *c, const json_t *diff)
+static char *comparison_print(const struct comparison *c, const json_t *diff)
 {
 	char *text = NULL;
 	size_t length;
@@ -80,8 +80,8 @@ static char *table(const struct comparison *c, const json_t *diff)
 	return NULL;
 }
 
-static int render(const struct overlay_page *p, const char *text, size_t left_out, char **page,
-		  size_t *length)
+static int page_render(const struct overlay_page *p, const char *text, size_t left_out, char **page,
+		       size_t *length)
 {
 	struct json data = { 0 };
 	FILE *f = open_memstream(page, length);
@@ -97,19 +97,19 @@ static int render(const struct overlay_page *p, const char *text, size_t left_ou
 	return err;
 }
 
-int put_overlay(const struct comparison *c, const json_t *diff, const struct options *o)
+int compare_page_write(const struct comparison *c, const json_t *diff, const struct options *o)
 {
-	size_t runs = count_runs(c->groups), length = 0;
+	size_t runs = groups_count_runs(c->groups), length = 0;
 	struct overlay_page p = { 0 };
-	char *text = table(c, diff), *page = NULL;
+	char *text = comparison_print(c, diff), *page = NULL;
 	int err;
 
 	p.curves.room = runs < OVERLAY_RUNS ? runs : OVERLAY_RUNS;
-	err = add_all(&p, c->groups, o->store);
+	err = page_add_runs(&p, c->groups, o->store);
 	if (!err)
-		err = render(&p, text, runs - p.curves.nr, &page, &length);
+		err = page_render(&p, text, runs - p.curves.nr, &page, &length);
 	if (!err)
-		err = put_file("page", o->html, o->force, page, length);
+		err = whole_file_write("page", o->html, o->force, page, length);
 	overlay_done(&p.curves);
 	free(text);
 	free(page);

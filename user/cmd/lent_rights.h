@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Rights that the file lends to whoever executes it (file capabilities): for its own processes. */
-#ifndef CMD_LENT_H
-#define CMD_LENT_H
+#ifndef CMD_LENT_RIGHTS_H
+#define CMD_LENT_RIGHTS_H
 
 #include "base/cgroup_target.h"
 #include "cmd/options.h"
@@ -11,6 +11,6 @@
  * processes. A caller whose rights are its own (root, sudo, ambient capabilities) may. -EPERM,
  * after one line to the user.
  */
-int lent_check(const struct options *o, const struct cgroup_target *t);
+int lent_rights_check(const struct options *o, const struct cgroup_target *t);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cmd/tags.h"
+#include "cmd/run_tags.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -9,7 +9,7 @@
 #define PREFIX "BPFMON_TAG_"
 
 /* 0; -EINVAL: it is no tag; -E2BIG: there is no room for one more. */
-static int put(struct options *o, const char *text, bool displaces)
+static int run_tags_put(struct options *o, const char *text, bool displaces)
 {
 	size_t key = strcspn(text, "=");
 
@@ -30,7 +30,7 @@ static int put(struct options *o, const char *text, bool displaces)
 
 int parse_tag(struct options *o, const char *text)
 {
-	return put(o, text, true);
+	return run_tags_put(o, text, true);
 }
 
 size_t tags_from_environment(struct options *o, const char *default_tag)
@@ -39,8 +39,8 @@ size_t tags_from_environment(struct options *o, const char *default_tag)
 
 	for (char **variable = environ; variable && *variable; variable++)
 		if (!strncmp(*variable, PREFIX, strlen(PREFIX)))
-			left_out += put(o, *variable + strlen(PREFIX), false) == -E2BIG;
+			left_out += run_tags_put(o, *variable + strlen(PREFIX), false) == -E2BIG;
 	if (default_tag)
-		left_out += put(o, default_tag, false) == -E2BIG;
+		left_out += run_tags_put(o, default_tag, false) == -E2BIG;
 	return left_out;
 }

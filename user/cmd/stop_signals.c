@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cmd/stop.h"
+#include "cmd/stop_signals.h"
 
 #include <signal.h>
 #include <stddef.h>
@@ -10,12 +10,12 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 
 static volatile sig_atomic_t stopped_by;
 
-static void note_signal(int sig)
+static void stop_signal_note(int sig)
 {
 	stopped_by = sig;
 }
 
-static void set_handlers(void (*handler)(int))
+static void stop_signals_handle(void (*handler)(int))
 {
 	struct sigaction action = { .sa_handler = handler }, old;
 
@@ -24,19 +24,19 @@ static void set_handlers(void (*handler)(int))
 			sigaction(signals[i], &action, NULL);
 }
 
-void stop_begin(void)
+void stop_signals_catch(void)
 {
-	set_handlers(note_signal);
+	stop_signals_handle(stop_signal_note);
 }
 
-bool stop_asked(void)
+bool stop_signals_came(void)
 {
 	return stopped_by != 0;
 }
 
-void stop_end(void)
+void stop_signals_release(void)
 {
-	set_handlers(SIG_DFL);
+	stop_signals_handle(SIG_DFL);
 	if (stopped_by)
 		raise(stopped_by);
 }

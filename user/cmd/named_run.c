@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cmd/which.h"
+#include "cmd/named_run.h"
 
 #include "base/log.h"
 #include "cmd/stores.h"
@@ -15,7 +15,7 @@
 #define MIN_UUID 8 /* letters of a UUID that name a run */
 #define NAMED_IDS 5
 
-static bool is_number(const char *text, int64_t *id)
+static bool word_is_number(const char *text, int64_t *id)
 {
 	char *end;
 
@@ -27,7 +27,7 @@ static bool is_number(const char *text, int64_t *id)
 }
 
 /* NUMBER of this host's store, or HOST:NUMBER. */
-static int find_number(const struct stores *s, const char *text, struct stored_runs *all)
+static int run_find_number(const struct stores *s, const char *text, struct stored_runs *all)
 {
 	for (size_t i = 0; i < s->nr; i++) {
 		struct stores one = { .path = &s->path[i], .nr = 1, .is_named = s->is_named };
@@ -35,7 +35,7 @@ static int find_number(const struct stores *s, const char *text, struct stored_r
 		struct run_filter f = { 0 };
 		int err;
 
-		if (strncmp(text, s->prefix[i], n) != 0 || !is_number(text + n, &f.id))
+		if (strncmp(text, s->prefix[i], n) != 0 || !word_is_number(text + n, &f.id))
 			continue;
 		err = stores_query(&one, &f, all);
 		for (size_t k = 0; k < all->nr; k++)
@@ -45,10 +45,10 @@ static int find_number(const struct stores *s, const char *text, struct stored_r
 	return 0;
 }
 
-static int find(const struct stores *s, const char *text, struct stored_runs *all)
+static int run_find(const struct stores *s, const char *text, struct stored_runs *all)
 {
 	const struct run_filter by_uuid = { .uuid = text }, by_name = { .exact_name = text };
-	int err = find_number(s, text, all);
+	int err = run_find_number(s, text, all);
 
 	if (err || all->nr)
 		return err;
@@ -60,7 +60,8 @@ static int find(const struct stores *s, const char *text, struct stored_runs *al
 	return stores_query(s, &by_name, all);
 }
 
-static void say_ambiguous(const struct stores *s, const char *text, const struct stored_runs *all)
+static void run_report_ambiguous(const struct stores *s, const char *text,
+				 const struct stored_runs *all)
 {
 	char ids[1000] = "";
 	size_t n = 0;
@@ -72,8 +73,8 @@ static void say_ambiguous(const struct stores *s, const char *text, const struct
 		  all->nr > NAMED_IDS ? ", ..." : "");
 }
 
-static int open_found(struct source *s, const struct stores *stores, const char *text,
-		      struct stored_runs *all)
+static int named_run_open_stored(struct source *s, const struct stores *stores, const char *text,
+				 struct stored_runs *all)
 {
 	const struct stored_run *r = all->runs;
 	int err;
@@ -85,7 +86,7 @@ static int open_found(struct source *s, const struct stores *stores, const char 
 	}
 	if (all->nr > 1) {
 		stored_runs_sort(all, BY_START);
-		say_ambiguous(stores, text, all);
+		run_report_ambiguous(stores, text, all);
 		return -ENOTUNIQ;
 	}
 	err = source_open_stored(s, stores->path[r->source], r->id, r->state);
@@ -95,7 +96,7 @@ static int open_found(struct source *s, const struct stores *stores, const char 
 	return err;
 }
 
-static int open_file(struct source *s, const char *path)
+static int named_run_open_file(struct source *s, const char *path)
 {
 	int err = source_open_file(s, path);
 
@@ -104,7 +105,7 @@ static int open_file(struct source *s, const char *path)
 	return err;
 }
 
-static int stop(void *context, struct line *l)
+static int line_stop_reading(void *context, struct line *l)
 {
 	(void)context;
 	(void)l;
@@ -112,26 +113,27 @@ static int stop(void *context, struct line *l)
 }
 
 /* Whether it begins as a run does. */
-static bool is_run(const char *path)
+static bool path_is_run(const char *path)
 {
 	struct source s;
-	bool is = !source_open_file(&s, path) && source_each(&s, PART(LINE_META), stop, NULL) == 1;
+	bool is = !source_open_file(&s, path) &&
+		  source_each(&s, PART(LINE_META), line_stop_reading, NULL) == 1;
 
 	source_close(&s);
 	return is;
 }
 
-static bool is_there(const char *what)
+static bool path_is_there(const char *what)
 {
 	struct stat st;
 	int64_t id;
 
-	return !is_number(what, &id) &&
+	return !word_is_number(what, &id) &&
 	       (!stat(what, &st) || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG));
 }
 
 /* A word without a '/' may be the name of a file by chance: only one that is a run is meant. */
-static bool is_file(const char *what, bool (*is_known)(const char *path))
+static bool word_is_file(const char *what, bool (*is_known)(const char *path))
 {
 	struct stat st;
 	int64_t id;
@@ -139,27 +141,27 @@ static bool is_file(const char *what, bool (*is_known)(const char *path))
 	if (!strcmp(what, "-"))
 		return true;
 	if (strchr(what, '/'))
-		return is_there(what);
-	if (is_number(what, &id) || stat(what, &st) || !S_ISREG(st.st_mode))
+		return path_is_there(what);
+	if (word_is_number(what, &id) || stat(what, &st) || !S_ISREG(st.st_mode))
 		return false;
-	return is_run(what) || (is_known && is_known(what));
+	return path_is_run(what) || (is_known && is_known(what));
 }
 
-static int open_named(struct source *s, const struct stores *stores, const char *what)
+static int named_run_open_word(struct source *s, const struct stores *stores, const char *what)
 {
 	struct stored_runs all = { 0 };
-	int err = find(stores, what, &all); /* has been told */
+	int err = run_find(stores, what, &all); /* has been told */
 
-	if (!err && !all.nr && is_there(what))
-		err = open_file(s, what); /* which says what is wrong with it */
+	if (!err && !all.nr && path_is_there(what))
+		err = named_run_open_file(s, what); /* which says what is wrong with it */
 	else if (!err)
-		err = open_found(s, stores, what, &all);
+		err = named_run_open_stored(s, stores, what, &all);
 	stored_runs_done(&all);
 	return err;
 }
 
-int which_open(struct source *s, const char *store, const char *what,
-	       bool (*is_known)(const char *path))
+int named_run_open(struct source *s, const char *store, const char *what,
+		   bool (*is_known)(const char *path))
 {
 	struct stores stores;
 	int err = stores_find(&stores, store);
@@ -167,10 +169,10 @@ int which_open(struct source *s, const char *store, const char *what,
 	*s = (struct source){ 0 };
 	if (err)
 		return err;
-	if (is_file(what, is_known)) /* with the user's rights, too */
-		err = open_file(s, what);
+	if (word_is_file(what, is_known)) /* with the user's rights, too */
+		err = named_run_open_file(s, what);
 	else
-		err = open_named(s, &stores, what);
+		err = named_run_open_word(s, &stores, what);
 	stores_done(&stores);
 	return err;
 }

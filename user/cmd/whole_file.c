@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cmd/put_file.h"
+#include "cmd/whole_file.h"
 
 #include "base/log.h"
 #include "base/memory.h"
-#include "cmd/stop.h"
+#include "cmd/stop_signals.h"
 #include "record/output.h"
 
 #include <errno.h>
@@ -12,17 +12,17 @@
 
 #define PIECE_BYTES (1UL << 20) /* to be stopped between them */
 
-static int write_all(struct output *out, const char *text, size_t length)
+static int whole_file_put(struct output *out, const char *text, size_t length)
 {
 	size_t piece;
 	int err = 0;
 
-	for (size_t at = 0; !err && at < length && !stop_asked(); at += piece) {
+	for (size_t at = 0; !err && at < length && !stop_signals_came(); at += piece) {
 		piece = length - at < PIECE_BYTES ? length - at : PIECE_BYTES;
 		output_put(out, text + at, piece);
 		err = output_flush(out);
 	}
-	if (!err && stop_asked())
+	if (!err && stop_signals_came())
 		err = -EINTR;
 	if (!err && memory_was_short()) /* something of it may be missing */
 		err = -ENOMEM;
@@ -32,7 +32,8 @@ static int write_all(struct output *out, const char *text, size_t length)
 	return err ? err : output_commit(out);
 }
 
-int put_file(const char *what, const char *path, bool force, const char *text, size_t length)
+int whole_file_write(const char *what, const char *path, bool force, const char *text,
+		     size_t length)
 {
 	struct output out;
 	int err = output_open_whole(&out, path, force), closed;
@@ -40,11 +41,11 @@ int put_file(const char *what, const char *path, bool force, const char *text, s
 
 	if (!err) {
 		if (out.is_regular) /* a pipe ends us at once */
-			stop_begin();
-		err = write_all(&out, text, length);
+			stop_signals_catch();
+		err = whole_file_put(&out, text, length);
 		closed = output_close(&out);
 		err = err ? err : closed;
-		stop_end();
+		stop_signals_release();
 	}
 	if (err == -EEXIST)
 		log_error("'%s' exists and is not overwritten; --force replaces it", path);

@@ -17,7 +17,7 @@ GNU_TIME = """\tCommand being timed: "x"
 """
 
 
-class WhichCase(StoreCase):
+class NamedRunCase(StoreCase):
     def setUp(self):
         super().setUp()
         paths = [self.made(name) for name in ("align", "sort")]
@@ -37,7 +37,7 @@ class WhichCase(StoreCase):
         return self.bpfmon(*words, cwd=self.here)
 
 
-class Shown(WhichCase):
+class Shown(NamedRunCase):
     def test_what_is_no_run_does_not_hide_one(self):
         shutil.copy("/bin/true", self.here / "align")
         (self.here / "sort").mkdir()
@@ -74,7 +74,7 @@ class Shown(WhichCase):
         self.assertEqual(writer.returncode, 0)
 
 
-class Compared(WhichCase):
+class Compared(NamedRunCase):
     def sides(self, *words):
         done = self.bpfmon("compare", "--json", *words, cwd=self.here)
         self.assertEqual((done.returncode, done.stderr), (0, ""))

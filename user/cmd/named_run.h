@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The run that a user names. */
-#ifndef CMD_WHICH_H
-#define CMD_WHICH_H
+#ifndef CMD_NAMED_RUN_H
+#define CMD_NAMED_RUN_H
 
 #include "source/source.h"
 
@@ -12,7 +12,7 @@
  * caller can read it. @store: the file that --store names; NULL: the user's own stores. The
  * process becomes the user who called sudo. An error was told to the user.
  */
-int which_open(struct source *s, const char *store, const char *what,
-	       bool (*is_known)(const char *path));
+int named_run_open(struct source *s, const char *store, const char *what,
+		   bool (*is_known)(const char *path));
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cmd/lent.h"
+#include "cmd/lent_rights.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool are_lent(void)
+static bool rights_are_lent(void)
 {
 	return getuid() && user_rights_are_lent();
 }
 
 /* Real, effective and saved: one that has changed its user may have what the caller has not. */
-static bool is_own_process(pid_t pid)
+static bool process_is_own(pid_t pid)
 {
 	unsigned long real, effective, saved, own = getuid();
 	char path[64], line[256];
@@ -31,25 +31,25 @@ static bool is_own_process(pid_t pid)
 }
 
 /* A cgroup that has been handed to the caller: nobody but root can move others into it. */
-static bool is_own_cgroup(const struct cgroup_target *t)
+static bool cgroup_is_own(const struct cgroup_target *t)
 {
 	struct stat st;
 
 	return !stat(t->cg.path, &st) && st.st_uid == getuid();
 }
 
-int lent_check(const struct options *o, const struct cgroup_target *t)
+int lent_rights_check(const struct options *o, const struct cgroup_target *t)
 {
-	if (!are_lent())
+	if (!rights_are_lent())
 		return 0;
-	if (t && !is_own_cgroup(t)) {
+	if (t && !cgroup_is_own(t)) {
 		log_error("the cgroup '%s' is another user's: with the capabilities of its file "
 			  "bpfmon attaches to its caller's own processes; try sudo",
 			  t->cg.path);
 		return -EPERM;
 	}
 	for (size_t i = 0; !t && i < o->nr_pids; i++) {
-		if (is_own_process(o->pids[i]))
+		if (process_is_own(o->pids[i]))
 			continue;
 		log_error("process %d is another user's: with the capabilities of its file bpfmon "
 			  "attaches to its caller's own processes; try sudo",

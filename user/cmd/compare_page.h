@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#ifndef CMD_OVERLAY_H
-#define CMD_OVERLAY_H
+#ifndef CMD_COMPARE_PAGE_H
+#define CMD_COMPARE_PAGE_H
 
 #include "compare/compare.h"
 #include "cmd/options.h"
 
 /* Makes the page of --html. A negative errno, which was told to the user. */
-int put_overlay(const struct comparison *c, const json_t *diff, const struct options *o);
+int compare_page_write(const struct comparison *c, const json_t *diff, const struct options *o);
 
 #endif
