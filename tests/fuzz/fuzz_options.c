@@ -6,16 +6,19 @@
 #include "fuzz.h"
 
 #include "base/log.h"
-#include "cmd/filter.h"
-#include "cmd/options.h"
+#include "cmd/attach.h"
+#include "cmd/compare.h"
+#include "cmd/run.h"
 
 #include <errno.h>
 #include <stdarg.h>
 
 #define WORDS 64
 
-static const enum option_scope scopes[] = { FOR_RUN,   FOR_ATTACH, FOR_LIST,    FOR_SHOW,
-					    FOR_STORE, FOR_EXPORT, FOR_COMPARE, FOR_REPORT };
+static const struct subcommand *const parsers[] = {
+	&subcommand_run,   &subcommand_attach, &subcommand_list,    &subcommand_show,
+	&subcommand_store, &subcommand_export, &subcommand_compare, &subcommand_report,
+};
 
 /* Replaces base/log.c: an error has to be reported in one line. */
 static unsigned errors_logged;
@@ -53,6 +56,15 @@ void log_set_level(enum log_level level)
 	(void)level;
 }
 
+void log_hurry(void)
+{
+}
+
+bool log_owes_memory(void)
+{
+	return false;
+}
+
 static size_t words_split(char *text, char **words)
 {
 	size_t nr = 0;
@@ -62,7 +74,7 @@ static size_t words_split(char *text, char **words)
 	return nr;
 }
 
-/* Sets variables of bpfmon only: others would affect the fuzzer. */
+/* Only our own: others would be the fuzzer's. */
 static void set_environment(char *text)
 {
 	char *words[WORDS];
@@ -77,25 +89,44 @@ static void set_environment(char *text)
 	}
 }
 
-static void options_check(const struct options *o, char **argv, size_t nr)
+static void check_recording(const struct recording_options *r, const struct common_options *common)
 {
-	FUZZ_HOLDS(o->nr_outputs <= MAX_OUTPUTS && o->nr_tags <= MAX_TAGS);
-	FUZZ_HOLDS(o->nr_pids <= MAX_TARGETS && o->nr_fail_if <= MAX_FAIL_IF);
-	FUZZ_HOLDS(o->interval_ns >= 10000000 && o->interval_ns <= 604800000000000);
-	for (size_t i = 0; o->command && i < o->nr_outputs; i++)
-		FUZZ_HOLDS(o->outputs[i].format && *o->outputs[i].path);
-	for (size_t i = 0; i < o->nr_tags && o->scope & FOR_ALL; i++)
-		FUZZ_HOLDS(strchr(o->tags[i], '='));
-	/* the command is the unchanged rest of the line */
-	FUZZ_HOLDS(!o->command || (o->command > argv && o->command <= argv + nr));
-	FUZZ_HOLDS(o->command || o->help || o->version);
-	options_has_filter(o);
+	FUZZ_HOLDS(r->nr_outputs <= MAX_OUTPUTS && r->tags.nr <= MAX_TAGS);
+	FUZZ_HOLDS(r->interval_ns >= 10000000 && r->interval_ns <= 604800000000000);
+	for (size_t i = 0; common->words && i < r->nr_outputs; i++)
+		FUZZ_HOLDS(r->outputs[i].format && *r->outputs[i].path);
+	for (size_t i = 0; i < r->tags.nr; i++)
+		FUZZ_HOLDS(strchr(r->tags.list[i], '='));
+}
+
+static void check(const struct subcommand *sub, const void *options, char **argv, size_t nr)
+{
+	const struct common_options *common = options;
+	const struct compare_options *compare = options;
+	const struct attach_options *attach = options;
+	const struct run_options *run = options;
+
+	if (sub == &subcommand_run)
+		check_recording(&run->recording, common);
+	if (sub == &subcommand_attach) {
+		check_recording(&attach->recording, common);
+		FUZZ_HOLDS(attach->nr_pids <= MAX_TARGETS);
+	}
+	if (sub == &subcommand_compare) {
+		FUZZ_HOLDS(compare->nr_fail_if <= MAX_FAIL_IF);
+		FUZZ_HOLDS(compare->filter.filter.nr_tags <= MAX_TAGS);
+		filter_is_given(&compare->filter);
+	}
+	/* the rest of the line, as it is */
+	FUZZ_HOLDS(!common->words || (common->words > argv && common->words <= argv + nr));
+	FUZZ_HOLDS(common->words || common->help || common->version);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *all, *text, *environment = NULL, *blank, *words[WORDS + 2] = { "bpfmon" };
-	struct options o;
+	const struct subcommand *sub;
+	void *options;
 	size_t nr;
 	int err;
 
@@ -112,12 +143,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	words[nr + 1] = NULL;
 	set_environment(environment);
 	errors_logged = 0;
-	err = options_parse(&o, scopes[data[0] % (sizeof(scopes) / sizeof(*scopes))], (int)nr + 1,
-			    words);
+	sub = parsers[data[0] % (sizeof(parsers) / sizeof(*parsers))];
+	options =
+		malloc(sub->options_bytes); /* as large as it is: what lies behind it is watched */
+	err = sub->parse(options, (int)nr + 1, words);
 	FUZZ_HOLDS(err ? err == -EINVAL && errors_logged == 1 : !errors_logged);
 	if (!err)
-		options_check(&o, words, nr + 1);
+		check(sub, options, words, nr + 1);
 	clearenv();
+	free(options);
 	free(all);
 	return 0;
 }

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_OPTIONS_FIXTURE_H
 #define TESTS_UNIT_OPTIONS_FIXTURE_H
 
-#include "cmd/options.h"
+#include "cmd/run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,14 +20,14 @@ static inline int forget_environment(void **state)
 }
 
 /* What was said on stderr goes to @said. */
-static inline int parse_line(struct options *o, char **argv, char said[SAID_BYTES])
+static inline int parse_line(struct run_options *o, char **argv, char said[SAID_BYTES])
 {
 	int fd = memfd_create("stderr", MFD_CLOEXEC), saved = dup(STDERR_FILENO), argc = 0, err;
 
 	while (argv[argc])
 		argc++;
 	dup2(fd, STDERR_FILENO);
-	err = options_parse(o, FOR_RUN, argc, argv);
+	err = subcommand_run.parse(o, argc, argv);
 	dup2(saved, STDERR_FILENO);
 	memset(said, 0, SAID_BYTES);
 	assert_in_range(pread(fd, said, SAID_BYTES - 1, 0), 0, SAID_BYTES);
@@ -44,7 +44,7 @@ static inline void assert_line_with(const char *said, const char *part)
 	assert_memory_equal(said, "bpfmon: ", 8);
 }
 
-static inline void parse_well(struct options *o, char **argv)
+static inline void parse_well(struct run_options *o, char **argv)
 {
 	char said[SAID_BYTES];
 
@@ -56,7 +56,7 @@ static inline void parse_well(struct options *o, char **argv)
 static inline void parse_badly(const char *part, char **argv)
 {
 	char said[SAID_BYTES];
-	struct options o;
+	struct run_options o;
 
 	assert_int_equal(parse_line(&o, argv, said), -EINVAL);
 	assert_line_with(said, part);

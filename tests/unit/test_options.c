@@ -7,13 +7,14 @@
 #include <cmocka.h>
 
 #include "options_fixture.h"
+#include "track/optional.h"
 
 static void assert_interval(const char *text, uint64_t ns)
 {
-	struct options o;
+	struct run_options o;
 
 	assert_parsed(&o, "-i", (char *)text, "true");
-	assert_int_equal(o.interval_ns, ns);
+	assert_int_equal(o.recording.interval_ns, ns);
 }
 
 static void assert_no_interval(const char *text)
@@ -24,32 +25,34 @@ static void assert_no_interval(const char *text)
 static void defaults_are_a_second_and_all_metrics_that_cost_nothing(void **state)
 {
 	struct metric_set all;
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "--", "true");
 	metric_set_default(&all);
-	assert_int_equal(o.interval_ns, 1000000000);
-	assert_memory_equal(&o.wanted, &all, sizeof(all));
-	assert_int_equal(o.nr_outputs, 0);
-	assert_false(o.quiet || o.verbose || o.force || o.no_args || o.wait_tree);
-	assert_false(o.own_cgroup || o.record_as_root || o.switch_user || o.help || o.version);
-	assert_int_equal(o.max_tasks, 0);
-	assert_int_equal(o.inject_misses, 0);
-	assert_int_equal(o.pss_ppm, 0);
+	assert_int_equal(o.recording.interval_ns, 1000000000);
+	assert_memory_equal(&o.recording.wanted, &all, sizeof(all));
+	assert_int_equal(o.recording.nr_outputs, 0);
+	assert_false(o.recording.quiet || o.recording.verbose || o.recording.force ||
+		     o.recording.no_args || o.wait_tree);
+	assert_false(o.own_cgroup || o.recording.record_as_root || o.switch_user || o.common.help ||
+		     o.common.version);
+	assert_int_equal(o.recording.max_tasks, 0);
+	assert_int_equal(o.recording.inject_misses, 0);
+	assert_int_equal(o.recording.pss_ppm, 0);
 }
 
 static void process_samples_are_off_or_up_to_a_thousand(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "--", "true");
-	assert_int_equal(o.process_samples, 0);
+	assert_int_equal(o.recording.process_samples, 0);
 	assert_parsed(&o, "--process-samples", "1000", "true");
-	assert_int_equal(o.process_samples, 1000);
+	assert_int_equal(o.recording.process_samples, 1000);
 	assert_parsed(&o, "--process-samples", "20", "--process-samples", "0", "true");
-	assert_int_equal(o.process_samples, 0);
+	assert_int_equal(o.recording.process_samples, 0);
 	assert_refused("--process-samples does not take '1001'", "--process-samples=1001", "true");
 	assert_refused("--process-samples does not take '-1'", "--process-samples=-1", "true");
 	assert_refused("--process-samples does not take ''", "--process-samples=", "true");
@@ -96,18 +99,19 @@ static void intervals_that_are_no_number_are_refused(void **state)
 
 static void flags_are_set(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "-q", "-v", "--force", "--no-args", "true");
-	assert_true(o.quiet && o.verbose && o.force && o.no_args);
+	assert_true(o.recording.quiet && o.recording.verbose && o.recording.force &&
+		    o.recording.no_args);
 	assert_parsed(&o, "-qv", "true");
-	assert_true(o.quiet && o.verbose);
+	assert_true(o.recording.quiet && o.recording.verbose);
 }
 
 static void wait_takes_command_or_tree(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "--wait", "tree", "true");
@@ -119,7 +123,7 @@ static void wait_takes_command_or_tree(void **state)
 
 static void user_may_be_named(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "--user=ada", "true");
@@ -128,28 +132,28 @@ static void user_may_be_named(void **state)
 	assert_parsed(&o, "--user", "true");
 	assert_true(o.switch_user);
 	assert_null(o.user);
-	assert_string_equal(o.command[0], "true");
+	assert_string_equal(o.common.words[0], "true");
 	assert_refused("--user", "--user=", "true");
 }
 
 static void record_as_takes_only_root(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "--record-as", "root", "true");
-	assert_true(o.record_as_root);
+	assert_true(o.recording.record_as_root);
 	assert_refused("'ada'", "--record-as", "ada", "true");
 }
 
 static void numbers_have_limits(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "--max-tasks", "4194304", "--inject-misses=999", "true");
-	assert_int_equal(o.max_tasks, 4194304);
-	assert_int_equal(o.inject_misses, 999);
+	assert_int_equal(o.recording.max_tasks, 4194304);
+	assert_int_equal(o.recording.inject_misses, 999);
 	assert_refused("'0'", "--max-tasks=0", "true");
 	assert_refused("'4194305'", "--max-tasks=4194305", "true");
 	assert_refused("'99999999999999999999'", "--max-tasks=99999999999999999999", "true");
@@ -160,37 +164,16 @@ static void numbers_have_limits(void **state)
 
 static void programs_to_refuse_are_known_ones(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "--inject-no-program=oom__victim", "--inject-no-program=peak__rss:attach",
 		      "true");
-	assert_int_equal(o.refused, OPTIONAL_BIT(OPTIONAL_OOM));
-	assert_int_equal(o.unattached, OPTIONAL_BIT(OPTIONAL_EXACT_PEAK));
+	assert_int_equal(o.recording.refused, OPTIONAL_BIT(OPTIONAL_OOM));
+	assert_int_equal(o.recording.unattached, OPTIONAL_BIT(OPTIONAL_EXACT_PEAK));
 	assert_refused("'peak'", "--inject-no-program=peak", "true");
 	assert_refused("'follow__exit'", "--inject-no-program=follow__exit", "true");
 	assert_refused("'oom__victim:load'", "--inject-no-program=oom__victim:load", "true");
-}
-
-static void rows_have_names_of_their_own(void **state)
-{
-	(void)state;
-	for (size_t i = 0; options_row(i); i++) {
-		for (size_t k = 0; k < i; k++) {
-			if (!(options_row(i)->scope & options_row(k)->scope))
-				continue; /* never of the same command line */
-			assert_string_not_equal(options_row(i)->name, options_row(k)->name);
-			assert_true(!options_row(i)->key ||
-				    options_row(i)->key != options_row(k)->key);
-		}
-	}
-}
-
-static void rows_have_help_that_fits_a_terminal(void **state)
-{
-	(void)state;
-	for (size_t i = 0; options_row(i); i++)
-		assert_in_range(strlen(options_row(i)->help), 1, 80 - 15);
 }
 
 int main(void)
@@ -207,8 +190,6 @@ int main(void)
 		OPTIONS_TEST(record_as_takes_only_root),
 		OPTIONS_TEST(numbers_have_limits),
 		OPTIONS_TEST(programs_to_refuse_are_known_ones),
-		OPTIONS_TEST(rows_have_names_of_their_own),
-		OPTIONS_TEST(rows_have_help_that_fits_a_terminal),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,50 +10,50 @@
 
 static void help_and_version_need_no_command(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "--help");
-	assert_true(o.help);
+	assert_true(o.common.help);
 	assert_parsed(&o, "-V");
-	assert_true(o.version);
-	assert_null(o.command);
+	assert_true(o.common.version);
+	assert_null(o.common.words);
 }
 
 /* getopt(3) remembers where in a word of several letters it was. */
 static void a_line_is_parsed_from_its_start_after_one_that_was_refused_within_a_word(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_refused("'-x'", "-qxv", "true");
 	assert_parsed(&o, "true");
-	assert_false(o.verbose || o.quiet);
-	assert_string_equal(o.command[0], "true");
+	assert_false(o.recording.verbose || o.recording.quiet);
+	assert_string_equal(o.common.words[0], "true");
 }
 
 static void command_is_never_parsed(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "-q", "--", "ls", "-v", "--", "--help");
-	assert_string_equal(o.command[0], "ls");
-	assert_string_equal(o.command[1], "-v");
-	assert_string_equal(o.command[2], "--");
-	assert_string_equal(o.command[3], "--help");
-	assert_null(o.command[4]);
-	assert_false(o.verbose || o.help);
+	assert_string_equal(o.common.words[0], "ls");
+	assert_string_equal(o.common.words[1], "-v");
+	assert_string_equal(o.common.words[2], "--");
+	assert_string_equal(o.common.words[3], "--help");
+	assert_null(o.common.words[4]);
+	assert_false(o.recording.verbose || o.common.help);
 }
 
 static void first_word_that_is_no_option_begins_the_command(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "ls", "-v", "--force");
-	assert_string_equal(o.command[0], "ls");
-	assert_false(o.verbose || o.force);
+	assert_string_equal(o.common.words[0], "ls");
+	assert_false(o.recording.verbose || o.recording.force);
 }
 
 static void no_command_is_refused(void **state)

@@ -10,12 +10,12 @@
 
 static void assert_output(const char *text, const struct observer_ops *format, const char *path)
 {
-	struct options o;
+	struct run_options o;
 
 	assert_parsed(&o, "-o", (char *)text, "true");
-	assert_int_equal(o.nr_outputs, 1);
-	assert_ptr_equal(o.outputs[0].format, format);
-	assert_string_equal(o.outputs[0].path, path);
+	assert_int_equal(o.recording.nr_outputs, 1);
+	assert_ptr_equal(o.recording.outputs[0].format, format);
+	assert_string_equal(o.recording.outputs[0].path, path);
 }
 
 static void format_before_the_colon_wins(void **state)
@@ -51,12 +51,12 @@ static void output_that_tells_nothing_is_jsonl(void **state)
 
 static void format_option_is_before_the_extension(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "-o", "run.txt", "-o", "jsonl:b", "-f", "csv", "true");
-	assert_ptr_equal(o.outputs[0].format, &csv_observer);
-	assert_ptr_equal(o.outputs[1].format, &jsonl_observer);
+	assert_ptr_equal(o.recording.outputs[0].format, &csv_observer);
+	assert_ptr_equal(o.recording.outputs[1].format, &jsonl_observer);
 }
 
 static void formats_that_do_not_exist_are_refused(void **state)
@@ -80,12 +80,12 @@ static void output_without_a_path_is_refused(void **state)
 
 static void sixteen_outputs_fit_and_one_more_is_refused(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	assert_parsed(&o, "-oa", "-ob", "-oc", "-od", "-oe", "-of", "-og", "-oh", "-oi", "-oj",
 		      "-ok", "-ol", "-om", "-on", "-oo", "-op", "true");
-	assert_int_equal(o.nr_outputs, MAX_OUTPUTS);
+	assert_int_equal(o.recording.nr_outputs, MAX_OUTPUTS);
 	assert_refused("'q'", "-oa", "-ob", "-oc", "-od", "-oe", "-of", "-og", "-oh", "-oi", "-oj",
 		       "-ok", "-ol", "-om", "-on", "-oo", "-op", "-oq", "true");
 }

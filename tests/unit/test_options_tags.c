@@ -21,16 +21,16 @@ static void put_into_environment(int variables)
 	}
 }
 
-static bool has_tag(const struct options *o, const char *tag)
+static bool has_tag(const struct run_options *o, const char *tag)
 {
-	for (size_t i = 0; i < o->nr_tags; i++)
-		if (!strcmp(o->tags[i], tag))
+	for (size_t i = 0; i < o->recording.tags.nr; i++)
+		if (!strcmp(o->recording.tags.list[i], tag))
 			return true;
 	return false;
 }
 
 /* One line of warning is said, which has @part. */
-static void assert_warned(struct options *o, const char *part, char **argv)
+static void assert_warned(struct run_options *o, const char *part, char **argv)
 {
 	char said[SAID_BYTES];
 
@@ -40,42 +40,42 @@ static void assert_warned(struct options *o, const char *part, char **argv)
 
 static void tags_of_both_are_taken(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	put_into_environment(2);
 	setenv("BPFMON_TAG", "default=d", 1);
 	assert_parsed(&o, "--tag", "a=b", "true");
-	assert_int_equal(o.nr_tags, 4);
+	assert_int_equal(o.recording.tags.nr, 4);
 	assert_true(has_tag(&o, "a=b") && has_tag(&o, "k0=v") && has_tag(&o, "default=d"));
 }
 
 static void the_command_line_wins_and_says_it_last(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	put_into_environment(1);
 	assert_parsed(&o, "--tag", "k0=first", "--tag", "k0=last", "true");
-	assert_int_equal(o.nr_tags, 1);
+	assert_int_equal(o.recording.tags.nr, 1);
 	assert_true(has_tag(&o, "k0=last"));
 }
 
 static void a_full_environment_leaves_room_for_the_command_line(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	put_into_environment(MAX_TAGS);
 	assert_warned(&o, "(BPFMON_TAG_...) left out: 1",
 		      (char *[]){ "bpfmon", "--tag", "a=b", "true", NULL });
-	assert_int_equal(o.nr_tags, MAX_TAGS);
+	assert_int_equal(o.recording.tags.nr, MAX_TAGS);
 	assert_true(has_tag(&o, "a=b"));
 }
 
 static void what_is_left_out_of_the_environment_is_told_once(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	put_into_environment(MAX_TAGS + 6);
@@ -83,18 +83,18 @@ static void what_is_left_out_of_the_environment_is_told_once(void **state)
 		      "a run has 64 tags at most; of those of the environment (BPFMON_TAG_...) "
 		      "left out: 6",
 		      (char *[]){ "bpfmon", "true", NULL });
-	assert_int_equal(o.nr_tags, MAX_TAGS);
+	assert_int_equal(o.recording.tags.nr, MAX_TAGS);
 }
 
 static void a_full_environment_is_silent(void **state)
 {
-	struct options o;
+	struct run_options o;
 
 	(void)state;
 	put_into_environment(MAX_TAGS);
 	assert_parsed(&o, "true");
 	assert_parsed(&o, "--tag", "k3=other", "true");
-	assert_int_equal(o.nr_tags, MAX_TAGS);
+	assert_int_equal(o.recording.tags.nr, MAX_TAGS);
 }
 
 static void too_many_on_the_command_line_are_refused_with_the_limit(void **state)

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "cmd/filter.h"
 #include "store/identity.h"
 #include "store_fixture.h"
 #include "view/runs_text.h"
@@ -177,49 +176,6 @@ static void table_fits_the_width_whatever_the_names_are(void **state)
 	database_close(&d);
 }
 
-static void since_is_a_span_or_a_date(void **state)
-{
-	struct options o = { 0 };
-
-	(void)state;
-	assert_int_equal(parse_filter_since(&o, "7d"), 0);
-	assert_int_equal(parse_filter_since(&o, "2025-12-24"), 0);
-	assert_int_equal(o.filter.since_ns % 1000000000, 0);
-	assert_int_equal(parse_filter_since(&o, "2025-12-24 18:30"), 0);
-	assert_int_equal(parse_filter_since(&o, "7"), -EINVAL);
-	assert_int_equal(parse_filter_since(&o, "7x"), -EINVAL);
-	assert_int_equal(parse_filter_since(&o, "-1d"), -EINVAL);
-	assert_int_equal(parse_filter_since(&o, "99999999999999999999d"), -EINVAL);
-	assert_int_equal(parse_filter_since(&o, "2025-13-01"), -EINVAL);
-	assert_int_equal(parse_filter_since(&o, "yesterday"), -EINVAL);
-}
-
-static void date_that_does_not_exist_is_refused(void **state)
-{
-	struct options o = { 0 };
-
-	(void)state;
-	assert_int_equal(parse_filter_since(&o, "2025-02-31"), -EINVAL);
-	assert_int_equal(parse_filter_since(&o, "2025-02-29 12:00"), -EINVAL);
-	assert_int_equal(parse_filter_since(&o, "2025-04-31T12:00:00"), -EINVAL);
-	assert_int_equal(parse_filter_since(&o, "24-12-01"), -EINVAL);
-	assert_int_equal(o.filter.since_ns, 0);
-	assert_int_equal(parse_filter_since(&o, "2024-02-29"), 0);
-	assert_int_equal(parse_filter_since(&o, "2025-01-31"), 0);
-}
-
-/* 0 says that there is no condition at all. */
-static void time_before_1970_is_one(void **state)
-{
-	struct options o = { 0 };
-
-	(void)state;
-	assert_int_equal(parse_older_than(&o, "36500d"), 0);
-	assert_int_equal(o.prune.before_ns, 1);
-	assert_int_equal(parse_filter_since(&o, "1950-01-01"), 0);
-	assert_int_equal(o.filter.since_ns, 1);
-}
-
 #define RUNS_TEST(test) cmocka_unit_test_setup_teardown(test, two_runs, place_remove)
 
 int main(void)
@@ -232,9 +188,6 @@ int main(void)
 		RUNS_TEST(run_of_another_machine_goes_on_while_it_is_heard_of),
 		RUNS_TEST(newest_comes_first_unless_another_order_is_asked_for),
 		RUNS_TEST(table_fits_the_width_whatever_the_names_are),
-		cmocka_unit_test(since_is_a_span_or_a_date),
-		cmocka_unit_test(date_that_does_not_exist_is_refused),
-		cmocka_unit_test(time_before_1970_is_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

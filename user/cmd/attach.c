@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon attach [OPTIONS] --pid PID | --cgroup PATH: follows what runs already, and leaves it as it
  * is. */
-#include "cmd/cmd.h"
+#include "cmd/attach.h"
+
 #include "cmd/lent_rights.h"
+#include "cmd/option_values.h"
 #include "cmd/prepare.h"
 
 #include "base/clock.h"
@@ -12,7 +14,71 @@
 #include "launch/attach.h"
 #include "container/container_cgroup.h"
 
+#include <errno.h>
 #include <stdio.h>
+
+#define MAX_PID (1U << 22) /* of any Linux */
+
+static int pid_parse(void *options, const char *text)
+{
+	struct attach_options *o = options;
+	unsigned pid;
+
+	if (o->nr_pids == MAX_TARGETS || number_parse(text, 1, MAX_PID, &pid))
+		return -EINVAL;
+	o->pids[o->nr_pids++] = (pid_t)pid;
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct attach_options, field)
+
+static const struct option_row attach_rows[] = {
+	{ "pid", 'p', "PID", false, "Attach to this process and its descendants; may be repeated", pid_parse, 0, GUARD_ENVIRONMENT },
+	{ "cgroup", 0, "PATH", false, "Attach to who is in this cgroup or below it, now or later", text_parse, AT(cgroup), GUARD_ENVIRONMENT },
+	{ "container", 0, "NAME", false, "Attach to this container: its name or id, or ENGINE:NAME", text_parse, AT(container), GUARD_ENVIRONMENT },
+	{ "wait-start", 0, NULL, false, "The cgroup is empty yet: begin with its first process", flag_parse, AT(wait_start), GUARD_NONE },
+	{ "duration", 0, "TIME", false, "Detach after this time: 60, 0.5, 100ms", duration_parse, AT(duration_ns), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group attach_groups[] = {
+	RECORDING_GROUPS(struct attach_options),
+	{ rights_rows, AT(recording), true },
+	{ attach_rows, 0, true },
+	{ tracking_rows, AT(recording), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int targets_check(const struct attach_options *o)
+{
+	int kinds = (o->nr_pids > 0) + (o->cgroup != NULL) + (o->container != NULL);
+	const char *what = NULL;
+
+	if (!kinds)
+		what = "nothing to attach to was named; try: bpfmon attach --pid PID";
+	else if (kinds > 1)
+		what = "--pid, --cgroup and --container exclude each other: attach to one of them";
+	else if (o->wait_start && !o->cgroup)
+		what = "--wait-start waits for a process in a cgroup; name one with --cgroup";
+	if (what)
+		log_error("%s", what);
+	return what ? -EINVAL : 0;
+}
+
+static int attach_parse(void *options, int argc, char **argv)
+{
+	struct attach_options *o = options;
+	int err = recording_parse(&subcommand_attach, o, &o->recording, argc, argv);
+
+	if (err || !o->common.words)
+		return err;
+	if (words_check_none(&o->common) || targets_check(o))
+		return -EINVAL;
+	return recording_resolve(&o->recording, o->cgroup || o->container);
+}
 
 static void attach_help(void)
 {
@@ -22,11 +88,12 @@ static void attach_help(void)
 	     "have ended; or whoever is in a cgroup (a container has one) or below it, until that\n"
 	     "is removed. It ends earlier when --duration is over, or on Ctrl-C. What they had\n"
 	     "used before does not count.\n");
-	options_help(FOR_ATTACH);
+	options_print(&subcommand_attach);
+	recording_print_variables();
 	puts("Exit status: 0; 2 usage, not found, not permitted.");
 }
 
-static int attach_check_pids(const struct options *o)
+static int attach_check_pids(const struct attach_options *o)
 {
 	for (size_t i = 0; i < o->nr_pids; i++) {
 		pid_t leader;
@@ -45,7 +112,7 @@ static int attach_check_pids(const struct options *o)
 }
 
 /* @caller: who called sudo and named it, and can learn of no other file by that; or NULL. */
-static int attach_check_cgroup(const struct options *o, const struct user *caller,
+static int attach_check_cgroup(const struct attach_options *o, const struct user *caller,
 			       struct cgroup_target *t)
 {
 	char why[5000] = "";
@@ -62,8 +129,8 @@ static int attach_check_cgroup(const struct options *o, const struct user *calle
 }
 
 /* A container is its cgroup; one that has none is its first process and what descends from it. */
-static int attach_check_container(struct options *o, const struct user *caller, struct container *c,
-				  char folder[4096])
+static int attach_check_container(struct attach_options *o, const struct user *caller,
+				  struct container *c, char folder[4096])
 {
 	char why[1024] = "";
 
@@ -83,21 +150,21 @@ static int attach_check_container(struct options *o, const struct user *caller, 
 	return 0;
 }
 
-int cmd_attach(int argc, char **argv)
+static int cmd_attach(int argc, char **argv)
 {
 	uint64_t named_boot_ns = clock_ns(CLOCK_BOOTTIME);
 	static struct cgroup_target target; /* static: large for a stack */
 	static struct container container;
 	static struct user caller;
-	static struct options o;
+	static struct attach_options o;
 	static char folder[4096];
 	struct launch_options l = { 0 };
 	struct run run = { 0 };
-	int go_on = options_begin(&o, FOR_ATTACH, argc, argv, attach_help);
+	int go_on = launch_begin(&subcommand_attach, &o, &o.recording, argc, argv);
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	recorder_choose(&o, &caller, &l);
+	recorder_choose(&o.recording, &caller, &l);
 	if (o.container && attach_check_container(&o, &caller, &container, folder))
 		return EXIT_USAGE;
 	/* the folder of a container was not named by the caller */
@@ -106,7 +173,7 @@ int cmd_attach(int argc, char **argv)
 		return EXIT_USAGE;
 	if (lent_rights_check(&o, o.cgroup ? &target : NULL))
 		return EXIT_USAGE;
-	launch_prepare(&l, &o, &caller, &run);
+	launch_prepare(&l, &o.recording, &caller, &run);
 	run.container = o.container ? container.id : NULL;
 	run.engine = o.container ? container.engine : NULL;
 	l.collector.targets = o.pids;
@@ -120,3 +187,16 @@ int cmd_attach(int argc, char **argv)
 	l.collector.wait_start = o.wait_start;
 	return attach(&l) ? EXIT_USAGE : 0;
 }
+
+const struct subcommand subcommand_attach = {
+	.name = "attach",
+	.summary = "follow what runs already (bpfmon attach --help)",
+	.part = PART_RECORDS,
+	.loads_programs = true,
+	.ends_at_word = true,
+	.run = cmd_attach,
+	.groups = attach_groups,
+	.options_bytes = sizeof(struct attach_options),
+	.parse = attach_parse,
+	.help = attach_help,
+};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon check: what this machine offers, capability by capability. */
-#include "cmd/cmd.h"
+#include "cmd/subcommand.h"
 
 #include "base/log.h"
 #include "track/tracker.h"
@@ -55,7 +55,7 @@ static bool check_loading(void)
 	return !err;
 }
 
-int cmd_check(int argc, char **argv)
+static int cmd_check(int argc, char **argv)
 {
 	bool all = true;
 
@@ -67,3 +67,11 @@ int cmd_check(int argc, char **argv)
 	capability_each(check_print, &all);
 	return check_loading() ? 0 : 1;
 }
+
+const struct subcommand subcommand_check = {
+	.name = "check",
+	.summary = "what this machine offers",
+	.part = PART_INFORMS,
+	.run = cmd_check,
+	.loads_programs = true,
+};

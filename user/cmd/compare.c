@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon compare [OPTIONS] RUN RUN...: runs against each other, value by value. */
-#include "cmd/cmd.h"
-#include "cmd/compare_runs.h"
+#include "cmd/compare.h"
+
 #include "cmd/compare_page.h"
+#include "cmd/compare_runs.h"
+#include "cmd/option_values.h"
 
 #include "base/log.h"
 #include "compare/diff.h"
@@ -19,6 +21,48 @@
 #define EXIT_FAILED 1
 #define NAME_COLUMNS 60
 
+static int fail_if_parse(void *options, const char *text)
+{
+	struct compare_options *o = options;
+
+	if (o->nr_fail_if == MAX_FAIL_IF)
+		return -EINVAL;
+	o->fail_if[o->nr_fail_if++] = text;
+	return 0;
+}
+
+/* May be empty: a run may have no value of the tag. */
+static int baseline_parse(void *value, const char *text)
+{
+	*(const char **)value = text;
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct compare_options, field)
+
+static const struct option_row compare_rows[] = {
+	{ "by", 0, "TAG", false, "Runs with the same value of this tag are a group", text_parse, AT(by), GUARD_NONE },
+	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", baseline_parse, AT(baseline), GUARD_NONE },
+	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 when it holds: 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, 0, GUARD_NONE },
+	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", flag_parse, AT(significant), GUARD_NONE },
+	{ "html", 0, "PATH", false, "Draw the runs' curves over each other, as a page for a browser", text_parse, AT(html), GUARD_ENVIRONMENT },
+	{ "json", 0, NULL, false, "One JSON document instead of tables", flag_parse, AT(json), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group compare_groups[] = {
+	{ force_rows, AT(force), false },   { filter_rows, AT(filter), false },
+	{ store_rows, AT(store), true },    { compare_rows, 0, false },
+	{ common_rows, AT(common), false }, { 0 },
+};
+
+static int compare_parse(void *options, int argc, char **argv)
+{
+	return options_parse(&subcommand_compare, options, argc, argv);
+}
+
 static void compare_help(void)
 {
 	puts("Usage: bpfmon compare [OPTIONS] RUN RUN...\n"
@@ -30,13 +74,13 @@ static void compare_help(void)
 	     "what\n"
 	     "GNU time -v printed. Without one, the runs of the store that --name and the other\n"
 	     "filters let pass are compared, those that have ended; with --by alone, all.\n");
-	options_help(FOR_COMPARE);
+	options_print(&subcommand_compare);
 	puts("\nEXPRESSION is KEY OP VALUE; OP is > < >= <=; VALUE is a difference with its sign\n"
 	     "(+10%, -5%, +20MiB, +500ms), or the value itself without one (2GiB, 30s, 0).\n\n"
 	     "Exit status: 0; 1 an expression of --fail-if holds; 2 usage, not found, no run.");
 }
 
-static int groups_check(const struct groups *g, const struct options *o)
+static int groups_check(const struct groups *g, const struct compare_options *o)
 {
 	if (g->nr > 1)
 		return 0;
@@ -50,7 +94,7 @@ static int groups_check(const struct groups *g, const struct options *o)
 	return -EINVAL;
 }
 
-static int groups_make(struct groups *g, const struct sides *all, const struct options *o)
+static int groups_make(struct groups *g, const struct sides *all, const struct compare_options *o)
 {
 	const struct side *without = NULL;
 	int err = o->by ? groups_by_tag(g, all, o->by, &without) : groups_each(g, all);
@@ -67,7 +111,7 @@ static int groups_make(struct groups *g, const struct sides *all, const struct o
 	return err ? err : groups_check(g, o);
 }
 
-static int expressions_parse(struct expression *all, const struct options *o)
+static int expressions_parse(struct expression *all, const struct compare_options *o)
 {
 	char why[200];
 
@@ -100,7 +144,7 @@ static void outcome_report_unknown(const struct outcome *x, const struct compari
 }
 
 /* All expressions for all groups but the first, which tells those that hold. */
-static int outcomes_evaluate(const struct expression *e, const struct options *o,
+static int outcomes_evaluate(const struct expression *e, const struct compare_options *o,
 			     const struct comparison *c, struct outcome *outcomes, bool *failed)
 {
 	size_t others = c->groups->nr - 1;
@@ -136,7 +180,7 @@ static void outcomes_report_failed(const struct outcome *outcomes, size_t nr,
 	}
 }
 
-static int comparison_show(const struct comparison *c, const struct options *o,
+static int comparison_show(const struct comparison *c, const struct compare_options *o,
 			   const struct outcome *outcomes)
 {
 	size_t nr = o->nr_fail_if * (c->groups->nr - 1);
@@ -165,7 +209,7 @@ static int comparison_show(const struct comparison *c, const struct options *o,
 }
 
 /* The exit status. */
-static int groups_compare(const struct groups *g, const struct options *o,
+static int groups_compare(const struct groups *g, const struct compare_options *o,
 			  const struct expression *e)
 {
 	struct outcome *outcomes = calloc(o->nr_fail_if * g->nr + 1, sizeof(*outcomes));
@@ -185,20 +229,16 @@ static int groups_compare(const struct groups *g, const struct options *o,
 	return status;
 }
 
-int cmd_compare(int argc, char **argv)
+static int cmd_compare(int argc, char **argv)
 {
 	struct expression expressions[MAX_FAIL_IF];
 	struct sides all = { 0 };
 	struct groups g = { 0 };
-	struct options o;
-	int status = EXIT_USAGE;
+	struct compare_options o;
+	int go_on = options_begin(&subcommand_compare, &o, argc, argv), status = EXIT_USAGE;
 
-	if (options_parse(&o, FOR_COMPARE, argc, argv))
-		return EXIT_USAGE;
-	if (o.help || o.version) {
-		o.help ? compare_help() : (void)puts("bpfmon " BPFMON_VERSION);
-		return 0;
-	}
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
 	if (!expressions_parse(expressions, &o) && !compare_runs_read(&all, &o) &&
 	    !groups_make(&g, &all, &o))
 		status = groups_compare(&g, &o, expressions);
@@ -206,3 +246,14 @@ int cmd_compare(int argc, char **argv)
 	sides_done(&all);
 	return status;
 }
+
+const struct subcommand subcommand_compare = {
+	.name = "compare",
+	.summary = "runs against each other",
+	.part = PART_READS,
+	.run = cmd_compare,
+	.groups = compare_groups,
+	.options_bytes = sizeof(struct compare_options),
+	.parse = compare_parse,
+	.help = compare_help,
+};

@@ -97,7 +97,8 @@ static int page_render(const struct overlay_page *p, const char *text, size_t le
 	return err;
 }
 
-int compare_page_write(const struct comparison *c, const json_t *diff, const struct options *o)
+int compare_page_write(const struct comparison *c, const json_t *diff,
+		       const struct compare_options *o)
 {
 	size_t runs = groups_count_runs(c->groups), length = 0;
 	struct overlay_page p = { 0 };
@@ -105,7 +106,7 @@ int compare_page_write(const struct comparison *c, const json_t *diff, const str
 	int err;
 
 	p.curves.room = runs < OVERLAY_RUNS ? runs : OVERLAY_RUNS;
-	err = page_add_runs(&p, c->groups, o->store);
+	err = page_add_runs(&p, c->groups, o->store.path);
 	if (!err)
 		err = page_render(&p, text, runs - p.curves.nr, &page, &length);
 	if (!err)

@@ -3,9 +3,10 @@
 #define CMD_COMPARE_PAGE_H
 
 #include "compare/compare.h"
-#include "cmd/options.h"
+#include "cmd/compare.h"
 
 /* Makes the page of --html. A negative errno, which was told to the user. */
-int compare_page_write(const struct comparison *c, const json_t *diff, const struct options *o);
+int compare_page_write(const struct comparison *c, const json_t *diff,
+		       const struct compare_options *o);
 
 #endif

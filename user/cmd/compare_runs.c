@@ -2,7 +2,7 @@
 #include "cmd/compare_runs.h"
 
 #include "base/log.h"
-#include "cmd/filter.h"
+#include "cmd/filter_options.h"
 #include "cmd/stores.h"
 #include "cmd/named_run.h"
 
@@ -69,12 +69,12 @@ static int sides_add_stored(struct sides *all, const struct stores *stores,
 }
 
 /* The oldest first: what was before is what the others are compared with. */
-static int sides_add_filtered(struct sides *all, const struct options *o)
+static int sides_add_filtered(struct sides *all, const struct compare_options *o)
 {
-	struct run_filter f = options_filter(o);
+	struct run_filter f = filter_get(&o->filter);
 	struct stored_runs found = { 0 };
 	struct stores stores;
-	int err = stores_find(&stores, o->store);
+	int err = stores_find(&stores, o->store.path);
 
 	if (err)
 		return err;
@@ -95,13 +95,13 @@ static int sides_add_filtered(struct sides *all, const struct options *o)
 	return err;
 }
 
-int compare_runs_read(struct sides *all, const struct options *o)
+int compare_runs_read(struct sides *all, const struct compare_options *o)
 {
 	int err = 0;
 
-	if (!*o->command && (o->by || options_has_filter(o)))
+	if (!*o->common.words && (o->by || filter_is_given(&o->filter)))
 		return sides_add_filtered(all, o);
-	for (char **name = o->command; !err && *name; name++)
-		err = sides_add_named(all, o->store, *name);
+	for (char **name = o->common.words; !err && *name; name++)
+		err = sides_add_named(all, o->store.path, *name);
 	return err;
 }

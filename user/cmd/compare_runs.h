@@ -4,10 +4,10 @@
 #ifndef CMD_COMPARE_RUNS_H
 #define CMD_COMPARE_RUNS_H
 
-#include "cmd/options.h"
+#include "cmd/compare.h"
 #include "compare/side.h"
 
 /* A negative errno after one line to the user. */
-int compare_runs_read(struct sides *all, const struct options *o);
+int compare_runs_read(struct sides *all, const struct compare_options *o);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon export RUN -f FORMAT: a run that was kept, in the formats of other programs. */
-#include "cmd/cmd.h"
-#include "cmd/stop_signals.h"
-#include "cmd/stores.h"
+#include "cmd/common_options.h"
 #include "cmd/named_run.h"
+#include "cmd/option_values.h"
+#include "cmd/stop_signals.h"
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -23,6 +23,49 @@ struct outputs {
 	size_t nr;
 };
 
+struct export_options {
+	struct common_options common;   /* its word: the run */
+	const struct export_format *as; /* NULL: none was named */
+	const char *path;               /* NULL: stdout */
+	bool force;
+	struct store_options store;
+};
+
+static int export_format_parse(void *as, const char *text)
+{
+	const struct export_format *f = export_find(text);
+
+	if (!f)
+		return -EINVAL;
+	*(const struct export_format **)as = f;
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct export_options, field)
+
+static const struct option_row export_rows[] = {
+	{ "format", 'f', "FORMAT", false, "One of jsonl, csv, json, influx ...; export --help lists all", export_format_parse, AT(as), GUARD_NONE },
+	{ "output", 'o', "PATH", false, "Write to PATH, not to stdout", text_parse, AT(path), GUARD_ENVIRONMENT },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group export_groups[] = {
+	{ export_rows, 0, false },
+	{ force_rows, AT(force), false },
+	{ store_rows, AT(store), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int export_parse(void *options, int argc, char **argv)
+{
+	int err = options_parse(&subcommand_export, options, argc, argv);
+
+	return err ? err : words_check_run(options);
+}
+
 static void export_help(void)
 {
 	const struct export_format *f;
@@ -32,21 +75,21 @@ static void export_help(void)
 	     "`bpfmon list`, a name, the beginning of the run's UUID, or a file: JSON Lines, "
 	     "whole\n"
 	     "or cut off (-: stdin).\n");
-	options_help(FOR_EXPORT);
+	options_print(&subcommand_export);
 	puts("\nFormats:");
 	for (size_t i = 0; (f = export_at(i)); i++)
 		printf("  %-14s %s\n", f->name, f->help);
 	puts("\nExit status: 0; 2 usage, no such run, or several of that name, not permitted.");
 }
 
-static int export_check_options(const struct options *o)
+static int export_check_options(const struct export_options *o)
 {
-	const struct export_format *f = o->export_as;
+	const struct export_format *f = o->as;
 
 	if (!f)
 		log_error("no format was named; try: bpfmon export %s -f csv, or --help",
-			  o->command[0]);
-	else if (f->documents[1].write && (!o->export_path || !strcmp(o->export_path, "-")))
+			  o->common.words[0]);
+	else if (f->documents[1].write && (!o->path || !strcmp(o->path, "-")))
 		log_error("%s is two files; name them: -o run makes run%s and run%s", f->name,
 			  f->documents[0].suffix, f->documents[1].suffix);
 	else
@@ -71,16 +114,16 @@ static int export_report_unwritable(const char *path, const struct output *out, 
 	return err;
 }
 
-static int export_outputs_open(struct outputs *all, const struct options *o)
+static int export_outputs_open(struct outputs *all, const struct export_options *o)
 {
-	const char *path = o->export_path ? o->export_path : "-";
+	const char *path = o->path ? o->path : "-";
 
-	for (; all->nr < EXPORT_DOCUMENTS && o->export_as->documents[all->nr].write; all->nr++) {
+	for (; all->nr < EXPORT_DOCUMENTS && o->as->documents[all->nr].write; all->nr++) {
 		struct output *out = &all->out[all->nr];
 		int err = 0;
 
-		if (asprintf(&all->path[all->nr], "%s%s", path,
-			     o->export_as->documents[all->nr].suffix) < 0) {
+		if (asprintf(&all->path[all->nr], "%s%s", path, o->as->documents[all->nr].suffix) <
+		    0) {
 			all->path[all->nr] = NULL;
 			err = -ENOMEM;
 		}
@@ -128,19 +171,19 @@ static int export_outputs_commit(struct outputs *all)
 	return err;
 }
 
-static int export_outputs_write(struct exporter *e, struct outputs *all, const struct options *o)
+static int export_outputs_write(struct exporter *e, struct outputs *all,
+				const struct export_options *o)
 {
 	int err = 0;
 
 	if (all->out[0].is_regular) /* a pipe ends us at once */
 		stop_signals_catch();
 	for (size_t i = 0; !err && i < all->nr; i++) {
-		err = export_write(e, &o->export_as->documents[i], export_outputs_put,
-				   &all->out[i]);
+		err = export_write(e, &o->as->documents[i], export_outputs_put, &all->out[i]);
 		if (err && err != -EINTR && e->is_refused)
 			export_report_unwritable(all->path[i], &all->out[i], err);
 		else if (err && err != -EINTR)
-			export_report_unreadable(e->source, o->command[0], err);
+			export_report_unreadable(e->source, o->common.words[0], err);
 	}
 	return err ? err : export_outputs_commit(all);
 }
@@ -164,32 +207,32 @@ static void export_report_left_out(const struct exporter *e, const char *run)
 			 (unsigned long)e->unreadable, run);
 }
 
-static int run_export(const struct options *o)
+static int run_export(const struct export_options *o)
 {
 	struct outputs all = { 0 };
 	struct source source;
 	struct exporter e;
-	int err = named_run_open(&source, o->store, o->command[0], NULL);
+	int err = named_run_open(&source, o->store.path, o->common.words[0], NULL);
 
 	if (err)
 		return err;
 	err = export_open(&e, &source);
 	if (err)
-		export_report_unreadable(&source, o->command[0], err);
+		export_report_unreadable(&source, o->common.words[0], err);
 	else if (!(err = export_outputs_open(&all, o)))
 		err = export_outputs_write(&e, &all, o);
 	export_outputs_close(&all);
 	if (!err)
-		export_report_left_out(&e, o->command[0]);
+		export_report_left_out(&e, o->common.words[0]);
 	export_close(&e);
 	source_close(&source);
 	return err;
 }
 
-int cmd_export(int argc, char **argv)
+static int cmd_export(int argc, char **argv)
 {
-	struct options o;
-	int go_on = stores_begin(&o, FOR_EXPORT, argc, argv, export_help), err;
+	struct export_options o;
+	int go_on = options_begin(&subcommand_export, &o, argc, argv), err;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
@@ -199,3 +242,14 @@ int cmd_export(int argc, char **argv)
 	stop_signals_release();
 	return err ? EXIT_USAGE : 0;
 }
+
+const struct subcommand subcommand_export = {
+	.name = "export",
+	.summary = "one for other programs",
+	.part = PART_READS,
+	.run = cmd_export,
+	.groups = export_groups,
+	.options_bytes = sizeof(struct export_options),
+	.parse = export_parse,
+	.help = export_help,
+};

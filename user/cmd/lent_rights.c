@@ -38,7 +38,7 @@ static bool cgroup_is_own(const struct cgroup_target *t)
 	return !stat(t->cg.path, &st) && st.st_uid == getuid();
 }
 
-int lent_rights_check(const struct options *o, const struct cgroup_target *t)
+int lent_rights_check(const struct attach_options *o, const struct cgroup_target *t)
 {
 	if (!rights_are_lent())
 		return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cmd/cmd.h"
+#include "cmd/subcommand.h"
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -10,25 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-/* clang-format off */
-static const struct {
-	const char *name;
-	int (*run)(int argc, char **argv);
-	bool loads_programs;
-} commands[] = {
-	{ "attach", cmd_attach, true },
-	{ "check", cmd_check, true },
-	{ "compare", cmd_compare, false },
-	{ "export", cmd_export, false },
-	{ "list", cmd_list, false },
-	{ "mark", cmd_mark, false },
-	{ "metrics", cmd_metrics, false },
-	{ "report", cmd_report, false },
-	{ "show", cmd_show, false },
-	{ "store", cmd_store, false },
-};
-/* clang-format on */
 
 /* What lacks something for want of memory is no success, whichever part did without. */
 static int status_after_memory(int status)
@@ -42,21 +23,20 @@ static int status_after_memory(int status)
 
 static int main_run(int argc, char **argv)
 {
+	const struct subcommand *sub;
 	int err = memory_begin();
 
 	if (err) {
 		log_error("cannot watch the memory: %s", strerror(-err));
 		return EXIT_BPFMON;
 	}
-	for (size_t i = 0; argc > 1 && i < sizeof(commands) / sizeof(*commands); i++) {
-		if (strcmp(argv[1], commands[i].name) != 0)
-			continue;
-		/* what only reads needs none of the capabilities that our file may have */
-		if (!commands[i].loads_programs && geteuid())
-			privilege_keep(0);
-		return status_after_memory(commands[i].run(argc - 1, argv + 1));
-	}
-	return cmd_run(argc, argv);
+	sub = argc > 1 ? subcommand_find(argv[1]) : NULL;
+	if (!sub)
+		return subcommand_run.run(argc, argv);
+	/* what only reads needs none of the capabilities that our file may have */
+	if (!sub->loads_programs && geteuid())
+		privilege_keep(0);
+	return status_after_memory(sub->run(argc - 1, argv + 1));
 }
 
 int main(int argc, char **argv)

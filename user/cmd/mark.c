@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon mark [OPTIONS] TEXT: tells the run that it is a part of that a phase begins. */
-#include "cmd/cmd.h"
+#include "cmd/subcommand.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -133,7 +133,7 @@ static int mark_send(const char *path, const char *text)
 	return 0;
 }
 
-int cmd_mark(int argc, char **argv)
+static int cmd_mark(int argc, char **argv)
 {
 	const char *path = getenv(MARK_VARIABLE);
 	__cleanup(freep) char *text = NULL;
@@ -162,3 +162,10 @@ int cmd_mark(int argc, char **argv)
 		log_error("mark: cannot tell the run, on '%s': %s", path, strerror(-err));
 	return EXIT_USAGE;
 }
+
+const struct subcommand subcommand_mark = {
+	.name = "mark",
+	.summary = "begin a phase, from inside the command (with --marks)",
+	.part = PART_RECORDS,
+	.run = cmd_mark,
+};

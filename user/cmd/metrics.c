@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon metrics: the table of what is measured. */
-#include "cmd/cmd.h"
+#include "cmd/subcommand.h"
 
 #include "base/log.h"
 #include "model/metric.h"
@@ -12,7 +12,7 @@ static const char *metric_kind_name(enum metric_kind kind)
 	return kind == KIND_COUNTER ? "counter" : "gauge";
 }
 
-int cmd_metrics(int argc, char **argv)
+static int cmd_metrics(int argc, char **argv)
 {
 	(void)argv;
 	if (argc > 1) {
@@ -28,3 +28,10 @@ int cmd_metrics(int argc, char **argv)
 	}
 	return 0;
 }
+
+const struct subcommand subcommand_metrics = {
+	.name = "metrics",
+	.summary = "what is measured",
+	.part = PART_INFORMS,
+	.run = cmd_metrics,
+};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The variables that stand for options. */
-#include "cmd/options_parts.h"
+#include "cmd/options.h"
 
 #include "base/log.h"
 #include "base/user.h"
@@ -10,15 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What asks for nothing but the store has no other defaults: a name would be a filter. */
-static bool has_variable(enum option_scope scope, const struct option_row *row)
-{
-	return option_is_for(scope, row) && row->guard != GUARD_TEST &&
-	       (scope & FOR_ALL || row->scope == FOR_ANY);
-}
-
 /* The value of the variable that stands for the option, and its @name; NULL: it is not set. */
-static const char *variable_of(const struct option_row *row, char name[64])
+static const char *variable_get(const struct option_row *row, char name[64])
 {
 	size_t n = (size_t)snprintf(name, 64, "BPFMON_");
 	const char *text;
@@ -36,17 +29,18 @@ static const char *variable_of(const struct option_row *row, char name[64])
  * BPFMON_INTERVAL and so on: what the command line says comes later and wins. A sudoers rule holds
  * the command line to what it permits, but not the variables that sudo lets through.
  */
-int options_from_environment(struct options *o)
+int options_from_environment(const struct subcommand *sub, void *options)
 {
 	const bool is_sudo = user_is_under_sudo();
+	const struct option_group *group;
 	const struct option_row *row;
 
-	for (size_t i = 0; (row = options_row(i)); i++) {
+	for (size_t i = 0; (row = option_at(sub, i, &group)); i++) {
 		char name[64];
-		const char *text = variable_of(row, name);
+		const char *text = variable_get(row, name);
 		int err;
 
-		if (!text || !has_variable(o->scope, row))
+		if (!text || !group->has_variables || row->guard == GUARD_TEST)
 			continue;
 		if (is_sudo && row->guard) {
 			log_warn(
@@ -55,10 +49,9 @@ int options_from_environment(struct options *o)
 				name, row->name);
 			continue;
 		}
-		err = option_apply(o, row, text, name);
+		err = option_apply(options, group, row, text, name);
 		if (err)
 			return err;
 	}
-	o->help = o->version = false; /* BPFMON_VERSION may be the name of a release */
 	return 0;
 }

@@ -26,22 +26,14 @@ static void summary_show_on_stderr(const struct summary *s, void *context)
 	free(text);
 }
 
-int options_begin(struct options *o, enum option_scope scope, int argc, char **argv,
-		  void (*help)(void))
+int launch_begin(const struct subcommand *sub, void *options, const struct recording_options *r,
+		 int argc, char **argv)
 {
-	int err = options_parse(o, scope, argc, argv);
+	int go_on = options_begin(sub, options, argc, argv);
 
-	if (err)
-		return err;
-	if (o->help) {
-		help();
-		return 0;
-	}
-	if (o->version) {
-		puts("bpfmon " BPFMON_VERSION);
-		return 0;
-	}
-	log_set_level(o->verbose ? LOG_VERBOSE : LOG_NORMAL);
+	if (go_on <= 0)
+		return go_on;
+	log_set_level(r->verbose ? LOG_VERBOSE : LOG_NORMAL);
 	if (procstat_is_ours())
 		return 1;
 	log_error("/proc is not mounted, or of another PID namespace: what it says of a PID is not "
@@ -49,7 +41,8 @@ int options_begin(struct options *o, enum option_scope scope, int argc, char **a
 	return -1;
 }
 
-bool recorder_choose(const struct options *o, struct user *caller, struct launch_options *l)
+bool recorder_choose(const struct recording_options *o, struct user *caller,
+		     struct launch_options *l)
 {
 	bool was_sudo;
 
@@ -61,7 +54,8 @@ bool recorder_choose(const struct options *o, struct user *caller, struct launch
 	return was_sudo;
 }
 
-static void run_fill_in(struct run *run, const struct options *o, const struct user *caller)
+static void run_fill_in(struct run *run, const struct recording_options *o,
+			const struct user *caller)
 {
 	run_describe(run);
 	snprintf(run->user, sizeof(run->user), "%s", caller->name);
@@ -71,8 +65,8 @@ static void run_fill_in(struct run *run, const struct options *o, const struct u
 	run->wanted = o->wanted;
 	run->name = o->name;
 	run->job = o->job;
-	memcpy(run->tags, o->tags, sizeof(o->tags));
-	run->nr_tags = o->nr_tags;
+	memcpy(run->tags, o->tags.list, sizeof(o->tags.list));
+	run->nr_tags = o->tags.nr;
 }
 
 const char *user_home(const struct user *caller, bool as_root)
@@ -96,16 +90,16 @@ const char *user_store(const struct user *caller, const char *host, bool as_root
 }
 
 /* NULL: the run is not kept. */
-static const char *store_choose(const struct options *o, const struct user *caller,
+static const char *store_choose(const struct recording_options *o, const struct user *caller,
 				const char *host)
 {
-	if (o->no_store)
+	if (o->store.is_off)
 		return NULL;
-	return o->store ? o->store : user_store(caller, host, o->record_as_root);
+	return o->store.path ? o->store.path : user_store(caller, host, o->record_as_root);
 }
 
-void launch_prepare(struct launch_options *l, const struct options *o, const struct user *caller,
-		    struct run *run)
+void launch_prepare(struct launch_options *l, const struct recording_options *o,
+		    const struct user *caller, struct run *run)
 {
 	struct tracker_options *t = &l->collector.tracker;
 	struct recorder_options *r = &l->recorder;

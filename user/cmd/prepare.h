@@ -3,24 +3,25 @@
 #ifndef CMD_PREPARE_H
 #define CMD_PREPARE_H
 
-#include "cmd/options.h"
+#include "cmd/recording_options.h"
 #include "launch/launcher.h"
 
 /*
- * Parses the options, and answers --help (by @help) and --version. 1: go on; 0: that was all; else
- * a negative errno after one line to the user.
+ * options_begin() of a subcommand that launches; @r is the part of @options that both have. -1 as
+ * well where /proc is not that of our PIDs.
  */
-int options_begin(struct options *o, enum option_scope scope, int argc, char **argv,
-		  void (*help)(void));
+int launch_begin(const struct subcommand *sub, void *options, const struct recording_options *r,
+		 int argc, char **argv);
 /* Under sudo the caller owns what is recorded, unless the options say otherwise. True: under sudo.
  */
-bool recorder_choose(const struct options *o, struct user *caller, struct launch_options *l);
+bool recorder_choose(const struct recording_options *o, struct user *caller,
+		     struct launch_options *l);
 /* The home directory that the user's stores are in, or root's where @as_root. */
 const char *user_home(const struct user *caller, bool as_root);
 /* The file of the user's own store, or root's where @as_root, in memory that stays. */
 const char *user_store(const struct user *caller, const char *host, bool as_root);
 /* Fills in @l and @run, which must live as long as @l. */
-void launch_prepare(struct launch_options *l, const struct options *o, const struct user *caller,
-		    struct run *run);
+void launch_prepare(struct launch_options *l, const struct recording_options *o,
+		    const struct user *caller, struct run *run);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon report RUN [-o PAGE]: a run as one page for a browser, or as one picture. */
-#include "cmd/cmd.h"
-#include "cmd/whole_file.h"
-#include "cmd/stores.h"
+#include "cmd/common_options.h"
 #include "cmd/named_run.h"
+#include "cmd/option_values.h"
+#include "cmd/whole_file.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -39,6 +39,46 @@ static int report_write_figure(FILE *f, struct report_run *r, const char *source
 static const struct report_format formats[] = { { "html", report_write_page },
 						{ "svg", report_write_figure } };
 
+struct report_options {
+	struct common_options common; /* its word: the run */
+	bool force;
+	const char *path, *format; /* NULL: not given */
+	struct store_options store;
+};
+
+static int report_format_parse(void *name, const char *text)
+{
+	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+		if (!strcmp(text, formats[i].name))
+			return text_parse(name, text);
+	return -EINVAL;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct report_options, field)
+
+static const struct option_row report_rows[] = {
+	{ "output", 'o', "PATH", false, "Where the report goes, - for stdout (default: RUN.html)", text_parse, AT(path), GUARD_ENVIRONMENT },
+	{ "format", 'f', "FORMAT", false, "html (default), or svg: the charts as one picture", report_format_parse, AT(format), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group report_groups[] = {
+	{ force_rows, AT(force), false },
+	{ report_rows, 0, false },
+	{ store_rows, AT(store), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int report_parse(void *options, int argc, char **argv)
+{
+	int err = options_parse(&subcommand_report, options, argc, argv);
+
+	return err ? err : words_check_run(options);
+}
+
 static void report_help(void)
 {
 	puts("Usage: bpfmon report [OPTIONS] RUN\n\n"
@@ -47,7 +87,7 @@ static void report_help(void)
 	     "no network and no other file. RUN is a number of `bpfmon list`, a name, the "
 	     "beginning\n"
 	     "of the run's UUID, or a file: JSON Lines, whole or cut off (-: stdin).\n");
-	options_help(FOR_REPORT);
+	options_print(&subcommand_report);
 	puts("\nWithout --format the end of --output says which, .html or .svg.\n"
 	     "Exit status: 0; 2 usage, no such run, or several of that name.");
 }
@@ -60,29 +100,28 @@ static bool path_ends_in(const char *path, const char *ending)
 }
 
 /* The one that is named; else the one by which the path ends; else the first. */
-static const struct report_format *report_choose_format(const struct options *o)
+static const struct report_format *report_choose_format(const struct report_options *o)
 {
 	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
-		if (o->report_format
-			    ? !strcmp(o->report_format, formats[i].name)
-			    : o->report_path && path_ends_in(o->report_path, formats[i].name))
+		if (o->format ? !strcmp(o->format, formats[i].name)
+			      : o->path && path_ends_in(o->path, formats[i].name))
 			return &formats[i];
 	return &formats[0];
 }
 
 /* run.jsonl -> run.html, 42 -> 42.html; to be freed, NULL after one line to the user. */
-static char *report_choose_path(const struct options *o, const struct report_format *format)
+static char *report_choose_path(const struct report_options *o, const struct report_format *format)
 {
-	const char *run = o->command[0];
+	const char *run = o->common.words[0];
 	size_t n = strlen(run);
 	char *path = NULL;
 
-	if (!o->report_path && !strcmp(run, "-")) {
+	if (!o->path && !strcmp(run, "-")) {
 		log_error("the run comes from stdin; -o says where its report goes");
 		return NULL;
 	}
-	if (o->report_path)
-		path = strdup(o->report_path);
+	if (o->path)
+		path = strdup(o->path);
 	else if (asprintf(&path, "%.*s.%s", (int)(path_ends_in(run, "jsonl") ? n - 6 : n), run,
 			  format->name) < 0)
 		path = NULL;
@@ -91,10 +130,10 @@ static char *report_choose_path(const struct options *o, const struct report_for
 	return path;
 }
 
-static int report_load(struct report_run *r, const struct options *o)
+static int report_load(struct report_run *r, const struct report_options *o)
 {
 	struct source source;
-	int err = named_run_open(&source, o->store, o->command[0], NULL);
+	int err = named_run_open(&source, o->store.path, o->common.words[0], NULL);
 
 	if (err)
 		return err; /* has been told */
@@ -102,9 +141,9 @@ static int report_load(struct report_run *r, const struct options *o)
 	if (!err)
 		err = report_read(r, &source);
 	if (err == -ENODATA)
-		log_error("'%s' has no samples: there is nothing to draw", o->command[0]);
+		log_error("'%s' has no samples: there is nothing to draw", o->common.words[0]);
 	else if (err)
-		log_error("cannot read '%s': %s", o->command[0], source_why(&source, err));
+		log_error("cannot read '%s': %s", o->common.words[0], source_why(&source, err));
 	source_close(&source);
 	return err;
 }
@@ -122,7 +161,7 @@ static int report_render(struct report_run *r, const struct report_format *forma
 	return err;
 }
 
-static int report_make(const struct options *o, const struct report_format *format,
+static int report_make(const struct report_options *o, const struct report_format *format,
 		       const char *path)
 {
 	__cleanup(freep) char *text = NULL;
@@ -131,16 +170,16 @@ static int report_make(const struct options *o, const struct report_format *form
 	int err = report_load(&run, o);
 
 	if (!err)
-		err = report_render(&run, format, o->command[0], &text, &length);
+		err = report_render(&run, format, o->common.words[0], &text, &length);
 	report_close(&run);
 	return err ? err : whole_file_write("report", path, o->force, text, length);
 }
 
-int cmd_report(int argc, char **argv)
+static int cmd_report(int argc, char **argv)
 {
 	const struct report_format *format;
-	struct options o;
-	int go_on = stores_begin(&o, FOR_REPORT, argc, argv, report_help), err = -EINVAL;
+	struct report_options o;
+	int go_on = options_begin(&subcommand_report, &o, argc, argv), err = -EINVAL;
 	char *path;
 
 	if (go_on <= 0)
@@ -152,3 +191,14 @@ int cmd_report(int argc, char **argv)
 	free(path);
 	return err ? EXIT_USAGE : 0;
 }
+
+const struct subcommand subcommand_report = {
+	.name = "report",
+	.summary = "one as a page for a browser",
+	.part = PART_READS,
+	.run = cmd_report,
+	.groups = report_groups,
+	.options_bytes = sizeof(struct report_options),
+	.parse = report_parse,
+	.help = report_help,
+};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon [OPTIONS] -- COMMAND: runs it and accounts for it. */
-#include "cmd/cmd.h"
+#include "cmd/run.h"
+
+#include "cmd/option_values.h"
 #include "cmd/prepare.h"
 
 #include "base/log.h"
@@ -8,30 +10,100 @@
 #include "launch/launcher.h"
 #include "meta/scheduler.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
+
+static int wait_parse(void *for_tree, const char *text)
+{
+	if (strcmp(text, "tree") != 0 && strcmp(text, "command") != 0)
+		return -EINVAL;
+	*(bool *)for_tree = !strcmp(text, "tree");
+	return 0;
+}
+
+static int metrics_udp_parse(void *options, const char *text)
+{
+	struct intake_options *push = options;
+
+	push->metrics_udp = true;
+	return number_parse(text, 0, UINT16_MAX, &push->port);
+}
+
+/* @text is NULL without a name. */
+static int user_parse(void *options, const char *text)
+{
+	struct run_options *o = options;
+
+	if (text && !*text)
+		return -EINVAL;
+	o->switch_user = true;
+	o->user = text;
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct run_options, field)
+
+static const struct option_row run_rows[] = {
+	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", wait_parse, AT(wait_tree), GUARD_NONE },
+	{ "own-cgroup", 0, NULL, false, "Give the command a cgroup: its peak, page cache and so on", flag_parse, AT(own_cgroup), GUARD_ENVIRONMENT },
+	{ "marks", 0, NULL, false, "Take marks and metrics of the command: see bpfmon mark --help", flag_parse, AT(push.marks), GUARD_NONE },
+	{ "metrics-udp", 0, "PORT", false, "Take metrics on this UDP port of the loopback (0: any)", metrics_udp_parse, AT(push), GUARD_ENVIRONMENT },
+	{ "user", 0, "NAME", true, "Run the command as NAME (default: who called sudo)", user_parse, 0, GUARD_LOWERS },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group run_groups[] = {
+	RECORDING_GROUPS(struct run_options), { run_rows, 0, true },
+	{ rights_rows, AT(recording), true }, { tracking_rows, AT(recording), true },
+	{ common_rows, AT(common), false },   { 0 },
+};
+
+static int run_parse(void *options, int argc, char **argv)
+{
+	struct run_options *o = options;
+	int err = recording_parse(&subcommand_run, o, &o->recording, argc, argv);
+
+	if (err || !o->common.words)
+		return err;
+	if (!*o->common.words) {
+		log_error("no command was given; try: bpfmon -- sleep 1");
+		return -EINVAL;
+	}
+	return recording_resolve(&o->recording, o->own_cgroup);
+}
+
+/* The other subcommands, in parts with an empty line between them. */
+static void subcommands_print(void)
+{
+	enum subcommand_part part = PART_RECORDS;
+
+	for (const struct subcommand *const *sub = subcommands; *sub; sub++) {
+		if (!(*sub)->name)
+			continue;
+		if ((*sub)->part != part)
+			putchar('\n');
+		part = (*sub)->part;
+		printf("       bpfmon %-10s %s\n", (*sub)->name, (*sub)->summary);
+	}
+}
 
 static void run_help(void)
 {
-	puts("Usage: bpfmon [OPTIONS] -- COMMAND [ARG...]\n"
-	     "       bpfmon attach     follow what runs already (bpfmon attach --help)\n"
-	     "       bpfmon mark       begin a phase, from inside the command (with --marks)\n\n"
-	     "       bpfmon list       the runs that were kept\n"
-	     "       bpfmon show       one of them again\n"
-	     "       bpfmon report     one as a page for a browser\n"
-	     "       bpfmon compare    runs against each other\n"
-	     "       bpfmon export     one for other programs\n"
-	     "       bpfmon store      their store: size, prune, check, merge\n\n"
-	     "       bpfmon check      what this machine offers\n"
-	     "       bpfmon metrics    what is measured\n\n"
-	     "Runs COMMAND and accounts for every process it causes to exist.\n");
-	options_help(FOR_RUN);
+	puts("Usage: bpfmon [OPTIONS] -- COMMAND [ARG...]");
+	subcommands_print();
+	puts("\nRuns COMMAND and accounts for every process it causes to exist.\n");
+	options_print(&subcommand_run);
+	recording_print_variables();
 	puts("Exit status: the command's; 125 bpfmon failed, 126 not executable, 127 not found.");
 }
 
-static int users_choose(const struct options *o, struct user *caller, struct user *run_as,
+static int users_choose(const struct run_options *o, struct user *caller, struct user *run_as,
 			struct launch_options *l)
 {
-	bool was_sudo = recorder_choose(o, caller, l);
+	bool was_sudo = recorder_choose(&o->recording, caller, l);
 
 	if (!o->switch_user)
 		return 0;
@@ -49,23 +121,23 @@ static int users_choose(const struct options *o, struct user *caller, struct use
 	return 0;
 }
 
-int cmd_run(int argc, char **argv)
+static int cmd_run(int argc, char **argv)
 {
 	static struct user caller, run_as; /* static: large for a stack */
-	static struct options o;
+	static struct run_options o;
 	struct launch_options l = { 0 };
 	struct run run = { 0 };
-	int go_on = options_begin(&o, FOR_RUN, argc, argv, run_help);
+	int go_on = launch_begin(&subcommand_run, &o, &o.recording, argc, argv);
 
 	if (go_on <= 0)
 		return go_on ? EXIT_BPFMON : 0;
 	if (users_choose(&o, &caller, &run_as, &l))
 		return EXIT_BPFMON;
-	launch_prepare(&l, &o, &caller, &run);
+	launch_prepare(&l, &o.recording, &caller, &run);
 	if (!run.job)
 		run.job = scheduler_job();
-	run.command = o.no_args ? NULL : o.command;
-	l.argv = o.command;
+	run.command = o.recording.no_args ? NULL : o.common.words;
+	l.argv = o.common.words;
 	l.own_cgroup = o.own_cgroup;
 	l.push = o.push;
 	l.collector.wait_tree = o.wait_tree;
@@ -75,3 +147,13 @@ int cmd_run(int argc, char **argv)
 	}
 	return launch(&l);
 }
+
+const struct subcommand subcommand_run = {
+	.ends_at_word = true,
+	.loads_programs = true,
+	.run = cmd_run,
+	.groups = run_groups,
+	.options_bytes = sizeof(struct run_options),
+	.parse = run_parse,
+	.help = run_help,
+};

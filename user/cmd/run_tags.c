@@ -9,38 +9,38 @@
 #define PREFIX "BPFMON_TAG_"
 
 /* 0; -EINVAL: it is no tag; -E2BIG: there is no room for one more. */
-static int run_tags_put(struct options *o, const char *text, bool displaces)
+static int run_tags_put(struct run_tags *tags, const char *text, bool displaces)
 {
 	size_t key = strcspn(text, "=");
 
 	if (!key || text[key] != '=')
 		return -EINVAL;
-	for (size_t i = 0; i < o->nr_tags; i++) {
-		if (strncmp(o->tags[i], text, key + 1) != 0)
+	for (size_t i = 0; i < tags->nr; i++) {
+		if (strncmp(tags->list[i], text, key + 1) != 0)
 			continue;
 		if (displaces)
-			o->tags[i] = text;
+			tags->list[i] = text;
 		return 0;
 	}
-	if (o->nr_tags == MAX_TAGS)
+	if (tags->nr == MAX_TAGS)
 		return -E2BIG;
-	o->tags[o->nr_tags++] = text;
+	tags->list[tags->nr++] = text;
 	return 0;
 }
 
-int parse_tag(struct options *o, const char *text)
+int run_tags_parse(void *tags, const char *text)
 {
-	return run_tags_put(o, text, true);
+	return run_tags_put(tags, text, true);
 }
 
-size_t tags_from_environment(struct options *o, const char *default_tag)
+size_t run_tags_add_environment(struct run_tags *tags, const char *default_tag)
 {
 	size_t left_out = 0;
 
 	for (char **variable = environ; variable && *variable; variable++)
 		if (!strncmp(*variable, PREFIX, strlen(PREFIX)))
-			left_out += run_tags_put(o, *variable + strlen(PREFIX), false) == -E2BIG;
+			left_out += run_tags_put(tags, *variable + strlen(PREFIX), false) == -E2BIG;
 	if (default_tag)
-		left_out += run_tags_put(o, default_tag, false) == -E2BIG;
+		left_out += run_tags_put(tags, default_tag, false) == -E2BIG;
 	return left_out;
 }

@@ -3,12 +3,22 @@
 #ifndef CMD_RUN_TAGS_H
 #define CMD_RUN_TAGS_H
 
-#include "cmd/options.h"
+#include "model/run.h"
 
-/* key=value; takes the place of one with the same key. -E2BIG: there are MAX_TAGS. */
-int parse_tag(struct options *o, const char *text);
-/* BPFMON_TAG_sample=A7 is --tag sample=A7, and last comes @default_tag (BPFMON_TAG; NULL: none):
- * those whose key nobody has given yet. How many there was no room for. */
-size_t tags_from_environment(struct options *o, const char *default_tag);
+#include <stddef.h>
+
+struct run_tags {
+	const char *list[MAX_TAGS]; /* key=value, the keys are unique; not owned */
+	size_t nr;
+};
+
+/* Of a row, for struct run_tags: key=value; takes the place of one with the same key. -EINVAL;
+ * -E2BIG: there are MAX_TAGS. */
+int run_tags_parse(void *tags, const char *text);
+/*
+ * Adds BPFMON_TAG_sample=A7 as sample=A7, and last @default_tag (BPFMON_TAG; NULL: none): those
+ * with a key that is not there yet. How many there was no room for.
+ */
+size_t run_tags_add_environment(struct run_tags *tags, const char *default_tag);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon show: a run again, from the store or from a file of lines. */
-#include "cmd/cmd.h"
-#include "cmd/show_phases.h"
-#include "cmd/stores.h"
+#include "cmd/common_options.h"
 #include "cmd/named_run.h"
+#include "cmd/option_values.h"
+#include "cmd/show_phases.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -21,9 +21,45 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define HEAVIEST_SHOWN 5
 #define SAME_NS 1000 /* seconds in JSON are doubles: a time of long ago may come back changed */
+
+struct show_options {
+	struct common_options common; /* its word: the run */
+	struct store_options store;
+	bool by_phase, json;
+};
+
+static int by_phase_parse(void *flag, const char *text)
+{
+	return strcmp(text, "phase") ? -EINVAL : flag_parse(flag, text);
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct show_options, field)
+
+static const struct option_row show_rows[] = {
+	{ "by", 0, "phase", false, "What each phase used: from one mark to the next", by_phase_parse, AT(by_phase), GUARD_NONE },
+	{ "json", 0, NULL, false, "One JSON object: the lines of kind meta and summary", flag_parse, AT(json), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group show_groups[] = {
+	{ show_rows, 0, false },
+	{ store_rows, AT(store), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int show_parse(void *options, int argc, char **argv)
+{
+	int err = options_parse(&subcommand_show, options, argc, argv);
+
+	return err ? err : words_check_run(options);
+}
 
 static void show_help(void)
 {
@@ -31,7 +67,7 @@ static void show_help(void)
 	     "Shows a run again: what it was, its summary, and how it went over time. RUN is a\n"
 	     "number of `bpfmon list`, a name, the beginning of the run's UUID, or a file: JSON\n"
 	     "Lines, whole or cut off (-: stdin).\n");
-	options_help(FOR_SHOW);
+	options_print(&subcommand_show);
 	puts("Exit status: 0; 2 usage, no such run, or several of that name.");
 }
 
@@ -142,7 +178,7 @@ static int run_show_json(const json_t *meta, const struct summary *total, const 
 	return err;
 }
 
-static int run_show_by_phase(struct source *s, const struct options *o, const json_t *meta,
+static int run_show_by_phase(struct source *s, const struct show_options *o, const json_t *meta,
 			     const struct summary *total)
 {
 	struct phases p = { 0 };
@@ -156,7 +192,7 @@ static int run_show_by_phase(struct source *s, const struct options *o, const js
 	return err;
 }
 
-static int run_show(struct source *s, const struct options *o)
+static int run_show(struct source *s, const struct show_options *o)
 {
 	struct summary total = { 0 };
 	json_t *meta = NULL;
@@ -173,25 +209,25 @@ static int run_show(struct source *s, const struct options *o)
 				  : run_show_text(s, meta, &total);
 	if (!err && unreadable)
 		log_warn("%" PRIu64 " lines of '%s' cannot be read and were left out", unreadable,
-			 o->command[0]);
+			 o->common.words[0]);
 	summary_done(&total);
 	json_decref(meta);
 	return err;
 }
 
-int cmd_show(int argc, char **argv)
+static int cmd_show(int argc, char **argv)
 {
 	struct source s;
-	struct options o;
-	int go_on = stores_begin(&o, FOR_SHOW, argc, argv, show_help), err;
+	struct show_options o;
+	int go_on = options_begin(&subcommand_show, &o, argc, argv), err;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (named_run_open(&s, o.store, o.command[0], NULL))
+	if (named_run_open(&s, o.store.path, o.common.words[0], NULL))
 		return EXIT_USAGE;
 	err = run_show(&s, &o);
 	if (err)
-		log_error("cannot show '%s': %s", o.command[0], source_why(&s, err));
+		log_error("cannot show '%s': %s", o.common.words[0], source_why(&s, err));
 	source_close(&s);
 	if (err)
 		return EXIT_USAGE;
@@ -201,3 +237,14 @@ int cmd_show(int argc, char **argv)
 		return 0;
 	return EXIT_USAGE;
 }
+
+const struct subcommand subcommand_show = {
+	.name = "show",
+	.summary = "one of them again",
+	.part = PART_READS,
+	.run = cmd_show,
+	.groups = show_groups,
+	.options_bytes = sizeof(struct show_options),
+	.parse = show_parse,
+	.help = show_help,
+};

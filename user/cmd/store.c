@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon store: what the store takes; prune, check, merge. */
-#include "cmd/cmd.h"
+#include "cmd/common_options.h"
+#include "cmd/option_values.h"
 #include "cmd/stores.h"
 
 #include "base/cleanup.h"
@@ -9,6 +10,7 @@
 #include "source/source.h"
 #include "store/check.h"
 #include "store/merge.h"
+#include "store/prune.h"
 #include "store/remove.h"
 #include "view/format.h"
 
@@ -19,6 +21,50 @@
 #include <sys/stat.h>
 
 #define EXIT_DAMAGED 1
+#define MAX_KEEP 1000000000
+
+struct store_command_options {
+	struct common_options common; /* its words: what to do, and files */
+	struct store_options store;
+	struct prune_limits prune;
+	bool dry_run;
+};
+
+static int keep_parse(void *limits, const char *text)
+{
+	struct prune_limits *prune = limits;
+	unsigned nr;
+
+	if (number_parse(text, 0, MAX_KEEP, &nr))
+		return -EINVAL;
+	prune->keep = nr;
+	prune->has_keep = true;
+	return 0;
+}
+
+/* clang-format off */
+#define AT(field) offsetof(struct store_command_options, field)
+
+static const struct option_row prune_rows[] = {
+	{ "older-than", 0, "WHEN", false, "prune: runs begun before: 30d, 12h, or 2025-12-24", moment_parse, AT(prune.before_ns), GUARD_NONE },
+	{ "keep", 0, "N", false, "prune: all but the newest N runs", keep_parse, AT(prune), GUARD_NONE },
+	{ "max-size", 0, "SIZE", false, "prune: the oldest, until the rest takes 500MiB, 2GiB, ...", size_parse, AT(prune.max_bytes), GUARD_NONE },
+	{ "dry-run", 0, NULL, false, "prune: only say what would go", flag_parse, AT(dry_run), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group store_groups[] = {
+	{ prune_rows, 0, false },
+	{ store_rows, AT(store), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int store_parse_options(void *options, int argc, char **argv)
+{
+	return options_parse(&subcommand_store, options, argc, argv);
+}
 
 static void store_help(void)
 {
@@ -32,7 +78,7 @@ static void store_help(void)
 	     "all of it to see whether it is whole; takes over the runs of other stores or of "
 	     "files\n"
 	     "of JSON Lines, those that are there already left out.\n");
-	options_help(FOR_STORE);
+	options_print(&subcommand_store);
 	puts("Exit status: 0; 1 check: the store is damaged; 2 usage, not found, not permitted.");
 }
 
@@ -42,14 +88,14 @@ static int store_report_error(const char *path, const struct database *d, int er
 	return EXIT_USAGE;
 }
 
-static int store_print_size(const struct options *o, const char *path)
+static int store_print_size(const struct store_command_options *o, const char *path)
 {
 	char file[FORMAT_BYTES], used[FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES];
 	struct store_size size = { 0 };
 	struct database d;
 	int err = database_open(&d, path, DATABASE_READ);
 
-	if (err == -ENOENT && !o->store) {
+	if (err == -ENOENT && !o->store.path) {
 		printf("no runs: nothing has been kept in '%s' yet\n", path);
 		return 0;
 	}
@@ -68,7 +114,7 @@ static int store_print_size(const struct options *o, const char *path)
 	return err ? EXIT_USAGE : 0;
 }
 
-static int store_run_prune(const struct options *o, const char *path)
+static int store_run_prune(const struct store_command_options *o, const char *path)
 {
 	char bytes[FORMAT_BYTES];
 	struct pruned gone;
@@ -93,7 +139,7 @@ static int store_run_prune(const struct options *o, const char *path)
 	return err ? EXIT_USAGE : 0;
 }
 
-static int store_run_check(const struct options *o, const char *path)
+static int store_run_check(const struct store_command_options *o, const char *path)
 {
 	struct database d;
 	int err = database_open(&d, path, DATABASE_READ), status;
@@ -187,13 +233,13 @@ static int store_merge_file(struct store_writer *w, const char *store, const cha
 				   : store_merge_lines(w, f, path, m);
 }
 
-static int store_run_merge(const struct options *o, const char *path)
+static int store_run_merge(const struct store_command_options *o, const char *path)
 {
 	struct merged m = { 0 };
 	struct store_writer w;
 	int err = 0;
 
-	if (!o->command[1]) {
+	if (!o->common.words[1]) {
 		log_error("merge wants files: other stores, or JSON Lines");
 		return EXIT_USAGE;
 	}
@@ -206,7 +252,7 @@ static int store_run_merge(const struct options *o, const char *path)
 		store_writer_close(&w);
 		return EXIT_USAGE;
 	}
-	for (char **file = o->command + 1; *file; file++)
+	for (char **file = o->common.words + 1; *file; file++)
 		err |= store_merge_file(&w, path, *file, &m);
 	store_writer_close(&w);
 	printf("%" PRIu64 " runs added, %" PRIu64
@@ -219,7 +265,7 @@ static int store_run_merge(const struct options *o, const char *path)
 
 static const struct {
 	const char *name;
-	int (*act)(const struct options *o, const char *path);
+	int (*act)(const struct store_command_options *o, const char *path);
 	bool takes_words;
 } acts[] = {
 	{ "prune", store_run_prune, false },
@@ -227,33 +273,33 @@ static const struct {
 	{ "merge", store_run_merge, true },
 };
 
-static int store_run_action(const struct options *o, const char *path)
+static int store_run_action(const struct store_command_options *o, const char *path)
 {
-	const char *word = o->command[0];
+	const char *word = o->common.words[0];
 
 	if (!word)
 		return store_print_size(o, path);
 	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
 		if (strcmp(word, acts[i].name) != 0)
 			continue;
-		if (acts[i].takes_words || !o->command[1])
+		if (acts[i].takes_words || !o->common.words[1])
 			return acts[i].act(o, path);
-		log_error("there is a word too many, '%s'; see --help", o->command[1]);
+		log_error("there is a word too many, '%s'; see --help", o->common.words[1]);
 		return EXIT_USAGE;
 	}
 	log_error("store does not know '%s': prune, check, or merge", word);
 	return EXIT_USAGE;
 }
 
-int cmd_store(int argc, char **argv)
+static int cmd_store(int argc, char **argv)
 {
 	struct stores s;
-	struct options o;
-	int go_on = stores_begin(&o, FOR_STORE, argc, argv, store_help), status = EXIT_USAGE;
+	struct store_command_options o;
+	int go_on = options_begin(&subcommand_store, &o, argc, argv), status = EXIT_USAGE;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (!stores_find(&s, o.store))
+	if (!stores_find(&s, o.store.path))
 		status = store_run_action(&o, s.path[0]);
 	stores_done(&s);
 	if (!status && (fflush(stdout) || ferror(stdout))) {
@@ -262,3 +308,14 @@ int cmd_store(int argc, char **argv)
 	}
 	return status;
 }
+
+const struct subcommand subcommand_store = {
+	.name = "store",
+	.summary = "their store: size, prune, check, merge",
+	.part = PART_READS,
+	.run = cmd_store,
+	.groups = store_groups,
+	.options_bytes = sizeof(struct store_command_options),
+	.parse = store_parse_options,
+	.help = store_help,
+};

@@ -16,20 +16,6 @@
 
 #define ENDING ".sqlite"
 
-int stores_begin(struct options *o, enum option_scope scope, int argc, char **argv,
-		 void (*help)(void))
-{
-	int err = options_parse(o, scope, argc, argv);
-
-	if (err)
-		return err;
-	if (o->help)
-		help();
-	else if (o->version)
-		puts("bpfmon " BPFMON_VERSION);
-	return !o->help && !o->version;
-}
-
 static bool stores_grow(struct stores *s)
 {
 	size_t room = s->room ? s->room * 2 : 16;

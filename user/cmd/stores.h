@@ -3,8 +3,11 @@
 #ifndef CMD_STORES_H
 #define CMD_STORES_H
 
-#include "cmd/options.h"
 #include "store/path.h"
+#include "store/query.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 struct stores {
 	char **path;   /* owned; the first: that of this host, or the one named */
@@ -13,9 +16,6 @@ struct stores {
 	bool is_named;
 };
 
-/* Parses the options of @scope, and answers --help. 1: go on; 0: that was all; else an error. */
-int stores_begin(struct options *o, enum option_scope scope, int argc, char **argv,
-		 void (*help)(void));
 /*
  * Finds them, or the one that @store names, as the user who called sudo, whom the process becomes:
  * root does not open what a user has made. A negative errno after one line to the user.

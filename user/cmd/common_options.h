@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Rows that most subcommands have, and the words that may follow options. */
+#ifndef CMD_COMMON_OPTIONS_H
+#define CMD_COMMON_OPTIONS_H
+
+#include "cmd/subcommand.h"
+
+struct store_options {
+	const char *path; /* as named; NULL: the user's own */
+	bool is_off;      /* --no-store */
+};
+
+extern const struct option_row common_rows[]; /* of struct common_options */
+extern const struct option_row store_rows[];  /* of struct store_options */
+extern const struct option_row force_rows[];  /* of a bool */
+
+/* 0 without words, or with --help or --version. -EINVAL after one line to the user. */
+int words_check_none(const struct common_options *o);
+/* 0 with one word, the name of a run, or with --help or --version. -EINVAL after one line. */
+int words_check_run(const struct common_options *o);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options of compare. */
+#ifndef CMD_COMPARE_H
+#define CMD_COMPARE_H
+
+#include "cmd/common_options.h"
+#include "cmd/filter_options.h"
+
+#define MAX_FAIL_IF 32
+
+struct compare_options {
+	struct common_options common; /* its words: runs */
+	bool force;
+	struct filter_options filter;
+	struct store_options store;
+	const char *by, *baseline, *html; /* NULL: not given */
+	const char *fail_if[MAX_FAIL_IF];
+	size_t nr_fail_if;
+	bool significant, json;
+};
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options that choose runs of the stores: of list, and of compare. */
+#ifndef CMD_FILTER_OPTIONS_H
+#define CMD_FILTER_OPTIONS_H
+
+#include "cmd/options.h"
+#include "model/run.h"
+#include "store/query.h"
+
+struct filter_options {
+	struct run_filter filter;   /* all but its tags */
+	const char *tags[MAX_TAGS]; /* key, or key=value; as many as the filter says */
+};
+
+extern const struct option_row filter_rows[];
+
+/* The runs that are asked for, as long as @o is there. */
+struct run_filter filter_get(const struct filter_options *o);
+/* Whether any of the options was given. */
+bool filter_is_given(const struct filter_options *o);
+
+#endif

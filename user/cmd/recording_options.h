@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The options that a run and an attachment have in common. */
+#ifndef CMD_RECORDING_OPTIONS_H
+#define CMD_RECORDING_OPTIONS_H
+
+#include "cmd/common_options.h"
+#include "cmd/run_tags.h"
+#include "model/metric.h"
+#include "record/recorder.h"
+
+#include <stdint.h>
+
+#define PSS_PPM_DEFAULT 20000 /* 2 % */
+
+struct recording_options {
+	uint64_t interval_ns;
+	struct recorder_output outputs[MAX_OUTPUTS];
+	const char *output_text[MAX_OUTPUTS]; /* as given, resolved when all options are known */
+	size_t nr_outputs;
+	bool outputs_are_defaults; /* of the environment */
+	const char *format;        /* of outputs that name none */
+	const char *default_format;
+	struct metric_set wanted;
+	bool chooses_metrics; /* --metrics */
+	bool quiet, verbose, force, no_args, exact_peak, record_as_root;
+	unsigned max_tasks, inject_misses;
+	unsigned refused, unattached; /* optional programs, for tests */
+	unsigned process_samples;     /* at each sample; 0: none */
+	unsigned pss_ppm;             /* millionths of the time for reading PSS; 0: not asked for */
+	const char *name, *job;       /* NULL: not given */
+	struct run_tags tags;
+	struct store_options store;
+};
+
+/* Rows of struct recording_options. */
+extern const struct option_row sampling_rows[], naming_rows[], showing_rows[], rights_rows[],
+	tracking_rows[];
+
+/* The first groups of the subcommand whose struct @of has a recording. */
+#define RECORDING_GROUPS(of)                                                                       \
+	{ sampling_rows, offsetof(of, recording), true },                                          \
+		{ force_rows, offsetof(of, recording.force), true },                               \
+		{ naming_rows, offsetof(of, recording), true },                                    \
+		{ store_rows, offsetof(of, recording.store), true },                               \
+	{                                                                                          \
+		showing_rows, offsetof(of, recording), true                                        \
+	}
+
+/*
+ * Fills in @options of the subcommand, of which @r is a part: defaults, environment, command line,
+ * tags of both. -EINVAL after one line to the user.
+ */
+int recording_parse(const struct subcommand *sub, void *options, struct recording_options *r,
+		    int argc, char **argv);
+/*
+ * What follows from all options together: formats of outputs; metrics, with those of a cgroup if
+ * there is to be one. -EINVAL after one line to the user.
+ */
+int recording_resolve(struct recording_options *r, bool has_cgroup);
+/* What the help of both says of variables. */
+void recording_print_variables(void);
+
+#endif

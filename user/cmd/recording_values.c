@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/recording_values.h"
+
+#include "base/clock.h"
+#include "cmd/option_values.h"
+#include "cmd/recording_options.h"
+#include "model/process_sample.h"
+#include "track/optional.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
+#define MIN_PSS_PERCENT 0.1
+#define MAX_PSS_PERCENT 50.0
+#define MAX_TASKS_LIMIT (1U << 22)
+
+int interval_parse(void *interval_ns, const char *text)
+{
+	uint64_t ns;
+
+	if (time_parse(text, &ns) || ns < MIN_INTERVAL_NS)
+		return -EINVAL;
+	*(uint64_t *)interval_ns = ns;
+	return 0;
+}
+
+int output_parse(void *recording, const char *text)
+{
+	struct recording_options *r = recording;
+
+	if (r->outputs_are_defaults) { /* the line's take their place */
+		r->outputs_are_defaults = false;
+		r->nr_outputs = 0;
+	}
+	if (!*text || r->nr_outputs == MAX_OUTPUTS)
+		return -EINVAL;
+	r->output_text[r->nr_outputs++] = text;
+	return 0;
+}
+
+int format_parse(void *name, const char *text)
+{
+	if (!observer_find(text, strlen(text)))
+		return -EINVAL;
+	*(const char **)name = text;
+	return 0;
+}
+
+int metrics_parse(void *recording, const char *text)
+{
+	struct recording_options *r = recording;
+	const char *bad;
+	size_t length;
+
+	r->chooses_metrics = true;
+	return metric_set_parse(&r->wanted, text, &bad, &length);
+}
+
+int pss_parse(void *ppm, const char *text)
+{
+	double percent = PSS_PPM_DEFAULT / 1e4;
+	char *end = "";
+
+	if (text && decimal_parse(text, &percent, &end))
+		return -EINVAL;
+	if (strcmp(end, "%") != 0 && *end)
+		return -EINVAL;
+	if (!(percent >= MIN_PSS_PERCENT && percent <= MAX_PSS_PERCENT))
+		return -EINVAL;
+	*(unsigned *)ppm = (unsigned)lround(percent * 10000);
+	return 0;
+}
+
+int process_samples_parse(void *number, const char *text)
+{
+	return number_parse(text, 0, MAX_PROCESS_SAMPLES, number);
+}
+
+int record_as_parse(void *as_root, const char *text)
+{
+	if (strcmp(text, "root") != 0)
+		return -EINVAL;
+	*(bool *)as_root = true;
+	return 0;
+}
+
+int max_tasks_parse(void *number, const char *text)
+{
+	return number_parse(text, 1, MAX_TASKS_LIMIT, number);
+}
+
+int inject_misses_parse(void *permille, const char *text)
+{
+	return number_parse(text, 1, 999, permille);
+}
+
+int inject_no_program_parse(void *recording, const char *text)
+{
+	struct recording_options *r = recording;
+	size_t length = strcspn(text, ":");
+	unsigned bit = optional_find(text, length);
+	bool is_attach = !strcmp(text + length, ":attach");
+
+	if (!bit || (text[length] && !is_attach))
+		return -EINVAL;
+	*(is_attach ? &r->unattached : &r->refused) |= bit;
+	return 0;
+}

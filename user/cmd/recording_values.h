@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Parsers of rows for recording: the pointer is to struct recording_options where nothing else is
+ * said. 0, or -EINVAL.
+ */
+#ifndef CMD_RECORDING_VALUES_H
+#define CMD_RECORDING_VALUES_H
+
+int interval_parse(void *interval_ns, const char *text);
+int output_parse(void *recording, const char *text);
+int format_parse(void *name, const char *text);
+int metrics_parse(void *recording, const char *text);
+/* @text may be NULL: the default. */
+int pss_parse(void *ppm, const char *text);
+int process_samples_parse(void *number, const char *text);
+int record_as_parse(void *as_root, const char *text);
+int max_tasks_parse(void *number, const char *text);
+int inject_misses_parse(void *permille, const char *text);
+/* NAME, which is refused when it is loaded, or NAME:attach. */
+int inject_no_program_parse(void *recording, const char *text);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The subcommands: one file each, and one row here. */
+#ifndef CMD_SUBCOMMAND_H
+#define CMD_SUBCOMMAND_H
+
+#include "cmd/options.h"
+
+#define EXIT_BPFMON 125 /* bpfmon failed where a command was to run */
+#define EXIT_USAGE 2    /* any other subcommand: usage, not found, not permitted */
+
+/* The parts of the list in `bpfmon --help`. */
+enum subcommand_part { PART_RECORDS, PART_READS, PART_INFORMS };
+
+struct subcommand {
+	const char *name;    /* NULL: a run, `bpfmon -- COMMAND` */
+	const char *summary; /* its line in `bpfmon --help` */
+	enum subcommand_part part;
+	bool loads_programs; /* uses the capabilities that bpfmon's file may have */
+	bool ends_at_word;   /* the first word that is no option ends the options */
+	/* Gets its own name as argv[0] and returns the exit status. */
+	int (*run)(int argc, char **argv);
+	/* Of one with options, else all 0 and NULL: */
+	const struct option_group *groups; /* in the order of the help */
+	size_t options_bytes;              /* of its struct, which begins with the common options */
+	int (*parse)(void *options, int argc, char **argv); /* 0; -EINVAL after one line */
+	void (*help)(void);
+};
+
+/*
+ * A row NAME: some file defines the const struct subcommand subcommand_NAME. In the order of
+ * `bpfmon --help`.
+ */
+#define EACH_SUBCOMMAND(ROW)                                                                       \
+	ROW(run)                                                                                   \
+	ROW(attach)                                                                                \
+	ROW(mark)                                                                                  \
+	ROW(list)                                                                                  \
+	ROW(show)                                                                                  \
+	ROW(report)                                                                                \
+	ROW(compare)                                                                               \
+	ROW(export)                                                                                \
+	ROW(store)                                                                                 \
+	ROW(check)                                                                                 \
+	ROW(metrics)
+
+#define DECLARE_SUBCOMMAND(name) extern const struct subcommand subcommand_##name;
+EACH_SUBCOMMAND(DECLARE_SUBCOMMAND)
+#undef DECLARE_SUBCOMMAND
+
+/* All of them; NULL after the last. */
+extern const struct subcommand *const subcommands[];
+
+/* The one of that name, or NULL. */
+const struct subcommand *subcommand_find(const char *name);
+
+#endif
