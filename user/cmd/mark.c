@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon mark [OPTIONS] TEXT: tells the run that it is a part of that a phase begins. */
-#include "cmd/subcommand.h"
+#include "cmd/common_options.h"
+#include "cmd/option_values.h"
 
 #include "base/cleanup.h"
 #include "base/clock.h"
@@ -9,7 +10,6 @@
 #include "wire/line_protocol.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,47 +22,46 @@
 #define TRY_AGAIN_MS 2
 
 struct mark_options {
-	bool is_metric, quiet, help;
+	struct common_options common; /* its words: the text */
+	bool is_metric, quiet;
 };
+
+/* clang-format off */
+#define AT(field) offsetof(struct mark_options, field)
+
+static const struct option_row mark_rows[] = {
+	{ "metric", 'm', NULL, false, "The words are a metric, as in 'loss,phase=train value=0.5'", flag_parse, AT(is_metric), GUARD_NONE },
+	{ "quiet", 'q', NULL, false, "Outside of such a run do nothing, and say nothing", flag_parse, AT(quiet), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+/* No variables: BPFMON_QUIET is for the run, and comes to the command with its environment. */
+static const struct option_group mark_groups[] = {
+	{ mark_rows, 0, false },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int mark_parse(void *options, int argc, char **argv)
+{
+	const struct mark_options *o = options;
+	int err = options_parse(&subcommand_mark, options, argc, argv);
+
+	if (err || !o->common.words || *o->common.words)
+		return err;
+	log_error("mark: no text was given; try: bpfmon mark \"epoch 3\"");
+	return -EINVAL;
+}
 
 static void mark_help(void)
 {
 	puts("Usage: bpfmon mark [OPTIONS] TEXT...\n"
 	     "       bpfmon mark [OPTIONS] --metric LINE\n\n"
 	     "Run by a command that bpfmon --marks runs: a phase begins, called TEXT; or a metric\n"
-	     "of the command's own goes into the run, as a line of Influx line protocol.\n\n"
-	     "  -m, --metric   The words are a metric, as in 'loss,phase=train value=0.5'\n"
-	     "  -q, --quiet    Outside of such a run do nothing, and say nothing\n"
-	     "  -h, --help     Show this help\n\n"
-	     "Exit status: 0; 2 usage, or there is no such run.");
-}
-
-/* 0; or -EINVAL after one line to the user. */
-static int mark_parse_options(struct mark_options *o, int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "metric", no_argument, NULL, 'm' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
-	};
-	int found;
-
-	opterr = 0;
-	while ((found = getopt_long(argc, argv, "+mqh", longs, NULL)) != -1) {
-		o->is_metric |= found == 'm';
-		o->quiet |= found == 'q';
-		o->help |= found == 'h';
-		if (found != '?')
-			continue;
-		log_error("mark: there is no option '%s'; see bpfmon mark --help",
-			  argv[optind - 1]);
-		return -EINVAL;
-	}
-	if (optind < argc || o->help)
-		return 0;
-	log_error("mark: no text was given; try: bpfmon mark \"epoch 3\"");
-	return -EINVAL;
+	     "of the command's own goes into the run, as a line of Influx line protocol.\n");
+	options_print(&subcommand_mark);
+	puts("\nExit status: 0; 2 usage, or there is no such run.");
 }
 
 /* The words with a blank between them, to be freed; NULL without memory. */
@@ -137,17 +136,13 @@ static int cmd_mark(int argc, char **argv)
 {
 	const char *path = getenv(MARK_VARIABLE);
 	__cleanup(freep) char *text = NULL;
-	struct mark_options o = { 0 };
-	int err = mark_parse_options(&o, argc, argv);
+	struct mark_options o;
+	int go_on = options_begin(&subcommand_mark, &o, argc, argv), err;
 
-	if (err)
-		return EXIT_USAGE;
-	if (o.help) {
-		mark_help();
-		return 0;
-	}
+	if (go_on <= 0)
+		return go_on ? EXIT_USAGE : 0;
 	/* with a blank before it, a measurement may be called mark */
-	text = words_join(o.is_metric ? " " : MARK_PREFIX, argv + optind);
+	text = words_join(o.is_metric ? " " : MARK_PREFIX, o.common.words);
 	if (!text || mark_check_text(&o, text))
 		return EXIT_USAGE;
 	err = path && *path ? mark_send(path, text) : -ENOENT;
@@ -167,5 +162,10 @@ const struct subcommand subcommand_mark = {
 	.name = "mark",
 	.summary = "begin a phase, from inside the command (with --marks)",
 	.part = PART_RECORDS,
+	.ends_at_word = true,
 	.run = cmd_mark,
+	.groups = mark_groups,
+	.options_bytes = sizeof(struct mark_options),
+	.parse = mark_parse,
+	.help = mark_help,
 };
