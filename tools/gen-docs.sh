@@ -10,7 +10,6 @@ set -eu -o pipefail
 
 cd "$(dirname "$0")/.."
 bpfmon=${BUILD:-build}/bpfmon
-readers="list show report compare export store"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -151,7 +150,7 @@ manual_options() {
 	done <"$work/rows"
 }
 
-# One line per list: all words, those with a value of their own, and those whose value follows.
+# Of such rows two lists, whose names begin with $1: all words, and those whose value follows.
 completion_options() {
 	local letter name attached argument help all="" takes=""
 	while IFS=$'\x1f' read -r letter name attached argument help; do
@@ -160,12 +159,27 @@ completion_options() {
 		' ') takes+="${letter:+-$letter|}--$name|" ;;
 		'[=') all+="--$name= " ;;
 		esac
-	done <"$work/rows"
-	printf "_bpfmon_options='%s'\n" "${all% }"
-	printf "_bpfmon_take_value='^(%s)\$'\n" "${takes%|}"
+	done
+	printf "%s_options='%s'\n" "$1" "${all% }"
+	printf "%s_take_value='^(%s)\$'\n" "$1" "${takes%|}"
+}
+
+# The subcommands, from the list in the help.
+subcommands() {
+	"$bpfmon" --help | sed -nE 's/^       bpfmon ([a-z]+) .*/\1/p'
+}
+
+completion_words() {
+	local sub words
+	completion_options _bpfmon <"$work/rows"
+	completion_options _bpfmon_attach < <(option_rows attach)
+	printf "_bpfmon_subcommands='%s'\n" "$(subcommands | paste -sd ' ')"
 	echo "declare -gA _bpfmon_options_of=("
-	for sub in $readers; do
-		printf "\t[%s]='%s'\n" "$sub" "$(option_rows "$sub" | option_words)"
+	subcommands | while read -r sub; do
+		words=$(option_rows "$sub" 2>/dev/null | option_words) || : # some take none, not even --help
+		if [ -n "$words" ] && [ "$sub" != attach ]; then
+			printf "\t[%s]='%s'\n" "$sub" "$words"
+		fi
 	done
 	echo ")"
 }
@@ -191,7 +205,7 @@ fi
 
 { metrics_intro && metrics_tables; } >"$work/METRICS.md"
 manual_options | between_markers docs/bpfmon.1 '.\\"' >"$work/bpfmon.1"
-completion_options | between_markers docs/completion/bpfmon '#' >"$work/completion"
+completion_words | between_markers docs/completion/bpfmon '#' >"$work/completion"
 tools/gen-schema.py "$work/table" docs/bpfmon-1.schema.json >"$work/schema"
 
 put() { # GENERATED FILE
