@@ -2,14 +2,11 @@
 /* bpfmon store: what the store takes; prune, check, merge. */
 #include "cmd/common_options.h"
 #include "cmd/option_values.h"
+#include "cmd/store_merge.h"
 #include "cmd/stores.h"
 
-#include "base/cleanup.h"
 #include "base/log.h"
-#include "record/store/import.h"
-#include "source/source.h"
 #include "store/check.h"
-#include "store/merge.h"
 #include "store/prune.h"
 #include "store/remove.h"
 #include "view/format.h"
@@ -18,7 +15,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define EXIT_DAMAGED 1
 #define MAX_KEEP 1000000000
@@ -162,75 +158,6 @@ static int store_run_check(const struct store_command_options *o, const char *pa
 		store_report_error(path, &d, err);
 	database_close(&d);
 	return status;
-}
-
-static bool file_is_database(FILE *f)
-{
-	static const char magic[16] = "SQLite format 3";
-	char text[sizeof(magic)];
-	bool is = fread(text, 1, sizeof(text), f) == sizeof(text) &&
-		  !memcmp(text, magic, sizeof(magic));
-
-	rewind(f);
-	return is;
-}
-
-/* The other store is opened once by itself: whether it is one, we know its schema, and all of its
- * values are what they should be. */
-static int store_merge_database(struct store_writer *w, const char *path, struct merged *m)
-{
-	struct database other;
-	int err = database_open(&other, path, DATABASE_READ);
-	bool is_unchanging = other.is_unchanging;
-
-	if (!err)
-		err = store_check_source(&other);
-	if (err)
-		log_error("cannot read the store '%s': %s", path,
-			  other.why[0] ? other.why : strerror(-err));
-	database_close(&other);
-	if (!err && (err = merge_store(&w->d, path, is_unchanging, m)))
-		log_error("cannot take over all of the store '%s': %s", path, w->d.why);
-	return err;
-}
-
-static int store_merge_lines(struct store_writer *w, FILE *f, const char *path, struct merged *m)
-{
-	struct import i = { .w = w, .merged = m };
-	int err = import_lines(&i, f);
-
-	if (err)
-		log_error("cannot take over '%s': %s", path,
-			  err == -EBADMSG || !w->d.why[0] ? source_error(err) : w->d.why);
-	if (i.unreadable)
-		log_warn("'%s': %" PRIu64 " lines cannot be read, and were left out", path,
-			 i.unreadable);
-	return err;
-}
-
-static bool file_is_store(FILE *f, const char *path)
-{
-	struct stat a, b;
-
-	return !fstat(fileno(f), &a) && !stat(path, &b) && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
-}
-
-static int store_merge_file(struct store_writer *w, const char *store, const char *path,
-			    struct merged *m)
-{
-	__cleanup(fclosep) FILE *f = fopen(path, "re");
-
-	if (!f || fseek(f, 0, SEEK_SET)) {
-		log_error("cannot read '%s': %s", path, strerror(errno));
-		return -errno;
-	}
-	if (file_is_store(f, store)) { /* one of all stores of a folder */
-		log_warn("'%s' is the store itself, and was passed over", path);
-		return 0;
-	}
-	return file_is_database(f) ? store_merge_database(w, path, m)
-				   : store_merge_lines(w, f, path, m);
 }
 
 static int store_run_merge(const struct store_command_options *o, const char *path)
