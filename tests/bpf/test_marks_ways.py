@@ -53,7 +53,7 @@ class Folder(MarksCase):
     def test_another_user_inside_the_command_is_kept_out_and_told(self):
         run = self.shell('setpriv --reuid=65534 --clear-groups "$0" mark x; echo $?; setpriv --reuid=65534 --clear-groups "$0" mark -q x; echo $?')
         self.assertEqual(run.stdout, b"2\n0\n")
-        self.assertEqual(run.stderr.count("cannot tell the run"), 1)
+        self.assertEqual(run.stderr.count("cannot send to the run"), 1)
         self.assert_pushed(run)
 
     def test_root_inside_of_another_users_command_may_mark(self):

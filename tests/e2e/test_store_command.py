@@ -140,7 +140,7 @@ class Check(CommandCase):
             (("prune", "--older-than", "soon"), ("soon",)),
             (("prune", "x", "--keep", "1"), ("'x'",)),
             (("check", "x"), ("'x'",)),
-            (("merge",), ("wants files",)),
+            (("merge",), ("no file to merge",)),
         ):
             with self.subTest(words=words):
                 self.assert_refused(self.bpfmon("store", *words), *said)

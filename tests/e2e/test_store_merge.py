@@ -20,7 +20,7 @@ class Merge(CommandCase):
             self.record("--name", name, "--tag", "k=v", env={"BPFMON_STORE": str(other)})
         self.record("--name", "own")
         self.assertIn("2 runs added", self.store_does("merge", other))
-        self.assertIn("0 runs added, 0 of which there was less brought up to date, 2 were", self.store_does("merge", other))
+        self.assertIn("0 runs added, 0 completed that were there in part, 2 were", self.store_does("merge", other))
         self.assertEqual(self.names(), ["own", "x", "y"])
         with_other = {"env": {"BPFMON_STORE": str(other)}}
         for name in ("x", "y"):
@@ -45,7 +45,7 @@ class Merge(CommandCase):
         self.assertIn("1 runs added", done.stdout)
         self.assertEqual(self.list()[0]["state"], "unfinished")
         out.write_bytes(whole)
-        self.assertIn("0 runs added, 1 of which", self.store_does("merge", out))
+        self.assertIn("0 runs added, 1 completed", self.store_does("merge", out))
         self.assertIn("1 were there already", self.store_does("merge", out))
         (row,) = self.list()
         self.assertEqual((row["state"], row["complete"]), ("finished", True))
@@ -98,7 +98,7 @@ class Unusual(CommandCase):
             time.sleep(0.1)
             done = self.bpfmon("store", "merge", out)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("0 runs added, 0 of which", done.stdout)
+            self.assertIn("0 runs added, 0 completed", done.stdout)
             self.assertIn("being recorded", done.stderr)
         live.communicate(b"\n", timeout=60)
         self.assertEqual(live.returncode, 0)

@@ -67,7 +67,7 @@ static void a_full_environment_leaves_room_for_the_command_line(void **state)
 
 	(void)state;
 	put_into_environment(MAX_TAGS);
-	assert_warned(&o, "(BPFMON_TAG_...) left out: 1",
+	assert_warned(&o, "left out of those in the environment (BPFMON_TAG_...): 1",
 		      (char *[]){ "bpfmon", "--tag", "a=b", "true", NULL });
 	assert_int_equal(o.recording.tags.nr, MAX_TAGS);
 	assert_true(has_tag(&o, "a=b"));
@@ -80,8 +80,8 @@ static void what_is_left_out_of_the_environment_is_told_once(void **state)
 	(void)state;
 	put_into_environment(MAX_TAGS + 6);
 	assert_warned(&o,
-		      "a run has 64 tags at most; of those of the environment (BPFMON_TAG_...) "
-		      "left out: 6",
+		      "a run has 64 tags at most; left out of those in the environment "
+		      "(BPFMON_TAG_...): 6",
 		      (char *[]){ "bpfmon", "true", NULL });
 	assert_int_equal(o.recording.tags.nr, MAX_TAGS);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon attach [OPTIONS] --pid PID | --cgroup PATH: follows what runs already, and leaves it as it
- * is. */
+/* bpfmon attach [OPTIONS] --pid PID | --cgroup PATH: accounts for processes that run already, and
+ * changes nothing about them. */
 #include "cmd/attach.h"
 
 #include "cmd/lent_rights.h"
@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#define MAX_PID (1U << 22) /* of any Linux */
+#define MAX_PID (1U << 22) /* the largest of any Linux */
 
 static int pid_parse(void *options, const char *text)
 {
@@ -35,7 +35,7 @@ static int pid_parse(void *options, const char *text)
 
 static const struct option_row attach_rows[] = {
 	{ "pid", 'p', "PID", false, "Attach to this process and its descendants; may be repeated", pid_parse, 0, GUARD_ENVIRONMENT },
-	{ "cgroup", 0, "PATH", false, "Attach to who is in this cgroup or below it, now or later", text_parse, AT(cgroup), GUARD_ENVIRONMENT },
+	{ "cgroup", 0, "PATH", false, "Attach to the processes in this cgroup or below it, now or later", text_parse, AT(cgroup), GUARD_ENVIRONMENT },
 	{ "container", 0, "NAME", false, "Attach to this container: its name or id, or ENGINE:NAME", text_parse, AT(container), GUARD_ENVIRONMENT },
 	{ "wait-start", 0, NULL, false, "The cgroup is empty yet: begin with its first process", flag_parse, AT(wait_start), GUARD_NONE },
 	{ "duration", 0, "TIME", false, "Detach after this time: 60, 0.5, 100ms", duration_parse, AT(duration_ns), GUARD_NONE },
@@ -85,9 +85,9 @@ static void attach_help(void)
 	puts("Usage: bpfmon attach [OPTIONS] --pid PID\n"
 	     "       bpfmon attach [OPTIONS] --cgroup PATH | --container NAME\n\n"
 	     "Follows a process, its threads, its present and its future descendants until they\n"
-	     "have ended; or whoever is in a cgroup (a container has one) or below it, until that\n"
-	     "is removed. It ends earlier when --duration is over, or on Ctrl-C. What they had\n"
-	     "used before does not count.\n");
+	     "have ended; or the processes in a cgroup (a container has one) or below it, until\n"
+	     "that is removed. It ends earlier when --duration is over, or on Ctrl-C. What had\n"
+	     "been used before does not count.\n");
 	options_print(&subcommand_attach);
 	recording_print_variables();
 	puts("Exit status: 0; 2 usage, not found, not permitted.");
@@ -111,7 +111,8 @@ static int attach_check_pids(const struct attach_options *o)
 	return 0;
 }
 
-/* @caller: who called sudo and named it, and can learn of no other file by that; or NULL. */
+/* @caller: the user who called sudo and named the cgroup, which is looked up with the rights of
+ * that user, so that no other file is disclosed; NULL: look it up with our rights. */
 static int attach_check_cgroup(const struct attach_options *o, const struct user *caller,
 			       struct cgroup_target *t)
 {

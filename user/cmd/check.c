@@ -24,14 +24,14 @@ static void check_print_optional(const struct optionals *x, bool *all)
 	const struct optional_row *row;
 
 	for (size_t i = 0; (row = optional_row(i)); i++) {
-		if (OPTIONAL_OF_CGROUP & OPTIONAL_BIT(i)) /* was not tried: there is no cgroup */
+		if (OPTIONAL_OF_CGROUP & OPTIONAL_BIT(i)) /* not tried: there is no cgroup */
 			check_print(all, row->title, row->has(), row->needs);
 		else
 			check_print(all, row->title, !x->missing[i][0], x->missing[i]);
 	}
 }
 
-/* Nothing tells as well as trying. */
+/* Loading and attaching the programs is the only reliable check. */
 static bool check_loading(void)
 {
 	struct tracker_options o = { .exact_peak = true };
@@ -41,7 +41,7 @@ static bool check_loading(void)
 	int err;
 
 	metric_set_all(&o.wanted);
-	metric_set_clear_source(&o.wanted, SOURCE_CGROUP); /* are of a command's own cgroup */
+	metric_set_clear_source(&o.wanted, SOURCE_CGROUP); /* there is no cgroup to read */
 	err = tracker_open(&t, &o, why, sizeof(why));
 	check_print(&all, "following processes", !err, why);
 	if (!err)

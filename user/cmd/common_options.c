@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* One that is named is wanted, whatever a --no-store before it said. */
+/* Naming a store asks for one: it undoes a --no-store before it. */
 static int store_parse(void *value, const char *text)
 {
 	struct store_options *o = value;

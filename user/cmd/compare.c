@@ -89,8 +89,7 @@ static int groups_check(const struct groups *g, const struct compare_options *o)
 			  "compare",
 			  g->nr ? g->list[0].nr : 0, o->by);
 	else
-		log_error(
-			"to compare takes two runs; try: bpfmon compare before.jsonl after.jsonl");
+		log_error("comparing takes two runs; try: bpfmon compare before.jsonl after.jsonl");
 	return -EINVAL;
 }
 
@@ -124,26 +123,27 @@ static int expressions_parse(struct expression *all, const struct compare_option
 	return 0;
 }
 
-/* Whom a name in a message may steer nothing. */
+/* Names of runs are untrusted: they are printed through format_name(). */
 static void outcome_report_unknown(const struct outcome *x, const struct comparison *c, int err)
 {
 	const char *key = compare_key(x->expression->key).name;
 	size_t lacks = spread_of(c, x->group, x->expression->key)->nr ? 0 : x->group;
 
-	fprintf(stderr, "bpfmon: --fail-if '%s' cannot be told: ", x->expression->text);
+	fprintf(stderr, "bpfmon: --fail-if '%s' cannot be decided: ", x->expression->text);
 	if (err == -ENOENT) {
 		format_name(stderr, c->groups->list[lacks].name, NAME_COLUMNS);
 		fprintf(stderr, " has no %s\n", key);
 	} else {
 		fprintf(stderr,
-			"%zu and %zu runs are too few to say what is noise; of two groups 4 each "
-			"are enough\n",
+			"%zu and %zu runs are too few to tell a change from noise; 4 in each of "
+			"two "
+			"groups are enough\n",
 			spread_of(c, 0, x->expression->key)->nr,
 			spread_of(c, x->group, x->expression->key)->nr);
 	}
 }
 
-/* All expressions for all groups but the first, which tells those that hold. */
+/* Evaluates all expressions for all groups but the first. @failed: one of them holds. */
 static int outcomes_evaluate(const struct expression *e, const struct compare_options *o,
 			     const struct comparison *c, struct outcome *outcomes, bool *failed)
 {
@@ -186,7 +186,7 @@ static int comparison_show(const struct comparison *c, const struct compare_opti
 	size_t nr = o->nr_fail_if * (c->groups->nr - 1);
 	json_t *diff = facts_diff(c->groups);
 	struct json j = { 0 };
-	bool told = false;
+	bool page_failed = false;
 	int err = diff ? 0 : -ENOMEM;
 
 	if (!err && o->json) {
@@ -198,14 +198,14 @@ static int comparison_show(const struct comparison *c, const struct compare_opti
 		comparison_text(stdout, c, diff, terminal_width(stdout));
 	}
 	if (!err && o->html && compare_page_write(c, diff, o))
-		told = true;
+		page_failed = true;
 	json_decref(diff);
 	jw_done(&j);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = -EIO;
 	if (err)
 		log_error("cannot write the comparison to stdout: %s", strerror(-err));
-	return told ? -EIO : err;
+	return page_failed ? -EIO : err; /* reported already */
 }
 
 /* The exit status. */

@@ -39,7 +39,7 @@ static int page_add_run(struct overlay_page *p, const struct groups *g, size_t g
 	int err = named_run_open(&src, store, s->name, NULL);
 
 	if (err)
-		return err; /* has been told */
+		return err; /* reported already */
 	group_label(letter, group);
 	if (g->most_sides > 1)
 		snprintf(label, LABEL_BYTES, "%s-%zu", letter, k + 1);

@@ -26,7 +26,7 @@ static int sides_add_peer_file(struct sides *all, const char *name)
 	return err;
 }
 
-/* Several blocks are a peer's, too, though none that can be compared. */
+/* A file with several blocks of GNU time is a peer's, too, though it cannot be compared. */
 static bool path_is_peer(const char *path)
 {
 	struct sides one = { 0 };
@@ -43,7 +43,7 @@ static int sides_add_named(struct sides *all, const char *store, const char *nam
 	int err = named_run_open(&src, store, name, path_is_peer);
 
 	if (err)
-		return err; /* has been told */
+		return err; /* reported already */
 	err = sides_add_run(all, name, &src);
 	is_other = err == -EBADMSG && strcmp(name, "-") != 0;
 	if (err && !is_other)
@@ -68,7 +68,7 @@ static int sides_add_stored(struct sides *all, const struct stores *stores,
 	return err;
 }
 
-/* The oldest first: what was before is what the others are compared with. */
+/* The oldest first: the others are compared with it. */
 static int sides_add_filtered(struct sides *all, const struct compare_options *o)
 {
 	struct run_filter f = filter_get(&o->filter);
@@ -85,8 +85,8 @@ static int sides_add_filtered(struct sides *all, const struct compare_options *o
 	for (size_t i = found.nr; !err && i-- > 0;)
 		err = sides_add_stored(all, &stores, &found.runs[i]);
 	if (!err && found.nr < 2) {
-		log_error("%zu runs in the store are meant, and to compare takes two; see bpfmon "
-			  "list with the same filters",
+		log_error("%zu runs of the store pass the filters, and comparing takes two; see "
+			  "bpfmon list with the same filters",
 			  found.nr);
 		err = -ENOENT;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The runs that are compared: those that are named, or those of the store that the filters let
- * pass; all of it where only a tag to group by is given. */
+/* The runs to compare: those that are named, else those of the store that pass the filters; with
+ * only a tag to group by, all of them. */
 #ifndef CMD_COMPARE_RUNS_H
 #define CMD_COMPARE_RUNS_H
 

@@ -147,12 +147,13 @@ static int export_outputs_put(void *context, const char *text, size_t length)
 	return output_flush(context);
 }
 
-/* All is written: only now a disk that is full can be ruled out, and the files take their names. */
+/* Only when everything is on disk do the files take their names: a full disk may show in fsync().
+ */
 static int export_outputs_commit(struct outputs *all)
 {
 	int err = 0;
 
-	if (memory_was_short()) /* something may be missing */
+	if (memory_was_short()) /* part of the output may be missing */
 		return export_report_unwritable(all->nr ? all->path[0] : "-", &all->out[0],
 						-ENOMEM);
 	for (size_t i = 0; !err && i < all->nr; i++) {
@@ -176,7 +177,7 @@ static int export_outputs_write(struct exporter *e, struct outputs *all,
 {
 	int err = 0;
 
-	if (all->out[0].is_regular) /* a pipe ends us at once */
+	if (all->out[0].is_regular) /* for a pipe the signal may end us at once */
 		stop_signals_catch();
 	for (size_t i = 0; !err && i < all->nr; i++) {
 		err = export_write(e, &o->as->documents[i], export_outputs_put, &all->out[i]);
@@ -188,7 +189,7 @@ static int export_outputs_write(struct exporter *e, struct outputs *all,
 	return err ? err : export_outputs_commit(all);
 }
 
-/* What has not been committed goes. */
+/* Removes what has not been committed. */
 static void export_outputs_close(struct outputs *all)
 {
 	for (size_t i = 0; i < all->nr; i++) {

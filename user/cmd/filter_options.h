@@ -14,7 +14,7 @@ struct filter_options {
 
 extern const struct option_row filter_rows[];
 
-/* The runs that are asked for, as long as @o is there. */
+/* The filter with its tags; valid as long as @o. */
 struct run_filter filter_get(const struct filter_options *o);
 /* Whether any of the options was given. */
 bool filter_is_given(const struct filter_options *o);

@@ -15,7 +15,8 @@ static bool rights_are_lent(void)
 	return getuid() && user_rights_are_lent();
 }
 
-/* Real, effective and saved: one that has changed its user may have what the caller has not. */
+/* Real, effective and saved: a process that has changed its user may hold what is not the caller's.
+ */
 static bool process_is_own(pid_t pid)
 {
 	unsigned long real, effective, saved, own = getuid();
@@ -30,7 +31,7 @@ static bool process_is_own(pid_t pid)
 	return false;
 }
 
-/* A cgroup that has been handed to the caller: nobody but root can move others into it. */
+/* Delegated to the caller: only root can move processes of other users into it. */
 static bool cgroup_is_own(const struct cgroup_target *t)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Rights that the file lends to whoever executes it (file capabilities): for its own processes. */
+/* File capabilities lend rights to every user: they are for the processes of that user only. */
 #ifndef CMD_LENT_RIGHTS_H
 #define CMD_LENT_RIGHTS_H
 
@@ -7,9 +7,9 @@
 #include "cmd/attach.h"
 
 /*
- * Whether the caller may attach to what @o names, and to @t if that is a cgroup; NULL: it is
- * processes. A caller whose rights are its own (root, sudo, ambient capabilities) may. -EPERM,
- * after one line to the user.
+ * 0 if the caller may attach to the cgroup @t, or with NULL to the processes that @o names; with
+ * rights of its own (root, sudo, ambient capabilities) it may attach to all. -EPERM after one line
+ * to the user.
  */
 int lent_rights_check(const struct attach_options *o, const struct cgroup_target *t);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* main(): dispatches to the subcommands, with the rights that each needs. */
 #include "cmd/subcommand.h"
 
 #include "base/log.h"
@@ -11,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What lacks something for want of memory is no success, whichever part did without. */
+/* Output that lacks something because an allocation failed is no success, whatever @status says. */
 static int status_after_memory(int status)
 {
 	if (!memory_was_short())
@@ -33,7 +34,7 @@ static int main_run(int argc, char **argv)
 	sub = argc > 1 ? subcommand_find(argv[1]) : NULL;
 	if (!sub)
 		return subcommand_run.run(argc, argv);
-	/* what only reads needs none of the capabilities that our file may have */
+	/* only loading programs needs the capabilities that bpfmon's file may have */
 	if (!sub->loads_programs && geteuid())
 		privilege_keep(0);
 	return status_after_memory(sub->run(argc - 1, argv + 1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon mark [OPTIONS] TEXT: tells the run that it is a part of that a phase begins. */
+/* bpfmon mark [OPTIONS] TEXT: reports to the run around it that a phase begins. */
 #include "cmd/common_options.h"
 #include "cmd/option_values.h"
 
@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 1000 /* with a collector that does not take what has come */
+#define PATIENCE_MS 1000 /* with a collector that does not read its datagrams */
 #define TRY_AGAIN_MS 2
 
 struct mark_options {
@@ -36,7 +36,7 @@ static const struct option_row mark_rows[] = {
 };
 /* clang-format on */
 
-/* No variables: BPFMON_QUIET is for the run, and comes to the command with its environment. */
+/* No variables: BPFMON_QUIET is meant for the run, and the command inherits it. */
 static const struct option_group mark_groups[] = {
 	{ mark_rows, 0, false },
 	{ common_rows, AT(common), false },
@@ -92,7 +92,7 @@ static bool text_is_metric(const char *text)
 	return is;
 }
 
-/* What would not be taken is better said here. */
+/* Reports here what the collector would drop. */
 static int mark_check_text(const struct mark_options *o, const char *text)
 {
 	size_t n = strlen(text);
@@ -110,7 +110,7 @@ static int mark_check_text(const struct mark_options *o, const char *text)
 	return -EINVAL;
 }
 
-/* A few datagrams wait in the kernel at most: who comes then tries again, but not for long. */
+/* The kernel queues only a few datagrams: with a full queue it tries again, for a limited time. */
 static int mark_send(const char *path, const char *text)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -141,7 +141,7 @@ static int cmd_mark(int argc, char **argv)
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	/* with a blank before it, a measurement may be called mark */
+	/* the blank tells a measurement named "mark" from a mark */
 	text = words_join(o.is_metric ? " " : MARK_PREFIX, o.common.words);
 	if (!text || mark_check_text(&o, text))
 		return EXIT_USAGE;
@@ -154,7 +154,7 @@ static int cmd_mark(int argc, char **argv)
 	else if (err == -ENOENT || err == -ECONNREFUSED)
 		log_error("mark: the run that took marks on '%s' has ended", path);
 	else
-		log_error("mark: cannot tell the run, on '%s': %s", path, strerror(-err));
+		log_error("mark: cannot send to the run, on '%s': %s", path, strerror(-err));
 	return EXIT_USAGE;
 }
 

@@ -112,7 +112,7 @@ static int line_stop_reading(void *context, struct line *l)
 	return 1;
 }
 
-/* Whether it begins as a run does. */
+/* Whether the file begins with the meta line of a run. */
 static bool path_is_run(const char *path)
 {
 	struct source s;
@@ -132,7 +132,7 @@ static bool path_is_there(const char *what)
 	       (!stat(what, &st) || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG));
 }
 
-/* A word without a '/' may be the name of a file by chance: only one that is a run is meant. */
+/* A word without a '/' may name a file by chance: the file is taken only if it holds a run. */
 static bool word_is_file(const char *what, bool (*is_known)(const char *path))
 {
 	struct stat st;
@@ -150,10 +150,10 @@ static bool word_is_file(const char *what, bool (*is_known)(const char *path))
 static int named_run_open_word(struct source *s, const struct stores *stores, const char *what)
 {
 	struct stored_runs all = { 0 };
-	int err = run_find(stores, what, &all); /* has been told */
+	int err = run_find(stores, what, &all); /* reported already */
 
 	if (!err && !all.nr && path_is_there(what))
-		err = named_run_open_file(s, what); /* which says what is wrong with it */
+		err = named_run_open_file(s, what); /* which reports what is wrong with it */
 	else if (!err)
 		err = named_run_open_stored(s, stores, what, &all);
 	stored_runs_done(&all);
@@ -169,7 +169,7 @@ int named_run_open(struct source *s, const char *store, const char *what,
 	*s = (struct source){ 0 };
 	if (err)
 		return err;
-	if (word_is_file(what, is_known)) /* with the user's rights, too */
+	if (word_is_file(what, is_known)) /* after stores_find(): with the user's rights */
 		err = named_run_open_file(s, what);
 	else
 		err = named_run_open_word(s, &stores, what);

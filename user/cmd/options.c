@@ -84,7 +84,7 @@ static const struct option_row *option_find(const struct subcommand *sub, int fo
 	return NULL;
 }
 
-/* A rule that permits "--user" and whatever follows is to give no more than that user's rights. */
+/* A sudoers rule "bpfmon --user *" must give no more than the rights of that user. */
 static int option_check_guard(const struct option_row *row, bool *is_lowered)
 {
 	bool lowers = row->guard == GUARD_LOWERS;
@@ -101,7 +101,7 @@ static int option_check_guard(const struct option_row *row, bool *is_lowered)
 	return 0;
 }
 
-/* What getopt_long() does not take. */
+/* Reports what getopt_long() has refused. */
 static int line_refuse(int found, char **argv)
 {
 	char letter[3] = { '-', (char)optopt };
@@ -122,7 +122,7 @@ static int line_take(const struct subcommand *sub, void *options, int found, cha
 	char name[64];
 
 	snprintf(name, sizeof(name), "--%s", row->name);
-	/* the beginning of a name would be another's with the next release */
+	/* no abbreviations: the next release could give them another meaning */
 	if (found >= FIRST_LONG && strcspn(word, "=") != strlen(name))
 		return options_refuse("there is no option", word);
 	if (option_check_guard(row, is_lowered))
@@ -139,7 +139,7 @@ int options_from_line(const struct subcommand *sub, void *options, int argc, cha
 	int found, err = 0;
 
 	getopt_fill_in(sub, letters, longs);
-	optind = 0; /* it begins anew: glibc remembers a place within a word, too */
+	optind = 0; /* start over: with 1 glibc would keep its place within a word */
 	while (!err && (found = getopt_long(argc, argv, letters, longs, NULL)) != -1)
 		err = found == ':' || found == '?'
 			      ? line_refuse(found, argv)

@@ -26,8 +26,8 @@ static const char *variable_get(const struct option_row *row, char name[64])
 }
 
 /*
- * BPFMON_INTERVAL and so on: what the command line says comes later and wins. A sudoers rule holds
- * the command line to what it permits, but not the variables that sudo lets through.
+ * BPFMON_INTERVAL and so on: the command line is applied later and wins. A sudoers rule restricts
+ * the command line, but not the variables that sudo passes on.
  */
 int options_from_environment(const struct subcommand *sub, void *options)
 {

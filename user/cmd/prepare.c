@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The collector shows the summary when the recorder is gone. */
+/* Called by the collector when the recorder is gone. */
 static void summary_show_on_stderr(const struct summary *s, void *context)
 {
 	struct patience p = { .watched_fd = -1, .limit_ns = PATIENCE_WITH_READER_NS };
@@ -21,7 +21,7 @@ static void summary_show_on_stderr(const struct summary *s, void *context)
 	size_t done;
 
 	(void)context;
-	if (text) /* should it fail, there is nobody left to report that to */
+	if (text) /* a failure could not be reported anywhere */
 		patience_write(&p, STDERR_FILENO, text, strlen(text), &done);
 	free(text);
 }
@@ -36,8 +36,8 @@ int launch_begin(const struct subcommand *sub, void *options, const struct recor
 	log_set_level(r->verbose ? LOG_VERBOSE : LOG_NORMAL);
 	if (procstat_is_ours())
 		return 1;
-	log_error("/proc is not mounted, or of another PID namespace: what it says of a PID is not "
-		  "of our processes; try: mount -t proc proc /proc");
+	log_error("/proc is not mounted, or is that of another PID namespace: its PIDs are not "
+		  "those of our processes; try: mount -t proc proc /proc");
 	return -1;
 }
 
@@ -84,7 +84,7 @@ const char *user_store(const struct user *caller, const char *host, bool as_root
 {
 	static char path[STORE_PATH_BYTES];
 
-	/* root's files are not where the caller says */
+	/* the caller's environment does not choose where root's files are */
 	store_path(path, user_home(caller, as_root), host, as_root && user_is_under_sudo());
 	return path;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What running and attaching have in common: from options to what the roles are to do. */
+/* From the options of a run or an attachment to the options of the roles. */
 #ifndef CMD_PREPARE_H
 #define CMD_PREPARE_H
 
@@ -7,13 +7,13 @@
 #include "launch/launcher.h"
 
 /*
- * options_begin() of a subcommand that launches; @r is the part of @options that both have. -1 as
- * well where /proc is not that of our PIDs.
+ * options_begin() of run or attach; @r is the recording in @options. It fails as well, after one
+ * line to the user, if /proc is not that of our PID namespace.
  */
 int launch_begin(const struct subcommand *sub, void *options, const struct recording_options *r,
 		 int argc, char **argv);
-/* Under sudo the caller owns what is recorded, unless the options say otherwise. True: under sudo.
- */
+/* Finds the caller, as whom the recorder runs under sudo, unless --record-as root was given. True:
+ * under sudo. */
 bool recorder_choose(const struct recording_options *o, struct user *caller,
 		     struct launch_options *l);
 /* The home directory that the user's stores are in, or root's where @as_root. */

@@ -52,7 +52,8 @@ const struct option_row tracking_rows[] = {
 };
 /* clang-format on */
 
-/* The line's --tag come before BPFMON_TAG, which is what was parsed so far: NULL, or that. */
+/* Takes out BPFMON_TAG, parsed with the environment, until --tag has had its room. NULL: not set.
+ */
 static const char *recording_take_default_tag(struct recording_options *r)
 {
 	const char *tag = r->tags.nr ? r->tags.list[0] : NULL;
@@ -66,8 +67,8 @@ static void recording_add_tags(struct recording_options *r, const char *default_
 	size_t left_out = run_tags_add_environment(&r->tags, default_tag);
 
 	if (left_out)
-		log_warn("a run has %d tags at most; of those of the environment (BPFMON_TAG_...) "
-			 "left out: %zu",
+		log_warn("a run has %d tags at most; left out of those in the environment "
+			 "(BPFMON_TAG_...): %zu",
 			 MAX_TAGS, left_out);
 }
 
@@ -115,7 +116,7 @@ static int outputs_resolve(struct recording_options *r)
 	return 0;
 }
 
-/* Naming one of its metrics asks for the reading of PSS, and asking for that for all of them. */
+/* A metric of PSS in --metrics turns on its reading; --pss alone asks for all metrics of PSS. */
 static void pss_resolve(struct recording_options *r)
 {
 	bool is_named = metric_set_has_source(&r->wanted, SOURCE_PROCFS);
@@ -130,7 +131,8 @@ int recording_resolve(struct recording_options *r, bool has_cgroup)
 {
 	if (has_cgroup && !r->chooses_metrics)
 		metric_set_put_source(&r->wanted, SOURCE_CGROUP);
-	if (r->format != r->default_format && !r->nr_outputs) { /* a default may have no use */
+	if (r->format != r->default_format &&
+	    !r->nr_outputs) { /* one of the environment may be unused */
 		log_error("--format says how, but no --output says where; try -o run.%s",
 			  r->format);
 		return -EINVAL;

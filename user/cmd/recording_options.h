@@ -36,7 +36,7 @@ struct recording_options {
 extern const struct option_row sampling_rows[], naming_rows[], showing_rows[], rights_rows[],
 	tracking_rows[];
 
-/* The first groups of the subcommand whose struct @of has a recording. */
+/* The first groups of a subcommand with a member `recording` in its struct @of. */
 #define RECORDING_GROUPS(of)                                                                       \
 	{ sampling_rows, offsetof(of, recording), true },                                          \
 		{ force_rows, offsetof(of, recording.force), true },                               \
@@ -57,7 +57,7 @@ int recording_parse(const struct subcommand *sub, void *options, struct recordin
  * there is to be one. -EINVAL after one line to the user.
  */
 int recording_resolve(struct recording_options *r, bool has_cgroup);
-/* What the help of both says of variables. */
+/* Prints the paragraph on variables of the environment. */
 void recording_print_variables(void);
 
 #endif

@@ -30,7 +30,7 @@ int output_parse(void *recording, const char *text)
 {
 	struct recording_options *r = recording;
 
-	if (r->outputs_are_defaults) { /* the line's take their place */
+	if (r->outputs_are_defaults) { /* those of the command line replace them */
 		r->outputs_are_defaults = false;
 		r->nr_outputs = 0;
 	}

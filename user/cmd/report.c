@@ -126,7 +126,7 @@ static char *report_choose_path(const struct report_options *o, const struct rep
 			  format->name) < 0)
 		path = NULL;
 	if (!path)
-		log_error("no memory for the report's name");
+		log_error("out of memory for the report's name");
 	return path;
 }
 
@@ -136,7 +136,7 @@ static int report_load(struct report_run *r, const struct report_options *o)
 	int err = named_run_open(&source, o->store.path, o->common.words[0], NULL);
 
 	if (err)
-		return err; /* has been told */
+		return err; /* reported already */
 	err = report_open(r);
 	if (!err)
 		err = report_read(r, &source);

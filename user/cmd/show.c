@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define HEAVIEST_SHOWN 5
-#define SAME_NS 1000 /* seconds in JSON are doubles: a time of long ago may come back changed */
+#define SAME_NS 1000 /* seconds in JSON are doubles: large ones come back rounded */
 
 struct show_options {
 	struct common_options common; /* its word: the run */
@@ -116,7 +116,7 @@ static int heaviest_add_line(void *context, struct line *l)
 	return h->nr == HEAVIEST_SHOWN;
 }
 
-/* Who held the most at the largest sample, where that was recorded. */
+/* The processes with the most memory at the largest sample, if they were recorded. */
 static int run_show_heaviest(struct source *s, const struct summary *total)
 {
 	struct heaviest_rows h = { 0 };
@@ -158,7 +158,7 @@ static int run_show_phases(const struct phases *p, const json_t *meta)
 	return 0;
 }
 
-/* The two lines that say what it was and what it came to, as one object; and the phases, if any. */
+/* The lines of kind meta and summary as one object, with the phases, if any. */
 static int run_show_json(const json_t *meta, const struct summary *total, const struct phases *p)
 {
 	struct json first = { 0 }, j = { 0 }, phases = { 0 };

@@ -7,8 +7,8 @@
 #include "model/phase.h"
 #include "source/source.h"
 
-/* What each phase of the run used, which took @wall_ns; by phases_done(). Errors of source_each().
- */
+/* Folds the run, which took @wall_ns, into its phases; to be freed by phases_done(). Errors of
+ * source_each(). */
 int phases_read(struct phases *p, struct source *s, uint64_t wall_ns);
 /* The phases as a list in JSON, with the keys of metrics. */
 void phases_json(struct json *j, const struct phases *p);

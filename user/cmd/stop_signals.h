@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Signals that end us while a file is being written: what was begun is removed first. */
+/* Signals that end the process: while a file is written they wait until what was begun is removed.
+ */
 #ifndef CMD_STOP_SIGNALS_H
 #define CMD_STOP_SIGNALS_H
 
 #include <stdbool.h>
 
-/* From now on they are noted, those aside that were ignored. */
+/* From now on they are only noted; ignored ones stay ignored. */
 void stop_signals_catch(void);
-/* One of them came. */
+/* Whether one of them came. */
 bool stop_signals_came(void);
-/* They end us again; so does now the one that came, if any. */
+/* From now on they end the process again; one that came does so here. */
 void stop_signals_release(void);
 
 #endif

@@ -118,7 +118,7 @@ static int store_run_prune(const struct store_command_options *o, const char *pa
 	int err;
 
 	if (!o->prune.before_ns && !o->prune.has_keep && !o->prune.max_bytes) {
-		log_error("prune wants to know which runs: --older-than 30d, --keep 1000, or "
+		log_error("nothing says which runs to prune; try --older-than 30d, --keep 1000, or "
 			  "--max-size 2GiB");
 		return EXIT_USAGE;
 	}
@@ -167,13 +167,13 @@ static int store_run_merge(const struct store_command_options *o, const char *pa
 	int err = 0;
 
 	if (!o->common.words[1]) {
-		log_error("merge wants files: other stores, or JSON Lines");
+		log_error("no file to merge was named: another store, or JSON Lines");
 		return EXIT_USAGE;
 	}
 	err = store_writer_open(&w, path);
 	if (err)
 		return store_report_error(path, &w.d, err);
-	err = remove_left(&w.d); /* of a prune that was killed */
+	err = remove_left(&w.d); /* rows that a killed prune has left */
 	if (err) {
 		store_report_error(path, &w.d, err);
 		store_writer_close(&w);
@@ -182,8 +182,8 @@ static int store_run_merge(const struct store_command_options *o, const char *pa
 	for (char **file = o->common.words + 1; *file; file++)
 		err |= store_merge_file(&w, path, *file, &m);
 	store_writer_close(&w);
-	printf("%" PRIu64 " runs added, %" PRIu64
-	       " of which there was less brought up to date, %" PRIu64 " were there already\n",
+	printf("%" PRIu64 " runs added, %" PRIu64 " completed that were there in part, %" PRIu64
+	       " were there already\n",
 	       m.added, m.renewed, m.known);
 	if (m.busy)
 		log_warn("%" PRIu64 " runs are being recorded, and were left as they are", m.busy);

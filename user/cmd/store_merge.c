@@ -24,8 +24,8 @@ static bool file_is_database(FILE *f)
 	return is;
 }
 
-/* The other store is opened once by itself: whether it is one, we know its schema, and all of its
- * values are what they should be. */
+/* First opens the other store by itself, to check that it is one, that its schema is known and that
+ * its values are valid. */
 static int store_merge_database(struct store_writer *w, const char *path, struct merged *m)
 {
 	struct database other;
@@ -39,7 +39,7 @@ static int store_merge_database(struct store_writer *w, const char *path, struct
 			  other.why[0] ? other.why : strerror(-err));
 	database_close(&other);
 	if (!err && (err = merge_store(&w->d, path, is_unchanging, m)))
-		log_error("cannot take over all of the store '%s': %s", path, w->d.why);
+		log_error("cannot merge all of the store '%s': %s", path, w->d.why);
 	return err;
 }
 
@@ -49,7 +49,7 @@ static int store_merge_lines(struct store_writer *w, FILE *f, const char *path, 
 	int err = import_lines(&i, f);
 
 	if (err)
-		log_error("cannot take over '%s': %s", path,
+		log_error("cannot merge '%s': %s", path,
 			  err == -EBADMSG || !w->d.why[0] ? source_error(err) : w->d.why);
 	if (i.unreadable)
 		log_warn("'%s': %" PRIu64 " lines cannot be read, and were left out", path,
@@ -73,7 +73,7 @@ int store_merge_file(struct store_writer *w, const char *store, const char *path
 		log_error("cannot read '%s': %s", path, strerror(errno));
 		return -errno;
 	}
-	if (file_is_store(f, store)) { /* one of all stores of a folder */
+	if (file_is_store(f, store)) { /* with *.sqlite of its folder as arguments */
 		log_warn("'%s' is the store itself, and was passed over", path);
 		return 0;
 	}

@@ -62,7 +62,7 @@ static bool stores_have_host(const struct stores *s, const char *host)
 	return false;
 }
 
-/* All that are in @folder but the own one. */
+/* All stores in @folder but the own one. */
 static int stores_add_folder(struct stores *s, const char *folder)
 {
 	char path[STORE_PATH_BYTES + 300], host[300];
@@ -74,7 +74,7 @@ static int stores_add_folder(struct stores *s, const char *folder)
 
 		snprintf(path, sizeof(path), "%s/%s", folder, name);
 		snprintf(host, sizeof(host), "%.*s", (int)(strlen(name) - strlen(ENDING)), name);
-		if (stores_have_host(s, host)) /* by a store of that host in another folder */
+		if (stores_have_host(s, host)) /* there is one of that host in another folder */
 			snprintf(host, sizeof(host), "%.*s~", (int)(strlen(name) - strlen(ENDING)),
 				 name);
 		if (!err && strcmp(path, s->path[0]) != 0)
@@ -94,8 +94,8 @@ static bool folders_are_same(const char *a, const char *b)
 }
 
 /*
- * Those beside the own one. Then those of the home directory, should XDG_STATE_HOME lead
- * elsewhere: sudo does not hand it on, so that runs under it are there.
+ * Those beside the own one; then those of the home directory, if XDG_STATE_HOME leads elsewhere:
+ * sudo does not pass that on, so that runs under sudo are there.
  */
 static int stores_add_hosts(struct stores *s, const char *home)
 {
@@ -158,7 +158,7 @@ static const char *database_why(const struct database *d, int err)
 	return d->why[0] ? d->why : strerror(-err);
 }
 
-/* @f->state is asked for at the end: of a run a copy may be finished, and another not. */
+/* The state is filtered last: one copy of a run may be finished, and another not. */
 static int runs_make_unique(const struct run_filter *f, struct stored_runs *all)
 {
 	int err = stored_runs_unique(all);

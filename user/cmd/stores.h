@@ -17,14 +17,15 @@ struct stores {
 };
 
 /*
- * Finds them, or the one that @store names, as the user who called sudo, whom the process becomes:
- * root does not open what a user has made. A negative errno after one line to the user.
+ * Finds them, or the one that @store names. Under sudo the process first becomes the user who
+ * called it: root does not open a file that a user has made. A negative errno after one line to the
+ * user.
  */
 int stores_find(struct stores *s, const char *store);
 void stores_done(struct stores *s);
 /*
- * Asks each for the runs that pass; one that cannot be read is told, and an error if it was named.
- * A run that several of them have is there once: see stored_runs_unique().
+ * The runs of all stores that pass the filter, each once: see stored_runs_unique(). A store that
+ * cannot be read is reported; a negative errno if it was the one named, or without memory.
  */
 int stores_query(const struct stores *s, const struct run_filter *f, struct stored_runs *all);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE_BYTES (1UL << 20) /* to be stopped between them */
+#define PIECE_BYTES (1UL << 20) /* signals are looked at between pieces */
 
 static int whole_file_put(struct output *out, const char *text, size_t length)
 {
@@ -24,9 +24,9 @@ static int whole_file_put(struct output *out, const char *text, size_t length)
 	}
 	if (!err && stop_signals_came())
 		err = -EINTR;
-	if (!err && memory_was_short()) /* something of it may be missing */
+	if (!err && memory_was_short()) /* part of the text may be missing */
 		err = -ENOMEM;
-	/* only now a disk that is full can be ruled out */
+	/* a full disk may show only here */
 	if (!err && out->is_regular && fsync(out->fd))
 		err = -errno;
 	return err ? err : output_commit(out);
@@ -40,7 +40,7 @@ int whole_file_write(const char *what, const char *path, bool force, const char 
 	const char *why = out.why;
 
 	if (!err) {
-		if (out.is_regular) /* a pipe ends us at once */
+		if (out.is_regular) /* for a pipe the signal may end us at once */
 			stop_signals_catch();
 		err = whole_file_put(&out, text, length);
 		closed = output_close(&out);

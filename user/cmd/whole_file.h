@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* Files that get their names when all of their text is written. */
 #ifndef CMD_WHOLE_FILE_H
 #define CMD_WHOLE_FILE_H
 
@@ -6,8 +7,8 @@
 #include <stddef.h>
 
 /*
- * Writes @text to @path ("-" is stdout), whole or not at all; one that exists only with @force.
- * @what it is says the error, which is told to the user. A negative errno.
+ * Writes @text to @path ("-": stdout), whole or not at all; replaces a file only with @force. A
+ * negative errno after one line to the user, in which @what names the text.
  */
 int whole_file_write(const char *what, const char *path, bool force, const char *text,
 		     size_t length);
