@@ -3,9 +3,13 @@
 
 #include <string.h>
 
-#define ROW_OF(name) &subcommand_##name,
-
-const struct subcommand *const subcommands[] = { EACH_SUBCOMMAND(ROW_OF) NULL };
+/* clang-format off */
+const struct subcommand *const subcommands[] = {
+#define SUBCOMMAND(name) &subcommand_##name,
+#include "cmd/subcommands.def"
+	NULL
+};
+/* clang-format on */
 
 const struct subcommand *subcommand_find(const char *name)
 {

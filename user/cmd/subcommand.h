@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The subcommands: one file each, and one row here. */
+/* The subcommands: each is a file, and a row in subcommands.def. */
 #ifndef CMD_SUBCOMMAND_H
 #define CMD_SUBCOMMAND_H
 
@@ -26,26 +26,8 @@ struct subcommand {
 	void (*help)(void);
 };
 
-/*
- * A row NAME: some file defines the const struct subcommand subcommand_NAME. In the order of
- * `bpfmon --help`.
- */
-#define EACH_SUBCOMMAND(ROW)                                                                       \
-	ROW(run)                                                                                   \
-	ROW(attach)                                                                                \
-	ROW(mark)                                                                                  \
-	ROW(list)                                                                                  \
-	ROW(show)                                                                                  \
-	ROW(report)                                                                                \
-	ROW(compare)                                                                               \
-	ROW(export)                                                                                \
-	ROW(store)                                                                                 \
-	ROW(check)                                                                                 \
-	ROW(metrics)
-
-#define DECLARE_SUBCOMMAND(name) extern const struct subcommand subcommand_##name;
-EACH_SUBCOMMAND(DECLARE_SUBCOMMAND)
-#undef DECLARE_SUBCOMMAND
+#define SUBCOMMAND(name) extern const struct subcommand subcommand_##name;
+#include "cmd/subcommands.def"
 
 /* All of them; NULL after the last. */
 extern const struct subcommand *const subcommands[];
