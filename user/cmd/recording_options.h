@@ -37,14 +37,14 @@ extern const struct option_row sampling_rows[], naming_rows[], showing_rows[], r
 	tracking_rows[];
 
 /* The first groups of a subcommand with a member `recording` in its struct @of. */
-#define RECORDING_GROUPS(of)                                                                       \
-	{ sampling_rows, offsetof(of, recording), true },                                          \
-		{ force_rows, offsetof(of, recording.force), true },                               \
-		{ naming_rows, offsetof(of, recording), true },                                    \
-		{ store_rows, offsetof(of, recording.store), true },                               \
-	{                                                                                          \
-		showing_rows, offsetof(of, recording), true                                        \
-	}
+/* clang-format off */
+#define RECORDING_GROUPS(of) \
+	{ sampling_rows, offsetof(of, recording), true }, \
+	{ force_rows, offsetof(of, recording.force), true }, \
+	{ naming_rows, offsetof(of, recording), true }, \
+	{ store_rows, offsetof(of, recording.store), true }, \
+	{ showing_rows, offsetof(of, recording), true }
+/* clang-format on */
 
 /*
  * Fills in @options of the subcommand, of which @r is a part: defaults, environment, command line,
