@@ -50,8 +50,8 @@ static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *
 	u64 cpu = r->counters.cpu;
 	u64 sys = system_part(cpu, r->counters.utime, r->counters.stime, r->user, r->system);
 
-	*user = advance(&r->user, cpu - sys);
-	*system = advance(&r->system, sys);
+	*user = counter_advance(&r->user, cpu - sys);
+	*system = counter_advance(&r->system, sys);
 }
 
 /*
@@ -59,8 +59,8 @@ static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *
  * is checked under the lock: as long as it is open its free hook has not passed, so that what was
  * read before came from a live task_struct. @closing: this is the free hook.
  */
-__hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
-		    struct task_counters *now, bool closing)
+__hidden int task_commit_counters(u64 task, struct task_entry *t, struct process_entry *p,
+				  struct task_counters *now, bool closing)
 {
 	struct account_key key;
 	u64 user, system;
@@ -77,11 +77,11 @@ __hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
 	}
 	/* from here on @now is the difference */
 #define TASK_METRIC(base, ...)                                                                     \
-	now->base = advance(&t->last.base, now->base);                                             \
+	now->base = counter_advance(&t->last.base, now->base);                                     \
 	p->event.rec.counters.base += now->base;
 #include "bpfmon/metrics.def"
-	p->event.rec.counters.utime += advance(&t->last.utime, now->utime);
-	p->event.rec.counters.stime += advance(&t->last.stime, now->stime);
+	p->event.rec.counters.utime += counter_advance(&t->last.utime, now->utime);
+	p->event.rec.counters.stime += counter_advance(&t->last.stime, now->stime);
 	split_cpu(&p->event.rec, &user, &system);
 	key = p->event.rec.account;
 	if (closing) {

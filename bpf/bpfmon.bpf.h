@@ -88,8 +88,8 @@ __hidden void cgroup_emit(u64 id, enum cgroup_news news);
 
 /* account.bpf.c */
 enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
-__hidden int commit(u64 task, struct task_entry *t, struct process_entry *p,
-		    struct task_counters *now, bool closing);
+__hidden int task_commit_counters(u64 task, struct task_entry *t, struct process_entry *p,
+				  struct task_counters *now, bool closing);
 int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root);
 int account_end_task(u64 tree, u64 cgroup, u32 ended_process);
 int account_end_process(u64 tree, u64 cgroup);
@@ -211,7 +211,7 @@ static __always_inline struct account_key process_account(struct process_entry *
 }
 
 /* What is new since the last commit; @last follows. */
-static __always_inline u64 advance(u64 *last, u64 now)
+static __always_inline u64 counter_advance(u64 *last, u64 now)
 {
 	u64 delta = now > *last ? now - *last : 0;
 
@@ -220,7 +220,7 @@ static __always_inline u64 advance(u64 *last, u64 now)
 }
 
 /* @whole * @part / @sum, where the product may need more than 64 bits. */
-static __always_inline u64 scale(u64 whole, u64 part, u64 sum)
+static __always_inline u64 counter_scale(u64 whole, u64 part, u64 sum)
 {
 	u64 share;
 
@@ -251,7 +251,7 @@ static __always_inline u64 system_part(u64 cpu, u64 utime, u64 stime, u64 user, 
 	else if (!utime)
 		part = cpu;
 	else
-		part = scale(cpu, stime, stime + utime);
+		part = counter_scale(cpu, stime, stime + utime);
 	if (part < system)
 		part = system;
 	if (part > cpu)

@@ -69,7 +69,7 @@ __hidden bool task_commit(u64 key, struct task_entry *t, struct process_entry *p
 	    (BPF_CORE_READ(task, start_time) != t->start_ns &&
 	     (u32)BPF_CORE_READ(task, pid) != t->tid))
 		return false;
-	if (commit(key, t, p, &now, false) == COMMIT_DONE)
+	if (task_commit_counters(key, t, p, &now, false) == COMMIT_DONE)
 		t->final = final;
 	return true;
 }

@@ -17,13 +17,13 @@ __u32 root_pids[MAX_TARGETS];
 __u32 nr_root_pids;
 __u64 task_fields; /* bit per enum task_counter: this kernel's tasks have the field */
 
-static __always_inline bool is_missed(void)
+static __always_inline bool event_is_missed(void)
 {
 	return inject_misses && bpf_get_prandom_u32() % 1000 < inject_misses;
 }
 
 /* The entry of @task, adopted now if its birth was missed; NULL when it is not ours. */
-static __always_inline struct task_entry *followed(u64 task)
+static __always_inline struct task_entry *task_followed(u64 task)
 {
 	struct task_entry *t = task_find(task);
 
@@ -73,7 +73,7 @@ struct {
 	__type(value, u64);
 } births SEC(".maps");
 
-static __always_inline void birth_told(u64 child, bool is_second_hook)
+static __always_inline void birth_count(u64 child, bool is_second_hook)
 {
 	u64 *slot = &birth_slots[child >> 6 & (BIRTH_SLOTS - 1)], *n;
 	u32 zero = 0;
@@ -87,7 +87,7 @@ static __always_inline void birth_told(u64 child, bool is_second_hook)
 }
 
 /* False: @child is not ours. */
-static __always_inline bool born(u64 creator, u64 child)
+static __always_inline bool task_born(u64 creator, u64 child)
 {
 	struct account_key account;
 	struct task_entry *t;
@@ -95,7 +95,7 @@ static __always_inline bool born(u64 creator, u64 child)
 
 	if (by_cgroup && !cgroup_has(child)) /* it may be born into another than its creator's */
 		return false;
-	t = followed(creator);
+	t = task_followed(creator);
 	p = t ? process_find(t->process) : NULL;
 	if (by_cgroup && !p) {
 		task_add(child, root_account.tree, root_account.cgroup, 0, PROCESS_ROOT);
@@ -115,8 +115,8 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 {
 	u64 addr = as_number(child);
 
-	birth_told(addr, false);
-	if (!is_missed() && born(bpf_get_current_task(), addr))
+	birth_count(addr, false);
+	if (!event_is_missed() && task_born(bpf_get_current_task(), addr))
 		commit_exited();
 	return 0;
 }
@@ -128,11 +128,11 @@ int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *chil
 	u64 addr = as_number(child), image;
 	struct account_key account;
 
-	birth_told(addr, true);
+	birth_count(addr, true);
 	if (task_birth_seen(addr))
 		return 0;
-	if (!is_missed())
-		born(bpf_get_current_task(), addr);
+	if (!event_is_missed())
+		task_born(bpf_get_current_task(), addr);
 	else if (task_find((u64)creator) || task_is_ours(creator, &account, &image))
 		add(tracking.births_ignored, 1);
 	return 0;
@@ -141,7 +141,7 @@ int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *chil
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
 {
-	struct task_entry *t = is_missed() ? NULL : followed(bpf_get_current_task());
+	struct task_entry *t = event_is_missed() ? NULL : task_followed(bpf_get_current_task());
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 	u64 image = serial_new();
 	struct process_record *r;
@@ -177,7 +177,7 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 	u64 addr = bpf_get_current_task();
 	u32 cpu = bpf_get_smp_processor_id() & (MAX_CPUS - 1);
 
-	if (is_missed() || !followed(addr))
+	if (event_is_missed() || !task_followed(addr))
 		return 0;
 	task_ended(addr, true);
 	commit_exited();
@@ -199,7 +199,7 @@ static __noinline int commit_final(struct task_struct *task, u64 addr, struct ta
 #include "bpfmon/metrics.def"
 	now.utime = task->utime;
 	now.stime = task->stime;
-	return commit(addr, t, p, &now, true);
+	return task_commit_counters(addr, t, p, &now, true);
 }
 
 /* The books of a task are closed. */
@@ -208,7 +208,7 @@ int BPF_PROG(follow__free, struct task_struct *task)
 {
 	u64 addr = as_number(task);
 	/* what is met for the first time while we attach has used nothing since */
-	struct task_entry *t = can_seed && seeding ? task_find(addr) : followed(addr);
+	struct task_entry *t = can_seed && seeding ? task_find(addr) : task_followed(addr);
 	struct process_entry *p;
 	struct account_key account = {};
 	u64 signal, serial;

@@ -25,7 +25,7 @@ __noinline int task_leave(u64 addr)
 	if (!exited)
 		peak_at_exit((struct task_struct *)addr, p);
 	counters_read((struct task_struct *)addr, &now);
-	result = commit(addr, t, p, &now, true);
+	result = task_commit_counters(addr, t, p, &now, true);
 	if (result == COMMIT_GONE)
 		return 0;
 	task_forget(addr);

@@ -145,7 +145,7 @@ static void handle_ticks(void *context, uint32_t events)
 	job_sample(job);
 }
 
-static void set_status(struct summary *sum, int status)
+static void summary_set_status(struct summary *sum, int status)
 {
 	sum->has_status = true;
 	if (WIFSIGNALED(status))
@@ -154,7 +154,7 @@ static void set_status(struct summary *sum, int status)
 		sum->exit_code = WEXITSTATUS(status);
 }
 
-static void incomplete(struct summary *sum, const char *reason)
+static void summary_set_incomplete(struct summary *sum, const char *reason)
 {
 	sum->complete = false;
 	snprintf(sum->reason, sizeof(sum->reason), "%s", reason);
@@ -167,11 +167,12 @@ static enum progress progress_after(struct collector *c, const struct control *m
 	if (m->type == CONTROL_STOP && !c->spec->command)
 		return OVER; /* that is how an attachment ends */
 	if (m->type == CONTROL_ENDED) {
-		set_status(sum, m->value);
+		summary_set_status(sum, m->value);
 		return c->spec->wait_tree ? COMMAND_ENDED : OVER;
 	}
-	incomplete(sum, c->progress == RUNNING ? "stopped before the command had ended"
-					       : "stopped before the last descendant had ended");
+	summary_set_incomplete(sum, c->progress == RUNNING
+					    ? "stopped before the command had ended"
+					    : "stopped before the last descendant had ended");
 	return OVER;
 }
 
@@ -187,7 +188,7 @@ static void handle_control(void *context, uint32_t events)
 	if (got == 1) {
 		c->progress = progress_after(c, &m);
 	} else {
-		incomplete(&c->job.summary, "the launcher was killed");
+		summary_set_incomplete(&c->job.summary, "the launcher was killed");
 		c->progress = OVER;
 	}
 }
@@ -238,7 +239,7 @@ static int sources_open(struct collector *c)
 
 /* Milliseconds until it has to be looked again whether it is over; 0: it is; -1: an event says so.
  */
-static int wait_for(struct collector *c, uint64_t end_ns)
+static int collector_wait_ms(struct collector *c, uint64_t end_ns)
 {
 	const bool by_cgroup = c->spec->tracker.cgroup;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -269,13 +270,13 @@ static void wait_for_first(struct collector *c)
 	}
 }
 
-static void watch(struct collector *c)
+static void collector_watch(struct collector *c)
 {
 	uint64_t duration_ns = c->spec->duration_ns;
 	uint64_t end_ns = duration_ns ? c->job.start_ns + duration_ns : UINT64_MAX;
 
 	while (c->progress != OVER) {
-		int wait_ms = wait_for(c, end_ns);
+		int wait_ms = collector_wait_ms(c, end_ns);
 		bool feed_waits = feed_is_waiting(&c->feed);
 
 		if (!wait_ms)
@@ -333,7 +334,7 @@ static int listen_to_programs(struct collector *c, char *why, size_t size)
 }
 
 /* There is nothing else to do any more than to wait for the recorder. */
-static void close_job(struct collector *c)
+static void collector_close_job(struct collector *c)
 {
 	job_close(&c->job);
 	while (!job_close_step(&c->job))
@@ -341,7 +342,7 @@ static void close_job(struct collector *c)
 	feed_flush_whole(&c->feed, &c->with_recorder);
 }
 
-static void follow_run(struct collector *c)
+static void collector_follow(struct collector *c)
 {
 	int timer;
 	uint64_t start_ns;
@@ -354,13 +355,13 @@ static void follow_run(struct collector *c)
 	job_start(&c->job, start_ns);
 	timer = ticks_start(c->job.start_ns, c->job.run->interval_ns);
 	source_open(c, TICKS, timer, EPOLLIN, handle_ticks);
-	watch(c);
-	close_job(c);
+	collector_watch(c);
+	collector_close_job(c);
 	if (timer >= 0)
 		close(timer);
 	if (!c->feed.is_broken)
 		return;
-	incomplete(&c->job.summary, "the recorder was killed: its files end there");
+	summary_set_incomplete(&c->job.summary, "the recorder was killed: its files end there");
 	if (c->spec->show)
 		c->spec->show(&c->job.summary, c->spec->show_context);
 }
@@ -418,7 +419,7 @@ int collector_run(const struct job_spec *spec)
 	}
 	err = control_send(spec->control_fd, CONTROL_READY, 0, 0, NULL);
 	if (!err) /* else the launcher would wait for ever, and so would we */
-		follow_run(&c);
+		collector_follow(&c);
 	collector_close(&c);
 	return err;
 }

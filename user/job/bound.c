@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void put_holding(struct memory_bound *b, struct holdings *to, const struct holding *h)
+static void holdings_put(struct memory_bound *b, struct holdings *to, const struct holding *h)
 {
 	size_t room = to->room ? to->room * 2 : 64;
 	struct holding *all = to->all;
@@ -24,25 +24,25 @@ static void put_holding(struct memory_bound *b, struct holdings *to, const struc
 	all[to->nr++] = *h;
 }
 
-static void hold(struct memory_bound *b, const struct holding *h)
+static void holding_add(struct memory_bound *b, const struct holding *h)
 {
-	put_holding(b, &b->held, h);
+	holdings_put(b, &b->held, h);
 }
 
 /* What had its record before the drain was read, but gave its memory back after that began. */
-static void carry(struct memory_bound *b, uint64_t drain_ns)
+static void holdings_carry(struct memory_bound *b, uint64_t drain_ns)
 {
 	for (size_t i = 0; i < b->held.nr; i++) {
 		struct holding h = b->held.all[i];
 
 		h.is_carried = true;
 		if (h.is_told && h.end_ns >= drain_ns)
-			put_holding(b, &b->carried, &h);
+			holdings_put(b, &b->carried, &h);
 	}
 }
 
 /* What was carried is what the next interval begins with. */
-static void begin_with_carried(struct memory_bound *b)
+static void holdings_begin_with_carried(struct memory_bound *b)
 {
 	struct holdings spare = b->held;
 
@@ -65,7 +65,7 @@ static uint64_t start_of(uint64_t born_ns, uint64_t joined_ns)
 	return is_earlier(start_ns, 0) ? 0 : start_ns;
 }
 
-static uint64_t later(uint64_t a_ns, uint64_t b_ns)
+static uint64_t later_of(uint64_t a_ns, uint64_t b_ns)
 {
 	return a_ns > b_ns ? a_ns : b_ns;
 }
@@ -83,7 +83,7 @@ void memory_bound_ended(struct memory_bound *b, const struct process_record *r)
 	};
 
 	b->mark_fell |= r->mark_fell;
-	hold(b, &h);
+	holding_add(b, &h);
 }
 
 static int by_start(const void *a, const void *b)
@@ -137,7 +137,7 @@ static bool came_meanwhile(const struct memory_bound *b, size_t nr_told, uint64_
 	return false;
 }
 
-static void hold_row(struct memory_bound *b, const struct drain_row *r)
+static void holding_add_row(struct memory_bound *b, const struct drain_row *r)
 {
 	const struct holding h = {
 		.start_ns = start_of(r->start_boot_ns, r->joined_boot_ns),
@@ -149,14 +149,14 @@ static void hold_row(struct memory_bound *b, const struct drain_row *r)
 	};
 
 	b->mark_fell |= r->flags & ROW_MARK_FELL;
-	hold(b, &h);
+	holding_add(b, &h);
 }
 
 /*
  * What the drain before this interval should have met and did not: the intervals before, whose
  * sums are known, lack it. Leaves out what had been given back before this one began.
  */
-static void sort_out(struct memory_bound *b, const struct rows *drain)
+static void holdings_sort_out(struct memory_bound *b, const struct rows *drain)
 {
 	uint64_t missed_last = 0, missed_ever = 0;
 	size_t n = 0;
@@ -188,11 +188,11 @@ static int by_space(const void *a, const void *b)
 	return p->start_ns < q->start_ns ? -1 : p->start_ns > q->start_ns;
 }
 
-static void unite(struct holding *to, const struct holding *h)
+static void holding_unite(struct holding *to, const struct holding *h)
 {
 	if (h->start_ns < to->start_ns)
 		to->start_ns = h->start_ns;
-	to->end_ns = later(to->end_ns, h->end_ns);
+	to->end_ns = later_of(to->end_ns, h->end_ns);
 	if (h->pages > to->pages)
 		to->pages = h->pages;
 }
@@ -215,7 +215,7 @@ static size_t unite_sharers(struct holding *h, size_t nr)
 		if (h[i].start_ns < h->start_ns)
 			return nr;
 	for (size_t i = 1; i < nr; i++)
-		unite(h, &h[i]);
+		holding_unite(h, &h[i]);
 	return 1;
 }
 
@@ -243,9 +243,9 @@ void memory_bound_interval(struct memory_bound *b, const struct drain_row *const
 
 	for (size_t i = 0; i < nr_rows; i++)
 		if (!came_meanwhile(b, nr_told, rows[i]->serial))
-			hold_row(b, rows[i]);
-	sort_out(b, drain);
-	carry(b, drain_ns);
+			holding_add_row(b, rows[i]);
+	holdings_sort_out(b, drain);
+	holdings_carry(b, drain_ns);
 	n = merge_sharers(b->held.all, b->held.nr);
 	if (n) {
 		largest = largest_sum(b->held.all, n);
@@ -257,7 +257,7 @@ void memory_bound_interval(struct memory_bound *b, const struct drain_row *const
 	b->nr_before = 0;
 	b->before_ns = b->since_ns;
 	b->since_ns = drain_ns;
-	begin_with_carried(b);
+	holdings_begin_with_carried(b);
 }
 
 void memory_bound_done(struct memory_bound *b)

@@ -153,7 +153,7 @@ static bool is_in(const struct cgroup_stat *c, size_t i, int file, const struct 
 }
 
 /* A counter counts from when we first read it, also when it has begun again meanwhile. */
-static uint64_t count(struct cgroup_stat *c, enum metric_id id, uint64_t now)
+static uint64_t counter_add(struct cgroup_stat *c, enum metric_id id, uint64_t now)
 {
 	if (metric_get(id)->kind != KIND_COUNTER)
 		return now;
@@ -173,7 +173,7 @@ static void read_values(struct cgroup_stat *c, int file, const char *text,
 	for (size_t i = 0; i < NR_VALUES; i++)
 		if (is_in(c, i, file, usable) &&
 		    values[i].at[version].find(text, values[i].at[version].key, &value))
-			sample_set(smp, values[i].id, count(c, values[i].id, value));
+			sample_set(smp, values[i].id, counter_add(c, values[i].id, value));
 }
 
 void cgroup_stat_read(struct cgroup_stat *c, const struct metric_set *usable, struct sample *smp)
@@ -223,7 +223,7 @@ void cgroup_stat_reopen(struct cgroup_stat *c)
 	memset(c->last, 0, sizeof(c->last));
 }
 
-static const char *why_not(const struct cgroup_stat *c, const struct run *run, enum metric_id id)
+static const char *why_absent(const struct cgroup_stat *c, const struct run *run, enum metric_id id)
 {
 	int version = c->target ? c->target->cg.is_v2 : 0;
 	char folder[4096];
@@ -265,7 +265,7 @@ void cgroup_stat_open(struct cgroup_stat *c, const struct cgroup_target *target,
 			continue;
 		if (!sample_has(&first, id)) {
 			run->usable.bits[i / 64] &= ~(1ULL << (i % 64));
-			run->unusable[i] = why_not(c, run, id);
+			run->unusable[i] = why_absent(c, run, id);
 		} else if (metric_get(id)->kind == KIND_COUNTER) {
 			run->baseline[i] = c->last[i];
 			metric_put(&run->baseline_have, id);

@@ -6,15 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
-static void forget_all(struct exact_peak *x)
+static void shares_forget(struct exact_peak *x)
 {
 	for (size_t i = 0; i < x->nr; i++)
 		free(x->shares[i].holder.exe);
 	x->nr = 0;
 }
 
-static int put(struct exact_peak *x, const struct process_record *r, const struct process *p,
-	       uint64_t mm)
+static int share_add(struct exact_peak *x, const struct process_record *r, const struct process *p,
+		     uint64_t mm)
 {
 	struct share *s = x->shares;
 
@@ -41,15 +41,15 @@ int exact_peak_ended(struct exact_peak *x, const struct process_record *r, const
 	if (!r->share_pages || r->share_epoch < x->epoch)
 		return 0;
 	if (r->share_epoch > x->epoch)
-		forget_all(x);
+		shares_forget(x);
 	x->epoch = r->share_epoch;
-	return put(x, r, p, 0);
+	return share_add(x, r, p, 0);
 }
 
 int exact_peak_left(struct exact_peak *x, const struct process_record *r, const struct process *p,
 		    uint64_t mm)
 {
-	return put(x, r, p, mm);
+	return share_add(x, r, p, mm);
 }
 
 struct finish {
@@ -59,7 +59,7 @@ struct finish {
 };
 
 /* An address space that is still there: its holder is who uses it, else who used it last. */
-static void add_space(void *context, uint64_t mm, const struct mm_entry *e)
+static void space_add(void *context, uint64_t mm, const struct mm_entry *e)
 {
 	struct finish *f = context;
 	uint64_t pages = e->epoch == f->peak.epoch ? e->at_peak : e->pages;
@@ -92,7 +92,7 @@ void exact_peak_finish(struct exact_peak *x, const struct tracker *t, uint64_t s
 	for (size_t i = 0; i < x->nr; i++)
 		if (x->shares[i].epoch != f.peak.epoch) /* they held it at an earlier peak */
 			x->shares[i].holder.rss_bytes = 0;
-	tracker_each_mm(t, add_space, &f);
+	tracker_each_mm(t, space_add, &f);
 	for (size_t i = 0; i < x->nr; i++)
 		if (x->shares[i].holder.rss_bytes)
 			holders_add(&s->holders, &x->shares[i].holder);
@@ -100,7 +100,7 @@ void exact_peak_finish(struct exact_peak *x, const struct tracker *t, uint64_t s
 
 void exact_peak_done(struct exact_peak *x)
 {
-	forget_all(x);
+	shares_forget(x);
 	free(x->shares);
 	*x = (struct exact_peak){ 0 };
 }

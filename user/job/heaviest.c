@@ -16,7 +16,7 @@ __u64 resident_pages(const struct drain_row *row)
 	return row->pages[RSS_ANON] + row->pages[RSS_FILE] + row->pages[RSS_SHMEM];
 }
 
-static int by_weight(const void *a, const void *b)
+static int compare_weight(const void *a, const void *b)
 {
 	const struct drain_row *p = *(const struct drain_row *const *)a;
 	const struct drain_row *q = *(const struct drain_row *const *)b;
@@ -35,7 +35,7 @@ static bool is_first(const struct drain_row *a, const struct drain_row *b)
 	return a->pid < b->pid;
 }
 
-static int make_room(struct heaviest *h, size_t n)
+static int heaviest_make_room(struct heaviest *h, size_t n)
 {
 	const struct drain_row **rows;
 
@@ -52,7 +52,7 @@ static int make_room(struct heaviest *h, size_t n)
 int heaviest_find(struct heaviest *h, const struct drain_row *const *rows, size_t nr_rows,
 		  size_t most)
 {
-	int err = make_room(h, nr_rows);
+	int err = heaviest_make_room(h, nr_rows);
 
 	h->nr = 0;
 	if (err)
@@ -69,7 +69,7 @@ int heaviest_find(struct heaviest *h, const struct drain_row *const *rows, size_
 			*last = r;
 	}
 	if (h->nr)
-		qsort(h->rows, h->nr, sizeof(*h->rows), by_weight);
+		qsort(h->rows, h->nr, sizeof(*h->rows), compare_weight);
 	if (h->nr > most)
 		h->nr = most;
 	return 0;
@@ -81,13 +81,13 @@ void heaviest_done(struct heaviest *h)
 	*h = (struct heaviest){ 0 };
 }
 
-static void set(struct process_sample *p, enum metric_id id, uint64_t value)
+static void process_sample_set(struct process_sample *p, enum metric_id id, uint64_t value)
 {
 	p->value[id] = value;
 	metric_put(&p->have, id);
 }
 
-static void put(struct job *job, const struct drain_row *row, uint64_t elapsed_ns)
+static void process_sample_put(struct job *job, const struct drain_row *row, uint64_t elapsed_ns)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct process_sample p = {
@@ -97,13 +97,13 @@ static void put(struct job *job, const struct drain_row *row, uint64_t elapsed_n
 	};
 	struct process_record r;
 
-	set(&p, M_rss, resident_pages(row) * page);
-	set(&p, M_rss_anon, row->pages[RSS_ANON] * page);
-	set(&p, M_swap, row->pages[RSS_SWAP] * page);
+	process_sample_set(&p, M_rss, resident_pages(row) * page);
+	process_sample_set(&p, M_rss_anon, row->pages[RSS_ANON] * page);
+	process_sample_set(&p, M_swap, row->pages[RSS_SWAP] * page);
 	if (!tracker_process(&job->books->tracker, row, &r)) {
 		comm_copy(p.comm, r.comm, sizeof(r.comm));
 		if (metric_has(&job->run->usable, M_cpu))
-			set(&p, M_cpu, r.counters.cpu);
+			process_sample_set(&p, M_cpu, r.counters.cpu);
 	}
 	write_process_sample(&job->json, job->run->start_epoch_ns, &p);
 }
@@ -117,7 +117,7 @@ void job_put_heaviest(struct job *job, const struct sample *smp)
 	if (heaviest_find(h, job->rows, job->nr_rows, job->spec->process_samples))
 		job->forgone++;
 	for (size_t i = 0; i < h->nr; i++)
-		put(job, h->rows[i], smp->elapsed_ns);
+		process_sample_put(job, h->rows[i], smp->elapsed_ns);
 	if (h->nr)
 		feeds_put_spare(&job->feeds, &job->json, h->nr);
 }

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-static void read_files(struct job *job, struct sample *smp)
+static void sample_read_files(struct job *job, struct sample *smp)
 {
 	if (job->spec->tracker.cgroup)
 		target_look(job);
@@ -19,7 +19,7 @@ static void read_files(struct job *job, struct sample *smp)
 }
 
 /* When all CPUs are busy there may be one more by now. */
-static void put_cores(struct job *job, struct sample *smp, uint64_t milli)
+static void sample_put_cores(struct job *job, struct sample *smp, uint64_t milli)
 {
 	unsigned cpus = milli < job->cores.cpus * 1000ULL ? 0 : (unsigned)get_nprocs();
 
@@ -28,7 +28,7 @@ static void put_cores(struct job *job, struct sample *smp, uint64_t milli)
 		job->cores.cpus = job->summary.cores.cpus = cpus;
 }
 
-static void put_totals(struct job *job, struct sample *smp, const struct account *a)
+static void sample_put_totals(struct job *job, struct sample *smp, const struct account *a)
 {
 	const struct metric_set *usable = &job->run->usable;
 	uint64_t milli;
@@ -40,7 +40,7 @@ static void put_totals(struct job *job, struct sample *smp, const struct account
 #define ACCOUNT_METRIC TASK_METRIC
 #include "bpfmon/metrics.def"
 	if (metric_has(usable, M_cores) && cores_read(&job->cores, smp->elapsed_ns, a->cpu, &milli))
-		put_cores(job, smp, milli);
+		sample_put_cores(job, smp, milli);
 	job->live = a->processes;
 }
 
@@ -58,7 +58,7 @@ void job_total(struct job *job, const struct account *total)
 }
 
 /* The rows of several accounts: an address space that is used in two of them counts once. */
-static int by_memory(const void *a, const void *b)
+static int compare_memory(const void *a, const void *b)
 {
 	const struct drain_row *p = *(const struct drain_row *const *)a;
 	const struct drain_row *q = *(const struct drain_row *const *)b;
@@ -84,7 +84,7 @@ void job_slice(struct job *job, const struct slice *slice)
 	memcpy(&job->rows[job->nr_rows], slice->rows, slice->nr * sizeof(*slice->rows));
 	job->nr_rows = nr;
 	if (!is_first)
-		qsort(job->rows, nr, sizeof(*job->rows), by_memory);
+		qsort(job->rows, nr, sizeof(*job->rows), compare_memory);
 }
 
 void job_unread(struct job *job)
@@ -106,7 +106,7 @@ void job_bound_interval(struct job *job)
 			      job->books->drain_boot_ns);
 }
 
-static void publish_pss(struct job *job, struct sample *smp)
+static void sample_put_pss(struct job *job, struct sample *smp)
 {
 	const struct metric_set *usable = &job->run->usable;
 
@@ -121,12 +121,12 @@ void job_publish(struct job *job)
 	struct sample smp = { .elapsed_ns = began_ns - job->start_ns };
 	const struct account *totals = &job->totals;
 
-	put_totals(job, &smp, totals);
+	sample_put_totals(job, &smp, totals);
 	memory_sum(job->rows, job->nr_rows, &job->run->usable, &smp);
-	read_files(job, &smp);
+	sample_read_files(job, &smp);
 	if (job->spec->tracker.cgroup)
 		target_compare(job, &smp, began_ns);
-	publish_pss(job, &smp);
+	sample_put_pss(job, &smp);
 	books_consume(job->books);
 	job->unread += job->nr_unread;
 	summary_add_sample(&job->summary, &smp);
@@ -148,7 +148,7 @@ void job_sample(struct job *job)
 }
 
 /* An attachment begins when all that belongs to it is known. */
-static uint64_t begin_attached(struct job *job)
+static uint64_t attachment_begin(struct job *job)
 {
 	const struct cgroup_target *target = job->spec->tracker.cgroup;
 	struct tracker *tracker = &job->books->tracker;
@@ -173,7 +173,7 @@ void job_start(struct job *job, uint64_t start_ns)
 	uint64_t since_ns;
 
 	if (!job->spec->command)
-		start_ns = begin_attached(job);
+		start_ns = attachment_begin(job);
 	since_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
 
 	job->state = JOB_RUNS;

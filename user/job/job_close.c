@@ -29,7 +29,7 @@ static void left_keep(void *context, const struct process_record *r)
 }
 
 /* What its processes use from here on is nobody's. */
-static void close_accounts(struct job *job)
+static void accounts_close(struct job *job)
 {
 	const struct accounts *a = &job->books->tracker.accounts;
 	struct account_key *keys = calloc(a->nr + 1, sizeof(*keys));
@@ -59,14 +59,14 @@ void job_close(struct job *job)
 	tracker_settle_births(tracker);
 	if (job->spec->tracker.exact_peak)
 		tracker_freeze_peak(tracker);
-	close_accounts(job);
+	accounts_close(job);
 	/* nothing adds to them any more: they are the sum of the records */
 	job->totals = job_totals(job);
 	job_bound_interval(job);
 	job_publish(job);
 }
 
-static void emit_left(struct job *job, const struct process_record *r)
+static void left_emit(struct job *job, const struct process_record *r)
 {
 	if (!(r->flags & (PROCESS_ENDED | PROCESS_LEFT)))
 		job->summary.outlived++;
@@ -81,7 +81,7 @@ static const char *const loss_names[NR_LOSSES] = {
 };
 
 /* Those of its accounts, and those since its begin of which no account is known. */
-static uint64_t loss_count(struct job *job, int loss, const struct account *of_accounts)
+static uint64_t loss_of_job(struct job *job, int loss, const struct account *of_accounts)
 {
 	const uint64_t of_machine = tracker_tracking(&job->books->tracker)->loss[loss];
 
@@ -89,12 +89,12 @@ static uint64_t loss_count(struct job *job, int loss, const struct account *of_a
 }
 
 /* The ones that grew before it began are another job's. */
-static uint64_t growth(uint64_t now, uint64_t before)
+static uint64_t growth_since(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
 }
 
-static void note_losses(struct job *job)
+static void summary_note_losses(struct job *job)
 {
 	const struct books *b = job->books;
 	struct summary *sum = &job->summary;
@@ -103,24 +103,24 @@ static void note_losses(struct job *job)
 
 	tracker_totals(&job->books->tracker, &of_accounts);
 	for (int i = 0; i < NR_LOSSES; i++)
-		summary_add_loss(sum, loss_names[i], loss_count(job, i, &of_accounts));
+		summary_add_loss(sum, loss_names[i], loss_of_job(job, i, &of_accounts));
 	summary_add_loss(sum, "fork_events",
-			 growth(tracker_unrepaired(&b->tracker), job->base.unrepaired));
+			 growth_since(tracker_unrepaired(&b->tracker), job->base.unrepaired));
 	/* what did without, and said so nowhere, counts too */
-	lost = job->forgone + growth(b->unnamed, job->base.unnamed) +
-	       growth(b->rows.lost, job->base.rows_lost);
+	lost = job->forgone + growth_since(b->unnamed, job->base.unnamed) +
+	       growth_since(b->rows.lost, job->base.rows_lost);
 	summary_add_loss(sum, "memory_allocations",
 			 lost > memory_failures() ? lost : memory_failures());
 	if (metric_has(&job->run->usable, M_rss))
 		summary_add_loss(sum, "process_memory", job->unread);
-	sum->repaired = growth(tracker_repaired(&b->tracker), job->base.repaired);
-	if (loss_count(job, LOSS_TASKS_FULL, &of_accounts) ||
-	    loss_count(job, LOSS_PROCESSES_FULL, &of_accounts))
+	sum->repaired = growth_since(tracker_repaired(&b->tracker), job->base.repaired);
+	if (loss_of_job(job, LOSS_TASKS_FULL, &of_accounts) ||
+	    loss_of_job(job, LOSS_PROCESSES_FULL, &of_accounts))
 		snprintf(sum->reason, sizeof(sum->reason),
 			 "the map holds %u tasks; see --max-tasks", tracker_max_tasks(&b->tracker));
 }
 
-static void note_self(struct job *job)
+static void summary_note_self(struct job *job)
 {
 	const struct tracker *t = &job->books->tracker;
 	struct summary *sum = &job->summary;
@@ -135,7 +135,7 @@ static void note_self(struct job *job)
 	selfcost_read(job->spec->recorder, &sum->recorder);
 }
 
-static void note_peaks(struct job *job)
+static void summary_note_peaks(struct job *job)
 {
 	struct summary *sum = &job->summary;
 
@@ -152,7 +152,7 @@ static void note_peaks(struct job *job)
 }
 
 /* To each its own: what it did not take is its loss, and no other's. */
-static void put_summary(struct job *job)
+static void summary_put(struct job *job)
 {
 	struct summary *sum = &job->summary;
 	const size_t nr_losses = sum->nr_losses;
@@ -169,16 +169,16 @@ static void put_summary(struct job *job)
 	}
 }
 
-static void finish(struct job *job)
+static void job_finish(struct job *job)
 {
-	note_peaks(job);
-	note_losses(job);
-	note_self(job);
+	summary_note_peaks(job);
+	summary_note_losses(job);
+	summary_note_self(job);
 	if (job->summary.by_cgroup)
 		job->summary.cpu_unsure_ns = target_unsure_ns(job);
 	job->summary.has_cores = metric_has(&job->run->usable, M_cores);
 	summary_finish(&job->summary);
-	put_summary(job);
+	summary_put(job);
 }
 
 bool job_close_step(struct job *job)
@@ -186,12 +186,12 @@ bool job_close_step(struct job *job)
 	for (; job->next_left < job->nr_left; job->next_left++) {
 		if (!feeds_have_room(&job->feeds))
 			return false;
-		emit_left(job, &job->left[job->next_left]);
+		left_emit(job, &job->left[job->next_left]);
 	}
 	if (!job_close_pushed(job))
 		return false;
 	if (job->state == JOB_LEAVES)
-		finish(job);
+		job_finish(job);
 	job->state = JOB_ENDED;
 	return true;
 }

@@ -20,7 +20,7 @@ static void pss_skipped(void *context, pid_t pid, const char *reason)
 	feeds_put(&job->feeds, &job->json);
 }
 
-static void meanwhile(void *context)
+static void events_take_meanwhile(void *context)
 {
 	books_consume(((struct job *)context)
 			      ->books); /* the ring buffer may fill up within a long read */
@@ -28,10 +28,10 @@ static void meanwhile(void *context)
 
 static int pss_read_one(void *context, pid_t pid, uint64_t expected_ns, struct pss_reading *r)
 {
-	return pss_read(pid, expected_ns, r, meanwhile, context);
+	return pss_read(pid, expected_ns, r, events_take_meanwhile, context);
 }
 
-static void open_files(struct job *job)
+static void job_open_files(struct job *job)
 {
 	const struct cgroup_target *target = job->spec->tracker.cgroup;
 	char why[256];
@@ -45,7 +45,7 @@ static void open_files(struct job *job)
 		pressure_open(&job->host_pressure, HOST_MEMORY_PRESSURE);
 }
 
-static void note_missing(struct job *job)
+static void job_note_missing(struct job *job)
 {
 	const struct optionals *o = &job->books->tracker.optional;
 
@@ -58,7 +58,7 @@ static void note_missing(struct job *job)
 	job->summary.has_oom_kills = !job->run->no_oom_kills;
 }
 
-static int follow_processes(struct job *job, char *why, size_t size)
+static int job_follow_processes(struct job *job, char *why, size_t size)
 {
 	const struct job_spec *o = job->spec;
 	int err = tracker_seed(&job->books->tracker, o->targets, o->nr_targets);
@@ -66,14 +66,14 @@ static int follow_processes(struct job *job, char *why, size_t size)
 	return err ? err : named_check(&job->books->tracker, o, why, size);
 }
 
-static int follow(struct job *job, char *why, size_t size)
+static int job_follow(struct job *job, char *why, size_t size)
 {
 	const struct job_spec *o = job->spec;
 
 	if (o->command)
 		return tracker_follow(&job->books->tracker, o->command);
 	if (!o->tracker.cgroup)
-		return follow_processes(job, why, size);
+		return job_follow_processes(job, why, size);
 	job->target.id = o->tracker.cgroup->id;
 	if (tracker_is_in_a_pid_namespace(&job->books->tracker))
 		log_warn("processes that are in the cgroup already and outside of our PID "
@@ -82,7 +82,7 @@ static int follow(struct job *job, char *why, size_t size)
 	return target_seed(job);
 }
 
-static void base_note(struct job *job)
+static void job_note_base(struct job *job)
 {
 	const struct tracking *t = tracker_tracking(&job->books->tracker);
 	struct account of_accounts;
@@ -104,7 +104,7 @@ void job_init(struct job *job)
 	pushed_init(&job->pushed);
 }
 
-static void describe(struct job *job, const struct job_spec *spec, struct books *books)
+static void job_describe(struct job *job, const struct job_spec *spec, struct books *books)
 {
 	job->spec = spec;
 	job->run = spec->run;
@@ -117,7 +117,7 @@ static void describe(struct job *job, const struct job_spec *spec, struct books 
 	job->pss.read = pss_read_one;
 	job->pss.skipped = pss_skipped;
 	job->pss.context = job;
-	base_note(job);
+	job_note_base(job);
 }
 
 int job_open(struct job *job, const struct job_spec *spec, struct books *books, char *why,
@@ -125,10 +125,10 @@ int job_open(struct job *job, const struct job_spec *spec, struct books *books, 
 {
 	int err;
 
-	describe(job, spec, books);
-	note_missing(job);
+	job_describe(job, spec, books);
+	job_note_missing(job);
 	*why = '\0'; /* of programs that were tried */
-	err = follow(job, why, size);
+	err = job_follow(job, why, size);
 	if (err && spec->command)
 		snprintf(why, size, "the command's process %d cannot be followed: %s",
 			 spec->command, strerror(-err));
@@ -136,7 +136,7 @@ int job_open(struct job *job, const struct job_spec *spec, struct books *books, 
 		snprintf(why, size, "what runs cannot be followed: %s", strerror(-err));
 	memcpy(&job->run->usable, &books->tracker.usable, sizeof(job->run->usable));
 	memcpy(job->run->unusable, books->tracker.unusable, sizeof(job->run->unusable));
-	open_files(job); /* at once: what they say now is not of this run */
+	job_open_files(job); /* at once: what they say now is not of this run */
 	if (!err)
 		books_name_seeded(books);
 	return err;

@@ -24,7 +24,7 @@ static uint64_t elapsed_of(const struct job *job, const struct letter *l)
 
 /* Sends the line that has been written, and counts it as one of those @taken, or as dropped: so
  * many bytes come in a time, and never more than leaves room for what the run itself tells. */
-static void put_line(struct job *job, struct allowance *a, uint64_t now_ns, uint64_t *taken)
+static void pushed_line_put(struct job *job, struct allowance *a, uint64_t now_ns, uint64_t *taken)
 {
 	struct json *j = &job->json;
 
@@ -36,7 +36,7 @@ static void put_line(struct job *job, struct allowance *a, uint64_t now_ns, uint
 	jw_reset(j);
 }
 
-static void take_mark(struct job *job, const struct letter *l, uint64_t now_ns)
+static void mark_take(struct job *job, const struct letter *l, uint64_t now_ns)
 {
 	struct pushed_counts *counts = &job->pushed.counts;
 	const char *text = l->text + strlen(MARK_PREFIX);
@@ -50,11 +50,11 @@ static void take_mark(struct job *job, const struct letter *l, uint64_t now_ns)
 		counts->dropped++;
 	} else {
 		write_mark(&job->json, job->run, elapsed_of(job, l), (int32_t)l->pid, text, length);
-		put_line(job, &job->pushed.marks, now_ns, &counts->marks);
+		pushed_line_put(job, &job->pushed.marks, now_ns, &counts->marks);
 	}
 }
 
-static void take_metrics(struct job *job, struct letter *l, uint64_t now_ns)
+static void metrics_take(struct job *job, struct letter *l, uint64_t now_ns)
 {
 	struct pushed_counts *counts = &job->pushed.counts;
 	char *at = l->text, *end = l->text + l->length;
@@ -76,7 +76,7 @@ static void take_metrics(struct job *job, struct letter *l, uint64_t now_ns)
 			continue;
 		}
 		write_point(&job->json, job->run, elapsed_of(job, l), (int32_t)l->pid, &point);
-		put_line(job, &job->pushed.metrics, now_ns, &counts->metrics);
+		pushed_line_put(job, &job->pushed.metrics, now_ns, &counts->metrics);
 	}
 }
 
@@ -104,8 +104,8 @@ static bool is_overdue(const struct letter *l, uint64_t now_ns)
 }
 
 /* @is_last: all that can be known is known. */
-static enum verdict judge(const struct job *job, const struct letter *l, uint64_t now_ns,
-			  bool is_last)
+static enum verdict letter_judge(const struct job *job, const struct letter *l, uint64_t now_ns,
+				 bool is_last)
 {
 	if (l->is_udp)
 		return TAKE;
@@ -126,7 +126,7 @@ static bool sample_is_due(const struct job *job, uint64_t now_ns)
 	return false;
 }
 
-static void sample_for_them(struct job *job)
+static void sample_for_letters(struct job *job)
 {
 	struct rate *rate = &job->pushed.samples;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), cost_ns;
@@ -139,7 +139,7 @@ static void sample_for_them(struct job *job)
 		rate_charge(rate, cost_ns - SAMPLE_NS);
 }
 
-static void know_senders(struct job *job)
+static void senders_refresh(struct job *job)
 {
 	const struct rows *rows = &job->books->rows;
 	struct pushed *p = &job->pushed;
@@ -150,15 +150,15 @@ static void know_senders(struct job *job)
 }
 
 /* False: the feeds have no room, once more. */
-static bool settle(struct job *job, bool is_last)
+static bool letters_settle(struct job *job, bool is_last)
 {
 	struct pushed *p = &job->pushed;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	struct letter **at = &p->waiting, *l;
 
-	know_senders(job);
+	senders_refresh(job);
 	while ((l = *at)) {
-		enum verdict verdict = judge(job, l, now_ns, is_last);
+		enum verdict verdict = letter_judge(job, l, now_ns, is_last);
 
 		if (verdict == WAIT) {
 			at = &l->next;
@@ -169,9 +169,9 @@ static bool settle(struct job *job, bool is_last)
 		if (verdict == REFUSE)
 			p->counts.refused += letter_lines(l);
 		else if (is_mark(l))
-			take_mark(job, l, now_ns);
+			mark_take(job, l, now_ns);
 		else
-			take_metrics(job, l, now_ns);
+			metrics_take(job, l, now_ns);
 		pushed_remove(p, at);
 		if (is_last)
 			feeds_flush(&job->feeds);
@@ -188,11 +188,11 @@ void job_take_pushed(struct job *job)
 	came = inbox_take(&job->pushed.inbox);
 	if (!came && !job->pushed.nr_waiting)
 		return;
-	know_senders(job);
+	senders_refresh(job);
 	pushed_put(&job->pushed, came, job->summary.samples);
 	books_consume(job->books);
-	sample_for_them(job);
-	settle(job, false);
+	sample_for_letters(job);
+	letters_settle(job, false);
 	feeds_flush(&job->feeds);
 }
 
@@ -207,7 +207,7 @@ bool job_close_pushed(struct job *job)
 {
 	if (!job->pushed.is_on)
 		return true;
-	if (!settle(job, true))
+	if (!letters_settle(job, true))
 		return false;
 	job->summary.has_pushed = true;
 	job->summary.pushed = job->pushed.counts;

@@ -52,7 +52,7 @@ static struct pss_space space_of(const struct drain_row *const *rows, size_t nr_
 }
 
 /* What was known of @now, if it is one of those before; @before moves on. */
-static void recall(const struct pss *p, size_t *before, struct pss_space *now)
+static void space_recall(const struct pss *p, size_t *before, struct pss_space *now)
 {
 	struct pss_space found;
 
@@ -70,7 +70,7 @@ static void recall(const struct pss *p, size_t *before, struct pss_space *now)
 }
 
 /* Takes over who is there now; who is not is forgotten. */
-static int renew(struct pss *p, const struct drain_row *const *rows, size_t nr_rows)
+static int spaces_renew(struct pss *p, const struct drain_row *const *rows, size_t nr_rows)
 {
 	struct pss_space *all = calloc(nr_rows + 1, sizeof(*all));
 	size_t n = 0, before = 0;
@@ -83,7 +83,7 @@ static int renew(struct pss *p, const struct drain_row *const *rows, size_t nr_r
 		if (!rows[i]->mm)
 			continue;
 		all[n] = space_of(&rows[i], next - i);
-		recall(p, &before, &all[n++]);
+		space_recall(p, &before, &all[n++]);
 	}
 	free(p->spaces);
 	p->spaces = all;
@@ -97,7 +97,7 @@ static uint64_t less_opening(uint64_t ns)
 }
 
 /* From its own last read, where that says what its pages cost; else from what others' do. */
-static int64_t estimate(const struct pss *p, const struct pss_space *s)
+static int64_t cost_estimate(const struct pss *p, const struct pss_space *s)
 {
 	double page_ns = (double)p->ns_per_1024 / 1024, cost_ns;
 
@@ -109,7 +109,7 @@ static int64_t estimate(const struct pss *p, const struct pss_space *s)
 	return cost_ns < 1e18 ? (int64_t)cost_ns : (int64_t)1e18;
 }
 
-static void learn(struct pss *p, const struct pss_space *s, uint64_t took_ns)
+static void cost_learn(struct pss *p, const struct pss_space *s, uint64_t took_ns)
 {
 	uint64_t now = s->pages ? less_opening(took_ns) * 1024 / s->pages : 0;
 
@@ -117,7 +117,7 @@ static void learn(struct pss *p, const struct pss_space *s, uint64_t took_ns)
 		p->ns_per_1024 = (p->ns_per_1024 * 3 + now) / 4;
 }
 
-static void skip(struct pss *p, struct pss_space *s, const char *reason)
+static void space_skip(struct pss *p, struct pss_space *s, const char *reason)
 {
 	s->is_saving = false;
 	s->has_value = false; /* one of when it was smaller would pass for what it has */
@@ -128,17 +128,17 @@ static void skip(struct pss *p, struct pss_space *s, const char *reason)
 	p->skipped(p->context, s->pid, reason);
 }
 
-static void skip_too_large(struct pss *p, struct pss_space *s, int64_t cost_ns)
+static void space_skip_too_large(struct pss *p, struct pss_space *s, int64_t cost_ns)
 {
 	char reason[128];
 
 	snprintf(reason, sizeof(reason),
 		 "reading it would take %.3f s, and --pss allows %.3f s at once",
 		 (double)cost_ns / NSEC_PER_SEC, (double)p->capacity_ns / NSEC_PER_SEC);
-	skip(p, s, reason);
+	space_skip(p, s, reason);
 }
 
-static void read_one(struct pss *p, struct pss_space *s, int64_t expected_ns)
+static void space_read(struct pss *p, struct pss_space *s, int64_t expected_ns)
 {
 	struct pss_reading r = { 0 };
 	int err = p->read(p->context, s->pid, (uint64_t)expected_ns, &r);
@@ -154,11 +154,11 @@ static void read_one(struct pss *p, struct pss_space *s, int64_t expected_ns)
 	s->is_gone = (err == -ESRCH || err == -ENOENT) && !s->is_shared;
 	s->is_refused = err && err != -ESRCH && err != -ENOENT;
 	if (s->is_refused)
-		skip(p, s, strerror(-err));
+		space_skip(p, s, strerror(-err));
 	if (err)
 		return;
 	p->cost.reads++;
-	learn(p, s, r.took_ns);
+	cost_learn(p, s, r.took_ns);
 	s->cost_ns = s->read_at ? ((uint64_t)expected_ns + 3 * r.took_ns) / 4 : r.took_ns;
 	s->read_at = p->nr_samples;
 	s->read_pages = s->pages;
@@ -178,7 +178,7 @@ static int by_turn(const void *a, const void *b)
 	return p->pages > q->pages ? -1 : p->pages < q->pages;
 }
 
-static struct pss_space **turns(const struct pss *p)
+static struct pss_space **spaces_in_turn(const struct pss *p)
 {
 	struct pss_space **order = calloc(p->nr_spaces + 1, sizeof(struct pss_space *));
 
@@ -190,7 +190,7 @@ static struct pss_space **turns(const struct pss *p)
 	return order;
 }
 
-static struct pss_space *saving_for(const struct pss *p)
+static struct pss_space *space_saved_for(const struct pss *p)
 {
 	for (size_t i = 0; i < p->nr_spaces; i++)
 		if (p->spaces[i].is_saving)
@@ -202,53 +202,53 @@ static struct pss_space *saving_for(const struct pss *p)
  * While one waits whose read costs more than there is, half of what comes in is kept for it: it
  * is read, if seldom, whatever the others take, and they are read, whatever it takes.
  */
-static void earn(struct pss *p, uint64_t now_ns)
+static void budget_earn(struct pss *p, uint64_t now_ns)
 {
 	uint64_t passed_ns = p->last_ns ? now_ns - p->last_ns : 0;
 	int64_t earned = (int64_t)(passed_ns / 1000 * p->budget_ppm / 1000);
-	const struct pss_space *s = saving_for(p);
+	const struct pss_space *s = space_saved_for(p);
 
 	p->last_ns = now_ns;
 	p->budget_ns += earned;
 	if (p->budget_ns > p->capacity_ns)
 		p->budget_ns = p->capacity_ns;
 	p->saved_ns = s ? p->saved_ns + earned / 2 : 0;
-	if (s && p->saved_ns > estimate(p, s))
-		p->saved_ns = estimate(p, s);
+	if (s && p->saved_ns > cost_estimate(p, s))
+		p->saved_ns = cost_estimate(p, s);
 }
 
-static void read_in_turn(struct pss *p, struct pss_space **order)
+static void spaces_read(struct pss *p, struct pss_space **order)
 {
 	struct pss_space *waits = NULL;
 
 	for (size_t i = 0; i < p->nr_spaces; i++) {
 		struct pss_space *s = order[i];
-		int64_t cost_ns = estimate(p, s);
+		int64_t cost_ns = cost_estimate(p, s);
 
 		if (s->is_refused)
 			continue;
 		if (cost_ns > p->capacity_ns) {
-			skip_too_large(p, s, cost_ns);
+			space_skip_too_large(p, s, cost_ns);
 		} else if (cost_ns <= p->budget_ns - (s->is_saving ? 0 : p->saved_ns)) {
 			if (s->is_saving)
 				p->saved_ns = 0;
-			read_one(p, s, cost_ns);
+			space_read(p, s, cost_ns);
 		} else {
 			p->cost.postponed += s->has_value;
 			waits = waits ? waits : s;
 		}
 	}
-	if (waits && !saving_for(p))
+	if (waits && !space_saved_for(p))
 		waits->is_saving = true;
 }
 
 /* One that has shrunk since it was read cannot have more than it now holds. */
-static uint64_t at_most(uint64_t bytes, uint64_t limit)
+static uint64_t bytes_limit(uint64_t bytes, uint64_t limit)
 {
 	return bytes < limit ? bytes : limit;
 }
 
-static void sum(const struct pss *p, const struct metric_set *usable, struct sample *smp)
+static void spaces_sum(const struct pss *p, const struct metric_set *usable, struct sample *smp)
 {
 	uint64_t pss = 0, uss = 0, unread = 0, known = 0;
 
@@ -263,8 +263,8 @@ static void sum(const struct pss *p, const struct metric_set *usable, struct sam
 			continue;
 		}
 		known++;
-		pss += is_fresh ? s->pss_bytes : at_most(s->pss_bytes, s->resident_bytes);
-		uss += is_fresh ? s->uss_bytes : at_most(s->uss_bytes, s->resident_bytes);
+		pss += is_fresh ? s->pss_bytes : bytes_limit(s->pss_bytes, s->resident_bytes);
+		uss += is_fresh ? s->uss_bytes : bytes_limit(s->uss_bytes, s->resident_bytes);
 	}
 	if (metric_has(usable, M_pss_unread))
 		sample_set(smp, M_pss_unread, unread);
@@ -280,15 +280,15 @@ int pss_sample(struct pss *p, const struct drain_row *const *rows, size_t nr_row
 	       const struct metric_set *usable, struct sample *smp)
 {
 	struct pss_space **order;
-	int err = renew(p, rows, nr_rows);
+	int err = spaces_renew(p, rows, nr_rows);
 
-	order = err ? NULL : turns(p);
+	order = err ? NULL : spaces_in_turn(p);
 	if (!order)
 		return -ENOMEM;
 	p->nr_samples++;
-	earn(p, now_ns);
-	read_in_turn(p, order);
+	budget_earn(p, now_ns);
+	spaces_read(p, order);
 	free(order);
-	sum(p, usable, smp);
+	spaces_sum(p, usable, smp);
 	return 0;
 }

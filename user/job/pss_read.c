@@ -21,7 +21,7 @@ struct job {
 	bool has_ended;
 };
 
-static void read_one(struct job *job)
+static void reading_take(struct job *job)
 {
 	uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
 	struct smaps said = { 0 };
@@ -31,11 +31,11 @@ static void read_one(struct job *job)
 					clock_ns(CLOCK_MONOTONIC) - start_ns };
 }
 
-static void *run(void *data)
+static void *reading_run(void *data)
 {
 	struct job *job = data;
 
-	read_one(job);
+	reading_take(job);
 	pthread_mutex_lock(&job->lock);
 	job->has_ended = true;
 	pthread_cond_signal(&job->changed);
@@ -44,7 +44,7 @@ static void *run(void *data)
 }
 
 /* False: it goes on. */
-static bool wait_for(struct job *job, uint64_t pause_ns)
+static bool reading_wait(struct job *job, uint64_t pause_ns)
 {
 	uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + pause_ns;
 	struct timespec end = { (time_t)(end_ns / NSEC_PER_SEC), (long)(end_ns % NSEC_PER_SEC) };
@@ -70,11 +70,11 @@ int pss_read(pid_t pid, uint64_t expected_ns, struct pss_reading *r, void (*mean
 	};
 	pthread_t thread;
 
-	if (expected_ns < LONG_NS || stack_thread(&thread, run, &job)) {
-		read_one(&job);
+	if (expected_ns < LONG_NS || stack_thread(&thread, reading_run, &job)) {
+		reading_take(&job);
 		return job.err;
 	}
-	while (!wait_for(&job, PAUSE_NS))
+	while (!reading_wait(&job, PAUSE_NS))
 		meanwhile(context);
 	pthread_join(thread, NULL);
 	return job.err;

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void read_end(struct process *p, const struct process_record *r, uint64_t offset_ns)
+static void record_read_end(struct process *p, const struct process_record *r, uint64_t offset_ns)
 {
 	pid_t parent;
 
@@ -24,8 +24,8 @@ static void read_end(struct process *p, const struct process_record *r, uint64_t
 		p->exit_code = WEXITSTATUS(r->wait_status);
 }
 
-static void read_peak(struct process *p, const struct process_record *r,
-		      const struct drain_row *row)
+static void record_read_peak(struct process *p, const struct process_record *r,
+			     const struct drain_row *row)
 {
 	uint64_t pages = r->rss_peak_pages;
 
@@ -64,9 +64,9 @@ void record_read(struct process *p, const struct process_record *r, const struct
 		p->joined_epoch_ns = r->joined_boot_ns + epoch_less_boot_ns;
 	if (r->flags & PROCESS_LEFT)
 		p->left_epoch_ns = r->end_boot_ns + epoch_less_boot_ns;
-	read_end(p, r, epoch_less_boot_ns);
+	record_read_end(p, r, epoch_less_boot_ns);
 	if (metric_has(usable, M_rss))
-		read_peak(p, r, row);
+		record_read_peak(p, r, row);
 #define TASK_METRIC(base, ...)                                                                     \
 	if (metric_has(usable, M_##base)) {                                                        \
 		p->value[M_##base] = r->counters.base;                                             \

@@ -15,7 +15,7 @@
  */
 #define TICK_NS (10 * NSEC_PER_MSEC)
 
-static const struct cgroup_target *named(const struct job *job)
+static const struct cgroup_target *target_named(const struct job *job)
 {
 	return job->spec->tracker.cgroup;
 }
@@ -25,56 +25,56 @@ int target_seed(struct job *job)
 	const pid_t own[] = { getpid(), getppid(), job->spec->recorder, 0 };
 
 	return tracker_seed_cgroup(&job->books->tracker, job->target.id,
-				   cgroup_target_depth(named(job)), own);
+				   cgroup_target_depth(target_named(job)), own);
 }
 
-static void tell(struct job *job, uint64_t time_ns, const char *event)
+static void target_report(struct job *job, uint64_t time_ns, const char *event)
 {
 	if (!job->start_ns || time_ns < job->start_ns) /* while it was waited for */
 		return;
 	write_cgroup_event(&job->json, job->run, time_ns - job->start_ns, event,
-			   named(job)->cg.path);
+			   target_named(job)->cg.path);
 	feeds_put(&job->feeds, &job->json);
 }
 
-static void removed(struct job *job, uint64_t time_ns)
+static void target_note_removed(struct job *job, uint64_t time_ns)
 {
 	job->target.gone_ns = time_ns;
-	tell(job, time_ns, "cgroup_removed");
+	target_report(job, time_ns, "cgroup_removed");
 }
 
-static void made_again(struct job *job, uint64_t id, uint64_t time_ns)
+static void target_note_made(struct job *job, uint64_t id, uint64_t time_ns)
 {
 	job->target.id = id;
 	job->target.gone_ns = 0;
 	job->target.is_new = job->target.was_remade = true;
 	cgroup_stat_reopen(&job->cgroup);
-	tell(job, time_ns, "cgroup_recreated");
+	target_report(job, time_ns, "cgroup_recreated");
 }
 
 void target_event(struct job *job, const struct cgroup_event *e)
 {
 	if (e->news == CGROUP_MADE)
-		made_again(job, e->id, e->time_ns);
+		target_note_made(job, e->id, e->time_ns);
 	else if (e->news == CGROUP_REMOVED && e->id == job->target.id)
-		removed(job, e->time_ns);
+		target_note_removed(job, e->time_ns);
 	else if (e->news == CGROUP_MOVES && job->state != JOB_ENDED)
 		tracker_drain(&job->books->tracker, NULL, NULL);
 }
 
 void target_look(struct job *job)
 {
-	uint64_t id = cgroup_target_id(named(job)), now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t id = cgroup_target_id(target_named(job)), now = clock_ns(CLOCK_MONOTONIC);
 
 	if (job->start_ns)                 /* nothing can be told before the run has begun */
 		books_consume(job->books); /* the programs know better when it was */
 	if (id == job->target.id || (!id && job->target.gone_ns))
 		return;
 	if (!id) {
-		removed(job, now);
+		target_note_removed(job, now);
 		return;
 	}
-	made_again(job, id, now);
+	target_note_made(job, id, now);
 	target_seed(job);
 }
 
@@ -100,7 +100,7 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 		job->target.is_new = false;
 		return;
 	}
-	write_cgroup_difference(&job->json, job->run, smp, named(job)->cg.path);
+	write_cgroup_difference(&job->json, job->run, smp, target_named(job)->cg.path);
 	feeds_put(&job->feeds, &job->json);
 }
 

@@ -173,7 +173,7 @@ static bool has_pressure(void)
 	return has;
 }
 
-static const char *why_not(enum metric_id id, uint64_t task_fields)
+static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
 {
 	static const uint64_t field_bit[NR_METRICS] = {
 #define TASK_METRIC(base, ...) [M_##base] = 1ULL << TC_##base,
@@ -203,7 +203,7 @@ void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
 		unusable[i] = NULL;
 		if (!metric_has(wanted, id))
 			continue;
-		unusable[i] = why_not(id, task_fields);
+		unusable[i] = metric_why_unusable(id, task_fields);
 		if (!unusable[i])
 			metric_put(usable, id);
 	}

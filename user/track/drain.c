@@ -11,7 +11,7 @@
 
 #define WHOLE_DRAIN_PASSES 16
 
-static uint64_t missed(const struct bpf_program *prog)
+static uint64_t program_misses(const struct bpf_program *prog)
 {
 	struct bpf_prog_info info = { 0 };
 	__u32 size = sizeof(info);
@@ -22,12 +22,14 @@ static uint64_t missed(const struct bpf_program *prog)
 }
 
 /* From 7.0 on the kernel may skip a program for an event: its count says so. */
-static void repair(struct tracker *t, uint64_t now_ns)
+static void tracker_repair(struct tracker *t, uint64_t now_ns)
 {
 	const struct bpfmon *s = t->skel;
-	uint64_t born = missed(s->progs.follow__newtask), forked = missed(s->progs.follow__fork);
-	uint64_t all = born + forked + missed(s->progs.follow__exec) +
-		       missed(s->progs.follow__exit) + missed(s->progs.follow__free);
+	uint64_t born = program_misses(s->progs.follow__newtask),
+		 forked = program_misses(s->progs.follow__fork);
+	uint64_t all = born + forked + program_misses(s->progs.follow__exec) +
+		       program_misses(s->progs.follow__exit) +
+		       program_misses(s->progs.follow__free);
 
 	t->repaired_ns = now_ns;
 	t->newtask_missed = born;
@@ -51,19 +53,19 @@ uint64_t tracker_unrepaired(const struct tracker *t)
  * A missed birth has to be made good before the sample. Asking the other hooks takes as long as
  * draining some tasks, and the tasks that they miss are known: once in a second is enough for them.
  */
-static bool repair_is_due(const struct tracker *t, uint64_t now_ns)
+static bool tracker_repair_is_due(const struct tracker *t, uint64_t now_ns)
 {
 	return t->adopts_always || t->skel->bss->drain_all ||
 	       now_ns - t->repaired_ns >= NSEC_PER_SEC ||
-	       missed(t->skel->progs.follow__newtask) != t->newtask_missed;
+	       program_misses(t->skel->progs.follow__newtask) != t->newtask_missed;
 }
 
 /* After moves that the hook did not see completely: adopts who is in; the drain drops who is out.
  */
-static void moves_repair(struct tracker *t)
+static void tracker_repair_moves(struct tracker *t)
 {
 	uint64_t unseen = tracker_tracking(t)->moves_unseen;
-	uint64_t missing = missed(t->skel->progs.cgroup__attach_task);
+	uint64_t missing = program_misses(t->skel->progs.cgroup__attach_task);
 
 	if (t->optional.there & OPTIONAL_BIT(OPTIONAL_MOVES) && unseen == t->moves_unseen &&
 	    missing == t->moves_missed)
@@ -75,7 +77,7 @@ static void moves_repair(struct tracker *t)
 }
 
 /* What a drain has taken so far, further passes of it included. */
-static void drain_took(struct tracker *t, uint64_t since_ns)
+static void tracker_note_drain(struct tracker *t, uint64_t since_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
@@ -96,7 +98,7 @@ static void row_take(void *context, const void *item)
 	t->row(t->context, item);
 }
 
-static int pass(const struct tracker *t, drain_fn row, void *context)
+static int tracker_pass(const struct tracker *t, drain_fn row, void *context)
 {
 	struct taker taker = { row, context };
 
@@ -108,17 +110,17 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
-	if (repair_is_due(t, start))
-		repair(t, start);
+	if (tracker_repair_is_due(t, start))
+		tracker_repair(t, start);
 	t->skel->bss->check_members = false;
 	if (t->skel->rodata->by_cgroup && t->skel->bss->seeded_at_ns)
-		moves_repair(t);
+		tracker_repair_moves(t);
 	t->skel->bss->drain_epoch++;
 	t->skel->bss->tracking.visited = 0;
 	t->began_ns = clock_ns(CLOCK_MONOTONIC);
-	err = pass(t, row, context);
+	err = tracker_pass(t, row, context);
 	t->drains++;
-	drain_took(t, start);
+	tracker_note_drain(t, start);
 	return err;
 }
 
@@ -128,8 +130,8 @@ int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
 	int err;
 
 	t->skel->bss->tracking.visited = 0;
-	err = pass(t, row, context);
-	drain_took(t, since_ns);
+	err = tracker_pass(t, row, context);
+	tracker_note_drain(t, since_ns);
 	return err;
 }
 

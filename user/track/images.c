@@ -18,7 +18,7 @@ int images_init(struct images *all)
 	return all->slots ? 0 : -ENOMEM;
 }
 
-static void prune(struct images *all, uint64_t before_ns)
+static void images_prune_now(struct images *all, uint64_t before_ns)
 {
 	for (size_t i = 0; i < all->nr_slots; i++) {
 		struct image **at = &all->slots[i];
@@ -40,7 +40,7 @@ static void prune(struct images *all, uint64_t before_ns)
 void images_done(struct images *all)
 {
 	if (all->slots)
-		prune(all, UINT64_MAX);
+		images_prune_now(all, UINT64_MAX);
 	free(all->slots);
 	*all = (struct images){ 0 };
 }
@@ -94,7 +94,7 @@ int images_add(struct images *all, const struct exec_event *e, uint64_t now_ns)
 	return 0;
 }
 
-static struct image *find(const struct images *all, uint64_t id)
+static struct image *image_slot_find(const struct images *all, uint64_t id)
 {
 	struct image *image = *slot_of(all, id);
 
@@ -105,12 +105,12 @@ static struct image *find(const struct images *all, uint64_t id)
 
 const struct image *images_find(const struct images *all, uint64_t id)
 {
-	return find(all, id);
+	return image_slot_find(all, id);
 }
 
 void images_touch(struct images *all, uint64_t id, uint64_t now_ns)
 {
-	struct image *image = find(all, id);
+	struct image *image = image_slot_find(all, id);
 
 	if (image)
 		image->seen_ns = now_ns;
@@ -120,6 +120,6 @@ void images_prune(struct images *all, uint64_t now_ns)
 {
 	if (all->used < all->prune_at || now_ns < KEEP_NS)
 		return;
-	prune(all, now_ns - KEEP_NS);
+	images_prune_now(all, now_ns - KEEP_NS);
 	all->prune_at = all->used * 2 > PRUNE_FROM ? all->used * 2 : PRUNE_FROM;
 }

@@ -97,7 +97,7 @@ unsigned optional_asked(unsigned set)
 	return has;
 }
 
-static void explain(struct optionals *x, size_t i, const char *why)
+static void optional_explain(struct optionals *x, size_t i, const char *why)
 {
 	snprintf(x->missing[i], sizeof(x->missing[i]), "%s; %s", why, rows[i].without);
 }
@@ -108,9 +108,9 @@ void optionals_explain(struct optionals *x, unsigned wanted, unsigned asked)
 		if (!(wanted & ~x->there & OPTIONAL_BIT(i)))
 			continue;
 		if (asked & OPTIONAL_BIT(i)) /* it had what its row says that it needs */
-			explain(x, i, "the kernel refuses the program");
+			optional_explain(x, i, "the kernel refuses the program");
 		else
-			explain(x, i, rows[i].needs);
+			optional_explain(x, i, rows[i].needs);
 	}
 }
 
@@ -123,7 +123,7 @@ static int offsets_find(const struct bpfmon *skel)
 	return err || skel->bss->cpu_offset_known ? err : -ENOTSUP;
 }
 
-static int attach(struct optionals *x, size_t i, const struct bpfmon *skel)
+static int optional_attach(struct optionals *x, size_t i, const struct bpfmon *skel)
 {
 	if (i == OPTIONAL_OFFSETS)
 		return offsets_find(skel);
@@ -140,13 +140,13 @@ void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned r
 	for (size_t i = 0; i < NR_OPTIONALS; i++) {
 		if (!(x->there & OPTIONAL_BIT(i)))
 			continue;
-		err = refused & OPTIONAL_BIT(i) ? -EPERM : attach(x, i, skel);
+		err = refused & OPTIONAL_BIT(i) ? -EPERM : optional_attach(x, i, skel);
 		if (!err)
 			continue;
 		x->there &= ~OPTIONAL_BIT(i);
 		snprintf(why, sizeof(why), "the kernel does not attach the program: %s",
 			 strerror(-err));
-		explain(x, i, why);
+		optional_explain(x, i, why);
 	}
 	skel->bss->knows_old_image = x->there & OPTIONAL_BIT(OPTIONAL_OLD_IMAGES);
 	skel->bss->knows_release = x->there & OPTIONAL_BIT(OPTIONAL_RELEASES);

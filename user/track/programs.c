@@ -23,14 +23,14 @@
 #define UNIFIED (-1)          /* as cgroup_subsys */
 #define LOAD_BYTES (30 << 20) /* the types of the kernel, twice, and what is made of them */
 
-static int be_quiet(enum libbpf_print_level level, const char *format, va_list args)
+static int libbpf_be_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level, (void)format, (void)args;
 	return 0;
 }
 
 /* With --verbose, what libbpf and the kernel's verifier say of a program that does not load. */
-static int be_verbose(enum libbpf_print_level level, const char *format, va_list args)
+static int libbpf_be_verbose(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
 }
@@ -145,7 +145,8 @@ static int load_accepted(struct bpfmon **skel, const struct tracker_options *o, 
 }
 
 /* Trying all is quicker than asking first what this kernel has: asked only when it refuses. */
-static int load(struct bpfmon **skel, const struct tracker_options *o, struct optionals *x)
+static int programs_load_optional(struct bpfmon **skel, const struct tracker_options *o,
+				  struct optionals *x)
 {
 	unsigned wanted = OPTIONAL_ALL, asked = 0;
 	int err;
@@ -180,9 +181,9 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 			 o->cgroup->controller);
 		return -ENOENT;
 	}
-	libbpf_set_print(o->verbose ? be_verbose : be_quiet);
+	libbpf_set_print(o->verbose ? libbpf_be_verbose : libbpf_be_quiet);
 	heap_expect(LOAD_BYTES);
-	err = load(skel, o, x);
+	err = programs_load_optional(skel, o, x);
 	heap_settle();
 	if (err)
 		snprintf(why, size, "the kernel did not load the programs: %s%s", strerror(-err),

@@ -14,7 +14,7 @@ void rows_done(struct rows *r)
 	*r = (struct rows){ 0 };
 }
 
-static int by_serial(const void *a, const void *b)
+static int compare_met(const void *a, const void *b)
 {
 	const struct met *p = a, *q = b;
 
@@ -22,7 +22,7 @@ static int by_serial(const void *a, const void *b)
 }
 
 /* Of one process, the row with memory first. */
-static int by_process(const void *a, const void *b)
+static int compare_process(const void *a, const void *b)
 {
 	const struct drain_row *p = a, *q = b;
 
@@ -47,7 +47,7 @@ void rows_begin(struct rows *r)
 		r->met[r->nr_met++] = (struct met){ r->all[i].serial, r->all[i].signal,
 						    r->all[i].flags & ROW_ALIVE };
 	if (r->nr_met)
-		qsort(r->met, r->nr_met, sizeof(*r->met), by_serial);
+		qsort(r->met, r->nr_met, sizeof(*r->met), compare_met);
 	r->nr = 0;
 }
 
@@ -82,7 +82,7 @@ void rows_settle(struct rows *r)
 	size_t n = 0;
 
 	if (r->nr)
-		qsort(r->all, r->nr, sizeof(*r->all), by_process);
+		qsort(r->all, r->nr, sizeof(*r->all), compare_process);
 	for (size_t i = 0; i < r->nr; i++)
 		if (!n || r->all[n - 1].serial != r->all[i].serial)
 			r->all[n++] = r->all[i];
@@ -97,7 +97,7 @@ static int compare_numbers(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int by_account(const struct account_key *a, const struct account_key *b)
+static int compare_account(const struct account_key *a, const struct account_key *b)
 {
 	int order = compare_numbers(a->tree, b->tree);
 
@@ -113,11 +113,11 @@ int rows_compare_memory(const struct drain_row *p, const struct drain_row *q)
 	return p->pid < q->pid ? -1 : p->pid > q->pid;
 }
 
-static int by_memory(const void *a, const void *b)
+static int compare_slices(const void *a, const void *b)
 {
 	const struct drain_row *p = *(const struct drain_row *const *)a;
 	const struct drain_row *q = *(const struct drain_row *const *)b;
-	int order = by_account(&p->account, &q->account);
+	int order = compare_account(&p->account, &q->account);
 
 	return order ? order : rows_compare_memory(p, q);
 }
@@ -153,11 +153,11 @@ void rows_sort(struct rows *r)
 	for (size_t i = 0; i < r->nr; i++)
 		r->by_memory[i] = &r->all[i];
 	if (r->nr)
-		qsort(r->by_memory, r->nr, sizeof(*r->by_memory), by_memory);
+		qsort(r->by_memory, r->nr, sizeof(*r->by_memory), compare_slices);
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct drain_row *row = r->by_memory[i];
 
-		if (!last || by_account(&last->account, &row->account)) {
+		if (!last || compare_account(&last->account, &row->account)) {
 			last = &r->slices[r->nr_slices++];
 			*last = (struct slice){ row->account, &r->by_memory[i], 0 };
 		}
@@ -186,7 +186,7 @@ bool rows_met_before(const struct rows *r, uint64_t serial)
 {
 	const struct met key = { .serial = serial };
 
-	return r->nr_met && bsearch(&key, r->met, r->nr_met, sizeof(key), by_serial);
+	return r->nr_met && bsearch(&key, r->met, r->nr_met, sizeof(key), compare_met);
 }
 
 static int compare_serial(const void *key, const void *item)
