@@ -84,6 +84,7 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 	p->event.rec.counters.stime += counter_advance(&t->last.stime, now->stime);
 	split_cpu(&p->event.rec, &user, &system);
 	key = p->event.rec.account;
+	t->account = key;
 	if (closing) {
 		t->task = 0;
 		p->tasks--;

@@ -26,7 +26,7 @@ int task_close(u64 key)
 {
 	struct task_entry *t = task_find(key);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
-	struct account_key account = {};
+	struct account_key account;
 	bool is_final, exited, last;
 	u64 signal, serial;
 
@@ -34,6 +34,7 @@ int task_close(u64 key)
 		return 0;
 	is_final = t->final;
 	exited = t->exited;
+	account = t->account;
 	signal = t->process;
 	serial = t->serial;
 	task_forget(key);
@@ -71,7 +72,7 @@ __hidden bool task_birth_seen(u64 task)
 }
 
 /* Makes the entry of the task at @addr. -EEXIST: it is known. */
-int task_insert(u64 addr, u32 flags)
+int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags)
 {
 	struct task_struct *task = (struct task_struct *)addr;
 	struct task_entry t = {
@@ -80,6 +81,7 @@ int task_insert(u64 addr, u32 flags)
 		.start_ns = BPF_CORE_READ(task, start_time),
 		.tid = BPF_CORE_READ(task, pid),
 		.serial = process_serial(task),
+		.account = { tree, cgroup },
 		.late = !!(flags & PROCESS_LATE),
 	};
 	struct task_entry *old;
@@ -115,7 +117,7 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		task_refuse(addr, tree, cgroup, !(flags & PROCESS_LATE));
 	if (made < 0 || !p)
 		return -1;
-	err = task_insert(addr, flags);
+	err = task_insert(addr, tree, cgroup, flags);
 	if (err && err != -EEXIST) {
 		if (!(flags & PROCESS_MOVED))
 			task_refuse(addr, tree, cgroup, !(flags & PROCESS_LATE));

@@ -210,7 +210,7 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	/* what is met for the first time while we attach has used nothing since */
 	struct task_entry *t = can_seed && seeding ? task_find(addr) : task_followed(addr);
 	struct process_entry *p;
-	struct account_key account = {};
+	struct account_key account;
 	u64 signal, serial;
 	int result;
 
@@ -219,15 +219,13 @@ int BPF_PROG(follow__free, struct task_struct *task)
 		return 0;
 	signal = t->process;
 	serial = t->serial;
+	account = t->account;
 	p = process_find(signal);
 	if (p && !t->exited)
 		task_ended(addr, false);
 	result = commit_final(task, addr, t, p);
-	if (result == COMMIT_GONE) {
-		if (p)
-			account = process_account(p);
+	if (result == COMMIT_GONE)
 		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
-	}
 	task_forget(addr);
 	/* a thread that was never seen may be unfreed still: the last look at the maps ends it */
 	if (result != COMMIT_LAST || !p ||

@@ -71,7 +71,8 @@ struct task_entry {
 	__u8 final; /* what was committed is all: it was dead and off the CPU */
 	__u8 late;  /* adopted, and its birth has not been seen since */
 	__u8 pad;
-	struct task_counters last; /* what was committed to the account so far */
+	struct account_key account; /* as of the last commit: of what is lost after it */
+	struct task_counters last;  /* what was committed to the account so far */
 };
 
 enum process_flag {

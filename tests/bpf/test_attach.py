@@ -11,8 +11,16 @@ import time
 
 from lib.attach import AttachCase, Usage
 from lib.bpfmon import BPFMON, cgroup, truth
+from lib.live import wait_for
 
 CPUS = os.cpu_count()
+
+
+def own_cpu(pid):
+    """Seconds of CPU that the kernel has for a process: with its ended threads, without its children."""
+    stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    user, system = stat[stat.rindex(")") + 2 :].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 class Processes(AttachCase):
@@ -53,12 +61,12 @@ class Processes(AttachCase):
         self.assertEqual(run.meta["attached"]["tasks"], 61)
 
     def test_what_ended_threads_had_used_is_in_the_baseline(self):
-        script = f"{truth('spin')} 300; exec {truth('threads')} 10 100"
+        script = f"{truth('spin')} 300; exec {truth('threads')} 10 200"
         shell = self.start("sh", "-c", script)
-        time.sleep(1.0)
+        wait_for(lambda: own_cpu(shell.pid) > 0.5, "the end of its child and of two threads")
         run = self.finish(self.attach([shell.pid]))
         used = run.meta["baseline"]["cpu_seconds"] + run.summary["cpu_seconds"]
-        self.assert_cpu(used, 1.0, above=0.1)  # not what its reaped child had used
+        self.assert_cpu(used, 2.0, above=0.1)  # not what its reaped child had used
 
     def test_io_of_children_is_not_in_the_baseline(self):
         """The kernel has it in one sum with that of ended threads: with both, neither is told."""
