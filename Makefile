@@ -117,7 +117,8 @@ lint: all ## Check format, static analysis, scripts, includes, generated docs
 	tools/lint.sh
 
 format: ## Format the sources
-	clang-format -i bpf/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/torture/*.[ch] user/*/*.[ch] user/record/observer/*.[ch] user/record/store/*.[ch] tests/unit/*.[ch] tests/kernels/*.c tests/kernels/*/*.[ch]
+	clang-format -i bpf/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/torture/*.[ch] user/*/*.[ch] user/record/observer/*.[ch] user/record/store/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
+	@if command -v npm >/dev/null; then tools/check-javascript.sh --write; fi
 
 docs: all ## Regenerate docs/METRICS.md and the options in manual and completion
 	tools/gen-docs.sh

@@ -78,6 +78,11 @@ step format format
 step clang-tidy tidy
 step cppcheck check_cpp
 step shellcheck shellcheck tools/*.sh .ci/run docs/completion/bpfmon
+if [ -n "${CI:-}" ] || command -v npm >/dev/null; then
+	step javascript tools/check-javascript.sh
+else
+	echo "skipped       javascript: npm is missing (tools/install-deps.sh report)"
+fi
 step python python_compiles
 step includes tools/check-includes.sh
 step names tools/check-names.py

@@ -77,15 +77,11 @@ run_kernels() {
 	run_counted tools/check-kernels.sh ${KERNELS:-6.1 7.2}
 }
 
-# npm fetches what drives the browser once, exactly what the lock file says.
 run_report() {
-	local at=tests/report
 	tools/install-deps.sh report
-	if [ ! "$at/node_modules/.package-lock.json" -nt "$at/package-lock.json" ]; then
-		npm ci --prefix "$at" --no-audit --no-fund --silent
-	fi
+	tools/install-npm.sh
 	make -s all
-	run_counted python3 tests/lib/runner.py "$at"
+	run_counted python3 tests/lib/runner.py tests/report
 }
 
 for group in "${@:-unit}"; do

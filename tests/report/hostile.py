@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A run whose every text is an attack on who shows it."""
+"""A run whose every text is an attack on the page that shows it."""
 
 import synthetic
 

@@ -17,7 +17,8 @@ const browser = await chromium.launch({
 	args: ["--disable-dev-shm-usage", ...(process.getuid() ? [] : ["--no-sandbox"])],
 });
 const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
-const problems = [], requests = [];
+const problems = [],
+	requests = [];
 
 page.on("pageerror", (error) => problems.push(String(error)));
 page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(message.text()));
@@ -29,7 +30,9 @@ const over = (chart) => page.locator(`[data-chart=${chart}] .u-over`);
 // What the legend of a chart says: its moment, and each curve's value.
 async function legend(chart) {
 	const place = page.locator(`[data-chart=${chart}]`);
-	const curves = await place.locator(".curve").evaluateAll((all) => all.map((b) => [b.dataset.key, b.querySelector("b").textContent]));
+	const curves = await place
+		.locator(".curve")
+		.evaluateAll((all) => all.map((b) => [b.dataset.key, b.querySelector("b").textContent]));
 	return { when: await place.locator(".when").textContent(), ...Object.fromEntries(curves) };
 }
 
@@ -49,24 +52,39 @@ const actions = {
 		await page.keyboard.press(s.key);
 	},
 	// what runs in the page although its policy does not know it
-	inject: (s) => page.evaluate((code) => {
-		const script = document.createElement("script");
-		script.textContent = code;
-		document.head.append(script);
-	}, s.code),
+	inject: (s) =>
+		page.evaluate((code) => {
+			const script = document.createElement("script");
+			script.textContent = code;
+			document.head.append(script);
+		}, s.code),
 	range: () => page.evaluate(() => drawn.map((c) => [c.plot.scales.x.min, c.plot.scales.x.max])),
 	// the time of the cursor, and the value of each curve where its dot is
-	dots: (s) => page.evaluate((name) => {
-		const { plot } = drawn.find((c) => c.kind.name === name);
-		return plot.cursor.idxs.map((at, i) => at === null ? null : plot.data[i][at]);
-	}, s.chart),
-	style: (s) => page.locator(s.of).first().evaluate((e, name) => getComputedStyle(e)[name], s.name),
+	dots: (s) =>
+		page.evaluate((name) => {
+			const { plot } = drawn.find((c) => c.kind.name === name);
+			return plot.cursor.idxs.map((at, i) => (at === null ? null : plot.data[i][at]));
+		}, s.chart),
+	style: (s) =>
+		page
+			.locator(s.of)
+			.first()
+			.evaluate((e, name) => getComputedStyle(e)[name], s.name),
 	width: () => page.evaluate(() => document.documentElement.scrollWidth),
 	natural: (s) => page.locator(s.of).evaluate((e) => e.naturalWidth),
 	// what the keyboard reaches and a screen reader has no name for
-	unnamed: () => page.evaluate(() => [...document.querySelectorAll("button, select, input, [tabindex]")]
-		.filter((e) => !e.textContent.trim() && !e.labels?.length && !e.getAttribute("aria-label") && !e.getAttribute("aria-labelledby"))
-		.map((e) => e.outerHTML)),
+	unnamed: () =>
+		page.evaluate(() =>
+			[...document.querySelectorAll("button, select, input, [tabindex]")]
+				.filter(
+					(e) =>
+						!e.textContent.trim() &&
+						!e.labels?.length &&
+						!e.getAttribute("aria-label") &&
+						!e.getAttribute("aria-labelledby"),
+				)
+				.map((e) => e.outerHTML),
+		),
 	focused: () => page.evaluate(() => document.activeElement.id || document.activeElement.className),
 	scheme: (s) => page.emulateMedia({ colorScheme: s.value }),
 	// the cursor at a share of the width of a chart
@@ -94,7 +112,6 @@ await page.goto(url);
 // two frames: what is drawn is on the screen
 await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 const open_ms = performance.now() - started;
-for (const step of steps)
-	results.push((await actions[step.do](step)) ?? null);
+for (const step of steps) results.push((await actions[step.do](step)) ?? null);
 await browser.close();
 console.log(JSON.stringify({ open_ms, problems, requests, results }));

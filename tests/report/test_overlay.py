@@ -33,7 +33,7 @@ class Overlay(ReportCase):
         self.table = done.stdout.decode()
         return self.dir / "page.html"
 
-    def test_the_cursor_tells_the_value_of_each_run(self):
+    def test_the_legend_has_the_value_of_each_run_at_the_cursor(self):
         # 10 and 30 MiB a second; the second run is sampled at other times
         page = self.overlay(run(10, 100), run(30, 99, every=1.5))
         name, _, legend = self.look_quietly(

@@ -53,7 +53,7 @@ class Charts(Page):
         self.assertEqual((alive["processes"], alive["threads"]), ("4", "17"))
         self.assertEqual(faults["minflt"], f"{sample['minflt'] - before['minflt']:,}/s")
 
-    def test_without_a_cursor_the_largest_values_are_told(self):
+    def test_without_a_cursor_the_legend_has_the_largest_values(self):
         (memory,) = self.look_at(legend("memory"))
         self.assertEqual(memory["when"], "largest")
         self.assertEqual(memory["rss_anon_bytes"], "9.00 GiB")
@@ -75,18 +75,18 @@ class Charts(Page):
             self.assertAlmostEqual(start, 25, delta=1)
             self.assertAlmostEqual(end, 75, delta=1)
 
-    def test_keys_move_the_cursor_zoom_and_are_spoken(self):
+    def test_keys_move_the_cursor_zoom_and_are_announced(self):
         chart = "[data-chart=processes] .plot"
         press = [("press", {"of": chart, "key": key}) for key in ("ArrowRight", "ArrowRight", "ArrowLeft")]
-        *_, spoken, said, _, zoomed, label = self.look_at(
+        *_, announced, said, _, zoomed, label = self.look_at(
             *press,
-            text("#spoken"),
+            text("#announced"),
             legend("cpu"),
             ("press", {"of": chart, "key": "+"}),
             ("range", {}),
             ("attribute", {"of": chart, "name": "aria-label"}),
         )
-        self.assertEqual(spoken, "0:01.0: threads 7, processes 4")
+        self.assertEqual(announced, "0:01.0: threads 7, processes 4")
         self.assertEqual(said["when"], "at 0:01.0")
         self.assertTrue(all(end - start < 60 for start, end in zoomed), zoomed)
         self.assertIn("threads up to 18 at", label)
@@ -102,17 +102,17 @@ class Charts(Page):
 
 
 class Processes(Page):
-    def test_each_stands_below_its_parent_the_longest_first(self):
-        who, lived, count = self.look_at(texts("#tl-rows .who"), texts("#tl-rows .row > .num"), text("#tl-count"))
-        self.assertEqual(who[1], "align 1000")
-        self.assertEqual(lived[2], "100 s")
+    def test_a_process_stands_below_its_parent_and_the_longest_comes_first(self):
+        names, lifetimes, count = self.look_at(texts("#tl-rows .name"), texts("#tl-rows .row > .num"), text("#tl-count"))
+        self.assertEqual(names[1], "align 1000")
+        self.assertEqual(lifetimes[2], "100 s")
         self.assertEqual(count, "25 of 30 processes")
-        self.assertEqual(len(who), 26)  # and the head
+        self.assertEqual(len(names), 26)  # and the head
 
     def test_rows_can_be_programs_and_all(self):
         _, programs, _, _, everyone = self.look_at(
             ("select", {"of": "#tl-group", "value": "program"}),
-            texts("#tl-rows .who"),
+            texts("#tl-rows .name"),
             ("select", {"of": "#tl-group", "value": "process"}),
             ("select", {"of": "#tl-limit", "value": "all"}),
             ("count", {"of": "#tl-rows .row"}),
@@ -120,7 +120,7 @@ class Processes(Page):
         self.assertEqual(sorted(programs[1:]), sorted(f"{name} × 5" for name in synthetic.NAMES))
         self.assertEqual(everyone, 31)
 
-    def test_who_is_looked_for_is_found(self):
+    def test_the_search_finds_a_process_by_an_argument(self):
         _, rows, count = self.look_at(
             ("fill", {"of": "#find", "value": "part-000017"}),
             texts("#processes-table tbody tr td:first-child"),
@@ -159,7 +159,7 @@ class Tables(Page):
             self.report(lines), texts("#holders-table tbody tr"), text("#holders p"), text("#figures")
         )
         self.assertEqual(rows, ["7\ttail\t/bin/tail\t768 MiB\t75.0 %", "8\tsh\t–\t128 MiB\t12.5 %"])
-        self.assertEqual(others, "And 3 others, 128 MiB together.")
+        self.assertEqual(others, "3 more processes held 128 MiB in all.")
         self.assertIn("exact peak, resident at 2.000 s", figures)
 
     def test_events_are_listed_in_the_order_of_time(self):
@@ -170,7 +170,7 @@ class Tables(Page):
 
 
 class Facts(Page):
-    def test_whatever_is_known_of_the_run_is_listed(self):
+    def test_all_facts_of_the_run_are_listed(self):
         lines = list(synthetic.lines(5, 1))
         lines[0].update(scheduler={"SLURM_JOB_ID": "4711"})
         lines[0]["system"].update(cpu_model="EPYC 9654", swap_bytes=1 << 30)
@@ -197,7 +197,7 @@ class Looks(Page):
         self.assertEqual(clicked, light)
         self.assertGreater((PICTURES / "dark.png").stat().st_size, 10000)
 
-    def test_it_fits_a_narrow_screen_and_a_printer(self):
+    def test_the_page_fits_a_narrow_screen_and_a_printer(self):
         _, width, _, _ = self.look_at(
             ("viewport", {"width": 400, "height": 800}),
             ("width", {}),

@@ -72,13 +72,13 @@ class Hostile(ReportCase):
         self.assertIn("</script><script>window.pwned=1</script>", command)
         self.assertIn("\\x1b[31m\\u202e\\n", command)
 
-    def test_bytes_that_are_no_utf8_do_not_end_a_page(self):
+    def test_bytes_that_are_not_utf8_do_not_break_a_page(self):
         source = self.dir / "raw.jsonl"
         synthetic.write(source, synthetic.lines(5, 1))
         source.write_bytes(source.read_bytes().replace(b'"align"', b'"al\xff\xfeign"'))
         self.assertEqual(self.bpfmon(source).returncode, 0)
         (notices,) = self.look_quietly(self.dir / "raw.html", ("text", {"of": "#notices"}))
-        self.assertIn("1 lines of the file are no JSON", notices)
+        self.assertIn("1 lines of the file are not JSON", notices)
 
 
 class Unfinished(ReportCase):
@@ -90,8 +90,8 @@ class Unfinished(ReportCase):
         notices, badges, figures = self.look_quietly(
             self.dir / "cut.html", ("text", {"of": "#notices"}), ("texts", {"of": ".end"}), ("text", {"of": "#figures"})
         )
-        self.assertIn("it was cut off, or is still going on; this report goes up to 37.00 s", notices)
-        self.assertEqual(badges, ["how it ended is not known", "incomplete"])
+        self.assertIn("it was cut off, or is still going on; this report ends at 37.00 s", notices)
+        self.assertEqual(badges, ["exit status unknown", "incomplete"])
         self.assertIn("55.5 s", figures)  # CPU: 37 times 1.5
 
     def test_what_was_lost_is_named(self):

@@ -111,8 +111,8 @@ int page_write(FILE *f, const struct json *data)
 {
 	static const struct asset scripts[] = { ASSET_OF(base_js),   ASSET_OF(header_js),
 						ASSET_OF(marks_js),  ASSET_OF(charts_js),
-						ASSET_OF(told_js),   ASSET_OF(timeline_js),
-						ASSET_OF(tables_js), ASSET_OF(tools_js),
+						ASSET_OF(pushed_js), ASSET_OF(timeline_js),
+						ASSET_OF(tables_js), ASSET_OF(controls_js),
 						ASSET_OF(main_js) };
 	const struct page page = { "bpfmon report", ASSET_OF(body_html), scripts,
 				   sizeof(scripts) / sizeof(*scripts) };
@@ -123,7 +123,7 @@ int page_write(FILE *f, const struct json *data)
 int page_write_overlay(FILE *f, const struct json *data)
 {
 	static const struct asset scripts[] = { ASSET_OF(base_js), ASSET_OF(marks_js),
-						ASSET_OF(charts_js), ASSET_OF(tools_js),
+						ASSET_OF(charts_js), ASSET_OF(controls_js),
 						ASSET_OF(overlay_js) };
 	const struct page page = { "bpfmon comparison", ASSET_OF(overlay_html), scripts,
 				   sizeof(scripts) / sizeof(*scripts) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The data, and how values and elements are made of it. Data becomes text, never markup.
+// The data of the page; values as text; elements of the document. Data becomes text, never markup.
 "use strict";
 
 const data = JSON.parse(document.getElementById("data").textContent);
@@ -10,8 +10,7 @@ const byId = (id) => document.getElementById(id);
 // An element with a class, and what is in it: texts and elements.
 function el(name, className, ...children) {
 	const e = document.createElement(name);
-	if (className)
-		e.className = className;
+	if (className) e.className = className;
 	e.append(...children.filter((c) => c !== null && c !== undefined));
 	return e;
 }
@@ -22,15 +21,13 @@ const unseen = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u20
 function visible(text) {
 	return String(text).replace(unseen, (c) => {
 		const code = c.codePointAt(0);
-		if (c === "\n")
-			return "\\n";
-		if (c === "\t")
-			return "\\t";
+		if (c === "\n") return "\\n";
+		if (c === "\t") return "\\t";
 		return code < 256 ? "\\x" + code.toString(16).padStart(2, "0") : "\\u" + code.toString(16);
 	});
 }
 
-// A value that was not read is told so; it is never 0.
+// What stands for a value that was not read; it is never shown as 0.
 const missing = "–";
 const has = (v) => v !== null && v !== undefined;
 const grouped = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
@@ -43,29 +40,22 @@ function digits(v) {
 function bytes(v) {
 	const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
 	let i = 0;
-	if (!has(v))
-		return missing;
-	for (; Math.abs(v) >= 1024 && i < units.length - 1; i++)
-		v /= 1024;
+	if (!has(v)) return missing;
+	for (; Math.abs(v) >= 1024 && i < units.length - 1; i++) v /= 1024;
 	return (i ? digits(v) : grouped.format(v)) + " " + units[i];
 }
 
 function count(v) {
-	if (!has(v))
-		return missing;
-	if (Math.abs(v) >= 1e8)
-		return digits(v / 1e6) + " M";
+	if (!has(v)) return missing;
+	if (Math.abs(v) >= 1e8) return digits(v / 1e6) + " M";
 	return Math.abs(v) >= 10 || Number.isInteger(v) ? grouped.format(v) : digits(v);
 }
 
 function seconds(v) {
-	if (!has(v))
-		return missing;
+	if (!has(v)) return missing;
 	const a = Math.abs(v);
-	if (a < 0.001 && a > 0)
-		return digits(v * 1e6) + " µs";
-	if (a < 1 && a > 0)
-		return digits(v * 1e3) + " ms";
+	if (a < 0.001 && a > 0) return digits(v * 1e6) + " µs";
+	if (a < 1 && a > 0) return digits(v * 1e3) + " ms";
 	return a < 120 ? digits(v) + " s" : clock(v);
 }
 
@@ -82,8 +72,7 @@ function clock(v, step = Math.min(1, wall / 1000)) {
 	const two = (n) => String(Math.floor(n)).padStart(2, "0");
 	const rest = places ? s.toFixed(places).padStart(3 + places, "0") : two(s);
 	const h = Math.floor(a / 3600);
-	if (wall < 60)
-		return `${sign}${a.toFixed(places)} s`;
+	if (wall < 60) return `${sign}${a.toFixed(places)} s`;
 	return h ? `${sign}${h}:${two((a / 60) % 60)}:${rest}` : `${sign}${Math.floor(a / 60)}:${rest}`;
 }
 
@@ -93,7 +82,7 @@ const lastPart = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
 // Processes as objects; the data has them as rows, and their paths once each.
 const processes = data.processes.rows.map((row) => {
 	const p = {};
-	data.processes.fields.forEach((field, i) => (p[field] = row[i]));
+	for (const [i, field] of data.processes.fields.entries()) p[field] = row[i];
 	p.program = p.exe;
 	p.exe = has(p.exe) ? data.processes.exes[p.exe] : null;
 	p.name = visible(p.comm || (p.exe ? lastPart(p.exe) : "?"));
@@ -109,10 +98,9 @@ function showRange(from, to) {
 	const least = Math.min(wall, 1e-3);
 	from = Math.max(0, from);
 	to = Math.min(wall, to);
-	if (to - from < least)
-		return;
+	if (to - from < least) return;
 	view.from = from;
 	view.to = to;
 	byId("reset-zoom").disabled = from <= 0 && to >= wall;
-	view.listeners.forEach((listener) => listener());
+	for (const listener of view.listeners) listener();
 }

@@ -4,12 +4,26 @@
 
 // How values of each unit are written; which charts there are, and their curves, comes with the data.
 const units = {
-	cores: { format: cores, limit: () => meta.system && meta.system.cpus, limitText: "available" },
-	bytes: { format: bytes, base: 2, limit: () => (summary.oom || {}).limit_bytes, limitText: "allowed" }, byte_rate: { format: rate(bytes), base: 2 },
-	count: { format: count }, count_rate: { format: rate(count) }, share: { format: percent },
+	cores: { format: cores, limit: () => meta.system?.cpus, limitText: "available" },
+	bytes: { format: bytes, base: 2, limit: () => summary.oom?.limit_bytes, limitText: "allowed" },
+	byte_rate: { format: rate(bytes), base: 2 },
+	count: { format: count },
+	count_rate: { format: rate(count) },
+	share: { format: percent },
 };
-const chartKinds = Object.entries(data.charts).map(([name, c]) => ({ name, title: c.title, what: c.what, curves: c.curves, place: "chart-grid", data: c, ...units[c.unit] }));
-const timeSteps = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400, 172800, 604800];
+const chartKinds = Object.entries(data.charts).map(([name, c]) => ({
+	name,
+	title: c.title,
+	what: c.what,
+	curves: c.curves,
+	place: "chart-grid",
+	data: c,
+	...units[c.unit],
+}));
+const timeSteps = [
+	0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200,
+	14400, 21600, 43200, 86400, 172800, 604800,
+];
 const binarySteps = Array.from({ length: 62 }, (_, i) => 2 ** i);
 const CHART_HEIGHT = 190;
 const drawn = [];
@@ -19,64 +33,83 @@ let ink = {};
 function readInk() {
 	const style = getComputedStyle(document.documentElement);
 	const get = (name) => style.getPropertyValue(name).trim();
-	ink = { text: get("--quiet"), grid: get("--grid"), event: get("--bad"), mark: get("--text"), paper: get("--paper"),
+	ink = {
+		text: get("--quiet"),
+		grid: get("--grid"),
+		event: get("--bad"),
+		mark: get("--text"),
+		paper: get("--paper"),
 		series: [0, 1, 2, 3, 4, 5, 6].map((i) => get(`--series-${i}`)),
-		fill: [0, 1, 2, 3].map((i) => get(`--fill-${i}`)) };
+		fill: [0, 1, 2, 3].map((i) => get(`--fill-${i}`)),
+	};
 }
 
 // Adds up the stacked curves; the sum of what was read, nothing where nothing was.
 function stack(columns, curves) {
 	const sums = columns[0].map(() => 0);
 	return columns.map((column, i) => {
-		if (curves[i].how !== "stacked")
-			return column;
-		return column.map((v, k) => (has(v) ? (sums[k] += v) : null));
+		if (curves[i].how !== "stacked") return column;
+		return column.map((v, k) => {
+			if (!has(v)) return null;
+			sums[k] += v;
+			return sums[k];
+		});
 	});
 }
 
 function curvesOf(kind) {
-	return kind.curves.map((c) => ({ ...c, how: c.style, values: kind.data.columns[c.key] })).filter((c) => c.values.some(has));
+	return kind.curves
+		.map((c) => ({ ...c, how: c.style, values: kind.data.columns[c.key] }))
+		.filter((c) => c.values.some(has));
 }
 
 function largestOf(values, time) {
 	let at = -1;
 	values.forEach((v, i) => {
-		if (has(v) && (at < 0 || v > values[at]))
-			at = i;
+		if (has(v) && (at < 0 || v > values[at])) at = i;
 	});
 	return at < 0 ? null : { value: values[at], time: time[at] };
 }
 
-// The index of the time next to @at.
+// The index of the time nearest to @at.
 function nearest(times, at) {
-	let low = 0, high = times.length - 1;
+	let low = 0,
+		high = times.length - 1;
 	while (high - low > 1) {
 		const middle = (low + high) >> 1;
-		if (times[middle] < at)
-			low = middle;
-		else
-			high = middle;
+		if (times[middle] < at) low = middle;
+		else high = middle;
 	}
 	return Math.abs(times[low] - at) <= Math.abs(times[high] - at) ? low : high;
 }
 
-// Room above for the marks, and for the cores there are.
+// From 0 up to the largest value, the limit and the peaks that are drawn.
 function rangeOf(kind) {
-	return kind.range || ((u, least, most) => {
-		let top = most || 0;
-		if (kind.limit && kind.limit())
-			top = Math.max(top, kind.limit());
-		if (kind.name === "memory")
-			top = Math.max(top, (largestProcess() || {}).rss_peak_bytes || 0, (memoryPeak() || {}).value || 0) * 1.12;
-		return [0, top > 0 ? top * 1.05 : 1];
-	});
+	return (
+		kind.range ||
+		((u, least, most) => {
+			let top = most || 0;
+			if (kind.limit?.()) top = Math.max(top, kind.limit());
+			if (kind.name === "memory")
+				top = Math.max(top, largestProcess()?.rss_peak_bytes || 0, memoryPeak()?.value || 0) * 1.12;
+			return [0, top > 0 ? top * 1.05 : 1];
+		})
+	);
 }
 
 function seriesOf(kind, curve) {
 	const colour = ink.series[curve.colour];
-	return { label: curve.label, key: curve.key, stroke: colour, width: curve.how === "stacked" ? 0.5 : kind.data.each > 1 ? 1 : 1.5, show: curve.how !== "hidden",
+	return {
+		label: curve.label,
+		key: curve.key,
+		stroke: colour,
+		width: curve.how === "stacked" ? 0.5 : kind.data.each > 1 ? 1 : 1.5,
+		show: curve.how !== "hidden",
 		fill: curve.how === "stacked" ? ink.fill[curve.colour] : undefined,
-		dash: curve.how === "dashed" ? [4, 3] : undefined, points: { show: curve.values.length < 3, size: 5 }, ...(kind.draw && kind.draw(curve)) };
+		dash: curve.how === "dashed" ? [4, 3] : undefined,
+		points: { show: curve.values.length < 3, size: 5 },
+		...kind.draw?.(curve),
+	};
 }
 
 // Stacked curves lie over each other: the last, which is the sum, is drawn first.
@@ -89,27 +122,45 @@ function layers(curves) {
 const withoutZeros = (text) => text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
 
 function axesOf(kind) {
-	const line = { stroke: ink.text, font: "11px system-ui, sans-serif", grid: { stroke: ink.grid, width: 1 }, ticks: { stroke: ink.grid, width: 1, size: 4 } };
+	const line = {
+		stroke: ink.text,
+		font: "11px system-ui, sans-serif",
+		grid: { stroke: ink.grid, width: 1 },
+		ticks: { stroke: ink.grid, width: 1, size: 4 },
+	};
 	return [
-		{ ...line, incrs: timeSteps, space: 70, size: 26, values: (u, splits, axis, space, step) => splits.map((v) => clock(v, step)) },
-		{ ...line, size: 74, space: 32, incrs: kind.base === 2 ? binarySteps : undefined,
-			values: (u, splits) => splits.map((v) => withoutZeros((kind.axis || kind.format)(v))) },
+		{
+			...line,
+			incrs: timeSteps,
+			space: 70,
+			size: 26,
+			values: (u, splits, axis, space, step) => splits.map((v) => clock(v, step)),
+		},
+		{
+			...line,
+			size: 74,
+			space: 32,
+			incrs: kind.base === 2 ? binarySteps : undefined,
+			values: (u, splits) => splits.map((v) => withoutZeros((kind.axis || kind.format)(v))),
+		},
 	];
 }
 
-// Some curves have a unit of their own; some have no value at each of the chart's times, and there the one told last.
+// Some curves have a unit of their own; where a pushed curve has no value at a time, its last one holds.
 const formatOf = (kind, curve) => curve.format || kind.format;
-const toldAt = (curve, i) => (curve.told || curve.values)[i];
+const valueAt = (curve, i) => (curve.filled || curve.values)[i];
 
 // The values at the cursor, or the largest of each curve when it is elsewhere.
-function tell(chart) {
+function showValues(chart) {
 	const { plot, curves, time } = chart;
 	const i = plot.cursor.idx;
 	const inside = has(i) && has(plot.cursor.left) && plot.cursor.left >= 0;
 	const mark = inside && timedEvents().findLast((e) => e.event === "mark" && e.at <= time[i]);
-	chart.when.textContent = inside ? `at ${clock(time[i], wall / 1000)}${mark ? `, ${eventLabel(mark)}` : ""}` : "largest";
+	chart.when.textContent = inside
+		? `at ${clock(time[i], wall / 1000)}${mark ? `, ${eventLabel(mark)}` : ""}`
+		: "largest";
 	for (const c of curves) {
-		c.said.textContent = formatOf(chart.kind, c)(inside ? toldAt(c, i) : c.largest && c.largest.value);
+		c.output.textContent = formatOf(chart.kind, c)(inside ? valueAt(c, i) : c.largest?.value);
 	}
 }
 
@@ -118,7 +169,9 @@ function legend(chart) {
 	chart.when = el("span", "when quiet");
 	list.append(chart.when);
 	for (const c of chart.curves) {
-		const button = el("button", "curve", el("i", `swatch s${c.colour}${c.how === "dashed" ? " dashed" : ""}`), c.label + " ", (c.said = el("b", "")));
+		const swatch = el("i", `swatch s${c.colour}${c.how === "dashed" ? " dashed" : ""}`);
+		c.output = el("b", "");
+		const button = el("button", "curve", swatch, c.label + " ", c.output);
 		button.type = "button";
 		button.dataset.key = c.key;
 		button.title = "Show or hide";
@@ -135,46 +188,57 @@ function legend(chart) {
 }
 
 function describe(chart) {
-	const parts = chart.curves.map((c) => (c.largest ? `${c.label} up to ${formatOf(chart.kind, c)(c.largest.value)} at ${clock(c.largest.time)}` : c.label));
+	const parts = chart.curves.map((c) =>
+		c.largest ? `${c.label} up to ${formatOf(chart.kind, c)(c.largest.value)} at ${clock(c.largest.time)}` : c.label,
+	);
 	return `${chart.kind.title}, ${chart.kind.what}: ${parts.join("; ")}`;
 }
 
 function plotOptions(chart) {
 	const { kind } = chart;
 	const over = [drawEvents, drawLimit(kind)];
-	if (kind.name === "memory")
-		over.push(drawPeaks);
+	if (kind.name === "memory") over.push(drawPeaks);
 	return {
-		width: chart.place.clientWidth || 500, height: CHART_HEIGHT, legend: { show: false }, padding: [timedEvents().length ? 16 : 8, null, null, null],
+		width: chart.place.clientWidth || 500,
+		height: CHART_HEIGHT,
+		legend: { show: false },
+		padding: [timedEvents().length ? 16 : 8, null, null, null],
 		scales: { x: { time: false, min: view.from, max: view.to }, y: { range: rangeOf(kind) } },
 		axes: axesOf(kind),
 		series: [{}, ...layers(chart.curves).map((c) => ({ ...seriesOf(kind, c), show: c.shown ?? c.how !== "hidden" }))],
-		cursor: { sync: { key: "bpfmon", scales: ["x", null] }, drag: { x: true, y: false, setScale: false }, points: { size: 6 }, ...(kind.dotAt && { dataIdx: kind.dotAt }),
-			bind: { dblclick: () => () => showRange(0, wall) } },
-		hooks: { draw: over, setCursor: [() => chart.plot && tell(chart)], setSelect: [(u) => selected(u)] },
+		cursor: {
+			sync: { key: "bpfmon", scales: ["x", null] },
+			drag: { x: true, y: false, setScale: false },
+			points: { size: 6 },
+			...(kind.dotAt && { dataIdx: kind.dotAt }),
+			bind: { dblclick: () => () => showRange(0, wall) },
+		},
+		hooks: { draw: over, setCursor: [() => chart.plot && showValues(chart)], setSelect: [(u) => zoomToSelection(u)] },
 	};
 }
 
-function selected(u) {
+function zoomToSelection(u) {
 	const { left, width } = u.select;
-	if (width < 4)
-		return;
-	const from = u.posToVal(left, "x"), to = u.posToVal(left + width, "x");
+	if (width < 4) return;
+	const from = u.posToVal(left, "x"),
+		to = u.posToVal(left + width, "x");
 	u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
 	showRange(from, to);
 }
 
-function build(chart) {
+function buildPlot(chart) {
 	const ordered = layers(chart.curves);
-	ordered.forEach((c, i) => (c.index = i + 1));
-	const stacked = stack(chart.curves.map((c) => c.values), chart.curves);
+	for (const [i, c] of ordered.entries()) c.index = i + 1;
+	const stacked = stack(
+		chart.curves.map((c) => c.values),
+		chart.curves,
+	);
 	const columns = ordered.map((c) => stacked[chart.curves.indexOf(c)]);
-	if (chart.plot)
-		chart.plot.destroy();
+	if (chart.plot) chart.plot.destroy();
 	chart.plot = null;
 	chart.plot = new uPlot(plotOptions(chart), [chart.time, ...columns], chart.place);
 	chart.plot.setScale("x", { min: view.from, max: view.to });
-	tell(chart);
+	showValues(chart);
 }
 
 // The arrow keys move the cursor of all charts from sample to sample.
@@ -187,9 +251,11 @@ function onKey(chart, event) {
 		i = Math.max(0, Math.min(time.length - 1, i + (event.key === "ArrowRight" ? 1 : -1) * (event.shiftKey ? 10 : 1)));
 		drawn.forEach((c) => {
 			c.plot.setCursor({ left: c.plot.valToPos(time[i], "x"), top: CHART_HEIGHT / 3 });
-			tell(c);
+			showValues(c);
 		});
-		byId("spoken").textContent = `${clock(time[i], wall / 1000)}: ` + chart.curves.map((c) => `${c.label} ${formatOf(chart.kind, c)(toldAt(c, i))}`).join(", ");
+		byId("announced").textContent =
+			`${clock(time[i], wall / 1000)}: ` +
+			chart.curves.map((c) => `${c.label} ${formatOf(chart.kind, c)(valueAt(c, i))}`).join(", ");
 	} else if (event.key === "+" || event.key === "=") {
 		showRange(middle - width / 4, middle + width / 4);
 	} else if (event.key === "-") {
@@ -202,13 +268,22 @@ function onKey(chart, event) {
 
 function addChart(kind) {
 	const curves = curvesOf(kind);
-	if (!curves.length)
-		return;
+	if (!curves.length) return;
 	const chart = { kind, curves, time: kind.data.time, place: el("div", "plot") };
-	for (const c of curves)
-		c.largest = largestOf(c.values, chart.time);
-	const limit = kind.limit && kind.limit();
-	const figure = el("figure", "chart", el("h3", "", kind.title, el("span", "quiet", ` ${kind.what}${limit ? `, of ${withoutZeros(kind.format(limit))} ${kind.limitText}` : ""}`)), legend(chart), chart.place);
+	for (const c of curves) c.largest = largestOf(c.values, chart.time);
+	const limit = kind.limit?.();
+	const figure = el(
+		"figure",
+		"chart",
+		el(
+			"h3",
+			"",
+			kind.title,
+			el("span", "quiet", ` ${kind.what}${limit ? `, of ${withoutZeros(kind.format(limit))} ${kind.limitText}` : ""}`),
+		),
+		legend(chart),
+		chart.place,
+	);
 	figure.dataset.chart = kind.name;
 	chart.place.tabIndex = 0;
 	chart.place.setAttribute("role", "application");
@@ -218,27 +293,35 @@ function addChart(kind) {
 	chart.place.addEventListener("keydown", (event) => onKey(chart, event));
 	byId(kind.place).append(figure);
 	drawn.push(chart);
-	build(chart);
+	buildPlot(chart);
 }
 
 function fitCharts(place) {
-	new ResizeObserver(() => drawn.filter((c) => c.kind.place === place).forEach((c) => {
-		const width = c.place.clientWidth;
-		if (width && width !== c.plot.width)
-			c.plot.setSize({ width, height: CHART_HEIGHT });
-	})).observe(byId(place));
+	new ResizeObserver(() =>
+		drawn
+			.filter((c) => c.kind.place === place)
+			.forEach((c) => {
+				const width = c.place.clientWidth;
+				if (width && width !== c.plot.width) c.plot.setSize({ width, height: CHART_HEIGHT });
+			}),
+	).observe(byId(place));
 }
 
 function charts() {
 	readInk();
 	chartKinds.forEach(addChart);
-	view.listeners.push(() => drawn.forEach((c) => c.plot.setScale("x", { min: view.from, max: view.to })));
+	view.listeners.push(() => {
+		for (const c of drawn) c.plot.setScale("x", { min: view.from, max: view.to });
+	});
 	fitCharts("chart-grid");
 	const each = Math.max(...Object.values(data.charts).map((c) => c.each));
-	byId("thinned").textContent = each > 1 ? `Of ${count(data.samples)} samples those are drawn that hold the least or the most of a curve within ${count(each)} samples: no peak is hidden.` : "";
+	byId("thinned").textContent =
+		each > 1
+			? `Of each ${count(each)} of the ${count(data.samples)} samples those with the smallest and the largest values are drawn: no peak is hidden.`
+			: "";
 }
 
 function redrawCharts() {
 	readInk();
-	drawn.forEach(build);
+	drawn.forEach(buildPlot);
 }

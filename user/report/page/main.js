@@ -2,11 +2,11 @@
 // Puts the report together.
 "use strict";
 
-theme();
+themeControls();
 header();
 phasesTable();
 charts();
-toldByTheProgram();
+pushedCharts();
 holdersTable();
 timeline();
 programsTable();
@@ -14,5 +14,6 @@ processesTable();
 events();
 facts();
 missingMetrics();
-zoom();
-byId("made-by").textContent = `Made by bpfmon ${data.version} of ${visible(data.source)}. This page is whole in itself and fetches nothing.`;
+zoomControls();
+byId("made-by").textContent =
+	`Made by bpfmon ${data.version} from ${visible(data.source)}. This page is self-contained and fetches nothing.`;

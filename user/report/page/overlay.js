@@ -5,14 +5,15 @@
 const timedEvents = () => [];
 
 function runs() {
-	for (const run of data.runs)
-		byId("runs").append(el("li", "", el("b", "", run.label + " "), visible(run.name)));
-	byId("left-out").textContent = data.left_out ? `${count(data.left_out)} more runs were compared and are not drawn.` : "";
+	for (const run of data.runs) byId("runs").append(el("li", "", el("b", "", run.label + " "), visible(run.name)));
+	byId("left-out").textContent = data.left_out
+		? `${count(data.left_out)} more runs were compared and are not drawn.`
+		: "";
 	byId("comparison").textContent = data.comparison;
 }
 
-theme();
+themeControls();
 runs();
 charts();
-zoom();
-byId("made-by").textContent = `Made by bpfmon ${data.version}. This page is whole in itself and fetches nothing.`;
+zoomControls();
+byId("made-by").textContent = `Made by bpfmon ${data.version}. This page is self-contained and fetches nothing.`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// What is for all of a page: light and dark, print, the whole run again.
+// The controls of a page: light and dark, print, and the zoom back to the whole run.
 "use strict";
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
@@ -8,10 +8,10 @@ function setTheme(dark) {
 	document.documentElement.dataset.theme = dark ? "dark" : "light";
 	byId("theme").setAttribute("aria-pressed", String(dark));
 	redrawCharts();
-	view.listeners.forEach((listener) => listener());
+	for (const listener of view.listeners) listener();
 }
 
-function theme() {
+function themeControls() {
 	const isDark = () => document.documentElement.dataset.theme === "dark";
 	let before = false;
 	document.documentElement.dataset.theme = prefersDark.matches ? "dark" : "light";
@@ -25,10 +25,9 @@ function theme() {
 	addEventListener("afterprint", () => setTheme(before));
 }
 
-function zoom() {
+function zoomControls() {
 	byId("reset-zoom").addEventListener("click", () => showRange(0, wall));
 	addEventListener("keydown", (event) => {
-		if (event.key === "Escape")
-			showRange(0, wall);
+		if (event.key === "Escape") showRange(0, wall);
 	});
 }

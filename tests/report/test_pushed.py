@@ -33,56 +33,56 @@ class Page(ReportCase):
         self.page = self.report(synthetic.lines(SAMPLES, 10, events=pushed()))
 
 
-class Told(Page):
+class PushedCharts(Page):
     def legend_at(self, chart, share, of):
         return self.look_quietly(self.page, ("cursor", {"chart": of, "at": share}), ("legend", {"chart": chart}))[1]
 
     def test_values_at_the_cursor_are_those_that_were_pushed_last(self):
         # at 0:50 loss number 25 has just been pushed, and that of the other phase at 41 s
-        self.assertEqual(self.legend_at("told-0", 0.5, "cpu"), {"when": "at 0:50.0, epoch 0", "0": str(1 - 25 / 128), "1": "-1"})
-        self.assertEqual(self.legend_at("told-1", 0.5, "memory"), {"when": "at 0:50.0, epoch 0", "0": "25,000"})
-        self.assertEqual(self.legend_at("told-2", 0.5, "told-0"), {"when": "at 0:50.0, epoch 0", "0": "true"})
+        self.assertEqual(self.legend_at("pushed-0", 0.5, "cpu"), {"when": "at 0:50.0, epoch 0", "0": str(1 - 25 / 128), "1": "-1"})
+        self.assertEqual(self.legend_at("pushed-1", 0.5, "memory"), {"when": "at 0:50.0, epoch 0", "0": "25,000"})
+        self.assertEqual(self.legend_at("pushed-2", 0.5, "pushed-0"), {"when": "at 0:50.0, epoch 0", "0": "true"})
 
-    def test_dots_are_where_the_values_are_that_are_told(self):
+    def test_dots_are_at_the_values_of_the_legend(self):
         # the next point of the other phase, at 51 s, is nearer than the last one
-        _, dots = self.look_quietly(self.page, ("cursor", {"chart": "told-0", "at": 0.48}), ("dots", {"chart": "told-0"}))
+        _, dots = self.look_quietly(self.page, ("cursor", {"chart": "pushed-0", "at": 0.48}), ("dots", {"chart": "pushed-0"}))
         self.assertEqual(dots, [48, 1 - 24 / 128, -1])
 
     def test_before_the_first_there_is_no_value(self):
-        self.assertEqual(self.legend_at("told-0", 0.001, "cpu")["1"], "–")
+        self.assertEqual(self.legend_at("pushed-0", 0.001, "cpu")["1"], "–")
 
     def test_a_cursor_there_is_that_of_the_other_charts(self):
-        self.assertEqual(self.legend_at("cpu", 0.5, "told-0")["when"], "at 0:50.0, epoch 0")
+        self.assertEqual(self.legend_at("cpu", 0.5, "pushed-0")["when"], "at 0:50.0, epoch 0")
 
     def test_charts_have_names_and_what_is_not_drawn_is_named(self):
         titles, curves, rest = self.look_quietly(
-            self.page, ("texts", {"of": "#told-grid h3"}), ("texts", {"of": "[data-chart=told-0] .curve"}), ("text", {"of": "#told-rest"})
+            self.page, ("texts", {"of": "#pushed-grid h3"}), ("texts", {"of": "[data-chart=pushed-0] .curve"}), ("text", {"of": "#pushed-rest"})
         )
         self.assertEqual(titles, ["loss value", "loss step", "ready value"])
         self.assertEqual([curve.split(" ")[0] for curve in curves], ["phase=train", "phase=test"])
         self.assertEqual(rest, "Texts are not drawn: of 1 series, 11 values: loss note, phase=test (11).")
 
     def test_zoom_is_that_of_all_charts(self):
-        _, ranges = self.look_quietly(self.page, ("zoom", {"chart": "told-0", "from": 0.25, "to": 0.75}), ("range", {}))
+        _, ranges = self.look_quietly(self.page, ("zoom", {"chart": "pushed-0", "from": 0.25, "to": 0.75}), ("range", {}))
         self.assertEqual(len(ranges), 9)
         for start, end in ranges:
             self.assertAlmostEqual(start, 25, delta=1)
             self.assertAlmostEqual(end, 75, delta=1)
 
     def test_keys_move_the_cursor_from_point_to_point(self):
-        chart = "[data-chart=told-1] .plot"
-        *_, spoken = self.look_quietly(self.page, *[("press", {"of": chart, "key": "ArrowRight"})] * 2, ("text", {"of": "#spoken"}))
-        self.assertEqual(spoken, "0:04.0: phase=train 2,000")
+        chart = "[data-chart=pushed-1] .plot"
+        *_, announced = self.look_quietly(self.page, *[("press", {"of": chart, "key": "ArrowRight"})] * 2, ("text", {"of": "#announced"}))
+        self.assertEqual(announced, "0:04.0: phase=train 2,000")
 
     def test_a_run_that_pushed_nothing_has_no_such_sections(self):
-        told, phases = self.look_quietly(
-            self.report(synthetic.lines(5, 1)), ("attribute", {"of": "#told", "name": "hidden"}), ("attribute", {"of": "#phases", "name": "hidden"})
+        section, phases = self.look_quietly(
+            self.report(synthetic.lines(5, 1)), ("attribute", {"of": "#pushed", "name": "hidden"}), ("attribute", {"of": "#phases", "name": "hidden"})
         )
-        self.assertEqual((told, phases), ("", ""))
+        self.assertEqual((section, phases), ("", ""))
 
     def test_pictures_in_light_and_dark_are_kept(self):
         for scheme in ("light", "dark"):
-            path = PICTURES / f"told-{scheme}.png"
+            path = PICTURES / f"pushed-{scheme}.png"
             self.look_quietly(self.page, ("scheme", {"value": scheme}), ("screenshot", {"path": str(path)}))
             self.assertGreater(path.stat().st_size, 10000)
 
@@ -111,7 +111,7 @@ class Phases(Page):
 
 
 class SharedPhases(ReportCase):
-    def test_the_first_has_what_all_have_used_that_no_sample_tells_apart(self):
+    def test_phases_without_a_sample_between_share_the_values_of_the_first(self):
         marks = [mark(20, "load"), mark(40.2, "brief"), mark(40.5, "train")]
         page = self.report(synthetic.lines(SAMPLES, 10, events=iter(marks)))
         rows, said = self.look_quietly(page, ("texts", {"of": "#phases-table tbody tr"}), ("text", {"of": "#phases"}))
@@ -120,7 +120,7 @@ class SharedPhases(ReportCase):
         self.assertEqual(cells[1][2:5], ["20.2 s", "31.5 s", "1.54"])
         self.assertEqual(cells[2][2:10], ["300 ms", *["–"] * 7])
         self.assertEqual(cells[3][2:5], ["59.5 s", "88.5 s", "1.49"])
-        self.assertIn("Where no sample tells phases apart", said)
+        self.assertIn("Where no sample separates phases", said)
 
 
 class Hostile(ReportCase):
@@ -131,9 +131,9 @@ class Hostile(ReportCase):
             self.report(lines),
             ("global", {"name": "pwned"}),
             ("count", {"of": "img"}),
-            ("texts", {"of": "#told-grid h3"}),
-            ("texts", {"of": "#told-grid .curve"}),
-            ("text", {"of": "#told-rest"}),
+            ("texts", {"of": "#pushed-grid h3"}),
+            ("texts", {"of": "#pushed-grid .curve"}),
+            ("text", {"of": "#pushed-rest"}),
             ("text", {"of": "#phases-table"}),
             ("unnamed", {}),
         )
@@ -146,7 +146,7 @@ class Hostile(ReportCase):
         lines = list(synthetic.lines(20, 1))
         values = {"large": 1763690000000000000, "vast": 9e29, "tiny": 1e-300, "huge": 1e300}
         lines[-1:-1] = [metric(i, "q", {key: v + i % 2 * 256 for key, v in values.items()}) for i in range(5)]
-        titles, rest = self.look_quietly(self.report(lines), ("texts", {"of": "#told-grid h3"}), ("text", {"of": "#told-rest"}))
+        titles, rest = self.look_quietly(self.report(lines), ("texts", {"of": "#pushed-grid h3"}), ("text", {"of": "#pushed-rest"}))
         self.assertEqual(titles, ["q large", "q vast", "q tiny"])
         self.assertIn("q huge (5)", rest)
 
@@ -156,7 +156,7 @@ class Large(ReportCase):
         points = (metric(i * 0.864, "queue", {"length": 12345.678 if i == 54321 else i * 7919 % 1009 / 7}, worker=str(i % 8)) for i in range(100_000))
         page = self.report(synthetic.lines(86400, 10000, events=points))
         size = page.stat().st_size
-        seen = self.look(page, ("legend", {"chart": "told-0"}), ("text", {"of": "#told-thinned"}))
+        seen = self.look(page, ("legend", {"chart": "pushed-0"}), ("text", {"of": "#pushed-thinned"}))
         print(f"     86,400 samples, 10,000 processes, 100,000 points: {size / 1e6:.1f} MB, opened in {seen.open_ms:.0f} ms")
         self.assertEqual((seen.problems, seen.requests), ([], []))
         self.assertLess(size, MAX_PAGE)
