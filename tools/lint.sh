@@ -88,6 +88,7 @@ step includes tools/check-includes.sh
 step names tools/check-names.py
 step ladder tools/check-ladder.sh
 step docs tools/gen-docs.sh --check
+step files tools/gen-files.py --check
 step kernels tools/gen-kernels.sh --check
 step manual manual
 

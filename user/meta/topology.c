@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* Processors, sockets, cores and NUMA nodes, read from /sys. */
 #include "meta/file.h"
 #include "meta/system.h"
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The width of a terminal, and what its locale can show. */
 #ifndef VIEW_TERMINAL_H
 #define VIEW_TERMINAL_H
 

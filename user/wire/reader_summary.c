@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* Reads the summary line. */
 #include "wire/reader_parts.h"
 
 #include <stdio.h>

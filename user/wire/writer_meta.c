@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* Writes the facts of the meta line: system, limits, container, variables, revision. */
 #include "wire/parts.h"
 
 #include <stdio.h>

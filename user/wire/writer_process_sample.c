@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* Writes the line of a live process at a sample. */
 #include "wire/parts.h"
 #include "wire/writer.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* Writes the summary line. */
 #include "wire/parts.h"
 #include "wire/writer.h"
 
