@@ -120,9 +120,10 @@ format: ## Format the sources
 	clang-format -i bpf/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/torture/*.[ch] user/*/*.[ch] user/record/observer/*.[ch] user/record/store/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
 	@if command -v npm >/dev/null; then tools/check-javascript.sh --write; fi
 
-docs: all ## Regenerate docs/METRICS.md, the index of files, the options in manual and completion
+docs: all ## Regenerate docs/METRICS.md, FILES.md, pictures, the options in manual and completion
 	tools/gen-docs.sh
 	tools/gen-files.py
+	tools/gen-pictures.py
 
 coverage: ## Run the unit tests with coverage; report in build/coverage.txt
 	tools/coverage.sh

@@ -89,6 +89,7 @@ step names tools/check-names.py
 step ladder tools/check-ladder.sh
 step docs tools/gen-docs.sh --check
 step files tools/gen-files.py --check
+step pictures tools/gen-pictures.py --check
 step kernels tools/gen-kernels.sh --check
 step manual manual
 
