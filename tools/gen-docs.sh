@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Regenerates what the program itself knows best: from `bpfmon metrics` docs/METRICS.md and the metrics
+# Regenerates documents from the program's own output: from `bpfmon metrics` docs/METRICS.md and the metrics
 # in docs/bpfmon-1.schema.json, and from `bpfmon --help` the options in docs/bpfmon.1 and
 # docs/completion/bpfmon (between their markers).
 #
@@ -34,56 +34,56 @@ metrics_intro() {
 		The keys are the same in JSON Lines, in CSV and on the command line (`--metrics`, which takes
 		the names of groups, too). A key is never renamed.
 
-		- A **counter** is cumulative: everything that all processes of the tree have used since its
-		  start, the dead ones included. It never falls. In the summary it is the value at the end.
-		- A **gauge** is what holds at the moment of a sample.
+		- A **counter** is cumulative: what all processes of the tree have used since its start, ended
+		  ones included. It never falls. The summary has its value at the end.
+		- A **gauge** is the value at the moment of a sample.
 		- **Units**: `s` are seconds, as a decimal fraction; `bytes` are bytes; `1` is a plain number.
-		- **Prometheus**: `bpfmon_`, the key, and `_total` after it where it is a counter:
+		- **Prometheus**: `bpfmon_`, the key, and `_total` if it is a counter:
 		  `bpfmon_cpu_seconds_total`, `bpfmon_rss_bytes`.
 		- A value that could not be read is absent (JSON Lines) or an empty cell (CSV); it is never
-		  written as 0. `bpfmon check` says why.
+		  written as 0. `bpfmon check` has the reason.
 
-		What is exact: all counters. They are the kernel's own, read at a task's very end, so that no
+		All counters are exact. They are the kernel's own, read when a task is freed, so that no
 		process is too short to be counted; the split of `cpu_seconds` into user and system follows
 		the kernel's ticks, as in `time`, and only their sum is exact. `processes` and `threads` are
 		exact at the moment of the sample. The memory gauges are read one address space after the
-		other, and a peak between two samples is not in them: `process_rss_peak_bytes` of the summary
-		and `rss_peak_bytes` of a process come from the kernel's high-water mark instead, and say
-		in `..._exact` whether that is the peak or an upper bound of it.
+		other, and miss a peak between two samples: `process_rss_peak_bytes` of the summary
+		and `rss_peak_bytes` of a process come from the kernel's high-water mark instead;
+		`..._exact` is false if that is only an upper bound.
 
 		`pss_bytes`, `uss_bytes` and `pss_unread` cost time and are there only with `--pss`, or when
-		one of them is named in `--metrics`. To read them of a process takes the kernel about 50 to
-		100 ns a resident page, for which the process waits if it changes its mappings. All reads
-		together take no more than a share of the time (2 % if nothing else is said); where that does
-		not suffice a large process is read less often, and what was read last stands for it, cut to
-		what is resident now. `pss_unread` counts those of which nothing is known: not read yet, or
-		skipped, which an event `pss_skipped` tells with the reason. `self.pss` in the summary has the
+		one of them is named in `--metrics`. Reading them takes the kernel about 50 to 100 ns for each
+		resident page, and the process waits meanwhile if it changes its mappings. All reads
+		together take no more than a share of the time (2 % by default); if that does not suffice, a
+		large process is read less often, and its last value is used, limited to its current resident
+		memory. `pss_unread` counts the processes without a value: not read yet, or
+		skipped, with an event `pss_skipped` and the reason. `self.pss` in the summary has the
 		reads, how many were postponed or skipped, and the seconds they took.
 
-		What begins with `cgroup_` is there with `--own-cgroup`, or when a cgroup was attached to: what
-		its own files say. Counters count from the attachment on. Memory is what the kernel charges to the
-		cgroup, a page to whom touched it first. So page cache is in it, though no process
-		maps it, and what was in memory before is not. In the summary `cgroup_peak_bytes` is the kernel's
+		Keys that begin with `cgroup_` are there with `--own-cgroup` or `attach --cgroup`, and come from
+		the cgroup's own files. Counters count from the attachment on. Memory is what the kernel charges to the
+		cgroup, each page to the cgroup that touched it first. So page cache is included, though no process
+		maps it, but not what was in memory before. In the summary `cgroup_peak_bytes` is the kernel's
 		own high-water mark, exact however short it was; `cgroup_peak_anon_bytes` and
 		`cgroup_peak_file_bytes` are the shares at the sample with the largest `cgroup_memory_bytes`,
-		which may have come before or after that peak. The kernel adds its counts up late: shares may lag
-		behind by 256 KiB a CPU.
+		which may be before or after that peak. The kernel updates these counts late: shares may lag
+		behind by 256 KiB per CPU.
 
-		What begins with `host_` is of the whole machine; every other key is the command's.
+		Keys that begin with `host_` are of the whole machine, all others of the command.
 		`..._pressure_some_seconds` is the time in which at least one task waited for memory (reclaim,
-		refaults, swap), `..._pressure_full_seconds` that in which none that was not idle could go on,
+		refaults, swap), `..._pressure_full_seconds` that in which all tasks that were not idle waited,
 		both since the start of the run.
 	INTRO
 }
 
-# What help has no room for, below the table of a group.
+# Text that does not fit into help, below the table of a group.
 group_text() {
 	case $1 in io) ;; *) return ;; esac
 	cat <<-'TEXT'
 
 		The first four are `rchar`, `wchar`, `syscr` and `syscw` of `/proc/PID/io`, to the last byte. The kernel counts
-		there what some calls move, from and to anything (files, in the page cache or not, pipes, sockets, terminals),
-		and nothing of others that move bytes, too:
+		there the bytes of some calls, from and to anything (files, in the page cache or not, pipes, sockets, terminals),
+		but not those of others:
 
 		| Calls | `rchar_bytes` | `wchar_bytes` | `syscr` | `syscw` |
 		|---|---|---|---|---|
@@ -95,9 +95,9 @@ group_text() {
 		| `io_uring` of any kind, `io_submit` | 0 | 0 | 0 | 0 |
 		| none: memory that `mmap` maps files into | 0 | 0 | 0 | 0 |
 
-		A call that reads nothing, as at the end of a file, is one in `syscr`. What the kernel reads of a program to
-		start it is in `rchar_bytes` and `syscr`, too. `read_bytes` and `write_bytes` have what was fetched from storage
-		and made dirty whichever way, by io_uring and through mapped files, too. (Measured on Linux 6.18.)
+		A call that reads nothing, as at the end of a file, counts in `syscr`. What the kernel reads of a program to
+		start it is also in `rchar_bytes` and `syscr`. `read_bytes` and `write_bytes` count what was read from storage
+		and made dirty in any way, io_uring and mapped files included. (Measured on Linux 6.18.)
 	TEXT
 }
 
