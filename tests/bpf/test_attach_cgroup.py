@@ -52,7 +52,7 @@ class Members(CgroupCase):
             self.assertEqual(run.summary["outlived"], 1)
             self.assertEqual(run.summary["cgroup_cpu_seconds"], 0)  # from then on
 
-    def test_who_is_born_into_it_by_somebody_outside(self):
+    def test_a_process_born_into_it_by_an_outsider(self):
         group = self.group(UNIFIED)
         idle = self.start_in(group, "sleep", "30")
         wait_for(lambda: (group / "cgroup.procs").read_text(), "the sleeper")
@@ -71,7 +71,7 @@ class Members(CgroupCase):
         self.assertEqual(born["exe"], truth("seqchildren"))
         self.assert_agrees(run, run.summary["cgroup_cpu_seconds"])
 
-    def test_a_child_that_is_put_elsewhere_is_not_followed(self):
+    def test_a_child_that_is_born_in_another_cgroup_is_not_followed(self):
         group, other = self.group("cpuacct"), self.group("cpuacct")
         script = f"sleep 1; {truth('incgroup')} {other} {truth('spin')} 200; {truth('spin')} 50"
         shell = self.start_in(group, "sh", "-c", script)
@@ -177,7 +177,7 @@ class Lifetimes(CgroupCase):
 
 
 class Views(CgroupCase):
-    def test_a_difference_between_the_two_is_told_once(self):
+    def test_a_difference_between_the_two_is_one_event(self):
         """In the hierarchy of CPU time others are in the cgroup of that path."""
         group = self.group("memory")
         twin = pathlib.Path(str(group).replace("/memory/", "/cpuacct/"))
@@ -198,7 +198,7 @@ class Views(CgroupCase):
         self.assertEqual(told[0]["cgroup"], str(group))
         self.assertGreater(told[0]["cgroup_cpu_seconds"], told[0]["cpu_seconds"])
 
-    def test_what_its_files_say(self):
+    def test_the_cgroups_own_files_have_the_same_values(self):
         group = self.group("memory")
         hold = self.start_in(group, truth("touch"), "100", "1000")
         wait_for(lambda: (group / "cgroup.procs").read_text(), "the first")

@@ -99,7 +99,7 @@ class Attach(ContainersCase, AttachCase):
         self.assertEqual(self.check(run, 0)["pid"], first)
         self.assertIn("no cgroup of its own", run.stderr)
 
-    def test_one_that_nobody_knows(self):
+    def test_a_container_that_no_engine_knows(self):
         environment, _ = self.podman()
         for name, word in (("no-such", "no container 'no-such'"), ("runc:no-such", "in runc"), ("", "--container")):
             done = subprocess.run([BPFMON, "attach", "--container", name], env={**os.environ, **environment},

@@ -83,7 +83,7 @@ class Numbers(AccountCase):
         self.assertLess(summary["process_rss_peak_bytes"], 60 * MIB)
         self.assertLess(summary["rss_peak_bytes"], 60 * MIB)
 
-    def test_every_metric_of_it_is_read_or_says_why_not(self):
+    def test_every_metric_of_it_is_read_or_has_a_reason(self):
         run = self.run_bpfmon([truth("spin"), "50"], [*OWN, "--metrics", "cgroup"])
         can = run.meta["capabilities"]
         for part in ("memory", "anon", "file", "shmem"):
@@ -99,7 +99,7 @@ class Numbers(AccountCase):
         self.assertNotIn("cgroup_memory_bytes", run.samples[-1])
         self.assertNotIn("cgroup_peak_bytes", run.summary)
 
-    def test_without_the_option_nothing_is_said_of_a_cgroup(self):
+    def test_without_the_option_no_cgroup_is_mentioned(self):
         run = self.run_bpfmon([truth("spin"), "10"])
         self.assertFalse([key for key in run.meta["units"] if key.startswith("cgroup")])
         self.assertFalse([key for key in run.summary if key.startswith("cgroup")])

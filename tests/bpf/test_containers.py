@@ -166,7 +166,7 @@ class Inside(ContainersCase):
         self.assertEqual([p["pid"] for p in processes], [p["ns_pid"] for p in processes])
         self.assert_cpu(sum(p["cpu_seconds"] for p in processes), self.read_witness()["cpu_seconds"])
 
-    def test_without_says_what_is_missing(self):
+    def test_without_rights_the_error_names_the_missing_ones(self):
         for options, word in (([], "--privileged"), (["--cap-add=BPF,PERFMON"], "seccomp")):
             done = self.bpfmon(*options)
             self.assertEqual(done.returncode, 125)

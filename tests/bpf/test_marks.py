@@ -76,7 +76,7 @@ class Senders(MarksCase):
         words = {p["pid"]: p["args"][-1] for p in run.processes if p["args"][1:2] == ["mark"]}
         self.assertEqual(senders, words)
 
-    def test_a_sender_in_a_pid_namespace_is_known_by_our_pid(self):
+    def test_a_sender_in_a_pid_namespace_has_the_pid_of_the_collectors_namespace(self):
         run = self.shell('unshare --fork --pid "$0" mark inner')
         self.assert_pushed(run, marks=1)
         (mark,) = marks(run)
@@ -159,7 +159,7 @@ class Input(MarksCase):
         self.assertNotIn(str(kept), descriptor_links(collector).values())
         self.assert_pushed(live.finish(), marks=100)
 
-    def test_without_the_option_nothing_is_listened_to(self):
+    def test_without_the_option_there_is_no_socket(self):
         run = self.run_bpfmon(["sh", "-c", 'echo "$BPFMON_MARK_SOCKET"'])
         self.assertEqual(run.stdout, b"\n")
         self.assertNotIn("pushed", run.summary)
@@ -188,7 +188,7 @@ print(said)
 """
     ASIDE = 0.02  # CPU seconds: what Python takes to send and to wait, and a tick
 
-    def test_the_cpu_time_of_each_phase_is_what_the_program_says(self):
+    def test_the_cpu_time_of_each_phase_is_what_the_program_measured(self):
         live = self.live(python(self.WORK), ["--marks", "-i", "60"], stdin=subprocess.PIPE)
         for nth in range(1, 6):
             wait_for(lambda n=nth: sum(line.get("event") == "mark" for line in live.lines()) == n, f"mark {nth}")

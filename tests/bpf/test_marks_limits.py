@@ -76,7 +76,7 @@ except OSError as e:
 
 
 class Late(MarksCase):
-    def test_who_sends_after_the_end_does_not_wait_for_a_slow_recorder(self):
+    def test_a_sender_after_the_end_does_not_wait_for_a_slow_recorder(self):
         fifo, told = self.dir / "fifo", self.dir / "told"
         os.mkfifo(fifo)
         reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)

@@ -33,7 +33,7 @@ class Folder(MarksCase):
         self.assertEqual((folder.parent, owner), (self.dir, "0 700"))
         self.assert_pushed(run, marks=1)
 
-    def test_a_runtime_folder_of_somebody_else_is_not_touched(self):
+    def test_a_runtime_folder_of_another_user_is_not_touched(self):
         theirs = self.dir / "theirs"
         theirs.mkdir()
         os.chown(theirs, 65534, 65534)
@@ -50,7 +50,7 @@ class Folder(MarksCase):
         self.assertEqual(owner, "65534 700")
         self.assert_pushed(run, marks=1)
 
-    def test_another_user_inside_the_command_is_kept_out_and_told(self):
+    def test_another_user_inside_the_command_cannot_send_and_gets_an_error(self):
         run = self.shell('setpriv --reuid=65534 --clear-groups "$0" mark x; echo $?; setpriv --reuid=65534 --clear-groups "$0" mark -q x; echo $?')
         self.assertEqual(run.stdout, b"2\n0\n")
         self.assertEqual(run.stderr.count("cannot send to the run"), 1)
@@ -79,7 +79,7 @@ class Folder(MarksCase):
 
         return wait_for(find, "the keeper")
 
-    def test_its_keeper_has_no_rights_and_holds_nothing_of_ours(self):
+    def test_its_keeper_has_no_rights_and_no_other_descriptors(self):
         live, path = self.live_marks("read line", stdin=subprocess.PIPE)
         keeper = self.keeper(live, path)
         self.assertEqual(int(status_of(keeper)["CapPrm"], 16), 0)
@@ -150,7 +150,7 @@ class Tool(MarksCase):
         self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done)
         self.assertIn(part, done.stderr)
 
-    def test_outside_of_a_run_it_says_so(self):
+    def test_outside_of_a_run_it_is_an_error(self):
         self.assert_told(self.mark("x"), "bpfmon --marks")
         self.assert_told(self.mark("x", env={"BPFMON_MARK_SOCKET": str(self.dir / "gone")}), "has ended")
 
@@ -173,7 +173,7 @@ class Tool(MarksCase):
         self.assertEqual(texts(run), ["epoch 3", "-q"])
         self.assertEqual([m["name"] for m in run.kind("metric")], ["mark"])
 
-    def test_help_says_how(self):
+    def test_help_describes_the_subcommand(self):
         self.assertIn("--metric", self.mark("--help").stdout)
 
 
@@ -213,7 +213,7 @@ for family, host in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
         self.assertIn(f"UDP port {port} of 127.0.0.1", run.stderr)
         self.assertFalse(ran.exists())
 
-    def test_any_free_port_is_told(self):
+    def test_any_free_port_is_printed(self):
         run = self.run_bpfmon(["true"], ["-v", "--metrics-udp", "0"])
         self.assertRegex(run.stderr, r"metrics are taken on UDP port [1-9]\d* of 127\.0\.0\.1")
 

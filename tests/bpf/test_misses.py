@@ -55,7 +55,7 @@ class OneInTen(InjectedMisses, AccountCase):
     def test_a_storm_of_forks(self):
         self.assert_repaired(self.run_missing("forkstorm", "6", "100"), 2)
 
-    def test_a_daemon_is_found_or_told(self):
+    def test_a_daemon_is_followed_or_counted_as_lost(self):
         run = self.run_missing("daemon", "-w", "50")
         told = run.summary["losses"].get("fork_events", 0)
         self.assertEqual(run.summary["processes_total"] + told, 4)

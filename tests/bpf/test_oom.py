@@ -65,7 +65,7 @@ class OutOfMemory(AccountCase):
         self.assertEqual(run.summary["oom_kills"], 0)
         self.assertNotIn("oom", run.summary)
 
-    def test_a_stranger_is_not_told_of(self):
+    def test_a_kill_outside_of_the_run_is_not_recorded(self):
         hog = threading.Timer(0.5, lambda: subprocess.run(self.hog(), check=False))
         hog.start()
         run = self.run_bpfmon(["sleep", "2"])

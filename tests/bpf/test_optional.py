@@ -56,7 +56,7 @@ class Refused(AccountCase):
                 self.assertEqual("rss_peak_exact_bytes" in run.summary, name != "peak__rss")
                 self.assertEqual("oom_kills" in run.summary, name != "oom__victim")
 
-    def test_check_says_of_each_whether_it_is_there(self):
+    def test_check_reports_each_program(self):
         said = subprocess.run([BPFMON, "check"], stdout=subprocess.PIPE, check=True).stdout.decode()
         for title in TITLES.values():
             self.assertRegex(said, rf"(?m)^{title} +(available|missing: .+; .+)$")
@@ -124,7 +124,7 @@ class Refused(AccountCase):
 
 
 class OutOfMemory(AccountCase):
-    def test_nobody_says_that_there_were_no_kills(self):
+    def test_the_number_of_kills_is_absent_and_not_0(self):
         with cgroup("memory") as group:
             (group / "memory.limit_in_bytes").write_text(str(50 * MIB))
             hog = [truth("incgroup"), str(group), truth("touch"), "200", "10"]

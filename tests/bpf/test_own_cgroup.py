@@ -65,7 +65,7 @@ class OwnCgroup(LiveCase, AccountCase):
         command = [BPFMON, "-q", *options, "--", "cat", "/proc/self/cgroup"]
         return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
 
-    def test_only_the_memory_hierarchy_is_another(self):
+    def test_only_the_cgroup_of_the_memory_hierarchy_differs(self):
         its = self.cgroups_of_cat(OWN).decode().splitlines()
         mine = pathlib.Path("/proc/self/cgroup").read_text().splitlines()
         differ = [b for a, b in zip(mine, its, strict=True) if a != b]
@@ -117,7 +117,7 @@ class OwnCgroup(LiveCase, AccountCase):
         self.assertEqual(live.finish().code, -signal.SIGTERM)
         self.assert_removed(inside.name)
 
-    def test_a_daemon_that_is_left_is_told_of(self):
+    def test_a_cgroup_with_a_daemon_that_is_left_is_reported(self):
         pidfile = self.dir / "pid"
         script = f"setsid sleep 60 >/dev/null 2>&1 </dev/null & echo $! >{pidfile}; exit 5"
         run = self.run_bpfmon(["sh", "-c", script], OWN)
@@ -156,7 +156,7 @@ class OwnCgroup(LiveCase, AccountCase):
         os.kill(collector, signal.SIGCONT)
         wait_for(lambda: not inside.exists(), "the end of the cgroup")
 
-    def test_when_the_launcher_is_killed_and_the_command_goes_on_that_is_said(self):
+    def test_a_killed_launcher_while_the_command_goes_on_is_reported(self):
         live, collector, recorder, command, inside = self.kill_launcher("exec sleep 60")
         os.kill(live.pid, signal.SIGKILL)
         (keeper,) = [pid for pid in live.known if pid not in (live.pid, collector, recorder, command)]
@@ -207,7 +207,7 @@ class OwnCgroup(LiveCase, AccountCase):
         os.kill(command, signal.SIGTERM)
         live.finish()
 
-    def test_where_none_can_be_made_nothing_is_run(self):
+    def test_without_a_place_for_a_cgroup_nothing_is_run(self):
         marker = self.dir / "ran"
         hide = 'mount -t tmpfs none /sys/fs/cgroup && exec "$@"'
         done = subprocess.run(

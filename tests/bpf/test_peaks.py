@@ -83,7 +83,7 @@ class Images(AccountCase):
         self.assertLessEqual(run.summary["rss_peak_exact_bytes"], 240 * MIB)
         self.assertGreaterEqual(run.summary["rss_peak_exact_bytes"], 200 * MIB)
 
-    def test_an_image_that_execs_another_lets_go(self):
+    def test_an_image_that_execs_another_no_longer_holds_memory(self):
         script = (
             'import os, sys; b = b"x" * (150 << 20); os.execv(sys.executable, '
             '[sys.executable, "-c", "b = b\\"x\\" * (100 << 20)"])'

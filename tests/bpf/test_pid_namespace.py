@@ -54,7 +54,7 @@ class Inside(AccountCase):
         self.assertEqual(os.path.basename(process["exe"]), "sleep")
         self.assertEqual(process["state"], "S")
 
-    def test_a_pid_of_outside_is_nobody_inside(self):
+    def test_a_pid_of_outside_does_not_exist_inside(self):
         sleeper = subprocess.Popen(["sleep", "30"])
         self.addCleanup(sleeper.wait)
         self.addCleanup(sleeper.kill)
@@ -62,7 +62,7 @@ class Inside(AccountCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn(f"no process {sleeper.pid}", done.stderr)
 
-    def test_who_is_outside_has_no_pid_inside(self):
+    def test_a_process_outside_has_no_pid_inside(self):
         """A cgroup may have both. The kernel shows only those inside when we look who is there: that is told."""
         script = f'''{truth("incgroup")} "$1" sleep 30 & sleep 0.3
             sleeper=$!; $BPFMON attach -q -o "$OUT" --cgroup "$1" & watcher=$!

@@ -131,7 +131,7 @@ class Heaviest(SamplesCase):
     def test_n_is_more_than_there_are(self):
         self.check_ran(self.check_stairs(1000))
 
-    def test_memory_is_told_where_no_metric_of_it_is_asked_for(self):
+    def test_process_samples_have_memory_without_memory_metrics(self):
         self.check_stairs(3, ["--metrics", "cpu_seconds"])
         rows = self.check_stairs(3, ["--metrics", "minflt"])
         self.assertTrue(all("cpu_seconds" not in row for row in rows))
@@ -160,7 +160,7 @@ class Heaviest(SamplesCase):
         self.assert_complete(run)
         self.assert_well_formed(run, 10)
 
-    def test_an_address_space_counts_once_for_who_began_first(self):
+    def test_an_address_space_counts_once_for_its_oldest_process(self):
         run = self.run_bpfmon([truth("sharers"), "50", "3", "400", "vm"], ["-i", "0.02", "--process-samples", "10"])
         self.assert_complete(run)
         self.assert_well_formed(run, 10)
@@ -208,7 +208,7 @@ class Attached(SamplesCase, CgroupCase):
 
 
 class Behind(LiveCase):
-    def test_they_are_the_first_to_be_left_out(self):
+    def test_process_samples_are_dropped_first(self):
         live = self.live([truth("liveprocs"), "300", "3"], ["-q", "-i", "0.01", "--process-samples", "1000"])
         wait_for(live.lines, "the first line")
         recorder = live.role(lambda pid, stat, has_bpf: stat and stat[3] == pid and not has_bpf)

@@ -125,7 +125,7 @@ class Pss(AccountCase):
         both = [s for s in run.samples if s["processes"] == 2]
         self.assertTrue(any(s["pss_unread"] == 0 for s in both), run.samples)
 
-    def test_a_process_that_is_too_large_is_skipped_and_told_of_once(self):
+    def test_a_process_that_is_too_large_is_skipped_and_reported_once(self):
         # 0.1 % of 30 s are 30 ms: 2 GiB take 50 ms at the 100 ns a page that are expected at first
         run = self.run_bpfmon(
             [truth("touch"), "2048", "500", "exit"], ["-i", "0.05", "--pss=0.1"], timeout=300

@@ -17,7 +17,7 @@ KEPT = BUILD / "torture"  # the files of seeds with violations
 
 
 class Torture(Case):
-    def test_nothing_that_is_said_of_random_trees_is_impossible(self):
+    def test_numbers_about_random_trees_are_within_their_bounds(self):
         self.enterContext(torture.huge_pages())
         kinds, end, seed, wrong = torture.metric_kinds(), time.monotonic() + SECONDS, FIRST_SEED, []
         while time.monotonic() < end or seed < FIRST_SEED + LEAST_SEEDS:

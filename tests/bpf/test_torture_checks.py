@@ -189,7 +189,7 @@ class Checks(unittest.TestCase):
         self.line("summary")["complete"] = False
         self.assert_finds("completeness")
 
-    def test_huge_pages_that_nobody_had(self):
+    def test_huge_pages_that_no_process_had(self):
         self.line("summary")["hugetlb_peak_bytes"] = 2 * MIB
         self.assert_finds("hugetlb_peak")
 

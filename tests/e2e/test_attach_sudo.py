@@ -81,7 +81,7 @@ class CommandLines(Sudo):
         self.meta = lines[0]
         return [line for line in lines if line["kind"] == "process"]
 
-    def test_those_of_others_that_hidepid_hides_are_left_out(self):
+    def test_processes_of_others_that_hidepid_hides_have_no_arguments(self):
         process = self.start("sleep", "600.25")
         self.wait_for_args(process)
         self.assertEqual(self.only(self.processes(process.pid))["args"], ["sleep", "600.25"])
@@ -90,7 +90,7 @@ class CommandLines(Sudo):
         self.assertNotIn("600.25", (self.theirs / "run").read_text())
         self.assertEqual(self.only(self.processes(process.pid, HIDDEN, env={}))["args"], ["sleep", "600.25"])
 
-    def test_those_that_others_execute_later_are_left_out_too(self):
+    def test_programs_that_others_execute_later_have_no_arguments_either(self):
         shell = self.start("sh", "-c", 'while :; do sh -c exit 600.25; sleep 0.01; done')
         self.wait_for_args(shell)
         self.assertIn(["sh", "-c", "exit", "600.25"], [p.get("args") for p in self.processes(shell.pid)])

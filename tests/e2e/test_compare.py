@@ -122,7 +122,7 @@ class Groups(FilesCase):
         self.assertAlmostEqual(small["p_corrected"], small["p"] * 2, delta=1e-15)
         self.assertEqual(large["p_corrected"], max(large["p"], small["p"] * 2))
 
-    def test_few_runs_are_said_to_be_too_few(self):
+    def test_few_runs_get_the_verdict_too_few(self):
         old, new = self.two_groups(3.0, count=3)
         done, said = as_json("--by", "build", *old, *new)
         self.assertEqual(said["values"]["wall_seconds"][1]["verdict"], "too few runs to tell")
@@ -170,7 +170,7 @@ class FailIf(FilesCase):
         self.assertIn(b"rss_peak_bytes", done.stdout)
         return done.stderr.decode()
 
-    def test_what_failed_is_said_in_one_line_each(self):
+    def test_each_failed_expression_prints_one_line(self):
         said = self.check(1, "rss_peak_bytes > +10%", "wall_seconds > +1%", "minflt > 2")
         self.assertEqual(
             said,
@@ -178,7 +178,7 @@ class FailIf(FilesCase):
             "bpfmon: failed: minflt: 3 > 2\n",
         )
 
-    def test_what_does_not_hold_says_nothing(self):
+    def test_an_expression_that_does_not_hold_prints_nothing(self):
         self.assertEqual(self.check(0, "rss_peak_bytes > +20%", "rss_peak_bytes > +20MiB", "wall_seconds > 1s"), "")
 
     def test_a_run_that_ended_by_itself_has_no_signal(self):
@@ -223,7 +223,7 @@ class Refusals(FilesCase):
         self.assert_refused("takes two runs", self.run_file("a.jsonl"))
         self.assert_refused("takes two runs")
 
-    def test_what_is_not_there_or_no_run_is_named(self):
+    def test_a_missing_file_and_a_file_that_is_not_a_run_are_named(self):
         one = self.run_file("a.jsonl")
         self.assert_refused("no such file", one, str(self.dir / "none.jsonl"))
         (self.dir / "text").write_text("hello\n")
@@ -282,7 +282,7 @@ class Refusals(FilesCase):
 
 
 class RealRuns(Case):
-    def test_two_runs_are_told_apart(self):
+    def test_two_runs_are_distinguished(self):
         small = self.run_bpfmon([truth("touch"), "20", "60"], ["-i", "0.05"])
         large = self.run_bpfmon([truth("touch"), "60", "60"], ["-i", "0.05"])
         paths = sorted((str(path) for path in self.dir.glob("run-*.jsonl")), key=lambda p: (len(p), p))

@@ -31,7 +31,7 @@ class FromTheStore(StoreCase):
         self.assertEqual(self.values("1", "12"), self.values(self.files[0], self.files[11]))
         self.assertEqual(self.values("1", self.files[11]), self.values(self.files[0], "12"))
 
-    def test_too_few_are_told(self):
+    def test_too_few_or_missing_runs_are_an_error(self):
         self.assert_refused(self.bpfmon("compare", "--tag", "build=none"), "0 runs", "bpfmon list")
         self.assert_refused(self.bpfmon("compare", "1", "99"), "no run '99'")
         self.assert_refused(self.bpfmon("compare"), "takes two runs")

@@ -118,7 +118,7 @@ class Names(ContainersCase):
             self.assertEqual((engine, found), (name, self.name))
             self.assert_is_ours(pid)
 
-    def test_nobody_knows_it(self):
+    def test_no_engine_knows_it(self):
         said = self.refusal("no-such-container-of-bpfmon")
         self.assertRegex(said, "^there is no container 'no-such-container-of-bpfmon' in podman")
         self.assertEqual(

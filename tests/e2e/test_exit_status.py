@@ -37,22 +37,22 @@ class ExitStatus(Case):
         self.assert_complete(run)
         self.assertIn(f"killed by signal {sig} ", run.stderr)
 
-    def test_death_by_sigkill_is_died_too(self):
+    def test_death_by_sigkill_is_repeated(self):
         self.check_signal(9)
 
-    def test_death_by_sigsegv_is_died_too(self):
+    def test_death_by_sigsegv_is_repeated(self):
         self.check_signal(11)
 
-    def test_death_by_sigterm_is_died_too(self):
+    def test_death_by_sigterm_is_repeated(self):
         self.check_signal(15)
 
-    def test_death_by_sigint_is_died_too(self):
+    def test_death_by_sigint_is_repeated(self):
         self.check_signal(2)
 
-    def test_death_by_sigpipe_is_died_too(self):
+    def test_death_by_sigpipe_is_repeated(self):
         self.check_signal(13)
 
-    def test_death_by_a_real_time_signal_is_died_too(self):
+    def test_death_by_a_real_time_signal_is_repeated(self):
         self.check_signal(40)
 
     def test_a_signal_that_dumps_core_leaves_only_the_core_of_the_command(self):

@@ -252,7 +252,7 @@ class Peers(ExportCase):
         self.assertAlmostEqual(peer["end"][0] - peer["start"][0], peer["wall_time"][0], places=4)
         self.assertAlmostEqual(peer["peak_times"]["memory"][0], summary["rss_peak_elapsed_seconds"], places=2)
 
-    def test_cores_between_marks_are_told_over_times_that_are_long_enough(self):
+    def test_cores_between_marks_are_over_times_that_are_long_enough(self):
         path = self.dir / "run.jsonl"
         script = f"for i in 1 2 3 4 5 6; do {BPFMON} mark $i; done; sleep 0.2; {BPFMON} mark a; {BPFMON} mark b"
         subprocess.run([BPFMON, "-q", "--marks", "-o", str(path), "--", "sh", "-c", script], timeout=60, check=True)

@@ -20,7 +20,7 @@ class Refusals(ExportCase):
         self.assertEqual(done.stderr.count(b"\n"), 1, done.stderr)
         return done.stderr.decode()
 
-    def test_what_cannot_be_meant_is_refused(self):
+    def test_incomplete_or_wrong_arguments_are_refused(self):
         for words, said in (
             ([], "no run"),
             ([RUN], "no format"),
@@ -39,7 +39,7 @@ class Refusals(ExportCase):
     def test_a_run_that_is_not_there_is_refused(self):
         self.assertIn("no such file", self.refused(str(self.dir / "none.jsonl"), "-f", "csv"))
 
-    def test_what_is_no_run_is_refused_before_a_file_is_made(self):
+    def test_a_file_that_is_not_a_run_is_refused_before_an_output_is_made(self):
         other = self.dir / "other.jsonl"
         for text in ("", "rubbish\n", '{"kind":"meta","schema":"bpfmon/2"}\n', HOSTILE.read_text() * 2):
             with self.subTest(text=text[:40]):
@@ -68,12 +68,12 @@ class Refusals(ExportCase):
         subprocess.run([BPFMON, "export", str(own), "-f", "jsonl", "--force", "-o", str(own)], timeout=60, check=True)
         self.assertEqual(own.read_bytes(), HOSTILE.read_bytes())
 
-    def test_dev_full_is_told(self):
+    def test_dev_full_is_reported(self):
         self.assertIn("No space left", self.refused(RUN, "-f", "csv", "-o", "/dev/full"))
         with open("/dev/full", "wb") as full:
             self.assertIn("stdout", self.refused(RUN, "-f", "json", stdout=full))
 
-    def test_a_closed_stdout_is_told(self):
+    def test_a_closed_stdout_is_reported(self):
         self.assertIn("stdout", self.refused(RUN, "-f", "json", preexec_fn=lambda: os.close(1)))
 
     def long_run(self, samples):
@@ -110,7 +110,7 @@ class Refusals(ExportCase):
             self.assertEqual(process.wait(timeout=60), -sig)
         return sorted(set(os.listdir(self.dir)) - {"long.jsonl"})
 
-    def test_a_signal_ends_it_and_removes_what_was_begun(self):
+    def test_a_signal_ends_it_and_removes_the_incomplete_file(self):
         for sig in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT):
             with self.subTest(signal=sig):
                 self.assertEqual(self.export_interrupted_by(sig), [])

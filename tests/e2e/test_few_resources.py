@@ -73,7 +73,7 @@ class Descriptors(FewCase):
 
 
 class Stack(FewCase):
-    def test_a_run_has_the_limit_that_we_were_started_with(self):
+    def test_a_run_has_the_limit_that_bpfmon_was_started_with(self):
         for kib in (16, 32, 64):
             with self.subTest(kib=kib):
                 command = self.faulty("-q", "--marks", "--pss", "--store", "kept.sqlite", "-o", "out.jsonl", "--", "sh", "-c", "ulimit -s; ulimit -Hs")

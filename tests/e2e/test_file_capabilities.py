@@ -72,7 +72,7 @@ class FileCapabilities(Case):
         (record,) = [line for line in read_lines(self.dir / "own.jsonl") if line["kind"] == "process"]
         self.assertEqual((record["pid"], record["uid"]), (own.pid, NOBODY))
 
-    def test_attach_refuses_those_of_others(self):
+    def test_attach_refuses_processes_of_another_user(self):
         others = self.start("sleep", "60")
         self.assert_refused(self.bpfmon("attach", "--pid", others.pid), "another user's")
         own = self.start("sleep", "60", **NOBODYS)
@@ -83,12 +83,12 @@ class FileCapabilities(Case):
         wait_for(lambda: status_of(half.pid)["Uid"].split()[0] == str(NOBODY), "another user")
         self.assert_refused(self.bpfmon("attach", "--pid", half.pid), "another user's")
 
-    def test_attach_refuses_a_cgroup_of_others(self):
+    def test_attach_refuses_a_cgroup_of_another_user(self):
         with open("/proc/self/cgroup") as f:
             path = f.readline().strip().split(":", 2)[2]
         self.assert_refused(self.bpfmon("attach", "--cgroup", path or "/"), "another user's")
 
-    def test_what_only_reads_has_none(self):
+    def test_reading_subcommands_have_no_capability(self):
         reader = self.start(self.program, "export", "-", "-f", "json", **NOBODYS)
         wait_for(lambda: int(status_of(reader.pid)["CapPrm"], 16) == 0, "a reader without capabilities")
         self.assertEqual(status_of(reader.pid)["NoNewPrivs"], "1")

@@ -193,7 +193,7 @@ class AfterTheCommand(HangCase):
         wait_for(lambda: not is_alive(command), "the command's end")
         return live, (collector, recorder)
 
-    def test_a_third_request_ends_a_run_whose_output_nobody_reads(self):
+    def test_a_third_request_ends_a_run_with_an_unread_output(self):
         for sig in REQUESTS:
             fd = self.reader()
             live, pids = self.run_unread(["-o", str(self.fifo)])
@@ -202,7 +202,7 @@ class AfterTheCommand(HangCase):
             self.said.unlink()
             (self.dir / "go").unlink()
 
-    def test_a_third_request_ends_a_run_whose_stdout_nobody_reads(self):
+    def test_a_third_request_ends_a_run_with_an_unread_stdout(self):
         live, pids = self.run_unread(["-o", "-"])
         self.end_with_three(live, signal.SIGINT, pids, 43)
 
@@ -224,14 +224,14 @@ class AfterTheCommand(HangCase):
         self.assertGreater(len([line for line in lines if line["kind"] == "process"]), PROCESSES / 2)
         self.assert_all_gone(pids)
 
-    def test_a_killed_launcher_leaves_no_role_whose_output_nobody_reads(self):
+    def test_a_killed_launcher_leaves_no_role_with_an_unread_output(self):
         self.reader()
         live, pids = self.run_unread(["-o", str(self.fifo)])
         live.process.kill()
         self.assert_all_gone(pids)
         self.assertIn("nobody reads", self.said.read_text())
 
-    def test_a_killed_launcher_leaves_no_role_whose_stdout_nobody_reads(self):
+    def test_a_killed_launcher_leaves_no_role_with_an_unread_stdout(self):
         live, pids = self.run_unread(["-o", "-"])
         live.process.kill()
         self.assert_all_gone(pids)
@@ -266,7 +266,7 @@ class AfterTheCommand(HangCase):
 
 
 class DuringTheCommand(HangCase):
-    def test_a_killed_launcher_leaves_no_role_whose_output_nobody_reads(self):
+    def test_a_killed_launcher_leaves_no_role_with_an_unread_output(self):
         fd = self.reader()
         command, stop, beat = self.work_until_told()
         live = self.begin(command, ["-q", "-i", "0.01", "-o", str(self.fifo)])
@@ -388,7 +388,7 @@ class Attachments(HangCase):
             self.assertEqual(process.wait(timeout=60), -sig)
             self.assert_all_gone(pids)
 
-    def test_a_third_request_ends_an_attachment_whose_output_nobody_reads(self):
+    def test_a_third_request_ends_an_attachment_with_an_unread_output(self):
         fd = self.reader()
         process = self.attach(["-q", "-i", "0.01", "-o", str(self.fifo)])
         pids = self.roles_of(process)

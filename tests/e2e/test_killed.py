@@ -158,7 +158,7 @@ class Killed(LiveCase):
             self.assert_gone(objects)
         self.assert_no_orphans()
 
-    def test_a_recorder_killed_while_the_run_is_closed_is_told(self):
+    def test_a_recorder_killed_while_the_run_is_closed_is_reported(self):
         """More lines wait than a socket holds; who should write them is killed."""
         go = self.dir / "go"
         script = 'while [ ! -e "$0" ]; do sleep 0.01; done; "$1" 3000; exit 43'
@@ -177,7 +177,7 @@ class Killed(LiveCase):
         self.assertNotIn("nothing was lost", run.stderr)
         self.assertIn("warning: the recorder was killed by signal 9", run.stderr)
 
-    def test_a_role_that_was_stopped_and_then_killed_is_told_as_killed(self):
+    def test_a_role_that_was_stopped_and_then_killed_is_reported_as_killed(self):
         for which in (0, 1):
             live, roles, stop, beat, _ = self.start()
             live.wait_for_samples()

@@ -59,7 +59,7 @@ class Limits(Case):
         limits = self.limits()
         self.assertEqual(limits["cpus_allowed_count"], int(said_by("env", "-u", "OMP_NUM_THREADS", "-u", "OMP_THREAD_LIMIT", "nproc")))
 
-    def test_an_affinity_is_told(self):
+    def test_an_affinity_is_recorded(self):
         cpu = max(os.sched_getaffinity(0))
         out = self.dir / "run"
         subprocess.run(["taskset", "-c", str(cpu), BPFMON, "-q", "-o", out, "--", "true"], check=True)
@@ -112,7 +112,7 @@ class CgroupLimits(AttachCase):
         subprocess.run(argv, check=True, timeout=60)
         return read_lines(out)[0]
 
-    def test_the_limit_of_a_cgroup_is_told(self):
+    def test_the_limit_of_a_cgroup_is_recorded(self):
         limits = self.meta_in(self.group)["limits"]
         self.assertEqual(limits["memory_max_bytes"], 512 * MIB)
         self.assertEqual(limits["cgroup"], f"/{self.group.relative_to(MEMORY)}")
@@ -154,7 +154,7 @@ class Variables(Case):
     def told(self, env, options=()):
         return self.run_bpfmon(["true"], options, {**self.clean, **env})
 
-    def test_a_job_of_slurm_is_told(self):
+    def test_a_job_of_slurm_is_recorded(self):
         env = {"SLURM_JOB_ID": "4711", "SLURM_JOB_NAME": "align", "OMP_NUM_THREADS": "8"}
         scheduler = self.told(env).meta["scheduler"]
         self.assertEqual({key: scheduler.get(key) for key in env}, env)

@@ -87,7 +87,7 @@ class Repository(RepositoryCase):
         self.place.chmod(0o700)
         self.assert_told(env=CALLED_BY_NOBODY, options_as_root=True)
 
-    def test_what_the_caller_may_not_read_is_not_told(self):
+    def test_a_repository_that_the_caller_may_not_read_is_not_recorded(self):
         (self.place / ".git").chmod(0o700)
         self.assertIsNone(self.told(env=CALLED_BY_NOBODY, options_as_root=True))
         self.assert_told()

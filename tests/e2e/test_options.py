@@ -124,7 +124,7 @@ class Meaning(Case):
         for text, seconds in (("0.05", 0.05), ("50ms", 0.05), (".5", 0.5), ("2s", 2), ("10ms", 0.01), ("1", 1)):
             self.assertEqual(self.run_bpfmon(["true"], ["-i", text]).meta["interval_seconds"], seconds)
 
-    def test_the_interval_is_a_second_unless_told_otherwise(self):
+    def test_the_interval_is_a_second_by_default(self):
         self.assertEqual(self.run_bpfmon(["true"]).meta["interval_seconds"], 1)
 
     def test_the_environment_sets_options_and_the_command_line_wins(self):
@@ -157,13 +157,13 @@ class Meaning(Case):
         self.assertEqual((run.summary["processes_total"], run.summary["outlived"]), (3, 0))
         self.assertGreaterEqual(run.summary["cpu_seconds"], 0.3)
 
-    def test_wait_command_is_the_default_and_counts_who_outlives_it(self):
+    def test_wait_command_is_the_default_and_counts_processes_that_outlive_it(self):
         for options in ([], ["--wait", "command"]):
             run = self.run_bpfmon([truth("daemon"), "300"], options)
             self.assert_complete(run)
             self.assertEqual((run.summary["processes_total"], run.summary["outlived"]), (3, 1))
 
-    def test_more_tasks_than_there_is_room_for_are_told(self):
+    def test_more_tasks_than_there_is_room_for_are_counted_as_lost(self):
         run = self.run_bpfmon([truth("liveprocs"), "300", "0.1"], ["--max-tasks", "50"])
         self.assertEqual(run.code, 0)
         self.assertFalse(run.summary["complete"])
@@ -171,7 +171,7 @@ class Meaning(Case):
         self.assertTrue(run.summary["losses"])
         self.assertIn("INCOMPLETE", run.stderr)
 
-    def test_injected_misses_are_repaired_or_told(self):
+    def test_injected_misses_are_repaired_or_counted_as_lost(self):
         run = self.run_bpfmon([truth("forkonly"), "500"], ["--inject-misses", "200"])
         self.assertEqual(run.code, 0)
         if run.summary["complete"]:
@@ -194,7 +194,7 @@ class Meaning(Case):
             self.assert_complete(run)
             self.assertNotIn("altered_for_tests", run.meta)
 
-    def test_verbose_says_what_is_loaded_what_is_missing_and_where_the_run_goes(self):
+    def test_verbose_prints_what_is_loaded_what_is_missing_and_where_the_run_goes(self):
         run = self.run_bpfmon(["sh", "-c", "echo $$"], ["-v", "-q", "-o", "/dev/null", "--max-tasks", "4321"])
         pid = run.stdout.decode().strip()
         self.assertIn("room for 4321 tasks\n", run.stderr)

@@ -69,7 +69,7 @@ class OutputFailures(LiveCase):
         self.assertIn("/dev/full", warning)
         self.assert_complete(run)
 
-    def test_a_reader_of_stdout_who_has_gone_is_a_warning(self):
+    def test_a_reader_of_stdout_that_has_ended_is_a_warning(self):
         read, write = os.pipe()
         os.close(read)
         command, stop, beat = self.work_until_told()
@@ -81,7 +81,7 @@ class OutputFailures(LiveCase):
         self.assertIn("Broken pipe", run.stderr)
         self.assert_complete(run)
 
-    def test_a_reader_of_stdout_who_goes_during_the_run_is_a_warning(self):
+    def test_a_reader_of_stdout_that_ends_during_the_run_is_a_warning(self):
         command, stop, beat = self.work_until_told()
         live = self.live(command, ["-i", "0.01", "-o", "-"])
         live.process.stdout.readline()
@@ -105,7 +105,7 @@ class OutputFailures(LiveCase):
         self.assertIn("complete: nothing was lost", run.stderr)
         self.assert_whole_lines(live.out)
 
-    def test_a_file_that_is_removed_during_the_run_is_nobodys_problem(self):
+    def test_removing_the_output_during_the_run_is_harmless(self):
         command, stop, beat = self.work_until_told()
         live = self.live(command, ["-i", "0.01"])
         live.wait_for_samples()

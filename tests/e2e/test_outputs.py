@@ -57,7 +57,7 @@ class OutputCase(LiveCase):
 
 
 class Formats(OutputCase):
-    def test_several_formats_at_once_tell_the_same(self):
+    def test_several_formats_at_once_have_the_same_values(self):
         self.bpfmon("-q", "-i", "0.05", "-o", "a.jsonl", "-o", "b.csv", "--output", "c.txt", command=["sleep", "0.3"])
         lines = self.assert_jsonl((self.dir / "a.jsonl").read_text())
         rows = self.assert_csv((self.dir / "b.csv").read_bytes().decode())
@@ -228,7 +228,7 @@ class Files(OutputCase):
     def test_a_name_that_is_too_long_is_refused(self):
         self.assert_refused(self.bpfmon("-o", "x" * 300, command=["touch", "ran"]), "too long")
 
-    def test_the_umask_decides_who_may_read_a_new_file_and_an_old_one_keeps_its_mode(self):
+    def test_a_new_file_follows_the_umask_and_an_old_one_keeps_its_mode(self):
         for umask, mode in ((0o027, 0o640), (0o077, 0o600), (0o000, 0o666)):
             for name, force in ((f"new-{umask}", ()), (f"old-{umask}", ("--force",))):
                 if force:

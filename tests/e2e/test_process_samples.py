@@ -33,7 +33,7 @@ class Kept(StoreCase):
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         return done.stdout
 
-    def test_nothing_of_them_without_the_option(self):
+    def test_without_the_option_there_are_no_process_samples(self):
         for options in ((), ("--process-samples", "0")):
             self.record("-i", "0.05", "--force", "-o", self.out, *options)
             self.assertNotIn("process_sample", self.out.read_text())
@@ -73,7 +73,7 @@ class Kept(StoreCase):
             table = shown.split("at the peak", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
             self.assertEqual([int(row.split()[1]) for row in table], [line["pid"] for line in then[:5]])
 
-    def test_show_has_no_such_table_without_them(self):
+    def test_show_has_no_table_of_processes_without_process_samples(self):
         self.record("-i", "0.05", "-o", self.out)
         for run in ("1", self.out):
             self.assertNotIn("at the peak", self.bpfmon("show", run).stdout)

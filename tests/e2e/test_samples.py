@@ -59,7 +59,7 @@ class Samples(SampleCase):
     def test_a_run_shorter_than_the_interval_has_a_first_and_a_last_sample(self):
         self.assertEqual(len(self.check("1000", 0.1).samples), 2)
 
-    def test_a_busy_machine_has_its_samples_or_tells_which_were_late(self):
+    def test_a_busy_machine_has_its_samples_or_reports_late_ticks(self):
         script = 'i=0; while [ $i -lt 300 ]; do /bin/true & /bin/true; i=$((i + 1)); done; wait'
         run = self.run_bpfmon(["sh", "-c", script], ["-i", "0.01"])
         self.assert_complete(run)
@@ -75,7 +75,7 @@ class Samples(SampleCase):
 
 
 class Hanging(SampleCase):
-    def test_a_collector_that_was_stopped_tells_its_late_ticks(self):
+    def test_a_collector_that_was_stopped_reports_its_late_ticks(self):
         command, stop, _ = self.work_until_told()
         live = self.live(command, ["-i", "0.05"])
         collector, _, _ = live.roles()

@@ -77,7 +77,7 @@ class Signals(SignalCase):
         live.wait_for_samples(2)
         self.check_end(live, heard, ["TERM"])
 
-    def test_collector_and_recorder_outlast_what_ends_others(self):
+    def test_collector_and_recorder_ignore_signals(self):
         live, heard = self.start()
         collector, recorder, _ = live.roles()
         for sig in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGPIPE):
@@ -149,7 +149,7 @@ class Signals(SignalCase):
         self.assertEqual(run.summary["exit_code"], 3)
         self.assertEqual(run.summary["outlived"], 1)
 
-    def test_sudo_hands_sigterm_on_and_the_command_hears_it_once(self):
+    def test_sudo_passes_sigterm_on_and_the_command_gets_it_once(self):
         command, heard = self.report(2)
         out = self.dir / "run.jsonl"
         sudo = subprocess.Popen(["sudo", "-n", BPFMON, "-q", "--no-store", "-o", str(out), "--", *command], stdout=subprocess.DEVNULL)
@@ -169,7 +169,7 @@ class Signals(SignalCase):
         os.kill(command, signal.SIGCONT)
         self.check_end(live, heard, [])
 
-    def test_who_continues_bpfmon_continues_the_command(self):
+    def test_continuing_bpfmon_continues_the_command(self):
         live, heard = self.start(process_group=0)
         self.stop_both(live)
         os.kill(live.pid, signal.SIGCONT)

@@ -95,7 +95,7 @@ class Kept(StoreCase):
         self.record("--no-store")
         self.assertFalse(self.store.exists())
 
-    def test_the_summary_says_where_the_run_is(self):
+    def test_the_summary_names_the_run(self):
         done = self.bpfmon("--", "true")
         self.assertIn("as run 1: bpfmon show 1", done.stderr)
 
@@ -180,7 +180,7 @@ class Found(StoreCase):
         for name in ("3", "sort", uuid, uuid[:8]):
             self.assertEqual(self.show(name)["meta"]["run"], uuid)
 
-    def test_what_is_wrong_is_told_in_one_line(self):
+    def test_an_error_is_one_line(self):
         empty = self.dir / "empty"
         empty.write_text("")
         foreign = self.dir / "other.jsonl"
@@ -209,7 +209,7 @@ class Found(StoreCase):
             with self.subTest(words=words):
                 self.assert_refused(self.bpfmon(*words), *said)
 
-    def test_a_broken_pipe_or_full_disk_is_told(self):
+    def test_a_broken_pipe_or_full_disk_is_reported(self):
         for words in (("list",), ("show", "1")):
             with open("/dev/full", "w", encoding="ascii") as full:
                 done = self.bpfmon(*words, capture_output=False, stdout=full, stderr=subprocess.PIPE)

@@ -48,7 +48,7 @@ class Prune(CommandCase):
         self.assertEqual(self.names(), ["a", "b", "c", "d"])
         self.assertLess(self.store.stat().st_size, 1 << 20)
 
-    def test_a_dry_run_says_about_what_would_go_and_waits_for_nobody(self):
+    def test_a_dry_run_reports_the_runs_to_remove_and_does_not_wait(self):
         self.store_does("merge", self.big(20000, 100))
         with sqlite3.connect(self.store) as db:
             db.execute("UPDATE run SET start_time_ns = 1 WHERE name = 'big'")
@@ -65,7 +65,7 @@ class Prune(CommandCase):
         about, was = (re.search(r"([0-9.]+) MiB", text)[1] for text in told["--max-size", "1MiB"])
         self.assertAlmostEqual(float(about), float(was), delta=0.2 * float(was))
 
-    def test_what_a_removal_has_left_halfway_is_removed_by_the_next(self):
+    def test_rows_of_an_interrupted_removal_are_removed_by_the_next(self):
         tables = ("sample", "block", "process", "process_sample", "event")
         with sqlite3.connect(self.store) as db:
             for table in tables:
@@ -79,12 +79,12 @@ class Prune(CommandCase):
             self.assertEqual(self.ask(f"SELECT count(*) FROM {table} WHERE run NOT IN (SELECT id FROM run)"), [(0,)])
         self.assertEqual(self.names(), ["a", "b", "c", "d"])
 
-    def test_memory_does_not_grow_with_what_goes(self):
+    def test_memory_does_not_grow_with_the_removed_rows(self):
         self.store_does("merge", self.big(200_000, 20_000))
         self.assertGreater(self.store.stat().st_size, 28 << 20)
         self.assertLess(self.peak_of("prune", "--keep", "0", "--store", self.store), 16 << 20)
 
-    def test_a_run_that_is_removed_while_it_is_recorded_is_told_of(self):
+    def test_a_run_that_is_removed_while_it_is_recorded_is_reported(self):
         live = subprocess.Popen([BPFMON, "-q", "-i", "0.02", "--store", self.store, "--name", "e", "--", "sh", "-c",
                                  "read x; exit 7"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_for(lambda: self.names() == ["a", "b", "c", "d", "e"], "the run in the store")
@@ -123,13 +123,13 @@ class Check(CommandCase):
         self.assertEqual(done.stderr.count("\n"), 1)
         self.assertIn("is damaged", done.stderr)
 
-    def test_the_size_is_told(self):
+    def test_the_size_is_reported(self):
         self.record()
         text = self.store_does()
         for word in (str(self.store), "runs       1", "processes  1"):
             self.assertIn(word, text)
 
-    def test_what_is_wrong_is_told_in_one_line(self):
+    def test_an_error_is_one_line(self):
         self.assert_refused(self.bpfmon("store"), "No such file")
         self.record()
         for words, said in (

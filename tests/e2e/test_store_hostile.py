@@ -162,7 +162,7 @@ class Schemas(Hostile):
                 for words in READERS:
                     self.ask_of(*words)
 
-    def test_so_is_what_takes_the_place_of_each_table(self):
+    def test_another_object_in_the_place_of_a_table_is_refused(self):
         for name, sql in OF_A_TABLE.items():
             with self.subTest(name):
                 self.make(sql)
@@ -170,7 +170,7 @@ class Schemas(Hostile):
                 for words in FEW:
                     self.ask_of(*words)
 
-    def test_what_a_user_may_add_to_a_store_is_no_damage(self):
+    def test_views_and_tables_of_a_user_are_not_damage(self):
         for name, sql in HARMLESS.items():
             with self.subTest(name):
                 self.make(sql)

@@ -143,7 +143,7 @@ class Unusual(CommandCase):
             for path in self.dir.glob("store.sqlite*"):
                 path.unlink()
 
-    def test_what_a_killed_prune_left_is_told_by_check_and_removed_by_the_next_merge(self):
+    def test_rows_left_by_a_killed_prune_are_counted_by_check_and_removed_by_the_next_merge(self):
         out = self.dir / "run.jsonl"
         self.record("--name", "kept", "-o", out)
         self.record("--name", "gone")
@@ -159,7 +159,7 @@ class Unusual(CommandCase):
         self.assertEqual(self.ask("SELECT count(*) FROM sample") + self.ask("SELECT count(*) FROM process"), kept)
         self.store_does("check")
 
-    def test_memory_does_not_grow_with_what_is_taken_over(self):
+    def test_memory_does_not_grow_with_the_merged_rows(self):
         other = self.dir / "other.sqlite"
         lines = self.big(100_000, 20_000)
         for source, target in ((lines, other), (other, self.store)):

@@ -97,7 +97,7 @@ class Home(StoresCase):
         self.env["XDG_STATE_HOME"] = ""  # as under sudo
         self.assertEqual(self.named(*self.ids()), ["sudo"])
 
-    def test_two_stores_of_another_host_are_told_apart(self):
+    def test_two_stores_of_another_host_are_distinguished(self):
         self.merge(self.folder / "node7.sqlite", self.made("here"))
         self.merge(self.home / "node7.sqlite", self.made("there"))
         self.assertEqual(set(self.ids()), {"node7:1", "node7~:1"})

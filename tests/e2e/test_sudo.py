@@ -48,7 +48,7 @@ class SudoCase(LiveCase):
 
 
 class Files(SudoCase):
-    def test_files_belong_to_who_called_sudo_and_the_umask_counts(self):
+    def test_files_belong_to_the_sudo_caller_and_the_umask_counts(self):
         for name, umask, mode in (("a", 0o022, 0o644), ("b", 0o027, 0o640)):
             done = self.bpfmon("-q", "-o", self.theirs / name, umask=umask)
             self.assertEqual((done.returncode, done.stderr), (0, b""))
@@ -159,7 +159,7 @@ class User(SudoCase):
     def test_user_with_a_name_runs_the_command_as_that_user(self):
         self.check_nobody("--user=nobody", {})
 
-    def test_user_without_a_name_is_who_called_sudo(self):
+    def test_user_without_a_name_is_the_sudo_caller(self):
         self.check_nobody("--user", CALLED_BY_NOBODY)
 
     def test_user_without_a_name_and_without_sudo_is_refused(self):
@@ -168,7 +168,7 @@ class User(SudoCase):
     def test_an_unknown_user_is_refused(self):
         self.assert_refused(self.bpfmon("--user=bpfmon-no-such-user"), "bpfmon-no-such-user")
 
-    def test_the_command_of_another_user_has_no_capability_and_hears_signals(self):
+    def test_the_command_of_another_user_has_no_capability_and_gets_signals(self):
         heard = self.theirs / "heard"
         live = self.live([truth("sigreport"), str(heard), "1"], ["-q", "--user=nobody"])
         wait_for(heard.exists, "the command's readiness")
@@ -209,6 +209,6 @@ class RealSudo(SudoCase):
     def test_root_who_calls_sudo_is_no_other_user(self):
         self.assert_refused(self.sudo(BPFMON, "--user", "--", "touch", self.ran), "--user")
 
-    def test_sudo_to_somebody_without_rights_says_so(self):
+    def test_sudo_to_a_user_without_rights_is_an_error(self):
         self.assert_refused(self.sudo("-u", "nobody", BPFMON, "--", "touch", self.theirs / "ran"), "root")
         self.assertFalse((self.theirs / "ran").exists())

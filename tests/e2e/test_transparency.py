@@ -156,7 +156,7 @@ class Transparency(Case):
             state = self.check(preexec_fn=lambda: (path / "cgroup.procs").write_text(str(os.getpid())))
             self.assertIn(f"/{path.name}", state["cgroup"])
 
-    def test_nothing_but_the_cgroup_of_its_memory_is_another_with_one_of_its_own(self):
+    def test_a_cgroup_of_its_own_changes_nothing_else_for_the_command(self):
         without, with_own = map(json.loads, self.both(options=["--own-cgroup"]))
         its = with_own.pop("cgroup").splitlines()
         ours = without.pop("cgroup").splitlines()
@@ -164,14 +164,14 @@ class Transparency(Case):
         (line,) = [line for line in its if line not in ours]
         self.assertRegex(line, r"/bpfmon-\d+(-\d)?$")
 
-    def test_nothing_but_one_variable_is_another_with_marks(self):
+    def test_marks_change_nothing_but_one_variable_for_the_command(self):
         without, with_marks = map(json.loads, self.both(options=["--marks"], env=ODD_ENVIRONMENT))
         *its, added = with_marks.pop("environment")
         self.assertEqual(its, without.pop("environment"))
         self.assertEqual(with_marks, without)
         self.assertRegex(added, r"^BPFMON_MARK_SOCKET=/.*/marks$")
 
-    def test_nothing_at_all_is_another_with_metrics_over_udp(self):
+    def test_metrics_over_udp_change_nothing_for_the_command(self):
         without, with_metrics = self.both(options=["--metrics-udp", "0"])
         self.assertEqual(with_metrics, without)
 

@@ -29,7 +29,7 @@ class Unprivileged(Case):
             **popen,
         )
 
-    def test_a_run_says_in_one_sentence_that_root_is_needed(self):
+    def test_a_run_without_root_fails_with_one_sentence(self):
         done = self.bpfmon("-o", self.dir / "run", "--", "touch", self.dir / "ran")
         text = done.stderr.decode()
         self.assertEqual(done.returncode, 125)
@@ -46,12 +46,12 @@ class Unprivileged(Case):
         self.assertEqual(old.read_text(), "old\n")
         self.assertEqual(list(self.dir.iterdir()), [old])
 
-    def test_sudo_uid_of_somebody_who_is_not_root_is_not_believed(self):
+    def test_sudo_uid_of_a_caller_without_root_is_not_trusted(self):
         done = self.bpfmon("--user", "--", "true", env={**os.environ, "SUDO_UID": "1", "SUDO_GID": "1"})
         self.assertEqual(done.returncode, 125)
         self.assertEqual(done.stderr.count(b"\n"), 1)
 
-    def test_check_works_and_says_that_the_privilege_is_missing(self):
+    def test_check_works_and_reports_the_missing_privilege(self):
         done = self.bpfmon("check")
         self.assertEqual(done.returncode, 1)
         (row,) = [line for line in done.stdout.decode().splitlines() if line.startswith("privilege")]

@@ -78,7 +78,7 @@ static void processes_at_the_same_time_are_added_up(void **state)
 	rows_done(&rows);
 }
 
-static void sharers_held_at_most_what_any_of_them_has_held(void **state)
+static void sharers_held_no_more_than_the_largest_of_their_marks(void **state)
 {
 	const struct drain_row all[] = {
 		{ .serial = 1,
@@ -293,7 +293,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(processes_in_turn_are_not_added_up),
 		cmocka_unit_test(processes_at_the_same_time_are_added_up),
-		cmocka_unit_test(sharers_held_at_most_what_any_of_them_has_held),
+		cmocka_unit_test(sharers_held_no_more_than_the_largest_of_their_marks),
 		cmocka_unit_test(address_space_that_is_made_of_another_s_memory_is_another_one),
 		cmocka_unit_test(address_that_an_exec_uses_again_is_another_address_space),
 		cmocka_unit_test(process_that_has_exited_holds_memory_until_it_is_given_back),

@@ -29,7 +29,7 @@ static void buffer_grows_piece_by_piece(void **state)
 	assert_text(&t, "a12b1.5");
 }
 
-static void what_could_steer_a_terminal_is_inert(void **state)
+static void control_characters_are_inert_in_a_terminal(void **state)
 {
 	static const char hostile[] = "a\n\x1b[2J\x7f\xc2\x9b"
 				      "1m\xc3\xa9\xc2";
@@ -55,7 +55,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buffer_grows_piece_by_piece),
-		cmocka_unit_test(what_could_steer_a_terminal_is_inert),
+		cmocka_unit_test(control_characters_are_inert_in_a_terminal),
 		cmocka_unit_test(a_character_is_never_read_beyond_its_end),
 	};
 

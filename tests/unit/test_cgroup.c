@@ -73,7 +73,7 @@ static void parent_in_version_1_is_our_own_cgroup(void **state)
 	assert_parent(*state, "mem/a/b", false);
 }
 
-static void parent_of_who_is_at_the_root_is_the_root(void **state)
+static void the_parent_of_a_process_at_the_root_is_the_root(void **state)
 {
 	process(*state, "4:cpu,memory:/\n", V1_MOUNT);
 	assert_parent(*state, "mem", false);
@@ -199,7 +199,7 @@ static void why_none_can_be_made_names_the_place(void **state)
 	assert_non_null(strstr(why, "/mem/none': No such file"));
 }
 
-static void who_joins_writes_itself_into_the_list(void **state)
+static void a_process_joins_by_writing_its_own_pid(void **state)
 {
 	struct place *p = *state;
 	struct cgroup cg = { .is_v2 = true };
@@ -264,7 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TREE_TEST(parent_in_version_1_is_our_own_cgroup),
-		TREE_TEST(parent_of_who_is_at_the_root_is_the_root),
+		TREE_TEST(the_parent_of_a_process_at_the_root_is_the_root),
 		TREE_TEST(mount_of_a_part_shows_what_is_below_it),
 		TREE_TEST(mount_of_another_part_is_of_no_use),
 		TREE_TEST(cgroup_outside_of_our_namespace_cannot_be_reached),
@@ -280,7 +280,7 @@ int main(void)
 		TREE_TEST(one_is_made_and_removed),
 		TREE_TEST(name_that_is_taken_is_left_to_its_owner),
 		TREE_TEST(why_none_can_be_made_names_the_place),
-		TREE_TEST(who_joins_writes_itself_into_the_list),
+		TREE_TEST(a_process_joins_by_writing_its_own_pid),
 		TREE_TEST(one_that_is_in_use_is_not_removed),
 		cmocka_unit_test(one_that_is_gone_cannot_be_joined),
 		cmocka_unit_test(one_that_is_gone_is_removed_already),

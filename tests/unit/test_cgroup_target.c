@@ -142,7 +142,7 @@ static void what_our_namespace_hides_is_not_known(void **state)
 	assert_int_equal(cgroup_target_depth(&t), 0);
 }
 
-static void who_names_none_is_told_where_they_are(void **state)
+static void the_error_for_an_unknown_cgroup_names_the_hierarchies(void **state)
 {
 	mounts(*state, ALL, "/");
 	assert_not_found(*state, "/mem/none", -ENOENT, "/mem, ");
@@ -182,7 +182,7 @@ static void twin_is_the_same_path_of_another_controller(void **state)
 	assert_string_equal(path, t.cg.path);
 }
 
-static void somebody_below_counts_as_in_it(void **state)
+static void a_process_in_a_cgroup_below_counts(void **state)
 {
 	struct cgroup_target t;
 	char why[8192];
@@ -212,10 +212,10 @@ int main(void)
 		TREE_TEST(root_is_a_cgroup_too),
 		TREE_TEST(mount_of_a_part_lies_below_its_root),
 		TREE_TEST(what_our_namespace_hides_is_not_known),
-		TREE_TEST(who_names_none_is_told_where_they_are),
+		TREE_TEST(the_error_for_an_unknown_cgroup_names_the_hierarchies),
 		TREE_TEST(hierarchy_without_a_controller_is_of_no_use),
 		TREE_TEST(twin_is_the_same_path_of_another_controller),
-		TREE_TEST(somebody_below_counts_as_in_it),
+		TREE_TEST(a_process_in_a_cgroup_below_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

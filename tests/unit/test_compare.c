@@ -33,7 +33,7 @@ static void a_run_has_the_values_of_its_summary_and_no_other(void **state)
 	sides_done(&all);
 }
 
-static void a_run_that_was_cut_off_has_what_its_samples_tell(void **state)
+static void a_run_that_was_cut_off_has_the_values_of_its_samples(void **state)
 {
 	struct sides all = { 0 };
 
@@ -172,7 +172,7 @@ static char *diff_of(const char *a, const char *b)
 	return text;
 }
 
-static void only_what_differs_is_told(void **state)
+static void only_differences_are_reported(void **state)
 {
 	char *text = diff_of(META(",\"command\":[\"a\",\"b c\"],\"host\":\"h\",\"start_time\":1,"
 				  "\"tags\":{\"x\":\"1\"},\"system\":{\"cpus\":2,\"kernel\":\"k\"}")
@@ -269,12 +269,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_run_has_the_values_of_its_summary_and_no_other),
-		cmocka_unit_test(a_run_that_was_cut_off_has_what_its_samples_tell),
+		cmocka_unit_test(a_run_that_was_cut_off_has_the_values_of_its_samples),
 		cmocka_unit_test(what_is_no_run_is_not_added),
 		cmocka_unit_test(groups_are_compared_by_their_medians),
 		cmocka_unit_test(verdicts_are_honest),
 		cmocka_unit_test(a_run_without_the_tag_is_named),
-		cmocka_unit_test(only_what_differs_is_told),
+		cmocka_unit_test(only_differences_are_reported),
 		cmocka_unit_test(what_a_peer_does_not_record_is_no_difference),
 		cmocka_unit_test(absent_is_a_dash),
 		cmocka_unit_test(hostile_names_are_inert_and_cut),

@@ -92,7 +92,7 @@ static void what_is_no_expression_is_refused_in_one_line(void **state)
 	refuse("wall_seconds > 11111111111111111111111111111111111111111111", "is no number");
 }
 
-static void an_unknown_key_is_told_its_nearest(void **state)
+static void an_error_for_an_unknown_key_names_the_nearest_one(void **state)
 {
 	char *lengthy = calloc(1, 100001);
 
@@ -183,7 +183,7 @@ static void a_key_that_a_side_lacks_is_an_error(void **state)
 	assert_int_equal(holds("majflt > 1", "minflt", 1, 1, false, &said), -ENOENT);
 }
 
-static void single_runs_cannot_tell_what_is_noise(void **state)
+static void single_runs_give_no_verdict_about_noise(void **state)
 {
 	bool said;
 
@@ -200,12 +200,12 @@ int main(void)
 		cmocka_unit_test(differences_have_units),
 		cmocka_unit_test(what_has_no_sign_is_the_value_itself),
 		cmocka_unit_test(what_is_no_expression_is_refused_in_one_line),
-		cmocka_unit_test(an_unknown_key_is_told_its_nearest),
+		cmocka_unit_test(an_error_for_an_unknown_key_names_the_nearest_one),
 		cmocka_unit_test(relative_differences_end_where_they_say),
 		cmocka_unit_test(from_nothing_to_something_is_more_than_any_percent),
 		cmocka_unit_test(absolute_differences_and_values_are_compared),
 		cmocka_unit_test(a_key_that_a_side_lacks_is_an_error),
-		cmocka_unit_test(single_runs_cannot_tell_what_is_noise),
+		cmocka_unit_test(single_runs_give_no_verdict_about_noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

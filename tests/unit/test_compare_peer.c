@@ -76,7 +76,7 @@ static void a_block_of_time_is_read_in_our_units(void **state)
 	sides_done(&all);
 }
 
-static void what_a_tool_does_not_tell_is_absent(void **state)
+static void a_value_that_a_tool_does_not_record_is_absent(void **state)
 {
 	struct sides all = { 0 };
 
@@ -234,7 +234,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_of_time_is_read_in_our_units),
-		cmocka_unit_test(what_a_tool_does_not_tell_is_absent),
+		cmocka_unit_test(a_value_that_a_tool_does_not_record_is_absent),
 		cmocka_unit_test(hours_are_read),
 		cmocka_unit_test(a_killed_command_has_a_signal_and_no_exit_code),
 		cmocka_unit_test(words_of_the_command_are_not_those_of_time),

@@ -118,7 +118,7 @@ static void many_values_are_approximated_with_ties_corrected(void **state)
 	assert_near(test(a, 30, b, 30).p, 0.2904721494938346, NEAR);
 }
 
-static void three_against_three_can_never_tell(void **state)
+static void three_runs_against_three_are_too_few(void **state)
 {
 	static const double a[] = { 1, 2, 3 }, b[] = { 100, 200, 300 };
 
@@ -156,7 +156,7 @@ int main(void)
 		cmocka_unit_test(ties_share_their_rank_and_stay_exact),
 		cmocka_unit_test(equal_values_are_all_chance),
 		cmocka_unit_test(many_values_are_approximated_with_ties_corrected),
-		cmocka_unit_test(three_against_three_can_never_tell),
+		cmocka_unit_test(three_runs_against_three_are_too_few),
 		cmocka_unit_test(holm_corrects_in_order_and_never_falls),
 	};
 

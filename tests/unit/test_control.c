@@ -83,7 +83,7 @@ static void no_message_yet_is_eagain(void **state)
 	assert_int_equal(control_receive(p->fd[1], &m), -EAGAIN);
 }
 
-static void closed_side_is_told_as_the_end(void **state)
+static void closed_side_is_reported_as_the_end(void **state)
 {
 	struct pair *p = *state;
 	struct control m;
@@ -104,7 +104,7 @@ static void side_that_died_with_unread_messages_is_the_end(void **state)
 	assert_int_equal(control_receive(p->fd[1], &m), 0);
 }
 
-static void sending_to_nobody_fails_without_a_signal(void **state)
+static void sending_to_a_closed_socket_fails_without_a_signal(void **state)
 {
 	struct pair *p = *state;
 
@@ -131,9 +131,9 @@ int main(void)
 		PAIR_TEST(messages_stay_apart),
 		PAIR_TEST(long_text_is_cut_and_ended),
 		PAIR_TEST(no_message_yet_is_eagain),
-		PAIR_TEST(closed_side_is_told_as_the_end),
+		PAIR_TEST(closed_side_is_reported_as_the_end),
 		PAIR_TEST(side_that_died_with_unread_messages_is_the_end),
-		PAIR_TEST(sending_to_nobody_fails_without_a_signal),
+		PAIR_TEST(sending_to_a_closed_socket_fails_without_a_signal),
 		PAIR_TEST(packet_of_another_size_is_no_message),
 	};
 

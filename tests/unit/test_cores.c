@@ -155,7 +155,7 @@ static void no_time_has_more_than_the_cpus_there_are(void **state)
 	assert_int_equal(read_at(&c, &table[2]), 89);
 }
 
-static void totals_say_more_than_what_was_cut_to_the_cpus(void **state)
+static void cores_over_a_long_time_come_from_totals_and_not_from_limited_samples(void **state)
 {
 	struct sample s = { .elapsed_ns = MS };
 	struct cores c = { .cpus = 2 };
@@ -184,7 +184,8 @@ int main(void)
 		cmocka_unit_test(two_drains_in_a_row_are_no_burst),
 		cmocka_unit_test(the_first_milliseconds_of_a_run_are_all_there_is),
 		cmocka_unit_test(no_time_has_more_than_the_cpus_there_are),
-		cmocka_unit_test(totals_say_more_than_what_was_cut_to_the_cpus),
+		cmocka_unit_test(
+			cores_over_a_long_time_come_from_totals_and_not_from_limited_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

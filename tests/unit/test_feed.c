@@ -200,7 +200,7 @@ static bool offer(struct feeds *f)
 	return fits;
 }
 
-static void what_is_offered_gives_way_and_is_nobodys_loss(void **state)
+static void optional_lines_are_dropped_first_and_are_not_a_loss(void **state)
 {
 	struct channel *c = *state;
 	uint64_t used;
@@ -214,7 +214,7 @@ static void what_is_offered_gives_way_and_is_nobodys_loss(void **state)
 	assert_int_equal(c->feed.spared + c->feed.dropped, 0);
 }
 
-static void what_nobody_reads_is_not_taken(void **state)
+static void lines_offered_to_a_broken_stream_are_not_taken(void **state)
 {
 	struct channel *c = *state;
 
@@ -357,8 +357,8 @@ int main(void)
 		CHANNEL_TEST(what_was_kept_arrives_whole),
 		CHANNEL_TEST(room_comes_back_when_the_reader_does),
 		CHANNEL_TEST(what_can_be_spared_goes_first_and_is_counted_by_lines),
-		CHANNEL_TEST(what_is_offered_gives_way_and_is_nobodys_loss),
-		CHANNEL_TEST(what_nobody_reads_is_not_taken),
+		CHANNEL_TEST(optional_lines_are_dropped_first_and_are_not_a_loss),
+		CHANNEL_TEST(lines_offered_to_a_broken_stream_are_not_taken),
 		CHANNEL_TEST(line_without_memory_is_dropped_and_counted),
 		CHANNEL_TEST(peer_that_is_gone_breaks_the_feed_without_a_signal),
 		CHANNEL_TEST(broken_feed_takes_nothing_and_ends_at_once),

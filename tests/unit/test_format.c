@@ -122,7 +122,7 @@ static void wide_characters_take_two_columns(void **state)
 	assert_shown("abc\xf0\x9f\x98\x80", 5, "abc\xf0\x9f\x98\x80"); /* an emoji */
 }
 
-static void what_is_drawn_over_another_takes_none(void **state)
+static void a_combining_character_takes_no_columns(void **state)
 {
 	(void)state;
 	assert_int_equal(format_columns("e\xcc\x81"), 1);     /* a combining accent */
@@ -174,7 +174,7 @@ int main(void)
 		cmocka_unit_test(escape_left_by_the_cut_is_neutralised),
 		cmocka_unit_test(letters_beyond_ascii_are_kept),
 		cmocka_unit_test(wide_characters_take_two_columns),
-		cmocka_unit_test(what_is_drawn_over_another_takes_none),
+		cmocka_unit_test(a_combining_character_takes_no_columns),
 		cmocka_unit_test(names_are_cut_to_any_width),
 		cmocka_unit_test(lines_that_are_too_long_go_on_below),
 	};

@@ -59,7 +59,7 @@ static void all_resident_kinds_weigh_and_swap_does_not(void **state)
 	heaviest_done(&h);
 }
 
-static void shared_space_counts_once_for_who_began_first(void **state)
+static void shared_space_counts_once_for_the_oldest_process(void **state)
 {
 	struct drain_row rows[] = { ROW(5, 1, 50), ROW(6, 1, 50), ROW(3, 1, 50), ROW(9, 2, 60) };
 	struct heaviest h = { 0 };
@@ -79,7 +79,7 @@ static void shared_space_counts_once_for_who_began_first(void **state)
 	heaviest_done(&h);
 }
 
-static void who_has_ended_or_holds_nothing_is_left_out(void **state)
+static void processes_that_ended_or_hold_nothing_are_left_out(void **state)
 {
 	struct drain_row rows[] = { ROW(1, 0, 0), ROW(2, 0, 0), ROW(3, 1, 80), ROW(4, 2, 1) };
 	struct heaviest h = { 0 };
@@ -100,8 +100,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heaviest_come_first_and_of_equals_the_lower_pid),
 		cmocka_unit_test(all_resident_kinds_weigh_and_swap_does_not),
-		cmocka_unit_test(shared_space_counts_once_for_who_began_first),
-		cmocka_unit_test(who_has_ended_or_holds_nothing_is_left_out),
+		cmocka_unit_test(shared_space_counts_once_for_the_oldest_process),
+		cmocka_unit_test(processes_that_ended_or_hold_nothing_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

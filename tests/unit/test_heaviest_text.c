@@ -28,7 +28,7 @@ static void put(struct process_sample *p, enum metric_id id, uint64_t value)
 	metric_put(&p->have, id);
 }
 
-static void rows_have_what_is_known(void **state)
+static void rows_have_the_known_values(void **state)
 {
 	struct process_sample rows[] = {
 		{ .elapsed_ns = 2500000000, .pid = 4242, .comm = "cc1plus" },
@@ -82,7 +82,7 @@ static void hostile_name_is_inert(void **state)
 	free(text);
 }
 
-static void nothing_is_said_of_nobody(void **state)
+static void an_empty_list_prints_nothing(void **state)
 {
 	char *text = text_of(NULL, 0);
 
@@ -94,10 +94,10 @@ static void nothing_is_said_of_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rows_have_what_is_known),
+		cmocka_unit_test(rows_have_the_known_values),
 		cmocka_unit_test(no_line_is_wider_than_80_columns),
 		cmocka_unit_test(hostile_name_is_inert),
-		cmocka_unit_test(nothing_is_said_of_nobody),
+		cmocka_unit_test(an_empty_list_prints_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

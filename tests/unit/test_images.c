@@ -147,7 +147,7 @@ static void unknown_image_is_not_found(void **state)
 }
 
 /* More than there are slots: some must share one. */
-static void images_that_share_a_slot_are_told_apart(void **state)
+static void images_that_share_a_slot_are_distinguished(void **state)
 {
 	struct images *all = *state;
 
@@ -232,7 +232,7 @@ int main(void)
 		IMAGES_TEST(arguments_that_were_cut_say_so),
 		IMAGES_TEST(arguments_that_could_not_be_read_are_absent),
 		IMAGES_TEST(unknown_image_is_not_found),
-		IMAGES_TEST(images_that_share_a_slot_are_told_apart),
+		IMAGES_TEST(images_that_share_a_slot_are_distinguished),
 		IMAGES_TEST(few_images_are_kept_however_old),
 		IMAGES_TEST(many_images_are_kept_while_they_are_young),
 		IMAGES_TEST(old_images_are_forgotten_when_there_are_many),

@@ -89,7 +89,7 @@ static void a_container_in_a_container_is_the_outer_one_s(void **state)
 	assert_cgroup("/docker/" ID "/docker/aaaaaaaaaaaaaaaa", "docker", ID);
 }
 
-static void what_is_no_container_is_none(void **state)
+static void an_ordinary_process_is_in_no_container(void **state)
 {
 	(void)state;
 	assert_no_container("/");
@@ -110,7 +110,7 @@ static void all_hierarchies_are_looked_at(void **state)
 	assert_string_equal(c.id, ID);
 }
 
-static void podman_says_who_it_is(void **state)
+static void podman_and_its_names_are_read_from_its_file(void **state)
 {
 	struct container_info c;
 
@@ -123,7 +123,7 @@ static void podman_says_who_it_is(void **state)
 	assert_string_equal(c.image, "docker.io/x:1");
 }
 
-static void files_of_engines_tell(void **state)
+static void files_of_engines_identify_the_container(void **state)
 {
 	tree_put(*state, "run/systemd/container", "systemd-nspawn\n");
 	assert_string_equal(ours(*state).engine, "systemd-nspawn");
@@ -133,7 +133,7 @@ static void files_of_engines_tell(void **state)
 	assert_string_equal(ours(*state).engine, "podman");
 }
 
-static void variables_of_engines_tell(void **state)
+static void variables_of_engines_identify_the_container(void **state)
 {
 	setenv("container", "lxc", 1);
 	assert_string_equal(ours(*state).engine, "lxc");
@@ -144,7 +144,7 @@ static void variables_of_engines_tell(void **state)
 	assert_string_equal(ours(*state).image, "/images/align.sif");
 }
 
-static void another_use_of_the_variable_is_not_told(void **state)
+static void a_variable_with_another_meaning_is_not_recorded(void **state)
 {
 	setenv("container", "hunter2", 1);
 	assert_string_equal(ours(*state).engine, "");
@@ -165,12 +165,12 @@ int main(void)
 		cmocka_unit_test(names_are_kept_where_there_is_no_id),
 		cmocka_unit_test(a_pod_has_its_uid),
 		cmocka_unit_test(a_container_in_a_container_is_the_outer_one_s),
-		cmocka_unit_test(what_is_no_container_is_none),
+		cmocka_unit_test(an_ordinary_process_is_in_no_container),
 		CLEAN_TEST(all_hierarchies_are_looked_at),
-		CLEAN_TEST(podman_says_who_it_is),
-		CLEAN_TEST(files_of_engines_tell),
-		CLEAN_TEST(variables_of_engines_tell),
-		CLEAN_TEST(another_use_of_the_variable_is_not_told),
+		CLEAN_TEST(podman_and_its_names_are_read_from_its_file),
+		CLEAN_TEST(files_of_engines_identify_the_container),
+		CLEAN_TEST(variables_of_engines_identify_the_container),
+		CLEAN_TEST(a_variable_with_another_meaning_is_not_recorded),
 		CLEAN_TEST(outside_of_containers_there_is_none),
 	};
 

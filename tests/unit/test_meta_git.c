@@ -105,7 +105,7 @@ static void a_worktree_has_a_head_of_its_own(void **state)
 	assert_git(*state, "w", REVISION, "other");
 }
 
-static void a_submodule_is_not_what_it_is_in(void **state)
+static void a_submodule_has_its_own_revision(void **state)
 {
 	tree_put(*state, ".git/HEAD", OTHER "\n");
 	tree_put(*state, ".git/modules/sub/HEAD", REVISION "\n");
@@ -113,26 +113,26 @@ static void a_submodule_is_not_what_it_is_in(void **state)
 	assert_git(*state, "sub", REVISION, "");
 }
 
-static void a_branch_without_a_commit_is_named(void **state)
+static void a_branch_without_a_commit_has_a_name_and_no_revision(void **state)
 {
 	tree_put(*state, ".git/HEAD", "ref: refs/heads/main\n");
 	assert_git(*state, "", "", "main");
 }
 
-static void references_that_are_in_a_table_are_not_told(void **state)
+static void a_branch_in_a_reftable_has_no_revision(void **state)
 {
 	tree_put(*state, ".git/HEAD", "ref: refs/heads/.invalid\n");
 	tree_put(*state, ".git/reftable/tables.list", "x\n");
 	assert_none(*state, "");
 }
 
-static void no_repository_tells_nothing(void **state)
+static void outside_a_repository_there_is_no_revision(void **state)
 {
 	tree_put(*state, "a/file", "");
 	assert_none(*state, "a");
 }
 
-static void files_that_are_cut_off_tell_no_revision(void **state)
+static void files_that_are_cut_off_give_no_revision(void **state)
 {
 	tree_put(*state, "a/.git/HEAD", "0123456789abcdef");
 	tree_put(*state, "b/.git/HEAD", "");
@@ -221,7 +221,7 @@ static void a_huge_file_is_not_read_through(void **state)
 	assert_none(p, "");
 }
 
-static void what_another_process_says_is_looked_at(void **state)
+static void a_revision_and_branch_from_another_process_are_validated(void **state)
 {
 	struct git g = { .revision = REVISION, .branch = "main" };
 
@@ -249,18 +249,18 @@ int main(void)
 		PLACE_TEST(a_packed_branch_is_found),
 		PLACE_TEST(a_loose_branch_is_newer_than_a_packed_one),
 		PLACE_TEST(a_worktree_has_a_head_of_its_own),
-		PLACE_TEST(a_submodule_is_not_what_it_is_in),
-		PLACE_TEST(a_branch_without_a_commit_is_named),
-		PLACE_TEST(references_that_are_in_a_table_are_not_told),
-		PLACE_TEST(no_repository_tells_nothing),
-		PLACE_TEST(files_that_are_cut_off_tell_no_revision),
+		PLACE_TEST(a_submodule_has_its_own_revision),
+		PLACE_TEST(a_branch_without_a_commit_has_a_name_and_no_revision),
+		PLACE_TEST(a_branch_in_a_reftable_has_no_revision),
+		PLACE_TEST(outside_a_repository_there_is_no_revision),
+		PLACE_TEST(files_that_are_cut_off_give_no_revision),
 		PLACE_TEST(only_a_revision_is_taken_for_one),
 		PLACE_TEST(a_reference_leads_nowhere_else),
 		PLACE_TEST(no_link_is_followed),
 		PLACE_TEST(a_fifo_does_not_block),
 		PLACE_TEST(references_in_a_circle_end),
 		PLACE_TEST(a_huge_file_is_not_read_through),
-		cmocka_unit_test(what_another_process_says_is_looked_at),
+		cmocka_unit_test(a_revision_and_branch_from_another_process_are_validated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

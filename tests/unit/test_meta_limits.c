@@ -66,7 +66,7 @@ static void of_all_levels_the_smallest_counts(void **state)
 	assert_string_equal(l.cgroup, "/a/b");
 }
 
-static void above_where_it_is_mounted_nothing_is_looked_for(void **state)
+static void nothing_is_searched_above_the_mount_point(void **state)
 {
 	struct limits l;
 
@@ -187,7 +187,7 @@ static void a_list_that_is_none_counts_nothing(void **state)
 	assert_int_equal(list_count("max"), 0);
 }
 
-static void no_files_tell_nothing(void **state)
+static void missing_files_give_no_values(void **state)
 {
 	struct limits l = limits_of(*state, NULL);
 
@@ -196,7 +196,7 @@ static void no_files_tell_nothing(void **state)
 	assert_string_equal(l.cgroup, "");
 }
 
-static void odd_files_tell_nothing(void **state)
+static void odd_files_give_no_values(void **state)
 {
 	struct limits l;
 
@@ -214,7 +214,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(of_all_levels_the_smallest_counts),
-		PLACE_TEST(above_where_it_is_mounted_nothing_is_looked_for),
+		PLACE_TEST(nothing_is_searched_above_the_mount_point),
 		PLACE_TEST(version_1_has_a_path_for_each_controller),
 		PLACE_TEST(where_both_are_each_controller_is_in_one),
 		PLACE_TEST(a_cgroup_of_its_own_takes_the_place),
@@ -222,8 +222,8 @@ int main(void)
 		PLACE_TEST(soft_limits_are_those_of_the_process),
 		PLACE_TEST(the_cpus_are_those_of_the_affinity),
 		cmocka_unit_test(a_list_that_is_none_counts_nothing),
-		PLACE_TEST(no_files_tell_nothing),
-		PLACE_TEST(odd_files_tell_nothing),
+		PLACE_TEST(missing_files_give_no_values),
+		PLACE_TEST(odd_files_give_no_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

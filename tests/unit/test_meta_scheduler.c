@@ -113,7 +113,7 @@ static void a_long_value_is_cut(void **state)
 	assert_null(scheduler_job());
 }
 
-static void it_is_not_cut_within_a_character(void **state)
+static void a_value_is_not_cut_within_a_character(void **state)
 {
 	char text[VARIABLE_BYTES + 8];
 	struct meta m;
@@ -168,7 +168,7 @@ int main(void)
 		cmocka_unit_test_setup(a_name_that_others_use_needs_its_companion, clean),
 		cmocka_unit_test_setup(names_of_jobs_are_left_out_with_the_arguments, clean),
 		cmocka_unit_test_setup(a_long_value_is_cut, clean),
-		cmocka_unit_test_setup(it_is_not_cut_within_a_character, clean),
+		cmocka_unit_test_setup(a_value_is_not_cut_within_a_character, clean),
 		cmocka_unit_test_setup(all_at_once_have_room, clean),
 		cmocka_unit_test(the_document_lists_exactly_these),
 	};

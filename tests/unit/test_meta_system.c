@@ -42,7 +42,7 @@ static void the_model_is_that_of_the_first_processor(void **state)
 	assert_false(s.is_virtual);
 }
 
-static void a_virtual_machine_says_so(void **state)
+static void a_virtual_machine_is_marked_as_such(void **state)
 {
 	struct system_info s;
 
@@ -54,7 +54,7 @@ static void a_virtual_machine_says_so(void **state)
 	assert_string_equal(s.machine, "Amazon EC2 c7a.large");
 }
 
-static void arm_is_told_by_its_numbers(void **state)
+static void an_arm_cpu_is_named_by_its_numbers(void **state)
 {
 	tree_put(*state, "proc/cpuinfo",
 		 "processor\t: 0\nFeatures\t: fp\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
@@ -62,7 +62,7 @@ static void arm_is_told_by_its_numbers(void **state)
 	assert_false(read_tree(*state).knows_virtual);
 }
 
-static void threads_of_a_core_and_cores_of_a_socket_are_told_apart(void **state)
+static void threads_of_a_core_and_cores_of_a_socket_are_distinguished(void **state)
 {
 	struct system_info s;
 
@@ -77,7 +77,7 @@ static void threads_of_a_core_and_cores_of_a_socket_are_told_apart(void **state)
 	assert_int_equal(s.sockets, 2);
 }
 
-static void a_topology_with_gaps_is_not_told(void **state)
+static void a_topology_with_gaps_is_absent(void **state)
 {
 	struct system_info s;
 
@@ -141,7 +141,7 @@ static void the_name_of_the_system_has_a_second_place(void **state)
 	assert_string_equal(read_tree(*state).os, "Other 1");
 }
 
-static void no_files_tell_nothing(void **state)
+static void missing_files_give_no_values(void **state)
 {
 	const struct system_info nothing = { 0 };
 	struct system_info s = read_tree(*state);
@@ -149,7 +149,7 @@ static void no_files_tell_nothing(void **state)
 	assert_memory_equal(&s, &nothing, sizeof(s));
 }
 
-static void cut_off_and_odd_files_tell_nothing(void **state)
+static void cut_off_and_odd_files_give_no_result(void **state)
 {
 	struct system_info s;
 
@@ -170,17 +170,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(the_model_is_that_of_the_first_processor),
-		PLACE_TEST(a_virtual_machine_says_so),
-		PLACE_TEST(arm_is_told_by_its_numbers),
-		PLACE_TEST(threads_of_a_core_and_cores_of_a_socket_are_told_apart),
-		PLACE_TEST(a_topology_with_gaps_is_not_told),
+		PLACE_TEST(a_virtual_machine_is_marked_as_such),
+		PLACE_TEST(an_arm_cpu_is_named_by_its_numbers),
+		PLACE_TEST(threads_of_a_core_and_cores_of_a_socket_are_distinguished),
+		PLACE_TEST(a_topology_with_gaps_is_absent),
 		PLACE_TEST(nodes_have_their_memory),
 		PLACE_TEST(more_nodes_than_there_is_room_for_are_counted),
 		PLACE_TEST(memory_and_pages),
 		PLACE_TEST(the_name_of_the_system_is_without_its_quotes),
 		PLACE_TEST(the_name_of_the_system_has_a_second_place),
-		PLACE_TEST(no_files_tell_nothing),
-		PLACE_TEST(cut_off_and_odd_files_tell_nothing),
+		PLACE_TEST(missing_files_give_no_values),
+		PLACE_TEST(cut_off_and_odd_files_give_no_result),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void chosen_metrics_stay_as_chosen_with_an_own_cgroup(void **state)
 	assert_true(metric_has(&o.recording.wanted, M_cgroup_memory));
 }
 
-static void pss_takes_two_percent_unless_it_is_told(void **state)
+static void pss_takes_two_percent_by_default(void **state)
 {
 	struct run_options o;
 
@@ -114,7 +114,7 @@ int main(void)
 		OPTIONS_TEST(metrics_are_chosen_by_group_and_key),
 		OPTIONS_TEST(own_cgroup_brings_its_metrics),
 		OPTIONS_TEST(chosen_metrics_stay_as_chosen_with_an_own_cgroup),
-		OPTIONS_TEST(pss_takes_two_percent_unless_it_is_told),
+		OPTIONS_TEST(pss_takes_two_percent_by_default),
 		OPTIONS_TEST(pss_takes_neither_all_the_time_nor_none),
 		OPTIONS_TEST(pss_adds_its_metrics),
 		OPTIONS_TEST(metric_of_pss_asks_for_the_reading),

@@ -42,7 +42,7 @@ static void extension_means_a_format(void **state)
 	assert_output("run.jsonl", &jsonl_observer, "run.jsonl");
 }
 
-static void output_that_tells_nothing_is_jsonl(void **state)
+static void an_output_without_any_hint_is_jsonl(void **state)
 {
 	(void)state;
 	assert_output("run", &jsonl_observer, "run");
@@ -65,7 +65,7 @@ static void formats_that_do_not_exist_are_refused(void **state)
 	assert_refused("--format does not take 'xml'", "-f", "xml", "-o", "x", "true");
 }
 
-static void format_without_output_says_what_to_do(void **state)
+static void the_error_for_a_format_without_output_has_a_hint(void **state)
 {
 	(void)state;
 	assert_refused("-o run.csv", "--format=csv", "true");
@@ -96,10 +96,10 @@ int main(void)
 		OPTIONS_TEST(format_before_the_colon_wins),
 		OPTIONS_TEST(colon_after_no_format_belongs_to_the_path),
 		OPTIONS_TEST(extension_means_a_format),
-		OPTIONS_TEST(output_that_tells_nothing_is_jsonl),
+		OPTIONS_TEST(an_output_without_any_hint_is_jsonl),
 		OPTIONS_TEST(format_option_is_before_the_extension),
 		OPTIONS_TEST(formats_that_do_not_exist_are_refused),
-		OPTIONS_TEST(format_without_output_says_what_to_do),
+		OPTIONS_TEST(the_error_for_a_format_without_output_has_a_hint),
 		OPTIONS_TEST(output_without_a_path_is_refused),
 		OPTIONS_TEST(sixteen_outputs_fit_and_one_more_is_refused),
 	};

@@ -50,7 +50,7 @@ static void tags_of_both_are_taken(void **state)
 	assert_true(has_tag(&o, "a=b") && has_tag(&o, "k0=v") && has_tag(&o, "default=d"));
 }
 
-static void the_command_line_wins_and_says_it_last(void **state)
+static void the_last_tag_of_the_command_line_wins(void **state)
 {
 	struct run_options o;
 
@@ -73,7 +73,7 @@ static void a_full_environment_leaves_room_for_the_command_line(void **state)
 	assert_true(has_tag(&o, "a=b"));
 }
 
-static void what_is_left_out_of_the_environment_is_told_once(void **state)
+static void tags_left_out_of_the_environment_are_reported_once(void **state)
 {
 	struct run_options o;
 
@@ -123,9 +123,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		OPTIONS_TEST(tags_of_both_are_taken),
-		OPTIONS_TEST(the_command_line_wins_and_says_it_last),
+		OPTIONS_TEST(the_last_tag_of_the_command_line_wins),
 		OPTIONS_TEST(a_full_environment_leaves_room_for_the_command_line),
-		OPTIONS_TEST(what_is_left_out_of_the_environment_is_told_once),
+		OPTIONS_TEST(tags_left_out_of_the_environment_are_reported_once),
 		OPTIONS_TEST(a_full_environment_is_silent),
 		OPTIONS_TEST(too_many_on_the_command_line_are_refused_with_the_limit),
 		OPTIONS_TEST(what_is_no_tag_is_refused_with_the_help),

@@ -136,7 +136,7 @@ static void force_creates_a_file_that_was_not_there(void **state)
 	assert_file(p->path, "new\n");
 }
 
-static void folder_that_is_missing_is_said_so(void **state)
+static void a_missing_folder_is_reported(void **state)
 {
 	struct place *p = *state;
 	struct output o;
@@ -198,7 +198,7 @@ static void link_is_still_a_link_after_force(void **state)
 	assert_file(target, "new\n");
 }
 
-static void pipe_that_nobody_reads_is_not_waited_for(void **state)
+static void a_pipe_without_a_reader_is_refused_at_once(void **state)
 {
 	struct place *p = *state;
 	struct output o;
@@ -235,12 +235,12 @@ int main(void)
 		PLACE_TEST(failed_start_keeps_the_old_file_and_leaves_no_other),
 		PLACE_TEST(failed_start_removes_a_new_file),
 		PLACE_TEST(force_creates_a_file_that_was_not_there),
-		PLACE_TEST(folder_that_is_missing_is_said_so),
+		PLACE_TEST(a_missing_folder_is_reported),
 		PLACE_TEST(folder_is_no_place_to_write_to),
 		cmocka_unit_test(device_is_written_to_and_stays),
 		PLACE_TEST(link_to_nowhere_is_refused),
 		PLACE_TEST(link_is_still_a_link_after_force),
-		PLACE_TEST(pipe_that_nobody_reads_is_not_waited_for),
+		PLACE_TEST(a_pipe_without_a_reader_is_refused_at_once),
 		PLACE_TEST(pipe_that_is_read_never_blocks_its_writer),
 	};
 

@@ -96,7 +96,7 @@ static void longest_name_has_room_for_the_temporary_one(void **state)
 	assert_file(path, "all\n");
 }
 
-static void folder_that_is_missing_is_said_so(void **state)
+static void a_missing_folder_is_reported(void **state)
 {
 	struct place *p = *state;
 	struct output o;
@@ -106,7 +106,7 @@ static void folder_that_is_missing_is_said_so(void **state)
 	assert_int_equal(output_open_whole(&o, path, false), -ENOENT);
 }
 
-static void file_is_put_whole(void **state)
+static void a_file_is_written_completely_or_not_at_all(void **state)
 {
 	struct place *p = *state;
 
@@ -153,8 +153,8 @@ int main(void)
 		PLACE_TEST(file_that_exists_is_replaced_only_with_force),
 		PLACE_TEST(whole_file_follows_the_umask),
 		PLACE_TEST(longest_name_has_room_for_the_temporary_one),
-		PLACE_TEST(folder_that_is_missing_is_said_so),
-		PLACE_TEST(file_is_put_whole),
+		PLACE_TEST(a_missing_folder_is_reported),
+		PLACE_TEST(a_file_is_written_completely_or_not_at_all),
 		PLACE_TEST(signal_while_a_file_is_put_leaves_nothing),
 	};
 

@@ -54,7 +54,7 @@ static void nothing_is_written_before_the_flush(void **state)
 	assert_file(p->path, "one\n");
 }
 
-static void full_device_is_told_once(void **state)
+static void full_device_is_reported_once(void **state)
 {
 	struct output o;
 
@@ -144,7 +144,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(new_file_holds_what_was_put),
 		PLACE_TEST(nothing_is_written_before_the_flush),
-		cmocka_unit_test(full_device_is_told_once),
+		cmocka_unit_test(full_device_is_reported_once),
 		PLACE_TEST(write_error_cuts_back_to_whole_lines),
 		PLACE_TEST(write_error_keeps_the_lines_of_flushes_before),
 		PLACE_TEST(after_a_write_error_nothing_is_written_any_more),

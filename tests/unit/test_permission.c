@@ -50,7 +50,7 @@ static void assert_refused(const struct place *p, const char *part)
 		fail_msg("'%s' is not in '%s'", part, why);
 }
 
-static void root_and_who_has_both_may(void **state)
+static void root_and_a_user_with_both_capabilities_may_load(void **state)
 {
 	const struct place *p = *state;
 	char why[512];
@@ -62,7 +62,7 @@ static void root_and_who_has_both_may(void **state)
 	assert_int_equal(permission_check(p->dir, why, sizeof(why)), 0);
 }
 
-static void a_user_is_told_of_sudo(void **state)
+static void the_hint_for_a_user_is_sudo(void **state)
 {
 	process(*state, "1000", "0", 0, WHOLE);
 	assert_refused(*state, "try sudo");
@@ -70,7 +70,7 @@ static void a_user_is_told_of_sudo(void **state)
 	assert_refused(*state, "try sudo");
 }
 
-static void root_without_them_is_told_of_containers(void **state)
+static void the_hint_for_root_without_capabilities_is_the_container(void **state)
 {
 	process(*state, "0", "00000000a80425fb", 2, WHOLE);
 	assert_refused(*state, "--privileged");
@@ -97,9 +97,9 @@ static void filter_of_a_container_may_be_why(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SELF_TEST(root_and_who_has_both_may),
-		SELF_TEST(a_user_is_told_of_sudo),
-		SELF_TEST(root_without_them_is_told_of_containers),
+		SELF_TEST(root_and_a_user_with_both_capabilities_may_load),
+		SELF_TEST(the_hint_for_a_user_is_sudo),
+		SELF_TEST(the_hint_for_root_without_capabilities_is_the_container),
 		SELF_TEST(root_of_a_user_namespace_is_not_the_machines),
 		SELF_TEST(filter_of_a_container_may_be_why),
 	};

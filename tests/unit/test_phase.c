@@ -176,7 +176,7 @@ static void a_mark_whose_sample_was_late_shares_with_the_phase_before(void **sta
 	phases_done(&p);
 }
 
-static void what_lags_little_behind_a_long_phase_is_told_apart(void **state)
+static void a_small_lag_behind_a_long_phase_keeps_phases_apart(void **state)
 {
 	struct phases p = { 0 };
 
@@ -190,7 +190,7 @@ static void what_lags_little_behind_a_long_phase_is_told_apart(void **state)
 	phases_done(&p);
 }
 
-static void a_last_phase_that_is_not_told_apart_shares_with_those_before(void **state)
+static void a_last_phase_without_a_sample_of_its_own_shares_with_those_before(void **state)
 {
 	struct phases p = { 0 };
 
@@ -242,7 +242,7 @@ static void a_phase_without_a_sample_has_no_values(void **state)
 	phases_done(&p);
 }
 
-static void what_was_not_read_at_the_mark_is_not_told_of_the_phase(void **state)
+static void a_value_that_was_not_read_at_the_mark_is_absent_in_the_phase(void **state)
 {
 	struct phases p = { 0 };
 	struct sample s = { .elapsed_ns = 10 };
@@ -294,11 +294,11 @@ int main(void)
 		cmocka_unit_test(of_marks_that_share_a_sample_the_last_has_what_follows),
 		cmocka_unit_test(phases_that_are_shorter_than_what_their_samples_lag_behind_share),
 		cmocka_unit_test(a_mark_whose_sample_was_late_shares_with_the_phase_before),
-		cmocka_unit_test(what_lags_little_behind_a_long_phase_is_told_apart),
-		cmocka_unit_test(a_last_phase_that_is_not_told_apart_shares_with_those_before),
+		cmocka_unit_test(a_small_lag_behind_a_long_phase_keeps_phases_apart),
+		cmocka_unit_test(a_last_phase_without_a_sample_of_its_own_shares_with_those_before),
 		cmocka_unit_test(marks_are_put_in_the_order_of_time),
 		cmocka_unit_test(a_phase_without_a_sample_has_no_values),
-		cmocka_unit_test(what_was_not_read_at_the_mark_is_not_told_of_the_phase),
+		cmocka_unit_test(a_value_that_was_not_read_at_the_mark_is_absent_in_the_phase),
 		cmocka_unit_test(a_zero_byte_does_not_end_a_name),
 		cmocka_unit_test(too_many_marks_are_counted),
 	};

@@ -67,7 +67,7 @@ static char *text_of_shared(size_t width)
 	return text;
 }
 
-static void phases_that_share_are_told_once_below_them(void **state)
+static void phases_that_share_have_one_row_of_values_below_them(void **state)
 {
 	char *text = text_of_shared(80);
 
@@ -110,7 +110,7 @@ static void no_line_is_wider_than_the_terminal(void **state)
 	}
 }
 
-static void what_is_left_out_is_on_the_right(void **state)
+static void columns_are_left_out_from_the_right(void **state)
 {
 	char *text = text_of("x", 45);
 
@@ -151,10 +151,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_row_has_the_figures_of_its_phase),
-		cmocka_unit_test(phases_that_share_are_told_once_below_them),
+		cmocka_unit_test(phases_that_share_have_one_row_of_values_below_them),
 		cmocka_unit_test(no_line_about_sharing_is_wider_than_the_terminal),
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
-		cmocka_unit_test(what_is_left_out_is_on_the_right),
+		cmocka_unit_test(columns_are_left_out_from_the_right),
 		cmocka_unit_test(a_hostile_name_is_inert),
 		cmocka_unit_test(what_is_not_known_of_a_phase_is_no_zero),
 	};

@@ -159,7 +159,7 @@ static void count_call(void *context)
 	(*(unsigned *)context)++;
 }
 
-static void long_read_says_the_same_as_a_short_one(void **state)
+static void long_read_has_the_values_of_a_short_one(void **state)
 {
 	struct pss_reading quick = { 0 }, slow = { 0 };
 	unsigned calls = 0;
@@ -196,7 +196,7 @@ int main(void)
 		PSS_TEST(new_image_is_unread),
 		PSS_TEST(old_value_is_no_more_than_what_is_resident_now),
 		cmocka_unit_test(own_process_is_read_from_proc),
-		cmocka_unit_test(long_read_says_the_same_as_a_short_one),
+		cmocka_unit_test(long_read_has_the_values_of_a_short_one),
 		cmocka_unit_test(process_that_is_not_there_is_an_error),
 	};
 

@@ -62,7 +62,7 @@ static void large_ones_take_turns(void **state)
 		assert_in_range(reads_of(f, pid), 16, 20);
 }
 
-static void one_that_would_stall_too_long_is_skipped_and_told_once(void **state)
+static void one_that_would_stall_too_long_is_skipped_and_reported_once(void **state)
 {
 	struct fixture *f = *state;
 
@@ -106,7 +106,7 @@ static void one_that_has_grown_too_large_is_unread_again(void **state)
 	assert_false(sample_has(&f->smp, M_pss));
 }
 
-static void one_that_may_not_be_read_is_told_once_and_left_alone(void **state)
+static void one_without_permission_is_reported_once_and_not_read_again(void **state)
 {
 	struct fixture *f = *state;
 
@@ -154,10 +154,10 @@ int main(void)
 		PSS_TEST(large_one_is_read_at_a_lower_rate),
 		PSS_TEST(small_ones_do_not_starve_a_large_one),
 		PSS_TEST(large_ones_take_turns),
-		PSS_TEST(one_that_would_stall_too_long_is_skipped_and_told_once),
+		PSS_TEST(one_that_would_stall_too_long_is_skipped_and_reported_once),
 		PSS_TEST(one_that_was_skipped_is_read_when_it_has_shrunk),
 		PSS_TEST(one_that_has_grown_too_large_is_unread_again),
-		PSS_TEST(one_that_may_not_be_read_is_told_once_and_left_alone),
+		PSS_TEST(one_without_permission_is_reported_once_and_not_read_again),
 		PSS_TEST(one_that_ends_while_it_is_read_is_neither_read_nor_unread),
 		PSS_TEST(cost_that_was_measured_sets_the_rate),
 	};

@@ -47,7 +47,7 @@ static void assert_found(const char *path, size_t expected, struct run_filter f)
 	assert_int_equal(count(path, &f), expected);
 }
 
-static void each_filter_keeps_out_what_is_not_asked_for(void **state)
+static void each_filter_removes_all_other_runs(void **state)
 {
 	struct place *p = *state;
 	const char *path = p->path;
@@ -117,7 +117,7 @@ static void run_without_a_summary_goes_on_while_its_recorder_lives(void **state)
 	assert_found(p->path, 1, (struct run_filter){ .state = ONLY_FINISHED });
 }
 
-static void run_of_another_machine_goes_on_while_it_is_heard_of(void **state)
+static void run_of_another_machine_counts_as_running_while_lines_come(void **state)
 {
 	struct place *p = *state;
 
@@ -181,11 +181,11 @@ static void table_fits_the_width_whatever_the_names_are(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		RUNS_TEST(each_filter_keeps_out_what_is_not_asked_for),
+		RUNS_TEST(each_filter_removes_all_other_runs),
 		RUNS_TEST(brackets_in_a_pattern_stand_for_themselves),
 		RUNS_TEST(tags_are_found_by_key_or_whole),
 		RUNS_TEST(run_without_a_summary_goes_on_while_its_recorder_lives),
-		RUNS_TEST(run_of_another_machine_goes_on_while_it_is_heard_of),
+		RUNS_TEST(run_of_another_machine_counts_as_running_while_lines_come),
 		RUNS_TEST(newest_comes_first_unless_another_order_is_asked_for),
 		RUNS_TEST(table_fits_the_width_whatever_the_names_are),
 	};

@@ -42,7 +42,7 @@ static uint64_t pages(uint64_t n)
 	return n * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void who_it_was_is_taken_over(void **state)
+static void the_identity_of_the_process_is_copied(void **state)
 {
 	struct process_record r = { .pid = 10,
 				    .ns_pid = 2,
@@ -174,7 +174,7 @@ static void peak_is_in_bytes_and_exact(void **state)
 	assert_int_equal(p.rss_peak_bytes, pages(100));
 }
 
-static void peak_that_is_an_upper_bound_says_so(void **state)
+static void peak_that_is_an_upper_bound_is_marked(void **state)
 {
 	struct process_record r = { .rss_peak_pages = 100, .flags = PROCESS_PEAK_UPPER_BOUND };
 	struct process p;
@@ -264,7 +264,7 @@ static void image_gives_path_and_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_it_was_is_taken_over),
+		cmocka_unit_test(the_identity_of_the_process_is_copied),
 		cmocka_unit_test(exit_code_is_the_high_byte_of_the_status),
 		cmocka_unit_test(largest_exit_code_is_no_signal),
 		cmocka_unit_test(signal_is_the_low_bits_of_the_status),
@@ -275,7 +275,7 @@ int main(void)
 		cmocka_unit_test(live_process_has_a_state_and_no_end),
 		cmocka_unit_test(state_of_a_process_that_is_gone_is_not_known),
 		cmocka_unit_test(peak_is_in_bytes_and_exact),
-		cmocka_unit_test(peak_that_is_an_upper_bound_says_so),
+		cmocka_unit_test(peak_that_is_an_upper_bound_is_marked),
 		cmocka_unit_test(peak_of_a_live_process_is_that_of_the_drain_where_larger),
 		cmocka_unit_test(peak_that_was_not_read_is_absent),
 		cmocka_unit_test(peak_is_absent_where_memory_was_not_asked_for),

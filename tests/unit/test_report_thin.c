@@ -68,7 +68,7 @@ static void one_spike_among_many_stays_wherever_it_is(void **state)
 	}
 }
 
-static void what_stays_is_bounded_and_in_order(void **state)
+static void kept_rows_are_bounded_and_in_order(void **state)
 {
 	size_t nr;
 	struct thin_row *kept = thin_saw(100000, 5, &nr);
@@ -149,7 +149,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_many_rows_as_there_is_room_for_stay_as_they_are),
 		cmocka_unit_test(one_spike_among_many_stays_wherever_it_is),
-		cmocka_unit_test(what_stays_is_bounded_and_in_order),
+		cmocka_unit_test(kept_rows_are_bounded_and_in_order),
 		cmocka_unit_test(the_first_row_stays),
 		cmocka_unit_test(the_smallest_value_stays_too),
 		cmocka_unit_test(unread_value_is_neither_smallest_nor_largest),

@@ -98,7 +98,7 @@ static void open_reads_a_signal_and_returns_the_mask_before(void **state)
 	assert_false(sigismember(&old, SIGTERM));
 }
 
-static void what_asks_for_no_end_waits_until_all_is_read(void **state)
+static void signals_that_request_no_end_wait_until_all_are_read(void **state)
 {
 	struct signalfd_siginfo si = { 0 };
 	ssize_t before, after;
@@ -168,7 +168,7 @@ int main(void)
 		cmocka_unit_test(signal_from_outside_the_pid_namespace_is_forwarded),
 		cmocka_unit_test(signal_of_a_sender_that_is_gone_is_forwarded),
 		cmocka_unit_test(open_reads_a_signal_and_returns_the_mask_before),
-		cmocka_unit_test(what_asks_for_no_end_waits_until_all_is_read),
+		cmocka_unit_test(signals_that_request_no_end_wait_until_all_are_read),
 		cmocka_unit_test(mistakes_of_our_own_are_not_blocked),
 		cmocka_unit_test(dying_by_a_signal_leaves_no_core),
 	};

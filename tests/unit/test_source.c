@@ -84,7 +84,7 @@ static void parts_that_were_not_asked_for_are_not_given(void **state)
 	source_close(&s);
 }
 
-static void who_is_given_parts_may_end_it(void **state)
+static void the_callback_can_end_the_reading(void **state)
 {
 	struct source s;
 
@@ -207,7 +207,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_parts_are_given_as_often_as_asked),
 		cmocka_unit_test(parts_that_were_not_asked_for_are_not_given),
-		cmocka_unit_test(who_is_given_parts_may_end_it),
+		cmocka_unit_test(the_callback_can_end_the_reading),
 		cmocka_unit_test(a_summary_that_is_there_is_taken),
 		cmocka_unit_test(a_summary_is_folded_of_a_file_that_is_cut_off),
 		cmocka_unit_test(lines_that_cannot_be_read_are_counted),

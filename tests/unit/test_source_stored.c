@@ -97,7 +97,7 @@ static int compare_row(void *context, struct line *l)
 	return 0;
 }
 
-static void rows_say_what_the_lines_said(void **state)
+static void rows_have_the_values_of_the_lines(void **state)
 {
 	struct source s;
 
@@ -157,7 +157,7 @@ static int only_rss(void *context, struct line *l)
 	return 0;
 }
 
-static void metrics_that_nobody_needs_are_not_read(void **state)
+static void metrics_that_are_not_needed_are_not_read(void **state)
 {
 	struct metric_set only = { 0 };
 	struct source s;
@@ -169,7 +169,7 @@ static void metrics_that_nobody_needs_are_not_read(void **state)
 	source_close(&s);
 }
 
-static void run_without_a_summary_is_folded_and_says_why(void **state)
+static void run_without_a_summary_is_folded_with_the_reason(void **state)
 {
 	struct summary total;
 	struct source s;
@@ -227,12 +227,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		STORED_TEST(parts_come_in_the_order_of_their_times),
-		STORED_TEST(rows_say_what_the_lines_said),
+		STORED_TEST(rows_have_the_values_of_the_lines),
 		STORED_TEST(process_samples_come_behind_their_sample),
 		STORED_TEST(process_samples_are_rewritten_as_they_came),
 		STORED_TEST(process_samples_of_a_time_are_given_alone),
-		STORED_TEST(metrics_that_nobody_needs_are_not_read),
-		STORED_TEST(run_without_a_summary_is_folded_and_says_why),
+		STORED_TEST(metrics_that_are_not_needed_are_not_read),
+		STORED_TEST(run_without_a_summary_is_folded_with_the_reason),
 		STORED_TEST(lines_that_did_not_reach_the_store_are_a_loss),
 		STORED_TEST(run_that_is_gone_is_an_error),
 	};

@@ -155,7 +155,7 @@ static void second_writer_waits_its_turn(void **state)
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM sample WHERE run=2"), 2);
 }
 
-static void thread_keeps_what_it_is_given(void **state)
+static void the_thread_stores_the_lines_it_gets(void **state)
 {
 	struct place *p = *state;
 	struct store *s = store_start(p->path);
@@ -174,7 +174,7 @@ static void thread_keeps_what_it_is_given(void **state)
 			 1);
 }
 
-static void thread_says_why_it_keeps_nothing(void **state)
+static void the_thread_reports_why_it_stores_nothing(void **state)
 {
 	struct place *p = *state;
 	struct store *s;
@@ -202,8 +202,8 @@ int main(void)
 		PLACE_TEST(uncommitted_lines_are_gone_with_the_writer),
 		PLACE_TEST(lines_that_are_no_json_or_come_before_the_meta_are_passed_over),
 		PLACE_TEST(second_writer_waits_its_turn),
-		PLACE_TEST(thread_keeps_what_it_is_given),
-		PLACE_TEST(thread_says_why_it_keeps_nothing),
+		PLACE_TEST(the_thread_stores_the_lines_it_gets),
+		PLACE_TEST(the_thread_reports_why_it_stores_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

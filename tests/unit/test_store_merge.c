@@ -104,7 +104,7 @@ static void assert_removal_is_noticed(const struct place *p, const char *source)
 	assert_in_range(failed, 2, MOST_COMMITS);
 }
 
-static void run_that_somebody_removes_meanwhile_gets_no_more_rows_from_a_file(void **state)
+static void run_that_is_removed_meanwhile_gets_no_more_rows_from_a_file(void **state)
 {
 	const struct place *p = *state;
 	char source[200];
@@ -114,7 +114,7 @@ static void run_that_somebody_removes_meanwhile_gets_no_more_rows_from_a_file(vo
 	assert_removal_is_noticed(p, source);
 }
 
-static void run_that_somebody_removes_meanwhile_gets_no_more_rows_from_a_store(void **state)
+static void run_that_is_removed_meanwhile_gets_no_more_rows_from_a_store(void **state)
 {
 	const struct place *p = *state;
 	char source[200], other[200];
@@ -133,8 +133,8 @@ int main(void)
 		PLACE_TEST(file_that_is_cut_off_is_taken_over_by_the_next),
 		PLACE_TEST(run_renewed_from_a_file_never_leaves_rows_without_a_run),
 		PLACE_TEST(run_renewed_from_a_store_never_leaves_rows_without_a_run),
-		PLACE_TEST(run_that_somebody_removes_meanwhile_gets_no_more_rows_from_a_file),
-		PLACE_TEST(run_that_somebody_removes_meanwhile_gets_no_more_rows_from_a_store),
+		PLACE_TEST(run_that_is_removed_meanwhile_gets_no_more_rows_from_a_file),
+		PLACE_TEST(run_that_is_removed_meanwhile_gets_no_more_rows_from_a_store),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

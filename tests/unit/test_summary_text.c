@@ -71,7 +71,7 @@ static void text_of_a_summary_that_knows_nothing_is_short(void **state)
 	free(text);
 }
 
-static void only_the_collector_knows_what_bpfmon_cost(void **state)
+static void only_a_summary_of_the_collector_has_the_cost_of_bpfmon(void **state)
 {
 	struct summary s = { .samples = 1, .drains = 1, .map_bytes = 1000 };
 
@@ -135,7 +135,7 @@ static struct summary attached(void)
 	return s;
 }
 
-static void who_came_and_left_is_told_of_a_cgroup(void **state)
+static void processes_that_entered_and_left_a_cgroup_are_counted(void **state)
 {
 	struct summary s = attached();
 
@@ -145,7 +145,7 @@ static void who_came_and_left_is_told_of_a_cgroup(void **state)
 	assert_shown(&s, "processes   4, 0 threads more, 0 execs; 2 came in, 1 were moved out\n");
 }
 
-static void what_the_cgroup_says_itself_is_told(void **state)
+static void values_of_the_cgroups_own_files_are_shown(void **state)
 {
 	struct summary s = attached();
 
@@ -154,7 +154,7 @@ static void what_the_cgroup_says_itself_is_told(void **state)
 	assert_shown(&s, "2.000 s is what the cgroup's own files said last\n");
 }
 
-static void how_far_moves_may_put_the_cpu_time_off_is_told(void **state)
+static void uncertainty_of_the_cpu_time_after_moves_is_shown(void **state)
 {
 	struct summary s = attached();
 	char *text;
@@ -180,7 +180,7 @@ static void only_processes_leave_descendants_unfound(void **state)
 	assert_shown(&s, "descendants whose parent had ended before are not found\n");
 }
 
-static void nobody_comes_into_or_leaves_a_command(void **state)
+static void a_run_of_a_command_has_no_moves(void **state)
 {
 	struct summary s = attached();
 
@@ -252,16 +252,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_programs_pushed_and_what_was_not_taken_is_shown),
 		cmocka_unit_test(text_of_a_summary_that_knows_nothing_is_short),
-		cmocka_unit_test(only_the_collector_knows_what_bpfmon_cost),
+		cmocka_unit_test(only_a_summary_of_the_collector_has_the_cost_of_bpfmon),
 		cmocka_unit_test(what_is_not_known_of_a_program_is_a_dash),
 		cmocka_unit_test(zero_of_a_program_is_shown_as_zero),
 		cmocka_unit_test(what_is_not_known_of_the_others_is_a_dash),
 		cmocka_unit_test(others_are_the_sum_of_what_is_known),
-		cmocka_unit_test(who_came_and_left_is_told_of_a_cgroup),
-		cmocka_unit_test(what_the_cgroup_says_itself_is_told),
-		cmocka_unit_test(how_far_moves_may_put_the_cpu_time_off_is_told),
+		cmocka_unit_test(processes_that_entered_and_left_a_cgroup_are_counted),
+		cmocka_unit_test(values_of_the_cgroups_own_files_are_shown),
+		cmocka_unit_test(uncertainty_of_the_cpu_time_after_moves_is_shown),
 		cmocka_unit_test(only_processes_leave_descendants_unfound),
-		cmocka_unit_test(nobody_comes_into_or_leaves_a_command),
+		cmocka_unit_test(a_run_of_a_command_has_no_moves),
 		cmocka_unit_test(no_text_of_a_file_steers_the_terminal),
 		cmocka_unit_test(no_line_is_wider_than_asked_for),
 	};

@@ -19,7 +19,7 @@ static void assert_disarmed(const char *text, const char *expected)
 	assert_string_equal(copy, expected);
 }
 
-static void what_steers_a_terminal_is_replaced(void **state)
+static void control_characters_are_replaced(void **state)
 {
 	(void)state;
 	assert_disarmed("", "");
@@ -51,7 +51,7 @@ static void other_letters_stay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_steers_a_terminal_is_replaced),
+		cmocka_unit_test(control_characters_are_replaced),
 		cmocka_unit_test(what_is_no_character_is_replaced),
 		cmocka_unit_test(other_letters_stay),
 	};

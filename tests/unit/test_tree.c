@@ -24,7 +24,7 @@ static void assert_written(const char *text, const char *expected)
 	jw_done(&j);
 }
 
-static void what_steers_a_terminal_is_escaped_in_texts_and_in_keys(void **state)
+static void control_characters_are_escaped_in_texts_and_in_keys(void **state)
 {
 	(void)state;
 	assert_written("\"\xc2\x9b\xe2\x80\xae\x7f\"", "\"\\u009b\\u202e\\u007f\"");
@@ -69,7 +69,7 @@ static void a_fact_that_is_no_text_is_written_by_it_too(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_steers_a_terminal_is_escaped_in_texts_and_in_keys),
+		cmocka_unit_test(control_characters_are_escaped_in_texts_and_in_keys),
 		cmocka_unit_test(every_kind_of_value_is_written_as_it_was_read),
 		cmocka_unit_test(what_is_not_there_is_null),
 		cmocka_unit_test(a_fact_that_is_no_text_is_written_by_it_too),

@@ -90,7 +90,7 @@ static void instances_are_grouped_by_dimension(void **state)
 	jw_done(&j);
 }
 
-static void meta_says_what_was_asked_for_and_what_is_missing(void **state)
+static void meta_has_the_requested_and_the_missing_metrics(void **state)
 {
 	struct run run;
 	struct line l = { 0 };
@@ -167,7 +167,7 @@ int main(void)
 		cmocka_unit_test(zero_is_read_back_as_zero_and_absent_as_absent),
 		cmocka_unit_test(centuries_of_cpu_time_are_read_back_to_the_nanosecond),
 		cmocka_unit_test(instances_are_grouped_by_dimension),
-		cmocka_unit_test(meta_says_what_was_asked_for_and_what_is_missing),
+		cmocka_unit_test(meta_has_the_requested_and_the_missing_metrics),
 		cmocka_unit_test(meta_without_arguments_has_no_command),
 		cmocka_unit_test(event_has_its_name_time_and_count),
 		cmocka_unit_test(event_of_a_process_names_it_and_why),

@@ -91,7 +91,7 @@ static void container_variables_and_revision_are_objects(void **state)
 	jw_done(&j);
 }
 
-static void what_was_not_told_is_not_there(void **state)
+static void unknown_facts_are_absent(void **state)
 {
 	const struct meta m = { 0 };
 	struct json with = { 0 }, without = { 0 };
@@ -128,7 +128,7 @@ int main(void)
 		cmocka_unit_test(more_nodes_than_are_kept_are_a_number),
 		cmocka_unit_test(limits_have_their_units),
 		cmocka_unit_test(container_variables_and_revision_are_objects),
-		cmocka_unit_test(what_was_not_told_is_not_there),
+		cmocka_unit_test(unknown_facts_are_absent),
 		cmocka_unit_test(odd_values_are_escaped),
 	};
 

@@ -68,7 +68,7 @@ static void a_negative_zero_keeps_its_sign(void **state)
 				       "\"pid\":77}\n");
 }
 
-static void the_time_of_the_program_stands_beside_ours(void **state)
+static void the_time_of_the_line_is_kept_beside_that_of_the_kernel(void **state)
 {
 	(void)state;
 	assert_written("a b=1 1763690000500000001",
@@ -99,7 +99,7 @@ static void a_mark_is_an_event_with_its_text(void **state)
 	jw_done(&j);
 }
 
-static void a_point_of_nobody_has_no_pid(void **state)
+static void a_point_of_an_unknown_sender_has_no_pid(void **state)
 {
 	struct run run = { .start_epoch_ns = START_NS };
 	struct json j = { 0 };
@@ -120,10 +120,10 @@ int main(void)
 		cmocka_unit_test(whatever_is_taken_is_a_line_of_json),
 		cmocka_unit_test(numbers_are_written_as_they_were_meant),
 		cmocka_unit_test(a_negative_zero_keeps_its_sign),
-		cmocka_unit_test(the_time_of_the_program_stands_beside_ours),
+		cmocka_unit_test(the_time_of_the_line_is_kept_beside_that_of_the_kernel),
 		cmocka_unit_test(hostile_names_are_strings),
 		cmocka_unit_test(a_mark_is_an_event_with_its_text),
-		cmocka_unit_test(a_point_of_nobody_has_no_pid),
+		cmocka_unit_test(a_point_of_an_unknown_sender_has_no_pid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
