@@ -21,17 +21,17 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
-# bytes of the stack for one function; sanitizers put room between what is in it
+# bytes of the stack for one function; sanitizers add room between variables
 FRAME   := $(if $(SANITIZE),,-Wframe-larger-than=20480)
 CFLAGS  ?= -O2 -g
-# against mistakes of ours; a sanitizer's run-time replaces what _FORTIFY_SOURCE checks
+# hardening; a sanitizer's run-time replaces the checks of _FORTIFY_SOURCE
 HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
 	   $(HARDEN_$(ARCH))
 HARDEN_x86 := -fcf-protection
 HARDEN_arm64 := -mbranch-protection=standard
 CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) $(FRAME) -MMD -MP \
 	      -Iinclude -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(CFLAGS) $(SANITIZE)
-# calls of ours that go through user/base/memory.c, which notices those that fail
+# calls that go through user/base/memory.c, which notices failures
 WRAPPED := malloc calloc realloc reallocarray strdup strndup asprintf vasprintf __asprintf_chk __vasprintf_chk \
 	   getline __getdelim localtime_r mktime scandir realpath fopen fdopen fmemopen tmpfile opendir open_memstream \
 	   json_loadb json_loads
@@ -51,7 +51,7 @@ USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
 LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o,$(USER_OBJ))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
-# SANITIZE of the unit tests and of what is fuzzed; a cast of a number that does not fit is in no group
+# SANITIZE of the unit tests and fuzz targets; casts of numbers that do not fit are in no group
 UNIT_SANITIZE := -fsanitize=address,undefined,float-cast-overflow -fno-sanitize-recover=all
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
@@ -71,20 +71,20 @@ all: $(BUILD)/bpfmon ## Build build/bpfmon (STATIC=1: without shared libraries)
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/  \1	\2/p' Makefile | expand -t 16
 
-deps: ## Install what building and testing need (Debian, Ubuntu; as root)
+deps: ## Install packages for building and testing (Debian, Ubuntu; as root)
 	tools/install-deps.sh
 
-run: deps ## Install what is missing, build, monitor a sample workload
+run: deps ## Install missing packages, build, monitor a sample workload
 	$(MAKE) all
 	$(BUILD)/bpfmon -i 0.1 -- tools/sample-workload.sh
 
-check: deps ## Install what is missing, run every test (as root; TESTS="unit kernels": these groups)
+check: deps ## Install missing packages, run every test (as root; TESTS="unit kernels": these groups)
 	KERNELS="$(KERNELS)" tools/run-tests.sh $(TESTS)
 
 check-unit: $(UNIT_BIN) ## Run the unit tests (no root)
 	tools/run-tests.sh unit
 
-check-bpf: all truth ## Run the tests of what runs in the kernel (as root)
+check-bpf: all truth ## Run the tests of the programs in the kernel (as root)
 	tools/run-tests.sh bpf
 
 check-e2e: all truth ## Run programs with a known truth (as root)
@@ -103,10 +103,10 @@ check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on 
 check-report: all ## Open reports in a headless browser (as root, to install it)
 	tools/run-tests.sh report
 
-torture: all truth ## Compare random trees of processes with what they know of themselves (as root; SECONDS=3600 SEED=1 COUNT=10)
+torture: all truth ## Compare random trees of processes with their own logs (as root; SECONDS=3600 SEED=1 COUNT=10)
 	$(PYTHON) tests/torture/run.py $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
 
-fuzz: ## Fuzz what parses untrusted bytes, each target so long (SECONDS=3600 TARGET=lines)
+fuzz: ## Fuzz the parsers of untrusted bytes, each target so long (SECONDS=3600 TARGET=lines)
 	tools/install-deps.sh fuzz
 	tools/run-fuzz.sh $(or $(SECONDS),60) $(TARGET)
 
@@ -142,14 +142,14 @@ install: all ## Install (PREFIX, DESTDIR)
 	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
 		$(DOC)/
 
-uninstall: ## Remove what install has put there (PREFIX, DESTDIR)
+uninstall: ## Remove the installed files (PREFIX, DESTDIR)
 	rm -f $(BIN) $(MAN) $(COMPLETION)
 	rm -rf $(DOC)
 
 arm64: ## Cross-compile a static build/arm64/bpfmon
 	tools/build-arm64.sh
 
-clean: ## Remove what was built
+clean: ## Remove the build folder
 	rm -rf $(BUILD)
 
 truth: $(TRUTH_BIN) $(if $(STATIC),,$(FAULTS)) $(BUILD)/findcontainer $(BUILD)/accounts
@@ -221,7 +221,7 @@ $(BUILD)/kernels/verified: tests/kernels/verified.c $(BUILD)/libbpfmon.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
 
-# what it includes as it is, the compiler does not tell
+# files included by .incbin, which the compiler does not list as dependencies
 $(BUILD)/user/report/assets.o: $(wildcard user/report/page/* third_party/uplot/*)
 
 # a change of version or flags rebuilds
@@ -239,7 +239,7 @@ fuzzed:
 	$(MAKE) BUILD=build/fuzzed CC=$(CLANG) \
 		SANITIZE="$(UNIT_SANITIZE) -fsanitize=fuzzer-no-link" build/fuzzed/fuzz-all
 
-# an archive: a target may bring its own of what would run a program, or read a file
+# an archive: a target may replace functions that would run a program or read a file
 $(BUILD)/libbpfmon.a: $(LIB_OBJ)
 	$(call say,AR)
 	$(Q)rm -f $@

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Boots one kernel in qemu, without KVM, with bpfmon, the truth programs and the guest's tests in a
 # bare initramfs, a disk with a file system and one for swap. Prints the guest's console. Ends with 0
-# if the guest came to its end and no test failed.
+# if the guest reached its end and no test failed.
 #
 # Usage: tools/boot-kernel.sh VMLINUZ ARCH BUILD [PARAMETER...]
 #   ARCH: amd64 or arm64; BUILD: where `make guest` has built static programs for it

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Cross-compiles static programs for arm64 on Debian or Ubuntu (x86-64): build/arm64/bpfmon, or the
 # targets of the Makefile that are named. The libraries are fetched into build/arm64-root with an apt
-# state of its own: the system's packages are not touched, but for the cross compiler, which is
-# installed where it is missing (as root).
+# state of its own: the system's packages do not change, except for the cross compiler, which is
+# installed if it is missing (as root).
 #
 # Usage: tools/build-arm64.sh [TARGET...]
 set -eu -o pipefail

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Holds the sources to their shape: includes between the folders of user/ point one way, files end
-# after 400 lines and functions after 60. Prints each violation as "file:line: what"; exits 1 if
+# Checks the layering and size of the sources: includes between the folders of user/ go one way, files have
+# up to 400 lines and functions up to 60. Prints each violation as "file:line: what"; exits 1 if
 # there is one.
 #
 # Usage: tools/check-includes.sh

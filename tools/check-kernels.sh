@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Boots Debian's kernels one after the other and runs bpfmon on the truth programs in each. What a
-# kernel offers, how its tests end, and how many instructions its verifier goes through per program
-# are compared with what is kept in tests/data/kernels. The console is kept in build/kernels.
+# kernel offers, how its tests end, and how many instructions its verifier walks per program
+# are compared with the files in tests/data/kernels. The console is kept in build/kernels.
 #
 # Usage: tools/check-kernels.sh KERNEL...      as in: 6.1 7.2 7.2-arm64
-#   GOLDEN=1  keeps what is found instead of comparing, and makes docs/KERNELS.md of it
-# Fails if a test fails, if a kernel cannot be had or does not come to its end, or at a difference. The
-# last line is "N passed, N failed, N skipped": the tests of each kernel, and that it came to its end
-# with what is kept of it. A test whose kernel does not permit all that it asks for counts as passed.
+#   GOLDEN=1  keeps the results instead of comparing them, and makes docs/KERNELS.md from them
+# Fails if a test fails, if a kernel cannot be fetched or does not reach its end, or at a difference. The
+# last line is "N passed, N failed, N skipped": the tests of each kernel, and one for its end and the
+# comparison. A test that its kernel does not permit in full counts as passed.
 set -eu -o pipefail
 unset MAKEFLAGS MFLAGS MAKELEVEL # a make of its own, with all CPUs
 
@@ -27,7 +27,7 @@ build() { # ARCH; prints where
 	esac
 }
 
-# What of a console is the same each time: capabilities, how tests end, what the verifier did.
+# The lines of a console that are the same each time: capabilities, how tests end, what the verifier did.
 facts() { # CONSOLE
 	sed -nE -e 's/(: |; )fork_events [0-9]+//g' -e 's/^@(kernel|capability|verified) /\1 /p' \
 		-e 's/^@(ok|remark) [0-9.]+ (.*)/test \2: passed/p' \

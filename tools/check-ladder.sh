@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Fails where files of bpf/ use each other in a circle: which functions, knobs and variables an object
-# defines, and which it uses of others, the linker's tables say.
+# Fails if files of bpf/ use each other in a circle. The symbol tables of the objects have which functions,
+# knobs and variables each defines, and which it uses of others.
 #
 # Usage: tools/check-ladder.sh    (after make: it reads build/bpf)
 set -eu -o pipefail

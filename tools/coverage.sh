@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Builds the unit tests with coverage into build/coverage, runs them, and writes which share of the
-# lines of each file in user/ they reached to build/coverage.txt, which it also prints.
+# Builds the unit tests with coverage into build/coverage, runs them, and writes and prints
+# build/coverage.txt, the share of the lines of each file in user/ that they reached.
 #
 # Usage: tools/coverage.sh
 set -eu -o pipefail
@@ -20,7 +20,7 @@ for test in tests/unit/test_*.c; do
 	fi
 done
 
-# gcov says of each file "Lines executed:93.75% of 48"; a file no test links in has no counts
+# gcov prints for each file "Lines executed:93.75% of 48"; a file no test links in has no counts
 find $out/user -name '*.gcno' | sort | while read -r notes; do
 	source=${notes#"$out/"}
 	source=${source%.gcno}.c

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Fetches Debian's cloud kernels into a cache outside the tree, with an apt state of its own: the
-# system's packages are not touched, and neither are its lists. What is in the cache is kept, so that
-# a second run needs no network; remove a kernel's folder there to have its newest build again.
+# system's packages and lists do not change. The cache is kept, so that a second run needs no network;
+# remove a kernel's folder there to fetch its newest build.
 #
 # Usage: tools/fetch-kernels.sh KERNEL...      KERNEL: a series, as in 6.12 or 6.12-arm64 (else amd64)
 #   BPFMON_KERNELS  the cache (default: $XDG_CACHE_HOME/bpfmon-kernels or ~/.cache/bpfmon-kernels)
-#   DEBIAN_MIRROR   where from (default: what the system uses, else deb.debian.org)
+#   DEBIAN_MIRROR   the mirror (default: that of the system, else deb.debian.org)
 # Leaves CACHE/KERNEL/vmlinuz and CACHE/KERNEL/package, the name and version of where it is from.
 set -eu -o pipefail
 
@@ -83,7 +83,7 @@ package_of() { # SERIES ARCH
 	sort -V <<<"$names" | tail -1
 }
 
-# Fails rather than leaves half a kernel.
+# Fails instead of leaving an incomplete kernel.
 unpack() { # KERNEL DEB
 	local to=$cache/$1 found
 	rm -rf "$to" "$to.new"

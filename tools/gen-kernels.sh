@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Makes docs/KERNELS.md of what tools/check-kernels.sh has found and kept in tests/data/kernels.
+# Makes docs/KERNELS.md from the results of tools/check-kernels.sh in tests/data/kernels.
 #
 # Usage: tools/gen-kernels.sh [--check]
 #   --check  changes nothing; shows the difference and exits 1 when the file is not up to date
@@ -33,7 +33,7 @@ versions() {
 }
 
 # A line is "capability NAME   available", "capability NAME   missing: WHY", "test NAME: passed" or
-# "test NAME: WHY". Rows come in the order in which they are first told of.
+# "test NAME: WHY". Rows come in the order of their first appearance.
 tables() {
 	(cd tests/data/kernels && awk '
 	FNR == 1 { kernel[++kernels] = FILENAME; sub(/\.txt$/, "", kernel[kernels]) }

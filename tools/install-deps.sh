@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Installs what building and testing need and is not there yet. Debian and Ubuntu.
+# Installs the missing packages for building and testing. Debian and Ubuntu.
 #
 # Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz]
-#   kernels: also what booting other kernels needs; containers: what the tests with containers need;
-#   servers: the databases that exports are sent to, none of which is started;
-#   notebook: what the notebook is executed with; report: the browser in which reports are opened;
+#   kernels: for booting other kernels; containers: for the tests with containers;
+#   servers: the databases for exports, none of which is started; notebook: for executing the notebook;
+#   report: the browser for reports, and npm, which also fetches the linter of JavaScript;
 #   fuzz: clang's libFuzzer and sanitizers
 set -eu
 
@@ -45,7 +45,7 @@ if [ "$(id -u)" != 0 ]; then
 	echo "missing packages:$missing; run this as root" >&2
 	exit 1
 fi
-# who wants to test with a server does not want one that serves the world: none is started
+# the servers are for tests only: none is started as a service
 policy=/usr/sbin/policy-rc.d
 if [ ! -e $policy ]; then
 	trap 'rm -f $policy' EXIT

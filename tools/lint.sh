@@ -29,7 +29,7 @@ format() {
 	clang-format --dry-run -Werror "${formatted[@]}"
 }
 
-# Fails where there is a finding outside the generated skeleton, or no word of what is wrong.
+# Fails where there is a finding outside the generated skeleton, or no message about the failure.
 tidy_one() { # FILE
 	local said
 	said=$(clang-tidy --quiet "$1" -- -std=gnu11 -D_GNU_SOURCE '-DBPFMON_VERSION="0"' -Iinclude \
@@ -47,7 +47,7 @@ tidy() {
 	printf '%s\0' "${user_c[@]}" | xargs -0 -P"$(nproc)" -I{} bash -c 'tidy_one {}'
 }
 
-# It knows neither the cleanup attribute (hence no resourceLeak), nor jansson's loops, nor how to
+# cppcheck knows neither the cleanup attribute (hence no resourceLeak), nor jansson's loops, and cannot
 # expand the table of metrics.
 check_cpp() {
 	cppcheck --enable=warning,portability,performance --error-exitcode=1 --inline-suppr --quiet \

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Fuzzes what parses untrusted bytes: builds the targets tests/fuzz/fuzz_NAME.c with clang, ASan and
-# UBSan, and runs each for SECONDS, one a CPU. It begins with the corpus that is kept in
-# tests/fuzz/corpus/NAME, with the golden files and with what earlier runs found, which is in
+# Fuzzes the parsers of untrusted bytes: builds the targets tests/fuzz/fuzz_NAME.c with clang, ASan and
+# UBSan, and runs each for SECONDS, one on each CPU. It starts from the corpus in
+# tests/fuzz/corpus/NAME, the golden files and the inputs that earlier runs found, which are in
 # build/fuzz/corpus/NAME. An input with a finding is kept in build/fuzz/findings. The last line is
 # "N passed, N failed, N skipped".
 #
@@ -18,7 +18,7 @@ kept=$PWD/tests/fuzz/corpus
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:quarantine_size_mb=64
 export UBSAN_OPTIONS=print_stacktrace=1
 export TZ=UTC LC_ALL=C.UTF-8
-# 10 s for an input: the slowest takes less than one, so that a busy machine is no finding
+# 10 s for an input: the slowest takes less than one, so that a busy machine makes no finding
 limits=(-timeout=10 -rss_limit_mb=512 -malloc_limit_mb=256 -max_len=16384)
 
 fuzz_one() { # SECONDS NAME

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Runs groups of tests and counts: unit (cmocka, under ASan and UBSan), threads (those of it that have
-# some, under TSan), bpf and e2e (as root), kernels (booted in qemu; as root, to install what is
-# missing), report (in a browser; the same), fuzz (each target for FUZZ_SECONDS, 20, on from the kept
+# Runs groups of tests and counts: unit (cmocka, under ASan and UBSan), threads (those with threads,
+# under TSan), bpf and e2e (as root), kernels (booted in qemu; as root, to install missing
+# packages), report (in a browser; the same), fuzz (each target for FUZZ_SECONDS, 20, from the kept
 # corpus). The last line is "N passed, N failed, N skipped"; fails if any failed, or if one that needs
 # root was skipped in CI.
 #
@@ -41,7 +41,7 @@ run_unit() {
 	run_cmocka "$sanitized"/unit/test_*
 }
 
-# What has threads, under TSan: the store's writer, the receiver of marks, the reader of PSS.
+# Code with threads, under TSan: the store's writer, the receiver of marks, the reader of PSS.
 run_threads() {
 	local at=build/threads
 	local bins=("$at"/unit/test_{inbox,observers,pss,pushed,recorder,store})
@@ -49,7 +49,7 @@ run_threads() {
 	run_cmocka "${bins[@]}"
 }
 
-# What ends with a count of its own.
+# Programs that end with a count of their own.
 run_counted() { # COMMAND...
 	local out counts
 	out=$(mktemp)

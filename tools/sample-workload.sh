@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# A second or two of what samplers miss: short children, a daemon, a spike, some I/O.
+# A second or two of work that samplers miss: short children, a daemon, a spike, some I/O.
 set -eu
 
 dir=$(mktemp -d)

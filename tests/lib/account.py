@@ -9,9 +9,9 @@ import time
 
 from lib.bpfmon import BPFMON, Case, read_lines
 
-# what a process record has of the counters; the others are of the whole run only
+# counters of the whole run that process records do not have
 RUN_ONLY = {"forks", "execs", "exits", "threads_created"}
-# what costs time and is there only when it is asked for
+# metrics that cost time and are read only on request
 ASKED_FOR = {"pss_bytes", "uss_bytes", "pss_unread"}
 NOT_OF_PROCESSES = {"cgroup", "host"}  # groups of metrics
 
@@ -34,7 +34,7 @@ def metric_kinds():
 
 
 def plain_kinds():
-    """Those of them that a run without options has: without the cgroup's, and what costs time."""
+    """The metrics of a run without options: not those of a cgroup, and not those that cost time."""
     kinds = metric_kinds().items()
     return {key: row for key, row in kinds if row[0] != "cgroup" and key not in ASKED_FOR}
 
@@ -50,7 +50,7 @@ def record_counters():
 
 class AccountCase(Case):
     def only(self, found):
-        """The one item there has to be."""
+        """The only item; fails if there are several or none."""
         found = list(found)
         self.assertEqual(len(found), 1, found)
         return found[0]
@@ -59,7 +59,7 @@ class AccountCase(Case):
         return self.only(p for p in run.processes if p["pid"] == pid)
 
     def inside(self, run):
-        """The records of what the witness ran; without its own."""
+        """The records of the processes that the witness ran, without its own."""
         command = self.by_pid(run, run.wait4["pid"])["ppid"]
         return [p for p in run.processes if p["pid"] != command]
 
@@ -79,7 +79,7 @@ class AccountCase(Case):
         self.assertEqual(len({(p["pid"], p["start_time"]) for p in run.processes}), processes)
 
     def assert_cpu(self, measured, witnessed, above=0.0):
-        """Within 1 % or 10 ms; @above: what the witness cannot have seen."""
+        """Within 1 % or 10 ms; @above: what the witness may have missed."""
         allowed = max(0.01 * witnessed, 0.010)
         self.assertGreaterEqual(measured, witnessed - allowed)
         self.assertLessEqual(measured, witnessed + allowed + above)
@@ -100,7 +100,7 @@ class AccountCase(Case):
 
     @contextlib.contextmanager
     def running(self, command, options=(), **kwargs):
-        """A run that goes on while the test looks at it; gives the Live of it."""
+        """A run in the background, as a Live."""
         live = Live(self.dir / f"live-{time.monotonic_ns()}.jsonl", command, options, **kwargs)
         try:
             yield live
@@ -124,7 +124,7 @@ class Live:
         return [line for line in lines if line["kind"] == kind]
 
     def until(self, what, seconds=60):
-        """Waits until @what() gives something true, and gives that."""
+        """Waits until @what() returns a true value, and returns it."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             got = what()
@@ -136,14 +136,14 @@ class Live:
         raise AssertionError("it did not come to that")
 
     def next_sample(self, fits=lambda sample: True):
-        """The first sample from now on that fits (and not the one being taken right now)."""
+        """The first later sample that fits, not the one that is being taken now."""
         now = time.time()
         return self.until(
             lambda: next((s for s in self.lines("sample") if s["time"] > now and fits(s)), None)
         )
 
     def finish(self):
-        """Closes the command's stdin and waits for the end; gives the summary."""
+        """Closes the command's stdin, waits for the end and returns the summary."""
         self.process.stdin.close()
         self.process.wait(60)
         (summary,) = self.lines("summary")

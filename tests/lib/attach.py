@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Attaching to what runs, and a witness of what a cgroup has used."""
+"""Attaching to running processes, and a witness of the usage of a cgroup."""
 
 import pathlib
 import subprocess
@@ -12,7 +12,7 @@ from lib.live import wait_for
 
 
 class Usage(threading.Thread):
-    """What a cgroup has used, over time."""
+    """The usage of a cgroup over time."""
 
     def __init__(self, group):
         super().__init__()
@@ -28,13 +28,13 @@ class Usage(threading.Thread):
             self.points.append((before, time.time(), used))
 
     def stop(self):
-        """Everything that was used, in the end."""
+        """The total usage at the end."""
         self.is_over.set()
         self.join()
         return int(self.file.read_text()) / 1e9
 
     def between(self, moment):
-        """At least and at most so much had been used at @moment."""
+        """Lower and upper bound of the usage at @moment."""
         low = max((used for _, after, used in self.points if after <= moment), default=0.0)
         high = min((used for before, _, used in self.points if before >= moment), default=float("inf"))
         return low, high
@@ -63,11 +63,11 @@ class AttachCase(AccountCase):
         return Run(process.returncode, stdout, stderr.decode(errors="replace"), lines, None)
 
     def wait_until_attached(self, process):
-        """The meta line is written when all that was there before is known."""
+        """The meta line is written when all earlier processes are known."""
         wait_for(lambda: process.out.exists() and read_lines(process.out), "the first line")
 
     def check_refused(self, options, word):
-        """One line that has the word, and exit status 2."""
+        """One line with the word, and exit status 2."""
         done = subprocess.run([BPFMON, "attach", *options], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, check=False)
         self.assertEqual(done.returncode, 2)

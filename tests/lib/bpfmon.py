@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs bpfmon on a program with a known truth and reads back what it said."""
+"""Runs bpfmon on a program with a known truth and reads its output."""
 
 import contextlib
 import json
@@ -15,9 +15,9 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).resolve()
 BPFMON = str(BUILD / "bpfmon")
 MAP_BYTES_LEFT_SECONDS = 10
-# whoever runs the tests has stores of his own: they are neither written nor read
+# the stores of the user who runs the tests are neither written nor read
 os.environ["BPFMON_NO_STORE"] = "1"
-for name in ("SUDO_UID", "SUDO_GID", "SUDO_USER"):  # tests are root's, also under sudo make check
+for name in ("SUDO_UID", "SUDO_GID", "SUDO_USER"):  # tests run as root, also under sudo make check
     os.environ.pop(name, None)
 os.environ["XDG_STATE_HOME"] = str(BUILD / "no-state")
 
@@ -28,20 +28,20 @@ def truth(name):
 
 
 def said_by(*argv, **popen):
-    """What another program says, which must succeed, in English."""
+    """The output of another program, which must succeed, in English."""
     env = {**os.environ, "LC_ALL": "C"}
     return subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=True, env=env, **popen).stdout.strip()
 
 
 class Run:
-    """What a run left behind: exit status, texts, and the lines of its output."""
+    """The results of a run: exit status, texts, and the lines of its output."""
 
     def __init__(self, code, stdout, stderr, lines, witness):
         self.code = code
         self.stdout = stdout
         self.stderr = stderr
         self.lines = lines
-        self.witness = witness  # what the truth program said of itself, or None
+        self.witness = witness  # what the truth program reported, or None
 
     def kind(self, kind):
         return [line for line in self.lines if line["kind"] == kind]
@@ -67,7 +67,7 @@ class Run:
 
 def read_lines(path):
     """The JSON lines of a file; a line that was cut off is left out."""
-    whole, _, _ = pathlib.Path(path).read_bytes().rpartition(b"\n")  # at once: it may be growing
+    whole, _, _ = pathlib.Path(path).read_bytes().rpartition(b"\n")  # one read: it may be growing
     return [json.loads(line) for line in whole.split(b"\n")] if whole else []
 
 
@@ -81,7 +81,7 @@ class Case(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
 
     def run_bpfmon(self, command, options=(), env=None, **kwargs):
-        """Runs bpfmon with -o into our folder; TRUTH_OUT is set for the command."""
+        """Runs bpfmon with -o into the test's folder; TRUTH_OUT is set for the command."""
         out = self.dir / f"run-{time.monotonic_ns()}.jsonl"
         said = self.dir / f"witness-{time.monotonic_ns()}.json"
         environment = {**os.environ, "TRUTH_OUT": str(said), **(env or {})}
@@ -112,7 +112,7 @@ class Case(unittest.TestCase):
 
 @contextlib.contextmanager
 def cgroup(controller="cpuacct"):
-    """A cgroup (v1) of our own, removed at the end."""
+    """A cgroup (v1) for the test, removed at the end."""
     path = pathlib.Path("/sys/fs/cgroup") / controller / f"bpfmon-test-{os.getpid()}-{time.monotonic_ns()}"
     path.mkdir()
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cgroups of our own, who is in them, and attaching to them."""
+"""Cgroups for tests, their members, and attaching to them."""
 
 import os
 import pathlib
@@ -18,7 +18,7 @@ def move(group, pid, file="cgroup.procs"):
 
 
 def used(group):
-    """CPU time of the cgroup, as its own file says."""
+    """CPU time of the cgroup, from its own file."""
     v1 = group / "cpuacct.usage"
     if v1.exists():
         return int(v1.read_text()) / 1e9
@@ -28,7 +28,7 @@ def used(group):
 
 class CgroupCase(AttachCase):
     def group(self, kind):
-        """A new cgroup; it is removed at the end, when what was started in it has ended."""
+        """A new cgroup; it is removed at the end, after the processes that were started in it."""
         manager = cgroup(kind)
         group = manager.__enter__()
         self.addCleanup(manager.__exit__, None, None, None)
@@ -44,7 +44,7 @@ class CgroupCase(AttachCase):
         return self.start(truth("incgroup"), str(group), *argv, **popen)
 
     def keeper(self, group):
-        """Somebody who is in the cgroup, does nothing, and stays."""
+        """A process that stays in the cgroup and does nothing."""
         process = self.start_in(group, "sleep", "60")
         wait_for(lambda: (group / "cgroup.procs").read_text(), "the keeper")
         return process
@@ -66,7 +66,7 @@ class CgroupCase(AttachCase):
         return [e for e in run.kind("event") if e["event"] == name]
 
     def assert_agrees(self, run, expected, name="cpu_seconds"):
-        """Within 1 % or 10 ms, and what the CPUs can do while it was looked who is there."""
+        """Within 1 % or 10 ms, plus what the CPUs can do during a look for members."""
         slack = max(0.01 * expected, 0.010) + CPUS * run.meta["attached"]["seeding_seconds"]
         self.assertAlmostEqual(run.summary[name], expected, delta=slack)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Containers of our own: a root folder with truth programs, and what starts programs in it.
+"""Containers for tests: a root folder with truth programs, and ways to start programs in it.
 
 Nothing of the machine is used: storage, sockets and cgroups are the test's, and go with it.
 """
@@ -18,7 +18,7 @@ from lib.bpfmon import truth
 from lib.live import all_pids, send, status_of, wait_for
 
 PROGRAMS = ("nspids", "forkstorm", "suidstart", "spin")
-# the least that pid_max can be, to which podman lowers the limit of its processes
+# the smallest pid_max; podman lowers the limit of its processes to it
 LEAST_PIDS = 301
 HYBRID = pathlib.Path("/sys/fs/cgroup/unified")
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -38,7 +38,7 @@ driver = "vfs"
 graphroot = "{dir}/storage"
 runroot = "{dir}/state"
 """
-# a user of ours, with a range of ids, for whoever is started by this; and none of the machine's state
+# a test user with a range of ids, for all programs started through this; without the machine's state
 AS_USER = """
 set -e
 for name in passwd group subuid subgid; do mount --bind "$0/$name" "/etc/$name"; done
@@ -50,7 +50,7 @@ exec "$@"
 
 
 def limit(which, most):
-    """A limit that any process may set which has ours."""
+    """A limit that a process with the test's rights may set."""
     hard = resource.getrlimit(which)[1]
     value = most if hard == resource.RLIM_INFINITY else min(hard, most)
     return f"{value}:{value}"
@@ -97,7 +97,7 @@ class ContainersCase(AccountCase):
             self.skipTest(f"no user namespaces for users: {done.stderr.decode()}")
 
     def configure(self, **engine):
-        """What podman is to know, in its environment."""
+        """Podman's settings, in its environment."""
         path = self.dir / "containers.conf"
         text = CONFIGURATION.format(
             nofile=limit(resource.RLIMIT_NOFILE, 1024), nproc=limit(resource.RLIMIT_NPROC, LEAST_PIDS)
@@ -106,7 +106,7 @@ class ContainersCase(AccountCase):
         return {"CONTAINERS_CONF": str(path)}
 
     def podman(self):
-        """Root's podman: what it needs in its environment, and how it runs a container."""
+        """Root's podman: its environment, and how it runs a container."""
         self.needs("podman", "runc")
         storage = self.dir / "storage.conf"
         storage.write_text(STORAGE.format(dir=self.dir))
@@ -119,7 +119,7 @@ class ContainersCase(AccountCase):
         return ["--network=none", f"--env={out}", "--rootfs", str(self.root)]
 
     def user(self):
-        """A new user: their id, and what starts a program where they exist, as root."""
+        """A new user: its id, and a prefix that starts a program as root where it exists."""
         self.needs("newuidmap")
         uid = 500_000 + os.getpid()
         home, etc = self.dir / "home", self.dir / "etc"
@@ -133,7 +133,7 @@ class ContainersCase(AccountCase):
         ):
             there = pathlib.Path("/etc", name)
             if not there.exists():
-                there.touch()  # what the new one is mounted on
+                there.touch()  # the mount point of the new one
             (etc / name).write_text(there.read_text() + line)
         for path in (home, self.root, *self.root.rglob("*")):
             os.chown(path, uid, uid)
@@ -141,12 +141,12 @@ class ContainersCase(AccountCase):
         return uid, ["unshare", "-m", "sh", "-c", AS_USER, str(etc), str(uid)]
 
     def become(self, uid):
-        """What makes root this user, as a login does."""
+        """The prefix that makes root this user, as a login does."""
         home = [f"HOME={self.dir}/home", f"XDG_RUNTIME_DIR=/run/user/{uid}"]
         return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--init-groups", "env", "-C", "/", *home]
 
     def end_processes_of(self, uid):
-        """podman leaves one that holds the user's namespaces."""
+        """podman leaves a process that holds the user's namespaces."""
 
         def are_gone():
             left = []

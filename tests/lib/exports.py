@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Exports of runs, and what they are compared with: the run's own lines."""
+"""Exports of runs, and the run's own lines to compare them with."""
 
 import subprocess
 
@@ -12,7 +12,7 @@ WORK = "for i in 1 2 3; do true | /bin/true; done; sleep 0.25; head -c 9000000 /
 
 
 class ExportCase(Case):
-    """A run, and the same in a format of others."""
+    """A run, and its export in another format."""
 
     def record(self, *options):
         """A run of several processes, and its lines."""
@@ -37,5 +37,5 @@ def kind(lines, name):
 
 
 def metrics_of(line):
-    """The metrics that the line has, by key."""
+    """The metrics of a line, by key."""
     return {key: line[key] for key in metric_kinds() if key in line}

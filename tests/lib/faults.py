@@ -25,7 +25,7 @@ class Outcome:
     code: int | None  # None: it hung
     stdout: bytes
     stderr: bytes
-    files: dict  # what it left in its folder: contents by name
+    files: dict  # files left in its folder: contents by name
     has_failed: bool = False  # the call was reached, and failed
     pid: int = 0
 
@@ -34,7 +34,7 @@ class Outcome:
 
 
 class Faulty:
-    """A command line that is run again and again, each time in a fresh folder with the same files."""
+    """A command line that is run repeatedly, each time in a fresh folder with the same files."""
 
     def __init__(self, folder, words, files=(), env=None, stdin=None):
         self.folder, self.words, self.files, self.stdin = pathlib.Path(folder) / "run", [str(word) for word in words], files, stdin

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A bpfmon that is running: its three processes, its files, and what it has in the kernel."""
+"""A running bpfmon: its three processes, its files, and its programs and maps in the kernel."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ import time
 
 from lib.bpfmon import BPFMON, Case, Run, read_lines
 
-PATIENCE = 60  # seconds until a condition that will not come true is given up
+PATIENCE = 60  # seconds until a condition that does not become true is an error
 PROGRAM_NAMES = ("follow__", "drain__", "memory__", "peak__", "oom__")
 MAP_NAMES = {"tasks", "processes", "accounts", "events", "births", "mms"}
 
@@ -67,7 +67,7 @@ def executable_of(pid):
 
 
 def send(pid, *signals):
-    """Signals for a process that may have ended."""
+    """Sends a signal to a process that may have ended."""
     for sig in signals:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, sig)
@@ -83,12 +83,12 @@ def descriptor_links(pid):
 
 
 def sockets_of(pid):
-    """How many it holds: the recorder has two, a keeper one or none."""
+    """The number of its sockets: the recorder has two, a keeper one or none."""
     return sum(link.startswith("socket:") for link in descriptor_links(pid).values())
 
 
 def bpf_objects(pid):
-    """What a process holds of the kernel's BPF: ("prog" or "map", id)."""
+    """The BPF objects that a process holds: ("prog" or "map", id)."""
     found = set()
     for fd, link in descriptor_links(pid).items():
         if "bpf" in link:
@@ -104,13 +104,13 @@ def bpftool(kind):
 
 
 def loaded_objects():
-    """Programs and maps in the kernel that have names of ours, whosever run they belong to."""
+    """Programs and maps in the kernel with names of bpfmon, of any run."""
     programs = {("prog", p["id"]) for p in bpftool("prog") if p.get("name", "").startswith(PROGRAM_NAMES)}
     return programs | {("map", m["id"]) for m in bpftool("map") if m.get("name") in MAP_NAMES}
 
 
 def orphans():
-    """Those of them that no living process holds."""
+    """Those of them that no live process holds."""
     loaded = loaded_objects()
     return loaded - {item for pid in all_pids() for item in bpf_objects(pid)}
 
@@ -154,7 +154,7 @@ class Live:
         return wait_for(find, "a process of bpfmon")
 
     def roles(self):
-        """Collector, recorder and command, when all three are what they will be."""
+        """Collector, recorder and command, when all three have taken their roles."""
         collector = self.role(lambda pid, stat, has_bpf: has_bpf)
         recorder = self.role(
             lambda pid, stat, has_bpf: stat and stat[3] == pid and not has_bpf and sockets_of(pid) >= 2
@@ -167,39 +167,39 @@ class Live:
         return collector, recorder, command
 
     def lines(self):
-        """The whole lines that the file has now."""
+        """The complete lines of the file now."""
         return read_lines(self.out) if self.out.exists() else []
 
     def samples(self):
         return [line for line in self.lines() if line["kind"] == "sample"]
 
     def wait_for_samples(self, more=1):
-        """Until so many more samples are in the file."""
+        """Waits until the file has so many more samples."""
         target = len(self.samples()) + more
         wait_for(lambda: len(self.samples()) >= target, f"{more} samples more in {self.out}")
 
     def finish(self):
-        """Waits for bpfmon's end; what the run left behind."""
+        """Waits for bpfmon's end; returns the run."""
         stdout, stderr = self.process.communicate(timeout=PATIENCE)
         lines = self.lines() if self.out else []
         return Run(self.process.returncode, stdout, (stderr or b"").decode(errors="replace"), lines, None)
 
 
 class LiveCase(Case):
-    """A test whose bpfmon is watched while it runs."""
+    """A test that watches bpfmon while it runs."""
 
     def live(self, command, options=(), **kwargs):
         return Live(self, command, options, **kwargs)
 
     def work_until_told(self, code=43):
-        """A command that makes processes until the file is there, then ends with the code."""
+        """A command that makes processes until the file exists, then ends with the code."""
         stop = self.dir / f"stop-{time.monotonic_ns()}"
         beat = self.dir / f"beat-{time.monotonic_ns()}"
         script = 'while [ ! -e "$0" ]; do sleep 0.01; echo >>"$1"; done; exit "$2"'
         return ["sh", "-c", script, str(stop), str(beat), str(code)], stop, beat
 
     def assert_goes_on(self, beat):
-        """The command of work_until_told() still works."""
+        """The command of work_until_told() is still working."""
 
         def beats():
             return beat.stat().st_size if beat.exists() else 0
@@ -208,14 +208,14 @@ class LiveCase(Case):
         wait_for(lambda: beats() > before, "a further sign of life of the command")
 
     def assert_whole_lines(self, path):
-        """Nothing but whole JSON lines; they are returned."""
+        """The file has only complete JSON lines; they are returned."""
         text = path.read_text(encoding="utf-8")
         self.assertTrue(not text or text.endswith("\n"), text[-200:])
         return [json.loads(line) for line in text.splitlines()]
 
     def assert_no_orphans(self):
-        """No program or map of ours is in the kernel without a process to it."""
-        seen = orphans()  # others' runs may be among them, which begin and end
+        """No program or map of bpfmon is in the kernel without a process that holds it."""
+        seen = orphans()  # other runs, which begin and end, may be among them
 
         def fewer():
             seen.intersection_update(orphans())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs of a workflow on a cluster, as its jobs would leave them behind, made up from a seed.
+"""Runs of a workflow on a cluster, as its jobs would leave them, generated from a seed.
 
 They differ in name, tags, size, limits and outcome; some have not ended, of some no memory was read. What
 is known of a run is what its lines say, so that a test can work out anything from them again.
@@ -33,7 +33,7 @@ class Made:
 
 
 def cpus_of(meta):
-    """What the command could use."""
+    """The resources that the command could use."""
     limits = meta["limits"]
     return min([meta["system"]["cpus"], *(limits[key] for key in ("cpus_allowed_count", "cpu_max_cores") if key in limits)])
 
@@ -57,7 +57,7 @@ def meta_of(rng, number):
 
 
 def samples_of(rng, meta, wall, peak, most_cores):
-    """Memory grows, stays and falls; cores come and go. Times are no multiples of anything."""
+    """Memory grows, stays and falls; cores vary. Times are irregular."""
     times = [0.0, *sorted(round(rng.uniform(0, wall), 6) for _ in range(rng.randrange(3, 25))), wall]
     cpu = read = 0
     samples = []
@@ -80,7 +80,7 @@ def samples_of(rng, meta, wall, peak, most_cores):
 
 
 def process_of(rng, meta, samples, peak):
-    """One that did all, and one that did next to nothing."""
+    """One process with nearly all of the work, and one with nearly none."""
     end = meta["start_time"] + samples[-1]["elapsed_seconds"]
     whole = {"kind": "process", "pid": rng.randrange(2000, 30000), "ppid": 999, "uid": 1000, "comm": "tool", "exe": "/opt/tool",
              "start_time": meta["start_time"], "end_time": end, "exit_code": 0, "signal": None, "threads_total": 8, "execs": 1,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs that take marks, and what is in them of these."""
+"""Runs that accept marks, and their lines for these."""
 
 import sys
 
@@ -15,7 +15,7 @@ SILENT = {"dropped": 0, "refused": 0, "malformed": 0}
 
 
 def python(code, *words):
-    """A command that has the socket as `s`."""
+    """A Python command that has the socket as `s`."""
     return [sys.executable, "-c", SENDER + code, *map(str, words)]
 
 
@@ -42,15 +42,15 @@ class MarksCase(LiveCase):
         self.assert_kept(run, marks, metrics, **others)
 
     def assert_kept(self, run, marks=0, metrics=0, **others):
-        """What was pushed, whatever became of the accounts."""
+        """The counts of what was pushed; the account may be incomplete."""
         self.assertEqual(run.summary["pushed"], {"marks": marks, "metrics": metrics, **SILENT, **others})
         self.assertEqual(len(globals()["marks"](run)), marks)
         self.assertEqual(len(run.kind("metric")), metrics)
 
     def live_marks(self, script, options=(), **popen):
-        """A shell script in the background, and the path of its socket when it has begun."""
-        told = self.dir / "socket"
-        begin = f'echo "$BPFMON_MARK_SOCKET" >"{told}.new"; mv "{told}.new" "{told}"; '
+        """A shell script in the background; returns the path of its socket once it has begun."""
+        path_file = self.dir / "socket"
+        begin = f'echo "$BPFMON_MARK_SOCKET" >"{path_file}.new"; mv "{path_file}.new" "{path_file}"; '
         live = self.live(["bash", "-c", begin + script, BPFMON], ["--marks", *options], **popen)
-        wait_for(told.exists, "the begin of the command")
-        return live, told.read_text().strip()
+        wait_for(path_file.exists, "the start of the command")
+        return live, path_file.read_text().strip()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The notebook, executed on a store, and what it worked out."""
+"""Executes the notebook on a store and returns its results."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from lib.bpfmon import BUILD, TOP
 from lib.store import StoreCase
 
 NOTEBOOK = TOP / "tools" / "notebook" / "bpfmon.ipynb"
-PYTHON = os.environ.get("NOTEBOOK_PYTHON", "/usr/bin/python3")  # whose packages are the distribution's
+PYTHON = os.environ.get("NOTEBOOK_PYTHON", "/usr/bin/python3")  # it uses the distribution's packages
 NEEDED = "import ipykernel, matplotlib, nbclient, pandas"
 FIGURES = {"curves": 4, "outcomes": 3, "request": 1, "typical": 2, "by_tag": 2}  # and their axes
 
@@ -48,7 +48,7 @@ class NotebookCase(StoreCase):
         return Result(json.loads(done.stdout))
 
     def succeed(self, *args, **kwargs):
-        """Executed to its end, without a warning, and with all of its figures."""
+        """Executes it completely, without a warning and with all figures."""
         result = self.execute(*args, **kwargs)
         self.assertEqual((result.error, result.warned), ("", ""))
         self.assertEqual(len(result.images), len(FIGURES))
@@ -56,7 +56,7 @@ class NotebookCase(StoreCase):
         return result
 
     def stop(self, *words, images=0, **kwargs):
-        """Executed up to a cell that says so in one line."""
+        """Executes it up to a cell that fails with one line."""
         result = self.execute(**kwargs)
         self.assertEqual((result.error.count("\n"), result.warned), (0, ""), result.error)
         for word in words:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Reads prmon's text file as its plotting script does, with the names and units that it knows."""
+"""Reads prmon's text file as its plotting script does, with that script's names and units."""
 
 import csv
 
@@ -25,6 +25,6 @@ def load(path):
 
 
 def rates(columns, y, x="wtime"):
-    """What --diff draws: differences of y over those of x."""
+    """The values that --diff draws: differences of y over those of x."""
     pairs = list(zip(columns[y], columns[x]))
     return [(b[0] - a[0]) / (b[1] - a[1]) for a, b in zip(pairs, pairs[1:]) if b[1] != a[1]]

@@ -13,7 +13,7 @@ import unittest
 
 
 class Result(unittest.TestResult):
-    """One line a test, with its time; the reason below it when it failed."""
+    """One line for each test, with its time, and the reason below if it failed."""
 
     passed = 0
 
@@ -21,7 +21,7 @@ class Result(unittest.TestResult):
         super().startTest(test)
         self.started = time.monotonic()
 
-    def tell(self, word, test, reason=""):
+    def report(self, word, test, reason=""):
         took = time.monotonic() - self.started
         print(f"{word:4} {took:7.2f} s  {test.id()}", flush=True)
         if reason:
@@ -30,24 +30,24 @@ class Result(unittest.TestResult):
     def addSuccess(self, test):
         super().addSuccess(test)
         self.passed += 1
-        self.tell("ok", test)
+        self.report("ok", test)
 
     def addFailure(self, test, err):
         super().addFailure(test, err)
-        self.tell("FAIL", test, self.failures[-1][1])
+        self.report("FAIL", test, self.failures[-1][1])
 
     def addError(self, test, err):
         super().addError(test, err)
-        self.tell("FAIL", test, self.errors[-1][1])
+        self.report("FAIL", test, self.errors[-1][1])
 
     def addSkip(self, test, reason):
         super().addSkip(test, reason)
-        self.tell("skip", test, reason)
+        self.report("skip", test, reason)
 
     def addSubTest(self, test, subtest, err):
         super().addSubTest(test, subtest, err)
         if err:
-            self.tell("FAIL", subtest, self._exc_info_to_string(err, test))
+            self.report("FAIL", subtest, self._exc_info_to_string(err, test))
 
 
 def select(suite, words):
@@ -59,7 +59,7 @@ def select(suite, words):
 
 
 def give_children_default_signals():
-    """A shell that starts us in the background, or nohup, has signals ignored, and so would all that tests start.
+    """A shell in the background, or nohup, ignores signals, and all programs that tests start would inherit that.
     What is handled here is not ignored there, and we still do nothing about it."""
     for sig in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
         if signal.getsignal(sig) == signal.SIG_IGN:

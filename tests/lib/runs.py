@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes runs without running anything: what compares or lists them needs many, and known ones."""
+"""Writes files of runs without running anything: tests of comparisons and lists need many known ones."""
 
 import json
 import random
@@ -7,7 +7,7 @@ import uuid
 
 
 def write_run(path, tags=None, meta=None, **summary):
-    """A file of JSON Lines with nothing but what it was and what it used."""
+    """A file of JSON Lines with only a meta and a summary line."""
     head = {"kind": "meta", "schema": "bpfmon/1", "run": str(uuid.uuid4()), "tags": tags or {}, **(meta or {})}
     end = {"kind": "summary", "complete": True, "losses": {}, **summary}
     path.write_text(json.dumps(head) + "\n" + json.dumps(end) + "\n")
@@ -15,7 +15,7 @@ def write_run(path, tags=None, meta=None, **summary):
 
 
 def write_group(folder, tag, value, seed, count=10, factor=1.0):
-    """`count` runs tagged alike; their values scatter by 5 % around those of `factor` 1."""
+    """`count` runs with the same tags; their values scatter by 5 % around those of `factor` 1."""
     chance = random.Random(seed)
     key, paths = tag, []
     for i in range(count):

@@ -13,11 +13,11 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-READY_SECONDS = 60  # until one that does not start is given up
+READY_SECONDS = 60  # until a server that does not start is an error
 
 
 def need(*programs):
-    """Skips the test, which CI counts as failed, where one of them is not installed."""
+    """Skips the test if one of them is not installed, which CI counts as failed."""
     for program in programs:
         if not shutil.which(program):
             raise unittest.SkipTest(f"{program} is not installed; tools/install-deps.sh servers")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs that are kept: a store of the test's own, and what SQL says of it."""
+"""Stored runs: a store for the test, and its contents by SQL."""
 
 import contextlib
 import json
@@ -17,7 +17,7 @@ class StoreCase(Case):
         self.store = self.dir / "store.sqlite"
 
     def bpfmon(self, *words, env=None, **kwargs):
-        """bpfmon with this store; what it printed, as text."""
+        """Runs bpfmon with this store; returns its output as text."""
         environment = {k: v for k, v in os.environ.items() if k != "BPFMON_NO_STORE"}
         environment |= {"BPFMON_STORE": str(self.store), **(env or {})}
         kwargs = {"capture_output": True, "text": True, "errors": "replace", "timeout": 120, **kwargs}
@@ -40,7 +40,7 @@ class StoreCase(Case):
         return json.loads(done.stdout)
 
     def ask(self, sql, *values):
-        """All rows that SQL has for it."""
+        """All rows of the SQL query."""
         with contextlib.closing(sqlite3.connect(f"file:{self.store}?mode=ro", uri=True)) as db:
             return db.execute(sql, values).fetchall()
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A terminal with a program on it, typed into and read as a person would."""
+"""A terminal with a program on it, used as a person would."""
 
 import contextlib
 import os
@@ -41,7 +41,7 @@ class Terminal:
         self.fd = -1
 
     def read(self):
-        """Takes what has come, after a moment of waiting; False at the end."""
+        """Reads the available output after a short wait; False at the end."""
         if self.fd < 0:
             return False
         if select.select([self.fd], [], [], 0.05)[0]:
@@ -57,7 +57,7 @@ class Terminal:
         os.write(self.fd, data if isinstance(data, bytes) else data.encode())
 
     def expect(self, *wanted):
-        """Reads until one of these has come since what was expected before; which one."""
+        """Reads until one of these texts follows the last expected one; returns which."""
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
             for word in wanted:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs bpfmon on torture with a seed, keeps what both wrote, and gives the violations."""
+"""Runs bpfmon on torture with a seed, keeps the output of both, and returns the violations."""
 
 import contextlib
 import dataclasses
@@ -30,8 +30,8 @@ class Plan:
     options: list
     resets: bool  # some processes reset their marks
     nice: int  # of bpfmon and the program
-    busy: int  # other programs that want a CPU meanwhile
-    strangers: int  # others of which each begins small ones that touch 100 MiB, again and again
+    busy: int  # other programs that need a CPU meanwhile
+    strangers: int  # other processes, each of which starts small ones that touch 100 MiB, repeatedly
 
 
 def plan_of(seed):
@@ -51,7 +51,7 @@ def plan_of(seed):
 
 @contextlib.contextmanager
 def beside(plan):
-    """What else runs on the machine meanwhile."""
+    """Other programs that run on the machine meanwhile."""
     again = ["sh", "-c", 'while "$@"; do :; done', "sh", truth("touch"), "100", "1"]
     others = [subprocess.Popen([truth("spin"), "120000"]) for _ in range(plan.busy)]
     others += [subprocess.Popen(again) for _ in range(plan.strangers)]
@@ -65,7 +65,7 @@ def beside(plan):
 
 @contextlib.contextmanager
 def huge_pages(more=8):
-    """So many huge pages more than there were, as far as the machine has them."""
+    """Adds so many huge pages, as far as the machine has them."""
     try:
         before = int(HUGE_PAGES.read_text())
         HUGE_PAGES.write_text(str(before + more))
@@ -89,7 +89,7 @@ def clock_difference():
 
 
 class Failed(Exception):
-    """The run itself did not work: nothing is known of bpfmon."""
+    """The run itself failed: there is no result about bpfmon."""
 
 
 def run(seed, folder, bpfmon=BPFMON, seconds=None):
@@ -126,7 +126,7 @@ def run(seed, folder, bpfmon=BPFMON, seconds=None):
 
 
 def check(folder, kinds=None):
-    """The violations of a run that was kept, and the two sides for a closer look."""
+    """The violations of a kept run, and both sides for inspection."""
     folder = pathlib.Path(folder)
     setup = json.loads((folder / "setup.json").read_text())
     difference, _after = setup["realtime_less_monotonic_ns"]

@@ -5,7 +5,7 @@ from lib.torture_log import EVER, KINDS
 
 
 def of_sample(log, kind, first, last):
-    """The least and the most that a sample can have found which was taken from first to last.
+    """Lower and upper bound of a sample that was taken from first to last.
 
     It reads one space after the other, each at a moment of its own. A process that is born, ends or
     executes meanwhile may be missing.
@@ -23,7 +23,7 @@ def of_sample(log, kind, first, last):
 
 
 def of_process(log, pid, first, last):
-    """The same for one process; the most over all spaces that it was in."""
+    """The same for one process; the upper bound over all of its address spaces."""
     least, most, found = EVER, 0, False
     for process in log.processes.values():
         if process.pid != pid:
@@ -39,7 +39,7 @@ def of_process(log, pid, first, last):
 
 
 def sweep(edges, falls_first):
-    """The largest sum of what is there at the same time: (sum, when, of how many).
+    """The largest sum of pieces that exist at the same time: (sum, when, of how many).
 
     An edge: (when, by how much the sum changes, by how many those that it is of). Which of two at the
     same nanosecond comes first is not known: what is certain has falls first, what is possible rises.
@@ -55,7 +55,7 @@ def sweep(edges, falls_first):
 
 
 def edges_of(steps, first, last, more=0):
-    """What is there from first to last: its steps, and more besides."""
+    """A piece that exists from first to last: its steps, and an allowance."""
     if first >= last:
         return
     value = max(0, steps.within(first, first)[-1]) + more
@@ -69,7 +69,7 @@ def edges_of(steps, first, last, more=0):
 
 
 def sure_peak(log, kind="rss"):
-    """What they surely held together at some moment: teardown counts where it was seen."""
+    """Lower bound of their sum at some moment: teardown counts where it was observed."""
     edges = []
     for space in log.spaces.values():
         for first, last in space.surely_there():
@@ -81,7 +81,7 @@ def sure_peak(log, kind="rss"):
 
 
 def teardown(log):
-    """What was seen of those that had ended, as pieces: all of what is left was there before."""
+    """Observed memory of ended processes, as pieces: what is left was there before."""
     seen = {}
     for process, until, size in sorted(log.left, key=lambda look: look[1]):
         begin = seen.get(process.name, process.uses[-1].until)
@@ -91,7 +91,7 @@ def teardown(log):
 
 
 def possible_peak(log, kind="rss"):
-    """What they can have held together at most, at any moment."""
+    """Upper bound of their sum at any moment."""
     edges = []
     for space in log.spaces.values():
         edges += edges_of(space.upper[kind], space.begin(), space.gone(), space.base(kind))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Compares what bpfmon says of a torture run with what the run knows of itself.
+"""Compares bpfmon's numbers about a torture run with the run's own log.
 
 Each check is a generator of violations, as texts; CHECKS names them.
 """
@@ -65,13 +65,13 @@ def shared_bounds(log, first, last):
 
 
 def upper_bound(said, log):
-    """It is not below what they surely held together. Absent where a process reset its marks."""
+    """It is not below the lower bound of their sum. Absent where a process reset its marks."""
     if "rss_peak_upper_bytes" not in said.summary:
         if not any(p.resets for p in log.processes.values()):
             yield "rss_peak_upper_bytes is absent, though no process reset its marks"
         return
     if any(p.resets for p in log.processes.values()):
-        return  # what came, went and was forgotten between two samples nobody can know
+        return  # memory that came and went between two samples cannot be known
     least, when, count = sure_peak(log)
     found = said.summary["rss_peak_upper_bytes"]
     if found < least - count * said.batch_bytes:
@@ -80,7 +80,7 @@ def upper_bound(said, log):
 
 
 def lower_bound(said, log):
-    """It is not above what they can have held together, nor below what it is made of."""
+    """It is not above the upper bound of their sum, nor below its own parts."""
     found = said.summary["rss_peak_bytes"]
     most, _when, _count = possible_peak(log)
     if found > most + said.batch_bytes:
@@ -91,7 +91,7 @@ def lower_bound(said, log):
 
 
 def held_at_most(log, pid, first, last):
-    """Of all address spaces that were its own then; a shared one may be said of any that ever used it."""
+    """Of all address spaces that were its own then; a shared one may be attributed to any process that ever used it."""
     spaces = {}
     for process in log.processes.values():
         for use in process.uses:
@@ -102,7 +102,7 @@ def held_at_most(log, pid, first, last):
 
 
 def holders(said, log):
-    """None has more than it can have had at the peak; they and the others add up to it."""
+    """None has more than its upper bound at the peak; all add up to the peak."""
     summary = said.summary
     when = said.start_ns + round(summary["rss_peak_exact_elapsed_seconds"] * 1e9)
     for holder in summary["rss_peak_holders"]:
@@ -115,7 +115,7 @@ def holders(said, log):
 
 
 def exact_peak(said, log):
-    """It is what they held together, within a batch a space."""
+    """It is the sum of what they held, within a batch for each address space."""
     summary = said.summary
     if "rss_peak_exact_bytes" not in summary:
         return
@@ -134,7 +134,7 @@ def exact_peak(said, log):
 
 
 def hugetlb_peak(said, log):
-    """Where it is measured, at samples: not above what is possible, nor below a sample."""
+    """At samples, where it is read: not above the upper bound, nor below a sample."""
     found = said.summary.get("hugetlb_peak_bytes")
     if found is None:
         return
@@ -144,7 +144,7 @@ def hugetlb_peak(said, log):
 
 
 def least_mark(use, windows):
-    """What a mark has at least: of before it was reset only what a sample saw."""
+    """Lower bound of a mark: before a reset only what a sample saw."""
     if use.sure >= use.until:
         return 0
     steps, since = use.space.lower["rss"], max(use.sure, use.space.reset_ns)
@@ -153,7 +153,7 @@ def least_mark(use, windows):
 
 
 def peak_of(process, windows):
-    """What the mark of a process can be: the peak over its images, of what fork gave it the growth."""
+    """Bounds of a process's mark: the peak over its images; of inherited memory only the growth."""
     least = most = 0
     for i, use in enumerate(process.uses):
         begin, gone = use.space.begin(), use.space.gone()
@@ -161,7 +161,7 @@ def peak_of(process, windows):
         high = use.space.bounds("rss", begin, gone)[1]
         is_own = use.space.uses[0] is use
         if use.space.name.startswith("launcher") or (i + 1 < len(process.uses) and not is_own):
-            continue  # borrowed until its exec, or ours
+            continue  # shared until its exec, or the launcher's
         if not is_own:
             low = 0  # whether it is its own what it shares until its end
         if i == 0 and use.space.parent and i + 1 < len(process.uses):
@@ -177,13 +177,13 @@ def born_ns(said, record):
 
 
 def process_of(said, log, record):
-    """Whose record it is. A PID may have been two processes' in turn."""
+    """The process of a record. A PID may have belonged to two processes in turn."""
     found = [p for p in log.processes.values() if p.pid == record["pid"]]
     return min(found, key=lambda p: abs(p.born - born_ns(said, record)), default=None)
 
 
 def record_peaks(said, log):
-    """A peak that is said to be exact is."""
+    """A peak that is marked as exact is exact."""
     for record in said.processes:
         process = process_of(said, log, record)
         if not process or not record.get("rss_peak_exact") or "rss_peak_bytes" not in record:
@@ -217,7 +217,7 @@ def records(said, log):
 
 
 def completeness(said, _log):
-    """Complete, or it is said what was lost."""
+    """The run is complete, or the losses are named."""
     if not said.is_complete and not any(said.summary["losses"].values()):
         yield f"incomplete, but nothing was lost: {said.summary['losses']}"
     if said.is_complete and any(said.summary["losses"].values()):
@@ -242,7 +242,7 @@ def monotony(said, _log):
 
 
 def sums(said, _log):
-    """What the records have adds up to what the summary has."""
+    """The records add up to the summary."""
     for key in counters_of(said):
         if not said.processes or key not in said.processes[0]:
             continue
@@ -258,7 +258,7 @@ CHECKS = {
         records, completeness, monotony, sums,
     )
 }  # fmt: skip
-# what a run that lost something is still held to
+# the checks that also apply to a run with losses
 OF_ANY_RUN = {"completeness", "monotony"}
 
 

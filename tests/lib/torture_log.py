@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a torture run wrote down, as bounds: what each address space held at least and at most, when.
+"""The log of a torture run as bounds: the least and the most that each address space held over time.
 
 Of a change that is under way only the two ends are known; so it counts as not yet done in one bound
 and as done in the other. A line of the log: NS PROCESS SPACE WORD..., CLOCK_MONOTONIC.
@@ -69,7 +69,7 @@ class Process:
         return self.uses[-1].gone
 
     def shares(self):
-        """Did it ever share an address space?"""
+        """Whether it ever shared an address space."""
         return any(len(use.space.uses) > 1 for use in self.uses)
 
 
@@ -117,7 +117,7 @@ class Space:
         return least, max(self.upper[kind].within(first, last)) + self.base(kind)
 
     def base(self, kind):
-        """What it may have besides, all the time."""
+        """The constant allowance."""
         anon = ANON_BASE_BYTES + self.extra_bytes
         bases = {"a": anon, "f": self.file_base_bytes, "s": SHMEM_BASE_BYTES, "h": 0}
         return bases[kind] if kind in bases else sum(bases.values())
@@ -158,7 +158,7 @@ class Log:
         return self.spaces[name]
 
     def end_all(self):
-        """Leaves out births that never were: the thread was ended on the way, by another of its process."""
+        """Leaves out births that did not happen: another thread of the process ended the new one."""
         self.processes = {name: p for name, p in self.processes.items() if p.pid}
         for space in self.spaces.values():
             space.uses = [use for use in space.uses if use.process.pid]
@@ -197,7 +197,7 @@ class Log:
         self.met(process, ns, int(pid))
 
     def met(self, process, ns, pid):
-        """It is there: whatever was copied for it is copied."""
+        """It exists: all copies for it are complete."""
         process.pid = pid
         if ns < process.born:
             process.born = ns

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What bpfmon says of a torture run, on the clock of the run's own log."""
+"""bpfmon's output about a torture run, on the clock of the run's own log."""
 
 PAGE = 4096
 # Between two clocks that are read one after the other, and of the microseconds of the start
@@ -18,7 +18,7 @@ class Said:
         (self.meta,), (self.summary,) = of("meta"), of("summary")
         self.samples, self.processes = of("sample"), of("process")
         self.process_samples = of("process_sample")
-        self.is_calm = is_calm  # nothing else wants the CPUs, as far as is known
+        self.is_calm = is_calm  # no other known program needs the CPUs
         self.kinds = kinds  # metrics: key -> (group, kind)
         self.epoch_less_log_ns = realtime_less_monotonic_ns
         self.start_ns = round(self.meta["start_time"] * 1e9) - realtime_less_monotonic_ns
