@@ -7,4 +7,4 @@
 set -eu
 
 cd "$(dirname "$0")/../tests/report"
-[[ node_modules/.package-lock.json -nt package-lock.json ]] || npm ci --no-audit --no-fund --silent
+[[ node_modules/.package-lock.json -nt package-lock.json ]] || npm ci --no-audit --no-fund --loglevel=error
