@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Regenerates documents from the program's own output: from `bpfmon metrics` docs/METRICS.md and the metrics
-# in docs/bpfmon-1.schema.json, and from `bpfmon --help` the options in docs/bpfmon.1 and
+# in docs/bpfmon-1.schema.json, whose summary comes from user/model/summary.def, and from `bpfmon --help` the options in docs/bpfmon.1 and
 # docs/completion/bpfmon (between their markers).
 #
 # Usage: tools/gen-docs.sh [--check]
@@ -206,7 +206,7 @@ fi
 { metrics_intro && metrics_tables; } >"$work/METRICS.md"
 manual_options | between_markers docs/bpfmon.1 '.\\"' >"$work/bpfmon.1"
 completion_words | between_markers docs/completion/bpfmon '#' >"$work/completion"
-tools/gen-schema.py "$work/table" docs/bpfmon-1.schema.json >"$work/schema"
+tools/gen-schema.py "$work/table" user/model/summary.def docs/bpfmon-1.schema.json >"$work/schema"
 
 put() { # GENERATED FILE
 	if [ "$check" = no ]; then

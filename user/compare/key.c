@@ -6,35 +6,16 @@
 
 #define LONGEST_KEY 64
 
-static const struct compare_key own[] = {
-	{ "wall_seconds", UNIT_NS },
-	{ "exit_code", UNIT_COUNT },
-	{ "signal", UNIT_COUNT },
-	{ "cores_mean", UNIT_MILLI },
-	{ "cores_peak", UNIT_MILLI },
-	{ "rss_peak_bytes", UNIT_BYTES },
-	{ "rss_peak_upper_bytes", UNIT_BYTES },
-	{ "rss_peak_exact_bytes", UNIT_BYTES },
-	{ "process_rss_peak_bytes", UNIT_BYTES },
-	{ "hugetlb_peak_bytes", UNIT_BYTES },
-	{ "pss_peak_bytes", UNIT_BYTES },
-	{ "uss_peak_bytes", UNIT_BYTES },
-	{ "cgroup_peak_bytes", UNIT_BYTES },
-	{ "cgroup_peak_anon_bytes", UNIT_BYTES },
-	{ "cgroup_peak_file_bytes", UNIT_BYTES },
-	{ "oom_kills", UNIT_COUNT },
-	{ "processes_total", UNIT_COUNT },
-	{ "outlived", UNIT_COUNT },
-};
-_Static_assert(sizeof(own) / sizeof(*own) == NR_OWN_KEYS, "as the header says");
-
 struct compare_key compare_key(size_t i)
 {
 	const struct metric *m;
 
-	if (i < NR_OWN_KEYS)
-		return own[i];
-	m = metric_get((enum metric_id)(i - NR_OWN_KEYS));
+	if (i < NR_SUMMARY_COMPARED) {
+		const struct summary_field *f = summary_field_compared((unsigned)i + 1);
+
+		return (struct compare_key){ f->key, f->unit };
+	}
+	m = metric_get((enum metric_id)(i - NR_SUMMARY_COMPARED));
 	if (m->kind != KIND_COUNTER)
 		return (struct compare_key){ 0 };
 	return (struct compare_key){ m->key, m->unit };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The values by which runs are compared: what the summary line of a run has, under the same keys
- * and in the same units. Counters come from the table of metrics.
+ * and in the same units. They are the rows of summary.def that have a place here, and the counters
+ * of metrics.def.
  */
 #ifndef COMPARE_KEY_H
 #define COMPARE_KEY_H
 
-#include "model/metric.h"
+#include "model/summary_field.h"
 
-#define NR_OWN_KEYS 18
-#define NR_KEYS (NR_OWN_KEYS + NR_METRICS)
+#define NR_KEYS ((size_t)NR_SUMMARY_COMPARED + (size_t)NR_METRICS)
 
 struct compare_key {
 	const char *name;

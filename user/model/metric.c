@@ -70,6 +70,11 @@ unsigned metric_decimals(enum metric_id id)
 	return units[metrics[id].unit].decimals;
 }
 
+unsigned metric_unit_decimals(enum metric_unit unit)
+{
+	return units[unit].decimals;
+}
+
 int metric_find(const char *key, size_t length, enum metric_id *id)
 {
 	for (int i = 0; i < NR_METRICS; i++) {

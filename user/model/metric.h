@@ -68,6 +68,7 @@ const char *metric_unit_name(enum metric_unit unit);
 const char *metric_unit_word(enum metric_unit unit);
 /* Digits after the point: a stored value is that many powers of ten finer. */
 unsigned metric_decimals(enum metric_id id);
+unsigned metric_unit_decimals(enum metric_unit unit);
 /* -ENOENT when no metric has that key. */
 int metric_find(const char *key, size_t length, enum metric_id *id);
 

@@ -232,3 +232,26 @@ uint64_t summary_cores_mean(const struct summary *s)
 	/* cpu * 1000 overflows after half a year of CPU time: divide first */
 	return s->wall_ns >= 1000 ? s->total.value[M_cpu] / (s->wall_ns / 1000) : 0;
 }
+
+uint64_t summary_self_cpu_ns(const struct summary *s)
+{
+	return s->collector.cpu_ns + s->recorder.cpu_ns;
+}
+
+uint64_t summary_self_rss_bytes(const struct summary *s)
+{
+	if (!s->collector.rss_bytes || !s->recorder.rss_bytes)
+		return 0;
+	return s->collector.rss_bytes + s->recorder.rss_bytes;
+}
+
+uint64_t summary_drain_ns_mean(const struct summary *s)
+{
+	return s->drains ? s->drain_ns_total / s->drains : 0;
+}
+
+void summary_set_drain_ns_mean(struct summary *s, uint64_t mean_ns)
+{
+	if (__builtin_mul_overflow(mean_ns, s->drains, &s->drain_ns_total))
+		s->drain_ns_total = UINT64_MAX;
+}

@@ -126,9 +126,16 @@ void summary_add_oom(struct summary *s, const struct oom_kill *oom);
 void summary_finish(struct summary *s);
 /* Thousandths of a core over the whole run; 0 when it took no time. */
 uint64_t summary_cores_mean(const struct summary *s);
+/* What bpfmon itself has used: both roles; the memory is 0 unless that of both was read. */
+uint64_t summary_self_cpu_ns(const struct summary *s);
+uint64_t summary_self_rss_bytes(const struct summary *s);
+/* How long a drain took in the mean; the sum is kept, so that @drains must be there to set it. */
+uint64_t summary_drain_ns_mean(const struct summary *s);
+void summary_set_drain_ns_mean(struct summary *s, uint64_t mean_ns);
 /*
- * Whether the collector made it, which has drained at least once: who folds what is there of a run
- * does not know what bpfmon cost, who outlived the command, nor which samples were skipped.
+ * Whether the collector made it, which has drained at least once: a summary that is folded from
+ * what there is of a run does not have what bpfmon cost, what outlived the command, nor which
+ * samples were skipped.
  */
 bool summary_is_collectors(const struct summary *s);
 /* A new entry at the end, as a finished summary has it; NULL without memory. */
