@@ -4,69 +4,48 @@
 #include "store/column.h"
 #include "store/defence.h"
 #include "store/remove.h"
+#include "store/row_table.h"
 #include "store/shape.h"
 #include "store/tables.h"
 
 #include <errno.h>
 #include <string.h>
 
-/*
- * What may be in the columns that bpfmon makes: texts, and whole numbers that are not negative;
- * NULL, but where the schema has NOT NULL. Others than these, as value.h reads them:
- */
-static const struct special {
-	const char *table, *name; /* NULL: of any table */
+/* What may be in a column: a text, or a number; NULL, but where the schema has NOT NULL. */
+struct rule {
 	int64_t least, most;
 	bool is_needed; /* though the schema lets it be NULL */
-} specials[] = {
-	/* clang-format off */
-	{ NULL, "run", INT64_MIN, INT64_MAX, true },
-	{ NULL, "id", INT64_MIN, INT64_MAX, true },
-	{ NULL, "seq", INT64_MIN, INT64_MAX, true },
-	{ NULL, "rank", INT64_MIN, INT64_MAX, true },
-	{ NULL, "elapsed_ns", 0, INT64_MAX, true },
-	{ NULL, "line", 0, 0, true },
-	{ NULL, "uid", 0, UINT32_MAX, false },
-	{ NULL, "pid", INT32_MIN, INT32_MAX, false },
-	{ NULL, "ns_pid", INT32_MIN, INT32_MAX, false },
-	{ NULL, "ppid", INT32_MIN, INT32_MAX, false },
-	{ NULL, "exit_code", INT32_MIN, INT32_MAX, false },
-	{ NULL, "signal", INT32_MIN, INT32_MAX, false },
-	{ NULL, "args_cut", INT32_MIN, INT32_MAX, false },
-	{ NULL, "lossy", INT32_MIN, INT32_MAX, false },
-	{ NULL, "ended", INT32_MIN, INT32_MAX, false },
-	{ NULL, "complete", INT32_MIN, INT32_MAX, false },
-	{ NULL, "rss_peak_exact", INT32_MIN, INT32_MAX, false },
-	{ "process", "threads_total", 0, UINT32_MAX, false },
-	{ "process", "execs", 0, UINT32_MAX, false },
-	/* clang-format on */
 };
 
-static const struct special *special_of(const char *table, const char *name)
+/* As the table of columns has it; of others, metrics among them, an amount. */
+static struct rule rule_of(const char *table, const char *name)
 {
-	static const struct special none = { .most = INT64_MAX };
+	const struct table_column *c = table_column_find(table, name);
+	struct rule r = { .most = INT64_MAX };
 
-	for (size_t i = 0; i < sizeof(specials) / sizeof(*specials); i++)
-		if (!strcmp(specials[i].name, name) &&
-		    (!specials[i].table || !strcmp(specials[i].table, table)))
-			return &specials[i];
-	return &none;
+	if (c) {
+		column_range(c, &r.least, &r.most);
+		r.is_needed = c->is_key || c->is_needed;
+	} else if (!strcmp(name, "run")) {
+		r = (struct rule){ INT64_MIN, INT64_MAX, true };
+	}
+	return r;
 }
 
 /* The case that a value of the column is not what belongs there, which gives the column's name. */
 static void put_case(sqlite3_str *sql, const char *table, const char *column, bool is_text,
 		     bool is_needed)
 {
-	const struct special *s = special_of(table, column);
+	const struct rule r = rule_of(table, column);
 	const char *type = is_text ? "text" : "integer";
 
 	sqlite3_str_appendf(sql, " WHEN ");
-	if (!is_needed && !s->is_needed)
+	if (!is_needed && !r.is_needed)
 		sqlite3_str_appendf(sql, "\"%w\" IS NOT NULL AND ", column);
 	sqlite3_str_appendf(sql, "(typeof(\"%w\")<>'%s'", column, type);
 	if (!is_text)
 		sqlite3_str_appendf(sql, " OR \"%w\" NOT BETWEEN %lld AND %lld", column,
-				    (long long)s->least, (long long)s->most);
+				    (long long)r.least, (long long)r.most);
 	sqlite3_str_appendf(sql, ") THEN '%q'", column);
 }
 

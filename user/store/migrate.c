@@ -106,7 +106,7 @@ static int make_steps(struct database *d, void *context)
 
 	(void)context;
 	for (; !err && version < STORE_SCHEMA; version++)
-		err = database_run(d, schema_step((int)version));
+		err = database_error(d, schema_step(d->db, (int)version));
 	return err ? err : add_columns(d);
 }
 

@@ -3,18 +3,16 @@
 
 #include "store/defence.h"
 #include "store/identity.h"
-#include "store/value.h"
+#include "store/row_table.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* In the order of run_of(); ?1 to ?8 as bound by bind_filter(). */
-static const char select_runs[] =
-	"SELECT id, uuid, name, job, command, user, host, start_time_ns, ended, complete,"
-	" exit_code, signal, wall_ns, cpu_ns, rss_peak_bytes, processes, lines_lost, writer,"
-	" seen_time_ns, interval_ns FROM run WHERE (?1 = 0 OR id = ?1)"
+/* ?1 to ?9 as bound by bind_filter(). */
+static const char where_wanted[] =
+	" FROM run WHERE (?1 = 0 OR id = ?1)"
 	" AND (?2 IS NULL OR substr(uuid, 1, length(?2)) = ?2)"
 	" AND (?3 IS NULL OR name GLOB ?3) AND (?4 IS NULL OR host GLOB ?4)"
 	" AND (?5 IS NULL OR job = ?5) AND (?6 IS NULL OR user = ?6)"
@@ -76,43 +74,19 @@ static char *copy_of(struct row *r, const char *text)
 	return copy;
 }
 
-static char *text_of(struct row *r, int at)
-{
-	return copy_of(r, row_text(r, at));
-}
-
-/* Of one that has no summary yet; what was taken over from a file is as it is. */
-static bool goes_on(struct row *r)
-{
-	const char *writer = row_text(r, 17);
-
-	return identity_goes_on(writer, row_count(r, 18), row_count(r, 19));
-}
-
 /* What it owns is the caller's, also after an error. */
 static int read_run(struct row *r, struct stored_run *run)
 {
-	*run = (struct stored_run){
-		.id = sqlite3_column_int64(r->s, 0), /* SQLite's own, always a number */
-		.uuid = copy_of(r, row_needed_text(r, 1)),
-		.name = text_of(r, 2),
-		.job = text_of(r, 3),
-		.command = text_of(r, 4),
-		.user = text_of(r, 5),
-		.host = text_of(r, 6),
-		.start_epoch_ns = row_needed_count(r, 7),
-		.state = row_int(r, 8) ? RUN_FINISHED
-			 : goes_on(r)  ? RUN_RUNNING
-				       : RUN_UNFINISHED,
-		.is_complete = row_int(r, 9),
-		.exit_code = row_int_or_none(r, 10),
-		.signal = row_int_or_none(r, 11),
-		.wall_ns = row_count_or_none(r, 12),
-		.cpu_ns = row_count_or_none(r, 13),
-		.rss_peak_bytes = row_count_or_none(r, 14),
-		.processes = row_count_or_none(r, 15),
-		.lines_lost = row_count_or_none(r, 16),
-	};
+	struct run_row row = { 0 };
+
+	row_read(r, &run_table, &row);
+	*run = row.run;
+	if (row.has_ended)
+		run->state = RUN_FINISHED;
+	else if (identity_goes_on(row.writer, row.seen_ns, row.interval_ns))
+		run->state = RUN_RUNNING;
+	else
+		run->state = RUN_UNFINISHED;
 	return r->err;
 }
 
@@ -170,10 +144,25 @@ static bool has_tags(const struct stored_run *r, const struct run_filter *f)
 	return true;
 }
 
+static int prepare_runs(struct database *d, sqlite3_stmt **runs)
+{
+	sqlite3_str *text = sqlite3_str_new(d->db);
+	char *sql;
+	int rc;
+
+	sqlite3_str_appendall(text, "SELECT ");
+	table_put_names(text, &run_table);
+	sqlite3_str_appendall(text, where_wanted);
+	sql = sqlite3_str_finish(text);
+	rc = sql ? sqlite3_prepare_v2(d->db, sql, -1, runs, NULL) : SQLITE_NOMEM;
+	sqlite3_free(sql);
+	return rc;
+}
+
 static int prepare_list(struct database *d, const struct run_filter *f, sqlite3_stmt **runs,
 			sqlite3_stmt **tags)
 {
-	int rc = sqlite3_prepare_v2(d->db, select_runs, -1, runs, NULL);
+	int rc = prepare_runs(d, runs);
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_prepare_v2(d->db,
@@ -244,7 +233,7 @@ int query_text(struct database *d, int64_t id, struct run_text *t)
 		rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW) {
 		t->meta = copy_of(&r, row_needed_text(&r, 0));
-		t->summary = text_of(&r, 1);
+		t->summary = copy_of(&r, row_text(&r, 1));
 		t->lines_lost = (int64_t)row_count(&r, 2);
 	}
 	sqlite3_finalize(s);

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/schema.h"
 
+#include "store/row_table.h"
+
 /*
  * A step is never changed once it was released: what comes later is a step of its own. `run` is
- * small, because to list is to read all of it; the lines it was made of are in `run_text`.
+ * small, because to list is to read all of it; the lines it was made of are in `run_text`. The
+ * tables of processes, each a %s, are made of their columns in row_table.c.
  */
 static const char *const steps[] = {
 	/* 0 -> 1 */
@@ -13,8 +16,8 @@ static const char *const steps[] = {
 	" uuid TEXT NOT NULL UNIQUE,"
 	" name TEXT, job TEXT, command TEXT, cwd TEXT, user TEXT, uid INTEGER, host TEXT,"
 	" start_time_ns INTEGER NOT NULL, interval_ns INTEGER,"
-	" writer TEXT,"          /* who records it, for others to see whether it lives */
-	" seen_time_ns INTEGER," /* when it last did */
+	" writer TEXT,"          /* the process that records it: others ask whether it lives */
+	" seen_time_ns INTEGER," /* when that wrote last */
 	" ended INTEGER NOT NULL DEFAULT 0," /* 1: its summary has come */
 	" complete INTEGER, exit_code INTEGER, signal INTEGER,"
 	" wall_ns INTEGER, cpu_ns INTEGER, rss_peak_bytes INTEGER, processes INTEGER,"
@@ -28,18 +31,7 @@ static const char *const steps[] = {
 	/* for each so many samples one: gauges are the largest, counters the last */
 	"CREATE TABLE block(run INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
 	" PRIMARY KEY(run, elapsed_ns)) WITHOUT ROWID;"
-	"CREATE TABLE process(run INTEGER NOT NULL, seq INTEGER NOT NULL,"
-	" pid INTEGER, ns_pid INTEGER, ppid INTEGER, uid INTEGER, comm TEXT, exe TEXT,"
-	" args TEXT, args_cut INTEGER, lossy INTEGER, start_time_ns INTEGER, joined_time_ns "
-	"INTEGER,"
-	" left_time_ns INTEGER,"
-	" end_time_ns INTEGER, exit_code INTEGER, signal INTEGER, state TEXT,"
-	" threads_total INTEGER, execs INTEGER, rss_peak_bytes INTEGER, rss_peak_exact INTEGER,"
-	" PRIMARY KEY(run, seq)) WITHOUT ROWID;"
-	/* rank: 1 is the heaviest of the sample at that time */
-	"CREATE TABLE process_sample(run INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
-	" rank INTEGER NOT NULL, pid INTEGER, comm TEXT, start_time_ns INTEGER, lossy INTEGER,"
-	" PRIMARY KEY(run, elapsed_ns, rank)) WITHOUT ROWID;"
+	"%s%s"
 	/* lines of all other kinds, as they came */
 	"CREATE TABLE event(run INTEGER NOT NULL, seq INTEGER NOT NULL, elapsed_ns INTEGER,"
 	" kind TEXT, event TEXT, line TEXT,"
@@ -62,7 +54,23 @@ static const char *const steps[] = {
 	"PRAGMA user_version=2;",
 };
 
-const char *schema_step(int version)
+/* To be freed by sqlite3_free(); NULL without memory. */
+static char *create_text(const struct stored_table *t)
 {
-	return steps[version];
+	sqlite3_str *text = sqlite3_str_new(NULL);
+
+	table_put_create(text, t);
+	return sqlite3_str_finish(text);
+}
+
+int schema_step(sqlite3 *db, int version)
+{
+	char *process = create_text(&process_table), *sample = create_text(&process_sample_table);
+	char *sql = process && sample ? sqlite3_mprintf(steps[version], process, sample) : NULL;
+	int rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(sql);
+	sqlite3_free(process);
+	sqlite3_free(sample);
+	return rc;
 }

@@ -3,9 +3,11 @@
 #ifndef STORE_SCHEMA_H
 #define STORE_SCHEMA_H
 
+#include <sqlite3.h>
+
 #define SCHEMA_APPLICATION 0x6270666d /* PRAGMA application_id: "bpfm" */
 
-/* The statements that bring a file from @version to the next; 0: an empty one. */
-const char *schema_step(int version);
+/* Brings a file from @version, 0 of an empty one, to the next. An SQLite status. */
+int schema_step(sqlite3 *db, int version);
 
 #endif

@@ -153,7 +153,7 @@ int shape_make(sqlite3 **db, int64_t version)
 	int rc = sqlite3_open_v2(":memory:", db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 
 	for (int i = 0; rc == SQLITE_OK && i < version; i++)
-		rc = sqlite3_exec(*db, schema_step(i), NULL, NULL, NULL);
+		rc = schema_step(*db, i);
 	return rc;
 }
 

@@ -125,16 +125,21 @@ const char *row_needed_text(struct row *r, int at)
 	return text;
 }
 
-void row_follows(struct row *r, int at, int64_t *last)
+int64_t row_number(struct row *r, int at)
 {
 	int64_t v;
 
 	if (!number_at(r, at, INT64_MIN, INT64_MAX, &v))
 		refuse_kind(r, at, "a number");
-	else if ((v < *last || (v == *last && v != INT64_MIN)) && !r->err)
+	return v;
+}
+
+void row_follows(struct row *r, int64_t number, int64_t *last)
+{
+	if ((number < *last || (number == *last && number != INT64_MIN)) && !r->err)
 		r->err = database_damaged(r->d, "the rows of the table %s lead back to others",
 					  r->table);
-	*last = v;
+	*last = number;
 }
 
 bool row_is_null(const struct row *r, int at)

@@ -28,9 +28,10 @@ int64_t row_count_or_none(struct row *r, int at);
 const char *row_text(struct row *r, int at);
 /* The same of one that must be there: NULL only after an error. */
 const char *row_needed_text(struct row *r, int at);
-/* The number, which must be there, is larger than *@last, and is *@last now; else it is an error.
- */
-void row_follows(struct row *r, int at, int64_t *last);
+/* Any number, which must be there. */
+int64_t row_number(struct row *r, int at);
+/* The number of a row is larger than *@last, and is *@last now; else it is an error. */
+void row_follows(struct row *r, int64_t number, int64_t *last);
 bool row_is_null(const struct row *r, int at);
 
 #endif

@@ -1,16 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Binds values of a line to parameters of a statement. A value that is absent, or of another type
- * than the column, is NULL: readers of the store would take a wrong type for damage.
+ * What a line says, as the parameter of a statement; what it does not say, or says as another kind
+ * of value than the column holds, is NULL: a reader of the store would call that damage.
  */
 #ifndef RECORD_STORE_BIND_H
 #define RECORD_STORE_BIND_H
 
+#include "store/table_column.h"
 #include "wire/reader_parts.h"
 
 #include <sqlite3.h>
 
-/* NULL above INT64_MAX. */
+#define FIRST_COLUMN 2 /* the parameter after that of the run */
+
+/* Which parameter has that name, as ":pid". */
+static inline int bind_place(sqlite3_stmt *s, const char *name)
+{
+	return sqlite3_bind_parameter_index(s, name);
+}
+
+/* An amount, which the column holds up to INT64_MAX. */
 static inline void bind_amount(sqlite3_stmt *s, int at, uint64_t v)
 {
 	if (v <= INT64_MAX)
@@ -33,7 +42,7 @@ static inline void bind_text(sqlite3_stmt *s, int at, const json_t *o, const cha
 				  SQLITE_STATIC);
 }
 
-/* A whole number from @least to @most, or a boolean. */
+/* A whole number from @least to @most, or a truth. */
 static inline void bind_number(sqlite3_stmt *s, int at, const json_t *o, const char *key,
 			       json_int_t least, json_int_t most)
 {
@@ -46,7 +55,7 @@ static inline void bind_number(sqlite3_stmt *s, int at, const json_t *o, const c
 		sqlite3_bind_int(s, at, json_is_true(v));
 }
 
-/* A PID, a status, a boolean. */
+/* A PID, a status, a truth. */
 static inline void bind_int(sqlite3_stmt *s, int at, const json_t *o, const char *key)
 {
 	bind_number(s, at, o, key, INT32_MIN, INT32_MAX);
@@ -55,6 +64,51 @@ static inline void bind_int(sqlite3_stmt *s, int at, const json_t *o, const char
 static inline void bind_u32(sqlite3_stmt *s, int at, const json_t *o, const char *key)
 {
 	bind_number(s, at, o, key, 0, UINT32_MAX);
+}
+
+/* What the line @o has for the column, as its parameter. */
+static inline void bind_column(sqlite3_stmt *s, int at, const struct table_column *c,
+			       const json_t *o)
+{
+	switch (c->type) {
+	case COLUMN_TEXT:
+	case COLUMN_COPY:
+		bind_text(s, at, o, c->key);
+		break;
+	case COLUMN_TIME:
+		bind_time(s, at, json_epoch_of(o, c->key));
+		break;
+	case COLUMN_UINT32:
+		bind_u32(s, at, o, c->key);
+		break;
+	case COLUMN_INT:
+	case COLUMN_INT_OR_NONE:
+	case COLUMN_TRUTH:
+		bind_int(s, at, o, c->key);
+		break;
+	default:
+		bind_number(s, at, o, c->key, 0, INT64_MAX);
+	}
+}
+
+/*
+ * The parameters of the columns of @t that are @written then, from @at on in their order: those
+ * that have a key in the line @o are bound, the others are bound by name. Returns the one after
+ * them.
+ */
+static inline int bind_columns(sqlite3_stmt *s, int at, const struct stored_table *t,
+			       enum column_written written, const json_t *o)
+{
+	for (size_t i = 0; i < t->nr; i++) {
+		const struct table_column *c = &t->columns[i];
+
+		if (c->written != written)
+			continue;
+		if (c->key)
+			bind_column(s, at, c, o);
+		at++;
+	}
+	return at;
 }
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "record/store/bind.h"
 #include "store/column.h"
+#include "store/row_table.h"
 #include "wire/tree.h"
 
 #include <errno.h>
@@ -20,14 +21,6 @@ static void bind_metrics(sqlite3_stmt *s, int at, const struct metric_set *colum
 	}
 }
 
-static void bind_end(sqlite3_stmt *s, const struct process *p, const json_t *o)
-{
-	bind_time(s, 15, p->end_epoch_ns);
-	bind_int(s, 16, o, "exit_code");
-	bind_int(s, 17, o, "signal");
-	bind_text(s, 18, o, "state");
-}
-
 int process_row_put(struct store_writer *w)
 {
 	const struct process *p = &w->line.process;
@@ -36,34 +29,18 @@ int process_row_put(struct store_writer *w)
 	struct metric_set columns;
 	const json_t *list = json_object_get(o, "args");
 	struct json args = { 0 };
-	int at = 1, err;
+	int err;
 
 	if (json_is_array(list))
 		tree_write(&args, NULL, list);
-	sqlite3_bind_int64(s, at++, w->run);
-	sqlite3_bind_int64(s, at++, ++w->processes);
-	bind_int(s, at++, o, "pid");
-	bind_int(s, at++, o, "ns_pid");
-	bind_int(s, at++, o, "ppid");
-	bind_u32(s, at++, o, "uid");
-	bind_text(s, at++, o, "comm");
-	bind_text(s, at++, o, "exe");
-	if (args.text)
-		sqlite3_bind_text(s, at, args.text, (int)args.used, SQLITE_STATIC);
-	at++;
-	bind_int(s, at++, o, "args_cut");
-	bind_int(s, at++, o, "lossy");
-	bind_time(s, at++, p->start_epoch_ns);
-	bind_time(s, at++, p->joined_epoch_ns);
-	bind_time(s, at++, p->left_epoch_ns);
-	bind_end(s, p, o);
-	at = 19;
-	bind_u32(s, at++, o, "threads_total");
-	bind_u32(s, at++, o, "execs");
-	bind_number(s, at++, o, "rss_peak_bytes", 0, INT64_MAX);
-	bind_int(s, at++, o, "rss_peak_exact");
 	columns_of_process(&columns);
-	bind_metrics(s, at, &columns, p->value, &p->have);
+	bind_metrics(s, bind_columns(s, FIRST_COLUMN, &process_table, WRITTEN_FIRST, o), &columns,
+		     p->value, &p->have);
+	sqlite3_bind_int64(s, bind_place(s, ":run"), w->run);
+	sqlite3_bind_int64(s, bind_place(s, ":seq"), ++w->processes);
+	if (args.text)
+		sqlite3_bind_text(s, bind_place(s, ":args"), args.text, (int)args.used,
+				  SQLITE_STATIC);
 	err = args.failed ? -ENOMEM : store_writer_run(w, s);
 	jw_done(&args);
 	return err;
@@ -83,20 +60,12 @@ int process_sample_row_put(struct store_writer *w)
 	const struct process_sample *p = &w->line.process_sample;
 	sqlite3_stmt *s = w->process_sample;
 	struct metric_set columns;
-	int at = 1;
+	int at = bind_columns(s, FIRST_COLUMN, &process_sample_table, WRITTEN_FIRST, w->line.tree);
 
-	sqlite3_bind_int64(s, at++, w->run);
-	sqlite3_bind_int64(s, at++, (int64_t)p->elapsed_ns);
-	sqlite3_bind_int64(s, at++, rank_of(w, p->elapsed_ns));
-	sqlite3_bind_int64(s, at++, p->pid);
-	if (p->comm[0])
-		sqlite3_bind_text(s, at, p->comm, -1, SQLITE_STATIC);
-	at++;
-	bind_time(s, at++, p->start_epoch_ns);
-	if (p->lossy)
-		sqlite3_bind_int(s, at, 1);
-	at++;
 	process_sample_metrics(&columns);
 	bind_metrics(s, at, &columns, p->value, &p->have);
+	sqlite3_bind_int64(s, bind_place(s, ":run"), w->run);
+	sqlite3_bind_int64(s, bind_place(s, ":elapsed_ns"), (int64_t)p->elapsed_ns);
+	sqlite3_bind_int64(s, bind_place(s, ":rank"), rank_of(w, p->elapsed_ns));
 	return store_writer_run(w, s);
 }

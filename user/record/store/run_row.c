@@ -3,6 +3,7 @@
 
 #include "record/store/bind.h"
 #include "store/identity.h"
+#include "store/row_table.h"
 #include "view/meta_text.h"
 
 #include <errno.h>
@@ -10,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int prepare(struct store_writer *w, const char *sql, sqlite3_stmt **s)
+static int run_prepare(struct store_writer *w, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(&w->d, sqlite3_prepare_v2(w->d.db, sql, -1, s, NULL));
 }
 
 /* Runs it once. */
-static int finish(struct store_writer *w, sqlite3_stmt *s)
+static int run_finish(struct store_writer *w, sqlite3_stmt *s)
 {
 	int err = database_error(&w->d, sqlite3_step(s));
 
@@ -63,7 +64,7 @@ static int put_tags(struct store_writer *w, json_t *meta)
 	int err = 0;
 
 	json_object_foreach(json_object_get(meta, "tags"), key, v) {
-		err = prepare(w, "INSERT OR REPLACE INTO tag VALUES(?,?,?)", &s);
+		err = run_prepare(w, "INSERT OR REPLACE INTO tag VALUES(?,?,?)", &s);
 		if (err)
 			break;
 		sqlite3_bind_int64(s, 1, w->run);
@@ -71,7 +72,7 @@ static int put_tags(struct store_writer *w, json_t *meta)
 		if (json_is_string(v))
 			sqlite3_bind_text(s, 3, json_string_value(v), (int)json_string_length(v),
 					  SQLITE_STATIC);
-		err = finish(w, s);
+		err = run_finish(w, s);
 		if (err)
 			break;
 	}
@@ -81,13 +82,63 @@ static int put_tags(struct store_writer *w, json_t *meta)
 static int put_text(struct store_writer *w, const char *sql, const char *text, size_t length)
 {
 	sqlite3_stmt *s;
-	int err = prepare(w, sql, &s);
+	int err = run_prepare(w, sql, &s);
 
 	if (err)
 		return err;
 	sqlite3_bind_int64(s, 1, w->run);
 	sqlite3_bind_text(s, 2, text, (int)length, SQLITE_STATIC);
-	return finish(w, s);
+	return run_finish(w, s);
+}
+
+/* The columns that are @written then, with commas between: NAME, :NAME or NAME=:NAME. */
+static void put_run_columns(sqlite3_str *sql, enum column_written written, bool has_name,
+			    bool has_value)
+{
+	const char *between = "";
+
+	for (size_t i = 0; i < run_table.nr; i++) {
+		const char *name = run_table.columns[i].name;
+
+		if (run_table.columns[i].written != written)
+			continue;
+		sqlite3_str_appendf(sql, "%s%s%s%s%s", between, has_name ? name : "",
+				    has_name && has_value ? "=" : "", has_value ? ":" : "",
+				    has_value ? name : "");
+		between = ",";
+	}
+}
+
+/* Takes the text over. */
+static int prepare_text(struct store_writer *w, sqlite3_str *text, sqlite3_stmt **s)
+{
+	char *sql = sqlite3_str_finish(text);
+	int err = sql ? run_prepare(w, sql, s) : -ENOMEM;
+
+	sqlite3_free(sql);
+	return err;
+}
+
+static int prepare_begin(struct store_writer *w, sqlite3_stmt **s)
+{
+	sqlite3_str *sql = sqlite3_str_new(w->d.db);
+
+	sqlite3_str_appendall(sql, "INSERT INTO run(");
+	put_run_columns(sql, WRITTEN_FIRST, true, false);
+	sqlite3_str_appendall(sql, ") VALUES(");
+	put_run_columns(sql, WRITTEN_FIRST, false, true);
+	sqlite3_str_appendall(sql, ")");
+	return prepare_text(w, sql, s);
+}
+
+static int prepare_end(struct store_writer *w, sqlite3_stmt **s)
+{
+	sqlite3_str *sql = sqlite3_str_new(w->d.db);
+
+	sqlite3_str_appendall(sql, "UPDATE run SET ended=1,");
+	put_run_columns(sql, WRITTEN_AT_END, true, true);
+	sqlite3_str_appendall(sql, " WHERE id=:id");
+	return prepare_text(w, sql, s);
 }
 
 int run_row_begin(struct store_writer *w, const char *text, size_t length)
@@ -95,30 +146,23 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 	char writer[IDENTITY_BYTES], *command;
 	json_t *meta = w->line.tree;
 	sqlite3_stmt *s;
-	int err = prepare(w,
-			  "INSERT INTO run(uuid,name,job,cwd,user,host,uid,command,start_time_ns,"
-			  "interval_ns,writer,id) VALUES(?,?,?,?,?,?,?,?,?,?,?,?)",
-			  &s);
-	static const char *const texts[] = { "run", "name", "job", "cwd", "user", "host" };
-	int at = 1;
+	int err = prepare_begin(w, &s);
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		bind_text(s, at++, meta, texts[i]);
-	bind_u32(s, at++, meta, "uid");
+	bind_columns(s, 1, &run_table, WRITTEN_FIRST, meta);
 	command = command_text(meta);
 	if (command)
-		sqlite3_bind_text(s, at, command, -1, SQLITE_STATIC);
-	at++;
-	sqlite3_bind_int64(s, at++, (int64_t)(w->line.start_epoch_ns & INT64_MAX)); /* never NULL */
-	bind_amount(s, at++, json_number_of(meta, "interval_seconds", 9));
+		sqlite3_bind_text(s, bind_place(s, ":command"), command, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(s, bind_place(s, ":start_time_ns"),
+			   (int64_t)(w->line.start_epoch_ns & INT64_MAX)); /* never NULL */
+	bind_amount(s, bind_place(s, ":interval_ns"), json_number_of(meta, "interval_seconds", 9));
 	identity_self(writer);
-	sqlite3_bind_text(s, at++, writer, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, bind_place(s, ":writer"), writer, -1, SQLITE_STATIC);
 	if (w->renews)
-		sqlite3_bind_int64(s, at, w->renews);
+		sqlite3_bind_int64(s, bind_place(s, ":id"), w->renews);
 	w->renews = 0;
-	err = finish(w, s);
+	err = run_finish(w, s);
 	free(command);
 	if (err)
 		return err;
@@ -138,25 +182,18 @@ static void bind_peak(sqlite3_stmt *s, int at, const struct summary *t)
 int run_row_end(struct store_writer *w, const char *text, size_t length)
 {
 	const struct summary *t = &w->line.summary;
-	const json_t *o = w->line.tree;
 	sqlite3_stmt *s;
-	int err = prepare(w,
-			  "UPDATE run SET ended=1, complete=?, exit_code=?, signal=?, wall_ns=?,"
-			  " cpu_ns=?, rss_peak_bytes=?, processes=? WHERE id=?",
-			  &s);
+	int err = prepare_end(w, &s);
 
 	if (err)
 		return err;
-	bind_int(s, 1, o, "complete");
-	bind_int(s, 2, o, "exit_code");
-	bind_int(s, 3, o, "signal");
-	bind_amount(s, 4, t->wall_ns);
+	bind_columns(s, 1, &run_table, WRITTEN_AT_END, w->line.tree);
+	bind_amount(s, bind_place(s, ":wall_ns"), t->wall_ns);
 	if (sample_has(&t->total, M_cpu))
-		bind_amount(s, 5, t->total.value[M_cpu]);
-	bind_peak(s, 6, t);
-	bind_number(s, 7, o, "processes_total", 0, INT64_MAX);
-	sqlite3_bind_int64(s, 8, w->run);
-	err = finish(w, s);
+		bind_amount(s, bind_place(s, ":cpu_ns"), t->total.value[M_cpu]);
+	bind_peak(s, bind_place(s, ":rss_peak_bytes"), t);
+	sqlite3_bind_int64(s, bind_place(s, ":id"), w->run);
+	err = run_finish(w, s);
 	if (!err)
 		err = database_check_update(&w->d);
 	w->has_ended = true;
