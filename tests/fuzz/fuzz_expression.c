@@ -34,7 +34,7 @@ static void expression_check(const struct expression *e)
 	FILE *f = open_memstream(&text, &length);
 
 	sides_fill(&all);
-	FUZZ_HOLDS(f && !groups_each(&groups, &all) && !compare(&c, &groups));
+	FUZZ_HOLDS(f && !groups_each(&groups, &all) && !groups_compare(&c, &groups));
 	for (int significant = 0; significant < 2; significant++)
 		if (!expression_holds(e, &c, 1, significant, &holds))
 			expression_tell(f, e, &c, 1);

@@ -87,7 +87,7 @@ static void groups_are_compared_by_their_medians(void **state)
 	assert_int_equal(groups_baseline(&g, "old"), 0);
 	assert_string_equal(g.list[0].name, "old");
 	assert_string_equal(g.list[1].name, "new");
-	assert_int_equal(compare(&c, &g), 0);
+	assert_int_equal(groups_compare(&c, &g), 0);
 	x = against_of(&c, 1, key);
 	assert_true(spread_of(&c, 0, key)->median == 12);
 	assert_true(spread_of(&c, 1, key)->q3 == 23);
@@ -116,7 +116,7 @@ static enum verdict verdict_of(const double *a, const double *b, size_t n, const
 			add_tagged(&all, "c", "minflt", third[i]);
 	}
 	assert_int_equal(groups_by_tag(&g, &all, "build", &without), 0);
-	assert_int_equal(compare(&c, &g), 0);
+	assert_int_equal(groups_compare(&c, &g), 0);
 	v = against_of(&c, 1, key_of("minflt"))->verdict;
 	comparison_done(&c);
 	groups_done(&g);
@@ -229,7 +229,7 @@ static char *text_of(const char *b, size_t width)
 			 0);
 	assert_int_equal(add_text(&all, b, add_run_file), 0);
 	assert_int_equal(groups_each(&g, &all), 0);
-	assert_int_equal(compare(&c, &g), 0);
+	assert_int_equal(groups_compare(&c, &g), 0);
 	diff = facts_diff(&g);
 	comparison_text(f, &c, diff, width);
 	fclose(f);

@@ -120,7 +120,7 @@ static int holds(const char *text, const char *key, double a, double b, bool sig
 	add_tagged(&all, "old", key, a);
 	add_tagged(&all, "new", key, b);
 	assert_int_equal(groups_by_tag(&g, &all, "build", &without), 0);
-	assert_int_equal(compare(&c, &g), 0);
+	assert_int_equal(groups_compare(&c, &g), 0);
 	err = expression_holds(&e, &c, 1, significant, said);
 	comparison_done(&c);
 	groups_done(&g);

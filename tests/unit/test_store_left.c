@@ -64,7 +64,7 @@ static void what_a_prune_leaves_is_counted_by_check_and_removed_by_the_next(void
 	assert_int_equal(rows_left(p->path), SAMPLES - 5000 + SAMPLES / 64 + PROCESSES);
 	assert_int_equal(samples_told(p->path), 0);
 	assert_int_equal(database_open(&d, p->path, DATABASE_CHANGE), 0);
-	assert_int_equal(remove_left(&d), 0);
+	assert_int_equal(store_remove_left(&d), 0);
 	database_close(&d);
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM " ROWS), 0);
 	assert_int_equal(rows_left(p->path), 0);
@@ -84,7 +84,7 @@ static void rows_of_runs_stay_when_those_of_none_are_removed(void **state)
 		      "INSERT INTO run_text(run,meta) VALUES(8,'{}')");
 	assert_int_equal(rows_left(p->path), 3 + 4 + 2 + 1);
 	assert_int_equal(database_open(&d, p->path, DATABASE_CHANGE), 0);
-	assert_int_equal(remove_left(&d), 0);
+	assert_int_equal(store_remove_left(&d), 0);
 	database_close(&d);
 	assert_int_equal(ask(p->path, OF_NO_RUN), 0);
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM " ROWS), 2 * 3);

@@ -209,7 +209,7 @@ static int comparison_show(const struct comparison *c, const struct compare_opti
 }
 
 /* The exit status. */
-static int groups_compare(const struct groups *g, const struct compare_options *o,
+static int groups_report(const struct groups *g, const struct compare_options *o,
 			  const struct expression *e)
 {
 	struct outcome *outcomes = calloc(o->nr_fail_if * g->nr + 1, sizeof(*outcomes));
@@ -217,7 +217,7 @@ static int groups_compare(const struct groups *g, const struct compare_options *
 	bool failed = false;
 	int status = EXIT_USAGE;
 
-	if (!outcomes || compare(&c, g))
+	if (!outcomes || groups_compare(&c, g))
 		log_error("out of memory for %zu groups", g->nr);
 	else if (!outcomes_evaluate(e, o, &c, outcomes, &failed) &&
 		 !comparison_show(&c, o, outcomes)) {
@@ -241,7 +241,7 @@ static int cmd_compare(int argc, char **argv)
 		return go_on ? EXIT_USAGE : 0;
 	if (!expressions_parse(expressions, &o) && !compare_runs_read(&all, &o) &&
 	    !groups_make(&g, &all, &o))
-		status = groups_compare(&g, &o, expressions);
+		status = groups_report(&g, &o, expressions);
 	groups_done(&g);
 	sides_done(&all);
 	return status;

@@ -173,7 +173,7 @@ static int store_run_merge(const struct store_command_options *o, const char *pa
 	err = store_writer_open(&w, path);
 	if (err)
 		return store_report_error(path, &w.d, err);
-	err = remove_left(&w.d); /* rows that a killed prune has left */
+	err = store_remove_left(&w.d); /* rows that a killed prune has left */
 	if (err) {
 		store_report_error(path, &w.d, err);
 		store_writer_close(&w);

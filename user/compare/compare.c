@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* The values of @key in @g, sorted, into @v; returns how many. */
-static size_t collect(const struct group *g, size_t key, double *v)
+static size_t values_collect(const struct group *g, size_t key, double *v)
 {
 	size_t n = 0;
 
@@ -17,7 +17,7 @@ static size_t collect(const struct group *g, size_t key, double *v)
 	return n;
 }
 
-static struct spread spread(const double *v, size_t n)
+static struct spread spread_measure(const double *v, size_t n)
 {
 	if (!n)
 		return (struct spread){ 0 };
@@ -31,7 +31,7 @@ static struct spread spread(const double *v, size_t n)
 	};
 }
 
-static double relative(double difference, double base)
+static double against_relative(double difference, double base)
 {
 	if (difference == 0)
 		return 0;
@@ -39,8 +39,8 @@ static double relative(double difference, double base)
 }
 
 /* @groups: those that are compared with the first, each of which takes its part of alpha. */
-static enum verdict judge(const struct spread *a, const struct spread *b, const struct against *x,
-			  size_t groups)
+static enum verdict against_judge(const struct spread *a, const struct spread *b,
+				  const struct against *x, size_t groups)
 {
 	if (fmin(a->least, b->least) == fmax(a->most, b->most))
 		return VERDICT_EQUAL;
@@ -54,7 +54,7 @@ struct room {
 	double *p;             /* of each group */
 };
 
-static int compare_pair(struct comparison *c, size_t group, size_t key, struct room *r, size_t n)
+static int pair_compare(struct comparison *c, size_t group, size_t key, struct room *r, size_t n)
 {
 	const struct group *g = &c->groups->list[group];
 	const struct spread *first = spread_of(c, 0, key);
@@ -62,13 +62,13 @@ static int compare_pair(struct comparison *c, size_t group, size_t key, struct r
 	struct against *x = &c->againsts[group * NR_KEYS + key];
 	int err = 0;
 
-	*other = spread(r->other, collect(g, key, r->other));
+	*other = spread_measure(r->other, values_collect(g, key, r->other));
 	r->p[group] = NAN;
 	if (!n || !other->nr)
 		return 0;
 	x->has_both = true;
 	x->difference = other->median - first->median;
-	x->relative = relative(x->difference, first->median);
+	x->relative = against_relative(x->difference, first->median);
 	if (n > 1 || other->nr > 1) {
 		err = stats_rank_test(r->first, n, r->other, other->nr, &x->test);
 		r->p[group] = x->test.p;
@@ -76,15 +76,15 @@ static int compare_pair(struct comparison *c, size_t group, size_t key, struct r
 	return err;
 }
 
-static int compare_key_of_all(struct comparison *c, size_t key, struct room *r)
+static int groups_compare_key(struct comparison *c, size_t key, struct room *r)
 {
-	size_t n = collect(&c->groups->list[0], key, r->first), tests = 0;
+	size_t n = values_collect(&c->groups->list[0], key, r->first), tests = 0;
 	int err = 0;
 
-	c->spreads[key] = spread(r->first, n);
+	c->spreads[key] = spread_measure(r->first, n);
 	r->p[0] = NAN;
 	for (size_t g = 1; !err && g < c->groups->nr; g++) {
-		err = compare_pair(c, g, key, r, n);
+		err = pair_compare(c, g, key, r, n);
 		tests += !isnan(r->p[g]);
 	}
 	if (!err)
@@ -94,12 +94,13 @@ static int compare_key_of_all(struct comparison *c, size_t key, struct room *r)
 
 		x->p_corrected = r->p[g];
 		if (!isnan(r->p[g]))
-			x->verdict = judge(&c->spreads[key], spread_of(c, g, key), x, tests);
+			x->verdict =
+				against_judge(&c->spreads[key], spread_of(c, g, key), x, tests);
 	}
 	return err;
 }
 
-int compare(struct comparison *c, const struct groups *g)
+int groups_compare(struct comparison *c, const struct groups *g)
 {
 	struct room r = {
 		.first = calloc(g->most_sides, sizeof(double)),
@@ -117,7 +118,7 @@ int compare(struct comparison *c, const struct groups *g)
 		err = -ENOMEM;
 	for (size_t key = 0; !err && key < NR_KEYS; key++)
 		if (compare_key(key).name)
-			err = compare_key_of_all(c, key, &r);
+			err = groups_compare_key(c, key, &r);
 	free(r.first);
 	free(r.other);
 	free(r.p);

@@ -39,7 +39,7 @@ struct comparison {
 };
 
 /* @g must have groups, and live as long. -ENOMEM. */
-int compare(struct comparison *c, const struct groups *g);
+int groups_compare(struct comparison *c, const struct groups *g);
 void comparison_done(struct comparison *c);
 
 static inline const struct spread *spread_of(const struct comparison *c, size_t group, size_t key)

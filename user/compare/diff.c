@@ -2,7 +2,7 @@
 #include "compare/diff.h"
 
 /* The keys that any side has, in the order in which they first come. */
-static json_t *all_keys(const struct groups *g)
+static json_t *facts_collect_keys(const struct groups *g)
 {
 	json_t *keys = json_object();
 
@@ -18,7 +18,7 @@ struct texts {
 	bool is_partial; /* a run of ours has no such fact, others have */
 };
 
-static struct texts collect(const struct group *g, const char *key)
+static struct texts fact_collect(const struct group *g, const char *key)
 {
 	struct texts t = { .seen = json_object(), .is_peers = true };
 	size_t without = 0;
@@ -36,7 +36,7 @@ static struct texts collect(const struct group *g, const char *key)
 	return t;
 }
 
-static bool is_same(const struct texts *a, const struct texts *b)
+static bool fact_is_same(const struct texts *a, const struct texts *b)
 {
 	const char *text;
 	json_t *v;
@@ -50,7 +50,7 @@ static bool is_same(const struct texts *a, const struct texts *b)
 	return true;
 }
 
-static json_t *as_array(const json_t *seen)
+static json_t *fact_to_array(const json_t *seen)
 {
 	json_t *list = json_array(), *v;
 	const char *text;
@@ -61,22 +61,22 @@ static json_t *as_array(const json_t *seen)
 }
 
 /* Adds the row of @key to @diff where the groups differ in it. */
-static void compare_key_of(json_t *diff, const struct groups *g, const char *key)
+static void fact_diff(json_t *diff, const struct groups *g, const char *key)
 {
 	struct texts first = { 0 };
 	json_t *values = json_array();
 	bool differs = false;
 
 	for (size_t i = 0; i < g->nr; i++) {
-		struct texts t = collect(&g->list[i], key);
+		struct texts t = fact_collect(&g->list[i], key);
 
-		json_array_append_new(values, as_array(t.seen));
+		json_array_append_new(values, fact_to_array(t.seen));
 		if (t.is_peers && !json_object_size(t.seen)) {
 			json_decref(t.seen); /* it has no say in this */
 		} else if (!first.seen) {
 			first = t;
 		} else {
-			differs |= !is_same(&first, &t);
+			differs |= !fact_is_same(&first, &t);
 			json_decref(t.seen);
 		}
 	}
@@ -88,11 +88,11 @@ static void compare_key_of(json_t *diff, const struct groups *g, const char *key
 
 json_t *facts_diff(const struct groups *g)
 {
-	json_t *keys = all_keys(g), *diff = json_array(), *v;
+	json_t *keys = facts_collect_keys(g), *diff = json_array(), *v;
 	const char *key;
 
 	json_object_foreach(keys, key, v)
-		compare_key_of(diff, g, key);
+		fact_diff(diff, g, key);
 	json_decref(keys);
 	return diff;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compare/document.h"
 
-static void put_side(struct json *j, const struct side *s)
+static void side_write(struct json *j, const struct side *s)
 {
 	jw_object(j, NULL);
 	jw_string(j, "name", s->name);
@@ -13,7 +13,7 @@ static void put_side(struct json *j, const struct side *s)
 	jw_object_end(j);
 }
 
-static void put_groups(struct json *j, const struct groups *all)
+static void groups_write(struct json *j, const struct groups *all)
 {
 	jw_array(j, "groups");
 	for (size_t i = 0; i < all->nr; i++) {
@@ -21,14 +21,14 @@ static void put_groups(struct json *j, const struct groups *all)
 		jw_string(j, "name", all->list[i].name);
 		jw_array(j, "runs");
 		for (size_t k = 0; k < all->list[i].nr; k++)
-			put_side(j, all->list[i].sides[k]);
+			side_write(j, all->list[i].sides[k]);
 		jw_array_end(j);
 		jw_object_end(j);
 	}
 	jw_array_end(j);
 }
 
-static void put_test(struct json *j, const struct against *x)
+static void test_write(struct json *j, const struct against *x)
 {
 	jw_double(j, "u", x->test.u);
 	jw_double(j, "p", x->test.p);
@@ -38,7 +38,7 @@ static void put_test(struct json *j, const struct against *x)
 }
 
 /* Of a group that lacks the key, n alone. */
-static void put_group(struct json *j, const struct comparison *c, size_t group, size_t key)
+static void group_write(struct json *j, const struct comparison *c, size_t group, size_t key)
 {
 	const struct spread *s = spread_of(c, group, key);
 	const struct against *x = against_of(c, group, key);
@@ -56,12 +56,12 @@ static void put_group(struct json *j, const struct comparison *c, size_t group, 
 		jw_double(j, "difference", x->difference);
 		jw_double(j, "relative", x->relative);
 		if (x->verdict != VERDICT_NONE)
-			put_test(j, x);
+			test_write(j, x);
 	}
 	jw_object_end(j);
 }
 
-static void put_values(struct json *j, const struct comparison *c)
+static void values_write(struct json *j, const struct comparison *c)
 {
 	jw_object(j, "values");
 	for (size_t key = 0; key < NR_KEYS; key++) {
@@ -69,13 +69,13 @@ static void put_values(struct json *j, const struct comparison *c)
 			continue;
 		jw_array(j, compare_key(key).name);
 		for (size_t g = 0; g < c->groups->nr; g++)
-			put_group(j, c, g, key);
+			group_write(j, c, g, key);
 		jw_array_end(j);
 	}
 	jw_object_end(j);
 }
 
-static void put_changed(struct json *j, const json_t *diff)
+static void changes_write(struct json *j, const json_t *diff)
 {
 	json_t *row, *texts, *text;
 	size_t i, g, k;
@@ -94,7 +94,7 @@ static void put_changed(struct json *j, const json_t *diff)
 	jw_object_end(j);
 }
 
-static void put_outcomes(struct json *j, const struct outcome *outcomes, size_t nr)
+static void outcomes_write(struct json *j, const struct outcome *outcomes, size_t nr)
 {
 	jw_array(j, "fail_if");
 	for (size_t i = 0; i < nr; i++) {
@@ -113,10 +113,10 @@ void comparison_document(struct json *j, const struct comparison *c, const json_
 	jw_object(j, NULL);
 	jw_string(j, "schema", "bpfmon-compare/1");
 	jw_string(j, "by", c->groups->by);
-	put_groups(j, c->groups);
-	put_values(j, c);
-	put_changed(j, diff);
-	put_outcomes(j, outcomes, nr);
+	groups_write(j, c->groups);
+	values_write(j, c);
+	changes_write(j, diff);
+	outcomes_write(j, outcomes, nr);
 	jw_object_end(j);
 	jw_newline(j);
 }

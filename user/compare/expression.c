@@ -35,12 +35,12 @@ static const struct {
 #define NR_SUFFIXES (sizeof(suffixes) / sizeof(*suffixes))
 #define QUOTED 60 /* bytes of it in an error */
 
-static const char *skip_blanks(const char *text)
+static const char *expression_skip_blanks(const char *text)
 {
 	return text + strspn(text, " \t");
 }
 
-static int parse_key(struct expression *e, const char **at, char *why, size_t room)
+static int expression_parse_key(struct expression *e, const char **at, char *why, size_t room)
 {
 	size_t n = strspn(*at, "abcdefghijklmnopqrstuvwxyz_0123456789");
 	const char *nearest;
@@ -56,11 +56,11 @@ static int parse_key(struct expression *e, const char **at, char *why, size_t ro
 			 nearest ? "'" : "");
 		return -EINVAL;
 	}
-	*at = skip_blanks(*at + n);
+	*at = expression_skip_blanks(*at + n);
 	return 0;
 }
 
-static int parse_op(struct expression *e, const char **at, char *why, size_t room)
+static int expression_parse_operator(struct expression *e, const char **at, char *why, size_t room)
 {
 	size_t n = strspn(*at, "<>=!");
 
@@ -68,14 +68,14 @@ static int parse_op(struct expression *e, const char **at, char *why, size_t roo
 		if (strlen(ops[i]) != n || memcmp(ops[i], *at, n) != 0)
 			continue;
 		e->op = (enum expression_op)i;
-		*at = skip_blanks(*at + n);
+		*at = expression_skip_blanks(*at + n);
 		return 0;
 	}
 	snprintf(why, room, "after '%s' comes one of > < >= <=", compare_key(e->key).name);
 	return -EINVAL;
 }
 
-static int parse_suffix(struct expression *e, const char *suffix, char *why, size_t room)
+static int expression_parse_suffix(struct expression *e, const char *suffix, char *why, size_t room)
 {
 	struct compare_key key = compare_key(e->key);
 
@@ -95,7 +95,7 @@ static int parse_suffix(struct expression *e, const char *suffix, char *why, siz
 	return -EINVAL;
 }
 
-static int parse_amount(struct expression *e, const char *at, char *why, size_t room)
+static int expression_parse_amount(struct expression *e, const char *at, char *why, size_t room)
 {
 	bool is_signed = *at == '+' || *at == '-';
 	size_t n = strspn(at + is_signed, "0123456789.");
@@ -114,7 +114,7 @@ static int parse_amount(struct expression *e, const char *at, char *why, size_t 
 	e->written = at;
 	e->amount *= *at == '-' ? -1 : 1;
 	e->kind = is_signed ? EXPRESSION_DIFFERENCE : EXPRESSION_VALUE;
-	suffix = skip_blanks(at + is_signed + n);
+	suffix = expression_skip_blanks(at + is_signed + n);
 	if (!strcmp(suffix, "%") && !is_signed) {
 		snprintf(why, room, "a difference has a sign: +%.20s", at);
 		return -EINVAL;
@@ -122,23 +122,23 @@ static int parse_amount(struct expression *e, const char *at, char *why, size_t 
 	if (!strcmp(suffix, "%"))
 		e->kind = EXPRESSION_RELATIVE;
 	else if (*suffix)
-		return parse_suffix(e, suffix, why, room);
+		return expression_parse_suffix(e, suffix, why, room);
 	return 0;
 }
 
 int expression_parse(struct expression *e, const char *text, char *why, size_t room)
 {
-	const char *at = skip_blanks(text);
+	const char *at = expression_skip_blanks(text);
 	int err;
 
 	*e = (struct expression){ .text = text };
-	err = parse_key(e, &at, why, room);
+	err = expression_parse_key(e, &at, why, room);
 	if (!err)
-		err = parse_op(e, &at, why, room);
-	return err ? err : parse_amount(e, at, why, room);
+		err = expression_parse_operator(e, &at, why, room);
+	return err ? err : expression_parse_amount(e, at, why, room);
 }
 
-static bool is_so(double a, enum expression_op op, double b)
+static bool values_hold(double a, enum expression_op op, double b)
 {
 	switch (op) {
 	case OP_GREATER:
@@ -153,11 +153,11 @@ static bool is_so(double a, enum expression_op op, double b)
 }
 
 /* Multiplied, not divided: 107 is not more than 7 % above 100. */
-static bool relative_is_so(const struct expression *e, const struct against *x, double base)
+static bool relative_holds(const struct expression *e, const struct against *x, double base)
 {
 	if (base == 0)
-		return is_so(x->relative, e->op, e->amount);
-	return is_so(x->difference * 100, e->op, e->amount * fabs(base));
+		return values_hold(x->relative, e->op, e->amount);
+	return values_hold(x->difference * 100, e->op, e->amount * fabs(base));
 }
 
 int expression_holds(const struct expression *e, const struct comparison *c, size_t group,
@@ -170,13 +170,13 @@ int expression_holds(const struct expression *e, const struct comparison *c, siz
 		return -ENOENT;
 	switch (e->kind) {
 	case EXPRESSION_VALUE:
-		*holds = is_so(s->median, e->op, e->amount);
+		*holds = values_hold(s->median, e->op, e->amount);
 		return 0;
 	case EXPRESSION_DIFFERENCE:
-		*holds = is_so(x->difference, e->op, e->amount);
+		*holds = values_hold(x->difference, e->op, e->amount);
 		break;
 	default:
-		*holds = relative_is_so(e, x, spread_of(c, 0, e->key)->median);
+		*holds = relative_holds(e, x, spread_of(c, 0, e->key)->median);
 	}
 	if (!significant)
 		return 0;

@@ -19,7 +19,7 @@ static const char *const left_out[] = { "kind",     "run",   "start_time",
 					"units",    "lossy", "attached.seeding_seconds",
 					"baseline", NULL };
 
-static bool is_left_out(const char *key)
+static bool fact_is_left_out(const char *key)
 {
 	for (const char *const *k = left_out; *k; k++)
 		if (!strcmp(*k, key))
@@ -28,7 +28,7 @@ static bool is_left_out(const char *key)
 }
 
 /* A text as it is; anything else as JSON has it. */
-static int put_value(struct buffer *t, const json_t *v)
+static int fact_put_value(struct buffer *t, const json_t *v)
 {
 	struct json j = { 0 };
 	int err;
@@ -44,7 +44,7 @@ static int put_value(struct buffer *t, const json_t *v)
 	return err;
 }
 
-static json_t *as_text(json_t *v)
+static json_t *fact_to_text(json_t *v)
 {
 	struct buffer t = { 0 };
 	json_t *element, *text;
@@ -56,19 +56,19 @@ static json_t *as_text(json_t *v)
 			if (i)
 				buffer_puts(&t, " ");
 			if (!err)
-				err = put_value(&t, element);
+				err = fact_put_value(&t, element);
 		}
 	} else {
-		err = put_value(&t, v);
+		err = fact_put_value(&t, v);
 	}
 	text = err ? NULL : json_stringn_nocheck(t.text ? t.text : "", t.used);
 	buffer_done(&t);
 	return text;
 }
 
-static int add(json_t *to, const char *key, json_t *v, int depth);
+static int fact_add(json_t *to, const char *key, json_t *v, int depth);
 
-static int add_all(json_t *to, const char *prefix, const json_t *from, int depth)
+static int facts_add_object(json_t *to, const char *prefix, const json_t *from, int depth)
 {
 	const char *name;
 	json_t *v;
@@ -81,23 +81,23 @@ static int add_all(json_t *to, const char *prefix, const json_t *from, int depth
 			key = NULL;
 			return -ENOMEM;
 		}
-		err = add(to, key, v, depth);
+		err = fact_add(to, key, v, depth);
 		if (err)
 			break;
 	}
 	return err;
 }
 
-static int add(json_t *to, const char *key, json_t *v, int depth)
+static int fact_add(json_t *to, const char *key, json_t *v, int depth)
 {
-	if (is_left_out(key) || json_is_null(v))
+	if (fact_is_left_out(key) || json_is_null(v))
 		return 0;
 	if (json_is_object(v) && depth < DEEPEST)
-		return add_all(to, key, v, depth + 1);
-	return json_object_set_new_nocheck(to, key, as_text(v)) ? -ENOMEM : 0;
+		return facts_add_object(to, key, v, depth + 1);
+	return json_object_set_new_nocheck(to, key, fact_to_text(v)) ? -ENOMEM : 0;
 }
 
 int facts_add(json_t *to, const json_t *from)
 {
-	return add_all(to, "", from, 0);
+	return facts_add_object(to, "", from, 0);
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct group *append(struct groups *g, const char *name, size_t room)
+static struct group *groups_append(struct groups *g, const char *name, size_t room)
 {
 	struct group *one = &g->list[g->nr];
 
@@ -16,7 +16,7 @@ static struct group *append(struct groups *g, const char *name, size_t room)
 	return one;
 }
 
-static struct group *find(struct groups *g, const char *name)
+static struct group *groups_find(struct groups *g, const char *name)
 {
 	for (size_t i = 0; i < g->nr; i++)
 		if (!strcmp(g->list[i].name, name))
@@ -24,7 +24,7 @@ static struct group *find(struct groups *g, const char *name)
 	return NULL;
 }
 
-static int put(struct groups *g, struct group *one, const struct side *s)
+static int groups_put(struct groups *g, struct group *one, const struct side *s)
 {
 	if (!one)
 		return -ENOMEM;
@@ -40,7 +40,7 @@ int groups_each(struct groups *g, const struct sides *all)
 
 	*g = (struct groups){ .list = calloc(all->nr + 1, sizeof(*g->list)) };
 	for (size_t i = 0; g->list && !err && i < all->nr; i++)
-		err = put(g, append(g, all->list[i].name, 1), &all->list[i]);
+		err = groups_put(g, groups_append(g, all->list[i].name, 1), &all->list[i]);
 	return g->list ? err : -ENOMEM;
 }
 
@@ -53,19 +53,19 @@ int groups_by_tag(struct groups *g, const struct sides *all, const char *by,
 	for (size_t i = 0; g->list && !err && i < all->nr; i++) {
 		const struct side *s = &all->list[i];
 		const char *value = side_tag(s, by);
-		struct group *one = value ? find(g, value) : NULL;
+		struct group *one = value ? groups_find(g, value) : NULL;
 
 		*without = s;
 		if (!value)
 			return -ENOENT;
-		err = put(g, one ? one : append(g, value, all->nr), s);
+		err = groups_put(g, one ? one : groups_append(g, value, all->nr), s);
 	}
 	return g->list ? err : -ENOMEM;
 }
 
 int groups_baseline(struct groups *g, const char *name)
 {
-	struct group *found = find(g, name), baseline;
+	struct group *found = groups_find(g, name), baseline;
 
 	if (!found)
 		return -ENOENT;

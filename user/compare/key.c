@@ -34,13 +34,13 @@ int compare_key_find(const char *name, size_t length, size_t *i)
 	return -ENOENT;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t size_least(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
 
 /* How many letters are to be changed, put in or left out (Levenshtein). */
-static size_t distance(const char *a, size_t na, const char *b, size_t nb)
+static size_t text_distance(const char *a, size_t na, const char *b, size_t nb)
 {
 	size_t row[LONGEST_KEY + 1];
 
@@ -54,7 +54,7 @@ static size_t distance(const char *a, size_t na, const char *b, size_t nb)
 			size_t kept = diagonal + (a[i - 1] != b[j - 1]);
 
 			diagonal = row[j];
-			row[j] = least(kept, least(row[j], row[j - 1]) + 1);
+			row[j] = size_least(kept, size_least(row[j], row[j - 1]) + 1);
 		}
 	}
 	return row[nb];
@@ -69,7 +69,7 @@ const char *compare_key_nearest(const char *name, size_t length)
 		return NULL;
 	for (size_t k = 0; k < NR_KEYS; k++) {
 		const char *key = compare_key(k).name;
-		size_t d = key ? distance(name, length, key, strlen(key)) : best;
+		size_t d = key ? text_distance(name, length, key, strlen(key)) : best;
 
 		/* "rss_peak" is meant as the beginning of a key */
 		if (key && length > 2 && !strncmp(key, name, length))

@@ -32,7 +32,7 @@ static const struct {
 };
 
 /* Numbers with their unit removed, as lscpu and /proc/meminfo told them. */
-static int prmon_machine(struct side *s, const json_t *tree)
+static int prmon_read_machine(struct side *s, const json_t *tree)
 {
 	const json_t *hw = json_object_get(tree, "HW");
 	const json_t *cpus = json_object_get(json_object_get(hw, "cpu"), "CPUs");
@@ -50,7 +50,7 @@ static int prmon_machine(struct side *s, const json_t *tree)
 	return err;
 }
 
-static int read_prmon(struct side *s, const json_t *tree)
+static int prmon_read(struct side *s, const json_t *tree)
 {
 	const json_t *max = json_object_get(tree, "Max");
 
@@ -65,7 +65,7 @@ static int read_prmon(struct side *s, const json_t *tree)
 		if (json_is_number(v))
 			side_set(s, of_prmon[i].ours, json_number_value(v) * of_prmon[i].factor);
 	}
-	return prmon_machine(s, tree);
+	return prmon_read_machine(s, tree);
 }
 
 /* What rusage says of the processes that were waited for; the peak is that of one process. */
@@ -90,7 +90,7 @@ static const struct {
 #define KILLED "Command terminated by signal "
 
 /* Digits and a point, the line's end after them; NAN: not so. */
-static double plain_number(const char *text)
+static double number_parse(const char *text)
 {
 	size_t n = strspn(text, "0123456789.");
 	char *end;
@@ -100,7 +100,7 @@ static double plain_number(const char *text)
 }
 
 /* h:mm:ss or m:ss.cc, in seconds; NAN: not so. */
-static double clock_time(const char *text)
+static double clock_time_parse(const char *text)
 {
 	double seconds = 0;
 
@@ -108,7 +108,7 @@ static double clock_time(const char *text)
 		size_t n = strspn(text, "0123456789");
 
 		if (!n || text[n] != ':')
-			return parts ? seconds * 60 + plain_number(text) : NAN;
+			return parts ? seconds * 60 + number_parse(text) : NAN;
 		seconds = seconds * 60 + strtod(text, NULL);
 		text += n + 1;
 	}
@@ -116,7 +116,7 @@ static double clock_time(const char *text)
 }
 
 /* Where @label begins a line at or after @text; NULL: nowhere. */
-static const char *find_line(const char *text, const char *label)
+static const char *line_find(const char *text, const char *label)
 {
 	size_t n = strlen(label);
 
@@ -126,19 +126,19 @@ static const char *find_line(const char *text, const char *label)
 	return NULL;
 }
 
-static void time_row(struct side *s, const char *line)
+static void time_read_row(struct side *s, const char *line)
 {
 	for (size_t i = 0; i < sizeof(of_time) / sizeof(*of_time); i++) {
 		size_t n = strlen(of_time[i].label);
 
 		if (!strncmp(line + 1, of_time[i].label, n))
 			side_set(s, of_time[i].ours,
-				 plain_number(line + 1 + n) * of_time[i].factor);
+				 number_parse(line + 1 + n) * of_time[i].factor);
 	}
 }
 
 /* The command may have line ends and quotes in it: it reaches to the row that comes after it. */
-static int time_command(struct side *s, const char *start, const char *rows)
+static int time_read_command(struct side *s, const char *start, const char *rows)
 {
 	const char *text = start + strlen(COMMAND), *end = rows;
 	json_t *command;
@@ -149,27 +149,27 @@ static int time_command(struct side *s, const char *start, const char *rows)
 	return command && json_object_set_new(s->facts, "command", command) ? -ENOMEM : 0;
 }
 
-static int read_time(struct side *s, const char *text)
+static int time_read(struct side *s, const char *text)
 {
-	const char *start = find_line(text, COMMAND), *rows, *next, *killed;
+	const char *start = line_find(text, COMMAND), *rows, *next, *killed;
 
-	if (!start || !find_line(start, PEAK) || !find_line(start, ELAPSED))
+	if (!start || !line_find(start, PEAK) || !line_find(start, ELAPSED))
 		return -EBADMSG;
-	if (find_line(start + 1, COMMAND) || find_line(find_line(start, PEAK) + 1, PEAK))
+	if (line_find(start + 1, COMMAND) || line_find(line_find(start, PEAK) + 1, PEAK))
 		return -EMLINK;
 	s->format = "GNU time";
-	rows = find_line(start, "\tUser time (seconds): ");
-	for (next = rows; next; next = find_line(next + 1, "\t"))
-		time_row(s, next);
-	side_set(s, "wall_seconds", clock_time(find_line(start, ELAPSED) + strlen(ELAPSED)));
-	for (killed = NULL, next = find_line(text, KILLED); next && next < start;
-	     next = find_line(next + 1, KILLED))
+	rows = line_find(start, "\tUser time (seconds): ");
+	for (next = rows; next; next = line_find(next + 1, "\t"))
+		time_read_row(s, next);
+	side_set(s, "wall_seconds", clock_time_parse(line_find(start, ELAPSED) + strlen(ELAPSED)));
+	for (killed = NULL, next = line_find(text, KILLED); next && next < start;
+	     next = line_find(next + 1, KILLED))
 		killed = next; /* the last: the command may write such a line itself */
 	if (killed && strchr(killed, '\n') + 1 == start) {
-		side_set(s, "signal", plain_number(killed + strlen(KILLED)));
+		side_set(s, "signal", number_parse(killed + strlen(KILLED)));
 		side_set(s, "exit_code", NAN); /* it says 0 then */
 	}
-	return rows ? time_command(s, start, rows) : 0;
+	return rows ? time_read_command(s, start, rows) : 0;
 }
 
 int peer_read(struct side *s, const char *text, size_t length)
@@ -181,9 +181,9 @@ int peer_read(struct side *s, const char *text, size_t length)
 	while (isspace((unsigned char)*first))
 		first++;
 	if (*first != '{')
-		return strlen(text) == length ? read_time(s, text) : -EBADMSG;
+		return strlen(text) == length ? time_read(s, text) : -EBADMSG;
 	tree = json_loadb(text, length, 0, NULL);
-	err = tree ? read_prmon(s, tree) : -EBADMSG;
+	err = tree ? prmon_read(s, tree) : -EBADMSG;
 	json_decref(tree);
 	return err;
 }

@@ -63,7 +63,7 @@ void side_set(struct side *s, const char *key, double value)
 		s->value[i] = value;
 }
 
-static double get(const struct side *s, const char *key)
+static double side_get(const struct side *s, const char *key)
 {
 	size_t i;
 
@@ -71,24 +71,25 @@ static double get(const struct side *s, const char *key)
 }
 
 /* Who ended with a status was not killed: only then a gate on signals can be passed. */
-static void derive_signal(struct side *s)
+static void side_derive_signal(struct side *s)
 {
-	if (isnan(get(s, "signal")) && !isnan(get(s, "exit_code")))
+	if (isnan(side_get(s, "signal")) && !isnan(side_get(s, "exit_code")))
 		side_set(s, "signal", 0);
 }
 
 void side_derive(struct side *s)
 {
-	double wall = get(s, "wall_seconds");
+	double wall = side_get(s, "wall_seconds");
 
-	if (isnan(get(s, "cpu_seconds")))
-		side_set(s, "cpu_seconds", get(s, "user_seconds") + get(s, "system_seconds"));
-	if (isnan(get(s, "cores_mean")) && wall > 0)
-		side_set(s, "cores_mean", get(s, "cpu_seconds") / wall);
-	derive_signal(s);
+	if (isnan(side_get(s, "cpu_seconds")))
+		side_set(s, "cpu_seconds",
+			 side_get(s, "user_seconds") + side_get(s, "system_seconds"));
+	if (isnan(side_get(s, "cores_mean")) && wall > 0)
+		side_set(s, "cores_mean", side_get(s, "cpu_seconds") / wall);
+	side_derive_signal(s);
 }
 
-static void take_values(struct side *s, const json_t *summary)
+static void side_take_values(struct side *s, const json_t *summary)
 {
 	for (size_t i = 0; i < NR_KEYS; i++) {
 		const char *key = compare_key(i).name;
@@ -97,7 +98,7 @@ static void take_values(struct side *s, const json_t *summary)
 		if (json_is_number(v))
 			s->value[i] = json_number_value(v);
 	}
-	derive_signal(s);
+	side_derive_signal(s);
 	s->complete = json_is_true(json_object_get(summary, "complete"));
 }
 
@@ -106,25 +107,25 @@ struct taking {
 	bool has_summary;
 };
 
-static int take_part(void *context, struct line *l)
+static int side_take_part(void *context, struct line *l)
 {
 	struct taking *t = context;
 
 	if (l->kind == LINE_META)
 		return facts_add(t->side->facts, l->tree);
-	take_values(t->side, l->tree);
+	side_take_values(t->side, l->tree);
 	t->has_summary = true;
 	return 0;
 }
 
 /* Of a run that was cut off; what no sample tells stays absent. */
-static int take_folded(struct side *s, struct source *src)
+static int side_take_folded(struct side *s, struct source *src)
 {
 	void *tree;
 	int err = source_summary_tree(src, &tree, &s->is_folded);
 
 	if (!err)
-		take_values(s, tree);
+		side_take_values(s, tree);
 	json_decref(tree);
 	return err;
 }
@@ -138,15 +139,15 @@ int sides_add_run(struct sides *all, const char *name, struct source *src)
 		return -ENOMEM;
 	t.side->format = "bpfmon";
 	t.side->is_run = true;
-	err = source_each(src, PART(LINE_META) | PART(LINE_SUMMARY), take_part, &t);
+	err = source_each(src, PART(LINE_META) | PART(LINE_SUMMARY), side_take_part, &t);
 	if (!err && !t.has_summary)
-		err = take_folded(t.side, src);
+		err = side_take_folded(t.side, src);
 	if (err)
 		sides_drop(all);
 	return err;
 }
 
-static int read_whole(const char *path, char **text, size_t *length)
+static int file_read_whole(const char *path, char **text, size_t *length)
 {
 	__cleanup(fclosep) FILE *f = fopen(path, "re");
 
@@ -168,7 +169,7 @@ int sides_add_peer(struct sides *all, const char *path)
 {
 	__cleanup(freep) char *text = NULL;
 	size_t length = 0;
-	int err = read_whole(path, &text, &length);
+	int err = file_read_whole(path, &text, &length);
 	struct side *s = err ? NULL : sides_append(all, path);
 
 	if (!err && !s)

@@ -41,7 +41,7 @@ static int by_ranked(const void *a, const void *b)
  * Twice the mean rank of each value, whole numbers then; returns that sum of the second sample.
  * *@ties is the sum of t^3 - t over the groups of t equal values.
  */
-static size_t rank_all(const struct ranked *r, size_t n, size_t *twice, double *ties)
+static size_t ranks_assign(const struct ranked *r, size_t n, size_t *twice, double *ties)
 {
 	size_t sum = 0, end;
 
@@ -98,11 +98,11 @@ static double normal_p(double u, double na, double nb, double ties)
 }
 
 /* Of the values in @r, of which @nb are the second's. */
-static int test_ranks(const struct ranked *r, size_t *twice, size_t n, size_t nb,
+static int ranks_test(const struct ranked *r, size_t *twice, size_t n, size_t nb,
 		      struct rank_test *t)
 {
 	double ties, na = (double)(n - nb);
-	size_t sum = rank_all(r, n, twice, &ties);
+	size_t sum = ranks_assign(r, n, twice, &ties);
 	double arrangements = exp(lgamma((double)n + 1) - lgamma(na + 1) - lgamma((double)nb + 1));
 
 	t->is_exact = n <= RANK_TEST_EXACT;
@@ -125,7 +125,7 @@ int stats_rank_test(const double *a, size_t na, const double *b, size_t nb, stru
 		r[i] = (struct ranked){ i < na ? a[i] : b[i - na], i >= na };
 	if (!err) {
 		qsort(r, n, sizeof(*r), by_ranked);
-		err = test_ranks(r, twice, n, nb, t);
+		err = ranks_test(r, twice, n, nb, t);
 	}
 	free(r);
 	free(twice);

@@ -35,7 +35,7 @@ struct table {
 	size_t width[NR_COLUMNS]; /* 0: not shown */
 };
 
-static void middle(char *out, const struct table *t, size_t group, size_t key)
+static void middle_format(char *out, const struct table *t, size_t group, size_t key)
 {
 	const struct spread *s = spread_of(t->c, group, key);
 	size_t all = t->c->groups->list[group].nr;
@@ -51,7 +51,7 @@ static void middle(char *out, const struct table *t, size_t group, size_t key)
 		snprintf(out + n, CELL_BYTES - n, " (n %zu)", s->nr);
 }
 
-static void quartiles(char *out, const struct table *t, size_t group, size_t key)
+static void quartiles_format(char *out, const struct table *t, size_t group, size_t key)
 {
 	const struct spread *s = spread_of(t->c, group, key);
 
@@ -61,7 +61,8 @@ static void quartiles(char *out, const struct table *t, size_t group, size_t key
 		snprintf(out, CELL_BYTES, "-");
 }
 
-static void against_cell(char *out, enum column col, const struct against *x, enum metric_unit unit)
+static void against_format(char *out, enum column col, const struct against *x,
+			   enum metric_unit unit)
 {
 	snprintf(out, CELL_BYTES, "-");
 	if (!x->has_both)
@@ -76,30 +77,30 @@ static void against_cell(char *out, enum column col, const struct against *x, en
 		snprintf(out, CELL_BYTES, x->p_corrected < 0.001 ? "%.1e" : "%.3f", x->p_corrected);
 }
 
-static void cell(char out[CELL_BYTES], const struct table *t, enum column col, size_t key)
+static void cell_format(char out[CELL_BYTES], const struct table *t, enum column col, size_t key)
 {
 	switch (col) {
 	case COL_KEY:
 		snprintf(out, CELL_BYTES, "%s", compare_key(key).name);
 		break;
 	case COL_FIRST:
-		middle(out, t, 0, key);
+		middle_format(out, t, 0, key);
 		break;
 	case COL_OTHER:
-		middle(out, t, t->group, key);
+		middle_format(out, t, t->group, key);
 		break;
 	case COL_FIRST_IQR:
-		quartiles(out, t, 0, key);
+		quartiles_format(out, t, 0, key);
 		break;
 	case COL_OTHER_IQR:
-		quartiles(out, t, t->group, key);
+		quartiles_format(out, t, t->group, key);
 		break;
 	default:
-		against_cell(out, col, against_of(t->c, t->group, key), compare_key(key).unit);
+		against_format(out, col, against_of(t->c, t->group, key), compare_key(key).unit);
 	}
 }
 
-static void title(char out[CELL_BYTES], const struct table *t, enum column col)
+static void title_format(char out[CELL_BYTES], const struct table *t, enum column col)
 {
 	char label[24];
 
@@ -126,7 +127,7 @@ static void title(char out[CELL_BYTES], const struct table *t, enum column col)
 	}
 }
 
-static bool is_row(const struct table *t, size_t key)
+static bool row_is_shown(const struct table *t, size_t key)
 {
 	return compare_key(key).name &&
 	       (spread_of(t->c, 0, key)->nr || spread_of(t->c, t->group, key)->nr);
@@ -142,18 +143,18 @@ static size_t line_width(const struct table *t)
 }
 
 /* As wide as the widest cell; then columns go until the line fits, at last the keys are cut. */
-static void fit(struct table *t, size_t width)
+static void columns_fit(struct table *t, size_t width)
 {
 	char text[CELL_BYTES];
 	size_t over;
 
 	for (enum column col = 0; col < NR_COLUMNS; col++) {
-		title(text, t, col);
+		title_format(text, t, col);
 		t->width[col] = strlen(text);
 		for (size_t key = 0; key < NR_KEYS; key++) {
-			if (!is_row(t, key))
+			if (!row_is_shown(t, key))
 				continue;
-			cell(text, t, col, key);
+			cell_format(text, t, col, key);
 			if (strlen(text) > t->width[col])
 				t->width[col] = strlen(text);
 		}
@@ -170,7 +171,7 @@ static void fit(struct table *t, size_t width)
 		t->width[COL_KEY] = LEAST_KEY;
 }
 
-static void put_cell(FILE *f, const struct table *t, enum column col, const char *text)
+static void cell_put(FILE *f, const struct table *t, enum column col, const char *text)
 {
 	if (!t->width[col])
 		return;
@@ -189,19 +190,19 @@ void comparison_table(FILE *f, const struct comparison *c, size_t group, size_t 
 	struct table t = { .c = c, .group = group };
 	char text[CELL_BYTES];
 
-	fit(&t, width);
+	columns_fit(&t, width);
 	fputc('\n', f);
 	for (enum column col = 0; col < NR_COLUMNS; col++) {
-		title(text, &t, col);
-		put_cell(f, &t, col, text);
+		title_format(text, &t, col);
+		cell_put(f, &t, col, text);
 	}
 	fputc('\n', f);
 	for (size_t key = 0; key < NR_KEYS; key++) {
-		if (!is_row(&t, key))
+		if (!row_is_shown(&t, key))
 			continue;
 		for (enum column col = 0; col < NR_COLUMNS; col++) {
-			cell(text, &t, col, key);
-			put_cell(f, &t, col, text);
+			cell_format(text, &t, col, key);
+			cell_put(f, &t, col, text);
 		}
 		fputc('\n', f);
 	}

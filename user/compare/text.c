@@ -21,7 +21,7 @@ char *group_label(char out[24], size_t group)
 }
 
 /* "3 incomplete, 1 without a summary" of the runs of a group. */
-static void put_doubts(FILE *f, const struct group *g)
+static void doubts_print(FILE *f, const struct group *g)
 {
 	size_t incomplete = 0, folded = 0;
 
@@ -35,7 +35,7 @@ static void put_doubts(FILE *f, const struct group *g)
 		fprintf(f, ", %zu without a summary", folded);
 }
 
-static void put_groups(FILE *f, const struct comparison *c, size_t width)
+static void groups_print(FILE *f, const struct comparison *c, size_t width)
 {
 	const struct groups *all = c->groups;
 	size_t room = width > LEAST_NAME + 40 ? width - 40 : LEAST_NAME;
@@ -54,12 +54,12 @@ static void put_groups(FILE *f, const struct comparison *c, size_t width)
 			fprintf(f, "  %zu run%s", g->nr, g->nr == 1 ? "" : "s");
 		else
 			fprintf(f, "  %s", g->sides[0]->format);
-		put_doubts(f, g);
+		doubts_print(f, g);
 		fputc('\n', f);
 	}
 }
 
-static void put_texts(FILE *f, const json_t *texts, size_t width)
+static void texts_print(FILE *f, const json_t *texts, size_t width)
 {
 	const char *first = json_string_value(json_array_get(texts, 0));
 
@@ -72,7 +72,7 @@ static void put_texts(FILE *f, const json_t *texts, size_t width)
 	fputc('\n', f);
 }
 
-static void put_diff(FILE *f, const json_t *diff, size_t width)
+static void diff_print(FILE *f, const json_t *diff, size_t width)
 {
 	size_t i, group, key_width = LEAST_KEY, room;
 	json_t *row, *texts;
@@ -99,7 +99,7 @@ static void put_diff(FILE *f, const json_t *diff, size_t width)
 			for (; n < key_width; n++)
 				fputc(' ', f);
 			fprintf(f, "  %-2s ", group_label(label, group));
-			put_texts(f, texts, room);
+			texts_print(f, texts, room);
 			n = 0;
 			if (group + 1 < json_array_size(json_object_get(row, "values")))
 				fputs("  ", f);
@@ -107,7 +107,7 @@ static void put_diff(FILE *f, const json_t *diff, size_t width)
 	}
 }
 
-static void put_method(FILE *f, const struct comparison *c, size_t width)
+static void method_print(FILE *f, const struct comparison *c, size_t width)
 {
 	(void)width;
 	if (!comparison_has_several(c))
@@ -121,8 +121,8 @@ static void put_method(FILE *f, const struct comparison *c, size_t width)
 }
 
 /* What @write makes, in lines of @width columns. */
-static void put_folded(FILE *f, const struct comparison *c, size_t width, size_t indent,
-		       void (*write)(FILE *f, const struct comparison *c, size_t width))
+static void folded_print(FILE *f, const struct comparison *c, size_t width, size_t indent,
+			 void (*write)(FILE *f, const struct comparison *c, size_t width))
 {
 	char *text = NULL;
 	size_t length;
@@ -138,9 +138,9 @@ static void put_folded(FILE *f, const struct comparison *c, size_t width, size_t
 
 void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, size_t width)
 {
-	put_folded(f, c, width, 5, put_groups);
+	folded_print(f, c, width, 5, groups_print);
 	for (size_t g = 1; g < c->groups->nr; g++)
 		comparison_table(f, c, g, width);
-	put_diff(f, diff, width);
-	put_folded(f, c, width, 2, put_method);
+	diff_print(f, diff, width);
+	folded_print(f, c, width, 2, method_print);
 }

@@ -26,7 +26,7 @@ void baseline_read_counters(struct baseline *b, const struct exporter *e)
 	struct metric_set have = { 0 };
 
 	*b = (struct baseline){ 0 };
-	read_metrics(json_object_get(e->meta, "baseline"), b->value, &have);
+	metrics_read(json_object_get(e->meta, "baseline"), b->value, &have);
 	for (int i = 0; i < NR_METRICS; i++) /* only counters have a value before the run */
 		if (metric_get((enum metric_id)i)->kind != KIND_COUNTER)
 			b->value[i] = 0;

@@ -154,7 +154,7 @@ static int rmonitor_write(struct exporter *e)
 	rmonitor_put_times(j, e);
 	rmonitor_put_resources(j, e, &x);
 	rmonitor_put_peak_times(j, &e->total, &x);
-	put_end(j);
+	line_end(j);
 	buffer_put(&e->text, j->text, j->used);
 	return 0;
 }

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-static void begin_again(struct cores *c, uint64_t elapsed_ns)
+static void cores_restart(struct cores *c, uint64_t elapsed_ns)
 {
 	*c = (struct cores){
 		.cpus = c->cpus,
@@ -16,14 +16,14 @@ static void begin_again(struct cores *c, uint64_t elapsed_ns)
 }
 
 /* Thousandths of a core, times ns. */
-static double busy_since(const struct cores *c, const struct sample *s)
+static double cores_busy_since(const struct cores *c, const struct sample *s)
 {
 	if (sample_has(s, M_cpu) && s->value[M_cpu] >= c->cpu_ns)
 		return (double)(s->value[M_cpu] - c->cpu_ns) * 1000;
 	return (double)s->value[M_cores] * (double)(s->elapsed_ns - c->at_ns);
 }
 
-static uint64_t bounded(const struct cores *c, uint64_t milli)
+static uint64_t cores_bound(const struct cores *c, uint64_t milli)
 {
 	return c->cpus && milli > c->cpus * 1000ULL ? c->cpus * 1000ULL : milli;
 }
@@ -34,17 +34,17 @@ bool cores_add(struct cores *c, const struct sample *s, uint64_t *milli)
 
 	if (s->elapsed_ns <= c->at_ns)
 		return false;
-	c->busy += busy_since(c, s);
+	c->busy += cores_busy_since(c, s);
 	c->cpu_ns = s->value[M_cpu];
 	if (!sample_has(s, M_cores)) {
-		begin_again(c, s->elapsed_ns);
+		cores_restart(c, s->elapsed_ns);
 		return false;
 	}
 	c->at_ns = s->elapsed_ns;
 	if (since_ns >= SHORTEST_FOR_CORES) {
-		*milli = bounded(c, took_ns == since_ns
-					    ? s->value[M_cores]
-					    : number_nearest(floor(c->busy / (double)since_ns)));
+		*milli = cores_bound(
+			c, took_ns == since_ns ? s->value[M_cores]
+					       : number_nearest(floor(c->busy / (double)since_ns)));
 		c->before_ns = c->from_ns;
 		c->busy_before = c->busy;
 		c->from_ns = s->elapsed_ns;
@@ -53,8 +53,9 @@ bool cores_add(struct cores *c, const struct sample *s, uint64_t *milli)
 		return true;
 	}
 	if (c->has_before)
-		*milli = bounded(c, number_nearest(floor((c->busy_before + c->busy) /
-							 (double)(s->elapsed_ns - c->before_ns))));
+		*milli = cores_bound(c,
+				     number_nearest(floor((c->busy_before + c->busy) /
+							  (double)(s->elapsed_ns - c->before_ns))));
 	return c->has_before;
 }
 
@@ -68,6 +69,6 @@ bool cores_read(struct cores *c, uint64_t elapsed_ns, uint64_t cpu_ns, uint64_t 
 	sample_set(&raw, M_cpu, cpu_ns);
 	sample_set(&raw, M_cores, used_ns * 1000 / (elapsed_ns - c->at_ns));
 	if (!cores_add(c, &raw, milli))
-		*milli = bounded(c, raw.value[M_cores]);
+		*milli = cores_bound(c, raw.value[M_cores]);
 	return true;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void count_other(struct holders *all, struct holder *h)
+static void holders_count_other(struct holders *all, struct holder *h)
 {
 	all->others++;
 	all->others_bytes += h->rss_bytes;
@@ -20,11 +20,11 @@ void holders_add(struct holders *all, const struct holder *h)
 	while (at && all->largest[at - 1].rss_bytes < one.rss_bytes)
 		at--;
 	if (at == HOLDERS_KEPT) {
-		count_other(all, &one);
+		holders_count_other(all, &one);
 		return;
 	}
 	if (all->nr == HOLDERS_KEPT)
-		count_other(all, &all->largest[--all->nr]);
+		holders_count_other(all, &all->largest[--all->nr]);
 	memmove(&all->largest[at + 1], &all->largest[at], (all->nr - at) * sizeof(one));
 	all->largest[at] = one;
 	all->nr++;

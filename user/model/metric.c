@@ -123,7 +123,7 @@ void metric_set_put_source(struct metric_set *set, enum metric_source source)
 			metric_put(set, (enum metric_id)i);
 }
 
-static bool put_group(struct metric_set *set, const char *name, size_t length)
+static bool metric_set_put_group(struct metric_set *set, const char *name, size_t length)
 {
 	for (int g = 0; g < NR_GROUPS; g++) {
 		if (strlen(groups[g]) != length || memcmp(groups[g], name, length) != 0)
@@ -147,7 +147,7 @@ int metric_set_parse(struct metric_set *set, const char *list, const char **bad,
 
 		if (!metric_find(p, n, &id)) {
 			metric_put(&parsed, id);
-		} else if (!put_group(&parsed, p, n)) {
+		} else if (!metric_set_put_group(&parsed, p, n)) {
 			*bad = p;
 			*bad_length = n;
 			return -EINVAL;

@@ -17,7 +17,7 @@ void phases_done(struct phases *p)
 	*p = (struct phases){ 0 };
 }
 
-static struct phase *append(struct phases *p)
+static struct phase *phase_append(struct phases *p)
 {
 	struct phase *all;
 	size_t room = p->room ? p->room * 2 : 16;
@@ -35,7 +35,7 @@ static struct phase *append(struct phases *p)
 int phases_add_mark(struct phases *p, const char *text, size_t length, uint64_t elapsed_ns)
 {
 	char *copy = p->nr < MAX_PHASES ? malloc(length + 1) : NULL;
-	struct phase *new = copy ? append(p) : NULL;
+	struct phase *new = copy ? phase_append(p) : NULL;
 
 	if (!new) {
 		free(copy);
@@ -52,7 +52,7 @@ int phases_add_mark(struct phases *p, const char *text, size_t length, uint64_t 
 }
 
 /* Of equal times the first that came; until here "samples" is the place of arrival. */
-static int earlier_first(const void *a, const void *b)
+static int phase_mark_order(const void *a, const void *b)
 {
 	const struct phase *p = a, *q = b;
 
@@ -62,7 +62,7 @@ static int earlier_first(const void *a, const void *b)
 }
 
 /* No mark comes any more: in front of them is what was before the first. */
-static void begin(struct phases *p)
+static void phase_begin(struct phases *p)
 {
 	struct phase *first;
 
@@ -70,10 +70,10 @@ static void begin(struct phases *p)
 		return;
 	p->is_sorted = true;
 	if (p->nr)
-		qsort(p->all, p->nr, sizeof(*p->all), earlier_first);
+		qsort(p->all, p->nr, sizeof(*p->all), phase_mark_order);
 	for (size_t i = 0; i < p->nr; i++)
 		p->all[i].samples = 0;
-	first = append(p);
+	first = phase_append(p);
 	if (!first) {
 		p->left_out++;
 		return;
@@ -86,7 +86,7 @@ static void begin(struct phases *p)
 		p->all[i].end_ns = p->all[i + 1].start_ns;
 }
 
-static void add_gauges(struct phase *ph, const struct sample *s)
+static void phase_add_gauges(struct phase *ph, const struct sample *s)
 {
 	ph->samples++;
 	for (int i = 0; i < NR_METRICS; i++) {
@@ -100,7 +100,7 @@ static void add_gauges(struct phase *ph, const struct sample *s)
 	}
 }
 
-static void add_counters(const struct phases *p, struct phase *ph, const struct sample *s)
+static void phase_add_counters(const struct phases *p, struct phase *ph, const struct sample *s)
 {
 	for (int i = 0; i < NR_METRICS; i++) {
 		enum metric_id id = (enum metric_id)i;
@@ -115,12 +115,12 @@ static void add_counters(const struct phases *p, struct phase *ph, const struct 
 
 void phases_add_sample(struct phases *p, const struct sample *s)
 {
-	begin(p);
+	phase_begin(p);
 	if (!p->nr)
 		return;
 	p->nr_samples++;
-	add_gauges(&p->all[p->at], s);
-	add_counters(p, &p->all[p->at], s);
+	phase_add_gauges(&p->all[p->at], s);
+	phase_add_counters(p, &p->all[p->at], s);
 	while (p->at + 1 < p->nr && s->elapsed_ns >= p->all[p->at + 1].start_ns) {
 		p->at++;
 		p->all[p->at].is_measured = true;
@@ -128,13 +128,13 @@ void phases_add_sample(struct phases *p, const struct sample *s)
 		p->all[p->at].late_ns = s->elapsed_ns - p->all[p->at].start_ns;
 		memcpy(p->counter, s->value, sizeof(p->counter));
 		p->counted = s->have;
-		add_gauges(&p->all[p->at], s);
-		add_counters(p, &p->all[p->at], s);
+		phase_add_gauges(&p->all[p->at], s);
+		phase_add_counters(p, &p->all[p->at], s);
 	}
 }
 
 /* Is what was measured from the first sample of the phase @from to that of @to what these used? */
-static bool is_told_apart(const struct phases *p, size_t from, size_t to, uint64_t end_ns)
+static bool phase_is_separate(const struct phases *p, size_t from, size_t to, uint64_t end_ns)
 {
 	const struct phase *first = &p->all[from], *next = to < p->nr ? &p->all[to] : NULL;
 	uint64_t late_ns = first->late_ns + (next && next->is_measured ? next->late_ns : 0);
@@ -144,7 +144,7 @@ static bool is_told_apart(const struct phases *p, size_t from, size_t to, uint64
 }
 
 /* The last phase that begins before its sample: what is measured from there on is its own. */
-static bool begins_at_its_sample(const struct phases *p, size_t i)
+static bool phase_begins_at_sample(const struct phases *p, size_t i)
 {
 	const struct phase *next = i + 1 < p->nr ? &p->all[i + 1] : NULL;
 
@@ -152,7 +152,7 @@ static bool begins_at_its_sample(const struct phases *p, size_t i)
 }
 
 /* The values of both are those of @head from now on. */
-static void share(struct phases *p, size_t head, size_t i)
+static void counter_share(struct phases *p, size_t head, size_t i)
 {
 	struct phase *to = &p->all[head], *ph = &p->all[i];
 
@@ -178,35 +178,36 @@ static void share(struct phases *p, size_t head, size_t i)
 	ph->shared_with = head;
 }
 
-static void share_all(struct phases *p, size_t head, size_t from, size_t to)
+static void phase_share_counters(struct phases *p, size_t head, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		share(p, head, i);
+		counter_share(p, head, i);
 }
 
 /* The phases that have a sample are gone through from the first; each group ends where it may. */
-static void put_together(struct phases *p, size_t nr, uint64_t end_ns)
+static void phases_join(struct phases *p, size_t nr, uint64_t end_ns)
 {
 	size_t head = 0, before = 0;
 
 	for (size_t i = 1; i < nr; i++) {
-		if (!begins_at_its_sample(p, i) || !is_told_apart(p, head, i, p->all[i].start_ns))
+		if (!phase_begins_at_sample(p, i) ||
+		    !phase_is_separate(p, head, i, p->all[i].start_ns))
 			continue;
-		share_all(p, head, head + 1, i);
+		phase_share_counters(p, head, head + 1, i);
 		before = head;
 		head = i;
 	}
-	if (head && !is_told_apart(p, head, nr, end_ns))
-		share_all(p, before, head, nr);
+	if (head && !phase_is_separate(p, head, nr, end_ns))
+		phase_share_counters(p, before, head, nr);
 	else
-		share_all(p, head, head + 1, nr);
+		phase_share_counters(p, head, head + 1, nr);
 }
 
 void phases_finish(struct phases *p, uint64_t elapsed_ns)
 {
 	size_t measured = 0;
 
-	begin(p);
+	phase_begin(p);
 	if (!p->nr)
 		return;
 	p->all[p->nr - 1].end_ns = elapsed_ns;
@@ -218,5 +219,5 @@ void phases_finish(struct phases *p, uint64_t elapsed_ns)
 	while (measured < p->nr && p->all[measured].is_measured)
 		measured++;
 	if (measured)
-		put_together(p, measured, p->all[measured - 1].end_ns);
+		phases_join(p, measured, p->all[measured - 1].end_ns);
 }

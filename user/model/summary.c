@@ -20,7 +20,7 @@ void summary_done(struct summary *s)
 }
 
 /* How the largest usage at a sample was made up. */
-static void add_cgroup(struct summary *s, const struct sample *smp)
+static void summary_add_cgroup(struct summary *s, const struct sample *smp)
 {
 	if (!sample_has(smp, M_cgroup_memory) || !sample_has(smp, M_cgroup_anon) ||
 	    !sample_has(smp, M_cgroup_file) ||
@@ -61,7 +61,7 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 		if (smp->value[M_hugetlb] > s->hugetlb_peak_bytes)
 			s->hugetlb_peak_bytes = smp->value[M_hugetlb];
 	}
-	add_cgroup(s, smp);
+	summary_add_cgroup(s, smp);
 	if (cores_add(&s->cores, smp, &cores) && cores > s->cores_peak)
 		s->cores_peak = cores;
 	s->has_cores |= sample_has(smp, M_cores);
@@ -69,7 +69,7 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 		s->processes_total = smp->value[M_forks] + 1;
 }
 
-static uint32_t hash(const char *text)
+static uint32_t text_hash(const char *text)
 {
 	uint32_t h = 2166136261U;
 
@@ -103,9 +103,9 @@ struct program *summary_append_program(struct summary *s, const char *exe)
 }
 
 /* The slot of the index where @exe ("": unknown) is, or belongs. */
-static uint32_t *find_slot(const struct summary *s, const char *exe)
+static uint32_t *slot_find(const struct summary *s, const char *exe)
 {
-	size_t slot = hash(exe) % INDEX_SLOTS;
+	size_t slot = text_hash(exe) % INDEX_SLOTS;
 
 	for (; s->program_index[slot]; slot = (slot + 1) % INDEX_SLOTS) {
 		const struct program *p = &s->programs[s->program_index[slot] - 1];
@@ -117,7 +117,7 @@ static uint32_t *find_slot(const struct summary *s, const char *exe)
 }
 
 /* The entry of @exe (NULL: unknown), made when new; NULL without memory. */
-static struct program *program_of(struct summary *s, const char *exe)
+static struct program *program_get(struct summary *s, const char *exe)
 {
 	struct program *p;
 	uint32_t *slot;
@@ -126,11 +126,11 @@ static struct program *program_of(struct summary *s, const char *exe)
 		s->program_index = calloc(INDEX_SLOTS, sizeof(*s->program_index));
 	if (!s->program_index)
 		return NULL;
-	slot = find_slot(s, exe ? exe : "");
+	slot = slot_find(s, exe ? exe : "");
 	/* one place is kept for what is unknown, or beyond the limit */
 	if (!*slot && exe && s->nr_programs >= MAX_PROGRAMS - 1) {
 		exe = NULL;
-		slot = find_slot(s, "");
+		slot = slot_find(s, "");
 	}
 	if (*slot)
 		return &s->programs[*slot - 1];
@@ -142,7 +142,7 @@ static struct program *program_of(struct summary *s, const char *exe)
 
 int summary_add_process(struct summary *s, const struct process *p)
 {
-	struct program *prog = program_of(s, p->exe);
+	struct program *prog = program_get(s, p->exe);
 
 	if (p->has_rss_peak &&
 	    (!s->has_process_rss_peak || p->rss_peak_bytes > s->process_rss_peak_bytes)) {
@@ -194,7 +194,7 @@ void summary_add_oom(struct summary *s, const struct oom_kill *oom)
 		s->oom = *oom;
 }
 
-static int heavier_first(const void *a, const void *b)
+static int program_order(const void *a, const void *b)
 {
 	const struct program *p = a, *q = b;
 
@@ -208,7 +208,7 @@ static int heavier_first(const void *a, const void *b)
 void summary_finish(struct summary *s)
 {
 	if (s->nr_programs)
-		qsort(s->programs, s->nr_programs, sizeof(*s->programs), heavier_first);
+		qsort(s->programs, s->nr_programs, sizeof(*s->programs), program_order);
 	free(s->program_index); /* the order it knows is gone */
 	s->program_index = NULL;
 	if (s->has_process_rss_peak && s->process_rss_peak_exact &&

@@ -82,7 +82,7 @@ bool *summary_field_has(struct summary *s, const struct summary_field *f)
 	return (bool *)((char *)s + f->has);
 }
 
-static bool is_set(const struct summary *s, const struct summary_field *f)
+static bool field_is_set(const struct summary *s, const struct summary_field *f)
 {
 	switch (f->type) {
 	case TYPE_TRUTH:
@@ -101,15 +101,16 @@ bool summary_field_is_there(const struct summary *s, const struct summary_field 
 	case THERE_WITH:
 		return *(const bool *)((const char *)s + f->has);
 	case THERE_IF_SET:
-		return is_set(s, f);
+		return field_is_set(s, f);
 	case THERE_IF_COUNTED:
-		return is_set(s, f) || summary_is_collectors(s);
+		return field_is_set(s, f) || summary_is_collectors(s);
 	case THERE_IF_SAMPLED:
-		return is_set(s, f) || s->samples || summary_is_collectors(s);
+		return field_is_set(s, f) || s->samples || summary_is_collectors(s);
 	case THERE_IF_CPU:
 		return sample_has(&s->total, M_cpu);
 	case THERE_IF_CPU_COUNTED:
-		return sample_has(&s->total, M_cpu) && (is_set(s, f) || summary_is_collectors(s));
+		return sample_has(&s->total, M_cpu) &&
+		       (field_is_set(s, f) || summary_is_collectors(s));
 	case THERE_IF_COLLECTED:
 		return summary_is_collectors(s);
 	case THERE_IF_KILLED:

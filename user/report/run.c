@@ -138,7 +138,7 @@ int report_read(struct report_run *r, struct source *s)
 		err = source_summary_tree(s, &made_up, &is_folded);
 		r->summary = made_up;
 	}
-	phases_finish(&r->phases, json_number_of(r->summary, "wall_seconds", 9));
+	phases_finish(&r->phases, member_read_number(r->summary, "wall_seconds", 9));
 	return err;
 }
 

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-static int copy(FILE *from, FILE *to, uint64_t most_bytes)
+static int stream_copy(FILE *from, FILE *to, uint64_t most_bytes)
 {
 	char part[8192];
 	size_t n;
@@ -21,7 +21,7 @@ static int copy(FILE *from, FILE *to, uint64_t most_bytes)
 int source_keep(FILE **f, uint64_t most_bytes)
 {
 	FILE *kept = tmpfile();
-	int err = kept ? copy(*f, kept, most_bytes) : -errno;
+	int err = kept ? stream_copy(*f, kept, most_bytes) : -errno;
 
 	fclose(*f);
 	if (err && kept)

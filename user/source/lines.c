@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Whether a line may be one of @parts: the kind comes first, so that most need not be parsed. */
-static bool may_be(const char *text, size_t length, unsigned parts)
+static bool kind_may_be(const char *text, size_t length, unsigned parts)
 {
 	static const struct {
 		const char *start;
@@ -34,7 +34,7 @@ static bool may_be(const char *text, size_t length, unsigned parts)
 }
 
 /* The first line says whose file it is. */
-static int read_one(struct source *s, bool is_first, const char *text, size_t length)
+static int lines_read_one(struct source *s, bool is_first, const char *text, size_t length)
 {
 	int err;
 
@@ -55,7 +55,7 @@ static int read_one(struct source *s, bool is_first, const char *text, size_t le
 	return s->line.kind == LINE_META ? -EMLINK : 0;
 }
 
-static bool is_needed(const struct source *s, unsigned parts)
+static bool line_is_needed(const struct source *s, unsigned parts)
 {
 	const struct line *l = &s->line;
 
@@ -66,7 +66,7 @@ static bool is_needed(const struct source *s, unsigned parts)
 		l->process_sample.elapsed_ns <= s->to_ns);
 }
 
-static int each_line(struct source *s, unsigned parts, source_fn fn, void *context)
+static int lines_each(struct source *s, unsigned parts, source_fn fn, void *context)
 {
 	FILE *f = s->from;
 	__cleanup(freep) char *text = NULL;
@@ -79,11 +79,11 @@ static int each_line(struct source *s, unsigned parts, source_fn fn, void *conte
 	s->is_cut = false;
 	s->unreadable = 0;
 	while (!err && (n = getline(&text, &room, f)) > 0) {
-		if (!is_first && !may_be(text, (size_t)n, parts))
+		if (!is_first && !kind_may_be(text, (size_t)n, parts))
 			continue;
-		err = read_one(s, is_first, text, (size_t)n);
+		err = lines_read_one(s, is_first, text, (size_t)n);
 		is_first = false;
-		if (!err && is_needed(s, parts))
+		if (!err && line_is_needed(s, parts))
 			err = fn(context, &s->line);
 		else if (err == -EAGAIN)
 			err = 0;
@@ -95,12 +95,12 @@ static int each_line(struct source *s, unsigned parts, source_fn fn, void *conte
 	return err ? err : is_first ? -EBADMSG : 0;
 }
 
-static void close_lines(struct source *s)
+static void lines_close(struct source *s)
 {
 	fclose(s->from);
 }
 
-static const struct source_ops lines = { .each = each_line, .close = close_lines };
+static const struct source_ops lines = { .each = lines_each, .close = lines_close };
 
 int source_open_file(struct source *s, const char *path)
 {

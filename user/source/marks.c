@@ -12,5 +12,5 @@ void marks_add(struct phases *p, const struct line *l)
 
 	if (event && !strcmp(event, "mark") && json_is_string(text))
 		phases_add_mark(p, json_string_value(text), json_string_length(text),
-				json_number_of(l->tree, "elapsed_seconds", 9));
+				member_read_number(l->tree, "elapsed_seconds", 9));
 }

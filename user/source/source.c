@@ -55,7 +55,7 @@ struct fold {
 	bool has_summary;
 };
 
-static int take_summary(void *context, struct line *l)
+static int summary_take(void *context, struct line *l)
 {
 	struct fold *f = context;
 
@@ -70,7 +70,7 @@ static int take_summary(void *context, struct line *l)
 	return 0;
 }
 
-static int add_part(void *context, struct line *l)
+static int fold_add_part(void *context, struct line *l)
 {
 	struct fold *f = context;
 
@@ -84,10 +84,10 @@ static int add_part(void *context, struct line *l)
 int source_summary(struct source *s, struct summary *total, bool *is_folded)
 {
 	struct fold f = { 0 };
-	int err = source_each(s, PART(LINE_META) | PART(LINE_SUMMARY), take_summary, &f);
+	int err = source_each(s, PART(LINE_META) | PART(LINE_SUMMARY), summary_take, &f);
 
 	if (!err && !f.has_summary) {
-		err = source_each(s, PART(LINE_SAMPLE) | PART(LINE_PROCESS), add_part, &f);
+		err = source_each(s, PART(LINE_SAMPLE) | PART(LINE_PROCESS), fold_add_part, &f);
 		snprintf(f.total.reason, sizeof(f.total.reason), "%s",
 			 s->without_summary
 				 ? s->without_summary

@@ -28,7 +28,7 @@ static const unsigned parts_events = ~(PART(LINE_META) | PART(LINE_SAMPLE) | PAR
  * A line as it came; what cannot be read is counted, as in a file, and so is what is not of the
  * kinds in @may_be: the others have their own place.
  */
-static int give_line(struct source *s, unsigned parts, unsigned may_be, const char *text)
+static int line_give(struct source *s, unsigned parts, unsigned may_be, const char *text)
 {
 	const struct stored *from = s->from;
 	int err = line_read(&s->line, text, strlen(text));
@@ -43,10 +43,10 @@ static int give_line(struct source *s, unsigned parts, unsigned may_be, const ch
 }
 
 /* Without it there is no run. */
-static int give_meta(struct source *s, unsigned parts, const char *text)
+static int meta_give(struct source *s, unsigned parts, const char *text)
 {
 	struct stored *from = s->from;
-	int err = give_line(s, parts, PART(LINE_META), text);
+	int err = line_give(s, parts, PART(LINE_META), text);
 
 	if (!err && s->unreadable)
 		return database_damaged(&from->d, "the text of its run %lld is not its meta line",
@@ -55,7 +55,7 @@ static int give_meta(struct source *s, unsigned parts, const char *text)
 }
 
 /* Gives a row as a part of @kind, which has no tree. */
-static int give_row(struct source *s, enum line_kind kind)
+static int row_give(struct source *s, enum line_kind kind)
 {
 	const struct stored *from = s->from;
 
@@ -66,7 +66,7 @@ static int give_row(struct source *s, enum line_kind kind)
 }
 
 /* What no text has: lines that did not reach the store. */
-static char *with_losses(const char *summary, int64_t lines_lost)
+static char *summary_with_losses(const char *summary, int64_t lines_lost)
 {
 	json_t *o = json_loads(summary, JSON_ALLOW_NUL, NULL);
 	json_t *losses = json_object_get(o, "losses");
@@ -80,15 +80,15 @@ static char *with_losses(const char *summary, int64_t lines_lost)
 	return text;
 }
 
-static int give_summary(struct source *s, unsigned parts, const struct run_text *t)
+static int summary_give(struct source *s, unsigned parts, const struct run_text *t)
 {
 	__cleanup(freep) char *text = NULL;
 
 	if (!t->summary || !(parts & PART(LINE_SUMMARY)))
 		return 0;
 	if (t->lines_lost > 0)
-		text = with_losses(t->summary, t->lines_lost);
-	return give_line(s, parts, PART(LINE_SUMMARY), text ? text : t->summary);
+		text = summary_with_losses(t->summary, t->lines_lost);
+	return line_give(s, parts, PART(LINE_SUMMARY), text ? text : t->summary);
 }
 
 /* What is given in the order of time; at the same time, in this order. */
@@ -103,7 +103,7 @@ struct cursor {
 };
 
 /* Samples come in the order of their times, or never end; of events row_event() looks after it. */
-static int step(struct database *d, struct cursor *c, bool is_ordered)
+static int cursor_step(struct database *d, struct cursor *c, bool is_ordered)
 {
 	uint64_t before_ns = c->at_ns;
 	int rc = c->s ? sqlite3_step(c->s) : SQLITE_DONE;
@@ -116,7 +116,7 @@ static int step(struct database *d, struct cursor *c, bool is_ordered)
 }
 
 /* The cursor whose row is next; NR_TIMED: all are at their ends. */
-static int next_of(const struct cursor *all)
+static int cursor_find_next(const struct cursor *all)
 {
 	int next = NR_TIMED;
 
@@ -126,7 +126,7 @@ static int next_of(const struct cursor *all)
 	return next;
 }
 
-static int give_timed(struct source *s, unsigned parts, int which, struct cursor *c)
+static int timed_give(struct source *s, unsigned parts, int which, struct cursor *c)
 {
 	struct stored *from = s->from;
 	const char *line;
@@ -135,33 +135,33 @@ static int give_timed(struct source *s, unsigned parts, int which, struct cursor
 	switch (which) {
 	case EVENTS:
 		err = row_event(&from->d, c->s, &c->last, &line);
-		return err ? err : give_line(s, parts, parts_events, line);
+		return err ? err : line_give(s, parts, parts_events, line);
 	case SAMPLES:
 		err = row_sample(&from->d, s->only, c->s, &s->line.sample);
-		return err ? err : give_row(s, LINE_SAMPLE);
+		return err ? err : row_give(s, LINE_SAMPLE);
 	default:
 		err = row_process_sample(&from->d, c->s, &s->line.process_sample);
-		return err ? err : give_row(s, LINE_PROCESS_SAMPLE);
+		return err ? err : row_give(s, LINE_PROCESS_SAMPLE);
 	}
 }
 
 /* Samples, and between them what befell at their times. */
-static int give_times(struct source *s, unsigned parts, struct cursor *all)
+static int times_give(struct source *s, unsigned parts, struct cursor *all)
 {
 	struct stored *from = s->from;
 	int err = 0, next;
 
 	for (int i = 0; !err && i < NR_TIMED; i++)
-		err = step(&from->d, &all[i], i != EVENTS);
-	while (!err && (next = next_of(all)) != NR_TIMED) {
-		err = give_timed(s, parts, next, &all[next]);
+		err = cursor_step(&from->d, &all[i], i != EVENTS);
+	while (!err && (next = cursor_find_next(all)) != NR_TIMED) {
+		err = timed_give(s, parts, next, &all[next]);
 		if (!err)
-			err = step(&from->d, &all[next], next != EVENTS);
+			err = cursor_step(&from->d, &all[next], next != EVENTS);
 	}
 	return err;
 }
 
-static int give_all_timed(struct source *s, unsigned parts)
+static int all_timed_give(struct source *s, unsigned parts)
 {
 	struct stored *from = s->from;
 	struct cursor all[NR_TIMED] = { [EVENTS].last = INT64_MIN };
@@ -177,13 +177,13 @@ static int give_all_timed(struct source *s, unsigned parts)
 	if (!err && parts & parts_events)
 		err = rows_of_events(&from->d, from->id, &all[EVENTS].s);
 	if (!err)
-		err = give_times(s, parts, all);
+		err = times_give(s, parts, all);
 	for (int i = 0; i < NR_TIMED; i++)
 		sqlite3_finalize(all[i].s);
 	return err;
 }
 
-static int give_process(struct source *s, sqlite3_stmt *rows, int64_t *last)
+static int process_give(struct source *s, sqlite3_stmt *rows, int64_t *last)
 {
 	struct stored *from = s->from;
 	const char *args;
@@ -195,10 +195,10 @@ static int give_process(struct source *s, sqlite3_stmt *rows, int64_t *last)
 	list = args ? json_loads(args, JSON_ALLOW_NUL, NULL) : NULL;
 	err = list ? line_set_args(&s->line, list) : 0;
 	json_decref(list);
-	return err ? err : give_row(s, LINE_PROCESS);
+	return err ? err : row_give(s, LINE_PROCESS);
 }
 
-static int give_processes(struct source *s)
+static int processes_give(struct source *s)
 {
 	struct stored *from = s->from;
 	sqlite3_stmt *rows = NULL;
@@ -206,14 +206,14 @@ static int give_processes(struct source *s)
 	int64_t last = INT64_MIN;
 
 	while (!err && (rc = sqlite3_step(rows)) == SQLITE_ROW)
-		err = give_process(s, rows, &last);
+		err = process_give(s, rows, &last);
 	if (!err)
 		err = database_error(&from->d, rc);
 	sqlite3_finalize(rows);
 	return err;
 }
 
-static int each_row(struct source *s, unsigned parts, source_fn fn, void *context)
+static int stored_each(struct source *s, unsigned parts, source_fn fn, void *context)
 {
 	struct stored *from = s->from;
 	struct run_text t = { 0 };
@@ -226,13 +226,13 @@ static int each_row(struct source *s, unsigned parts, source_fn fn, void *contex
 	s->unreadable = 0;
 	err = query_text(&from->d, from->id, &t);
 	if (!err)
-		err = give_meta(s, parts, t.meta);
+		err = meta_give(s, parts, t.meta);
 	if (!err)
-		err = give_all_timed(s, parts);
+		err = all_timed_give(s, parts);
 	if (!err && parts & PART(LINE_PROCESS))
-		err = give_processes(s);
+		err = processes_give(s);
 	if (!err)
-		err = give_summary(s, parts, &t);
+		err = summary_give(s, parts, &t);
 	run_text_done(&t);
 	if (err < 0)
 		snprintf(s->why, sizeof(s->why), "%s", from->d.why);
@@ -240,7 +240,7 @@ static int each_row(struct source *s, unsigned parts, source_fn fn, void *contex
 	return err;
 }
 
-static void close_rows(struct source *s)
+static void stored_close(struct source *s)
 {
 	struct stored *from = s->from;
 
@@ -248,7 +248,7 @@ static void close_rows(struct source *s)
 	free(from);
 }
 
-static const struct source_ops rows = { .each = each_row, .close = close_rows };
+static const struct source_ops rows = { .each = stored_each, .close = stored_close };
 
 int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state)
 {

@@ -18,7 +18,7 @@ struct rule {
 };
 
 /* As the table of columns has it; of others, metrics among them, an amount. */
-static struct rule rule_of(const char *table, const char *name)
+static struct rule column_rule(const char *table, const char *name)
 {
 	const struct table_column *c = table_column_find(table, name);
 	struct rule r = { .most = INT64_MAX };
@@ -33,10 +33,10 @@ static struct rule rule_of(const char *table, const char *name)
 }
 
 /* The case that a value of the column is not what belongs there, which gives the column's name. */
-static void put_case(sqlite3_str *sql, const char *table, const char *column, bool is_text,
+static void case_put(sqlite3_str *sql, const char *table, const char *column, bool is_text,
 		     bool is_needed)
 {
-	const struct rule r = rule_of(table, column);
+	const struct rule r = column_rule(table, column);
 	const char *type = is_text ? "text" : "integer";
 
 	sqlite3_str_appendf(sql, " WHEN ");
@@ -50,7 +50,7 @@ static void put_case(sqlite3_str *sql, const char *table, const char *column, bo
 }
 
 /* Those of the schema, and those of the metrics that the file has. */
-static int put_columns(struct database *d, sqlite3 *model, const char *table, sqlite3_str *sql)
+static int cases_put(struct database *d, sqlite3 *model, const char *table, sqlite3_str *sql)
 {
 	char name[COLUMN_BYTES];
 	struct metric_set have = { 0 };
@@ -68,7 +68,7 @@ static int put_columns(struct database *d, sqlite3 *model, const char *table, sq
 
 		rc = column && type ? SQLITE_OK : SQLITE_NOMEM;
 		if (rc == SQLITE_OK)
-			put_case(sql, table, column, !strcmp(type, "TEXT"),
+			case_put(sql, table, column, !strcmp(type, "TEXT"),
 				 sqlite3_column_int(s, 2));
 	}
 	sqlite3_finalize(s);
@@ -76,12 +76,12 @@ static int put_columns(struct database *d, sqlite3 *model, const char *table, sq
 		rc = columns_read(d->db, table, &have);
 	for (int i = 0; rc == SQLITE_OK && i < NR_METRICS; i++)
 		if (metric_has(&have, (enum metric_id)i))
-			put_case(sql, table, column_name(name, (enum metric_id)i), false, false);
+			case_put(sql, table, column_name(name, (enum metric_id)i), false, false);
 	return rc;
 }
 
 /* @sql: gives what is wrong, and the run, of which it is; nothing where all is well. */
-static int refuse_first(struct database *d, const char *sql, const char *format)
+static int found_refuse(struct database *d, const char *sql, const char *format)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(d->db, sql, -1, &s, NULL), err;
@@ -99,7 +99,7 @@ static int refuse_first(struct database *d, const char *sql, const char *format)
 	return err;
 }
 
-static int check_values(struct database *d, sqlite3 *model, const char *table, const char *key)
+static int values_check(struct database *d, sqlite3 *model, const char *table, const char *key)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
 	char *sql, format[120];
@@ -110,37 +110,37 @@ static int check_values(struct database *d, sqlite3 *model, const char *table, c
 			 "in run %%lld",
 			 table);
 	sqlite3_str_appendall(text, "SELECT CASE");
-	rc = put_columns(d, model, table, text);
+	rc = cases_put(d, model, table, text);
 	sqlite3_str_appendf(text, " END AS wrong, %s FROM %s WHERE wrong IS NOT NULL LIMIT 1", key,
 			    table);
 	sql = sqlite3_str_finish(text);
 	err = database_error(d, rc);
 	if (!err)
-		err = sql ? refuse_first(d, sql, format) : database_error(d, SQLITE_NOMEM);
+		err = sql ? found_refuse(d, sql, format) : database_error(d, SQLITE_NOMEM);
 	sqlite3_free(sql);
 	return err;
 }
 
-static int check_all_values(struct database *d, sqlite3 *model)
+static int tables_check_values(struct database *d, sqlite3 *model)
 {
 	const struct run_table *t;
-	int err = check_values(d, model, "run", "id");
+	int err = values_check(d, model, "run", "id");
 
 	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
-		err = check_values(d, model, t->name, "run");
+		err = values_check(d, model, t->name, "run");
 	return err;
 }
 
 /* What a run is not one without. */
-static int check_meta(struct database *d)
+static int meta_check(struct database *d)
 {
-	int err = refuse_first(d,
+	int err = found_refuse(d,
 			       "SELECT uuid, id FROM run WHERE NOT EXISTS"
 			       " (SELECT 1 FROM run_text WHERE run=id) LIMIT 1",
 			       "the run '%.60s', number %lld, has no meta line");
 
 	return err ? err
-		   : refuse_first(
+		   : found_refuse(
 			     d,
 			     "SELECT 'meta', id FROM run JOIN run_text ON run=id WHERE CASE WHEN"
 			     " json_valid(meta) THEN json_extract(meta, '$.kind') IS NOT 'meta'"
@@ -149,7 +149,7 @@ static int check_meta(struct database *d)
 }
 
 /* SQLite's own check of the file, by which what follows reads each page once. */
-static int check_file(struct database *d, const char *pragma)
+static int file_check(struct database *d, const char *pragma)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(d->db, pragma, -1, &s, NULL), err;
@@ -166,22 +166,22 @@ static int check_file(struct database *d, const char *pragma)
 	return err;
 }
 
-static int check_all(struct database *d, const char *pragma)
+static int store_check_all(struct database *d, const char *pragma)
 {
 	sqlite3 *model = NULL;
-	int err = check_file(d, pragma);
+	int err = file_check(d, pragma);
 
 	if (!err)
 		err = database_error(d, shape_make(&model, STORE_SCHEMA));
 	if (!err)
-		err = check_all_values(d, model);
+		err = tables_check_values(d, model);
 	sqlite3_close(model);
-	return err ? err : check_meta(d);
+	return err ? err : meta_check(d);
 }
 
 int store_check(struct database *d, int64_t *rows_left)
 {
-	int err = check_all(d, "PRAGMA integrity_check(1)");
+	int err = store_check_all(d, "PRAGMA integrity_check(1)");
 
 	*rows_left = 0;
 	return err ? err : count_left(d, rows_left);
@@ -189,5 +189,5 @@ int store_check(struct database *d, int64_t *rows_left)
 
 int store_check_source(struct database *d)
 {
-	return check_all(d, "PRAGMA quick_check(1)");
+	return store_check_all(d, "PRAGMA quick_check(1)");
 }

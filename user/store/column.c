@@ -16,7 +16,7 @@ static const struct ending {
 };
 
 /* @name with @from at its end made @to. */
-static char *replace_end(char *out, const char *name, const char *from, const char *to)
+static char *name_replace_end(char *out, const char *name, const char *from, const char *to)
 {
 	size_t n = strlen(name), m = strlen(from);
 
@@ -31,8 +31,8 @@ char *column_name(char out[COLUMN_BYTES], enum metric_id id)
 	const struct metric *m = metric_get(id);
 
 	if (m->unit == UNIT_NS)
-		return replace_end(out, m->key, "_seconds", "_ns");
-	return replace_end(out, m->key, "", m->unit == UNIT_MILLI ? "_milli" : "");
+		return name_replace_end(out, m->key, "_seconds", "_ns");
+	return name_replace_end(out, m->key, "", m->unit == UNIT_MILLI ? "_milli" : "");
 }
 
 void columns_of_process(struct metric_set *set)
@@ -42,7 +42,7 @@ void columns_of_process(struct metric_set *set)
 	metric_set_put_source(set, SOURCE_SPLIT);
 }
 
-static sqlite3_stmt *table_info(sqlite3 *db, const char *table)
+static sqlite3_stmt *columns_select(sqlite3 *db, const char *table)
 {
 	sqlite3_stmt *info = NULL;
 
@@ -56,7 +56,7 @@ static sqlite3_stmt *table_info(sqlite3 *db, const char *table)
 
 int columns_read(sqlite3 *db, const char *table, struct metric_set *have)
 {
-	sqlite3_stmt *info = table_info(db, table);
+	sqlite3_stmt *info = columns_select(db, table);
 	char name[COLUMN_BYTES];
 
 	memset(have, 0, sizeof(*have));
@@ -76,7 +76,7 @@ int columns_read(sqlite3 *db, const char *table, struct metric_set *have)
 	return sqlite3_finalize(info);
 }
 
-static void view_column(FILE *f, const char *column)
+static void view_put_column(FILE *f, const char *column)
 {
 	char key[COLUMN_BYTES];
 
@@ -85,7 +85,7 @@ static void view_column(FILE *f, const char *column)
 
 		if (n <= m || strcmp(column + n - m, endings[i].stored) != 0)
 			continue;
-		replace_end(key, column, endings[i].stored, endings[i].published);
+		name_replace_end(key, column, endings[i].stored, endings[i].published);
 		fprintf(f, ", %s / %s AS %s", column, endings[i].divisor, key);
 		return;
 	}
@@ -94,9 +94,9 @@ static void view_column(FILE *f, const char *column)
 
 /* Of the columns that the table has, whoever added them: also those of metrics that we do not know.
  */
-static int make_view(sqlite3 *db, const char *table, const char *view)
+static int view_make(sqlite3 *db, const char *table, const char *view)
 {
-	sqlite3_stmt *info = table_info(db, table);
+	sqlite3_stmt *info = columns_select(db, table);
 	char *sql = NULL;
 	bool is_short;
 	size_t length;
@@ -112,7 +112,7 @@ static int make_view(sqlite3 *db, const char *table, const char *view)
 		const char *column = (const char *)sqlite3_column_text(info, 0);
 
 		if (column && strcmp(column, "run") != 0)
-			view_column(f, column);
+			view_put_column(f, column);
 	}
 	fprintf(f, " FROM %s", table);
 	rc = sqlite3_finalize(info);
@@ -140,5 +140,5 @@ int columns_add(sqlite3 *db, const char *table, const char *view, const struct m
 		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 		added++;
 	}
-	return rc == SQLITE_OK && added && view ? make_view(db, table, view) : rc;
+	return rc == SQLITE_OK && added && view ? view_make(db, table, view) : rc;
 }

@@ -35,7 +35,7 @@ bool database_is_local(unsigned long magic)
 	return false;
 }
 
-static int fail(struct database *d, int err)
+static int database_fail(struct database *d, int err)
 {
 	snprintf(d->why, sizeof(d->why), "%s", strerror(-err));
 	return err;
@@ -44,26 +44,26 @@ static int fail(struct database *d, int err)
 int database_attach(struct database *d, const char *path, bool is_unchanging)
 {
 	char *uri = uri_of(path, is_unchanging ? UNCHANGING : "mode=ro");
-	int err = uri ? database_runf(d, "ATTACH %Q AS other", uri) : fail(d, -ENOMEM);
+	int err = uri ? database_runf(d, "ATTACH %Q AS other", uri) : database_fail(d, -ENOMEM);
 
 	sqlite3_free(uri);
 	return err;
 }
 
 /* What is found on the way to @path, once for all: the folder stays open as long as the store. */
-static int find_file(struct database *d, const char *path, bool make_folders)
+static int database_find_file(struct database *d, const char *path, bool make_folders)
 {
 	int err = path_end_find(&d->at, path, make_folders);
 
 	if (err && d->at.why)
 		snprintf(d->why, sizeof(d->why), "%s", d->at.why);
 	else if (err)
-		return fail(d, err);
+		return database_fail(d, err);
 	return err;
 }
 
 /* An empty file where there is none: for its user alone. */
-static int make_file(struct database *d)
+static int database_make_file(struct database *d)
 {
 	int fd;
 
@@ -72,13 +72,13 @@ static int make_file(struct database *d)
 	fd = openat(d->at.folder, d->at.name,
 		    O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
 	if (fd < 0)
-		return fail(d, -errno);
+		return database_fail(d, -errno);
 	close(fd);
 	return 0;
 }
 
 /* In a folder that everybody may write to. */
-static int check_owner(struct database *d)
+static int owner_check(struct database *d)
 {
 	if (!path_end_is_foreign(&d->at))
 		return 0;
@@ -88,7 +88,7 @@ static int check_owner(struct database *d)
 	return -EPERM;
 }
 
-static int prepare_to_write(struct database *d)
+static int database_prepare_to_write(struct database *d)
 {
 	struct statfs fs;
 	bool is_local = !fstatfs(d->at.folder, &fs) && database_is_local((unsigned long)fs.f_type);
@@ -119,7 +119,7 @@ static int prepare_to_write(struct database *d)
 	return err;
 }
 
-static int prepare_to_read(struct database *d)
+static int database_prepare_to_read(struct database *d)
 {
 	int64_t version;
 	int err = database_check(d, &version);
@@ -134,21 +134,21 @@ static int prepare_to_read(struct database *d)
 }
 
 /* A pipe would be waited for, a device be written to. */
-static int check_kind(struct database *d, const char *path)
+static int file_check_kind(struct database *d, const char *path)
 {
 	struct stat st;
 
 	if (stat(path, &st))
-		return fail(d, -errno);
+		return database_fail(d, -errno);
 	if (S_ISDIR(st.st_mode))
-		return fail(d, -EISDIR);
+		return database_fail(d, -EISDIR);
 	if (S_ISREG(st.st_mode))
 		return 0;
 	snprintf(d->why, sizeof(d->why), "it is not a file; name one with --store");
 	return -ENOTBLK;
 }
 
-static int check_beside(struct database *d, const char *path)
+static int files_check_beside(struct database *d, const char *path)
 {
 	const char *ending = beside_that_is_no_file(path);
 
@@ -163,7 +163,7 @@ static int check_beside(struct database *d, const char *path)
  * Root writes to no file of another user: SQLite would make, open and remove files beside it by
  * their names, in a folder where that user may put anything.
  */
-static int check_root(struct database *d)
+static int root_check(struct database *d)
 {
 	if (geteuid() || d->at.fd < 0 || !d->at.st.st_uid)
 		return 0;
@@ -174,15 +174,15 @@ static int check_root(struct database *d)
 	return -EPERM;
 }
 
-static int open_file(struct database *d, const char *path, const char *how, int flags,
-		     const char *files)
+static int database_open_file(struct database *d, const char *path, const char *how, int flags,
+			      const char *files)
 {
-	int err = check_kind(d, path), rc;
+	int err = file_check_kind(d, path), rc;
 	char *uri;
 
 	/* in a folder that is open to all own_files() looks at them as they are opened */
 	if (!err && !(files && path_end_is_open_to_all(&d->at)))
-		err = check_beside(d, path);
+		err = files_check_beside(d, path);
 	if (err)
 		return err;
 	uri = uri_of(path, how);
@@ -201,19 +201,20 @@ static int open_file(struct database *d, const char *path, const char *how, int 
 	return database_error(d, rc);
 }
 
-static int open_to_read(struct database *d, const char *path)
+static int database_open_to_read(struct database *d, const char *path)
 {
-	int err = access(path, R_OK) ? fail(d, -errno)
-				     : open_file(d, path, "mode=ro", SQLITE_OPEN_READONLY, NULL);
+	int err = access(path, R_OK)
+			  ? database_fail(d, -errno)
+			  : database_open_file(d, path, "mode=ro", SQLITE_OPEN_READONLY, NULL);
 
-	return err ? err : prepare_to_read(d);
+	return err ? err : database_prepare_to_read(d);
 }
 
 /*
  * To read a file with a write-ahead log takes a second file beside it. Where that cannot be made
  * nobody writes, either: unless a log was left there, the file is all there is.
  */
-static int open_unchanging(struct database *d, const char *path)
+static int database_open_unchanging(struct database *d, const char *path)
 {
 	int err;
 
@@ -226,31 +227,31 @@ static int open_unchanging(struct database *d, const char *path)
 		return -EROFS;
 	}
 	d->is_unchanging = true;
-	err = open_file(d, path, UNCHANGING, SQLITE_OPEN_READONLY, NULL);
-	return err ? err : prepare_to_read(d);
+	err = database_open_file(d, path, UNCHANGING, SQLITE_OPEN_READONLY, NULL);
+	return err ? err : database_prepare_to_read(d);
 }
 
-static int open_found(struct database *d)
+static int database_open_found(struct database *d)
 {
 	char path[64 + NAME_MAX];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", d->at.folder, d->at.name);
-	return open_file(d, path, "mode=rw", SQLITE_OPEN_READWRITE, own_files());
+	return database_open_file(d, path, "mode=rw", SQLITE_OPEN_READWRITE, own_files());
 }
 
-static int open_to_write(struct database *d, const char *path, enum database_mode mode)
+static int database_open_to_write(struct database *d, const char *path, enum database_mode mode)
 {
-	int err = find_file(d, path, mode == DATABASE_WRITE);
+	int err = database_find_file(d, path, mode == DATABASE_WRITE);
 
 	if (!err)
-		err = check_owner(d);
+		err = owner_check(d);
 	if (!err)
-		err = check_root(d);
+		err = root_check(d);
 	if (!err && mode == DATABASE_WRITE)
-		err = make_file(d);
+		err = database_make_file(d);
 	if (!err)
-		err = open_found(d);
-	return err ? err : prepare_to_write(d);
+		err = database_open_found(d);
+	return err ? err : database_prepare_to_write(d);
 }
 
 int database_open(struct database *d, const char *path, enum database_mode mode)
@@ -258,9 +259,10 @@ int database_open(struct database *d, const char *path, enum database_mode mode)
 	int err;
 
 	*d = (struct database){ .bytes_left = UINT64_MAX };
-	err = mode == DATABASE_READ ? open_to_read(d, path) : open_to_write(d, path, mode);
+	err = mode == DATABASE_READ ? database_open_to_read(d, path)
+				    : database_open_to_write(d, path, mode);
 	if (err == -ENOENT && mode == DATABASE_READ && !access(path, R_OK))
-		err = open_unchanging(d, path);
+		err = database_open_unchanging(d, path);
 	if (err)
 		database_close(d);
 	return err;

@@ -48,7 +48,7 @@ int defence_set_up(sqlite3 *db)
 }
 
 /* Other than 0 ends the statement. */
-static int count_steps(void *context)
+static int steps_count(void *context)
 {
 	struct database *d = context;
 
@@ -58,7 +58,7 @@ static int count_steps(void *context)
 	return 0;
 }
 
-static uint64_t bytes_of(const char *path)
+static uint64_t file_count_bytes(const char *path)
 {
 	char *log = sqlite3_mprintf("%s-wal", path);
 	struct stat st;
@@ -74,11 +74,11 @@ static uint64_t bytes_of(const char *path)
 
 void defence_bound(struct database *d, const char *path, const char *other)
 {
-	uint64_t bytes = bytes_of(path) + (other ? bytes_of(other) : 0);
+	uint64_t bytes = file_count_bytes(path) + (other ? file_count_bytes(other) : 0);
 
 	d->steps_left = LEAST_STEPS + bytes * STEPS_PER_BYTE;
 	d->bytes_left = LEAST_READ + bytes * READ_PER_BYTE;
-	sqlite3_progress_handler(d->db, STEPS_PER_CALL, count_steps, d);
+	sqlite3_progress_handler(d->db, STEPS_PER_CALL, steps_count, d);
 }
 
 void defence_lift_bound(struct database *d)

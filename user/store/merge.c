@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int prepare(struct database *d, const char *sql, sqlite3_stmt **s)
+static int merge_prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(d, sqlite3_prepare_v2(d->db, sql, -1, s, NULL));
 }
 
-static enum merge_case case_of(sqlite3_stmt *s, bool has_ended, int64_t wall_ns)
+static enum merge_case case_choose(sqlite3_stmt *s, bool has_ended, int64_t wall_ns)
 {
 	if (sqlite3_column_int(s, 1))
 		return MERGE_KNOWN;
@@ -31,10 +31,11 @@ int merge_decide(struct database *d, const char *uuid, bool has_ended, int64_t w
 		 enum merge_case *what, int64_t *id)
 {
 	sqlite3_stmt *s = NULL;
-	int err = prepare(d,
-			  "SELECT id, ended, ifnull(wall_ns, 0), writer, seen_time_ns, interval_ns"
-			  " FROM run WHERE uuid=?",
-			  &s);
+	int err = merge_prepare(
+		d,
+		"SELECT id, ended, ifnull(wall_ns, 0), writer, seen_time_ns, interval_ns"
+		" FROM run WHERE uuid=?",
+		&s);
 	int rc;
 
 	*id = 0;
@@ -46,7 +47,7 @@ int merge_decide(struct database *d, const char *uuid, bool has_ended, int64_t w
 		rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW) {
 		*id = sqlite3_column_int64(s, 0);
-		*what = case_of(s, has_ended, wall_ns);
+		*what = case_choose(s, has_ended, wall_ns);
 	}
 	sqlite3_finalize(s);
 	return database_error(d, rc);
@@ -61,7 +62,7 @@ void merge_count(struct merged *m, enum merge_case what)
 }
 
 /* The columns that both files have, but for @key; by sqlite3_free(). An SQLite status. */
-static int common_columns(struct database *d, const char *table, const char *key, char **list)
+static int columns_find_common(struct database *d, const char *table, const char *key, char **list)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
 	sqlite3_stmt *s = NULL;
@@ -96,11 +97,11 @@ struct taking {
 };
 
 /* The rows of @r in a table, whose number is in the column @key; of them those in @range. */
-static int copy_rows(struct database *d, const struct taking *r, const char *table, const char *key,
+static int rows_copy(struct database *d, const struct taking *r, const char *table, const char *key,
 		     const char *range)
 {
 	char *columns, number[32] = "NULL";
-	int err = database_error(d, common_columns(d, table, key, &columns));
+	int err = database_error(d, columns_find_common(d, table, key, &columns));
 
 	if (r->to)
 		sqlite3_snprintf(sizeof(number), number, "%lld", (long long)r->to);
@@ -114,8 +115,8 @@ static int copy_rows(struct database *d, const struct taking *r, const char *tab
 	return err;
 }
 
-/* As long as nobody removes the run: take_end() has a look at it. */
-static int copy_portions(struct database *d, const struct taking *r, const struct run_table *t)
+/* As long as nobody removes the run: end_take() has a look at it. */
+static int portions_copy(struct database *d, const struct taking *r, const struct run_table *t)
 {
 	struct portion p = { .after = INT64_MIN };
 	char range[300];
@@ -130,13 +131,13 @@ static int copy_portions(struct database *d, const struct taking *r, const struc
 				 " AND EXISTS (SELECT 1 FROM main.run WHERE id=%lld)",
 				 t->key, (long long)p.after, p.is_last, t->key, (long long)p.upto,
 				 (long long)r->to);
-		err = copy_rows(d, r, t->name, "run", range);
+		err = rows_copy(d, r, t->name, "run", range);
 	}
 	return err;
 }
 
 /* Until all of it is here, we are who writes it, and it has not ended. */
-static int mark_as_ours(struct database *d, const struct taking *r)
+static int run_mark_unfinished(struct database *d, const struct taking *r)
 {
 	char self[IDENTITY_BYTES];
 
@@ -147,7 +148,7 @@ static int mark_as_ours(struct database *d, const struct taking *r)
 }
 
 /* Decides, and takes over the row of the run and what is small. */
-static int take_head(struct database *d, void *context)
+static int head_take(struct database *d, void *context)
 {
 	struct taking *r = context;
 	const struct run_table *t;
@@ -158,17 +159,17 @@ static int take_head(struct database *d, void *context)
 	if (r->what == MERGE_RENEW)
 		err = remove_head(d, r->to);
 	if (!err)
-		err = copy_rows(d, r, "run", "id", "");
+		err = rows_copy(d, r, "run", "id", "");
 	if (!r->to)
 		r->to = sqlite3_last_insert_rowid(d->db);
 	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
 		if (!t->key)
-			err = copy_rows(d, r, t->name, "run", "");
-	return err ? err : mark_as_ours(d, r);
+			err = rows_copy(d, r, t->name, "run", "");
+	return err ? err : run_mark_unfinished(d, r);
 }
 
 /* What was decided on when it began: it may have gone on there. */
-static int take_end(struct database *d, const struct taking *r)
+static int end_take(struct database *d, const struct taking *r)
 {
 	int err = database_runf(d,
 				"UPDATE main.run SET ended=%d, wall_ns=(SELECT o.wall_ns FROM"
@@ -180,19 +181,19 @@ static int take_end(struct database *d, const struct taking *r)
 	return err ? err : database_check_update(d);
 }
 
-static int take_run(struct database *d, struct taking *r, struct merged *m)
+static int run_take(struct database *d, struct taking *r, struct merged *m)
 {
 	const struct run_table *t;
-	int err = database_transact(d, take_head, r);
+	int err = database_transact(d, head_take, r);
 
 	if (!err && r->what == MERGE_RENEW)
 		err = remove_rows(d, r->to);
 	if (!err && (r->what == MERGE_ADD || r->what == MERGE_RENEW)) {
 		for (size_t i = 0; !err && (t = run_table_at(i)); i++)
 			if (t->key)
-				err = copy_portions(d, r, t);
+				err = portions_copy(d, r, t);
 		if (!err)
-			err = take_end(d, r);
+			err = end_take(d, r);
 	}
 	if (!err)
 		merge_count(m, r->what);
@@ -200,13 +201,14 @@ static int take_run(struct database *d, struct taking *r, struct merged *m)
 }
 
 /* The next run after @id. */
-static int next_run(struct database *d, int64_t id, struct taking *r, bool *is_end)
+static int run_find_next(struct database *d, int64_t id, struct taking *r, bool *is_end)
 {
 	sqlite3_stmt *s = NULL;
-	int err = prepare(d,
-			  "SELECT id, uuid, ended, ifnull(wall_ns, 0) FROM other.run WHERE id>?"
-			  " ORDER BY id LIMIT 1",
-			  &s);
+	int err =
+		merge_prepare(d,
+			      "SELECT id, uuid, ended, ifnull(wall_ns, 0) FROM other.run WHERE id>?"
+			      " ORDER BY id LIMIT 1",
+			      &s);
 	int rc;
 
 	if (err)
@@ -239,8 +241,8 @@ int merge_store(struct database *d, const char *path, bool is_unchanging, struct
 	if (err)
 		return err;
 	defence_bound(d, path, sqlite3_db_filename(d->db, "main"));
-	while (!(err = next_run(d, r.from, &r, &is_end)) && !is_end)
-		if ((err = take_run(d, &r, m)))
+	while (!(err = run_find_next(d, r.from, &r, &is_end)) && !is_end)
+		if ((err = run_take(d, &r, m)))
 			break;
 	free(r.uuid);
 	defence_lift_bound(d);

@@ -70,7 +70,7 @@ int database_columns(struct database *d)
 	return database_error(d, rc);
 }
 
-static bool is_up_to_date(const struct database *d, int64_t version)
+static bool schema_is_current(const struct database *d, int64_t version)
 {
 	struct metric_set wanted;
 
@@ -85,7 +85,7 @@ static bool is_up_to_date(const struct database *d, int64_t version)
 	return version == STORE_SCHEMA;
 }
 
-static int add_columns(struct database *d)
+static int columns_add_missing(struct database *d)
 {
 	struct metric_set wanted, have;
 	int rc = SQLITE_OK;
@@ -99,7 +99,7 @@ static int add_columns(struct database *d)
 	return database_error(d, rc);
 }
 
-static int make_steps(struct database *d, void *context)
+static int steps_make(struct database *d, void *context)
 {
 	int64_t version;
 	int err = database_check(d, &version);
@@ -107,17 +107,17 @@ static int make_steps(struct database *d, void *context)
 	(void)context;
 	for (; !err && version < STORE_SCHEMA; version++)
 		err = database_error(d, schema_step(d->db, (int)version));
-	return err ? err : add_columns(d);
+	return err ? err : columns_add_missing(d);
 }
 
-static int migrate(struct database *d)
+static int schema_migrate(struct database *d)
 {
-	int err = database_transact(d, make_steps, NULL);
+	int err = database_transact(d, steps_make, NULL);
 
 	return err ? err : database_columns(d);
 }
 
 int database_migrate(struct database *d, int64_t version)
 {
-	return is_up_to_date(d, version) ? 0 : migrate(d);
+	return schema_is_current(d, version) ? 0 : schema_migrate(d);
 }

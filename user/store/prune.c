@@ -67,7 +67,7 @@ static bool is_to_go(const struct prune_limits *l, const struct stored_run *r, s
 	       (l->max_bytes && used > (int64_t)l->max_bytes);
 }
 
-static int prune_runs(struct database *d, const struct prune_limits *l,
+static int runs_prune(struct database *d, const struct prune_limits *l,
 		      const struct stored_runs *all, struct pruned *gone)
 {
 	int64_t before = 0, used;
@@ -83,7 +83,7 @@ static int prune_runs(struct database *d, const struct prune_limits *l,
 			err = used_bytes(d, &used);
 	}
 	if (!err)
-		err = remove_left(d);
+		err = store_remove_left(d);
 	if (!err)
 		err = used_bytes(d, &used);
 	if (!err)
@@ -92,8 +92,8 @@ static int prune_runs(struct database *d, const struct prune_limits *l,
 }
 
 /* The same, of what each run is reckoned to take. */
-static int prune_dry(struct database *d, const struct prune_limits *l,
-		     const struct stored_runs *all, struct pruned *gone)
+static int runs_prune_dry(struct database *d, const struct prune_limits *l,
+			  const struct stored_runs *all, struct pruned *gone)
 {
 	struct scale scale;
 	int64_t used = 0, bytes;
@@ -112,7 +112,7 @@ static int prune_dry(struct database *d, const struct prune_limits *l,
 }
 
 /* A portion a transaction, and no more than there is to give back. */
-static int give_back(struct database *d)
+static int space_return(struct database *d)
 {
 	int64_t unused, before = INT64_MAX;
 	int err;
@@ -136,9 +136,10 @@ int store_prune(struct database *d, const struct prune_limits *limits, bool dry,
 	*gone = (struct pruned){ 0 };
 	stored_runs_sort(&all, BY_START);
 	if (!err)
-		err = dry ? prune_dry(d, limits, &all, gone) : prune_runs(d, limits, &all, gone);
+		err = dry ? runs_prune_dry(d, limits, &all, gone)
+			  : runs_prune(d, limits, &all, gone);
 	if (!err && !dry)
-		err = give_back(d);
+		err = space_return(d);
 	stored_runs_done(&all);
 	return err;
 }

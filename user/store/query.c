@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ?1 to ?9 as bound by bind_filter(). */
+/* ?1 to ?9 as bound by filter_bind(). */
 static const char where_wanted[] =
 	" FROM run WHERE (?1 = 0 OR id = ?1)"
 	" AND (?2 IS NULL OR substr(uuid, 1, length(?2)) = ?2)"
@@ -19,7 +19,7 @@ static const char where_wanted[] =
 	" AND (?7 IS NULL OR instr(command, ?7)) AND start_time_ns >= ?8"
 	" AND (?9 IS NULL OR name = ?9) ORDER BY id DESC";
 
-static int bind_text(sqlite3_stmt *s, int at, const char *text)
+static int filter_bind_text(sqlite3_stmt *s, int at, const char *text)
 {
 	return sqlite3_bind_text(s, at, text, -1, SQLITE_STATIC);
 }
@@ -28,7 +28,7 @@ static int bind_text(sqlite3_stmt *s, int at, const char *text)
  * Of a pattern only * and ? stand for anything, as our users are told; GLOB would take brackets
  * for a set of characters, and a name as "job[1]" would not even find itself.
  */
-static int bind_pattern(sqlite3_stmt *s, int at, const char *text)
+static int filter_bind_pattern(sqlite3_stmt *s, int at, const char *text)
 {
 	char *pattern, *to;
 
@@ -49,14 +49,18 @@ static int bind_pattern(sqlite3_stmt *s, int at, const char *text)
 }
 
 /* A parameter that could not be bound would be NULL, and let every run pass. */
-static int bind_filter(sqlite3_stmt *s, const struct run_filter *f)
+static int filter_bind(sqlite3_stmt *s, const struct run_filter *f)
 {
 	const int results[] = {
-		sqlite3_bind_int64(s, 1, f->id), bind_text(s, 2, f->uuid),
-		bind_pattern(s, 3, f->name),     bind_pattern(s, 4, f->host),
-		bind_text(s, 5, f->job),         bind_text(s, 6, f->user),
-		bind_text(s, 7, f->command),     sqlite3_bind_int64(s, 8, (int64_t)f->since_ns),
-		bind_text(s, 9, f->exact_name),
+		sqlite3_bind_int64(s, 1, f->id),
+		filter_bind_text(s, 2, f->uuid),
+		filter_bind_pattern(s, 3, f->name),
+		filter_bind_pattern(s, 4, f->host),
+		filter_bind_text(s, 5, f->job),
+		filter_bind_text(s, 6, f->user),
+		filter_bind_text(s, 7, f->command),
+		sqlite3_bind_int64(s, 8, (int64_t)f->since_ns),
+		filter_bind_text(s, 9, f->exact_name),
 	};
 
 	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++)
@@ -65,7 +69,7 @@ static int bind_filter(sqlite3_stmt *s, const struct run_filter *f)
 	return SQLITE_OK;
 }
 
-static char *copy_of(struct row *r, const char *text)
+static char *text_duplicate(struct row *r, const char *text)
 {
 	char *copy = text ? strdup(text) : NULL;
 
@@ -75,7 +79,7 @@ static char *copy_of(struct row *r, const char *text)
 }
 
 /* What it owns is the caller's, also after an error. */
-static int read_run(struct row *r, struct stored_run *run)
+static int stored_run_read(struct row *r, struct stored_run *run)
 {
 	struct run_row row = { 0 };
 
@@ -90,7 +94,7 @@ static int read_run(struct row *r, struct stored_run *run)
 	return r->err;
 }
 
-static int put_tag(struct row *r, FILE *f)
+static int tag_write(struct row *r, FILE *f)
 {
 	const char *key = row_needed_text(r, 0), *value;
 
@@ -103,7 +107,7 @@ static int put_tag(struct row *r, FILE *f)
 	return r->err;
 }
 
-static int read_tags(struct database *d, sqlite3_stmt *tags, struct stored_run *run)
+static int stored_run_read_tags(struct database *d, sqlite3_stmt *tags, struct stored_run *run)
 {
 	struct row r = { .d = d, .s = tags, .table = "tag" };
 	int rc = sqlite3_bind_int64(tags, 1, run->id), err = 0;
@@ -115,7 +119,7 @@ static int read_tags(struct database *d, sqlite3_stmt *tags, struct stored_run *
 		return database_error(d, SQLITE_NOMEM);
 	while (rc == SQLITE_OK && !err && (rc = sqlite3_step(tags)) == SQLITE_ROW) {
 		rc = SQLITE_OK;
-		err = put_tag(&r, f);
+		err = tag_write(&r, f);
 	}
 	if (!err)
 		err = database_error(d, rc);
@@ -128,7 +132,7 @@ static int read_tags(struct database *d, sqlite3_stmt *tags, struct stored_run *
 }
 
 /* Whether each of the wanted tags is there: its key, or the whole of it. */
-static bool has_tags(const struct stored_run *r, const struct run_filter *f)
+static bool stored_run_has_tags(const struct stored_run *r, const struct run_filter *f)
 {
 	for (size_t i = 0; i < f->nr_tags; i++) {
 		const char *wanted = f->tags[i];
@@ -144,7 +148,7 @@ static bool has_tags(const struct stored_run *r, const struct run_filter *f)
 	return true;
 }
 
-static int prepare_runs(struct database *d, sqlite3_stmt **runs)
+static int runs_prepare(struct database *d, sqlite3_stmt **runs)
 {
 	sqlite3_str *text = sqlite3_str_new(d->db);
 	char *sql;
@@ -159,32 +163,32 @@ static int prepare_runs(struct database *d, sqlite3_stmt **runs)
 	return rc;
 }
 
-static int prepare_list(struct database *d, const struct run_filter *f, sqlite3_stmt **runs,
+static int list_prepare(struct database *d, const struct run_filter *f, sqlite3_stmt **runs,
 			sqlite3_stmt **tags)
 {
-	int rc = prepare_runs(d, runs);
+	int rc = runs_prepare(d, runs);
 
 	if (rc == SQLITE_OK)
 		rc = sqlite3_prepare_v2(d->db,
 					"SELECT key, value FROM tag WHERE run=? ORDER BY key", -1,
 					tags, NULL);
 	if (rc == SQLITE_OK)
-		rc = bind_filter(*runs, f);
+		rc = filter_bind(*runs, f);
 	return database_error(d, rc);
 }
 
 /* The row at which the statement is, if it passes. */
-static int append_run(struct row *row, sqlite3_stmt *tags, const struct run_filter *f,
-		      size_t source, struct stored_runs *all)
+static int stored_run_append(struct row *row, sqlite3_stmt *tags, const struct run_filter *f,
+			     size_t source, struct stored_runs *all)
 {
 	struct stored_run r;
-	int err = read_run(row, &r);
+	int err = stored_run_read(row, &r);
 	bool is_kept = false;
 
 	r.source = source;
 	if (!err)
-		err = read_tags(row->d, tags, &r);
-	if (!err && stored_run_is(&r, f->state) && has_tags(&r, f)) {
+		err = stored_run_read_tags(row->d, tags, &r);
+	if (!err && stored_run_is(&r, f->state) && stored_run_has_tags(&r, f)) {
 		err = stored_runs_append(all, &r);
 		is_kept = !err;
 	}
@@ -197,7 +201,7 @@ int query_runs(struct database *d, size_t source, const struct run_filter *f,
 	       struct stored_runs *all)
 {
 	sqlite3_stmt *runs = NULL, *tags = NULL;
-	int err = prepare_list(d, f, &runs, &tags), rc = SQLITE_DONE;
+	int err = list_prepare(d, f, &runs, &tags), rc = SQLITE_DONE;
 	struct row row = { .d = d, .s = runs, .table = "run" };
 	int64_t last = INT64_MAX;
 
@@ -207,7 +211,7 @@ int query_runs(struct database *d, size_t source, const struct run_filter *f,
 		if (id >= last && last != INT64_MAX) /* pages that lead back would never end */
 			err = database_error(d, SQLITE_CORRUPT);
 		else
-			err = append_run(&row, tags, f, source, all);
+			err = stored_run_append(&row, tags, f, source, all);
 		last = id;
 	}
 	if (!err)
@@ -232,8 +236,8 @@ int query_text(struct database *d, int64_t id, struct run_text *t)
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW) {
-		t->meta = copy_of(&r, row_needed_text(&r, 0));
-		t->summary = copy_of(&r, row_text(&r, 1));
+		t->meta = text_duplicate(&r, row_needed_text(&r, 0));
+		t->summary = text_duplicate(&r, row_text(&r, 1));
 		t->lines_lost = (int64_t)row_count(&r, 2);
 	}
 	sqlite3_finalize(s);

@@ -4,7 +4,7 @@
 #include "store/tables.h"
 
 /* All at once. */
-static int remove_few(struct database *d, const struct run_table *t, int64_t id)
+static int rows_remove_few(struct database *d, const struct run_table *t, int64_t id)
 {
 	return database_runf(d, "DELETE FROM %s WHERE run=%lld", t->name, (long long)id);
 }
@@ -16,7 +16,7 @@ int remove_head(struct database *d, int64_t id)
 
 	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
 		if (!t->key)
-			err = remove_few(d, t, id);
+			err = rows_remove_few(d, t, id);
 	return err;
 }
 
@@ -28,7 +28,7 @@ static int remove_rows_of(struct database *d, const struct run_table *t, int64_t
 	while (!err && !p.is_last) {
 		err = portion_next(d, "main", t, id, &p);
 		if (!err && p.is_last)
-			err = remove_few(d, t, id);
+			err = rows_remove_few(d, t, id);
 		else if (!err)
 			err = database_runf(d, "DELETE FROM %s WHERE run=%lld AND %s<=%lld",
 					    t->name, (long long)id, t->key, (long long)p.upto);
@@ -75,14 +75,14 @@ static int remove_left_in(struct database *d, const struct run_table *t)
 	while (!(err = database_number(d, &id, &is_end, RUNS_LEFT "SELECT id FROM gone LIMIT 1",
 				       t->name, t->name)) &&
 	       !is_end) {
-		err = t->key ? remove_rows_of(d, t, id) : remove_few(d, t, id);
+		err = t->key ? remove_rows_of(d, t, id) : rows_remove_few(d, t, id);
 		if (err)
 			break;
 	}
 	return err;
 }
 
-int remove_left(struct database *d)
+int store_remove_left(struct database *d)
 {
 	const struct run_table *t;
 	int err = 0;

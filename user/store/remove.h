@@ -12,7 +12,7 @@ int remove_run(struct database *d, int64_t id);
 int remove_head(struct database *d, int64_t id);
 int remove_rows(struct database *d, int64_t id);
 /* Rows whose run is gone: of a removal that was ended halfway, or still goes on. */
-int remove_left(struct database *d);
+int store_remove_left(struct database *d);
 int count_left(struct database *d, int64_t *rows);
 
 #endif

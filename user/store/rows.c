@@ -10,7 +10,7 @@
 #define BLOCKS_OF_A_LONG_RUN 200 /* as many as a terminal has columns */
 
 /* SELECT the columns of @table and those of metrics in @have, of the rows of one run. */
-static void put_select(sqlite3_str *sql, const struct stored_table *table,
+static void select_put(sqlite3_str *sql, const struct stored_table *table,
 		       const struct metric_set *have)
 {
 	char name[COLUMN_BYTES];
@@ -35,17 +35,17 @@ static int select_prepare(struct database *d, int64_t id, sqlite3_str *text, sql
 	return err;
 }
 
-static int select_rows(struct database *d, int64_t id, const struct stored_table *table,
+static int rows_select(struct database *d, int64_t id, const struct stored_table *table,
 		       const struct metric_set *have, sqlite3_stmt **s)
 {
 	sqlite3_str *sql = sqlite3_str_new(d->db);
 
-	put_select(sql, table, have);
+	select_put(sql, table, have);
 	return select_prepare(d, id, sql, s);
 }
 
 /* Of the columns that the file has those that are wanted. */
-static struct metric_set columns_wanted(const struct metric_set *columns,
+static struct metric_set columns_choose(const struct metric_set *columns,
 					const struct metric_set *only)
 {
 	struct metric_set both = *columns;
@@ -57,12 +57,12 @@ static struct metric_set columns_wanted(const struct metric_set *columns,
 
 int rows_of_samples(struct database *d, int64_t id, const struct metric_set *only, sqlite3_stmt **s)
 {
-	const struct metric_set columns = columns_wanted(&d->sample_columns, only);
+	const struct metric_set columns = columns_choose(&d->sample_columns, only);
 
-	return select_rows(d, id, &sample_table, &columns, s);
+	return rows_select(d, id, &sample_table, &columns, s);
 }
 
-static int count_blocks(struct database *d, int64_t id, int64_t *nr)
+static int blocks_count(struct database *d, int64_t id, int64_t *nr)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(d->db, "SELECT count(*) FROM block WHERE run=?", -1, &s, NULL);
@@ -78,17 +78,17 @@ static int count_blocks(struct database *d, int64_t id, int64_t *nr)
 
 int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only, sqlite3_stmt **s)
 {
-	const struct metric_set columns = columns_wanted(&d->sample_columns, only);
+	const struct metric_set columns = columns_choose(&d->sample_columns, only);
 	sqlite3_str *sql;
 	int64_t nr;
-	int err = count_blocks(d, id, &nr);
+	int err = blocks_count(d, id, &nr);
 
 	if (err || nr < BLOCKS_OF_A_LONG_RUN)
 		return err ? err : rows_of_samples(d, id, only, s);
 	sql = sqlite3_str_new(d->db);
-	put_select(sql, &block_table, &columns);
+	select_put(sql, &block_table, &columns);
 	sqlite3_str_appendall(sql, " UNION ALL "); /* the samples that fill no block yet */
-	put_select(sql, &sample_table, &columns);
+	select_put(sql, &sample_table, &columns);
 	sqlite3_str_appendall(sql,
 			      " AND elapsed_ns > (SELECT max(elapsed_ns) FROM block WHERE run=?1)");
 	return select_prepare(d, id, sql, s);
@@ -96,7 +96,7 @@ int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only
 
 int rows_of_processes(struct database *d, int64_t id, sqlite3_stmt **s)
 {
-	return select_rows(d, id, &process_table, &d->process_columns, s);
+	return rows_select(d, id, &process_table, &d->process_columns, s);
 }
 
 int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, uint64_t to_ns,
@@ -105,7 +105,7 @@ int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, ui
 	sqlite3_str *sql = sqlite3_str_new(d->db);
 	int err;
 
-	put_select(sql, &process_sample_table, &d->process_sample_columns);
+	select_put(sql, &process_sample_table, &d->process_sample_columns);
 	sqlite3_str_appendall(sql, " AND elapsed_ns BETWEEN ?2 AND ?3");
 	err = select_prepare(d, id, sql, s);
 	if (err)
@@ -119,7 +119,7 @@ int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s)
 {
 	static const struct metric_set none;
 
-	return select_rows(d, id, &event_table, &none, s);
+	return rows_select(d, id, &event_table, &none, s);
 }
 
 /* The columns of metrics, which begin at @at. */
@@ -140,7 +140,7 @@ static void row_read_metrics(struct row *r, int at, const struct metric_set *col
 int row_sample(struct database *d, const struct metric_set *only, sqlite3_stmt *s,
 	       struct sample *smp)
 {
-	const struct metric_set columns = columns_wanted(&d->sample_columns, only);
+	const struct metric_set columns = columns_choose(&d->sample_columns, only);
 	struct row r = { .d = d, .s = s, .table = "sample" };
 	struct sample_row row = { 0 };
 	int at = row_read(&r, &sample_table, &row);

@@ -55,7 +55,7 @@ static const char *const steps[] = {
 };
 
 /* To be freed by sqlite3_free(); NULL without memory. */
-static char *create_text(const struct stored_table *t)
+static char *create_format(const struct stored_table *t)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
 
@@ -65,7 +65,8 @@ static char *create_text(const struct stored_table *t)
 
 int schema_step(sqlite3 *db, int version)
 {
-	char *process = create_text(&process_table), *sample = create_text(&process_sample_table);
+	char *process = create_format(&process_table),
+	     *sample = create_format(&process_sample_table);
 	char *sql = process && sample ? sqlite3_mprintf(steps[version], process, sample) : NULL;
 	int rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
 

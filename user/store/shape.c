@@ -33,22 +33,22 @@ struct questions {
 	sqlite3_stmt *table, *wanted, *found; /* owned */
 };
 
-static int prepare(struct database *d, const char *sql, sqlite3_stmt **s)
+static int shape_prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(d, sqlite3_prepare_v2(d->db, sql, -1, s, NULL));
 }
 
-static const char *text_at(sqlite3_stmt *s, int at)
+static const char *shape_text_at(sqlite3_stmt *s, int at)
 {
 	const char *text = (const char *)sqlite3_column_text(s, at);
 
 	return text ? text : "";
 }
 
-static int refuse_others(struct database *d)
+static int schema_refuse_others(struct database *d)
 {
 	sqlite3_stmt *s = NULL;
-	int err = prepare(d, select_others, &s), rc = SQLITE_DONE;
+	int err = shape_prepare(d, select_others, &s), rc = SQLITE_DONE;
 
 	if (!err) {
 		rc = sqlite3_step(s);
@@ -58,12 +58,12 @@ static int refuse_others(struct database *d)
 		err = database_damaged(d,
 				       "its schema has the %.20s '%.60s', which bpfmon does not "
 				       "make",
-				       text_at(s, 0), text_at(s, 1));
+				       shape_text_at(s, 0), shape_text_at(s, 1));
 	sqlite3_finalize(s);
 	return err;
 }
 
-static int check_table(struct database *d, sqlite3_stmt *s, const char *table)
+static int table_check(struct database *d, sqlite3_stmt *s, const char *table)
 {
 	int rc = sqlite3_step(s), err = database_error(d, rc);
 
@@ -79,23 +79,23 @@ static int check_table(struct database *d, sqlite3_stmt *s, const char *table)
 }
 
 /* Whether the file's column is the model's: its name, type, and place in the key. */
-static bool is_same_column(sqlite3_stmt *wanted, sqlite3_stmt *found)
+static bool column_is_same(sqlite3_stmt *wanted, sqlite3_stmt *found)
 {
-	return !strcmp(text_at(wanted, 0), text_at(found, 0)) &&
-	       !strcmp(text_at(wanted, 1), text_at(found, 1)) &&
+	return !strcmp(shape_text_at(wanted, 0), shape_text_at(found, 0)) &&
+	       !strcmp(shape_text_at(wanted, 1), shape_text_at(found, 1)) &&
 	       sqlite3_column_int(wanted, 2) == sqlite3_column_int(found, 2);
 }
 
 /* The columns of the model come first, in order: those of metrics were added behind. */
-static int check_columns(struct database *d, const struct questions *q, const char *table)
+static int columns_check(struct database *d, const struct questions *q, const char *table)
 {
 	int wanted = sqlite3_step(q->wanted), found = sqlite3_step(q->found);
 
 	while (found == SQLITE_ROW) {
 		if (sqlite3_column_int(q->found, 3))
 			return database_damaged(d, "the column %.60s of the table %s is computed",
-						text_at(q->found, 0), table);
-		if (wanted == SQLITE_ROW && !is_same_column(q->wanted, q->found))
+						shape_text_at(q->found, 0), table);
+		if (wanted == SQLITE_ROW && !column_is_same(q->wanted, q->found))
 			break;
 		if (wanted == SQLITE_ROW)
 			wanted = sqlite3_step(q->wanted);
@@ -103,11 +103,11 @@ static int check_columns(struct database *d, const struct questions *q, const ch
 	}
 	if (wanted == SQLITE_ROW && (found == SQLITE_ROW || found == SQLITE_DONE))
 		return database_damaged(d, "the table %s lacks the column %s as bpfmon makes it",
-					table, text_at(q->wanted, 0));
+					table, shape_text_at(q->wanted, 0));
 	return database_error(d, wanted == SQLITE_DONE ? found : wanted);
 }
 
-static int ask(struct database *d, const struct questions *q, const char *table)
+static int table_check_shape(struct database *d, const struct questions *q, const char *table)
 {
 	sqlite3_stmt *const all[] = { q->table, q->wanted, q->found };
 	int rc = SQLITE_OK, err;
@@ -116,32 +116,32 @@ static int ask(struct database *d, const struct questions *q, const char *table)
 		rc = sqlite3_bind_text(all[i], 1, table, -1, SQLITE_STATIC);
 	err = database_error(d, rc);
 	if (!err)
-		err = check_table(d, q->table, table);
+		err = table_check(d, q->table, table);
 	if (!err)
-		err = check_columns(d, q, table);
+		err = columns_check(d, q, table);
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
 		sqlite3_reset(all[i]);
 	return err;
 }
 
-static int check_tables(struct database *d, sqlite3 *model)
+static int tables_check_shape(struct database *d, sqlite3 *model)
 {
 	struct questions q = { 0 };
 	const struct run_table *t;
-	int err = prepare(d, select_table, &q.table);
+	int err = shape_prepare(d, select_table, &q.table);
 
 	if (!err)
-		err = prepare(d, "SELECT name, type, pk, hidden FROM pragma_table_xinfo(?1)",
-			      &q.found);
+		err = shape_prepare(d, "SELECT name, type, pk, hidden FROM pragma_table_xinfo(?1)",
+				    &q.found);
 	if (!err)
 		err = database_error(d, sqlite3_prepare_v2(model,
 							   "SELECT name, type, pk FROM"
 							   " pragma_table_info(?1)",
 							   -1, &q.wanted, NULL));
 	if (!err)
-		err = ask(d, &q, "run");
+		err = table_check_shape(d, &q, "run");
 	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
-		err = ask(d, &q, t->name);
+		err = table_check_shape(d, &q, t->name);
 	sqlite3_finalize(q.table);
 	sqlite3_finalize(q.wanted);
 	sqlite3_finalize(q.found);
@@ -160,12 +160,12 @@ int shape_make(sqlite3 **db, int64_t version)
 int shape_check(struct database *d, int64_t version)
 {
 	sqlite3 *model = NULL;
-	int err = refuse_others(d);
+	int err = schema_refuse_others(d);
 
 	if (!err)
 		err = database_error(d, shape_make(&model, version));
 	if (!err)
-		err = check_tables(d, model);
+		err = tables_check_shape(d, model);
 	sqlite3_close(model);
 	return err;
 }

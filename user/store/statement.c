@@ -77,7 +77,7 @@ int database_check_update(struct database *d)
 	return -ESTALE;
 }
 
-static int number_of(struct database *d, const char *sql, int64_t *value, bool *is_none)
+static int number_query(struct database *d, const char *sql, int64_t *value, bool *is_none)
 {
 	sqlite3_stmt *s = NULL;
 	int rc = sqlite3_prepare_v2(d->db, sql, -1, &s, NULL);
@@ -102,7 +102,7 @@ int database_number(struct database *d, int64_t *value, bool *is_none, const cha
 	va_start(args, format);
 	sql = sqlite3_vmprintf(format, args);
 	va_end(args);
-	err = sql ? number_of(d, sql, value, is_none) : database_error(d, SQLITE_NOMEM);
+	err = sql ? number_query(d, sql, value, is_none) : database_error(d, SQLITE_NOMEM);
 	sqlite3_free(sql);
 	return err;
 }

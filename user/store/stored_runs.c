@@ -49,7 +49,7 @@ int stored_runs_append(struct stored_runs *all, const struct stored_run *r)
 }
 
 /* Keeps the others in their order. */
-static void drop(struct stored_runs *all, const bool *is_out)
+static void stored_runs_drop(struct stored_runs *all, const bool *is_out)
 {
 	size_t kept = 0;
 
@@ -63,20 +63,20 @@ static void drop(struct stored_runs *all, const bool *is_out)
 }
 
 /* Which copy of a run says most. */
-static int rank(const struct stored_run *r)
+static int stored_run_rank(const struct stored_run *r)
 {
 	return r->state == RUN_FINISHED ? 0 : r->state == RUN_RUNNING ? 1 : 2;
 }
 
 /* Copies of a run are neighbours then, the one to be kept before the others. */
-static int compare_copies(const void *x, const void *y)
+static int stored_run_order_copies(const void *x, const void *y)
 {
 	const struct stored_run *a = *(struct stored_run *const *)x;
 	const struct stored_run *b = *(struct stored_run *const *)y;
 	int c = strcmp(a->uuid, b->uuid);
 
 	if (!c)
-		c = rank(a) - rank(b);
+		c = stored_run_rank(a) - stored_run_rank(b);
 	return c ? c : (a->source > b->source) - (a->source < b->source);
 }
 
@@ -89,11 +89,11 @@ int stored_runs_unique(struct stored_runs *all)
 	for (size_t i = 0; !err && i < all->nr; i++)
 		sorted[i] = &all->runs[i];
 	if (!err && all->nr) {
-		qsort(sorted, all->nr, sizeof(struct stored_run *), compare_copies);
+		qsort(sorted, all->nr, sizeof(struct stored_run *), stored_run_order_copies);
 		for (size_t i = 1; i < all->nr; i++)
 			is_copy[sorted[i] - all->runs] =
 				!strcmp(sorted[i]->uuid, sorted[i - 1]->uuid);
-		drop(all, is_copy);
+		stored_runs_drop(all, is_copy);
 	}
 	free(is_copy);
 	free(sorted);
@@ -108,7 +108,7 @@ int stored_runs_select(struct stored_runs *all, enum state_filter state)
 		return -ENOMEM;
 	for (size_t i = 0; i < all->nr; i++)
 		is_out[i] = !stored_run_is(&all->runs[i], state);
-	drop(all, is_out);
+	stored_runs_drop(all, is_out);
 	free(is_out);
 	return 0;
 }
@@ -123,7 +123,7 @@ static int largest_first(int64_t a, int64_t b)
 	return (a < b) - (a > b);
 }
 
-static int compare_by(const void *x, const void *y, void *context)
+static int stored_run_order(const void *x, const void *y, void *context)
 {
 	const struct stored_run *a = x, *b = y;
 	int c = 0;
@@ -152,7 +152,7 @@ static int compare_by(const void *x, const void *y, void *context)
 void stored_runs_sort(struct stored_runs *all, enum run_order order)
 {
 	if (all->nr)
-		qsort_r(all->runs, all->nr, sizeof(*all->runs), compare_by, &order);
+		qsort_r(all->runs, all->nr, sizeof(*all->runs), stored_run_order, &order);
 }
 
 void stored_runs_done(struct stored_runs *all)

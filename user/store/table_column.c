@@ -56,7 +56,7 @@ void table_put_create(sqlite3_str *sql, const struct stored_table *t)
 	sqlite3_str_appendall(sql, ")) WITHOUT ROWID;");
 }
 
-static char *text_copy(struct row *r, const char *text)
+static char *column_copy_text(struct row *r, const char *text)
 {
 	char *copy = text ? strdup(text) : NULL;
 
@@ -65,12 +65,12 @@ static char *text_copy(struct row *r, const char *text)
 	return copy;
 }
 
-static const char *text_read(struct row *r, int at, const struct table_column *c)
+static const char *column_read_text(struct row *r, int at, const struct table_column *c)
 {
 	return c->is_needed ? row_needed_text(r, at) : row_text(r, at);
 }
 
-static uint64_t amount_read(struct row *r, int at, const struct table_column *c)
+static uint64_t column_read_amount(struct row *r, int at, const struct table_column *c)
 {
 	return c->is_needed || c->is_key ? row_needed_count(r, at) : row_count(r, at);
 }
@@ -83,7 +83,7 @@ static void column_read(struct row *r, int at, const struct table_column *c, voi
 		break;
 	case COLUMN_AMOUNT:
 	case COLUMN_TIME:
-		*(uint64_t *)member = amount_read(r, at, c);
+		*(uint64_t *)member = column_read_amount(r, at, c);
 		break;
 	case COLUMN_AMOUNT_OR_NONE:
 		*(int64_t *)member = row_count_or_none(r, at);
@@ -101,10 +101,10 @@ static void column_read(struct row *r, int at, const struct table_column *c, voi
 		*(uint32_t *)member = row_u32(r, at);
 		break;
 	case COLUMN_TEXT:
-		*(const char **)member = text_read(r, at, c);
+		*(const char **)member = column_read_text(r, at, c);
 		break;
 	case COLUMN_COPY:
-		*(char **)member = text_copy(r, text_read(r, at, c));
+		*(char **)member = column_copy_text(r, column_read_text(r, at, c));
 		break;
 	}
 }

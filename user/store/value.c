@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-static const char *kind_name(int type)
+static const char *value_kind_name(int type)
 {
 	switch (type) {
 	case SQLITE_INTEGER:
@@ -21,17 +21,17 @@ static const char *kind_name(int type)
 	}
 }
 
-static void refuse_kind(struct row *r, int at, const char *wanted)
+static void value_refuse_kind(struct row *r, int at, const char *wanted)
 {
 	if (r->err)
 		return;
 	r->err = database_damaged(r->d, "the column %s of the table %s has %s where %s belongs",
 				  sqlite3_column_name(r->s, at), r->table,
-				  kind_name(sqlite3_column_type(r->s, at)), wanted);
+				  value_kind_name(sqlite3_column_type(r->s, at)), wanted);
 }
 
 /* A number from @least to @most; false: there is none, which is an error unless it is NULL. */
-static bool number_at(struct row *r, int at, int64_t least, int64_t most, int64_t *v)
+static bool value_read_number_at(struct row *r, int at, int64_t least, int64_t most, int64_t *v)
 {
 	int type = sqlite3_column_type(r->s, at);
 
@@ -39,7 +39,7 @@ static bool number_at(struct row *r, int at, int64_t least, int64_t most, int64_
 	if (type == SQLITE_NULL)
 		return false;
 	if (type != SQLITE_INTEGER) {
-		refuse_kind(r, at, "a number");
+		value_refuse_kind(r, at, "a number");
 		return false;
 	}
 	*v = sqlite3_column_int64(r->s, at);
@@ -58,14 +58,14 @@ uint64_t row_count(struct row *r, int at)
 {
 	int64_t v;
 
-	number_at(r, at, 0, INT64_MAX, &v);
+	value_read_number_at(r, at, 0, INT64_MAX, &v);
 	return (uint64_t)v;
 }
 
 uint64_t row_needed_count(struct row *r, int at)
 {
 	if (row_is_null(r, at))
-		refuse_kind(r, at, "a number");
+		value_refuse_kind(r, at, "a number");
 	return row_count(r, at);
 }
 
@@ -73,7 +73,7 @@ uint32_t row_u32(struct row *r, int at)
 {
 	int64_t v;
 
-	number_at(r, at, 0, UINT32_MAX, &v);
+	value_read_number_at(r, at, 0, UINT32_MAX, &v);
 	return (uint32_t)v;
 }
 
@@ -81,7 +81,7 @@ int row_int(struct row *r, int at)
 {
 	int64_t v;
 
-	number_at(r, at, INT32_MIN, INT32_MAX, &v);
+	value_read_number_at(r, at, INT32_MIN, INT32_MAX, &v);
 	return (int)v;
 }
 
@@ -94,7 +94,7 @@ int64_t row_count_or_none(struct row *r, int at)
 {
 	int64_t v;
 
-	return number_at(r, at, 0, INT64_MAX, &v) ? v : -1;
+	return value_read_number_at(r, at, 0, INT64_MAX, &v) ? v : -1;
 }
 
 const char *row_text(struct row *r, int at)
@@ -105,7 +105,7 @@ const char *row_text(struct row *r, int at)
 	if (type == SQLITE_NULL)
 		return NULL;
 	if (type != SQLITE_TEXT) {
-		refuse_kind(r, at, "a text");
+		value_refuse_kind(r, at, "a text");
 		return NULL;
 	}
 	text = (const char *)sqlite3_column_text(r->s, at);
@@ -121,7 +121,7 @@ const char *row_needed_text(struct row *r, int at)
 	const char *text = row_text(r, at);
 
 	if (!text)
-		refuse_kind(r, at, "a text");
+		value_refuse_kind(r, at, "a text");
 	return text;
 }
 
@@ -129,8 +129,8 @@ int64_t row_number(struct row *r, int at)
 {
 	int64_t v;
 
-	if (!number_at(r, at, INT64_MIN, INT64_MAX, &v))
-		refuse_kind(r, at, "a number");
+	if (!value_read_number_at(r, at, INT64_MIN, INT64_MAX, &v))
+		value_refuse_kind(r, at, "a number");
 	return v;
 }
 

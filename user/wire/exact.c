@@ -21,7 +21,7 @@ static const char *blanks_end(const char *p, const char *end)
 }
 
 /* What stands behind the colon of the last member @key, as jansson takes it; NULL: none does. */
-static const char *find_member(const char *text, const char *end, const char *key)
+static const char *member_find(const char *text, const char *end, const char *key)
 {
 	size_t n = strlen(key);
 	const char *found = NULL;
@@ -45,7 +45,7 @@ static const char *find_member(const char *text, const char *end, const char *ke
 	return found;
 }
 
-static bool add_digit(uint64_t *v, char digit)
+static bool digit_add(uint64_t *v, char digit)
 {
 	return !__builtin_mul_overflow(*v, 10, v) &&
 	       !__builtin_add_overflow(*v, (uint64_t)(digit - '0'), v);
@@ -53,23 +53,23 @@ static bool add_digit(uint64_t *v, char digit)
 
 bool exact_decimal(const char *text, size_t length, const char *key, unsigned decimals, uint64_t *v)
 {
-	const char *end = text + length, *p = find_member(text, end, key);
+	const char *end = text + length, *p = member_find(text, end, key);
 	uint64_t sum = 0;
 	bool fits = true;
 
 	if (!p || p == end || !isdigit((unsigned char)*p))
 		return false;
 	for (; fits && p < end && isdigit((unsigned char)*p); p++)
-		fits = add_digit(&sum, *p);
+		fits = digit_add(&sum, *p);
 	if (p < end && *p == '.')
 		for (p++; fits && decimals && p < end && isdigit((unsigned char)*p);
 		     p++, decimals--)
-			fits = add_digit(&sum, *p);
+			fits = digit_add(&sum, *p);
 	/* a digit too many, or an exponent */
 	if (p < end && (isdigit((unsigned char)*p) || *p == 'e' || *p == 'E'))
 		return false;
 	for (; fits && decimals; decimals--)
-		fits = add_digit(&sum, '0');
+		fits = digit_add(&sum, '0');
 	if (fits)
 		*v = sum;
 	return fits;

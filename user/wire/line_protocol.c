@@ -13,37 +13,37 @@ struct cursor {
 	char *at, *end;
 };
 
-static bool is_over(const struct cursor *c)
+static bool text_is_over(const struct cursor *c)
 {
 	return c->at == c->end || *c->at == '\n';
 }
 
-static bool is_at(const struct cursor *c, char wanted)
+static bool text_is_at(const struct cursor *c, char wanted)
 {
 	return c->at < c->end && *c->at == wanted;
 }
 
-static bool take(struct cursor *c, char wanted)
+static bool text_take(struct cursor *c, char wanted)
 {
-	if (!is_at(c, wanted))
+	if (!text_is_at(c, wanted))
 		return false;
 	c->at++;
 	return true;
 }
 
-static void skip_blanks(struct cursor *c)
+static void blanks_skip(struct cursor *c)
 {
-	while (is_at(c, ' ') || is_at(c, '\t') || is_at(c, '\r'))
+	while (text_is_at(c, ' ') || text_is_at(c, '\t') || text_is_at(c, '\r'))
 		c->at++;
 }
 
 /* A name ends before one of @stops; a backslash takes its meaning from one of ",= ". */
-static int take_name(struct cursor *c, const char *stops, struct span *s)
+static int name_take(struct cursor *c, const char *stops, struct span *s)
 {
 	char *to = c->at;
 
 	s->text = to;
-	while (!is_over(c) && !strchr(stops, *c->at)) {
+	while (!text_is_over(c) && !strchr(stops, *c->at)) {
 		if (*c->at == '\0')
 			return -EBADMSG;
 		if (*c->at == '\\' && c->at + 1 < c->end && c->at[1] && strchr(",= ", c->at[1]))
@@ -54,29 +54,29 @@ static int take_name(struct cursor *c, const char *stops, struct span *s)
 	return s->length ? 0 : -EBADMSG;
 }
 
-static bool is_same(const struct span *a, const struct span *b)
+static bool span_is_same(const struct span *a, const struct span *b)
 {
 	return a->length == b->length && !memcmp(a->text, b->text, a->length);
 }
 
-static int take_tag(struct cursor *c, struct point *p)
+static int tag_take(struct cursor *c, struct point *p)
 {
 	struct point_tag *tag = &p->tags[p->nr_tags];
 
 	if (p->nr_tags == POINT_TAGS)
 		return -E2BIG;
-	if (take_name(c, ",= ", &tag->key) || !take(c, '=') || take_name(c, ",= ", &tag->value) ||
-	    is_at(c, '='))
+	if (name_take(c, ",= ", &tag->key) || !text_take(c, '=') ||
+	    name_take(c, ",= ", &tag->value) || text_is_at(c, '='))
 		return -EBADMSG;
 	for (size_t i = 0; i < p->nr_tags; i++)
-		if (is_same(&p->tags[i].key, &tag->key))
+		if (span_is_same(&p->tags[i].key, &tag->key))
 			return -EBADMSG;
 	p->nr_tags++;
 	return 0;
 }
 
 /* The quote is behind us. */
-static int take_string(struct cursor *c, struct span *s)
+static int string_take(struct cursor *c, struct span *s)
 {
 	char *stop = c->at, *to = c->at;
 
@@ -93,7 +93,7 @@ static int take_string(struct cursor *c, struct span *s)
 	return 0;
 }
 
-static bool take_boolean(const char *text, bool *is_true)
+static bool boolean_take(const char *text, bool *is_true)
 {
 	static const char *const words[] = { "t", "T", "true",  "True",  "TRUE",
 					     "f", "F", "false", "False", "FALSE" };
@@ -108,7 +108,7 @@ static bool take_boolean(const char *text, bool *is_true)
 }
 
 /* @text ends with i or u, which is cut off. */
-static int parse_integer(char *text, size_t length, struct point_field *f)
+static int integer_parse(char *text, size_t length, struct point_field *f)
 {
 	bool is_natural = text[length - 1] == 'u';
 	char *end;
@@ -125,23 +125,23 @@ static int parse_integer(char *text, size_t length, struct point_field *f)
 	return errno || *end ? -EBADMSG : 0;
 }
 
-static int take_number(struct cursor *c, struct point_field *f)
+static int number_take(struct cursor *c, struct point_field *f)
 {
 	char text[NUMBER_BYTES], *end;
 	size_t n = 0;
 
-	for (; !is_over(c) && !strchr(", \r", *c->at); c->at++) {
+	for (; !text_is_over(c) && !strchr(", \r", *c->at); c->at++) {
 		if (n == sizeof(text) - 1 || !*c->at)
 			return -EBADMSG;
 		text[n++] = *c->at;
 	}
 	text[n] = '\0';
-	if (take_boolean(text, &f->is_true)) {
+	if (boolean_take(text, &f->is_true)) {
 		f->type = FIELD_BOOLEAN;
 		return 0;
 	}
 	if (n && (text[n - 1] == 'i' || text[n - 1] == 'u'))
-		return parse_integer(text, n, f);
+		return integer_parse(text, n, f);
 	if (!n || strspn(text, "+-.eE0123456789") != n)
 		return -EBADMSG;
 	f->type = FIELD_FLOAT;
@@ -149,34 +149,34 @@ static int take_number(struct cursor *c, struct point_field *f)
 	return *end || !isfinite(f->number) ? -EBADMSG : 0;
 }
 
-static int take_field(struct cursor *c, struct point *p)
+static int field_take(struct cursor *c, struct point *p)
 {
 	struct point_field *f = &p->fields[p->nr_fields];
 
 	if (p->nr_fields == POINT_FIELDS)
 		return -E2BIG;
-	if (take_name(c, ",= ", &f->key) || !take(c, '='))
+	if (name_take(c, ",= ", &f->key) || !text_take(c, '='))
 		return -EBADMSG;
-	if (take(c, '"')) {
+	if (text_take(c, '"')) {
 		f->type = FIELD_STRING;
-		if (take_string(c, &f->string))
+		if (string_take(c, &f->string))
 			return -EBADMSG;
-	} else if (take_number(c, f)) {
+	} else if (number_take(c, f)) {
 		return -EBADMSG;
 	}
 	for (size_t i = 0; i < p->nr_fields; i++)
-		if (is_same(&p->fields[i].key, &f->key))
+		if (span_is_same(&p->fields[i].key, &f->key))
 			return -EBADMSG;
 	p->nr_fields++;
 	return 0;
 }
 
 /* Nanoseconds since 1970. */
-static int take_time(struct cursor *c, struct point *p)
+static int time_take(struct cursor *c, struct point *p)
 {
 	uint64_t ns = 0;
 
-	for (; !is_over(c) && *c->at >= '0' && *c->at <= '9'; c->at++) {
+	for (; !text_is_over(c) && *c->at >= '0' && *c->at <= '9'; c->at++) {
 		uint64_t digit = (uint64_t)(*c->at - '0');
 
 		if (ns > (POINT_LAST_NS - digit) / 10)
@@ -188,28 +188,28 @@ static int take_time(struct cursor *c, struct point *p)
 	return 0;
 }
 
-static int take_point(struct cursor *c, struct point *p)
+static int point_take(struct cursor *c, struct point *p)
 {
-	int err = take_name(c, ", ", &p->name);
+	int err = name_take(c, ", ", &p->name);
 
-	while (!err && take(c, ','))
-		err = take_tag(c, p);
+	while (!err && text_take(c, ','))
+		err = tag_take(c, p);
 	if (err)
 		return err;
-	if (!is_at(c, ' '))
+	if (!text_is_at(c, ' '))
 		return -EBADMSG;
-	skip_blanks(c);
+	blanks_skip(c);
 	do
-		err = take_field(c, p);
-	while (!err && take(c, ','));
+		err = field_take(c, p);
+	while (!err && text_take(c, ','));
 	if (err)
 		return err;
-	if (!is_over(c) && !is_at(c, ' ') && !is_at(c, '\r'))
+	if (!text_is_over(c) && !text_is_at(c, ' ') && !text_is_at(c, '\r'))
 		return -EBADMSG;
-	skip_blanks(c);
-	err = take_time(c, p);
-	skip_blanks(c);
-	return err || is_over(c) ? err : -EBADMSG;
+	blanks_skip(c);
+	err = time_take(c, p);
+	blanks_skip(c);
+	return err || text_is_over(c) ? err : -EBADMSG;
 }
 
 int point_parse(struct point *p, char **at, char *end)
@@ -219,13 +219,13 @@ int point_parse(struct point *p, char **at, char *end)
 
 	p->nr_tags = p->nr_fields = 0;
 	p->has_time = false;
-	skip_blanks(&c);
-	if (!is_over(&c) && *c.at != '#') {
-		err = take_point(&c, p);
+	blanks_skip(&c);
+	if (!text_is_over(&c) && *c.at != '#') {
+		err = point_take(&c, p);
 		if (!err)
 			err = 1;
 	}
-	while (!is_over(&c))
+	while (!text_is_over(&c))
 		c.at++;
 	if (err == 1 && c.at - *at > POINT_BYTES)
 		err = -E2BIG;

@@ -9,17 +9,17 @@
 #include "model/summary.h"
 
 /* Epochs are published in microseconds. */
-void put_epoch(struct json *j, const char *key, uint64_t ns);
-void put_metric(struct json *j, enum metric_id id, uint64_t value);
-void put_metrics(struct json *j, const uint64_t *value, const struct metric_set *have);
-void put_oom(struct json *j, const struct oom_kill *k);
+void epoch_write(struct json *j, const char *key, uint64_t ns);
+void metric_write(struct json *j, enum metric_id id, uint64_t value);
+void metrics_write(struct json *j, const uint64_t *value, const struct metric_set *have);
+void oom_write(struct json *j, const struct oom_kill *k);
 /* The further keys of the system; and limits, container, variables, revision, where there are any.
  */
-void put_system(struct json *j, const struct system_info *s);
-void put_meta(struct json *j, const struct meta *m);
+void system_write(struct json *j, const struct system_info *s);
+void meta_write_all(struct json *j, const struct meta *m);
 /* The beginning of a line of kind event. */
-void put_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event);
+void event_begin(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event);
 /* Ends the line. */
-void put_end(struct json *j);
+void line_end(struct json *j);
 
 #endif

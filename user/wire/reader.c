@@ -15,7 +15,7 @@
 
 #define DOUBLE_IS_EXACT (1ULL << 51) /* below it llround() gives back what was written */
 
-bool json_scaled(const json_t *v, unsigned decimals, uint64_t *n)
+bool value_read_number(const json_t *v, unsigned decimals, uint64_t *n)
 {
 	uint64_t scaled;
 
@@ -29,84 +29,85 @@ bool json_scaled(const json_t *v, unsigned decimals, uint64_t *n)
 	return true;
 }
 
-uint64_t json_number_of(const json_t *o, const char *key, unsigned decimals)
+uint64_t member_read_number(const json_t *o, const char *key, unsigned decimals)
 {
 	uint64_t n = 0;
 
-	json_scaled(json_object_get(o, key), decimals, &n);
+	value_read_number(json_object_get(o, key), decimals, &n);
 	return n;
 }
 
-uint64_t json_epoch_of(const json_t *o, const char *key)
+uint64_t member_read_epoch(const json_t *o, const char *key)
 {
-	uint64_t us = json_number_of(o, key, 6);
+	uint64_t us = member_read_number(o, key, 6);
 
 	return us <= UINT64_MAX / 1000 ? us * 1000 : 0;
 }
 
-int32_t json_int32(const json_t *v)
+int32_t value_read_int32(const json_t *v)
 {
 	double n = json_number_value(v);
 
 	return n >= INT32_MIN && n <= INT32_MAX ? (int32_t)n : 0;
 }
 
-uint32_t json_uint32_of(const json_t *o, const char *key)
+uint32_t member_read_uint32(const json_t *o, const char *key)
 {
-	uint64_t n = json_number_of(o, key, 0);
+	uint64_t n = member_read_number(o, key, 0);
 
 	return n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
-static bool read_metric(const char *key, const json_t *v, uint64_t *values, struct metric_set *have)
+static bool metric_read(const char *key, const json_t *v, uint64_t *values, struct metric_set *have)
 {
 	enum metric_id id;
 
-	if (metric_find(key, strlen(key), &id) || !json_scaled(v, metric_decimals(id), &values[id]))
+	if (metric_find(key, strlen(key), &id) ||
+	    !value_read_number(v, metric_decimals(id), &values[id]))
 		return false;
 	metric_put(have, id);
 	return true;
 }
 
 /* What a process, or a group of them, has used: not "processes", which there counts the group. */
-void read_usage(json_t *o, uint64_t *values, struct metric_set *have)
+void usage_read(json_t *o, uint64_t *values, struct metric_set *have)
 {
 	for (int i = 0; i < NR_METRICS; i++) {
 		const struct metric *m = metric_get((enum metric_id)i);
 
 		if (m->source == SOURCE_TASK || m->source == SOURCE_SPLIT)
-			read_metric(m->key, json_object_get(o, m->key), values, have);
+			metric_read(m->key, json_object_get(o, m->key), values, have);
 	}
 }
 
-void read_metrics_of(const struct metric_set *set, json_t *o, uint64_t *values,
+void metrics_read_of(const struct metric_set *set, json_t *o, uint64_t *values,
 		     struct metric_set *have)
 {
 	for (int i = 0; i < NR_METRICS; i++) {
 		const struct metric *m = metric_get((enum metric_id)i);
 
 		if (metric_has(set, (enum metric_id)i))
-			read_metric(m->key, json_object_get(o, m->key), values, have);
+			metric_read(m->key, json_object_get(o, m->key), values, have);
 	}
 }
 
-void read_metrics(json_t *o, uint64_t *values, struct metric_set *have)
+void metrics_read(json_t *o, uint64_t *values, struct metric_set *have)
 {
 	const char *key;
 	json_t *v;
 
 	json_object_foreach(o, key, v)
-		read_metric(key, v, values, have);
+		metric_read(key, v, values, have);
 }
 
-static void read_sample(struct line *l, json_t *o)
+static void sample_read(struct line *l, json_t *o)
 {
 	sample_reset(&l->sample);
-	l->sample.elapsed_ns = json_number_of(o, "elapsed_seconds", 9);
-	read_metrics(o, l->sample.value, &l->sample.have);
+	l->sample.elapsed_ns = member_read_number(o, "elapsed_seconds", 9);
+	metrics_read(o, l->sample.value, &l->sample.have);
 }
 
-static void read_meta(struct line *l, json_t *o)
+static void meta_read(struct line *l, json_t *o)
 {
 	json_t *units = json_object_get(o, "units"), *v;
 	const char *key;
@@ -116,38 +117,39 @@ static void read_meta(struct line *l, json_t *o)
 	json_object_foreach(units, key, v)
 		if (!metric_find(key, strlen(key), &id))
 			metric_put(&l->wanted, id);
-	l->start_epoch_ns = json_epoch_of(o, "start_time");
+	l->start_epoch_ns = member_read_epoch(o, "start_time");
 }
 
 /* What a double was too coarse for, read once more. */
-static void refine(uint64_t *v, const char *key, unsigned decimals, const char *text, size_t length)
+static void number_refine(uint64_t *v, const char *key, unsigned decimals, const char *text,
+			  size_t length)
 {
 	if (decimals && *v >= DOUBLE_IS_EXACT)
 		exact_decimal(text, length, key, decimals, v);
 }
 
-static void refine_metrics(uint64_t *values, const struct metric_set *have, const char *text,
+static void metrics_refine(uint64_t *values, const struct metric_set *have, const char *text,
 			   size_t length)
 {
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(have, (enum metric_id)i))
-			refine(&values[i], metric_get((enum metric_id)i)->key,
-			       metric_decimals((enum metric_id)i), text, length);
+			number_refine(&values[i], metric_get((enum metric_id)i)->key,
+				      metric_decimals((enum metric_id)i), text, length);
 }
 
-static void refine_line(struct line *l, const char *text, size_t length)
+static void line_refine(struct line *l, const char *text, size_t length)
 {
 	if (l->kind == LINE_SAMPLE) {
-		refine(&l->sample.elapsed_ns, "elapsed_seconds", 9, text, length);
-		refine_metrics(l->sample.value, &l->sample.have, text, length);
+		number_refine(&l->sample.elapsed_ns, "elapsed_seconds", 9, text, length);
+		metrics_refine(l->sample.value, &l->sample.have, text, length);
 	} else if (l->kind == LINE_PROCESS) {
-		refine_metrics(l->process.value, &l->process.have, text, length);
+		metrics_refine(l->process.value, &l->process.have, text, length);
 	} else if (l->kind == LINE_PROCESS_SAMPLE) {
-		refine(&l->process_sample.elapsed_ns, "elapsed_seconds", 9, text, length);
-		refine_metrics(l->process_sample.value, &l->process_sample.have, text, length);
+		number_refine(&l->process_sample.elapsed_ns, "elapsed_seconds", 9, text, length);
+		metrics_refine(l->process_sample.value, &l->process_sample.have, text, length);
 	} else if (l->kind == LINE_SUMMARY) {
-		refine(&l->summary.wall_ns, "wall_seconds", 9, text, length);
-		refine_metrics(l->summary.total.value, &l->summary.total.have, text, length);
+		number_refine(&l->summary.wall_ns, "wall_seconds", 9, text, length);
+		metrics_refine(l->summary.total.value, &l->summary.total.have, text, length);
 	}
 }
 
@@ -158,13 +160,13 @@ int line_read(struct line *l, const char *text, size_t length)
 		enum line_kind kind;
 		void (*read)(struct line *l, json_t *o);
 	} kinds[] = {
-		{ "sample", LINE_SAMPLE, read_sample },
-		{ "process", LINE_PROCESS, read_process },
-		{ "meta", LINE_META, read_meta },
+		{ "sample", LINE_SAMPLE, sample_read },
+		{ "process", LINE_PROCESS, process_read },
+		{ "meta", LINE_META, meta_read },
 		{ "event", LINE_EVENT, NULL },
-		{ "summary", LINE_SUMMARY, read_summary },
+		{ "summary", LINE_SUMMARY, summary_read },
 		{ "metric", LINE_METRIC, NULL },
-		{ "process_sample", LINE_PROCESS_SAMPLE, read_process_sample },
+		{ "process_sample", LINE_PROCESS_SAMPLE, process_sample_read },
 	};
 	size_t failures = memory_failures_of_thread();
 	const char *kind;
@@ -186,7 +188,7 @@ int line_read(struct line *l, const char *text, size_t length)
 		if (kinds[i].read)
 			kinds[i].read(l, o);
 	}
-	refine_line(l, text, length);
+	line_refine(l, text, length);
 	return memory_failures_of_thread() > failures ? -ENOMEM : 0;
 }
 

@@ -10,25 +10,25 @@
 /* A number with so many decimals, as a whole one. False, and *@n is left: it is none, or negative,
  * or there is no room for it; without decimals, it is more than NUMBER_MAX. All numbers of a run
  * are read here: what is out of range is absent. */
-bool json_scaled(const json_t *v, unsigned decimals, uint64_t *n);
-uint64_t json_number_of(const json_t *o, const char *key, unsigned decimals);
+bool value_read_number(const json_t *v, unsigned decimals, uint64_t *n);
+uint64_t member_read_number(const json_t *o, const char *key, unsigned decimals);
 /* Seconds since 1970, as published in microseconds, in ns; 0: none that there is room for. */
-uint64_t json_epoch_of(const json_t *o, const char *key);
+uint64_t member_read_epoch(const json_t *o, const char *key);
 /* What has not more than 32 bits: PIDs and statuses, which may be negative; counts. */
-int32_t json_int32(const json_t *v);
-uint32_t json_uint32_of(const json_t *o, const char *key);
+int32_t value_read_int32(const json_t *v);
+uint32_t member_read_uint32(const json_t *o, const char *key);
 /* What a process, or a group of them, has used: not "processes", which there counts the group. */
-void read_usage(json_t *o, uint64_t *values, struct metric_set *have);
+void usage_read(json_t *o, uint64_t *values, struct metric_set *have);
 /* Those of @set alone. */
-void read_metrics_of(const struct metric_set *set, json_t *o, uint64_t *values,
+void metrics_read_of(const struct metric_set *set, json_t *o, uint64_t *values,
 		     struct metric_set *have);
-void read_metrics(json_t *o, uint64_t *values, struct metric_set *have);
+void metrics_read(json_t *o, uint64_t *values, struct metric_set *have);
 /* False: it is not there. */
-bool read_peak(const json_t *o, const char *key, uint64_t *bytes);
-void read_comm(char comm[COMM_TEXT_BYTES], const json_t *o);
+bool member_read_bytes(const json_t *o, const char *key, uint64_t *bytes);
+void comm_read(char comm[COMM_TEXT_BYTES], const json_t *o);
 /* reader_process.c, reader_summary.c */
-void read_process(struct line *l, json_t *o);
-void read_process_sample(struct line *l, json_t *o);
-void read_summary(struct line *l, json_t *o);
+void process_read(struct line *l, json_t *o);
+void process_sample_read(struct line *l, json_t *o);
+void summary_read(struct line *l, json_t *o);
 
 #endif

@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool read_peak(const json_t *o, const char *key, uint64_t *bytes)
+bool member_read_bytes(const json_t *o, const char *key, uint64_t *bytes)
 {
 	const json_t *v = json_object_get(o, key);
 
-	return json_is_integer(v) && json_scaled(v, 0, bytes);
+	return json_is_integer(v) && value_read_number(v, 0, bytes);
 }
 
-void read_comm(char comm[COMM_TEXT_BYTES], const json_t *o)
+void comm_read(char comm[COMM_TEXT_BYTES], const json_t *o)
 {
 	const char *text = json_string_value(json_object_get(o, "comm"));
 
@@ -49,48 +49,48 @@ int line_set_args(struct line *l, const void *args)
 	return 0;
 }
 
-void read_process(struct line *l, json_t *o)
+void process_read(struct line *l, json_t *o)
 {
 	struct process *p = &l->process;
 	const json_t *args = json_object_get(o, "args");
 	const char *state = json_string_value(json_object_get(o, "state"));
 
 	*p = (struct process){ .has_ended = !state };
-	p->pid = json_int32(json_object_get(o, "pid"));
-	p->ns_pid = json_int32(json_object_get(o, "ns_pid"));
-	p->ppid = json_int32(json_object_get(o, "ppid"));
-	p->uid = json_uint32_of(o, "uid");
-	read_comm(p->comm, o);
+	p->pid = value_read_int32(json_object_get(o, "pid"));
+	p->ns_pid = value_read_int32(json_object_get(o, "ns_pid"));
+	p->ppid = value_read_int32(json_object_get(o, "ppid"));
+	p->uid = member_read_uint32(o, "uid");
+	comm_read(p->comm, o);
 	p->exe = json_string_value(json_object_get(o, "exe"));
 	if (json_array_size(args))
 		line_set_args(l, args); /* without memory there are none */
 	p->args_cut = json_is_true(json_object_get(o, "args_cut"));
-	p->start_epoch_ns = json_epoch_of(o, "start_time");
-	p->joined_epoch_ns = json_epoch_of(o, "joined_time");
-	p->left_epoch_ns = json_epoch_of(o, "left_time");
-	p->end_epoch_ns = json_epoch_of(o, "end_time");
-	p->exit_code = json_int32(json_object_get(o, "exit_code"));
-	p->signal = json_int32(json_object_get(o, "signal"));
+	p->start_epoch_ns = member_read_epoch(o, "start_time");
+	p->joined_epoch_ns = member_read_epoch(o, "joined_time");
+	p->left_epoch_ns = member_read_epoch(o, "left_time");
+	p->end_epoch_ns = member_read_epoch(o, "end_time");
+	p->exit_code = value_read_int32(json_object_get(o, "exit_code"));
+	p->signal = value_read_int32(json_object_get(o, "signal"));
 	p->state = state ? *state : 0;
-	p->threads_total = json_uint32_of(o, "threads_total");
-	p->execs = json_uint32_of(o, "execs");
-	p->has_rss_peak = read_peak(o, "rss_peak_bytes", &p->rss_peak_bytes);
+	p->threads_total = member_read_uint32(o, "threads_total");
+	p->execs = member_read_uint32(o, "execs");
+	p->has_rss_peak = member_read_bytes(o, "rss_peak_bytes", &p->rss_peak_bytes);
 	p->rss_peak_exact = json_is_true(json_object_get(o, "rss_peak_exact"));
 	p->lossy = json_is_true(json_object_get(o, "lossy"));
-	read_usage(o, p->value, &p->have);
+	usage_read(o, p->value, &p->have);
 }
 
-void read_process_sample(struct line *l, json_t *o)
+void process_sample_read(struct line *l, json_t *o)
 {
 	struct process_sample *p = &l->process_sample;
 	struct metric_set set;
 
 	*p = (struct process_sample){ 0 };
-	p->elapsed_ns = json_number_of(o, "elapsed_seconds", 9);
-	p->pid = json_int32(json_object_get(o, "pid"));
-	read_comm(p->comm, o);
-	p->start_epoch_ns = json_epoch_of(o, "start_time");
+	p->elapsed_ns = member_read_number(o, "elapsed_seconds", 9);
+	p->pid = value_read_int32(json_object_get(o, "pid"));
+	comm_read(p->comm, o);
+	p->start_epoch_ns = member_read_epoch(o, "start_time");
 	p->lossy = json_is_true(json_object_get(o, "lossy"));
 	process_sample_metrics(&set);
-	read_metrics_of(&set, o, p->value, &p->have);
+	metrics_read_of(&set, o, p->value, &p->have);
 }

@@ -8,19 +8,19 @@
 /* @o: the object that the field is in, NULL where the line has none. False: it is not there. */
 typedef bool read_fn(struct summary *s, const struct summary_field *f, const json_t *o);
 
-static void read_fields(struct summary *s, enum summary_in in, const json_t *o);
+static void fields_read(struct summary *s, enum summary_in in, const json_t *o);
 
-static bool read_number(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_number(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	uint64_t value;
 
-	if (!json_scaled(json_object_get(o, f->key), metric_unit_decimals(f->unit), &value))
+	if (!value_read_number(json_object_get(o, f->key), metric_unit_decimals(f->unit), &value))
 		return false;
 	summary_field_set(s, f, value);
 	return true;
 }
 
-static bool read_truth(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_truth(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	bool *member = summary_field_member(s, f);
 
@@ -28,7 +28,7 @@ static bool read_truth(struct summary *s, const struct summary_field *f, const j
 	return true;
 }
 
-static bool read_text(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_text(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	const char *text = json_string_value(json_object_get(o, f->key));
 
@@ -37,25 +37,25 @@ static bool read_text(struct summary *s, const struct summary_field *f, const js
 	return text;
 }
 
-static bool read_status(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_status(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	const json_t *v = json_object_get(o, f->key);
 	int *member = summary_field_member(s, f);
 
-	*member = json_int32(v);
+	*member = value_read_int32(v);
 	s->has_status |= json_is_integer(v);
 	return json_is_integer(v);
 }
 
-static bool read_object(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_object(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	const json_t *v = json_object_get(o, f->key);
 
-	read_fields(s, f->opens, v);
+	fields_read(s, f->opens, v);
 	return json_is_object(v);
 }
 
-static bool read_losses(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_losses(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	bool is_complete = s->complete;
 	const char *name;
@@ -63,62 +63,62 @@ static bool read_losses(struct summary *s, const struct summary_field *f, const 
 	json_t *v;
 
 	json_object_foreach(json_object_get(o, f->key), name, v)
-		if (json_scaled(v, 0, &count))
+		if (value_read_number(v, 0, &count))
 			summary_add_loss(s, name, count);
 	s->complete = is_complete; /* the line has that itself */
 	return true;
 }
 
-static bool read_oom(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_oom(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	const json_t *k = json_object_get(o, f->key);
 	const char *cgroup = json_string_value(json_object_get(k, "cgroup"));
 
-	s->oom.pid = json_int32(json_object_get(k, "pid"));
-	read_comm(s->oom.comm, k);
+	s->oom.pid = value_read_int32(json_object_get(k, "pid"));
+	comm_read(s->oom.comm, k);
 	s->oom.is_command = json_is_true(json_object_get(k, "is_command"));
-	s->oom.has_rss = read_peak(k, "rss_bytes", &s->oom.rss_bytes);
-	s->oom.limit_bytes = json_number_of(k, "limit_bytes", 0);
+	s->oom.has_rss = member_read_bytes(k, "rss_bytes", &s->oom.rss_bytes);
+	s->oom.limit_bytes = member_read_number(k, "limit_bytes", 0);
 	snprintf(s->oom.cgroup, sizeof(s->oom.cgroup), "%s", cgroup ? cgroup : "");
 	return k;
 }
 
-static bool read_counters(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_counters(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	(void)f;
-	read_metrics((json_t *)o, s->total.value, &s->total.have);
+	metrics_read((json_t *)o, s->total.value, &s->total.have);
 	return true;
 }
 
-static bool read_holders(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_holders(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	json_t *v;
 	size_t i;
 
 	json_array_foreach(json_object_get(o, f->key), i, v) {
 		struct holder h = {
-			.pid = json_int32(json_object_get(v, "pid")),
+			.pid = value_read_int32(json_object_get(v, "pid")),
 			.exe = (char *)json_string_value(json_object_get(v, "exe")),
-			.rss_bytes = json_number_of(v, "rss_bytes", 0),
+			.rss_bytes = member_read_number(v, "rss_bytes", 0),
 		};
 
-		read_comm(h.comm, v);
+		comm_read(h.comm, v);
 		holders_add(&s->holders, &h);
 	}
 	return true;
 }
 
 /* Beside those of a line that has more holders than there is room for. */
-static bool read_others(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_others(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	const json_t *others = json_object_get(o, f->key);
 
-	s->holders.others += json_number_of(others, "processes", 0);
-	s->holders.others_bytes += json_number_of(others, "rss_bytes", 0);
+	s->holders.others += member_read_number(others, "processes", 0);
+	s->holders.others_bytes += member_read_number(others, "rss_bytes", 0);
 	return others;
 }
 
-static bool read_programs(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool field_read_programs(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	json_t *v;
 	size_t i;
@@ -129,35 +129,35 @@ static bool read_programs(struct summary *s, const struct summary_field *f, cons
 
 		if (!p)
 			continue;
-		p->processes = json_number_of(v, "processes", 0);
-		p->has_rss_peak = read_peak(v, "rss_peak_bytes", &p->rss_peak_bytes);
+		p->processes = member_read_number(v, "processes", 0);
+		p->has_rss_peak = member_read_bytes(v, "rss_peak_bytes", &p->rss_peak_bytes);
 		p->rss_peak_exact = json_is_true(json_object_get(v, "rss_peak_exact"));
-		read_usage(v, p->value, &p->have);
+		usage_read(v, p->value, &p->have);
 	}
 	return true;
 }
 
-static read_fn *const read_type[NR_SUMMARY_TYPES] = {
-	[TYPE_NUMBER] = read_number,     [TYPE_DERIVED] = read_number,
-	[TYPE_TRUTH] = read_truth,       [TYPE_TEXT] = read_text,
-	[TYPE_STATUS] = read_status,     [TYPE_OBJECT] = read_object,
-	[TYPE_LOSSES] = read_losses,     [TYPE_OOM] = read_oom,
-	[TYPE_COUNTERS] = read_counters, [TYPE_HOLDERS] = read_holders,
-	[TYPE_OTHERS] = read_others,     [TYPE_PROGRAMS] = read_programs,
+static read_fn *const field_readers[NR_SUMMARY_TYPES] = {
+	[TYPE_NUMBER] = field_read_number,     [TYPE_DERIVED] = field_read_number,
+	[TYPE_TRUTH] = field_read_truth,       [TYPE_TEXT] = field_read_text,
+	[TYPE_STATUS] = field_read_status,     [TYPE_OBJECT] = field_read_object,
+	[TYPE_LOSSES] = field_read_losses,     [TYPE_OOM] = field_read_oom,
+	[TYPE_COUNTERS] = field_read_counters, [TYPE_HOLDERS] = field_read_holders,
+	[TYPE_OTHERS] = field_read_others,     [TYPE_PROGRAMS] = field_read_programs,
 };
 
 /* A member that several rows decide is true where each of them is there. */
-static void read_fields(struct summary *s, enum summary_in in, const json_t *o)
+static void fields_read(struct summary *s, enum summary_in in, const json_t *o)
 {
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
 		const struct summary_field *f = summary_field_get(i);
 
-		if (f->in == in && !read_type[f->type](s, f, o) && f->there == THERE_IF_HAS)
+		if (f->in == in && !field_readers[f->type](s, f, o) && f->there == THERE_IF_HAS)
 			*summary_field_has(s, f) = false;
 	}
 }
 
-void read_summary(struct line *l, json_t *o)
+void summary_read(struct line *l, json_t *o)
 {
 	struct summary *s = &l->summary;
 
@@ -165,5 +165,5 @@ void read_summary(struct line *l, json_t *o)
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++)
 		if (summary_field_get(i)->there == THERE_IF_HAS)
 			*summary_field_has(s, summary_field_get(i)) = true;
-	read_fields(s, IN_LINE, o);
+	fields_read(s, IN_LINE, o);
 }

@@ -11,7 +11,7 @@
 #define DOUBLE_IS_COARSE 1e6 /* seconds: beyond it one has not all of the nanoseconds */
 
 /* The value of the metric @key as it was read from the line's text. */
-static bool put_exact_metric(struct json *j, const struct line *l, const char *key)
+static bool exact_metric_write(struct json *j, const struct line *l, const char *key)
 {
 	const struct metric_set *have = NULL;
 	const uint64_t *value = NULL;
@@ -27,11 +27,11 @@ static bool put_exact_metric(struct json *j, const struct line *l, const char *k
 		have = &l->summary.total.have, value = l->summary.total.value;
 	if (!have || metric_find(key, strlen(key), &id) || !metric_has(have, id))
 		return false;
-	put_metric(j, id, value[id]);
+	metric_write(j, id, value[id]);
 	return true;
 }
 
-static bool put_exact(struct json *j, const struct line *l, const char *key, const json_t *v)
+static bool exact_write(struct json *j, const struct line *l, const char *key, const json_t *v)
 {
 	if (!json_is_real(v) || json_real_value(v) < DOUBLE_IS_COARSE)
 		return false;
@@ -42,7 +42,7 @@ static bool put_exact(struct json *j, const struct line *l, const char *key, con
 	else if (l->kind == LINE_SUMMARY && !strcmp(key, "wall_seconds"))
 		jw_decimal(j, key, l->summary.wall_ns, 9);
 	else
-		return put_exact_metric(j, l, key);
+		return exact_metric_write(j, l, key);
 	return true;
 }
 
@@ -61,7 +61,7 @@ void rewrite_line(struct json *j, const struct line *l)
 		return;
 	jw_object(j, NULL);
 	json_object_foreach((json_t *)l->tree, key, v)
-		if (!put_exact(j, l, key, v))
+		if (!exact_write(j, l, key, v))
 			tree_write(j, key, v);
-	put_end(j);
+	line_end(j);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "wire/tree.h"
 
-static void put_array(struct json *j, const char *key, const json_t *array)
+static void tree_write_array(struct json *j, const char *key, const json_t *array)
 {
 	size_t i;
 	json_t *v;
@@ -12,7 +12,7 @@ static void put_array(struct json *j, const char *key, const json_t *array)
 	jw_array_end(j);
 }
 
-static void put_object(struct json *j, const char *key, const json_t *object)
+static void tree_write_object(struct json *j, const char *key, const json_t *object)
 {
 	const char *name;
 	json_t *v;
@@ -31,10 +31,10 @@ void tree_write(struct json *j, const char *key, const json_t *v)
 	}
 	switch (json_typeof(v)) {
 	case JSON_OBJECT:
-		put_object(j, key, v);
+		tree_write_object(j, key, v);
 		break;
 	case JSON_ARRAY:
-		put_array(j, key, v);
+		tree_write_array(j, key, v);
 		break;
 	case JSON_STRING:
 		jw_bytes(j, key, json_string_value(v), json_string_length(v));

@@ -6,24 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-void put_epoch(struct json *j, const char *key, uint64_t ns)
+void epoch_write(struct json *j, const char *key, uint64_t ns)
 {
 	jw_decimal(j, key, ns / 1000, 6);
 }
 
-void put_metric(struct json *j, enum metric_id id, uint64_t value)
+void metric_write(struct json *j, enum metric_id id, uint64_t value)
 {
 	jw_decimal(j, metric_get(id)->key, value, metric_decimals(id));
 }
 
-void put_metrics(struct json *j, const uint64_t *value, const struct metric_set *have)
+void metrics_write(struct json *j, const uint64_t *value, const struct metric_set *have)
 {
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(have, (enum metric_id)i))
-			put_metric(j, (enum metric_id)i, value[i]);
+			metric_write(j, (enum metric_id)i, value[i]);
 }
 
-static void capability(struct json *j, const char *key, bool available, const char *why_not)
+static void capability_write(struct json *j, const char *key, bool available, const char *why_not)
 {
 	jw_object(j, key);
 	jw_bool(j, "available", available);
@@ -32,7 +32,7 @@ static void capability(struct json *j, const char *key, bool available, const ch
 	jw_object_end(j);
 }
 
-static void units_and_capabilities(struct json *j, const struct run *run)
+static void capabilities_write(struct json *j, const struct run *run)
 {
 	jw_object(j, "units");
 	for (int i = 0; i < NR_METRICS; i++)
@@ -44,18 +44,18 @@ static void units_and_capabilities(struct json *j, const struct run *run)
 	for (int i = 0; i < NR_METRICS; i++) {
 		if (!metric_has(&run->wanted, (enum metric_id)i))
 			continue;
-		capability(j, metric_get((enum metric_id)i)->key,
-			   metric_has(&run->usable, (enum metric_id)i), run->unusable[i]);
+		capability_write(j, metric_get((enum metric_id)i)->key,
+				 metric_has(&run->usable, (enum metric_id)i), run->unusable[i]);
 	}
 	/* what the summary would have besides metrics */
 	if (run->no_oom_kills)
-		capability(j, "oom_kills", false, run->no_oom_kills);
+		capability_write(j, "oom_kills", false, run->no_oom_kills);
 	if (run->no_exact_peak)
-		capability(j, "rss_peak_exact_bytes", false, run->no_exact_peak);
+		capability_write(j, "rss_peak_exact_bytes", false, run->no_exact_peak);
 	jw_object_end(j);
 }
 
-void put_end(struct json *j)
+void line_end(struct json *j)
 {
 	if (j->lossy)
 		jw_bool(j, "lossy", true);
@@ -64,7 +64,7 @@ void put_end(struct json *j)
 	jw_newline(j);
 }
 
-static void attachment(struct json *j, const struct run *run)
+static void attachment_write(struct json *j, const struct run *run)
 {
 	jw_object(j, "attached");
 	if (run->container) {
@@ -84,11 +84,11 @@ static void attachment(struct json *j, const struct run *run)
 	jw_decimal(j, "seeding_seconds", run->seed_ns, 9);
 	jw_object_end(j);
 	jw_object(j, "baseline");
-	put_metrics(j, run->baseline, &run->baseline_have);
+	metrics_write(j, run->baseline, &run->baseline_have);
 	jw_object_end(j);
 }
 
-static void tags(struct json *j, const struct run *run)
+static void tags_write(struct json *j, const struct run *run)
 {
 	jw_object(j, "tags");
 	for (size_t i = 0; i < run->nr_tags; i++) {
@@ -122,27 +122,27 @@ void write_meta(struct json *j, const struct run *run)
 	jw_string(j, "user", run->user);
 	jw_uint(j, "uid", run->uid);
 	jw_string(j, "host", run->host);
-	put_epoch(j, "start_time", run->start_epoch_ns);
+	epoch_write(j, "start_time", run->start_epoch_ns);
 	jw_decimal(j, "interval_seconds", run->interval_ns, 9);
-	tags(j, run);
+	tags_write(j, run);
 	jw_object(j, "system");
 	jw_uint(j, "cpus", run->cpus);
 	jw_uint(j, "memory_bytes", run->memory_bytes);
 	jw_string(j, "kernel", run->kernel);
 	if (run->meta)
-		put_system(j, &run->meta->system);
+		system_write(j, &run->meta->system);
 	jw_object_end(j);
 	if (run->meta)
-		put_meta(j, run->meta);
+		meta_write_all(j, run->meta);
 	if (run->is_altered)
 		jw_bool(j, "altered_for_tests", true);
 	if (run->is_attached)
-		attachment(j, run);
-	units_and_capabilities(j, run);
-	put_end(j);
+		attachment_write(j, run);
+	capabilities_write(j, run);
+	line_end(j);
 }
 
-static void instances(struct json *j, const struct sample *s)
+static void instances_write(struct json *j, const struct sample *s)
 {
 	const char *open = NULL;
 
@@ -159,7 +159,7 @@ static void instances(struct json *j, const struct sample *s)
 			open = inst->dimension;
 		}
 		jw_object(j, inst->name);
-		put_metrics(j, inst->value, &inst->have);
+		metrics_write(j, inst->value, &inst->have);
 		jw_object_end(j);
 	}
 	jw_object_end(j);
@@ -170,11 +170,11 @@ void write_sample_since(struct json *j, uint64_t start_epoch_ns, const struct sa
 {
 	jw_object(j, NULL);
 	jw_string(j, "kind", "sample");
-	put_epoch(j, "time", start_epoch_ns + s->elapsed_ns);
+	epoch_write(j, "time", start_epoch_ns + s->elapsed_ns);
 	jw_decimal(j, "elapsed_seconds", s->elapsed_ns, 9);
-	put_metrics(j, s->value, &s->have);
-	instances(j, s);
-	put_end(j);
+	metrics_write(j, s->value, &s->have);
+	instances_write(j, s);
+	line_end(j);
 }
 
 void write_sample(struct json *j, const struct run *run, const struct sample *s)
@@ -182,7 +182,7 @@ void write_sample(struct json *j, const struct run *run, const struct sample *s)
 	write_sample_since(j, run->start_epoch_ns, s);
 }
 
-static void args(struct json *j, const struct process *p)
+static void args_write(struct json *j, const struct process *p)
 {
 	const char *end = p->args + p->args_length;
 
@@ -209,14 +209,14 @@ void write_process(struct json *j, const struct process *p)
 	jw_bytes(j, "comm", p->comm, strlen(p->comm));
 	jw_string(j, "exe", p->exe);
 	if (p->args)
-		args(j, p);
-	put_epoch(j, "start_time", p->start_epoch_ns);
+		args_write(j, p);
+	epoch_write(j, "start_time", p->start_epoch_ns);
 	if (p->joined_epoch_ns)
-		put_epoch(j, "joined_time", p->joined_epoch_ns);
+		epoch_write(j, "joined_time", p->joined_epoch_ns);
 	if (p->left_epoch_ns)
-		put_epoch(j, "left_time", p->left_epoch_ns);
+		epoch_write(j, "left_time", p->left_epoch_ns);
 	if (p->has_ended && p->end_epoch_ns)
-		put_epoch(j, "end_time", p->end_epoch_ns);
+		epoch_write(j, "end_time", p->end_epoch_ns);
 	else
 		jw_null(j, "end_time");
 	if (p->has_ended && !p->signal)
@@ -235,7 +235,7 @@ void write_process(struct json *j, const struct process *p)
 		jw_uint(j, "rss_peak_bytes", p->rss_peak_bytes);
 		jw_bool(j, "rss_peak_exact", p->rss_peak_exact);
 	}
-	put_metrics(j, p->value, &p->have);
+	metrics_write(j, p->value, &p->have);
 	j->lossy |= p->lossy;
-	put_end(j);
+	line_end(j);
 }

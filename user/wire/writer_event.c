@@ -5,23 +5,23 @@
 
 #include <string.h>
 
-void put_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event)
+void event_begin(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event)
 {
 	jw_object(j, NULL);
 	jw_string(j, "kind", "event");
-	put_epoch(j, "time", run->start_epoch_ns + elapsed_ns);
+	epoch_write(j, "time", run->start_epoch_ns + elapsed_ns);
 	jw_string(j, "event", event);
 }
 
 void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event,
 		 uint64_t count)
 {
-	put_event(j, run, elapsed_ns, event);
+	event_begin(j, run, elapsed_ns, event);
 	jw_uint(j, "count", count);
-	put_end(j);
+	line_end(j);
 }
 
-void put_oom(struct json *j, const struct oom_kill *k)
+void oom_write(struct json *j, const struct oom_kill *k)
 {
 	jw_int(j, "pid", k->pid);
 	jw_bytes(j, "comm", k->comm, strlen(k->comm));
@@ -36,34 +36,34 @@ void put_oom(struct json *j, const struct oom_kill *k)
 
 void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns, const struct oom_kill *k)
 {
-	put_event(j, run, elapsed_ns, "oom_kill");
-	put_oom(j, k);
-	put_end(j);
+	event_begin(j, run, elapsed_ns, "oom_kill");
+	oom_write(j, k);
+	line_end(j);
 }
 
 void write_cgroup_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
 			const char *event, const char *path)
 {
-	put_event(j, run, elapsed_ns, event);
+	event_begin(j, run, elapsed_ns, event);
 	jw_string(j, "cgroup", path);
-	put_end(j);
+	line_end(j);
 }
 
 void write_cgroup_difference(struct json *j, const struct run *run, const struct sample *smp,
 			     const char *path)
 {
-	put_event(j, run, smp->elapsed_ns, "cgroup_differs");
+	event_begin(j, run, smp->elapsed_ns, "cgroup_differs");
 	jw_string(j, "cgroup", path);
-	put_metric(j, M_cpu, smp->value[M_cpu]);
-	put_metric(j, M_cgroup_cpu, smp->value[M_cgroup_cpu]);
-	put_end(j);
+	metric_write(j, M_cpu, smp->value[M_cpu]);
+	metric_write(j, M_cgroup_cpu, smp->value[M_cgroup_cpu]);
+	line_end(j);
 }
 
 void write_process_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
 			 const char *event, int32_t pid, const char *reason)
 {
-	put_event(j, run, elapsed_ns, event);
+	event_begin(j, run, elapsed_ns, event);
 	jw_int(j, "pid", pid);
 	jw_string(j, "reason", reason);
-	put_end(j);
+	line_end(j);
 }

@@ -5,21 +5,21 @@
 #include <stdio.h>
 
 /* What was not told is not there. */
-static void put_text(struct json *j, const char *key, const char *text)
+static void meta_write_text(struct json *j, const char *key, const char *text)
 {
 	if (*text)
 		jw_string(j, key, text);
 }
 
-static void put_count(struct json *j, const char *key, unsigned count)
+static void meta_write_count(struct json *j, const char *key, unsigned count)
 {
 	if (count)
 		jw_uint(j, key, count);
 }
 
-static void nodes(struct json *j, const struct system_info *s)
+static void nodes_write(struct json *j, const struct system_info *s)
 {
-	put_count(j, "numa_nodes", s->nr_nodes);
+	meta_write_count(j, "numa_nodes", s->nr_nodes);
 	if (!s->nr_nodes || s->nr_nodes > MAX_NODES)
 		return;
 	jw_object(j, "numa_memory_bytes");
@@ -33,37 +33,37 @@ static void nodes(struct json *j, const struct system_info *s)
 	jw_object_end(j);
 }
 
-void put_system(struct json *j, const struct system_info *s)
+void system_write(struct json *j, const struct system_info *s)
 {
-	put_text(j, "cpu_model", s->cpu_model);
-	put_count(j, "cpu_sockets", s->sockets);
-	put_count(j, "cpu_cores", s->cores);
-	put_count(j, "cpu_threads", s->threads);
-	put_text(j, "cpu_governor", s->cpu_governor);
-	nodes(j, s);
+	meta_write_text(j, "cpu_model", s->cpu_model);
+	meta_write_count(j, "cpu_sockets", s->sockets);
+	meta_write_count(j, "cpu_cores", s->cores);
+	meta_write_count(j, "cpu_threads", s->threads);
+	meta_write_text(j, "cpu_governor", s->cpu_governor);
+	nodes_write(j, s);
 	if (s->has_swap)
 		jw_uint(j, "swap_bytes", s->swap_bytes);
-	put_text(j, "transparent_hugepage", s->transparent_hugepage);
+	meta_write_text(j, "transparent_hugepage", s->transparent_hugepage);
 	if (s->has_huge_pages)
 		jw_uint(j, "huge_pages_bytes", s->huge_pages_bytes);
-	put_text(j, "architecture", s->architecture);
-	put_text(j, "os", s->os);
-	put_text(j, "machine", s->machine);
+	meta_write_text(j, "architecture", s->architecture);
+	meta_write_text(j, "os", s->os);
+	meta_write_text(j, "machine", s->machine);
 	if (s->knows_virtual)
 		jw_bool(j, "virtual", s->is_virtual);
 	if (s->boot_epoch_ns)
-		put_epoch(j, "boot_time", s->boot_epoch_ns);
+		epoch_write(j, "boot_time", s->boot_epoch_ns);
 }
 
-static void limits(struct json *j, const struct limits *l)
+static void limits_write(struct json *j, const struct limits *l)
 {
 	if (!l->have && !l->cgroup[0] && !l->cpus_allowed[0])
 		return;
 	jw_object(j, "limits");
-	put_text(j, "cgroup", l->cgroup);
-	put_text(j, "cpus_allowed", l->cpus_allowed);
-	put_count(j, "cpus_allowed_count", list_count(l->cpus_allowed));
-	put_text(j, "mems_allowed", l->mems_allowed);
+	meta_write_text(j, "cgroup", l->cgroup);
+	meta_write_text(j, "cpus_allowed", l->cpus_allowed);
+	meta_write_count(j, "cpus_allowed_count", list_count(l->cpus_allowed));
+	meta_write_text(j, "mems_allowed", l->mems_allowed);
 	for (int i = 0; i < NR_LIMITS; i++) {
 		const struct limit_row *row = limit_get((enum limit_id)i);
 
@@ -73,20 +73,20 @@ static void limits(struct json *j, const struct limits *l)
 	jw_object_end(j);
 }
 
-static void container(struct json *j, const struct container_info *c)
+static void container_write(struct json *j, const struct container_info *c)
 {
 	if (!c->engine[0])
 		return;
 	jw_object(j, "container");
 	jw_string(j, "engine", c->engine);
-	put_text(j, "id", c->id);
-	put_text(j, "name", c->name);
-	put_text(j, "image", c->image);
-	put_text(j, "pod", c->pod);
+	meta_write_text(j, "id", c->id);
+	meta_write_text(j, "name", c->name);
+	meta_write_text(j, "image", c->image);
+	meta_write_text(j, "pod", c->pod);
 	jw_object_end(j);
 }
 
-static void variables(struct json *j, const struct meta *m)
+static void variables_write(struct json *j, const struct meta *m)
 {
 	if (!m->nr_variables)
 		return;
@@ -96,20 +96,20 @@ static void variables(struct json *j, const struct meta *m)
 	jw_object_end(j);
 }
 
-static void revision(struct json *j, const struct git *g)
+static void revision_write(struct json *j, const struct git *g)
 {
 	if (!g->revision[0] && !g->branch[0])
 		return;
 	jw_object(j, "git");
-	put_text(j, "revision", g->revision);
-	put_text(j, "branch", g->branch);
+	meta_write_text(j, "revision", g->revision);
+	meta_write_text(j, "branch", g->branch);
 	jw_object_end(j);
 }
 
-void put_meta(struct json *j, const struct meta *m)
+void meta_write_all(struct json *j, const struct meta *m)
 {
-	limits(j, &m->limits);
-	container(j, &m->container);
-	variables(j, m);
-	revision(j, &m->git);
+	limits_write(j, &m->limits);
+	container_write(j, &m->container);
+	variables_write(j, m);
+	revision_write(j, &m->git);
 }

@@ -9,13 +9,13 @@ void write_process_sample(struct json *j, uint64_t start_epoch_ns, const struct 
 {
 	jw_object(j, NULL);
 	jw_string(j, "kind", "process_sample");
-	put_epoch(j, "time", start_epoch_ns + p->elapsed_ns);
+	epoch_write(j, "time", start_epoch_ns + p->elapsed_ns);
 	jw_decimal(j, "elapsed_seconds", p->elapsed_ns, 9);
 	jw_int(j, "pid", p->pid);
 	if (p->comm[0])
 		jw_bytes(j, "comm", p->comm, strlen(p->comm));
-	put_epoch(j, "start_time", p->start_epoch_ns);
-	put_metrics(j, p->value, &p->have);
+	epoch_write(j, "start_time", p->start_epoch_ns);
+	metrics_write(j, p->value, &p->have);
 	j->lossy |= p->lossy;
-	put_end(j);
+	line_end(j);
 }

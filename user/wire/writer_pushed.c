@@ -8,15 +8,15 @@
 void write_mark(struct json *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
 		const char *text, size_t length)
 {
-	put_event(j, run, elapsed_ns, "mark");
+	event_begin(j, run, elapsed_ns, "mark");
 	jw_decimal(j, "elapsed_seconds", elapsed_ns, 9);
 	jw_bytes(j, "text", text, length);
 	jw_int(j, "pid", pid);
-	put_end(j);
+	line_end(j);
 }
 
 /* A key is text of somebody else's: the writer takes it as it takes values, ended by NUL. */
-static const char *key_of(char out[POINT_BYTES], const struct span *s)
+static const char *key_copy(char out[POINT_BYTES], const struct span *s)
 {
 	size_t n = s->length < POINT_BYTES ? s->length : POINT_BYTES - 1;
 
@@ -25,7 +25,7 @@ static const char *key_of(char out[POINT_BYTES], const struct span *s)
 	return out;
 }
 
-static void put_field(struct json *j, const char *key, const struct point_field *f)
+static void point_field_write(struct json *j, const char *key, const struct point_field *f)
 {
 	switch (f->type) {
 	case FIELD_FLOAT:
@@ -56,21 +56,21 @@ void write_point(struct json *j, const struct run *run, uint64_t elapsed_ns, int
 
 	jw_object(j, NULL);
 	jw_string(j, "kind", "metric");
-	put_epoch(j, "time", run->start_epoch_ns + elapsed_ns);
+	epoch_write(j, "time", run->start_epoch_ns + elapsed_ns);
 	jw_decimal(j, "elapsed_seconds", elapsed_ns, 9);
 	jw_bytes(j, "name", p->name.text, p->name.length);
 	jw_object(j, "tags");
 	for (size_t i = 0; i < p->nr_tags; i++)
-		jw_bytes(j, key_of(key, &p->tags[i].key), p->tags[i].value.text,
+		jw_bytes(j, key_copy(key, &p->tags[i].key), p->tags[i].value.text,
 			 p->tags[i].value.length);
 	jw_object_end(j);
 	jw_object(j, "fields");
 	for (size_t i = 0; i < p->nr_fields; i++)
-		put_field(j, key_of(key, &p->fields[i].key), &p->fields[i]);
+		point_field_write(j, key_copy(key, &p->fields[i].key), &p->fields[i]);
 	jw_object_end(j);
 	if (p->has_time)
 		jw_decimal(j, "reported_time", p->time_ns, 9);
 	if (pid)
 		jw_int(j, "pid", pid);
-	put_end(j);
+	line_end(j);
 }

@@ -6,25 +6,28 @@
 
 #include <string.h>
 
-static void write_fields(struct json *j, const struct summary *s, enum summary_in in);
+static void fields_write(struct json *j, const struct summary *s, enum summary_in in);
 
-static void write_number(struct json *j, const struct summary *s, const struct summary_field *f)
+static void field_write_number(struct json *j, const struct summary *s,
+			       const struct summary_field *f)
 {
 	jw_decimal(j, f->key, summary_field_number(s, f), metric_unit_decimals(f->unit));
 }
 
-static void write_truth(struct json *j, const struct summary *s, const struct summary_field *f)
+static void field_write_truth(struct json *j, const struct summary *s,
+			      const struct summary_field *f)
 {
 	jw_bool(j, f->key, *(const bool *)summary_field_value(s, f));
 }
 
-static void write_text(struct json *j, const struct summary *s, const struct summary_field *f)
+static void field_write_text(struct json *j, const struct summary *s, const struct summary_field *f)
 {
 	jw_string(j, f->key, summary_field_value(s, f));
 }
 
 /* A command ends with an exit code or by a signal: the other is null. */
-static void write_status(struct json *j, const struct summary *s, const struct summary_field *f)
+static void field_write_status(struct json *j, const struct summary *s,
+			       const struct summary_field *f)
 {
 	const int *status = summary_field_value(s, f);
 
@@ -34,14 +37,16 @@ static void write_status(struct json *j, const struct summary *s, const struct s
 		jw_null(j, f->key);
 }
 
-static void write_object(struct json *j, const struct summary *s, const struct summary_field *f)
+static void field_write_object(struct json *j, const struct summary *s,
+			       const struct summary_field *f)
 {
 	jw_object(j, f->key);
-	write_fields(j, s, f->opens);
+	fields_write(j, s, f->opens);
 	jw_object_end(j);
 }
 
-static void write_losses(struct json *j, const struct summary *s, const struct summary_field *f)
+static void field_write_losses(struct json *j, const struct summary *s,
+			       const struct summary_field *f)
 {
 	jw_object(j, f->key);
 	for (size_t i = 0; i < s->nr_losses; i++)
@@ -49,23 +54,25 @@ static void write_losses(struct json *j, const struct summary *s, const struct s
 	jw_object_end(j);
 }
 
-static void write_oom_part(struct json *j, const struct summary *s, const struct summary_field *f)
+static void field_write_oom(struct json *j, const struct summary *s, const struct summary_field *f)
 {
 	jw_object(j, f->key);
-	put_oom(j, &s->oom);
+	oom_write(j, &s->oom);
 	jw_object_end(j);
 }
 
-static void write_counters(struct json *j, const struct summary *s, const struct summary_field *f)
+static void field_write_counters(struct json *j, const struct summary *s,
+				 const struct summary_field *f)
 {
 	(void)f;
 	for (int i = 0; i < NR_METRICS; i++)
 		if (sample_has(&s->total, (enum metric_id)i) &&
 		    metric_get((enum metric_id)i)->kind == KIND_COUNTER)
-			put_metric(j, (enum metric_id)i, s->total.value[i]);
+			metric_write(j, (enum metric_id)i, s->total.value[i]);
 }
 
-static void write_holders(struct json *j, const struct summary *s, const struct summary_field *f)
+static void field_write_holders(struct json *j, const struct summary *s,
+				const struct summary_field *f)
 {
 	jw_array(j, f->key);
 	for (size_t i = 0; i < s->holders.nr; i++) {
@@ -81,7 +88,8 @@ static void write_holders(struct json *j, const struct summary *s, const struct 
 	jw_array_end(j);
 }
 
-static void write_others(struct json *j, const struct summary *s, const struct summary_field *f)
+static void field_write_others(struct json *j, const struct summary *s,
+			       const struct summary_field *f)
 {
 	jw_object(j, f->key);
 	jw_uint(j, "processes", s->holders.others);
@@ -89,7 +97,8 @@ static void write_others(struct json *j, const struct summary *s, const struct s
 	jw_object_end(j);
 }
 
-static void write_programs(struct json *j, const struct summary *s, const struct summary_field *f)
+static void field_write_programs(struct json *j, const struct summary *s,
+				 const struct summary_field *f)
 {
 	jw_array(j, f->key);
 	for (size_t i = 0; i < s->nr_programs; i++) {
@@ -102,7 +111,7 @@ static void write_programs(struct json *j, const struct summary *s, const struct
 			jw_uint(j, "rss_peak_bytes", p->rss_peak_bytes);
 			jw_bool(j, "rss_peak_exact", p->rss_peak_exact);
 		}
-		put_metrics(j, p->value, &p->have);
+		metrics_write(j, p->value, &p->have);
 		jw_object_end(j);
 	}
 	jw_array_end(j);
@@ -110,22 +119,22 @@ static void write_programs(struct json *j, const struct summary *s, const struct
 
 typedef void write_fn(struct json *j, const struct summary *s, const struct summary_field *f);
 
-static write_fn *const write_type[NR_SUMMARY_TYPES] = {
-	[TYPE_NUMBER] = write_number,     [TYPE_DERIVED] = write_number,
-	[TYPE_TRUTH] = write_truth,       [TYPE_TEXT] = write_text,
-	[TYPE_STATUS] = write_status,     [TYPE_OBJECT] = write_object,
-	[TYPE_LOSSES] = write_losses,     [TYPE_OOM] = write_oom_part,
-	[TYPE_COUNTERS] = write_counters, [TYPE_HOLDERS] = write_holders,
-	[TYPE_OTHERS] = write_others,     [TYPE_PROGRAMS] = write_programs,
+static write_fn *const field_writers[NR_SUMMARY_TYPES] = {
+	[TYPE_NUMBER] = field_write_number,     [TYPE_DERIVED] = field_write_number,
+	[TYPE_TRUTH] = field_write_truth,       [TYPE_TEXT] = field_write_text,
+	[TYPE_STATUS] = field_write_status,     [TYPE_OBJECT] = field_write_object,
+	[TYPE_LOSSES] = field_write_losses,     [TYPE_OOM] = field_write_oom,
+	[TYPE_COUNTERS] = field_write_counters, [TYPE_HOLDERS] = field_write_holders,
+	[TYPE_OTHERS] = field_write_others,     [TYPE_PROGRAMS] = field_write_programs,
 };
 
-static void write_fields(struct json *j, const struct summary *s, enum summary_in in)
+static void fields_write(struct json *j, const struct summary *s, enum summary_in in)
 {
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
 		const struct summary_field *f = summary_field_get(i);
 
 		if (f->in == in && summary_field_is_there(s, f))
-			write_type[f->type](j, s, f);
+			field_writers[f->type](j, s, f);
 	}
 }
 
@@ -133,6 +142,6 @@ void write_summary(struct json *j, const struct summary *s)
 {
 	jw_object(j, NULL);
 	jw_string(j, "kind", "summary");
-	write_fields(j, s, IN_LINE);
-	put_end(j);
+	fields_write(j, s, IN_LINE);
+	line_end(j);
 }

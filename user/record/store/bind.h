@@ -14,26 +14,26 @@
 #define FIRST_COLUMN 2 /* the parameter after that of the run */
 
 /* Which parameter has that name, as ":pid". */
-static inline int bind_place(sqlite3_stmt *s, const char *name)
+static inline int parameter_find(sqlite3_stmt *s, const char *name)
 {
 	return sqlite3_bind_parameter_index(s, name);
 }
 
 /* An amount, which the column holds up to INT64_MAX. */
-static inline void bind_amount(sqlite3_stmt *s, int at, uint64_t v)
+static inline void amount_bind(sqlite3_stmt *s, int at, uint64_t v)
 {
 	if (v <= INT64_MAX)
 		sqlite3_bind_int64(s, at, (int64_t)v);
 }
 
-static inline void bind_time(sqlite3_stmt *s, int at, uint64_t ns)
+static inline void time_bind(sqlite3_stmt *s, int at, uint64_t ns)
 {
 	if (ns)
-		bind_amount(s, at, ns);
+		amount_bind(s, at, ns);
 }
 
 /* A string; it must live until the statement is reset. */
-static inline void bind_text(sqlite3_stmt *s, int at, const json_t *o, const char *key)
+static inline void text_bind(sqlite3_stmt *s, int at, const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);
 
@@ -43,7 +43,7 @@ static inline void bind_text(sqlite3_stmt *s, int at, const json_t *o, const cha
 }
 
 /* A whole number from @least to @most, or a truth. */
-static inline void bind_number(sqlite3_stmt *s, int at, const json_t *o, const char *key,
+static inline void number_bind(sqlite3_stmt *s, int at, const json_t *o, const char *key,
 			       json_int_t least, json_int_t most)
 {
 	const json_t *v = json_object_get(o, key);
@@ -56,38 +56,38 @@ static inline void bind_number(sqlite3_stmt *s, int at, const json_t *o, const c
 }
 
 /* A PID, a status, a truth. */
-static inline void bind_int(sqlite3_stmt *s, int at, const json_t *o, const char *key)
+static inline void int_bind(sqlite3_stmt *s, int at, const json_t *o, const char *key)
 {
-	bind_number(s, at, o, key, INT32_MIN, INT32_MAX);
+	number_bind(s, at, o, key, INT32_MIN, INT32_MAX);
 }
 
-static inline void bind_u32(sqlite3_stmt *s, int at, const json_t *o, const char *key)
+static inline void uint32_bind(sqlite3_stmt *s, int at, const json_t *o, const char *key)
 {
-	bind_number(s, at, o, key, 0, UINT32_MAX);
+	number_bind(s, at, o, key, 0, UINT32_MAX);
 }
 
 /* What the line @o has for the column, as its parameter. */
-static inline void bind_column(sqlite3_stmt *s, int at, const struct table_column *c,
+static inline void column_bind(sqlite3_stmt *s, int at, const struct table_column *c,
 			       const json_t *o)
 {
 	switch (c->type) {
 	case COLUMN_TEXT:
 	case COLUMN_COPY:
-		bind_text(s, at, o, c->key);
+		text_bind(s, at, o, c->key);
 		break;
 	case COLUMN_TIME:
-		bind_time(s, at, json_epoch_of(o, c->key));
+		time_bind(s, at, member_read_epoch(o, c->key));
 		break;
 	case COLUMN_UINT32:
-		bind_u32(s, at, o, c->key);
+		uint32_bind(s, at, o, c->key);
 		break;
 	case COLUMN_INT:
 	case COLUMN_INT_OR_NONE:
 	case COLUMN_TRUTH:
-		bind_int(s, at, o, c->key);
+		int_bind(s, at, o, c->key);
 		break;
 	default:
-		bind_number(s, at, o, c->key, 0, INT64_MAX);
+		number_bind(s, at, o, c->key, 0, INT64_MAX);
 	}
 }
 
@@ -96,7 +96,7 @@ static inline void bind_column(sqlite3_stmt *s, int at, const struct table_colum
  * that have a key in the line @o are bound, the others are bound by name. Returns the one after
  * them.
  */
-static inline int bind_columns(sqlite3_stmt *s, int at, const struct stored_table *t,
+static inline int columns_bind(sqlite3_stmt *s, int at, const struct stored_table *t,
 			       enum column_written written, const json_t *o)
 {
 	for (size_t i = 0; i < t->nr; i++) {
@@ -105,7 +105,7 @@ static inline int bind_columns(sqlite3_stmt *s, int at, const struct stored_tabl
 		if (c->written != written)
 			continue;
 		if (c->key)
-			bind_column(s, at, c, o);
+			column_bind(s, at, c, o);
 		at++;
 	}
 	return at;

@@ -11,7 +11,7 @@ int statement_prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 		d, sqlite3_prepare_v3(d->db, sql, -1, SQLITE_PREPARE_PERSISTENT, s, NULL));
 }
 
-static void put_insert(sqlite3_str *sql, const struct stored_table *t, const struct metric_set *set)
+static void insert_put(sqlite3_str *sql, const struct stored_table *t, const struct metric_set *set)
 {
 	char name[COLUMN_BYTES];
 
@@ -39,7 +39,7 @@ int insert_prepare(struct database *d, const struct stored_table *t,
 	int err;
 
 	metrics(&set);
-	put_insert(text, t, &set);
+	insert_put(text, t, &set);
 	sql = sqlite3_str_finish(text);
 	err = sql ? statement_prepare(d, sql, s) : -ENOMEM;
 	sqlite3_free(sql);

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int run_prepare(struct store_writer *w, const char *sql, sqlite3_stmt **s)
+static int run_row_prepare(struct store_writer *w, const char *sql, sqlite3_stmt **s)
 {
 	return database_error(&w->d, sqlite3_prepare_v2(w->d.db, sql, -1, s, NULL));
 }
 
 /* Runs it once. */
-static int run_finish(struct store_writer *w, sqlite3_stmt *s)
+static int run_row_finish(struct store_writer *w, sqlite3_stmt *s)
 {
 	int err = database_error(&w->d, sqlite3_step(s));
 
@@ -26,7 +26,7 @@ static int run_finish(struct store_writer *w, sqlite3_stmt *s)
 }
 
 /* The command in one line, or what was attached to; NULL: it was left out. To be freed. */
-static char *command_text(const json_t *meta)
+static char *command_format(const json_t *meta)
 {
 	const json_t *command = json_object_get(meta, "command");
 	const json_t *attached = json_object_get(meta, "attached");
@@ -56,7 +56,7 @@ static char *command_text(const json_t *meta)
 	return NULL;
 }
 
-static int put_tags(struct store_writer *w, json_t *meta)
+static int tags_put(struct store_writer *w, json_t *meta)
 {
 	sqlite3_stmt *s;
 	const char *key;
@@ -64,7 +64,7 @@ static int put_tags(struct store_writer *w, json_t *meta)
 	int err = 0;
 
 	json_object_foreach(json_object_get(meta, "tags"), key, v) {
-		err = run_prepare(w, "INSERT OR REPLACE INTO tag VALUES(?,?,?)", &s);
+		err = run_row_prepare(w, "INSERT OR REPLACE INTO tag VALUES(?,?,?)", &s);
 		if (err)
 			break;
 		sqlite3_bind_int64(s, 1, w->run);
@@ -72,27 +72,27 @@ static int put_tags(struct store_writer *w, json_t *meta)
 		if (json_is_string(v))
 			sqlite3_bind_text(s, 3, json_string_value(v), (int)json_string_length(v),
 					  SQLITE_STATIC);
-		err = run_finish(w, s);
+		err = run_row_finish(w, s);
 		if (err)
 			break;
 	}
 	return err;
 }
 
-static int put_text(struct store_writer *w, const char *sql, const char *text, size_t length)
+static int run_text_put(struct store_writer *w, const char *sql, const char *text, size_t length)
 {
 	sqlite3_stmt *s;
-	int err = run_prepare(w, sql, &s);
+	int err = run_row_prepare(w, sql, &s);
 
 	if (err)
 		return err;
 	sqlite3_bind_int64(s, 1, w->run);
 	sqlite3_bind_text(s, 2, text, (int)length, SQLITE_STATIC);
-	return run_finish(w, s);
+	return run_row_finish(w, s);
 }
 
 /* The columns that are @written then, with commas between: NAME, :NAME or NAME=:NAME. */
-static void put_run_columns(sqlite3_str *sql, enum column_written written, bool has_name,
+static void run_columns_put(sqlite3_str *sql, enum column_written written, bool has_name,
 			    bool has_value)
 {
 	const char *between = "";
@@ -110,35 +110,35 @@ static void put_run_columns(sqlite3_str *sql, enum column_written written, bool 
 }
 
 /* Takes the text over. */
-static int prepare_text(struct store_writer *w, sqlite3_str *text, sqlite3_stmt **s)
+static int run_row_prepare_text(struct store_writer *w, sqlite3_str *text, sqlite3_stmt **s)
 {
 	char *sql = sqlite3_str_finish(text);
-	int err = sql ? run_prepare(w, sql, s) : -ENOMEM;
+	int err = sql ? run_row_prepare(w, sql, s) : -ENOMEM;
 
 	sqlite3_free(sql);
 	return err;
 }
 
-static int prepare_begin(struct store_writer *w, sqlite3_stmt **s)
+static int run_row_prepare_begin(struct store_writer *w, sqlite3_stmt **s)
 {
 	sqlite3_str *sql = sqlite3_str_new(w->d.db);
 
 	sqlite3_str_appendall(sql, "INSERT INTO run(");
-	put_run_columns(sql, WRITTEN_FIRST, true, false);
+	run_columns_put(sql, WRITTEN_FIRST, true, false);
 	sqlite3_str_appendall(sql, ") VALUES(");
-	put_run_columns(sql, WRITTEN_FIRST, false, true);
+	run_columns_put(sql, WRITTEN_FIRST, false, true);
 	sqlite3_str_appendall(sql, ")");
-	return prepare_text(w, sql, s);
+	return run_row_prepare_text(w, sql, s);
 }
 
-static int prepare_end(struct store_writer *w, sqlite3_stmt **s)
+static int run_row_prepare_end(struct store_writer *w, sqlite3_stmt **s)
 {
 	sqlite3_str *sql = sqlite3_str_new(w->d.db);
 
 	sqlite3_str_appendall(sql, "UPDATE run SET ended=1,");
-	put_run_columns(sql, WRITTEN_AT_END, true, true);
+	run_columns_put(sql, WRITTEN_AT_END, true, true);
 	sqlite3_str_appendall(sql, " WHERE id=:id");
-	return prepare_text(w, sql, s);
+	return run_row_prepare_text(w, sql, s);
 }
 
 int run_row_begin(struct store_writer *w, const char *text, size_t length)
@@ -146,56 +146,59 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 	char writer[IDENTITY_BYTES], *command;
 	json_t *meta = w->line.tree;
 	sqlite3_stmt *s;
-	int err = prepare_begin(w, &s);
+	int err = run_row_prepare_begin(w, &s);
 
 	if (err)
 		return err;
-	bind_columns(s, 1, &run_table, WRITTEN_FIRST, meta);
-	command = command_text(meta);
+	columns_bind(s, 1, &run_table, WRITTEN_FIRST, meta);
+	command = command_format(meta);
 	if (command)
-		sqlite3_bind_text(s, bind_place(s, ":command"), command, -1, SQLITE_STATIC);
-	sqlite3_bind_int64(s, bind_place(s, ":start_time_ns"),
+		sqlite3_bind_text(s, parameter_find(s, ":command"), command, -1, SQLITE_STATIC);
+	sqlite3_bind_int64(s, parameter_find(s, ":start_time_ns"),
 			   (int64_t)(w->line.start_epoch_ns & INT64_MAX)); /* never NULL */
-	bind_amount(s, bind_place(s, ":interval_ns"), json_number_of(meta, "interval_seconds", 9));
+	amount_bind(s, parameter_find(s, ":interval_ns"),
+		    member_read_number(meta, "interval_seconds", 9));
 	identity_self(writer);
-	sqlite3_bind_text(s, bind_place(s, ":writer"), writer, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, parameter_find(s, ":writer"), writer, -1, SQLITE_STATIC);
 	if (w->renews)
-		sqlite3_bind_int64(s, bind_place(s, ":id"), w->renews);
+		sqlite3_bind_int64(s, parameter_find(s, ":id"), w->renews);
 	w->renews = 0;
-	err = run_finish(w, s);
+	err = run_row_finish(w, s);
 	free(command);
 	if (err)
 		return err;
 	w->run = sqlite3_last_insert_rowid(w->d.db);
-	err = put_tags(w, meta);
-	return err ? err : put_text(w, "INSERT INTO run_text(run,meta) VALUES(?,?)", text, length);
+	err = tags_put(w, meta);
+	return err ? err
+		   : run_text_put(w, "INSERT INTO run_text(run,meta) VALUES(?,?)", text, length);
 }
 
-static void bind_peak(sqlite3_stmt *s, int at, const struct summary *t)
+static void peak_bind(sqlite3_stmt *s, int at, const struct summary *t)
 {
 	if (t->has_rss_peak_exact)
-		bind_amount(s, at, t->rss_peak_exact_bytes);
+		amount_bind(s, at, t->rss_peak_exact_bytes);
 	else if (t->has_rss_peak)
-		bind_amount(s, at, t->rss_peak_bytes);
+		amount_bind(s, at, t->rss_peak_bytes);
 }
 
 int run_row_end(struct store_writer *w, const char *text, size_t length)
 {
 	const struct summary *t = &w->line.summary;
 	sqlite3_stmt *s;
-	int err = prepare_end(w, &s);
+	int err = run_row_prepare_end(w, &s);
 
 	if (err)
 		return err;
-	bind_columns(s, 1, &run_table, WRITTEN_AT_END, w->line.tree);
-	bind_amount(s, bind_place(s, ":wall_ns"), t->wall_ns);
+	columns_bind(s, 1, &run_table, WRITTEN_AT_END, w->line.tree);
+	amount_bind(s, parameter_find(s, ":wall_ns"), t->wall_ns);
 	if (sample_has(&t->total, M_cpu))
-		bind_amount(s, bind_place(s, ":cpu_ns"), t->total.value[M_cpu]);
-	bind_peak(s, bind_place(s, ":rss_peak_bytes"), t);
-	sqlite3_bind_int64(s, bind_place(s, ":id"), w->run);
-	err = run_finish(w, s);
+		amount_bind(s, parameter_find(s, ":cpu_ns"), t->total.value[M_cpu]);
+	peak_bind(s, parameter_find(s, ":rss_peak_bytes"), t);
+	sqlite3_bind_int64(s, parameter_find(s, ":id"), w->run);
+	err = run_row_finish(w, s);
 	if (!err)
 		err = database_check_update(&w->d);
 	w->has_ended = true;
-	return err ? err : put_text(w, "UPDATE run_text SET summary=?2 WHERE run=?1", text, length);
+	return err ? err
+		   : run_text_put(w, "UPDATE run_text SET summary=?2 WHERE run=?1", text, length);
 }

@@ -21,7 +21,7 @@ static void no_metrics(struct metric_set *set)
 	*set = (struct metric_set){ 0 };
 }
 
-static int prepare_inserts(struct store_writer *w)
+static int inserts_prepare(struct store_writer *w)
 {
 	const struct {
 		const struct stored_table *table;
@@ -48,7 +48,7 @@ int store_writer_open(struct store_writer *w, const char *path)
 	*w = (struct store_writer){ 0 };
 	err = database_open(&w->d, path, DATABASE_WRITE);
 	if (!err)
-		err = prepare_inserts(w);
+		err = inserts_prepare(w);
 	if (!err)
 		err = statement_prepare(
 			&w->d,
@@ -96,21 +96,21 @@ static uint64_t seen_ns(const struct store_writer *w)
 }
 
 /* How far the run has come; @is_all: no more lines come of it. */
-static int put_progress(struct store_writer *w, uint64_t lines_lost, bool is_all)
+static int progress_put(struct store_writer *w, uint64_t lines_lost, bool is_all)
 {
 	sqlite3_stmt *s = w->progress;
 	int err;
 
-	bind_amount(s, bind_place(s, ":seen"), seen_ns(w));
-	sqlite3_bind_int64(s, bind_place(s, ":lost"), (int64_t)lines_lost);
+	amount_bind(s, parameter_find(s, ":seen"), seen_ns(w));
+	sqlite3_bind_int64(s, parameter_find(s, ":lost"), (int64_t)lines_lost);
 	/* an import that ends before is then known as one that has less than the file */
 	if (!w->is_import || is_all)
-		bind_amount(s, bind_place(s, ":wall"), w->wall_ns);
+		amount_bind(s, parameter_find(s, ":wall"), w->wall_ns);
 	if (w->has_cpu)
-		bind_amount(s, bind_place(s, ":cpu"), w->cpu_ns);
+		amount_bind(s, parameter_find(s, ":cpu"), w->cpu_ns);
 	if (w->has_rss)
-		bind_amount(s, bind_place(s, ":rss"), w->rss_peak_bytes);
-	sqlite3_bind_int64(s, bind_place(s, ":run"), w->run);
+		amount_bind(s, parameter_find(s, ":rss"), w->rss_peak_bytes);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run);
 	err = store_writer_run(w, s);
 	return err ? err : database_check_update(&w->d);
 }
@@ -120,16 +120,16 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 	int err = 0;
 
 	if (w->run && sqlite3_get_autocommit(w->d.db) == 0)
-		err = put_progress(w, lines_lost, false);
+		err = progress_put(w, lines_lost, false);
 	/* a value that there was no memory to bind is NULL now */
 	if (!err && memory_failures_of_thread() > w->failures_before)
 		err = -ENOMEM;
 	return err ? err : database_run(&w->d, "COMMIT");
 }
 
-static int leave_run(struct store_writer *w)
+static int run_leave(struct store_writer *w)
 {
-	int err = put_progress(w, 0, true);
+	int err = progress_put(w, 0, true);
 
 	return err ? err
 		   : database_runf(&w->d, "UPDATE run SET writer=NULL WHERE id=%lld",
@@ -138,7 +138,7 @@ static int leave_run(struct store_writer *w)
 
 int store_writer_next(struct store_writer *w)
 {
-	int err = w->run ? leave_run(w) : 0;
+	int err = w->run ? run_leave(w) : 0;
 
 	w->run = w->processes = w->events = 0;
 	w->wall_ns = w->cpu_ns = w->rss_peak_bytes = 0;
@@ -154,20 +154,20 @@ void store_writer_undo(struct store_writer *w)
 		sqlite3_exec(w->d.db, "ROLLBACK", NULL, NULL, NULL);
 }
 
-static int insert_sample(struct store_writer *w, sqlite3_stmt *s, const struct sample *smp)
+static int sample_insert(struct store_writer *w, sqlite3_stmt *s, const struct sample *smp)
 {
-	int at = bind_columns(s, FIRST_COLUMN, &sample_table, WRITTEN_FIRST, NULL);
+	int at = columns_bind(s, FIRST_COLUMN, &sample_table, WRITTEN_FIRST, NULL);
 
-	sqlite3_bind_int64(s, bind_place(s, ":run"), w->run);
-	sqlite3_bind_int64(s, bind_place(s, ":elapsed_ns"), (int64_t)smp->elapsed_ns);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run);
+	sqlite3_bind_int64(s, parameter_find(s, ":elapsed_ns"), (int64_t)smp->elapsed_ns);
 	for (int i = 0; i < NR_METRICS; i++, at++)
 		if (sample_has(smp, (enum metric_id)i))
-			bind_amount(s, at, smp->value[i]);
+			amount_bind(s, at, smp->value[i]);
 	return store_writer_run(w, s);
 }
 
 /* To draw a long run, not all of it need be read. */
-static int add_to_block(struct store_writer *w, const struct sample *smp)
+static int block_add(struct store_writer *w, const struct sample *smp)
 {
 	struct sample *b = &w->of_block;
 	int err;
@@ -184,12 +184,12 @@ static int add_to_block(struct store_writer *w, const struct sample *smp)
 	}
 	if (++w->in_block < SAMPLES_OF_A_BLOCK)
 		return 0;
-	err = insert_sample(w, w->block, b);
+	err = sample_insert(w, w->block, b);
 	w->in_block = 0;
 	return err;
 }
 
-static int put_sample(struct store_writer *w)
+static int sample_put(struct store_writer *w)
 {
 	const struct sample *smp = &w->line.sample;
 	int err;
@@ -203,27 +203,27 @@ static int put_sample(struct store_writer *w)
 		w->rss_peak_bytes = smp->value[M_rss];
 		w->has_rss = true;
 	}
-	err = insert_sample(w, w->sample, smp);
-	return err ? err : add_to_block(w, smp);
+	err = sample_insert(w, w->sample, smp);
+	return err ? err : block_add(w, smp);
 }
 
 /* A line of any other kind, as it is. */
-static int put_event(struct store_writer *w, const char *text, size_t length)
+static int event_put(struct store_writer *w, const char *text, size_t length)
 {
-	uint64_t time_ns = json_epoch_of(w->line.tree, "time");
+	uint64_t time_ns = member_read_epoch(w->line.tree, "time");
 	uint64_t start_ns = w->line.start_epoch_ns;
 	sqlite3_stmt *s = w->event;
 
-	bind_columns(s, FIRST_COLUMN, &event_table, WRITTEN_FIRST, w->line.tree);
-	sqlite3_bind_int64(s, bind_place(s, ":run"), w->run);
-	sqlite3_bind_int64(s, bind_place(s, ":seq"), ++w->events);
-	sqlite3_bind_int64(s, bind_place(s, ":elapsed_ns"),
+	columns_bind(s, FIRST_COLUMN, &event_table, WRITTEN_FIRST, w->line.tree);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run);
+	sqlite3_bind_int64(s, parameter_find(s, ":seq"), ++w->events);
+	sqlite3_bind_int64(s, parameter_find(s, ":elapsed_ns"),
 			   time_ns > start_ns ? (int64_t)((time_ns - start_ns) & INT64_MAX) : 0);
-	sqlite3_bind_text(s, bind_place(s, ":line"), text, (int)length, SQLITE_STATIC);
+	sqlite3_bind_text(s, parameter_find(s, ":line"), text, (int)length, SQLITE_STATIC);
 	return store_writer_run(w, s);
 }
 
-static uint64_t elapsed_of(const struct line *l)
+static uint64_t line_elapsed_ns(const struct line *l)
 {
 	return l->kind == LINE_SAMPLE           ? l->sample.elapsed_ns
 	       : l->kind == LINE_PROCESS_SAMPLE ? l->process_sample.elapsed_ns
@@ -247,13 +247,13 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 		return run_row_begin(w, text, length);
 	if (!w->run)
 		return 0;
-	if (elapsed_of(&w->line) > INT64_MAX) { /* a key of the store */
+	if (line_elapsed_ns(&w->line) > INT64_MAX) { /* a key of the store */
 		w->unreadable++;
 		return 0;
 	}
 	switch (w->line.kind) {
 	case LINE_SAMPLE:
-		return put_sample(w);
+		return sample_put(w);
 	case LINE_PROCESS:
 		return process_row_put(w);
 	case LINE_PROCESS_SAMPLE:
@@ -263,6 +263,6 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 	case LINE_META: /* there is one */
 		return 0;
 	default:
-		return put_event(w, text, length);
+		return event_put(w, text, length);
 	}
 }
