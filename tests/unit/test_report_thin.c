@@ -134,6 +134,31 @@ static void unread_value_is_neither_smallest_nor_largest(void **state)
 	thin_done(&t);
 }
 
+/* Charts may have more curves than any has now. */
+static void the_last_of_many_columns_keeps_its_peak(void **state)
+{
+	struct thin_row *kept;
+	struct thin t;
+	size_t nr;
+
+	(void)state;
+	assert_in_range(THIN_COLUMNS, 12, 64);
+	assert_int_equal(thin_init(&t, THIN_COLUMNS, ROOM), 0);
+	for (int i = 0; i < 1000; i++) {
+		struct thin_row row = { .seconds = i };
+
+		row.value[THIN_COLUMNS - 1] = i == 321 ? 2 : 1;
+		thin_add(&t, &row);
+	}
+	kept = thin_rows(&t, &nr);
+	for (size_t i = 0; i < nr && kept[i].seconds <= 321; i++)
+		if (kept[i].seconds == 321)
+			nr = 0;
+	assert_int_equal(nr, 0);
+	free(kept);
+	thin_done(&t);
+}
+
 static void no_rows_give_no_rows(void **state)
 {
 	size_t nr;
@@ -153,6 +178,7 @@ int main(void)
 		cmocka_unit_test(the_first_row_stays),
 		cmocka_unit_test(the_smallest_value_stays_too),
 		cmocka_unit_test(unread_value_is_neither_smallest_nor_largest),
+		cmocka_unit_test(the_last_of_many_columns_keeps_its_peak),
 		cmocka_unit_test(no_rows_give_no_rows),
 	};
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define THIN_COLUMNS 9
+#define THIN_COLUMNS 16 /* at most; a bucket takes room for the columns that there are */
 
 struct thin_row {
 	double seconds;
@@ -19,15 +19,15 @@ struct thin_row {
 
 struct thin {
 	unsigned columns;
-	size_t room;                 /* buckets; even */
-	uint64_t rows;               /* seen */
-	uint64_t each;               /* rows a bucket takes: a power of two */
-	uint64_t filled;             /* rows in the last bucket */
-	struct thin_bucket *buckets; /* owned */
+	size_t room;           /* buckets; even */
+	uint64_t rows;         /* seen */
+	uint64_t each;         /* rows a bucket takes: a power of two */
+	uint64_t filled;       /* rows in the last bucket */
+	struct thin_row *held; /* owned; see bucket_at() */
 	size_t nr;
 };
 
-/* -ENOMEM. Up to @room rows stay as they are. */
+/* -ENOMEM. Up to @room rows stay as they are. @columns: up to THIN_COLUMNS. */
 int thin_init(struct thin *t, unsigned columns, size_t room);
 void thin_done(struct thin *t);
 /* Rows come in the order of their time. */
