@@ -92,7 +92,7 @@ class Prune(CommandCase):
             db.execute("DELETE FROM run WHERE name = 'e'")
         _, said = live.communicate("\n", timeout=60)
         self.assertEqual((live.returncode, said.count("\n")), (7, 1), said)
-        self.assertIn("somebody has removed the run", said)
+        self.assertIn("the run has been removed", said)
         self.store_does("prune", "--keep", "100")
         self.assertEqual(self.ask("SELECT count(*) FROM sample WHERE run NOT IN (SELECT id FROM run)"), [(0,)])
 

@@ -37,7 +37,7 @@ static void expression_check(const struct expression *e)
 	FUZZ_HOLDS(f && !groups_each(&groups, &all) && !groups_compare(&c, &groups));
 	for (int significant = 0; significant < 2; significant++)
 		if (!expression_holds(e, &c, 1, significant, &holds))
-			expression_tell(f, e, &c, 1);
+			expression_write(f, e, &c, 1);
 	fclose(f);
 	free(text);
 	comparison_done(&c);

@@ -175,7 +175,7 @@ static void outcomes_report_failed(const struct outcome *outcomes, size_t nr,
 			format_name(stderr, c->groups->list[outcomes[i].group].name, NAME_COLUMNS);
 			fputs(": ", stderr);
 		}
-		expression_tell(stderr, outcomes[i].expression, c, outcomes[i].group);
+		expression_write(stderr, outcomes[i].expression, c, outcomes[i].group);
 		fputc('\n', stderr);
 	}
 }

@@ -15,9 +15,9 @@ struct spread {
 };
 
 enum verdict {
-	VERDICT_NONE,     /* one value each, or none: nothing is said of chance */
+	VERDICT_NONE,     /* one value each, or none: no test of chance */
 	VERDICT_EQUAL,    /* all values are the same */
-	VERDICT_TOO_FEW,  /* no outcome with so few runs could be told from chance */
+	VERDICT_TOO_FEW,  /* no outcome with so few runs could be distinguished from chance */
 	VERDICT_NO_SIGN,  /* may be chance */
 	VERDICT_DIFFERENT /* more than noise */
 };

@@ -186,7 +186,7 @@ int expression_holds(const struct expression *e, const struct comparison *c, siz
 	return 0;
 }
 
-void expression_tell(FILE *f, const struct expression *e, const struct comparison *c, size_t group)
+void expression_write(FILE *f, const struct expression *e, const struct comparison *c, size_t group)
 {
 	struct compare_key key = compare_key(e->key);
 	const struct against *x = against_of(c, group, e->key);

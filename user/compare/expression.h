@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Conditions under which a comparison says no: KEY OP VALUE.
+ * Conditions under which a comparison fails: KEY OP VALUE.
  *
  *   rss_peak_bytes > +10%      relative difference to the baseline
  *   wall_seconds > +500ms      absolute difference to it
@@ -28,7 +28,7 @@ struct expression {
 	const char *written; /* the amount as it is in @text */
 };
 
-/* -EINVAL: @why says in one line what is wrong with it. */
+/* -EINVAL: @why has one line on what is wrong with it. */
 int expression_parse(struct expression *e, const char *text, char *why, size_t room);
 /*
  * Whether it holds for @group. With @significant a difference that may be noise does not count.
@@ -37,7 +37,8 @@ int expression_parse(struct expression *e, const char *text, char *why, size_t r
  */
 int expression_holds(const struct expression *e, const struct comparison *c, size_t group,
 		     bool significant, bool *holds);
-/* Tells that it holds for @group, in one line without its end. */
-void expression_tell(FILE *f, const struct expression *e, const struct comparison *c, size_t group);
+/* Writes that it holds for @group, in one line without its end. */
+void expression_write(FILE *f, const struct expression *e, const struct comparison *c,
+		      size_t group);
 
 #endif

@@ -12,8 +12,8 @@
 #define DEEPEST 8 /* what is nested further is one text */
 
 /*
- * Different in any two runs, or what follows from other facts: no news. Units and capabilities tell
- * which metrics there are, as the table of values does.
+ * Different in any two runs, or what follows from other facts: no news. Units and capabilities are
+ * the list of metrics, as the table of values is.
  */
 static const char *const left_out[] = { "kind",     "run",   "start_time",
 					"units",    "lossy", "attached.seeding_seconds",

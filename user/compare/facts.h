@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a run says of itself, made flat so that it can be compared. */
+/* The meta line of a run, made flat so that it can be compared. */
 #ifndef COMPARE_FACTS_H
 #define COMPARE_FACTS_H
 

@@ -31,7 +31,7 @@ static const struct {
 	{ "write_bytes", "totWBYTES", "write_bytes", 1 },
 };
 
-/* Numbers with their unit removed, as lscpu and /proc/meminfo told them. */
+/* Numbers with their unit removed, as lscpu and /proc/meminfo report them. */
 static int prmon_read_machine(struct side *s, const json_t *tree)
 {
 	const json_t *hw = json_object_get(tree, "HW");
@@ -68,7 +68,7 @@ static int prmon_read(struct side *s, const json_t *tree)
 	return prmon_read_machine(s, tree);
 }
 
-/* What rusage says of the processes that were waited for; the peak is that of one process. */
+/* What rusage has of the processes that were waited for; the peak is that of one process. */
 static const struct {
 	const char *label, *ours;
 	double factor;
@@ -167,7 +167,7 @@ static int time_read(struct side *s, const char *text)
 		killed = next; /* the last: the command may write such a line itself */
 	if (killed && strchr(killed, '\n') + 1 == start) {
 		side_set(s, "signal", number_parse(killed + strlen(KILLED)));
-		side_set(s, "exit_code", NAN); /* it says 0 then */
+		side_set(s, "exit_code", NAN); /* it is written as 0 then */
 	}
 	return rows ? time_read_command(s, start, rows) : 0;
 }

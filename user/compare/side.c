@@ -70,7 +70,7 @@ static double side_get(const struct side *s, const char *key)
 	return compare_key_find(key, strlen(key), &i) ? NAN : s->value[i];
 }
 
-/* Who ended with a status was not killed: only then a gate on signals can be passed. */
+/* A run that ended with a status was not killed: a gate on signals must pass. */
 static void side_derive_signal(struct side *s)
 {
 	if (isnan(side_get(s, "signal")) && !isnan(side_get(s, "exit_code")))
@@ -118,7 +118,7 @@ static int side_take_part(void *context, struct line *l)
 	return 0;
 }
 
-/* Of a run that was cut off; what no sample tells stays absent. */
+/* Of a run that was cut off; what no sample has stays absent. */
 static int side_take_folded(struct side *s, struct source *src)
 {
 	void *tree;

@@ -10,11 +10,11 @@
 
 struct side {
 	char *name;            /* owned; as it was named, or a path */
-	const char *format;    /* whose measurement it is: "bpfmon", "prmon", "GNU time" */
+	const char *format;    /* the tool that measured it: "bpfmon", "prmon", "GNU time" */
 	bool is_run;           /* of bpfmon; then: */
 	bool complete;         /* nothing was lost */
 	bool is_folded;        /* it has no summary: made up of what there is */
-	json_t *facts;         /* owned; what it says of itself, flat: "system.cpus" -> "8" */
+	json_t *facts;         /* owned; its own description, flat: "system.cpus" -> "8" */
 	double value[NR_KEYS]; /* in the unit of the key; NAN: absent */
 };
 

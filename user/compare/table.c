@@ -10,7 +10,7 @@
 #define CELL_BYTES 96
 #define LEAST_KEY 12 /* columns */
 
-/* What a row says of a key, for one group against the first. */
+/* The row of a key, for one group against the first. */
 enum column {
 	COL_KEY,
 	COL_FIRST,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cores in use over a time that is long enough to tell. Samples for marks, and the last one,
- * may come so soon after another that the metric says more of a tick than of the run.
+ * The cores in use over a time that is long enough to measure. Samples for marks, and the last one,
+ * may come so soon after another that the metric is more of a tick than of the run.
  */
 #ifndef MODEL_CORES_H
 #define MODEL_CORES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who held how much memory when the tree held the most. */
+/* Which processes held how much memory when the tree held the most. */
 #ifndef MODEL_HOLDER_H
 #define MODEL_HOLDER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a later reader needs to compare a run with others: the machine, the limits, the container,
- * the batch job, the revision. A text that is empty and a number that is not there were not told.
+ * the batch job, the revision. A text that is empty and a number that is 0 were not reported.
  */
 #ifndef MODEL_META_H
 #define MODEL_META_H
@@ -16,12 +16,12 @@
 
 struct numa_node {
 	unsigned number;
-	uint64_t memory_bytes; /* 0: not told */
+	uint64_t memory_bytes; /* 0: not reported */
 };
 
 struct system_info {
 	char cpu_model[128];
-	unsigned sockets, cores, threads; /* that are online; 0: not told */
+	unsigned sockets, cores, threads; /* that are online; 0: not reported */
 	struct numa_node nodes[MAX_NODES];
 	unsigned nr_nodes; /* of more than MAX_NODES nothing else is known */
 	bool has_swap, has_huge_pages;
@@ -33,7 +33,7 @@ struct system_info {
 	char os[128];
 	char machine[160]; /* vendor and product */
 	bool knows_virtual, is_virtual;
-	uint64_t boot_epoch_ns; /* 0: not told */
+	uint64_t boot_epoch_ns; /* 0: not reported */
 };
 
 enum limit_id {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define LATE_NS                                                                                    \
-	2000000 /* less than a tick, as which CPU time is added up, need not be told apart */
+	2000000 /* less than a tick, as which CPU time is added up: no need to separate it */
 #define LATE_SHARE 10
 
 void phases_done(struct phases *p)

@@ -14,7 +14,7 @@ struct phase {
 	struct metric_set have;
 	uint64_t samples; /* in it, those that begin and end it included */
 	/*
-	 * Phases that no samples tell apart share their values. The first has them, and
+	 * Phases that no sample separates share their values. The first has them, and
 	 * @nr_shared > 1, the number of phases; the others have none, and @shared_with, its index.
 	 */
 	size_t nr_shared;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A live process at a sample (--process-samples): who held the memory then. */
+/* A live process at a sample (--process-samples): what it held then. */
 #ifndef MODEL_PROCESS_SAMPLE_H
 #define MODEL_PROCESS_SAMPLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is known of a run before its first sample: who, what, where, and which metrics can be had.
+/* What is known of a run before its first sample: user, command, machine, and usable metrics.
  */
 #ifndef MODEL_RUN_H
 #define MODEL_RUN_H
@@ -18,7 +18,7 @@ struct run {
 	size_t nr_tags;
 	char *const *command; /* not owned; NULL-terminated; NULL: left out (--no-args) */
 	char cwd[4096];
-	char user[64]; /* who called bpfmon, before sudo */
+	char user[64]; /* that called bpfmon, before sudo */
 	uid_t uid;
 	char host[256];
 	char kernel[256];
@@ -29,7 +29,7 @@ struct run {
 	struct metric_set wanted;         /* asked for */
 	struct metric_set usable;         /* asked for, and this kernel has it */
 	const char *unusable[NR_METRICS]; /* why not; not owned */
-	const char *no_oom_kills;         /* why they are not told, not owned; NULL: they are */
+	const char *no_oom_kills;         /* why they are not reported, not owned; NULL: they are */
 	const char *no_exact_peak;        /* the same, where it was asked for */
 	bool is_altered;                  /* by options for tests: its numbers may be wrong */
 	bool is_attached;                 /* to what ran already; no command was run */
@@ -46,7 +46,7 @@ struct run {
 	const struct meta *meta; /* not owned; NULL: nothing more is known */
 };
 
-/* Fills in what the machine says: id, cwd, host, kernel, cpus, memory. */
+/* Reads from the machine: id, cwd, host, kernel, cpus, memory. */
 void run_describe(struct run *run);
 
 #endif

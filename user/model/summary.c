@@ -214,7 +214,7 @@ void summary_finish(struct summary *s)
 	if (s->has_process_rss_peak && s->process_rss_peak_exact &&
 	    s->process_rss_peak_bytes > s->rss_peak_bytes)
 		s->rss_peak_bytes = s->process_rss_peak_bytes;
-	/* of a run that was too short for any part of it to tell, the mean */
+	/* of a run that was too short for any part of it to be measured, the mean */
 	if (s->has_cores && s->cores_peak < summary_cores_mean(s))
 		s->cores_peak = summary_cores_mean(s);
 	/* what the command used before it began, until its exec, is in the mean */

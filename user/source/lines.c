@@ -33,7 +33,7 @@ static bool kind_may_be(const char *text, size_t length, unsigned parts)
 	return true;
 }
 
-/* The first line says whose file it is. */
+/* The first line shows which program wrote the file. */
 static int lines_read_one(struct source *s, bool is_first, const char *text, size_t length)
 {
 	int err;

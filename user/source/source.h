@@ -39,7 +39,7 @@ struct source {
 	/* as the last source_each() found it */
 	bool is_cut;                 /* the last line is not whole */
 	uint64_t unreadable;         /* other lines that are none */
-	const char *without_summary; /* why a run has none; NULL: nobody knows */
+	const char *without_summary; /* why a run has none; NULL: not known */
 	char why[512];               /* of a store, what is wrong with it, after an error */
 };
 

@@ -96,7 +96,7 @@ enum timed { SAMPLES, PROCESS_SAMPLES, EVENTS, NR_TIMED };
 
 /* A statement that is read beside others, at its next row or at its end. */
 struct cursor {
-	sqlite3_stmt *s; /* NULL: nobody needs its rows */
+	sqlite3_stmt *s; /* NULL: its rows are not wanted */
 	bool is_row;
 	uint64_t at_ns; /* of the row */
 	int64_t last;   /* the number of the last event */

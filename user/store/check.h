@@ -7,7 +7,7 @@
 
 /*
  * Reads the whole of a file that is open. *@rows_left: rows of no run. -EUCLEAN, -EFBIG: it is
- * damaged, and @d->why says where; other errors as database_open().
+ * damaged, and @d->why has the place; other errors as database_open().
  */
 int store_check(struct database *d, int64_t *rows_left);
 /* The same of what a merge is to take over, without the indexes, which it does not read. */

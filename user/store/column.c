@@ -92,7 +92,8 @@ static void view_put_column(FILE *f, const char *column)
 	fprintf(f, ", %s", column);
 }
 
-/* Of the columns that the table has, whoever added them: also those of metrics that we do not know.
+/* Of the columns that the table has, whichever version added them: also those of metrics that we do
+ * not know.
  */
 static int view_make(sqlite3 *db, const char *table, const char *view)
 {

@@ -77,7 +77,7 @@ static int database_make_file(struct database *d)
 	return 0;
 }
 
-/* In a folder that everybody may write to. */
+/* In a folder that any user may write to. */
 static int owner_check(struct database *d)
 {
 	if (!path_end_is_foreign(&d->at))
@@ -97,7 +97,7 @@ static int database_prepare_to_write(struct database *d)
 	int err;
 
 	/* only a file that is being made takes the first; it gives space back when runs are
-	 * removed. Who commits is sure that it stays, also when the machine goes down */
+	 * removed. A commit stays, also when the machine goes down */
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA synchronous=FULL; PRAGMA cache_spill=OFF; "
 		 "PRAGMA cache_size=-%d",

@@ -21,15 +21,16 @@ struct database {
 	struct path_end at; /* where it is, to write */
 	/* those that the file has */
 	struct metric_set sample_columns, process_columns, process_sample_columns;
-	bool is_unchanging; /* read as a file that nobody changes: see open_unchanging() */
+	bool is_unchanging; /* read as a file that does not change: see database_open_unchanging()
+			     */
 	uint64_t steps_left, bytes_left; /* of the work that defence_bound() grants */
 	char why[512]; /* what went wrong, for the user, after an error; without the path */
 };
 
 /*
- * Opens @path, whoever has made it, with the precautions of defence.h and shape.h; to read, the
+ * Opens @path, of any origin, with the precautions of defence.h and shape.h; to read, the
  * work is bounded, too. To write, it is made with its folders where it is missing, and brought to
- * the present schema; a file of another user is refused (-EPERM). On an error @d->why says what is
+ * the present schema; a file of another user is refused (-EPERM). On an error @d->why has what is
  * wrong, and what to do. -EAGAIN: others write just now; -EUCLEAN: it is damaged, or no store.
  */
 int database_open(struct database *d, const char *path, enum database_mode mode);
@@ -38,16 +39,16 @@ void database_close(struct database *d);
 int database_run(struct database *d, const char *sql);
 /* The same, formatted as by sqlite3_mprintf(). */
 int database_runf(struct database *d, const char *format, ...);
-/* After an update of the row of a run: -ESTALE: somebody has removed it. */
+/* After an update of the row of a run: -ESTALE: it has been removed. */
 int database_check_update(struct database *d);
 /* The first column of the first row, 0 without one; @is_none, unless NULL: there is none. */
 int database_number(struct database *d, int64_t *value, bool *is_none, const char *format, ...);
 /* Does it within a transaction, which an error takes back. */
 int database_transact(struct database *d, int (*act)(struct database *d, void *context),
 		      void *context);
-/* Makes @path, which was opened once to be read as @is_unchanging tells, known as `other`. */
+/* Makes @path, which was opened once to be read as @is_unchanging has it, known as `other`. */
 int database_attach(struct database *d, const char *path, bool is_unchanging);
-/* Makes a negative errno of what SQLite said last, and @d->why; 0 for a success. */
+/* Makes a negative errno of what SQLite reported last, and @d->why; 0 for a success. */
 int database_error(struct database *d, int status);
 /* Whether write-ahead logging, which takes shared memory, is safe on such a file system. */
 bool database_is_local(unsigned long file_system_magic);

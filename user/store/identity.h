@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who records a run, as kept with it: so that others can tell whether it goes on. */
+/* The process that records a run, as kept with it: so that others can find out whether it goes on.
+ */
 #ifndef STORE_IDENTITY_H
 #define STORE_IDENTITY_H
 
@@ -15,7 +16,7 @@ enum liveness { LIVES, IS_GONE, CANNOT_TELL /* of another machine, or another PI
 void identity_self(char out[IDENTITY_BYTES]);
 enum liveness identity_lives(const char *text);
 /* Whether a run that has not ended goes on; where its recorder cannot be asked, when it wrote last
- * (epoch) tells. @text: NULL: nobody records it. */
+ * (epoch) tells. @text: NULL: it is not being recorded. */
 bool identity_goes_on(const char *text, uint64_t seen_ns, uint64_t interval_ns);
 
 #endif

@@ -115,7 +115,7 @@ static int rows_copy(struct database *d, const struct taking *r, const char *tab
 	return err;
 }
 
-/* As long as nobody removes the run: end_take() has a look at it. */
+/* As long as the run is not removed meanwhile, which end_take() finds out. */
 static int portions_copy(struct database *d, const struct taking *r, const struct run_table *t)
 {
 	struct portion p = { .after = INT64_MIN };
@@ -136,7 +136,7 @@ static int portions_copy(struct database *d, const struct taking *r, const struc
 	return err;
 }
 
-/* Until all of it is here, we are who writes it, and it has not ended. */
+/* Marked as written by this process, and unfinished, until the copy is complete. */
 static int run_mark_unfinished(struct database *d, const struct taking *r)
 {
 	char self[IDENTITY_BYTES];
@@ -246,6 +246,7 @@ int merge_store(struct database *d, const char *path, bool is_unchanging, struct
 			break;
 	free(r.uuid);
 	defence_lift_bound(d);
-	sqlite3_exec(d->db, "DETACH other", NULL, NULL, NULL); /* the error stays as it is told */
+	sqlite3_exec(d->db, "DETACH other", NULL, NULL,
+		     NULL); /* the error that is reported stays */
 	return err;
 }

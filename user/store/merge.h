@@ -25,7 +25,7 @@ int merge_decide(struct database *d, const char *uuid, bool has_ended, int64_t w
 		 enum merge_case *what, int64_t *id);
 void merge_count(struct merged *m, enum merge_case what);
 /*
- * All runs of the store @path, in portions. It was opened once as @is_unchanging tells, and
+ * All runs of the store @path, in portions. It was opened once as @is_unchanging has it, and
  * store_check_source() has called it whole. A run that is not taken over to its end has not ended
  * here, and is renewed by the next attempt.
  */

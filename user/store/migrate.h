@@ -9,7 +9,7 @@
 int database_check(struct database *d, int64_t *version);
 /* Reads which columns of metrics the file has. */
 int database_columns(struct database *d);
-/* Adds what is missing, in one transaction; whoever comes second finds it done. */
+/* Adds what is missing, in one transaction; a second process finds it done. */
 int database_migrate(struct database *d, int64_t version);
 
 #endif

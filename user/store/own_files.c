@@ -29,7 +29,7 @@ static bool is_in_a_folder_open_to_all(const char *path)
 	return stat(folder, &st) || st.st_mode & S_IWOTH;
 }
 
-/* Once it is ours nobody else can take its name: a folder that is open to all is sticky, or lost.
+/* Once it is ours no other user can take its name: a folder that is open to all is sticky, or lost.
  */
 static bool is_own(const char *path, bool is_made)
 {

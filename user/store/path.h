@@ -10,7 +10,7 @@
 
 /*
  * Writes the folder of the stores of the user whose home is @home, where XDG_STATE_HOME says
- * nothing: sudo hands it on to nobody.
+ * nothing: sudo does not hand it on.
  */
 void store_home_folder(char out[STORE_PATH_BYTES], const char *home);
 /* Writes the path of the one of @host: in XDG_STATE_HOME, unless @at_home, or in that folder. */

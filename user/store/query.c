@@ -25,7 +25,7 @@ static int filter_bind_text(sqlite3_stmt *s, int at, const char *text)
 }
 
 /*
- * Of a pattern only * and ? stand for anything, as our users are told; GLOB would take brackets
+ * Of a pattern only * and ? stand for anything, as the manual has it; GLOB would take brackets
  * for a set of characters, and a name as "job[1]" would not even find itself.
  */
 static int filter_bind_pattern(sqlite3_stmt *s, int at, const char *text)

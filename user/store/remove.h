@@ -7,7 +7,7 @@
 
 /* Outside of a transaction; errors as database_open(), here and below. */
 int remove_run(struct database *d, int64_t id);
-/* Its row and the few others that describe it, within the caller's transaction: nobody sees it
+/* Its row and the few others that describe it, within the caller's transaction: no list has it
  * from then on. The rest is left to remove_rows(). */
 int remove_head(struct database *d, int64_t id);
 int remove_rows(struct database *d, int64_t id);

@@ -25,8 +25,8 @@ int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, ui
 int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s);
 
 /*
- * The row at which a statement is. -EUCLEAN: a value is not what its column holds, and @d->why says
- * which; -ENOMEM.
+ * The row at which a statement is. -EUCLEAN: a value is not what its column holds, and @d->why
+ * names it; -ENOMEM.
  */
 int row_sample(struct database *d, const struct metric_set *only, sqlite3_stmt *s,
 	       struct sample *smp);

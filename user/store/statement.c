@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Statements of SQL, and what SQLite says of them. */
+/* Statements of SQL, and the errors that SQLite reports. */
 #include "store/database.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ int database_check_update(struct database *d)
 {
 	if (sqlite3_changes(d->db) == 1)
 		return 0;
-	snprintf(d->why, sizeof(d->why), "somebody has removed the run from it");
+	snprintf(d->why, sizeof(d->why), "the run has been removed from it");
 	return -ESTALE;
 }
 

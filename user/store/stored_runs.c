@@ -62,7 +62,7 @@ static void stored_runs_drop(struct stored_runs *all, const bool *is_out)
 	all->nr = kept;
 }
 
-/* Which copy of a run says most. */
+/* Which copy of a run has the most. */
 static int stored_run_rank(const struct stored_run *r)
 {
 	return r->state == RUN_FINISHED ? 0 : r->state == RUN_RUNNING ? 1 : 2;

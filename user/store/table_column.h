@@ -53,7 +53,7 @@ void table_put_names(sqlite3_str *sql, const struct stored_table *t);
 /* Appends the statement that makes the table. */
 void table_put_create(sqlite3_str *sql, const struct stored_table *t);
 /*
- * Reads the columns of table_put_names() into @to, of which the row says what is wrong in r->err:
+ * Reads the columns of table_put_names() into @to, and puts what is wrong into r->err:
  * -EUCLEAN, -ENOMEM. Returns how many there are: what was selected after them begins there.
  */
 int row_read(struct row *r, const struct stored_table *t, void *to);

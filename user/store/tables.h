@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a run has beside its row in `run`, and portions of it: much is never changed at once, so
- * that whoever records waits for no more than a portion, and memory is bounded.
+ * that a recorder waits for no more than a portion, and memory is bounded.
  */
 #ifndef STORE_TABLES_H
 #define STORE_TABLES_H

@@ -46,7 +46,7 @@ struct point {
 	struct point_field fields[POINT_FIELDS];
 	size_t nr_fields;
 	bool has_time;
-	uint64_t time_ns; /* since the epoch, as the program said it */
+	uint64_t time_ns; /* since the epoch, as the program wrote it */
 };
 
 /*

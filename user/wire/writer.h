@@ -24,7 +24,7 @@ void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, con
 /* An event that befell the cgroup that is followed. */
 void write_cgroup_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
 			const char *event, const char *path);
-/* The cgroup itself says another CPU time than we do, at @smp. */
+/* The CPU time of the cgroup itself is another than ours, at @smp. */
 void write_cgroup_difference(struct json *j, const struct run *run, const struct sample *smp,
 			     const char *path);
 /* An event that befell one process. */
@@ -32,14 +32,14 @@ void write_process_event(struct json *j, const struct run *run, uint64_t elapsed
 			 const char *event, int32_t pid, const char *reason);
 void write_summary(struct json *j, const struct summary *s);
 
-/* An event of its own kind: whom the kernel killed for lack of memory. */
+/* An event of its own kind: a process that the kernel killed for lack of memory. */
 void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns,
 	       const struct oom_kill *k);
 
 /* What programs push: the beginning of a phase, named by @text of @length bytes; */
 void write_mark(struct json *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
 		const char *text, size_t length);
-/* and a metric of their own, come when @elapsed_ns had passed. @pid 0: nobody knows whose it is. */
+/* and a metric of their own, come when @elapsed_ns had passed. @pid 0: the process is not known. */
 void write_point(struct json *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
 		 const struct point *p);
 

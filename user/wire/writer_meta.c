@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* What was not told is not there. */
+/* What was not reported is not there. */
 static void meta_write_text(struct json *j, const char *key, const char *text)
 {
 	if (*text)

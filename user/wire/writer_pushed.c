@@ -15,7 +15,7 @@ void write_mark(struct json *j, const struct run *run, uint64_t elapsed_ns, int3
 	line_end(j);
 }
 
-/* A key is text of somebody else's: the writer takes it as it takes values, ended by NUL. */
+/* A key is untrusted text, which the JSON writer takes ended by NUL. */
 static const char *key_copy(char out[POINT_BYTES], const struct span *s)
 {
 	size_t n = s->length < POINT_BYTES ? s->length : POINT_BYTES - 1;

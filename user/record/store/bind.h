@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What a line says, as the parameter of a statement; what it does not say, or says as another kind
+ * What a line has, as the parameter of a statement; what it lacks, or has as another kind
  * of value than the column holds, is NULL: a reader of the store would call that damage.
  */
 #ifndef RECORD_STORE_BIND_H

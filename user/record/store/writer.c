@@ -89,7 +89,7 @@ int store_writer_begin(struct store_writer *w)
 	return database_run(&w->d, "BEGIN IMMEDIATE");
 }
 
-/* When the recorder was last heard of; of an import, when the run was. */
+/* When the recorder wrote last; of an import, when the run ended. */
 static uint64_t seen_ns(const struct store_writer *w)
 {
 	return w->is_import ? w->line.start_epoch_ns + w->wall_ns : clock_ns(CLOCK_REALTIME);
