@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "launch/describe.h"
 #include "launch/ready.h"
-#include "launch/requests.h"
+#include "launch/end_request.h"
 #include "launch/rights.h"
 #include "launch/signals.h"
 #include "launch/stop.h"
@@ -25,10 +25,10 @@ static void reap(struct roles *roles)
 		roles_note_end(roles, pid, status);
 }
 
-static void handle_request(struct roles *roles, struct requests *r,
+static void handle_request(struct roles *roles, struct end_requests *r,
 			   const struct signalfd_siginfo *si)
 {
-	if (!request_count(r, si))
+	if (!end_request_count(r, si))
 		return;
 	if (r->nr == 1)
 		role_send(&roles->collector, CONTROL_STOP, 0, 0);
@@ -36,7 +36,7 @@ static void handle_request(struct roles *roles, struct requests *r,
 		roles_say_awaited(roles);
 }
 
-static void attend(struct roles *roles, struct requests *r, int signal_fd)
+static void attend(struct roles *roles, struct end_requests *r, int signal_fd)
 {
 	struct pollfd p = { .fd = signal_fd, .events = POLLIN };
 	const int wait_ms = signals_read_all(signal_fd);
@@ -46,7 +46,7 @@ static void attend(struct roles *roles, struct requests *r, int signal_fd)
 		int n = poll(&p, 1, wait_ms);
 
 		while (n > 0 && read(signal_fd, &si, sizeof(si)) == sizeof(si))
-			if (request_is_one(&si))
+			if (end_request_is_one(&si))
 				handle_request(roles, r, &si);
 		reap(roles);
 	}
@@ -82,7 +82,7 @@ static int start(struct roles *roles, struct launch_options *o, int *signal_fd, 
 int attach(struct launch_options *o)
 {
 	struct sigaction children = { .sa_handler = SIG_DFL };
-	struct requests requests = { 0 };
+	struct end_requests requests = { 0 };
 	struct roles roles = { .collector.control_fd = -1, .recorder.control_fd = -1 };
 	int signal_fd, err, sig = 0;
 

@@ -50,7 +50,7 @@ static void detach(struct attendance *a)
 /* Only descendants of the command, or the roles, are waited for. */
 static void handle_request(struct attendance *a, const struct signalfd_siginfo *si)
 {
-	if (!request_count(&a->requests, si))
+	if (!end_request_count(&a->requests, si))
 		return;
 	if (!a->is_detached)
 		detach(a);
@@ -64,7 +64,7 @@ static void handle_signal(struct attendance *a, const struct signalfd_siginfo *s
 
 	if (sig == SIGCHLD)
 		return;
-	if ((a->command_ended || a->is_detached) && request_is_one(si)) {
+	if ((a->command_ended || a->is_detached) && end_request_is_one(si)) {
 		handle_request(a, si);
 		return;
 	}
@@ -78,7 +78,7 @@ static void handle_signal(struct attendance *a, const struct signalfd_siginfo *s
 	}
 	if (!signals_is_to_forward(si, a->command))
 		return;
-	if (sig == SIGTERM && !request_count(&a->requests, si))
+	if (sig == SIGTERM && !end_request_count(&a->requests, si))
 		return;
 	if (sig == SIGTERM && a->requests.nr > 1) {
 		detach(a);

@@ -3,14 +3,15 @@
 #ifndef LAUNCH_ATTEND_H
 #define LAUNCH_ATTEND_H
 
-#include "launch/requests.h"
+#include "launch/end_request.h"
 #include "launch/roles.h"
 
 struct attendance {
 	pid_t command;
 	struct roles *roles; /* not owned */
 	int signal_fd;
-	struct requests requests; /* SIGTERM; when the command has ended or is left, all of them */
+	struct end_requests
+		requests; /* SIGTERM; when the command has ended or is left, all of them */
 	bool command_ended;
 	int command_status;   /* of wait(2) */
 	bool is_detached;     /* the run is closed, whatever goes on still */

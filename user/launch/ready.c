@@ -4,7 +4,7 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/reopen.h"
-#include "launch/requests.h"
+#include "launch/end_request.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -55,7 +55,7 @@ int roles_wait_until_ready(const struct roles *roles, int signal_fd, int *sig)
 			err = role_is_ready(of[i]);
 			p[i].fd = -1; /* and its revents will be 0 */
 		}
-		if (!err && p[2].revents && (*sig = request_read(signal_fd)))
+		if (!err && p[2].revents && (*sig = end_request_read(signal_fd)))
 			err = -EINTR;
 	}
 	return err;
@@ -77,7 +77,7 @@ void command_wait_for_exec(const struct spawn *command, int signal_fd)
 			continue;
 		if (p[0].revents)
 			return;
-		sig = request_read(signal_fd);
+		sig = end_request_read(signal_fd);
 		if (sig)
 			kill(command->pid, nr++ ? SIGKILL : sig);
 	}

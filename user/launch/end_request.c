@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "launch/requests.h"
+#include "launch/end_request.h"
 
 #include "base/clock.h"
 
@@ -16,7 +16,7 @@ static bool is_ignored(int sig)
 	return !sigaction(sig, NULL, &action) && action.sa_handler == SIG_IGN;
 }
 
-bool request_is_one(const struct signalfd_siginfo *si)
+bool end_request_is_one(const struct signalfd_siginfo *si)
 {
 	switch (si->ssi_signo) {
 	case SIGTERM:
@@ -32,13 +32,14 @@ bool request_is_one(const struct signalfd_siginfo *si)
 }
 
 /* timeout(1) and others signal their child and at once the whole group: that is one request. */
-static bool is_echo(const struct requests *r, const struct signalfd_siginfo *si, uint64_t now_ns)
+static bool is_echo(const struct end_requests *r, const struct signalfd_siginfo *si,
+		    uint64_t now_ns)
 {
 	return si->ssi_code <= 0 && r->by == (pid_t)si->ssi_pid &&
 	       r->signal == (int)si->ssi_signo && now_ns - r->at_ns < ECHO_NS;
 }
 
-bool request_count(struct requests *r, const struct signalfd_siginfo *si)
+bool end_request_count(struct end_requests *r, const struct signalfd_siginfo *si)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	bool is_new = !is_echo(r, si, now_ns);
@@ -50,12 +51,12 @@ bool request_count(struct requests *r, const struct signalfd_siginfo *si)
 	return is_new;
 }
 
-int request_read(int signal_fd)
+int end_request_read(int signal_fd)
 {
 	struct signalfd_siginfo si;
 
 	while (read(signal_fd, &si, sizeof(si)) == sizeof(si))
-		if (request_is_one(&si))
+		if (end_request_is_one(&si))
 			return (int)si.ssi_signo;
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "launch/requests.h"
+#include "launch/end_request.h"
 
 #include <signal.h>
 
@@ -28,9 +28,9 @@ static void four_signals_are_requests(void **state)
 	struct signalfd_siginfo other = sent(SIGUSR1, 1);
 
 	(void)state;
-	assert_true(request_is_one(&interrupt) && request_is_one(&terminate));
-	assert_true(request_is_one(&hangup) && request_is_one(&quit));
-	assert_false(request_is_one(&other));
+	assert_true(end_request_is_one(&interrupt) && end_request_is_one(&terminate));
+	assert_true(end_request_is_one(&hangup) && end_request_is_one(&quit));
+	assert_false(end_request_is_one(&other));
 }
 
 static void hangup_under_nohup_is_no_request(void **state)
@@ -40,7 +40,7 @@ static void hangup_under_nohup_is_no_request(void **state)
 
 	(void)state;
 	signal(SIGHUP, SIG_IGN);
-	assert_false(request_is_one(&by_a_shell) || request_is_one(&by_the_kernel));
+	assert_false(end_request_is_one(&by_a_shell) || end_request_is_one(&by_the_kernel));
 	signal(SIGHUP, SIG_DFL);
 }
 
@@ -50,43 +50,43 @@ static void job_in_the_background_ignores_the_terminal_but_not_a_person(void **s
 
 	(void)state;
 	signal(SIGINT, SIG_IGN);
-	assert_true(request_is_one(&by_a_person));
-	assert_false(request_is_one(&by_a_key));
+	assert_true(end_request_is_one(&by_a_person));
+	assert_false(end_request_is_one(&by_a_key));
 	signal(SIGINT, SIG_DFL);
 }
 
 static void same_signal_of_one_sender_at_once_is_an_echo(void **state)
 {
 	struct signalfd_siginfo si = sent(SIGTERM, 7);
-	struct requests r = { 0 };
+	struct end_requests r = { 0 };
 
 	(void)state;
-	assert_true(request_count(&r, &si));
-	assert_false(request_count(&r, &si));
+	assert_true(end_request_count(&r, &si));
+	assert_false(end_request_count(&r, &si));
 	assert_int_equal(r.nr, 1);
 }
 
 static void same_signal_later_is_a_request(void **state)
 {
 	struct signalfd_siginfo si = sent(SIGTERM, 7);
-	struct requests r = { 0 };
+	struct end_requests r = { 0 };
 
 	(void)state;
-	assert_true(request_count(&r, &si));
+	assert_true(end_request_count(&r, &si));
 	r.at_ns -= 1000000000;
-	assert_true(request_count(&r, &si));
+	assert_true(end_request_count(&r, &si));
 	assert_int_equal(r.nr, 2);
 }
 
 static void another_signal_or_sender_is_a_request(void **state)
 {
 	struct signalfd_siginfo si[] = { sent(SIGTERM, 7), sent(SIGTERM, 8), sent(SIGINT, 8) };
-	struct requests r = { 0 };
+	struct end_requests r = { 0 };
 
 	(void)state;
-	assert_true(request_count(&r, &si[0]));
-	assert_true(request_count(&r, &si[1]));
-	assert_true(request_count(&r, &si[2]));
+	assert_true(end_request_count(&r, &si[0]));
+	assert_true(end_request_count(&r, &si[1]));
+	assert_true(end_request_count(&r, &si[2]));
 	assert_int_equal(r.nr, 3);
 	assert_int_equal(r.signal, SIGINT);
 }
@@ -94,11 +94,11 @@ static void another_signal_or_sender_is_a_request(void **state)
 static void key_of_the_terminal_has_no_echo(void **state)
 {
 	struct signalfd_siginfo si = of_the_terminal(SIGINT);
-	struct requests r = { 0 };
+	struct end_requests r = { 0 };
 
 	(void)state;
-	assert_true(request_count(&r, &si));
-	assert_true(request_count(&r, &si));
+	assert_true(end_request_count(&r, &si));
+	assert_true(end_request_count(&r, &si));
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Signals that ask bpfmon itself to end: the first ones politely, the third without condition. */
-#ifndef LAUNCH_REQUESTS_H
-#define LAUNCH_REQUESTS_H
+#ifndef LAUNCH_END_REQUEST_H
+#define LAUNCH_END_REQUEST_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@
 
 #define REQUESTS_THAT_END 3
 
-struct requests {
+struct end_requests {
 	unsigned nr;
 	int signal; /* the last one */
 	pid_t by;   /* its sender; 0: the kernel */
@@ -22,10 +22,10 @@ struct requests {
  * SIGHUP as nohup(1) does, SIGINT and SIGQUIT of the terminal as a shell does for a job in the
  * background.
  */
-bool request_is_one(const struct signalfd_siginfo *si);
+bool end_request_is_one(const struct signalfd_siginfo *si);
 /* Counts it. False: it is the echo of the last one, and is not counted. */
-bool request_count(struct requests *r, const struct signalfd_siginfo *si);
+bool end_request_count(struct end_requests *r, const struct signalfd_siginfo *si);
 /* Reads what is in @signal_fd until there is one. Its signal, or 0; what is read is dropped. */
-int request_read(int signal_fd);
+int end_request_read(int signal_fd);
 
 #endif
