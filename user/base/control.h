@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages between the launcher and the roles: one packet each, over a socketpair. */
+/*
+ * What launcher and roles send each other: packets over a socketpair. Most are whole by themselves;
+ * a text of any length is sent in parts (base/message.h).
+ */
 #ifndef BASE_CONTROL_H
 #define BASE_CONTROL_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 enum control_type {
-	CONTROL_READY = 1, /* from a role: the command may begin */
-	CONTROL_FAILED,    /* from a role: @text is the reason */
-	CONTROL_START,     /* from the launcher: the command was executed at @when_ns (MONOTONIC) */
-	CONTROL_ENDED,     /* from the launcher: it has ended, @value is its wait(2) status */
-	CONTROL_STOP,      /* from the launcher: close the run now, the command goes on */
+	CONTROL_READY = 1,   /* role: may begin */
+	CONTROL_FAILED,      /* role: @text is the reason */
+	CONTROL_START,       /* launcher: the command has been executed at @when_ns (MONOTONIC) */
+	CONTROL_ENDED,       /* launcher: it has ended, with @value as wait(2) gives it */
+	CONTROL_STOP,        /* launcher: close the run now, the command goes on */
+	CONTROL_REQUEST,     /* launcher: what to follow and to report; in parts, as all below */
+	CONTROL_DESCRIPTION, /* launcher: the run, for its meta line; before CONTROL_START */
+	CONTROL_SUMMARY,     /* collector: its last line, which no recorder has taken */
 };
 
 struct control {
@@ -23,7 +30,10 @@ struct control {
 
 /* 0, or a negative errno. Never waits: -EAGAIN when the other side has not read for long. */
 int control_send(int fd, enum control_type type, int value, uint64_t when_ns, const char *text);
-/* 1: @message was received; 0: the other side is gone; or a negative errno, -EAGAIN included. */
+/*
+ * 1: @message is there; 0: the other side is gone; else a negative errno (-EAGAIN included).
+ * Descriptors that come with it are closed.
+ */
 int control_receive(int fd, struct control *message);
 
 #endif

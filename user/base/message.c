@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/message.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PART_BYTES (sizeof(((struct control *)0)->text) - 1)
+
+/* Aligned as the kernel's macros want it. */
+union rights {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(MESSAGE_FDS * sizeof(int))];
+};
+
+static bool is_in_parts(uint32_t type)
+{
+	return type >= CONTROL_REQUEST && type <= CONTROL_SUMMARY;
+}
+
+static void rights_put(struct msghdr *h, union rights *r, const int *fds, size_t nr_fds)
+{
+	memset(r, 0, sizeof(*r));
+	h->msg_control = r->room;
+	h->msg_controllen = CMSG_SPACE(nr_fds * sizeof(int));
+	r->header.cmsg_level = SOL_SOCKET;
+	r->header.cmsg_type = SCM_RIGHTS;
+	r->header.cmsg_len = CMSG_LEN(nr_fds * sizeof(int));
+	memcpy(CMSG_DATA(&r->header), fds, nr_fds * sizeof(int));
+}
+
+static int part_send(int fd, struct control *part, const int *fds, size_t nr_fds, int patience_ms)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	struct iovec at = { part, sizeof(*part) };
+	struct msghdr h = { .msg_iov = &at, .msg_iovlen = 1 };
+	union rights r;
+	int n;
+
+	if (nr_fds)
+		rights_put(&h, &r, fds, nr_fds);
+	while (sendmsg(fd, &h, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
+		if (errno == EINTR)
+			continue;
+		if (errno != EAGAIN)
+			return -errno;
+		n = poll(&p, 1, patience_ms);
+		if (!n || (n < 0 && errno != EINTR))
+			return n ? -errno : -ETIMEDOUT;
+	}
+	return 0;
+}
+
+int message_send(int fd, enum control_type type, const char *text, size_t length, const int *fds,
+		 size_t nr_fds, int patience_ms)
+{
+	int err = length && nr_fds <= MESSAGE_FDS ? 0 : -EINVAL;
+
+	for (size_t done = 0; !err && done < length;) {
+		size_t n = length - done < PART_BYTES ? length - done : PART_BYTES;
+		struct control part = { .type = type,
+					.value = (int32_t)n,
+					.when_ns = length - done - n };
+
+		memcpy(part.text, text + done, n);
+		err = part_send(fd, &part, fds, done ? 0 : nr_fds, patience_ms);
+		done += n;
+	}
+	return err;
+}
+
+int message_add(struct message *m, const struct control *part)
+{
+	size_t n = (size_t)part->value;
+
+	if (!is_in_parts(part->type) || part->value < 1 || n > PART_BYTES)
+		return -EBADMSG;
+	if (!m->type) {
+		if (n > m->limit || part->when_ns > m->limit - n)
+			return -EMSGSIZE;
+		m->text = malloc(n + part->when_ns + 1);
+		if (!m->text)
+			return -ENOMEM;
+		m->length = n + part->when_ns;
+		m->type = part->type;
+	}
+	if (part->type != m->type || part->when_ns > m->length || m->length - part->when_ns < n ||
+	    m->length - part->when_ns - n != m->used)
+		return -EBADMSG;
+	memcpy(m->text + m->used, part->text, n);
+	m->used += n;
+	m->text[m->used] = '\0';
+	return message_is_whole(m);
+}
+
+/* All that came with a packet; what cannot be kept is closed. */
+static int rights_take(struct message *m, struct msghdr *h)
+{
+	bool has_room = !m->nr_fds && !m->type;
+	size_t n;
+	int fd;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < n; i++) {
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			if (has_room && m->nr_fds < MESSAGE_FDS)
+				m->fds[m->nr_fds++] = fd;
+			else
+				close(fd);
+		}
+		if (!has_room)
+			return -EBADMSG;
+	}
+	return h->msg_flags & MSG_CTRUNC ? -EMFILE : 0;
+}
+
+/* One packet. 1, 0 or a negative errno, as message_receive(). */
+static int packet_receive(struct message *m, int fd, struct control *c)
+{
+	struct iovec at = { c, sizeof(*c) };
+	union rights r = { 0 };
+	struct msghdr h = { .msg_iov = &at,
+			    .msg_iovlen = 1,
+			    .msg_control = r.room,
+			    .msg_controllen = sizeof(r.room) };
+	const size_t nr_fds = m->nr_fds;
+	ssize_t n;
+	int err;
+
+	do
+		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return errno == ECONNRESET ? 0 : -errno;
+	if (!n)
+		return 0;
+	err = rights_take(m, &h);
+	if (!err && (n != sizeof(*c) || h.msg_flags & MSG_TRUNC))
+		err = -EBADMSG;
+	if (!err && m->nr_fds > nr_fds && !is_in_parts(c->type))
+		err = -EBADMSG;
+	c->text[sizeof(c->text) - 1] = '\0';
+	return err ? err : 1;
+}
+
+int message_receive(struct message *m, int fd, struct control *c)
+{
+	int got;
+
+	for (;;) {
+		got = packet_receive(m, fd, c);
+		if (got != 1 || !is_in_parts(c->type))
+			return got;
+		got = message_add(m, c);
+		if (got)
+			return got;
+	}
+}
+
+void message_done(struct message *m)
+{
+	for (size_t i = 0; i < m->nr_fds; i++)
+		if (m->fds[i] >= 0)
+			close(m->fds[i]);
+	free(m->text);
+	*m = (struct message){ .limit = m->limit };
+}
