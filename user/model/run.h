@@ -32,6 +32,7 @@ struct run {
 	const char *no_oom_kills;         /* why they are not reported, not owned; NULL: they are */
 	const char *no_exact_peak;        /* the same, where it was asked for */
 	bool is_altered;                  /* by options for tests: its numbers may be wrong */
+	bool is_lossy;                    /* a text of it had bytes that are not UTF-8 */
 	bool is_attached;                 /* to what ran already; no command was run */
 	const pid_t *targets;             /* processes, not owned; or: */
 	size_t nr_targets;

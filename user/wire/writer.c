@@ -139,6 +139,7 @@ void write_meta(struct json *j, const struct run *run)
 	if (run->is_attached)
 		attachment_write(j, run);
 	capabilities_write(j, run);
+	j->lossy |= run->is_lossy;
 	line_end(j);
 }
 

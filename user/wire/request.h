@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The request for a job: what is to be followed, and what of it is to be reported. It is a JSON
+ * object, with descriptors beside it: processes, a cgroup and sockets come as those, so that nobody
+ * gets what he could not have opened himself, and no number or path means something else in a
+ * namespace of his. There is no path, command or variable in it.
+ */
+#ifndef WIRE_REQUEST_H
+#define WIRE_REQUEST_H
+
+#include "base/json.h"
+#include "model/metric.h"
+
+#include <sys/types.h>
+
+#define REQUEST_VERSION 1
+#define REQUEST_BYTES (64UL << 10) /* the most that one has */
+#define REQUEST_PROCESSES 64
+#define REQUEST_UDP 2
+#define REQUEST_FDS (REQUEST_PROCESSES + 3 + REQUEST_UDP)
+
+enum followed { FOLLOW_COMMAND, FOLLOW_PROCESSES, FOLLOW_CGROUP };
+
+/* Descriptors that are not there are -1. */
+struct request {
+	enum followed follow;
+	struct metric_set wanted;
+	uint64_t interval_ns;
+	uint64_t duration_ns;     /* of an attachment; 0: until it has ended */
+	uint64_t named_boot_ns;   /* CLOCK_BOOTTIME; a process that is younger was not meant */
+	uint32_t process_samples; /* of the heaviest live ones, at each sample; 0: none */
+	uint32_t pss_ppm;         /* millionths of the time for reading PSS; 0: it is not read */
+	bool exact_peak;          /* follow every change of resident memory */
+	bool no_args;             /* arguments are not read */
+	bool wait_tree;           /* go on until the last descendant has ended */
+	bool wait_start;          /* the run begins when the cgroup has its first process */
+	/*
+	 * Path and arguments of processes are left out unless they are of the user @shown_to. Known
+	 * to the launcher, which runs as root; of a client of less rights it is to be overwritten.
+	 */
+	bool hides_others;
+	uint32_t shown_to;
+	int stream_fd;            /* a socket: the lines of the run are written to it */
+	int marks_fd;             /* a socket for marks */
+	int udp_fds[REQUEST_UDP]; /* sockets for metrics that programs push */
+	int cgroup_fd;            /* the folder that is followed; or the command's own */
+	int pid_fds[REQUEST_PROCESSES];
+	size_t nr_pids; /* a command: 1, which waits to be executed; a cgroup: 0 */
+};
+
+/* Nothing, with every descriptor -1. */
+void request_init(struct request *r);
+/* The descriptors that @r has, into @fds (REQUEST_FDS), in the order of its message. How many. */
+size_t request_fds(const struct request *r, int *fds);
+/* Appends the message to @j. */
+void request_write(struct json *j, const struct request *r);
+/*
+ * Reads a message and the @nr_fds descriptors that came with it: those are @r's from then on, and
+ * -1 in @fds. -EPROTONOSUPPORT: it is of another version; -EBADMSG; -ENOMEM: they are all still in
+ * @fds, and @why is a sentence without a full stop.
+ */
+int request_read(struct request *r, const char *text, size_t length, int *fds, size_t nr_fds,
+		 char *why, size_t size);
+/* Closes what it has. */
+void request_close(struct request *r);
+
+#endif
