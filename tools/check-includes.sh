@@ -31,7 +31,7 @@ check_includes() { # FILE...
 		may["compare"] = "compare view source wire model base"
 		may["export"] = "export source wire model base"
 		may["record"] = "record store view wire model base"
-		may["launch"] = "launch collect job push container record meta model base"
+		may["launch"] = "launch collect push container record view meta wire model base"
 		may["cmd"] = "cmd launch container meta export compare report record view collect track source store wire model base"
 	}
 	FNR == 1 { split(FILENAME, part, "/"); folder = part[2] }

@@ -26,7 +26,7 @@ int patience_wait(struct patience *p, int fd, short events)
 	struct pollfd f[2] = { { .fd = fd, .events = events }, { .fd = -1 } };
 
 	if (!is_running)
-		f[1].fd = p->watched_fd;
+		f[1] = (struct pollfd){ .fd = p->watched_fd, .events = POLLRDHUP };
 	for (;;) {
 		int wait_ms = !until_ns ? -1 : p->is_spent ? 0 : deadline_rest_ms(until_ns);
 		int n = poll(f, 2, wait_ms);

@@ -15,7 +15,7 @@
 #define PATIENCE_WITH_COLLECTOR_NS (20 * NSEC_PER_SEC) /* the recorder, for lines */
 
 struct patience {
-	int watched_fd;    /* a socket: the limit holds once its other end is closed; -1: at once */
+	int watched_fd; /* a socket: the time runs when its other end sends no more; -1: at once */
 	uint64_t limit_ns; /* of one wait, from then on */
 	bool is_spent;     /* a wait has reached the limit: all later ones fail at once */
 };

@@ -177,15 +177,14 @@ static int cmd_attach(int argc, char **argv)
 	launch_prepare(&l, &o.recording, &caller, &run);
 	run.container = o.container ? container.id : NULL;
 	run.engine = o.container ? container.engine : NULL;
-	l.collector.targets = o.pids;
-	l.collector.nr_targets = o.nr_pids;
-	l.collector.named_boot_ns = named_boot_ns;
-	l.collector.tracker.can_seed = true;
-	l.collector.tracker.cgroup = o.cgroup ? &target : NULL;
-	l.collector.hides_others = l.caller && !as_user_sees_others(l.caller);
-	l.collector.shown_to = caller.uid;
-	l.collector.duration_ns = o.duration_ns;
-	l.collector.wait_start = o.wait_start;
+	l.targets = o.pids;
+	l.nr_targets = o.nr_pids;
+	l.target = o.cgroup ? &target : NULL;
+	l.request.named_boot_ns = named_boot_ns;
+	l.request.hides_others = l.caller && !as_user_sees_others(l.caller);
+	l.request.shown_to = caller.uid;
+	l.request.duration_ns = o.duration_ns;
+	l.request.wait_start = o.wait_start;
 	return attach(&l) ? EXIT_USAGE : 0;
 }
 

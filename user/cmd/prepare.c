@@ -2,29 +2,13 @@
 #include "cmd/prepare.h"
 
 #include "base/log.h"
-#include "base/patience.h"
 #include "base/procstat.h"
 #include "store/path.h"
-#include "view/summary_text.h"
-#include "view/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Called by the collector when the recorder is gone. */
-static void summary_show_on_stderr(const struct summary *s, void *context)
-{
-	struct patience p = { .watched_fd = -1, .limit_ns = PATIENCE_WITH_READER_NS };
-	char *text = summary_text(s, terminal_limit(stderr));
-	size_t done;
-
-	(void)context;
-	if (text) /* a failure could not be reported anywhere */
-		patience_write(&p, STDERR_FILENO, text, strlen(text), &done);
-	free(text);
-}
 
 int launch_begin(const struct subcommand *sub, void *options, const struct recording_options *r,
 		 int argc, char **argv)
@@ -60,9 +44,6 @@ static void run_fill_in(struct run *run, const struct recording_options *o,
 	run_describe(run);
 	snprintf(run->user, sizeof(run->user), "%s", caller->name);
 	run->uid = caller->uid;
-	run->interval_ns = o->interval_ns;
-	run->is_altered = o->inject_misses || o->refused || o->unattached;
-	run->wanted = o->wanted;
 	run->name = o->name;
 	run->job = o->job;
 	memcpy(run->tags, o->tags.list, sizeof(o->tags.list));
@@ -101,24 +82,24 @@ static const char *store_choose(const struct recording_options *o, const struct 
 void launch_prepare(struct launch_options *l, const struct recording_options *o,
 		    const struct user *caller, struct run *run)
 {
-	struct tracker_options *t = &l->collector.tracker;
+	struct collector_options *c = &l->collector;
+	struct request *q = &l->request;
 	struct recorder_options *r = &l->recorder;
 
 	run_fill_in(run, o, caller);
-	l->collector.run = run;
-	l->collector.show = o->quiet ? NULL : summary_show_on_stderr;
-	l->collector.pss_ppm = o->pss_ppm;
-	l->collector.process_samples = o->process_samples;
-	t->wanted = o->wanted;
-	t->no_args = o->no_args;
-	t->verbose = o->verbose;
-	t->interval_ns = run->interval_ns;
-	t->max_tasks = o->max_tasks;
-	t->exact_peak = o->exact_peak;
-	t->want_memory = o->process_samples > 0;
-	t->inject_misses = o->inject_misses;
-	t->refused = o->refused;
-	t->unattached = o->unattached;
+	l->run = run;
+	request_init(q);
+	q->wanted = o->wanted;
+	q->interval_ns = o->interval_ns;
+	q->process_samples = o->process_samples;
+	q->pss_ppm = o->pss_ppm;
+	q->exact_peak = o->exact_peak;
+	q->no_args = o->no_args;
+	c->verbose = o->verbose;
+	c->max_tasks = o->max_tasks;
+	c->inject_misses = o->inject_misses;
+	c->refused = o->refused;
+	c->unattached = o->unattached;
 	memcpy(r->outputs, o->outputs, sizeof(o->outputs));
 	r->nr_outputs = o->nr_outputs;
 	r->outputs_are_defaults = o->outputs_are_defaults;

@@ -140,7 +140,7 @@ static int cmd_run(int argc, char **argv)
 	l.argv = o.common.words;
 	l.own_cgroup = o.own_cgroup;
 	l.push = o.push;
-	l.collector.wait_tree = o.wait_tree;
+	l.request.wait_tree = o.wait_tree;
 	if (memory_was_short()) {
 		log_error("out of memory before the command was run");
 		return EXIT_BPFMON;

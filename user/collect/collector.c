@@ -1,45 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/collector.h"
 
-#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/privilege.h"
 #include "base/seccomp.h"
-#include "collect/loop.h"
-#include "job/job.h"
-#include "wire/writer.h"
+#include "collect/role.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define FIRST_LOOK_MS 20 /* where the kernel does not report what is moved into a cgroup */
-
-enum progress { WAITS, RUNNING, COMMAND_ENDED, OVER };
-
-enum source { CONTROL, TICKS, RECORDS, FEED, PUSHED, NR_SOURCES };
-
-/* The role: one set of books, one job, one listener. */
-struct collector {
-	const struct job_spec *spec;
-	struct books books;
-	struct job job;
-	struct feed feed;
-	struct loop loop;
-	struct loop_source sources[NR_SOURCES];
-	struct patience with_recorder; /* ends some time after the launcher */
-	enum progress progress;
-	bool feed_waits; /* for POLLOUT */
-};
 
 /*
  * Another's smaps_rollup may be read with CAP_SYS_PTRACE alone, and the name of what one executes
@@ -109,202 +82,6 @@ static const struct books_ops reports = {
 	.cgroup = cgroup_take,
 };
 
-/* Ticks at start + k * interval: a late one does not shift the next. */
-static int ticks_start(uint64_t start_ns, uint64_t interval_ns)
-{
-	uint64_t first = start_ns + interval_ns;
-	struct itimerspec at = {
-		.it_value = { (time_t)(first / NSEC_PER_SEC), (long)(first % NSEC_PER_SEC) },
-		.it_interval = { (time_t)(interval_ns / NSEC_PER_SEC),
-				 (long)(interval_ns % NSEC_PER_SEC) },
-	};
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-
-	if (fd >= 0 && timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-static void handle_ticks(void *context, uint32_t events)
-{
-	struct collector *c = context;
-	struct job *job = &c->job;
-	uint64_t passed = 0;
-
-	(void)events;
-	if (read(c->sources[TICKS].fd, &passed, sizeof(passed)) != sizeof(passed) || !passed)
-		return;
-	if (passed > 1) { /* the last sample, or the machine, took longer than the interval */
-		job->summary.late_ticks += passed - 1;
-		write_event(&job->json, job->run, clock_ns(CLOCK_MONOTONIC) - job->start_ns,
-			    "late_ticks", passed - 1);
-		feeds_put(&job->feeds, &job->json);
-	}
-	job_sample(job);
-}
-
-static void summary_set_status(struct summary *sum, int status)
-{
-	sum->has_status = true;
-	if (WIFSIGNALED(status))
-		sum->signal = WTERMSIG(status);
-	else
-		sum->exit_code = WEXITSTATUS(status);
-}
-
-static void summary_set_incomplete(struct summary *sum, const char *reason)
-{
-	sum->complete = false;
-	snprintf(sum->reason, sizeof(sum->reason), "%s", reason);
-}
-
-static enum progress progress_after(struct collector *c, const struct control *m)
-{
-	struct summary *sum = &c->job.summary;
-
-	if (m->type == CONTROL_STOP && !c->spec->command)
-		return OVER; /* that is how an attachment ends */
-	if (m->type == CONTROL_ENDED) {
-		summary_set_status(sum, m->value);
-		return c->spec->wait_tree ? COMMAND_ENDED : OVER;
-	}
-	summary_set_incomplete(sum, c->progress == RUNNING
-					    ? "stopped before the command had ended"
-					    : "stopped before the last descendant had ended");
-	return OVER;
-}
-
-static void handle_control(void *context, uint32_t events)
-{
-	struct collector *c = context;
-	struct control m;
-	int got = control_receive(c->spec->control_fd, &m);
-
-	(void)events;
-	if (got == -EAGAIN)
-		return;
-	if (got == 1) {
-		c->progress = progress_after(c, &m);
-	} else {
-		summary_set_incomplete(&c->job.summary, "the launcher was killed");
-		c->progress = OVER;
-	}
-}
-
-static void handle_records(void *context, uint32_t events)
-{
-	(void)events;
-	books_consume(&((struct collector *)context)->books);
-}
-
-static void handle_feed(void *context, uint32_t events)
-{
-	struct collector *c = context;
-
-	if (events & (EPOLLERR | EPOLLHUP)) {
-		c->feed.is_broken = true;
-		loop_remove(&c->loop, &c->sources[FEED]);
-	} else {
-		feed_flush(&c->feed);
-	}
-}
-
-static void handle_pushed(void *context, uint32_t events)
-{
-	(void)context, (void)events; /* it is looked at after every event */
-}
-
-static int source_open(struct collector *c, enum source id, int fd, uint32_t events,
-		       void (*ready)(void *context, uint32_t events))
-{
-	c->sources[id] = (struct loop_source){ .fd = fd, .ready = ready, .context = c };
-	return fd < 0 ? 0 : loop_add(&c->loop, &c->sources[id], events);
-}
-
-static int sources_open(struct collector *c)
-{
-	int err = source_open(c, CONTROL, c->spec->control_fd, EPOLLIN, handle_control);
-
-	if (!err)
-		err = source_open(c, RECORDS, ring_buffer__epoll_fd(c->books.ring), EPOLLIN,
-				  handle_records);
-	if (!err)
-		err = source_open(c, FEED, c->spec->stream_fd, 0, handle_feed);
-	if (!err)
-		err = source_open(c, PUSHED, c->job.pushed.inbox.wake_fd, EPOLLIN, handle_pushed);
-	return err;
-}
-
-/* Milliseconds until it has to be looked again whether it is over; 0: it is; -1: an event says so.
- */
-static int collector_wait_ms(struct collector *c, uint64_t end_ns)
-{
-	const bool by_cgroup = c->spec->tracker.cgroup;
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-
-	if (c->progress == COMMAND_ENDED && !by_cgroup && !job_totals(&c->job).processes)
-		return 0;
-	if (by_cgroup && end_ns == UINT64_MAX)
-		end_ns = target_end_ns(&c->job);
-	if (end_ns <= now_ns)
-		return 0;
-	return end_ns == UINT64_MAX ? -1 : (int)((end_ns - now_ns) / NSEC_PER_MSEC) + 1;
-}
-
-/* Until the cgroup has its first process, or the launcher wants us to end. */
-static void wait_for_first(struct collector *c)
-{
-	const bool is_reported = c->books.tracker.optional.there & OPTIONAL_BIT(OPTIONAL_MOVES);
-	struct account totals;
-
-	log_info("waiting for the first process of '%s'", c->spec->tracker.cgroup->cg.path);
-	for (;;) {
-		target_look(&c->job);
-		totals = job_totals(&c->job);
-		if (c->progress == OVER || totals.forks + totals.roots)
-			return;
-		loop_wait(&c->loop, is_reported ? -1 : FIRST_LOOK_MS);
-		books_consume(&c->books);
-	}
-}
-
-static void collector_watch(struct collector *c)
-{
-	uint64_t duration_ns = c->spec->duration_ns;
-	uint64_t end_ns = duration_ns ? c->job.start_ns + duration_ns : UINT64_MAX;
-
-	while (c->progress != OVER) {
-		int wait_ms = collector_wait_ms(c, end_ns);
-		bool feed_waits = feed_is_waiting(&c->feed);
-
-		if (!wait_ms)
-			return;
-		if (feed_waits != c->feed_waits && !c->feed.is_broken)
-			loop_change(&c->loop, &c->sources[FEED], feed_waits ? EPOLLOUT : 0);
-		c->feed_waits = feed_waits;
-		loop_wait(&c->loop, job_pushed_wait(&c->job, wait_ms));
-		job_take_pushed(&c->job);
-	}
-}
-
-/* Waits for the word that the command has been executed. False: it was not. */
-static bool wait_for_start(struct collector *c, uint64_t *when_ns)
-{
-	struct control m;
-	int got = control_receive(c->spec->control_fd, &m);
-
-	if (got < 0)
-		log_warn("the collector cannot read what the launcher says: %s; nothing is "
-			 "recorded",
-			 strerror(-got));
-	if (got != 1 || m.type != CONTROL_START)
-		return false;
-	*when_ns = m.when_ns;
-	return true;
-}
-
 static void log_what_is_there(const struct collector *c, uint64_t took_ns)
 {
 	const struct run *run = c->spec->run;
@@ -344,40 +121,40 @@ static void collector_close_job(struct collector *c)
 
 static void collector_follow(struct collector *c)
 {
-	int timer;
 	uint64_t start_ns;
 
-	if (!wait_for_start(c, &start_ns))
+	if (!assignment_wait_for_start(&c->assignment, &start_ns))
 		return;
+	if (!c->assignment.is_described)
+		summary_set_incomplete(&c->job.summary, "the description of the run was lost");
 	c->progress = c->spec->command ? RUNNING : COMMAND_ENDED;
 	if (c->spec->wait_start)
-		wait_for_first(c);
+		collector_wait_for_first(c);
 	job_start(&c->job, start_ns);
-	timer = ticks_start(c->job.start_ns, c->job.run->interval_ns);
-	source_open(c, TICKS, timer, EPOLLIN, handle_ticks);
 	collector_watch(c);
 	collector_close_job(c);
-	if (timer >= 0)
-		close(timer);
 	if (!c->feed.is_broken)
 		return;
 	summary_set_incomplete(&c->job.summary, "the recorder was killed: its files end there");
-	if (c->spec->show)
-		c->spec->show(&c->job.summary, c->spec->show_context);
+	collector_send_summary(c->spec->control_fd, &c->job.summary);
 }
 
-static int collector_open(struct collector *c, const struct job_spec *spec, char *why, size_t size)
+static int collector_open(struct collector *c, const struct collector_options *o, char *why,
+			  size_t size)
 {
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+	const struct job_spec *spec = &c->assignment.spec;
 	int err;
 
 	c->spec = spec;
 	c->loop.fd = -1;
-	c->with_recorder = (struct patience){ .watched_fd = spec->control_fd,
+	c->with_recorder = (struct patience){ .watched_fd = o->control_fd,
 					      .limit_ns = PATIENCE_WITH_RECORDER_NS };
-	feed_init(&c->feed, spec->stream_fd);
 	job_init(&c->job);
-	err = loop_init(&c->loop);
+	err = assignment_receive(&c->assignment, o, why, size);
+	feed_init(&c->feed, spec->stream_fd);
+	if (!err)
+		err = loop_init(&c->loop);
 	if (!err)
 		err = books_open(&c->books, &spec->tracker, &reports, c, why, size);
 	if (err)
@@ -390,7 +167,7 @@ static int collector_open(struct collector *c, const struct job_spec *spec, char
 	log_what_is_there(c, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	privilege_drop(c);
 	err = listen_to_programs(c, why, size);
-	return err ? err : sources_open(c);
+	return err ? err : collector_open_sources(c);
 }
 
 static void collector_close(struct collector *c)
@@ -399,13 +176,14 @@ static void collector_close(struct collector *c)
 	books_close(&c->books);
 	feed_done(&c->feed);
 	loop_done(&c->loop);
+	assignment_done(&c->assignment);
 }
 
-int collector_run(const struct job_spec *spec)
+int collector_run(const struct collector_options *o)
 {
-	static struct collector c; /* one in a process, and 60 KiB */
+	static struct collector c; /* one in a process, and 100 KiB */
 	char why[512] = "";
-	int err = collector_open(&c, spec, why, sizeof(why));
+	int err = collector_open(&c, o, why, sizeof(why));
 
 	if (memory_was_short() || (err && !why[0])) {
 		err = err ? err : -ENOMEM;
@@ -413,13 +191,12 @@ int collector_run(const struct job_spec *spec)
 			 memory_was_short() ? "out of memory" : strerror(-err));
 	}
 	if (err) {
-		control_send(spec->control_fd, CONTROL_FAILED, err, 0, why);
-		collector_close(&c);
-		return err;
+		control_send(o->control_fd, CONTROL_FAILED, err, 0, why);
+	} else {
+		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
+		if (!err) /* else the launcher would wait for ever, and so would we */
+			collector_follow(&c);
 	}
-	err = control_send(spec->control_fd, CONTROL_READY, 0, 0, NULL);
-	if (!err) /* else the launcher would wait for ever, and so would we */
-		collector_follow(&c);
 	collector_close(&c);
 	return err;
 }

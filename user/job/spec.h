@@ -5,13 +5,12 @@
 
 #include "base/cgroup.h"
 #include "model/run.h"
-#include "model/summary.h"
 #include "push/inbox.h"
 #include "track/tracker.h"
 
 struct job_spec {
 	struct tracker_options tracker;
-	struct run *run;      /* described, but for start and usable metrics */
+	struct run *run;      /* interval, wanted metrics, machine; described when it begins */
 	pid_t command;        /* waits to be executed; 0: attached to what runs */
 	const pid_t *targets; /* what was attached to, not owned */
 	size_t nr_targets;
@@ -33,9 +32,6 @@ struct job_spec {
 	unsigned pss_ppm;            /* millionths of the time for reading PSS; 0: not read */
 	bool wait_tree;              /* go on until the last descendant has ended */
 	bool wait_start;             /* the run begins when the cgroup has its first process */
-	/* Called with the summary when the recorder is gone and cannot show it. */
-	void (*show)(const struct summary *s, void *context);
-	void *show_context;
 };
 
 #endif

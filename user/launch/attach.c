@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "launch/describe.h"
+#include "launch/job_request.h"
 #include "launch/ready.h"
 #include "launch/end_request.h"
 #include "launch/rights.h"
@@ -11,7 +12,6 @@
 #include "launch/stop.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,19 +36,26 @@ static void handle_request(struct roles *roles, struct end_requests *r,
 		roles_say_awaited(roles);
 }
 
+static bool is_over(const struct roles *roles, const struct end_requests *r)
+{
+	if (r->nr >= REQUESTS_THAT_END)
+		return true;
+	return !roles->collector.pid && !roles->recorder.pid &&
+	       last_summary_is_shown(&roles->summary);
+}
+
 static void attend(struct roles *roles, struct end_requests *r, int signal_fd)
 {
-	struct pollfd p = { .fd = signal_fd, .events = POLLIN };
 	const int wait_ms = signals_read_all(signal_fd);
 	struct signalfd_siginfo si;
 
-	while ((roles->collector.pid || roles->recorder.pid) && r->nr < REQUESTS_THAT_END) {
-		int n = poll(&p, 1, wait_ms);
-
-		while (n > 0 && read(signal_fd, &si, sizeof(si)) == sizeof(si))
+	while (!is_over(roles, r)) {
+		last_summary_wait(&roles->summary, signal_fd, wait_ms);
+		while (read(signal_fd, &si, sizeof(si)) == sizeof(si))
 			if (end_request_is_one(&si))
 				handle_request(roles, r, &si);
 		reap(roles);
+		last_summary_advance(&roles->summary); /* after the end of who sends it */
 	}
 	roles_stop(roles, ROLES_GRACE_MS);
 }
@@ -61,7 +68,6 @@ static int start(struct roles *roles, struct launch_options *o, int *signal_fd, 
 	sigset_t mask;
 	int err;
 
-	describe_begin(&description, o);
 	*signal_fd = signals_open(&mask);
 	streams_unblock();
 	err = *signal_fd < 0 ? -errno : roles_fork(roles, o, &nobody, *signal_fd, &mask);
@@ -69,13 +75,16 @@ static int start(struct roles *roles, struct launch_options *o, int *signal_fd, 
 		log_error("cannot start collector and recorder: %s", strerror(-err));
 		return err;
 	}
-	describe(&description, o);
+	err = job_request_send(roles, o, 0);
+	if (err)
+		return err;
+	description_begin(&description, o);
 	rights_of_launcher();
 	err = memory_was_short() ? -ENOMEM : roles_wait_until_ready(roles, *signal_fd, sig);
 	if (err)
-		describe_cancel(&description);
+		description_cancel(&description);
 	else
-		describe_end(&description);
+		description_send(&description, roles, o->run);
 	return err;
 }
 

@@ -5,7 +5,6 @@
 #include "launch/signals.h"
 #include "launch/stop.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -92,23 +91,22 @@ static bool is_over(const struct attendance *a)
 	if (a->requests.nr >= REQUESTS_THAT_END)
 		return true;
 	return (a->command_ended || a->is_detached) && !a->roles->collector.pid &&
-	       !a->roles->recorder.pid;
+	       !a->roles->recorder.pid && last_summary_is_shown(&a->roles->summary);
 }
 
 void attend(struct attendance *a)
 {
-	struct pollfd p = { .fd = a->signal_fd, .events = POLLIN };
 	const int wait_ms = signals_read_all(a->signal_fd);
 	struct signalfd_siginfo si;
 
 	while (!is_over(a)) {
-		if (poll(&p, 1, wait_ms) < 0)
-			continue;
+		last_summary_wait(&a->roles->summary, a->signal_fd, wait_ms);
 		reap(a); /* first: a stop of ours takes the SIGCONT before it off the queue */
 		while (read(a->signal_fd, &si, sizeof(si)) == sizeof(si)) {
 			handle_signal(a, &si);
 			reap(a);
 		}
+		last_summary_advance(&a->roles->summary); /* after the end of who sends it */
 	}
 	roles_stop(a->roles, ROLES_GRACE_MS);
 	reap(a);

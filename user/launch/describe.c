@@ -3,20 +3,22 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/message.h"
 #include "base/privilege.h"
 #include "meta/container.h"
 #include "meta/git.h"
 #include "meta/limits.h"
 #include "meta/scheduler.h"
 #include "meta/system.h"
+#include "wire/description.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,20 +27,10 @@
 #define NO_MEMORY 1      /* so many bytes come instead of a revision */
 #define PATIENCE_MS 1000 /* with a file system that does not answer */
 
-void describe_begin(struct description *d, struct launch_options *o)
-{
-	void *room = mmap(NULL, sizeof(*d->meta), PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	*d = (struct description){ .reader_fd = -1 };
-	d->meta = room == MAP_FAILED ? NULL : room;
-	o->collector.run->meta = d->meta;
-}
-
 /* The one process that was attached to; 0: several, or a cgroup. */
 static pid_t target(const struct launch_options *o)
 {
-	return o->collector.nr_targets == 1 ? o->collector.targets[0] : 0;
+	return o->nr_targets == 1 ? o->targets[0] : 0;
 }
 
 /* Whatever it meets, it holds nothing of ours open, and ends by itself. */
@@ -89,13 +81,12 @@ static bool may_describe(const struct launch_options *o)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d", target(o));
-	return !o->collector.hides_others ||
-	       (!stat(path, &st) && st.st_uid == o->collector.shown_to);
+	return !o->request.hides_others || (!stat(path, &st) && st.st_uid == o->request.shown_to);
 }
 
 static void describe_target(struct meta *m, const struct launch_options *o)
 {
-	const struct cgroup_target *t = o->collector.tracker.cgroup;
+	const struct cgroup_target *t = o->target;
 	char proc[64];
 
 	if (t) {
@@ -109,10 +100,12 @@ static void describe_target(struct meta *m, const struct launch_options *o)
 	}
 }
 
-void describe(struct description *d, const struct launch_options *o)
+void description_begin(struct description *d, struct launch_options *o)
 {
-	struct meta *m = d->meta;
+	struct meta *m = calloc(1, sizeof(*m));
 
+	*d = (struct description){ .meta = m, .reader_fd = -1 };
+	o->run->meta = m;
 	if (!m)
 		return;
 	ask_revision(d, o);
@@ -122,12 +115,12 @@ void describe(struct description *d, const struct launch_options *o)
 		describe_target(m, o);
 		return;
 	}
-	limits_of_process("/proc/self", "/proc/self", o->collector.cgroup, &m->limits);
+	limits_of_process("/proc/self", "/proc/self", o->cgroup, &m->limits);
 	container_of_ours("", "/proc/self", &m->container);
-	scheduler_read(o->collector.tracker.no_args, m);
+	scheduler_read(o->request.no_args, m);
 }
 
-void describe_end(struct description *d)
+static void take_revision(struct description *d)
 {
 	struct pollfd p = { .fd = d->reader_fd, .events = POLLIN };
 	struct git g;
@@ -146,8 +139,30 @@ void describe_end(struct description *d)
 	d->reader = 0;
 }
 
-void describe_cancel(struct description *d)
+void description_send(struct description *d, const struct roles *roles, struct run *run)
 {
+	struct json j = { 0 };
+	int err;
+
+	take_revision(d);
+	description_write(&j, run);
+	err = j.failed ? -ENOMEM
+		       : message_send(roles->collector.control_fd, CONTROL_DESCRIPTION, j.text,
+				      j.used, NULL, 0, PATIENCE_MS);
+	jw_done(&j);
+	/* a collector that has ended is seen where it is waited for */
+	if (err && err != -EPIPE && err != -ECONNRESET)
+		log_warn("the description of the run is not recorded: %s",
+			 err == -ENOMEM ? "out of memory" : strerror(-err));
+	run->meta = NULL;
+	free(d->meta);
+	d->meta = NULL;
+}
+
+void description_cancel(struct description *d)
+{
+	free(d->meta);
+	d->meta = NULL;
 	if (!d->reader)
 		return;
 	kill(d->reader, SIGKILL);

@@ -145,15 +145,10 @@ void intake_hand_over(struct intake_sockets *in)
 		drop(&in->intake.udp_fds[i]);
 }
 
-void intake_take_over(struct intake_sockets *in)
-{
-	drop(&in->marks.keeper_fd);
-}
-
 void intake_close(struct intake_sockets *in)
 {
 	intake_hand_over(in);
-	intake_take_over(in);
+	drop(&in->marks.keeper_fd);
 }
 
 void intake_remove(struct intake_sockets *in)

@@ -13,7 +13,7 @@ struct intake_options {
 };
 
 struct intake_sockets {
-	struct intake intake; /* for the collector */
+	struct intake intake; /* sent to the collector */
 	bool is_on;
 	struct mark_socket marks;
 };
@@ -23,11 +23,9 @@ struct intake_sockets {
  * environment, which the command inherits. A negative errno after one line to the user.
  */
 int intake_open(struct intake_sockets *in, const struct intake_options *o, const struct user *as);
-/* In whoever has nothing to do with them; */
+/* In the roles, which do not inherit them; */
 void intake_close(struct intake_sockets *in);
-/* in the collector, which alone receives; */
-void intake_take_over(struct intake_sockets *in);
-/* and in the launcher, which only keeps the folder. */
+/* and in the launcher, which has sent them to the collector and only keeps the folder. */
 void intake_hand_over(struct intake_sockets *in);
 /* The end: nothing is left of them in the file system. */
 void intake_remove(struct intake_sockets *in);

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "launch/attend.h"
 #include "launch/describe.h"
+#include "launch/job_request.h"
 #include "launch/own_cgroup.h"
 #include "launch/ready.h"
 #include "launch/rights.h"
@@ -85,7 +86,7 @@ static int start(struct launcher *l)
 	command_wait_for_exec(&l->command, l->signal_fd);
 	err = spawn_result(&l->command, &step);
 	if (!err) {
-		describe_end(&l->description);
+		description_send(&l->description, &l->roles, l->options->run);
 		role_send(&l->roles.collector, CONTROL_START, 0, now);
 		return 0;
 	}
@@ -121,7 +122,7 @@ static int fork_command(struct launcher *l, sigset_t *mask)
 static void cancel(struct launcher *l)
 {
 	spawn_cancel(&l->command);
-	describe_cancel(&l->description);
+	description_cancel(&l->description);
 	roles_stop(&l->roles, ROLES_UNNEEDED_GRACE_MS);
 	spawn_wait(&l->command);
 }
@@ -136,17 +137,18 @@ static int prepare(struct launcher *l)
 		return EXIT_BPFMON;
 	streams_unblock();
 	if (l->options->own_cgroup) {
-		l->options->collector.cgroup = &l->cgroup.cg;
+		l->options->cgroup = &l->cgroup.cg;
 		l->options->cgroup_keeper_fd = l->cgroup.keeper_fd;
 	}
-	describe_begin(&l->description, l->options);
 	err = roles_fork(&l->roles, l->options, &l->command, l->signal_fd, &mask);
-	intake_hand_over(&l->intake);
-	if (err) {
+	if (err)
 		log_error("cannot start collector and recorder: %s", strerror(-err));
+	else
+		err = job_request_send(&l->roles, l->options, l->command.pid);
+	if (err) {
 		code = EXIT_BPFMON;
 	} else {
-		describe(&l->description, l->options);
+		description_begin(&l->description, l->options);
 		rights_of_launcher();
 		code = start(l);
 	}
@@ -161,7 +163,6 @@ static int open_intake(struct launcher *l)
 	int err = intake_open(&l->intake, &o->push, o->run_as);
 
 	o->intake = &l->intake;
-	o->collector.intake = l->intake.is_on ? &l->intake.intake : NULL;
 	return err;
 }
 

@@ -5,8 +5,11 @@
 
 #include "collect/collector.h"
 #include "launch/intake.h"
+#include "base/cgroup_target.h"
 #include "base/user.h"
+#include "model/run.h"
 #include "record/recorder.h"
+#include "wire/request.h"
 
 struct launch_options {
 	char *const *argv;
@@ -17,7 +20,13 @@ struct launch_options {
 	bool own_cgroup;               /* the command gets one, which is removed at the end */
 	int cgroup_keeper_fd;          /* filled in with that; what has it delays the removal */
 	struct intake_sockets *intake; /* filled in; NULL: there are none */
-	struct job_spec collector;     /* descriptors and pids are filled in */
+	const struct cgroup *cgroup;   /* filled in with the command's own; NULL: it has none */
+	const struct cgroup_target *target; /* attached to; or: */
+	const pid_t *targets;               /* processes */
+	size_t nr_targets;
+	struct run *run;                    /* what its caller knows of it; the rest is filled in */
+	struct request request;             /* for the collector; descriptors are filled in */
+	struct collector_options collector; /* descriptors and pids are filled in, in both */
 	struct recorder_options recorder;
 };
 

@@ -56,16 +56,13 @@ static void run_recorder(struct launch_options *options, int control_fd, int str
 	_exit(recorder_run(o) ? 1 : 0);
 }
 
-static void run_collector(struct launch_options *options, pid_t command, pid_t recorder,
-			  int control_fd, int stream_fd)
+static void run_collector(struct launch_options *options, pid_t recorder, int control_fd)
 {
-	struct job_spec *o = &options->collector;
+	struct collector_options *o = &options->collector;
 
 	if (options->intake)
-		intake_take_over(options->intake);
+		intake_close(options->intake); /* it gets its sockets with the request */
 	o->control_fd = control_fd;
-	o->stream_fd = stream_fd;
-	o->command = command;
 	o->recorder = recorder;
 	_exit(collector_run(o) ? 1 : 0);
 }
@@ -78,7 +75,9 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 	*roles = (struct roles){
 		.collector = { .name = "collector", .control_fd = -1 },
 		.recorder = { .name = "recorder", .control_fd = -1 },
+		.stream_fd = -1,
 	};
+	last_summary_init(&roles->summary, -1, o->recorder.quiet);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c) ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, r) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream))
@@ -100,17 +99,18 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 	roles->collector.pid = fork();
 	if (!roles->collector.pid) {
 		become_role(mask);
-		close_all((int[]){ c[0], r[0], r[1], stream[1], signal_fd, command->go_fd,
-				   command->status_fd },
-			  7);
-		run_collector(o, command->pid, roles->recorder.pid, c[1], stream[0]);
+		close_all((int[]){ c[0], r[0], r[1], stream[0], stream[1], signal_fd,
+				   command->go_fd, command->status_fd },
+			  8);
+		run_collector(o, roles->recorder.pid, c[1]);
 	}
 	if (roles->collector.pid < 0) {
 		err = -errno;
 		roles->collector.pid = 0;
 	}
-	close_all((int[]){ c[1], r[1], stream[0], stream[1] }, 4);
-	roles->collector.control_fd = c[0];
+	close_all((int[]){ c[1], r[1], stream[1] }, 3);
+	roles->stream_fd = stream[0];
+	roles->summary.fd = roles->collector.control_fd = c[0];
 	roles->recorder.control_fd = r[0];
 	return err;
 }

@@ -4,6 +4,7 @@
 #define LAUNCH_ROLES_H
 
 #include "base/control.h"
+#include "launch/last_summary.h"
 #include "launch/launcher.h"
 #include "launch/spawn.h"
 
@@ -15,10 +16,13 @@ struct role {
 
 struct roles {
 	struct role collector, recorder;
+	int stream_fd; /* of the two, the collector's end, until it is sent; -1 */
+	struct last_summary summary;
 };
 
 /*
- * Forks both, which then do as @o says and end. They give back @signal_fd and the pipes of
+ * Forks both, which then do as @o says and end; the collector waits for its request. They give back
+ * @signal_fd and the pipes of
  * @command, which are the launcher's. A negative errno: roles_stop() ends those that there are.
  */
 int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn *command,

@@ -6,11 +6,12 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define STEP_MS 2
-#define SUMMARY_MS 500 /* for the collector to show it in place of the recorder */
+#define SUMMARY_MS 500 /* for the collector to send it in place of the recorder */
 #define DEATH_MS 1000  /* for the kernel; a process that it cannot end is left to it */
 
 static bool is_there(const struct role *r)
@@ -37,6 +38,13 @@ static void let_go(struct role *r)
 	r->control_fd = -1;
 }
 
+/* It sees the end of its launcher, but can still send the summary. */
+static void let_go_of_collector(struct roles *roles)
+{
+	if (roles->collector.control_fd >= 0)
+		shutdown(roles->collector.control_fd, SHUT_WR);
+}
+
 static bool has_ended(struct role *r)
 {
 	if (is_there(r) && waitpid(r->pid, NULL, WNOHANG)) /* or somebody else has waited for it */
@@ -52,6 +60,7 @@ static bool wait_for_both(struct roles *roles, int ms)
 		bool recorder = has_ended(&roles->recorder),
 		     collector = has_ended(&roles->collector);
 
+		last_summary_advance(&roles->summary);
 		if (recorder && collector)
 			return true;
 		if (clock_ns(CLOCK_MONOTONIC) >= until_ns)
@@ -68,10 +77,8 @@ static void role_kill(const struct role *r, const char *loss)
 	kill(r->pid, SIGKILL);
 }
 
-void roles_stop(struct roles *roles, int grace_ms)
+static void stop_both(struct roles *roles, int grace_ms)
 {
-	let_go(&roles->collector);
-	let_go(&roles->recorder);
 	if (wait_for_both(roles, grace_ms))
 		return;
 	role_kill(&roles->recorder, "what it had not written yet is lost");
@@ -79,4 +86,13 @@ void roles_stop(struct roles *roles, int grace_ms)
 		return;
 	role_kill(&roles->collector, "the account is incomplete");
 	wait_for_both(roles, DEATH_MS);
+}
+
+void roles_stop(struct roles *roles, int grace_ms)
+{
+	let_go_of_collector(roles);
+	let_go(&roles->recorder);
+	stop_both(roles, grace_ms);
+	last_summary_done(&roles->summary);
+	let_go(&roles->collector);
 }

@@ -12,8 +12,9 @@
 void roles_say_awaited(const struct roles *roles);
 /*
  * Lets go of both, and waits for their ends; what has not ended after @grace_ms is killed, the
- * recorder first, so that the collector may still show the summary. Each that is killed is one
- * warning. Takes no more than a few seconds longer, whatever the roles and the kernel do.
+ * recorder first, so that the collector may still send the summary, which is shown here. Each that
+ * is killed is one warning. Takes no more than a few seconds longer, whatever the roles and the
+ * kernel do.
  */
 void roles_stop(struct roles *roles, int grace_ms);
 

@@ -25,14 +25,20 @@ void run_describe(struct run *run)
 {
 	struct utsname uts;
 
-	uuid_make(run->id);
 	if (!getcwd(run->cwd, sizeof(run->cwd)))
 		run->cwd[0] = '\0';
-	if (!uname(&uts)) {
+	if (!uname(&uts))
 		snprintf(run->host, sizeof(run->host), "%s", uts.nodename);
+}
+
+void run_describe_machine(struct run *run)
+{
+	struct utsname uts;
+
+	uuid_make(run->id);
+	if (!uname(&uts))
 		snprintf(run->kernel, sizeof(run->kernel), "%s %s %s", uts.sysname, uts.release,
 			 uts.machine);
-	}
 	run->cpus = (unsigned)get_nprocs();
 	run->memory_bytes = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 }

@@ -47,7 +47,9 @@ struct run {
 	const struct meta *meta; /* not owned; NULL: nothing more is known */
 };
 
-/* Reads from the machine: id, cwd, host, kernel, cpus, memory. */
+/* Fills in where the caller of bpfmon is: cwd, host. */
 void run_describe(struct run *run);
+/* Fills in what the process that measures knows by itself: a new id, kernel, cpus, memory. */
+void run_describe_machine(struct run *run);
 
 #endif
