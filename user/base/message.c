@@ -16,7 +16,7 @@ union rights {
 	char room[CMSG_SPACE(MESSAGE_FDS * sizeof(int))];
 };
 
-static bool is_in_parts(uint32_t type)
+static bool type_is_in_parts(uint32_t type)
 {
 	return type >= CONTROL_REQUEST && type <= CONTROL_SUMMARY;
 }
@@ -76,7 +76,7 @@ int message_add(struct message *m, const struct control *part)
 {
 	size_t n = (size_t)part->value;
 
-	if (!is_in_parts(part->type) || part->value < 1 || n > PART_BYTES)
+	if (!type_is_in_parts(part->type) || part->value < 1 || n > PART_BYTES)
 		return -EBADMSG;
 	if (!m->type) {
 		if (n > m->limit || part->when_ns > m->limit - n)
@@ -143,7 +143,7 @@ static int packet_receive(struct message *m, int fd, struct control *c)
 	err = rights_take(m, &h);
 	if (!err && (n != sizeof(*c) || h.msg_flags & MSG_TRUNC))
 		err = -EBADMSG;
-	if (!err && m->nr_fds > nr_fds && !is_in_parts(c->type))
+	if (!err && m->nr_fds > nr_fds && !type_is_in_parts(c->type))
 		err = -EBADMSG;
 	c->text[sizeof(c->text) - 1] = '\0';
 	return err ? err : 1;
@@ -155,7 +155,7 @@ int message_receive(struct message *m, int fd, struct control *c)
 
 	for (;;) {
 		got = packet_receive(m, fd, c);
-		if (got != 1 || !is_in_parts(c->type))
+		if (got != 1 || !type_is_in_parts(c->type))
 			return got;
 		got = message_add(m, c);
 		if (got)

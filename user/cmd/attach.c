@@ -185,7 +185,7 @@ static int cmd_attach(int argc, char **argv)
 	l.request.shown_to = caller.uid;
 	l.request.duration_ns = o.duration_ns;
 	l.request.wait_start = o.wait_start;
-	return attach(&l) ? EXIT_USAGE : 0;
+	return attachment_run(&l) ? EXIT_USAGE : 0;
 }
 
 const struct subcommand subcommand_attach = {

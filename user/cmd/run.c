@@ -145,7 +145,7 @@ static int cmd_run(int argc, char **argv)
 		log_error("out of memory before the command was run");
 		return EXIT_BPFMON;
 	}
-	return launch(&l);
+	return launcher_run(&l);
 }
 
 const struct subcommand subcommand_run = {

@@ -28,22 +28,23 @@ static int assignment_next(struct assignment *a, struct control *c)
 	}
 }
 
-static bool is_socket(int fd)
+static bool descriptor_is_socket(int fd)
 {
 	struct stat st;
 
 	return fd < 0 || (!fstat(fd, &st) && S_ISSOCK(st.st_mode));
 }
 
-static int take_sockets(struct assignment *a, const struct request *r, char *why, size_t size)
+static int assignment_take_sockets(struct assignment *a, const struct request *r, char *why,
+				   size_t size)
 {
-	bool are_sockets = is_socket(r->stream_fd) && is_socket(r->marks_fd);
+	bool are_sockets = descriptor_is_socket(r->stream_fd) && descriptor_is_socket(r->marks_fd);
 	bool is_listened_to = r->marks_fd >= 0;
 
 	a->intake.marks_fd = r->marks_fd;
 	for (size_t i = 0; i < UDP_SOCKETS; i++) {
 		a->intake.udp_fds[i] = r->udp_fds[i];
-		are_sockets &= is_socket(r->udp_fds[i]);
+		are_sockets &= descriptor_is_socket(r->udp_fds[i]);
 		is_listened_to |= r->udp_fds[i] >= 0;
 	}
 	a->spec.intake = is_listened_to ? &a->intake : NULL;
@@ -55,7 +56,8 @@ static int take_sockets(struct assignment *a, const struct request *r, char *why
 }
 
 /* Those that have ended by now are left out, unless it is all of them. */
-static int take_processes(struct assignment *a, const struct request *r, char *why, size_t size)
+static int assignment_take_processes(struct assignment *a, const struct request *r, char *why,
+				     size_t size)
 {
 	size_t nr = 0;
 
@@ -84,7 +86,7 @@ static int take_processes(struct assignment *a, const struct request *r, char *w
 }
 
 /* The path of the folder @fd, as it is here: nobody else's word is taken for it. */
-static int folder_path(int fd, char path[4096], char *why, size_t size)
+static int folder_find_path(int fd, char path[4096], char *why, size_t size)
 {
 	char link[64];
 	ssize_t n;
@@ -100,14 +102,15 @@ static int folder_path(int fd, char path[4096], char *why, size_t size)
 	return n < 0 ? -errno : -ENAMETOOLONG;
 }
 
-static int take_cgroup(struct assignment *a, const struct request *r, char *why, size_t size)
+static int assignment_take_cgroup(struct assignment *a, const struct request *r, char *why,
+				  size_t size)
 {
 	struct stat st;
 	int err;
 
 	if (r->cgroup_fd < 0)
 		return 0;
-	err = folder_path(r->cgroup_fd, a->cgroup.path, why, size);
+	err = folder_find_path(r->cgroup_fd, a->cgroup.path, why, size);
 	if (!err && r->follow == FOLLOW_COMMAND) {
 		a->spec.cgroup = &a->cgroup;
 		return 0;
@@ -123,7 +126,7 @@ static int take_cgroup(struct assignment *a, const struct request *r, char *why,
 }
 
 /* What was looked up by a descriptor is not needed any more. */
-static void close_looked_up(struct request *r)
+static void request_close_looked_up(struct request *r)
 {
 	for (size_t i = 0; i < r->nr_pids; i++)
 		close(r->pid_fds[i]);
@@ -131,7 +134,7 @@ static void close_looked_up(struct request *r)
 		close(r->cgroup_fd);
 }
 
-static void take_wishes(struct assignment *a, const struct request *r)
+static void assignment_take_wishes(struct assignment *a, const struct request *r)
 {
 	struct tracker_options *t = &a->spec.tracker;
 
@@ -152,7 +155,7 @@ static void take_wishes(struct assignment *a, const struct request *r)
 }
 
 /* What no request decides. */
-static void take_options(struct assignment *a, const struct collector_options *o)
+static void assignment_take_options(struct assignment *a, const struct collector_options *o)
 {
 	struct tracker_options *t = &a->spec.tracker;
 
@@ -168,7 +171,7 @@ static void take_options(struct assignment *a, const struct collector_options *o
 	run_describe_machine(&a->run);
 }
 
-static int take_request(struct assignment *a, char *why, size_t size)
+static int assignment_take_request(struct assignment *a, char *why, size_t size)
 {
 	struct message *m = &a->message;
 	struct request r;
@@ -177,13 +180,13 @@ static int take_request(struct assignment *a, char *why, size_t size)
 	message_done(m);
 	if (err)
 		return err;
-	take_wishes(a, &r);
-	err = take_sockets(a, &r, why, size);
+	assignment_take_wishes(a, &r);
+	err = assignment_take_sockets(a, &r, why, size);
 	if (!err)
-		err = take_processes(a, &r, why, size);
+		err = assignment_take_processes(a, &r, why, size);
 	if (!err)
-		err = take_cgroup(a, &r, why, size);
-	close_looked_up(&r);
+		err = assignment_take_cgroup(a, &r, why, size);
+	request_close_looked_up(&r);
 	return err;
 }
 
@@ -195,11 +198,11 @@ int assignment_receive(struct assignment *a, const struct collector_options *o, 
 	int got;
 
 	memset(a, 0, sizeof(*a));
-	take_options(a, o);
+	assignment_take_options(a, o);
 	a->message.limit = REQUEST_BYTES;
 	got = assignment_next(a, &c);
 	if (got == 1 && c.type == CONTROL_REQUEST) {
-		got = take_request(a, wrong, sizeof(wrong));
+		got = assignment_take_request(a, wrong, sizeof(wrong));
 		if (got)
 			snprintf(why, size, "the collector cannot take the request: %s", wrong);
 		return got;
@@ -209,7 +212,7 @@ int assignment_receive(struct assignment *a, const struct collector_options *o, 
 	return got < 0 ? got : -EPROTO;
 }
 
-static void take_description(struct assignment *a)
+static void assignment_take_description(struct assignment *a)
 {
 	char why[256];
 	int err = a->is_described ? -EBADMSG
@@ -230,7 +233,7 @@ bool assignment_wait_for_start(struct assignment *a, uint64_t *when_ns)
 
 	a->message.limit = DESCRIPTION_BYTES;
 	while ((got = assignment_next(a, &c)) == 1 && c.type == CONTROL_DESCRIPTION)
-		take_description(a);
+		assignment_take_description(a);
 	message_done(&a->message);
 	if (got < 0)
 		log_warn("the collector cannot read from the launcher: %s; nothing is recorded",

@@ -17,7 +17,7 @@ struct answer {
 };
 
 /* What @name, or who we are, is for a child that has become @user. */
-static void ask_as(const struct user *user, const char *name, struct answer *a)
+static void question_answer(const struct user *user, const char *name, struct answer *a)
 {
 	char path[64];
 
@@ -36,7 +36,7 @@ static void ask_as(const struct user *user, const char *name, struct answer *a)
 	}
 }
 
-static bool pass_all(int fd, struct answer *a, bool is_read)
+static bool answer_pass(int fd, struct answer *a, bool is_read)
 {
 	char *at = (char *)a;
 	size_t left = sizeof(*a);
@@ -54,7 +54,7 @@ static bool pass_all(int fd, struct answer *a, bool is_read)
 	return true;
 }
 
-static int ask(const struct user *user, const char *name, struct answer *a)
+static int question_ask(const struct user *user, const char *name, struct answer *a)
 {
 	int ends[2], status;
 	bool has_all;
@@ -65,11 +65,11 @@ static int ask(const struct user *user, const char *name, struct answer *a)
 		return -errno;
 	child = fork();
 	if (!child) {
-		ask_as(user, name, a);
-		_exit(pass_all(ends[1], a, false) ? 0 : 1);
+		question_answer(user, name, a);
+		_exit(answer_pass(ends[1], a, false) ? 0 : 1);
 	}
 	close(ends[1]);
-	has_all = child > 0 && pass_all(ends[0], a, true);
+	has_all = child > 0 && answer_pass(ends[0], a, true);
 	close(ends[0]);
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
@@ -80,7 +80,7 @@ int as_user_find_cgroup(const struct user *user, const char *name, struct cgroup
 			char *why, size_t size)
 {
 	struct answer a;
-	int err = ask(user, name, &a);
+	int err = question_ask(user, name, &a);
 
 	*t = a.target;
 	snprintf(why, size, "%s",
@@ -92,5 +92,5 @@ bool as_user_sees_others(const struct user *user)
 {
 	struct answer a;
 
-	return !ask(user, NULL, &a);
+	return !question_ask(user, NULL, &a);
 }

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void reap(struct roles *roles)
+static void attachment_reap(struct roles *roles)
 {
 	int status;
 	pid_t pid;
@@ -25,8 +25,8 @@ static void reap(struct roles *roles)
 		roles_note_end(roles, pid, status);
 }
 
-static void handle_request(struct roles *roles, struct end_requests *r,
-			   const struct signalfd_siginfo *si)
+static void attachment_handle_request(struct roles *roles, struct end_requests *r,
+				      const struct signalfd_siginfo *si)
 {
 	if (!end_request_count(r, si))
 		return;
@@ -36,7 +36,7 @@ static void handle_request(struct roles *roles, struct end_requests *r,
 		roles_say_awaited(roles);
 }
 
-static bool is_over(const struct roles *roles, const struct end_requests *r)
+static bool attachment_is_over(const struct roles *roles, const struct end_requests *r)
 {
 	if (r->nr >= REQUESTS_THAT_END)
 		return true;
@@ -44,24 +44,24 @@ static bool is_over(const struct roles *roles, const struct end_requests *r)
 	       last_summary_is_shown(&roles->summary);
 }
 
-static void attend(struct roles *roles, struct end_requests *r, int signal_fd)
+static void attachment_attend(struct roles *roles, struct end_requests *r, int signal_fd)
 {
 	const int wait_ms = signals_read_all(signal_fd);
 	struct signalfd_siginfo si;
 
-	while (!is_over(roles, r)) {
+	while (!attachment_is_over(roles, r)) {
 		last_summary_wait(&roles->summary, signal_fd, wait_ms);
 		while (read(signal_fd, &si, sizeof(si)) == sizeof(si))
 			if (end_request_is_one(&si))
-				handle_request(roles, r, &si);
-		reap(roles);
+				attachment_handle_request(roles, r, &si);
+		attachment_reap(roles);
 		last_summary_advance(&roles->summary); /* after the end of who sends it */
 	}
 	roles_stop(roles, ROLES_GRACE_MS);
 }
 
 /* Until they may begin. 0, or a negative errno; @sig: ended by that signal, or 0. */
-static int start(struct roles *roles, struct launch_options *o, int *signal_fd, int *sig)
+static int attachment_start(struct roles *roles, struct launch_options *o, int *signal_fd, int *sig)
 {
 	struct spawn nobody = { .go_fd = -1, .status_fd = -1 };
 	struct description description;
@@ -88,7 +88,7 @@ static int start(struct roles *roles, struct launch_options *o, int *signal_fd, 
 	return err;
 }
 
-int attach(struct launch_options *o)
+int attachment_run(struct launch_options *o)
 {
 	struct sigaction children = { .sa_handler = SIG_DFL };
 	struct end_requests requests = { 0 };
@@ -96,12 +96,12 @@ int attach(struct launch_options *o)
 	int signal_fd, err, sig = 0;
 
 	sigaction(SIGCHLD, &children, NULL);
-	err = start(&roles, o, &signal_fd, &sig);
+	err = attachment_start(&roles, o, &signal_fd, &sig);
 	if (err) {
 		roles_stop(&roles, ROLES_UNNEEDED_GRACE_MS);
 	} else {
 		role_send(&roles.collector, CONTROL_START, 0, 0);
-		attend(&roles, &requests, signal_fd);
+		attachment_attend(&roles, &requests, signal_fd);
 		sig = requests.nr >= REQUESTS_THAT_END ? requests.signal : 0;
 	}
 	if (sig)

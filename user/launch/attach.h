@@ -9,6 +9,6 @@
  * Until the collector finds that it is over, or a signal asks for the end. A negative errno after
  * one line to the user: it could not begin.
  */
-int attach(struct launch_options *o);
+int attachment_run(struct launch_options *o);
 
 #endif

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* The command has stopped or has been continued; or some child has ended. */
-static void reap(struct attendance *a)
+static void attendance_reap(struct attendance *a)
 {
 	struct roles *roles = a->roles;
 	int status;
@@ -31,7 +31,7 @@ static void reap(struct attendance *a)
 
 /* Since it was last seen to stop: a shell continues the whole job, and a key may have stopped it
  * again before we run. */
-static bool has_the_command_moved(const struct attendance *a)
+static bool command_has_moved(const struct attendance *a)
 {
 	siginfo_t news = { 0 };
 
@@ -40,38 +40,38 @@ static bool has_the_command_moved(const struct attendance *a)
 	       news.si_pid;
 }
 
-static void detach(struct attendance *a)
+static void attendance_detach(struct attendance *a)
 {
 	a->is_detached = true;
 	role_send(&a->roles->collector, CONTROL_STOP, 0, 0);
 }
 
 /* Only descendants of the command, or the roles, are waited for. */
-static void handle_request(struct attendance *a, const struct signalfd_siginfo *si)
+static void attendance_handle_request(struct attendance *a, const struct signalfd_siginfo *si)
 {
 	if (!end_request_count(&a->requests, si))
 		return;
 	if (!a->is_detached)
-		detach(a);
+		attendance_detach(a);
 	if (a->requests.nr == REQUESTS_THAT_END - 1)
 		roles_say_awaited(a->roles);
 }
 
-static void handle_signal(struct attendance *a, const struct signalfd_siginfo *si)
+static void attendance_handle_signal(struct attendance *a, const struct signalfd_siginfo *si)
 {
 	int sig = (int)si->ssi_signo;
 
 	if (sig == SIGCHLD)
 		return;
 	if ((a->command_ended || a->is_detached) && end_request_is_one(si)) {
-		handle_request(a, si);
+		attendance_handle_request(a, si);
 		return;
 	}
 	if (a->command_ended)
 		return;
 	if (sig == SIGCONT && a->has_stopped_too) { /* we go on, so shall it */
 		a->has_stopped_too = false;
-		if (!has_the_command_moved(a))
+		if (!command_has_moved(a))
 			kill(a->command, SIGCONT);
 		return;
 	}
@@ -80,13 +80,13 @@ static void handle_signal(struct attendance *a, const struct signalfd_siginfo *s
 	if (sig == SIGTERM && !end_request_count(&a->requests, si))
 		return;
 	if (sig == SIGTERM && a->requests.nr > 1) {
-		detach(a);
+		attendance_detach(a);
 		return;
 	}
 	kill(a->command, sig);
 }
 
-static bool is_over(const struct attendance *a)
+static bool attendance_is_over(const struct attendance *a)
 {
 	if (a->requests.nr >= REQUESTS_THAT_END)
 		return true;
@@ -94,20 +94,21 @@ static bool is_over(const struct attendance *a)
 	       !a->roles->recorder.pid && last_summary_is_shown(&a->roles->summary);
 }
 
-void attend(struct attendance *a)
+void attendance_run(struct attendance *a)
 {
 	const int wait_ms = signals_read_all(a->signal_fd);
 	struct signalfd_siginfo si;
 
-	while (!is_over(a)) {
+	while (!attendance_is_over(a)) {
 		last_summary_wait(&a->roles->summary, a->signal_fd, wait_ms);
-		reap(a); /* first: a stop of ours takes the SIGCONT before it off the queue */
+		attendance_reap(
+			a); /* first: a stop of ours takes the SIGCONT before it off the queue */
 		while (read(a->signal_fd, &si, sizeof(si)) == sizeof(si)) {
-			handle_signal(a, &si);
-			reap(a);
+			attendance_handle_signal(a, &si);
+			attendance_reap(a);
 		}
 		last_summary_advance(&a->roles->summary); /* after the end of who sends it */
 	}
 	roles_stop(a->roles, ROLES_GRACE_MS);
-	reap(a);
+	attendance_reap(a);
 }

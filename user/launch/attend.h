@@ -22,6 +22,6 @@ struct attendance {
  * Stands in for the command: forwards signals, stops and goes on with it; until it has ended, or is
  * to be left running, and the roles have ended. A third request ends it, and them, in any case.
  */
-void attend(struct attendance *a);
+void attendance_run(struct attendance *a);
 
 #endif

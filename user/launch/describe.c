@@ -28,13 +28,13 @@
 #define PATIENCE_MS 1000 /* with a file system that does not answer */
 
 /* The one process that was attached to; 0: several, or a cgroup. */
-static pid_t target(const struct launch_options *o)
+static pid_t target_pid(const struct launch_options *o)
 {
 	return o->nr_targets == 1 ? o->targets[0] : 0;
 }
 
 /* Whatever it meets, it holds nothing of ours open, and ends by itself. */
-static void read_revision(const struct user *as, const char *folder, int out)
+static void revision_read(const struct user *as, const char *folder, int out)
 {
 	struct git g = { 0 };
 	sigset_t none;
@@ -54,20 +54,20 @@ static void read_revision(const struct user *as, const char *folder, int out)
 	_exit(write(STDIN_FILENO, &g, sizeof(g)) == sizeof(g) ? 0 : 1);
 }
 
-static void ask_revision(struct description *d, const struct launch_options *o)
+static void revision_ask(struct description *d, const struct launch_options *o)
 {
 	char folder[64] = ".";
 	int ends[2];
 
-	if (!o->argv && !target(o))
+	if (!o->argv && !target_pid(o))
 		return;
-	if (target(o))
-		snprintf(folder, sizeof(folder), "/proc/%d/cwd", target(o));
+	if (target_pid(o))
+		snprintf(folder, sizeof(folder), "/proc/%d/cwd", target_pid(o));
 	if (pipe2(ends, O_CLOEXEC))
 		return;
 	d->reader = fork();
 	if (!d->reader)
-		read_revision(o->caller, folder, ends[1]);
+		revision_read(o->caller, folder, ends[1]);
 	close(ends[1]);
 	d->reader_fd = ends[0];
 	if (d->reader < 0)
@@ -75,16 +75,16 @@ static void ask_revision(struct description *d, const struct launch_options *o)
 }
 
 /* Limits and cgroup of a process are in /proc, which may hide it from who called us. */
-static bool may_describe(const struct launch_options *o)
+static bool target_is_visible(const struct launch_options *o)
 {
 	char path[64];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d", target(o));
+	snprintf(path, sizeof(path), "/proc/%d", target_pid(o));
 	return !o->request.hides_others || (!stat(path, &st) && st.st_uid == o->request.shown_to);
 }
 
-static void describe_target(struct meta *m, const struct launch_options *o)
+static void target_describe(struct meta *m, const struct launch_options *o)
 {
 	const struct cgroup_target *t = o->target;
 	char proc[64];
@@ -93,8 +93,8 @@ static void describe_target(struct meta *m, const struct launch_options *o)
 		limits_of_cgroup("/proc/self", t, &m->limits);
 		memcpy(m->limits.cgroup, t->in_kernel, sizeof(m->limits.cgroup));
 		container_of_cgroup(t->in_kernel, &m->container);
-	} else if (target(o) && may_describe(o)) {
-		snprintf(proc, sizeof(proc), "/proc/%d", target(o));
+	} else if (target_pid(o) && target_is_visible(o)) {
+		snprintf(proc, sizeof(proc), "/proc/%d", target_pid(o));
 		limits_of_process("/proc/self", proc, NULL, &m->limits);
 		container_of_process(proc, &m->container);
 	}
@@ -108,11 +108,11 @@ void description_begin(struct description *d, struct launch_options *o)
 	o->run->meta = m;
 	if (!m)
 		return;
-	ask_revision(d, o);
+	revision_ask(d, o);
 	system_ask(&m->system);
 	system_read("", &m->system);
 	if (!o->argv) {
-		describe_target(m, o);
+		target_describe(m, o);
 		return;
 	}
 	limits_of_process("/proc/self", "/proc/self", o->cgroup, &m->limits);
@@ -120,7 +120,7 @@ void description_begin(struct description *d, struct launch_options *o)
 	scheduler_read(o->request.no_args, m);
 }
 
-static void take_revision(struct description *d)
+static void revision_take(struct description *d)
 {
 	struct pollfd p = { .fd = d->reader_fd, .events = POLLIN };
 	struct git g;
@@ -144,7 +144,7 @@ void description_send(struct description *d, const struct roles *roles, struct r
 	struct json j = { 0 };
 	int err;
 
-	take_revision(d);
+	revision_take(d);
 	description_write(&j, run);
 	err = j.failed ? -ENOMEM
 		       : message_send(roles->collector.control_fd, CONTROL_DESCRIPTION, j.text,

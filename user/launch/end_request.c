@@ -9,7 +9,7 @@
 
 #define ECHO_NS (50 * NSEC_PER_MSEC)
 
-static bool is_ignored(int sig)
+static bool signal_is_ignored(int sig)
 {
 	struct sigaction action;
 
@@ -22,18 +22,18 @@ bool end_request_is_one(const struct signalfd_siginfo *si)
 	case SIGTERM:
 		return true;
 	case SIGHUP:
-		return !is_ignored(SIGHUP);
+		return !signal_is_ignored(SIGHUP);
 	case SIGINT:
 	case SIGQUIT: /* what a person sends with kill(1) is meant */
-		return si->ssi_code <= 0 || !is_ignored((int)si->ssi_signo);
+		return si->ssi_code <= 0 || !signal_is_ignored((int)si->ssi_signo);
 	default:
 		return false;
 	}
 }
 
 /* timeout(1) and others signal their child and at once the whole group: that is one request. */
-static bool is_echo(const struct end_requests *r, const struct signalfd_siginfo *si,
-		    uint64_t now_ns)
+static bool end_request_is_echo(const struct end_requests *r, const struct signalfd_siginfo *si,
+				uint64_t now_ns)
 {
 	return si->ssi_code <= 0 && r->by == (pid_t)si->ssi_pid &&
 	       r->signal == (int)si->ssi_signo && now_ns - r->at_ns < ECHO_NS;
@@ -42,7 +42,7 @@ static bool is_echo(const struct end_requests *r, const struct signalfd_siginfo 
 bool end_request_count(struct end_requests *r, const struct signalfd_siginfo *si)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	bool is_new = !is_echo(r, si, now_ns);
+	bool is_new = !end_request_is_echo(r, si, now_ns);
 
 	r->nr += is_new;
 	r->signal = (int)si->ssi_signo;

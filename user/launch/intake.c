@@ -45,7 +45,7 @@ static int udp_bind(int family, unsigned port)
 	return err;
 }
 
-static unsigned port_of(int fd)
+static unsigned udp_port(int fd)
 {
 	struct sockaddr_in at = { 0 };
 	socklen_t size = sizeof(at);
@@ -55,7 +55,7 @@ static unsigned port_of(int fd)
 }
 
 /* The machine, or this network namespace, may have no IPv6. */
-static bool is_absent(int err)
+static bool family_is_absent(int err)
 {
 	return err == -EAFNOSUPPORT || err == -EADDRNOTAVAIL || err == -EPROTONOSUPPORT;
 }
@@ -68,15 +68,15 @@ static int udp_open(int fds[UDP_SOCKETS], unsigned port, const char **where)
 	if (fds[0] < 0)
 		return fds[0];
 	*where = "[::1]";
-	fds[1] = udp_bind(AF_INET6, port_of(fds[0]));
-	if (fds[1] >= 0 || is_absent(fds[1]))
+	fds[1] = udp_bind(AF_INET6, udp_port(fds[0]));
+	if (fds[1] >= 0 || family_is_absent(fds[1]))
 		return 0;
 	close(fds[0]);
 	fds[0] = -1;
 	return fds[1];
 }
 
-static int open_udp(struct intake_sockets *in, unsigned port)
+static int intake_open_udp(struct intake_sockets *in, unsigned port)
 {
 	int *fds = in->intake.udp_fds, err;
 	const char *where;
@@ -90,12 +90,12 @@ static int open_udp(struct intake_sockets *in, unsigned port)
 			  strerror(-err),
 			  err == -EADDRINUSE ? "; another program (a Telegraf?) has it" : "");
 	else
-		log_info("metrics are taken on UDP port %u of 127.0.0.1%s", port_of(fds[0]),
+		log_info("metrics are taken on UDP port %u of 127.0.0.1%s", udp_port(fds[0]),
 			 fds[1] >= 0 ? " and ::1" : "");
 	return err;
 }
 
-static int open_marks(struct intake_sockets *in, const struct user *as)
+static int intake_open_marks(struct intake_sockets *in, const struct user *as)
 {
 	char why[512] = "out of memory";
 	int err = mark_socket_make(&in->marks, as, why, sizeof(why));
@@ -122,16 +122,16 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 	if (o->metrics_udp && as) /* what its user could not have, it does not get by us */
 		privilege_use(~(1ULL << CAP_NET_BIND_SERVICE));
 	if (o->metrics_udp)
-		err = open_udp(in, o->port);
+		err = intake_open_udp(in, o->port);
 	privilege_use(UINT64_MAX);
 	if (!err && o->marks)
-		err = open_marks(in, as);
+		err = intake_open_marks(in, as);
 	if (err)
 		intake_remove(in);
 	return err;
 }
 
-static void drop(int *fd)
+static void descriptor_drop(int *fd)
 {
 	cleanup_closep(fd);
 	*fd = -1;
@@ -139,16 +139,16 @@ static void drop(int *fd)
 
 void intake_hand_over(struct intake_sockets *in)
 {
-	drop(&in->marks.fd);
+	descriptor_drop(&in->marks.fd);
 	in->intake.marks_fd = -1;
 	for (size_t i = 0; i < UDP_SOCKETS; i++)
-		drop(&in->intake.udp_fds[i]);
+		descriptor_drop(&in->intake.udp_fds[i]);
 }
 
 void intake_close(struct intake_sockets *in)
 {
 	intake_hand_over(in);
-	drop(&in->marks.keeper_fd);
+	descriptor_drop(&in->marks.keeper_fd);
 }
 
 void intake_remove(struct intake_sockets *in)

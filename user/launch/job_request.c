@@ -12,7 +12,7 @@
 
 #define PATIENCE_MS 5000 /* with a collector that takes nothing */
 
-static int open_process(struct request *r, pid_t pid)
+static int request_open_process(struct request *r, pid_t pid)
 {
 	int fd = pidfd_make(pid);
 
@@ -23,12 +23,12 @@ static int open_process(struct request *r, pid_t pid)
 }
 
 /* One that has ended since it was named is left out, unless it is the last one. */
-static int open_targets(struct request *r, const struct launch_options *o)
+static int request_open_targets(struct request *r, const struct launch_options *o)
 {
 	int err = 0;
 
 	for (size_t i = 0; !err && i < o->nr_targets; i++) {
-		err = open_process(r, o->targets[i]);
+		err = request_open_process(r, o->targets[i]);
 		if (err == -ESRCH && (r->nr_pids || i + 1 < o->nr_targets))
 			err = 0;
 		else if (err == -ESRCH)
@@ -40,16 +40,16 @@ static int open_targets(struct request *r, const struct launch_options *o)
 	return err;
 }
 
-static int open_command(struct request *r, pid_t command)
+static int request_open_command(struct request *r, pid_t command)
 {
-	int err = open_process(r, command);
+	int err = request_open_process(r, command);
 
 	if (err)
 		log_error("cannot open the command's process %d: %s", command, strerror(-err));
 	return err;
 }
 
-static int open_folder(struct request *r, const char *path)
+static int request_open_cgroup(struct request *r, const char *path)
 {
 	r->cgroup_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (r->cgroup_fd >= 0)
@@ -58,27 +58,27 @@ static int open_folder(struct request *r, const char *path)
 	return -errno;
 }
 
-static int open_followed(struct request *r, const struct launch_options *o, pid_t command)
+static int request_open_followed(struct request *r, const struct launch_options *o, pid_t command)
 {
 	const char *cgroup = o->target ? o->target->cg.path : o->cgroup ? o->cgroup->path : NULL;
 	int err = 0;
 
 	r->follow = command ? FOLLOW_COMMAND : o->target ? FOLLOW_CGROUP : FOLLOW_PROCESSES;
 	if (r->follow != FOLLOW_CGROUP)
-		err = command ? open_command(r, command) : open_targets(r, o);
+		err = command ? request_open_command(r, command) : request_open_targets(r, o);
 	if (!err && cgroup)
-		err = open_folder(r, cgroup);
+		err = request_open_cgroup(r, cgroup);
 	return err;
 }
 
-static void close_followed(struct request *r)
+static void request_close_followed(struct request *r)
 {
 	for (size_t i = 0; i < r->nr_pids; i++)
 		close(r->pid_fds[i]);
 	cleanup_closep(&r->cgroup_fd);
 }
 
-static int write_and_send(const struct role *collector, const struct request *r)
+static int request_send(const struct role *collector, const struct request *r)
 {
 	int fds[REQUEST_FDS], err;
 	size_t nr = request_fds(r, fds);
@@ -105,10 +105,10 @@ int job_request_send(struct roles *roles, struct launch_options *o, pid_t comman
 		r->marks_fd = o->intake->intake.marks_fd;
 		memcpy(r->udp_fds, o->intake->intake.udp_fds, sizeof(r->udp_fds));
 	}
-	err = open_followed(r, o, command);
+	err = request_open_followed(r, o, command);
 	if (!err)
-		err = write_and_send(&roles->collector, r);
-	close_followed(r);
+		err = request_send(&roles->collector, r);
+	request_close_followed(r);
 	close(roles->stream_fd);
 	roles->stream_fd = -1;
 	if (o->intake)

@@ -14,7 +14,7 @@ void keeper_detach(void)
 	umask(077);
 }
 
-static void close_range_of(int first, int last)
+static void descriptors_close(int first, int last)
 {
 	if (first <= last)
 		syscall(SYS_close_range, (unsigned)first, (unsigned)last, 0);
@@ -28,7 +28,7 @@ void keeper_close_others(int from, int one, int other)
 		low = from - 1;
 	if (high < from)
 		high = from - 1;
-	close_range_of(from, low - 1);
-	close_range_of(low + 1, high - 1);
+	descriptors_close(from, low - 1);
+	descriptors_close(low + 1, high - 1);
 	syscall(SYS_close_range, (unsigned)high + 1, ~0U, 0);
 }

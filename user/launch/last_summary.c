@@ -23,7 +23,7 @@ void last_summary_init(struct last_summary *l, int fd, bool is_quiet)
 }
 
 /* NULL: it is none, or there is no memory. */
-static char *summary_format(const struct message *m)
+static char *last_summary_format(const struct message *m)
 {
 	struct line *line = calloc(1, sizeof(*line));
 	char *text = NULL;
@@ -39,7 +39,7 @@ static char *summary_format(const struct message *m)
 static void last_summary_take(struct last_summary *l)
 {
 	if (!l->is_quiet && !l->text) {
-		l->text = summary_format(&l->message);
+		l->text = last_summary_format(&l->message);
 		l->length = l->text ? strlen(l->text) : 0;
 		l->until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_WITH_READER_NS;
 		if (!l->text)

@@ -36,7 +36,7 @@ struct launcher {
 };
 
 /* 0-2 are never given to descriptors of ours, which the command would take for its own. */
-static int plug_standard_descriptors(bool *stdout_is_closed)
+static int standard_descriptors_plug(bool *stdout_is_closed)
 {
 	int fd;
 
@@ -50,23 +50,23 @@ static int plug_standard_descriptors(bool *stdout_is_closed)
 	return 0;
 }
 
-static int end_by(int sig)
+static int launcher_end_by(int sig)
 {
 	signals_die(sig);
 	return 128 + sig;
 }
 
-static int finish(const struct attendance *a)
+static int launcher_finish(const struct attendance *a)
 {
 	if (!a->command_ended) {
 		log_warn("told twice to end: the command (process %d) is left running", a->command);
-		return end_by(a->requests.signal);
+		return launcher_end_by(a->requests.signal);
 	}
-	return WIFSIGNALED(a->command_status) ? end_by(WTERMSIG(a->command_status))
+	return WIFSIGNALED(a->command_status) ? launcher_end_by(WTERMSIG(a->command_status))
 					      : WEXITSTATUS(a->command_status);
 }
 
-static int start(struct launcher *l)
+static int launcher_start(struct launcher *l)
 {
 	const char *step = "start";
 	uint64_t now;
@@ -96,7 +96,7 @@ static int start(struct launcher *l)
 	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-static int fork_command(struct launcher *l, sigset_t *mask)
+static int command_fork(struct launcher *l, sigset_t *mask)
 {
 	struct sigaction children = { .sa_handler = SIG_DFL }, inherited;
 	struct launch_options *o = l->options;
@@ -119,7 +119,7 @@ static int fork_command(struct launcher *l, sigset_t *mask)
  * There is no run. In a PID namespace that begins with the command's process that one cannot end
  * before all others there have been waited for.
  */
-static void cancel(struct launcher *l)
+static void launcher_cancel(struct launcher *l)
 {
 	spawn_cancel(&l->command);
 	description_cancel(&l->description);
@@ -128,12 +128,12 @@ static void cancel(struct launcher *l)
 }
 
 /* Until the command runs. 0, or the exit status. */
-static int prepare(struct launcher *l)
+static int launcher_prepare(struct launcher *l)
 {
 	sigset_t mask;
 	int err, code;
 
-	if (fork_command(l, &mask))
+	if (command_fork(l, &mask))
 		return EXIT_BPFMON;
 	streams_unblock();
 	if (l->options->own_cgroup) {
@@ -150,14 +150,14 @@ static int prepare(struct launcher *l)
 	} else {
 		description_begin(&l->description, l->options);
 		rights_of_launcher();
-		code = start(l);
+		code = launcher_start(l);
 	}
 	if (code)
-		cancel(l);
+		launcher_cancel(l);
 	return code;
 }
 
-static int open_intake(struct launcher *l)
+static int launcher_open_intake(struct launcher *l)
 {
 	struct launch_options *o = l->options;
 	int err = intake_open(&l->intake, &o->push, o->run_as);
@@ -166,28 +166,28 @@ static int open_intake(struct launcher *l)
 	return err;
 }
 
-int launch(struct launch_options *o)
+int launcher_run(struct launch_options *o)
 {
 	struct launcher l = { .options = o };
-	int err = plug_standard_descriptors(&o->recorder.stdout_is_closed), code;
+	int err = standard_descriptors_plug(&o->recorder.stdout_is_closed), code;
 
 	if (err) {
 		log_error("cannot open /dev/null: %s", strerror(-err));
 		return EXIT_BPFMON;
 	}
-	if (open_intake(&l))
+	if (launcher_open_intake(&l))
 		return EXIT_BPFMON;
-	code = prepare(&l);
+	code = launcher_prepare(&l);
 	if (!code) {
 		l.attendance = (struct attendance){ .command = l.command.pid,
 						    .roles = &l.roles,
 						    .signal_fd = l.signal_fd };
-		attend(&l.attendance);
+		attendance_run(&l.attendance);
 	}
 	intake_remove(&l.intake);
 	if (*l.cgroup.cg.path)
 		own_cgroup_remove(&l.cgroup);
 	if (l.cancelled_by)
-		return end_by(l.cancelled_by);
-	return code ? code : finish(&l.attendance);
+		return launcher_end_by(l.cancelled_by);
+	return code ? code : launcher_finish(&l.attendance);
 }

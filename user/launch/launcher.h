@@ -31,6 +31,6 @@ struct launch_options {
 };
 
 /* Runs it all. Returns the exit status; ends by the command's signal when it was killed by one. */
-int launch(struct launch_options *o);
+int launcher_run(struct launch_options *o);
 
 #endif

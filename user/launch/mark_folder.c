@@ -18,7 +18,7 @@
 #define TRIES 16
 
 /* A folder of which nobody but its owner, @uid or root can move what we make in it. */
-static int open_base(const char *path, bool is_own, uid_t uid)
+static int base_folder_open(const char *path, bool is_own, uid_t uid)
 {
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
@@ -36,7 +36,7 @@ static int open_base(const char *path, bool is_own, uid_t uid)
  * The folder @name, which has just been made, open and marked as in use by a lock. -EAGAIN: another
  * keeper took it for one that was left, before it was locked.
  */
-static int open_own(int base, const char *name)
+static int own_folder_open(int base, const char *name)
 {
 	int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int err = fd < 0 ? -errno : 0;
@@ -58,7 +58,7 @@ static int open_own(int base, const char *name)
 }
 
 /* An own folder in @base, by a name that nobody could foresee. */
-static int make_folder(int base, char name[MARK_FOLDER_BYTES])
+static int own_folder_make(int base, char name[MARK_FOLDER_BYTES])
 {
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t random = 0;
@@ -72,7 +72,7 @@ static int make_folder(int base, char name[MARK_FOLDER_BYTES])
 				return -errno;
 			continue;
 		}
-		fd = open_own(base, name);
+		fd = own_folder_open(base, name);
 		if (fd != -EAGAIN)
 			return fd;
 	}
@@ -80,7 +80,7 @@ static int make_folder(int base, char name[MARK_FOLDER_BYTES])
 }
 
 /* By its name in the folder that we are in: no other is looked up. */
-static int bind_in(int folder, int fd)
+static int own_folder_bind(int folder, int fd)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = SOCKET_NAME };
 	struct stat st;
@@ -94,17 +94,17 @@ static int bind_in(int folder, int fd)
 
 int mark_folder_make(struct mark_folder *f, const char *path, bool is_own, int fd)
 {
-	int base = open_base(path, is_own, geteuid()), n, err;
+	int base = base_folder_open(path, is_own, geteuid()), n, err;
 
 	if (base < 0)
 		return base;
-	f->fd = make_folder(base, f->name);
+	f->fd = own_folder_make(base, f->name);
 	if (f->fd < 0) {
 		close(base);
 		return f->fd;
 	}
 	n = snprintf(f->path, sizeof(f->path), "%s/%s/" SOCKET_NAME, path, f->name);
-	err = n < (int)sizeof(f->path) ? bind_in(f->fd, fd) : -ENAMETOOLONG;
+	err = n < (int)sizeof(f->path) ? own_folder_bind(f->fd, fd) : -ENAMETOOLONG;
 	if (err) {
 		unlinkat(f->fd, SOCKET_NAME, 0);
 		unlinkat(base, f->name, AT_REMOVEDIR);
@@ -122,7 +122,7 @@ void mark_folder_remove(const struct mark_folder *f)
 }
 
 /* One of ours that no keeper has locked: it was killed. */
-static void remove_left(int base, const char *name)
+static void left_folder_remove(int base, const char *name)
 {
 	int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -143,7 +143,7 @@ void mark_folder_remove_left(const struct mark_folder *f)
 
 	while (d && (e = readdir(d)))
 		if (!strncmp(e->d_name, PREFIX, strlen(PREFIX)) && strcmp(e->d_name, f->name) != 0)
-			remove_left(dirfd(d), e->d_name);
+			left_folder_remove(dirfd(d), e->d_name);
 	if (d)
 		closedir(d);
 }

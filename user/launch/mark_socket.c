@@ -23,7 +23,7 @@ struct report {
 	char path[sizeof(((struct mark_folder *)0)->path)];
 };
 
-static void become_keeper(const struct user *as, int *err)
+static void marks_keeper_become(const struct user *as, int *err)
 {
 	keeper_detach();
 	if (as)
@@ -32,7 +32,7 @@ static void become_keeper(const struct user *as, int *err)
 		*err = privilege_keep(0);
 }
 
-static void wait_for_end(int keep_fd)
+static void marks_keeper_wait(int keep_fd)
 {
 	char byte;
 
@@ -40,13 +40,13 @@ static void wait_for_end(int keep_fd)
 		;
 }
 
-static void keeper(const struct user *as, int fd, int report_fd, int keep_fd)
+static void marks_keeper_run(const struct user *as, int fd, int report_fd, int keep_fd)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	struct mark_folder f = { .fd = -1 };
 	struct report r = { 0 };
 
-	become_keeper(as, &r.err);
+	marks_keeper_become(as, &r.err);
 	if (!r.err && (!runtime || *runtime != '/' || mark_folder_make(&f, runtime, true, fd)))
 		r.err = mark_folder_make(&f, "/tmp", false, fd);
 	memcpy(r.path, f.path, sizeof(r.path));
@@ -54,7 +54,7 @@ static void keeper(const struct user *as, int fd, int report_fd, int keep_fd)
 		keeper_close_others(0, f.fd, keep_fd); /* which others wait for the end of */
 		mark_folder_remove_left(&f);
 		seccomp_install(SECCOMP_KEEPER);
-		wait_for_end(keep_fd);
+		marks_keeper_wait(keep_fd);
 	}
 	if (r.err)
 		_exit(1);
@@ -62,7 +62,7 @@ static void keeper(const struct user *as, int fd, int report_fd, int keep_fd)
 	_exit(0);
 }
 
-static int make_socket(void)
+static int marks_socket_open(void)
 {
 	static const int on = 1;
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -76,7 +76,7 @@ static int make_socket(void)
 	return -ENOPROTOOPT;
 }
 
-static int start_keeper(struct mark_socket *m, const struct user *as, struct report *r)
+static int marks_keeper_start(struct mark_socket *m, const struct user *as, struct report *r)
 {
 	int keep[2], report[2];
 	ssize_t n;
@@ -91,7 +91,7 @@ static int start_keeper(struct mark_socket *m, const struct user *as, struct rep
 	m->keeper = fork();
 	if (!m->keeper) {
 		close(keep[1]);
-		keeper(as, m->fd, report[1], keep[0]);
+		marks_keeper_run(as, m->fd, report[1], keep[0]);
 	}
 	close(keep[0]);
 	close(report[1]);
@@ -108,8 +108,8 @@ int mark_socket_make(struct mark_socket *m, const struct user *as, char *why, si
 	struct report r = { 0 };
 	int err;
 
-	*m = (struct mark_socket){ .fd = make_socket(), .keeper_fd = -1, .keeper = -1 };
-	err = m->fd < 0 ? m->fd : start_keeper(m, as, &r);
+	*m = (struct mark_socket){ .fd = marks_socket_open(), .keeper_fd = -1, .keeper = -1 };
+	err = m->fd < 0 ? m->fd : marks_keeper_start(m, as, &r);
 	if (!err) {
 		memcpy(m->path, r.path, sizeof(m->path));
 		return 0;

@@ -18,7 +18,7 @@
 
 #define PATIENCE_MS 5000 /* with the keeper, which waits for processes that are just ending */
 
-static void complain(const struct cgroup *cg, int err, const char *when)
+static void cgroup_report_left(const struct cgroup *cg, int err, const char *when)
 {
 	if (err == -EBUSY)
 		log_warn("%sthe cgroup '%s' is left: processes are in it still; rmdir removes it "
@@ -28,7 +28,7 @@ static void complain(const struct cgroup *cg, int err, const char *when)
 		log_warn("%scannot remove the cgroup '%s': %s", when, cg->path, strerror(-err));
 }
 
-static void keep(const struct cgroup *cg, int fd)
+static void cgroup_keeper_run(const struct cgroup *cg, int fd)
 {
 	ssize_t n;
 	char byte;
@@ -45,11 +45,11 @@ static void keep(const struct cgroup *cg, int fd)
 	err = cgroup_remove(cg);
 	if (n == 1) /* asked to, and answers */
 		_exit(send(fd, &err, sizeof(err), MSG_NOSIGNAL) != sizeof(err));
-	complain(cg, err, "the launcher is gone, and ");
+	cgroup_report_left(cg, err, "the launcher is gone, and ");
 	_exit(0);
 }
 
-static int start_keeper(struct own_cgroup *own)
+static int cgroup_keeper_start(struct own_cgroup *own)
 {
 	int fds[2];
 
@@ -58,7 +58,7 @@ static int start_keeper(struct own_cgroup *own)
 	own->keeper = fork();
 	if (!own->keeper) {
 		close(fds[0]);
-		keep(&own->cg, fds[1]);
+		cgroup_keeper_run(&own->cg, fds[1]);
 	}
 	close(fds[1]);
 	own->keeper_fd = fds[0];
@@ -74,7 +74,7 @@ int own_cgroup_make(struct own_cgroup *own)
 	int err = cgroup_make("/proc/self", &own->cg, why, sizeof(why));
 
 	if (!err) {
-		err = start_keeper(own);
+		err = cgroup_keeper_start(own);
 		if (!err) {
 			log_info("the command has the cgroup '%s'", own->cg.path);
 			return 0;
@@ -98,7 +98,7 @@ void own_cgroup_remove(struct own_cgroup *own)
 	else if (poll(&p, 1, PATIENCE_MS) == 1 &&
 		 recv(own->keeper_fd, &said, sizeof(said), 0) == sizeof(said))
 		err = said;
-	complain(&own->cg, err, "");
+	cgroup_report_left(&own->cg, err, "");
 	close(own->keeper_fd);
 	if (err != -ETIMEDOUT)
 		waitpid(own->keeper, NULL, 0);

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 /* A role has a session of its own: what the terminal sends is for the command. */
-static void become_role(const sigset_t *mask)
+static void role_become(const sigset_t *mask)
 {
 	static const int ignored[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGTERM,
 				       SIGPIPE, SIGUSR1, SIGUSR2, SIGXFSZ };
@@ -24,13 +24,13 @@ static void become_role(const sigset_t *mask)
 	sigprocmask(SIG_SETMASK, mask, NULL);
 }
 
-static void close_all(const int *fds, size_t n)
+static void descriptors_close_all(const int *fds, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		close(fds[i]);
 }
 
-static void run_recorder(struct launch_options *options, int control_fd, int stream_fd)
+static void recorder_role_run(struct launch_options *options, int control_fd, int stream_fd)
 {
 	const uint64_t files = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_DAC_READ_SEARCH |
 			       1ULL << CAP_FOWNER | 1ULL << CAP_CHOWN;
@@ -56,7 +56,7 @@ static void run_recorder(struct launch_options *options, int control_fd, int str
 	_exit(recorder_run(o) ? 1 : 0);
 }
 
-static void run_collector(struct launch_options *options, pid_t recorder, int control_fd)
+static void collector_role_run(struct launch_options *options, pid_t recorder, int control_fd)
 {
 	struct collector_options *o = &options->collector;
 
@@ -84,31 +84,31 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 		return -errno;
 	roles->recorder.pid = fork();
 	if (!roles->recorder.pid) {
-		become_role(mask);
-		close_all((int[]){ c[0], c[1], r[0], stream[0], signal_fd, command->go_fd,
-				   command->status_fd },
-			  7);
-		run_recorder(o, r[1], stream[1]);
+		role_become(mask);
+		descriptors_close_all((int[]){ c[0], c[1], r[0], stream[0], signal_fd,
+					       command->go_fd, command->status_fd },
+				      7);
+		recorder_role_run(o, r[1], stream[1]);
 	}
 	if (roles->recorder.pid < 0) {
 		err = -errno;
 		roles->recorder.pid = 0;
-		close_all((int[]){ c[0], c[1], r[0], r[1], stream[0], stream[1] }, 6);
+		descriptors_close_all((int[]){ c[0], c[1], r[0], r[1], stream[0], stream[1] }, 6);
 		return err;
 	}
 	roles->collector.pid = fork();
 	if (!roles->collector.pid) {
-		become_role(mask);
-		close_all((int[]){ c[0], r[0], r[1], stream[0], stream[1], signal_fd,
-				   command->go_fd, command->status_fd },
-			  8);
-		run_collector(o, roles->recorder.pid, c[1]);
+		role_become(mask);
+		descriptors_close_all((int[]){ c[0], r[0], r[1], stream[0], stream[1], signal_fd,
+					       command->go_fd, command->status_fd },
+				      8);
+		collector_role_run(o, roles->recorder.pid, c[1]);
 	}
 	if (roles->collector.pid < 0) {
 		err = -errno;
 		roles->collector.pid = 0;
 	}
-	close_all((int[]){ c[1], r[1], stream[1] }, 3);
+	descriptors_close_all((int[]){ c[1], r[1], stream[1] }, 3);
 	roles->stream_fd = stream[0];
 	roles->summary.fd = roles->collector.control_fd = c[0];
 	roles->recorder.control_fd = r[0];
@@ -126,7 +126,7 @@ void role_send(const struct role *role, enum control_type type, int value, uint6
 	shutdown(role->control_fd, SHUT_RDWR); /* which ends it */
 }
 
-static void role_ended(struct role *role, int status)
+static void role_note_end(struct role *role, int status)
 {
 	role->pid = 0;
 	if (WIFSIGNALED(status))
@@ -137,7 +137,7 @@ static void role_ended(struct role *role, int status)
 void roles_note_end(struct roles *roles, pid_t pid, int status)
 {
 	if (pid == roles->collector.pid)
-		role_ended(&roles->collector, status);
+		role_note_end(&roles->collector, status);
 	else if (pid == roles->recorder.pid)
-		role_ended(&roles->recorder, status);
+		role_note_end(&roles->recorder, status);
 }

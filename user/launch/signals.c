@@ -36,7 +36,7 @@ int signals_read_all(int fd)
 	return signalfd(fd, &all, 0) < 0 ? WITHOUT_NEWS_MS : -1;
 }
 
-static bool descends_from(pid_t pid, pid_t ancestor)
+static bool process_descends_from(pid_t pid, pid_t ancestor)
 {
 	char state;
 
@@ -56,10 +56,10 @@ bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command)
 		return true;
 	if (si->ssi_code > 0) /* the kernel: terminal, timer, child */
 		return false;
-	return !descends_from((pid_t)si->ssi_pid, command);
+	return !process_descends_from((pid_t)si->ssi_pid, command);
 }
 
-static bool is_job_of_a_shell(void)
+static bool process_is_shell_job(void)
 {
 	return getsid(0) != getpgrp() && tcgetpgrp(STDERR_FILENO) == getpgrp();
 }
@@ -67,7 +67,7 @@ static bool is_job_of_a_shell(void)
 bool signals_stop_too(int sig)
 {
 	/* a plain SIGSTOP may be somebody's who will continue the command only */
-	if (sig == SIGSTOP && !is_job_of_a_shell())
+	if (sig == SIGSTOP && !process_is_shell_job())
 		return false;
 	raise(SIGSTOP);
 	return true;

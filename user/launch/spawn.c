@@ -16,7 +16,7 @@ struct failure {
 	enum step step;
 };
 
-static void tell(int fd, enum step step, int err)
+static void spawn_report(int fd, enum step step, int err)
 {
 	struct failure f = { .err = err, .step = step };
 	ssize_t n = write(fd, &f, sizeof(f));
@@ -24,8 +24,9 @@ static void tell(int fd, enum step step, int err)
 	_exit(n == sizeof(f) ? EXIT_BPFMON : EXIT_BPFMON + 1);
 }
 
-static void child(char *const *argv, const sigset_t *mask, const struct sigaction *children,
-		  const struct cgroup *in, const struct user *as, int go, int status)
+static void spawn_run_child(char *const *argv, const sigset_t *mask,
+			    const struct sigaction *children, const struct cgroup *in,
+			    const struct user *as, int go, int status)
 {
 	/* now, while the programs are loaded: what is used from the waiting on is the command's */
 	enum step step = STEP_CGROUP;
@@ -45,11 +46,11 @@ static void child(char *const *argv, const sigset_t *mask, const struct sigactio
 	if (n != 1)
 		_exit(EXIT_BPFMON);
 	if (err)
-		tell(status, step, err);
+		spawn_report(status, step, err);
 	sigaction(SIGCHLD, children, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	execvp(argv[0], argv);
-	tell(status, STEP_EXEC, -errno);
+	spawn_report(status, STEP_EXEC, -errno);
 }
 
 int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
@@ -70,7 +71,7 @@ int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
 	if (!s->pid) {
 		close(go[1]);
 		close(status[0]);
-		child(argv, mask, children, in, as, go[0], status[1]);
+		spawn_run_child(argv, mask, children, in, as, go[0], status[1]);
 	}
 	close(go[0]);
 	close(status[1]);
@@ -83,7 +84,7 @@ int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
 	return -EAGAIN;
 }
 
-static void close_pipes(struct spawn *s)
+static void spawn_close_pipes(struct spawn *s)
 {
 	close(s->go_fd);
 	close(s->status_fd);
@@ -106,13 +107,13 @@ int spawn_result(struct spawn *s, const char **step)
 	ssize_t n;
 
 	if (!s->has_gone) {
-		close_pipes(s);
+		spawn_close_pipes(s);
 		return -EIO;
 	}
 	do
 		n = read(s->status_fd, &f, sizeof(f));
 	while (n < 0 && errno == EINTR);
-	close_pipes(s);
+	spawn_close_pipes(s);
 	if (!n)
 		return 0; /* the pipe was closed by the exec */
 	if (n != sizeof(f))
@@ -124,7 +125,7 @@ int spawn_result(struct spawn *s, const char **step)
 
 void spawn_cancel(struct spawn *s)
 {
-	close_pipes(s);
+	spawn_close_pipes(s);
 	kill(s->pid, SIGKILL); /* it may have been stopped */
 }
 

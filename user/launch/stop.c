@@ -14,7 +14,7 @@
 #define SUMMARY_MS 500 /* for the collector to send it in place of the recorder */
 #define DEATH_MS 1000  /* for the kernel; a process that it cannot end is left to it */
 
-static bool is_there(const struct role *r)
+static bool role_is_there(const struct role *r)
 {
 	return r->pid > 0;
 }
@@ -23,15 +23,15 @@ void roles_say_awaited(const struct roles *roles)
 {
 	const char *rest = "; a third signal ends bpfmon without it";
 
-	if (is_there(&roles->recorder))
+	if (role_is_there(&roles->recorder))
 		log_warn("still waiting for the recorder (process %d) to write its outputs%s",
 			 roles->recorder.pid, rest);
-	else if (is_there(&roles->collector))
+	else if (role_is_there(&roles->collector))
 		log_warn("still waiting for the collector (process %d) to close the run%s",
 			 roles->collector.pid, rest);
 }
 
-static void let_go(struct role *r)
+static void role_let_go(struct role *r)
 {
 	if (r->control_fd >= 0)
 		close(r->control_fd);
@@ -39,26 +39,27 @@ static void let_go(struct role *r)
 }
 
 /* It sees the end of its launcher, but can still send the summary. */
-static void let_go_of_collector(struct roles *roles)
+static void collector_let_go(struct roles *roles)
 {
 	if (roles->collector.control_fd >= 0)
 		shutdown(roles->collector.control_fd, SHUT_WR);
 }
 
-static bool has_ended(struct role *r)
+static bool role_has_ended(struct role *r)
 {
-	if (is_there(r) && waitpid(r->pid, NULL, WNOHANG)) /* or somebody else has waited for it */
+	if (role_is_there(r) &&
+	    waitpid(r->pid, NULL, WNOHANG)) /* or somebody else has waited for it */
 		r->pid = 0;
-	return !is_there(r);
+	return !role_is_there(r);
 }
 
-static bool wait_for_both(struct roles *roles, int ms)
+static bool roles_wait_for_both(struct roles *roles, int ms)
 {
 	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + (uint64_t)ms * NSEC_PER_MSEC;
 
 	for (;;) {
-		bool recorder = has_ended(&roles->recorder),
-		     collector = has_ended(&roles->collector);
+		bool recorder = role_has_ended(&roles->recorder),
+		     collector = role_has_ended(&roles->collector);
 
 		last_summary_advance(&roles->summary);
 		if (recorder && collector)
@@ -71,28 +72,28 @@ static bool wait_for_both(struct roles *roles, int ms)
 
 static void role_kill(const struct role *r, const char *loss)
 {
-	if (!is_there(r))
+	if (!role_is_there(r))
 		return;
 	log_warn("the %s (process %d) did not end and was killed: %s", r->name, r->pid, loss);
 	kill(r->pid, SIGKILL);
 }
 
-static void stop_both(struct roles *roles, int grace_ms)
+static void roles_end_both(struct roles *roles, int grace_ms)
 {
-	if (wait_for_both(roles, grace_ms))
+	if (roles_wait_for_both(roles, grace_ms))
 		return;
 	role_kill(&roles->recorder, "what it had not written yet is lost");
-	if (wait_for_both(roles, SUMMARY_MS))
+	if (roles_wait_for_both(roles, SUMMARY_MS))
 		return;
 	role_kill(&roles->collector, "the account is incomplete");
-	wait_for_both(roles, DEATH_MS);
+	roles_wait_for_both(roles, DEATH_MS);
 }
 
 void roles_stop(struct roles *roles, int grace_ms)
 {
-	let_go_of_collector(roles);
-	let_go(&roles->recorder);
-	stop_both(roles, grace_ms);
+	collector_let_go(roles);
+	role_let_go(&roles->recorder);
+	roles_end_both(roles, grace_ms);
 	last_summary_done(&roles->summary);
-	let_go(&roles->collector);
+	role_let_go(&roles->collector);
 }

@@ -65,7 +65,7 @@ static const struct field git_fields[] = {
 	{ .key = NULL },
 };
 
-static void write_nodes(struct json *j, const struct system_info *s)
+static void description_write_nodes(struct json *j, const struct system_info *s)
 {
 	jw_array(j, "nodes");
 	for (unsigned i = 0; i < s->nr_nodes && s->nr_nodes <= MAX_NODES; i++) {
@@ -77,7 +77,7 @@ static void write_nodes(struct json *j, const struct system_info *s)
 	jw_array_end(j);
 }
 
-static void write_limit_values(struct json *j, const struct limits *l)
+static void description_write_limits(struct json *j, const struct limits *l)
 {
 	jw_object(j, "values");
 	for (int i = 0; i < NR_LIMITS; i++)
@@ -86,7 +86,7 @@ static void write_limit_values(struct json *j, const struct limits *l)
 	jw_object_end(j);
 }
 
-static void write_variables(struct json *j, const struct meta *m)
+static void description_write_variables(struct json *j, const struct meta *m)
 {
 	jw_object(j, "variables");
 	for (size_t i = 0; i < m->nr_variables; i++)
@@ -94,20 +94,20 @@ static void write_variables(struct json *j, const struct meta *m)
 	jw_object_end(j);
 }
 
-static void write_findings(struct json *j, const struct meta *m)
+static void description_write_findings(struct json *j, const struct meta *m)
 {
 	jw_object(j, "system");
 	fields_write(j, system_fields, &m->system);
-	write_nodes(j, &m->system);
+	description_write_nodes(j, &m->system);
 	jw_object_end(j);
 	jw_object(j, "limits");
 	fields_write(j, limit_fields, &m->limits);
-	write_limit_values(j, &m->limits);
+	description_write_limits(j, &m->limits);
 	jw_object_end(j);
 	jw_object(j, "container");
 	fields_write(j, container_fields, &m->container);
 	jw_object_end(j);
-	write_variables(j, m);
+	description_write_variables(j, m);
 	jw_object(j, "git");
 	fields_write(j, git_fields, &m->git);
 	jw_object_end(j);
@@ -128,7 +128,7 @@ void description_write(struct json *j, const struct run *run)
 		jw_array_end(j);
 	}
 	if (run->meta)
-		write_findings(j, run->meta);
+		description_write_findings(j, run->meta);
 	fields_write(j, run_fields, run);
 	if (j->lossy && !run->is_lossy)
 		jw_bool(j, "lossy", true);
@@ -136,7 +136,7 @@ void description_write(struct json *j, const struct run *run)
 	jw_object_end(j);
 }
 
-static int read_tags(struct run *run, const json_t *list, char *why, size_t size)
+static int description_read_tags(struct run *run, const json_t *list, char *why, size_t size)
 {
 	size_t n = json_array_size(list), key;
 	const char *tag;
@@ -156,8 +156,8 @@ static int read_tags(struct run *run, const json_t *list, char *why, size_t size
 	return 0;
 }
 
-static int read_command(struct described *d, struct run *run, const json_t *list, char *why,
-			size_t size)
+static int description_read_command(struct described *d, struct run *run, const json_t *list,
+				    char *why, size_t size)
 {
 	size_t n = json_array_size(list);
 
@@ -177,7 +177,7 @@ static int read_command(struct described *d, struct run *run, const json_t *list
 	return 0;
 }
 
-static int read_nodes(struct system_info *s, const json_t *list, char *why, size_t size)
+static int description_read_nodes(struct system_info *s, const json_t *list, char *why, size_t size)
 {
 	size_t n = json_array_size(list);
 
@@ -197,7 +197,7 @@ static int read_nodes(struct system_info *s, const json_t *list, char *why, size
 	return 0;
 }
 
-static int read_limit_values(struct limits *l, json_t *values, char *why, size_t size)
+static int description_read_limits(struct limits *l, json_t *values, char *why, size_t size)
 {
 	size_t known = 0;
 
@@ -218,12 +218,12 @@ static int read_limit_values(struct limits *l, json_t *values, char *why, size_t
 	return 0;
 }
 
-static bool is_list_of_numbers(const char *text)
+static bool text_is_number_list(const char *text)
 {
 	return !text[strspn(text, "0123456789,-")];
 }
 
-static bool is_variable(const char *name, const json_t *value)
+static bool variable_is_valid(const char *name, const json_t *value)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "abcdefghijklmnopqrstuvwxyz_0123456789";
@@ -232,7 +232,7 @@ static bool is_variable(const char *name, const json_t *value)
 	       json_is_string(value);
 }
 
-static int read_variables(struct meta *m, json_t *variables, char *why, size_t size)
+static int description_read_variables(struct meta *m, json_t *variables, char *why, size_t size)
 {
 	const char *name;
 	json_t *v;
@@ -243,7 +243,8 @@ static int read_variables(struct meta *m, json_t *variables, char *why, size_t s
 	json_object_foreach(variables, name, v) {
 		struct variable *to = &m->variables[m->nr_variables];
 
-		if (!is_variable(name, v) || !field_read_text(v, to->value, sizeof(to->value)))
+		if (!variable_is_valid(name, v) ||
+		    !field_read_text(v, to->value, sizeof(to->value)))
 			return fields_refuse("variables", "has something that is none", why, size);
 		to->name = name;
 		m->nr_variables++;
@@ -251,14 +252,14 @@ static int read_variables(struct meta *m, json_t *variables, char *why, size_t s
 	return 0;
 }
 
-static bool is_revision_text(const struct git *g)
+static bool git_has_revision(const struct git *g)
 {
 	size_t n = strlen(g->revision);
 
 	return (!n || n == 40 || n == 64) && !g->revision[strspn(g->revision, "0123456789abcdef")];
 }
 
-static int read_findings(struct meta *m, const json_t *o, char *why, size_t size)
+static int description_read_findings(struct meta *m, const json_t *o, char *why, size_t size)
 {
 	static const char *const of_system[] = { "nodes", NULL }, *const of_limits[] = { "values",
 											 NULL };
@@ -266,27 +267,30 @@ static int read_findings(struct meta *m, const json_t *o, char *why, size_t size
 	int err = fields_read(system, system_fields, of_system, &m->system, why, size);
 
 	if (!err)
-		err = read_nodes(&m->system, json_object_get(system, "nodes"), why, size);
+		err = description_read_nodes(&m->system, json_object_get(system, "nodes"), why,
+					     size);
 	if (!err)
 		err = fields_read(limits, limit_fields, of_limits, &m->limits, why, size);
 	if (!err)
-		err = read_limit_values(&m->limits, json_object_get(limits, "values"), why, size);
-	if (!err && !(is_list_of_numbers(m->limits.cpus_allowed) &&
-		      is_list_of_numbers(m->limits.mems_allowed)))
+		err = description_read_limits(&m->limits, json_object_get(limits, "values"), why,
+					      size);
+	if (!err && !(text_is_number_list(m->limits.cpus_allowed) &&
+		      text_is_number_list(m->limits.mems_allowed)))
 		err = fields_refuse("limits", "has a list that is none", why, size);
 	if (!err)
 		err = fields_read(json_object_get(o, "container"), container_fields, NULL,
 				  &m->container, why, size);
 	if (!err)
-		err = read_variables(m, json_object_get(o, "variables"), why, size);
+		err = description_read_variables(m, json_object_get(o, "variables"), why, size);
 	if (!err)
 		err = fields_read(json_object_get(o, "git"), git_fields, NULL, &m->git, why, size);
-	if (!err && !is_revision_text(&m->git))
+	if (!err && !git_has_revision(&m->git))
 		err = fields_refuse("git", "has a revision that is none", why, size);
 	return err;
 }
 
-static int read_run(struct described *d, const json_t *o, struct run *run, char *why, size_t size)
+static int description_read_run(struct described *d, const json_t *o, struct run *run, char *why,
+				size_t size)
 {
 	static const char *const others[] = { "kind",      "tags",   "command",
 					      "system",    "limits", "container",
@@ -298,11 +302,11 @@ static int read_run(struct described *d, const json_t *o, struct run *run, char 
 		return fields_refuse("kind", "is not description", why, size);
 	err = fields_read(o, run_fields, others, run, why, size);
 	if (!err)
-		err = read_tags(run, json_object_get(o, "tags"), why, size);
+		err = description_read_tags(run, json_object_get(o, "tags"), why, size);
 	if (!err)
-		err = read_command(d, run, json_object_get(o, "command"), why, size);
+		err = description_read_command(d, run, json_object_get(o, "command"), why, size);
 	if (!err)
-		err = read_findings(&d->meta, o, why, size);
+		err = description_read_findings(&d->meta, o, why, size);
 	if (!err && json_object_get(o, "system"))
 		run->meta = &d->meta;
 	return err;
@@ -317,7 +321,8 @@ int description_read(struct described *d, const char *text, size_t length, struc
 	memset(d, 0, sizeof(*d));
 	d->tree = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
 	snprintf(why, size, "it is no JSON object");
-	err = json_is_object((json_t *)d->tree) ? read_run(d, d->tree, run, why, size) : -EBADMSG;
+	err = json_is_object((json_t *)d->tree) ? description_read_run(d, d->tree, run, why, size)
+						: -EBADMSG;
 	if (memory_failures_of_thread() == failures)
 		return err;
 	snprintf(why, size, "out of memory");

@@ -94,7 +94,7 @@ int fields_refuse(const char *key, const char *wrong, char *why, size_t size)
 	return -EBADMSG;
 }
 
-static bool is_among(const char *const *keys, const char *key)
+static bool keys_have(const char *const *keys, const char *key)
 {
 	for (; keys && *keys; keys++)
 		if (!strcmp(*keys, key))
@@ -113,7 +113,7 @@ int fields_read(const json_t *object, const struct field *fields, const char *co
 	if (object && !json_is_object(object))
 		return fields_refuse("", "is no object where one is expected", why, size);
 	json_object_foreach(o, key, v) {
-		if (is_among(others, key))
+		if (keys_have(others, key))
 			continue;
 		f = fields;
 		while (f->key && strcmp(f->key, key) != 0)

@@ -109,7 +109,7 @@ void request_write(struct json *j, const struct request *r)
 	jw_object_end(j);
 }
 
-static int read_follow(struct request *r, const json_t *v, char *why, size_t size)
+static int request_read_follow(struct request *r, const json_t *v, char *why, size_t size)
 {
 	const char *name = json_string_value(v);
 
@@ -122,7 +122,7 @@ static int read_follow(struct request *r, const json_t *v, char *why, size_t siz
 	return fields_refuse("follow", "is none of command, processes, cgroup", why, size);
 }
 
-static int read_wanted(struct request *r, const json_t *list, char *why, size_t size)
+static int request_read_wanted(struct request *r, const json_t *list, char *why, size_t size)
 {
 	enum metric_id id;
 
@@ -140,7 +140,7 @@ static int read_wanted(struct request *r, const json_t *list, char *why, size_t 
 }
 
 /* Gives the descriptor @fd the first free place of its name. False: there is none. */
-static bool put_descriptor(struct request *r, const char *name, int fd)
+static bool request_put_descriptor(struct request *r, const char *name, int fd)
 {
 	struct descriptor_kind kinds[MOST_KINDS];
 
@@ -158,8 +158,8 @@ static bool put_descriptor(struct request *r, const char *name, int fd)
 	return false;
 }
 
-static int read_descriptors(struct request *r, const json_t *list, const int *fds, size_t nr_fds,
-			    char *why, size_t size)
+static int request_read_descriptors(struct request *r, const json_t *list, const int *fds,
+				    size_t nr_fds, char *why, size_t size)
 {
 	static const char key[] = "descriptors";
 
@@ -167,7 +167,7 @@ static int read_descriptors(struct request *r, const json_t *list, const int *fd
 		return fields_refuse(key, "are not those that came with it", why, size);
 	for (size_t i = 0; i < nr_fds; i++)
 		if (fds[i] < 0 ||
-		    !put_descriptor(r, json_string_value(json_array_get(list, i)), fds[i]))
+		    !request_put_descriptor(r, json_string_value(json_array_get(list, i)), fds[i]))
 			return fields_refuse(key, "has a name that is not known, or too often", why,
 					     size);
 	while (r->nr_pids < REQUEST_PROCESSES && r->pid_fds[r->nr_pids] >= 0)
@@ -176,7 +176,7 @@ static int read_descriptors(struct request *r, const json_t *list, const int *fd
 }
 
 /* What the parts mean together. */
-static int check_whole(const struct request *r, char *why, size_t size)
+static int request_check(const struct request *r, char *why, size_t size)
 {
 	if (r->interval_ns < SHORTEST_INTERVAL_NS)
 		return fields_refuse("interval_ns", "is missing or too short", why, size);
@@ -191,8 +191,8 @@ static int check_whole(const struct request *r, char *why, size_t size)
 	return 0;
 }
 
-static int read_object(struct request *r, const json_t *o, const int *fds, size_t nr_fds, char *why,
-		       size_t size)
+static int request_read_object(struct request *r, const json_t *o, const int *fds, size_t nr_fds,
+			       char *why, size_t size)
 {
 	static const char *const others[] = { "kind",    "version",     "follow",
 					      "metrics", "descriptors", NULL };
@@ -208,13 +208,13 @@ static int read_object(struct request *r, const json_t *o, const int *fds, size_
 	}
 	err = fields_read(o, fields, others, r, why, size);
 	if (!err)
-		err = read_follow(r, json_object_get(o, "follow"), why, size);
+		err = request_read_follow(r, json_object_get(o, "follow"), why, size);
 	if (!err)
-		err = read_wanted(r, json_object_get(o, "metrics"), why, size);
+		err = request_read_wanted(r, json_object_get(o, "metrics"), why, size);
 	if (!err)
-		err = read_descriptors(r, json_object_get(o, "descriptors"), fds, nr_fds, why,
-				       size);
-	return err ? err : check_whole(r, why, size);
+		err = request_read_descriptors(r, json_object_get(o, "descriptors"), fds, nr_fds,
+					       why, size);
+	return err ? err : request_check(r, why, size);
 }
 
 int request_read(struct request *r, const char *text, size_t length, int *fds, size_t nr_fds,
@@ -226,7 +226,7 @@ int request_read(struct request *r, const char *text, size_t length, int *fds, s
 
 	request_init(r);
 	snprintf(why, size, "it is no JSON object");
-	err = json_is_object(o) ? read_object(r, o, fds, nr_fds, why, size) : -EBADMSG;
+	err = json_is_object(o) ? request_read_object(r, o, fds, nr_fds, why, size) : -EBADMSG;
 	json_decref(o);
 	if (memory_failures_of_thread() > failures) {
 		snprintf(why, size, "out of memory");
