@@ -85,7 +85,7 @@ static int assignment_take_processes(struct assignment *a, const struct request 
 	return 0;
 }
 
-/* The path of the folder @fd, as it is here: nobody else's word is taken for it. */
+/* The path of the folder @fd in this process's own namespace. */
 static int folder_find_path(int fd, char path[4096], char *why, size_t size)
 {
 	char link[64];

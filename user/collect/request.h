@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the collector is asked for over its control socket: the request for a job, then the
+ * What the collector receives over its control socket: the request for a job, then the
  * description of its run and the start. All of it is checked as input of unknown origin.
  */
 #ifndef COLLECT_REQUEST_H
@@ -13,7 +13,7 @@
 #include "wire/description.h"
 #include "wire/request.h"
 
-/* A job as it was asked for: @spec points into the rest. */
+/* A job as it was requested: @spec points into the rest. */
 struct assignment {
 	struct job_spec spec;
 	struct run run;

@@ -16,7 +16,7 @@ struct answer {
 	char why[1024];
 };
 
-/* What @name, or who we are, is for a child that has become @user. */
+/* Finds the cgroup @name (NULL: looks at its parent) in a child that has become @user. */
 static void question_answer(const struct user *user, const char *name, struct answer *a)
 {
 	char path[64];

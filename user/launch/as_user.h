@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Questions to the system that are asked with the rights of another user, by a child. */
+/* What a child finds in the system that has the rights of another user. */
 #ifndef LAUNCH_AS_USER_H
 #define LAUNCH_AS_USER_H
 
@@ -13,8 +13,8 @@
 int as_user_find_cgroup(const struct user *user, const char *name, struct cgroup_target *t,
 			char *why, size_t size);
 /*
- * Whether /proc shows the command lines of other users to @user, so of us, who are root: not where
- * it is mounted with hidepid and @user is not in its group. An error hides them.
+ * Whether /proc shows @user the command lines of other users, such as this process of root: not
+ * where it is mounted with hidepid and @user is not in its group. An error hides them.
  */
 bool as_user_sees_others(const struct user *user);
 

@@ -55,7 +55,8 @@ static void attachment_attend(struct roles *roles, struct end_requests *r, int s
 			if (end_request_is_one(&si))
 				attachment_handle_request(roles, r, &si);
 		attachment_reap(roles);
-		last_summary_advance(&roles->summary); /* after the end of who sends it */
+		/* the collector may have sent it as its last act */
+		last_summary_advance(&roles->summary);
 	}
 	roles_stop(roles, ROLES_GRACE_MS);
 }

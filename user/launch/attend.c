@@ -29,8 +29,8 @@ static void attendance_reap(struct attendance *a)
 	}
 }
 
-/* Since it was last seen to stop: a shell continues the whole job, and a key may have stopped it
- * again before we run. */
+/* Since its last stop that was seen: a shell continues the whole job, and a key may have stopped it
+ * again before this process runs. */
 static bool command_has_moved(const struct attendance *a)
 {
 	siginfo_t news = { 0 };
@@ -69,7 +69,7 @@ static void attendance_handle_signal(struct attendance *a, const struct signalfd
 	}
 	if (a->command_ended)
 		return;
-	if (sig == SIGCONT && a->has_stopped_too) { /* we go on, so shall it */
+	if (sig == SIGCONT && a->has_stopped_too) { /* for both */
 		a->has_stopped_too = false;
 		if (!command_has_moved(a))
 			kill(a->command, SIGCONT);
@@ -101,13 +101,14 @@ void attendance_run(struct attendance *a)
 
 	while (!attendance_is_over(a)) {
 		last_summary_wait(&a->roles->summary, a->signal_fd, wait_ms);
-		attendance_reap(
-			a); /* first: a stop of ours takes the SIGCONT before it off the queue */
+		/* first: stopping this process takes the SIGCONT before it off the queue */
+		attendance_reap(a);
 		while (read(a->signal_fd, &si, sizeof(si)) == sizeof(si)) {
 			attendance_handle_signal(a, &si);
 			attendance_reap(a);
 		}
-		last_summary_advance(&a->roles->summary); /* after the end of who sends it */
+		/* the collector may have sent it as its last act */
+		last_summary_advance(&a->roles->summary);
 	}
 	roles_stop(a->roles, ROLES_GRACE_MS);
 	attendance_reap(a);

@@ -15,7 +15,7 @@ struct attendance {
 	bool command_ended;
 	int command_status;   /* of wait(2) */
 	bool is_detached;     /* the run is closed, whatever goes on still */
-	bool has_stopped_too; /* with the command; what continues us is for both */
+	bool has_stopped_too; /* with the command; a SIGCONT to the launcher is for both */
 };
 
 /*

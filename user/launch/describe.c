@@ -33,7 +33,7 @@ static pid_t target_pid(const struct launch_options *o)
 	return o->nr_targets == 1 ? o->targets[0] : 0;
 }
 
-/* Whatever it meets, it holds nothing of ours open, and ends by itself. */
+/* Whatever it meets, it holds no descriptor of the launcher open, and ends by itself. */
 static void revision_read(const struct user *as, const char *folder, int out)
 {
 	struct git g = { 0 };
@@ -74,7 +74,7 @@ static void revision_ask(struct description *d, const struct launch_options *o)
 		d->reader = 0;
 }
 
-/* Limits and cgroup of a process are in /proc, which may hide it from who called us. */
+/* Limits and cgroup of a process are in /proc, which may hide it from the caller of sudo. */
 static bool target_is_visible(const struct launch_options *o)
 {
 	char path[64];

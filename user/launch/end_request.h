@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Signals that ask bpfmon itself to end: the first ones politely, the third without condition. */
+/* Signals that request the end of bpfmon itself: the first two are orderly, the third is not. */
 #ifndef LAUNCH_END_REQUEST_H
 #define LAUNCH_END_REQUEST_H
 
@@ -18,9 +18,9 @@ struct end_requests {
 };
 
 /*
- * Whether @si is SIGINT, SIGTERM, SIGHUP or SIGQUIT, and not one that we were started to ignore:
- * SIGHUP as nohup(1) does, SIGINT and SIGQUIT of the terminal as a shell does for a job in the
- * background.
+ * Whether @si is SIGINT, SIGTERM, SIGHUP or SIGQUIT, and not one that this process was started to
+ * ignore: SIGHUP as nohup(1) does, SIGINT and SIGQUIT of the terminal as a shell does for a job in
+ * the background.
  */
 bool end_request_is_one(const struct signalfd_siginfo *si);
 /* Counts it. False: it is the echo of the last one, and is not counted. */

@@ -119,7 +119,7 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 		.marks = { .fd = -1, .keeper_fd = -1, .keeper = -1 },
 		.is_on = o->marks || o->metrics_udp,
 	};
-	if (o->metrics_udp && as) /* what its user could not have, it does not get by us */
+	if (o->metrics_udp && as) /* the command gets no port that its user could not have */
 		privilege_use(~(1ULL << CAP_NET_BIND_SERVICE));
 	if (o->metrics_udp)
 		err = intake_open_udp(in, o->port);

@@ -19,8 +19,8 @@ struct intake_sockets {
 };
 
 /*
- * Opens what is asked for, marks as @as (NULL: ourselves), and puts the variable for them into our
- * environment, which the command inherits. A negative errno after one line to the user.
+ * Opens what @o has, marks as the user @as (NULL: the own one), and puts the variable for them into
+ * the environment, which the command inherits. A negative errno after one line to the user.
  */
 int intake_open(struct intake_sockets *in, const struct intake_options *o, const struct user *as);
 /* In the roles, which do not inherit them; */

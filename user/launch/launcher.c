@@ -35,7 +35,7 @@ struct launcher {
 	int cancelled_by; /* a signal, before the command ran; 0: none */
 };
 
-/* 0-2 are never given to descriptors of ours, which the command would take for its own. */
+/* Descriptors of bpfmon are never 0 to 2, which the command would take for its own. */
 static int standard_descriptors_plug(bool *stdout_is_closed)
 {
 	int fd;
@@ -59,7 +59,8 @@ static int launcher_end_by(int sig)
 static int launcher_finish(const struct attendance *a)
 {
 	if (!a->command_ended) {
-		log_warn("told twice to end: the command (process %d) is left running", a->command);
+		log_warn("asked twice to end: the command (process %d) is left running",
+			 a->command);
 		return launcher_end_by(a->requests.signal);
 	}
 	return WIFSIGNALED(a->command_status) ? launcher_end_by(WTERMSIG(a->command_status))
@@ -102,7 +103,7 @@ static int command_fork(struct launcher *l, sigset_t *mask)
 	struct launch_options *o = l->options;
 	int err;
 
-	/* ignored, the kernel would reap our children before we know how they ended */
+	/* ignored, the kernel would reap the children before their status is read */
 	sigaction(SIGCHLD, &children, &inherited);
 	l->signal_fd = signals_open(mask);
 	if (o->own_cgroup && own_cgroup_make(&l->cgroup))

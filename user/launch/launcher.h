@@ -13,9 +13,9 @@
 
 struct launch_options {
 	char *const *argv;
-	const struct user *run_as;     /* the command's user; NULL: ours */
-	const struct user *record_as;  /* the recorder's; NULL: ours */
-	const struct user *caller;     /* who called sudo; NULL: ours */
+	const struct user *run_as;     /* the command's user; NULL: bpfmon's */
+	const struct user *record_as;  /* the recorder's; NULL: bpfmon's */
+	const struct user *caller;     /* the user who called sudo; NULL: nobody did */
 	struct intake_options push;    /* what programs may push */
 	bool own_cgroup;               /* the command gets one, which is removed at the end */
 	int cgroup_keeper_fd;          /* filled in with that; what has it delays the removal */

@@ -17,7 +17,7 @@
 #define PREFIX "bpfmon-marks-"
 #define TRIES 16
 
-/* A folder of which nobody but its owner, @uid or root can move what we make in it. */
+/* A folder in which only its owner, @uid or root can move what is made there. */
 static int base_folder_open(const char *path, bool is_own, uid_t uid)
 {
 	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -57,7 +57,7 @@ static int own_folder_open(int base, const char *name)
 	return err;
 }
 
-/* An own folder in @base, by a name that nobody could foresee. */
+/* A private folder in @base, with a random name. */
 static int own_folder_make(int base, char name[MARK_FOLDER_BYTES])
 {
 	for (int i = 0; i < TRIES; i++) {
@@ -79,7 +79,7 @@ static int own_folder_make(int base, char name[MARK_FOLDER_BYTES])
 	return -EEXIST;
 }
 
-/* By its name in the folder that we are in: no other is looked up. */
+/* By its name in the current folder: no other name is looked up. */
 static int own_folder_bind(int folder, int fd)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX, .sun_path = SOCKET_NAME };
@@ -121,7 +121,7 @@ void mark_folder_remove(const struct mark_folder *f)
 		rmdir(f->name);
 }
 
-/* One of ours that no keeper has locked: it was killed. */
+/* A folder of this user's that no keeper has locked: its keeper was killed. */
 static void left_folder_remove(int base, const char *name)
 {
 	int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

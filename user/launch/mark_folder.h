@@ -20,7 +20,7 @@ struct mark_folder {
 
 /*
  * Makes it in the folder @path, makes it the current one, and binds the socket @fd in it.
- * @is_own: only in a folder of our own. A negative errno; then nothing is left.
+ * @is_own: only in a folder of the same owner. A negative errno; then nothing is left.
  */
 int mark_folder_make(struct mark_folder *f, const char *path, bool is_own, int fd);
 /* While it is the current folder. */

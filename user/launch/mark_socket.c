@@ -17,7 +17,7 @@
 
 #define PATIENCE_MS 1000 /* with the keeper, at the end */
 
-/* What the keeper says when it has made the folder, or could not. */
+/* The keeper's report when it has made the folder, or could not. */
 struct report {
 	int err;
 	char path[sizeof(((struct mark_folder *)0)->path)];
@@ -126,7 +126,7 @@ void mark_socket_remove(struct mark_socket *m)
 	cleanup_closep(&m->fd);
 	cleanup_closep(&m->keeper_fd);
 	m->fd = m->keeper_fd = -1;
-	/* whoever stops the keeper does not keep us from ending as the command did */
+	/* a keeper that somebody has stopped must not delay the end */
 	for (int i = 0; m->keeper > 0 && i < PATIENCE_MS && !waitpid(m->keeper, NULL, WNOHANG); i++)
 		poll(NULL, 0, 1);
 	m->keeper = -1;

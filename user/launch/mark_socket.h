@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The socket for the command's marks: in a folder that only the command's user may enter, made and
- * removed by a process that has that user's rights and no more. So no path is followed with rights
- * that whoever could change it does not have.
+ * removed by a process that has that user's rights and no more. So no path is followed with more
+ * rights than the users have who can change it.
  */
 #ifndef LAUNCH_MARK_SOCKET_H
 #define LAUNCH_MARK_SOCKET_H

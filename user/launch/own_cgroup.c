@@ -43,7 +43,7 @@ static void cgroup_keeper_run(const struct cgroup *cg, int fd)
 		n = recv(fd, &byte, 1, 0);
 	while (n < 0 && errno == EINTR);
 	err = cgroup_remove(cg);
-	if (n == 1) /* asked to, and answers */
+	if (n == 1) /* requested: answer with the result */
 		_exit(send(fd, &err, sizeof(err), MSG_NOSIGNAL) != sizeof(err));
 	cgroup_report_left(cg, err, "the launcher is gone, and ");
 	_exit(0);

@@ -8,9 +8,9 @@
 #include <sys/types.h>
 
 /*
- * The folder of a root cgroup is writable for nobody, its owner included. Its keeper alone has the
- * right to remove it, and is asked to; or removes it by itself when launcher
- * and collector, which have @keeper_fd, are gone.
+ * The folder of a root cgroup is not writable, not even for its owner. Its keeper alone has the
+ * right to remove it: on request, or by itself when launcher and collector, which have @keeper_fd,
+ * are gone.
  */
 struct own_cgroup {
 	struct cgroup cg;
@@ -20,7 +20,7 @@ struct own_cgroup {
 
 /* A negative errno, after one line to the user; then it has no path. */
 int own_cgroup_make(struct own_cgroup *own);
-/* Has it removed; says when it cannot be, and where it is. */
+/* Has it removed; a warning if it cannot be, with its path. */
 void own_cgroup_remove(struct own_cgroup *own);
 
 #endif

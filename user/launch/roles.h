@@ -21,16 +21,15 @@ struct roles {
 };
 
 /*
- * Forks both, which then do as @o says and end; the collector waits for its request. They give back
+ * Forks both, which run as @o has it and then exit; the collector waits for its request. They close
  * @signal_fd and the pipes of
  * @command, which are the launcher's. A negative errno: roles_stop() ends those that there are.
  */
 int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn *command,
 	       int signal_fd, const sigset_t *mask);
-/* Sends it a message. If that cannot be, says so, and ends the role: it would wait for ever. */
+/* Sends it a message. If that fails, warns and ends the role, which would wait for ever. */
 void role_send(const struct role *role, enum control_type type, int value, uint64_t when_ns);
-/* The child @pid has been waited for: notes it where it is a role; of one that was killed says so.
- */
+/* Records that the child @pid has been waited for, if it is a role; warns if it was killed. */
 void roles_note_end(struct roles *roles, pid_t pid, int status);
 
 #endif

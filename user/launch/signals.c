@@ -13,7 +13,7 @@
 
 int signals_open(sigset_t *old)
 {
-	/* these tell of our own mistakes, and must end us */
+	/* faults of this process, which must end it */
 	static const int ours[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS };
 	static const int requests[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	sigset_t all, first;
@@ -51,7 +51,7 @@ static bool process_descends_from(pid_t pid, pid_t ancestor)
 
 bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command)
 {
-	/* a hangup is told to the leader of the session alone */
+	/* the kernel sends a hangup to the leader of the session alone */
 	if (si->ssi_code > 0 && si->ssi_signo == SIGHUP && getsid(0) == getpid())
 		return true;
 	if (si->ssi_code > 0) /* the kernel: terminal, timer, child */
@@ -66,7 +66,7 @@ static bool process_is_shell_job(void)
 
 bool signals_stop_too(int sig)
 {
-	/* a plain SIGSTOP may be somebody's who will continue the command only */
+	/* the sender of a plain SIGSTOP may continue the command only */
 	if (sig == SIGSTOP && !process_is_shell_job())
 		return false;
 	raise(SIGSTOP);

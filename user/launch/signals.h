@@ -9,7 +9,7 @@
 
 /*
  * Blocks what is to be forwarded; @old: the mask before. Returns a descriptor, or -1, that reads
- * only what may ask for the end: all else waits until signals_read_all().
+ * only what may request the end: all else waits until signals_read_all().
  */
 int signals_open(sigset_t *old);
 /*

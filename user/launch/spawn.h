@@ -11,7 +11,7 @@
 struct spawn {
 	pid_t pid;
 	int go_fd;     /* writing a byte lets it exec; closing it ends the child */
-	int status_fd; /* tells how the exec went */
+	int status_fd; /* the result of the exec comes out of it */
 	bool has_gone; /* the byte was taken */
 	bool is_ready; /* what failed was the exec itself, nothing before */
 };

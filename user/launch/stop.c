@@ -47,8 +47,7 @@ static void collector_let_go(struct roles *roles)
 
 static bool role_has_ended(struct role *r)
 {
-	if (role_is_there(r) &&
-	    waitpid(r->pid, NULL, WNOHANG)) /* or somebody else has waited for it */
+	if (role_is_there(r) && waitpid(r->pid, NULL, WNOHANG)) /* or it was waited for elsewhere */
 		r->pid = 0;
 	return !role_is_there(r);
 }

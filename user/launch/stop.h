@@ -8,7 +8,7 @@
 #define ROLES_GRACE_MS 1000          /* after the last request */
 #define ROLES_UNNEEDED_GRACE_MS 3000 /* where there is no run: programs may be being loaded */
 
-/* One line to the user: what is waited for, and how to end that. */
+/* One line to the user: which role is waited for, and how to end that. */
 void roles_say_awaited(const struct roles *roles);
 /*
  * Lets go of both, and waits for their ends; what has not ended after @grace_ms is killed, the
