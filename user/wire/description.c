@@ -263,7 +263,7 @@ static int description_read_findings(struct meta *m, const json_t *o, char *why,
 {
 	static const char *const of_system[] = { "nodes", NULL }, *const of_limits[] = { "values",
 											 NULL };
-	const json_t *system = json_object_get(o, "system"), *limits = json_object_get(o, "limits");
+	json_t *system = json_object_get(o, "system"), *limits = json_object_get(o, "limits");
 	int err = fields_read(system, system_fields, of_system, &m->system, why, size);
 
 	if (!err)
@@ -289,7 +289,7 @@ static int description_read_findings(struct meta *m, const json_t *o, char *why,
 	return err;
 }
 
-static int description_read_run(struct described *d, const json_t *o, struct run *run, char *why,
+static int description_read_run(struct described *d, json_t *o, struct run *run, char *why,
 				size_t size)
 {
 	static const char *const others[] = { "kind",      "tags",   "command",

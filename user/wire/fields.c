@@ -102,17 +102,16 @@ static bool keys_have(const char *const *keys, const char *key)
 	return false;
 }
 
-int fields_read(const json_t *object, const struct field *fields, const char *const *others,
-		void *to, char *why, size_t size)
+int fields_read(json_t *object, const struct field *fields, const char *const *others, void *to,
+		char *why, size_t size)
 {
-	/* jansson iterates over what is not const; nothing is changed */
-	json_t *o = (json_t *)(uintptr_t)object, *v;
 	const struct field *f;
 	const char *key;
+	json_t *v;
 
 	if (object && !json_is_object(object))
 		return fields_refuse("", "is no object where one is expected", why, size);
-	json_object_foreach(o, key, v) {
+	json_object_foreach(object, key, v) {
 		if (keys_have(others, key))
 			continue;
 		f = fields;

@@ -40,8 +40,8 @@ void fields_write(struct json *j, const struct field *fields, const void *from);
  * @others, which ends with NULL, are keys that the caller reads. -EBADMSG; @why then is what is
  * wrong with which key.
  */
-int fields_read(const json_t *object, const struct field *fields, const char *const *others,
-		void *to, char *why, size_t size);
+int fields_read(json_t *object, const struct field *fields, const char *const *others, void *to,
+		char *why, size_t size);
 /*
  * Reads a text of less than @limit bytes. One that is longer is cut if it has grown by characters
  * of three bytes in the place of invalid ones; else false: it is too long, or none.

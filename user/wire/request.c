@@ -191,7 +191,7 @@ static int request_check(const struct request *r, char *why, size_t size)
 	return 0;
 }
 
-static int request_read_object(struct request *r, const json_t *o, const int *fds, size_t nr_fds,
+static int request_read_object(struct request *r, json_t *o, const int *fds, size_t nr_fds,
 			       char *why, size_t size)
 {
 	static const char *const others[] = { "kind",    "version",     "follow",
