@@ -37,7 +37,7 @@ static int order_parse(void *order, const char *text)
 	return 0;
 }
 
-static int limit_parse(void *options, const char *text)
+static int list_limit_parse(void *options, const char *text)
 {
 	struct list_options *o = options;
 
@@ -50,7 +50,7 @@ static int limit_parse(void *options, const char *text)
 
 static const struct option_row list_rows[] = {
 	{ "sort", 0, "ORDER", false, "By start (default), wall, cpu, memory, or name", order_parse, AT(order), GUARD_NONE },
-	{ "limit", 0, "N", false, "At most N runs; 0: all (default 100, of --json all)", limit_parse, 0, GUARD_NONE },
+	{ "limit", 0, "N", false, "At most N runs; 0: all (default 100, of --json all)", list_limit_parse, 0, GUARD_NONE },
 	{ "json", 0, NULL, false, "One JSON object a line instead of a table", flag_parse, AT(json), GUARD_NONE },
 	{ 0 }
 };

@@ -90,7 +90,7 @@ static const struct {
 #define KILLED "Command terminated by signal "
 
 /* Digits and a point, the line's end after them; NAN: not so. */
-static double number_parse(const char *text)
+static double peer_number_parse(const char *text)
 {
 	size_t n = strspn(text, "0123456789.");
 	char *end;
@@ -108,7 +108,7 @@ static double clock_time_parse(const char *text)
 		size_t n = strspn(text, "0123456789");
 
 		if (!n || text[n] != ':')
-			return parts ? seconds * 60 + number_parse(text) : NAN;
+			return parts ? seconds * 60 + peer_number_parse(text) : NAN;
 		seconds = seconds * 60 + strtod(text, NULL);
 		text += n + 1;
 	}
@@ -133,7 +133,7 @@ static void time_read_row(struct side *s, const char *line)
 
 		if (!strncmp(line + 1, of_time[i].label, n))
 			side_set(s, of_time[i].ours,
-				 number_parse(line + 1 + n) * of_time[i].factor);
+				 peer_number_parse(line + 1 + n) * of_time[i].factor);
 	}
 }
 
@@ -166,7 +166,7 @@ static int time_read(struct side *s, const char *text)
 	     next = line_find(next + 1, KILLED))
 		killed = next; /* the last: the command may write such a line itself */
 	if (killed && strchr(killed, '\n') + 1 == start) {
-		side_set(s, "signal", number_parse(killed + strlen(KILLED)));
+		side_set(s, "signal", peer_number_parse(killed + strlen(KILLED)));
 		side_set(s, "exit_code", NAN); /* it is written as 0 then */
 	}
 	return rows ? time_read_command(s, start, rows) : 0;

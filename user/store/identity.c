@@ -11,7 +11,7 @@
 #define SILENT_NS (60 * NSEC_PER_SEC) /* no word from another machine for that long: it is gone */
 
 /* The boot and the PID namespace, which a PID has its meaning in. */
-static void place(char *out, size_t size)
+static void place_read(char *out, size_t size)
 {
 	__cleanup(fclosep) FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
 	char boot[40] = "", space[64];
@@ -51,7 +51,7 @@ void identity_self(char out[IDENTITY_BYTES])
 {
 	char here[108];
 
-	place(here, sizeof(here));
+	place_read(here, sizeof(here));
 	snprintf(out, IDENTITY_BYTES, "%s %d %llu", here, getpid(), start_ticks(getpid()));
 }
 
@@ -64,7 +64,7 @@ enum liveness identity_lives(const char *text)
 
 	if (sscanf(text, "%39s %63s %d %llu", boot, space, &pid, &ticks) != 4)
 		return CANNOT_TELL;
-	place(here, sizeof(here));
+	place_read(here, sizeof(here));
 	n = strlen(here);
 	if (strncmp(text, here, n) != 0 || text[n] != ' ')
 		return CANNOT_TELL;

@@ -8,9 +8,9 @@
 /* @o: the object that the field is in, NULL where the line has none. False: it is not there. */
 typedef bool read_fn(struct summary *s, const struct summary_field *f, const json_t *o);
 
-static void fields_read(struct summary *s, enum summary_in in, const json_t *o);
+static void summary_fields_read(struct summary *s, enum summary_in in, const json_t *o);
 
-static bool field_read_number(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool summary_field_read_number(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	uint64_t value;
 
@@ -28,7 +28,7 @@ static bool field_read_truth(struct summary *s, const struct summary_field *f, c
 	return true;
 }
 
-static bool field_read_text(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool summary_field_read_text(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	const char *text = json_string_value(json_object_get(o, f->key));
 
@@ -51,7 +51,7 @@ static bool field_read_object(struct summary *s, const struct summary_field *f, 
 {
 	const json_t *v = json_object_get(o, f->key);
 
-	fields_read(s, f->opens, v);
+	summary_fields_read(s, f->opens, v);
 	return json_is_object(v);
 }
 
@@ -138,8 +138,8 @@ static bool field_read_programs(struct summary *s, const struct summary_field *f
 }
 
 static read_fn *const field_readers[NR_SUMMARY_TYPES] = {
-	[TYPE_NUMBER] = field_read_number,     [TYPE_DERIVED] = field_read_number,
-	[TYPE_TRUTH] = field_read_truth,       [TYPE_TEXT] = field_read_text,
+	[TYPE_NUMBER] = summary_field_read_number,     [TYPE_DERIVED] = summary_field_read_number,
+	[TYPE_TRUTH] = field_read_truth,       [TYPE_TEXT] = summary_field_read_text,
 	[TYPE_STATUS] = field_read_status,     [TYPE_OBJECT] = field_read_object,
 	[TYPE_LOSSES] = field_read_losses,     [TYPE_OOM] = field_read_oom,
 	[TYPE_COUNTERS] = field_read_counters, [TYPE_HOLDERS] = field_read_holders,
@@ -147,7 +147,7 @@ static read_fn *const field_readers[NR_SUMMARY_TYPES] = {
 };
 
 /* A member that several rows decide is true where each of them is there. */
-static void fields_read(struct summary *s, enum summary_in in, const json_t *o)
+static void summary_fields_read(struct summary *s, enum summary_in in, const json_t *o)
 {
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
 		const struct summary_field *f = summary_field_get(i);
@@ -165,5 +165,5 @@ void summary_read(struct line *l, json_t *o)
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++)
 		if (summary_field_get(i)->there == THERE_IF_HAS)
 			*summary_field_has(s, summary_field_get(i)) = true;
-	fields_read(s, IN_LINE, o);
+	summary_fields_read(s, IN_LINE, o);
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static void fields_write(struct json *j, const struct summary *s, enum summary_in in);
+static void summary_fields_write(struct json *j, const struct summary *s, enum summary_in in);
 
 static void field_write_number(struct json *j, const struct summary *s,
 			       const struct summary_field *f)
@@ -41,7 +41,7 @@ static void field_write_object(struct json *j, const struct summary *s,
 			       const struct summary_field *f)
 {
 	jw_object(j, f->key);
-	fields_write(j, s, f->opens);
+	summary_fields_write(j, s, f->opens);
 	jw_object_end(j);
 }
 
@@ -128,7 +128,7 @@ static write_fn *const field_writers[NR_SUMMARY_TYPES] = {
 	[TYPE_OTHERS] = field_write_others,     [TYPE_PROGRAMS] = field_write_programs,
 };
 
-static void fields_write(struct json *j, const struct summary *s, enum summary_in in)
+static void summary_fields_write(struct json *j, const struct summary *s, enum summary_in in)
 {
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
 		const struct summary_field *f = summary_field_get(i);
@@ -142,6 +142,6 @@ void write_summary(struct json *j, const struct summary *s)
 {
 	jw_object(j, NULL);
 	jw_string(j, "kind", "summary");
-	fields_write(j, s, IN_LINE);
+	summary_fields_write(j, s, IN_LINE);
 	line_end(j);
 }
