@@ -124,6 +124,7 @@ static int end_of_one_that_writes(const struct place *p, int sig)
 
 	if (!child) {
 		setrlimit(RLIMIT_CORE, &no_core);
+		signal(sig, SIG_DFL); /* the tests may run under nohup */
 		stop_signals_catch();
 		raise(sig);
 		whole_file_write("page", p->path, false, "all\n", 4);
