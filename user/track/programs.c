@@ -7,6 +7,7 @@
 #include "track/capability.h"
 #include "track/iterator.h"
 #include "track/permission.h"
+#include "track/small_btf.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -14,6 +15,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define MAX_TASKS_LEAST 8192
@@ -92,16 +94,38 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	bpf_map__set_max_entries(s->maps.mms, o->exact_peak ? max_tasks : 1);
 }
 
+/*
+ * Opens with the small copy of the kernel's types in place of all of them, if that can be made:
+ * relocations are the same with it, and found in a tenth of the time. *@fd is to be closed after
+ * loading.
+ */
+static struct bpfmon *skeleton_open(int *fd)
+{
+	DECLARE_LIBBPF_OPTS(bpf_object_open_opts, options);
+	struct bpfmon *skel;
+	char path[64];
+
+	*fd = memfd_create("bpfmon-types", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", *fd);
+	options.btf_custom_path = path;
+	skel = *fd >= 0 && !access(path, R_OK) ? bpfmon__open_opts(&options) : NULL;
+	if (skel && !small_btf_write(*fd, bpf_object__btf(skel->obj)))
+		return skel;
+	bpfmon__destroy(skel);
+	return bpfmon__open();
+}
+
 /* Loads with the optional ones of @set. */
 static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, unsigned set)
 {
 	const struct optional_row *row;
+	__cleanup(closep) int fd = -1;
 	struct bpf_program *p;
 	int err;
 
 	if (set & o->refused)
 		return -EPERM; /* for tests: as a kernel would */
-	*skel = bpfmon__open();
+	*skel = skeleton_open(&fd);
 	if (!*skel) {
 		err = errno;
 		return err > 0 ? -err : -EINVAL;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The kernel's types (BTF) as they lie in memory, each found by its number. */
+#ifndef TRACK_KERNEL_BTF_H
+#define TRACK_KERNEL_BTF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct btf_type;
+
+struct kernel_btf {
+	void *bytes; /* owned */
+	size_t size;
+	bool is_mapped;
+	const char *strings;
+	size_t strings_size;
+	const char *types;
+	uint32_t *offsets; /* owned; of each type in @types, by its number */
+	uint32_t nr_types; /* void, number 0, included */
+};
+
+/* Reads them. A negative errno: there are none, or they are not as we know them. */
+int kernel_btf_open(struct kernel_btf *k);
+void kernel_btf_close(struct kernel_btf *k);
+/* NULL: void, or there is no such number. */
+const struct btf_type *kernel_btf_type(const struct kernel_btf *k, uint32_t id);
+/* The text at @offset; "" where there is none. */
+const char *kernel_btf_name(const struct kernel_btf *k, uint32_t offset);
+
+#endif
