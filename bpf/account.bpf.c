@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Accounts: totals that are exact at every moment, whoever commits and however often. */
+/* Accounts: totals that are exact at every moment, wherever commits come from and how often. */
 #include "bpfmon.bpf.h"
 
 struct {
@@ -12,7 +12,7 @@ struct {
 
 static const struct account nothing_used;
 
-/* Made by the first that has something to add to it. */
+/* An account is made by the first caller that adds to it. */
 static __always_inline struct account *account_get(u64 tree, u64 cgroup)
 {
 	struct account_key key = { tree, cgroup };
@@ -44,7 +44,7 @@ int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n)
 	return 0;
 }
 
-/* What is new of the user's and the system's part of a process's CPU time, whose sum is exact. */
+/* The increases of a process's user and system time; the sum of the two times is exact. */
 static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *system)
 {
 	u64 cpu = r->counters.cpu;
@@ -55,9 +55,9 @@ static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *
 }
 
 /*
- * Brings what @now says of a task that was not there before to its process and account. The entry
- * is checked under the lock: as long as it is open its free hook has not passed, so that what was
- * read before came from a live task_struct. @closing: this is the free hook.
+ * Adds the increase of a task's counters, now at @now, to its process and account. The entry is
+ * checked under the lock: while it is open the free hook has not run, so that the counters came
+ * from a live task_struct. @closing: this commit is its last and closes the entry.
  */
 __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process_entry *p,
 				  struct task_counters *now, bool closing)
@@ -139,7 +139,7 @@ int account_end_task(u64 tree, u64 cgroup, u32 ended_process)
 	if (ended_process) {
 		add(a->exits, 1);
 		add(a->processes, -1);
-		if (!a->processes) /* two CPUs may find that: reported twice */
+		if (!a->processes) /* two CPUs may find this, and report it twice */
 			account_emit(tree, cgroup, EVENT_EMPTY);
 	}
 	return 0;

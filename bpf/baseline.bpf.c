@@ -24,8 +24,8 @@ static __always_inline bool signal_has_reaped(struct signal_struct *sig)
 
 /*
  * The kernel sums up what the ended threads of a process have used, but not how long they waited.
- * Its sum of I/O includes that of reaped children, which is not the process's own: where there have
- * been both, the parts of the sum are not known.
+ * Its sum of I/O includes that of reaped children, which is not the process's own: if there were
+ * both, the two parts of the sum cannot be separated.
  */
 __hidden void baseline_add_ended(struct signal_struct *sig)
 {

@@ -25,15 +25,15 @@ extern const volatile bool want_exact_peak; /* the tree's, event by event */
 extern const volatile bool want_args;       /* command lines, in exec events */
 extern const volatile __u32 inject_misses;  /* for tests: events to ignore, in thousandths */
 extern const volatile __u32 nr_cpus;
-extern const volatile bool can_seed;  /* attaches to what runs already */
-extern const volatile bool by_cgroup; /* who is ours is said by a cgroup, not by lineage */
+extern const volatile bool can_seed;  /* attach to processes that run already */
+extern const volatile bool by_cgroup; /* membership is decided by cgroup, not by lineage */
 
 /* Set by the collector while it runs. */
 extern struct tracking tracking;
 extern __u32 target_level;
 extern __u64 seeded_at_ns;
-extern bool seeding;     /* what is met now was there before us: it counts from now on */
-extern bool misses_seen; /* events have been missed: be slow to close a process */
+extern bool seeding;     /* tasks met now existed before the attach: they count from now on */
+extern bool misses_seen; /* events were missed: a process may have threads without entries */
 extern struct account_key root_account;
 
 #include "clocks.bpf.h"
@@ -41,45 +41,45 @@ extern struct account_key root_account;
 #define add(var, n) __sync_fetch_and_add(&(var), n)
 
 /*
- * Functions that are not hidden take numbers only: the verifier then looks at them once, not anew
+ * Functions that are not __hidden take only numbers: the verifier then checks them once, and not
  * at each call, which keeps loading fast.
  */
 
-/* In the order of the ladder: a file uses those above it, none below. */
+/* In the order of the ladder: a file uses functions of the files above it, none of those below. */
 
 /* maps.bpf.c */
 __hidden struct task_entry *task_find(u64 task);
-/* 0; or -EEXIST, as there is one, or -E2BIG, -ENOMEM: there is no room. */
+/* 0; -EEXIST: there is one already; -E2BIG, -ENOMEM: there is no room. */
 __hidden long task_put(const struct task_entry *t);
 __hidden void task_forget(u64 task);
-/* Does @t still tell of @task, or of one that lived there before? */
+/* True if @t is the entry of @task, not of an earlier task at the same address. */
 __hidden bool task_is(u64 task, struct task_entry *t);
 __hidden struct process_entry *process_find(u64 signal);
-/* An empty entry. 0 for one caller only. */
+/* Makes an empty entry. Of concurrent callers only one gets 0. */
 __hidden long process_put(u64 signal);
-/* 0 for one caller only. */
+/* Deletes the entry. Of concurrent callers only one gets 0. */
 __hidden long process_forget(u64 signal);
 
 /* pids.bpf.c */
 extern __u64 pid_namespace;
-/* Who runs, the collector, knows processes by the PIDs of its namespace from now on. */
+/* From now on PIDs are those of the namespace of `current`, which is the collector. */
 __hidden void pid_namespace_learn(void);
-/* The PID of the process of @task there; 0: it is not seen there. */
+/* The PID of the process of @task in that namespace; 0: it is not visible there. */
 u32 pid_here(u64 task);
-/* Its PID in the innermost namespace that it has one in: what it knows itself by. */
+/* Its PID in its innermost namespace: what getpid() returns in the process. */
 u32 pid_innermost(u64 task);
 
 /* cgroup.bpf.c; only with by_cgroup */
 extern __u64 cgroup_target;
-/* bpfmon itself does not count. */
+/* True for a process of bpfmon itself, which is not counted. */
 __hidden bool is_own(u64 task);
-/* Is @task in the cgroup that is followed, or in one below it? */
+/* True if @task is in the cgroup that is followed, or in one below it. */
 int cgroup_has(u64 task);
-/* If @task is in it: how deep is that? */
+/* If @task is in it, sets @target_level, the depth of that cgroup. */
 int cgroup_find_level(u64 task);
 
 /* events.bpf.c */
-/* These return 0, or there was no room: a loss of the account that the caller knows. */
+/* Where one of these fails, the ring had no room: the caller counts the loss in its account. */
 __hidden long process_emit(struct process_entry *p);
 __hidden long oom_emit(struct oom_event *e);
 __hidden long exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
@@ -94,12 +94,12 @@ int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root);
 int account_end_task(u64 tree, u64 cgroup, u32 ended_process);
 int account_end_process(u64 tree, u64 cgroup);
 int account_leave_process(u64 tree, u64 cgroup);
-/* A live process with so many live threads has moved from or to another account. */
+/* A live process with @threads live threads has moved in from, or out to, another account. */
 int account_move_in(u64 tree, u64 cgroup, u32 threads);
 int account_move_out(u64 tree, u64 cgroup, u32 threads);
-/* Sees to it that there is that account. -ENOSPC: no more of them are possible. */
+/* Makes the account unless it exists. -ENOSPC: there is no room for another one. */
 int account_make(u64 tree, u64 cgroup);
-/* @n more of enum loss, of the machine and of that account, if there is one. */
+/* Adds @n to @loss (enum loss) of the machine and, if the account exists, of the account. */
 int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n);
 int account_add_execs(u64 tree, u64 cgroup, u64 n);
 
@@ -108,45 +108,45 @@ __hidden void baseline_add(const struct task_counters *used);
 __hidden void baseline_add_ended(struct signal_struct *sig);
 
 /* refused.bpf.c */
-/* There was no room for @task, which is ours. */
+/* There was no room for an entry of @task, which was to be followed. */
 int task_refuse(u64 task, u64 tree, u64 cgroup, u32 is_birth);
-/* It has been freed, or there is room for it now: @at_birth, before a sample could lack it. */
+/* It has been freed, or has an entry now; @at_birth: before any sample, thus without a loss. */
 int task_refused_forget(u64 task, u32 at_birth);
 
 /* memory.bpf.c */
-/* What @mm holds, and its marks. */
+/* Reads what @mm holds, and its marks. */
 __hidden void memory_read(struct mm_struct *mm, struct drain_row *row, struct seen_marks *now);
-/* The marks of @mm, in which @resident pages are resident. */
+/* Reads the marks of @mm, in which @resident pages are resident. */
 __hidden void marks_read(struct mm_struct *mm, u64 resident, struct seen_marks *now);
-/* Pages that are resident in @mm, which its creator has made on this CPU just now. */
+/* Pages that are resident in @mm, which its creator has just made on this CPU. */
 u64 resident_at_birth(u64 mm);
 
-/* Pages that are resident, as procfs would say. */
+/* Pages that are resident, as procfs reports them. */
 __hidden u64 resident_now(struct mm_struct *mm);
-/* The central part of a counter: it moves by batches. */
+/* The central part of a per-CPU counter: it changes in batches. */
 __hidden s64 rss_central(struct mm_struct *mm, u32 member);
 
 /* peak.bpf.c; all only with want_exact_peak */
 /* The process uses @mm from now on; a process has one at a time. */
 int mm_join(u64 signal, u64 mm);
-/* It no longer does. @is_torn_down: nothing is left in the address space by now. */
+/* It no longer uses its address space. @is_torn_down: which holds no pages any more. */
 int mm_leave(u64 signal, u32 is_torn_down);
-/* The process is about to be told and forgotten: what it held at the peak goes into its record. */
+/* The record of the process is about to be emitted: adds to it what was held at the peak. */
 int mm_forget(u64 signal);
-/* @mm has been given back, by the process @signal or, 0, by none of ours. */
+/* The pages of @mm have been freed, by the process @signal; 0: by one that is not followed. */
 int mm_gone(u64 mm, u64 signal);
 /* Reads what @mm holds now, if it is followed. */
 int mm_refresh(u64 mm);
 
 /* marks.bpf.c */
 extern bool knows_release;
-/* The process of @task has ended, or is left: its last image's mark. */
+/* The process of @task has ended or left the cgroup: records the mark of its last image. */
 __hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
 __hidden void peak_at_exec(struct task_struct *task, struct process_entry *p);
 /*
- * @p, the process @serial, uses an address space whose marks are @now: what the kernel's is, and
- * the most that it has held so far. The most that it was ever found to hold: more, if the kernel's
- * mark has been reset, which is noted. @before is a copy of @p's marks from before these were read.
+ * Records @now, the marks of the address space that @p uses, if @p is still the process @serial.
+ * @before is a copy of the marks in @p, made before @now was read. Returns the most that it was
+ * ever found to hold: more than in @now if the kernel's mark was reset, which is noted.
  */
 __hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_marks *before,
 		      const struct seen_marks *now);
@@ -154,39 +154,39 @@ __hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_mar
 /* exits.bpf.c */
 /* What @task has used since its birth. */
 __hidden void counters_read(struct task_struct *task, struct task_counters *now);
-/* Commits what @task has used so far; all of it, once it is dead. Its memory may be gone. False: it
- * has not run since the last time. */
+/* Commits what @task has used since the last commit. Its task_struct may have been freed. False:
+ * nothing was read, as all is committed or it has not run since; or it is another task by now. */
 __hidden bool task_commit(u64 task, struct task_entry *t, struct process_entry *p);
-/* The same for one that has exited. True: nothing is left to commit. */
+/* The same for a task that has exited. True: nothing is left to commit. */
 int task_commit_exited(u64 task);
-/* @task has exited; once for each, and once for a process. @seen: this is the exit itself. */
+/* @task has exited: counted once, and once for its process. @seen: this is the exit hook. */
 int task_ended(u64 task, u32 seen);
 
 /* processes.bpf.c */
-/* Sees to it that the process of @task has an entry; see there. */
+/* Makes an entry for the process of @task unless it has one; for the results see there. */
 #define PROCESS_NO_ROOM (-2)
 int process_make(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
-/* True for one caller only: it is to tell of the process, and then to forget it. */
+/* True for one caller only, which then emits the record of the process and deletes its entry. */
 __hidden bool process_begin_closing(struct process_entry *p, u64 serial);
-/* No task of it is left. @how: the flags it gets unless its end was seen. */
+/* The process has no task left. @how: flags for its record unless its end was seen. */
 int process_close(u64 signal, u64 serial, u32 how);
 
 /* entries.bpf.c */
-/* Makes @task and, when it is new, its process known. Idempotent. */
+/* Makes an entry for @task and, if it has none, for its process. Idempotent. */
 int task_add(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
-/* The birth of @task is being told. True: it is known. */
+/* A hook of the birth of @task runs. True: it has an entry already. */
 __hidden bool task_birth_seen(u64 task);
-/* The task that lived at @task has gone unseen: closes its books. */
+/* The free event of the task that was at @task was missed: closes its entry. */
 int task_close(u64 task);
 
 /* members.bpf.c */
 enum ours { NOT_OURS, OURS_BY_BIRTH, OURS_BY_CGROUP };
 __hidden enum ours task_is_ours(struct task_struct *task, struct account_key *account, u64 *image);
-/* Makes @task known if its process or its parent is. False: it is not ours. */
+/* Makes an entry for @task, which has none, if it is to be followed. False: it is not. */
 int task_adopt(u64 task);
 
 /* moves.bpf.c; only with by_cgroup */
-/* @task, which we know, is no longer in it: closes its books. */
+/* @task, which has an entry, is no longer in the cgroup: commits it and closes the entry. */
 int task_leave(u64 task);
 
 static __always_inline void process_lock(struct process_entry *p)
@@ -199,7 +199,7 @@ static __always_inline void process_unlock(struct process_entry *p)
 	bpf_spin_unlock(&p->lock);
 }
 
-/* Of which account @p is at this moment: it may be moved at any time. */
+/* The account of @p at this moment: it may change at any time. */
 static __always_inline struct account_key process_account(struct process_entry *p)
 {
 	struct account_key key;
@@ -210,7 +210,7 @@ static __always_inline struct account_key process_account(struct process_entry *
 	return key;
 }
 
-/* What is new since the last commit; @last follows. */
+/* The increase since the last commit, by which @last advances. */
 static __always_inline u64 counter_advance(u64 *last, u64 now)
 {
 	u64 delta = now > *last ? now - *last : 0;
@@ -239,8 +239,8 @@ static __always_inline u64 counter_scale(u64 whole, u64 part, u64 sum)
 }
 
 /*
- * The system's part of @cpu, the user's being the rest: by the ticks, as the kernel's
- * cputime_adjust() does, and neither part less than it was before.
+ * The system part of @cpu; the rest is the user part. They are split by the ticks, as the kernel's
+ * cputime_adjust() does, and neither part is less than it was before.
  */
 static __always_inline u64 system_part(u64 cpu, u64 utime, u64 stime, u64 user, u64 system)
 {
@@ -262,12 +262,12 @@ static __always_inline u64 system_part(u64 cpu, u64 utime, u64 stime, u64 user, 
 }
 
 /*
- * What the caller of process_begin_closing() then does. Inlined: the kernel allows eight frames,
- * and this is called from deep down.
+ * For the caller that process_begin_closing() returned true to. Inlined: the kernel allows eight
+ * frames, and this is called deep in the call chain.
  */
 static __always_inline void process_tell_and_forget(u64 signal, struct process_entry *p)
 {
-	if (!p->event.rec.released_boot_ns) /* by now it has been, or is no longer ours */
+	if (!p->event.rec.released_boot_ns) /* by now it is free, or not followed */
 		p->event.rec.released_boot_ns = boot_now();
 	if (want_exact_peak)
 		mm_forget(signal);
@@ -283,14 +283,14 @@ static __always_inline u64 serial_new(void)
 	return bpf_ktime_get_ns() << 10 | (bpf_get_smp_processor_id() & 1023);
 }
 
-/* Known to whoever looks at @task, also while another CPU still fills in the entry. */
+/* Computed from @task alone: known also while another CPU still fills in the entry. */
 static __always_inline u64 process_serial(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, group_leader, start_boottime) << 10 |
 	       (BPF_CORE_READ(task, tgid) & 1023);
 }
 
-/* @pointer as a number, which is what a function that is verified once takes. */
+/* @pointer as a number, the only kind of argument of a function that is verified once. */
 static __always_inline u64 as_number(const void *pointer)
 {
 	u64 number = 0;

@@ -10,7 +10,7 @@
 const volatile bool by_cgroup;
 const volatile __s32 cgroup_subsys; /* of the hierarchy; -1: the unified one */
 
-__u64 cgroup_target; /* its id, which is another one after it was made anew */
+__u64 cgroup_target; /* its id, which changes when it is made again */
 __u32 target_level;  /* 1: the root; 0: not known yet */
 
 __u32 own_pids[MAX_OWN];
@@ -69,7 +69,7 @@ __noinline int cgroup_has(u64 task)
 	       cgroup_ancestor_id((u64)cg, target_level - 1) == cgroup_target;
 }
 
-/* Where a cgroup namespace hides the level of the target, a task in it has it among its ancestors.
+/* A cgroup namespace may hide the level of the target: it is found among the ancestors of a task.
  */
 int cgroup_find_level(u64 task)
 {

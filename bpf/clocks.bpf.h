@@ -5,7 +5,7 @@
 
 /* What a time namespace adds to the kernel's clocks for the collector. */
 extern __s64 mono_offset_ns, boot_offset_ns;
-/* Called while the collector runs: from then on times are those of its clocks. */
+/* Called where the collector is `current`: from then on times are those of its clocks. */
 __hidden void clocks_learn(void);
 
 /* Converts a time of the kernel to the collector's clock; negative before that clock's zero. */
@@ -19,7 +19,7 @@ static __always_inline u64 boot_here(u64 boot_ns)
 	return boot_ns + boot_offset_ns;
 }
 
-/* Each time that user space gets is one of these, or was converted by the two above. */
+/* All times that user space gets come from these two, or were converted by the two above. */
 static __always_inline u64 mono_now(void)
 {
 	return mono_here(bpf_ktime_get_ns());

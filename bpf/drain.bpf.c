@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The drain: commits what the live tasks have used so far, and tells of each live process. */
+/* The drain: commits what the tasks have used so far, and writes a row for each process. */
 #include "bpfmon.bpf.h"
 
 #define PF_KTHREAD 0x00200000
 
-bool check_members; /* somebody may have been moved out unseen */
-__u32 drain_epoch;  /* raised before each drain: a process is told of once */
+bool check_members; /* tasks may have been moved out unseen */
+__u32 drain_epoch;  /* raised before each drain, which reports a process once */
 
 static __always_inline bool is_kernels(struct task_struct *task)
 {
 	return BPF_CORE_READ(task, flags) & PF_KTHREAD;
 }
 
-/* Without branches, as the verifier would walk whatever comes after each of them twice. */
+/* Without branches, as the verifier would walk what comes after each of them twice. */
 static __always_inline u32 row_flags(struct task_struct *task, const struct process_entry *p)
 {
 	u32 flags = p->event.rec.flags, live = BPF_CORE_READ(task, signal, live.counter);
 	u32 is_kernels_own = BPF_CORE_READ(task, flags) / PF_KTHREAD;
-	/* a thread of it that we do not know may live where we cannot look */
+	/* threads without an entry may be in a cgroup that is not followed */
 	u32 known = p->alive_tasks;
 	u32 is_alive = ~(flags / PROCESS_ENDED) & ~is_kernels_own & (live | -live) >> 31 &
 		       (known | -known) >> 31;
@@ -26,7 +26,7 @@ static __always_inline u32 row_flags(struct task_struct *task, const struct proc
 	       (p->event.rec.mark_fell & 1) * ROW_MARK_FELL;
 }
 
-/* False: @task has no memory, or another one at each look: it execs, or exits. */
+/* False: @task has no address space, or another one at each read: it is in exec or exit. */
 static __always_inline bool memory_tell(struct task_struct *task, struct process_entry *p,
 					struct drain_row *row)
 {
@@ -37,10 +37,10 @@ static __always_inline bool memory_tell(struct task_struct *task, struct process
 	barrier();
 	for (int i = 0; i < 2; i++) {
 		mm = BPF_CORE_READ(task, mm);
-		if (!mm || is_kernels(task)) /* the kernel's own may borrow one */
+		if (!mm || is_kernels(task)) /* a kernel thread may borrow one */
 			break;
 		memory_read(mm, row, &now);
-		if (BPF_CORE_READ(task, mm) != mm) /* what was read may be another's */
+		if (BPF_CORE_READ(task, mm) != mm) /* what was read may be reused memory */
 			continue;
 		row->peak_pages = mark_see(p, row->serial, &before, &now);
 		if (row->peak_pages > row->bound_pages)
@@ -53,7 +53,7 @@ static __always_inline bool memory_tell(struct task_struct *task, struct process
 	return false;
 }
 
-/* @task has given up its memory, which may not have gone yet, before the exit hook was there. */
+/* @task has given up its memory, which may not be freed yet, and the exit hook has not run. */
 static __always_inline void ending_bound(struct task_struct *task, struct process_entry *p,
 					 struct drain_row *row)
 {
@@ -64,14 +64,14 @@ static __always_inline void ending_bound(struct task_struct *task, struct proces
 	if (p->seen.mm && p->seen.mm == row->used_mm && p->seen.largest_pages > row->bound_pages)
 		row->bound_pages = p->seen.largest_pages;
 	if (!BPF_CORE_READ(task, signal, live.counter) && maxrss > row->bound_pages)
-		row->bound_pages = maxrss; /* the kernel's mark is in it by now */
+		row->bound_pages = maxrss; /* by now it includes the mark of this memory */
 }
 
 /*
  * Writes a row for the process of @task once, and once more if the task that was met first had no
- * memory (any more): another one of the process may have it. False when the row did not fit: the
- * kernel then shows this element again.
- * Not inlined: what is called beside it goes deep, too, and the kernel allows 512 bytes for all.
+ * memory (any more): another task of the process may have it. False: the row did not fit, and the
+ * kernel visits this element again.
+ * Not inlined: its sibling calls are deep, too, and the kernel allows 512 bytes of stack for all.
  */
 static __noinline bool process_tell(struct seq_file *seq, struct task_struct *task,
 				    struct process_entry *p)
@@ -100,7 +100,7 @@ static __noinline bool process_tell(struct seq_file *seq, struct task_struct *ta
 		ending_bound(task, p, &row);
 	if (bpf_seq_write(seq, &row, sizeof(row)))
 		return false;
-	if (p->event.rec.serial != row.serial) /* another process lies there by now */
+	if (p->event.rec.serial != row.serial) /* the entry is another process's by now */
 		return true;
 	if (want_memory && !has_memory)
 		p->blank_epoch = drain_epoch;
@@ -127,7 +127,7 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 	if (!p)
 		return 0;
 	if (t->task != addr)
-		return 0; /* closed, or another's by now */
+		return 0; /* closed, or another task's by now */
 	if (!task_is(addr, t)) {
 		if (t->task == addr) /* its free event was missed */
 			task_close(addr);
@@ -137,7 +137,7 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 		task_leave(addr);
 		return 0;
 	}
-	/* a task whose exit was missed has run since it was last seen */
+	/* if the exit of a task was missed, it has run since it was last seen */
 	if (task_commit(addr, t, p) && !t->exited && BPF_CORE_READ(task, exit_state))
 		task_ended(addr, false);
 	if (!process_tell(seq, task, p))

@@ -2,7 +2,7 @@
 /* Entries of tasks: made, and closed when the free event was missed. */
 #include "bpfmon.bpf.h"
 
-/* @p has one entry less. True: it was the last. */
+/* Subtracts the entry of one task from @p. True: it was the last. */
 static __always_inline bool entry_take_out(struct process_entry *p, bool exited,
 					   struct account_key *account)
 {
@@ -19,8 +19,8 @@ static __always_inline bool entry_take_out(struct process_entry *p, bool exited,
 }
 
 /*
- * The free event of the task that lived at @key was missed: somebody else lives there now. What it
- * used last is lost unless it had been committed when it was dead.
+ * The free event of the task that was at @key was missed: the address is another task's now. What
+ * it used after its last commit is lost, unless it was dead when that was made.
  */
 int task_close(u64 key)
 {
@@ -52,7 +52,7 @@ int task_close(u64 key)
 	return 0;
 }
 
-/* The pass over all tasks may meet a task before the hooks of its birth do: it is not late then. */
+/* The iterator may reach a task before the hooks of its birth do: the task is not late then. */
 static __always_inline void not_late(struct task_entry *t)
 {
 	if (!t->late)
@@ -71,7 +71,7 @@ __hidden bool task_birth_seen(u64 task)
 	return true;
 }
 
-/* Makes the entry of the task at @addr. -EEXIST: it is known. */
+/* Makes the entry of the task at @addr. -EEXIST: it has one. */
 int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags)
 {
 	struct task_struct *task = (struct task_struct *)addr;
@@ -132,7 +132,7 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	p->alive_tasks++;
 	is_first = !p->event.rec.threads_total;
 	p->event.rec.threads_total++;
-	account = p->event.rec.account; /* of a thread: its process may have been moved */
+	account = p->event.rec.account; /* a thread's process may have been moved */
 	process_unlock(p);
 	add(tracking.entries, 1);
 	if (flags & PROCESS_LATE)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The ring buffer: ended processes, execs, kills, cgroups. A lost event loses a row, no number. */
+/* The ring buffer: ended processes, execs, kills, cgroups. A lost event costs a row, no count. */
 #include "bpfmon.bpf.h"
 
 #define RING_BYTES (2 << 20)
@@ -19,7 +19,7 @@ struct exec_scratch {
 	struct exec_event event;
 };
 
-/* Only one program uses it, and the kernel runs that at most once at a time on a CPU. */
+/* Only one program uses it, of which the kernel runs one instance at a time on a CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -44,7 +44,7 @@ __hidden long oom_emit(struct oom_event *e)
 	return bpf_ringbuf_output(&events, e, sizeof(*e), BPF_RB_FORCE_WAKEUP);
 }
 
-/* If this event is lost, the next drain finds out. */
+/* If this event is lost, the next drain finds the same. */
 int account_emit(u64 tree, u64 cgroup, u32 kind)
 {
 	struct account_event e = { .kind = kind, .account = { tree, cgroup } };
@@ -62,7 +62,7 @@ __hidden void cgroup_emit(u64 id, enum cgroup_news news)
 		.time_ns = mono_now(),
 	};
 
-	/* if this event is lost, the collector finds out when it looks at the cgroup */
+	/* if this event is lost, the collector finds the change when it checks the cgroup */
 	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 }
 

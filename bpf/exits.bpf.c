@@ -25,8 +25,8 @@ __hidden void counters_read(struct task_struct *task, struct task_counters *now)
 }
 
 /*
- * A task that has neither run nor switched since the last commit has nothing to add, as most tasks
- * at most samples. The runtime of one that is running is updated by the scheduler's next tick.
+ * A task that has neither run nor switched since the last commit has nothing to add, which is
+ * true of most tasks at most samples. The next tick updates the runtime of running tasks.
  */
 static __always_inline bool task_has_slept(struct task_struct *task, const struct task_entry *t)
 {
@@ -85,7 +85,7 @@ int task_commit_exited(u64 task)
 }
 
 /*
- * The kernel also counts an exec that fails after the old image is gone. Such a one ends the
+ * The kernel also counts an exec that fails after the old image is gone. Such a failure ends the
  * process by a signal, before the new image has any code.
  */
 static __always_inline bool exec_has_failed(struct task_struct *task, u32 status)
@@ -97,7 +97,7 @@ static __always_inline bool exec_has_failed(struct task_struct *task, u32 status
 	return mm ? !BPF_CORE_READ(mm, start_code) : !misses_seen;
 }
 
-/* Adds execs that the hook missed; then the program is not known either. */
+/* Adds execs that the hook missed; then the image is not known either. */
 static __always_inline void execs_catch_up(struct task_struct *task, struct process_entry *p)
 {
 	u32 seen = p->exec_id, now = BPF_CORE_READ(task, self_exec_id);

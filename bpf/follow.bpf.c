@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Follows tasks from birth to release. A hook may miss an event (tracepoint programs can be
- * preempted from 7.0 on): each of them, and the pass over all tasks, adopts what an earlier one
- * should have known. Counters are absolute since birth, so adopting late loses nothing.
+ * preempted from 7.0 on): each of them, and the iterator over all tasks, adopts the tasks that an
+ * earlier one missed. Counters are absolute since birth, so adopting late loses nothing.
  */
 #include "bpfmon.bpf.h"
 
-#define COMMIT_CPUS 4 /* how many of the last exits are looked at */
+#define COMMIT_CPUS 4 /* of so many CPUs the last exits are committed */
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 const volatile __u32 inject_misses;
 
-/* The processes that the next pass over all tasks makes roots of @root_account. */
+/* The processes that the next run of follow__adopt makes roots of @root_account. */
 __u32 root_pids[MAX_TARGETS];
 __u32 nr_root_pids;
 __u64 task_fields; /* bit per enum task_counter: this kernel's tasks have the field */
@@ -22,7 +22,7 @@ static __always_inline bool event_is_missed(void)
 	return inject_misses && bpf_get_prandom_u32() % 1000 < inject_misses;
 }
 
-/* The entry of @task, adopted now if its birth was missed; NULL when it is not ours. */
+/* The entry of @task, adopted now if its birth was missed; NULL when it is not followed. */
 static __always_inline struct task_entry *task_followed(u64 task)
 {
 	struct task_entry *t = task_find(task);
@@ -34,12 +34,12 @@ static __always_inline struct task_entry *task_followed(u64 task)
 	return task_adopt(task) ? task_find(task) : NULL;
 }
 
-/* The task that exited last on each CPU; and the one before, where it was not off the CPU yet. */
+/* The task that exited last on each CPU; and the one before, if it was not off the CPU yet. */
 __u64 last_exited[MAX_CPUS], late_exited[MAX_CPUS];
 
 /*
- * The free event may be missed, and nobody else tells that a task has become final. So who exits or
- * forks commits those that exited last: dead by now, and their memory not yet given back.
+ * The free event may be missed, and no other event shows that a task has become final. So each exit
+ * and fork commits the tasks that exited last: dead by now, and their task_structs not yet freed.
  */
 static __always_inline void commit_exited(void)
 {
@@ -58,9 +58,9 @@ static __always_inline void commit_exited(void)
 }
 
 /*
- * Births on the whole machine that one of the two hooks has told of. The kernel counts them, too:
- * what is missing here was missed by both. Who was told of by the first hook is remembered for the
- * moment until the second comes.
+ * Births on the whole machine that at least one of the two hooks has seen. The kernel counts them,
+ * too: what is missing here was missed by both. A child that the first hook has seen is remembered
+ * until the second hook runs, so that it is counted once.
  */
 #define BIRTH_SLOTS 256
 
@@ -86,14 +86,14 @@ static __always_inline void birth_count(u64 child, bool is_second_hook)
 		add(*n, 1);
 }
 
-/* False: @child is not ours. */
+/* False: @child is not followed, or not yet. */
 static __always_inline bool task_born(u64 creator, u64 child)
 {
 	struct account_key account;
 	struct task_entry *t;
 	struct process_entry *p;
 
-	if (by_cgroup && !cgroup_has(child)) /* it may be born into another than its creator's */
+	if (by_cgroup && !cgroup_has(child)) /* its cgroup may differ from its creator's */
 		return false;
 	t = task_followed(creator);
 	p = t ? process_find(t->process) : NULL;
@@ -109,7 +109,7 @@ static __always_inline bool task_born(u64 creator, u64 child)
 	return true;
 }
 
-/* Sees io_uring workers too; membership comes from the creator, whatever the parent is. */
+/* Sees io_uring workers too; membership comes from the creator, not from the parent. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 {
@@ -121,7 +121,7 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 	return 0;
 }
 
-/* A second pair of eyes for what task_newtask misses. */
+/* Adopts the children that task_newtask has missed. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *child)
 {
@@ -181,13 +181,13 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 		return 0;
 	task_ended(addr, true);
 	commit_exited();
-	if (last_exited[cpu]) /* it was preempted on its way out */
+	if (last_exited[cpu]) /* that task was preempted during its exit */
 		late_exited[cpu] = last_exited[cpu];
 	last_exited[cpu] = addr;
 	return 0;
 }
 
-/* Its counters are final. A frame of its own: what a hook may have to repair goes deep. */
+/* Its counters are final. Not inlined: the repairs that a hook may make are deep in calls. */
 static __noinline int commit_final(struct task_struct *task, u64 addr, struct task_entry *t,
 				   struct process_entry *p)
 {
@@ -202,12 +202,12 @@ static __noinline int commit_final(struct task_struct *task, u64 addr, struct ta
 	return task_commit_counters(addr, t, p, &now, true);
 }
 
-/* The books of a task are closed. */
+/* The last event of a task: commits it and closes its entry. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(follow__free, struct task_struct *task)
 {
 	u64 addr = as_number(task);
-	/* what is met for the first time while we attach has used nothing since */
+	/* a task that is first met while attaching has used nothing since */
 	struct task_entry *t = can_seed && seeding ? task_find(addr) : task_followed(addr);
 	struct process_entry *p;
 	struct account_key account;
@@ -227,7 +227,7 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	if (result == COMMIT_GONE)
 		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
 	task_forget(addr);
-	/* a thread that was never seen may be unfreed still: the last look at the maps ends it */
+	/* an unseen thread may not be freed yet: the last pass over the maps closes the process */
 	if (result != COMMIT_LAST || !p ||
 	    (misses_seen && BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
 		return 0;
@@ -248,7 +248,7 @@ static __always_inline bool is_root(u64 task)
 	return false;
 }
 
-/* Finds the roots, and whatever no event told of. Harmless to repeat. */
+/* Finds the roots, and the tasks that no hook has seen. Harmless to repeat. */
 SEC("iter/task")
 int follow__adopt(struct bpf_iter__task *ctx)
 {
@@ -266,7 +266,7 @@ int follow__adopt(struct bpf_iter__task *ctx)
 		clocks_learn();
 	}
 	addr = as_number(task);
-	/* one without has been released: its free hook may have passed already */
+	/* a task without sighand has been released: its free hook may have run already */
 	if (!BPF_CORE_READ(task, sighand) || task_find(addr))
 		return 0;
 	if (by_cgroup && seeding && !target_level)
@@ -277,7 +277,7 @@ int follow__adopt(struct bpf_iter__task *ctx)
 	else if (!task_adopt(addr))
 		return 0;
 	if (can_seed && seeding &&
-	    BPF_CORE_READ(task, exit_state)) /* a zombie: no event will tell */
+	    BPF_CORE_READ(task, exit_state)) /* a zombie: its exit event has passed */
 		task_ended(addr, false);
 	return 0;
 }

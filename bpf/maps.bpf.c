@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The tasks that are followed, their processes, and what all programs know: the lowest rung of the
- * ladder that the files of this folder are.
+ * The tasks that are followed, their processes, and the state that all programs share: the lowest
+ * rung of the ladder that the files of this folder form.
  */
 #include "bpfmon.bpf.h"
 
@@ -29,8 +29,8 @@ const volatile bool can_seed;
 struct tracking tracking;
 bool misses_seen;
 bool seeding;
-__u64 seeded_at_ns; /* CLOCK_MONOTONIC, the collector's: who was there before has been found, or is
-		       none of ours */
+__u64 seeded_at_ns; /* CLOCK_MONOTONIC, the collector's: tasks born before it have been found, or
+		       are not followed */
 struct account_key root_account;
 
 __hidden struct task_entry *task_find(u64 task)
@@ -65,8 +65,8 @@ __hidden long process_forget(u64 signal)
 }
 
 /*
- * Does @t still tell of @task, or of one that lived there before and whose free event was missed? A
- * thread that execs takes over the start time of its leader.
+ * @t may be the entry of an earlier task at the same address, of which the free event was missed. A
+ * thread that execs takes over the start time of its leader: its process decides then.
  */
 __hidden bool task_is(u64 addr, struct task_entry *t)
 {

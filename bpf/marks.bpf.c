@@ -36,7 +36,7 @@ static __always_inline void peak_note_bound(struct process_entry *p, u64 pages)
 	peak_note(p, pages);
 }
 
-/* Pages of the three kinds of memory that a CPU may not have added to the kernel's counters. */
+/* Pages of the three kinds of memory that a CPU may not yet have added to the central counters. */
 static __always_inline u64 rss_batch_pages(void)
 {
 	return 3 * (nr_cpus * 2 > 32 ? nr_cpus * 2 : 32);

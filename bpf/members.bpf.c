@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Which tasks without an entry are ours all the same. */
+/* Decides whether a task that has no entry is to be followed. */
 #include "bpfmon.bpf.h"
 
 static __always_inline bool account_of(struct task_entry *t, struct account_key *account,
@@ -15,9 +15,9 @@ static __always_inline bool account_of(struct task_entry *t, struct account_key 
 }
 
 /*
- * Is @task, which has no entry, one of ours all the same: its process is known, or its parent? A
- * pointer may be dangling (a parent can be freed before @task): whoever lives there now was born
- * later, and is not the parent.
+ * @task, which has no entry, is to be followed if its process or its parent is, or its cgroup. The
+ * pointer to its parent may dangle (a parent can be freed before @task): a task that is there now
+ * was born later, and is not the parent.
  */
 __hidden enum ours task_is_ours(struct task_struct *task, struct account_key *account, u64 *image)
 {
@@ -56,7 +56,7 @@ int task_adopt(u64 task)
 	how = task_is_ours((struct task_struct *)task, &account, &image);
 	if (how == NOT_OURS)
 		return false;
-	/* one that is being moved in is met before its move is told: it counts from now on */
+	/* one that is being moved in is met before the hook of its move: it counts from now on */
 	if (seeding || how == OURS_BY_CGROUP)
 		task_add(task, account.tree, account.cgroup, 0, PROCESS_ROOT | PROCESS_SEEDED);
 	else

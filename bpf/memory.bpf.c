@@ -54,7 +54,7 @@ int memory__offsets(void *ctx)
 /*
  * Since 6.2 these are per-CPU counters. The central part may be off by a batch for each CPU; the
  * sum over CPUs is what procfs reports. The four are allocated side by side, so that one read
- * brings those of a CPU: a remote CPU's cache line is expensive.
+ * gets all four of a CPU: a remote CPU's cache line is expensive.
  */
 static __always_inline u64 rss_read_central(struct mm_struct *mm, s64 rss[NR_RSS])
 {
@@ -67,7 +67,7 @@ static __always_inline u64 rss_read_central(struct mm_struct *mm, s64 rss[NR_RSS
 		rss[i] = BPF_CORE_READ(c, count);
 		c = (void *)c + size;
 		if (!i && (u64)BPF_CORE_READ(c, counters) != base + sizeof(s32))
-			base = 0; /* not side by side: the central parts have to do */
+			base = 0; /* not side by side: only the central parts are read */
 	}
 	return cpu_offset_known ? base : 0;
 }

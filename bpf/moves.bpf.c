@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* What is moved into the cgroup that is followed, and out of it; and that cgroup's own life. */
+/* Moves into and out of the cgroup that is followed; and its removal and new creation. */
 #include "bpfmon.bpf.h"
 
-#define MAX_THREADS 16 /* of a process that is moved; the collector looks for more */
+#define MAX_THREADS 16 /* of a process that is moved; the collector finds the others */
 
 const volatile __s32 cgroup_hierarchy;
-const volatile __u64 target_path[TARGET_PATH_WORDS]; /* zeros: made again, it is not known again */
+const volatile __u64 target_path[TARGET_PATH_WORDS]; /* zeros: not recognized when made again */
 
 __noinline int task_leave(u64 addr)
 {
@@ -42,7 +42,7 @@ __noinline int task_leave(u64 addr)
 	return 0;
 }
 
-/* What one that runs has used since its time was last added up is known with the next tick. */
+/* What a running task has used since the scheduler's last update is known with the next tick. */
 static __always_inline void move_seen(u64 addr)
 {
 	add(tracking.moves_seen, 1);
@@ -50,7 +50,7 @@ static __always_inline void move_seen(u64 addr)
 		add(tracking.moves_running, 1);
 }
 
-/* @task may have changed sides. False: it is to be looked for later. */
+/* @task may have been moved in or out. False: the collector is to look for it later. */
 int task_moved(u64 addr)
 {
 	struct task_entry *t = task_find(addr);
@@ -74,8 +74,8 @@ int task_moved(u64 addr)
 }
 
 /*
- * Told of one hierarchy; where a whole process is moved it is told once, of its leader. Interrupts
- * are off, so that the kernel may have no room for a new entry before we return.
+ * Called once for a task that is moved, or for the leader of a whole process that is. Interrupts
+ * are off, so that the kernel may be unable to allocate a new entry until this returns.
  */
 SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(cgroup__attach_task, struct cgroup *to, const char *path, struct task_struct *task,
@@ -99,7 +99,7 @@ int BPF_PROG(cgroup__attach_task, struct cgroup *to, const char *path, struct ta
 	return 0;
 }
 
-__u64 made_path[TARGET_PATH_WORDS]; /* the kernel tells of one at a time */
+__u64 made_path[TARGET_PATH_WORDS]; /* the kernel calls cgroup_mkdir's hook under a lock */
 
 static __always_inline bool is_target(struct cgroup *cg, const char *path)
 {

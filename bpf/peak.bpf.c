@@ -2,9 +2,9 @@
 /*
  * The exact peak of the tree's resident memory (--exact-peak). A hook runs at each change of a
  * counter; when its central part has moved (by a batch, since 6.2), the address space is summed
- * anew and the tree's total updated. What each held at the peak is kept lazily: at its first change
- * after a new peak, an entry stores what it held before, so that a peak costs the same however many
- * address spaces there are.
+ * again and the tree's total updated. What each held at the peak is stored lazily: an entry stores
+ * what it held at its first change after a new peak, so that a peak costs the same for any number
+ * of address spaces.
  */
 #include "bpfmon.bpf.h"
 

@@ -16,8 +16,8 @@ static __always_inline void process_describe(struct process_record *r, struct ta
 }
 
 /*
- * The kernel may use the memory of an entry again as soon as it is deleted: whoever deletes must be
- * one, and know that it is still the one that was meant.
+ * The kernel may reuse the memory of an entry as soon as it is deleted: only one caller may delete
+ * it, and only while it is the entry of the process @serial.
  */
 __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
 {
@@ -31,7 +31,7 @@ __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
 	return is_first;
 }
 
-/* A process that is over for us: its record is what is known of it. */
+/* Nothing more of the process will be counted: emits its record, with all that is known of it. */
 int process_close(u64 key, u64 serial, u32 how)
 {
 	struct process_entry *p = process_find(key);
@@ -72,14 +72,14 @@ static __always_inline void process_fill(struct process_entry *p, struct task_st
 		p->event.rec.joined_boot_ns = boot_now();
 	if (flags & PROCESS_SEEDED || (by_cgroup && flags & PROCESS_ROOT))
 		p->event.rec.image =
-			p->event.rec.serial; /* the collector asks /proc for its name */
-	/* a fork copies the counter: what the parent's was then is what the child's began with */
+			p->event.rec.serial; /* the collector reads its name in /proc */
+	/* a fork copies the counter: the child began with the value of its parent */
 	p->exec_id = flags & PROCESS_LATE ? BPF_CORE_READ(task, group_leader, parent_exec_id)
 					  : BPF_CORE_READ(task, self_exec_id);
 	p->event.rec.signal = (u64)BPF_CORE_READ(task, signal);
 }
 
-/* At its birth a process has a copy of the memory of its creator, which runs, or shares it. */
+/* At its birth a process has a copy of its creator's memory, or shares it; that is `current`. */
 static __always_inline void memory_inherit(struct process_entry *p, u64 mm, u32 flags)
 {
 	p->event.rec.mm = mm;
@@ -90,15 +90,15 @@ static __always_inline void memory_inherit(struct process_entry *p, u64 mm, u32 
 		p->event.rec.flags |= PROCESS_SHARES;
 	} else if (want_memory) {
 		p->inherited_pages = resident_at_birth(mm);
-		p->seen.mm = mm; /* no drain may see that */
+		p->seen.mm = mm; /* it may shrink before a drain reads it */
 		p->seen.largest_pages = p->inherited_pages;
 	}
 }
 
 /*
- * Whose entry @p is; 0 while another CPU fills it in. Read once: while we look another may close
- * it, and make there, at the same key, the entry that was to be made. What is closed must be the
- * old one.
+ * The serial of the process that has @p; 0 while another CPU fills it in. Read once: meanwhile
+ * another CPU may close the old entry and make the new one at the same key. The caller passes this
+ * serial on, so that it can close only the old one.
  */
 static __always_inline u64 serial_known(const struct process_entry *p)
 {
@@ -108,8 +108,8 @@ static __always_inline u64 serial_known(const struct process_entry *p)
 }
 
 /*
- * Sees to it that the process of the task at @addr has an entry. 1: it is new; 0: it was there; -1:
- * there is none yet, an old one is about to go; PROCESS_NO_ROOM.
+ * Makes an entry for the process of the task at @addr unless it has one. 1: it is new; 0: it was
+ * there; -1: not made, as another process's entry at this key is about to go; PROCESS_NO_ROOM.
  */
 int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
@@ -118,7 +118,7 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	u64 key = (u64)BPF_CORE_READ(task, signal), serial, known;
 	struct process_entry *p;
 
-	/* the first task of a process nearly always is the one that makes it known */
+	/* the leader is nearly always the first task of a process that is met */
 	if (!is_leader || process_put(key)) {
 		serial = process_serial(task);
 		p = process_find(key);

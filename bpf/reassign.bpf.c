@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Processes change their account: one of them, or all that an account has. What a process used
- * before is in the old account, what it uses from then on in the new one, and nothing in both: the
- * account changes under the lock under which commits read it. The process keeps its entry and will
- * have one record.
+ * Moves one process, or all processes of an account, to another account. What a process used before
+ * is in the old account, what it uses from then on in the new one, and nothing in both: the account
+ * changes under the lock under which commits read it. The process keeps its entry and will have one
+ * record.
  */
 #include "bpfmon.bpf.h"
 
 struct move_request move;
 struct retire_request retire;
 
-/* Threads that @p has now, in the account that it had. False: it has ended, or is that already. */
+/* @from: the account that @p had; @threads: live ones. False: it has ended, or has @to already. */
 static __always_inline bool account_set(struct process_entry *p, const struct account_key *to,
 					struct account_key *from, u32 *threads)
 {
@@ -27,8 +27,8 @@ static __always_inline bool account_set(struct process_entry *p, const struct ac
 	return is_moved;
 }
 
-/* The tasks of the process are committed; the ones that run go on being counted in the old account
- * until here. */
+/* The tasks of the process have been committed; until here, further commits of the ones that run go
+ * to the old account. */
 int process_move(u64 signal)
 {
 	struct process_entry *p = process_find(signal);
@@ -70,7 +70,7 @@ int reassign__process(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* The record of the process that was moved last: as it was then, whatever is committed meanwhile.
+/* The record of the process that was moved last, as it was then: later commits do not change it.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -80,8 +80,8 @@ struct {
 } retired SEC(".maps");
 
 /*
- * Takes the record of @p into @rec, and @p out of its account. False: it is not of that account, or
- * has no task there yet and will be born into the new one.
+ * Copies the record of @p to @rec, and moves @p to the new account. False: it is not in the old
+ * one, is being closed, or has no task yet and will be born into the new one.
  */
 static __always_inline bool process_retire(struct process_entry *p, struct process_record *rec,
 					   u32 *threads)
@@ -127,7 +127,7 @@ int reassign__account(struct bpf_iter__bpf_map_elem *ctx)
 		if (threads)
 			account_move_in(retire.to.tree, retire.to.cgroup, threads);
 	}
-	/* one that has no room is shown again by the kernel */
+	/* if it has no room, the kernel visits the element again */
 	retire.unsent = bpf_seq_write(ctx->meta->seq, rec, sizeof(*rec)) ? key : 0;
 	return 0;
 }

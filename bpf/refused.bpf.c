@@ -22,7 +22,7 @@ struct {
 
 __u64 nr_refused; /* entries now: mostly 0, which saves the look-up */
 
-/* Where there is no room here either, only births count, at each of their two hooks. */
+/* If this map is full, too, only births count, at each of their two hooks. */
 int task_refuse(u64 task, u64 tree, u64 cgroup, u32 is_birth)
 {
 	struct task_struct *ts = (struct task_struct *)task;
