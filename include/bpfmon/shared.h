@@ -10,11 +10,11 @@
 
 #define COMM_BYTES 16
 #define PATH_BYTES 1024    /* components of an executable's path, each ended by NUL */
-#define PATH_COMPONENTS 40 /* a deeper path is cut and says so */
-#define ARGS_BYTES 2048    /* of a command line; a longer one is cut and says so */
-#define MAX_CPUS 1024      /* whose memory counters are summed */
+#define PATH_COMPONENTS 40 /* a deeper path is cut: EXEC_PATH_CUT */
+#define ARGS_BYTES 2048    /* of a command line; a longer one is cut: EXEC_ARGS_CUT */
+#define MAX_CPUS 1024      /* CPUs over which memory counters are summed */
 
-/* Bit of each TASK_METRIC in the mask of what was asked for. */
+/* Bit of each TASK_METRIC in the mask of wanted counters. */
 enum task_counter {
 #define TASK_METRIC(base, ...) TC_##base,
 #include "bpfmon/metrics.def"
@@ -29,20 +29,20 @@ struct task_counters {
 	__u64 stime;
 };
 
-/* Losses, by operation: as many as a power of two. A loss makes the run incomplete. */
+/* Losses, by operation; their number is a power of two. A loss makes the run incomplete. */
 enum loss {
 	LOSS_TASKS_FULL,     /* a task that did not fit into its map */
 	LOSS_PROCESSES_FULL, /* a process that did not */
-	LOSS_ACCOUNTS,       /* what had no account to go to */
+	LOSS_ACCOUNTS,       /* updates for which there was no room for an account */
 	LOSS_RECORDS,        /* process records that did not fit into the ring */
 	LOSS_EXECS,          /* exec events that did not */
 	LOSS_OOM,            /* OOM events that did not */
 	LOSS_MMS,            /* address spaces that did not fit into their map */
-	LOSS_STALE, /* tasks whose free event was missed, and with it what they used last */
+	LOSS_STALE, /* tasks of which the free event, and what they used last, was missed */
 	NR_LOSSES
 };
 
-/* The totals of an account: they only grow (gauges of ACCOUNT_METRIC aside). */
+/* The totals of an account: they only grow (except for gauges of ACCOUNT_METRIC). */
 struct account {
 #define TASK_METRIC(base, ...) __u64 base;
 #define SPLIT_METRIC(base, ...) __u64 base;
@@ -55,7 +55,7 @@ struct account {
 	__u64 loss[NR_LOSSES];
 };
 
-/* Accounts are a partition of all tasks: innermost tree, and cgroup (0: any). */
+/* A task is in exactly one account: that of its innermost tree, and cgroup (0: any). */
 struct account_key {
 	__u64 tree;
 	__u64 cgroup;
@@ -65,10 +65,10 @@ struct task_entry {
 	__u64 task;     /* the key again; 0 from the moment it is closed */
 	__u64 process;  /* key of its process_entry */
 	__u64 serial;   /* of that process: the key may be in use again */
-	__u64 start_ns; /* CLOCK_MONOTONIC; tells a reused pointer apart */
+	__u64 start_ns; /* CLOCK_MONOTONIC; detects a reused pointer */
 	__u32 tid;
 	__u8 exited;
-	__u8 final; /* what was committed is all: it was dead and off the CPU */
+	__u8 final; /* all is committed: it was dead and off the CPU by then */
 	__u8 late;  /* adopted, and its birth has not been seen since */
 	__u8 pad;
 	struct account_key account; /* as of the last commit: of what is lost after it */
@@ -84,35 +84,34 @@ enum process_flag {
 	PROCESS_ROOT = 1 << 5,             /* launched or attached, not born into the tree */
 	PROCESS_SEEDED = 1 << 6, /* had run before it was attached to: counted from then on */
 	PROCESS_LEFT = 1 << 7,   /* was moved out of the cgroup: counted until then */
-	PROCESS_MOVED = 1 << 8,  /* is being moved in: without room now, it is found later */
-	PROCESS_SHARES = 1 << 9, /* born into its creator's address space, which it uses still */
+	PROCESS_MOVED = 1 << 8,  /* is being moved in: if there is no room now, it is found later */
+	PROCESS_SHARES = 1 << 9, /* born into its creator's address space, which it still uses */
 	PROCESS_LAUNCHED =
 		1 << 10, /* by bpfmon: what it does before its exec is not the command's */
 };
 
-/* A process (thread group), and what is sent when its last task is freed. */
+/* The record of a process (thread group), sent when its last task is freed. */
 struct process_record {
-	__u64 signal; /* the key again; 0 from the moment it is closed */
+	__u64 signal; /* the key again; 0 until the entry is filled in */
 	__u64 serial; /* unique in a run */
 	__u64 image;  /* serial of the exec it runs, inherited over fork; 0: unknown */
 	__u64 start_boot_ns;
 	__u64 end_boot_ns;      /* or when it left; 0: alive, or not seen */
-	__u64 joined_boot_ns;   /* what it used before does not count; 0: it was born into it */
-	__u64 released_boot_ns; /* when its memory had been given back; 0: it may hold some */
+	__u64 joined_boot_ns;   /* what it used before does not count; 0: all counts */
+	__u64 released_boot_ns; /* when its memory had been freed; 0: it may hold some */
 	__u64 mm;               /* the address space it used last */
 	__u64 rss_peak_pages;
-	__u64 unsure_pages; /* it may have held so much of its own before its first exec; 0: known
-			     */
-	__u64 rss_bound_pages; /* the same, and of the image it inherited by fork */
+	__u64 unsure_pages;    /* its peak before its first exec may be so high; 0: known */
+	__u64 rss_bound_pages; /* rss_peak_pages, or more in the image inherited by fork */
 	__u64 share_pages;     /* what it held at the tree's peak number share_epoch */
 	__u64 share_epoch;
 	__u64 user; /* ns, split of counters.cpu */
 	__u64 system;
 	struct account_key account;
 	struct task_counters counters;
-	__u32 pid; /* where the collector lives; 0: it is not seen there */
+	__u32 pid; /* in the collector's PID namespace; 0: not visible there */
 	__u32 ns_pid, ppid, uid;
-	__u32 tgid;        /* where the kernel lives */
+	__u32 tgid;        /* in the initial PID namespace */
 	__u32 mark_fell;   /* 1: the kernel's mark was reset: peak and bound are too low */
 	__u32 wait_status; /* as wait(2) gives it */
 	__u32 threads_total;
@@ -147,7 +146,7 @@ struct account_event {
 	struct account_key account;
 };
 
-/* What the drains have seen an address space hold: the kernel's own mark can be reset. */
+/* What drains have found an address space to hold: the kernel's own mark can be reset. */
 struct seen_marks {
 	__u64 mm;
 	__u64 kernel_pages;  /* the kernel's mark, when it was last read */
@@ -161,9 +160,9 @@ struct process_entry {
 	__u32 tasks;                /* entries that are not yet freed */
 	__u32 epoch;                /* the drain that saw its memory last */
 	__u32 blank_epoch;          /* the drain that last met a task of it without memory */
-	__u32 exec_id;              /* task_struct.self_exec_id when last looked at */
-	__u32 is_closing;           /* its record is being sent: no other path may */
-	__u32 alive_tasks;          /* entries whose task has not exited */
+	__u32 exec_id;              /* task_struct.self_exec_id when last read */
+	__u32 is_closing;           /* its record is being sent, which happens once */
+	__u32 alive_tasks;          /* entries of tasks that have not exited */
 	__u32 mark_noted;           /* the mark of its last image is in the record */
 	__u64 mm, mm_id;            /* key and id of its mm_entry (--exact-peak) */
 	__u64 maxrss_at_exec;       /* pages; signal->maxrss, where the mm is gone at exit */
@@ -181,11 +180,11 @@ struct exec_event {
 	__u64 image;
 	__u32 path_bytes;
 	__u32 args_bytes;
-	__u32 uid; /* of who runs it, then */
+	__u32 uid; /* of its user at that time */
 	char text[PATH_BYTES + ARGS_BYTES];
 };
 
-/* The kernel's MM_FILEPAGES and so on, the same in every version that we run on. */
+/* The kernel's MM_FILEPAGES and so on, the same in every supported version. */
 enum rss_counter { RSS_FILE, RSS_ANON, RSS_SWAP, RSS_SHMEM, NR_RSS };
 
 /* The kernel has chosen @pid to be killed for lack of memory. */
@@ -194,7 +193,7 @@ struct oom_event {
 	__u32 pid;
 	__u64 time_ns;              /* CLOCK_MONOTONIC */
 	struct account_key account; /* where the serial is known */
-	__u64 serial; /* of the process; 0: one that is not followed, or a kernel that tells the pid
+	__u64 serial; /* of the process; 0: not known, as the kernel (before 6.8) gives only the pid
 		       */
 	__u64 rss_pages;
 	__u64 limit_pages; /* of the cgroup that had no room left; 0: the whole machine had none */
@@ -202,15 +201,15 @@ struct oom_event {
 	char comm[COMM_BYTES];
 };
 
-#define TARGET_PATH_WORDS 64 /* of 8 bytes; a cgroup whose path is longer is not known again */
+#define TARGET_PATH_WORDS 64 /* of 8 bytes; with a longer path a new cgroup is not recognized */
 
 enum cgroup_news {
 	CGROUP_REMOVED,
 	CGROUP_MADE,  /* again, under its name */
-	CGROUP_MOVES, /* of a process with more threads than the hook looks at */
+	CGROUP_MOVES, /* the hook could not follow all threads that were moved */
 };
 
-/* Something befell the cgroup that is followed. */
+/* A change of the cgroup that is followed. */
 struct cgroup_event {
 	__u32 kind;
 	__u32 news;    /* enum cgroup_news */
@@ -220,8 +219,8 @@ struct cgroup_event {
 
 /*
  * What the drain writes for each process it meets, ended ones that are not yet freed included. A
- * process of several tasks may have two rows: one of a task whose memory was gone (@mm is 0), and
- * one of a task that still had it.
+ * process of several tasks may have two rows: one of a task that no longer had its memory (@mm is
+ * 0), and one of a task that still had it.
  */
 struct drain_row {
 	struct account_key account;
@@ -229,15 +228,15 @@ struct drain_row {
 	__u64 serial;
 	__u64 image;
 	__u64 mm;      /* 0: the task that was met has none (any more) */
-	__u64 used_mm; /* the address space the process used last, there or not */
+	__u64 used_mm; /* the address space the process used last, freed or not */
 	__u64 pages[NR_RSS];
 	__u64 hugetlb_pages; /* of the size of small pages */
 	__u64 page_table_bytes;
 	__u64 vms_pages;
 	__u64 peak_pages;                 /* of the image it runs, so far */
-	__u64 bound_pages;                /* it has not held more at any time, in whatever image */
+	__u64 bound_pages;                /* upper bound of what it ever held, in any image */
 	__u64 start_boot_ns, end_boot_ns; /* end 0: alive */
-	__u64 joined_boot_ns;             /* 0: born into it */
+	__u64 joined_boot_ns;             /* 0: all it used counts */
 	__u64 released_boot_ns;           /* 0: it may hold memory */
 	__u32 pid;
 	__u32 flags; /* enum row_flag */
@@ -251,11 +250,11 @@ enum row_flag {
 
 /*
  * What an address space holds, followed event by event (--exact-peak). @at_peak is what it held at
- * the tree's peak number @epoch; while that is not the tree's newest peak, it has not changed since
- * the newest one.
+ * the tree's peak number @epoch. If the tree has a newer peak, the entry has not changed since that
+ * one: it held @pages then.
  */
 struct mm_entry {
-	__u64 mm;      /* the key again; 0: it has been given back */
+	__u64 mm;      /* the key again; 0: its pages have been freed */
 	__u64 id;      /* unique: the key may be in use again */
 	__u64 version; /* changes when pages is set */
 	__u64 pages;
@@ -283,32 +282,32 @@ struct tracking {
 	__u64 loss[NR_LOSSES];
 	__u64 entries;        /* tasks in the map, now */
 	__u64 visited;        /* tasks the last drain met */
-	__u64 adopted_late;   /* tasks whose birth was missed, found later */
-	__u64 ends_unseen;    /* tasks whose exit event was missed */
+	__u64 adopted_late;   /* tasks found later, as their birth was missed */
+	__u64 ends_unseen;    /* exit events that were missed */
 	__u64 images_unseen;  /* exec events that were missed, seen by the exec counter */
 	__u64 frees_unseen;   /* free events that were missed when nothing was left to count */
-	__u64 seeded;         /* tasks that were there when we attached */
+	__u64 seeded;         /* tasks that existed when they were attached to or moved in */
 	__u64 births_ignored; /* by --inject-misses, at both hooks */
 	__u64 moved_in;       /* tasks, into the cgroup that is followed */
 	__u64 moved_out;
-	__u64 moves_seen;    /* of these and of the seeded ones, when they were made */
-	__u64 moves_running; /* of these, tasks that ran or were about to */
-	__u64 moves_unseen;  /* moves of processes with more threads than the hook looks at */
+	__u64 moves_seen;    /* of these and the seeded ones: by the hook, at the move */
+	__u64 moves_running; /* of these, tasks that were running or runnable */
+	__u64 moves_unseen;  /* moves of which the hook could not follow all threads */
 };
 
 /* A process that is to be moved to another account. */
 struct move_request {
 	struct account_key to;
 	__u64 signal; /* its key, once it is found */
-	__u32 pid;    /* where the collector lives */
+	__u32 pid;    /* in the collector's PID namespace */
 	__s32 result; /* 0, or a negative errno */
 };
 
-/* An account whose processes are all to be moved to another one, each with the record it has. */
+/* Moves all processes of an account to another one; the record that each has so far is written. */
 struct retire_request {
 	struct account_key from, to;
-	__u64 unsent;  /* key of the process whose record had no room in the buffer; 0: none */
-	__u64 closing; /* processes whose record another CPU is about to send */
+	__u64 unsent;  /* key of the process with a record that had no room; 0: none */
+	__u64 closing; /* processes with a record that another CPU is about to send */
 };
 
 #endif
