@@ -23,16 +23,17 @@ static inline bool account_key_is(const struct account_key *a, const struct acco
 	return a->tree == b->tree && a->cgroup == b->cgroup;
 }
 
-/* Room for as many as the kernel may hold. -ENOMEM. */
+/* Allocates room for all accounts that the kernel may hold. 0 or -ENOMEM. */
 int accounts_init(struct accounts *a);
 void accounts_done(struct accounts *a);
-/* Reads all accounts of @map. A negative errno: what was read the last time stays. */
+/* Reads all accounts of @map. On a negative errno @a keeps what was read before. */
 int accounts_read(struct accounts *a, const struct bpf_map *map);
 /* Adds @part to @sum, field by field. */
 void account_add(struct account *sum, const struct account *part);
 /*
- * The kernel goes on counting while an account is copied, field by field. What must agree is made
- * from one of its parts, each of which only grows.
+ * The kernel goes on counting while an account is copied field by field. Fields that must agree are
+ * computed from others, which only grow: cpu is the sum of its parts, processes are those born less
+ * those gone.
  */
 void account_untear(struct account *a);
 

@@ -10,7 +10,7 @@
 
 #define ATTEMPTS 100
 
-/* Every task that was ever made, threads included. */
+/* The number of all tasks since boot, threads included. */
 static int forks_read(uint64_t *forks)
 {
 	__cleanup(fclosep) FILE *f = fopen("/proc/stat", "re");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How many births on this machine no hook has told of. */
+/* How many births on this machine no hook has seen. */
 #ifndef TRACK_BIRTHS_H
 #define TRACK_BIRTHS_H
 
@@ -8,8 +8,8 @@
 struct bpf_map;
 
 /*
- * The kernel's count of forks less the births in @map: what this has grown by was missed by both
- * hooks. -EAGAIN: the machine forks too fast for the two to be read at one moment.
+ * Sets @untold to the kernel's count of forks less the births in @map: the growth of this number is
+ * the births that both hooks missed. -EAGAIN: too many forks to read both counts at one moment.
  */
 int births_untold(const struct bpf_map *map, uint64_t *untold);
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RETIRE_TRIES 1000 /* a millisecond after each other */
+#define RETIRE_TRIES 1000 /* one in a millisecond */
 
 const struct account_key account_of_nobody;
 
@@ -72,7 +72,7 @@ void books_disown(struct books *b, const struct account_key *key)
 	memmove(o, o + 1, (size_t)(b->owners + b->nr_owners - o) * sizeof(*o));
 }
 
-/* Where the hook has only a pid: is it one that is followed? */
+/* Where the hook has only a pid: fills in the followed process that has it. */
 static void find_pid(void *context, const struct process_record *r)
 {
 	struct oom_event *e = context;
@@ -123,7 +123,7 @@ static int event_take(void *context, void *data, size_t size)
 	case EVENT_EXEC:
 		b->unnamed += images_add(&b->images, data, clock_ns(CLOCK_MONOTONIC)) != 0;
 		break;
-	default: /* an account has begun or is empty: the loop is awake by now, and looks */
+	default: /* an account has begun or is empty: the event only wakes the loop, which checks */
 		break;
 	}
 	return 0;
@@ -134,7 +134,7 @@ void books_consume(struct books *b)
 	ring_buffer__consume(b->ring);
 }
 
-/* No event says what a process runs that was there before. */
+/* Reads in /proc what a seeded process runs: it has had no exec event. */
 static void name_running(struct books *b, uint32_t pid, uint64_t image)
 {
 	struct exec_event e;

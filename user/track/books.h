@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The books: one set for a machine. The programs in the kernel, what they report, and which job
- * each account is of. One drain serves all jobs.
+ * The books, one for the collector: the programs in the kernel, what they report, and the job that
+ * owns each account. One drain serves all jobs.
  */
 #ifndef TRACK_BOOKS_H
 #define TRACK_BOOKS_H
@@ -10,27 +10,27 @@
 #include "track/rows.h"
 #include "track/tracker.h"
 
-#define DRAIN_TIMES 4096 /* the last so many are kept for their median */
+#define DRAIN_TIMES 4096 /* the times of the last drains, kept for their median */
 
 struct ring_buffer;
 
 /*
- * What the books report, and to whom: @owner is what books_own() named for the account. What is of
- * an account without owner is not reported.
+ * The callbacks of the books. @owner is the one that books_own() set for the account; nothing is
+ * reported of an account without an owner.
  */
 struct books_ops {
-	/* A pass over the tasks begins: all records that were sent before have been reported. */
+	/* A drain begins: all records that were sent before have been reported. */
 	void (*drain_begin)(void *context);
-	/* What the drain has found: the totals of an account, the processes of an account; */
+	/* What the drain has found: the totals of an account; the processes of an account; */
 	void (*total)(void *owner, const struct account *total);
 	void (*slice)(void *owner, const struct slice *slice);
-	/* a process whose memory it did not find; and that this is all. */
+	/* a process of which it did not find the memory. Then: this was all. */
 	void (*unread)(void *owner);
 	void (*drain_end)(void *context);
-	/* A process has ended, or has left what is followed. */
+	/* A process has ended, or has left the cgroup that is followed. */
 	void (*process)(void *owner, const struct process_record *r);
 	void (*oom)(void *owner, const struct oom_event *e);
-	/* Something befell the cgroup that is followed. */
+	/* A change of the cgroup that is followed. */
 	void (*cgroup)(void *context, const struct cgroup_event *e);
 };
 
@@ -42,34 +42,34 @@ struct ownership {
 struct books {
 	struct tracker tracker;
 	const struct books_ops *ops;
-	void *context;            /* of those of @ops that have no owner */
+	void *context;            /* for those of @ops without an owner */
 	struct ring_buffer *ring; /* owned */
 	struct images images;
 	struct rows rows;         /* of the last drain */
 	struct ownership *owners; /* owned; sorted by account */
 	size_t nr_owners;
-	void *rest;      /* owner of all accounts that have no other; NULL: nobody */
-	bool wants_args; /* of what ran before */
-	bool by_cgroup;  /* processes come in that ran before */
+	void *rest;      /* owner of all accounts without one of their own; NULL: none */
+	bool wants_args; /* arguments of processes that are seeded */
+	bool by_cgroup;  /* running processes may be moved in */
 	uint64_t drain_boot_ns, drained_ns; /* when the last drain began, and ended */
-	uint64_t longest_ns;                /* from the begin of one to that of the next */
-	struct account_key *unread;         /* owned; of processes whose memory it lacks */
+	uint64_t longest_ns;                /* from one drain's beginning to the next's */
+	struct account_key *unread;         /* owned; of processes without memory in it */
 	size_t nr_unread, room_unread;
-	uint64_t unnamed; /* execs that memory did not suffice for */
+	uint64_t unnamed; /* execs that are not kept, for lack of memory */
 	uint32_t drain_us[DRAIN_TIMES];
 };
 
-/* Where the processes of a closed account go that still live: it has no owner. */
+/* The account of processes that outlive the account they were in: it has no owner. */
 extern const struct account_key account_of_nobody;
 
 /*
- * Loads and attaches the programs. @ops and @context are not owned. A negative errno; @why then
- * says what to do about it.
+ * Loads and attaches the programs. @ops and @context are not owned. 0; or a negative errno, and
+ * @why says what to do about it.
  */
 int books_open(struct books *b, const struct tracker_options *o, const struct books_ops *ops,
 	       void *context, char *why, size_t size);
 void books_close(struct books *b);
-/* From now on @key is of @owner, until books_disown(). -ENOMEM. */
+/* From now on @owner has @key, until books_disown(). 0 or -ENOMEM. */
 int books_own(struct books *b, const struct account_key *key, void *owner);
 void books_disown(struct books *b, const struct account_key *key);
 /* The owner of @key, or NULL. */
@@ -77,17 +77,17 @@ void *books_owner(const struct books *b, const struct account_key *key);
 /* Reports what is in the ring buffer now. */
 void books_consume(struct books *b);
 /*
- * Commits what the live tasks have used and reports it. The time of what it reports is one moment:
- * a drain that was held up on its way is done again. @whole: until each task has been visited.
+ * Commits what the live tasks have used and reports it, as of one moment: a drain that had to wait
+ * for a CPU is done again. @whole: until each task has been visited.
  */
 void books_drain(struct books *b, bool whole);
-/* Asks /proc what the process of @row runs, if no event has said so. */
+/* Reads in /proc what the process of @row runs, if there was no exec event. */
 void books_name_row(struct books *b, const struct drain_row *row);
-/* Asks /proc what the processes run that were there before they were followed. */
+/* Reads in /proc what the seeded processes run. */
 void books_name_seeded(struct books *b);
 /*
- * Closes an account: @record is called for each process that it still has; those that have ended
- * are reported. Its totals are final then. A negative errno.
+ * Closes an account: calls @record for each process that it still has; those that have ended are
+ * reported. After that its totals are final. 0 or a negative errno.
  */
 int books_retire(struct books *b, const struct account_key *key,
 		 void (*record)(void *context, const struct process_record *r), void *context);

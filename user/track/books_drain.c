@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* One drain for all jobs: what it finds, until nothing is missing, and as of one moment. */
+/* One drain for all jobs, repeated until no process is missing, and made at one moment. */
 #include "base/clock.h"
 #include "track/books.h"
 
 #include <stdlib.h>
 
-#define DRAIN_AGAIN 3 /* passes more, while a process is missing in them */
+#define DRAIN_AGAIN 3 /* further passes, while a process is missing */
 #define DRAIN_TRIES 3
-#define HELD_UP_NS (NSEC_PER_MSEC / 2) /* on its way it did not run for so long */
+#define HELD_UP_NS (NSEC_PER_MSEC / 2) /* for so long a drain may wait for a CPU */
 
 static void row_keep(void *context, const struct drain_row *row)
 {
@@ -37,7 +37,7 @@ static void unread_add(struct books *b, const struct account_key *key)
 	all[b->nr_unread++] = *key;
 }
 
-/* Is that process alive, as far as its record says? Then its account is noted. */
+/* True if the process is alive by its record: then its account is added to the unread ones. */
 static bool is_alive(void *context, const struct met *m)
 {
 	const struct drain_row key = { .signal = m->signal, .serial = m->serial };
@@ -56,7 +56,7 @@ static size_t unread_find(struct books *b)
 	return rows_unread(&b->rows, is_alive, b);
 }
 
-/* A pass under churn may miss the one task of a process that has its memory: then another one. */
+/* A pass under churn may miss the one task of a process that has its memory: repeats the pass. */
 static void drain_missed(struct books *b)
 {
 	bool was_whole = tracker_visited_all(&b->tracker);
@@ -72,12 +72,12 @@ static void drain_missed(struct books *b)
 	unread_find(b);
 }
 
-/* False: it waited for a CPU on its way, so that some tasks were met long before the others. */
+/* False: it had to wait for a CPU, so that some tasks were met long before the others. */
 static bool drain_at_once(struct books *b, bool whole)
 {
 	uint64_t before_ns = b->tracker.drain_ns_total, last_ns = b->tracker.began_ns, cpu_ns;
 
-	/* a process whose record is here by now is not in the map any more: none is met twice */
+	/* first the records of ended processes, which have left the map: none is met twice */
 	books_consume(b);
 	b->ops->drain_begin(b->context);
 	rows_again(&b->rows);
@@ -127,7 +127,7 @@ void books_drain(struct books *b, bool whole)
 		images_touch(&b->images, b->rows.all[i].image, b->drained_ns);
 	}
 	images_prune(&b->images, b->drained_ns);
-	/* at once: what ends while the jobs look at it belongs to the next interval */
+	/* before the report: what ends while the jobs process it belongs to the next interval */
 	books_consume(b);
 	drain_report(b);
 }

@@ -17,7 +17,7 @@
 
 #define BTF_PATH "/sys/kernel/btf/vmlinux"
 
-/* The kernel's types, loaded once and given back with the process. */
+/* The kernel's types, loaded once, and freed when bpfmon exits. */
 static const struct btf *kernel_btf(void)
 {
 	static struct btf *btf;
@@ -94,7 +94,7 @@ static int check_kernel(char *why, size_t size)
 	struct utsname uts;
 	int major = 0, minor = 0;
 
-	/* only to say it in words: what decides is whether the programs load */
+	/* only for a clear message: what decides is whether the programs load */
 	if (!uname(&uts) && sscanf(uts.release, "%d.%d", &major, &minor) == 2 &&
 	    (major < 5 || (major == 5 && minor < 14))) {
 		snprintf(why, size, "this kernel is %d.%d and the oldest that can be used is 5.14",
@@ -130,7 +130,7 @@ static int check_lockdown(char *why, size_t size)
 	if (!is_locked_down())
 		return 0;
 	snprintf(why, size, "%s; boot with lockdown=integrity or none",
-		 "the kernel is locked down for confidentiality and lets nobody read its memory");
+		 "the kernel is locked down for confidentiality and forbids reading its memory");
 	return -EPERM;
 }
 
@@ -160,7 +160,7 @@ static bool has_runqueue_wait(void)
 	__cleanup(fclosep) FILE *f = fopen("/proc/self/schedstat", "re");
 	unsigned long long ran, waited, slices = 0;
 
-	/* where nothing is kept the file is absent, or all zero */
+	/* without CONFIG_SCHED_INFO the file is absent, or all zero */
 	return f && fscanf(f, "%llu %llu %llu", &ran, &waited, &slices) == 3 && slices;
 }
 
@@ -187,7 +187,7 @@ static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
 	if (id == M_runqueue_wait && !has_runqueue_wait())
 		return "kernel does not keep it: needs CONFIG_SCHED_INFO";
 	if (metric_get(id)->source == SOURCE_PROCFS && access("/proc/self/smaps_rollup", R_OK))
-		return "kernel does not tell it: needs CONFIG_PROC_PAGE_MONITOR";
+		return "kernel does not report it: needs CONFIG_PROC_PAGE_MONITOR";
 	if (metric_get(id)->source == SOURCE_HOST && !has_pressure())
 		return "kernel does not keep it: needs CONFIG_PSI, and may need psi=1 at boot";
 	return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What this machine offers: asked for by field, hook and helper, never by kernel version. */
+/* What this machine offers: found by field, hook and helper, never by kernel version. */
 #ifndef TRACK_CAPABILITY_H
 #define TRACK_CAPABILITY_H
 
@@ -8,22 +8,22 @@
 /* Whether the core can work at all: 0, or a negative errno and one clear sentence in @why. */
 int capability_core(char *why, size_t size);
 /*
- * Which of @wanted this kernel has, where @task_fields has a bit for each TASK_METRIC whose field
- * exists; of the others @unusable[id] tells why not (not owned).
+ * Sets @usable to those of @wanted that this kernel has, where @task_fields has a bit for each
+ * TASK_METRIC with a field that exists; for the others @unusable[id] says why not (not owned).
  */
 void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
 			struct metric_set *usable, const char *unusable[NR_METRICS]);
 /* The following load the kernel's types, which takes some 20 ms. */
 bool capability_has_tracepoint(const char *name);
-/* Which of a task's cgroups is that of @controller ("memory"), as the kernel counts them; or
- * -ENOENT. */
+/* The kernel's number of @controller ("memory"), an index into a task's cgroups; or -ENOENT.
+ */
 int capability_cgroup_subsys(const char *controller);
-/* Resident memory is a per-CPU counter (6.2). */
+/* Resident memory is a per-CPU counter (from 6.2 on). */
 bool capability_has_percpu_rss(void);
 bool capability_has_syscall_programs(void);
-/* The address space is still there at the exit hook (6.16), so that peaks are exact. */
+/* The address space still exists at the exit hook (from 6.16 on), so that peaks are exact. */
 bool capability_has_exact_peak(void);
-/* Calls @fn for every hook and the like: its name, whether it is there, why not and what to do. */
+/* Calls @fn for each requirement: its name, whether it is met, why not and what to do. */
 void capability_each(void (*fn)(void *context, const char *name, bool available, const char *why),
 		     void *context);
 

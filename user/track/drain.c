@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Drains: what the hooks have missed is made good, then each live task is committed. */
+/* Drains: what the hooks have missed is repaired, then each live task is committed. */
 #include "track/tracker.h"
 
 #include "base/clock.h"
@@ -21,7 +21,7 @@ static uint64_t program_misses(const struct bpf_program *prog)
 	return info.recursion_misses;
 }
 
-/* From 7.0 on the kernel may skip a program for an event: its count says so. */
+/* From 7.0 on the kernel may skip a program at an event: it counts the skips of each program. */
 static void tracker_repair(struct tracker *t, uint64_t now_ns)
 {
 	const struct bpfmon *s = t->skel;
@@ -50,8 +50,9 @@ uint64_t tracker_unrepaired(const struct tracker *t)
 }
 
 /*
- * A missed birth has to be made good before the sample. Asking the other hooks takes as long as
- * draining some tasks, and the tasks that they miss are known: once in a second is enough for them.
+ * A missed birth has to be repaired before the sample. Reading the counts of the other hooks takes
+ * as long as draining some tasks, and the tasks that they miss are known: once in a second is
+ * enough for them.
  */
 static bool tracker_repair_is_due(const struct tracker *t, uint64_t now_ns)
 {
@@ -60,8 +61,8 @@ static bool tracker_repair_is_due(const struct tracker *t, uint64_t now_ns)
 	       program_misses(t->skel->progs.follow__newtask) != t->newtask_missed;
 }
 
-/* After moves that the hook did not see completely: adopts who is in; the drain drops who is out.
- */
+/* After moves that the hook did not see completely: adopts the tasks in the cgroup; the drain drops
+ * those that are out of it. */
 static void tracker_repair_moves(struct tracker *t)
 {
 	uint64_t unseen = tracker_tracking(t)->moves_unseen;
@@ -76,7 +77,7 @@ static void tracker_repair_moves(struct tracker *t)
 	tracker_seed_again(t);
 }
 
-/* What a drain has taken so far, further passes of it included. */
+/* Adds the time of a drain, which may consist of several passes. */
 static void tracker_note_drain(struct tracker *t, uint64_t since_ns)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);

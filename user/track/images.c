@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define PRUNE_FROM 1024
-/* A process that ended is told of when it is freed, and a drain under churn may miss one. */
+/* The record of an ended process comes when it is freed, and a drain under churn may miss one. */
 #define KEEP_NS (10 * NSEC_PER_SEC)
 
 int images_init(struct images *all)

@@ -13,12 +13,12 @@ struct image {
 	uint64_t id;
 	uint64_t seen_ns; /* CLOCK_MONOTONIC: a process ran it then */
 	struct image *next;
-	const char *exe; /* NULL: too deep to be read whole */
+	const char *exe; /* NULL: not known, or too deep */
 	const char *args;
 	size_t args_length;
 	bool args_cut, has_args;
-	uint32_t uid; /* of who ran it first */
-	char text[];  /* what exe and args point into */
+	uint32_t uid; /* of the first process that ran it */
+	char text[];  /* exe and args point into it */
 };
 
 struct images {
@@ -28,13 +28,13 @@ struct images {
 
 int images_init(struct images *all);
 void images_done(struct images *all);
-/* Keeps what @e tells. -ENOMEM: it will not be known. */
+/* Keeps the image of @e. 0; -ENOMEM: it will not be known. */
 int images_add(struct images *all, const struct exec_event *e, uint64_t now_ns);
 /* NULL: not known. */
 const struct image *images_find(const struct images *all, uint64_t id);
 /* A process runs it now. */
 void images_touch(struct images *all, uint64_t id, uint64_t now_ns);
-/* Forgets what no process has run for a while, when there are many. Call after a whole drain. */
+/* If there are many images, frees those that no process has run for a while. Call after a drain. */
 void images_prune(struct images *all, uint64_t now_ns);
 
 #endif

@@ -10,8 +10,8 @@ struct bpf_map;
 struct bpf_program;
 
 /*
- * Runs the iterator of @link. Its program writes items of @size bytes, at most ITERATOR_ITEM_BYTES;
- * @take is called for each. @take NULL: it writes nothing of interest. 0, or a negative errno.
+ * Runs the iterator of @link. Its program writes items of @size bytes, no more than
+ * ITERATOR_ITEM_BYTES; @take is called for each. NULL: items are ignored. 0, or a negative errno.
  */
 #define ITERATOR_ITEM_BYTES 1024
 int iterator_run(const struct bpf_link *link, size_t size,

@@ -58,10 +58,10 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 				"needs the tracepoint exit_mmap (6.1)",
 				"without it the upper bound is coarser", has_exit_mmap },
 	[OPTIONAL_OOM] = { "oom__victim", "OOM kills, with the limit",
-			   "needs the tracepoint mark_victim", "without it none is told",
+			   "needs the tracepoint mark_victim", "without it none is reported",
 			   has_mark_victim },
 	[OPTIONAL_EXACT_PEAK] = { "peak__rss", "exact peak of the tree",
-				  "needs the tracepoint rss_stat", "only bounds of it are told",
+				  "needs the tracepoint rss_stat", "only bounds of it are known",
 				  has_rss_stat },
 	[OPTIONAL_MOVES] = { "cgroup__attach_task", "moves into and out of a cgroup",
 			     "needs the tracepoint cgroup_attach_task",
@@ -107,7 +107,7 @@ void optionals_explain(struct optionals *x, unsigned wanted, unsigned asked)
 	for (size_t i = 0; i < NR_OPTIONALS; i++) {
 		if (!(wanted & ~x->there & OPTIONAL_BIT(i)))
 			continue;
-		if (asked & OPTIONAL_BIT(i)) /* it had what its row says that it needs */
+		if (asked & OPTIONAL_BIT(i)) /* the kernel has what the row needs */
 			optional_explain(x, i, "the kernel refuses the program");
 		else
 			optional_explain(x, i, rows[i].needs);

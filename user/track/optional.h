@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What not every kernel takes of the programs: without one only what it tells goes missing. */
+/* Programs that not every kernel accepts: without one only what it measures is missing. */
 #ifndef TRACK_OPTIONAL_H
 #define TRACK_OPTIONAL_H
 
@@ -23,15 +23,15 @@ enum optional {
 
 #define OPTIONAL_BIT(which) (1U << (which))
 #define OPTIONAL_ALL ((1U << NR_OPTIONALS) - 1)
-/* From the one to the other, these two included. */
+/* From OPTIONAL_MOVES to OPTIONAL_REMOVED. */
 #define OPTIONAL_OF_CGROUP ((2U << OPTIONAL_REMOVED) - (1U << OPTIONAL_MOVES))
 
 struct optional_row {
 	const char *name;    /* of the program */
-	const char *title;   /* what it tells, for bpfmon check */
-	const char *needs;   /* what it needs of the kernel */
-	const char *without; /* what is there instead */
-	bool (*has)(void);   /* the kernel has that, as far as its types tell */
+	const char *title;   /* what it measures, for bpfmon check */
+	const char *needs;   /* what it needs from the kernel */
+	const char *without; /* what is known without it */
+	bool (*has)(void);   /* by its types the kernel has what it needs */
 };
 
 /* NULL after the last. */
@@ -47,9 +47,9 @@ struct optionals {
 	struct bpf_link *links[NR_OPTIONALS]; /* owned */
 };
 
-/* Says of those of @wanted that are not there why; the kernel has what those of @asked need. */
+/* Sets why those of @wanted that are not there are missing; the kernel has what @asked need. */
 void optionals_explain(struct optionals *x, unsigned wanted, unsigned asked);
-/* Attaches those that are there, one by one; none whose bit is in @refused (for tests). */
+/* Attaches those that are there, one by one, except for those in @refused (for tests). */
 void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned refused);
 void optionals_detach(struct optionals *x);
 

@@ -17,7 +17,7 @@ static FILE *open_self(const char *proc, const char *name)
 	return fopen(path, "re");
 }
 
-/* The value of @key in the status; false: it has none. */
+/* Reads the value of @key from the status; false: there is none. */
 static bool read_status(const char *proc, const char *key, const char *format, uint64_t *value)
 {
 	__cleanup(fclosep) FILE *f = open_self(proc, "status");
@@ -30,7 +30,7 @@ static bool read_status(const char *proc, const char *key, const char *format, u
 	return false;
 }
 
-/* The machine's own namespace has all users in one line. */
+/* The initial user namespace maps all users to themselves in one line. */
 static bool is_in_a_user_namespace(const char *proc)
 {
 	__cleanup(fclosep) FILE *f = open_self(proc, "uid_map");
@@ -64,7 +64,7 @@ int permission_check(const char *proc, char *why, size_t size)
 	}
 	if (is_in_a_user_namespace(proc)) {
 		snprintf(why, size,
-			 "following processes needs root of the machine, and we are in a "
+			 "following processes needs root of the machine, and bpfmon runs in a "
 			 "user namespace (a rootless container?); start bpfmon outside of it");
 		return -EPERM;
 	}

@@ -13,11 +13,11 @@ struct pressure {
 	uint64_t some_0_us, full_0_us; /* when the counting began */
 };
 
-/* Opens @path and begins to count. A negative errno: it is not there, or tells nothing. */
+/* Opens @path and begins to count. A negative errno: it does not exist, or cannot be read. */
 int pressure_open(struct pressure *p, const char *path);
-/* Begins anew. */
+/* Begins to count again, from 0. */
 void pressure_restart(struct pressure *p);
-/* Sets those of @some and @full that are in @usable to what has come since. */
+/* Sets those of @some and @full that are in @usable to the time waited since then. */
 void pressure_read(struct pressure *p, const struct metric_set *usable, enum metric_id some,
 		   enum metric_id full, struct sample *smp);
 void pressure_done(struct pressure *p);

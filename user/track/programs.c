@@ -23,7 +23,7 @@
 #define MEMORY_FOR_MORE (2ULL << 30)
 #define BUCKET_NS 17
 #define UNIFIED (-1)          /* as cgroup_subsys */
-#define LOAD_BYTES (30 << 20) /* the types of the kernel, twice, and what is made of them */
+#define LOAD_BYTES (30 << 20) /* the types of the kernel, twice, and what is derived from them */
 
 static int libbpf_be_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -31,16 +31,16 @@ static int libbpf_be_quiet(enum libbpf_print_level level, const char *format, va
 	return 0;
 }
 
-/* With --verbose, what libbpf and the kernel's verifier say of a program that does not load. */
+/* With --verbose: prints what libbpf and the verifier report of a program that does not load. */
 static int libbpf_be_verbose(enum libbpf_print_level level, const char *format, va_list args)
 {
 	return level == LIBBPF_WARN ? vfprintf(stderr, format, args) : 0;
 }
 
 /*
- * Dead tasks stay until the kernel frees them, and it lets 10,000 wait before it hurries. But a
- * drain looks into every bucket of the map, used or not: that is to take no more than a hundredth
- * of the time between samples. On a machine with little memory it is the least.
+ * Dead tasks stay in the map until the kernel frees them, which it may delay for 10,000 of them.
+ * But a drain reads every bucket of the map, used or not: that is to take no more than a hundredth
+ * of the time between samples. A machine with little memory gets MAX_TASKS_LEAST.
  */
 static unsigned max_tasks_default(uint64_t interval_ns)
 {
@@ -80,7 +80,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	if (metric_has(&o->wanted, M_##base))                                                      \
 		s->rodata->wanted |= 1ULL << TC_##base;
 #include "bpfmon/metrics.def"
-	/* a split needs its whole; so do the cores in use */
+	/* user and system are parts of cpu, and the cores in use are computed from it */
 	if (metric_has(&o->wanted, M_user) || metric_has(&o->wanted, M_system) ||
 	    metric_has(&o->wanted, M_cores))
 		s->rodata->wanted |= 1ULL << TC_cpu;
@@ -115,7 +115,7 @@ static struct bpfmon *skeleton_open(int *fd)
 	return bpfmon__open();
 }
 
-/* Loads with the optional ones of @set. */
+/* Loads the programs, of the optional ones only those of @set. */
 static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, unsigned set)
 {
 	const struct optional_row *row;
@@ -124,7 +124,7 @@ static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, 
 	int err;
 
 	if (set & o->refused)
-		return -EPERM; /* for tests: as a kernel would */
+		return -EPERM; /* for tests: as if the kernel refused */
 	*skel = skeleton_open(&fd);
 	if (!*skel) {
 		err = errno;
@@ -156,7 +156,7 @@ static bool can_load(const struct tracker_options *o, unsigned set)
 	return true;
 }
 
-/* The kernel has what those of @set need, and yet refuses one: which, trying each alone tells. */
+/* The kernel has what those of @set need, but refuses one: tries each alone to find which. */
 static int load_accepted(struct bpfmon **skel, const struct tracker_options *o, unsigned *set)
 {
 	unsigned accepted = 0;
@@ -168,7 +168,7 @@ static int load_accepted(struct bpfmon **skel, const struct tracker_options *o, 
 	return open_and_load(skel, o, *set);
 }
 
-/* Trying all is quicker than asking first what this kernel has: asked only when it refuses. */
+/* Loading all is quicker than first finding out what this kernel has: done only if it refuses. */
 static int programs_load_optional(struct bpfmon **skel, const struct tracker_options *o,
 				  struct optionals *x)
 {
@@ -201,7 +201,7 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 
 	if (o->cgroup && !o->cgroup->cg.is_v2 &&
 	    capability_cgroup_subsys(o->cgroup->controller) < 0) {
-		snprintf(why, size, "the kernel's types do not tell of the controller '%s'",
+		snprintf(why, size, "the kernel's types do not contain the controller '%s'",
 			 o->cgroup->controller);
 		return -ENOENT;
 	}

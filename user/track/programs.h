@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Brings the programs into the kernel, the optional ones where it takes them. */
+/* Loads the programs into the kernel, the optional ones where it accepts them. */
 #ifndef TRACK_PROGRAMS_H
 #define TRACK_PROGRAMS_H
 
 #include "track/tracker.h"
 
 /*
- * Opens and loads; the caller destroys *@skel. On failure a negative errno, and @why tells what to
- * do about it. Optional ones that the kernel does not take are no failure: @x says which.
+ * Opens and loads; the caller destroys *@skel. On failure a negative errno, and @why says what to
+ * do about it. Optional ones that the kernel does not accept are no failure: @x says which.
  */
 int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct optionals *x,
 		  char *why, size_t size);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Processes that change their account, and accounts that are closed. */
+/* Moves processes to another account, and closes accounts. */
 #include "track/tracker.h"
 
 #include "bpfmon.skel.h"

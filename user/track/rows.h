@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a drain has said: a row for each process, and which processes the drain before it met. */
+/* The result of a drain: a row for each process; and which processes the drain before it met. */
 #ifndef TRACK_ROWS_H
 #define TRACK_ROWS_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Those of one account, by the address space they use, the oldest process of each first. */
+/* The rows of one account, by the address space they use, the oldest process of each first. */
 struct slice {
 	struct account_key account;
 	const struct drain_row *const *rows; /* not owned */
@@ -30,13 +30,13 @@ struct rows {
 	const struct drain_row **by_memory; /* owned; the same, by account and address space */
 	struct slice *slices;               /* owned */
 	size_t nr_slices, room_sorted;
-	uint64_t lost; /* rows that memory did not suffice for */
+	uint64_t lost; /* rows that were not kept, for lack of memory */
 };
 
 void rows_done(struct rows *r);
-/* A drain begins: what was the last one is the one before. */
+/* A drain begins: the rows of the last one become those of the drain before. */
 void rows_begin(struct rows *r);
-/* The same drain is done again: what it has said so far does not count. */
+/* The same drain is done again: discards its rows so far. */
 void rows_again(struct rows *r);
 void rows_add(struct rows *r, const struct drain_row *row);
 /*
@@ -45,20 +45,20 @@ void rows_add(struct rows *r, const struct drain_row *row);
  */
 void rows_settle(struct rows *r);
 /*
- * The order within a slice, as strcmp(). Of those that share an address space the oldest comes
- * first: it stands for them, everywhere.
+ * The order within a slice, as strcmp(). Of processes that share an address space the oldest comes
+ * first: its memory is counted to that one, everywhere.
  */
 int rows_compare_memory(const struct drain_row *p, const struct drain_row *q);
 /* Makes the slices, after the last rows_settle(): they are valid until the next drain begins. */
 void rows_sort(struct rows *r);
 /*
- * Processes that @is_there says are still alive and whose memory the drain did not find (a pass may
- * miss an entry while others come and go): those that only the drain before met, and those that
- * were met without memory. After rows_settle().
+ * Counts the processes of which the drain did not find the memory, and that are alive by @is_there:
+ * those that only the drain before met (a pass may miss an entry while others come and go), and
+ * those that were met without memory. After rows_settle().
  */
 size_t rows_unread(const struct rows *r, bool (*is_there)(void *context, const struct met *m),
 		   void *context);
-/* Did the drain before meet that process? */
+/* True if the drain before met that process. */
 bool rows_met_before(const struct rows *r, uint64_t serial);
 /* The row of that process, or NULL, after rows_settle(). */
 const struct drain_row *rows_find(const struct rows *r, uint64_t serial);

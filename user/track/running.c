@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The components of @path, leaf first, each ended by NUL. */
+/* Stores the components of @path, leaf first, each ended by NUL. */
 static void put_path(struct exec_event *e, char *path)
 {
 	char *slash;
@@ -65,7 +65,7 @@ int image_of_running(pid_t pid, bool want_args, struct exec_event *e)
 		path[n - (ssize_t)sizeof(deleted) + 1] = '\0';
 	put_path(e, path);
 	snprintf(name, sizeof(name), "/proc/%d", pid);
-	e->uid = stat(name, &st) ? 0 : st.st_uid; /* root's where others may not look at it */
+	e->uid = stat(name, &st) ? 0 : st.st_uid; /* root's, if the process is not dumpable */
 	if (want_args)
 		put_args(e, pid);
 	return 0;

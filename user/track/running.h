@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a process runs that had been executed before we came: as /proc tells. */
+/* What a process runs that was executed before it was followed: read from /proc. */
 #ifndef TRACK_RUNNING_H
 #define TRACK_RUNNING_H
 
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Makes @e (but for its image) as the kernel would have. A negative errno: it is gone, or ours not
- * to read. */
+/* Fills in @e, except for its image, as the exec hook would have. A negative errno: the process is
+ * gone, or may not be read. */
 int image_of_running(pid_t pid, bool want_args, struct exec_event *e);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How the tracker comes to know its first processes. */
+/* How the tracker finds its first processes. */
 #include "track/tracker.h"
 
 #include "base/clock.h"
@@ -26,8 +26,8 @@ int tracker_follow(struct tracker *t, pid_t pid)
 }
 
 /*
- * A child may stand before its parent in the pass: until one adds nothing. What is born meanwhile
- * is known by its birth.
+ * A pass may reach a child before its parent: passes are repeated until one adds nothing. The hooks
+ * add what is born meanwhile.
  */
 int tracker_seed_again(struct tracker *t)
 {
@@ -67,7 +67,7 @@ int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
 
 int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pid_t *own)
 {
-	if (!t->skel->bss->root_account.cgroup) /* one that is made again goes on with it */
+	if (!t->skel->bss->root_account.cgroup) /* a cgroup that is made again keeps the account */
 		t->skel->bss->root_account.cgroup = id;
 	for (size_t i = 0; own[i] && i < MAX_OWN; i++)
 		t->skel->bss->own_pids[i] = (__u32)own[i];

@@ -31,7 +31,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	optionals_attach(&t->optional, t->skel, o->unattached);
 	err = programs_attach(t, why, why_size);
 	if (!err)
-		err = iterator_run(t->adopt_link, 0, NULL, NULL); /* says which fields there are */
+		err = iterator_run(t->adopt_link, 0, NULL, NULL); /* finds out which fields exist */
 	t->knows_births = !err && !births_untold(t->skel->maps.births, &t->births_untold);
 	if (err)
 		tracker_close(t);
@@ -40,7 +40,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	return err;
 }
 
-/* What both hooks have missed, as the kernel's own count tells; else the most it can be. */
+/* Births that both hooks have missed, by the kernel's own count; if that is not known, a bound. */
 static uint64_t births_lost(const struct tracker *t)
 {
 	uint64_t untold;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The programs in the kernel: loads them, follows a process from before its exec, drains. */
+/* The programs in the kernel: loads them, makes them follow processes, and drains their maps. */
 #ifndef TRACK_TRACKER_H
 #define TRACK_TRACKER_H
 
@@ -22,8 +22,8 @@ struct tracker_options {
 	bool exact_peak;  /* follow every change of resident memory */
 	bool want_memory; /* what each process holds, even if no metric of it is wanted */
 	bool can_seed;    /* tracker_seed() will be called */
-	const struct cgroup_target *cgroup; /* not owned; NULL: who is ours is said by lineage */
-	bool verbose;                       /* say on stderr why a program does not load */
+	const struct cgroup_target *cgroup; /* not owned; NULL: membership is by lineage */
+	bool verbose;                       /* print to stderr why a program does not load */
 	uint64_t interval_ns;               /* between drains */
 	unsigned max_tasks;                 /* entries of the maps; 0: the default */
 	unsigned inject_misses;             /* thousandths of the events to ignore, for tests */
@@ -37,24 +37,24 @@ struct tracker {
 	struct optionals optional;
 	struct accounts accounts;         /* when last read */
 	struct metric_set usable;         /* of those wanted */
-	const char *unusable[NR_METRICS]; /* why not */
-	uint64_t misses;                  /* events a hook missed, when last looked */
-	uint64_t repaired_ns;             /* CLOCK_MONOTONIC, when last looked */
+	const char *unusable[NR_METRICS]; /* why not; not owned */
+	uint64_t misses;                  /* events that hooks missed, when last read */
+	uint64_t repaired_ns;             /* CLOCK_MONOTONIC, when last read */
 	uint64_t newtask_missed;
-	uint64_t births_untold; /* forks of the kernel less those told of, at the start */
+	uint64_t births_untold; /* forks of the kernel less those seen, at the start */
 	bool knows_births;
-	uint64_t births_missed; /* of these, births that no hook at birth saw */
+	uint64_t births_missed; /* of these, births that both hooks missed */
 	uint64_t drains, drain_ns_total, drain_ns_max;
 	uint64_t began_ns;     /* CLOCK_MONOTONIC, before the last drain met its first task */
 	uint64_t seed_ns;      /* how long tracker_seed() took */
 	uint64_t seeded_ns;    /* CLOCK_MONOTONIC, when it was done */
-	uint64_t moves_unseen; /* when last looked */
+	uint64_t moves_unseen; /* when last read */
 	uint64_t moves_missed;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };
 
 /*
- * Opens, loads and attaches. On failure a negative errno; @why then tells what to do about it, in
+ * Opens, loads and attaches. On failure a negative errno; @why then says what to do about it, in
  * a sentence without a full stop.
  */
 int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size);
@@ -64,37 +64,37 @@ void tracker_close(struct tracker *t);
 int tracker_follow(struct tracker *t, pid_t pid);
 
 /*
- * Makes the @nr processes of @pids and all their descendants known; what they have used so far does
- * not count. None of them may be there any more: then nothing is followed.
+ * Follows the @nr processes of @pids and all their descendants; what they have used so far does not
+ * count. If none of them exists any more, it returns 0 and follows nothing.
  */
 int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr);
 /*
- * The same of who is in the cgroup of the options, and of who is in the one that takes its place
- * later (@id); never of the processes in @own, which ends with 0. @depth: 1: the root's; 0:
- * unknown.
+ * The same for the processes in the cgroup @id: that of the options, or the one that takes its
+ * place later; except for those in @own, bpfmon's own PIDs, which ends with 0. @depth: 1: that of
+ * the root cgroup; 0: unknown.
  */
 int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pid_t *own);
-/* Looks once more who is in that cgroup: what they have used so far does not count. */
+/* Looks again for processes in that cgroup: what new ones have used so far does not count. */
 int tracker_seed_again(struct tracker *t);
-/* What those that tracker_seed() found had used before. */
+/* What the processes that tracker_seed() found had used before. */
 void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have);
 
-/* Has any task been found that was there when we attached? */
+/* True if any running task has been found by seeding. */
 bool tracker_has_found(const struct tracker *t);
-/* The passes over all tasks see only those of our PID namespace: is it not the machine's own? */
+/* True if not in the initial PID namespace: the iterator over tasks sees only bpfmon's own one. */
 bool tracker_is_in_a_pid_namespace(const struct tracker *t);
 
 typedef void (*drain_fn)(void *context, const struct drain_row *row);
 /*
- * Commits what every followed task has used, and calls @row for each live process. Makes good
- * what the hooks have missed first: births always, the rest once in a second.
+ * Commits what every followed task has used, and calls @row for each live process. Before that it
+ * repairs what the hooks have missed: births always, the rest once in a second.
  */
 int tracker_drain(struct tracker *t, drain_fn row, void *context);
-/* Looks once more for what that drain has missed: what it has told of it does not tell again. */
+/* A further pass for what that drain has missed: processes that it has reported are left out. */
 int tracker_drain_again(struct tracker *t, drain_fn row, void *context);
-/* Whether the last pass has met as many tasks as there are. */
+/* True if the last pass has met as many tasks as there are. */
 bool tracker_visited_all(const struct tracker *t);
-/* Whether rows say what a process holds. */
+/* True if rows have the memory that a process holds. */
 bool tracker_reads_memory(const struct tracker *t);
 /* Drains until every entry has been visited (a pass may miss one under churn). */
 int tracker_drain_whole(struct tracker *t, drain_fn row, void *context);
@@ -103,31 +103,31 @@ void tracker_read_accounts(struct tracker *t);
 /* The sum over all accounts, read now. */
 void tracker_totals(struct tracker *t, struct account *totals);
 const struct tracking *tracker_tracking(const struct tracker *t);
-/* Events that were missed and made good so far. */
+/* Events that were missed and repaired so far. */
 uint64_t tracker_repaired(const struct tracker *t);
-/* Births that were missed and not found since: never fewer, but strangers may be among them. */
+/* An upper bound of births that were missed and not repaired: it may include unrelated ones. */
 uint64_t tracker_unrepaired(const struct tracker *t);
 
-/* Counts the births that were missed, which until then are the most that they can be. */
+/* Computes the births that were missed, of which there is only an upper bound until then. */
 void tracker_settle_births(struct tracker *t);
-/* What the exact peak is, and what each held then, stays as it is. */
+/* From now on the exact peak, and what each address space held then, does not change. */
 void tracker_freeze_peak(struct tracker *t);
 
 /*
  * Moves the process @pid, with what it uses from now on, to the account @to, which is made if it is
- * new. The processes that it has made already stay where they are. -ESRCH: no such process is
- * followed; -ENOSPC: there is no room for another account.
+ * new. Its children so far stay in their account. -ESRCH: no such process is followed; -ENOSPC:
+ * there is no room for another account.
  */
 int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to);
 /*
- * Closes the account @from: calls @record for each process that it still has, which are of the
- * account @to from then on. Its totals do not change any more: they are the sum of its records,
- * those in the ring buffer included. -EAGAIN: a process is ending on another CPU just now, and its
- * record is not in the ring buffer yet: to be called once more.
+ * Closes the account @from: calls @record for each process that it still has, and moves it to the
+ * account @to. Its totals do not change any more: they are the sum of its records, those in the
+ * ring buffer included. -EAGAIN: a process is ending on another CPU just now, and its record is not
+ * in the ring buffer yet: call this again.
  */
 int tracker_retire(struct tracker *t, const struct account_key *from, const struct account_key *to,
 		   void (*record)(void *context, const struct process_record *r), void *context);
-/* Forgets an account that has no processes any more. */
+/* Deletes an account that has no processes any more. */
 void tracker_forget_account(struct tracker *t, const struct account_key *key);
 
 /* The ring buffer: its descriptor becomes readable when it fills up. */
@@ -141,18 +141,18 @@ int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct proc
 			 void *context);
 
 /*
- * What is known of the process at @row: its counters are those of the last drain. -ENOENT: it has
- * been freed since.
+ * Reads the record so far of the process of @row: its counters are those of its last commits.
+ * -ENOENT: it has been freed since.
  */
 int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r);
 
-/* With exact_peak: the tree's. -ENODATA: the kernel does not tell. */
+/* With exact_peak: the tree's. -ENODATA: it is not measured. */
 int tracker_peak(const struct tracker *t, struct tree_peak *peak);
-/* Calls @fn for each address space that is still there, after tracker_freeze_peak(). */
+/* Calls @fn for each address space that is still in the map, after tracker_freeze_peak(). */
 void tracker_each_mm(const struct tracker *t,
 		     void (*fn)(void *, uint64_t mm, const struct mm_entry *), void *context);
 
-/* Bytes of kernel memory that the maps hold now, as the kernel tells it. */
+/* Bytes of kernel memory that the maps hold now, as the kernel reports them. */
 uint64_t tracker_map_bytes(const struct tracker *t);
 unsigned tracker_max_tasks(const struct tracker *t);
 
