@@ -29,7 +29,7 @@ static void holding_add(struct memory_bound *b, const struct holding *h)
 	holdings_put(b, &b->held, h);
 }
 
-/* What had its record before the drain was read, but gave its memory back after that began. */
+/* Carries over what had its record before the drain was read, and was freed after it had begun. */
 static void holdings_carry(struct memory_bound *b, uint64_t drain_ns)
 {
 	for (size_t i = 0; i < b->held.nr; i++) {
@@ -41,7 +41,7 @@ static void holdings_carry(struct memory_bound *b, uint64_t drain_ns)
 	}
 }
 
-/* What was carried is what the next interval begins with. */
+/* The next interval begins with what was carried over. */
 static void holdings_begin_with_carried(struct memory_bound *b)
 {
 	struct holdings spare = b->held;
@@ -51,13 +51,13 @@ static void holdings_begin_with_carried(struct memory_bound *b)
 	b->carried.nr = 0;
 }
 
-/* It holds memory until that is known to be given back: exiting alone does not. */
+/* It holds memory until that is known to be freed, which is later than its exit. */
 static uint64_t end_of(uint64_t released_ns)
 {
 	return released_ns ? released_ns : UINT64_MAX;
 }
 
-/* In a time namespace, what was there before its clock began has times before 0. */
+/* In a time namespace, processes that are older than its clock have times before 0. */
 static uint64_t start_of(uint64_t born_ns, uint64_t joined_ns)
 {
 	uint64_t start_ns = joined_ns ? joined_ns : born_ns;
@@ -100,7 +100,7 @@ static int by_end(const void *a, const void *b)
 	return (*p)->end_ns < (*q)->end_ns ? -1 : (*p)->end_ns > (*q)->end_ns;
 }
 
-/* The largest sum of those that lived at the same time. */
+/* The largest sum of holdings at the same time. 0: no memory for it. */
 static uint64_t largest_sum(struct holding *h, size_t n)
 {
 	const struct holding **ends = reallocarray(NULL, n, sizeof(*ends));
@@ -128,7 +128,7 @@ void memory_bound_drain(struct memory_bound *b)
 	b->nr_before = b->held.nr;
 }
 
-/* Freed while the drain went on: it may have been met before. */
+/* True if its record came during the drain, which may have met it before. */
 static bool came_meanwhile(const struct memory_bound *b, size_t nr_told, uint64_t serial)
 {
 	for (size_t i = b->nr_before; i < nr_told; i++)
@@ -153,8 +153,8 @@ static void holding_add_row(struct memory_bound *b, const struct drain_row *r)
 }
 
 /*
- * What the drain before this interval should have met and did not: the intervals before, whose
- * sums are known, lack it. Leaves out what had been given back before this one began.
+ * Adds what the drain before this interval should have met and did not to the sums of the intervals
+ * before, which lack it. Leaves out what had been freed before this interval began.
  */
 static void holdings_sort_out(struct memory_bound *b, const struct rows *drain)
 {
@@ -176,7 +176,7 @@ static void holdings_sort_out(struct memory_bound *b, const struct rows *drain)
 		b->peak_pages = b->last_pages + missed_last + missed_ever;
 }
 
-/* Groups holdings by address space; in each the process that did not borrow it comes first. */
+/* Sorts holdings by address space; in each the process that did not borrow it comes first. */
 static int by_space(const void *a, const void *b)
 {
 	const struct holding *p = a, *q = b;
@@ -198,10 +198,10 @@ static void holding_unite(struct holding *to, const struct holding *h)
 }
 
 /*
- * Of the @nr holdings at the same address: those that were born into it, and the one that has it
- * from fork or exec, hold it once, and at most what any of them has held. Where two have it from
- * fork or exec, these had it one after the other, and it is not known who shared it with which; and
- * who was born before that one shared it with another.
+ * Unites the @nr holdings at one address if they are one address space: those born into it, and the
+ * one that has it from fork or exec, hold it once, and no more than the largest of them. Not
+ * united: where two have it from fork or exec, one after the other, as it is not known which one
+ * the rest shared it with; and where one is older than the origin: it shared it with another.
  */
 static size_t unite_sharers(struct holding *h, size_t nr)
 {

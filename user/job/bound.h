@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a tree cannot have held more of: the upper bound of its peak. */
+/* The upper bound of a tree's peak: it cannot have held more memory. */
 #ifndef JOB_BOUND_H
 #define JOB_BOUND_H
 
 #include "track/rows.h"
 
-/* How long a process held at most how much. */
+/* The time in which a process held memory, and an upper bound of how much. */
 struct holding {
-	uint64_t start_ns, end_ns; /* from its birth until its memory had been given back */
+	uint64_t start_ns, end_ns; /* from its birth until its memory was freed */
 	uint64_t pages;
 	uint64_t serial; /* of the process */
 	uint64_t mm;     /* the address space that it used last; 0: none */
-	bool shares;     /* it was born into that, and has had no other */
+	bool shares;     /* it was born into that one, and has had no other */
 	bool is_told;    /* its record has come */
-	bool is_carried; /* from the interval before, whose drain it outlived */
+	bool is_carried; /* from the interval before: freed after that one's last drain began */
 };
 
 struct holdings {
@@ -25,18 +25,18 @@ struct holdings {
 struct memory_bound {
 	struct holdings held;    /* of the interval under way */
 	struct holdings carried; /* from it into the next one; in use while it ends */
-	size_t nr_before;        /* of those whose record came before the last drain began */
+	size_t nr_before;        /* of those with a record that came before the last drain began */
 	uint64_t since_ns;       /* CLOCK_BOOTTIME: when the interval began */
 	uint64_t before_ns;      /* when the one before it did */
 	uint64_t last_pages;     /* the largest sum in that */
 	uint64_t peak_pages;
-	bool is_unknown; /* memory did not suffice: there is no bound */
-	bool mark_fell;  /* the mark of a process was reset: there is none, either */
+	bool is_unknown; /* an allocation failed: there is no bound */
+	bool mark_fell;  /* the mark of a process was reset: there is no bound */
 };
 
 /* A process that has ended, and been freed, in this interval. */
 void memory_bound_ended(struct memory_bound *b, const struct process_record *r);
-/* A drain begins: the records of those that have been freed by now have been told. */
+/* A drain begins: the records of processes freed by now have been reported. */
 void memory_bound_drain(struct memory_bound *b);
 /*
  * Ends the interval: @rows are the processes at @drain, which began at @drain_ns (CLOCK_BOOTTIME).

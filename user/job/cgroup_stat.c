@@ -10,7 +10,7 @@
 
 #define FILE_BYTES 8192 /* memory.stat of version 2 takes 2 KiB */
 
-/* By version; no name: that version says it elsewhere. */
+/* By version; no name: that version has the values in another file, or not at all. */
 static const struct {
 	const char *name, *controller;
 } files[2][NR_CGROUP_FILES] = {
@@ -42,7 +42,7 @@ static const struct {
 	},
 };
 
-/* The number behind @key at the beginning of a line; without a key the file is the number. */
+/* The number after @key at the beginning of a line; without a key the file is the number. */
 static bool find_value(const char *text, const char *key, uint64_t *value)
 {
 	size_t n = key ? strlen(key) : 0;
@@ -64,7 +64,7 @@ static bool find_us(const char *text, const char *key, uint64_t *value)
 	return true;
 }
 
-/* The numbers behind every @key: one for each device. */
+/* The sum of the numbers after every @key: one for each device. */
 static bool find_sum(const char *text, const char *key, uint64_t *value)
 {
 	bool found = false;
@@ -92,7 +92,7 @@ static bool find_total(const char *text, const char *key, uint64_t *value)
 	return true;
 }
 
-/* Where a value is. "total_" is with the cgroups below. */
+/* The place of each value. "total_": including the cgroups below. */
 static const struct {
 	enum metric_id id;
 	struct {
@@ -152,7 +152,7 @@ static bool is_in(const struct cgroup_stat *c, size_t i, int file, const struct 
 	       metric_has(usable, values[i].id);
 }
 
-/* A counter counts from when we first read it, also when it has begun again meanwhile. */
+/* A counter counts from its first reading on, also if the kernel's has begun again since. */
 static uint64_t counter_add(struct cgroup_stat *c, enum metric_id id, uint64_t now)
 {
 	if (metric_get(id)->kind != KIND_COUNTER)
@@ -237,17 +237,17 @@ static const char *why_absent(const struct cgroup_stat *c, const struct run *run
 		if (values[i].id != id)
 			continue;
 		if (!values[i].at[version].find)
-			return "only a cgroup of version 2 tells it";
+			return "only a cgroup of version 2 reports it";
 		if (c->fd[file] < 0 && version)
-			return "the cgroup has no such controller, or the kernel does not tell it";
+			return "the cgroup has no such controller, or the kernel lacks the value";
 		if (c->fd[file] < 0 && cgroup_target_twin("/proc/self", c->target,
 							  files[version][file].controller, folder))
 			return "there is no cgroup of that path in the controller's hierarchy";
 	}
-	return "kernel does not tell it of a cgroup";
+	return "kernel does not report it for a cgroup";
 }
 
-/* What can be had is what can be read now. */
+/* A metric is usable if it can be read now. */
 void cgroup_stat_open(struct cgroup_stat *c, const struct cgroup_target *target, struct run *run)
 {
 	struct sample first = { 0 };

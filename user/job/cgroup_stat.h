@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a cgroup's own files say, whoever made it. They stay open between samples. */
+/* Reads a cgroup's own files, for any cgroup. They stay open between samples. */
 #ifndef JOB_CGROUP_STAT_H
 #define JOB_CGROUP_STAT_H
 
@@ -29,24 +29,24 @@ enum cgroup_file {
 struct cgroup_stat {
 	const struct cgroup_target *target; /* not owned; NULL: nothing is read */
 	int fd[NR_CGROUP_FILES];            /* owned; -1: nothing is read from it */
-	/* Of a counter: what the file said last, and what has come since the first time. */
+	/* Of a counter: the value last read, and the increase since the first reading. */
 	uint64_t last[NR_METRICS], since[NR_METRICS];
 	struct metric_set began;
 };
 
-/* Nothing is open yet. */
+/* Opens nothing: cgroup_stat_done() is harmless after it. */
 void cgroup_stat_init(struct cgroup_stat *c);
 /*
- * Opens the files of @target (NULL: there is none), and takes out of @run->usable what they do not
- * tell, with the reason. Counters count from now on; what they say now goes into @run->baseline.
- * Where nothing of it is wanted nothing is opened.
+ * Opens the files of @target (NULL: there is none), and removes from @run->usable what they do not
+ * have, with the reason. Counters count from now on; their values now go into @run->baseline. If no
+ * metric of it is wanted, nothing is opened.
  */
 void cgroup_stat_open(struct cgroup_stat *c, const struct cgroup_target *target, struct run *run);
-/* The cgroup has been made again under its name: counters go on from where they were. */
+/* The cgroup has been made again under its name: counters continue from their last values. */
 void cgroup_stat_reopen(struct cgroup_stat *c);
-/* Sets what is in @usable and can be read. */
+/* Sets those metrics of @usable that can be read. */
 void cgroup_stat_read(struct cgroup_stat *c, const struct metric_set *usable, struct sample *smp);
-/* The most it has held since it was made. False: that is not known. */
+/* The most memory it has held since it was made. False: that is not known. */
 bool cgroup_stat_peak(const struct cgroup_stat *c, uint64_t *bytes);
 void cgroup_stat_done(struct cgroup_stat *c);
 

@@ -58,7 +58,7 @@ struct finish {
 	struct holders *holders;
 };
 
-/* An address space that is still there: its holder is who uses it, else who used it last. */
+/* Adds an address space that still exists to the process that uses it, or else used it last. */
 static void space_add(void *context, uint64_t mm, const struct mm_entry *e)
 {
 	struct finish *f = context;
@@ -90,7 +90,7 @@ void exact_peak_finish(struct exact_peak *x, const struct tracker *t, uint64_t s
 	s->rss_peak_exact_bytes = f.peak.peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	s->rss_peak_exact_elapsed_ns = f.peak.peak_ns > start_ns ? f.peak.peak_ns - start_ns : 0;
 	for (size_t i = 0; i < x->nr; i++)
-		if (x->shares[i].epoch != f.peak.epoch) /* they held it at an earlier peak */
+		if (x->shares[i].epoch != f.peak.epoch) /* it is of an earlier peak */
 			x->shares[i].holder.rss_bytes = 0;
 	tracker_each_mm(t, space_add, &f);
 	for (size_t i = 0; i < x->nr; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Puts together who held how much at the tree's exact peak. */
+/* Collects how much each process held at the tree's exact peak. */
 #ifndef JOB_EXACT_PEAK_H
 #define JOB_EXACT_PEAK_H
 
@@ -13,24 +13,24 @@ struct share {
 	struct holder holder; /* rss_bytes: at peak number epoch */
 	uint64_t epoch;
 	uint64_t serial;
-	uint64_t mm; /* key of its address space, where it is alive */
+	uint64_t mm; /* key of its address space, if it is alive */
 };
 
 struct exact_peak {
 	struct share *shares; /* owned */
 	size_t nr, room;
-	uint64_t epoch; /* the newest that an ended process has told of */
+	uint64_t epoch; /* the newest in the record of an ended process */
 };
 
 /*
- * The record of an ended process. What it held at an older peak is of no interest any more.
- * -ENOMEM: it will not be named.
+ * Adds the record of an ended process. What it held at an older peak than the newest is ignored.
+ * -ENOMEM: it will not be listed.
  */
 int exact_peak_ended(struct exact_peak *x, const struct process_record *r, const struct process *p);
-/* One that is still in the map; @mm 0: it has none any more. -ENOMEM as above. */
+/* Adds a process that is still in the map; @mm 0: it has none any more. -ENOMEM as above. */
 int exact_peak_left(struct exact_peak *x, const struct process_record *r, const struct process *p,
 		    uint64_t mm);
-/* After the hooks are gone: sets the exact peak of @s, and who held it. */
+/* After tracker_freeze_peak(): sets the exact peak of @s, and the processes that held it. */
 void exact_peak_finish(struct exact_peak *x, const struct tracker *t, uint64_t start_ns,
 		       struct summary *s);
 void exact_peak_done(struct exact_peak *x);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* At each sample: who holds the most, and the lines that say so. */
+/* At each sample: the processes that hold the most memory, and their lines. */
 #include "job/heaviest.h"
 
 #include "base/clock.h"
@@ -27,7 +27,7 @@ static int compare_weight(const void *a, const void *b)
 	return p->pid < q->pid ? -1 : p->pid > q->pid;
 }
 
-/* Whether @a, of two that share their memory, is the one to be named. */
+/* Whether @a, of two processes that share their memory, is the one to be listed. */
 static bool is_first(const struct drain_row *a, const struct drain_row *b)
 {
 	if (a->start_boot_ns != b->start_boot_ns)

@@ -12,12 +12,12 @@ struct heaviest {
 	size_t nr, room;
 };
 
-/* The pages that it holds in memory. */
+/* The resident pages of the process. */
 __u64 resident_pages(const struct drain_row *row);
 /*
  * Sets @h->rows to the @most heaviest of @rows, which are sorted by address space; of equals the
- * lower PID comes first. Who has ended, or has no address space, is none of them. One that is
- * shared counts once, for who began first. -ENOMEM: there are none.
+ * lower PID comes first. Processes that have ended, or have no address space, are left out. A
+ * shared address space counts once, for its oldest process. -ENOMEM: @h->rows is empty.
  */
 int heaviest_find(struct heaviest *h, const struct drain_row *const *rows, size_t nr_rows,
 		  size_t most);

@@ -18,7 +18,7 @@ static void sample_read_files(struct job *job, struct sample *smp)
 		      M_host_memory_pressure_full, smp);
 }
 
-/* When all CPUs are busy there may be one more by now. */
+/* If all CPUs are busy, more may have come online: reads their number again. */
 static void sample_put_cores(struct job *job, struct sample *smp, uint64_t milli)
 {
 	unsigned cpus = milli < job->cores.cpus * 1000ULL ? 0 : (unsigned)get_nprocs();
@@ -57,7 +57,7 @@ void job_total(struct job *job, const struct account *total)
 	account_add(&job->totals, total);
 }
 
-/* The rows of several accounts: an address space that is used in two of them counts once. */
+/* Sorts the rows of all accounts, so that an address space in use in two of them counts once. */
 static int compare_memory(const void *a, const void *b)
 {
 	const struct drain_row *p = *(const struct drain_row *const *)a;
@@ -96,7 +96,7 @@ void job_drain_end(struct job *job)
 {
 	account_untear(&job->totals);
 	if (job->state !=
-	    JOB_LEAVES) /* else what ends until its accounts are closed belongs to it */
+	    JOB_LEAVES) /* else what ends until its accounts are closed belongs to the interval */
 		job_bound_interval(job);
 }
 
@@ -117,7 +117,7 @@ static void sample_put_pss(struct job *job, struct sample *smp)
 
 void job_publish(struct job *job)
 {
-	uint64_t began_ns = job->books->tracker.began_ns; /* PSS and marks may drain, too */
+	uint64_t began_ns = job->books->tracker.began_ns; /* later drains, as of PSS, change it */
 	struct sample smp = { .elapsed_ns = began_ns - job->start_ns };
 	const struct account *totals = &job->totals;
 
@@ -130,7 +130,7 @@ void job_publish(struct job *job)
 	books_consume(job->books);
 	job->unread += job->nr_unread;
 	summary_add_sample(&job->summary, &smp);
-	/* also where the forks were not asked for */
+	/* also if the metric of forks is not wanted */
 	job->summary.processes_total = totals->forks + totals->roots;
 	job->summary.entered = totals->roots - job->seeded_roots;
 	job->summary.left = totals->left;
@@ -147,7 +147,7 @@ void job_sample(struct job *job)
 	feeds_flush(&job->feeds);
 }
 
-/* An attachment begins when all that belongs to it is known. */
+/* An attachment begins when all its processes have been found. */
 static uint64_t attachment_begin(struct job *job)
 {
 	const struct cgroup_target *target = job->spec->tracker.cgroup;
@@ -164,7 +164,7 @@ static uint64_t attachment_begin(struct job *job)
 	run->seeded_tasks = tracker_tracking(tracker)->seeded;
 	tracker_baseline(tracker, run->baseline, &run->baseline_have);
 	job->seeded_roots = job_totals(job).roots;
-	/* what was waited for begins when it is there */
+	/* if it waited for the cgroup's first process, it begins with that */
 	return job->spec->wait_start ? clock_ns(CLOCK_MONOTONIC) : tracker->seeded_ns;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One run that is followed: what the books report of its accounts becomes samples, records and the
- * summary, which go to all who listen to it. A job has no thread, waits for nobody, and opens no
- * file that its user named.
+ * summary, which go to all its listeners. A job has no thread, never blocks, and opens no file that
+ * its user named.
  */
 #ifndef JOB_JOB_H
 #define JOB_JOB_H
@@ -19,10 +19,10 @@
 #include "track/books.h"
 #include "track/pressure.h"
 
-/* The end is a state: what is left to say is said as fast as the listeners take it. */
+/* The end is a state: the last lines are written as fast as the listeners take them. */
 enum job_state { JOB_OPEN, JOB_RUNS, JOB_LEAVES, JOB_ENDED };
 
-/* What had been lost and repaired when the job began: what no account has, of the machine. */
+/* Losses and repairs of the machine, in no account, when the job began: they are not the job's. */
 struct job_base {
 	uint64_t loss[NR_LOSSES];
 	uint64_t repaired, unrepaired, unnamed, rows_lost;
@@ -43,7 +43,7 @@ struct job {
 	struct account totals;         /* of its accounts */
 	const struct drain_row **rows; /* owned, the rows are not; by address space */
 	size_t nr_rows, room_rows;
-	uint64_t nr_unread; /* processes whose memory it lacks */
+	uint64_t nr_unread; /* processes without memory in it */
 	uint64_t unread;    /* the same, of all samples */
 	struct memory_bound bound;
 	struct heaviest heaviest; /* --process-samples */
@@ -51,23 +51,23 @@ struct job {
 	struct pss pss;
 	struct cgroup_stat cgroup;
 	struct cgroup_target own_cgroup; /* --own-cgroup */
-	struct target target;            /* where a cgroup was attached to */
+	struct target target;            /* if a cgroup was attached to */
 	struct pressure host_pressure;
 	struct pushed pushed;
 	struct cores cores;
 	uint64_t live;         /* processes, at the last sample */
 	uint64_t seeded_roots; /* processes that were attached to */
-	uint64_t forgone;      /* details that memory did not suffice for */
-	/* Processes that are not over at the end: */
+	uint64_t forgone;      /* details left out for lack of memory */
+	/* Processes that have not been freed at the end: */
 	struct process_record *left; /* owned */
 	size_t nr_left, room_left, next_left;
 };
 
-/* Nothing is open yet: job_done() is harmless. */
+/* Opens nothing: job_done() is harmless after it. */
 void job_init(struct job *job);
 /*
- * Begins to follow what @spec says, in @books, whose reports are then passed to this job. @spec and
- * @books outlive the job. A negative errno; @why then says what to do about it.
+ * Begins to follow what @spec names, in @books, which then report to this job. @spec and @books
+ * outlive the job. 0; or a negative errno, and @why says what to do about it.
  */
 int job_open(struct job *job, const struct job_spec *spec, struct books *books, char *why,
 	     size_t size);
@@ -90,25 +90,25 @@ void job_bound_interval(struct job *job);
 void job_sample(struct job *job);
 /* Writes the sample of the last drain. */
 void job_publish(struct job *job);
-/* With process_samples: writes which processes held the most at the sample @smp. */
+/* With process_samples: writes the processes that held the most at the sample @smp. */
 void job_put_heaviest(struct job *job, const struct sample *smp);
-/* Writes the record of a process; @row: what it held at the last drain, or NULL. @is_left: it is
- * not over. */
+/* Writes the record of a process; @row: its row of the last drain, or NULL. @is_left: it has not
+ * been freed. */
 void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
 	      bool is_left);
 /* The sum of its accounts, read now. */
 struct account job_totals(struct job *job);
 
-/* Takes what programs have pushed, if that is asked for: samples for marks, and their lines. */
+/* Takes what programs have pushed, if that is asked for: makes samples for marks, and lines. */
 void job_take_pushed(struct job *job);
-/* For no longer than @wait_ms (-1: for ever) may it then be waited. */
+/* The longest wait until the next job_take_pushed(), no more than @wait_ms (-1: no limit). */
 int job_pushed_wait(const struct job *job, int wait_ms);
-/* The same at the end, when all processes are known. False: the feeds have no room, once more. */
+/* The same at the end, when all processes are known. False: the feeds are full, call it again. */
 bool job_close_pushed(struct job *job);
 
 /* Ends the run: its accounts are closed, its totals are final. The books go on. */
 void job_close(struct job *job);
-/* Writes what is left to say. False: the feeds have no room for all of it; to be called again. */
+/* Writes the last lines. False: the feeds have no room for all of them; to be called again. */
 bool job_close_step(struct job *job);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How a job ends: its accounts are closed, what is left is said, then the summary. */
+/* How a job ends: it closes its accounts, writes the remaining lines, then the summary. */
 #include "base/memory.h"
 #include "job/job.h"
 #include "job/selfcost.h"
@@ -28,7 +28,7 @@ static void left_keep(void *context, const struct process_record *r)
 	left[job->nr_left++] = *r;
 }
 
-/* What its processes use from here on is nobody's. */
+/* What its processes use from here on is in no job. */
 static void accounts_close(struct job *job)
 {
 	const struct accounts *a = &job->books->tracker.accounts;
@@ -52,7 +52,7 @@ void job_close(struct job *job)
 {
 	struct tracker *tracker = &job->books->tracker;
 
-	pushed_stop(&job->pushed, job->summary.samples); /* what comes now is after the end */
+	pushed_stop(&job->pushed, job->summary.samples); /* what arrives now is after the end */
 	job->state = JOB_LEAVES;
 	books_drain(job->books, true);
 	job->summary.map_bytes = tracker_map_bytes(tracker);
@@ -60,7 +60,7 @@ void job_close(struct job *job)
 	if (job->spec->tracker.exact_peak)
 		tracker_freeze_peak(tracker);
 	accounts_close(job);
-	/* nothing adds to them any more: they are the sum of the records */
+	/* they are final now: the sum of the records */
 	job->totals = job_totals(job);
 	job_bound_interval(job);
 	job_publish(job);
@@ -80,7 +80,7 @@ static const char *const loss_names[NR_LOSSES] = {
 	[LOSS_MMS] = "address_spaces", [LOSS_OOM] = "oom_events",
 };
 
-/* Those of its accounts, and those since its begin of which no account is known. */
+/* Losses of its accounts, and those since it began that are in no account. */
 static uint64_t loss_of_job(struct job *job, int loss, const struct account *of_accounts)
 {
 	const uint64_t of_machine = tracker_tracking(&job->books->tracker)->loss[loss];
@@ -88,7 +88,7 @@ static uint64_t loss_of_job(struct job *job, int loss, const struct account *of_
 	return job->totals.loss[loss] + of_machine - of_accounts->loss[loss] - job->base.loss[loss];
 }
 
-/* The ones that grew before it began are another job's. */
+/* The growth since the job began: what was before is another job's. */
 static uint64_t growth_since(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
@@ -106,7 +106,7 @@ static void summary_note_losses(struct job *job)
 		summary_add_loss(sum, loss_names[i], loss_of_job(job, i, &of_accounts));
 	summary_add_loss(sum, "fork_events",
 			 growth_since(tracker_unrepaired(&b->tracker), job->base.unrepaired));
-	/* what did without, and said so nowhere, counts too */
+	/* failed allocations that were handled without being counted elsewhere count, too */
 	lost = job->forgone + growth_since(b->unnamed, job->base.unnamed) +
 	       growth_since(b->rows.lost, job->base.rows_lost);
 	summary_add_loss(sum, "memory_allocations",
@@ -151,7 +151,7 @@ static void summary_note_peaks(struct job *job)
 		sum->has_cgroup_peak = cgroup_stat_peak(&job->cgroup, &sum->cgroup_peak_bytes);
 }
 
-/* To each its own: what it did not take is its loss, and no other's. */
+/* Each listener gets a summary of its own: lines that it did not take are only its loss. */
 static void summary_put(struct job *job)
 {
 	struct summary *sum = &job->summary;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of who called us, since it was executed: else /proc would not show it to that user. */
+/* If others are hidden: only the calling user's since their exec, as in /proc for that user. */
 static bool is_shown(const struct job *job, const struct process_record *r)
 {
 	const struct image *image = images_find(&job->books->images, r->image);

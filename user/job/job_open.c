@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How a job begins: what it follows, and what that runs. */
+/* How a job begins: finds the processes to follow, and what they run. */
 #include "base/clock.h"
 #include "base/log.h"
 #include "job/job.h"
@@ -76,9 +76,9 @@ static int job_follow(struct job *job, char *why, size_t size)
 		return job_follow_processes(job, why, size);
 	job->target.id = o->tracker.cgroup->id;
 	if (tracker_is_in_a_pid_namespace(&job->books->tracker))
-		log_warn("processes that are in the cgroup already and outside of our PID "
+		log_warn("processes that are in the cgroup already and outside of bpfmon's PID "
 			 "namespace are "
-			 "not seen: the kernel shows us only what is inside");
+			 "not seen: the kernel shows only those inside");
 	return target_seed(job);
 }
 
@@ -127,7 +127,7 @@ int job_open(struct job *job, const struct job_spec *spec, struct books *books, 
 
 	job_describe(job, spec, books);
 	job_note_missing(job);
-	*why = '\0'; /* of programs that were tried */
+	*why = '\0'; /* it may be of programs that were tried */
 	err = job_follow(job, why, size);
 	if (err && spec->command)
 		snprintf(why, size, "the command's process %d cannot be followed: %s",
@@ -136,7 +136,7 @@ int job_open(struct job *job, const struct job_spec *spec, struct books *books, 
 		snprintf(why, size, "what runs cannot be followed: %s", strerror(-err));
 	memcpy(&job->run->usable, &books->tracker.usable, sizeof(job->run->usable));
 	memcpy(job->run->unusable, books->tracker.unusable, sizeof(job->run->unusable));
-	job_open_files(job); /* at once: what they say now is not of this run */
+	job_open_files(job); /* at once: their values now are the baseline */
 	if (!err)
 		books_name_seeded(books);
 	return err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What programs push, as a part of the run: who may, when a sample is taken for it, its lines. */
+/* What programs push, as a part of the run: which may, when to sample for it, and its lines. */
 #include "base/clock.h"
 #include "base/mark.h"
 #include "job/job.h"
@@ -11,10 +11,10 @@
 #define LINES_NS (LINE_NS * PUSHED_BURST)
 #define BYTE_NS (NSEC_PER_SEC / PUSHED_BYTES_PER_SECOND)
 #define BYTES_NS (BYTE_NS * PUSHED_BYTES_BURST)
-#define SAMPLE_NS (NSEC_PER_SEC / 20) /* in the long run a sample for marks in that time */
+#define SAMPLE_NS (NSEC_PER_SEC / 20) /* on average one sample for marks in that time */
 #define SAMPLES_NS NSEC_PER_SEC
-#define SAMPLE_SHARE 20          /* and what it takes is no more than one part of so many */
-#define PATIENCE_NS NSEC_PER_SEC /* whom two samples did not show by then is a stranger */
+#define SAMPLE_SHARE 20          /* they take no more than this part of the time: 1/20 */
+#define PATIENCE_NS NSEC_PER_SEC /* a sender that two samples did not show by then is refused */
 #define LOOK_AGAIN_MS 10
 
 static uint64_t elapsed_of(const struct job *job, const struct letter *l)
@@ -22,8 +22,8 @@ static uint64_t elapsed_of(const struct job *job, const struct letter *l)
 	return l->sent_ns > job->start_ns ? l->sent_ns - job->start_ns : 0;
 }
 
-/* Sends the line that has been written, and counts it as one of those @taken, or as dropped: so
- * many bytes come in a time, and never more than leaves room for what the run itself tells. */
+/* Offers the line that has been written to the feeds, and counts it in @taken or as dropped: bytes
+ * are limited by time, and by the room that the run's own lines need in the queues. */
 static void pushed_line_put(struct job *job, struct allowance *a, uint64_t now_ns, uint64_t *taken)
 {
 	struct json *j = &job->json;
@@ -87,7 +87,7 @@ static bool is_mark(const struct letter *l)
 	return !l->is_udp && mark_is_one(l->text, l->length);
 }
 
-/* Nobody has looked since it came. */
+/* No sample has been taken since it came. */
 static bool lacks_a_sample(const struct job *job, const struct letter *l)
 {
 	return l->samples == job->summary.samples;
@@ -103,7 +103,7 @@ static bool is_overdue(const struct letter *l, uint64_t now_ns)
 	return now_ns > l->sent_ns && now_ns - l->sent_ns >= PATIENCE_NS;
 }
 
-/* @is_last: all that can be known is known. */
+/* @is_last: the run has ended, all its processes are known. */
 static enum verdict letter_judge(const struct job *job, const struct letter *l, uint64_t now_ns,
 				 bool is_last)
 {
@@ -116,7 +116,7 @@ static enum verdict letter_judge(const struct job *job, const struct letter *l, 
 	return is_last || (was_looked_for(job, l) && is_overdue(l, now_ns)) ? REFUSE : WAIT;
 }
 
-/* The totals at a mark are what phases are made of. Of metrics only the sender is to be known. */
+/* A mark needs the totals at its time, for the phases; of metrics only the sender must be known. */
 static bool sample_is_due(const struct job *job, uint64_t now_ns)
 {
 	for (const struct letter *l = job->pushed.waiting; l; l = l->next)
@@ -149,7 +149,7 @@ static void senders_refresh(struct job *job)
 	p->drains = job->books->tracker.drains;
 }
 
-/* False: the feeds have no room, once more. */
+/* False: the feeds are not empty yet, call it again. */
 static bool letters_settle(struct job *job, bool is_last)
 {
 	struct pushed *p = &job->pushed;
@@ -164,7 +164,7 @@ static bool letters_settle(struct job *job, bool is_last)
 			at = &l->next;
 			continue;
 		}
-		if (is_last && !feeds_are_empty(&job->feeds)) /* a listener may catch up */
+		if (is_last && !feeds_are_empty(&job->feeds)) /* listeners first catch up */
 			return false;
 		if (verdict == REFUSE)
 			p->counts.refused += letter_lines(l);

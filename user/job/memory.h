@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a tree holds: sums over its address spaces. */
+/* The memory that a tree holds: sums over its address spaces. */
 #ifndef JOB_MEMORY_H
 #define JOB_MEMORY_H
 
@@ -7,8 +7,8 @@
 #include "model/sample.h"
 
 /*
- * Sets the usable memory metrics of @smp to the sums over @rows, each address space once, whoever
- * shares it. @rows are sorted by address space.
+ * Sets the usable memory metrics of @smp to the sums over @rows; an address space that processes
+ * share counts once. @rows are sorted by address space.
  */
 void memory_sum(const struct drain_row *const *rows, size_t nr_rows,
 		const struct metric_set *usable, struct sample *smp);

@@ -10,7 +10,7 @@
 struct named {
 	const struct job_spec *options;
 	bool is_found[MAX_TARGETS];
-	pid_t impostor; /* its PID was another's when it was named; or 0 */
+	pid_t impostor; /* a PID that was another process's when it was named; or 0 */
 };
 
 static void note_named(void *context, const struct process_record *r)
@@ -27,7 +27,7 @@ static void note_named(void *context, const struct process_record *r)
 	}
 }
 
-/* @has_any: some task was found. One that was, and has ended, is in the ring buffer. */
+/* @has_any: tasks were found. One that has ended since is in the ring buffer: not an error. */
 static int say_missing(pid_t pid, bool has_any, char *why, size_t size)
 {
 	pid_t parent;
@@ -40,8 +40,8 @@ static int say_missing(pid_t pid, bool has_any, char *why, size_t size)
 			 pid);
 	} else {
 		snprintf(why, size,
-			 "process %d is there, but not among the tasks that the kernel shows us: "
-			 "start bpfmon in the PID namespace that /proc is of (unshare --pid wants "
+			 "process %d exists, but not among the tasks that the kernel shows bpfmon: "
+			 "start bpfmon in the PID namespace that /proc is of (unshare --pid needs "
 			 "--fork)",
 			 pid);
 	}

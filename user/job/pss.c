@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OPEN_NS 30000ULL /* what a read costs however small */
+#define OPEN_NS 30000ULL /* the least that a read costs */
 #define GUESS_NS_PER_1024 100000ULL
-#define LEARN_PAGES 4096 /* of smaller ones the cost says little about a page's */
+#define LEARN_PAGES 4096 /* the cost of smaller ones says little about that of a page */
 
 void pss_init(struct pss *p, uint64_t budget_ppm, uint64_t interval_ns)
 {
@@ -30,7 +30,7 @@ void pss_done(struct pss *p)
 	*p = (struct pss){ 0 };
 }
 
-/* Of those that share it the oldest stands for it, so that it stays the same one. */
+/* Of processes that share it the oldest is read, so that it is the same one at each sample. */
 static struct pss_space space_of(const struct drain_row *const *rows, size_t nr_sharers)
 {
 	const struct drain_row *r = rows[0];
@@ -51,7 +51,7 @@ static struct pss_space space_of(const struct drain_row *const *rows, size_t nr_
 	};
 }
 
-/* What was known of @now, if it is one of those before; @before moves on. */
+/* Copies to @now what is known of it if it was there at the last sample; @before advances. */
 static void space_recall(const struct pss *p, size_t *before, struct pss_space *now)
 {
 	struct pss_space found;
@@ -69,7 +69,7 @@ static void space_recall(const struct pss *p, size_t *before, struct pss_space *
 	*now = found;
 }
 
-/* Takes over who is there now; who is not is forgotten. */
+/* Renews the list of address spaces: keeps what is known of those that still exist. */
 static int spaces_renew(struct pss *p, const struct drain_row *const *rows, size_t nr_rows)
 {
 	struct pss_space *all = calloc(nr_rows + 1, sizeof(*all));
@@ -96,7 +96,7 @@ static uint64_t less_opening(uint64_t ns)
 	return ns > OPEN_NS ? ns - OPEN_NS : 0;
 }
 
-/* From its own last read, where that says what its pages cost; else from what others' do. */
+/* From its own last read, if that was large enough; else from the average cost of a page. */
 static int64_t cost_estimate(const struct pss *p, const struct pss_space *s)
 {
 	double page_ns = (double)p->ns_per_1024 / 1024, cost_ns;
@@ -120,7 +120,7 @@ static void cost_learn(struct pss *p, const struct pss_space *s, uint64_t took_n
 static void space_skip(struct pss *p, struct pss_space *s, const char *reason)
 {
 	s->is_saving = false;
-	s->has_value = false; /* one of when it was smaller would pass for what it has */
+	s->has_value = false; /* an old, smaller value would be reported as its size */
 	if (s->is_told)
 		return;
 	s->is_told = true;
@@ -144,7 +144,7 @@ static void space_read(struct pss *p, struct pss_space *s, int64_t expected_ns)
 	int err = p->read(p->context, s->pid, (uint64_t)expected_ns, &r);
 
 	p->budget_ns -= (int64_t)r.took_ns;
-	/* what was saved up for nothing would come upon the same one in a burst */
+	/* budget that was saved up but not needed would come upon the next reads in a burst */
 	if (s->is_saving && (int64_t)r.took_ns < expected_ns)
 		p->budget_ns -= expected_ns - (int64_t)r.took_ns;
 	s->is_saving = false;
@@ -167,7 +167,7 @@ static void space_read(struct pss *p, struct pss_space *s, int64_t expected_ns)
 	s->uss_bytes = r.uss_bytes;
 }
 
-/* The longest not read first; of those that are equal in that, the largest. */
+/* The one not read for the longest time first; of equals, the largest. */
 static int by_turn(const void *a, const void *b)
 {
 	const struct pss_space *p = *(struct pss_space *const *)a,
@@ -199,8 +199,8 @@ static struct pss_space *space_saved_for(const struct pss *p)
 }
 
 /*
- * While one waits whose read costs more than there is, half of what comes in is kept for it: it
- * is read, if seldom, whatever the others take, and they are read, whatever it takes.
+ * While an address space waits because its read costs more than the budget has, half of the income
+ * is saved for it: so it is read, if seldom, in spite of the others, and they in spite of it.
  */
 static void budget_earn(struct pss *p, uint64_t now_ns)
 {
@@ -242,7 +242,7 @@ static void spaces_read(struct pss *p, struct pss_space **order)
 		waits->is_saving = true;
 }
 
-/* One that has shrunk since it was read cannot have more than it now holds. */
+/* An old value cannot be more than what the address space holds now: it may have shrunk. */
 static uint64_t bytes_limit(uint64_t bytes, uint64_t limit)
 {
 	return bytes < limit ? bytes : limit;

@@ -9,14 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define LONG_NS (10 * NSEC_PER_MSEC) /* from here on a thread is nothing beside it */
+#define LONG_NS (10 * NSEC_PER_MSEC) /* from here on the cost of a thread does not matter */
 #define PAUSE_NS (5 * NSEC_PER_MSEC)
 
 struct job {
 	pid_t pid;
 	struct pss_reading *r;
 	int err;
-	pthread_mutex_t lock; /* of the last */
+	pthread_mutex_t lock; /* of has_ended */
 	pthread_cond_t changed;
 	bool has_ended;
 };

@@ -33,7 +33,7 @@ static void record_read_peak(struct process *p, const struct process_record *r,
 		pages = row->peak_pages;
 	p->has_rss_peak = pages > 0;
 	p->rss_peak_bytes = pages * (uint64_t)sysconf(_SC_PAGESIZE);
-	/* the mark of one that had run before we attached may be from then */
+	/* the mark of a seeded process may be from before it was seeded */
 	p->rss_peak_exact = !r->mark_fell && r->unsure_pages <= pages &&
 			    !(r->flags & (PROCESS_PEAK_UPPER_BOUND | PROCESS_SEEDED));
 }

@@ -8,8 +8,7 @@
 #include "model/process.h"
 
 /*
- * @row: what the last drain said of it, of a live process; or NULL. Strings in @p point into
- * @images.
+ * @row: the row of a live process from the last drain, or NULL. Strings in @p point into @images.
  */
 void record_read(struct process *p, const struct process_record *r, const struct drain_row *row,
 		 const struct images *images, const struct metric_set *usable,

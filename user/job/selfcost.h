@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-/* Memory is 0 where it cannot be read (/proc is not ours). */
+/* Memory is 0 if it cannot be read (/proc is of another PID namespace). */
 void selfcost_read(pid_t pid, struct role_cost *cost);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A service that is started anew has its cgroup again within that time. */
+/* A service that is restarted has its cgroup again within that time. */
 #define GRACE_NS (2 * NSEC_PER_SEC)
 /* The kernel brings a running task's CPU time up to date at its ticks; the slowest are 100 a
  * second.
@@ -30,7 +30,7 @@ int target_seed(struct job *job)
 
 static void target_report(struct job *job, uint64_t time_ns, const char *event)
 {
-	if (!job->start_ns || time_ns < job->start_ns) /* while it was waited for */
+	if (!job->start_ns || time_ns < job->start_ns) /* still waiting for it */
 		return;
 	write_cgroup_event(&job->json, job->run, time_ns - job->start_ns, event,
 			   target_named(job)->cg.path);
@@ -66,8 +66,8 @@ void target_look(struct job *job)
 {
 	uint64_t id = cgroup_target_id(target_named(job)), now = clock_ns(CLOCK_MONOTONIC);
 
-	if (job->start_ns)                 /* nothing can be told before the run has begun */
-		books_consume(job->books); /* the programs know better when it was */
+	if (job->start_ns)                 /* before the run begins no event can be written */
+		books_consume(job->books); /* events first: they have the exact times */
 	if (id == job->target.id || (!id && job->target.gone_ns))
 		return;
 	if (!id) {
@@ -88,7 +88,7 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 	job->target.has_differed = sample_has(smp, M_cpu) && sample_has(smp, M_cgroup_cpu);
 	if (!job->target.has_differed)
 		return;
-	/* what lives has gone on between the two readings; an end takes a little, too */
+	/* live processes have gone on between the two readings; an exit takes a little, too */
 	job->target.differed_ns = (uint64_t)llabs(more) +
 				  (job->live ? job->run->cpus * (took_ns - TICK_NS) : TICK_NS);
 	if (tolerated < its / 100)
@@ -96,7 +96,7 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 	if ((uint64_t)llabs(step) <= tolerated && !job->target.is_new)
 		return;
 	job->target.told_ns = more;
-	if (job->target.is_new) { /* what the old one said last, nobody has heard */
+	if (job->target.is_new) { /* the last value of the old one is not known */
 		job->target.is_new = false;
 		return;
 	}
@@ -104,7 +104,7 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 	feeds_put(&job->feeds, &job->json);
 }
 
-/* CPU time is added up at ticks. */
+/* The kernel adds up CPU time at ticks. */
 static uint64_t tick_ns(void)
 {
 	struct timespec tick;

@@ -13,32 +13,32 @@ struct sample;
 
 struct target {
 	uint64_t id;      /* of the one that is followed now */
-	uint64_t gone_ns; /* CLOCK_MONOTONIC, when it was removed; 0: it is there */
+	uint64_t gone_ns; /* CLOCK_MONOTONIC, when it was removed; 0: it exists */
 	bool is_new;      /* made again since the last comparison */
-	int64_t told_ns;  /* by how much its own CPU time was more than ours, when last told */
-	bool was_remade;  /* then its own CPU time is not that of all of the run */
+	int64_t told_ns;  /* its own CPU time less the run's, when last reported */
+	bool was_remade;  /* then its own CPU time is not that of the whole run */
 	bool has_differed;
-	uint64_t differed_ns; /* by how much at most they differed at the last sample */
+	uint64_t differed_ns; /* an upper bound of their difference at the last sample */
 };
 
-/* Makes known who is in it. */
+/* Seeds the processes in it. 0 or a negative errno. */
 int target_seed(struct job *job);
-/* What the programs tell of it. */
+/* Handles a change that the hooks report. */
 void target_event(struct job *job, const struct cgroup_event *e);
-/* Looks whether it is still the same; what the programs did not tell is found out here. */
+/* Checks that it is still the same cgroup: finds changes that the hooks did not report. */
 void target_look(struct job *job);
 /*
- * Compares what it says itself with what we count: @smp was drained for from @since_ns on. A
- * difference that reading the two one after the other does not explain is an event.
+ * Compares the CPU time in its files with that of the run, in @smp, the drain for which began at
+ * @since_ns. A difference that is too large to come from reading one after the other is an event.
  */
 void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns);
 /*
- * By how much the CPU time may be off for tasks that were moved in or out: a tick for each that ran
- * just then, and the time between two samples for each that was found later; but no more than it
- * differs from what the cgroup says itself.
+ * By how much the CPU time may be wrong because of tasks that were moved in or out: a tick for each
+ * that ran just then, and the time between two samples for each that was found later; but no more
+ * than the difference from the cgroup's own CPU time.
  */
 uint64_t target_unsure_ns(const struct job *job);
-/* When it has been gone for so long that it is not waited for any more; UINT64_MAX: it is there. */
+/* When the run ends because the cgroup stays removed; UINT64_MAX: it exists. */
 uint64_t target_end_ns(const struct job *job);
 
 #endif
