@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* A listener that hangs longer than this holds loses lines. */
+/* A listener that does not read loses lines when its queue holds this much. */
 #define QUEUE_BYTES (4 * FEED_QUARTER)
 #define FLUSH_BYTES (32UL << 10)
 
@@ -47,7 +47,7 @@ static bool feed_make_room(struct feed *f, size_t n)
 	return true;
 }
 
-/* False: nobody reads it, or there is no room for it. */
+/* False: the feed has no reader any more, or there is no room for @text. */
 static bool feed_append(struct feed *f, const char *text, size_t n)
 {
 	if (f->is_broken || (f->used + n > f->room && !feed_make_room(f, n)))
