@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Many accounts in one set of books, without an agent: each child of this program has an account of
- * its own. Prints one JSON object: what each account has, what wait4() says of the child, what the
- * records add up to, and how long drains took while all children were alive.
+ * its own. Prints one JSON object: the totals of each account, what wait4() reports for the child,
+ * the sum of the records, and how long drains took while all children were alive.
  *
  * Usage: accounts many N MISSES      N children at once, each with children of its own, while each
  *                                    hook misses MISSES thousandths of the events
@@ -29,17 +29,17 @@
 
 struct child {
 	pid_t pid;
-	uint64_t before_ns; /* CPU that it had used when it was let go; it writes that itself */
-	uint64_t used_ns;   /* what wait4() says, with the children that it waited for */
+	uint64_t before_ns; /* CPU time that it had used when it was let go; written by the child */
+	uint64_t used_ns;   /* by wait4(), with the children that it waited for */
 	uint64_t record_ns; /* CPU in the records of its account */
 	unsigned records;
 };
 
 static struct tracker books;
 static struct ring_buffer *ring;
-static struct child *children; /* shared with them */
+static struct child *children; /* shared with these processes */
 static size_t nr_children;
-static uint64_t record_ns, nr_records, nr_retired; /* of all */
+static uint64_t record_ns, nr_records, nr_retired; /* of all accounts */
 
 __attribute__((noreturn)) static void die(const char *what)
 {
@@ -70,7 +70,7 @@ static void work(unsigned nr, unsigned us)
 	}
 }
 
-/* Says that it is there, and waits to be let go. */
+/* Reports on @ready that it runs, and waits on @go for a byte before its work and one after it. */
 __attribute__((noreturn)) static void child_run(int ready, int go, size_t i, unsigned nr)
 {
 	char c = 0;
@@ -121,7 +121,7 @@ static void books_open(unsigned misses)
 		die("ring buffer");
 }
 
-/* Drains, reads all accounts and takes the records; gives the sum of the accounts. */
+/* Drains, reads all accounts and takes the records; returns the sum of the accounts. */
 static struct account look(void)
 {
 	struct account sum;
@@ -153,7 +153,7 @@ static uint64_t drain_median_ns(void)
 	return took[DRAINS / 2];
 }
 
-/* Gives the pipe that lets them go: a byte for each to begin, another to end. */
+/* Returns the pipe that lets the children go: a byte for each to begin, another to end. */
 static int children_start(size_t n, unsigned nr_own)
 {
 	int fds[2], ready[2];
@@ -223,7 +223,7 @@ static void account_close(const struct account_key *key)
 	ring_buffer__consume(ring);
 }
 
-/* Closes all accounts: what the kernel has yet to free has its record, too. */
+/* Closes all accounts: so processes that the kernel has yet to free have records, too. */
 static struct account books_close(void)
 {
 	struct account_key *keys;
@@ -310,7 +310,7 @@ static void many(size_t n, unsigned misses)
 	result_print(&sum, drain_ns);
 }
 
-/* All accounts are read at each move: what one has never falls, nor does their sum. */
+/* All accounts are read at each move: their sum must never fall. */
 static void moves(size_t n)
 {
 	struct account_key to = { .cgroup = 1 };
