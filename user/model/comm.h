@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-/* Of the kernel's 15 bytes each may be shown as U+FFFD, which takes three. */
+/* Each of the kernel's 15 bytes may be replaced by U+FFFD, which takes three. */
 #define COMM_TEXT_BYTES 46
 
-/* Of @from at most @room bytes, ended by NUL; what is too long for a name is cut. */
+/* Copies no more than @room bytes of @from, ended by NUL; a name that is too long is cut. */
 static inline void comm_copy(char to[COMM_TEXT_BYTES], const char *from, size_t room)
 {
 	size_t n = strnlen(from, room < COMM_TEXT_BYTES ? room : COMM_TEXT_BYTES - 1);

@@ -8,12 +8,12 @@
 
 #include "model/sample.h"
 
-/* CPU time moves by ticks: over less time than one there is no telling how many cores were busy */
+/* CPU time advances by ticks: over a shorter time the number of busy cores cannot be measured */
 #define SHORTEST_FOR_CORES 5000000 /* ns */
 
-/* All zero at the beginning of a run, @cpus aside. */
+/* All zero at the beginning of a run, except for @cpus. */
 struct cores {
-	unsigned cpus;    /* of the machine, the most there can be; 0: not known */
+	unsigned cpus;    /* of the machine, an upper limit; 0: not known */
 	uint64_t at_ns;   /* of the sample before */
 	uint64_t cpu_ns;  /* all CPU time by then */
 	uint64_t from_ns; /* since when @busy counts: the end of the last time that was long enough
@@ -25,18 +25,18 @@ struct cores {
 };
 
 /*
- * Takes the next sample. *@milli are the cores since the sample before; where that is too short a
- * time, since the one that is long enough, or together with the last time that was, so that no CPU
- * time falls out. False: there is none, or not yet.
+ * Takes the next sample. *@milli are the cores since the sample before; if that is too short a
+ * time, since @from_ns; if that is, too, since @before_ns, so that no CPU time is left out. False:
+ * there is no value, or not yet.
  */
 bool cores_add(struct cores *c, const struct sample *s, uint64_t *milli);
 
 /*
- * The same of a total: by @elapsed_ns, when its drain began, @cpu_ns had been used. A drain commits
- * each task when it meets it; from one's begin to the next one's begin is the time between two
- * looks at a task. What is used while the drain goes on counts, too; so without @cpus the result
- * may exceed what there is. In the first 5 ms it is over what there is of them. False: no time has
- * passed.
+ * The same for a total: by @elapsed_ns, when its drain began, @cpu_ns had been used. A drain
+ * commits each task when it meets it: the time between two commits of a task is about that from the
+ * beginning of one drain to that of the next. What is used during a drain counts, too: without
+ * @cpus the result may exceed the cores of the machine. In the first 5 ms it is over the time since
+ * the sample before. False: no time has passed.
  */
 bool cores_read(struct cores *c, uint64_t elapsed_ns, uint64_t cpu_ns, uint64_t *milli);
 

@@ -17,14 +17,14 @@ struct holder {
 	uint64_t rss_bytes;
 };
 
-/* The largest, in falling order, and what the others come to. */
+/* The largest, in falling order, and the number and sum of the others. */
 struct holders {
 	struct holder largest[HOLDERS_KEPT];
 	size_t nr;
 	uint64_t others, others_bytes;
 };
 
-/* Copies @h; without memory its path is left out. */
+/* Adds a copy of @h; if memory is short, without its path. */
 void holders_add(struct holders *all, const struct holder *h);
 void holders_done(struct holders *all);
 

@@ -11,7 +11,7 @@
 
 #define MAX_NODES 64
 #define MAX_VARIABLES 96
-#define VARIABLE_BYTES 256 /* what is kept of a value */
+#define VARIABLE_BYTES 256 /* a longer value is cut */
 #define CPU_LIST_BYTES 2048
 
 struct numa_node {
@@ -23,7 +23,7 @@ struct system_info {
 	char cpu_model[128];
 	unsigned sockets, cores, threads; /* that are online; 0: not reported */
 	struct numa_node nodes[MAX_NODES];
-	unsigned nr_nodes; /* of more than MAX_NODES nothing else is known */
+	unsigned nr_nodes; /* beyond MAX_NODES there is only their number */
 	bool has_swap, has_huge_pages;
 	uint64_t swap_bytes;
 	uint64_t huge_pages_bytes; /* set aside for huge pages of any size */
@@ -57,14 +57,14 @@ enum limit_id {
 
 struct limits {
 	uint64_t value[NR_LIMITS];
-	uint32_t have; /* bits; what is unlimited is not there */
+	uint32_t have; /* bits; an unlimited one is absent */
 	char cgroup[4096];
 	char cpus_allowed[CPU_LIST_BYTES]; /* as in "0-3,8" */
 	char mems_allowed[CPU_LIST_BYTES];
 };
 
 struct container_info {
-	char engine[32]; /* empty: in none that we know of */
+	char engine[32]; /* empty: in no known one */
 	char id[72];
 	char name[128];
 	char image[256];
@@ -96,12 +96,12 @@ struct limit_row {
 };
 
 const struct limit_row *limit_get(enum limit_id id);
-/* Notes @value where it is less than what is there. */
+/* Sets the limit to @value if it is absent or larger. */
 void limit_lower(struct limits *l, enum limit_id id, uint64_t value);
 bool limit_has(const struct limits *l, enum limit_id id);
-/* The next of a list as "0-3,8", which moves on: from @first to @last. False: there is no other. */
+/* Reads the next range of a list such as "0-3,8", and advances the list. False: none is left. */
 bool list_next(const char **list, unsigned *first, unsigned *last);
-/* How many a list as "0-3,8" names; 0: it is none. */
+/* How many numbers a list such as "0-3,8" has; 0: it is not a list. */
 unsigned list_count(const char *list);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of metrics, as user space sees it: one row of metrics.def, one enum, one entry. */
+/* The table of metrics in user space: an enum value and an entry for each row of metrics.def. */
 #ifndef MODEL_METRIC_H
 #define MODEL_METRIC_H
 
@@ -31,13 +31,13 @@ enum metric_group {
 };
 enum metric_kind { KIND_COUNTER, KIND_GAUGE };
 enum metric_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_MILLI, NR_UNITS };
-/* Where the value comes from; a process record holds those of the first two. */
+/* Where the value comes from; a process record has those of the first two. */
 enum metric_source {
 	SOURCE_TASK,
 	SOURCE_SPLIT,
 	SOURCE_ACCOUNT,
 	SOURCE_MEMORY,
-	SOURCE_PROCFS, /* costs time: never but when asked for by name */
+	SOURCE_PROCFS, /* costs time: only if asked for by name */
 	SOURCE_DERIVED,
 	SOURCE_CGROUP, /* only of a command that has a cgroup of its own */
 	SOURCE_HOST
@@ -53,7 +53,7 @@ struct metric {
 	enum metric_source source;
 };
 
-/* A set of metrics. Hundreds fit. */
+/* A set of metrics: a bit for each. */
 #define METRIC_WORDS ((NR_METRICS + 63) / 64)
 struct metric_set {
 	uint64_t bits[METRIC_WORDS];
@@ -64,9 +64,9 @@ const struct metric *metric_get(enum metric_id id);
 const char *metric_group_name(enum metric_group group);
 /* The unit's name as published in meta.units ("s", "bytes", ...). */
 const char *metric_unit_name(enum metric_unit unit);
-/* The same as a word, as OpenMetrics has it ("seconds", "bytes"); "" of a plain number. */
+/* The same as a word, as in OpenMetrics ("seconds", "bytes"); "" for a plain number. */
 const char *metric_unit_word(enum metric_unit unit);
-/* Digits after the point: a stored value is that many powers of ten finer. */
+/* Digits after the point: a stored value is finer by that many powers of ten. */
 unsigned metric_decimals(enum metric_id id);
 unsigned metric_unit_decimals(enum metric_unit unit);
 /* -ENOENT when no metric has that key. */
@@ -88,9 +88,9 @@ static inline void metric_drop(struct metric_set *set, enum metric_id id)
 }
 
 void metric_set_all(struct metric_set *set);
-/* Those that a run has when nothing is asked for. */
+/* Those that a run has if none is asked for. */
 void metric_set_default(struct metric_set *set);
-/* Whether one of @source is in it; puts all of them into it; takes them out. */
+/* True if @set has one of @source. The next two add all of @source, and remove them. */
 bool metric_set_has_source(const struct metric_set *set, enum metric_source source);
 void metric_set_put_source(struct metric_set *set, enum metric_source source);
 void metric_set_clear_source(struct metric_set *set, enum metric_source source);

@@ -45,13 +45,13 @@ int phases_add_mark(struct phases *p, const char *text, size_t length, uint64_t 
 	memcpy(copy, text, length);
 	copy[length] = '\0';
 	for (size_t i = 0; i < length; i++)
-		if (!copy[i]) /* what comes after it is to be seen, too */
+		if (!copy[i]) /* a NUL would hide what comes after it */
 			copy[i] = '?';
 	*new = (struct phase){ .text = copy, .start_ns = elapsed_ns, .samples = p->nr };
 	return 0;
 }
 
-/* Of equal times the first that came; until here "samples" is the place of arrival. */
+/* By time, then by arrival: until phases are sorted "samples" is the order of arrival. */
 static int phase_mark_order(const void *a, const void *b)
 {
 	const struct phase *p = a, *q = b;
@@ -61,7 +61,7 @@ static int phase_mark_order(const void *a, const void *b)
 	return p->samples < q->samples ? -1 : 1;
 }
 
-/* No mark comes any more: in front of them is what was before the first. */
+/* All marks have come: sorts them, and puts the time before the first one in front. */
 static void phase_begin(struct phases *p)
 {
 	struct phase *first;
@@ -133,7 +133,8 @@ void phases_add_sample(struct phases *p, const struct sample *s)
 	}
 }
 
-/* Is what was measured from the first sample of the phase @from to that of @to what these used? */
+/* True if the phases @from to @to - 1 used what was measured between the samples that begin @from
+ * and @to: these came soon enough after the marks. */
 static bool phase_is_separate(const struct phases *p, size_t from, size_t to, uint64_t end_ns)
 {
 	const struct phase *first = &p->all[from], *next = to < p->nr ? &p->all[to] : NULL;
@@ -143,7 +144,7 @@ static bool phase_is_separate(const struct phases *p, size_t from, size_t to, ui
 	return late_ns <= LATE_NS || late_ns <= took_ns / LATE_SHARE;
 }
 
-/* The last phase that begins before its sample: what is measured from there on is its own. */
+/* True if no later phase begins at the same sample: what is measured from there on is its own. */
 static bool phase_begins_at_sample(const struct phases *p, size_t i)
 {
 	const struct phase *next = i + 1 < p->nr ? &p->all[i + 1] : NULL;
@@ -151,7 +152,7 @@ static bool phase_begins_at_sample(const struct phases *p, size_t i)
 	return !next || !next->is_measured || next->measured_by != p->all[i].measured_by;
 }
 
-/* The values of both are those of @head from now on. */
+/* From now on @head has the values of both. */
 static void counter_share(struct phases *p, size_t head, size_t i)
 {
 	struct phase *to = &p->all[head], *ph = &p->all[i];
@@ -184,7 +185,7 @@ static void phase_share_counters(struct phases *p, size_t head, size_t from, siz
 		counter_share(p, head, i);
 }
 
-/* The phases that have a sample are gone through from the first; each group ends where it may. */
+/* Groups the phases that have a sample, from the first on; each group ends as soon as it may. */
 static void phases_join(struct phases *p, size_t nr, uint64_t end_ns)
 {
 	size_t head = 0, before = 0;

@@ -17,12 +17,12 @@ struct process {
 	bool lossy; /* read back: some string had bytes that were not UTF-8 */
 	uint64_t start_epoch_ns;
 	uint64_t end_epoch_ns;    /* 0: alive, or its end was not seen */
-	uint64_t joined_epoch_ns; /* what it used before does not count; 0: born into the job */
+	uint64_t joined_epoch_ns; /* what it used before does not count; 0: all counts */
 	uint64_t left_epoch_ns;   /* it was moved out of the cgroup then; 0: it was not */
 	bool has_ended;
-	int exit_code; /* where has_ended and no signal */
+	int exit_code; /* if has_ended and no signal */
 	int signal;    /* 0: none */
-	char state;    /* as in /proc/PID/stat, of a live one; 0: not known */
+	char state;    /* of a live one, as in /proc/PID/stat; 0: not known */
 	uint32_t threads_total, execs;
 	bool has_rss_peak, rss_peak_exact;
 	uint64_t rss_peak_bytes;

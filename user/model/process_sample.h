@@ -18,7 +18,7 @@ struct process_sample {
 	struct metric_set have;
 };
 
-/* Those that it may have. */
+/* The metrics that it may have. */
 void process_sample_metrics(struct metric_set *set);
 
 #endif

@@ -30,26 +30,26 @@ struct run {
 	struct metric_set usable;         /* asked for, and this kernel has it */
 	const char *unusable[NR_METRICS]; /* why not; not owned */
 	const char *no_oom_kills;         /* why they are not reported, not owned; NULL: they are */
-	const char *no_exact_peak;        /* the same, where it was asked for */
-	bool is_altered;                  /* by options for tests: its numbers may be wrong */
+	const char *no_exact_peak;        /* the same, if it was asked for */
+	bool is_altered;                  /* by options for tests: its values may be wrong */
 	bool is_lossy;                    /* a text of it had bytes that are not UTF-8 */
-	bool is_attached;                 /* to what ran already; no command was run */
+	bool is_attached;                 /* to running processes; no command was run */
 	const pid_t *targets;             /* processes, not owned; or: */
 	size_t nr_targets;
 	const char *cgroup;    /* its path, not owned; NULL: processes were named */
 	const char *hierarchy; /* "unified", or a controller of version 1 */
 	const char *container; /* its id, not owned; NULL: none was named */
 	const char *engine;
-	uint64_t seed_ns;              /* how long it took to find all that belongs to them */
+	uint64_t seed_ns;              /* how long it took to find all their processes */
 	uint64_t seeded_tasks;         /* how many these were */
 	uint64_t baseline[NR_METRICS]; /* what they had used before, which does not count */
 	struct metric_set baseline_have;
 	const struct meta *meta; /* not owned; NULL: nothing more is known */
 };
 
-/* Fills in where the caller of bpfmon is: cwd, host. */
+/* Sets where the caller of bpfmon is: cwd, host. */
 void run_describe(struct run *run);
-/* Fills in what the process that measures knows by itself: a new id, kernel, cpus, memory. */
+/* Sets what the collector finds out by itself: a new id, kernel, cpus, memory. */
 void run_describe_machine(struct run *run);
 
 #endif

@@ -32,7 +32,7 @@ static inline void sample_set(struct sample *s, enum metric_id id, uint64_t valu
 	metric_put(&s->have, id);
 }
 
-/* Forgets all values; the memory for instances is freed. */
+/* Clears all values, and frees the memory of instances. */
 void sample_reset(struct sample *s);
 /* A new instance at the end, or NULL without memory. */
 struct instance *sample_add_instance(struct sample *s, const char *dimension, const char *name);

@@ -19,7 +19,7 @@ void summary_done(struct summary *s)
 	*s = (struct summary){ 0 };
 }
 
-/* How the largest usage at a sample was made up. */
+/* Keeps the parts of the cgroup's memory at the sample with the largest value. */
 static void summary_add_cgroup(struct summary *s, const struct sample *smp)
 {
 	if (!sample_has(smp, M_cgroup_memory) || !sample_has(smp, M_cgroup_anon) ||
@@ -65,7 +65,7 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 	if (cores_add(&s->cores, smp, &cores) && cores > s->cores_peak)
 		s->cores_peak = cores;
 	s->has_cores |= sample_has(smp, M_cores);
-	if (sample_has(smp, M_forks)) /* and the command */
+	if (sample_has(smp, M_forks)) /* and the root */
 		s->processes_total = smp->value[M_forks] + 1;
 }
 
@@ -127,7 +127,7 @@ static struct program *program_get(struct summary *s, const char *exe)
 	if (!s->program_index)
 		return NULL;
 	slot = slot_find(s, exe ? exe : "");
-	/* one place is kept for what is unknown, or beyond the limit */
+	/* one place is kept for programs that are unknown, or beyond the limit */
 	if (!*slot && exe && s->nr_programs >= MAX_PROGRAMS - 1) {
 		exe = NULL;
 		slot = slot_find(s, "");
@@ -209,12 +209,12 @@ void summary_finish(struct summary *s)
 {
 	if (s->nr_programs)
 		qsort(s->programs, s->nr_programs, sizeof(*s->programs), program_order);
-	free(s->program_index); /* the order it knows is gone */
+	free(s->program_index); /* the sort made it invalid */
 	s->program_index = NULL;
 	if (s->has_process_rss_peak && s->process_rss_peak_exact &&
 	    s->process_rss_peak_bytes > s->rss_peak_bytes)
 		s->rss_peak_bytes = s->process_rss_peak_bytes;
-	/* of a run that was too short for any part of it to be measured, the mean */
+	/* the mean, if the run was too short for any value over a part of it */
 	if (s->has_cores && s->cores_peak < summary_cores_mean(s))
 		s->cores_peak = summary_cores_mean(s);
 	/* what the command used before it began, until its exec, is in the mean */

@@ -9,16 +9,16 @@
 #include "model/sample.h"
 
 #define MAX_LOSSES 24
-#define MAX_PROGRAMS 4096 /* further ones are counted together, as those that are not known */
+#define MAX_PROGRAMS 4096 /* further ones are counted together with unknown ones */
 
 struct loss_count {
 	char name[32];
 	uint64_t count;
 };
 
-/* The processes whose last image was @exe. */
+/* The processes that ran @exe as their last image. */
 struct program {
-	char *exe; /* owned; NULL: not known, or one of too many */
+	char *exe; /* owned; NULL: not known, or beyond MAX_PROGRAMS */
 	uint64_t processes;
 	bool has_rss_peak, rss_peak_exact;
 	uint64_t rss_peak_bytes;
@@ -45,7 +45,7 @@ struct oom_kill {
 /* What reading PSS has cost. */
 struct pss_cost {
 	uint64_t reads;
-	uint64_t postponed; /* reads put off: what was read at an earlier sample had to do */
+	uint64_t postponed; /* reads put off: the value of an earlier sample was used */
 	uint64_t skipped;   /* processes that could not be read at all */
 	uint64_t ns_total, ns_max;
 };
@@ -53,8 +53,8 @@ struct pss_cost {
 /* What programs pushed, in lines. */
 struct pushed_counts {
 	uint64_t marks, metrics; /* taken */
-	uint64_t dropped;        /* beyond what is taken in a time */
-	uint64_t refused;        /* of senders that are none of ours */
+	uint64_t dropped;        /* beyond the rate that is taken */
+	uint64_t refused;        /* from senders that are not in the job */
 	uint64_t malformed;      /* or too long */
 };
 
@@ -63,19 +63,19 @@ struct summary {
 	char reason[200]; /* why not complete, beyond the losses; may be empty */
 	struct loss_count losses[MAX_LOSSES];
 	size_t nr_losses;
-	bool is_attached; /* to what ran already: there is no status */
+	bool is_attached; /* to running processes: there is no status */
 	bool has_status;
 	int exit_code, signal;
 	uint64_t wall_ns;
 	uint64_t outlived;
-	bool by_cgroup;         /* attached to one; then: */
-	uint64_t entered, left; /* processes that came in from outside later, and were moved out */
+	bool by_cgroup;         /* a cgroup was attached to; then: */
+	uint64_t entered, left; /* processes that were moved in after the start, and out */
 	uint64_t
-		cpu_unsure_ns; /* by how much these may make the CPU time too much, or too little */
+		cpu_unsure_ns; /* by how much these may make the CPU time too large, or too small */
 	uint64_t samples, late_ticks;
 	bool has_oom_kills;
 	uint64_t oom_kills;
-	struct oom_kill oom; /* the last of them, the command's own where it was killed */
+	struct oom_kill oom; /* the last of them, or that of the command */
 	uint64_t processes_total;
 	struct sample total; /* counters: the last value; gauges: unused */
 	bool has_rss_peak;
@@ -95,7 +95,7 @@ struct summary {
 	uint64_t process_rss_peak_bytes;
 	bool has_cgroup_peak, has_cgroup_split;
 	uint64_t cgroup_peak_bytes;
-	uint64_t cgroup_largest_bytes; /* at a sample; of it the two that follow */
+	uint64_t cgroup_largest_bytes; /* at a sample; the next two are parts of it */
 	uint64_t cgroup_peak_anon_bytes, cgroup_peak_file_bytes;
 	bool has_cores;
 	struct cores cores;       /* over the samples so far */
@@ -108,34 +108,34 @@ struct summary {
 	uint64_t drains, drain_ns_total, drain_ns_max, drain_ns_median;
 	bool has_pss_cost;
 	struct pss_cost pss;
-	bool has_pushed; /* it was listened to what programs push */
+	bool has_pushed; /* programs were able to push */
 	struct pushed_counts pushed;
-	uint64_t repaired;  /* events that were missed and made good */
+	uint64_t repaired;  /* events that were missed and repaired */
 	int64_t kept_as;    /* the run's number in the store, once it is there; else 0 */
-	char not_kept[200]; /* why it is not there, or not whole; empty: it is, or was not to be */
+	char not_kept[200]; /* why it is not there, or not whole; empty: it is, or is not kept */
 };
 
 void summary_done(struct summary *s);
 void summary_add_sample(struct summary *s, const struct sample *smp);
-/* -ENOMEM: counted under no program. */
+/* -ENOMEM: it is counted for no program. */
 int summary_add_process(struct summary *s, const struct process *p);
-/* Counts a loss under @name; none when @count is 0. */
+/* Adds @count losses of @name, and makes the run incomplete; 0: does nothing. */
 void summary_add_loss(struct summary *s, const char *name, uint64_t count);
 void summary_add_oom(struct summary *s, const struct oom_kill *oom);
-/* Ends the folding: sorts the programs by CPU time, and makes the peaks agree. */
+/* Ends the summary: sorts the programs by CPU time, and makes the peaks agree. */
 void summary_finish(struct summary *s);
 /* Thousandths of a core over the whole run; 0 when it took no time. */
 uint64_t summary_cores_mean(const struct summary *s);
 /* What bpfmon itself has used: both roles; the memory is 0 unless that of both was read. */
 uint64_t summary_self_cpu_ns(const struct summary *s);
 uint64_t summary_self_rss_bytes(const struct summary *s);
-/* How long a drain took in the mean; the sum is kept, so that @drains must be there to set it. */
+/* The mean time of a drain; as the sum is kept, @drains has to be set before it. */
 uint64_t summary_drain_ns_mean(const struct summary *s);
 void summary_set_drain_ns_mean(struct summary *s, uint64_t mean_ns);
 /*
- * Whether the collector made it, which has drained at least once: a summary that is folded from
- * what there is of a run does not have what bpfmon cost, what outlived the command, nor which
- * samples were skipped.
+ * True if the collector made it, which has drained at least once: a summary that is made from the
+ * lines of a broken run lacks what bpfmon cost, which processes outlived the command, and which
+ * ticks were late.
  */
 bool summary_is_collectors(const struct summary *s);
 /* A new entry at the end, as a finished summary has it; NULL without memory. */

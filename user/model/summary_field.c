@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "model/summary_field.h"
 
-/* @there of a row names one of these; two of them take the member that decides. */
+/* The values of @there in a row; two of them have the member that decides as an argument. */
 #define ROW_ALWAYS .there = THERE_ALWAYS
 #define ROW_IF_HAS(member) .there = THERE_IF_HAS, .has = offsetof(struct summary, member)
 #define ROW_WITH(member) .there = THERE_WITH, .has = offsetof(struct summary, member)
@@ -32,7 +32,7 @@ static const struct summary_field fields[NR_SUMMARY_FIELDS] = {
 	/* clang-format on */
 };
 
-/* The places of those that are compared are 1, 2, 3 ..., each once. */
+/* The places of the compared keys are 1, 2, 3 ..., each once. */
 #define SUMMARY_FIELD(in, key, type, unit, member, there, compare, text) | 1ULL << (compare)
 #define SUMMARY_DERIVED(in, key, unit, get, set, there, compare, text) | 1ULL << (compare)
 _Static_assert((1ULL

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of what a summary line has beside counters: summary.def, as the program sees it. */
+/* The table of what a summary line has beside counters: summary.def as an array. */
 #ifndef MODEL_SUMMARY_FIELD_H
 #define MODEL_SUMMARY_FIELD_H
 
@@ -71,7 +71,7 @@ enum {
 #include "model/summary.def"
 };
 
-/* How many of them `bpfmon compare` compares. */
+/* How many keys `bpfmon compare` compares. */
 enum {
 	NR_SUMMARY_COMPARED = 0
 #define SUMMARY_FIELD(in, key, type, unit, member, there, compare, text) +((compare) > 0)
@@ -81,18 +81,18 @@ enum {
 
 /* @i: below NR_SUMMARY_FIELDS; the order is that of the line. */
 const struct summary_field *summary_field_get(size_t i);
-/* The one at that place among those that are compared, from 1 to NR_SUMMARY_COMPARED. */
+/* The compared key at @place, from 1 to NR_SUMMARY_COMPARED. */
 const struct summary_field *summary_field_compared(unsigned place);
-/* The place in memory of its member. */
+/* The address of its member in @s. */
 void *summary_field_member(struct summary *s, const struct summary_field *f);
 const void *summary_field_value(const struct summary *s, const struct summary_field *f);
 /* The value of a number, derived ones included, in its unit. */
 uint64_t summary_field_number(const struct summary *s, const struct summary_field *f);
-/* Takes a number that was read; one that is derived and not kept is left out. */
+/* Sets a number that was read; a derived one without @set is ignored. */
 void summary_field_set(struct summary *s, const struct summary_field *f, uint64_t value);
-/* Whether the summary has something to say under its key. */
+/* True if the summary has a value for its key. */
 bool summary_field_is_there(const struct summary *s, const struct summary_field *f);
-/* The bool that a row of THERE_IF_HAS decides; of no other. */
+/* The bool of a row of THERE_IF_HAS; not for other rows. */
 bool *summary_field_has(struct summary *s, const struct summary_field *f);
 
 #endif
