@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The role that needs privilege: follows, samples, writes the stream; opens no user's file. */
+/* The role with privileges: follows, samples, writes the stream; opens no file of the user. */
 #ifndef COLLECT_COLLECTOR_H
 #define COLLECT_COLLECTOR_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What belongs to the machine and not to a job, which comes as a request. */
+/* What is set for the machine, not for a job: that comes as a request. */
 struct collector_options {
 	int control_fd;         /* to the launcher */
-	pid_t recorder;         /* its cost is that of the run, too */
+	pid_t recorder;         /* its cost is reported with the run */
 	bool verbose;           /* report on stderr why a program does not load */
 	unsigned max_tasks;     /* entries of the maps; 0: the default */
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
@@ -18,8 +18,8 @@ struct collector_options {
 };
 
 /*
- * Receives the request for a job and runs it to its end. 0, or a negative errno that the launcher
- * got a message of.
+ * Receives the request for a job and runs it to its end. 0, or a negative errno, which has been
+ * reported to the launcher.
  */
 int collector_run(const struct collector_options *o);
 

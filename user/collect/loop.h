@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A small event loop: descriptors, and what is called when one is ready. */
+/* A small event loop: descriptors, and a callback for each that is called when it is ready. */
 #ifndef COLLECT_LOOP_H
 #define COLLECT_LOOP_H
 
@@ -8,7 +8,7 @@
 
 struct loop_source {
 	int fd;
-	/* Called with what epoll says of @fd. */
+	/* Called with the events of epoll for @fd. */
 	void (*ready)(void *context, uint32_t events);
 	void *context;
 };
@@ -17,16 +17,16 @@ struct loop {
 	int fd; /* owned; an epoll descriptor */
 };
 
-/* A negative errno. */
+/* 0 or a negative errno. */
 int loop_init(struct loop *l);
 void loop_done(struct loop *l);
-/* From now on waits for @events (EPOLLIN, ...) of the source, which stays the caller's. */
+/* From now on waits for @events (EPOLLIN, ...) of @source, which the caller still owns. */
 int loop_add(struct loop *l, struct loop_source *source, uint32_t events);
-/* Other events from now on; 0: only that the other side is gone. */
+/* From now on waits for @events; 0: only for errors and hang-up. */
 int loop_change(struct loop *l, struct loop_source *source, uint32_t events);
 void loop_remove(struct loop *l, struct loop_source *source);
-/* Waits until sources are ready, @wait_ms (-1: for ever) or a signal, and calls them. A negative
- * errno. */
+/* Waits until sources are ready, @wait_ms (-1: no limit) have passed or a signal comes; calls those
+ * that are ready. 0 or a negative errno. */
 int loop_wait(struct loop *l, int wait_ms);
 
 #endif

@@ -14,7 +14,7 @@
 
 static const char gone[] = "the launcher is gone";
 
-/* The next packet that is no part, or the last part of a message; as message_receive(). */
+/* Waits for a packet that is a message of its own or the last part of one; as message_receive(). */
 static int assignment_next(struct assignment *a, struct control *c)
 {
 	struct pollfd p = { .fd = a->spec.control_fd, .events = POLLIN };
@@ -51,11 +51,11 @@ static int assignment_take_sockets(struct assignment *a, const struct request *r
 	a->spec.stream_fd = r->stream_fd;
 	if (are_sockets)
 		return 0;
-	snprintf(why, size, "a stream, or what programs push to, is no socket");
+	snprintf(why, size, "a stream, or what programs push to, is not a socket");
 	return -ENOTSOCK;
 }
 
-/* Those that have ended by now are left out, unless it is all of them. */
+/* Processes that have ended by now are left out; if all have, it is an error. */
 static int assignment_take_processes(struct assignment *a, const struct request *r, char *why,
 				     size_t size)
 {
@@ -118,14 +118,14 @@ static int assignment_take_cgroup(struct assignment *a, const struct request *r,
 	if (!err)
 		err = cgroup_target_find("/proc/self", a->cgroup.path, &a->target, why, size);
 	if (!err && (fstat(r->cgroup_fd, &st) || st.st_ino != a->target.id)) {
-		snprintf(why, size, "the cgroup has just gone");
+		snprintf(why, size, "the cgroup has just been removed");
 		err = -ENOENT;
 	}
 	a->spec.tracker.cgroup = &a->target;
 	return err;
 }
 
-/* What was looked up by a descriptor is not needed any more. */
+/* Closes the descriptors that were only needed to look up processes and the cgroup. */
 static void request_close_looked_up(struct request *r)
 {
 	for (size_t i = 0; i < r->nr_pids; i++)
@@ -154,7 +154,7 @@ static void assignment_take_wishes(struct assignment *a, const struct request *r
 	a->spec.shown_to = r->shown_to;
 }
 
-/* What no request decides. */
+/* What does not come from the request. */
 static void assignment_take_options(struct assignment *a, const struct collector_options *o)
 {
 	struct tracker_options *t = &a->spec.tracker;

@@ -13,11 +13,11 @@
 #include "wire/description.h"
 #include "wire/request.h"
 
-/* A job as it was requested: @spec points into the rest. */
+/* A job as it was requested: @spec points to the other members. */
 struct assignment {
 	struct job_spec spec;
 	struct run run;
-	bool is_described; /* its description has come */
+	bool is_described; /* its description has been received */
 	struct described described;
 	struct cgroup_target target; /* that is followed */
 	struct cgroup cgroup;        /* the command's own */
@@ -28,8 +28,8 @@ struct assignment {
 
 /*
  * Waits for the request and takes its descriptors: sockets are kept, processes and cgroup are
- * looked up and closed. A negative errno; @why is a sentence without a full stop. In any case to be
- * given to assignment_done().
+ * looked up and closed. 0; or a negative errno, and @why is a sentence without a full stop. In both
+ * cases the caller calls assignment_done().
  */
 int assignment_receive(struct assignment *a, const struct collector_options *o, char *why,
 		       size_t size);

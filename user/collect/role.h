@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The role under sudo, inside: one set of books, one job, one listener, and the loop over them. */
+/* The parts of the collector: the books, one job, its feed to the recorder, and the event loop. */
 #ifndef COLLECT_ROLE_H
 #define COLLECT_ROLE_H
 
@@ -19,16 +19,16 @@ struct collector {
 	struct feed feed;
 	struct loop loop;
 	struct loop_source sources[NR_SOURCES];
-	struct patience with_recorder; /* ends some time after the launcher */
+	struct patience with_recorder; /* limited once the launcher has ended */
 	enum progress progress;
 	bool feed_waits; /* for EPOLLOUT */
 };
 
-/* Adds all sources but the ticks to the loop. A negative errno. */
+/* Adds all sources except for the ticks to the loop. 0 or a negative errno. */
 int collector_open_sources(struct collector *c);
-/* Waits until the cgroup has its first process, or the launcher wants the end. */
+/* Waits until the cgroup has its first process, or the launcher ends the run. */
 void collector_wait_for_first(struct collector *c);
-/* Takes samples, and what comes in between, until the run is over. */
+/* Takes samples, and handles events between them, until the run is over. */
 void collector_watch(struct collector *c);
 void summary_set_incomplete(struct summary *sum, const char *reason);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What the collector waits for while the run goes on. */
+/* The events that the collector handles while the run goes on. */
 #include "collect/role.h"
 
 #include "base/cleanup.h"
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FIRST_LOOK_MS 20 /* where the kernel does not report what is moved into a cgroup */
+#define FIRST_LOOK_MS 20 /* if the kernel does not report moves into a cgroup */
 
 /* Ticks at start + k * interval: a late one does not shift the next. */
 static int ticks_start(uint64_t start_ns, uint64_t interval_ns)
@@ -45,7 +45,7 @@ static void handle_ticks(void *context, uint32_t events)
 	(void)events;
 	if (read(c->sources[TICKS].fd, &passed, sizeof(passed)) != sizeof(passed) || !passed)
 		return;
-	if (passed > 1) { /* the last sample, or the machine, took longer than the interval */
+	if (passed > 1) { /* a slow sample, or a loaded machine */
 		job->summary.late_ticks += passed - 1;
 		write_event(&job->json, job->run, clock_ns(CLOCK_MONOTONIC) - job->start_ns,
 			    "late_ticks", passed - 1);
@@ -74,7 +74,7 @@ static enum progress progress_after(struct collector *c, const struct control *m
 	struct summary *sum = &c->job.summary;
 
 	if (m->type == CONTROL_STOP && !c->spec->command)
-		return OVER; /* that is how an attachment ends */
+		return OVER; /* the regular end of an attachment */
 	if (m->type == CONTROL_ENDED) {
 		summary_set_status(sum, m->value);
 		return c->spec->wait_tree ? COMMAND_ENDED : OVER;
@@ -122,7 +122,7 @@ static void handle_feed(void *context, uint32_t events)
 
 static void handle_pushed(void *context, uint32_t events)
 {
-	(void)context, (void)events; /* it is looked at after every event */
+	(void)context, (void)events; /* collector_watch() takes what is there after every event */
 }
 
 static int source_open(struct collector *c, enum source id, int fd, uint32_t events,
@@ -146,7 +146,7 @@ int collector_open_sources(struct collector *c)
 	return err;
 }
 
-/* Milliseconds until it has to be looked again whether it is over; 0: it is; -1: an event says so.
+/* Milliseconds until the next check whether the run is over; 0: it is; -1: an event will end it.
  */
 static int collector_wait_ms(struct collector *c, uint64_t end_ns)
 {
@@ -162,7 +162,7 @@ static int collector_wait_ms(struct collector *c, uint64_t end_ns)
 	return end_ns == UINT64_MAX ? -1 : (int)((end_ns - now_ns) / NSEC_PER_MSEC) + 1;
 }
 
-/* Until the cgroup has its first process, or the launcher wants us to end. */
+/* Checks after each event, and every FIRST_LOOK_MS if the kernel does not report moves. */
 void collector_wait_for_first(struct collector *c)
 {
 	const bool is_reported = c->books.tracker.optional.there & OPTIONAL_BIT(OPTIONAL_MOVES);
