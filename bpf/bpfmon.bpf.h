@@ -72,7 +72,7 @@ u32 pid_innermost(u64 task);
 /* cgroup.bpf.c; only with by_cgroup */
 extern __u64 cgroup_target;
 /* True for a process of bpfmon itself, which is not counted. */
-__hidden bool is_own(u64 task);
+__hidden bool task_is_own(u64 task);
 /* True if @task is in the cgroup that is followed, or in one below it. */
 int cgroup_has(u64 task);
 /* If @task is in it, sets @target_level, the depth of that cgroup. */
@@ -119,12 +119,12 @@ __hidden void memory_read(struct mm_struct *mm, struct drain_row *row, struct se
 /* Reads the marks of @mm, in which @resident pages are resident. */
 __hidden void marks_read(struct mm_struct *mm, u64 resident, struct seen_marks *now);
 /* Pages that are resident in @mm, which its creator has just made on this CPU. */
-u64 resident_at_birth(u64 mm);
+u64 resident_read_at_birth(u64 mm);
 
 /* Pages that are resident, as procfs reports them. */
-__hidden u64 resident_now(struct mm_struct *mm);
+__hidden u64 resident_read(struct mm_struct *mm);
 /* The central part of a per-CPU counter: it changes in batches. */
-__hidden s64 rss_central(struct mm_struct *mm, u32 member);
+__hidden s64 rss_central_read(struct mm_struct *mm, u32 member);
 
 /* peak.bpf.c; all only with want_exact_peak */
 /* The process uses @mm from now on; a process has one at a time. */
@@ -134,22 +134,22 @@ int mm_leave(u64 signal, u32 is_torn_down);
 /* The record of the process is about to be emitted: adds to it what was held at the peak. */
 int mm_forget(u64 signal);
 /* The pages of @mm have been freed, by the process @signal; 0: by one that is not followed. */
-int mm_gone(u64 mm, u64 signal);
+int mm_note_freed(u64 mm, u64 signal);
 /* Reads what @mm holds now, if it is followed. */
 int mm_refresh(u64 mm);
 
 /* marks.bpf.c */
 extern bool knows_release;
 /* The process of @task has ended or left the cgroup: records the mark of its last image. */
-__hidden void peak_at_exit(struct task_struct *task, struct process_entry *p);
-__hidden void peak_at_exec(struct task_struct *task, struct process_entry *p);
+__hidden void peak_note_exit(struct task_struct *task, struct process_entry *p);
+__hidden void peak_note_exec(struct task_struct *task, struct process_entry *p);
 /*
  * Records @now, the marks of the address space that @p uses, if @p is still the process @serial.
  * @before is a copy of the marks in @p, made before @now was read. Returns the most that it was
  * ever found to hold: more than in @now if the kernel's mark was reset, which is noted.
  */
-__hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_marks *before,
-		      const struct seen_marks *now);
+__hidden u64 mark_note(struct process_entry *p, u64 serial, const struct seen_marks *before,
+		       const struct seen_marks *now);
 
 /* exits.bpf.c */
 /* What @task has used since its birth. */
@@ -160,7 +160,7 @@ __hidden bool task_commit(u64 task, struct task_entry *t, struct process_entry *
 /* The same for a task that has exited. True: nothing is left to commit. */
 int task_commit_exited(u64 task);
 /* @task has exited: counted once, and once for its process. @seen: this is the exit hook. */
-int task_ended(u64 task, u32 seen);
+int task_note_exit(u64 task, u32 seen);
 
 /* processes.bpf.c */
 /* Makes an entry for the process of @task unless it has one; for the results see there. */

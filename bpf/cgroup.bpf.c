@@ -15,7 +15,7 @@ __u32 target_level;  /* 1: the root; 0: not known yet */
 
 __u32 own_pids[MAX_OWN];
 
-__hidden bool is_own(u64 task)
+__hidden bool task_is_own(u64 task)
 {
 	u32 pid = pid_here(task);
 

@@ -9,12 +9,12 @@ extern __s64 mono_offset_ns, boot_offset_ns;
 __hidden void clocks_learn(void);
 
 /* Converts a time of the kernel to the collector's clock; negative before that clock's zero. */
-static __always_inline u64 mono_here(u64 mono_ns)
+static __always_inline u64 mono_convert(u64 mono_ns)
 {
 	return mono_ns + mono_offset_ns;
 }
 
-static __always_inline u64 boot_here(u64 boot_ns)
+static __always_inline u64 boot_convert(u64 boot_ns)
 {
 	return boot_ns + boot_offset_ns;
 }
@@ -22,12 +22,12 @@ static __always_inline u64 boot_here(u64 boot_ns)
 /* All times that user space gets come from these two, or were converted by the two above. */
 static __always_inline u64 mono_now(void)
 {
-	return mono_here(bpf_ktime_get_ns());
+	return mono_convert(bpf_ktime_get_ns());
 }
 
 static __always_inline u64 boot_now(void)
 {
-	return boot_here(bpf_ktime_get_boot_ns());
+	return boot_convert(bpf_ktime_get_boot_ns());
 }
 
 #endif

@@ -42,7 +42,7 @@ static __always_inline bool memory_tell(struct task_struct *task, struct process
 		memory_read(mm, row, &now);
 		if (BPF_CORE_READ(task, mm) != mm) /* what was read may be reused memory */
 			continue;
-		row->peak_pages = mark_see(p, row->serial, &before, &now);
+		row->peak_pages = mark_note(p, row->serial, &before, &now);
 		if (row->peak_pages > row->bound_pages)
 			row->bound_pages = row->peak_pages;
 		row->mm = row->used_mm = (u64)mm;
@@ -139,7 +139,7 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 	}
 	/* if the exit of a task was missed, it has run since it was last seen */
 	if (task_commit(addr, t, p) && !t->exited && BPF_CORE_READ(task, exit_state))
-		task_ended(addr, false);
+		task_note_exit(addr, false);
 	if (!process_tell(seq, task, p))
 		return 0;
 	add(tracking.visited, 1);

@@ -123,7 +123,7 @@ static __always_inline u32 task_wait_status(struct task_struct *task, struct sig
 	return BPF_CORE_READ(task, group_leader, exit_code);
 }
 
-int task_ended(u64 addr, u32 seen)
+int task_note_exit(u64 addr, u32 seen)
 {
 	struct task_struct *task = (struct task_struct *)addr;
 	struct task_entry *t = task_find(addr);
@@ -166,7 +166,7 @@ int task_ended(u64 addr, u32 seen)
 	p->event.rec.uid = task_uid(task);
 	BPF_CORE_READ_INTO(&p->event.rec.comm, task, group_leader, comm);
 	execs_catch_up(task, p);
-	peak_at_exit(task, p);
+	peak_note_exit(task, p);
 	p->mark_noted = 1;
 	if (want_exact_peak) {
 		mm_refresh((u64)BPF_CORE_READ(task,

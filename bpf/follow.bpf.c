@@ -154,7 +154,7 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	t->tid = task->pid; /* a thread that is not the leader takes over the leader's */
 	t->start_ns = task->start_time;
 	account_add_execs(key.tree, key.cgroup, 1);
-	peak_at_exec(task, p);
+	peak_note_exec(task, p);
 	r->execs++;
 	r->image = image;
 	r->flags &= ~(PROCESS_IMAGE_UNKNOWN | PROCESS_SHARES);
@@ -179,7 +179,7 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 
 	if (event_is_missed() || !task_followed(addr))
 		return 0;
-	task_ended(addr, true);
+	task_note_exit(addr, true);
 	commit_exited();
 	if (last_exited[cpu]) /* that task was preempted during its exit */
 		late_exited[cpu] = last_exited[cpu];
@@ -222,7 +222,7 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	account = t->account;
 	p = process_find(signal);
 	if (p && !t->exited)
-		task_ended(addr, false);
+		task_note_exit(addr, false);
 	result = commit_final(task, addr, t, p);
 	if (result == COMMIT_GONE)
 		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
@@ -271,13 +271,13 @@ int follow__adopt(struct bpf_iter__task *ctx)
 		return 0;
 	if (by_cgroup && seeding && !target_level)
 		cgroup_find_level(addr);
-	if (by_cgroup ? seeding && cgroup_has(addr) && !is_own(addr) : is_root(addr))
+	if (by_cgroup ? seeding && cgroup_has(addr) && !task_is_own(addr) : is_root(addr))
 		task_add(addr, root_account.tree, root_account.cgroup, 0,
 			 PROCESS_ROOT | (seeding ? PROCESS_SEEDED : PROCESS_LAUNCHED));
 	else if (!task_adopt(addr))
 		return 0;
 	if (can_seed && seeding &&
 	    BPF_CORE_READ(task, exit_state)) /* a zombie: its exit event has passed */
-		task_ended(addr, false);
+		task_note_exit(addr, false);
 	return 0;
 }

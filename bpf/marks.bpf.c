@@ -48,8 +48,8 @@ static __always_inline u64 mark_error_pages(void)
 	return rss_batch_pages() * nr_cpus;
 }
 
-__hidden u64 mark_see(struct process_entry *p, u64 serial, const struct seen_marks *before,
-		      const struct seen_marks *now)
+__hidden u64 mark_note(struct process_entry *p, u64 serial, const struct seen_marks *before,
+		       const struct seen_marks *now)
 {
 	bool is_same = before->mm == now->mm, fell;
 	u64 largest = is_same ? before->largest_pages : 0, high = now->largest_pages;
@@ -81,16 +81,16 @@ static __always_inline u64 mark_refresh(struct process_entry *p, struct mm_struc
 	struct seen_marks now;
 
 	barrier(); /* copied first: a drain on another CPU may write marks that are read later */
-	*resident = resident_now(mm);
+	*resident = resident_read(mm);
 	marks_read(mm, *resident, &now);
-	return mark_see(p, p->event.rec.serial, &before, &now);
+	return mark_note(p, p->event.rec.serial, &before, &now);
 }
 
 /*
  * The mark of the last image. Since 6.16 the address space still exists at this hook. Before, only
  * the maximum over all images is left: it is this image's if it has grown since its exec.
  */
-__hidden void peak_at_exit(struct task_struct *task, struct process_entry *p)
+__hidden void peak_note_exit(struct task_struct *task, struct process_entry *p)
 {
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	u64 maxrss, resident;
@@ -132,7 +132,7 @@ static __always_inline void peak_note_first_exec(struct process_entry *p, u64 hi
 }
 
 /* From signal->maxrss, which never falls, where the hook below does not exist. */
-__hidden void peak_at_exec(struct task_struct *task, struct process_entry *p)
+__hidden void peak_note_exec(struct task_struct *task, struct process_entry *p)
 {
 	u64 maxrss = BPF_CORE_READ(task, signal, maxrss);
 	const u32 flags = p->event.rec.flags;
@@ -195,7 +195,7 @@ int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 
 	if (want_exact_peak)
-		mm_gone(as_number(mm), p ? t->process : 0);
+		mm_note_freed(as_number(mm), p ? t->process : 0);
 	if (p && !BPF_CORE_READ(task, signal, live.counter))
 		p->event.rec.released_boot_ns = boot_now();
 	return 0;

@@ -26,7 +26,7 @@ __hidden enum ours task_is_ours(struct task_struct *task, struct account_key *ac
 	u64 signal = (u64)BPF_CORE_READ(task, signal);
 	struct process_entry *p = process_find(signal);
 
-	if (by_cgroup && (!cgroup_has((u64)task) || is_own((u64)task)))
+	if (by_cgroup && (!cgroup_has((u64)task) || task_is_own((u64)task)))
 		return NOT_OURS;
 	if (p && p->event.rec.signal == signal && p->event.rec.serial == process_serial(task)) {
 		*account = process_account(p);
@@ -50,7 +50,7 @@ int task_adopt(u64 task)
 	enum ours how;
 
 	if (can_seed && !seeding &&
-	    (s64)mono_here(BPF_CORE_READ((struct task_struct *)task, start_time)) <
+	    (s64)mono_convert(BPF_CORE_READ((struct task_struct *)task, start_time)) <
 		    (s64)seeded_at_ns)
 		return false;
 	how = task_is_ours((struct task_struct *)task, &account, &image);

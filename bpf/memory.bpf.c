@@ -111,7 +111,7 @@ static __always_inline u64 rss_sum(const s64 rss[NR_RSS])
 	       pages_clamp(rss[RSS_SHMEM]);
 }
 
-__hidden u64 resident_now(struct mm_struct *mm)
+__hidden u64 resident_read(struct mm_struct *mm)
 {
 	s64 rss[NR_RSS] = {};
 
@@ -120,7 +120,7 @@ __hidden u64 resident_now(struct mm_struct *mm)
 }
 
 /* Only of this CPU: what its creator counted on another one before it migrated is left out. */
-u64 resident_at_birth(u64 addr)
+u64 resident_read_at_birth(u64 addr)
 {
 	struct mm_struct *mm = (struct mm_struct *)addr;
 	struct mm_struct___6_1 *old = (void *)addr;
@@ -137,7 +137,7 @@ u64 resident_at_birth(u64 addr)
 	return rss_sum(rss);
 }
 
-__hidden s64 rss_central(struct mm_struct *mm, u32 member)
+__hidden s64 rss_central_read(struct mm_struct *mm, u32 member)
 {
 	/* CO-RE does not know the stride of an array with a variable index */
 	struct mm_struct___6_1 *old = (void *)mm;

@@ -23,7 +23,7 @@ __noinline int task_leave(u64 addr)
 	serial = t->serial;
 	exited = t->exited;
 	if (!exited)
-		peak_at_exit((struct task_struct *)addr, p);
+		peak_note_exit((struct task_struct *)addr, p);
 	counters_read((struct task_struct *)addr, &now);
 	result = task_commit_counters(addr, t, p, &now, true);
 	if (result == COMMIT_GONE)
@@ -57,7 +57,7 @@ int task_moved(u64 addr)
 	bool is_known = t && task_is(addr, t);
 	int err;
 
-	if (cgroup_has(addr) == is_known || is_own(addr))
+	if (cgroup_has(addr) == is_known || task_is_own(addr))
 		return true;
 	if (is_known) {
 		move_seen(addr);

@@ -67,7 +67,7 @@ int oom__victim(u64 *ctx)
 		p = process_find(t->process);
 		if (p)
 			e.account = process_account(p);
-		e.rss_pages = resident_now(BPF_CORE_READ(task, mm));
+		e.rss_pages = resident_read(BPF_CORE_READ(task, mm));
 		BPF_CORE_READ_INTO(&e.comm, task, group_leader, comm);
 	}
 	if (oom_emit(&e))

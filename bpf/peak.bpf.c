@@ -84,7 +84,7 @@ static __always_inline void mm_read(struct mm_entry *e, u64 mm)
 		u64 version = *(volatile u64 *)&e->version;
 
 		if (e->mm != mm ||
-		    mm_set(e, mm, resident_now((struct mm_struct *)mm), version, false))
+		    mm_set(e, mm, resident_read((struct mm_struct *)mm), version, false))
 			return;
 	}
 }
@@ -189,7 +189,7 @@ int mm_forget(u64 signal)
 }
 
 /* From now on the address may be reused, also by an address space that is not followed. */
-int mm_gone(u64 mm, u64 signal)
+int mm_note_freed(u64 mm, u64 signal)
 {
 	struct process_entry *p = process_find(signal);
 	struct mm_entry *e = mm_find(mm);
@@ -213,7 +213,7 @@ int BPF_PROG(peak__rss, struct mm_struct *mm, int member)
 
 	if (!e || member < 0 || member >= NR_RSS)
 		return 0;
-	central = rss_central(mm, member);
+	central = rss_central_read(mm, member);
 	if (central == e->central[member])
 		return 0;
 	e->central[member] = central;

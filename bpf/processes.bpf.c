@@ -11,7 +11,7 @@ static __always_inline void process_describe(struct process_record *r, struct ta
 	r->ns_pid = pid_innermost((u64)task);
 	r->ppid = pid_here((u64)BPF_CORE_READ(leader, real_parent));
 	r->uid = task_uid(task);
-	r->start_boot_ns = boot_here(BPF_CORE_READ(leader, start_boottime));
+	r->start_boot_ns = boot_convert(BPF_CORE_READ(leader, start_boottime));
 	BPF_CORE_READ_INTO(&r->comm, leader, comm);
 }
 
@@ -89,7 +89,7 @@ static __always_inline void memory_inherit(struct process_entry *p, u64 mm, u32 
 	if (mm == current_mm()) {
 		p->event.rec.flags |= PROCESS_SHARES;
 	} else if (want_memory) {
-		p->inherited_pages = resident_at_birth(mm);
+		p->inherited_pages = resident_read_at_birth(mm);
 		p->seen.mm = mm; /* it may shrink before a drain reads it */
 		p->seen.largest_pages = p->inherited_pages;
 	}

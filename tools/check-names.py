@@ -5,7 +5,7 @@ the tree, static ones included, since that is what perf, gdb, bpftool and cscope
 underscore, as noun_verb() has; and json_* is jansson's. Prints each violation as "file:line: what";
 exits 1 if there is one.
 
-Usage: tools/check-names.py [--all]    (--all: also in folders that are not held to it yet)
+Usage: tools/check-names.py
 """
 import collections
 import os
@@ -13,12 +13,6 @@ import re
 import sys
 
 FOLDERS = ("bpf", "include", "user")
-# Folders whose names are not clean yet: nothing is reported in them, nor against them.
-NOT_YET = {
-    "bpf", "user/cmd", "user/collect", "user/compare", "user/container", "user/feed", "user/job",
-    "user/launch", "user/model", "user/push", "user/record", "user/report", "user/source",
-    "user/store", "user/track", "user/view", "user/wire",
-}
 ONE_WORD = {"main"}
 # What stands around the name of a function, or in the place of it.
 WRAPPERS = {"BPF_PROG", "BPF_KPROBE", "BPF_KRETPROBE"}
@@ -81,24 +75,20 @@ def types(text):
         yield match.start(at), match.group(at)
 
 
-def folder_of(path):
-    parts = path.split("/")
-    return "/".join(parts[:2]) if parts[0] == "user" else parts[0]
 
-
-def sources(not_yet):
+def sources():
     for top in FOLDERS:
         for folder, _, names in sorted(os.walk(top)):
             for name in sorted(names):
                 path = os.path.join(folder, name)
-                if name.endswith((".c", ".h")) and folder_of(path) not in not_yet:
+                if name.endswith((".c", ".h")):
                     yield path
 
 
-def violations(not_yet):
+def violations():
     """Each violation: file, line, what."""
     places = collections.defaultdict(dict)  # name -> file -> line: in one file it is #if and #else
-    for path in sources(not_yet):
+    for path in sources():
         with open(path, encoding="utf-8") as f:
             text = SKIPPED.sub(blank, f.read())
         for offset, name in functions(text):
@@ -120,9 +110,9 @@ def violations(not_yet):
 
 def main():
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-    if sys.argv[1:] not in ([], ["--all"]):
+    if sys.argv[1:]:
         sys.exit(__doc__.strip())
-    found = sorted(violations(set() if sys.argv[1:] else NOT_YET))
+    found = sorted(violations())
     for path, line, what in found:
         print(f"{path}:{line}: {what}")
     sys.exit(1 if found else 0)

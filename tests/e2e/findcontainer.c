@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 
 	if (argc != 2)
 		return 2;
-	user_caller(&caller, &was_sudo);
+	user_find_caller(&caller, &was_sudo);
 	if (container_find(argv[1], &caller, &c, why, sizeof(why))) {
 		puts(why);
 		return 1;

@@ -51,7 +51,7 @@ static void find_container(const char *name)
 	char folder[4096];
 
 	snprintf(c.id, sizeof(c.id), "%s", name);
-	container_cgroup(".", &c, folder);
+	container_find_cgroup(".", &c, folder);
 }
 
 static void read_meta(const char *name)

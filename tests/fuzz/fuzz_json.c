@@ -29,44 +29,44 @@ static void check_number(const json_t *tree, uint64_t bits)
 				    : json_is_null(v));
 	FUZZ_HOLDS((uint64_t)json_integer_value(whole) == (bits < NUMBER_MAX ? bits : NUMBER_MAX));
 	FUZZ_HOLDS(json_integer_value(json_object_get(tree, "int")) == (int64_t)bits);
-	FUZZ_HOLDS(number_nearest(number) <= NUMBER_MAX);
+	FUZZ_HOLDS(number_clamp(number) <= NUMBER_MAX);
 }
 
 /* What jansson parsed of the text is the same text when it is written again. */
-static void check_again(const struct json *j, const json_t *tree)
+static void check_again(const struct jsonw *j, const json_t *tree)
 {
-	struct json again = { 0 };
+	struct jsonw again = { 0 };
 
 	tree_write(&again, NULL, tree);
 	FUZZ_HOLDS(again.used == j->used && !memcmp(again.text, j->text, j->used));
-	jw_done(&again);
+	jsonw_done(&again);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
 	char *key = fuzz_text(data, size);
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	const json_t *value;
 	uint64_t bits = 0;
 	json_t *tree;
 
 	memcpy(&bits, data, size < sizeof(bits) ? size : sizeof(bits));
-	jw_object(&j, NULL);
-	jw_bytes(&j, "bytes", text, size);
-	jw_uint(&j, "uint", bits);
-	jw_int(&j, "int", (int64_t)bits);
-	jw_double(&j, "double",
-		  ((union {
-			  uint64_t bits;
-			  double number;
-		  }){ bits })
-			  .number);
-	jw_decimal(&j, "decimal", bits & 0xffffff, size % 10);
-	jw_object(&j, "key");
-	jw_bool(&j, key, true);
-	jw_object_end(&j);
-	jw_object_end(&j);
+	jsonw_object(&j, NULL);
+	jsonw_bytes(&j, "bytes", text, size);
+	jsonw_uint(&j, "uint", bits);
+	jsonw_int(&j, "int", (int64_t)bits);
+	jsonw_double(&j, "double",
+		     ((union {
+			     uint64_t bits;
+			     double number;
+		     }){ bits })
+			     .number);
+	jsonw_decimal(&j, "decimal", bits & 0xffffff, size % 10);
+	jsonw_object(&j, "key");
+	jsonw_bool(&j, key, true);
+	jsonw_object_end(&j);
+	jsonw_object_end(&j);
 	FUZZ_HOLDS(!j.failed);
 	tree = fuzz_json(j.text, j.used);
 	value = json_object_get(tree, "bytes");
@@ -78,7 +78,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_number(tree, bits);
 	check_again(&j, tree);
 	json_decref(tree);
-	jw_done(&j);
+	jsonw_done(&j);
 	free(key);
 	return 0;
 }

@@ -26,7 +26,7 @@ static void check_point(const struct point *p, const char *text, size_t size)
 static void check_line(const struct point *p)
 {
 	const struct run run = { .start_epoch_ns = 1763690000000000000 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct line line = { 0 };
 	json_t *tree;
 
@@ -39,7 +39,7 @@ static void check_line(const struct point *p)
 	FUZZ_HOLDS(!line_read(&line, j.text, j.used) && line.kind == LINE_METRIC);
 	json_decref(tree);
 	line_done(&line);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -7,7 +7,7 @@
 #include "wire/writer.h"
 
 /* Writes the line from the model, without its tree. */
-static void write_model(struct json *j, struct line *l)
+static void write_model(struct jsonw *j, struct line *l)
 {
 	void *tree = l->tree;
 
@@ -22,9 +22,9 @@ static void write_model(struct json *j, struct line *l)
 }
 
 /* Each text that is written is a line that the reader accepts, with the same content. */
-static void check_twice(struct line *l, void (*write)(struct json *j, struct line *l))
+static void check_twice(struct line *l, void (*write)(struct jsonw *j, struct line *l))
 {
-	struct json first = { 0 }, second = { 0 };
+	struct jsonw first = { 0 }, second = { 0 };
 	struct line again = { .start_epoch_ns = l->start_epoch_ns };
 
 	write(&first, l);
@@ -38,11 +38,11 @@ static void check_twice(struct line *l, void (*write)(struct json *j, struct lin
 		FUZZ_HOLDS(!memcmp(first.text, second.text, first.used));
 	}
 	line_done(&again);
-	jw_done(&first);
-	jw_done(&second);
+	jsonw_done(&first);
+	jsonw_done(&second);
 }
 
-static void write_tree(struct json *j, struct line *l)
+static void write_tree(struct jsonw *j, struct line *l)
 {
 	rewrite_line(j, l);
 }

@@ -56,11 +56,11 @@ void log_set_level(enum log_level level)
 	(void)level;
 }
 
-void log_hurry(void)
+void log_limit_waits(void)
 {
 }
 
-bool log_owes_memory(void)
+bool log_has_unreported_failure(void)
 {
 	return false;
 }

@@ -21,7 +21,7 @@ static void side_add_peer(struct sides *all, const char *text, size_t size, int 
 
 static void comparison_print(const struct comparison *c, const json_t *diff)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	size_t length;
 	char *text;
 	FILE *f = open_memstream(&text, &length);
@@ -34,7 +34,7 @@ static void comparison_print(const struct comparison *c, const json_t *diff)
 	comparison_document(&j, c, diff, NULL, 0);
 	FUZZ_HOLDS(!j.failed);
 	json_decref(fuzz_json(j.text, j.used));
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

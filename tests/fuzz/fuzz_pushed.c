@@ -18,7 +18,7 @@
 #define SEPARATOR 0x1e
 
 /* Replaces the stream to the recorder: what is sent is kept here. */
-static struct json sent;
+static struct jsonw sent;
 
 void stream_init(struct stream *s, int fd)
 {
@@ -30,7 +30,7 @@ void stream_done(struct stream *s)
 	(void)s;
 }
 
-bool stream_offer(struct stream *s, struct json *j, size_t most_bytes)
+bool stream_offer(struct stream *s, struct jsonw *j, size_t most_bytes)
 {
 	(void)s;
 	(void)most_bytes;
@@ -38,16 +38,16 @@ bool stream_offer(struct stream *s, struct json *j, size_t most_bytes)
 	FUZZ_HOLDS(!j->failed && sent.text);
 	memcpy(sent.text + sent.used, j->text, j->used);
 	sent.used += j->used;
-	jw_reset(j);
+	jsonw_reset(j);
 	return true;
 }
 
-void stream_put(struct stream *s, struct json *j)
+void stream_put(struct stream *s, struct jsonw *j)
 {
 	stream_offer(s, j, SIZE_MAX);
 }
 
-void stream_put_spare(struct stream *s, struct json *j, uint64_t lines)
+void stream_put_spare(struct stream *s, struct jsonw *j, uint64_t lines)
 {
 	(void)lines;
 	stream_offer(s, j, SIZE_MAX);
@@ -63,12 +63,12 @@ void stream_flush_whole(struct stream *s)
 	(void)s;
 }
 
-static struct letter *letter_of(const uint8_t *data, size_t size)
+static struct datagram *datagram_of(const uint8_t *data, size_t size)
 {
-	struct letter *l = malloc(sizeof(*l) + size);
+	struct datagram *l = malloc(sizeof(*l) + size);
 
 	FUZZ_HOLDS(l && size);
-	*l = (struct letter){
+	*l = (struct datagram){
 		.is_udp = *data & FROM_UDP,
 		.pid = *data & FROM_OURS ? OURS : 7,
 		.sent_ns = clock_ns(CLOCK_MONOTONIC),
@@ -84,7 +84,7 @@ static struct letter *letter_of(const uint8_t *data, size_t size)
 static uint64_t put_all(struct session *s, const uint8_t *data, size_t size)
 {
 	const uint8_t *end = data + size, *stop;
-	struct letter *l;
+	struct datagram *l;
 	uint64_t lines = 0;
 
 	for (; data < end; data = stop < end ? stop + 1 : end) {
@@ -93,10 +93,10 @@ static uint64_t put_all(struct session *s, const uint8_t *data, size_t size)
 			stop = end;
 		if (stop == data)
 			continue;
-		l = letter_of(data, (size_t)(stop - data));
+		l = datagram_of(data, (size_t)(stop - data));
 		lines += l->is_udp && mark_is_one(l->text, l->length)
 				 ? point_lines(l->text, l->length)
-				 : letter_lines(l);
+				 : datagram_count_lines(l);
 		pushed_put(&s->pushed, l, 0);
 	}
 	return lines;
@@ -129,7 +129,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	s = (struct session){ .run = &run };
 	pushed_init(&s.pushed);
-	jw_reset(&sent);
+	jsonw_reset(&sent);
 	s.pushed.is_on = true;
 	FUZZ_HOLDS(!senders_init(&s.pushed.senders));
 	FUZZ_HOLDS(!senders_set_alive(&s.pushed.senders, &ours, 1));
@@ -140,6 +140,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_HOLDS(taken == c->marks + c->metrics);
 	FUZZ_HOLDS(taken + c->dropped + c->refused + c->malformed <= lines);
 	pushed_done(&s.pushed);
-	jw_done(&s.json);
+	jsonw_done(&s.json);
 	return 0;
 }

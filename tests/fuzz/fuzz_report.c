@@ -10,7 +10,7 @@
 #define DATA_END "</script>"
 
 /* Before and after its data the page is the same for all runs. */
-static void check_page(const struct json *data)
+static void check_page(const struct jsonw *data)
 {
 	size_t length;
 	char *text, *start, *end;
@@ -41,7 +41,7 @@ static void check_figure(const struct report_run *r)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct report_run r;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct source s;
 	char path[32];
 	int fd = fuzz_file(data, size, path);
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_page(&j);
 		check_figure(&r);
 	}
-	jw_done(&j);
+	jsonw_done(&j);
 	report_close(&r);
 	source_close(&s);
 	close(fd);

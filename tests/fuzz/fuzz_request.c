@@ -11,7 +11,7 @@ static void check_request(const struct request *r)
 {
 	int fds[REQUEST_FDS], again_fds[REQUEST_FDS];
 	size_t nr = request_fds(r, fds);
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct request again;
 	char why[64];
 
@@ -25,7 +25,7 @@ static void check_request(const struct request *r)
 	FUZZ_HOLDS(!request_read(&again, j.text, j.used, fds, nr, why, sizeof(why)));
 	FUZZ_HOLDS(request_fds(&again, fds) == nr && !memcmp(fds, again_fds, nr * sizeof(*fds)));
 	FUZZ_HOLDS(again.follow == r->follow && again.interval_ns == r->interval_ns);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void read_request(const char *text, size_t length, size_t nr_fds)
@@ -46,7 +46,7 @@ static void check_description(const struct run *run)
 {
 	static struct described d;
 	static struct run again;
-	struct json message = { 0 }, before = { 0 }, after = { 0 };
+	struct jsonw message = { 0 }, before = { 0 }, after = { 0 };
 	char why[64];
 
 	again = (struct run){ 0 };
@@ -58,9 +58,9 @@ static void check_description(const struct run *run)
 	FUZZ_HOLDS(before.used == after.used && !memcmp(before.text, after.text, before.used));
 	json_decref(fuzz_json(after.text, after.used));
 	described_done(&d);
-	jw_done(&message);
-	jw_done(&before);
-	jw_done(&after);
+	jsonw_done(&message);
+	jsonw_done(&before);
+	jsonw_done(&after);
 }
 
 static void read_description(const char *text, size_t length)

@@ -45,7 +45,7 @@ static void summary_print(FILE *f, struct source *s, const struct summary *total
 {
 	struct shown shown = { 0 };
 	struct phases phases = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	for (size_t width = 10; width < 200; width += 70) {
 		curves_init(&shown.curves, total->wall_ns, width);
@@ -58,11 +58,11 @@ static void summary_print(FILE *f, struct source *s, const struct summary *total
 	heaviest_text(f, shown.heaviest, shown.nr);
 	FUZZ_HOLDS(!phases_read(&phases, s, total->wall_ns));
 	put_text(f, phases_text(&phases, 80));
-	jw_object(&j, NULL);
+	jsonw_object(&j, NULL);
 	phases_json(&j, &phases);
-	jw_object_end(&j);
+	jsonw_object_end(&j);
 	json_decref(fuzz_json(j.text, j.used));
-	jw_done(&j);
+	jsonw_done(&j);
 	phases_done(&phases);
 }
 
@@ -71,7 +71,7 @@ static void compare_with_itself(FILE *f, struct source *s)
 	struct sides all = { 0 };
 	struct groups groups = { 0 };
 	struct comparison c;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	json_t *diff;
 
 	FUZZ_HOLDS(!sides_add_run(&all, "a", s) && !sides_add_run(&all, "b", s));
@@ -81,7 +81,7 @@ static void compare_with_itself(FILE *f, struct source *s)
 	comparison_text(f, &c, diff, 80);
 	comparison_document(&j, &c, diff, NULL, 0);
 	json_decref(fuzz_json(j.text, j.used));
-	jw_done(&j);
+	jsonw_done(&j);
 	json_decref(diff);
 	comparison_done(&c);
 	groups_done(&groups);

@@ -49,9 +49,9 @@ static inline int readers_discard(void *context, const char *text, size_t length
 
 static inline int readers_rewrite(void *context, struct line *l)
 {
-	struct json *j = context;
+	struct jsonw *j = context;
 
-	jw_reset(j);
+	jsonw_reset(j);
 	rewrite_line(j, l);
 	return 0;
 }
@@ -74,7 +74,7 @@ static inline int readers_show(struct source *s, FILE *out)
 	struct summary total = { 0 };
 	struct metric_set needed;
 	struct phases phases = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct curves c;
 	bool is_folded;
 	int err = source_each(s, PART(LINE_META), readers_meta, out);
@@ -103,7 +103,7 @@ static inline int readers_show(struct source *s, FILE *out)
 		fputs(text, out);
 		free(text);
 	}
-	jw_done(&j);
+	jsonw_done(&j);
 	phases_done(&phases);
 	summary_done(&total);
 	return err;
@@ -129,7 +129,7 @@ static inline int readers_export(struct source *s)
 static inline int readers_report(struct source *s, FILE *out)
 {
 	struct report_run r = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	int err = report_open(&r);
 
 	if (!err)
@@ -138,7 +138,7 @@ static inline int readers_report(struct source *s, FILE *out)
 		page_write(out, &j);
 		figure_write(out, &r);
 	}
-	jw_done(&j);
+	jsonw_done(&j);
 	report_close(&r);
 	return err == -ENODATA ? 0 : err; /* no samples: nothing to draw */
 }
@@ -147,7 +147,7 @@ static inline int readers_report(struct source *s, FILE *out)
 static inline int readers_give(const char *path, const struct stored_run *run, FILE *out)
 {
 	struct sides sides = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct source s;
 	int errors[5] = { source_open_stored(&s, path, run->id, run->state) }, err = 0;
 
@@ -162,7 +162,7 @@ static inline int readers_give(const char *path, const struct stored_run *run, F
 	for (size_t i = 0; !err && i < sizeof(errors) / sizeof(*errors); i++)
 		err = errors[i];
 	sides_done(&sides);
-	jw_done(&j);
+	jsonw_done(&j);
 	source_close(&s);
 	return err;
 }

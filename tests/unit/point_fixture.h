@@ -24,12 +24,12 @@ static inline int parse(const char *text)
 static inline void assert_written(const char *text, const char *wanted)
 {
 	struct run run = { .start_epoch_ns = START_NS };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	assert_int_equal(parse(text), 1);
 	write_point(&j, &run, 2500000000, 77, &point);
 	assert_string_equal(strstr(j.text, "\"name\""), wanted);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 #endif

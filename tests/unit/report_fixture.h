@@ -18,7 +18,7 @@ static inline int report_text(const char *text, size_t length, json_t **data)
 {
 	FILE *f = tmpfile();
 	struct source source;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct report_run r;
 	char path[40];
 	int err;
@@ -35,7 +35,7 @@ static inline int report_text(const char *text, size_t length, json_t **data)
 			abort();
 		*data = json_loadb(j.text, j.used, JSON_ALLOW_NUL, NULL);
 	}
-	jw_done(&j);
+	jsonw_done(&j);
 	report_close(&r);
 	source_close(&source);
 	fclose(f);

@@ -61,14 +61,14 @@ static int desk_clear(void **state)
 
 static int receive(struct desk *d)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	int fds[REQUEST_FDS];
 	size_t nr = request_fds(&d->request, fds);
 
 	request_write(&j, &d->request);
 	assert_int_equal(message_send(d->control[0], CONTROL_REQUEST, j.text, j.used, fds, nr, 0),
 			 0);
-	jw_done(&j);
+	jsonw_done(&j);
 	return assignment_receive(&d->got, &d->options, d->why, sizeof(d->why));
 }
 

@@ -25,7 +25,7 @@ static void buffer_grows_piece_by_piece(void **state)
 	buffer_put(&t, "", 0);
 	buffer_puts(&t, "a");
 	buffer_printf(&t, "%d%s", 12, "b");
-	buffer_decimal(&t, 1500, 3);
+	buffer_put_decimal(&t, 1500, 3);
 	assert_text(&t, "a12b1.5");
 }
 
@@ -36,7 +36,7 @@ static void control_characters_are_inert_in_a_terminal(void **state)
 	struct buffer t = { 0 };
 
 	(void)state;
-	buffer_inert(&t, hostile, sizeof(hostile) - 1);
+	buffer_put_inert(&t, hostile, sizeof(hostile) - 1);
 	assert_text(&t, "a??[2J??1m\xc3\xa9?");
 }
 
@@ -45,9 +45,9 @@ static void a_character_is_never_read_beyond_its_end(void **state)
 	bool is_control;
 
 	(void)state;
-	assert_int_equal(buffer_character("\xc3\xa9x", 2, &is_control), 2);
+	assert_int_equal(buffer_character_bytes("\xc3\xa9x", 2, &is_control), 2);
 	assert_false(is_control);
-	assert_int_equal(buffer_character("\xc3\xa9x", 1, &is_control), 1);
+	assert_int_equal(buffer_character_bytes("\xc3\xa9x", 1, &is_control), 1);
 	assert_true(is_control);
 }
 

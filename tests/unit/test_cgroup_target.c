@@ -169,16 +169,16 @@ static void twin_is_the_same_path_of_another_controller(void **state)
 
 	mounts(p, ALL, "/");
 	assert_int_equal(find(p, "/mem/job", &t, why), 0);
-	assert_int_equal(cgroup_target_twin(p->dir, &t, "cpuacct", path), 0);
+	assert_int_equal(cgroup_target_find_twin(p->dir, &t, "cpuacct", path), 0);
 	snprintf(whole, sizeof(whole), "%s/cpu/job", p->dir);
 	assert_string_equal(path, whole);
-	assert_int_equal(cgroup_target_twin(p->dir, &t, "memory", path), 0);
+	assert_int_equal(cgroup_target_find_twin(p->dir, &t, "memory", path), 0);
 	assert_string_equal(path, t.cg.path);
-	assert_int_equal(cgroup_target_twin(p->dir, &t, "pids", path), -ENOENT);
+	assert_int_equal(cgroup_target_find_twin(p->dir, &t, "pids", path), -ENOENT);
 	assert_int_equal(find(p, "/mem/job/step", &t, why), 0);
-	assert_int_equal(cgroup_target_twin(p->dir, &t, "cpuacct", path), -ENOENT);
+	assert_int_equal(cgroup_target_find_twin(p->dir, &t, "cpuacct", path), -ENOENT);
 	assert_int_equal(find(p, "/uni/s/job", &t, why), 0);
-	assert_int_equal(cgroup_target_twin(p->dir, &t, "cpuacct", path), 0);
+	assert_int_equal(cgroup_target_find_twin(p->dir, &t, "cpuacct", path), 0);
 	assert_string_equal(path, t.cg.path);
 }
 

@@ -38,7 +38,7 @@ static int folder_find(const struct place *p, const char *cgroup, const char *id
 
 	snprintf(c.id, sizeof(c.id), "%s", id);
 	place_put(p, "7/cgroup", cgroup);
-	return container_cgroup(p->dir, &c, folder);
+	return container_find_cgroup(p->dir, &c, folder);
 }
 
 static void assert_folder(const struct place *p, const char *cgroup, const char *expected)
@@ -93,7 +93,7 @@ static void ended_process_has_no_cgroup(void **state)
 	struct container c = { .engine = "runc", .id = ID, .pid = 8 };
 	char folder[4096];
 
-	assert_int_equal(container_cgroup(((struct place *)*state)->dir, &c, folder), -ENOENT);
+	assert_int_equal(container_find_cgroup(((struct place *)*state)->dir, &c, folder), -ENOENT);
 }
 
 #define PROC_TEST(test) cmocka_unit_test_setup_teardown(test, proc_make, place_remove)

@@ -51,7 +51,7 @@ static void take_over(struct run *to, const struct run *from)
 /* The meta line of @run, and that of what is read from its description. */
 static void assert_same_meta_line(struct run *run)
 {
-	struct json message = { 0 }, before = { 0 }, after = { 0 };
+	struct jsonw message = { 0 }, before = { 0 }, after = { 0 };
 
 	description_write(&message, run);
 	assert_false(message.failed);
@@ -62,9 +62,9 @@ static void assert_same_meta_line(struct run *run)
 	write_meta(&after, &came);
 	assert_string_equal(after.text, before.text);
 	described_done(&described);
-	jw_done(&message);
-	jw_done(&before);
-	jw_done(&after);
+	jsonw_done(&message);
+	jsonw_done(&before);
+	jsonw_done(&after);
 }
 
 static void meta_line_is_the_same_from_the_other_side(void **state)
@@ -110,7 +110,7 @@ static void bytes_that_are_no_text_are_reported_in_the_meta_line(void **state)
 
 static void path_that_fitted_before_its_bytes_became_characters_is_cut(void **state)
 {
-	struct json message = { 0 };
+	struct jsonw message = { 0 };
 	struct run run;
 
 	(void)state;
@@ -121,7 +121,7 @@ static void path_that_fitted_before_its_bytes_became_characters_is_cut(void **st
 	assert_int_equal(read_text(message.text), 0);
 	assert_int_equal(strlen(came.cwd), 1 + (sizeof(run.cwd) - 2) / 3 * 3);
 	assert_true(came.is_lossy);
-	jw_done(&message);
+	jsonw_done(&message);
 	described_done(&described);
 }
 

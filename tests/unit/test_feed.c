@@ -51,15 +51,15 @@ static int channel_close(void **state)
 static void put_line(struct feeds *f, char letter, size_t n)
 {
 	char *text = malloc(n);
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	memset(text, letter, n);
-	jw_bytes(&j, NULL, text, n - 3);
-	jw_newline(&j);
+	jsonw_bytes(&j, NULL, text, n - 3);
+	jsonw_newline(&j);
 	assert_int_equal(j.used, n);
 	feeds_put(f, &j);
 	assert_int_equal(j.used, 0);
-	jw_done(&j);
+	jsonw_done(&j);
 	free(text);
 }
 
@@ -158,15 +158,15 @@ static void room_comes_back_when_the_reader_does(void **state)
 
 static void put_spare(struct feeds *f)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	for (int i = 0; i < 3; i++) {
-		jw_string(&j, NULL, "spare");
-		jw_newline(&j);
+		jsonw_string(&j, NULL, "spare");
+		jsonw_newline(&j);
 	}
 	feeds_put_spare(f, &j, 3);
 	assert_int_equal(j.used, 0);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void what_can_be_spared_goes_first_and_is_counted_by_lines(void **state)
@@ -189,14 +189,14 @@ static void what_can_be_spared_goes_first_and_is_counted_by_lines(void **state)
 
 static bool offer(struct feeds *f)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	bool fits;
 
-	jw_string(&j, NULL, "offered");
-	jw_newline(&j);
+	jsonw_string(&j, NULL, "offered");
+	jsonw_newline(&j);
 	fits = feeds_offer(f, &j, FEED_QUARTER);
 	assert_int_equal(j.used, 0);
-	jw_done(&j);
+	jsonw_done(&j);
 	return fits;
 }
 
@@ -226,7 +226,7 @@ static void lines_offered_to_a_broken_stream_are_not_taken(void **state)
 static void line_without_memory_is_dropped_and_counted(void **state)
 {
 	struct channel *c = *state;
-	struct json j = { .failed = true };
+	struct jsonw j = { .failed = true };
 
 	feeds_put(&c->feeds, &j);
 	assert_int_equal(c->feed.dropped, 1);

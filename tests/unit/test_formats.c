@@ -53,11 +53,11 @@ static void close_one(struct observers *s)
 	observers_close(s);
 }
 
-static void take(struct observers *s, struct line *l, struct json *j)
+static void take(struct observers *s, struct line *l, struct jsonw *j)
 {
 	assert_int_equal(line_read(l, j->text, j->used), 0);
 	observers_line(s, l, j->text, j->used);
-	jw_reset(j);
+	jsonw_reset(j);
 }
 
 /* A whole run, of those metrics in @list, goes through the observer into @path. */
@@ -65,7 +65,7 @@ static void record(const struct observer_ops *ops, const char *path, const char 
 {
 	struct observers s = { 0 };
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct process ended, live;
 	struct sample first, second;
 	struct summary total;
@@ -92,7 +92,7 @@ static void record(const struct observer_ops *ops, const char *path, const char 
 	close_one(&s);
 	line_done(&l);
 	summary_done(&total);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void jsonl_is_as_it_was_reviewed(void **state)
@@ -137,7 +137,7 @@ static void csv_without_meta_writes_nothing(void **state)
 	struct place *p = *state;
 	struct observers s = { 0 };
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct sample smp;
 	struct run run;
 
@@ -149,7 +149,7 @@ static void csv_without_meta_writes_nothing(void **state)
 	close_one(&s);
 	assert_file(p->path, "");
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void jsonl_keeps_lines_of_kinds_it_does_not_know(void **state)

@@ -54,7 +54,7 @@ static void datagram_send(struct endpoint *p, const char *text, size_t length)
 }
 
 /* Stops the inbox; the datagrams that wait then. */
-static const struct letter *inbox_drain(struct endpoint *p)
+static const struct datagram *inbox_drain(struct endpoint *p)
 {
 	pushed_stop(&p->pushed, 3);
 	return p->pushed.waiting;
@@ -64,7 +64,7 @@ static void datagrams_arrive_in_order_with_sender_and_time(void **state)
 {
 	struct endpoint *p = *state;
 	uint64_t before = clock_ns(CLOCK_MONOTONIC), boot = clock_ns(CLOCK_BOOTTIME);
-	const struct letter *l;
+	const struct datagram *l;
 
 	datagram_send(p, "one", 3);
 	datagram_send(p, "", 0);
@@ -149,15 +149,15 @@ static void datagrams_without_room_are_counted_in_lines(void **state)
 static void a_mark_counts_as_one_line_and_so_does_an_empty_datagram(void **state)
 {
 	struct endpoint *p = *state;
-	const struct letter *l;
+	const struct datagram *l;
 
 	datagram_send(p, "mark a\nb\nc", 10);
 	datagram_send(p, "", 0);
 	datagram_send(p, "a b=1\n\n#\nc d=1", 14);
 	l = inbox_drain(p);
-	assert_int_equal(letter_lines(l), 1);
-	assert_int_equal(letter_lines(l->next), 1);
-	assert_int_equal(letter_lines(l->next->next), 2);
+	assert_int_equal(datagram_count_lines(l), 1);
+	assert_int_equal(datagram_count_lines(l->next), 1);
+	assert_int_equal(datagram_count_lines(l->next->next), 2);
 }
 
 static void a_rate_allows_its_burst_and_then_what_time_has_earned(void **state)

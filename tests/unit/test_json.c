@@ -16,13 +16,13 @@
 /* What @n bytes become, between the quotes. */
 static void assert_written(const char *bytes, size_t n, const char *expected, bool is_lossy)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
-	jw_bytes(&j, NULL, bytes, n);
+	jsonw_bytes(&j, NULL, bytes, n);
 	assert_string_equal(j.text, expected);
 	assert_int_equal(j.lossy, is_lossy);
 	assert_false(j.failed);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void quotes_and_backslashes_are_escaped(void **state)
@@ -140,113 +140,113 @@ static void code_point_beyond_unicode_is_replaced(void **state)
 
 static void keys_are_escaped_too(void **state)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
-	jw_object(&j, NULL);
-	jw_uint(&j, "a\"b", 1);
-	jw_object_end(&j);
+	jsonw_object(&j, NULL);
+	jsonw_uint(&j, "a\"b", 1);
+	jsonw_object_end(&j);
 	assert_string_equal(j.text, "{\"a\\\"b\":1}");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void commas_stand_between_members_only(void **state)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
-	jw_object(&j, NULL);
-	jw_array(&j, "empty");
-	jw_array_end(&j);
-	jw_object(&j, "nothing");
-	jw_object_end(&j);
-	jw_array(&j, "list");
-	jw_int(&j, NULL, -1);
-	jw_bool(&j, NULL, true);
-	jw_bool(&j, NULL, false);
-	jw_null(&j, NULL);
-	jw_array_end(&j);
-	jw_object_end(&j);
+	jsonw_object(&j, NULL);
+	jsonw_array(&j, "empty");
+	jsonw_array_end(&j);
+	jsonw_object(&j, "nothing");
+	jsonw_object_end(&j);
+	jsonw_array(&j, "list");
+	jsonw_int(&j, NULL, -1);
+	jsonw_bool(&j, NULL, true);
+	jsonw_bool(&j, NULL, false);
+	jsonw_null(&j, NULL);
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
 	assert_string_equal(j.text, "{\"empty\":[],\"nothing\":{},\"list\":[-1,true,false,null]}");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void lines_follow_each_other_without_comma(void **state)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
-	jw_uint(&j, NULL, 1);
-	jw_newline(&j);
-	jw_uint(&j, NULL, 2);
-	jw_newline(&j);
+	jsonw_uint(&j, NULL, 1);
+	jsonw_newline(&j);
+	jsonw_uint(&j, NULL, 2);
+	jsonw_newline(&j);
 	assert_string_equal(j.text, "1\n2\n");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void string_that_is_not_there_is_null(void **state)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
-	jw_string(&j, NULL, NULL);
+	jsonw_string(&j, NULL, NULL);
 	assert_string_equal(j.text, "null");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void reset_forgets_text_and_lossiness(void **state)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
-	jw_string(&j, NULL, "\xff");
-	jw_reset(&j);
-	jw_uint(&j, NULL, 7);
+	jsonw_string(&j, NULL, "\xff");
+	jsonw_reset(&j);
+	jsonw_uint(&j, NULL, 7);
 	assert_string_equal(j.text, "7");
 	assert_int_equal(j.used, 1);
 	assert_false(j.lossy);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void extreme_integers_are_written_whole(void **state)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
-	jw_array(&j, NULL);
-	jw_uint(&j, NULL, INT64_MAX);
-	jw_int(&j, NULL, INT64_MIN);
-	jw_array_end(&j);
+	jsonw_array(&j, NULL);
+	jsonw_uint(&j, NULL, INT64_MAX);
+	jsonw_int(&j, NULL, INT64_MIN);
+	jsonw_array_end(&j);
 	assert_string_equal(j.text, "[9223372036854775807,-9223372036854775808]");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 /* jansson, as we read with it, refuses the whole line. */
 static void no_integer_is_larger_than_readers_take(void **state)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
-	jw_array(&j, NULL);
-	jw_uint(&j, NULL, UINT64_MAX);
-	jw_decimal(&j, NULL, UINT64_MAX, 9);
-	jw_array_end(&j);
+	jsonw_array(&j, NULL);
+	jsonw_uint(&j, NULL, UINT64_MAX);
+	jsonw_decimal(&j, NULL, UINT64_MAX, 9);
+	jsonw_array_end(&j);
 	assert_string_equal(j.text, "[9223372036854775807,18446744073.709551615]");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void doubles_that_are_no_number_are_null(void **state)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
-	jw_array(&j, NULL);
-	jw_double(&j, NULL, NAN);
-	jw_double(&j, NULL, -INFINITY);
-	jw_double(&j, NULL, -0.25);
-	jw_array_end(&j);
+	jsonw_array(&j, NULL);
+	jsonw_double(&j, NULL, NAN);
+	jsonw_double(&j, NULL, -INFINITY);
+	jsonw_double(&j, NULL, -0.25);
+	jsonw_array_end(&j);
 	assert_string_equal(j.text, "[null,null,-0.25]");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 int main(void)

@@ -42,7 +42,7 @@ static struct container_info ours(const struct place *p)
 {
 	struct container_info c = { 0 };
 
-	container_of_ours(p->dir, tree_path(p, "proc/self"), &c);
+	container_of_self(p->dir, tree_path(p, "proc/self"), &c);
 	return c;
 }
 

@@ -63,7 +63,7 @@ static void an_empty_one_is_not_there(void **state)
 	(void)state;
 	setenv("SLURM_JOB_ID", "", 1);
 	assert_int_equal(read_with(false).nr_variables, 0);
-	assert_null(scheduler_job());
+	assert_null(scheduler_job_id());
 }
 
 static void a_name_that_others_use_needs_its_companion(void **state)
@@ -75,14 +75,14 @@ static void a_name_that_others_use_needs_its_companion(void **state)
 	setenv("BUILD_ID", "5", 1);
 	setenv("HOSTNAME", "pod-1", 1);
 	assert_int_equal(read_with(false).nr_variables, 0);
-	assert_null(scheduler_job());
+	assert_null(scheduler_job_id());
 	setenv("SGE_TASK_ID", "1", 1);
 	setenv("JENKINS_URL", "x", 1);
 	setenv("KUBERNETES_SERVICE_HOST", "x", 1);
 	m = read_with(false);
 	assert_int_equal(m.nr_variables, 4);
 	assert_string_equal(value(&m, "JOB_ID"), "77");
-	assert_string_equal(scheduler_job(), "77");
+	assert_string_equal(scheduler_job_id(), "77");
 }
 
 static void names_of_jobs_are_left_out_with_the_arguments(void **state)
@@ -110,7 +110,7 @@ static void a_long_value_is_cut(void **state)
 	setenv("PBS_JOBID", text, 1);
 	m = read_with(false);
 	assert_int_equal(strlen(value(&m, "PBS_JOBID")), VARIABLE_BYTES);
-	assert_null(scheduler_job());
+	assert_null(scheduler_job_id());
 }
 
 static void a_value_is_not_cut_within_a_character(void **state)

@@ -95,26 +95,26 @@ static void whole_numbers_have_a_range(void **state)
 	uint64_t n = 7;
 
 	(void)state;
-	assert_true(number_whole(0.5, &n) && n == 1);
-	assert_true(number_whole(-0.4, &n) && n == 0);
-	assert_true(number_whole(18446744073709549568.0, &n) && n == 18446744073709549568U);
-	assert_true(number_whole(18446744073709551616.0, &n) && n == UINT64_MAX); /* as a double */
+	assert_true(number_round(0.5, &n) && n == 1);
+	assert_true(number_round(-0.4, &n) && n == 0);
+	assert_true(number_round(18446744073709549568.0, &n) && n == 18446744073709549568U);
+	assert_true(number_round(18446744073709551616.0, &n) && n == UINT64_MAX); /* as a double */
 	n = 7;
-	assert_false(number_whole(18446744073709555712.0, &n));
-	assert_false(number_whole(-1, &n));
-	assert_false(number_whole(NAN, &n));
-	assert_false(number_whole(INFINITY, &n));
+	assert_false(number_round(18446744073709555712.0, &n));
+	assert_false(number_round(-1, &n));
+	assert_false(number_round(NAN, &n));
+	assert_false(number_round(INFINITY, &n));
 	assert_int_equal(n, 7);
 }
 
 static void what_is_out_of_range_has_a_nearest_number(void **state)
 {
 	(void)state;
-	assert_int_equal(number_nearest(1.5), 2);
-	assert_int_equal(number_nearest(1e300), NUMBER_MAX);
-	assert_int_equal(number_nearest(INFINITY), NUMBER_MAX);
-	assert_int_equal(number_nearest(-1e300), 0);
-	assert_int_equal(number_nearest(NAN), 0);
+	assert_int_equal(number_clamp(1.5), 2);
+	assert_int_equal(number_clamp(1e300), NUMBER_MAX);
+	assert_int_equal(number_clamp(INFINITY), NUMBER_MAX);
+	assert_int_equal(number_clamp(-1e300), 0);
+	assert_int_equal(number_clamp(NAN), 0);
 }
 
 static void scaled_numbers_have_a_range(void **state)

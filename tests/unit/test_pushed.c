@@ -37,9 +37,9 @@ static int pushed_free(void **state)
 /* Metrics of one line. */
 static void datagram_put(struct pushed *p, uint32_t pid, size_t length)
 {
-	struct letter *l = malloc(sizeof(*l) + length + 1);
+	struct datagram *l = malloc(sizeof(*l) + length + 1);
 
-	*l = (struct letter){ .pid = pid, .length = length };
+	*l = (struct datagram){ .pid = pid, .length = length };
 	memset(l->text, 'x', length);
 	l->text[length] = '\0';
 	pushed_put(p, l, 1);
@@ -56,7 +56,7 @@ static size_t bytes_waiting(const struct pushed *p)
 {
 	size_t bytes = 0;
 
-	for (const struct letter *l = p->waiting; l; l = l->next)
+	for (const struct datagram *l = p->waiting; l; l = l->next)
 		bytes += sizeof(*l) + l->length;
 	return bytes;
 }

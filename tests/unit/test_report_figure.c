@@ -107,7 +107,7 @@ static void times_have_the_parts_that_the_run_needs(void **state)
 /* The path of @nr values that are a hundredth of a pixel apart. */
 static char *path_of(const double *y, size_t nr, bool is_area)
 {
-	static struct thin_row rows[ROWS];
+	static struct downsampler_row rows[ROWS];
 	const struct trace_scale scale = { .bottom = 10, .x_per_second = 1, .y_per_unit = 1 };
 	char *text = NULL;
 	size_t length;

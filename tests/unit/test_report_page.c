@@ -12,19 +12,19 @@
 
 static char *page_of(const char *text)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	size_t length;
 	char *page = NULL;
 	FILE *f = open_memstream(&page, &length);
 
 	if (!f)
 		abort();
-	jw_object(&j, NULL);
-	jw_string(&j, "text", text);
-	jw_object_end(&j);
+	jsonw_object(&j, NULL);
+	jsonw_string(&j, "text", text);
+	jsonw_object_end(&j);
 	assert_int_equal(page_write(f, &j), 0);
 	fclose(f);
-	jw_done(&j);
+	jsonw_done(&j);
 	return page;
 }
 
@@ -132,14 +132,14 @@ static void long_texts_and_lists_are_cut(void **state)
 	json_t *v = json_loads("{\"a\":\"12345678\",\"b\":[\"x\",\"y\",\"z\"],\"c\":1.5,\"d\":null,"
 			       "\"e\":true,\"f\":-3}",
 			       0, NULL);
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	excerpt_write(&j, NULL, v, 4, 2);
 	assert_string_equal(j.text,
 			    "{\"a\":\"1234" EXCERPT_NOTE "\",\"b\":[\"x\",\"y\",\"" EXCERPT_NOTE
 			    "\"],\"c\":1.5,\"d\":null,\"e\":true,\"f\":-3}");
-	jw_done(&j);
+	jsonw_done(&j);
 	json_decref(v);
 }
 

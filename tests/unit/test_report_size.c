@@ -82,7 +82,7 @@ static char *run_of(const char *unit, const char *comm)
 static size_t page_size(const json_t *data)
 {
 	char *text = json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(15)), *page = NULL;
-	struct json j = { .text = text, .used = text ? strlen(text) : 0 };
+	struct jsonw j = { .text = text, .used = text ? strlen(text) : 0 };
 	size_t length = 0;
 	FILE *f = open_memstream(&page, &length);
 
@@ -191,11 +191,11 @@ static void path_of_several_processes_is_written_once(void **state)
 
 static void assert_put(const char *text, size_t max, enum excerpt_cut cut, const char *expected)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	excerpt_put(&j, text, max, cut);
 	assert_string_equal(j.text, expected);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void cut_text_takes_no_more_than_its_limit(void **state)

@@ -40,7 +40,7 @@ static void assert_refused(const char *text, size_t nr, const char *because)
 static void what_is_written_is_read_back(void **state)
 {
 	struct request before;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	int fds[REQUEST_FDS];
 	size_t nr;
 
@@ -54,13 +54,13 @@ static void what_is_written_is_read_back(void **state)
 	assert_memory_equal(&request, &before, sizeof(before));
 	for (size_t i = 0; i < nr; i++)
 		assert_int_equal(fds[i], -1);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void the_largest_request_is_within_its_limit(void **state)
 {
 	struct request r;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	int fds[REQUEST_FDS];
 
 	(void)state;
@@ -75,13 +75,13 @@ static void the_largest_request_is_within_its_limit(void **state)
 	assert_int_equal(request_read(&request, j.text, j.used, fds, REQUEST_FDS, why, sizeof(why)),
 			 0);
 	assert_memory_equal(&request, &r, sizeof(r));
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void it_has_no_path_command_or_number_of_a_process(void **state)
 {
 	struct request r;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_request(&r);
@@ -89,7 +89,7 @@ static void it_has_no_path_command_or_number_of_a_process(void **state)
 	assert_null(strchr(j.text, '/'));
 	assert_null(strstr(j.text, "pid"));
 	assert_null(strstr(j.text, "1006"));
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void the_least_is_a_metric_an_interval_a_stream_and_a_process(void **state)

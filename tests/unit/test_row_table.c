@@ -124,7 +124,7 @@ static int write_again(void *context, struct line *l)
 
 static void every_column_of_a_process_comes_back_as_it_was_written(void **state)
 {
-	struct json lines = { 0 }, again = { 0 };
+	struct jsonw lines = { 0 }, again = { 0 };
 	struct place *p = *state;
 	struct process process;
 	struct source from;
@@ -141,14 +141,14 @@ static void every_column_of_a_process_comes_back_as_it_was_written(void **state)
 	assert_string_equal(again.text, lines.text);
 	source_close(&from);
 	free(text);
-	jw_done(&lines);
-	jw_done(&again);
+	jsonw_done(&lines);
+	jsonw_done(&again);
 }
 
 /* Else the test above would pass with a column that is always NULL. */
 static void every_column_of_a_process_is_filled(void **state)
 {
-	struct json lines = { 0 };
+	struct jsonw lines = { 0 };
 	struct place *p = *state;
 	struct process process;
 	char *text, sql[120];
@@ -167,7 +167,7 @@ static void every_column_of_a_process_is_filled(void **state)
 			fail_msg("nothing fills the column %s", c->name);
 	}
 	free(text);
-	jw_done(&lines);
+	jsonw_done(&lines);
 }
 
 static void columns_of_numbers_have_a_range(void **state)

@@ -84,14 +84,14 @@ static int compare_row(void *context, struct line *l)
 			if (sample_has(&was.sample, (enum metric_id)i))
 				assert_int_equal(l->sample.value[i], was.sample.value[i]);
 	} else {
-		struct json a = { 0 }, b = { 0 };
+		struct jsonw a = { 0 }, b = { 0 };
 
 		assert_int_equal(line_read(&was, PROCESS_1, strlen(PROCESS_1)), 0);
 		write_process(&a, &was.process);
 		write_process(&b, &l->process);
 		assert_string_equal(a.text, b.text);
-		jw_done(&a);
-		jw_done(&b);
+		jsonw_done(&a);
+		jsonw_done(&b);
 	}
 	line_done(&was);
 	return 0;
@@ -126,19 +126,19 @@ static int rewrite(void *context, struct line *l)
 
 static void process_samples_are_rewritten_as_they_came(void **state)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct source s;
 
 	open_run(&s, *state, 3, RUN_FINISHED);
 	assert_int_equal(source_each(&s, PART(LINE_PROCESS_SAMPLE), rewrite, &j), 0);
 	assert_string_equal(j.text, HEAVY_1 HEAVY_2);
-	jw_done(&j);
+	jsonw_done(&j);
 	source_close(&s);
 }
 
 static void process_samples_of_a_time_are_given_alone(void **state)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct source s;
 
 	open_run(&s, *state, 3, RUN_FINISHED);
@@ -146,7 +146,7 @@ static void process_samples_of_a_time_are_given_alone(void **state)
 	s.to_ns = 2000000000;
 	assert_int_equal(source_each(&s, PART(LINE_PROCESS_SAMPLE), rewrite, &j), 0);
 	assert_string_equal(j.text, HEAVY_2);
-	jw_done(&j);
+	jsonw_done(&j);
 	source_close(&s);
 }
 

@@ -84,11 +84,11 @@ static void assert_same_members(const struct summary *a, const struct summary *b
 
 static void assert_same_text(const struct summary *s, const char *text)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	write_summary(&j, s);
 	assert_string_equal(j.text, text);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void keys_of_an_object_are_unique(void **state)
@@ -214,7 +214,7 @@ static void schema_has_each_key_that_a_summary_can_have_and_no_other(void **stat
 {
 	json_t *schema = json_load_file(SCHEMA, 0, NULL), *line;
 	const json_t *defs = json_object_get(schema, "$defs");
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct summary s;
 
 	(void)state;
@@ -227,7 +227,7 @@ static void schema_has_each_key_that_a_summary_can_have_and_no_other(void **stat
 	json_decref(line);
 	json_decref(schema);
 	summary_done(&s);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static int read_summary_again(void *context, struct line *l)
@@ -261,7 +261,7 @@ static void assert_listed(const struct place *p, const struct summary *s)
 static void every_field_comes_through_writer_reader_and_store(void **state)
 {
 	struct place *p = *state;
-	struct json lines = { 0 };
+	struct jsonw lines = { 0 };
 	struct line l = { 0 };
 	struct source from;
 	struct summary s;
@@ -282,7 +282,7 @@ static void every_field_comes_through_writer_reader_and_store(void **state)
 	free(text);
 	line_done(&l);
 	summary_done(&s);
-	jw_done(&lines);
+	jsonw_done(&lines);
 }
 
 /* A part of what belongs together is not the whole of it. */

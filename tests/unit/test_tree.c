@@ -14,14 +14,14 @@
 static void assert_written(const char *text, const char *expected)
 {
 	json_t *tree = json_loads(text, JSON_DECODE_ANY, NULL);
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	assert_non_null(tree);
 	tree_write(&j, NULL, tree);
 	assert_false(j.failed);
 	assert_string_equal(j.text, expected);
 	json_decref(tree);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void control_characters_are_escaped_in_texts_and_in_keys(void **state)
@@ -42,14 +42,14 @@ static void every_kind_of_value_is_written_as_it_was_read(void **state)
 
 static void what_is_not_there_is_null(void **state)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
-	jw_object(&j, NULL);
+	jsonw_object(&j, NULL);
 	tree_write(&j, "key", NULL);
-	jw_object_end(&j);
+	jsonw_object_end(&j);
 	assert_string_equal(j.text, "{\"key\":null}");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 /* As they are compared: what is nested deeper than facts go is one text. */

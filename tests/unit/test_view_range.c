@@ -120,7 +120,7 @@ static void an_extreme_run_is_drawn(void **state)
 	const struct place *p = *state;
 	struct report_run r;
 	struct source s;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	char *text = NULL;
 
 	file_write(p->path, extreme_run);
@@ -130,7 +130,7 @@ static void an_extreme_run_is_drawn(void **state)
 	assert_int_equal(report_write_data(&r, "run", &j), 0);
 	PRINTED(f, text, assert_int_equal(figure_write(f, &r), 0));
 	free(text);
-	jw_done(&j);
+	jsonw_done(&j);
 	report_close(&r);
 	source_close(&s);
 }

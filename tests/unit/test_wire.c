@@ -13,7 +13,7 @@ static void sample_is_read_back_as_it_was(void **state)
 	struct run run;
 	struct sample s;
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_run(&run);
@@ -24,7 +24,7 @@ static void sample_is_read_back_as_it_was(void **state)
 	assert_int_equal(l.sample.elapsed_ns, s.elapsed_ns);
 	same_values(l.sample.value, &l.sample.have, s.value, &s.have);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void zero_is_read_back_as_zero_and_absent_as_absent(void **state)
@@ -32,7 +32,7 @@ static void zero_is_read_back_as_zero_and_absent_as_absent(void **state)
 	struct run run;
 	struct sample s = { 0 };
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_run(&run);
@@ -43,7 +43,7 @@ static void zero_is_read_back_as_zero_and_absent_as_absent(void **state)
 	assert_int_equal(l.sample.value[M_swap], 0);
 	assert_false(sample_has(&l.sample, M_rss));
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 /* Beyond 48 days a double is too coarse for them. */
@@ -53,7 +53,7 @@ static void centuries_of_cpu_time_are_read_back_to_the_nanosecond(void **state)
 	struct run run;
 	struct sample s = { 0 };
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_run(&run);
@@ -66,14 +66,14 @@ static void centuries_of_cpu_time_are_read_back_to_the_nanosecond(void **state)
 	assert_int_equal(l.sample.value[M_cpu], cpu_ns);
 	assert_int_equal(l.sample.value[M_user], user_ns);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void instances_are_grouped_by_dimension(void **state)
 {
 	struct run run;
 	struct sample s = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct instance *i;
 
 	(void)state;
@@ -87,14 +87,14 @@ static void instances_are_grouped_by_dimension(void **state)
 	assert_has(&j,
 		   "\"by\":{\"core\":{\"0\":{\"cpu_seconds\":1.2},\"1\":{}},\"gpu\":{\"0\":{}}}}");
 	sample_reset(&s);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void meta_has_the_requested_and_the_missing_metrics(void **state)
 {
 	struct run run;
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_run(&run);
@@ -109,27 +109,27 @@ static void meta_has_the_requested_and_the_missing_metrics(void **state)
 		       "\"reason\":\"this kernel does not say\"}");
 	assert_has(&j, "\"cpu_seconds\":{\"available\":true}");
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void meta_without_arguments_has_no_command(void **state)
 {
 	struct run run;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_run(&run);
 	run.command = NULL;
 	write_meta(&j, &run);
 	assert_null(strstr(j.text, "command"));
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void event_has_its_name_time_and_count(void **state)
 {
 	struct run run;
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_run(&run);
@@ -139,14 +139,14 @@ static void event_has_its_name_time_and_count(void **state)
 	assert_string_equal(j.text, "{\"kind\":\"event\",\"time\":1763690000.623456,"
 				    "\"event\":\"lost\",\"count\":3}\n");
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void event_of_a_process_names_it_and_why(void **state)
 {
 	struct run run;
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_run(&run);
@@ -157,7 +157,7 @@ static void event_of_a_process_names_it_and_why(void **state)
 				    "\"event\":\"pss_skipped\",\"pid\":42,"
 				    "\"reason\":\"too large\"}\n");
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 int main(void)

@@ -10,7 +10,7 @@
 
 #define REVISION "0123456789abcdef0123456789abcdef01234567"
 
-static void write_with(const struct meta *m, struct json *j)
+static void write_with(const struct meta *m, struct jsonw *j)
 {
 	struct run run;
 
@@ -33,7 +33,7 @@ static void the_machine_is_part_of_the_system(void **state)
 					.os = "Debian",
 					.boot_epoch_ns = START_NS,
 				} };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	write_with(&m, &j);
@@ -41,24 +41,24 @@ static void the_machine_is_part_of_the_system(void **state)
 		       "\"cpu_sockets\":2,\"cpu_cores\":64,\"cpu_threads\":128,\"numa_nodes\":2,"
 		       "\"numa_memory_bytes\":{\"0\":4096,\"2\":8192},\"swap_bytes\":0,"
 		       "\"os\":\"Debian\",\"virtual\":false,\"boot_time\":1763690000.123456}");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void more_nodes_than_are_kept_are_a_number(void **state)
 {
 	const struct meta m = { .system.nr_nodes = MAX_NODES + 1 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	write_with(&m, &j);
 	assert_has(&j, "\"numa_nodes\":65}");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void limits_have_their_units(void **state)
 {
 	struct meta m = { .limits = { .cgroup = "/job", .cpus_allowed = "0-3,8" } };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	limit_lower(&m.limits, LIMIT_MEMORY_MAX, 5 * MIB);
@@ -70,7 +70,7 @@ static void limits_have_their_units(void **state)
 	assert_has(&j, "\"limits\":{\"cgroup\":\"/job\",\"cpus_allowed\":\"0-3,8\","
 		       "\"cpus_allowed_count\":5,\"memory_max_bytes\":4194304,"
 		       "\"cpu_max_cores\":1.5,\"rlimit_core_bytes\":0}");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void container_variables_and_revision_are_objects(void **state)
@@ -81,27 +81,27 @@ static void container_variables_and_revision_are_objects(void **state)
 		.nr_variables = 2,
 		.git = { .revision = REVISION, .branch = "main" },
 	};
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	write_with(&m, &j);
 	assert_has(&j, "\"container\":{\"engine\":\"podman\",\"id\":\"4f1c2a\",\"pod\":\"u\"},"
 		       "\"scheduler\":{\"SLURM_JOB_ID\":\"7\",\"OMP_NUM_THREADS\":\"8\"},"
 		       "\"git\":{\"revision\":\"" REVISION "\",\"branch\":\"main\"},");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void unknown_facts_are_absent(void **state)
 {
 	const struct meta m = { 0 };
-	struct json with = { 0 }, without = { 0 };
+	struct jsonw with = { 0 }, without = { 0 };
 
 	(void)state;
 	write_with(&m, &with);
 	write_with(NULL, &without);
 	assert_string_equal(with.text, without.text);
-	jw_done(&with);
-	jw_done(&without);
+	jsonw_done(&with);
+	jsonw_done(&without);
 }
 
 static void odd_values_are_escaped(void **state)
@@ -109,7 +109,7 @@ static void odd_values_are_escaped(void **state)
 	const struct meta m = { .variables = { { "SLURM_JOB_NAME", "\"</x>\n\033[31m\xff" } },
 				.nr_variables = 1 };
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	write_with(&m, &j);
@@ -118,7 +118,7 @@ static void odd_values_are_escaped(void **state)
 	read_back(&l, &j);
 	assert_int_equal(l.kind, LINE_META);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 int main(void)

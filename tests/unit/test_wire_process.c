@@ -12,7 +12,7 @@ static void process_is_read_back_as_it_was(void **state)
 {
 	struct process p;
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_process(&p);
@@ -34,14 +34,14 @@ static void process_is_read_back_as_it_was(void **state)
 	assert_true(l.process.rss_peak_exact);
 	same_values(l.process.value, &l.process.have, p.value, &p.have);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void arguments_and_moves_are_read_back(void **state)
 {
 	struct process p;
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_process(&p);
@@ -63,14 +63,14 @@ static void arguments_and_moves_are_read_back(void **state)
 	assert_false(l.process.has_ended);
 	assert_int_equal(l.process.state, 'T');
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void what_is_read_is_written_as_it_was(void **state)
 {
 	struct process p;
 	struct line l = { 0 };
-	struct json j = { 0 }, again = { 0 };
+	struct jsonw j = { 0 }, again = { 0 };
 
 	(void)state;
 	fixture_process(&p);
@@ -82,15 +82,15 @@ static void what_is_read_is_written_as_it_was(void **state)
 	assert_int_equal(again.used, j.used);
 	assert_memory_equal(again.text, j.text, j.used);
 	line_done(&l);
-	jw_done(&j);
-	jw_done(&again);
+	jsonw_done(&j);
+	jsonw_done(&again);
 }
 
 static void times_of_a_process_are_read_back_to_the_microsecond(void **state)
 {
 	struct process p;
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_process(&p);
@@ -99,14 +99,14 @@ static void times_of_a_process_are_read_back_to_the_microsecond(void **state)
 	assert_int_equal(l.process.start_epoch_ns, p.start_epoch_ns);
 	assert_int_equal(l.process.end_epoch_ns, p.end_epoch_ns);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void years_of_cpu_time_of_a_process_are_read_back_to_the_nanosecond(void **state)
 {
 	struct process p;
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_process(&p);
@@ -115,13 +115,13 @@ static void years_of_cpu_time_of_a_process_are_read_back_to_the_nanosecond(void 
 	read_back(&l, &j);
 	assert_int_equal(l.process.value[M_cpu], 100000000000000001U);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void arguments_are_written_one_by_one(void **state)
 {
 	struct process p;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_process(&p);
@@ -130,14 +130,14 @@ static void arguments_are_written_one_by_one(void **state)
 	p.args_cut = true;
 	write_process(&j, &p);
 	assert_has(&j, "\"args\":[\"cc\",\"\",\"last\"],\"args_cut\":true,");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void process_killed_by_a_signal_has_no_exit_code(void **state)
 {
 	struct process p;
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_process(&p);
@@ -148,14 +148,14 @@ static void process_killed_by_a_signal_has_no_exit_code(void **state)
 	assert_has(&j, "\"exit_code\":null,\"signal\":9,");
 	assert_int_equal(l.process.signal, 9);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void live_process_has_a_state_and_no_end(void **state)
 {
 	struct process p;
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_live_process(&p);
@@ -167,13 +167,13 @@ static void live_process_has_a_state_and_no_end(void **state)
 	assert_false(l.process.has_rss_peak);
 	assert_null(l.process.exe);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void bytes_that_are_not_utf8_mark_only_their_line_lossy(void **state)
 {
 	struct process p;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_process(&p);
@@ -181,11 +181,11 @@ static void bytes_that_are_not_utf8_mark_only_their_line_lossy(void **state)
 	write_process(&j, &p);
 	assert_has(&j, "\"exe\":\"/bin/\xef\xbf\xbd\"");
 	assert_has(&j, ",\"lossy\":true}\n");
-	jw_reset(&j);
+	jsonw_reset(&j);
 	fixture_process(&p);
 	write_process(&j, &p);
 	assert_null(strstr(j.text, "lossy"));
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 int main(void)

@@ -26,7 +26,7 @@ static void process_sample_is_read_back_as_it_was(void **state)
 {
 	struct process_sample p;
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_process_sample(&p);
@@ -39,13 +39,13 @@ static void process_sample_is_read_back_as_it_was(void **state)
 	assert_int_equal(l.process_sample.start_epoch_ns, p.start_epoch_ns);
 	same_values(l.process_sample.value, &l.process_sample.have, p.value, &p.have);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void keys_are_the_published_ones(void **state)
 {
 	struct process_sample p;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_process_sample(&p);
@@ -55,14 +55,14 @@ static void keys_are_the_published_ones(void **state)
 				    "\"start_time\":1763690000.124456,\"cpu_seconds\":1.234567891,"
 				    "\"rss_bytes\":3145728,\"rss_anon_bytes\":2097152,"
 				    "\"swap_bytes\":0}\n");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void what_is_not_known_is_absent(void **state)
 {
 	struct process_sample p = { .pid = 7 };
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	p.value[M_rss] = 4096;
@@ -74,14 +74,14 @@ static void what_is_not_known_is_absent(void **state)
 	same_values(l.process_sample.value, &l.process_sample.have, p.value, &p.have);
 	assert_int_equal(l.process_sample.comm[0], 0);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void time_of_a_long_run_keeps_its_nanoseconds(void **state)
 {
 	struct process_sample p = { .elapsed_ns = 123456789123456789U, .pid = 7 };
 	struct line l = { 0 };
-	struct json j = { 0 }, again = { 0 };
+	struct jsonw j = { 0 }, again = { 0 };
 
 	(void)state;
 	p.value[M_cpu] = 987654321987654321U;
@@ -93,15 +93,15 @@ static void time_of_a_long_run_keeps_its_nanoseconds(void **state)
 	rewrite_line(&again, &l);
 	assert_string_equal(again.text, j.text);
 	line_done(&l);
-	jw_done(&j);
-	jw_done(&again);
+	jsonw_done(&j);
+	jsonw_done(&again);
 }
 
 static void name_that_is_no_utf8_stays_lossy(void **state)
 {
 	struct process_sample p = { .pid = 7, .comm = "a\"\n\xff\x1b[2J" };
 	struct line l = { 0 };
-	struct json j = { 0 }, again = { 0 };
+	struct jsonw j = { 0 }, again = { 0 };
 
 	(void)state;
 	write_process_sample(&j, START_NS, &p);
@@ -111,15 +111,15 @@ static void name_that_is_no_utf8_stays_lossy(void **state)
 	write_process_sample(&again, START_NS, &l.process_sample);
 	assert_string_equal(again.text, j.text);
 	line_done(&l);
-	jw_done(&j);
-	jw_done(&again);
+	jsonw_done(&j);
+	jsonw_done(&again);
 }
 
 static void name_of_nothing_but_strange_bytes_is_kept_whole(void **state)
 {
 	struct process_sample p = { .pid = 7 };
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	memset(p.comm, 0xff, 15);
@@ -127,7 +127,7 @@ static void name_of_nothing_but_strange_bytes_is_kept_whole(void **state)
 	read_back(&l, &j);
 	assert_int_equal(strlen(l.process_sample.comm), 45);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 int main(void)

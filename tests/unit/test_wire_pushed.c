@@ -27,7 +27,7 @@ static void whatever_is_taken_is_a_line_of_json(void **state)
 	};
 	struct run run = { .start_epoch_ns = START_NS };
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	uint32_t random = 1, points = 0;
 
 	(void)state;
@@ -45,12 +45,12 @@ static void whatever_is_taken_is_a_line_of_json(void **state)
 			write_point(&j, &run, 1, 2, &point);
 			assert_int_equal(line_read(&l, j.text, j.used), 0);
 			assert_int_equal(l.kind, LINE_METRIC);
-			jw_reset(&j);
+			jsonw_reset(&j);
 		}
 	}
 	assert_in_range(points, 1000, 200000);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void numbers_are_written_as_they_were_meant(void **state)
@@ -88,7 +88,7 @@ static void hostile_names_are_strings(void **state)
 static void a_mark_is_an_event_with_its_text(void **state)
 {
 	struct run run = { .start_epoch_ns = START_NS };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	write_mark(&j, &run, 2500000001, 4242, "epoch \"3\"\n\xff", 11);
@@ -96,13 +96,13 @@ static void a_mark_is_an_event_with_its_text(void **state)
 			    "{\"kind\":\"event\",\"time\":1763690002.623456,\"event\":\"mark\","
 			    "\"elapsed_seconds\":2.500000001,\"text\":\"epoch \\\"3\\\"\\u000a"
 			    "\xef\xbf\xbd\",\"pid\":4242,\"lossy\":true}\n");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void a_point_of_an_unknown_sender_has_no_pid(void **state)
 {
 	struct run run = { .start_epoch_ns = START_NS };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	assert_int_equal(parse("a b=t"), 1);
@@ -110,7 +110,7 @@ static void a_point_of_an_unknown_sender_has_no_pid(void **state)
 	assert_string_equal(j.text,
 			    "{\"kind\":\"metric\",\"time\":1763690000.123456,\"elapsed_seconds\":0,"
 			    "\"name\":\"a\",\"tags\":{},\"fields\":{\"b\":true}}\n");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 int main(void)

@@ -95,7 +95,7 @@ static void a_sum_beyond_the_range_is_written_as_the_largest_number(void **state
 	const char *program =
 		"{\"kind\":\"process\",\"exe\":\"/a\",\"minflt\":9000000000000000000}";
 	struct summary total = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	struct line l, again;
 
 	(void)state;
@@ -110,7 +110,7 @@ static void a_sum_beyond_the_range_is_written_as_the_largest_number(void **state
 	line_done(&again);
 	line_done(&l);
 	summary_done(&total);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void decimals_at_the_end_of_the_range_are_read_digit_by_digit(void **state)

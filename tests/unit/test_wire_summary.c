@@ -12,7 +12,7 @@ static void summary_is_written_again_as_it_was_read(void **state)
 {
 	struct summary s;
 	struct line l = { 0 };
-	struct json first = { 0 }, again = { 0 };
+	struct jsonw first = { 0 }, again = { 0 };
 
 	(void)state;
 	fixture_summary(&s);
@@ -23,15 +23,15 @@ static void summary_is_written_again_as_it_was_read(void **state)
 	assert_string_equal(again.text, first.text);
 	line_done(&l);
 	summary_done(&s);
-	jw_done(&first);
-	jw_done(&again);
+	jsonw_done(&first);
+	jsonw_done(&again);
 }
 
 static void summary_of_an_incomplete_run_is_written_again_as_it_was_read(void **state)
 {
 	struct summary s = { .signal = 15, .has_status = true, .reason = "it was stopped" };
 	struct line l = { 0 };
-	struct json first = { 0 }, again = { 0 };
+	struct jsonw first = { 0 }, again = { 0 };
 
 	(void)state;
 	summary_add_loss(&s, "records", 5);
@@ -42,15 +42,15 @@ static void summary_of_an_incomplete_run_is_written_again_as_it_was_read(void **
 	assert_has(&first, "\"complete\":false,\"reason\":\"it was stopped\","
 			   "\"losses\":{\"records\":5},\"exit_code\":null,\"signal\":15,");
 	line_done(&l);
-	jw_done(&first);
-	jw_done(&again);
+	jsonw_done(&first);
+	jsonw_done(&again);
 }
 
 static void summary_without_a_view_of_oom_kills_has_no_number_of_them(void **state)
 {
 	struct summary s = { .complete = true };
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	write_summary(&j, &s);
@@ -58,14 +58,14 @@ static void summary_without_a_view_of_oom_kills_has_no_number_of_them(void **sta
 	assert_null(strstr(j.text, "oom"));
 	assert_false(l.summary.has_oom_kills);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 /* What is folded of samples: a 0 would say that it was counted. */
 static void summary_that_the_collector_did_not_make_has_no_zeros(void **state)
 {
 	struct summary s = { .samples = 1 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	sample_set(&s.total, M_cpu, 0);
@@ -75,11 +75,11 @@ static void summary_that_the_collector_did_not_make_has_no_zeros(void **state)
 				    "\"samples\":1,\"cpu_seconds\":0,\"cores_mean\":0,"
 				    "\"programs\":[]}\n");
 	s.drains = 1;
-	jw_reset(&j);
+	jsonw_reset(&j);
 	write_summary(&j, &s);
 	assert_has(&j, "\"outlived\":0,\"samples\":1,\"late_ticks\":0,\"processes_total\":0,");
 	assert_has(&j, "\"self\":{\"cpu_seconds\":0,");
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void summary_of_a_run_that_listens_has_what_was_pushed(void **state)
@@ -90,7 +90,7 @@ static void summary_of_a_run_that_listens_has_what_was_pushed(void **state)
 		.pushed = { .marks = 1, .metrics = 2, .dropped = 3, .refused = 4, .malformed = 5 },
 	};
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	write_summary(&j, &s);
@@ -100,18 +100,18 @@ static void summary_of_a_run_that_listens_has_what_was_pushed(void **state)
 	assert_true(l.summary.has_pushed);
 	assert_memory_equal(&l.summary.pushed, &s.pushed, sizeof(s.pushed));
 	s.has_pushed = false;
-	jw_reset(&j);
+	jsonw_reset(&j);
 	write_summary(&j, &s);
 	assert_null(strstr(j.text, "pushed"));
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void summary_without_status_has_neither_code_nor_signal(void **state)
 {
 	struct summary s = { .complete = true };
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	write_summary(&j, &s);
@@ -120,7 +120,7 @@ static void summary_without_status_has_neither_code_nor_signal(void **state)
 	assert_false(l.summary.has_status);
 	assert_true(l.summary.complete);
 	line_done(&l);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 /* The folded ones, whose name is null, have used the most: they come first. */
@@ -143,7 +143,7 @@ static void summary_of_too_many_programs_is_read_back_as_it_was(void **state)
 {
 	struct summary s = { .complete = true };
 	struct line l = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	too_many_programs(&s);
@@ -154,13 +154,13 @@ static void summary_of_too_many_programs_is_read_back_as_it_was(void **state)
 	assert_int_equal(l.summary.programs[0].processes, 101);
 	line_done(&l);
 	summary_done(&s);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void gauges_have_no_place_in_the_summary(void **state)
 {
 	struct summary s;
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	(void)state;
 	fixture_summary(&s);
@@ -168,7 +168,7 @@ static void gauges_have_no_place_in_the_summary(void **state)
 	assert_null(strstr(j.text, "\"vms_bytes\""));
 	assert_null(strstr(j.text, "\"threads\""));
 	summary_done(&s);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 int main(void)

@@ -7,14 +7,14 @@
 #include "wire/reader.h"
 #include "wire/writer.h"
 
-static inline void read_back(struct line *l, struct json *j)
+static inline void read_back(struct line *l, struct jsonw *j)
 {
 	assert_false(j->failed);
 	assert_int_equal(j->text[j->used - 1], '\n');
 	assert_int_equal(line_read(l, j->text, j->used), 0);
 }
 
-static inline void assert_has(const struct json *j, const char *part)
+static inline void assert_has(const struct jsonw *j, const char *part)
 {
 	if (!strstr(j->text, part))
 		fail_msg("no %s in %s", part, j->text);

@@ -55,27 +55,27 @@ void buffer_printf(struct buffer *t, const char *format, ...)
 	free(s);
 }
 
-void buffer_decimal(struct buffer *t, uint64_t v, unsigned decimals)
+void buffer_put_decimal(struct buffer *t, uint64_t v, unsigned decimals)
 {
 	char out[DECIMAL_TEXT];
 
 	buffer_put(t, out, (size_t)decimal_format(out, v, decimals));
 }
 
-size_t buffer_character(const char *s, size_t n, bool *is_control)
+size_t buffer_character_bytes(const char *s, size_t n, bool *is_control)
 {
 	char c[5] = "";
 
 	memcpy(c, s, n < 4 ? n : 4);
-	return text_character(c, is_control);
+	return text_character_bytes(c, is_control);
 }
 
-void buffer_inert(struct buffer *t, const char *s, size_t n)
+void buffer_put_inert(struct buffer *t, const char *s, size_t n)
 {
 	bool is_control;
 
 	for (size_t i = 0, length; i < n; i += length) {
-		length = buffer_character(s + i, n - i, &is_control);
+		length = buffer_character_bytes(s + i, n - i, &is_control);
 		buffer_put(t, is_control ? "?" : s + i, is_control ? 1 : length);
 	}
 }

@@ -19,11 +19,12 @@ void buffer_put(struct buffer *t, const char *s, size_t n);
 void buffer_puts(struct buffer *t, const char *s);
 void buffer_printf(struct buffer *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appends @v / 10^@decimals, without trailing zeros. */
-void buffer_decimal(struct buffer *t, uint64_t v, unsigned decimals);
-/* The length of the character at @s, where @n bytes are left; @is_control as of text_character().
+void buffer_put_decimal(struct buffer *t, uint64_t v, unsigned decimals);
+/* The length of the character at @s, where @n bytes are left; @is_control as of
+ * text_character_bytes().
  */
-size_t buffer_character(const char *s, size_t n, bool *is_control);
+size_t buffer_character_bytes(const char *s, size_t n, bool *is_control);
 /* Appends @n bytes; a character that could steer a terminal or end the line becomes "?". */
-void buffer_inert(struct buffer *t, const char *s, size_t n);
+void buffer_put_inert(struct buffer *t, const char *s, size_t n);
 
 #endif

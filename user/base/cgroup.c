@@ -42,8 +42,8 @@ int cgroup_find_parent(const char *proc, struct cgroup *parent, char *why, size_
 	int id, err = cgroup_of_process(proc, CONTROLLER, path, &parent->is_v2, &id);
 
 	if (!err)
-		err = cgroup_folder(proc, parent->is_v2 ? NULL : CONTROLLER, path, parent->path,
-				    &mount);
+		err = cgroup_find_folder(proc, parent->is_v2 ? NULL : CONTROLLER, path,
+					 parent->path, &mount);
 	if (err) {
 		snprintf(why, size, "the cgroups of the memory controller are not mounted here");
 		return err;

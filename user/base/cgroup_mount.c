@@ -128,8 +128,8 @@ const char *cgroup_path_below(const char *path, const char *root)
 	return strcmp(path, "/") != 0 ? path : "";
 }
 
-int cgroup_folder(const char *proc, const char *controller, const char *path, char folder[4096],
-		  size_t *mount)
+int cgroup_find_folder(const char *proc, const char *controller, const char *path,
+		       char folder[4096], size_t *mount)
 {
 	__cleanup(fclosep) FILE *f = cgroup_mounts_open(proc);
 	struct cgroup_mount m;

@@ -34,8 +34,8 @@ int cgroup_of_process(const char *proc, const char *controller, char path[4096],
  * mounted by @proc/mountinfo. @mount: the length of the mount point, which @folder begins with.
  * -ENOENT: no mount that is visible here contains it.
  */
-int cgroup_folder(const char *proc, const char *controller, const char *path, char folder[4096],
-		  size_t *mount);
+int cgroup_find_folder(const char *proc, const char *controller, const char *path,
+		       char folder[4096], size_t *mount);
 
 /* The part of @path below @root; NULL: it is elsewhere, or hidden by the namespace of cgroups. */
 const char *cgroup_path_below(const char *path, const char *root);

@@ -168,8 +168,8 @@ int cgroup_target_find(const char *proc, const char *name, struct cgroup_target 
 	return err || !t->id ? -ENOENT : 0;
 }
 
-int cgroup_target_twin(const char *proc, const struct cgroup_target *t, const char *controller,
-		       char path[4096])
+int cgroup_target_find_twin(const char *proc, const struct cgroup_target *t, const char *controller,
+			    char path[4096])
 {
 	__cleanup(fclosep) FILE *f = cgroup_mounts_open(proc);
 	const char *rest = t->cg.path + t->mount_bytes;

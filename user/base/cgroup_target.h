@@ -33,7 +33,7 @@ bool cgroup_target_is_populated(const struct cgroup_target *t);
  * The folder of the same path in the hierarchy of @controller ("cpuacct"): that of @t itself in
  * version 2, and where both controllers share a hierarchy. -ENOENT: there is none.
  */
-int cgroup_target_twin(const char *proc, const struct cgroup_target *t, const char *controller,
-		       char path[4096]);
+int cgroup_target_find_twin(const char *proc, const struct cgroup_target *t, const char *controller,
+			    char path[4096]);
 
 #endif

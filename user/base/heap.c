@@ -10,7 +10,7 @@
 #define HEADER 64                     /* more than malloc adds to a chunk */
 #define DEFAULT_THRESHOLD (128 << 10) /* mallopt(3) */
 
-void heap_expect(size_t bytes)
+void heap_prepare(size_t bytes)
 {
 	size_t before, whole;
 	char *all;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct json {
+struct jsonw {
 	char *text; /* owned; ends with a NUL beyond @used bytes; NULL: nothing was written */
 	size_t used, room;
 	bool needs_comma;
@@ -15,29 +15,29 @@ struct json {
 	bool failed; /* out of memory: the text is incomplete, do not use it */
 };
 
-void jw_done(struct json *j);
+void jsonw_done(struct jsonw *j);
 /* Empties the line, keeps the memory. */
-void jw_reset(struct json *j);
+void jsonw_reset(struct jsonw *j);
 
 /* A @key of NULL: an element of an array, or the outermost value. */
-void jw_object(struct json *j, const char *key);
-void jw_object_end(struct json *j);
-void jw_array(struct json *j, const char *key);
-void jw_array_end(struct json *j);
-void jw_string(struct json *j, const char *key, const char *s);
+void jsonw_object(struct jsonw *j, const char *key);
+void jsonw_object_end(struct jsonw *j);
+void jsonw_array(struct jsonw *j, const char *key);
+void jsonw_array_end(struct jsonw *j);
+void jsonw_string(struct jsonw *j, const char *key, const char *s);
 /* @n bytes, which may hold NUL. */
-void jw_bytes(struct json *j, const char *key, const char *s, size_t n);
-void jw_uint(struct json *j, const char *key, uint64_t v);
-void jw_int(struct json *j, const char *key, int64_t v);
+void jsonw_bytes(struct jsonw *j, const char *key, const char *s, size_t n);
+void jsonw_uint(struct jsonw *j, const char *key, uint64_t v);
+void jsonw_int(struct jsonw *j, const char *key, int64_t v);
 /* @v / 10^@decimals, without trailing zeros. A whole number above NUMBER_MAX is written as that:
  * readers would refuse the line. */
-void jw_decimal(struct json *j, const char *key, uint64_t v, unsigned decimals);
+void jsonw_decimal(struct jsonw *j, const char *key, uint64_t v, unsigned decimals);
 /* The shortest decimal that reads back as @v, with an exponent if it is very large or small; null
  * unless @v is finite. */
-void jw_double(struct json *j, const char *key, double v);
-void jw_bool(struct json *j, const char *key, bool v);
-void jw_null(struct json *j, const char *key);
+void jsonw_double(struct jsonw *j, const char *key, double v);
+void jsonw_bool(struct jsonw *j, const char *key, bool v);
+void jsonw_null(struct jsonw *j, const char *key);
 /* Ends the line; the next value is an outermost one. */
-void jw_newline(struct json *j);
+void jsonw_newline(struct jsonw *j);
 
 #endif

@@ -16,7 +16,7 @@ static struct patience patience = { .watched_fd = -1, .limit_ns = NSEC_PER_SEC }
 static bool is_hurried;
 static atomic_size_t failures_reported;
 
-bool log_owes_memory(void)
+bool log_has_unreported_failure(void)
 {
 	return memory_failures() > failures_reported;
 }
@@ -24,7 +24,7 @@ bool log_owes_memory(void)
 /* An allocation that failed since the last line may be the cause of this one. */
 static const char *log_memory_cause(const char *text)
 {
-	bool is_cause = log_owes_memory();
+	bool is_cause = log_has_unreported_failure();
 
 	failures_reported = memory_failures();
 	return is_cause && !strstr(text, "memory") ? "out of memory: " : "";
@@ -35,7 +35,7 @@ void log_set_level(enum log_level level)
 	shown = level;
 }
 
-void log_hurry(void)
+void log_limit_waits(void)
 {
 	is_hurried = true;
 }

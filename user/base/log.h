@@ -8,11 +8,11 @@
 enum log_level { LOG_NORMAL, LOG_VERBOSE };
 
 /* Whether an allocation has failed since the last line: no message has reported that yet. */
-bool log_owes_memory(void);
+bool log_has_unreported_failure(void);
 
 void log_set_level(enum log_level level);
 /* From here on a line is dropped if a stopped terminal or full pipe blocks it for a second. */
-void log_hurry(void);
+void log_limit_waits(void);
 
 /* For what failed: always shown. */
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -31,7 +31,7 @@ size_t memory_failures_of_thread(void)
 	return failures_of_thread;
 }
 
-bool memory_was_short(void)
+bool memory_has_failed(void)
 {
 	return failures > 0;
 }
@@ -53,7 +53,7 @@ static void *sqlite_reallocate(void *old, int bytes)
 	return memory_check(plain.xRealloc(old, bytes));
 }
 
-int memory_begin(void)
+int memory_init(void)
 {
 	sqlite3_mem_methods counted;
 

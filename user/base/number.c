@@ -61,7 +61,7 @@ int double_format(char *out, double v)
 	return n;
 }
 
-bool number_whole(double v, uint64_t *whole)
+bool number_round(double v, uint64_t *whole)
 {
 	v = round(v);
 	if (!(v >= 0 && v <= BEYOND_UINT64)) /* true for NaN */
@@ -70,13 +70,13 @@ bool number_whole(double v, uint64_t *whole)
 	return true;
 }
 
-uint64_t number_nearest(double v)
+uint64_t number_clamp(double v)
 {
 	uint64_t whole = 0;
 
 	if (v >= BEYOND_MAX)
 		return NUMBER_MAX;
-	number_whole(v, &whole);
+	number_round(v, &whole);
 	return whole;
 }
 

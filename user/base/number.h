@@ -19,10 +19,10 @@ int decimal_format(char *out, uint64_t v, unsigned decimals);
  * an exponent if it is very large or small. Minus zero is -0.0. */
 int double_format(char *out, double v);
 /* Rounds @v to a whole number. False, with *@whole unchanged: it is out of a uint64_t's range. */
-bool number_whole(double v, uint64_t *whole);
+bool number_round(double v, uint64_t *whole);
 /* The whole number from 0 to NUMBER_MAX that is nearest to @v; 0 for NaN. For results of
  * arithmetic, so that no cast of them is undefined. */
-uint64_t number_nearest(double v);
+uint64_t number_clamp(double v);
 /* @v * 10^@decimals. False, with *@scaled unchanged: it overflows. */
 bool number_scale(uint64_t v, unsigned decimals, uint64_t *scaled);
 

@@ -38,7 +38,7 @@ bool path_end_is_foreign(const struct path_end *p)
 	return p->fd >= 0 && file_is_of_others(&p->st) && path_end_is_open_to_all(p);
 }
 
-void path_end_link(const struct path_end *p, char path[32])
+void path_end_proc_path(const struct path_end *p, char path[32])
 {
 	snprintf(path, 32, "/proc/self/fd/%d", p->fd);
 }

@@ -34,6 +34,6 @@ void path_end_done(struct path_end *p);
 bool path_end_is_foreign(const struct path_end *p);
 bool path_end_is_open_to_all(const struct path_end *p);
 /* The path of fd below /proc/self/fd, which stays valid whatever happens to the name. */
-void path_end_link(const struct path_end *p, char path[32]);
+void path_end_proc_path(const struct path_end *p, char path[32]);
 
 #endif

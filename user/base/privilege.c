@@ -31,7 +31,7 @@ static int capabilities_set(const struct __user_cap_data_struct data[2])
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
-int privilege_use(uint64_t mask)
+int privilege_set_effective(uint64_t mask)
 {
 	struct __user_cap_data_struct data[2];
 	int err = capabilities_get(data);
@@ -75,11 +75,12 @@ static void privilege_take_user(void)
 
 int privilege_leave_root(uint64_t keep)
 {
-	if (!geteuid() && !privilege_use(UINT64_MAX) && !prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) {
+	if (!geteuid() && !privilege_set_effective(UINT64_MAX) &&
+	    !prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0)) {
 		privilege_take_user();
 		prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
 		/* the change of user has cleared the effective set */
-		privilege_use(UINT64_MAX);
+		privilege_set_effective(UINT64_MAX);
 	}
 	return privilege_keep(keep);
 }

@@ -10,7 +10,7 @@
 int privilege_keep(uint64_t keep);
 /* Makes those permitted capabilities effective that are in @mask; a later call may choose others.
  * 0, or a negative errno. */
-int privilege_use(uint64_t mask);
+int privilege_set_effective(uint64_t mask);
 /*
  * For root, in a process without threads: changes to a user that has no other process and no file,
  * and keeps the capabilities in @keep, effective, and no others, for good. A process that is not

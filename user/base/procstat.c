@@ -26,7 +26,7 @@ int procstat_read(pid_t pid, char *state, pid_t *parent)
 	return 0;
 }
 
-bool procstat_is_ours(void)
+bool procstat_is_own_namespace(void)
 {
 	char link[32];
 	ssize_t n = readlink("/proc/self", link, sizeof(link) - 1);
@@ -37,7 +37,7 @@ bool procstat_is_ours(void)
 	return atoi(link) == getpid();
 }
 
-int procstat_leader(pid_t pid, pid_t *leader)
+int procstat_read_leader(pid_t pid, pid_t *leader)
 {
 	char path[64], line[256];
 	__cleanup(fclosep) FILE *f = NULL;

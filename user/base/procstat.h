@@ -10,9 +10,9 @@
 int procstat_read(pid_t pid, char *state, pid_t *parent);
 
 /* Whether /proc is that of the caller's own PID namespace. */
-bool procstat_is_ours(void);
+bool procstat_is_own_namespace(void);
 
 /* The process that the task @pid belongs to. A negative errno: it is gone. */
-int procstat_leader(pid_t pid, pid_t *leader);
+int procstat_read_leader(pid_t pid, pid_t *leader);
 
 #endif

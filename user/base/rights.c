@@ -19,7 +19,7 @@ static int rights_copy_acl(const struct path_end *from, int fd)
 	char path[32], acl[ACL_BYTES];
 	ssize_t n;
 
-	path_end_link(from, path);
+	path_end_proc_path(from, path);
 	n = getxattr(path, ACL, acl, sizeof(acl));
 	if (n > 0)
 		return fsetxattr(fd, ACL, acl, (size_t)n, 0) ? -errno : 0;

@@ -51,7 +51,7 @@ int stack_run(int (*fn)(int argc, char **argv), int argc, char **argv)
 	return swapcontext(&here, &there) ? fn(argc, argv) : call.result;
 }
 
-int stack_thread(pthread_t *thread, void *(*fn)(void *context), void *context)
+int stack_start_thread(pthread_t *thread, void *(*fn)(void *context), void *context)
 {
 	pthread_attr_t attributes;
 	int err = pthread_attr_init(&attributes);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-size_t text_character(const char *text, bool *is_control)
+size_t text_character_bytes(const char *text, bool *is_control)
 {
 	uint32_t character;
 	size_t n = utf8_decode(text, strnlen(text, UTF8_BYTES), &character);
@@ -20,7 +20,7 @@ void text_disarm(char *text)
 	bool is_control;
 
 	for (size_t n; *text; text += n) {
-		n = text_character(text, &is_control);
+		n = text_character_bytes(text, &is_control);
 		if (is_control) {
 			*to++ = '?';
 		} else {

@@ -10,7 +10,7 @@
  * The length of the character at @text, which is not empty. @is_control: it could steer a terminal,
  * or change the order in which the text around it is shown, or is not valid UTF-8 (one byte then).
  */
-size_t text_character(const char *text, bool *is_control);
+size_t text_character_bytes(const char *text, bool *is_control);
 /* Replaces each such character by "?". */
 void text_disarm(char *text);
 

@@ -44,7 +44,7 @@ static int user_find_in_file(const char *name, uid_t uid, struct user *u)
 	return -ENOENT;
 }
 
-int user_by_name(const char *name, struct user *u)
+int user_find(const char *name, struct user *u)
 {
 	const struct passwd *pw;
 
@@ -86,7 +86,7 @@ bool user_is_under_sudo(void)
 	return sudo_caller_uid(&uid);
 }
 
-void user_caller(struct user *u, bool *was_sudo)
+void user_find_caller(struct user *u, bool *was_sudo)
 {
 	uid_t uid = getuid();
 	gid_t gid = getgid();
@@ -124,7 +124,7 @@ int user_become(const struct user *u)
 	return 0;
 }
 
-int user_environment(const struct user *u)
+int user_set_environment(const struct user *u)
 {
 	if (setenv("HOME", u->home, 1) || setenv("USER", u->name, 1) ||
 	    setenv("LOGNAME", u->name, 1) || setenv("SHELL", u->shell, 1))

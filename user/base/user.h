@@ -15,12 +15,12 @@ struct user {
 };
 
 /* -ENOENT: there is no such user. */
-int user_by_name(const char *name, struct user *u);
+int user_find(const char *name, struct user *u);
 /* Whether sudo runs this process as root for a user that is not root. */
 bool user_is_under_sudo(void);
 /* The user that called bpfmon; under sudo (@was_sudo) the one that called sudo. Cannot fail: a user
  * without an entry has its number as name, and / as home. */
-void user_caller(struct user *u, bool *was_sudo);
+void user_find_caller(struct user *u, bool *was_sudo);
 /*
  * Whether this process has rights that its caller has not: under sudo, or as a program with
  * set-user-ID, set-group-ID or capabilities. Then the caller's environment must not choose what is
@@ -30,6 +30,6 @@ bool user_rights_are_lent(void);
 /* Changes to the user's groups and ids, for good. Needs root. 0, or a negative errno. */
 int user_become(const struct user *u);
 /* Sets HOME, USER, LOGNAME and SHELL, as su does. 0, or a negative errno. */
-int user_environment(const struct user *u);
+int user_set_environment(const struct user *u);
 
 #endif

@@ -18,7 +18,7 @@ static int range_compare(const void *key, const void *element)
 	return (c > r->last) - (c < r->first);
 }
 
-size_t width_of(uint32_t character)
+size_t character_width(uint32_t character)
 {
 	if (character < 0x300)
 		return 1;

@@ -7,6 +7,6 @@
 #include <stdint.h>
 
 /* 2 for East Asian characters and most emoji, 0 for those drawn over the one before, else 1. */
-size_t width_of(uint32_t character);
+size_t character_width(uint32_t character);
 
 #endif

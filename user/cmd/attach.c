@@ -98,7 +98,7 @@ static int attach_check_pids(const struct attach_options *o)
 	for (size_t i = 0; i < o->nr_pids; i++) {
 		pid_t leader;
 
-		if (procstat_leader(o->pids[i], &leader)) {
+		if (procstat_read_leader(o->pids[i], &leader)) {
 			log_error("there is no process %d to attach to", o->pids[i]);
 			return -1;
 		}
@@ -139,7 +139,7 @@ static int attach_check_container(struct attach_options *o, const struct user *c
 		log_error("%s", why);
 		return -1;
 	}
-	if (!container_cgroup("/proc", c, folder)) {
+	if (!container_find_cgroup("/proc", c, folder)) {
 		o->cgroup = folder;
 		return 0;
 	}

@@ -185,7 +185,7 @@ static int comparison_show(const struct comparison *c, const struct compare_opti
 {
 	size_t nr = o->nr_fail_if * (c->groups->nr - 1);
 	json_t *diff = facts_diff(c->groups);
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	bool page_failed = false;
 	int err = diff ? 0 : -ENOMEM;
 
@@ -200,7 +200,7 @@ static int comparison_show(const struct comparison *c, const struct compare_opti
 	if (!err && o->html && compare_page_write(c, diff, o))
 		page_failed = true;
 	json_decref(diff);
-	jw_done(&j);
+	jsonw_done(&j);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = -EIO;
 	if (err)
@@ -210,7 +210,7 @@ static int comparison_show(const struct comparison *c, const struct compare_opti
 
 /* The exit status. */
 static int groups_report(const struct groups *g, const struct compare_options *o,
-			  const struct expression *e)
+			 const struct expression *e)
 {
 	struct outcome *outcomes = calloc(o->nr_fail_if * g->nr + 1, sizeof(*outcomes));
 	struct comparison c = { 0 };

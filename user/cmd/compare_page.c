@@ -83,7 +83,7 @@ static char *comparison_print(const struct comparison *c, const json_t *diff)
 static int page_render(const struct overlay_page *p, const char *text, size_t left_out, char **page,
 		       size_t *length)
 {
-	struct json data = { 0 };
+	struct jsonw data = { 0 };
 	FILE *f = open_memstream(page, length);
 	int err = f && text ? overlay_write(&p->curves, text, left_out, &data) : -ENOMEM;
 
@@ -91,7 +91,7 @@ static int page_render(const struct overlay_page *p, const char *text, size_t le
 		err = page_write_overlay(f, &data);
 	if (f && fclose(f) && !err)
 		err = -ENOMEM;
-	jw_done(&data);
+	jsonw_done(&data);
 	if (err)
 		log_error("cannot make the page of the comparison: %s", strerror(-err));
 	return err;

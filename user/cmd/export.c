@@ -153,7 +153,7 @@ static int export_outputs_commit(struct outputs *all)
 {
 	int err = 0;
 
-	if (memory_was_short()) /* part of the output may be missing */
+	if (memory_has_failed()) /* part of the output may be missing */
 		return export_report_unwritable(all->nr ? all->path[0] : "-", &all->out[0],
 						-ENOMEM);
 	for (size_t i = 0; !err && i < all->nr; i++) {

@@ -15,9 +15,9 @@
 /* Output that lacks something because an allocation failed is no success, whatever @status says. */
 static int status_after_memory(int status)
 {
-	if (!memory_was_short())
+	if (!memory_has_failed())
 		return status;
-	if (log_owes_memory())
+	if (log_has_unreported_failure())
 		log_error("out of memory: what was printed may not be all of it");
 	return EXIT_USAGE;
 }
@@ -25,7 +25,7 @@ static int status_after_memory(int status)
 static int main_run(int argc, char **argv)
 {
 	const struct subcommand *sub;
-	int err = memory_begin();
+	int err = memory_init();
 
 	if (err) {
 		log_error("cannot watch the memory: %s", strerror(-err));

@@ -18,7 +18,7 @@ int launch_begin(const struct subcommand *sub, void *options, const struct recor
 	if (go_on <= 0)
 		return go_on;
 	log_set_level(r->verbose ? LOG_VERBOSE : LOG_NORMAL);
-	if (procstat_is_ours())
+	if (procstat_is_own_namespace())
 		return 1;
 	log_error("/proc is not mounted, or is that of another PID namespace: its PIDs are not "
 		  "those of our processes; try: mount -t proc proc /proc");
@@ -30,7 +30,7 @@ bool recorder_choose(const struct recording_options *o, struct user *caller,
 {
 	bool was_sudo;
 
-	user_caller(caller, &was_sudo);
+	user_find_caller(caller, &was_sudo);
 	if (was_sudo)
 		l->caller = caller;
 	if (was_sudo && !o->record_as_root)
@@ -56,7 +56,7 @@ const char *user_home(const struct user *caller, bool as_root)
 	bool was_sudo = getuid() != caller->uid;
 	const char *home = getenv("HOME");
 
-	if (was_sudo && as_root && !user_by_name("root", &root))
+	if (was_sudo && as_root && !user_find("root", &root))
 		return root.home;
 	return was_sudo || !home || *home != '/' ? caller->home : home;
 }

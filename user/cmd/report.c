@@ -21,12 +21,12 @@ struct report_format {
 
 static int report_write_page(FILE *f, struct report_run *r, const char *source)
 {
-	struct json data = { 0 };
+	struct jsonw data = { 0 };
 	int err = report_write_data(r, source, &data);
 
 	if (!err)
 		err = page_write(f, &data);
-	jw_done(&data);
+	jsonw_done(&data);
 	return err;
 }
 

@@ -113,7 +113,7 @@ static int users_choose(const struct run_options *o, struct user *caller, struct
 	}
 	if (!o->user) {
 		*run_as = *caller;
-	} else if (user_by_name(o->user, run_as)) {
+	} else if (user_find(o->user, run_as)) {
 		log_error("there is no user '%s' to run the command as", o->user);
 		return -1;
 	}
@@ -135,13 +135,13 @@ static int cmd_run(int argc, char **argv)
 		return EXIT_BPFMON;
 	launch_prepare(&l, &o.recording, &caller, &run);
 	if (!run.job)
-		run.job = scheduler_job();
+		run.job = scheduler_job_id();
 	run.command = o.recording.no_args ? NULL : o.common.words;
 	l.argv = o.common.words;
 	l.own_cgroup = o.own_cgroup;
 	l.push = o.push;
 	l.request.wait_tree = o.wait_tree;
-	if (memory_was_short()) {
+	if (memory_has_failed()) {
 		log_error("out of memory before the command was run");
 		return EXIT_BPFMON;
 	}

@@ -161,7 +161,7 @@ static int run_show_phases(const struct phases *p, const json_t *meta)
 /* The lines of kind meta and summary as one object, with the phases, if any. */
 static int run_show_json(const json_t *meta, const struct summary *total, const struct phases *p)
 {
-	struct json first = { 0 }, j = { 0 }, phases = { 0 };
+	struct jsonw first = { 0 }, j = { 0 }, phases = { 0 };
 	int err;
 
 	tree_write(&first, NULL, meta);
@@ -172,9 +172,9 @@ static int run_show_json(const json_t *meta, const struct summary *total, const 
 	if (!err)
 		printf("{\"meta\":%s,\"summary\":%.*s%s%.*s}\n", first.text, (int)(j.used - 1),
 		       j.text, p ? "," : "", (int)phases.used, p ? phases.text : "");
-	jw_done(&first);
-	jw_done(&j);
-	jw_done(&phases);
+	jsonw_done(&first);
+	jsonw_done(&j);
+	jsonw_done(&phases);
 	return err;
 }
 

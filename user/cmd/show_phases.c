@@ -26,30 +26,30 @@ int phases_read(struct phases *p, struct source *s, uint64_t wall_ns)
 	return err;
 }
 
-void phases_json(struct json *j, const struct phases *p)
+void phases_json(struct jsonw *j, const struct phases *p)
 {
-	jw_array(j, "phases");
+	jsonw_array(j, "phases");
 	for (size_t i = 0; i < p->nr; i++) {
 		const struct phase *ph = &p->all[i];
 
-		jw_object(j, NULL);
-		jw_string(j, "text", ph->text);
-		jw_decimal(j, "start_seconds", ph->start_ns, 9);
-		jw_decimal(j, "end_seconds", ph->end_ns, 9);
+		jsonw_object(j, NULL);
+		jsonw_string(j, "text", ph->text);
+		jsonw_decimal(j, "start_seconds", ph->start_ns, 9);
+		jsonw_decimal(j, "end_seconds", ph->end_ns, 9);
 		if (ph->is_shared)
-			jw_uint(j, "shared_with", ph->shared_with);
+			jsonw_uint(j, "shared_with", ph->shared_with);
 		else
-			jw_uint(j, "samples", ph->samples);
+			jsonw_uint(j, "samples", ph->samples);
 		if (ph->nr_shared > 1) {
-			jw_uint(j, "shared_phases", ph->nr_shared);
-			jw_decimal(j, "shared_end_seconds", ph[ph->nr_shared - 1].end_ns, 9);
+			jsonw_uint(j, "shared_phases", ph->nr_shared);
+			jsonw_decimal(j, "shared_end_seconds", ph[ph->nr_shared - 1].end_ns, 9);
 		}
 		for (int m = 0; m < NR_METRICS; m++)
 			if (metric_has(&ph->have, (enum metric_id)m))
-				jw_decimal(j, metric_get((enum metric_id)m)->key, ph->value[m],
-					   metric_decimals((enum metric_id)m));
-		jw_object_end(j);
+				jsonw_decimal(j, metric_get((enum metric_id)m)->key, ph->value[m],
+					      metric_decimals((enum metric_id)m));
+		jsonw_object_end(j);
 	}
-	jw_array_end(j);
-	jw_uint(j, "marks_left_out", p->left_out);
+	jsonw_array_end(j);
+	jsonw_uint(j, "marks_left_out", p->left_out);
 }

@@ -11,6 +11,6 @@
  * source_each(). */
 int phases_read(struct phases *p, struct source *s, uint64_t wall_ns);
 /* The phases as a list in JSON, with the keys of metrics. */
-void phases_json(struct json *j, const struct phases *p);
+void phases_json(struct jsonw *j, const struct phases *p);
 
 #endif

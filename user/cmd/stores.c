@@ -121,7 +121,7 @@ int stores_find(struct stores *s, const char *store)
 
 	*s = (struct stores){ .is_named = store != NULL };
 	uname(&uts);
-	user_caller(&caller, &was_sudo);
+	user_find_caller(&caller, &was_sudo);
 	home = user_home(&caller, false);
 	err = stores_add(s, store ? store : user_store(&caller, uts.nodename, false), "");
 	if (!err && was_sudo) {

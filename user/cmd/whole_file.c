@@ -24,7 +24,7 @@ static int whole_file_put(struct output *out, const char *text, size_t length)
 	}
 	if (!err && stop_signals_came())
 		err = -EINTR;
-	if (!err && memory_was_short()) /* part of the text may be missing */
+	if (!err && memory_has_failed()) /* part of the text may be missing */
 		err = -ENOMEM;
 	/* a full disk may show only here */
 	if (!err && out->is_regular && fsync(out->fd))

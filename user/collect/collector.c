@@ -25,7 +25,7 @@ static void privilege_drop(struct collector *c)
 	const uint64_t trace = reads_others ? 1ULL << CAP_SYS_PTRACE : 0;
 	const uint64_t bpf = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN;
 
-	privilege_use(trace);
+	privilege_set_effective(trace);
 	privilege_leave_root(tracker_drain(&c->books.tracker, NULL, NULL) ? bpf | trace : trace);
 	seccomp_install(SECCOMP_COLLECTOR);
 }
@@ -185,10 +185,10 @@ int collector_run(const struct collector_options *o)
 	char why[512] = "";
 	int err = collector_open(&c, o, why, sizeof(why));
 
-	if (memory_was_short() || (err && !why[0])) {
+	if (memory_has_failed() || (err && !why[0])) {
 		err = err ? err : -ENOMEM;
 		snprintf(why, sizeof(why), "the collector cannot start: %s; nothing was run",
-			 memory_was_short() ? "out of memory" : strerror(-err));
+			 memory_has_failed() ? "out of memory" : strerror(-err));
 	}
 	if (err) {
 		control_send(o->control_fd, CONTROL_FAILED, err, 0, why);

@@ -252,12 +252,12 @@ void assignment_done(struct assignment *a)
 
 int collector_send_summary(int control_fd, const struct summary *s)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	int err;
 
 	write_summary(&j, s);
 	err = j.failed ? -ENOMEM
 		       : message_send(control_fd, CONTROL_SUMMARY, j.text, j.used, NULL, 0, -1);
-	jw_done(&j);
+	jsonw_done(&j);
 	return err;
 }

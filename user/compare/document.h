@@ -14,7 +14,7 @@ struct outcome {
 };
 
 /* One object and the line's end; docs/COMPARE.md describes it. */
-void comparison_document(struct json *j, const struct comparison *c, const json_t *diff,
+void comparison_document(struct jsonw *j, const struct comparison *c, const json_t *diff,
 			 const struct outcome *outcomes, size_t nr);
 
 #endif

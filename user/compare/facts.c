@@ -30,7 +30,7 @@ static bool fact_is_left_out(const char *key)
 /* A text as it is; anything else as JSON has it. */
 static int fact_put_value(struct buffer *t, const json_t *v)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	int err;
 
 	if (json_is_string(v)) {
@@ -40,7 +40,7 @@ static int fact_put_value(struct buffer *t, const json_t *v)
 		buffer_put(t, j.text, j.used);
 	}
 	err = j.failed || t->failed ? -ENOMEM : 0;
-	jw_done(&j);
+	jsonw_done(&j);
 	return err;
 }
 

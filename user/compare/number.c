@@ -17,15 +17,15 @@ char *number_format(char *out, enum metric_unit unit, double value)
 	if (size > (unit == UNIT_NS ? LARGEST / 1e9 : LARGEST))
 		snprintf(out, NUMBER_BYTES, "%.4g", size);
 	else if (unit == UNIT_NS)
-		format_seconds(out, number_nearest(size * 1e9));
+		format_seconds(out, number_clamp(size * 1e9));
 	else if (unit == UNIT_BYTES)
-		format_bytes(out, number_nearest(size));
+		format_bytes(out, number_clamp(size));
 	else if (unit == UNIT_MILLI)
 		snprintf(out, NUMBER_BYTES, "%.3f", size);
 	else if (size < 1e15 && size != floor(size)) /* the middle of two */
 		snprintf(out, NUMBER_BYTES, "%.2f", size);
 	else
-		format_count(out, number_nearest(size));
+		format_count(out, number_clamp(size));
 	if (value < 0) {
 		memmove(out + 1, out, strlen(out) + 1);
 		*out = '-';

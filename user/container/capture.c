@@ -42,7 +42,7 @@ struct pipes {
 static int environment_take(const struct user *as)
 {
 	char runtime[64];
-	int err = user_environment(as);
+	int err = user_set_environment(as);
 
 	if (err)
 		return err;
@@ -63,12 +63,12 @@ static int environment_take_fixed(void)
 	bool was_sudo;
 
 	if (geteuid())
-		user_caller(&self, &was_sudo);
-	else if (user_by_name("root", &self))
+		user_find_caller(&self, &was_sudo);
+	else if (user_find("root", &self))
 		return -ENOENT;
 	if (clearenv() || setenv("PATH", CAPTURE_PATH, 1) || setenv("LC_ALL", "C", 1))
 		return -ENOMEM;
-	return user_environment(&self);
+	return user_set_environment(&self);
 }
 
 /* Both may be equal, where bpfmon has no stdio: then dup2() does not clear FD_CLOEXEC. */

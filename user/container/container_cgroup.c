@@ -42,7 +42,7 @@ static bool path_cut_after_id(char *path, const char *id)
 	return false;
 }
 
-int container_cgroup(const char *proc, const struct container *c, char folder[4096])
+int container_find_cgroup(const char *proc, const struct container *c, char folder[4096])
 {
 	char self[64], of[64], path[4096];
 	size_t mount;
@@ -57,7 +57,7 @@ int container_cgroup(const char *proc, const struct container *c, char folder[40
 		if (cgroup_of_process(of, controller, path, &is_v2, &number) ||
 		    is_v2 != !controller || !path_cut_after_id(path, c->id))
 			continue;
-		if (!cgroup_folder(self, controller, path, folder, &mount))
+		if (!cgroup_find_folder(self, controller, path, folder, &mount))
 			return 0;
 	}
 	return -ENOENT;

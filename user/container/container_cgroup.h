@@ -11,6 +11,6 @@
  * one, else any other. @proc is "/proc". 0; -ENOENT: it has none of its own, or none that is
  * visible from here.
  */
-int container_cgroup(const char *proc, const struct container *c, char folder[4096]);
+int container_find_cgroup(const char *proc, const struct container *c, char folder[4096]);
 
 #endif

@@ -17,7 +17,7 @@ static int document_put_element(void *context, struct line *l)
 	struct exporter *e = context;
 	bool *is_first = e->state;
 
-	jw_reset(&e->json);
+	jsonw_reset(&e->json);
 	rewrite_line(&e->json, l);
 	if (!e->json.used)
 		return 0;
@@ -43,7 +43,7 @@ static int document_put_only(void *context, struct line *l)
 {
 	struct exporter *e = context;
 
-	jw_reset(&e->json);
+	jsonw_reset(&e->json);
 	rewrite_line(&e->json, l);
 	document_put_object(e);
 	return 0;
@@ -69,7 +69,7 @@ static int document_put_summary(struct exporter *e)
 	e->state = &start;
 	if (!e->is_folded)
 		return source_each(e->source, PART(LINE_SUMMARY), document_put_last, e);
-	jw_reset(&e->json);
+	jsonw_reset(&e->json);
 	write_summary(&e->json, &e->total);
 	document_put_object(e);
 	return 0;

@@ -53,7 +53,7 @@ void export_close(struct exporter *e)
 	json_decref(e->meta);
 	summary_done(&e->total);
 	buffer_done(&e->text);
-	jw_done(&e->json);
+	jsonw_done(&e->json);
 	*e = (struct exporter){ 0 };
 }
 
@@ -123,7 +123,7 @@ bool export_command(const struct exporter *e, struct buffer *t)
 		if (i)
 			buffer_puts(t, " ");
 		if (json_is_string(word))
-			buffer_inert(t, json_string_value(word), json_string_length(word));
+			buffer_put_inert(t, json_string_value(word), json_string_length(word));
 	}
 	return json_array_size(command) > 0;
 }

@@ -24,7 +24,7 @@ struct exporter {
 	bool is_folded;       /* the run has no summary: @total was computed from its lines */
 	uint64_t unreadable;  /* lines that were left out */
 	struct buffer text;   /* owned; what has not been passed on yet */
-	struct json json;     /* owned; the line that is being written */
+	struct jsonw json;    /* owned; the line that is being written */
 	void *state;          /* of the format, while it writes a document */
 	export_fn pass;
 	void *context;

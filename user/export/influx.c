@@ -33,7 +33,7 @@ static void influx_put_decimal(struct exporter *e, bool *is_first, const char *k
 	if (!decimals && v > INT64_MAX) /* InfluxDB's integers are signed */
 		return;
 	influx_begin_field(e, is_first, key);
-	buffer_decimal(&e->text, v, decimals);
+	buffer_put_decimal(&e->text, v, decimals);
 	if (!decimals)
 		buffer_puts(&e->text, "i");
 }
@@ -58,7 +58,7 @@ static void influx_begin_point(struct exporter *e, const char *measurement)
 static int influx_end_point(struct exporter *e, uint64_t epoch_ns)
 {
 	buffer_puts(&e->text, " ");
-	buffer_decimal(&e->text, epoch_ns < INFLUX_LAST_NS ? epoch_ns : INFLUX_LAST_NS, 0);
+	buffer_put_decimal(&e->text, epoch_ns < INFLUX_LAST_NS ? epoch_ns : INFLUX_LAST_NS, 0);
 	buffer_puts(&e->text, "\n");
 	return export_flush_full(e);
 }
@@ -136,8 +136,8 @@ static void influx_put_member(struct exporter *e, bool *is_first, const char *ke
 		buffer_printf(&e->text, "%" JSON_INTEGER_FORMAT "i", json_integer_value(v));
 	} else if (json_is_number(v)) {
 		influx_begin_field(e, is_first, key);
-		jw_reset(&e->json);
-		jw_double(&e->json, NULL, json_number_value(v));
+		jsonw_reset(&e->json);
+		jsonw_double(&e->json, NULL, json_number_value(v));
 		buffer_put(&e->text, e->json.text, e->json.used);
 	} else if (json_is_string(v)) {
 		influx_begin_field(e, is_first, key);

@@ -19,7 +19,7 @@ static void influx_put_name(struct buffer *t, const char *s, size_t length, cons
 	bool is_control;
 
 	for (size_t i = 0, n; i < length; i += n) {
-		n = buffer_character(s + i, length - i, &is_control);
+		n = buffer_character_bytes(s + i, length - i, &is_control);
 		if (is_control || strchr(escaped, s[i]))
 			buffer_puts(t, "\\");
 		if (is_control || s[i] == '\\')
@@ -51,7 +51,7 @@ void influx_put_string(struct buffer *t, const char *s, size_t length)
 	length = influx_cut(s, length, INFLUX_STRING_BYTES);
 	buffer_puts(t, "\"");
 	for (size_t i = 0, n; i < length; i += n) {
-		n = buffer_character(s + i, length - i, &is_control);
+		n = buffer_character_bytes(s + i, length - i, &is_control);
 		if (s[i] == '"' || s[i] == '\\')
 			buffer_puts(t, "\\");
 		buffer_put(t, is_control ? " " : s + i, is_control ? 1 : n);

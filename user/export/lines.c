@@ -10,7 +10,7 @@ static int jsonl_export_put_line(void *context, struct line *l)
 {
 	struct exporter *e = context;
 
-	jw_reset(&e->json);
+	jsonw_reset(&e->json);
 	rewrite_line(&e->json, l);
 	buffer_put(&e->text, e->json.text, e->json.used);
 	return export_flush_full(e);
@@ -22,7 +22,7 @@ static int jsonl_export_write(struct exporter *e)
 	int err = source_each(e->source, PARTS_ALL, jsonl_export_put_line, e);
 
 	if (!err && e->is_folded) {
-		jw_reset(&e->json);
+		jsonw_reset(&e->json);
 		write_summary(&e->json, &e->total);
 		buffer_put(&e->text, e->json.text, e->json.used);
 	}

@@ -43,13 +43,13 @@ static void openmetrics_put_escaped(struct buffer *t, const char *s)
 	bool is_control;
 
 	for (size_t n; *s; s += n) {
-		n = buffer_character(s, strlen(s), &is_control);
+		n = buffer_character_bytes(s, strlen(s), &is_control);
 		if (*s == '\\' || *s == '"')
 			buffer_puts(t, "\\");
 		if (*s == '\n')
 			buffer_puts(t, "\\n");
 		else
-			buffer_inert(t, s, n);
+			buffer_put_inert(t, s, n);
 	}
 }
 
@@ -80,9 +80,9 @@ static int openmetrics_put_value(struct exporter *e, const struct row *row, enum
 	buffer_printf(&e->text, "bpfmon_%s%s", m->key, m->kind == KIND_COUNTER ? "_total" : "");
 	buffer_put(&e->text, r->labels.text, r->labels.used);
 	buffer_puts(&e->text, " ");
-	buffer_decimal(&e->text, row->value[id], metric_decimals(id));
+	buffer_put_decimal(&e->text, row->value[id], metric_decimals(id));
 	buffer_puts(&e->text, " ");
-	buffer_decimal(&e->text, (e->start_epoch_ns + row->elapsed_ns) / 1000000, 3);
+	buffer_put_decimal(&e->text, (e->start_epoch_ns + row->elapsed_ns) / 1000000, 3);
 	buffer_puts(&e->text, "\n");
 	return export_flush_full(e);
 }

@@ -65,7 +65,7 @@ static int prmon_put_row(void *context, struct line *l)
 	const struct prmon *p = e->state;
 	const struct sample *s = &l->sample;
 
-	buffer_decimal(&e->text, (e->start_epoch_ns + s->elapsed_ns) / 1000000, 3);
+	buffer_put_decimal(&e->text, (e->start_epoch_ns + s->elapsed_ns) / 1000000, 3);
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		const struct column *c = &columns[i];
 		uint64_t v = s->value[c->id] + p->baseline.value[c->id];
@@ -76,12 +76,12 @@ static int prmon_put_row(void *context, struct line *l)
 		if (!sample_has(s, c->id))
 			continue;
 		if (column_unit(c) == UNIT_NS)
-			buffer_decimal(&e->text, v / 1000000, 3);
+			buffer_put_decimal(&e->text, v / 1000000, 3);
 		else
-			buffer_decimal(&e->text, v / column_divisor(c), 0);
+			buffer_put_decimal(&e->text, v / column_divisor(c), 0);
 	}
 	buffer_puts(&e->text, "\t");
-	buffer_decimal(&e->text, (p->baseline.age_ns + s->elapsed_ns) / 1000000, 3);
+	buffer_put_decimal(&e->text, (p->baseline.age_ns + s->elapsed_ns) / 1000000, 3);
 	buffer_puts(&e->text, "\n");
 	return export_flush_full(e);
 }
@@ -127,9 +127,9 @@ static double prmon_rate(const struct exporter *e, const struct prmon *p, enum m
 	       ((double)(p->baseline.age_ns + e->total.wall_ns) / 1e9);
 }
 
-static void prmon_put_averages(struct json *j, const struct exporter *e, const struct prmon *p)
+static void prmon_put_averages(struct jsonw *j, const struct exporter *e, const struct prmon *p)
 {
-	jw_object(j, "Avg");
+	jsonw_object(j, "Avg");
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		const struct column *c = &columns[i];
 		double mean;
@@ -139,83 +139,83 @@ static void prmon_put_averages(struct json *j, const struct exporter *e, const s
 			continue;
 		mean = c->is_rate ? prmon_rate(e, p, c->id)
 				  : extremes_mean(&p->x, c->id) / (double)column_divisor(c);
-		jw_decimal(j, c->name, number_nearest(mean * 1000), 3);
+		jsonw_decimal(j, c->name, number_clamp(mean * 1000), 3);
 	}
-	jw_object_end(j);
+	jsonw_object_end(j);
 }
 
-static void prmon_put_hardware(struct json *j, const struct exporter *e)
+static void prmon_put_hardware(struct jsonw *j, const struct exporter *e)
 {
 	uint64_t cpus = export_system_number(e, "cpus");
 	uint64_t memory_bytes = export_system_number(e, "memory_bytes");
 
-	jw_object(j, "HW");
+	jsonw_object(j, "HW");
 	if (cpus) {
-		jw_object(j, "cpu");
-		jw_uint(j, "CPUs", cpus);
-		jw_object_end(j);
+		jsonw_object(j, "cpu");
+		jsonw_uint(j, "CPUs", cpus);
+		jsonw_object_end(j);
 	}
 	if (memory_bytes) {
-		jw_object(j, "mem");
-		jw_uint(j, "MemTotal", memory_bytes / 1024);
-		jw_object_end(j);
+		jsonw_object(j, "mem");
+		jsonw_uint(j, "MemTotal", memory_bytes / 1024);
+		jsonw_object_end(j);
 	}
-	jw_object_end(j);
+	jsonw_object_end(j);
 }
 
-static void prmon_put_maxima(struct json *j, const struct exporter *e, const struct prmon *p)
+static void prmon_put_maxima(struct jsonw *j, const struct exporter *e, const struct prmon *p)
 {
-	jw_object(j, "Max");
+	jsonw_object(j, "Max");
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		const struct column *c = &columns[i];
 
 		if (metric_has(&p->x.have, c->id))
-			jw_uint(j, c->name,
-				(p->baseline.value[c->id] + prmon_max(e, &p->x, c->id)) /
-					column_divisor(c));
+			jsonw_uint(j, c->name,
+				   (p->baseline.value[c->id] + prmon_max(e, &p->x, c->id)) /
+					   column_divisor(c));
 	}
-	jw_uint(j, "wtime", (p->baseline.age_ns + e->total.wall_ns) / 1000000000);
-	jw_object_end(j);
+	jsonw_uint(j, "wtime", (p->baseline.age_ns + e->total.wall_ns) / 1000000000);
+	jsonw_object_end(j);
 }
 
-static void prmon_put_units(struct json *j, const struct extremes *x)
+static void prmon_put_units(struct jsonw *j, const struct extremes *x)
 {
-	jw_object(j, "Units");
-	jw_object(j, "Avg");
+	jsonw_object(j, "Units");
+	jsonw_object(j, "Avg");
 	for (size_t i = 0; i < NR_COLUMNS; i++)
 		if (metric_has(&x->have, columns[i].id) && column_unit(&columns[i]) != UNIT_NS)
-			jw_string(j, columns[i].name,
-				  columns[i].is_rate ? "B/s" : column_unit_name(&columns[i]));
-	jw_object_end(j);
-	jw_object(j, "Max");
+			jsonw_string(j, columns[i].name,
+				     columns[i].is_rate ? "B/s" : column_unit_name(&columns[i]));
+	jsonw_object_end(j);
+	jsonw_object(j, "Max");
 	for (size_t i = 0; i < NR_COLUMNS; i++)
 		if (metric_has(&x->have, columns[i].id))
-			jw_string(j, columns[i].name, column_unit_name(&columns[i]));
-	jw_string(j, "wtime", "s");
-	jw_object_end(j);
-	jw_object_end(j);
+			jsonw_string(j, columns[i].name, column_unit_name(&columns[i]));
+	jsonw_string(j, "wtime", "s");
+	jsonw_object_end(j);
+	jsonw_object_end(j);
 }
 
 static int prmon_write_summary(struct exporter *e)
 {
-	struct json *j = &e->json;
+	struct jsonw *j = &e->json;
 	struct prmon p;
 	char version[64];
 	int err = prmon_find(&p, e);
 
 	if (err)
 		return err;
-	jw_reset(j);
-	jw_object(j, NULL);
+	jsonw_reset(j);
+	jsonw_object(j, NULL);
 	prmon_put_averages(j, e, &p);
 	prmon_put_hardware(j, e);
 	prmon_put_maxima(j, e, &p);
 	prmon_put_units(j, &p.x);
-	jw_object(j, "prmon");
-	jw_string(j, "Version", export_version(e, version, sizeof(version)));
-	jw_object_end(j);
-	jw_object_end(j);
-	jw_newline(j);
+	jsonw_object(j, "prmon");
+	jsonw_string(j, "Version", export_version(e, version, sizeof(version)));
+	jsonw_object_end(j);
+	jsonw_object_end(j);
+	jsonw_newline(j);
 	buffer_put(&e->text, j->text, j->used);
 	return 0;
 }

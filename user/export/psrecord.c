@@ -48,7 +48,7 @@ static void psrecord_put_whole_cell(struct exporter *e, const struct sample *s, 
 {
 	buffer_puts(&e->text, ",");
 	if (sample_has(s, id))
-		buffer_decimal(&e->text, psrecord_count(e, s, id), 0);
+		buffer_put_decimal(&e->text, psrecord_count(e, s, id), 0);
 }
 
 static int psrecord_write_rows(struct exporter *e, source_fn put)
@@ -65,7 +65,7 @@ static int psrecord_put_row(void *context, struct line *l)
 	struct exporter *e = context;
 	const struct sample *s = &l->sample;
 
-	buffer_decimal(&e->text, s->elapsed_ns, 9);
+	buffer_put_decimal(&e->text, s->elapsed_ns, 9);
 	psrecord_put_whole_cell(e, s, M_processes);
 	psrecord_put_cell(e, psrecord_cpu_percent(e, s));
 	psrecord_put_cell(e, psrecord_value(s, M_rss) / MB);

@@ -5,17 +5,17 @@
 
 #include "wire/parts.h"
 
-static void rmonitor_put_pair(struct json *j, const char *name, uint64_t v, unsigned decimals,
+static void rmonitor_put_pair(struct jsonw *j, const char *name, uint64_t v, unsigned decimals,
 			      const char *unit)
 {
-	jw_array(j, name);
-	jw_decimal(j, NULL, v, decimals);
-	jw_string(j, NULL, unit);
-	jw_array_end(j);
+	jsonw_array(j, name);
+	jsonw_decimal(j, NULL, v, decimals);
+	jsonw_string(j, NULL, unit);
+	jsonw_array_end(j);
 }
 
 /* Thousandths of a megabyte, rounded up: enough as a request. */
-static void rmonitor_put_megabytes(struct json *j, const char *name, uint64_t bytes)
+static void rmonitor_put_megabytes(struct jsonw *j, const char *name, uint64_t bytes)
 {
 	uint64_t whole = bytes >> 20, rest = bytes & ((1 << 20) - 1);
 
@@ -23,34 +23,34 @@ static void rmonitor_put_megabytes(struct json *j, const char *name, uint64_t by
 			  "MB");
 }
 
-static void rmonitor_put_ending(struct json *j, const struct summary *s)
+static void rmonitor_put_ending(struct jsonw *j, const struct summary *s)
 {
 	if (!s->has_status)
 		return;
-	jw_int(j, "exit_status", s->signal ? 128 + s->signal : s->exit_code);
-	jw_string(j, "exit_type", s->signal ? "signal" : "normal");
+	jsonw_int(j, "exit_status", s->signal ? 128 + s->signal : s->exit_code);
+	jsonw_string(j, "exit_type", s->signal ? "signal" : "normal");
 	if (s->signal)
-		jw_int(j, "signal", s->signal);
+		jsonw_int(j, "signal", s->signal);
 }
 
-static void rmonitor_put_identity(struct exporter *e, struct json *j)
+static void rmonitor_put_identity(struct exporter *e, struct jsonw *j)
 {
 	struct buffer command = { 0 };
 	char version[64];
 
-	jw_string(j, "monitor_version", export_version(e, version, sizeof(version)));
+	jsonw_string(j, "monitor_version", export_version(e, version, sizeof(version)));
 	if (export_meta_text(e, "host"))
-		jw_string(j, "host", export_meta_text(e, "host"));
+		jsonw_string(j, "host", export_meta_text(e, "host"));
 	if (export_meta_text(e, "name"))
-		jw_string(j, "category", export_meta_text(e, "name"));
-	jw_string(j, "taskid", export_meta_text(e, export_meta_text(e, "job") ? "job" : "run"));
+		jsonw_string(j, "category", export_meta_text(e, "name"));
+	jsonw_string(j, "taskid", export_meta_text(e, export_meta_text(e, "job") ? "job" : "run"));
 	if (export_command(e, &command))
-		jw_bytes(j, "command", command.text, command.used);
+		jsonw_bytes(j, "command", command.text, command.used);
 	j->failed |= command.failed;
 	buffer_done(&command);
 }
 
-static void rmonitor_put_times(struct json *j, const struct exporter *e)
+static void rmonitor_put_times(struct jsonw *j, const struct exporter *e)
 {
 	const struct summary *s = &e->total;
 
@@ -61,14 +61,14 @@ static void rmonitor_put_times(struct json *j, const struct exporter *e)
 		rmonitor_put_pair(j, "cpu_time", s->total.value[M_cpu] / 1000, 6, "s");
 }
 
-static void rmonitor_put_largest(struct json *j, const char *name, const struct extremes *x,
+static void rmonitor_put_largest(struct jsonw *j, const char *name, const struct extremes *x,
 				 enum metric_id id)
 {
 	if (metric_has(&x->have, id))
 		rmonitor_put_megabytes(j, name, x->max[id]);
 }
 
-static void rmonitor_put_total(struct json *j, const char *name, const struct summary *s,
+static void rmonitor_put_total(struct jsonw *j, const char *name, const struct summary *s,
 			       enum metric_id id)
 {
 	if (sample_has(&s->total, id))
@@ -84,7 +84,7 @@ static uint64_t rmonitor_cores_peak(const struct summary *s, const struct extrem
 	return peak > mean ? peak : mean;
 }
 
-static void rmonitor_put_resources(struct json *j, const struct exporter *e,
+static void rmonitor_put_resources(struct jsonw *j, const struct exporter *e,
 				   const struct extremes *x)
 {
 	const struct summary *s = &e->total;
@@ -114,7 +114,7 @@ static void rmonitor_put_resources(struct json *j, const struct exporter *e,
 		rmonitor_put_pair(j, "total_processes", s->processes_total, 0, "procs");
 }
 
-static void rmonitor_put_peak_times(struct json *j, const struct summary *s,
+static void rmonitor_put_peak_times(struct jsonw *j, const struct summary *s,
 				    const struct extremes *x)
 {
 	static const struct {
@@ -127,7 +127,7 @@ static void rmonitor_put_peak_times(struct json *j, const struct summary *s,
 		{ "max_concurrent_processes", M_processes },
 	};
 
-	jw_object(j, "peak_times");
+	jsonw_object(j, "peak_times");
 	if (s->has_rss_peak_exact)
 		rmonitor_put_pair(j, "memory", s->rss_peak_exact_elapsed_ns / 1000000, 3, "s");
 	else if (s->has_rss_peak)
@@ -136,19 +136,19 @@ static void rmonitor_put_peak_times(struct json *j, const struct summary *s,
 		if (metric_has(&x->have, peaks[i].id))
 			rmonitor_put_pair(j, peaks[i].name, x->max_at_ns[peaks[i].id] / 1000000, 3,
 					  "s");
-	jw_object_end(j);
+	jsonw_object_end(j);
 }
 
 static int rmonitor_write(struct exporter *e)
 {
-	struct json *j = &e->json;
+	struct jsonw *j = &e->json;
 	struct extremes x;
 	int err = extremes_find(&x, e);
 
 	if (err)
 		return err;
-	jw_reset(j);
-	jw_object(j, NULL);
+	jsonw_reset(j);
+	jsonw_object(j, NULL);
 	rmonitor_put_identity(e, j);
 	rmonitor_put_ending(j, &e->total);
 	rmonitor_put_times(j, e);

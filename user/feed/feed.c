@@ -118,33 +118,33 @@ void feeds_remove(struct feeds *all, struct feed *f)
 	f->next = NULL;
 }
 
-void feeds_put(struct feeds *all, struct json *j)
+void feeds_put(struct feeds *all, struct jsonw *j)
 {
 	for (struct feed *f = all->first; f; f = f->next)
 		if (j->failed)
 			f->dropped += !f->is_broken;
 		else
 			feed_put(f, j->text, j->used);
-	jw_reset(j);
+	jsonw_reset(j);
 }
 
-bool feeds_offer(struct feeds *all, struct json *j, size_t most_bytes)
+bool feeds_offer(struct feeds *all, struct jsonw *j, size_t most_bytes)
 {
 	bool is_taken = false;
 
 	for (struct feed *f = all->first; f; f = f->next)
 		if (!j->failed && feed_offer(f, j->text, j->used, most_bytes))
 			is_taken = true;
-	jw_reset(j);
+	jsonw_reset(j);
 	return is_taken;
 }
 
-void feeds_put_spare(struct feeds *all, struct json *j, uint64_t lines)
+void feeds_put_spare(struct feeds *all, struct jsonw *j, uint64_t lines)
 {
 	for (struct feed *f = all->first; f; f = f->next)
 		if ((j->failed || !feed_offer(f, j->text, j->used, FEED_QUARTER)) && !f->is_broken)
 			f->spared += lines;
-	jw_reset(j);
+	jsonw_reset(j);
 }
 
 void feeds_flush(struct feeds *all)

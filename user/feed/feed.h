@@ -49,14 +49,14 @@ static inline bool feed_is_waiting(const struct feed *f)
 void feeds_add(struct feeds *all, struct feed *f);
 void feeds_remove(struct feeds *all, struct feed *f);
 /* Queues the lines of @j in each feed, counted as one line; empties @j. */
-void feeds_put(struct feeds *all, struct json *j);
+void feeds_put(struct feeds *all, struct jsonw *j);
 /*
  * The same for lines that are to leave room for others: a feed does not take them if more than
  * @most_bytes would wait in it then. False: no feed took them; the caller counts them.
  */
-bool feeds_offer(struct feeds *all, struct json *j, size_t most_bytes);
+bool feeds_offer(struct feeds *all, struct jsonw *j, size_t most_bytes);
 /* The same for @lines lines and FEED_QUARTER; each feed counts lines that it does not take. */
-void feeds_put_spare(struct feeds *all, struct json *j, uint64_t lines);
+void feeds_put_spare(struct feeds *all, struct jsonw *j, uint64_t lines);
 void feeds_flush(struct feeds *all);
 /* True if no feed has anything to send. */
 bool feeds_are_empty(const struct feeds *all);

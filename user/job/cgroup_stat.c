@@ -197,8 +197,9 @@ static void files_open(struct cgroup_stat *c)
 	for (int i = 0; i < NR_CGROUP_FILES; i++) {
 		const char *name = files[c->target->cg.is_v2][i].name;
 
-		if (!name || cgroup_target_twin("/proc/self", c->target,
-						files[c->target->cg.is_v2][i].controller, folder))
+		if (!name ||
+		    cgroup_target_find_twin("/proc/self", c->target,
+					    files[c->target->cg.is_v2][i].controller, folder))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, name);
 		c->fd[i] = open(path, O_RDONLY | O_CLOEXEC);
@@ -240,8 +241,9 @@ static const char *why_absent(const struct cgroup_stat *c, const struct run *run
 			return "only a cgroup of version 2 reports it";
 		if (c->fd[file] < 0 && version)
 			return "the cgroup has no such controller, or the kernel lacks the value";
-		if (c->fd[file] < 0 && cgroup_target_twin("/proc/self", c->target,
-							  files[version][file].controller, folder))
+		if (c->fd[file] < 0 &&
+		    cgroup_target_find_twin("/proc/self", c->target,
+					    files[version][file].controller, folder))
 			return "there is no cgroup of that path in the controller's hierarchy";
 	}
 	return "kernel does not report it for a cgroup";

@@ -209,7 +209,7 @@ void job_done(struct job *job)
 	pressure_done(&job->host_pressure);
 	pushed_done(&job->pushed);
 	summary_done(&job->summary);
-	jw_done(&job->json);
+	jsonw_done(&job->json);
 	heaviest_done(&job->heaviest);
 	free(job->rows);
 	free(job->left);

@@ -35,7 +35,7 @@ struct job {
 	struct feeds feeds;
 	enum job_state state;
 	struct summary summary;
-	struct json json;            /* the line that is being written */
+	struct jsonw json;           /* the line that is being written */
 	uint64_t start_ns;           /* CLOCK_MONOTONIC */
 	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
 	struct job_base base;

@@ -165,7 +165,7 @@ static void summary_put(struct job *job)
 		summary_add_loss(sum, "process_samples", f->spared);
 		write_summary(&job->json, sum);
 		feed_put(f, job->json.text, job->json.used);
-		jw_reset(&job->json);
+		jsonw_reset(&job->json);
 	}
 }
 

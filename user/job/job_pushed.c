@@ -17,7 +17,7 @@
 #define PATIENCE_NS NSEC_PER_SEC /* a sender that two samples did not show by then is refused */
 #define LOOK_AGAIN_MS 10
 
-static uint64_t elapsed_of(const struct job *job, const struct letter *l)
+static uint64_t elapsed_of(const struct job *job, const struct datagram *l)
 {
 	return l->sent_ns > job->start_ns ? l->sent_ns - job->start_ns : 0;
 }
@@ -26,17 +26,17 @@ static uint64_t elapsed_of(const struct job *job, const struct letter *l)
  * are limited by time, and by the room that the run's own lines need in the queues. */
 static void pushed_line_put(struct job *job, struct allowance *a, uint64_t now_ns, uint64_t *taken)
 {
-	struct json *j = &job->json;
+	struct jsonw *j = &job->json;
 
 	if (rate_take(&a->bytes, now_ns, BYTE_NS * j->used, BYTES_NS) &&
 	    feeds_offer(&job->feeds, j, a->queue_bytes))
 		++*taken;
 	else
 		job->pushed.counts.dropped++;
-	jw_reset(j);
+	jsonw_reset(j);
 }
 
-static void mark_take(struct job *job, const struct letter *l, uint64_t now_ns)
+static void mark_take(struct job *job, const struct datagram *l, uint64_t now_ns)
 {
 	struct pushed_counts *counts = &job->pushed.counts;
 	const char *text = l->text + strlen(MARK_PREFIX);
@@ -54,7 +54,7 @@ static void mark_take(struct job *job, const struct letter *l, uint64_t now_ns)
 	}
 }
 
-static void metrics_take(struct job *job, struct letter *l, uint64_t now_ns)
+static void metrics_take(struct job *job, struct datagram *l, uint64_t now_ns)
 {
 	struct pushed_counts *counts = &job->pushed.counts;
 	char *at = l->text, *end = l->text + l->length;
@@ -82,29 +82,29 @@ static void metrics_take(struct job *job, struct letter *l, uint64_t now_ns)
 
 enum verdict { WAIT, TAKE, REFUSE };
 
-static bool is_mark(const struct letter *l)
+static bool is_mark(const struct datagram *l)
 {
 	return !l->is_udp && mark_is_one(l->text, l->length);
 }
 
 /* No sample has been taken since it came. */
-static bool lacks_a_sample(const struct job *job, const struct letter *l)
+static bool lacks_a_sample(const struct job *job, const struct datagram *l)
 {
 	return l->samples == job->summary.samples;
 }
 
-static bool was_looked_for(const struct job *job, const struct letter *l)
+static bool was_looked_for(const struct job *job, const struct datagram *l)
 {
 	return job->summary.samples - l->samples >= 2;
 }
 
-static bool is_overdue(const struct letter *l, uint64_t now_ns)
+static bool is_overdue(const struct datagram *l, uint64_t now_ns)
 {
 	return now_ns > l->sent_ns && now_ns - l->sent_ns >= PATIENCE_NS;
 }
 
 /* @is_last: the run has ended, all its processes are known. */
-static enum verdict letter_judge(const struct job *job, const struct letter *l, uint64_t now_ns,
+static enum verdict letter_judge(const struct job *job, const struct datagram *l, uint64_t now_ns,
 				 bool is_last)
 {
 	if (l->is_udp)
@@ -119,7 +119,7 @@ static enum verdict letter_judge(const struct job *job, const struct letter *l, 
 /* A mark needs the totals at its time, for the phases; of metrics only the sender must be known. */
 static bool sample_is_due(const struct job *job, uint64_t now_ns)
 {
-	for (const struct letter *l = job->pushed.waiting; l; l = l->next)
+	for (const struct datagram *l = job->pushed.waiting; l; l = l->next)
 		if ((is_mark(l) && lacks_a_sample(job, l)) ||
 		    (is_overdue(l, now_ns) && !was_looked_for(job, l)))
 			return true;
@@ -154,7 +154,7 @@ static bool letters_settle(struct job *job, bool is_last)
 {
 	struct pushed *p = &job->pushed;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	struct letter **at = &p->waiting, *l;
+	struct datagram **at = &p->waiting, *l;
 
 	senders_refresh(job);
 	while ((l = *at)) {
@@ -167,7 +167,7 @@ static bool letters_settle(struct job *job, bool is_last)
 		if (is_last && !feeds_are_empty(&job->feeds)) /* listeners first catch up */
 			return false;
 		if (verdict == REFUSE)
-			p->counts.refused += letter_lines(l);
+			p->counts.refused += datagram_count_lines(l);
 		else if (is_mark(l))
 			mark_take(job, l, now_ns);
 		else
@@ -181,7 +181,7 @@ static bool letters_settle(struct job *job, bool is_last)
 
 void job_take_pushed(struct job *job)
 {
-	struct letter *came;
+	struct datagram *came;
 
 	if (!job->pushed.is_on)
 		return;

@@ -70,7 +70,7 @@ int pss_read(pid_t pid, uint64_t expected_ns, struct pss_reading *r, void (*mean
 	};
 	pthread_t thread;
 
-	if (expected_ns < LONG_NS || stack_thread(&thread, reading_run, &job)) {
+	if (expected_ns < LONG_NS || stack_start_thread(&thread, reading_run, &job)) {
 		reading_take(&job);
 		return job.err;
 	}

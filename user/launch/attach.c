@@ -81,7 +81,7 @@ static int attachment_start(struct roles *roles, struct launch_options *o, int *
 		return err;
 	description_begin(&description, o);
 	rights_of_launcher();
-	err = memory_was_short() ? -ENOMEM : roles_wait_until_ready(roles, *signal_fd, sig);
+	err = memory_has_failed() ? -ENOMEM : roles_wait_until_ready(roles, *signal_fd, sig);
 	if (err)
 		description_cancel(&description);
 	else

@@ -50,7 +50,7 @@ static void revision_read(const struct user *as, const char *folder, int out)
 		_exit(1);
 	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC); /* without any right, not another's */
 	if (fd < 0 || privilege_keep(0) || git_read(fd, &g))
-		_exit(memory_was_short() ? write(STDIN_FILENO, "", NO_MEMORY) != NO_MEMORY : 0);
+		_exit(memory_has_failed() ? write(STDIN_FILENO, "", NO_MEMORY) != NO_MEMORY : 0);
 	_exit(write(STDIN_FILENO, &g, sizeof(g)) == sizeof(g) ? 0 : 1);
 }
 
@@ -109,14 +109,14 @@ void description_begin(struct description *d, struct launch_options *o)
 	if (!m)
 		return;
 	revision_ask(d, o);
-	system_ask(&m->system);
+	system_read_kernel(&m->system);
 	system_read("", &m->system);
 	if (!o->argv) {
 		target_describe(m, o);
 		return;
 	}
 	limits_of_process("/proc/self", "/proc/self", o->cgroup, &m->limits);
-	container_of_ours("", "/proc/self", &m->container);
+	container_of_self("", "/proc/self", &m->container);
 	scheduler_read(o->request.no_args, m);
 }
 
@@ -141,7 +141,7 @@ static void revision_take(struct description *d)
 
 void description_send(struct description *d, const struct roles *roles, struct run *run)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	int err;
 
 	revision_take(d);
@@ -149,7 +149,7 @@ void description_send(struct description *d, const struct roles *roles, struct r
 	err = j.failed ? -ENOMEM
 		       : message_send(roles->collector.control_fd, CONTROL_DESCRIPTION, j.text,
 				      j.used, NULL, 0, PATIENCE_MS);
-	jw_done(&j);
+	jsonw_done(&j);
 	/* a collector that has ended is seen where it is waited for */
 	if (err && err != -EPIPE && err != -ECONNRESET)
 		log_warn("the description of the run is not recorded: %s",

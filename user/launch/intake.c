@@ -120,10 +120,10 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 		.is_on = o->marks || o->metrics_udp,
 	};
 	if (o->metrics_udp && as) /* the command gets no port that its user could not have */
-		privilege_use(~(1ULL << CAP_NET_BIND_SERVICE));
+		privilege_set_effective(~(1ULL << CAP_NET_BIND_SERVICE));
 	if (o->metrics_udp)
 		err = intake_open_udp(in, o->port);
-	privilege_use(UINT64_MAX);
+	privilege_set_effective(UINT64_MAX);
 	if (!err && o->marks)
 		err = intake_open_marks(in, as);
 	if (err)

@@ -82,13 +82,13 @@ static int request_send(const struct role *collector, const struct request *r)
 {
 	int fds[REQUEST_FDS], err;
 	size_t nr = request_fds(r, fds);
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	request_write(&j, r);
 	err = j.failed ? -ENOMEM
 		       : message_send(collector->control_fd, CONTROL_REQUEST, j.text, j.used, fds,
 				      nr, PATIENCE_MS);
-	jw_done(&j);
+	jsonw_done(&j);
 	/* a collector that has ended is seen where it is waited for */
 	if (err && err != -EPIPE && err != -ECONNRESET)
 		log_error("cannot send the collector its request: %s", strerror(-err));

@@ -73,7 +73,7 @@ static int launcher_start(struct launcher *l)
 	uint64_t now;
 	int err;
 
-	if (memory_was_short()) {
+	if (memory_has_failed()) {
 		log_error("out of memory before the command was run");
 		return EXIT_BPFMON;
 	}

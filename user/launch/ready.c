@@ -17,7 +17,7 @@ void streams_unblock(void)
 {
 	reopen_for_writing(STDOUT_FILENO);
 	reopen_for_writing(STDERR_FILENO);
-	log_hurry();
+	log_limit_waits();
 }
 
 /* 0: it may begin. */

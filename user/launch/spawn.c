@@ -38,7 +38,7 @@ static void spawn_run_child(char *const *argv, const sigset_t *mask,
 		step = STEP_USER;
 		err = user_become(as);
 		if (!err)
-			err = user_environment(as);
+			err = user_set_environment(as);
 	}
 	do
 		n = recv(go, &byte, 1, 0); /* which is in no count of reads */

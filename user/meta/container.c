@@ -198,7 +198,7 @@ static void container_from_environment(struct container_info *c)
 		snprintf(c->engine, sizeof(c->engine), "%s", manager);
 }
 
-void container_of_ours(const char *root, const char *proc, struct container_info *c)
+void container_of_self(const char *root, const char *proc, struct container_info *c)
 {
 	char line[32];
 

@@ -12,6 +12,6 @@ void container_of_process(const char *proc, struct container_info *c);
 bool container_of_cgroup(const char *path, struct container_info *c);
 /* That of this process: by its cgroups, by files of engines below @root ("": its own), and by
  * environment variables. */
-void container_of_ours(const char *root, const char *proc, struct container_info *c);
+void container_of_self(const char *root, const char *proc, struct container_info *c);
 
 #endif

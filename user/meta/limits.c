@@ -91,7 +91,8 @@ static int place_find(const char *self, const char *proc, const char *controller
 	int id, err = cgroup_of_process(proc, controller, path, &p->is_v2, &id);
 
 	return err ? err
-		   : cgroup_folder(self, p->is_v2 ? NULL : controller, path, p->folder, &p->mount);
+		   : cgroup_find_folder(self, p->is_v2 ? NULL : controller, path, p->folder,
+					&p->mount);
 }
 
 /* The process will be moved to @own. */
@@ -171,7 +172,7 @@ static int place_find_twin(const char *self, const struct cgroup_target *t, cons
 			   struct place *p)
 {
 	const char *rest = t->cg.path + t->mount_bytes;
-	int err = cgroup_target_twin(self, t, controller, p->folder);
+	int err = cgroup_target_find_twin(self, t, controller, p->folder);
 
 	if (!err)
 		p->mount = strlen(p->folder) - strlen(rest);

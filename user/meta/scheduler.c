@@ -111,7 +111,7 @@ void scheduler_read(bool no_args, struct meta *m)
 	}
 }
 
-const char *scheduler_job(void)
+const char *scheduler_job_id(void)
 {
 	for (size_t i = 0; i < NR_ROWS; i++) {
 		const char *value = rows[i].is_job ? variable_value(&rows[i]) : NULL;

@@ -20,6 +20,6 @@ const struct scheduler_row *scheduler_row(size_t i);
  */
 void scheduler_read(bool no_args, struct meta *m);
 /* The scheduler's id of the job that this process belongs to, not owned; NULL: there is none. */
-const char *scheduler_job(void);
+const char *scheduler_job_id(void);
 
 #endif

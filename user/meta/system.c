@@ -125,7 +125,7 @@ void system_read(const char *root, struct system_info *s)
 	system_read_machine(root, s);
 }
 
-void system_ask(struct system_info *s)
+void system_read_kernel(struct system_info *s)
 {
 	struct utsname uts;
 	uint64_t boot;

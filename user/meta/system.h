@@ -10,6 +10,6 @@ void system_read(const char *root, struct system_info *s);
 /* The part of system_read() with sockets, cores, threads and NUMA nodes. */
 void topology_read(const char *root, struct system_info *s);
 /* What needs no file: the architecture, and the time of boot. */
-void system_ask(struct system_info *s);
+void system_read_kernel(struct system_info *s);
 
 #endif

@@ -42,9 +42,9 @@ bool cores_add(struct cores *c, const struct sample *s, uint64_t *milli)
 	}
 	c->at_ns = s->elapsed_ns;
 	if (since_ns >= SHORTEST_FOR_CORES) {
-		*milli = cores_bound(
-			c, took_ns == since_ns ? s->value[M_cores]
-					       : number_nearest(floor(c->busy / (double)since_ns)));
+		*milli = cores_bound(c, took_ns == since_ns
+						? s->value[M_cores]
+						: number_clamp(floor(c->busy / (double)since_ns)));
 		c->before_ns = c->from_ns;
 		c->busy_before = c->busy;
 		c->from_ns = s->elapsed_ns;
@@ -53,8 +53,8 @@ bool cores_add(struct cores *c, const struct sample *s, uint64_t *milli)
 		return true;
 	}
 	if (c->has_before)
-		*milli = cores_bound(c,
-				     number_nearest(floor((c->busy_before + c->busy) /
+		*milli =
+			cores_bound(c, number_clamp(floor((c->busy_before + c->busy) /
 							  (double)(s->elapsed_ns - c->before_ns))));
 	return c->has_before;
 }

@@ -63,7 +63,7 @@ static void envelope_read(struct msghdr *m, struct envelope *e)
 }
 
 /* Converts the kernel's time to the clocks of the run; all are read within CLOCKS_APART_NS. */
-static void datagram_set_times(struct letter *l, uint64_t sent_real_ns)
+static void datagram_set_times(struct datagram *l, uint64_t sent_real_ns)
 {
 	uint64_t before, real, boot, mono, age;
 	int tries = 10;
@@ -86,7 +86,7 @@ static uint64_t lines_count(const char *text, size_t length)
 	return !length || mark_is_one(text, length) ? 1 : point_lines(text, length);
 }
 
-uint64_t letter_lines(const struct letter *l)
+uint64_t datagram_count_lines(const struct datagram *l)
 {
 	return lines_count(l->text, l->length);
 }
@@ -94,11 +94,11 @@ uint64_t letter_lines(const struct letter *l)
 static void inbox_put(struct inbox *box, const char *text, size_t length, const struct envelope *e,
 		      bool is_udp)
 {
-	struct letter *l = malloc(sizeof(*l) + length + 1);
+	struct datagram *l = malloc(sizeof(*l) + length + 1);
 	bool fits = false;
 
 	if (l) {
-		*l = (struct letter){ .pid = e->pid, .is_udp = is_udp, .length = length };
+		*l = (struct datagram){ .pid = e->pid, .is_udp = is_udp, .length = length };
 		memcpy(l->text, text, length);
 		l->text[length] = '\0';
 		datagram_set_times(l, e->sent_real_ns);
@@ -201,7 +201,7 @@ int inbox_start(struct inbox *box, const struct intake *intake)
 	pthread_mutex_init(&box->lock, NULL);
 	err = box->wake_fd < 0 || box->stop_fd < 0 ? errno : 0;
 	if (!err)
-		err = stack_thread(&box->thread, inbox_receive_loop, box);
+		err = stack_start_thread(&box->thread, inbox_receive_loop, box);
 	if (!err)
 		return 0;
 	close(box->wake_fd);
@@ -210,9 +210,9 @@ int inbox_start(struct inbox *box, const struct intake *intake)
 	return -err;
 }
 
-struct letter *inbox_take(struct inbox *box)
+struct datagram *inbox_take(struct inbox *box)
 {
-	struct letter *all;
+	struct datagram *all;
 	eventfd_t ignored;
 
 	eventfd_read(box->wake_fd, &ignored);
@@ -263,7 +263,7 @@ void inbox_done(struct inbox *box)
 	if (box->wake_fd < 0)
 		return;
 	inbox_stop(box);
-	for (struct letter *l = inbox_take(box), *next; l; l = next) {
+	for (struct datagram *l = inbox_take(box), *next; l; l = next) {
 		next = l->next;
 		free(l);
 	}

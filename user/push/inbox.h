@@ -22,8 +22,8 @@ struct intake {
 };
 
 /* One datagram. */
-struct letter {
-	struct letter *next;
+struct datagram {
+	struct datagram *next;
 	uint64_t sent_ns;      /* CLOCK_MONOTONIC */
 	uint64_t sent_boot_ns; /* CLOCK_BOOTTIME */
 	uint32_t pid;          /* the sender's; 0: not known */
@@ -41,14 +41,14 @@ struct inbox {
 	int stop_fd;
 	pthread_t thread;
 	pthread_mutex_t lock; /* guards the rest */
-	struct letter *first, **last;
+	struct datagram *first, **last;
 	size_t nr, bytes;
 	uint64_t dropped;   /* lines without room */
 	uint64_t oversized; /* datagrams that are too large, for a mark or at all */
 };
 
 /* The lines that it counts for if it is not taken: a mark is one, an empty datagram is one, too. */
-uint64_t letter_lines(const struct letter *l);
+uint64_t datagram_count_lines(const struct datagram *l);
 
 /*
  * Starts the thread that receives, which has the rights that the caller has now; @box owns the
@@ -56,7 +56,7 @@ uint64_t letter_lines(const struct letter *l);
  */
 int inbox_start(struct inbox *box, const struct intake *intake);
 /* All datagrams received so far, in their order, owned by the caller; NULL: none. */
-struct letter *inbox_take(struct inbox *box);
+struct datagram *inbox_take(struct inbox *box);
 /*
  * Receives what was sent before, then ends the thread and closes the sockets: a later sender gets
  * an error. What was received can still be taken.

@@ -8,18 +8,18 @@
 #define MAX_WAITING 8192
 
 /* The bytes that a waiting datagram counts for. */
-static size_t datagram_weight(const struct letter *l)
+static size_t datagram_weight(const struct datagram *l)
 {
 	return sizeof(*l) + l->length;
 }
 
 /* PIDs are allocated in sequence: two that send at a time rarely have the same share. */
-static size_t *pushed_share(struct pushed *p, const struct letter *l)
+static size_t *pushed_share(struct pushed *p, const struct datagram *l)
 {
 	return &p->shares[l->pid % PUSHED_SHARES];
 }
 
-static bool pushed_has_room(struct pushed *p, const struct letter *l)
+static bool pushed_has_room(struct pushed *p, const struct datagram *l)
 {
 	size_t bytes = datagram_weight(l);
 
@@ -49,11 +49,11 @@ int pushed_start(struct pushed *p, const struct intake *intake)
 	return err;
 }
 
-static void pushed_append(struct pushed *p, struct letter *l)
+static void pushed_append(struct pushed *p, struct datagram *l)
 {
 	l->is_unknown = !l->is_udp && !senders_know(&p->senders, l->pid, l->sent_boot_ns);
 	if (!pushed_has_room(p, l)) {
-		p->counts.dropped += letter_lines(l);
+		p->counts.dropped += datagram_count_lines(l);
 		free(l);
 		return;
 	}
@@ -67,9 +67,9 @@ static void pushed_append(struct pushed *p, struct letter *l)
 	}
 }
 
-void pushed_remove(struct pushed *p, struct letter **at)
+void pushed_remove(struct pushed *p, struct datagram **at)
 {
-	struct letter *l = *at;
+	struct datagram *l = *at;
 
 	*at = l->next;
 	if (p->last == &l->next)
@@ -83,9 +83,9 @@ void pushed_remove(struct pushed *p, struct letter **at)
 	free(l);
 }
 
-void pushed_put(struct pushed *p, struct letter *first, uint64_t samples)
+void pushed_put(struct pushed *p, struct datagram *first, uint64_t samples)
 {
-	for (struct letter *l = first, *next; l; l = next) {
+	for (struct datagram *l = first, *next; l; l = next) {
 		next = l->next;
 		l->next = NULL;
 		l->samples = samples;

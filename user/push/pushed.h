@@ -42,7 +42,7 @@ struct pushed {
 	bool is_on;
 	struct inbox inbox;
 	struct senders senders;
-	struct letter *waiting, **last; /* owned */
+	struct datagram *waiting, **last; /* owned */
 	size_t nr_waiting, waiting_bytes;
 	size_t unknown_bytes;         /* of these, of datagrams that are is_unknown */
 	size_t shares[PUSHED_SHARES]; /* of these, by PID */
@@ -59,11 +59,11 @@ int pushed_start(struct pushed *p, const struct intake *intake);
  * Takes ownership of the list @first: appends each datagram to the waiting ones, or counts its
  * lines as dropped. @samples: of the run so far.
  */
-void pushed_put(struct pushed *p, struct letter *first, uint64_t samples);
+void pushed_put(struct pushed *p, struct datagram *first, uint64_t samples);
 /* The same of what is in the inbox. */
 void pushed_receive(struct pushed *p, uint64_t samples);
 /* Frees the waiting datagram *@at, which is its successor then. */
-void pushed_remove(struct pushed *p, struct letter **at);
+void pushed_remove(struct pushed *p, struct datagram **at);
 /* Stops the inbox: what was sent before is waiting then, or counted. */
 void pushed_stop(struct pushed *p, uint64_t samples);
 void pushed_done(struct pushed *p);

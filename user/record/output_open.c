@@ -172,7 +172,7 @@ static int output_open_device(struct output *o, bool is_whole)
 		o->why = FOREIGN;
 		return -EACCES;
 	}
-	path_end_link(&o->at, path);
+	path_end_proc_path(&o->at, path);
 	o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | nonblock);
 	if (o->fd >= 0)
 		return 0;

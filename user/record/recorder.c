@@ -30,7 +30,7 @@ struct recorder {
 };
 
 /* Adds the lost lines to the collector's summary. False: without memory it is lost as well. */
-static bool recorder_add_lost(struct recorder *r, struct json *j)
+static bool recorder_add_lost(struct recorder *r, struct jsonw *j)
 {
 	struct summary *s = &r->line.summary;
 
@@ -66,7 +66,7 @@ static void recorder_give_line(struct recorder *r, const char *text, size_t leng
 static void recorder_take_line(struct recorder *r, const char *text, size_t length)
 {
 	int err = line_read(&r->line, text, length);
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	if (err) {
 		r->lost += err == -ENOMEM;
@@ -76,7 +76,7 @@ static void recorder_take_line(struct recorder *r, const char *text, size_t leng
 		recorder_give_line(r, text, length);
 	else if (recorder_add_lost(r, &j))
 		recorder_give_line(r, j.text, j.used);
-	jw_done(&j);
+	jsonw_done(&j);
 }
 
 static void recorder_take_lines(struct recorder *r)
@@ -143,7 +143,7 @@ static void recorder_make_summary(struct recorder *r)
 
 static void recorder_complete_run(struct recorder *r)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 
 	if (!r->has_begun || r->has_summary)
 		return;
@@ -151,7 +151,7 @@ static void recorder_complete_run(struct recorder *r)
 	write_summary(&j, &r->line.summary);
 	if (!j.failed)
 		observers_line(&r->observers, &r->line, j.text, j.used);
-	jw_done(&j);
+	jsonw_done(&j);
 	recorder_end_observers(r);
 	observers_flush(&r->observers);
 }
@@ -193,7 +193,7 @@ int recorder_run(const struct recorder_options *o)
 	}
 	if (r)
 		observers_close(&r->observers);
-	if (!err && log_owes_memory())
+	if (!err && log_has_unreported_failure())
 		log_warn("the recorder failed to allocate memory %zu times; %llu lines were lost",
 			 memory_failures(), r ? (unsigned long long)r->lost : 0);
 	if (r) {

@@ -60,12 +60,12 @@ static void axis_drop_zeros(char *text)
 char *axis_format_value(char out[AXIS_TEXT], enum chart_unit unit, double value)
 {
 	if (unit_is_bytes(unit)) {
-		format_bytes(out, number_nearest(floor(value)));
+		format_bytes(out, number_clamp(floor(value)));
 		axis_drop_zeros(out);
 	} else if (unit == CHART_SHARE) {
 		snprintf(out, AXIS_TEXT, "%.3g %%", value * 100);
 	} else if (value >= 10) {
-		format_count(out, number_nearest(value));
+		format_count(out, number_clamp(value));
 	} else {
 		snprintf(out, AXIS_TEXT, "%.3g", value);
 	}
@@ -80,7 +80,7 @@ char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double 
 	unsigned long s;
 
 	seconds = round(seconds * pow(10, places)) / pow(10, places); /* no 0:60 */
-	s = number_nearest(floor(seconds));
+	s = number_clamp(floor(seconds));
 
 	if (wall < MINUTE)
 		snprintf(out, AXIS_TEXT, "%.*f", places, seconds);

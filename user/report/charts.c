@@ -14,7 +14,7 @@ int charts_init(struct report_charts *c)
 {
 	*c = (struct report_charts){ 0 };
 	for (size_t i = 0; i < NR_CHARTS; i++)
-		if (thin_init(&c->thin[i], chart_specs[i].nr, CHART_ROOM))
+		if (downsampler_init(&c->sampler[i], chart_specs[i].nr, CHART_ROOM))
 			return -ENOMEM;
 	return 0;
 }
@@ -22,7 +22,7 @@ int charts_init(struct report_charts *c)
 void charts_done(struct report_charts *c)
 {
 	for (size_t i = 0; i < NR_CHARTS; i++)
-		thin_done(&c->thin[i]);
+		downsampler_done(&c->sampler[i]);
 }
 
 void charts_add_metrics(struct metric_set *set)
@@ -83,11 +83,11 @@ void charts_add(struct report_charts *c, const struct sample *s)
 	if (c->has_last && s->elapsed_ns <= c->last_elapsed_ns)
 		return; /* no run has two samples of one time */
 	for (size_t i = 0; i < NR_CHARTS; i++) {
-		struct thin_row row = { .seconds = (double)s->elapsed_ns / 1e9 };
+		struct downsampler_row row = { .seconds = (double)s->elapsed_ns / 1e9 };
 
 		for (unsigned k = 0; k < chart_specs[i].nr; k++)
 			row.value[k] = column_value(c, s, chart_specs[i].curve[k].id);
-		thin_add(&c->thin[i], &row);
+		downsampler_add(&c->sampler[i], &row);
 	}
 	for (int i = 0; i < NR_METRICS; i++) {
 		c->last[i] = s->value[i];
@@ -99,18 +99,18 @@ void charts_add(struct report_charts *c, const struct sample *s)
 	c->has_last = true;
 }
 
-static void column_put_value(struct json *j, enum metric_id id, double v)
+static void column_put_value(struct jsonw *j, enum metric_id id, double v)
 {
 	unsigned decimals = metric_decimals(id), kept;
 
 	if (isnan(v)) {
-		jw_null(j, NULL);
+		jsonw_null(j, NULL);
 	} else if (!metric_is_rate(id)) {
-		jw_decimal(j, NULL, number_nearest(floor(v)), decimals);
+		jsonw_decimal(j, NULL, number_clamp(floor(v)), decimals);
 	} else {
 		v /= pow(10, decimals);
 		kept = v >= 1000 ? 0 : decimals ? 6 : 3;
-		jw_decimal(j, NULL, number_nearest(fmin(v, MAX_RATE) * pow(10, kept)), kept);
+		jsonw_decimal(j, NULL, number_clamp(fmin(v, MAX_RATE) * pow(10, kept)), kept);
 	}
 }
 
@@ -120,71 +120,71 @@ bool charts_has_curve(const struct report_charts *c, const struct curve_spec *cu
 	       (!curve->is_rare && metric_has(&c->seen, curve->id));
 }
 
-static void chart_write_curve(struct json *j, const struct curve_spec *curve)
+static void chart_write_curve(struct jsonw *j, const struct curve_spec *curve)
 {
-	jw_object(j, NULL);
-	jw_string(j, "key", metric_get(curve->id)->key);
-	jw_string(j, "label", curve->label);
-	jw_uint(j, "colour", curve->colour);
-	jw_string(j, "style", curve_style_name(curve->style));
-	jw_object_end(j);
+	jsonw_object(j, NULL);
+	jsonw_string(j, "key", metric_get(curve->id)->key);
+	jsonw_string(j, "label", curve->label);
+	jsonw_uint(j, "colour", curve->colour);
+	jsonw_string(j, "style", curve_style_name(curve->style));
+	jsonw_object_end(j);
 }
 
 static void chart_write_spec(const struct report_charts *c, const struct chart_spec *spec,
-			     struct json *j)
+			     struct jsonw *j)
 {
-	jw_string(j, "title", spec->title);
-	jw_string(j, "what", spec->what);
-	jw_string(j, "unit", chart_unit_name(spec->unit));
-	jw_array(j, "curves");
+	jsonw_string(j, "title", spec->title);
+	jsonw_string(j, "what", spec->what);
+	jsonw_string(j, "unit", chart_unit_name(spec->unit));
+	jsonw_array(j, "curves");
 	for (unsigned k = 0; k < spec->nr; k++)
 		if (charts_has_curve(c, &spec->curve[k]))
 			chart_write_curve(j, &spec->curve[k]);
-	jw_array_end(j);
+	jsonw_array_end(j);
 }
 
 static void chart_write_columns(const struct report_charts *c, const struct chart_spec *spec,
-				const struct thin_row *rows, size_t nr, struct json *j)
+				const struct downsampler_row *rows, size_t nr, struct jsonw *j)
 {
-	jw_object(j, "columns");
+	jsonw_object(j, "columns");
 	for (unsigned k = 0; k < spec->nr; k++) {
 		if (!charts_has_curve(c, &spec->curve[k]))
 			continue;
-		jw_array(j, metric_get(spec->curve[k].id)->key);
+		jsonw_array(j, metric_get(spec->curve[k].id)->key);
 		for (size_t i = 0; i < nr; i++)
 			column_put_value(j, spec->curve[k].id, rows[i].value[k]);
-		jw_array_end(j);
+		jsonw_array_end(j);
 	}
-	jw_object_end(j);
+	jsonw_object_end(j);
 }
 
-static int chart_write(const struct report_charts *c, size_t i, struct json *j)
+static int chart_write(const struct report_charts *c, size_t i, struct jsonw *j)
 {
 	size_t nr;
-	__cleanup(freep) struct thin_row *rows = thin_rows(&c->thin[i], &nr);
+	__cleanup(freep) struct downsampler_row *rows = downsampler_get_rows(&c->sampler[i], &nr);
 
 	if (!rows)
 		return -ENOMEM;
-	jw_object(j, chart_specs[i].name);
+	jsonw_object(j, chart_specs[i].name);
 	chart_write_spec(c, &chart_specs[i], j);
-	jw_uint(j, "samples", c->thin[i].rows);
-	jw_uint(j, "each", c->thin[i].each);
-	jw_array(j, "time");
+	jsonw_uint(j, "samples", c->sampler[i].rows);
+	jsonw_uint(j, "each", c->sampler[i].each);
+	jsonw_array(j, "time");
 	for (size_t k = 0; k < nr; k++)
-		jw_decimal(j, NULL, number_nearest(rows[k].seconds * 1e6), 6);
-	jw_array_end(j);
+		jsonw_decimal(j, NULL, number_clamp(rows[k].seconds * 1e6), 6);
+	jsonw_array_end(j);
 	chart_write_columns(c, &chart_specs[i], rows, nr, j);
-	jw_object_end(j);
+	jsonw_object_end(j);
 	return 0;
 }
 
-int charts_write(const struct report_charts *c, struct json *j)
+int charts_write(const struct report_charts *c, struct jsonw *j)
 {
 	int err = 0;
 
-	jw_object(j, "charts");
+	jsonw_object(j, "charts");
 	for (size_t i = 0; !err && i < NR_CHARTS; i++)
 		err = chart_write(c, i, j);
-	jw_object_end(j);
+	jsonw_object_end(j);
 	return err;
 }

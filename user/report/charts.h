@@ -6,12 +6,12 @@
 #include "base/json.h"
 #include "model/sample.h"
 #include "report/spec.h"
-#include "report/thin.h"
+#include "report/downsampler.h"
 
 #define CHART_ROOM 1024 /* more samples than these are thinned */
 
 struct report_charts {
-	struct thin thin[NR_CHARTS];
+	struct downsampler sampler[NR_CHARTS];
 	struct metric_set seen, above_zero; /* in any sample */
 	bool has_last;
 	uint64_t last_elapsed_ns; /* of the previous sample */
@@ -32,6 +32,6 @@ bool charts_has_curve(const struct report_charts *c, const struct curve_spec *cu
  * "charts":{"cpu":{"title":...,"curves":[...],"samples":...,"each":...,"time":[...],"columns":
  * {key:[...]}}}; -ENOMEM. A rate is per second, over the time since the previous sample.
  */
-int charts_write(const struct report_charts *c, struct json *j);
+int charts_write(const struct report_charts *c, struct jsonw *j);
 
 #endif

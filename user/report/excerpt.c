@@ -74,14 +74,14 @@ static const char *excerpt_skip(const char *text, size_t cost, bool is_limit)
 	return text;
 }
 
-void excerpt_put(struct json *j, const char *text, size_t max, enum excerpt_cut cut_at)
+void excerpt_put(struct jsonw *j, const char *text, size_t max, enum excerpt_cut cut_at)
 {
 	size_t cost = excerpt_cost(text), kept = max - strlen(EXCERPT_NOTE);
 	char *cut;
 	int length;
 
 	if (cost <= max) {
-		jw_string(j, NULL, text);
+		jsonw_string(j, NULL, text);
 		return;
 	}
 	if (cut_at == CUT_START)
@@ -93,73 +93,73 @@ void excerpt_put(struct json *j, const char *text, size_t max, enum excerpt_cut 
 		j->failed = true;
 		return;
 	}
-	jw_string(j, NULL, cut);
+	jsonw_string(j, NULL, cut);
 	free(cut);
 }
 
-static void excerpt_write_text(struct json *j, const char *key, const json_t *v, size_t max)
+static void excerpt_write_text(struct jsonw *j, const char *key, const json_t *v, size_t max)
 {
 	const char *text = json_string_value(v);
 	size_t length = json_string_length(v), kept = excerpt_length(text, length, max);
 	char *cut;
 
 	if (kept == length) {
-		jw_bytes(j, key, text, length);
+		jsonw_bytes(j, key, text, length);
 	} else if (asprintf(&cut, "%.*s" EXCERPT_NOTE, (int)kept, text) < 0) {
 		j->failed = true;
 	} else {
-		jw_string(j, key, cut);
+		jsonw_string(j, key, cut);
 		free(cut);
 	}
 }
 
 /* Times and durations: millionths are more than a page shows. */
-static void excerpt_write_real(struct json *j, const char *key, double v)
+static void excerpt_write_real(struct jsonw *j, const char *key, double v)
 {
 	if (v >= 0 && v < LARGEST_DECIMAL)
-		jw_decimal(j, key, number_nearest(v * MICRO), 6);
+		jsonw_decimal(j, key, number_clamp(v * MICRO), 6);
 	else
-		jw_null(j, key);
+		jsonw_null(j, key);
 }
 
-static void excerpt_write_object(struct json *j, const char *key, const json_t *v, size_t max,
+static void excerpt_write_object(struct jsonw *j, const char *key, const json_t *v, size_t max,
 				 size_t items)
 {
 	json_t *item;
 	const char *name;
 
-	jw_object(j, key);
+	jsonw_object(j, key);
 	json_object_foreach((json_t *)v, name, item)
 		excerpt_write(j, name, item, max, items);
-	jw_object_end(j);
+	jsonw_object_end(j);
 }
 
-void excerpt_write(struct json *j, const char *key, const json_t *v, size_t max, size_t items)
+void excerpt_write(struct jsonw *j, const char *key, const json_t *v, size_t max, size_t items)
 {
 	if (json_is_string(v)) {
 		excerpt_write_text(j, key, v, max);
 	} else if (json_is_object(v)) {
 		excerpt_write_object(j, key, v, max, items);
 	} else if (json_is_array(v)) {
-		jw_array(j, key);
+		jsonw_array(j, key);
 		for (size_t i = 0; i < json_array_size(v) && i < items; i++)
 			excerpt_write(j, NULL, json_array_get(v, i), max, items);
 		if (json_array_size(v) > items && json_is_string(json_array_get(v, 0)))
-			jw_string(j, NULL, EXCERPT_NOTE);
-		jw_array_end(j);
+			jsonw_string(j, NULL, EXCERPT_NOTE);
+		jsonw_array_end(j);
 	} else if (json_is_integer(v)) {
-		jw_int(j, key, json_integer_value(v));
+		jsonw_int(j, key, json_integer_value(v));
 	} else if (json_is_real(v)) {
 		excerpt_write_real(j, key, json_real_value(v));
 	} else if (json_is_boolean(v)) {
-		jw_bool(j, key, json_is_true(v));
+		jsonw_bool(j, key, json_is_true(v));
 	} else {
-		jw_null(j, key);
+		jsonw_null(j, key);
 	}
 }
 
 /* Bytes that what was written since @start takes in a page, which escapes each "<". */
-static size_t excerpt_cost_since(const struct json *j, size_t start)
+static size_t excerpt_cost_since(const struct jsonw *j, size_t start)
 {
 	size_t cost = j->used - start;
 
@@ -169,7 +169,7 @@ static size_t excerpt_cost_since(const struct json *j, size_t start)
 	return cost;
 }
 
-void excerpt_fit(struct json *j, const char *key, const json_t *v, size_t max, size_t items,
+void excerpt_fit(struct jsonw *j, const char *key, const json_t *v, size_t max, size_t items,
 		 size_t bytes)
 {
 	const size_t start = j->used;

@@ -22,11 +22,11 @@ char *excerpt_keep_end(const char *text, size_t max);
 /* Bytes that @text takes in a page, where "<" and control characters take six each. */
 size_t excerpt_cost(const char *text);
 /* Writes @text as an element of an array, cut to @max bytes of the page. */
-void excerpt_put(struct json *j, const char *text, size_t max, enum excerpt_cut cut);
+void excerpt_put(struct jsonw *j, const char *text, size_t max, enum excerpt_cut cut);
 /* Writes @v, with each text in it cut to @max bytes, and each array to @items elements. */
-void excerpt_write(struct json *j, const char *key, const json_t *v, size_t max, size_t items);
+void excerpt_write(struct jsonw *j, const char *key, const json_t *v, size_t max, size_t items);
 /* The same; while that takes more than @bytes in a page, texts are cut to half as much. */
-void excerpt_fit(struct json *j, const char *key, const json_t *v, size_t max, size_t items,
+void excerpt_fit(struct jsonw *j, const char *key, const json_t *v, size_t max, size_t items,
 		 size_t bytes);
 /*
  * @args, each ended by NUL, joined and quoted as for a shell, and cut to @max bytes; @is_cut: they

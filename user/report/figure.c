@@ -89,12 +89,11 @@ static char *figure_make_subtitle(const struct report_run *r)
 	if (gmtime_r(&start, &tm))
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
 	fprintf(f, "%.64s, %s: %s wall", member_text(r->meta, "host", "host not known"), when,
-		format_seconds(wall,
-			       number_nearest(floor(member_number(s, "wall_seconds") * 1e9))));
+		format_seconds(wall, number_clamp(floor(member_number(s, "wall_seconds") * 1e9))));
 	if (json_object_get(s, "cpu_seconds"))
 		fprintf(f, ", %s CPU",
-			format_seconds(
-				cpu, number_nearest(floor(member_number(s, "cpu_seconds") * 1e9))));
+			format_seconds(cpu,
+				       number_clamp(floor(member_number(s, "cpu_seconds") * 1e9))));
 	if (json_object_get(s, "rss_peak_bytes"))
 		fprintf(f, ", peak %s resident",
 			format_bytes(bytes, (uint64_t)member_number(s, "rss_peak_bytes")));

@@ -58,9 +58,9 @@ int overlay_add(struct overlay *o, const char *label, const char *name, unsigned
 	*r = (struct overlay_run){ .label = label, .name = name, .colour = colour };
 	err = charts_init(&r->charts);
 	for (size_t i = 0; !err && i < NR_CHARTS; i++) {
-		thin_done(&r->charts.thin[i]);
-		err = thin_init(&r->charts.thin[i], chart_specs[i].nr,
-				room > LEAST_ROOM ? room : LEAST_ROOM);
+		downsampler_done(&r->charts.sampler[i]);
+		err = downsampler_init(&r->charts.sampler[i], chart_specs[i].nr,
+				       room > LEAST_ROOM ? room : LEAST_ROOM);
 	}
 	if (!err)
 		err = source_each(src, PART(LINE_SAMPLE), overlay_add_sample, &r->charts);
@@ -80,7 +80,7 @@ void overlay_done(struct overlay *o)
 
 /* The rows in which the metric of a curve was read. */
 struct points {
-	struct thin_row *rows; /* owned */
+	struct downsampler_row *rows; /* owned */
 	size_t nr;
 	size_t at; /* where points_interpolate() continues */
 };
@@ -88,7 +88,7 @@ struct points {
 static int points_read(const struct overlay_run *r, const struct curve_place *p, struct points *out)
 {
 	size_t all;
-	struct thin_row *rows = thin_rows(&r->charts.thin[p->chart], &all);
+	struct downsampler_row *rows = downsampler_get_rows(&r->charts.sampler[p->chart], &all);
 
 	*out = (struct points){ .rows = rows };
 	for (size_t i = 0; rows && i < all; i++) {
@@ -105,7 +105,7 @@ static int points_read(const struct overlay_run *r, const struct curve_place *p,
  */
 static double points_interpolate(struct points *p, double seconds)
 {
-	const struct thin_row *a, *b;
+	const struct downsampler_row *a, *b;
 
 	while (p->at < p->nr && p->rows[p->at].seconds < seconds)
 		p->at++;
@@ -150,48 +150,48 @@ static double *points_merge_times(const struct points *points, size_t runs, size
 	return times;
 }
 
-static void overlay_write_curves(const struct overlay *o, struct json *j)
+static void overlay_write_curves(const struct overlay *o, struct jsonw *j)
 {
-	jw_array(j, "curves");
+	jsonw_array(j, "curves");
 	for (size_t i = 0; i < o->nr; i++) {
-		jw_object(j, NULL);
-		jw_string(j, "key", o->run[i].label);
-		jw_string(j, "label", o->run[i].label);
-		jw_uint(j, "colour", o->run[i].colour % NR_COLOURS + 1);
-		jw_string(j, "style",
-			  curve_style_name(o->run[i].colour < NR_COLOURS ? CURVE_LINE
-									 : CURVE_DASHED));
-		jw_object_end(j);
+		jsonw_object(j, NULL);
+		jsonw_string(j, "key", o->run[i].label);
+		jsonw_string(j, "label", o->run[i].label);
+		jsonw_uint(j, "colour", o->run[i].colour % NR_COLOURS + 1);
+		jsonw_string(j, "style",
+			     curve_style_name(o->run[i].colour < NR_COLOURS ? CURVE_LINE
+									    : CURVE_DASHED));
+		jsonw_object_end(j);
 	}
-	jw_array_end(j);
+	jsonw_array_end(j);
 }
 
 static void overlay_write_points(const struct overlay *o, struct points *points, enum metric_id id,
-				 struct json *j)
+				 struct jsonw *j)
 {
 	double unit = pow(10, metric_decimals(id));
 	size_t nr;
 	double *times = points_merge_times(points, o->nr, &nr);
 
 	j->failed |= !times;
-	jw_array(j, "time");
+	jsonw_array(j, "time");
 	for (size_t k = 0; k < nr; k++)
-		jw_double(j, NULL, round(times[k] * 1e6) / 1e6);
-	jw_array_end(j);
-	jw_object(j, "columns");
+		jsonw_double(j, NULL, round(times[k] * 1e6) / 1e6);
+	jsonw_array_end(j);
+	jsonw_object(j, "columns");
 	for (size_t i = 0; i < o->nr; i++) {
-		jw_array(j, o->run[i].label);
+		jsonw_array(j, o->run[i].label);
 		for (size_t k = 0; k < nr; k++)
-			jw_double(j, NULL,
-				  round(points_interpolate(&points[i], times[k]) / unit * 1e3) /
-					  1e3);
-		jw_array_end(j);
+			jsonw_double(j, NULL,
+				     round(points_interpolate(&points[i], times[k]) / unit * 1e3) /
+					     1e3);
+		jsonw_array_end(j);
 	}
-	jw_object_end(j);
+	jsonw_object_end(j);
 	free(times);
 }
 
-static int overlay_write_chart(const struct overlay *o, size_t curve, struct json *j)
+static int overlay_write_chart(const struct overlay *o, size_t curve, struct jsonw *j)
 {
 	struct points points[OVERLAY_RUNS] = { 0 };
 	enum metric_id id = curves[curve].id;
@@ -200,22 +200,22 @@ static int overlay_write_chart(const struct overlay *o, size_t curve, struct jso
 	int err = curve_find_place(id, &p) ? 0 : -ENOENT;
 
 	for (size_t i = 0; !err && i < o->nr; i++) {
-		const struct thin *t = &o->run[i].charts.thin[p.chart];
+		const struct downsampler *t = &o->run[i].charts.sampler[p.chart];
 
 		err = points_read(&o->run[i], &p, &points[i]);
 		samples += points[i].nr;
 		each = t->each > each ? t->each : each;
 	}
 	if (!err && samples) {
-		jw_object(j, metric_get(id)->key);
-		jw_string(j, "title", curves[curve].title);
-		jw_string(j, "what", curves[curve].what);
-		jw_string(j, "unit", chart_unit_name(chart_specs[p.chart].unit));
+		jsonw_object(j, metric_get(id)->key);
+		jsonw_string(j, "title", curves[curve].title);
+		jsonw_string(j, "what", curves[curve].what);
+		jsonw_string(j, "unit", chart_unit_name(chart_specs[p.chart].unit));
 		overlay_write_curves(o, j);
-		jw_uint(j, "samples", samples);
-		jw_uint(j, "each", each);
+		jsonw_uint(j, "samples", samples);
+		jsonw_uint(j, "each", each);
 		overlay_write_points(o, points, id, j);
-		jw_object_end(j);
+		jsonw_object_end(j);
 	}
 	for (size_t i = 0; i < o->nr; i++)
 		free(points[i].rows);
@@ -223,46 +223,46 @@ static int overlay_write_chart(const struct overlay *o, size_t curve, struct jso
 }
 
 static void overlay_write_frame(const struct overlay *o, const char *comparison, size_t left_out,
-				struct json *j)
+				struct jsonw *j)
 {
 	uint64_t samples = 0;
 
-	jw_string(j, "version", BPFMON_VERSION);
-	jw_array(j, "runs");
+	jsonw_string(j, "version", BPFMON_VERSION);
+	jsonw_array(j, "runs");
 	for (size_t i = 0; i < o->nr; i++) {
-		jw_object(j, NULL);
-		jw_string(j, "label", o->run[i].label);
-		jw_string(j, "name", o->run[i].name);
-		jw_object_end(j);
-		samples += o->run[i].charts.thin[0].rows;
+		jsonw_object(j, NULL);
+		jsonw_string(j, "label", o->run[i].label);
+		jsonw_string(j, "name", o->run[i].name);
+		jsonw_object_end(j);
+		samples += o->run[i].charts.sampler[0].rows;
 	}
-	jw_array_end(j);
-	jw_uint(j, "left_out", left_out);
-	jw_uint(j, "samples", samples);
-	jw_string(j, "comparison", comparison);
+	jsonw_array_end(j);
+	jsonw_uint(j, "left_out", left_out);
+	jsonw_uint(j, "samples", samples);
+	jsonw_string(j, "comparison", comparison);
 	/* the scripts that both pages share read these of a single run */
-	jw_object(j, "meta");
-	jw_object_end(j);
-	jw_object(j, "summary");
-	jw_object_end(j);
-	jw_object(j, "processes");
-	jw_array(j, "fields");
-	jw_array_end(j);
-	jw_array(j, "rows");
-	jw_array_end(j);
-	jw_object_end(j);
+	jsonw_object(j, "meta");
+	jsonw_object_end(j);
+	jsonw_object(j, "summary");
+	jsonw_object_end(j);
+	jsonw_object(j, "processes");
+	jsonw_array(j, "fields");
+	jsonw_array_end(j);
+	jsonw_array(j, "rows");
+	jsonw_array_end(j);
+	jsonw_object_end(j);
 }
 
-int overlay_write(const struct overlay *o, const char *comparison, size_t left_out, struct json *j)
+int overlay_write(const struct overlay *o, const char *comparison, size_t left_out, struct jsonw *j)
 {
 	int err = 0;
 
-	jw_object(j, NULL);
+	jsonw_object(j, NULL);
 	overlay_write_frame(o, comparison, left_out, j);
-	jw_object(j, "charts");
+	jsonw_object(j, "charts");
 	for (size_t i = 0; !err && i < NR_CURVES; i++)
 		err = overlay_write_chart(o, i, j);
-	jw_object_end(j);
-	jw_object_end(j);
+	jsonw_object_end(j);
+	jsonw_object_end(j);
 	return err ? err : j->failed ? -ENOMEM : 0;
 }

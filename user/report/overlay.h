@@ -29,6 +29,7 @@ void overlay_done(struct overlay *o);
  * Writes one JSON object: charts as those of charts_write(), with a curve for each run;
  * @comparison, a text that is shown below; @left_out, the number of runs not drawn. -ENOMEM.
  */
-int overlay_write(const struct overlay *o, const char *comparison, size_t left_out, struct json *j);
+int overlay_write(const struct overlay *o, const char *comparison, size_t left_out,
+		  struct jsonw *j);
 
 #endif

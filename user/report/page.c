@@ -46,7 +46,7 @@ static void page_put_element(FILE *f, const char *element, const char *nonce,
 }
 
 /* In JSON "<" occurs only in strings, where \u003c stands for it. */
-static void page_put_data(FILE *f, const struct json *data)
+static void page_put_data(FILE *f, const struct jsonw *data)
 {
 	const char *at = data->text, *end = data->text + data->used, *next;
 
@@ -85,7 +85,7 @@ static void page_put_head(FILE *f, const char *nonce, const char *title)
 	fputs("</head>\n<body>\n", f);
 }
 
-static int page_put(FILE *f, const struct page *p, const struct json *data)
+static int page_put(FILE *f, const struct page *p, const struct jsonw *data)
 {
 	static const struct asset uplot[] = { ASSET_OF(uplot_js) };
 	char nonce[2 * NONCE_BYTES + 1];
@@ -107,7 +107,7 @@ static int page_put(FILE *f, const struct page *p, const struct json *data)
 	return ferror(f) ? -EIO : 0;
 }
 
-int page_write(FILE *f, const struct json *data)
+int page_write(FILE *f, const struct jsonw *data)
 {
 	static const struct asset scripts[] = { ASSET_OF(base_js),   ASSET_OF(header_js),
 						ASSET_OF(marks_js),  ASSET_OF(charts_js),
@@ -120,7 +120,7 @@ int page_write(FILE *f, const struct json *data)
 	return page_put(f, &page, data);
 }
 
-int page_write_overlay(FILE *f, const struct json *data)
+int page_write_overlay(FILE *f, const struct jsonw *data)
 {
 	static const struct asset scripts[] = { ASSET_OF(base_js), ASSET_OF(marks_js),
 						ASSET_OF(charts_js), ASSET_OF(controls_js),

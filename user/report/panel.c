@@ -41,7 +41,7 @@ static bool curve_is_drawn(const struct report_charts *c, const struct curve_spe
  * up to it. Owned by the caller, NULL without memory.
  */
 static double *panel_compute_heights(const struct report_charts *c, const struct chart_spec *spec,
-				     const struct thin_row *rows, size_t nr)
+				     const struct downsampler_row *rows, size_t nr)
 {
 	double *all = calloc((spec->nr + 1) * (nr + 1), sizeof(*all));
 
@@ -130,7 +130,8 @@ static void panel_put_legend(FILE *f, const struct report_charts *c, const struc
 }
 
 static void panel_put_curve(FILE *f, const struct panel *p, const struct curve_spec *curve,
-			    double top, const struct thin_row *rows, const double *y, size_t nr)
+			    double top, const struct downsampler_row *rows, const double *y,
+			    size_t nr)
 {
 	const struct trace_scale scale = { .left = LEFT,
 					   .bottom = BOTTOM,
@@ -151,8 +152,8 @@ static void panel_put_curve(FILE *f, const struct panel *p, const struct curve_s
 
 /* Stacked areas are drawn from the top down: each covers all but its share of the previous one. */
 static void panel_put_curves(FILE *f, const struct panel *p, const struct report_charts *c,
-			     const struct chart_spec *spec, double top, const struct thin_row *rows,
-			     const double *all, size_t nr)
+			     const struct chart_spec *spec, double top,
+			     const struct downsampler_row *rows, const double *all, size_t nr)
 {
 	for (unsigned k = spec->nr; k-- > 0;)
 		if (spec->curve[k].style == CURVE_STACKED && curve_is_drawn(c, &spec->curve[k]))
@@ -231,8 +232,8 @@ static void panel_put_title(FILE *f, const struct chart_spec *spec)
 }
 
 static void panel_put(FILE *f, const struct panel *p, const struct report_charts *c,
-		      const struct chart_spec *spec, const struct thin_row *rows, const double *all,
-		      size_t nr)
+		      const struct chart_spec *spec, const struct downsampler_row *rows,
+		      const double *all, size_t nr)
 {
 	double top =
 		fmax(fmax(panel_find_largest(c, spec, all, nr), p->limit), p->point) * HEADROOM;
@@ -253,7 +254,7 @@ static void panel_put(FILE *f, const struct panel *p, const struct report_charts
 int panel_write(FILE *f, const struct panel *p, const struct report_charts *c, size_t i)
 {
 	size_t nr;
-	struct thin_row *rows = thin_rows(&c->thin[i], &nr);
+	struct downsampler_row *rows = downsampler_get_rows(&c->sampler[i], &nr);
 	double *all = rows ? panel_compute_heights(c, &chart_specs[i], rows, nr) : NULL;
 
 	if (all)

@@ -14,50 +14,50 @@ void phases_add_metrics(struct metric_set *set)
 		metric_put(set, shown[i]);
 }
 
-static void phase_write(struct json *j, const struct phase *ph)
+static void phase_write(struct jsonw *j, const struct phase *ph)
 {
 	json_t *text = ph->text ? json_string(ph->text) : json_null();
 
-	jw_array(j, NULL);
+	jsonw_array(j, NULL);
 	excerpt_write(j, NULL, text, TEXT_SHOWN, 0);
 	json_decref(text);
-	jw_decimal(j, NULL, ph->start_ns, 9);
-	jw_decimal(j, NULL, ph->end_ns, 9);
+	jsonw_decimal(j, NULL, ph->start_ns, 9);
+	jsonw_decimal(j, NULL, ph->end_ns, 9);
 	if (ph->is_shared)
-		jw_uint(j, NULL, ph->shared_with);
+		jsonw_uint(j, NULL, ph->shared_with);
 	else
-		jw_null(j, NULL);
-	jw_uint(j, NULL, ph->nr_shared);
-	jw_decimal(j, NULL, ph->is_shared ? ph->end_ns : ph[ph->nr_shared - 1].end_ns, 9);
+		jsonw_null(j, NULL);
+	jsonw_uint(j, NULL, ph->nr_shared);
+	jsonw_decimal(j, NULL, ph->is_shared ? ph->end_ns : ph[ph->nr_shared - 1].end_ns, 9);
 	for (size_t i = 0; i < NR_SHOWN; i++) {
 		if (metric_has(&ph->have, shown[i]))
-			jw_decimal(j, NULL, ph->value[shown[i]], metric_decimals(shown[i]));
+			jsonw_decimal(j, NULL, ph->value[shown[i]], metric_decimals(shown[i]));
 		else
-			jw_null(j, NULL);
+			jsonw_null(j, NULL);
 	}
-	jw_array_end(j);
+	jsonw_array_end(j);
 }
 
-void phases_write(const struct phases *p, struct json *j)
+void phases_write(const struct phases *p, struct jsonw *j)
 {
 	if (p->nr < 2)
 		return;
-	jw_object(j, "phases");
-	jw_uint(j, "total", p->nr);
-	jw_uint(j, "left_out", p->left_out);
-	jw_array(j, "fields");
-	jw_string(j, NULL, "text");
-	jw_string(j, NULL, "start");
-	jw_string(j, NULL, "end");
-	jw_string(j, NULL, "shared_with");
-	jw_string(j, NULL, "shared_phases");
-	jw_string(j, NULL, "shared_end");
+	jsonw_object(j, "phases");
+	jsonw_uint(j, "total", p->nr);
+	jsonw_uint(j, "left_out", p->left_out);
+	jsonw_array(j, "fields");
+	jsonw_string(j, NULL, "text");
+	jsonw_string(j, NULL, "start");
+	jsonw_string(j, NULL, "end");
+	jsonw_string(j, NULL, "shared_with");
+	jsonw_string(j, NULL, "shared_phases");
+	jsonw_string(j, NULL, "shared_end");
 	for (size_t i = 0; i < NR_SHOWN; i++)
-		jw_string(j, NULL, metric_get(shown[i])->key);
-	jw_array_end(j);
-	jw_array(j, "rows");
+		jsonw_string(j, NULL, metric_get(shown[i])->key);
+	jsonw_array_end(j);
+	jsonw_array(j, "rows");
 	for (size_t i = 0; i < p->nr && i < PHASES_SHOWN; i++)
 		phase_write(j, &p->all[i]);
-	jw_array_end(j);
-	jw_object_end(j);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
 }

@@ -14,6 +14,6 @@ void phases_add_metrics(struct metric_set *set);
  * "phases":{"total":...,"left_out":...,"fields":[...],"rows":[[...]]}, the values of a row in the
  * order of the fields; nothing if the command set no mark.
  */
-void phases_write(const struct phases *p, struct json *j);
+void phases_write(const struct phases *p, struct jsonw *j);
 
 #endif

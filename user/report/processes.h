@@ -40,6 +40,6 @@ const struct report_process *processes_find_largest(const struct report_processe
  * "processes":{"total":...,"exes":[...],"fields":[...],"rows":[[...]]}, times in seconds since
  * @start_ns; a row has the index of its path in "exes". -ENOMEM.
  */
-int processes_write(struct report_processes *all, uint64_t start_ns, struct json *j);
+int processes_write(struct report_processes *all, uint64_t start_ns, struct jsonw *j);
 
 #endif

@@ -89,7 +89,7 @@ void processes_add_metrics(struct metric_set *set)
 		metric_put(set, shown[i]);
 }
 
-static void processes_put_fields(struct json *j)
+static void processes_put_fields(struct jsonw *j)
 {
 	static const char *const names[] = {
 		"pid",   "ppid",          "uid",   "comm",           "exe",
@@ -97,44 +97,44 @@ static void processes_put_fields(struct json *j)
 		"state", "threads_total", "execs", "rss_peak_bytes", "rss_peak_exact"
 	};
 
-	jw_array(j, "fields");
+	jsonw_array(j, "fields");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		jw_string(j, NULL, names[i]);
+		jsonw_string(j, NULL, names[i]);
 	for (size_t i = 0; i < NR_SHOWN; i++)
-		jw_string(j, NULL, metric_get(shown[i])->key);
-	jw_array_end(j);
+		jsonw_string(j, NULL, metric_get(shown[i])->key);
+	jsonw_array_end(j);
 }
 
 /* Negative where an attached process started before the run. */
-static void process_put_time(struct json *j, uint64_t epoch_ns, uint64_t start_ns)
+static void process_put_time(struct jsonw *j, uint64_t epoch_ns, uint64_t start_ns)
 {
 	if (epoch_ns >= start_ns)
-		jw_decimal(j, NULL, (epoch_ns - start_ns) / 1000, 6);
+		jsonw_decimal(j, NULL, (epoch_ns - start_ns) / 1000, 6);
 	else /* whole seconds will do */
-		jw_int(j, NULL, -(int64_t)((start_ns - epoch_ns) / 1000000000));
+		jsonw_int(j, NULL, -(int64_t)((start_ns - epoch_ns) / 1000000000));
 }
 
-static void process_put_end(struct json *j, const struct process *p, uint64_t start_ns)
+static void process_put_end(struct jsonw *j, const struct process *p, uint64_t start_ns)
 {
 	if (p->end_epoch_ns)
 		process_put_time(j, p->end_epoch_ns, start_ns);
 	else
-		jw_null(j, NULL);
+		jsonw_null(j, NULL);
 	if (p->has_ended && !p->signal)
-		jw_int(j, NULL, p->exit_code);
+		jsonw_int(j, NULL, p->exit_code);
 	else
-		jw_null(j, NULL);
+		jsonw_null(j, NULL);
 	if (p->has_ended && p->signal)
-		jw_int(j, NULL, p->signal);
+		jsonw_int(j, NULL, p->signal);
 	else
-		jw_null(j, NULL);
+		jsonw_null(j, NULL);
 	if (!p->has_ended)
-		jw_bytes(j, NULL, p->state ? &p->state : "?", 1);
+		jsonw_bytes(j, NULL, p->state ? &p->state : "?", 1);
 	else
-		jw_null(j, NULL);
+		jsonw_null(j, NULL);
 }
 
-static void process_put_texts(struct json *j, const struct report_process *r,
+static void process_put_texts(struct jsonw *j, const struct report_process *r,
 			      const struct process_texts *t)
 {
 	const char **exe =
@@ -142,52 +142,52 @@ static void process_put_texts(struct json *j, const struct report_process *r,
 
 	excerpt_put(j, r->p.comm, t->limit, CUT_END);
 	if (exe)
-		jw_uint(j, NULL, (uint64_t)(exe - t->exe));
+		jsonw_uint(j, NULL, (uint64_t)(exe - t->exe));
 	else
-		jw_null(j, NULL);
+		jsonw_null(j, NULL);
 	if (r->args)
 		excerpt_put(j, r->args, t->limit, CUT_END);
 	else
-		jw_null(j, NULL);
+		jsonw_null(j, NULL);
 }
 
-static void process_put_row(struct json *j, const struct report_process *r,
+static void process_put_row(struct jsonw *j, const struct report_process *r,
 			    const struct process_texts *t, uint64_t start_ns)
 {
 	const struct process *p = &r->p;
 
-	jw_array(j, NULL);
-	jw_int(j, NULL, p->pid);
-	jw_int(j, NULL, p->ppid);
-	jw_uint(j, NULL, p->uid);
+	jsonw_array(j, NULL);
+	jsonw_int(j, NULL, p->pid);
+	jsonw_int(j, NULL, p->ppid);
+	jsonw_uint(j, NULL, p->uid);
 	process_put_texts(j, r, t);
 	process_put_time(j, p->start_epoch_ns, start_ns);
 	process_put_end(j, p, start_ns);
-	jw_uint(j, NULL, p->threads_total);
-	jw_uint(j, NULL, p->execs);
+	jsonw_uint(j, NULL, p->threads_total);
+	jsonw_uint(j, NULL, p->execs);
 	if (p->has_rss_peak)
-		jw_uint(j, NULL, p->rss_peak_bytes);
+		jsonw_uint(j, NULL, p->rss_peak_bytes);
 	else
-		jw_null(j, NULL);
-	jw_bool(j, NULL, p->rss_peak_exact);
+		jsonw_null(j, NULL);
+	jsonw_bool(j, NULL, p->rss_peak_exact);
 	for (size_t i = 0; i < NR_SHOWN; i++) {
 		if (metric_has(&p->have, shown[i]))
-			jw_decimal(j, NULL, p->value[shown[i]], metric_decimals(shown[i]));
+			jsonw_decimal(j, NULL, p->value[shown[i]], metric_decimals(shown[i]));
 		else
-			jw_null(j, NULL);
+			jsonw_null(j, NULL);
 	}
-	jw_array_end(j);
+	jsonw_array_end(j);
 }
 
-static void texts_put_paths(struct json *j, const struct process_texts *t)
+static void texts_put_paths(struct jsonw *j, const struct process_texts *t)
 {
-	jw_array(j, "exes");
+	jsonw_array(j, "exes");
 	for (size_t i = 0; i < t->nr; i++)
 		excerpt_put(j, t->exe[i], t->limit, CUT_START);
-	jw_array_end(j);
+	jsonw_array_end(j);
 }
 
-int processes_write(struct report_processes *all, uint64_t start_ns, struct json *j)
+int processes_write(struct report_processes *all, uint64_t start_ns, struct jsonw *j)
 {
 	struct process_texts texts = { 0 };
 	int err = processes_finish(all);
@@ -196,15 +196,15 @@ int processes_write(struct report_processes *all, uint64_t start_ns, struct json
 		err = texts_measure(&texts, all);
 	if (err)
 		return err;
-	jw_object(j, "processes");
-	jw_uint(j, "total", all->total);
+	jsonw_object(j, "processes");
+	jsonw_uint(j, "total", all->total);
 	texts_put_paths(j, &texts);
 	processes_put_fields(j);
-	jw_array(j, "rows");
+	jsonw_array(j, "rows");
 	for (size_t i = 0; i < all->nr; i++)
 		process_put_row(j, &all->list[i], &texts, start_ns);
-	jw_array_end(j);
-	jw_object_end(j);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
 	free(texts.exe);
 	return 0;
 }

@@ -142,24 +142,24 @@ int report_read(struct report_run *r, struct source *s)
 	return err;
 }
 
-static void report_write_summary(struct report_run *r, struct json *j)
+static void report_write_summary(struct report_run *r, struct jsonw *j)
 {
 	const json_t *programs = json_object_get(r->summary, "programs");
 
-	jw_uint(j, "programs_total", json_array_size(programs));
+	jsonw_uint(j, "programs_total", json_array_size(programs));
 	excerpt_fit(j, "summary", r->summary, OTHER_TEXT, PROGRAMS_SHOWN, SUMMARY_BYTES);
 }
 
-int report_write_data(struct report_run *r, const char *name, struct json *j)
+int report_write_data(struct report_run *r, const char *name, struct jsonw *j)
 {
 	int err;
 
-	jw_object(j, NULL);
-	jw_string(j, "version", BPFMON_VERSION);
-	jw_string(j, "source", name);
-	jw_uint(j, "samples", r->samples);
-	jw_uint(j, "unreadable", r->unreadable);
-	jw_bool(j, "cut", r->is_cut);
+	jsonw_object(j, NULL);
+	jsonw_string(j, "version", BPFMON_VERSION);
+	jsonw_string(j, "source", name);
+	jsonw_uint(j, "samples", r->samples);
+	jsonw_uint(j, "unreadable", r->unreadable);
+	jsonw_bool(j, "cut", r->is_cut);
 	excerpt_fit(j, "meta", r->meta, META_TEXT, META_ITEMS, META_BYTES);
 	report_write_summary(r, j);
 	excerpt_fit(j, "events", r->events, OTHER_TEXT, SIZE_MAX, EVENTS_BYTES);
@@ -170,6 +170,6 @@ int report_write_data(struct report_run *r, const char *name, struct json *j)
 		err = series_write(&r->pushed, j);
 	if (!err)
 		err = processes_write(&r->processes, r->start_epoch_ns, j);
-	jw_object_end(j);
+	jsonw_object_end(j);
 	return j->failed ? -ENOMEM : err;
 }

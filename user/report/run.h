@@ -31,6 +31,6 @@ void report_close(struct report_run *r);
 /* Reads all of @s. -ENODATA: the run has no samples; -ENOMEM, or an error of source_each(). */
 int report_read(struct report_run *r, struct source *s);
 /* Writes the run as one JSON object; -ENOMEM. @name: of the run or file, as the user wrote it. */
-int report_write_data(struct report_run *r, const char *name, struct json *j);
+int report_write_data(struct report_run *r, const char *name, struct jsonw *j);
 
 #endif

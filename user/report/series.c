@@ -18,7 +18,7 @@ void series_done(struct report_series *p)
 {
 	for (size_t i = 0; i < p->nr; i++) {
 		json_decref(p->all[i].identity);
-		thin_done(&p->all[i].thin);
+		downsampler_done(&p->all[i].sampler);
 	}
 	free(p->all);
 	json_decref(p->index);
@@ -100,7 +100,7 @@ static void series_count_value(struct report_series *p, struct series *s, const 
 /* The points of one datagram have the same time: they are drawn side by side, in their order. */
 static void series_keep_value(struct series *s, double seconds, const json_t *v)
 {
-	struct thin_row row = { 0 };
+	struct downsampler_row row = { 0 };
 
 	if (!s || !s->is_drawn || !value_is_drawable(v))
 		return;
@@ -108,7 +108,7 @@ static void series_keep_value(struct series *s, double seconds, const json_t *v)
 	s->last_seconds = seconds;
 	row.seconds = seconds + s->again * APART;
 	row.value[0] = json_is_boolean(v) ? json_is_true(v) : json_number_value(v);
-	thin_add(&s->thin, &row);
+	downsampler_add(&s->sampler, &row);
 }
 
 struct pushed_line {
@@ -261,7 +261,7 @@ static int series_divide_room(struct report_series *p)
 		room = ROOM_OF_ONE;
 	for (size_t i = 0; i < p->nr_charts; i++)
 		for (size_t k = 0; k < p->chart[i].nr; k++) {
-			if (thin_init(&p->chart[i].curve[k]->thin, 1, room))
+			if (downsampler_init(&p->chart[i].curve[k]->sampler, 1, room))
 				return -ENOMEM;
 			p->chart[i].curve[k]->is_drawn = true;
 		}

@@ -8,7 +8,7 @@
 #define REPORT_SERIES_H
 
 #include "base/json.h"
-#include "report/thin.h"
+#include "report/downsampler.h"
 #include "wire/reader.h"
 
 #include <jansson.h>
@@ -24,9 +24,9 @@ struct series {
 	uint64_t texts;   /* values that cannot be drawn */
 	bool is_number;   /* not only booleans */
 	bool is_drawn;
-	struct thin thin;    /* if it is drawn */
-	double last_seconds; /* of the previous point */
-	unsigned again;      /* earlier points of that same time */
+	struct downsampler sampler; /* if it is drawn */
+	double last_seconds;        /* of the previous point */
+	unsigned again;             /* earlier points of that same time */
 };
 
 struct series_chart {
@@ -57,6 +57,6 @@ int series_add(struct report_series *p, const struct line *l);
  * "boolean":...,"time":[...],"values":[...]}]}],"left_out":{...},"texts":{...},"others":...};
  * nothing if nothing was pushed. -ENOMEM.
  */
-int series_write(const struct report_series *p, struct json *j);
+int series_write(const struct report_series *p, struct jsonw *j);
 
 #endif

@@ -4,7 +4,7 @@
 #define REPORT_SPEC_H
 
 #include "model/metric.h"
-#include "report/thin.h"
+#include "report/downsampler.h"
 
 #define NR_CHARTS 7
 
@@ -38,7 +38,7 @@ struct chart_spec {
 	const char *name, *title, *what; /* @what: the quantity of its axis */
 	enum chart_unit unit;
 	unsigned nr;
-	struct curve_spec curve[THIN_COLUMNS];
+	struct curve_spec curve[DOWNSAMPLER_COLUMNS];
 };
 
 extern const struct chart_spec chart_specs[NR_CHARTS];

@@ -9,7 +9,7 @@
 struct pen {
 	FILE *f;
 	const struct trace_scale *scale;
-	const struct thin_row *rows;
+	const struct downsampler_row *rows;
 	const double *y;
 	bool is_area;
 	size_t points; /* of this piece of the curve */
@@ -63,7 +63,7 @@ static void pen_column(struct pen *p, size_t first, size_t end)
 			pen_to(p, kept[k]);
 }
 
-void trace_write(FILE *f, const struct trace_scale *scale, const struct thin_row *rows,
+void trace_write(FILE *f, const struct trace_scale *scale, const struct downsampler_row *rows,
 		 const double *y, size_t nr, bool is_area)
 {
 	struct pen p = { f, scale, rows, y, is_area, 0 };

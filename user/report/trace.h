@@ -3,7 +3,7 @@
 #ifndef REPORT_TRACE_H
 #define REPORT_TRACE_H
 
-#include "report/thin.h"
+#include "report/downsampler.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct trace_scale {
  * the least, the greatest and the last. NAN interrupts the curve. @is_area: each piece is closed
  * down to 0.
  */
-void trace_write(FILE *f, const struct trace_scale *scale, const struct thin_row *rows,
+void trace_write(FILE *f, const struct trace_scale *scale, const struct downsampler_row *rows,
 		 const double *y, size_t nr, bool is_area);
 
 #endif

@@ -102,7 +102,7 @@ int source_summary(struct source *s, struct summary *total, bool *is_folded)
 int source_summary_tree(struct source *s, void **tree, bool *is_folded)
 {
 	struct summary total = { 0 };
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	int err = source_summary(s, &total, is_folded);
 
 	*tree = NULL;
@@ -111,7 +111,7 @@ int source_summary_tree(struct source *s, void **tree, bool *is_folded)
 		*tree = j.failed ? NULL : json_loadb(j.text, j.used, JSON_ALLOW_NUL, NULL);
 		err = *tree ? 0 : -ENOMEM;
 	}
-	jw_done(&j);
+	jsonw_done(&j);
 	summary_done(&total);
 	return err;
 }

@@ -206,7 +206,7 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 		return -ENOENT;
 	}
 	libbpf_set_print(o->verbose ? libbpf_be_verbose : libbpf_be_quiet);
-	heap_expect(LOAD_BYTES);
+	heap_prepare(LOAD_BYTES);
 	err = programs_load_optional(skel, o, x);
 	heap_settle();
 	if (err)

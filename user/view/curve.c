@@ -43,7 +43,7 @@ void curves_metrics(struct metric_set *set)
 
 static size_t curves_column_at(const struct curves *c, uint64_t ns)
 {
-	size_t i = number_nearest(floor((double)ns / (double)c->wall_ns * (double)c->columns));
+	size_t i = number_clamp(floor((double)ns / (double)c->wall_ns * (double)c->columns));
 
 	return i < c->columns ? i : c->columns - 1;
 }
@@ -95,7 +95,7 @@ static void curve_format_maximum(char out[FORMAT_BYTES], int k, double top)
 	if (k == CURVE_CPU)
 		snprintf(out, FORMAT_BYTES, "%.3g", top / 1000);
 	else
-		format_bytes(out, number_nearest(floor(top)));
+		format_bytes(out, number_clamp(floor(top)));
 }
 
 /* The part of a column in the row whose lower edge is @row rows above the axis. */

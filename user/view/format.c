@@ -53,10 +53,10 @@ char *format_count(char *out, uint64_t n)
 /* The character at @text: its bytes, and the columns that it takes on a terminal. */
 static size_t format_next_character(const char *text, size_t *columns, bool *is_control)
 {
-	size_t n = text_character(text, is_control);
+	size_t n = text_character_bytes(text, is_control);
 	uint32_t c = 0;
 
-	*columns = !*is_control && utf8_decode(text, n, &c) ? width_of(c) : 1;
+	*columns = !*is_control && utf8_decode(text, n, &c) ? character_width(c) : 1;
 	return n;
 }
 

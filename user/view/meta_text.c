@@ -87,7 +87,7 @@ static void meta_write_start(FILE *f, const json_t *meta)
 {
 	const char *user = meta_string(meta, "user"), *host = meta_string(meta, "host");
 	double started = json_number_value(json_object_get(meta, "start_time"));
-	time_t at = (time_t)number_nearest(floor(started));
+	time_t at = (time_t)number_clamp(floor(started));
 	char when[64];
 	struct tm tm;
 

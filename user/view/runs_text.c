@@ -211,68 +211,68 @@ void runs_table(FILE *f, const struct stored_runs *all, size_t shown, const char
 		fprintf(f, "%zu of %zu runs; --limit 0 shows all\n", shown, all->nr);
 }
 
-static void run_put_json_number(struct json *j, const char *key, int64_t v, unsigned decimals)
+static void run_put_json_number(struct jsonw *j, const char *key, int64_t v, unsigned decimals)
 {
 	if (v >= 0)
-		jw_decimal(j, key, (uint64_t)v, decimals);
+		jsonw_decimal(j, key, (uint64_t)v, decimals);
 	else
-		jw_null(j, key);
+		jsonw_null(j, key);
 }
 
-static void run_put_json_tags(struct json *j, const char *tags)
+static void run_put_json_tags(struct jsonw *j, const char *tags)
 {
-	jw_object(j, "tags");
+	jsonw_object(j, "tags");
 	for (const char *t = tags; *t; t += strlen(t) + 1) {
 		const char *value = strchr(t, '=');
 		char *key = value ? strndup(t, (size_t)(value - t)) : NULL;
 
 		if (key)
-			jw_string(j, key, value + 1);
+			jsonw_string(j, key, value + 1);
 		free(key);
 	}
-	jw_object_end(j);
+	jsonw_object_end(j);
 }
 
-static void run_put_json(struct json *j, const struct stored_run *r, const char *const *sources)
+static void run_put_json(struct jsonw *j, const struct stored_run *r, const char *const *sources)
 {
 	char id[ID_BYTES];
 
 	run_format_id(id, sizeof(id), r, sources);
-	jw_object(j, NULL);
-	jw_string(j, "id", id);
-	jw_string(j, "run", r->uuid);
-	jw_string(j, "name", r->name);
-	jw_string(j, "job", r->job);
-	jw_string(j, "command", r->command);
-	jw_string(j, "user", r->user);
-	jw_string(j, "host", r->host);
+	jsonw_object(j, NULL);
+	jsonw_string(j, "id", id);
+	jsonw_string(j, "run", r->uuid);
+	jsonw_string(j, "name", r->name);
+	jsonw_string(j, "job", r->job);
+	jsonw_string(j, "command", r->command);
+	jsonw_string(j, "user", r->user);
+	jsonw_string(j, "host", r->host);
 	run_put_json_tags(j, r->tags);
-	jw_decimal(j, "start_time", r->start_epoch_ns / 1000, 6);
-	jw_string(j, "state", states[r->state]);
+	jsonw_decimal(j, "start_time", r->start_epoch_ns / 1000, 6);
+	jsonw_string(j, "state", states[r->state]);
 	if (r->state == RUN_FINISHED)
-		jw_bool(j, "complete", r->is_complete && r->lines_lost <= 0);
+		jsonw_bool(j, "complete", r->is_complete && r->lines_lost <= 0);
 	run_put_json_number(j, "exit_code", r->exit_code, 0);
 	run_put_json_number(j, "signal", r->signal, 0);
 	run_put_json_number(j, "wall_seconds", r->wall_ns, 9);
 	run_put_json_number(j, "cpu_seconds", r->cpu_ns, 9);
 	run_put_json_number(j, "rss_peak_bytes", r->rss_peak_bytes, 0);
 	run_put_json_number(j, "processes_total", r->processes, 0);
-	jw_object_end(j);
-	jw_newline(j);
+	jsonw_object_end(j);
+	jsonw_newline(j);
 }
 
 int runs_json(FILE *f, const struct stored_runs *all, size_t shown, const char *const *sources)
 {
-	struct json j = { 0 };
+	struct jsonw j = { 0 };
 	bool failed = false;
 
 	for (size_t i = 0; i < shown && !failed; i++) {
-		jw_reset(&j);
+		jsonw_reset(&j);
 		run_put_json(&j, &all->runs[i], sources);
 		failed = j.failed;
 		if (!failed)
 			fwrite(j.text, 1, j.used, f);
 	}
-	jw_done(&j);
+	jsonw_done(&j);
 	return failed ? -ENOMEM : 0;
 }

@@ -16,9 +16,9 @@ void csv_header(struct buffer *t, const struct metric_set *columns)
 void csv_row(struct buffer *t, const struct metric_set *columns, uint64_t start_epoch_ns,
 	     const struct sample *s)
 {
-	buffer_decimal(t, (start_epoch_ns + s->elapsed_ns) / 1000, 6);
+	buffer_put_decimal(t, (start_epoch_ns + s->elapsed_ns) / 1000, 6);
 	buffer_puts(t, ",");
-	buffer_decimal(t, s->elapsed_ns, 9);
+	buffer_put_decimal(t, s->elapsed_ns, 9);
 	for (int i = 0; i < NR_METRICS; i++) {
 		enum metric_id id = (enum metric_id)i;
 
@@ -26,7 +26,7 @@ void csv_row(struct buffer *t, const struct metric_set *columns, uint64_t start_
 			continue;
 		buffer_puts(t, ",");
 		if (sample_has(s, id))
-			buffer_decimal(t, s->value[i], metric_decimals(id));
+			buffer_put_decimal(t, s->value[i], metric_decimals(id));
 	}
 	buffer_puts(t, "\r\n");
 }

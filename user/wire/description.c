@@ -65,75 +65,75 @@ static const struct field git_fields[] = {
 	{ .key = NULL },
 };
 
-static void description_write_nodes(struct json *j, const struct system_info *s)
+static void description_write_nodes(struct jsonw *j, const struct system_info *s)
 {
-	jw_array(j, "nodes");
+	jsonw_array(j, "nodes");
 	for (unsigned i = 0; i < s->nr_nodes && s->nr_nodes <= MAX_NODES; i++) {
-		jw_array(j, NULL);
-		jw_uint(j, NULL, s->nodes[i].number);
-		jw_uint(j, NULL, s->nodes[i].memory_bytes);
-		jw_array_end(j);
+		jsonw_array(j, NULL);
+		jsonw_uint(j, NULL, s->nodes[i].number);
+		jsonw_uint(j, NULL, s->nodes[i].memory_bytes);
+		jsonw_array_end(j);
 	}
-	jw_array_end(j);
+	jsonw_array_end(j);
 }
 
-static void description_write_limits(struct json *j, const struct limits *l)
+static void description_write_limits(struct jsonw *j, const struct limits *l)
 {
-	jw_object(j, "values");
+	jsonw_object(j, "values");
 	for (int i = 0; i < NR_LIMITS; i++)
 		if (limit_has(l, (enum limit_id)i))
-			jw_uint(j, limit_get((enum limit_id)i)->key, l->value[i]);
-	jw_object_end(j);
+			jsonw_uint(j, limit_get((enum limit_id)i)->key, l->value[i]);
+	jsonw_object_end(j);
 }
 
-static void description_write_variables(struct json *j, const struct meta *m)
+static void description_write_variables(struct jsonw *j, const struct meta *m)
 {
-	jw_object(j, "variables");
+	jsonw_object(j, "variables");
 	for (size_t i = 0; i < m->nr_variables; i++)
-		jw_string(j, m->variables[i].name, m->variables[i].value);
-	jw_object_end(j);
+		jsonw_string(j, m->variables[i].name, m->variables[i].value);
+	jsonw_object_end(j);
 }
 
-static void description_write_findings(struct json *j, const struct meta *m)
+static void description_write_findings(struct jsonw *j, const struct meta *m)
 {
-	jw_object(j, "system");
+	jsonw_object(j, "system");
 	fields_write(j, system_fields, &m->system);
 	description_write_nodes(j, &m->system);
-	jw_object_end(j);
-	jw_object(j, "limits");
+	jsonw_object_end(j);
+	jsonw_object(j, "limits");
 	fields_write(j, limit_fields, &m->limits);
 	description_write_limits(j, &m->limits);
-	jw_object_end(j);
-	jw_object(j, "container");
+	jsonw_object_end(j);
+	jsonw_object(j, "container");
 	fields_write(j, container_fields, &m->container);
-	jw_object_end(j);
+	jsonw_object_end(j);
 	description_write_variables(j, m);
-	jw_object(j, "git");
+	jsonw_object(j, "git");
 	fields_write(j, git_fields, &m->git);
-	jw_object_end(j);
+	jsonw_object_end(j);
 }
 
-void description_write(struct json *j, const struct run *run)
+void description_write(struct jsonw *j, const struct run *run)
 {
-	jw_object(j, NULL);
-	jw_string(j, "kind", "description");
-	jw_array(j, "tags");
+	jsonw_object(j, NULL);
+	jsonw_string(j, "kind", "description");
+	jsonw_array(j, "tags");
 	for (size_t i = 0; i < run->nr_tags; i++)
-		jw_string(j, NULL, run->tags[i]);
-	jw_array_end(j);
+		jsonw_string(j, NULL, run->tags[i]);
+	jsonw_array_end(j);
 	if (run->command) {
-		jw_array(j, "command");
+		jsonw_array(j, "command");
 		for (char *const *arg = run->command; *arg; arg++)
-			jw_string(j, NULL, *arg);
-		jw_array_end(j);
+			jsonw_string(j, NULL, *arg);
+		jsonw_array_end(j);
 	}
 	if (run->meta)
 		description_write_findings(j, run->meta);
 	fields_write(j, run_fields, run);
 	if (j->lossy && !run->is_lossy)
-		jw_bool(j, "lossy", true);
+		jsonw_bool(j, "lossy", true);
 	j->lossy = false;
-	jw_object_end(j);
+	jsonw_object_end(j);
 }
 
 static int description_read_tags(struct run *run, const json_t *list, char *why, size_t size)

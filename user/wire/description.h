@@ -20,7 +20,7 @@ struct described {
 };
 
 /* Appends the message to @j: what the caller of bpfmon knows of @run, its meta included. */
-void description_write(struct json *j, const struct run *run);
+void description_write(struct jsonw *j, const struct run *run);
 /*
  * Reads a message into @run, whose pointers are into @d from then on; other members of it are left.
  * -EBADMSG, -ENOMEM: @why is a sentence without a full stop, and some of it may have been read.

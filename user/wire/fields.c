@@ -8,33 +8,33 @@
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD, which base/json.c writes for an invalid byte */
 #define KEY_SHOWN 40               /* characters of a key that nobody knows */
 
-static void field_write(struct json *j, const struct field *f, const char *at)
+static void field_write(struct jsonw *j, const struct field *f, const char *at)
 {
 	switch (f->type) {
 	case FIELD_TEXT:
 		if (*at)
-			jw_string(j, f->key, at);
+			jsonw_string(j, f->key, at);
 		break;
 	case FIELD_STRING:
 		if (*(const char *const *)at)
-			jw_string(j, f->key, *(const char *const *)at);
+			jsonw_string(j, f->key, *(const char *const *)at);
 		break;
 	case FIELD_U64:
 		if (*(const uint64_t *)at)
-			jw_uint(j, f->key, *(const uint64_t *)at);
+			jsonw_uint(j, f->key, *(const uint64_t *)at);
 		break;
 	case FIELD_U32:
 		if (*(const uint32_t *)at)
-			jw_uint(j, f->key, *(const uint32_t *)at);
+			jsonw_uint(j, f->key, *(const uint32_t *)at);
 		break;
 	case FIELD_BOOL:
 		if (*(const bool *)at)
-			jw_bool(j, f->key, true);
+			jsonw_bool(j, f->key, true);
 		break;
 	}
 }
 
-void fields_write(struct json *j, const struct field *fields, const void *from)
+void fields_write(struct jsonw *j, const struct field *fields, const void *from)
 {
 	for (const struct field *f = fields; f->key; f++)
 		field_write(j, f, (const char *)from + f->offset);

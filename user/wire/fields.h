@@ -34,7 +34,7 @@ struct field {
 /* clang-format on */
 
 /* Writes the members of @from that are not empty into the object that is open. */
-void fields_write(struct json *j, const struct field *fields, const void *from);
+void fields_write(struct jsonw *j, const struct field *fields, const void *from);
 /*
  * Reads them from @object (NULL: it has none) into @to, where those that are not there are left.
  * @others, which ends with NULL, are keys that the caller reads. -EBADMSG; @why then is what is

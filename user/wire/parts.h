@@ -9,17 +9,17 @@
 #include "model/summary.h"
 
 /* Epochs are published in microseconds. */
-void epoch_write(struct json *j, const char *key, uint64_t ns);
-void metric_write(struct json *j, enum metric_id id, uint64_t value);
-void metrics_write(struct json *j, const uint64_t *value, const struct metric_set *have);
-void oom_write(struct json *j, const struct oom_kill *k);
+void epoch_write(struct jsonw *j, const char *key, uint64_t ns);
+void metric_write(struct jsonw *j, enum metric_id id, uint64_t value);
+void metrics_write(struct jsonw *j, const uint64_t *value, const struct metric_set *have);
+void oom_write(struct jsonw *j, const struct oom_kill *k);
 /* The further keys of the system; and limits, container, variables, revision, where there are any.
  */
-void system_write(struct json *j, const struct system_info *s);
-void meta_write_all(struct json *j, const struct meta *m);
+void system_write(struct jsonw *j, const struct system_info *s);
+void meta_write_all(struct jsonw *j, const struct meta *m);
 /* The beginning of a line of kind event. */
-void event_begin(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event);
+void event_begin(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, const char *event);
 /* Ends the line. */
-void line_end(struct json *j);
+void line_end(struct jsonw *j);
 
 #endif

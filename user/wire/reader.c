@@ -22,7 +22,7 @@ bool value_read_number(const json_t *v, unsigned decimals, uint64_t *n)
 	if (json_is_integer(v))
 		return json_integer_value(v) >= 0 &&
 		       number_scale((uint64_t)json_integer_value(v), decimals, n);
-	if (!json_is_real(v) || !number_whole(json_real_value(v) * pow(10, decimals), &scaled) ||
+	if (!json_is_real(v) || !number_round(json_real_value(v) * pow(10, decimals), &scaled) ||
 	    (!decimals && scaled > NUMBER_MAX))
 		return false;
 	*n = scaled;

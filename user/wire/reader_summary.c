@@ -10,7 +10,8 @@ typedef bool read_fn(struct summary *s, const struct summary_field *f, const jso
 
 static void summary_fields_read(struct summary *s, enum summary_in in, const json_t *o);
 
-static bool summary_field_read_number(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool summary_field_read_number(struct summary *s, const struct summary_field *f,
+				      const json_t *o)
 {
 	uint64_t value;
 
@@ -28,7 +29,8 @@ static bool field_read_truth(struct summary *s, const struct summary_field *f, c
 	return true;
 }
 
-static bool summary_field_read_text(struct summary *s, const struct summary_field *f, const json_t *o)
+static bool summary_field_read_text(struct summary *s, const struct summary_field *f,
+				    const json_t *o)
 {
 	const char *text = json_string_value(json_object_get(o, f->key));
 
@@ -138,12 +140,12 @@ static bool field_read_programs(struct summary *s, const struct summary_field *f
 }
 
 static read_fn *const field_readers[NR_SUMMARY_TYPES] = {
-	[TYPE_NUMBER] = summary_field_read_number,     [TYPE_DERIVED] = summary_field_read_number,
-	[TYPE_TRUTH] = field_read_truth,       [TYPE_TEXT] = summary_field_read_text,
-	[TYPE_STATUS] = field_read_status,     [TYPE_OBJECT] = field_read_object,
-	[TYPE_LOSSES] = field_read_losses,     [TYPE_OOM] = field_read_oom,
-	[TYPE_COUNTERS] = field_read_counters, [TYPE_HOLDERS] = field_read_holders,
-	[TYPE_OTHERS] = field_read_others,     [TYPE_PROGRAMS] = field_read_programs,
+	[TYPE_NUMBER] = summary_field_read_number, [TYPE_DERIVED] = summary_field_read_number,
+	[TYPE_TRUTH] = field_read_truth,           [TYPE_TEXT] = summary_field_read_text,
+	[TYPE_STATUS] = field_read_status,         [TYPE_OBJECT] = field_read_object,
+	[TYPE_LOSSES] = field_read_losses,         [TYPE_OOM] = field_read_oom,
+	[TYPE_COUNTERS] = field_read_counters,     [TYPE_HOLDERS] = field_read_holders,
+	[TYPE_OTHERS] = field_read_others,         [TYPE_PROGRAMS] = field_read_programs,
 };
 
 /* A member that several rows decide is true where each of them is there. */

@@ -65,7 +65,7 @@ void request_init(struct request *r)
 }
 
 /* Each descriptor that is there, in order; @j or @fds may be NULL. */
-static size_t request_list(const struct request *r, struct json *j, int *fds)
+static size_t request_list(const struct request *r, struct jsonw *j, int *fds)
 {
 	struct request copy = *r;
 	struct descriptor_kind kinds[MOST_KINDS];
@@ -77,7 +77,7 @@ static size_t request_list(const struct request *r, struct json *j, int *fds)
 			if (kinds[k].fds[i] < 0)
 				continue;
 			if (j)
-				jw_string(j, NULL, kinds[k].name);
+				jsonw_string(j, NULL, kinds[k].name);
 			if (fds)
 				fds[nr] = kinds[k].fds[i];
 			nr++;
@@ -91,22 +91,22 @@ size_t request_fds(const struct request *r, int *fds)
 	return request_list(r, NULL, fds);
 }
 
-void request_write(struct json *j, const struct request *r)
+void request_write(struct jsonw *j, const struct request *r)
 {
-	jw_object(j, NULL);
-	jw_string(j, "kind", "hello");
-	jw_uint(j, "version", REQUEST_VERSION);
-	jw_string(j, "follow", follows[r->follow]);
-	jw_array(j, "metrics");
+	jsonw_object(j, NULL);
+	jsonw_string(j, "kind", "hello");
+	jsonw_uint(j, "version", REQUEST_VERSION);
+	jsonw_string(j, "follow", follows[r->follow]);
+	jsonw_array(j, "metrics");
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(&r->wanted, (enum metric_id)i))
-			jw_string(j, NULL, metric_get((enum metric_id)i)->key);
-	jw_array_end(j);
+			jsonw_string(j, NULL, metric_get((enum metric_id)i)->key);
+	jsonw_array_end(j);
 	fields_write(j, fields, r);
-	jw_array(j, "descriptors");
+	jsonw_array(j, "descriptors");
 	request_list(r, j, NULL);
-	jw_array_end(j);
-	jw_object_end(j);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
 }
 
 static int request_read_follow(struct request *r, const json_t *v, char *why, size_t size)

@@ -53,7 +53,7 @@ void request_init(struct request *r);
 /* The descriptors that @r has, into @fds (REQUEST_FDS), in the order of its message. How many. */
 size_t request_fds(const struct request *r, int *fds);
 /* Appends the message to @j. */
-void request_write(struct json *j, const struct request *r);
+void request_write(struct jsonw *j, const struct request *r);
 /*
  * Reads a message and the @nr_fds descriptors that came with it: those are @r's from then on, and
  * -1 in @fds. -EPROTONOSUPPORT: it is of another version; -EBADMSG; -ENOMEM: they are all still in

@@ -11,7 +11,7 @@
 #define DOUBLE_IS_COARSE 1e6 /* seconds: beyond it one has not all of the nanoseconds */
 
 /* The value of the metric @key as it was read from the line's text. */
-static bool exact_metric_write(struct json *j, const struct line *l, const char *key)
+static bool exact_metric_write(struct jsonw *j, const struct line *l, const char *key)
 {
 	const struct metric_set *have = NULL;
 	const uint64_t *value = NULL;
@@ -31,22 +31,22 @@ static bool exact_metric_write(struct json *j, const struct line *l, const char 
 	return true;
 }
 
-static bool exact_write(struct json *j, const struct line *l, const char *key, const json_t *v)
+static bool exact_write(struct jsonw *j, const struct line *l, const char *key, const json_t *v)
 {
 	if (!json_is_real(v) || json_real_value(v) < DOUBLE_IS_COARSE)
 		return false;
 	if (l->kind == LINE_SAMPLE && !strcmp(key, "elapsed_seconds"))
-		jw_decimal(j, key, l->sample.elapsed_ns, 9);
+		jsonw_decimal(j, key, l->sample.elapsed_ns, 9);
 	else if (l->kind == LINE_PROCESS_SAMPLE && !strcmp(key, "elapsed_seconds"))
-		jw_decimal(j, key, l->process_sample.elapsed_ns, 9);
+		jsonw_decimal(j, key, l->process_sample.elapsed_ns, 9);
 	else if (l->kind == LINE_SUMMARY && !strcmp(key, "wall_seconds"))
-		jw_decimal(j, key, l->summary.wall_ns, 9);
+		jsonw_decimal(j, key, l->summary.wall_ns, 9);
 	else
 		return exact_metric_write(j, l, key);
 	return true;
 }
 
-void rewrite_line(struct json *j, const struct line *l)
+void rewrite_line(struct jsonw *j, const struct line *l)
 {
 	const char *key;
 	json_t *v;
@@ -59,7 +59,7 @@ void rewrite_line(struct json *j, const struct line *l)
 		write_process_sample(j, l->start_epoch_ns, &l->process_sample);
 	if (!l->tree)
 		return;
-	jw_object(j, NULL);
+	jsonw_object(j, NULL);
 	json_object_foreach((json_t *)l->tree, key, v)
 		if (!exact_write(j, l, key, v))
 			tree_write(j, key, v);

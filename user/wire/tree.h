@@ -9,6 +9,6 @@
 #include <jansson.h>
 
 /* Appends @v under @key, as those of base/json.h do; @v of NULL as null. */
-void tree_write(struct json *j, const char *key, const json_t *v);
+void tree_write(struct jsonw *j, const char *key, const json_t *v);
 
 #endif

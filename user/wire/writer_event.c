@@ -5,65 +5,66 @@
 
 #include <string.h>
 
-void event_begin(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event)
+void event_begin(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, const char *event)
 {
-	jw_object(j, NULL);
-	jw_string(j, "kind", "event");
+	jsonw_object(j, NULL);
+	jsonw_string(j, "kind", "event");
 	epoch_write(j, "time", run->start_epoch_ns + elapsed_ns);
-	jw_string(j, "event", event);
+	jsonw_string(j, "event", event);
 }
 
-void write_event(struct json *j, const struct run *run, uint64_t elapsed_ns, const char *event,
+void write_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, const char *event,
 		 uint64_t count)
 {
 	event_begin(j, run, elapsed_ns, event);
-	jw_uint(j, "count", count);
+	jsonw_uint(j, "count", count);
 	line_end(j);
 }
 
-void oom_write(struct json *j, const struct oom_kill *k)
+void oom_write(struct jsonw *j, const struct oom_kill *k)
 {
-	jw_int(j, "pid", k->pid);
-	jw_bytes(j, "comm", k->comm, strlen(k->comm));
-	jw_bool(j, "is_command", k->is_command);
+	jsonw_int(j, "pid", k->pid);
+	jsonw_bytes(j, "comm", k->comm, strlen(k->comm));
+	jsonw_bool(j, "is_command", k->is_command);
 	if (k->has_rss)
-		jw_uint(j, "rss_bytes", k->rss_bytes);
+		jsonw_uint(j, "rss_bytes", k->rss_bytes);
 	if (k->limit_bytes) {
-		jw_uint(j, "limit_bytes", k->limit_bytes);
-		jw_string(j, "cgroup", k->cgroup);
+		jsonw_uint(j, "limit_bytes", k->limit_bytes);
+		jsonw_string(j, "cgroup", k->cgroup);
 	}
 }
 
-void write_oom(struct json *j, const struct run *run, uint64_t elapsed_ns, const struct oom_kill *k)
+void write_oom(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
+	       const struct oom_kill *k)
 {
 	event_begin(j, run, elapsed_ns, "oom_kill");
 	oom_write(j, k);
 	line_end(j);
 }
 
-void write_cgroup_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
+void write_cgroup_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
 			const char *event, const char *path)
 {
 	event_begin(j, run, elapsed_ns, event);
-	jw_string(j, "cgroup", path);
+	jsonw_string(j, "cgroup", path);
 	line_end(j);
 }
 
-void write_cgroup_difference(struct json *j, const struct run *run, const struct sample *smp,
+void write_cgroup_difference(struct jsonw *j, const struct run *run, const struct sample *smp,
 			     const char *path)
 {
 	event_begin(j, run, smp->elapsed_ns, "cgroup_differs");
-	jw_string(j, "cgroup", path);
+	jsonw_string(j, "cgroup", path);
 	metric_write(j, M_cpu, smp->value[M_cpu]);
 	metric_write(j, M_cgroup_cpu, smp->value[M_cgroup_cpu]);
 	line_end(j);
 }
 
-void write_process_event(struct json *j, const struct run *run, uint64_t elapsed_ns,
+void write_process_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
 			 const char *event, int32_t pid, const char *reason)
 {
 	event_begin(j, run, elapsed_ns, event);
-	jw_int(j, "pid", pid);
-	jw_string(j, "reason", reason);
+	jsonw_int(j, "pid", pid);
+	jsonw_string(j, "reason", reason);
 	line_end(j);
 }

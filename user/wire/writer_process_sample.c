@@ -5,15 +5,15 @@
 
 #include <string.h>
 
-void write_process_sample(struct json *j, uint64_t start_epoch_ns, const struct process_sample *p)
+void write_process_sample(struct jsonw *j, uint64_t start_epoch_ns, const struct process_sample *p)
 {
-	jw_object(j, NULL);
-	jw_string(j, "kind", "process_sample");
+	jsonw_object(j, NULL);
+	jsonw_string(j, "kind", "process_sample");
 	epoch_write(j, "time", start_epoch_ns + p->elapsed_ns);
-	jw_decimal(j, "elapsed_seconds", p->elapsed_ns, 9);
-	jw_int(j, "pid", p->pid);
+	jsonw_decimal(j, "elapsed_seconds", p->elapsed_ns, 9);
+	jsonw_int(j, "pid", p->pid);
 	if (p->comm[0])
-		jw_bytes(j, "comm", p->comm, strlen(p->comm));
+		jsonw_bytes(j, "comm", p->comm, strlen(p->comm));
 	epoch_write(j, "start_time", p->start_epoch_ns);
 	metrics_write(j, p->value, &p->have);
 	j->lossy |= p->lossy;

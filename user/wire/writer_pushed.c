@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-void write_mark(struct json *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
+void write_mark(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
 		const char *text, size_t length)
 {
 	event_begin(j, run, elapsed_ns, "mark");
-	jw_decimal(j, "elapsed_seconds", elapsed_ns, 9);
-	jw_bytes(j, "text", text, length);
-	jw_int(j, "pid", pid);
+	jsonw_decimal(j, "elapsed_seconds", elapsed_ns, 9);
+	jsonw_bytes(j, "text", text, length);
+	jsonw_int(j, "pid", pid);
 	line_end(j);
 }
 
@@ -25,52 +25,52 @@ static const char *key_copy(char out[POINT_BYTES], const struct span *s)
 	return out;
 }
 
-static void point_field_write(struct json *j, const char *key, const struct point_field *f)
+static void point_field_write(struct jsonw *j, const char *key, const struct point_field *f)
 {
 	switch (f->type) {
 	case FIELD_FLOAT:
-		jw_double(j, key, f->number);
+		jsonw_double(j, key, f->number);
 		break;
 	case FIELD_INTEGER:
-		jw_int(j, key, f->integer);
+		jsonw_int(j, key, f->integer);
 		break;
 	case FIELD_UNSIGNED:
 		if (f->natural <= INT64_MAX)
-			jw_uint(j, key, f->natural);
+			jsonw_uint(j, key, f->natural);
 		else /* no reader of JSON takes it for a whole number */
-			jw_double(j, key, (double)f->natural);
+			jsonw_double(j, key, (double)f->natural);
 		break;
 	case FIELD_BOOLEAN:
-		jw_bool(j, key, f->is_true);
+		jsonw_bool(j, key, f->is_true);
 		break;
 	case FIELD_STRING:
-		jw_bytes(j, key, f->string.text, f->string.length);
+		jsonw_bytes(j, key, f->string.text, f->string.length);
 		break;
 	}
 }
 
-void write_point(struct json *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
+void write_point(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, int32_t pid,
 		 const struct point *p)
 {
 	char key[POINT_BYTES];
 
-	jw_object(j, NULL);
-	jw_string(j, "kind", "metric");
+	jsonw_object(j, NULL);
+	jsonw_string(j, "kind", "metric");
 	epoch_write(j, "time", run->start_epoch_ns + elapsed_ns);
-	jw_decimal(j, "elapsed_seconds", elapsed_ns, 9);
-	jw_bytes(j, "name", p->name.text, p->name.length);
-	jw_object(j, "tags");
+	jsonw_decimal(j, "elapsed_seconds", elapsed_ns, 9);
+	jsonw_bytes(j, "name", p->name.text, p->name.length);
+	jsonw_object(j, "tags");
 	for (size_t i = 0; i < p->nr_tags; i++)
-		jw_bytes(j, key_copy(key, &p->tags[i].key), p->tags[i].value.text,
-			 p->tags[i].value.length);
-	jw_object_end(j);
-	jw_object(j, "fields");
+		jsonw_bytes(j, key_copy(key, &p->tags[i].key), p->tags[i].value.text,
+			    p->tags[i].value.length);
+	jsonw_object_end(j);
+	jsonw_object(j, "fields");
 	for (size_t i = 0; i < p->nr_fields; i++)
 		point_field_write(j, key_copy(key, &p->fields[i].key), &p->fields[i]);
-	jw_object_end(j);
+	jsonw_object_end(j);
 	if (p->has_time)
-		jw_decimal(j, "reported_time", p->time_ns, 9);
+		jsonw_decimal(j, "reported_time", p->time_ns, 9);
 	if (pid)
-		jw_int(j, "pid", pid);
+		jsonw_int(j, "pid", pid);
 	line_end(j);
 }

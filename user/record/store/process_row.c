@@ -28,7 +28,7 @@ int process_row_put(struct store_writer *w)
 	sqlite3_stmt *s = w->process;
 	struct metric_set columns;
 	const json_t *list = json_object_get(o, "args");
-	struct json args = { 0 };
+	struct jsonw args = { 0 };
 	int err;
 
 	if (json_is_array(list))
@@ -42,7 +42,7 @@ int process_row_put(struct store_writer *w)
 		sqlite3_bind_text(s, parameter_find(s, ":args"), args.text, (int)args.used,
 				  SQLITE_STATIC);
 	err = args.failed ? -ENOMEM : store_writer_run(w, s);
-	jw_done(&args);
+	jsonw_done(&args);
 	return err;
 }
 

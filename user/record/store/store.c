@@ -176,7 +176,7 @@ struct store *store_start(const char *path)
 	pthread_condattr_destroy(&monotonic);
 	sigfillset(&all); /* signals are the recorder's */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = stack_thread(&s->thread, store_run_thread, s);
+	err = stack_start_thread(&s->thread, store_run_thread, s);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!err)
 		return s;
