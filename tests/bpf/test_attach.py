@@ -96,7 +96,7 @@ class Processes(AttachCase):
                 run = self.finish(self.attach([sleeper.pid], how))
             else:
                 watcher = self.attach([sleeper.pid])
-                time.sleep(0.4)
+                self.wait_until_attached(watcher)
                 watcher.send_signal(how)
                 run = self.finish(watcher)
             self.assertEqual(run.code, 0, run.stderr)

@@ -176,6 +176,20 @@ static int recorder_open(struct recorder *r, const struct recorder_options *o)
 	return observers_open(&r->observers, o, &r->with_readers);
 }
 
+/* Until the end of the stream. An error is reported here: the collector, which may have sent all of
+ * it, does not notice. */
+static void recorder_record(struct recorder *r, int stream_fd)
+{
+	int got;
+
+	while ((got = recorder_read(r, stream_fd)) > 0)
+		recorder_take_lines(r);
+	if (got < 0 && got != -ETIMEDOUT && got != -ENOMEM)
+		log_warn("the recorder cannot read from the collector: %s; lines are missing",
+			 strerror(-got));
+	recorder_complete_run(r);
+}
+
 int recorder_run(const struct recorder_options *o)
 {
 	struct recorder *r = recorder_make(o->control_fd);
@@ -186,11 +200,8 @@ int recorder_run(const struct recorder_options *o)
 			     "the recorder is out of memory; nothing was run");
 	if (!err) /* a launcher that does not receive it would wait for ever */
 		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
-	if (!err) {
-		while (recorder_read(r, o->stream_fd) > 0)
-			recorder_take_lines(r);
-		recorder_complete_run(r);
-	}
+	if (!err)
+		recorder_record(r, o->stream_fd);
 	if (r)
 		observers_close(&r->observers);
 	if (!err && log_has_unreported_failure())
