@@ -70,13 +70,13 @@ class Kept(StoreCase):
         then = [line for line in lines if line["kind"] == "process_sample" and line["time"] == peak["time"]]
         for run in ("1", self.out):
             shown = self.bpfmon("show", run).stdout
-            table = shown.split("at the peak", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
+            table = shown.split("at the peak (", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
             self.assertEqual([int(row.split()[1]) for row in table], [line["pid"] for line in then[:5]])
 
     def test_show_has_no_table_of_processes_without_process_samples(self):
         self.record("-i", "0.05", "-o", self.out)
         for run in ("1", self.out):
-            self.assertNotIn("at the peak", self.bpfmon("show", run).stdout)
+            self.assertNotIn("at the peak (", self.bpfmon("show", run).stdout)
 
     def test_one_document_has_them_in_a_list(self):
         lines = self.record_heaviest()

@@ -55,9 +55,10 @@ struct job {
 	struct pressure host_pressure;
 	struct pushed pushed;
 	struct cores cores;
-	uint64_t live;         /* processes, at the last sample */
-	uint64_t seeded_roots; /* processes that were attached to */
-	uint64_t forgone;      /* details left out for lack of memory */
+	uint64_t unrepaired, repaired; /* at its end; losses of births, and what was made good */
+	uint64_t live;                 /* processes, at the last sample */
+	uint64_t seeded_roots;         /* processes that were attached to */
+	uint64_t forgone;              /* details left out for lack of memory */
 	/* Processes that have not been freed at the end: */
 	struct process_record *left; /* owned */
 	size_t nr_left, room_left, next_left;

@@ -48,6 +48,12 @@ static void accounts_close(struct job *job)
 	free(keys);
 }
 
+/* The growth since the job began: what was before is another job's. */
+static uint64_t growth_since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
 void job_close(struct job *job)
 {
 	struct tracker *tracker = &job->books->tracker;
@@ -57,6 +63,9 @@ void job_close(struct job *job)
 	books_drain(job->books, true);
 	job->summary.map_bytes = tracker_map_bytes(tracker);
 	tracker_settle_births(tracker);
+	/* a task that is found after its account was closed is lost to this job */
+	job->unrepaired = growth_since(tracker_unrepaired(tracker), job->base.unrepaired);
+	job->repaired = growth_since(tracker_repaired(tracker), job->base.repaired);
 	if (job->spec->tracker.exact_peak)
 		tracker_freeze_peak(tracker);
 	accounts_close(job);
@@ -88,12 +97,6 @@ static uint64_t loss_of_job(struct job *job, int loss, const struct account *of_
 	return job->totals.loss[loss] + of_machine - of_accounts->loss[loss] - job->base.loss[loss];
 }
 
-/* The growth since the job began: what was before is another job's. */
-static uint64_t growth_since(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
 static void summary_note_losses(struct job *job)
 {
 	const struct books *b = job->books;
@@ -104,8 +107,7 @@ static void summary_note_losses(struct job *job)
 	tracker_totals(&job->books->tracker, &of_accounts);
 	for (int i = 0; i < NR_LOSSES; i++)
 		summary_add_loss(sum, loss_names[i], loss_of_job(job, i, &of_accounts));
-	summary_add_loss(sum, "fork_events",
-			 growth_since(tracker_unrepaired(&b->tracker), job->base.unrepaired));
+	summary_add_loss(sum, "fork_events", job->unrepaired);
 	/* failed allocations that were handled without being counted elsewhere count, too */
 	lost = job->forgone + growth_since(b->unnamed, job->base.unnamed) +
 	       growth_since(b->rows.lost, job->base.rows_lost);
@@ -113,7 +115,7 @@ static void summary_note_losses(struct job *job)
 			 lost > memory_failures() ? lost : memory_failures());
 	if (metric_has(&job->run->usable, M_rss))
 		summary_add_loss(sum, "process_memory", job->unread);
-	sum->repaired = growth_since(tracker_repaired(&b->tracker), job->base.repaired);
+	sum->repaired = job->repaired;
 	if (loss_of_job(job, LOSS_TASKS_FULL, &of_accounts) ||
 	    loss_of_job(job, LOSS_PROCESSES_FULL, &of_accounts))
 		snprintf(sum->reason, sizeof(sum->reason),
