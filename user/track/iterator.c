@@ -13,7 +13,7 @@ int iterator_run(const struct bpf_link *link, size_t size,
 		 void (*take)(void *context, const void *item), void *context)
 {
 	__cleanup(closep) int fd = bpf_iter_create(bpf_link__fd(link));
-	uint64_t room[16 * ITERATOR_ITEM_BYTES / sizeof(uint64_t)];
+	uint64_t room[16UL * ITERATOR_ITEM_BYTES / sizeof(uint64_t)];
 	/* a read ends where this buffer is full: it has room for whole items only */
 	size_t whole = size ? sizeof(room) - sizeof(room) % size : sizeof(room);
 	ssize_t n;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "track/small_btf.h"
 
-#include "base/cleanup.h"
 #include "track/kernel_btf.h"
 
 #include <bpf/btf.h>
@@ -96,28 +95,36 @@ static int type_copy_plain(struct copying *c, uint32_t id, int depth)
 	return t ? -ELOOP : 0; /* void */
 }
 
-static int composite_copy(struct copying *c, const struct btf_type *t, int depth)
+/* Adds @t, whose members' types have the new @ids. */
+static int composite_add(struct copying *c, const struct btf_type *t, const int *ids)
 {
 	const struct btf_member *m = btf_members(t);
 	const char *name = kernel_btf_name(c->from, t->name_off);
-	__u16 nr = btf_vlen(t);
-	__cleanup(freep) int *ids = calloc(nr + 1U, sizeof(*ids));
 	int id, err = 0;
+
+	id = btf_is_struct(t) ? btf__add_struct(c->to, name, t->size)
+			      : btf__add_union(c->to, name, t->size);
+	for (__u16 i = 0; id > 0 && !err && i < btf_vlen(t); i++)
+		err = btf__add_field(c->to, kernel_btf_name(c->from, m[i].name_off), ids[i],
+				     btf_member_bit_offset(t, i), btf_member_bitfield_size(t, i));
+	return err ? err : id;
+}
+
+static int composite_copy(struct copying *c, const struct btf_type *t, int depth)
+{
+	const __u16 nr = btf_vlen(t);
+	int *ids = calloc(nr + 1U, sizeof(*ids));
+	int id = 0;
 
 	if (!ids)
 		return -ENOMEM;
 	/* what it embeds comes first: members are added to the last type */
-	for (__u16 i = 0; i < nr; i++) {
-		ids[i] = type_copy_plain(c, m[i].type, depth + 1);
-		if (ids[i] < 0)
-			return ids[i];
-	}
-	id = btf_is_struct(t) ? btf__add_struct(c->to, name, t->size)
-			      : btf__add_union(c->to, name, t->size);
-	for (__u16 i = 0; id > 0 && !err && i < nr; i++)
-		err = btf__add_field(c->to, kernel_btf_name(c->from, m[i].name_off), ids[i],
-				     btf_member_bit_offset(t, i), btf_member_bitfield_size(t, i));
-	return err ? err : id;
+	for (__u16 i = 0; id >= 0 && i < nr; i++)
+		id = ids[i] = type_copy_plain(c, btf_members(t)[i].type, depth + 1);
+	if (id >= 0)
+		id = composite_add(c, t, ids);
+	free(ids);
+	return id;
 }
 
 static int enum_copy(struct copying *c, const struct btf_type *t)
