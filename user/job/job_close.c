@@ -94,7 +94,8 @@ static uint64_t loss_of_job(struct job *job, int loss, const struct account *of_
 {
 	const uint64_t of_machine = tracker_tracking(&job->books->tracker)->loss[loss];
 
-	return job->totals.loss[loss] + of_machine - of_accounts->loss[loss] - job->base.loss[loss];
+	return job->totals.loss[loss] +
+	       growth_since(of_machine - of_accounts->loss[loss], job->base.loss[loss]);
 }
 
 static void summary_note_losses(struct job *job)
