@@ -71,8 +71,11 @@ __hidden bool task_birth_seen(u64 task)
 	return true;
 }
 
-/* Makes the entry of the task at @addr. -EEXIST: it has one. */
-int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags)
+/*
+ * Makes the entry of the task at @addr, unless there is one at that address: -EEXIST. A function of
+ * its own, as the entry takes much of the 512 bytes of stack that a chain of calls has.
+ */
+__noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags)
 {
 	struct task_struct *task = (struct task_struct *)addr;
 	struct task_entry t = {
@@ -84,7 +87,6 @@ int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags)
 		.account = { tree, cgroup },
 		.late = !!(flags & PROCESS_LATE),
 	};
-	struct task_entry *old;
 	int err;
 
 	if ((can_seed && flags & PROCESS_SEEDED) || flags & PROCESS_LAUNCHED)
@@ -92,16 +94,26 @@ int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags)
 	err = task_put(&t);
 	if (can_seed && !err && flags & PROCESS_SEEDED)
 		baseline_add(&t.last);
+	return err;
+}
+
+/* The same; an entry of a task that lived there before is closed first. -EEXIST: it has one. */
+static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags)
+{
+	struct task_struct *task = (struct task_struct *)addr;
+	int err = task_put_new(addr, tree, cgroup, flags);
+	struct task_entry *old;
+
 	if (err != -EEXIST)
 		return err;
 	old = task_find(addr);
-	if (old && old->start_ns == t.start_ns) {
-		if (!t.late)
+	if (old && old->start_ns == BPF_CORE_READ(task, start_time)) {
+		if (!(flags & PROCESS_LATE))
 			not_late(old);
 		return err;
 	}
 	task_close(addr);
-	return task_put(&t);
+	return task_put_new(addr, tree, cgroup, flags);
 }
 
 int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
