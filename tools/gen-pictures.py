@@ -97,7 +97,7 @@ def processes():
     p.arrow("M420 50 H240", "control")
     p.lines(330, 42, ["fork, exec, signals"], anchor="middle")
     p.arrow("M530 98 V230", "control", True)
-    p.lines(542, 150, ["control socket:", "ready, started,", "ended, stop"])
+    p.lines(542, 150, ["control socket:", "request, description,", "ready, start, end, stop"])
     p.arrow("M640 80 C740 90 780 150 850 230", "control", True)
     p.lines(770, 135, ["control socket"])
     p.arrow("M640 50 H820", "control")
@@ -149,7 +149,7 @@ def entries():
         [
             ("no entry", ["made with its first task's entry"], ["the same hooks; of several CPUs one succeeds", "(BPF_NOEXIST)"]),
             ("filling", ["signal = 0: other CPUs treat it as unknown"], ["the CPU that made it has filled it in"]),
-            ("open", ["sums its tasks; sched_process_exec: new image"], ["the last thread exits: sched_process_exit", "missed: the drain, or sched_process_free"]),
+            ("open", ["exec: another image; reassign: another account"], ["the last thread exits: sched_process_exit", "missed: the drain, or sched_process_free"]),
             ("ended", ["PROCESS_ENDED; exit status, last image's mark"], ["the last task is closed, or moved out", "one CPU only: is_closing, under the lock"]),
             ("closing", ["its record goes into the ring buffer"], ["the CPU that closes it"]),
             ("deleted", ["the record is all that is left"], []),
