@@ -32,6 +32,29 @@ int account_make(u64 tree, u64 cgroup)
 	return account_get(tree, cgroup) ? 0 : -ENOSPC;
 }
 
+/* Accounts that are closed: mostly none, which saves the look-up. */
+__u64 nr_closed;
+
+int account_close(u64 tree, u64 cgroup)
+{
+	struct account_key key = { tree, cgroup };
+	struct account *a = bpf_map_lookup_elem(&accounts, &key);
+
+	if (!a || a->is_closed)
+		return 0;
+	a->is_closed = 1;
+	add(nr_closed, 1);
+	return 0;
+}
+
+int account_is_closed(u64 tree, u64 cgroup)
+{
+	struct account_key key = { tree, cgroup };
+	struct account *a = nr_closed ? bpf_map_lookup_elem(&accounts, &key) : NULL;
+
+	return a && a->is_closed;
+}
+
 int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n)
 {
 	struct account_key key = { tree, cgroup };

@@ -99,6 +99,9 @@ int account_move_in(u64 tree, u64 cgroup, u32 threads);
 int account_move_out(u64 tree, u64 cgroup, u32 threads);
 /* Makes the account unless it exists. -ENOSPC: there is no room for another one. */
 int account_make(u64 tree, u64 cgroup);
+/* From now on no task is added to that account: it goes to the account of nobody. */
+int account_close(u64 tree, u64 cgroup);
+int account_is_closed(u64 tree, u64 cgroup);
 /* Adds @n to @loss (enum loss) of the machine and, if the account exists, of the account. */
 int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n);
 int account_add_execs(u64 tree, u64 cgroup, u64 n);

@@ -118,7 +118,8 @@ static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags
 
 int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
-	int made = process_make(addr, tree, cgroup, image, flags);
+	bool is_closed = account_is_closed(tree, cgroup);
+	int made = process_make(addr, is_closed ? 0 : tree, is_closed ? 0 : cgroup, image, flags);
 	u64 signal = (u64)BPF_CORE_READ((struct task_struct *)addr, signal);
 	struct process_entry *p = process_find(signal);
 	struct account_key account;

@@ -117,6 +117,7 @@ int reassign__account(struct bpf_iter__bpf_map_elem *ctx)
 	if (!at)
 		return 0;
 	key = *at;
+	account_close(retire.from.tree, retire.from.cgroup);
 	rec = bpf_map_lookup_elem(&retired, &zero);
 	p = process_find(key);
 	if (!p || !rec)

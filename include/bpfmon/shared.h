@@ -53,6 +53,7 @@ struct account {
 	__u64 moved_in;  /* processes, from another account */
 	__u64 moved_out; /* processes, to another account */
 	__u64 loss[NR_LOSSES];
+	__u64 is_closed; /* 1: what its processes make, or is found late, is nobody's */
 };
 
 /* A task is in exactly one account: that of its innermost tree, and cgroup (0: any). */

@@ -162,19 +162,37 @@ void books_name_row(struct books *b, const struct drain_row *row)
 		name_running(b, row->pid, row->image);
 }
 
+/* A pass may miss an entry while others are deleted: the last one finds none. */
+struct retiring {
+	void (*record)(void *context, const struct process_record *r);
+	void *context;
+	size_t nr;
+};
+
+static void record_count(void *context, const struct process_record *r)
+{
+	struct retiring *all = context;
+
+	all->nr++;
+	all->record(all->context, r);
+}
+
 int books_retire(struct books *b, const struct account_key *key,
 		 void (*record)(void *context, const struct process_record *r), void *context)
 {
+	const struct timespec pause = { .tv_nsec = NSEC_PER_MSEC };
+	struct retiring r = { record, context, 0 };
 	int err;
 
 	for (int i = 0; i < RETIRE_TRIES; i++) {
-		const struct timespec pause = { .tv_nsec = NSEC_PER_MSEC };
+		size_t before = r.nr;
 
-		err = tracker_retire(&b->tracker, key, &account_of_nobody, record, context);
+		err = tracker_retire(&b->tracker, key, &account_of_nobody, record_count, &r);
 		books_consume(b);
-		if (err != -EAGAIN)
+		if (err == -EAGAIN) /* another CPU is about to send a record */
+			nanosleep(&pause, NULL);
+		else if (err || r.nr == before)
 			break;
-		nanosleep(&pause, NULL); /* another CPU is about to send a record */
 	}
 	return err;
 }
