@@ -119,10 +119,10 @@ static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags
 int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
 	bool is_closed = account_is_closed(tree, cgroup);
-	int made = process_make(addr, is_closed ? 0 : tree, is_closed ? 0 : cgroup, image, flags);
+	struct account_key account = { is_closed ? 0 : tree, is_closed ? 0 : cgroup };
+	int made = process_make(addr, account.tree, account.cgroup, image, flags);
 	u64 signal = (u64)BPF_CORE_READ((struct task_struct *)addr, signal);
 	struct process_entry *p = process_find(signal);
-	struct account_key account;
 	bool is_new = made > 0, is_first;
 	int err;
 
@@ -145,7 +145,10 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	p->alive_tasks++;
 	is_first = !p->event.rec.threads_total;
 	p->event.rec.threads_total++;
-	account = p->event.rec.account; /* a thread's process may have been moved */
+	/* of a thread: its process may have been moved; of one that is still filled in: not known
+	 */
+	if (p->event.rec.signal)
+		account = p->event.rec.account;
 	process_unlock(p);
 	add(tracking.entries, 1);
 	if (flags & PROCESS_LATE)
