@@ -162,10 +162,12 @@ static int collector_wait_ms(struct collector *c, uint64_t end_ns)
 	return end_ns == UINT64_MAX ? -1 : (int)((end_ns - now_ns) / NSEC_PER_MSEC) + 1;
 }
 
-/* Checks after each event, and every FIRST_LOOK_MS if the kernel does not report moves. */
+/* Checks after each event, and every FIRST_LOOK_MS if the kernel does not report all that
+ * befalls a cgroup. */
 void collector_wait_for_first(struct collector *c)
 {
-	const bool is_reported = c->books.tracker.optional.there & OPTIONAL_BIT(OPTIONAL_MOVES);
+	const unsigned there = c->books.tracker.optional.there;
+	const bool is_reported = (there & OPTIONAL_OF_CGROUP) == OPTIONAL_OF_CGROUP;
 	struct account totals;
 
 	log_info("waiting for the first process of '%s'", c->spec->tracker.cgroup->cg.path);
