@@ -12,6 +12,13 @@ struct {
 
 static const struct account nothing_used;
 
+static __always_inline struct account *account_find(u64 tree, u64 cgroup)
+{
+	struct account_key key = { tree, cgroup };
+
+	return bpf_map_lookup_elem(&accounts, &key);
+}
+
 /* An account is made by the first caller that adds to it. */
 static __always_inline struct account *account_get(u64 tree, u64 cgroup)
 {
@@ -37,8 +44,7 @@ __u64 nr_closed;
 
 int account_close(u64 tree, u64 cgroup)
 {
-	struct account_key key = { tree, cgroup };
-	struct account *a = bpf_map_lookup_elem(&accounts, &key);
+	struct account *a = account_find(tree, cgroup);
 
 	if (!a || a->is_closed)
 		return 0;
@@ -49,16 +55,14 @@ int account_close(u64 tree, u64 cgroup)
 
 int account_is_closed(u64 tree, u64 cgroup)
 {
-	struct account_key key = { tree, cgroup };
-	struct account *a = nr_closed ? bpf_map_lookup_elem(&accounts, &key) : NULL;
+	struct account *a = nr_closed ? account_find(tree, cgroup) : NULL;
 
 	return a && a->is_closed;
 }
 
 int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n)
 {
-	struct account_key key = { tree, cgroup };
-	struct account *a = bpf_map_lookup_elem(&accounts, &key);
+	struct account *a = account_find(tree, cgroup);
 
 	loss &= NR_LOSSES - 1;
 	add(tracking.loss[loss], n);
@@ -152,6 +156,14 @@ int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root)
 	return 0;
 }
 
+/* Two CPUs may both find that their process was the last one, and report it twice. */
+static __always_inline void process_remove(struct account *a, u64 tree, u64 cgroup)
+{
+	add(a->processes, -1);
+	if (!a->processes)
+		account_emit(tree, cgroup, EVENT_EMPTY);
+}
+
 int account_end_task(u64 tree, u64 cgroup, u32 ended_process)
 {
 	struct account *a = account_get(tree, cgroup);
@@ -161,9 +173,7 @@ int account_end_task(u64 tree, u64 cgroup, u32 ended_process)
 	add(a->threads, -1);
 	if (ended_process) {
 		add(a->exits, 1);
-		add(a->processes, -1);
-		if (!a->processes) /* two CPUs may find this, and report it twice */
-			account_emit(tree, cgroup, EVENT_EMPTY);
+		process_remove(a, tree, cgroup);
 	}
 	return 0;
 }
@@ -175,9 +185,7 @@ int account_end_process(u64 tree, u64 cgroup)
 	if (!a)
 		return 0;
 	add(a->exits, 1);
-	add(a->processes, -1);
-	if (!a->processes)
-		account_emit(tree, cgroup, EVENT_EMPTY);
+	process_remove(a, tree, cgroup);
 	return 0;
 }
 
@@ -201,9 +209,7 @@ int account_move_out(u64 tree, u64 cgroup, u32 threads)
 		return 0;
 	add(a->moved_out, 1);
 	add(a->threads, -(s64)threads);
-	add(a->processes, -1);
-	if (!a->processes)
-		account_emit(tree, cgroup, EVENT_EMPTY);
+	process_remove(a, tree, cgroup);
 	return 0;
 }
 
