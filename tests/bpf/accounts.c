@@ -211,13 +211,13 @@ static void retired_take(void *context, const struct process_record *r)
 static void account_close(const struct account_key *key)
 {
 	const struct account_key nobody = { 0 };
-	int err;
+	int moved;
 
 	do
-		err = tracker_retire(&books, key, &nobody, retired_take, NULL);
-	while (err == -EAGAIN);
-	if (err) {
-		errno = -err;
+		moved = tracker_retire(&books, key, &nobody, retired_take, NULL);
+	while (moved > 0 || moved == -EAGAIN);
+	if (moved) {
+		errno = -moved;
 		die("an account cannot be closed");
 	}
 	ring_buffer__consume(ring);

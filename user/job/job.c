@@ -41,14 +41,13 @@ static void sample_put_totals(struct job *job, struct sample *smp, const struct 
 #include "bpfmon/metrics.def"
 	if (metric_has(usable, M_cores) && cores_read(&job->cores, smp->elapsed_ns, a->cpu, &milli))
 		sample_put_cores(job, smp, milli);
-	job->live = a->processes;
 }
 
 void job_drain_begin(struct job *job)
 {
 	memory_bound_drain(&job->bound);
 	memset(&job->totals, 0, sizeof(job->totals));
-	job->nr_rows = 0;
+	job->nr_rows = job->nr_slices = 0;
 	job->nr_unread = 0;
 }
 
@@ -57,7 +56,7 @@ void job_total(struct job *job, const struct account *total)
 	account_add(&job->totals, total);
 }
 
-/* Sorts the rows of all accounts, so that an address space in use in two of them counts once. */
+/* Rows of all accounts, so ordered that an address space which two of them use counts once. */
 static int compare_memory(const void *a, const void *b)
 {
 	const struct drain_row *p = *(const struct drain_row *const *)a;
@@ -69,7 +68,6 @@ static int compare_memory(const void *a, const void *b)
 void job_slice(struct job *job, const struct slice *slice)
 {
 	size_t nr = job->nr_rows + slice->nr;
-	bool is_first = !job->nr_rows;
 
 	if (nr > job->room_rows) {
 		const struct drain_row **rows = reallocarray(job->rows, nr * 2, sizeof(*rows));
@@ -83,8 +81,7 @@ void job_slice(struct job *job, const struct slice *slice)
 	}
 	memcpy(&job->rows[job->nr_rows], slice->rows, slice->nr * sizeof(*slice->rows));
 	job->nr_rows = nr;
-	if (!is_first)
-		qsort(job->rows, nr, sizeof(*job->rows), compare_memory);
+	job->nr_slices++;
 }
 
 void job_unread(struct job *job)
@@ -95,8 +92,10 @@ void job_unread(struct job *job)
 void job_drain_end(struct job *job)
 {
 	account_untear(&job->totals);
-	if (job->state !=
-	    JOB_LEAVES) /* else what ends until its accounts are closed belongs to the interval */
+	if (job->nr_slices > 1) /* a slice is sorted */
+		qsort(job->rows, job->nr_rows, sizeof(*job->rows), compare_memory);
+	/* at the end what ends until its accounts are closed belongs to the interval */
+	if (job->state != JOB_LEAVES)
 		job_bound_interval(job);
 }
 

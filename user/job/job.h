@@ -43,6 +43,7 @@ struct job {
 	struct account totals;         /* of its accounts */
 	const struct drain_row **rows; /* owned, the rows are not; by address space */
 	size_t nr_rows, room_rows;
+	size_t nr_slices;   /* that these rows come from, one of each account */
 	uint64_t nr_unread; /* processes without memory in it */
 	uint64_t unread;    /* the same, of all samples */
 	struct memory_bound bound;
@@ -56,7 +57,6 @@ struct job {
 	struct pushed pushed;
 	struct cores cores;
 	uint64_t unrepaired, repaired; /* at its end; losses of births, and what was made good */
-	uint64_t live;                 /* processes, at the last sample */
 	uint64_t seeded_roots;         /* processes that were attached to */
 	uint64_t forgone;              /* details left out for lack of memory */
 	/* Processes that have not been freed at the end: */

@@ -89,8 +89,9 @@ void target_compare(struct job *job, const struct sample *smp, uint64_t since_ns
 	if (!job->target.has_differed)
 		return;
 	/* live processes have gone on between the two readings; an exit takes a little, too */
-	job->target.differed_ns = (uint64_t)llabs(more) +
-				  (job->live ? job->run->cpus * (took_ns - TICK_NS) : TICK_NS);
+	job->target.differed_ns =
+		(uint64_t)llabs(more) +
+		(job->totals.processes ? job->run->cpus * (took_ns - TICK_NS) : TICK_NS);
 	if (tolerated < its / 100)
 		tolerated = its / 100;
 	if ((uint64_t)llabs(step) <= tolerated && !job->target.is_new)

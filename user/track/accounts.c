@@ -7,6 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+int account_key_compare(const struct account_key *a, const struct account_key *b)
+{
+	if (a->tree != b->tree)
+		return a->tree < b->tree ? -1 : 1;
+	return a->cgroup < b->cgroup ? -1 : a->cgroup > b->cgroup;
+}
+
 int accounts_init(struct accounts *a)
 {
 	*a = (struct accounts){

@@ -18,16 +18,13 @@ struct accounts {
 	struct account *spare_totals;
 };
 
-static inline bool account_key_is(const struct account_key *a, const struct account_key *b)
-{
-	return a->tree == b->tree && a->cgroup == b->cgroup;
-}
-
 /* Allocates room for all accounts that the kernel may hold. 0 or -ENOMEM. */
 int accounts_init(struct accounts *a);
 void accounts_done(struct accounts *a);
 /* Reads all accounts of @map. On a negative errno @a keeps what was read before. */
 int accounts_read(struct accounts *a, const struct bpf_map *map);
+/* Orders accounts by tree, then by cgroup, as strcmp(). */
+int account_key_compare(const struct account_key *a, const struct account_key *b);
 /* Adds @part to @sum, field by field. */
 void account_add(struct account *sum, const struct account *part);
 /*

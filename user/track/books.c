@@ -14,16 +14,9 @@
 
 const struct account_key account_of_nobody;
 
-static int account_compare(const struct account_key *a, const struct account_key *b)
-{
-	if (a->tree != b->tree)
-		return a->tree < b->tree ? -1 : 1;
-	return a->cgroup < b->cgroup ? -1 : a->cgroup > b->cgroup;
-}
-
 static int ownership_compare(const void *key, const void *item)
 {
-	return account_compare(key, &((const struct ownership *)item)->account);
+	return account_key_compare(key, &((const struct ownership *)item)->account);
 }
 
 static struct ownership *ownership_find(const struct books *b, const struct account_key *key)
@@ -39,7 +32,7 @@ void *books_owner(const struct books *b, const struct account_key *key)
 
 	if (o)
 		return o->owner;
-	return account_key_is(key, &account_of_nobody) ? NULL : b->rest;
+	return account_key_compare(key, &account_of_nobody) ? b->rest : NULL;
 }
 
 int books_own(struct books *b, const struct account_key *key, void *owner)
@@ -55,7 +48,7 @@ int books_own(struct books *b, const struct account_key *key, void *owner)
 	if (!o)
 		return -ENOMEM;
 	b->owners = o;
-	for (at = b->nr_owners; at && account_compare(&o[at - 1].account, key) > 0; at--)
+	for (at = b->nr_owners; at && account_key_compare(&o[at - 1].account, key) > 0; at--)
 		o[at] = o[at - 1];
 	o[at] = (struct ownership){ *key, owner };
 	b->nr_owners++;
@@ -162,39 +155,22 @@ void books_name_row(struct books *b, const struct drain_row *row)
 		name_running(b, row->pid, row->image);
 }
 
-/* A pass may miss an entry while others are deleted: the last one finds none. */
-struct retiring {
-	void (*record)(void *context, const struct process_record *r);
-	void *context;
-	size_t nr;
-};
-
-static void record_count(void *context, const struct process_record *r)
-{
-	struct retiring *all = context;
-
-	all->nr++;
-	all->record(all->context, r);
-}
-
 int books_retire(struct books *b, const struct account_key *key,
 		 void (*record)(void *context, const struct process_record *r), void *context)
 {
 	const struct timespec pause = { .tv_nsec = NSEC_PER_MSEC };
-	struct retiring r = { record, context, 0 };
-	int err;
+	int moved = 1;
 
-	for (int i = 0; i < RETIRE_TRIES; i++) {
-		size_t before = r.nr;
-
-		err = tracker_retire(&b->tracker, key, &account_of_nobody, record_count, &r);
+	/* a pass may miss an entry while others are deleted: the last one finds none */
+	for (int i = 0; moved && i < RETIRE_TRIES; i++) {
+		moved = tracker_retire(&b->tracker, key, &account_of_nobody, record, context);
 		books_consume(b);
-		if (err == -EAGAIN) /* another CPU is about to send a record */
+		if (moved == -EAGAIN) /* another CPU is about to send a record */
 			nanosleep(&pause, NULL);
-		else if (err || r.nr == before)
+		else if (moved < 0)
 			break;
 	}
-	return err;
+	return moved < 0 ? moved : 0;
 }
 
 int books_open(struct books *b, const struct tracker_options *o, const struct books_ops *ops,

@@ -5,7 +5,6 @@
 #include "bpfmon.skel.h"
 #include "track/iterator.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 
 int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to)
@@ -21,29 +20,26 @@ int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to)
 struct taker {
 	void (*record)(void *context, const struct process_record *r);
 	void *context;
+	int nr;
 };
 
 static void record_take(void *context, const void *item)
 {
-	const struct taker *t = context;
+	struct taker *t = context;
 
+	t->nr++;
 	t->record(t->context, item);
 }
 
 int tracker_retire(struct tracker *t, const struct account_key *from, const struct account_key *to,
 		   void (*record)(void *context, const struct process_record *r), void *context)
 {
-	struct taker taker = { record, context };
+	struct taker taker = { record, context, 0 };
 	int err;
 
 	t->skel->bss->retire = (struct retire_request){ .from = *from, .to = *to };
 	err = iterator_run(t->retire_link, sizeof(struct process_record), record_take, &taker);
 	if (err)
 		return err;
-	return t->skel->bss->retire.closing ? -EAGAIN : 0;
-}
-
-void tracker_forget_account(struct tracker *t, const struct account_key *key)
-{
-	bpf_map__delete_elem(t->skel->maps.accounts, key, sizeof(*key), 0);
+	return t->skel->bss->retire.closing ? -EAGAIN : taker.nr;
 }

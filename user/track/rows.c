@@ -2,6 +2,7 @@
 #include "track/rows.h"
 
 #include "base/clock.h"
+#include "track/accounts.h"
 
 #include <stdlib.h>
 
@@ -92,18 +93,6 @@ void rows_settle(struct rows *r)
 		r->nr_blank += is_blank(&r->all[i]);
 }
 
-static int compare_numbers(uint64_t a, uint64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int compare_account(const struct account_key *a, const struct account_key *b)
-{
-	int order = compare_numbers(a->tree, b->tree);
-
-	return order ? order : compare_numbers(a->cgroup, b->cgroup);
-}
-
 int rows_compare_memory(const struct drain_row *p, const struct drain_row *q)
 {
 	if (p->mm != q->mm)
@@ -117,7 +106,7 @@ static int compare_slices(const void *a, const void *b)
 {
 	const struct drain_row *p = *(const struct drain_row *const *)a;
 	const struct drain_row *q = *(const struct drain_row *const *)b;
-	int order = compare_account(&p->account, &q->account);
+	int order = account_key_compare(&p->account, &q->account);
 
 	return order ? order : rows_compare_memory(p, q);
 }
@@ -157,7 +146,7 @@ void rows_sort(struct rows *r)
 	for (size_t i = 0; i < r->nr; i++) {
 		const struct drain_row *row = r->by_memory[i];
 
-		if (!last || compare_account(&last->account, &row->account)) {
+		if (!last || account_key_compare(&last->account, &row->account)) {
 			last = &r->slices[r->nr_slices++];
 			*last = (struct slice){ row->account, &r->by_memory[i], 0 };
 		}

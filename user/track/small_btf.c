@@ -53,9 +53,10 @@ static size_t name_slot(const struct names *n, const char *name, size_t length)
 	return at;
 }
 
-static bool is_named_kind(const struct btf_type *t)
+/* The kinds that programs name and that are copied for it. */
+static bool type_is_wanted(const struct btf_type *t)
 {
-	return btf_is_composite(t) || btf_is_any_enum(t) || btf_is_typedef(t);
+	return btf_is_composite(t) || btf_is_any_enum(t);
 }
 
 static int names_collect(struct names *n, const struct btf *local)
@@ -65,7 +66,7 @@ static int names_collect(struct names *n, const struct btf *local)
 		const char *name = btf__name_by_offset(local, t->name_off);
 		size_t length, at;
 
-		if (!is_named_kind(t) || !name || !*name)
+		if (!type_is_wanted(t) || !name || !*name)
 			continue;
 		length = essential_length(name);
 		at = name_slot(n, name, length);
@@ -197,7 +198,7 @@ static int types_copy(struct copying *c, const struct names *wanted)
 		const char *name;
 		int copied;
 
-		if (!btf_is_composite(t) && !btf_is_any_enum(t))
+		if (!type_is_wanted(t))
 			continue;
 		name = kernel_btf_name(c->from, t->name_off);
 		if (!*name || !wanted->name[name_slot(wanted, name, strlen(name))])

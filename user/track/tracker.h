@@ -122,13 +122,11 @@ int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to);
 /*
  * Closes the account @from: calls @record for each process that it still has, and moves it to the
  * account @to. Its totals do not change any more: they are the sum of its records, those in the
- * ring buffer included. -EAGAIN: a process is ending on another CPU just now, and its record is not
- * in the ring buffer yet: call this again.
+ * ring buffer included. How many it has moved, or a negative errno; -EAGAIN: a process is ending on
+ * another CPU just now, and its record is not in the ring buffer yet: call this again.
  */
 int tracker_retire(struct tracker *t, const struct account_key *from, const struct account_key *to,
 		   void (*record)(void *context, const struct process_record *r), void *context);
-/* Deletes an account that has no processes any more. */
-void tracker_forget_account(struct tracker *t, const struct account_key *key);
 
 /* The ring buffer: its descriptor becomes readable when it fills up. */
 int tracker_events_fd(const struct tracker *t);
