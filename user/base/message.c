@@ -72,6 +72,16 @@ int message_send(int fd, enum control_type type, const char *text, size_t length
 	return err;
 }
 
+int message_send_json(int fd, enum control_type type, struct jsonw *j, const int *fds,
+		      size_t nr_fds, int patience_ms)
+{
+	int err = j->failed ? -ENOMEM
+			    : message_send(fd, type, j->text, j->used, fds, nr_fds, patience_ms);
+
+	jsonw_done(j);
+	return err;
+}
+
 int message_add(struct message *m, const struct control *part)
 {
 	size_t n = (size_t)part->value;

@@ -8,6 +8,7 @@
 #define BASE_MESSAGE_H
 
 #include "base/control.h"
+#include "base/json.h"
 
 #include <stdbool.h>
 
@@ -30,6 +31,10 @@ struct message {
  */
 int message_send(int fd, enum control_type type, const char *text, size_t length, const int *fds,
 		 size_t nr_fds, int patience_ms);
+
+/* The same of the text of @j, which is freed. -ENOMEM: memory did not suffice for it. */
+int message_send_json(int fd, enum control_type type, struct jsonw *j, const int *fds,
+		      size_t nr_fds, int patience_ms);
 
 /*
  * Receives what has come by now. 1: @m is whole, if @c is of a type that is sent in parts, and is

@@ -15,9 +15,9 @@
 #include <string.h>
 
 /*
- * Another's smaps_rollup may be read with CAP_SYS_PTRACE alone, and the name of what one executes
- * that is moved into our cgroup. The BPF capabilities are kept only where the kernel asks for them
- * again (before 5.19, with kernel.unprivileged_bpf_disabled).
+ * The smaps_rollup of another user's process may be read with CAP_SYS_PTRACE alone, and so may the
+ * path of a program that is moved into the cgroup. The BPF capabilities are kept only where the
+ * kernel asks for them again (before 5.19, with kernel.unprivileged_bpf_disabled).
  */
 static void privilege_drop(struct collector *c)
 {
@@ -194,7 +194,7 @@ int collector_run(const struct collector_options *o)
 		control_send(o->control_fd, CONTROL_FAILED, err, 0, why);
 	} else {
 		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
-		if (!err) /* else the launcher would wait for ever, and so would we */
+		if (!err) /* else launcher and collector would wait for ever */
 			collector_follow(&c);
 	}
 	collector_close(&c);

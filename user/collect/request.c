@@ -125,15 +125,6 @@ static int assignment_take_cgroup(struct assignment *a, const struct request *r,
 	return err;
 }
 
-/* Closes the descriptors that were only needed to look up processes and the cgroup. */
-static void request_close_looked_up(struct request *r)
-{
-	for (size_t i = 0; i < r->nr_pids; i++)
-		close(r->pid_fds[i]);
-	if (r->cgroup_fd >= 0)
-		close(r->cgroup_fd);
-}
-
 static void assignment_take_wishes(struct assignment *a, const struct request *r)
 {
 	struct tracker_options *t = &a->spec.tracker;
@@ -186,7 +177,7 @@ static int assignment_take_request(struct assignment *a, char *why, size_t size)
 		err = assignment_take_processes(a, &r, why, size);
 	if (!err)
 		err = assignment_take_cgroup(a, &r, why, size);
-	request_close_looked_up(&r);
+	request_close_followed(&r);
 	return err;
 }
 
@@ -253,11 +244,7 @@ void assignment_done(struct assignment *a)
 int collector_send_summary(int control_fd, const struct summary *s)
 {
 	struct jsonw j = { 0 };
-	int err;
 
 	write_summary(&j, s);
-	err = j.failed ? -ENOMEM
-		       : message_send(control_fd, CONTROL_SUMMARY, j.text, j.used, NULL, 0, -1);
-	jsonw_done(&j);
-	return err;
+	return message_send_json(control_fd, CONTROL_SUMMARY, &j, NULL, 0, -1);
 }

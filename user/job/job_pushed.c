@@ -104,8 +104,8 @@ static bool is_overdue(const struct datagram *l, uint64_t now_ns)
 }
 
 /* @is_last: the run has ended, all its processes are known. */
-static enum verdict letter_judge(const struct job *job, const struct datagram *l, uint64_t now_ns,
-				 bool is_last)
+static enum verdict datagram_judge(const struct job *job, const struct datagram *l, uint64_t now_ns,
+				   bool is_last)
 {
 	if (l->is_udp)
 		return TAKE;
@@ -126,7 +126,7 @@ static bool sample_is_due(const struct job *job, uint64_t now_ns)
 	return false;
 }
 
-static void sample_for_letters(struct job *job)
+static void sample_for_datagrams(struct job *job)
 {
 	struct rate *rate = &job->pushed.samples;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), cost_ns;
@@ -150,7 +150,7 @@ static void senders_refresh(struct job *job)
 }
 
 /* False: the feeds are not empty yet, call it again. */
-static bool letters_settle(struct job *job, bool is_last)
+static bool datagrams_settle(struct job *job, bool is_last)
 {
 	struct pushed *p = &job->pushed;
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -158,7 +158,7 @@ static bool letters_settle(struct job *job, bool is_last)
 
 	senders_refresh(job);
 	while ((l = *at)) {
-		enum verdict verdict = letter_judge(job, l, now_ns, is_last);
+		enum verdict verdict = datagram_judge(job, l, now_ns, is_last);
 
 		if (verdict == WAIT) {
 			at = &l->next;
@@ -191,8 +191,8 @@ void job_take_pushed(struct job *job)
 	senders_refresh(job);
 	pushed_put(&job->pushed, came, job->summary.samples);
 	books_consume(job->books);
-	sample_for_letters(job);
-	letters_settle(job, false);
+	sample_for_datagrams(job);
+	datagrams_settle(job, false);
 	feeds_flush(&job->feeds);
 }
 
@@ -207,7 +207,7 @@ bool job_close_pushed(struct job *job)
 {
 	if (!job->pushed.is_on)
 		return true;
-	if (!letters_settle(job, true))
+	if (!datagrams_settle(job, true))
 		return false;
 	job->summary.has_pushed = true;
 	job->summary.pushed = job->pushed.counts;

@@ -14,11 +14,11 @@ struct job_spec {
 	pid_t command;        /* waits to be executed; 0: attached to what runs */
 	const pid_t *targets; /* what was attached to, not owned */
 	size_t nr_targets;
-	uint64_t named_boot_ns; /* CLOCK_BOOTTIME; who is younger is not who was meant */
+	uint64_t named_boot_ns; /* CLOCK_BOOTTIME; a younger process was not meant */
 	uint64_t duration_ns;   /* of an attachment; 0: until it has ended */
 	/*
-	 * Of a process that is not this user's path and arguments are left out: /proc hides them
-	 * from who called us. Where @hides_others.
+	 * With @hides_others: path and arguments of processes of other users are left out, as /proc
+	 * hides them from the calling user.
 	 */
 	uid_t shown_to;
 	bool hides_others;

@@ -146,10 +146,8 @@ void description_send(struct description *d, const struct roles *roles, struct r
 
 	revision_take(d);
 	description_write(&j, run);
-	err = j.failed ? -ENOMEM
-		       : message_send(roles->collector.control_fd, CONTROL_DESCRIPTION, j.text,
-				      j.used, NULL, 0, PATIENCE_MS);
-	jsonw_done(&j);
+	err = message_send_json(roles->collector.control_fd, CONTROL_DESCRIPTION, &j, NULL, 0,
+				PATIENCE_MS);
 	/* a collector that has ended is seen where it is waited for */
 	if (err && err != -EPIPE && err != -ECONNRESET)
 		log_warn("the description of the run is not recorded: %s",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/job_request.h"
 
-#include "base/cleanup.h"
 #include "base/log.h"
 #include "base/message.h"
 #include "base/pidfd.h"
@@ -71,13 +70,6 @@ static int request_open_followed(struct request *r, const struct launch_options 
 	return err;
 }
 
-static void request_close_followed(struct request *r)
-{
-	for (size_t i = 0; i < r->nr_pids; i++)
-		close(r->pid_fds[i]);
-	cleanup_closep(&r->cgroup_fd);
-}
-
 static int request_send(const struct role *collector, const struct request *r)
 {
 	int fds[REQUEST_FDS], err;
@@ -85,10 +77,7 @@ static int request_send(const struct role *collector, const struct request *r)
 	struct jsonw j = { 0 };
 
 	request_write(&j, r);
-	err = j.failed ? -ENOMEM
-		       : message_send(collector->control_fd, CONTROL_REQUEST, j.text, j.used, fds,
-				      nr, PATIENCE_MS);
-	jsonw_done(&j);
+	err = message_send_json(collector->control_fd, CONTROL_REQUEST, &j, fds, nr, PATIENCE_MS);
 	/* a collector that has ended is seen where it is waited for */
 	if (err && err != -EPIPE && err != -ECONNRESET)
 		log_error("cannot send the collector its request: %s", strerror(-err));

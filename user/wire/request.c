@@ -239,12 +239,10 @@ int request_read(struct request *r, const char *text, size_t length, int *fds, s
 	return err;
 }
 
-void request_close(struct request *r)
+void request_close_followed(struct request *r)
 {
-	int fds[REQUEST_FDS];
-	size_t nr = request_fds(r, fds);
-
-	for (size_t i = 0; i < nr; i++)
-		close(fds[i]);
-	request_init(r);
+	for (size_t i = 0; i < r->nr_pids; i++)
+		close(r->pid_fds[i]);
+	if (r->cgroup_fd >= 0)
+		close(r->cgroup_fd);
 }

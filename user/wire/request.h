@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The request for a job: what is to be followed, and what of it is to be reported. It is a JSON
- * object, with descriptors beside it: processes, a cgroup and sockets come as those, so that nobody
- * gets what he could not have opened himself, and no number or path means something else in a
- * namespace of his. There is no path, command or variable in it.
+ * object, with descriptors beside it: processes, a cgroup and sockets come as those, so that a
+ * client gets nothing that it could not have opened itself, and no number or path has another
+ * meaning in its namespace. There is no path, command or variable in it.
  */
 #ifndef WIRE_REQUEST_H
 #define WIRE_REQUEST_H
@@ -61,7 +61,7 @@ void request_write(struct jsonw *j, const struct request *r);
  */
 int request_read(struct request *r, const char *text, size_t length, int *fds, size_t nr_fds,
 		 char *why, size_t size);
-/* Closes what it has. */
-void request_close(struct request *r);
+/* Closes the processes and the cgroup, which are needed only until they are looked up or sent. */
+void request_close_followed(struct request *r);
 
 #endif
