@@ -6,7 +6,7 @@
 #include "wire/reader.h"
 #include "wire/writer.h"
 
-static bool is_within(const struct span *s, const char *text, size_t size)
+static bool is_within(const struct piece *s, const char *text, size_t size)
 {
 	return s->text >= text && s->text + s->length <= text + size;
 }

@@ -10,7 +10,7 @@
 
 #include <errno.h>
 
-static void assert_span(const struct span *s, const char *text)
+static void assert_piece(const struct piece *s, const char *text)
 {
 	assert_int_equal(s->length, strlen(text));
 	assert_memory_equal(s->text, text, s->length);
@@ -20,11 +20,11 @@ static void a_point_has_name_tags_fields_and_time(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("loss,phase=train,gpu=0 value=0.5,step=7i 1763690000000000001"), 1);
-	assert_span(&point.name, "loss");
+	assert_piece(&point.name, "loss");
 	assert_int_equal(point.nr_tags, 2);
-	assert_span(&point.tags[0].key, "phase");
-	assert_span(&point.tags[0].value, "train");
-	assert_span(&point.tags[1].key, "gpu");
+	assert_piece(&point.tags[0].key, "phase");
+	assert_piece(&point.tags[0].value, "train");
+	assert_piece(&point.tags[1].key, "gpu");
 	assert_int_equal(point.nr_fields, 2);
 	assert_true(point.fields[0].number == 0.5);
 	assert_int_equal(point.fields[1].type, FIELD_INTEGER);
@@ -58,11 +58,11 @@ static void escaped_commas_blanks_and_signs_are_part_of_names(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("my\\ loss\\,x,a\\=b=c\\ d\\,e f\\ g\\==\"h\""), 1);
-	assert_span(&point.name, "my loss,x");
-	assert_span(&point.tags[0].key, "a=b");
-	assert_span(&point.tags[0].value, "c d,e");
-	assert_span(&point.fields[0].key, "f g=");
-	assert_span(&point.fields[0].string, "h");
+	assert_piece(&point.name, "my loss,x");
+	assert_piece(&point.tags[0].key, "a=b");
+	assert_piece(&point.tags[0].value, "c d,e");
+	assert_piece(&point.fields[0].key, "f g=");
+	assert_piece(&point.fields[0].string, "h");
 }
 
 static void a_backslash_before_anything_else_is_itself(void **state)
@@ -70,16 +70,16 @@ static void a_backslash_before_anything_else_is_itself(void **state)
 	(void)state;
 	assert_int_equal(parse("a\\b,c=\\d\\ e=\"\\n\" f=1"), -EBADMSG);
 	assert_int_equal(parse("a\\b,c=\\d e=\"\\n\""), 1);
-	assert_span(&point.name, "a\\b");
-	assert_span(&point.tags[0].value, "\\d");
-	assert_span(&point.fields[0].string, "\\n");
+	assert_piece(&point.name, "a\\b");
+	assert_piece(&point.tags[0].value, "\\d");
+	assert_piece(&point.fields[0].string, "\\n");
 }
 
 static void strings_hold_quotes_blanks_signs_and_newlines(void **state)
 {
 	(void)state;
 	assert_int_equal(parse("a b=\"x=1, \\\"y\\\"\\\\\nz\",c=2u 5"), 1);
-	assert_span(&point.fields[0].string, "x=1, \"y\"\\\nz");
+	assert_piece(&point.fields[0].string, "x=1, \"y\"\\\nz");
 	assert_int_equal(point.fields[1].type, FIELD_UNSIGNED);
 	assert_true(point.time_ns == 5);
 }

@@ -13,7 +13,7 @@
 #define MAX_SPAN_SECONDS (100ULL * 365 * 24 * 3600)
 #define BEFORE_ALL 1 /* ns since 1970, for what is earlier: 0 would mean that nothing was given */
 
-static bool span_parse(const char *text, uint64_t *seconds)
+static bool seconds_parse(const char *text, uint64_t *seconds)
 {
 	static const struct {
 		char letter;
@@ -73,7 +73,7 @@ int moment_parse(void *value, const char *text)
 {
 	uint64_t seconds, epoch_ns, now = clock_ns(CLOCK_REALTIME);
 
-	if (span_parse(text, &seconds))
+	if (seconds_parse(text, &seconds))
 		epoch_ns = seconds < now / NSEC_PER_SEC ? now - seconds * NSEC_PER_SEC : BEFORE_ALL;
 	else if (!date_parse(text, &epoch_ns))
 		return -EINVAL;

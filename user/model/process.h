@@ -9,6 +9,7 @@
 struct process {
 	int32_t pid, ns_pid, ppid;
 	uint32_t uid;
+	uint64_t span; /* in which it ended; 0: in none */
 	char comm[COMM_TEXT_BYTES];
 	const char *exe;  /* NULL: not known */
 	const char *args; /* each ended by NUL; NULL: left out or not known */

@@ -100,6 +100,7 @@ static int report_add_line(void *context, struct line *l)
 		return 0;
 	case LINE_METRIC:
 		return series_add(&r->pushed, l);
+	case LINE_SPAN:
 	case LINE_PROCESS_SAMPLE: /* not read: there may be many */
 	case LINE_OTHER:
 		break;

@@ -38,7 +38,7 @@ static void blanks_skip(struct cursor *c)
 }
 
 /* A name ends before one of @stops; a backslash takes its meaning from one of ",= ". */
-static int name_take(struct cursor *c, const char *stops, struct span *s)
+static int name_take(struct cursor *c, const char *stops, struct piece *s)
 {
 	char *to = c->at;
 
@@ -54,7 +54,7 @@ static int name_take(struct cursor *c, const char *stops, struct span *s)
 	return s->length ? 0 : -EBADMSG;
 }
 
-static bool span_is_same(const struct span *a, const struct span *b)
+static bool piece_is_same(const struct piece *a, const struct piece *b)
 {
 	return a->length == b->length && !memcmp(a->text, b->text, a->length);
 }
@@ -69,14 +69,14 @@ static int tag_take(struct cursor *c, struct point *p)
 	    name_take(c, ",= ", &tag->value) || text_is_at(c, '='))
 		return -EBADMSG;
 	for (size_t i = 0; i < p->nr_tags; i++)
-		if (span_is_same(&p->tags[i].key, &tag->key))
+		if (piece_is_same(&p->tags[i].key, &tag->key))
 			return -EBADMSG;
 	p->nr_tags++;
 	return 0;
 }
 
 /* The quote is behind us. */
-static int string_take(struct cursor *c, struct span *s)
+static int string_take(struct cursor *c, struct piece *s)
 {
 	char *stop = c->at, *to = c->at;
 
@@ -165,7 +165,7 @@ static int field_take(struct cursor *c, struct point *p)
 		return -EBADMSG;
 	}
 	for (size_t i = 0; i < p->nr_fields; i++)
-		if (span_is_same(&p->fields[i].key, &f->key))
+		if (piece_is_same(&p->fields[i].key, &f->key))
 			return -EBADMSG;
 	p->nr_fields++;
 	return 0;

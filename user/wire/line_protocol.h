@@ -16,7 +16,7 @@
 #define POINT_LAST_NS 9223372036854774806
 
 /* Bytes of the text that was parsed, unescaped; they may be no UTF-8. */
-struct span {
+struct piece {
 	const char *text;
 	size_t length;
 };
@@ -24,23 +24,23 @@ struct span {
 enum field_type { FIELD_FLOAT, FIELD_INTEGER, FIELD_UNSIGNED, FIELD_BOOLEAN, FIELD_STRING };
 
 struct point_tag {
-	struct span key, value;
+	struct piece key, value;
 };
 
 struct point_field {
-	struct span key;
+	struct piece key;
 	enum field_type type;
 	union {
 		double number;
 		int64_t integer;
 		uint64_t natural;
 		bool is_true;
-		struct span string;
+		struct piece string;
 	};
 };
 
 struct point {
-	struct span name;
+	struct piece name;
 	struct point_tag tags[POINT_TAGS];
 	size_t nr_tags;
 	struct point_field fields[POINT_FIELDS];

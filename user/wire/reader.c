@@ -137,6 +137,12 @@ static void metrics_refine(uint64_t *values, const struct metric_set *have, cons
 				      metric_decimals((enum metric_id)i), text, length);
 }
 
+static void summary_refine(struct summary *s, const char *text, size_t length)
+{
+	number_refine(&s->wall_ns, "wall_seconds", 9, text, length);
+	metrics_refine(s->total.value, &s->total.have, text, length);
+}
+
 static void line_refine(struct line *l, const char *text, size_t length)
 {
 	if (l->kind == LINE_SAMPLE) {
@@ -148,8 +154,9 @@ static void line_refine(struct line *l, const char *text, size_t length)
 		number_refine(&l->process_sample.elapsed_ns, "elapsed_seconds", 9, text, length);
 		metrics_refine(l->process_sample.value, &l->process_sample.have, text, length);
 	} else if (l->kind == LINE_SUMMARY) {
-		number_refine(&l->summary.wall_ns, "wall_seconds", 9, text, length);
-		metrics_refine(l->summary.total.value, &l->summary.total.have, text, length);
+		summary_refine(&l->summary, text, length);
+	} else if (l->kind == LINE_SPAN) {
+		summary_refine(&l->span.used, text, length);
 	}
 }
 
@@ -167,6 +174,7 @@ int line_read(struct line *l, const char *text, size_t length)
 		{ "summary", LINE_SUMMARY, summary_read },
 		{ "metric", LINE_METRIC, NULL },
 		{ "process_sample", LINE_PROCESS_SAMPLE, process_sample_read },
+		{ "span", LINE_SPAN, span_read },
 	};
 	size_t failures = memory_failures_of_thread();
 	const char *kind;
@@ -205,7 +213,9 @@ void line_done(struct line *l)
 {
 	sample_reset(&l->sample);
 	free(l->args);
+	free(l->tags);
 	summary_done(&l->summary);
+	summary_done(&l->span.used);
 	json_decref(l->tree);
 	*l = (struct line){ 0 };
 }

@@ -6,6 +6,7 @@
 #include "model/process.h"
 #include "model/process_sample.h"
 #include "model/sample.h"
+#include "model/span.h"
 #include "model/summary.h"
 
 enum line_kind {
@@ -16,7 +17,8 @@ enum line_kind {
 	LINE_EVENT,
 	LINE_SUMMARY,
 	LINE_METRIC, /* pushed by a program: only the tree */
-	LINE_PROCESS_SAMPLE
+	LINE_PROCESS_SAMPLE,
+	LINE_SPAN
 };
 
 struct line {
@@ -25,11 +27,13 @@ struct line {
 	struct process process; /* LINE_PROCESS: its strings are in use until the next line */
 	struct process_sample process_sample; /* LINE_PROCESS_SAMPLE */
 	struct summary summary;               /* LINE_SUMMARY */
-	struct metric_set wanted;             /* LINE_META: the keys of its units */
-	uint64_t start_epoch_ns;              /* of the last LINE_META */
-	void *tree;                           /* what the strings point into; owned */
-	char *args;                           /* owned; those of the process */
+	struct span span;         /* LINE_SPAN: its strings are in use until the next line */
+	struct metric_set wanted; /* LINE_META: the keys of its units */
+	uint64_t start_epoch_ns;  /* of the last LINE_META */
+	void *tree;               /* what the strings point into; owned */
+	char *args;               /* owned; those of the process */
 	size_t args_room;
+	char *tags; /* owned; those of the span */
 };
 
 /* Parses one line of @length bytes. -EBADMSG: not a JSON object with a kind.

@@ -30,5 +30,9 @@ void comm_read(char comm[COMM_TEXT_BYTES], const json_t *o);
 void process_read(struct line *l, json_t *o);
 void process_sample_read(struct line *l, json_t *o);
 void summary_read(struct line *l, json_t *o);
+/* Sets @s to what the members of @o say; absent is 0. */
+void summary_read_members(struct summary *s, const json_t *o);
+/* reader_span.c */
+void span_read(struct line *l, json_t *o);
 
 #endif

@@ -60,6 +60,7 @@ void process_read(struct line *l, json_t *o)
 	p->ns_pid = value_read_int32(json_object_get(o, "ns_pid"));
 	p->ppid = value_read_int32(json_object_get(o, "ppid"));
 	p->uid = member_read_uint32(o, "uid");
+	p->span = member_read_number(o, "span", 0);
 	comm_read(p->comm, o);
 	p->exe = json_string_value(json_object_get(o, "exe"));
 	if (json_array_size(args))

@@ -159,13 +159,16 @@ static void summary_fields_read(struct summary *s, enum summary_in in, const jso
 	}
 }
 
-void summary_read(struct line *l, json_t *o)
+void summary_read_members(struct summary *s, const json_t *o)
 {
-	struct summary *s = &l->summary;
-
 	summary_done(s);
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++)
 		if (summary_field_get(i)->there == THERE_IF_HAS)
 			*summary_field_has(s, summary_field_get(i)) = true;
 	summary_fields_read(s, IN_LINE, o);
+}
+
+void summary_read(struct line *l, json_t *o)
+{
+	summary_read_members(&l->summary, o);
 }

@@ -88,12 +88,12 @@ static void attachment_write(struct jsonw *j, const struct run *run)
 	jsonw_object_end(j);
 }
 
-static void tags_write(struct jsonw *j, const struct run *run)
+void tags_write(struct jsonw *j, const char *const *tags, size_t nr)
 {
 	jsonw_object(j, "tags");
-	for (size_t i = 0; i < run->nr_tags; i++) {
-		const char *value = strchr(run->tags[i], '=') + 1;
-		char *key = strndup(run->tags[i], (size_t)(value - 1 - run->tags[i]));
+	for (size_t i = 0; i < nr; i++) {
+		const char *value = strchr(tags[i], '=') + 1;
+		char *key = strndup(tags[i], (size_t)(value - 1 - tags[i]));
 
 		if (key)
 			jsonw_string(j, key, value);
@@ -124,7 +124,7 @@ void write_meta(struct jsonw *j, const struct run *run)
 	jsonw_string(j, "host", run->host);
 	epoch_write(j, "start_time", run->start_epoch_ns);
 	jsonw_decimal(j, "interval_seconds", run->interval_ns, 9);
-	tags_write(j, run);
+	tags_write(j, run->tags, run->nr_tags);
 	jsonw_object(j, "system");
 	jsonw_uint(j, "cpus", run->cpus);
 	jsonw_uint(j, "memory_bytes", run->memory_bytes);
@@ -207,6 +207,8 @@ void write_process(struct jsonw *j, const struct process *p)
 	jsonw_int(j, "ns_pid", p->ns_pid);
 	jsonw_int(j, "ppid", p->ppid);
 	jsonw_uint(j, "uid", p->uid);
+	if (p->span)
+		jsonw_uint(j, "span", p->span);
 	jsonw_bytes(j, "comm", p->comm, strlen(p->comm));
 	jsonw_string(j, "exe", p->exe);
 	if (p->args)

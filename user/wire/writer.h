@@ -8,6 +8,7 @@
 #include "model/process_sample.h"
 #include "model/run.h"
 #include "model/sample.h"
+#include "model/span.h"
 #include "model/summary.h"
 #include "wire/line_protocol.h"
 
@@ -31,6 +32,7 @@ void write_cgroup_difference(struct jsonw *j, const struct run *run, const struc
 void write_process_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
 			 const char *event, int32_t pid, const char *reason);
 void write_summary(struct jsonw *j, const struct summary *s);
+void write_span(struct jsonw *j, const struct span *s);
 
 /* An event of its own kind: a process that the kernel killed for lack of memory. */
 void write_oom(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,

@@ -16,7 +16,7 @@ void write_mark(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, int
 }
 
 /* A key is untrusted text, which the JSON writer takes ended by NUL. */
-static const char *key_copy(char out[POINT_BYTES], const struct span *s)
+static const char *key_copy(char out[POINT_BYTES], const struct piece *s)
 {
 	size_t n = s->length < POINT_BYTES ? s->length : POINT_BYTES - 1;
 

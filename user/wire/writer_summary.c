@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The summary line: the rows of summary.def, each written as its type says. */
+/* The lines of the run and of its spans: the rows of summary.def, each written as its type says. */
 #include "model/summary_field.h"
 #include "wire/parts.h"
 #include "wire/writer.h"
@@ -144,5 +144,37 @@ void write_summary(struct jsonw *j, const struct summary *s)
 	jsonw_object(j, NULL);
 	jsonw_string(j, "kind", "summary");
 	summary_fields_write(j, s, IN_LINE);
+	line_end(j);
+}
+
+/* A span's line has no programs: those are in the records of its processes. */
+static void span_fields_write(struct jsonw *j, const struct summary *s)
+{
+	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
+		const struct summary_field *f = summary_field_get(i);
+
+		if (f->in == IN_LINE && f->type != TYPE_PROGRAMS && summary_field_is_there(s, f))
+			field_writers[f->type](j, s, f);
+	}
+}
+
+void write_span(struct jsonw *j, const struct span *s)
+{
+	jsonw_object(j, NULL);
+	jsonw_string(j, "kind", "span");
+	jsonw_uint(j, "id", s->id);
+	if (s->parent)
+		jsonw_uint(j, "parent", s->parent);
+	jsonw_string(j, "name", s->label.name);
+	tags_write(j, s->label.tags, s->label.nr_tags);
+	jsonw_int(j, "pid", s->pid);
+	if (s->in_place)
+		jsonw_bool(j, "in_place", true);
+	epoch_write(j, "start_time", s->start_epoch_ns);
+	if (s->end_epoch_ns)
+		epoch_write(j, "end_time", s->end_epoch_ns);
+	else
+		jsonw_null(j, "end_time");
+	span_fields_write(j, &s->used);
 	line_end(j);
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The line of a span read back. */
+#include "wire/reader_parts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t tags_length(const json_t *tags)
+{
+	size_t length = 0;
+	const char *key;
+	json_t *v;
+
+	json_object_foreach((json_t *)tags, key, v)
+		length += strlen(key) + json_string_length(v) + 2;
+	return length;
+}
+
+/* As "key=value", in memory of the line; without memory there are none. */
+static void span_read_tags(struct line *l, const json_t *tags)
+{
+	struct span_label *label = &l->span.label;
+	size_t length = tags_length(tags);
+	const char *key;
+	char *at;
+	json_t *v;
+
+	free(l->tags);
+	l->tags = at = length ? malloc(length) : NULL;
+	if (!at)
+		return;
+	json_object_foreach((json_t *)tags, key, v) {
+		if (!json_is_string(v) || label->nr_tags == MAX_SPAN_TAGS)
+			continue;
+		label->tags[label->nr_tags++] = at;
+		at += sprintf(at, "%s=%s", key, json_string_value(v)) + 1;
+	}
+}
+
+void span_read(struct line *l, json_t *o)
+{
+	struct span *s = &l->span;
+	struct summary used = s->used;
+
+	*s = (struct span){ .used = used };
+	s->id = member_read_number(o, "id", 0);
+	s->parent = member_read_number(o, "parent", 0);
+	s->pid = value_read_int32(json_object_get(o, "pid"));
+	s->in_place = json_is_true(json_object_get(o, "in_place"));
+	s->label.name = json_string_value(json_object_get(o, "name"));
+	if (!s->label.name)
+		s->label.name = "";
+	span_read_tags(l, json_object_get(o, "tags"));
+	s->start_epoch_ns = member_read_epoch(o, "start_time");
+	s->end_epoch_ns = member_read_epoch(o, "end_time");
+	summary_read_members(&s->used, o);
+}
