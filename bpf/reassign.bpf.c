@@ -55,7 +55,10 @@ int reassign__process(struct bpf_iter__task *ctx)
 	u64 addr;
 
 	if (!task) { /* all have been visited */
-		move.result = move.signal ? process_move(move.signal) : -ESRCH;
+		if (!move.signal)
+			move.result = -ESRCH;
+		else
+			move.result = move.is_question ? 0 : process_move(move.signal);
 		return 0;
 	}
 	addr = as_number(task);
@@ -65,8 +68,10 @@ int reassign__process(struct bpf_iter__task *ctx)
 	p = t && task_is(addr, t) ? process_find(t->process) : NULL;
 	if (!p)
 		return 0;
-	task_commit(addr, t, p);
+	if (!move.is_question)
+		task_commit(addr, t, p);
 	move.signal = t->process;
+	move.serial = t->serial;
 	return 0;
 }
 

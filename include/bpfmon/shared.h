@@ -296,12 +296,13 @@ struct tracking {
 	__u64 moves_unseen;  /* moves of which the hook could not follow all threads */
 };
 
-/* A process that is to be moved to another account. */
+/* A process that is to be moved to another account, or only to be found. */
 struct move_request {
 	struct account_key to;
-	__u64 signal; /* its key, once it is found */
-	__u32 pid;    /* in the collector's PID namespace */
-	__s32 result; /* 0, or a negative errno */
+	__u64 signal, serial; /* its key and serial, once it is found */
+	__u32 pid;            /* in the collector's PID namespace */
+	__u32 is_question;    /* 1: it is not moved */
+	__s32 result;         /* 0, or a negative errno */
 };
 
 /* Moves all processes of an account to another one; the record that each has so far is written. */

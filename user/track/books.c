@@ -35,6 +35,11 @@ void *books_owner(const struct books *b, const struct account_key *key)
 	return account_key_compare(key, &account_of_nobody) ? b->rest : NULL;
 }
 
+uint64_t books_new_tree(struct books *b)
+{
+	return (1ULL << 32) + b->nr_trees++; /* the first trees are named by a PID */
+}
+
 int books_own(struct books *b, const struct account_key *key, void *owner)
 {
 	struct ownership *o = ownership_find(b, key);

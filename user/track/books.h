@@ -22,7 +22,7 @@ struct books_ops {
 	/* A drain begins: all records that were sent before have been reported. */
 	void (*drain_begin)(void *context);
 	/* What the drain has found: the totals of an account; the processes of an account; */
-	void (*total)(void *owner, const struct account *total);
+	void (*total)(void *owner, const struct account_key *key, const struct account *total);
 	void (*slice)(void *owner, const struct slice *slice);
 	/* a process of which it did not find the memory. Then: this was all. */
 	void (*unread)(void *owner);
@@ -57,6 +57,7 @@ struct books {
 	size_t nr_unread, room_unread;
 	uint64_t unnamed; /* execs that are not kept, for lack of memory */
 	uint32_t drain_us[DRAIN_TIMES];
+	uint64_t nr_trees; /* that books_new_tree() has given */
 };
 
 /* The account of processes that outlive the account they were in: it has no owner. */
@@ -72,6 +73,8 @@ void books_close(struct books *b);
 /* From now on @owner has @key, until books_disown(). 0 or -ENOMEM. */
 int books_own(struct books *b, const struct account_key *key, void *owner);
 void books_disown(struct books *b, const struct account_key *key);
+/* The tree of a new account, which no other account has. */
+uint64_t books_new_tree(struct books *b);
 /* The owner of @key, or NULL. */
 void *books_owner(const struct books *b, const struct account_key *key);
 /* Reports what is in the ring buffer now. */

@@ -104,7 +104,7 @@ static void drain_report(struct books *b)
 
 	for (size_t i = 0; i < a->nr; i++)
 		if ((owner = books_owner(b, &a->keys[i])))
-			b->ops->total(owner, &a->totals[i]);
+			b->ops->total(owner, &a->keys[i], &a->totals[i]);
 	for (size_t i = 0; i < b->rows.nr_slices; i++)
 		if ((owner = books_owner(b, &b->rows.slices[i].account)))
 			b->ops->slice(owner, &b->rows.slices[i]);

@@ -40,3 +40,16 @@ struct bpf_link *iterator_over_map(const struct bpf_program *prog, const struct 
 	options.link_info_len = sizeof(info);
 	return bpf_program__attach_iter(prog, &options);
 }
+
+struct bpf_link *iterator_over_process(const struct bpf_program *prog, pid_t pid)
+{
+	DECLARE_LIBBPF_OPTS(bpf_iter_attach_opts, options);
+	union bpf_iter_link_info info = { .task.pid = (__u32)pid };
+	struct bpf_link *link;
+
+	options.link_info = &info;
+	options.link_info_len = sizeof(info);
+	link = bpf_program__attach_iter(prog, &options);
+	return link || (errno != E2BIG && errno != EINVAL) ? link
+							   : bpf_program__attach_iter(prog, NULL);
+}

@@ -4,6 +4,7 @@
 #define TRACK_ITERATOR_H
 
 #include <stddef.h>
+#include <sys/types.h>
 
 struct bpf_link;
 struct bpf_map;
@@ -19,5 +20,10 @@ int iterator_run(const struct bpf_link *link, size_t size,
 /* A link of the iterator @prog over the elements of @map, owned by the caller; or NULL, and errno.
  */
 struct bpf_link *iterator_over_map(const struct bpf_program *prog, const struct bpf_map *map);
+/*
+ * The same of the iterator over tasks @prog and the tasks of the process @pid alone; over all tasks
+ * where the kernel (before 6.1) cannot choose.
+ */
+struct bpf_link *iterator_over_process(const struct bpf_program *prog, pid_t pid);
 
 #endif

@@ -231,9 +231,8 @@ int programs_attach(struct tracker *t, char *why, size_t size)
 	}
 	t->adopt_link = bpf_program__attach_iter(skel->progs.follow__adopt, NULL);
 	t->drain_link = iterator_over_map(skel->progs.drain__tasks, skel->maps.tasks);
-	t->move_link = bpf_program__attach_iter(skel->progs.reassign__process, NULL);
 	t->retire_link = iterator_over_map(skel->progs.reassign__account, skel->maps.processes);
-	if (t->adopt_link && t->drain_link && t->move_link && t->retire_link)
+	if (t->adopt_link && t->drain_link && t->retire_link)
 		return 0;
 	err = -errno;
 	snprintf(why, size, "the kernel has no iterators over tasks and map elements: %s",

@@ -5,16 +5,57 @@
 #include "bpfmon.skel.h"
 #include "track/iterator.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
+
+static int request_run(struct tracker *t, const struct move_request *request)
+{
+	struct move_request *move = &t->skel->bss->move;
+	struct bpf_link *link;
+	int err;
+
+	*move = *request;
+	move->result = -ESRCH;
+	link = iterator_over_process(t->skel->progs.reassign__process, (pid_t)request->pid);
+	err = link ? iterator_run(link, 0, NULL, NULL) : -errno;
+	bpf_link__destroy(link);
+	return err ? err : move->result;
+}
+
+int tracker_adopt(struct tracker *t)
+{
+	return iterator_run(t->adopt_link, 0, NULL, NULL);
+}
+
+int tracker_find(struct tracker *t, pid_t pid, struct process_record *r)
+{
+	const struct move_request question = { .pid = (__u32)pid, .is_question = 1 };
+	int err = request_run(t, &question);
+	struct drain_row row;
+
+	if (err)
+		return err;
+	row.signal = t->skel->bss->move.signal;
+	row.serial = t->skel->bss->move.serial;
+	return tracker_process(t, &row, r) ? -ESRCH : 0;
+}
 
 int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to)
 {
-	struct move_request *move = &t->skel->bss->move;
-	int err;
+	const struct move_request request = { .to = *to, .pid = (__u32)pid };
 
-	*move = (struct move_request){ .to = *to, .pid = (__u32)pid, .result = -ESRCH };
-	err = iterator_run(t->move_link, 0, NULL, NULL);
-	return err ? err : move->result;
+	return request_run(t, &request);
+}
+
+int tracker_remove_account(struct tracker *t, const struct account_key *key, struct account *total)
+{
+	int err = bpf_map_lookup_and_delete_elem(bpf_map__fd(t->skel->maps.accounts), key, total);
+
+	if (err)
+		return err;
+	account_add(&t->removed, total);
+	return 0;
 }
 
 struct taker {

@@ -65,7 +65,6 @@ void tracker_close(struct tracker *t)
 {
 	bpf_link__destroy(t->adopt_link);
 	bpf_link__destroy(t->drain_link);
-	bpf_link__destroy(t->move_link);
 	bpf_link__destroy(t->retire_link);
 	optionals_detach(&t->optional);
 	bpfmon__destroy(t->skel);
@@ -80,7 +79,7 @@ void tracker_read_accounts(struct tracker *t)
 
 void tracker_totals(struct tracker *t, struct account *totals)
 {
-	memset(totals, 0, sizeof(*totals));
+	*totals = t->removed;
 	tracker_read_accounts(t);
 	for (size_t i = 0; i < t->accounts.nr; i++)
 		account_add(totals, &t->accounts.totals[i]);

@@ -32,10 +32,11 @@ struct tracker_options {
 };
 
 struct tracker {
-	struct bpfmon *skel;                                                /* owned */
-	struct bpf_link *adopt_link, *drain_link, *move_link, *retire_link; /* owned */
+	struct bpfmon *skel;                                    /* owned */
+	struct bpf_link *adopt_link, *drain_link, *retire_link; /* owned */
 	struct optionals optional;
 	struct accounts accounts;         /* when last read */
+	struct account removed;           /* the sum of those that are not in the map any more */
 	struct metric_set usable;         /* of those wanted */
 	const char *unusable[NR_METRICS]; /* why not; not owned */
 	uint64_t misses;                  /* events that hooks missed, when last read */
@@ -100,7 +101,7 @@ bool tracker_reads_memory(const struct tracker *t);
 int tracker_drain_whole(struct tracker *t, drain_fn row, void *context);
 /* Reads the totals of all accounts into @t->accounts. */
 void tracker_read_accounts(struct tracker *t);
-/* The sum over all accounts, read now. */
+/* The sum over all accounts, read now; those that were removed included. */
 void tracker_totals(struct tracker *t, struct account *totals);
 const struct tracking *tracker_tracking(const struct tracker *t);
 /* Events that were missed and repaired so far. */
@@ -113,6 +114,10 @@ void tracker_settle_births(struct tracker *t);
 /* From now on the exact peak, and what each address space held then, does not change. */
 void tracker_freeze_peak(struct tracker *t);
 
+/* Looks for processes whose birth was missed. 0, or a negative errno. */
+int tracker_adopt(struct tracker *t);
+/* Reads the record so far of the process @pid. -ESRCH: no such process is followed. */
+int tracker_find(struct tracker *t, pid_t pid, struct process_record *r);
 /*
  * Moves the process @pid, with what it uses from now on, to the account @to, which is made if it is
  * new. Its children so far stay in their account. -ESRCH: no such process is followed; -ENOSPC:
@@ -127,6 +132,12 @@ int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to);
  */
 int tracker_retire(struct tracker *t, const struct account_key *from, const struct account_key *to,
 		   void (*record)(void *context, const struct process_record *r), void *context);
+
+/*
+ * Removes an account all of whose processes have been freed, which makes room for another one;
+ * @total is what it had. -ENOENT: there is none.
+ */
+int tracker_remove_account(struct tracker *t, const struct account_key *key, struct account *total);
 
 /* The ring buffer: its descriptor becomes readable when it fills up. */
 int tracker_events_fd(const struct tracker *t);
