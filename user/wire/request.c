@@ -14,7 +14,7 @@
 #define LONGEST_INTERVAL_NS (7ULL * 24 * 3600 * 1000000000)
 #define SHORTEST_INTERVAL_NS 10000000ULL
 #define MOST_PSS_PPM 500000
-#define MOST_KINDS 5
+#define MOST_KINDS 6
 
 static const struct field fields[] = {
 	FIELD_U64_OF(request, interval_ns, LONGEST_INTERVAL_NS),
@@ -50,7 +50,8 @@ static void request_kinds(struct request *r, struct descriptor_kind kinds[MOST_K
 	kinds[1] = (struct descriptor_kind){ "marks", &r->marks_fd, 1 };
 	kinds[2] = (struct descriptor_kind){ "udp", r->udp_fds, REQUEST_UDP };
 	kinds[3] = (struct descriptor_kind){ "cgroup", &r->cgroup_fd, 1 };
-	kinds[4] = (struct descriptor_kind){ "process", r->pid_fds, REQUEST_PROCESSES };
+	kinds[4] = (struct descriptor_kind){ "spans", &r->span_fd, 1 };
+	kinds[5] = (struct descriptor_kind){ "process", r->pid_fds, REQUEST_PROCESSES };
 }
 
 void request_init(struct request *r)

@@ -17,7 +17,7 @@
 #define REQUEST_BYTES (64UL << 10) /* the most that one has */
 #define REQUEST_PROCESSES 64
 #define REQUEST_UDP 2
-#define REQUEST_FDS (REQUEST_PROCESSES + 3 + REQUEST_UDP)
+#define REQUEST_FDS (REQUEST_PROCESSES + 4 + REQUEST_UDP)
 
 enum followed { FOLLOW_COMMAND, FOLLOW_PROCESSES, FOLLOW_CGROUP };
 
@@ -42,6 +42,7 @@ struct request {
 	uint32_t shown_to;
 	int stream_fd;            /* a socket: the lines of the run are written to it */
 	int marks_fd;             /* a socket for marks */
+	int span_fd;              /* a listening socket, on which spans begin */
 	int udp_fds[REQUEST_UDP]; /* sockets for metrics that programs push */
 	int cgroup_fd;            /* the folder that is followed; or the command's own */
 	int pid_fds[REQUEST_PROCESSES];

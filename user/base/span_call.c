@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/span_call.h"
+
+#include "base/cleanup.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define PATIENCE_SECONDS 10 /* with a collector that is stopped, or has a machine that is loaded   \
+			     */
+
+static void tag_write(struct jsonw *j, const char *tag)
+{
+	const char *value = strchr(tag, '=') + 1;
+	char *key = strndup(tag, (size_t)(value - 1 - tag));
+
+	if (key)
+		jsonw_string(j, key, value);
+	j->failed |= !key;
+	free(key);
+}
+
+void span_call_write(struct jsonw *j, bool is_end, bool in_place, pid_t pid, const char *name,
+		     const char *const *tags, size_t nr)
+{
+	jsonw_object(j, NULL);
+	jsonw_string(j, "span", is_end ? "end" : "begin");
+	jsonw_string(j, "name", name);
+	if (in_place)
+		jsonw_bool(j, "in_place", true);
+	if (pid)
+		jsonw_int(j, "pid", pid);
+	if (nr) {
+		jsonw_object(j, "tags");
+		for (size_t i = 0; i < nr; i++)
+			tag_write(j, tags[i]);
+		jsonw_object_end(j);
+	}
+	jsonw_object_end(j);
+}
+
+static int address_connect(int fd, const char *address)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	size_t n = strlen(address);
+
+	if (*address != '@' || n < 2 || n > sizeof(to.sun_path))
+		return -EINVAL;
+	memcpy(to.sun_path + 1, address + 1, n - 1);
+	if (connect(fd, (struct sockaddr *)&to,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)))
+		return -errno;
+	return 0;
+}
+
+int span_call(const char *address, const struct jsonw *j, char answer[SPAN_ANSWER_BYTES])
+{
+	static const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
+	__cleanup(closep) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	ssize_t n;
+	int err;
+
+	if (j->failed)
+		return -ENOMEM;
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	err = address_connect(fd, address);
+	if (err)
+		return err;
+	if (send(fd, j->text, j->used, MSG_NOSIGNAL) < 0)
+		return -errno;
+	n = recv(fd, answer, SPAN_ANSWER_BYTES - 1, 0);
+	if (n <= 0)
+		return n ? -errno : -ECONNRESET;
+	answer[n] = '\0';
+	return isdigit((unsigned char)*answer) ? 0 : -EPERM;
+}

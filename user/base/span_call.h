@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a process says to the run that it is in, to begin or end a span: one JSON message over a
+ * socket, and one answer.
+ */
+#ifndef BASE_SPAN_CALL_H
+#define BASE_SPAN_CALL_H
+
+#include "base/json.h"
+
+#include <sys/types.h>
+
+#define SPAN_VARIABLE "BPFMON_SPAN_SOCKET" /* in the command's environment: "@NAME", abstract */
+#define SPAN_MESSAGE_BYTES 8192            /* the most that one has */
+#define SPAN_ANSWER_BYTES 256              /* the span's number; or why there is none, in a line */
+
+/*
+ * Writes a message: a span called @name begins, or (@is_end) ends. @in_place: it is to be ended
+ * before its process ends. @pid: the process that it is of; 0: the one that sends it. @tags are
+ * @nr texts "key=value".
+ */
+void span_call_write(struct jsonw *j, bool is_end, bool in_place, pid_t pid, const char *name,
+		     const char *const *tags, size_t nr);
+/*
+ * Sends it to the socket that @address names, and waits for the answer, but not for ever.
+ * 0: the span has begun, or ended. -EPERM: it was refused, and @answer says why, without a newline;
+ * or a negative errno: there is no answer.
+ */
+int span_call(const char *address, const struct jsonw *j, char answer[SPAN_ANSWER_BYTES]);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A process's message that a span begins or ends, read: it is of unknown origin. */
+#ifndef WIRE_SPAN_MESSAGE_H
+#define WIRE_SPAN_MESSAGE_H
+
+#include "model/span.h"
+
+#include <sys/types.h>
+
+struct span_message {
+	bool is_end, in_place;
+	pid_t pid; /* of which the span is; 0: the sender */
+	struct span_label label;
+	char *text; /* owned: what the label points into */
+};
+
+/* -EBADMSG, -ENOMEM: @why then says what is wrong, in a sentence without a full stop. */
+int span_message_read(struct span_message *m, const char *text, size_t length, char *why,
+		      size_t size);
+void span_message_done(struct span_message *m);
+
+#endif
