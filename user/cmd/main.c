@@ -35,7 +35,7 @@ static int main_run(int argc, char **argv)
 	if (!sub)
 		return subcommand_run.run(argc, argv);
 	/* only loading programs needs the capabilities that bpfmon's file may have */
-	if (!sub->loads_programs && geteuid())
+	if (!sub->loads_programs && !sub->becomes_command && geteuid())
 		privilege_keep(0);
 	return status_after_memory(sub->run(argc - 1, argv + 1));
 }

@@ -41,9 +41,9 @@ static void drain_end(void *context)
 	job_drain_end(&((struct collector *)context)->job);
 }
 
-static void total_take(void *owner, const struct account *total)
+static void total_take(void *owner, const struct account_key *key, const struct account *total)
 {
-	job_total(owner, total);
+	job_total(owner, key, total);
 }
 
 static void slice_take(void *owner, const struct slice *slice)
@@ -113,6 +113,7 @@ static int listen_to_programs(struct collector *c, char *why, size_t size)
 /* There is nothing else to do any more than to wait for the recorder. */
 static void collector_close_job(struct collector *c)
 {
+	span_desk_close(&c->desk);
 	job_close(&c->job);
 	while (!job_close_step(&c->job))
 		feed_flush_whole(&c->feed, &c->with_recorder);
@@ -151,6 +152,7 @@ static int collector_open(struct collector *c, const struct collector_options *o
 	c->with_recorder = (struct patience){ .watched_fd = o->control_fd,
 					      .limit_ns = PATIENCE_WITH_RECORDER_NS };
 	job_init(&c->job);
+	span_desk_init(&c->desk);
 	err = assignment_receive(&c->assignment, o, why, size);
 	feed_init(&c->feed, spec->stream_fd);
 	if (!err)
@@ -172,6 +174,7 @@ static int collector_open(struct collector *c, const struct collector_options *o
 
 static void collector_close(struct collector *c)
 {
+	span_desk_close(&c->desk);
 	job_done(&c->job);
 	books_close(&c->books);
 	feed_done(&c->feed);

@@ -38,7 +38,8 @@ static bool descriptor_is_socket(int fd)
 static int assignment_take_sockets(struct assignment *a, const struct request *r, char *why,
 				   size_t size)
 {
-	bool are_sockets = descriptor_is_socket(r->stream_fd) && descriptor_is_socket(r->marks_fd);
+	bool are_sockets = descriptor_is_socket(r->stream_fd) &&
+			   descriptor_is_socket(r->marks_fd) && descriptor_is_socket(r->span_fd);
 	bool is_listened_to = r->marks_fd >= 0;
 
 	a->intake.marks_fd = r->marks_fd;
@@ -49,6 +50,7 @@ static int assignment_take_sockets(struct assignment *a, const struct request *r
 	}
 	a->spec.intake = is_listened_to ? &a->intake : NULL;
 	a->spec.stream_fd = r->stream_fd;
+	a->spec.span_fd = r->span_fd;
 	if (are_sockets)
 		return 0;
 	snprintf(why, size, "a stream, or what programs push to, is not a socket");

@@ -5,6 +5,7 @@
 
 #include "collect/loop.h"
 #include "collect/request.h"
+#include "collect/span_desk.h"
 #include "job/job.h"
 
 enum progress { WAITS, RUNNING, COMMAND_ENDED, OVER };
@@ -19,6 +20,7 @@ struct collector {
 	struct feed feed;
 	struct loop loop;
 	struct loop_source sources[NR_SOURCES];
+	struct span_desk desk;
 	struct patience with_recorder; /* limited once the launcher has ended */
 	enum progress progress;
 	bool feed_waits; /* for EPOLLOUT */

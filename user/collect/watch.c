@@ -188,6 +188,8 @@ void collector_watch(struct collector *c)
 	uint64_t end_ns = duration_ns ? c->job.start_ns + duration_ns : UINT64_MAX;
 
 	source_open(c, TICKS, timer, EPOLLIN, handle_ticks);
+	if (span_desk_open(&c->desk, c->spec->span_fd, &c->loop, &c->job))
+		log_warn("the command can begin no spans: out of memory");
 	while (c->progress != OVER) {
 		int wait_ms = collector_wait_ms(c, end_ns);
 		bool feed_waits = feed_is_waiting(&c->feed);

@@ -260,6 +260,15 @@ void memory_bound_interval(struct memory_bound *b, const struct drain_row *const
 	holdings_begin_with_carried(b);
 }
 
+void memory_bound_report(const struct memory_bound *b, bool reads_rss, struct summary *sum)
+{
+	sum->marks_reset = b->mark_fell;
+	if (!reads_rss || b->is_unknown || b->mark_fell)
+		return;
+	sum->has_rss_peak_upper = true;
+	sum->rss_peak_upper_bytes = b->peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 void memory_bound_done(struct memory_bound *b)
 {
 	free(b->held.all);

@@ -3,6 +3,7 @@
 #ifndef JOB_BOUND_H
 #define JOB_BOUND_H
 
+#include "model/summary.h"
 #include "track/rows.h"
 
 /* The time in which a process held memory, and an upper bound of how much. */
@@ -44,6 +45,8 @@ void memory_bound_drain(struct memory_bound *b);
  */
 void memory_bound_interval(struct memory_bound *b, const struct drain_row *const *rows,
 			   size_t nr_rows, const struct rows *drain, uint64_t drain_ns);
+/* Sets in @sum what is known of the peak; @reads_rss: memory is followed at all. */
+void memory_bound_report(const struct memory_bound *b, bool reads_rss, struct summary *sum);
 void memory_bound_done(struct memory_bound *b);
 
 #endif

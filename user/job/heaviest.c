@@ -114,7 +114,7 @@ void job_put_heaviest(struct job *job, const struct sample *smp)
 
 	if (!job->spec->process_samples)
 		return;
-	if (heaviest_find(h, job->rows, job->nr_rows, job->spec->process_samples))
+	if (heaviest_find(h, job->rows.all, job->rows.nr, job->spec->process_samples))
 		job->forgone++;
 	for (size_t i = 0; i < h->nr; i++)
 		process_sample_put(job, h->rows[i], smp->elapsed_ns);

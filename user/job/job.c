@@ -28,60 +28,48 @@ static void sample_put_cores(struct job *job, struct sample *smp, uint64_t milli
 		job->cores.cpus = job->summary.cores.cpus = cpus;
 }
 
-static void sample_put_totals(struct job *job, struct sample *smp, const struct account *a)
+void job_put_totals(const struct job *job, struct sample *smp, const struct account *totals)
 {
 	const struct metric_set *usable = &job->run->usable;
-	uint64_t milli;
 
 #define TASK_METRIC(base, ...)                                                                     \
 	if (metric_has(usable, M_##base))                                                          \
-		sample_set(smp, M_##base, a->base);
+		sample_set(smp, M_##base, totals->base);
 #define SPLIT_METRIC TASK_METRIC
 #define ACCOUNT_METRIC TASK_METRIC
 #include "bpfmon/metrics.def"
-	if (metric_has(usable, M_cores) && cores_read(&job->cores, smp->elapsed_ns, a->cpu, &milli))
+}
+
+static void sample_put_totals(struct job *job, struct sample *smp, const struct account *a)
+{
+	uint64_t milli;
+
+	job_put_totals(job, smp, a);
+	if (metric_has(&job->run->usable, M_cores) &&
+	    cores_read(&job->cores, smp->elapsed_ns, a->cpu, &milli))
 		sample_put_cores(job, smp, milli);
 }
 
 void job_drain_begin(struct job *job)
 {
 	memory_bound_drain(&job->bound);
-	memset(&job->totals, 0, sizeof(job->totals));
-	job->nr_rows = job->nr_slices = 0;
+	job->totals = job->spans.removed;
+	row_list_clear(&job->rows);
 	job->nr_unread = 0;
+	spans_drain_begin(&job->spans);
 }
 
-void job_total(struct job *job, const struct account *total)
+void job_total(struct job *job, const struct account_key *key, const struct account *total)
 {
 	account_add(&job->totals, total);
-}
-
-/* Rows of all accounts, so ordered that an address space which two of them use counts once. */
-static int compare_memory(const void *a, const void *b)
-{
-	const struct drain_row *p = *(const struct drain_row *const *)a;
-	const struct drain_row *q = *(const struct drain_row *const *)b;
-
-	return rows_compare_memory(p, q);
+	spans_total(&job->spans, key, total);
 }
 
 void job_slice(struct job *job, const struct slice *slice)
 {
-	size_t nr = job->nr_rows + slice->nr;
-
-	if (nr > job->room_rows) {
-		const struct drain_row **rows = reallocarray(job->rows, nr * 2, sizeof(*rows));
-
-		if (!rows) {
-			job->forgone += slice->nr;
-			return;
-		}
-		job->rows = rows;
-		job->room_rows = nr * 2;
-	}
-	memcpy(&job->rows[job->nr_rows], slice->rows, slice->nr * sizeof(*slice->rows));
-	job->nr_rows = nr;
-	job->nr_slices++;
+	if (row_list_add(&job->rows, slice))
+		job->forgone += slice->nr;
+	spans_slice(job, slice);
 }
 
 void job_unread(struct job *job)
@@ -92,17 +80,20 @@ void job_unread(struct job *job)
 void job_drain_end(struct job *job)
 {
 	account_untear(&job->totals);
-	if (job->nr_slices > 1) /* a slice is sorted */
-		qsort(job->rows, job->nr_rows, sizeof(*job->rows), compare_memory);
+	row_list_sort(&job->rows);
+	spans_drain_end(job);
 	/* at the end what ends until its accounts are closed belongs to the interval */
-	if (job->state != JOB_LEAVES)
-		job_bound_interval(job);
+	if (job->state == JOB_LEAVES)
+		return;
+	job_bound_interval(job);
+	spans_write_ended(job);
 }
 
 void job_bound_interval(struct job *job)
 {
-	memory_bound_interval(&job->bound, job->rows, job->nr_rows, &job->books->rows,
+	memory_bound_interval(&job->bound, job->rows.all, job->rows.nr, &job->books->rows,
 			      job->books->drain_boot_ns);
+	spans_bound_interval(job);
 }
 
 static void sample_put_pss(struct job *job, struct sample *smp)
@@ -110,7 +101,7 @@ static void sample_put_pss(struct job *job, struct sample *smp)
 	const struct metric_set *usable = &job->run->usable;
 
 	if (metric_set_has_source(usable, SOURCE_PROCFS) &&
-	    pss_sample(&job->pss, job->rows, job->nr_rows, job->books->drained_ns, usable, smp))
+	    pss_sample(&job->pss, job->rows.all, job->rows.nr, job->books->drained_ns, usable, smp))
 		job->forgone++;
 }
 
@@ -121,7 +112,7 @@ void job_publish(struct job *job)
 	const struct account *totals = &job->totals;
 
 	sample_put_totals(job, &smp, totals);
-	memory_sum(job->rows, job->nr_rows, &job->run->usable, &smp);
+	memory_sum(job->rows.all, job->rows.nr, &job->run->usable, &smp);
 	sample_read_files(job, &smp);
 	if (job->spec->tracker.cgroup)
 		target_compare(job, &smp, began_ns);
@@ -189,12 +180,15 @@ void job_start(struct job *job, uint64_t start_ns)
 struct account job_totals(struct job *job)
 {
 	const struct accounts *a = &job->books->tracker.accounts;
-	struct account sum = { 0 };
+	struct account sum = job->spans.removed;
 
 	tracker_read_accounts(&job->books->tracker);
-	for (size_t i = 0; i < a->nr; i++)
-		if (books_owner(job->books, &a->keys[i]) == job)
-			account_add(&sum, &a->totals[i]);
+	for (size_t i = 0; i < a->nr; i++) {
+		if (books_owner(job->books, &a->keys[i]) != job)
+			continue;
+		account_add(&sum, &a->totals[i]);
+		spans_total(&job->spans, &a->keys[i], &a->totals[i]);
+	}
 	account_untear(&sum);
 	return sum;
 }
@@ -210,6 +204,7 @@ void job_done(struct job *job)
 	summary_done(&job->summary);
 	jsonw_done(&job->json);
 	heaviest_done(&job->heaviest);
-	free(job->rows);
+	row_list_done(&job->rows);
+	spans_done(&job->spans);
 	free(job->left);
 }

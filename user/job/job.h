@@ -13,11 +13,13 @@
 #include "job/exact_peak.h"
 #include "job/heaviest.h"
 #include "job/pss.h"
+#include "job/spans.h"
 #include "job/spec.h"
 #include "job/target.h"
 #include "push/pushed.h"
 #include "track/books.h"
 #include "track/pressure.h"
+#include "track/row_list.h"
 
 /* The end is a state: the last lines are written as fast as the listeners take them. */
 enum job_state { JOB_OPEN, JOB_RUNS, JOB_LEAVES, JOB_ENDED };
@@ -40,12 +42,10 @@ struct job {
 	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
 	struct job_base base;
 	/* Of the last drain: */
-	struct account totals;         /* of its accounts */
-	const struct drain_row **rows; /* owned, the rows are not; by address space */
-	size_t nr_rows, room_rows;
-	size_t nr_slices;   /* that these rows come from, one of each account */
-	uint64_t nr_unread; /* processes without memory in it */
-	uint64_t unread;    /* the same, of all samples */
+	struct account totals; /* of its accounts */
+	struct row_list rows;  /* by address space */
+	uint64_t nr_unread;    /* processes without memory in it */
+	uint64_t unread;       /* the same, of all samples */
 	struct memory_bound bound;
 	struct heaviest heaviest; /* --process-samples */
 	struct exact_peak exact;
@@ -55,6 +55,7 @@ struct job {
 	struct target target;            /* if a cgroup was attached to */
 	struct pressure host_pressure;
 	struct pushed pushed;
+	struct spans spans;
 	struct cores cores;
 	uint64_t unrepaired, repaired; /* at its end; losses of births, and what was made good */
 	uint64_t seeded_roots;         /* processes that were attached to */
@@ -78,7 +79,7 @@ void job_start(struct job *job, uint64_t start_ns);
 
 /* What the books report of a job; see struct books_ops. */
 void job_drain_begin(struct job *job);
-void job_total(struct job *job, const struct account *total);
+void job_total(struct job *job, const struct account_key *key, const struct account *total);
 void job_slice(struct job *job, const struct slice *slice);
 void job_unread(struct job *job);
 void job_drain_end(struct job *job);
@@ -97,6 +98,10 @@ void job_put_heaviest(struct job *job, const struct sample *smp);
  * been freed. */
 void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
 	      bool is_left);
+/* Sets what is usable of @totals in @smp. */
+void job_put_totals(const struct job *job, struct sample *smp, const struct account *totals);
+/* The name of a loss, as in "losses" of the summary. */
+const char *job_loss_name(int loss);
 /* The sum of its accounts, read now. */
 struct account job_totals(struct job *job);
 

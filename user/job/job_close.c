@@ -89,6 +89,11 @@ static const char *const loss_names[NR_LOSSES] = {
 	[LOSS_MMS] = "address_spaces", [LOSS_OOM] = "oom_events",
 };
 
+const char *job_loss_name(int loss)
+{
+	return loss_names[loss];
+}
+
 /* Losses of its accounts, and those since it began that are in no account. */
 static uint64_t loss_of_job(struct job *job, int loss, const struct account *of_accounts)
 {
@@ -144,12 +149,7 @@ static void summary_note_peaks(struct job *job)
 
 	if (job->spec->tracker.exact_peak)
 		exact_peak_finish(&job->exact, &job->books->tracker, job->start_ns, sum);
-	sum->marks_reset = job->bound.mark_fell;
-	if (metric_has(&job->run->usable, M_rss) && !job->bound.is_unknown &&
-	    !job->bound.mark_fell) {
-		sum->has_rss_peak_upper = true;
-		sum->rss_peak_upper_bytes = job->bound.peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
-	}
+	memory_bound_report(&job->bound, metric_has(&job->run->usable, M_rss), sum);
 	if (metric_has(&job->run->usable, M_cgroup_memory))
 		sum->has_cgroup_peak = cgroup_stat_peak(&job->cgroup, &sum->cgroup_peak_bytes);
 }
@@ -191,6 +191,10 @@ bool job_close_step(struct job *job)
 			return false;
 		left_emit(job, &job->left[job->next_left]);
 	}
+	do
+		if (!feeds_have_room(&job->feeds))
+			return false;
+	while (spans_write_left(job));
 	if (!job_close_pushed(job))
 		return false;
 	if (job->state == JOB_LEAVES)

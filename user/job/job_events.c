@@ -27,6 +27,7 @@ void job_emit(struct job *job, const struct process_record *r, const struct drai
 		p.args_length = 0;
 		p.args_cut = false;
 	}
+	spans_process(job, r, &p, is_left);
 	if (summary_add_process(&job->summary, &p))
 		job->forgone++;
 	write_process(&job->json, &p);
@@ -59,6 +60,7 @@ void job_oom(struct job *job, const struct oom_event *e)
 	comm_copy(k.comm, e->comm, sizeof(e->comm));
 	memcpy(k.cgroup, e->cgroup, sizeof(k.cgroup));
 	summary_add_oom(&job->summary, &k);
+	spans_oom(job, &e->account, &k);
 	write_oom(&job->json, job->run, e->time_ns > job->start_ns ? e->time_ns - job->start_ns : 0,
 		  &k);
 	feeds_put(&job->feeds, &job->json);

@@ -28,6 +28,7 @@ struct job_spec {
 	const struct intake *intake; /* of what programs push, not owned; NULL: nothing is taken */
 	int control_fd;              /* to the launcher */
 	int stream_fd;               /* to the recorder */
+	int span_fd;                 /* spans begin there; -1: none do */
 	unsigned process_samples;    /* of the heaviest live ones, at each sample; 0: none */
 	unsigned pss_ppm;            /* millionths of the time for reading PSS; 0: not read */
 	bool wait_tree;              /* go on until the last descendant has ended */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mark.h"
 #include "base/privilege.h"
+#include "launch/span_socket.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -117,6 +118,7 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 	*in = (struct intake_sockets){
 		.intake = { .marks_fd = -1, .udp_fds = { -1, -1 } },
 		.marks = { .fd = -1, .keeper_fd = -1, .keeper = -1 },
+		.span_fd = -1,
 		.is_on = o->marks || o->metrics_udp,
 	};
 	if (o->metrics_udp && as) /* the command gets no port that its user could not have */
@@ -126,9 +128,14 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 	privilege_set_effective(UINT64_MAX);
 	if (!err && o->marks)
 		err = intake_open_marks(in, as);
-	if (err)
+	if (err) {
 		intake_remove(in);
-	return err;
+		return err;
+	}
+	in->span_fd = span_socket_open();
+	if (in->span_fd < 0)
+		log_warn("the command can begin no spans: %s", strerror(-in->span_fd));
+	return 0;
 }
 
 static void descriptor_drop(int *fd)
@@ -140,6 +147,7 @@ static void descriptor_drop(int *fd)
 void intake_hand_over(struct intake_sockets *in)
 {
 	descriptor_drop(&in->marks.fd);
+	descriptor_drop(&in->span_fd);
 	in->intake.marks_fd = -1;
 	for (size_t i = 0; i < UDP_SOCKETS; i++)
 		descriptor_drop(&in->intake.udp_fds[i]);

@@ -16,11 +16,13 @@ struct intake_sockets {
 	struct intake intake; /* sent to the collector */
 	bool is_on;
 	struct mark_socket marks;
+	int span_fd; /* spans begin there; negative: they cannot */
 };
 
 /*
  * Opens what @o has, marks as the user @as (NULL: the own one), and puts the variable for them into
- * the environment, which the command inherits. A negative errno after one line to the user.
+ * the environment, which the command inherits; and the socket for spans, which is always there. A
+ * negative errno after one line to the user.
  */
 int intake_open(struct intake_sockets *in, const struct intake_options *o, const struct user *as);
 /* In the roles, which do not inherit them; */

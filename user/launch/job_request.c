@@ -94,6 +94,8 @@ int job_request_send(struct roles *roles, struct launch_options *o, pid_t comman
 		r->marks_fd = o->intake->intake.marks_fd;
 		memcpy(r->udp_fds, o->intake->intake.udp_fds, sizeof(r->udp_fds));
 	}
+	if (o->intake && o->intake->span_fd >= 0)
+		r->span_fd = o->intake->span_fd;
 	err = request_open_followed(r, o, command);
 	if (!err)
 		err = request_send(&roles->collector, r);

@@ -140,16 +140,21 @@ static struct program *program_get(struct summary *s, const char *exe)
 	return p;
 }
 
+void summary_add_process_peak(struct summary *s, const struct process *p)
+{
+	if (!p->has_rss_peak ||
+	    (s->has_process_rss_peak && p->rss_peak_bytes <= s->process_rss_peak_bytes))
+		return;
+	s->has_process_rss_peak = true;
+	s->process_rss_peak_bytes = p->rss_peak_bytes;
+	s->process_rss_peak_exact = p->rss_peak_exact;
+}
+
 int summary_add_process(struct summary *s, const struct process *p)
 {
 	struct program *prog = program_get(s, p->exe);
 
-	if (p->has_rss_peak &&
-	    (!s->has_process_rss_peak || p->rss_peak_bytes > s->process_rss_peak_bytes)) {
-		s->has_process_rss_peak = true;
-		s->process_rss_peak_bytes = p->rss_peak_bytes;
-		s->process_rss_peak_exact = p->rss_peak_exact;
-	}
+	summary_add_process_peak(s, p);
 	if (!prog)
 		return -ENOMEM;
 	prog->processes++;

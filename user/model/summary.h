@@ -117,7 +117,9 @@ struct summary {
 
 void summary_done(struct summary *s);
 void summary_add_sample(struct summary *s, const struct sample *smp);
-/* -ENOMEM: it is counted for no program. */
+/* Takes the peak of one process alone, */
+void summary_add_process_peak(struct summary *s, const struct process *p);
+/* or with it what its program has used. -ENOMEM: it is counted for no program. */
 int summary_add_process(struct summary *s, const struct process *p);
 /* Adds @count losses of @name, and makes the run incomplete; 0: does nothing. */
 void summary_add_loss(struct summary *s, const char *name, uint64_t count);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The socket on which processes of the run begin spans: in no file system, so that nothing is left
+ * of it, and none of them needs a right to reach it. It is reached from the network namespace that
+ * bpfmon is in.
+ */
+#ifndef LAUNCH_SPAN_SOCKET_H
+#define LAUNCH_SPAN_SOCKET_H
+
+/*
+ * Opens it, and puts its name into the environment, which the command inherits. Its descriptor; or
+ * a negative errno, and the variable is not there: there will be no spans.
+ */
+int span_socket_open(void);
+
+#endif
