@@ -12,10 +12,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define PATIENCE_SECONDS 10 /* with a collector that is stopped, or has a machine that is loaded   \
-			     */
+#define PATIENCE_SECONDS                                                                           \
+	10 /* with a collector that is stopped, or has a machine that is loaded                    \
+	    */
 
-static void tag_write(struct jsonw *j, const char *tag)
+static void call_write_tag(struct jsonw *j, const char *tag)
 {
 	const char *value = strchr(tag, '=') + 1;
 	char *key = strndup(tag, (size_t)(value - 1 - tag));
@@ -39,7 +40,7 @@ void span_call_write(struct jsonw *j, bool is_end, bool in_place, pid_t pid, con
 	if (nr) {
 		jsonw_object(j, "tags");
 		for (size_t i = 0; i < nr; i++)
-			tag_write(j, tags[i]);
+			call_write_tag(j, tags[i]);
 		jsonw_object_end(j);
 	}
 	jsonw_object_end(j);

@@ -28,8 +28,8 @@ static const struct field fields[] = {
 };
 
 /* Appends "key=value" to the text of the label, which has room for it. */
-static int tag_take(struct span_message *m, char **at, const char *key, const json_t *v, char *why,
-		    size_t size)
+static int label_take_tag(struct span_message *m, char **at, const char *key, const json_t *v,
+			  char *why, size_t size)
 {
 	size_t n = strlen(key);
 
@@ -72,7 +72,7 @@ static int label_take(struct span_message *m, const char *name, json_t *tags, ch
 	at += n;
 	json_object_foreach(tags, key, v)
 		if (!err)
-			err = tag_take(m, &at, key, v, why, size);
+			err = label_take_tag(m, &at, key, v, why, size);
 	return err;
 }
 
