@@ -158,28 +158,42 @@ static void span_finish(struct job *job, struct live_span *s, bool is_over)
 	span_remove(&job->spans, s);
 }
 
-void spans_write_ended(struct job *job)
+/* In the order in which they began. False: there was none. */
+static bool spans_write_innermost(struct job *job)
 {
 	struct tracker *t = &job->books->tracker;
+	size_t nr = job->spans.nr;
 
-	/* the newest first: a span ends after those in it */
-	for (size_t i = job->spans.nr; i-- > 0;) {
+	for (size_t i = 0; i < job->spans.nr;) {
 		struct live_span *s = job->spans.all[i];
 
-		if (!span_is_over(s))
+		if (!span_is_over(s)) {
+			i++;
 			continue;
+		}
 		if (!tracker_remove_account(t, &s->account, &s->own))
 			account_add(&job->spans.removed, &s->own);
 		span_finish(job, s, true);
 	}
+	return job->spans.nr < nr;
+}
+
+void spans_write_ended(struct job *job)
+{
+	while (spans_write_innermost(job)) /* then a span that they were in may be over */
+		;
 }
 
 bool spans_write_left(struct job *job)
 {
-	struct live_span *s = job->spans.nr ? job->spans.all[job->spans.nr - 1] : NULL;
+	struct live_span *s;
+	size_t i = 0;
 
-	if (!s)
+	if (!job->spans.nr)
 		return false;
+	while (job->spans.all[i]->nr_within)
+		i++;
+	s = job->spans.all[i];
 	span_finish(job, s, !s->span.used.outlived && (s->end_boot_ns || s->has_ended));
 	return true;
 }
