@@ -105,6 +105,24 @@ class Begins(SpanCase):
         self.assertLessEqual(span["rss_peak_upper_bytes"], run.summary["rss_peak_upper_bytes"])
         self.assertGreater(span["process_rss_peak_bytes"], 0)
 
+    def test_samples_have_each_live_span_where_asked_for(self):
+        run = self.run_shell(
+            '"$B" span a -- sh -c "\\"$B\\" span b -- sleep 0.5; sleep 0.3"', "--span-samples", "-i", "0.05"
+        )
+        spans = self.spans(run)
+        a, b = (str(spans[name]["id"]) for name in "ab")
+        by = [sample["by"]["span"] for sample in run.samples if "by" in sample]
+        self.assertTrue(any(a in s and b in s for s in by) and any(a in s and b not in s for s in by))
+        for before, after in zip(by, by[1:]):
+            if a in before and a in after:
+                self.assertLessEqual(before[a]["cpu_seconds"], after[a]["cpu_seconds"])
+                self.assertLessEqual(after.get(b, before[a])["cpu_seconds"], after[a]["cpu_seconds"])
+            if b in before and b in after:
+                self.assertGreater(after[a]["rss_bytes"], after[b]["rss_bytes"])
+                self.assertGreater(after[b]["rss_bytes"], 0)
+        self.assertLessEqual(by[-1][a]["cpu_seconds"], spans["a"]["cpu_seconds"])
+        self.assertFalse(any("by" in sample for sample in self.run_shell('"$B" span a -- sleep 0.1').samples))
+
     def test_in_a_cgroup_of_its_own(self):
         run = self.run_shell('"$B" span x -- true; true', "--own-cgroup")
         self.assertEqual(self.only_span(run)["processes_total"], 1)

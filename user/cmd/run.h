@@ -10,6 +10,7 @@ struct run_options {
 	struct common_options common; /* its words: the command */
 	struct recording_options recording;
 	bool wait_tree, own_cgroup;
+	bool span_samples;          /* what each span has used, at each sample */
 	struct intake_options push; /* what programs may push */
 	bool switch_user;
 	const char *user; /* NULL with switch_user: the one that called sudo */

@@ -142,6 +142,7 @@ static void assignment_take_wishes(struct assignment *a, const struct request *r
 	a->spec.process_samples = r->process_samples;
 	a->spec.pss_ppm = r->pss_ppm;
 	a->spec.wait_tree = r->wait_tree;
+	a->spec.span_samples = r->span_samples;
 	a->spec.wait_start = r->wait_start;
 	a->spec.hides_others = r->hides_others;
 	a->spec.shown_to = r->shown_to;

@@ -124,6 +124,8 @@ void job_publish(struct job *job)
 	job->summary.processes_total = totals->forks + totals->roots;
 	job->summary.entered = totals->roots - job->seeded_roots;
 	job->summary.left = totals->left;
+	if (job->spec->span_samples)
+		spans_put_sample(job, &smp);
 	write_sample(&job->json, job->run, &smp);
 	feeds_put(&job->feeds, &job->json);
 	job_put_heaviest(job, &smp);

@@ -34,6 +34,7 @@ struct live_span {
 	bool has_ended;       /* in place */
 	struct account own;   /* the totals of its account, when last read */
 	struct account ended; /* the sum of the spans in it that have ended */
+	struct account now;   /* in a sample: all it used so far, the spans in it included */
 	uint64_t nr_records;  /* of processes that were in its account at their end */
 	struct memory_bound bound;
 	struct row_list rows; /* of the last drain, those of spans within included */
@@ -72,6 +73,8 @@ void spans_process(struct job *job, const struct process_record *r, struct proce
 		   bool is_left);
 void spans_oom(struct job *job, const struct account_key *key, const struct oom_kill *k);
 
+/* Adds what each has used so far, and its memory at the last drain, to @smp. */
+void spans_put_sample(struct job *job, struct sample *smp);
 /* Writes the lines of those that have ended, and removes their accounts. */
 void spans_write_ended(struct job *job);
 /*

@@ -6,7 +6,8 @@
 #include "job/spans.h"
 #include "wire/writer.h"
 
-#include <stdlib.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -49,6 +50,40 @@ void spans_drain_end(struct job *job)
 		memory_sum(s->rows.all, s->rows.nr, &job->run->usable, &smp);
 		if (s->rows.nr)
 			summary_add_sample(&s->span.used, &smp);
+	}
+}
+
+/* A span is later in the list than the one that it began in. */
+static void spans_add_up(struct spans *s)
+{
+	for (size_t i = 0; i < s->nr; i++) {
+		s->all[i]->now = s->all[i]->own;
+		account_add(&s->all[i]->now, &s->all[i]->ended);
+	}
+	for (size_t i = s->nr; i-- > 0;)
+		if (s->all[i]->above)
+			account_add(&s->all[i]->above->now, &s->all[i]->now);
+}
+
+void spans_put_sample(struct job *job, struct sample *smp)
+{
+	spans_add_up(&job->spans);
+	for (size_t i = 0; i < job->spans.nr; i++) {
+		const struct live_span *s = job->spans.all[i];
+		struct sample of_span = { 0 };
+		struct instance *at;
+		char number[32];
+
+		snprintf(number, sizeof(number), "%" PRIu64, s->span.id);
+		at = sample_add_instance(smp, "span", number);
+		if (!at) {
+			job->forgone++;
+			continue;
+		}
+		job_put_totals(job, &of_span, &s->now);
+		memory_sum(s->rows.all, s->rows.nr, &job->run->usable, &of_span);
+		memcpy(at->value, of_span.value, sizeof(at->value));
+		at->have = of_span.have;
 	}
 }
 

@@ -31,6 +31,7 @@ struct job_spec {
 	int span_fd;                 /* spans begin there; -1: none do */
 	unsigned process_samples;    /* of the heaviest live ones, at each sample; 0: none */
 	unsigned pss_ppm;            /* millionths of the time for reading PSS; 0: not read */
+	bool span_samples;           /* what each live span has used, at each sample */
 	bool wait_tree;              /* go on until the last descendant has ended */
 	bool wait_start;             /* the run begins when the cgroup has its first process */
 };

@@ -24,6 +24,7 @@ static const struct field fields[] = {
 	FIELD_U32_OF(request, pss_ppm, MOST_PSS_PPM),
 	FIELD_BOOL_OF(request, exact_peak),
 	FIELD_BOOL_OF(request, no_args),
+	FIELD_BOOL_OF(request, span_samples),
 	FIELD_BOOL_OF(request, wait_tree),
 	FIELD_BOOL_OF(request, wait_start),
 	FIELD_BOOL_OF(request, hides_others),

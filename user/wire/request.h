@@ -32,6 +32,7 @@ struct request {
 	uint32_t pss_ppm;         /* millionths of the time for reading PSS; 0: it is not read */
 	bool exact_peak;          /* follow every change of resident memory */
 	bool no_args;             /* arguments are not read */
+	bool span_samples;        /* what each live span has used, at each sample */
 	bool wait_tree;           /* go on until the last descendant has ended */
 	bool wait_start;          /* the run begins when the cgroup has its first process */
 	/*
