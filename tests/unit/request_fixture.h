@@ -21,7 +21,7 @@ static inline void fixture_request(struct request *r)
 	r->named_boot_ns = 4;
 	r->process_samples = 5;
 	r->pss_ppm = 6;
-	r->exact_peak = r->no_args = r->wait_tree = r->hides_others = true;
+	r->exact_peak = r->no_args = r->wait_tree = r->hides_others = r->span_samples = true;
 	r->shown_to = 1000;
 	r->stream_fd = 1001;
 	r->marks_fd = 1002;
@@ -29,6 +29,7 @@ static inline void fixture_request(struct request *r)
 	r->udp_fds[1] = 1004;
 	r->cgroup_fd = 1005;
 	r->pid_fds[0] = 1006;
+	r->span_fd = 1007;
 	r->nr_pids = 1;
 }
 

@@ -49,7 +49,7 @@ static void what_is_written_is_read_back(void **state)
 	request_write(&j, &before);
 	assert_false(j.failed);
 	nr = request_fds(&before, fds);
-	assert_int_equal(nr, 6);
+	assert_int_equal(nr, 7);
 	assert_int_equal(request_read(&request, j.text, j.used, fds, nr, why, sizeof(why)), 0);
 	assert_memory_equal(&request, &before, sizeof(before));
 	for (size_t i = 0; i < nr; i++)
