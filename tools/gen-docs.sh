@@ -56,7 +56,8 @@ metrics_intro() {
 		resident page, and the process waits meanwhile if it changes its mappings. All reads
 		together take no more than a share of the time (2 % by default); if that does not suffice, a
 		large process is read less often, and its last value is used, limited to its current resident
-		memory. `pss_unread` counts the processes without a value: not read yet, or
+		memory; so it is while a read takes longer than a second, or than until the next sample.
+		`pss_unread` counts the processes without a value: not read yet, or
 		skipped, with an event `pss_skipped` and the reason. `self.pss` in the summary has the
 		reads, how many were postponed or skipped, and the seconds they took.
 

@@ -46,7 +46,7 @@ run_unit() {
 # Code with threads, under TSan: the store's writer, the receiver of marks, the reader of PSS.
 run_threads() {
 	local at=build/threads
-	local bins=("$at"/unit/test_{inbox,observers,pss,pushed,recorder,store})
+	local bins=("$at"/unit/test_{inbox,observers,pss_reader,pushed,recorder,store})
 	make -s BUILD=$at SANITIZE=-fsanitize=thread "${bins[@]}"
 	run_cmocka "${bins[@]}"
 }

@@ -40,16 +40,26 @@ static inline uint64_t pages_of(const struct fixture *f, pid_t pid)
 	return 0;
 }
 
-static inline int fake_read(void *context, pid_t pid, uint64_t expected_ns, struct pss_reading *r)
+static inline void fake_read(struct fixture *f, struct pss_item *item)
 {
-	struct fixture *f = context;
-	uint64_t pages = pages_of(f, pid);
+	uint64_t pages = pages_of(f, item->pid);
 
-	(void)expected_ns;
 	if (f->nr_reads < MAX_READS)
-		f->reads[f->nr_reads++] = pid;
-	*r = (struct pss_reading){ pages * 2048, pages * 1024, 30000 + pages * 100 };
-	return f->fails_pid == (uint64_t)pid ? f->fails_with : 0;
+		f->reads[f->nr_reads++] = item->pid;
+	item->is_read = true;
+	item->r = (struct pss_reading){ pages * 2048, pages * 1024, 30000 + pages * 100 };
+	item->err = f->fails_pid == (uint64_t)item->pid ? f->fails_with : 0;
+}
+
+/* Does what the reader does, up to @most of the list. */
+static inline void fake_reader(struct fixture *f, struct pss_list *l, size_t from, size_t most)
+{
+	for (size_t i = from; i < l->nr && i < most; i++) {
+		if (!pss_list_affords(l, &l->items[i]))
+			continue;
+		fake_read(f, &l->items[i]);
+		pss_list_charge(l, &l->items[i]);
+	}
 }
 
 static inline void note_skip(void *context, pid_t pid, const char *reason)
@@ -68,7 +78,6 @@ static inline int make(void **state)
 	if (!f)
 		return -1;
 	pss_init(&f->pss, TWO_PERCENT, TICK_NS);
-	f->pss.read = fake_read;
 	f->pss.skipped = note_skip;
 	f->pss.context = f;
 	f->now_ns = NSEC_PER_SEC;
@@ -101,18 +110,35 @@ static inline void add(struct fixture *f, pid_t pid, uint64_t pages)
 	add_row(f, pid, (uint64_t)pid * 64, pages);
 }
 
-static inline void tick(struct fixture *f, unsigned times)
+static inline void sample_begin(struct fixture *f)
+{
+	for (size_t i = 0; i < f->nr_rows; i++)
+		f->by_memory[i] = &f->rows[i];
+	assert_int_equal(pss_begin(&f->pss, f->by_memory, f->nr_rows, f->now_ns), 0);
+	f->now_ns += TICK_NS;
+}
+
+/* The sums, as they are known now, are in @f->smp. */
+static inline void sample_end(struct fixture *f)
 {
 	struct metric_set all;
 
 	metric_set_all(&all);
+	sample_reset(&f->smp);
+	pss_sum(&f->pss, &all, &f->smp);
+}
+
+static inline void tick(struct fixture *f, unsigned times)
+{
 	for (; times; times--) {
-		sample_reset(&f->smp);
-		for (size_t i = 0; i < f->nr_rows; i++)
-			f->by_memory[i] = &f->rows[i];
-		assert_int_equal(
-			pss_sample(&f->pss, f->by_memory, f->nr_rows, f->now_ns, &all, &f->smp), 0);
-		f->now_ns += TICK_NS;
+		struct pss_list list;
+
+		sample_begin(f);
+		assert_int_equal(pss_plan(&f->pss, &list), 0);
+		fake_reader(f, &list, 0, list.nr);
+		pss_take(&f->pss, &list, list.nr);
+		pss_list_done(&list);
+		sample_end(f);
 	}
 }
 

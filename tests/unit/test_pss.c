@@ -63,7 +63,8 @@ static void only_what_is_usable_is_set(void **state)
 	struct sample smp = { 0 };
 
 	metric_put(&uss, M_uss);
-	assert_int_equal(pss_sample(&f->pss, NULL, 0, f->now_ns, &uss, &smp), 0);
+	assert_int_equal(pss_begin(&f->pss, NULL, 0, f->now_ns), 0);
+	pss_sum(&f->pss, &uss, &smp);
 	assert_true(sample_has(&smp, M_uss));
 	assert_false(sample_has(&smp, M_pss));
 	assert_false(sample_has(&smp, M_pss_unread));
@@ -154,23 +155,67 @@ static void own_process_is_read_from_proc(void **state)
 	assert_true(said.pss_bytes >= said.uss_bytes);
 }
 
-static void count_call(void *context)
+static void sample_that_is_cut_short_has_what_was_read_by_then(void **state)
 {
-	(*(unsigned *)context)++;
+	struct fixture *f = *state;
+	struct pss_list list;
+
+	add(f, 1, 3000);
+	add(f, 2, 100);
+	sample_begin(f);
+	sample_begin(f);
+	assert_int_equal(pss_plan(&f->pss, &list), 0);
+	fake_reader(f, &list, 0, 1);
+	pss_take(&f->pss, &list, 1);
+	sample_end(f);
+	assert_int_equal(f->smp.value[M_pss], 3000 * 2048);
+	assert_int_equal(f->smp.value[M_pss_unread], 1);
+	sample_begin(f);
+	fake_reader(f, &list, 1, 2);
+	pss_take(&f->pss, &list, 2);
+	sample_end(f);
+	assert_int_equal(f->smp.value[M_pss], 3100 * 2048);
+	assert_int_equal(f->smp.value[M_pss_unread], 0);
+	assert_int_equal(f->pss.cost.postponed, 1); /* the first is of the sample before */
+	pss_list_done(&list);
 }
 
-static void long_read_has_the_values_of_a_short_one(void **state)
+static void sample_without_any_result_has_no_sum(void **state)
 {
-	struct pss_reading quick = { 0 }, slow = { 0 };
-	unsigned calls = 0;
+	struct fixture *f = *state;
+	struct pss_list list;
 
-	(void)state;
-	assert_int_equal(pss_read(getpid(), 0, &quick, count_call, &calls), 0);
-	assert_int_equal(calls, 0);
-	assert_int_equal(pss_read(getpid(), NSEC_PER_SEC, &slow, count_call, &calls), 0);
-	assert_true(quick.took_ns > 0 && slow.took_ns > 0);
-	assert_in_range(slow.uss_bytes, quick.uss_bytes / 2, quick.uss_bytes * 2);
-	assert_int_equal(pss_read(0x7ffffff0, NSEC_PER_SEC, &slow, count_call, &calls), -ENOENT);
+	add(f, 1, 3000);
+	sample_begin(f);
+	sample_begin(f);
+	assert_int_equal(pss_plan(&f->pss, &list), 0);
+	pss_take(&f->pss, &list, 0);
+	sample_end(f);
+	assert_false(sample_has(&f->smp, M_pss));
+	assert_false(sample_has(&f->smp, M_uss));
+	assert_int_equal(f->smp.value[M_pss_unread], 1);
+	pss_list_done(&list);
+}
+
+/* Its process has ended: the address, or the PID, may be another one's by now. */
+static void late_result_of_one_that_is_gone_is_only_paid_for(void **state)
+{
+	struct fixture *f = *state;
+	struct pss_list list;
+
+	add(f, 1, 3000);
+	sample_begin(f);
+	sample_begin(f);
+	assert_int_equal(pss_plan(&f->pss, &list), 0);
+	f->rows[0].serial = 77;
+	sample_begin(f);
+	fake_reader(f, &list, 0, 1);
+	pss_take(&f->pss, &list, 1);
+	sample_end(f);
+	assert_false(sample_has(&f->smp, M_pss));
+	assert_int_equal(f->smp.value[M_pss_unread], 1);
+	assert_int_equal(f->pss.cost.ns_total, 330000);
+	pss_list_done(&list);
 }
 
 static void process_that_is_not_there_is_an_error(void **state)
@@ -196,7 +241,9 @@ int main(void)
 		PSS_TEST(new_image_is_unread),
 		PSS_TEST(old_value_is_no_more_than_what_is_resident_now),
 		cmocka_unit_test(own_process_is_read_from_proc),
-		cmocka_unit_test(long_read_has_the_values_of_a_short_one),
+		PSS_TEST(sample_that_is_cut_short_has_what_was_read_by_then),
+		PSS_TEST(sample_without_any_result_has_no_sum),
+		PSS_TEST(late_result_of_one_that_is_gone_is_only_paid_for),
 		cmocka_unit_test(process_that_is_not_there_is_an_error),
 	};
 

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,11 +111,34 @@ static int listen_to_programs(struct collector *c, char *why, size_t size)
 	return err;
 }
 
+static int begin_to_read_pss(struct collector *c, char *why, size_t size)
+{
+	int err = job_start_pss(&c->job);
+
+	if (err)
+		snprintf(why, size, "the thread that reads PSS cannot be started: %s",
+			 strerror(-err));
+	return err;
+}
+
+/* The last sample has its PSS, or has waited for it long enough. */
+static void collector_finish_pss(struct collector *c)
+{
+	struct pollfd p = { .fd = job_pss_fd(&c->job), .events = POLLIN };
+
+	while (c->job.held.is_waiting) {
+		if (poll(&p, 1, job_pss_wait(&c->job, -1)) > 0)
+			job_take_pss(&c->job);
+		job_release_overdue(&c->job);
+	}
+}
+
 /* There is nothing else to do any more than to wait for the recorder. */
 static void collector_close_job(struct collector *c)
 {
 	span_desk_close(&c->desk);
 	job_close(&c->job);
+	collector_finish_pss(c);
 	while (!job_close_step(&c->job))
 		feed_flush_whole(&c->feed, &c->with_recorder);
 	feed_flush_whole(&c->feed, &c->with_recorder);
@@ -169,6 +193,8 @@ static int collector_open(struct collector *c, const struct collector_options *o
 	log_what_is_there(c, clock_ns(CLOCK_MONOTONIC) - began_ns);
 	privilege_drop(c);
 	err = listen_to_programs(c, why, size);
+	if (!err)
+		err = begin_to_read_pss(c, why, size);
 	return err ? err : collector_open_sources(c);
 }
 

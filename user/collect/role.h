@@ -10,7 +10,7 @@
 
 enum progress { WAITS, RUNNING, COMMAND_ENDED, OVER };
 
-enum source { CONTROL, TICKS, RECORDS, FEED, PUSHED, NR_SOURCES };
+enum source { CONTROL, TICKS, RECORDS, FEED, PUSHED, PSS, NR_SOURCES };
 
 struct collector {
 	struct assignment assignment;

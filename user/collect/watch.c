@@ -125,6 +125,12 @@ static void handle_pushed(void *context, uint32_t events)
 	(void)context, (void)events; /* collector_watch() takes what is there after every event */
 }
 
+static void handle_pss(void *context, uint32_t events)
+{
+	(void)events;
+	job_take_pss(&((struct collector *)context)->job);
+}
+
 static int source_open(struct collector *c, enum source id, int fd, uint32_t events,
 		       void (*ready)(void *context, uint32_t events))
 {
@@ -143,6 +149,8 @@ int collector_open_sources(struct collector *c)
 		err = source_open(c, FEED, c->spec->stream_fd, 0, handle_feed);
 	if (!err)
 		err = source_open(c, PUSHED, c->job.pushed.inbox.wake_fd, EPOLLIN, handle_pushed);
+	if (!err)
+		err = source_open(c, PSS, job_pss_fd(&c->job), EPOLLIN, handle_pss);
 	return err;
 }
 
@@ -199,7 +207,9 @@ void collector_watch(struct collector *c)
 		if (feed_waits != c->feed_waits && !c->feed.is_broken)
 			loop_change(&c->loop, &c->sources[FEED], feed_waits ? EPOLLOUT : 0);
 		c->feed_waits = feed_waits;
+		wait_ms = job_pss_wait(&c->job, wait_ms);
 		loop_wait(&c->loop, job_pushed_wait(&c->job, wait_ms));
+		job_release_overdue(&c->job);
 		job_take_pushed(&c->job);
 	}
 }

@@ -87,7 +87,8 @@ static void process_sample_set(struct process_sample *p, enum metric_id id, uint
 	metric_put(&p->have, id);
 }
 
-static void process_sample_put(struct job *job, const struct drain_row *row, uint64_t elapsed_ns)
+static void process_sample_write(struct job *job, const struct drain_row *row, uint64_t elapsed_ns,
+				 struct jsonw *lines)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct process_sample p = {
@@ -105,19 +106,18 @@ static void process_sample_put(struct job *job, const struct drain_row *row, uin
 		if (metric_has(&job->run->usable, M_cpu))
 			process_sample_set(&p, M_cpu, r.counters.cpu);
 	}
-	write_process_sample(&job->json, job->run->start_epoch_ns, &p);
+	write_process_sample(lines, job->run->start_epoch_ns, &p);
 }
 
-void job_put_heaviest(struct job *job, const struct sample *smp)
+void job_write_heaviest(struct job *job, const struct sample *smp, struct jsonw *lines)
 {
 	struct heaviest *h = &job->heaviest;
 
+	jsonw_reset(lines);
 	if (!job->spec->process_samples)
 		return;
 	if (heaviest_find(h, job->rows.all, job->rows.nr, job->spec->process_samples))
 		job->forgone++;
 	for (size_t i = 0; i < h->nr; i++)
-		process_sample_put(job, h->rows[i], smp->elapsed_ns);
-	if (h->nr)
-		feeds_put_spare(&job->feeds, &job->json, h->nr);
+		process_sample_write(job, h->rows[i], smp->elapsed_ns, lines);
 }

@@ -52,6 +52,7 @@ static void sample_put_totals(struct job *job, struct sample *smp, const struct 
 
 void job_drain_begin(struct job *job)
 {
+	job_release_sample(job); /* its rows end now */
 	memory_bound_drain(&job->bound);
 	job->totals = job->spans.removed;
 	row_list_clear(&job->rows);
@@ -96,40 +97,29 @@ void job_bound_interval(struct job *job)
 	spans_bound_interval(job);
 }
 
-static void sample_put_pss(struct job *job, struct sample *smp)
-{
-	const struct metric_set *usable = &job->run->usable;
-
-	if (metric_set_has_source(usable, SOURCE_PROCFS) &&
-	    pss_sample(&job->pss, job->rows.all, job->rows.nr, job->books->drained_ns, usable, smp))
-		job->forgone++;
-}
-
 void job_publish(struct job *job)
 {
-	uint64_t began_ns = job->books->tracker.began_ns; /* later drains, as of PSS, change it */
-	struct sample smp = { .elapsed_ns = began_ns - job->start_ns };
+	uint64_t began_ns = job->books->tracker.began_ns;
+	struct sample *smp = &job->held.smp;
 	const struct account *totals = &job->totals;
 
-	sample_put_totals(job, &smp, totals);
-	memory_sum(job->rows.all, job->rows.nr, &job->run->usable, &smp);
-	sample_read_files(job, &smp);
+	sample_reset(smp);
+	smp->elapsed_ns = began_ns - job->start_ns;
+	sample_put_totals(job, smp, totals);
+	memory_sum(job->rows.all, job->rows.nr, &job->run->usable, smp);
+	sample_read_files(job, smp);
 	if (job->spec->tracker.cgroup)
-		target_compare(job, &smp, began_ns);
-	sample_put_pss(job, &smp);
+		target_compare(job, smp, began_ns);
 	books_consume(job->books);
 	job->unread += job->nr_unread;
-	summary_add_sample(&job->summary, &smp);
+	job_write_heaviest(job, smp, &job->held.heaviest);
 	/* also if the metric of forks is not wanted */
 	job->summary.processes_total = totals->forks + totals->roots;
 	job->summary.entered = totals->roots - job->seeded_roots;
 	job->summary.left = totals->left;
 	if (job->spec->span_samples)
-		spans_put_sample(job, &smp);
-	write_sample(&job->json, job->run, &smp);
-	feeds_put(&job->feeds, &job->json);
-	job_put_heaviest(job, &smp);
-	sample_reset(&smp);
+		spans_put_sample(job, smp);
+	job_hold_sample(job);
 }
 
 void job_sample(struct job *job)
@@ -199,7 +189,10 @@ void job_done(struct job *job)
 {
 	memory_bound_done(&job->bound);
 	exact_peak_done(&job->exact);
+	pss_reader_leave(job->pss_reader);
 	pss_done(&job->pss);
+	sample_reset(&job->held.smp);
+	jsonw_done(&job->held.heaviest);
 	cgroup_stat_done(&job->cgroup);
 	pressure_done(&job->host_pressure);
 	pushed_done(&job->pushed);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One run that is followed: what the books report of its accounts becomes samples, records and the
- * summary, which go to all its listeners. A job has no thread, never blocks, and opens no file that
- * its user named.
+ * summary, which go to all its listeners. A job never blocks, and opens no file that its user
+ * named; with --pss a thread reads /proc for it.
  */
 #ifndef JOB_JOB_H
 #define JOB_JOB_H
@@ -30,6 +30,19 @@ struct job_base {
 	uint64_t repaired, unrepaired, unnamed, rows_lost;
 };
 
+/*
+ * The last sample, while its PSS is read: its line is written when that is done, or when the next
+ * drain begins, or when it has waited for long.
+ */
+struct held_sample {
+	struct sample smp;
+	struct jsonw heaviest; /* the lines of --process-samples */
+	bool is_waiting;
+	bool has_spaces;   /* for which PSS is known, or not */
+	bool wants_list;   /* its own, once what is being read for an earlier sample is done */
+	uint64_t until_ns; /* CLOCK_MONOTONIC */
+};
+
 struct job {
 	const struct job_spec *spec; /* not owned, nor are the next two */
 	struct run *run;
@@ -50,6 +63,8 @@ struct job {
 	struct heaviest heaviest; /* --process-samples */
 	struct exact_peak exact;
 	struct pss pss;
+	struct pss_reader *pss_reader; /* owned; NULL without --pss */
+	struct held_sample held;
 	struct cgroup_stat cgroup;
 	struct cgroup_target own_cgroup; /* --own-cgroup */
 	struct target target;            /* if a cgroup was attached to */
@@ -90,10 +105,31 @@ void job_oom(struct job *job, const struct oom_event *e);
 void job_bound_interval(struct job *job);
 /* Drains and writes a sample. */
 void job_sample(struct job *job);
-/* Writes the sample of the last drain. */
+/* Makes the sample of the last drain; its line is written at once, or once its PSS has been read.
+ */
 void job_publish(struct job *job);
-/* With process_samples: writes the processes that held the most at the sample @smp. */
-void job_put_heaviest(struct job *job, const struct sample *smp);
+/* With process_samples: appends to @lines the processes that held the most at the sample @smp. */
+void job_write_heaviest(struct job *job, const struct sample *smp, struct jsonw *lines);
+
+/* With --pss: starts the thread that reads it, with the rights that the caller has now. 0 or a
+ * negative errno. */
+int job_start_pss(struct job *job);
+/* Readable when job_take_pss() is to be called; -1: never. */
+int job_pss_fd(const struct job *job);
+/* Takes what has been read, and writes the sample that waits for it. */
+void job_take_pss(struct job *job);
+/* Holds job->held, which the caller has filled in, while its PSS is read. */
+void job_hold_sample(struct job *job);
+/* Writes the sample that is held, if there is one, with the PSS that is known now. */
+void job_release_sample(struct job *job);
+/* Samples that have been made, the one that is held included. */
+uint64_t job_samples_made(const struct job *job);
+/* The same if it has waited for its PSS for long. */
+void job_release_overdue(struct job *job);
+/* The longest wait until the next job_release_overdue(), no more than @wait_ms (-1: no limit). */
+int job_pss_wait(const struct job *job, int wait_ms);
+/* What reading has cost, up to now. */
+struct pss_cost job_pss_cost(const struct job *job);
 /* Writes the record of a process; @row: its row of the last drain, or NULL. @is_left: it has not
  * been freed. */
 void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
@@ -114,7 +150,8 @@ bool job_close_pushed(struct job *job);
 
 /* Ends the run: its accounts are closed, its totals are final. The books go on. */
 void job_close(struct job *job);
-/* Writes the last lines. False: the feeds have no room for all of them; to be called again. */
+/* Writes the last lines. False: the last sample still waits for its PSS, or the feeds have no room
+ * for all of them; to be called again. */
 bool job_close_step(struct job *job);
 
 #endif

@@ -58,7 +58,7 @@ void job_close(struct job *job)
 {
 	struct tracker *tracker = &job->books->tracker;
 
-	pushed_stop(&job->pushed, job->summary.samples); /* what arrives now is after the end */
+	pushed_stop(&job->pushed, job_samples_made(job)); /* what arrives now is after the end */
 	job->state = JOB_LEAVES;
 	books_drain(job->books, true);
 	job->summary.map_bytes = tracker_map_bytes(tracker);
@@ -138,7 +138,7 @@ static void summary_note_self(struct job *job)
 	sum->drain_ns_max = t->drain_ns_max;
 	sum->drain_ns_median = books_drain_median(job->books);
 	sum->has_pss_cost = job->pss.budget_ppm > 0;
-	sum->pss = job->pss.cost;
+	sum->pss = job_pss_cost(job);
 	selfcost_read(getpid(), &sum->collector);
 	selfcost_read(job->spec->recorder, &sum->recorder);
 }
@@ -186,6 +186,9 @@ static void job_finish(struct job *job)
 
 bool job_close_step(struct job *job)
 {
+	job_release_overdue(job);
+	if (job->held.is_waiting)
+		return false;
 	for (; job->next_left < job->nr_left; job->next_left++) {
 		if (!feeds_have_room(&job->feeds))
 			return false;

@@ -20,17 +20,6 @@ static void pss_skipped(void *context, pid_t pid, const char *reason)
 	feeds_put(&job->feeds, &job->json);
 }
 
-static void events_take_meanwhile(void *context)
-{
-	books_consume(((struct job *)context)
-			      ->books); /* the ring buffer may fill up within a long read */
-}
-
-static int pss_read_one(void *context, pid_t pid, uint64_t expected_ns, struct pss_reading *r)
-{
-	return pss_read(pid, expected_ns, r, events_take_meanwhile, context);
-}
-
 static void job_open_files(struct job *job)
 {
 	const struct cgroup_target *target = job->spec->tracker.cgroup;
@@ -114,7 +103,6 @@ static void job_describe(struct job *job, const struct job_spec *spec, struct bo
 	job->cores.cpus = job->summary.cores.cpus = job->run->cpus;
 	job->summary.by_cgroup = spec->tracker.cgroup;
 	pss_init(&job->pss, spec->pss_ppm, job->run->interval_ns);
-	job->pss.read = pss_read_one;
 	job->pss.skipped = pss_skipped;
 	job->pss.context = job;
 	job_note_base(job);

@@ -87,15 +87,21 @@ static bool is_mark(const struct datagram *l)
 	return !l->is_udp && mark_is_one(l->text, l->length);
 }
 
-/* No sample has been taken since it came. */
+/* No sample has been made since it came. */
 static bool lacks_a_sample(const struct job *job, const struct datagram *l)
 {
-	return l->samples == job->summary.samples;
+	return l->samples == job_samples_made(job);
+}
+
+/* None of these has been written yet. */
+static bool lacks_a_line(const struct job *job, const struct datagram *l)
+{
+	return l->samples >= job->summary.samples;
 }
 
 static bool was_looked_for(const struct job *job, const struct datagram *l)
 {
-	return job->summary.samples - l->samples >= 2;
+	return job_samples_made(job) - l->samples >= 2;
 }
 
 static bool is_overdue(const struct datagram *l, uint64_t now_ns)
@@ -109,7 +115,7 @@ static enum verdict datagram_judge(const struct job *job, const struct datagram 
 {
 	if (l->is_udp)
 		return TAKE;
-	if (is_mark(l) && lacks_a_sample(job, l) && !is_last)
+	if (is_mark(l) && lacks_a_line(job, l) && !is_last)
 		return WAIT;
 	if (senders_know(&job->pushed.senders, l->pid, l->sent_boot_ns))
 		return TAKE;
@@ -189,7 +195,7 @@ void job_take_pushed(struct job *job)
 	if (!came && !job->pushed.nr_waiting)
 		return;
 	senders_refresh(job);
-	pushed_put(&job->pushed, came, job->summary.samples);
+	pushed_put(&job->pushed, came, job_samples_made(job));
 	books_consume(job->books);
 	sample_for_datagrams(job);
 	datagrams_settle(job, false);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * PSS and USS of a tree, read from /proc within a budget of time.
+ * PSS and USS of a tree, read from /proc within a budget of time: what to read next, and the sums.
  *
  * A process that changes its mappings while it is read has to wait: so the cost of reads is
- * measured and extrapolated, and all reads take no more than a share of the time that passes.
+ * measured and extrapolated, and all reads take no more than a share of the time that passes. The
+ * reads themselves are made by struct pss_reader.
  */
 #ifndef JOB_PSS_H
 #define JOB_PSS_H
 
 #include "bpfmon/shared.h"
-#include "job/pss_read.h"
+#include "job/pss_reader.h"
 #include "model/sample.h"
 #include "model/summary.h"
 
@@ -23,7 +24,7 @@ struct pss_space {
 	pid_t pid;
 	uint64_t resident_bytes, pages;        /* now; the pages are what a read walks over */
 	uint64_t pss_bytes, uss_bytes;         /* when it was last read */
-	uint64_t read_at, read_pages, cost_ns; /* number of that sample (0: never read) */
+	uint64_t read_at, read_pages, cost_ns; /* the last sample before that (0: never read) */
 	bool is_shared; /* by several processes: it remains when one of them ends */
 	bool has_value;
 	bool is_saving; /* the budget is being saved up for it */
@@ -33,8 +34,7 @@ struct pss_space {
 
 struct pss {
 	uint64_t budget_ppm; /* of the time that passes, in millionths; 0: nothing is read */
-	/* Reads one: 0 or a negative errno. Reports one that is skipped. */
-	int (*read)(void *context, pid_t pid, uint64_t expected_ns, struct pss_reading *r);
+	/* Reports one that is skipped. */
 	void (*skipped)(void *context, pid_t pid, const char *reason);
 	void *context;
 	struct pss_space *spaces; /* owned; by mm */
@@ -42,19 +42,29 @@ struct pss {
 	int64_t budget_ns, capacity_ns; /* below 0: a read took longer than expected */
 	int64_t saved_ns;               /* the part of the budget that is saved for one */
 	uint64_t last_ns;               /* CLOCK_MONOTONIC, of the last sample */
-	uint64_t nr_samples;
-	uint64_t ns_per_1024; /* cost of 1024 pages, as measured */
+	uint64_t nr_samples;            /* that have begun */
+	uint64_t ns_per_1024;           /* cost of 1024 pages, as measured */
 	struct pss_cost cost;
 };
 
-/* The caller then sets the callbacks and their context. */
+/* The caller then sets the callback and its context. */
 void pss_init(struct pss *p, uint64_t budget_ppm, uint64_t interval_ns);
 void pss_done(struct pss *p);
 /*
- * Reads as many of the address spaces in @rows, which are sorted by them, as the budget allows, and
- * sets those of @usable in @smp to the sums of what is known. -ENOMEM: nothing was read.
+ * A sample begins, at @now_ns: renews the list of address spaces from @rows, which are sorted by
+ * them, and the budget. -ENOMEM: they are still those of the sample before.
  */
-int pss_sample(struct pss *p, const struct drain_row *const *rows, size_t nr_rows, uint64_t now_ns,
-	       const struct metric_set *usable, struct sample *smp);
+int pss_begin(struct pss *p, const struct drain_row *const *rows, size_t nr_rows, uint64_t now_ns);
+/* Adds the income since the last sample to the budget; a part of pss_begin(). */
+void pss_earn(struct pss *p, uint64_t now_ns);
+/*
+ * Sets @list to what is to be read now; it is empty if the budget does not suffice for any. The
+ * caller has it read and calls pss_take(), or pss_list_done(). -ENOMEM: the list is empty.
+ */
+int pss_plan(struct pss *p, struct pss_list *list);
+/* Takes what has been read: the items of @list from @nr_taken to @nr_done. */
+void pss_take(struct pss *p, struct pss_list *list, size_t nr_done);
+/* Sets those of @usable in @smp to the sums of what is known. */
+void pss_sum(struct pss *p, const struct metric_set *usable, struct sample *smp);
 
 #endif

@@ -191,9 +191,41 @@ static void tree_faults(struct run *r)
 	       field_whole(r->wait4, "majflt"));
 }
 
+static json_t *span_only(const struct run *r)
+{
+	json_t *line;
+	size_t i;
+
+	json_array_foreach(r->lines, i, line)
+		if (!strcmp(json_string_value(json_object_get(line, "kind")), "span"))
+			return line;
+	verdict_fail("there is no span");
+	return NULL;
+}
+
+/* All that the program does is in the span, but for what it did before, as bpfmon. */
+static void tree_span(struct run *r)
+{
+	json_t *span;
+
+	run_begin(r, "", "../bpfmon span x -- /truth/seqchildren 60 10");
+	run_end(r);
+	check_books(r, REAPED);
+	span = span_only(r);
+	expect(json_is_true(json_object_get(span, "complete")), "it is not complete");
+	expect(field_whole(span, "processes_total") == 61, "it has %lld processes",
+	       field_whole(span, "processes_total"));
+	expect(field_whole(span, "forks") == 60, "it has %lld forks", field_whole(span, "forks"));
+	expect(field_whole(span, "pid") == run_first(r), "it is of another process");
+	/* a tick of each child may be missing in what its parent got from wait4() */
+	check_between("CPU of the span", field_real(span, "cpu_seconds"),
+		      field_real(r->truth, "children_cpu_seconds") - 0.001, cpu_inside(r));
+}
+
 const struct test tree_tests[] = {
 	{ "one process", tree_spin },
 	{ "children in turn", tree_seqchildren },
+	{ "a span", tree_span },
 	{ "children that nobody waits for", tree_ignchld },
 	{ "daemon", tree_away },
 	{ "child of a grandparent", tree_cloneparent },
