@@ -42,6 +42,8 @@ BAD_OPTIONS = [
     ["--max-tasks", "10k"],
     ["--inject-misses", "0"],
     ["--inject-misses", "1000"],
+    ["--inject-slow-pss", "0"],
+    ["--inject-slow-pss", "86400001"],
     ["--inject-no-program", ""],
     ["--inject-no-program", "follow__exit"],
     ["--inject-no-program", "oom__victim:load"],

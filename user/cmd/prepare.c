@@ -98,6 +98,7 @@ void launch_prepare(struct launch_options *l, const struct recording_options *o,
 	c->verbose = o->verbose;
 	c->max_tasks = o->max_tasks;
 	c->inject_misses = o->inject_misses;
+	c->slow_pss_ms = o->slow_pss_ms;
 	c->refused = o->refused;
 	c->unattached = o->unattached;
 	memcpy(r->outputs, o->outputs, sizeof(o->outputs));

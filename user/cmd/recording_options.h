@@ -23,7 +23,7 @@ struct recording_options {
 	struct metric_set wanted;
 	bool chooses_metrics; /* --metrics */
 	bool quiet, verbose, force, no_args, exact_peak, record_as_root;
-	unsigned max_tasks, inject_misses;
+	unsigned max_tasks, inject_misses, slow_pss_ms;
 	unsigned refused, unattached; /* optional programs, for tests */
 	unsigned process_samples;     /* at each sample; 0: none */
 	unsigned pss_ppm;             /* millionths of the time for reading PSS; 0: not asked for */

@@ -14,6 +14,7 @@
 #define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
 #define MIN_PSS_PERCENT 0.1
 #define MAX_PSS_PERCENT 50.0
+#define MAX_SLOW_MS 86400000 /* a day */
 #define MAX_TASKS_LIMIT (1U << 22)
 
 int interval_parse(void *interval_ns, const char *text)
@@ -94,6 +95,11 @@ int max_tasks_parse(void *number, const char *text)
 int inject_misses_parse(void *permille, const char *text)
 {
 	return number_parse(text, 1, 999, permille);
+}
+
+int inject_slow_pss_parse(void *ms, const char *text)
+{
+	return number_parse(text, 1, MAX_SLOW_MS, ms);
 }
 
 int inject_no_program_parse(void *recording, const char *text)

@@ -13,6 +13,7 @@ struct collector_options {
 	bool verbose;           /* report on stderr why a program does not load */
 	unsigned max_tasks;     /* entries of the maps; 0: the default */
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
+	unsigned slow_pss_ms;   /* that each read of PSS takes longer, for tests */
 	unsigned refused;       /* bits of optional programs not to load, for tests */
 	unsigned unattached;    /* and of those not to attach */
 };

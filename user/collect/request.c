@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "collect/request.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/pidfd.h"
 #include "wire/writer.h"
@@ -161,7 +162,8 @@ static void assignment_take_options(struct assignment *a, const struct collector
 	t->inject_misses = o->inject_misses;
 	t->refused = o->refused;
 	t->unattached = o->unattached;
-	a->run.is_altered = o->inject_misses || o->refused || o->unattached;
+	a->spec.pss_delay_ns = o->slow_pss_ms * (uint64_t)NSEC_PER_MSEC;
+	a->run.is_altered = o->inject_misses || o->slow_pss_ms || o->refused || o->unattached;
 	run_describe_machine(&a->run);
 }
 

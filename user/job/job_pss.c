@@ -13,7 +13,7 @@ int job_start_pss(struct job *job)
 {
 	if (!metric_set_has_source(&job->run->usable, SOURCE_PROCFS))
 		return 0;
-	return pss_reader_start(&job->pss_reader, smaps_read, 0);
+	return pss_reader_start(&job->pss_reader, smaps_read, job->spec->pss_delay_ns);
 }
 
 int job_pss_fd(const struct job *job)
@@ -53,7 +53,8 @@ static bool sample_begin_pss(struct job *job)
 	struct held_sample *held = &job->held;
 	bool is_idle = reading_take(job);
 
-	held->has_spaces = !pss_begin(&job->pss, job->rows, job->nr_rows, job->books->drained_ns);
+	held->has_spaces =
+		!pss_begin(&job->pss, job->rows.all, job->rows.nr, job->books->drained_ns);
 	job->forgone += !held->has_spaces;
 	held->wants_list = !is_idle && job->state == JOB_LEAVES && job->pss.nr_spaces;
 	return held->wants_list || (is_idle && held->has_spaces && reading_begin(job));
