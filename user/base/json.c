@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "base/utf8.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +66,12 @@ static size_t jsonw_append_character(struct jsonw *j, const char *text, size_t n
 	return len;
 }
 
+/* True for what is written as it is, which nearly all characters are. */
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 static void jsonw_append_quoted(struct jsonw *j, const char *text, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -74,12 +79,14 @@ static void jsonw_append_quoted(struct jsonw *j, const char *text, size_t n)
 
 	jsonw_append(j, "\"", 1);
 	for (size_t i = 0, len; i < n; i += len) {
-		len = 1;
-		if (s[i] == '"' || s[i] == '\\') {
+		for (len = 0; i + len < n && is_plain(s[i + len]);)
+			len++;
+		if (len) {
+			jsonw_append(j, text + i, len);
+		} else if (s[i] == '"' || s[i] == '\\') {
+			len = 1;
 			code[0] = '\\', code[1] = (char)s[i];
 			jsonw_append(j, code, 2);
-		} else if (s[i] < 0x80 && !utf8_steers(s[i])) {
-			jsonw_append(j, text + i, 1);
 		} else {
 			len = jsonw_append_character(j, text + i, n - i);
 		}
@@ -145,10 +152,12 @@ void jsonw_uint(struct jsonw *j, const char *key, uint64_t v)
 
 void jsonw_int(struct jsonw *j, const char *key, int64_t v)
 {
-	char out[32];
+	char out[1 + DECIMAL_TEXT] = "-";
+	const uint64_t size = v < 0 ? -(uint64_t)v : (uint64_t)v;
+	size_t n = (size_t)decimal_format(out + 1, size, 0);
 
 	jsonw_begin_value(j, key);
-	jsonw_append(j, out, (size_t)snprintf(out, sizeof(out), "%" PRId64, v));
+	jsonw_append(j, v < 0 ? out : out + 1, v < 0 ? n + 1 : n);
 }
 
 void jsonw_decimal(struct jsonw *j, const char *key, uint64_t v, unsigned decimals)

@@ -12,6 +12,22 @@
 #define BEYOND_UINT64 18446744073709551616.0 /* UINT64_MAX itself is no double */
 #define BEYOND_MAX 9223372036854775808.0
 
+/* Writes @v with leading zeros up to @width digits; returns how many digits it has written. */
+static int digits_format(char *out, uint64_t v, int width)
+{
+	char reversed[DECIMAL_TEXT];
+	int n = 0;
+
+	do {
+		reversed[n++] = (char)('0' + v % 10);
+		v /= 10;
+	} while (v || n < width);
+	for (int i = 0; i < n; i++)
+		out[i] = reversed[n - 1 - i];
+	return n;
+}
+
+/* Not by snprintf(), which takes most of the time of writing a line. */
 int decimal_format(char *out, uint64_t v, unsigned decimals)
 {
 	uint64_t unit = 1;
@@ -19,12 +35,13 @@ int decimal_format(char *out, uint64_t v, unsigned decimals)
 
 	for (unsigned i = 0; i < decimals; i++)
 		unit *= 10;
-	n = snprintf(out, DECIMAL_TEXT, "%" PRIu64, v / unit);
-	if (!decimals || !(v % unit))
-		return n;
-	n += snprintf(out + n, DECIMAL_TEXT - n, ".%0*" PRIu64, (int)decimals, v % unit);
-	while (out[n - 1] == '0')
-		n--;
+	n = digits_format(out, v / unit, 1);
+	if (decimals && v % unit) {
+		out[n++] = '.';
+		n += digits_format(out + n, v % unit, (int)decimals);
+		while (out[n - 1] == '0')
+			n--;
+	}
 	out[n] = '\0';
 	return n;
 }
