@@ -110,6 +110,19 @@ static __always_inline bool process_retire(struct process_entry *p, struct proce
 	return is_one && !is_closing && is_born;
 }
 
+/* Of the thread group's leader, which is its first thread, as in /proc/PID/stat. 0: it has none. */
+static __always_inline u32 state_read(u64 signal)
+{
+	u64 head = signal + bpf_core_field_offset(struct signal_struct, thread_head);
+	u64 node = (u64)BPF_CORE_READ((struct signal_struct *)signal, thread_head.next);
+	struct task_struct *task =
+		(void *)(node - bpf_core_field_offset(struct task_struct, thread_node));
+
+	if (node == head)
+		return 0;
+	return STATE_READ | BPF_CORE_READ(task, __state) | (u32)BPF_CORE_READ(task, exit_state);
+}
+
 /* The totals of the old account stay: they are those of the records that are written here. */
 SEC("iter/bpf_map_elem")
 int reassign__account(struct bpf_iter__bpf_map_elem *ctx)
@@ -132,6 +145,9 @@ int reassign__account(struct bpf_iter__bpf_map_elem *ctx)
 			return 0;
 		if (threads)
 			account_move_in(retire.to.tree, retire.to.cgroup, threads);
+		/* in user space a file of /proc would have to be opened for each process */
+		if (!(rec->flags & PROCESS_ENDED))
+			rec->state = state_read(rec->signal);
 	}
 	/* if it has no room, the kernel visits the element again */
 	retire.unsent = bpf_seq_write(ctx->meta->seq, rec, sizeof(*rec)) ? key : 0;

@@ -91,6 +91,8 @@ enum process_flag {
 		1 << 10, /* by bpfmon: what it does before its exec is not the command's */
 };
 
+#define STATE_READ 0x4000 /* a bit of process_record.state: the kernel's is of no interest */
+
 /* The record of a process (thread group), sent when its last task is freed. */
 struct process_record {
 	__u64 signal; /* the key again; 0 until the entry is filled in */
@@ -112,8 +114,9 @@ struct process_record {
 	struct task_counters counters;
 	__u32 pid; /* in the collector's PID namespace; 0: not visible there */
 	__u32 ns_pid, ppid, uid;
-	__u32 tgid;        /* in the initial PID namespace */
-	__u32 mark_fell;   /* 1: the kernel's mark was reset: peak and bound are too low */
+	__u32 tgid;      /* in the initial PID namespace */
+	__u16 mark_fell; /* 1: the kernel's mark was reset: peak and bound are too low */
+	__u16 state; /* when its account was closed: STATE_READ | __state | exit_state; else 0 */
 	__u32 wait_status; /* as wait(2) gives it */
 	__u32 threads_total;
 	__u32 execs;

@@ -2,11 +2,12 @@
 """bpfmon inside a PID namespace of its own: it knows processes by the PIDs that are valid there."""
 
 import os
+import signal
 import subprocess
 
 from lib.account import AccountCase
 from lib.bpfmon import BPFMON, cgroup, read_lines, truth
-from lib.live import wait_for
+from lib.live import stat_of, wait_for
 
 INSIDE = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
 
@@ -83,6 +84,31 @@ class Inside(AccountCase):
         self.assertEqual((outside["pid"], outside["comm"], outside["ns_pid"]), (0, "spin", spin.pid))
         self.assert_cpu(outside["cpu_seconds"], 0.3, above=0.02)
         self.assertEqual((inside["comm"], inside["pid"]), ("sleep", inside["ns_pid"]))
+
+    def test_a_process_outside_that_is_left_has_a_state(self):
+        """/proc inside does not show it: the state comes from the kernel."""
+        script = f'''{truth("incgroup")} "$1" sleep 60 & sleep 0.3
+            sleeper=$!; $BPFMON attach -q -o "$OUT" --cgroup "$1" & watcher=$!
+            while [ ! -e "$2" ]; do sleep 0.05; done
+            kill $watcher; wait $watcher; code=$?; kill $sleeper; exit $code'''
+        over = self.dir / "over"
+        with cgroup() as group:
+            watcher = subprocess.Popen([*INSIDE, "sh", "-c", script, "sh", str(group), str(over)], env=self.environment,
+                                       stderr=subprocess.DEVNULL)
+            self.addCleanup(watcher.kill)
+            wait_for(lambda: self.out.exists() and self.records("meta"), "the first line")
+            outside = subprocess.Popen([truth("incgroup"), str(group), "sleep", "600"])
+            self.addCleanup(outside.wait)
+            self.addCleanup(outside.kill)
+            wait_for(lambda: self.records("sample")[-1]["processes"] == 2, "a sample with the process")
+            os.kill(outside.pid, signal.SIGSTOP)
+            wait_for(lambda: stat_of(outside.pid)[0] == "T", "the stop")
+            over.touch()
+            self.assertEqual(watcher.wait(60), 0)
+            process = self.only(p for p in self.records() if p["ns_pid"] == outside.pid)
+            self.assertEqual((process["pid"], process["comm"], process["state"]), (0, "sleep", "T"))
+            outside.kill()
+            outside.wait()
 
     def test_a_proc_of_another_namespace_is_refused(self):
         """It would tell of other processes that have the same numbers."""

@@ -162,6 +162,28 @@ static void state_of_a_process_that_is_gone_is_not_known(void **state)
 	assert_int_equal(p.state, 0);
 }
 
+static char state_read_back(uint16_t state)
+{
+	struct process_record r = { .pid = NO_SUCH_PID, .state = state };
+
+	return read_record(&r, NULL).state;
+}
+
+static void state_that_the_kernel_has_reported_needs_no_file(void **state)
+{
+	(void)state;
+	assert_int_equal(state_read_back(STATE_READ), 'R');
+	assert_int_equal(state_read_back(STATE_READ | 0x1), 'S');
+	assert_int_equal(state_read_back(STATE_READ | 0x2001), 'S'); /* freezable */
+	assert_int_equal(state_read_back(STATE_READ | 0x102), 'D');  /* killable */
+	assert_int_equal(state_read_back(STATE_READ | 0x104), 'T');
+	assert_int_equal(state_read_back(STATE_READ | 0x108), 't');
+	assert_int_equal(state_read_back(STATE_READ | 0x80 | 0x20), 'Z');
+	assert_int_equal(state_read_back(STATE_READ | 0x402), 'I');
+	assert_int_equal(state_read_back(STATE_READ | 0x1000), 'D'); /* waits for a lock */
+	assert_int_equal(state_read_back(STATE_READ | 0x8001), 'D'); /* frozen */
+}
+
 static void peak_is_in_bytes_and_exact(void **state)
 {
 	struct process_record r = { .rss_peak_pages = 100 };
@@ -274,6 +296,7 @@ int main(void)
 		cmocka_unit_test(end_that_was_not_seen_has_no_time),
 		cmocka_unit_test(live_process_has_a_state_and_no_end),
 		cmocka_unit_test(state_of_a_process_that_is_gone_is_not_known),
+		cmocka_unit_test(state_that_the_kernel_has_reported_needs_no_file),
 		cmocka_unit_test(peak_is_in_bytes_and_exact),
 		cmocka_unit_test(peak_that_is_an_upper_bound_is_marked),
 		cmocka_unit_test(peak_of_a_live_process_is_that_of_the_drain_where_larger),

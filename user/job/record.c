@@ -7,13 +7,42 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The kernel's states; those of an end are exit_state. */
+#define TASK_UNINTERRUPTIBLE 0x2
+#define TASK_REPORT 0x7f
+#define TASK_REPORT_IDLE 0x80
+#define TASK_IDLE 0x402
+#define TASK_RTLOCK_WAIT 0x1000
+#define TASK_FROZEN 0x8000 /* since 6.1; no other state before */
+
+/* The letter in /proc/PID/stat, as the kernel's task_state_index(); 0: the state was not read. */
+static char state_letter(unsigned state)
+{
+	static const char letters[] = "RSDTtXZPI";
+	unsigned n = 0;
+
+	if (!(state & STATE_READ))
+		return 0;
+	state &= ~STATE_READ;
+	if ((state & TASK_IDLE) == TASK_IDLE)
+		state = TASK_REPORT_IDLE;
+	else if (state == TASK_RTLOCK_WAIT || state & TASK_FROZEN)
+		state = TASK_UNINTERRUPTIBLE;
+	else
+		state &= TASK_REPORT;
+	while (state >> n)
+		n++;
+	return letters[n];
+}
+
 static void record_read_end(struct process *p, const struct process_record *r, uint64_t offset_ns)
 {
 	pid_t parent;
 
 	p->has_ended = r->flags & PROCESS_ENDED;
 	if (!p->has_ended) {
-		if (procstat_read((pid_t)r->pid, &p->state, &parent))
+		p->state = state_letter(r->state);
+		if (!p->state && procstat_read((pid_t)r->pid, &p->state, &parent))
 			p->state = 0; /* shown as not known */
 		return;
 	}
