@@ -200,6 +200,11 @@ int line_read(struct line *l, const char *text, size_t length)
 	return memory_failures_of_thread() > failures ? -ENOMEM : 0;
 }
 
+int line_read_quick(struct line *l, const char *text, size_t length)
+{
+	return line_read_plain(l, text, length) ? 0 : line_read(l, text, length);
+}
+
 int line_check_meta(const struct line *l)
 {
 	const char *schema = json_string_value(json_object_get(l->tree, "schema"));

@@ -31,7 +31,7 @@ struct line {
 	struct metric_set wanted; /* LINE_META: the keys of its units */
 	uint64_t start_epoch_ns;  /* of the last LINE_META */
 	void *tree;               /* what the strings point into; owned */
-	char *args;               /* owned; those of the process */
+	char *args;               /* owned; those of the process, and its exe */
 	size_t args_room;
 	char *tags; /* owned; those of the span */
 };
@@ -39,6 +39,11 @@ struct line {
 /* Parses one line of @length bytes. -EBADMSG: not a JSON object with a kind.
  * -ENOMEM. */
 int line_read(struct line *line, const char *text, size_t length);
+/*
+ * The same for lines as they come from the collector: a record of a process has no tree then,
+ * unless its texts have bytes that are escaped or no ASCII. It takes a tenth of the time.
+ */
+int line_read_quick(struct line *line, const char *text, size_t length);
 /* Whether it is the meta of a run that we understand. -EBADMSG: it is no meta; -EPROTONOSUPPORT. */
 int line_check_meta(const struct line *line);
 /* Takes the arguments of its process from a list of strings, a json_t. -ENOMEM. */

@@ -183,11 +183,11 @@ void write_sample(struct jsonw *j, const struct run *run, const struct sample *s
 	write_sample_since(j, run->start_epoch_ns, s);
 }
 
-static void args_write(struct jsonw *j, const struct process *p)
+void args_write(struct jsonw *j, const char *key, const struct process *p)
 {
 	const char *end = p->args + p->args_length;
 
-	jsonw_array(j, "args");
+	jsonw_array(j, key);
 	for (const char *a = p->args; a < end;) {
 		size_t n = strnlen(a, (size_t)(end - a));
 
@@ -195,8 +195,6 @@ static void args_write(struct jsonw *j, const struct process *p)
 		a += n + 1;
 	}
 	jsonw_array_end(j);
-	if (p->args_cut)
-		jsonw_bool(j, "args_cut", true);
 }
 
 void write_process(struct jsonw *j, const struct process *p)
@@ -212,7 +210,9 @@ void write_process(struct jsonw *j, const struct process *p)
 	jsonw_bytes(j, "comm", p->comm, strlen(p->comm));
 	jsonw_string(j, "exe", p->exe);
 	if (p->args)
-		args_write(j, p);
+		args_write(j, "args", p);
+	if (p->args && p->args_cut)
+		jsonw_bool(j, "args_cut", true);
 	epoch_write(j, "start_time", p->start_epoch_ns);
 	if (p->joined_epoch_ns)
 		epoch_write(j, "joined_time", p->joined_epoch_ns);

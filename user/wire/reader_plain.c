@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Records of processes, read without a tree: a run may end with one for each of thousands of
+ * processes, and building a tree takes ten times as long. Only what write_process() writes of plain
+ * texts is read here, in its order. All else, as an escaped or an unknown key, is left to the
+ * parser of JSON.
+ */
+#include "base/number.h"
+#include "wire/reader_parts.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAST_EPOCH_US ((1ULL << 32) * 1000000) /* later times the parser rounds: year 2106 */
+#define MOST_DIGITS 18                         /* of a whole number: one of more may overflow */
+
+/* What is left of the line. */
+struct scan {
+	const char *at, *end;
+	char *to; /* where the next text is copied, with a NUL; there is room for all of them */
+};
+
+static bool scan_take(struct scan *s, const char *text, size_t n)
+{
+	if ((size_t)(s->end - s->at) < n || memcmp(s->at, text, n) != 0)
+		return false;
+	s->at += n;
+	return true;
+}
+
+#define SCAN_TAKE(s, text) scan_take(s, text, sizeof(text) - 1)
+
+/* True if the next member is @key. */
+static bool scan_key(struct scan *s, const char *key)
+{
+	const struct scan before = *s;
+
+	if (SCAN_TAKE(s, ",\"") && scan_take(s, key, strlen(key)) && SCAN_TAKE(s, "\":"))
+		return true;
+	*s = before;
+	return false;
+}
+
+static bool scan_has_digit(const struct scan *s)
+{
+	return s->at < s->end && isdigit((unsigned char)*s->at);
+}
+
+/* False: there is no digit, or more than @most. */
+static bool scan_digits(struct scan *s, unsigned most, uint64_t *v, unsigned *nr)
+{
+	for (*nr = 0; scan_has_digit(s) && *nr < most; s->at++, ++*nr)
+		*v = *v * 10 + (uint64_t)(*s->at - '0');
+	return *nr && !scan_has_digit(s);
+}
+
+/* The value times 10^@decimals, of as many digits after the point or fewer. */
+static bool scan_number(struct scan *s, unsigned decimals, uint64_t most, uint64_t *v)
+{
+	const char *start = s->at;
+	uint64_t part = 0;
+	unsigned nr;
+
+	*v = 0;
+	if (!scan_digits(s, MOST_DIGITS, v, &nr) || (nr > 1 && *start == '0') ||
+	    !number_scale(*v, decimals, v))
+		return false;
+	if (decimals && SCAN_TAKE(s, ".")) {
+		if (!scan_digits(s, decimals, &part, &nr) ||
+		    !number_scale(part, decimals - nr, &part) ||
+		    __builtin_add_overflow(*v, part, v))
+			return false;
+	}
+	return *v <= most;
+}
+
+static bool scan_uint32(struct scan *s, uint32_t *v)
+{
+	uint64_t n;
+
+	if (!scan_number(s, 0, UINT32_MAX, &n))
+		return false;
+	*v = (uint32_t)n;
+	return true;
+}
+
+static bool scan_int32(struct scan *s, int32_t *v)
+{
+	bool is_negative = SCAN_TAKE(s, "-");
+	uint64_t n;
+
+	if (!scan_number(s, 0, INT32_MAX, &n) || (is_negative && !n))
+		return false;
+	*v = is_negative ? -(int32_t)n : (int32_t)n;
+	return true;
+}
+
+static bool scan_epoch(struct scan *s, uint64_t *ns)
+{
+	if (!scan_number(s, 6, LAST_EPOCH_US, ns))
+		return false;
+	*ns *= 1000;
+	return true;
+}
+
+/* A text of printable ASCII without escapes; @text: its copy. */
+static bool scan_text(struct scan *s, const char **text, size_t *length)
+{
+	const char *start;
+
+	if (!SCAN_TAKE(s, "\""))
+		return false;
+	start = s->at;
+	while (s->at < s->end && *s->at >= 0x20 && *s->at < 0x7f && *s->at != '"' && *s->at != '\\')
+		s->at++;
+	*length = (size_t)(s->at - start);
+	*text = s->to;
+	memcpy(s->to, start, *length);
+	s->to += *length;
+	*s->to++ = '\0';
+	return SCAN_TAKE(s, "\"");
+}
+
+static bool scan_names(struct scan *s, struct process *p)
+{
+	const char *text;
+	size_t length;
+
+	if (!scan_key(s, "comm") || !scan_text(s, &text, &length) || length >= sizeof(p->comm))
+		return false;
+	comm_copy(p->comm, text, SIZE_MAX);
+	if (!scan_key(s, "exe") || (!SCAN_TAKE(s, "null") && !scan_text(s, &p->exe, &length)))
+		return false;
+	if (!scan_key(s, "args"))
+		return true;
+	p->args = s->to;
+	if (!SCAN_TAKE(s, "[") || !scan_text(s, &text, &length))
+		return false;
+	while (SCAN_TAKE(s, ","))
+		if (!scan_text(s, &text, &length))
+			return false;
+	p->args_length = (size_t)(s->to - p->args);
+	p->args_cut = SCAN_TAKE(s, "],\"args_cut\":true");
+	return p->args_cut || SCAN_TAKE(s, "]");
+}
+
+static bool scan_times(struct scan *s, struct process *p)
+{
+	if (!scan_key(s, "start_time") || !scan_epoch(s, &p->start_epoch_ns) ||
+	    (scan_key(s, "joined_time") && !scan_epoch(s, &p->joined_epoch_ns)) ||
+	    (scan_key(s, "left_time") && !scan_epoch(s, &p->left_epoch_ns)))
+		return false;
+	return scan_key(s, "end_time") && (SCAN_TAKE(s, "null") || scan_epoch(s, &p->end_epoch_ns));
+}
+
+/* One that has ended has a status or a signal; one that has not has a state. */
+static bool scan_end(struct scan *s, struct process *p)
+{
+	const char *state;
+	size_t length;
+
+	if (SCAN_TAKE(s, ",\"exit_code\":null,\"signal\":null,\"state\":")) {
+		if (p->end_epoch_ns || !scan_text(s, &state, &length) || length != 1)
+			return false;
+		p->state = *state;
+		return true;
+	}
+	p->has_ended = true;
+	if (SCAN_TAKE(s, ",\"exit_code\":null,\"signal\":"))
+		return scan_int32(s, &p->signal) && p->signal;
+	return scan_key(s, "exit_code") && scan_int32(s, &p->exit_code) &&
+	       SCAN_TAKE(s, ",\"signal\":null");
+}
+
+static bool scan_peak(struct scan *s, struct process *p)
+{
+	if (!scan_key(s, "rss_peak_bytes"))
+		return true;
+	p->has_rss_peak = true;
+	if (!scan_number(s, 0, NUMBER_MAX, &p->rss_peak_bytes) || !scan_key(s, "rss_peak_exact"))
+		return false;
+	p->rss_peak_exact = SCAN_TAKE(s, "true");
+	return p->rss_peak_exact || SCAN_TAKE(s, "false");
+}
+
+static bool scan_usage(struct scan *s, struct process *p)
+{
+	for (int i = 0; i < NR_METRICS; i++) {
+		const struct metric *m = metric_get((enum metric_id)i);
+		const unsigned decimals = metric_unit_decimals(m->unit);
+
+		if ((m->source != SOURCE_TASK && m->source != SOURCE_SPLIT) || !scan_key(s, m->key))
+			continue;
+		if (!scan_number(s, decimals, decimals ? UINT64_MAX : NUMBER_MAX, &p->value[i]))
+			return false;
+		metric_put(&p->have, (enum metric_id)i);
+	}
+	return true;
+}
+
+static bool scan_process(struct scan *s, struct process *p)
+{
+	*p = (struct process){ 0 };
+	if (!scan_key(s, "pid") || !scan_int32(s, &p->pid) || !scan_key(s, "ns_pid") ||
+	    !scan_int32(s, &p->ns_pid) || !scan_key(s, "ppid") || !scan_int32(s, &p->ppid) ||
+	    !scan_key(s, "uid") || !scan_uint32(s, &p->uid) || !scan_names(s, p) ||
+	    !scan_times(s, p) || !scan_end(s, p) || !scan_key(s, "threads_total") ||
+	    !scan_uint32(s, &p->threads_total) || !scan_key(s, "execs") ||
+	    !scan_uint32(s, &p->execs) || !scan_peak(s, p) || !scan_usage(s, p))
+		return false;
+	p->lossy = SCAN_TAKE(s, ",\"lossy\":true");
+	return SCAN_TAKE(s, "}") && (s->at == s->end || (SCAN_TAKE(s, "\n") && s->at == s->end));
+}
+
+/* The copies of the texts take no more than the line: each has a NUL instead of two quotes. */
+static bool scan_make_room(struct scan *s, struct line *l, size_t length)
+{
+	char *room = l->args;
+
+	if (length > l->args_room) {
+		room = realloc(l->args, length * 2);
+		if (!room)
+			return false;
+		l->args = room;
+		l->args_room = length * 2;
+	}
+	s->to = room;
+	return true;
+}
+
+bool line_read_plain(struct line *l, const char *text, size_t length)
+{
+	struct scan s = { .at = text, .end = text + length };
+
+	if (!SCAN_TAKE(&s, "{\"kind\":\"process\"") || !scan_make_room(&s, l, length) ||
+	    !scan_process(&s, &l->process))
+		return false;
+	json_decref(l->tree);
+	l->tree = NULL;
+	l->kind = LINE_PROCESS;
+	return true;
+}
