@@ -9,6 +9,7 @@
 #include "record/store/store.h"
 #include "store/column.h"
 #include "store_fixture.h"
+#include "wire/writer.h"
 
 #include <errno.h>
 
@@ -190,6 +191,61 @@ static void the_thread_reports_why_it_stores_nothing(void **state)
 	store_free(s);
 }
 
+/* Puts the record as bpfmon writes it, and once more with a key that only the parser takes. */
+static void put_twice(struct store_writer *w, const struct process *p)
+{
+	struct jsonw j = { 0 };
+	char *text = NULL;
+
+	write_process(&j, p);
+	assert_int_equal(store_writer_put(w, j.text, j.used), 0);
+	assert_null(w->line.tree);
+	assert_true(asprintf(&text, "%.*s,\"new\":1}\n", (int)j.used - 2, j.text) > 0);
+	assert_int_equal(store_writer_put(w, text, strlen(text)), 0);
+	assert_non_null(w->line.tree);
+	free(text);
+	jsonw_done(&j);
+}
+
+static void put_processes(struct store_writer *w)
+{
+	struct process p;
+
+	fixture_process(&p);
+	put_twice(w, &p);
+	p.args_cut = p.lossy = true;
+	p.rss_peak_exact = false;
+	p.joined_epoch_ns = p.left_epoch_ns = p.start_epoch_ns;
+	put_twice(w, &p);
+	p.signal = 9;
+	p.exe = p.args = NULL;
+	p.has_rss_peak = false;
+	p.end_epoch_ns = 0;
+	put_twice(w, &p);
+	fixture_live_process(&p);
+	put_twice(w, &p);
+}
+
+static void record_read_without_a_tree_makes_the_same_row(void **state)
+{
+	struct place *p = *state;
+	struct store_writer w;
+
+	assert_int_equal(store_writer_open(&w, p->path), 0);
+	assert_int_equal(store_writer_begin(&w), 0);
+	put_lines(&w, RUN);
+	put_processes(&w);
+	assert_int_equal(store_writer_commit(&w, 0), 0);
+	store_writer_close(&w);
+	tell(p->path, "CREATE TABLE plain AS SELECT * FROM process WHERE seq % 2 = 1;"
+		      "CREATE TABLE parsed AS SELECT * FROM process WHERE seq % 2 = 0;"
+		      "UPDATE plain SET seq = seq + 1");
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM plain"), 4);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM"
+				      " (SELECT * FROM plain INTERSECT SELECT * FROM parsed)"),
+			 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -198,6 +254,7 @@ int main(void)
 		PLACE_TEST(runs_have_the_published_units_and_the_cpus_that_the_command_could_use),
 		PLACE_TEST(run_whose_meta_cannot_be_read_leaves_the_others_readable),
 		PLACE_TEST(value_that_was_not_read_is_null),
+		PLACE_TEST(record_read_without_a_tree_makes_the_same_row),
 		PLACE_TEST(every_metric_is_a_column),
 		PLACE_TEST(uncommitted_lines_are_gone_with_the_writer),
 		PLACE_TEST(lines_that_are_no_json_or_come_before_the_meta_are_passed_over),

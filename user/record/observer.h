@@ -37,7 +37,10 @@ struct observer_ops {
 	int (*open)(struct observer *o, const struct recorder_options *options);
 	/* The first line has come. */
 	int (*begin)(struct observer *o);
-	/* Each line, as parsed, and as it came: @text of @length bytes, newline included. */
+	/*
+	 * Each line, as parsed, and as it came: @text of @length bytes, newline included. Records
+	 * of processes may have no tree.
+	 */
 	int (*line)(struct observer *o, const struct line *l, const char *text, size_t length);
 	/* No more lines are at hand. */
 	int (*flush)(struct observer *o);

@@ -65,7 +65,7 @@ static void recorder_give_line(struct recorder *r, const char *text, size_t leng
 
 static void recorder_take_line(struct recorder *r, const char *text, size_t length)
 {
-	int err = line_read(&r->line, text, length);
+	int err = line_read_quick(&r->line, text, length);
 	struct jsonw j = { 0 };
 
 	if (err) {

@@ -4,6 +4,7 @@
 #include "record/store/bind.h"
 #include "store/column.h"
 #include "store/row_table.h"
+#include "wire/parts.h"
 #include "wire/tree.h"
 
 #include <errno.h>
@@ -21,21 +22,88 @@ static void metrics_bind(sqlite3_stmt *s, int at, const struct metric_set *colum
 	}
 }
 
+/* Binds the member of @row that is the column's; NULL for what a line leaves out then. */
+static void member_bind(sqlite3_stmt *s, int at, const struct table_column *c,
+			const struct process_row *row)
+{
+	const char *member = (const char *)row + c->offset;
+
+	switch (c->type) {
+	case COLUMN_TEXT:
+		sqlite3_bind_text(s, at, *(const char *const *)member, -1, SQLITE_STATIC);
+		break;
+	case COLUMN_TIME:
+		time_bind(s, at, *(const uint64_t *)member);
+		break;
+	case COLUMN_UINT32:
+		sqlite3_bind_int64(s, at, *(const uint32_t *)member);
+		break;
+	case COLUMN_INT:
+		sqlite3_bind_int(s, at, *(const int32_t *)member);
+		break;
+	case COLUMN_TRUTH:
+		if (*(const bool *)member)
+			sqlite3_bind_int(s, at, 1);
+		break;
+	default:
+		if (!c->has || *((const char *)row + c->has))
+			amount_bind(s, at, *(const uint64_t *)member);
+	}
+}
+
+/* What the line lacks, or has as null, although its member has a value; and the opposite. */
+static void exceptions_bind(sqlite3_stmt *s, const struct process *p)
+{
+	if (!p->has_ended || p->signal)
+		sqlite3_bind_null(s, parameter_find(s, ":exit_code"));
+	if (!p->signal)
+		sqlite3_bind_null(s, parameter_find(s, ":signal"));
+	if (p->has_rss_peak)
+		sqlite3_bind_int(s, parameter_find(s, ":rss_peak_exact"), p->rss_peak_exact);
+}
+
+/* The columns of a line without a tree, as columns_bind(). */
+static int process_bind(sqlite3_stmt *s, const struct process_row *row)
+{
+	int at = FIRST_COLUMN;
+
+	for (size_t i = 0; i < process_table.nr; i++, at++)
+		if (process_table.columns[i].key)
+			member_bind(s, at, &process_table.columns[i], row);
+	exceptions_bind(s, &row->process);
+	return at;
+}
+
+/* Its arguments as a list, as the line has them. */
+static void args_rewrite(struct jsonw *j, const struct line *l)
+{
+	const struct process *p = &l->process;
+	const json_t *list = json_object_get(l->tree, "args");
+
+	if (json_is_array(list))
+		tree_write(j, NULL, list);
+	else if (!l->tree && p->args)
+		args_write(j, NULL, p);
+}
+
 int process_row_put(struct store_writer *w)
 {
 	const struct process *p = &w->line.process;
 	const json_t *o = w->line.tree;
+	const char state[] = { p->state, '\0' };
+	const struct process_row row = { .process = *p,
+					 .comm = p->comm,
+					 .state = p->has_ended ? NULL : state };
 	sqlite3_stmt *s = w->process;
 	struct metric_set columns;
-	const json_t *list = json_object_get(o, "args");
 	struct jsonw args = { 0 };
-	int err;
+	int err, at;
 
-	if (json_is_array(list))
-		tree_write(&args, NULL, list);
+	args_rewrite(&args, &w->line);
 	columns_of_process(&columns);
-	metrics_bind(s, columns_bind(s, FIRST_COLUMN, &process_table, WRITTEN_FIRST, o), &columns,
-		     p->value, &p->have);
+	at = o ? columns_bind(s, FIRST_COLUMN, &process_table, WRITTEN_FIRST, o)
+	       : process_bind(s, &row);
+	metrics_bind(s, at, &columns, p->value, &p->have);
 	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run);
 	sqlite3_bind_int64(s, parameter_find(s, ":seq"), ++w->processes);
 	if (args.text)

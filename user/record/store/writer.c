@@ -236,7 +236,7 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 
 	if (length && text[length - 1] == '\n')
 		length--;
-	err = line_read(&w->line, text, length);
+	err = line_read_quick(&w->line, text, length);
 	if (err == -ENOMEM)
 		return err;
 	if (err) {
