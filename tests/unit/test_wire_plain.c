@@ -111,6 +111,7 @@ static void numbers_are_read_to_the_last_digit(void **state)
 	p.pid = INT32_MAX;
 	p.ppid = INT32_MIN + 1;
 	p.uid = UINT32_MAX;
+	p.span = 7;
 	p.value[M_cpu] = 100000000000000001U;
 	p.value[M_minflt] = 999999999999999999U;
 	assert_true(is_process_read_plainly(&p));

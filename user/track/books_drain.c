@@ -8,6 +8,7 @@
 #define DRAIN_AGAIN 3 /* further passes, while a process is missing */
 #define DRAIN_TRIES 3
 #define HELD_UP_NS (NSEC_PER_MSEC / 2) /* for so long a drain may wait for a CPU */
+#define LONG_NS (10 * NSEC_PER_MSEC)   /* one that takes longer would have to wait again */
 
 static void row_keep(void *context, const struct drain_row *row)
 {
@@ -94,7 +95,7 @@ static bool drain_at_once(struct books *b, bool whole)
 	tracker_read_accounts(&b->tracker);
 	b->drained_ns = clock_ns(CLOCK_MONOTONIC);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-	return b->drained_ns - b->tracker.began_ns < cpu_ns + HELD_UP_NS;
+	return cpu_ns > LONG_NS || b->drained_ns - b->tracker.began_ns < cpu_ns + HELD_UP_NS;
 }
 
 static void drain_report(struct books *b)

@@ -199,15 +199,21 @@ static bool scan_usage(struct scan *s, struct process *p)
 	return true;
 }
 
+static bool scan_numbers(struct scan *s, struct process *p)
+{
+	return scan_key(s, "pid") && scan_int32(s, &p->pid) && scan_key(s, "ns_pid") &&
+	       scan_int32(s, &p->ns_pid) && scan_key(s, "ppid") && scan_int32(s, &p->ppid) &&
+	       scan_key(s, "uid") && scan_uint32(s, &p->uid) &&
+	       (!scan_key(s, "span") || scan_number(s, 0, NUMBER_MAX, &p->span));
+}
+
 static bool scan_process(struct scan *s, struct process *p)
 {
 	*p = (struct process){ 0 };
-	if (!scan_key(s, "pid") || !scan_int32(s, &p->pid) || !scan_key(s, "ns_pid") ||
-	    !scan_int32(s, &p->ns_pid) || !scan_key(s, "ppid") || !scan_int32(s, &p->ppid) ||
-	    !scan_key(s, "uid") || !scan_uint32(s, &p->uid) || !scan_names(s, p) ||
-	    !scan_times(s, p) || !scan_end(s, p) || !scan_key(s, "threads_total") ||
-	    !scan_uint32(s, &p->threads_total) || !scan_key(s, "execs") ||
-	    !scan_uint32(s, &p->execs) || !scan_peak(s, p) || !scan_usage(s, p))
+	if (!scan_numbers(s, p) || !scan_names(s, p) || !scan_times(s, p) || !scan_end(s, p) ||
+	    !scan_key(s, "threads_total") || !scan_uint32(s, &p->threads_total) ||
+	    !scan_key(s, "execs") || !scan_uint32(s, &p->execs) || !scan_peak(s, p) ||
+	    !scan_usage(s, p))
 		return false;
 	p->lossy = SCAN_TAKE(s, ",\"lossy\":true");
 	return SCAN_TAKE(s, "}") && (s->at == s->end || (SCAN_TAKE(s, "\n") && s->at == s->end));
