@@ -26,12 +26,12 @@
 /* One child, in memory shared with it. */
 struct part {
 	pid_t pid, inner;
-	int64_t used_before_ns; /* when its span had begun */
+	int64_t asked_ns, used_before_ns; /* its CPU time before its span began, and after */
 	int64_t cpu_ns, wall_ns;
 	size_t held; /* bytes */
 	bool has_inner, is_refused;
 	struct rusage used, used_by_inner;
-	int64_t inner_before_ns;
+	int64_t inner_asked_ns, inner_before_ns;
 };
 
 static struct part *parts;
@@ -100,6 +100,7 @@ static void inner_run(struct part *p)
 		return;
 	}
 	p->inner = getpid();
+	p->inner_asked_ns = clock_read(CLOCK_PROCESS_CPUTIME_ID);
 	p->is_refused |= !span_begin("inner");
 	p->inner_before_ns = clock_read(CLOCK_PROCESS_CPUTIME_ID);
 	spin(p->cpu_ns);
@@ -113,6 +114,7 @@ static void part_run(struct part *p, size_t i)
 	char *memory;
 
 	snprintf(name, sizeof(name), "part %zu", i % NAMES);
+	p->asked_ns = clock_read(CLOCK_PROCESS_CPUTIME_ID);
 	p->is_refused = !span_begin(name);
 	end_ns = clock_read(CLOCK_MONOTONIC) + p->wall_ns;
 	p->used_before_ns = clock_read(CLOCK_PROCESS_CPUTIME_ID);
@@ -155,14 +157,15 @@ static void parts_print(size_t n)
 		const struct part *p = &parts[i];
 
 		printf("%s{\"pid\":%d,\"name\":\"part %zu\",\"exit\":%zu,\"used_ns\":%" PRId64
-		       ",\"before_ns\":%" PRId64 ",\"wall_ns\":%" PRId64
+		       ",\"asked_ns\":%" PRId64 ",\"before_ns\":%" PRId64 ",\"wall_ns\":%" PRId64
 		       ",\"held\":%zu,\"refused\":%d",
-		       i ? ",\n" : "", p->pid, i % NAMES, i % 7, used_ns(&p->used),
+		       i ? ",\n" : "", p->pid, i % NAMES, i % 7, used_ns(&p->used), p->asked_ns,
 		       p->used_before_ns, p->wall_ns, p->held, p->is_refused);
 		if (p->has_inner)
 			printf(",\"inner\":%d,\"inner_used_ns\":%" PRId64
-			       ",\"inner_before_ns\":%" PRId64,
-			       p->inner, used_ns(&p->used_by_inner), p->inner_before_ns);
+			       ",\"inner_asked_ns\":%" PRId64 ",\"inner_before_ns\":%" PRId64,
+			       p->inner, used_ns(&p->used_by_inner), p->inner_asked_ns,
+			       p->inner_before_ns);
 		printf("}");
 	}
 	printf("]\n");
