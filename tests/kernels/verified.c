@@ -10,7 +10,9 @@
 #include "bpfmon.skel.h"
 
 #include <bpf/bpf.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void program_print(const struct bpf_program *p)
@@ -30,43 +32,67 @@ static bool instruction_is_of_map(const struct bpf_insn *i)
 	       (i->src_reg == BPF_PSEUDO_MAP_FD || i->src_reg == BPF_PSEUDO_MAP_VALUE);
 }
 
-static bool programs_are_alike(const struct bpf_program *a, const struct bpf_program *b)
-{
-	const struct bpf_insn *x = bpf_program__insns(a), *y = bpf_program__insns(b);
-	size_t n = bpf_program__insn_cnt(a);
+struct instructions {
+	struct bpf_insn *all; /* owned */
+	size_t nr;
+};
 
-	if (n != bpf_program__insn_cnt(b))
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		if (instruction_is_of_map(&x[i]) && instruction_is_of_map(&y[i]))
-			continue;
-		if (memcmp(&x[i], &y[i], sizeof(*x)) != 0)
-			return false;
-	}
-	return true;
+/* What the kernel runs: as relocated, and rewritten by the verifier. */
+static int instructions_read(const struct bpf_program *p, struct instructions *got)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	got->all = NULL;
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &size))
+		return -1;
+	got->nr = info.xlated_prog_len / sizeof(*got->all);
+	got->all = calloc(got->nr + 1, sizeof(*got->all));
+	if (!got->all)
+		return -1;
+	info = (struct bpf_prog_info){ .xlated_prog_len = (__u32)(got->nr * sizeof(*got->all)),
+				       .xlated_prog_insns = (__u64)(uintptr_t)got->all };
+	return got->nr ? bpf_obj_get_info_by_fd(bpf_program__fd(p), &info, &size) : -1;
 }
 
-/* Relocates with all types what @small has been relocated with the copy. The number that differ. */
-static int relocations_compare(const struct bpfmon *small)
+static bool instructions_are_alike(const struct instructions *a, const struct instructions *b)
 {
-	struct bpfmon *full = bpfmon__open();
+	for (size_t i = 0; a->nr == b->nr && i < a->nr; i++) {
+		if (instruction_is_of_map(&a->all[i]) && instruction_is_of_map(&b->all[i]))
+			continue;
+		if (memcmp(&a->all[i], &b->all[i], sizeof(*a->all)) != 0)
+			return false;
+	}
+	return a->nr == b->nr;
+}
+
+static bool programs_are_alike(const struct bpf_program *p, const struct bpf_program *q)
+{
+	struct instructions a = { 0 }, b = { 0 };
+	bool alike = !instructions_read(p, &a) && !instructions_read(q, &b) &&
+		     instructions_are_alike(&a, &b);
+
+	free(a.all);
+	free(b.all);
+	return alike;
+}
+
+/* Loads with all types what @small has been loaded with the copy. How many programs differ. */
+static int relocations_compare(const struct tracker *small, struct tracker_options o)
+{
 	struct bpf_program *p, *q;
 	int differ = 0, alike = 0;
+	struct tracker full;
+	char why[5000];
 
-	if (!full)
-		return -1;
-	bpf_object__for_each_program(p, small->obj)
-		bpf_program__set_autoload(
-			bpf_object__find_program_by_name(full->obj, bpf_program__name(p)),
-			bpf_program__fd(p) >= 0);
-	memcpy(full->rodata, small->rodata, sizeof(*full->rodata));
-	if (bpfmon__load(full)) {
-		bpfmon__destroy(full);
+	o.all_types = true;
+	if (tracker_open(&full, &o, why, sizeof(why))) {
+		fprintf(stderr, "(with all types: %s)\n", why);
 		return -1;
 	}
-	bpf_object__for_each_program(p, small->obj) {
-		q = bpf_object__find_program_by_name(full->obj, bpf_program__name(p));
-		if (bpf_program__fd(p) < 0)
+	bpf_object__for_each_program(p, small->skel->obj) {
+		q = bpf_object__find_program_by_name(full.skel->obj, bpf_program__name(p));
+		if (bpf_program__fd(p) < 0 && bpf_program__fd(q) < 0)
 			continue;
 		if (programs_are_alike(p, q)) {
 			alike++;
@@ -75,7 +101,7 @@ static int relocations_compare(const struct bpfmon *small)
 		fprintf(stderr, "(%s is relocated in another way)\n", bpf_program__name(p));
 		differ++;
 	}
-	bpfmon__destroy(full);
+	tracker_close(&full);
 	return alike ? differ : -1;
 }
 
@@ -97,7 +123,7 @@ int main(void)
 	}
 	bpf_object__for_each_program(p, t.skel->obj)
 		program_print(p);
-	differ = relocations_compare(t.skel);
+	differ = relocations_compare(&t, o);
 	tracker_close(&t);
 	if (differ)
 		fprintf(stderr, "(relocations differ, or cannot be compared)\n");

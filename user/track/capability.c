@@ -57,11 +57,6 @@ int capability_cgroup_subsys(const char *controller)
 	return -ENOENT;
 }
 
-bool capability_has_percpu_rss(void)
-{
-	return !has_type("mm_rss_stat", BTF_KIND_STRUCT);
-}
-
 bool capability_has_syscall_programs(void)
 {
 	return libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) > 0;

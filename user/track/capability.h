@@ -18,8 +18,6 @@ bool capability_has_tracepoint(const char *name);
 /* The kernel's number of @controller ("memory"), an index into a task's cgroups; or -ENOENT.
  */
 int capability_cgroup_subsys(const char *controller);
-/* Resident memory is a per-CPU counter (from 6.2 on). */
-bool capability_has_percpu_rss(void);
 bool capability_has_syscall_programs(void);
 /* The address space still exists at the exit hook (from 6.16 on), so that peaks are exact. */
 bool capability_has_exact_peak(void);

@@ -136,3 +136,25 @@ const char *kernel_btf_name(const struct kernel_btf *k, uint32_t offset)
 {
 	return offset < k->strings_size ? k->strings + offset : "";
 }
+
+void kernel_btf_find(const struct kernel_btf *k, struct kernel_type *wanted, size_t nr)
+{
+	uint32_t kinds = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		wanted[i].id = 0;
+		kinds |= 1U << wanted[i].kind;
+	}
+	for (uint32_t id = 1; id < k->nr_types; id++) {
+		const struct btf_type *t = kernel_btf_type(k, id);
+		const char *name;
+
+		if (!(kinds & 1U << btf_kind(t)))
+			continue;
+		name = kernel_btf_name(k, t->name_off);
+		for (size_t i = 0; i < nr; i++)
+			if (*wanted[i].name == *name && wanted[i].kind == btf_kind(t) &&
+			    !wanted[i].id && !strcmp(wanted[i].name, name))
+				wanted[i].id = id;
+	}
+}

@@ -20,6 +20,13 @@ struct kernel_btf {
 	uint32_t nr_types; /* void, number 0, included */
 };
 
+/* One to look for. */
+struct kernel_type {
+	char name[64];
+	uint16_t kind; /* BTF_KIND_... */
+	uint32_t id;   /* 0: the kernel has none */
+};
+
 /* Reads them. A negative errno: there are none, or they are not as we know them. */
 int kernel_btf_open(struct kernel_btf *k);
 void kernel_btf_close(struct kernel_btf *k);
@@ -27,5 +34,7 @@ void kernel_btf_close(struct kernel_btf *k);
 const struct btf_type *kernel_btf_type(const struct kernel_btf *k, uint32_t id);
 /* The text at @offset; "" where there is none. */
 const char *kernel_btf_name(const struct kernel_btf *k, uint32_t offset);
+/* Sets the numbers of the @nr types in @wanted, in one pass over all; of several the first. */
+void kernel_btf_find(const struct kernel_btf *k, struct kernel_type *wanted, size_t nr);
 
 #endif

@@ -87,16 +87,6 @@ unsigned optional_find(const char *name, size_t length)
 	return 0;
 }
 
-unsigned optional_asked(unsigned set)
-{
-	unsigned has = 0;
-
-	for (size_t i = 0; i < NR_OPTIONALS; i++)
-		if (set & OPTIONAL_BIT(i) && rows[i].has())
-			has |= OPTIONAL_BIT(i);
-	return has;
-}
-
 static void optional_explain(struct optionals *x, size_t i, const char *why)
 {
 	snprintf(x->missing[i], sizeof(x->missing[i]), "%s; %s", why, rows[i].without);

@@ -38,8 +38,6 @@ struct optional_row {
 const struct optional_row *optional_row(size_t i);
 /* The bit of the row with that name, of @length bytes; 0: there is none. */
 unsigned optional_find(const char *name, size_t length);
-/* Those of @set for which the kernel has what they need. */
-unsigned optional_asked(unsigned set);
 
 struct optionals {
 	unsigned there; /* bits; loaded and, from optionals_attach() on, attached */

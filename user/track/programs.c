@@ -2,12 +2,11 @@
 #include "track/programs.h"
 
 #include "base/cleanup.h"
-#include "base/heap.h"
 #include "bpfmon.skel.h"
 #include "track/capability.h"
 #include "track/iterator.h"
+#include "track/loader.h"
 #include "track/permission.h"
-#include "track/small_btf.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -22,8 +21,7 @@
 #define MAX_TASKS_MOST 32768
 #define MEMORY_FOR_MORE (2ULL << 30)
 #define BUCKET_NS 17
-#define UNIFIED (-1)          /* as cgroup_subsys */
-#define LOAD_BYTES (30 << 20) /* the types of the kernel, twice, and what is derived from them */
+#define UNIFIED (-1) /* as cgroup_subsys */
 
 static int libbpf_be_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -94,51 +92,56 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	bpf_map__set_max_entries(s->maps.mms, o->exact_peak ? max_tasks : 1);
 }
 
-/*
- * Opens with the small copy of the kernel's types in place of all of them, if that can be made:
- * relocations are the same with it, and found in a tenth of the time. *@fd is to be closed after
- * loading.
- */
-static struct bpfmon *skeleton_open(int *fd)
-{
-	DECLARE_LIBBPF_OPTS(bpf_object_open_opts, options);
-	struct bpfmon *skel;
-	char path[64];
+struct attempt {
+	const struct tracker_options *options;
+	struct loader loader;
+	unsigned set;      /* bits of the optional programs to load */
+	unsigned hookless; /* of those that this kernel has no hook for */
+	unsigned refused;  /* of those that it has refused */
+	bool is_fatal;     /* it has refused one that is not optional */
+};
 
-	*fd = memfd_create("bpfmon-types", MFD_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", *fd);
-	options.btf_custom_path = path;
-	skel = *fd >= 0 && !access(path, R_OK) ? bpfmon__open_opts(&options) : NULL;
-	if (skel && !small_btf_write(*fd, bpf_object__btf(skel->obj)))
-		return skel;
-	bpfmon__destroy(skel);
-	return bpfmon__open();
+static void refused_note(void *context, const struct bpf_program *p)
+{
+	const char *name = bpf_program__name(p);
+	unsigned bit = optional_find(name, strlen(name));
+	struct attempt *a = context;
+
+	a->refused |= bit;
+	a->is_fatal |= !bit;
 }
 
-/* Loads the programs, of the optional ones only those of @set. */
-static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, unsigned set)
+static void optionals_choose(struct attempt *a, struct bpfmon *skel)
 {
 	const struct optional_row *row;
-	__cleanup(closep) int fd = -1;
 	struct bpf_program *p;
-	int err;
 
-	if (set & o->refused)
-		return -EPERM; /* for tests: as if the kernel refused */
-	*skel = skeleton_open(&fd);
-	if (!*skel) {
-		err = errno;
-		return err > 0 ? -err : -EINVAL;
-	}
-	knobs_set(*skel, o, set);
 	for (size_t i = 0; (row = optional_row(i)); i++) {
-		p = bpf_object__find_program_by_name((*skel)->obj, row->name);
+		p = bpf_object__find_program_by_name(skel->obj, row->name);
 		if (!p)
 			continue;
-		bpf_program__set_autoload(p, set & OPTIONAL_BIT(i));
+		if (a->set & OPTIONAL_BIT(i) && !loader_has_hook(&a->loader, p)) {
+			a->set &= ~OPTIONAL_BIT(i);
+			a->hookless |= OPTIONAL_BIT(i);
+		}
+		bpf_program__set_autoload(p, a->set & OPTIONAL_BIT(i));
 		bpf_program__set_autoattach(p, false);
 	}
-	err = bpfmon__load(*skel);
+}
+
+static int open_and_load(struct bpfmon **skel, struct attempt *a)
+{
+	int err;
+
+	a->refused = a->set & a->options->refused;
+	if (a->refused)
+		return -EPERM; /* for tests: as if the kernel refused */
+	*skel = loader_skeleton(&a->loader);
+	if (!*skel)
+		return errno > 0 ? -errno : -EINVAL;
+	optionals_choose(a, *skel);
+	knobs_set(*skel, a->options, a->set);
+	err = loader_load(&a->loader, *skel, refused_note, a);
 	if (err) {
 		bpfmon__destroy(*skel);
 		*skel = NULL;
@@ -146,50 +149,32 @@ static int open_and_load(struct bpfmon **skel, const struct tracker_options *o, 
 	return err;
 }
 
-static bool can_load(const struct tracker_options *o, unsigned set)
-{
-	struct bpfmon *skel;
-
-	if (open_and_load(&skel, o, set))
-		return false;
-	bpfmon__destroy(skel);
-	return true;
-}
-
-/* The kernel has what those of @set need, but refuses one: tries each alone to find which. */
-static int load_accepted(struct bpfmon **skel, const struct tracker_options *o, unsigned *set)
-{
-	unsigned accepted = 0;
-
-	for (unsigned bit = 1; bit & OPTIONAL_ALL; bit <<= 1)
-		if (*set & bit && can_load(o, bit))
-			accepted |= bit;
-	*set = accepted;
-	return open_and_load(skel, o, *set);
-}
-
-/* Loading all is quicker than first finding out what this kernel has: done only if it refuses. */
+/* Loading all is quicker than first finding out what this kernel accepts: then without the rest. */
 static int programs_load_optional(struct bpfmon **skel, const struct tracker_options *o,
 				  struct optionals *x)
 {
-	unsigned wanted = OPTIONAL_ALL, asked = 0;
+	struct attempt a = { .options = o, .set = OPTIONAL_ALL };
+	unsigned wanted;
 	int err;
 
+	err = loader_open(&a.loader, o->all_types);
+	a.loader.verbose = o->verbose;
 	if (!o->exact_peak)
-		wanted &= ~OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
+		a.set &= ~OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
 	if (!o->cgroup)
-		wanted &= ~OPTIONAL_OF_CGROUP;
-	x->there = wanted;
-	err = open_and_load(skel, o, wanted);
+		a.set &= ~OPTIONAL_OF_CGROUP;
+	if (!err && !loader_has_percpu_rss(&a.loader))
+		a.set &= ~OPTIONAL_BIT(OPTIONAL_OFFSETS);
+	wanted = a.set;
 	if (!err)
-		return 0;
-	if (!capability_has_percpu_rss())
-		wanted &= ~OPTIONAL_BIT(OPTIONAL_OFFSETS);
-	asked = x->there = optional_asked(wanted);
-	err = open_and_load(skel, o, asked);
-	if (err)
-		err = load_accepted(skel, o, &x->there);
-	optionals_explain(x, wanted, asked);
+		err = open_and_load(skel, &a);
+	while (err && a.refused && !a.is_fatal) {
+		a.set &= ~a.refused;
+		err = open_and_load(skel, &a);
+	}
+	loader_close(&a.loader);
+	x->there = a.set;
+	optionals_explain(x, wanted, wanted & ~a.hookless);
 	return err;
 }
 
@@ -206,9 +191,7 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 		return -ENOENT;
 	}
 	libbpf_set_print(o->verbose ? libbpf_be_verbose : libbpf_be_quiet);
-	heap_prepare(LOAD_BYTES);
 	err = programs_load_optional(skel, o, x);
-	heap_settle();
 	if (err)
 		snprintf(why, size, "the kernel did not load the programs: %s%s", strerror(-err),
 			 hint && err == -EPERM ? hint : "");
@@ -220,10 +203,6 @@ int programs_attach(struct tracker *t, char *why, size_t size)
 	struct bpfmon *skel = t->skel;
 	int err;
 
-	bpf_program__set_autoattach(skel->progs.follow__adopt, false);
-	bpf_program__set_autoattach(skel->progs.drain__tasks, false);
-	bpf_program__set_autoattach(skel->progs.reassign__process, false);
-	bpf_program__set_autoattach(skel->progs.reassign__account, false);
 	err = bpfmon__attach(skel);
 	if (err) {
 		snprintf(why, size, "the kernel did not attach the programs: %s", strerror(-err));

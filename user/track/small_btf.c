@@ -237,24 +237,18 @@ static int copy_write(struct copying *c, int fd, const struct names *wanted)
 	return bytes ? bytes_write(fd, bytes, size) : -ENOMEM;
 }
 
-int small_btf_write(int fd, const struct btf *local)
+int small_btf_write(int fd, const struct kernel_btf *kernel, const struct btf *local)
 {
 	struct names *wanted = calloc(1, sizeof(*wanted));
-	struct copying c = { 0 };
-	struct kernel_btf kernel;
-	int err = kernel_btf_open(&kernel);
+	struct copying c = { .from = kernel, .to = btf__new_empty() };
+	int err;
 
-	if (!err) {
-		c.from = &kernel;
-		c.to = btf__new_empty();
-		c.copied = calloc(kernel.nr_types, sizeof(*c.copied));
-		err = wanted && c.to && c.copied ? names_collect(wanted, local) : -ENOMEM;
-		if (!err)
-			err = copy_write(&c, fd, wanted);
-		btf__free(c.to);
-		free(c.copied);
-		kernel_btf_close(&kernel);
-	}
+	c.copied = calloc(kernel->nr_types, sizeof(*c.copied));
+	err = wanted && c.to && c.copied ? names_collect(wanted, local) : -ENOMEM;
+	if (!err)
+		err = copy_write(&c, fd, wanted);
+	btf__free(c.to);
+	free(c.copied);
 	free(wanted);
 	return err;
 }

@@ -8,11 +8,12 @@
 #define TRACK_SMALL_BTF_H
 
 struct btf;
+struct kernel_btf;
 
 /*
- * Writes to @fd the types of the kernel whose names are in @local, and all that their members
+ * Writes to @fd the types of @kernel whose names are in @local, and all that their members
  * embed; a pointer is one to void there. 0, or a negative errno: @fd is of no use then.
  */
-int small_btf_write(int fd, const struct btf *local);
+int small_btf_write(int fd, const struct kernel_btf *kernel, const struct btf *local);
 
 #endif

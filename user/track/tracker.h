@@ -27,6 +27,7 @@ struct tracker_options {
 	uint64_t interval_ns;               /* between drains */
 	unsigned max_tasks;                 /* entries of the maps; 0: the default */
 	unsigned inject_misses;             /* thousandths of the events to ignore, for tests */
+	bool all_types;                     /* relocate with all types of the kernel, for tests */
 	unsigned refused;                   /* bits of optional programs not to load, for tests */
 	unsigned unattached;                /* and of those not to attach */
 };
