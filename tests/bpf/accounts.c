@@ -108,7 +108,9 @@ static int event_take(void *context, void *data, size_t size)
 
 static void books_open(unsigned misses)
 {
-	struct tracker_options o = { .max_tasks = 16384, .inject_misses = misses };
+	struct tracker_options o = { .max_tasks = 16384,
+				     .can_move = true,
+				     .inject_misses = misses };
 	char why[512];
 
 	metric_set_all(&o.wanted);

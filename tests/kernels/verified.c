@@ -107,7 +107,7 @@ static int relocations_compare(const struct tracker *small, struct tracker_optio
 
 int main(void)
 {
-	struct tracker_options o = { .exact_peak = true, .can_seed = true };
+	struct tracker_options o = { .exact_peak = true, .can_seed = true, .can_move = true };
 	static struct cgroup_target root;
 	struct bpf_program *p;
 	struct tracker t;

@@ -138,6 +138,7 @@ static void assignment_take_wishes(struct assignment *a, const struct request *r
 	t->exact_peak = r->exact_peak;
 	t->want_memory = r->process_samples > 0;
 	t->can_seed = r->follow != FOLLOW_COMMAND;
+	t->can_move = r->span_fd >= 0;
 	a->spec.duration_ns = r->duration_ns;
 	a->spec.named_boot_ns = r->named_boot_ns;
 	a->spec.process_samples = r->process_samples;

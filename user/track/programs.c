@@ -140,6 +140,7 @@ static int open_and_load(struct bpfmon **skel, struct attempt *a)
 	if (!*skel)
 		return errno > 0 ? -errno : -EINVAL;
 	optionals_choose(a, *skel);
+	bpf_program__set_autoload((*skel)->progs.reassign__process, a->options->can_move);
 	knobs_set(*skel, a->options, a->set);
 	err = loader_load(&a->loader, *skel, refused_note, a);
 	if (err) {

@@ -22,6 +22,7 @@ struct tracker_options {
 	bool exact_peak;  /* follow every change of resident memory */
 	bool want_memory; /* what each process holds, even if no metric of it is wanted */
 	bool can_seed;    /* tracker_seed() will be called */
+	bool can_move;    /* tracker_move() will be called */
 	const struct cgroup_target *cgroup; /* not owned; NULL: membership is by lineage */
 	bool verbose;                       /* print to stderr why a program does not load */
 	uint64_t interval_ns;               /* between drains */
@@ -52,6 +53,7 @@ struct tracker {
 	uint64_t seeded_ns;    /* CLOCK_MONOTONIC, when it was done */
 	uint64_t moves_unseen; /* when last read */
 	uint64_t moves_missed;
+	bool can_move;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };
 
@@ -121,8 +123,8 @@ int tracker_adopt(struct tracker *t);
 int tracker_find(struct tracker *t, pid_t pid, struct process_record *r);
 /*
  * Moves the process @pid, with what it uses from now on, to the account @to, which is made if it is
- * new. Its children so far stay in their account. -ESRCH: no such process is followed; -ENOSPC:
- * there is no room for another account.
+ * new; only with can_move in the options. Its children so far stay in their account. -ESRCH: no
+ * such process is followed; -ENOSPC: there is no room for another account.
  */
 int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to);
 /*
