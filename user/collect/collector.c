@@ -27,7 +27,7 @@ static void privilege_drop(struct collector *c)
 	const uint64_t bpf = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN;
 
 	privilege_set_effective(trace);
-	privilege_leave_root(tracker_drain(&c->books.tracker, NULL, NULL) ? bpf | trace : trace);
+	privilege_leave_root(tracker_may_drain(&c->books.tracker) ? bpf | trace : trace);
 	seccomp_install(SECCOMP_COLLECTOR);
 }
 

@@ -2,12 +2,14 @@
 /* Drains: what the hooks have missed is repaired, then each live task is committed. */
 #include "track/tracker.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "bpfmon.skel.h"
 #include "track/iterator.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 
 #define WHOLE_DRAIN_PASSES 16
 
@@ -123,6 +125,13 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	t->drains++;
 	tracker_note_drain(t, start);
 	return err;
+}
+
+int tracker_may_drain(const struct tracker *t)
+{
+	__cleanup(closep) int fd = bpf_iter_create(bpf_link__fd(t->drain_link));
+
+	return fd < 0 ? -errno : 0;
 }
 
 int tracker_drain_again(struct tracker *t, drain_fn row, void *context)

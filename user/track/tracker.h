@@ -94,6 +94,8 @@ typedef void (*drain_fn)(void *context, const struct drain_row *row);
  * repairs what the hooks have missed: births always, the rest once in a second.
  */
 int tracker_drain(struct tracker *t, drain_fn row, void *context);
+/* 0 if this process has the rights for a drain, or a negative errno. Does not drain. */
+int tracker_may_drain(const struct tracker *t);
 /* A further pass for what that drain has missed: processes that it has reported are left out. */
 int tracker_drain_again(struct tracker *t, drain_fn row, void *context);
 /* True if the last pass has met as many tasks as there are. */
