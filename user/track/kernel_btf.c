@@ -6,6 +6,7 @@
 #include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -139,11 +140,13 @@ const char *kernel_btf_name(const struct kernel_btf *k, uint32_t offset)
 
 void kernel_btf_find(const struct kernel_btf *k, struct kernel_type *wanted, size_t nr)
 {
+	bool begins[UCHAR_MAX + 1] = { false }; /* a wanted name, with that byte: few others do */
 	uint32_t kinds = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		wanted[i].id = 0;
 		kinds |= 1U << wanted[i].kind;
+		begins[(unsigned char)*wanted[i].name] = true;
 	}
 	for (uint32_t id = 1; id < k->nr_types; id++) {
 		const struct btf_type *t = kernel_btf_type(k, id);
@@ -152,9 +155,11 @@ void kernel_btf_find(const struct kernel_btf *k, struct kernel_type *wanted, siz
 		if (!(kinds & 1U << btf_kind(t)))
 			continue;
 		name = kernel_btf_name(k, t->name_off);
+		if (!begins[(unsigned char)*name])
+			continue;
 		for (size_t i = 0; i < nr; i++)
-			if (*wanted[i].name == *name && wanted[i].kind == btf_kind(t) &&
-			    !wanted[i].id && !strcmp(wanted[i].name, name))
+			if (wanted[i].kind == btf_kind(t) && !wanted[i].id &&
+			    !strcmp(wanted[i].name, name))
 				wanted[i].id = id;
 	}
 }

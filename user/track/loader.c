@@ -143,7 +143,7 @@ bool loader_has_percpu_rss(const struct loader *l)
 
 struct batch {
 	struct relocated_set relocated;
-	int fds[RELOCATED_MOST]; /* of the true programs, or a negative errno */
+	int errs[RELOCATED_MOST];
 	const struct loader *loader;
 	atomic_size_t next;
 };
@@ -196,21 +196,30 @@ static int hooked_load(const struct loader *l, struct relocated *r)
 	return fd;
 }
 
+/*
+ * The descriptor that libbpf has becomes one of the true program. At once: the kernel frees the
+ * empty one later, and with a lock that attaching needs, too.
+ */
+static int program_replace(const struct loader *l, struct relocated *r)
+{
+	int fd = hooked_load(l, r), err = 0;
+
+	if (fd < 0)
+		return fd;
+	if (dup3(fd, bpf_program__fd(r->program), O_CLOEXEC) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
 static void *batch_load(void *context)
 {
 	struct batch *b = context;
 	size_t i;
 
 	while ((i = atomic_fetch_add(&b->next, 1)) < b->relocated.nr)
-		b->fds[i] = hooked_load(b->loader, &b->relocated.programs[i]);
+		b->errs[i] = program_replace(b->loader, &b->relocated.programs[i]);
 	return NULL;
-}
-
-static int relocated_compare(const void *a, const void *b)
-{
-	const struct relocated *x = a, *y = b;
-
-	return (x->nr_insns < y->nr_insns) - (x->nr_insns > y->nr_insns);
 }
 
 /* On as many CPUs as there are, the largest first, for all threads to end at about the same time.
@@ -223,8 +232,6 @@ static void batch_run(struct batch *b)
 
 	if (!sched_getaffinity(0, sizeof(cpus), &cpus))
 		most = (size_t)CPU_COUNT(&cpus) - 1;
-	qsort(b->relocated.programs, b->relocated.nr, sizeof(b->relocated.programs[0]),
-	      relocated_compare);
 	/* without threads, all in turn */
 	while (nr < most && nr < THREADS_MOST && nr + 1 < b->relocated.nr &&
 	       !stack_start_thread(&threads[nr], batch_load, b))
@@ -234,23 +241,17 @@ static void batch_run(struct batch *b)
 		pthread_join(threads[--nr], NULL);
 }
 
-/* The descriptor that libbpf has for a program becomes one of the true program. */
-static int batch_finish(struct batch *b, void (*refused)(void *, const struct bpf_program *),
+/* The last error. */
+static int batch_report(const struct batch *b, void (*refused)(void *, const struct bpf_program *),
 			void *context)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < b->relocated.nr; i++) {
-		const struct bpf_program *p = b->relocated.programs[i].program;
-
-		if (b->fds[i] < 0) {
-			err = b->fds[i];
-			refused(context, p);
+		if (!b->errs[i])
 			continue;
-		}
-		if (dup3(b->fds[i], bpf_program__fd(p), O_CLOEXEC) < 0)
-			err = -errno;
-		close(b->fds[i]);
+		err = b->errs[i];
+		refused(context, b->relocated.programs[i].program);
 	}
 	return err;
 }
@@ -269,7 +270,7 @@ int loader_load(const struct loader *l, struct bpfmon *skel,
 	relocated_collect(NULL);
 	if (!err) {
 		batch_run(b);
-		err = batch_finish(b, refused, context);
+		err = batch_report(b, refused, context);
 	}
 	relocated_done(&b->relocated);
 	free(b);
