@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
  * The smaps_rollup of another user's process may be read with CAP_SYS_PTRACE alone, and so may the
@@ -225,6 +226,7 @@ int collector_run(const struct collector_options *o)
 		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
 		if (!err) /* else launcher and collector would wait for ever */
 			collector_follow(&c);
+		close(c.feed.fd); /* the recorder ends meanwhile */
 	}
 	collector_close(&c);
 	return err;
