@@ -222,8 +222,7 @@ static void *batch_load(void *context)
 	return NULL;
 }
 
-/* On as many CPUs as there are, the largest first, for all threads to end at about the same time.
- */
+/* On as many CPUs as there are, in the order of the skeleton: its last programs are small. */
 static void batch_run(struct batch *b)
 {
 	pthread_t threads[THREADS_MOST];

@@ -79,7 +79,7 @@ static int program_take(struct bpf_program *p, struct bpf_prog_load_opts *option
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	const struct section *s = (const void *)cookie;
+	const struct section *s = &sections[cookie];
 	struct relocated r = { .program = p,
 			       .type = s->type,
 			       .options = *options,
@@ -120,7 +120,7 @@ int relocated_register(void)
 		DECLARE_LIBBPF_OPTS(libbpf_prog_handler_opts, options);
 		int id;
 
-		options.cookie = (long)s;
+		options.cookie = (long)nr;
 		options.prog_prepare_load_fn = program_take;
 		/* iterators have parameters, and are attached one by one */
 		options.prog_attach_fn = s->attach == BPF_TRACE_RAW_TP ? program_attach : NULL;
