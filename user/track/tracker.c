@@ -27,7 +27,6 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 		err = programs_load(&t->skel, o, &t->optional, why, why_size);
 	if (err)
 		return err;
-	t->can_move = o->can_move;
 	t->adopts_always = o->inject_misses > 0;
 	optionals_attach(&t->optional, t->skel, o->unattached);
 	err = programs_attach(t, why, why_size);

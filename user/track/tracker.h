@@ -53,7 +53,6 @@ struct tracker {
 	uint64_t seeded_ns;    /* CLOCK_MONOTONIC, when it was done */
 	uint64_t moves_unseen; /* when last read */
 	uint64_t moves_missed;
-	bool can_move;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };
 
