@@ -59,7 +59,20 @@ static void write_process(FILE *f, unsigned i, const char *comm, const char *pat
 		4000000 + i, comm, path, i, arg, 1001 + i);
 }
 
-/* A run with as many processes as a page has, with all texts made of @unit. */
+/* Number @i; two have the same name, which begins with their number. */
+static void write_span(FILE *f, unsigned i, const char *text)
+{
+	fprintf(f,
+		"{\"kind\":\"span\",\"id\":%u,\"parent\":%u,\"name\":\"%u %s\","
+		"\"tags\":{\"a\":\"%s\"},\"pid\":%u,\"start_time\":%u.123456,"
+		"\"end_time\":87401.654321,\"exit_code\":255,\"complete\":false,"
+		"\"processes_total\":123456,\"cpu_seconds\":12345.678912345,"
+		"\"read_bytes\":12345678901,\"write_bytes\":12345678901,"
+		"\"rss_peak_bytes\":123456789012,\"rss_peak_upper_bytes\":123456789012}\n",
+		i + 1, i / 2, i / 2, text, text, 4000000 + i, 1001 + i);
+}
+
+/* A run with as many processes and spans as a page has, with all texts made of @unit. */
 static char *run_of(const char *unit, const char *comm)
 {
 	char *path = repeated(unit, PATH_BYTES / strlen(unit)), *arg = repeated(unit, 250);
@@ -72,6 +85,8 @@ static char *run_of(const char *unit, const char *comm)
 	write_samples(f);
 	for (unsigned i = 0; i < PROCESSES_SHOWN; i++)
 		write_process(f, i, comm, path, arg);
+	for (unsigned i = 0; i < SPANS_SHOWN; i++)
+		write_span(f, i, arg);
 	fputs(SUMMARY, f);
 	fclose(f);
 	free(path);
@@ -119,6 +134,8 @@ static void assert_page_is_small(const char *unit, const char *comm)
 	json_t *data = report_data(text);
 
 	assert_int_equal(json_array_size(report_processes_rows(data)), PROCESSES_SHOWN);
+	assert_int_equal(json_array_size(json_object_get(json_object_get(data, "spans"), "rows")),
+			 SPANS_SHOWN);
 	assert_in_range(page_size(data), 1000000, MAX_PAGE_BYTES);
 	assert_ends_in_its_number(data, 0);
 	assert_ends_in_its_number(data, 7654);

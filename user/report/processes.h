@@ -38,8 +38,10 @@ void processes_done(struct report_processes *all);
 const struct report_process *processes_find_largest(const struct report_processes *all);
 /*
  * "processes":{"total":...,"exes":[...],"fields":[...],"rows":[[...]]}, times in seconds since
- * @start_ns; a row has the index of its path in "exes". -ENOMEM.
+ * @start_ns; a row has the index of its path in "exes". All texts together take up to @text_bytes
+ * of the page: long ones are cut. -ENOMEM.
  */
-int processes_write(struct report_processes *all, uint64_t start_ns, struct jsonw *j);
+int processes_write(struct report_processes *all, uint64_t start_ns, size_t text_bytes,
+		    struct jsonw *j);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The processes that are shown, as the page's data. All their texts share TEXTS_BYTES. */
+/* The processes that are shown, as the page's data. All their texts share a number of bytes. */
 #include "report/processes.h"
 
 #include "report/excerpt.h"
@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXTS_BYTES (3UL << 19) /* of all of them together, in the page */
-#define TEXT_SHOWN 200          /* of one of them */
+#define TEXT_SHOWN 200 /* of one of them */
 
 /* The counters that are shown of each. */
 static const enum metric_id shown[] = { M_cpu,    M_user,   M_system, M_runqueue_wait,
@@ -65,7 +64,7 @@ static size_t texts_cost(const struct process_texts *t, size_t limit)
 }
 
 /* Short texts are kept whole, the limit for long ones is the largest with which all fit. */
-static int texts_measure(struct process_texts *t, const struct report_processes *all)
+static int texts_measure(struct process_texts *t, const struct report_processes *all, size_t most)
 {
 	int err = texts_collect_paths(t, all);
 
@@ -78,7 +77,7 @@ static int texts_measure(struct process_texts *t, const struct report_processes 
 		texts_count(t, all->list[i].args);
 	}
 	t->limit = TEXT_SHOWN;
-	while (texts_cost(t, t->limit) > TEXTS_BYTES)
+	while (texts_cost(t, t->limit) > most)
 		t->limit--;
 	return 0;
 }
@@ -187,13 +186,14 @@ static void texts_put_paths(struct jsonw *j, const struct process_texts *t)
 	jsonw_array_end(j);
 }
 
-int processes_write(struct report_processes *all, uint64_t start_ns, struct jsonw *j)
+int processes_write(struct report_processes *all, uint64_t start_ns, size_t text_bytes,
+		    struct jsonw *j)
 {
 	struct process_texts texts = { 0 };
 	int err = processes_finish(all);
 
 	if (!err)
-		err = texts_measure(&texts, all);
+		err = texts_measure(&texts, all, text_bytes);
 	if (err)
 		return err;
 	jsonw_object(j, "processes");

@@ -19,6 +19,8 @@
 #define EVENTS_OF_A_NAME 1000
 #define EVENTS_BYTES (1 << 20)
 #define EVENT_NAMES 100
+#define PROCESS_TEXTS (3UL << 19) /* bytes; in a page with spans, which need room, less */
+#define PROCESS_TEXTS_BESIDE_SPANS (9UL << 17)
 
 int report_open(struct report_run *r)
 {
@@ -36,6 +38,7 @@ void report_close(struct report_run *r)
 	json_decref(r->event_counts);
 	charts_done(&r->charts);
 	processes_done(&r->processes);
+	spans_done(&r->spans);
 	series_done(&r->pushed);
 	phases_done(&r->phases);
 }
@@ -101,6 +104,7 @@ static int report_add_line(void *context, struct line *l)
 	case LINE_METRIC:
 		return series_add(&r->pushed, l);
 	case LINE_SPAN:
+		return spans_add(&r->spans, &l->span);
 	case LINE_PROCESS_SAMPLE: /* not read: there may be many */
 	case LINE_OTHER:
 		break;
@@ -166,11 +170,13 @@ int report_write_data(struct report_run *r, const char *name, struct jsonw *j)
 	excerpt_fit(j, "events", r->events, OTHER_TEXT, SIZE_MAX, EVENTS_BYTES);
 	excerpt_write(j, "event_counts", r->event_counts, OTHER_TEXT, SIZE_MAX);
 	phases_write(&r->phases, j);
+	spans_write(&r->spans, r->start_epoch_ns, j);
 	err = charts_write(&r->charts, j);
 	if (!err)
 		err = series_write(&r->pushed, j);
 	if (!err)
-		err = processes_write(&r->processes, r->start_epoch_ns, j);
+		err = processes_write(&r->processes, r->start_epoch_ns,
+				      r->spans.nr ? PROCESS_TEXTS_BESIDE_SPANS : PROCESS_TEXTS, j);
 	jsonw_object_end(j);
 	return j->failed ? -ENOMEM : err;
 }

@@ -7,6 +7,7 @@
 #include "report/charts.h"
 #include "report/processes.h"
 #include "report/series.h"
+#include "report/spans.h"
 #include "source/source.h"
 
 #include <jansson.h>
@@ -18,6 +19,7 @@ struct report_run {
 	size_t event_bytes;     /* of @events */
 	struct report_charts charts;
 	struct report_processes processes;
+	struct report_spans spans;
 	struct report_series pushed;
 	struct phases phases; /* from mark to mark */
 	uint64_t start_epoch_ns;
