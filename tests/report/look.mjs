@@ -65,6 +65,31 @@ const actions = {
 			const { plot } = drawn.find((c) => c.kind.name === name);
 			return plot.cursor.idxs.map((at, i) => (at === null ? null : plot.data[i][at]));
 		}, s.chart),
+	// the bars of the lanes of spans, and the rows that have no bar
+	bars: () =>
+		page.evaluate(() => ({
+			bars: spanLanes.drawn.map((at) => ({
+				id: at.span.id,
+				lane: at.lane,
+				...spanBox(at, byId("span-lanes").clientWidth),
+			})),
+			rest: spanLanes.rest.length,
+		})),
+	// the pointer on the bar of the span of that number; a click, if that is asked for
+	bar: async (s) => {
+		const canvas = page.locator("#span-lanes");
+		await canvas.scrollIntoViewIfNeeded();
+		const at = await page.evaluate((id) => {
+			const box = spanBox(
+				spanLanes.drawn.find((d) => d.span.id === id),
+				byId("span-lanes").clientWidth,
+			);
+			return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+		}, s.id);
+		const place = await canvas.boundingBox();
+		await page.mouse.move(place.x + at.x, place.y + at.y);
+		if (s.click) await page.mouse.click(place.x + at.x, place.y + at.y);
+	},
 	style: (s) =>
 		page
 			.locator(s.of)

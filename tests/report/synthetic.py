@@ -139,6 +139,47 @@ def summary(samples, processes, wall):
     }
 
 
+def span(number, name, start, end, parent=0, **more):
+    """From @start to @end, in seconds since the start of the run; None: open at the end."""
+    line = {
+        "kind": "span",
+        "id": number,
+        "name": name,
+        "tags": {},
+        "pid": 1000 + number,
+        "start_time": START + start,
+        "end_time": None if end is None else START + end,
+        "complete": True,
+        "losses": {},
+        "exit_code": None if end is None else 0,
+        "signal": None,
+        "wall_seconds": (start if end is None else end) - start,
+        "samples": 1,
+        "processes_total": 3,
+        "cpu_seconds": 0.5 * ((end or start) - start),
+        "read_bytes": number * MIB,
+        "write_bytes": 4096,
+        "rss_peak_bytes": (100 + number) * MIB,
+        "rss_peak_upper_bytes": (120 + number) * MIB,
+        **more,
+    }
+    return {**line, "parent": parent} if parent else line
+
+
+def spans(count, wall, at_once=16):
+    """So many, of 12 names, of which a fifth are within another and some fail; @at_once of them at a time."""
+    parent = None
+    for i in range(1, count + 1):
+        start = wall * (i - 1) / count * 0.98
+        end = min(wall, start + wall * at_once / count * (0.3 + i * 7919 % 101 / 80))
+        more = {"exit_code": 1} if i % 50 == 49 else {}
+        if i % 5 == 0 and parent:
+            yield span(i, f"check {i % 3}", start, max(start, min(end, parent[1])), parent[0], **more)
+        else:
+            yield span(i, f"align {i % 12}", start, end, tags={"sample": f"A{i}"}, **more)
+            parent = (i, end)
+
+
 def lines(samples, processes, interval=1, events=()):
     """The lines of a run as objects; the spike is at a third of it."""
     wall = (samples - 1) * interval

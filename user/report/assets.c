@@ -23,6 +23,7 @@ INCLUDE(charts_js, "user/report/page/charts.js");
 INCLUDE(pushed_js, "user/report/page/pushed.js");
 INCLUDE(timeline_js, "user/report/page/timeline.js");
 INCLUDE(tables_js, "user/report/page/tables.js");
+INCLUDE(spans_js, "user/report/page/spans.js");
 INCLUDE(controls_js, "user/report/page/controls.js");
 INCLUDE(main_js, "user/report/page/main.js");
 INCLUDE(overlay_html, "user/report/page/overlay.html");

@@ -17,6 +17,7 @@ ASSET(charts_js);
 ASSET(pushed_js);
 ASSET(timeline_js);
 ASSET(tables_js);
+ASSET(spans_js);
 ASSET(controls_js);
 ASSET(main_js);
 ASSET(overlay_html);

@@ -109,11 +109,11 @@ static int page_put(FILE *f, const struct page *p, const struct jsonw *data)
 
 int page_write(FILE *f, const struct jsonw *data)
 {
-	static const struct asset scripts[] = { ASSET_OF(base_js),   ASSET_OF(header_js),
-						ASSET_OF(marks_js),  ASSET_OF(charts_js),
-						ASSET_OF(pushed_js), ASSET_OF(timeline_js),
-						ASSET_OF(tables_js), ASSET_OF(controls_js),
-						ASSET_OF(main_js) };
+	static const struct asset scripts[] = { ASSET_OF(base_js),     ASSET_OF(header_js),
+						ASSET_OF(marks_js),    ASSET_OF(charts_js),
+						ASSET_OF(pushed_js),   ASSET_OF(timeline_js),
+						ASSET_OF(tables_js),   ASSET_OF(spans_js),
+						ASSET_OF(controls_js), ASSET_OF(main_js) };
 	const struct page page = { "bpfmon report", ASSET_OF(body_html), scripts,
 				   sizeof(scripts) / sizeof(*scripts) };
 

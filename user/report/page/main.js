@@ -6,6 +6,7 @@ themeControls();
 header();
 phasesTable();
 charts();
+spansSection();
 pushedCharts();
 holdersTable();
 timeline();

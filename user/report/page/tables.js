@@ -84,12 +84,16 @@ class SortedTable {
 			"",
 			...this.columns.map(([, get, format, kind]) => {
 				const v = get(item);
-				const cell = el("td", kind || "", has(v) ? format(v) : missing);
+				const cell = el("td", kind || "", has(v) ? format(v, item) : missing);
 				if (kind === "text wide") cell.title = cell.textContent;
 				return cell;
 			}),
 		);
 		if (this.go) row.addEventListener("click", () => this.go(item));
+		if (this.over) {
+			for (const name of ["mouseenter", "focusin"]) row.addEventListener(name, () => this.over(item));
+			for (const name of ["mouseleave", "focusout"]) row.addEventListener(name, () => this.over(null));
+		}
 		return row;
 	}
 }

@@ -178,9 +178,10 @@ function timelineRows() {
 	return rows;
 }
 
-function timelineAxis() {
+// Times and events of the visible range, for rows that are @width pixels wide.
+function timeTrack(width) {
 	const axis = el("span", "track axis");
-	const most = byId("tl-rows").clientWidth < 640 ? 2 : 7;
+	const most = width < 640 ? 2 : 7;
 	const step = timeSteps.find((s) => (view.to - view.from) / s <= most) || timeSteps.at(-1);
 	for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
 		const tick = el("span", "tick", clock(t, step));
@@ -193,11 +194,15 @@ function timelineAxis() {
 		moment.title = `${clock(e.at, 0.001)} ${eventLabel(e)}`;
 		axis.append(moment);
 	}
+	return axis;
+}
+
+function timelineAxis() {
 	return el(
 		"div",
 		"row head",
 		el("span", "name quiet", "name, PID"),
-		axis,
+		timeTrack(byId("tl-rows").clientWidth),
 		el("span", "num quiet", "lifetime"),
 		el("span", "num quiet", "CPU"),
 	);
