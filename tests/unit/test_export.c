@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Each format of five runs against tests/data/golden/export/: a whole one, one that was cut off,
- * one with hostile strings and few metrics, one to which its programs pushed, and an attachment. */
+/* Each format of six runs against tests/data/golden/export/: a whole one, one that was cut off,
+ * one with hostile strings and few metrics, one to which its programs pushed, an attachment, and
+ * one with spans. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,6 +16,7 @@
 #define WHOLE "tests/data/golden/run.jsonl"
 #define PUSHED "tests/data/export/pushed.jsonl"
 #define ATTACHED "tests/data/export/attached.jsonl"
+#define SPANS "tests/data/export/spans.jsonl"
 #define HOSTILE "tests/data/export/hostile.jsonl"
 
 static int export_refuse(void *context, const char *text, size_t length)
@@ -88,6 +90,12 @@ static void every_format_of_an_attachment_is_as_it_was_reviewed(void **state)
 	each_document(compare_golden, ATTACHED, "attached");
 }
 
+static void every_format_of_spans_is_as_it_was_reviewed(void **state)
+{
+	(void)state;
+	each_document(compare_golden, SPANS, "spans");
+}
+
 /* Its beginning, up to within the second sample. */
 static void every_format_of_a_run_cut_off_is_as_it_was_reviewed(void **state)
 {
@@ -103,10 +111,10 @@ static void every_format_of_a_run_cut_off_is_as_it_was_reviewed(void **state)
 
 static void json_lines_come_out_as_they_were(void **state)
 {
-	static const char *const paths[] = { WHOLE, HOSTILE, PUSHED, ATTACHED };
+	static const char *const paths[] = { WHOLE, HOSTILE, PUSHED, ATTACHED, SPANS };
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < 5; i++) {
 		char *was = file_read(paths[i]), *is = export_as(paths[i], "jsonl");
 
 		assert_string_equal(is, was);
@@ -128,7 +136,7 @@ static int give_without_tree(void *context, struct line *l)
 	void *tree = l->tree;
 	int err;
 
-	if (l->kind == LINE_SAMPLE || l->kind == LINE_PROCESS)
+	if (l->kind == LINE_SAMPLE || l->kind == LINE_PROCESS || l->kind == LINE_SPAN)
 		l->tree = NULL;
 	err = w->fn(w->context, l);
 	l->tree = tree;
@@ -166,10 +174,11 @@ static void compare_without_trees(const char *path, const char *as, const char *
 	source_close(&w.file);
 }
 
-static void samples_and_processes_without_text_are_exported_the_same(void **state)
+static void samples_processes_and_spans_without_text_are_exported_the_same(void **state)
 {
 	(void)state;
 	each_document(compare_without_trees, WHOLE, NULL);
+	each_document(compare_without_trees, SPANS, NULL);
 }
 
 static void refuse_document(const char *path, const char *as, const char *name,
@@ -223,9 +232,10 @@ int main(void)
 		cmocka_unit_test(every_format_of_hostile_strings_is_as_it_was_reviewed),
 		cmocka_unit_test(every_format_of_what_programs_pushed_is_as_it_was_reviewed),
 		cmocka_unit_test(every_format_of_an_attachment_is_as_it_was_reviewed),
+		cmocka_unit_test(every_format_of_spans_is_as_it_was_reviewed),
 		PLACE_TEST(every_format_of_a_run_cut_off_is_as_it_was_reviewed),
 		cmocka_unit_test(json_lines_come_out_as_they_were),
-		cmocka_unit_test(samples_and_processes_without_text_are_exported_the_same),
+		cmocka_unit_test(samples_processes_and_spans_without_text_are_exported_the_same),
 		cmocka_unit_test(write_errors_are_distinguished_from_read_errors),
 		PLACE_TEST(lines_that_cannot_be_read_are_counted_and_left_out),
 	};

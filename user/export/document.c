@@ -88,6 +88,8 @@ static int document_write(struct exporter *e)
 	if (!err)
 		err = document_put_list(e, "process_samples", LINE_PROCESS_SAMPLE);
 	if (!err)
+		err = document_put_list(e, "spans", LINE_SPAN);
+	if (!err)
 		err = document_put_list(e, "events", LINE_EVENT);
 	if (!err)
 		err = document_put_list(e, "metrics", LINE_METRIC);
@@ -101,6 +103,6 @@ static int document_write(struct exporter *e)
 
 const struct export_format document_export = {
 	.name = "json",
-	.help = "one JSON document: meta, samples, processes, events, metrics, summary",
+	.help = "one JSON document: meta, samples, processes, spans, events, metrics, summary",
 	.documents = { { "", document_write } },
 };

@@ -25,6 +25,8 @@ static bool exact_metric_write(struct jsonw *j, const struct line *l, const char
 		have = &l->process_sample.have, value = l->process_sample.value;
 	else if (l->kind == LINE_SUMMARY)
 		have = &l->summary.total.have, value = l->summary.total.value;
+	else if (l->kind == LINE_SPAN)
+		have = &l->span.used.total.have, value = l->span.used.total.value;
 	if (!have || metric_find(key, strlen(key), &id) || !metric_has(have, id))
 		return false;
 	metric_write(j, id, value[id]);
@@ -41,6 +43,8 @@ static bool exact_write(struct jsonw *j, const struct line *l, const char *key, 
 		jsonw_decimal(j, key, l->process_sample.elapsed_ns, 9);
 	else if (l->kind == LINE_SUMMARY && !strcmp(key, "wall_seconds"))
 		jsonw_decimal(j, key, l->summary.wall_ns, 9);
+	else if (l->kind == LINE_SPAN && !strcmp(key, "wall_seconds"))
+		jsonw_decimal(j, key, l->span.used.wall_ns, 9);
 	else
 		return exact_metric_write(j, l, key);
 	return true;
@@ -57,6 +61,8 @@ void rewrite_line(struct jsonw *j, const struct line *l)
 		write_process(j, &l->process);
 	if (!l->tree && l->kind == LINE_PROCESS_SAMPLE)
 		write_process_sample(j, l->start_epoch_ns, &l->process_sample);
+	if (!l->tree && l->kind == LINE_SPAN)
+		write_span(j, &l->span);
 	if (!l->tree)
 		return;
 	jsonw_object(j, NULL);

@@ -8,7 +8,8 @@
 
 /*
  * Writes @l, with its newline: what bpfmon wrote, byte by byte. Where the line has no tree it is
- * made of what the model knows of a sample or process; of other kinds nothing is written then.
+ * made of what the model knows of a sample, process or span; of other kinds nothing is written
+ * then.
  */
 void rewrite_line(struct jsonw *j, const struct line *l);
 
