@@ -113,6 +113,25 @@ class Names(ExportCase):
             self.assertLessEqual({f"tag_{name}" for name in names} | {"mine"}, tags)
 
 
+    def test_no_tag_of_a_span_has_the_name_of_a_field_and_each_span_is_a_point(self):
+        path, lines = self.record("--tag", "mine=1")
+        start = lines[0]["start_time"]
+        lines[0]["command"] = ["sh"]
+        used = {key: v for key, v in lines[-1].items() if key not in ("kind", "programs", "self", "losses", "reason")}
+        tags = dict.fromkeys(["mine", "span_name", "pid", "open", "time", "run", *used][:16], "x")
+        spans = [
+            {"kind": "span", "id": i, "name": "a", "tags": tags, "pid": 7, "start_time": start, "end_time": start + 1, **used} for i in range(1, 5)
+        ]
+        lines[-1:-1] = spans
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        points = [line for line in self.export(path, "influx").decode().splitlines() if line.startswith("bpfmon_span,")]
+        self.assertEqual(len({point.rsplit(" ", 1)[1] for point in points}), len(spans))
+        for tags, fields in self.points(path):
+            self.assertEqual(tags & fields, set())
+        self.assertIn(",span_name=a,", points[0])
+        self.assertIn(",tag_span_name=x", points[0])
+
+
 class Stored(StoreCase):
     def test_a_run_of_the_store_is_exported_as_the_file_of_it(self):
         out = self.dir / "run.jsonl"

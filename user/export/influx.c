@@ -35,6 +35,8 @@ static int influx_put_process(struct exporter *e, const struct process *p)
 	influx_begin_field(e, &is_first, "ppid");
 	buffer_printf(&e->text, "%di", p->ppid);
 	influx_put_decimal(e, &is_first, "uid", p->uid, 0);
+	if (p->span)
+		influx_put_decimal(e, &is_first, "span", p->span, 0);
 	influx_put_decimal(e, &is_first, "start_time", p->start_epoch_ns / 1000, 6);
 	influx_begin_field(e, &is_first, "alive");
 	buffer_puts(&e->text, p->has_ended ? "false" : "true");
@@ -54,7 +56,7 @@ static int influx_put_process(struct exporter *e, const struct process *p)
 	}
 	influx_put_metrics(e, &is_first, p->value, &p->have);
 	if (!at_ns) /* it is alive: these are its values at the end of the run */
-		at_ns = e->start_epoch_ns + e->total.wall_ns / 1000 * 1000;
+		at_ns = influx_run_end(e);
 	return influx_end_point_near(e, at_ns);
 }
 
@@ -193,6 +195,8 @@ static int influx_put_line(void *context, struct line *l)
 		return influx_put_process(context, &l->process);
 	case LINE_METRIC:
 		return influx_put_pushed(context, l->tree);
+	case LINE_SPAN:
+		return influx_put_span(context, &l->span);
 	default:
 		return influx_put_event(context, l->tree);
 	}
@@ -209,7 +213,7 @@ static int influx_write(struct exporter *e)
 	if (!err)
 		err = source_each(e->source,
 				  PART(LINE_SAMPLE) | PART(LINE_PROCESS) | PART(LINE_EVENT) |
-					  PART(LINE_METRIC),
+					  PART(LINE_METRIC) | PART(LINE_SPAN),
 				  influx_put_line, e);
 	influx_tags_done(&x.tags);
 	influx_times_done(&x.times);
@@ -218,6 +222,6 @@ static int influx_write(struct exporter *e)
 
 const struct export_format influx_export = {
 	.name = "influx",
-	.help = "InfluxDB's line protocol: samples, processes, events and what was pushed",
+	.help = "InfluxDB's line protocol: samples, processes, spans, events, pushed metrics",
 	.documents = { { "", influx_write } },
 };

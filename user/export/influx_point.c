@@ -56,3 +56,8 @@ int influx_end_point_near(struct exporter *e, uint64_t epoch_ns)
 
 	return at_ns ? influx_end_point(e, at_ns) : -EOVERFLOW;
 }
+
+uint64_t influx_run_end(const struct exporter *e)
+{
+	return e->start_epoch_ns + e->total.wall_ns / 1000 * 1000;
+}

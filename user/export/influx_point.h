@@ -25,5 +25,9 @@ void influx_put_metrics(struct exporter *e, bool *is_first, const uint64_t *valu
 int influx_end_point(struct exporter *e, uint64_t epoch_ns);
 /* The same, at a time that no other point of these has. -EOVERFLOW: there is none. */
 int influx_end_point_near(struct exporter *e, uint64_t epoch_ns);
+/* The end of the run: the time of what had not ended then. */
+uint64_t influx_run_end(const struct exporter *e);
+/* A point of a span, at its end. The same errors. */
+int influx_put_span(struct exporter *e, const struct span *s);
 
 #endif

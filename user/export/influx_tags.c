@@ -15,7 +15,7 @@ static bool influx_tags_are_ours(const char *key)
 {
 	/* clang-format off */
 	static const char *const others[] = {
-		"time", "elapsed_seconds", "event", "comm", "exe", "pid", "ppid", "uid", "start_time",
+		"time", "elapsed_seconds", "event", "comm", "exe", "span", "span_name", "pid", "ppid", "uid", "start_time",
 		"alive", "exit_code", "signal", "threads_total", "execs", "rss_peak_bytes",
 		"rss_peak_exact", "text", "count", "reason", "cgroup", "is_command", "limit_bytes",
 	};
