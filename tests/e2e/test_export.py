@@ -11,7 +11,7 @@ import subprocess
 
 from lib import prmonfile
 from lib.bpfmon import BPFMON, read_lines
-from lib.exports import HOSTILE, WORK, ExportCase, kind
+from lib.exports import HOSTILE, SPANS, WORK, ExportCase, kind
 from lib.store import StoreCase
 
 CPUS = os.cpu_count()
@@ -53,6 +53,23 @@ class Formats(ExportCase):
         self.assertEqual(document["events"], kind(lines, "event"))
         self.assertEqual(document["others"], [])
         self.assertEqual(document["summary"], lines[-1])
+
+    def test_csv_of_spans_has_a_row_for_each_with_the_values_of_its_line(self):
+        spans = kind(read_lines(SPANS), "span")
+        rows = list(csv.DictReader(io.StringIO(self.export(SPANS, "csv-spans").decode(), newline="")))
+        self.assertEqual([row["name"] for row in rows], [span["name"] for span in spans])
+        for row, span in zip(rows, spans):
+            self.assertEqual(json.loads(row.pop("tags")), span["tags"])
+            for key, cell in row.items():
+                v = span.get(key)
+                if key == "in_place":
+                    v = v or False
+                if isinstance(v, float):
+                    self.assertEqual(float(cell), v)
+                else:
+                    self.assertEqual(cell, "" if v is None else str(v).lower() if isinstance(v, bool) else str(v))
+            left_out = set(span) - set(row) - {"kind", "tags", "losses"}
+            self.assertEqual(left_out, set())
 
     def test_a_run_that_was_cut_off_gets_a_summary(self):
         path, lines = self.record()

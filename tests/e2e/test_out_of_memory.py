@@ -6,14 +6,14 @@ import re
 
 from lib import manyruns
 from lib.bpfmon import TOP
-from lib.exports import HOSTILE, PUSHED
+from lib.exports import HOSTILE, PUSHED, SPANS
 from lib.faults import Faulty, sweep
 from lib.store import StoreCase
 
 GOLDEN = TOP / "tests" / "data" / "golden"
 RUN = GOLDEN / "run.jsonl"
 CUT = GOLDEN / "export" / "cut.jsonl"
-FORMATS = ("csv", "gnu-time", "influx", "json", "jsonl", "openmetrics", "psrecord", "psrecord-plain", "rmonitor")
+FORMATS = ("csv", "csv-spans", "gnu-time", "influx", "json", "jsonl", "openmetrics", "psrecord", "psrecord-plain", "rmonitor")
 STEP = 9  # of 300 allocations each of so many subcommands fails one in nine
 
 
@@ -74,7 +74,7 @@ class Readers(SubcommandCase):
         self.sweep_over("show", "-", stdin=RUN)
 
     def test_export(self):
-        for run in (RUN, HOSTILE, PUSHED):
+        for run in (RUN, HOSTILE, PUSHED, SPANS):
             for form in FORMATS:
                 self.sweep_over("export", run, "-f", form, "-o", "out")
             self.sweep_over("export", run, "-f", "prmon", "-o", "out")
@@ -82,7 +82,7 @@ class Readers(SubcommandCase):
         self.sweep_over("export", PUSHED, "-f", "influx", "--force", "-o", "-")
 
     def test_report(self):
-        for run in (RUN, PUSHED, HOSTILE):
+        for run in (RUN, PUSHED, HOSTILE, SPANS):
             self.sweep_over("report", run, "-o", "out.html")
             self.sweep_over("report", run, "-f", "svg", "-o", "out.svg")
 

@@ -7,6 +7,7 @@ from lib.account import metric_kinds
 from lib.bpfmon import BPFMON, TOP, Case, read_lines
 
 PUSHED = TOP / "tests" / "data" / "export" / "pushed.jsonl"
+SPANS = TOP / "tests" / "data" / "export" / "spans.jsonl"
 HOSTILE = TOP / "tests" / "data" / "export" / "hostile.jsonl"
 WORK = "for i in 1 2 3; do true | /bin/true; done; sleep 0.25; head -c 9000000 /dev/zero | tail -c 8000000 >/dev/null; exit 3"
 

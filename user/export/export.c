@@ -7,8 +7,9 @@
 #define PASS_BYTES (64UL << 10)
 
 static const struct export_format *const formats[] = {
-	&jsonl_export,          &csv_export,      &document_export, &influx_export,
-	&openmetrics_export,    &prmon_export,    &gnu_time_export, &psrecord_export,
+	&jsonl_export,          &csv_export,      &spans_csv_export,
+	&document_export,       &influx_export,   &openmetrics_export,
+	&prmon_export,          &gnu_time_export, &psrecord_export,
 	&psrecord_plain_export, &rmonitor_export,
 };
 

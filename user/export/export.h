@@ -68,8 +68,8 @@ const char *export_version(const struct exporter *e, char *out, size_t size);
 /* Appends the words of the command with blanks between, inert; false: the run has no command. */
 bool export_command(const struct exporter *e, struct buffer *t);
 
-extern const struct export_format jsonl_export, csv_export, document_export, influx_export,
-	openmetrics_export, prmon_export, gnu_time_export, psrecord_export, psrecord_plain_export,
-	rmonitor_export;
+extern const struct export_format jsonl_export, csv_export, spans_csv_export, document_export,
+	influx_export, openmetrics_export, prmon_export, gnu_time_export, psrecord_export,
+	psrecord_plain_export, rmonitor_export;
 
 #endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* CSV of spans: a row a span, a column for each value that any of them has. */
+#include "export/export.h"
+
+#include "export/span_fields.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct span_columns {
+	bool has[NR_SUMMARY_FIELDS];
+	struct metric_set have;
+};
+
+static int spans_csv_find_columns(void *context, struct line *l)
+{
+	struct exporter *e = context;
+	struct span_columns *columns = e->state;
+
+	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++)
+		columns->has[i] |= span_has_field(&l->span, summary_field_get(i));
+	for (int i = 0; i < NR_METRICS; i++)
+		if (sample_has(&l->span.used.total, (enum metric_id)i))
+			metric_put(&columns->have, (enum metric_id)i);
+	return 0;
+}
+
+/* In quotes, each quote twice (RFC 4180). */
+static void spans_csv_put_text(struct buffer *t, const char *text)
+{
+	buffer_puts(t, "\"");
+	for (const char *end; (end = strchr(text, '"')); text = end + 1) {
+		buffer_put(t, text, (size_t)(end - text));
+		buffer_puts(t, "\"\"");
+	}
+	buffer_puts(t, text);
+	buffer_puts(t, "\"");
+}
+
+/* As JSON in one cell: which keys there are differs from span to span. */
+static void spans_csv_put_tags(struct exporter *e, const struct span_label *label)
+{
+	json_t *tags = span_make_tags(label);
+	char *text = tags ? json_dumps(tags, JSON_COMPACT) : NULL;
+
+	if (text)
+		spans_csv_put_text(&e->text, text);
+	else
+		e->text.failed = true;
+	json_decref(tags);
+	free(text);
+}
+
+static void spans_csv_put_truth(struct buffer *t, bool v)
+{
+	buffer_puts(t, v ? "true" : "false");
+}
+
+static void spans_csv_put_value(struct buffer *t, const struct summary *used,
+				const struct summary_field *f)
+{
+	const void *value = summary_field_value(used, f);
+
+	if (f->type == TYPE_TRUTH)
+		spans_csv_put_truth(t, *(const bool *)value);
+	else if (f->type == TYPE_TEXT)
+		spans_csv_put_text(t, value);
+	else if (f->type == TYPE_STATUS)
+		buffer_printf(t, "%d", *(const int *)value);
+	else
+		buffer_put_decimal(t, summary_field_number(used, f), metric_unit_decimals(f->unit));
+}
+
+static void spans_csv_put_identity(struct exporter *e, const struct span *s)
+{
+	struct buffer *t = &e->text;
+
+	buffer_printf(t, "%" PRIu64 ",", s->id);
+	if (s->parent)
+		buffer_printf(t, "%" PRIu64, s->parent);
+	buffer_puts(t, ",");
+	spans_csv_put_text(t, s->label.name);
+	buffer_puts(t, ",");
+	spans_csv_put_tags(e, &s->label);
+	buffer_printf(t, ",%d,", s->pid);
+	spans_csv_put_truth(t, s->in_place);
+	buffer_puts(t, ",");
+	buffer_put_decimal(t, s->start_epoch_ns / 1000, 6);
+	buffer_puts(t, ",");
+	if (s->end_epoch_ns)
+		buffer_put_decimal(t, s->end_epoch_ns / 1000, 6);
+}
+
+static int spans_csv_put_row(void *context, struct line *l)
+{
+	struct exporter *e = context;
+	const struct span_columns *columns = e->state;
+	const struct summary *used = &l->span.used;
+
+	spans_csv_put_identity(e, &l->span);
+	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
+		if (!columns->has[i])
+			continue;
+		buffer_puts(&e->text, ",");
+		if (span_has_field(&l->span, summary_field_get(i)))
+			spans_csv_put_value(&e->text, used, summary_field_get(i));
+	}
+	for (int i = 0; i < NR_METRICS; i++) {
+		enum metric_id id = (enum metric_id)i;
+
+		if (!metric_has(&columns->have, id))
+			continue;
+		buffer_puts(&e->text, ",");
+		if (sample_has(&used->total, id))
+			buffer_put_decimal(&e->text, used->total.value[i], metric_decimals(id));
+	}
+	buffer_puts(&e->text, "\r\n");
+	return export_flush_full(e);
+}
+
+static void spans_csv_put_header(struct exporter *e, const struct span_columns *columns)
+{
+	buffer_puts(&e->text, "id,parent,name,tags,pid,in_place,start_time,end_time");
+	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++)
+		if (columns->has[i])
+			buffer_printf(&e->text, ",%s", summary_field_get(i)->key);
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(&columns->have, (enum metric_id)i))
+			buffer_printf(&e->text, ",%s", metric_get((enum metric_id)i)->key);
+	buffer_puts(&e->text, "\r\n");
+}
+
+static int spans_csv_write(struct exporter *e)
+{
+	struct span_columns columns = { 0 };
+	int err;
+
+	e->state = &columns;
+	err = source_each(e->source, PART(LINE_SPAN), spans_csv_find_columns, e);
+	if (err)
+		return err;
+	spans_csv_put_header(e, &columns);
+	return source_each(e->source, PART(LINE_SPAN), spans_csv_put_row, e);
+}
+
+const struct export_format spans_csv_export = {
+	.name = "csv-spans",
+	.help = "the spans as CSV, one a row",
+	.documents = { { "", spans_csv_write } },
+};
