@@ -14,13 +14,14 @@ MIB = 1 << 20
 
 
 class Made:
-    """A run: its lines, by kind. `summary` is None where it has not ended."""
+    """A run: its lines, by kind. `summary` is None where it has not ended; spans are for a test to add."""
 
     def __init__(self, meta, samples, processes, summary):
         self.meta, self.samples, self.processes, self.summary = meta, samples, processes, summary
+        self.spans = []
 
     def lines(self):
-        whole = [self.meta, *self.samples, *self.processes]
+        whole = [self.meta, *self.samples, *self.spans, *self.processes]
         return whole + [self.summary] if self.summary else whole
 
     @property
@@ -88,6 +89,15 @@ def process_of(rng, meta, samples, peak):
     if peak:
         whole["rss_peak_bytes"] = peak
     return [whole, {**whole, "pid": 1999, "comm": "sh", "exe": "/bin/sh", "cpu_seconds": 0.001}]
+
+
+def span(meta, number, name, start, end, **used):
+    """From @start to @end, in seconds since the run's start; None: open at its end."""
+    return {
+        "kind": "span", "id": number, "name": name, "tags": {"sample": f"A{number}"}, "pid": 2000 + number,
+        "start_time": meta["start_time"] + start, "end_time": None if end is None else meta["start_time"] + end,
+        "complete": True, "losses": {}, "exit_code": 0, "signal": None, "processes_total": 2, **used,
+    }  # fmt: skip
 
 
 def run(rng, number, has_ended=True, has_memory=True, has_failed=False):

@@ -7,7 +7,7 @@ import random
 
 from lib import manyruns
 from lib.bpfmon import read_lines
-from lib.manyruns import MIB
+from lib.manyruns import HOSTILE, MIB
 from lib.notebook import NOTEBOOK, NotebookCase
 
 WORK = "for i in 1 2 3; do true | /bin/true; done; head -c 30000000 /dev/zero | tail -c 20000000 >/dev/null; sleep 0.3"
@@ -128,6 +128,51 @@ class Little(NotebookCase):
     def test_no_runs_of_the_name(self):
         self.merge([self.made()])
         self.stop("Of the 0 runs named nobody*", parameters="NAME = 'nobody*'", images=1)
+
+
+class Spans(NotebookCase):
+    ASK = {"by": "by_span.to_dict('index')", "tags": "spans.tags.tolist()", "starts": "spans.start_time.tolist()", "ids": "spans.id.tolist()"}
+
+    def made(self):
+        run = manyruns.run(random.Random(4), 1)
+        peak = {"rss_peak_bytes": 10 * MIB, "rss_peak_upper_bytes": 30 * MIB}
+        run.spans = [
+            manyruns.span(run.meta, 1, "align", 0, 3, cpu_seconds=1.5, **peak),
+            manyruns.span(run.meta, 2, "align", 1, 2, cpu_seconds=0.25, exit_code=3, rss_peak_exact_bytes=20 * MIB),
+            manyruns.span(run.meta, 3, HOSTILE, 2, 4, cpu_seconds=2, exit_code=None, signal=9, rss_peak_bytes=5 * MIB),
+            manyruns.span(run.meta, 4, "open", 2, None, exit_code=None, wall_seconds=7, cpu_seconds=0, **peak),
+        ]
+        return run
+
+    def assert_spans(self, result, run):
+        found = result.answers
+        self.assertEqual(found["tags"], [span["tags"] for span in run.spans])
+        self.assert_close(found["starts"], [span["start_time"] for span in run.spans])
+        self.assertEqual(found["ids"], [1, 2, 3, 4])
+        keys = ("spans", "wall_seconds", "longest_seconds", "cpu_seconds", "peak_mib", "most_mib", "processes", "failed")
+        by = {name: [row[key] for key in keys] for name, row in found["by"].items()}
+        self.assert_close(by["align"], [2, 4, 3, 1.75, 20, 30, 4, 1])
+        self.assert_close(by["open"], [1, 7, 7, 0, 10, 30, 2, 0])
+        hostile = by[HOSTILE]
+        self.assertNotEqual(hostile[5], hostile[5])  # not a number: there is no upper bound
+        self.assert_close([*hostile[:5], *hostile[6:]], [1, 2, 2, 2, 5, 2, 1])
+
+    def test_spans_of_a_file_are_a_table_and_equal_names_are_summed(self):
+        run = self.made()
+        self.merge([run])
+        self.assert_spans(self.succeed(self.ASK, f"RUN = {str(self.dir / 'made.jsonl')!r}"), run)
+
+    def test_spans_of_a_run_in_the_store_are_the_same(self):
+        run = self.made()
+        self.merge([run])
+        self.assert_spans(self.succeed(self.ASK), run)
+
+    def test_a_run_without_spans_has_an_empty_table(self):
+        run = self.made()
+        run.spans = []
+        self.merge([run])
+        for parameters in ("", f"RUN = {str(self.dir / 'made.jsonl')!r}"):
+            self.assertEqual(self.succeed({"by": "len(by_span)", "spans": "len(spans)"}, parameters).answers, {"by": 0, "spans": 0})
 
 
 class File(NotebookCase):
