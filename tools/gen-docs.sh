@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Regenerates documents from the program's own output: from `bpfmon metrics` docs/METRICS.md and the metrics
-# in docs/bpfmon-1.schema.json, whose summary comes from user/model/summary.def, and from `bpfmon --help` the options in docs/bpfmon.1 and
+# in docs/bpfmon-1.schema.json, whose summary and spans come from user/model/summary.def, and from `bpfmon --help` the options in docs/bpfmon.1 and
 # docs/completion/bpfmon (between their markers).
 #
 # Usage: tools/gen-docs.sh [--check]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Brings the metrics and the summary in docs/bpfmon-1.schema.json up to date with the tables of the program.
+"""Brings the metrics, the summary and the spans in docs/bpfmon-1.schema.json up to date with the tables of the program.
 
 Usage: tools/gen-schema.py METRICS SUMMARY SCHEMA    (writes to stdout)
   METRICS  rows of `bpfmon metrics`
@@ -71,6 +71,13 @@ def object_schema(name, rows, before):
     return {row["key"]: field_schema(row, rows, before) for row in rows if row["in"] == name and row["key"]}
 
 
+def span_properties(summary, before):
+    """What only the schema knows of a span, and what its line has of a summary: all but the programs."""
+    own = {key: value for key, value in before.items() if key not in {*summary, "lossy"}}
+    used = {key: value for key, value in summary.items() if key != "programs"}
+    return {**own, **used, "lossy": before["lossy"]}
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         table = file.readlines()
@@ -81,11 +88,10 @@ def main():
     for kind in ("counter", "gauge"):
         schema["$defs"][kind + "s"] = metrics(table, kind)
     before = schema["$defs"]["summary"]["properties"]
-    schema["$defs"]["summary"]["properties"] = {
-        "kind": before["kind"],
-        **object_schema("LINE", rows, before),
-        "lossy": before["lossy"],
-    }
+    summary = object_schema("LINE", rows, before)
+    schema["$defs"]["summary"]["properties"] = {"kind": before["kind"], **summary, "lossy": before["lossy"]}
+    span = schema["$defs"]["span"]
+    span["properties"] = span_properties(summary, span["properties"])
     print(json.dumps(schema, indent="\t"))
 
 

@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 from lib.bpfmon import BPFMON, TOP, Case, read_lines, truth
+from lib.spans import process, span
 
 SCHEMA = json.loads((TOP / "docs" / "bpfmon-1.schema.json").read_text())
 
@@ -111,6 +112,33 @@ class Table(unittest.TestCase):
         for kind in ("counter", "gauge"):
             keys = [row[0] for row in rows if row[3] == kind]
             self.assertEqual(list(SCHEMA["$defs"][kind + "s"]["properties"]), keys)
+
+
+class Spans(unittest.TestCase):
+    """Of lines made by hand: what a program writes is in the unit test of the line of a span."""
+
+    GOOD = (
+        span(1, "build"),
+        span(2, "a b\n\u00e9", 1, code=None, end_time=None, in_place=True, tags={"sample": "A7"}),
+        span(3, "killed", 1, code=None, signal=9, oom_kills=1, complete=False, losses={"exits": 2}, reason="lost"),
+    )
+
+    def test_the_line_of_a_span_is_valid(self):
+        for line in self.GOOD:
+            self.assertEqual(list(problems(SCHEMA, line)), [], line)
+
+    def test_a_process_may_have_a_span(self):
+        self.assertEqual(list(problems(SCHEMA, process(7, 3))), [])
+        self.assertNotEqual(list(problems(SCHEMA, dict(process(7), span=0))), [])
+
+    def test_a_wrong_line_of_a_span_is_found(self):
+        wrong = ({"id": 0}, {"parent": 0}, {"name": None}, {"tags": {"a": 1}}, {"in_place": False}, {"cpu_seconds": -1}, {"losses": {"exits": 0}})
+        for keys in wrong:
+            self.assertNotEqual(list(problems(SCHEMA, self.GOOD[0] | keys)), [], keys)
+
+    def test_each_key_of_the_line_is_in_the_schema(self):
+        known = {*SCHEMA["$defs"]["span"]["properties"], *SCHEMA["$defs"]["counters"]["properties"]}
+        self.assertEqual([key for line in self.GOOD for key in line if key not in known], [])
 
 
 class Golden(unittest.TestCase):

@@ -230,6 +230,29 @@ static void schema_has_each_key_that_a_summary_can_have_and_no_other(void **stat
 	jsonw_done(&j);
 }
 
+static void schema_has_each_key_that_a_span_can_have_and_no_other(void **state)
+{
+	json_t *schema = json_load_file(SCHEMA, 0, NULL), *line;
+	const json_t *defs = json_object_get(schema, "$defs");
+	struct span span = { .id = 2,
+			     .parent = 1,
+			     .in_place = true,
+			     .label = { .name = "a", .tags = { "b=c" }, .nr_tags = 1 } };
+	struct jsonw j = { 0 };
+
+	(void)state;
+	fill_summary(&span.used);
+	write_span(&j, &span);
+	line = json_loadb(j.text, j.used, 0, NULL);
+	assert_non_null(line);
+	assert_in_schema(json_object_get(defs, "span"), line,
+			 json_object_get(json_object_get(defs, "counters"), "properties"));
+	json_decref(line);
+	json_decref(schema);
+	summary_done(&span.used);
+	jsonw_done(&j);
+}
+
 static int read_summary_again(void *context, struct line *l)
 {
 	assert_same_members(context, &l->summary);
@@ -311,6 +334,7 @@ int main(void)
 		cmocka_unit_test(descriptions_have_no_full_stop),
 		cmocka_unit_test(keys_are_compared_in_this_order),
 		cmocka_unit_test(schema_has_each_key_that_a_summary_can_have_and_no_other),
+		cmocka_unit_test(schema_has_each_key_that_a_span_can_have_and_no_other),
 		PLACE_TEST(every_field_comes_through_writer_reader_and_store),
 		cmocka_unit_test(share_of_a_cgroup_without_the_other_is_absent),
 	};

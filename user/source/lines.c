@@ -22,6 +22,7 @@ static bool kind_may_be(const char *text, size_t length, unsigned parts)
 		{ "{\"kind\":\"process_sample\"", LINE_PROCESS_SAMPLE },
 		{ "{\"kind\":\"event\"", LINE_EVENT },
 		{ "{\"kind\":\"metric\"", LINE_METRIC },
+		{ "{\"kind\":\"span\"", LINE_SPAN },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {

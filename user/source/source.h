@@ -16,9 +16,10 @@
 struct source;
 
 /*
- * One part. @line->tree is there for the kinds meta, event, metric, summary and other; of a sample
- * or a process, or a sample of one, it may be NULL. All of it is in use until the function returns.
- * Other than 0 ends.
+ * One part. @line->tree is there for the kinds meta, event, metric, span, summary and other; of a
+ * sample or a process, or a sample of one, it may be NULL. All of it is in use until the function
+ * returns. A span comes when it has ended, before or after the processes in it, and after the spans
+ * in it. Other than 0 ends.
  */
 typedef int (*source_fn)(void *context, struct line *line);
 
