@@ -10,6 +10,7 @@ import subprocess
 
 from lib.bpfmon import BPFMON, TOP
 from lib.runs import write_run
+from lib.spans import span
 from lib.store import CommandCase
 
 SANITIZED = TOP / "build" / "sanitized" / "bpfmon"
@@ -27,7 +28,7 @@ READERS = (
     ("store", "check"),
     ("store", "prune", "--keep", "9", "--dry-run"),
 )
-TABLES = ("run", "run_text", "tag", "sample", "block", "process", "process_sample", "event")
+TABLES = ("run", "run_text", "tag", "sample", "block", "process", "process_sample", "event", "span")
 
 
 def rename(table):
@@ -62,13 +63,15 @@ TRICKS = {
     "no sql": "PRAGMA writable_schema=ON; UPDATE sqlite_master SET sql=NULL WHERE name='event'",
     "all in one page": "PRAGMA writable_schema=ON; UPDATE sqlite_master SET rootpage=(SELECT rootpage FROM sqlite_master WHERE name='run') WHERE type='table'",
     "page beyond the file": "PRAGMA writable_schema=ON; UPDATE sqlite_master SET rootpage=99999 WHERE name='event'",
-    "newer": "PRAGMA user_version=3",
+    "newer": "PRAGMA user_version=4",
     "much newer": "PRAGMA user_version=2147483647",
     "below nothing": "PRAGMA user_version=-1",
     "of another program": "PRAGMA application_id=7",
     "NULL event line": "UPDATE event SET line=NULL",
     "no meta": "UPDATE run_text SET meta='[]'",
     "no text of a run": "DELETE FROM run_text",
+    "NULL line of a span": "UPDATE span SET line=NULL",
+    "other type of the line of a span": schema("span", "line TEXT", "line BLOB"),
     "times of bytes": "UPDATE run SET start_time_ns=x'00'",
 }
 # the same of each table, for which fewer readers are asked
@@ -82,6 +85,8 @@ HARMLESS = {
     "an index of the user's": "CREATE INDEX mine ON run(job)",
     "a metric of tomorrow": "ALTER TABLE sample ADD COLUMN of_tomorrow_ns INTEGER",
     "our views endless": "DROP VIEW runs; CREATE VIEW runs AS " + ENDLESS + "i FROM n",
+    "a column of ours between others": "DROP VIEW spans; ALTER TABLE span DROP COLUMN line; ALTER TABLE span ADD COLUMN line TEXT;"
+    "UPDATE span SET line='{}'",
     "statistics": "ANALYZE",
     "an event that is a summary": "UPDATE event SET line=(SELECT summary FROM run_text WHERE run=1)",
 }
@@ -102,6 +107,7 @@ class Hostile(CommandCase):
         self.program = str(SANITIZED if SANITIZED.exists() else BPFMON)
         lines = [sample_line(i) for i in range(1, self.samples)]
         lines.append(json.dumps({"kind": "event", "time": 1001.5, "event": "mark", "text": "a"}))
+        lines.append(json.dumps(span(1, "build")))
         lines.append(json.dumps({"kind": "process", "pid": 5, "ppid": 1, "comm": "cc", "exe": "/bin/cc", "exit_code": 0, "cpu_seconds": 1}))
         files = []
         for i in range(2):

@@ -11,12 +11,14 @@
 #define OLD_SAMPLES 5500 /* more than a portion: 5000 rows or lines */
 #define SAMPLES 6000
 #define PROCESSES 5500
+#define SPANS 5200
 #define DIED 9
 
 #define ROWS                                                                                       \
 	"(SELECT run FROM run_text UNION ALL SELECT run FROM tag UNION ALL SELECT run FROM sample" \
 	" UNION ALL SELECT run FROM block UNION ALL SELECT run FROM process"                       \
-	" UNION ALL SELECT run FROM process_sample UNION ALL SELECT run FROM event)"
+	" UNION ALL SELECT run FROM process_sample UNION ALL SELECT run FROM event"                \
+	" UNION ALL SELECT run FROM span)"
 #define OF_NO_RUN "SELECT count(*) FROM " ROWS " WHERE run NOT IN (SELECT id FROM run)"
 
 /* What happens after the @at-th commit of a writer. */
@@ -37,7 +39,7 @@ static inline int disturb(void *context, sqlite3 *db, const char *name, int page
 	if (!x->path)
 		_exit(DIED);
 	tell(x->path, "DELETE FROM run; DELETE FROM run_text; DELETE FROM tag; DELETE FROM sample;"
-		      "DELETE FROM block; DELETE FROM process");
+		      "DELETE FROM block; DELETE FROM process; DELETE FROM span");
 	return SQLITE_OK;
 }
 
@@ -62,6 +64,8 @@ static inline void make_files(const struct place *p)
 		f = fopen(path, "we");
 		assert_non_null(f);
 		put_samples(f, i ? SAMPLES : OLD_SAMPLES);
+		for (int n = 0; i && n < SPANS; n++)
+			fputs(SPAN("1", "", "a"), f);
 		for (int n = 0; i && n < PROCESSES; n++)
 			fputs(PROCESS_1, f);
 		fputs(i == 2 ? SUMMARY : "", f);

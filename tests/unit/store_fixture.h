@@ -23,6 +23,17 @@
 #define PROCESS_1                                                                                  \
 	"{\"kind\":\"process\",\"pid\":5,\"ppid\":1,\"comm\":\"cc\",\"exe\":\"/bin/cc\","          \
 	"\"args\":[\"cc\",\"-c\"],\"exit_code\":0,\"signal\":null,\"cpu_seconds\":0.25}\n"
+#define SPAN(id, more, name)                                                                       \
+	"{\"kind\":\"span\",\"id\":" id "," more "\"name\":\"" name "\",\"tags\":{\"a\":\"b\"},"   \
+	"\"pid\":7,\"start_time\":1001.5,\"end_time\":1002.5,\"complete\":true,\"losses\":{},"     \
+	"\"exit_code\":3,\"signal\":null,\"wall_seconds\":1.000000001,\"samples\":0,"              \
+	"\"processes_total\":2,\"cpu_seconds\":0.25,\"rss_peak_bytes\":4096,"                      \
+	"\"rss_peak_upper_bytes\":8192}\n"
+/* What brings a file of the present schema back to what the one before had made of it. */
+#define TO_SCHEMA_2                                                                                \
+	"DROP VIEW processes; DROP VIEW spans; DROP TABLE span;"                                   \
+	"ALTER TABLE process DROP COLUMN span; CREATE VIEW processes AS SELECT * FROM process;"    \
+	"PRAGMA user_version=2;"
 #define SUMMARY                                                                                    \
 	"{\"kind\":\"summary\",\"complete\":true,\"losses\":{},\"exit_code\":3,\"signal\":null,"   \
 	"\"wall_seconds\":2.5,\"processes_total\":1,\"cpu_seconds\":2,\"rss_peak_bytes\":8192}\n"

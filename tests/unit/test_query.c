@@ -67,6 +67,24 @@ static void each_filter_removes_all_other_runs(void **state)
 	assert_found(path, 1, (struct run_filter){ .id = 2 });
 }
 
+static void runs_are_found_by_the_name_of_a_span(void **state)
+{
+	struct place *p = *state;
+	const char *path = p->path;
+
+	keep(path, META_OF("03", "") SPAN("2", "\"parent\":1,", "align A7")
+			   SPAN("3", "", "align A8") SPAN("1", "", "job[1]"));
+	keep(path, META_OF("04", "") SPAN("1", "", "align") SUMMARY);
+	assert_found(path, 4, (struct run_filter){ 0 });
+	assert_found(path, 1, (struct run_filter){ .span = "align A7" });
+	assert_found(path, 2, (struct run_filter){ .span = "align*" });
+	assert_found(path, 1, (struct run_filter){ .span = "align" });
+	assert_found(path, 1, (struct run_filter){ .span = "align*", .state = ONLY_FINISHED });
+	assert_found(path, 1, (struct run_filter){ .span = "job[1]" });
+	assert_found(path, 0, (struct run_filter){ .span = "A7" });
+	assert_found(path, 2, (struct run_filter){ .span = "*" });
+}
+
 static void brackets_in_a_pattern_stand_for_themselves(void **state)
 {
 	struct place *p = *state;
@@ -182,6 +200,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RUNS_TEST(each_filter_removes_all_other_runs),
+		RUNS_TEST(brackets_in_a_pattern_stand_for_themselves),
+		RUNS_TEST(runs_are_found_by_the_name_of_a_span),
 		RUNS_TEST(brackets_in_a_pattern_stand_for_themselves),
 		RUNS_TEST(tags_are_found_by_key_or_whole),
 		RUNS_TEST(run_without_a_summary_goes_on_while_its_recorder_lives),

@@ -13,11 +13,12 @@
 
 static const struct stored_table *const tables[] = { &run_table,   &sample_table,
 						     &block_table, &process_table,
-						     &event_table, &process_sample_table };
+						     &event_table, &process_sample_table,
+						     &span_table };
 
 /* The rules are for every row: the loops are here, and the message names the row. */
 #define each_table(t)                                                                              \
-	for (const struct stored_table *const *t = tables, *const *t##_end = tables + 6;           \
+	for (const struct stored_table *const *t = tables, *const *t##_end = tables + 7;           \
 	     t < t##_end; t++)
 #define each_column(c, t)                                                                          \
 	for (const struct table_column *c = (t)->columns, *c##_end = c + (t)->nr; c < c##_end; c++)
@@ -34,6 +35,14 @@ static const char process_sample_of_schema_1[] =
 	"CREATE TABLE process_sample(run INTEGER NOT NULL, elapsed_ns INTEGER NOT NULL,"
 	" rank INTEGER NOT NULL, pid INTEGER, comm TEXT, start_time_ns INTEGER, lossy INTEGER,"
 	" PRIMARY KEY(run, elapsed_ns, rank)) WITHOUT ROWID;";
+static const char span_of_schema_3[] =
+	"CREATE TABLE span(run INTEGER NOT NULL, seq INTEGER NOT NULL, id INTEGER, parent INTEGER,"
+	" name TEXT, tags TEXT, pid INTEGER, in_place INTEGER, start_time_ns INTEGER,"
+	" end_time_ns INTEGER, complete INTEGER, exit_code INTEGER, signal INTEGER, wall_ns "
+	"INTEGER,"
+	" processes INTEGER, oom_kills INTEGER, rss_peak_bytes INTEGER,"
+	" rss_peak_upper_bytes INTEGER, rss_peak_exact_bytes INTEGER, line TEXT,"
+	" PRIMARY KEY(run, seq)) WITHOUT ROWID;";
 
 static void assert_create(const struct stored_table *t, const char *text)
 {
@@ -46,11 +55,12 @@ static void assert_create(const struct stored_table *t, const char *text)
 	sqlite3_free(made);
 }
 
-static void tables_of_the_first_schema_are_made_as_ever(void **state)
+static void tables_of_a_released_schema_are_made_as_ever(void **state)
 {
 	(void)state;
 	assert_create(&process_table, process_of_schema_1);
 	assert_create(&process_sample_table, process_sample_of_schema_1);
+	assert_create(&span_table, span_of_schema_3);
 }
 
 /* @what of the column in the file, if it is there with that type; -1 or 0 else. */
@@ -101,6 +111,7 @@ static void full_process(struct process *p, int end)
 
 	fixture_process(p);
 	p->ppid = 4240;
+	p->span = 5;
 	p->args_cut = true;
 	p->lossy = true;
 	p->joined_epoch_ns = p->start_epoch_ns + 1000;
@@ -190,7 +201,7 @@ static void columns_of_numbers_have_a_range(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_of_the_first_schema_are_made_as_ever),
+		cmocka_unit_test(tables_of_a_released_schema_are_made_as_ever),
 		PLACE_TEST(files_have_the_columns_of_the_tables),
 		PLACE_TEST(keys_are_not_null),
 		cmocka_unit_test(columns_and_their_members_are_unique),

@@ -43,7 +43,7 @@ static int note_kind(void *context, struct line *l)
 	static const char letters[] = {
 		[LINE_OTHER] = 'o',   [LINE_META] = 'm',           [LINE_SAMPLE] = 's',
 		[LINE_PROCESS] = 'P', [LINE_EVENT] = 'e',          [LINE_SUMMARY] = 'S',
-		[LINE_METRIC] = 'v',  [LINE_PROCESS_SAMPLE] = 'p',
+		[LINE_METRIC] = 'v',  [LINE_PROCESS_SAMPLE] = 'p', [LINE_SPAN] = 'n',
 	};
 	char *kinds = context;
 
@@ -66,6 +66,48 @@ static void parts_come_in_the_order_of_their_times(void **state)
 	assert_int_equal(source_each(&s, PART(LINE_EVENT) | PART(LINE_PROCESS), note_kind, kinds),
 			 0);
 	assert_string_equal(kinds, "eP");
+	source_close(&s);
+}
+
+static int spans_write_again(void *context, struct line *l)
+{
+	if (l->kind == LINE_SPAN)
+		rewrite_line(context, l);
+	return 0;
+}
+
+static void spans_are_rewritten_as_they_came(void **state)
+{
+	struct place *p = *state;
+	struct jsonw j = { 0 };
+	char kinds[16] = "";
+	struct source s;
+
+	/* the last is of a run that was cut off */
+	keep(p->path, META_OF("04", "") SPAN("2", "\"parent\":1,", "cc")
+			      SAMPLE_1 PROCESS_1 SPAN("1", "\"in_place\":true,", "build"));
+	open_run(&s, p, 4, RUN_UNFINISHED);
+	assert_int_equal(source_each(&s, PARTS_ALL, note_kind, kinds), 0);
+	assert_string_equal(kinds, "msnnP");
+	assert_int_equal(source_each(&s, PART(LINE_SPAN), spans_write_again, &j), 0);
+	assert_string_equal(j.text, SPAN("2", "\"parent\":1,", "cc")
+					    SPAN("1", "\"in_place\":true,", "build"));
+	jsonw_done(&j);
+	source_close(&s);
+}
+
+/* As a bpfmon that knows no spans keeps their lines. */
+static void spans_among_the_events_are_given_too(void **state)
+{
+	struct place *p = *state;
+	char kinds[16] = "";
+	struct source s;
+
+	tell(p->path, "UPDATE event SET line='{\"kind\":\"span\",\"id\":1,\"name\":\"a\"}'"
+		      " WHERE run=1 AND kind='metric'");
+	open_run(&s, p, 1, RUN_FINISHED);
+	assert_int_equal(source_each(&s, PART(LINE_SPAN), note_kind, kinds), 0);
+	assert_string_equal(kinds, "n");
 	source_close(&s);
 }
 
@@ -228,6 +270,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		STORED_TEST(parts_come_in_the_order_of_their_times),
 		STORED_TEST(rows_have_the_values_of_the_lines),
+		STORED_TEST(spans_are_rewritten_as_they_came),
+		STORED_TEST(spans_among_the_events_are_given_too),
 		STORED_TEST(process_samples_come_behind_their_sample),
 		STORED_TEST(process_samples_are_rewritten_as_they_came),
 		STORED_TEST(process_samples_of_a_time_are_given_alone),

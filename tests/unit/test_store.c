@@ -51,6 +51,65 @@ static void process_samples_are_rows_ranked_within_their_sample(void **state)
 			 1);
 }
 
+static void spans_are_rows_with_their_values_and_their_line(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path,
+	     RUN SAMPLE_1 SPAN("3", "\"parent\":1,", "cc") SPAN("1", "\"in_place\":true,", "b"));
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM event"), 0);
+	assert_int_equal(ask(p->path, "SELECT id FROM span WHERE run=1 AND seq=1"), 3);
+	assert_int_equal(ask(p->path,
+			     "SELECT count(*) FROM span WHERE id=3 AND parent=1 AND name='cc' AND"
+			     " tags='{\"a\":\"b\"}' AND pid=7 AND in_place IS NULL AND"
+			     " start_time_ns=1001500000000 AND end_time_ns=1002500000000 AND"
+			     " complete=1 AND exit_code=3 AND signal IS NULL AND"
+			     " wall_ns=1000000001 AND processes=2 AND cpu_ns=250000000 AND"
+			     " rss_peak_bytes=4096 AND rss_peak_upper_bytes=8192 AND"
+			     " rss_peak_exact_bytes IS NULL AND read_bytes IS NULL"),
+			 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM spans WHERE id=1 AND parent IS NULL AND"
+				      " in_place=1 AND start_time=1001.5 AND cpu_seconds=0.25 AND"
+				      " json_extract(line, '$.rss_peak_upper_bytes')=8192"),
+			 1);
+}
+
+/* No such line is written: a store would take whatever somebody put into a file. */
+static void span_whose_line_is_larger_than_a_mebibyte_is_not_kept(void **state)
+{
+	struct place *p = *state;
+	size_t room = (1 << 20) + 100;
+	struct store_writer w;
+	char *line = malloc(room);
+
+	assert_non_null(line);
+	memset(line, ' ', room);
+	memcpy(line, "{\"kind\":\"span\",\"id\":1", 22);
+	line[room - 1] = '}';
+	assert_int_equal(store_writer_open(&w, p->path), 0);
+	assert_int_equal(store_writer_begin(&w), 0);
+	put_lines(&w, RUN SPAN("2", "", "small"));
+	assert_int_equal(store_writer_put(&w, line, room), 0);
+	assert_int_equal(w.unreadable, 1);
+	assert_int_equal(store_writer_commit(&w, 0), 0);
+	store_writer_close(&w);
+	assert_int_equal(ask(p->path, "SELECT id FROM span"), 2);
+	free(line);
+}
+
+static void values_of_a_span_that_no_column_holds_are_null(void **state)
+{
+	struct place *p = *state;
+
+	keep(p->path, RUN "{\"kind\":\"span\",\"id\":-1,\"parent\":\"x\",\"name\":7,\"pid\":1e300,"
+			  "\"start_time\":-5,\"tags\":[],\"wall_seconds\":1e300}\n");
+	assert_int_equal(ask(p->path,
+			     "SELECT count(*) FROM span WHERE id IS NULL AND parent IS NULL"
+			     " AND name IS NULL AND pid IS NULL AND start_time_ns IS NULL"
+			     " AND tags IS NULL AND cpu_ns IS NULL"),
+			 1);
+}
+
 static void runs_have_the_published_units_and_the_cpus_that_the_command_could_use(void **state)
 {
 	struct place *p = *state;
@@ -251,6 +310,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(values_are_whole_numbers_and_views_have_the_published_keys),
 		PLACE_TEST(process_samples_are_rows_ranked_within_their_sample),
+		PLACE_TEST(spans_are_rows_with_their_values_and_their_line),
+		PLACE_TEST(span_whose_line_is_larger_than_a_mebibyte_is_not_kept),
+		PLACE_TEST(values_of_a_span_that_no_column_holds_are_null),
 		PLACE_TEST(runs_have_the_published_units_and_the_cpus_that_the_command_could_use),
 		PLACE_TEST(run_whose_meta_cannot_be_read_leaves_the_others_readable),
 		PLACE_TEST(value_that_was_not_read_is_null),

@@ -7,12 +7,16 @@
 #include <cmocka.h>
 
 #include "record/store/store.h"
+#include "source/source.h"
+#include "store/check.h"
 #include "store_fixture.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/stat.h>
+
+#define PROCESS_IN_2 "{\"kind\":\"process\",\"pid\":8,\"span\":2,\"cpu_seconds\":0.5}\n"
 
 static void file_is_its_users_alone(void **state)
 {
@@ -31,10 +35,79 @@ static void file_of_an_older_bpfmon_is_brought_forward(void **state)
 	struct place *p = *state;
 
 	keep(p->path, RUN SUMMARY);
-	tell(p->path, "DROP VIEW runs; PRAGMA user_version=1");
+	tell(p->path, TO_SCHEMA_2 "DROP VIEW runs; PRAGMA user_version=1");
 	keep(p->path, META_OF("02", ""));
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs"), 2);
 	assert_int_equal(ask(p->path, "PRAGMA user_version"), STORE_SCHEMA);
+}
+
+/* Of a file that has the columns of metrics before that of spans, as each such file has. */
+static void file_without_spans_gets_them_and_keeps_what_it_has(void **state)
+{
+	struct place *p = *state;
+	struct database d;
+	int64_t rows;
+
+	keep(p->path, RUN SAMPLE_1 PROCESS_1 SUMMARY);
+	tell(p->path, TO_SCHEMA_2);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM pragma_table_info('process')"
+				      " WHERE name='span'"),
+			 0);
+	keep(p->path, META_OF("02", "") SPAN("2", "", "build") PROCESS_IN_2);
+	assert_int_equal(ask(p->path,
+			     "SELECT count(*) FROM processes WHERE run=1 AND span IS NULL AND"
+			     " cpu_seconds=0.25 AND exe='/bin/cc'"),
+			 1);
+	assert_int_equal(ask(p->path, "SELECT span FROM processes WHERE run=2"), 2);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM spans WHERE run=2 AND name='build' AND"
+				      " cpu_seconds=0.25"),
+			 1);
+	assert_int_equal(database_open(&d, p->path, DATABASE_READ), 0);
+	assert_int_equal(store_check(&d, &rows), 0);
+	database_close(&d);
+}
+
+static int process_take(void *context, struct line *l)
+{
+	*(struct process *)context = l->process;
+	return 0;
+}
+
+static int span_fail(void *context, struct line *l)
+{
+	(void)context;
+	(void)l;
+	return -EEXIST;
+}
+
+/* A file of a user that may only be read is not brought forward. */
+static void file_without_spans_is_read_as_it_is(void **state)
+{
+	struct run_filter by_span = { .span = "*" };
+	struct stored_runs all = { 0 };
+	struct place *p = *state;
+	struct process process;
+	struct source from;
+	struct database d;
+	int64_t rows;
+
+	keep(p->path, RUN SAMPLE_1 PROCESS_1 SUMMARY);
+	tell(p->path, TO_SCHEMA_2);
+	assert_int_equal(source_open_stored(&from, p->path, 1, RUN_FINISHED), 0);
+	assert_int_equal(source_each(&from, PART(LINE_PROCESS), process_take, &process), 0);
+	assert_int_equal(process.value[M_cpu], 250000000);
+	assert_int_equal(process.span, 0);
+	assert_int_equal(source_each(&from, PART(LINE_SPAN), span_fail, NULL), 0);
+	source_close(&from);
+	assert_int_equal(database_open(&d, p->path, DATABASE_READ), 0);
+	assert_int_equal(store_check(&d, &rows), 0);
+	assert_int_equal(query_runs(&d, 0, &by_span, &all), 0);
+	assert_int_equal(all.nr, 0);
+	assert_int_equal(query_runs(&d, 0, &(struct run_filter){ 0 }, &all), 0);
+	assert_int_equal(all.nr, 1);
+	stored_runs_done(&all);
+	database_close(&d);
+	assert_int_equal(ask(p->path, "PRAGMA user_version"), 2);
 }
 
 static void metric_that_an_old_file_lacks_is_added(void **state)
@@ -117,6 +190,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		PLACE_TEST(file_is_its_users_alone),
 		PLACE_TEST(file_of_an_older_bpfmon_is_brought_forward),
+		PLACE_TEST(file_without_spans_gets_them_and_keeps_what_it_has),
+		PLACE_TEST(file_without_spans_is_read_as_it_is),
 		PLACE_TEST(metric_that_an_old_file_lacks_is_added),
 		PLACE_TEST(file_of_a_newer_bpfmon_is_refused),
 		PLACE_TEST(database_of_another_program_is_left_alone),

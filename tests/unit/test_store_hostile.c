@@ -36,15 +36,15 @@ static const char *const hostile_values[] = {
 };
 #define NR_VALUES (sizeof(hostile_values) / sizeof(*hostile_values))
 
-static const char *const all_tables[] = { "run",     "run_text",       "tag",  "sample", "block",
-					  "process", "process_sample", "event" };
+static const char *const all_tables[] = { "run",     "run_text",       "tag",   "sample", "block",
+					  "process", "process_sample", "event", "span" };
 #define NR_TABLES (sizeof(all_tables) / sizeof(*all_tables))
 
 /* A store with all there is of a run, in one file; its columns take NULL. */
 static void make_whole(const char *path)
 {
 	keep(path, META_OF("01", SCHEMA) SAMPLE_1 PROCESS_SAMPLE("1", "7", "900") MARK("1001.5")
-			   SAMPLE_2 METRIC PROCESS_1 SUMMARY);
+			   SAMPLE_2 METRIC SPAN("1", "", "a") PROCESS_1 SUMMARY);
 	tell(path, BLOCKS);
 	tell(path, "PRAGMA journal_mode=DELETE; PRAGMA writable_schema=ON;"
 		   "UPDATE sqlite_master SET sql=replace(sql, ' NOT NULL', '')");

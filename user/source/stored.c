@@ -20,7 +20,10 @@ struct stored {
 	void *context;
 };
 
-/* The kinds of lines that the store has as they came, beside meta and summary. */
+/*
+ * The kinds of lines that the store has as they came, beside meta and summary; spans among them, as
+ * a bpfmon that knew none has kept them.
+ */
 static const unsigned parts_events = ~(PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_PROCESS) |
 				       PART(LINE_PROCESS_SAMPLE) | PART(LINE_SUMMARY));
 
@@ -213,6 +216,26 @@ static int processes_give(struct source *s)
 	return err;
 }
 
+/* Behind what has a time: a line of a span says nothing of where it stood. */
+static int spans_give(struct source *s, unsigned parts)
+{
+	struct stored *from = s->from;
+	sqlite3_stmt *rows;
+	int64_t last = INT64_MIN;
+	const char *line;
+	int err = rows_of_spans(&from->d, from->id, &rows), rc = SQLITE_DONE;
+
+	while (!err && rows && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
+		err = row_span(&from->d, rows, &last, &line);
+		if (!err)
+			err = line_give(s, parts, PART(LINE_SPAN), line);
+	}
+	if (!err)
+		err = database_error(&from->d, rc);
+	sqlite3_finalize(rows);
+	return err;
+}
+
 static int stored_each(struct source *s, unsigned parts, source_fn fn, void *context)
 {
 	struct stored *from = s->from;
@@ -229,6 +252,8 @@ static int stored_each(struct source *s, unsigned parts, source_fn fn, void *con
 		err = meta_give(s, parts, t.meta);
 	if (!err)
 		err = all_timed_give(s, parts);
+	if (!err && parts & PART(LINE_SPAN))
+		err = spans_give(s, parts);
 	if (!err && parts & PART(LINE_PROCESS))
 		err = processes_give(s);
 	if (!err)

@@ -126,7 +126,7 @@ static int tables_check_values(struct database *d, sqlite3 *model)
 	const struct run_table *t;
 	int err = values_check(d, model, "run", "id");
 
-	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
+	for (size_t i = 0; !err && (t = run_table_at(i, d->version)); i++)
 		err = values_check(d, model, t->name, "run");
 	return err;
 }
@@ -172,7 +172,7 @@ static int store_check_all(struct database *d, const char *pragma)
 	int err = file_check(d, pragma);
 
 	if (!err)
-		err = database_error(d, shape_make(&model, STORE_SCHEMA));
+		err = database_error(d, shape_make(&model, d->version));
 	if (!err)
 		err = tables_check_values(d, model);
 	sqlite3_close(model);

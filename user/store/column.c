@@ -42,6 +42,14 @@ void columns_of_process(struct metric_set *set)
 	metric_set_put_source(set, SOURCE_SPLIT);
 }
 
+void columns_of_span(struct metric_set *set)
+{
+	*set = (struct metric_set){ 0 };
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_get((enum metric_id)i)->kind == KIND_COUNTER)
+			metric_put(set, (enum metric_id)i);
+}
+
 static sqlite3_stmt *columns_select(sqlite3 *db, const char *table)
 {
 	sqlite3_stmt *info = NULL;
@@ -129,7 +137,7 @@ static int view_make(sqlite3 *db, const char *table, const char *view)
 int columns_add(sqlite3 *db, const char *table, const char *view, const struct metric_set *wanted,
 		const struct metric_set *have)
 {
-	int rc = SQLITE_OK, added = 0;
+	int rc = SQLITE_OK;
 
 	for (int i = 0; rc == SQLITE_OK && i < NR_METRICS; i++) {
 		char name[COLUMN_BYTES], sql[200];
@@ -139,7 +147,6 @@ int columns_add(sqlite3 *db, const char *table, const char *view, const struct m
 		snprintf(sql, sizeof(sql), "ALTER TABLE %s ADD COLUMN %s INTEGER", table,
 			 column_name(name, (enum metric_id)i));
 		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
-		added++;
 	}
-	return rc == SQLITE_OK && added && view ? view_make(db, table, view) : rc;
+	return rc == SQLITE_OK && view ? view_make(db, table, view) : rc;
 }

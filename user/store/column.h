@@ -16,9 +16,12 @@
 char *column_name(char out[COLUMN_BYTES], enum metric_id id);
 /* Those that a record of a process has; a sample has them all, of a process's sample see there. */
 void columns_of_process(struct metric_set *set);
+/* Those that the line of a span has, as a summary: all counters. */
+void columns_of_span(struct metric_set *set);
 /* Those that the table @name of the file has. An SQLite status. */
 int columns_read(sqlite3 *db, const char *table, struct metric_set *have);
-/* Adds those of @wanted that are not in @have, and makes the view, if there is to be one, anew. */
+/* Adds those of @wanted that are not in @have, and makes the view, if there is to be one, anew of
+ * all columns that the table has then. */
 int columns_add(sqlite3 *db, const char *table, const char *view, const struct metric_set *wanted,
 		const struct metric_set *have);
 

@@ -8,7 +8,8 @@
 
 #include <sqlite3.h>
 
-#define STORE_SCHEMA 2 /* PRAGMA user_version; a newer one is refused */
+#define STORE_SCHEMA 3 /* PRAGMA user_version; a newer one is refused */
+#define SPANS_SINCE 3  /* the first schema that has spans */
 
 enum database_mode {
 	DATABASE_READ,
@@ -18,6 +19,7 @@ enum database_mode {
 
 struct database {
 	sqlite3 *db;
+	int64_t version;    /* of its schema: one that is read may be older than ours */
 	struct path_end at; /* where it is, to write */
 	/* those that the file has */
 	struct metric_set sample_columns, process_columns, process_sample_columns;

@@ -93,6 +93,7 @@ struct taking {
 	char *uuid;       /* owned */
 	bool has_ended;   /* there */
 	int64_t wall_ns;
+	int64_t version; /* of the schema there, which may be older */
 	enum merge_case what;
 };
 
@@ -162,7 +163,7 @@ static int head_take(struct database *d, void *context)
 		err = rows_copy(d, r, "run", "id", "");
 	if (!r->to)
 		r->to = sqlite3_last_insert_rowid(d->db);
-	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
+	for (size_t i = 0; !err && (t = run_table_at(i, r->version)); i++)
 		if (!t->key)
 			err = rows_copy(d, r, t->name, "run", "");
 	return err ? err : run_mark_unfinished(d, r);
@@ -189,7 +190,7 @@ static int run_take(struct database *d, struct taking *r, struct merged *m)
 	if (!err && r->what == MERGE_RENEW)
 		err = remove_rows(d, r->to);
 	if (!err && (r->what == MERGE_ADD || r->what == MERGE_RENEW)) {
-		for (size_t i = 0; !err && (t = run_table_at(i)); i++)
+		for (size_t i = 0; !err && (t = run_table_at(i, r->version)); i++)
 			if (t->key)
 				err = portions_copy(d, r, t);
 		if (!err)
@@ -223,7 +224,8 @@ static int run_find_next(struct database *d, int64_t id, struct taking *r, bool 
 		free(r->uuid);
 		*r = (struct taking){ .from = sqlite3_column_int64(s, 0),
 				      .has_ended = row_int(&row, 2),
-				      .wall_ns = (int64_t)row_count(&row, 3) };
+				      .wall_ns = (int64_t)row_count(&row, 3),
+				      .version = r->version };
 		r->uuid = uuid ? strdup(uuid) : NULL;
 		err = uuid && !r->uuid ? database_error(d, SQLITE_NOMEM) : row.err;
 	}
@@ -241,9 +243,9 @@ int merge_store(struct database *d, const char *path, bool is_unchanging, struct
 	if (err)
 		return err;
 	defence_bound(d, path, sqlite3_db_filename(d->db, "main"));
-	while (!(err = run_find_next(d, r.from, &r, &is_end)) && !is_end)
-		if ((err = run_take(d, &r, m)))
-			break;
+	err = database_number(d, &r.version, NULL, "PRAGMA other.user_version");
+	while (!err && !(err = run_find_next(d, r.from, &r, &is_end)) && !is_end)
+		err = run_take(d, &r, m);
 	free(r.uuid);
 	defence_lift_bound(d);
 	sqlite3_exec(d->db, "DETACH other", NULL, NULL,

@@ -26,6 +26,7 @@ int database_check(struct database *d, int64_t *version)
 			 "it is another program's database; name another file with --store");
 		return -EMEDIUMTYPE;
 	}
+	d->version = *version;
 	if (*version < 0)
 		return database_error(d, SQLITE_CORRUPT);
 	if (*version <= STORE_SCHEMA)
@@ -48,6 +49,7 @@ static const struct {
 	{ "process", "processes", columns_of_process, offsetof(struct database, process_columns) },
 	{ "process_sample", "process_samples", process_sample_metrics,
 	  offsetof(struct database, process_sample_columns) },
+	{ "span", "spans", columns_of_span, 0 },
 };
 #define NR_TABLES (sizeof(tables) / sizeof(*tables))
 
@@ -107,6 +109,8 @@ static int steps_make(struct database *d, void *context)
 	(void)context;
 	for (; !err && version < STORE_SCHEMA; version++)
 		err = database_error(d, schema_step(d->db, (int)version));
+	if (!err)
+		d->version = version;
 	return err ? err : columns_add_missing(d);
 }
 

@@ -10,14 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ?1 to ?9 as bound by filter_bind(). */
+/* ?1 to ?10 as bound by filter_bind(). */
 static const char where_wanted[] =
 	" FROM run WHERE (?1 = 0 OR id = ?1)"
 	" AND (?2 IS NULL OR substr(uuid, 1, length(?2)) = ?2)"
 	" AND (?3 IS NULL OR name GLOB ?3) AND (?4 IS NULL OR host GLOB ?4)"
 	" AND (?5 IS NULL OR job = ?5) AND (?6 IS NULL OR user = ?6)"
 	" AND (?7 IS NULL OR instr(command, ?7)) AND start_time_ns >= ?8"
-	" AND (?9 IS NULL OR name = ?9) ORDER BY id DESC";
+	" AND (?9 IS NULL OR name = ?9)";
+/* The names alone are read, which are an index of their own. */
+static const char where_has_span[] =
+	" AND (?10 IS NULL OR EXISTS"
+	" (SELECT 1 FROM span WHERE span.run = run.id AND span.name GLOB ?10))";
+static const char where_has_none[] = " AND ?10 IS NULL"; /* of a file that has no spans */
 
 static int filter_bind_text(sqlite3_stmt *s, int at, const char *text)
 {
@@ -61,6 +66,7 @@ static int filter_bind(sqlite3_stmt *s, const struct run_filter *f)
 		filter_bind_text(s, 7, f->command),
 		sqlite3_bind_int64(s, 8, (int64_t)f->since_ns),
 		filter_bind_text(s, 9, f->exact_name),
+		filter_bind_pattern(s, 10, f->span),
 	};
 
 	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++)
@@ -155,8 +161,10 @@ static int runs_prepare(struct database *d, sqlite3_stmt **runs)
 	int rc;
 
 	sqlite3_str_appendall(text, "SELECT ");
-	table_put_names(text, &run_table);
+	table_put_names(text, &run_table, d->version);
 	sqlite3_str_appendall(text, where_wanted);
+	sqlite3_str_appendall(text, d->version < SPANS_SINCE ? where_has_none : where_has_span);
+	sqlite3_str_appendall(text, " ORDER BY id DESC");
 	sql = sqlite3_str_finish(text);
 	rc = sql ? sqlite3_prepare_v2(d->db, sql, -1, runs, NULL) : SQLITE_NOMEM;
 	sqlite3_free(sql);

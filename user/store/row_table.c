@@ -36,7 +36,7 @@ static const struct table_column sample_columns[] = {
 	{ "elapsed_ns", COLUMN_AMOUNT, NULL, .offset = offsetof(struct sample_row, elapsed_ns), .is_key = true },
 };
 
-/* All of them are of the first schema: what comes later is added by a step of schema.c, too. */
+/* Without @since they are of the first schema: what comes later is added by a step of schema.c, too. */
 #define PROCESS(member) .offset = offsetof(struct process_row, member)
 static const struct table_column process_columns[] = {
 	{ "seq",            COLUMN_NUMBER, NULL, PROCESS(seq), .is_key = true },
@@ -61,6 +61,7 @@ static const struct table_column process_columns[] = {
 	{ "rss_peak_bytes", COLUMN_AMOUNT, "rss_peak_bytes", PROCESS(process.rss_peak_bytes),
 	  .has = offsetof(struct process_row, process.has_rss_peak) },
 	{ "rss_peak_exact", COLUMN_TRUTH, "rss_peak_exact", PROCESS(process.rss_peak_exact) },
+	{ "span",           COLUMN_AMOUNT, "span", PROCESS(process.span), .since = SPANS_SINCE },
 };
 
 /* The same holds for these. */
@@ -82,6 +83,30 @@ static const struct table_column event_columns[] = {
 	{ "event",      COLUMN_TEXT, "event", EVENT(event), .is_unread = true },
 	{ "line",       COLUMN_TEXT, NULL, EVENT(line), .is_needed = true },
 };
+
+/* A span is read from its line; the columns are for SQL, and for what finds runs. */
+#define SPAN(member) .offset = offsetof(struct span_row, member)
+static const struct table_column span_columns[] = {
+	{ "seq",                  COLUMN_NUMBER, NULL, SPAN(seq), .is_key = true },
+	{ "id",                   COLUMN_AMOUNT, "id", .is_unread = true },
+	{ "parent",               COLUMN_AMOUNT, "parent", .is_unread = true },
+	{ "name",                 COLUMN_TEXT, "name", .is_unread = true },
+	{ "tags",                 COLUMN_TEXT, NULL, .is_unread = true },
+	{ "pid",                  COLUMN_INT, "pid", .is_unread = true },
+	{ "in_place",             COLUMN_TRUTH, "in_place", .is_unread = true },
+	{ "start_time_ns",        COLUMN_TIME, "start_time", .is_unread = true },
+	{ "end_time_ns",          COLUMN_TIME, "end_time", .is_unread = true },
+	{ "complete",             COLUMN_TRUTH, "complete", .is_unread = true },
+	{ "exit_code",            COLUMN_INT, "exit_code", .is_unread = true },
+	{ "signal",               COLUMN_INT, "signal", .is_unread = true },
+	{ "wall_ns",              COLUMN_AMOUNT, NULL, .is_unread = true },
+	{ "processes",            COLUMN_AMOUNT, "processes_total", .is_unread = true },
+	{ "oom_kills",            COLUMN_AMOUNT, "oom_kills", .is_unread = true },
+	{ "rss_peak_bytes",       COLUMN_AMOUNT, "rss_peak_bytes", .is_unread = true },
+	{ "rss_peak_upper_bytes", COLUMN_AMOUNT, "rss_peak_upper_bytes", .is_unread = true },
+	{ "rss_peak_exact_bytes", COLUMN_AMOUNT, "rss_peak_exact_bytes", .is_unread = true },
+	{ "line",                 COLUMN_TEXT, NULL, SPAN(line), .is_needed = true },
+};
 /* clang-format on */
 
 const struct stored_table run_table = { "run", run_columns, NR(run_columns) };
@@ -91,12 +116,14 @@ const struct stored_table process_table = { "process", process_columns, NR(proce
 const struct stored_table process_sample_table = { "process_sample", process_sample_columns,
 						   NR(process_sample_columns) };
 const struct stored_table event_table = { "event", event_columns, NR(event_columns) };
+const struct stored_table span_table = { "span", span_columns, NR(span_columns) };
 
 const struct table_column *table_column_find(const char *table, const char *name)
 {
-	static const struct stored_table *const all[] = { &run_table,   &sample_table,
-							  &block_table, &process_table,
-							  &event_table, &process_sample_table };
+	static const struct stored_table *const all[] = {
+		&run_table,   &sample_table,         &block_table, &process_table,
+		&event_table, &process_sample_table, &span_table,
+	};
 
 	for (size_t t = 0; t < NR(all); t++)
 		for (size_t i = 0; !strcmp(all[t]->name, table) && i < all[t]->nr; i++)

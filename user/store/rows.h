@@ -23,6 +23,8 @@ int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, ui
 			    sqlite3_stmt **s);
 /* Lines of all other kinds: the time since the start in ns, the line. */
 int rows_of_events(struct database *d, int64_t id, sqlite3_stmt **s);
+/* Spans in the order in which they ended; *@s is NULL where the file's schema has none. */
+int rows_of_spans(struct database *d, int64_t id, sqlite3_stmt **s);
 
 /*
  * The row at which a statement is. -EUCLEAN: a value is not what its column holds, and @d->why
@@ -38,7 +40,9 @@ int row_process(struct database *d, sqlite3_stmt *s, int64_t *last, struct proce
 		const char **args);
 /* *@last as above; *@line: in use until the next step. */
 int row_event(struct database *d, sqlite3_stmt *s, int64_t *last, const char **line);
-/* The first column of the row, when it was; *@at_ns. Of all of these but processes. */
+/* The same of a span. */
+int row_span(struct database *d, sqlite3_stmt *s, int64_t *last, const char **line);
+/* The first column of the row, when it was; *@at_ns. Of all of these but processes and spans. */
 int row_time(struct database *d, sqlite3_stmt *s, uint64_t *at_ns);
 
 #endif

@@ -15,7 +15,7 @@ int scale_read(struct database *d, struct scale *s)
 			 "a dry run takes sizes from SQLite's dbstat, which this SQLite lacks");
 		return -ENOTSUP;
 	}
-	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
+	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i, d->version)); i++) {
 		/* no more than there are: pages may lead back to others */
 		err = database_number(d, &bytes, NULL,
 				      "SELECT sum(pgsize) FROM (SELECT pgsize FROM dbstat WHERE"
@@ -36,7 +36,7 @@ int scale_weigh(struct database *d, const struct scale *s, int64_t run, int64_t 
 	int64_t rows;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i)); i++) {
+	for (size_t i = 0; !err && i < SCALE_TABLES && (t = run_table_at(i, d->version)); i++) {
 		err = database_number(d, &rows, NULL, "SELECT count(*) FROM %s WHERE run=%lld",
 				      t->name, (long long)run);
 		if (!err)

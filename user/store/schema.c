@@ -6,7 +6,7 @@
 /*
  * A step is never changed once it was released: what comes later is a step of its own. `run` is
  * small, because to list is to read all of it; the lines it was made of are in `run_text`. The
- * tables of processes, each a %s, are made of their columns in row_table.c.
+ * tables of processes and of spans, each a %s, are made of their columns in row_table.c.
  */
 static const char *const steps[] = {
 	/* 0 -> 1 */
@@ -52,6 +52,18 @@ static const char *const steps[] = {
 	" ifnull(json_extract(meta, '$.limits.cpu_max_cores'), 1e9)) AS cpus"
 	" FROM run LEFT JOIN described ON described.run = run.id;"
 	"PRAGMA user_version=2;",
+	/* 2 -> 3: spans, which runs are found by, too; the views are made anew after all steps */
+	"%s"
+	"CREATE INDEX span_name ON span(run, name);"
+	"ALTER TABLE process ADD COLUMN span INTEGER;"
+	"PRAGMA user_version=3;",
+};
+#define NR_STEPS (sizeof(steps) / sizeof(*steps))
+
+/* The tables that a step has as %s. */
+static const struct stored_table *const made[NR_STEPS][2] = {
+	[0] = { &process_table, &process_sample_table },
+	[2] = { &span_table, NULL },
 };
 
 /* To be freed by sqlite3_free(); NULL without memory. */
@@ -59,19 +71,21 @@ static char *create_format(const struct stored_table *t)
 {
 	sqlite3_str *text = sqlite3_str_new(NULL);
 
-	table_put_create(text, t);
+	if (t)
+		table_put_create(text, t);
+	else
+		sqlite3_str_appendchar(text, 1, ' ');
 	return sqlite3_str_finish(text);
 }
 
 int schema_step(sqlite3 *db, int version)
 {
-	char *process = create_format(&process_table),
-	     *sample = create_format(&process_sample_table);
-	char *sql = process && sample ? sqlite3_mprintf(steps[version], process, sample) : NULL;
+	char *first = create_format(made[version][0]), *second = create_format(made[version][1]);
+	char *sql = first && second ? sqlite3_mprintf(steps[version], first, second) : NULL;
 	int rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
 
 	sqlite3_free(sql);
-	sqlite3_free(process);
-	sqlite3_free(sample);
+	sqlite3_free(first);
+	sqlite3_free(second);
 	return rc;
 }

@@ -86,7 +86,8 @@ static bool column_is_same(sqlite3_stmt *wanted, sqlite3_stmt *found)
 	       sqlite3_column_int(wanted, 2) == sqlite3_column_int(found, 2);
 }
 
-/* The columns of the model come first, in order: those of metrics were added behind. */
+/* The columns of the model are there in their order; between and behind them those of metrics, and
+ * what later schemas add behind these. */
 static int columns_check(struct database *d, const struct questions *q, const char *table)
 {
 	int wanted = sqlite3_step(q->wanted), found = sqlite3_step(q->found);
@@ -95,16 +96,16 @@ static int columns_check(struct database *d, const struct questions *q, const ch
 		if (sqlite3_column_int(q->found, 3))
 			return database_damaged(d, "the column %.60s of the table %s is computed",
 						shape_text_at(q->found, 0), table);
-		if (wanted == SQLITE_ROW && !column_is_same(q->wanted, q->found))
-			break;
-		if (wanted == SQLITE_ROW)
+		if (wanted == SQLITE_ROW && column_is_same(q->wanted, q->found))
 			wanted = sqlite3_step(q->wanted);
 		found = sqlite3_step(q->found);
 	}
-	if (wanted == SQLITE_ROW && (found == SQLITE_ROW || found == SQLITE_DONE))
+	if (found != SQLITE_DONE)
+		return database_error(d, found);
+	if (wanted == SQLITE_ROW)
 		return database_damaged(d, "the table %s lacks the column %s as bpfmon makes it",
 					table, shape_text_at(q->wanted, 0));
-	return database_error(d, wanted == SQLITE_DONE ? found : wanted);
+	return database_error(d, wanted);
 }
 
 static int table_check_shape(struct database *d, const struct questions *q, const char *table)
@@ -124,7 +125,7 @@ static int table_check_shape(struct database *d, const struct questions *q, cons
 	return err;
 }
 
-static int tables_check_shape(struct database *d, sqlite3 *model)
+static int tables_check_shape(struct database *d, sqlite3 *model, int64_t version)
 {
 	struct questions q = { 0 };
 	const struct run_table *t;
@@ -140,7 +141,7 @@ static int tables_check_shape(struct database *d, sqlite3 *model)
 							   -1, &q.wanted, NULL));
 	if (!err)
 		err = table_check_shape(d, &q, "run");
-	for (size_t i = 0; !err && (t = run_table_at(i)); i++)
+	for (size_t i = 0; !err && (t = run_table_at(i, version)); i++)
 		err = table_check_shape(d, &q, t->name);
 	sqlite3_finalize(q.table);
 	sqlite3_finalize(q.wanted);
@@ -165,7 +166,7 @@ int shape_check(struct database *d, int64_t version)
 	if (!err)
 		err = database_error(d, shape_make(&model, version));
 	if (!err)
-		err = tables_check_shape(d, model);
+		err = tables_check_shape(d, model, version);
 	sqlite3_close(model);
 	return err;
 }

@@ -30,14 +30,15 @@ bool column_is_text(const struct table_column *c)
 	return c->type == COLUMN_TEXT || c->type == COLUMN_COPY;
 }
 
-void table_put_names(sqlite3_str *sql, const struct stored_table *t)
+void table_put_names(sqlite3_str *sql, const struct stored_table *t, int64_t version)
 {
 	const char *between = "";
 
 	for (size_t i = 0; i < t->nr; i++) {
 		if (t->columns[i].is_unread)
 			continue;
-		sqlite3_str_appendf(sql, "%s%s", between, t->columns[i].name);
+		sqlite3_str_appendf(sql, "%s%s", between,
+				    t->columns[i].since > version ? "NULL" : t->columns[i].name);
 		between = ",";
 	}
 }
@@ -46,9 +47,10 @@ void table_put_create(sqlite3_str *sql, const struct stored_table *t)
 {
 	sqlite3_str_appendf(sql, "CREATE TABLE %s(run INTEGER NOT NULL, ", t->name);
 	for (size_t i = 0; i < t->nr; i++)
-		sqlite3_str_appendf(sql, "%s %s%s, ", t->columns[i].name,
-				    column_is_text(&t->columns[i]) ? "TEXT" : "INTEGER",
-				    t->columns[i].is_key ? " NOT NULL" : "");
+		if (!t->columns[i].since)
+			sqlite3_str_appendf(sql, "%s %s%s, ", t->columns[i].name,
+					    column_is_text(&t->columns[i]) ? "TEXT" : "INTEGER",
+					    t->columns[i].is_key ? " NOT NULL" : "");
 	sqlite3_str_appendall(sql, "PRIMARY KEY(run");
 	for (size_t i = 0; i < t->nr; i++)
 		if (t->columns[i].is_key)

@@ -33,6 +33,7 @@ struct table_column {
 	size_t offset;   /* of the member in the struct that a row is read into */
 	size_t has;      /* of a bool there that is false where it is NULL; 0: there is none */
 	enum column_written written;
+	int since; /* the schema whose step adds it to a table that was there; 0: it came with it */
 	bool is_key;    /* part of the primary key, after the run */
 	bool is_needed; /* never NULL, though no key */
 	bool is_unread;
@@ -48,9 +49,10 @@ struct stored_table {
 /* The least and the most that a column of numbers may hold. */
 void column_range(const struct table_column *c, int64_t *least, int64_t *most);
 bool column_is_text(const struct table_column *c);
-/* Appends the names of those columns that are read, with commas between them, in order. */
-void table_put_names(sqlite3_str *sql, const struct stored_table *t);
-/* Appends the statement that makes the table. */
+/* Appends the names of those columns that are read, with commas between them, in order; of one that
+ * a file of the schema @version lacks, NULL. */
+void table_put_names(sqlite3_str *sql, const struct stored_table *t, int64_t version);
+/* Appends the statement that makes the table, without columns that a later step adds. */
 void table_put_create(sqlite3_str *sql, const struct stored_table *t);
 /*
  * Reads the columns of table_put_names() into @to, and puts what is wrong into r->err:

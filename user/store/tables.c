@@ -3,15 +3,18 @@
 
 #define ROWS_AT_ONCE 5000
 
+/* In the order of the schemas that added them. */
 static const struct run_table tables[] = {
-	{ "run_text", NULL },      { "tag", NULL },      { "sample", "elapsed_ns" },
-	{ "block", "elapsed_ns" }, { "process", "seq" }, { "process_sample", "elapsed_ns" },
-	{ "event", "seq" },
+	{ "run_text", NULL, 0 },       { "tag", NULL, 0 },
+	{ "sample", "elapsed_ns", 0 }, { "block", "elapsed_ns", 0 },
+	{ "process", "seq", 0 },       { "process_sample", "elapsed_ns", 0 },
+	{ "event", "seq", 0 },         { "span", "seq", SPANS_SINCE },
 };
 
-const struct run_table *run_table_at(size_t i)
+const struct run_table *run_table_at(size_t i, int64_t version)
 {
-	return i < sizeof(tables) / sizeof(*tables) ? &tables[i] : NULL;
+	return i < sizeof(tables) / sizeof(*tables) && tables[i].since <= version ? &tables[i]
+										  : NULL;
 }
 
 int portion_next(struct database *d, const char *schema, const struct run_table *t, int64_t run,

@@ -11,10 +11,11 @@
 struct run_table {
 	const char *name; /* its rows are of the run in their column `run` */
 	const char *key;  /* what orders them; NULL: they are few */
+	int since;        /* the schema that has it, and all later ones; 0: each */
 };
 
-/* NULL: there are no more. */
-const struct run_table *run_table_at(size_t i);
+/* Of a file of the schema @version. NULL: there are no more. */
+const struct run_table *run_table_at(size_t i, int64_t version);
 
 /* Begins as { .after = INT64_MIN }. */
 struct portion {

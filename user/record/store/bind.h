@@ -111,4 +111,17 @@ static inline int columns_bind(sqlite3_stmt *s, int at, const struct stored_tabl
 	return at;
 }
 
+/* What there is of @columns, as the parameters from @at on. */
+static inline void metrics_bind(sqlite3_stmt *s, int at, const struct metric_set *columns,
+				const uint64_t *value, const struct metric_set *have)
+{
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!metric_has(columns, (enum metric_id)i))
+			continue;
+		if (metric_has(have, (enum metric_id)i))
+			amount_bind(s, at, value[i]);
+		at++;
+	}
+}
+
 #endif

@@ -9,19 +9,6 @@
 
 #include <errno.h>
 
-/* What there is of @columns, as the parameters from @at on. */
-static void metrics_bind(sqlite3_stmt *s, int at, const struct metric_set *columns,
-			 const uint64_t *value, const struct metric_set *have)
-{
-	for (int i = 0; i < NR_METRICS; i++) {
-		if (!metric_has(columns, (enum metric_id)i))
-			continue;
-		if (metric_has(have, (enum metric_id)i))
-			amount_bind(s, at, value[i]);
-		at++;
-	}
-}
-
 /* Binds the member of @row that is the column's; NULL for what a line leaves out then. */
 static void member_bind(sqlite3_stmt *s, int at, const struct table_column *c,
 			const struct process_row *row)
@@ -58,6 +45,8 @@ static void exceptions_bind(sqlite3_stmt *s, const struct process *p)
 		sqlite3_bind_null(s, parameter_find(s, ":exit_code"));
 	if (!p->signal)
 		sqlite3_bind_null(s, parameter_find(s, ":signal"));
+	if (!p->span)
+		sqlite3_bind_null(s, parameter_find(s, ":span"));
 	if (p->has_rss_peak)
 		sqlite3_bind_int(s, parameter_find(s, ":rss_peak_exact"), p->rss_peak_exact);
 }
@@ -67,9 +56,15 @@ static int process_bind(sqlite3_stmt *s, const struct process_row *row)
 {
 	int at = FIRST_COLUMN;
 
-	for (size_t i = 0; i < process_table.nr; i++, at++)
-		if (process_table.columns[i].key)
-			member_bind(s, at, &process_table.columns[i], row);
+	for (size_t i = 0; i < process_table.nr; i++) {
+		const struct table_column *c = &process_table.columns[i];
+
+		if (c->written != WRITTEN_FIRST)
+			continue;
+		if (c->key)
+			member_bind(s, at, c, row);
+		at++;
+	}
 	exceptions_bind(s, &row->process);
 	return at;
 }

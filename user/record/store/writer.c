@@ -7,6 +7,7 @@
 #include "record/store/insert.h"
 #include "record/store/process_row.h"
 #include "record/store/run_row.h"
+#include "record/store/span_row.h"
 #include "store/column.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@ static int inserts_prepare(struct store_writer *w)
 		{ &process_table, columns_of_process, &w->process },
 		{ &process_sample_table, process_sample_metrics, &w->process_sample },
 		{ &event_table, no_metrics, &w->event },
+		{ &span_table, columns_of_span, &w->span },
 	};
 	int err = 0;
 
@@ -68,8 +70,10 @@ void store_writer_close(struct store_writer *w)
 	sqlite3_finalize(w->process);
 	sqlite3_finalize(w->process_sample);
 	sqlite3_finalize(w->event);
+	sqlite3_finalize(w->span);
 	sqlite3_finalize(w->progress);
-	w->sample = w->block = w->process = w->process_sample = w->event = w->progress = NULL;
+	w->sample = w->block = w->process = w->process_sample = w->event = w->span = NULL;
+	w->progress = NULL;
 	database_close(&w->d);
 	line_done(&w->line);
 }
@@ -140,7 +144,7 @@ int store_writer_next(struct store_writer *w)
 {
 	int err = w->run ? run_leave(w) : 0;
 
-	w->run = w->processes = w->events = 0;
+	w->run = w->processes = w->events = w->spans = 0;
 	w->wall_ns = w->cpu_ns = w->rss_peak_bytes = 0;
 	w->in_block = 0;
 	w->rank = 0;
@@ -258,6 +262,8 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 		return process_row_put(w);
 	case LINE_PROCESS_SAMPLE:
 		return process_sample_row_put(w);
+	case LINE_SPAN:
+		return span_row_put(w, text, length);
 	case LINE_SUMMARY:
 		return run_row_end(w, text, length);
 	case LINE_META: /* there is one */

@@ -8,10 +8,11 @@
 
 struct store_writer {
 	struct database d;
-	sqlite3_stmt *sample, *block, *process, *process_sample, *event, *progress; /* owned */
-	int64_t run;    /* its number in the store; 0: no meta line yet */
-	int64_t renews; /* the number that the next run is to have; 0: a free one */
-	int64_t processes, events;
+	sqlite3_stmt *sample, *block, *process, *process_sample, *event, *span,
+		*progress; /* owned */
+	int64_t run;       /* its number in the store; 0: no meta line yet */
+	int64_t renews;    /* the number that the next run is to have; 0: a free one */
+	int64_t processes, events, spans;
 	uint64_t ranked_ns; /* time of the sample of the last process_sample line */
 	int64_t rank;       /* of that line within the sample */
 	uint64_t wall_ns, cpu_ns, rss_peak_bytes; /* so far */
