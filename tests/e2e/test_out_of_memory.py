@@ -8,6 +8,7 @@ from lib import manyruns
 from lib.bpfmon import TOP
 from lib.exports import HOSTILE, PUSHED, SPANS
 from lib.faults import Faulty, sweep
+from lib.spans import span, write_run_with_spans
 from lib.store import StoreCase
 
 GOLDEN = TOP / "tests" / "data" / "golden"
@@ -72,6 +73,15 @@ class Readers(SubcommandCase):
             for options in ([], ["--json"], ["--by", "phase"], ["--by", "phase", "--json"]):
                 self.sweep_over("show", *options, run)
         self.sweep_over("show", "-", stdin=RUN)
+
+    def test_show_by_span(self):
+        spans = [span(i, f"step {i % 7}", i - 1 if i % 3 else None, complete=bool(i % 4), reason="lost") for i in range(70, 0, -1)]
+        run = write_run_with_spans(self.dir / "spans.jsonl", *spans)
+        for options in ([], ["--each"], ["--json"], ["--json", "--each"]):
+            self.sweep_over("show", "--by", "span", *options, run)
+        self.assertEqual(self.bpfmon("store", "merge", run).returncode, 0)
+        self.sweep_over("show", "--by", "span", "1")
+        self.sweep_over("list", "--span", "step*")
 
     def test_export(self):
         for run in (RUN, HOSTILE, PUSHED, SPANS):

@@ -72,3 +72,94 @@ class Stored(CommandCase):
         done = self.bpfmon("store", "check")
         self.assertEqual((done.returncode, done.stdout), (1, ""))
         self.assertIn("the column wall_ns of the table span", done.stderr)
+
+
+class Shown(CommandCase):
+    """`bpfmon show --by span`, of a file and of the store."""
+
+    def setUp(self):
+        super().setUp()
+        self.run_file = write_run_with_spans(self.dir / "run.jsonl", *LINES)
+
+    def by_span(self, *options, run=None, **kwargs):
+        done = self.bpfmon("show", run or self.run_file, "--by", "span", *options, **kwargs)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def rows(self, *options, **kwargs):
+        """The cells of each row of the table, by its first word."""
+        text = self.by_span(*options, **kwargs).split("\n\n")[1]
+        return [line.split() for line in text.splitlines()]
+
+    def test_equal_names_are_summed_and_nested_ones_are_below_their_parent(self):
+        text = self.by_span(env={"COLUMNS": "80"})
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+        names = [line[:19].rstrip() for line in text.split("\n\n")[1].splitlines()]
+        self.assertEqual(names, ["  span", "  build", "      (least)", "      (most)", "    cc", "  (rest of the run)", "  = the run"])
+        rows = self.rows(env={"COLUMNS": "80"})
+        self.assertEqual(rows[1], ["build", "2", "4.500", "s", "6.000", "s", "1.0", "MiB", "2.0", "MiB", "1"])
+        self.assertEqual(rows[2][:5], ["(least)", "1.500", "s", "2.000", "s"])
+        self.assertEqual(rows[3][:5], ["(most)", "3.000", "s", "4.000", "s"])
+        self.assertEqual(rows[4][:4], ["cc", "1", "0.250", "s"])
+
+    def test_sum_and_rest_are_the_run(self):
+        said = json.loads(self.by_span("--json"))
+        outermost = [s for s in said["spans"] if len(s["path"]) == 1]
+        for key in ("cpu_seconds", "read_bytes", "write_bytes", "processes_total"):
+            self.assertEqual(sum(s[key]["sum"] for s in outermost) + said["rest"][key], said["summary"][key], key)
+
+    def test_json_has_the_sums_of_the_lines(self):
+        build, cc = json.loads(self.by_span("--json"))["spans"]
+        self.assertEqual((build["path"], build["count"], build["failed"], build["incomplete"]), (["build"], 2, 1, 0))
+        self.assertEqual(build["cpu_seconds"], {"n": 2, "sum": 4.5, "min": 1.5, "max": 3})
+        self.assertEqual(build["rss_peak_upper_bytes"], {"n": 2, "min": 2 << 20, "max": 2 << 20})
+        self.assertEqual((cc["path"], cc["wall_seconds"]["sum"]), (["build", "cc"], 0.5))
+
+    def test_each_one_can_be_listed(self):
+        rows = self.rows("--each", env={"COLUMNS": "72"})
+        self.assertEqual([row[0] for row in rows], ["span", "build", "cc", "build", "(rest", "="])
+        self.assertEqual([row[-1] for row in rows[:4]], ["exit", "0", "0", "3"])
+        self.assertEqual(json.loads(self.by_span("--each", "--json"))["spans"], spans_of(LINES))
+
+    def test_a_stored_run_shows_the_same(self):
+        self.store_does("merge", self.run_file)
+        for options in ((), ("--each",), ("--json",), ("--json", "--each")):
+            self.assertEqual(self.by_span(*options, run="1"), self.by_span(*options))
+
+    def test_a_run_that_was_cut_off_shows_what_has_ended(self):
+        cut = write_lines(self.dir / "cut.jsonl", run_lines(LINES[0], span(5, "lossy", complete=False, losses={"exits": 2}), summary=False))
+        text = self.by_span(run=cut)
+        self.assertIn("?/cc", text)
+        self.assertIn("(INCOMPLETE: lost 2 exits)", text)
+        self.assertIn("(INCOMPLETE: bpfmon show has what was lost)", text)
+
+    def test_a_run_without_spans_says_so(self):
+        self.assertIn("the run has no spans", self.by_span(run=write_run_with_spans(self.dir / "none.jsonl")))
+
+    def test_a_hostile_name_is_text(self):
+        name = "a\x1b]0;x\x07\n\u202e" + "b" * 300
+        text = self.by_span(run=write_run_with_spans(self.dir / "bad.jsonl", span(1, name)), env={"COLUMNS": "80"})
+        self.assertFalse(set(text) & {"\x1b", "\x07", "\u202e"})
+        self.assertLessEqual(max(map(len, text.splitlines())), 80)
+
+    def test_a_thousand_names_and_ten_thousand_spans_are_shown(self):
+        lines = [span(i, f"rule {i % 1000}", cpu_seconds=0.001) for i in range(1, 10001)]
+        said = json.loads(self.by_span("--json", run=write_run_with_spans(self.dir / "many.jsonl", *lines)))
+        self.assertEqual({s["count"] for s in said["spans"]}, {10})
+        self.assertEqual((len(said["spans"]), said["rest"]["cpu_seconds"]), (1000, 0))
+
+    def test_each_without_by_span_is_refused(self):
+        for words in (("--each",), ("--each", "--by", "phase"), ("--by", "spans")):
+            self.assert_refused(self.bpfmon("show", self.run_file, *words), "span")
+
+
+class Listed(CommandCase):
+    def test_runs_are_found_by_the_name_of_a_span(self):
+        for name, spans in (("one", [span(1, "align A7")]), ("two", [span(1, "align A8"), span(2, "sort", 1)]), ("three", [])):
+            self.store_does("merge", write_run_with_spans(self.dir / f"{name}.jsonl", *spans, meta={"name": name}))
+        found = lambda *words: sorted(row["name"] for row in self.list(*words))
+        self.assertEqual(found("--span", "align*"), ["one", "two"])
+        self.assertEqual(found("--span", "sort"), ["two"])
+        self.assertEqual(found("--span", "align A?", "--name", "o*"), ["one"])
+        self.assertEqual(found("--span", "align"), [])
+        self.assert_refused(self.bpfmon("list", "--span", ""), "--span")

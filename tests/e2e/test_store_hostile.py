@@ -20,6 +20,7 @@ READERS = (
     ("list", "--json"),
     ("show", "1"),
     ("show", "1", "--by", "phase", "--json"),
+    ("show", "1", "--by", "span"),
     ("report", "1", "-o", "-"),
     ("export", "1", "-f", "jsonl"),
     ("export", "1", "-f", "csv"),

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "cmd/show_phases.h"
+#include "cmd/show_spans.h"
 #include "compare/diff.h"
 #include "compare/document.h"
 #include "compare/text.h"
@@ -10,6 +11,7 @@
 #include "view/heaviest_text.h"
 #include "view/meta_text.h"
 #include "view/phases_text.h"
+#include "view/spans_text.h"
 #include "view/summary_text.h"
 
 #define HEAVIEST 5
@@ -41,6 +43,20 @@ static void put_text(FILE *f, char *text)
 	free(text);
 }
 
+static void spans_print(FILE *f, struct source *s, const struct summary *total, bool is_each)
+{
+	struct spans_shown shown;
+	struct jsonw j = { 0 };
+
+	FUZZ_HOLDS(!spans_shown_read(&shown, s, is_each));
+	put_text(f, spans_text(&shown.paths, &shown.sums, total, is_each, 80));
+	jsonw_object(&j, NULL);
+	spans_json(&j, &shown, total);
+	FUZZ_HOLDS(!spans_json_each(&j, s) && !j.failed);
+	jsonw_done(&j);
+	spans_shown_done(&shown);
+}
+
 static void summary_print(FILE *f, struct source *s, const struct summary *total)
 {
 	struct shown shown = { 0 };
@@ -58,6 +74,8 @@ static void summary_print(FILE *f, struct source *s, const struct summary *total
 	heaviest_text(f, shown.heaviest, shown.nr);
 	FUZZ_HOLDS(!phases_read(&phases, s, total->wall_ns));
 	put_text(f, phases_text(&phases, 80));
+	spans_print(f, s, total, false);
+	spans_print(f, s, total, true);
 	jsonw_object(&j, NULL);
 	phases_json(&j, &phases);
 	jsonw_object_end(&j);

@@ -8,6 +8,7 @@
 #define TESTS_FUZZ_STORE_READERS_H
 
 #include "cmd/show_phases.h"
+#include "cmd/show_spans.h"
 #include "compare/side.h"
 #include "export/export.h"
 #include "record/store/writer.h"
@@ -21,6 +22,7 @@
 #include "view/curve.h"
 #include "view/meta_text.h"
 #include "view/phases_text.h"
+#include "view/spans_text.h"
 #include "view/runs_text.h"
 #include "view/summary_text.h"
 #include "wire/rewriter.h"
@@ -68,6 +70,26 @@ static inline int readers_meta(void *context, struct line *l)
 	return 0;
 }
 
+/* As `--by span`. */
+static inline int readers_show_spans(struct source *s, const struct summary *total, FILE *out)
+{
+	struct spans_shown shown;
+	struct jsonw j = { 0 };
+	int err = spans_shown_read(&shown, s, false);
+
+	if (!err) {
+		char *text = spans_text(&shown.paths, &shown.sums, total, false, 80);
+
+		spans_json(&j, &shown, total);
+		fputs(text, out);
+		free(text);
+		err = spans_json_each(&j, s);
+	}
+	jsonw_done(&j);
+	spans_shown_done(&shown);
+	return err;
+}
+
 /* As `bpfmon show` and `--by phase`. */
 static inline int readers_show(struct source *s, FILE *out)
 {
@@ -103,6 +125,8 @@ static inline int readers_show(struct source *s, FILE *out)
 		fputs(text, out);
 		free(text);
 	}
+	if (!err)
+		err = readers_show_spans(s, &total, out);
 	jsonw_done(&j);
 	phases_done(&phases);
 	summary_done(&total);

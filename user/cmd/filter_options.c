@@ -36,6 +36,7 @@ static int filter_state_parse(void *value, const char *text)
 
 const struct option_row filter_rows[] = {
 	{ "name", 0, "NAME", false, "Only runs of this name; * and ? stand for anything", text_parse, AT(name), GUARD_NONE },
+	{ "span", 0, "NAME", false, "Only runs with a span of this name; * and ? as above", text_parse, AT(span), GUARD_NONE },
 	{ "job", 0, "ID", false, "Only runs of this job", text_parse, AT(job), GUARD_NONE },
 	{ "tag", 0, "KEY[=VALUE]", false, "Only runs with this tag; may be repeated", filter_tag_parse, 0, GUARD_NONE },
 	{ "command", 0, "TEXT", false, "Only runs whose command holds this text", text_parse, AT(command), GUARD_NONE },
@@ -59,6 +60,6 @@ bool filter_is_given(const struct filter_options *o)
 {
 	const struct run_filter *f = &o->filter;
 
-	return f->name || f->job || f->nr_tags || f->host || f->user || f->command || f->since_ns ||
+	return f->name || f->span || f->job || f->nr_tags || f->host || f->user || f->command || f->since_ns ||
 	       f->state != ANY_STATE;
 }

@@ -4,6 +4,7 @@
 #include "cmd/named_run.h"
 #include "cmd/option_values.h"
 #include "cmd/show_phases.h"
+#include "cmd/show_spans.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -11,6 +12,7 @@
 #include "view/heaviest_text.h"
 #include "view/meta_text.h"
 #include "view/phases_text.h"
+#include "view/spans_text.h"
 #include "view/summary_text.h"
 #include "view/terminal.h"
 #include "wire/tree.h"
@@ -29,19 +31,28 @@
 struct show_options {
 	struct common_options common; /* its word: the run */
 	struct store_options store;
-	bool by_phase, json;
+	enum { BY_NOTHING, BY_PHASE, BY_SPAN } by;
+	bool each, json;
 };
 
-static int by_phase_parse(void *flag, const char *text)
+static int show_by_parse(void *options, const char *text)
 {
-	return strcmp(text, "phase") ? -EINVAL : flag_parse(flag, text);
+	static const char *const words[] = { "phase", "span" };
+	struct show_options *o = options;
+	int at = word_find(words, sizeof(words) / sizeof(*words), text);
+
+	if (at < 0)
+		return at;
+	o->by = at ? BY_SPAN : BY_PHASE;
+	return 0;
 }
 
 /* clang-format off */
 #define AT(field) offsetof(struct show_options, field)
 
 static const struct option_row show_rows[] = {
-	{ "by", 0, "phase", false, "What each phase used: from one mark to the next", by_phase_parse, AT(by_phase), GUARD_NONE },
+	{ "by", 0, "phase|span", false, "What each phase, from mark to mark, or each span used", show_by_parse, 0, GUARD_NONE },
+	{ "each", 0, NULL, false, "With --by span: each one, those of the same name not summed", flag_parse, AT(each), GUARD_NONE },
 	{ "json", 0, NULL, false, "One JSON object: the lines of kind meta and summary", flag_parse, AT(json), GUARD_NONE },
 	{ 0 }
 };
@@ -56,8 +67,11 @@ static const struct option_group show_groups[] = {
 
 static int show_parse(void *options, int argc, char **argv)
 {
+	const struct show_options *o = options;
 	int err = options_parse(&subcommand_show, options, argc, argv);
 
+	if (!err && o->each && o->by != BY_SPAN)
+		return options_refuse("without --by span there is no", "--each");
 	return err ? err : words_check_run(options);
 }
 
@@ -158,23 +172,35 @@ static int run_show_phases(const struct phases *p, const json_t *meta)
 	return 0;
 }
 
-/* The lines of kind meta and summary as one object, with the phases, if any. */
-static int run_show_json(const json_t *meta, const struct summary *total, const struct phases *p)
+/* The lines of kind meta and summary as one object, with the members @more, unless that is NULL. */
+static int run_show_json(const json_t *meta, const struct summary *total, const struct jsonw *more)
 {
-	struct jsonw first = { 0 }, j = { 0 }, phases = { 0 };
+	struct jsonw first = { 0 }, j = { 0 };
 	int err;
 
 	tree_write(&first, NULL, meta);
 	write_summary(&j, total);
-	if (p)
-		phases_json(&phases, p);
-	err = first.failed || j.failed || phases.failed ? -ENOMEM : 0;
-	if (!err)
-		printf("{\"meta\":%s,\"summary\":%.*s%s%.*s}\n", first.text, (int)(j.used - 1),
-		       j.text, p ? "," : "", (int)phases.used, p ? phases.text : "");
+	err = first.failed || j.failed || (more && more->failed) ? -ENOMEM : 0;
+	if (!err) {
+		printf("{\"meta\":%s,\"summary\":%.*s", first.text, (int)(j.used - 1), j.text);
+		if (more)
+			printf(",%s", more->text);
+		puts("}");
+	}
 	jsonw_done(&first);
 	jsonw_done(&j);
-	jsonw_done(&phases);
+	return err;
+}
+
+static int run_show_phases_json(const struct phases *p, const json_t *meta,
+				const struct summary *total)
+{
+	struct jsonw j = { 0 };
+	int err;
+
+	phases_json(&j, p);
+	err = run_show_json(meta, total, &j);
+	jsonw_done(&j);
 	return err;
 }
 
@@ -185,10 +211,55 @@ static int run_show_by_phase(struct source *s, const struct show_options *o, con
 	int err = phases_read(&p, s, total->wall_ns);
 
 	if (!err)
-		err = o->json ? run_show_json(meta, total, &p) : run_show_phases(&p, meta);
+		err = o->json ? run_show_phases_json(&p, meta, total) : run_show_phases(&p, meta);
 	if (!err && p.left_out)
 		log_warn("%" PRIu64 " marks are left out: they are too many", p.left_out);
 	phases_done(&p);
+	return err;
+}
+
+static int run_show_spans_json(struct source *s, const struct show_options *o, const json_t *meta,
+			       const struct summary *total, const struct spans_shown *shown)
+{
+	struct jsonw j = { 0 };
+	int err = 0;
+
+	if (o->each)
+		err = spans_json_each(&j, s);
+	else
+		spans_json(&j, shown, total);
+	if (!err)
+		err = run_show_json(meta, total, &j);
+	jsonw_done(&j);
+	return err;
+}
+
+static int run_show_spans(const struct show_options *o, const json_t *meta,
+			  const struct summary *total, const struct spans_shown *shown)
+{
+	size_t width = terminal_width(stdout);
+	__cleanup(freep) char *text =
+		spans_text(&shown->paths, &shown->sums, total, o->each, width);
+
+	if (!text)
+		return -ENOMEM;
+	meta_text(stdout, meta, width);
+	printf("\n%s", text);
+	return 0;
+}
+
+static int run_show_by_span(struct source *s, const struct show_options *o, const json_t *meta,
+			    const struct summary *total)
+{
+	struct spans_shown shown;
+	int err = spans_shown_read(&shown, s, o->each);
+
+	if (!err)
+		err = o->json ? run_show_spans_json(s, o, meta, total, &shown)
+			      : run_show_spans(o, meta, total, &shown);
+	if (!err && shown.paths.left_out)
+		log_warn("%" PRIu64 " spans are left out: they are too many", shown.paths.left_out);
+	spans_shown_done(&shown);
 	return err;
 }
 
@@ -204,9 +275,10 @@ static int run_show(struct source *s, const struct show_options *o)
 		err = source_summary(s, &total, &is_folded);
 	unreadable = s->unreadable;
 	if (!err)
-		err = o->by_phase ? run_show_by_phase(s, o, meta, &total)
-		      : o->json   ? run_show_json(meta, &total, NULL)
-				  : run_show_text(s, meta, &total);
+		err = o->by == BY_PHASE  ? run_show_by_phase(s, o, meta, &total)
+		      : o->by == BY_SPAN ? run_show_by_span(s, o, meta, &total)
+		      : o->json          ? run_show_json(meta, &total, NULL)
+					 : run_show_text(s, meta, &total);
 	if (!err && unreadable)
 		log_warn("%" PRIu64 " lines of '%s' cannot be read and were left out", unreadable,
 			 o->common.words[0]);

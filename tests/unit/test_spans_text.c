@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The table of spans: its figures, its width, and names that want to be more than names. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "fixture.h"
+#include "view/format.h"
+#include "view/spans_text.h"
+
+#define SECOND 1000000000ULL
+
+static struct span span_of(uint64_t id, uint64_t parent, const char *name, uint64_t cpu_ns)
+{
+	struct span s = { .id = id, .parent = parent, .label.name = name, .end_epoch_ns = 1 };
+
+	s.used.complete = s.used.has_status = true;
+	s.used.has_rss_peak = s.used.has_rss_peak_upper = true;
+	s.used.rss_peak_bytes = id * MIB;
+	s.used.rss_peak_upper_bytes = 2 * id * MIB;
+	s.used.wall_ns = 2 * SECOND;
+	s.used.processes_total = 1;
+	sample_set(&s.used.total, M_cpu, cpu_ns);
+	sample_set(&s.used.total, M_read, MIB);
+	return s;
+}
+
+/* To be freed. */
+static char *text_of(const struct span *spans, size_t nr, bool is_each, size_t width)
+{
+	struct summary run = { .complete = true, .wall_ns = 9 * SECOND, .processes_total = 6 };
+	struct span_paths p = { 0 };
+	struct span_sums sums;
+	char *text;
+
+	sample_set(&run.total, M_cpu, 8 * SECOND);
+	sample_set(&run.total, M_read, 9 * MIB);
+	for (size_t i = 0; i < nr; i++)
+		assert_int_equal(span_paths_add(&p, &spans[i]), 0);
+	assert_int_equal(span_paths_finish(&p, is_each), 0);
+	assert_int_equal(span_sums_init(&sums, &p), 0);
+	for (size_t i = 0; i < nr; i++)
+		span_sums_add(&sums, &p, &spans[i]);
+	text = spans_text(&p, &sums, &run, is_each, width);
+	span_sums_done(&sums);
+	span_paths_done(&p);
+	assert_non_null(text);
+	return text;
+}
+
+static void rows_have_sums_spread_rest_and_run(void **state)
+{
+	struct span spans[] = { span_of(2, 1, "cc", SECOND), span_of(1, 0, "build", 3 * SECOND),
+				span_of(3, 0, "build", 2 * SECOND) };
+	char *text;
+
+	(void)state;
+	spans[2].used.exit_code = 1;
+	text = text_of(spans, 3, false, 80);
+	assert_string_equal(
+		text,
+		"  span               count        CPU       wall   peak RSS      bound failed\n"
+		"  build                  2    5.000 s    4.000 s    3.0 MiB    6.0 MiB      1\n"
+		"      (least)                 2.000 s    2.000 s    1.0 MiB    2.0 MiB\n"
+		"      (most)                  3.000 s    2.000 s    3.0 MiB    6.0 MiB\n"
+		"    cc                   1    1.000 s    2.000 s    2.0 MiB    4.0 MiB      0\n"
+		"  (rest of the run)           3.000 s          -          -          -\n"
+		"  = the run                   8.000 s    9.000 s          -          -\n");
+	free(text);
+}
+
+static void each_one_has_its_status(void **state)
+{
+	struct span spans[] = { span_of(2, 1, "cc", SECOND), span_of(1, 0, "build", 3 * SECOND) };
+	char *text;
+
+	(void)state;
+	spans[0].used.signal = 9;
+	spans[1].used.has_status = false;
+	text = text_of(spans, 2, true, 80);
+	assert_non_null(strstr(text, "bound   exit"));
+	assert_non_null(strstr(text, "4.0 MiB    137"));
+	assert_non_null(strstr(text, "2.0 MiB      -"));
+	assert_null(strstr(text, "count"));
+	free(text);
+}
+
+static void what_is_wrong_with_a_span_is_below_it(void **state)
+{
+	struct span spans[] = { span_of(1, 0, "a", SECOND), span_of(2, 0, "a", SECOND) };
+	char *text;
+
+	(void)state;
+	spans[1].used.complete = false;
+	summary_add_loss(&spans[1].used, "exits", 3);
+	spans[0].end_epoch_ns = 0;
+	text = text_of(spans, 2, false, 80);
+	assert_non_null(strstr(text, "\n    (1 of 2 INCOMPLETE: lost 3 exits)\n"));
+	assert_non_null(strstr(text, "\n    (1 of 2 had not ended when the run did)\n"));
+	free(text);
+}
+
+static void a_rest_that_is_less_than_nothing_has_its_sign(void **state)
+{
+	const struct span spans[] = { span_of(1, 0, "a", 9 * SECOND) };
+	char *text = text_of(spans, 1, false, 80);
+
+	(void)state;
+	assert_non_null(strstr(text, "(rest of the run)          -1.000 s"));
+	free(text);
+}
+
+static void a_run_without_spans_is_all_rest(void **state)
+{
+	char *text = text_of(NULL, 0, false, 60);
+
+	(void)state;
+	assert_non_null(strstr(text, "(rest of the run)           8.000 s"));
+	assert_non_null(strstr(text, "\n  the run has no spans\n"));
+	free(text);
+}
+
+/* The loops are for widths and lines; the message has the line. */
+static void no_line_is_wider_than_the_terminal(void **state)
+{
+	struct span spans[40];
+	char *text, *rest, *line;
+
+	(void)state;
+	for (uint64_t i = 0; i < 40; i++) {
+		spans[i] = span_of(i + 1, i,
+				   "a name of \xe6\xbc\xa2\xe5\xad\x97 that goes on and on", i);
+		summary_add_loss(&spans[i].used, "a loss of some length", i);
+	}
+	for (size_t width = 32; width < 140; width += 9) {
+		text = rest = text_of(spans, 40, width % 2, width);
+		while ((line = strsep(&rest, "\n")))
+			if (format_columns(line) > width)
+				fail_msg("%zu: %s", width, line);
+		free(text);
+	}
+}
+
+static void names_cannot_steer_a_terminal(void **state)
+{
+	struct span spans[] = { span_of(1, 0, "a\x1b[2Jb\nc", SECOND), span_of(2, 0, "", SECOND) };
+	char *text;
+
+	(void)state;
+	spans[0].used.complete = false;
+	strcpy(spans[0].used.reason, "b\x1b[2J\n");
+	text = text_of(spans, 2, false, 80);
+	assert_null(strchr(text, '\x1b'));
+	assert_non_null(strstr(text, "a?[2Jb?c"));
+	assert_non_null(strstr(text, "(INCOMPLETE: b?[2J?)"));
+	assert_non_null(strstr(text, "(no name)"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_have_sums_spread_rest_and_run),
+		cmocka_unit_test(each_one_has_its_status),
+		cmocka_unit_test(what_is_wrong_with_a_span_is_below_it),
+		cmocka_unit_test(a_rest_that_is_less_than_nothing_has_its_sign),
+		cmocka_unit_test(a_run_without_spans_is_all_rest),
+		cmocka_unit_test(no_line_is_wider_than_the_terminal),
+		cmocka_unit_test(names_cannot_steer_a_terminal),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
