@@ -64,6 +64,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("attach", "--interval", "0"), {"0.1"})
         self.assertEqual(complete("list", "--sort", "w"), {"wall"})
         self.assertEqual(complete("show", "--by", ""), {"phase", "span"})
+        self.assertEqual(complete("compare", "--by", ""), {"span"})
 
     def test_the_words_of_the_command_are_not_ours(self):
         self.assertNotIn("--wait", complete("--", "ls", "--w"))

@@ -83,6 +83,11 @@ class Readers(SubcommandCase):
         self.sweep_over("show", "--by", "span", "1")
         self.sweep_over("list", "--span", "step*")
 
+    def test_compare_by_span(self):
+        runs = [write_run_with_spans(self.dir / f"{i}.jsonl", *(span(k, f"step {k % (9 + i)}") for k in range(1, 40))) for i in range(2)]
+        for options in ([], ["--json"], ["--fail-if", "cpu_seconds > +500%"]):
+            self.sweep_over("compare", *runs, "--by", "span", *options)
+
     def test_export(self):
         for run in (RUN, HOSTILE, PUSHED, SPANS):
             for form in FORMATS:

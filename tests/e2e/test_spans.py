@@ -163,3 +163,99 @@ class Listed(CommandCase):
         self.assertEqual(found("--span", "align A?", "--name", "o*"), ["one"])
         self.assertEqual(found("--span", "align"), [])
         self.assert_refused(self.bpfmon("list", "--span", ""), "--span")
+
+
+class Compared(CommandCase):
+    """`bpfmon compare --by span`."""
+
+    def run_of(self, name, *spans, **how):
+        return write_run_with_spans(self.dir / f"{name}.jsonl", *spans, **how)
+
+    def pair(self):
+        """The step build/link takes half as long again, `test` is new, and another `link` is at the top."""
+        both = lambda f: (
+            span(2, "cc", 1, cpu_seconds=1),
+            span(3, "cc", 1, cpu_seconds=2, rss_peak_bytes=3 << 20),
+            span(4, "link", 1, cpu_seconds=2 * f, code=int(f > 1)),
+            span(1, "build", wall=8, cpu_seconds=3 + 2 * f),
+            span(5, "link", cpu_seconds=1),
+        )
+        return self.run_of("a", *both(1)), self.run_of("b", *both(1.5), span(6, "test", complete=False))
+
+    def compare(self, *words, code=0, stderr="", **kwargs):
+        done = self.bpfmon("compare", "--by", "span", *words, **kwargs)
+        self.assertEqual((done.returncode, done.stderr), (code, stderr))
+        return done.stdout
+
+    def steps(self, *words):
+        return {"/".join(s["path"]): s for s in json.loads(self.compare("--json", *words))["spans"]}
+
+    def test_steps_are_matched_by_the_names_around_them_and_summed(self):
+        steps = self.steps(*self.pair())
+        self.assertEqual(list(steps), ["build", "build/cc", "build/link", "link", "test"])
+        self.assertEqual(steps["build/cc"]["counts"], [[2], [2]])
+        self.assertEqual(steps["test"]["counts"], [[0], [1]])
+        medians = lambda step, key: [v.get("median") for v in steps[step]["values"][key]]
+        self.assertEqual(medians("build/cc", "cpu_seconds"), [3, 3])
+        self.assertEqual(medians("build/cc", "rss_peak_bytes"), [3 << 20, 3 << 20])
+        self.assertEqual(medians("build/cc", "wall_seconds"), [2, 2])
+        self.assertEqual(medians("build/link", "cpu_seconds"), [2, 3])
+        self.assertEqual(medians("build/link", "exit_code"), [0, 1])
+        self.assertEqual(medians("test", "cpu_seconds"), [None, 0.5])
+        self.assertEqual(steps["build/link"]["values"]["cpu_seconds"][1]["relative"], 0.5)
+
+    def test_the_table_has_a_row_for_each_step_and_the_run(self):
+        text = self.compare(*self.pair(), env={"COLUMNS": "80"})
+        tables = text.split("\n\n")[1:]
+        self.assertLessEqual(max(len(line) for table in tables for line in table.splitlines()), 80)
+        table = [line.split() for line in tables[0].splitlines()]
+        self.assertEqual([row[0] for row in table], ["cpu_seconds", "build", "build/cc", "build/link", "link", "test", "="])
+        self.assertEqual(table[3], ["build/link", "1", "1", "2.000", "s", "3.000", "s", "+1.000", "s", "+50.0", "%"])
+        self.assertEqual(table[5][:4], ["test", "0", "1", "-"])
+        self.assertIn("INCOMPLETE in 1 run: test", text)
+
+    def test_an_expression_holds_for_a_step_and_names_it(self):
+        pair = self.pair()
+        failed = "bpfmon: failed: build/link: cpu_seconds: 3.000 s against 2.000 s, +50.0 % > +40%\n"
+        self.compare(*pair, "--fail-if", "cpu_seconds > +40%", code=1, stderr=failed)
+        self.compare(*pair, "--fail-if", "cpu_seconds > +60%")
+        held = json.loads(self.bpfmon("compare", "--by", "span", "--json", *pair, "--fail-if", "cpu_seconds > +40%").stdout)["fail_if"]
+        self.assertEqual([x["path"] for x in held if x["holds"]], [["build", "link"]])
+
+    def test_an_expression_that_no_step_decides_is_an_error(self):
+        one, two = self.run_of("one", span(1, "a")), self.run_of("two", span(1, "b"))
+        for expression in ("cpu_seconds > +1%", "majflt > 0"):
+            self.assert_refused(self.bpfmon("compare", one, two, "--by", "span", "--fail-if", expression), "cannot be decided")
+        self.assert_refused(self.bpfmon("compare", *self.pair(), "--by", "span", "--significant", "--fail-if", "cpu_seconds > +1%"), "too few")
+
+    def test_groups_of_runs_are_compared_step_by_step(self):
+        names = []
+        for group, factor in (("old", 1), ("new", 1.5)):
+            for i in range(5):
+                spans = (span(2, "cc", 1, cpu_seconds=1 + i / 1000), span(1, "build", cpu_seconds=factor * (2 + i / 100)))
+                names.append(self.run_of(f"{group}{i}", *spans, meta={"tags": {"b": group}, "start_time": 1763690000 + len(names)}))
+        self.store_does("merge", *names)
+        of_files = self.steps("--by", "b", *names)
+        self.assertEqual(of_files["build"]["values"]["cpu_seconds"][1]["verdict"], "more than noise")
+        self.assertEqual(of_files["build/cc"]["values"]["cpu_seconds"][1]["verdict"], "may be noise")
+        self.assertEqual(of_files["build"]["counts"], [[1] * 5, [1] * 5])
+        self.assertEqual(self.steps("--by", "b"), of_files)
+        self.assertEqual(self.steps("--by", "b", "--span", "cc"), of_files)
+        failed = self.bpfmon("compare", "--by", "span", "--by", "b", "--significant", "--fail-if", "cpu_seconds > +1%")
+        self.assertEqual((failed.returncode, failed.stderr.count("failed: build:")), (1, 1), failed.stderr)
+
+    def test_runs_without_spans_have_no_steps(self):
+        one, two = self.run_of("one"), self.run_of("two")
+        self.assertIn("the runs have no spans", self.compare(one, two))
+        self.assertEqual(self.steps(one, two), {})
+
+    def test_hostile_names_are_text_and_many_are_left_out(self):
+        names = ["\x1b[2J", "\x1f", "", "a/b", "x" * 400, "\u202e"]
+        run = self.run_of("bad", *(span(i, name) for i, name in enumerate(names, 1)))
+        text = self.compare(run, run, env={"COLUMNS": "60"})
+        self.assertFalse(set(text) & {"\x1b", "\x1f", "\u202e"})
+        self.assertLessEqual(max(map(len, text.split("\n\n")[1].splitlines())), 60)
+        many = self.run_of("many", *(span(i, f"step {i}") for i in range(1, 4200)))
+        done = self.bpfmon("compare", many, many, "--by", "span", "--json")
+        self.assertEqual((done.returncode, len(json.loads(done.stdout)["spans"])), (0, 4096))
+        self.assertIn("206 spans are left out", done.stderr)

@@ -31,7 +31,7 @@ static void comparison_print(const struct comparison *c, const json_t *diff)
 	fclose(f);
 	fuzz_is_inert(text, length);
 	free(text);
-	comparison_document(&j, c, diff, NULL, 0);
+	comparison_document(&j, c, NULL, NULL, diff, NULL, 0);
 	FUZZ_HOLDS(!j.failed);
 	json_decref(fuzz_json(j.text, j.used));
 	jsonw_done(&j);

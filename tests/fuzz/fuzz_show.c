@@ -97,7 +97,7 @@ static void compare_with_itself(FILE *f, struct source *s)
 	diff = facts_diff(&groups);
 	FUZZ_HOLDS(diff && !json_array_size(diff));
 	comparison_text(f, &c, diff, 80);
-	comparison_document(&j, &c, diff, NULL, 0);
+	comparison_document(&j, &c, NULL, NULL, diff, NULL, 0);
 	json_decref(fuzz_json(j.text, j.used));
 	jsonw_done(&j);
 	json_decref(diff);

@@ -2,24 +2,24 @@
 /* bpfmon compare [OPTIONS] RUN RUN...: runs against each other, value by value. */
 #include "cmd/compare.h"
 
+#include "cmd/compare_outcomes.h"
 #include "cmd/compare_page.h"
 #include "cmd/compare_runs.h"
 #include "cmd/option_values.h"
 
 #include "base/log.h"
 #include "compare/diff.h"
-#include "compare/document.h"
+#include "compare/steps_text.h"
 #include "compare/text.h"
-#include "view/format.h"
 #include "view/terminal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define EXIT_FAILED 1
-#define NAME_COLUMNS 60
 
 static int fail_if_parse(void *options, const char *text)
 {
@@ -28,6 +28,17 @@ static int fail_if_parse(void *options, const char *text)
 	if (o->nr_fail_if == MAX_FAIL_IF)
 		return -EINVAL;
 	o->fail_if[o->nr_fail_if++] = text;
+	return 0;
+}
+
+/* Both may be given: groups of runs, step by step. */
+static int compare_by_parse(void *options, const char *text)
+{
+	struct compare_options *o = options;
+
+	if (strcmp(text, "span") != 0)
+		return text_parse(&o->by, text);
+	o->by_span = true;
 	return 0;
 }
 
@@ -42,7 +53,7 @@ static int baseline_parse(void *value, const char *text)
 #define AT(field) offsetof(struct compare_options, field)
 
 static const struct option_row compare_rows[] = {
-	{ "by", 0, "TAG", false, "Runs with the same value of this tag are a group", text_parse, AT(by), GUARD_NONE },
+	{ "by", 0, "TAG|span", false, "Runs with the same value of this tag are a group; span: see above", compare_by_parse, 0, GUARD_NONE },
 	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", baseline_parse, AT(baseline), GUARD_NONE },
 	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 when it holds: 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, 0, GUARD_NONE },
 	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", flag_parse, AT(significant), GUARD_NONE },
@@ -73,7 +84,9 @@ static void compare_help(void)
 	     "of `bpfmon list`, a name, a file that -o run.jsonl wrote, prmon's JSON file, or "
 	     "what\n"
 	     "GNU time -v printed. Without one, the runs of the store that --name and the other\n"
-	     "filters let pass are compared, those that have ended; with --by alone, all.\n");
+	     "filters let pass are compared, those that have ended; with --by alone, all.\n"
+	     "With --by span what the spans of each name used, below the names of those around\n"
+	     "them, is compared, and EXPRESSION holds for these; --by TAG may be given, too.\n");
 	options_print(&subcommand_compare);
 	puts("\nEXPRESSION is KEY OP VALUE; OP is > < >= <=; VALUE is a difference with its sign\n"
 	     "(+10%, -5%, +20MiB, +500ms), or the value itself without one (2GiB, 30s, 0).\n\n"
@@ -110,94 +123,45 @@ static int groups_make(struct groups *g, const struct sides *all, const struct c
 	return err ? err : groups_check(g, o);
 }
 
-static int expressions_parse(struct expression *all, const struct compare_options *o)
-{
-	char why[200];
+/* What is compared, and what came out. */
+struct compared {
+	struct sides runs;
+	struct steps steps;
+	struct groups groups;
+	struct comparison comparison;
+	struct outcomes outcomes;
+};
 
-	for (size_t i = 0; i < o->nr_fail_if; i++) {
-		if (!expression_parse(&all[i], o->fail_if[i], why, sizeof(why)))
-			continue;
-		log_error("--fail-if does not take '%s': %s", o->fail_if[i], why);
-		return -EINVAL;
-	}
-	return 0;
+static void compared_print(const struct compared *x, const struct compare_options *o,
+			   const json_t *diff)
+{
+	size_t keys[MAX_FAIL_IF], width = terminal_width(stdout);
+
+	for (size_t i = 0; i < o->nr_fail_if; i++)
+		keys[i] = x->outcomes.expressions[i].key;
+	if (o->by_span)
+		steps_text(stdout, &x->steps, &x->comparison, diff, keys, o->nr_fail_if, width);
+	else
+		comparison_text(stdout, &x->comparison, diff, width);
 }
 
-/* Names of runs are untrusted: they are printed through format_name(). */
-static void outcome_report_unknown(const struct outcome *x, const struct comparison *c, int err)
+static int compared_show(const struct compared *x, const struct compare_options *o)
 {
-	const char *key = compare_key(x->expression->key).name;
-	size_t lacks = spread_of(c, x->group, x->expression->key)->nr ? 0 : x->group;
-
-	fprintf(stderr, "bpfmon: --fail-if '%s' cannot be decided: ", x->expression->text);
-	if (err == -ENOENT) {
-		format_name(stderr, c->groups->list[lacks].name, NAME_COLUMNS);
-		fprintf(stderr, " has no %s\n", key);
-	} else {
-		fprintf(stderr,
-			"%zu and %zu runs are too few to tell a change from noise; 4 in each of "
-			"two "
-			"groups are enough\n",
-			spread_of(c, 0, x->expression->key)->nr,
-			spread_of(c, x->group, x->expression->key)->nr);
-	}
-}
-
-/* Evaluates all expressions for all groups but the first. @failed: one of them holds. */
-static int outcomes_evaluate(const struct expression *e, const struct compare_options *o,
-			     const struct comparison *c, struct outcome *outcomes, bool *failed)
-{
-	size_t others = c->groups->nr - 1;
-
-	for (size_t i = 0; i < o->nr_fail_if * others; i++) {
-		struct outcome *x = &outcomes[i];
-		int err;
-
-		*x = (struct outcome){ .expression = &e[i / others], .group = i % others + 1 };
-		err = expression_holds(x->expression, c, x->group, o->significant, &x->holds);
-		if (err) {
-			outcome_report_unknown(x, c, err);
-			return err;
-		}
-		*failed |= x->holds;
-	}
-	return 0;
-}
-
-static void outcomes_report_failed(const struct outcome *outcomes, size_t nr,
-				   const struct comparison *c)
-{
-	for (size_t i = 0; i < nr; i++) {
-		if (!outcomes[i].holds)
-			continue;
-		fputs("bpfmon: failed: ", stderr);
-		if (c->groups->nr > 2) {
-			format_name(stderr, c->groups->list[outcomes[i].group].name, NAME_COLUMNS);
-			fputs(": ", stderr);
-		}
-		expression_write(stderr, outcomes[i].expression, c, outcomes[i].group);
-		fputc('\n', stderr);
-	}
-}
-
-static int comparison_show(const struct comparison *c, const struct compare_options *o,
-			   const struct outcome *outcomes)
-{
-	size_t nr = o->nr_fail_if * (c->groups->nr - 1);
-	json_t *diff = facts_diff(c->groups);
+	json_t *diff = facts_diff(&x->groups);
 	struct jsonw j = { 0 };
 	bool page_failed = false;
 	int err = diff ? 0 : -ENOMEM;
 
 	if (!err && o->json) {
-		comparison_document(&j, c, diff, outcomes, nr);
+		comparison_document(&j, &x->comparison, o->by_span ? &x->steps : NULL, &x->runs,
+				    diff, x->outcomes.list, x->outcomes.nr);
 		err = j.failed ? -ENOMEM : 0;
 		if (!err)
 			fwrite(j.text, 1, j.used, stdout);
 	} else if (!err) {
-		comparison_text(stdout, c, diff, terminal_width(stdout));
+		compared_print(x, o, diff);
 	}
-	if (!err && o->html && compare_page_write(c, diff, o))
+	if (!err && o->html && compare_page_write(&x->comparison, diff, o))
 		page_failed = true;
 	json_decref(diff);
 	jsonw_done(&j);
@@ -209,41 +173,40 @@ static int comparison_show(const struct comparison *c, const struct compare_opti
 }
 
 /* The exit status. */
-static int groups_report(const struct groups *g, const struct compare_options *o,
-			 const struct expression *e)
+static int compared_report(struct compared *x, const struct compare_options *o)
 {
-	struct outcome *outcomes = calloc(o->nr_fail_if * g->nr + 1, sizeof(*outcomes));
-	struct comparison c = { 0 };
-	bool failed = false;
-	int status = EXIT_USAGE;
+	const struct steps *steps = o->by_span ? &x->steps : NULL;
 
-	if (!outcomes || groups_compare(&c, g))
-		log_error("out of memory for %zu groups", g->nr);
-	else if (!outcomes_evaluate(e, o, &c, outcomes, &failed) &&
-		 !comparison_show(&c, o, outcomes)) {
-		outcomes_report_failed(outcomes, o->nr_fail_if * (g->nr - 1), &c);
-		status = failed ? EXIT_FAILED : 0;
+	if (groups_compare(&x->comparison, &x->groups) ||
+	    (steps && steps_compare(&x->steps, &x->groups, &x->runs))) {
+		log_error("out of memory for %zu groups", x->groups.nr);
+		return EXIT_USAGE;
 	}
-	comparison_done(&c);
-	free(outcomes);
-	return status;
+	if (outcomes_evaluate(&x->outcomes, o, &x->comparison, steps) || compared_show(x, o))
+		return EXIT_USAGE;
+	if (x->steps.left_out)
+		log_warn("%" PRIu64 " spans are left out: their names are too many",
+			 x->steps.left_out);
+	outcomes_report_failed(&x->outcomes, &x->comparison);
+	return x->outcomes.has_failed ? EXIT_FAILED : 0;
 }
 
 static int cmd_compare(int argc, char **argv)
 {
-	struct expression expressions[MAX_FAIL_IF];
-	struct sides all = { 0 };
-	struct groups g = { 0 };
+	struct compared x = { 0 };
 	struct compare_options o;
 	int go_on = options_begin(&subcommand_compare, &o, argc, argv), status = EXIT_USAGE;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (!expressions_parse(expressions, &o) && !compare_runs_read(&all, &o) &&
-	    !groups_make(&g, &all, &o))
-		status = groups_report(&g, &o, expressions);
-	groups_done(&g);
-	sides_done(&all);
+	if (!outcomes_parse(&x.outcomes, &o) && !compare_runs_read(&x.runs, &x.steps, &o) &&
+	    !groups_make(&x.groups, &x.runs, &o))
+		status = compared_report(&x, &o);
+	outcomes_done(&x.outcomes);
+	comparison_done(&x.comparison);
+	groups_done(&x.groups);
+	steps_done(&x.steps);
+	sides_done(&x.runs);
 	return status;
 }
 

@@ -16,7 +16,7 @@ struct compare_options {
 	const char *by, *baseline, *html; /* NULL: not given */
 	const char *fail_if[MAX_FAIL_IF];
 	size_t nr_fail_if;
-	bool significant, json;
+	bool by_span, significant, json;
 };
 
 #endif

@@ -36,7 +36,17 @@ static bool path_is_peer(const char *path)
 	return !err || err == -EMLINK;
 }
 
-static int sides_add_named(struct sides *all, const char *store, const char *name)
+/* @steps: NULL if they are not compared. */
+static int sides_add_source(struct sides *all, struct steps *steps, const char *name,
+			    struct source *src)
+{
+	int err = sides_add_run(all, name, src);
+
+	return err || !steps ? err : steps_add_run(steps, all->nr - 1, src);
+}
+
+static int sides_add_named(struct sides *all, struct steps *steps, const char *store,
+			   const char *name)
 {
 	struct source src;
 	bool is_other;
@@ -44,7 +54,7 @@ static int sides_add_named(struct sides *all, const char *store, const char *nam
 
 	if (err)
 		return err; /* reported already */
-	err = sides_add_run(all, name, &src);
+	err = sides_add_source(all, steps, name, &src);
 	is_other = err == -EBADMSG && strcmp(name, "-") != 0;
 	if (err && !is_other)
 		log_error("cannot compare '%s': %s", name, source_why(&src, err));
@@ -52,7 +62,7 @@ static int sides_add_named(struct sides *all, const char *store, const char *nam
 	return is_other ? sides_add_peer_file(all, name) : err;
 }
 
-static int sides_add_stored(struct sides *all, const struct stores *stores,
+static int sides_add_stored(struct sides *all, struct steps *steps, const struct stores *stores,
 			    const struct stored_run *r)
 {
 	struct source src;
@@ -61,7 +71,7 @@ static int sides_add_stored(struct sides *all, const struct stores *stores,
 
 	snprintf(name, sizeof(name), "%s%" PRId64, stores->prefix[r->source], r->id);
 	if (!err)
-		err = sides_add_run(all, name, &src);
+		err = sides_add_source(all, steps, name, &src);
 	if (err)
 		log_error("cannot compare run %s: %s", name, source_why(&src, err));
 	source_close(&src);
@@ -69,7 +79,8 @@ static int sides_add_stored(struct sides *all, const struct stores *stores,
 }
 
 /* The oldest first: the others are compared with it. */
-static int sides_add_filtered(struct sides *all, const struct compare_options *o)
+static int sides_add_filtered(struct sides *all, struct steps *steps,
+			      const struct compare_options *o)
 {
 	struct run_filter f = filter_get(&o->filter);
 	struct stored_runs found = { 0 };
@@ -83,7 +94,7 @@ static int sides_add_filtered(struct sides *all, const struct compare_options *o
 	err = stores_query(&stores, &f, &found);
 	stored_runs_sort(&found, BY_START);
 	for (size_t i = found.nr; !err && i-- > 0;)
-		err = sides_add_stored(all, &stores, &found.runs[i]);
+		err = sides_add_stored(all, steps, &stores, &found.runs[i]);
 	if (!err && found.nr < 2) {
 		log_error("%zu runs of the store pass the filters, and comparing takes two; see "
 			  "bpfmon list with the same filters",
@@ -95,13 +106,14 @@ static int sides_add_filtered(struct sides *all, const struct compare_options *o
 	return err;
 }
 
-int compare_runs_read(struct sides *all, const struct compare_options *o)
+int compare_runs_read(struct sides *all, struct steps *steps, const struct compare_options *o)
 {
+	struct steps *wanted = o->by_span ? steps : NULL;
 	int err = 0;
 
 	if (!*o->common.words && (o->by || filter_is_given(&o->filter)))
-		return sides_add_filtered(all, o);
+		return sides_add_filtered(all, wanted, o);
 	for (char **name = o->common.words; !err && *name; name++)
-		err = sides_add_named(all, o->store.path, *name);
+		err = sides_add_named(all, wanted, o->store.path, *name);
 	return err;
 }

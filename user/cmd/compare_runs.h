@@ -5,9 +5,9 @@
 #define CMD_COMPARE_RUNS_H
 
 #include "cmd/compare.h"
-#include "compare/side.h"
+#include "compare/step.h"
 
-/* A negative errno after one line to the user. */
-int compare_runs_read(struct sides *all, const struct compare_options *o);
+/* With --by span their steps, too. A negative errno after one line to the user. */
+int compare_runs_read(struct sides *all, struct steps *steps, const struct compare_options *o);
 
 #endif

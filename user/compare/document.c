@@ -75,6 +75,46 @@ static void values_write(struct jsonw *j, const struct comparison *c)
 	jsonw_object_end(j);
 }
 
+static void step_write_path(struct jsonw *j, const struct step *s)
+{
+	const json_t *name;
+	size_t i;
+
+	jsonw_array(j, "path");
+	json_array_foreach(s->path, i, name)
+		jsonw_string(j, NULL, json_string_value(name));
+	jsonw_array_end(j);
+}
+
+/* For each group how many spans each of its runs has had. */
+static void step_write_counts(struct jsonw *j, const struct step *s, const struct groups *g,
+			      const struct sides *runs)
+{
+	jsonw_array(j, "counts");
+	for (size_t i = 0; i < g->nr; i++) {
+		jsonw_array(j, NULL);
+		for (size_t k = 0; k < g->list[i].nr; k++)
+			jsonw_uint(j, NULL, s->spans[g->list[i].sides[k] - runs->list]);
+		jsonw_array_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+static void steps_write(struct jsonw *j, const struct steps *steps, const struct groups *g,
+			const struct sides *runs)
+{
+	jsonw_array(j, "spans");
+	for (size_t i = 0; i < steps->nr; i++) {
+		jsonw_object(j, NULL);
+		step_write_path(j, &steps->list[i]);
+		step_write_counts(j, &steps->list[i], g, runs);
+		values_write(j, &steps->list[i].comparison);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+	jsonw_uint(j, "spans_left_out", steps->left_out);
+}
+
 static void changes_write(struct jsonw *j, const json_t *diff)
 {
 	json_t *row, *texts, *text;
@@ -101,13 +141,16 @@ static void outcomes_write(struct jsonw *j, const struct outcome *outcomes, size
 		jsonw_object(j, NULL);
 		jsonw_string(j, "expression", outcomes[i].expression->text);
 		jsonw_uint(j, "group", outcomes[i].group);
+		if (outcomes[i].step)
+			step_write_path(j, outcomes[i].step);
 		jsonw_bool(j, "holds", outcomes[i].holds);
 		jsonw_object_end(j);
 	}
 	jsonw_array_end(j);
 }
 
-void comparison_document(struct jsonw *j, const struct comparison *c, const json_t *diff,
+void comparison_document(struct jsonw *j, const struct comparison *c, const struct steps *steps,
+			 const struct sides *runs, const json_t *diff,
 			 const struct outcome *outcomes, size_t nr)
 {
 	jsonw_object(j, NULL);
@@ -115,6 +158,8 @@ void comparison_document(struct jsonw *j, const struct comparison *c, const json
 	jsonw_string(j, "by", c->groups->by);
 	groups_write(j, c->groups);
 	values_write(j, c);
+	if (steps)
+		steps_write(j, steps, c->groups, runs);
 	changes_write(j, diff);
 	outcomes_write(j, outcomes, nr);
 	jsonw_object_end(j);

@@ -5,16 +5,19 @@
 
 #include "base/json.h"
 #include "compare/expression.h"
+#include "compare/step.h"
 
 /* What became of an expression, for a group. */
 struct outcome {
 	const struct expression *expression;
 	size_t group;
 	bool holds;
+	const struct step *step; /* NULL: of the runs themselves */
 };
 
-/* One object and the line's end; docs/COMPARE.md describes it. */
-void comparison_document(struct jsonw *j, const struct comparison *c, const json_t *diff,
+/* One object and the line's end; docs/COMPARE.md describes it. @steps: of @runs, or NULL. */
+void comparison_document(struct jsonw *j, const struct comparison *c, const struct steps *steps,
+			 const struct sides *runs, const json_t *diff,
 			 const struct outcome *outcomes, size_t nr);
 
 #endif

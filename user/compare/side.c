@@ -89,7 +89,7 @@ void side_derive(struct side *s)
 	side_derive_signal(s);
 }
 
-static void side_take_values(struct side *s, const json_t *summary)
+void side_take_values(struct side *s, const json_t *summary)
 {
 	for (size_t i = 0; i < NR_KEYS; i++) {
 		const char *key = compare_key(i).name;
@@ -100,6 +100,31 @@ static void side_take_values(struct side *s, const json_t *summary)
 	}
 	side_derive_signal(s);
 	s->complete = json_is_true(json_object_get(summary, "complete"));
+}
+
+/* Memory is a peak, and so is what is a rate; a status is the worst. */
+static bool key_is_largest(size_t key)
+{
+	struct compare_key k = compare_key(key);
+
+	if (key >= NR_SUMMARY_COMPARED)
+		return false;
+	return k.unit == UNIT_BYTES || k.unit == UNIT_MILLI || !strcmp(k.name, "exit_code") ||
+	       !strcmp(k.name, "signal");
+}
+
+void side_add_values(struct side *s, const struct side *one)
+{
+	for (size_t i = 0; i < NR_KEYS; i++) {
+		if (isnan(s->value[i]))
+			s->value[i] = one->value[i];
+		else if (!isnan(one->value[i]))
+			s->value[i] = key_is_largest(i) ? fmax(s->value[i], one->value[i])
+							: s->value[i] + one->value[i];
+	}
+	s->complete &= one->complete;
+	if (side_get(s, "wall_seconds") > 0)
+		side_set(s, "cores_mean", side_get(s, "cpu_seconds") / side_get(s, "wall_seconds"));
 }
 
 struct taking {

@@ -136,11 +136,21 @@ static void folded_print(FILE *f, const struct comparison *c, size_t width, size
 	free(text);
 }
 
-void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, size_t width)
+void comparison_text_begin(FILE *f, const struct comparison *c, size_t width)
 {
 	folded_print(f, c, width, 5, groups_print);
-	for (size_t g = 1; g < c->groups->nr; g++)
-		comparison_table(f, c, g, width);
+}
+
+void comparison_text_end(FILE *f, const struct comparison *c, const json_t *diff, size_t width)
+{
 	diff_print(f, diff, width);
 	folded_print(f, c, width, 2, method_print);
+}
+
+void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, size_t width)
+{
+	comparison_text_begin(f, c, width);
+	for (size_t g = 1; g < c->groups->nr; g++)
+		comparison_table(f, c, g, width);
+	comparison_text_end(f, c, diff, width);
 }

@@ -9,6 +9,9 @@
 
 /* @diff comes from facts_diff(). Lines are @width columns at most, as far as that can be. */
 void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, size_t width);
+/* What stands before its tables, and behind them. */
+void comparison_text_begin(FILE *f, const struct comparison *c, size_t width);
+void comparison_text_end(FILE *f, const struct comparison *c, const json_t *diff, size_t width);
 /* The letter that stands for a group in it; after 26 its number. */
 char *group_label(char out[24], size_t group);
 

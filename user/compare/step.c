@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "compare/step.h"
+
+#include "compare/parts.h"
+#include "source/spans.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_BYTES (MAX_SPAN_DEPTH * (SPAN_NAME_BYTES + 3) + 1)
+#define BETWEEN '\x1f' /* names in a key; another character in the name that is shown */
+
+static void step_done(struct step *s)
+{
+	comparison_done(&s->comparison);
+	groups_done(&s->groups);
+	json_decref(s->path);
+	free(s->name);
+	free(s->sides);
+	free(s->spans);
+	free(s->counts);
+}
+
+void steps_done(struct steps *all)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		step_done(&all->list[i]);
+	free(all->list);
+	json_decref(all->index);
+	*all = (struct steps){ 0 };
+}
+
+/* Runs from @from on have no span of the step yet. */
+static void step_clear(struct step *s, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++) {
+		s->sides[i] = (struct side){ .format = "bpfmon", .is_run = true, .complete = true };
+		s->spans[i] = 0;
+		for (size_t key = 0; key < NR_KEYS; key++)
+			s->sides[i].value[key] = NAN;
+	}
+}
+
+static int step_make_room(struct step *s, size_t from, size_t to)
+{
+	struct side *sides = reallocarray(s->sides, to, sizeof(*sides));
+	size_t *spans;
+
+	if (!sides)
+		return -ENOMEM;
+	s->sides = sides;
+	spans = reallocarray(s->spans, to, sizeof(*spans));
+	if (!spans)
+		return -ENOMEM;
+	s->spans = spans;
+	step_clear(s, from, to);
+	return 0;
+}
+
+static int steps_make_room(struct steps *all, size_t nr_sides)
+{
+	int err = 0;
+
+	if (!all->index)
+		all->index = json_object();
+	if (!all->index)
+		return -ENOMEM;
+	for (size_t i = 0; !err && i < all->nr; i++)
+		err = step_make_room(&all->list[i], all->nr_sides, nr_sides);
+	if (!err)
+		all->nr_sides = nr_sides;
+	return err;
+}
+
+/* What identifies the path in all runs, into @key; and its names as a list, or NULL. */
+static json_t *path_describe(const struct span_paths *p, size_t at, char key[KEY_BYTES])
+{
+	size_t above[MAX_SPAN_DEPTH], nr = 0, n = 0;
+	json_t *path = json_array();
+
+	for (; at != NO_PATH && nr < MAX_SPAN_DEPTH; at = p->all[at].parent)
+		above[nr++] = at;
+	while (path && nr) {
+		const struct span_path *one = &p->all[above[--nr]];
+		if (one->is_orphan && json_array_append_new(path, json_string("?")))
+			goto fail;
+		if (json_array_append_new(path, json_string(one->name)))
+			goto fail;
+		n += (size_t)snprintf(key + n, KEY_BYTES - n, "%s%s%.*s", n ? "\x1f" : "",
+				      one->is_orphan ? "?\x1f" : "", SPAN_NAME_BYTES - 1,
+				      one->name);
+	}
+	return path;
+fail:
+	json_decref(path);
+	return NULL;
+}
+
+/* Takes @path over. */
+static struct step *step_append(struct steps *all, const char *key, json_t *path)
+{
+	struct step *s;
+
+	if (all->nr == all->room) {
+		size_t room = all->room ? all->room * 2 : 16;
+		struct step *list = reallocarray(all->list, room, sizeof(*list));
+
+		if (!list) {
+			json_decref(path);
+			return NULL;
+		}
+		all->list = list;
+		all->room = room;
+	}
+	s = &all->list[all->nr];
+	*s = (struct step){ .path = path, .name = strdup(key) };
+	if (!s->name || step_make_room(s, 0, all->nr_sides) ||
+	    json_object_set_new_nocheck(all->index, key, json_integer((json_int_t)all->nr))) {
+		step_done(s);
+		return NULL;
+	}
+	for (char *c = s->name; *c; c++)
+		*c = *c == BETWEEN ? '/' : *c;
+	all->nr++;
+	return s;
+}
+
+/* *@number: that of the step; SIZE_MAX: there are too many. */
+static int step_find(struct steps *all, const struct span_paths *p, size_t at, size_t *number)
+{
+	char key[KEY_BYTES] = "";
+	json_t *path = path_describe(p, at, key);
+	const json_t *known = json_object_get(all->index, key);
+
+	*number = known ? (size_t)json_integer_value(known) : all->nr;
+	if (!path)
+		return -ENOMEM;
+	if (known || all->nr == MAX_STEPS) {
+		*number = known ? *number : SIZE_MAX;
+		json_decref(path);
+		return 0;
+	}
+	return step_append(all, key, path) ? 0 : -ENOMEM;
+}
+
+struct adding {
+	struct steps *all;
+	const struct span_paths *paths;
+	size_t run;
+	size_t *step_of; /* each path */
+};
+
+static int span_add_to_step(void *context, struct line *l)
+{
+	struct adding *to = context;
+	size_t path = span_paths_find(to->paths, l->span.id);
+	struct side one = { 0 };
+	struct step *s;
+
+	if (path == NO_PATH || to->step_of[path] == SIZE_MAX) {
+		to->all->left_out++;
+		return 0;
+	}
+	s = &to->all->list[to->step_of[path]];
+	for (size_t key = 0; key < NR_KEYS; key++)
+		one.value[key] = NAN;
+	side_take_values(&one, l->tree);
+	side_add_values(&s->sides[to->run], &one);
+	s->spans[to->run]++;
+	return 0;
+}
+
+static int steps_add_paths(struct steps *all, size_t run, const struct span_paths *p,
+			   struct source *src)
+{
+	struct adding to = { all, p, run, calloc(p->nr + 1, sizeof(*to.step_of)) };
+	int err = to.step_of ? steps_make_room(all, run + 1) : -ENOMEM;
+
+	for (size_t at = NO_PATH; !err && (at = span_paths_next(p, at)) != NO_PATH;)
+		err = step_find(all, p, at, &to.step_of[at]);
+	if (!err)
+		err = source_each(src, PART(LINE_SPAN), span_add_to_step, &to);
+	free(to.step_of);
+	return err;
+}
+
+int steps_add_run(struct steps *all, size_t run, struct source *src)
+{
+	struct span_paths p;
+	int err = spans_read_paths(src, false, &p);
+
+	if (!err)
+		err = steps_add_paths(all, run, &p, src);
+	span_paths_done(&p);
+	return err;
+}
+
+/* The sides of the step in the places of those of the runs. */
+static int step_make_groups(struct step *s, const struct groups *g, const struct sides *runs)
+{
+	s->groups = (struct groups){ .list = calloc(g->nr + 1, sizeof(*g->list)),
+				     .by = g->by,
+				     .most_sides = g->most_sides };
+	if (!s->groups.list)
+		return -ENOMEM;
+	for (size_t i = 0; i < g->nr; i++) {
+		struct group *one = &s->groups.list[s->groups.nr];
+
+		*one = (struct group){ .name = g->list[i].name,
+				       .sides = calloc(g->list[i].nr, sizeof(*one->sides)),
+				       .nr = g->list[i].nr };
+		if (!one->sides)
+			return -ENOMEM;
+		s->groups.nr++;
+		for (size_t k = 0; k < one->nr; k++)
+			one->sides[k] = &s->sides[g->list[i].sides[k] - runs->list];
+	}
+	return 0;
+}
+
+static int step_count_spans(struct step *s, const struct groups *g, const struct sides *runs)
+{
+	double *of_group = calloc(g->most_sides, sizeof(*of_group));
+	bool is_whole;
+
+	s->counts = calloc(g->nr, sizeof(*s->counts));
+	for (size_t i = 0; of_group && s->counts && i < g->nr; i++) {
+		const struct group *one = &g->list[i];
+
+		for (size_t k = 0; k < one->nr; k++)
+			of_group[k] = (double)s->spans[one->sides[k] - runs->list];
+		stats_sort(of_group, one->nr);
+		s->counts[i] = stats_quantile(of_group, one->nr, 0.5);
+	}
+	is_whole = of_group && s->counts;
+	free(of_group);
+	return is_whole ? 0 : -ENOMEM;
+}
+
+int steps_compare(struct steps *all, const struct groups *g, const struct sides *runs)
+{
+	int err = steps_make_room(all, runs->nr); /* the last ones may have no spans */
+
+	for (size_t i = 0; !err && i < all->nr; i++) {
+		err = step_make_groups(&all->list[i], g, runs);
+		if (!err)
+			err = step_count_spans(&all->list[i], g, runs);
+		if (!err)
+			err = groups_compare(&all->list[i].comparison, &all->list[i].groups);
+	}
+	return err;
+}
