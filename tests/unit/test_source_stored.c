@@ -96,6 +96,25 @@ static void spans_are_rewritten_as_they_came(void **state)
 	source_close(&s);
 }
 
+#define LONG_SPAN                                                                                  \
+	"{\"kind\":\"span\",\"id\":1,\"name\":\"a\",\"wall_seconds\":8123456.123456789,"           \
+	"\"cpu_seconds\":9000000.000000001}\n"
+
+/* A double has not all of the nanoseconds of some months. */
+static void spans_of_months_are_rewritten_to_the_nanosecond(void **state)
+{
+	struct place *p = *state;
+	struct jsonw j = { 0 };
+	struct source s;
+
+	keep(p->path, META_OF("04", "") LONG_SPAN);
+	open_run(&s, p, 4, RUN_UNFINISHED);
+	assert_int_equal(source_each(&s, PART(LINE_SPAN), spans_write_again, &j), 0);
+	assert_string_equal(j.text, LONG_SPAN);
+	jsonw_done(&j);
+	source_close(&s);
+}
+
 /* As a bpfmon that knows no spans keeps their lines. */
 static void spans_among_the_events_are_given_too(void **state)
 {
@@ -271,6 +290,7 @@ int main(void)
 		STORED_TEST(parts_come_in_the_order_of_their_times),
 		STORED_TEST(rows_have_the_values_of_the_lines),
 		STORED_TEST(spans_are_rewritten_as_they_came),
+		STORED_TEST(spans_of_months_are_rewritten_to_the_nanosecond),
 		STORED_TEST(spans_among_the_events_are_given_too),
 		STORED_TEST(process_samples_come_behind_their_sample),
 		STORED_TEST(process_samples_are_rewritten_as_they_came),

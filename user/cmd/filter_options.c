@@ -60,6 +60,6 @@ bool filter_is_given(const struct filter_options *o)
 {
 	const struct run_filter *f = &o->filter;
 
-	return f->name || f->span || f->job || f->nr_tags || f->host || f->user || f->command || f->since_ns ||
-	       f->state != ANY_STATE;
+	return f->name || f->span || f->job || f->nr_tags || f->host || f->user || f->command ||
+	       f->since_ns || f->state != ANY_STATE;
 }

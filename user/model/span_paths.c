@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INDEX_SLOTS (2 * MAX_SPAN_PATHS)
+#define INDEX_SLOTS (2UL * MAX_SPAN_PATHS)
 
 static void *array_grow(void *array, size_t *room, size_t size)
 {

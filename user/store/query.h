@@ -39,7 +39,7 @@ struct run_filter {
 	const char *name, *host;          /* * and ? stand for anything */
 	const char *job, *user, *command; /* command: a part of it */
 	const char *exact_name;
-	const char *span; /* of one of its spans; * and ? stand for anything */
+	const char *span;        /* of one of its spans; * and ? stand for anything */
 	const char *const *tags; /* key, or key=value */
 	size_t nr_tags;
 	enum state_filter state;

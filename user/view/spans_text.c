@@ -113,7 +113,8 @@ static void spans_format_cell(char *text, const struct table *t, enum column col
 	enum span_value v = columns[col].value;
 	uint64_t value;
 
-	strcpy(text, "-");
+	text[0] = '-';
+	text[1] = '\0';
 	if (col == COL_COUNT && row == ROW_SPANS)
 		format_count(text, sum->nr);
 	else if (col == COL_FAILED && row == ROW_SPANS)
@@ -219,8 +220,8 @@ static size_t spans_longest_name(const struct table *t)
 	size_t longest = strlen("(rest of the run)"), n;
 
 	for (size_t i = 0; i < t->paths->nr; i++) {
-		n = format_columns(t->paths->all[i].name) + t->paths->all[i].depth * INDENT +
-		    (t->paths->all[i].is_orphan ? 2 : 0);
+		n = format_columns(t->paths->all[i].name) +
+		    (size_t)t->paths->all[i].depth * INDENT + (t->paths->all[i].is_orphan ? 2 : 0);
 		longest = n > longest ? n : longest;
 	}
 	return longest;
