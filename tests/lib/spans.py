@@ -38,7 +38,7 @@ def run_lines(*lines, meta=None, summary=True, **used):
 
 
 def write_lines(path, lines):
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))  # as bpfmon writes them
     return str(path)
 
 
