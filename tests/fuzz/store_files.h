@@ -21,6 +21,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 	"\"comm\":\"cc\",\"start_time\":1000.5,\"cpu_seconds\":0.25,\"rss_bytes\":80}\n"           \
 	"{\"kind\":\"event\",\"time\":1001.5,\"event\":\"mark\",\"text\":\"a\"}\n"                 \
 	"{\"kind\":\"sample\",\"elapsed_seconds\":2,\"cpu_seconds\":2,\"cores\":1.5}\n"            \
+	"{\"kind\":\"span\",\"id\":1,\"name\":\"a\",\"tags\":{\"k\":\"v\"},\"pid\":5,"             \
+	"\"start_time\":1000.5,\"end_time\":1002,\"complete\":true,\"cpu_seconds\":0.25}\n"        \
 	"{\"kind\":\"process\",\"pid\":5,\"ppid\":1,\"comm\":\"cc\",\"exe\":\"/bin/cc\","          \
 	"\"args\":[\"cc\",\"-c\"],\"exit_code\":0,\"signal\":null,\"cpu_seconds\":0.25}\n"         \
 	"{\"kind\":\"summary\",\"complete\":true,\"losses\":{},\"exit_code\":3,\"signal\":null,"   \
