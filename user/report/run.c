@@ -38,7 +38,7 @@ void report_close(struct report_run *r)
 	json_decref(r->event_counts);
 	charts_done(&r->charts);
 	processes_done(&r->processes);
-	spans_done(&r->spans);
+	report_spans_done(&r->spans);
 	series_done(&r->pushed);
 	phases_done(&r->phases);
 }

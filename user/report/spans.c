@@ -10,7 +10,7 @@
 
 const enum metric_id span_metrics[SPAN_METRICS] = { M_cpu, M_read, M_write };
 
-void spans_done(struct report_spans *all)
+void report_spans_done(struct report_spans *all)
 {
 	for (size_t i = 0; i < all->nr; i++)
 		free(all->list[i].tags);
@@ -165,7 +165,7 @@ static void spans_prune(struct report_spans *all)
 	all->is_pruned = true;
 }
 
-static int spans_make_room(struct report_spans *all)
+static int report_spans_make_room(struct report_spans *all)
 {
 	size_t room = all->room ? all->room * 2 : 64;
 	struct report_span *list;
@@ -186,7 +186,7 @@ static int spans_keep(struct report_spans *all, const struct span *s, size_t nam
 		      const struct span_totals *t)
 {
 	struct report_span *new;
-	int err = spans_make_room(all);
+	int err = report_spans_make_room(all);
 
 	if (err)
 		return err;

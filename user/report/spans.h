@@ -67,7 +67,7 @@ struct report_spans {
 
 /* Copies @s. -ENOMEM. */
 int spans_add(struct report_spans *all, const struct span *s);
-void spans_done(struct report_spans *all);
+void report_spans_done(struct report_spans *all);
 /* After all have been added: drops those that are not shown. */
 void spans_finish(struct report_spans *all);
 /*
