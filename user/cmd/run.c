@@ -49,7 +49,7 @@ static const struct option_row run_rows[] = {
 	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", wait_parse, AT(wait_tree), GUARD_NONE },
 	{ "own-cgroup", 0, NULL, false, "Give the command a cgroup: its peak, page cache and so on", flag_parse, AT(own_cgroup), GUARD_ENVIRONMENT },
 	{ "marks", 0, NULL, false, "Take marks and metrics of the command: see bpfmon mark --help", flag_parse, AT(push.marks), GUARD_NONE },
-	{ "span-samples", 0, NULL, false, "At each sample also what each span has used: see bpfmon span --help", flag_parse, AT(span_samples), GUARD_NONE },
+	{ "span-samples", 0, NULL, false, "At each sample also each span: see bpfmon span --help", flag_parse, AT(span_samples), GUARD_NONE },
 	{ "metrics-udp", 0, "PORT", false, "Take metrics on this UDP port of the loopback (0: any)", metrics_udp_parse, AT(push), GUARD_ENVIRONMENT },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: the caller of sudo)", user_parse, 0, GUARD_LOWERS },
 	{ 0 }
