@@ -45,8 +45,10 @@ __hidden long task_put(const struct task_entry *t)
 
 __hidden void task_forget(u64 task)
 {
-	if (!bpf_map_delete_elem(&tasks, &task))
-		add(tracking.entries, -1);
+	if (bpf_map_delete_elem(&tasks, &task))
+		return;
+	add(tracking.entries, -1);
+	add(tracking.removed, 1);
 }
 
 __hidden struct process_entry *process_find(u64 signal)

@@ -285,6 +285,7 @@ struct tree_peak {
 struct tracking {
 	__u64 loss[NR_LOSSES];
 	__u64 entries;        /* tasks in the map, now */
+	__u64 removed;        /* tasks that were taken out of it so far */
 	__u64 visited;        /* tasks the last drain met */
 	__u64 adopted_late;   /* tasks found later, as their birth was missed */
 	__u64 ends_unseen;    /* exit events that were missed */

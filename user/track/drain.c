@@ -101,10 +101,12 @@ static void row_take(void *context, const void *item)
 	t->row(t->context, item);
 }
 
-static int tracker_pass(const struct tracker *t, drain_fn row, void *context)
+static int tracker_pass(struct tracker *t, drain_fn row, void *context)
 {
 	struct taker taker = { row, context };
 
+	t->skel->bss->tracking.visited = 0;
+	t->removed_before = tracker_tracking(t)->removed;
 	return iterator_run(t->drain_link, sizeof(struct drain_row), row ? row_take : NULL, &taker);
 }
 
@@ -119,7 +121,6 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	if (t->skel->rodata->by_cgroup && t->skel->bss->seeded_at_ns)
 		tracker_repair_moves(t);
 	t->skel->bss->drain_epoch++;
-	t->skel->bss->tracking.visited = 0;
 	t->began_ns = clock_ns(CLOCK_MONOTONIC);
 	err = tracker_pass(t, row, context);
 	t->drains++;
@@ -139,17 +140,17 @@ int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
 	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
-	t->skel->bss->tracking.visited = 0;
 	err = tracker_pass(t, row, context);
 	tracker_note_drain(t, since_ns);
 	return err;
 }
 
+/* One that was met and then removed must not stand for one that was not met. */
 bool tracker_visited_all(const struct tracker *t)
 {
 	const volatile struct tracking *now = &t->skel->bss->tracking;
 
-	return now->visited >= now->entries;
+	return now->visited >= now->entries + (now->removed - t->removed_before);
 }
 
 bool tracker_reads_memory(const struct tracker *t)

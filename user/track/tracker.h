@@ -41,6 +41,7 @@ struct tracker {
 	struct account removed;           /* the sum of those that are not in the map any more */
 	struct metric_set usable;         /* of those wanted */
 	const char *unusable[NR_METRICS]; /* why not; not owned */
+	uint64_t removed_before;          /* tasks, when the last pass began */
 	uint64_t misses;                  /* events that hooks missed, when last read */
 	uint64_t repaired_ns;             /* CLOCK_MONOTONIC, when last read */
 	uint64_t newtask_missed;
