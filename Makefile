@@ -48,7 +48,10 @@ BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.o)
 SKELETON := $(BUILD)/bpfmon.skel.h
 USER_SRC := $(wildcard user/*/*.c user/record/observer/*.c user/record/store/*.c)
 USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
-LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o,$(USER_OBJ))
+# the programs: bpfmon, and the wrapper of the shell, which has few parts so that it starts fast
+SHELL_OBJ := $(filter $(BUILD)/user/shell/%,$(USER_OBJ)) $(patsubst %,$(BUILD)/user/base/%.o,json number span_call text utf8)
+PROGRAM_OBJ := $(filter-out $(BUILD)/user/shell/%,$(USER_OBJ))
+LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o $(BUILD)/user/shell/wrapper.o,$(USER_OBJ))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 # SANITIZE of the unit tests and fuzz targets; casts of numbers that do not fit are in no group
@@ -66,7 +69,7 @@ TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
-all: $(BUILD)/bpfmon ## Build build/bpfmon (STATIC=1: without shared libraries)
+all: $(BUILD)/bpfmon $(BUILD)/libexec/bash ## Build build/bpfmon and build/libexec/bash (STATIC=1: without shared libraries)
 
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/  \1	\2/p' Makefile | expand -t 16
@@ -132,10 +135,12 @@ BIN   := $(DESTDIR)$(PREFIX)/bin/bpfmon
 SHARE := $(DESTDIR)$(PREFIX)/share
 MAN   := $(SHARE)/man/man1/bpfmon.1
 COMPLETION := $(SHARE)/bash-completion/completions/bpfmon
+LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/bpfmon
 DOC   := $(SHARE)/doc/bpfmon
 
 install: all ## Install (PREFIX, DESTDIR)
 	install -D -m 755 $(BUILD)/bpfmon $(BIN)
+	install -D -m 755 $(BUILD)/libexec/bash $(LIBEXEC)/bash
 	install -D -m 644 docs/bpfmon.1 $(MAN)
 	install -D -m 644 docs/completion/bpfmon $(COMPLETION)
 	install -d $(DOC)
@@ -144,7 +149,7 @@ install: all ## Install (PREFIX, DESTDIR)
 
 uninstall: ## Remove the installed files (PREFIX, DESTDIR)
 	rm -f $(BIN) $(MAN) $(COMPLETION)
-	rm -rf $(DOC)
+	rm -rf $(DOC) $(LIBEXEC)
 
 arm64: ## Cross-compile a static build/arm64/bpfmon
 	tools/build-arm64.sh
@@ -177,9 +182,15 @@ $(BUILD)/user/%.o: user/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 
-$(BUILD)/bpfmon: $(USER_OBJ)
+$(BUILD)/bpfmon: $(PROGRAM_OBJ)
 	$(call say,LINK)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
+
+# static: without a dynamic linker it starts in half the time; a sanitizer's run-time cannot be
+$(BUILD)/libexec/bash: $(SHELL_OBJ)
+	$(call say,LINK)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -pie -static-pie,$(LDFLAGS_ALL)) $(if $(SANITIZE),-pie,-static-pie) $^ -lm -o $@
 
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libbpfmon.a
 	$(call say,CC)

@@ -31,6 +31,7 @@ check_includes() { # FILE...
 		may["compare"] = "compare view source wire model base"
 		may["export"] = "export source wire model base"
 		may["record"] = "record store view wire model base"
+		may["shell"] = "shell model base"
 		may["launch"] = "launch collect push container record view meta wire model base"
 		may["cmd"] = "cmd launch container meta export compare report record view collect track source store wire model base"
 	}

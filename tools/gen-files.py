@@ -37,6 +37,7 @@ FOLDERS = {
     "user/compare": "Runs and groups of runs against each other",
     "user/export": "Runs in formats of other tools",
     "user/cmd": "Options and subcommands",
+    "user/shell": "The wrapper of the shell, a program of its own: each job of a workflow engine a span",
     "tools": "Scripts that build, check and generate",
     "tests/lib": "What tests share",
 }

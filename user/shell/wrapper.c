@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The program libexec/bpfmon/bash: stands in the place of the shell of make, Snakemake and others,
+ * begins a span that is named after the job, and executes the real shell. Whatever fails, the shell
+ * is executed.
+ */
+#include "base/span_call.h"
+#include "shell/job_name.h"
+#include "shell/real_shell.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VERBOSE_VARIABLE "BPFMON_SPAN_VERBOSE"
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND 127
+
+/* Asks the run for the span of this process. 0, or why there is none. */
+static int job_call(const char *address, const struct job_name *job, char answer[SPAN_ANSWER_BYTES])
+{
+	const char *tags[MAX_SPAN_TAGS];
+	struct jsonw j = { 0 };
+	int err;
+
+	for (size_t i = 0; i < job->nr_tags; i++)
+		tags[i] = job->tags[i];
+	span_call_write(&j, false, false, 0, job->name, tags, job->nr_tags);
+	err = span_call(address, &j, answer);
+	jsonw_done(&j);
+	return err;
+}
+
+static void shell_note(const char *level)
+{
+	char value[64];
+
+	if ((size_t)snprintf(value, sizeof(value), "%d %s", (int)getpid(), level ? level : "") <
+	    sizeof(value))
+		setenv(SHELL_VARIABLE, value, 1);
+}
+
+static void job_begin(const struct shell_words *w)
+{
+	const char *address = getenv(SPAN_VARIABLE), *level = getenv("MAKELEVEL");
+	/* as it was: a getenv() later would find the new value */
+	const char *variable = getenv(SHELL_VARIABLE);
+	static struct job_name job;
+	char answer[SPAN_ANSWER_BYTES];
+	int err;
+
+	if (access(REAL_SHELL, X_OK))
+		shell_note(level); /* PATH may lead to another copy, and that back to this one */
+	if (!address || !*address)
+		return;
+	job_name_find(&job, w);
+	if (!job_is_new(&job, variable, level))
+		return;
+	err = job_call(address, &job, answer);
+	if (!err)
+		shell_note(level);
+	else if (getenv(VERBOSE_VARIABLE))
+		fprintf(stderr, "bpfmon: span '%s': %s\n", job.name,
+			err == -EPERM ? answer : strerror(-err));
+}
+
+/* Another copy of this program has begun the span of this process, and then executed this one. */
+static bool shell_was_wrapper(void)
+{
+	const char *variable = getenv(SHELL_VARIABLE);
+
+	return variable && atoi(variable) == getpid();
+}
+
+int main(int argc, char **argv)
+{
+	bool was_wrapper = shell_was_wrapper();
+	struct shell_words w;
+	int err;
+
+	(void)argc;
+	shell_words_take(&w, argv);
+	if (!was_wrapper)
+		job_begin(&w);
+	err = real_shell_execute(argv, was_wrapper);
+	if (err == -E2BIG && !unsetenv(SHELL_VARIABLE))
+		err = real_shell_execute(argv, was_wrapper); /* the variable was too much */
+	fprintf(stderr, "bpfmon: cannot execute a shell: %s\n", strerror(-err));
+	return err == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
