@@ -126,6 +126,24 @@ static void a_value_is_not_cut_within_a_character(void **state)
 	assert_int_equal(strlen(value(&m, "PBS_QUEUE")), VARIABLE_BYTES - 1);
 }
 
+static void a_later_rank_of_a_node_is_noticed(void **state)
+{
+	static const char *const names[] = { "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK",
+					     "PMI_LOCAL_RANK" };
+
+	(void)state;
+	assert_null(scheduler_later_rank());
+	for (size_t i = 0; i < 3; i++) {
+		setenv(names[i], "0", 1);
+		assert_null(scheduler_later_rank());
+		setenv(names[i], "12", 1);
+		assert_string_equal(scheduler_later_rank(), names[i]);
+		setenv(names[i], "x", 1);
+		assert_null(scheduler_later_rank());
+		unsetenv(names[i]);
+	}
+}
+
 static void all_at_once_have_room(void **state)
 {
 	(void)state;
@@ -169,6 +187,7 @@ int main(void)
 		cmocka_unit_test_setup(names_of_jobs_are_left_out_with_the_arguments, clean),
 		cmocka_unit_test_setup(a_long_value_is_cut, clean),
 		cmocka_unit_test_setup(a_value_is_not_cut_within_a_character, clean),
+		cmocka_unit_test_setup(a_later_rank_of_a_node_is_noticed, clean),
 		cmocka_unit_test_setup(all_at_once_have_room, clean),
 		cmocka_unit_test(the_document_lists_exactly_these),
 	};

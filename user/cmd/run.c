@@ -122,6 +122,18 @@ static int users_choose(const struct run_options *o, struct user *caller, struct
 	return 0;
 }
 
+/* Each would count its own rank alone, and load the programs once more. */
+static void ranks_warn(void)
+{
+	const char *variable = scheduler_later_rank();
+
+	if (variable)
+		log_warn("%s is not 0: bpfmon was started for each rank; start it once on each "
+			 "node, with "
+			 "the ranks as spans: bpfmon -- mpirun bpfmon span NAME -- COMMAND",
+			 variable);
+}
+
 static int cmd_run(int argc, char **argv)
 {
 	static struct user caller, run_as; /* static: large for a stack */
@@ -134,6 +146,7 @@ static int cmd_run(int argc, char **argv)
 		return go_on ? EXIT_BPFMON : 0;
 	if (users_choose(&o, &caller, &run_as, &l))
 		return EXIT_BPFMON;
+	ranks_warn();
 	launch_prepare(&l, &o.recording, &caller, &run);
 	if (!run.job)
 		run.job = scheduler_job_id();

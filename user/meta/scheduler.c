@@ -121,3 +121,17 @@ const char *scheduler_job_id(void)
 	}
 	return NULL;
 }
+
+const char *scheduler_later_rank(void)
+{
+	static const char *const ranks[] = { "SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK",
+					     "PMI_LOCAL_RANK" };
+
+	for (size_t i = 0; i < sizeof(ranks) / sizeof(*ranks); i++) {
+		const char *value = getenv(ranks[i]);
+
+		if (value && atol(value) > 0)
+			return ranks[i];
+	}
+	return NULL;
+}

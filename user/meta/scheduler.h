@@ -21,5 +21,10 @@ const struct scheduler_row *scheduler_row(size_t i);
 void scheduler_read(bool no_args, struct meta *m);
 /* The scheduler's id of the job that this process belongs to, not owned; NULL: there is none. */
 const char *scheduler_job_id(void);
+/*
+ * The variable by which srun or mpirun says that this process is one of several on this node, and
+ * not the first; NULL: there is none.
+ */
+const char *scheduler_later_rank(void);
 
 #endif

@@ -27,7 +27,7 @@ void job_name_tag(struct job_name *job, const char *key, const char *value)
 		if (!strncmp(job->tags[i], key, n) && job->tags[i][n] == '=')
 			return;
 	tag = job->tags[job->nr_tags];
-	memcpy(tag, key, n);
+	memcpy(tag, key, n + 1);
 	tag[n] = '=';
 	memcpy(tag + n + 1, value, length + 1);
 	text_disarm(tag); /* other bytes could grow, and be refused */
