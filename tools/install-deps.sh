@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Installs the missing packages for building and testing. Debian and Ubuntu.
 #
-# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz]
+# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans]
 #   kernels: for booting other kernels; containers: for the tests with containers;
 #   servers: the databases for exports, none of which is started; notebook: for executing the notebook;
 #   report: the browser for reports, and npm, which also fetches the linter of JavaScript;
-#   fuzz: clang's libFuzzer and sanitizers
+#   fuzz: clang's libFuzzer and sanitizers; spans: programs that start jobs, for the recipes of docs/SPANS.md
 set -eu
 
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libcmocka-dev
@@ -18,6 +18,7 @@ for also in "$@"; do
 	containers) packages="$packages podman runc crun bubblewrap uidmap" ;;
 	servers) packages="$packages prometheus influxdb victoria-metrics python3-prometheus-client" ;;
 	notebook) packages="$packages python3-pandas python3-matplotlib python3-nbclient python3-ipykernel" ;;
+	spans) packages="$packages snakemake parallel openmpi-bin" ;;
 	report)
 		packages="$packages chromium fonts-dejavu-core"
 		# others than the distribution's nodejs bring npm along, and exclude its package

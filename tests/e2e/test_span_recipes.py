@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Each recipe of docs/SPANS.md, executed as it stands there but for sudo and the path of the wrapper."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from lib.bpfmon import BUILD, Case, read_lines
+
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs" / "SPANS.md"
+BLOCK = re.compile(r"<!-- (run|file): (\S+) -->\n```\w+\n(.*?)\n```\n", re.S)
+BLOCKS = {name: (kind, text) for kind, name, text in BLOCK.findall(DOCUMENT.read_text())}
+WRAPPER = str(BUILD / "libexec" / "bash")
+SAMPLES = ["A7", "B2", "C9"]
+# Open MPI refuses root and more ranks than CPUs, and looks for ssh, which it does not need here
+MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "OMPI_MCA_plm_rsh_agent": "/bin/false",
+}
+SNAKEFILE = """
+rule all:
+    input: "A7.bam", "B2.bam"
+
+rule align:
+    output: "{sample}.bam"
+    shell: "./align.sh {wildcards.sample} > {output}"
+"""
+
+
+class RecipeCase(Case):
+    def setUp(self):
+        super().setUp()
+        self.write("align.sh", '#!/bin/sh\n[ "$1" != C9 ] || exit 9\nsort </dev/null; echo "$1"\n').chmod(0o755)
+        self.write("solver", '#!/bin/sh\necho "$OMPI_COMM_WORLD_RANK"\n').chmod(0o755)
+        self.write("input.txt", "b\na\n")
+        (self.dir / "home").mkdir()
+
+    def write(self, name, text):
+        path = self.dir / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def local(self, text):
+        """The text for this machine: nothing is installed, and tests are root already."""
+        return text.replace("sudo ", "").replace("/usr/local/libexec/bpfmon/bash", WRAPPER).replace(
+            "/usr/local/libexec/bpfmon", str(pathlib.Path(WRAPPER).parent)
+        )
+
+    def need(self, program):
+        if not shutil.which(program):
+            self.skipTest(f"needs {program}: tools/install-deps.sh spans")
+
+    def files(self, *names):
+        for name in names:
+            kind, text = BLOCKS[name]
+            self.assertEqual(kind, "file")
+            self.write(name, self.local(text) + "\n")
+
+    def execute(self, script, env=None, code=0):
+        """Runs a script of the document; the spans of its run."""
+        environment = {**os.environ, "PATH": f"{BUILD}:/usr/bin:{os.environ['PATH']}", "HOME": str(self.dir / "home")}
+        done = subprocess.run(
+            ["bash", "-c", self.local(script)],
+            cwd=self.dir,
+            env={**environment, **(env or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=900,
+            check=False,
+        )
+        self.output = done.stdout.decode(errors="replace")
+        self.assertEqual(done.returncode, code, self.output)
+        lines = read_lines(self.dir / "run.jsonl")
+        self.assertTrue(lines[-1]["complete"], lines[-1])
+        spans = [line for line in lines if line["kind"] == "span"]
+        self.assertTrue(all(span["complete"] for span in spans), spans)
+        self.assertLessEqual(
+            sum(round(s["cpu_seconds"] * 1e9) for s in spans if "parent" not in s), round(lines[-1]["cpu_seconds"] * 1e9)
+        )
+        return spans
+
+    def recipe(self, name, **kwargs):
+        kind, text = BLOCKS[name]
+        self.assertEqual(kind, "run")
+        return self.execute(text, **kwargs)
+
+    def assert_samples(self, spans):
+        """A span called align for each sample, each with its own status."""
+        found = sorted((s["tags"]["sample"], s["exit_code"]) for s in spans if s["name"] == "align")
+        self.assertEqual(found, [("A7", 0), ("B2", 0), ("C9", 9)], self.output)
+
+
+class Recipes(RecipeCase):
+    def test_every_recipe_is_executed_here(self):
+        text = pathlib.Path(__file__).read_text()
+        for name, (kind, _) in BLOCKS.items():
+            self.assertIn(f'"{name}"', text.replace("'", '"'), kind)
+
+    def test_make(self):
+        self.write("Makefile", "all: a.o b.o\n\tsort a.o b.o\n%.o:\n\tcat input.txt >$@; true\n")
+        self.assertEqual(sorted(s["name"] for s in self.recipe("make")), ["cat", "cat", "sort"])
+
+    def test_make_by_target(self):
+        self.write("Makefile", "all: a.o b.o\n\tsort a.o b.o\n%.o:\n\tcat input.txt >$@; true\n")
+        self.assertEqual(sorted(s["name"] for s in self.recipe("make-target")), ["a.o", "all", "b.o"])
+
+    def test_snakemake(self):
+        self.need("snakemake")
+        self.write("Snakefile", SNAKEFILE)
+        self.files("spans/config.yaml")
+        spans = self.recipe("snakemake")
+        found = sorted((s["name"], s["tags"]["sample"], s["exit_code"]) for s in spans)
+        self.assertEqual(found, [("align", "A7", 0), ("align", "B2", 0)], self.output)
+        self.assertEqual((self.dir / "B2.bam").read_text(), "B2\n")
+
+    def test_snakemake_by_the_path(self):
+        self.need("snakemake")
+        self.write("Snakefile", SNAKEFILE)
+        self.assertEqual([s["name"] for s in self.recipe("snakemake-path")], ["align.sh", "align.sh"], self.output)
+        self.assertEqual((self.dir / "B2.bam").read_text(), "B2\n")
+
+    def test_snakemakes_shell_is_still_strict(self):
+        """It looks for the name bash, and else leaves out set -euo pipefail."""
+        self.need("snakemake")
+        self.write("Snakefile", 'rule all:\n    output: "x"\n    shell: "false | true; touch {output}"\n')
+        (span,) = self.recipe("snakemake-path", code=1)
+        self.assertEqual(span["exit_code"], 1, self.output)
+        self.assertFalse((self.dir / "x").exists())
+
+    def test_parallel(self):
+        self.need("parallel")
+        self.assert_samples(self.recipe("parallel", code=1))
+
+    def test_xargs(self):
+        self.assert_samples(self.recipe("xargs", code=123))
+
+    def test_python(self):
+        self.files("span.py", "jobs.py")
+        spans = self.recipe("python")
+        (sort,) = [span for span in spans if span["name"] == "sort"]
+        self.assertEqual(sort["exit_code"], 0)
+        align = [span for span in spans if span["name"] == "align"]
+        self.assertEqual(sorted(span["tags"]["sample"] for span in align), SAMPLES)
+        self.assertEqual([span["processes_total"] for span in sorted(align, key=lambda s: s["tags"]["sample"])], [3, 3, 2])
+
+    def test_pythons_context_manager_does_nothing_outside_of_a_run(self):
+        self.files("span.py")
+        script = "from span import span\nwith span('x'):\n    print(1)\n"
+        for address in (None, "@bpfmon-of-a-run-that-has-ended"):
+            env = {**os.environ, **({"BPFMON_SPAN_SOCKET": address} if address else {})}
+            done = subprocess.run(
+                ["python3", "-c", script], cwd=self.dir, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                timeout=120, check=False,
+            )
+            self.assertEqual((done.returncode, done.stdout), (0, b"1\n"))
+
+    def test_pythons_span_ends_where_its_block_is_left_by_an_exception(self):
+        self.files("span.py")
+        self.write(
+            "block.py",
+            "from span import span\ntry:\n    with span('a', k='v'):\n        with span('b'):\n            raise KeyError\n"
+            "except KeyError:\n    with span('c'):\n        pass\n",
+        )
+        spans = self.execute("bpfmon -o run.jsonl -- python3 block.py")
+        by_name = {span["name"]: span for span in spans}
+        self.assertEqual(by_name["b"]["parent"], by_name["a"]["id"])
+        self.assertNotIn("parent", by_name["c"])
+        self.assertEqual(by_name["a"]["tags"], {"k": "v"})
+        self.assertLessEqual(by_name["a"]["end_time"], by_name["c"]["start_time"])
+
+    def test_a_step_of_a_shell_in_place(self):
+        self.files("step.sh")
+        (span,) = self.execute("bpfmon -o run.jsonl -- bash step.sh")
+        self.assertEqual(span["name"], "load")
+        self.assertEqual(self.output.split("\n")[0], "2")
+
+    def test_background_jobs_of_a_shell(self):
+        self.files("jobs.sh")
+        self.assert_samples(self.recipe("background"))
+
+    def test_ranks_of_one_node(self):
+        self.need("mpirun")
+        spans = self.recipe("mpirun", env=MPI)
+        self.assertEqual(sorted((s["name"], s["tags"]["rank"]) for s in spans), [("rank", r) for r in "012"], self.output)
+
+    def test_a_bpfmon_for_each_rank_is_warned_about(self):
+        self.need("mpirun")
+        done = subprocess.run(
+            ["mpirun", "-n", "3", str(BUILD / "bpfmon"), "-q", "--", "./solver"],
+            cwd=self.dir, env={**os.environ, **MPI, "HOME": str(self.dir / "home")},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300, check=False,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(sorted(done.stdout.split()), [b"0", b"1", b"2"])
+        self.assertEqual(len(re.findall(rb"OMPI_COMM_WORLD_LOCAL_RANK is not 0", done.stderr)), 2, done.stderr)
