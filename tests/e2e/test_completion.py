@@ -69,3 +69,9 @@ class Completion(unittest.TestCase):
     def test_the_words_of_the_command_are_not_ours(self):
         self.assertNotIn("--wait", complete("--", "ls", "--w"))
         self.assertNotIn("--wait", complete("ls", "--w"))
+
+    def test_a_span_is_begun_or_ended_or_has_a_command(self):
+        self.assertEqual(complete("span", "e"), {"end"})
+        self.assertLessEqual({"begin", "end", "--tag"}, complete("span", ""))
+        self.assertIn("sleep", complete("span", "align", "--tag", "a=b", "--", "sle"))
+        self.assertNotIn("begin", complete("span", "align", "--", "beg"))
