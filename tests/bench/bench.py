@@ -18,6 +18,7 @@ import attached
 import paired
 import peers
 import selfcost
+import spans
 import table
 import workloads
 from runner import Broken, Runner
@@ -70,7 +71,7 @@ def select(names):
 class Bench:
     def __init__(self, args, tmp):
         self.args = args
-        self.runner = Runner(os.path.abspath(args.bpfmon), tmp)
+        self.runner = Runner(os.path.abspath(args.bpfmon), tmp, timeout=600)
         self.build = os.path.abspath(args.build)
         workloads.compile_programs(self.build)
         self.works = workloads.make_all(self.build, tmp)
@@ -109,6 +110,8 @@ class Bench:
         elif name == "idle":
             rows = selfcost.idle(self.runner, self.build, 6 if quick else 20,
                                  1 if quick else 3, say)
+        elif name == "spans":
+            rows = spans.spans(self.runner, self.build, 3 if quick else 10, say)
         elif name == "store":
             rows = selfcost.store(self.runner, self.build, 6 if quick else 20, 1 if quick else 3, say)
         else:

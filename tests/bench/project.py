@@ -57,15 +57,15 @@ def source(number, rng):
     return "\n".join(parts)
 
 
-def generate(folder):
-    """Writes the project into a new folder."""
+def generate(folder, files=FILES):
+    """Writes the project of so many files, and main.c, into a new folder."""
     os.mkdir(folder)
     rng = random.Random(20240)
-    names = [f"part{i:02}" for i in range(FILES)]
+    names = [f"part{i:02}" for i in range(files)]
     for i, name in enumerate(names):
         write(os.path.join(folder, name + ".c"), source(i, rng))
-    declared = "".join(f"long part_{i}(const void *, long *, size_t);\n" for i in range(FILES))
-    used = "".join(f"\tsum += part_{i}(argv, table, 64);\n" for i in range(FILES))
+    declared = "".join(f"long part_{i}(const void *, long *, size_t);\n" for i in range(files))
+    used = "".join(f"\tsum += part_{i}(argv, table, 64);\n" for i in range(files))
     write(os.path.join(folder, "main.c"),
           f"#include <stddef.h>\n{declared}\nint main(int argc, char **argv)\n{{\n"
           f"\tlong table[64] = {{ argc }}, sum = 0;\n\n{used}\treturn (int)sum;\n}}\n")
