@@ -202,6 +202,37 @@ class Transparent(WrapperCase):
         self.assertEqual(names(), names(**GONE))
         self.assertEqual(names(within=[BPFMON, "-q", "--"]) - names(), {"BPFMON_SPAN_SHELL"})
 
+    def test_a_plain_command_is_executed_without_a_shell(self):
+        """One exec of it, as by make's usual shell: bpfmon's child, the wrapper, the command."""
+        for text, execs in (("sort /dev/null", 2), ("sort </dev/null", 3)):
+            run = self.run_bpfmon([WRAPPER, "-ec", text], ["-q"])
+            self.assertEqual((run.code, run.stderr, run.summary["execs"]), (0, "", execs))
+            self.assertEqual(self.names(run), ["sort"])
+
+    def test_bash_knows_its_own_commands(self):
+        """All of them: each is left to the shell."""
+        words = shell("/bin/bash", "-c", "compgen -b; compgen -k").stdout.decode().split()
+        plain = [word for word in words if re.fullmatch(r"[\w.:]+", word)]
+        self.assertGreater(len(plain), 60)
+        table = (pathlib.Path(__file__).resolve().parents[2] / "user/shell/simple_command.c").read_text()
+        self.assertEqual([word for word in plain if f'"{word}"' not in table], [])
+
+    def test_a_plain_command_that_fails_has_the_messages_of_bash(self):
+        (self.dir / "folder").mkdir()
+        self.write("text", "exit 12\n").chmod(0o755)
+        self.write("no", "exit 0\n").chmod(0o644)
+        self.write("bad", "#!/nonexistent/interpreter\n").chmod(0o755)
+        for text in ("no-such-program a", "./none", "./folder", "./text", "./no", "./bad", "sort --no-such-option"):
+            self.assertNotEqual(self.assert_same("-c", text).returncode, 0)
+
+    def test_what_bash_reads_from_the_environment_is_read(self):
+        self.write("rc", "sort() { echo mine; }\n")
+        for env in ({"BASH_ENV": str(self.dir / "rc")}, {"BASH_FUNC_sort%%": "() { echo mine\n}"}):
+            run = self.run_bpfmon([WRAPPER, "-c", "sort /dev/null"], ["-q"], env=env)
+            self.assertEqual(run.stdout, b"mine\n")
+        run = self.run_bpfmon([WRAPPER, "-c", "sort /dev/null"], ["-q"], env={"SHELLOPTS": "xtrace"})
+        self.assertIn("+ sort /dev/null", run.stderr)
+
     def test_it_is_silent_about_a_span_that_is_refused_unless_asked(self):
         quiet = shell(WRAPPER, "-c", "sort </dev/null", env={**os.environ, **GONE})
         self.assertEqual((quiet.returncode, quiet.stderr), (0, b""))

@@ -9,6 +9,7 @@
 #include "shell/first_word.h"
 #include "shell/job_name.h"
 #include "shell/job_script.h"
+#include "shell/simple_command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -307,6 +308,64 @@ static void a_shell_within_a_job_is_no_job(void **state)
 	assert_true(job_is_new(&job, "42 1", "1"));
 }
 
+/* Of the arguments: how many words a text has that needs no shell; -1: it needs one. */
+static int simple_words(char **argv)
+{
+	struct shell_words w;
+	char **words;
+	int nr = 0;
+
+	shell_words_take(&w, argv);
+	words = simple_command_split(&w);
+	if (!words)
+		return -1;
+	while (words[nr])
+		nr++;
+	simple_command_free(words);
+	return nr;
+}
+
+static void a_plain_command_needs_no_shell(void **state)
+{
+	(void)state;
+	assert_int_equal(simple_words(WORDS("-c", "gcc -O2 -DA=1 -c -o a.o ./src/a.c")), 7);
+	assert_int_equal(simple_words(WORDS("--span-name=a", "-ec", " \tsort  a\t")), 2);
+	assert_int_equal(simple_words(WORDS("-e", "-u", "-c", "a")), 1);
+}
+
+static void what_has_a_meaning_for_a_shell_needs_one(void **state)
+{
+	static const char meant[] = "\n\r\"'`$\\;&|<>(){}[]*?!#~^\x01\xc3";
+	char text[] = "sort a_b";
+
+	(void)state;
+	for (size_t i = 0; i + 1 < sizeof(meant); i++) {
+		text[6] = meant[i];
+		assert_int_equal(simple_words(WORDS("-c", text)), -1);
+	}
+	assert_int_equal(simple_words(WORDS("-c", "A=1 sort")), -1);
+	assert_int_equal(simple_words(WORDS("-c", "%1")), -1);
+	assert_int_equal(simple_words(WORDS("-c", "cd src")), -1);
+	assert_int_equal(simple_words(WORDS("-c", ":")), -1);
+	assert_int_equal(simple_words(WORDS("-c", "time sort")), -1);
+	assert_int_equal(simple_words(WORDS("-c", "")), -1);
+	assert_int_equal(simple_words(WORDS("-c", " ")), -1);
+}
+
+static void options_and_arguments_need_a_shell(void **state)
+{
+	(void)state;
+	assert_int_equal(simple_words(WORDS("-xc", "sort")), -1);
+	assert_int_equal(simple_words(WORDS("-o", "pipefail", "-c", "sort")), -1);
+	assert_int_equal(simple_words(WORDS("--norc", "-c", "sort")), -1);
+	assert_int_equal(simple_words(WORDS("+e", "-c", "sort")), -1);
+	assert_int_equal(simple_words(WORDS("-c", "--", "sort")), -1);
+	assert_int_equal(simple_words(WORDS("-c", "sort", "name")), -1);
+	assert_int_equal(simple_words(WORDS("-c")), -1);
+	assert_int_equal(simple_words(WORDS("sort")), -1);
+	assert_int_equal(simple_words((char *[]){ "bash", NULL }), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +387,9 @@ int main(void)
 		cmocka_unit_test(nextflows_name_is_in_another_file_beside_the_script),
 		cmocka_unit_test(a_pipe_as_a_script_is_not_read),
 		cmocka_unit_test(a_shell_within_a_job_is_no_job),
+		cmocka_unit_test(a_plain_command_needs_no_shell),
+		cmocka_unit_test(what_has_a_meaning_for_a_shell_needs_one),
+		cmocka_unit_test(options_and_arguments_need_a_shell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,8 +25,7 @@ static int shell_try(const char *path, char **argv)
 	return -errno;
 }
 
-/* Tries @name in each folder of PATH; returns why the last of them was not executed. */
-static int path_try(const char *name, char **argv)
+int path_execute(const char *name, char **argv)
 {
 	const char *folder = getenv("PATH");
 	char path[PATH_MAX];
@@ -39,7 +38,7 @@ static int path_try(const char *name, char **argv)
 		if ((size_t)snprintf(path, sizeof(path), "%.*s/%s", n ? (int)n : 1,
 				     n ? folder : ".", name) < sizeof(path))
 			err = shell_try(path, argv);
-		if (err == -E2BIG || !folder[n])
+		if (!folder[n] || (err != -ENOENT && err != -ENOTDIR && err != -EACCES))
 			return err;
 	}
 }
@@ -49,10 +48,10 @@ int real_shell_execute(char **argv, bool was_wrapper)
 	int err = shell_try(REAL_SHELL, argv);
 
 	if (err != -E2BIG && !was_wrapper)
-		err = path_try("bash", argv);
+		err = path_execute("bash", argv);
 	if (err != -E2BIG)
 		err = shell_try("/bin/sh", argv);
 	if (err != -E2BIG)
-		err = path_try("sh", argv);
+		err = path_execute("sh", argv);
 	return err;
 }

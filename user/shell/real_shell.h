@@ -15,4 +15,10 @@
  */
 int real_shell_execute(char **argv, bool was_wrapper);
 
+/*
+ * Executes the first program called @name in PATH, except this one. Returns only when there is none
+ * or it cannot be executed: a negative errno.
+ */
+int path_execute(const char *name, char **argv);
+
 #endif

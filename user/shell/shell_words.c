@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "shell/shell_words.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define NAME_OPTION "--span-name="
@@ -44,13 +43,19 @@ static bool word_is_option(const char *word)
 	return (*word == '-' || *word == '+') && word[1];
 }
 
+/* Options that change nothing for one command that is executed as it is. */
+static bool word_is_plain_option(const char *word)
+{
+	return *word == '-' && strspn(word + 1, "ceu") == strlen(word + 1);
+}
+
 void shell_words_take(struct shell_words *w, char **argv)
 {
 	char **to = argv + 1, **from = argv + 1;
 	bool is_text = false;
 	size_t nr_values = 0;
 
-	*w = (struct shell_words){ 0 };
+	*w = (struct shell_words){ .is_plain = true };
 	if (!*argv)
 		return;
 	for (; *from && (nr_values || word_is_option(*from)); from++) {
@@ -59,15 +64,18 @@ void shell_words_take(struct shell_words *w, char **argv)
 		} else if (own_option_take(w, *from)) {
 			continue;
 		} else if (!strcmp(*from, "--")) {
+			w->is_plain = false;
 			*to++ = *from++;
 			break;
 		} else {
+			w->is_plain &= word_is_plain_option(*from);
 			nr_values = option_nr_values(*from, &is_text);
 		}
 		*to++ = *from;
 	}
 	if (*from && !strcmp(*from, "-"))
-		*to++ = *from++; /* ends the options, as "--" does */
+		w->is_plain = false, *to++ = *from++; /* ends the options, as "--" does */
+	w->is_plain &= is_text && *from && !from[1];
 	if (is_text)
 		w->text = *from;
 	else

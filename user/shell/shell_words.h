@@ -5,12 +5,15 @@
 
 #include "model/span.h"
 
+#include <stdbool.h>
+
 /* All of it points into the arguments. */
 struct shell_words {
 	const char *name;                /* of --span-name=NAME; NULL: none, or an empty one */
 	const char *tags[MAX_SPAN_TAGS]; /* of --span-tag=KEY=VALUE */
 	size_t nr_tags;
 	const char *text;   /* of -c; NULL: none */
+	bool is_plain;      /* no options but -c, -e and -u, and nothing behind the text */
 	const char *script; /* the file to execute; NULL: none */
 };
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The program libexec/bpfmon/bash: stands in the place of the shell of make, Snakemake and others,
- * begins a span that is named after the job, and executes the real shell. Whatever fails, the shell
- * is executed.
+ * begins a span that is named after the job, and executes the real shell, or the job itself if that
+ * is all that the shell would do. Whatever fails, the shell is executed.
  */
 #include "base/span_call.h"
 #include "shell/job_name.h"
 #include "shell/real_shell.h"
+#include "shell/simple_command.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,6 +43,16 @@ static void shell_note(const char *level)
 		setenv(SHELL_VARIABLE, value, 1);
 }
 
+/* Without a shell, if none is needed. */
+static void command_execute(const struct shell_words *w)
+{
+	char **words = simple_command_split(w);
+
+	if (words)
+		simple_command_execute(words);
+	simple_command_free(words);
+}
+
 static void job_begin(const struct shell_words *w)
 {
 	const char *address = getenv(SPAN_VARIABLE), *level = getenv("MAKELEVEL");
@@ -59,11 +70,13 @@ static void job_begin(const struct shell_words *w)
 	if (!job_is_new(&job, variable, level))
 		return;
 	err = job_call(address, &job, answer);
-	if (!err)
+	if (!err) {
 		shell_note(level);
-	else if (getenv(VERBOSE_VARIABLE))
+		command_execute(w);
+	} else if (getenv(VERBOSE_VARIABLE)) {
 		fprintf(stderr, "bpfmon: span '%s': %s\n", job.name,
 			err == -EPERM ? answer : strerror(-err));
+	}
 }
 
 /* Another copy of this program has begun the span of this process, and then executed this one. */
