@@ -311,17 +311,16 @@ static void a_shell_within_a_job_is_no_job(void **state)
 /* Of the arguments: how many words a text has that needs no shell; -1: it needs one. */
 static int simple_words(char **argv)
 {
+	struct simple_command c;
 	struct shell_words w;
-	char **words;
 	int nr = 0;
 
 	shell_words_take(&w, argv);
-	words = simple_command_split(&w);
-	if (!words)
+	if (!simple_command_read(&c, &w))
 		return -1;
-	while (words[nr])
+	while (c.words[nr])
 		nr++;
-	simple_command_free(words);
+	simple_command_done(&c);
 	return nr;
 }
 

@@ -32,43 +32,43 @@ static bool word_is_own(const char *word)
 	return false;
 }
 
-/* The first word is the beginning of a copy of the text, which begins with no blank. */
-static char **text_split(const char *text)
+/* Assignments, jobs and the shell's own commands are for a shell. */
+static bool word_is_program(const char *word)
 {
-	size_t n = strlen(text), nr = 0;
-	char **words = calloc(n / 2 + 2, sizeof(*words));
-	char *copy = words ? strdup(text) : NULL;
-
-	if (!copy) {
-		free(words);
-		return NULL;
-	}
-	for (char *rest = copy, *word; (word = strtok_r(rest, BLANKS, &rest));)
-		words[nr++] = word;
-	return words;
+	return word && !strpbrk(word, "=%") && !word_is_own(word);
 }
 
-char **simple_command_split(const struct shell_words *w)
+static bool command_split(struct simple_command *c, const char *text)
 {
-	const char *text = w->is_plain ? w->text : NULL;
-	char **words;
+	size_t nr = 0;
+	char *rest;
 
-	if (!text || strspn(text, PLAIN BLANKS) != strlen(text))
-		return NULL;
-	text += strspn(text, BLANKS);
-	words = *text ? text_split(text) : NULL;
-	/* an assignment, a job; for a shell alone */
-	if (words && !strpbrk(words[0], "=%") && !word_is_own(words[0]))
-		return words;
-	simple_command_free(words);
-	return NULL;
+	c->text = rest = strdup(text);
+	c->words = calloc(strlen(text) / 2 + 2, sizeof(*c->words));
+	if (!c->text || !c->words)
+		return false;
+	for (char *word; (word = strsep(&rest, BLANKS));)
+		if (*word)
+			c->words[nr++] = word;
+	return word_is_program(c->words[0]);
 }
 
-void simple_command_free(char **words)
+bool simple_command_read(struct simple_command *c, const struct shell_words *w)
 {
-	if (words)
-		free(words[0]);
-	free(words);
+	*c = (struct simple_command){ 0 };
+	if (!w->is_plain || !w->text || strspn(w->text, PLAIN BLANKS) != strlen(w->text))
+		return false;
+	if (command_split(c, w->text))
+		return true;
+	simple_command_done(c);
+	return false;
+}
+
+void simple_command_done(struct simple_command *c)
+{
+	free(c->words);
+	free(c->text);
+	*c = (struct simple_command){ 0 };
 }
 
 /* Whether bash would read a file, options or functions before the text. */
@@ -82,12 +82,12 @@ static bool environment_is_for_bash(void)
 	return false;
 }
 
-void simple_command_execute(char **words)
+void simple_command_execute(const struct simple_command *c)
 {
 	if (environment_is_for_bash())
 		return;
-	if (strchr(words[0], '/'))
-		execv(words[0], words);
+	if (strchr(c->words[0], '/'))
+		execv(c->words[0], c->words);
 	else
-		path_execute(words[0], words);
+		path_execute(c->words[0], c->words);
 }

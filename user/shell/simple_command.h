@@ -5,18 +5,23 @@
 
 #include "shell/shell_words.h"
 
+struct simple_command {
+	char **words; /* owned; a NULL is behind them */
+	char *text;   /* owned: what they point into */
+};
+
 /*
- * The words of the text, with a NULL behind them, if bash would do nothing but execute them: no
- * character has a meaning for it, the first is neither a builtin command nor a keyword, and the
- * shell has no option that matters. NULL: it is for a shell, or there is no memory.
+ * Splits the text into words, if bash would do nothing but execute them: no character has a meaning
+ * for it, the first word is neither a builtin command nor a keyword, and the shell has no option
+ * that matters. False, and nothing is to be freed: it is for a shell, or there is no memory.
  */
-char **simple_command_split(const struct shell_words *w);
-void simple_command_free(char **words);
+bool simple_command_read(struct simple_command *c, const struct shell_words *w);
+void simple_command_done(struct simple_command *c);
 /*
  * Executes them, which saves the start of a shell, as make does with such lines. Returns if that is
  * not possible, or if the environment has something for bash to read first: a shell is to do it
  * then, and reports what is wrong.
  */
-void simple_command_execute(char **words);
+void simple_command_execute(const struct simple_command *c);
 
 #endif

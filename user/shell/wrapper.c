@@ -46,11 +46,12 @@ static void shell_note(const char *level)
 /* Without a shell, if none is needed. */
 static void command_execute(const struct shell_words *w)
 {
-	char **words = simple_command_split(w);
+	struct simple_command c;
 
-	if (words)
-		simple_command_execute(words);
-	simple_command_free(words);
+	if (!simple_command_read(&c, w))
+		return;
+	simple_command_execute(&c);
+	simple_command_done(&c);
 }
 
 static void job_begin(const struct shell_words *w)
