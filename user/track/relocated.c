@@ -73,7 +73,7 @@ static int relocated_own(struct relocated *r)
 }
 
 /* By libbpf, before it loads @p: gives it an empty program for it. */
-static int program_take(struct bpf_program *p, struct bpf_prog_load_opts *options, long cookie)
+static int program_keep_code(struct bpf_program *p, struct bpf_prog_load_opts *options, long cookie)
 {
 	static struct bpf_insn empty[] = {
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
@@ -121,7 +121,7 @@ int relocated_register(void)
 		int id;
 
 		options.cookie = (long)nr;
-		options.prog_prepare_load_fn = program_take;
+		options.prog_prepare_load_fn = program_keep_code;
 		/* iterators have parameters, and are attached one by one */
 		options.prog_attach_fn = s->attach == BPF_TRACE_RAW_TP ? program_attach : NULL;
 		/* a type that is attached to nothing: libbpf looks for no hook */
