@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Begins spans in children of its own, and reports as JSON what wait4() says of each:
+ * Begins spans in children of its own, and reports as JSON what wait4() says of each.
  *
- *   spans many N PERCENT   N children at once, each a span of 50 ms to 2 s that uses CPU and
- * memory; PERCENT of them have a span within spans fast N           N children one after the other,
- * each a span that does nothing
+ * many N PERCENT: N at once, of 50 ms to 2 s, which use CPU and memory; PERCENT have one within.
+ * fast N: N of them one after the other, which do nothing.
+ * hold N: N of them that are there at once, each a span, or refused.
  */
 #include "base/span_call.h"
 
@@ -171,19 +171,44 @@ static void parts_print(size_t n)
 	printf("]\n");
 }
 
-int main(int argc, char **argv)
+/* Each waits for the end of the pipe @end, and writes to @ready when it has been answered. */
+static void holder_fork(size_t i, const int ready[2], const int end[2])
 {
-	bool is_fast = argc == 3 && !strcmp(argv[1], "fast");
-	size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
-	size_t percent = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
+	pid_t pid = fork();
+	char c = 0;
 
-	if (!n || (!is_fast && (argc != 4 || strcmp(argv[1], "many") != 0)))
-		return 2;
-	parts = mmap(NULL, n * sizeof(*parts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		     -1, 0);
-	if (parts == MAP_FAILED)
-		die("mmap");
-	srand(1);
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		close(end[1]);
+		parts[i].is_refused = !span_begin("held");
+		if (write(ready[1], &c, 1) != 1 || read(end[0], &c, 1) != 0)
+			_exit(1);
+		_exit(0);
+	}
+	if (read(ready[0], &c, 1) != 1)
+		die("read");
+}
+
+static void holders_run(size_t n)
+{
+	int ready[2], end[2], status;
+	size_t refused = 0, failed = 0;
+
+	if (pipe(ready) || pipe(end))
+		die("pipe");
+	for (size_t i = 0; i < n; i++) {
+		holder_fork(i, ready, end);
+		refused += parts[i].is_refused;
+	}
+	close(end[1]);
+	while (wait(&status) > 0)
+		failed += status != 0;
+	printf("{\"refused\":%zu,\"failed\":%zu}\n", refused, failed);
+}
+
+static void parts_run(size_t n, bool is_fast, size_t percent)
+{
 	for (size_t i = 0; i < n; i++) {
 		parts[i].held = is_fast ? 4096 : 65536UL + (size_t)(rand() % 16) * 65536;
 		parts[i].cpu_ns = is_fast ? 0 : (1 + rand() % 8) * MS;
@@ -200,5 +225,24 @@ int main(int argc, char **argv)
 		if (wait4(parts[i].pid, NULL, 0, &parts[i].used) < 0)
 			die("wait4");
 	parts_print(n);
+}
+
+int main(int argc, char **argv)
+{
+	bool is_fast = argc == 3 && !strcmp(argv[1], "fast");
+	bool holds = argc == 3 && !strcmp(argv[1], "hold");
+	size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
+
+	if (!n || (!is_fast && !holds && (argc != 4 || strcmp(argv[1], "many") != 0)))
+		return 2;
+	parts = mmap(NULL, n * sizeof(*parts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		     -1, 0);
+	if (parts == MAP_FAILED)
+		die("mmap");
+	srand(1);
+	if (holds)
+		holders_run(n);
+	else
+		parts_run(n, is_fast, is_fast ? 0 : strtoul(argv[3], NULL, 10));
 	return 0;
 }

@@ -89,6 +89,18 @@ class Spans(AccountCase):
         self.assertTrue(run.summary["complete"], run.summary)
         self.assert_partition(run)
 
+    def test_more_at_once_than_there_is_room_for_are_refused_and_the_run_goes_on(self):
+        run = self.run_bpfmon([SPANS, "hold", "4200"], ["-i", "0.5"], timeout=300)
+        said = json.loads(run.stdout)
+        self.assertEqual(said["failed"], 0)
+        self.assertEqual(run.stderr.count("there are too many spans at once"), said["refused"])
+        self.assertGreater(said["refused"], 0)
+        self.assertEqual(len(run.kind("span")), 4200 - said["refused"])
+        self.assertGreater(len(run.kind("span")), 4000)
+        self.assertEqual({span["exit_code"] for span in run.kind("span")}, {0})
+        self.assertEqual(run.summary["processes_total"], 4201)
+        self.assert_sums(run)
+
     def test_missed_events_are_repaired_or_make_that_span_incomplete_and_no_other(self):
         run = self.run_spans("many", 200, 20, options=["--inject-misses", "100"])
         spans = self.spans_of(run)

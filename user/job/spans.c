@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPANS_BEFORE_DRAIN (MAX_ACCOUNTS / 2) /* so many may wait for a drain that ends them */
+#define SPANS_BEFORE_DRAIN 1024 /* more than the last drain has left: it may end some of them */
 
 static int compare_tree(const void *key, const void *item)
 {
@@ -211,7 +211,7 @@ int span_obey(struct job *job, struct span_message *m, pid_t pid, uint64_t *id, 
 		return err;
 	if (m->is_end)
 		return span_end(job, m, &r, id, why, size);
-	if (job->spans.nr >= SPANS_BEFORE_DRAIN)
+	if (job->spans.nr >= job->spans.nr_left + SPANS_BEFORE_DRAIN)
 		books_drain(job->books, false);
 	return span_begin(job, m, &r, id, why, size);
 }

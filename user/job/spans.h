@@ -43,6 +43,7 @@ struct live_span {
 struct spans {
 	struct live_span **all; /* owned, and what they point to; by account, which is by begin */
 	size_t nr, room;
+	size_t nr_left; /* by the last drain */
 	uint64_t last_id;
 	struct account removed; /* the sum of the accounts that were removed */
 };

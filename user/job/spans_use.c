@@ -217,6 +217,7 @@ void spans_write_ended(struct job *job)
 {
 	while (spans_write_innermost(job)) /* then a span that they were in may be over */
 		;
+	job->spans.nr_left = job->spans.nr;
 }
 
 bool spans_write_left(struct job *job)
