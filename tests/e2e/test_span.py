@@ -158,6 +158,10 @@ class InPlace(SpanCase):
         self.assertIn("in no span 'a'", said[3])
         self.assertEqual(len(run.kind("span")), 2)
 
+    def test_an_answer_is_one_line_of_text_whatever_the_name(self):
+        run = self.run_python("print(ask({'span': 'end', 'name': 'x\\n\\x1b[31m'}))")
+        self.assertEqual(run.stdout, b"this process is in no span 'x??[31m' that it has begun in place\n")
+
     def test_one_that_is_not_ended_ends_with_its_process(self):
         span = self.only_span(self.run_python("ask({'span': 'begin', 'name': 'x', 'in_place': True})"))
         self.assertIsNotNone(span["end_time"])
@@ -229,6 +233,7 @@ class Refused(SpanCase):
             b'{"span":"begin","name":"x","tags":{"":"c"}}',
             b'{"span":"begin","name":"x","tags":{"a":{}}}',
             b'{"span":"begin","name":"x","pid":-1}',
+            b'{"span":"begin","name":"x","a\\n\\u001b[31m":1}',
             json.dumps({"span": "begin", "name": "x", "tags": {str(i): "" for i in range(17)}}).encode(),
             json.dumps({"span": "begin", "name": "x" * 256}).encode(),
             b"[" * 9000,

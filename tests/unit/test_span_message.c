@@ -60,6 +60,7 @@ static void what_is_none_is_refused_with_a_reason(void **state)
 		{ "{\"span\":\"begin\"}", "'name' is missing" },
 		{ "{\"name\":\"x\"}", "'span' is neither" },
 		{ "{\"span\":\"begin\",\"name\":\"x\",\"uid\":0}", "'uid' is not known" },
+		{ "{\"span\":\"begin\",\"name\":\"x\",\"a\\n\\u001bb\":0}", "'a??b' is not known" },
 		{ "{\"span\":\"begin\",\"name\":\"x\",\"pid\":-1}", "'pid' is of another type" },
 		{ "{\"span\":\"begin\",\"name\":\"x\",\"tags\":[]}", "'tags' is no object" },
 		{ "{\"span\":\"begin\",\"name\":\"x\",\"tags\":{\"a=\":\"b\"}}", "'tags' is not" },

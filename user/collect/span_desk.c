@@ -2,6 +2,7 @@
 #include "collect/span_desk.h"
 
 #include "base/span_call.h"
+#include "base/text.h"
 #include "job/job.h"
 #include "wire/span_message.h"
 
@@ -40,10 +41,12 @@ static void message_answer(struct span_desk *d, int fd, const char *text, size_t
 	if (!err)
 		err = span_obey(d->job, &m, caller_pid(fd), &id, why, sizeof(why));
 	span_message_done(&m);
-	if (err)
+	if (err) {
 		snprintf(answer, sizeof(answer), "%s", why);
-	else
+		text_disarm(answer); /* it may have the name of a span */
+	} else {
 		snprintf(answer, sizeof(answer), "%" PRIu64, id);
+	}
 	send(fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "wire/fields.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -91,6 +93,7 @@ static bool field_read(const struct field *f, const json_t *v, char *at)
 int fields_refuse(const char *key, const char *wrong, char *why, size_t size)
 {
 	snprintf(why, size, "'%.*s' %s", KEY_SHOWN, key, wrong);
+	text_disarm(why);
 	return -EBADMSG;
 }
 
