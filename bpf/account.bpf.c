@@ -81,6 +81,20 @@ static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *
 	*system = counter_advance(&r->system, sys);
 }
 
+/* @now: the difference. */
+static __always_inline void account_add_counters(struct account *a, const struct task_counters *now,
+						 u64 user, u64 system)
+{
+#define TASK_METRIC(base, ...)                                                                     \
+	if (now->base)                                                                             \
+		add(a->base, now->base);
+#include "bpfmon/metrics.def"
+	if (user)
+		add(a->user, user);
+	if (system)
+		add(a->system, system);
+}
+
 /*
  * Adds the increase of a task's counters, now at @now, to its process and account. The entry is
  * checked under the lock: while it is open the free hook has not run, so that the counters came
@@ -96,6 +110,8 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 
 	if (!t || !p)
 		return COMMIT_GONE;
+	key = p->event.rec.account; /* it may be changed until the lock is held */
+	a = bpf_map_lookup_elem(&accounts, &key);
 
 	process_lock(p);
 	if (t->task != task || p->event.rec.serial != t->serial) {
@@ -110,6 +126,8 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 	p->event.rec.counters.utime += counter_advance(&t->last.utime, now->utime);
 	p->event.rec.counters.stime += counter_advance(&t->last.stime, now->stime);
 	split_cpu(&p->event.rec, &user, &system);
+	if (p->event.rec.account.tree != key.tree || p->event.rec.account.cgroup != key.cgroup)
+		a = NULL;
 	key = p->event.rec.account;
 	t->account = key;
 	if (closing) {
@@ -117,18 +135,15 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 		p->tasks--;
 		last = !p->tasks;
 	}
+	/* a hook that is preempted here would let the record be sent before the account has all */
+	if (a)
+		account_add_counters(a, now, user, system);
 	process_unlock(p);
 
-	a = account_get(key.tree, key.cgroup);
-	if (a) {
-#define TASK_METRIC(base, ...)                                                                     \
-	if (now->base)                                                                             \
-		add(a->base, now->base);
-#include "bpfmon/metrics.def"
-		if (user)
-			add(a->user, user);
-		if (system)
-			add(a->system, system);
+	if (!a) {
+		a = account_get(key.tree, key.cgroup);
+		if (a)
+			account_add_counters(a, now, user, system);
 	}
 	return last ? COMMIT_LAST : COMMIT_DONE;
 }
