@@ -94,15 +94,21 @@ static void jsonw_append_quoted(struct jsonw *j, const char *text, size_t n)
 	jsonw_append(j, "\"", 1);
 }
 
-static void jsonw_begin_value(struct jsonw *j, const char *key)
+/* @key of @n bytes; NULL: none. */
+static void jsonw_begin_member(struct jsonw *j, const char *key, size_t n)
 {
 	if (j->needs_comma)
 		jsonw_append(j, ",", 1);
 	j->needs_comma = true;
 	if (key) {
-		jsonw_append_quoted(j, key, strlen(key));
+		jsonw_append_quoted(j, key, n);
 		jsonw_append(j, ":", 1);
 	}
+}
+
+static void jsonw_begin_value(struct jsonw *j, const char *key)
+{
+	jsonw_begin_member(j, key, key ? strlen(key) : 0);
 }
 
 void jsonw_object(struct jsonw *j, const char *key)
@@ -129,6 +135,19 @@ void jsonw_array_end(struct jsonw *j)
 {
 	jsonw_append(j, "]", 1);
 	j->needs_comma = true;
+}
+
+void jsonw_pairs(struct jsonw *j, const char *key, const char *const *pairs, size_t nr)
+{
+	jsonw_object(j, key);
+	for (size_t i = 0; i < nr; i++) {
+		size_t n = strcspn(pairs[i], "=");
+		const char *value = pairs[i] + n + 1;
+
+		jsonw_begin_member(j, pairs[i], n);
+		jsonw_append_quoted(j, value, strlen(value));
+	}
+	jsonw_object_end(j);
 }
 
 void jsonw_bytes(struct jsonw *j, const char *key, const char *s, size_t n)

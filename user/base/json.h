@@ -25,6 +25,8 @@ void jsonw_object_end(struct jsonw *j);
 void jsonw_array(struct jsonw *j, const char *key);
 void jsonw_array_end(struct jsonw *j);
 void jsonw_string(struct jsonw *j, const char *key, const char *s);
+/* An object of the @nr texts "key=value". */
+void jsonw_pairs(struct jsonw *j, const char *key, const char *const *pairs, size_t nr);
 /* @n bytes, which may hold NUL. */
 void jsonw_bytes(struct jsonw *j, const char *key, const char *s, size_t n);
 void jsonw_uint(struct jsonw *j, const char *key, uint64_t v);

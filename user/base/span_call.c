@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -15,17 +14,6 @@
 #define PATIENCE_SECONDS                                                                           \
 	10 /* with a collector that is stopped, or has a machine that is loaded                    \
 	    */
-
-static void call_write_tag(struct jsonw *j, const char *tag)
-{
-	const char *value = strchr(tag, '=') + 1;
-	char *key = strndup(tag, (size_t)(value - 1 - tag));
-
-	if (key)
-		jsonw_string(j, key, value);
-	j->failed |= !key;
-	free(key);
-}
 
 void span_call_write(struct jsonw *j, bool is_end, bool in_place, pid_t pid, const char *name,
 		     const char *const *tags, size_t nr)
@@ -37,12 +25,8 @@ void span_call_write(struct jsonw *j, bool is_end, bool in_place, pid_t pid, con
 		jsonw_bool(j, "in_place", true);
 	if (pid)
 		jsonw_int(j, "pid", pid);
-	if (nr) {
-		jsonw_object(j, "tags");
-		for (size_t i = 0; i < nr; i++)
-			call_write_tag(j, tags[i]);
-		jsonw_object_end(j);
-	}
+	if (nr)
+		jsonw_pairs(j, "tags", tags, nr);
 	jsonw_object_end(j);
 }
 

@@ -20,8 +20,6 @@ void oom_write(struct jsonw *j, const struct oom_kill *k);
  */
 void system_write(struct jsonw *j, const struct system_info *s);
 void meta_write_all(struct jsonw *j, const struct meta *m);
-/* "key=value" texts, as an object. */
-void tags_write(struct jsonw *j, const char *const *tags, size_t nr);
 /* The beginning of a line of kind event. */
 void event_begin(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, const char *event);
 /* Ends the line. */

@@ -3,7 +3,6 @@
 
 #include "wire/parts.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void epoch_write(struct jsonw *j, const char *key, uint64_t ns)
@@ -88,20 +87,6 @@ static void attachment_write(struct jsonw *j, const struct run *run)
 	jsonw_object_end(j);
 }
 
-void tags_write(struct jsonw *j, const char *const *tags, size_t nr)
-{
-	jsonw_object(j, "tags");
-	for (size_t i = 0; i < nr; i++) {
-		const char *value = strchr(tags[i], '=') + 1;
-		char *key = strndup(tags[i], (size_t)(value - 1 - tags[i]));
-
-		if (key)
-			jsonw_string(j, key, value);
-		free(key);
-	}
-	jsonw_object_end(j);
-}
-
 void write_meta(struct jsonw *j, const struct run *run)
 {
 	jsonw_object(j, NULL);
@@ -124,7 +109,7 @@ void write_meta(struct jsonw *j, const struct run *run)
 	jsonw_string(j, "host", run->host);
 	epoch_write(j, "start_time", run->start_epoch_ns);
 	jsonw_decimal(j, "interval_seconds", run->interval_ns, 9);
-	tags_write(j, run->tags, run->nr_tags);
+	jsonw_pairs(j, "tags", run->tags, run->nr_tags);
 	jsonw_object(j, "system");
 	jsonw_uint(j, "cpus", run->cpus);
 	jsonw_uint(j, "memory_bytes", run->memory_bytes);

@@ -166,7 +166,7 @@ void write_span(struct jsonw *j, const struct span *s)
 	if (s->parent)
 		jsonw_uint(j, "parent", s->parent);
 	jsonw_string(j, "name", s->label.name);
-	tags_write(j, s->label.tags, s->label.nr_tags);
+	jsonw_pairs(j, "tags", s->label.tags, s->label.nr_tags);
 	jsonw_int(j, "pid", s->pid);
 	if (s->in_place)
 		jsonw_bool(j, "in_place", true);
