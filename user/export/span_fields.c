@@ -24,9 +24,7 @@ bool span_has_field(const struct span *s, const struct summary_field *f)
 
 	if (!span_field_is_value(f) || !summary_field_is_there(u, f))
 		return false;
-	if (f->type != TYPE_STATUS)
-		return true;
-	return u->has_status && (summary_field_value(u, f) == &u->signal) == (u->signal != 0);
+	return f->type != TYPE_STATUS || summary_field_is_status(u, f);
 }
 
 json_t *span_make_tags(const struct span_label *label)

@@ -77,6 +77,11 @@ void summary_field_set(struct summary *s, const struct summary_field *f, uint64_
 		*(uint64_t *)summary_field_member(s, f) = value;
 }
 
+bool summary_field_is_status(const struct summary *s, const struct summary_field *f)
+{
+	return s->has_status && (summary_field_value(s, f) == &s->signal) == (s->signal != 0);
+}
+
 bool *summary_field_has(struct summary *s, const struct summary_field *f)
 {
 	return (bool *)((char *)s + f->has);

@@ -92,6 +92,9 @@ uint64_t summary_field_number(const struct summary *s, const struct summary_fiel
 void summary_field_set(struct summary *s, const struct summary_field *f, uint64_t value);
 /* True if the summary has a value for its key. */
 bool summary_field_is_there(const struct summary *s, const struct summary_field *f);
+/* Of a row of TYPE_STATUS: a command ends with an exit code or by a signal; true for the one that
+ * it ended with. */
+bool summary_field_is_status(const struct summary *s, const struct summary_field *f);
 /* The bool of a row of THERE_IF_HAS; not for other rows. */
 bool *summary_field_has(struct summary *s, const struct summary_field *f);
 

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in);
+static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in,
+				 bool with_programs);
 
 static void field_write_number(struct jsonw *j, const struct summary *s,
 			       const struct summary_field *f)
@@ -26,14 +27,11 @@ static void field_write_text(struct jsonw *j, const struct summary *s,
 	jsonw_string(j, f->key, summary_field_value(s, f));
 }
 
-/* A command ends with an exit code or by a signal: the other is null. */
 static void field_write_status(struct jsonw *j, const struct summary *s,
 			       const struct summary_field *f)
 {
-	const int *status = summary_field_value(s, f);
-
-	if (s->has_status && (status == &s->signal) == (s->signal != 0))
-		jsonw_int(j, f->key, *status);
+	if (summary_field_is_status(s, f))
+		jsonw_int(j, f->key, *(const int *)summary_field_value(s, f));
 	else
 		jsonw_null(j, f->key);
 }
@@ -42,7 +40,7 @@ static void field_write_object(struct jsonw *j, const struct summary *s,
 			       const struct summary_field *f)
 {
 	jsonw_object(j, f->key);
-	summary_fields_write(j, s, f->opens);
+	summary_fields_write(j, s, f->opens, false);
 	jsonw_object_end(j);
 }
 
@@ -129,12 +127,14 @@ static write_fn *const field_writers[NR_SUMMARY_TYPES] = {
 	[TYPE_OTHERS] = field_write_others,     [TYPE_PROGRAMS] = field_write_programs,
 };
 
-static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in)
+static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in,
+				 bool with_programs)
 {
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
 		const struct summary_field *f = summary_field_get(i);
 
-		if (f->in == in && summary_field_is_there(s, f))
+		if (f->in == in && (with_programs || f->type != TYPE_PROGRAMS) &&
+		    summary_field_is_there(s, f))
 			field_writers[f->type](j, s, f);
 	}
 }
@@ -143,19 +143,8 @@ void write_summary(struct jsonw *j, const struct summary *s)
 {
 	jsonw_object(j, NULL);
 	jsonw_string(j, "kind", "summary");
-	summary_fields_write(j, s, IN_LINE);
+	summary_fields_write(j, s, IN_LINE, true);
 	line_end(j);
-}
-
-/* A span's line has no programs: those are in the records of its processes. */
-static void span_fields_write(struct jsonw *j, const struct summary *s)
-{
-	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
-		const struct summary_field *f = summary_field_get(i);
-
-		if (f->in == IN_LINE && f->type != TYPE_PROGRAMS && summary_field_is_there(s, f))
-			field_writers[f->type](j, s, f);
-	}
 }
 
 void write_span(struct jsonw *j, const struct span *s)
@@ -175,6 +164,7 @@ void write_span(struct jsonw *j, const struct span *s)
 		epoch_write(j, "end_time", s->end_epoch_ns);
 	else
 		jsonw_null(j, "end_time");
-	span_fields_write(j, &s->used);
+	/* its programs are in the records of its processes */
+	summary_fields_write(j, &s->used, IN_LINE, false);
 	line_end(j);
 }
