@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The line of a span read back. */
+#include "wire/label.h"
 #include "wire/reader_parts.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-
-static size_t tags_length(const json_t *tags)
-{
-	size_t length = 0;
-	const char *key;
-	json_t *v;
-
-	json_object_foreach((json_t *)tags, key, v)
-		length += strlen(key) + json_string_length(v) + 2;
-	return length;
-}
 
 /* As "key=value", in memory of the line; without memory there are none. */
-static void span_read_tags(struct line *l, const json_t *tags)
+static void span_read_tags(struct line *l, json_t *tags)
 {
 	struct span_label *label = &l->span.label;
-	size_t length = tags_length(tags);
+	size_t length = label_measure_tags(tags);
 	const char *key;
 	char *at;
 	json_t *v;
@@ -30,12 +18,9 @@ static void span_read_tags(struct line *l, const json_t *tags)
 	l->tags = at = length ? malloc(length) : NULL;
 	if (!at)
 		return;
-	json_object_foreach((json_t *)tags, key, v) {
-		if (!json_is_string(v) || label->nr_tags == MAX_SPAN_TAGS)
-			continue;
-		label->tags[label->nr_tags++] = at;
-		at += sprintf(at, "%s=%s", key, json_string_value(v)) + 1;
-	}
+	json_object_foreach(tags, key, v)
+		if (json_is_string(v) && label->nr_tags < MAX_SPAN_TAGS)
+			label_add_tag(label, &at, key, v);
 }
 
 void span_read(struct line *l, json_t *o)

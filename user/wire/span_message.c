@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "wire/fields.h"
+#include "wire/label.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,20 +39,8 @@ static int label_take_tag(struct span_message *m, char **at, const char *key, co
 		return fields_refuse("tags",
 				     "is not an object of up to 16 short texts with plain keys",
 				     why, size);
-	m->label.tags[m->label.nr_tags++] = *at;
-	*at += sprintf(*at, "%s=%s", key, json_string_value(v)) + 1;
+	label_add_tag(&m->label, at, key, v);
 	return 0;
-}
-
-static size_t tags_measure(json_t *tags)
-{
-	size_t length = 0;
-	const char *key;
-	json_t *v;
-
-	json_object_foreach(tags, key, v)
-		length += strlen(key) + json_string_length(v) + 2;
-	return length;
 }
 
 static int label_take(struct span_message *m, const char *name, json_t *tags, char *why,
@@ -65,7 +54,7 @@ static int label_take(struct span_message *m, const char *name, json_t *tags, ch
 
 	if (tags && !json_is_object(tags))
 		return fields_refuse("tags", "is no object", why, size);
-	m->text = at = malloc(n + tags_measure(tags));
+	m->text = at = malloc(n + label_measure_tags(tags));
 	if (!at)
 		return -ENOMEM;
 	m->label.name = memcpy(at, name, n);
