@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report/spans.h"
 
+#include "model/span_sums.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +37,10 @@ static struct span_totals span_get_totals(const struct span *s)
 	struct span_totals t = {
 		.wall_ns = span_get_wall(s),
 		.processes = u->processes_total,
-		.has_peak = u->has_rss_peak || u->has_rss_peak_exact,
-		.peak_bytes = u->has_rss_peak_exact ? u->rss_peak_exact_bytes : u->rss_peak_bytes,
-		.has_upper = u->has_rss_peak_upper || u->has_rss_peak_exact,
-		.upper_bytes =
-			u->has_rss_peak_exact ? u->rss_peak_exact_bytes : u->rss_peak_upper_bytes,
 	};
 
+	t.has_peak = span_value_get(u, SPAN_PEAK, &t.peak_bytes);
+	t.has_upper = span_value_get(u, SPAN_PEAK_UPPER, &t.upper_bytes);
 	for (size_t i = 0; i < SPAN_METRICS; i++) {
 		t.has[i] = sample_has(&u->total, span_metrics[i]);
 		t.value[i] = t.has[i] ? u->total.value[span_metrics[i]] : 0;
