@@ -40,7 +40,7 @@ static void tracker_repair(struct tracker *t, uint64_t now_ns)
 		return;
 	t->misses = all;
 	t->skel->bss->misses_seen = true;
-	iterator_run(t->adopt_link, 0, NULL, NULL);
+	tracker_adopt(t);
 }
 
 uint64_t tracker_unrepaired(const struct tracker *t)

@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "bpfmon.skel.h"
-#include "track/iterator.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -18,7 +17,7 @@ int tracker_follow(struct tracker *t, pid_t pid)
 	t->skel->bss->root_account.tree = (__u64)pid;
 	t->skel->bss->root_pids[0] = (__u32)pid;
 	t->skel->bss->nr_root_pids = 1;
-	err = iterator_run(t->adopt_link, 0, NULL, NULL);
+	err = tracker_adopt(t);
 	t->skel->bss->nr_root_pids = 0;
 	if (err)
 		return err;
@@ -39,7 +38,7 @@ int tracker_seed_again(struct tracker *t)
 	for (int i = 0; !err && i < MAX_SEED_PASSES; i++) {
 		uint64_t seeded = now->seeded;
 
-		err = iterator_run(t->adopt_link, 0, NULL, NULL);
+		err = tracker_adopt(t);
 		if (now->seeded == seeded)
 			break;
 	}

@@ -6,7 +6,6 @@
 #include "bpfmon.skel.h"
 #include "track/births.h"
 #include "track/capability.h"
-#include "track/iterator.h"
 #include "track/programs.h"
 
 #include <bpf/bpf.h>
@@ -31,7 +30,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	optionals_attach(&t->optional, t->skel, o->unattached);
 	err = programs_attach(t, why, why_size);
 	if (!err)
-		err = iterator_run(t->adopt_link, 0, NULL, NULL); /* finds out which fields exist */
+		err = tracker_adopt(t); /* finds out which fields exist */
 	t->knows_births = !err && !births_untold(t->skel->maps.births, &t->births_untold);
 	if (err)
 		tracker_close(t);
