@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""bpfmon span: what begins, ends and survives; who is refused; and that the command notices nothing."""
+"""bpfmon span: what begins, ends and survives; what is refused; and that the command notices nothing."""
 
 import json
 import os

@@ -77,7 +77,7 @@ static void caller_ready(void *context, uint32_t events)
 		caller_dismiss(c);
 }
 
-/* A place for one more, which may be that of the one who has kept its own for the longest. */
+/* A free place, or that of the connection that has been silent for the longest. */
 static struct span_caller *caller_place(struct span_desk *d)
 {
 	struct span_caller *oldest = d->callers;

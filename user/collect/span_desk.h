@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where processes of the run say that a span begins or ends: a socket on which each connection
- * brings one message and gets one answer. Who connects is unknown, until the kernel's PID of the
- * other end turns out to be one of the run. No connection is waited for.
+ * brings one message and gets one answer. The other end is unknown until the PID that the kernel
+ * gives for it turns out to be one of the run. No connection is waited for.
  */
 #ifndef COLLECT_SPAN_DESK_H
 #define COLLECT_SPAN_DESK_H
@@ -19,7 +19,7 @@ struct span_desk;
 struct span_caller {
 	struct loop_source source; /* its fd is -1: the place is free */
 	struct span_desk *desk;
-	uint64_t came; /* the how manieth it is */
+	uint64_t came; /* its number, in the order in which they came */
 };
 
 struct span_desk {

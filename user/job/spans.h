@@ -14,8 +14,6 @@
 
 #include <sys/types.h>
 
-#define MAX_SPAN_DEPTH 32
-
 struct job;
 struct span_message;
 

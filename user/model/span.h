@@ -7,6 +7,7 @@
 
 #define SPAN_NAME_BYTES 256 /* with its NUL */
 #define MAX_SPAN_TAGS 16
+#define MAX_SPAN_DEPTH 32 /* none begins deeper; one that is read is beside its parent */
 
 /* What it is called by the process that begins it. */
 struct span_label {

@@ -10,7 +10,6 @@
 
 #define MAX_SPANS (1U << 20) /* of a run; others are left out */
 #define MAX_SPAN_PATHS 65536 /* spans of further ones are left out */
-#define MAX_SPAN_DEPTH 32    /* what is deeper is beside its parent */
 #define NO_PATH SIZE_MAX
 
 struct span_path {
