@@ -14,9 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define EXIT_NOT_EXECUTABLE 126
-#define EXIT_NOT_FOUND 127
-
 struct span_options {
 	struct common_options common; /* its words: the name, or begin or end and the name */
 	struct run_tags tags;

@@ -3,10 +3,10 @@
 #ifndef CMD_SUBCOMMAND_H
 #define CMD_SUBCOMMAND_H
 
+#include "base/exit_status.h"
 #include "cmd/options.h"
 
-#define EXIT_BPFMON 125 /* bpfmon failed where a command was to run */
-#define EXIT_USAGE 2    /* any other subcommand: usage, not found, not permitted */
+#define EXIT_USAGE 2 /* any other subcommand: usage, not found, not permitted */
 
 /* The parts of the list in `bpfmon --help`. */
 enum subcommand_part { PART_RECORDS, PART_READS, PART_INFORMS };

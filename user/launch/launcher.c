@@ -2,6 +2,7 @@
 #include "launch/launcher.h"
 
 #include "base/clock.h"
+#include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "launch/attend.h"
@@ -18,10 +19,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define EXIT_BPFMON 125
-#define EXIT_NOT_EXECUTABLE 126
-#define EXIT_NOT_FOUND 127
 
 struct launcher {
 	struct launch_options *options;

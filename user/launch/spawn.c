@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/spawn.h"
 
+#include "base/exit_status.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define EXIT_BPFMON 125
 
 enum step { STEP_CGROUP, STEP_USER, STEP_EXEC };
 

@@ -4,6 +4,7 @@
  * begins a span that is named after the job, and executes the real shell, or the job itself if that
  * is all that the shell would do. Whatever fails, the shell is executed.
  */
+#include "base/exit_status.h"
 #include "base/span_call.h"
 #include "shell/job_name.h"
 #include "shell/real_shell.h"
@@ -16,8 +17,6 @@
 #include <unistd.h>
 
 #define VERBOSE_VARIABLE "BPFMON_SPAN_VERBOSE"
-#define EXIT_NOT_EXECUTABLE 126
-#define EXIT_NOT_FOUND 127
 
 /* Asks the run for the span of this process. 0, or why there is none. */
 static int job_call(const char *address, const struct job_name *job, char answer[SPAN_ANSWER_BYTES])
