@@ -19,6 +19,16 @@ static __always_inline struct account *account_find(u64 tree, u64 cgroup)
 	return bpf_map_lookup_elem(&accounts, &key);
 }
 
+/* Of concurrent callers only one makes it. */
+int account_begin(u64 tree, u64 cgroup)
+{
+	struct account_key key = { tree, cgroup };
+
+	if (!bpf_map_update_elem(&accounts, &key, &nothing_used, BPF_NOEXIST) && whole_node)
+		account_emit(tree, cgroup, EVENT_BEGUN);
+	return 0;
+}
+
 /* An account is made by the first caller that adds to it. */
 static __always_inline struct account *account_get(u64 tree, u64 cgroup)
 {
@@ -27,7 +37,7 @@ static __always_inline struct account *account_get(u64 tree, u64 cgroup)
 
 	if (a)
 		return a;
-	bpf_map_update_elem(&accounts, &key, &nothing_used, BPF_NOEXIST);
+	account_begin(tree, cgroup);
 	a = bpf_map_lookup_elem(&accounts, &key);
 	if (!a)
 		add(tracking.loss[LOSS_ACCOUNTS], 1);
@@ -42,22 +52,22 @@ int account_make(u64 tree, u64 cgroup)
 /* Accounts that are closed: mostly none, which saves the look-up. */
 __u64 nr_closed;
 
-int account_close(u64 tree, u64 cgroup)
+int account_close(u64 tree, u64 cgroup, u64 heir)
 {
 	struct account *a = account_find(tree, cgroup);
 
-	if (!a || a->is_closed)
+	if (!a || a->closed)
 		return 0;
-	a->is_closed = 1;
+	a->closed = ACCOUNT_CLOSED | heir;
 	add(nr_closed, 1);
 	return 0;
 }
 
-int account_is_closed(u64 tree, u64 cgroup)
+u64 account_heir(u64 tree, u64 cgroup)
 {
 	struct account *a = nr_closed ? account_find(tree, cgroup) : NULL;
 
-	return a && a->is_closed;
+	return a && a->closed ? a->closed & ~ACCOUNT_CLOSED : tree;
 }
 
 int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n)
@@ -166,7 +176,7 @@ int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root)
 		return 0;
 	}
 	add(a->roots, 1);
-	if (a->processes == 1)
+	if (a->processes == 1 && !whole_node)
 		account_emit(tree, cgroup, EVENT_BEGUN);
 	return 0;
 }
@@ -175,7 +185,7 @@ int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root)
 static __always_inline void process_remove(struct account *a, u64 tree, u64 cgroup)
 {
 	add(a->processes, -1);
-	if (!a->processes)
+	if (!a->processes && (!whole_node || tree))
 		account_emit(tree, cgroup, EVENT_EMPTY);
 }
 
@@ -204,13 +214,16 @@ int account_end_process(u64 tree, u64 cgroup)
 	return 0;
 }
 
-int account_move_in(u64 tree, u64 cgroup, u32 threads)
+int account_move_in(u64 tree, u64 cgroup, u32 threads, u32 is_root)
 {
 	struct account *a = account_get(tree, cgroup);
 
 	if (!a)
 		return 0;
-	add(a->moved_in, 1);
+	if (is_root)
+		add(a->roots, 1);
+	else
+		add(a->moved_in, 1);
 	add(a->processes, 1);
 	add(a->threads, threads);
 	return 0;

@@ -27,6 +27,8 @@ extern const volatile __u32 inject_misses;  /* for tests: events to ignore, in t
 extern const volatile __u32 nr_cpus;
 extern const volatile bool can_seed;  /* attach to processes that run already */
 extern const volatile bool by_cgroup; /* membership is decided by cgroup, not by lineage */
+extern const volatile bool
+	whole_node; /* all tasks are followed, each in an account of its cgroup */
 
 /* Set by the collector while it runs. */
 extern struct tracking tracking;
@@ -69,7 +71,9 @@ u32 pid_here(u64 task);
 /* Its PID in its innermost namespace: what getpid() returns in the process. */
 u32 pid_innermost(u64 task);
 
-/* cgroup.bpf.c; only with by_cgroup */
+/* cgroup.bpf.c; only with by_cgroup, or with whole_node */
+/* The id of the cgroup of @task, in the hierarchy that accounts go by; 0 unless with whole_node. */
+u64 cgroup_of(u64 task);
 extern __u64 cgroup_target;
 /* True for a process of bpfmon itself, which is not counted. */
 __hidden bool task_is_own(u64 task);
@@ -85,6 +89,8 @@ __hidden long oom_emit(struct oom_event *e);
 __hidden long exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image);
 int account_emit(u64 tree, u64 cgroup, u32 kind);
 __hidden void cgroup_emit(u64 id, enum cgroup_news news);
+/* With whole_node. @path: of the cgroup that was made; 0: it was removed. */
+int cgroup_name_emit(u64 id, u64 path);
 
 /* account.bpf.c */
 enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
@@ -94,14 +100,16 @@ int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root);
 int account_end_task(u64 tree, u64 cgroup, u32 ended_process);
 int account_end_process(u64 tree, u64 cgroup);
 int account_leave_process(u64 tree, u64 cgroup);
-/* A live process with @threads live threads has moved in from, or out to, another account. */
-int account_move_in(u64 tree, u64 cgroup, u32 threads);
+/* A live process with @threads live threads has moved in from, or out to, another account.
+ * @is_root: it counts as one that was launched or attached. */
+int account_move_in(u64 tree, u64 cgroup, u32 threads, u32 is_root);
 int account_move_out(u64 tree, u64 cgroup, u32 threads);
 /* Makes the account unless it exists. -ENOSPC: there is no room for another one. */
 int account_make(u64 tree, u64 cgroup);
-/* From now on no task is added to that account: it goes to the account of nobody. */
-int account_close(u64 tree, u64 cgroup);
-int account_is_closed(u64 tree, u64 cgroup);
+/* From now on no task is added to that account: it goes to that of the tree @heir. */
+int account_close(u64 tree, u64 cgroup, u64 heir);
+/* The tree that tasks of @tree are added to: mostly @tree itself. */
+u64 account_heir(u64 tree, u64 cgroup);
 /* Adds @n to @loss (enum loss) of the machine and, if the account exists, of the account. */
 int account_lose(u64 tree, u64 cgroup, u32 loss, s32 n);
 int account_add_execs(u64 tree, u64 cgroup, u64 n);
@@ -162,6 +170,11 @@ __hidden void counters_read(struct task_struct *task, struct task_counters *now)
 __hidden bool task_commit(u64 task, struct task_entry *t, struct process_entry *p);
 /* The same for a task that has exited. True: nothing is left to commit. */
 int task_commit_exited(u64 task);
+/*
+ * True for a task that ended so long ago that it must have been freed: the event was missed. Its
+ * task_struct cannot tell, as freed memory may keep what it held.
+ */
+int task_is_forgotten(u64 task);
 /* @task has exited: counted once, and once for its process. @seen: this is the exit hook. */
 int task_note_exit(u64 task, u32 seen);
 
@@ -181,6 +194,15 @@ int task_add(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
 __hidden bool task_birth_seen(u64 task);
 /* The free event of the task that was at @task was missed: closes its entry. */
 int task_close(u64 task);
+
+/* transfer.bpf.c */
+/*
+ * Moves the process to another account. @flags: of a process that is launched or attached to, whose
+ * record then begins anew; or 0. 0; -ESRCH; -ENOSPC: there is no room for another account.
+ */
+int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags);
+/* With whole_node: accounts the process of @task to the cgroup that it is in now. */
+int process_recount(u64 task);
 
 /* members.bpf.c */
 enum ours { NOT_OURS, OURS_BY_BIRTH, OURS_BY_CGROUP };
@@ -274,7 +296,8 @@ static __always_inline void process_tell_and_forget(u64 signal, struct process_e
 		p->event.rec.released_boot_ns = boot_now();
 	if (want_exact_peak)
 		mm_forget(signal);
-	if (process_emit(p))
+	/* of no run: nobody reads it */
+	if ((!whole_node || p->event.rec.account.tree) && process_emit(p))
 		account_lose(p->event.rec.account.tree, p->event.rec.account.cgroup, LOSS_RECORDS,
 			     1);
 	process_forget(signal);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * Whether a task is in the cgroup that is followed, or in one below it: in one hierarchy, the
- * unified one or that of one controller.
+ * The cgroup of a task, and whether it is the one that is followed or below it: in one hierarchy,
+ * the unified one or that of one controller.
  */
 #include "bpfmon.bpf.h"
 
 #define MAX_LEVELS 32
 
 const volatile bool by_cgroup;
+const volatile bool whole_node;
 const volatile __s32 cgroup_subsys; /* of the hierarchy; -1: the unified one */
 
 __u64 cgroup_target; /* its id, which changes when it is made again */
@@ -35,6 +36,11 @@ static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 		return BPF_CORE_READ(set, dfl_cgrp);
 	bpf_probe_read_kernel(&css, sizeof(css), (void *)at);
 	return BPF_CORE_READ(css, cgroup);
+}
+
+u64 cgroup_of(u64 task)
+{
+	return whole_node ? BPF_CORE_READ(task_cgroup((struct task_struct *)task), kn, id) : 0;
 }
 
 /* Up to 6.0 a cgroup has the ids of its ancestors, later pointers to them. */

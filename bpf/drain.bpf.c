@@ -123,6 +123,10 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 		return 0;
 	addr = *key;
 	task = (struct task_struct *)addr;
+	if (whole_node && task_is_forgotten(addr)) { /* of a run, its end closes what is left */
+		task_close(addr);
+		return 0;
+	}
 	p = process_find(t->process);
 	if (!p)
 		return 0;
@@ -137,6 +141,8 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 		task_leave(addr);
 		return 0;
 	}
+	if (whole_node)
+		process_recount(addr);
 	/* if the exit of a task was missed, it has run since it was last seen */
 	if (task_commit(addr, t, p) && !t->exited && BPF_CORE_READ(task, exit_state))
 		task_note_exit(addr, false);

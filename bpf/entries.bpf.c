@@ -118,8 +118,8 @@ static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags
 
 int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
-	bool is_closed = account_is_closed(tree, cgroup);
-	struct account_key account = { is_closed ? 0 : tree, is_closed ? 0 : cgroup };
+	u64 heir = account_heir(tree, cgroup);
+	struct account_key account = { heir, heir == tree || whole_node ? cgroup : 0 };
 	int made = process_make(addr, account.tree, account.cgroup, image, flags);
 	u64 signal = (u64)BPF_CORE_READ((struct task_struct *)addr, signal);
 	struct process_entry *p = process_find(signal);

@@ -66,6 +66,22 @@ __hidden void cgroup_emit(u64 id, enum cgroup_news news)
 	bpf_ringbuf_output(&events, &e, sizeof(e), BPF_RB_FORCE_WAKEUP);
 }
 
+int cgroup_name_emit(u64 id, u64 path)
+{
+	struct cgroup_name_event *e = bpf_ringbuf_reserve(&events, sizeof(*e), 0);
+	long n = 0;
+
+	if (!e)
+		return 0; /* the collector looks for it at the next drain */
+	e->kind = EVENT_CGROUP;
+	e->id = id;
+	if (path)
+		n = bpf_probe_read_kernel_str(e->path, sizeof(e->path), (void *)path);
+	e->bytes = n > 0 ? n : 0;
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+	return 0;
+}
+
 /* Reads the next name on the way up to the root, or crosses a mount point. False: none is left. */
 int path_step(void)
 {
@@ -136,6 +152,16 @@ static __always_inline void args_read(struct exec_event *e, struct task_struct *
 	e->args_bytes = n;
 }
 
+/* Whether it has rights beside those of its user, as a program with set-user-ID or set-group-ID. */
+static __always_inline bool task_has_mixed_ids(struct task_struct *task)
+{
+	const struct cred *cred = (const void *)BPF_CORE_READ(task, cred);
+	u32 uid = BPF_CORE_READ(cred, uid.val), gid = BPF_CORE_READ(cred, gid.val);
+
+	return BPF_CORE_READ(cred, euid.val) != uid || BPF_CORE_READ(cred, suid.val) != uid ||
+	       BPF_CORE_READ(cred, egid.val) != gid || BPF_CORE_READ(cred, sgid.val) != gid;
+}
+
 __hidden long exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64 image)
 {
 	u32 zero = 0;
@@ -147,7 +173,7 @@ __hidden long exec_emit(struct task_struct *task, struct linux_binprm *bprm, u64
 		return 0;
 	e = &s->event;
 	e->kind = EVENT_EXEC;
-	e->flags = 0;
+	e->flags = task_has_mixed_ids(task) ? EXEC_MIXED_IDS : 0;
 	e->image = image;
 	e->path_bytes = 0;
 	e->args_bytes = 0;

@@ -3,6 +3,8 @@
 #include "bpfmon.bpf.h"
 
 #define TASK_DEAD 0x80
+#define NS_PER_S 1000000000ULL
+#define FREE_LATEST_S 30 /* after its end the kernel has freed a task, if it delays that or not */
 #define SIGKILL 9
 #define SIGSEGV 11
 
@@ -69,9 +71,19 @@ __hidden bool task_commit(u64 key, struct task_entry *t, struct process_entry *p
 	    (BPF_CORE_READ(task, start_time) != t->start_ns &&
 	     (u32)BPF_CORE_READ(task, pid) != t->tid))
 		return false;
-	if (task_commit_counters(key, t, p, &now, false) == COMMIT_DONE)
+	if (task_commit_counters(key, t, p, &now, false) == COMMIT_DONE) {
+		t->final_s = bpf_ktime_get_boot_ns() / NS_PER_S;
 		t->final = final;
+	}
 	return true;
+}
+
+int task_is_forgotten(u64 task)
+{
+	struct task_entry *t = task_find(task);
+
+	return t && t->final &&
+	       (u32)(bpf_ktime_get_boot_ns() / NS_PER_S) - t->final_s > FREE_LATEST_S;
 }
 
 int task_commit_exited(u64 task)

@@ -34,8 +34,10 @@ static __always_inline struct task_entry *task_followed(u64 task)
 	return task_adopt(task) ? task_find(task) : NULL;
 }
 
-/* The task that exited last on each CPU; and the one before, if it was not off the CPU yet. */
-__u64 last_exited[MAX_CPUS], late_exited[MAX_CPUS];
+#define LATE_SLOTS 8
+
+/* The task that exited last on each CPU; and those before that were not off the CPU yet. */
+__u64 last_exited[MAX_CPUS], late_exited[MAX_CPUS][LATE_SLOTS];
 
 /*
  * The free event may be missed, and no other event shows that a task has become final. So each exit
@@ -49,12 +51,24 @@ static __always_inline void commit_exited(void)
 		u32 cpu = (nr_cpus <= COMMIT_CPUS ? i : own + i) & (MAX_CPUS - 1);
 		u64 exited = last_exited[cpu];
 
-		if (exited && task_commit_exited(exited))
-			last_exited[cpu] = 0;
+		if (exited && task_commit_exited(exited)) /* unless there is another one by now */
+			__sync_val_compare_and_swap(&last_exited[cpu], exited, 0);
 	}
 	own &= MAX_CPUS - 1;
-	if (late_exited[own] && task_commit_exited(late_exited[own]))
-		late_exited[own] = 0;
+	for (u32 i = 0; i < LATE_SLOTS; i++)
+		if (late_exited[own][i] && task_commit_exited(late_exited[own][i]))
+			late_exited[own][i] = 0;
+}
+
+/* @task was preempted, or sleeps, on its way from its exit off the CPU. */
+static __always_inline void late_put(u32 cpu, u64 task)
+{
+	u32 free = 0;
+
+	for (u32 i = 0; i < LATE_SLOTS; i++)
+		if (!late_exited[cpu][i])
+			free = i;
+	late_exited[cpu][free & (LATE_SLOTS - 1)] = task;
 }
 
 /*
@@ -101,11 +115,16 @@ static __always_inline bool task_born(u64 creator, u64 child)
 		task_add(child, root_account.tree, root_account.cgroup, 0, PROCESS_ROOT);
 		return true;
 	}
+	if (whole_node && !t) { /* there was no room for its creator */
+		task_add(child, 0, cgroup_of(child), 0, 0);
+		return true;
+	}
 	if (!p ||
 	    !p->event.rec.signal) /* another CPU still fills it in: the child is found later */
 		return false;
 	account = process_account(p);
-	task_add(child, account.tree, account.cgroup, p->event.rec.image, 0);
+	task_add(child, account.tree, whole_node ? cgroup_of(child) : account.cgroup,
+		 p->event.rec.image, 0);
 	return true;
 }
 
@@ -125,7 +144,7 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *child)
 {
-	u64 addr = as_number(child), image;
+	u64 addr = as_number(child), of_creator = as_number(creator), image;
 	struct account_key account;
 
 	birth_count(addr, true);
@@ -133,7 +152,8 @@ int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *chil
 		return 0;
 	if (!event_is_missed())
 		task_born(bpf_get_current_task(), addr);
-	else if (task_find((u64)creator) || task_is_ours(creator, &account, &image))
+	else if (task_find(of_creator) ||
+		 task_is_ours((struct task_struct *)of_creator, &account, &image))
 		add(tracking.births_ignored, 1);
 	return 0;
 }
@@ -166,7 +186,7 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 		mm_leave(t->process, true); /* the old one was given up just before */
 		mm_join(t->process, r->mm);
 	}
-	if (exec_emit(task, bprm, image))
+	if ((!whole_node || key.tree) && exec_emit(task, bprm, image))
 		account_lose(key.tree, key.cgroup, LOSS_EXECS, 1);
 	return 0;
 }
@@ -181,8 +201,8 @@ int BPF_PROG(follow__exit, struct task_struct *task)
 		return 0;
 	task_note_exit(addr, true);
 	commit_exited();
-	if (last_exited[cpu]) /* that task was preempted during its exit */
-		late_exited[cpu] = last_exited[cpu];
+	if (last_exited[cpu])
+		late_put(cpu, last_exited[cpu]);
 	last_exited[cpu] = addr;
 	return 0;
 }
@@ -271,7 +291,9 @@ int follow__adopt(struct bpf_iter__task *ctx)
 		return 0;
 	if (by_cgroup && seeding && !target_level)
 		cgroup_find_level(addr);
-	if (by_cgroup ? seeding && cgroup_has(addr) && !task_is_own(addr) : is_root(addr))
+	if (whole_node && seeding)
+		task_add(addr, 0, cgroup_of(addr), 0, PROCESS_ROOT | PROCESS_SEEDED);
+	else if (by_cgroup ? seeding && cgroup_has(addr) && !task_is_own(addr) : is_root(addr))
 		task_add(addr, root_account.tree, root_account.cgroup, 0,
 			 PROCESS_ROOT | (seeding ? PROCESS_SEEDED : PROCESS_LAUNCHED));
 	else if (!task_adopt(addr))

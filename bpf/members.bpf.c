@@ -36,8 +36,16 @@ __hidden enum ours task_is_ours(struct task_struct *task, struct account_key *ac
 	parent = BPF_CORE_READ(task, real_parent);
 	t = task_find((u64)parent);
 	if (t && task_is((u64)parent, t) && t->start_ns <= BPF_CORE_READ(task, start_time) &&
-	    account_of(t, account, image))
+	    account_of(t, account, image)) {
+		if (whole_node)
+			account->cgroup = cgroup_of((u64)task);
 		return OURS_BY_BIRTH;
+	}
+	if (whole_node) {
+		account->tree = *image = 0;
+		account->cgroup = cgroup_of((u64)task);
+		return OURS_BY_BIRTH;
+	}
 	*account = root_account;
 	*image = 0;
 	return by_cgroup ? OURS_BY_CGROUP : NOT_OURS;
@@ -47,17 +55,21 @@ int task_adopt(u64 task)
 {
 	struct account_key account;
 	u64 image = 0;
+	bool is_old = can_seed && !seeding &&
+		      (s64)mono_convert(BPF_CORE_READ((struct task_struct *)task, start_time)) <
+			      (s64)seeded_at_ns;
 	enum ours how;
 
-	if (can_seed && !seeding &&
-	    (s64)mono_convert(BPF_CORE_READ((struct task_struct *)task, start_time)) <
-		    (s64)seeded_at_ns)
+	if (is_old && !whole_node)
+		return false;
+	if (whole_node && !seeding &&
+	    !seeded_at_ns) /* what runs already is found by the first pass */
 		return false;
 	how = task_is_ours((struct task_struct *)task, &account, &image);
 	if (how == NOT_OURS)
 		return false;
 	/* one that is being moved in is met before the hook of its move: it counts from now on */
-	if (seeding || how == OURS_BY_CGROUP)
+	if (seeding || is_old || how == OURS_BY_CGROUP)
 		task_add(task, account.tree, account.cgroup, 0, PROCESS_ROOT | PROCESS_SEEDED);
 	else
 		task_add(task, account.tree, account.cgroup, image, PROCESS_LATE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* Moves into and out of the cgroup that is followed; and its removal and new creation. */
+/* Moves between cgroups, as far as they matter; cgroups that are made and removed. */
 #include "bpfmon.bpf.h"
 
 #define MAX_THREADS 16 /* of a process that is moved; the collector finds the others */
@@ -57,6 +57,11 @@ int task_moved(u64 addr)
 	bool is_known = t && task_is(addr, t);
 	int err;
 
+	if (whole_node) { /* threads are committed before their process's account changes */
+		if (is_known)
+			task_commit(addr, t, process_find(t->process));
+		return true;
+	}
 	if (cgroup_has(addr) == is_known || task_is_own(addr))
 		return true;
 	if (is_known) {
@@ -89,11 +94,17 @@ int BPF_PROG(cgroup__attach_task, struct cgroup *to, const char *path, struct ta
 		return 0;
 	for (int i = 0; is_whole && i < MAX_THREADS; i++) {
 		if (node == head || !node)
-			return 0;
+			break;
 		if (!task_moved(node - bpf_core_field_offset(struct task_struct, thread_node)))
 			break;
 		node = (u64)BPF_CORE_READ((struct list_head *)node, next);
 	}
+	if (whole_node) { /* what further threads have used since the last drain follows the move */
+		process_recount(as_number(task));
+		return 0;
+	}
+	if (is_whole && (node == head || !node))
+		return 0;
 	add(tracking.moves_unseen, 1);
 	cgroup_emit(cgroup_target, CGROUP_MOVES);
 	return 0;
@@ -117,6 +128,8 @@ static __always_inline bool is_target(struct cgroup *cg, const char *path)
 SEC("?tp_btf/cgroup_mkdir")
 int BPF_PROG(cgroup__mkdir, struct cgroup *cg, const char *path)
 {
+	if (whole_node && BPF_CORE_READ(cg, root, hierarchy_id) == cgroup_hierarchy)
+		cgroup_name_emit(BPF_CORE_READ(cg, kn, id), as_number(path));
 	if (!is_target(cg, path))
 		return 0;
 	cgroup_target = BPF_CORE_READ(cg, kn, id);
@@ -128,8 +141,11 @@ int BPF_PROG(cgroup__mkdir, struct cgroup *cg, const char *path)
 SEC("?tp_btf/cgroup_rmdir")
 int BPF_PROG(cgroup__rmdir, struct cgroup *cg, const char *path)
 {
-	if (BPF_CORE_READ(cg, root, hierarchy_id) == cgroup_hierarchy &&
-	    BPF_CORE_READ(cg, kn, id) == cgroup_target)
+	if (BPF_CORE_READ(cg, root, hierarchy_id) != cgroup_hierarchy)
+		return 0;
+	if (whole_node)
+		cgroup_name_emit(BPF_CORE_READ(cg, kn, id), 0);
+	else if (BPF_CORE_READ(cg, kn, id) == cgroup_target)
 		cgroup_emit(cgroup_target, CGROUP_REMOVED);
 	return 0;
 }

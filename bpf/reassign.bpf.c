@@ -1,50 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/*
- * Moves one process, or all processes of an account, to another account. What a process used before
- * is in the old account, what it uses from then on in the new one, and nothing in both: the account
- * changes under the lock under which commits read it. The process keeps its entry and will have one
- * record.
- */
+/* Moves one process, or all processes of an account, to another account, as the collector asks. */
 #include "bpfmon.bpf.h"
 
 struct move_request move;
 struct retire_request retire;
-
-/* @from: the account that @p had; @threads: live ones. False: it has ended, or has @to already. */
-static __always_inline bool account_set(struct process_entry *p, const struct account_key *to,
-					struct account_key *from, u32 *threads)
-{
-	bool is_moved;
-
-	process_lock(p);
-	*from = p->event.rec.account;
-	*threads = p->alive_tasks;
-	is_moved = !(p->event.rec.flags & PROCESS_ENDED) && p->event.rec.threads_total &&
-		   (from->tree != to->tree || from->cgroup != to->cgroup);
-	if (is_moved)
-		p->event.rec.account = *to;
-	process_unlock(p);
-	return is_moved;
-}
-
-/* The tasks of the process have been committed; until here, further commits of the ones that run go
- * to the old account. */
-int process_move(u64 signal)
-{
-	struct process_entry *p = process_find(signal);
-	struct account_key to = move.to, from;
-	u32 threads;
-
-	if (!p)
-		return -ESRCH;
-	if (account_make(to.tree, to.cgroup))
-		return -ENOSPC;
-	if (!account_set(p, &to, &from, &threads))
-		return 0;
-	account_move_in(to.tree, to.cgroup, threads);
-	account_move_out(from.tree, from.cgroup, threads);
-	return 0;
-}
 
 SEC("iter/task")
 int reassign__process(struct bpf_iter__task *ctx)
@@ -58,7 +17,10 @@ int reassign__process(struct bpf_iter__task *ctx)
 		if (!move.signal)
 			move.result = -ESRCH;
 		else
-			move.result = move.is_question ? 0 : process_move(move.signal);
+			move.result = move.is_question
+					      ? 0
+					      : process_transfer(move.signal, move.to.tree,
+								 move.to.cgroup, move.flags);
 		return 0;
 	}
 	addr = as_number(task);
@@ -135,7 +97,7 @@ int reassign__account(struct bpf_iter__bpf_map_elem *ctx)
 	if (!at)
 		return 0;
 	key = *at;
-	account_close(retire.from.tree, retire.from.cgroup);
+	account_close(retire.from.tree, retire.from.cgroup, retire.to.tree);
 	rec = bpf_map_lookup_elem(&retired, &zero);
 	p = process_find(key);
 	if (!p || !rec)
@@ -144,7 +106,7 @@ int reassign__account(struct bpf_iter__bpf_map_elem *ctx)
 		if (!process_retire(p, rec, &threads))
 			return 0;
 		if (threads)
-			account_move_in(retire.to.tree, retire.to.cgroup, threads);
+			account_move_in(retire.to.tree, retire.to.cgroup, threads, false);
 		/* in user space a file of /proc would have to be opened for each process */
 		if (!(rec->flags & PROCESS_ENDED))
 			rec->state = state_read(rec->signal);

@@ -53,8 +53,11 @@ struct account {
 	__u64 moved_in;  /* processes, from another account */
 	__u64 moved_out; /* processes, to another account */
 	__u64 loss[NR_LOSSES];
-	__u64 is_closed; /* 1: what its processes make, or is found late, is nobody's */
+	__u64 closed; /* ACCOUNT_CLOSED, and the tree that gets what is born or found from then on
+		       */
 };
+
+#define ACCOUNT_CLOSED (1ULL << 63)
 
 /* A task is in exactly one account: that of its innermost tree, and cgroup (0: any). */
 struct account_key {
@@ -72,6 +75,8 @@ struct task_entry {
 	__u8 final; /* all is committed: it was dead and off the CPU by then */
 	__u8 late;  /* adopted, and its birth has not been seen since */
 	__u8 pad;
+	__u32 final_s; /* CLOCK_BOOTTIME in s, when that was found */
+	__u32 pad2;
 	struct account_key account; /* as of the last commit: of what is lost after it */
 	struct task_counters last;  /* what was committed to the account so far */
 };
@@ -130,12 +135,15 @@ enum event_kind {
 	EVENT_OOM = 3,
 	EVENT_TARGET = 4,
 	EVENT_EMPTY = 5, /* an account has no live process any more */
-	EVENT_BEGUN = 6, /* an account has its first process, which was not born into it */
+	EVENT_BEGUN =
+		6, /* an account has its first process, which was not born into it; or is new */
+	EVENT_CGROUP = 7, /* a cgroup has been made or removed */
 };
 
-#define MAX_TARGETS 64 /* processes that one attach names */
-#define MAX_OWN 4      /* processes of bpfmon itself */
-#define MAX_ACCOUNTS 4096
+#define MAX_TARGETS 64      /* processes that one attach names */
+#define MAX_OWN 4           /* processes of bpfmon itself */
+#define MAX_ACCOUNTS 4096   /* of a run */
+#define NODE_ACCOUNTS 16384 /* of a node */
 
 struct process_event {
 	__u32 kind;
@@ -175,7 +183,12 @@ struct process_entry {
 	struct process_event event; /* the record, ready to be sent */
 };
 
-enum exec_flag { EXEC_PATH_CUT = 1 << 0, EXEC_ARGS_CUT = 1 << 1, EXEC_ARGS_UNREAD = 1 << 2 };
+enum exec_flag {
+	EXEC_PATH_CUT = 1 << 0,
+	EXEC_ARGS_CUT = 1 << 1,
+	EXEC_ARGS_UNREAD = 1 << 2,
+	EXEC_MIXED_IDS = 1 << 3, /* real, effective and saved ones differ: it has other rights */
+};
 
 /* Sent at exec. @text holds the path's components, leaf first, then the arguments. */
 struct exec_event {
@@ -211,6 +224,16 @@ enum cgroup_news {
 	CGROUP_REMOVED,
 	CGROUP_MADE,  /* again, under its name */
 	CGROUP_MOVES, /* the hook could not follow all threads that were moved */
+};
+
+#define CGROUP_PATH_BYTES 1024 /* a longer path is cut; the collector then looks it up */
+
+/* With whole_node: a cgroup has been made, or removed: then without its path. */
+struct cgroup_name_event {
+	__u32 kind;
+	__u32 bytes; /* of the path, with its NUL; 0: it is gone */
+	__u64 id;
+	char path[CGROUP_PATH_BYTES];
 };
 
 /* A change of the cgroup that is followed. */
@@ -306,7 +329,9 @@ struct move_request {
 	__u64 signal, serial; /* its key and serial, once it is found */
 	__u32 pid;            /* in the collector's PID namespace */
 	__u32 is_question;    /* 1: it is not moved */
-	__s32 result;         /* 0, or a negative errno */
+	__u32 flags;  /* of a process that is launched or attached to: its record begins anew; or 0
+		       */
+	__s32 result; /* 0, or a negative errno */
 };
 
 /* Moves all processes of an account to another one; the record that each has so far is written. */

@@ -26,7 +26,7 @@ class Examples(MarksCase):
     def test_the_shell_of_the_documentation_marks(self):
         (self.dir / "bpfmon").symlink_to(BPFMON)
         path = f"{self.dir}:{os.environ['PATH']}"
-        run = self.run_marks(["sh", "-c", example("sh")], env={"PATH": path})
+        run = self.run_bpfmon(["sh", "-c", example("sh")], env={"PATH": path})
         self.assert_pushed(run, marks=1, metrics=1)
         self.assertEqual(texts(run), ["epoch 3"])
         (metric,) = run.kind("metric")
@@ -34,12 +34,12 @@ class Examples(MarksCase):
         self.assertEqual(metric["fields"], {"value": 0.5})
 
     def test_the_python_of_the_documentation_marks(self):
-        run = self.run_marks([sys.executable, "-c", example("python")])
+        run = self.run_bpfmon([sys.executable, "-c", example("python")])
         self.assert_pushed(run, marks=1)
         self.assertEqual(texts(run), ["epoch 3"])
 
     def test_the_python_of_the_documentation_runs_without_bpfmon(self):
-        env = {key: value for key, value in os.environ.items() if key != "BPFMON_MARK_SOCKET"}
+        env = {key: value for key, value in os.environ.items() if key != "BPFMON_SPAN_SOCKET"}
         subprocess.run([sys.executable, "-c", example("python")], env=env, check=True, timeout=60)
 
     def test_the_c_of_the_documentation_marks(self):

@@ -141,7 +141,7 @@ class Folder(MarksCase):
 
 class Tool(MarksCase):
     def mark(self, *words, env=None):
-        clean = {key: value for key, value in os.environ.items() if key != "BPFMON_MARK_SOCKET"}
+        clean = {key: value for key, value in os.environ.items() if key not in ("BPFMON_MARK_SOCKET", "BPFMON_SPAN_SOCKET")}
         return subprocess.run(
             [BPFMON, "mark", *words], env={**clean, **(env or {})}, capture_output=True, text=True, timeout=60, check=False
         )
@@ -151,11 +151,12 @@ class Tool(MarksCase):
         self.assertIn(part, done.stderr)
 
     def test_outside_of_a_run_it_is_an_error(self):
-        self.assert_told(self.mark("x"), "bpfmon --marks")
+        self.assert_told(self.mark("x"), "run the command with bpfmon -- COMMAND")
+        self.assert_told(self.mark("x", env={"BPFMON_SPAN_SOCKET": "@bpfmon-span-gone"}), "has ended, or is not to be reached")
         self.assert_told(self.mark("x", env={"BPFMON_MARK_SOCKET": str(self.dir / "gone")}), "has ended")
 
     def test_outside_of_a_run_it_can_be_quiet(self):
-        for env in ({}, {"BPFMON_MARK_SOCKET": str(self.dir / "gone")}):
+        for env in ({}, {"BPFMON_MARK_SOCKET": str(self.dir / "gone")}, {"BPFMON_SPAN_SOCKET": "@bpfmon-span-gone"}):
             for word in ("-q", "--quiet"):
                 done = self.mark(word, "x", env=env)
                 self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))

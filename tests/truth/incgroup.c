@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Moves itself into each of the given cgroups and execs a command, with the same pid. The CPU used
- * until the last move and until just before the exec goes to $TRUTH_BEFORE, if that is set.
+ * until the first move begins, until the last one has ended, and until just before the exec goes to
+ * $TRUTH_BEFORE, if that is set.
  * Usage: incgroup DIR[,DIR2...] CMD [ARGS]
  */
 #include "truth.h"
@@ -21,19 +22,21 @@ static void cgroup_join(const char *dir)
 int main(int argc, char **argv)
 {
 	const char *before = getenv("TRUTH_BEFORE");
-	char buf[128], *save = NULL;
-	double joined;
+	char buf[192], *save = NULL;
+	double joining, joined;
 	int len;
 
 	if (argc < 3)
 		truth_usage("incgroup DIR[,DIR2...] CMD [ARGS]");
+	joining = cpu_own_seconds();
 	for (char *dir = strtok_r(argv[1], ",", &save); dir; dir = strtok_r(NULL, ",", &save))
 		cgroup_join(dir);
 	joined = cpu_own_seconds();
 	if (before) {
 		len = snprintf(buf, sizeof(buf),
-			       "{\"cpu_before_seconds\":%.9f,\"cpu_joined_seconds\":%.9f}\n",
-			       cpu_own_seconds(), joined);
+			       "{\"cpu_before_seconds\":%.9f,\"cpu_joined_seconds\":%.9f,"
+			       "\"cpu_joining_seconds\":%.9f}\n",
+			       cpu_own_seconds(), joined, joining);
 		file_write_once(before, buf, len);
 	}
 	execvp(argv[2], argv + 2);

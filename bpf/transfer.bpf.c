@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Moves a process to another account. What it used before is in the old account, what it uses from
+ * then on in the new one, and nothing in both: the account changes under the lock under which
+ * commits read it. The process keeps its entry.
+ */
+#include "bpfmon.bpf.h"
+
+/* From here on its record counts, as if it began now; what it used stays in the old account. */
+static __always_inline void record_restart(struct process_entry *p, u32 flags, u64 now)
+{
+	struct process_record *r = &p->event.rec;
+
+	r->counters = (struct task_counters){};
+	r->user = r->system = 0;
+	r->flags |= flags;
+	r->execs = 0;
+	p->inherited_pages = INHERITED_ALL;
+	if (!(flags & PROCESS_SEEDED))
+		return;
+	r->joined_boot_ns = now;
+	r->image = r->serial; /* the collector reads its name in /proc */
+}
+
+int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
+{
+	struct process_entry *p = process_find(signal);
+	struct account_key from;
+	u64 now = boot_now();
+	bool is_moved;
+	u32 threads;
+
+	if (!p)
+		return -ESRCH;
+	if (account_make(tree, cgroup))
+		return -ENOSPC;
+	process_lock(p);
+	from = p->event.rec.account;
+	threads = p->alive_tasks;
+	is_moved = !(p->event.rec.flags & PROCESS_ENDED) && p->event.rec.threads_total &&
+		   (from.tree != tree || from.cgroup != cgroup);
+	if (is_moved) {
+		p->event.rec.account.tree = tree;
+		p->event.rec.account.cgroup = cgroup;
+		if (flags)
+			record_restart(p, flags, now);
+	}
+	process_unlock(p);
+	if (!is_moved)
+		return 0;
+	account_move_in(tree, cgroup, threads, flags & PROCESS_ROOT);
+	account_move_out(from.tree, from.cgroup, threads);
+	return 0;
+}
+
+/* Only the leader's cgroup counts: threads of one process may be in several. */
+int process_recount(u64 addr)
+{
+	struct task_struct *task = (struct task_struct *)addr;
+	struct task_entry *t = task_find(addr);
+	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct account_key key;
+	u64 cgroup;
+
+	if (!p || t->exited || BPF_CORE_READ(task, pid) != BPF_CORE_READ(task, tgid))
+		return 0;
+	key = process_account(p);
+	cgroup = cgroup_of(addr);
+	if (!cgroup || cgroup == key.cgroup)
+		return 0;
+	task_commit(addr, t, p);
+	return process_transfer(t->process, key.tree, cgroup, 0);
+}
