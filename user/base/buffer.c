@@ -38,6 +38,17 @@ void buffer_puts(struct buffer *t, const char *s)
 	buffer_put(t, s, strlen(s));
 }
 
+void buffer_put_quoted(struct buffer *t, const char *s)
+{
+	buffer_puts(t, "\"");
+	for (const char *end; (end = strchr(s, '"')); s = end + 1) {
+		buffer_put(t, s, (size_t)(end - s));
+		buffer_puts(t, "\"\"");
+	}
+	buffer_puts(t, s);
+	buffer_puts(t, "\"");
+}
+
 void buffer_printf(struct buffer *t, const char *format, ...)
 {
 	char *s = NULL;

@@ -17,6 +17,8 @@ void buffer_done(struct buffer *t);
 /* Appends @n bytes. Without memory nothing is appended, and @t->failed is set. */
 void buffer_put(struct buffer *t, const char *s, size_t n);
 void buffer_puts(struct buffer *t, const char *s);
+/* Appends @s in double quotes, each within it twice: a cell of CSV (RFC 4180). */
+void buffer_put_quoted(struct buffer *t, const char *s);
 void buffer_printf(struct buffer *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Appends @v / 10^@decimals, without trailing zeros. */
 void buffer_put_decimal(struct buffer *t, uint64_t v, unsigned decimals);

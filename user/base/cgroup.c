@@ -87,8 +87,11 @@ int cgroup_make(const char *proc, struct cgroup *cg, char *why, size_t size)
 			break;
 	}
 	if (err)
-		snprintf(why, size, "no cgroup can be made in '%s': %s", parent.path,
-			 strerror(-err));
+		snprintf(why, size, "no cgroup can be made in '%s': %s%s", parent.path,
+			 strerror(-err),
+			 err == -EACCES || err == -EPERM ? "; use sudo, or start bpfmon in a "
+							   "cgroup that was handed to its user"
+							 : "");
 	return err;
 }
 

@@ -19,6 +19,10 @@ enum control_type {
 	CONTROL_REQUEST,     /* launcher: what to follow and to report; in parts, as all below */
 	CONTROL_DESCRIPTION, /* launcher: the run, for its meta line; before CONTROL_START */
 	CONTROL_SUMMARY,     /* collector: its last line, which no recorder has taken */
+	CONTROL_READER,      /* agent: a client wants runs of the history, with its socket */
+	CONTROL_KEPT,        /* historian: runs so far (@when_ns), lost (@value), and why (@text) */
+	CONTROL_GREET,       /* historian: it needs the meta lines of all jobs again */
+	CONTROL_LIVE,        /* recorder: the status line is @text; launcher: it is in row @value */
 };
 
 struct control {

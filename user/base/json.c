@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,16 @@ void jsonw_done(struct jsonw *j)
 {
 	free(j->text);
 	*j = (struct jsonw){ 0 };
+}
+
+int jsonw_print(struct jsonw *j, FILE *f)
+{
+	int err = j->failed ? -ENOMEM : 0;
+
+	if (!err)
+		fwrite(j->text, 1, j->used, f);
+	jsonw_done(j);
+	return err;
 }
 
 void jsonw_reset(struct jsonw *j)
@@ -211,6 +222,19 @@ void jsonw_null(struct jsonw *j, const char *key)
 {
 	jsonw_begin_value(j, key);
 	jsonw_append_text(j, "null");
+}
+
+void jsonw_schema(struct jsonw *j, const char *name)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "bpfmon-%s/1", name);
+	jsonw_string(j, "schema", text);
+}
+
+void jsonw_raw(struct jsonw *j, const char *text, size_t n)
+{
+	jsonw_append(j, text, n);
 }
 
 void jsonw_newline(struct jsonw *j)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct jsonw {
 	char *text; /* owned; ends with a NUL beyond @used bytes; NULL: nothing was written */
@@ -16,6 +17,8 @@ struct jsonw {
 };
 
 void jsonw_done(struct jsonw *j);
+/* Writes it to @f, and ends with jsonw_done(). -ENOMEM: it is incomplete, nothing was written. */
+int jsonw_print(struct jsonw *j, FILE *f);
 /* Empties the line, keeps the memory. */
 void jsonw_reset(struct jsonw *j);
 
@@ -39,6 +42,10 @@ void jsonw_decimal(struct jsonw *j, const char *key, uint64_t v, unsigned decima
 void jsonw_double(struct jsonw *j, const char *key, double v);
 void jsonw_bool(struct jsonw *j, const char *key, bool v);
 void jsonw_null(struct jsonw *j, const char *key);
+/* "schema":"bpfmon-@name/1": the first member of each object that the subcommand @name prints. */
+void jsonw_schema(struct jsonw *j, const char *name);
+/* @n bytes that are JSON already; commas are the caller's. */
+void jsonw_raw(struct jsonw *j, const char *text, size_t n);
 /* Ends the line; the next value is an outermost one. */
 void jsonw_newline(struct jsonw *j);
 

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/patience.h"
+#include "base/progress.h"
 #include "base/text.h"
 
 #include <stdarg.h>
@@ -51,6 +52,7 @@ static void log_write(const char *prefix, const char *format, va_list args)
 	text_disarm(line); /* it may contain untrusted names */
 	n = (int)strlen(line);
 	line[n++] = '\n';
+	progress_clear();
 	/* a failure cannot be reported anywhere else */
 	patience_write(is_hurried ? &patience : NULL, STDERR_FILENO, line, (size_t)n, &done);
 }
@@ -70,6 +72,15 @@ void log_warn(const char *format, ...)
 
 	va_start(args, format);
 	log_write("warning: ", format, args);
+	va_end(args);
+}
+
+void log_note(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	log_write("", format, args);
 	va_end(args);
 }
 

@@ -18,6 +18,8 @@ void log_limit_waits(void);
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* For what went wrong without ending the run: always shown. */
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* For what a user should know of what was done or chosen: always shown. */
+void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Shown with --verbose. */
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -13,7 +12,6 @@
 
 static atomic_size_t failures;
 static _Thread_local size_t failures_of_thread;
-static sqlite3_mem_methods plain; /* SQLite's own */
 
 void memory_count_failure(void)
 {
@@ -34,36 +32,6 @@ size_t memory_failures_of_thread(void)
 bool memory_has_failed(void)
 {
 	return failures > 0;
-}
-
-static void *memory_check(void *p)
-{
-	if (!p)
-		memory_count_failure();
-	return p;
-}
-
-static void *sqlite_allocate(int bytes)
-{
-	return memory_check(plain.xMalloc(bytes));
-}
-
-static void *sqlite_reallocate(void *old, int bytes)
-{
-	return memory_check(plain.xRealloc(old, bytes));
-}
-
-int memory_init(void)
-{
-	sqlite3_mem_methods counted;
-
-	memory_init_jansson();
-	if (sqlite3_config(SQLITE_CONFIG_GETMALLOC, &plain) != SQLITE_OK)
-		return -EINVAL;
-	counted = plain;
-	counted.xMalloc = sqlite_allocate;
-	counted.xRealloc = sqlite_reallocate;
-	return sqlite3_config(SQLITE_CONFIG_MALLOC, &counted) == SQLITE_OK ? 0 : -EINVAL;
 }
 
 /* Functions of the C library that return NULL for any failure: only lack of memory counts. */

@@ -10,15 +10,18 @@
 
 #define PART_BYTES (sizeof(((struct control *)0)->text) - 1)
 
+#define FDS_AT_ONCE                                                                                \
+	253 /* the most that the kernel passes: what has no room here it closes itself */
+
 /* Aligned as the kernel's macros want it. */
 union rights {
 	struct cmsghdr header;
-	char room[CMSG_SPACE(MESSAGE_FDS * sizeof(int))];
+	char room[CMSG_SPACE(FDS_AT_ONCE * sizeof(int))];
 };
 
 static bool type_is_in_parts(uint32_t type)
 {
-	return type >= CONTROL_REQUEST && type <= CONTROL_SUMMARY;
+	return type >= CONTROL_REQUEST && type <= CONTROL_READER;
 }
 
 static void rights_put(struct msghdr *h, union rights *r, const int *fds, size_t nr_fds)
@@ -106,6 +109,57 @@ int message_add(struct message *m, const struct control *part)
 	return message_is_whole(m);
 }
 
+/* The close of a TCP socket would else wait for its other side, for as long as its sender wants. */
+static void descriptor_hurry(int fd)
+{
+	const struct linger off = { 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));
+}
+
+void message_close_rights(struct msghdr *h)
+{
+	size_t n;
+	int fd;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < n; i++) {
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			descriptor_hurry(fd);
+			close(fd);
+		}
+	}
+}
+
+ssize_t message_receive_plain(int fd, void *bytes, size_t size)
+{
+	struct iovec at = { bytes, size };
+	union rights r = { 0 };
+	struct msghdr h = { .msg_iov = &at,
+			    .msg_iovlen = 1,
+			    .msg_control = r.room,
+			    .msg_controllen = sizeof(r.room) };
+	ssize_t n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (n >= 0)
+		message_close_rights(&h);
+	return n;
+}
+
+void message_close(int fd)
+{
+	char ignored[4096];
+
+	shutdown(fd, SHUT_RDWR); /* nothing more comes */
+	while (message_receive_plain(fd, ignored, sizeof(ignored)) > 0)
+		;
+	descriptor_hurry(fd);
+	close(fd);
+}
+
 /* All that came with a packet; what cannot be kept is closed. */
 static int rights_take(struct message *m, struct msghdr *h)
 {
@@ -119,6 +173,7 @@ static int rights_take(struct message *m, struct msghdr *h)
 		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 		for (size_t i = 0; i < n; i++) {
 			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			descriptor_hurry(fd);
 			if (has_room && m->nr_fds < MESSAGE_FDS)
 				m->fds[m->nr_fds++] = fd;
 			else

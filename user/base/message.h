@@ -11,6 +11,8 @@
 #include "base/json.h"
 
 #include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/types.h>
 
 #define MESSAGE_FDS 72 /* the most that come with one */
 
@@ -49,6 +51,13 @@ static inline bool message_is_whole(const struct message *m)
 {
 	return m->type && m->used == m->length;
 }
+/*
+ * For sockets on which anybody may send descriptors: none of these waits for what has been sent.
+ * The second receives one packet as recv() does, without waiting; the last one closes the socket.
+ */
+void message_close_rights(struct msghdr *h);
+ssize_t message_receive_plain(int fd, void *bytes, size_t size);
+void message_close(int fd);
 /* Frees the text and closes the descriptors that were not taken; keeps the limit. */
 void message_done(struct message *m);
 

@@ -14,7 +14,7 @@
  * distribution and no directory of users assigns these permanently.
  */
 #define FIRST_UID 61184
-#define NR_UIDS 4336
+#define NR_UIDS (PRIVILEGE_FILES_UID - FIRST_UID)
 #define NOBODY 65534
 
 static int capabilities_get(struct __user_cap_data_struct data[2])
@@ -60,6 +60,23 @@ int privilege_keep(uint64_t keep)
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	return capabilities_set(data);
+}
+
+int privilege_return(void)
+{
+	struct __user_cap_data_struct data[2];
+	int err = capabilities_get(data);
+
+	if (err)
+		return err;
+	for (int i = 0; i < 2; i++)
+		data[i].permitted = data[i].effective = 0;
+	return capabilities_set(data);
+}
+
+void privilege_protect(void)
+{
+	prctl(PR_SET_DUMPABLE, 0);
 }
 
 /* Each process of bpfmon gets a user of its own: a compromised one cannot signal the others. */

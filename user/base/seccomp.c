@@ -13,6 +13,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -102,14 +103,14 @@ static void program_allow(struct program *p, const struct call *c)
 		program_load(p, offsetof(struct seccomp_data, nr));
 }
 
-int seccomp_install(enum seccomp_role role)
+int seccomp_install(unsigned roles)
 {
 	struct program p = { .length = 0 };
 	struct sock_fprog filter = { .filter = p.code };
 
 	program_begin(&p);
 	for (size_t i = 0; i < NR_CALLS; i++)
-		if (calls[i].roles & role)
+		if (calls[i].roles & roles)
 			program_allow(&p, &calls[i]);
 	/* the flags of clone3 are in memory, where no filter sees them: without it the C library
 	 * uses clone */
@@ -122,9 +123,9 @@ int seccomp_install(enum seccomp_role role)
 
 #else
 
-int seccomp_install(enum seccomp_role role)
+int seccomp_install(unsigned roles)
 {
-	(void)role;
+	(void)roles;
 	return -ENOSYS;
 }
 

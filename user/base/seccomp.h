@@ -8,15 +8,18 @@ enum seccomp_role {
 	SECCOMP_LAUNCHER = 1,
 	SECCOMP_COLLECTOR = 2,
 	SECCOMP_RECORDER = 4,
-	SECCOMP_KEEPER = 8, /* removes a folder at the end */
+	SECCOMP_KEEPER = 8,     /* removes a folder at the end */
+	SECCOMP_SERVE = 16,     /* bpfmon-serve */
+	SECCOMP_AGENT = 32,     /* the collector of a whole node */
+	SECCOMP_HISTORIAN = 64, /* starts recorders: with the calls of these */
 };
 
 /*
- * Installs the filter of @role for the calling thread and those that it starts. A call that is not
- * in the list fails with ENOSYS, as on a kernel without it. Needs no_new_privs or CAP_SYS_ADMIN. A
- * negative errno: no filter was installed (-ENOSYS: not on this architecture, or in a build with
- * sanitizers, which need calls of their own).
+ * Installs the filter of @roles, one or several, for the calling thread and those that it starts. A
+ * call that is not in the list fails with ENOSYS, as on a kernel without it. Needs no_new_privs or
+ * CAP_SYS_ADMIN. A negative errno: no filter was installed (-ENOSYS: not on this architecture, or
+ * in a build with sanitizers, which need calls of their own).
  */
-int seccomp_install(enum seccomp_role role);
+int seccomp_install(unsigned roles);
 
 #endif

@@ -30,7 +30,7 @@ void span_call_write(struct jsonw *j, bool is_end, bool in_place, pid_t pid, con
 	jsonw_object_end(j);
 }
 
-static int address_connect(int fd, const char *address)
+int span_connect(int fd, const char *address)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	size_t n = strlen(address);
@@ -44,27 +44,31 @@ static int address_connect(int fd, const char *address)
 	return 0;
 }
 
-int span_call(const char *address, const struct jsonw *j, char answer[SPAN_ANSWER_BYTES])
+int span_call_text(const char *address, const char *text, size_t length,
+		   char answer[SPAN_ANSWER_BYTES])
 {
 	static const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
 	__cleanup(closep) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	ssize_t n;
 	int err;
 
-	if (j->failed)
-		return -ENOMEM;
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	err = address_connect(fd, address);
+	err = span_connect(fd, address);
 	if (err)
 		return err;
-	if (send(fd, j->text, j->used, MSG_NOSIGNAL) < 0)
+	if (send(fd, text, length, MSG_NOSIGNAL) < 0)
 		return -errno;
 	n = recv(fd, answer, SPAN_ANSWER_BYTES - 1, 0);
 	if (n <= 0)
 		return n ? -errno : -ECONNRESET;
 	answer[n] = '\0';
 	return isdigit((unsigned char)*answer) ? 0 : -EPERM;
+}
+
+int span_call(const char *address, const struct jsonw *j, char answer[SPAN_ANSWER_BYTES])
+{
+	return j->failed ? -ENOMEM : span_call_text(address, j->text, j->used, answer);
 }

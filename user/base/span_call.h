@@ -21,11 +21,17 @@
  */
 void span_call_write(struct jsonw *j, bool is_end, bool in_place, pid_t pid, const char *name,
 		     const char *const *tags, size_t nr);
+/* Connects the socket @fd to the one that @address names, "@NAME". 0 or a negative errno. */
+int span_connect(int fd, const char *address);
 /*
  * Sends it to the socket that @address names, and waits for the answer, but not for ever.
  * 0: the span has begun, or ended. -EPERM: it was refused, and @answer says why, without a newline;
  * or a negative errno: there is no answer.
  */
 int span_call(const char *address, const struct jsonw *j, char answer[SPAN_ANSWER_BYTES]);
+/* The same of @length bytes that are a mark or metrics, as the socket for marks takes them: 0 if
+ * they have arrived. */
+int span_call_text(const char *address, const char *text, size_t length,
+		   char answer[SPAN_ANSWER_BYTES]);
 
 #endif

@@ -11,6 +11,11 @@
  * or change the order in which the text around it is shown, or is not valid UTF-8 (one byte then).
  */
 size_t text_character_bytes(const char *text, bool *is_control);
+/*
+ * Whether @part is somewhere in @text, where small and capital letters are the same: those of
+ * Latin, Greek and Cyrillic. Bytes that are not UTF-8 are only equal to themselves.
+ */
+bool text_holds(const char *text, const char *part);
 /* Replaces each such character by "?". */
 void text_disarm(char *text);
 

@@ -116,6 +116,11 @@ bool user_rights_are_lent(void)
 	return getauxval(AT_SECURE) || user_is_under_sudo();
 }
 
+bool user_borrows_rights(void)
+{
+	return getuid() && getauxval(AT_SECURE);
+}
+
 int user_become(const struct user *u)
 {
 	if (initgroups(u->name, u->gid) || setresgid(u->gid, u->gid, u->gid) ||

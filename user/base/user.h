@@ -27,6 +27,12 @@ void user_find_caller(struct user *u, bool *was_sudo);
  * executed with these rights.
  */
 bool user_rights_are_lent(void);
+/*
+ * Whether they come from bpfmon's file, and its caller is not root: what it does with them is for
+ * the caller's own processes only. False under sudo, which has asked whether the caller may, and of
+ * ambient capabilities, which are the caller's own.
+ */
+bool user_borrows_rights(void);
 /* Changes to the user's groups and ids, for good. Needs root. 0, or a negative errno. */
 int user_become(const struct user *u);
 /* Sets HOME, USER, LOGNAME and SHELL, as su does. 0, or a negative errno. */

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/loop.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#define READY_AT_ONCE 16
+
+int loop_init(struct loop *l)
+{
+	l->fd = epoll_create1(EPOLL_CLOEXEC);
+	return l->fd < 0 ? -errno : 0;
+}
+
+void loop_done(struct loop *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	l->fd = -1;
+}
+
+static int loop_control(struct loop *l, int operation, struct loop_source *source, uint32_t events)
+{
+	struct epoll_event e = { .events = events, .data.ptr = source };
+
+	return epoll_ctl(l->fd, operation, source->fd, &e) ? -errno : 0;
+}
+
+int loop_add(struct loop *l, struct loop_source *source, uint32_t events)
+{
+	return loop_control(l, EPOLL_CTL_ADD, source, events);
+}
+
+int loop_change(struct loop *l, struct loop_source *source, uint32_t events)
+{
+	return loop_control(l, EPOLL_CTL_MOD, source, events);
+}
+
+void loop_remove(struct loop *l, struct loop_source *source)
+{
+	loop_control(l, EPOLL_CTL_DEL, source, 0);
+}
+
+int loop_wait(struct loop *l, int wait_ms)
+{
+	struct epoll_event ready[READY_AT_ONCE];
+	int n = epoll_wait(l->fd, ready, READY_AT_ONCE, wait_ms);
+
+	for (int i = 0; i < n; i++) {
+		const struct loop_source *source = ready[i].data.ptr;
+
+		source->ready(source->context, ready[i].events);
+	}
+	return n < 0 && errno != EINTR ? -errno : 0;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A small event loop: descriptors, and a callback for each that is called when it is ready. */
+#ifndef BASE_LOOP_H
+#define BASE_LOOP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct loop_source {
+	int fd;
+	/* Called with the events of epoll for @fd. */
+	void (*ready)(void *context, uint32_t events);
+	void *context;
+};
+
+struct loop {
+	int fd; /* owned; an epoll descriptor */
+};
+
+/* 0 or a negative errno. */
+int loop_init(struct loop *l);
+void loop_done(struct loop *l);
+/* From now on waits for @events (EPOLLIN, ...) of @source, which the caller still owns. */
+int loop_add(struct loop *l, struct loop_source *source, uint32_t events);
+/* From now on waits for @events; 0: only for errors and hang-up. */
+int loop_change(struct loop *l, struct loop_source *source, uint32_t events);
+/* Before @source is closed or freed: as long as another process has the same file open, the kernel
+ * reports it. */
+void loop_remove(struct loop *l, struct loop_source *source);
+/* Waits until sources are ready, @wait_ms (-1: no limit) have passed or a signal comes; calls those
+ * that are ready. 0 or a negative errno. */
+int loop_wait(struct loop *l, int wait_ms);
+
+#endif
