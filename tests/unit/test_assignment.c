@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/pidfd.h"
-#include "collect/request.h"
+#include "collect/role.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ struct desk {
 	int control[2], stream[2]; /* the first is ours, the other one the collector's */
 	struct request request;
 	struct collector_options options;
-	struct assignment got;
+	struct collector collector;
 	char why[512];
 };
 
@@ -47,9 +47,10 @@ static int desk_clear(void **state)
 {
 	struct desk *d = *state;
 
-	assignment_done(&d->got);
-	if (d->got.spec.stream_fd > 0)
-		close(d->got.spec.stream_fd);
+	assignment_done(&d->collector.tenant.assignment);
+	message_done(&d->collector.message);
+	if (d->collector.tenant.assignment.spec.stream_fd > 0)
+		close(d->collector.tenant.assignment.spec.stream_fd);
 	close(d->control[0]);
 	close(d->control[1]);
 	close(d->stream[0]);
@@ -69,7 +70,7 @@ static int receive(struct desk *d)
 	assert_int_equal(message_send(d->control[0], CONTROL_REQUEST, j.text, j.used, fds, nr, 0),
 			 0);
 	jsonw_done(&j);
-	return assignment_receive(&d->got, &d->options, d->why, sizeof(d->why));
+	return collector_receive(&d->collector, &d->options, d->why, sizeof(d->why));
 }
 
 static void assert_says(const struct desk *d, const char *because)
@@ -94,13 +95,13 @@ static void command_is_the_process_that_came(void **state)
 	metric_put(&d->request.wanted, M_rss);
 	d->request.wait_tree = true;
 	assert_int_equal(receive(d), 0);
-	assert_int_equal(d->got.spec.command, getpid());
-	assert_int_equal(d->got.spec.nr_targets, 0);
-	assert_true(d->got.spec.wait_tree);
-	assert_false(d->got.spec.tracker.can_seed);
-	assert_int_equal(d->got.run.interval_ns, 1000000000);
-	assert_true(metric_has(&d->got.spec.tracker.wanted, M_rss));
-	assert_null(d->got.spec.intake);
+	assert_int_equal(d->collector.tenant.assignment.spec.command, getpid());
+	assert_int_equal(d->collector.tenant.assignment.spec.nr_targets, 0);
+	assert_true(d->collector.tenant.assignment.spec.wait_tree);
+	assert_false(d->collector.tenant.assignment.spec.tracker.can_seed);
+	assert_int_equal(d->collector.tenant.assignment.run.interval_ns, 1000000000);
+	assert_true(metric_has(&d->collector.tenant.assignment.spec.tracker.wanted, M_rss));
+	assert_null(d->collector.tenant.assignment.spec.intake);
 }
 
 static void machine_is_not_the_request_s(void **state)
@@ -109,10 +110,11 @@ static void machine_is_not_the_request_s(void **state)
 
 	d->options.inject_misses = 1;
 	assert_int_equal(receive(d), 0);
-	assert_int_equal(d->got.spec.tracker.max_tasks, 77);
-	assert_true(d->got.run.is_altered);
-	assert_true(d->got.run.cpus > 0 && d->got.run.memory_bytes > 0);
-	assert_int_equal(strlen(d->got.run.id), 36);
+	assert_int_equal(d->collector.tenant.assignment.spec.tracker.max_tasks, 77);
+	assert_true(d->collector.tenant.assignment.run.is_altered);
+	assert_true(d->collector.tenant.assignment.run.cpus > 0 &&
+		    d->collector.tenant.assignment.run.memory_bytes > 0);
+	assert_int_equal(strlen(d->collector.tenant.assignment.run.id), 36);
 }
 
 static void only_sockets_stay_open(void **state)
@@ -123,7 +125,7 @@ static void only_sockets_stay_open(void **state)
 	d->request.follow = FOLLOW_PROCESSES;
 	assert_int_equal(receive(d), 0);
 	assert_int_equal(open_descriptors(), before + 1);
-	assert_int_equal(write(d->got.spec.stream_fd, "x", 1), 1);
+	assert_int_equal(write(d->collector.tenant.assignment.spec.stream_fd, "x", 1), 1);
 }
 
 static void process_that_has_ended_cannot_be_followed(void **state)
@@ -153,8 +155,8 @@ static void one_of_several_that_has_ended_is_left_out(void **state)
 	waitpid(child, NULL, 0);
 	assert_int_equal(receive(d), 0);
 	close(d->request.pid_fds[1]);
-	assert_int_equal(d->got.spec.nr_targets, 1);
-	assert_int_equal(d->got.spec.targets[0], getpid());
+	assert_int_equal(d->collector.tenant.assignment.spec.nr_targets, 1);
+	assert_int_equal(d->collector.tenant.assignment.spec.targets[0], getpid());
 }
 
 static void file_is_no_process(void **state)
@@ -195,7 +197,8 @@ static void launcher_that_is_gone_is_an_error(void **state)
 	struct desk *d = *state;
 
 	shutdown(d->control[0], SHUT_WR);
-	assert_int_equal(assignment_receive(&d->got, &d->options, d->why, sizeof(d->why)), -EPROTO);
+	assert_int_equal(collector_receive(&d->collector, &d->options, d->why, sizeof(d->why)),
+			 -EPROTO);
 	assert_says(d, "gone");
 }
 
@@ -204,7 +207,8 @@ static void another_message_is_no_request(void **state)
 	struct desk *d = *state;
 
 	assert_int_equal(control_send(d->control[0], CONTROL_START, 0, 0, NULL), 0);
-	assert_int_equal(assignment_receive(&d->got, &d->options, d->why, sizeof(d->why)), -EPROTO);
+	assert_int_equal(collector_receive(&d->collector, &d->options, d->why, sizeof(d->why)),
+			 -EPROTO);
 }
 
 static void request_longer_than_any_is_refused(void **state)
@@ -214,7 +218,7 @@ static void request_longer_than_any_is_refused(void **state)
 
 	memset(text, ' ', sizeof(text));
 	message_send(d->control[0], CONTROL_REQUEST, text, sizeof(text), NULL, 0, 0);
-	assert_int_equal(assignment_receive(&d->got, &d->options, d->why, sizeof(d->why)),
+	assert_int_equal(collector_receive(&d->collector, &d->options, d->why, sizeof(d->why)),
 			 -EMSGSIZE);
 }
 
@@ -233,10 +237,10 @@ static void description_comes_before_the_start(void **state)
 	assert_int_equal(receive(d), 0);
 	send_description(d, "{\"kind\":\"description\",\"name\":\"n\"}");
 	control_send(d->control[0], CONTROL_START, 0, 123, NULL);
-	assert_true(assignment_wait_for_start(&d->got, &when_ns));
+	assert_true(collector_wait_for_start(&d->collector, &when_ns));
 	assert_int_equal(when_ns, 123);
-	assert_true(d->got.is_described);
-	assert_string_equal(d->got.run.name, "n");
+	assert_true(d->collector.tenant.assignment.is_described);
+	assert_string_equal(d->collector.tenant.assignment.run.name, "n");
 }
 
 static void start_without_a_description_is_a_start(void **state)
@@ -247,8 +251,8 @@ static void start_without_a_description_is_a_start(void **state)
 	assert_int_equal(receive(d), 0);
 	send_description(d, "{\"kind\":\"description\",\"name\":1}");
 	control_send(d->control[0], CONTROL_START, 0, 123, NULL);
-	assert_true(assignment_wait_for_start(&d->got, &when_ns));
-	assert_false(d->got.is_described);
+	assert_true(collector_wait_for_start(&d->collector, &when_ns));
+	assert_false(d->collector.tenant.assignment.is_described);
 }
 
 static void second_description_is_not_taken(void **state)
@@ -260,8 +264,8 @@ static void second_description_is_not_taken(void **state)
 	send_description(d, "{\"kind\":\"description\",\"name\":\"n\"}");
 	send_description(d, "{\"kind\":\"description\",\"name\":\"other\"}");
 	control_send(d->control[0], CONTROL_START, 0, 123, NULL);
-	assert_true(assignment_wait_for_start(&d->got, &when_ns));
-	assert_string_equal(d->got.run.name, "n");
+	assert_true(collector_wait_for_start(&d->collector, &when_ns));
+	assert_string_equal(d->collector.tenant.assignment.run.name, "n");
 }
 
 #define DESK_TEST(test) cmocka_unit_test_setup_teardown(test, desk_make, desk_clear)

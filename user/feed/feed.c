@@ -10,6 +10,7 @@
 /* A listener that does not read loses lines when its queue holds this much. */
 #define QUEUE_BYTES (4 * FEED_QUARTER)
 #define FLUSH_BYTES (32UL << 10)
+#define PACKET_BYTES (32UL << 10) /* sent at once: a socket of packets takes no larger ones */
 
 void feed_init(struct feed *f, int fd)
 {
@@ -20,6 +21,16 @@ void feed_done(struct feed *f)
 {
 	free(f->queue);
 	*f = (struct feed){ .fd = -1 };
+}
+
+void feed_limit(struct feed *f, size_t bytes)
+{
+	f->most = bytes;
+}
+
+static size_t feed_most(const struct feed *f)
+{
+	return f->most ? f->most : QUEUE_BYTES;
 }
 
 static bool feed_make_room(struct feed *f, size_t n)
@@ -37,7 +48,7 @@ static bool feed_make_room(struct feed *f, size_t n)
 	room = f->room ? f->room : FLUSH_BYTES * 2;
 	while (room < f->used + n)
 		room *= 2;
-	if (room > QUEUE_BYTES)
+	if (room > feed_most(f))
 		return false;
 	queue = realloc(f->queue, room);
 	if (!queue)
@@ -80,8 +91,8 @@ static bool feed_offer(struct feed *f, const char *text, size_t n, size_t most_b
 void feed_flush(struct feed *f)
 {
 	while (feed_is_waiting(f)) {
-		ssize_t n = send(f->fd, f->queue + f->start, f->used - f->start,
-				 MSG_NOSIGNAL | MSG_DONTWAIT);
+		size_t most = f->used - f->start < PACKET_BYTES ? f->used - f->start : PACKET_BYTES;
+		ssize_t n = send(f->fd, f->queue + f->start, most, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -125,6 +136,8 @@ void feeds_put(struct feeds *all, struct jsonw *j)
 			f->dropped += !f->is_broken;
 		else
 			feed_put(f, j->text, j->used);
+	if (all->tap && !j->failed)
+		all->tap(all->tap_context, j->text, j->used);
 	jsonw_reset(j);
 }
 
@@ -142,9 +155,26 @@ bool feeds_offer(struct feeds *all, struct jsonw *j, size_t most_bytes)
 void feeds_put_spare(struct feeds *all, struct jsonw *j, uint64_t lines)
 {
 	for (struct feed *f = all->first; f; f = f->next)
-		if ((j->failed || !feed_offer(f, j->text, j->used, FEED_QUARTER)) && !f->is_broken)
+		if (!f->is_live && (j->failed || !feed_offer(f, j->text, j->used, FEED_QUARTER)) &&
+		    !f->is_broken)
 			f->spared += lines;
 	jsonw_reset(j);
+}
+
+bool feeds_want_processes(const struct feeds *all)
+{
+	for (const struct feed *f = all->first; f; f = f->next)
+		if (f->wants_processes && !f->is_broken)
+			return true;
+	return false;
+}
+
+void feeds_put_processes(struct feeds *all, const struct jsonw *j, uint64_t lines)
+{
+	for (struct feed *f = all->first; f; f = f->next)
+		if (f->wants_processes && !f->is_broken &&
+		    (j->failed || !feed_offer(f, j->text, j->used, feed_most(f) - FEED_QUARTER)))
+			f->spared += lines;
 }
 
 void feeds_flush(struct feeds *all)
@@ -156,7 +186,7 @@ void feeds_flush(struct feeds *all)
 bool feeds_have_room(const struct feeds *all)
 {
 	for (const struct feed *f = all->first; f; f = f->next)
-		if (!f->is_broken && feed_waiting(f) > QUEUE_BYTES / 2)
+		if (!f->is_broken && !f->is_live && feed_waiting(f) > QUEUE_BYTES / 2)
 			return false;
 	return true;
 }
@@ -164,7 +194,7 @@ bool feeds_have_room(const struct feeds *all)
 bool feeds_are_empty(const struct feeds *all)
 {
 	for (const struct feed *f = all->first; f; f = f->next)
-		if (feed_is_waiting(f))
+		if (!f->is_live && feed_is_waiting(f))
 			return false;
 	return true;
 }

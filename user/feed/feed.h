@@ -20,17 +20,26 @@ struct feed {
 	int fd;            /* not owned */
 	char *queue;       /* owned */
 	size_t start, used, room;
-	bool is_broken;   /* it has no reader any more */
-	uint64_t dropped; /* lines that did not fit */
-	uint64_t spared;  /* lines of feeds_put_spare() that were not taken */
+	size_t most;          /* bytes that may wait; 0: FEED_QUARTER * 4 */
+	bool is_broken;       /* it has no reader any more */
+	bool is_ended;        /* nothing will be put any more: its job is over */
+	bool is_live;         /* nobody waits for its reader; it takes no spare lines */
+	bool wants_processes; /* all that are alive, at each sample */
+	uint64_t dropped;     /* lines that did not fit */
+	uint64_t spared;      /* lines of feeds_put_spare() that were not taken */
 };
 
 struct feeds {
 	struct feed *first; /* not owned */
+	/* Called with each text of one line or more that is queued; NULL: it is not. */
+	void (*tap)(void *context, const char *text, size_t n);
+	void *tap_context;
 };
 
 void feed_init(struct feed *f, int fd);
 void feed_done(struct feed *f);
+/* From now on no more than @bytes may wait in it. */
+void feed_limit(struct feed *f, size_t bytes);
 /* Queues @text, counted as one line. */
 void feed_put(struct feed *f, const char *text, size_t n);
 /* Sends what can be sent at once. */
@@ -57,10 +66,14 @@ void feeds_put(struct feeds *all, struct jsonw *j);
 bool feeds_offer(struct feeds *all, struct jsonw *j, size_t most_bytes);
 /* The same for @lines lines and FEED_QUARTER; each feed counts lines that it does not take. */
 void feeds_put_spare(struct feeds *all, struct jsonw *j, uint64_t lines);
+/* Whether a feed wants all processes; and queues those in @j, @lines lines, in each that does. */
+bool feeds_want_processes(const struct feeds *all);
+void feeds_put_processes(struct feeds *all, const struct jsonw *j, uint64_t lines);
 void feeds_flush(struct feeds *all);
-/* True if no feed has anything to send. */
+/* True if no feed that is waited for has anything to send. */
 bool feeds_are_empty(const struct feeds *all);
-/* True if at least half of each queue is free, so that a line that is put now is not dropped. */
+/* True if at least half of each queue that is waited for is free, so that a line that is put now is
+ * not dropped there. */
 bool feeds_have_room(const struct feeds *all);
 
 #endif

@@ -87,21 +87,29 @@ static void process_sample_set(struct process_sample *p, enum metric_id id, uint
 	metric_put(&p->have, id);
 }
 
-static void process_sample_write(struct job *job, const struct drain_row *row, uint64_t elapsed_ns,
-				 struct jsonw *lines)
+void process_sample_take(struct process_sample *p, const struct job *job,
+			 const struct drain_row *row, uint64_t elapsed_ns)
 {
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	struct process_sample p = {
+
+	*p = (struct process_sample){
 		.elapsed_ns = elapsed_ns,
 		.pid = (int32_t)row->pid,
 		.start_epoch_ns = row->start_boot_ns + job->epoch_less_boot_ns,
 	};
+	process_sample_set(p, M_rss, resident_pages(row) * page);
+	process_sample_set(p, M_rss_anon, row->pages[RSS_ANON] * page);
+	process_sample_set(p, M_swap, row->pages[RSS_SWAP] * page);
+}
+
+static void process_sample_write(struct job *job, const struct drain_row *row, uint64_t elapsed_ns,
+				 struct jsonw *lines)
+{
+	struct process_sample p;
 	struct process_record r;
 
-	process_sample_set(&p, M_rss, resident_pages(row) * page);
-	process_sample_set(&p, M_rss_anon, row->pages[RSS_ANON] * page);
-	process_sample_set(&p, M_swap, row->pages[RSS_SWAP] * page);
-	if (!tracker_process(&job->books->tracker, row, &r)) {
+	process_sample_take(&p, job, row, elapsed_ns);
+	if (!tracker_process(&job->books->tracker, row, &r, NULL)) {
 		comm_copy(p.comm, r.comm, sizeof(r.comm));
 		if (metric_has(&job->run->usable, M_cpu))
 			process_sample_set(&p, M_cpu, r.counters.cpu);

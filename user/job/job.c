@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
+#define MAX_STALL_PIDS 64 /* in the event of a stall */
+
 static void sample_read_files(struct job *job, struct sample *smp)
 {
 	if (job->spec->tracker.cgroup)
@@ -54,7 +56,7 @@ void job_drain_begin(struct job *job)
 {
 	job_release_sample(job); /* its rows end now */
 	memory_bound_drain(&job->bound);
-	job->totals = job->spans.removed;
+	job->totals = job->removed;
 	row_list_clear(&job->rows);
 	job->nr_unread = 0;
 	spans_drain_begin(&job->spans);
@@ -84,7 +86,7 @@ void job_drain_end(struct job *job)
 	row_list_sort(&job->rows);
 	spans_drain_end(job);
 	/* at the end what ends until its accounts are closed belongs to the interval */
-	if (job->state == JOB_LEAVES)
+	if (job->state == JOB_LEAVES || job->spec->is_view)
 		return;
 	job_bound_interval(job);
 	spans_write_ended(job);
@@ -97,12 +99,40 @@ void job_bound_interval(struct job *job)
 	spans_bound_interval(job);
 }
 
+/* Who looks for the reason needs to know which processes there are; of many, those suffice. */
+static void job_write_stalled(struct job *job, uint64_t elapsed_ns)
+{
+	int32_t pids[MAX_STALL_PIDS];
+	size_t nr = 0;
+
+	for (size_t i = 0; i < job->rows.nr && nr < MAX_STALL_PIDS; i++)
+		if (!job->rows.all[i]->end_boot_ns)
+			pids[nr++] = (int32_t)job->rows.all[i]->pid;
+	write_stalled(&job->json, job->run, elapsed_ns, job->stall.begun_ns, pids, nr);
+}
+
+static void job_note_stall(struct job *job, uint64_t elapsed_ns)
+{
+	struct stall *s = &job->stall;
+
+	s->after_ns = job->spec->stalled_after_ns;
+	if (!stall_look(s, elapsed_ns, &job->totals))
+		return;
+	if (s->is_stalled)
+		job_write_stalled(job, elapsed_ns);
+	else
+		write_stall(&job->json, job->run, elapsed_ns, false, s->begun_ns);
+	feeds_put(&job->feeds, &job->json);
+}
+
 void job_publish(struct job *job)
 {
 	uint64_t began_ns = job->books->tracker.began_ns;
 	struct sample *smp = &job->held.smp;
 	const struct account *totals = &job->totals;
 
+	if (job->spec->is_view && job->state == JOB_LEAVES) /* without a drain of its own */
+		began_ns = clock_ns(CLOCK_MONOTONIC);
 	sample_reset(smp);
 	smp->elapsed_ns = began_ns - job->start_ns;
 	sample_put_totals(job, smp, totals);
@@ -114,12 +144,18 @@ void job_publish(struct job *job)
 	job->unread += job->nr_unread;
 	job_write_heaviest(job, smp, &job->held.heaviest);
 	/* also if the metric of forks is not wanted */
-	job->summary.processes_total = totals->forks + totals->roots;
+	job->summary.processes_total = processes_born(totals);
 	job->summary.entered = totals->roots - job->seeded_roots;
 	job->summary.left = totals->left;
 	if (job->spec->span_samples)
 		spans_put_sample(job, smp);
 	job_hold_sample(job);
+	job_note_stall(job, smp->elapsed_ns);
+}
+
+bool job_has_sample(const struct job *job)
+{
+	return job->held.smp.elapsed_ns == job->books->tracker.began_ns - job->start_ns;
 }
 
 void job_sample(struct job *job)
@@ -127,6 +163,16 @@ void job_sample(struct job *job)
 	books_drain(job->books, false);
 	job_publish(job);
 	feeds_flush(&job->feeds);
+}
+
+static void job_put_baseline(struct job *job)
+{
+	struct sample smp = { 0 };
+
+	job_put_totals(job, &smp, &job->baseline);
+	memcpy(job->run->baseline, smp.value, sizeof(job->run->baseline));
+	job->run->baseline_have = smp.have;
+	job->run->seeded_tasks = job->baseline.threads;
 }
 
 /* An attachment begins when all its processes have been found. */
@@ -142,21 +188,21 @@ static uint64_t attachment_begin(struct job *job)
 		run->cgroup = target->cg.path;
 		run->hierarchy = target->cg.is_v2 ? "unified" : target->controller;
 	}
+	job->seeded_roots = job_totals(job).roots;
+	if (job->books->whole_node) {
+		job_put_baseline(job);
+		return clock_ns(CLOCK_MONOTONIC);
+	}
 	run->seed_ns = tracker->seed_ns;
 	run->seeded_tasks = tracker_tracking(tracker)->seeded;
 	tracker_baseline(tracker, run->baseline, &run->baseline_have);
-	job->seeded_roots = job_totals(job).roots;
 	/* if it waited for the cgroup's first process, it begins with that */
 	return job->spec->wait_start ? clock_ns(CLOCK_MONOTONIC) : tracker->seeded_ns;
 }
 
-void job_start(struct job *job, uint64_t start_ns)
+void job_write_begin(struct job *job, uint64_t start_ns)
 {
-	uint64_t since_ns;
-
-	if (!job->spec->command)
-		start_ns = attachment_begin(job);
-	since_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
+	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC) - start_ns;
 
 	job->state = JOB_RUNS;
 	job->start_ns = start_ns;
@@ -166,17 +212,25 @@ void job_start(struct job *job, uint64_t start_ns)
 	pressure_restart(&job->host_pressure);
 	write_meta(&job->json, job->run);
 	feeds_put(&job->feeds, &job->json);
+}
+
+void job_start(struct job *job, uint64_t start_ns)
+{
+	if (!job->spec->command)
+		start_ns = attachment_begin(job);
+	job_write_begin(job, start_ns);
 	job_sample(job);
 }
 
 struct account job_totals(struct job *job)
 {
 	const struct accounts *a = &job->books->tracker.accounts;
-	struct account sum = job->spans.removed;
+	struct account sum = job->removed;
 
 	tracker_read_accounts(&job->books->tracker);
+	spans_forget_totals(&job->spans);
 	for (size_t i = 0; i < a->nr; i++) {
-		if (books_owner(job->books, &a->keys[i]) != job)
+		if (!job_has(job, &a->keys[i]))
 			continue;
 		account_add(&sum, &a->totals[i]);
 		spans_total(&job->spans, &a->keys[i], &a->totals[i]);

@@ -15,7 +15,9 @@
 #include "job/pss.h"
 #include "job/spans.h"
 #include "job/spec.h"
+#include "job/stall.h"
 #include "job/target.h"
+#include "model/process_sample.h"
 #include "push/pushed.h"
 #include "track/books.h"
 #include "track/pressure.h"
@@ -27,7 +29,8 @@ enum job_state { JOB_OPEN, JOB_RUNS, JOB_LEAVES, JOB_ENDED };
 /* Losses and repairs of the machine, in no account, when the job began: they are not the job's. */
 struct job_base {
 	uint64_t loss[NR_LOSSES];
-	uint64_t repaired, unrepaired, unnamed, rows_lost;
+	uint64_t repaired, unrepaired, unnamed, rows_lost, memory_failures;
+	uint64_t drains, drain_ns_total;
 };
 
 /*
@@ -47,6 +50,9 @@ struct job {
 	const struct job_spec *spec; /* not owned, nor are the next two */
 	struct run *run;
 	struct books *books;
+	struct account_key account; /* its own; of a whole node the tree is a new one */
+	uint64_t heir;              /* the tree that its processes were in before */
+	struct job *above;          /* the run that it began in, not owned; NULL: none */
 	struct feeds feeds;
 	enum job_state state;
 	struct summary summary;
@@ -55,10 +61,11 @@ struct job {
 	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
 	struct job_base base;
 	/* Of the last drain: */
-	struct account totals; /* of its accounts */
-	struct row_list rows;  /* by address space */
-	uint64_t nr_unread;    /* processes without memory in it */
-	uint64_t unread;       /* the same, of all samples */
+	struct account totals;  /* of its accounts */
+	struct account removed; /* the sum of those that are not in the books any more */
+	struct row_list rows;   /* by address space */
+	uint64_t nr_unread;     /* processes without memory in it */
+	uint64_t unread;        /* the same, of all samples */
 	struct memory_bound bound;
 	struct heaviest heaviest; /* --process-samples */
 	struct exact_peak exact;
@@ -72,8 +79,10 @@ struct job {
 	struct pushed pushed;
 	struct spans spans;
 	struct cores cores;
+	struct stall stall;
 	uint64_t unrepaired, repaired; /* at its end; losses of births, and what was made good */
 	uint64_t seeded_roots;         /* processes that were attached to */
+	struct account baseline;       /* what these had used before, in the books of a node */
 	uint64_t forgone;              /* details left out for lack of memory */
 	/* Processes that have not been freed at the end: */
 	struct process_record *left; /* owned */
@@ -89,8 +98,16 @@ void job_init(struct job *job);
 int job_open(struct job *job, const struct job_spec *spec, struct books *books, char *why,
 	     size_t size);
 void job_done(struct job *job);
+/* It begins now, at @start_ns: writes meta. */
+void job_write_begin(struct job *job, uint64_t start_ns);
 /* The command has just been executed: writes meta and the first sample. */
 void job_start(struct job *job, uint64_t start_ns);
+
+/* It has published a sample of the last drain: another one would have the same time. */
+bool job_has_sample(const struct job *job);
+
+/* Writes to @feed alone what a summary would be now. */
+void job_report_so_far(struct job *job, struct feed *feed);
 
 /* What the books report of a job; see struct books_ops. */
 void job_drain_begin(struct job *job);
@@ -108,6 +125,14 @@ void job_sample(struct job *job);
 /* Makes the sample of the last drain; its line is written at once, or once its PSS has been read.
  */
 void job_publish(struct job *job);
+/*
+ * Whether path and arguments of that process may be shown. If others are hidden, those are which
+ * /proc shows to the calling user: of processes that are that user's since their exec.
+ */
+bool job_shows(const struct job *job, const struct process_record *r);
+/* Sets what the process of @row holds, at the sample of @elapsed_ns. */
+void process_sample_take(struct process_sample *p, const struct job *job,
+			 const struct drain_row *row, uint64_t elapsed_ns);
 /* With process_samples: appends to @lines the processes that held the most at the sample @smp. */
 void job_write_heaviest(struct job *job, const struct sample *smp, struct jsonw *lines);
 
@@ -140,7 +165,24 @@ void job_put_totals(const struct job *job, struct sample *smp, const struct acco
 const char *job_loss_name(int loss);
 /* The sum of its accounts, read now. */
 struct account job_totals(struct job *job);
+/* True if that account is the job's, or of a run that began in it. */
+bool job_has(const struct job *job, const struct account_key *key);
+/* Processes that there have been in the accounts with that sum. */
+uint64_t processes_born(const struct account *sum);
+/*
+ * In the books of a whole node: moves the command's process, or those that are attached to with
+ * their descendants, to an account of the job's own. What is in another run stays there. 0; or a
+ * negative errno, and @why may be what to do about it.
+ */
+int job_join(struct job *job, char *why, size_t size);
+/* It is not to be reported: gives its processes back to the accounts that they came from. */
+void job_abandon(struct job *job);
+/* The same job is over: takes its accounts out of the books; they stay in its totals. */
+void job_leave_books(struct job *job);
 
+/* Takes the mark or metrics that the process @pid of the run has brought to the span desk. -ENOMEM.
+ */
+int job_push(struct job *job, const char *text, size_t length, pid_t pid);
 /* Takes what programs have pushed, if that is asked for: makes samples for marks, and lines. */
 void job_take_pushed(struct job *job);
 /* The longest wait until the next job_take_pushed(), no more than @wait_ms (-1: no limit). */

@@ -42,10 +42,22 @@ static void accounts_close(struct job *job)
 	for (size_t i = 0; i < a->nr; i++)
 		if (books_owner(job->books, &a->keys[i]) == job)
 			keys[n++] = a->keys[i];
-	while (n--)
-		if (books_retire(job->books, &keys[n], left_keep, job))
+	while (n--) {
+		const struct account_key in_node = { job->heir, keys[n].cgroup };
+
+		if (books_retire(job->books, &keys[n],
+				 job->books->whole_node ? &in_node : &account_of_nobody, left_keep,
+				 job))
 			job->forgone++;
+	}
 	free(keys);
+}
+
+void job_abandon(struct job *job)
+{
+	tracker_read_accounts(&job->books->tracker);
+	accounts_close(job);
+	job_leave_books(job);
 }
 
 /* The growth since the job began: what was before is another job's. */
@@ -60,9 +72,16 @@ void job_close(struct job *job)
 
 	pushed_stop(&job->pushed, job_samples_made(job)); /* what arrives now is after the end */
 	job->state = JOB_LEAVES;
+	if (job->spec->is_view) { /* its totals are those of the last drain, or of accounts that are
+				     gone */
+		job_publish(job);
+		return;
+	}
 	books_drain(job->books, true);
-	job->summary.map_bytes = tracker_map_bytes(tracker);
-	tracker_settle_births(tracker);
+	if (!job->books->whole_node)
+		job->summary.map_bytes = tracker_map_bytes(tracker);
+	if (!job->books->whole_node)
+		tracker_settle_births(tracker);
 	/* a task that is found after its account was closed is lost to this job */
 	job->unrepaired = growth_since(tracker_unrepaired(tracker), job->base.unrepaired);
 	job->repaired = growth_since(tracker_repaired(tracker), job->base.repaired);
@@ -108,6 +127,7 @@ static void summary_note_losses(struct job *job)
 	const struct books *b = job->books;
 	struct summary *sum = &job->summary;
 	struct account of_accounts;
+	const uint64_t failures = growth_since(memory_failures(), job->base.memory_failures);
 	uint64_t lost;
 
 	tracker_totals(&job->books->tracker, &of_accounts);
@@ -117,8 +137,7 @@ static void summary_note_losses(struct job *job)
 	/* failed allocations that were handled without being counted elsewhere count, too */
 	lost = job->forgone + growth_since(b->unnamed, job->base.unnamed) +
 	       growth_since(b->rows.lost, job->base.rows_lost);
-	summary_add_loss(sum, "memory_allocations",
-			 lost > memory_failures() ? lost : memory_failures());
+	summary_add_loss(sum, "memory_allocations", lost > failures ? lost : failures);
 	if (metric_has(&job->run->usable, M_rss))
 		summary_add_loss(sum, "process_memory", job->unread);
 	sum->repaired = job->repaired;
@@ -133,14 +152,17 @@ static void summary_note_self(struct job *job)
 	const struct tracker *t = &job->books->tracker;
 	struct summary *sum = &job->summary;
 
-	sum->drains = t->drains;
-	sum->drain_ns_total = t->drain_ns_total;
+	sum->drains = growth_since(t->drains, job->base.drains);
+	sum->drain_ns_total = growth_since(t->drain_ns_total, job->base.drain_ns_total);
 	sum->drain_ns_max = t->drain_ns_max;
 	sum->drain_ns_median = books_drain_median(job->books);
 	sum->has_pss_cost = job->pss.budget_ppm > 0;
 	sum->pss = job_pss_cost(job);
-	selfcost_read(getpid(), &sum->collector);
-	selfcost_read(job->spec->recorder, &sum->recorder);
+	sum->is_of_agent = job->books->whole_node;
+	if (!sum->is_of_agent)
+		selfcost_read(getpid(), &sum->collector);
+	if (job->spec->recorder)
+		selfcost_read(job->spec->recorder, &sum->recorder);
 }
 
 static void summary_note_peaks(struct job *job)
@@ -149,12 +171,14 @@ static void summary_note_peaks(struct job *job)
 
 	if (job->spec->tracker.exact_peak)
 		exact_peak_finish(&job->exact, &job->books->tracker, job->start_ns, sum);
-	memory_bound_report(&job->bound, metric_has(&job->run->usable, M_rss), sum);
+	if (!job->spec->is_view) /* it gets no records of processes */
+		memory_bound_report(&job->bound, metric_has(&job->run->usable, M_rss), sum);
 	if (metric_has(&job->run->usable, M_cgroup_memory))
 		sum->has_cgroup_peak = cgroup_stat_peak(&job->cgroup, &sum->cgroup_peak_bytes);
 }
 
-/* Each listener gets a summary of its own: lines that it did not take are only its loss. */
+/* Each listener gets a summary of its own: lines that it did not take are only its loss. Whoever
+ * taps the feeds gets one without such. */
 static void summary_put(struct job *job)
 {
 	struct summary *sum = &job->summary;
@@ -170,6 +194,14 @@ static void summary_put(struct job *job)
 		feed_put(f, job->json.text, job->json.used);
 		jsonw_reset(&job->json);
 	}
+	if (!job->feeds.tap)
+		return;
+	sum->nr_losses = nr_losses; /* the tap has no queue of its own */
+	sum->complete = complete;
+	write_summary(&job->json, sum);
+	if (!job->json.failed)
+		job->feeds.tap(job->feeds.tap_context, job->json.text, job->json.used);
+	jsonw_reset(&job->json);
 }
 
 static void job_finish(struct job *job)
@@ -182,6 +214,22 @@ static void job_finish(struct job *job)
 	job->summary.has_cores = metric_has(&job->run->usable, M_cores);
 	summary_finish(&job->summary);
 	summary_put(job);
+}
+
+void job_report_so_far(struct job *job, struct feed *feed)
+{
+	struct summary *sum = &job->summary, saved = *sum;
+
+	sum->nr_losses = 0;
+	summary_note_losses(job);
+	summary_note_self(job);
+	sum->has_cores = metric_has(&job->run->usable, M_cores);
+	summary_finish(sum);
+	summary_add_loss(sum, "stream_lines", feed->dropped);
+	write_summary(&job->json, sum);
+	feed_put(feed, job->json.text, job->json.used);
+	jsonw_reset(&job->json);
+	*sum = saved;
 }
 
 bool job_close_step(struct job *job)

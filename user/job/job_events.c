@@ -7,13 +7,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* If others are hidden: only the calling user's since their exec, as in /proc for that user. */
-static bool is_shown(const struct job *job, const struct process_record *r)
+/* What a program with set-user-ID executes is not the user's: it may have chosen the arguments. */
+bool job_shows(const struct job *job, const struct process_record *r)
 {
 	const struct image *image = images_find(&job->books->images, r->image);
 	const uid_t user = job->spec->shown_to;
 
-	return !job->spec->hides_others || (r->uid == user && (!image || image->uid == user));
+	return !job->spec->hides_others ||
+	       (r->uid == user && (!image || (image->uid == user && !image->has_mixed_ids)));
 }
 
 void job_emit(struct job *job, const struct process_record *r, const struct drain_row *row,
@@ -22,8 +23,10 @@ void job_emit(struct job *job, const struct process_record *r, const struct drai
 	struct process p;
 
 	record_read(&p, r, row, &job->books->images, &job->run->usable, job->epoch_less_boot_ns);
-	if (!is_shown(job, r)) {
-		p.exe = p.args = NULL;
+	if (!job_shows(job, r))
+		p.exe = NULL;
+	if (!job_shows(job, r) || job->spec->tracker.no_args) {
+		p.args = NULL;
 		p.args_length = 0;
 		p.args_cut = false;
 	}

@@ -2,6 +2,7 @@
 /* How a job begins: finds the processes to follow, and what they run. */
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "job/job.h"
 #include "job/named.h"
 #include "job/record.h"
@@ -59,6 +60,10 @@ static int job_follow(struct job *job, char *why, size_t size)
 {
 	const struct job_spec *o = job->spec;
 
+	if (o->is_view)
+		return 0;
+	if (job->books->whole_node)
+		return job_join(job, why, size);
 	if (o->command)
 		return tracker_follow(&job->books->tracker, o->command);
 	if (!o->tracker.cgroup)
@@ -83,6 +88,11 @@ static void job_note_base(struct job *job)
 	job->base.unrepaired = tracker_unrepaired(&job->books->tracker);
 	job->base.unnamed = job->books->unnamed;
 	job->base.rows_lost = job->books->rows.lost;
+	if (!job->books->whole_node)
+		return;
+	job->base.memory_failures = memory_failures();
+	job->base.drains = job->books->tracker.drains;
+	job->base.drain_ns_total = job->books->tracker.drain_ns_total;
 }
 
 void job_init(struct job *job)
@@ -108,6 +118,23 @@ static void job_describe(struct job *job, const struct job_spec *spec, struct bo
 	job_note_base(job);
 }
 
+/* In the books of a node all are read, and each job reports those that it was asked for. */
+static void job_choose_metrics(struct job *job)
+{
+	const struct tracker *t = &job->books->tracker;
+	struct run *run = job->run;
+
+	run->usable = (struct metric_set){ 0 };
+	for (int i = 0; i < NR_METRICS; i++) {
+		run->unusable[i] = NULL;
+		if (!metric_has(&run->wanted, (enum metric_id)i))
+			continue;
+		run->unusable[i] = t->unusable[i];
+		if (metric_has(&t->usable, (enum metric_id)i))
+			metric_put(&run->usable, (enum metric_id)i);
+	}
+}
+
 int job_open(struct job *job, const struct job_spec *spec, struct books *books, char *why,
 	     size_t size)
 {
@@ -122,10 +149,10 @@ int job_open(struct job *job, const struct job_spec *spec, struct books *books, 
 			 spec->command, strerror(-err));
 	else if (err && !*why)
 		snprintf(why, size, "what runs cannot be followed: %s", strerror(-err));
-	memcpy(&job->run->usable, &books->tracker.usable, sizeof(job->run->usable));
-	memcpy(job->run->unusable, books->tracker.unusable, sizeof(job->run->unusable));
-	job_open_files(job); /* at once: their values now are the baseline */
-	if (!err)
+	job_choose_metrics(job);
+	if (!spec->is_view)
+		job_open_files(job); /* at once: their values now are the baseline */
+	if (!err && !books->whole_node)
 		books_name_seeded(books);
 	return err;
 }

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/smaps.h"
 #include "job/job.h"
+#include "job/live.h"
 #include "wire/writer.h"
 
 #include <errno.h>
@@ -93,6 +94,7 @@ void job_release_sample(struct job *job)
 	feeds_put(&job->feeds, &job->json);
 	if (job->spec->process_samples && job->heaviest.nr)
 		feeds_put_spare(&job->feeds, &held->heaviest, job->heaviest.nr);
+	job_put_processes(job);
 }
 
 void job_take_pss(struct job *job)

@@ -5,6 +5,7 @@
 #include "job/job.h"
 #include "wire/writer.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define LINE_NS (NSEC_PER_SEC / PUSHED_PER_SECOND)
@@ -117,7 +118,7 @@ static enum verdict datagram_judge(const struct job *job, const struct datagram 
 		return TAKE;
 	if (is_mark(l) && lacks_a_line(job, l) && !is_last)
 		return WAIT;
-	if (senders_know(&job->pushed.senders, l->pid, l->sent_boot_ns))
+	if (l->is_known || senders_know(&job->pushed.senders, l->pid, l->sent_boot_ns))
 		return TAKE;
 	return is_last || (was_looked_for(job, l) && is_overdue(l, now_ns)) ? REFUSE : WAIT;
 }
@@ -150,7 +151,7 @@ static void senders_refresh(struct job *job)
 	const struct rows *rows = &job->books->rows;
 	struct pushed *p = &job->pushed;
 
-	if (p->drains != job->books->tracker.drains)
+	if (p->is_on && p->drains != job->books->tracker.drains)
 		job->forgone += senders_set_alive(&p->senders, rows->all, rows->nr) != 0;
 	p->drains = job->books->tracker.drains;
 }
@@ -185,13 +186,22 @@ static bool datagrams_settle(struct job *job, bool is_last)
 	return true;
 }
 
+int job_push(struct job *job, const char *text, size_t length, pid_t pid)
+{
+	struct datagram *l = datagram_new(text, length, (uint32_t)pid);
+
+	if (!l)
+		return -ENOMEM;
+	l->is_known = true;
+	job->pushed.has_come = true;
+	pushed_put(&job->pushed, l, job_samples_made(job));
+	return 0;
+}
+
 void job_take_pushed(struct job *job)
 {
-	struct datagram *came;
+	struct datagram *came = job->pushed.is_on ? inbox_take(&job->pushed.inbox) : NULL;
 
-	if (!job->pushed.is_on)
-		return;
-	came = inbox_take(&job->pushed.inbox);
 	if (!came && !job->pushed.nr_waiting)
 		return;
 	senders_refresh(job);
@@ -211,7 +221,7 @@ int job_pushed_wait(const struct job *job, int wait_ms)
 
 bool job_close_pushed(struct job *job)
 {
-	if (!job->pushed.is_on)
+	if (!job->pushed.is_on && !job->pushed.has_come)
 		return true;
 	if (!datagrams_settle(job, true))
 		return false;

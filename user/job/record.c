@@ -67,6 +67,22 @@ static void record_read_peak(struct process *p, const struct process_record *r,
 			    !(r->flags & (PROCESS_PEAK_UPPER_BOUND | PROCESS_SEEDED));
 }
 
+void record_read_counters(const struct process_record *r, const struct metric_set *usable,
+			  uint64_t *value, struct metric_set *have)
+{
+#define TASK_METRIC(base, ...)                                                                     \
+	if (metric_has(usable, M_##base)) {                                                        \
+		value[M_##base] = r->counters.base;                                                \
+		metric_put(have, M_##base);                                                        \
+	}
+#define SPLIT_METRIC(base, ...)                                                                    \
+	if (metric_has(usable, M_##base)) {                                                        \
+		value[M_##base] = r->base;                                                         \
+		metric_put(have, M_##base);                                                        \
+	}
+#include "bpfmon/metrics.def"
+}
+
 void record_read(struct process *p, const struct process_record *r, const struct drain_row *row,
 		 const struct images *images, const struct metric_set *usable,
 		 uint64_t epoch_less_boot_ns)
@@ -96,15 +112,5 @@ void record_read(struct process *p, const struct process_record *r, const struct
 	record_read_end(p, r, epoch_less_boot_ns);
 	if (metric_has(usable, M_rss))
 		record_read_peak(p, r, row);
-#define TASK_METRIC(base, ...)                                                                     \
-	if (metric_has(usable, M_##base)) {                                                        \
-		p->value[M_##base] = r->counters.base;                                             \
-		metric_put(&p->have, M_##base);                                                    \
-	}
-#define SPLIT_METRIC(base, ...)                                                                    \
-	if (metric_has(usable, M_##base)) {                                                        \
-		p->value[M_##base] = r->base;                                                      \
-		metric_put(&p->have, M_##base);                                                    \
-	}
-#include "bpfmon/metrics.def"
+	record_read_counters(r, usable, p->value, &p->have);
 }

@@ -14,4 +14,8 @@ void record_read(struct process *p, const struct process_record *r, const struct
 		 const struct images *images, const struct metric_set *usable,
 		 uint64_t epoch_less_boot_ns);
 
+/* Sets the counters of @r that are @usable, and puts them into @have. */
+void record_read_counters(const struct process_record *r, const struct metric_set *usable,
+			  uint64_t *value, struct metric_set *have);
+
 #endif

@@ -117,15 +117,19 @@ static int span_begin(struct job *job, struct span_message *m, const struct proc
 		return -ELOOP;
 	}
 	s = span_append(job, m, r, above);
-	err = s ? tracker_move(&job->books->tracker, (pid_t)r->pid, &s->account) : -ENOMEM;
+	err = s ? books_own(job->books, &s->account, job) : -ENOMEM;
+	if (!err)
+		err = tracker_move(&job->books->tracker, (pid_t)r->pid, &s->account);
 	if (!err) {
 		if (above)
 			above->nr_within++;
 		*id = s->span.id;
 		return 0;
 	}
-	if (s)
+	if (s) {
+		books_disown(job->books, &s->account);
 		span_remove(&job->spans, s);
+	}
 	snprintf(why, size, err == -ENOSPC ? "there are too many spans at once" : "%s",
 		 strerror(-err));
 	return err;
@@ -145,6 +149,7 @@ static int span_end(struct job *job, const struct span_message *m, const struct 
 {
 	struct live_span *inner = span_find(&job->spans, r->account.tree);
 	struct live_span *s = span_find_begun(inner, r->serial, m->label.name);
+	struct account_key to;
 	int err;
 
 	if (!s) {
@@ -157,7 +162,8 @@ static int span_end(struct job *job, const struct span_message *m, const struct 
 			 inner->span.label.name, s->span.label.name);
 		return -EBUSY;
 	}
-	err = tracker_move(&job->books->tracker, (pid_t)r->pid, &s->before);
+	to = (struct account_key){ s->before.tree, r->account.cgroup };
+	err = tracker_move(&job->books->tracker, (pid_t)r->pid, &to);
 	if (err) {
 		snprintf(why, size, "%s", strerror(-err));
 		return err;
@@ -182,6 +188,21 @@ static int process_of_job(struct job *job, pid_t pid, struct process_record *r)
 	return err;
 }
 
+static int process_refuse(int err, char *why, size_t size)
+{
+	if (err)
+		snprintf(why, size, err == -ESRCH ? "the process is not part of this run" : "%s",
+			 strerror(-err));
+	return err;
+}
+
+int process_check(struct job *job, pid_t pid, char *why, size_t size)
+{
+	struct process_record r;
+
+	return process_refuse(process_of_job(job, pid, &r), why, size);
+}
+
 /* A process may ask for itself, or for the one that started it, as a shell does. */
 static int process_asked_for(struct job *job, const struct span_message *m, pid_t sender,
 			     struct process_record *r, char *why, size_t size)
@@ -195,10 +216,7 @@ static int process_asked_for(struct job *job, const struct span_message *m, pid_
 		}
 		err = process_of_job(job, m->pid, r);
 	}
-	if (err)
-		snprintf(why, size, err == -ESRCH ? "the process is not part of this run" : "%s",
-			 strerror(-err));
-	return err;
+	return process_refuse(err, why, size);
 }
 
 int span_obey(struct job *job, struct span_message *m, pid_t pid, uint64_t *id, char *why,

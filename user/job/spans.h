@@ -43,7 +43,6 @@ struct spans {
 	size_t nr, room;
 	size_t nr_left; /* by the last drain */
 	uint64_t last_id;
-	struct account removed; /* the sum of the accounts that were removed */
 };
 
 /*
@@ -54,6 +53,9 @@ struct spans {
 int span_obey(struct job *job, struct span_message *m, pid_t pid, uint64_t *id, char *why,
 	      size_t size);
 
+/* Whether @pid is a process of the job now, by what the kernel has of it. 0; else a negative errno,
+ * and @why as above. */
+int process_check(struct job *job, pid_t pid, char *why, size_t size);
 /* Takes it out of the list, and frees it. */
 void span_remove(struct spans *s, struct live_span *one);
 /* The live span whose account has that @tree, or NULL. */
@@ -61,6 +63,8 @@ struct live_span *span_find(const struct spans *s, uint64_t tree);
 
 /* What the job passes on of what the books report: */
 void spans_drain_begin(struct spans *s);
+/* Its totals are about to be passed on again. */
+void spans_forget_totals(struct spans *s);
 void spans_total(struct spans *s, const struct account_key *key, const struct account *total);
 void spans_slice(struct job *job, const struct slice *slice);
 /* The drain is over: takes the memory of that moment. */

@@ -11,8 +11,15 @@
 #include <string.h>
 #include <unistd.h>
 
+void spans_forget_totals(struct spans *s)
+{
+	for (size_t i = 0; i < s->nr; i++)
+		memset(&s->all[i]->own, 0, sizeof(s->all[i]->own));
+}
+
 void spans_drain_begin(struct spans *s)
 {
+	spans_forget_totals(s);
 	for (size_t i = 0; i < s->nr; i++) {
 		memory_bound_drain(&s->all[i]->bound);
 		row_list_clear(&s->all[i]->rows);
@@ -25,7 +32,7 @@ void spans_total(struct spans *s, const struct account_key *key, const struct ac
 
 	if (!one)
 		return;
-	one->own = *total;
+	account_add(&one->own, total);
 	account_untear(&one->own);
 }
 
@@ -196,7 +203,6 @@ static void span_finish(struct job *job, struct live_span *s, bool is_over)
 /* In the order in which they began. False: there was none. */
 static bool spans_write_innermost(struct job *job)
 {
-	struct tracker *t = &job->books->tracker;
 	size_t nr = job->spans.nr;
 
 	for (size_t i = 0; i < job->spans.nr;) {
@@ -206,8 +212,9 @@ static bool spans_write_innermost(struct job *job)
 			i++;
 			continue;
 		}
-		if (!tracker_remove_account(t, &s->account, &s->own))
-			account_add(&job->spans.removed, &s->own);
+		if (!books_remove(job->books, &s->account, &s->own))
+			account_add(&job->removed, &s->own);
+		books_disown(job->books, &s->account);
 		span_finish(job, s, true);
 	}
 	return job->spans.nr < nr;

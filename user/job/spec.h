@@ -32,7 +32,9 @@ struct job_spec {
 	unsigned process_samples;    /* of the heaviest live ones, at each sample; 0: none */
 	unsigned pss_ppm;            /* millionths of the time for reading PSS; 0: not read */
 	bool span_samples;           /* what each live span has used, at each sample */
+	uint64_t stalled_after_ns;   /* without work a run is stalled; 0: nobody asks */
 	uint64_t pss_delay_ns;       /* that each read takes longer, for tests */
+	bool is_view;                /* it sums accounts that it does not own, of a node */
 	bool wait_tree;              /* go on until the last descendant has ended */
 	bool wait_start;             /* the run begins when the cgroup has its first process */
 };

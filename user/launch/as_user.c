@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/as_user.h"
 
+#include "base/bytes.h"
 #include "base/cleanup.h"
 
 #include <errno.h>
@@ -36,24 +37,6 @@ static void question_answer(const struct user *user, const char *name, struct an
 	}
 }
 
-static bool answer_pass(int fd, struct answer *a, bool is_read)
-{
-	char *at = (char *)a;
-	size_t left = sizeof(*a);
-	ssize_t n;
-
-	while (left) {
-		n = is_read ? read(fd, at, left) : write(fd, at, left);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		left -= (size_t)n;
-	}
-	return true;
-}
-
 static int question_ask(const struct user *user, const char *name, struct answer *a)
 {
 	int ends[2], status;
@@ -66,10 +49,10 @@ static int question_ask(const struct user *user, const char *name, struct answer
 	child = fork();
 	if (!child) {
 		question_answer(user, name, a);
-		_exit(answer_pass(ends[1], a, false) ? 0 : 1);
+		_exit(bytes_pass(ends[1], a, sizeof(struct answer), false) ? 0 : 1);
 	}
 	close(ends[1]);
-	has_all = child > 0 && answer_pass(ends[0], a, true);
+	has_all = child > 0 && bytes_pass(ends[0], a, sizeof(struct answer), true);
 	close(ends[0]);
 	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;

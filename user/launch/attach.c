@@ -50,13 +50,14 @@ static void attachment_attend(struct roles *roles, struct end_requests *r, int s
 	struct signalfd_siginfo si;
 
 	while (!attachment_is_over(roles, r)) {
-		last_summary_wait(&roles->summary, signal_fd, wait_ms);
+		last_summary_wait(&roles->summary, signal_fd, roles->line.fd, wait_ms);
 		while (read(signal_fd, &si, sizeof(si)) == sizeof(si))
 			if (end_request_is_one(&si))
 				attachment_handle_request(roles, r, &si);
 		attachment_reap(roles);
 		/* the collector may have sent it as its last act */
 		last_summary_advance(&roles->summary);
+		status_line_advance(&roles->line);
 	}
 	roles_stop(roles, ROLES_GRACE_MS);
 }
@@ -94,9 +95,14 @@ int attachment_run(struct launch_options *o)
 	struct sigaction children = { .sa_handler = SIG_DFL };
 	struct end_requests requests = { 0 };
 	struct roles roles = { .collector.control_fd = -1, .recorder.control_fd = -1 };
+	struct intake_sockets intake; /* only that for those who look at the run */
 	int signal_fd, err, sig = 0;
 
 	sigaction(SIGCHLD, &children, NULL);
+	err = intake_open(&intake, &(struct intake_options){ 0 }, o->run_as, o->agent_fd >= 0);
+	if (err)
+		return err;
+	o->intake = &intake;
 	err = attachment_start(&roles, o, &signal_fd, &sig);
 	if (err) {
 		roles_stop(&roles, ROLES_UNNEEDED_GRACE_MS);
@@ -105,6 +111,7 @@ int attachment_run(struct launch_options *o)
 		attachment_attend(&roles, &requests, signal_fd);
 		sig = requests.nr >= REQUESTS_THAT_END ? requests.signal : 0;
 	}
+	intake_remove(&intake);
 	if (sig)
 		signals_die(sig);
 	return err;

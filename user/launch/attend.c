@@ -18,6 +18,7 @@ static void attendance_reap(struct attendance *a)
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (pid == a->command && WIFSTOPPED(status)) {
+			status_line_release(&roles->line); /* for the shell */
 			a->has_stopped_too |= signals_stop_too(WSTOPSIG(status));
 		} else if (pid == a->command) {
 			a->command_ended = true;
@@ -100,7 +101,7 @@ void attendance_run(struct attendance *a)
 	struct signalfd_siginfo si;
 
 	while (!attendance_is_over(a)) {
-		last_summary_wait(&a->roles->summary, a->signal_fd, wait_ms);
+		last_summary_wait(&a->roles->summary, a->signal_fd, a->roles->line.fd, wait_ms);
 		/* first: stopping this process takes the SIGCONT before it off the queue */
 		attendance_reap(a);
 		while (read(a->signal_fd, &si, sizeof(si)) == sizeof(si)) {
@@ -109,6 +110,7 @@ void attendance_run(struct attendance *a)
 		}
 		/* the collector may have sent it as its last act */
 		last_summary_advance(&a->roles->summary);
+		status_line_advance(&a->roles->line);
 	}
 	roles_stop(a->roles, ROLES_GRACE_MS);
 	attendance_reap(a);

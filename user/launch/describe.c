@@ -80,7 +80,8 @@ static bool target_is_visible(const struct launch_options *o)
 	char path[64];
 	struct stat st;
 
-	snprintf(path, sizeof(path), "/proc/%d", target_pid(o));
+	/* root's, if the process is not dumpable */
+	snprintf(path, sizeof(path), "/proc/%d/status", target_pid(o));
 	return !o->request.hides_others || (!stat(path, &st) && st.st_uid == o->request.shown_to);
 }
 

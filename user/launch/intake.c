@@ -111,7 +111,8 @@ static int intake_open_marks(struct intake_sockets *in, const struct user *as)
 	return err;
 }
 
-int intake_open(struct intake_sockets *in, const struct intake_options *o, const struct user *as)
+int intake_open(struct intake_sockets *in, const struct intake_options *o, const struct user *as,
+		bool by_agent)
 {
 	int err = 0;
 
@@ -126,15 +127,19 @@ int intake_open(struct intake_sockets *in, const struct intake_options *o, const
 	if (o->metrics_udp)
 		err = intake_open_udp(in, o->port);
 	privilege_set_effective(UINT64_MAX);
+	unsetenv(MARK_VARIABLE); /* it may be of a run around this one */
 	if (!err && o->marks)
 		err = intake_open_marks(in, as);
 	if (err) {
 		intake_remove(in);
 		return err;
 	}
-	in->span_fd = span_socket_open();
-	if (in->span_fd < 0)
-		log_warn("the command can begin no spans: %s", strerror(-in->span_fd));
+	if (by_agent)
+		err = span_socket_choose(in->span_name, sizeof(in->span_name));
+	else
+		in->span_fd = err = span_socket_open();
+	if (err < 0)
+		log_warn("the command can begin no spans: %s", strerror(-err));
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PATIENCE_MS 5000 /* with a collector that takes nothing */
@@ -62,6 +63,11 @@ static int request_open_followed(struct request *r, const struct launch_options 
 	const char *cgroup = o->target ? o->target->cg.path : o->cgroup ? o->cgroup->path : NULL;
 	int err = 0;
 
+	if (o->target_job) {
+		r->follow = FOLLOW_JOB;
+		snprintf(r->job, sizeof(r->job), "%s", o->target_job);
+		return 0;
+	}
 	r->follow = command ? FOLLOW_COMMAND : o->target ? FOLLOW_CGROUP : FOLLOW_PROCESSES;
 	if (r->follow != FOLLOW_CGROUP)
 		err = command ? request_open_command(r, command) : request_open_targets(r, o);
@@ -96,6 +102,8 @@ int job_request_send(struct roles *roles, struct launch_options *o, pid_t comman
 	}
 	if (o->intake && o->intake->span_fd >= 0)
 		r->span_fd = o->intake->span_fd;
+	if (o->intake)
+		snprintf(r->spans, sizeof(r->spans), "%s", o->intake->span_name);
 	err = request_open_followed(r, o, command);
 	if (!err)
 		err = request_send(&roles->collector, r);

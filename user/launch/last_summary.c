@@ -29,7 +29,8 @@ static char *last_summary_format(const struct message *m)
 	char *text = NULL;
 
 	if (line && !line_read(line, m->text, m->length) && line->kind == LINE_SUMMARY)
-		text = summary_text(&line->summary, terminal_limit(stderr));
+		text = terminal_paint(summary_text(&line->summary, NULL, terminal_limit(stderr)),
+				      stderr);
 	if (line)
 		line_done(line);
 	free(line);
@@ -79,11 +80,12 @@ static void last_summary_write(struct last_summary *l)
 		l->done = l->length;
 }
 
-void last_summary_wait(const struct last_summary *l, int signal_fd, int wait_ms)
+void last_summary_wait(const struct last_summary *l, int signal_fd, int other_fd, int wait_ms)
 {
 	struct pollfd p[] = {
 		{ .fd = signal_fd, .events = POLLIN },
 		{ .fd = l->fd, .events = POLLIN },
+		{ .fd = other_fd, .events = POLLIN },
 		{ .fd = last_summary_is_shown(l) ? -1 : STDERR_FILENO, .events = POLLOUT },
 	};
 

@@ -18,8 +18,9 @@ struct last_summary {
 };
 
 void last_summary_init(struct last_summary *l, int fd, bool is_quiet);
-/* Waits, at most @wait_ms (-1: without limit), for something at @signal_fd or for the summary. */
-void last_summary_wait(const struct last_summary *l, int signal_fd, int wait_ms);
+/* Waits, at most @wait_ms (-1: without limit), for something at @signal_fd or @other_fd (-1: none),
+ * or for the summary. */
+void last_summary_wait(const struct last_summary *l, int signal_fd, int other_fd, int wait_ms);
 /* Receives and writes what can be at once. */
 void last_summary_advance(struct last_summary *l);
 /* Whether nothing is left to be written. */

@@ -141,7 +141,9 @@ static int launcher_prepare(struct launcher *l)
 	err = roles_fork(&l->roles, l->options, &l->command, l->signal_fd, &mask);
 	if (err)
 		log_error("cannot start collector and recorder: %s", strerror(-err));
-	else
+	if (!err && l->options->agent_fd >= 0)
+		spawn_wait_until_prepared(&l->command);
+	if (!err)
 		err = job_request_send(&l->roles, l->options, l->command.pid);
 	if (err) {
 		code = EXIT_BPFMON;
@@ -158,7 +160,7 @@ static int launcher_prepare(struct launcher *l)
 static int launcher_open_intake(struct launcher *l)
 {
 	struct launch_options *o = l->options;
-	int err = intake_open(&l->intake, &o->push, o->run_as);
+	int err = intake_open(&l->intake, &o->push, o->run_as, o->agent_fd >= 0);
 
 	o->intake = &l->intake;
 	return err;

@@ -24,6 +24,8 @@ struct launch_options {
 	const struct cgroup_target *target; /* attached to; or: */
 	const pid_t *targets;               /* processes */
 	size_t nr_targets;
+	const char *target_job;             /* or a job of the node, which its agent knows */
+	int agent_fd;                       /* connected to it, owned; -1: without one */
 	struct run *run;                    /* what its caller knows of it; the rest is filled in */
 	struct request request;             /* for the collector; descriptors are filled in */
 	struct collector_options collector; /* descriptors and pids are filled in, in both */

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "base/seccomp.h"
+#include "record/on_stall.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -27,7 +28,8 @@ static void role_become(const sigset_t *mask)
 static void descriptors_close_all(const int *fds, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		close(fds[i]);
+		if (fds[i] >= 0)
+			close(fds[i]);
 }
 
 static void recorder_role_run(struct launch_options *options, int control_fd, int stream_fd)
@@ -50,6 +52,9 @@ static void recorder_role_run(struct launch_options *options, int control_fd, in
 			     "the recorder could not give up its privileges");
 		_exit(1);
 	}
+	o->on_stall_fd = o->on_stall ? on_stall_start(o->on_stall) : -1;
+	if (o->on_stall && o->on_stall_fd < 0)
+		log_warn("--on-stall: nothing will be executed: %s", strerror(-o->on_stall_fd));
 	seccomp_install(SECCOMP_RECORDER);
 	o->control_fd = control_fd;
 	o->stream_fd = stream_fd;
@@ -70,15 +75,20 @@ static void collector_role_run(struct launch_options *options, pid_t recorder, i
 int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn *command,
 	       int signal_fd, const sigset_t *mask)
 {
-	int c[2], r[2], stream[2], err = 0;
+	const bool is_remote = o->agent_fd >= 0;
+	int c[2] = { o->agent_fd, -1 }, r[2], stream[2], err = 0;
 
 	*roles = (struct roles){
-		.collector = { .name = "collector", .control_fd = -1 },
+		.collector = { .name = is_remote ? "agent" : "collector",
+			       .control_fd = -1,
+			       .is_remote = is_remote },
 		.recorder = { .name = "recorder", .control_fd = -1 },
 		.stream_fd = -1,
 	};
 	last_summary_init(&roles->summary, -1, o->recorder.quiet);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c) ||
+	roles->line.fd = -1;
+	o->recorder.live = o->recorder.live && status_line_open(&roles->line);
+	if ((!is_remote && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, c)) ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, r) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream))
 		return -errno;
@@ -96,7 +106,7 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 		descriptors_close_all((int[]){ c[0], c[1], r[0], r[1], stream[0], stream[1] }, 6);
 		return err;
 	}
-	roles->collector.pid = fork();
+	roles->collector.pid = is_remote ? -1 : fork();
 	if (!roles->collector.pid) {
 		role_become(mask);
 		descriptors_close_all((int[]){ c[0], r[0], r[1], stream[0], stream[1], signal_fd,
@@ -105,19 +115,22 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 		collector_role_run(o, roles->recorder.pid, c[1]);
 	}
 	if (roles->collector.pid < 0) {
-		err = -errno;
+		err = is_remote ? 0 : -errno;
 		roles->collector.pid = 0;
 	}
 	descriptors_close_all((int[]){ c[1], r[1], stream[1] }, 3);
 	roles->stream_fd = stream[0];
 	roles->summary.fd = roles->collector.control_fd = c[0];
 	roles->recorder.control_fd = r[0];
+	roles->line.fd = o->recorder.live ? r[0] : -1;
 	return err;
 }
 
 void role_send(const struct role *role, enum control_type type, int value, uint64_t when_ns)
 {
-	int err = role->pid ? control_send(role->control_fd, type, value, when_ns, NULL) : 0;
+	int err = role->pid || role->is_remote
+			  ? control_send(role->control_fd, type, value, when_ns, NULL)
+			  : 0;
 
 	if (!err || err == -EPIPE || err == -ECONNRESET) /* it has ended */
 		return;

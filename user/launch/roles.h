@@ -7,10 +7,12 @@
 #include "launch/last_summary.h"
 #include "launch/launcher.h"
 #include "launch/spawn.h"
+#include "launch/status_line.h"
 
 struct role {
 	const char *name;
-	pid_t pid; /* not above 0: has ended, or there is none */
+	pid_t pid;      /* not above 0: has ended, or there is none */
+	bool is_remote; /* it is the agent, no child */
 	int control_fd;
 };
 
@@ -18,10 +20,12 @@ struct roles {
 	struct role collector, recorder;
 	int stream_fd; /* of the two, the collector's end, until it is sent; -1 */
 	struct last_summary summary;
+	struct status_line line;
 };
 
 /*
- * Forks both, which run as @o has it and then exit; the collector waits for its request. They close
+ * Forks both, but for a collector that the agent is in place of, which run as @o has it and then
+ * exit; the collector waits for its request. They close
  * @signal_fd and the pipes of
  * @command, which are the launcher's. A negative errno: roles_stop() ends those that there are.
  */

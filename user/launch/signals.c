@@ -73,6 +73,13 @@ bool signals_stop_too(int sig)
 	return true;
 }
 
+bool signals_have_terminal(void)
+{
+	pid_t front = tcgetpgrp(STDERR_FILENO);
+
+	return front > 0 && (front == getpgrp() || process_descends_from(front, getpid()));
+}
+
 void signals_die(int sig)
 {
 	struct rlimit none = { 0, 0 };

@@ -27,6 +27,9 @@ bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command);
  * it was continued, by a SIGCONT that can then be read; or false, not stopped where no shell looks.
  */
 bool signals_stop_too(int sig);
+/* Whether this process or a descendant has the terminal of stderr: none of it is in the background,
+ * where a shell's prompt or another job is in front. */
+bool signals_have_terminal(void);
 /* Ends this process by @sig, without a core. Returns only when that is not possible. */
 void signals_die(int sig);
 

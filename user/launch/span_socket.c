@@ -16,43 +16,58 @@
 
 #define CALLERS_QUEUED 1024 /* the kernel may allow fewer; others wait */
 
-/* Binds it to a name that no other run has. */
-static int socket_bind(int fd, struct sockaddr_un *at)
+static int socket_bind(int fd, const char *name)
 {
-	uint64_t number;
-	int n;
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
 
-	at->sun_family = AF_UNIX;
-	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-		return -EIO;
-	n = snprintf(at->sun_path + 1, sizeof(at->sun_path) - 1, "bpfmon-span-%016" PRIx64, number);
-	return bind(fd, (struct sockaddr *)at,
-		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n))
-		       ? -errno
-		       : 0;
+	memcpy(at.sun_path + 1, name, strlen(name)); /* it begins with a NUL: it is in no folder */
+	return bind(fd, (struct sockaddr *)&at, bytes) ? -errno : 0;
 }
 
-static int socket_name(const struct sockaddr_un *at)
+static int name_publish(const char *name)
 {
-	char name[sizeof(at->sun_path) + 1];
+	char variable[sizeof(((struct sockaddr_un *)0)->sun_path) + 1];
 
-	snprintf(name, sizeof(name), "@%s", at->sun_path + 1);
-	return setenv(SPAN_VARIABLE, name, 1) ? -ENOMEM : 0;
+	snprintf(variable, sizeof(variable), "@%s", name);
+	return setenv(SPAN_VARIABLE, variable, 1) ? -ENOMEM : 0;
+}
+
+/* A name that no other run has. */
+static int name_choose(char *name, size_t size)
+{
+	uint64_t number;
+
+	unsetenv(SPAN_VARIABLE); /* it may be of a run around this one */
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -EIO;
+	snprintf(name, size, "bpfmon-span-%016" PRIx64, number);
+	return 0;
+}
+
+int span_socket_choose(char *name, size_t size)
+{
+	int err = name_choose(name, size);
+
+	return err ? err : name_publish(name);
 }
 
 int span_socket_open(void)
 {
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
-	struct sockaddr_un at = { 0 };
+	int fd, err;
+	char name[64];
 
-	unsetenv(SPAN_VARIABLE); /* it may be of a run around this one */
+	err = name_choose(name, sizeof(name));
+	if (err)
+		return err;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	err = socket_bind(fd, &at);
+	err = socket_bind(fd, name);
 	if (!err && listen(fd, CALLERS_QUEUED))
 		err = -errno;
 	if (!err)
-		err = socket_name(&at);
+		err = name_publish(name);
 	if (!err)
 		return fd;
 	close(fd);

@@ -40,6 +40,7 @@ static void spawn_run_child(char *const *argv, const sigset_t *mask,
 		if (!err)
 			err = user_set_environment(as);
 	}
+	send(go, "", 1, MSG_NOSIGNAL);
 	do
 		n = recv(go, &byte, 1, 0); /* which is in no count of reads */
 	while (n < 0 && errno == EINTR);
@@ -89,6 +90,14 @@ static void spawn_close_pipes(struct spawn *s)
 	close(s->go_fd);
 	close(s->status_fd);
 	s->go_fd = s->status_fd = -1;
+}
+
+void spawn_wait_until_prepared(const struct spawn *s)
+{
+	char byte;
+
+	while (recv(s->go_fd, &byte, 1, 0) < 0 && errno == EINTR)
+		;
 }
 
 void spawn_go(struct spawn *s)

@@ -23,6 +23,9 @@ struct spawn {
  */
 int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
 	       const struct sigaction *children, const struct cgroup *in, const struct user *as);
+/* Waits until the process has nothing more to do before its exec: what it uses from then on counts.
+ * Where programs have to be loaded, that is long before they are. */
+void spawn_wait_until_prepared(const struct spawn *s);
 /* Lets the child exec. */
 void spawn_go(struct spawn *s);
 /*

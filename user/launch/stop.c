@@ -90,6 +90,7 @@ static void roles_end_both(struct roles *roles, int grace_ms)
 
 void roles_stop(struct roles *roles, int grace_ms)
 {
+	status_line_release(&roles->line);
 	collector_let_go(roles);
 	role_let_go(&roles->recorder);
 	roles_end_both(roles, grace_ms);

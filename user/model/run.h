@@ -11,9 +11,21 @@
 
 #define MAX_TAGS 64
 
+/* What a job of a node is, by the rules of its agent. The texts are not owned. */
+struct job_label {
+	const char *id;     /* unique on the node: "slurm/815" */
+	const char *kind;   /* "slurm" */
+	const char *name;   /* for people: "815" */
+	const char *cgroup; /* its path; NULL: it has none of its own */
+	int64_t uid;        /* of the user that it is of; -1: none */
+	const char *user;   /* the name of that */
+	bool is_adopted;    /* it was there before its agent: what it used before does not count */
+};
+
 struct run {
 	char id[37];                /* a random UUID */
 	const char *name, *job;     /* not owned; NULL: none was given */
+	const char *note;           /* the same */
 	const char *tags[MAX_TAGS]; /* "key=value", the keys are unique; not owned */
 	size_t nr_tags;
 	char *const *command; /* not owned; NULL-terminated; NULL: left out (--no-args) */
@@ -26,8 +38,9 @@ struct run {
 	uint64_t memory_bytes;
 	uint64_t start_epoch_ns;
 	uint64_t interval_ns;
-	struct metric_set wanted;         /* asked for */
-	struct metric_set usable;         /* asked for, and this kernel has it */
+	char live_socket[110];    /* "@NAME": where its user can listen to it; empty: nowhere */
+	struct metric_set wanted; /* asked for */
+	struct metric_set usable; /* asked for, and this kernel has it */
 	const char *unusable[NR_METRICS]; /* why not; not owned */
 	const char *no_oom_kills;         /* why they are not reported, not owned; NULL: they are */
 	const char *no_exact_peak;        /* the same, if it was asked for */
@@ -44,7 +57,8 @@ struct run {
 	uint64_t seeded_tasks;         /* how many these were */
 	uint64_t baseline[NR_METRICS]; /* what they had used before, which does not count */
 	struct metric_set baseline_have;
-	const struct meta *meta; /* not owned; NULL: nothing more is known */
+	const struct job_label *of_node; /* not owned; NULL: it is no job of a node */
+	const struct meta *meta;         /* not owned; NULL: nothing more is known */
 };
 
 /* Sets where the caller of bpfmon is: cwd, host. */

@@ -23,3 +23,15 @@ struct instance *sample_add_instance(struct sample *s, const char *dimension, co
 	snprintf(i->name, sizeof(i->name), "%s", name);
 	return i;
 }
+
+void sample_cover(struct sample *s, const struct sample *later)
+{
+	s->elapsed_ns = later->elapsed_ns;
+	for (int i = 0; i < NR_METRICS; i++) {
+		enum metric_id id = (enum metric_id)i;
+
+		if (sample_has(later, id) && (metric_get(id)->kind == KIND_COUNTER ||
+					      !sample_has(s, id) || later->value[i] > s->value[i]))
+			sample_set(s, id, later->value[i]);
+	}
+}

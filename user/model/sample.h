@@ -34,6 +34,8 @@ static inline void sample_set(struct sample *s, enum metric_id id, uint64_t valu
 
 /* Clears all values, and frees the memory of instances. */
 void sample_reset(struct sample *s);
+/* Makes @s stand for the time of both: the counters of @later, the largest gauges. */
+void sample_cover(struct sample *s, const struct sample *later);
 /* A new instance at the end, or NULL without memory. */
 struct instance *sample_add_instance(struct sample *s, const char *dimension, const char *name);
 

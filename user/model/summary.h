@@ -103,6 +103,7 @@ struct summary {
 	struct program *programs; /* owned */
 	size_t nr_programs, room_programs;
 	uint32_t *program_index; /* owned; hash of exe -> index + 1 */
+	bool is_of_agent;        /* what it has cost to follow the run is of no one run */
 	struct role_cost collector, recorder;
 	uint64_t map_bytes;
 	uint64_t drains, drain_ns_total, drain_ns_max, drain_ns_median;

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/mark.h"
+#include "base/message.h"
 #include "base/stack.h"
 #include "wire/line_protocol.h"
 
@@ -17,6 +18,9 @@
 #include <unistd.h>
 
 #define DATAGRAM_BYTES (64UL << 10) /* a larger one is not taken */
+/* Descriptors that one may bring; the kernel would wait for their close. */
+#define MOST_RIGHTS 253
+#define MOST_IDLE 100 /* wake-ups in a row that bring nothing */
 #define INBOX_DATAGRAMS 4096
 #define INBOX_BYTES (4UL << 20)
 #define LAST_DATAGRAMS 65536 /* of each socket, when it stops: a sender may never cease */
@@ -28,18 +32,6 @@ struct envelope {
 	uint32_t pid;
 	uint64_t sent_real_ns; /* 0: unknown */
 };
-
-static void envelope_close_rights(const struct cmsghdr *c)
-{
-	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-	for (size_t i = 0; i < n; i++) {
-		int fd;
-
-		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
-		close(fd);
-	}
-}
 
 static void envelope_read(struct msghdr *m, struct envelope *e)
 {
@@ -56,8 +48,6 @@ static void envelope_read(struct msghdr *m, struct envelope *e)
 
 			memcpy(&at, CMSG_DATA(c), sizeof(at));
 			e->sent_real_ns = (uint64_t)at.tv_sec * NSEC_PER_SEC + (uint64_t)at.tv_nsec;
-		} else if (c->cmsg_type == SCM_RIGHTS) {
-			envelope_close_rights(c); /* else they would stay open here */
 		}
 	}
 }
@@ -91,18 +81,32 @@ uint64_t datagram_count_lines(const struct datagram *l)
 	return lines_count(l->text, l->length);
 }
 
+static struct datagram *datagram_make(const char *text, size_t length, const struct envelope *e)
+{
+	struct datagram *l = malloc(sizeof(*l) + length + 1);
+
+	if (!l)
+		return NULL;
+	*l = (struct datagram){ .pid = e->pid, .length = length };
+	memcpy(l->text, text, length);
+	l->text[length] = '\0';
+	datagram_set_times(l, e->sent_real_ns);
+	return l;
+}
+
+struct datagram *datagram_new(const char *text, size_t length, uint32_t pid)
+{
+	return datagram_make(text, length, &(struct envelope){ .pid = pid });
+}
+
 static void inbox_put(struct inbox *box, const char *text, size_t length, const struct envelope *e,
 		      bool is_udp)
 {
-	struct datagram *l = malloc(sizeof(*l) + length + 1);
+	struct datagram *l = datagram_make(text, length, e);
 	bool fits = false;
 
-	if (l) {
-		*l = (struct datagram){ .pid = e->pid, .is_udp = is_udp, .length = length };
-		memcpy(l->text, text, length);
-		l->text[length] = '\0';
-		datagram_set_times(l, e->sent_real_ns);
-	}
+	if (l)
+		l->is_udp = is_udp;
 	pthread_mutex_lock(&box->lock);
 	fits = l && box->nr < INBOX_DATAGRAMS && box->bytes + length <= INBOX_BYTES;
 	if (fits) {
@@ -128,7 +132,8 @@ static bool mark_is_long(const char *text, size_t length)
 static bool inbox_receive(struct inbox *box, int fd, char *text, bool is_udp)
 {
 	union {
-		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(struct timespec))];
+		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(struct timespec)) +
+			   CMSG_SPACE(MOST_RIGHTS * sizeof(int))];
 		struct cmsghdr aligned;
 	} control;
 	struct iovec io = { .iov_base = text, .iov_len = DATAGRAM_BYTES };
@@ -144,6 +149,7 @@ static bool inbox_receive(struct inbox *box, int fd, char *text, bool is_udp)
 	if (n < 0)
 		return errno == EINTR;
 	envelope_read(&m, &e);
+	message_close_rights(&m); /* else they would stay open here */
 	if (m.msg_flags & MSG_TRUNC || (!is_udp && mark_is_long(text, (size_t)n))) {
 		pthread_mutex_lock(&box->lock);
 		box->oversized++;
@@ -154,8 +160,8 @@ static bool inbox_receive(struct inbox *box, int fd, char *text, bool is_udp)
 	return true;
 }
 
-/* Receives what each socket has now, up to @max datagrams of each. */
-static void inbox_receive_all(struct inbox *box, char *text, int max)
+/* Receives what each socket has now, up to @max datagrams of each. False: there was nothing. */
+static bool inbox_receive_all(struct inbox *box, char *text, int max)
 {
 	const struct intake *in = &box->intake;
 	bool has_come = false;
@@ -167,11 +173,21 @@ static void inbox_receive_all(struct inbox *box, char *text, int max)
 			has_come = true;
 	if (has_come)
 		eventfd_write(box->wake_fd, 1);
+	return has_come;
+}
+
+/* Another process may have shut a socket down, which is ready for ever then, with nothing in it. */
+static void ready_forget(struct pollfd p[4])
+{
+	for (int i = 1; i < 4; i++)
+		if (p[i].revents)
+			p[i].fd = -1;
 }
 
 static void *inbox_receive_loop(void *context)
 {
 	struct inbox *box = context;
+	unsigned nr_idle = 0;
 	char *text = malloc(DATAGRAM_BYTES);
 	struct pollfd p[] = {
 		{ .fd = box->stop_fd, .events = POLLIN },
@@ -181,8 +197,12 @@ static void *inbox_receive_loop(void *context)
 	};
 
 	while (text && !p[0].revents) {
-		if (poll(p, 4, -1) > 0)
-			inbox_receive_all(box, text, p[0].revents ? LAST_DATAGRAMS : 256);
+		if (poll(p, 4, -1) <= 0)
+			continue;
+		if (inbox_receive_all(box, text, p[0].revents ? LAST_DATAGRAMS : 256))
+			nr_idle = 0;
+		else if (++nr_idle > MOST_IDLE)
+			ready_forget(p);
 	}
 	free(text);
 	return NULL;

@@ -28,6 +28,7 @@ struct datagram {
 	uint64_t sent_boot_ns; /* CLOCK_BOOTTIME */
 	uint32_t pid;          /* the sender's; 0: not known */
 	bool is_udp;
+	bool is_known;    /* its sender was of the run when it came, by what the kernel had of it */
 	bool is_unknown;  /* when taken out of the inbox, its sender was not known to be in the run
 			   */
 	uint64_t samples; /* of the run, at that time */
@@ -47,6 +48,8 @@ struct inbox {
 	uint64_t oversized; /* datagrams that are too large, for a mark or at all */
 };
 
+/* A datagram of @length bytes that has just come from @pid; NULL without memory. */
+struct datagram *datagram_new(const char *text, size_t length, uint32_t pid);
 /* The lines that it counts for if it is not taken: a mark is one, an empty datagram is one, too. */
 uint64_t datagram_count_lines(const struct datagram *l);
 

@@ -51,7 +51,8 @@ int pushed_start(struct pushed *p, const struct intake *intake)
 
 static void pushed_append(struct pushed *p, struct datagram *l)
 {
-	l->is_unknown = !l->is_udp && !senders_know(&p->senders, l->pid, l->sent_boot_ns);
+	l->is_unknown =
+		!l->is_udp && !l->is_known && !senders_know(&p->senders, l->pid, l->sent_boot_ns);
 	if (!pushed_has_room(p, l)) {
 		p->counts.dropped += datagram_count_lines(l);
 		free(l);

@@ -39,7 +39,8 @@ struct allowance {
 };
 
 struct pushed {
-	bool is_on;
+	bool is_on;    /* there is an inbox, and its senders are kept */
+	bool has_come; /* something has, through the span desk: then without an inbox, too */
 	struct inbox inbox;
 	struct senders senders;
 	struct datagram *waiting, **last; /* owned */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define MOST_EXTENSION 8 /* letters; names by chance have more */
+
 /* All there are. Those with a target hook are opened in this order, after those of --output. */
 /* clang-format off */
 static const struct observer_ops *const observers[] = {
@@ -10,6 +12,7 @@ static const struct observer_ops *const observers[] = {
 	&jsonl_observer,
 	&csv_observer,
 	&terminal_observer,
+	&live_observer,	 /* ends before the terminal shows the summary */
 	&store_observer, /* ends before the terminal shows where the run is kept */
 };
 /* clang-format on */
@@ -38,4 +41,18 @@ const struct observer_ops *observer_for_path(const char *path)
 		if (ops->extension && !strcmp(dot, ops->extension))
 			return ops;
 	return NULL;
+}
+
+const char *path_extension(const char *path)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+	size_t n;
+
+	if (!dot || dot == name || !dot[1] || !strchr(letters, dot[1]))
+		return NULL;
+	n = strspn(dot + 1, letters);
+	n += strspn(dot + 1 + n, "0123456789");
+	return n <= MOST_EXTENSION && !dot[1 + n] ? dot : NULL;
 }

@@ -65,10 +65,13 @@ struct observer {
 const struct observer_ops *observer_find(const char *name, size_t length);
 /* The format that the extension of @path selects; NULL: none. */
 const struct observer_ops *observer_for_path(const char *path);
+/* The end of @path from its last dot on, if it looks like the name of a format: .xlsx, but not .1
+ * or what mktemp makes; else NULL. */
+const char *path_extension(const char *path);
 /* The observer at place @i of the table; NULL after the last. */
 const struct observer_ops *observer_at(size_t i);
 
 extern const struct observer_ops text_observer, jsonl_observer, csv_observer, terminal_observer,
-	store_observer;
+	live_observer, store_observer;
 
 #endif

@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "record/observers.h"
+#include "record/on_stall.h"
+#include "record/stall_reason.h"
 #include "wire/writer.h"
 
 #include <errno.h>
@@ -20,6 +22,7 @@ static const char out_of_memory[] = "the recorder ran out of memory: lines are m
 
 struct recorder {
 	struct observers observers;
+	int on_stall_fd; /* not owned; -1: nothing is executed */
 	struct line line;
 	struct summary folded; /* of the lines so far, in case no summary arrives */
 	bool has_begun, has_summary;
@@ -53,6 +56,8 @@ static void recorder_give_line(struct recorder *r, const char *text, size_t leng
 		observers_begin(&r->observers);
 	}
 	observers_line(&r->observers, &r->line, text, length);
+	if (r->on_stall_fd >= 0 && line_is_stall(&r->line))
+		on_stall_execute(r->on_stall_fd, stall_reason_of(&r->line));
 	if (r->line.kind == LINE_SAMPLE)
 		summary_add_sample(&r->folded, &r->line.sample);
 	else if (r->line.kind == LINE_PROCESS)
@@ -63,19 +68,32 @@ static void recorder_give_line(struct recorder *r, const char *text, size_t leng
 	}
 }
 
+/* Adds to the event of a stall why the run is stalled, if that is found, and reads the new line. */
+static bool recorder_add_reason(struct recorder *r, struct jsonw *j, const char *text,
+				size_t length)
+{
+	return stall_reason_write(j, &r->line, text, length) &&
+	       !line_read(&r->line, j->text, j->used);
+}
+
 static void recorder_take_line(struct recorder *r, const char *text, size_t length)
 {
 	int err = line_read_quick(&r->line, text, length);
 	struct jsonw j = { 0 };
+	bool is_other;
 
 	if (err) {
 		r->lost += err == -ENOMEM;
 		return;
 	}
-	if (r->line.kind != LINE_SUMMARY || !r->lost)
-		recorder_give_line(r, text, length);
-	else if (recorder_add_lost(r, &j))
+	if (r->line.kind == LINE_SUMMARY && r->lost)
+		is_other = recorder_add_lost(r, &j);
+	else
+		is_other = recorder_add_reason(r, &j, text, length);
+	if (is_other)
 		recorder_give_line(r, j.text, j.used);
+	else if (r->line.kind != LINE_SUMMARY || !r->lost)
+		recorder_give_line(r, text, length);
 	jsonw_done(&j);
 }
 
@@ -173,6 +191,7 @@ static int recorder_open(struct recorder *r, const struct recorder_options *o)
 {
 	if (!r || recorder_make_room(r) || memory_failures_of_thread())
 		return -ENOMEM;
+	r->on_stall_fd = o->on_stall ? o->on_stall_fd : -1;
 	return observers_open(&r->observers, o, &r->with_readers);
 }
 

@@ -21,8 +21,12 @@ struct recorder_options {
 	bool force;
 	const char *store;     /* path; NULL: none */
 	bool quiet;            /* no summary on stderr */
+	bool live;             /* the launcher can show a status line */
 	bool stdout_is_closed; /* descriptor 1 is a placeholder */
+	const char *template;  /* what stands for the text summary; NULL: it is as usual */
 	const char *as_user;   /* for messages; NULL: the role kept its rights */
+	const char *on_stall;  /* a command; NULL: none */
+	int on_stall_fd;       /* to its process; -1: there is none */
 	int control_fd;        /* to the launcher */
 	int stream_fd;         /* from the collector */
 };

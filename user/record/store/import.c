@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "record/store/import.h"
 
+#include "base/progress.h"
 #include "base/cleanup.h"
 #include "store/remove.h"
 
@@ -159,6 +160,7 @@ int import_lines(struct import *i, FILE *f)
 		if (!err)
 			err = import_line(i, f, text, (size_t)n, &takes);
 		bytes += (size_t)n;
+		progress_add(1);
 		if (!err && (lines % LINES_AT_ONCE == 0 || bytes > BYTES_AT_ONCE)) {
 			err = import_commit_portion(i->w);
 			bytes = 0;

@@ -10,8 +10,7 @@
 #include <errno.h>
 
 /* Binds the member of @row that is the column's; NULL for what a line leaves out then. */
-static void member_bind(sqlite3_stmt *s, int at, const struct table_column *c,
-			const struct process_row *row)
+static void member_bind(sqlite3_stmt *s, int at, const struct table_column *c, const void *row)
 {
 	const char *member = (const char *)row + c->offset;
 
@@ -51,13 +50,13 @@ static void exceptions_bind(sqlite3_stmt *s, const struct process *p)
 		sqlite3_bind_int(s, parameter_find(s, ":rss_peak_exact"), p->rss_peak_exact);
 }
 
-/* The columns of a line without a tree, as columns_bind(). */
-static int process_bind(sqlite3_stmt *s, const struct process_row *row)
+/* The columns of a line without a tree, as columns_bind(): @row is a struct of the table's. */
+static int members_bind(sqlite3_stmt *s, const struct stored_table *table, const void *row)
 {
 	int at = FIRST_COLUMN;
 
-	for (size_t i = 0; i < process_table.nr; i++) {
-		const struct table_column *c = &process_table.columns[i];
+	for (size_t i = 0; i < table->nr; i++) {
+		const struct table_column *c = &table->columns[i];
 
 		if (c->written != WRITTEN_FIRST)
 			continue;
@@ -65,6 +64,13 @@ static int process_bind(sqlite3_stmt *s, const struct process_row *row)
 			member_bind(s, at, c, row);
 		at++;
 	}
+	return at;
+}
+
+static int process_bind(sqlite3_stmt *s, const struct process_row *row)
+{
+	int at = members_bind(s, &process_table, row);
+
 	exceptions_bind(s, &row->process);
 	return at;
 }
@@ -99,8 +105,8 @@ int process_row_put(struct store_writer *w)
 	at = o ? columns_bind(s, FIRST_COLUMN, &process_table, WRITTEN_FIRST, o)
 	       : process_bind(s, &row);
 	metrics_bind(s, at, &columns, p->value, &p->have);
-	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run);
-	sqlite3_bind_int64(s, parameter_find(s, ":seq"), ++w->processes);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run->id);
+	sqlite3_bind_int64(s, parameter_find(s, ":seq"), ++w->run->processes);
 	if (args.text)
 		sqlite3_bind_text(s, parameter_find(s, ":args"), args.text, (int)args.used,
 				  SQLITE_STATIC);
@@ -112,22 +118,25 @@ int process_row_put(struct store_writer *w)
 /* Those of a sample come one after the other, the heaviest first. */
 static int64_t rank_next(struct store_writer *w, uint64_t elapsed_ns)
 {
-	if (elapsed_ns != w->ranked_ns)
-		w->rank = 0;
-	w->ranked_ns = elapsed_ns;
-	return ++w->rank;
+	if (elapsed_ns != w->run->ranked_ns)
+		w->run->rank = 0;
+	w->run->ranked_ns = elapsed_ns;
+	return ++w->run->rank;
 }
 
 int process_sample_row_put(struct store_writer *w)
 {
 	const struct process_sample *p = &w->line.process_sample;
+	const struct process_sample_row row = { .sample = *p, .comm = p->comm[0] ? p->comm : NULL };
+	const json_t *o = w->line.tree;
 	sqlite3_stmt *s = w->process_sample;
 	struct metric_set columns;
-	int at = columns_bind(s, FIRST_COLUMN, &process_sample_table, WRITTEN_FIRST, w->line.tree);
+	int at = o ? columns_bind(s, FIRST_COLUMN, &process_sample_table, WRITTEN_FIRST, o)
+		   : members_bind(s, &process_sample_table, &row);
 
 	process_sample_metrics(&columns);
 	metrics_bind(s, at, &columns, p->value, &p->have);
-	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run->id);
 	sqlite3_bind_int64(s, parameter_find(s, ":elapsed_ns"), (int64_t)p->elapsed_ns);
 	sqlite3_bind_int64(s, parameter_find(s, ":rank"), rank_next(w, p->elapsed_ns));
 	return store_writer_run(w, s);

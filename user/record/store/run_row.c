@@ -67,7 +67,7 @@ static int tags_put(struct store_writer *w, json_t *meta)
 		err = run_row_prepare(w, "INSERT OR REPLACE INTO tag VALUES(?,?,?)", &s);
 		if (err)
 			break;
-		sqlite3_bind_int64(s, 1, w->run);
+		sqlite3_bind_int64(s, 1, w->run->id);
 		sqlite3_bind_text(s, 2, key, -1, SQLITE_STATIC);
 		if (json_is_string(v))
 			sqlite3_bind_text(s, 3, json_string_value(v), (int)json_string_length(v),
@@ -86,7 +86,7 @@ static int run_text_put(struct store_writer *w, const char *sql, const char *tex
 
 	if (err)
 		return err;
-	sqlite3_bind_int64(s, 1, w->run);
+	sqlite3_bind_int64(s, 1, w->run->id);
 	sqlite3_bind_text(s, 2, text, (int)length, SQLITE_STATIC);
 	return run_row_finish(w, s);
 }
@@ -167,10 +167,42 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 	free(command);
 	if (err)
 		return err;
-	w->run = sqlite3_last_insert_rowid(w->d.db);
+	w->run->id = sqlite3_last_insert_rowid(w->d.db);
 	err = tags_put(w, meta);
 	return err ? err
 		   : run_text_put(w, "INSERT INTO run_text(run,meta) VALUES(?,?)", text, length);
+}
+
+static int run_row_take_over(struct store_writer *w)
+{
+	char writer[IDENTITY_BYTES];
+	sqlite3_stmt *s;
+	int err = run_row_prepare(w, "UPDATE run SET writer=?2 WHERE id=?1", &s);
+
+	if (err)
+		return err;
+	identity_self(writer);
+	sqlite3_bind_int64(s, 1, w->run->id);
+	sqlite3_bind_text(s, 2, writer, -1, SQLITE_STATIC);
+	return run_row_finish(w, s);
+}
+
+int store_writer_resume(struct store_writer *w, const char *uuid)
+{
+	bool is_none = false, has_none = false;
+	int64_t peak = 0;
+	int err = database_number(&w->d, &w->run->id, &is_none, "SELECT id FROM run WHERE uuid=%Q",
+				  uuid);
+
+	if (!err && !is_none)
+		err = database_number(&w->d, &peak, &has_none,
+				      "SELECT rss_peak_bytes FROM run WHERE id=%lld",
+				      (long long)w->run->id);
+	if (err || is_none)
+		return err;
+	w->run->has_rss = !has_none && peak >= 0;
+	w->run->rss_peak_bytes = w->run->has_rss ? (uint64_t)peak : 0;
+	return run_row_take_over(w);
 }
 
 static void peak_bind(sqlite3_stmt *s, int at, const struct summary *t)
@@ -194,11 +226,10 @@ int run_row_end(struct store_writer *w, const char *text, size_t length)
 	if (sample_has(&t->total, M_cpu))
 		amount_bind(s, parameter_find(s, ":cpu_ns"), t->total.value[M_cpu]);
 	peak_bind(s, parameter_find(s, ":rss_peak_bytes"), t);
-	sqlite3_bind_int64(s, parameter_find(s, ":id"), w->run);
+	sqlite3_bind_int64(s, parameter_find(s, ":id"), w->run->id);
 	err = run_row_finish(w, s);
 	if (!err)
 		err = database_check_update(&w->d);
-	w->has_ended = true;
 	return err ? err
 		   : run_text_put(w, "UPDATE run_text SET summary=?2 WHERE run=?1", text, length);
 }

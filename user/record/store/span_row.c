@@ -35,8 +35,8 @@ int span_row_put(struct store_writer *w, const char *text, size_t length)
 		tree_write(&of_tags, NULL, tags);
 	span_bind_used(s, columns_bind(s, FIRST_COLUMN, &span_table, WRITTEN_FIRST, o),
 		       &w->line.span.used);
-	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run);
-	sqlite3_bind_int64(s, parameter_find(s, ":seq"), ++w->spans);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run->id);
+	sqlite3_bind_int64(s, parameter_find(s, ":seq"), ++w->run->spans);
 	if (of_tags.text)
 		sqlite3_bind_text(s, parameter_find(s, ":tags"), of_tags.text, (int)of_tags.used,
 				  SQLITE_STATIC);

@@ -129,7 +129,7 @@ static int store_write_batch(struct store *s)
 		return err;
 	}
 	pthread_mutex_lock(&s->lock);
-	s->run = s->writer.run;
+	s->run = s->writer.run->id;
 	pthread_mutex_unlock(&s->lock);
 	return 0;
 }

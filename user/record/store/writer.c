@@ -48,6 +48,7 @@ int store_writer_open(struct store_writer *w, const char *path)
 	int err;
 
 	*w = (struct store_writer){ 0 };
+	w->run = &w->own;
 	err = database_open(&w->d, path, DATABASE_WRITE);
 	if (!err)
 		err = inserts_prepare(w);
@@ -96,7 +97,7 @@ int store_writer_begin(struct store_writer *w)
 /* When the recorder wrote last; of an import, when the run ended. */
 static uint64_t seen_ns(const struct store_writer *w)
 {
-	return w->is_import ? w->line.start_epoch_ns + w->wall_ns : clock_ns(CLOCK_REALTIME);
+	return w->is_import ? w->line.start_epoch_ns + w->run->wall_ns : clock_ns(CLOCK_REALTIME);
 }
 
 /* How far the run has come; @is_all: no more lines come of it. */
@@ -109,12 +110,12 @@ static int progress_put(struct store_writer *w, uint64_t lines_lost, bool is_all
 	sqlite3_bind_int64(s, parameter_find(s, ":lost"), (int64_t)lines_lost);
 	/* an import that ends before is then known as one that has less than the file */
 	if (!w->is_import || is_all)
-		amount_bind(s, parameter_find(s, ":wall"), w->wall_ns);
-	if (w->has_cpu)
-		amount_bind(s, parameter_find(s, ":cpu"), w->cpu_ns);
-	if (w->has_rss)
-		amount_bind(s, parameter_find(s, ":rss"), w->rss_peak_bytes);
-	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run);
+		amount_bind(s, parameter_find(s, ":wall"), w->run->wall_ns);
+	if (w->run->has_cpu)
+		amount_bind(s, parameter_find(s, ":cpu"), w->run->cpu_ns);
+	if (w->run->has_rss)
+		amount_bind(s, parameter_find(s, ":rss"), w->run->rss_peak_bytes);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run->id);
 	err = store_writer_run(w, s);
 	return err ? err : database_check_update(&w->d);
 }
@@ -123,7 +124,7 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 {
 	int err = 0;
 
-	if (w->run && sqlite3_get_autocommit(w->d.db) == 0)
+	if (w->run->id && sqlite3_get_autocommit(w->d.db) == 0)
 		err = progress_put(w, lines_lost, false);
 	/* a value that there was no memory to bind is NULL now */
 	if (!err && memory_failures_of_thread() > w->failures_before)
@@ -131,24 +132,30 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost)
 	return err ? err : database_run(&w->d, "COMMIT");
 }
 
-static int run_leave(struct store_writer *w)
+void store_writer_turn(struct store_writer *w, struct store_run *run)
+{
+	w->run = run ? run : &w->own;
+}
+
+int store_writer_note(struct store_writer *w)
+{
+	return progress_put(w, 0, false);
+}
+
+int store_writer_leave(struct store_writer *w)
 {
 	int err = progress_put(w, 0, true);
 
 	return err ? err
 		   : database_runf(&w->d, "UPDATE run SET writer=NULL WHERE id=%lld",
-				   (long long)w->run);
+				   (long long)w->run->id);
 }
 
 int store_writer_next(struct store_writer *w)
 {
-	int err = w->run ? run_leave(w) : 0;
+	int err = w->run->id ? store_writer_leave(w) : 0;
 
-	w->run = w->processes = w->events = w->spans = 0;
-	w->wall_ns = w->cpu_ns = w->rss_peak_bytes = 0;
-	w->in_block = 0;
-	w->rank = 0;
-	w->has_cpu = w->has_rss = w->has_ended = false;
+	*w->run = (struct store_run){ 0 };
 	return err;
 }
 
@@ -162,7 +169,7 @@ static int sample_insert(struct store_writer *w, sqlite3_stmt *s, const struct s
 {
 	int at = columns_bind(s, FIRST_COLUMN, &sample_table, WRITTEN_FIRST, NULL);
 
-	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run->id);
 	sqlite3_bind_int64(s, parameter_find(s, ":elapsed_ns"), (int64_t)smp->elapsed_ns);
 	for (int i = 0; i < NR_METRICS; i++, at++)
 		if (sample_has(smp, (enum metric_id)i))
@@ -173,39 +180,31 @@ static int sample_insert(struct store_writer *w, sqlite3_stmt *s, const struct s
 /* To draw a long run, not all of it need be read. */
 static int block_add(struct store_writer *w, const struct sample *smp)
 {
-	struct sample *b = &w->of_block;
+	struct sample *b = &w->run->of_block;
 	int err;
 
-	if (!w->in_block)
+	if (!w->run->in_block)
 		*b = (struct sample){ 0 };
-	b->elapsed_ns = smp->elapsed_ns;
-	for (int i = 0; i < NR_METRICS; i++) {
-		enum metric_id id = (enum metric_id)i;
-
-		if (sample_has(smp, id) && (metric_get(id)->kind == KIND_COUNTER ||
-					    !sample_has(b, id) || smp->value[i] > b->value[i]))
-			sample_set(b, id, smp->value[i]);
-	}
-	if (++w->in_block < SAMPLES_OF_A_BLOCK)
+	sample_cover(b, smp);
+	if (++w->run->in_block < SAMPLES_OF_A_BLOCK)
 		return 0;
 	err = sample_insert(w, w->block, b);
-	w->in_block = 0;
+	w->run->in_block = 0;
 	return err;
 }
 
-static int sample_put(struct store_writer *w)
+int store_writer_put_sample(struct store_writer *w, const struct sample *smp)
 {
-	const struct sample *smp = &w->line.sample;
 	int err;
 
-	w->wall_ns = smp->elapsed_ns;
+	w->run->wall_ns = smp->elapsed_ns;
 	if (sample_has(smp, M_cpu)) {
-		w->cpu_ns = smp->value[M_cpu];
-		w->has_cpu = true;
+		w->run->cpu_ns = smp->value[M_cpu];
+		w->run->has_cpu = true;
 	}
-	if (sample_has(smp, M_rss) && smp->value[M_rss] >= w->rss_peak_bytes) {
-		w->rss_peak_bytes = smp->value[M_rss];
-		w->has_rss = true;
+	if (sample_has(smp, M_rss) && smp->value[M_rss] >= w->run->rss_peak_bytes) {
+		w->run->rss_peak_bytes = smp->value[M_rss];
+		w->run->has_rss = true;
 	}
 	err = sample_insert(w, w->sample, smp);
 	return err ? err : block_add(w, smp);
@@ -219,8 +218,8 @@ static int event_put(struct store_writer *w, const char *text, size_t length)
 	sqlite3_stmt *s = w->event;
 
 	columns_bind(s, FIRST_COLUMN, &event_table, WRITTEN_FIRST, w->line.tree);
-	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run);
-	sqlite3_bind_int64(s, parameter_find(s, ":seq"), ++w->events);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run->id);
+	sqlite3_bind_int64(s, parameter_find(s, ":seq"), ++w->run->events);
 	sqlite3_bind_int64(s, parameter_find(s, ":elapsed_ns"),
 			   time_ns > start_ns ? (int64_t)((time_ns - start_ns) & INT64_MAX) : 0);
 	sqlite3_bind_text(s, parameter_find(s, ":line"), text, (int)length, SQLITE_STATIC);
@@ -247,9 +246,9 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 		w->unreadable++;
 		return 0; /* as everywhere: a line that cannot be read is none */
 	}
-	if (w->line.kind == LINE_META && !w->run)
+	if (w->line.kind == LINE_META && !w->run->id)
 		return run_row_begin(w, text, length);
-	if (!w->run)
+	if (!w->run->id)
 		return 0;
 	if (line_elapsed_ns(&w->line) > INT64_MAX) { /* a key of the store */
 		w->unreadable++;
@@ -257,7 +256,7 @@ int store_writer_put(struct store_writer *w, const char *text, size_t length)
 	}
 	switch (w->line.kind) {
 	case LINE_SAMPLE:
-		return sample_put(w);
+		return store_writer_put_sample(w, &w->line.sample);
 	case LINE_PROCESS:
 		return process_row_put(w);
 	case LINE_PROCESS_SAMPLE:

@@ -6,19 +6,25 @@
 #include "store/database.h"
 #include "wire/reader.h"
 
-struct store_writer {
-	struct database d;
-	sqlite3_stmt *sample, *block, *process, *process_sample, *event, *span,
-		*progress; /* owned */
-	int64_t run;       /* its number in the store; 0: no meta line yet */
-	int64_t renews;    /* the number that the next run is to have; 0: a free one */
+/* How far a run has been written. All zero: nothing of it. */
+struct store_run {
+	int64_t id; /* its number in the store; 0: no meta line yet */
 	int64_t processes, events, spans;
 	uint64_t ranked_ns; /* time of the sample of the last process_sample line */
 	int64_t rank;       /* of that line within the sample */
 	uint64_t wall_ns, cpu_ns, rss_peak_bytes; /* so far */
 	struct sample of_block;                   /* of the samples of the unfinished block */
 	unsigned in_block;
-	bool has_cpu, has_rss, has_ended;
+	bool has_cpu, has_rss;
+};
+
+struct store_writer {
+	struct database d;
+	sqlite3_stmt *sample, *block, *process, *process_sample, *event, *span,
+		*progress;     /* owned */
+	struct store_run *run; /* of which lines are put: @own, or one of the caller's */
+	struct store_run own;
+	int64_t renews;         /* the number that the next run is to have; 0: a free one */
 	bool is_import;         /* the lines were recorded earlier, maybe elsewhere */
 	size_t failures_before; /* failed allocations when the transaction began */
 	uint64_t unreadable;    /* lines */
@@ -39,5 +45,19 @@ void store_writer_undo(struct store_writer *w);
 int store_writer_run(struct store_writer *w, sqlite3_stmt *s);
 /* One line; a line that cannot be parsed is counted and skipped. */
 int store_writer_put(struct store_writer *w, const char *text, size_t length);
+
+/*
+ * For several runs that are open at once, within one transaction: what is put from now on is of
+ * @run, which the caller keeps until it is no longer written; NULL: of the writer's own. After
+ * store_writer_undo() each of them is to be zeroed and looked for again.
+ */
+void store_writer_turn(struct store_writer *w, struct store_run *run);
+/* Goes on with the run @uuid, from now on as its writer, if it is there: its id is 0 if not. */
+int store_writer_resume(struct store_writer *w, const char *uuid);
+int store_writer_put_sample(struct store_writer *w, const struct sample *smp);
+/* Notes how far the run has come; its own is noted with each commit. */
+int store_writer_note(struct store_writer *w);
+/* The same of a run that gets no more lines: without a summary it is unfinished. */
+int store_writer_leave(struct store_writer *w);
 
 #endif

@@ -1,33 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "collect/request.h"
+#include "job/assignment.h"
 
-#include "base/clock.h"
-#include "base/log.h"
 #include "base/pidfd.h"
-#include "wire/writer.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
-
-static const char gone[] = "the launcher is gone";
-
-/* Waits for a packet that is a message of its own or the last part of one; as message_receive(). */
-static int assignment_next(struct assignment *a, struct control *c)
-{
-	struct pollfd p = { .fd = a->spec.control_fd, .events = POLLIN };
-	int got;
-
-	for (;;) {
-		got = message_receive(&a->message, p.fd, c);
-		if (got != -EAGAIN)
-			return got;
-		poll(&p, 1, -1);
-	}
-}
 
 static bool descriptor_is_socket(int fd)
 {
@@ -36,8 +18,21 @@ static bool descriptor_is_socket(int fd)
 	return fd < 0 || (!fstat(fd, &st) && S_ISSOCK(st.st_mode));
 }
 
-static int assignment_take_sockets(struct assignment *a, const struct request *r, char *why,
-				   size_t size)
+void assignment_name_socket(struct assignment *a)
+{
+	struct sockaddr_un at = { 0 };
+	socklen_t size = sizeof(at);
+	size_t n;
+
+	if (a->spec.span_fd < 0 || getsockname(a->spec.span_fd, (struct sockaddr *)&at, &size) ||
+	    at.sun_family != AF_UNIX || size <= offsetof(struct sockaddr_un, sun_path) + 1 ||
+	    size > sizeof(at) || at.sun_path[0])
+		return; /* it has no abstract name */
+	n = size - offsetof(struct sockaddr_un, sun_path) - 1;
+	snprintf(a->run.live_socket, sizeof(a->run.live_socket), "@%.*s", (int)n, at.sun_path + 1);
+}
+
+static int assignment_take_sockets(struct assignment *a, struct request *r, char *why, size_t size)
 {
 	bool are_sockets = descriptor_is_socket(r->stream_fd) &&
 			   descriptor_is_socket(r->marks_fd) && descriptor_is_socket(r->span_fd);
@@ -52,6 +47,10 @@ static int assignment_take_sockets(struct assignment *a, const struct request *r
 	a->spec.intake = is_listened_to ? &a->intake : NULL;
 	a->spec.stream_fd = r->stream_fd;
 	a->spec.span_fd = r->span_fd;
+	assignment_name_socket(a);
+	r->stream_fd = r->marks_fd = r->span_fd = -1;
+	for (size_t i = 0; i < UDP_SOCKETS; i++)
+		r->udp_fds[i] = -1;
 	if (are_sockets)
 		return 0;
 	snprintf(why, size, "a stream, or what programs push to, is not a socket");
@@ -138,10 +137,11 @@ static void assignment_take_wishes(struct assignment *a, const struct request *r
 	t->exact_peak = r->exact_peak;
 	t->want_memory = r->process_samples > 0;
 	t->can_seed = r->follow != FOLLOW_COMMAND;
-	t->can_move = r->span_fd >= 0;
+	t->can_move = r->span_fd >= 0 && r->follow == FOLLOW_COMMAND;
 	a->spec.duration_ns = r->duration_ns;
 	a->spec.named_boot_ns = r->named_boot_ns;
 	a->spec.process_samples = r->process_samples;
+	a->spec.stalled_after_ns = r->stalled_after_ns;
 	a->spec.pss_ppm = r->pss_ppm;
 	a->spec.wait_tree = r->wait_tree;
 	a->spec.span_samples = r->span_samples;
@@ -150,107 +150,47 @@ static void assignment_take_wishes(struct assignment *a, const struct request *r
 	a->spec.shown_to = r->shown_to;
 }
 
-/* What does not come from the request. */
-static void assignment_take_options(struct assignment *a, const struct collector_options *o)
+int assignment_take(struct assignment *a, struct request *r, char *why, size_t size)
 {
-	struct tracker_options *t = &a->spec.tracker;
+	int err;
 
-	a->spec.control_fd = o->control_fd;
-	a->spec.recorder = o->recorder;
 	a->spec.run = &a->run;
-	t->verbose = o->verbose;
-	t->max_tasks = o->max_tasks;
-	t->inject_misses = o->inject_misses;
-	t->refused = o->refused;
-	t->unattached = o->unattached;
-	a->spec.pss_delay_ns = o->slow_pss_ms * (uint64_t)NSEC_PER_MSEC;
-	a->run.is_altered = o->inject_misses || o->slow_pss_ms || o->refused || o->unattached;
-	run_describe_machine(&a->run);
+	assignment_take_wishes(a, r);
+	err = assignment_take_sockets(a, r, why, size);
+	if (!err)
+		err = assignment_take_processes(a, r, why, size);
+	return err ? err : assignment_take_cgroup(a, r, why, size);
 }
 
-static int assignment_take_request(struct assignment *a, char *why, size_t size)
+int assignment_take_request(struct assignment *a, struct message *m, char *why, size_t size)
 {
-	struct message *m = &a->message;
 	struct request r;
 	int err = request_read(&r, m->text, m->length, m->fds, m->nr_fds, why, size);
 
 	message_done(m);
 	if (err)
 		return err;
-	assignment_take_wishes(a, &r);
-	err = assignment_take_sockets(a, &r, why, size);
-	if (!err)
-		err = assignment_take_processes(a, &r, why, size);
-	if (!err)
-		err = assignment_take_cgroup(a, &r, why, size);
+	err = assignment_take(a, &r, why, size);
 	request_close_followed(&r);
 	return err;
 }
 
-int assignment_receive(struct assignment *a, const struct collector_options *o, char *why,
-		       size_t size)
+int assignment_take_description(struct assignment *a, struct message *m, char *why, size_t size)
 {
-	struct control c;
-	char wrong[512];
-	int got;
+	int err;
 
-	memset(a, 0, sizeof(*a));
-	assignment_take_options(a, o);
-	a->message.limit = REQUEST_BYTES;
-	got = assignment_next(a, &c);
-	if (got == 1 && c.type == CONTROL_REQUEST) {
-		got = assignment_take_request(a, wrong, sizeof(wrong));
-		if (got)
-			snprintf(why, size, "the collector cannot take the request: %s", wrong);
-		return got;
+	if (a->is_described) {
+		snprintf(why, size, "it has one");
+		err = -EBADMSG;
+	} else {
+		err = description_read(&a->described, m->text, m->length, &a->run, why, size);
 	}
-	snprintf(why, size, "the collector has received no request: %s",
-		 got < 0 ? strerror(-got) : gone);
-	return got < 0 ? got : -EPROTO;
-}
-
-static void assignment_take_description(struct assignment *a)
-{
-	char why[256];
-	int err = a->is_described ? -EBADMSG
-				  : description_read(&a->described, a->message.text,
-						     a->message.length, &a->run, why, sizeof(why));
-
-	message_done(&a->message);
-	if (err)
-		log_warn("the collector cannot take the description of the run: %s",
-			 a->is_described ? "it has one" : why);
+	message_done(m);
 	a->is_described |= !err;
-}
-
-bool assignment_wait_for_start(struct assignment *a, uint64_t *when_ns)
-{
-	struct control c;
-	int got;
-
-	a->message.limit = DESCRIPTION_BYTES;
-	while ((got = assignment_next(a, &c)) == 1 && c.type == CONTROL_DESCRIPTION)
-		assignment_take_description(a);
-	message_done(&a->message);
-	if (got < 0)
-		log_warn("the collector cannot read from the launcher: %s; nothing is recorded",
-			 strerror(-got));
-	if (got != 1 || c.type != CONTROL_START)
-		return false;
-	*when_ns = c.when_ns;
-	return true;
+	return err;
 }
 
 void assignment_done(struct assignment *a)
 {
-	message_done(&a->message);
 	described_done(&a->described);
-}
-
-int collector_send_summary(int control_fd, const struct summary *s)
-{
-	struct jsonw j = { 0 };
-
-	write_summary(&j, s);
-	return message_send_json(control_fd, CONTROL_SUMMARY, &j, NULL, 0, -1);
 }

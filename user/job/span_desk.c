@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "job/span_desk.h"
+
+#include "base/clock.h"
+#include "base/message.h"
+#include "base/span_call.h"
+#include "base/text.h"
+#include "job/job.h"
+#include "job/live.h"
+#include "wire/span_message.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CALLERS_AT_ONCE 64 /* ticks and records get their turn in between */
+/* Who connects is often preempted before it has sent anything: the collector wakes up by that. Of
+ * one that is silent for so long the place is another's. */
+#define SILENCE_NS (2 * NSEC_PER_SEC)
+
+void span_desk_init(struct span_desk *d)
+{
+	d->source.fd = -1;
+	for (size_t i = 0; i < SPAN_CALLERS; i++)
+		d->callers[i].source.fd = -1;
+}
+
+static pid_t caller_pid(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : peer.pid;
+}
+
+/* A socket that is there only to be listened to has no command of which there could be spans. */
+static int command_check(const struct span_desk *d, char *why, size_t size)
+{
+	if (d->job->spec->command)
+		return 0;
+	snprintf(why, size, "the run has no command: it was attached to what runs");
+	return -EPERM;
+}
+
+/* What is no object is a mark or metrics, as a datagram for marks has them. */
+static int push_obey(struct span_desk *d, pid_t pid, const char *text, size_t length, char *why,
+		     size_t size)
+{
+	int err = command_check(d, why, size);
+
+	if (!err)
+		err = process_check(d->job, pid, why, size);
+	if (!err && length > SPAN_MESSAGE_BYTES) {
+		snprintf(why, size, "it has more than %d bytes", SPAN_MESSAGE_BYTES);
+		err = -EMSGSIZE;
+	}
+	if (err)
+		return err;
+	err = job_push(d->job, text, length, pid);
+	if (err)
+		snprintf(why, size, "%s", strerror(-err));
+	return err;
+}
+
+/* *@is_kept: the connection stays, for the lines of the run. */
+static int object_obey(struct span_desk *d, int fd, const char *text, size_t length, uint64_t *id,
+		       bool *is_kept, char *why, size_t size)
+{
+	struct span_message m;
+	int err = span_message_read(&m, text, length, why, size);
+
+	if (!err && m.is_live) {
+		err = live_take(d->live, fd, m.wants_processes, why, size);
+		*is_kept = !err;
+	} else if (!err) {
+		err = command_check(d, why, size);
+		if (!err)
+			err = span_obey(d->job, &m, caller_pid(fd), id, why, size);
+	}
+	span_message_done(&m);
+	return err;
+}
+
+/* Carries out the message, and writes the answer. True: the connection is another's now. */
+static bool message_answer(struct span_desk *d, int fd, const char *text, size_t length)
+{
+	char why[SPAN_ANSWER_BYTES - 1], answer[SPAN_ANSWER_BYTES];
+	bool is_kept = false;
+	uint64_t id = 0;
+	int err = *text == '{' ? object_obey(d, fd, text, length, &id, &is_kept, why, sizeof(why))
+			       : push_obey(d, caller_pid(fd), text, length, why, sizeof(why));
+
+	if (is_kept)
+		return true;
+	if (err) {
+		snprintf(answer, sizeof(answer), "%s", why);
+		text_disarm(answer); /* it may have the name of a span */
+	} else {
+		snprintf(answer, sizeof(answer), "%" PRIu64, id);
+	}
+	send(fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL);
+	return false;
+}
+
+enum served {
+	SILENT, /* its message has yet to come */
+	OVER_WITH,
+	TAKEN, /* the connection is another's now */
+};
+
+static enum served caller_serve(struct span_desk *d, int fd)
+{
+	char text[SPAN_MESSAGE_BYTES + 1];
+	ssize_t n = message_receive_plain(fd, text, sizeof(text));
+
+	if (n < 0)
+		return errno != EAGAIN && errno != EINTR ? OVER_WITH : SILENT;
+	return n > 0 && message_answer(d, fd, text, (size_t)n) ? TAKEN : OVER_WITH;
+}
+
+static void caller_dismiss(struct span_caller *c)
+{
+	message_close(c->source.fd); /* which takes it out of the loop */
+	c->source.fd = -1;
+}
+
+static void caller_ready(void *context, uint32_t events)
+{
+	struct span_caller *c = context;
+	struct span_desk *d = c->desk;
+	int fd = c->source.fd;
+	enum served served;
+
+	if (events & (EPOLLERR | EPOLLHUP)) {
+		caller_dismiss(c);
+		return;
+	}
+	loop_remove(d->loop, &c->source); /* whoever takes it waits for it anew */
+	served = caller_serve(d, fd);
+	if (served == OVER_WITH)
+		caller_dismiss(c);
+	else if (served == TAKEN || loop_add(d->loop, &c->source, EPOLLIN))
+		c->source.fd = -1;
+}
+
+static struct span_caller *caller_oldest(struct span_desk *d)
+{
+	struct span_caller *oldest = d->callers;
+
+	for (size_t i = 1; i < SPAN_CALLERS; i++)
+		if (d->callers[i].came_ns < oldest->came_ns)
+			oldest = &d->callers[i];
+	return oldest;
+}
+
+static struct span_caller *caller_free_place(struct span_desk *d)
+{
+	for (size_t i = 0; i < SPAN_CALLERS; i++)
+		if (d->callers[i].source.fd < 0)
+			return &d->callers[i];
+	return NULL;
+}
+
+/* A free place, or that of a connection that has been silent for long; else NULL. */
+static struct span_caller *caller_place(struct span_desk *d, uint64_t now_ns)
+{
+	struct span_caller *place = caller_free_place(d);
+
+	if (place)
+		return place;
+	place = caller_oldest(d);
+	if (now_ns - place->came_ns < SILENCE_NS)
+		return NULL;
+	caller_dismiss(place);
+	return place;
+}
+
+static void caller_keep(struct span_desk *d, struct span_caller *c, int fd, uint64_t now_ns)
+{
+	*c = (struct span_caller){ .source = { fd, caller_ready, c },
+				   .desk = d,
+				   .came_ns = now_ns };
+	if (loop_add(d->loop, &c->source, EPOLLIN))
+		caller_dismiss(c);
+}
+
+static void desk_set_full(struct span_desk *d, bool is_full)
+{
+	if (d->is_full != is_full && !loop_change(d->loop, &d->source, is_full ? 0 : EPOLLIN))
+		d->is_full = is_full;
+}
+
+void span_desk_attend(struct span_desk *d)
+{
+	if (d->is_full && (caller_free_place(d) ||
+			   clock_ns(CLOCK_MONOTONIC) - caller_oldest(d)->came_ns >= SILENCE_NS))
+		desk_set_full(d, false);
+}
+
+int span_desk_wait(const struct span_desk *d, int wait_ms)
+{
+	const int most_ms = (int)(SILENCE_NS / NSEC_PER_MSEC);
+
+	return !d->is_full || (wait_ms >= 0 && wait_ms < most_ms) ? wait_ms : most_ms;
+}
+
+static void callers_accept(void *context, uint32_t events)
+{
+	struct span_desk *d = context;
+
+	(void)events;
+	for (int i = 0; i < CALLERS_AT_ONCE; i++) {
+		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+		struct span_caller *place = caller_place(d, now_ns);
+		enum served served;
+		int fd;
+
+		if (!place) {
+			desk_set_full(d, true);
+			return;
+		}
+		fd = accept4(d->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0)
+			return;
+		served = caller_serve(d, fd);
+		if (served == OVER_WITH)
+			message_close(fd);
+		else if (served == SILENT)
+			caller_keep(d, place, fd, now_ns);
+	}
+}
+
+int span_desk_open(struct span_desk *d, int fd, struct loop *loop, struct job *job,
+		   struct live *live)
+{
+	d->loop = loop;
+	d->job = job;
+	d->live = live;
+	d->source = (struct loop_source){ fd, callers_accept, d };
+	return fd < 0 ? 0 : loop_add(loop, &d->source, EPOLLIN);
+}
+
+void span_desk_close(struct span_desk *d)
+{
+	d->is_full = false;
+	if (d->source.fd >= 0)
+		close(d->source.fd);
+	d->source.fd = -1;
+	for (size_t i = 0; i < SPAN_CALLERS; i++)
+		if (d->callers[i].source.fd >= 0)
+			caller_dismiss(&d->callers[i]);
+}

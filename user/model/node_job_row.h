@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A job of a node as its lines describe it: what it is, and its last sample. */
+#ifndef MODEL_NODE_JOB_ROW_H
+#define MODEL_NODE_JOB_ROW_H
+
+#include "model/metric.h"
+
+#include <stddef.h>
+
+struct node_job_row {
+	char *run, *id, *name, *user; /* owned; @user is NULL if it has none */
+	uint64_t start_epoch_ns;
+	uint64_t value[NR_METRICS];
+	struct metric_set have;
+};
+
+struct node_job_rows {
+	struct node_job_row *all; /* owned, with their texts */
+	size_t nr, room;
+};
+
+#endif
