@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The agent as a service of a booted systemd: it starts, serves users, is reloaded, restarted, watched and stopped."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import unittest
+
+from lib.installed import UNITS
+from lib.live import status_of, wait_for
+from lib.machine import Machine
+
+CONFIG = "etc/bpfmon/agent.conf"
+RIGHTS = {2: "DAC_READ_SEARCH", 19: "SYS_PTRACE", 38: "PERFMON", 39: "BPF"}
+WAITS_FOR_GO = "until [ -e /runs/go ]; do sleep 0.1; done; exit 7"
+
+
+class Service(unittest.TestCase):
+    """One machine for all tests, in which the agent is enabled; each test leaves it as it was."""
+
+    @classmethod
+    def setUpClass(cls):
+        if os.geteuid() != 0:
+            raise unittest.SkipTest("needs root")
+        if not shutil.which("systemd-nspawn") or not shutil.which("debootstrap"):
+            raise unittest.SkipTest("needs systemd-nspawn and debootstrap: tools/install-deps.sh systemd")
+        cls.machine = Machine()
+        cls.addClassCleanup(cls.machine.close)
+        cls.machine.open()
+        (cls.machine.root / "runs").mkdir()
+        (cls.machine.root / "runs").chmod(0o1777)
+        cls.machine.chroot("systemctl", "enable", "bpfmon-agent.service")
+        cls.machine.boot()
+        # what systemd has made of it before anybody has asked for it
+        cls.at_boot = cls.state("ActiveState")
+
+    def setUp(self):
+        self.root = self.machine.root
+        config = self.root / CONFIG
+        self.addCleanup(config.write_text, config.read_text())
+        (self.root / "runs" / "go").unlink(missing_ok=True)
+        # so many starts in so short a time are not usual
+        self.systemctl("reset-failed")
+        self.systemctl("restart", "bpfmon-agent.service")
+
+    @classmethod
+    def state(cls, *names, unit="bpfmon-agent.service"):
+        """Properties of a unit; of one name its value."""
+        said = cls.machine.said("systemctl", "show", unit, *(f"--property={name}" for name in names))
+        found = dict(line.split("=", 1) for line in said.splitlines())
+        return found[names[0]] if len(names) == 1 else found
+
+    def systemctl(self, *argv):
+        return self.machine.said("systemctl", *argv)
+
+    def configure(self, text):
+        (self.root / CONFIG).write_text(text)
+
+    def override(self, text, unit="bpfmon-agent.service"):
+        """A drop-in for the unit, taken away at the end."""
+        path = pathlib.Path(f"/proc/{self.machine.init}/root/run/systemd/system/{unit}.d/test.conf")
+        path.parent.mkdir(exist_ok=True, parents=True)
+        path.write_text(text)
+        self.addCleanup(self.systemctl, "daemon-reload")
+        self.addCleanup(path.unlink)
+        self.systemctl("daemon-reload")
+
+    def agent(self):
+        """The pid of the agent, as this side of the container has it."""
+        inside = self.state("MainPID")
+        self.assertNotEqual(inside, "0")
+        for path in pathlib.Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if os.readlink(path / "ns/pid") != os.readlink(f"/proc/{self.machine.init}/ns/pid"):
+                    continue
+                if status_of(path.name)["NSpid"].split()[-1] == inside:
+                    return int(path.name)
+        raise AssertionError(f"no process is {inside} in the container")
+
+    def as_user(self, *argv, user="daemon", options=()):
+        """What an ordinary user's program does, in a unit of its own."""
+        return self.machine.enter("systemd-run", "-q", "--pipe", "--wait", "--collect", f"--uid={user}", *options, *argv)
+
+    def as_service(self, name, *argv, user="daemon"):
+        self.machine.said("systemd-run", "-q", f"--unit={name}", f"--uid={user}", *argv)
+        self.addCleanup(self.machine.enter, "systemctl", "reset-failed", name)
+        self.addCleanup(self.machine.enter, "systemctl", "stop", name)
+
+    def jobs(self, user="root"):
+        """The jobs that a user sees: (kind, name) of each."""
+        done = self.as_user("bpfmon", "jobs", "--json", user=user)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        labels = [line["node_job"] for line in lines if line["kind"] == "meta"]
+        return {(label["kind"], label["name"]) for label in labels}
+
+    def begin_run(self, name="runs"):
+        """A user's run, which has begun, as a service; the path of its lines."""
+        lines = self.root / "runs" / f"{name}.jsonl"
+        lines.unlink(missing_ok=True)
+        self.as_service(name, "bpfmon", "--no-store", "-o", f"/runs/{name}.jsonl", "--", "sh", "-c", WAITS_FOR_GO)
+        wait_for(lambda: any(kind == "run" for kind, _ in self.jobs()), "the run")
+        return lines
+
+    def end_run(self, lines, name="runs"):
+        """Lets its command go on; the summary, and the exit status of bpfmon."""
+        (self.root / "runs" / "go").touch()
+        wait_for(lambda: self.state("SubState", unit=name) in ("failed", "exited", "dead"), "the end of the run")
+        (summary,) = [line for line in map(json.loads, lines.read_text().splitlines()) if line["kind"] == "summary"]
+        return summary, int(self.state("ExecMainStatus", unit=name))
+
+    def test_systemd_finds_nothing_wrong(self):
+        self.assertEqual(self.machine.said("systemd-analyze", "verify", "--man=no", *UNITS), "")
+        self.assertEqual(self.systemctl("--failed", "--no-legend"), "")
+
+    def test_an_enabled_agent_is_active_after_the_boot(self):
+        self.assertEqual(self.at_boot, "active")
+
+    def test_a_client_starts_the_agent_through_the_socket(self):
+        self.systemctl("stop", "bpfmon-agent.service")
+        self.assertEqual(self.state("ActiveState"), "inactive")
+        self.assertEqual(self.state("ActiveState", unit="bpfmon-agent.socket"), "active")
+        done = self.as_user("bpfmon", "--no-store", "-q", "-o", "jsonl:-", "--", "true")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('"complete":true', done.stdout.replace(" ", ""))
+        self.assertEqual(self.state("ActiveState"), "active")
+
+    def test_started_directly_it_has_its_socket(self):
+        self.systemctl("stop", "bpfmon-agent.service", "bpfmon-agent.socket")
+        self.systemctl("start", "bpfmon-agent.service")
+        self.assertEqual(self.state("ActiveState", "SubState"), {"ActiveState": "active", "SubState": "running"})
+        self.assertEqual(self.state("ActiveState", unit="bpfmon-agent.socket"), "active")
+        self.assertIn(("node", "the whole node"), self.jobs())
+
+    def test_the_socket_is_for_all_users_in_a_folder_of_root(self):
+        run = pathlib.Path(f"/proc/{self.machine.init}/root/run/bpfmon")
+        for when in ("start", "stop", "start"):
+            self.systemctl(when, "bpfmon-agent.service")
+            folder, socket = run.stat(), (run / "agent.sock").stat()
+            self.assertEqual((folder.st_uid, folder.st_gid, stat.S_IMODE(folder.st_mode)), (0, 0, 0o755), when)
+            self.assertEqual((socket.st_uid, stat.filemode(socket.st_mode)), (0, "srw-rw-rw-"), when)
+
+    def test_a_user_runs_commands_and_sees_the_own_runs_only(self):
+        done = self.as_user("bpfmon", "--no-store", "--", "sh", "-c", "exit 3")
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("complete: nothing was lost", done.stderr)
+        self.begin_run()
+        self.assertEqual({kind for kind, _ in self.jobs(user="daemon")}, {"run"})
+        self.assertEqual(self.jobs(user="bin"), set())
+
+    def test_the_user_of_the_endpoint_sees_the_jobs_of_all(self):
+        self.begin_run()
+        kinds = {kind for kind, _ in self.jobs(user="bpfmon-serve")}
+        self.assertLessEqual({"node", "run", "service"}, kinds)
+
+    def page(self):
+        """What Prometheus would read at the endpoint; empty: it is not there yet."""
+        script = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9433/metrics').read().decode())"
+        argv = ["nsenter", "-t", str(self.machine.init), "-n", sys.executable, "-c", script]
+        return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+
+    def test_the_endpoint_shows_the_jobs_of_all_and_outlives_a_restart_of_the_agent(self):
+        self.systemctl("start", "bpfmon-serve.service")
+        self.addCleanup(self.systemctl, "stop", "bpfmon-serve.service")
+        before = self.state("MainPID", unit="bpfmon-serve.service")
+        for name in ("one", "two"):
+            self.as_service(name, "sleep", "1000")
+            wait_for(lambda found=f"{name}.service": found in self.page(), "the service in its series")
+            self.systemctl("restart", "bpfmon-agent.service")
+        self.assertEqual(self.state("MainPID", unit="bpfmon-serve.service"), before)
+
+    def test_without_an_address_the_endpoint_ends_and_has_not_failed(self):
+        self.configure("[endpoint]\nlisten =\n")
+        self.systemctl("start", "bpfmon-serve.service")
+        wait_for(lambda: self.state("ActiveState", unit="bpfmon-serve.service") == "inactive", "its end")
+        self.assertEqual(self.state("Result", unit="bpfmon-serve.service"), "success")
+
+    def test_nothing_that_users_ask_for_is_forbidden(self):
+        command = ("--no-store", "--pss", "-q", "-o", "jsonl:-", "--", "bpfmon", "span", "part", "--", "sleep", "1.5")
+        done = self.as_user("bpfmon", *command)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        (summary,) = [line for line in lines if line["kind"] == "summary"]
+        self.assertTrue(summary["complete"], summary)
+        self.assertGreater(summary["pss_peak_bytes"], 0)
+        self.assertEqual([line["name"] for line in lines if line["kind"] == "span"], ["part"])
+        # who reads /proc of another user's process finds this
+        exes = {line["exe"] for line in lines if line["kind"] == "process"}
+        self.assertIn("/usr/bin/sleep", exes)
+
+    def test_services_are_jobs_as_long_as_they_run(self):
+        self.assertIn(("service", "systemd-journald.service"), self.jobs())
+        self.as_service("found", "sleep", "1000")
+        wait_for(lambda: ("service", "found.service") in self.jobs(), "the service among the jobs")
+        self.systemctl("stop", "found")
+        wait_for(lambda: ("service", "found.service") not in self.jobs(), "its end")
+
+    def test_a_service_that_has_ended_is_in_the_history(self):
+        self.as_service("past", "sleep", "1000")
+        wait_for(lambda: ("service", "past.service") in self.jobs(), "the service among the jobs")
+        self.systemctl("stop", "past")
+
+        def kept():
+            done = self.machine.enter("bpfmon", "list", "--node", "--json", "--job", "service/past.service")
+            return any(json.loads(line)["state"] == "finished" for line in done.stdout.splitlines())
+
+        wait_for(kept, "the service in the history")
+        said = self.machine.said("stat", "-c", "%U %a", "/var/lib/bpfmon", "/var/lib/bpfmon/node.db")
+        self.assertEqual(said.split(), ["bpfmon", "700", "bpfmon", "600"])
+
+    def test_a_reload_takes_the_configuration_and_runs_go_on(self):
+        lines, before = self.begin_run(), self.state("MainPID")
+        self.assertEqual(self.as_user("bpfmon", "jobs").returncode, 0)
+        self.configure("[agent]\nuser_group = bpfmon-admin\nadmin_group = bpfmon-admin\n")
+        self.systemctl("reload", "bpfmon-agent.service")
+        wait_for(lambda: self.as_user("bpfmon", "jobs").returncode == 2, "a user who is in no group is refused")
+        wait_for(lambda: self.state("ActiveState") == "active", "the end of the reload")
+        self.assertEqual(self.state("MainPID"), before)
+        summary, code = self.end_run(lines)
+        self.assertEqual((summary["complete"], code), (True, 7))
+
+    def test_a_reload_with_a_wrong_configuration_fails_and_the_agent_goes_on(self):
+        before = self.state("MainPID")
+        self.configure("[agent]\nintervall = 1s\n")
+        done = self.machine.enter("systemctl", "reload", "bpfmon-agent.service")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("/etc/bpfmon/agent.conf:2:", self.machine.said("journalctl", "-q", "-o", "cat", "-u", "bpfmon-agent.service"))
+        self.assertEqual(self.state("ActiveState", "MainPID"), {"ActiveState": "active", "MainPID": before})
+        self.assertIn(("node", "the whole node"), self.jobs())
+
+    def test_a_restart_closes_a_run_as_incomplete_and_its_command_goes_on(self):
+        lines, before = self.begin_run(), self.state("MainPID")
+        self.systemctl("restart", "bpfmon-agent.service")
+        self.assertNotEqual(self.state("MainPID"), before)
+        self.assertEqual(self.state("SubState", unit="runs"), "running")
+        # a new client is served while the old command still runs
+        self.assertEqual(self.as_user("bpfmon", "--no-store", "-q", "--", "true").returncode, 0)
+        summary, code = self.end_run(lines)
+        self.assertEqual((summary["complete"], code), (False, 7))
+        self.assertIn("the agent was stopped", summary["reason"])
+
+    def test_a_stop_is_clean(self):
+        lines, agent = self.begin_run(), self.agent()
+        self.systemctl("stop", "bpfmon-agent.service")
+        self.assertFalse(pathlib.Path(f"/proc/{agent}").exists())
+        found = self.state("ActiveState", "Result", "ExecMainStatus", "NRestarts")
+        self.assertEqual(found, {"ActiveState": "inactive", "Result": "success", "ExecMainStatus": "0", "NRestarts": "0"})
+        self.assertFalse(self.end_run(lines)[0]["complete"])
+
+    def test_an_idle_agent_feeds_the_watchdog(self):
+        self.configure("[agent]\ninterval = 1h\n")
+        self.override("[Service]\nWatchdogSec=2\n")
+        self.systemctl("restart", "bpfmon-agent.service")
+        before = self.state("MainPID")
+        self.machine.said("sleep", "7")
+        self.assertEqual(self.state("ActiveState", "MainPID", "NRestarts"), {"ActiveState": "active", "MainPID": before, "NRestarts": "0"})
+
+    def test_the_watchdog_ends_an_agent_that_hangs_and_another_serves(self):
+        self.override("[Service]\nWatchdogSec=2\nTimeoutAbortSec=1\nRestartSec=0\n")
+        self.systemctl("restart", "bpfmon-agent.service")
+        os.kill(self.agent(), signal.SIGSTOP)
+        wait_for(lambda: self.state("NRestarts") == "1", "the restart")
+        wait_for(lambda: self.state("SubState") == "running", "the other agent")
+        self.assertIn(("node", "the whole node"), self.jobs())
+
+    def test_a_killed_agent_is_started_again(self):
+        os.kill(self.agent(), signal.SIGKILL)
+        wait_for(lambda: self.state("NRestarts") == "1" and self.state("SubState") == "running", "the other agent")
+        self.assertIn(("node", "the whole node"), self.jobs())
+
+    def test_the_agent_has_only_the_rights_that_it_needs(self):
+        status = status_of(self.agent())
+        self.assertIn(int(status["Uid"].split()[0]), range(61184, 65520))
+        needed = sum(1 << bit for bit in RIGHTS)
+        for which, rights in {"Prm": needed, "Eff": needed, "Bnd": 0, "Inh": 0, "Amb": 0}.items():
+            self.assertEqual(int(status["Cap" + which], 16), rights, which)
+        self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The configuration of the agent: defaults, values, and what is refused with its line. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "config/table.h"
+#include "config_fixture.h"
+#include "golden.h"
+
+#include <arpa/inet.h>
+#include <grp.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+
+static void without_keys_there_are_the_defaults(void **state)
+{
+	const struct sockaddr_in *in = (const void *)&config.listen.address;
+
+	(void)state;
+	assert_read("# nothing\n\n; at all\n");
+	assert_string_equal(config.socket, "/run/bpfmon/agent.sock");
+	assert_int_equal(config.interval_ns, 1000000000);
+	assert_int_equal(config.admin_group.gid, CONFIG_NO_GROUP);
+	assert_int_equal(config.user_group.gid, CONFIG_NO_GROUP);
+	assert_string_equal(config.hierarchy, "auto");
+	assert_int_equal(config.max_tasks, 0);
+	assert_int_equal(config.clients, 256);
+	assert_int_equal(config.jobs_per_user, 64);
+	assert_int_equal(config.requests_per_second, 50);
+	assert_int_equal(config.queue_bytes, 4 << 20);
+	assert_int_equal(config.min_interval_ns, 50000000);
+	assert_true(config.pss);
+	assert_string_equal(config.store, "");
+	assert_int_equal(config.keep_days, 30);
+	assert_int_equal(config.keep_bytes, 1 << 30);
+	assert_int_equal(config.min_ns, 0);
+	assert_true(config.listen.is_loopback);
+	assert_int_equal(in->sin_port, htons(9433));
+	assert_int_equal(in->sin_addr.s_addr, htonl(INADDR_LOOPBACK));
+	assert_int_equal(config.series, 1000);
+	assert_int_equal(config.keep_ns, 300000000000);
+	assert_string_equal(config.password_file, "");
+	assert_int_equal(config.nr_rules, 0);
+}
+
+static void the_packaged_sample_sets_the_store_alone(void **state)
+{
+	char *text;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	(void)state;
+	assert_non_null(f);
+	config_print_sample(f);
+	assert_int_equal(fclose(f), 0);
+	assert_golden_text("../../../docs/agent.conf", text);
+	assert_read(text);
+	assert_string_equal(config.store, "/var/lib/bpfmon/node.db");
+	assert_int_equal(config.interval_ns, 1000000000);
+	assert_int_equal(config.nr_rules, 0);
+	for (size_t i = 0; i < nr_config_rows; i++)
+		assert_non_null(strstr(text, config_rows[i].help));
+	free(text);
+}
+
+/* The sample with all comments removed from keys is a valid file, too, with the same values. */
+static void every_default_of_the_sample_can_be_read_back(void **state)
+{
+	char *text, *at;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	(void)state;
+	assert_non_null(f);
+	config_print_sample(f);
+	fclose(f);
+	for (at = text; (at = strstr(at, "\n#")); at++)
+		if (at[2] != ' ' && at[2] != '\n')
+			memmove(at + 1, at + 2, strlen(at + 1));
+	assert_read(text);
+	free(text);
+	assert_int_equal(config.queue_bytes, 4 << 20);
+	assert_int_equal(config.nr_rules, 1);
+	assert_string_equal(config.rules[0].name, "build");
+}
+
+static void values_are_read_with_their_units(void **state)
+{
+	struct group *group = getgrgid(0);
+
+	(void)state;
+	assert_read("[agent]\ninterval=0.25s\r\nhierarchy = cpuacct\nmax_tasks=5000 ; not all\n"
+		    "[limits]\nqueue_bytes = 512 K\nmin_interval = 100ms\n"
+		    "[leave]\npss = no\n"
+		    "[history]\nkeep_bytes=1.5G\nmin_seconds = 90\nstore=/a b/c.db\n"
+		    "[agent]\nsocket = /run/x.sock\n"
+		    "[endpoint]\nlisten =\nkeep = 2h\n");
+	assert_int_equal(config.interval_ns, 250000000);
+	assert_string_equal(config.hierarchy, "cpuacct");
+	assert_int_equal(config.max_tasks, 5000);
+	assert_int_equal(config.queue_bytes, 512 << 10);
+	assert_int_equal(config.min_interval_ns, 100000000);
+	assert_false(config.pss);
+	assert_int_equal(config.keep_bytes, 3ULL << 29);
+	assert_int_equal(config.min_ns, 90000000000);
+	assert_string_equal(config.store, "/a b/c.db");
+	assert_string_equal(config.socket, "/run/x.sock");
+	assert_int_equal(config.listen.bytes, 0);
+	assert_int_equal(config.keep_ns, 7200000000000);
+	if (group) {
+		char text[128];
+
+		snprintf(text, sizeof(text), "[agent]\nadmin_group = %s\n", group->gr_name);
+		assert_read(text);
+		assert_int_equal(config.admin_group.gid, 0);
+		assert_string_equal(config.admin_group.name, group->gr_name);
+	}
+}
+
+static void rules_are_in_the_order_of_the_file(void **state)
+{
+	(void)state;
+	assert_read("[rule b]\nkind = build\npattern = /builds/{build}\n[agent]\ninterval=2\n"
+		    "[rule a.1]\npattern=/x=y/{n:number}\nkind=other\n");
+	assert_int_equal(config.nr_rules, 2);
+	assert_string_equal(config.rules[0].name, "b");
+	assert_string_equal(config.rules[0].kind, "build");
+	assert_string_equal(config.rules[0].pattern, "/builds/{build}");
+	assert_int_equal(config.rules[0].line, 1);
+	assert_string_equal(config.rules[1].name, "a.1");
+	assert_string_equal(config.rules[1].pattern, "/x=y/{n:number}");
+	assert_int_equal(config.rules[1].line, 6);
+	config_done(&config);
+	assert_null(config.rules);
+}
+
+static void a_wrong_value_is_refused_with_what_is_allowed(void **state)
+{
+	(void)state;
+	assert_refused(
+		"\n[agent]\ninterval = 10ms\n",
+		"a.conf:3: interval = 10ms is wrong; allowed is: a time, as 50ms, 1.5s, 5min, 2h "
+		"or 1d, from 50ms to 1h");
+	assert_refused("[limits]\nclients = 0\n",
+		       "a.conf:2: clients = 0 is wrong; allowed is: a whole "
+		       "number, from 1 to 65536");
+	assert_refused("[limits]\nclients = 1.5\n",
+		       "a.conf:2: clients = 1.5 is wrong; allowed is: a "
+		       "whole number, from 1 to 65536");
+	assert_refused("[limits]\nclients = -1\n",
+		       "a.conf:2: clients = -1 is wrong; allowed is: a whole "
+		       "number, from 1 to 65536");
+	assert_refused("[history]\nkeep_bytes = 1X\n",
+		       "a.conf:2: keep_bytes = 1X is wrong; allowed is: "
+		       "bytes, as 512K, 64M or 1G, from 1M to 1T");
+	assert_refused("[leave]\npss = true\n",
+		       "a.conf:2: pss = true is wrong; allowed is: yes or no");
+	assert_refused("[agent]\nsocket =\n",
+		       "a.conf:2: socket =  is wrong; allowed is: an absolute path");
+	assert_refused("[history]\nstore = node.db\n",
+		       "a.conf:2: store = node.db is wrong; allowed is: an "
+		       "absolute path, or nothing");
+	assert_refused(
+		"[agent]\nuser_group = no such group\n",
+		"a.conf:2: user_group = no such group is wrong; allowed is: the name of a group "
+		"of this machine, or nothing");
+	assert_refused("[agent]\nhierarchy = a/b\n",
+		       "a.conf:2: hierarchy = a/b is wrong; allowed is: auto, "
+		       "unified, or a controller of version 1");
+	assert_refused(
+		"[agent]\ninterval = 1e0\n",
+		"a.conf:2: interval = 1e0 is wrong; allowed is: a time, as 50ms, 1.5s, 5min, 2h "
+		"or 1d, from 50ms to 1h");
+}
+
+static void unknown_and_doubled_keys_are_refused(void **state)
+{
+	(void)state;
+	assert_refused("[agent]\nintervall = 1\n",
+		       "a.conf:2: [agent] has no key intervall; bpfmon agent "
+		       "--sample shows all keys");
+	assert_refused("[agents]\n",
+		       "a.conf:1: there is no section [agents]; there are [agent], [limits], "
+		       "[leave], [history], [endpoint] and [rule NAME]");
+	assert_refused("[agent]\ninterval=1\n\n[agent]\ninterval=1\n",
+		       "a.conf:5: interval of [agent] is given twice; remove one of them");
+	assert_refused("interval = 1\n",
+		       "a.conf:1: a key before any section; write [agent] above it");
+	assert_refused("[agent]\ninterval\n", "a.conf:2: neither [SECTION] nor KEY = VALUE");
+	assert_refused("[agent]\nx ; a=b\n", "a.conf:2: neither [SECTION] nor KEY = VALUE");
+	assert_refused("[agent\n", "a.conf:1: a section is [NAME], with nothing behind it");
+	assert_refused("[agent] socket=/a\n",
+		       "a.conf:1: a section is [NAME], with nothing behind it");
+	assert_refused("[agent]\ninterval=1\n  2\n",
+		       "a.conf:3: a line with a key or section begins with no blank");
+	assert_refused("\r\rinterval = 1\n",
+		       "a.conf:1: a line with a key or section begins with no blank");
+	assert_refused("[rule a]\nkind=x\n\n[agent]\n",
+		       "a.conf:1: [rule a] has no pattern; a rule has both kind and pattern");
+	assert_refused("[rule a]\n",
+		       "a.conf:1: [rule a] has no kind; a rule has both kind and pattern");
+	assert_refused(
+		"[rule a]\nkind=x\npattern=/a\n[rule a]\n",
+		"a.conf:4: [rule a] is given twice, first in line 1; each rule has a name of its "
+		"own");
+	assert_refused("[rule a]\nkind=x\nkind=y\n",
+		       "a.conf:3: kind of [rule a] is given twice; remove one of them");
+	assert_refused("[rule a]\nid=x\n",
+		       "a.conf:2: a rule has no key id; it has kind and pattern");
+	assert_refused("[rule a]\npattern=\n",
+		       "a.conf:2: pattern =  is wrong; a pattern has 1 to 199 characters");
+	assert_refused("[rule a]\nkind=a/b\n",
+		       "a.conf:2: kind = a/b is wrong; allowed are 1 to 31 letters, "
+		       "digits, dots, - and _");
+	assert_refused("[rule a b]\n",
+		       "a.conf:1: [rule a b]: the name of a rule has 1 to 31 letters, "
+		       "digits, dots, - and _");
+}
+
+static void long_lines_and_bytes_that_are_no_text_are_refused(void **state)
+{
+	static const char nul[] = "[agent]\ninterval\0=1\n";
+	char text[400] = "[history]\nstore = /";
+
+	(void)state;
+	memset(text + strlen(text), 'a', 300);
+	assert_refused(text, "a.conf:2: the line is too long; up to 198 bytes are allowed");
+	text[10 + 198] = '\0';
+	assert_read(text);
+	assert_int_equal(strlen(config.store), 198 - strlen("store = "));
+	assert_int_equal(bytes_parse(nul, sizeof(nul) - 1), -EINVAL);
+	assert_string_equal(why, "a.conf:2: the line has a byte 0; only text is allowed");
+	assert_refused("[agent]\n# \x1b[2J\n",
+		       "a.conf:2: the line has a byte 27; only text is allowed");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_teardown(f, config_release)
+	const struct CMUnitTest tests[] = {
+		TEST(without_keys_there_are_the_defaults),
+		TEST(the_packaged_sample_sets_the_store_alone),
+		TEST(every_default_of_the_sample_can_be_read_back),
+		TEST(values_are_read_with_their_units),
+		TEST(rules_are_in_the_order_of_the_file),
+		TEST(a_wrong_value_is_refused_with_what_is_allowed),
+		TEST(unknown_and_doubled_keys_are_refused),
+		TEST(long_lines_and_bytes_that_are_no_text_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Names of jobs, long and deep paths, rules of the configuration, the document of the others. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "agent/rules_table.h"
+#include "fixture.h"
+#include "rules_fixture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void assert_name(const char *path, const char *name)
+{
+	struct agent_config c = { 0 };
+	struct rules *rules = rules_of(&c);
+	struct rules_job jobs[RULES_JOBS];
+	size_t nr = rules_find(rules, path, jobs);
+
+	assert_true(nr > 0);
+	assert_string_equal(jobs[nr - 1].name, name);
+	rules_close(rules);
+}
+
+static void names_are_for_people(void **state)
+{
+	(void)state;
+	assert_name("/system.slice/nginx.service", "nginx.service");
+	assert_name("/system.slice/systemd-fsck@dev-disk-by\\x2duuid-1.service",
+		    "systemd-fsck@dev-disk-by-uuid-1.service");
+	assert_name("/machine.slice/machine-qemu\\x2d1\\x2dvm.scope", "qemu-1-vm");
+	assert_name("/slurm/uid_1000/job_815", "815");
+	assert_name("/slurm/uid_1000/job_815/step_0", "815.0");
+	assert_name(U "/session-3.scope", "3");
+	assert_name("/docker/" H1, "8a5f2c1e9b3d");
+	assert_name("/system.slice/docker-" H1 ".scope/docker/" H2, "0123456789ab");
+	assert_name("/kubepods/pod" POD, POD);
+	assert_name(M "/app-caf\xc3\xa9.service", "app-caf\xc3\xa9.service");
+	/* no escape becomes a character that steers a terminal */
+	assert_name(M "/a\\x1b[2J.service", "a\\x1b[2J.service");
+	assert_name(M "/a\x1b[2J.service", "a\\x1b[2J.service");
+	assert_name(M "/a\\x2.service", "a\\x2.service");
+}
+
+static void a_job_whose_id_does_not_fit_is_left_to_the_one_around_it(void **state)
+{
+	struct agent_config c = { 0 };
+	struct rules *rules = rules_of(&c);
+	struct rules_job jobs[RULES_JOBS];
+	char path[1024] = M "/", name[256];
+
+	(void)state;
+	memset(name, 1, 247);
+	strcpy(name + 247, ".service");
+	strcat(path, name);
+	assert_int_equal(rules_find(rules, path, jobs), 2);
+	memset(name, 'a', 247);
+	strcpy(path + strlen(M "/"), name);
+	assert_int_equal(rules_find(rules, path, jobs), 3);
+	assert_int_equal(strlen(jobs[2].name), 255);
+	rules_close(rules);
+}
+
+static void deep_paths_and_many_containers_are_bounded(void **state)
+{
+	struct agent_config c = { 0 };
+	struct rules *rules = rules_of(&c);
+	struct rules_job jobs[RULES_JOBS];
+	char path[4096] = "";
+
+	(void)state;
+	for (size_t i = 0; i < 12; i++)
+		strcat(path, "/docker/" H1);
+	/* the ids of those further in would not fit */
+	assert_int_equal(rules_find(rules, path, jobs), 7);
+	*path = '\0';
+	for (size_t i = 0; i < 500; i++)
+		strcat(path, "/a.slice");
+	strcat(path, "/a.service");
+	assert_int_equal(rules_find(rules, path, jobs), 0);
+	rules_close(rules);
+}
+
+static void own_rules_come_first(void **state)
+{
+	static struct config_rule own[] = {
+		{ "builds", "build", "/builds/u{uid:number}/{build}", 3 },
+		{ "one", "batch", "/night", 6 },
+		{ "quiet", "none", "/system.slice/cron.service", 9 },
+		{ "web", "web", "/system.slice/nginx.service", 12 },
+		{ "deep", "team", "/teams.slice/**.slice/{team:slice}/{n:hex}-*", 15 },
+	};
+	static const struct known known[] = {
+		{ "/builds/u1000/kernel/make", "build/1000/kernel@3:1000" },
+		{ "/builds/u1000", "" },
+		{ "/night", "batch/one@1" },
+		{ "/night/shift", "batch/one@1" },
+		{ "/system.slice/cron.service", "" },
+		{ "/system.slice/nginx.service", "web/web@2" },
+		{ "/system.slice/ssh.service", "service/ssh.service@2" },
+		{ "/teams.slice/teams-a.slice/0f-x", "team/teams-a.slice/0f@3" },
+		{ "/teams.slice/teams-a.slice/teams-a-b.slice/0f-x/y",
+		  "team/teams-a-b.slice/0f@4" },
+		{ "/teams.slice/0f-x", "" },
+	};
+	struct agent_config c = { .path = "a.conf", .rules = own, .nr_rules = 5 };
+	struct rules *rules = rules_of(&c);
+
+	(void)state;
+	assert_jobs(rules, known, sizeof(known) / sizeof(*known));
+	rules_close(rules);
+}
+
+static void assert_refused(const char *pattern, const char *reason)
+{
+	struct config_rule own = { "r", "k", "", 7 };
+	struct agent_config c = { .path = "a.conf", .rules = &own, .nr_rules = 1 };
+	struct rules *rules;
+	char why[CONFIG_WHY_BYTES] = "", expected[CONFIG_WHY_BYTES];
+
+	snprintf(own.pattern, sizeof(own.pattern), "%s", pattern);
+	assert_int_equal(rules_open(&c, &rules, why, sizeof(why)), -EINVAL);
+	assert_null(rules);
+	snprintf(expected, sizeof(expected), "a.conf:7: pattern = %s of [rule r] is wrong: %s",
+		 pattern, reason);
+	assert_string_equal(why, expected);
+}
+
+static void a_wrong_pattern_is_refused_with_its_line(void **state)
+{
+	(void)state;
+	assert_refused("builds", "it begins with /");
+	assert_refused("/", "there is nothing between two / or at its end");
+	assert_refused("/a/", "there is nothing between two / or at its end");
+	assert_refused("/a//b", "there is nothing between two / or at its end");
+	assert_refused("/{}", "a name of letters, digits and _ follows {");
+	assert_refused("/{a", "a part in {} is {NAME} or {NAME:CLASS}");
+	assert_refused("/a}", "there is a } without {");
+	assert_refused("/{a:float}",
+		       "the class of a part is text, number, hex, hash, uuid, service, "
+		       "scope, slice or unit");
+	assert_refused("/{a}{b}", "there is no text between two parts in {} or *");
+	assert_refused("/{a}*", "there is no text between two parts in {} or *");
+	assert_refused("/{a}/{a}", "two parts have the same name");
+	assert_refused("/x{a:service}",
+		       "a service, scope, slice or unit stands alone between two /");
+	assert_refused("/*-*-*", "there are more than two * or {NAME} between two /");
+	assert_refused("/**.slice",
+		       "** is followed by the end of a name, as in **.slice, and then by / "
+		       "and more");
+	assert_refused("/**.slice/**.slice/a", "there is more than one **");
+	assert_refused("/**/a",
+		       "** is followed by the end of a name, as in **.slice, and then by / "
+		       "and more");
+	assert_refused("/{a}/{b}/{c}/{d}/{e}/{f}/{g}", "it has more than 6 parts in {}");
+	assert_refused("/a{uid}", "the part uid is a number: {uid:number}");
+	assert_refused("/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q", "it has too many parts");
+}
+
+/* docs/RULES.md ends with the table; GOLDEN=1 in the environment rewrites it. */
+static void the_document_has_the_builtin_rules(void **state)
+{
+	char *table, *document = file_read("docs/RULES.md"), *at;
+	size_t length;
+	FILE *f = open_memstream(&table, &length);
+
+	(void)state;
+	assert_non_null(f);
+	rules_print_table(f);
+	fclose(f);
+	assert_non_null(document);
+	at = strstr(document, "## Built-in rules\n\n");
+	assert_non_null(at);
+	at += strlen("## Built-in rules\n\n");
+	if (getenv("GOLDEN")) {
+		f = fopen("docs/RULES.md", "w");
+		assert_non_null(f);
+		fprintf(f, "%.*s%s", (int)(at - document), document, table);
+		fclose(f);
+	} else {
+		assert_string_equal(at, table);
+	}
+	free(document);
+	free(table);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_for_people),
+		cmocka_unit_test(a_job_whose_id_does_not_fit_is_left_to_the_one_around_it),
+		cmocka_unit_test(deep_paths_and_many_containers_are_bounded),
+		cmocka_unit_test(own_rules_come_first),
+		cmocka_unit_test(a_wrong_pattern_is_refused_with_its_line),
+		cmocka_unit_test(the_document_has_the_builtin_rules),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

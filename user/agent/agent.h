@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The node agent: one set of books for all tasks of the machine, the jobs that cgroups make of
+ * them, and the clients that run or follow jobs through a socket. It opens no path that a client
+ * names, executes nothing, and waits for nobody.
+ */
+#ifndef AGENT_AGENT_H
+#define AGENT_AGENT_H
+
+#include "agent/archive.h"
+#include "agent/node.h"
+#include "agent/peer.h"
+#include "base/watchdog.h"
+#include "config/config.h"
+
+enum agent_source { AGENT_LISTENING, AGENT_RECORDS, AGENT_TIMER, AGENT_SIGNALS, NR_AGENT_SOURCES };
+
+#define AGENT_USERS 256 /* with a count of requests; more share one */
+
+/* How often a user has asked, as credit that comes back with time. */
+struct user_rate {
+	uid_t uid;
+	uint64_t at_ns;
+	double credit;
+};
+
+/* What the agent reports of itself. */
+struct agent_counts {
+	uint64_t refused, dropped; /* requests; clients that did not read, or sent garbage */
+	uint64_t late_ticks;
+};
+
+struct agent {
+	struct agent_config config; /* owned */
+	struct rules *rules;        /* owned */
+	struct cgroup_target root;
+	struct books books;
+	struct loop loop;
+	struct loop_source sources[NR_AGENT_SOURCES];
+	struct stream stream;
+	struct archive archive;
+	struct node node;
+	struct peer *peers; /* owned */
+	size_t nr_peers;
+	struct user_rate rates[AGENT_USERS];
+	struct agent_counts counts;
+	struct watchdog watchdog;
+	uint64_t due_ns;     /* CLOCK_MONOTONIC: the next sample of the node */
+	uint64_t started_ns; /* CLOCK_MONOTONIC */
+	bool stops, reloads;
+	bool has_no_room; /* for another descriptor: nobody is accepted for a while */
+};
+
+struct agent_options {
+	const char *config;     /* its path; NULL: CONFIG_PATH, if it is there */
+	int history_stream_fd;  /* of the historian; -1: jobs are not kept. Not owned */
+	int history_control_fd; /* the same */
+	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
+	bool verbose;
+};
+
+/* For the books of an agent, which is their context. */
+extern const struct books_ops agent_reports;
+
+/* Runs until SIGTERM or SIGINT. 0; or a negative errno, which has been reported. */
+int agent_run(const struct agent_options *o);
+
+/* False: that user has asked too often. */
+bool agent_may_ask(struct agent *a, uid_t uid);
+/* How many runs and subscriptions the user @uid has. */
+size_t agent_jobs_of(const struct agent *a, uid_t uid);
+/* Writes the meta lines of all jobs that @l may see, @with_samples with what they have used. */
+void agent_greet(struct agent *a, struct listener *l, bool with_samples);
+/* Writes the line about the agent itself to @l, or to all that see all (NULL). */
+void agent_report(struct agent *a, struct listener *l);
+
+#endif

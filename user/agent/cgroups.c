@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agent/cgroups.h"
+
+#include "base/cgroup_mount.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define KERNFS_HANDLE 0xfe /* FILEID_KERNFS: a handle is the id alone */
+#define ROOT_ID 1          /* of the root of any hierarchy */
+
+static bool mount_is_wanted(const struct cgroup_mount *m, const char *hierarchy)
+{
+	if (!strcmp(hierarchy, "unified"))
+		return m->is_v2;
+	return !m->is_v2 && cgroup_mount_has(m, hierarchy);
+}
+
+static int mount_find(const char *hierarchy, char point[4096])
+{
+	FILE *f = cgroup_mounts_open("/proc/self");
+	struct cgroup_mount m;
+	bool is_there = false;
+
+	while (f && !is_there && cgroup_mount_next(f, &m))
+		is_there = mount_is_wanted(&m, hierarchy);
+	if (f)
+		fclose(f);
+	if (is_there)
+		memcpy(point, m.point, sizeof(m.point));
+	return is_there ? 0 : -ENOENT;
+}
+
+/* Where the unified hierarchy is the only one it is meant; else one that batch systems and
+ * containers make cgroups in. */
+static const char *hierarchy_choose(const char *hierarchy, char point[4096])
+{
+	static const char *const of_version_1[] = { "memory", "freezer", "cpuacct", "unified" };
+	struct statfs fs;
+
+	if (strcmp(hierarchy, "auto") != 0)
+		return mount_find(hierarchy, point) ? NULL : hierarchy;
+	if (!statfs("/sys/fs/cgroup", &fs) && fs.f_type == CGROUP2_SUPER_MAGIC)
+		return mount_find("unified", point) ? NULL : "unified";
+	for (size_t i = 0; i < sizeof(of_version_1) / sizeof(*of_version_1); i++)
+		if (!mount_find(of_version_1[i], point))
+			return of_version_1[i];
+	return NULL;
+}
+
+int cgroups_find_root(const char *hierarchy, struct cgroup_target *root, char *why, size_t size)
+{
+	char point[4096];
+
+	if (hierarchy_choose(hierarchy, point))
+		return cgroup_target_find("/proc/self", point, root, why, size);
+	snprintf(why, size,
+		 "no hierarchy of cgroups '%s' is mounted; 'hierarchy' in the "
+		 "configuration names one",
+		 hierarchy);
+	return -ENOENT;
+}
+
+/* The place of @id, or where it would be. */
+static size_t cgroup_place(const struct cgroups *c, uint64_t id)
+{
+	size_t from = 0, to = c->nr;
+
+	while (from < to) {
+		size_t middle = from + (to - from) / 2;
+
+		if (c->all[middle]->id < id)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+struct known_cgroup *cgroups_find(const struct cgroups *c, uint64_t id)
+{
+	size_t at = cgroup_place(c, id);
+
+	return at < c->nr && c->all[at]->id == id ? c->all[at] : NULL;
+}
+
+/* The cgroup as a descriptor; or a negative errno, -ESTALE: there is none of that id. */
+static int cgroup_open_id(const struct cgroups *c, uint64_t id)
+{
+	union {
+		struct file_handle handle;
+		char room[sizeof(struct file_handle) + sizeof(id)];
+	} h = { .handle = { .handle_bytes = sizeof(id), .handle_type = KERNFS_HANDLE } };
+	int fd;
+
+	memcpy(h.handle.f_handle, &id, sizeof(id));
+	fd = open_by_handle_at(c->point_fd, &h.handle, O_PATH | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+bool cgroups_has_id(const struct cgroups *c, uint64_t id)
+{
+	int fd = cgroup_open_id(c, id);
+
+	if (fd >= 0)
+		close(fd);
+	return fd != -ESTALE && fd != -ENOENT;
+}
+
+/* The path of a cgroup that exists; NULL: there is none of that id. */
+static char *cgroup_path_by_id(const struct cgroups *c, uint64_t id)
+{
+	int fd = cgroup_open_id(c, id);
+	char link[64], path[4096];
+	size_t skipped = strlen(c->point);
+	ssize_t n;
+
+	if (fd < 0)
+		return NULL;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	close(fd);
+	if (n < (ssize_t)skipped)
+		return NULL;
+	path[n] = '\0';
+	/* one above what is mounted is elsewhere */
+	if (strncmp(path, c->point, skipped) != 0 || (path[skipped] && path[skipped] != '/'))
+		return NULL;
+	return strdup(path[skipped] ? path + skipped : "/");
+}
+
+static bool cgroups_make_room(struct cgroups *c)
+{
+	size_t room = c->room ? c->room * 2 : 256;
+	struct known_cgroup **all;
+
+	if (c->nr < c->room)
+		return true;
+	all = reallocarray(c->all, room, sizeof(*all));
+	if (!all)
+		return false;
+	c->all = all;
+	c->room = room;
+	return true;
+}
+
+struct known_cgroup *cgroups_learn(struct cgroups *c, uint64_t id, const char *path)
+{
+	size_t at = cgroup_place(c, id);
+	struct known_cgroup *one;
+
+	if (at < c->nr && c->all[at]->id == id)
+		return c->all[at];
+	one = cgroups_make_room(c) ? calloc(1, sizeof(*one)) : NULL;
+	if (!one)
+		return NULL;
+	one->id = id;
+	one->path = path ? strdup(path) : cgroup_path_by_id(c, id);
+	memmove(&c->all[at + 1], &c->all[at], (c->nr - at) * sizeof(*c->all));
+	c->all[at] = one;
+	c->nr++;
+	return one;
+}
+
+static void cgroup_free(struct known_cgroup *one)
+{
+	free(one->path);
+	free(one);
+}
+
+void cgroups_forget(struct cgroups *c, struct known_cgroup *one)
+{
+	size_t at = cgroup_place(c, one->id);
+
+	c->nr--;
+	memmove(&c->all[at], &c->all[at + 1], (c->nr - at) * sizeof(*c->all));
+	cgroup_free(one);
+}
+
+bool cgroups_has(const struct cgroups *c, const char *path, unsigned depth)
+{
+	const char *end = path;
+	char name[4096];
+	struct stat st;
+
+	for (unsigned i = 0; i < depth && *end; i++)
+		end += 1 + strcspn(end + 1, "/");
+	while (*path == '/' && path < end)
+		path++;
+	if (snprintf(name, sizeof(name), "%.*s", (int)(end - path), path) >= (int)sizeof(name))
+		return true; /* a path that cannot be looked at is not known to be gone */
+	return !fstatat(c->point_fd, *name ? name : ".", &st, 0);
+}
+
+int cgroups_open(struct cgroups *c, const struct cgroup_target *root)
+{
+	char *const points[] = { c->point, NULL };
+	size_t skipped;
+	FTSENT *e;
+	FTS *f;
+
+	memset(c, 0, sizeof(*c));
+	c->point_fd = open(root->cg.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->point_fd < 0)
+		return -errno;
+	snprintf(c->point, sizeof(c->point), "%s", root->cg.path);
+	c->is_whole = root->id == ROOT_ID;
+	skipped = strlen(c->point);
+	f = fts_open(points, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	if (!f)
+		return -errno;
+	while ((e = fts_read(f)))
+		if (e->fts_info == FTS_D &&
+		    !cgroups_learn(c, e->fts_statp->st_ino,
+				   e->fts_pathlen > skipped ? e->fts_path + skipped : "/"))
+			break;
+	fts_close(f);
+	return e ? -ENOMEM : 0;
+}
+
+void cgroups_done(struct cgroups *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		cgroup_free(c->all[i]);
+	free(c->all);
+	if (c->point_fd > 0)
+		close(c->point_fd);
+	memset(c, 0, sizeof(*c));
+	c->point_fd = -1;
+}

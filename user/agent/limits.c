@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* How often a user may ask, and for how much. */
+#include "agent/agent.h"
+#include "base/clock.h"
+
+static struct user_rate *rate_of(struct agent *a, uid_t uid)
+{
+	struct user_rate *oldest = a->rates;
+
+	for (size_t i = 0; i < AGENT_USERS; i++) {
+		if (a->rates[i].at_ns && a->rates[i].uid == uid)
+			return &a->rates[i];
+		if (a->rates[i].at_ns < oldest->at_ns)
+			oldest = &a->rates[i];
+	}
+	*oldest = (struct user_rate){ .uid = uid, .credit = (double)a->config.requests_per_second };
+	return oldest;
+}
+
+bool agent_may_ask(struct agent *a, uid_t uid)
+{
+	const double most = (double)a->config.requests_per_second;
+	struct user_rate *r = rate_of(a, uid);
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (r->at_ns)
+		r->credit += (double)(now_ns - r->at_ns) / NSEC_PER_SEC * most;
+	if (r->credit > most)
+		r->credit = most;
+	r->at_ns = now_ns;
+	if (r->credit < 1)
+		return false;
+	r->credit -= 1;
+	return true;
+}
+
+size_t agent_jobs_of(const struct agent *a, uid_t uid)
+{
+	size_t n = 0;
+
+	for (const struct peer *p = a->peers; p; p = p->next)
+		n += p->uid == uid && p->state > PEER_NEW && p->state < PEER_GONE;
+	return n;
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agent/peer.h"
+
+#include "agent/agent.h"
+#include "agent/peer_request.h"
+#include "agent/places.h"
+#include "agent/users.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define PACKETS_AT_ONCE 256             /* others get their turn in between */
+#define DESCRIPTION_MOST (2UL << 20)    /* of a client, whose command is kept until it starts */
+#define PATIENCE_NS (10 * NSEC_PER_SEC) /* with a client that does not go on, */
+#define PATIENCE_AT_END_NS (12 * NSEC_PER_SEC) /* or does not read its last lines */
+#define CLOCK_SLACK_NS (10 * NSEC_PER_SEC)     /* that the start of a command may lie back */
+#define MAX_GROUPS 1024
+
+static bool peer_is_in(int fd, gid_t own, gid_t wanted)
+{
+	static gid_t groups[MAX_GROUPS]; /* one loop, one thread */
+	socklen_t size = sizeof(groups);
+
+	if (wanted == CONFIG_NO_GROUP)
+		return false;
+	if (own == wanted)
+		return true;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size))
+		return false;
+	for (size_t i = 0; i < size / sizeof(*groups); i++)
+		if (groups[i] == wanted)
+			return true;
+	return false;
+}
+
+static void peer_refuse(struct peer *p, int err, const char *why)
+{
+	p->agent->counts.refused++;
+	log_info("refused user %u: %s", p->uid, why);
+	control_send(p->source.fd, CONTROL_FAILED, err, 0, why);
+	p->state = PEER_GONE;
+}
+
+void peer_drop(struct peer *p, const char *why)
+{
+	p->agent->counts.dropped++;
+	log_info("dropped a client of user %u: %s", p->uid, why);
+	if (p->tenant && p->state == PEER_RUNS) {
+		peer_stop(p, why);
+		return;
+	}
+	if (p->state <= PEER_WAITS)
+		control_send(p->source.fd, CONTROL_FAILED, -EPROTO, 0, why);
+	p->state = PEER_GONE;
+}
+
+/* The description has been written, and of its texts only the meta line had a use. */
+static void description_forget(struct assignment *a)
+{
+	a->run.command = NULL;
+	a->run.meta = NULL;
+	a->run.name = a->run.job = a->run.container = a->run.engine = NULL;
+	a->run.nr_tags = 0;
+	described_done(&a->described);
+}
+
+/* The run as others see it: its user, and the name that it was given. */
+static void subject_describe(struct peer *p)
+{
+	const struct run *run = &p->tenant->assignment.run;
+	struct subject *s = &p->subject;
+
+	snprintf(s->user, sizeof(s->user), "%s", p->user);
+	snprintf(s->name, sizeof(s->name), "%s", run->name ? run->name : "");
+	s->stream = &p->agent->stream;
+	s->run = *run;
+	s->run.name = s->name;
+	s->run.job = NULL;
+	s->run.nr_tags = 0;
+	s->run.command = NULL;
+	s->run.cwd[0] = '\0';
+	s->run.meta = NULL;
+	s->run.targets = NULL;
+	s->run.nr_targets = 0;
+	s->run.container = s->run.engine = NULL;
+	s->label = (struct job_label){
+		.id = "run", .kind = "run", .name = s->name, .uid = p->uid, .user = s->user
+	};
+	s->run.of_node = &s->label;
+}
+
+static void peer_start(struct peer *p, uint64_t when_ns)
+{
+	struct tenant *t = p->tenant;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	/* the clock of a client may be another one, as in a time namespace */
+	if (when_ns > now_ns || when_ns + CLOCK_SLACK_NS < now_ns)
+		when_ns = now_ns;
+	if (!t->assignment.is_described)
+		tenant_set_incomplete(t, "the description of the run was lost");
+	memcpy(t->assignment.run.user, p->user, sizeof(p->user));
+	t->assignment.run.uid = p->uid;
+	t->progress = t->assignment.spec.command ? RUNNING : COMMAND_ENDED;
+	p->state = PEER_RUNS;
+	p->until_ns = 0;
+	p->may_be_empty = true;
+	job_start(&t->job, when_ns);
+	p->due_ns = t->job.start_ns + t->job.run->interval_ns;
+	if (t->assignment.spec.duration_ns)
+		p->end_ns = t->job.start_ns + t->assignment.spec.duration_ns;
+	subject_describe(p);
+	description_forget(&t->assignment);
+	t->job.feeds.tap = stream_take;
+	t->job.feeds.tap_context = &p->subject;
+	stream_put_meta(&p->agent->stream, &p->subject, NULL);
+	if (tenant_open_desk(t))
+		log_info("a run has no spans: out of memory");
+}
+
+static void peer_take_whole(struct peer *p, const struct control *c)
+{
+	char why[512] = "";
+	int err;
+
+	if (c->type == CONTROL_REQUEST && p->state == PEER_NEW) {
+		err = peer_take_request(p, why, sizeof(why));
+		if (err)
+			peer_refuse(p, err, why);
+		else if (control_send(p->source.fd, CONTROL_READY, REQUEST_VERSION, 0, NULL))
+			p->state = PEER_GONE;
+		p->message.limit = DESCRIPTION_MOST;
+	} else if (c->type == CONTROL_DESCRIPTION && p->state == PEER_WAITS) {
+		if (assignment_take_description(&p->tenant->assignment, &p->message, why,
+						sizeof(why)))
+			log_info("a description by user %u was not taken: %s", p->uid, why);
+	} else if (c->type == CONTROL_START && p->state == PEER_WAITS) {
+		peer_start(p, c->when_ns);
+	} else if ((c->type == CONTROL_ENDED || c->type == CONTROL_STOP) && p->state == PEER_RUNS) {
+		tenant_obey(p->tenant, c);
+		p->may_be_empty = true;
+	} else if (c->type == CONTROL_STOP && p->state == PEER_LISTENS) {
+		peer_stop(p, "");
+	} else if (p->state == PEER_LISTENS &&
+		   (c->type == CONTROL_DESCRIPTION || c->type == CONTROL_START)) {
+		message_done(&p->message); /* of a job that runs already */
+	} else if (p->state <= PEER_RUNS || p->state == PEER_LISTENS) {
+		peer_drop(p, "it sent what the agent does not understand");
+	}
+}
+
+static void peer_leave(struct peer *p)
+{
+	if (p->state == PEER_RUNS) {
+		tenant_obey(p->tenant, NULL);
+		loop_remove(&p->agent->loop, &p->source);
+	} else if (p->state == PEER_LISTENS && p->follows) {
+		peer_stop(p, "");
+		loop_remove(&p->agent->loop, &p->source);
+	} else if (p->state >= PEER_LEAVES && p->state <= PEER_FINISHES) {
+		loop_remove(&p->agent->loop, &p->source); /* its recorder may still read */
+	} else {
+		p->state = PEER_GONE;
+	}
+}
+
+static void peer_ready(void *context, uint32_t events)
+{
+	struct peer *p = context;
+	struct control c;
+	int got = 0;
+
+	(void)events;
+	for (int i = 0; i < PACKETS_AT_ONCE && p->state != PEER_GONE; i++) {
+		got = message_receive(&p->message, p->source.fd, &c);
+		if (got != 1)
+			break;
+		peer_take_whole(p, &c);
+	}
+	if (p->state == PEER_GONE || got == 1 || got == -EAGAIN)
+		return;
+	if (got < 0)
+		peer_drop(p, "it sent what is no message");
+	else
+		peer_leave(p);
+}
+
+static const char *peer_find_out(struct agent *a, struct peer *p)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (getsockopt(p->source.fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+		return "the kernel does not say who connects";
+	p->uid = peer.uid;
+	p->gid = peer.gid;
+	user_name_of(p->uid, p->user, sizeof(p->user));
+	p->is_admin = !p->uid || peer_is_in(p->source.fd, p->gid, a->config.admin_group.gid);
+	if (!p->is_admin && a->config.user_group.gid != CONFIG_NO_GROUP &&
+	    !peer_is_in(p->source.fd, p->gid, a->config.user_group.gid))
+		return "the agent serves members of a group only: see user_group in its "
+		       "configuration";
+	if (!p->is_admin && !agent_may_ask(a, p->uid))
+		return "this user asks too often: see requests_per_second in the agent's "
+		       "configuration";
+	if (a->nr_peers > a->config.clients && !places_make_one(a))
+		return "the agent has as many clients as it may: see clients in its configuration";
+	return NULL;
+}
+
+void peer_accept(struct agent *a, int fd)
+{
+	struct peer *p = calloc(1, sizeof(*p));
+	const char *why;
+
+	if (!p) {
+		close(fd);
+		a->counts.dropped++;
+		return;
+	}
+	p->agent = a;
+	p->source = (struct loop_source){ fd, peer_ready, p };
+	p->listening.fd = p->listener.feed.fd = -1;
+	p->message.limit = REQUEST_BYTES;
+	p->end_ns = UINT64_MAX;
+	p->until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
+	p->next = a->peers;
+	a->peers = p;
+	a->nr_peers++;
+	why = peer_find_out(a, p);
+	if (why)
+		peer_refuse(p, -EPERM, why);
+	else if (loop_add(&a->loop, &p->source, EPOLLIN))
+		p->state = PEER_GONE;
+}
+
+void peer_publish(struct peer *p)
+{
+	struct tenant *t = p->tenant;
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), interval_ns = t->job.run->interval_ns;
+	uint64_t passed = now_ns >= p->due_ns ? (now_ns - p->due_ns) / interval_ns + 1 : 1;
+
+	tenant_note_ticks(t, passed);
+	p->due_ns += passed * interval_ns;
+	p->may_be_empty = true;
+	job_publish(&t->job);
+	feeds_flush(&t->job.feeds);
+}
+
+/* From here on only what has been queued is sent. */
+static void peer_finish(struct peer *p)
+{
+	p->state = PEER_FINISHES;
+	p->until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_AT_END_NS;
+}
+
+void peer_stop(struct peer *p, const char *reason)
+{
+	if (p->state == PEER_RUNS) {
+		tenant_set_incomplete(p->tenant, reason);
+		p->tenant->progress = OVER;
+	} else if (p->state == PEER_LISTENS) {
+		if (p->follows && !p->listener.feed.is_ended) {
+			job_report_so_far(&p->follows->job, &p->listener.feed);
+			feeds_remove(&p->follows->job.feeds, &p->listener.feed);
+		}
+		p->follows = NULL;
+		peer_finish(p);
+	} else if (p->state == PEER_NEW || p->state == PEER_WAITS) {
+		peer_refuse(p, -ESHUTDOWN, "the agent is being stopped");
+	}
+}
+
+void peer_prepare(struct peer *p)
+{
+	struct feed *f = &p->listener.feed;
+	bool waits;
+
+	if (p->tenant)
+		tenant_watch_feed(p->tenant);
+	if (p->listening.fd < 0)
+		return;
+	waits = feed_is_waiting(f);
+	if (waits != p->listener_waits)
+		loop_change(&p->agent->loop, &p->listening, waits ? EPOLLOUT : 0);
+	p->listener_waits = waits;
+}
+
+static void run_attend(struct peer *p)
+{
+	struct tenant *t = p->tenant;
+
+	tenant_attend(t);
+	if (t->progress == COMMAND_ENDED && p->may_be_empty && !job_totals(&t->job).processes)
+		t->progress = OVER;
+	p->may_be_empty = false;
+	if (clock_ns(CLOCK_MONOTONIC) >= p->end_ns)
+		t->progress = OVER;
+	if (t->progress != OVER)
+		return;
+	tenant_close_job(t);
+	p->state = PEER_LEAVES;
+	p->until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_AT_END_NS;
+}
+
+static void leaving_attend(struct peer *p)
+{
+	struct tenant *t = p->tenant;
+
+	tenant_attend(t);
+	feed_flush(&t->feed);
+	if (!job_close_step(&t->job))
+		return;
+	job_leave_books(&t->job);
+	peer_finish(p);
+}
+
+static bool peer_has_sent_all(const struct peer *p)
+{
+	return !feed_is_waiting(p->tenant ? &p->tenant->feed : &p->listener.feed);
+}
+
+void peer_attend(struct peer *p)
+{
+	const struct feed *f = p->tenant ? &p->tenant->feed : &p->listener.feed;
+
+	if (p->tenant && p->state == PEER_RUNS)
+		run_attend(p);
+	if (p->tenant && p->state == PEER_LEAVES)
+		leaving_attend(p);
+	if (p->state == PEER_LISTENS && f->is_ended)
+		peer_finish(p);
+	if (p->state == PEER_LISTENS && f->is_broken)
+		p->state = PEER_GONE;
+	if (p->state == PEER_FINISHES && peer_has_sent_all(p))
+		p->state = PEER_GONE;
+	if (p->until_ns && p->state != PEER_GONE && clock_ns(CLOCK_MONOTONIC) >= p->until_ns)
+		peer_drop(p, "it did not go on in time");
+}
+
+int peer_wait(struct peer *p, int wait_ms)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t until_ns = p->until_ns ? p->until_ns : UINT64_MAX;
+
+	if (p->tenant)
+		wait_ms = tenant_wait(p->tenant, wait_ms);
+	if (p->state == PEER_RUNS && p->end_ns < until_ns)
+		until_ns = p->end_ns;
+	if (until_ns == UINT64_MAX)
+		return wait_ms;
+	until_ns = until_ns > now_ns ? (until_ns - now_ns) / NSEC_PER_MSEC + 1 : 0;
+	return wait_ms < 0 || until_ns < (uint64_t)wait_ms ? (int)until_ns : wait_ms;
+}
+
+static void tenant_remove(struct peer *p)
+{
+	struct tenant *t = p->tenant;
+	int fd = t->assignment.spec.stream_fd;
+
+	if (t->job.account.tree) /* it has not come to an end of its own */
+		job_abandon(&t->job);
+	tenant_done(t);
+	if (fd >= 0)
+		message_close(fd);
+	free(t);
+}
+
+void peer_remove(struct peer *p)
+{
+	struct agent *a = p->agent;
+	struct peer **at = &a->peers;
+
+	while (*at != p)
+		at = &(*at)->next;
+	*at = p->next;
+	a->nr_peers--;
+	if (p->follows && !p->listener.feed.is_ended) /* else that job is gone */
+		feeds_remove(&p->follows->job.feeds, &p->listener.feed);
+	stream_remove(&a->stream, &p->listener);
+	if (p->tenant)
+		tenant_remove(p);
+	feed_done(&p->listener.feed);
+	if (p->listening.fd >= 0) {
+		loop_remove(&a->loop, &p->listening); /* the client may have it open, too */
+		message_close(p->listening.fd);
+	}
+	message_close(p->source.fd);
+	message_done(&p->message);
+	free(p);
+}

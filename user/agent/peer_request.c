@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agent/peer_request.h"
+
+#include "agent/agent.h"
+#include "base/clock.h"
+#include "base/ownership.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define SPANS_QUEUED 1024 /* callers that have not been accepted; the kernel may allow fewer */
+
+static bool socket_is(int fd, int domain, int type)
+{
+	int is_domain, is_type;
+	socklen_t size = sizeof(int);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &is_domain, &size) &&
+	       !getsockopt(fd, SOL_SOCKET, SO_TYPE, &is_type, &size) && is_domain == domain &&
+	       is_type == type;
+}
+
+/* What the agent reads or writes must not be able to make it wait. */
+static int sockets_check(const struct request *r, char *why, size_t size)
+{
+	bool are_right = socket_is(r->stream_fd, AF_UNIX, SOCK_STREAM) &&
+			 (r->marks_fd < 0 || socket_is(r->marks_fd, AF_UNIX, SOCK_DGRAM));
+
+	for (size_t i = 0; i < REQUEST_UDP; i++)
+		are_right &= r->udp_fds[i] < 0 || socket_is(r->udp_fds[i], AF_INET, SOCK_DGRAM) ||
+			     socket_is(r->udp_fds[i], AF_INET6, SOCK_DGRAM);
+	if (are_right && r->span_fd < 0)
+		return 0;
+	snprintf(why, size, "a socket that came with the request is of the wrong kind");
+	return -ENOTSOCK;
+}
+
+/* What an agent does for nobody. */
+static int offers_check(const struct request *r, char *why, size_t size)
+{
+	if (r->exact_peak)
+		snprintf(why, size,
+			 "--exact-peak follows one tree of processes, and the agent follows the "
+			 "node; use it with sudo");
+	else if (r->follow == FOLLOW_CGROUP || r->cgroup_fd >= 0)
+		snprintf(
+			why, size,
+			"the agent opens no cgroup for a client; attach to a process (--pid), to a "
+			"job of the node (--job), or use sudo");
+	else
+		return 0;
+	return -EPERM;
+}
+
+/* What costs the whole node is not everybody's to ask for. */
+static int wishes_check(const struct peer *p, const struct request *r, char *why, size_t size)
+{
+	const struct agent_config *c = &p->agent->config;
+	int err = offers_check(r, why, size);
+
+	if (err || p->is_admin)
+		return err;
+	if (r->interval_ns < c->min_interval_ns)
+		snprintf(why, size, "the agent allows no interval below %.3g s; see --interval",
+			 (double)c->min_interval_ns / NSEC_PER_SEC);
+	else if (r->pss_ppm && !c->pss)
+		snprintf(why, size, "the agent's configuration does not allow --pss");
+	else
+		return 0;
+	return -EPERM;
+}
+
+static int limits_check(struct peer *p, char *why, size_t size)
+{
+	if (p->is_admin || agent_jobs_of(p->agent, p->uid) < p->agent->config.jobs_per_user)
+		return 0;
+	snprintf(why, size,
+		 "this user has as many runs at once as the agent allows: see "
+		 "jobs_per_user in its configuration");
+	return -EDQUOT;
+}
+
+/* Each process is the user's own, before it is followed and after: an exec may have changed that.
+ */
+static int targets_check_owner(const struct peer *p, const struct request *r, char *why,
+			       size_t size)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && !p->is_admin && i < r->nr_pids; i++)
+		err = process_check_owner(r->pid_fds[i], p->uid, p->gid, why, size);
+	return err;
+}
+
+/* The command connects there: the agent has made it itself, as only then it never waits for it. */
+static int spans_listen(const char *name)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name));
+	int fd;
+
+	if (!*name || strlen(name) >= sizeof(at.sun_path) - 1)
+		return -1;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return -1;
+	memcpy(at.sun_path + 1, name, strlen(name));
+	if (!bind(fd, (struct sockaddr *)&at, bytes) && !listen(fd, SPANS_QUEUED))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static void assignment_set_rights(struct peer *p, struct assignment *a, const struct request *r)
+{
+	a->spec.control_fd = p->source.fd;
+	a->spec.span_fd = spans_listen(r->spans);
+	assignment_name_socket(a);
+	if (p->is_admin)
+		return;
+	a->spec.hides_others = true;
+	a->spec.shown_to = p->uid;
+}
+
+static int run_open(struct peer *p, struct request *r, char *why, size_t size)
+{
+	struct tenant *t = p->tenant;
+	int err;
+
+	run_describe_machine(&t->assignment.run);
+	assignment_set_rights(p, &t->assignment, r);
+	feed_init(&t->feed, t->assignment.spec.stream_fd);
+	feed_limit(&t->feed, p->agent->config.queue_bytes);
+	err = job_open(&t->job, &t->assignment.spec, &p->agent->books, why, size);
+	if (!err) {
+		feeds_add(&t->job.feeds, &t->feed);
+		err = targets_check_owner(p, r, why, size);
+	}
+	if (!err)
+		err = tenant_start_threads(t, why, size);
+	return err ? err : tenant_open_sources(t);
+}
+
+static int run_begin(struct peer *p, struct request *r, char *why, size_t size)
+{
+	int err = limits_check(p, why, size);
+
+	if (!err)
+		err = targets_check_owner(p, r, why, size);
+	if (err)
+		return err;
+	p->tenant = calloc(1, sizeof(*p->tenant));
+	if (!p->tenant)
+		return -ENOMEM;
+	tenant_init(p->tenant, &p->agent->loop);
+	err = assignment_take(&p->tenant->assignment, r, why, size);
+	if (!err)
+		err = run_open(p, r, why, size);
+	p->state = PEER_WAITS;
+	return err;
+}
+
+static void listener_ready(void *context, uint32_t events)
+{
+	struct peer *p = context;
+
+	if (events & (EPOLLERR | EPOLLHUP))
+		p->listener.feed.is_broken = true;
+	else
+		feed_flush(&p->listener.feed);
+}
+
+static void node_listen(struct peer *p, bool once)
+{
+	struct agent *a = p->agent;
+
+	if (once) { /* of runs it is the last sample that they have had */
+		books_drain(&a->books, false);
+		node_publish(&a->node);
+	}
+	agent_greet(a, &p->listener, once);
+	if (!once) {
+		stream_add(&a->stream, &p->listener);
+		return;
+	}
+	agent_report(a, &p->listener);
+	p->listener.feed.is_ended = true;
+}
+
+static int job_listen(struct peer *p, const char *id, char *why, size_t size)
+{
+	struct node_job *j = node_find_named(&p->agent->node, id, &p->listener);
+	char shown[REQUEST_JOB_BYTES];
+
+	/* whether there is such a job of another user is not to be found out */
+	if (j) {
+		p->follows = j;
+		stream_put_meta(&p->agent->stream, &j->subject, &p->listener);
+		feeds_add(&j->job.feeds, &p->listener.feed);
+		return 0;
+	}
+	snprintf(shown, sizeof(shown), "%s", id);
+	text_disarm(shown);
+	snprintf(why, size,
+		 "there is no job '%.200s' on this node, or it is not yours; bpfmon jobs "
+		 "lists yours",
+		 shown);
+	return -ENOENT;
+}
+
+static int listening_begin(struct peer *p, struct request *r, char *why, size_t size)
+{
+	int err = limits_check(p, why, size);
+
+	if (err)
+		return err;
+	p->listener.uid = p->uid;
+	p->listener.sees_all = p->is_admin;
+	p->listening = (struct loop_source){ r->stream_fd, listener_ready, p };
+	r->stream_fd = -1;
+	feed_init(&p->listener.feed, p->listening.fd);
+	feed_limit(&p->listener.feed, p->agent->config.queue_bytes);
+	err = loop_add(&p->agent->loop, &p->listening, 0);
+	if (err)
+		return err;
+	if (r->follow == FOLLOW_NODE)
+		node_listen(p, r->once);
+	else
+		err = job_listen(p, r->job, why, size);
+	p->state = PEER_LISTENS;
+	p->until_ns = 0;
+	return err;
+}
+
+static int request_obey(struct peer *p, struct request *r, char *why, size_t size)
+{
+	int err = sockets_check(r, why, size);
+
+	if (!err)
+		err = wishes_check(p, r, why, size);
+	if (err)
+		return err;
+	if (r->follow == FOLLOW_HISTORY)
+		return archive_ask(p, r, why, size);
+	if (r->follow == FOLLOW_NODE || r->follow == FOLLOW_JOB)
+		return listening_begin(p, r, why, size);
+	return run_begin(p, r, why, size);
+}
+
+static void socket_close(int *fd)
+{
+	if (*fd >= 0)
+		message_close(*fd);
+	*fd = -1;
+}
+
+int peer_take_request(struct peer *p, char *why, size_t size)
+{
+	struct message *m = &p->message;
+	struct request r;
+	int err = request_read(&r, m->text, m->length, m->fds, m->nr_fds, why, size);
+
+	message_done(m);
+	if (err)
+		return err;
+	err = request_obey(p, &r, why, size);
+	request_close_followed(&r);
+	socket_close(&r.stream_fd); /* those that have not been taken */
+	socket_close(&r.marks_fd);
+	socket_close(&r.span_fd);
+	for (size_t i = 0; i < REQUEST_UDP; i++)
+		socket_close(&r.udp_fds[i]);
+	if (err && !*why)
+		snprintf(why, size, "the agent cannot follow it: %s", strerror(-err));
+	return err;
+}

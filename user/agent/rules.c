@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agent/rules.h"
+
+#include "agent/pattern.h"
+#include "agent/rule_text.h"
+#include "agent/rules_table.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ID_BYTES 64
+#define MAX_UID (UINT32_MAX - 1) /* the largest is no user's */
+
+struct rule {
+	struct pattern pattern;
+	char kind[CONFIG_WORD_BYTES]; /* empty: none */
+	char id[ID_BYTES];            /* a byte up to PATTERN_PARTS stands for that part */
+	int uid_part;                 /* -1: the path names no user */
+	unsigned flags;
+};
+
+struct rules {
+	size_t nr;
+	struct rule rules[];
+};
+
+/* A rule that fits the path, and the number of components that it stands for from the root. */
+struct fit {
+	const struct rule *rule;
+	size_t depth;
+	struct piece parts[PATTERN_PARTS];
+};
+
+/* Where a machine is looked for: the whole one, or one in a job. */
+struct place {
+	size_t from;       /* its first component */
+	unsigned flags;    /* of the rules for it */
+	const char *scope; /* the outer job's id without kind, for those in it; or "" */
+	const struct rules_job *outer;
+};
+
+/* Puts the numbers of parts in the place of their names. */
+static void id_compile(struct rule *r, const char *id)
+{
+	size_t used = 0;
+
+	while (*id && used < sizeof(r->id) - 1) {
+		size_t length = strcspn(id, "}");
+
+		if (*id == '{') {
+			r->id[used++] = (char)(1 + pattern_part(&r->pattern, id + 1, length - 1));
+			id += length + 1;
+		} else {
+			r->id[used++] = *id++;
+		}
+	}
+}
+
+/* All parts with / between them; without any the name of the rule. */
+static void id_default(struct rule *r, const char *name)
+{
+	size_t used = 0;
+
+	if (!r->pattern.nr_parts)
+		snprintf(r->id, sizeof(r->id), "%s", name);
+	for (size_t i = 0; i < r->pattern.nr_parts; i++) {
+		if (i)
+			r->id[used++] = '/';
+		r->id[used++] = (char)(1 + i);
+	}
+}
+
+static int rule_compile(struct rule *r, const char *kind, const char *pattern, char *why,
+			size_t size)
+{
+	int err = pattern_compile(&r->pattern, pattern, why, size);
+
+	if (err)
+		return err;
+	snprintf(r->kind, sizeof(r->kind), "%s", strcmp(kind, "none") ? kind : "");
+	r->uid_part = pattern_part(&r->pattern, "uid", 3);
+	if (r->uid_part < 0 || r->pattern.types[r->uid_part] == TOKEN_NUMBER)
+		return 0;
+	snprintf(why, size, "the part uid is a number: {uid:number}");
+	return -EINVAL;
+}
+
+int rules_open(const struct agent_config *c, struct rules **rules, char *why, size_t size)
+{
+	size_t nr = c->nr_rules + nr_rule_rows;
+	struct rules *all = calloc(1, sizeof(*all) + nr * sizeof(*all->rules));
+	char wrong[256];
+
+	*rules = NULL;
+	if (!all) {
+		snprintf(why, size, "out of memory");
+		return -ENOMEM;
+	}
+	all->nr = nr;
+	for (size_t i = 0; i < nr; i++) {
+		const struct config_rule *own = i < c->nr_rules ? &c->rules[i] : NULL;
+		const struct rule_row *row = own ? NULL : &rule_rows[i - c->nr_rules];
+		struct rule *r = &all->rules[i];
+
+		if (rule_compile(r, own ? own->kind : row->kind, own ? own->pattern : row->pattern,
+				 wrong, sizeof(wrong))) {
+			snprintf(why, size, "%s:%u: pattern = %s of [rule %s] is wrong: %s",
+				 c->path, own ? own->line : 0, own ? own->pattern : row->pattern,
+				 own ? own->name : row->kind, wrong);
+			text_disarm(why);
+			rules_close(all);
+			return -EINVAL;
+		}
+		if (own) {
+			id_default(r, own->name);
+		} else {
+			id_compile(r, row->id);
+			r->flags = row->flags;
+		}
+	}
+	*rules = all;
+	return 0;
+}
+
+void rules_close(struct rules *rules)
+{
+	free(rules);
+}
+
+/* Keeps @fits sorted by depth; of two for one cgroup the first stays. */
+static size_t fit_insert(struct fit *fits, size_t nr, const struct fit *f)
+{
+	size_t at = nr;
+
+	while (at && fits[at - 1].depth >= f->depth)
+		if (fits[--at].depth == f->depth)
+			return nr;
+	if (nr == RULES_JOBS)
+		return nr;
+	memmove(&fits[at + 1], &fits[at], (nr - at) * sizeof(*fits));
+	fits[at] = *f;
+	return nr + 1;
+}
+
+static size_t fits_find(const struct rules *rules, const struct path *path,
+			const struct place *place, struct fit fits[RULES_JOBS])
+{
+	size_t nr = 0, length;
+
+	for (size_t i = 0; i < rules->nr; i++) {
+		struct fit f = { .rule = &rules->rules[i] };
+
+		if ((f.rule->flags & place->flags) != place->flags)
+			continue;
+		length = pattern_match(&f.rule->pattern, path, place->from, f.parts);
+		if (!length)
+			continue;
+		f.depth = place->from + length;
+		nr = fit_insert(fits, nr, &f);
+	}
+	return nr;
+}
+
+/* The user that the path names; -1: none, or no number that a user has. */
+static int64_t uid_of_fit(const struct fit *f)
+{
+	int64_t uid = 0;
+	struct piece s;
+
+	if (f->rule->uid_part < 0)
+		return -1;
+	s = f->parts[f->rule->uid_part];
+	for (size_t i = 0; i < s.length; i++) {
+		uid = uid * 10 + (s.text[i] - '0');
+		if (uid > MAX_UID)
+			return -1;
+	}
+	return uid;
+}
+
+/* False: its id would be too long. */
+static bool job_fill(struct rules_job *job, const struct fit *f, const struct place *place)
+{
+	const struct rule *r = f->rule;
+	struct rule_text id = { job->id, sizeof(job->id), 0, false };
+	const struct rules_job *outer = place->outer;
+
+	rule_text_put(&id, r->kind, strlen(r->kind));
+	rule_text_put(&id, "/", 1);
+	if (*place->scope) {
+		rule_text_put(&id, place->scope, strlen(place->scope));
+		rule_text_put(&id, "/", 1);
+	}
+	for (const char *c = r->id; *c; c++) {
+		unsigned part = (unsigned char)*c - 1u;
+
+		if (part < PATTERN_PARTS)
+			rule_text_put_part(&id, f->parts[part].text, f->parts[part].length,
+					   r->pattern.types[part] == TOKEN_UUID);
+		else
+			rule_text_put(&id, c, 1);
+	}
+	if (id.is_cut)
+		return false;
+	snprintf(job->kind, sizeof(job->kind), "%s", r->kind);
+	rule_text_name(job->name, sizeof(job->name), strrchr(job->id, '/') + 1);
+	job->depth = (unsigned)f->depth;
+	/* users of a container are not those of the machine */
+	job->uid = place->flags & RULE_INSIDE ? -1 : uid_of_fit(f);
+	if (job->uid < 0 && outer)
+		job->uid = outer->uid;
+	return true;
+}
+
+/* Engines that share a cgroup namespace with what they start put it one level deeper. */
+static size_t machine_inside(const struct path *path, size_t from)
+{
+	static const char *const names[] = { "container", "payload", "ns" };
+
+	for (size_t i = 0; from < path->nr && i < sizeof(names) / sizeof(*names); i++)
+		if (path->components[from].length == strlen(names[i]) &&
+		    !memcmp(path->components[from].text, names[i], strlen(names[i])))
+			return from + 1;
+	return from;
+}
+
+size_t rules_find(const struct rules *rules, const char *path, struct rules_job jobs[RULES_JOBS])
+{
+	struct place place = { .scope = "" };
+	struct fit fits[RULES_JOBS];
+	size_t nr = 0, nr_fits;
+	struct path split;
+	const struct rules_job *machine;
+
+	path_split(&split, path);
+	do {
+		machine = NULL;
+		nr_fits = fits_find(rules, &split, &place, fits);
+		for (size_t i = 0; i < nr_fits && nr < RULES_JOBS; i++) {
+			struct rules_job *job = &jobs[nr];
+
+			if (!*fits[i].rule->kind || !job_fill(job, &fits[i], &place))
+				continue;
+			place.outer = job;
+			nr++;
+			if (fits[i].rule->flags & RULE_MACHINE)
+				machine = job;
+		}
+		if (machine) {
+			place.flags = RULE_INSIDE;
+			place.from = machine_inside(&split, machine->depth);
+			place.scope = strchr(machine->id, '/') + 1;
+		}
+	} while (machine && nr < RULES_JOBS);
+	return nr;
+}
+
+void rules_print_table(FILE *f)
+{
+	fputs("| kind | pattern | id |\n|---|---|---|\n", f);
+	for (size_t i = 0; i < nr_rule_rows; i++) {
+		const struct rule_row *r = &rule_rows[i];
+
+		if (*r->id)
+			fprintf(f, "| %s | `%s` | `%s/%s` |\n", r->kind, r->pattern, r->kind,
+				r->id);
+		else
+			fprintf(f, "| %s | `%s` | |\n", r->kind, r->pattern);
+	}
+}

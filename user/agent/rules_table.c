@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The built-in rules: paths as systemd, batch systems and engines of containers make them. Each
+ * begins at the root, and enters what is delegated to a user or a container only by rows that say
+ * so: a user may give cgroups there any name, so the ids of such jobs begin with what they are
+ * inside of.
+ */
+#include "agent/rules_table.h"
+
+#define USER "/user.slice/user-{uid:number}.slice"
+#define MANAGER USER "/user@*.service"
+#define POD "pod{pod:uuid}"
+
+/* clang-format off: one row a rule */
+const struct rule_row rule_rows[] = {
+	/* batch systems; what is around their jobs is none */
+	{ "slurm", "/slurm/uid_{uid:number}/job_{job:number}", "{job}", 0 },
+	{ "slurm", "/slurm_*/uid_{uid:number}/job_{job:number}", "{job}", 0 },
+	{ "slurm", "/**.slice/slurmstepd.scope/job_{job:number}", "{job}", 0 },
+	{ "slurm", "/**.slice/*_slurmstepd.scope/job_{job:number}", "{job}", 0 },
+	{ "slurm-step", "/slurm/uid_{uid:number}/job_{job:number}/step_{step}", "{job}.{step}", 0 },
+	{ "slurm-step", "/slurm_*/uid_{uid:number}/job_{job:number}/step_{step}", "{job}.{step}",
+	  0 },
+	{ "slurm-step", "/**.slice/slurmstepd.scope/job_{job:number}/step_{step}", "{job}.{step}",
+	  0 },
+	{ "slurm-step", "/**.slice/*_slurmstepd.scope/job_{job:number}/step_{step}", "{job}.{step}",
+	  0 },
+	{ "none", "/**.slice/slurmstepd.scope", "", 0 },
+	{ "none", "/**.slice/*_slurmstepd.scope", "", 0 },
+	{ "htcondor", "/htcondor/condor_*_slot{slot}", "slot{slot}", 0 },
+	{ "htcondor", "/htcondor/{slot}", "{slot}", 0 },
+	{ "htcondor", "/system.slice/htcondor/condor_*_slot{slot}", "slot{slot}", 0 },
+	{ "htcondor", "/system.slice/htcondor/{slot}", "{slot}", 0 },
+	{ "htcondor", "/system.slice/condor.service/htcondor/condor_*_slot{slot}", "slot{slot}",
+	  0 },
+	{ "pbs", "/pbs_jobs.service/jobid/{job}", "{job}", 0 },
+	{ "pbs", "/pbs_jobs.service/jobs/{job}", "{job}", 0 },
+	{ "none", "/pbs_jobs.service", "", 0 },
+	{ "pbs", "/torque/{job}", "{job}", 0 },
+	{ "lsf", "/lsf/*/job.{job:number}.*", "{job}", 0 },
+	{ "lsf", "/lsf/*/job.{job:number}[{index:number}].*", "{job}[{index}]", 0 },
+	{ "grid-engine", "/UGE/{job}", "{job}", 0 },
+	{ "grid-engine", "/AGE/{job}", "{job}", 0 },
+	{ "grid-engine", "/SGE/{job}", "{job}", 0 },
+	{ "oar", "/oar/{user}_{job:number}", "{job}", 0 },
+	{ "nomad", "/nomad.slice/*.slice/{alloc:uuid}.{task}.scope", "{alloc}/{task}", 0 },
+
+	/* Kubernetes: with cgroups made by itself, by systemd, and as kind nests it */
+	{ "pod", "/kubepods/" POD, "{pod}", RULE_INSIDE },
+	{ "pod", "/kubepods/*/" POD, "{pod}", RULE_INSIDE },
+	{ "pod", "/kubelet/kubepods/" POD, "{pod}", RULE_INSIDE },
+	{ "pod", "/kubelet/kubepods/*/" POD, "{pod}", RULE_INSIDE },
+	{ "pod", "/kubepods.slice/kubepods-" POD ".slice", "{pod}", RULE_INSIDE },
+	{ "pod", "/kubepods.slice/kubepods-*.slice/kubepods-*-" POD ".slice", "{pod}",
+	  RULE_INSIDE },
+	{ "pod", "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-" POD ".slice", "{pod}",
+	  RULE_INSIDE },
+	{ "pod",
+	  "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-*.slice/kubelet-kubepods-*-" POD
+	  ".slice",
+	  "{pod}", RULE_INSIDE },
+	{ "container", "/kubepods/" POD "/{hash:hash}", "{hash}", RULE_INSIDE },
+	{ "container", "/kubepods/*/" POD "/{hash:hash}", "{hash}", RULE_INSIDE },
+	{ "container", "/kubepods/" POD "/crio-{hash:hash}", "{hash}", RULE_INSIDE },
+	{ "container", "/kubepods/*/" POD "/crio-{hash:hash}", "{hash}", RULE_INSIDE },
+	{ "container", "/kubelet/kubepods/" POD "/{hash:hash}", "{hash}", RULE_INSIDE },
+	{ "container", "/kubelet/kubepods/*/" POD "/{hash:hash}", "{hash}", RULE_INSIDE },
+	/* containerd told to use systemd's names, by a configuration that makes no slices of them
+	 */
+	{ "container",
+	  "/system.slice/containerd.service/kubepods-" POD ".slice:cri-containerd:{hash:hash}",
+	  "{hash}", 0 },
+	{ "container",
+	  "/system.slice/containerd.service/kubepods-*-" POD ".slice:cri-containerd:{hash:hash}",
+	  "{hash}", 0 },
+	{ "container",
+	  "/system.slice/k3s.service/kubepods-" POD ".slice:cri-containerd:{hash:hash}", "{hash}",
+	  0 },
+	{ "container",
+	  "/system.slice/k3s.service/kubepods-*-" POD ".slice:cri-containerd:{hash:hash}", "{hash}",
+	  0 },
+
+	/* containers of root: docker, libpod (podman), crio, cri-containerd, nerdctl */
+	{ "monitor", "/**.slice/libpod-conmon-{hash:hash}.scope", "{hash}", 0 },
+	{ "monitor", "/**.slice/crio-conmon-{hash:hash}.scope", "{hash}", 0 },
+	{ "monitor", MANAGER "/**.slice/libpod-conmon-{hash:hash}.scope", "{uid}/{hash}", 0 },
+	{ "container", MANAGER "/**.slice/*-{hash:hash}.scope", "{uid}/{hash}", RULE_MACHINE },
+	{ "container", MANAGER "/**.slice/{unit:service}/libpod-payload-{hash:hash}",
+	  "{uid}/{unit}/{hash}", RULE_MACHINE },
+	{ "container", "/**.slice/*-{hash:hash}.scope", "{hash}", RULE_MACHINE | RULE_INSIDE },
+	{ "container", "/**.slice/{unit:service}/libpod-payload-{hash:hash}", "{unit}/{hash}",
+	  RULE_MACHINE },
+	{ "podman-pod", "/machine.slice/machine-libpod_pod_{pod:hash}.slice", "{pod}", 0 },
+	{ "container", "/libpod_parent/libpod-{hash:hash}", "{hash}", RULE_MACHINE | RULE_INSIDE },
+	{ "container", "/libpod_parent/{pod:hash}/libpod-{hash:hash}", "{hash}", RULE_MACHINE },
+	{ "podman-pod", "/libpod_parent/{pod:hash}", "{pod}", 0 },
+	{ "monitor", "/libpod_parent/libpod-conmon-{hash:hash}", "{hash}", 0 },
+	{ "lxc", "/lxc/{name}", "{name}", RULE_MACHINE },
+	{ "lxc", "/lxc.payload.{name}", "{name}", RULE_MACHINE },
+	{ "lxc", "/lxc.payload/{name}", "{name}", RULE_MACHINE },
+	{ "monitor", "/lxc.monitor.{name}", "lxc/{name}", 0 },
+	{ "monitor", "/lxc.monitor/{name}", "lxc/{name}", 0 },
+	{ "container", "/ecs/{task}/{hash:hash}", "{hash}", RULE_MACHINE },
+	{ "container", "/docker/buildkit/{name}", "buildkit/{name}", 0 },
+	{ "container", "/mesos/{name:uuid}", "{name}", 0 },
+	/* docker, and the namespaces of containerd: default, k8s.io, moby */
+	{ "container", "/*/{hash:hash}", "{hash}", RULE_MACHINE | RULE_INSIDE },
+	{ "container", "/default/{name}", "default/{name}", 0 },
+
+	/* machines of systemd-machined, libvirt and Proxmox */
+	{ "machine", "/machine.slice/machine-{name}.scope", "{name}", RULE_MACHINE },
+	{ "machine", "/machine.slice/systemd-nspawn@{name}.service", "{name}", RULE_MACHINE },
+	{ "machine", "/machine/{name}.libvirt-qemu", "{name}", 0 },
+	{ "machine", "/machine/{name}.libvirt-lxc", "{name}", 0 },
+	{ "machine", "/qemu.slice/{name:number}.scope", "qemu/{name}", 0 },
+
+	/* users: sessions, and the units of a user's own manager, who can name them as he likes */
+	{ "user", USER, "{uid}", 0 },
+	{ "session", USER "/session-{session}.scope", "{uid}/{session}", 0 },
+	{ "manager", MANAGER, "{uid}", 0 },
+	{ "none", MANAGER "/init.scope", "", 0 },
+	{ "app", MANAGER "/**.slice/{unit:unit}", "{uid}/{unit}", 0 },
+
+	/* units of the system, in slices of any depth */
+	{ "service", "/**.slice/{unit:service}", "{unit}", 0 },
+	{ "scope", "/**.slice/{unit:scope}", "{unit}", 0 },
+	{ "socket", "/**.slice/{unit}.socket", "{unit}.socket", 0 },
+	{ "mount", "/**.slice/{unit}.mount", "{unit}.mount", 0 },
+	{ "swap", "/**.slice/{unit}.swap", "{unit}.swap", 0 },
+	{ "service", "/openrc/{service}", "{service}", 0 },
+	{ "service", "/openrc.{service}", "{service}", 0 },
+};
+/* clang-format on */
+const size_t nr_rule_rows = sizeof(rule_rows) / sizeof(*rule_rows);

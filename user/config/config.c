@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Reads the configuration, which is an INI file. */
+#include "config/config.h"
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "config/ini.h"
+#include "config/table.h"
+#include "config/value.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MAX_RULES 256
+#define MAX_ROWS 64 /* bits of a word */
+
+struct reading {
+	struct ini in;
+	struct agent_config *c;
+	const char *section;      /* of the table; NULL: of a rule, or none yet */
+	struct config_rule *rule; /* the one that is being read; or NULL */
+	uint64_t seen;            /* rows that were set */
+};
+
+#define WORD "1 to %d letters, digits, dots, - and _"
+
+static bool is_word(const char *text)
+{
+	size_t n =
+		strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+
+	return n && n < CONFIG_WORD_BYTES && !text[n];
+}
+
+static int rule_begin(struct reading *r, const char *name)
+{
+	struct agent_config *c = r->c;
+	struct config_rule *grown;
+
+	if (!is_word(name))
+		return ini_refuse(&r->in, -EINVAL, "[rule %s]: the name of a rule has " WORD, name,
+				  CONFIG_WORD_BYTES - 1);
+	for (size_t i = 0; i < c->nr_rules; i++)
+		if (!strcmp(c->rules[i].name, name))
+			return ini_refuse(
+				&r->in, -EINVAL,
+				"[rule %s] is given twice, first in line %u; each rule has a "
+				"name of its own",
+				name, c->rules[i].line);
+	if (c->nr_rules == MAX_RULES)
+		return ini_refuse(&r->in, -EINVAL, "too many rules; %d are allowed", MAX_RULES);
+	grown = reallocarray(c->rules, c->nr_rules + 1, sizeof(*grown));
+	if (!grown)
+		return ini_refuse(&r->in, -ENOMEM, "out of memory");
+	c->rules = grown;
+	r->rule = &grown[c->nr_rules++];
+	*r->rule = (struct config_rule){ .line = r->in.line };
+	snprintf(r->rule->name, sizeof(r->rule->name), "%s", name);
+	return 0;
+}
+
+/* A rule without a kind or pattern is refused where it ends; the line is that of its beginning. */
+static int rule_end(struct reading *r)
+{
+	const struct config_rule *rule = r->rule;
+	unsigned line = r->in.line;
+
+	r->rule = NULL;
+	if (!rule || (*rule->kind && *rule->pattern))
+		return 0;
+	r->in.line = rule->line;
+	ini_refuse(&r->in, -EINVAL, "[rule %s] has no %s; a rule has both kind and pattern",
+		   rule->name, *rule->kind ? "pattern" : "kind");
+	r->in.line = line;
+	return r->in.err;
+}
+
+static int section_begin(struct ini *in, const char *name)
+{
+	struct reading *r = in->context;
+
+	r->section = NULL;
+	if (rule_end(r))
+		return r->in.err;
+	if (!strncmp(name, "rule ", 5))
+		return rule_begin(r, name + 5 + strspn(name + 5, " \t"));
+	for (size_t i = 0; i < nr_config_sections; i++)
+		if (!strcmp(config_sections[i].name, name))
+			r->section = config_sections[i].name;
+	if (!r->section)
+		return ini_refuse(&r->in, -EINVAL,
+				  "there is no section [%s]; there are [agent], [limits], [leave], "
+				  "[history], [endpoint] and [rule NAME]",
+				  name);
+	return 0;
+}
+
+static int rule_key_set(struct reading *r, const char *key, const char *value)
+{
+	struct config_rule *rule = r->rule;
+	bool is_kind = !strcmp(key, "kind");
+	char *at = is_kind ? rule->kind : rule->pattern;
+	size_t room = is_kind ? sizeof(rule->kind) : sizeof(rule->pattern);
+
+	if (!is_kind && strcmp(key, "pattern") != 0)
+		return ini_refuse(&r->in, -EINVAL, "a rule has no key %s; it has kind and pattern",
+				  key);
+	if (*at)
+		return ini_refuse(&r->in, -EINVAL,
+				  "%s of [rule %s] is given twice; remove one of them", key,
+				  rule->name);
+	if (is_kind && !is_word(value))
+		return ini_refuse(&r->in, -EINVAL, "kind = %s is wrong; allowed are " WORD, value,
+				  CONFIG_WORD_BYTES - 1);
+	if (!*value || strlen(value) >= room)
+		return ini_refuse(&r->in, -EINVAL,
+				  "%s = %s is wrong; a pattern has 1 to %zu characters", key, value,
+				  room - 1);
+	snprintf(at, room, "%s", value);
+	return 0;
+}
+
+static int row_set(struct reading *r, size_t i, const char *value)
+{
+	const struct config_row *row = &config_rows[i];
+	char allowed[CONFIG_WHY_BYTES];
+	int err;
+
+	if (r->seen & (1ULL << i))
+		return ini_refuse(&r->in, -EINVAL, "%s of [%s] is given twice; remove one of them",
+				  row->key, row->section);
+	r->seen |= 1ULL << i;
+	err = config_value_set(row, r->c, value, allowed, sizeof(allowed));
+	if (err == -EINVAL)
+		return ini_refuse(&r->in, err, "%s = %s is wrong; allowed is: %s", row->key, value,
+				  allowed);
+	return err ? ini_refuse(&r->in, err, "%s = %s: %s", row->key, value, allowed) : 0;
+}
+
+static int config_key_set(struct ini *in, const char *key, const char *value)
+{
+	struct reading *r = in->context;
+
+	if (r->rule)
+		return rule_key_set(r, key, value);
+	for (size_t i = 0; i < nr_config_rows; i++)
+		if (!strcmp(config_rows[i].section, r->section) && !strcmp(config_rows[i].key, key))
+			return row_set(r, i, value);
+	return ini_refuse(in, -EINVAL, "[%s] has no key %s; bpfmon agent --sample shows all keys",
+			  r->section, key);
+}
+
+static int defaults_set(struct agent_config *c, char *why, size_t size)
+{
+	int err = 0;
+
+	_Static_assert(MAX_ROWS <= 8 * sizeof(((struct reading *)0)->seen), "a bit for each row");
+	memset(c, 0, sizeof(*c));
+	for (size_t i = 0; !err && i < nr_config_rows; i++)
+		err = config_value_set(&config_rows[i], c, config_rows[i].standard, why, size);
+	return err;
+}
+
+/* What no key shows by itself. */
+static int endpoint_check(const struct agent_config *c, char *why, size_t size)
+{
+	const char *path = c->path;
+
+	if (!*c->certificate != !*c->key) {
+		snprintf(why, size,
+			 "%s: [endpoint] has %s without %s; HTTPS needs both, HTTP neither", path,
+			 *c->key ? "key" : "certificate", *c->key ? "certificate" : "key");
+		return -EINVAL;
+	}
+	if (!c->listen.bytes || c->listen.is_loopback || (*c->certificate && *c->password_file))
+		return 0;
+	snprintf(why, size,
+		 "%s: listen = %s of [endpoint] is reached by other machines, and %s not set; set "
+		 "certificate, key and password_file, or listen at 127.0.0.1",
+		 path, c->listen.text,
+		 *c->certificate     ? "password_file is"
+		 : *c->password_file ? "certificate is"
+				     : "certificate and password_file are");
+	return -EINVAL;
+}
+
+int config_read_stream(FILE *f, const char *name, struct agent_config *c, char *why, size_t size)
+{
+	struct reading r = { .c = c };
+	int err = defaults_set(c, why, size);
+
+	snprintf(c->path, sizeof(c->path), "%s", name);
+	r.in = (struct ini){ .f = f,
+			     .name = c->path,
+			     .context = &r,
+			     .section = section_begin,
+			     .key = config_key_set,
+			     .needs_section = true,
+			     .first = "agent",
+			     .why = why,
+			     .size = size };
+	if (!err) {
+		ini_read(&r.in);
+		rule_end(&r);
+		err = r.in.err;
+	}
+	if (!err)
+		err = endpoint_check(c, why, size);
+	if (err) {
+		config_done(c);
+		text_disarm(why);
+	}
+	return err;
+}
+
+/* Whoever can write the file chooses what root opens. */
+static int config_file_check(FILE *f, const char *path, char *why, size_t size)
+{
+	const char *fault = NULL;
+	struct stat st;
+	int err;
+
+	if (fstat(fileno(f), &st)) {
+		err = -errno;
+		snprintf(why, size, "cannot read %s: %s", path, strerror(-err));
+		return err;
+	}
+	if (!S_ISREG(st.st_mode))
+		fault = "it is no regular file; name one";
+	else if (!geteuid() && st.st_uid)
+		fault = "its owner is not root; chown root";
+	else if (!geteuid() && st.st_mode & (S_IWGRP | S_IWOTH))
+		fault = "others than root can write it; chmod go-w";
+	if (!fault)
+		return 0;
+	snprintf(why, size, "%s is not read: %s", path, fault);
+	return -EPERM;
+}
+
+int config_read(const char *path, struct agent_config *c, char *why, size_t size)
+{
+	const char *name = path ? path : CONFIG_PATH;
+	/* O_NONBLOCK: a FIFO would wait for its writer */
+	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), err;
+	__cleanup(fclosep) FILE *f = fd >= 0 ? fdopen(fd, "r") : NULL;
+
+	memset(c, 0, sizeof(*c));
+	if (fd < 0 && errno == ENOENT && !path)
+		return defaults_set(c, why, size);
+	if (!f) {
+		err = -errno;
+		snprintf(why, size, "cannot open %s: %s", name, strerror(-err));
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	err = config_file_check(f, name, why, size);
+	return err ? err : config_read_stream(f, name, c, why, size);
+}
+
+void config_done(struct agent_config *c)
+{
+	free(c->rules);
+	memset(c, 0, sizeof(*c));
+}

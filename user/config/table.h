@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The keys of the configuration, and the types of their values. */
+#ifndef CONFIG_TABLE_H
+#define CONFIG_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum config_type {
+	CONFIG_YES_NO,    /* bool */
+	CONFIG_NUMBER,    /* uint64_t */
+	CONFIG_BYTES,     /* uint64_t */
+	CONFIG_TIME,      /* uint64_t: ns */
+	CONFIG_HIERARCHY, /* char[CONFIG_TEXT_BYTES] */
+	CONFIG_FILE,      /* char[CONFIG_TEXT_BYTES]: an absolute path */
+	CONFIG_SECRET,    /* the same, of a file that others cannot read */
+	CONFIG_GROUP,     /* struct config_group */
+	CONFIG_ADDRESS,   /* struct config_address */
+	NR_CONFIG_TYPES,
+};
+
+struct config_row {
+	const char *section, *key;
+	enum config_type type;
+	size_t offset;        /* in struct agent_config */
+	uint64_t min, max;    /* of numbers, bytes and times */
+	const char *standard; /* the default, as it would stand in the file; empty: none */
+	const char *packaged; /* what the sample file sets; NULL: the default, as a comment */
+	const char *help;     /* one line */
+};
+
+/* In the order of the sample file; the keys of a section follow each other. */
+extern const struct config_row config_rows[];
+extern const size_t nr_config_rows;
+
+struct config_section {
+	const char *name, *help;
+};
+
+/* All sections but [rule NAME]. */
+extern const struct config_section config_sections[];
+extern const size_t nr_config_sections;
+
+#endif

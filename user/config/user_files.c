@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "config/user_files.h"
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * Whether nobody but the user and root can write the file. Where each user has a group of its own,
+ * with its number, new files are often writable by that group.
+ */
+static const char *user_file_fault(const struct stat *st, const struct user *u)
+{
+	bool has_own_group = u->gid == (gid_t)u->uid && st->st_gid == u->gid;
+
+	if (!S_ISREG(st->st_mode))
+		return "it is no regular file";
+	if (st->st_uid && st->st_uid != u->uid)
+		return "it belongs to another user";
+	if (st->st_mode & S_IWOTH || (st->st_mode & S_IWGRP && !has_own_group))
+		return "other users can write it; chmod go-w";
+	if (st->st_size >= USER_FILE_BYTES)
+		return "it is too large";
+	return NULL;
+}
+
+static int user_file_read_text(struct user_file *file, int fd)
+{
+	ssize_t n;
+
+	file->text = malloc(USER_FILE_BYTES);
+	if (!file->text)
+		return -ENOMEM;
+	n = bytes_read(fd, file->text, USER_FILE_BYTES - 1);
+	if (n < 0) {
+		snprintf(file->why, sizeof(file->why), "%s", strerror((int)-n));
+		free(file->text);
+		file->text = NULL;
+		return 0;
+	}
+	file->length = (size_t)n;
+	file->text[n] = '\0';
+	return 0;
+}
+
+/* O_NONBLOCK: a FIFO would wait for its writer. */
+static int user_file_open(struct user_file *file, const struct user *u, int flags)
+{
+	__cleanup(closep) int fd =
+		open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
+	const char *fault;
+	struct stat st;
+
+	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR)) {
+		*file->path = '\0';
+		return 0;
+	}
+	if (fd < 0 || fstat(fd, &st)) {
+		snprintf(file->why, sizeof(file->why), "%s",
+			 errno == ELOOP ? "it is a link" : strerror(errno));
+		return 0;
+	}
+	fault = user_file_fault(&st, u);
+	if (fault) {
+		snprintf(file->why, sizeof(file->why), "%s", fault);
+		return 0;
+	}
+	return user_file_read_text(file, fd);
+}
+
+static void user_config_path(char *path, const char *home)
+{
+	const char *config = getenv("XDG_CONFIG_HOME");
+
+	if (config && *config == '/' && strlen(config) < 4000) /* others are to be ignored */
+		snprintf(path, USER_FILE_PATH_BYTES, "%s/bpfmon/config", config);
+	else
+		snprintf(path, USER_FILE_PATH_BYTES, "%.3900s/.config/bpfmon/config", home);
+}
+
+static bool folder_is(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Empty: there is none. A folder of that name is none. */
+static void project_path_find(char *path, const char *home)
+{
+	struct stat here, above, file, home_folder = { 0 };
+	char folder[4096];
+	char *slash;
+
+	*path = '\0';
+	if (!getcwd(folder, sizeof(folder)) || *folder != '/' || stat(folder, &here))
+		return;
+	if (stat(home, &home_folder))
+		home_folder.st_ino = 0;
+	for (;;) {
+		snprintf(path, USER_FILE_PATH_BYTES, "%s/" PROJECT_FILE, folder[1] ? folder : "");
+		if (!lstat(path, &file) && !S_ISDIR(file.st_mode))
+			return;
+		if (!folder[1] || folder_is(&here, &home_folder))
+			break;
+		slash = strrchr(folder, '/');
+		slash[slash == folder] = '\0';
+		if (stat(folder, &above) || above.st_dev != here.st_dev)
+			break;
+		here = above;
+	}
+	*path = '\0';
+}
+
+static int user_files_open(struct user_file files[NR_USER_FILES], const struct user *u,
+			   const char *home)
+{
+	int err;
+
+	user_config_path(files[FILE_OF_USER].path, home);
+	err = user_file_open(&files[FILE_OF_USER], u, 0);
+	project_path_find(files[FILE_OF_PROJECT].path, home);
+	if (!err && *files[FILE_OF_PROJECT].path)
+		err = user_file_open(&files[FILE_OF_PROJECT], u, O_NOFOLLOW);
+	return err;
+}
+
+static bool user_file_send(int fd, struct user_file *file)
+{
+	return bytes_pass(fd, file, sizeof(*file), false) &&
+	       bytes_pass(fd, file->text, file->length, false);
+}
+
+/* The child has no more rights than the user, whose files these are; its lengths are checked. */
+static int user_file_receive(int fd, struct user_file *file)
+{
+	bool has_text;
+
+	if (!bytes_pass(fd, file, sizeof(*file), true))
+		return -EIO;
+	has_text = file->text != NULL; /* the child's pointer */
+	file->text = NULL;
+	file->path[sizeof(file->path) - 1] = file->why[sizeof(file->why) - 1] = '\0';
+	if (!has_text)
+		return 0;
+	file->text = file->length < USER_FILE_BYTES ? malloc(file->length + 1) : NULL;
+	if (!file->text)
+		return -ENOMEM;
+	file->text[file->length] = '\0';
+	return bytes_pass(fd, file->text, file->length, true) ? 0 : -EIO;
+}
+
+static int user_files_send(int fd, struct user_file files[NR_USER_FILES], const struct user *u,
+			   const char *home)
+{
+	if (user_become(u) || user_files_open(files, u, home))
+		return 1;
+	for (int i = 0; i < NR_USER_FILES; i++)
+		if (!user_file_send(fd, &files[i]))
+			return 1;
+	return 0;
+}
+
+static int user_files_ask(struct user_file files[NR_USER_FILES], const struct user *u,
+			  const char *home)
+{
+	int ends[2], status, err;
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	child = fork();
+	if (!child)
+		_exit(user_files_send(ends[1], files, u, home));
+	err = child < 0 ? -errno : 0;
+	close(ends[1]);
+	for (int i = 0; !err && i < NR_USER_FILES; i++)
+		err = user_file_receive(ends[0], &files[i]);
+	close(ends[0]);
+	while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	return err;
+}
+
+int user_files_read(struct user_file files[NR_USER_FILES], const struct user *u, const char *home,
+		    bool as_other)
+{
+	int err;
+
+	memset(files, 0, NR_USER_FILES * sizeof(*files));
+	err = as_other ? user_files_ask(files, u, home) : user_files_open(files, u, home);
+	if (err)
+		user_files_done(files);
+	return err;
+}
+
+void user_files_done(struct user_file files[NR_USER_FILES])
+{
+	for (int i = 0; i < NR_USER_FILES; i++)
+		free(files[i].text);
+	memset(files, 0, NR_USER_FILES * sizeof(*files));
+}

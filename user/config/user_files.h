@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Finds and reads the files of options: the user's own, and that of the project. */
+#ifndef CONFIG_USER_FILES_H
+#define CONFIG_USER_FILES_H
+
+#include "base/user.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PROJECT_FILE ".bpfmon"
+#define USER_FILE_BYTES (64 << 10) /* no file is larger */
+#define USER_FILE_PATH_BYTES 4352
+
+enum user_file_kind { FILE_OF_USER, FILE_OF_PROJECT, NR_USER_FILES };
+
+struct user_file {
+	char path[USER_FILE_PATH_BYTES]; /* empty: there is none */
+	char why[256];                   /* it is not read: a sentence without a full stop; or "" */
+	char *text;                      /* owned, ends with a NUL; NULL: not read */
+	size_t length;
+};
+
+/*
+ * Reads both files of the user @u, whose home is @home: bpfmon/config in XDG_CONFIG_HOME or
+ * ~/.config; and PROJECT_FILE in the nearest folder from the working directory upwards that has
+ * one, not above the home or the file system. A file that another user than @u and root can write
+ * is not read. With @as_other this process is root's and a child that has become @u reads them.
+ * 0; or a negative errno, with both absent: memory, or the child.
+ */
+int user_files_read(struct user_file files[NR_USER_FILES], const struct user *u, const char *home,
+		    bool as_other);
+void user_files_done(struct user_file files[NR_USER_FILES]);
+
+#endif
