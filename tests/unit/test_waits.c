@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What /proc says about tasks, locks and sockets is parsed; sentences about it are plain, inert and
+ * bounded. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "waits/calls.h"
+#include "waits/locks.h"
+#include "waits/sockets.h"
+#include "waits/task.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void a_name_with_brackets_and_controls_does_not_shift_the_fields_of_stat(void **state)
+{
+	struct task_stat s;
+
+	(void)state;
+	assert_int_equal(
+		task_stat_parse(
+			"7 (a) Z \x1b[2J\n(b) S 5 6 0 0 -1 0 0 0 0 0 0 0 0 0 20 0 3 0 4711 0\n",
+			&s),
+		0);
+	assert_string_equal(s.comm, "a) Z ?[2J?(b");
+	assert_int_equal(s.state, 'S');
+	assert_int_equal(s.parent, 5);
+	assert_int_equal(s.group, 6);
+	assert_int_equal(s.threads, 3);
+	assert_int_equal(s.start_ticks, 4711);
+	assert_true(task_stat_parse("7 (a) S 5", &s) < 0);
+	assert_true(task_stat_parse("7 )a( S 5", &s) < 0);
+	assert_true(task_stat_parse("", &s) < 0);
+}
+
+static void a_call_is_read_with_its_arguments_and_none_of_a_program_of_32_bits(void **state)
+{
+	struct task_view t;
+
+	(void)state;
+	assert_true(task_call_parse(
+		"0 0x3 0x7fc2 0x1 0x5600b67a34a0 0x0 0x0 0x7ffde0eb0bf8 0x7fc2cdb162ad", &t));
+	assert_int_equal(t.call, 0);
+	assert_int_equal(t.argument[0], 3);
+	assert_int_equal(t.argument[3], 0x5600b67a34a0);
+	assert_true(task_call_parse("-1 0x7ffde0eb0bf8 0x7fc2cdb162ad", &t));
+	assert_int_equal(t.call, -1);
+	assert_false(task_call_parse("3 0x3 0xff2 0x1 0x0 0x0 0x0 0xffae0bf8 0xf7fc62ad", &t));
+	assert_false(task_call_parse("running", &t));
+	assert_false(task_call_parse("0 0x3", &t));
+}
+
+static void calls_are_known_by_the_numbers_of_this_machine(void **state)
+{
+	struct task_view t = { .has_call = true, .call = SYS_ppoll };
+
+	(void)state;
+	assert_string_equal(call_of_task(&t)->name, "ppoll");
+	t.call = SYS_flock;
+	assert_int_equal(call_of_task(&t)->kind, CALL_FLOCK);
+	t.call = 100000;
+	assert_null(call_of_task(&t));
+	t.call = SYS_flock;
+	t.has_call = false;
+	assert_null(call_of_task(&t));
+}
+
+static void channels_have_a_kind_where_they_are_certain(void **state)
+{
+	(void)state;
+	assert_int_equal(channel_kind("anon_pipe_read"), WAIT_PIPE_READ);
+	assert_int_equal(channel_kind("pipe_read"), WAIT_PIPE_READ);
+	assert_int_equal(channel_kind("futex_wait_queue"), WAIT_FUTEX);
+	assert_int_equal(channel_kind("poll_schedule_timeout.constprop.0"), WAIT_POLL);
+	assert_int_equal(channel_kind("wait_woken"), WAIT_OTHER);
+	assert_int_equal(channel_kind(""), WAIT_OTHER);
+	assert_string_equal(channel_disk("folio_wait_bit_common"), "the disk");
+	assert_null(channel_disk("kernel_clone"));
+}
+
+static const char locks[] = "1: POSIX  ADVISORY  WRITE 18002 fe:00:10953612 0 EOF\n"
+			    "1: -> POSIX  ADVISORY  WRITE 18101 fe:00:10953612 0 EOF\n"
+			    "2: FLOCK  ADVISORY  READ 18002 fe:00:10953611 0 EOF\n"
+			    "2: -> FLOCK  ADVISORY  WRITE 18100 fe:00:10953611 0 EOF\n"
+			    "2:  -> FLOCK  ADVISORY  WRITE 18103 fe:00:10953611 0 EOF\n"
+			    "3: OFDLCK ADVISORY  WRITE -1 fe:00:10953499 0 EOF\n"
+			    "3: -> OFDLCK ADVISORY  WRITE -1 fe:00:10953499 0 EOF\n";
+
+static void a_lock_is_found_by_the_process_that_waits_for_it(void **state)
+{
+	struct file_lock held;
+
+	(void)state;
+	assert_true(locks_find(locks, 18101, 0, &held));
+	assert_string_equal(held.kind, "POSIX");
+	assert_int_equal(held.pid, 18002);
+	assert_int_equal(held.major, 0xfe);
+	assert_int_equal(held.inode, 10953612);
+	assert_true(locks_find(locks, 18103, 0, &held));
+	assert_string_equal(held.kind, "FLOCK");
+	assert_false(locks_find(locks, 18002, 0, &held));
+}
+
+static void a_lock_of_an_open_file_is_found_by_the_file(void **state)
+{
+	struct file_lock held;
+
+	(void)state;
+	assert_true(locks_find(locks, -1, 10953499, &held));
+	assert_string_equal(held.kind, "OFDLCK");
+	assert_int_equal(held.pid, -1);
+	assert_false(locks_find(locks, -1, 4711, &held));
+}
+
+static void no_line_of_rubbish_is_a_lock(void **state)
+{
+	struct file_lock held;
+
+	(void)state;
+	assert_false(locks_find("1: -> FLOCK ADVISORY WRITE 7 fe:00:1 0 EOF", 7, 0, &held));
+	assert_false(locks_find("no colon\n:\n1:\n1: ->\n", 0, 0, &held));
+	assert_false(locks_find("1: FLOCK ADVISORY WRITE 6 fe:00:1 0 EOF\nrubbish\n"
+				"1: -> FLOCK ADVISORY WRITE 7 fe:00:1 0 EOF\n",
+				7, 0, &held));
+}
+
+#define ROW(local, remote, inode)                                                                  \
+	"   1: " local " " remote                                                                  \
+	" 01 00000000:00000000 00:00000000 00000000  1000        0 " inode " 1 0\n"
+
+static void both_ends_of_a_connection_are_in_the_table(void **state)
+{
+	static const char table[] = "  sl  local_address rem_address   st tx_queue rx_queue tr "
+				    "tm->when retrnsmt   uid  timeout inode\n" //
+		ROW("0100007F:1F90", "00000000:0000", "4711")                  //
+		ROW("0100007F:9C40", "0100007F:1F90", "4712")
+			ROW("0100007F:1F90", "0100007F:9C40", "4713");
+	struct socket_view v = { .peer = 0 };
+
+	(void)state;
+	assert_true(net_table_find(table, NULL, 4712, "tcp", &v));
+	assert_string_equal(v.local, "127.0.0.1:40000 (tcp)");
+	assert_string_equal(v.remote, "127.0.0.1:8080 (tcp)");
+	assert_int_equal(v.peer, 4713);
+	memset(&v, 0, sizeof(v));
+	assert_true(net_table_find(table, NULL, 4711, "tcp", &v));
+	assert_string_equal(v.local, "127.0.0.1:8080 (tcp)");
+	assert_string_equal(v.remote, "");
+	assert_int_equal(v.peer, 0);
+	assert_false(net_table_find(table, NULL, 471, "tcp", &v));
+	assert_false(net_table_find("", NULL, 4711, "tcp", &v));
+	assert_false(net_table_find(NULL, NULL, 4711, "tcp", &v));
+}
+
+static void the_other_end_may_be_in_the_table_of_the_other_version(void **state)
+{
+	static const char six[] = ROW("0000000000000000FFFF00000100007F:1F90",
+				      "0000000000000000FFFF00000100007F:9C40", "4713");
+	static const char four[] = ROW("0100007F:9C40", "0100007F:1F90", "4712");
+	struct socket_view v = { .peer = 0 };
+
+	(void)state;
+	assert_true(net_table_find(six, four, 4713, "tcp", &v));
+	assert_string_equal(v.remote, "127.0.0.1:40000 (tcp)");
+	assert_int_equal(v.peer, 4712);
+	memset(&v, 0, sizeof(v));
+	assert_true(net_table_find(four, six, 4712, "tcp", &v));
+	assert_int_equal(v.peer, 4713);
+}
+
+static const char *said(struct wait *w)
+{
+	static char text[WAIT_TEXT];
+
+	wait_text(w, text, sizeof(text));
+	return text;
+}
+
+static void a_sentence_names_what_is_waited_for_and_who_has_it(void **state)
+{
+	struct wait w = { .pid = 1,
+			  .kind = WAIT_LOCK,
+			  .lock = "FLOCK",
+			  .object = "/data/x.lock",
+			  .state = 'S',
+			  .has_other_end = true,
+			  .peers = 1,
+			  .peer = { { 4711, "cp", 'S' } } };
+
+	(void)state;
+	assert_string_equal(said(&w), "waits for a lock (flock) on /data/x.lock, held by 4711 cp");
+	w.peers = 0;
+	assert_string_equal(said(&w),
+			    "waits for a lock (flock) on /data/x.lock, held by no process");
+	w.unread = WAIT_NO_OTHERS;
+	assert_string_equal(said(&w), "waits for a lock (flock) on /data/x.lock, held by no "
+				      "process that may be looked at");
+	w = (struct wait){ .kind = WAIT_DISK,
+			   .state = 'D',
+			   .channel = "folio_wait_bit_common",
+			   .object = "/x",
+			   .call = "read" };
+	assert_string_equal(said(&w),
+			    "uninterruptible: waits for the disk (folio_wait_bit_common), file /x");
+	w = (struct wait){ .kind = WAIT_UNREAD, .state = 'S' };
+	assert_string_equal(
+		said(&w), "waits; for what is not readable without root or the rights of its user");
+	w = (struct wait){
+		.kind = WAIT_CHILD,
+		.peers = 9,
+		.peer = { { 1, "a", 'T' }, { 2, "b", 'S' }, { 3, "c", 'Z' }, { 4, "", 0 } }
+	};
+	assert_string_equal(
+		said(&w),
+		"waits for one of its 9 children: 1 a (stopped), 2 b, 3 c (ended), 4 and 5 more");
+}
+
+static void every_kind_has_a_word_and_a_sentence(void **state)
+{
+	(void)state;
+	for (int kind = 0; kind < NR_WAIT_KINDS; kind++) {
+		struct wait w = { .kind = (enum wait_kind)kind };
+
+		assert_non_null(wait_kind_name(w.kind));
+		assert_true(strlen(said(&w)) > 3);
+		assert_null(strchr(said(&w), '%'));
+	}
+}
+
+static void a_text_is_cut_to_the_room_there_is(void **state)
+{
+	struct wait w = { .kind = WAIT_TERMINAL, .object = "/dev/pts/3" };
+	char text[16] = "", none = 'x';
+
+	(void)state;
+	wait_text(&w, text, 10);
+	assert_string_equal(text, "waits for");
+	wait_text(&w, &none, 0);
+	assert_int_equal(none, 'x');
+}
+
+static void long_names_are_cut_at_a_character(void **state)
+{
+	char out[12];
+
+	(void)state;
+	text_copy_inert(out, sizeof(out), "aaaaaaa\xc3\xa4xxxxxx");
+	assert_string_equal(out, "aaaaaaa...");
+	path_copy_inert(out, sizeof(out), "/aaaaaaaaaaaaa\xc3\xa4xxxxxxx");
+	assert_string_equal(out, "...xxxxxxx");
+	text_copy_inert(out, sizeof(out), "a\x1b\xff");
+	assert_string_equal(out, "a??");
+}
+
+static void a_process_with_another_start_is_not_taken_for_it(void **state)
+{
+	struct waits *w = waits_new();
+	uint64_t start;
+
+	(void)state;
+	assert_int_equal(waits_add(w, getpid(), 0), 0);
+	assert_int_equal(waits_add(w, getpid(), 0), 0);
+	assert_int_equal(waits_read(w, false), 0);
+	assert_int_equal(waits_get(w, 0)->kind, WAIT_RUNS);
+	start = waits_get(w, 0)->start_epoch_ns;
+	waits_free(w);
+	w = waits_new();
+	assert_int_equal(waits_add(w, getpid(), start - 10000000000ull), 0);
+	assert_int_equal(waits_read(w, true), 0);
+	assert_int_equal(waits_get(w, 0)->kind, WAIT_ENDED);
+	waits_free(w);
+	w = waits_new();
+	assert_int_equal(waits_add(w, getpid(), start), 0);
+	assert_int_equal(waits_read(w, true), 0);
+	assert_int_equal(waits_get(w, 0)->kind, WAIT_RUNS);
+	waits_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(
+			a_name_with_brackets_and_controls_does_not_shift_the_fields_of_stat),
+		cmocka_unit_test(
+			a_call_is_read_with_its_arguments_and_none_of_a_program_of_32_bits),
+		cmocka_unit_test(calls_are_known_by_the_numbers_of_this_machine),
+		cmocka_unit_test(channels_have_a_kind_where_they_are_certain),
+		cmocka_unit_test(a_lock_is_found_by_the_process_that_waits_for_it),
+		cmocka_unit_test(a_lock_of_an_open_file_is_found_by_the_file),
+		cmocka_unit_test(no_line_of_rubbish_is_a_lock),
+		cmocka_unit_test(both_ends_of_a_connection_are_in_the_table),
+		cmocka_unit_test(the_other_end_may_be_in_the_table_of_the_other_version),
+		cmocka_unit_test(a_sentence_names_what_is_waited_for_and_who_has_it),
+		cmocka_unit_test(every_kind_has_a_word_and_a_sentence),
+		cmocka_unit_test(a_text_is_cut_to_the_room_there_is),
+		cmocka_unit_test(long_names_are_cut_at_a_character),
+		cmocka_unit_test(a_process_with_another_start_is_not_taken_for_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

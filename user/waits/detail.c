@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* From the system call and the wait channel of a thread to what it waits for. */
+#include "waits/calls.h"
+#include "waits/locks.h"
+#include "waits/look.h"
+#include "waits/memory.h"
+
+#include "base/buffer.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const enum wait_kind call_waits[] = {
+	[CALL_READ] = WAIT_FILE,       [CALL_WRITE] = WAIT_FILE,  [CALL_ACCEPT] = WAIT_ACCEPT,
+	[CALL_CONNECT] = WAIT_CONNECT, [CALL_FLOCK] = WAIT_LOCK,  [CALL_FUTEX] = WAIT_FUTEX,
+	[CALL_CHILD] = WAIT_CHILD,     [CALL_POLL] = WAIT_POLL,   [CALL_SELECT] = WAIT_POLL,
+	[CALL_EPOLL] = WAIT_POLL,      [CALL_SLEEP] = WAIT_SLEEP, [CALL_SIGNAL] = WAIT_SIGNAL,
+	[CALL_URING] = WAIT_URING,     [CALL_IPC] = WAIT_IPC,     [CALL_FILE] = WAIT_FILE,
+	[CALL_OPEN] = WAIT_OTHER,      [CALL_FORK] = WAIT_OTHER,  [CALL_OTHER] = WAIT_OTHER,
+	[CALL_FCNTL] = WAIT_OTHER,
+};
+
+static bool call_is_vfork(const struct task_view *task, const struct call *call)
+{
+	return call && call->kind == CALL_FORK && strcmp(call->name, "clone3") != 0 &&
+	       (!strcmp(call->name, "vfork") || (task->argument[0] & CLONE_VFORK));
+}
+
+/* Of those that sleep: S, D and the state of newer kernels K. */
+static enum wait_kind sleeper_kind(const struct task_view *task)
+{
+	const struct call *call = call_of_task(task);
+	enum wait_kind kind = channel_kind(task->channel);
+
+	if (kind == WAIT_FROZEN || kind == WAIT_PIPE_OPEN || kind == WAIT_LOCK)
+		return kind;
+	if (call_is_vfork(task, call) ||
+	    (call && call->kind == CALL_FORK && strchr(task->channel, 'v')))
+		return WAIT_CHILD;
+	if (task->stat.state == 'D')
+		return WAIT_DISK;
+	if (call && call->kind == CALL_FCNTL &&
+	    (task->argument[1] == F_SETLKW || task->argument[1] == F_OFD_SETLKW))
+		return WAIT_LOCK;
+	if (call)
+		return call_waits[call->kind] != WAIT_OTHER ? call_waits[call->kind] : kind;
+	return *task->channel || task->has_call ? kind : WAIT_UNREAD;
+}
+
+enum wait_kind detail_kind(const struct task_view *task)
+{
+	switch (task->stat.state) {
+	case 'R':
+		return WAIT_RUNS;
+	case 'T':
+		return WAIT_STOPPED;
+	case 't':
+		return WAIT_TRACED;
+	case 'Z':
+	case 'X':
+	case 'x':
+		return WAIT_ZOMBIE;
+	case 'I':
+	case 'P':
+		return WAIT_IDLE;
+	default:
+		return sleeper_kind(task);
+	}
+}
+
+static void locks_read(struct look *look)
+{
+	struct buffer all = { 0 };
+	char part[8192];
+	FILE *f = fopen("/proc/locks", "re");
+	size_t n;
+
+	while (f && (n = fread(part, 1, sizeof(part), f)) > 0)
+		buffer_put(&all, part, n);
+	if (f)
+		fclose(f);
+	buffer_put(&all, "", 1);
+	look->locks = all.text;
+}
+
+bool detail_lock(struct look *look, struct wait *wait, struct other_end *end, const char *file)
+{
+	struct file_lock held;
+	struct stat st = { 0 };
+	char path[64];
+
+	if (!look->locks)
+		locks_read(look);
+	if (file) {
+		snprintf(path, sizeof(path), "/proc/%d/fd/%d", wait->pid, wait->fd);
+		if (stat(path, &st))
+			st.st_ino = 0;
+	}
+	if (!look->locks || (!locks_find(look->locks, wait->pid, 0, &held) &&
+			     (!st.st_ino || !locks_find(look->locks, -1, st.st_ino, &held))))
+		return false;
+	wait->kind = WAIT_LOCK;
+	wait->has_other_end = true;
+	snprintf(wait->lock, sizeof(wait->lock), "%s", held.kind);
+	if (file && strcmp(held.kind, "POSIX") != 0) {
+		end->is_wanted = true;
+		end->locked_inode = held.inode;
+		end->first = held.pid > 0 ? held.pid : 0;
+		snprintf(end->link, sizeof(end->link), "%s", file);
+	} else if (held.pid > 0) {
+		wait_add_peer(wait, held.pid);
+	}
+	if (!file)
+		snprintf(wait->object, sizeof(wait->object), "inode %" PRIu64 " of device %u:%u",
+			 held.inode, held.major, held.minor);
+	return true;
+}
+
+static void lock_look(struct look *look, struct wait *wait, struct other_end *end)
+{
+	char path[64], file[sizeof(end->link)];
+	ssize_t n = -1;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", wait->pid, wait->fd);
+	if (wait->fd >= 0)
+		n = readlink(path, file, sizeof(file) - 1);
+	if (n > 0) {
+		file[n] = '\0';
+		path_copy_inert(wait->object, sizeof(wait->object), file);
+	}
+	detail_lock(look, wait, end, n > 0 ? file : NULL);
+}
+
+static void open_look(struct wait *wait, const struct task_view *task, const struct call *call)
+{
+	size_t at = strcmp(call->name, "open") ? 1 : 0;
+	uint64_t flags = task->argument[at + 1];
+	char path[4096];
+
+	if (memory_peek_path(wait->pid, task->argument[at], path, sizeof(path)))
+		path_copy_inert(wait->object, sizeof(wait->object), path);
+	if (!strcmp(call->name, "openat2") && !memory_peek(wait->pid, flags, &flags, sizeof(flags)))
+		flags = O_RDONLY;
+	wait->writes = (flags & O_ACCMODE) != O_RDONLY;
+}
+
+/* The kind stays that of a poll; the object and the other end are those of the first descriptor
+ * that has one. */
+static void poll_look(struct look *look, struct wait *wait, struct other_end *end,
+		      const struct task_view *task)
+{
+	int fds[8];
+	char first[WAIT_OBJECT] = "";
+
+	wait->watched = poll_descriptors(wait->pid, task, fds, 8);
+	wait->fd = -1;
+	for (unsigned i = 0; i < 8 && i < wait->watched && fds[i] >= 0; i++) {
+		wait->object[0] = '\0';
+		descriptor_look(look, wait, end, fds[i], false);
+		if (end->is_wanted) {
+			wait->fd = fds[i];
+			if (!*wait->object)
+				snprintf(wait->object, sizeof(wait->object), "a pipe");
+			return;
+		}
+		if (!*first)
+			snprintf(first, sizeof(first), "%s", wait->object);
+	}
+	snprintf(wait->object, sizeof(wait->object), "%s", first);
+}
+
+static void futex_detail(struct wait *wait, const struct task_view *task)
+{
+	struct futex_view view = { .pid = wait->pid };
+
+	if (!call_of_task(task))
+		return;
+	futex_look(wait->pid, task, &view);
+	wait->kind = view.kind;
+	wait->holder_tid = view.tid;
+	if (view.kind != WAIT_FUTEX && view.pid != wait->pid) {
+		wait->has_other_end = true;
+		wait_add_peer(wait, view.pid);
+	}
+}
+
+static void descriptor_detail(struct look *look, struct wait *wait, struct other_end *end,
+			      const struct call *call)
+{
+	struct wait seen = *wait;
+	enum wait_kind kind = descriptor_look(look, &seen, end, wait->fd, call->kind == CALL_WRITE);
+	bool disk = wait->kind == WAIT_DISK;
+
+	*wait = seen;
+	if (disk) { /* what holds it up is below the descriptor */
+		memset(end, 0, sizeof(*end));
+		wait->has_other_end = false;
+	} else if (kind == WAIT_OTHER || call->kind == CALL_FILE || call->kind == CALL_ACCEPT ||
+		   call->kind == CALL_CONNECT) {
+		if (kind == WAIT_OTHER)
+			wait->kind = channel_kind(wait->channel);
+		memset(end, 0, sizeof(*end));
+		wait->has_other_end = false;
+	} else {
+		wait->kind = kind;
+		wait->writes = call->kind == CALL_WRITE;
+	}
+}
+
+void detail_look(struct look *look, struct wait *wait, struct other_end *end,
+		 const struct task_view *task)
+{
+	const struct call *call = call_of_task(task);
+
+	if (call && call->fd_at >= 0)
+		wait->fd = (int)task->argument[call->fd_at];
+	if (wait->kind == WAIT_LOCK)
+		lock_look(look, wait, end);
+	else if (wait->kind == WAIT_CHILD)
+		children_look(wait, task);
+	else if (wait->kind == WAIT_FUTEX)
+		futex_detail(wait, task);
+	else if (wait->kind == WAIT_POLL)
+		poll_look(look, wait, end, task);
+	else if (wait->kind == WAIT_UNREAD)
+		detail_lock(look, wait, end, NULL);
+	else if (call && call->kind == CALL_OPEN)
+		open_look(wait, task, call);
+	else if (call && wait->fd >= 0 && call->kind != CALL_URING && wait->kind != WAIT_STOPPED &&
+		 wait->kind != WAIT_TRACED && wait->kind != WAIT_FROZEN)
+		descriptor_detail(look, wait, end, call);
+	if (wait->kind == WAIT_FUTEX || wait->kind == WAIT_URING || wait->kind == WAIT_STOPPED ||
+	    wait->kind == WAIT_TRACED || wait->kind == WAIT_FROZEN)
+		wait->fd = -1;
+}

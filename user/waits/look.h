@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Looks at one process: its most telling thread, and what that waits for. */
+#ifndef WAITS_LOOK_H
+#define WAITS_LOOK_H
+
+#include "waits/scan.h"
+#include "waits/sockets.h"
+#include "waits/task.h"
+
+/* What is read once for all processes that are asked about. */
+struct look {
+	struct net_tables net;
+	char *locks; /* /proc/locks; owned; NULL: not read yet */
+};
+
+void look_done(struct look *look);
+/* Fills @wait, whose pid is set; @end: what is still to be looked for in other processes. */
+void look_at(struct look *look, struct wait *wait, struct other_end *end);
+
+/* What the thread @task of @wait waits for, of which only the kind was known. */
+void detail_look(struct look *look, struct wait *wait, struct other_end *end,
+		 const struct task_view *task);
+/* What the thread waits for, without its detail. */
+enum wait_kind detail_kind(const struct task_view *task);
+/* The lock that the process waits for, as /proc/locks says to any user. False: none. */
+bool detail_lock(struct look *look, struct wait *wait, struct other_end *end, const char *file);
+
+/*
+ * What a read (or a write) of the descriptor waits for. WAIT_OTHER: it cannot be looked at. Sets
+ * object and
+ * @end.
+ */
+enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct other_end *end, int fd,
+			       bool writes);
+
+/* The children that a thread waits for, as peers. */
+void children_look(struct wait *wait, const struct task_view *task);
+
+#endif

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "waits/scan.h"
+
+#include "waits/locks.h"
+#include "waits/task.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define MEMORY_NS (10 * NSEC_PER_SEC) /* a look at all processes costs tens of milliseconds */
+
+void wait_add_peer(struct wait *wait, pid_t pid)
+{
+	struct task_stat stat;
+	struct wait_peer *peer;
+
+	for (unsigned i = 0; i < wait->peers && i < WAIT_PEERS; i++)
+		if (wait->peer[i].pid == pid)
+			return;
+	if (wait->peers++ >= WAIT_PEERS)
+		return;
+	peer = &wait->peer[wait->peers - 1];
+	peer->pid = pid;
+	if (task_stat_read(pid, 0, &stat))
+		return;
+	peer->state = stat.state;
+	memcpy(peer->comm, stat.comm, sizeof(peer->comm));
+}
+
+/* Whether the descriptor has the lock: it is listed there even if the process that took it has
+ * ended. */
+static bool descriptor_has_lock(pid_t pid, const char *fd, uint64_t inode)
+{
+	char path[96], text[2048], *at;
+	struct file_lock lock;
+	bool waits;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%.10s", pid, fd);
+	if (proc_read(path, text, sizeof(text)) < 0)
+		return false;
+	for (at = strstr(text, "lock:"); at; at = strstr(at + 5, "lock:"))
+		if (lock_parse(at + 5, &lock, &waits) && !waits && lock.inode == inode)
+			return true;
+	return false;
+}
+
+static bool descriptor_fits(int folder, pid_t pid, const char *fd, const struct other_end *end)
+{
+	struct stat st;
+
+	if (end->locked_inode)
+		return descriptor_has_lock(pid, fd, end->locked_inode);
+	if (end->use == END_ANY)
+		return true;
+	return !fstatat(folder, fd, &st, AT_SYMLINK_NOFOLLOW) &&
+	       (st.st_mode & (end->use == END_READS ? S_IRUSR : S_IWUSR));
+}
+
+static void found_add(struct found_end *f, pid_t pid)
+{
+	for (unsigned i = 0; i < f->nr && i <= WAIT_PEERS; i++)
+		if (f->pid[i] == pid)
+			return;
+	if (f->last == pid)
+		return;
+	f->last = pid;
+	if (f->nr <= WAIT_PEERS)
+		f->pid[f->nr] = pid;
+	f->nr++;
+}
+
+static void scan_descriptor(int folder, pid_t pid, const char *fd, struct found_end *ends,
+			    size_t nr)
+{
+	char link[sizeof(ends->end.link)];
+	ssize_t n = readlinkat(folder, fd, link, sizeof(link) - 1);
+
+	if (n <= 0)
+		return;
+	link[n] = '\0';
+	for (size_t i = 0; i < nr; i++)
+		if (!strcmp(link, ends[i].end.link) && !(ends[i].nr && ends[i].pid[0] == pid) &&
+		    descriptor_fits(folder, pid, fd, &ends[i].end))
+			found_add(&ends[i], pid);
+}
+
+/* False: it may not be looked at. */
+static bool scan_descriptors(pid_t pid, struct found_end *ends, size_t nr)
+{
+	__cleanup(closedirp) DIR *folder = NULL;
+	struct dirent *entry;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	folder = opendir(path);
+	if (!folder)
+		return errno == ENOENT || errno == ESRCH;
+	while ((entry = readdir(folder)))
+		if (entry->d_name[0] != '.')
+			scan_descriptor(dirfd(folder), pid, entry->d_name, ends, nr);
+	return true;
+}
+
+static void scan_machine(struct found_end *ends, size_t nr)
+{
+	__cleanup(closedirp) DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	bool all = proc != NULL;
+
+	while (proc && (entry = readdir(proc)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+		    !scan_descriptors(atoi(entry->d_name), ends, nr))
+			all = false;
+	for (size_t i = 0; i < nr; i++)
+		ends[i].all_readable = all;
+}
+
+static bool end_is(const struct other_end *a, const struct other_end *b)
+{
+	return a->use == b->use && a->locked_inode == b->locked_inode && !strcmp(a->link, b->link);
+}
+
+static struct found_end *found_of(struct found_end *ends, size_t nr, const struct other_end *end)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (end_is(&ends[i].end, end))
+			return &ends[i];
+	return NULL;
+}
+
+/* Whether each process that waits for it has found another. */
+static bool found_is_solved(const struct found_end *f, const struct scan_item *items, size_t nr)
+{
+	for (size_t i = 0; i < nr && f->nr == 1; i++)
+		if (items[i].wait->pid == f->pid[0] && end_is(&f->end, items[i].end))
+			return false;
+	return f->nr > 0;
+}
+
+static void scan_ancestors(pid_t pid, struct found_end *ends, size_t nr)
+{
+	struct task_stat stat;
+
+	for (int i = 0; i < 4 && !task_stat_read(pid, 0, &stat) && stat.parent > 1; i++) {
+		pid = stat.parent;
+		scan_descriptors(pid, ends, nr);
+	}
+}
+
+/* Takes what is remembered, as far as it is still so. Whether that will do. */
+static bool found_recall(struct found_end *f, const struct scan_memory *memory)
+{
+	const struct found_end *old = found_of(memory->found, memory->nr, &f->end);
+
+	if (!old)
+		return false;
+	for (unsigned i = 0; i < old->nr && i <= WAIT_PEERS; i++)
+		scan_descriptors(old->pid[i], f, 1);
+	f->all_readable = old->all_readable;
+	return clock_ns(CLOCK_MONOTONIC) - memory->since_ns < MEMORY_NS &&
+	       f->nr >= (old->nr ? 1 : 0);
+}
+
+void scan_memory_done(struct scan_memory *m)
+{
+	free(m->found);
+	memset(m, 0, sizeof(*m));
+}
+
+static void ends_search(struct found_end *ends, size_t nr, const struct scan_item *items,
+			size_t nr_items, const struct waits *w, struct scan_memory *memory)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < waits_number(w); i++)
+		scan_descriptors(waits_get(w, i)->pid, ends, nr);
+	/* a pipe or a socket pair is inherited: the parents come next */
+	for (size_t i = 0; i < nr_items; i++) {
+		struct found_end *f = found_of(ends, nr, items[i].end);
+
+		if (!found_is_solved(f, items, nr_items))
+			scan_ancestors(items[i].wait->pid, ends, nr);
+	}
+	/* those that are not found come first */
+	for (size_t i = 0; i < nr; i++) {
+		struct found_end f = ends[i];
+
+		if (found_is_solved(&f, items, nr_items) || found_recall(&ends[i], memory))
+			continue;
+		f = ends[i];
+		ends[i] = ends[left];
+		ends[left++] = f;
+	}
+	if (!left)
+		return;
+	scan_machine(ends, left);
+	scan_memory_done(memory);
+	memory->found = calloc(left, sizeof(*ends));
+	if (memory->found) {
+		memcpy(memory->found, ends, left * sizeof(*ends));
+		memory->nr = left;
+		memory->since_ns = clock_ns(CLOCK_MONOTONIC);
+	}
+}
+
+static void item_finish(const struct scan_item *item, const struct found_end *f)
+{
+	struct wait *wait = item->wait;
+	bool itself = false;
+
+	for (unsigned i = 0; i < f->nr && i <= WAIT_PEERS; i++) {
+		if (f->pid[i] == wait->pid)
+			itself = true;
+		else
+			wait_add_peer(wait, f->pid[i]);
+	}
+	if (f->nr > WAIT_PEERS + 1)
+		wait->peers += f->nr - (WAIT_PEERS + 1);
+	if (!wait->peers && itself)
+		wait_add_peer(wait, wait->pid);
+	if (!f->all_readable)
+		wait->unread |= WAIT_NO_OTHERS;
+}
+
+int scan_ends(struct scan_item *items, size_t nr, const struct waits *w, struct scan_memory *memory,
+	      bool all)
+{
+	struct found_end *ends = calloc(nr + 1, sizeof(*ends));
+	size_t nr_ends = 0;
+
+	if (!ends)
+		return -ENOMEM;
+	for (size_t i = 0; i < nr; i++) {
+		struct other_end *end = items[i].end;
+
+		if (found_of(ends, nr_ends, end))
+			continue;
+		ends[nr_ends].end = *end;
+		ends[nr_ends].all_readable = true;
+		/* of a process of another user the kernel's word has to do */
+		if (end->first && !scan_descriptors(end->first, &ends[nr_ends], 1))
+			found_add(&ends[nr_ends], end->first);
+		nr_ends++;
+	}
+	if (nr_ends && all)
+		scan_machine(ends, nr_ends);
+	else if (nr_ends)
+		ends_search(ends, nr_ends, items, nr, w, memory);
+	for (size_t i = 0; i < nr; i++)
+		item_finish(&items[i], found_of(ends, nr_ends, items[i].end));
+	free(ends);
+	return 0;
+}

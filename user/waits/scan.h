@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Which processes have the other end of a pipe or socket, or an open file that is locked. */
+#ifndef WAITS_SCAN_H
+#define WAITS_SCAN_H
+
+#include "waits/waits.h"
+
+enum end_use { END_ANY, END_READS, END_WRITES };
+
+struct other_end {
+	bool is_wanted;        /* then: */
+	char link[512];        /* of a descriptor in /proc/PID/fd: "pipe:[4711]", or a path */
+	enum end_use use;      /* what the descriptor must be open for */
+	uint64_t locked_inode; /* it must have the lock on that; 0: none is needed */
+	pid_t first;           /* who has it most likely: is looked at before all; 0: not known */
+};
+
+struct scan_item {
+	struct wait *wait;
+	struct other_end *end;
+};
+
+/* An end that was looked for, and those that were found to have it. */
+struct found_end {
+	struct other_end end;
+	pid_t pid[WAIT_PEERS + 1]; /* one of them may be the process that waits */
+	pid_t last;                /* that was added */
+	unsigned nr;               /* how many have it; the first are in @pid */
+	bool all_readable;
+};
+
+/* What the last look at the whole machine has found, for those that ask each second. */
+struct scan_memory {
+	struct found_end *found; /* owned */
+	size_t nr;
+	uint64_t since_ns; /* CLOCK_MONOTONIC */
+};
+
+void scan_memory_done(struct scan_memory *m);
+/* Adds a process to those that have what is waited for; it is counted once. */
+void wait_add_peer(struct wait *wait, pid_t pid);
+/*
+ * Looks at the descriptors of all processes (@all), once; or else of those that are asked about and
+ * their parents, and of others for what none of these has, and not again within some seconds. 0 or
+ * -ENOMEM.
+ */
+int scan_ends(struct scan_item *items, size_t nr, const struct waits *w, struct scan_memory *memory,
+	      bool all);
+
+#endif

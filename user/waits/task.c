@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "waits/task.h"
+
+#include "base/bytes.h"
+#include "base/cleanup.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+ssize_t proc_read(const char *path, char *text, size_t size)
+{
+	__cleanup(closep) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	ssize_t n;
+
+	text[0] = '\0';
+	if (fd < 0)
+		return -errno;
+	n = bytes_read(fd, text, size - 1);
+	if (n >= 0)
+		text[n] = '\0';
+	return n;
+}
+
+void text_copy_inert(char *out, size_t size, const char *text)
+{
+	size_t length = strlen(text), n = length < size ? length : size - 1;
+	size_t at = size > 4 ? size - 4 : 0;
+
+	memcpy(out, text, n);
+	out[n] = '\0';
+	if (at && length > n) {
+		/* not in the middle of a character */
+		while (at && ((unsigned char)out[at] & 0xc0) == 0x80)
+			at--;
+		memcpy(out + at, "...", 4);
+	}
+	text_disarm(out);
+}
+
+void path_copy_inert(char *out, size_t size, const char *path)
+{
+	size_t n = strlen(path), skip;
+
+	if (n < size) {
+		text_copy_inert(out, size, path);
+		return;
+	}
+	skip = n - (size - 4);
+	while (((unsigned char)path[skip] & 0xc0) == 0x80)
+		skip++;
+	snprintf(out, size, "...%.*s", (int)(size - 4), path + skip);
+	text_disarm(out);
+}
+
+int task_stat_parse(const char *text, struct task_stat *stat)
+{
+	const char *begin = strchr(text, '('), *end = strrchr(text, ')');
+	char comm[WAIT_NAME * 2] = "";
+	size_t n;
+
+	if (!begin || !end || end < begin)
+		return -EBADMSG;
+	n = (size_t)(end - begin - 1);
+	if (n >= sizeof(comm))
+		n = sizeof(comm) - 1;
+	memcpy(comm, begin + 1, n);
+	text_copy_inert(stat->comm, sizeof(stat->comm), comm);
+	if (sscanf(end + 1,
+		   " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u %*d "
+		   "%" SCNu64,
+		   &stat->state, &stat->parent, &stat->group, &stat->threads,
+		   &stat->start_ticks) != 5)
+		return -EBADMSG;
+	return 0;
+}
+
+bool task_call_parse(const char *text, struct task_view *task)
+{
+	uint64_t *a = task->argument, stack;
+	int nr = sscanf(text,
+			"%ld %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+			" %" SCNx64,
+			&task->call, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5], &stack);
+
+	if (nr >= 3 && task->call == -1)
+		return true;
+	/* the stack of a program of 32 bits is there; one of 64 bits that has it there loses its
+	 * detail */
+	return nr == 8 && stack > UINT32_MAX;
+}
+
+static const char *task_path(char path[96], pid_t pid, pid_t tid, const char *file)
+{
+	if (tid)
+		snprintf(path, 96, "/proc/%d/task/%d/%s", pid, tid, file);
+	else
+		snprintf(path, 96, "/proc/%d/%s", pid, file);
+	return path;
+}
+
+int task_stat_read(pid_t pid, pid_t tid, struct task_stat *stat)
+{
+	char path[96], text[1024];
+	ssize_t n = proc_read(task_path(path, pid, tid, "stat"), text, sizeof(text));
+
+	return n < 0 ? (int)n : task_stat_parse(text, stat);
+}
+
+int task_read(pid_t pid, pid_t tid, struct task_view *task)
+{
+	char path[96], text[256];
+	int err = task_stat_read(pid, tid, &task->stat);
+
+	if (err)
+		return err;
+	task->tid = tid;
+	task->channel[0] = '\0';
+	task->has_call = false;
+	if (!strchr("SDTtK", task->stat.state))
+		return 0;
+	/* "0" is also what the kernel gives to a caller without the right */
+	if (proc_read(task_path(path, pid, tid, "wchan"), text, sizeof(text)) > 0 &&
+	    strcmp(text, "0") != 0)
+		text_copy_inert(task->channel, sizeof(task->channel), text);
+	if (proc_read(task_path(path, pid, tid, "syscall"), text, sizeof(text)) > 0)
+		task->has_call = task_call_parse(text, task);
+	return 0;
+}

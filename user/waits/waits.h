@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What live processes wait for, from /proc with the caller's own rights: which lock, pipe, socket,
+ * child, and which process holds it. What cannot be read is absent, and is said.
+ */
+#ifndef WAITS_WAITS_H
+#define WAITS_WAITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define WAIT_NAME 64
+#define WAIT_OBJECT 128
+#define WAIT_PEERS 4
+#define WAIT_TEXT 512 /* the longest text, with its NUL */
+
+enum wait_kind {
+	WAIT_ENDED,  /* no such process, or another one has its number now */
+	WAIT_HIDDEN, /* it lives, but /proc does not show it (hidepid) */
+	WAIT_UNREAD, /* it waits, and the caller may not read for what */
+	WAIT_OTHER,  /* it waits in a system call or channel that has no kind here */
+	WAIT_RUNS,   /* or is ready to run */
+	WAIT_IDLE,   /* a thread of the kernel that has nothing to do */
+	WAIT_STOPPED,
+	WAIT_TRACED,
+	WAIT_FROZEN,
+	WAIT_ZOMBIE,
+	WAIT_DISK, /* uninterruptible, of any reason */
+	WAIT_LOCK,
+	WAIT_MUTEX, /* a futex whose holder is known */
+	WAIT_JOIN,  /* the end of a thread of its own */
+	WAIT_FUTEX,
+	WAIT_PIPE_OPEN,
+	WAIT_PIPE_READ,
+	WAIT_PIPE_WRITE,
+	WAIT_RECEIVE,
+	WAIT_SEND,
+	WAIT_CONNECT,
+	WAIT_ACCEPT,
+	WAIT_CHILD,
+	WAIT_TERMINAL,
+	WAIT_FILE, /* a file that is neither pipe, socket nor terminal */
+	WAIT_IPC,  /* queues and semaphores of System V or POSIX */
+	WAIT_URING,
+	WAIT_POLL,
+	WAIT_SLEEP,
+	WAIT_SIGNAL,
+	NR_WAIT_KINDS
+};
+
+/* What was not readable. */
+enum wait_unread {
+	WAIT_NO_CHANNEL = 1 << 0,
+	WAIT_NO_CALL = 1 << 1,
+	WAIT_NO_FILES = 1 << 2, /* descriptors of the process itself */
+	WAIT_NO_OTHERS =
+		1 << 3, /* descriptors of some other process, so that a holder may be missing */
+	WAIT_NO_THREADS = 1 << 4, /* it has more threads than are looked at */
+};
+
+/* A process that has what is waited for. */
+struct wait_peer {
+	pid_t pid;
+	char comm[WAIT_NAME]; /* inert; "": it could not be read */
+	char state;           /* as in /proc/PID/stat; 0: it could not be read */
+};
+
+struct wait {
+	pid_t pid;
+	uint64_t start_epoch_ns; /* of the process; 0: not known */
+	char comm[WAIT_NAME];    /* inert */
+	char state;              /* of the thread that is named; 0: not known */
+	enum wait_kind kind;
+	pid_t tid;                /* of the most telling thread */
+	unsigned threads;         /* of the process; 0: not known */
+	unsigned alike;           /* of those looked at, how many wait for the same kind of thing */
+	char call[WAIT_NAME];     /* the system call; "": none, or not readable */
+	char channel[WAIT_NAME];  /* the kernel function it sleeps in, inert; "": as above */
+	int fd;                   /* the descriptor it waits for; -1: none */
+	char object[WAIT_OBJECT]; /* file or address: inert; "": not known */
+	char lock[8];             /* WAIT_LOCK: FLOCK, POSIX, OFDLCK as in /proc/locks */
+	bool writes;              /* WAIT_PIPE_OPEN: it opens the FIFO to write */
+	unsigned watched;         /* descriptors of a poll; 0: not known */
+	pid_t holder_tid;         /* WAIT_MUTEX and WAIT_JOIN: the thread */
+	enum wait_kind holder_kind; /* of that thread, if it is one of the same process */
+	bool is_deadlock;           /* its threads wait for each other */
+	bool has_other_end;         /* others may have what it waits for: */
+	unsigned peers;             /* how many were found, of which the first are in @peer */
+	struct wait_peer peer[WAIT_PEERS];
+	unsigned unread; /* bits of enum wait_unread */
+};
+
+struct waits;
+
+/* A set of processes to be asked about together; NULL: out of memory. Freed by waits_free(). */
+struct waits *waits_new(void);
+void waits_free(struct waits *w);
+/*
+ * Takes all processes out, for other ones. One set that is kept and read each second costs less
+ * than new ones: what nobody has is looked for in the whole machine only every 10 s.
+ */
+void waits_clear(struct waits *w);
+/*
+ * Adds a process. @start_epoch_ns: when it started (as in records), so that another one with its
+ * number is not taken for it; 0: the one that lives now. Its index, or -ENOMEM; one that is there
+ * already keeps its index.
+ */
+int waits_add(struct waits *w, pid_t pid, uint64_t start_epoch_ns);
+/*
+ * Reads what those added wait for. @follow: those that are waited for are added too, and so on, for
+ * waits_reason(), and who holds something is looked for in all processes of the machine, once for
+ * all. Without it, as for the rows of a screen, one holder among those added and their parents will
+ * do. 0 or -ENOMEM; a process that cannot be read is no error. May be called again, and reads anew.
+ */
+int waits_read(struct waits *w, bool follow);
+/* How many there are, those that were followed included; how many were added by waits_add(). */
+size_t waits_number(const struct waits *w);
+size_t waits_given(const struct waits *w);
+/* The one at the index @at, of waits_add(); valid until the next of the calls above. */
+const struct wait *waits_get(const struct waits *w, size_t at);
+
+/* One line about @wait, "waits for its child 4712 sleep", into @out, which is always ended. */
+void wait_text(const struct wait *wait, char *out, size_t size);
+/* The word for a kind, as in JSON: "pipe-read". */
+const char *wait_kind_name(enum wait_kind kind);
+
+/* Why nothing goes on: the end of the chain of those that wait for each other. */
+struct wait_reason {
+	bool is_found;    /* false: none of the processes lives, or one runs */
+	bool runs;        /* one runs: it is @cause */
+	bool is_deadlock; /* a cycle: @cause is one of it */
+	size_t cause;     /* the index of the process at the end */
+	size_t links;     /* how many are in the chain, @cause included */
+	size_t link[8];   /* the chain, the cause first */
+	size_t behind; /* how many processes of those asked wait, directly or not, for the cause */
+};
+
+/* After waits_read() with @follow. */
+void waits_reason(const struct waits *w, struct wait_reason *reason);
+/* The same as one sentence without a full stop. */
+void waits_reason_text(const struct waits *w, const struct wait_reason *reason, char *out,
+		       size_t size);
+
+#endif
