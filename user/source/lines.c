@@ -10,30 +10,6 @@
 #include <jansson.h>
 #include <string.h>
 
-/* Whether a line may be one of @parts: the kind comes first, so that most need not be parsed. */
-static bool kind_may_be(const char *text, size_t length, unsigned parts)
-{
-	static const struct {
-		const char *start;
-		enum line_kind kind;
-	} kinds[] = {
-		{ "{\"kind\":\"sample\"", LINE_SAMPLE },
-		{ "{\"kind\":\"process\"", LINE_PROCESS },
-		{ "{\"kind\":\"process_sample\"", LINE_PROCESS_SAMPLE },
-		{ "{\"kind\":\"event\"", LINE_EVENT },
-		{ "{\"kind\":\"metric\"", LINE_METRIC },
-		{ "{\"kind\":\"span\"", LINE_SPAN },
-	};
-
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		size_t n = strlen(kinds[i].start);
-
-		if (length > n && !memcmp(text, kinds[i].start, n))
-			return parts & PART(kinds[i].kind);
-	}
-	return true;
-}
-
 /* The first line shows which program wrote the file. */
 static int lines_read_one(struct source *s, bool is_first, const char *text, size_t length)
 {
@@ -80,7 +56,7 @@ static int lines_each(struct source *s, unsigned parts, source_fn fn, void *cont
 	s->is_cut = false;
 	s->unreadable = 0;
 	while (!err && (n = getline(&text, &room, f)) > 0) {
-		if (!is_first && !kind_may_be(text, (size_t)n, parts))
+		if (!is_first && !line_may_be(text, (size_t)n, parts))
 			continue;
 		err = lines_read_one(s, is_first, text, (size_t)n);
 		is_first = false;

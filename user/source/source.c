@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "source/source.h"
 
+#include "base/progress.h"
 #include "wire/writer.h"
 
 #include <errno.h>
@@ -16,9 +17,24 @@ void source_close(struct source *s)
 	*s = (struct source){ 0 };
 }
 
+struct counted {
+	source_fn fn;
+	void *context;
+};
+
+static int part_count(void *context, struct line *l)
+{
+	const struct counted *c = context;
+
+	progress_add(1);
+	return c->fn(c->context, l);
+}
+
 int source_each(struct source *s, unsigned parts, source_fn fn, void *context)
 {
-	return s->ops->each(s, parts, fn, context);
+	struct counted c = { fn, context };
+
+	return s->ops->each(s, parts, part_count, &c);
 }
 
 const char *source_error(int err)

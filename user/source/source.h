@@ -9,10 +9,6 @@
 #include "store/query.h"
 #include "wire/reader.h"
 
-/* Sets of kinds of lines. */
-#define PART(kind) (1U << (kind))
-#define PARTS_ALL (~0U)
-
 struct source;
 
 /*
@@ -41,6 +37,7 @@ struct source {
 	bool is_cut;                 /* the last line is not whole */
 	uint64_t unreadable;         /* other lines that are none */
 	const char *without_summary; /* why a run has none; NULL: not known */
+	bool is_running;             /* it goes on, as its store has it */
 	char why[512];               /* of a store, what is wrong with it, after an error */
 };
 

@@ -289,6 +289,7 @@ int source_open_stored(struct source *s, const char *path, int64_t id, enum run_
 	from->id = id;
 	s->from = from;
 	s->ops = &rows;
+	s->is_running = state == RUN_RUNNING;
 	s->without_summary = state == RUN_RUNNING
 				     ? "the run goes on, this is how far it has come"
 				     : "the recorder was killed: the account ends there";

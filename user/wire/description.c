@@ -15,6 +15,7 @@
 static const struct field run_fields[] = {
 	FIELD_STRING_OF(run, name, DESCRIPTION_BYTES),
 	FIELD_STRING_OF(run, job, DESCRIPTION_BYTES),
+	FIELD_STRING_OF(run, note, DESCRIPTION_BYTES),
 	FIELD_TEXT_OF(run, cwd),
 	FIELD_TEXT_OF(run, user),
 	FIELD_U32_OF(run, uid, UINT32_MAX),

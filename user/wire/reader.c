@@ -160,6 +160,29 @@ static void line_refine(struct line *l, const char *text, size_t length)
 	}
 }
 
+bool line_may_be(const char *text, size_t length, unsigned parts)
+{
+	static const struct {
+		const char *start;
+		enum line_kind kind;
+	} kinds[] = {
+		{ "{\"kind\":\"sample\"", LINE_SAMPLE },
+		{ "{\"kind\":\"process\"", LINE_PROCESS },
+		{ "{\"kind\":\"process_sample\"", LINE_PROCESS_SAMPLE },
+		{ "{\"kind\":\"event\"", LINE_EVENT },
+		{ "{\"kind\":\"metric\"", LINE_METRIC },
+		{ "{\"kind\":\"span\"", LINE_SPAN },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		size_t n = strlen(kinds[i].start);
+
+		if (length > n && !memcmp(text, kinds[i].start, n))
+			return parts & PART(kinds[i].kind);
+	}
+	return true;
+}
+
 int line_read(struct line *l, const char *text, size_t length)
 {
 	static const struct {
@@ -212,6 +235,28 @@ int line_check_meta(const struct line *l)
 	if (l->kind != LINE_META || !schema || strncmp(schema, "bpfmon/", 7) != 0)
 		return -EBADMSG;
 	return strcmp(schema, "bpfmon/1") ? -EPROTONOSUPPORT : 0;
+}
+
+const char *line_get_event(const struct line *l)
+{
+	return l->kind == LINE_EVENT ? json_string_value(json_object_get(l->tree, "event")) : NULL;
+}
+
+const char *line_get_mark(const struct line *l, size_t *length, uint64_t *elapsed_ns)
+{
+	const char *event = line_get_event(l);
+	const json_t *text = json_object_get(l->tree, "text");
+
+	if (!event || strcmp(event, "mark") != 0 || !json_is_string(text))
+		return NULL;
+	*length = json_string_length(text);
+	*elapsed_ns = member_read_number(l->tree, "elapsed_seconds", 9);
+	return json_string_value(text);
+}
+
+uint64_t line_get_since(const struct line *l)
+{
+	return member_read_epoch(l->tree, "since_time");
 }
 
 void line_done(struct line *l)

@@ -21,6 +21,10 @@ enum line_kind {
 	LINE_SPAN
 };
 
+/* Sets of kinds of lines. */
+#define PART(kind) (1U << (kind))
+#define PARTS_ALL (~0U)
+
 struct line {
 	enum line_kind kind;
 	struct sample sample;   /* LINE_SAMPLE: in use until the next line */
@@ -36,16 +40,26 @@ struct line {
 	char *tags; /* owned; those of the span */
 };
 
+/* Whether a line may be one of @parts: the kind comes first, so that most need not be parsed. */
+bool line_may_be(const char *text, size_t length, unsigned parts);
 /* Parses one line of @length bytes. -EBADMSG: not a JSON object with a kind.
  * -ENOMEM. */
 int line_read(struct line *line, const char *text, size_t length);
 /*
- * The same for lines as they come from the collector: a record of a process has no tree then,
- * unless its texts have bytes that are escaped or no ASCII. It takes a tenth of the time.
+ * The same for lines as they come from the collector: samples and records of processes have no tree
+ * then, unless their texts have bytes that are escaped or no ASCII. It takes a tenth of the time.
  */
 int line_read_quick(struct line *line, const char *text, size_t length);
 /* Whether it is the meta of a run that we understand. -EBADMSG: it is no meta; -EPROTONOSUPPORT. */
 int line_check_meta(const struct line *line);
+/* The name of the event that it is ("exec", "mark"), in use until the next line; NULL: it is none.
+ */
+const char *line_get_event(const struct line *line);
+/* The text of the mark that it is, *@length bytes, and when it was sent; in use until the next
+ * line. NULL: it is none. */
+const char *line_get_mark(const struct line *line, size_t *length, uint64_t *elapsed_ns);
+/* The time since when a run was stalled, of the line of that event; 0: it has none. */
+uint64_t line_get_since(const struct line *line);
 /* Takes the arguments of its process from a list of strings, a json_t. -ENOMEM. */
 int line_set_args(struct line *line, const void *list);
 void line_done(struct line *line);

@@ -26,8 +26,8 @@ void metrics_read(json_t *o, uint64_t *values, struct metric_set *have);
 /* False: it is not there. */
 bool member_read_bytes(const json_t *o, const char *key, uint64_t *bytes);
 void comm_read(char comm[COMM_TEXT_BYTES], const json_t *o);
-/* A record of a process as bpfmon writes it, of plain texts: without a tree, which is dropped.
- * False: it is another line, of which line_read() decides. (reader_plain.c) */
+/* A sample or a record of a process as bpfmon writes it, of plain texts: without a tree, which is
+ * dropped. False: it is another line, of which line_read() decides. (reader_plain.c) */
 bool line_read_plain(struct line *l, const char *text, size_t length);
 /* reader_process.c, reader_summary.c */
 void process_read(struct line *l, json_t *o);

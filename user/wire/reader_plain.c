@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Records of processes, read without a tree: a run may end with one for each of thousands of
- * processes, and building a tree takes ten times as long. Only what write_process() writes of plain
- * texts is read here, in its order. All else, as an escaped or an unknown key, is left to the
- * parser of JSON.
+ * Samples and records of processes, read without a tree: a run may end with a record for each of
+ * thousands of processes, has a sample of each of them a second, and building a tree takes ten
+ * times as long. Only what the writers write of plain texts is read here, in its order. All else,
+ * as an escaped or an unknown key, is left to the parser of JSON.
  */
 #include "base/number.h"
 #include "wire/reader_parts.h"
@@ -184,19 +184,30 @@ static bool scan_peak(struct scan *s, struct process *p)
 	return p->rss_peak_exact || SCAN_TAKE(s, "false");
 }
 
-static bool scan_usage(struct scan *s, struct process *p)
+/* The metrics of @of, in their order. */
+static bool scan_metrics(struct scan *s, const struct metric_set *of, uint64_t *value,
+			 struct metric_set *have)
 {
 	for (int i = 0; i < NR_METRICS; i++) {
 		const struct metric *m = metric_get((enum metric_id)i);
 		const unsigned decimals = metric_unit_decimals(m->unit);
 
-		if ((m->source != SOURCE_TASK && m->source != SOURCE_SPLIT) || !scan_key(s, m->key))
+		if (!metric_has(of, (enum metric_id)i) || !scan_key(s, m->key))
 			continue;
-		if (!scan_number(s, decimals, decimals ? UINT64_MAX : NUMBER_MAX, &p->value[i]))
+		if (!scan_number(s, decimals, decimals ? UINT64_MAX : NUMBER_MAX, &value[i]))
 			return false;
-		metric_put(&p->have, (enum metric_id)i);
+		metric_put(have, (enum metric_id)i);
 	}
 	return true;
+}
+
+static bool scan_usage(struct scan *s, struct process *p)
+{
+	struct metric_set of = { 0 };
+
+	metric_set_put_source(&of, SOURCE_TASK);
+	metric_set_put_source(&of, SOURCE_SPLIT);
+	return scan_metrics(s, &of, p->value, &p->have);
 }
 
 static bool scan_numbers(struct scan *s, struct process *p)
@@ -205,6 +216,11 @@ static bool scan_numbers(struct scan *s, struct process *p)
 	       scan_int32(s, &p->ns_pid) && scan_key(s, "ppid") && scan_int32(s, &p->ppid) &&
 	       scan_key(s, "uid") && scan_uint32(s, &p->uid) &&
 	       (!scan_key(s, "span") || scan_number(s, 0, NUMBER_MAX, &p->span));
+}
+
+static bool scan_end_of_line(struct scan *s)
+{
+	return SCAN_TAKE(s, "}") && (s->at == s->end || (SCAN_TAKE(s, "\n") && s->at == s->end));
 }
 
 static bool scan_process(struct scan *s, struct process *p)
@@ -216,7 +232,63 @@ static bool scan_process(struct scan *s, struct process *p)
 	    !scan_usage(s, p))
 		return false;
 	p->lossy = SCAN_TAKE(s, ",\"lossy\":true");
-	return SCAN_TAKE(s, "}") && (s->at == s->end || (SCAN_TAKE(s, "\n") && s->at == s->end));
+	return scan_end_of_line(s);
+}
+
+/* The time of the clock that samples have before their own is not kept. */
+static bool scan_elapsed(struct scan *s, uint64_t *elapsed_ns)
+{
+	uint64_t time;
+
+	return (!scan_key(s, "time") || scan_epoch(s, &time)) && scan_key(s, "elapsed_seconds") &&
+	       scan_number(s, 9, UINT64_MAX, elapsed_ns);
+}
+
+static bool scan_sample(struct scan *s, struct sample *smp)
+{
+	struct metric_set all;
+
+	sample_reset(smp);
+	metric_set_all(&all);
+	return scan_elapsed(s, &smp->elapsed_ns) && scan_metrics(s, &all, smp->value, &smp->have) &&
+	       scan_end_of_line(s);
+}
+
+/* Of a live feed, which also has what its record would have so far. */
+static bool scan_parent(struct scan *s, struct process_sample *p, struct metric_set *of)
+{
+	size_t length;
+
+	if (!scan_key(s, "ppid"))
+		return true;
+	p->has_parent = true;
+	metric_set_put_source(of, SOURCE_TASK);
+	metric_set_put_source(of, SOURCE_SPLIT);
+	metric_put(of, M_threads);
+	return scan_int32(s, &p->ppid) && scan_key(s, "uid") && scan_uint32(s, &p->uid) &&
+	       (!scan_key(s, "exe") || scan_text(s, &p->exe, &length));
+}
+
+static bool scan_process_sample(struct scan *s, struct process_sample *p)
+{
+	struct metric_set of;
+	const char *comm;
+	size_t length;
+
+	*p = (struct process_sample){ 0 };
+	process_sample_metrics(&of);
+	if (!scan_elapsed(s, &p->elapsed_ns) || !scan_key(s, "pid") || !scan_int32(s, &p->pid))
+		return false;
+	if (scan_key(s, "comm")) {
+		if (!scan_text(s, &comm, &length) || length >= sizeof(p->comm))
+			return false;
+		comm_copy(p->comm, comm, SIZE_MAX);
+	}
+	if (!scan_key(s, "start_time") || !scan_epoch(s, &p->start_epoch_ns) ||
+	    !scan_parent(s, p, &of) || !scan_metrics(s, &of, p->value, &p->have))
+		return false;
+	p->lossy = SCAN_TAKE(s, ",\"lossy\":true");
+	return scan_end_of_line(s);
 }
 
 /* The copies of the texts take no more than the line: each has a NUL instead of two quotes. */
@@ -238,12 +310,20 @@ static bool scan_make_room(struct scan *s, struct line *l, size_t length)
 bool line_read_plain(struct line *l, const char *text, size_t length)
 {
 	struct scan s = { .at = text, .end = text + length };
+	enum line_kind kind = LINE_OTHER;
 
-	if (!SCAN_TAKE(&s, "{\"kind\":\"process\"") || !scan_make_room(&s, l, length) ||
-	    !scan_process(&s, &l->process))
+	if (!scan_make_room(&s, l, length))
+		return false;
+	if (SCAN_TAKE(&s, "{\"kind\":\"process_sample\""))
+		kind = scan_process_sample(&s, &l->process_sample) ? LINE_PROCESS_SAMPLE : kind;
+	else if (SCAN_TAKE(&s, "{\"kind\":\"sample\""))
+		kind = scan_sample(&s, &l->sample) ? LINE_SAMPLE : kind;
+	else if (SCAN_TAKE(&s, "{\"kind\":\"process\""))
+		kind = scan_process(&s, &l->process) ? LINE_PROCESS : kind;
+	if (kind == LINE_OTHER)
 		return false;
 	json_decref(l->tree);
 	l->tree = NULL;
-	l->kind = LINE_PROCESS;
+	l->kind = kind;
 	return true;
 }

@@ -93,5 +93,14 @@ void process_sample_read(struct line *l, json_t *o)
 	p->start_epoch_ns = member_read_epoch(o, "start_time");
 	p->lossy = json_is_true(json_object_get(o, "lossy"));
 	process_sample_metrics(&set);
+	metric_put(&set, M_threads);
 	metrics_read_of(&set, o, p->value, &p->have);
+	p->has_parent = json_is_integer(json_object_get(o, "ppid"));
+	if (!p->has_parent)
+		return;
+	/* of a live feed: what its record will have, so far */
+	p->ppid = value_read_int32(json_object_get(o, "ppid"));
+	p->uid = member_read_uint32(o, "uid");
+	p->exe = json_string_value(json_object_get(o, "exe"));
+	usage_read(o, p->value, &p->have);
 }

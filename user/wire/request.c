@@ -20,6 +20,7 @@ static const struct field fields[] = {
 	FIELD_U64_OF(request, interval_ns, LONGEST_INTERVAL_NS),
 	FIELD_U64_OF(request, duration_ns, NUMBER_MAX),
 	FIELD_U64_OF(request, named_boot_ns, NUMBER_MAX),
+	FIELD_U64_OF(request, stalled_after_ns, NUMBER_MAX),
 	FIELD_U32_OF(request, process_samples, MAX_PROCESS_SAMPLES),
 	FIELD_U32_OF(request, pss_ppm, MOST_PSS_PPM),
 	FIELD_BOOL_OF(request, exact_peak),
@@ -27,15 +28,18 @@ static const struct field fields[] = {
 	FIELD_BOOL_OF(request, span_samples),
 	FIELD_BOOL_OF(request, wait_tree),
 	FIELD_BOOL_OF(request, wait_start),
+	FIELD_BOOL_OF(request, once),
+	FIELD_TEXT_OF(request, job),
+	FIELD_TEXT_OF(request, spans),
 	FIELD_BOOL_OF(request, hides_others),
 	FIELD_U32_OF(request, shown_to, UINT32_MAX),
 	{ .key = NULL },
 };
 
 static const char *const follows[] = {
-	[FOLLOW_COMMAND] = "command",
-	[FOLLOW_PROCESSES] = "processes",
-	[FOLLOW_CGROUP] = "cgroup",
+	[FOLLOW_COMMAND] = "command", [FOLLOW_PROCESSES] = "processes",
+	[FOLLOW_CGROUP] = "cgroup",   [FOLLOW_NODE] = "node",
+	[FOLLOW_JOB] = "job",         [FOLLOW_HISTORY] = "history",
 };
 
 /* A name in "descriptors", and the members that it stands for. */
@@ -121,7 +125,7 @@ static int request_read_follow(struct request *r, const json_t *v, char *why, si
 		r->follow = (enum followed)i;
 		return 0;
 	}
-	return fields_refuse("follow", "is none of command, processes, cgroup", why, size);
+	return fields_refuse("follow", "is not known", why, size);
 }
 
 static int request_read_wanted(struct request *r, const json_t *list, char *why, size_t size)
@@ -177,6 +181,19 @@ static int request_read_descriptors(struct request *r, const json_t *list, const
 	return 0;
 }
 
+static bool request_has_followed(const struct request *r)
+{
+	switch (r->follow) {
+	case FOLLOW_COMMAND:
+	case FOLLOW_PROCESSES:
+		return r->nr_pids > 0;
+	case FOLLOW_CGROUP:
+		return !r->nr_pids && r->cgroup_fd >= 0;
+	default:
+		return !r->nr_pids && r->cgroup_fd < 0;
+	}
+}
+
 /* What the parts mean together. */
 static int request_check(const struct request *r, char *why, size_t size)
 {
@@ -184,7 +201,9 @@ static int request_check(const struct request *r, char *why, size_t size)
 		return fields_refuse("interval_ns", "is missing or too short", why, size);
 	if (r->stream_fd < 0)
 		return fields_refuse("descriptors", "lacks the stream", why, size);
-	if (r->follow == FOLLOW_CGROUP ? r->nr_pids || r->cgroup_fd < 0 : !r->nr_pids)
+	if (!r->job[0] != (r->follow != FOLLOW_JOB && r->follow != FOLLOW_HISTORY))
+		return fields_refuse("job", "is missing, or for another request", why, size);
+	if (!request_has_followed(r))
 		return fields_refuse("descriptors", "lacks what is to be followed", why, size);
 	if (r->follow == FOLLOW_COMMAND && r->nr_pids != 1)
 		return fields_refuse("descriptors", "has several commands", why, size);

@@ -19,25 +19,46 @@
 #define REQUEST_UDP 2
 #define REQUEST_FDS (REQUEST_PROCESSES + 4 + REQUEST_UDP)
 
-enum followed { FOLLOW_COMMAND, FOLLOW_PROCESSES, FOLLOW_CGROUP };
+#define REQUEST_JOB_BYTES 512
+#define REQUEST_SPANS_BYTES 64
+
+/*
+ * What is to be followed. An agent alone knows the last three: all jobs of the node that the client
+ * may see, each line with "run"; one of them; and those that have been kept, as the query in @job
+ * has it (wire/history_query.h).
+ */
+enum followed {
+	FOLLOW_COMMAND,
+	FOLLOW_PROCESSES,
+	FOLLOW_CGROUP,
+	FOLLOW_NODE,
+	FOLLOW_JOB,
+	FOLLOW_HISTORY
+};
 
 /* Descriptors that are not there are -1. */
 struct request {
 	enum followed follow;
 	struct metric_set wanted;
 	uint64_t interval_ns;
-	uint64_t duration_ns;     /* of an attachment; 0: until it has ended */
-	uint64_t named_boot_ns;   /* CLOCK_BOOTTIME; a process that is younger was not meant */
-	uint32_t process_samples; /* of the heaviest live ones, at each sample; 0: none */
-	uint32_t pss_ppm;         /* millionths of the time for reading PSS; 0: it is not read */
-	bool exact_peak;          /* follow every change of resident memory */
-	bool no_args;             /* arguments are not read */
-	bool span_samples;        /* what each live span has used, at each sample */
-	bool wait_tree;           /* go on until the last descendant has ended */
-	bool wait_start;          /* the run begins when the cgroup has its first process */
+	uint64_t duration_ns;      /* of an attachment; 0: until it has ended */
+	uint64_t named_boot_ns;    /* CLOCK_BOOTTIME; a process that is younger was not meant */
+	uint64_t stalled_after_ns; /* without work a run is stalled; 0: nobody asks */
+	uint32_t process_samples;  /* of the heaviest live ones, at each sample; 0: none */
+	uint32_t pss_ppm;          /* millionths of the time for reading PSS; 0: it is not read */
+	bool exact_peak;           /* follow every change of resident memory */
+	bool no_args;              /* arguments are not read */
+	bool span_samples;         /* what each live span has used, at each sample */
+	bool wait_tree;            /* go on until the last descendant has ended */
+	bool wait_start;           /* the run begins when the cgroup has its first process */
+	bool once; /* of a node: what there is now, up to the line of the agent itself */
+	char job[REQUEST_JOB_BYTES];     /* its id, where one is followed; or the query */
+	char spans[REQUEST_SPANS_BYTES]; /* abstract name at which an agent is to listen for spans
+					  */
 	/*
 	 * Path and arguments of processes are left out unless they are of the user @shown_to. Known
-	 * to the launcher, which runs as root; of a client of less rights it is to be overwritten.
+	 * to the launcher, which has rights that its caller may lack; of a client of less rights it
+	 * is to be overwritten.
 	 */
 	bool hides_others;
 	uint32_t shown_to;

@@ -28,6 +28,15 @@ static const struct field fields[] = {
 	{ .key = NULL },
 };
 
+struct live_members {
+	char live[16];
+};
+
+static const struct field live_fields[] = {
+	FIELD_TEXT_OF(live_members, live),
+	{ .key = NULL },
+};
+
 /* Appends "key=value" to the text of the label, which has room for it. */
 static int label_take_tag(struct span_message *m, char **at, const char *key, const json_t *v,
 			  char *why, size_t size)
@@ -65,12 +74,29 @@ static int label_take(struct span_message *m, const char *name, json_t *tags, ch
 	return err;
 }
 
+static int live_take_wish(struct span_message *m, json_t *o, char *why, size_t size)
+{
+	struct live_members got = { 0 };
+	int err = fields_read(o, live_fields, NULL, &got, why, size);
+
+	if (err)
+		return err;
+	m->is_live = true;
+	m->wants_processes = !strcmp(got.live, "processes");
+	if (!m->wants_processes && strcmp(got.live, "samples") != 0)
+		return fields_refuse("live", "is neither samples nor processes", why, size);
+	return 0;
+}
+
 static int message_take(struct span_message *m, json_t *o, char *why, size_t size)
 {
 	static const char *const others[] = { "tags", NULL };
 	struct members got = { 0 };
-	int err = fields_read(o, fields, others, &got, why, size);
+	int err;
 
+	if (json_object_get(o, "live"))
+		return live_take_wish(m, o, why, size);
+	err = fields_read(o, fields, others, &got, why, size);
 	if (err)
 		return err;
 	m->is_end = !strcmp(got.span, "end");

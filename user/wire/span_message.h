@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A process's message that a span begins or ends, read: it is of unknown origin. */
+/* A message that a span begins or ends, or that the lines of the run are wanted: of unknown origin.
+ */
 #ifndef WIRE_SPAN_MESSAGE_H
 #define WIRE_SPAN_MESSAGE_H
 
@@ -8,6 +9,8 @@
 #include <sys/types.h>
 
 struct span_message {
+	bool is_live; /* lines are wanted: the next one, and nothing else */
+	bool wants_processes;
 	bool is_end, in_place;
 	pid_t pid; /* of which the span is; 0: the sender */
 	struct span_label label;

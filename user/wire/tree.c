@@ -53,3 +53,17 @@ void tree_write(struct jsonw *j, const char *key, const json_t *v)
 		jsonw_null(j, key);
 	}
 }
+
+bool tree_put_words(struct buffer *t, const json_t *list)
+{
+	const json_t *word;
+	size_t i;
+
+	json_array_foreach(list, i, word) {
+		if (i)
+			buffer_puts(t, " ");
+		if (json_is_string(word))
+			buffer_put_inert(t, json_string_value(word), json_string_length(word));
+	}
+	return json_array_size(list) > 0;
+}

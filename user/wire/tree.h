@@ -4,11 +4,14 @@
 #ifndef WIRE_TREE_H
 #define WIRE_TREE_H
 
+#include "base/buffer.h"
 #include "base/json.h"
 
 #include <jansson.h>
 
 /* Appends @v under @key, as those of base/json.h do; @v of NULL as null. */
 void tree_write(struct jsonw *j, const char *key, const json_t *v);
+/* Appends the texts of @list with blanks between, inert for a terminal. Whether there are any. */
+bool tree_put_words(struct buffer *t, const json_t *list);
 
 #endif

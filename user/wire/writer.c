@@ -87,6 +87,23 @@ static void attachment_write(struct jsonw *j, const struct run *run)
 	jsonw_object_end(j);
 }
 
+static void of_node_write(struct jsonw *j, const struct job_label *l)
+{
+	jsonw_object(j, "node_job");
+	jsonw_string(j, "id", l->id);
+	jsonw_string(j, "kind", l->kind);
+	jsonw_string(j, "name", l->name);
+	if (l->uid >= 0) {
+		jsonw_string(j, "user", l->user);
+		jsonw_uint(j, "uid", (uint64_t)l->uid);
+	}
+	if (l->cgroup)
+		jsonw_string(j, "cgroup", l->cgroup);
+	if (l->is_adopted)
+		jsonw_bool(j, "adopted", true);
+	jsonw_object_end(j);
+}
+
 void write_meta(struct jsonw *j, const struct run *run)
 {
 	jsonw_object(j, NULL);
@@ -97,6 +114,8 @@ void write_meta(struct jsonw *j, const struct run *run)
 	jsonw_string(j, "name", run->name);
 	if (run->job)
 		jsonw_string(j, "job", run->job);
+	if (run->note)
+		jsonw_string(j, "note", run->note);
 	if (run->command) {
 		jsonw_array(j, "command");
 		for (char *const *arg = run->command; *arg; arg++)
@@ -109,6 +128,8 @@ void write_meta(struct jsonw *j, const struct run *run)
 	jsonw_string(j, "host", run->host);
 	epoch_write(j, "start_time", run->start_epoch_ns);
 	jsonw_decimal(j, "interval_seconds", run->interval_ns, 9);
+	if (run->live_socket[0])
+		jsonw_string(j, "live_socket", run->live_socket);
 	jsonw_pairs(j, "tags", run->tags, run->nr_tags);
 	jsonw_object(j, "system");
 	jsonw_uint(j, "cpus", run->cpus);
@@ -119,6 +140,8 @@ void write_meta(struct jsonw *j, const struct run *run)
 	jsonw_object_end(j);
 	if (run->meta)
 		meta_write_all(j, run->meta);
+	if (run->of_node)
+		of_node_write(j, run->of_node);
 	if (run->is_altered)
 		jsonw_bool(j, "altered_for_tests", true);
 	if (run->is_attached)

@@ -22,6 +22,12 @@ void write_process_sample(struct jsonw *j, uint64_t start_epoch_ns, const struct
 /* An event that has nothing to say but its name, when, and how many. */
 void write_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, const char *event,
 		 uint64_t count);
+/* Nothing has been done since @begun_ns after the start; or it has been until now, and goes on. */
+void write_stall(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, bool is_stalled,
+		 uint64_t begun_ns);
+/* The same of one that is stalled, with @nr of its processes. */
+void write_stalled(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, uint64_t begun_ns,
+		   const int32_t *pids, size_t nr);
 /* An event that befell the cgroup that is followed. */
 void write_cgroup_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
 			const char *event, const char *path);

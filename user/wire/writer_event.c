@@ -21,6 +21,26 @@ void write_event(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, co
 	line_end(j);
 }
 
+void write_stall(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, bool is_stalled,
+		 uint64_t begun_ns)
+{
+	event_begin(j, run, elapsed_ns, is_stalled ? "stalled" : "resumed");
+	epoch_write(j, "since_time", run->start_epoch_ns + begun_ns);
+	line_end(j);
+}
+
+void write_stalled(struct jsonw *j, const struct run *run, uint64_t elapsed_ns, uint64_t begun_ns,
+		   const int32_t *pids, size_t nr)
+{
+	event_begin(j, run, elapsed_ns, "stalled");
+	epoch_write(j, "since_time", run->start_epoch_ns + begun_ns);
+	jsonw_array(j, "pids");
+	for (size_t i = 0; i < nr; i++)
+		jsonw_int(j, NULL, pids[i]);
+	jsonw_array_end(j);
+	line_end(j);
+}
+
 void oom_write(struct jsonw *j, const struct oom_kill *k)
 {
 	jsonw_int(j, "pid", k->pid);

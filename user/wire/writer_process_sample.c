@@ -15,6 +15,12 @@ void write_process_sample(struct jsonw *j, uint64_t start_epoch_ns, const struct
 	if (p->comm[0])
 		jsonw_bytes(j, "comm", p->comm, strlen(p->comm));
 	epoch_write(j, "start_time", p->start_epoch_ns);
+	if (p->has_parent) {
+		jsonw_int(j, "ppid", p->ppid);
+		jsonw_uint(j, "uid", p->uid);
+	}
+	if (p->exe)
+		jsonw_string(j, "exe", p->exe);
 	metrics_write(j, p->value, &p->have);
 	j->lossy |= p->lossy;
 	line_end(j);

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What top draws of a recorded run, as golden screens of several sizes; and what its keys do. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "golden.h"
+
+#include "top/view.h"
+
+#define RECORDED "tests/data/top/run.jsonl"
+
+struct shown {
+	struct model model;
+	struct view view;
+	struct screen screen;
+};
+
+static void lines_take(struct model *m, char *text, size_t most)
+{
+	struct line line = { 0 };
+	char *rest = text, *one;
+
+	while (most-- && (one = strsep(&rest, "\n")) && *one) {
+		assert_int_equal(line_read_quick(&line, one, strlen(one)), 0);
+		assert_int_equal(model_take(m, &line), 0);
+	}
+	line_done(&line);
+}
+
+static int shown_make(void **state)
+{
+	struct shown *s = calloc(1, sizeof(*s));
+	char *text = file_read(RECORDED);
+
+	setenv("TZ", "UTC", 1);
+	model_init(&s->model);
+	view_init(&s->view, &s->model);
+	s->screen.is_utf8 = true;
+	assert_non_null(text);
+	lines_take(&s->model, text, SIZE_MAX);
+	free(text);
+	*state = s;
+	return 0;
+}
+
+static int shown_free(void **state)
+{
+	struct shown *s = *state;
+
+	view_done(&s->view);
+	model_done(&s->model);
+	screen_done(&s->screen);
+	free(s);
+	return 0;
+}
+
+/* To be freed. */
+static char *screen_draw(struct shown *s, int width, int height)
+{
+	char *text, *row;
+	size_t length;
+	FILE *f;
+
+	assert_int_equal(screen_resize(&s->screen, width, height), 0);
+	assert_int_equal(view_draw(&s->view, &s->screen), 0);
+	f = open_memstream(&text, &length);
+	for (int y = 0; y < height; y++) {
+		row = screen_row_text(&s->screen, y);
+		fprintf(f, "%s\n", row);
+		free(row);
+	}
+	fclose(f);
+	return text;
+}
+
+static void assert_golden_screen(struct shown *s, const char *name, int width, int height)
+{
+	char *text = screen_draw(s, width, height);
+
+	assert_golden_text(name, text);
+	free(text);
+}
+
+static void assert_shows(struct shown *s, const char *part)
+{
+	char *text = screen_draw(s, 120, 40);
+
+	if (!strstr(text, part))
+		fail_msg("'%s' is not in: %s", part, text);
+	free(text);
+}
+
+static void assert_shows_no(struct shown *s, const char *part)
+{
+	char *text = screen_draw(s, 120, 40);
+
+	if (strstr(text, part))
+		fail_msg("'%s' is in: %s", part, text);
+	free(text);
+}
+
+static void keys_press(struct shown *s, const char *keys)
+{
+	for (; *keys; keys++)
+		assert_int_equal(view_key(&s->view, *keys), VIEW_GOES_ON);
+}
+
+/* To the second sample, at which a process has a hostile name. */
+static void view_go_to_start(struct shown *s)
+{
+	view_go_to_life(&s->view);
+	for (int i = 0; i < 20; i++)
+		view_key(&s->view, KEY_OF_LEFT);
+	view_key(&s->view, KEY_OF_RIGHT);
+}
+
+static void screens_of_all_sizes_are_as_recorded(void **state)
+{
+	view_go_to_start(*state);
+	assert_golden_screen(*state, "top_40x10.txt", 40, 10);
+	assert_golden_screen(*state, "top_80x24.txt", 80, 24);
+	assert_golden_screen(*state, "top_120x40.txt", 120, 40);
+	assert_golden_screen(*state, "top_300x100.txt", 300, 100);
+}
+
+static void without_utf8_only_ascii_is_drawn(void **state)
+{
+	struct shown *s = *state;
+	char *text;
+
+	s->screen.is_utf8 = false;
+	view_go_to_start(s);
+	assert_golden_screen(s, "top_ascii.txt", 80, 24);
+	text = screen_draw(s, 300, 100);
+	for (const char *c = text; *c; c++)
+		assert_true(*c == '\n' || (*c >= ' ' && *c < 0x7f));
+	free(text);
+}
+
+static void end_of_the_run_has_all_processes_by_program(void **state)
+{
+	assert_golden_screen(*state, "top_end.txt", 80, 24);
+}
+
+static void one_process_is_shown_with_its_record(void **state)
+{
+	struct shown *s = *state;
+
+	view_go_to_start(s);
+	free(screen_draw(s, 80, 40));
+	keys_press(s, "jj");
+	view_key(&s->view, KEY_OF_ENTER);
+	assert_golden_screen(s, "top_process.txt", 80, 40);
+	view_key(&s->view, KEY_OF_ESCAPE);
+	assert_shows(s, "COMMAND");
+}
+
+static void help_and_columns_are_shown(void **state)
+{
+	struct shown *s = *state;
+
+	view_go_to_start(s);
+	keys_press(s, "?");
+	assert_golden_screen(s, "top_help.txt", 80, 24);
+	keys_press(s, "?c");
+	assert_golden_screen(s, "top_columns.txt", 80, 24);
+	keys_press(s, " ");
+	view_key(&s->view, KEY_OF_ESCAPE);
+	assert_shows_no(s, "+CPU%");
+}
+
+static void filter_shows_what_matches_and_what_is_above_it(void **state)
+{
+	struct shown *s = *state;
+
+	view_go_to_start(s);
+	keys_press(s, "/while");
+	view_key(&s->view, KEY_OF_ENTER);
+	assert_shows(s, "while");
+	assert_shows(s, "align.sh");
+	assert_shows_no(s, "\u2500sleep");
+	view_key(&s->view, KEY_OF_ESCAPE);
+	assert_shows(s, "\u2500sleep");
+}
+
+static void what_is_folded_stays_in_the_sum(void **state)
+{
+	struct shown *s = *state;
+
+	view_go_to_start(s);
+	free(screen_draw(s, 120, 40));
+	keys_press(s, "j ");
+	assert_shows(s, "(+");
+	assert_shows_no(s, "while");
+	keys_press(s, " ");
+	assert_shows(s, "while");
+}
+
+static void arrows_go_through_time_and_back_to_the_end(void **state)
+{
+	struct shown *s = *state;
+	char *first, *again;
+
+	view_go_to_start(s);
+	first = screen_draw(s, 120, 40);
+	view_key(&s->view, KEY_OF_RIGHT);
+	assert_shows_no(s, "at 0.25s of");
+	view_key(&s->view, KEY_OF_LEFT);
+	again = screen_draw(s, 120, 40);
+	assert_string_equal(first, again);
+	free(first);
+	free(again);
+	for (int i = 0; i < 20; i++)
+		view_key(&s->view, KEY_OF_RIGHT);
+	assert_shows(s, "ended with 0 after");
+}
+
+static void flat_list_has_no_branches(void **state)
+{
+	struct shown *s = *state;
+
+	view_go_to_start(s);
+	keys_press(s, "te");
+	assert_shows_no(s, "\u2500");
+	keys_press(s, "<<<<<<<<<<<<r");
+	assert_shows(s, "while");
+}
+
+/* As a file that is being written, or was cut, is seen. */
+static void run_without_its_end_is_one_that_goes_on(void **state)
+{
+	struct shown *s = *state;
+	char *text = file_read(RECORDED);
+
+	view_done(&s->view);
+	model_done(&s->model);
+	view_init(&s->view, &s->model);
+	lines_take(&s->model, text, 20);
+	free(text);
+	assert_shows(s, "running, ");
+	assert_shows(s, "live");
+}
+
+static void steering_bytes_and_wide_characters_are_measured_and_harmless(void **state)
+{
+	struct shown *s = *state;
+	char *row;
+
+	assert_int_equal(screen_resize(&s->screen, 8, 1), 0);
+	assert_int_equal(screen_text(&s->screen, 0, 0, 8, STYLE_PLAIN, "\x1b[2J\xff\u202e"), 6);
+	row = screen_row_text(&s->screen, 0);
+	assert_string_equal(row, "?[2J??");
+	free(row);
+	screen_clear(&s->screen);
+	assert_int_equal(screen_text(&s->screen, 0, 0, 8, STYLE_PLAIN, "e\u0301\u65e5\u672c"), 5);
+	row = screen_row_text(&s->screen, 0);
+	assert_string_equal(row, "e\u0301\u65e5\u672c");
+	free(row);
+	/* half of a wide one does not stay, and does not reach beyond its column */
+	screen_text(&s->screen, 2, 0, 1, STYLE_PLAIN, "x");
+	assert_int_equal(screen_text(&s->screen, 7, 0, 1, STYLE_PLAIN, "\u65e5"), 0);
+	row = screen_row_text(&s->screen, 0);
+	assert_string_equal(row, "e\u0301 x\u672c");
+	free(row);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, shown_make, shown_free)
+	const struct CMUnitTest tests[] = {
+		TEST(screens_of_all_sizes_are_as_recorded),
+		TEST(without_utf8_only_ascii_is_drawn),
+		TEST(end_of_the_run_has_all_processes_by_program),
+		TEST(one_process_is_shown_with_its_record),
+		TEST(help_and_columns_are_shown),
+		TEST(filter_shows_what_matches_and_what_is_above_it),
+		TEST(what_is_folded_stays_in_the_sum),
+		TEST(arrows_go_through_time_and_back_to_the_end),
+		TEST(flat_list_has_no_branches),
+		TEST(run_without_its_end_is_one_that_goes_on),
+		TEST(steering_bytes_and_wide_characters_are_measured_and_harmless),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

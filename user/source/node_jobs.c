@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "source/node_jobs.h"
+
+#include "wire/reader.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct node_job_row *row_find(struct node_job_rows *rows, const char *run)
+{
+	for (size_t i = rows->nr; run && i-- > 0;)
+		if (!strcmp(rows->all[i].run, run))
+			return &rows->all[i];
+	return NULL;
+}
+
+static struct node_job_row *row_append(struct node_job_rows *rows)
+{
+	size_t room = rows->room ? rows->room * 2 : 64;
+	struct node_job_row *all = rows->all;
+
+	if (rows->nr == rows->room) {
+		all = reallocarray(all, room, sizeof(*all));
+		if (!all)
+			return NULL;
+		rows->all = all;
+		rows->room = room;
+	}
+	all[rows->nr] = (struct node_job_row){ 0 };
+	return &all[rows->nr++];
+}
+
+/* NULL: there is no such text, or no memory, which *@err has then. */
+static char *member_copy(const json_t *o, const char *key, int *err)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+	char *copy = text ? strdup(text) : NULL;
+
+	if (text && !copy)
+		*err = -ENOMEM;
+	return copy;
+}
+
+static int meta_take(struct node_job_rows *rows, const struct line *l)
+{
+	const json_t *o = l->tree, *job = json_object_get(o, "node_job");
+	struct node_job_row *row = job ? row_append(rows) : NULL;
+	int err = 0;
+
+	if (!job)
+		return -EBADMSG;
+	if (!row)
+		return -ENOMEM;
+	row->run = member_copy(o, "run", &err);
+	row->id = member_copy(job, "id", &err);
+	row->name = member_copy(job, "name", &err);
+	row->user = member_copy(job, "user", &err);
+	row->start_epoch_ns = l->start_epoch_ns;
+	if (!err && (!row->run || !row->id || !row->name))
+		err = -EBADMSG;
+	return err;
+}
+
+static int node_line_take(struct node_job_rows *rows, struct line *l, bool *is_last)
+{
+	const json_t *o = l->tree;
+	const char *kind = json_string_value(json_object_get(o, "kind"));
+	struct node_job_row *row;
+
+	*is_last = kind && !strcmp(kind, "agent");
+	if (l->kind == LINE_META)
+		return meta_take(rows, l);
+	row = l->kind == LINE_SAMPLE ? row_find(rows, json_string_value(json_object_get(o, "run")))
+				     : NULL;
+	if (!row)
+		return 0;
+	memcpy(row->value, l->sample.value, sizeof(row->value));
+	row->have = l->sample.have;
+	return 0;
+}
+
+int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, bool *is_last)
+{
+	struct line *l = calloc(1, sizeof(*l)); /* large for a stack */
+	int err = l ? line_read(l, text, length) : -ENOMEM;
+
+	if (!err)
+		err = node_line_take(rows, l, is_last);
+	if (l)
+		line_done(l);
+	free(l);
+	return err;
+}
+
+void node_jobs_done(struct node_job_rows *rows)
+{
+	for (size_t i = 0; i < rows->nr; i++) {
+		free(rows->all[i].run);
+		free(rows->all[i].id);
+		free(rows->all[i].name);
+		free(rows->all[i].user);
+	}
+	free(rows->all);
+	*rows = (struct node_job_rows){ 0 };
+}

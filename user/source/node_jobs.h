@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The jobs of a node, from the lines that its agent sends. */
+#ifndef SOURCE_NODE_JOBS_H
+#define SOURCE_NODE_JOBS_H
+
+#include "model/node_job_row.h"
+
+#include <stdbool.h>
+
+/*
+ * Takes a line of the stream of a node. *@is_last: it is the agent's own, which comes after those
+ * of all jobs. 0; -EBADMSG: it is no line; -ENOMEM.
+ */
+int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, bool *is_last);
+void node_jobs_done(struct node_job_rows *rows);
+
+#endif

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The first lines: what is shown and when, the run's cores, memory and I/O with their curves; and
+ * the last line, the keys. */
+#include "top/view.h"
+
+#include "view/format.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MOST_CURVE MAX_SCREEN_WIDTH
+#define LABEL_COLUMNS 8
+#define VALUE_COLUMNS 34
+#define RECENT_NOTE_NS 60000000000LL
+
+void draw_curve(struct screen *s, int x, int y, int columns_, const double *values, int nr,
+		double most, int cursor, enum style style)
+{
+	int first = x + (columns_ > nr ? columns_ - nr : 0);
+
+	for (int i = 0; i < nr && i < columns_; i++) {
+		double part = most > 0 ? values[i] / most * 8 : 0;
+		int eighths = part > 8 ? 8 : (int)part;
+
+		/* what is above 0 is seen */
+		if (!eighths && values[i] > 0)
+			eighths = 1;
+		screen_bar(s, first + i, y, eighths, style);
+		if (i == cursor)
+			screen_paint(s, first + i, y, 1, STYLE_SELECTED);
+	}
+}
+
+enum head_curve { HEAD_CORES, HEAD_MEMORY, HEAD_IO };
+
+static double moment_value(const struct model *m, size_t i, enum head_curve curve)
+{
+	const struct moment *at = &m->moments[i], *before = i ? at - 1 : NULL;
+	double bytes, seconds;
+
+	if (curve == HEAD_CORES)
+		return (double)at->cores / 1000;
+	if (curve == HEAD_MEMORY)
+		return (double)at->total.value[MEASURE_RSS];
+	if (!before)
+		return 0;
+	bytes = (double)at->total.value[MEASURE_READ] + (double)at->total.value[MEASURE_WRITE] -
+		(double)before->total.value[MEASURE_READ] -
+		(double)before->total.value[MEASURE_WRITE];
+	seconds = (double)(at->at_ns - before->at_ns) / 1e9;
+	return bytes > 0 && seconds > 0 ? bytes / seconds : 0;
+}
+
+/* The moments behind one column of the curve; *@nr columns are there. While it is followed the last
+ * ones, else all of them. */
+static void curve_part(const struct view *v, int columns_, int i, size_t *from, size_t *to, int *nr)
+{
+	size_t all = v->model->nr_moments, first = 0;
+
+	*nr = all < (size_t)columns_ ? (int)all : columns_;
+	if (v->is_following && !v->model->has_summary) {
+		first = all - (size_t)*nr;
+		*from = first + (size_t)i;
+		*to = *from + 1;
+		return;
+	}
+	*from = *nr ? (size_t)i * all / (size_t)*nr : 0;
+	*to = *nr ? ((size_t)i + 1) * all / (size_t)*nr : 0;
+}
+
+static void head_curve_draw(const struct view *v, struct screen *s, int x, int y, int columns_,
+			    enum head_curve curve, double least, enum style style)
+{
+	double values[MOST_CURVE], most = least;
+	size_t moment = model_moment_at(v->model, v->at_ns), from, to;
+	int nr = 0, cursor = -1;
+
+	if (columns_ > MOST_CURVE)
+		columns_ = MOST_CURVE;
+	curve_part(v, columns_, 0, &from, &to, &nr);
+	for (int i = 0; i < nr; i++) {
+		curve_part(v, columns_, i, &from, &to, &nr);
+		values[i] = 0;
+		for (size_t at = from; at < to; at++) {
+			double value = moment_value(v->model, at, curve);
+
+			if (value > values[i])
+				values[i] = value;
+		}
+		if (!v->is_following && moment >= from && moment < to)
+			cursor = i;
+		if (values[i] > most)
+			most = values[i];
+	}
+	draw_curve(s, x, y, columns_, values, nr, most, cursor, style);
+}
+
+static double cores_limit(const struct model *m)
+{
+	uint64_t limit = m->cpus * 1000;
+
+	if (m->cpu_limit && (!limit || m->cpu_limit < limit))
+		limit = m->cpu_limit;
+	return (double)limit / 1000;
+}
+
+static uint64_t memory_limit(const struct model *m)
+{
+	if (m->memory_limit_bytes && m->memory_limit_bytes < m->memory_bytes)
+		return m->memory_limit_bytes;
+	return m->memory_bytes;
+}
+
+static double growth_rate(const struct view *v, enum measure m)
+{
+	double seconds = (double)(v->scene.at_ns - v->scene.before_ns) / 1e9;
+
+	return seconds > 0 ? (double)v->scene.run_grown.value[m] / seconds : 0;
+}
+
+static void head_cores(const struct view *v, struct screen *s, int y, int values)
+{
+	size_t at = model_moment_at(v->model, v->at_ns);
+	double now = at == SIZE_MAX ? 0 : moment_value(v->model, at, HEAD_CORES);
+	double limit = cores_limit(v->model);
+	char time[FORMAT_BYTES], of[40] = "";
+	int x = LABEL_COLUMNS + values + 1;
+
+	if (limit > 0)
+		snprintf(of, sizeof(of), " of %.4g", limit);
+	duration_short(time, sizeof(time), v->scene.run.value[MEASURE_CPU]);
+	screen_text(s, 0, y, LABEL_COLUMNS, STYLE_CPU, "cores");
+	screen_printf(s, LABEL_COLUMNS, y, values, STYLE_PLAIN, "%.2f%s   %s CPU", now, of, time);
+	head_curve_draw(v, s, x, y, s->width - x, HEAD_CORES, 1, STYLE_CPU);
+}
+
+static void head_memory(const struct view *v, struct screen *s, int y, int values)
+{
+	char now[FORMAT_BYTES], limit[FORMAT_BYTES], of[80] = "";
+	int x = LABEL_COLUMNS + values + 1;
+
+	format_bytes(now, v->scene.run.value[MEASURE_RSS]);
+	if (memory_limit(v->model))
+		snprintf(of, sizeof(of), " of %s", format_bytes(limit, memory_limit(v->model)));
+	screen_text(s, 0, y, LABEL_COLUMNS, STYLE_MEMORY, "memory");
+	screen_printf(s, LABEL_COLUMNS, y, values, STYLE_PLAIN, "%s%s", now, of);
+	head_curve_draw(v, s, x, y, s->width - x, HEAD_MEMORY, 1, STYLE_MEMORY);
+}
+
+static void head_io(const struct view *v, struct screen *s, int y, int values)
+{
+	char read[16], write[16];
+	int x = LABEL_COLUMNS + values + 1;
+
+	bytes_short(read, sizeof(read), growth_rate(v, MEASURE_READ));
+	bytes_short(write, sizeof(write), growth_rate(v, MEASURE_WRITE));
+	screen_text(s, 0, y, LABEL_COLUMNS, STYLE_IO, "storage");
+	screen_printf(s, LABEL_COLUMNS, y, values, STYLE_PLAIN, "%s/s read, %s/s written", read,
+		      write);
+	head_curve_draw(v, s, x, y, s->width - x, HEAD_IO, 1, STYLE_IO);
+}
+
+/* How the run is, or that it is shown as it was. */
+static enum style head_state(const struct view *v, char *out, size_t size)
+{
+	const struct model *m = v->model;
+	char at[24], all[24];
+
+	duration_short(at, sizeof(at), v->at_ns > 0 ? (uint64_t)v->at_ns : 0);
+	duration_short(all, sizeof(all), (uint64_t)m->now_ns);
+	if (!v->is_following) {
+		snprintf(out, size, "at %s of %s", at, all);
+		return STYLE_WARN;
+	}
+	if (v->state[0]) {
+		snprintf(out, size, "%s, %s", v->state, all);
+		return v->is_alarm ? STYLE_ALARM : STYLE_PLAIN;
+	}
+	if (!m->has_summary) {
+		snprintf(out, size, "running, %s", all);
+		return STYLE_GOOD;
+	}
+	if (m->has_status && m->signal)
+		snprintf(out, size, "killed by signal %d after %s", m->signal, all);
+	else if (m->has_status)
+		snprintf(out, size, "ended with %d after %s", m->exit_code, all);
+	else
+		snprintf(out, size, "ended after %s", all);
+	return m->has_status && (m->signal || m->exit_code) ? STYLE_ALARM : STYLE_PLAIN;
+}
+
+static void head_first(const struct view *v, struct screen *s)
+{
+	const struct model *m = v->model;
+	char state[200], counts[80];
+	enum style style = head_state(v, state, sizeof(state));
+	int right, x;
+
+	snprintf(counts, sizeof(counts), "%zu live, %" PRIu64 " ended", v->scene.nr_actors,
+		 v->scene.nr_ended_processes);
+	right = screen_measure(s, state);
+	screen_text_right(s, 0, 0, s->width, style, state);
+	if (s->width >= 70) {
+		int columns_ = screen_measure(s, counts);
+
+		screen_text(s, s->width - right - 3 - columns_, 0, columns_, STYLE_PLAIN, counts);
+		right += 3 + columns_;
+	}
+	right = s->width - right - 2;
+	x = screen_text(s, 0, 0, right, STYLE_BOLD,
+			m->name[0]      ? m->name
+			: m->command[0] ? m->command
+					: v->source);
+	if (m->name[0] && x + 3 < right)
+		screen_text(s, x + 2, 0, right - x - 2, STYLE_DIM, m->command);
+}
+
+/* What has happened last, if it is not long ago. */
+static int head_note(const struct view *v, struct screen *s, int y)
+{
+	const struct model *m = v->model;
+	const struct note *last = NULL;
+	char at[24];
+
+	for (size_t i = 0; i < m->nr_notes && i < MAX_NOTES; i++) {
+		const struct note *n = &m->notes[i];
+
+		if (n->at_ns <= v->at_ns && n->at_ns > v->at_ns - RECENT_NOTE_NS &&
+		    (!last || n->at_ns >= last->at_ns))
+			last = n;
+	}
+	if (!last)
+		return y;
+	duration_short(at, sizeof(at), last->at_ns > 0 ? (uint64_t)last->at_ns : 0);
+	screen_text(s, 0, y, LABEL_COLUMNS, STYLE_WARN, "event");
+	screen_printf(s, LABEL_COLUMNS, y, s->width - LABEL_COLUMNS, STYLE_WARN, "%s at %s",
+		      last->text, at);
+	return y + 1;
+}
+
+int draw_head(struct view *v, struct screen *s)
+{
+	int values = s->width < 60 ? s->width - LABEL_COLUMNS - 8 : VALUE_COLUMNS;
+
+	head_first(v, s);
+	if (s->height < 8)
+		return 1;
+	head_cores(v, s, 1, values);
+	head_memory(v, s, 2, values);
+	if (s->height < 12)
+		return 3;
+	head_io(v, s, 3, values);
+	return s->height < 16 ? 4 : head_note(v, s, 4) + 1;
+}
+
+static int foot_key(struct screen *s, int x, const char *key, const char *what)
+{
+	int y = s->height - 1;
+
+	if (x + screen_measure(s, key) + screen_measure(s, what) + 1 > s->width)
+		return s->width;
+	x += screen_text(s, x, y, s->width - x, STYLE_KEY, key) + 1;
+	return x + screen_text(s, x, y, s->width - x, STYLE_PLAIN, what) + 2;
+}
+
+void draw_foot(struct view *v, struct screen *s)
+{
+	int x = 0;
+
+	if (v->is_typing || v->choice.filter[0]) {
+		x += screen_text(s, 0, s->height - 1, s->width, STYLE_KEY, "/");
+		x += screen_printf(s, x, s->height - 1, s->width - x, STYLE_BOLD, "%s%s",
+				   v->choice.filter, v->is_typing ? "_" : "") +
+		     2;
+		foot_key(s, x, "Esc", "all");
+		return;
+	}
+	x = foot_key(s, x, "q", "quit");
+	x = foot_key(s, x, "?", "help");
+	if (v->mode == VIEW_COLUMNS) {
+		x = foot_key(s, x, "space", "show or hide");
+		x = foot_key(s, x, "Enter", "sort by it");
+		foot_key(s, x, "Esc", "done");
+		return;
+	}
+	x = foot_key(s, x, s->is_utf8 ? "\u2190 \u2192" : "left right", "time");
+	x = foot_key(s, x, "p", v->is_following ? "pause" : "go on");
+	if (v->mode != VIEW_TABLE) {
+		foot_key(s, x, "Esc", "back");
+		return;
+	}
+	x = foot_key(s, x, "Enter", "open");
+	x = foot_key(s, x, "space", "fold");
+	x = foot_key(s, x, "/", "filter");
+	x = foot_key(s, x, "< >", "sort");
+	x = foot_key(s, x, "c", "columns");
+	x = foot_key(s, x, "t", v->choice.is_flat ? "tree" : "flat");
+	if (v->can_go_back)
+		foot_key(s, x, "Esc", "runs");
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Lines of a run become its processes, samples, spans and notes. */
+#include "top/model.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_TASKS 32768
+#define MOST_POINTS 262144
+#define MOST_MOMENTS 131072
+#define MOST_SPANS 16384
+
+void model_init(struct model *m)
+{
+	*m = (struct model){ .most_tasks = MOST_TASKS, .most_points = MOST_POINTS };
+}
+
+void model_done(struct model *m)
+{
+	for (size_t i = 0; i < m->nr_tasks; i++) {
+		free(m->tasks[i].points);
+		free(m->tasks[i].args);
+	}
+	for (size_t i = 0; i < m->nr_programs; i++)
+		free(m->programs[i].name);
+	for (size_t i = 0; i < m->nr_spans; i++)
+		free(m->spans[i].name);
+	free(m->tasks);
+	free(m->hash);
+	free(m->programs);
+	free(m->moments);
+	free(m->spans);
+	model_init(m);
+}
+
+/* Times beyond centuries are of no clock. */
+static int64_t elapsed_clamp(uint64_t ns)
+{
+	return ns < INT64_MAX / 4 ? (int64_t)ns : INT64_MAX / 4;
+}
+
+static int64_t epoch_elapsed(const struct model *m, uint64_t epoch_ns)
+{
+	if (epoch_ns < m->start_epoch_ns)
+		return -elapsed_clamp(m->start_epoch_ns - epoch_ns);
+	return elapsed_clamp(epoch_ns - m->start_epoch_ns);
+}
+
+static void model_advance(struct model *m, int64_t at_ns)
+{
+	if (at_ns > m->now_ns)
+		m->now_ns = at_ns;
+}
+
+/* Of a long run every second moment stays, but the last. */
+static void moments_thin(struct model *m)
+{
+	size_t nr = 0;
+
+	for (size_t from = (m->nr_moments + 1) % 2; from < m->nr_moments; from += 2)
+		m->moments[nr++] = m->moments[from];
+	m->nr_moments = nr;
+}
+
+static struct moment *moments_append(struct model *m)
+{
+	if (m->nr_moments >= MOST_MOMENTS)
+		moments_thin(m);
+	if (m->nr_moments == m->room_moments) {
+		size_t room = m->room_moments ? 2 * m->room_moments : 256;
+		struct moment *moments = reallocarray(m->moments, room, sizeof(*moments));
+
+		if (!moments)
+			return NULL;
+		m->moments = moments;
+		m->room_moments = room;
+	}
+	return &m->moments[m->nr_moments++];
+}
+
+/* A feed of all live processes had a line for each at each sample: one without has ended unseen. */
+static void tasks_end_unseen(struct model *m, int64_t last_ns)
+{
+	for (size_t i = 0; i < m->nr_tasks; i++) {
+		struct task *t = &m->tasks[i];
+
+		if (t->has_ended || !t->is_sampled_all || !t->nr_points ||
+		    t->points[t->nr_points - 1].at_ns >= last_ns)
+			continue;
+		t->has_ended = true;
+		t->end_ns = last_ns;
+	}
+}
+
+static int model_take_sample(struct model *m, const struct sample *s)
+{
+	int64_t at_ns = elapsed_clamp(s->elapsed_ns);
+	int64_t last_ns = m->nr_moments ? m->moments[m->nr_moments - 1].at_ns : -1;
+	struct moment *to;
+
+	if (at_ns <= last_ns) /* known already, from the past of the run */
+		return 0;
+	tasks_end_unseen(m, last_ns);
+	to = moments_append(m);
+	if (!to)
+		return -ENOMEM;
+	*to = (struct moment){ .at_ns = at_ns };
+	usage_take(&to->total, s->value, &s->have);
+	to->processes = s->value[M_processes];
+	to->cores = s->value[M_cores];
+	model_advance(m, at_ns);
+	return 0;
+}
+
+static int task_of(struct model *m, int32_t pid, uint64_t start_epoch_ns, size_t *index)
+{
+	ssize_t found = model_find(m, pid, start_epoch_ns);
+
+	*index = (size_t)found;
+	return found >= 0 ? 0 : tasks_add(m, pid, start_epoch_ns, index);
+}
+
+static int task_name(struct model *m, struct task *t, const char *comm, const char *exe)
+{
+	const char *name = exe && *exe ? exe : *comm ? comm : "(unknown)";
+
+	if (*comm)
+		comm_copy(t->comm, comm, SIZE_MAX);
+	if (t->program < m->nr_programs && !strcmp(m->programs[t->program].name, name))
+		return 0;
+	return programs_find(m, name, &t->program);
+}
+
+static int model_take_process_sample(struct model *m, const struct process_sample *p)
+{
+	struct usage used;
+	struct task *t;
+	size_t index;
+	int err = task_of(m, p->pid, p->start_epoch_ns, &index);
+
+	if (err)
+		return err;
+	t = &m->tasks[index];
+	usage_take(&used, p->value, &p->have);
+	if (t->has_record) /* a store has the records first */
+		return elapsed_clamp(p->elapsed_ns) < t->end_ns
+			       ? task_add_point(m, t, elapsed_clamp(p->elapsed_ns), &used)
+			       : 0;
+	if (p->has_parent) {
+		t->ppid = t->ppid ? t->ppid : p->ppid;
+		t->uid = p->uid;
+		t->has_uid = t->is_sampled_all = true;
+	}
+	t->has_ended = false;
+	t->end_ns = MODEL_NEVER;
+	t->last = used;
+	err = task_name(m, t, p->comm, p->exe);
+	if (!err)
+		err = task_add_point(m, t, elapsed_clamp(p->elapsed_ns), &used);
+	model_advance(m, elapsed_clamp(p->elapsed_ns));
+	return err;
+}
+
+/* The arguments as one text, of which the beginning is enough. */
+static int task_set_args(struct task *t, const struct process *p)
+{
+	size_t length = p->args_length < 4096 ? p->args_length : 4096;
+
+	if (!p->args || !length || t->args)
+		return 0;
+	t->args = malloc(length + 1);
+	if (!t->args)
+		return -ENOMEM;
+	memcpy(t->args, p->args, length);
+	t->args[length] = '\0';
+	for (size_t i = 0; i + 1 < length; i++)
+		if (!t->args[i])
+			t->args[i] = ' ';
+	return 0;
+}
+
+static void task_end(const struct model *m, struct task *t, const struct process *p)
+{
+	uint64_t end = p->end_epoch_ns ? p->end_epoch_ns : p->left_epoch_ns;
+
+	t->has_ended = p->has_ended || p->left_epoch_ns;
+	t->end_ns = !t->has_ended ? MODEL_NEVER : end ? epoch_elapsed(m, end) : m->now_ns;
+	if (t->end_ns < t->start_ns)
+		t->end_ns = t->start_ns;
+	t->exit_code = p->exit_code;
+	t->signal = p->signal;
+}
+
+static int model_take_process(struct model *m, const struct process *p)
+{
+	struct usage used, before = { 0 };
+	struct task *t;
+	size_t index;
+	int err = task_of(m, p->pid, p->start_epoch_ns, &index);
+
+	if (err)
+		return err;
+	t = &m->tasks[index];
+	usage_take(&used, p->value, &p->have);
+	if (t->has_record) { /* it left the run and came back: a record for each stay */
+		int64_t end_ns = t->end_ns;
+
+		task_end(m, t, p);
+		if (t->end_ns <= end_ns)
+			return 0; /* the same record again */
+		before = t->last;
+	}
+	task_end(m, t, p);
+	t->ppid = t->ppid ? t->ppid : p->ppid;
+	t->uid = p->uid;
+	t->has_uid = t->has_record = true;
+	t->span = p->span;
+	t->rss_peak_bytes = p->has_rss_peak ? p->rss_peak_bytes : 0;
+	t->threads_total = p->threads_total;
+	t->execs = p->execs;
+	t->last = used;
+	usage_add_counters(&t->last, &before);
+	err = task_name(m, t, p->comm, p->exe);
+	if (!err)
+		err = task_set_args(t, p);
+	/* what lives at the end of the run has its last values there */
+	if (!err && !t->has_ended)
+		err = task_add_point(m, t, m->now_ns + 1, &t->last);
+	if (t->has_ended)
+		model_advance(m, t->end_ns);
+	return err;
+}
+
+static int model_take_span(struct model *m, const struct span *s)
+{
+	struct model_span *to;
+
+	if (m->nr_spans == MOST_SPANS)
+		return 0;
+	for (size_t i = m->nr_spans; i-- > 0 && m->nr_spans - i < 64;)
+		if (m->spans[i].id == s->id)
+			return 0;
+	if (m->nr_spans == m->room_spans) {
+		size_t room = m->room_spans ? 2 * m->room_spans : 64;
+
+		to = reallocarray(m->spans, room, sizeof(*to));
+		if (!to)
+			return -ENOMEM;
+		m->spans = to;
+		m->room_spans = room;
+	}
+	to = &m->spans[m->nr_spans];
+	*to = (struct model_span){ .id = s->id,
+				   .parent = s->parent,
+				   .pid = s->pid,
+				   .in_place = s->in_place,
+				   .name = strdup(s->label.name ? s->label.name : ""),
+				   .start_ns = epoch_elapsed(m, s->start_epoch_ns),
+				   .end_ns = MODEL_NEVER };
+	if (!to->name)
+		return -ENOMEM;
+	if (s->end_epoch_ns)
+		to->end_ns = epoch_elapsed(m, s->end_epoch_ns);
+	usage_take(&to->used, s->used.total.value, &s->used.total.have);
+	m->nr_spans++;
+	return 0;
+}
+
+static void model_take_event(struct model *m, const struct line *l)
+{
+	static const char *const more[] = { "text", "reason", "comm", "cgroup" };
+	const char *event = json_string_value(json_object_get(l->tree, "event")), *text = NULL;
+	double time = json_number_value(json_object_get(l->tree, "time"));
+	struct note *n = &m->notes[m->nr_notes++ % MAX_NOTES];
+	json_int_t pid = json_integer_value(json_object_get(l->tree, "pid"));
+	char of[32] = "";
+
+	for (size_t i = 0; !text && i < sizeof(more) / sizeof(*more); i++)
+		text = json_string_value(json_object_get(l->tree, more[i]));
+	if (pid > 0)
+		snprintf(of, sizeof(of), " %lld", (long long)pid);
+	*n = (struct note){ .at_ns = m->now_ns };
+	if (time > 0 && time < 4e9)
+		n->at_ns = epoch_elapsed(m, (uint64_t)(time * 1e6) * 1000);
+	snprintf(n->text, sizeof(n->text), "%s%s%s%s", event ? event : "event", of,
+		 text ? ": " : "", text ? text : "");
+	for (char *c = n->text; *c && *c != ':'; c++)
+		if (*c == '_')
+			*c = ' ';
+}
+
+static void model_take_summary(struct model *m, const struct summary *s)
+{
+	m->has_summary = true;
+	m->has_status = s->has_status;
+	m->exit_code = s->exit_code;
+	m->signal = s->signal;
+	m->is_complete = s->complete;
+	m->rss_peak_bytes = s->rss_peak_bytes;
+	model_advance(m, elapsed_clamp(s->wall_ns));
+}
+
+int model_take(struct model *m, struct line *l)
+{
+	int err = 0;
+
+	if (!m->has_meta && l->kind != LINE_META)
+		return -EBADMSG;
+	m->version++;
+	switch (l->kind) {
+	case LINE_META:
+		err = model_take_meta(m, l);
+		break;
+	case LINE_SAMPLE:
+		err = model_take_sample(m, &l->sample);
+		break;
+	case LINE_PROCESS_SAMPLE:
+		err = model_take_process_sample(m, &l->process_sample);
+		break;
+	case LINE_PROCESS:
+		err = model_take_process(m, &l->process);
+		break;
+	case LINE_SPAN:
+		err = model_take_span(m, &l->span);
+		break;
+	case LINE_EVENT:
+		model_take_event(m, l);
+		break;
+	case LINE_SUMMARY:
+		model_take_summary(m, &l->summary);
+		break;
+	default:
+		break;
+	}
+	return err;
+}
+
+size_t model_moment_at(const struct model *m, int64_t at_ns)
+{
+	size_t low = 0, high = m->nr_moments;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (m->moments[mid].at_ns <= at_ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low ? low - 1 : SIZE_MAX;
+}

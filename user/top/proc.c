@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "top/proc.h"
+
+#include "base/cleanup.h"
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define SAME_START_NS 2000000000LL /* /proc has ticks since boot, and clocks are set */
+#define MOST_FILES 500
+
+/* The bytes that were read, with a NUL behind them; or a negative errno. */
+static ssize_t proc_read_file(int32_t pid, const char *name, char *out, size_t size)
+{
+	__cleanup(closep) int fd = -1;
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	n = read(fd, out, size - 1);
+	if (n < 0)
+		return -errno;
+	out[n] = '\0';
+	return n;
+}
+
+bool proc_arguments(int32_t pid, char *out, size_t size)
+{
+	ssize_t n = proc_read_file(pid, "cmdline", out, size);
+
+	while (n > 0 && !out[n - 1])
+		n--;
+	for (ssize_t i = 0; i < n; i++)
+		if (!out[i])
+			out[i] = ' ';
+	return n > 0;
+}
+
+/* The state of the process of that PID, if it is the one that began then. */
+static char proc_state(int32_t pid, uint64_t start_epoch_ns)
+{
+	char text[1024], state;
+	unsigned long long ticks;
+	const char *end;
+	int64_t boot_ns = (int64_t)(clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME)), off_ns;
+
+	if (pid <= 0 || proc_read_file(pid, "stat", text, sizeof(text)) < 0)
+		return 0;
+	end = strrchr(text, ')');
+	if (!end ||
+	    sscanf(end + 1,
+		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+		   "%*d %llu",
+		   &state, &ticks) != 2)
+		return 0;
+	off_ns = boot_ns +
+		 (int64_t)(ticks * (1000000000ULL / (unsigned long)sysconf(_SC_CLK_TCK))) -
+		 (int64_t)start_epoch_ns;
+	return off_ns < SAME_START_NS && off_ns > -SAME_START_NS ? state : 0;
+}
+
+static int lines_add(struct proc_lines *p, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int lines_add(struct proc_lines *p, const char *format, ...)
+{
+	va_list arguments;
+	char *line;
+	int n;
+
+	if (p->nr == p->room) {
+		size_t room = p->room ? 2 * p->room : 32;
+		char **lines = reallocarray(p->lines, room, sizeof(*lines));
+
+		if (!lines)
+			return -ENOMEM;
+		p->lines = lines;
+		p->room = room;
+	}
+	va_start(arguments, format);
+	n = vasprintf(&line, format, arguments);
+	va_end(arguments);
+	if (n < 0)
+		return -ENOMEM;
+	p->lines[p->nr++] = line;
+	return 0;
+}
+
+static int limits_read(struct proc_lines *p, int32_t pid)
+{
+	char text[4096], *rest = text, *line;
+	ssize_t n = proc_read_file(pid, "limits", text, sizeof(text));
+	int err;
+
+	if (n < 0)
+		return lines_add(p, "limits: %s", strerror((int)-n));
+	err = lines_add(p, "limits that are set");
+	strsep(&rest, "\n");
+	while (!err && (line = strsep(&rest, "\n"))) {
+		char name[26] = "", soft[32] = "", unit[32] = "";
+
+		if (strlen(line) < 26)
+			continue;
+		memcpy(name, line, 25);
+		sscanf(line + 26, "%31s %*s %31s", soft, unit);
+		if (strcmp(soft, "unlimited") != 0)
+			err = lines_add(p, "  %s %s %s", name, soft, unit);
+	}
+	return err;
+}
+
+static int file_add(struct proc_lines *p, int folder, const char *name)
+{
+	char target[4096];
+	ssize_t n = readlinkat(folder, name, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return 0; /* closed meanwhile */
+	target[n] = '\0';
+	return lines_add(p, "  %4s  %s", name, target);
+}
+
+static int files_read(struct proc_lines *p, int32_t pid)
+{
+	__cleanup(closedirp) DIR *d = NULL;
+	const struct dirent *e;
+	size_t nr = 0;
+	char path[64];
+	int err;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	d = opendir(path);
+	if (!d)
+		return lines_add(p, "open files: %s", strerror(errno));
+	err = lines_add(p, "open files");
+	while (!err && (e = readdir(d)) && nr < MOST_FILES) {
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		err = file_add(p, dirfd(d), e->d_name);
+		nr++;
+	}
+	if (!err && nr == MOST_FILES)
+		err = lines_add(p, "  and more");
+	return err;
+}
+
+int proc_lines_read(struct proc_lines *p, int32_t pid, uint64_t start_epoch_ns)
+{
+	int err;
+
+	if (!proc_state(pid, start_epoch_ns))
+		return lines_add(p, "it is not there any more");
+	err = limits_read(p, pid);
+	return err ? err : files_read(p, pid);
+}
+
+void proc_lines_done(struct proc_lines *p)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		free(p->lines[i]);
+	free(p->lines);
+	*p = (struct proc_lines){ 0 };
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "top/session_parts.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "top/curses.h"
+#include "view/terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define EXIT_USAGE 2
+#define SETTLE_NS (60 * NSEC_PER_MSEC) /* lines that come together are drawn together */
+#define SETTLE_LOADING_NS (250 * NSEC_PER_MSEC)
+#define REFRESH_MS 1000 /* what processes wait for */
+#define GROWTH_MS 200   /* a file is looked at so often */
+
+/* From here on they are read from a descriptor. */
+static int session_open_signals(void)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? -errno : fd;
+}
+
+static bool model_is_of_this_host(const struct model *m)
+{
+	char host[256] = "";
+
+	gethostname(host, sizeof(host) - 1);
+	return !strcmp(host, m->host);
+}
+
+static void session_describe(struct session *s)
+{
+	struct view *v = &s->view;
+	const struct stream *in = &s->stream;
+	bool is_over = in->has_ended || in->is_stale;
+
+	v->is_here = s->model.has_meta && !is_over && model_is_of_this_host(&s->model);
+	v->state[0] = '\0';
+	v->is_alarm = false;
+	if (!s->was_read && !in->has_ended) {
+		snprintf(v->state, sizeof(v->state), "reading");
+		if (in->is_file && in->size)
+			snprintf(v->state, sizeof(v->state), "reading, %d %%",
+				 (int)(100 * in->at / in->size));
+	} else if (!s->model.has_summary && is_over) {
+		snprintf(v->state, sizeof(v->state), "%.*s", (int)sizeof(v->state) - 1,
+			 in->note[0]     ? in->note
+			 : in->has_ended ? "its end was not seen"
+					 : "nothing more comes");
+		v->is_alarm = true;
+	}
+}
+
+int session_fit_screen(struct session *s)
+{
+	int width, height;
+
+	curses_size(&width, &height);
+	if (s->screen.width == width && s->screen.height == height)
+		return 0;
+	return screen_resize(&s->screen, width, height);
+}
+
+static int session_draw(struct session *s)
+{
+	int err = session_fit_screen(s);
+
+	session_describe(s);
+	if (!err)
+		err = view_draw(&s->view, &s->screen);
+	if (err)
+		return err;
+	curses_show(&s->screen, s->has_resized);
+	s->has_resized = s->needs_drawing = false;
+	s->dirty_since_ns = 0;
+	s->version = s->model.version;
+	return 0;
+}
+
+static void session_read_keys(struct session *s)
+{
+	enum view_wish wish;
+	int key;
+
+	while (!s->is_over && !s->goes_back && (key = curses_key())) {
+		s->needs_drawing = true;
+		if (key == KEY_OF_RESIZE) {
+			s->has_resized = true;
+			continue;
+		}
+		wish = view_key(&s->view, key);
+		s->is_over = wish == VIEW_QUITS;
+		if (wish == VIEW_GOES_BACK)
+			s->goes_back = true;
+	}
+}
+
+/* 1: there is more at once. */
+static int session_read_stream(struct session *s)
+{
+	bool was_over = s->stream.has_ended || s->stream.is_stale;
+	int more;
+
+	if (s->stream.has_ended)
+		return 0;
+	more = stream_read(&s->stream);
+	if (more < 0) {
+		snprintf(s->why, sizeof(s->why), "%s", s->stream.why);
+		return more;
+	}
+	if (!more && !s->was_read) {
+		s->was_read = s->needs_drawing = true;
+		if (s->model.has_summary)
+			view_go_to_life(&s->view);
+	}
+	if (was_over != (s->stream.has_ended || s->stream.is_stale))
+		s->needs_drawing = true;
+	if (s->model.version != s->version && !s->dirty_since_ns)
+		s->dirty_since_ns = clock_ns(CLOCK_MONOTONIC);
+	return more;
+}
+
+/* How long to wait for the next thing to do. */
+static int session_patience(const struct session *s, int more)
+{
+	uint64_t settle_ns = s->was_read ? SETTLE_NS : SETTLE_LOADING_NS, passed_ns;
+
+	if (more || s->needs_drawing)
+		return 0;
+	if (s->dirty_since_ns) {
+		passed_ns = clock_ns(CLOCK_MONOTONIC) - s->dirty_since_ns;
+		return passed_ns < settle_ns ? (int)((settle_ns - passed_ns) / NSEC_PER_MSEC) + 1
+					     : 0;
+	}
+	return s->stream.is_file && !s->stream.has_ended ? GROWTH_MS : REFRESH_MS;
+}
+
+static bool session_has_settled(const struct session *s)
+{
+	uint64_t settle_ns = s->was_read ? SETTLE_NS : SETTLE_LOADING_NS;
+
+	return s->dirty_since_ns && clock_ns(CLOCK_MONOTONIC) - s->dirty_since_ns >= settle_ns;
+}
+
+void session_read_signals(struct session *s)
+{
+	struct signalfd_siginfo si;
+
+	if (read(s->signals_fd, &si, sizeof(si)) == (ssize_t)sizeof(si)) {
+		s->signal = (int)si.ssi_signo;
+		s->is_over = true;
+	}
+}
+
+static int session_turn(struct session *s)
+{
+	bool waits_for_stream = !s->stream.is_file && !s->stream.has_ended;
+	struct pollfd fds[] = {
+		{ .fd = s->keys_fd, .events = POLLIN },
+		{ .fd = s->signals_fd, .events = POLLIN },
+		{ .fd = waits_for_stream ? s->stream.fd : -1, .events = POLLIN },
+	};
+	int more = session_read_stream(s), n;
+
+	if (more < 0)
+		return more;
+	if (s->needs_drawing || session_has_settled(s)) {
+		int err = session_draw(s);
+
+		if (err)
+			return err;
+	}
+	n = poll(fds, 3, session_patience(s, more));
+	if (n < 0 && errno != EINTR)
+		return -errno;
+	if (!n && !more && !s->dirty_since_ns)
+		s->needs_drawing = s->view.is_here || s->view.mode == VIEW_TASK;
+	if (fds[0].revents & (POLLHUP | POLLERR))
+		s->is_over = true; /* the terminal is gone */
+	session_read_signals(s);
+	session_read_keys(s);
+	return 0;
+}
+
+static int session_loop(struct session *s)
+{
+	int err = 0;
+
+	s->needs_drawing = s->has_resized = true;
+	while (!err && !s->is_over && !s->goes_back)
+		err = session_turn(s);
+	return err;
+}
+
+/* A run, or what @o has as file. */
+static int session_open_source(struct session *s, const struct top_options *o)
+{
+	const char *label = o->label ? o->label : o->file ? o->file : "";
+	int err;
+
+	model_init(&s->model);
+	view_init(&s->view, &s->model);
+	s->was_read = s->goes_back = false;
+	s->why[0] = '\0';
+	snprintf(s->view.source, sizeof(s->view.source), "%s", label);
+	s->view.can_go_back = s->is_of_list;
+	if (o->file)
+		return stream_open_file(&s->stream, &s->model, o->file);
+	err = stream_open_stored(&s->stream, &s->model, s->store, s->run, s->is_running);
+	if (!err && s->stream.has_ended && s->model.has_summary)
+		view_go_to_life(&s->view);
+	return err;
+}
+
+static void session_close_source(struct session *s)
+{
+	view_done(&s->view);
+	stream_done(&s->stream);
+	model_done(&s->model);
+}
+
+static int session_show_source(struct session *s, const struct top_options *o)
+{
+	int err = session_open_source(s, o);
+
+	if (err)
+		snprintf(s->why, sizeof(s->why), "%s", s->stream.why);
+	else
+		err = session_loop(s);
+	if (err)
+		snprintf(s->name, sizeof(s->name), "%s", s->view.source);
+	session_close_source(s);
+	return err;
+}
+
+/* The list of runs, then the one that is chosen, then the list again. */
+static int session_show_list(struct session *s, const struct top_options *o)
+{
+	int err = 0;
+
+	s->is_of_list = true;
+	while (!err && !s->is_over) {
+		err = session_choose_run(s, o);
+		if (!err && !s->is_over)
+			err = session_show_source(s, o);
+	}
+	return err;
+}
+
+/* Where keys come from: stdin, unless lines come from there, or it is no terminal. */
+static int session_open_keys(const struct top_options *o)
+{
+	bool is_taken = o->file && !strcmp(o->file, "-");
+	int fd = !is_taken && isatty(STDIN_FILENO) ? dup(STDIN_FILENO)
+						   : open("/dev/tty", O_RDWR | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int session_show(struct session *s, const struct top_options *o)
+{
+	int err = curses_open(s->keys_fd, s->why, sizeof(s->why));
+
+	s->screen.is_utf8 = terminal_is_utf8();
+	s->store = o->stores[0];
+	s->run = o->run;
+	s->is_running = o->is_running;
+	if (!err)
+		err = o->file || o->run ? session_show_source(s, o) : session_show_list(s, o);
+	curses_close();
+	if (err)
+		log_error("%s%s%s", s->name, s->name[0] ? ": " : "",
+			  s->why[0] ? s->why : strerror(-err));
+	return err;
+}
+
+int session_run(const struct top_options *o)
+{
+	struct session *s = calloc(1, sizeof(*s));
+	int err, by_signal;
+
+	if (!s || !isatty(STDOUT_FILENO)) {
+		log_error(s ? "top needs a terminal: stdout is none; see `bpfmon show`"
+			    : "out of memory");
+		free(s);
+		return EXIT_USAGE;
+	}
+	s->keys_fd = session_open_keys(o);
+	s->signals_fd = session_open_signals();
+	err = s->keys_fd < 0 ? s->keys_fd : s->signals_fd < 0 ? s->signals_fd : 0;
+	if (err)
+		log_error("cannot open the terminal to read keys: %s", strerror(-err));
+	else
+		err = session_show(s, o);
+	by_signal = s->signal;
+	screen_done(&s->screen);
+	free(s);
+	return err ? EXIT_USAGE : by_signal ? 128 + by_signal : 0;
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "top/table_parts.h"
+
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool row_key_is(const struct row_key *a, const struct row_key *b)
+{
+	return a->kind == b->kind && a->id == b->id && a->pid == b->pid;
+}
+
+static size_t row_choice_find(const struct row_choice *c, const struct row_key *key)
+{
+	size_t i = 0;
+
+	while (i < c->nr_folded && !row_key_is(&c->folded[i], key))
+		i++;
+	return i;
+}
+
+void row_choice_fold(struct row_choice *c, const struct row_key *key)
+{
+	size_t i = row_choice_find(c, key);
+
+	if (i < c->nr_folded)
+		c->folded[i] = c->folded[--c->nr_folded];
+	else if (c->nr_folded < MAX_FOLDED)
+		c->folded[c->nr_folded++] = *key;
+}
+
+bool table_grow_array(void *array, size_t nr, size_t size)
+{
+	void **at = array, *grown = reallocarray(*at, nr, size);
+
+	if (grown)
+		*at = grown;
+	return grown;
+}
+
+static int table_make_room(struct table *r, const struct scene *s)
+{
+	size_t room = s->nr_actors * 2;
+
+	if (s->nr_actors <= r->room_actors)
+		return 0;
+	if (!table_grow_array(&r->order, room, sizeof(*r->order)) ||
+	    !table_grow_array(&r->first, room, sizeof(*r->first)) ||
+	    !table_grow_array(&r->next, room, sizeof(*r->next)) ||
+	    !table_grow_array(&r->number, room, sizeof(*r->number)) ||
+	    !table_grow_array(&r->is_shown, room, sizeof(*r->is_shown)))
+		return -ENOMEM;
+	r->room_actors = room;
+	return 0;
+}
+
+static struct table_row *table_append(struct table *r)
+{
+	if (r->nr == r->room) {
+		size_t room = r->room ? 2 * r->room : 128;
+
+		if (!table_grow_array(&r->list, room, sizeof(*r->list)))
+			return NULL;
+		r->room = room;
+	}
+	r->list[r->nr] = (struct table_row){ .is_last = true };
+	return &r->list[r->nr++];
+}
+
+static bool task_matches(const struct model *m, const struct task *t, const char *filter)
+{
+	char pid[16];
+
+	snprintf(pid, sizeof(pid), "%d", t->pid);
+	return text_holds(t->comm, filter) || !strcmp(pid, filter) ||
+	       (t->args && text_holds(t->args, filter)) ||
+	       text_holds(m->programs[t->program].name, filter);
+}
+
+/* Which actors are shown: those that match, and in a tree what is above them. */
+static void actors_filter(struct table *r, const struct model *m, const struct scene *s,
+			  const struct row_choice *c)
+{
+	for (size_t i = 0; i < s->nr_actors; i++)
+		r->is_shown[i] =
+			!c->filter[0] || task_matches(m, &m->tasks[s->actors[i].task], c->filter);
+	for (size_t i = s->nr_actors; !c->is_flat && i-- > 0;)
+		if (r->is_shown[i] && s->actors[i].parent >= 0)
+			r->is_shown[s->actors[i].parent] = true;
+}
+
+/* Of the one thread that draws. */
+static const struct {
+	const struct table *rows;
+	const struct model *model;
+	const struct scene *scene;
+	const struct row_choice *choice;
+} * sorting;
+
+static int actor_compare_texts(const struct task *x, const struct task *y)
+{
+	if (sorting->choice->sort == COLUMN_USER && x->uid != y->uid)
+		return x->uid < y->uid ? -1 : 1;
+	return sorting->choice->sort == COLUMN_COMMAND ? strcmp(x->comm, y->comm) : 0;
+}
+
+static int actor_compare_rows(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct model *m = sorting->model;
+	const struct column *column = &columns[sorting->choice->sort];
+	double left = sorting->rows->number[x], right = sorting->rows->number[y];
+	int order = (left > right) - (left < right);
+
+	if (!order)
+		order = actor_compare_texts(&m->tasks[sorting->scene->actors[x].task],
+					    &m->tasks[sorting->scene->actors[y].task]);
+	if (column->is_ascending == sorting->choice->is_reversed)
+		order = -order;
+	/* else the older one first, as the actors are */
+	return order ? order : (x > y) - (x < y);
+}
+
+void actor_values(const struct model *m, const struct scene *s, const struct actor *a,
+		  struct row_values *v)
+{
+	*v = (struct row_values){ .task = &m->tasks[a->task],
+				  .own = &a->own,
+				  .sum = &a->sum,
+				  .grown = &a->grown,
+				  .sum_grown = &a->sum_grown,
+				  .at_ns = s->at_ns,
+				  .span_ns = s->at_ns - s->before_ns };
+}
+
+static void actors_sort(struct table *r, const struct model *m, const struct scene *s,
+			const struct row_choice *c)
+{
+	struct row_values v;
+	__typeof__(*sorting) what = { r, m, s, c };
+
+	for (size_t i = 0; i < s->nr_actors; i++) {
+		actor_values(m, s, &s->actors[i], &v);
+		r->number[i] = column_number(c->sort, &v);
+		r->order[i] = (uint32_t)i;
+		r->first[i] = r->next[i] = 0;
+	}
+	sorting = &what;
+	if (s->nr_actors)
+		qsort(r->order, s->nr_actors, sizeof(*r->order), actor_compare_rows);
+	sorting = NULL;
+}
+
+/* Lists of children in the order of the rows; returns that of the roots. */
+static uint32_t actors_chain(struct table *r, const struct scene *s, const struct row_choice *c)
+{
+	uint32_t roots = 0;
+
+	for (size_t i = s->nr_actors; i-- > 0;) {
+		uint32_t at = r->order[i];
+		int32_t parent = c->is_flat ? -1 : s->actors[at].parent;
+		uint32_t *head = parent < 0 ? &roots : &r->first[parent];
+
+		if (!r->is_shown[at])
+			continue;
+		r->next[at] = *head;
+		*head = at + 1;
+	}
+	return roots;
+}
+
+/* The span that the process began, if it lives then and is all of its life from there on. */
+static int64_t span_of_task(const struct model *m, const struct scene *s, const struct task *t)
+{
+	for (size_t i = 0; i < m->nr_spans; i++) {
+		const struct model_span *span = &m->spans[i];
+
+		if (span->pid == t->pid && !span->in_place && span->start_ns <= s->at_ns &&
+		    span->end_ns > s->at_ns && span->start_ns >= t->start_ns)
+			return (int64_t)i;
+	}
+	return -1;
+}
+
+struct table_row *walk_add(struct tree_walk *w, struct row_key key, uint32_t index, unsigned depth,
+			   bool is_last)
+{
+	struct table_row *row = table_append(w->rows);
+	uint8_t d = (uint8_t)(depth < MAX_DEPTH ? depth : MAX_DEPTH);
+
+	if (!row)
+		return NULL;
+	row->key = key;
+	row->index = index;
+	row->depth = d;
+	row->is_last = is_last;
+	w->guides = is_last ? w->guides & ~(1ULL << d) : w->guides | 1ULL << d;
+	row->guides = w->guides & ((1ULL << d) - 1);
+	row->is_folded = row_choice_find(w->choice, &key) < w->choice->nr_folded;
+	return row;
+}
+
+/* One process, with its span above it. *@depth becomes that of its children; -1: it is folded. */
+static int walk_add_task(struct tree_walk *w, uint32_t at, int *depth)
+{
+	const struct task *t = &w->model->tasks[w->scene->actors[at].task];
+	struct row_key key = { ROW_TASK, t->start_epoch_ns, t->pid };
+	int64_t span = w->choice->is_flat ? -1 : span_of_task(w->model, w->scene, t);
+	bool is_last = !w->rows->next[at];
+	struct table_row *row;
+
+	if (span >= 0) {
+		row = walk_add(w, (struct row_key){ ROW_SPAN, w->model->spans[span].id, t->pid },
+			       (uint32_t)span, (unsigned)*depth, is_last);
+		if (!row)
+			return -ENOMEM;
+		row->can_fold = true;
+		if (row->is_folded) {
+			*depth = -1;
+			return 0;
+		}
+		++*depth;
+		is_last = true;
+	}
+	row = walk_add(w, key, at, (unsigned)*depth, is_last);
+	if (!row)
+		return -ENOMEM;
+	row->can_fold = w->rows->first[at] != 0;
+	row->is_folded = row->is_folded && row->can_fold;
+	*depth = row->is_folded ? -1 : *depth + 1;
+	return 0;
+}
+
+static int table_walk(struct tree_walk *w, uint32_t roots, int depth)
+{
+	const struct scene *s = w->scene;
+	uint32_t at = roots;
+	/* the depth of a process's siblings, to go back to, is where its rows began */
+	int *depths = malloc((s->nr_actors + 1) * sizeof(*depths));
+	int err = depths ? 0 : -ENOMEM;
+
+	while (!err && at) {
+		uint32_t i = at - 1;
+		int below = depth;
+
+		depths[i] = depth;
+		err = walk_add_task(w, i, &below);
+		if (below >= 0 && w->rows->first[i]) {
+			depth = below;
+			at = w->rows->first[i];
+			continue;
+		}
+		while (!w->rows->next[i] && !w->choice->is_flat && s->actors[i].parent >= 0)
+			i = (uint32_t)s->actors[i].parent;
+		depth = depths[i];
+		at = w->rows->next[i];
+	}
+	free(depths);
+	return err;
+}
+
+int table_build(struct table *r, const struct model *m, const struct scene *s,
+		const struct row_choice *c)
+{
+	struct tree_walk w = { .rows = r, .model = m, .scene = s, .choice = c };
+	struct table_row *run;
+	uint32_t roots;
+	int err = table_make_room(r, s);
+
+	if (err)
+		return err;
+	r->nr = 0;
+	actors_filter(r, m, s, c);
+	actors_sort(r, m, s, c);
+	roots = actors_chain(r, s, c);
+	run = walk_add(&w, (struct row_key){ .kind = ROW_RUN }, 0, 0, true);
+	if (!run)
+		return -ENOMEM;
+	run->can_fold = roots != 0;
+	if (!run->is_folded)
+		err = table_walk(&w, roots, 1);
+	if (!err)
+		err = table_add_ended(&w);
+	return err ? err : table_add_spans(&w);
+}
+
+void table_done(struct table *r)
+{
+	free(r->list);
+	free(r->spans);
+	free(r->order);
+	free(r->first);
+	free(r->next);
+	free(r->number);
+	free(r->is_shown);
+	*r = (struct table){ 0 };
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The state of what is shown: the moment, the row that is selected, what keys do to these. */
+#include "top/view.h"
+
+#include <errno.h>
+#include <string.h>
+
+void view_init(struct view *v, struct model *m)
+{
+	*v = (struct view){ .model = m, .is_following = true };
+	v->choice.sort = COLUMN_SUM_CPU;
+	for (int i = 0; i < NR_COLUMNS; i++)
+		v->chosen |= (uint32_t)columns[i].is_default << i;
+}
+
+void view_done(struct view *v)
+{
+	scene_done(&v->scene);
+	table_done(&v->rows);
+	proc_lines_done(&v->task_lines);
+	waiting_done(&v->waiting);
+}
+
+/* The last sample; what ended after it is there when the run has ended. */
+static int64_t view_last_ns(const struct view *v)
+{
+	const struct model *m = v->model;
+
+	return m->has_summary || !m->nr_moments ? m->now_ns : m->moments[m->nr_moments - 1].at_ns;
+}
+
+void view_go_to_life(struct view *v)
+{
+	const struct model *m = v->model;
+
+	for (size_t i = m->nr_moments; i-- > 0;)
+		if (m->moments[i].processes) {
+			v->at_ns = m->moments[i].at_ns;
+			v->is_following = false;
+			break;
+		}
+	v->is_built = false;
+}
+
+static void view_select(struct view *v, size_t at)
+{
+	if (!v->rows.nr)
+		return;
+	v->at = at < v->rows.nr ? at : v->rows.nr - 1;
+	v->selected = v->rows.list[v->at].key;
+}
+
+/* The row that was selected, wherever it is now. */
+static void view_find_selected(struct view *v)
+{
+	for (size_t i = 0; i < v->rows.nr; i++)
+		if (row_key_is(&v->rows.list[i].key, &v->selected)) {
+			v->at = i;
+			return;
+		}
+	view_select(v, v->at);
+}
+
+static int view_build(struct view *v)
+{
+	int err;
+
+	if (v->is_following) {
+		if (v->is_built && v->version == v->model->version)
+			return 0;
+		v->at_ns = view_last_ns(v);
+	} else if (v->is_built) {
+		return 0;
+	}
+	err = scene_build(&v->scene, v->model, v->at_ns);
+	if (!err)
+		err = table_build(&v->rows, v->model, &v->scene, &v->choice);
+	if (err)
+		return err;
+	v->is_built = true;
+	v->version = v->model->version;
+	view_find_selected(v);
+	return 0;
+}
+
+/* Goes by that many moments; after the last one it follows again. */
+static void view_travel(struct view *v, long by)
+{
+	const struct model *m = v->model;
+	size_t at = model_moment_at(m, v->at_ns);
+	long to = at == SIZE_MAX ? 0 : (long)at + by;
+
+	if (!m->nr_moments)
+		return;
+	v->is_built = false;
+	v->is_following = to >= (long)m->nr_moments;
+	if (v->is_following)
+		return;
+	v->at_ns = m->moments[to < 0 ? 0 : to].at_ns;
+}
+
+static void view_pause(struct view *v)
+{
+	v->is_following = !v->is_following;
+	if (v->is_following)
+		v->is_built = false;
+}
+
+/* The next column to the left or right that is on the screen, and can be sorted by. */
+static void view_sort_beside(struct view *v, int step)
+{
+	int id = (int)v->choice.sort;
+
+	do {
+		id = (id + step + NR_COLUMNS) % NR_COLUMNS;
+	} while (id != (int)v->choice.sort &&
+		 (!(v->shown >> id & 1) || id == COLUMN_WAITS || id == COLUMN_STATE));
+	v->choice.sort = (enum column_id)id;
+	v->choice.is_reversed = false;
+	v->is_built = false;
+}
+
+static void view_type(struct view *v, int key)
+{
+	char *filter = v->choice.filter;
+	size_t length = strlen(filter);
+
+	if (key == KEY_OF_ENTER || key == KEY_OF_ESCAPE) {
+		v->is_typing = false;
+		if (key == KEY_OF_ESCAPE)
+			filter[0] = '\0';
+	} else if (key == KEY_OF_BACKSPACE && length) {
+		while (length && ((unsigned char)filter[length - 1] & 0xc0) == 0x80)
+			length--;
+		filter[length ? length - 1 : 0] = '\0';
+	} else if (key >= ' ' && key < 0x7f && length + 1 < FILTER_BYTES) {
+		filter[length] = (char)key;
+		filter[length + 1] = '\0';
+	}
+	v->is_built = false;
+}
+
+const struct task *view_selected_task(const struct view *v)
+{
+	const struct table_row *row = v->at < v->rows.nr ? &v->rows.list[v->at] : NULL;
+
+	if (!row || row->key.kind != ROW_TASK)
+		return NULL;
+	return &v->model->tasks[v->scene.actors[row->index].task];
+}
+
+static void view_move(struct view *v, int key)
+{
+	size_t page = v->page ? v->page : 1;
+
+	if (key == KEY_OF_UP || key == 'k')
+		view_select(v, v->at ? v->at - 1 : 0);
+	else if (key == KEY_OF_DOWN || key == 'j')
+		view_select(v, v->at + 1);
+	else if (key == KEY_OF_PAGE_UP)
+		view_select(v, v->at > page ? v->at - page : 0);
+	else if (key == KEY_OF_PAGE_DOWN)
+		view_select(v, v->at + page);
+	else if (key == KEY_OF_HOME || key == 'g')
+		view_select(v, 0);
+	else if (key == KEY_OF_END || key == 'G')
+		view_select(v, SIZE_MAX);
+}
+
+static void view_fold(struct view *v)
+{
+	if (v->at < v->rows.nr && v->rows.list[v->at].can_fold) {
+		row_choice_fold(&v->choice, &v->rows.list[v->at].key);
+		v->is_built = false;
+	}
+}
+
+static void view_open(struct view *v)
+{
+	if (view_selected_task(v)) {
+		v->mode = VIEW_TASK;
+		v->scroll = 0;
+	} else {
+		view_fold(v);
+	}
+}
+
+static void view_key_of_time(struct view *v, int key)
+{
+	long tenth = (long)v->model->nr_moments / 10;
+
+	if (key == KEY_OF_LEFT)
+		view_travel(v, -1);
+	else if (key == KEY_OF_RIGHT)
+		view_travel(v, 1);
+	else if (key == '[')
+		view_travel(v, tenth ? -tenth : -1);
+	else if (key == ']')
+		view_travel(v, tenth ? tenth : 1);
+	else if (key == 'p')
+		view_pause(v);
+}
+
+static void view_key_of_rows(struct view *v, int key)
+{
+	if (key == ' ')
+		view_fold(v);
+	else if (key == '<' || key == '>')
+		view_sort_beside(v, key == '<' ? -1 : 1);
+	else if (key == 'r')
+		v->choice.is_reversed = !v->choice.is_reversed;
+	else if (key == 't')
+		v->choice.is_flat = !v->choice.is_flat;
+	else if (key == 'e')
+		v->choice.hides_ended = !v->choice.hides_ended;
+	else
+		return;
+	v->is_built = false;
+}
+
+static enum view_wish view_key_of_table(struct view *v, int key)
+{
+	/* a key is for the rows as the one before left them; without memory for those that are
+	 * there */
+	if (!v->is_built)
+		view_build(v);
+	if (key == '/') {
+		v->is_typing = true;
+	} else if (key == KEY_OF_ENTER) {
+		view_open(v);
+	} else if (key == 'c' || key == 's') {
+		v->mode = VIEW_COLUMNS;
+		v->cursor = v->choice.sort;
+	} else if (key == KEY_OF_ESCAPE && v->choice.filter[0]) {
+		v->choice.filter[0] = '\0';
+		v->is_built = false;
+	} else if ((key == KEY_OF_ESCAPE || key == KEY_OF_BACKSPACE) && v->can_go_back) {
+		return VIEW_GOES_BACK;
+	} else {
+		view_move(v, key);
+		view_key_of_rows(v, key);
+	}
+	return VIEW_GOES_ON;
+}
+
+static void view_key_of_columns(struct view *v, int key)
+{
+	if ((key == KEY_OF_UP || key == 'k') && v->cursor)
+		v->cursor--;
+	else if ((key == KEY_OF_DOWN || key == 'j') && v->cursor + 1 < NR_COLUMNS)
+		v->cursor++;
+	else if (key == ' ' && v->cursor != COLUMN_COMMAND)
+		v->chosen ^= 1U << v->cursor;
+	else if ((key == 's' || key == KEY_OF_ENTER) && v->cursor != COLUMN_WAITS &&
+		 v->cursor != COLUMN_STATE)
+		v->choice.sort = (enum column_id)v->cursor;
+	if (key == 'c' || key == 's' || key == KEY_OF_ENTER || key == KEY_OF_ESCAPE)
+		v->mode = VIEW_TABLE;
+	v->is_built = false;
+}
+
+/* Of what is text to be read. */
+static void view_key_of_page(struct view *v, int key)
+{
+	size_t page = v->page ? v->page : 1;
+
+	if (key == KEY_OF_UP || key == 'k')
+		v->scroll -= v->scroll > 0;
+	else if (key == KEY_OF_DOWN || key == 'j')
+		v->scroll++;
+	else if (key == KEY_OF_PAGE_UP)
+		v->scroll -= v->scroll < page ? v->scroll : page;
+	else if (key == KEY_OF_PAGE_DOWN || key == ' ')
+		v->scroll += page;
+	else if (key == KEY_OF_ESCAPE || key == KEY_OF_ENTER || key == KEY_OF_BACKSPACE ||
+		 (v->mode == VIEW_HELP && (key == '?' || key == 'h')))
+		v->mode = VIEW_TABLE;
+}
+
+enum view_wish view_key(struct view *v, int key)
+{
+	if (v->is_typing) {
+		view_type(v, key);
+		return VIEW_GOES_ON;
+	}
+	if (key == 'q')
+		return VIEW_QUITS;
+	view_key_of_time(v, key);
+	if (v->mode != VIEW_HELP && (key == '?' || key == 'h')) {
+		v->mode = VIEW_HELP;
+		v->scroll = 0;
+	} else if (v->mode == VIEW_COLUMNS) {
+		view_key_of_columns(v, key);
+	} else if (v->mode == VIEW_TABLE) {
+		return view_key_of_table(v, key);
+	} else {
+		view_key_of_page(v, key);
+	}
+	return VIEW_GOES_ON;
+}
+
+int view_draw(struct view *v, struct screen *s)
+{
+	int err = view_build(v), y, height;
+
+	if (err)
+		return err;
+	screen_clear(s);
+	y = draw_head(v, s);
+	height = s->height - y - 1;
+	if (height < 1)
+		height = 1;
+	v->page = height > 1 ? (size_t)height - 1 : 1;
+	if (v->mode == VIEW_TASK)
+		draw_task(v, s, y, height);
+	else if (v->mode == VIEW_HELP)
+		draw_help(v, s, y, height);
+	else if (v->mode == VIEW_COLUMNS)
+		draw_columns(v, s, y, height);
+	else
+		draw_table(v, s, y, height);
+	draw_foot(v, s);
+	return 0;
+}

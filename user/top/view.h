@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What top shows of a run, and what its keys do; without a terminal, so that tests can look. */
+#ifndef TOP_VIEW_H
+#define TOP_VIEW_H
+
+#include "top/proc.h"
+#include "top/table.h"
+#include "top/waiting.h"
+#include "top/screen.h"
+
+enum view_mode { VIEW_TABLE, VIEW_TASK, VIEW_HELP, VIEW_COLUMNS };
+
+/* Keys that are no characters. */
+enum view_key {
+	KEY_OF_NONE = 0x110000,
+	KEY_OF_UP,
+	KEY_OF_DOWN,
+	KEY_OF_LEFT,
+	KEY_OF_RIGHT,
+	KEY_OF_PAGE_UP,
+	KEY_OF_PAGE_DOWN,
+	KEY_OF_HOME,
+	KEY_OF_END,
+	KEY_OF_ENTER,
+	KEY_OF_ESCAPE,
+	KEY_OF_BACKSPACE,
+	KEY_OF_RESIZE
+};
+
+enum view_wish { VIEW_GOES_ON, VIEW_QUITS, VIEW_GOES_BACK };
+
+struct view {
+	struct model *model; /* not owned */
+	struct scene scene;
+	struct table rows;
+	struct row_choice choice;
+	uint32_t chosen, shown; /* columns: bits; those that fit */
+	enum view_mode mode;
+	bool is_following; /* the last moment is shown, else that of @at_ns */
+	int64_t at_ns;
+	uint64_t version; /* of the model that was built */
+	bool is_built;
+	struct row_key selected;
+	size_t at, top;        /* the row that is selected, and the first one on the screen */
+	size_t page;           /* rows that were on the screen */
+	size_t cursor, scroll; /* of the other modes */
+	bool is_typing;        /* a filter */
+	bool is_here;          /* its processes are alive, on this machine */
+	bool can_go_back;      /* to a list of runs */
+	char source[256];      /* what is shown, for the first line without a name */
+	char state[128];       /* of the source, if there is something to say */
+	bool is_alarm;         /* it is a failure */
+	struct waiting waiting;
+	struct proc_lines task_lines;
+	struct row_key task_key; /* whose lines these are */
+	uint64_t task_version;
+};
+
+void view_init(struct view *v, struct model *m);
+void view_done(struct view *v);
+/* Goes to the last moment at which a process lived: of a run that has ended. */
+void view_go_to_life(struct view *v);
+enum view_wish view_key(struct view *v, int key);
+/* Draws all of it. -ENOMEM. */
+int view_draw(struct view *v, struct screen *s);
+
+/* For view.c; of the files draw_*.c: rows @y on. */
+int draw_head(struct view *v, struct screen *s);
+void draw_table(struct view *v, struct screen *s, int y, int height);
+void draw_foot(struct view *v, struct screen *s);
+void draw_task(struct view *v, struct screen *s, int y, int height);
+void draw_help(struct view *v, struct screen *s, int y, int height);
+void draw_columns(struct view *v, struct screen *s, int y, int height);
+/* A curve of @nr values up to @most, the last one at the right end; @cursor: -1: none. */
+void draw_curve(struct screen *s, int x, int y, int columns, const double *values, int nr,
+		double most, int cursor, enum style style);
+/* The task of the row that is selected; NULL: it is of none. */
+const struct task *view_selected_task(const struct view *v);
+/* The name of a user, from a cache; its number where there is none. */
+const char *uid_name(uint32_t uid);
+
+#endif
