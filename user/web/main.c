@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * bpfmon-web, what `bpfmon serve` executes: the runs of one user as pages for a browser, with the
+ * rights of that user. It is another program than bpfmon-serve, which is for Prometheus.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "config/address.h"
+#include "http/listen.h"
+#include "web/web.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <poll.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TICK_MS 2000
+
+static struct web web; /* large */
+
+static void web_tick(void)
+{
+	size_t nr = connections_end_slow(&web.connections, clock_ns(CLOCK_MONOTONIC));
+
+	if (nr)
+		log_info("%zu slow connections were ended", nr);
+}
+
+/* Until a signal ends it. */
+static void web_wait(int signals)
+{
+	struct pollfd p = { .fd = signals, .events = POLLIN };
+
+	while (poll(&p, 1, TICK_MS) <= 0)
+		web_tick();
+}
+
+static int web_open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	return signalfd(-1, &set, SFD_CLOEXEC);
+}
+
+/* The port that it got, when it asked for any. */
+static unsigned socket_port(int fd)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} a = { 0 };
+	socklen_t n = sizeof(a);
+
+	if (getsockname(fd, &a.any, &n))
+		return 0;
+	return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
+}
+
+/* @port 0: any that is free. */
+static int web_listen(const char *address, unsigned port)
+{
+	struct config_address a = { 0 };
+	char why[256], text[300];
+	int err;
+
+	snprintf(text, sizeof(text), "%s:%u", address, port ? port : 1);
+	err = config_address_parse(text, &a, why, sizeof(why));
+	if (!err && !port) /* at the same place for both families */
+		((struct sockaddr_in *)&a.address)->sin_port = 0;
+
+	if (err) {
+		log_error("cannot listen on '%s': %s", text, why);
+		return err;
+	}
+	if (!a.is_loopback && !web.guard.nr_hosts) {
+		log_error("will not listen on %s, which other machines reach, without --host, the "
+			  "name that they know this machine by",
+			  text);
+		return -EPERM;
+	}
+	web.fd = http_listen(&a, CONNECTIONS);
+	if (web.fd < 0) {
+		log_error("cannot listen on %s: %s", text, strerror(-web.fd));
+		return web.fd;
+	}
+	if (!a.is_loopback)
+		log_warn("%s is reached by other machines, and nothing is encrypted: who sees the "
+			 "token sees all runs",
+			 text);
+	web.guard.port = socket_port(web.fd);
+	return 0;
+}
+
+static void web_announce(void)
+{
+	printf("http://%s:%u/?token=%s\n", web.guard.nr_hosts ? web.guard.hosts[0] : "127.0.0.1",
+	       web.guard.port, web.guard.token);
+	fflush(stdout);
+}
+
+static int web_run(const char *address, unsigned port)
+{
+	int signals = web_open_signals(), err;
+
+	err = signals < 0 ? -errno : guard_draw_token(&web.guard);
+	if (!err)
+		err = web_listen(address, port);
+	if (err)
+		return err;
+	connections_init(&web.connections);
+	err = pulse_start(&web.pulse);
+	if (!err)
+		err = web_start(&web);
+	if (err) {
+		log_error("cannot start the HTTP server: %s", strerror(-err));
+		return err;
+	}
+	web_announce();
+	web_wait(signals);
+	pulse_end(&web.pulse);
+	MHD_stop_daemon(web.daemon);
+	pulse_stop(&web.pulse);
+	return 0;
+}
+
+/* `bpfmon serve` has checked them. */
+int main(int argc, char **argv)
+{
+	static const struct option options[] = { { "listen", required_argument, NULL, 'l' },
+						 { "port", required_argument, NULL, 'n' },
+						 { "host", required_argument, NULL, 'h' },
+						 { "store", required_argument, NULL, 's' },
+						 { "program", required_argument, NULL, 'p' },
+						 { "verbose", no_argument, NULL, 'v' },
+						 { 0 } };
+	const char *address = "127.0.0.1";
+	unsigned port = 0;
+	int o;
+
+	while ((o = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		if (o == 'l')
+			address = optarg;
+		else if (o == 'n')
+			port = (unsigned)strtoul(optarg, NULL, 10);
+		else if (o == 'h' && web.guard.nr_hosts < GUARD_HOSTS)
+			web.guard.hosts[web.guard.nr_hosts++] = optarg;
+		else if (o == 's')
+			web.store.path = optarg;
+		else if (o == 'p')
+			web.program = optarg;
+		else if (o == 'v')
+			log_set_level(LOG_VERBOSE);
+		else
+			return EXIT_USAGE;
+	}
+	if (!web.program || optind != argc) {
+		log_error("bpfmon-web is started by: bpfmon serve");
+		return EXIT_USAGE;
+	}
+	mallopt(M_ARENA_MAX, 2); /* one for each thread would hold what large pages took */
+	if (memory_init())
+		return EXIT_FAILURE;
+	tzset();
+	if (chdir("/")) /* a number is a run, never a file of that name */
+		log_info("cannot leave the folder: %s", strerror(errno));
+	return web_run(address, port) ? EXIT_USAGE : 0;
+}

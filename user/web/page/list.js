@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The list of runs: filters that are in the address, pages, and runs to compare.
+"use strict";
+
+const PAGE = 50;
+const CALM = 400; // ms after the last key
+const AGAIN = 2000; // ms until the list is asked for again while a run of it goes on
+const list = { offset: 0, chosen: new Set(), runs: [], timer: 0, asked: 0 };
+
+function listQuery() {
+	const query = new URLSearchParams();
+	for (const [key, value] of new FormData(byId("filters"))) if (value.trim()) query.set(key, value.trim());
+	return query;
+}
+
+// Each word is one to be found.
+function listRequest() {
+	const query = listQuery();
+	const words = (query.get("search") || "").split(/\s+/).filter(Boolean);
+	query.delete("search");
+	for (const word of words) query.append("search", word);
+	query.set("offset", list.offset);
+	query.set("limit", PAGE);
+	return `/runs.json?${query}`;
+}
+
+function stateOf(run) {
+	if (run.state === "running")
+		return [`running, ${seconds(Math.max(0, Date.now() / 1000 - run.start_time))} so far`, "live"];
+	if (run.state === "unfinished") return ["end not seen", "bad"];
+	if (has(run.signal)) return [`killed by signal ${run.signal}`, "bad"];
+	if (!has(run.exit_code)) return ["ended", "plain"];
+	return run.exit_code ? [`exit ${run.exit_code}`, "bad"] : ["exit 0", "good"];
+}
+
+function chooser(run) {
+	const box = el("input", "");
+	box.type = "checkbox";
+	box.checked = list.chosen.has(run.ref);
+	box.setAttribute("aria-label", `Choose run ${run.ref}`);
+	box.addEventListener("change", () => {
+		list.chosen[box.checked ? "add" : "delete"](run.ref);
+		showChosen();
+	});
+	return box;
+}
+
+function whatOf(run) {
+	const link = el("a", "", run.name ? visible(run.name) : `run ${visible(run.ref)}`);
+	link.href = `/runs/${encodeURIComponent(run.ref)}`;
+	const tags = Object.entries(run.tags || {}).map(([key, value]) =>
+		el("span", "chip", el("span", "quiet", `${visible(key)} `), visible(value)),
+	);
+	const head = el("div", "", link, el("span", "quiet", ` ${visible(run.ref)} `), ...tags);
+	const note = run.note ? el("div", "note", visible(run.note)) : null;
+	return el("td", "what", head, note, run.command ? el("div", "command", visible(run.command).slice(0, 400)) : null);
+}
+
+function labelled(label, className, text) {
+	const cell = el("td", className, text);
+	cell.dataset.label = label;
+	return cell;
+}
+
+const startedText = (at) => new Date(at * 1000).toISOString().replace("T", " ").slice(0, 16);
+
+function rowOf(run) {
+	const [text, kind] = stateOf(run);
+	const row = el(
+		"tr",
+		"",
+		el("td", "", chooser(run)),
+		whatOf(run),
+		el("td", "state", el("span", `end ${kind}`, text)),
+		labelled("wall", "number left", has(run.wall_seconds) ? seconds(run.wall_seconds) : missing),
+		labelled("CPU", "number", seconds(run.cpu_seconds)),
+		labelled("peak", "number left", bytes(run.rss_peak_bytes)),
+		labelled("processes", "number", count(run.processes_total)),
+		labelled("started", "started", startedText(run.start_time)),
+	);
+	row.dataset.run = run.ref;
+	return row;
+}
+
+function showChosen() {
+	const n = list.chosen.size;
+	byId("compare").disabled = n < 2;
+	byId("compare").textContent = n ? `Compare ${n} ${n === 1 ? "run" : "runs"}` : "Compare";
+}
+
+function showRuns(said) {
+	const last = Math.min(list.offset + PAGE, said.total);
+	list.runs = said.runs;
+	byId("runs").tBodies[0].replaceChildren(...said.runs.map(rowOf));
+	byId("notices").replaceChildren(...(said.said ? [el("p", "notice bad", visible(said.said))] : []));
+	byId("count").textContent = said.total
+		? `${count(list.offset + 1)} to ${count(last)} of ${count(said.total)} ${said.total === 1 ? "run" : "runs"}`
+		: "No run has these.";
+	byId("before").disabled = !list.offset;
+	byId("after").disabled = last >= said.total;
+}
+
+// Asked again after a time that grows with what the answer took: a long list is work.
+async function fetchRuns() {
+	const asked = ++list.asked;
+	const began = performance.now();
+	clearTimeout(list.timer);
+	try {
+		const answer = await fetch(listRequest());
+		if (asked !== list.asked) return;
+		if (answer.headers.get("Content-Type")?.includes("json")) showRuns(await answer.json());
+		else byId("notices").replaceChildren(el("p", "notice bad", visible(await answer.text())));
+	} catch {
+		byId("notices").replaceChildren(el("p", "notice bad", "bpfmon serve does not answer; is it running?"));
+	}
+	const isMoving = list.runs.some((run) => run.state === "running");
+	const took = performance.now() - began;
+	list.timer = setTimeout(fetchRuns, Math.max(isMoving ? AGAIN : 5 * AGAIN, 20 * took));
+}
+
+function onFilter() {
+	list.offset = 0;
+	const query = listQuery();
+	history.replaceState(null, "", query.size ? `/?${query}` : "/");
+	fetchRuns();
+}
+
+function turnPage(by) {
+	list.offset = Math.max(0, list.offset + by * PAGE);
+	fetchRuns();
+	scrollTo(0, 0);
+}
+
+function filtersOfAddress() {
+	for (const [key, value] of new URLSearchParams(location.search)) {
+		const field = byId("filters").elements.namedItem(key);
+		if (field) field.value = value;
+		if (field && byId("more").contains(field)) byId("more").open = true;
+	}
+}
+
+function theme() {
+	const dark = matchMedia("(prefers-color-scheme: dark)");
+	const set = (isDark) => {
+		document.documentElement.dataset.theme = isDark ? "dark" : "light";
+		byId("theme").setAttribute("aria-pressed", String(isDark));
+	};
+	set(dark.matches);
+	dark.addEventListener("change", (event) => set(event.matches));
+	byId("theme").addEventListener("click", () => set(document.documentElement.dataset.theme !== "dark"));
+}
+
+addEventListener("DOMContentLoaded", () => {
+	let calm = 0;
+	theme();
+	filtersOfAddress();
+	byId("filters").addEventListener("submit", (event) => event.preventDefault());
+	byId("filters").addEventListener("input", () => {
+		clearTimeout(calm);
+		calm = setTimeout(onFilter, CALM);
+	});
+	byId("before").addEventListener("click", () => turnPage(-1));
+	byId("after").addEventListener("click", () => turnPage(1));
+	byId("compare").addEventListener("click", () => {
+		location.href = `/compare?${[...list.chosen].map((ref) => `run=${encodeURIComponent(ref)}`).join("&")}`;
+	});
+	showChosen();
+	fetchRuns();
+	// times of runs under way go on between the answers
+	setInterval(() => {
+		for (const run of list.runs.filter((r) => r.state === "running")) {
+			const row = [...byId("runs").tBodies[0].rows].find((r) => r.dataset.run === run.ref);
+			if (row) [row.querySelector(".end").textContent] = stateOf(run);
+		}
+	}, 1000);
+});

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The page of a run, served: it follows a run that goes on, changes name, tags and note, and offers exports.
+"use strict";
+
+const LIVE_WINDOW = 300; // seconds that are shown of a long run, unless others are chosen
+const LIVE_AGAIN = 2000; // ms after a refusal, which a browser does not try again
+const LIVE_ROWS = 20000; // of a chart; then the page is fetched anew, with fewer
+const runAddress = location.pathname;
+const live = { source: null, frame: 0, span: Infinity, range: null, stale: false };
+
+// The row of a chart: values of curves that it does not draw yet are in the page when it is fetched again.
+function growChart(name, row) {
+	const chart = data.charts[name];
+	if (!chart || row.time <= (chart.time.at(-1) ?? -1)) return;
+	chart.time.push(row.time);
+	for (const [key, column] of Object.entries(chart.columns)) column.push(row[key] ?? null);
+	runReaches(row.time);
+	live.stale ||= chart.time.length > LIVE_ROWS;
+}
+
+// Totals only grow; what is not one is in the summary as its largest value.
+function growSummary(sample) {
+	for (const [key, value] of Object.entries(sample))
+		if (has(summary[key]) && value > summary[key]) summary[key] = value;
+	summary.wall_seconds = sample.elapsed_seconds;
+	if (sample.elapsed_seconds > 0) summary.cores_mean = summary.cpu_seconds / sample.elapsed_seconds;
+	summary.cores_peak = Math.max(summary.cores_peak ?? 0, sample.cores ?? 0);
+	if (sample.rss_bytes > (summary.rss_peak_bytes ?? 0)) summary.rss_peak_bytes = sample.rss_bytes;
+	data.samples++;
+}
+
+// A window that ends at the newest sample slides; one that the user has moved away stays.
+function slide(before) {
+	const isMoved = live.range && (view.from !== live.range[0] || view.to !== live.range[1]);
+	if (isMoved) live.span = view.to < before ? null : view.from <= 0 ? Infinity : view.to - view.from;
+	if (has(live.span)) showRange(Math.max(0, wall - live.span), wall, true);
+	else showRange(view.from, view.to, true);
+	live.range = [view.from, view.to];
+}
+
+function drawGrown(before) {
+	for (const chart of drawn) if (data.charts[chart.kind.name]) chart.plot.setData(plotData(chart), false);
+	slide(before);
+	drawOverview();
+	for (const [id, fill] of [
+		["figures", tiles],
+		["chips", chips],
+	]) {
+		byId(id).replaceChildren();
+		fill();
+	}
+	byId("sentence").replaceChildren(sentence());
+}
+
+function onSample(event) {
+	const said = JSON.parse(event.data);
+	live.before ??= wall;
+	for (const [name, row] of Object.entries(said.charts)) growChart(name, row);
+	growSummary(said.sample);
+	if (live.stale) return location.reload();
+	live.frame ||= requestAnimationFrame(() => {
+		live.frame = 0;
+		drawGrown(live.before);
+		live.before = null;
+	});
+}
+
+// Where it was left off comes with each sample, so that a lost connection goes on there.
+function follow() {
+	const after = Math.floor(lastSample * 1e6) * 1000;
+	live.source = new EventSource(`${runAddress}/live?after=${after}`);
+	live.source.addEventListener("message", onSample);
+	for (const name of ["end", "reload"])
+		live.source.addEventListener(name, () => {
+			live.source.close();
+			location.reload();
+		});
+	live.source.addEventListener("open", () => liveState("Charts and totals follow the run. Tables are as of"));
+	live.source.addEventListener("error", () => {
+		liveState("The connection is lost, and is tried again. As of");
+		if (live.source.readyState === EventSource.CLOSED) setTimeout(follow, LIVE_AGAIN);
+	});
+}
+
+function liveState(text) {
+	byId("live-state").textContent = `${text} ${clock(lastSample)} of the run.`;
+}
+
+async function sendEdit(event) {
+	const form = new FormData(byId("edit"));
+	const words = new URLSearchParams();
+	event.preventDefault();
+	for (const key of ["name", "note"]) if (form.get(key) !== (meta[key] ?? "")) words.set(key, form.get(key));
+	for (const tag of form.get("tags").split(/\s+/).filter(Boolean)) words.append("tag", tag);
+	for (const key of Object.keys(meta.tags || {}))
+		if (!words.getAll("tag").some((tag) => tag.startsWith(`${key}=`))) words.append("tag", `${key}=`);
+	const answer = await fetch(`${runAddress}/edit`, { method: "POST", body: words });
+	if (answer.ok) location.reload();
+	else byId("edit-said").textContent = visible(await answer.text());
+}
+
+function labelledInput(label, name, value) {
+	const input = el("input", "");
+	input.name = name;
+	input.value = value;
+	input.autocomplete = "off";
+	return el("label", "", label, input);
+}
+
+function editForm() {
+	const tags = Object.entries(meta.tags || {}).map(([key, value]) => `${key}=${value}`);
+	const button = el("button", "", "Save");
+	const said = el("p", "bad", "");
+	said.id = "edit-said";
+	const form = el(
+		"form",
+		"controls",
+		labelledInput("Name", "name", meta.name ?? ""),
+		labelledInput("Tags", "tags", tags.join(" ")),
+		labelledInput("Note", "note", meta.note ?? ""),
+		button,
+		said,
+	);
+	form.id = "edit";
+	form.addEventListener("submit", sendEdit);
+	return form;
+}
+
+async function offerDownloads(place) {
+	const formats = await (await fetch("/formats.json")).json();
+	for (const format of formats) {
+		const link = el("a", "", format.name + (format.part && ` ${format.part}`));
+		link.href = `${runAddress}/export?${new URLSearchParams({ format: format.name, part: format.part })}`;
+		link.title = format.help;
+		link.download = "";
+		place.append(link);
+	}
+}
+
+function serveControls() {
+	const back = el("a", "", "All runs");
+	const downloads = el("p", "", "Download: ");
+	const state = el("p", "", "");
+	back.href = "/";
+	state.id = "live-state";
+	downloads.id = "downloads";
+	const more = el("details", "", el("summary", "", "Edit, download"), data.running ? null : editForm(), downloads);
+	more.id = "serve";
+	more.addEventListener("toggle", () => offerDownloads(downloads), { once: true });
+	document.querySelector(".tools").prepend(back);
+	document.querySelector("header.top").append(state, more);
+	byId("made-by").textContent = `bpfmon ${data.version} serve, run ${visible(data.source)}.`;
+}
+
+addEventListener("DOMContentLoaded", () => {
+	serveControls();
+	if (!data.running) return;
+	if (data.held) {
+		memoryChoice.byHolder = false;
+		addCharts(chartKinds.filter((kind) => kind.name === "memory"));
+	}
+	if (wall > LIVE_WINDOW && isWhole()) live.span = LIVE_WINDOW;
+	slide(wall);
+	follow();
+});

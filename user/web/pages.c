@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The pages that are made here: the list, and the report of a run, which may be under way. */
+#include "web/web.h"
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "report/page.h"
+#include "report/run.h"
+#include "web/assets.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct MHD_Response *reply_text(const char *text, unsigned status, unsigned *result)
+{
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY);
+
+	if (r)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE,
+					"text/plain; charset=utf-8");
+	*result = status;
+	return r;
+}
+
+/* Takes the text. */
+static struct MHD_Response *page_answer(char *text, size_t length, const char *nonce)
+{
+	struct MHD_Response *r =
+		MHD_create_response_from_buffer(length, text, MHD_RESPMEM_MUST_FREE);
+	char policy[400];
+
+	if (!r) {
+		free(text);
+		return NULL;
+	}
+	snprintf(policy, sizeof(policy),
+		 "default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; connect-src "
+		 "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		 nonce, nonce);
+	MHD_add_response_header(r, "Content-Security-Policy", policy);
+	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/html; charset=utf-8");
+	return r;
+}
+
+/* What base.js reads, of no run. */
+static void list_data_write(struct jsonw *j)
+{
+	jsonw_object(j, NULL);
+	jsonw_string(j, "version", BPFMON_VERSION);
+	jsonw_object(j, "meta");
+	jsonw_object_end(j);
+	jsonw_object(j, "summary");
+	jsonw_uint(j, "wall_seconds", 3600); /* times are written as of a long run */
+	jsonw_object_end(j);
+	jsonw_object(j, "charts");
+	jsonw_object_end(j);
+	jsonw_object(j, "processes");
+	jsonw_array(j, "fields");
+	jsonw_array_end(j);
+	jsonw_array(j, "rows");
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+	jsonw_object_end(j);
+}
+
+struct MHD_Response *reply_list_page(struct web *w, unsigned *status)
+{
+	char nonce[PAGE_NONCE_BYTES], *text = NULL;
+	const struct page_served served = { nonce, ASSET_TEXT(list_css), ASSET_TEXT(list_js) };
+	struct jsonw j = { 0 };
+	size_t length;
+	FILE *f;
+	int err = page_make_nonce(nonce);
+
+	(void)w;
+	*status = MHD_HTTP_OK;
+	f = err ? NULL : open_memstream(&text, &length);
+	if (!f)
+		return NULL;
+	list_data_write(&j);
+	err = j.failed ? -ENOMEM
+		       : page_write_own(f, "bpfmon runs", (struct page_text)ASSET_TEXT(list_html),
+					&j, &served);
+	jsonw_done(&j);
+	if (!fclose(f) && !err)
+		return page_answer(text, length, nonce);
+	free(text);
+	return NULL;
+}
+
+static int run_page_write(FILE *f, struct report_run *r, const char *ref, const char *nonce)
+{
+	const struct page_served served = { nonce, ASSET_TEXT(live_css), ASSET_TEXT(live_js) };
+	struct jsonw data = { 0 };
+	int err = report_write_data(r, ref, &data);
+
+	if (!err)
+		err = page_write_served(f, &data, &served);
+	jsonw_done(&data);
+	return err;
+}
+
+static int run_page_read(struct report_run *r, const char *path, const struct stored_run *run)
+{
+	struct source source;
+	int err = source_open_stored(&source, path, run->id, run->state);
+
+	if (!err)
+		err = report_open(r);
+	if (!err)
+		err = report_read(r, &source);
+	if (err && err != -ENODATA)
+		log_warn("cannot read the store '%s': %s", path, source_why(&source, err));
+	source_close(&source);
+	return err;
+}
+
+static int run_page_make(struct web *w, const char *ref, const char *nonce, char **text,
+			 size_t *length)
+{
+	struct report_run *r = calloc(1, sizeof(*r));
+	__cleanup(freep) char *path = NULL;
+	struct stored_run run = { 0 };
+	int err = r ? run_find(&w->store, ref, &run, &path) : -ENOMEM;
+	FILE *f;
+
+	if (!err)
+		err = run_page_read(r, path, &run);
+	f = err ? NULL : open_memstream(text, length);
+	if (!err)
+		err = f ? run_page_write(f, r, ref, nonce) : -ENOMEM;
+	if (f && fclose(f) && !err)
+		err = -ENOMEM;
+	if (r)
+		report_close(r);
+	free(r);
+	stored_run_done(&run);
+	return err;
+}
+
+struct MHD_Response *reply_run_page(struct web *w, const char *ref, unsigned *status)
+{
+	char nonce[PAGE_NONCE_BYTES], *text = NULL;
+	size_t length = 0;
+	int err = page_make_nonce(nonce);
+
+	*status = MHD_HTTP_OK;
+	if (!err)
+		err = run_page_make(w, ref, nonce, &text, &length);
+	if (!err)
+		return page_answer(text, length, nonce);
+	free(text);
+	if (err == -ENODATA)
+		return reply_text("The run has no samples yet: there is nothing to draw.\n",
+				  MHD_HTTP_NOT_FOUND, status);
+	if (err == -ENOENT)
+		return reply_text("There is no such run.\n", MHD_HTTP_NOT_FOUND, status);
+	if (err == -ENOMEM)
+		return NULL;
+	return reply_text("The run cannot be read; bpfmon serve has said why.\n",
+			  MHD_HTTP_INTERNAL_SERVER_ERROR, status);
+}
