@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Makes reports of runs and opens them in headless Chromium."""
 
+import atexit
+import functools
 import json
 import os
 import pathlib
+import select
 import shutil
 import subprocess
 import tempfile
@@ -25,6 +28,41 @@ class Seen:
         self.problems = said["problems"]
         self.requests = said["requests"]
         self.results = said["results"]
+
+
+class Browser:
+    """One browser for all tests: it takes longer to start than a page to open. It ends with us."""
+
+    def __init__(self):
+        self.home = tempfile.TemporaryDirectory(prefix="bpfmon-browser-")
+        self.node = subprocess.Popen(
+            ["node", str(HERE / "look.mjs")],
+            env={**os.environ, "HOME": self.home.name},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        atexit.register(self.end)
+
+    def look(self, what):
+        self.node.stdin.write(json.dumps(what) + "\n")
+        self.node.stdin.flush()
+        if not select.select([self.node.stdout], [], [], 180)[0]:
+            raise TimeoutError("the browser does not answer")
+        return json.loads(self.node.stdout.readline() or '{"error": "the browser has ended"}')
+
+    def end(self):
+        self.node.stdin.close()
+        try:
+            self.node.wait(30)
+        except subprocess.TimeoutExpired:
+            self.node.kill()
+        self.home.cleanup()
+
+
+@functools.cache
+def browser():
+    return Browser()
 
 
 class ReportCase(unittest.TestCase):
@@ -51,24 +89,15 @@ class ReportCase(unittest.TestCase):
         """The report of these lines (objects); its path."""
         source, out = self.dir / "run.jsonl", self.dir / f"run.{ending}"
         synthetic.write(source, run)
-        done = self.bpfmon(source, "-o", out, "--force")
+        done = self.bpfmon(source, "-o", out, "--force", "-q")
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         return out
 
     def look(self, page, *steps):
         """Opens @page and takes the steps of look.mjs."""
-        done = subprocess.run(
-            ["node", str(HERE / "look.mjs"), str(page)],
-            input=json.dumps([{"do": name, **what} for name, what in steps]),
-            env={**os.environ, "HOME": str(self.dir)},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            timeout=180,
-            check=False,
-            text=True,
-        )
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return Seen(json.loads(done.stdout))
+        said = browser().look({"page": str(page), "steps": [{"do": name, **what} for name, what in steps]})
+        self.assertNotIn("error", said, said.get("error"))
+        return Seen(said)
 
     def look_quietly(self, page, *steps):
         """The same; the results. Nothing may be complained of, and nothing fetched."""

@@ -56,7 +56,7 @@ def sample(i, interval, spike):
         "wchar_bytes": 3 * MIB * i,
         "syscr": 50 * i,
         "syscw": 30 * i,
-        "read_bytes": 2 * MIB * i + i * i % 4096,
+        "read_bytes": 2 * MIB * i + i % 4 * (MIB >> 2),  # 1.25 or 2.25 MiB at a time: no flat curve
         "write_bytes": MIB * i,
         "processes": 3 + i % 7,
         "threads": 6 + i % 13,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Several runs in one page: each is a curve, with the right values where the cursor is."""
+"""A comparison in one page: its verdict, what changed, and each side as a curve with the right values."""
 
 import subprocess
 
@@ -22,7 +22,7 @@ def run(slope, seconds, every=1.0, **meta):
     return lines
 
 
-class Overlay(ReportCase):
+class OverlayCase(ReportCase):
     def overlay(self, *runs, options=()):
         names = [f"run-{i}.jsonl" for i in range(len(runs))]
         for name, lines in zip(names, runs):
@@ -33,12 +33,14 @@ class Overlay(ReportCase):
         self.table = done.stdout.decode()
         return self.dir / "page.html"
 
+
+class Overlay(OverlayCase):
     def test_the_legend_has_the_value_of_each_run_at_the_cursor(self):
         # 10 and 30 MiB a second; the second run is sampled at other times
         page = self.overlay(run(10, 100), run(30, 99, every=1.5))
         name, _, legend = self.look_quietly(
-            page, ("text", {"of": "#runs"}), ("cursor", {"chart": "rss_bytes", "at": 0.5}), ("legend", {"chart": "rss_bytes"}))
-        self.assertEqual(name, "A run-0.jsonl\nB run-1.jsonl")
+            page, ("texts", {"of": "#sides b"}), ("cursor", {"chart": "rss_bytes", "at": 0.5}), ("legend", {"chart": "rss_bytes"}))
+        self.assertEqual(name, ["A run-0.jsonl", "B run-1.jsonl"])  # nothing else tells them apart
         at = float(legend["when"].split()[1].split(":")[-1]) + 60 * int(legend["when"].split()[1].split(":")[0])
         self.assertLess(abs(at - 50), 1)
         a, b = (float(legend[key].split()[0]) * (1024 if "GiB" in legend[key] else 1) for key in "AB")
@@ -57,22 +59,104 @@ class Overlay(ReportCase):
         self.assertEqual(legend, {"when": "largest", "A": "1000 MiB", "B": "2.90 GiB"})
         self.look_quietly(page, ("screenshot", {"path": str(PICTURES / "overlay.png")}))
 
-    def test_the_table_is_in_the_page(self):
+    def test_what_changed_is_a_table_and_what_did_not_is_folded(self):
         page = self.overlay(run(10, 10), run(20, 10))
-        (text,) = self.look_quietly(page, ("text", {"of": "#comparison"}))
-        self.assertIn("rss_peak_bytes", text)
-        self.assertIn("+100.0 %", text)
+        rows, hidden, summary, _, same = self.look_quietly(
+            page,
+            ("texts", {"of": "#changed tbody tr"}),
+            ("text", {"of": "#same table"}),
+            ("text", {"of": "#same summary"}),
+            ("click", {"of": "#same summary"}),
+            ("texts", {"of": "#same tbody tr"}),
+        )
+        self.assertEqual(rows, ["Peak memory\t100 MiB\t200 MiB\t+100 MiB\t+100.0 %"])
+        self.assertEqual((hidden, summary), ("", "What did not change 1 value: 1 equal"))
+        self.assertEqual(same, ["Wall time\t10.0 s\t10.0 s\t0 s\t0 %"])
+
+    def test_the_verdict_comes_first_and_is_that_of_the_data_if_it_has_one(self):
+        page = self.overlay(run(10, 10, tags={"build": "old"}), run(20, 10, tags={"build": "new"}))
+        given, title = self.look_quietly(page, ("text", {"of": "h1"}), ("title", {}))
+        self.assertIn(given, " ".join(self.table.split()))
+        self.assertTrue(given.startswith("B needed 2.0 times the memory"), given)
+        self.assertIn("memory", title)
+        page.write_text(page.read_text().replace('"verdicts":', '"unknown":', 1))
+        (own,) = self.look_quietly(page, ("text", {"of": "h1"}))
+        self.assertEqual(own, "synthetic build=new against synthetic build=old: peak memory +100.0 %.")
+
+    def test_sides_have_names_tags_and_dates(self):
+        day = 86400
+        page = self.overlay(run(10, 10, name="align"), run(20, 10, name="align", start_time=synthetic.START + day), run(20, 10, name="sort"))
+        (sides,) = self.look_quietly(page, ("texts", {"of": "#sides li"}))
+        self.assertEqual(
+            [side.split(" · ")[0] for side in sides],
+            [f"{label} sample=A7, threads=8" for label in ("A align 2025-11-21 01:53 UTC", "B align 2025-11-22 01:53 UTC", "C sort 2025-11-21 01:53 UTC")],
+        )
+        self.assertTrue(sides[2].endswith("on node7 · run-2.jsonl"), sides)
+
+    def test_facts_that_differ_are_listed_in_human_units(self):
+        other = {"system": {**synthetic.meta(1, 1)["system"], "memory_bytes": 32 << 30}}
+        page = self.overlay(run(1, 5), run(1, 5, **other))
+        (rows,) = self.look_quietly(page, ("texts", {"of": "#facts-table tbody tr"}))
+        self.assertEqual(rows, ["Memory\t64.0 GiB\t32.0 GiB"])
 
     def test_hostile_names_are_text(self):
         evil = "</script><script>window.hit=1</script>"
-        page = self.overlay(run(1, 5, host=evil), run(2, 5, host="h"))
-        text, hit = self.look_quietly(page, ("text", {"of": "#comparison"}), ("global", {"name": "hit"}))
+        page = self.overlay(run(1, 5, host=evil, name=evil, tags={evil: evil}), run(2, 5, host="h"))
+        text, sides, hit, _, width = self.look_quietly(
+            page, ("text", {"of": "#facts-table"}), ("text", {"of": "#sides"}), ("global", {"name": "hit"}),
+            ("viewport", {"width": 390, "height": 844}), ("width", {}),
+        )
         self.assertIn(evil, text)
-        self.assertEqual(hit, "undefined")
+        self.assertIn(evil, sides)
+        self.assertEqual((hit, width), ("undefined", 390))
 
-    def test_of_many_runs_some_of_each_group_are_drawn(self):
-        runs = [run(1 + i, 5, tags={"build": "old" if i < 10 else "new"}) for i in range(20)]
-        page = self.overlay(*runs, options=["--by", "build"])
-        names, left = self.look_quietly(page, ("texts", {"of": "#runs b"}), ("text", {"of": "#left-out"}))
-        self.assertEqual([name.strip() for name in names], [f"{g}-{i}" for i in range(1, 7) for g in "AB"])
-        self.assertTrue(left.startswith("8 more runs"), left)
+
+class Bands(OverlayCase):
+    """Five runs of 10, 20, ... MiB a second against five of 100, 200, ..., of which two are shorter."""
+
+    def setUp(self):
+        super().setUp()
+        old = [run(10 * (i + 1), 100 if i else 40, tags={"build": "old"}) for i in range(5)]
+        new = [run(100 * (i + 1), 40 if i < 3 else 100, tags={"build": "new"}) for i in range(5)]
+        self.page = self.overlay(*old, *new, options=["--by", "build"])
+
+    def test_a_side_is_its_median_and_its_quartiles_of_all_its_runs(self):
+        curves, left, _, legend, _, end, _ = self.look_quietly(
+            self.page,
+            ("texts", {"of": "[data-chart=rss_bytes] .curve"}),
+            ("text", {"of": "#left-out"}),
+            ("cursor", {"chart": "rss_bytes", "at": 0.2}),
+            ("legend", {"chart": "rss_bytes"}),
+            ("cursor", {"chart": "rss_bytes", "at": 0.8}),
+            ("legend", {"chart": "rss_bytes"}),
+            ("screenshot", {"path": str(PICTURES / "bands.png")}),
+        )
+        self.assertEqual([curve.rsplit(" ", 2)[0] for curve in curves], ["build=old (5 runs)", "build=new (5 runs)"])
+        self.assertEqual(left, "")
+        at = float(legend["when"].split()[1].split(":")[-1])
+        self.assertEqual(legend["A"], f"{30 * at:.0f} MiB ({20 * at:.0f} MiB to {40 * at:.0f} MiB)")
+        # four of five go on: of 20, 30, 40 and 50; and of the other side two of five, which are no median
+        at = 60 + float(end["when"].split()[1].split(":")[-1])
+        self.assertEqual(end["A"].split(" (")[0], f"{35 * at / 1024:.2f} GiB")
+        self.assertEqual(end["B"], "–")
+
+    def test_the_chance_is_in_the_table_and_a_side_has_its_number_of_runs(self):
+        rows, sides = self.look_quietly(self.page, ("texts", {"of": "#changed tbody tr"}), ("texts", {"of": "#sides li"}))
+        self.assertRegex(rows[0], "^Peak memory\t2.93 GiB\t11.7 GiB\t.8.79 GiB\t.300.0 %\tmore than noise .p 0.0")
+        self.assertTrue(sides[0].startswith("A build=old 5 runs · synthetic · "), sides)
+
+
+class Steps(OverlayCase):
+    def test_spans_of_three_sides_are_compared_and_all_are_named_in_the_title(self):
+        runs = []
+        for i, name in enumerate(("base", "quick", "slow<b>")):
+            lines = run(10, 100, name=name)
+            lines[-1:-1] = [synthetic.span(1, "load", 0, 10, cpu_seconds=4 + i), synthetic.span(2, "cc/ld", 2, 6, parent=1, cpu_seconds=2 * i)]
+            runs.append(lines)
+        title, tables, first, last = self.look_quietly(
+            self.overlay(*runs, options=["--by", "span"]), ("text", {"of": "h1"}), ("texts", {"of": "#steps h3"}),
+            ("texts", {"of": "#steps .side:nth-of-type(1) + .scroll tbody tr:first-child td"}), ("texts", {"of": "#steps .scroll:last-of-type tbody tr:first-child td"}))
+        self.assertEqual(title, "quick, slow<b> against base")
+        self.assertEqual(tables, ["B quick against A base", "C slow<b> against A base"])
+        self.assertEqual(first[:4], ["load", "4.00 s", "5.00 s", "+25.0 %"])
+        self.assertEqual(last[:4], ["load", "4.00 s", "6.00 s", "+50.0 %"])

@@ -102,10 +102,15 @@ class Charts(Page):
 
 
 class Processes(Page):
-    def test_a_process_stands_below_its_parent_and_the_longest_comes_first(self):
-        names, lifetimes, count = self.look_at(texts("#tl-rows .name"), texts("#tl-rows .row > .num"), text("#tl-count"))
+    def test_a_process_stands_below_its_parent_and_the_largest_comes_first(self):
+        _, names, values, count = self.look_at(
+            ("select", {"of": "#tl-group", "value": "tree"}),
+            texts("#tl-rows .name"),
+            texts("#tl-rows .row:nth-child(2) > .num"),
+            text("#tl-count"),
+        )
         self.assertEqual(names[1], "align 1000")
-        self.assertEqual(lifetimes[2], "100 s")
+        self.assertEqual(values, ["100 s", "70.0 s", "5.00 MiB"])
         self.assertEqual(count, "25 of 30 processes")
         self.assertEqual(len(names), 26)  # and the head
 
@@ -113,7 +118,7 @@ class Processes(Page):
         _, programs, _, _, everyone = self.look_at(
             ("select", {"of": "#tl-group", "value": "program"}),
             texts("#tl-rows .name"),
-            ("select", {"of": "#tl-group", "value": "process"}),
+            ("select", {"of": "#tl-group", "value": "tree"}),
             ("select", {"of": "#tl-limit", "value": "all"}),
             ("count", {"of": "#tl-rows .row"}),
         )
@@ -123,17 +128,19 @@ class Processes(Page):
     def test_the_search_finds_a_process_by_an_argument(self):
         _, rows, count = self.look_at(
             ("fill", {"of": "#find", "value": "part-000017"}),
-            texts("#processes-table tbody tr td:first-child"),
+            texts("#processes-table tbody tr td:nth-child(2)"),
             text("#processes-count"),
         )
-        self.assertEqual((rows, count), (["1017"], "1 of 1"))
+        self.assertEqual((rows, count), (["1017"], "1 of 30 processes"))
 
 
 class Tables(Page):
     def column(self, title, *keys):
         """The peaks of the processes, after the head of the column of that title was used so."""
         head = f"#processes-table th:has-text('{title}')"
+        more = ("click", {"of": "#processes .more"})
         *_, column, order = self.look_at(
+            more,
             *[("press", {"of": f"{head} button", "key": key}) for key in keys],
             texts("#processes-table tbody td:nth-child(11)"),
             ("attribute", {"of": head, "name": "aria-sort"}),
@@ -158,7 +165,7 @@ class Tables(Page):
         rows, others, figures = self.look_quietly(
             self.report(lines), texts("#holders-table tbody tr"), text("#holders p"), text("#figures")
         )
-        self.assertEqual(rows, ["7\ttail\t/bin/tail\t768 MiB\t75.0 %", "8\tsh\t–\t128 MiB\t12.5 %"])
+        self.assertEqual(rows, ["tail\t7\t768 MiB\t75.0 %", "sh\t8\t128 MiB\t12.5 %"])
         self.assertEqual(others, "3 more processes held 128 MiB in all.")
         self.assertIn("exact peak, resident at 2.000 s", figures)
 
@@ -175,11 +182,36 @@ class Facts(Page):
         lines[0].update(scheduler={"SLURM_JOB_ID": "4711"})
         lines[0]["system"].update(cpu_model="EPYC 9654", swap_bytes=1 << 30)
         lines[0]["capabilities"]["swap_bytes"] = {"available": False, "reason": "this kernel has no swap"}
-        facts, missing = self.look_quietly(self.report(lines), texts("#meta-list div"), text("#missing"))
+        folds = "#facts summary:has-text"
+        *_, facts = self.look_quietly(
+            self.report(lines),
+            *[("press", {"of": f"{folds}('{title}')", "key": "Enter"}) for title in ("Run", "Machine", "Scheduler", "Not measured")],
+            texts("#facts div"),
+        )
         said = [fact.split("\n") for fact in facts]
-        for fact in (["Tags", "sample=A7, threads=8"], ["scheduler", "SLURM_JOB_ID=4711"], ["cpu model", "EPYC 9654"], ["swap", "1.00 GiB"], ["Host", "node7"]):
+        for fact in (
+            ["Tags", "sample=A7, threads=8"], ["SLURM_JOB_ID", "4711"], ["Processor", "EPYC 9654"], ["Swap", "1.00 GiB"],
+            ["Host", "node7"], ["swap_bytes", "this kernel has no swap"],
+        ):
             self.assertIn(fact, said)
-        self.assertEqual(missing.split("\n"), ["swap_bytes", "this kernel has no swap"])
+
+    def test_facts_are_folded_and_in_human_units(self):
+        lines = list(synthetic.lines(5, 1))
+        lines[0]["system"].update(boot_time=int(synthetic.START) - 100_000)
+        lines[0]["limits"] = {"memory_max_bytes": 3 << 30, "rlimit_cpu_seconds": 7200, "rlimit_nofile": 20000}
+        closed, summaries, *_, facts = self.look_quietly(
+            self.report(lines),
+            text("#facts dl"),
+            texts("#facts summary"),
+            ("click", {"of": "#facts summary:has-text('Machine')"}),
+            ("click", {"of": "#facts summary:has-text('Limits')"}),
+            texts("#facts div"),
+        )
+        self.assertEqual(closed, "")
+        self.assertIn("Machine node7 · 4 CPUs · 64 GiB · Linux 6.12.0 x86_64", summaries)
+        said = dict(fact.split("\n") for fact in facts if fact)
+        self.assertEqual(said["Booted"], "2025-11-19 22:06:40 UTC, 1 d 3 h before the run")
+        self.assertEqual((said["Memory, at most"], said["CPU time"], said["Open files"]), ("3.00 GiB", "2 h", "20,000"))
 
 
 class Looks(Page):

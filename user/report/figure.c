@@ -6,22 +6,34 @@
 #include "report/axis.h"
 #include "report/excerpt.h"
 #include "report/panel.h"
-#include "report/xml.h"
+#include "base/xml.h"
 #include "view/format.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #define COLUMNS 2
+#define LEAST_OF_TWO 600 /* width of a figure with two columns */
+#define LEAST_HEIGHT 170 /* of a panel whose width is given */
+#define MOST_HEIGHT 320
+#define SHAPE 0.65 /* its height, as a part of its width */
 #define MARGIN 10
 #define HEADER 66
 #define FOOTER 26
-#define FIGURE_WIDTH (COLUMNS * PANEL_WIDTH + 2 * MARGIN)
 #define COMMAND_MAX 105 /* characters */
 #define LINE_MAX_CHARACTERS 150
+#define COMMAND_CHARACTER 8.45 /* the width of one */
+#define LINE_CHARACTER 6.3
 #define DESCRIPTION_MAX 2000
+
+/* Where panels and their heading are. */
+struct grid {
+	unsigned columns;
+	double margin, header, footer;
+	double panel_width, panel_height;
+	double width, height; /* of the figure */
+};
 
 static const char *member_text(const json_t *o, const char *key, const char *otherwise)
 {
@@ -76,19 +88,16 @@ static void figure_put_end(FILE *f, const json_t *summary)
 /* Host, start and totals of the run; owned by the caller, NULL without memory. */
 static char *figure_make_subtitle(const struct report_run *r)
 {
-	time_t start = (time_t)(r->start_epoch_ns / 1000000000);
-	char when[40] = "", bytes[FORMAT_BYTES], wall[FORMAT_BYTES], cpu[FORMAT_BYTES];
+	char when[MOMENT_BYTES], bytes[FORMAT_BYTES], wall[FORMAT_BYTES], cpu[FORMAT_BYTES];
 	const json_t *s = r->summary;
-	struct tm tm;
 	char *text = NULL;
 	size_t length;
 	FILE *f = open_memstream(&text, &length);
 
 	if (!f)
 		return NULL;
-	if (gmtime_r(&start, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &tm);
-	fprintf(f, "%.64s, %s: %s wall", member_text(r->meta, "host", "host not known"), when,
+	fprintf(f, "%.64s, %s: %s wall", member_text(r->meta, "host", "host not known"),
+		format_moment(when, r->start_epoch_ns, true),
 		format_seconds(wall, number_clamp(floor(member_number(s, "wall_seconds") * 1e9))));
 	if (json_object_get(s, "cpu_seconds"))
 		fprintf(f, ", %s CPU",
@@ -107,29 +116,45 @@ static char *figure_make_subtitle(const struct report_run *r)
 	return text;
 }
 
-static void figure_put_header(FILE *f, double height, const char *command, const char *about)
+/* The heading of the figure, which fits its width. */
+static void figure_put_heading(FILE *f, const struct grid *g, const char *command,
+			       const char *about)
 {
+	double room = g->width - 4 * MARGIN;
+
+	fprintf(f,
+		"<text x=\"%d\" y=\"28\" font-family=\"monospace\" font-size=\"14\" "
+		"font-weight=\"600\" fill=\"#1b2126\">",
+		2 * MARGIN);
+	xml_write(f, command, (size_t)fmin(COMMAND_MAX, room / COMMAND_CHARACTER));
+	fprintf(f, "</text>\n<text x=\"%d\" y=\"48\" font-size=\"12\">", 2 * MARGIN);
+	xml_write(f, about, (size_t)fmin(LINE_MAX_CHARACTERS, room / LINE_CHARACTER));
+	fputs("</text>\n", f);
+}
+
+static void figure_put_header(FILE *f, const struct grid *g, const struct figure_layout *layout,
+			      const char *command, const char *about)
+{
+	const char *unit = layout->width > 0 ? "mm" : "";
+	double scale = layout->width > 0 ? FIGURE_PIXELS_PER_MM : 1;
+
 	fprintf(f,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
-		"height=\"%.0f\" role=\"img\" font-family=\"Helvetica, Arial, 'DejaVu Sans', "
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.6g %.6g\" "
+		"width=\"%.6g%s\" "
+		"height=\"%.6g%s\" role=\"img\" font-family=\"Helvetica, Arial, 'DejaVu Sans', "
 		"sans-serif\" font-size=\"11\" fill=\"#5a6670\" stroke-linejoin=\"round\" "
 		"stroke-linecap=\"round\">\n<title>",
-		FIGURE_WIDTH, height, FIGURE_WIDTH, height);
+		g->width, g->height, g->width / scale, unit, g->height / scale, unit);
 	xml_write(f, command, COMMAND_MAX);
 	fputs("</title>\n<desc>", f);
 	xml_write(f, command, DESCRIPTION_MAX);
 	fputs("; ", f);
 	xml_write(f, about, LINE_MAX_CHARACTERS);
-	fprintf(f,
-		"</desc>\n<rect width=\"%d\" height=\"%.0f\" fill=\"#fff\"/>\n"
-		"<text x=\"%d\" y=\"28\" font-family=\"monospace\" font-size=\"14\" "
-		"font-weight=\"600\" fill=\"#1b2126\">",
-		FIGURE_WIDTH, height, 2 * MARGIN);
-	xml_write(f, command, COMMAND_MAX);
-	fprintf(f, "</text>\n<text x=\"%d\" y=\"48\" font-size=\"12\">", 2 * MARGIN);
-	xml_write(f, about, LINE_MAX_CHARACTERS);
-	fputs("</text>\n", f);
+	fprintf(f, "</desc>\n<rect width=\"%.6g\" height=\"%.6g\" fill=\"#fff\"/>\n", g->width,
+		g->height);
+	if (g->header > 0)
+		figure_put_heading(f, g, command, about);
 }
 
 static bool event_is_severe(const char *event)
@@ -178,7 +203,7 @@ static void panel_set_peak(struct panel *p, struct panel_labels *t, const struct
 		     axis_format_value(bytes, CHART_BYTES, p->point),
 		     axis_format_time(at, p->point_seconds, p->wall / 1000, p->wall),
 		     p->wall < 60 ? " s" : "");
-	if (largest)
+	if (largest && p->width >= PANEL_NARROW)
 		snprintf(t->peak + n, sizeof(t->peak) - (size_t)n, "; %.16s (%d) %s",
 			 largest->p.comm, largest->p.pid,
 			 axis_format_value(bytes, CHART_BYTES, (double)largest->p.rss_peak_bytes));
@@ -199,7 +224,7 @@ static void panel_set_extremes(struct panel *p, struct panel_labels *t, const st
 	}
 }
 
-static bool chart_has_curves(const struct report_run *r, size_t i)
+bool figure_has_panel(const struct report_run *r, size_t i)
 {
 	for (unsigned k = 0; k < chart_specs[i].nr; k++)
 		if (chart_specs[i].curve[k].style != CURVE_HIDDEN &&
@@ -208,22 +233,57 @@ static bool chart_has_curves(const struct report_run *r, size_t i)
 	return false;
 }
 
-static int figure_put_panels(FILE *f, const struct report_run *r)
+static bool panel_is_shown(const struct report_run *r, const struct figure_layout *layout, size_t i)
 {
-	size_t nr_marks, row, at = 0;
+	return figure_has_panel(r, i) && (layout->panel == FIGURE_ALL || layout->panel == i);
+}
+
+static void grid_make(struct grid *g, const struct report_run *r,
+		      const struct figure_layout *layout)
+{
+	bool is_one = layout->panel != FIGURE_ALL;
+	size_t panels = 0, rows;
+
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		panels += panel_is_shown(r, layout, i);
+	*g = (struct grid){ .columns = is_one ? 1 : COLUMNS,
+			    .panel_width = PANEL_WIDTH,
+			    .panel_height = PANEL_HEIGHT };
+	if (!is_one) {
+		g->margin = MARGIN;
+		g->header = HEADER;
+		g->footer = FOOTER;
+	}
+	if (layout->width > 0) {
+		g->columns = is_one || layout->width < LEAST_OF_TWO ? 1 : COLUMNS;
+		g->panel_width = (layout->width - 2 * g->margin) / g->columns;
+		g->panel_height = fmax(LEAST_HEIGHT, fmin(MOST_HEIGHT, g->panel_width * SHAPE));
+	}
+	rows = (panels + g->columns - 1) / g->columns;
+	g->width = g->columns * g->panel_width + 2 * g->margin;
+	g->height = g->header + (double)rows * g->panel_height + g->footer;
+}
+
+static int figure_put_panels(FILE *f, const struct report_run *r,
+			     const struct figure_layout *layout, const struct grid *g)
+{
+	size_t nr_marks, at = 0;
 	__cleanup(freep) struct panel_mark *marks = figure_make_marks(r, &nr_marks);
 	struct panel p = { .marks = marks, .nr_marks = nr_marks };
 	struct panel_labels t;
 	int err = marks ? 0 : -ENOMEM;
 
+	p.width = g->panel_width;
+	p.height = g->panel_height;
 	p.wall = fmax(member_number(r->summary, "wall_seconds"),
 		      fmax((double)r->charts.last_elapsed_ns / 1e9, 1e-6));
 	for (size_t i = 0; !err && i < NR_CHARTS; i++) {
-		if (!chart_has_curves(r, i))
+		size_t row = at / g->columns;
+
+		if (!panel_is_shown(r, layout, i))
 			continue;
-		p.x = MARGIN + (double)(at % COLUMNS) * PANEL_WIDTH;
-		row = at / COLUMNS;
-		p.y = HEADER + (double)row * PANEL_HEIGHT;
+		p.x = g->margin + (double)(at % g->columns) * p.width;
+		p.y = g->header + (double)row * p.height;
 		panel_set_extremes(&p, &t, r, i);
 		err = panel_write(f, &p, &r->charts, i);
 		at++;
@@ -231,27 +291,36 @@ static int figure_put_panels(FILE *f, const struct report_run *r)
 	return err;
 }
 
-static int figure_put(FILE *f, const struct report_run *r, const char *command, const char *about)
+static int figure_put(FILE *f, const struct report_run *r, const struct figure_layout *layout,
+		      const char *command, const char *about)
 {
-	size_t panels = 0, rows;
-	double height;
+	struct grid g;
 	int err;
 
-	for (size_t i = 0; i < NR_CHARTS; i++)
-		panels += chart_has_curves(r, i);
-	rows = (panels + COLUMNS - 1) / COLUMNS;
-	height = HEADER + (double)rows * PANEL_HEIGHT + FOOTER;
-	figure_put_header(f, height, command, about);
-	err = figure_put_panels(f, r);
-	fprintf(f, "<text x=\"%d\" y=\"%.0f\" text-anchor=\"end\">bpfmon %s</text>\n</svg>\n",
-		FIGURE_WIDTH - 2 * MARGIN, height - 10, BPFMON_VERSION);
+	grid_make(&g, r, layout);
+	figure_put_header(f, &g, layout, command, about);
+	err = figure_put_panels(f, r, layout, &g);
+	if (g.footer > 0)
+		fprintf(f, "<text x=\"%.6g\" y=\"%.6g\" text-anchor=\"end\">bpfmon %s</text>\n",
+			g.width - 2 * MARGIN, g.height - 10, BPFMON_VERSION);
+	fputs("</svg>\n", f);
 	return err;
 }
 
-int figure_write(FILE *f, const struct report_run *r)
+void figure_measure(const struct report_run *r, const struct figure_layout *layout, double *width,
+		    double *height)
+{
+	struct grid g;
+
+	grid_make(&g, r, layout);
+	*width = g.width;
+	*height = g.height;
+}
+
+int figure_write(FILE *f, const struct report_run *r, const struct figure_layout *layout)
 {
 	char *command = figure_make_command(r), *about = figure_make_subtitle(r);
-	int err = command && about ? figure_put(f, r, command, about) : -ENOMEM;
+	int err = command && about ? figure_put(f, r, layout, command, about) : -ENOMEM;
 
 	free(command);
 	free(about);

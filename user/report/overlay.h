@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The curves of several runs in the same charts, over the time since the start of each. */
+/*
+ * Several runs in the same charts, over the time since the start of each: groups of runs, each of
+ * which is a curve, of several runs their median with a band from quartile to quartile.
+ */
 #ifndef REPORT_OVERLAY_H
 #define REPORT_OVERLAY_H
 
@@ -7,11 +10,15 @@
 #include "report/charts.h"
 #include "source/source.h"
 
-#define OVERLAY_RUNS 12 /* more curves in a chart cannot be distinguished */
+#include <jansson.h>
+
+#define OVERLAY_GROUPS 12 /* more curves in a chart cannot be distinguished */
+#define OVERLAY_RUNS 100  /* of all groups */
 
 struct overlay_run {
-	const char *label, *name; /* not owned */
-	unsigned colour;
+	const char *name; /* not owned; as the run was named */
+	size_t group;
+	json_t *meta; /* owned; its line, NULL: it has none */
 	struct report_charts charts;
 };
 
@@ -21,15 +28,19 @@ struct overlay {
 	size_t room; /* runs that will be added: they share CHART_ROOM */
 };
 
-/* Reads the samples of @src as the next run. An error of source_each(), or -ENOMEM. */
-int overlay_add(struct overlay *o, const char *label, const char *name, unsigned colour,
-		struct source *src);
+/*
+ * Reads @src as the next run, of the group number @group, below OVERLAY_GROUPS. An error of
+ * source_each(), or -ENOMEM.
+ */
+int overlay_add(struct overlay *o, const char *name, size_t group, struct source *src);
 void overlay_done(struct overlay *o);
 /*
- * Writes one JSON object: charts as those of charts_write(), with a curve for each run;
- * @comparison, a text that is shown below; @left_out, the number of runs not drawn. -ENOMEM.
+ * Writes one JSON object: "runs", with what each was; charts as those of charts_write(), with a
+ * curve for each group, and "bands" for those of several runs; "comparison": the document
+ * @comparison; "steps": those of comparison_steps_brief(), or NULL; @left_out, the number of runs
+ * not drawn. -ENOMEM.
  */
-int overlay_write(const struct overlay *o, const char *comparison, size_t left_out,
-		  struct jsonw *j);
+int overlay_write(const struct overlay *o, const struct jsonw *comparison,
+		  const struct jsonw *steps, size_t left_out, struct jsonw *j);
 
 #endif

@@ -7,8 +7,11 @@
 
 #include <stdio.h>
 
-#define PANEL_WIDTH 490 /* with labels and margins */
+/* As it is drawn beside others; of a width that is asked for it has another. With labels, margins.
+ */
+#define PANEL_WIDTH 490
 #define PANEL_HEIGHT 242
+#define PANEL_NARROW 400 /* below it labels are short */
 
 enum panel_mark_style { MARK_PLAIN, MARK_SEVERE };
 
@@ -21,6 +24,7 @@ struct panel_mark {
 
 struct panel {
 	double x, y;                    /* of the upper left corner */
+	double width, height;           /* in pixels, at which its texts are to be read */
 	double wall;                    /* seconds that the time axis spans */
 	double limit;                   /* a horizontal line; 0: none */
 	const char *limit_text;         /* its label; not owned */

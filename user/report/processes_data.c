@@ -11,9 +11,8 @@
 #define TEXT_SHOWN 200 /* of one of them */
 
 /* The counters that are shown of each. */
-static const enum metric_id shown[] = { M_cpu,    M_user,   M_system, M_runqueue_wait,
-					M_minflt, M_majflt, M_nvcsw,  M_nivcsw,
-					M_read,   M_write,  M_rchar,  M_wchar };
+static const enum metric_id shown[] = { M_cpu,    M_user, M_system, M_runqueue_wait,
+					M_majflt, M_read, M_write };
 
 #define NR_SHOWN (sizeof(shown) / sizeof(*shown))
 
@@ -90,11 +89,9 @@ void processes_add_metrics(struct metric_set *set)
 
 static void processes_put_fields(struct jsonw *j)
 {
-	static const char *const names[] = {
-		"pid",   "ppid",          "uid",   "comm",           "exe",
-		"args",  "start",         "end",   "exit_code",      "signal",
-		"state", "threads_total", "execs", "rss_peak_bytes", "rss_peak_exact"
-	};
+	static const char *const names[] = { "pid",           "ppid",          "comm", "exe",
+					     "args",          "start",         "end",  "ended",
+					     "threads_total", "rss_peak_bytes" };
 
 	jsonw_array(j, "fields");
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -113,24 +110,17 @@ static void process_put_time(struct jsonw *j, uint64_t epoch_ns, uint64_t start_
 		jsonw_int(j, NULL, -(int64_t)((start_ns - epoch_ns) / 1000000000));
 }
 
+/* "ended" is its exit code, its signal as a negative number, or its state where it goes on. */
 static void process_put_end(struct jsonw *j, const struct process *p, uint64_t start_ns)
 {
 	if (p->end_epoch_ns)
 		process_put_time(j, p->end_epoch_ns, start_ns);
 	else
 		jsonw_null(j, NULL);
-	if (p->has_ended && !p->signal)
-		jsonw_int(j, NULL, p->exit_code);
-	else
-		jsonw_null(j, NULL);
-	if (p->has_ended && p->signal)
-		jsonw_int(j, NULL, p->signal);
-	else
-		jsonw_null(j, NULL);
 	if (!p->has_ended)
 		jsonw_bytes(j, NULL, p->state ? &p->state : "?", 1);
 	else
-		jsonw_null(j, NULL);
+		jsonw_int(j, NULL, p->signal ? -p->signal : p->exit_code);
 }
 
 static void process_put_texts(struct jsonw *j, const struct report_process *r,
@@ -150,6 +140,19 @@ static void process_put_texts(struct jsonw *j, const struct report_process *r,
 		jsonw_null(j, NULL);
 }
 
+/* Of times microseconds will do. */
+static void process_put_metric(struct jsonw *j, const struct process *p, enum metric_id id)
+{
+	uint64_t v = p->value[id];
+
+	if (!metric_has(&p->have, id))
+		jsonw_null(j, NULL);
+	else if (metric_get(id)->unit == UNIT_NS)
+		jsonw_decimal(j, NULL, v / 1000, metric_decimals(id) - 3);
+	else
+		jsonw_decimal(j, NULL, v, metric_decimals(id));
+}
+
 static void process_put_row(struct jsonw *j, const struct report_process *r,
 			    const struct process_texts *t, uint64_t start_ns)
 {
@@ -158,23 +161,16 @@ static void process_put_row(struct jsonw *j, const struct report_process *r,
 	jsonw_array(j, NULL);
 	jsonw_int(j, NULL, p->pid);
 	jsonw_int(j, NULL, p->ppid);
-	jsonw_uint(j, NULL, p->uid);
 	process_put_texts(j, r, t);
 	process_put_time(j, p->start_epoch_ns, start_ns);
 	process_put_end(j, p, start_ns);
 	jsonw_uint(j, NULL, p->threads_total);
-	jsonw_uint(j, NULL, p->execs);
 	if (p->has_rss_peak)
 		jsonw_uint(j, NULL, p->rss_peak_bytes);
 	else
 		jsonw_null(j, NULL);
-	jsonw_bool(j, NULL, p->rss_peak_exact);
-	for (size_t i = 0; i < NR_SHOWN; i++) {
-		if (metric_has(&p->have, shown[i]))
-			jsonw_decimal(j, NULL, p->value[shown[i]], metric_decimals(shown[i]));
-		else
-			jsonw_null(j, NULL);
-	}
+	for (size_t i = 0; i < NR_SHOWN; i++)
+		process_put_metric(j, p, shown[i]);
 	jsonw_array_end(j);
 }
 
@@ -198,6 +194,8 @@ int processes_write(struct report_processes *all, uint64_t start_ns, size_t text
 		return err;
 	jsonw_object(j, "processes");
 	jsonw_uint(j, "total", all->total);
+	if (all->nr > 1) /* of one process the table says all */
+		jsonw_bool(j, "timeline", true);
 	texts_put_paths(j, &texts);
 	processes_put_fields(j);
 	jsonw_array(j, "rows");

@@ -2,6 +2,7 @@
 #include "report/run.h"
 
 #include "base/cleanup.h"
+#include "report/answer.h"
 #include "report/excerpt.h"
 #include "report/phases.h"
 #include "source/marks.h"
@@ -37,10 +38,12 @@ void report_close(struct report_run *r)
 	json_decref(r->events);
 	json_decref(r->event_counts);
 	charts_done(&r->charts);
+	held_done(&r->held);
 	processes_done(&r->processes);
 	report_spans_done(&r->spans);
 	series_done(&r->pushed);
 	phases_done(&r->phases);
+	phase_times_done(&r->times);
 }
 
 /* Keeps the first events of each name, and counts all of them. */
@@ -62,14 +65,18 @@ static int report_add_event(struct report_run *r, json_t *event)
 	return json_array_append(r->events, event) ? -ENOMEM : 0;
 }
 
-/* The first pass: the second one needs the number of points of all series, and all marks. */
+/* The first pass: the second one needs the number of points of all series, what the processes of
+ * samples held, and all marks. */
 static int report_count_line(void *context, struct line *l)
 {
 	struct report_run *r = context;
 
 	if (l->kind == LINE_METRIC)
 		return series_count(&r->pushed, l);
+	if (l->kind == LINE_PROCESS_SAMPLE)
+		return held_count(&r->held, &l->process_sample);
 	marks_add(&r->phases, l);
+	marks_add_time(&r->times, l);
 	return 0;
 }
 
@@ -92,6 +99,7 @@ static int report_add_line(void *context, struct line *l)
 	case LINE_SAMPLE:
 		r->samples++;
 		charts_add(&r->charts, &l->sample);
+		held_add_sample(&r->held, &l->sample);
 		phases_add_sample(&r->phases, &l->sample);
 		return 0;
 	case LINE_PROCESS:
@@ -105,7 +113,9 @@ static int report_add_line(void *context, struct line *l)
 		return series_add(&r->pushed, l);
 	case LINE_SPAN:
 		return spans_add(&r->spans, &l->span);
-	case LINE_PROCESS_SAMPLE: /* not read: there may be many */
+	case LINE_PROCESS_SAMPLE:
+		held_add_process(&r->held, &l->process_sample);
+		return 0;
 	case LINE_OTHER:
 		break;
 	}
@@ -115,16 +125,19 @@ static int report_add_line(void *context, struct line *l)
 static int report_read_parts(struct report_run *r, struct source *s)
 {
 	struct metric_set needed = { 0 };
-	int err = source_each(s, PART(LINE_EVENT) | PART(LINE_METRIC), report_count_line, r);
+	int err = source_each(s, PART(LINE_EVENT) | PART(LINE_METRIC) | PART(LINE_PROCESS_SAMPLE),
+			      report_count_line, r);
 
 	if (!err)
 		err = series_choose(&r->pushed);
+	if (!err)
+		err = held_choose(&r->held);
 	charts_add_metrics(&needed);
 	processes_add_metrics(&needed);
 	phases_add_metrics(&needed);
 	s->only = &needed;
 	if (!err)
-		err = source_each(s, PARTS_ALL & ~PART(LINE_PROCESS_SAMPLE), report_add_line, r);
+		err = source_each(s, PARTS_ALL, report_add_line, r);
 	s->only = NULL;
 	return err;
 }
@@ -137,6 +150,7 @@ int report_read(struct report_run *r, struct source *s)
 
 	r->unreadable = s->unreadable;
 	r->is_cut = s->is_cut || !r->summary;
+	r->is_running = s->is_running && !r->summary;
 	if (!err && !r->samples)
 		err = -ENODATA;
 	if (!err && !r->summary) {
@@ -147,12 +161,73 @@ int report_read(struct report_run *r, struct source *s)
 	return err;
 }
 
+/* Without the units, and of the capabilities those that are missing: no other is shown. */
+static void report_write_meta(const struct report_run *r, struct jsonw *j)
+{
+	json_t *meta = json_copy(r->meta), *missing = json_object(), *v;
+	const char *key;
+
+	json_object_foreach(json_object_get(meta, "capabilities"), key, v)
+		if (!json_is_true(json_object_get(v, "available")))
+			json_object_set_nocheck(missing, key, v);
+	if (json_object_get(meta, "capabilities"))
+		json_object_set(meta, "capabilities", missing);
+	json_object_del(meta, "units");
+	j->failed |= !missing || (r->meta && !meta);
+	excerpt_fit(j, "meta", meta, META_TEXT, META_ITEMS, META_BYTES);
+	json_decref(missing);
+	json_decref(meta);
+}
+
+/* What the table has of a program. */
+static const char *const program_fields[] = {
+	"exe",          "processes",      "cpu_seconds",
+	"user_seconds", "system_seconds", "rss_peak_bytes",
+	"read_bytes",   "write_bytes",    "minflt",
+	"majflt",       "nvcsw",          "nivcsw",
+};
+#define NR_PROGRAM_FIELDS (sizeof(program_fields) / sizeof(*program_fields))
+
+/* The first programs as rows, in the order of the fields; NULL without memory. */
+static json_t *programs_make_rows(const json_t *programs)
+{
+	json_t *rows = json_array(), *row, *v;
+	bool failed = !rows;
+
+	for (size_t i = 0; i < json_array_size(programs) && i < PROGRAMS_SHOWN; i++) {
+		row = json_array();
+		failed |= json_array_append_new(rows, row);
+		for (size_t k = 0; k < NR_PROGRAM_FIELDS; k++) {
+			v = json_object_get(json_array_get(programs, i), program_fields[k]);
+			failed |= v ? json_array_append(row, v)
+				    : json_array_append_new(row, json_null());
+		}
+	}
+	if (!failed)
+		return rows;
+	json_decref(rows);
+	return NULL;
+}
+
+/* The programs are apart: rows take a third of what objects do. */
 static void report_write_summary(struct report_run *r, struct jsonw *j)
 {
 	const json_t *programs = json_object_get(r->summary, "programs");
+	json_t *rows = programs_make_rows(programs), *rest = json_copy(r->summary);
 
-	jsonw_uint(j, "programs_total", json_array_size(programs));
-	excerpt_fit(j, "summary", r->summary, OTHER_TEXT, PROGRAMS_SHOWN, SUMMARY_BYTES);
+	j->failed |= !rows || (r->summary && !rest);
+	jsonw_object(j, "programs");
+	jsonw_uint(j, "total", json_array_size(programs));
+	jsonw_array(j, "fields");
+	for (size_t i = 0; i < NR_PROGRAM_FIELDS; i++)
+		jsonw_string(j, NULL, program_fields[i]);
+	jsonw_array_end(j);
+	excerpt_fit(j, "rows", rows, OTHER_TEXT, PROGRAMS_SHOWN, SUMMARY_BYTES);
+	jsonw_object_end(j);
+	json_object_del(rest, "programs");
+	excerpt_fit(j, "summary", rest, OTHER_TEXT, PROGRAMS_SHOWN, SUMMARY_BYTES);
+	json_decref(rows);
+	json_decref(rest);
 }
 
 int report_write_data(struct report_run *r, const char *name, struct jsonw *j)
@@ -165,13 +240,17 @@ int report_write_data(struct report_run *r, const char *name, struct jsonw *j)
 	jsonw_uint(j, "samples", r->samples);
 	jsonw_uint(j, "unreadable", r->unreadable);
 	jsonw_bool(j, "cut", r->is_cut);
-	excerpt_fit(j, "meta", r->meta, META_TEXT, META_ITEMS, META_BYTES);
+	jsonw_bool(j, "running", r->is_running);
+	report_write_meta(r, j);
 	report_write_summary(r, j);
+	report_answer_write(r, j);
 	excerpt_fit(j, "events", r->events, OTHER_TEXT, SIZE_MAX, EVENTS_BYTES);
 	excerpt_write(j, "event_counts", r->event_counts, OTHER_TEXT, SIZE_MAX);
 	phases_write(&r->phases, j);
 	spans_write(&r->spans, r->start_epoch_ns, j);
 	err = charts_write(&r->charts, j);
+	if (!err)
+		err = held_write(&r->held, j);
 	if (!err)
 		err = series_write(&r->pushed, j);
 	if (!err)

@@ -4,7 +4,9 @@
 #define REPORT_RUN_H
 
 #include "model/phase.h"
+#include "model/phase_times.h"
 #include "report/charts.h"
+#include "report/held.h"
 #include "report/processes.h"
 #include "report/series.h"
 #include "report/spans.h"
@@ -18,13 +20,16 @@ struct report_run {
 	json_t *event_counts;   /* object: name -> number; @events may have fewer */
 	size_t event_bytes;     /* of @events */
 	struct report_charts charts;
+	struct report_held held;
 	struct report_processes processes;
 	struct report_spans spans;
 	struct report_series pushed;
-	struct phases phases; /* from mark to mark */
+	struct phases phases;     /* from mark to mark */
+	struct phase_times times; /* of the same: for the answer */
 	uint64_t start_epoch_ns;
 	uint64_t samples, unreadable; /* lines; those that are none of a run's */
 	bool is_cut;                  /* the lines end before the run did */
+	bool is_running;              /* it goes on, in a store */
 };
 
 /* 0 or -ENOMEM; report_close() in any case. */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "report/spec.h"
 
+#include <string.h>
+
 /* clang-format off */
 const struct chart_spec chart_specs[NR_CHARTS] = {
 	{ "cpu", "CPU", "cores in use", CHART_CORES, 4, {
@@ -42,6 +44,15 @@ const struct chart_spec chart_specs[NR_CHARTS] = {
 		{ M_host_memory_pressure_full, "machine's memory, all", 2, CURVE_DASHED, true } } },
 };
 /* clang-format on */
+
+size_t chart_find(const char *name)
+{
+	size_t i = 0;
+
+	while (i < NR_CHARTS && strcmp(chart_specs[i].name, name) != 0)
+		i++;
+	return i;
+}
 
 const char *chart_unit_name(enum chart_unit unit)
 {

@@ -43,6 +43,8 @@ struct chart_spec {
 
 extern const struct chart_spec chart_specs[NR_CHARTS];
 
+/* The number of the chart called @name; NR_CHARTS: there is none. */
+size_t chart_find(const char *name);
 /* The names in the page's data: "cores", "byte_rate"; "line", "stacked". */
 const char *chart_unit_name(enum chart_unit unit);
 const char *curve_style_name(enum curve_style style);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "view/format.h"
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "base/width.h"
@@ -8,6 +9,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
+#include <time.h>
 
 char *format_bytes(char *out, uint64_t bytes)
 {
@@ -47,6 +49,18 @@ char *format_count(char *out, uint64_t n)
 		out[used++] = digits[i];
 	}
 	out[used] = '\0';
+	return out;
+}
+
+char *format_moment(char *out, uint64_t epoch_ns, bool has_seconds)
+{
+	time_t at = (time_t)(epoch_ns / NSEC_PER_SEC);
+	struct tm tm;
+
+	if (!at || !localtime_r(&at, &tm) ||
+	    !strftime(out, MOMENT_BYTES, has_seconds ? "%Y-%m-%d %H:%M:%S %Z" : "%Y-%m-%d %H:%M %Z",
+		      &tm))
+		snprintf(out, MOMENT_BYTES, "-");
 	return out;
 }
 

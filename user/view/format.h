@@ -3,16 +3,24 @@
 #ifndef VIEW_FORMAT_H
 #define VIEW_FORMAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #define FORMAT_BYTES 32
+#define MOMENT_BYTES 64
 
 /* Each writes into @out (FORMAT_BYTES) and returns it. */
 char *format_bytes(char *out, uint64_t bytes);
 char *format_seconds(char *out, uint64_t ns);
 char *format_count(char *out, uint64_t n);
+/*
+ * Writes a moment (ns since 1970) into @out (MOMENT_BYTES) as local time with the name of its zone,
+ * "2025-12-24 18:30:05 CET", the seconds only if @has_seconds; "-" for what is no date. Returns
+ * @out.
+ */
+char *format_moment(char *out, uint64_t epoch_ns, bool has_seconds);
 /* The columns that @text takes; a character that could control a terminal is shown as "?". */
 size_t format_columns(const char *text);
 /*

@@ -20,11 +20,11 @@ static const struct column {
 /* clang-format on */
 #define NR_COLUMNS (sizeof(columns) / sizeof(*columns))
 
-static void heaviest_put_head(FILE *f, uint64_t elapsed_ns)
+static void heaviest_put_head(FILE *f, const char *when, uint64_t elapsed_ns)
 {
 	char at[FORMAT_BYTES], title[FORMAT_BYTES + 16];
 
-	snprintf(title, sizeof(title), "at the peak (%s)", format_seconds(at, elapsed_ns));
+	snprintf(title, sizeof(title), "%s (%s)", when, format_seconds(at, elapsed_ns));
 	fprintf(f, "\n  %-*s %8s", NAME_COLUMNS, title, "pid");
 	for (size_t i = 0; i < NR_COLUMNS; i++)
 		fprintf(f, " %*s", columns[i].width, columns[i].title);
@@ -48,10 +48,10 @@ static void heaviest_put_row(FILE *f, const struct process_sample *p)
 	fputc('\n', f);
 }
 
-void heaviest_text(FILE *f, const struct process_sample *rows, size_t nr)
+void heaviest_text(FILE *f, const char *when, const struct process_sample *rows, size_t nr)
 {
 	if (nr)
-		heaviest_put_head(f, rows->elapsed_ns);
+		heaviest_put_head(f, when, rows->elapsed_ns);
 	for (size_t i = 0; i < nr; i++)
 		heaviest_put_row(f, &rows[i]);
 }

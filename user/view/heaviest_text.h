@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Writes @nr rows of the same sample, in the order given; nothing if @nr is 0. */
-void heaviest_text(FILE *f, const struct process_sample *rows, size_t nr);
+/* Writes @nr rows of the same sample, in the order given, under the title @when, of up to 12
+ * columns, with its time; nothing if @nr is 0. */
+void heaviest_text(FILE *f, const char *when, const struct process_sample *rows, size_t nr);
 
 #endif

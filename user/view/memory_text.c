@@ -15,42 +15,91 @@ static bool peaks_are_close(uint64_t low, uint64_t high)
 	return high > low ? high - low <= high / 100 : low - high <= low / 100;
 }
 
-/* The exact peak; or its range, from the largest sample to the bound by high-water marks. */
-static void memory_put_tree_peak(FILE *f, const struct summary *s)
+static void memory_put_exact_peak(FILE *f, const struct summary *s, bool has_bounds)
+{
+	uint64_t low = s->rss_peak_bytes;
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+
+	fprintf(f, "peak %s exactly, at %s", format_bytes(a, s->rss_peak_exact_bytes),
+		format_seconds(b, s->rss_peak_exact_elapsed_ns));
+	if (has_bounds)
+		fprintf(f, " (%s %s; upper bound %s)",
+			low == s->process_rss_peak_bytes ? "one process alone" : "a sample saw",
+			format_bytes(a, low),
+			s->has_rss_peak_upper ? format_bytes(b, s->rss_peak_upper_bytes) : "-");
+	fputc('\n', f);
+}
+
+/* Lower and upper bound are as good as one. */
+static void memory_put_close_peak(FILE *f, const struct summary *s)
 {
 	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
-	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	if (!s->has_rss_peak)
-		return;
-	fputs("  memory      peak ", f);
-	if (s->has_rss_peak_exact)
-		fprintf(f, "%s exactly, at %s (%s %s; upper bound %s)\n",
-			format_bytes(a, s->rss_peak_exact_bytes),
-			format_seconds(b, s->rss_peak_exact_elapsed_ns),
-			low == s->process_rss_peak_bytes ? "one process alone" : "a sample saw",
-			format_bytes(c, low),
-			s->has_rss_peak_upper ? format_bytes((char[FORMAT_BYTES]){ 0 }, high)
-					      : "-");
-	else if (!s->has_rss_peak_upper)
-		fprintf(f, "at least %s resident, at %s\n", format_bytes(a, low),
-			format_seconds(b, s->rss_peak_elapsed_ns));
-	else if (high < low && !peaks_are_close(low, high))
-		fprintf(f,
-			"at least %s resident; the upper bound, %s, is wrong: please report this\n",
-			format_bytes(a, low), format_bytes(c, high));
-	else if (peaks_are_close(low, high) && low != s->process_rss_peak_bytes)
-		fprintf(f, "%s resident, at %s\n", format_bytes(a, high > low ? high : low),
-			format_seconds(b, s->rss_peak_elapsed_ns));
-	else if (peaks_are_close(low,
-				 high)) /* no sample saw it: it is the kernel's high-water mark */
-		fprintf(f, "%s resident\n", format_bytes(a, high > low ? high : low));
-	else if (low == s->process_rss_peak_bytes)
-		fprintf(f, "between %s (one process alone) and %s resident\n", format_bytes(a, low),
-			format_bytes(c, high));
+	fprintf(f, "peak %s resident", format_bytes(a, high > low ? high : low));
+	/* if no sample saw it, it is the kernel's high-water mark: its time is not known */
+	if (low != s->process_rss_peak_bytes)
+		fprintf(f, ", at %s", format_seconds(b, s->rss_peak_elapsed_ns));
+	fputc('\n', f);
+}
+
+static void memory_put_bounds(FILE *f, const struct summary *s)
+{
+	uint64_t low = s->rss_peak_bytes;
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+
+	fprintf(f, "peak between %s (", format_bytes(a, low));
+	if (low == s->process_rss_peak_bytes)
+		fputs("one process alone", f);
 	else
-		fprintf(f, "between %s (a sample, at %s) and %s resident\n", format_bytes(a, low),
-			format_seconds(b, s->rss_peak_elapsed_ns), format_bytes(c, high));
+		fprintf(f, "a sample, at %s", format_seconds(b, s->rss_peak_elapsed_ns));
+	fprintf(f, ") and %s resident\n", format_bytes(a, s->rss_peak_upper_bytes));
+}
+
+/* A peak that is known by its bounds, for who only wants to know how much is enough. */
+static void memory_put_upper_bound(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+
+	fprintf(f, "never more than %s at once", format_bytes(a, s->rss_peak_upper_bytes));
+	if (s->has_process_rss_peak)
+		fprintf(f, "; the largest process had %s%s",
+			s->process_rss_peak_exact ? "" : "about ",
+			format_bytes(b, s->process_rss_peak_bytes));
+	fputc('\n', f);
+}
+
+/* The exact peak; or its range, from the largest sample to the bound by high-water marks. */
+static void memory_put_tree_peak(FILE *f, const struct summary *s, bool has_bounds)
+{
+	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+
+	fputs("  memory      ", f);
+	if (s->has_rss_peak_exact)
+		memory_put_exact_peak(f, s, has_bounds);
+	else if (!s->has_rss_peak_upper)
+		fprintf(f, "peak at least %s resident, at %s\n", format_bytes(a, low),
+			format_seconds(b, s->rss_peak_elapsed_ns));
+	else if (peaks_are_close(low, high))
+		memory_put_close_peak(f, s);
+	else if (high < low)
+		fprintf(f,
+			"peak at least %s resident; the upper bound, %s, is wrong: please report "
+			"this\n",
+			format_bytes(a, low), format_bytes(b, high));
+	else if (has_bounds)
+		memory_put_bounds(f, s);
+	else
+		memory_put_upper_bound(f, s);
+}
+
+/* The sentence of memory_put_upper_bound() has it already. */
+static bool largest_process_is_shown(const struct summary *s, bool has_bounds)
+{
+	return !has_bounds && s->has_rss_peak && !s->has_rss_peak_exact && s->has_rss_peak_upper &&
+	       s->rss_peak_upper_bytes > s->rss_peak_bytes &&
+	       !peaks_are_close(s->rss_peak_bytes, s->rss_peak_upper_bytes);
 }
 
 static void memory_put_holders(FILE *f, const struct holders *all)
@@ -107,18 +156,19 @@ static void memory_put_cgroup(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-void memory_text(FILE *f, const struct summary *s)
+void memory_text(FILE *f, const struct summary *s, bool has_bounds)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	memory_put_tree_peak(f, s);
+	if (s->has_rss_peak)
+		memory_put_tree_peak(f, s, has_bounds);
 	if (s->marks_reset)
 		fputs("              no upper bound: a process reset its high-water mark\n", f);
 	if (s->has_rss_peak_exact)
 		memory_put_holders(f, &s->holders);
 	if (s->has_pss_peak)
 		memory_put_pss(f, s);
-	if (s->has_process_rss_peak)
+	if (s->has_process_rss_peak && !largest_process_is_shown(s, has_bounds))
 		fprintf(f, "              largest process %s%s\n",
 			s->process_rss_peak_exact ? "" : "about ",
 			format_bytes(a, s->process_rss_peak_bytes));

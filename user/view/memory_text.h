@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
-void memory_text(FILE *f, const struct summary *s);
+/* @has_bounds: of a peak that is not known exactly its bounds, and what they are. */
+void memory_text(FILE *f, const struct summary *s, bool has_bounds);
 
 #endif

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "view/meta_text.h"
 
+#include "base/cleanup.h"
 #include "base/number.h"
 #include "view/format.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#define LEFT 14 /* columns, as in the summary */
+#define LEFT 14          /* columns, as in the summary */
+#define TITLE_COLUMNS 40 /* columns of each part of a title */
 
 static const char *meta_string(const json_t *meta, const char *key)
 {
@@ -23,20 +25,29 @@ static void meta_put_row(FILE *f, const char *title, const char *text, size_t wi
 	fputc('\n', f);
 }
 
+char *meta_made(const json_t *meta, void (*write)(FILE *f, const json_t *meta))
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
+	write(f, meta);
+	if (!fclose(f))
+		return text;
+	free(text);
+	return NULL;
+}
+
 /* The text of @write as one row; nothing if it is empty. */
 static void meta_put_made(FILE *f, const char *title, void (*write)(FILE *f, const json_t *meta),
 			  const json_t *meta, size_t width)
 {
-	char *text = NULL;
-	size_t length;
-	FILE *made = open_memstream(&text, &length);
+	__cleanup(freep) char *text = meta_made(meta, write);
 
-	if (!made)
-		return;
-	write(made, meta);
-	if (!fclose(made) && *text)
+	if (text && *text)
 		meta_put_row(f, title, text, width);
-	free(text);
 }
 
 void meta_words(FILE *f, const json_t *list)
@@ -72,6 +83,19 @@ static void meta_write_target(FILE *f, const json_t *meta)
 		meta_words(f, json_object_get(to, "pids"));
 }
 
+void meta_what(FILE *f, const json_t *meta)
+{
+	const char *name = meta_string(meta, "name");
+	bool has_command = json_array_size(json_object_get(meta, "command"));
+
+	if (name)
+		fputs(name, f);
+	if (name && (has_command || json_object_get(meta, "attached")))
+		fputs(": ", f);
+	meta_write_command(f, meta);
+	meta_write_target(f, meta);
+}
+
 static void meta_write_tags(FILE *f, const json_t *meta)
 {
 	json_t *tags = json_object_get(meta, "tags"), *v;
@@ -83,16 +107,62 @@ static void meta_write_tags(FILE *f, const json_t *meta)
 	}
 }
 
+static void meta_write_time(FILE *f, const json_t *meta)
+{
+	double started = json_number_value(json_object_get(meta, "start_time"));
+	uint64_t at_ns = number_clamp(floor(started) * 1e9);
+	char when[MOMENT_BYTES];
+
+	if (at_ns && at_ns < INT64_MAX) /* no clock shows what is beyond */
+		fputs(format_moment(when, at_ns, true), f);
+}
+
+/* What @write makes, behind @before; a long command must not push away what comes after it. */
+static void meta_put_part(FILE *f, const char *before, const json_t *meta,
+			  void (*write)(FILE *f, const json_t *meta))
+{
+	__cleanup(freep) char *text = meta_made(meta, write);
+
+	if (!text || !*text)
+		return;
+	fputs(before, f);
+	format_beginning(f, text, TITLE_COLUMNS);
+}
+
+static void meta_write_name(FILE *f, const json_t *meta)
+{
+	const char *name = meta_string(meta, "name");
+
+	if (name)
+		fputs(name, f);
+	else if (json_object_get(meta, "command"))
+		meta_write_command(f, meta);
+	else
+		meta_write_target(f, meta);
+}
+
+char *meta_title(const json_t *meta)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return NULL;
+	meta_put_part(f, "", meta, meta_write_name);
+	meta_put_part(f, "  ", meta, meta_write_tags);
+	meta_put_part(f, "  ", meta, meta_write_time);
+	if (!fclose(f) && *text)
+		return text;
+	free(text);
+	return NULL;
+}
+
 static void meta_write_start(FILE *f, const json_t *meta)
 {
 	const char *user = meta_string(meta, "user"), *host = meta_string(meta, "host");
-	double started = json_number_value(json_object_get(meta, "start_time"));
-	time_t at = (time_t)number_clamp(floor(started));
-	char when[64];
-	struct tm tm;
 
-	if (at && localtime_r(&at, &tm) && strftime(when, sizeof(when), "%F %T", &tm))
-		fprintf(f, "%s", when);
+	meta_write_time(f, meta);
 	if (user)
 		fprintf(f, " by %s", user);
 	if (host)
@@ -111,11 +181,14 @@ void meta_text(FILE *f, const json_t *meta, size_t width)
 		{ "tags", meta_write_tags },
 	};
 	const char *name = meta_string(meta, "name"), *job = meta_string(meta, "job");
+	const char *note = meta_string(meta, "note");
 
 	if (name)
 		meta_put_row(f, "name", name, width);
 	if (job)
 		meta_put_row(f, "job", job, width);
+	if (note)
+		meta_put_row(f, "note", note, width);
 	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
 		meta_put_made(f, made[i].title, made[i].write, meta, width);
 }

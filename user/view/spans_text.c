@@ -2,8 +2,10 @@
 #include "view/spans_text.h"
 
 #include "view/format.h"
+#include "view/markdown.h"
 
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +13,7 @@
 #define NAME_MOST 40
 #define INDENT 2
 #define NOTE_BYTES 200
+#define INDENT_MARKDOWN "&emsp;"
 
 /* The most useful first: a narrow terminal leaves out the last ones. */
 enum column {
@@ -57,7 +60,7 @@ struct table {
 	const struct span_paths *paths;
 	const struct span_sums *sums;
 	const struct summary *run;
-	bool is_each;
+	bool is_each, is_markdown;
 	size_t names;   /* columns of the names, with what they are indented by */
 	unsigned shown; /* bits of columns */
 };
@@ -127,6 +130,32 @@ static void spans_format_cell(char *text, const struct table *t, enum column col
 		span_format_value(text, span_value_kind(v)->unit, value);
 }
 
+/* As a row of Markdown; @sum without a value in any column, NULL with @row ROW_SPANS: a note. */
+static void spans_row_markdown(const struct table *t, enum row row, const char *name,
+			       unsigned depth, const struct span_sum *sum)
+{
+	char text[2 * FORMAT_BYTES];
+	bool is_note = row == ROW_SPANS && !sum;
+
+	fputs("| ", t->f);
+	for (unsigned i = 0; i < depth; i++)
+		fputs(INDENT_MARKDOWN, t->f);
+	if (row == ROW_SPANS && sum)
+		markdown_code(t->f, name, SPAN_NAME_BYTES, true);
+	else
+		markdown_text(t->f, name);
+	for (int col = 0; col < NR_COLUMNS; col++) {
+		if (!(t->shown >> col & 1))
+			continue;
+		fputs(" | ", t->f);
+		if (is_note)
+			continue;
+		spans_format_cell(text, t, (enum column)col, row, sum);
+		markdown_text(t->f, text);
+	}
+	fputs(" |\n", t->f);
+}
+
 static void spans_put_row(const struct table *t, enum row row, const char *name, unsigned depth,
 			  const struct span_sum *sum)
 {
@@ -134,6 +163,10 @@ static void spans_put_row(const struct table *t, enum row row, const char *name,
 	char text[2 * FORMAT_BYTES];
 	int blanks = 0; /* of cells without a text: no line ends with them */
 
+	if (t->is_markdown) {
+		spans_row_markdown(t, row, name, depth, sum);
+		return;
+	}
 	if (indent + NAME_LEAST / 2 > t->names)
 		indent = t->names - NAME_LEAST / 2;
 	fprintf(t->f, "  %*s", (int)indent, "");
@@ -155,9 +188,14 @@ static void spans_put_row(const struct table *t, enum row row, const char *name,
 static void spans_put_note(const struct table *t, size_t width, unsigned depth, const char *text)
 {
 	char *shown = NULL;
+	FILE *f;
 	size_t length, indent = 2 + (size_t)(depth + 1) * INDENT;
-	FILE *f = open_memstream(&shown, &length);
 
+	if (t->is_markdown) {
+		spans_row_markdown(t, ROW_SPANS, text, depth + 1, NULL);
+		return;
+	}
+	f = open_memstream(&shown, &length);
 	if (!f)
 		return;
 	fprintf(f, "%*s", (int)(indent < width / 2 ? indent : width / 2), "");
@@ -246,17 +284,37 @@ static void spans_fit_columns(struct table *t, size_t width)
 	t->names = longest < room ? longest : room;
 }
 
+static const char *column_title(const struct table *t, int col)
+{
+	return col == COL_FAILED && t->is_each ? "exit" : columns[col].title;
+}
+
+static void spans_put_head(const struct table *t)
+{
+	const char *titles[NR_COLUMNS + 1] = { "span" };
+	size_t nr = 1;
+
+	for (int col = 0; col < NR_COLUMNS; col++)
+		if (t->shown >> col & 1)
+			titles[nr++] = column_title(t, col);
+	if (t->is_markdown) {
+		markdown_head(t->f, titles, nr);
+		return;
+	}
+	fprintf(t->f, "  %-*s", (int)t->names, "span");
+	for (int col = 0; col < NR_COLUMNS; col++)
+		if (t->shown >> col & 1)
+			fprintf(t->f, " %*s", columns[col].width, column_title(t, col));
+	fputc('\n', t->f);
+}
+
 static void spans_put_table(struct table *t, size_t width)
 {
 	char text[NOTE_BYTES];
 
-	spans_fit_columns(t, width);
-	fprintf(t->f, "  %-*s", (int)t->names, "span");
-	for (int col = 0; col < NR_COLUMNS; col++)
-		if (t->shown >> col & 1)
-			fprintf(t->f, " %*s", columns[col].width,
-				col == COL_FAILED && t->is_each ? "exit" : columns[col].title);
-	fputc('\n', t->f);
+	t->is_markdown = !width;
+	spans_fit_columns(t, width ? width : SIZE_MAX);
+	spans_put_head(t);
 	for (size_t at = NO_PATH; (at = span_paths_next(t->paths, at)) != NO_PATH;)
 		path_put(t, width, at);
 	spans_put_row(t, ROW_REST, "(rest of the run)", 0, NULL);
@@ -264,7 +322,8 @@ static void spans_put_table(struct table *t, size_t width)
 	if (!t->run->complete)
 		spans_put_note(t, width, 0, "(INCOMPLETE: bpfmon show has what was lost)");
 	if (!t->paths->nr)
-		fputs("  the run has no spans\n", t->f);
+		fputs(t->is_markdown ? "\nthe run has no spans\n" : "  the run has no spans\n",
+		      t->f);
 	if (!t->paths->left_out)
 		return;
 	snprintf(text, sizeof(text), "%" PRIu64 " spans more are left out: there are too many",

@@ -13,12 +13,18 @@
 
 #define NAME_COLUMNS 34
 #define INDENT 14 /* columns before the text of a line */
+#define LEAST_WHAT 16
+#define MOST_WHAT 200
 
-static void summary_put_head(FILE *f, const struct summary *s)
+/* How it ended, and after what time. */
+static void summary_put_end(FILE *f, const struct summary *s, bool is_running)
 {
 	char wall[FORMAT_BYTES];
 
-	fputs("bpfmon: ", f);
+	if (is_running) {
+		fprintf(f, "running, %s so far", format_seconds(wall, s->wall_ns));
+		return;
+	}
 	if (s->is_attached)
 		fputs("attached", f);
 	else if (!s->has_status)
@@ -33,6 +39,29 @@ static void summary_put_head(FILE *f, const struct summary *s)
 	if (s->wall_ns || s->samples || summary_is_collectors(s))
 		fprintf(f, " %s %s", s->is_attached ? "for" : "after",
 			format_seconds(wall, s->wall_ns));
+}
+
+/* The end comes first: a long command must not push it away. */
+static void summary_put_head(FILE *f, const struct summary *s, const struct summary_view *v,
+			     size_t width)
+{
+	size_t room = MOST_WHAT, length;
+	char *text = NULL;
+	FILE *end = open_memstream(&text, &length);
+
+	if (!end)
+		return;
+	fputs("bpfmon: ", end);
+	summary_put_end(end, s, v->is_running);
+	if (!fclose(end))
+		fputs(text, f);
+	if (width)
+		room = width > length + 2 + LEAST_WHAT ? width - length - 2 : LEAST_WHAT;
+	free(text);
+	if (v->what && *v->what) {
+		fputs(": ", f);
+		format_beginning(f, v->what, room);
+	}
 	fputc('\n', f);
 }
 
@@ -168,10 +197,28 @@ static void summary_put_cost(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES], d[FORMAT_BYTES];
 
+	if (s->is_of_agent) {
+		fputs("  bpfmon      the agent of this node has followed the run\n", f);
+		return;
+	}
 	fprintf(f, "  bpfmon      %s CPU, %s + %s memory, %s in the kernel\n",
 		format_seconds(a, s->collector.cpu_ns + s->recorder.cpu_ns),
 		summary_format_cost(b, &s->collector), summary_format_cost(c, &s->recorder),
 		format_bytes(d, s->map_bytes));
+}
+
+/* A run that is not whole says so before its figures. */
+static void summary_put_trouble(FILE *f, const struct summary *s)
+{
+	char a[FORMAT_BYTES];
+
+	summary_put_oom(f, s);
+	if (s->complete)
+		return;
+	summary_put_completeness(f, s);
+	if (s->late_ticks)
+		fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
+	fputc('\n', f);
 }
 
 static void summary_put_foot(FILE *f, const struct summary *s)
@@ -180,12 +227,14 @@ static void summary_put_foot(FILE *f, const struct summary *s)
 
 	if (s->nr_programs)
 		fputc('\n', f);
-	summary_put_completeness(f, s);
-	if (s->late_ticks)
-		fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
+	if (s->complete) {
+		summary_put_completeness(f, s);
+		if (s->late_ticks)
+			fprintf(f, "; %s samples skipped", format_count(a, s->late_ticks));
+		fputc('\n', f);
+	}
 	if (s->is_attached && !s->by_cgroup)
-		fputs("\n  note        descendants whose parent had ended before are not found", f);
-	fputc('\n', f);
+		fputs("  note        descendants whose parent had ended before are not found\n", f);
 	if (summary_is_collectors(s))
 		summary_put_cost(f, s);
 	if (s->not_kept[0]) {
@@ -198,32 +247,42 @@ static void summary_put_foot(FILE *f, const struct summary *s)
 	}
 }
 
-static char *summary_unfolded_text(const struct summary *s, size_t width)
+static char *summary_unfolded_text(const struct summary *s, const struct summary_view *v,
+				   size_t width)
 {
+	struct answer own;
 	char *text = NULL;
 	size_t length;
 	FILE *f = open_memstream(&text, &length);
 
 	if (!f)
 		return NULL;
-	summary_put_head(f, s);
-	summary_put_oom(f, s);
+	if (!v->answer)
+		answer_of_run(&own, s, NULL, NULL);
+	summary_put_head(f, s, v, width);
+	if (v->is_running)
+		summary_put_oom(f, s);
+	else
+		summary_put_trouble(f, s);
+	answer_text(f, v->answer ? v->answer : &own);
 	summary_put_cpu(f, s);
-	memory_text(f, s);
+	memory_text(f, s, v->has_bounds);
 	summary_put_io(f, s);
 	summary_put_processes(f, s);
 	summary_put_pushed(f, s);
 	programs_text(f, s, width);
-	summary_put_foot(f, s);
+	if (!v->is_running)
+		summary_put_foot(f, s);
 	if (!fclose(f))
 		return text;
 	free(text);
 	return NULL;
 }
 
-char *summary_text(const struct summary *s, size_t width)
+char *summary_text(const struct summary *s, const struct summary_view *v, size_t width)
 {
-	char *whole = summary_unfolded_text(s, width), *text = NULL;
+	static const struct summary_view none = { 0 };
+	char *whole = summary_unfolded_text(s, v ? v : &none, width), *text = NULL;
 	size_t length;
 	FILE *f;
 

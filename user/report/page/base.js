@@ -59,6 +59,8 @@ function seconds(v) {
 	return a < 120 ? digits(v) + " s" : clock(v);
 }
 
+// 64.0 MiB -> 64 MiB
+const withoutZeros = (text) => text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
 const cores = (v) => (has(v) ? digits(v) : missing);
 const rate = (format) => (v) => (has(v) ? format(v) + "/s" : missing);
 const percent = (v) => (has(v) ? digits(v * 100) + " %" : missing);
@@ -79,28 +81,68 @@ function clock(v, step = Math.min(1, wall / 1000)) {
 // The end of a path.
 const lastPart = (path) => path.slice(path.lastIndexOf("/") + 1) || path;
 
-// Processes as objects; the data has them as rows, and their paths once each.
-const processes = data.processes.rows.map((row) => {
-	const p = {};
-	for (const [i, field] of data.processes.fields.entries()) p[field] = row[i];
+// Rows of the data as objects.
+const rowsOf = (fields, rows) => rows.map((row) => Object.fromEntries(fields.map((field, i) => [field, row[i]])));
+
+// Processes as objects; the data has their paths once each.
+const processes = rowsOf(data.processes.fields, data.processes.rows);
+for (const p of processes) {
 	p.program = p.exe;
 	p.exe = has(p.exe) ? data.processes.exes[p.exe] : null;
+	// its exit code, its signal as a negative number, or its state where it goes on
+	if (typeof p.ended === "string") p.state = p.ended;
+	else if (p.ended < 0) p.signal = -p.ended;
+	else p.exit_code = p.ended;
 	p.name = visible(p.comm || (p.exe ? lastPart(p.exe) : "?"));
-	return p;
-});
+}
+
+if (data.programs) summary.programs = rowsOf(data.programs.fields, data.programs.rows);
+
+// Charts with the same times have them once.
+for (const c of Object.values(data.charts))
+	if (typeof c.time === "string") {
+		const [column] = Object.values(c.columns);
+		c.time = data.charts[c.time].time.slice(0, column?.length);
+	}
 
 // How long the run took, and the part of it that is shown.
-const lastSample = Math.max(0, ...Object.values(data.charts).map((c) => c.time.at(-1) || 0));
-const wall = Math.max(summary.wall_seconds || 0, lastSample, 1e-6);
-const view = { from: 0, to: wall, listeners: [] };
+let lastSample = Math.max(0, ...Object.values(data.charts).map((c) => c.time.at(-1) || 0));
+let wall = Math.max(summary.wall_seconds || 0, lastSample, 1e-6);
+const view = { from: 0, to: wall, listeners: [], painters: [], chosen: null };
+const shortestRange = Math.min(wall, 1e-3);
+const isWhole = () => view.from <= 0 && view.to >= wall;
 
-function showRange(from, to) {
-	const least = Math.min(wall, 1e-3);
+// A run that goes on has come to @at.
+function runReaches(at) {
+	lastSample = Math.max(lastSample, at);
+	wall = Math.max(wall, at);
+}
+
+// @isPassing: the range is still being chosen, by a pointer or a key that is down.
+function showRange(from, to, isPassing = false) {
 	from = Math.max(0, from);
 	to = Math.min(wall, to);
-	if (to - from < least) return;
+	if (to - from < shortestRange) return;
 	view.from = from;
 	view.to = to;
-	byId("reset-zoom").disabled = from <= 0 && to >= wall;
+	byId("reset-zoom").disabled = isWhole();
 	for (const listener of view.listeners) listener();
+	if (!isPassing) view.chosen?.();
+}
+
+// Zooms to a time, but not to less than the charts can show.
+function showTime(from, to) {
+	const more = Math.max(0, (Math.min(wall, 2e-3) - (to - from)) / 2);
+	showRange(from - more, to + more);
+}
+
+// Where a time is in what is shown, from 0 to 1.
+const share = (t) => (t - view.from) / (view.to - view.from);
+
+function place(bar, from, to) {
+	const left = Math.max(0, share(from)),
+		right = Math.min(1, share(to));
+	bar.hidden = right < 0 || left > 1;
+	bar.style.left = `${left * 100}%`;
+	bar.style.width = `${Math.max(0, right - left) * 100}%`;
 }

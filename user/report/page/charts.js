@@ -4,8 +4,8 @@
 
 // How values of each unit are written; which charts there are, and their curves, comes with the data.
 const units = {
-	cores: { format: cores, limit: () => meta.system?.cpus, limitText: "available" },
-	bytes: { format: bytes, base: 2, limit: () => summary.oom?.limit_bytes, limitText: "allowed" },
+	cores: { format: cores },
+	bytes: { format: bytes, base: 2 },
 	byte_rate: { format: rate(bytes), base: 2 },
 	count: { format: count },
 	count_rate: { format: rate(count) },
@@ -17,6 +17,7 @@ const chartKinds = Object.entries(data.charts).map(([name, c]) => ({
 	what: c.what,
 	curves: c.curves,
 	place: "chart-grid",
+	limits: limitsOf(name),
 	data: c,
 	...units[c.unit],
 }));
@@ -25,8 +26,12 @@ const timeSteps = [
 	14400, 21600, 43200, 86400, 172800, 604800,
 ];
 const binarySteps = Array.from({ length: 62 }, (_, i) => 2 ** i);
-const CHART_HEIGHT = 190;
+const PLOT_HEIGHT = 156; // of all charts, without axis and padding
+const AXIS_HEIGHT = 26;
+const PAD = { top: 8, right: 12, bottom: 8 };
+const NEAR = 1.6; // a limit up to so many times the largest value is drawn unasked
 const drawn = [];
+const underlays = []; // functions that draw below the curves of all charts
 let ink = {};
 
 // Colours are the style's, so that a theme is in one place.
@@ -39,8 +44,10 @@ function readInk() {
 		event: get("--bad"),
 		mark: get("--text"),
 		paper: get("--paper"),
+		gutter: parseFloat(get("--gutter")),
+		tint: Number(get("--tint")),
 		series: [0, 1, 2, 3, 4, 5, 6].map((i) => get(`--series-${i}`)),
-		fill: [0, 1, 2, 3].map((i) => get(`--fill-${i}`)),
+		fill: [0, 1, 2, 3, 4, 5, 6].map((i) => get(`--fill-${i}`)),
 	};
 }
 
@@ -63,14 +70,6 @@ function curvesOf(kind) {
 		.filter((c) => c.values.some(has));
 }
 
-function largestOf(values, time) {
-	let at = -1;
-	values.forEach((v, i) => {
-		if (has(v) && (at < 0 || v > values[at])) at = i;
-	});
-	return at < 0 ? null : { value: values[at], time: time[at] };
-}
-
 // The index of the time nearest to @at.
 function nearest(times, at) {
 	let low = 0,
@@ -83,15 +82,17 @@ function nearest(times, at) {
 	return Math.abs(times[low] - at) <= Math.abs(times[high] - at) ? low : high;
 }
 
-// From 0 up to the largest value, the limit and the peaks that are drawn.
-function rangeOf(kind) {
+// From 0 up to the largest value that is shown, the peaks, and the limits that are near or asked for.
+function rangeOf(chart) {
 	return (
-		kind.range ||
+		chart.kind.range ||
 		((u, least, most) => {
-			let top = most || 0;
-			if (kind.limit?.()) top = Math.max(top, kind.limit());
-			if (kind.name === "memory")
-				top = Math.max(top, largestProcess()?.rss_peak_bytes || 0, memoryPeak()?.value || 0) * 1.12;
+			let top = Math.max(most || 0, ...chart.peaks().map((p) => p.value));
+			const near = top * NEAR;
+			for (const l of chart.limits) {
+				l.isShown = l.isAsked ?? l.value <= near;
+				if (l.isShown) top = Math.max(top, l.value);
+			}
 			return [0, top > 0 ? top * 1.05 : 1];
 		})
 	);
@@ -118,9 +119,7 @@ function layers(curves) {
 	return [...stacked, ...curves.filter((c) => c.how !== "stacked")];
 }
 
-// 64.0 MiB -> 64 MiB
-const withoutZeros = (text) => text.replace(/(\.\d*?)0+(?!\d)/, "$1").replace(/\.(?!\d)/, "");
-
+// Where a chart stands above another with the same times, the lower one has their texts.
 function axesOf(kind) {
 	const line = {
 		stroke: ink.text,
@@ -133,12 +132,13 @@ function axesOf(kind) {
 			...line,
 			incrs: timeSteps,
 			space: 70,
-			size: 26,
-			values: (u, splits, axis, space, step) => splits.map((v) => clock(v, step)),
+			size: kind.isAbove ? 0 : AXIS_HEIGHT,
+			ticks: { ...line.ticks, show: !kind.isAbove },
+			values: (u, splits, axis, space, step) => splits.map((v) => (kind.isAbove ? "" : clock(v, step))),
 		},
 		{
 			...line,
-			size: 74,
+			size: ink.gutter,
 			space: 32,
 			incrs: kind.base === 2 ? binarySteps : undefined,
 			values: (u, splits) => splits.map((v) => withoutZeros((kind.axis || kind.format)(v))),
@@ -146,64 +146,14 @@ function axesOf(kind) {
 	];
 }
 
-// Some curves have a unit of their own; where a pushed curve has no value at a time, its last one holds.
-const formatOf = (kind, curve) => curve.format || kind.format;
-const valueAt = (curve, i) => (curve.filled || curve.values)[i];
-
-// The values at the cursor, or the largest of each curve when it is elsewhere.
-function showValues(chart) {
-	const { plot, curves, time } = chart;
-	const i = plot.cursor.idx;
-	const inside = has(i) && has(plot.cursor.left) && plot.cursor.left >= 0;
-	const mark = inside && timedEvents().findLast((e) => e.event === "mark" && e.at <= time[i]);
-	chart.when.textContent = inside
-		? `at ${clock(time[i], wall / 1000)}${mark ? `, ${eventLabel(mark)}` : ""}`
-		: "largest";
-	for (const c of curves) {
-		c.output.textContent = formatOf(chart.kind, c)(inside ? valueAt(c, i) : c.largest?.value);
-	}
-}
-
-function legend(chart) {
-	const list = el("div", "legend");
-	chart.when = el("span", "when quiet");
-	list.append(chart.when);
-	for (const c of chart.curves) {
-		const swatch = el("i", `swatch s${c.colour}${c.how === "dashed" ? " dashed" : ""}`);
-		c.output = el("b", "");
-		const button = el("button", "curve", swatch, c.label + " ", c.output);
-		button.type = "button";
-		button.dataset.key = c.key;
-		button.title = "Show or hide";
-		button.setAttribute("aria-pressed", String(c.how !== "hidden"));
-		button.addEventListener("click", () => {
-			const shown = button.getAttribute("aria-pressed") !== "true";
-			button.setAttribute("aria-pressed", String(shown));
-			c.shown = shown;
-			chart.plot.setSeries(c.index, { show: shown });
-		});
-		list.append(button);
-	}
-	return list;
-}
-
-function describe(chart) {
-	const parts = chart.curves.map((c) =>
-		c.largest ? `${c.label} up to ${formatOf(chart.kind, c)(c.largest.value)} at ${clock(c.largest.time)}` : c.label,
-	);
-	return `${chart.kind.title}, ${chart.kind.what}: ${parts.join("; ")}`;
-}
-
 function plotOptions(chart) {
 	const { kind } = chart;
-	const over = [drawEvents, drawLimit(kind)];
-	if (kind.name === "memory") over.push(drawPeaks);
 	return {
-		width: chart.place.clientWidth || 500,
-		height: CHART_HEIGHT,
+		width: chart.width || 500,
+		height: heightOf(kind),
 		legend: { show: false },
-		padding: [timedEvents().length ? 16 : 8, null, null, null],
-		scales: { x: { time: false, min: view.from, max: view.to }, y: { range: rangeOf(kind) } },
+		padding: [PAD.top, PAD.right, kind.isAbove ? PAD.bottom : 0, 0],
+		scales: { x: { time: false, min: view.from, max: view.to }, y: { range: rangeOf(chart) } },
 		axes: axesOf(kind),
 		series: [{}, ...layers(chart.curves).map((c) => ({ ...seriesOf(kind, c), show: c.shown ?? c.how !== "hidden" }))],
 		cursor: {
@@ -213,9 +163,16 @@ function plotOptions(chart) {
 			...(kind.dotAt && { dataIdx: kind.dotAt }),
 			bind: { dblclick: () => () => showRange(0, wall) },
 		},
-		hooks: { draw: over, setCursor: [() => chart.plot && showValues(chart)], setSelect: [(u) => zoomToSelection(u)] },
+		hooks: {
+			drawClear: kind.below ? [kind.below] : underlays,
+			draw: [drawEvents, (u) => drawLimits(u, chart), (u) => drawPeaks(u, chart.peaks())],
+			setCursor: [() => chart.plot && showValues(chart)],
+			setSelect: [(u) => zoomToSelection(u)],
+		},
 	};
 }
+
+const heightOf = (kind) => PLOT_HEIGHT + PAD.top + (kind.isAbove ? PAD.bottom : AXIS_HEIGHT);
 
 function zoomToSelection(u) {
 	const { left, width } = u.select;
@@ -226,74 +183,65 @@ function zoomToSelection(u) {
 	showRange(from, to);
 }
 
-function buildPlot(chart) {
-	const ordered = layers(chart.curves);
-	for (const [i, c] of ordered.entries()) c.index = i + 1;
+// Times and curves, in the order in which they are drawn.
+function plotData(chart) {
 	const stacked = stack(
 		chart.curves.map((c) => c.values),
 		chart.curves,
 	);
-	const columns = ordered.map((c) => stacked[chart.curves.indexOf(c)]);
+	return [chart.time, ...layers(chart.curves).map((c) => stacked[chart.curves.indexOf(c)])];
+}
+
+function buildPlot(chart) {
+	for (const [i, c] of layers(chart.curves).entries()) c.index = i + 1;
 	if (chart.plot) chart.plot.destroy();
 	chart.plot = null;
-	chart.plot = new uPlot(plotOptions(chart), [chart.time, ...columns], chart.place);
+	for (const c of chart.curves) c.largest = largestOf(c.values, chart.time);
+	chart.plot = new uPlot(plotOptions(chart), plotData(chart), chart.place);
 	chart.plot.setScale("x", { min: view.from, max: view.to });
 	showValues(chart);
 }
 
-// The arrow keys move the cursor of all charts from sample to sample.
-function onKey(chart, event) {
-	const { plot, time } = chart;
-	const middle = plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, "x") : (view.from + view.to) / 2;
-	const width = view.to - view.from;
-	if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
-		let i = has(plot.cursor.idx) && plot.cursor.left >= 0 ? plot.cursor.idx : nearest(time, view.from);
-		i = Math.max(0, Math.min(time.length - 1, i + (event.key === "ArrowRight" ? 1 : -1) * (event.shiftKey ? 10 : 1)));
-		drawn.forEach((c) => {
-			c.plot.setCursor({ left: c.plot.valToPos(time[i], "x"), top: CHART_HEIGHT / 3 });
-			showValues(c);
-		});
-		byId("announced").textContent =
-			`${clock(time[i], wall / 1000)}: ` +
-			chart.curves.map((c) => `${c.label} ${formatOf(chart.kind, c)(valueAt(c, i))}`).join(", ");
-	} else if (event.key === "+" || event.key === "=") {
-		showRange(middle - width / 4, middle + width / 4);
-	} else if (event.key === "-") {
-		showRange(middle - width, middle + width);
-	} else {
-		return;
-	}
-	event.preventDefault();
+// All are in the page before the first is measured, so that it is laid out once.
+function addCharts(kinds) {
+	const made = kinds.map(makeChart).filter(Boolean);
+	measureCharts(made);
+	made.forEach(buildPlot);
 }
 
-function addChart(kind) {
+function measureCharts(list) {
+	for (const chart of list) chart.width = chart.place.clientWidth;
+}
+
+// The frame of a chart, in the page, in the place of one of the same name. Null: it has no curve, or is folded.
+function makeChart(kind) {
 	const curves = curvesOf(kind);
-	if (!curves.length) return;
+	if (!curves.length || kind.fold?.(kind, curves)) return null;
 	const chart = { kind, curves, time: kind.data.time, place: el("div", "plot") };
+	chart.limits = kind.limits || [];
+	chart.peaks = kind.peaks || (() => []);
+	chart.notes = kind.notes || [];
 	for (const c of curves) c.largest = largestOf(c.values, chart.time);
-	const limit = kind.limit?.();
-	const figure = el(
-		"figure",
-		"chart",
-		el(
-			"h3",
-			"",
-			kind.title,
-			el("span", "quiet", ` ${kind.what}${limit ? `, of ${withoutZeros(kind.format(limit))} ${kind.limitText}` : ""}`),
-		),
-		legend(chart),
-		chart.place,
-	);
+	const title = el("h3", "", kind.title, el("span", "quiet", ` ${kind.what}`));
+	const figure = el("figure", "chart", el("div", "head", title, kind.choice?.() || null, legend(chart)), chart.place);
 	figure.dataset.chart = kind.name;
+	chart.figure = figure;
 	chart.place.tabIndex = 0;
 	chart.place.setAttribute("role", "application");
 	chart.place.setAttribute("aria-roledescription", "chart");
 	chart.place.setAttribute("aria-label", describe(chart));
 	chart.place.setAttribute("aria-describedby", "charts-help");
 	chart.place.addEventListener("keydown", (event) => onKey(chart, event));
-	byId(kind.place).append(figure);
-	drawn.push(chart);
-	buildPlot(chart);
+	const before = drawn.findIndex((c) => c.kind.name === kind.name);
+	if (before >= 0) {
+		drawn[before].plot.destroy();
+		drawn[before].figure.replaceWith(figure);
+		drawn[before] = chart;
+	} else {
+		byId(kind.place).append(figure);
+		drawn.push(chart);
+	}
+	return chart;
 }
 
 function fitCharts(place) {
@@ -302,18 +250,23 @@ function fitCharts(place) {
 			.filter((c) => c.kind.place === place)
 			.forEach((c) => {
 				const width = c.place.clientWidth;
-				if (width && width !== c.plot.width) c.plot.setSize({ width, height: CHART_HEIGHT });
+				if (width && width !== c.plot.width) c.plot.setSize({ width, height: heightOf(c.kind) });
+				c.width = width;
 			}),
 	).observe(byId(place));
 }
 
 function charts() {
 	readInk();
-	chartKinds.forEach(addChart);
+	addCharts(chartKinds.filter((k) => !k.isLater).map((k) => k.now?.() ?? k));
 	view.listeners.push(() => {
-		for (const c of drawn) c.plot.setScale("x", { min: view.from, max: view.to });
+		for (const c of drawn) {
+			for (const curve of c.curves) curve.largest = largestOf(curve.values, c.time);
+			c.plot.setScale("x", { min: view.from, max: view.to });
+			showValues(c);
+		}
 	});
-	fitCharts("chart-grid");
+	for (const place of ["stage-charts", "chart-grid"]) if (byId(place)) fitCharts(place);
 	const each = Math.max(...Object.values(data.charts).map((c) => c.each));
 	byId("thinned").textContent =
 		each > 1
@@ -321,7 +274,14 @@ function charts() {
 			: "";
 }
 
+// Those below the first screen.
+function laterCharts() {
+	addCharts(chartKinds.filter((k) => k.isLater));
+}
+
 function redrawCharts() {
 	readInk();
+	measureCharts(drawn);
 	drawn.forEach(buildPlot);
+	for (const draw of view.painters) draw();
 }

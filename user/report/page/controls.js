@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The controls of a page: light and dark, print, and the zoom back to the whole run.
+// The controls of a page: light and dark, print, the zoom in its address, and back to the whole run.
 "use strict";
 
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
@@ -11,6 +11,19 @@ function setTheme(dark) {
 	for (const listener of view.listeners) listener();
 }
 
+// Draws the rest when the first screen has been shown; before that if it is to be printed. A page that nobody
+// looks at has no frames.
+function afterFirstScreen(draw) {
+	const once = () => {
+		if (document.documentElement.dataset.drawn) return;
+		document.documentElement.dataset.drawn = "all";
+		draw();
+	};
+	requestAnimationFrame(() => setTimeout(once));
+	setTimeout(once, 1000);
+	addEventListener("beforeprint", once);
+}
+
 function themeControls() {
 	const isDark = () => document.documentElement.dataset.theme === "dark";
 	let before = false;
@@ -20,12 +33,45 @@ function themeControls() {
 	prefersDark.addEventListener("change", (event) => setTheme(event.matches));
 	addEventListener("beforeprint", () => {
 		before = isDark();
+		document.body.classList.add("paper"); // charts are drawn in the width that they will have
 		setTheme(false);
 	});
-	addEventListener("afterprint", () => setTheme(before));
+	addEventListener("afterprint", () => {
+		document.body.classList.remove("paper");
+		setTheme(before);
+	});
+}
+
+// #t=FROM,TO in seconds. Null: the address is of a part of the page, and says nothing of time.
+function rangeOfAddress() {
+	const [, from, to] = /^#t=(\d+(?:\.\d+)?),(\d+(?:\.\d+)?)$/.exec(location.hash) || [];
+	if (to) return [Number(from), Number(to)];
+	return location.hash ? null : [0, wall];
+}
+
+function addressOfRange() {
+	const short = (v) => String(Number(v.toFixed(6)));
+	return location.href.split("#")[0] + (isWhole() ? "" : `#t=${short(view.from)},${short(view.to)}`);
+}
+
+// The zoom is in the address: it can be sent and kept, and the browser's buttons go back and forth.
+function rangeInAddress() {
+	const take = (range) => range && showRange(...range, true);
+	if (location.hash) take(rangeOfAddress());
+	view.chosen = () => {
+		const address = addressOfRange();
+		if (address === location.href) return;
+		try {
+			history.pushState(null, "", address);
+		} catch {
+			view.chosen = null; // a page in a frame may have no history
+		}
+	};
+	addEventListener("popstate", () => take(rangeOfAddress()));
 }
 
 function zoomControls() {
+	rangeInAddress();
 	byId("reset-zoom").addEventListener("click", () => showRange(0, wall));
 	addEventListener("keydown", (event) => {
 		if (event.key === "Escape") showRange(0, wall);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The command, how it ended, what is incomplete, and the main figures.
+// The head: name, command, tags, one sentence on the run, and what is incomplete.
 "use strict";
 
 const signalNames = {
@@ -34,7 +34,9 @@ function commandText() {
 	return "a command whose arguments were not recorded (--no-args)";
 }
 
+// How it ended, and whether that is good, bad or still to come.
 function endText() {
+	if (data.running) return [`running, ${seconds(lastSample)} so far`, "live"];
 	if (summary.attached) return ["attached", "plain"];
 	if (has(summary.signal)) return [`killed by ${signalText(summary.signal)}`, "bad"];
 	if (has(summary.exit_code)) return [`exit ${summary.exit_code}`, summary.exit_code ? "bad" : "good"];
@@ -47,7 +49,7 @@ function notice(kind, title, text) {
 
 function notices() {
 	const losses = Object.entries(summary.losses || {});
-	if (data.cut)
+	if (data.cut && !data.running)
 		notice(
 			"bad",
 			"Cut short.",
@@ -69,42 +71,27 @@ function oomText(oom, kills) {
 	return `The kernel killed ${victim}${held}${limit}` + (kills > 1 ? `; ${count(kills)} kills in all` : "") + ".";
 }
 
-function memoryFigure() {
-	const s = summary;
-	const at = (v) => (has(v) ? ` at ${clock(v)}` : "");
-	if (has(s.rss_peak_exact_bytes))
-		return [bytes(s.rss_peak_exact_bytes), "exact peak, resident" + at(s.rss_peak_exact_elapsed_seconds)];
-	if (has(s.rss_peak_upper_bytes) && s.rss_peak_upper_bytes > s.rss_peak_bytes * 1.01)
-		return [bytes(s.rss_peak_bytes), `to ${bytes(s.rss_peak_upper_bytes)} resident (bounds)`];
-	if (s.marks_reset) return [bytes(s.rss_peak_bytes), "or more, resident; a high-water mark was reset"];
-	return [bytes(s.rss_peak_bytes), "resident" + at(s.rss_peak_elapsed_seconds)];
-}
-
-function figures() {
-	const s = summary;
-	const cpus = meta.system?.cpus;
-	const largest = largestProcess();
-	const rows = [
-		[
-			"Wall time",
-			[
-				seconds(s.wall_seconds),
-				`${count(data.samples)} samples, every ${withoutZeros(seconds(meta.interval_seconds))}`,
-			],
-		],
-		["CPU time", [seconds(s.cpu_seconds), `user ${seconds(s.user_seconds)}, system ${seconds(s.system_seconds)}`]],
-		["Cores", [cores(s.cores_mean), `on average; peak ${cores(s.cores_peak)}, of ${has(cpus) ? cpus : missing}`]],
-		["Peak memory", memoryFigure()],
-		["Largest process", [bytes(s.process_rss_peak_bytes), largest ? `${largest.name} (${largest.pid})` : ""]],
-		["Storage", [bytes(s.write_bytes), `written; ${bytes(s.read_bytes)} read`]],
-		["Page faults", [count(s.minflt), `minor; ${count(s.majflt)} major`]],
-		["Processes", [count(s.processes_total), `${count(s.execs)} execs`]],
-	];
-	if (has(s.cgroup_peak_bytes)) rows.splice(4, 0, ["Cgroup peak", [bytes(s.cgroup_peak_bytes), "page cache included"]]);
-	for (const [name, [value, more]] of rows)
-		byId("figures").append(
-			el("div", "figure", el("dt", "", name), el("dd", "", el("b", "", value), el("span", "", more))),
-		);
+// One sentence: how long, how busy, how much memory, and how it ended.
+function sentence() {
+	const s = summary,
+		{ used } = data.answer;
+	const peak = memoryPeak()?.value ?? s.rss_peak_bytes;
+	const held = has(peak) ? `held up to ${bytes(peak)} of memory` : null;
+	const parts = [used && `used ${used} on average`, held].filter(Boolean);
+	if (data.running) return `It is running, and in ${seconds(lastSample)} it ${parts.join(" and ")}.`;
+	const ended = s.attached
+		? null
+		: has(s.signal)
+			? `was killed by ${signalText(s.signal)}`
+			: has(s.exit_code)
+				? `ended with exit status ${s.exit_code}`
+				: "its end was not recorded";
+	const [first, ...more] = [
+		`${s.attached ? "Followed" : "Ran"} for ${seconds(s.wall_seconds ?? wall)}`,
+		...parts,
+		ended,
+	].filter(Boolean);
+	return more.length ? `${[first, ...more.slice(0, -1)].join(", ")}, and ${more.at(-1)}.` : `${first}.`;
 }
 
 function longCommand(text) {
@@ -114,28 +101,40 @@ function longCommand(text) {
 	byId("command").append(text.slice(0, COMMAND_SHOWN) + "… ", button);
 }
 
+// The name of the run, else of its command.
+function titleText() {
+	if (has(meta.name) && meta.name !== "") return visible(meta.name);
+	const [program] = Array.isArray(meta.command) ? meta.command : [];
+	if (program) return visible(lastPart(program));
+	return meta.attached ? "Running processes" : "A command";
+}
+
+function chips() {
+	const [end, kind] = endText();
+	byId("chips").append(el("span", `end ${kind}`, end));
+	if (!summary.complete && !data.running) byId("chips").append(el("span", "end bad", "incomplete"));
+	for (const [key, value] of Object.entries(meta.tags || {})) {
+		const text = factText("", value);
+		byId("chips").append(el("span", "chip", el("span", "quiet", `${visible(key)} `), visible(text)));
+	}
+}
+
 function header() {
 	const command = commandText();
-	const [end, kind] = endText();
-	document.title = command.slice(0, 80) + " – bpfmon report";
+	const title = titleText();
+	document.title = `${title.slice(0, 80)} – bpfmon report`;
+	byId("title").append(title);
 	if (command.length > COMMAND_SHOWN) longCommand(command);
 	else byId("command").append(command);
 	const when = new Date((meta.start_time || 0) * 1000);
 	const parts = [
-		meta.name,
 		meta.user && `${meta.user}@${meta.host}`,
 		when.toISOString().replace("T", " ").slice(0, 19) + " UTC",
 		meta.cwd && `in ${meta.cwd}`,
 	];
-	byId("where").append(
-		el("span", `end ${kind}`, end),
-		el(
-			"span",
-			`end ${summary.complete ? "good" : "bad"}`,
-			summary.complete ? "complete: nothing was lost" : "incomplete",
-		),
-		parts.filter(Boolean).map(visible).join(" · "),
-	);
+	chips();
+	byId("sentence").append(sentence());
+	byId("where").append(parts.filter(Boolean).map(visible).join(" · "));
 	notices();
-	figures();
+	tiles();
 }

@@ -1,20 +1,29 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Puts the report together.
+// Puts the report together: the first screen, then what is below it.
 "use strict";
 
 themeControls();
 header();
-phasesTable();
+setStage();
+// the scripts of what a run lacks are not in its page
+if (data.phases) phaseBands();
+if (data.events.length) eventFlags();
 charts();
-spansSection();
-pushedCharts();
-holdersTable();
-timeline();
-programsTable();
-processesTable();
-events();
-facts();
-missingMetrics();
+overviewStrip();
+if (data.spans) spansSection();
 zoomControls();
 byId("made-by").textContent =
 	`Made by bpfmon ${data.version} from ${visible(data.source)}. This page is self-contained and fetches nothing.`;
+afterFirstScreen(() => {
+	laterCharts();
+	if (data.pushed) pushedCharts();
+	if (data.phases) phasesTable();
+	if (summary.rss_peak_holders?.length) holdersTable();
+	if (data.processes.timeline) timeline();
+	programsTable();
+	processesTable();
+	if (data.events.length) events();
+	facts();
+	tips();
+	foldsInPrint();
+});

@@ -1,19 +1,74 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Several runs in the same charts: a curve is a run, and a chart one of their metrics.
+// Sides of several runs in the same charts: a curve is a side, of several runs their median in a band.
 "use strict";
 
 const timedEvents = () => [];
 
-function runs() {
-	for (const run of data.runs) byId("runs").append(el("li", "", el("b", "", run.label + " "), visible(run.name)));
-	byId("left-out").textContent = data.left_out
-		? `${count(data.left_out)} more runs were compared and are not drawn.`
-		: "";
-	byId("comparison").textContent = data.comparison;
+// The quartiles belong to the axis, too: no band is cut off.
+function bandRange(kind) {
+	const most = Math.max(0, ...Object.values(kind.data.bands).flatMap(([, high]) => high.filter(has)));
+	return (u, least, top) => {
+		const up = Math.max(top || 0, most);
+		return [0, up > 0 ? up * 1.05 : 1];
+	};
+}
+
+// Below the curves, so that each stays visible.
+function drawBands(kind) {
+	return (u) => {
+		const { ctx } = u;
+		ctx.save();
+		ctx.beginPath();
+		ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+		ctx.clip();
+		for (const curve of kind.curves) {
+			const band = kind.data.bands[curve.key];
+			if (!band || !u.series.some((s) => s.key === curve.key && s.show)) continue;
+			const points = u.data[0].map((_, i) => i).filter((i) => has(band[0][i]));
+			const at = (i, v) => [u.valToPos(u.data[0][i], "x", true), u.valToPos(v, "y", true)];
+			ctx.beginPath();
+			for (const i of points) ctx.lineTo(...at(i, band[1][i]));
+			for (const i of points.reverse()) ctx.lineTo(...at(i, band[0][i]));
+			ctx.closePath();
+			ctx.globalAlpha = 0.22;
+			ctx.fillStyle = ink.series[curve.colour];
+			ctx.fill();
+		}
+		ctx.restore();
+	};
+}
+
+// At the cursor the median with its quartiles, elsewhere the largest median.
+function bandText(format) {
+	return (v) => {
+		if (!has(v) || typeof v === "number") return format(v);
+		return has(v.median) ? `${format(v.median)} (${format(v.low)} to ${format(v.high)})` : missing;
+	};
+}
+
+function prepareCharts() {
+	for (const kind of chartKinds) {
+		for (const curve of kind.curves) {
+			const band = kind.data.bands[curve.key],
+				values = kind.data.columns[curve.key];
+			curve.label = sides[curve.group].title;
+			if (!band) continue;
+			byId("bands-help").hidden = false;
+			curve.label += ` (${count(curve.runs)} runs)`;
+			curve.filled = values.map((median, i) => ({ median, low: band[0][i], high: band[1][i] }));
+			curve.format = bandText(kind.format);
+		}
+		kind.range = bandRange(kind);
+		kind.below = drawBands(kind);
+	}
 }
 
 themeControls();
-runs();
+showSides();
+showComparison();
+prepareCharts();
 charts();
+tips();
+foldsInPrint();
 zoomControls();
 byId("made-by").textContent = `Made by bpfmon ${data.version}. This page is self-contained and fetches nothing.`;

@@ -88,10 +88,8 @@ function restText(rest, what, unit) {
 function pushedCharts() {
 	const pushed = data.pushed,
 		dropped = summary.pushed?.dropped;
-	byId("pushed").hidden = !pushed;
-	if (!pushed) return;
 	const kinds = pushed.charts.map(pushedKind);
-	kinds.forEach(addChart);
+	addCharts(kinds);
 	fitCharts("pushed-grid");
 	byId("pushed-thinned").textContent = kinds.some((k) => k.data.each > 1)
 		? "Of each group of neighbouring points the smallest and the largest are drawn: no peak is hidden."

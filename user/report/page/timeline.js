@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The lifetimes of processes: a row for each process, or one for all processes of a program.
+// The lifetimes of processes: in lanes, or a row for each program, which opens into lanes, or for each process.
 "use strict";
 
-const DENSITY_STEPS = 240;
+const MANY_PROCESSES = 50; // beyond these, programs come first
 const MANY_ROWS = 500; // beyond these, rows are laid out when scrolled into view
-const endOf = (p) => (has(p.end) ? p.end : wall);
-const durationOf = (p) => endOf(p) - p.start;
 
 const orders = {
 	duration: (a, b) => durationOf(b) - durationOf(a),
@@ -18,7 +16,10 @@ const orders = {
 function parents() {
 	const byPid = new Map();
 	if (parents.known) return parents.known;
-	for (const p of processes) byPid.set(p.pid, [...(byPid.get(p.pid) || []), p]);
+	for (const p of processes) {
+		if (!byPid.has(p.pid)) byPid.set(p.pid, []);
+		byPid.get(p.pid).push(p);
+	}
 	parents.known = new Map(
 		processes.map((p) => [
 			p,
@@ -38,7 +39,8 @@ function asTree(order, limit) {
 		for (let q = p; q && !rank.has(q); q = parents().get(q)) {
 			rank.set(q, i);
 			const parent = parents().get(q) || null;
-			children.set(parent, [...(children.get(parent) || []), q]);
+			if (!children.has(parent)) children.set(parent, []);
+			children.get(parent).push(q);
 		}
 	});
 	const ordered = [];
@@ -51,188 +53,291 @@ function asTree(order, limit) {
 	return ordered;
 }
 
-function ended(p) {
-	if (has(p.state)) return ["alive", "alive at the end"];
-	if (has(p.signal)) return ["failed", `killed by ${signalText(p.signal)}`];
-	return [p.exit_code ? "failed" : "ok", has(p.exit_code) ? `exit ${p.exit_code}` : "exit not seen"];
-}
-
-// Paths that were cut may be equal as text; their indexes are not.
-function programOf(p) {
-	return has(p.program) ? p.program : p.comm || "?";
-}
-
-// A program's processes as one: sums, and how many lived at each moment.
+// A program's processes as one: sums. Those with the most CPU time have a colour of their own.
 function byProgram() {
+	if (byProgram.known) return byProgram.known;
 	const groups = new Map();
 	for (const p of processes) {
-		const key = programOf(p);
-		const g = groups.get(key) || {
-			name: visible(lastPart(p.exe || p.comm || "?")),
-			members: [],
-			start: p.start,
-			end: endOf(p),
-			cpu_seconds: 0,
-			rss_peak_bytes: 0,
-		};
+		// paths that were cut may be equal as text; their indexes are not
+		const key = has(p.program) ? p.program : p.comm || "?";
+		if (!groups.has(key))
+			groups.set(key, {
+				name: visible(lastPart(p.exe || p.comm || "?")),
+				path: visible(p.exe || p.comm || "?"),
+				members: [],
+				start: p.start,
+				end: endOf(p),
+				cpu_seconds: 0,
+				rss_peak_bytes: 0,
+			});
+		const g = groups.get(key);
 		g.members.push(p);
 		g.start = Math.min(g.start, p.start);
 		g.end = Math.max(g.end, endOf(p));
 		g.cpu_seconds += p.cpu_seconds || 0;
 		g.rss_peak_bytes = Math.max(g.rss_peak_bytes, p.rss_peak_bytes || 0);
-		groups.set(key, g);
 	}
-	return [...groups.values()];
+	byProgram.known = [...groups.values()].sort(orders.cpu);
+	byProgram.known.forEach((g, i) => {
+		g.colour = i < 6 ? i + 1 : null;
+		for (const p of g.members) p.group = g;
+	});
+	return byProgram.known;
 }
 
-const share = (t) => (t - view.from) / (view.to - view.from);
+const programInk = (g) => (g.colour ? ink.series[g.colour] : ink.text);
 
-function place(bar, from, to) {
-	const left = Math.max(0, share(from)),
-		right = Math.min(1, share(to));
-	bar.hidden = right < 0 || left > 1;
-	bar.style.left = `${left * 100}%`;
-	bar.style.width = `${Math.max(0, right - left) * 100}%`;
-}
-
-// How many of @members were alive in each step of the visible range.
-function density(members) {
-	const change = new Array(DENSITY_STEPS + 1).fill(0);
-	for (const p of members) {
-		const first = Math.floor(share(p.start) * DENSITY_STEPS),
-			last = Math.floor(share(endOf(p)) * DENSITY_STEPS);
-		if (last < 0 || first >= DENSITY_STEPS) continue;
-		change[Math.max(0, first)]++;
-		change[Math.min(DENSITY_STEPS, last + 1)]--;
+// The largest number of @members that were alive at the same time.
+function mostAtOnce(members) {
+	const ends = members.map(endOf).sort((a, b) => a - b);
+	let most = 0,
+		over = 0;
+	for (const [i, p] of [...members].sort(orders.start).entries()) {
+		while (ends[over] <= p.start && over < i) over++;
+		most = Math.max(most, i + 1 - over);
 	}
-	let alive = 0;
-	return change.slice(0, DENSITY_STEPS).map((d) => (alive += d));
+	return most;
 }
 
-function drawDensity(canvas, members) {
-	const steps = density(members),
+function drawDensity(canvas, g) {
+	const width = Math.max(1, canvas.clientWidth),
+		steps = density(g.members.map(lifeOf), Math.ceil(width / 2)),
 		most = Math.max(1, ...steps),
 		ctx = canvas.getContext("2d");
-	canvas.width = DENSITY_STEPS;
-	canvas.height = 14;
-	ctx.fillStyle = ink.series[1];
+	canvas.width = steps.length;
+	canvas.height = 16;
+	ctx.fillStyle = programInk(g);
 	steps.forEach((n, i) => {
-		const h = n ? Math.max(2, (n / most) * 14) : 0;
-		ctx.fillRect(i, 14 - h, 1, h);
+		const h = n ? Math.max(2, (n / most) * 16) : 0;
+		ctx.fillRect(i, 16 - h, 1, h);
 	});
 }
 
-function processRow(p, indent) {
-	const [kind, how] = ended(p);
-	const bar = el("span", `life ${kind}`);
-	const track = el("span", "track", bar);
-	const name = el("span", "name", el("b", "", p.name), el("span", "quiet", ` ${p.pid}`));
-	if (indent) name.style.paddingLeft = `${Math.min(indent, 12) * 10}px`;
+// A process as a bar of the lanes; each has one.
+function lifeOf(p) {
+	p.life ||= { p, start: p.start, end: Math.max(endOf(p), p.start) };
+	return p.life;
+}
+
+function describeProcess(p) {
+	const parent = parents().get(p);
+	return [
+		`${p.name} (${p.pid})`,
+		`${clock(p.start, 0.001)} to ${clock(endOf(p), 0.001)}, ${seconds(durationOf(p))}`,
+		ended(p)[1],
+		`CPU ${seconds(p.cpu_seconds)}`,
+		`peak ${bytes(p.rss_peak_bytes)}`,
+		parent ? `of ${parent.name} (${parent.pid})` : null,
+		p.args ? shortArgs(p.args) : null,
+	]
+		.filter(Boolean)
+		.join(" · ");
+}
+
+// Processes of one program are told apart by the first argument that few of the others have.
+function nameByArgument(members) {
+	const words = members.map((p) => [...new Set((p.args || "").split(" ").slice(1))]),
+		seen = new Map();
+	for (const word of words.flat()) seen.set(word, (seen.get(word) || 0) + 1);
+	members.forEach((p, i) => {
+		const own = words[i].find((word) => seen.get(word) * 10 <= members.length && /[a-z0-9]/i.test(word));
+		p.mark = own ? visible(lastPart(own)) : p.name;
+	});
+}
+
+function processLanes(members, label) {
+	const placed = lanesPlace(label);
+	const lives = members.map(lifeOf).sort((a, b) => a.start - b.start || a.p.pid - b.p.pid);
+	const lanes = new Lanes(placed, lives, {
+		what: "processes",
+		label: (i) => (members === processes ? i.p.name : i.p.mark),
+		describe: (i) => describeProcess(i.p),
+		isLit: (i) => i.p.group === lanes.lit,
+		paint: (i) => {
+			const [kind] = ended(i.p);
+			return { colour: programInk(i.p.group), failed: kind === "failed", open: kind === "alive" };
+		},
+	});
+	return lanes;
+}
+
+function barCell(part, text) {
+	const cell = el("span", "num part", text);
+	if (part > 0) cell.style.setProperty("--part", part);
+	return cell;
+}
+
+function timelineRow(first, track, third, of, most) {
 	const row = el(
 		"div",
 		"row",
-		name,
+		first,
 		track,
-		el("span", "num quiet", seconds(durationOf(p))),
-		el("span", "num quiet", seconds(p.cpu_seconds)),
+		el("span", "num quiet third", third),
+		barCell(of.cpu_seconds / most.cpu_seconds, seconds(of.cpu_seconds)),
+		barCell(of.rss_peak_bytes / most.rss_peak_bytes, bytes(of.rss_peak_bytes)),
 	);
 	row.setAttribute("role", "listitem");
-	row.title = `${p.args ? visible(p.args) : p.name}\nPID ${p.pid}, parent ${p.ppid}\n${clock(p.start, 0.001)} to ${clock(endOf(p), 0.001)}, ${how}\nCPU ${seconds(p.cpu_seconds)}, peak RSS ${bytes(p.rss_peak_bytes)}`;
+	return row;
+}
+
+function processRow(p, indent, most) {
+	const [kind, how] = ended(p);
+	const bar = el("span", `life ${kind}`);
+	const name = el("span", "name", el("b", "", p.name), el("span", "quiet", ` ${p.pid}`));
+	if (indent) name.style.paddingLeft = `${Math.min(indent, 12) * 10}px`;
+	bar.style.color = `var(${p.group.colour ? `--series-${p.group.colour}` : "--quiet"})`;
+	const row = timelineRow(name, el("span", "track", bar), seconds(durationOf(p)), p, most);
+	withTip(row, describeProcess(p));
 	row.append(el("span", "unseen", how));
 	row.redraw = () => place(bar, p.start, Math.max(endOf(p), p.start));
 	return row;
 }
 
-function programRow(g) {
+// The lanes of a program stand below its row while it is open.
+function openProgram(row, g, button) {
+	const isOpen = button.getAttribute("aria-expanded") === "true";
+	button.setAttribute("aria-expanded", String(!isOpen));
+	if (isOpen) {
+		row.lanes.close();
+		row.nextSibling.remove();
+		return;
+	}
+	nameByArgument(g.members);
+	row.lanes = processLanes(g.members, `Processes of ${g.name} over time`);
+	const { box, said, note } = row.lanes;
+	row.after(el("div", "opened", box, said, note));
+	row.lanes.draw();
+}
+
+function programRow(g, most) {
 	const canvas = el("canvas", "density");
-	const row = el(
-		"div",
-		"row",
-		el("span", "name", el("b", "", g.name), el("span", "quiet", ` × ${count(g.members.length)}`)),
-		el("span", "track", canvas),
-		el("span", "num quiet", seconds(g.end - g.start)),
-		el("span", "num quiet", seconds(g.cpu_seconds)),
-	);
+	const button = el("button", "open", el("b", "", g.name), el("span", "quiet", ` × ${count(g.members.length)}`));
+	button.type = "button";
+	button.setAttribute("aria-expanded", "false");
 	canvas.setAttribute("aria-hidden", "true");
-	row.setAttribute("role", "listitem");
-	row.title = `${g.name}: up to ${count(Math.max(...density(g.members)))} at once`;
-	row.redraw = () => drawDensity(canvas, g.members);
+	withTip(button, g.path);
+	const row = timelineRow(
+		el("span", "name", button),
+		el("span", "track", canvas),
+		count(mostAtOnce(g.members)),
+		g,
+		most,
+	);
+	button.addEventListener("click", () => openProgram(row, g, button));
+	row.redraw = () => drawDensity(canvas, g);
 	return row;
 }
 
-function timelineRows() {
-	const group = byId("tl-group").value,
-		order = byId("tl-order").value;
-	const limit = byId("tl-limit").value === "all" ? Infinity : Number(byId("tl-limit").value);
-	const programs = group === "program" ? byProgram().sort(orders[order]) : null;
-	const rows = programs
-		? programs.slice(0, limit).map(programRow)
-		: group === "tree"
-			? asTree(order, limit).map(({ p, depth }) => processRow(p, depth))
-			: [...processes]
+// The largest values of @list, to which bars are drawn.
+function largestOfAll(list) {
+	const most = { cpu_seconds: 0, rss_peak_bytes: 0 };
+	for (const of of list) for (const key in most) most[key] = Math.max(most[key], of[key] || 0);
+	return most;
+}
+
+function timelineRows(group) {
+	const order = byId("tl-order").value,
+		limit = byId("tl-limit").value === "all" ? Infinity : Number(byId("tl-limit").value);
+	const programs = byProgram(),
+		most = largestOfAll(group === "program" ? programs : processes);
+	const rows =
+		group === "program"
+			? [...programs]
 					.sort(orders[order])
 					.slice(0, limit)
-					.map((p) => processRow(p, 0));
+					.map((g) => programRow(g, most))
+			: asTree(order, limit).map(({ p, depth }) => processRow(p, depth, most));
 	byId("tl-count").textContent =
-		`${count(rows.length)} of ${programs ? `${count(programs.length)} programs` : `${count(data.processes.total)} processes`}`;
+		group === "program" && rows.length === programs.length
+			? processesText()
+			: `${count(rows.length)} of ${group === "program" ? `${count(programs.length)} programs` : `${count(data.processes.total)} processes`}`;
 	return rows;
 }
 
-// Times and events of the visible range, for rows that are @width pixels wide.
-function timeTrack(width) {
-	const axis = el("span", "track axis");
-	const most = width < 640 ? 2 : 7;
-	const step = timeSteps.find((s) => (view.to - view.from) / s <= most) || timeSteps.at(-1);
-	for (let t = Math.ceil(view.from / step) * step; t <= view.to; t += step) {
-		const tick = el("span", "tick", clock(t, step));
-		tick.style.left = `${share(t) * 100}%`;
-		axis.append(tick);
-	}
-	for (const e of timedEvents().filter((e) => e.at >= view.from && e.at <= view.to)) {
-		const moment = el("span", `moment ${grave.includes(e.event) ? "bad" : ""}`);
-		moment.style.left = `${share(e.at) * 100}%`;
-		moment.title = `${clock(e.at, 0.001)} ${eventLabel(e)}`;
-		axis.append(moment);
-	}
-	return axis;
+function processesText() {
+	return `${several(data.processes.total, "process", "processes")} of ${several(byProgram().length, "program", "programs")}, up to ${count(mostAtOnce(processes))} at once`;
 }
 
 function timelineAxis() {
-	return el(
+	const box = byId("tl-rows"),
+		isProgram = byId("tl-group").value === "program";
+	const track = el("span", "track");
+	const row = el(
 		"div",
-		"row head",
-		el("span", "name quiet", "name, PID"),
-		timeTrack(byId("tl-rows").clientWidth),
-		el("span", "num quiet", "lifetime"),
-		el("span", "num quiet", "CPU"),
+		"row head quiet",
+		el("span", "name", isProgram ? "program" : "name, PID"),
+		track,
+		el("span", "num third", isProgram ? "at once" : "lifetime"),
+		el("span", "num", "CPU"),
+		el("span", "num", isProgram ? "largest" : "peak"),
 	);
+	box.firstChild.replaceWith(row);
+	track.replaceWith(timeTrack(track.clientWidth));
 }
 
 function redrawTimeline() {
 	const box = byId("tl-rows");
-	box.firstChild.replaceWith(timelineAxis());
+	if (box.hidden) return;
+	fillTimeline.width = box.clientWidth;
+	timelineAxis();
 	for (const row of box.children) if (row.redraw) row.redraw();
 }
 
+function fillLanes() {
+	const lanes = processLanes(processes, "Processes over time");
+	fillTimeline.lanes = lanes;
+	byId("tl-lanes").replaceChildren(lanes.box, lanes.said, lanes.note);
+	byId("tl-count").textContent = processesText();
+	lanes.draw();
+}
+
 function fillTimeline() {
-	const rows = timelineRows();
-	byId("tl-rows").classList.toggle("many", rows.length > MANY_ROWS);
-	byId("tl-rows").replaceChildren(el("div", ""), ...rows);
+	const group = byId("tl-group").value,
+		box = byId("tl-rows");
+	fillTimeline.lanes?.close();
+	for (const row of box.children) if (row.nextSibling?.className === "opened") row.lanes.close();
+	fillTimeline.lanes = null;
+	box.hidden = group === "lanes";
+	byId("tl-lanes").hidden = group !== "lanes";
+	byId("tl-order").parentElement.hidden = group === "lanes";
+	byId("tl-limit").parentElement.hidden =
+		group === "lanes" || (group === "program" ? byProgram() : processes).length <= 25;
+	if (group === "lanes") {
+		fillLanes();
+		return;
+	}
+	const rows = timelineRows(group);
+	box.classList.toggle("many", rows.length > MANY_ROWS);
+	box.replaceChildren(el("div", ""), ...rows);
 	redrawTimeline();
 }
 
+// Which colour is which program; a program's name lights its processes in the lanes.
+function timelineKey() {
+	const key = byId("tl-key"),
+		programs = byProgram();
+	for (const g of programs.slice(0, 6)) {
+		const name = el("button", "curve", el("i", `swatch s${g.colour}`), g.name);
+		name.type = "button";
+		for (const event of ["mouseenter", "focus"]) name.addEventListener(event, () => fillTimeline.lanes?.light(g));
+		for (const event of ["mouseleave", "blur"]) name.addEventListener(event, () => fillTimeline.lanes?.light(null));
+		key.append(withTip(name, g.path));
+	}
+	if (programs.length > 6) key.append(el("span", "", el("i", "swatch"), `${count(programs.length - 6)} others`));
+	if (processes.some((p) => ended(p)[0] === "failed"))
+		key.append(el("span", "", el("i", "life failed"), "failed or killed"));
+	if (processes.some((p) => has(p.state))) key.append(el("span", "", el("i", "life alive"), "alive at the end"));
+}
+
 function timeline() {
-	byId("timeline").hidden = !processes.length;
-	if (!processes.length) return;
+	byProgram();
+	byId("tl-group").value = processes.length > MANY_PROCESSES ? "program" : "lanes";
 	for (const id of ["tl-group", "tl-order", "tl-limit"]) byId(id).addEventListener("change", fillTimeline);
-	byId("tl-key").append(
-		el("i", "life ok"),
-		" exit 0 ",
-		el("i", "life failed"),
-		" failed or killed ",
-		el("i", "life alive"),
-		" alive at the end",
-	);
+	timelineKey();
 	view.listeners.push(redrawTimeline);
+	new ResizeObserver(() => byId("tl-rows").clientWidth !== fillTimeline.width && redrawTimeline()).observe(
+		byId("tl-rows"),
+	);
 	fillTimeline();
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "report/answer.h"
+
+#include "base/cleanup.h"
+#include "view/answer.h"
+#include "wire/reader_parts.h"
+
+typedef void answer_part_fn(FILE *f, const struct answer *a);
+
+static void answer_write_part(struct jsonw *j, const char *key, answer_part_fn *write,
+			      const struct answer *a)
+{
+	__cleanup(freep) char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (f)
+		write(f, a);
+	if (!f || fclose(f))
+		j->failed = true;
+	else if (length)
+		jsonw_string(j, key, text);
+}
+
+void report_answer_write(struct report_run *r, struct jsonw *j)
+{
+	struct summary total = { 0 };
+	struct answer answer;
+
+	summary_read_members(&total, r->summary);
+	answer_of_run(&answer, &total, r->meta, &r->times);
+	jsonw_object(j, "answer");
+	if (!r->is_running)
+		answer_write_part(j, "request", answer_request_text, &answer);
+	answer_write_part(j, "used", answer_cores_text, &answer);
+	answer_write_part(j, "phase", answer_phase_text, &answer);
+	if (answer.has_cores && answer.cores_available)
+		jsonw_decimal(j, "busy", answer.cores_used * 10000 / answer.cores_available, 4);
+	jsonw_object_end(j);
+	summary_done(&total);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Events: a lane of flags above the charts, and their table.
+"use strict";
+
+// A flag's text ends before the next flag, and is left out where that is too near.
+function redrawFlags() {
+	const lane = byId("flags"),
+		width = lane.clientWidth || 800;
+	const shown = timedEvents().filter((e) => e.event !== "mark" && e.at >= view.from && e.at <= view.to);
+	lane.replaceChildren(
+		...shown.map((e, i) => {
+			const room = ((i + 1 < shown.length ? share(shown[i + 1].at) : 1) - share(e.at)) * width - 14;
+			const flag = el("span", `flag${grave.includes(e.event) ? " bad" : ""}`, el("i", ""));
+			if (room > 24) flag.append(el("span", "", eventLabel(e)));
+			flag.style.left = `${share(e.at) * 100}%`;
+			flag.style.maxWidth = `${Math.max(10, room + 12)}px`;
+			flag.title = `${clock(e.at, 0.001)} ${eventLabel(e)}`;
+			return flag;
+		}),
+	);
+}
+
+function eventFlags() {
+	if (!timedEvents().some((e) => e.event !== "mark")) return;
+	byId("flags").hidden = false;
+	view.listeners.push(redrawFlags);
+	new ResizeObserver(redrawFlags).observe(byId("flags"));
+}
+
+function eventDetail(e) {
+	if (e.event === "oom_kill") return oomText(e, 1);
+	return Object.entries(e)
+		.filter(([key]) => !["kind", "time", "elapsed_seconds", "event", "at"].includes(key))
+		.map(([key, v]) => (key === "text" ? v : `${key.replace(/_/g, " ")} ${factText(key, v)}`))
+		.join(", ");
+}
+
+function events() {
+	const list = timedEvents();
+	const table = new SortedTable(
+		byId("events-table"),
+		[
+			["Time", (e) => e.at, (v) => clock(v, 0.001)],
+			["Event", (e) => e.event, (v) => visible(v).replace(/_/g, " "), "text"],
+			["What", eventDetail, visible, "text whole"],
+		],
+		"Events",
+		0,
+	);
+	table.growing(FIRST_ROWS);
+	table.down = false;
+	table.show(list);
+	const more = Object.entries(data.event_counts).filter(([name, n]) => n > list.filter((e) => e.event === name).length);
+	if (more.length)
+		byId("events").append(
+			el(
+				"p",
+				"quiet",
+				"Only the first of these are listed: " + visible(more.map(([name, n]) => `${name} (${count(n)})`).join(", ")),
+			),
+		);
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Memory by process or program, where that was sampled.
+"use strict";
+
+const memoryChoice = { byHolder: true };
+
+// The processes or programs that held most, and the rest, one on the other; their sum is the total.
+function heldCurves() {
+	const { names, columns, by } = data.held;
+	const rest = columns.at(-1);
+	const total = rest.map((_, i) => columns.reduce((sum, column) => sum + column[i], 0));
+	const curves = names.map((name, i) => ({ key: `held-${i}`, label: visible(name), colour: i + 1, style: "stacked" }));
+	const used = columns.slice(0, names.length);
+	if (rest.some((v) => v > 0)) {
+		curves.push({
+			key: "held-rest",
+			label: by === "program" ? "other programs" : "others",
+			colour: 0,
+			style: "stacked",
+		});
+		used.push(rest);
+	}
+	curves.push({ key: "rss_bytes", label: "total", colour: 0, style: "line" });
+	used.push(total);
+	return { curves, columns: Object.fromEntries(curves.map((c, i) => [c.key, used[i]])) };
+}
+
+function heldKind(kind) {
+	const { curves, columns } = heldCurves();
+	return { ...kind, curves, data: { time: data.held.time, each: data.held.each, columns } };
+}
+
+// What memory is stacked by: a choice in the chart's head.
+function memoryChooser(kind) {
+	const choices = [
+		[true, `by ${data.held.by}`],
+		[false, "by kind"],
+	];
+	const select = el(
+		"select",
+		"choice",
+		...choices.map(([is, text]) => {
+			const option = el("option", "", text);
+			option.selected = is === memoryChoice.byHolder;
+			return option;
+		}),
+	);
+	select.setAttribute("aria-label", "Memory stacked");
+	select.addEventListener("change", () => {
+		memoryChoice.byHolder = select.selectedIndex === 0;
+		addCharts([kind.now()]);
+		byId("stage-charts").querySelector(".choice").focus();
+	});
+	return select;
+}
+
+// The chart of memory has a choice of what it is stacked by.
+function offerHolders(kind) {
+	Object.assign(kind, {
+		choice: () => memoryChooser(kind),
+		now: () => (memoryChoice.byHolder ? heldKind(kind) : kind),
+	});
+}

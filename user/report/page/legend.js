@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// What stands above a chart: its values at the cursor or the largest ones, its limits and peaks; and its keys.
+"use strict";
+
+// The largest value of the times that are shown.
+function largestOf(values, time) {
+	let at = -1;
+	values.forEach((v, i) => {
+		if (has(v) && (at < 0 || v > values[at]) && time[i] >= view.from && time[i] <= view.to) at = i;
+	});
+	return at < 0 ? null : { value: values[at], time: time[at] };
+}
+
+// Some curves have a unit of their own; where a pushed curve has no value at a time, its last one holds.
+const formatOf = (kind, curve) => curve.format || kind.format;
+const valueAt = (curve, i) => (curve.filled || curve.values)[i];
+
+// The values at the cursor, or the largest of each curve when it is elsewhere.
+function showValues(chart) {
+	const { plot, curves, time } = chart;
+	const i = plot.cursor.idx;
+	const inside = has(i) && has(plot.cursor.left) && plot.cursor.left >= 0;
+	const mark = inside && timedEvents().findLast((e) => e.event === "mark" && e.at <= time[i]);
+	chart.when.textContent = inside
+		? `at ${clock(time[i], wall / 1000)}${mark ? `, ${eventLabel(mark)}` : ""}`
+		: isWhole()
+			? "largest"
+			: "largest here";
+	for (const c of curves) {
+		c.output.textContent = formatOf(chart.kind, c)(inside ? valueAt(c, i) : c.largest?.value);
+	}
+}
+
+function legend(chart) {
+	const list = el("div", "legend");
+	chart.when = el("span", "when quiet");
+	list.append(chart.when);
+	for (const c of chart.curves) {
+		const swatch = el("i", `swatch s${c.colour}${c.how === "dashed" ? " dashed" : ""}`);
+		c.output = el("b", "");
+		const button = el("button", "curve", swatch, c.label + " ", c.output);
+		button.type = "button";
+		button.dataset.key = c.key;
+		button.title = "Show or hide";
+		button.setAttribute("aria-pressed", String(c.how !== "hidden"));
+		button.addEventListener("click", () => {
+			const shown = button.getAttribute("aria-pressed") !== "true";
+			button.setAttribute("aria-pressed", String(shown));
+			c.shown = shown;
+			chart.plot.setSeries(c.index, { show: shown });
+		});
+		list.append(button);
+	}
+	for (const l of chart.limits) list.append(limitButton(chart, l));
+	for (const p of chart.notes) list.append(el("span", "note", el("i", `sign ${p.sign}`), p.text));
+	return list;
+}
+
+function limitButton(chart, limit) {
+	limit.button = el("button", "curve", el("i", "sign dotted"), `${limit.label} `, el("b", "", limit.text));
+	limit.button.type = "button";
+	limit.button.dataset.key = limit.key;
+	limit.button.title = "Show or hide";
+	limit.button.addEventListener("click", () => {
+		limit.isAsked = !limit.isShown;
+		buildPlot(chart);
+	});
+	return limit.button;
+}
+
+function describe(chart) {
+	const parts = chart.curves.map((c) =>
+		c.largest ? `${c.label} up to ${formatOf(chart.kind, c)(c.largest.value)} at ${clock(c.largest.time)}` : c.label,
+	);
+	return `${chart.kind.title}, ${chart.kind.what}: ${parts.join("; ")}`;
+}
+
+// The arrow keys move the cursor of all charts from sample to sample.
+function onKey(chart, event) {
+	const { plot, time } = chart;
+	const middle = plot.cursor.left >= 0 ? plot.posToVal(plot.cursor.left, "x") : (view.from + view.to) / 2;
+	const width = view.to - view.from;
+	if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+		let i = has(plot.cursor.idx) && plot.cursor.left >= 0 ? plot.cursor.idx : nearest(time, view.from);
+		i = Math.max(0, Math.min(time.length - 1, i + (event.key === "ArrowRight" ? 1 : -1) * (event.shiftKey ? 10 : 1)));
+		drawn.forEach((c) => {
+			c.plot.setCursor({ left: c.plot.valToPos(time[i], "x"), top: PLOT_HEIGHT / 3 });
+			showValues(c);
+		});
+		byId("announced").textContent =
+			`${clock(time[i], wall / 1000)}: ` +
+			chart.curves.map((c) => `${c.label} ${formatOf(chart.kind, c)(valueAt(c, i))}`).join(", ");
+	} else if (event.key === "+" || event.key === "=") {
+		showRange(middle - width / 4, middle + width / 4);
+	} else if (event.key === "-") {
+		showRange(middle - width, middle + width);
+	} else {
+		return;
+	}
+	event.preventDefault();
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Six tiles: wall time, CPU, memory, I/O, processes, trouble. Only trouble has a colour.
+"use strict";
+
+const SPARK_WIDTH = 120;
+const SPARK_HEIGHT = 26;
+const SPARK_STEPS = 60;
+
+function svgElement(name, attributes, ...children) {
+	const e = document.createElementNS("http://www.w3.org/2000/svg", name);
+	for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
+	e.append(...children);
+	return e;
+}
+
+const sparkFrame = (...children) =>
+	svgElement(
+		"svg",
+		{
+			class: "spark",
+			viewBox: `0 0 ${SPARK_WIDTH} ${SPARK_HEIGHT}`,
+			preserveAspectRatio: "none",
+			"aria-hidden": "true",
+			focusable: "false",
+		},
+		...children,
+	);
+
+// Of each step the largest value; a step without one is passed over.
+function sparkSteps(time, values) {
+	const steps = new Array(SPARK_STEPS).fill(null);
+	values.forEach((v, i) => {
+		const at = Math.min(SPARK_STEPS - 1, Math.floor((time[i] / wall) * SPARK_STEPS));
+		if (has(v) && at >= 0) steps[at] = Math.max(steps[at] ?? 0, v);
+	});
+	return steps.map((v, i) => [i, v]).filter(([, v]) => has(v));
+}
+
+// The sum of some curves of a chart; null where there is nothing to see.
+function spark(name, ...keys) {
+	const chart = data.charts[name];
+	const columns = keys.map((key) => chart?.columns[key]).filter(Boolean);
+	if (!columns.length) return null;
+	const sums = columns[0].map((_, i) =>
+		columns.some((c) => has(c[i])) ? columns.reduce((sum, c) => sum + (c[i] || 0), 0) : null,
+	);
+	const steps = sparkSteps(chart.time, sums);
+	const most = Math.max(0, ...steps.map(([, v]) => v));
+	if (steps.length < 2 || !most) return null;
+	const x = (i) => ((i / (SPARK_STEPS - 1)) * SPARK_WIDTH).toFixed(1);
+	const line = steps.map(([i, v]) => `${x(i)} ${(SPARK_HEIGHT - 1 - (v / most) * (SPARK_HEIGHT - 3)).toFixed(1)}`);
+	const area = `M${x(steps[0][0])} ${SPARK_HEIGHT}L${line.join("L")}L${x(steps.at(-1)[0])} ${SPARK_HEIGHT}Z`;
+	return sparkFrame(
+		svgElement("path", { class: "spark-area", d: area }),
+		svgElement("path", { class: "spark-line", d: `M${line.join("L")}` }),
+	);
+}
+
+const percentOf = (part, whole) => `${Math.round((part / whole) * 100)} %`;
+
+function wallTile() {
+	const interval = withoutZeros(seconds(meta.interval_seconds));
+	return {
+		name: data.running ? "Wall time so far" : "Wall time",
+		value: seconds(summary.wall_seconds ?? wall),
+		more: [data.answer.phase, `${count(data.samples)} samples, every ${interval}`],
+		spark: data.phases ? sparkPhases() : null,
+	};
+}
+
+function cpuTile() {
+	const s = summary,
+		{ used, busy } = data.answer;
+	return {
+		name: "CPU",
+		value: used || missing,
+		more: [
+			has(busy) ? `${percentOf(busy, 1)} busy; up to ${cores(s.cores_peak)} cores` : null,
+			`${seconds(s.cpu_seconds)}: user ${seconds(s.user_seconds)}, system ${seconds(s.system_seconds)}`,
+			s.runqueue_wait_seconds > 0 ? `waited ${seconds(s.runqueue_wait_seconds)} for a core` : null,
+		],
+		spark: spark("cpu", "cores"),
+	};
+}
+
+function memoryTile() {
+	const s = summary;
+	const isExact = has(s.rss_peak_exact_bytes);
+	const peak = isExact ? s.rss_peak_exact_bytes : s.rss_peak_bytes;
+	const at = memoryPeak()?.at;
+	const largest = largestProcess();
+	return {
+		name: "Memory",
+		value: bytes(peak),
+		more: [
+			data.answer.request ? `request ${data.answer.request}` : null,
+			`${isExact ? "exact peak, resident" : "peak, resident"}${has(at) ? ` at ${clock(at)}` : ""}${s.marks_reset ? ", or more" : ""}`,
+			has(s.process_rss_peak_bytes) && !data.running
+				? `largest process ${bytes(s.process_rss_peak_bytes)}${largest ? `, ${largest.name}` : ""}`
+				: null,
+			has(s.cgroup_peak_bytes) ? `cgroup ${bytes(s.cgroup_peak_bytes)}, page cache included` : null,
+		],
+		isBad: s.oom_kills > 0,
+		spark: spark("memory", "rss_bytes"),
+	};
+}
+
+function ioTile() {
+	const s = summary;
+	const isRead = (s.read_bytes || 0) > (s.write_bytes || 0);
+	return {
+		name: isRead ? "I/O: read" : "I/O: written",
+		value: bytes(isRead ? s.read_bytes : s.write_bytes),
+		more: [
+			isRead ? `from storage; ${bytes(s.write_bytes)} written` : `to storage; ${bytes(s.read_bytes)} read`,
+			has(s.rchar_bytes) ? `calls: ${bytes(s.rchar_bytes)} read, ${bytes(s.wchar_bytes)} written` : null,
+		],
+		spark: spark("io", "read_bytes", "write_bytes"),
+	};
+}
+
+function processesTile() {
+	const s = summary;
+	const most = Math.max(0, ...(data.charts.processes?.columns.processes || []).filter(has));
+	const busiest = [...(s.programs || [])].sort((a, b) => (b.cpu_seconds || 0) - (a.cpu_seconds || 0))[0];
+	return {
+		name: s.processes_total === 1 ? "Process" : "Processes",
+		value: count(s.processes_total),
+		more: [
+			`${most > 0 ? `up to ${count(most)} at a sample; ` : ""}${count(s.execs)} ${s.execs === 1 ? "exec" : "execs"}`,
+			busiest?.cpu_seconds > 0 && s.cpu_seconds > 0 && !data.running
+				? `${percentOf(busiest.cpu_seconds, s.cpu_seconds)} of the CPU time in ${visible(lastPart(busiest.exe || "?")).slice(0, 40)}`
+				: null,
+		],
+		spark: spark("processes", "processes"),
+	};
+}
+
+// What went wrong, the worst first.
+function troubles() {
+	const s = summary,
+		[end, kind] = endText();
+	const losses = Object.values(s.losses || {}).reduce((sum, n) => sum + n, 0);
+	const list = [];
+	if (s.oom_kills) list.push(`${count(s.oom_kills)} OOM ${s.oom_kills === 1 ? "kill" : "kills"}`);
+	if (kind === "bad") list.push(end);
+	if (losses) list.push(`${count(losses)} lost`);
+	else if (!s.complete && !data.running) list.push("incomplete");
+	if (data.unreadable) list.push(`${count(data.unreadable)} lines unreadable`);
+	return list;
+}
+
+function troubleTile() {
+	const s = summary,
+		[worst, ...others] = troubles();
+	const slow = [
+		s.majflt > 0 ? `${count(s.majflt)} major ${s.majflt === 1 ? "fault" : "faults"}` : null,
+		s.swap_peak_bytes > 0 ? `${bytes(s.swap_peak_bytes)} swapped out` : null,
+		`${count(s.minflt)} minor faults`,
+	];
+	return {
+		name: "Trouble",
+		value: worst || "none",
+		more: [
+			others.join(", ") || null,
+			s.complete ? "complete: nothing was lost" : data.running ? "nothing was lost so far" : null,
+			slow.filter(Boolean).join(", "),
+		],
+		isBad: !!worst,
+	};
+}
+
+function tiles() {
+	for (const make of [wallTile, cpuTile, memoryTile, ioTile, processesTile, troubleTile]) {
+		const t = make();
+		const text = t.more.filter(Boolean).map((line) => el("span", "", line));
+		byId("figures").append(
+			el(
+				"div",
+				`tile${t.isBad ? " bad" : ""}`,
+				el("dt", "", t.name),
+				el("dd", "", el("b", "", t.value), ...text, t.spark || null),
+			),
+		);
+	}
+}
