@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compare/document.h"
 
+#include "compare/number.h"
+#include "compare/steps_text.h"
+#include "compare/verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
 static void side_write(struct jsonw *j, const struct side *s)
 {
 	jsonw_object(j, NULL);
@@ -42,18 +49,19 @@ static void group_write(struct jsonw *j, const struct comparison *c, size_t grou
 {
 	const struct spread *s = spread_of(c, group, key);
 	const struct against *x = against_of(c, group, key);
+	const enum metric_unit unit = compare_key(key).unit;
 
 	jsonw_object(j, NULL);
 	jsonw_uint(j, "n", s->nr);
 	if (s->nr) {
-		jsonw_double(j, "median", s->median);
-		jsonw_double(j, "q1", s->q1);
-		jsonw_double(j, "q3", s->q3);
-		jsonw_double(j, "min", s->least);
-		jsonw_double(j, "max", s->most);
+		jsonw_double(j, "median", number_as_measured(unit, s->median));
+		jsonw_double(j, "q1", number_as_measured(unit, s->q1));
+		jsonw_double(j, "q3", number_as_measured(unit, s->q3));
+		jsonw_double(j, "min", number_as_measured(unit, s->least));
+		jsonw_double(j, "max", number_as_measured(unit, s->most));
 	}
 	if (group && x->has_both) {
-		jsonw_double(j, "difference", x->difference);
+		jsonw_double(j, "difference", number_as_measured(unit, x->difference));
 		jsonw_double(j, "relative", x->relative);
 		if (x->verdict != VERDICT_NONE)
 			test_write(j, x);
@@ -103,7 +111,10 @@ static void step_write_counts(struct jsonw *j, const struct step *s, const struc
 static void steps_write(struct jsonw *j, const struct steps *steps, const struct groups *g,
 			const struct sides *runs)
 {
-	jsonw_array(j, "spans");
+	char left_out[32];
+
+	snprintf(left_out, sizeof(left_out), "%s_left_out", step_kind_names(steps->kind));
+	jsonw_array(j, step_kind_names(steps->kind));
 	for (size_t i = 0; i < steps->nr; i++) {
 		jsonw_object(j, NULL);
 		step_write_path(j, &steps->list[i]);
@@ -112,7 +123,46 @@ static void steps_write(struct jsonw *j, const struct steps *steps, const struct
 		jsonw_object_end(j);
 	}
 	jsonw_array_end(j);
-	jsonw_uint(j, "spans_left_out", steps->left_out);
+	jsonw_uint(j, left_out, steps->left_out);
+}
+
+static void step_write_brief(struct jsonw *j, const struct step *s, const size_t *keys, size_t nr)
+{
+	const struct comparison *c = &s->comparison;
+
+	jsonw_object(j, NULL);
+	jsonw_string(j, "name", s->name);
+	jsonw_object(j, "values");
+	for (size_t i = 0; i < nr; i++) {
+		if (!comparison_has(c, keys[i]))
+			continue;
+		jsonw_array(j, compare_key(keys[i]).name);
+		for (size_t g = 0; g < c->groups->nr; g++)
+			group_write(j, c, g, keys[i]);
+		jsonw_array_end(j);
+	}
+	jsonw_object_end(j);
+	jsonw_object_end(j);
+}
+
+void comparison_steps_brief(struct jsonw *j, const struct steps *steps, size_t most)
+{
+	size_t keys[NR_KEYS], nr = steps_choose_keys(keys, NULL, 0);
+	size_t shown = steps->nr < most ? steps->nr : most;
+
+	jsonw_object(j, NULL);
+	jsonw_string(j, "kind", step_kind_name(steps->kind));
+	jsonw_string(j, "kinds", step_kind_names(steps->kind));
+	jsonw_uint(j, "left_out", steps->left_out + steps->nr - shown);
+	jsonw_array(j, "keys");
+	for (size_t i = 0; i < nr; i++)
+		jsonw_string(j, NULL, compare_key(keys[i]).name);
+	jsonw_array_end(j);
+	jsonw_array(j, "list");
+	for (size_t i = 0; i < shown; i++)
+		step_write_brief(j, &steps->list[i], keys, nr);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
 }
 
 static void changes_write(struct jsonw *j, const json_t *diff)
@@ -132,6 +182,29 @@ static void changes_write(struct jsonw *j, const json_t *diff)
 		jsonw_array_end(j);
 	}
 	jsonw_object_end(j);
+}
+
+/* What came out for each group, and by which values: an element for each but the first. */
+static void verdicts_write(struct jsonw *j, const struct comparison *c, size_t facts)
+{
+	struct comparison_rows r;
+
+	jsonw_array(j, "verdicts");
+	for (size_t g = 1; g < c->groups->nr; g++) {
+		char *text = verdict_text(c, g, facts);
+
+		comparison_choose_rows(&r, c, g, NULL);
+		jsonw_object(j, NULL);
+		jsonw_uint(j, "group", g);
+		jsonw_string(j, "text", text);
+		jsonw_array(j, "changed");
+		for (size_t i = 0; i < r.nr_changed; i++)
+			jsonw_string(j, NULL, compare_key(r.changed[i]).name);
+		jsonw_array_end(j);
+		jsonw_object_end(j);
+		free(text);
+	}
+	jsonw_array_end(j);
 }
 
 static void outcomes_write(struct jsonw *j, const struct outcome *outcomes, size_t nr)
@@ -154,13 +227,14 @@ void comparison_document(struct jsonw *j, const struct comparison *c, const stru
 			 const struct outcome *outcomes, size_t nr)
 {
 	jsonw_object(j, NULL);
-	jsonw_string(j, "schema", "bpfmon-compare/1");
+	jsonw_schema(j, "compare");
 	jsonw_string(j, "by", c->groups->by);
 	groups_write(j, c->groups);
 	values_write(j, c);
 	if (steps)
 		steps_write(j, steps, c->groups, runs);
 	changes_write(j, diff);
+	verdicts_write(j, c, json_array_size(diff));
 	outcomes_write(j, outcomes, nr);
 	jsonw_object_end(j);
 	jsonw_newline(j);

@@ -19,5 +19,10 @@ struct outcome {
 void comparison_document(struct jsonw *j, const struct comparison *c, const struct steps *steps,
 			 const struct sides *runs, const json_t *diff,
 			 const struct outcome *outcomes, size_t nr);
+/*
+ * The first @most steps with the values that a terminal has of them, as one object for a page:
+ * "kind", "kinds", "keys", "left_out" and "list", whose "values" are as in the document.
+ */
+void comparison_steps_brief(struct jsonw *j, const struct steps *steps, size_t most);
 
 #endif

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compare/group.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +63,44 @@ int groups_by_tag(struct groups *g, const struct sides *all, const char *by,
 		err = groups_put(g, one ? one : groups_append(g, value, all->nr), s);
 	}
 	return g->list ? err : -ENOMEM;
+}
+
+static bool group_name_is_number(const char *name, double *number)
+{
+	char *end;
+
+	if (!*name || isspace((unsigned char)*name))
+		return false;
+	*number = strtod(name, &end);
+	return !*end && isfinite(*number);
+}
+
+static int compare_group_names(const void *a, const void *b)
+{
+	return strcmp(((const struct group *)a)->name, ((const struct group *)b)->name);
+}
+
+static int compare_group_numbers(const void *a, const void *b)
+{
+	double x = 0, y = 0;
+
+	group_name_is_number(((const struct group *)a)->name, &x);
+	group_name_is_number(((const struct group *)b)->name, &y);
+	return x != y ? (x > y) - (x < y) : compare_group_names(a, b);
+}
+
+void groups_sort(struct groups *g, bool with_first)
+{
+	bool are_numbers = true;
+	size_t from;
+	double ignored;
+
+	for (size_t i = 0; i < g->nr; i++)
+		are_numbers &= group_name_is_number(g->list[i].name, &ignored);
+	from = with_first && are_numbers ? 0 : 1;
+	if (g->nr > from)
+		qsort(g->list + from, g->nr - from, sizeof(*g->list),
+		      are_numbers ? compare_group_numbers : compare_group_names);
 }
 
 int groups_baseline(struct groups *g, const char *name)

@@ -26,6 +26,11 @@ int groups_each(struct groups *g, const struct sides *all);
  */
 int groups_by_tag(struct groups *g, const struct sides *all, const char *by,
 		  const struct side **without);
+/*
+ * Sorts the groups by their names, as numbers if all are: those from the second on, or
+ * @with_first, where all are numbers, the first as well, which may be another one then.
+ */
+void groups_sort(struct groups *g, bool with_first);
 /* Puts the group called @name first. -ENOENT. */
 int groups_baseline(struct groups *g, const char *name);
 void groups_done(struct groups *g);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compare/key.h"
 
+#include "base/nearest.h"
+
 #include <errno.h>
 #include <string.h>
-
-#define LONGEST_KEY 64
 
 struct compare_key compare_key(size_t i)
 {
@@ -34,50 +34,13 @@ int compare_key_find(const char *name, size_t length, size_t *i)
 	return -ENOENT;
 }
 
-static size_t size_least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-/* How many letters are to be changed, put in or left out (Levenshtein). */
-static size_t text_distance(const char *a, size_t na, const char *b, size_t nb)
-{
-	size_t row[LONGEST_KEY + 1];
-
-	for (size_t j = 0; j <= nb; j++)
-		row[j] = j;
-	for (size_t i = 1; i <= na; i++) {
-		size_t diagonal = row[0];
-
-		row[0] = i;
-		for (size_t j = 1; j <= nb; j++) {
-			size_t kept = diagonal + (a[i - 1] != b[j - 1]);
-
-			diagonal = row[j];
-			row[j] = size_least(kept, size_least(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[nb];
-}
-
 const char *compare_key_nearest(const char *name, size_t length)
 {
-	size_t best = length / 2 + 1;
-	const char *found = NULL;
+	struct nearest n;
 
-	if (length > LONGEST_KEY)
-		return NULL;
-	for (size_t k = 0; k < NR_KEYS; k++) {
-		const char *key = compare_key(k).name;
-		size_t d = key ? text_distance(name, length, key, strlen(key)) : best;
-
-		/* "rss_peak" is meant as the beginning of a key */
-		if (key && length > 2 && !strncmp(key, name, length))
-			d = 1;
-		if (d >= best)
-			continue;
-		best = d;
-		found = key;
-	}
-	return found;
+	nearest_begin(&n, name, length);
+	for (size_t k = 0; k < NR_KEYS; k++)
+		if (compare_key(k).name)
+			nearest_offer(&n, compare_key(k).name);
+	return n.word;
 }

@@ -8,7 +8,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LARGEST 1e18 /* what the formats of whole numbers take, seconds as ns */
+#define LARGEST_EXACT 9007199254740992.0 /* 2^53: of the whole numbers of a double */
+#define LARGEST 1e18                     /* what the formats of whole numbers take, seconds as ns */
+
+double number_as_measured(enum metric_unit unit, double value)
+{
+	double scale = pow(10, metric_unit_decimals(unit) + 2);
+
+	return fabs(value * scale) < LARGEST_EXACT ? round(value * scale) / scale : value;
+}
 
 char *number_format(char *out, enum metric_unit unit, double value)
 {

@@ -7,6 +7,9 @@
 
 #define NUMBER_BYTES 48
 
+/* @value without what arithmetic adds behind its last digit: two digits more than the unit has are
+ * kept, which quartiles have. */
+double number_as_measured(enum metric_unit unit, double value);
 /* Each writes into @out (NUMBER_BYTES) and returns it. */
 char *number_format(char *out, enum metric_unit unit, double value);
 /* The same with its sign. */

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "compare/facts.h"
 #include "compare/parts.h"
+#include "view/meta_text.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,6 +15,7 @@
 static void side_done(struct side *s)
 {
 	free(s->name);
+	free(s->title);
 	json_decref(s->facts);
 }
 
@@ -136,8 +138,11 @@ static int side_take_part(void *context, struct line *l)
 {
 	struct taking *t = context;
 
-	if (l->kind == LINE_META)
+	if (l->kind == LINE_META) {
+		free(t->side->title);
+		t->side->title = meta_title(l->tree);
 		return facts_add(t->side->facts, l->tree);
+	}
 	side_take_values(t->side, l->tree);
 	t->has_summary = true;
 	return 0;

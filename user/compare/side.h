@@ -10,6 +10,7 @@
 
 struct side {
 	char *name;            /* owned; as it was named, or a path */
+	char *title;           /* owned; what the run was: name or command, tags, start; or NULL */
 	const char *format;    /* the tool that measured it: "bpfmon", "prmon", "GNU time" */
 	bool is_run;           /* of bpfmon; then: */
 	bool complete;         /* nothing was lost */

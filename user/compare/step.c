@@ -1,16 +1,33 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "compare/step.h"
 
-#include "compare/parts.h"
-#include "source/spans.h"
+#include "compare/step_parts.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_BYTES (MAX_SPAN_DEPTH * (SPAN_NAME_BYTES + 3) + 1)
-#define BETWEEN '\x1f' /* names in a key; another character in the name that is shown */
+const char *step_kind_name(enum step_kind kind)
+{
+	static const char *const names[] = { STEP_WORDS };
+
+	return names[kind];
+}
+
+const char *step_kind_names(enum step_kind kind)
+{
+	static const char *const names[] = { "phases", "programs", "spans" };
+
+	return names[kind];
+}
+
+const char *step_kind_counted(enum step_kind kind)
+{
+	static const char *const names[] = { "phases", "procs", "spans" };
+
+	return names[kind];
+}
 
 static void step_done(struct step *s)
 {
@@ -59,7 +76,7 @@ static int step_make_room(struct step *s, size_t from, size_t to)
 	return 0;
 }
 
-static int steps_make_room(struct steps *all, size_t nr_sides)
+int steps_make_room(struct steps *all, size_t nr_sides)
 {
 	int err = 0;
 
@@ -72,30 +89,6 @@ static int steps_make_room(struct steps *all, size_t nr_sides)
 	if (!err)
 		all->nr_sides = nr_sides;
 	return err;
-}
-
-/* What identifies the path in all runs, into @key; and its names as a list, or NULL. */
-static json_t *path_describe(const struct span_paths *p, size_t at, char key[KEY_BYTES])
-{
-	size_t above[MAX_SPAN_DEPTH], nr = 0, n = 0;
-	json_t *path = json_array();
-
-	for (; at != NO_PATH && nr < MAX_SPAN_DEPTH; at = p->all[at].parent)
-		above[nr++] = at;
-	while (path && nr) {
-		const struct span_path *one = &p->all[above[--nr]];
-		if (one->is_orphan && json_array_append_new(path, json_string("?")))
-			goto fail;
-		if (json_array_append_new(path, json_string(one->name)))
-			goto fail;
-		n += (size_t)snprintf(key + n, KEY_BYTES - n, "%s%s%.*s", n ? "\x1f" : "",
-				      one->is_orphan ? "?\x1f" : "", SPAN_NAME_BYTES - 1,
-				      one->name);
-	}
-	return path;
-fail:
-	json_decref(path);
-	return NULL;
 }
 
 /* Takes @path over. */
@@ -122,16 +115,13 @@ static struct step *step_append(struct steps *all, const char *key, json_t *path
 		return NULL;
 	}
 	for (char *c = s->name; *c; c++)
-		*c = *c == BETWEEN ? '/' : *c;
+		*c = *c == STEP_BETWEEN ? '/' : *c;
 	all->nr++;
 	return s;
 }
 
-/* *@number: that of the step; SIZE_MAX: there are too many. */
-static int step_find(struct steps *all, const struct span_paths *p, size_t at, size_t *number)
+int step_find(struct steps *all, const char *key, json_t *path, size_t *number)
 {
-	char key[KEY_BYTES] = "";
-	json_t *path = path_describe(p, at, key);
 	const json_t *known = json_object_get(all->index, key);
 
 	*number = known ? (size_t)json_integer_value(known) : all->nr;
@@ -143,58 +133,6 @@ static int step_find(struct steps *all, const struct span_paths *p, size_t at, s
 		return 0;
 	}
 	return step_append(all, key, path) ? 0 : -ENOMEM;
-}
-
-struct adding {
-	struct steps *all;
-	const struct span_paths *paths;
-	size_t run;
-	size_t *step_of; /* each path */
-};
-
-static int span_add_to_step(void *context, struct line *l)
-{
-	struct adding *to = context;
-	size_t path = span_paths_find(to->paths, l->span.id);
-	struct side one = { 0 };
-	struct step *s;
-
-	if (path == NO_PATH || to->step_of[path] == SIZE_MAX) {
-		to->all->left_out++;
-		return 0;
-	}
-	s = &to->all->list[to->step_of[path]];
-	for (size_t key = 0; key < NR_KEYS; key++)
-		one.value[key] = NAN;
-	side_take_values(&one, l->tree);
-	side_add_values(&s->sides[to->run], &one);
-	s->spans[to->run]++;
-	return 0;
-}
-
-static int steps_add_paths(struct steps *all, size_t run, const struct span_paths *p,
-			   struct source *src)
-{
-	struct adding to = { all, p, run, calloc(p->nr + 1, sizeof(*to.step_of)) };
-	int err = to.step_of ? steps_make_room(all, run + 1) : -ENOMEM;
-
-	for (size_t at = NO_PATH; !err && (at = span_paths_next(p, at)) != NO_PATH;)
-		err = step_find(all, p, at, &to.step_of[at]);
-	if (!err)
-		err = source_each(src, PART(LINE_SPAN), span_add_to_step, &to);
-	free(to.step_of);
-	return err;
-}
-
-int steps_add_run(struct steps *all, size_t run, struct source *src)
-{
-	struct span_paths p;
-	int err = spans_read_paths(src, false, &p);
-
-	if (!err)
-		err = steps_add_paths(all, run, &p, src);
-	span_paths_done(&p);
-	return err;
 }
 
 /* The sides of the step in the places of those of the runs. */

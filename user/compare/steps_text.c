@@ -11,7 +11,6 @@
 
 #define LEAST_NAME 16 /* columns */
 #define MOST_NAME 40
-#define COUNT_WIDTH 7
 #define RUN_NAME "= the run"
 
 /* Which go first where the line is too narrow. */
@@ -64,7 +63,7 @@ static void steps_fit_columns(struct table *t, size_t width)
 	size_t over, most;
 
 	t->names = strlen(compare_key(t->key).name);
-	t->counts = COUNT_WIDTH;
+	t->counts = strlen(step_kind_counted(t->steps->kind)) + 2;
 	for (enum comparison_column col = COL_FIRST; col < NR_COMPARISON_COLUMNS; col++) {
 		comparison_title(text, t->c, t->group, col);
 		t->width[col] = strlen(text);
@@ -94,7 +93,8 @@ static void steps_put_counts(const struct table *t, const struct step *s, bool i
 	for (size_t i = 0; t->counts && i < 2; i++) {
 		text[0] = '\0';
 		if (is_title)
-			snprintf(text, sizeof(text), "spans %s", group_label(label, groups[i]));
+			snprintf(text, sizeof(text), "%s %s", step_kind_counted(t->steps->kind),
+				 group_label(label, groups[i]));
 		else if (s)
 			snprintf(text, sizeof(text), "%g", s->counts[groups[i]]);
 		fprintf(t->f, " %*s", (int)t->counts, text);
@@ -127,7 +127,7 @@ static void steps_put_row(const struct table *t, const char *name, const struct 
 
 static void steps_put_table(struct table *t, size_t width)
 {
-	bool is_shown = step_is_shown(t, t->c);
+	bool is_shown = false;
 
 	for (size_t i = 0; !is_shown && i < t->steps->nr; i++)
 		is_shown = step_is_shown(t, &t->steps->list[i].comparison);
@@ -169,19 +169,26 @@ static void steps_put_doubts(FILE *f, const struct steps *steps, size_t width)
 static const char *const shown_keys[] = { "cpu_seconds", "wall_seconds", "rss_peak_bytes" };
 #define NR_SHOWN (sizeof(shown_keys) / sizeof(*shown_keys))
 
-void steps_text(FILE *f, const struct steps *steps, const struct comparison *c, const json_t *diff,
-		const size_t *keys, size_t nr, size_t width)
+size_t steps_choose_keys(size_t *order, const size_t *keys, size_t nr)
 {
 	bool is_shown[NR_KEYS] = { false };
-	size_t order[NR_SHOWN + NR_KEYS], n = 0, key;
+	size_t n = 0, key;
 
-	comparison_text_begin(f, c, width);
 	for (size_t i = 0; i < NR_SHOWN; i++)
 		if (!compare_key_find(shown_keys[i], strlen(shown_keys[i]), &key) && !is_shown[key])
 			is_shown[order[n++] = key] = true;
 	for (size_t i = 0; i < nr; i++)
 		if (!is_shown[keys[i]])
 			is_shown[order[n++] = keys[i]] = true;
+	return n;
+}
+
+void steps_text(FILE *f, const struct steps *steps, const struct comparison *c, const json_t *diff,
+		const size_t *keys, size_t nr, size_t width)
+{
+	size_t order[NR_KEYS], n = steps_choose_keys(order, keys, nr);
+
+	comparison_text_begin(f, c, diff, width);
 	for (size_t g = 1; g < c->groups->nr; g++)
 		for (size_t i = 0; i < n; i++)
 			steps_put_table(&(struct table){ .f = f,
@@ -191,7 +198,7 @@ void steps_text(FILE *f, const struct steps *steps, const struct comparison *c, 
 							 .key = order[i] },
 					width);
 	if (!steps->nr)
-		fputs("\n  the runs have no spans\n", f);
+		fprintf(f, "\n  the runs have no %s\n", step_kind_names(steps->kind));
 	steps_put_doubts(f, steps, width);
 	comparison_text_end(f, c, diff, width);
 }

@@ -7,6 +7,10 @@
 
 #include <stdio.h>
 
+/* The keys of which there is a table, into @order (NR_KEYS): CPU time, wall time, peak, and those
+ * of
+ * @keys (@nr) that are none of these. Returns how many. */
+size_t steps_choose_keys(size_t *order, const size_t *keys, size_t nr);
 /*
  * Of CPU time, wall time, peak and those @keys (@nr of them) that are none of these. @c: of the
  * runs, whose row is the last. As comparison_text() besides.

@@ -16,14 +16,9 @@ static const enum comparison_column spare[] = { COL_FIRST_IQR, COL_OTHER_IQR, CO
 struct table {
 	const struct comparison *c;
 	size_t group;
+	struct comparison_rows rows;
 	size_t width[NR_COMPARISON_COLUMNS]; /* 0: not shown */
 };
-
-static bool row_is_shown(const struct table *t, size_t key)
-{
-	return compare_key(key).name &&
-	       (spread_of(t->c, 0, key)->nr || spread_of(t->c, t->group, key)->nr);
-}
 
 static size_t line_width(const struct table *t)
 {
@@ -43,10 +38,8 @@ static void columns_fit(struct table *t, size_t width)
 	for (enum comparison_column col = 0; col < NR_COMPARISON_COLUMNS; col++) {
 		comparison_title(text, t->c, t->group, col);
 		t->width[col] = strlen(text);
-		for (size_t key = 0; key < NR_KEYS; key++) {
-			if (!row_is_shown(t, key))
-				continue;
-			comparison_cell(text, t->c, t->group, col, key);
+		for (size_t i = 0; i < t->rows.nr; i++) {
+			comparison_cell(text, t->c, t->group, col, t->rows.keys[i]);
 			if (strlen(text) > t->width[col])
 				t->width[col] = strlen(text);
 		}
@@ -77,25 +70,55 @@ static void cell_put(FILE *f, const struct table *t, enum comparison_column col,
 	}
 }
 
-void comparison_table(FILE *f, const struct comparison *c, size_t group, size_t width)
+/* The values without a row, by why they have none. */
+static void left_out_put(FILE *f, const struct table *t, size_t width)
+{
+	static const char *const of[] = {
+		[ROW_EQUAL] = "equal",
+		[ROW_SMALL] = "within 1 %",
+		[ROW_NOISE] = "may be noise",
+		[ROW_CHANGED] = "of the same memory",
+		[ROW_ONE_SIDED] = "of one side alone",
+	};
+	const char *between = "  ";
+	char text[200];
+	size_t n = 0;
+
+	for (int state = ROW_CHANGED; state > ROW_ABSENT; state--) {
+		if (!t->rows.left_out[state])
+			continue;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%zu %s", between,
+				      t->rows.left_out[state], of[state]);
+		between = ", ";
+	}
+	if (!n)
+		return;
+	snprintf(text + n, sizeof(text) - n, ": --all shows them");
+	format_folded(f, text, width, 2);
+}
+
+void comparison_table(FILE *f, const struct comparison *c, size_t group,
+		      const struct row_choice *choice, size_t width)
 {
 	struct table t = { .c = c, .group = group };
 	char text[CELL_BYTES];
 
-	columns_fit(&t, width);
-	fputc('\n', f);
-	for (enum comparison_column col = 0; col < NR_COMPARISON_COLUMNS; col++) {
-		comparison_title(text, c, group, col);
-		cell_put(f, &t, col, text);
-	}
-	fputc('\n', f);
-	for (size_t key = 0; key < NR_KEYS; key++) {
-		if (!row_is_shown(&t, key))
-			continue;
+	comparison_choose_rows(&t.rows, c, group, choice);
+	if (t.rows.nr) {
+		columns_fit(&t, width);
+		fputc('\n', f);
 		for (enum comparison_column col = 0; col < NR_COMPARISON_COLUMNS; col++) {
-			comparison_cell(text, c, group, col, key);
+			comparison_title(text, c, group, col);
 			cell_put(f, &t, col, text);
 		}
 		fputc('\n', f);
 	}
+	for (size_t i = 0; i < t.rows.nr; i++) {
+		for (enum comparison_column col = 0; col < NR_COMPARISON_COLUMNS; col++) {
+			comparison_cell(text, c, group, col, t.rows.keys[i]);
+			cell_put(f, &t, col, text);
+		}
+		fputc('\n', f);
+	}
+	left_out_put(f, &t, width);
 }

@@ -3,11 +3,13 @@
 #ifndef COMPARE_TABLE_H
 #define COMPARE_TABLE_H
 
-#include "compare/compare.h"
+#include "compare/rows.h"
 
 #include <stdio.h>
 
-/* Of columns that do not fit in @width those go first that say least. */
-void comparison_table(FILE *f, const struct comparison *c, size_t group, size_t width);
+/* The rows that @choice has (NULL: as few as there can be), and how many values have none. Of
+ * columns that do not fit in @width those go first that say least. */
+void comparison_table(FILE *f, const struct comparison *c, size_t group,
+		      const struct row_choice *choice, size_t width);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "compare/number.h"
 #include "compare/table.h"
+#include "compare/verdict.h"
 #include "view/format.h"
 
 #include <stdlib.h>
@@ -29,16 +30,45 @@ static void doubts_print(FILE *f, const struct group *g)
 		incomplete += g->sides[i]->is_run && !g->sides[i]->complete;
 		folded += g->sides[i]->is_folded;
 	}
+	if (g->nr == 1) {
+		fprintf(f, "%s%s", incomplete ? ", INCOMPLETE" : "",
+			folded ? ", without a summary" : "");
+		return;
+	}
 	if (incomplete)
 		fprintf(f, ", %zu INCOMPLETE", incomplete);
 	if (folded)
 		fprintf(f, ", %zu without a summary", folded);
 }
 
+/* What a run was, behind what it was named by. */
+static void side_print(FILE *f, const struct side *s, size_t room)
+{
+	if (!s->title) {
+		fprintf(f, "  %s", s->format);
+		return;
+	}
+	fputs("  ", f);
+	format_beginning(f, s->title, room > LEAST_NAME ? room : LEAST_NAME);
+}
+
+/* The widest name, so that what comes after them begins in one column. */
+static size_t groups_name_width(const struct groups *all, size_t room)
+{
+	size_t width = 0, n;
+
+	for (size_t i = 0; i < all->nr; i++) {
+		n = format_columns(all->list[i].name);
+		width = n > width ? n : width;
+	}
+	return width < room ? width : room;
+}
+
 static void groups_print(FILE *f, const struct comparison *c, size_t width)
 {
 	const struct groups *all = c->groups;
 	size_t room = width > LEAST_NAME + 40 ? width - 40 : LEAST_NAME;
+	size_t names = groups_name_width(all, all->by ? room / 2 : room);
 	char label[24];
 
 	for (size_t i = 0; i < all->nr; i++) {
@@ -49,11 +79,11 @@ static void groups_print(FILE *f, const struct comparison *c, size_t width)
 			format_name(f, all->by, room / 2);
 			fputc('=', f);
 		}
-		format_name(f, g->name, all->by ? room / 2 : room);
+		format_padded(f, g->name, names);
 		if (all->by)
 			fprintf(f, "  %zu run%s", g->nr, g->nr == 1 ? "" : "s");
 		else
-			fprintf(f, "  %s", g->sides[0]->format);
+			side_print(f, g->sides[0], room);
 		doubts_print(f, g);
 		fputc('\n', f);
 	}
@@ -89,7 +119,7 @@ static void diff_print(FILE *f, const json_t *diff, size_t width)
 	if (key_width > width / 3)
 		key_width = width / 3;
 	room = width > key_width + LEAST_NAME + 7 ? width - key_width - 7 : LEAST_NAME;
-	fputs("\n  what changed\n", f);
+	fputs("\n  what else changed\n", f);
 	json_array_foreach(diff, i, row) {
 		size_t n;
 
@@ -104,6 +134,21 @@ static void diff_print(FILE *f, const json_t *diff, size_t width)
 			if (group + 1 < json_array_size(json_object_get(row, "values")))
 				fputs("  ", f);
 		}
+	}
+}
+
+/* A line for each group. */
+static void verdicts_print(FILE *f, const struct comparison *c, size_t facts, size_t width)
+{
+	fputc('\n', f);
+	for (size_t g = 1; g < c->groups->nr; g++) {
+		char *verdict = verdict_text(c, g, facts), *line = NULL;
+
+		if (verdict && asprintf(&line, "  %s", verdict) >= 0) {
+			format_folded(f, line, width, 2);
+			free(line);
+		}
+		free(verdict);
 	}
 }
 
@@ -136,9 +181,10 @@ static void folded_print(FILE *f, const struct comparison *c, size_t width, size
 	free(text);
 }
 
-void comparison_text_begin(FILE *f, const struct comparison *c, size_t width)
+void comparison_text_begin(FILE *f, const struct comparison *c, const json_t *diff, size_t width)
 {
 	folded_print(f, c, width, 5, groups_print);
+	verdicts_print(f, c, json_array_size(diff), width);
 }
 
 void comparison_text_end(FILE *f, const struct comparison *c, const json_t *diff, size_t width)
@@ -147,10 +193,16 @@ void comparison_text_end(FILE *f, const struct comparison *c, const json_t *diff
 	folded_print(f, c, width, 2, method_print);
 }
 
+void comparison_text_of(FILE *f, const struct comparison *c, const json_t *diff,
+			const struct row_choice *choice, size_t width)
+{
+	comparison_text_begin(f, c, diff, width);
+	for (size_t g = 1; g < c->groups->nr; g++)
+		comparison_table(f, c, g, choice, width);
+	comparison_text_end(f, c, diff, width);
+}
+
 void comparison_text(FILE *f, const struct comparison *c, const json_t *diff, size_t width)
 {
-	comparison_text_begin(f, c, width);
-	for (size_t g = 1; g < c->groups->nr; g++)
-		comparison_table(f, c, g, width);
-	comparison_text_end(f, c, diff, width);
+	comparison_text_of(f, c, diff, &(struct row_choice){ .is_all = true }, width);
 }
