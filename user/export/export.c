@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "export/export.h"
 
+#include "wire/tree.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -117,14 +119,5 @@ const char *export_version(const struct exporter *e, char *out, size_t size)
 
 bool export_command(const struct exporter *e, struct buffer *t)
 {
-	const json_t *command = json_object_get(e->meta, "command"), *word;
-	size_t i;
-
-	json_array_foreach(command, i, word) {
-		if (i)
-			buffer_puts(t, " ");
-		if (json_is_string(word))
-			buffer_put_inert(t, json_string_value(word), json_string_length(word));
-	}
-	return json_array_size(command) > 0;
+	return tree_put_words(t, json_object_get(e->meta, "command"));
 }

@@ -40,6 +40,7 @@ struct export_document {
 struct export_format {
 	const char *name; /* as typed in --format */
 	const char *help;
+	bool takes_several; /* runs one after the other in one file are of the format, too */
 	struct export_document documents[EXPORT_DOCUMENTS]; /* the end: one without a function */
 };
 

@@ -222,6 +222,7 @@ static int influx_write(struct exporter *e)
 
 const struct export_format influx_export = {
 	.name = "influx",
+	.takes_several = true,
 	.help = "InfluxDB's line protocol: samples, processes, spans, events, pushed metrics",
 	.documents = { { "", influx_write } },
 };

@@ -46,6 +46,7 @@ static int csv_export_write(struct exporter *e)
 const struct export_format jsonl_export = {
 	.name = "jsonl",
 	.help = "JSON Lines, as -o run.jsonl writes them",
+	.takes_several = true,
 	.documents = { { "", jsonl_export_write } },
 };
 

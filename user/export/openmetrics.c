@@ -6,6 +6,7 @@
 #include "export/export.h"
 
 #include "base/cleanup.h"
+#include "wire/openmetrics.h"
 
 #include <errno.h>
 #include <string.h>
@@ -38,46 +39,33 @@ static int openmetrics_keep_sample(void *context, struct line *l)
 	return fwrite(&row, sizeof(row), 1, r->file) == 1 ? 0 : -errno;
 }
 
-static void openmetrics_put_escaped(struct buffer *t, const char *s)
-{
-	bool is_control;
-
-	for (size_t n; *s; s += n) {
-		n = buffer_character_bytes(s, strlen(s), &is_control);
-		if (*s == '\\' || *s == '"')
-			buffer_puts(t, "\\");
-		if (*s == '\n')
-			buffer_puts(t, "\\n");
-		else
-			buffer_put_inert(t, s, n);
-	}
-}
-
 static void openmetrics_put_labels(struct buffer *t, const struct exporter *e)
 {
 	static const char *const labels[] = { "run", "name", "host", "job" };
-	const char *separator = "{";
 
 	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
 		const char *value = export_meta_text(e, labels[i]);
 
-		if (!value)
-			continue;
-		buffer_printf(t, "%s%s=\"", separator, labels[i]);
-		openmetrics_put_escaped(t, value);
-		buffer_puts(t, "\"");
-		separator = ",";
+		if (value)
+			openmetrics_put_label(t, labels[i], value);
 	}
 	if (t->used)
 		buffer_puts(t, "}");
 }
 
-static int openmetrics_put_value(struct exporter *e, const struct row *row, enum metric_id id)
+static struct family openmetrics_family(enum metric_id id)
 {
 	const struct metric *m = metric_get(id);
+
+	return (struct family){ "bpfmon_", m->key, m->help, NULL, m->kind, m->unit };
+}
+
+static int openmetrics_put_value(struct exporter *e, const struct row *row, enum metric_id id)
+{
+	const struct family f = openmetrics_family(id);
 	const struct rows *r = e->state;
 
-	buffer_printf(&e->text, "bpfmon_%s%s", m->key, m->kind == KIND_COUNTER ? "_total" : "");
+	openmetrics_put_name(&e->text, &f);
 	buffer_put(&e->text, r->labels.text, r->labels.used);
 	buffer_puts(&e->text, " ");
 	buffer_put_decimal(&e->text, row->value[id], metric_decimals(id));
@@ -114,15 +102,11 @@ static int openmetrics_put_values(struct exporter *e, enum metric_id id)
 	return err;
 }
 
-static int openmetrics_put_family(struct exporter *e, enum metric_id id)
+static int openmetrics_put_metric(struct exporter *e, enum metric_id id)
 {
-	const struct metric *m = metric_get(id);
-	const char *unit = metric_unit_word(m->unit);
+	const struct family f = openmetrics_family(id);
 
-	buffer_printf(&e->text, "# HELP bpfmon_%s %s\n# TYPE bpfmon_%s %s\n", m->key, m->help,
-		      m->key, m->kind == KIND_COUNTER ? "counter" : "gauge");
-	if (*unit)
-		buffer_printf(&e->text, "# UNIT bpfmon_%s %s\n", m->key, unit);
+	openmetrics_put_family(&e->text, &f, EXPOSITION_OPENMETRICS);
 	return openmetrics_put_values(e, id);
 }
 
@@ -134,7 +118,7 @@ static int openmetrics_put_families(struct exporter *e, struct rows *r)
 		err = -errno;
 	for (int i = 0; !err && i < NR_METRICS; i++)
 		if (metric_has(&r->have, (enum metric_id)i))
-			err = openmetrics_put_family(e, (enum metric_id)i);
+			err = openmetrics_put_metric(e, (enum metric_id)i);
 	buffer_puts(&e->text, "# EOF\n");
 	return err;
 }

@@ -26,18 +26,6 @@ static int spans_csv_find_columns(void *context, struct line *l)
 	return 0;
 }
 
-/* In quotes, each quote twice (RFC 4180). */
-static void spans_csv_put_text(struct buffer *t, const char *text)
-{
-	buffer_puts(t, "\"");
-	for (const char *end; (end = strchr(text, '"')); text = end + 1) {
-		buffer_put(t, text, (size_t)(end - text));
-		buffer_puts(t, "\"\"");
-	}
-	buffer_puts(t, text);
-	buffer_puts(t, "\"");
-}
-
 /* As JSON in one cell: which keys there are differs from span to span. */
 static void spans_csv_put_tags(struct exporter *e, const struct span_label *label)
 {
@@ -45,7 +33,7 @@ static void spans_csv_put_tags(struct exporter *e, const struct span_label *labe
 	char *text = tags ? json_dumps(tags, JSON_COMPACT) : NULL;
 
 	if (text)
-		spans_csv_put_text(&e->text, text);
+		buffer_put_quoted(&e->text, text);
 	else
 		e->text.failed = true;
 	json_decref(tags);
@@ -65,7 +53,7 @@ static void spans_csv_put_value(struct buffer *t, const struct summary *used,
 	if (f->type == TYPE_TRUTH)
 		spans_csv_put_truth(t, *(const bool *)value);
 	else if (f->type == TYPE_TEXT)
-		spans_csv_put_text(t, value);
+		buffer_put_quoted(t, value);
 	else if (f->type == TYPE_STATUS)
 		buffer_printf(t, "%d", *(const int *)value);
 	else
@@ -80,7 +68,7 @@ static void spans_csv_put_identity(struct exporter *e, const struct span *s)
 	if (s->parent)
 		buffer_printf(t, "%" PRIu64, s->parent);
 	buffer_puts(t, ",");
-	spans_csv_put_text(t, s->label.name);
+	buffer_put_quoted(t, s->label.name);
 	buffer_puts(t, ",");
 	spans_csv_put_tags(e, &s->label);
 	buffer_printf(t, ",%d,", s->pid);
