@@ -46,6 +46,11 @@ void log_warn(const char *format, ...)
 	(void)format;
 }
 
+void log_note(const char *format, ...)
+{
+	(void)format;
+}
+
 void log_info(const char *format, ...)
 {
 	(void)format;
@@ -87,6 +92,7 @@ static void set_environment(char *text)
 		if (!strncmp(words[i], "BPFMON_", 7) && words[i][key])
 			putenv(words[i]);
 	}
+	setenv("BPFMON_NO_CONFIG", "1", 1); /* no file is opened */
 }
 
 static void check_recording(const struct recording_options *r, const struct common_options *common)

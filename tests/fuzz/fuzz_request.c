@@ -17,7 +17,11 @@ static void check_request(const struct request *r)
 
 	FUZZ_HOLDS(r->stream_fd >= 0 && r->interval_ns && nr <= REQUEST_FDS);
 	FUZZ_HOLDS(r->nr_pids <= REQUEST_PROCESSES);
-	FUZZ_HOLDS(r->follow == FOLLOW_CGROUP ? r->cgroup_fd >= 0 : r->nr_pids > 0);
+	if (r->follow == FOLLOW_NODE || r->follow == FOLLOW_JOB)
+		FUZZ_HOLDS(!r->nr_pids && r->cgroup_fd < 0);
+	else
+		FUZZ_HOLDS(r->follow == FOLLOW_CGROUP ? r->cgroup_fd >= 0 : r->nr_pids > 0);
+	FUZZ_HOLDS(!r->job[0] == (r->follow != FOLLOW_JOB));
 	request_write(&j, r);
 	FUZZ_HOLDS(!j.failed && j.used < REQUEST_BYTES);
 	json_decref(fuzz_json(j.text, j.used));

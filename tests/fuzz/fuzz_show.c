@@ -67,17 +67,19 @@ static void summary_print(FILE *f, struct source *s, const struct summary *total
 		curves_init(&shown.curves, total->wall_ns, width);
 		FUZZ_HOLDS(!source_each(s, PARTS_ALL, add_part, &shown));
 		meta_text(f, shown.meta, width);
-		put_text(f, summary_text(total, width));
+		put_text(f, summary_text(total, NULL, width));
 		curves_draw(&shown.curves, f, width > 50);
 		json_decref(shown.meta);
 	}
-	heaviest_text(f, shown.heaviest, shown.nr);
+	heaviest_text(f, "at the peak", shown.heaviest, shown.nr);
 	FUZZ_HOLDS(!phases_read(&phases, s, total->wall_ns));
-	put_text(f, phases_text(&phases, 80));
+	put_text(f, phases_text(&phases, false, 80));
+	put_text(f, phases_text(&phases, true, 80));
 	spans_print(f, s, total, false);
 	spans_print(f, s, total, true);
 	jsonw_object(&j, NULL);
 	phases_json(&j, &phases);
+	FUZZ_HOLDS(!phase_sums_json(&j, &phases));
 	jsonw_object_end(&j);
 	json_decref(fuzz_json(j.text, j.used));
 	jsonw_done(&j);

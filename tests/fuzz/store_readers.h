@@ -105,7 +105,7 @@ static inline int readers_show(struct source *s, FILE *out)
 	if (!err)
 		err = source_summary(s, &total, &is_folded);
 	if (!err) {
-		text = summary_text(&total, 80);
+		text = summary_text(&total, NULL, 80);
 		fputs(text, out);
 		free(text);
 		curves_init(&c, total.wall_ns, 80);
@@ -121,7 +121,7 @@ static inline int readers_show(struct source *s, FILE *out)
 		err = phases_read(&phases, s, total.wall_ns);
 	if (!err) {
 		phases_json(&j, &phases);
-		text = phases_text(&phases, 80);
+		text = phases_text(&phases, false, 80);
 		fputs(text, out);
 		free(text);
 	}
@@ -160,7 +160,7 @@ static inline int readers_report(struct source *s, FILE *out)
 		err = report_read(&r, s);
 	if (!err && !report_write_data(&r, "a run", &j)) {
 		page_write(out, &j);
-		figure_write(out, &r);
+		figure_write(out, &r, &(struct figure_layout){ .panel = FIGURE_ALL });
 	}
 	jsonw_done(&j);
 	report_close(&r);
@@ -193,6 +193,7 @@ static inline int readers_give(const char *path, const struct stored_run *run, F
 
 static inline void readers_list(struct database *d, const char *path, struct store_read *what)
 {
+	static const struct run_columns usual;
 	const char *const none[] = { "" };
 	struct stored_runs all = { 0 };
 	struct run_filter any = { 0 };
@@ -205,7 +206,8 @@ static inline void readers_list(struct database *d, const char *path, struct sto
 	FUZZ_HOLDS(!what->listed || d->why[0]);
 	if (!what->listed) {
 		stored_runs_sort(&all, BY_MEMORY);
-		runs_table(out, &all, all.nr, none, 80);
+		runs_table(out, &all, all.nr, none, &usual, 80);
+		runs_csv(out, &all, all.nr, none, &usual);
 		runs_json(out, &all, all.nr, none);
 	}
 	for (size_t i = 0; !what->listed && !what->given && i < all.nr && i < READERS_RUNS; i++)
