@@ -6,6 +6,7 @@
 #include "cmd/lent_rights.h"
 #include "cmd/option_values.h"
 #include "cmd/prepare.h"
+#include "cmd/through_agent.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -16,6 +17,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #define MAX_PID (1U << 22) /* the largest of any Linux */
 
@@ -52,12 +54,17 @@ static const struct option_group attach_groups[] = {
 	{ 0 },
 };
 
-static int targets_check(const struct attach_options *o)
+static int targets_count(const struct attach_options *o)
 {
-	int kinds = (o->nr_pids > 0) + (o->cgroup != NULL) + (o->container != NULL);
+	return (o->nr_pids > 0) + (o->cgroup != NULL) + (o->container != NULL);
+}
+
+static int targets_check_kinds(const struct attach_options *o)
+{
+	int kinds = targets_count(o);
 	const char *what = NULL;
 
-	if (!kinds)
+	if (!kinds && !o->recording.job)
 		what = "nothing to attach to was named; try: bpfmon attach --pid PID";
 	else if (kinds > 1)
 		what = "--pid, --cgroup and --container exclude each other: attach to one of them";
@@ -68,6 +75,27 @@ static int targets_check(const struct attach_options *o)
 	return what ? -EINVAL : 0;
 }
 
+/* A word is a target whose option was left out, or a command, which attach does not run. */
+static int attach_check_words(const struct attach_options *o)
+{
+	const char *word = o->common.words[0];
+
+	if (!word)
+		return 0;
+	if (o->common.is_after_dashes)
+		log_error("attach follows what runs already; to run a command: bpfmon -- %s", word);
+	else if (!word[strspn(word, "0123456789")])
+		log_error(
+			"there is a word too many, '%s'; to attach to that process: bpfmon attach "
+			"--pid %s",
+			word, word);
+	else
+		log_error("there is a word too many, '%s'; what to attach to is named by --pid, "
+			  "--cgroup, --container or --job",
+			  word);
+	return -EINVAL;
+}
+
 static int attach_parse(void *options, int argc, char **argv)
 {
 	struct attach_options *o = options;
@@ -75,7 +103,7 @@ static int attach_parse(void *options, int argc, char **argv)
 
 	if (err || !o->common.words)
 		return err;
-	if (words_check_none(&o->common) || targets_check(o))
+	if (attach_check_words(o) || targets_check_kinds(o))
 		return -EINVAL;
 	return recording_resolve(&o->recording, o->cgroup || o->container);
 }
@@ -83,11 +111,13 @@ static int attach_parse(void *options, int argc, char **argv)
 static void attach_help(void)
 {
 	puts("Usage: bpfmon attach [OPTIONS] --pid PID\n"
-	     "       bpfmon attach [OPTIONS] --cgroup PATH | --container NAME\n\n"
+	     "       bpfmon attach [OPTIONS] --cgroup PATH | --container NAME\n"
+	     "       bpfmon attach [OPTIONS] --job ID\n\n"
 	     "Follows a process, its threads, its present and its future descendants until they\n"
 	     "have ended; or the processes in a cgroup (a container has one) or below it, until\n"
 	     "that is removed. It ends earlier when --duration is over, or on Ctrl-C. What had\n"
-	     "been used before does not count.\n");
+	     "been used before does not count. --job alone names a job of the node, as bpfmon\n"
+	     "jobs lists it: it counts from its beginning, and needs the agent.\n");
 	options_print(&subcommand_attach);
 	recording_print_variables();
 	puts("Exit status: 0; 2 usage, not found, not permitted.");
@@ -166,13 +196,23 @@ static int cmd_attach(int argc, char **argv)
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	recorder_choose(&o.recording, &caller, &l);
+	if (lent_rights_check_attach(&o))
+		return EXIT_USAGE;
+	if (agent_choose(&l, &o.recording,
+			 o.cgroup      ? "--cgroup"
+			 : o.container ? "--container"
+				       : NULL))
+		return EXIT_USAGE;
+	if (!targets_count(&o) && l.agent_fd < 0) {
+		log_error("a job of the node is known to its agent only: name its socket with "
+			  "--agent, or name processes or a cgroup");
+		return EXIT_USAGE;
+	}
 	if (o.container && attach_check_container(&o, &caller, &container, folder))
 		return EXIT_USAGE;
 	/* the folder of a container was not named by the caller */
 	if (o.cgroup ? attach_check_cgroup(&o, o.container ? NULL : l.caller, &target)
-		     : attach_check_pids(&o))
-		return EXIT_USAGE;
-	if (lent_rights_check(&o, o.cgroup ? &target : NULL))
+		     : attach_check_pids(&o) || lent_rights_check_processes(&o))
 		return EXIT_USAGE;
 	launch_prepare(&l, &o.recording, &caller, &run);
 	run.container = o.container ? container.id : NULL;
@@ -180,9 +220,9 @@ static int cmd_attach(int argc, char **argv)
 	l.targets = o.pids;
 	l.nr_targets = o.nr_pids;
 	l.target = o.cgroup ? &target : NULL;
+	l.target_job = targets_count(&o) ? NULL : o.recording.job;
 	l.request.named_boot_ns = named_boot_ns;
-	l.request.hides_others = l.caller && !as_user_sees_others(l.caller);
-	l.request.shown_to = caller.uid;
+	l.request.hides_others |= l.caller && !as_user_sees_others(l.caller);
 	l.request.duration_ns = o.duration_ns;
 	l.request.wait_start = o.wait_start;
 	return attachment_run(&l) ? EXIT_USAGE : 0;

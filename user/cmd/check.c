@@ -1,77 +1,248 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* bpfmon check: what this machine offers, capability by capability. */
-#include "cmd/subcommand.h"
+/* bpfmon check: whether bpfmon can run on this machine, capability by capability, and its files of
+ * options. */
+#include "cmd/common_options.h"
+#include "cmd/print_format.h"
+#include "cmd/settings.h"
 
+#include "base/json.h"
 #include "base/log.h"
-#include "track/tracker.h"
-
+#include "base/user.h"
 #include "track/capability.h"
+#include "track/tracker.h"
+#include "view/terminal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static void check_print(void *context, const char *name, bool available, const char *why)
-{
-	bool *all = context;
+#define EXIT_CANNOT 1
+#define TITLE_COLUMNS 36
 
-	*all &= available;
-	printf("%-36s %s%s%s\n", name, available ? "available" : "missing", available ? "" : ": ",
-	       available ? "" : why);
+struct check_options {
+	struct common_options common;
+	enum print_format as;
+};
+
+/* clang-format off */
+#define AT(field) offsetof(struct check_options, field)
+
+static const struct option_row check_rows[] = {
+	{ "format", 'f', "FORMAT", false, "text (default), or json: one object a line", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ 0 }
+};
+/* clang-format on */
+
+static const struct option_group check_groups[] = {
+	{ check_rows, 0, false },
+	{ colour_rows, AT(common), true },
+	{ common_rows, AT(common), false },
+	{ 0 },
+};
+
+static int check_parse(void *options, int argc, char **argv)
+{
+	int err = options_parse(&subcommand_check, options, argc, argv);
+
+	return err ? err : words_check_none(options);
 }
 
-static void check_print_optional(const struct optionals *x, bool *all)
+static void check_help(void)
+{
+	puts("Usage: bpfmon check [OPTIONS]\n\n"
+	     "Says whether bpfmon can run here, and what without; then what the kernel offers and "
+	     "the\n"
+	     "caller may use, row by row, with what is needed for the rest; and which files of\n"
+	     "options were read, and what they set.\n");
+	options_print(&subcommand_check);
+	puts("Exit status: 0; 1 bpfmon cannot run here; 2 usage.");
+}
+
+/* What was found, as texts. */
+struct found {
+	enum print_format as;
+	FILE *rows, *without;
+	char *rows_text, *without_text; /* owned; set when the files are closed */
+	size_t rows_length, without_length;
+	char why[512]; /* the programs cannot be loaded; empty: they can */
+};
+
+static int found_open(struct found *x, enum print_format as)
+{
+	*x = (struct found){ .as = as };
+	x->rows = open_memstream(&x->rows_text, &x->rows_length);
+	x->without = open_memstream(&x->without_text, &x->without_length);
+	return x->rows && x->without ? 0 : -1;
+}
+
+/* False without memory. */
+static bool found_end(struct found *x)
+{
+	bool has_failed = !x->rows || !x->without;
+
+	has_failed |= x->rows && fclose(x->rows);
+	has_failed |= x->without && fclose(x->without);
+	return !has_failed;
+}
+
+/* A row as a line of its own. */
+static void row_put_json(FILE *f, const char *name, bool available, const char *why)
+{
+	struct jsonw j = { 0 };
+
+	jsonw_object(&j, NULL);
+	jsonw_schema(&j, "check");
+	jsonw_string(&j, "name", name);
+	jsonw_bool(&j, "available", available);
+	if (!available)
+		jsonw_string(&j, "reason", why);
+	jsonw_object_end(&j);
+	jsonw_newline(&j);
+	jsonw_print(&j, f);
+}
+
+static void found_put(void *context, const char *name, bool available, const char *why)
+{
+	struct found *x = context;
+
+	if (x->as == PRINT_JSON) {
+		row_put_json(x->rows, name, available, why);
+		return;
+	}
+	fprintf(x->rows, "%-*s %s%s%s\n", TITLE_COLUMNS, name, available ? "available" : "missing",
+		available ? "" : ": ", available ? "" : why);
+	if (!available)
+		fprintf(x->without, "%s%s", ftell(x->without) > 0 ? ", " : "", name);
+}
+
+static void check_optional(const struct optionals *o, struct found *x)
 {
 	const struct optional_row *row;
 
 	for (size_t i = 0; (row = optional_row(i)); i++) {
 		if (OPTIONAL_OF_CGROUP & OPTIONAL_BIT(i)) /* not tried: there is no cgroup */
-			check_print(all, row->title, row->has(), row->needs);
+			found_put(x, row->title, row->has(), row->needs);
+		else if (i == OPTIONAL_EXACT_PEAK && user_borrows_rights()) /* nor is this */
+			found_put(x, row->title, false,
+				  "needs root, as it slows down all processes of the machine");
 		else
-			check_print(all, row->title, !x->missing[i][0], x->missing[i]);
+			found_put(x, row->title, !o->missing[i][0], o->missing[i]);
 	}
 }
 
 /* Loading and attaching the programs is the only reliable check. */
-static bool check_loading(void)
+static void check_loading(struct found *x)
 {
-	struct tracker_options o = { .exact_peak = true };
+	struct tracker_options o = { .exact_peak = !user_borrows_rights() };
 	struct tracker t;
-	char why[512] = "";
-	bool all = true;
 	int err;
 
 	metric_set_all(&o.wanted);
 	metric_set_clear_source(&o.wanted, SOURCE_CGROUP); /* there is no cgroup to read */
-	err = tracker_open(&t, &o, why, sizeof(why));
-	check_print(&all, "following processes", !err, why);
-	if (!err)
-		check_print_optional(&t.optional, &all);
-	for (int i = 0; !err && i < NR_METRICS; i++)
+	err = tracker_open(&t, &o, x->why, sizeof(x->why));
+	found_put(x, "following processes", !err, x->why);
+	if (err) {
+		if (!*x->why)
+			snprintf(x->why, sizeof(x->why), "%s", strerror(-err));
+		return;
+	}
+	*x->why = '\0';
+	check_optional(&t.optional, x);
+	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(&o.wanted, (enum metric_id)i))
-			check_print(&all, metric_get((enum metric_id)i)->key,
-				    metric_has(&t.usable, (enum metric_id)i), t.unusable[i]);
-	if (!err)
-		tracker_close(&t);
-	return !err;
+			found_put(x, metric_get((enum metric_id)i)->key,
+				  metric_has(&t.usable, (enum metric_id)i), t.unusable[i]);
+	tracker_close(&t);
+}
+
+static void found_print_verdict(const struct found *x)
+{
+	if (*x->why) {
+		terminal_begin_alarm(stdout);
+		printf("bpfmon cannot run here:");
+		terminal_end_alarm(stdout);
+		printf(" %s\n", x->why);
+	}
+	if (!*x->why && x->without_length)
+		printf("bpfmon can run here, without: %s\n", x->without_text);
+	else if (!*x->why)
+		puts("bpfmon can run here: everything is available");
+}
+
+/* What the files of options set; under sudo some of it does not count. */
+static void settings_print(const struct settings *files)
+{
+	bool has_any = false;
+
+	for (size_t i = 0; i < NR_USER_FILES; i++) {
+		const struct settings *s = &files[i];
+
+		if (!*s->path)
+			continue;
+		printf("%-*s %s%s\n", TITLE_COLUMNS, "configuration", s->path,
+		       s->is_project ? " (of the project)" : "");
+		for (size_t k = 0; k < s->nr; k++) {
+			const struct setting *x = &s->list[k];
+
+			printf("  line %-4u %s%s%s%s = %s%s\n", x->line, *x->section ? "[" : "",
+			       x->section, *x->section ? "] " : "", x->key, x->value,
+			       setting_is_ignored(x) ? " (ignored under sudo)" : "");
+		}
+		has_any = true;
+	}
+	if (!has_any)
+		printf("%-*s none\n", TITLE_COLUMNS, "configuration");
+}
+
+static int check_run(enum print_format as)
+{
+	const struct settings *files = settings_load();
+	struct found x;
+	int status = EXIT_USAGE;
+
+	if (!files)
+		return EXIT_USAGE;
+	if (!found_open(&x, as)) {
+		capability_each(found_put, &x);
+		check_loading(&x);
+	}
+	if (found_end(&x)) {
+		if (as == PRINT_TEXT)
+			found_print_verdict(&x);
+		fputs(x.rows_text, stdout);
+		if (as == PRINT_TEXT)
+			settings_print(files);
+		status = *x.why ? EXIT_CANNOT : 0;
+		if (fflush(stdout) || ferror(stdout)) {
+			log_error("cannot write to stdout");
+			status = EXIT_USAGE;
+		}
+	} else {
+		log_error("out of memory for what this machine offers");
+	}
+	free(x.rows_text);
+	free(x.without_text);
+	return status;
 }
 
 static int cmd_check(int argc, char **argv)
 {
-	bool all = true;
+	struct check_options o;
+	int go_on = options_begin(&subcommand_check, &o, argc, argv);
 
-	(void)argv;
-	if (argc > 1) {
-		log_error("check takes no arguments");
-		return EXIT_USAGE;
-	}
-	capability_each(check_print, &all);
-	return check_loading() ? 0 : 1;
+	return go_on <= 0 ? (go_on ? EXIT_USAGE : 0) : check_run(o.as);
 }
 
 const struct subcommand subcommand_check = {
 	.name = "check",
-	.summary = "what this machine offers",
+	.summary = "whether bpfmon can run here, and its configuration",
 	.part = PART_INFORMS,
 	.run = cmd_check,
 	.loads_programs = true,
+	.is_paged = true,
+	.groups = check_groups,
+	.options_bytes = sizeof(struct check_options),
+	.parse = check_parse,
+	.help = check_help,
 };

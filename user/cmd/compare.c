@@ -7,10 +7,15 @@
 #include "cmd/compare_runs.h"
 #include "cmd/option_values.h"
 
+#include "base/cleanup.h"
 #include "base/log.h"
+#include "base/progress.h"
+#include "compare/csv.h"
 #include "compare/diff.h"
+#include "compare/markdown.h"
 #include "compare/steps_text.h"
 #include "compare/text.h"
+#include "view/markdown.h"
 #include "view/terminal.h"
 
 #include <errno.h>
@@ -20,6 +25,7 @@
 #include <string.h>
 
 #define EXIT_FAILED 1
+#define TAGS "tags."
 
 static int fail_if_parse(void *options, const char *text)
 {
@@ -36,9 +42,15 @@ static int compare_by_parse(void *options, const char *text)
 {
 	struct compare_options *o = options;
 
-	if (strcmp(text, "span") != 0)
-		return text_parse(&o->by, text);
-	o->by_span = true;
+	static const char *const words[NR_STEP_KINDS] = { STEP_WORDS };
+	int kind = word_find(words, NR_STEP_KINDS, text);
+
+	if (kind < 0) /* a tag of such a name is named as it is shown */
+		return text_parse(&o->by, strncmp(text, TAGS, strlen(TAGS)) != 0
+						  ? text
+						  : text + strlen(TAGS));
+	o->by_step = true;
+	o->steps = (enum step_kind)kind;
 	return 0;
 }
 
@@ -53,19 +65,22 @@ static int baseline_parse(void *value, const char *text)
 #define AT(field) offsetof(struct compare_options, field)
 
 static const struct option_row compare_rows[] = {
-	{ "by", 0, "TAG|span", false, "Runs with the same value of this tag are a group; span: see above", compare_by_parse, 0, GUARD_NONE },
+	{ "by", 0, "TAG|PART", false, "Groups of runs by this tag; or phase, program, span: see above", compare_by_parse, 0, GUARD_NONE },
+	{ "all", 0, NULL, false, "All values, not only those that changed", flag_parse, AT(all), GUARD_NONE },
 	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", baseline_parse, AT(baseline), GUARD_NONE },
 	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 when it holds: 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, 0, GUARD_NONE },
 	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", flag_parse, AT(significant), GUARD_NONE },
 	{ "html", 0, "PATH", false, "Draw the runs' curves over each other, as a page for a browser", text_parse, AT(html), GUARD_ENVIRONMENT },
-	{ "json", 0, NULL, false, "One JSON document instead of tables", flag_parse, AT(json), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "text (default), json, markdown (for a pull request), or csv", print_any_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json: one document", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
 
 static const struct option_group compare_groups[] = {
 	{ force_rows, AT(force), false },   { filter_rows, AT(filter), false },
-	{ store_rows, AT(store), true },    { compare_rows, 0, false },
+	{ store_rows, AT(store), true },    { node_rows, AT(store), false },
+	{ compare_rows, 0, false },         { colour_rows, AT(common), true },
 	{ common_rows, AT(common), false }, { 0 },
 };
 
@@ -77,16 +92,19 @@ static int compare_parse(void *options, int argc, char **argv)
 static void compare_help(void)
 {
 	puts("Usage: bpfmon compare [OPTIONS] RUN RUN...\n"
+	     "       bpfmon compare [OPTIONS] NAME\n"
 	     "       bpfmon compare [OPTIONS] --by TAG [RUN...]\n\n"
 	     "Compares runs with the first of them, or groups of runs with the first group: "
 	     "values,\n"
 	     "whether their difference is more than noise, and what else changed. RUN is a number\n"
-	     "of `bpfmon list`, a name, a file that -o run.jsonl wrote, prmon's JSON file, or "
-	     "what\n"
-	     "GNU time -v printed. Without one, the runs of the store that --name and the other\n"
+	     "of `bpfmon list`, a name (the last run of it; align~1, align~all), a file that\n"
+	     "-o run.jsonl wrote, prmon's JSON file, or what GNU time -v printed. A NAME alone\n"
+	     "means its last two runs. Without one, the runs of the store that --name and the "
+	     "other\n"
 	     "filters let pass are compared, those that have ended; with --by alone, all.\n"
-	     "With --by span what the spans of each name used, below the names of those around\n"
-	     "them, is compared, and EXPRESSION holds for these; --by TAG may be given, too.\n");
+	     "With --by phase, program or span what each of these used is compared, by its name;\n"
+	     "of a span below the names of those around it. EXPRESSION holds for these then;\n"
+	     "--by TAG may be given, too.\n");
 	options_print(&subcommand_compare);
 	puts("\nEXPRESSION is KEY OP VALUE; OP is > < >= <=; VALUE is a difference with its sign\n"
 	     "(+10%, -5%, +20MiB, +500ms), or the value itself without one (2GiB, 30s, 0).\n\n"
@@ -102,7 +120,8 @@ static int groups_check(const struct groups *g, const struct compare_options *o)
 			  "compare",
 			  g->nr ? g->list[0].nr : 0, o->by);
 	else
-		log_error("comparing takes two runs; try: bpfmon compare before.jsonl after.jsonl");
+		log_error("comparing takes two runs; try: bpfmon compare before.jsonl after.jsonl, "
+			  "or a name: its last two");
 	return -EINVAL;
 }
 
@@ -110,6 +129,9 @@ static int groups_make(struct groups *g, const struct sides *all, const struct c
 {
 	const struct side *without = NULL;
 	int err = o->by ? groups_by_tag(g, all, o->by, &without) : groups_each(g, all);
+
+	if (!err && o->by)
+		groups_sort(g, !*o->common.words);
 
 	if (err == -ENOENT && without) {
 		log_error("'%s' has no tag '%s' to be grouped by", without->name, o->by);
@@ -132,6 +154,20 @@ struct compared {
 	struct outcomes outcomes;
 };
 
+/* As a block: their lines have the names of runs. */
+static void outcomes_print_markdown(const struct outcomes *x, const struct comparison *c)
+{
+	__cleanup(freep) char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (!f)
+		return;
+	outcomes_print_failed(f, "failed: ", x, c);
+	if (!fclose(f) && length)
+		markdown_block(stdout, text);
+}
+
 static void compared_print(const struct compared *x, const struct compare_options *o,
 			   const json_t *diff)
 {
@@ -139,32 +175,56 @@ static void compared_print(const struct compared *x, const struct compare_option
 
 	for (size_t i = 0; i < o->nr_fail_if; i++)
 		keys[i] = x->outcomes.expressions[i].key;
-	if (o->by_span)
+	if (o->as == PRINT_MARKDOWN) {
+		comparison_markdown(stdout, &x->comparison, o->by_step ? &x->steps : NULL, keys,
+				    o->nr_fail_if, diff);
+		outcomes_print_markdown(&x->outcomes, &x->comparison);
+	} else if (o->by_step)
 		steps_text(stdout, &x->steps, &x->comparison, diff, keys, o->nr_fail_if, width);
 	else
-		comparison_text(stdout, &x->comparison, diff, width);
+		comparison_text_of(stdout, &x->comparison, diff,
+				   &(struct row_choice){ o->all, keys, o->nr_fail_if }, width);
+}
+
+static int compared_print_json(const struct compared *x, const struct compare_options *o,
+			       const json_t *diff)
+{
+	struct jsonw j = { 0 };
+
+	comparison_document(&j, &x->comparison, o->by_step ? &x->steps : NULL, &x->runs, diff,
+			    x->outcomes.list, x->outcomes.nr);
+	return jsonw_print(&j, stdout);
+}
+
+static int compared_print_csv(const struct compared *x, const struct compare_options *o)
+{
+	struct buffer t = { 0 };
+	int err;
+
+	comparison_csv(&t, &x->comparison, o->by_step ? &x->steps : NULL);
+	err = t.failed ? -ENOMEM : 0;
+	if (!err)
+		fwrite(t.text, 1, t.used, stdout);
+	buffer_done(&t);
+	return err;
 }
 
 static int compared_show(const struct compared *x, const struct compare_options *o)
 {
 	json_t *diff = facts_diff(&x->groups);
-	struct jsonw j = { 0 };
 	bool page_failed = false;
 	int err = diff ? 0 : -ENOMEM;
 
-	if (!err && o->json) {
-		comparison_document(&j, &x->comparison, o->by_span ? &x->steps : NULL, &x->runs,
-				    diff, x->outcomes.list, x->outcomes.nr);
-		err = j.failed ? -ENOMEM : 0;
-		if (!err)
-			fwrite(j.text, 1, j.used, stdout);
-	} else if (!err) {
+	if (!err && o->as == PRINT_JSON)
+		err = compared_print_json(x, o, diff);
+	else if (!err && o->as == PRINT_CSV)
+		err = compared_print_csv(x, o);
+	else if (!err)
 		compared_print(x, o, diff);
-	}
-	if (!err && o->html && compare_page_write(&x->comparison, diff, o))
+	if (!err && o->html &&
+	    compare_page_write(&x->comparison, o->by_step ? &x->steps : NULL, diff, o))
 		page_failed = true;
 	json_decref(diff);
-	jsonw_done(&j);
 	if (!err && (fflush(stdout) || ferror(stdout)))
 		err = -EIO;
 	if (err)
@@ -175,7 +235,7 @@ static int compared_show(const struct compared *x, const struct compare_options 
 /* The exit status. */
 static int compared_report(struct compared *x, const struct compare_options *o)
 {
-	const struct steps *steps = o->by_span ? &x->steps : NULL;
+	const struct steps *steps = o->by_step ? &x->steps : NULL;
 
 	if (groups_compare(&x->comparison, &x->groups) ||
 	    (steps && steps_compare(&x->steps, &x->groups, &x->runs))) {
@@ -185,9 +245,9 @@ static int compared_report(struct compared *x, const struct compare_options *o)
 	if (outcomes_evaluate(&x->outcomes, o, &x->comparison, steps) || compared_show(x, o))
 		return EXIT_USAGE;
 	if (x->steps.left_out)
-		log_warn("%" PRIu64 " spans are left out: their names are too many",
-			 x->steps.left_out);
-	outcomes_report_failed(&x->outcomes, &x->comparison);
+		log_warn("%" PRIu64 " %s are left out: their names are too many", x->steps.left_out,
+			 step_kind_names(o->steps));
+	outcomes_print_failed(stderr, "bpfmon: failed: ", &x->outcomes, &x->comparison);
 	return x->outcomes.has_failed ? EXIT_FAILED : 0;
 }
 
@@ -196,11 +256,14 @@ static int cmd_compare(int argc, char **argv)
 	struct compared x = { 0 };
 	struct compare_options o;
 	int go_on = options_begin(&subcommand_compare, &o, argc, argv), status = EXIT_USAGE;
+	bool err;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (!outcomes_parse(&x.outcomes, &o) && !compare_runs_read(&x.runs, &x.steps, &o) &&
-	    !groups_make(&x.groups, &x.runs, &o))
+	progress_begin("reading runs", "lines", 0);
+	err = outcomes_parse(&x.outcomes, &o) || compare_runs_read(&x.runs, &x.steps, &o);
+	progress_end();
+	if (!err && !groups_make(&x.groups, &x.runs, &o))
 		status = compared_report(&x, &o);
 	outcomes_done(&x.outcomes);
 	comparison_done(&x.comparison);
@@ -215,6 +278,7 @@ const struct subcommand subcommand_compare = {
 	.summary = "runs against each other",
 	.part = PART_READS,
 	.run = cmd_compare,
+	.is_paged = true,
 	.groups = compare_groups,
 	.options_bytes = sizeof(struct compare_options),
 	.parse = compare_parse,

@@ -5,6 +5,8 @@
 
 #include "cmd/common_options.h"
 #include "cmd/filter_options.h"
+#include "cmd/print_format.h"
+#include "compare/step.h"
 
 #define MAX_FAIL_IF 32
 
@@ -16,7 +18,9 @@ struct compare_options {
 	const char *by, *baseline, *html; /* NULL: not given */
 	const char *fail_if[MAX_FAIL_IF];
 	size_t nr_fail_if;
-	bool by_span, significant, json;
+	bool by_step, significant, all;
+	enum step_kind steps; /* with by_step */
+	enum print_format as;
 };
 
 #endif

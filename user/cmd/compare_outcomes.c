@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "view/format.h"
+#include "view/terminal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -79,7 +80,8 @@ static int outcomes_evaluate_steps(struct outcomes *x, const struct compare_opti
 		      stderr);
 		return -ERANGE;
 	}
-	fputs("there is no span of the same name with this value in ", stderr);
+	fprintf(stderr, "there is no %s of the same name with this value in ",
+		step_kind_name(steps->kind));
 	format_name(stderr, c->groups->list[0].name, NAME_COLUMNS);
 	fputs(" and ", stderr);
 	format_name(stderr, c->groups->list[group].name, NAME_COLUMNS);
@@ -113,25 +115,28 @@ int outcomes_evaluate(struct outcomes *x, const struct compare_options *o,
 	return err;
 }
 
-void outcomes_report_failed(const struct outcomes *x, const struct comparison *c)
+void outcomes_print_failed(FILE *f, const char *before, const struct outcomes *x,
+			   const struct comparison *c)
 {
 	for (size_t i = 0; i < x->nr; i++) {
 		const struct outcome *one = &x->list[i];
 
 		if (!one->holds)
 			continue;
-		fputs("bpfmon: failed: ", stderr);
+		terminal_begin_alarm(f);
+		fputs(before, f);
+		terminal_end_alarm(f);
 		if (c->groups->nr > 2) {
-			format_name(stderr, c->groups->list[one->group].name, NAME_COLUMNS);
-			fputs(": ", stderr);
+			format_name(f, c->groups->list[one->group].name, NAME_COLUMNS);
+			fputs(": ", f);
 		}
 		if (one->step) {
-			format_name(stderr, one->step->name, NAME_COLUMNS);
-			fputs(": ", stderr);
+			format_name(f, one->step->name, NAME_COLUMNS);
+			fputs(": ", f);
 		}
-		expression_write(stderr, one->expression, one->step ? &one->step->comparison : c,
+		expression_write(f, one->expression, one->step ? &one->step->comparison : c,
 				 one->group);
-		fputc('\n', stderr);
+		fputc('\n', f);
 	}
 }
 

@@ -6,6 +6,8 @@
 #include "cmd/compare.h"
 #include "compare/document.h"
 
+#include <stdio.h>
+
 struct outcomes {
 	struct expression expressions[MAX_FAIL_IF];
 	struct outcome *list; /* owned */
@@ -22,8 +24,9 @@ int outcomes_parse(struct outcomes *x, const struct compare_options *o);
  */
 int outcomes_evaluate(struct outcomes *x, const struct compare_options *o,
 		      const struct comparison *c, const struct steps *steps);
-/* One line on stderr for each that holds. */
-void outcomes_report_failed(const struct outcomes *x, const struct comparison *c);
+/* A line for each that holds, @before in front. */
+void outcomes_print_failed(FILE *f, const char *before, const struct outcomes *x,
+			   const struct comparison *c);
 void outcomes_done(struct outcomes *x);
 
 #endif

@@ -4,10 +4,12 @@
 #define CMD_COMPARE_PAGE_H
 
 #include "compare/compare.h"
+#include "compare/step.h"
 #include "cmd/compare.h"
 
-/* Writes the page of --html. A negative errno after one line to the user. */
-int compare_page_write(const struct comparison *c, const json_t *diff,
+/* Writes the page of --html. @steps: NULL without --by phase, program or span. A negative errno
+ * after one line to the user. */
+int compare_page_write(const struct comparison *c, const struct steps *steps, const json_t *diff,
 		       const struct compare_options *o);
 
 #endif

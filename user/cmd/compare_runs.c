@@ -45,12 +45,13 @@ static int sides_add_source(struct sides *all, struct steps *steps, const char *
 	return err || !steps ? err : steps_add_run(steps, all->nr - 1, src);
 }
 
-static int sides_add_named(struct sides *all, struct steps *steps, const char *store,
-			   const char *name)
+static int sides_add_named(struct sides *all, struct steps *steps, const struct named_runs *runs,
+			   size_t i)
 {
+	const char *name = runs->list[i].label;
 	struct source src;
 	bool is_other;
-	int err = named_run_open(&src, store, name, path_is_peer);
+	int err = named_runs_open(runs, i, &src);
 
 	if (err)
 		return err; /* reported already */
@@ -67,11 +68,12 @@ static int sides_add_stored(struct sides *all, struct steps *steps, const struct
 {
 	struct source src;
 	char name[300];
-	int err = source_open_stored(&src, stores->path[r->source], r->id, r->state);
+	int err = stores_open_run(stores, r, &src);
 
+	if (err)
+		return err; /* reported already */
 	snprintf(name, sizeof(name), "%s%" PRId64, stores->prefix[r->source], r->id);
-	if (!err)
-		err = sides_add_source(all, steps, name, &src);
+	err = sides_add_source(all, steps, name, &src);
 	if (err)
 		log_error("cannot compare run %s: %s", name, source_why(&src, err));
 	source_close(&src);
@@ -85,7 +87,7 @@ static int sides_add_filtered(struct sides *all, struct steps *steps,
 	struct run_filter f = filter_get(&o->filter);
 	struct stored_runs found = { 0 };
 	struct stores stores;
-	int err = stores_find(&stores, o->store.path);
+	int err = stores_find(&stores, &o->store);
 
 	if (err)
 		return err;
@@ -106,14 +108,34 @@ static int sides_add_filtered(struct sides *all, struct steps *steps,
 	return err;
 }
 
+/* A single name means the last two runs of it. */
+static int sides_add_all_named(struct sides *all, struct steps *steps,
+			       const struct compare_options *o)
+{
+	const struct run_word_rules rules = { .takes_many = true,
+					      .takes_pair = !o->common.words[1],
+					      .only_ended = true };
+	struct named_runs runs;
+	int err = named_runs_find(&runs, &o->store, o->common.words, &rules, path_is_peer);
+
+	if (!err && runs.nr == 1) {
+		log_error("comparing takes two runs, and '%s' is one; name another, or a name that "
+			  "several runs have",
+			  o->common.words[0]);
+		err = -ENOENT;
+	}
+	for (size_t i = 0; !err && i < runs.nr; i++)
+		err = sides_add_named(all, steps, &runs, i);
+	named_runs_done(&runs);
+	return err;
+}
+
 int compare_runs_read(struct sides *all, struct steps *steps, const struct compare_options *o)
 {
-	struct steps *wanted = o->by_span ? steps : NULL;
-	int err = 0;
+	struct steps *wanted = o->by_step ? steps : NULL;
 
-	if (!*o->common.words && (o->by || filter_is_given(&o->filter)))
-		return sides_add_filtered(all, wanted, o);
-	for (char **name = o->common.words; !err && *name; name++)
-		err = sides_add_named(all, wanted, o->store.path, *name);
-	return err;
+	steps->kind = o->steps;
+	if (*o->common.words)
+		return sides_add_all_named(all, wanted, o);
+	return o->by || filter_is_given(&o->filter) ? sides_add_filtered(all, wanted, o) : 0;
 }

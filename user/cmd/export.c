@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon export RUN -f FORMAT: a run that was kept, in the formats of other programs. */
+#include "cmd/export.h"
+
 #include "cmd/common_options.h"
 #include "cmd/named_run.h"
 #include "cmd/option_values.h"
 #include "cmd/stop_signals.h"
+#include "cmd/whole_file.h"
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/progress.h"
 #include "export/export.h"
 #include "record/output.h"
 
@@ -27,11 +31,11 @@ struct export_options {
 	struct common_options common;   /* its word: the run */
 	const struct export_format *as; /* NULL: none was named */
 	const char *path;               /* NULL: stdout */
-	bool force;
+	bool force, quiet;
 	struct store_options store;
 };
 
-static int export_format_parse(void *as, const char *text)
+int export_format_parse(void *as, const char *text)
 {
 	const struct export_format *f = export_find(text);
 
@@ -54,32 +58,33 @@ static const struct option_row export_rows[] = {
 static const struct option_group export_groups[] = {
 	{ export_rows, 0, false },
 	{ force_rows, AT(force), false },
+	{ silent_rows, AT(quiet), false },
 	{ store_rows, AT(store), true },
+	{ node_rows, AT(store), false },
 	{ common_rows, AT(common), false },
 	{ 0 },
 };
 
 static int export_parse(void *options, int argc, char **argv)
 {
-	int err = options_parse(&subcommand_export, options, argc, argv);
-
-	return err ? err : words_check_run(options);
+	return options_parse(&subcommand_export, options, argc, argv);
 }
 
 static void export_help(void)
 {
 	const struct export_format *f;
 
-	puts("Usage: bpfmon export RUN -f FORMAT [-o PATH] [--force]\n\n"
-	     "Writes a run that was kept in the format of another program. RUN is a number of\n"
-	     "`bpfmon list`, a name, the beginning of the run's UUID, or a file: JSON Lines, "
-	     "whole\n"
-	     "or cut off (-: stdin).\n");
+	puts("Usage: bpfmon export [RUN...] -f FORMAT [-o PATH] [--force]\n\n"
+	     "Writes runs that were kept in the format of another program. RUN is a number of\n"
+	     "`bpfmon list`, a name (the last run of it; align~1: the one before, align~all: all\n"
+	     "of them), the beginning of the run's UUID, or a file: JSON Lines, whole or cut off\n"
+	     "(-: stdin). Without RUN it is the last one. Several runs go into one file of jsonl\n"
+	     "or influx.\n");
 	options_print(&subcommand_export);
 	puts("\nFormats:");
 	for (size_t i = 0; (f = export_at(i)); i++)
 		printf("  %-14s %s\n", f->name, f->help);
-	puts("\nExit status: 0; 2 usage, no such run, or several of that name, not permitted.");
+	puts("\nExit status: 0; 2 usage, no such run, not permitted.");
 }
 
 static int export_check_options(const struct export_options *o)
@@ -87,8 +92,9 @@ static int export_check_options(const struct export_options *o)
 	const struct export_format *f = o->as;
 
 	if (!f)
-		log_error("no format was named; try: bpfmon export %s -f csv, or --help",
-			  o->common.words[0]);
+		log_error("no format was named; try: bpfmon export %s%s-f csv, or --help",
+			  o->common.words[0] ? o->common.words[0] : "",
+			  o->common.words[0] ? " " : "");
 	else if (f->documents[1].write && (!o->path || !strcmp(o->path, "-")))
 		log_error("%s is two files; name them: -o run makes run%s and run%s", f->name,
 			  f->documents[0].suffix, f->documents[1].suffix);
@@ -173,20 +179,18 @@ static int export_outputs_commit(struct outputs *all)
 }
 
 static int export_outputs_write(struct exporter *e, struct outputs *all,
-				const struct export_options *o)
+				const struct export_options *o, const char *label)
 {
 	int err = 0;
 
-	if (all->out[0].is_regular) /* for a pipe the signal may end us at once */
-		stop_signals_catch();
 	for (size_t i = 0; !err && i < all->nr; i++) {
 		err = export_write(e, &o->as->documents[i], export_outputs_put, &all->out[i]);
 		if (err && err != -EINTR && e->is_refused)
 			export_report_unwritable(all->path[i], &all->out[i], err);
 		else if (err && err != -EINTR)
-			export_report_unreadable(e->source, o->common.words[0], err);
+			export_report_unreadable(e->source, label, err);
 	}
-	return err ? err : export_outputs_commit(all);
+	return err;
 }
 
 /* Removes what has not been committed. */
@@ -208,25 +212,60 @@ static void export_report_left_out(const struct exporter *e, const char *run)
 			 (unsigned long)e->unreadable, run);
 }
 
-static int run_export(const struct export_options *o)
+/* The outputs are opened when the first run has been read. */
+static int run_export(const struct export_options *o, const struct named_runs *runs, size_t i,
+		      struct outputs *all)
 {
-	struct outputs all = { 0 };
+	const char *label = runs->list[i].label;
 	struct source source;
 	struct exporter e;
-	int err = named_run_open(&source, o->store.path, o->common.words[0], NULL);
+	int err = named_runs_open(runs, i, &source);
 
 	if (err)
 		return err;
 	err = export_open(&e, &source);
 	if (err)
-		export_report_unreadable(&source, o->common.words[0], err);
-	else if (!(err = export_outputs_open(&all, o)))
-		err = export_outputs_write(&e, &all, o);
-	export_outputs_close(&all);
+		export_report_unreadable(&source, label, err);
+	else if (!i)
+		err = export_outputs_open(all, o);
+	if (!i && !err && all->out[0].is_regular) /* for a pipe the signal may end us at once */
+		stop_signals_catch();
 	if (!err)
-		export_report_left_out(&e, o->common.words[0]);
+		err = export_outputs_write(&e, all, o, label);
+	if (!err)
+		export_report_left_out(&e, label);
 	export_close(&e);
 	source_close(&source);
+	return err;
+}
+
+static int runs_check_number(const struct export_options *o, const struct named_runs *runs)
+{
+	if (runs->nr == 1 || o->as->takes_several)
+		return 0;
+	log_error("a file of %s holds one run, and these are %zu; export them one by one, or all "
+		  "of them with -f jsonl or -f influx",
+		  o->as->name, runs->nr);
+	return -EINVAL;
+}
+
+static int runs_export(const struct export_options *o)
+{
+	static const struct run_word_rules many = { .takes_many = true };
+	struct outputs all = { 0 };
+	struct named_runs runs;
+	int err = named_runs_find(&runs, &o->store, o->common.words, &many, NULL);
+
+	if (!err)
+		err = runs_check_number(o, &runs);
+	for (size_t i = 0; !err && i < runs.nr; i++)
+		err = run_export(o, &runs, i, &all);
+	if (!err)
+		err = export_outputs_commit(&all);
+	if (!err && !o->quiet)
+		whole_file_announce("export", all.path[0], all.nr > 1 ? all.path[1] : NULL);
+	export_outputs_close(&all);
+	named_runs_done(&runs);
 	return err;
 }
 
@@ -238,8 +277,11 @@ static int cmd_export(int argc, char **argv)
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	err = export_check_options(&o);
+	if (o.path || !isatty(STDOUT_FILENO)) /* else what is written shows how far it is */
+		progress_begin("exporting", "lines", 0);
 	if (!err)
-		err = run_export(&o);
+		err = runs_export(&o);
+	progress_end();
 	stop_signals_release();
 	return err ? EXIT_USAGE : 0;
 }

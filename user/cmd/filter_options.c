@@ -16,6 +16,16 @@ static int filter_tag_parse(void *options, const char *text)
 	return 0;
 }
 
+int filter_word_add(void *options, const char *word)
+{
+	struct filter_options *o = options;
+
+	if (!*word || o->filter.nr_words == MAX_FILTER_WORDS)
+		return -EINVAL;
+	o->words[o->filter.nr_words++] = word;
+	return 0;
+}
+
 static int filter_state_parse(void *value, const char *text)
 {
 	static const char *const words[] = {
@@ -39,7 +49,8 @@ const struct option_row filter_rows[] = {
 	{ "span", 0, "NAME", false, "Only runs with a span of this name; * and ? as above", text_parse, AT(span), GUARD_NONE },
 	{ "job", 0, "ID", false, "Only runs of this job", text_parse, AT(job), GUARD_NONE },
 	{ "tag", 0, "KEY[=VALUE]", false, "Only runs with this tag; may be repeated", filter_tag_parse, 0, GUARD_NONE },
-	{ "command", 0, "TEXT", false, "Only runs whose command holds this text", text_parse, AT(command), GUARD_NONE },
+	{ "command", 0, "TEXT", false, "Only runs with this text in their command", text_parse, AT(command), GUARD_NONE },
+	{ "search", 0, "WORD", false, "Only runs with it in name, command or note, in any case", filter_word_add, 0, GUARD_NONE },
 	{ "host", 0, "NAME", false, "Only runs on this host; * and ? stand for anything", text_parse, AT(host), GUARD_NONE },
 	{ "user", 0, "NAME", false, "Only runs of this user", text_parse, AT(user), GUARD_NONE },
 	{ "state", 0, "STATE", false, "Only runs: running, finished, unfinished, failed", filter_state_parse, AT(state), GUARD_NONE },
@@ -53,6 +64,7 @@ struct run_filter filter_get(const struct filter_options *o)
 	struct run_filter f = o->filter;
 
 	f.tags = o->tags;
+	f.words = o->words;
 	return f;
 }
 
@@ -61,5 +73,5 @@ bool filter_is_given(const struct filter_options *o)
 	const struct run_filter *f = &o->filter;
 
 	return f->name || f->span || f->job || f->nr_tags || f->host || f->user || f->command ||
-	       f->since_ns || f->state != ANY_STATE;
+	       f->nr_words || f->since_ns || f->state != ANY_STATE;
 }

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* File capabilities lend rights to every user: they are for the processes of that user only. */
+/*
+ * File capabilities lend rights to every user who may execute the file: they are for the processes
+ * of that user only, and not for what slows down those of others.
+ */
 #ifndef CMD_LENT_RIGHTS_H
 #define CMD_LENT_RIGHTS_H
 
-#include "base/cgroup_target.h"
 #include "cmd/attach.h"
+#include "cmd/run.h"
 
 /*
- * 0 if the caller may attach to the cgroup @t, or with NULL to the processes that @o names; with
- * rights of its own (root, sudo, ambient capabilities) it may attach to all. -EPERM after one line
- * to the user.
+ * 0: the rights are the caller's own (root, sudo, ambient capabilities), or what is asked for may
+ * be done with lent ones. -EPERM after one line to the user.
  */
-int lent_rights_check(const struct attach_options *o, const struct cgroup_target *t);
+int lent_rights_check_run(const struct run_options *o);
+/* The same, of the options; */
+int lent_rights_check_attach(const struct attach_options *o);
+/* and of the processes that @o names, which were there just now. */
+int lent_rights_check_processes(const struct attach_options *o);
 
 #endif

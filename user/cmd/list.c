@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon list: the runs that were kept. */
+#include "cmd/list.h"
+
 #include "cmd/common_options.h"
 #include "cmd/filter_options.h"
 #include "cmd/option_values.h"
+#include "cmd/print_format.h"
 #include "cmd/stores.h"
 
 #include "base/log.h"
@@ -20,7 +23,9 @@ struct list_options {
 	struct store_options store;
 	enum run_order order;
 	unsigned limit; /* 0: all */
-	bool has_limit, json;
+	bool has_limit;
+	enum print_format as;
+	struct run_columns columns;
 };
 
 static int order_parse(void *order, const char *text)
@@ -45,13 +50,24 @@ static int list_limit_parse(void *options, const char *text)
 	return number_parse(text, 0, MAX_LIMIT, &o->limit);
 }
 
+int list_columns_parse(void *columns, const char *text)
+{
+	const char *bad;
+	size_t length;
+
+	return run_columns_parse(columns, text, &bad, &length);
+}
+
 /* clang-format off */
 #define AT(field) offsetof(struct list_options, field)
 
 static const struct option_row list_rows[] = {
 	{ "sort", 0, "ORDER", false, "By start (default), wall, cpu, memory, or name", order_parse, AT(order), GUARD_NONE },
-	{ "limit", 0, "N", false, "At most N runs; 0: all (default 100, of --json all)", list_limit_parse, 0, GUARD_NONE },
-	{ "json", 0, NULL, false, "One JSON object a line instead of a table", flag_parse, AT(json), GUARD_NONE },
+	{ "limit", 0, "N", false, "At most N runs; 0: all (default 100; of json and csv all)", list_limit_parse, 0, GUARD_NONE },
+	{ "columns", 0, "LIST", false, "These columns, as in id,name,wall,tags; list --help has all", list_columns_parse, AT(columns), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "text (default), json: one object a line, or csv", print_list_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "csv", 0, NULL, false, "The same as --format csv", print_csv_parse, AT(as), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -60,38 +76,56 @@ static const struct option_group list_groups[] = {
 	{ filter_rows, AT(filter), false },
 	{ list_rows, 0, false },
 	{ store_rows, AT(store), true },
+	{ node_rows, AT(store), false },
+	{ colour_rows, AT(common), true },
 	{ common_rows, AT(common), false },
 	{ 0 },
 };
 
 static int list_parse(void *options, int argc, char **argv)
 {
+	struct list_options *o = options;
 	int err = options_parse(&subcommand_list, options, argc, argv);
 
-	return err ? err : words_check_none(options);
+	for (char **word = o->common.words; !err && word && *word; word++)
+		if (filter_word_add(&o->filter, *word))
+			return options_refuse("list cannot search for", *word);
+	if (!err && o->as == PRINT_JSON && o->columns.nr)
+		return options_refuse("with --json there is no", "--columns");
+	return err;
 }
 
 static void list_help(void)
 {
-	puts("Usage: bpfmon list [OPTIONS]\n\n"
-	     "Lists the runs that were kept, of all hosts of the user, the newest first.\n");
+	puts("Usage: bpfmon list [OPTIONS] [WORD...]\n\n"
+	     "Lists the runs that were kept, of all hosts of the user, the newest first: those "
+	     "that\n"
+	     "have each WORD in their name, command or note, whatever its case.\n");
 	options_print(&subcommand_list);
-	puts("Exit status: 0; 2 usage, or a store that cannot be read.");
+	fputs("\nColumns, by their keys in JSON and CSV:", stdout);
+	for (size_t i = 0; run_column_key(i); i++)
+		printf("%s%s", i % 6 ? ", " : i ? ",\n  " : "\n  ", run_column_key(i));
+	puts(";\nor shorter: started, exit, wall, cpu, peak, processes, uuid.\n\n"
+	     "Exit status: 0; 2 usage, or a store that cannot be read.");
 }
 
 static int list_print(const struct list_options *o, const struct stores *s, struct stored_runs *all)
 {
 	const char *const *prefixes = (const char *const *)s->prefix;
-	size_t limit = o->has_limit ? o->limit : o->json ? 0 : DEFAULT_LIMIT;
+	size_t limit = o->has_limit ? o->limit : o->as != PRINT_TEXT ? 0 : DEFAULT_LIMIT;
 	size_t shown = limit && limit < all->nr ? limit : all->nr;
 
 	stored_runs_sort(all, o->order);
-	if (o->json && runs_json(stdout, all, shown, prefixes)) {
+	if (o->as == PRINT_JSON && runs_json(stdout, all, shown, prefixes)) {
 		log_error("out of memory for the list");
 		return EXIT_USAGE;
 	}
-	if (!o->json)
-		runs_table(stdout, all, shown, prefixes, terminal_width(stdout));
+	if (o->as == PRINT_CSV && runs_csv(stdout, all, shown, prefixes, &o->columns)) {
+		log_error("out of memory for the list");
+		return EXIT_USAGE;
+	}
+	if (o->as == PRINT_TEXT)
+		runs_table(stdout, all, shown, prefixes, &o->columns, terminal_width(stdout));
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
 	log_error("cannot write the list to stdout");
@@ -109,7 +143,7 @@ static int cmd_list(int argc, char **argv)
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
 	filter = filter_get(&o.filter);
-	if (!stores_find(&s, o.store.path) && !stores_query(&s, &filter, &all))
+	if (!stores_find(&s, &o.store) && !stores_query(&s, &filter, &all))
 		status = list_print(&o, &s, &all);
 	stored_runs_done(&all);
 	stores_done(&s);
@@ -121,6 +155,7 @@ const struct subcommand subcommand_list = {
 	.summary = "the runs that were kept",
 	.part = PART_READS,
 	.run = cmd_list,
+	.is_paged = true,
 	.groups = list_groups,
 	.options_bytes = sizeof(struct list_options),
 	.parse = list_parse,

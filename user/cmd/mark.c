@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mark.h"
+#include "base/span_call.h"
 #include "wire/line_protocol.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ static void mark_help(void)
 {
 	puts("Usage: bpfmon mark [OPTIONS] TEXT...\n"
 	     "       bpfmon mark [OPTIONS] --metric LINE\n\n"
-	     "Run by a command that bpfmon --marks runs: a phase begins, called TEXT; or a metric\n"
+	     "Run by a command that bpfmon runs: a phase begins, called TEXT; or a metric\n"
 	     "of the command's own goes into the run, as a line of Influx line protocol.\n");
 	options_print(&subcommand_mark);
 	puts("\nExit status: 0; 2 usage, or there is no such run.");
@@ -132,9 +133,48 @@ static int mark_send(const char *path, const char *text)
 	return 0;
 }
 
+/* The way that is always there: the mark has arrived when the run has answered. */
+static int mark_call(const char *address, const char *text, bool is_quiet)
+{
+	char answer[SPAN_ANSWER_BYTES];
+	size_t n = strlen(text);
+	int err = n > SPAN_MESSAGE_BYTES ? -EMSGSIZE : span_call_text(address, text, n, answer);
+
+	if (err == -EPERM && !is_quiet)
+		log_error("mark: the run does not take it: %s", answer);
+	return err;
+}
+
+static const char *variable_find(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* Why it has not been sent; -EPERM has been reported. */
+static void mark_report(int err, const char *path, const char *address)
+{
+	if (!path && !address)
+		log_error("mark: this is no part of a run: there is no " SPAN_VARIABLE
+			  "; run the command with bpfmon -- COMMAND");
+	else if (err == -EMSGSIZE)
+		log_error("mark: the metrics have more than %d bytes; with bpfmon --marks they may "
+			  "have 65,536",
+			  SPAN_MESSAGE_BYTES);
+	else if (err == -ENOENT || err == -ECONNREFUSED)
+		log_error("mark: the run that took marks on '%s' has ended%s",
+			  path ? path : address, path ? "" : ", or is not to be reached from here");
+	else if (err == -EAGAIN)
+		log_error("mark: the run does not answer");
+	else if (err != -EPERM)
+		log_error("mark: cannot send to the run, on '%s': %s", path ? path : address,
+			  strerror(-err));
+}
+
 static int cmd_mark(int argc, char **argv)
 {
-	const char *path = getenv(MARK_VARIABLE);
+	const char *path = variable_find(MARK_VARIABLE), *address = variable_find(SPAN_VARIABLE);
 	__cleanup(freep) char *text = NULL;
 	struct mark_options o;
 	int go_on = options_begin(&subcommand_mark, &o, argc, argv), err;
@@ -145,22 +185,16 @@ static int cmd_mark(int argc, char **argv)
 	text = words_join(o.is_metric ? " " : MARK_PREFIX, o.common.words);
 	if (!text || mark_check_text(&o, text))
 		return EXIT_USAGE;
-	err = path && *path ? mark_send(path, text) : -ENOENT;
+	err = path ? mark_send(path, text) : address ? mark_call(address, text, o.quiet) : -ENOENT;
 	if (!err || o.quiet)
 		return 0;
-	if (!path || !*path)
-		log_error("mark: this is no part of a run that takes marks: there is "
-			  "no " MARK_VARIABLE "; run the command with bpfmon --marks");
-	else if (err == -ENOENT || err == -ECONNREFUSED)
-		log_error("mark: the run that took marks on '%s' has ended", path);
-	else
-		log_error("mark: cannot send to the run, on '%s': %s", path, strerror(-err));
+	mark_report(err, path, address);
 	return EXIT_USAGE;
 }
 
 const struct subcommand subcommand_mark = {
 	.name = "mark",
-	.summary = "begin a phase, from inside the command (with --marks)",
+	.summary = "begin a phase, from inside the command",
 	.part = PART_RECORDS,
 	.ends_at_word = true,
 	.run = cmd_mark,

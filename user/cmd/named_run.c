@@ -2,108 +2,13 @@
 #include "cmd/named_run.h"
 
 #include "base/log.h"
-#include "cmd/stores.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-#define MIN_UUID 8 /* letters of a UUID that name a run */
-#define NAMED_IDS 5
-
-static bool word_is_number(const char *text, int64_t *id)
-{
-	char *end;
-
-	if (!isdigit((unsigned char)*text))
-		return false;
-	errno = 0;
-	*id = strtoll(text, &end, 10);
-	return !*end && !errno && *id > 0;
-}
-
-/* NUMBER of this host's store, or HOST:NUMBER. */
-static int run_find_number(const struct stores *s, const char *text, struct stored_runs *all)
-{
-	for (size_t i = 0; i < s->nr; i++) {
-		struct stores one = { .path = &s->path[i], .nr = 1, .is_named = s->is_named };
-		size_t n = strlen(s->prefix[i]);
-		struct run_filter f = { 0 };
-		int err;
-
-		if (strncmp(text, s->prefix[i], n) != 0 || !word_is_number(text + n, &f.id))
-			continue;
-		err = stores_query(&one, &f, all);
-		for (size_t k = 0; k < all->nr; k++)
-			all->runs[k].source = i;
-		return err;
-	}
-	return 0;
-}
-
-static int run_find(const struct stores *s, const char *text, struct stored_runs *all)
-{
-	const struct run_filter by_uuid = { .uuid = text }, by_name = { .exact_name = text };
-	int err = run_find_number(s, text, all);
-
-	if (err || all->nr)
-		return err;
-	if (strlen(text) >= MIN_UUID && strspn(text, "0123456789abcdef-") == strlen(text)) {
-		err = stores_query(s, &by_uuid, all);
-		if (err || all->nr)
-			return err;
-	}
-	return stores_query(s, &by_name, all);
-}
-
-static void run_report_ambiguous(const struct stores *s, const char *text,
-				 const struct stored_runs *all)
-{
-	char ids[1000] = "";
-	size_t n = 0;
-
-	for (size_t i = 0; i < all->nr && i < NAMED_IDS && n < sizeof(ids); i++)
-		n += (size_t)snprintf(ids + n, sizeof(ids) - n, "%s%s%" PRId64, i ? ", " : "",
-				      s->prefix[all->runs[i].source], all->runs[i].id);
-	log_error("'%s' means %zu runs (%s%s); name one by its number", text, all->nr, ids,
-		  all->nr > NAMED_IDS ? ", ..." : "");
-}
-
-static int named_run_open_stored(struct source *s, const struct stores *stores, const char *text,
-				 struct stored_runs *all)
-{
-	const struct stored_run *r = all->runs;
-	int err;
-
-	if (!all->nr) {
-		log_error("there is no run '%s' in the store%s, and no such file; see bpfmon list",
-			  text, stores->nr > 1 ? "s" : "");
-		return -ENOENT;
-	}
-	if (all->nr > 1) {
-		stored_runs_sort(all, BY_START);
-		run_report_ambiguous(stores, text, all);
-		return -ENOTUNIQ;
-	}
-	err = source_open_stored(s, stores->path[r->source], r->id, r->state);
-	if (err)
-		log_error("cannot read the store '%s': %s", stores->path[r->source],
-			  source_why(s, err));
-	return err;
-}
-
-static int named_run_open_file(struct source *s, const char *path)
-{
-	int err = source_open_file(s, path);
-
-	if (err)
-		log_error("cannot read '%s': %s", path, source_error(err));
-	return err;
-}
 
 static int line_stop_reading(void *context, struct line *l)
 {
@@ -128,7 +33,7 @@ static bool path_is_there(const char *what)
 	struct stat st;
 	int64_t id;
 
-	return !word_is_number(what, &id) &&
+	return !run_word_is_number(what, &id) &&
 	       (!stat(what, &st) || (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG));
 }
 
@@ -142,37 +47,138 @@ static bool word_is_file(const char *what, bool (*is_known)(const char *path))
 		return true;
 	if (strchr(what, '/'))
 		return path_is_there(what);
-	if (word_is_number(what, &id) || stat(what, &st) || !S_ISREG(st.st_mode))
+	if (run_word_is_number(what, &id) || stat(what, &st) || !S_ISREG(st.st_mode))
 		return false;
 	return path_is_run(what) || (is_known && is_known(what));
 }
 
-static int named_run_open_word(struct source *s, const struct stores *stores, const char *what)
+/* A place at the end of the list; NULL without memory. */
+static struct named_run *named_runs_grow(struct named_runs *n)
+{
+	struct named_run *list = reallocarray(n->list, n->nr + 1, sizeof(*list));
+
+	if (!list) {
+		log_error("out of memory for %zu runs", n->nr + 1);
+		return NULL;
+	}
+	n->list = list;
+	list[n->nr] = (struct named_run){ 0 };
+	return &list[n->nr++];
+}
+
+static int named_runs_add_file(struct named_runs *n, const char *path)
+{
+	struct named_run *r = named_runs_grow(n);
+
+	if (!r)
+		return -ENOMEM;
+	r->file = path;
+	snprintf(r->label, sizeof(r->label), "%s", path);
+	return 0;
+}
+
+/* @name: NULL where it does not say which run it is. */
+static int named_runs_add_stored(struct named_runs *n, struct stored_runs *all, const char *name)
+{
+	for (size_t i = 0; i < all->nr; i++) {
+		struct named_run *r = named_runs_grow(n);
+
+		if (!r)
+			return -ENOMEM;
+		r->run = all->runs[i];
+		all->runs[i] = (struct stored_run){ 0 };
+		if (name)
+			snprintf(r->label, sizeof(r->label), "%s", name);
+		else
+			snprintf(r->label, sizeof(r->label), "%s%" PRId64,
+				 n->stores.prefix[r->run.source], r->run.id);
+	}
+	return 0;
+}
+
+static int word_report_unknown(const struct named_runs *n, const char *word)
+{
+	if (word)
+		log_error("there is no run '%s' in the store%s, and no such file; see bpfmon list",
+			  word, n->stores.nr > 1 ? "s" : "");
+	else
+		log_error("no run was named, and none is in the store%s yet; name a file, or keep "
+			  "a run: bpfmon -- COMMAND",
+			  n->stores.nr > 1 ? "s" : "");
+	return -ENOENT;
+}
+
+static int named_runs_add_word(struct named_runs *n, const char *word,
+			       const struct run_word_rules *rules,
+			       bool (*is_known)(const char *path))
 {
 	struct stored_runs all = { 0 };
-	int err = run_find(stores, what, &all); /* reported already */
+	bool is_chosen;
+	int err;
 
-	if (!err && !all.nr && path_is_there(what))
-		err = named_run_open_file(s, what); /* which reports what is wrong with it */
+	if (word && word_is_file(word, is_known)) /* with the user's rights */
+		return named_runs_add_file(n, word);
+	err = run_word_find(&n->stores, word, rules, &all, &is_chosen); /* reported already */
+	if (!err && all.nr)
+		err = named_runs_add_stored(n, &all, is_chosen ? NULL : word);
+	else if (!err && word && path_is_there(word))
+		err = named_runs_add_file(n, word); /* whose reader reports what is wrong with it */
 	else if (!err)
-		err = named_run_open_stored(s, stores, what, &all);
+		err = word_report_unknown(n, word);
 	stored_runs_done(&all);
 	return err;
 }
 
-int named_run_open(struct source *s, const char *store, const char *what,
-		   bool (*is_known)(const char *path))
+int named_runs_find(struct named_runs *n, const struct store_options *store, char *const *words,
+		    const struct run_word_rules *rules, bool (*is_known)(const char *path))
 {
-	struct stores stores;
-	int err = stores_find(&stores, store);
+	int err;
+
+	*n = (struct named_runs){ 0 };
+	err = stores_find(&n->stores, store);
+	if (!err && !*words)
+		err = named_runs_add_word(n, NULL, rules, is_known);
+	for (; !err && *words; words++)
+		err = named_runs_add_word(n, *words, rules, is_known);
+	return err;
+}
+
+int named_runs_open(const struct named_runs *n, size_t i, struct source *s)
+{
+	const struct named_run *r = &n->list[i];
+	int err;
 
 	*s = (struct source){ 0 };
+	if (!r->file)
+		return stores_open_run(&n->stores, &r->run, s);
+	err = source_open_file(s, r->file);
 	if (err)
-		return err;
-	if (word_is_file(what, is_known)) /* after stores_find(): with the user's rights */
-		err = named_run_open_file(s, what);
-	else
-		err = named_run_open_word(s, &stores, what);
-	stores_done(&stores);
+		log_error("cannot read '%s': %s", r->file, source_error(err));
+	return err;
+}
+
+void named_runs_done(struct named_runs *n)
+{
+	for (size_t i = 0; i < n->nr; i++)
+		stored_run_done(&n->list[i].run);
+	free(n->list);
+	stores_done(&n->stores);
+	*n = (struct named_runs){ 0 };
+}
+
+int named_run_open(struct source *s, const struct store_options *store, const char *what,
+		   char label[RUN_LABEL_BYTES])
+{
+	static const struct run_word_rules one;
+	char *const words[] = { (char *)what, NULL };
+	struct named_runs n;
+	int err = named_runs_find(&n, store, words, &one, NULL);
+
+	*s = (struct source){ 0 };
+	if (!err)
+		err = named_runs_open(&n, 0, s);
+	if (!err && label)
+		memcpy(label, n.list[0].label, RUN_LABEL_BYTES);
+	named_runs_done(&n);
 	return err;
 }

@@ -11,11 +11,11 @@
 
 #define MAX_OPTIONS 64 /* of one subcommand */
 
-/* What a sudoers rule can rely on. */
+/* What a sudoers rule, and who runs bpfmon in a folder that is not theirs, can rely on. */
 enum option_guard {
 	GUARD_NONE,
-	GUARD_ENVIRONMENT, /* chooses paths, targets or rights: under sudo no variable stands for it
-			    */
+	GUARD_ENVIRONMENT, /* chooses paths, targets or rights, or removes runs: under sudo no
+			    * variable and no file stands for it, and never the file of a project */
 	GUARD_USER,        /* chooses users: that, and not after --user */
 	GUARD_LOWERS,      /* --user itself: from there on no option chooses a user */
 	GUARD_TEST,        /* falsifies an account, for tests: no variable, and not in the help */
@@ -43,7 +43,9 @@ struct option_group {
 /* What the struct of every subcommand with options begins with. */
 struct common_options {
 	bool help, version;
-	char **words; /* after the options, up to NULL; NULL with help or version */
+	int colour;           /* enum colour_choice */
+	char **words;         /* after the options, up to NULL; NULL with help or version */
+	bool is_after_dashes; /* a -- is before these words */
 };
 
 struct subcommand;
@@ -57,11 +59,18 @@ const struct option_row *option_at(const struct subcommand *sub, size_t i,
  */
 int option_apply(void *options, const struct option_group *group, const struct option_row *row,
 		 const char *text, const char *shown_as);
+/*
+ * Applies what the user's file and the project's say (settings.h), but for options whose variable
+ * is set. -EINVAL after one line to the user.
+ */
+int options_from_files(const struct subcommand *sub, void *options);
+/* Whether a variable stands for the option, even one that takes it back: BPFMON_QUIET=0. */
+bool option_has_variable(const struct option_row *row);
 /* Applies the variables that are set. -EINVAL after one line to the user. */
 int options_from_environment(const struct subcommand *sub, void *options);
 /* Applies the command line, and sets the words behind it. -EINVAL after one line to the user. */
 int options_from_line(const struct subcommand *sub, void *options, int argc, char **argv);
-/* Both, into a struct that is cleared first. */
+/* All three, into a struct that is cleared first. */
 int options_parse(const struct subcommand *sub, void *options, int argc, char **argv);
 /*
  * Parses as the subcommand does, and answers --help and --version. 1: go on; 0: that was all;
@@ -70,6 +79,15 @@ int options_parse(const struct subcommand *sub, void *options, int argc, char **
 int options_begin(const struct subcommand *sub, void *options, int argc, char **argv);
 /* Prints the rows, those for tests aside. */
 void options_print(const struct subcommand *sub);
+
+/* The title of the group that has these rows, and of the untitled ones behind it. */
+struct option_title {
+	const struct option_row *rows; /* NULL: after the last title */
+	const char *title;
+};
+
+/* The same, with an empty line and the title before each group that has one. */
+void options_print_titled(const struct subcommand *sub, const struct option_title *titles);
 /* -EINVAL, after the line "@what 'text'; see --help". */
 int options_refuse(const char *what, const char *text);
 

@@ -10,19 +10,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of the variable that stands for the option, and its @name; NULL: it is not set. */
-static const char *variable_get(const struct option_row *row, char name[64])
+static void variable_name(const struct option_row *row, char name[64])
 {
 	size_t n = (size_t)snprintf(name, 64, "BPFMON_");
-	const char *text;
 
 	for (const char *c = row->name; *c && n < 63; c++)
 		name[n++] = (char)(*c == '-' ? '_' : toupper((unsigned char)*c));
 	name[n] = '\0';
+}
+
+/* The value of the variable that stands for the option, and its @name; NULL: it is not set. */
+static const char *variable_get(const struct option_row *row, char name[64])
+{
+	const char *text;
+
+	variable_name(row, name);
 	text = getenv(name);
 	if (!text || !*text || (!row->argument && !strcmp(text, "0")))
 		return NULL;
 	return text;
+}
+
+bool option_has_variable(const struct option_row *row)
+{
+	const char *text;
+	char name[64];
+
+	variable_name(row, name);
+	text = getenv(name);
+	return text && *text;
 }
 
 /*

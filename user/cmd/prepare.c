@@ -46,6 +46,7 @@ static void run_fill_in(struct run *run, const struct recording_options *o,
 	run->uid = caller->uid;
 	run->name = o->name;
 	run->job = o->job;
+	run->note = o->note;
 	memcpy(run->tags, o->tags.list, sizeof(o->tags.list));
 	run->nr_tags = o->tags.nr;
 }
@@ -92,9 +93,12 @@ void launch_prepare(struct launch_options *l, const struct recording_options *o,
 	q->wanted = o->wanted;
 	q->interval_ns = o->interval_ns;
 	q->process_samples = o->process_samples;
+	q->stalled_after_ns = o->stalled_after_ns;
 	q->pss_ppm = o->pss_ppm;
 	q->exact_peak = o->exact_peak;
 	q->no_args = o->no_args;
+	q->hides_others = user_borrows_rights();
+	q->shown_to = caller->uid;
 	c->verbose = o->verbose;
 	c->max_tasks = o->max_tasks;
 	c->inject_misses = o->inject_misses;
@@ -105,7 +109,10 @@ void launch_prepare(struct launch_options *l, const struct recording_options *o,
 	r->nr_outputs = o->nr_outputs;
 	r->outputs_are_defaults = o->outputs_are_defaults;
 	r->force = o->force;
+	r->on_stall = o->on_stall;
 	r->store = store_choose(o, caller, run->host);
 	r->quiet = o->quiet;
+	r->live = o->live;
+	r->template = o->template;
 	r->as_user = l->record_as ? caller->name : NULL;
 }

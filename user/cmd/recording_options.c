@@ -5,10 +5,13 @@
 #include "base/log.h"
 #include "cmd/option_values.h"
 #include "cmd/recording_values.h"
+#include "wire/template.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#define STALLED_AFTER_S 60
 
 /* clang-format off */
 #define AT(field) offsetof(struct recording_options, field)
@@ -16,10 +19,12 @@
 const struct option_row sampling_rows[] = {
 	{ "interval", 'i', "TIME", false, "Time between samples: 1, 0.1, 10ms (default 1, at least 10ms)", interval_parse, AT(interval_ns), GUARD_NONE },
 	{ "output", 'o', "[FORMAT:]PATH", false, "Write the run to PATH (- for stdout); may be repeated", output_parse, 0, GUARD_ENVIRONMENT },
-	{ "format", 'f', "FORMAT", false, "Format of outputs that name none: text, jsonl, csv", format_parse, AT(format), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "Of outputs: text, jsonl, csv; or a summary, as '%e %M %C'", format_parse, 0, GUARD_NONE },
 	{ "metrics", 0, "LIST", false, "Only these groups or keys, as in cpu,io,rss_bytes", metrics_parse, 0, GUARD_NONE },
 	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", pss_parse, AT(pss_ppm), GUARD_NONE },
 	{ "process-samples", 0, "N", false, "At each sample also the N heaviest processes (up to 1000)", process_samples_parse, AT(process_samples), GUARD_NONE },
+	{ "stalled-after", 0, "TIME", false, "Stalled is what does nothing for so long (default 60, 0: never)", stalled_after_parse, AT(stalled_after_ns), GUARD_NONE },
+	{ "on-stall", 0, "COMMAND", false, "Execute this by sh when nothing was done for so long", text_parse, AT(on_stall), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 
@@ -27,11 +32,13 @@ const struct option_row naming_rows[] = {
 	{ "name", 0, "NAME", false, "Name the run, to find it again", text_parse, AT(name), GUARD_NONE },
 	{ "job", 0, "ID", false, "The job that the run belongs to, as a scheduler numbers it", text_parse, AT(job), GUARD_NONE },
 	{ "tag", 0, "KEY=VALUE", false, "Tag the run; may be repeated", run_tags_parse, AT(tags), GUARD_NONE },
+	{ "note", 'm', "TEXT", false, "A note for people, which bpfmon list shows and searches", text_parse, AT(note), GUARD_NONE },
 	{ 0 }
 };
 
 const struct option_row showing_rows[] = {
 	{ "no-store", 0, NULL, false, "Do not keep the run in the store", flag_parse, AT(store.is_off), GUARD_NONE },
+	{ "live", 0, NULL, false, "A status line while it runs, if stderr is a terminal", flag_parse, AT(live), GUARD_NONE },
 	{ "quiet", 'q', NULL, false, "No summary on stderr", flag_parse, AT(quiet), GUARD_NONE },
 	{ "verbose", 'v', NULL, false, "Say what is loaded, what is missing, and where the run goes", flag_parse, AT(verbose), GUARD_NONE },
 	{ "no-args", 0, NULL, false, "Leave out command lines: they may hold secrets", flag_parse, AT(no_args), GUARD_NONE },
@@ -39,6 +46,7 @@ const struct option_row showing_rows[] = {
 };
 
 const struct option_row rights_rows[] = {
+	{ "agent", 0, "SOCKET", false, "Go through the agent at SOCKET, even where it is not needed", text_parse, AT(agent), GUARD_ENVIRONMENT },
 	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", record_as_parse, AT(record_as_root), GUARD_USER },
 	{ 0 }
 };
@@ -53,19 +61,18 @@ const struct option_row tracking_rows[] = {
 };
 /* clang-format on */
 
-/* Takes out BPFMON_TAG, parsed with the environment, until --tag has had its room. NULL: not set.
- */
-static const char *recording_take_default_tag(struct recording_options *r)
+/* Takes out the tags of files and of BPFMON_TAG, until --tag has had its room. */
+static struct run_tags recording_take_default_tags(struct recording_options *r)
 {
-	const char *tag = r->tags.nr ? r->tags.list[0] : NULL;
+	struct run_tags tags = r->tags;
 
 	r->tags.nr = 0;
-	return tag;
+	return tags;
 }
 
-static void recording_add_tags(struct recording_options *r, const char *default_tag)
+static void recording_add_tags(struct recording_options *r, const struct run_tags *defaults)
 {
-	size_t left_out = run_tags_add_environment(&r->tags, default_tag);
+	size_t left_out = run_tags_add_defaults(&r->tags, defaults);
 
 	if (left_out)
 		log_warn("a run has %d tags at most; left out of those in the environment "
@@ -77,21 +84,42 @@ int recording_parse(const struct subcommand *sub, void *options, struct recordin
 		    int argc, char **argv)
 {
 	const struct common_options *common = options;
-	const char *default_tag;
+	struct run_tags defaults;
 
 	memset(options, 0, sub->options_bytes);
 	r->interval_ns = NSEC_PER_SEC;
+	r->stalled_after_ns = STALLED_AFTER_S * NSEC_PER_SEC;
 	metric_set_default(&r->wanted);
-	if (options_from_environment(sub, options))
+	if (options_from_files(sub, options) || options_from_environment(sub, options))
 		return -EINVAL;
-	default_tag = recording_take_default_tag(r);
+	defaults = recording_take_default_tags(r);
 	r->default_format = r->format;
+	r->default_template = r->template;
 	r->outputs_are_defaults = r->nr_outputs > 0;
 	if (options_from_line(sub, options, argc, argv))
 		return -EINVAL;
 	if (common->words)
-		recording_add_tags(r, default_tag);
+		recording_add_tags(r, &defaults);
 	return 0;
+}
+
+/* Refuses what looks like a format that there is not: JSON Lines in run.xlsx would be a surprise.
+ */
+static int output_refuse_extension(const char *path)
+{
+	const struct observer_ops *ops;
+	char known[100] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; (ops = observer_at(i)); i++)
+		if (ops->extension && n < sizeof(known))
+			n += (size_t)snprintf(known + n, sizeof(known) - n, "%s%s (%s)",
+					      n ? ", " : "", ops->name, ops->extension);
+	log_error(
+		"--output does not take '%s': no format has that extension; there are %s; or name "
+		"one before the path, as in jsonl:%s",
+		path, known, path);
+	return -EINVAL;
 }
 
 /* FORMAT:PATH, where FORMAT is known; else --format, else the extension, else jsonl. */
@@ -109,12 +137,41 @@ static int outputs_resolve(struct recording_options *r)
 			out->format = observer_find(r->format, strlen(r->format));
 		else
 			out->format = observer_for_path(text);
+		if (!out->format && path_extension(text))
+			return output_refuse_extension(text);
 		if (!out->format)
 			out->format = &jsonl_observer;
 		if (!*out->path)
 			return options_refuse("a path is missing in --output", text);
 	}
 	return 0;
+}
+
+static bool outputs_have_text(const struct recording_options *r)
+{
+	for (size_t i = 0; i < r->nr_outputs; i++)
+		if (r->outputs[i].format == &text_observer)
+			return true;
+	return false;
+}
+
+static int template_resolve(const struct recording_options *r)
+{
+	char why[TEMPLATE_WHY_BYTES];
+
+	if (!r->template)
+		return 0;
+	if (template_check(r->template, why)) {
+		log_error("--format does not take '%s': %s", r->template, why);
+		return -EINVAL;
+	}
+	if (!r->quiet || r->template == r->default_template || outputs_have_text(r))
+		return 0;
+	log_error(
+		"--format '%s' says what the summary is to be, but --quiet shows none; leave that "
+		"out, or add -o text:FILE",
+		r->template);
+	return -EINVAL;
 }
 
 /* A metric of PSS in --metrics turns on its reading; --pss alone asks for all metrics of PSS. */
@@ -130,6 +187,8 @@ static void pss_resolve(struct recording_options *r)
 
 int recording_resolve(struct recording_options *r, bool has_cgroup)
 {
+	int err;
+
 	if (has_cgroup && !r->chooses_metrics)
 		metric_set_put_source(&r->wanted, SOURCE_CGROUP);
 	if (r->format != r->default_format &&
@@ -139,7 +198,8 @@ int recording_resolve(struct recording_options *r, bool has_cgroup)
 		return -EINVAL;
 	}
 	pss_resolve(r);
-	return outputs_resolve(r);
+	err = outputs_resolve(r);
+	return err ? err : template_resolve(r);
 }
 
 void recording_print_variables(void)

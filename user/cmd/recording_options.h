@@ -20,14 +20,18 @@ struct recording_options {
 	bool outputs_are_defaults; /* of the environment */
 	const char *format;        /* of outputs that name none */
 	const char *default_format;
+	const char *template, *default_template; /* what the summary is to be; NULL: as usual */
 	struct metric_set wanted;
 	bool chooses_metrics; /* --metrics */
-	bool quiet, verbose, force, no_args, exact_peak, record_as_root;
+	bool quiet, verbose, live, force, no_args, exact_peak, record_as_root;
 	unsigned max_tasks, inject_misses, slow_pss_ms;
 	unsigned refused, unattached; /* optional programs, for tests */
+	uint64_t stalled_after_ns;    /* 0: never */
+	const char *on_stall;         /* NULL: not given */
 	unsigned process_samples;     /* at each sample; 0: none */
 	unsigned pss_ppm;             /* millionths of the time for reading PSS; 0: not asked for */
-	const char *name, *job;       /* NULL: not given */
+	const char *name, *job, *note; /* NULL: not given */
+	const char *agent;             /* the socket of the agent to go through; NULL: not given */
 	struct run_tags tags;
 	struct store_options store;
 };
@@ -43,7 +47,8 @@ extern const struct option_row sampling_rows[], naming_rows[], showing_rows[], r
 	{ force_rows, offsetof(of, recording.force), true }, \
 	{ naming_rows, offsetof(of, recording), true }, \
 	{ store_rows, offsetof(of, recording.store), true }, \
-	{ showing_rows, offsetof(of, recording), true }
+	{ showing_rows, offsetof(of, recording), true }, \
+	{ colour_rows, offsetof(of, common), true }
 /* clang-format on */
 
 /*

@@ -6,6 +6,7 @@
 #include "cmd/recording_options.h"
 #include "model/process_sample.h"
 #include "track/optional.h"
+#include "wire/template.h"
 
 #include <errno.h>
 #include <math.h>
@@ -41,11 +42,16 @@ int output_parse(void *recording, const char *text)
 	return 0;
 }
 
-int format_parse(void *name, const char *text)
+int format_parse(void *recording, const char *text)
 {
-	if (!observer_find(text, strlen(text)))
+	struct recording_options *r = recording;
+
+	if (text_is_template(text))
+		r->template = text;
+	else if (observer_find(text, strlen(text)))
+		r->format = text;
+	else
 		return -EINVAL;
-	*(const char **)name = text;
 	return 0;
 }
 
@@ -72,6 +78,11 @@ int pss_parse(void *ppm, const char *text)
 		return -EINVAL;
 	*(unsigned *)ppm = (unsigned)lround(percent * 10000);
 	return 0;
+}
+
+int stalled_after_parse(void *ns, const char *text)
+{
+	return time_parse(text, ns);
 }
 
 int process_samples_parse(void *number, const char *text)

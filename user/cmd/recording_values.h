@@ -8,10 +8,12 @@
 
 int interval_parse(void *interval_ns, const char *text);
 int output_parse(void *recording, const char *text);
-int format_parse(void *name, const char *text);
+/* The name of a format of outputs, or a template of the summary. */
+int format_parse(void *recording, const char *text);
 int metrics_parse(void *recording, const char *text);
 /* @text may be NULL: the default. */
 int pss_parse(void *ppm, const char *text);
+int stalled_after_parse(void *ns, const char *text);
 int process_samples_parse(void *number, const char *text);
 int record_as_parse(void *as_root, const char *text);
 int max_tasks_parse(void *number, const char *text);

@@ -3,54 +3,108 @@
 #include "cmd/common_options.h"
 #include "cmd/named_run.h"
 #include "cmd/option_values.h"
+#include "cmd/picture.h"
 #include "cmd/whole_file.h"
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/progress.h"
+#include "record/observer.h"
 #include "report/figure.h"
 #include "report/page.h"
 #include "report/run.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define SCREEN_SCALE 2 /* pixels of a PNG for 1/96 inch */
+#define PRINT_SCALE (300 / 96.0)
+
+struct report_options;
 
 struct report_format {
 	const char *name; /* as it is typed, and as its files end */
-	int (*write)(FILE *f, struct report_run *r, const char *source);
+	bool is_picture;
+	int (*write)(FILE *f, struct report_run *r, const struct report_options *o,
+		     const char *label);
 };
 
-static int report_write_page(FILE *f, struct report_run *r, const char *source)
+struct report_options {
+	struct common_options common; /* its word: the run */
+	bool force, quiet;
+	const char *path, *format; /* NULL: not given */
+	const char *panel;         /* the name of a chart; NULL: all */
+	struct figure_layout layout;
+	struct store_options store;
+};
+
+static int report_write_page(FILE *f, struct report_run *r, const struct report_options *o,
+			     const char *label)
 {
 	struct jsonw data = { 0 };
-	int err = report_write_data(r, source, &data);
+	int err = report_write_data(r, label, &data);
 
+	(void)o;
 	if (!err)
 		err = page_write(f, &data);
 	jsonw_done(&data);
 	return err;
 }
 
-static int report_write_figure(FILE *f, struct report_run *r, const char *source)
+static int report_write_figure(FILE *f, struct report_run *r, const struct report_options *o,
+			       const char *label)
 {
-	(void)source;
-	return figure_write(f, r);
+	(void)label;
+	return figure_write(f, r, &o->layout);
 }
 
-static const struct report_format formats[] = { { "html", report_write_page },
-						{ "svg", report_write_figure } };
-
-struct report_options {
-	struct common_options common; /* its word: the run */
-	bool force;
-	const char *path, *format; /* NULL: not given */
-	struct store_options store;
+static const struct report_format formats[] = {
+	{ "html", false, report_write_page },
+	{ "svg", true, report_write_figure },
+	{ "png", true, report_write_figure },
+	{ "pdf", true, report_write_figure },
 };
+#define NR_FORMATS (sizeof(formats) / sizeof(*formats))
 
 static int report_format_parse(void *name, const char *text)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+	for (size_t i = 0; i < NR_FORMATS; i++)
 		if (!strcmp(text, formats[i].name))
 			return text_parse(name, text);
+	return -EINVAL;
+}
+
+static int panel_parse(void *name, const char *text)
+{
+	return chart_find(text) < NR_CHARTS ? text_parse(name, text) : -EINVAL;
+}
+
+/* A length with its unit. */
+static int width_parse(void *pixels, const char *text)
+{
+	static const struct {
+		const char *name;
+		double pixels;
+	} units[] = { { "mm", FIGURE_PIXELS_PER_MM },
+		      { "cm", 10 * FIGURE_PIXELS_PER_MM },
+		      { "in", 96 },
+		      { "pt", 96 / 72.0 },
+		      { "px", 1 } };
+	double v;
+	char *end;
+
+	if (decimal_parse(text, &v, &end))
+		return -EINVAL;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(end, units[i].name) != 0)
+			continue;
+		v *= units[i].pixels;
+		if (!(v >= FIGURE_LEAST && v <= FIGURE_MOST))
+			return -EINVAL;
+		*(double *)pixels = v;
+		return 0;
+	}
 	return -EINVAL;
 }
 
@@ -59,7 +113,9 @@ static int report_format_parse(void *name, const char *text)
 
 static const struct option_row report_rows[] = {
 	{ "output", 'o', "PATH", false, "Where the report goes, - for stdout (default: RUN.html)", text_parse, AT(path), GUARD_ENVIRONMENT },
-	{ "format", 'f', "FORMAT", false, "html (default), or svg: the charts as one picture", report_format_parse, AT(format), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "html (default); svg, png, pdf: the charts as one picture", report_format_parse, AT(format), GUARD_NONE },
+	{ "panel", 0, "NAME", false, "One: cpu memory io processes faults switches pressure", panel_parse, AT(panel), GUARD_NONE },
+	{ "width", 0, "LENGTH", false, "Of the picture: 85mm, 6in, 700px (from 48mm to 2m)", width_parse, AT(layout.width), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -67,7 +123,9 @@ static const struct option_row report_rows[] = {
 static const struct option_group report_groups[] = {
 	{ force_rows, AT(force), false },
 	{ report_rows, 0, false },
+	{ silent_rows, AT(quiet), false },
 	{ store_rows, AT(store), true },
+	{ node_rows, AT(store), false },
 	{ common_rows, AT(common), false },
 	{ 0 },
 };
@@ -81,15 +139,20 @@ static int report_parse(void *options, int argc, char **argv)
 
 static void report_help(void)
 {
-	puts("Usage: bpfmon report [OPTIONS] RUN\n\n"
+	puts("Usage: bpfmon report [OPTIONS] [RUN]\n\n"
 	     "Makes one HTML page of a run: charts, processes over time, programs, events. It "
 	     "needs\n"
-	     "no network and no other file. RUN is a number of `bpfmon list`, a name, the "
-	     "beginning\n"
-	     "of the run's UUID, or a file: JSON Lines, whole or cut off (-: stdin).\n");
+	     "no network and no other file. RUN is a number of `bpfmon list`, a name (the "
+	     "last\n"
+	     "run of it; align~1: the one before), the beginning of the run's UUID, or a file: "
+	     "JSON\n"
+	     "Lines, whole or cut off (-: stdin). Without RUN it is the last one.\n");
 	options_print(&subcommand_report);
-	puts("\nWithout --format the end of --output says which, .html or .svg.\n"
-	     "Exit status: 0; 2 usage, no such run, or several of that name.");
+	puts("\nWithout --format the end of --output says which: .html, .svg, .png, .pdf. The last "
+	     "two\n"
+	     "take rsvg-convert or chromium. Texts of a picture keep their size, whatever its "
+	     "width.\n"
+	     "Exit status: 0; 2 usage, no such run.");
 }
 
 static bool path_ends_in(const char *path, const char *ending)
@@ -99,27 +162,46 @@ static bool path_ends_in(const char *path, const char *ending)
 	return n > m && path[n - m - 1] == '.' && !strcmp(path + n - m, ending);
 }
 
-/* The one that is named; else the one by which the path ends; else the first. */
-static const struct report_format *report_choose_format(const struct report_options *o)
+static const struct report_format *report_find_format(const struct report_options *o)
 {
-	for (size_t i = 0; i < sizeof(formats) / sizeof(*formats); i++)
+	for (size_t i = 0; i < NR_FORMATS; i++)
 		if (o->format ? !strcmp(o->format, formats[i].name)
 			      : o->path && path_ends_in(o->path, formats[i].name))
 			return &formats[i];
-	return &formats[0];
+	return NULL;
 }
 
-/* run.jsonl -> run.html, 42 -> 42.html; to be freed, NULL after one line to the user. */
-static char *report_choose_path(const struct report_options *o, const struct report_format *format)
+/* The one that is named; else the one by which the path ends; else the page, or of a part of it the
+ * picture. NULL after one line to the user. */
+static const struct report_format *report_choose_format(const struct report_options *o)
 {
-	const char *run = o->common.words[0];
+	const struct report_format *f = report_find_format(o);
+	bool is_part = o->panel || o->layout.width > 0;
+
+	if (!f && o->path && path_extension(o->path)) {
+		log_error("--output does not take '%s': a report is .html, .svg, .png or .pdf; or "
+			  "name the format, as in -f html",
+			  o->path);
+		return NULL;
+	}
+	f = f ? f : &formats[is_part];
+	if (is_part && !f->is_picture) {
+		log_error("--panel and --width are for pictures: -f svg, png or pdf");
+		return NULL;
+	}
+	return f;
+}
+
+/* run.jsonl -> run.html, 42 -> 42.html, the last run as its number; to be freed, NULL after one
+ * line to the user. */
+static char *report_choose_path(const struct report_options *o, const struct report_format *format,
+				const char *label)
+{
+	const char *typed = o->common.words[0];
+	const char *run = typed && *typed != '~' ? typed : label;
 	size_t n = strlen(run);
 	char *path = NULL;
 
-	if (!o->path && !strcmp(run, "-")) {
-		log_error("the run comes from stdin; -o says where its report goes");
-		return NULL;
-	}
 	if (o->path)
 		path = strdup(o->path);
 	else if (asprintf(&path, "%.*s.%s", (int)(path_ends_in(run, "jsonl") ? n - 6 : n), run,
@@ -130,10 +212,10 @@ static char *report_choose_path(const struct report_options *o, const struct rep
 	return path;
 }
 
-static int report_load(struct report_run *r, const struct report_options *o)
+static int report_load(struct report_run *r, const struct report_options *o, char *label)
 {
 	struct source source;
-	int err = named_run_open(&source, o->store.path, o->common.words[0], NULL);
+	int err = named_run_open(&source, &o->store, o->common.words[0], label);
 
 	if (err)
 		return err; /* reported already */
@@ -141,55 +223,120 @@ static int report_load(struct report_run *r, const struct report_options *o)
 	if (!err)
 		err = report_read(r, &source);
 	if (err == -ENODATA)
-		log_error("'%s' has no samples: there is nothing to draw", o->common.words[0]);
+		log_error("'%s' has no samples: there is nothing to draw", label);
 	else if (err)
-		log_error("cannot read '%s': %s", o->common.words[0], source_why(&source, err));
+		log_error("cannot read '%s': %s", label, source_why(&source, err));
 	source_close(&source);
 	return err;
 }
 
-static int report_render(struct report_run *r, const struct report_format *format, const char *name,
-			 char **text, size_t *length)
+/* Names those that there are. */
+static int panel_check(const struct report_run *r, const struct report_options *o,
+		       const char *label)
+{
+	char there[100] = "";
+	size_t n = 0;
+
+	if (!o->panel || figure_has_panel(r, o->layout.panel))
+		return 0;
+	for (size_t i = 0; i < NR_CHARTS; i++)
+		if (figure_has_panel(r, i))
+			n += (size_t)snprintf(there + n, sizeof(there) - n, "%s%s", n ? ", " : "",
+					      chart_specs[i].name);
+	log_error("'%s' has nothing to draw in the panel '%s'; it has %s", label, o->panel, there);
+	return -ENOENT;
+}
+
+static int report_render(struct report_run *r, const struct report_format *format,
+			 const struct report_options *o, const char *label, char **text,
+			 size_t *length)
 {
 	FILE *f = open_memstream(text, length);
-	int err = f ? format->write(f, r, name) : -ENOMEM;
+	int err = f ? format->write(f, r, o, label) : -ENOMEM;
 
 	if (f && fclose(f) && !err)
 		err = -ENOMEM;
 	if (err)
-		log_error("cannot make the report of '%s': %s", name, strerror(-err));
+		log_error("cannot make the report of '%s': %s", label, strerror(-err));
 	return err;
 }
 
-static int report_make(const struct report_options *o, const struct report_format *format,
-		       const char *path)
+/* Replaces the SVG @text by what another program makes of it. */
+static int report_convert(const struct report_run *r, const struct report_format *format,
+			  const struct report_options *o, const char *path, char **text,
+			  size_t *length)
 {
-	__cleanup(freep) char *text = NULL;
-	struct report_run run = { 0 };
-	size_t length;
-	int err = report_load(&run, o);
+	struct picture p = { .format = format->name };
+	char *drawn;
+	int err;
+
+	/* for print the density of a printer, else that of a good screen */
+	p.scale = o->layout.width > 0 ? PRINT_SCALE : SCREEN_SCALE;
+	figure_measure(r, &o->layout, &p.width, &p.height);
+	err = picture_draw(&p, path, *text, *length, &drawn, length);
+	if (!err) {
+		free(*text);
+		*text = drawn;
+	} else {
+		free(drawn);
+	}
+	return err;
+}
+
+/* Takes the text of the run that was read to its file. */
+static int report_put(const struct report_run *r, const struct report_options *o,
+		      const struct report_format *format, const char *path, char **text,
+		      size_t length)
+{
+	bool is_drawn = format->is_picture && strcmp(format->name, "svg") != 0;
+	int err = is_drawn ? report_convert(r, format, o, path, text, &length) : 0;
 
 	if (!err)
-		err = report_render(&run, format, o->common.words[0], &text, &length);
+		err = whole_file_write("report", path, o->force, *text, length);
+	if (!err && !o->quiet)
+		whole_file_announce("report", path, NULL);
+	return err;
+}
+
+static int report_make(const struct report_options *o, const struct report_format *format)
+{
+	__cleanup(freep) char *text = NULL;
+	char label[RUN_LABEL_BYTES], *path;
+	struct report_run run = { 0 };
+	size_t length;
+	int err;
+
+	progress_begin("reading the run", "lines", 0);
+	err = report_load(&run, o, label);
+	if (!err)
+		err = panel_check(&run, o, label);
+	if (!err)
+		err = report_render(&run, format, o, label, &text, &length);
+	progress_end();
+	if (!err) {
+		path = report_choose_path(o, format, label);
+		err = path ? report_put(&run, o, format, path, &text, length) : -ENOMEM;
+		free(path);
+	}
 	report_close(&run);
-	return err ? err : whole_file_write("report", path, o->force, text, length);
+	return err;
 }
 
 static int cmd_report(int argc, char **argv)
 {
 	const struct report_format *format;
 	struct report_options o;
-	int go_on = options_begin(&subcommand_report, &o, argc, argv), err = -EINVAL;
-	char *path;
+	int go_on = options_begin(&subcommand_report, &o, argc, argv);
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
+	if (!o.path && o.common.words[0] && !strcmp(o.common.words[0], "-")) {
+		log_error("the run comes from stdin; -o says where its report goes");
+		return EXIT_USAGE;
+	}
+	o.layout.panel = o.panel ? chart_find(o.panel) : FIGURE_ALL;
 	format = report_choose_format(&o);
-	path = report_choose_path(&o, format);
-	if (path)
-		err = report_make(&o, format, path);
-	free(path);
-	return err ? EXIT_USAGE : 0;
+	return !format || report_make(&o, format) ? EXIT_USAGE : 0;
 }
 
 const struct subcommand subcommand_report = {

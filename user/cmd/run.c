@@ -2,8 +2,11 @@
 /* bpfmon [OPTIONS] -- COMMAND: runs it and accounts for it. */
 #include "cmd/run.h"
 
+#include "cmd/lent_rights.h"
+#include "cmd/mistakes.h"
 #include "cmd/option_values.h"
 #include "cmd/prepare.h"
+#include "cmd/through_agent.h"
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -48,7 +51,7 @@ static int user_parse(void *options, const char *text)
 static const struct option_row run_rows[] = {
 	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", wait_parse, AT(wait_tree), GUARD_NONE },
 	{ "own-cgroup", 0, NULL, false, "Give the command a cgroup: its peak, page cache and so on", flag_parse, AT(own_cgroup), GUARD_ENVIRONMENT },
-	{ "marks", 0, NULL, false, "Take marks and metrics of the command: see bpfmon mark --help", flag_parse, AT(push.marks), GUARD_NONE },
+	{ "marks", 0, NULL, false, "Give the command a socket for many marks, without answers", flag_parse, AT(push.marks), GUARD_NONE },
 	{ "span-samples", 0, NULL, false, "At each sample also each span: see bpfmon span --help", flag_parse, AT(span_samples), GUARD_NONE },
 	{ "metrics-udp", 0, "PORT", false, "Take metrics on this UDP port of the loopback (0: any)", metrics_udp_parse, AT(push), GUARD_ENVIRONMENT },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: the caller of sudo)", user_parse, 0, GUARD_LOWERS },
@@ -73,30 +76,56 @@ static int run_parse(void *options, int argc, char **argv)
 		log_error("no command was given; try: bpfmon -- sleep 1");
 		return -EINVAL;
 	}
+	if (!o->common.is_after_dashes)
+		return mistaken_command_refuse(argv, o->common.words);
 	return recording_resolve(&o->recording, o->own_cgroup);
 }
 
-/* The other subcommands, in parts with an empty line between them. */
+/* The other subcommands, in parts with their titles. */
 static void subcommands_print(void)
 {
-	enum subcommand_part part = PART_RECORDS;
+	static const char *const titles[] = {
+		[PART_RECORDS] = "Record",
+		[PART_READS] = "Read",
+		[PART_INFORMS] = "More",
+	};
 
-	for (const struct subcommand *const *sub = subcommands; *sub; sub++) {
-		if (!(*sub)->name)
-			continue;
-		if ((*sub)->part != part)
-			putchar('\n');
-		part = (*sub)->part;
-		printf("       bpfmon %-10s %s\n", (*sub)->name, (*sub)->summary);
+	for (enum subcommand_part part = PART_RECORDS; part <= PART_INFORMS; part++) {
+		printf("\n%s:\n", titles[part]);
+		for (const struct subcommand *const *sub = subcommands; *sub; sub++)
+			if ((*sub)->summary && (*sub)->part == part && (*sub)->name)
+				printf("       bpfmon %-10s %s\n", (*sub)->name, (*sub)->summary);
 	}
 }
+
+/* What most calls are, before all that there is. */
+static const char most_needed[] =
+	"  bpfmon -- make -j8                  run a command and account for all it starts\n"
+	"  bpfmon -o run.jsonl -- ./job.sh     the same, with a file of its samples\n"
+	"  bpfmon --name align -- ./align.sh   under a name, to find it again\n"
+	"  bpfmon attach --pid PID             what runs already\n"
+	"  bpfmon list                         the runs that were kept\n"
+	"  bpfmon show [RUN]                   the last of them again, or the one named\n"
+	"  bpfmon report [RUN]                 as a page for a browser\n"
+	"  bpfmon compare NAME                 the last two of that name\n"
+	"  bpfmon help [COMMAND]               the manual\n";
+
+static const struct option_title run_titles[] = {
+	{ sampling_rows, "What a run records, and where to" },
+	{ naming_rows, "How it is called and kept" },
+	{ run_rows, "The command" },
+	{ rights_rows, "Rights" },
+	{ tracking_rows, "Accounting" },
+	{ common_rows, "Help" },
+	{ 0 },
+};
 
 static void run_help(void)
 {
 	puts("Usage: bpfmon [OPTIONS] -- COMMAND [ARG...]");
+	fputs(most_needed, stdout);
 	subcommands_print();
-	puts("\nRuns COMMAND and accounts for every process it causes to exist.\n");
-	options_print(&subcommand_run);
+	options_print_titled(&subcommand_run, run_titles);
 	recording_print_variables();
 	puts("Exit status: the command's; 125 bpfmon failed, 126 not executable, 127 not found.");
 }
@@ -144,7 +173,12 @@ static int cmd_run(int argc, char **argv)
 
 	if (go_on <= 0)
 		return go_on ? EXIT_BPFMON : 0;
-	if (users_choose(&o, &caller, &run_as, &l))
+	if (lent_rights_check_run(&o) || users_choose(&o, &caller, &run_as, &l))
+		return EXIT_BPFMON;
+	if (agent_choose(&l, &o.recording,
+			 o.own_cgroup    ? "--own-cgroup"
+			 : o.switch_user ? "--user"
+					 : NULL))
 		return EXIT_BPFMON;
 	ranks_warn();
 	launch_prepare(&l, &o.recording, &caller, &run);

@@ -33,14 +33,14 @@ int run_tags_parse(void *tags, const char *text)
 	return run_tags_put(tags, text, true);
 }
 
-size_t run_tags_add_environment(struct run_tags *tags, const char *default_tag)
+size_t run_tags_add_defaults(struct run_tags *tags, const struct run_tags *defaults)
 {
 	size_t left_out = 0;
 
 	for (char **variable = environ; variable && *variable; variable++)
 		if (!strncmp(*variable, PREFIX, strlen(PREFIX)))
 			left_out += run_tags_put(tags, *variable + strlen(PREFIX), false) == -E2BIG;
-	if (default_tag)
-		left_out += run_tags_put(tags, default_tag, false) == -E2BIG;
+	for (size_t i = 0; i < defaults->nr; i++)
+		left_out += run_tags_put(tags, defaults->list[i], false) == -E2BIG;
 	return left_out;
 }

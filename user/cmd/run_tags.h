@@ -16,9 +16,9 @@ struct run_tags {
  * -E2BIG: there are MAX_TAGS. */
 int run_tags_parse(void *tags, const char *text);
 /*
- * Adds BPFMON_TAG_sample=A7 as sample=A7, and last @default_tag (BPFMON_TAG; NULL: none): those
+ * Adds BPFMON_TAG_sample=A7 as sample=A7, and last @defaults (of BPFMON_TAG, or of files): those
  * with a key that is not there yet. How many there was no room for.
  */
-size_t run_tags_add_environment(struct run_tags *tags, const char *default_tag);
+size_t run_tags_add_defaults(struct run_tags *tags, const struct run_tags *defaults);
 
 #endif

@@ -3,6 +3,9 @@
 #include "cmd/common_options.h"
 #include "cmd/named_run.h"
 #include "cmd/option_values.h"
+#include "cmd/print_format.h"
+#include "cmd/show_formats.h"
+#include "cmd/show_live.h"
 #include "cmd/show_phases.h"
 #include "cmd/show_spans.h"
 
@@ -10,13 +13,15 @@
 #include "base/log.h"
 #include "view/curve.h"
 #include "view/heaviest_text.h"
+#include "view/markdown.h"
 #include "view/meta_text.h"
 #include "view/phases_text.h"
+#include "view/run_column.h"
 #include "view/spans_text.h"
+#include "view/summary_markdown.h"
 #include "view/summary_text.h"
 #include "view/terminal.h"
-#include "wire/tree.h"
-#include "wire/writer.h"
+#include "wire/template.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,7 +37,10 @@ struct show_options {
 	struct common_options common; /* its word: the run */
 	struct store_options store;
 	enum { BY_NOTHING, BY_PHASE, BY_SPAN } by;
-	bool each, json;
+	bool each;
+	enum print_format as;
+	const char *template; /* NULL: it is not that */
+	enum run_state state; /* of the run, filled in when it has been read */
 };
 
 static int show_by_parse(void *options, const char *text)
@@ -47,13 +55,24 @@ static int show_by_parse(void *options, const char *text)
 	return 0;
 }
 
+static int show_format_parse(void *options, const char *text)
+{
+	struct show_options *o = options;
+
+	if (!text_is_template(text))
+		return print_markdown_parse(&o->as, text);
+	o->template = text;
+	return 0;
+}
+
 /* clang-format off */
 #define AT(field) offsetof(struct show_options, field)
 
 static const struct option_row show_rows[] = {
 	{ "by", 0, "phase|span", false, "What each phase, from mark to mark, or each span used", show_by_parse, 0, GUARD_NONE },
-	{ "each", 0, NULL, false, "With --by span: each one, those of the same name not summed", flag_parse, AT(each), GUARD_NONE },
-	{ "json", 0, NULL, false, "One JSON object: the lines of kind meta and summary", flag_parse, AT(json), GUARD_NONE },
+	{ "each", 0, NULL, false, "With --by: each one, those of the same name not summed", flag_parse, AT(each), GUARD_NONE },
+	{ "format", 'f', "FORMAT", false, "text (default), json, markdown, or a template: '%e %M {samples}'", show_format_parse, 0, GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json: meta and summary as one object", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -61,6 +80,8 @@ static const struct option_row show_rows[] = {
 static const struct option_group show_groups[] = {
 	{ show_rows, 0, false },
 	{ store_rows, AT(store), true },
+	{ node_rows, AT(store), false },
+	{ colour_rows, AT(common), true },
 	{ common_rows, AT(common), false },
 	{ 0 },
 };
@@ -69,20 +90,28 @@ static int show_parse(void *options, int argc, char **argv)
 {
 	const struct show_options *o = options;
 	int err = options_parse(&subcommand_show, options, argc, argv);
+	char why[TEMPLATE_WHY_BYTES];
 
-	if (!err && o->each && o->by != BY_SPAN)
-		return options_refuse("without --by span there is no", "--each");
+	if (!err && o->each && o->by == BY_NOTHING)
+		return options_refuse("without --by phase or span there is no", "--each");
+	if (!err && o->template && o->by != BY_NOTHING)
+		return options_refuse("with --by there is no template", o->template);
+	if (!err && o->template && template_check(o->template, why)) {
+		log_error("--format does not take '%s': %s", o->template, why);
+		return -EINVAL;
+	}
 	return err ? err : words_check_run(options);
 }
 
 static void show_help(void)
 {
-	puts("Usage: bpfmon show [OPTIONS] RUN\n\n"
+	puts("Usage: bpfmon show [OPTIONS] [RUN]\n\n"
 	     "Shows a run again: what it was, its summary, and how it went over time. RUN is a\n"
-	     "number of `bpfmon list`, a name, the beginning of the run's UUID, or a file: JSON\n"
-	     "Lines, whole or cut off (-: stdin).\n");
+	     "number of `bpfmon list`, a name (the last run of it; align~1: the one before), the\n"
+	     "beginning of the run's UUID, or a file: JSON Lines, whole or cut off (-: stdin).\n"
+	     "Without RUN it is the last one, ~1 the one before that.\n");
 	options_print(&subcommand_show);
-	puts("Exit status: 0; 2 usage, no such run, or several of that name.");
+	puts("Exit status: 0; 2 usage, no such run.");
 }
 
 static int meta_keep(void *context, struct line *l)
@@ -144,62 +173,66 @@ static int run_show_heaviest(struct source *s, const struct summary *total)
 	err = source_each(s, PART(LINE_PROCESS_SAMPLE), heaviest_add_line, &h);
 	s->from_ns = s->to_ns = 0;
 	if (err >= 0)
-		heaviest_text(stdout, h.rows, h.nr);
+		heaviest_text(stdout, "at the peak", h.rows, h.nr);
 	return err < 0 ? err : 0;
 }
 
-static int run_show_text(struct source *s, const json_t *meta, const struct summary *total)
+static int run_show_text(struct source *s, const json_t *meta, const struct summary *total,
+			 const struct summary_view *view)
 {
-	__cleanup(freep) char *text = summary_text(total, terminal_limit(stdout));
+	__cleanup(freep) char *text =
+		terminal_paint(summary_text(total, view, terminal_limit(stdout)), stdout);
 	int err;
 
 	if (!text)
 		return -ENOMEM;
 	meta_text(stdout, meta, terminal_width(stdout));
 	fputs(text, stdout);
-	err = run_show_heaviest(s, total);
+	err = view->is_running ? run_show_stall(s) : 0;
+	if (err)
+		return err;
+	err = view->is_running ? run_show_live(meta) : run_show_heaviest(s, total);
 	return err ? err : run_draw_curves(s, total->wall_ns);
 }
 
-static int run_show_phases(const struct phases *p, const json_t *meta)
+/* The facts of the run, and @table below them. */
+static int run_show_table(enum print_format as, const json_t *meta, const char *table)
 {
-	__cleanup(freep) char *text = phases_text(p, terminal_width(stdout));
-
-	if (!text)
+	if (!table)
 		return -ENOMEM;
+	if (as == PRINT_MARKDOWN) {
+		meta_markdown(stdout, meta);
+		fputs(table, stdout);
+		return 0;
+	}
 	meta_text(stdout, meta, terminal_width(stdout));
-	printf("\n%s", text);
+	printf("\n%s", table);
 	return 0;
 }
 
-/* The lines of kind meta and summary as one object, with the members @more, unless that is NULL. */
-static int run_show_json(const json_t *meta, const struct summary *total, const struct jsonw *more)
+/* 0: of Markdown, which has no width. */
+static size_t show_width(const struct show_options *o)
 {
-	struct jsonw first = { 0 }, j = { 0 };
-	int err;
-
-	tree_write(&first, NULL, meta);
-	write_summary(&j, total);
-	err = first.failed || j.failed || (more && more->failed) ? -ENOMEM : 0;
-	if (!err) {
-		printf("{\"meta\":%s,\"summary\":%.*s", first.text, (int)(j.used - 1), j.text);
-		if (more)
-			printf(",%s", more->text);
-		puts("}");
-	}
-	jsonw_done(&first);
-	jsonw_done(&j);
-	return err;
+	return o->as == PRINT_MARKDOWN ? 0 : terminal_width(stdout);
 }
 
-static int run_show_phases_json(const struct phases *p, const json_t *meta,
-				const struct summary *total)
+static int run_show_phases(const struct show_options *o, const struct phases *p, const json_t *meta)
+{
+	__cleanup(freep) char *text = phases_text(p, o->each, show_width(o));
+
+	return run_show_table(o->as, meta, text);
+}
+
+static int run_show_phases_json(const struct show_options *o, const struct phases *p,
+				const json_t *meta, const struct summary *total)
 {
 	struct jsonw j = { 0 };
 	int err;
 
 	phases_json(&j, p);
-	err = run_show_json(meta, total, &j);
+	err = phase_sums_json(&j, p);
+	if (!err)
+		err = run_show_json(meta, total, run_state_name(o->state), &j);
 	jsonw_done(&j);
 	return err;
 }
@@ -211,7 +244,8 @@ static int run_show_by_phase(struct source *s, const struct show_options *o, con
 	int err = phases_read(&p, s, total->wall_ns);
 
 	if (!err)
-		err = o->json ? run_show_phases_json(&p, meta, total) : run_show_phases(&p, meta);
+		err = o->as == PRINT_JSON ? run_show_phases_json(o, &p, meta, total)
+					  : run_show_phases(o, &p, meta);
 	if (!err && p.left_out)
 		log_warn("%" PRIu64 " marks are left out: they are too many", p.left_out);
 	phases_done(&p);
@@ -229,7 +263,7 @@ static int run_show_spans_json(struct source *s, const struct show_options *o, c
 	else
 		spans_json(&j, shown, total);
 	if (!err)
-		err = run_show_json(meta, total, &j);
+		err = run_show_json(meta, total, run_state_name(o->state), &j);
 	jsonw_done(&j);
 	return err;
 }
@@ -237,15 +271,10 @@ static int run_show_spans_json(struct source *s, const struct show_options *o, c
 static int run_show_spans(const struct show_options *o, const json_t *meta,
 			  const struct summary *total, const struct spans_shown *shown)
 {
-	size_t width = terminal_width(stdout);
 	__cleanup(freep) char *text =
-		spans_text(&shown->paths, &shown->sums, total, o->each, width);
+		spans_text(&shown->paths, &shown->sums, total, o->each, show_width(o));
 
-	if (!text)
-		return -ENOMEM;
-	meta_text(stdout, meta, width);
-	printf("\n%s", text);
-	return 0;
+	return run_show_table(o->as, meta, text);
 }
 
 static int run_show_by_span(struct source *s, const struct show_options *o, const json_t *meta,
@@ -255,15 +284,49 @@ static int run_show_by_span(struct source *s, const struct show_options *o, cons
 	int err = spans_shown_read(&shown, s, o->each);
 
 	if (!err)
-		err = o->json ? run_show_spans_json(s, o, meta, total, &shown)
-			      : run_show_spans(o, meta, total, &shown);
+		err = o->as == PRINT_JSON ? run_show_spans_json(s, o, meta, total, &shown)
+					  : run_show_spans(o, meta, total, &shown);
 	if (!err && shown.paths.left_out)
 		log_warn("%" PRIu64 " spans are left out: they are too many", shown.paths.left_out);
 	spans_shown_done(&shown);
 	return err;
 }
 
-static int run_show(struct source *s, const struct show_options *o)
+/* The answer, then the rest: the phases are read for it. */
+static int run_show_answer(struct source *s, const struct show_options *o, const json_t *meta,
+			   const struct summary *total)
+{
+	struct phase_times times = { 0 };
+	int err = marks_read_times(&times, s);
+	struct jsonw j = { 0 };
+	struct answer answer;
+	const struct summary_view view = { .answer = &answer,
+					   .is_running = o->state == RUN_RUNNING,
+					   .has_bounds = true };
+
+	answer_of_run(&answer, total, meta, &times);
+	if (view.is_running && answer.doubt)
+		answer.doubt = "of a run that goes on";
+	answer_json(&j, &answer);
+	if (!err && o->as == PRINT_JSON)
+		err = run_show_json(meta, total, run_state_name(o->state), &j);
+	else if (!err && o->as == PRINT_MARKDOWN)
+		err = run_show_markdown(meta, total, &view);
+	else if (!err)
+		err = run_show_text(s, meta, total, &view);
+	jsonw_done(&j);
+	phase_times_done(&times);
+	return err;
+}
+
+static int run_show_whole(struct source *s, const struct show_options *o, const json_t *meta,
+			  const struct summary *total)
+{
+	return o->template ? run_show_template(o->template, meta, total)
+			   : run_show_answer(s, o, meta, total);
+}
+
+static int run_show(struct source *s, struct show_options *o)
 {
 	struct summary total = { 0 };
 	json_t *meta = NULL;
@@ -274,11 +337,12 @@ static int run_show(struct source *s, const struct show_options *o)
 	if (err >= 0)
 		err = source_summary(s, &total, &is_folded);
 	unreadable = s->unreadable;
+	if (!err) /* it may have ended meanwhile */
+		o->state = !is_folded ? RUN_FINISHED : s->is_running ? RUN_RUNNING : RUN_UNFINISHED;
 	if (!err)
 		err = o->by == BY_PHASE  ? run_show_by_phase(s, o, meta, &total)
 		      : o->by == BY_SPAN ? run_show_by_span(s, o, meta, &total)
-		      : o->json          ? run_show_json(meta, &total, NULL)
-					 : run_show_text(s, meta, &total);
+					 : run_show_whole(s, o, meta, &total);
 	if (!err && unreadable)
 		log_warn("%" PRIu64 " lines of '%s' cannot be read and were left out", unreadable,
 			 o->common.words[0]);
@@ -289,14 +353,16 @@ static int run_show(struct source *s, const struct show_options *o)
 
 static int cmd_show(int argc, char **argv)
 {
+	char label[RUN_LABEL_BYTES];
 	struct source s;
 	struct show_options o;
 	int go_on = options_begin(&subcommand_show, &o, argc, argv), err;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (named_run_open(&s, o.store.path, o.common.words[0], NULL))
+	if (named_run_open(&s, &o.store, o.common.words[0], label))
 		return EXIT_USAGE;
+	o.common.words = (char *[]){ label, NULL };
 	err = run_show(&s, &o);
 	if (err)
 		log_error("cannot show '%s': %s", o.common.words[0], source_why(&s, err));
@@ -315,6 +381,7 @@ const struct subcommand subcommand_show = {
 	.summary = "one of them again",
 	.part = PART_READS,
 	.run = cmd_show,
+	.is_paged = true,
 	.groups = show_groups,
 	.options_bytes = sizeof(struct show_options),
 	.parse = show_parse,

@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/show_phases.h"
 
-#include "source/marks.h"
+#include "model/phase_sums.h"
 #include "wire/writer.h"
 
-static int phases_add_mark_line(void *context, struct line *l)
-{
-	marks_add(context, l);
-	return 0;
-}
+#include <errno.h>
 
-static int phases_add_sample_line(void *context, struct line *l)
+static void phase_values_json(struct jsonw *j, const struct metric_set *have, const uint64_t *value)
 {
-	phases_add_sample(context, &l->sample);
-	return 0;
-}
-
-int phases_read(struct phases *p, struct source *s, uint64_t wall_ns)
-{
-	int err = source_each(s, PART(LINE_EVENT), phases_add_mark_line, p);
-
-	if (!err)
-		err = source_each(s, PART(LINE_SAMPLE), phases_add_sample_line, p);
-	phases_finish(p, wall_ns);
-	return err;
+	for (int m = 0; m < NR_METRICS; m++)
+		if (metric_has(have, (enum metric_id)m))
+			jsonw_decimal(j, metric_get((enum metric_id)m)->key, value[m],
+				      metric_decimals((enum metric_id)m));
 }
 
 void phases_json(struct jsonw *j, const struct phases *p)
@@ -44,12 +32,40 @@ void phases_json(struct jsonw *j, const struct phases *p)
 			jsonw_uint(j, "shared_phases", ph->nr_shared);
 			jsonw_decimal(j, "shared_end_seconds", ph[ph->nr_shared - 1].end_ns, 9);
 		}
-		for (int m = 0; m < NR_METRICS; m++)
-			if (metric_has(&ph->have, (enum metric_id)m))
-				jsonw_decimal(j, metric_get((enum metric_id)m)->key, ph->value[m],
-					      metric_decimals((enum metric_id)m));
+		phase_values_json(j, &ph->have, ph->value);
 		jsonw_object_end(j);
 	}
 	jsonw_array_end(j);
 	jsonw_uint(j, "marks_left_out", p->left_out);
+}
+
+static void phase_sum_json(struct jsonw *j, const struct phase_sum *sum)
+{
+	jsonw_uint(j, "count", sum->nr);
+	jsonw_decimal(j, "wall_seconds", sum->ns, 9);
+	if (sum->nr_shared)
+		jsonw_uint(j, "shared_phases", sum->nr_shared);
+	phase_values_json(j, &sum->have, sum->value);
+}
+
+int phase_sums_json(struct jsonw *j, const struct phases *p)
+{
+	struct phase_sums sums;
+	int err = phase_sums_make(&sums, p);
+
+	jsonw_array(j, "phase_names");
+	for (size_t i = 0; !err && i < sums.nr; i++) {
+		jsonw_object(j, NULL);
+		jsonw_string(j, "text", sums.all[i].text);
+		phase_sum_json(j, &sums.all[i]);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+	if (!err && sums.shared.nr) {
+		jsonw_object(j, "phases_shared");
+		phase_sum_json(j, &sums.shared);
+		jsonw_object_end(j);
+	}
+	phase_sums_done(&sums);
+	return err;
 }

@@ -5,12 +5,11 @@
 
 #include "base/json.h"
 #include "model/phase.h"
-#include "source/source.h"
+#include "source/marks.h"
 
-/* Folds the run, which took @wall_ns, into its phases; to be freed by phases_done(). Errors of
- * source_each(). */
-int phases_read(struct phases *p, struct source *s, uint64_t wall_ns);
 /* The phases as a list in JSON, with the keys of metrics. */
 void phases_json(struct jsonw *j, const struct phases *p);
+/* What those of each name used together, and what cannot be told apart. -ENOMEM. */
+int phase_sums_json(struct jsonw *j, const struct phases *p);
 
 #endif

@@ -128,6 +128,13 @@ static int span_in_place(const struct span_options *o)
 	return err ? EXIT_USAGE : 0;
 }
 
+/* NAME and a command, and no -- between: its options would be taken for those of the span. */
+static bool span_lacks_dashes(int argc, char **argv)
+{
+	return argc > 2 && argv[1][0] != '-' && strcmp(argv[1], "begin") != 0 &&
+	       strcmp(argv[1], "end") != 0 && argv[2][0] != '-';
+}
+
 static int cmd_span(int argc, char **argv)
 {
 	struct span_options o;
@@ -140,6 +147,11 @@ static int cmd_span(int argc, char **argv)
 		command = &argv[i + 1];
 		argv[i] = NULL;
 		argc = i;
+	}
+	if (!command && span_lacks_dashes(argc, argv)) {
+		log_error("span: a command comes after --: bpfmon span %s -- %s%s", argv[1],
+			  argv[2], argc > 3 ? " ..." : "");
+		return EXIT_BPFMON;
 	}
 	go_on = options_begin(&subcommand_span, &o, argc, argv);
 	if (go_on <= 0)

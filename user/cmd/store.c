@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon store: what the store takes; prune, check, merge. */
+#include "cmd/changed_runs.h"
 #include "cmd/common_options.h"
 #include "cmd/option_values.h"
+#include "cmd/print_format.h"
 #include "cmd/store_merge.h"
 #include "cmd/stores.h"
 
+#include "base/json.h"
 #include "base/log.h"
+#include "base/nearest.h"
+#include "base/progress.h"
 #include "store/check.h"
 #include "store/prune.h"
 #include "store/remove.h"
@@ -24,6 +29,7 @@ struct store_command_options {
 	struct store_options store;
 	struct prune_limits prune;
 	bool dry_run;
+	enum print_format as;
 };
 
 static int keep_parse(void *limits, const char *text)
@@ -42,16 +48,25 @@ static int keep_parse(void *limits, const char *text)
 #define AT(field) offsetof(struct store_command_options, field)
 
 static const struct option_row prune_rows[] = {
-	{ "older-than", 0, "WHEN", false, "prune: runs begun before: 30d, 12h, or 2025-12-24", moment_parse, AT(prune.before_ns), GUARD_NONE },
-	{ "keep", 0, "N", false, "prune: all but the newest N runs", keep_parse, AT(prune), GUARD_NONE },
-	{ "max-size", 0, "SIZE", false, "prune: the oldest, until the rest takes 500MiB, 2GiB, ...", size_parse, AT(prune.max_bytes), GUARD_NONE },
-	{ "dry-run", 0, NULL, false, "prune: only say what would go", flag_parse, AT(dry_run), GUARD_NONE },
+	{ "older-than", 0, "WHEN", false, "prune: runs begun before: 30d, 12h, or 2025-12-24", moment_parse, AT(prune.before_ns), GUARD_ENVIRONMENT },
+	{ "keep", 0, "N", false, "prune: all but the newest N runs", keep_parse, AT(prune), GUARD_ENVIRONMENT },
+	{ "max-size", 0, "SIZE", false, "prune: the oldest, until the rest takes 500MiB, 2GiB, ...", size_parse, AT(prune.max_bytes), GUARD_ENVIRONMENT },
+	{ "dry-run", 0, NULL, false, "prune: only say what would go", flag_parse, AT(dry_run), GUARD_ENVIRONMENT },
+	{ 0 }
+};
+/* clang-format on */
+
+/* clang-format off */
+static const struct option_row store_print_rows[] = {
+	{ "format", 'f', "FORMAT", false, "text (default), or json: one object", print_json_or_text_parse, AT(as), GUARD_NONE },
+	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
 
 static const struct option_group store_groups[] = {
 	{ prune_rows, 0, false },
+	{ store_print_rows, 0, false },
 	{ store_rows, AT(store), true },
 	{ common_rows, AT(common), false },
 	{ 0 },
@@ -67,9 +82,11 @@ static void store_help(void)
 	puts("Usage: bpfmon store [OPTIONS]\n"
 	     "       bpfmon store prune [--older-than WHEN] [--keep N] [--max-size SIZE] "
 	     "[--dry-run]\n"
+	     "       bpfmon store remove RUN...\n"
 	     "       bpfmon store check\n"
 	     "       bpfmon store merge FILE...\n\n"
-	     "Says what the store of this user and host takes; removes runs, the oldest first; "
+	     "Says what the store of this user and host takes; removes the oldest runs, or those "
+	     "named; "
 	     "reads\n"
 	     "all of it to see whether it is whole; takes over the runs of other stores or of "
 	     "files\n"
@@ -84,35 +101,91 @@ static int store_report_error(const char *path, const struct database *d, int er
 	return EXIT_USAGE;
 }
 
-static int store_print_size(const struct store_command_options *o, const char *path)
+/* Begins what --json prints of @action. */
+static void store_json_begin(struct jsonw *j, const char *action, const char *path)
+{
+	jsonw_object(j, NULL);
+	jsonw_schema(j, "store");
+	jsonw_string(j, "action", action);
+	jsonw_string(j, "path", path);
+}
+
+/* Without memory nothing is printed, which main() reports. */
+static void store_json_end(struct jsonw *j)
+{
+	jsonw_object_end(j);
+	jsonw_newline(j);
+	jsonw_print(j, stdout);
+}
+
+static void store_print_numbers(const struct store_command_options *o, const char *path,
+				const struct store_size *size)
 {
 	char file[FORMAT_BYTES], used[FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES];
+	struct jsonw j = { 0 };
+
+	if (o->as == PRINT_TEXT) {
+		printf("%s\n  size       %s, %s of it in use\n  runs       %" PRId64
+		       "\n  samples    %s\n  processes  %s\n",
+		       path, format_bytes(file, size->file_bytes),
+		       format_bytes(used, (uint64_t)size->used_bytes), size->runs,
+		       format_count(a, (uint64_t)size->samples),
+		       format_count(b, (uint64_t)size->processes));
+		return;
+	}
+	store_json_begin(&j, "size", path);
+	jsonw_uint(&j, "file_bytes", size->file_bytes);
+	jsonw_int(&j, "used_bytes", size->used_bytes);
+	jsonw_int(&j, "runs", size->runs);
+	jsonw_int(&j, "samples", size->samples);
+	jsonw_int(&j, "processes", size->processes);
+	store_json_end(&j);
+}
+
+static int store_print_size(const struct store_command_options *o, const char *path)
+{
 	struct store_size size = { 0 };
 	struct database d;
 	int err = database_open(&d, path, DATABASE_READ);
 
 	if (err == -ENOENT && !o->store.path) {
-		printf("no runs: nothing has been kept in '%s' yet\n", path);
+		if (o->as == PRINT_JSON)
+			store_print_numbers(o, path, &size);
+		else
+			printf("no runs: nothing has been kept in '%s' yet\n", path);
 		return 0;
 	}
 	if (!err)
 		err = store_size(&d, path, &size);
 	if (!err)
-		printf("%s\n  size       %s, %s of it in use\n  runs       %" PRId64
-		       "\n  samples    %s\n  processes  %s\n",
-		       path, format_bytes(file, size.file_bytes),
-		       format_bytes(used, (uint64_t)size.used_bytes), size.runs,
-		       format_count(a, (uint64_t)size.samples),
-		       format_count(b, (uint64_t)size.processes));
+		store_print_numbers(o, path, &size);
 	else
 		store_report_error(path, &d, err);
 	database_close(&d);
 	return err ? EXIT_USAGE : 0;
 }
 
-static int store_run_prune(const struct store_command_options *o, const char *path)
+static void store_print_pruned(const struct store_command_options *o, const char *path,
+			       const struct pruned *gone)
 {
 	char bytes[FORMAT_BYTES];
+	struct jsonw j = { 0 };
+
+	if (o->as == PRINT_TEXT) {
+		printf("%" PRIu64 " runs %s %s\n", gone->runs,
+		       o->dry_run ? "would be removed, about" : "removed,",
+		       format_bytes(bytes, (uint64_t)gone->bytes));
+		return;
+	}
+	store_json_begin(&j, "prune", path);
+	jsonw_bool(&j, "dry_run", o->dry_run);
+	jsonw_uint(&j, "runs", gone->runs);
+	jsonw_int(&j, "bytes", gone->bytes);
+	store_json_end(&j);
+}
+
+static int store_run_prune(const struct store_command_options *o, const char *path)
+{
 	struct pruned gone;
 	struct database d;
 	int err;
@@ -123,16 +196,35 @@ static int store_run_prune(const struct store_command_options *o, const char *pa
 		return EXIT_USAGE;
 	}
 	err = database_open(&d, path, o->dry_run ? DATABASE_READ : DATABASE_CHANGE);
+	progress_begin("pruning", "runs", 0);
 	if (!err)
 		err = store_prune(&d, &o->prune, o->dry_run, &gone);
+	progress_end();
 	if (!err)
-		printf("%" PRIu64 " runs %s %s\n", gone.runs,
-		       o->dry_run ? "would be removed, about" : "removed,",
-		       format_bytes(bytes, (uint64_t)gone.bytes));
+		store_print_pruned(o, path, &gone);
 	else
 		store_report_error(path, &d, err);
 	database_close(&d);
 	return err ? EXIT_USAGE : 0;
+}
+
+/* @why: NULL if it is whole. */
+static void store_print_checked(const struct store_command_options *o, const char *path,
+				const char *why, int64_t rows_left)
+{
+	struct jsonw j = { 0 };
+
+	if (o->as == PRINT_TEXT) {
+		if (!why)
+			printf("%s is whole\n", path);
+		return;
+	}
+	store_json_begin(&j, "check", path);
+	jsonw_bool(&j, "whole", !why);
+	if (why)
+		jsonw_string(&j, "reason", why);
+	jsonw_int(&j, "rows_left", rows_left);
+	store_json_end(&j);
 }
 
 static int store_run_check(const struct store_command_options *o, const char *path)
@@ -141,16 +233,15 @@ static int store_run_check(const struct store_command_options *o, const char *pa
 	int err = database_open(&d, path, DATABASE_READ), status;
 	int64_t rows_left = 0;
 
-	(void)o;
 	if (!err)
 		err = store_check(&d, &rows_left);
-	if (!err)
-		printf("%s is whole\n", path);
 	if (rows_left)
 		log_warn("the store '%s': %" PRId64 " rows belong to no run: a prune goes on, or "
 			 "was killed; the next 'bpfmon store prune' or 'merge' removes them",
 			 path, rows_left);
 	status = !err ? 0 : err == -EFBIG || err == -EUCLEAN ? EXIT_DAMAGED : EXIT_USAGE;
+	if (status != EXIT_USAGE)
+		store_print_checked(o, path, err ? d.why : NULL, rows_left);
 	if (status == EXIT_DAMAGED)
 		log_error("the store '%s': %s; what can be read of it: sqlite3 '%s' .recover", path,
 			  d.why, path);
@@ -158,6 +249,25 @@ static int store_run_check(const struct store_command_options *o, const char *pa
 		store_report_error(path, &d, err);
 	database_close(&d);
 	return status;
+}
+
+static void store_print_merged(const struct store_command_options *o, const char *path,
+			       const struct merged *m)
+{
+	struct jsonw j = { 0 };
+
+	if (o->as == PRINT_TEXT) {
+		printf("%" PRIu64 " runs added, %" PRIu64
+		       " completed that were there in part, %" PRIu64 " were there already\n",
+		       m->added, m->renewed, m->known);
+		return;
+	}
+	store_json_begin(&j, "merge", path);
+	jsonw_uint(&j, "added", m->added);
+	jsonw_uint(&j, "completed", m->renewed);
+	jsonw_uint(&j, "known", m->known);
+	jsonw_uint(&j, "busy", m->busy);
+	store_json_end(&j);
 }
 
 static int store_run_merge(const struct store_command_options *o, const char *path)
@@ -182,11 +292,37 @@ static int store_run_merge(const struct store_command_options *o, const char *pa
 	for (char **file = o->common.words + 1; *file; file++)
 		err |= store_merge_file(&w, path, *file, &m);
 	store_writer_close(&w);
-	printf("%" PRIu64 " runs added, %" PRIu64 " completed that were there in part, %" PRIu64
-	       " were there already\n",
-	       m.added, m.renewed, m.known);
+	progress_end();
+	store_print_merged(o, path, &m);
 	if (m.busy)
 		log_warn("%" PRIu64 " runs are being recorded, and were left as they are", m.busy);
+	return err ? EXIT_USAGE : 0;
+}
+
+static int run_remove(struct database *d, int64_t id, const void *context)
+{
+	int err = remove_run(d, id);
+
+	(void)context;
+	return err ? err : store_return_space(d);
+}
+
+/* It finds the runs' stores itself: they may be those of other hosts. */
+static int store_run_remove(const struct store_command_options *o)
+{
+	char *const *words = o->common.words + 1;
+	size_t nr;
+	int err;
+
+	if (!*words || !strcmp(*words, "~all")) {
+		log_error(
+			"which runs are to be removed? Try: bpfmon store remove 42, or a name; all "
+			"but the newest: bpfmon store prune --keep 1");
+		return EXIT_USAGE;
+	}
+	err = changed_runs_each(&o->store, words, "remove", run_remove, NULL, &nr);
+	if (!err || nr)
+		printf("%zu run%s removed\n", nr, nr == 1 ? "" : "s");
 	return err ? EXIT_USAGE : 0;
 }
 
@@ -203,6 +339,7 @@ static const struct {
 static int store_run_action(const struct store_command_options *o, const char *path)
 {
 	const char *word = o->common.words[0];
+	struct nearest n;
 
 	if (!word)
 		return store_print_size(o, path);
@@ -214,19 +351,28 @@ static int store_run_action(const struct store_command_options *o, const char *p
 		log_error("there is a word too many, '%s'; see --help", o->common.words[1]);
 		return EXIT_USAGE;
 	}
-	log_error("store does not know '%s': prune, check, or merge", word);
+	nearest_begin(&n, word, strlen(word));
+	nearest_offer(&n, "remove");
+	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++)
+		nearest_offer(&n, acts[i].name);
+	if (n.word)
+		log_error("store does not know '%s'; did you mean '%s'?", word, n.word);
+	else
+		log_error("store does not know '%s': prune, remove, check, or merge", word);
 	return EXIT_USAGE;
 }
 
 static int cmd_store(int argc, char **argv)
 {
-	struct stores s;
+	struct stores s = { 0 };
 	struct store_command_options o;
 	int go_on = options_begin(&subcommand_store, &o, argc, argv), status = EXIT_USAGE;
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (!stores_find(&s, o.store.path))
+	if (o.common.words[0] && !strcmp(o.common.words[0], "remove"))
+		status = store_run_remove(&o);
+	else if (!stores_find(&s, &o.store))
 		status = store_run_action(&o, s.path[0]);
 	stores_done(&s);
 	if (!status && (fflush(stdout) || ferror(stdout))) {
@@ -238,7 +384,7 @@ static int cmd_store(int argc, char **argv)
 
 const struct subcommand subcommand_store = {
 	.name = "store",
-	.summary = "their store: size, prune, check, merge",
+	.summary = "their store: size, prune, remove, check, merge",
 	.part = PART_READS,
 	.run = cmd_store,
 	.groups = store_groups,

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "record/store/import.h"
 #include "source/source.h"
 #include "store/check.h"
@@ -38,6 +39,7 @@ static int store_merge_database(struct store_writer *w, const char *path, struct
 		log_error("cannot read the store '%s': %s", path,
 			  other.why[0] ? other.why : strerror(-err));
 	database_close(&other);
+	progress_begin("merging a store", "runs", 0);
 	if (!err && (err = merge_store(&w->d, path, is_unchanging, m)))
 		log_error("cannot merge all of the store '%s': %s", path, w->d.why);
 	return err;
@@ -46,7 +48,10 @@ static int store_merge_database(struct store_writer *w, const char *path, struct
 static int store_merge_lines(struct store_writer *w, FILE *f, const char *path, struct merged *m)
 {
 	struct import i = { .w = w, .merged = m };
-	int err = import_lines(&i, f);
+	int err;
+
+	progress_begin("merging a file", "lines", 0);
+	err = import_lines(&i, f);
 
 	if (err)
 		log_error("cannot merge '%s': %s", path,

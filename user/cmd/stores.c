@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cmd/stores.h"
 
+#include "base/agent_socket.h"
 #include "base/log.h"
+#include "cmd/node_store.h"
 #include "cmd/prepare.h"
+#include "config/config.h"
 #include "base/user.h"
 
 #include <dirent.h>
@@ -111,8 +114,28 @@ static int stores_add_hosts(struct stores *s, const char *home)
 	return err;
 }
 
-int stores_find(struct stores *s, const char *store)
+/*
+ * What root called sudo for is done as the user: with an output of his choice he would write with
+ * root's rights.
+ */
+static bool may_read_node(const struct store_options *o)
 {
+	return !o->agent && !geteuid() && !user_is_under_sudo();
+}
+
+/* The file that was named, or that of the node, into @of_node; NULL: the user's own. */
+static const char *stores_choose(const struct store_options *o, char *of_node)
+{
+	if (!o->of_node)
+		return o->path;
+	node_store_path(of_node);
+	return of_node;
+}
+
+int stores_find(struct stores *s, const struct store_options *o)
+{
+	char of_node[CONFIG_TEXT_BYTES];
+	const char *store = stores_choose(o, of_node);
 	struct utsname uts = { 0 };
 	const char *home;
 	struct user caller;
@@ -120,6 +143,8 @@ int stores_find(struct stores *s, const char *store)
 	int err;
 
 	*s = (struct stores){ .is_named = store != NULL };
+	if (o->of_node && !may_read_node(o))
+		s->agent = o->agent ? o->agent : AGENT_SOCKET;
 	uname(&uts);
 	user_find_caller(&caller, &was_sudo);
 	home = user_home(&caller, false);
@@ -165,6 +190,8 @@ static int runs_make_unique(const struct run_filter *f, struct stored_runs *all)
 
 	if (!err)
 		err = stored_runs_select(all, f->state);
+	if (!err)
+		err = stored_runs_search(all, f);
 	if (err)
 		log_error("out of memory for %zu runs", all->nr);
 	return err;
@@ -174,6 +201,11 @@ int stores_query(const struct stores *s, const struct run_filter *f, struct stor
 {
 	struct run_filter any_state = *f;
 
+	if (s->agent) {
+		int err = node_store_query(s->agent, f, all);
+
+		return err ? err : runs_make_unique(f, all);
+	}
 	any_state.state = ANY_STATE;
 	for (size_t i = 0; i < s->nr; i++) {
 		struct database d;
@@ -192,4 +224,17 @@ int stores_query(const struct stores *s, const struct run_filter *f, struct stor
 			return err;
 	}
 	return runs_make_unique(f, all);
+}
+
+int stores_open_run(const struct stores *s, const struct stored_run *r, struct source *source)
+{
+	int err;
+
+	if (s->agent)
+		return node_store_open(s->agent, r->id, source);
+	err = source_open_stored(source, s->path[r->source], r->id, r->state);
+	if (err)
+		log_error("cannot read the store '%s': %s", s->path[r->source],
+			  source_why(source, err));
+	return err;
 }

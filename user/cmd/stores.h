@@ -3,6 +3,8 @@
 #ifndef CMD_STORES_H
 #define CMD_STORES_H
 
+#include "cmd/common_options.h"
+#include "source/source.h"
 #include "store/path.h"
 #include "store/query.h"
 
@@ -14,19 +16,23 @@ struct stores {
 	char **prefix; /* owned; before the number of a run: "", or "HOST:" */
 	size_t nr, room;
 	bool is_named;
+	const char *agent; /* the socket to ask instead; NULL: they are files */
 };
 
 /*
- * Finds them, or the one that @store names. Under sudo the process first becomes the user who
- * called it: root does not open a file that a user has made. A negative errno after one line to the
- * user.
+ * Finds them, or the one that @o names; for root that of the node is a file as others. Under sudo
+ * the process first becomes the user who called it: root does not open a file that a user has made.
+ * A negative errno after one line to the user.
  */
-int stores_find(struct stores *s, const char *store);
+int stores_find(struct stores *s, const struct store_options *o);
 void stores_done(struct stores *s);
 /*
  * The runs of all stores that pass the filter, each once: see stored_runs_unique(). A store that
  * cannot be read is reported; a negative errno if it was the one named, or without memory.
  */
 int stores_query(const struct stores *s, const struct run_filter *f, struct stored_runs *all);
+
+/* Opens a run of stores_query(). A negative errno after one line to the user. */
+int stores_open_run(const struct stores *s, const struct stored_run *r, struct source *source);
 
 #endif

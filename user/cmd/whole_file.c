@@ -54,3 +54,11 @@ int whole_file_write(const char *what, const char *path, bool force, const char 
 			  why ? why : strerror(-err));
 	return err;
 }
+
+void whole_file_announce(const char *what, const char *path, const char *also)
+{
+	if (also)
+		log_note("the %s is in '%s' and '%s'", what, path, also);
+	else if (strcmp(path, "-") != 0)
+		log_note("the %s is in '%s'", what, path);
+}

@@ -13,4 +13,8 @@
 int whole_file_write(const char *what, const char *path, bool force, const char *text,
 		     size_t length);
 
+/* Says on stderr where the @what is, if that is a file ("-" is none); @also: a second one, or NULL.
+ */
+void whole_file_announce(const char *what, const char *path, const char *also);
+
 #endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cmd/through_agent.h"
+
+#include "base/agent_socket.h"
+#include "base/log.h"
+#include "track/permission.h"
+
+#include <errno.h>
+
+static const char *option_of_root(const struct recording_options *o, const char *given)
+{
+	if (given)
+		return given;
+	if (o->exact_peak)
+		return "--exact-peak";
+	if (o->max_tasks)
+		return "--max-tasks";
+	return o->inject_misses || o->refused || o->unattached || o->slow_pss_ms ? "--inject-..."
+										 : NULL;
+}
+
+#define BOTH_WAYS                                                                                  \
+	"%s, or have an agent follow them for all users of this machine: "                         \
+	"systemctl enable --now bpfmon-agent"
+
+/* Without rights of its own, through the agent at the usual place. */
+static int agent_connect_usual(const char *needs)
+{
+	char why[512];
+	int fd = -ENOENT;
+
+	if (!agent_socket_is_there()) {
+		log_error(BOTH_WAYS, needs);
+		return fd;
+	}
+	fd = agent_socket_connect(AGENT_SOCKET, why, sizeof(why));
+	if (fd < 0)
+		log_error(BOTH_WAYS " (%s)", needs, why);
+	return fd;
+}
+
+static int agent_connect_named(const char *path)
+{
+	char why[512];
+	int fd = agent_socket_connect(path, why, sizeof(why));
+
+	if (fd < 0)
+		log_error("%s", why);
+	return fd;
+}
+
+int agent_choose(struct launch_options *l, const struct recording_options *o,
+		 const char *needs_root)
+{
+	const char *option = option_of_root(o, needs_root);
+	char needs[512];
+
+	l->agent_fd = -1;
+	if (!o->agent && !permission_check("/proc", needs, sizeof(needs)))
+		return 0;
+	l->agent_fd = o->agent ? agent_connect_named(o->agent) : agent_connect_usual(needs);
+	if (l->agent_fd < 0)
+		return l->agent_fd;
+	if (!option)
+		return 0;
+	log_error("%s is not offered by the agent at %s; use sudo", option,
+		  o->agent ? o->agent : AGENT_SOCKET);
+	return -EPERM;
+}
