@@ -3,6 +3,8 @@
 
 VERSION := 0.1.0
 PREFIX  ?= /usr/local
+SYSCONFDIR ?= /etc
+CAPS_GROUP ?= bpfmon
 BUILD   ?= build
 ARCH    ?= $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
 
@@ -36,7 +38,7 @@ WRAPPED := malloc calloc realloc reallocarray strdup strndup asprintf vasprintf 
 	   getline __getdelim localtime_r mktime scandir realpath fopen fdopen fmemopen tmpfile opendir open_memstream \
 	   json_loadb json_loads
 WRAP    := $(WRAPPED:%=-Wl,--wrap=%)
-LIBS    := $(WRAP) -lbpf -lelf -lz -ljansson -lsqlite3 -lm
+LIBS    := $(WRAP) -lbpf -lelf -lz -ljansson -lsqlite3 -linih -lm
 LDFLAGS_ALL := -pthread -Wl,-z,relro,-z,now,-z,noexecstack $(if $(STATIC),-static-pie,-pie) $(SYSROOT_LDFLAGS) $(LDFLAGS) $(SANITIZE)
 
 BPF_CFLAGS := -O2 -g -target bpf -D__TARGET_ARCH_$(ARCH) -Wall -Wextra -Werror \
@@ -48,10 +50,14 @@ BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.o)
 SKELETON := $(BUILD)/bpfmon.skel.h
 USER_SRC := $(wildcard user/*/*.c user/record/observer/*.c user/record/store/*.c)
 USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
-# the programs: bpfmon, and the wrapper of the shell, which has few parts so that it starts fast
+# the programs: bpfmon; bpfmon-serve; bpfmon-top; bpfmon-web; and the wrapper of the shell, which has few parts so that it starts fast
 SHELL_OBJ := $(filter $(BUILD)/user/shell/%,$(USER_OBJ)) $(patsubst %,$(BUILD)/user/base/%.o,json number span_call text utf8)
-PROGRAM_OBJ := $(filter-out $(BUILD)/user/shell/%,$(USER_OBJ))
-LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o $(BUILD)/user/shell/wrapper.o,$(USER_OBJ))
+PROGRAM_OBJ := $(filter-out $(BUILD)/user/shell/% $(BUILD)/user/serve/% $(BUILD)/user/top/% $(BUILD)/user/http/% $(BUILD)/user/web/%,$(USER_OBJ))
+# what needs libraries that bpfmon has not, which a cross-compiler need not know either
+SERVE_OBJ := $(patsubst %,$(BUILD)/user/serve/%.o,main http http_open passwords)
+TOP_OBJ  := $(patsubst %,$(BUILD)/user/top/%.o,main session session_list curses)
+WEB_OBJ  := $(patsubst %,$(BUILD)/user/web/%.o,assets find form http listing main outputs pages)
+LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o $(BUILD)/user/shell/wrapper.o $(SERVE_OBJ) $(TOP_OBJ) $(WEB_OBJ),$(USER_OBJ))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 # SANITIZE of the unit tests and fuzz targets; casts of numbers that do not fit are in no group
@@ -65,11 +71,11 @@ TORTURE_SRC := $(wildcard tests/truth/torture/*.c)
 FAULTS := $(BUILD)/faults/faults.so
 TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(BUILD)/truth/torture
 
-.PHONY: $(BUILD)/unit-all $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-unit check-bpf check-e2e check-servers check-notebook check-report torture bench lint format coverage install uninstall clean \
+.PHONY: $(BUILD)/unit-all $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps clean \
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
-all: $(BUILD)/bpfmon $(BUILD)/libexec/bash ## Build build/bpfmon and build/libexec/bash (STATIC=1: without shared libraries)
+all: $(BUILD)/bpfmon $(BUILD)/bpfmon-serve $(BUILD)/bpfmon-top $(BUILD)/bpfmon-web $(BUILD)/libexec/bash ## Build build/bpfmon, bpfmon-serve, bpfmon-top, bpfmon-web and libexec/bash (STATIC=1: the first without shared libraries)
 
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/  \1	\2/p' Makefile | expand -t 16
@@ -99,6 +105,9 @@ check-servers: deps ## Send exports to real databases, on loopback (as root)
 check-notebook: deps ## Execute the notebook on 5,000 runs, and on few (as root)
 	tools/run-tests.sh notebook
 
+check-systemd: deps ## Boot a systemd in a container, with the agent as its service (as root)
+	tools/run-tests.sh systemd
+
 check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on each (KERNELS="6.1 7.2")
 	tools/install-deps.sh kernels
 	tools/check-kernels.sh $(KERNELS)
@@ -123,7 +132,7 @@ format: ## Format the sources
 	clang-format -i bpf/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/torture/*.[ch] user/*/*.[ch] user/record/observer/*.[ch] user/record/store/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
 	@if command -v npm >/dev/null; then tools/check-javascript.sh --write; fi
 
-docs: all ## Regenerate docs/METRICS.md, FILES.md, pictures, the options in manual and completion
+docs: all ## Regenerate docs/METRICS.md, FILES.md, pictures, the options in the manual
 	tools/gen-docs.sh
 	tools/gen-files.py
 	tools/gen-pictures.py
@@ -134,21 +143,51 @@ coverage: ## Run the unit tests with coverage; report in build/coverage.txt
 BIN   := $(DESTDIR)$(PREFIX)/bin/bpfmon
 SHARE := $(DESTDIR)$(PREFIX)/share
 MAN   := $(SHARE)/man/man1/bpfmon.1
+# "man bpfmon list" looks for bpfmon-list; complete is for shells
+SUBCOMMANDS := $(filter-out run complete,$(shell sed -nE 's/^SUBCOMMAND\((.*)\)/\1/p' user/cmd/subcommands.def))
+MAN_LINKS := $(SUBCOMMANDS:%=$(SHARE)/man/man1/bpfmon-%.1)
+MAN8  := $(SHARE)/man/man8/bpfmon-serve.8
 COMPLETION := $(SHARE)/bash-completion/completions/bpfmon
+ZSH_COMPLETION := $(SHARE)/zsh/site-functions/_bpfmon
+FISH_COMPLETION := $(SHARE)/fish/vendor_completions.d/bpfmon.fish
 LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/bpfmon
 DOC   := $(SHARE)/doc/bpfmon
+CONFIG := $(DESTDIR)$(SYSCONFDIR)/bpfmon/agent.conf
+LIB   := $(DESTDIR)$(PREFIX)/lib
+UNITS := $(patsubst tools/systemd/%,$(LIB)/systemd/system/%,$(wildcard tools/systemd/*.service tools/systemd/*.socket))
+SYSUSERS := $(LIB)/sysusers.d/bpfmon.conf
+TMPFILES := $(LIB)/tmpfiles.d/bpfmon.conf
+# $(call unit,FILE,TO): with the paths of this installation
+unit = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@SYSCONFDIR@|$(SYSCONFDIR)|g' $(1) | install -D -m 644 /dev/stdin $(2)
 
-install: all ## Install (PREFIX, DESTDIR)
+install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -D -m 755 $(BUILD)/bpfmon $(BIN)
 	install -D -m 755 $(BUILD)/libexec/bash $(LIBEXEC)/bash
+	install -D -m 755 $(BUILD)/bpfmon-serve $(LIBEXEC)/bpfmon-serve
+	install -D -m 755 $(BUILD)/bpfmon-top $(LIBEXEC)/bpfmon-top
+	install -D -m 755 $(BUILD)/bpfmon-web $(LIBEXEC)/bpfmon-web
 	install -D -m 644 docs/bpfmon.1 $(MAN)
+	for link in $(MAN_LINKS); do ln -sf bpfmon.1 $$link; done
+	install -D -m 644 docs/bpfmon-serve.8 $(MAN8)
 	install -D -m 644 docs/completion/bpfmon $(COMPLETION)
+	install -D -m 644 docs/completion/_bpfmon $(ZSH_COMPLETION)
+	install -D -m 644 docs/completion/bpfmon.fish $(FISH_COMPLETION)
 	install -d $(DOC)
-	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
+	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/agent.conf docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
 		$(DOC)/
+	$(foreach to,$(UNITS),$(call unit,tools/systemd/$(notdir $(to)),$(to)) &&) true
+	$(call unit,tools/systemd/sysusers.conf,$(SYSUSERS))
+	$(call unit,tools/systemd/tmpfiles.conf,$(TMPFILES))
+	[ -e $(CONFIG) ] || sed 's/^#admin_group =$$/admin_group = bpfmon-admin/' docs/agent.conf | install -D -m 644 /dev/stdin $(CONFIG)
 
-uninstall: ## Remove the installed files (PREFIX, DESTDIR)
-	rm -f $(BIN) $(MAN) $(COMPLETION)
+install-caps: install ## Install, to be run without root by the group bpfmon (CAPS_GROUP, PREFIX, DESTDIR; as root)
+	tools/install-caps.sh $(if $(DESTDIR),,--make-group) $(BIN) $(CAPS_GROUP)
+
+uninstall-caps: ## Take that back: the installed program is for everybody, and needs root (PREFIX, DESTDIR)
+	tools/install-caps.sh --remove $(BIN)
+
+uninstall: ## Remove the installed files, but not the configuration (PREFIX, DESTDIR)
+	rm -f $(BIN) $(MAN) $(MAN_LINKS) $(MAN8) $(COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION) $(UNITS) $(SYSUSERS) $(TMPFILES)
 	rm -rf $(DOC) $(LIBEXEC)
 
 arm64: ## Cross-compile a static build/arm64/bpfmon
@@ -186,6 +225,21 @@ $(BUILD)/bpfmon: $(PROGRAM_OBJ)
 	$(call say,LINK)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 
+# from the archive, of which it takes what it needs; never static: the libraries of TLS are only shared
+$(BUILD)/bpfmon-serve: $(SERVE_OBJ) $(BUILD)/libbpfmon.a
+	$(call say,LINK)
+	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ $(WRAP) -lmicrohttpd -ljansson -linih -lcrypt -lm -o $@
+
+# never static: ncurses reads the descriptions of terminals that the machine has
+$(BUILD)/bpfmon-top: $(TOP_OBJ) $(BUILD)/libbpfmon.a
+	$(call say,LINK)
+	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ $(WRAP) -lncursesw -ltinfo -ljansson -lsqlite3 -linih -lm -o $@
+
+# all of bpfmon's libraries, too: it reads stores
+$(BUILD)/bpfmon-web: $(WEB_OBJ) $(BUILD)/libbpfmon.a
+	$(call say,LINK)
+	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ $(LIBS) -lmicrohttpd -o $@
+
 # static: without a dynamic linker it starts in half the time; a sanitizer's run-time cannot be
 $(BUILD)/libexec/bash: $(SHELL_OBJ)
 	$(call say,LINK)
@@ -195,7 +249,9 @@ $(BUILD)/libexec/bash: $(SHELL_OBJ)
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libbpfmon.a
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -lcmocka -o $@
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(filter %.o,$^) $(BUILD)/libbpfmon.a $(LIBS) $(if $(filter %.o,$^),-lcrypt) -lcmocka -o $@
+
+$(BUILD)/unit/test_serve_passwords: $(BUILD)/user/serve/passwords.o
 
 $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 	$(call say,CC)
@@ -232,8 +288,48 @@ $(BUILD)/kernels/verified: tests/kernels/verified.c $(BUILD)/libbpfmon.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
 
-# files included by .incbin, which the compiler does not list as dependencies
-$(BUILD)/user/report/assets.o: $(wildcard user/report/page/* third_party/uplot/*)
+# What each page of a report has in it is stripped of indentation, comments and spaces that only eyes need. It is
+# included by .incbin, which the compiler does not list as a dependency.
+PAGE_SRC := $(wildcard user/report/page/*)
+PAGE_OUT := $(PAGE_SRC:user/report/%=$(BUILD)/%) $(BUILD)/page/uplot.js $(BUILD)/page/uplot.css
+$(BUILD)/user/report/assets.o: $(PAGE_OUT) $(wildcard third_party/uplot/*)
+$(BUILD)/user/report/assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
+
+STRIP_STYLE := sed -E -e 's/^[ \t]+//' -e '/^(\/\*.*\*\/)?$$/d' -e 's/(:|;|,) /\1/g' -e 's/ ?([{}]) ?/\1/g' -e 's/;}/}/g'
+
+$(BUILD)/page/%.js: user/report/page/%.js tools/strip-script.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f tools/strip-script.awk $< >$@
+
+$(BUILD)/page/%.css: user/report/page/%.css
+	@mkdir -p $(@D)
+	$(Q)$(STRIP_STYLE) $< >$@
+
+# of uPlot, which is minified already, without what no page uses
+$(BUILD)/page/uplot.%: third_party/uplot/uPlot.iife.min.js third_party/uplot/uPlot.min.css tools/cut-uplot.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f tools/cut-uplot.awk $(filter %.$*,$^) >$@.new && mv $@.new $@
+
+$(BUILD)/page/%.html: user/report/page/%.html
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+
+# the same of the pages that bpfmon-web adds
+WEB_PAGE_OUT := $(patsubst user/web/page/%,$(BUILD)/web/%,$(wildcard user/web/page/*))
+$(BUILD)/user/web/assets.o: $(WEB_PAGE_OUT)
+$(BUILD)/user/web/assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
+
+$(BUILD)/web/%.js: user/web/page/%.js tools/strip-script.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f tools/strip-script.awk $< >$@
+
+$(BUILD)/web/%.css: user/web/page/%.css
+	@mkdir -p $(@D)
+	$(Q)$(STRIP_STYLE) $< >$@
+
+$(BUILD)/web/%.html: user/web/page/%.html
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
 
 # a change of version or flags rebuilds
 $(USER_OBJ) $(BPF_OBJ): Makefile

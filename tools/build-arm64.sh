@@ -18,7 +18,8 @@ if ! command -v aarch64-linux-gnu-gcc >/dev/null; then
 		--no-install-recommends gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 fi
 
-if [ ! -e "$root/done" ]; then
+packages="libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libinih-dev"
+if [ "$(cat "$root/done" 2>/dev/null)" != "$packages" ]; then
 	rm -rf "$root"
 	mkdir -p "$apt"/{state/lists/partial,cache/archives/partial,debs}
 	: >"$apt/status"
@@ -33,12 +34,13 @@ if [ ! -e "$root/done" ]; then
 	CONF
 	export APT_CONFIG=$apt/apt.conf
 	apt-get -qq update
-	(cd "$apt/debs" && apt-get -qq download libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev)
+	# shellcheck disable=SC2086 # a list
+	(cd "$apt/debs" && apt-get -qq download $packages)
 	for deb in "$apt"/debs/*.deb; do
 		dpkg-deb -x "$deb" "$root"
 	done
 	rm -rf "$apt"
-	touch "$root/done"
+	echo "$packages" >"$root/done"
 fi
 
 make -C "$top" -s ARCH=arm64 STATIC=1 BUILD=build/arm64 CC=aarch64-linux-gnu-gcc \

@@ -20,18 +20,18 @@ tools/install-npm.sh
 biome=$(echo "$PWD"/tests/report/node_modules/@biomejs/cli-linux-*/biome)
 
 scripts_of() { # FUNCTION: the scripts that it puts into a page, in order
-	sed -n "/^int $1(/,/^}/p" user/report/page.c | sed -nE 's/ASSET_OF\(([a-z]+)_js\)/\n\1\n/gp' |
+	sed -n "/^int $1(/,/^}/p" user/report/page.c | sed -nE 's/ASSET_(OF|FOR)\(([A-Z_]+, )?([a-z]+)_js\)/\n\3\n/gp' |
 		sed -nE "/^[a-z]+\$/s#.*#$page/&.js#p"
 }
 
-join_scripts() { # FUNCTION: writes them into one file
+join_scripts() { # FUNCTION [SCRIPT...]: writes them into one file, with those that a server adds
 	local name=$1 scripts
 	mapfile -t scripts < <(scripts_of "$name")
 	if [ ${#scripts[@]} -lt 2 ]; then
 		echo "no scripts of $name() found in user/report/page.c" >&2
 		return 1
 	fi
-	cat "${scripts[@]}" >"$work/$name.js"
+	cat "${scripts[@]}" "${@:2}" >"$work/$name.js"
 }
 
 if [ "${1:-}" = --write ]; then
@@ -44,10 +44,12 @@ cat >"$work/biome.json" <<'END'
 { "root": true, "javascript": { "globals": ["uPlot"] } }
 END
 failed=0
-join_scripts page_write || failed=1
+join_scripts page_write_served user/web/page/live.js || failed=1
 join_scripts page_write_overlay || failed=1
+cat user/report/page/base.js user/web/page/list.js >"$work/list.js"
 cd "$work"
 rules=(--error-on-warnings --only=correctness/noUndeclaredVariables --only=suspicious/noRedeclare)
-"$biome" lint "${rules[@]}" --only=correctness/noUnusedVariables page_write.js || failed=1
+"$biome" lint "${rules[@]}" --only=correctness/noUnusedVariables page_write_served.js || failed=1
 "$biome" lint "${rules[@]}" page_write_overlay.js || failed=1 # it does not use all of what both pages share
+"$biome" lint "${rules[@]}" list.js || failed=1
 exit $failed

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Regenerates documents from the program's own output: from `bpfmon metrics` docs/METRICS.md and the metrics
-# in docs/bpfmon-1.schema.json, whose summary and spans come from user/model/summary.def, and from `bpfmon --help` the options in docs/bpfmon.1 and
-# docs/completion/bpfmon (between their markers).
+# in docs/bpfmon-1.schema.json, whose summary and spans come from user/model/summary.def, and from `--help` of each subcommand the options in
+# docs/bpfmon.1 (between their markers); from `bpfmon-serve --metrics` the table in docs/PROMETHEUS.md.
 #
 # Usage: tools/gen-docs.sh [--check]
 #   --check  changes nothing; shows the difference and exits 1 when a file is not up to date
@@ -118,16 +118,11 @@ metrics_tables() {
 	done < <(awk '!seen[$3]++ { print $3 }' "$work/table")
 }
 
-# Rows of --help as: letter or nothing, long name, how the argument is attached, argument, help;
-# apart by the unit separator, so that empty fields stay.
+# Rows of --help as: letter or nothing, long name, "[=ARGUMENT]" or " ARGUMENT" or nothing, help; apart by
+# the unit separator, so that empty fields stay.
 option_rows() {
 	"$bpfmon" ${1+"$1"} --help | sed -nE \
-		's/^  (-(.), |    )--([a-z-]+)((\[=| )([^] ]+|\[[A-Z:]+\][A-Z]+)\]?)?  +(.*)$/\2\x1f\3\x1f\5\x1f\6\x1f\7/p'
-}
-
-# The options of such rows, in one line.
-option_words() {
-	awk -F '\x1f' '{ printf "%s%s--%s", between, ($1 ? "-" $1 " " : ""), $2; between = " " }'
+		's/^  (-(.), |    )--([a-z-]+)(\[=[^]]+\]| [^ ]+)?  +(.*)$/\2\x1f\3\x1f\4\x1f\5/p'
 }
 
 # Text for a manual page: backslashes, dashes and leading dots are themselves.
@@ -136,33 +131,36 @@ roff() {
 }
 
 manual_options() {
-	local letter name attached argument help
-	while IFS=$'\x1f' read -r letter name attached argument help; do
+	local letter name argument help
+	while IFS=$'\x1f' read -r letter name argument help; do
 		printf '.TP\n'
 		if [ -n "$letter" ]; then
 			printf '\\fB\\-%s\\fR, ' "$letter"
 		fi
 		printf '\\fB\\-\\-%s\\fR' "$(roff "$name")"
-		case $attached in
-		'[=') printf '[=\\fI%s\\fR]' "$(roff "$argument")" ;;
-		' ') printf ' \\fI%s\\fR' "$(roff "$argument")" ;;
+		case $argument in
+		'[='*) printf '[=\\fI%s\\fR]' "$(roff "${argument:2:-1}")" ;;
+		' '*) printf ' \\fI%s\\fR' "$(roff "${argument# }")" ;;
 		esac
 		printf '\n%s.\n' "$(roff "$help")"
-	done <"$work/rows"
+	done
 }
 
-# Of such rows two lists, whose names begin with $1: all words, and those whose value follows.
-completion_options() {
-	local letter name attached argument help all="" takes=""
-	while IFS=$'\x1f' read -r letter name attached argument help; do
-		all+="${letter:+-$letter }--$name "
-		case $attached in
-		' ') takes+="${letter:+-$letter|}--$name|" ;;
-		'[=') all+="--$name= " ;;
-		esac
+# The manual with the options of a run, and below each subcommand's section its own: but those of a run
+# in that of attach, and help and version, which all have.
+manual_page() {
+	local sub
+	manual_options <"$work/rows" | between_markers docs/bpfmon.1 '.\\"' >"$work/manual"
+	subcommands | while read -r sub; do
+		option_rows "$sub" | grep -v -e $'\x1fhelp\x1f' -e $'\x1fversion\x1f' >"$work/own" || :
+		if [ "$sub" = attach ]; then
+			grep -vxFf "$work/rows" "$work/own" >"$work/more" || :
+			mv "$work/more" "$work/own"
+		fi
+		manual_options <"$work/own" | between_markers "$work/manual" ".\\\\\" $sub" >"$work/next"
+		mv "$work/next" "$work/manual"
 	done
-	printf "%s_options='%s'\n" "$1" "${all% }"
-	printf "%s_take_value='^(%s)\$'\n" "$1" "${takes%|}"
+	cat "$work/manual"
 }
 
 # The subcommands, from the list in the help.
@@ -170,29 +168,14 @@ subcommands() {
 	"$bpfmon" --help | sed -nE 's/^       bpfmon ([a-z]+) .*/\1/p'
 }
 
-completion_words() {
-	local sub words
-	completion_options _bpfmon <"$work/rows"
-	completion_options _bpfmon_attach < <(option_rows attach)
-	printf "_bpfmon_subcommands='%s'\n" "$(subcommands | paste -sd ' ')"
-	echo "declare -gA _bpfmon_options_of=("
-	subcommands | while read -r sub; do
-		words=$(option_rows "$sub" 2>/dev/null | option_words) || : # some take none, not even --help
-		if [ -n "$words" ] && [ "$sub" != attach ]; then
-			printf "\t[%s]='%s'\n" "$sub" "$words"
-		fi
-	done
-	echo ")"
-}
-
 # The file $1 with what stands between its markers replaced by standard input.
 between_markers() {
 	awk -v begin="$2 options begin" -v end="$2 options end" '
-		FNR == NR { text = text $0 "\n"; next }
+		FILENAME == "-" { text = text $0 "\n"; next }
 		$0 == end { inside = 0; found++ }
 		!inside { print }
 		$0 == begin { inside = 1; found++; printf "%s", text }
-		END { if (found != 2) { print "markers are missing in " FILENAME >"/dev/stderr"; exit 1 } }
+		END { if (found != 2) { print begin " is missing in " FILENAME >"/dev/stderr"; exit 1 } }
 	' - "$1"
 }
 
@@ -205,8 +188,17 @@ if [ "$(wc -l <"$work/rows")" != "$listed" ]; then
 fi
 
 { metrics_intro && metrics_tables; } >"$work/METRICS.md"
-manual_options | between_markers docs/bpfmon.1 '.\\"' >"$work/bpfmon.1"
-completion_words | between_markers docs/completion/bpfmon '#' >"$work/completion"
+manual_page >"$work/bpfmon.1"
+# The table of bpfmon-serve between its markers.
+prometheus() {
+	sed '/^<!-- metrics begin/q' docs/PROMETHEUS.md
+	printf '\n| Metric | Labels | Kind | What it is |\n|---|---|---|---|\n'
+	"${bpfmon%/*}/bpfmon-serve" --metrics
+	printf '\n'
+	sed -n '/^<!-- metrics end/,$p' docs/PROMETHEUS.md
+}
+
+prometheus >"$work/PROMETHEUS.md"
 tools/gen-schema.py "$work/table" user/model/summary.def docs/bpfmon-1.schema.json >"$work/schema"
 
 put() { # GENERATED FILE
@@ -226,7 +218,7 @@ esac
 [ -e docs/METRICS.md ] || check=no # the first time
 put "$work/METRICS.md" docs/METRICS.md
 put "$work/bpfmon.1" docs/bpfmon.1
-put "$work/completion" docs/completion/bpfmon
+put "$work/PROMETHEUS.md" docs/PROMETHEUS.md
 put "$work/schema" docs/bpfmon-1.schema.json
 if [ "$stale" = yes ]; then
 	echo "these are not up to date: run make docs" >&2

@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Checks what can be checked without running: format, static analysis, scripts, names, the direction of
-# includes, generated documents. Runs every step, names those that failed, exits 1 if any did.
+# includes, generated documents. Runs every step, or those named, names those that failed, exits 1 if
+# any did.
 #
-# Usage: tools/lint.sh    (after make: it needs the skeleton and build/bpfmon)
+# Usage: tools/lint.sh [STEP...]    (after make: it needs the skeleton and build/bpfmon)
 set -eu -o pipefail
 
 cd "$(dirname "$0")/.."
 build=${BUILD:-build}
 failed=""
+wanted=" $* "
 
 mapfile -t user_c < <(find user -name '*.c' -printf '%s %p\n' | sort -rn | cut -d' ' -f2)
 mapfile -t formatted < <(find bpf user tests/unit tests/fuzz tests/kernels tests/truth/torture -name '*.[ch]' | sort)
@@ -16,6 +18,7 @@ mapfile -t formatted < <(find bpf user tests/unit tests/fuzz tests/kernels tests
 step() { # NAME COMMAND...
 	local name=$1 said start=$SECONDS
 	shift
+	[[ $wanted = "  " || $wanted = *" $name "* ]] || return 0
 	if said=$("$@" 2>&1); then
 		printf 'ok     %3d s  %s\n' $((SECONDS - start)) "$name"
 	else
@@ -64,20 +67,22 @@ python_compiles() {
 }
 
 manual() {
-	local said
-	if command -v man >/dev/null; then
-		said=$(LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -l docs/bpfmon.1 2>&1 >/dev/null)
-		[ -z "$said" ] || { echo "$said" && return 1; }
-	fi
-	if command -v mandoc >/dev/null; then
-		mandoc -Tlint -W warning docs/bpfmon.1
-	fi
+	local said page
+	for page in docs/bpfmon.1 docs/bpfmon-serve.8; do
+		if command -v man >/dev/null; then
+			said=$(LC_ALL=C.UTF-8 MANWIDTH=100 man --warnings -l "$page" 2>&1 >/dev/null)
+			[ -z "$said" ] || { echo "$said" && return 1; }
+		fi
+		if command -v mandoc >/dev/null; then
+			mandoc -Tlint -W warning "$page"
+		fi
+	done
 }
 
 step format format
 step clang-tidy tidy
 step cppcheck check_cpp
-step shellcheck shellcheck tools/*.sh .ci/run docs/completion/bpfmon
+step shellcheck shellcheck tools/*.sh tools/github-action/*.sh .ci/run docs/completion/bpfmon
 if [ -n "${CI:-}" ] || command -v npm >/dev/null; then
 	step javascript tools/check-javascript.sh
 else

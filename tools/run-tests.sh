@@ -6,7 +6,7 @@
 # corpus). The last line is "N passed, N failed, N skipped"; fails if any failed, or if one that needs
 # root was skipped in CI.
 #
-# Usage: tools/run-tests.sh [unit] [threads] [bpf] [e2e] [kernels] [servers] [notebook] [report] [fuzz]
+# Usage: tools/run-tests.sh [unit] [threads] [bpf] [e2e] [kernels] [servers] [notebook] [systemd] [report] [fuzz]
 #   KERNELS  those of the group kernels, as in "6.1 7.2" (default: these)
 set -eu -o pipefail
 unset MAKEFLAGS MFLAGS MAKELEVEL # a make of its own, with all CPUs
@@ -68,9 +68,11 @@ run_counted() { # COMMAND...
 	skipped=$((skipped + BASH_REMATCH[3]))
 }
 
-run_python() {
+run_python() { # FOLDER [OPTION...]
+	local folder=tests/$1
+	shift
 	make -s all truth
-	run_counted python3 tests/lib/runner.py "tests/$1"
+	run_counted python3 tests/lib/runner.py "$@" "$folder"
 }
 
 run_kernels() {
@@ -90,9 +92,11 @@ for group in "${@:-unit}"; do
 	case $group in
 	unit) run_unit ;;
 	threads) run_threads ;;
-	bpf | e2e) run_python "$group" ;;
+	bpf) run_python bpf ;;
+	e2e) run_python e2e --jobs "$(nproc)" ;; # half of their time is waiting
 	kernels) run_kernels ;;
-	servers | notebook) tools/install-deps.sh "$group" && run_python "$group" ;;
+	notebook) tools/install-deps.sh notebook && run_python notebook --jobs "$(nproc)" ;;
+	servers | systemd) tools/install-deps.sh "$group" && run_python "$group" ;;
 	report) run_report ;;
 	fuzz) tools/install-deps.sh fuzz && run_counted tools/run-fuzz.sh "${FUZZ_SECONDS:-20}" ;;
 	*) echo "no such group of tests: $group" >&2 && exit 2 ;;

@@ -99,6 +99,16 @@ class CommandLines(Sudo):
         self.assertEqual({(p.get("args"), p["exe"]) for p in hidden}, {(None, None)})
         self.assertNotIn("600.25", (self.theirs / "run").read_text())
 
+    def test_one_of_the_caller_that_it_may_not_trace_has_no_arguments_either(self):
+        """/proc hides it from its user, as what a program with set-user-ID has started for it."""
+        code = f"import os; os.setresgid(*[{NOBODY}] * 3); os.setresuid(*[{NOBODY}] * 3); os.read(0, 1)  # 600.25"
+        process = self.start(sys.executable, "-c", code, stdin=subprocess.PIPE)
+        self.addCleanup(process.stdin.close)
+        wait_for(lambda: os.stat(f"/proc/{process.pid}").st_uid == NOBODY, "its change of user")
+        hidden = self.only(self.processes(process.pid, HIDDEN))
+        self.assertEqual((hidden.get("args"), hidden["exe"], hidden["uid"]), (None, None, NOBODY))
+        self.assertNotIn("600.25", (self.theirs / "run").read_text())
+
     def test_the_callers_own_are_kept(self):
         process = self.start("sleep", "600.25", user=NOBODY, group=NOBODY, extra_groups=[])
         self.wait_for_args(process)

@@ -22,12 +22,13 @@ class Refusals(ExportCase):
 
     def test_incomplete_or_wrong_arguments_are_refused(self):
         for words, said in (
-            ([], "no run"),
+            ([], "no format"),
             ([RUN], "no format"),
             ([RUN, "-f", "xml"], "'xml'"),
             ([RUN, "-f", ""], "''"),
             ([RUN, "-f"], "-f"),
-            ([RUN, "-f", "csv", "more"], "too many"),
+            ([RUN, "-f", "csv", "/no/more"], "'/no/more'"),
+            ([RUN, RUN, "-f", "csv"], "one run"),
             ([RUN, "-f", "csv", "-o", ""], "--output"),
             ([RUN, "-f", "csv", "--no-such"], "--no-such"),
             ([RUN, "-f", "prmon"], "two files"),

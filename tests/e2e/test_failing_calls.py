@@ -50,8 +50,8 @@ class Subcommands(CallCase):
 
     def test_what_reads_a_file(self):
         self.each("show", RUN)
-        self.each("export", "-f", "json", "-o", "out", HOSTILE)
-        self.each("export", "-f", "prmon", "-o", "out", HOSTILE)
+        self.each("export", "-q", "-f", "json", "-o", "out", HOSTILE)
+        self.each("export", "-q", "-f", "prmon", "-o", "out", HOSTILE)
         self.each("compare", RUN, RUN)
 
     def test_metrics(self):

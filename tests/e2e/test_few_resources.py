@@ -62,7 +62,7 @@ class Descriptors(FewCase):
             self.assertIn(False, worked)
 
     def test_what_was_kept(self):
-        for words in (["show", RUN], ["export", "-f", "json", "-o", "out", RUN], ["report", "-o", "out.html", RUN], ["compare", RUN, RUN]):
+        for words in (["show", RUN], ["export", "-q", "-f", "json", "-o", "out", RUN], ["report", "-q", "-o", "out.html", RUN], ["compare", RUN, RUN]):
             command = self.faulty(*words)
             whole = command.run()
             for most in range(3, 12):

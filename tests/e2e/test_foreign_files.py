@@ -37,8 +37,8 @@ class ForeignCase(Case):
         """All that writes a file: words, and the status of a refusal."""
         return {
             "-o": (["-q", "-o", path, "--", "true"], 125),
-            "export": (["export", self.run_file, "-f", "csv", "-o", path], 2),
-            "report": (["report", self.run_file, "-o", path], 2),
+            "export": (["export", self.run_file, "-f", "csv", "-q", "-o", path], 2),
+            "report": (["report", self.run_file, "-q", "-o", path], 2),
             "compare": (["compare", self.run_file, self.run_file, "--html", path], 2),
         }
 

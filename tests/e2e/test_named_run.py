@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import uuid
 
 from lib.runs import write_run
 from lib.store import StoreCase
@@ -72,6 +73,101 @@ class Shown(NamedRunCase):
         with subprocess.Popen(["cp", self.made("x", "piped"), self.here / "pipe"]) as writer:
             self.assertEqual(self.job("pipe"), "piped")
         self.assertEqual(writer.returncode, 0)
+
+
+class LastRuns(StoreCase):
+    """Four runs, the last of them without a name; `job` says which is which."""
+
+    def setUp(self):
+        super().setUp()
+        self.uuids = [str(uuid.uuid4()) for _ in range(5)]
+        for i, name in enumerate(("align", "sort", "align", "align~1", None)):
+            meta = {"run": self.uuids[i], "start_time": 1000 + i, "command": ["x"], "name": name, "job": f"j{i}"}
+            write_run(self.dir / f"{i}.jsonl", None, meta, exit_code=0, wall_seconds=1, rss_peak_bytes=4096 * (i + 1))
+        done = self.bpfmon("store", "merge", *(self.dir / f"{i}.jsonl" for i in range(5)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def shown(self, *words):
+        """Which run, and what is said about it."""
+        done = self.bpfmon("show", "--json", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["meta"]["job"], done.stderr
+
+    def exported(self, *words):
+        done = self.bpfmon("export", "-f", "jsonl", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        return [line["job"] for line in lines if line["kind"] == "meta"]
+
+    def test_without_a_word_it_is_the_last_run(self):
+        self.assertEqual(self.shown(), ("j4", "bpfmon: run 5, the last one: x\n"))
+        self.assertEqual(self.exported(), ["j4"])
+        job, said = self.shown("~1")
+        self.assertEqual((job, said), ("j3", "bpfmon: run 4 is ~1: x\n"))
+        self.assertEqual(self.shown("~4")[0], "j0")
+        self.assert_refused(self.bpfmon("show", "~5"), "'~5'", "only 5")
+
+    def test_an_empty_store_has_no_last_run(self):
+        done = self.bpfmon("show", env={"BPFMON_STORE": str(self.dir / "none.sqlite")})
+        self.assertEqual(done.returncode, 2)
+        self.store = self.dir / "new.sqlite"
+        self.bpfmon("store", "merge", self.dir / "0.jsonl")
+        self.bpfmon("store", "prune", "--keep", "0")
+        self.assert_refused(self.bpfmon("show"), "no run was named", "bpfmon -- COMMAND")
+
+    def test_a_name_is_its_last_run_and_says_which(self):
+        self.assertEqual(self.shown("align"), ("j2", "bpfmon: run 3, the last of 2 runs 'align'; align~1 is the one before\n"))
+        self.assertEqual(self.shown("align~0")[0], "j2")
+        self.assertEqual(self.shown("sort"), ("j1", ""))
+        self.assertEqual(self.shown("sort~0")[0], "j1")
+
+    def test_a_run_that_is_called_so_goes_before_the_meaning_of_its_name(self):
+        self.assertEqual(self.shown("align~1"), ("j3", ""))
+        self.assertEqual(self.shown("align~1~0")[0], "j3")
+
+    def test_several_runs_go_into_a_file_where_the_format_takes_them(self):
+        self.assertEqual(self.exported("align~all"), ["j0", "j2"])
+        self.assertEqual(self.exported("2", "align", self.dir / "4.jsonl"), ["j1", "j2", "j4"])
+        self.assertEqual(self.exported("~all"), ["j0", "j1", "j2", "j3", "j4"])
+        out = self.dir / "all.jsonl"
+        self.assertEqual(self.bpfmon("export", "~all", "-f", "jsonl", "-o", out).returncode, 0)
+        self.store = self.dir / "copy.sqlite"
+        self.assertIn("5 runs added", self.bpfmon("store", "merge", out).stdout)
+        for words in (("align~all", "-f", "csv"), ("1", "2", "-f", "openmetrics")):
+            done = self.bpfmon("export", *words, "-o", self.dir / "none", env={"BPFMON_STORE": str(self.dir / "store.sqlite")})
+            self.assert_refused(done, "holds one run, and these are 2", "-f jsonl")
+        self.assertFalse((self.dir / "none").exists())
+
+    def test_one_that_fails_leaves_no_file_of_the_others(self):
+        (self.dir / "bad.jsonl").write_text("{}\n")
+        out = self.dir / "out"
+        self.assert_refused(self.bpfmon("export", "1", self.dir / "bad.jsonl", "-f", "jsonl", "-o", out), "bad.jsonl")
+        self.assertFalse(out.exists())
+
+    def test_a_report_of_the_last_run_is_called_by_its_number(self):
+        samples = {"kind": "sample", "elapsed_seconds": 1, "rss_bytes": 1}
+        path = self.dir / "s.jsonl"
+        head, end = write_run(path, None, {"start_time": 9000, "command": ["x"]}), None
+        head, end = path.read_text().splitlines()
+        path.write_text("\n".join([head, json.dumps(samples), end, ""]))
+        self.bpfmon("store", "merge", path)
+        done = self.bpfmon("report", cwd=self.dir)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.dir / "6.html").exists())
+
+    def test_compare_takes_the_last_two_of_a_name(self):
+        def compared(*words):
+            done = self.bpfmon("compare", "--json", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            groups = json.loads(done.stdout)["groups"]
+            return [run["name"] for group in groups for run in group["runs"]], done.stderr
+
+        names, said = compared("align")
+        self.assertEqual(names, ["1", "3"])
+        self.assertIn("runs 1 and 3, the last two of 2 runs 'align'", said)
+        self.assertEqual(compared("align", "sort")[0], ["3", "sort"])
+        self.assertEqual(compared("~1", "~0")[0], ["4", "5"])
+        self.assert_refused(self.bpfmon("compare", "sort"), "takes two runs", "'sort' is one")
 
 
 class Compared(NamedRunCase):

@@ -136,8 +136,8 @@ class Meaning(Case):
         run = self.run_bpfmon(["true"], ["--interval", "0.5"], env=env)
         self.assertEqual(run.meta["interval_seconds"], 0.5)
 
-    def test_options_end_at_the_first_word_of_the_command(self):
-        run = subprocess.run([BPFMON, "-q", "echo", "-i", "--help"], stdout=subprocess.PIPE, timeout=60, check=False)
+    def test_options_end_at_the_dashes(self):
+        run = subprocess.run([BPFMON, "-q", "--", "echo", "-i", "--help"], stdout=subprocess.PIPE, timeout=60, check=False)
         self.assertEqual((run.returncode, run.stdout), (0, b"-i --help\n"))
 
     def test_metrics_chooses_groups_and_keys(self):

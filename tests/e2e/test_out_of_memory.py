@@ -2,6 +2,7 @@
 """The N-th allocation of a subcommand fails: it ends in one line and a status, or prints the same as without."""
 
 import json
+import os
 import re
 
 from lib import manyruns
@@ -73,6 +74,8 @@ class Readers(SubcommandCase):
             for options in ([], ["--json"], ["--by", "phase"], ["--by", "phase", "--json"]):
                 self.sweep_over("show", *options, run)
         self.sweep_over("show", "-", stdin=RUN)
+        self.sweep_over("show", "--format", "markdown", RUN)
+        self.sweep_over("show", "--format", "%C {rss_peak_bytes} {programs}", RUN)
 
     def test_show_by_span(self):
         spans = [span(i, f"step {i % 7}", i - 1 if i % 3 else None, complete=bool(i % 4), reason="lost") for i in range(70, 0, -1)]
@@ -107,12 +110,25 @@ class Readers(SubcommandCase):
         for options in ([], ["--json"], ["--html", "out.html"]):
             self.sweep_over("compare", *options, RUN, PUSHED)
         self.sweep_over("compare", RUN, peer, time)
+        self.sweep_over("compare", "--format", "markdown", "--fail-if", "wall_seconds < 1h", RUN, PUSHED, code=1)
+        self.sweep_over("compare", "--format", "csv", RUN, PUSHED)
         self.sweep_over("compare", "--fail-if", "cpu_seconds > +10%", RUN, RUN)
+
+    def test_what_a_process_waits_for(self):
+        def check(got):  # a sentence about a moment, which may be another one than before
+            said = got.stderr.decode()
+            self.assertEqual((got.code, said.count("\n")), (2, 1) if said else (0, 0), got)
+            if not said:
+                self.assertIn(str(os.getpid()).encode(), got.stdout)
+
+        for words in (("why", str(os.getpid())), ("why", "--json", str(os.getpid()))):
+            self.fail_each(Faulty(self.dir, words), words, check)
 
     def test_what_machine_and_metrics_are(self):
         self.sweep_over("metrics")
+        self.sweep_over("metrics", "--json")
         self.sweep_over("mark", "--quiet", "text")
-        for word in ("show", "list", "export", "report", "compare", "store", "attach", "mark"):
+        for word in ("show", "list", "export", "report", "compare", "store", "attach", "mark", "edit"):
             self.sweep_over(word, "--help")
 
 
@@ -122,7 +138,7 @@ class Stores(SubcommandCase):
         self.many = self.fill_store()
 
     def test_list(self):
-        for options in ([], ["--json"], ["--name", "al*"], ["--tag", "threads"], ["--since", "2020-01-01", "--sort", "cpu"]):
+        for options in ([], ["--json"], ["--csv", "--columns", "id,tags,note"], ["align"], ["--name", "al*"], ["--tag", "threads"], ["--since", "2020-01-01", "--sort", "cpu"]):
             self.sweep_over("list", *options)
 
     def test_a_run_of_a_store(self):
@@ -136,6 +152,7 @@ class Stores(SubcommandCase):
 
     def test_what_only_reads_the_store(self):
         self.sweep_over("store")
+        self.sweep_over("store", "--json")
         self.sweep_over("store", "check")
         self.sweep_over("store", "prune", "--keep", "2", "--dry-run")
 
@@ -181,6 +198,10 @@ class Writers(SubcommandCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.sweep_writing("store", "merge", "hostile.jsonl", files=[self.store, HOSTILE])
         self.sweep_writing("store", "merge", "other.sqlite", files=[self.store, other])
+
+    def test_edit_and_remove(self):
+        self.sweep_writing("edit", "7", "--name", "other", "--note", "a note", "--tag", "threads=1", files=[self.store])
+        self.sweep_writing("store", "remove", "7", files=[self.store])
 
     def test_prune(self):
         self.sweep_writing("store", "prune", "--keep", "3", files=[self.store])

@@ -98,9 +98,25 @@ class Formats(OutputCase):
         self.bpfmon("-q", "-o", "12:30.csv")
         self.assert_csv((self.dir / "12:30.csv").read_bytes().decode())
 
-    def test_without_any_hint_it_is_jsonl(self):
-        self.bpfmon("-q", "-o", "run.data")
-        self.assert_jsonl((self.dir / "run.data").read_text())
+    def test_without_an_extension_it_is_jsonl(self):
+        self.bpfmon("-q", "-o", "run")
+        self.assert_jsonl((self.dir / "run").read_text())
+
+    def test_an_extension_of_no_format_is_refused_with_the_formats(self):
+        done = self.bpfmon("-o", "run.xlsx", command=["touch", "ran"])
+        self.assert_refused(done, "'run.xlsx'", "jsonl (.jsonl)", "csv (.csv)", "text (.txt)", "jsonl:run.xlsx")
+        self.assertEqual(self.names(), [])
+
+    def test_a_template_stands_for_the_summary(self):
+        done = self.bpfmon("-f", "%x [%C] %q {wall_seconds} {complete}", "-o", "a.jsonl", "-o", "b.txt", command=["sh", "-c", "exit 5"])
+        wall = self.assert_jsonl((self.dir / "a.jsonl").read_text(), 5)[-1]["wall_seconds"]
+        said = f"5 [sh -c exit 5] ?q {wall} true\n"
+        self.assertEqual((done.returncode, done.stderr.decode()), (5, said))
+        self.assertEqual((self.dir / "b.txt").read_text(), said)
+
+    def test_a_template_with_an_unknown_key_is_refused_with_the_nearest(self):
+        done = self.bpfmon("-f", "{rss_peek_bytes}", command=["touch", "ran"])
+        self.assert_refused(done, "{rss_peek_bytes}", "{rss_peak_bytes}")
 
     def test_the_environment_names_an_output_too(self):
         self.bpfmon("-q", env={**os.environ, "BPFMON_OUTPUT": "csv:there"})

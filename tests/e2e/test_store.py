@@ -11,6 +11,7 @@ import subprocess
 import unicodedata
 
 from lib.bpfmon import BPFMON, read_lines, truth
+from lib.live import children_of, executable_of, wait_for
 from lib.store import StoreCase
 
 HOSTILE = "a\"b'c\n</script>\x1b[31m\u202e"
@@ -45,7 +46,9 @@ class Kept(StoreCase):
         self.assertEqual((row["state"], row["complete"], row["exit_code"]), ("finished", True, 3))
         self.assertEqual(row["start_time"], start)
         self.assertEqual(row["cpu_seconds"], lines[-1]["cpu_seconds"])
-        self.assertEqual(self.show("1"), {"meta": lines[0], "summary": lines[-1]})
+        shown = self.show("1")
+        self.assertEqual(set(shown), {"schema", "state", "meta", "summary", "answer"})
+        self.assertEqual((shown["meta"], shown["summary"]), (lines[0], lines[-1]))
 
     def test_show_of_the_file_and_of_the_store_are_the_same(self):
         out = self.dir / "run.jsonl"
@@ -129,7 +132,7 @@ class Found(StoreCase):
         self.record("--name", "sort", env={"BPFMON_TAG_sample": "A7"}, command=("sh", "-c", "kill -9 $$"), code=-9)
 
     def ids(self, *options):
-        return [row["id"] for row in self.list(*options)]
+        return [row["ref"] for row in self.list(*options)]
 
     def test_filters(self):
         for options, expected in (
@@ -188,8 +191,8 @@ class Found(StoreCase):
         for words, said in (
             (("show", "99"), ("no run '99'", "bpfmon list")),
             (("show", "nobody-has-this"), ("no run 'nobody-has-this'",)),
-            (("show", "align"), ("2 runs", "2, 1")),
-            (("show",), ("no run was named",)),
+            (("show", "align~all"), ("2 runs", "2, 1")),
+            (("show", "align~2"), ("'align~2'", "only 2")),
             (("show", "1", "2"), ("'2'",)),
             (("show", empty), ("empty", "no run of bpfmon")),
             (("show", foreign), ("other.jsonl", "no run of bpfmon")),
@@ -202,7 +205,6 @@ class Found(StoreCase):
             (("list", "--sort", "colour"), ("colour",)),
             (("list", "--limit", "-1"), ("-1",)),
             (("list", "--nam", "x"), ("--nam",)),
-            (("list", "word"), ("word",)),
             (("list", "--store", foreign), ("other.jsonl", "not a store")),
             (("list", "--store", self.dir / "none.sqlite"), ("none.sqlite", "No such file")),
         ):
@@ -229,7 +231,7 @@ class Found(StoreCase):
         done = self.bpfmon("list", "--json", env=env)
         self.assertEqual(done.returncode, 0)
         self.assertIn("damaged.sqlite' is left out", done.stderr)
-        ids = {json.loads(line)["id"] for line in done.stdout.splitlines()}
+        ids = {json.loads(line)["ref"] for line in done.stdout.splitlines()}
         self.assertEqual(ids, {"1", "2", "3", "node7:1", "node7:2", "node7:3"})
         shown = self.bpfmon("show", "--json", "node7:2", env=env)
         self.assertEqual(json.loads(shown.stdout)["summary"]["exit_code"], 5)
@@ -238,7 +240,7 @@ class Found(StoreCase):
 class Running(StoreCase):
     def test_a_run_that_goes_on_is_listed_and_shown(self):
         environment = {k: v for k, v in os.environ.items() if k != "BPFMON_NO_STORE"}
-        command = [BPFMON, "-q", "-i", "0.05", "--store", self.store, "--", "sh", "-c", "read x"]
+        command = [BPFMON, "-q", "-i", "0.05", "--stalled-after", "0.2", "--store", self.store, "--", "sh", "-c", "read x"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) as run:
             try:
                 self.wait_for_samples(3)
@@ -247,14 +249,37 @@ class Running(StoreCase):
                 shown = self.show("1")["summary"]
                 self.assertFalse(shown["complete"])
                 self.assertIn("goes on", shown["reason"])
+                self.assertEqual(self.show("1")["state"], "running")
+                self.check_text(run.pid)
+                wait_for(lambda: "  stalled     nothing was done for " in self.shown_as_text(), "the stall")
             finally:
                 run.stdin.close()
                 run.wait()
         (row,) = self.list()
         self.assertEqual((row["state"], row["complete"]), ("finished", True))
+        self.assertEqual(self.show("1")["state"], "finished")
+        text = self.shown_as_text()
+        self.assertNotIn("running", text)
+        self.assertNotIn("alive", text)
+        self.assertNotIn("stalled", text)
+
+    def shown_as_text(self, *words, before=()):
+        argv = [*before, BPFMON, "show", "--store", self.store, *words, "1"]
+        return subprocess.run(argv, stdout=subprocess.PIPE, check=True).stdout.decode()
+
+    def check_text(self, launcher):
+        """What it was so far, and its processes now; without the feed all but these."""
+        (shell,) = [pid for pid in children_of(launcher) if executable_of(pid) not in ("", os.path.realpath(BPFMON))]
+        text = self.shown_as_text("--color", "always")
+        self.assertRegex(text, "\x1b\\[34mbpfmon: running, [0-9.]+ m?s so far\x1b\\[0m\n")
+        self.assertRegex(text, r"\n  alive       1 process at [0-9.]+ m?s\n")
+        self.assertRegex(text, rf"\n  sh +{shell} +[0-9.]+ [KM]iB")
+        self.assertNotIn("INCOMPLETE", text)
+        self.assertRegex(self.shown_as_text("-f", "markdown"), r"\n\*\*running, [0-9.]+ m?s so far\*\*\n")
+        elsewhere = self.shown_as_text(before=["unshare", "--net"])
+        self.assertIn("  alive       not known: it has ended, or is on another host\n", elsewhere)
+        self.assertIn("bpfmon: running, ", elsewhere)
 
     def wait_for_samples(self, n):
-        from lib.live import wait_for
-
         wait_for(lambda: self.store.exists() and self.ask("SELECT 1 FROM sqlite_master WHERE name='samples'"), "a store")
         wait_for(lambda: self.ask("SELECT count(*) FROM sample")[0][0] >= n, "samples in the store")

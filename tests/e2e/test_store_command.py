@@ -133,7 +133,7 @@ class Check(CommandCase):
         self.assert_refused(self.bpfmon("store"), "No such file")
         self.record()
         for words, said in (
-            (("burn",), ("'burn'", "prune, check, or merge")),
+            (("burn",), ("'burn'", "prune, remove, check, or merge")),
             (("prune",), ("which runs", "--keep")),
             (("prune", "--keep", "-1"), ("-1",)),
             (("prune", "--max-size", "12"), ("12",)),

@@ -26,7 +26,7 @@ class StoresCase(StoreCase):
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def ids(self, *options):
-        return [row["id"] for row in self.list(*options, env=self.env)]
+        return [row["ref"] for row in self.list(*options, env=self.env)]
 
 
 class TakenOver(StoresCase):

@@ -7,7 +7,7 @@ import pathlib
 import stat
 import subprocess
 
-from lib.bpfmon import BPFMON, truth
+from lib.bpfmon import BPFMON, truth, with_state_in
 from lib.live import LiveCase, status_of, wait_for
 
 NOBODY, NOGROUP = 65534, 65534
@@ -27,9 +27,9 @@ class SudoCase(LiveCase):
         os.chown(self.theirs, NOBODY, NOGROUP)
         self.ran = self.dir / "ran"
 
-    def bpfmon(self, *words, command=None, env=None, **popen):
+    def bpfmon(self, *words, command=None, env=None, before=(), **popen):
         environment = {**os.environ, **(CALLED_BY_NOBODY if env is None else env)}
-        argv = [BPFMON, *map(str, words), "--", *map(str, command or ["touch", self.ran])]
+        argv = [*before, BPFMON, *map(str, words), "--", *map(str, command or ["touch", self.ran])]
         return subprocess.run(
             argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False, **popen
         )
@@ -104,9 +104,11 @@ class Files(SudoCase):
 class Environment(SudoCase):
     def test_the_command_keeps_every_variable_where_root_records(self):
         env = {**CALLED_BY_NOBODY, "XDG_STATE_HOME": str(self.theirs), "BPFMON_NO_STORE": ""}
-        done = self.bpfmon("-q", "--record-as", "root", env=env, command=["sh", "-c", 'echo "$XDG_STATE_HOME"'])
+        command = ["sh", "-c", 'echo "$XDG_STATE_HOME"']
+        done = self.bpfmon("-q", "--record-as", "root", env=env, command=command, before=with_state_in(self.ours))
         self.assertEqual((done.returncode, done.stdout.decode()), (0, f"{self.theirs}\n"), done.stderr)
         self.assertEqual(list(self.theirs.iterdir()), [])  # its store is not where the caller says
+        self.assertEqual(len(list((self.ours / "bpfmon").glob("*.sqlite"))), 1)
 
 
 class Roles(SudoCase):

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from lib.bpfmon import BPFMON, Case, cgroup, truth
+from lib.bpfmon import QUIET, Case, cgroup, truth
 from lib.terminal import Terminal
 
 ODD_ENVIRONMENT = {
@@ -38,7 +38,7 @@ class Transparency(Case):
     def both(self, options=(), **popen):
         """What `state` says without and with bpfmon, as bytes."""
         said = []
-        for before in ([], [BPFMON, "-q", "-i", "0.01", *options, "--"]):
+        for before in ([], [*QUIET, "-i", "0.01", *options, "--"]):
             out = self.dir / f"state-{time.monotonic_ns()}.json"
             done = subprocess.run([*before, truth("state"), str(out)], check=False, timeout=10, **popen)
             self.assertEqual(done.returncode, 0)
@@ -208,7 +208,7 @@ class Transparency(Case):
         term = Terminal(self, shell, env={"PS1": "> ", "PATH": "/usr/bin:/bin"})
         clean = "env -i A=b"  # a shell tells its commands their paths
         state = truth("state")
-        term.type(f"{clean} {state} {alone}; {clean} {BPFMON} -q -- {state} {followed}; echo en''ded; exit\n")
+        term.type(f"{clean} {state} {alone}; {clean} {' '.join(QUIET)} -- {state} {followed}; echo en''ded; exit\n")
         term.expect("ended")
         term.wait()
         self.assertEqual(self.without_socket(followed.read_bytes()), alone.read_bytes())
@@ -224,7 +224,7 @@ class Transparency(Case):
         self.assertEqual((state["has_tty"], state["foreground"]), (True, True))
 
     def test_a_program_can_read_what_is_typed(self):
-        term = Terminal(self, [BPFMON, "-q", "--", "sh", "-c", 'read line; echo "got $line"; exit 5'])
+        term = Terminal(self, [*QUIET, "--", "sh", "-c", 'read line; echo "got $line"; exit 5'])
         term.type("words\n")
         term.expect("got words")
         self.assertEqual(term.wait(), 5)

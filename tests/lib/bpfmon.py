@@ -17,14 +17,24 @@ BPFMON = str(BUILD / "bpfmon")
 MAP_BYTES_LEFT_SECONDS = 10
 # the stores of the user who runs the tests are neither written nor read
 os.environ["BPFMON_NO_STORE"] = "1"
+os.environ["BPFMON_NO_CONFIG"] = "1"  # nor their files of options
+os.environ["PAGER"] = "cat"  # on the terminals of tests nobody reads
 for name in ("SUDO_UID", "SUDO_GID", "SUDO_USER"):  # tests run as root, also under sudo make check
     os.environ.pop(name, None)
 os.environ["XDG_STATE_HOME"] = str(BUILD / "no-state")
+# a test that clears the environment runs this, else its runs would be in the user's store
+QUIET = [BPFMON, "-q", "--no-store"]
 
 
 def truth(name):
     """The path of a truth program."""
     return str(BUILD / "truth" / name)
+
+
+def with_state_in(folder):
+    """Words before a command: for it and its children the stores in the home directory of root are in this folder."""
+    script = 'mkdir -p "$1" && mount --bind "$0" "$1" && shift && exec "$@"'
+    return ["unshare", "-m", "sh", "-c", script, str(folder), os.path.expanduser("~root/.local/state")]
 
 
 def said_by(*argv, **popen):

@@ -37,6 +37,13 @@ def stat_of(pid):
     return (state, *map(int, numbers))
 
 
+def wait_for_exec(pid):
+    """Until a child that Popen has started runs its program: Popen returns when exec has closed the pipe to it, which
+    is before exec has given the process its name and made it dumpable, its user's own."""
+    own = pathlib.Path("/proc/self/comm").read_text()
+    wait_for(lambda: pathlib.Path(f"/proc/{pid}/comm").read_text() != own, "exec")
+
+
 def is_alive(pid):
     stat = stat_of(pid)
     return stat is not None and stat[0] not in "ZX"

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Executes the notebook on a store and returns its results."""
 
+import atexit
 import json
 import os
 import subprocess
+import tempfile
 import unittest
 
 from lib import manyruns
@@ -22,6 +24,36 @@ class Result:
         self.printed, self.warned, self.error = said["printed"], said["warned"], said["error"]
 
 
+class Executor:
+    """execute.py, which waits for executions; without the user's own settings."""
+
+    running = None  # the one for all tests, unless it has failed
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="bpfmon-test-")
+        self.said = tempfile.TemporaryFile("w+")
+        environment = os.environ | {key: self.folder.name for key in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR")}
+        environment["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
+        command = [PYTHON, TOP / "tests" / "notebook" / "execute.py", NOTEBOOK]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said, env=environment, text=True)
+        atexit.register(self.end)
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.folder.cleanup()
+
+    def ask(self, questions):
+        self.process.stdin.write(json.dumps(questions) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            Executor.running = None
+            self.said.seek(0)
+            raise AssertionError(self.said.read())
+        return json.loads(answer)
+
+
 class NotebookCase(StoreCase):
     @classmethod
     def setUpClass(cls):
@@ -36,16 +68,13 @@ class NotebookCase(StoreCase):
         return done.stdout
 
     def execute(self, ask=None, parameters="", env=None):
-        """Executed in a folder for its figures, which stays; without the user's own settings."""
+        """Executed with a folder for its figures, which stays."""
         folder = BUILD / "notebook" / self.id()
         folder.mkdir(parents=True, exist_ok=True)
-        environment = os.environ | {"BPFMON_STORE": str(self.store), "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
-        environment |= {key: str(self.dir / key) for key in ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR")}
-        command = [PYTHON, TOP / "tests" / "notebook" / "execute.py", NOTEBOOK, folder]
-        questions = json.dumps({"ask": ask or {}, "parameters": parameters})
-        done = subprocess.run(command, input=questions, env=environment | (env or {}), capture_output=True, text=True, timeout=400, check=False)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return Result(json.loads(done.stdout))
+        environment = {**os.environ, "BPFMON_STORE": str(self.store), **(env or {})}
+        if not Executor.running:
+            Executor.running = Executor()
+        return Result(Executor.running.ask({"ask": ask or {}, "parameters": parameters, "folder": str(folder), "environment": environment}))
 
     def succeed(self, *args, **kwargs):
         """Executes it completely, without a warning and with all figures."""

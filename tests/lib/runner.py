@@ -2,20 +2,30 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs the tests of a folder (or those whose id contains a word) and ends with the count.
 
-Usage: runner.py FOLDER [WORD...]
+Usage: runner.py [--jobs N] FOLDER [WORD...]
+
+With --jobs up to N files run at once, each in a process of its own; what a file prints comes in one piece. One with
+a line ALONE = True runs when the others have ended.
 """
 
+import argparse
+import concurrent.futures
 import pathlib
+import re
 import signal
+import subprocess
 import sys
 import time
 import unittest
+
+COUNTS = r"(\d+) passed, (\d+) failed, (\d+) skipped"
 
 
 class Result(unittest.TestResult):
     """One line for each test, with its time, and the reason below if it failed."""
 
     passed = 0
+    started = time.monotonic()  # of what fails or is skipped before the first test begins
 
     def startTest(self, test):
         super().startTest(test)
@@ -66,18 +76,50 @@ def give_children_default_signals():
             signal.signal(sig, lambda *_: None)
 
 
-def main():
-    folder, *words = sys.argv[1:]
-    give_children_default_signals()
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+def run_here(folder, words):
     loader = unittest.TestLoader()
     found = loader.discover(folder, pattern="test_*.py", top_level_dir=folder)
     for problem in loader.errors:
         print(problem)
     result = Result()
     unittest.TestSuite(select(found, words)).run(result)
-    failed = len(result.failures) + len(result.errors) + len(loader.errors)
-    print(f"{result.passed} passed, {failed} failed, {len(result.skipped)} skipped")
+    return result.passed, len(result.failures) + len(result.errors) + len(loader.errors), len(result.skipped)
+
+
+def run_file(folder, name):
+    """The counts of the tests of one file, which a process of its own runs."""
+    done = subprocess.run([sys.executable, __file__, folder, f"{name}."], stdout=subprocess.PIPE, text=True, check=False)
+    *lines, last = done.stdout.splitlines() or [""]
+    print("\n".join(lines), flush=True)
+    counts = re.fullmatch(COUNTS, last)
+    if counts:
+        return tuple(int(count) for count in counts.groups())
+    print(f"FAIL    {name} ended with {done.returncode} and without its count\n{last}", flush=True)
+    return 0, 1, 0
+
+
+def run_files(folder, jobs):
+    paths = sorted(pathlib.Path(folder).glob("test_*.py"))
+    alone = [path.stem for path in paths if "\nALONE = True" in path.read_text()]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        counts = list(pool.map(lambda name: run_file(folder, name), [p.stem for p in paths if p.stem not in alone]))
+    counts += [run_file(folder, name) for name in alone]
+    return tuple(map(sum, zip(*counts)))
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("folder")
+    parser.add_argument("words", nargs="*")
+    args = parser.parse_args()
+    give_children_default_signals()
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+    if args.jobs > 1 and not args.words:
+        passed, failed, skipped = run_files(args.folder, args.jobs)
+    else:
+        passed, failed, skipped = run_here(args.folder, args.words)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 
 

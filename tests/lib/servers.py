@@ -115,17 +115,27 @@ def victoriametrics(folder):
     return Server(argv, port, "/health", f"{folder}/log")
 
 
-def prometheus(folder, blocks):
+def prometheus(folder, blocks, scraped=None):
+    """@scraped: the port of loopback that it reads metrics from."""
     need("prometheus")
     port = free_port()
     config = pathlib.Path(folder) / "prometheus.yml"
     config.write_text("global: {}\n")
+    if scraped:
+        config.write_text(f"""
+global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+scrape_configs:
+- job_name: bpfmon
+  honor_labels: true
+  static_configs: [{{targets: ["127.0.0.1:{scraped}"]}}]
+""")
     argv = [
         "prometheus",
         f"--config.file={config}",
         f"--storage.tsdb.path={blocks}",
         "--storage.tsdb.retention.time=100y",
         f"--web.listen-address=127.0.0.1:{port}",
+        "--scrape.discovery-reload-interval=100ms",
         "--log.level=warn",
     ]
     return Server(argv, port, "/-/ready", f"{folder}/log")

@@ -68,7 +68,7 @@ static inline void assert_unharmed(const struct foreign *f)
 }
 
 /* clang-format off */
-#define NEEDS_ROOT() do { if (geteuid()) skip(); } while (0)
+#define NEEDS_ROOT() do { if (geteuid()) { print_message("skipped: it needs root\n"); skip(); } } while (0)
 /* clang-format on */
 #define FOREIGN_TEST(test) cmocka_unit_test_setup_teardown(test, foreign_make, foreign_remove)
 

@@ -17,7 +17,7 @@ static char *text_of(const struct process_sample *rows, size_t nr)
 	FILE *f = open_memstream(&text, &length);
 
 	assert_non_null(f);
-	heaviest_text(f, rows, nr);
+	heaviest_text(f, "at the peak", rows, nr);
 	fclose(f);
 	return text;
 }

@@ -137,6 +137,16 @@ static void arguments_that_could_not_be_read_are_absent(void **state)
 	assert_false(images_find(all, 1)->has_args);
 }
 
+static void image_of_mixed_ids_is_known_as_such(void **state)
+{
+	struct images *all = *state;
+
+	ADD(all, 1, "su", "su", EXEC_MIXED_IDS);
+	ADD(all, 2, "cc", "cc", 0);
+	assert_true(images_find(all, 1)->has_mixed_ids);
+	assert_false(images_find(all, 2)->has_mixed_ids);
+}
+
 static void unknown_image_is_not_found(void **state)
 {
 	struct images *all = *state;
@@ -231,6 +241,7 @@ int main(void)
 		IMAGES_TEST(arguments_are_kept_with_their_nuls),
 		IMAGES_TEST(arguments_that_were_cut_say_so),
 		IMAGES_TEST(arguments_that_could_not_be_read_are_absent),
+		IMAGES_TEST(image_of_mixed_ids_is_known_as_such),
 		IMAGES_TEST(unknown_image_is_not_found),
 		IMAGES_TEST(images_that_share_a_slot_are_distinguished),
 		IMAGES_TEST(few_images_are_kept_however_old),

@@ -14,8 +14,10 @@
 
 #define NEEDS_TYPES()                                                                              \
 	do {                                                                                       \
-		if (access("/sys/kernel/btf/vmlinux", R_OK))                                       \
+		if (access("/sys/kernel/btf/vmlinux", R_OK)) {                                     \
+			print_message("skipped: the kernel has no BTF\n");                         \
 			skip();                                                                    \
+		}                                                                                  \
 	} while (0)
 
 static struct kernel_type wanted[] = {

@@ -13,13 +13,13 @@ static void assert_interval(const char *text, uint64_t ns)
 {
 	struct run_options o;
 
-	assert_parsed(&o, "-i", (char *)text, "true");
+	assert_parsed(&o, "-i", (char *)text, "--", "true");
 	assert_int_equal(o.recording.interval_ns, ns);
 }
 
 static void assert_no_interval(const char *text)
 {
-	assert_refused("--interval does not take", "-i", (char *)text, "true");
+	assert_refused("--interval does not take", "-i", (char *)text, "--", "true");
 }
 
 static void defaults_are_a_second_and_all_metrics_that_cost_nothing(void **state)
@@ -49,13 +49,15 @@ static void process_samples_are_off_or_up_to_a_thousand(void **state)
 	(void)state;
 	assert_parsed(&o, "--", "true");
 	assert_int_equal(o.recording.process_samples, 0);
-	assert_parsed(&o, "--process-samples", "1000", "true");
+	assert_parsed(&o, "--process-samples", "1000", "--", "true");
 	assert_int_equal(o.recording.process_samples, 1000);
-	assert_parsed(&o, "--process-samples", "20", "--process-samples", "0", "true");
+	assert_parsed(&o, "--process-samples", "20", "--process-samples", "0", "--", "true");
 	assert_int_equal(o.recording.process_samples, 0);
-	assert_refused("--process-samples does not take '1001'", "--process-samples=1001", "true");
-	assert_refused("--process-samples does not take '-1'", "--process-samples=-1", "true");
-	assert_refused("--process-samples does not take ''", "--process-samples=", "true");
+	assert_refused("--process-samples does not take '1001'", "--process-samples=1001", "--",
+		       "true");
+	assert_refused("--process-samples does not take '-1'", "--process-samples=-1", "--",
+		       "true");
+	assert_refused("--process-samples does not take ''", "--process-samples=", "--", "true");
 }
 
 static void intervals_are_seconds_fractions_or_milliseconds(void **state)
@@ -102,10 +104,10 @@ static void flags_are_set(void **state)
 	struct run_options o;
 
 	(void)state;
-	assert_parsed(&o, "-q", "-v", "--force", "--no-args", "true");
+	assert_parsed(&o, "-q", "-v", "--force", "--no-args", "--", "true");
 	assert_true(o.recording.quiet && o.recording.verbose && o.recording.force &&
 		    o.recording.no_args);
-	assert_parsed(&o, "-qv", "true");
+	assert_parsed(&o, "-qv", "--", "true");
 	assert_true(o.recording.quiet && o.recording.verbose);
 }
 
@@ -114,11 +116,11 @@ static void wait_takes_command_or_tree(void **state)
 	struct run_options o;
 
 	(void)state;
-	assert_parsed(&o, "--wait", "tree", "true");
+	assert_parsed(&o, "--wait", "tree", "--", "true");
 	assert_true(o.wait_tree);
-	assert_parsed(&o, "--wait=tree", "--wait=command", "true");
+	assert_parsed(&o, "--wait=tree", "--wait=command", "--", "true");
 	assert_false(o.wait_tree);
-	assert_refused("'forever'", "--wait=forever", "true");
+	assert_refused("'forever'", "--wait=forever", "--", "true");
 }
 
 static void user_may_be_named(void **state)
@@ -126,14 +128,14 @@ static void user_may_be_named(void **state)
 	struct run_options o;
 
 	(void)state;
-	assert_parsed(&o, "--user=ada", "true");
+	assert_parsed(&o, "--user=ada", "--", "true");
 	assert_true(o.switch_user);
 	assert_string_equal(o.user, "ada");
-	assert_parsed(&o, "--user", "true");
+	assert_parsed(&o, "--user", "--", "true");
 	assert_true(o.switch_user);
 	assert_null(o.user);
 	assert_string_equal(o.common.words[0], "true");
-	assert_refused("--user", "--user=", "true");
+	assert_refused("--user", "--user=", "--", "true");
 }
 
 static void record_as_takes_only_root(void **state)
@@ -141,9 +143,9 @@ static void record_as_takes_only_root(void **state)
 	struct run_options o;
 
 	(void)state;
-	assert_parsed(&o, "--record-as", "root", "true");
+	assert_parsed(&o, "--record-as", "root", "--", "true");
 	assert_true(o.recording.record_as_root);
-	assert_refused("'ada'", "--record-as", "ada", "true");
+	assert_refused("'ada'", "--record-as", "ada", "--", "true");
 }
 
 static void numbers_have_limits(void **state)
@@ -151,15 +153,15 @@ static void numbers_have_limits(void **state)
 	struct run_options o;
 
 	(void)state;
-	assert_parsed(&o, "--max-tasks", "4194304", "--inject-misses=999", "true");
+	assert_parsed(&o, "--max-tasks", "4194304", "--inject-misses=999", "--", "true");
 	assert_int_equal(o.recording.max_tasks, 4194304);
 	assert_int_equal(o.recording.inject_misses, 999);
-	assert_refused("'0'", "--max-tasks=0", "true");
-	assert_refused("'4194305'", "--max-tasks=4194305", "true");
-	assert_refused("'99999999999999999999'", "--max-tasks=99999999999999999999", "true");
-	assert_refused("'1k'", "--max-tasks=1k", "true");
-	assert_refused("'-1'", "--max-tasks=-1", "true");
-	assert_refused("'1000'", "--inject-misses=1000", "true");
+	assert_refused("'0'", "--max-tasks=0", "--", "true");
+	assert_refused("'4194305'", "--max-tasks=4194305", "--", "true");
+	assert_refused("'99999999999999999999'", "--max-tasks=99999999999999999999", "--", "true");
+	assert_refused("'1k'", "--max-tasks=1k", "--", "true");
+	assert_refused("'-1'", "--max-tasks=-1", "--", "true");
+	assert_refused("'1000'", "--inject-misses=1000", "--", "true");
 }
 
 static void programs_to_refuse_are_known_ones(void **state)
@@ -168,12 +170,12 @@ static void programs_to_refuse_are_known_ones(void **state)
 
 	(void)state;
 	assert_parsed(&o, "--inject-no-program=oom__victim", "--inject-no-program=peak__rss:attach",
-		      "true");
+		      "--", "true");
 	assert_int_equal(o.recording.refused, OPTIONAL_BIT(OPTIONAL_OOM));
 	assert_int_equal(o.recording.unattached, OPTIONAL_BIT(OPTIONAL_EXACT_PEAK));
-	assert_refused("'peak'", "--inject-no-program=peak", "true");
-	assert_refused("'follow__exit'", "--inject-no-program=follow__exit", "true");
-	assert_refused("'oom__victim:load'", "--inject-no-program=oom__victim:load", "true");
+	assert_refused("'peak'", "--inject-no-program=peak", "--", "true");
+	assert_refused("'follow__exit'", "--inject-no-program=follow__exit", "--", "true");
+	assert_refused("'oom__victim:load'", "--inject-no-program=oom__victim:load", "--", "true");
 }
 
 int main(void)

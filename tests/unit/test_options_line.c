@@ -26,8 +26,8 @@ static void a_line_is_parsed_from_its_start_after_one_that_was_refused_within_a_
 	struct run_options o;
 
 	(void)state;
-	assert_refused("'-x'", "-qxv", "true");
-	assert_parsed(&o, "true");
+	assert_refused("'-x'", "-qxv", "--", "true");
+	assert_parsed(&o, "--", "true");
 	assert_false(o.recording.verbose || o.recording.quiet);
 	assert_string_equal(o.common.words[0], "true");
 }
@@ -46,14 +46,46 @@ static void command_is_never_parsed(void **state)
 	assert_false(o.recording.verbose || o.common.help);
 }
 
-static void first_word_that_is_no_option_begins_the_command(void **state)
+static void command_without_dashes_is_refused_with_what_to_type(void **state)
+{
+	(void)state;
+	assert_refused(" bpfmon -- ls -v --force\n", "ls", "-v", "--force");
+	assert_refused("a command comes after --: bpfmon -i 1 -- make\n", "-i", "1", "make");
+	assert_refused("bpfmon -q --user -- make 'a b' '' 'it'\\''s' '~'\n", "-q", "--user", "make",
+		       "a b", "", "it's", "~");
+	assert_refused("did you mean 'list'? To run it: bpfmon -- lsit\n", "lsit");
+	assert_refused("'store remove'? To run it: bpfmon -- rm 24\n", "rm", "24");
+	assert_refused("a run is only: bpfmon -- make\n", "run", "--", "make");
+}
+
+static void subcommand_behind_options_is_refused_with_what_to_type(void **state)
+{
+	(void)state;
+	assert_refused("subcommand: bpfmon list --store X --json\n", "--store", "X", "list",
+		       "--json");
+	assert_refused("try: bpfmon list. To run a program of that name: bpfmon -i 1 -- list\n",
+		       "-i", "1", "list");
+}
+
+static void dashes_are_no_value_unless_they_are_in_the_word_of_the_option(void **state)
 {
 	struct run_options o;
 
 	(void)state;
-	assert_parsed(&o, "ls", "-v", "--force");
-	assert_string_equal(o.common.words[0], "ls");
-	assert_false(o.recording.verbose || o.recording.force);
+	assert_refused("after '--name'", "--name", "--", "true");
+	assert_refused("after '-o'", "-o", "--", "true");
+	assert_parsed(&o, "--name=--", "--", "true");
+	assert_string_equal(o.recording.name, "--");
+	assert_refused("a command comes after --", "--name=--", "true");
+}
+
+static void long_line_that_is_shown_is_cut(void **state)
+{
+	static char word[1000];
+
+	(void)state;
+	memset(word, 'x', sizeof(word) - 1);
+	assert_refused("bpfmon -q -- a b ...\n", "-q", "a", "b", word, "c");
 }
 
 static void no_command_is_refused(void **state)
@@ -67,15 +99,20 @@ static void no_command_is_refused(void **state)
 static void unknown_options_are_refused_and_named(void **state)
 {
 	(void)state;
-	assert_refused("'--nonsense'", "--nonsense", "true");
-	assert_refused("'--nonsense=3'", "--nonsense=3", "true");
-	assert_refused("'-x'", "-x", "true");
+	assert_refused("'--nonsense'", "--nonsense", "--", "true");
+	assert_refused("'--nonsense=3'", "--nonsense=3", "--", "true");
+	assert_refused("'-x'", "-x", "--", "true");
+	assert_refused("'--nmae'; did you mean '--name'?", "--nmae", "a", "--", "true");
+	assert_refused("'-output'; did you mean '--output'?", "-output", "a", "--", "true");
+	assert_refused("'bpfmon attach' has one", "--pid", "7", "--", "true");
+	assert_refused("did you mean 'rss_bytes'?", "--metrics", "cpu,rss_byts", "--", "true");
+	assert_refused("did you mean 'jsonl'?", "-f", "josnl", "--", "true");
 }
 
 static void options_that_could_be_two_are_refused(void **state)
 {
 	(void)state;
-	assert_refused("'--in'", "--in", "1", "true");
+	assert_refused("'--in'", "--in", "1", "--", "true");
 }
 
 static void missing_and_superfluous_values_are_refused(void **state)
@@ -83,14 +120,14 @@ static void missing_and_superfluous_values_are_refused(void **state)
 	(void)state;
 	assert_refused("'-i'", "-i");
 	assert_refused("'--output'", "--output");
-	assert_refused("'--quiet=3'", "--quiet=3", "true");
+	assert_refused("'--quiet=3'", "--quiet=3", "--", "true");
 }
 
 /* The last test: after it getopt stands in the middle of a word, which only optind = 0 forgets. */
 static void unknown_letter_among_others_is_refused_and_named(void **state)
 {
 	(void)state;
-	assert_refused("'-x'", "-qxv", "true");
+	assert_refused("'-x'", "-qxv", "--", "true");
 }
 
 int main(void)
@@ -100,7 +137,10 @@ int main(void)
 		OPTIONS_TEST(command_is_never_parsed),
 		cmocka_unit_test(
 			a_line_is_parsed_from_its_start_after_one_that_was_refused_within_a_word),
-		OPTIONS_TEST(first_word_that_is_no_option_begins_the_command),
+		OPTIONS_TEST(command_without_dashes_is_refused_with_what_to_type),
+		OPTIONS_TEST(subcommand_behind_options_is_refused_with_what_to_type),
+		OPTIONS_TEST(dashes_are_no_value_unless_they_are_in_the_word_of_the_option),
+		OPTIONS_TEST(long_line_that_is_shown_is_cut),
 		OPTIONS_TEST(no_command_is_refused),
 		OPTIONS_TEST(unknown_options_are_refused_and_named),
 		OPTIONS_TEST(options_that_could_be_two_are_refused),

@@ -12,7 +12,7 @@ static void assert_output(const char *text, const struct observer_ops *format, c
 {
 	struct run_options o;
 
-	assert_parsed(&o, "-o", (char *)text, "true");
+	assert_parsed(&o, "-o", (char *)text, "--", "true");
 	assert_int_equal(o.recording.nr_outputs, 1);
 	assert_ptr_equal(o.recording.outputs[0].format, format);
 	assert_string_equal(o.recording.outputs[0].path, path);
@@ -54,7 +54,7 @@ static void format_option_is_before_the_extension(void **state)
 	struct run_options o;
 
 	(void)state;
-	assert_parsed(&o, "-o", "run.txt", "-o", "jsonl:b", "-f", "csv", "true");
+	assert_parsed(&o, "-o", "run.txt", "-o", "jsonl:b", "-f", "csv", "--", "true");
 	assert_ptr_equal(o.recording.outputs[0].format, &csv_observer);
 	assert_ptr_equal(o.recording.outputs[1].format, &jsonl_observer);
 }
@@ -62,20 +62,54 @@ static void format_option_is_before_the_extension(void **state)
 static void formats_that_do_not_exist_are_refused(void **state)
 {
 	(void)state;
-	assert_refused("--format does not take 'xml'", "-f", "xml", "-o", "x", "true");
+	assert_refused("--format does not take 'xml'", "-f", "xml", "-o", "x", "--", "true");
 }
 
 static void the_error_for_a_format_without_output_has_a_hint(void **state)
 {
 	(void)state;
-	assert_refused("-o run.csv", "--format=csv", "true");
+	assert_refused("-o run.csv", "--format=csv", "--", "true");
+}
+
+static void an_extension_of_no_format_is_refused(void **state)
+{
+	(void)state;
+	assert_refused("no format has that extension; there are text (.txt), jsonl (.jsonl), "
+		       "csv (.csv); or name one before the path, as in jsonl:run.xlsx",
+		       "-o", "run.xlsx", "--", "true");
+	assert_refused("'a.b/run.json'", "-o", "a.b/run.json", "--", "true");
+	assert_output("jsonl:run.xlsx", &jsonl_observer, "run.xlsx");
+}
+
+static void what_looks_like_no_extension_is_part_of_the_name(void **state)
+{
+	(void)state;
+	assert_output("run.4711", &jsonl_observer, "run.4711");
+	assert_output("tmp.kZqWvXyBnM", &jsonl_observer, "tmp.kZqWvXyBnM");
+	assert_output("dir.d/run", &jsonl_observer, "dir.d/run");
+	assert_output(".hidden", &jsonl_observer, ".hidden");
+	assert_output("run.", &jsonl_observer, "run.");
+}
+
+static void a_format_with_a_percent_sign_or_brace_is_a_template(void **state)
+{
+	struct run_options o;
+
+	(void)state;
+	assert_parsed(&o, "-f", "csv", "-f", "%e", "-o", "x", "--", "true");
+	assert_string_equal(o.recording.template, "%e");
+	assert_ptr_equal(o.recording.outputs[0].format, &csv_observer);
+	assert_parsed(&o, "-f", "{wall_seconds}", "--", "true");
+	assert_parsed(&o, "-q", "-f", "%e", "-o", "x.txt", "--", "true");
+	assert_refused("did you mean {wall_seconds}?", "-f", "{wall_second}", "--", "true");
+	assert_refused("--quiet shows none", "-q", "-f", "%e", "-o", "x.csv", "--", "true");
 }
 
 static void output_without_a_path_is_refused(void **state)
 {
 	(void)state;
-	assert_refused("csv:", "-o", "csv:", "true");
-	assert_refused("--output", "-o", "", "true");
+	assert_refused("csv:", "-o", "csv:", "--", "true");
+	assert_refused("--output", "-o", "", "--", "true");
 }
 
 static void sixteen_outputs_fit_and_one_more_is_refused(void **state)
@@ -84,10 +118,10 @@ static void sixteen_outputs_fit_and_one_more_is_refused(void **state)
 
 	(void)state;
 	assert_parsed(&o, "-oa", "-ob", "-oc", "-od", "-oe", "-of", "-og", "-oh", "-oi", "-oj",
-		      "-ok", "-ol", "-om", "-on", "-oo", "-op", "true");
+		      "-ok", "-ol", "-om", "-on", "-oo", "-op", "--", "true");
 	assert_int_equal(o.recording.nr_outputs, MAX_OUTPUTS);
 	assert_refused("'q'", "-oa", "-ob", "-oc", "-od", "-oe", "-of", "-og", "-oh", "-oi", "-oj",
-		       "-ok", "-ol", "-om", "-on", "-oo", "-op", "-oq", "true");
+		       "-ok", "-ol", "-om", "-on", "-oo", "-op", "-oq", "--", "true");
 }
 
 int main(void)
@@ -100,6 +134,9 @@ int main(void)
 		OPTIONS_TEST(format_option_is_before_the_extension),
 		OPTIONS_TEST(formats_that_do_not_exist_are_refused),
 		OPTIONS_TEST(the_error_for_a_format_without_output_has_a_hint),
+		OPTIONS_TEST(an_extension_of_no_format_is_refused),
+		OPTIONS_TEST(what_looks_like_no_extension_is_part_of_the_name),
+		OPTIONS_TEST(a_format_with_a_percent_sign_or_brace_is_a_template),
 		OPTIONS_TEST(output_without_a_path_is_refused),
 		OPTIONS_TEST(sixteen_outputs_fit_and_one_more_is_refused),
 	};

@@ -45,7 +45,7 @@ static void tags_of_both_are_taken(void **state)
 	(void)state;
 	put_into_environment(2);
 	setenv("BPFMON_TAG", "default=d", 1);
-	assert_parsed(&o, "--tag", "a=b", "true");
+	assert_parsed(&o, "--tag", "a=b", "--", "true");
 	assert_int_equal(o.recording.tags.nr, 4);
 	assert_true(has_tag(&o, "a=b") && has_tag(&o, "k0=v") && has_tag(&o, "default=d"));
 }
@@ -56,7 +56,7 @@ static void the_last_tag_of_the_command_line_wins(void **state)
 
 	(void)state;
 	put_into_environment(1);
-	assert_parsed(&o, "--tag", "k0=first", "--tag", "k0=last", "true");
+	assert_parsed(&o, "--tag", "k0=first", "--tag", "k0=last", "--", "true");
 	assert_int_equal(o.recording.tags.nr, 1);
 	assert_true(has_tag(&o, "k0=last"));
 }
@@ -68,7 +68,7 @@ static void a_full_environment_leaves_room_for_the_command_line(void **state)
 	(void)state;
 	put_into_environment(MAX_TAGS);
 	assert_warned(&o, "left out of those in the environment (BPFMON_TAG_...): 1",
-		      (char *[]){ "bpfmon", "--tag", "a=b", "true", NULL });
+		      (char *[]){ "bpfmon", "--tag", "a=b", "--", "true", NULL });
 	assert_int_equal(o.recording.tags.nr, MAX_TAGS);
 	assert_true(has_tag(&o, "a=b"));
 }
@@ -82,7 +82,7 @@ static void tags_left_out_of_the_environment_are_reported_once(void **state)
 	assert_warned(&o,
 		      "a run has 64 tags at most; left out of those in the environment "
 		      "(BPFMON_TAG_...): 6",
-		      (char *[]){ "bpfmon", "true", NULL });
+		      (char *[]){ "bpfmon", "--", "true", NULL });
 	assert_int_equal(o.recording.tags.nr, MAX_TAGS);
 }
 
@@ -92,15 +92,15 @@ static void a_full_environment_is_silent(void **state)
 
 	(void)state;
 	put_into_environment(MAX_TAGS);
-	assert_parsed(&o, "true");
-	assert_parsed(&o, "--tag", "k3=other", "true");
+	assert_parsed(&o, "--", "true");
+	assert_parsed(&o, "--tag", "k3=other", "--", "true");
 	assert_int_equal(o.recording.tags.nr, MAX_TAGS);
 }
 
 static void too_many_on_the_command_line_are_refused_with_the_limit(void **state)
 {
 	static char texts[MAX_TAGS + 1][16];
-	char *argv[2 * (MAX_TAGS + 1) + 3] = { "bpfmon" };
+	char *argv[2 * (MAX_TAGS + 1) + 4] = { "bpfmon" };
 
 	(void)state;
 	for (size_t i = 0; i <= MAX_TAGS; i++) {
@@ -108,15 +108,16 @@ static void too_many_on_the_command_line_are_refused_with_the_limit(void **state
 		argv[1 + 2 * i] = "--tag";
 		argv[2 + 2 * i] = texts[i];
 	}
-	argv[1 + 2 * (MAX_TAGS + 1)] = "true";
+	argv[1 + 2 * (MAX_TAGS + 1)] = "--";
+	argv[2 + 2 * (MAX_TAGS + 1)] = "true";
 	parse_badly("--tag does not take 'k64=v': a run has 64 tags at most", argv);
 }
 
 static void what_is_no_tag_is_refused_with_the_help(void **state)
 {
 	(void)state;
-	assert_refused("--tag does not take 'a': Tag the run", "--tag", "a", "true");
-	assert_refused("--tag does not take '=b'", "--tag", "=b", "true");
+	assert_refused("--tag does not take 'a': Tag the run", "--tag", "a", "--", "true");
+	assert_refused("--tag does not take '=b'", "--tag", "=b", "--", "true");
 }
 
 int main(void)

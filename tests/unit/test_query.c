@@ -67,6 +67,20 @@ static void each_filter_removes_all_other_runs(void **state)
 	assert_found(path, 1, (struct run_filter){ .id = 2 });
 }
 
+static void runs_of_another_user_are_not_found(void **state)
+{
+	struct place *p = *state;
+	const char *path = p->path;
+
+	tell(path, "UPDATE run SET uid = 8 WHERE id = 2");
+	assert_found(path, 1, (struct run_filter){ .is_of_uid = true, .uid = 7 });
+	assert_found(path, 0, (struct run_filter){ .is_of_uid = true, .uid = 7, .id = 2 });
+	assert_found(path, 0, (struct run_filter){ .is_of_uid = true });
+	tell(path, "UPDATE run SET uid = NULL");
+	assert_found(path, 0, (struct run_filter){ .is_of_uid = true, .uid = 7 });
+	assert_found(path, 0, (struct run_filter){ .is_of_uid = true, .uid = 0 });
+}
+
 static void runs_are_found_by_the_name_of_a_span(void **state)
 {
 	struct place *p = *state;
@@ -165,12 +179,13 @@ static void newest_comes_first_unless_another_order_is_asked_for(void **state)
 
 static void assert_table_fits(const struct stored_runs *all, size_t width)
 {
+	static const struct run_columns usual;
 	const char *const sources[] = { "" };
 	char *text = NULL, *rest, *line;
 	size_t length;
 	FILE *f = open_memstream(&text, &length);
 
-	runs_table(f, all, all->nr, sources, width);
+	runs_table(f, all, all->nr, sources, &usual, width);
 	fclose(f);
 	assert_null(strchr(text, '\033'));
 	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
@@ -200,6 +215,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RUNS_TEST(each_filter_removes_all_other_runs),
+		RUNS_TEST(runs_of_another_user_are_not_found),
 		RUNS_TEST(brackets_in_a_pattern_stand_for_themselves),
 		RUNS_TEST(runs_are_found_by_the_name_of_a_span),
 		RUNS_TEST(brackets_in_a_pattern_stand_for_themselves),

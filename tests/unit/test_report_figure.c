@@ -8,7 +8,7 @@
 
 #include "report/axis.h"
 #include "report/trace.h"
-#include "report/xml.h"
+#include "base/xml.h"
 
 #include <math.h>
 #include <stdlib.h>

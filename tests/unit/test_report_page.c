@@ -10,22 +10,28 @@
 #include "report/page.h"
 #include "report_fixture.h"
 
-static char *page_of(const char *text)
+static char *page_made(struct jsonw *data)
 {
-	struct jsonw j = { 0 };
 	size_t length;
 	char *page = NULL;
 	FILE *f = open_memstream(&page, &length);
 
 	if (!f)
 		abort();
+	assert_int_equal(page_write(f, data), 0);
+	fclose(f);
+	jsonw_done(data);
+	return page;
+}
+
+static char *page_of(const char *text)
+{
+	struct jsonw j = { 0 };
+
 	jsonw_object(&j, NULL);
 	jsonw_string(&j, "text", text);
 	jsonw_object_end(&j);
-	assert_int_equal(page_write(f, &j), 0);
-	fclose(f);
-	jsonw_done(&j);
-	return page;
+	return page_made(&j);
 }
 
 static size_t count_of(const char *page, const char *word)
@@ -82,6 +88,55 @@ static void page_contains_the_licence_of_uplot(void **state)
 	(void)state;
 	assert_non_null(strstr(page, "Leon Sorokin"));
 	free(page);
+}
+
+static void page_has_no_comments_and_no_indentation(void **state)
+{
+	char *page = page_of("x"), *scripts = strstr(page, "<script nonce");
+
+	(void)state;
+	assert_non_null(strstr(page, "/*! https://github.com/leeoniya/uPlot"));
+	assert_int_equal(count_of(page, "\n\t"), 0);
+	assert_int_equal(count_of(scripts, "\n//"), 0);
+	assert_int_equal(count_of(scripts, "\n * "), 0);
+	free(page);
+}
+
+/* What a page has for a part, and the data that have it. */
+static const struct {
+	const char *data, *section, *script;
+} parts[] = {
+	{ "\"phases\":{\"total\":2}", "<section id=\"phases\"", "function phasesTable(" },
+	{ "\"events\":[{}]", "<section id=\"events\"", "function eventFlags(" },
+	{ "\"held\":{\"by\":\"process\"}", NULL, "function offerHolders(" },
+	{ "\"pushed\":{\"charts\":[]}", "<section id=\"pushed\"", "function pushedCharts(" },
+	{ "\"spans\":{\"total\":1}", "<section id=\"spans\"", "function spansSection(" },
+	{ "\"spans\":{\"total\":1}", "id=\"span-place\"", "class Lanes" },
+	{ "\"rss_peak_holders\":[{}]", "<section id=\"holders\"", "function holdersTable(" },
+	{ "\"timeline\":true", "<section id=\"timeline\"", "function timeline(" },
+	{ "\"timeline\":true", NULL, "class Lanes" },
+};
+
+static void what_is_for_data_that_a_run_lacks_is_not_in_its_page(void **state)
+{
+	char *plain = page_of("\"spans\":{\"pushed\":{\"charts\":"); /* a text is no member */
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		struct jsonw j = { 0 };
+		char *page;
+
+		jsonw_object(&j, NULL);
+		jsonw_raw(&j, parts[i].data, strlen(parts[i].data));
+		jsonw_object_end(&j);
+		page = page_made(&j);
+		assert_non_null(strstr(page, parts[i].script));
+		assert_null(strstr(plain, parts[i].script));
+		assert_true(!parts[i].section || strstr(page, parts[i].section));
+		assert_true(!parts[i].section || !strstr(plain, parts[i].section));
+		free(page);
+	}
+	free(plain);
 }
 
 static void text_is_cut_between_characters(void **state)
@@ -150,6 +205,8 @@ int main(void)
 		cmocka_unit_test(page_loads_nothing_and_has_a_policy),
 		cmocka_unit_test(each_page_has_a_nonce_of_its_own),
 		cmocka_unit_test(page_contains_the_licence_of_uplot),
+		cmocka_unit_test(page_has_no_comments_and_no_indentation),
+		cmocka_unit_test(what_is_for_data_that_a_run_lacks_is_not_in_its_page),
 		cmocka_unit_test(text_is_cut_between_characters),
 		cmocka_unit_test(argument_of_100_kilobytes_is_cut_and_marked),
 		cmocka_unit_test(arguments_that_were_cut_before_are_marked_too),

@@ -50,13 +50,98 @@ static void metric_that_was_not_read_is_null_or_absent(void **state)
 	json_decref(d);
 }
 
-static void cpu_rates_over_less_than_a_tick_are_null(void **state)
+static void sample_beside_a_tick_makes_no_gap_in_cpu_rates(void **state)
 {
-	json_t *d = report_data(META SAMPLE(0, "\"user_seconds\":0") SAMPLE(1, "\"user_seconds\":1")
-					SAMPLE(1.001, "\"user_seconds\":1.004") SUMMARY);
+	json_t *d = report_data(
+		META SAMPLE(0, "\"user_seconds\":0,\"cpu_seconds\":0,\"cores\":0")
+			SAMPLE(1, "\"user_seconds\":1,\"cpu_seconds\":1,\"cores\":1") SAMPLE(
+				1.001, "\"user_seconds\":1.004,\"cpu_seconds\":1.004,\"cores\":4")
+				SAMPLE(2, "\"user_seconds\":1.5,\"cpu_seconds\":1.5,"
+					  "\"cores\":0.497") SUMMARY);
+	json_t *user = report_column(d, "cpu", "user_seconds"),
+	       *all = report_column(d, "cpu", "cores");
 
 	(void)state;
-	assert_true(json_is_null(json_array_get(report_column(d, "cpu", "user_seconds"), 2)));
+	assert_int_equal(json_array_size(user), 3);
+	assert_true(number_at(user, 1) == 1);
+	assert_true(number_at(user, 2) == 0.5);
+	assert_true(number_at(all, 2) == 0.5);
+	json_decref(d);
+}
+
+static void gauges_end_with_the_last_sample_that_found_a_process(void **state)
+{
+	json_t *d = report_data(
+		META SAMPLE(0, "\"rss_bytes\":5,\"processes\":1,\"minflt\":0")
+			SAMPLE(1, "\"rss_bytes\":0,\"processes\":0,\"minflt\":1")
+				SAMPLE(2, "\"rss_bytes\":7,\"processes\":1,\"minflt\":2")
+					SAMPLE(3, "\"rss_bytes\":0,\"processes\":0,"
+						  "\"minflt\":3") SUMMARY);
+	json_t *rss = report_column(d, "memory", "rss_bytes");
+
+	(void)state;
+	assert_int_equal(json_array_size(rss), 3);
+	assert_true(number_at(rss, 1) == 0 && number_at(rss, 2) == 7);
+	assert_int_equal(json_array_size(report_column(d, "faults", "minflt")), 4);
+	json_decref(d);
+}
+
+static void charts_share_the_times_that_are_equal(void **state)
+{
+	json_t *d = report_data(META SAMPLE(0, "\"threads\":1") SAMPLE(1, "\"threads\":1") SUMMARY);
+	json_t *charts = json_object_get(d, "charts");
+	json_t *cpu = json_object_get(json_object_get(charts, "cpu"), "time");
+	json_t *memory = json_object_get(json_object_get(charts, "memory"), "time");
+
+	(void)state;
+	assert_int_equal(json_array_size(cpu), 2);
+	assert_string_equal(json_string_value(memory), "cpu");
+	json_decref(d);
+}
+
+#define HELD(at, pid, comm, rss)                                                                   \
+	"{\"kind\":\"process_sample\",\"elapsed_seconds\":" #at ",\"pid\":" #pid                   \
+	",\"comm\":\"" comm "\",\"start_time\":1000.5,\"rss_bytes\":" #rss "}\n"
+
+static double held_at(const json_t *data, size_t column, size_t row)
+{
+	const json_t *held = json_object_get(data, "held");
+
+	return number_at(json_array_get(json_object_get(held, "columns"), column), row);
+}
+
+static const char *held_name(const json_t *data, size_t i)
+{
+	const json_t *names = json_object_get(json_object_get(data, "held"), "names");
+
+	return json_string_value(json_array_get(names, i));
+}
+
+static void few_processes_have_a_column_each_and_one_for_the_rest(void **state)
+{
+	json_t *d = report_data(META SAMPLE(0, "\"rss_bytes\":100") HELD(0, 7, "a", 60) HELD(
+		0, 8, "b", 30) SAMPLE(1, "\"rss_bytes\":50") HELD(1, 8, "b", 50) SUMMARY);
+
+	(void)state;
+	assert_string_equal(held_name(d, 0), "a (7)");
+	assert_string_equal(held_name(d, 1), "b (8)");
+	assert_true(held_at(d, 0, 0) == 60 && held_at(d, 0, 1) == 0);
+	assert_true(held_at(d, 1, 0) == 30 && held_at(d, 1, 1) == 50);
+	assert_true(held_at(d, 2, 0) == 10 && held_at(d, 2, 1) == 0);
+	json_decref(d);
+}
+
+static void many_processes_are_summed_by_program(void **state)
+{
+	json_t *d = report_data(META SAMPLE(0, "\"rss_bytes\":100") HELD(0, 1, "cc", 9)
+					HELD(0, 2, "cc", 9) HELD(0, 3, "cc", 9) HELD(0, 4, "cc", 9)
+						HELD(0, 5, "cc", 9) HELD(0, 6, "ld", 50)
+							HELD(0, 7, "cc", 1) SUMMARY);
+
+	(void)state;
+	assert_string_equal(held_name(d, 0), "ld");
+	assert_string_equal(held_name(d, 1), "cc");
+	assert_true(held_at(d, 0, 0) == 50 && held_at(d, 1, 0) == 46 && held_at(d, 2, 0) == 4);
 	json_decref(d);
 }
 
@@ -150,7 +235,7 @@ static void process_times_count_from_the_start(void **state)
 	assert_int_equal(json_integer_value(report_field(d, 0, "pid")), 7);
 	assert_true(json_number_value(report_field(d, 0, "start")) == 0.75);
 	assert_true(json_is_null(report_field(d, 0, "end")));
-	assert_string_equal(json_string_value(report_field(d, 0, "state")), "S");
+	assert_string_equal(json_string_value(report_field(d, 0, "ended")), "S");
 	json_decref(d);
 }
 
@@ -245,13 +330,35 @@ static void events_of_a_name_are_limited_and_all_are_counted(void **state)
 	free(text);
 }
 
+static void of_the_meta_line_only_what_is_shown_is_in_the_page(void **state)
+{
+	json_t *d =
+		report_data("{\"kind\":\"meta\",\"schema\":\"bpfmon/1\",\"start_time\":1000.5,"
+			    "\"units\":{\"minflt\":\"1\"},\"capabilities\":{\"minflt\":"
+			    "{\"available\":true},\"pss_bytes\":{\"available\":false,"
+			    "\"reason\":\"not asked for\"}}}\n" SAMPLE(0, "\"minflt\":0") SUMMARY);
+	json_t *meta = json_object_get(d, "meta");
+	json_t *missing = json_object_get(meta, "capabilities");
+
+	(void)state;
+	assert_null(json_object_get(meta, "units"));
+	assert_int_equal(json_object_size(missing), 1);
+	assert_non_null(json_object_get(json_object_get(missing, "pss_bytes"), "reason"));
+	json_decref(d);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(of_the_meta_line_only_what_is_shown_is_in_the_page),
 		cmocka_unit_test(gauges_are_as_read),
 		cmocka_unit_test(counters_become_rates),
 		cmocka_unit_test(metric_that_was_not_read_is_null_or_absent),
-		cmocka_unit_test(cpu_rates_over_less_than_a_tick_are_null),
+		cmocka_unit_test(sample_beside_a_tick_makes_no_gap_in_cpu_rates),
+		cmocka_unit_test(gauges_end_with_the_last_sample_that_found_a_process),
+		cmocka_unit_test(charts_share_the_times_that_are_equal),
+		cmocka_unit_test(few_processes_have_a_column_each_and_one_for_the_rest),
+		cmocka_unit_test(many_processes_are_summed_by_program),
 		cmocka_unit_test(parts_of_the_cpu_time_are_no_more_than_the_cores),
 		cmocka_unit_test(whole_run_is_not_cut),
 		cmocka_unit_test(cut_off_run_gets_a_summary_that_is_not_complete),

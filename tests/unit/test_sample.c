@@ -78,6 +78,25 @@ static void reset_forgets_values_and_instances(void **state)
 	assert_null(s.instances);
 }
 
+static void sample_of_two_has_the_later_counters_and_the_larger_gauges(void **state)
+{
+	struct sample s = { 0 }, later = { .elapsed_ns = 2 };
+
+	(void)state;
+	s.elapsed_ns = 1;
+	sample_set(&s, M_cpu, 5);
+	sample_set(&s, M_rss, 9);
+	sample_set(&later, M_cpu, 7);
+	sample_set(&later, M_rss, 3);
+	sample_set(&later, M_processes, 0);
+	sample_cover(&s, &later);
+	assert_int_equal(s.elapsed_ns, 2);
+	assert_int_equal(s.value[M_cpu], 7);
+	assert_int_equal(s.value[M_rss], 9);
+	assert_true(sample_has(&s, M_processes));
+	assert_false(sample_has(&s, M_swap));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -87,6 +106,7 @@ int main(void)
 		cmocka_unit_test(instances_keep_their_order_and_names),
 		cmocka_unit_test(name_of_an_instance_is_cut_to_its_room),
 		cmocka_unit_test(reset_forgets_values_and_instances),
+		cmocka_unit_test(sample_of_two_has_the_later_counters_and_the_larger_gauges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

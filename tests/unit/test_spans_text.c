@@ -71,6 +71,26 @@ static void rows_have_sums_spread_rest_and_run(void **state)
 	free(text);
 }
 
+static void markdown_has_the_same_rows_and_notes(void **state)
+{
+	struct span spans[] = { span_of(2, 1, "c|c", SECOND), span_of(1, 0, "build", 3 * SECOND) };
+	char *text;
+
+	(void)state;
+	spans[0].used.complete = false;
+	text = text_of(spans, 2, false, 0);
+	assert_string_equal(
+		text,
+		"\n| span | count | CPU | wall | peak RSS | bound | failed | processes | read |\n"
+		"|:---|---:|---:|---:|---:|---:|---:|---:|---:|\n"
+		"| `build` | 1 | 3.000 s | 2.000 s | 1.0 MiB | 2.0 MiB | 0 | 1 | 1.0 MiB |\n"
+		"| &emsp;`c\\|c` | 1 | 1.000 s | 2.000 s | 2.0 MiB | 4.0 MiB | 0 | 1 | 1.0 MiB |\n"
+		"| &emsp;&emsp;(INCOMPLETE) |  |  |  |  |  |  |  |  |\n"
+		"| (rest of the run) |  | 5.000 s | - | - | - |  | 5 | 8.0 MiB |\n"
+		"| = the run |  | 8.000 s | 9.000 s | - | - |  | 6 | 9.0 MiB |\n");
+	free(text);
+}
+
 static void each_one_has_its_status(void **state)
 {
 	struct span spans[] = { span_of(2, 1, "cc", SECOND), span_of(1, 0, "build", 3 * SECOND) };
@@ -163,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_have_sums_spread_rest_and_run),
+		cmocka_unit_test(markdown_has_the_same_rows_and_notes),
 		cmocka_unit_test(each_one_has_its_status),
 		cmocka_unit_test(what_is_wrong_with_a_span_is_below_it),
 		cmocka_unit_test(a_rest_that_is_less_than_nothing_has_its_sign),

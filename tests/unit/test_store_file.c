@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "record/store/edit.h"
 #include "record/store/store.h"
 #include "source/source.h"
 #include "store/check.h"
@@ -110,6 +111,75 @@ static void file_without_spans_is_read_as_it_is(void **state)
 	assert_int_equal(ask(p->path, "PRAGMA user_version"), 2);
 }
 
+static void file_without_notes_gets_them_and_is_read_as_it_is_before(void **state)
+{
+	struct stored_runs all = { 0 };
+	struct place *p = *state;
+	struct database d;
+	int64_t rows;
+
+	keep(p->path, RUN SAMPLE_1 SUMMARY);
+	tell(p->path, TO_SCHEMA_3);
+	assert_int_equal(database_open(&d, p->path, DATABASE_READ), 0);
+	assert_int_equal(query_runs(&d, 0, &(struct run_filter){ 0 }, &all), 0);
+	assert_int_equal(all.nr, 1);
+	assert_null(all.runs[0].note);
+	stored_runs_done(&all);
+	database_close(&d);
+	keep(p->path, META_OF("02", "\"note\":\"patched\","));
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs WHERE run=1 AND note IS NULL AND"
+				      " wall_seconds=2.5"),
+			 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs WHERE run=2 AND note='patched'"),
+			 1);
+	assert_int_equal(database_open(&d, p->path, DATABASE_READ), 0);
+	assert_int_equal(store_check(&d, &rows), 0);
+	database_close(&d);
+}
+
+static void run_that_is_edited_is_another_in_all_its_places(void **state)
+{
+	const char *const tags[] = { "sample=", "batch=3" };
+	const struct meta_changes c = { "sorted", "a note", tags, 2 };
+	struct place *p = *state;
+	struct database d;
+
+	keep(p->path, RUN SUMMARY);
+	keep(p->path, META_OF("02", "\"name\":\"other\",") SUMMARY);
+	tell(p->path, TO_SCHEMA_3);
+	assert_int_equal(database_open(&d, p->path, DATABASE_CHANGE), 0);
+	assert_int_equal(store_edit_run(&d, 1, &c), 0);
+	assert_int_equal(store_edit_run(&d, 77, &c), -ENOENT);
+	assert_non_null(strstr(d.why, "removed"));
+	database_close(&d);
+	assert_int_equal(ask(p->path,
+			     "SELECT count(*) FROM run JOIN run_text ON id=run WHERE id=1 AND"
+			     " name='sorted' AND note='a note' AND"
+			     " json_extract(meta,'$.name')='sorted' AND"
+			     " json_extract(meta,'$.note')='a note' AND"
+			     " json_extract(meta,'$.tags')='{\"batch\":\"3\"}' AND"
+			     " json_extract(meta,'$.start_time')=1001"),
+			 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM tag WHERE run=1"), 1);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run WHERE id=2 AND name='other' AND"
+				      " note IS NULL"),
+			 1);
+}
+
+static void edit_that_is_refused_changes_nothing(void **state)
+{
+	const struct meta_changes c = { "sorted", "caf\xe9", NULL, 0 };
+	struct place *p = *state;
+	struct database d;
+
+	keep(p->path, RUN SUMMARY);
+	assert_int_equal(database_open(&d, p->path, DATABASE_CHANGE), 0);
+	assert_int_equal(store_edit_run(&d, 1, &c), -EILSEQ);
+	assert_non_null(strstr(d.why, "UTF-8"));
+	database_close(&d);
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM run WHERE name='align'"), 1);
+}
+
 static void metric_that_an_old_file_lacks_is_added(void **state)
 {
 	struct place *p = *state;
@@ -192,6 +262,9 @@ int main(void)
 		PLACE_TEST(file_of_an_older_bpfmon_is_brought_forward),
 		PLACE_TEST(file_without_spans_gets_them_and_keeps_what_it_has),
 		PLACE_TEST(file_without_spans_is_read_as_it_is),
+		PLACE_TEST(edit_that_is_refused_changes_nothing),
+		PLACE_TEST(run_that_is_edited_is_another_in_all_its_places),
+		PLACE_TEST(file_without_notes_gets_them_and_is_read_as_it_is_before),
 		PLACE_TEST(metric_that_an_old_file_lacks_is_added),
 		PLACE_TEST(file_of_a_newer_bpfmon_is_refused),
 		PLACE_TEST(database_of_another_program_is_left_alone),

@@ -48,12 +48,28 @@ static void other_letters_stay(void **state)
 			"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x8d\xb0");
 }
 
+static void text_holds_a_part_whatever_the_case(void **state)
+{
+	(void)state;
+	assert_true(text_holds("with the Patch", "PATCH"));
+	assert_true(text_holds("x", ""));
+	assert_true(text_holds("\303\234ber", "\303\274BER"));           /* Latin */
+	assert_true(text_holds("\316\243\320\226", "\317\203\320\266")); /* Greek, Cyrillic */
+	assert_true(text_holds("aaab", "aab"));
+	assert_true(text_holds("caf\xe9 x", "\xe9 X"));
+	assert_false(text_holds("caf\xe9", "\xc9"));
+	assert_false(text_holds("", "a"));
+	assert_false(text_holds("ab", "abc"));
+	assert_false(text_holds("[", "{"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(control_characters_are_replaced),
 		cmocka_unit_test(what_is_no_character_is_replaced),
 		cmocka_unit_test(other_letters_stay),
+		cmocka_unit_test(text_holds_a_part_whatever_the_case),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

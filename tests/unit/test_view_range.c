@@ -68,6 +68,7 @@ static void curves_of_extreme_samples_are_drawn(void **state)
 static void a_list_of_extreme_runs_is_shown(void **state)
 {
 	static const char *const sources[] = { "" };
+	static const struct run_columns usual;
 	struct stored_run run = {
 		.id = INT64_MAX,
 		.uuid = "u",
@@ -83,7 +84,7 @@ static void a_list_of_extreme_runs_is_shown(void **state)
 	char *text = NULL;
 
 	(void)state;
-	PRINTED(f, text, runs_table(f, &all, 1, sources, 200));
+	PRINTED(f, text, runs_table(f, &all, 1, sources, &usual, 200));
 	assert_non_null(strstr(text, "9223372036854775807"));
 	free(text);
 	PRINTED(f, text, assert_int_equal(runs_json(f, &all, 1, sources), 0));
@@ -128,7 +129,9 @@ static void an_extreme_run_is_drawn(void **state)
 	assert_int_equal(report_open(&r), 0);
 	assert_int_equal(report_read(&r, &s), 0);
 	assert_int_equal(report_write_data(&r, "run", &j), 0);
-	PRINTED(f, text, assert_int_equal(figure_write(f, &r), 0));
+	PRINTED(f, text,
+		assert_int_equal(
+			figure_write(f, &r, &(struct figure_layout){ .panel = FIGURE_ALL }), 0));
 	free(text);
 	jsonw_done(&j);
 	report_close(&r);

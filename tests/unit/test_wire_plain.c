@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Records of processes that are read without a tree: as the parser of JSON reads them, or not at
- * all. */
+/* Samples and records of processes that are read without a tree: as the parser of JSON reads them,
+ * or not at all. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -28,6 +28,20 @@ static void same_process(const struct process *a, const struct process *b)
 	jsonw_done(&other);
 }
 
+static void same_process_sample(const struct process_sample *a, const struct process_sample *b)
+{
+	assert_int_equal(a->elapsed_ns, b->elapsed_ns);
+	assert_int_equal(a->pid, b->pid);
+	assert_string_equal(a->comm, b->comm);
+	assert_int_equal(a->lossy, b->lossy);
+	assert_int_equal(a->start_epoch_ns, b->start_epoch_ns);
+	assert_int_equal(a->has_parent, b->has_parent);
+	assert_int_equal(a->ppid, b->ppid);
+	assert_int_equal(a->uid, b->uid);
+	assert_string_equal(a->exe ? a->exe : "none", b->exe ? b->exe : "none");
+	same_values(a->value, &a->have, b->value, &b->have);
+}
+
 /* Both readers accept the line, with the same content, or none does. True: it was read plainly. */
 static bool is_read_alike(const char *text, size_t length)
 {
@@ -40,6 +54,13 @@ static bool is_read_alike(const char *text, size_t length)
 	is_plain = !err && !quick.tree;
 	if (!err && parsed.kind == LINE_PROCESS)
 		same_process(&quick.process, &parsed.process);
+	if (!err && parsed.kind == LINE_PROCESS_SAMPLE)
+		same_process_sample(&quick.process_sample, &parsed.process_sample);
+	if (!err && parsed.kind == LINE_SAMPLE) {
+		assert_int_equal(quick.sample.elapsed_ns, parsed.sample.elapsed_ns);
+		same_values(quick.sample.value, &quick.sample.have, parsed.sample.value,
+			    &parsed.sample.have);
+	}
 	line_done(&quick);
 	line_done(&parsed);
 	return is_plain;
@@ -197,9 +218,40 @@ static void damaged_line_is_read_as_the_parser_reads_it(void **state)
 	jsonw_done(&j);
 }
 
+#define PROCESS_SAMPLE                                                                             \
+	"{\"kind\":\"process_sample\",\"time\":1763690000.5,\"elapsed_seconds\":1.000000001,"      \
+	"\"pid\":"                                                                                 \
+	"22699,\"comm\":\"sh\",\"start_time\":1763690000.100001,"
+
+static void samples_need_no_tree(void **state)
+{
+	(void)state;
+	assert_true(is_line_read_plainly("{\"kind\":\"sample\",\"time\":1.5,\"elapsed_seconds\":1,"
+					 "\"cpu_seconds\":4503599.627370497,\"minflt\":5,"
+					 "\"cores\":1.25}\n"));
+	assert_true(
+		is_line_read_plainly(PROCESS_SAMPLE "\"cpu_seconds\":0.25,\"rss_bytes\":4096}\n"));
+	assert_true(is_line_read_plainly(PROCESS_SAMPLE
+					 "\"ppid\":1,\"uid\":0,\"exe\":\"/bin/sh\",\"cpu_seconds\":"
+					 "0.25,\"minflt\":7,\"threads\":3,\"rss_bytes\":4096}"));
+	assert_true(is_line_read_plainly(PROCESS_SAMPLE "\"ppid\":1,\"uid\":0,\"lossy\":true}"));
+}
+
+static void samples_of_another_bpfmon_are_left_to_the_parser(void **state)
+{
+	(void)state;
+	assert_false(
+		is_line_read_plainly("{\"kind\":\"sample\",\"elapsed_seconds\":1,\"new\":5}\n"));
+	assert_false(is_line_read_plainly("{\"kind\":\"sample\",\"elapsed_seconds\":1,"
+					  "\"minflt\":5,\"cpu_seconds\":1}\n"));
+	assert_false(is_line_read_plainly(PROCESS_SAMPLE "\"minflt\":5}"));
+	assert_false(is_line_read_plainly(PROCESS_SAMPLE "\"ppid\":1,\"cpu_seconds\":1}"));
+	assert_false(is_line_read_plainly(PROCESS_SAMPLE "\"cpu_seconds\":\"1\"}"));
+}
+
 static void reader_goes_from_lines_with_a_tree_to_those_without_and_back(void **state)
 {
-	static const char sample[] = "{\"kind\":\"sample\",\"elapsed_seconds\":1}\n";
+	static const char sample[] = "{\"kind\":\"sample\",\"elapsed_seconds\":1,\"a\":1}\n";
 	struct process p;
 	struct line l = { 0 };
 	struct jsonw j = { 0 };
@@ -227,6 +279,8 @@ int main(void)
 		cmocka_unit_test(texts_that_are_escaped_or_no_ascii_are_left_to_the_parser),
 		cmocka_unit_test(line_that_bpfmon_would_not_write_is_left_to_the_parser),
 		cmocka_unit_test(damaged_line_is_read_as_the_parser_reads_it),
+		cmocka_unit_test(samples_need_no_tree),
+		cmocka_unit_test(samples_of_another_bpfmon_are_left_to_the_parser),
 		cmocka_unit_test(reader_goes_from_lines_with_a_tree_to_those_without_and_back),
 	};
 

@@ -8,8 +8,9 @@
 
 #include <sqlite3.h>
 
-#define STORE_SCHEMA 3 /* PRAGMA user_version; a newer one is refused */
+#define STORE_SCHEMA 4 /* PRAGMA user_version; a newer one is refused */
 #define SPANS_SINCE 3  /* the first schema that has spans */
+#define NOTES_SINCE 4  /* and that has notes of runs */
 
 enum database_mode {
 	DATABASE_READ,

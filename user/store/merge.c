@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/merge.h"
 
+#include "base/progress.h"
+
 #include "store/defence.h"
 #include "store/identity.h"
 #include "store/remove.h"
@@ -245,7 +247,8 @@ int merge_store(struct database *d, const char *path, bool is_unchanging, struct
 	defence_bound(d, path, sqlite3_db_filename(d->db, "main"));
 	err = database_number(d, &r.version, NULL, "PRAGMA other.user_version");
 	while (!err && !(err = run_find_next(d, r.from, &r, &is_end)) && !is_end)
-		err = run_take(d, &r, m);
+		if (!(err = run_take(d, &r, m)))
+			progress_add(1);
 	free(r.uuid);
 	defence_lift_bound(d);
 	sqlite3_exec(d->db, "DETACH other", NULL, NULL,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/prune.h"
 
+#include "base/progress.h"
+
 #include "store/remove.h"
 #include "store/scale.h"
 
@@ -78,6 +80,7 @@ static int runs_prune(struct database *d, const struct prune_limits *l,
 		if (!is_to_go(l, &all->runs[i], i, used))
 			continue;
 		err = remove_run(d, all->runs[i].id);
+		progress_add(1);
 		gone->runs += !err;
 		if (!err)
 			err = used_bytes(d, &used);
@@ -111,8 +114,8 @@ static int runs_prune_dry(struct database *d, const struct prune_limits *l,
 	return err;
 }
 
-/* A portion a transaction, and no more than there is to give back. */
-static int space_return(struct database *d)
+/* No more than there is to give back. */
+int store_return_space(struct database *d)
 {
 	int64_t unused, before = INT64_MAX;
 	int err;
@@ -139,7 +142,7 @@ int store_prune(struct database *d, const struct prune_limits *limits, bool dry,
 		err = dry ? runs_prune_dry(d, limits, &all, gone)
 			  : runs_prune(d, limits, &all, gone);
 	if (!err && !dry)
-		err = space_return(d);
+		err = store_return_space(d);
 	stored_runs_done(&all);
 	return err;
 }

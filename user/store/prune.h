@@ -31,4 +31,7 @@ struct pruned {
  * only how many, and about how much they take; @d may be open to be read only. */
 int store_prune(struct database *d, const struct prune_limits *limits, bool dry,
 		struct pruned *gone);
+/* Gives what is unused back to the file system, a portion a transaction. */
+int store_return_space(struct database *d);
+
 #endif

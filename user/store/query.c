@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ?1 to ?10 as bound by filter_bind(). */
+/* ?1 to ?11 as bound by filter_bind(). */
 static const char where_wanted[] =
 	" FROM run WHERE (?1 = 0 OR id = ?1)"
 	" AND (?2 IS NULL OR substr(uuid, 1, length(?2)) = ?2)"
 	" AND (?3 IS NULL OR name GLOB ?3) AND (?4 IS NULL OR host GLOB ?4)"
 	" AND (?5 IS NULL OR job = ?5) AND (?6 IS NULL OR user = ?6)"
 	" AND (?7 IS NULL OR instr(command, ?7)) AND start_time_ns >= ?8"
-	" AND (?9 IS NULL OR name = ?9)";
+	" AND (?9 IS NULL OR name = ?9) AND (?11 IS NULL OR uid = ?11)";
 /* The names alone are read, which are an index of their own. */
 static const char where_has_span[] =
 	" AND (?10 IS NULL OR EXISTS"
@@ -67,6 +67,7 @@ static int filter_bind(sqlite3_stmt *s, const struct run_filter *f)
 		sqlite3_bind_int64(s, 8, (int64_t)f->since_ns),
 		filter_bind_text(s, 9, f->exact_name),
 		filter_bind_pattern(s, 10, f->span),
+		f->is_of_uid ? sqlite3_bind_int64(s, 11, f->uid) : sqlite3_bind_null(s, 11),
 	};
 
 	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++)

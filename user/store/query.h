@@ -16,7 +16,7 @@ enum run_state {
 struct stored_run {
 	size_t source; /* which of the stores, as the caller counts them */
 	int64_t id;
-	char *uuid, *name, *job, *command, *user, *host; /* owned */
+	char *uuid, *name, *job, *command, *user, *host, *note; /* owned */
 	char *tags; /* owned; "key=value" each ended by NUL, and one more NUL at the end */
 	uint64_t start_epoch_ns;
 	enum run_state state;
@@ -42,8 +42,12 @@ struct run_filter {
 	const char *span;        /* of one of its spans; * and ? stand for anything */
 	const char *const *tags; /* key, or key=value */
 	size_t nr_tags;
+	const char *const *words; /* each is in the name, the command or the note, in any case */
+	size_t nr_words;
 	enum state_filter state;
 	uint64_t since_ns;
+	bool is_of_uid; /* only those of the user @uid */
+	uint32_t uid;
 };
 
 /* Appends those that pass. Errors as database_open(). */
@@ -60,6 +64,8 @@ int stored_runs_append(struct stored_runs *all, const struct stored_run *r);
 int stored_runs_unique(struct stored_runs *all);
 /* Keeps those in that state. -ENOMEM. */
 int stored_runs_select(struct stored_runs *all, enum state_filter state);
+/* Keeps those that have the words of the filter. -ENOMEM. */
+int stored_runs_search(struct stored_runs *all, const struct run_filter *f);
 /* The largest or newest first; by name the first of the alphabet. */
 void stored_runs_sort(struct stored_runs *all, enum run_order order);
 void stored_runs_done(struct stored_runs *all);

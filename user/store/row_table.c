@@ -30,6 +30,7 @@ static const struct table_column run_columns[] = {
 	{ "rss_peak_bytes", COLUMN_AMOUNT_OR_NONE, NULL, RUN(run.rss_peak_bytes), .written = WRITTEN_AT_END },
 	{ "processes",      COLUMN_AMOUNT_OR_NONE, "processes_total", RUN(run.processes), .written = WRITTEN_AT_END },
 	{ "lines_lost",     COLUMN_AMOUNT_OR_NONE, NULL, RUN(run.lines_lost), .written = WRITTEN_OTHERWISE },
+	{ "note",           COLUMN_COPY, "note", RUN(run.note), .since = NOTES_SINCE },
 };
 
 static const struct table_column sample_columns[] = {

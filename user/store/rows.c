@@ -62,6 +62,19 @@ int rows_of_samples(struct database *d, int64_t id, const struct metric_set *onl
 	return rows_select(d, id, &sample_table, &columns, s);
 }
 
+int rows_of_later_samples(struct database *d, int64_t id, uint64_t after_ns, sqlite3_stmt **s)
+{
+	sqlite3_str *sql = sqlite3_str_new(d->db);
+	int err;
+
+	select_put(d, sql, &sample_table, &d->sample_columns);
+	sqlite3_str_appendall(sql, " AND elapsed_ns > ?2");
+	err = select_prepare(d, id, sql, s);
+	if (!err)
+		sqlite3_bind_int64(*s, 2, (int64_t)after_ns);
+	return err;
+}
+
 static int blocks_count(struct database *d, int64_t id, int64_t *nr)
 {
 	sqlite3_stmt *s = NULL;

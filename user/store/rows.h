@@ -14,7 +14,9 @@
  */
 int rows_of_samples(struct database *d, int64_t id, const struct metric_set *only,
 		    sqlite3_stmt **s);
-/* The same of a long run with one row for many samples: of a gauge the largest, of a counter the
+/* Those taken later than @after_ns after the start. */
+int rows_of_later_samples(struct database *d, int64_t id, uint64_t after_ns, sqlite3_stmt **s);
+/* All of a long run with one row for many samples: of a gauge the largest, of a counter the
  * last; a run that is not long is given whole. */
 int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only, sqlite3_stmt **s);
 int rows_of_processes(struct database *d, int64_t id, sqlite3_stmt **s);

@@ -4,6 +4,25 @@
 #include "store/row_table.h"
 
 /*
+ * The view in which runs have the published units, as samples and processes have them; cpus is what
+ * the command could use: the least of the machine, its affinity, its quota. @more: columns that a
+ * later step has added. Another view is another text: steps have made this one.
+ */
+#define RUNS_VIEW(more)                                                                            \
+	"CREATE VIEW runs AS WITH described AS"                                                    \
+	" (SELECT run, CASE WHEN json_valid(meta) THEN meta END AS meta FROM run_text)"            \
+	" SELECT id AS run, uuid, name, job, command, cwd, user, uid, host,"                       \
+	" start_time_ns / 1e9 AS start_time, interval_ns / 1e9 AS interval_seconds,"               \
+	" ended, complete, exit_code, signal,"                                                     \
+	" CASE WHEN ended THEN ifnull(exit_code, 0) > 0 OR ifnull(signal, 0) > 0 END AS failed,"   \
+	" wall_ns / 1e9 AS wall_seconds, cpu_ns / 1e9 AS cpu_seconds, rss_peak_bytes, processes,"  \
+	" lines_lost,"                                                                             \
+	" min(json_extract(meta, '$.system.cpus'),"                                                \
+	" ifnull(json_extract(meta, '$.limits.cpus_allowed_count'), 1e9),"                         \
+	" ifnull(json_extract(meta, '$.limits.cpu_max_cores'), 1e9)) AS cpus" more                 \
+	" FROM run LEFT JOIN described ON described.run = run.id;"
+
+/*
  * A step is never changed once it was released: what comes later is a step of its own. `run` is
  * small, because to list is to read all of it; the lines it was made of are in `run_text`. The
  * tables of processes and of spans, each a %s, are made of their columns in row_table.c.
@@ -37,26 +56,16 @@ static const char *const steps[] = {
 	" kind TEXT, event TEXT, line TEXT,"
 	" PRIMARY KEY(run, seq)) WITHOUT ROWID;"
 	"PRAGMA user_version=1;",
-	/* 1 -> 2: runs in the published units, as samples and processes have them */
-	"CREATE VIEW runs AS WITH described AS"
-	" (SELECT run, CASE WHEN json_valid(meta) THEN meta END AS meta FROM run_text)"
-	" SELECT id AS run, uuid, name, job, command, cwd, user, uid, host,"
-	" start_time_ns / 1e9 AS start_time, interval_ns / 1e9 AS interval_seconds,"
-	" ended, complete, exit_code, signal,"
-	" CASE WHEN ended THEN ifnull(exit_code, 0) > 0 OR ifnull(signal, 0) > 0 END AS failed,"
-	" wall_ns / 1e9 AS wall_seconds, cpu_ns / 1e9 AS cpu_seconds, rss_peak_bytes, processes,"
-	" lines_lost,"
-	/* what the command could use: the least of the machine, its affinity, its quota */
-	" min(json_extract(meta, '$.system.cpus'),"
-	" ifnull(json_extract(meta, '$.limits.cpus_allowed_count'), 1e9),"
-	" ifnull(json_extract(meta, '$.limits.cpu_max_cores'), 1e9)) AS cpus"
-	" FROM run LEFT JOIN described ON described.run = run.id;"
-	"PRAGMA user_version=2;",
+	/* 1 -> 2: the view of runs */
+	RUNS_VIEW("") "PRAGMA user_version=2;",
 	/* 2 -> 3: spans, which runs are found by, too; the views are made anew after all steps */
 	"%s"
 	"CREATE INDEX span_name ON span(run, name);"
 	"ALTER TABLE process ADD COLUMN span INTEGER;"
 	"PRAGMA user_version=3;",
+	/* 3 -> 4: notes, in the view of the second step, too */
+	"ALTER TABLE run ADD COLUMN note TEXT;"
+	"DROP VIEW IF EXISTS runs;" RUNS_VIEW(", note") "PRAGMA user_version=4;",
 };
 #define NR_STEPS (sizeof(steps) / sizeof(*steps))
 

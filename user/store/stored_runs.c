@@ -2,6 +2,8 @@
 /* Lists of runs: in order, each run once. */
 #include "store/query.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@ void stored_run_done(struct stored_run *r)
 	free(r->command);
 	free(r->user);
 	free(r->host);
+	free(r->note);
 	free(r->tags);
 }
 
@@ -108,6 +111,27 @@ int stored_runs_select(struct stored_runs *all, enum state_filter state)
 		return -ENOMEM;
 	for (size_t i = 0; i < all->nr; i++)
 		is_out[i] = !stored_run_is(&all->runs[i], state);
+	stored_runs_drop(all, is_out);
+	free(is_out);
+	return 0;
+}
+
+static bool stored_run_has_word(const struct stored_run *r, const char *word)
+{
+	return (r->name && text_holds(r->name, word)) ||
+	       (r->command && text_holds(r->command, word)) ||
+	       (r->note && text_holds(r->note, word));
+}
+
+int stored_runs_search(struct stored_runs *all, const struct run_filter *f)
+{
+	bool *is_out = f->nr_words ? calloc(all->nr + 1, sizeof(*is_out)) : NULL;
+
+	if (!is_out)
+		return f->nr_words ? -ENOMEM : 0;
+	for (size_t i = 0; i < all->nr; i++)
+		for (size_t w = 0; w < f->nr_words; w++)
+			is_out[i] |= !stored_run_has_word(&all->runs[i], f->words[w]);
 	stored_runs_drop(all, is_out);
 	free(is_out);
 	return 0;

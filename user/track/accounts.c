@@ -14,13 +14,14 @@ int account_key_compare(const struct account_key *a, const struct account_key *b
 	return a->cgroup < b->cgroup ? -1 : a->cgroup > b->cgroup;
 }
 
-int accounts_init(struct accounts *a)
+int accounts_init(struct accounts *a, size_t most)
 {
 	*a = (struct accounts){
-		.keys = calloc(MAX_ACCOUNTS, sizeof(*a->keys)),
-		.totals = calloc(MAX_ACCOUNTS, sizeof(*a->totals)),
-		.spare_keys = calloc(MAX_ACCOUNTS, sizeof(*a->keys)),
-		.spare_totals = calloc(MAX_ACCOUNTS, sizeof(*a->totals)),
+		.most = most,
+		.keys = calloc(most, sizeof(*a->keys)),
+		.totals = calloc(most, sizeof(*a->totals)),
+		.spare_keys = calloc(most, sizeof(*a->keys)),
+		.spare_totals = calloc(most, sizeof(*a->totals)),
 	};
 	return a->keys && a->totals && a->spare_keys && a->spare_totals ? 0 : -ENOMEM;
 }
@@ -43,8 +44,8 @@ int accounts_read(struct accounts *a, const struct bpf_map *map)
 	size_t nr = 0;
 	int err = 0;
 
-	for (; !err && nr < MAX_ACCOUNTS; from = &batch) {
-		count = (__u32)(MAX_ACCOUNTS - nr);
+	for (; !err && nr < a->most; from = &batch) {
+		count = (__u32)(a->most - nr);
 		err = bpf_map_lookup_batch(bpf_map__fd(map), from, &batch, &keys[nr], &totals[nr],
 					   &count, NULL);
 		if (!err || err == -ENOENT) /* these are the last */

@@ -13,13 +13,13 @@ struct bpf_map;
 struct accounts {
 	struct account_key *keys; /* owned; in no order */
 	struct account *totals;   /* owned; of the account at the same index */
-	size_t nr;
+	size_t nr, most;
 	struct account_key *spare_keys; /* owned; what is being read */
 	struct account *spare_totals;
 };
 
-/* Allocates room for all accounts that the kernel may hold. 0 or -ENOMEM. */
-int accounts_init(struct accounts *a);
+/* Allocates room for @most accounts, as many as the kernel may hold. 0 or -ENOMEM. */
+int accounts_init(struct accounts *a, size_t most);
 void accounts_done(struct accounts *a);
 /* Reads all accounts of @map. On a negative errno @a keeps what was read before. */
 int accounts_read(struct accounts *a, const struct bpf_map *map);

@@ -19,11 +19,18 @@ static int ownership_compare(const void *key, const void *item)
 	return account_key_compare(key, &((const struct ownership *)item)->account);
 }
 
+static struct account_key key_to_own(const struct books *b, const struct account_key *key)
+{
+	return b->whole_node ? (struct account_key){ .tree = key->tree } : *key;
+}
+
 static struct ownership *ownership_find(const struct books *b, const struct account_key *key)
 {
+	const struct account_key owned = key_to_own(b, key);
+
 	if (!b->nr_owners)
 		return NULL;
-	return bsearch(key, b->owners, b->nr_owners, sizeof(*b->owners), ownership_compare);
+	return bsearch(&owned, b->owners, b->nr_owners, sizeof(*b->owners), ownership_compare);
 }
 
 void *books_owner(const struct books *b, const struct account_key *key)
@@ -33,6 +40,17 @@ void *books_owner(const struct books *b, const struct account_key *key)
 	if (o)
 		return o->owner;
 	return account_key_compare(key, &account_of_nobody) ? b->rest : NULL;
+}
+
+bool books_find_owned(const struct books *b, const void *owner, struct account_key *key)
+{
+	for (size_t i = 0; i < b->nr_owners; i++) {
+		if (b->owners[i].owner != owner)
+			continue;
+		*key = b->owners[i].account;
+		return true;
+	}
+	return false;
 }
 
 uint64_t books_new_tree(struct books *b)
@@ -55,7 +73,7 @@ int books_own(struct books *b, const struct account_key *key, void *owner)
 	b->owners = o;
 	for (at = b->nr_owners; at && account_key_compare(&o[at - 1].account, key) > 0; at--)
 		o[at] = o[at - 1];
-	o[at] = (struct ownership){ *key, owner };
+	o[at] = (struct ownership){ key_to_own(b, key), owner };
 	b->nr_owners++;
 	return 0;
 }
@@ -92,6 +110,8 @@ static void oom_report(struct books *b, struct oom_event e)
 	owner = e.serial ? books_owner(b, &e.account) : NULL;
 	if (owner)
 		b->ops->oom(owner, &e);
+	if (e.serial && b->ops->node_oom)
+		b->ops->node_oom(b->context, &e);
 }
 
 static void process_report(struct books *b, const struct process_record *r)
@@ -121,7 +141,18 @@ static int event_take(void *context, void *data, size_t size)
 	case EVENT_EXEC:
 		b->unnamed += images_add(&b->images, data, clock_ns(CLOCK_MONOTONIC)) != 0;
 		break;
-	default: /* an account has begun or is empty: the event only wakes the loop, which checks */
+	case EVENT_BEGUN:
+		if (b->ops->node_begun)
+			b->ops->node_begun(b->context, &((struct account_event *)data)->account);
+		break;
+	case EVENT_EMPTY: /* without a callback the event wakes the loop, which checks */
+		if (b->ops->node_empty)
+			b->ops->node_empty(b->context, &((struct account_event *)data)->account);
+		break;
+	case EVENT_CGROUP:
+		b->ops->node_cgroup(b->context, data);
+		break;
+	default:
 		break;
 	}
 	return 0;
@@ -132,8 +163,8 @@ void books_consume(struct books *b)
 	ring_buffer__consume(b->ring);
 }
 
-/* Reads in /proc what a seeded process runs: it has had no exec event. */
-static void name_running(struct books *b, uint32_t pid, uint64_t image)
+/* It has had no exec event. */
+void books_name_process(struct books *b, uint32_t pid, uint64_t image)
 {
 	struct exec_event e;
 
@@ -146,7 +177,7 @@ static void name_running(struct books *b, uint32_t pid, uint64_t image)
 static void name_seeded(void *context, const struct process_record *r)
 {
 	if (r->image == r->serial)
-		name_running(context, r->pid, r->image);
+		books_name_process(context, r->pid, r->image);
 }
 
 void books_name_seeded(struct books *b)
@@ -157,10 +188,10 @@ void books_name_seeded(struct books *b)
 void books_name_row(struct books *b, const struct drain_row *row)
 {
 	if (row->image == row->serial && !row->end_boot_ns && !images_find(&b->images, row->image))
-		name_running(b, row->pid, row->image);
+		books_name_process(b, row->pid, row->image);
 }
 
-int books_retire(struct books *b, const struct account_key *key,
+int books_retire(struct books *b, const struct account_key *key, const struct account_key *heir,
 		 void (*record)(void *context, const struct process_record *r), void *context)
 {
 	const struct timespec pause = { .tv_nsec = NSEC_PER_MSEC };
@@ -168,7 +199,7 @@ int books_retire(struct books *b, const struct account_key *key,
 
 	/* a pass may miss an entry while others are deleted: the last one finds none */
 	for (int i = 0; moved && i < RETIRE_TRIES; i++) {
-		moved = tracker_retire(&b->tracker, key, &account_of_nobody, record, context);
+		moved = tracker_retire(&b->tracker, key, heir, record, context);
 		books_consume(b);
 		if (moved == -EAGAIN) /* another CPU is about to send a record */
 			nanosleep(&pause, NULL);
@@ -176,6 +207,35 @@ int books_retire(struct books *b, const struct account_key *key,
 			break;
 	}
 	return moved < 0 ? moved : 0;
+}
+
+/* Processes that were left in it have been retired, and are counted in the account of its heir. */
+static void account_empty(struct account *a)
+{
+	account_untear(a);
+	a->moved_out += a->processes;
+	a->processes = a->threads = 0;
+}
+
+int books_remove(struct books *b, const struct account_key *key, struct account *total)
+{
+	const struct accounts *all = &b->tracker.accounts;
+	struct account one;
+	int err = -ENOENT;
+
+	if (!b->whole_node)
+		return tracker_remove_account(&b->tracker, key, total);
+	memset(total, 0, sizeof(*total));
+	for (size_t i = 0; i < all->nr; i++) {
+		if (all->keys[i].tree != key->tree ||
+		    tracker_remove_account(&b->tracker, &all->keys[i], &one))
+			continue;
+		account_empty(&one);
+		account_add(total, &one);
+		b->ops->node_removed(b->context, &all->keys[i], &one);
+		err = 0;
+	}
+	return err;
 }
 
 int books_open(struct books *b, const struct tracker_options *o, const struct books_ops *ops,
@@ -187,7 +247,8 @@ int books_open(struct books *b, const struct tracker_options *o, const struct bo
 	b->ops = ops;
 	b->context = context;
 	b->wants_args = !o->no_args;
-	b->by_cgroup = o->cgroup;
+	b->by_cgroup = o->cgroup && !o->whole_node;
+	b->whole_node = o->whole_node;
 	err = images_init(&b->images);
 	if (!err)
 		err = tracker_open(&b->tracker, o, why, size);

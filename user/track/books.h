@@ -32,6 +32,18 @@ struct books_ops {
 	void (*oom)(void *owner, const struct oom_event *e);
 	/* A change of the cgroup that is followed. */
 	void (*cgroup)(void *context, const struct cgroup_event *e);
+	/* Of a whole node, else NULL: the same of all accounts, whoever owns them; */
+	void (*node_total)(void *context, const struct account_key *key,
+			   const struct account *total);
+	void (*node_slice)(void *context, const struct slice *slice);
+	void (*node_oom)(void *context, const struct oom_event *e);
+	/* an account begins; has no process; or is not in the books any more, with @total; a cgroup
+	 * comes or goes. */
+	void (*node_begun)(void *context, const struct account_key *key);
+	void (*node_empty)(void *context, const struct account_key *key);
+	void (*node_removed)(void *context, const struct account_key *key,
+			     const struct account *total);
+	void (*node_cgroup)(void *context, const struct cgroup_name_event *e);
 };
 
 struct ownership {
@@ -51,6 +63,7 @@ struct books {
 	void *rest;      /* owner of all accounts without one of their own; NULL: none */
 	bool wants_args; /* arguments of processes that are seeded */
 	bool by_cgroup;  /* running processes may be moved in */
+	bool whole_node; /* accounts are owned by tree */
 	uint64_t drain_boot_ns, drained_ns; /* when the last drain began, and ended */
 	uint64_t longest_ns;                /* from one drain's beginning to the next's */
 	struct account_key *unread;         /* owned; of processes without memory in it */
@@ -70,9 +83,12 @@ extern const struct account_key account_of_nobody;
 int books_open(struct books *b, const struct tracker_options *o, const struct books_ops *ops,
 	       void *context, char *why, size_t size);
 void books_close(struct books *b);
-/* From now on @owner has @key, until books_disown(). 0 or -ENOMEM. */
+/* From now on @owner has @key, of a whole node all accounts of its tree, until books_disown(). 0 or
+ * -ENOMEM. */
 int books_own(struct books *b, const struct account_key *key, void *owner);
 void books_disown(struct books *b, const struct account_key *key);
+/* An account that @owner has, in *@key. False: it has none. */
+bool books_find_owned(const struct books *b, const void *owner, struct account_key *key);
 /* The tree of a new account, which no other account has. */
 uint64_t books_new_tree(struct books *b);
 /* The owner of @key, or NULL. */
@@ -88,12 +104,20 @@ void books_drain(struct books *b, bool whole);
 void books_name_row(struct books *b, const struct drain_row *row);
 /* Reads in /proc what the seeded processes run. */
 void books_name_seeded(struct books *b);
+/* Reads in /proc what the process @pid runs, as the image @image. */
+void books_name_process(struct books *b, uint32_t pid, uint64_t image);
 /*
- * Closes an account: calls @record for each process that it still has; those that have ended are
- * reported. After that its totals are final. 0 or a negative errno.
+ * Closes an account: calls @record for each process that it still has, which goes to the account
+ * @heir; those that have ended are reported. After that its totals are final. 0 or a negative
+ * errno.
  */
-int books_retire(struct books *b, const struct account_key *key,
+int books_retire(struct books *b, const struct account_key *key, const struct account_key *heir,
 		 void (*record)(void *context, const struct process_record *r), void *context);
+/*
+ * Removes the accounts of the tree of @key (but of a whole node, only @key), whose processes have
+ * been freed or retired; @total is what they had. -ENOENT: there is none.
+ */
+int books_remove(struct books *b, const struct account_key *key, struct account *total);
 /* The median of how long the last drains took, ns; 0: there was none. */
 uint64_t books_drain_median(struct books *b);
 

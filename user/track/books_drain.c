@@ -45,7 +45,7 @@ static bool is_alive(void *context, const struct met *m)
 	struct books *b = context;
 	struct process_record r;
 
-	if (tracker_process(&b->tracker, &key, &r) || r.flags & PROCESS_ENDED)
+	if (tracker_process(&b->tracker, &key, &r, NULL) || r.flags & PROCESS_ENDED)
 		return false;
 	unread_add(b, &r.account);
 	return true;
@@ -103,6 +103,10 @@ static void drain_report(struct books *b)
 	const struct accounts *a = &b->tracker.accounts;
 	void *owner;
 
+	for (size_t i = 0; b->whole_node && i < a->nr; i++)
+		b->ops->node_total(b->context, &a->keys[i], &a->totals[i]);
+	for (size_t i = 0; b->whole_node && i < b->rows.nr_slices; i++)
+		b->ops->node_slice(b->context, &b->rows.slices[i]);
 	for (size_t i = 0; i < a->nr; i++)
 		if ((owner = books_owner(b, &a->keys[i])))
 			b->ops->total(owner, &a->keys[i], &a->totals[i]);

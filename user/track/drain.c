@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #define WHOLE_DRAIN_PASSES 16
+#define NODE_DRAIN_PASSES 3 /* of a whole node, whose end they do not wait for */
 
 static uint64_t program_misses(const struct bpf_program *prog)
 {
@@ -160,11 +161,14 @@ bool tracker_reads_memory(const struct tracker *t)
 
 int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
 {
+	const int most = t->skel->rodata->whole_node ? NODE_DRAIN_PASSES : WHOLE_DRAIN_PASSES;
 	int err;
 
 	t->skel->bss->drain_all = true;
 	err = tracker_drain(t, row, context);
-	for (int i = 1; !err && i < WHOLE_DRAIN_PASSES && !tracker_visited_all(t); i++)
+	for (int i = 1; !err && i < most && !tracker_visited_all(t); i++)
 		err = tracker_drain_again(t, row, context);
+	if (t->skel->rodata->whole_node)
+		t->skel->bss->drain_all = false;
 	return err;
 }

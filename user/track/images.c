@@ -80,6 +80,7 @@ int images_add(struct images *all, const struct exec_event *e, uint64_t now_ns)
 	image->id = e->image;
 	image->seen_ns = now_ns;
 	image->uid = e->uid;
+	image->has_mixed_ids = e->flags & EXEC_MIXED_IDS;
 	used = path_join(image->text, e->text, e->path_bytes);
 	if (e->path_bytes && !(e->flags & EXEC_PATH_CUT))
 		image->exe = image->text;

@@ -17,8 +17,9 @@ struct image {
 	const char *args;
 	size_t args_length;
 	bool args_cut, has_args;
-	uint32_t uid; /* of the first process that ran it */
-	char text[];  /* exe and args point into it */
+	bool has_mixed_ids; /* it was not of that user alone: a program with set-user-ID */
+	uint32_t uid;       /* of the first process that ran it */
+	char text[];        /* exe and args point into it */
 };
 
 struct images {

@@ -54,9 +54,10 @@ static unsigned max_tasks_default(uint64_t interval_ns)
 	return room;
 }
 
-static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t)
+static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t, bool whole_node)
 {
-	s->rodata->by_cgroup = t != NULL;
+	s->rodata->by_cgroup = t && !whole_node;
+	s->rodata->whole_node = whole_node;
 	if (!t)
 		return;
 	s->rodata->cgroup_subsys = t->cg.is_v2 ? UNIFIED : capability_cgroup_subsys(t->controller);
@@ -70,7 +71,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	unsigned max_tasks = o->max_tasks ? o->max_tasks : max_tasks_default(o->interval_ns);
 
 	s->rodata->can_seed = o->can_seed;
-	cgroup_set(s, o->cgroup);
+	cgroup_set(s, o->cgroup, o->whole_node);
 	s->rodata->want_memory = metric_set_has_source(&o->wanted, SOURCE_MEMORY) ||
 				 metric_set_has_source(&o->wanted, SOURCE_PROCFS) || o->want_memory;
 	s->rodata->wanted = 0;
@@ -87,6 +88,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	s->rodata->inject_misses = o->inject_misses;
 	s->rodata->nr_cpus = (unsigned)libbpf_num_possible_cpus();
 	s->bss->misses_seen = o->inject_misses > 0;
+	bpf_map__set_max_entries(s->maps.accounts, o->whole_node ? NODE_ACCOUNTS : MAX_ACCOUNTS);
 	bpf_map__set_max_entries(s->maps.tasks, max_tasks);
 	bpf_map__set_max_entries(s->maps.processes, max_tasks);
 	bpf_map__set_max_entries(s->maps.mms, o->exact_peak ? max_tasks : 1);

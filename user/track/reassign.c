@@ -38,12 +38,19 @@ int tracker_find(struct tracker *t, pid_t pid, struct process_record *r)
 		return err;
 	row.signal = t->skel->bss->move.signal;
 	row.serial = t->skel->bss->move.serial;
-	return tracker_process(t, &row, r) ? -ESRCH : 0;
+	return tracker_process(t, &row, r, NULL) ? -ESRCH : 0;
 }
 
 int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to)
 {
 	const struct move_request request = { .to = *to, .pid = (__u32)pid };
+
+	return request_run(t, &request);
+}
+
+int tracker_move_anew(struct tracker *t, pid_t pid, const struct account_key *to, uint32_t flags)
+{
+	const struct move_request request = { .to = *to, .pid = (__u32)pid, .flags = flags };
 
 	return request_run(t, &request);
 }

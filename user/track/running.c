@@ -64,8 +64,9 @@ int image_of_running(pid_t pid, bool want_args, struct exec_event *e)
 	if (n > (ssize_t)sizeof(deleted) && !strcmp(path + n - sizeof(deleted) + 1, deleted))
 		path[n - (ssize_t)sizeof(deleted) + 1] = '\0';
 	put_path(e, path);
-	snprintf(name, sizeof(name), "/proc/%d", pid);
-	e->uid = stat(name, &st) ? 0 : st.st_uid; /* root's, if the process is not dumpable */
+	/* root's, if the process is not dumpable; the folder is its effective user's always */
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	e->uid = stat(name, &st) ? 0 : st.st_uid;
 	if (want_args)
 		put_args(e, pid);
 	return 0;

@@ -64,6 +64,11 @@ int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
 	return err;
 }
 
+int tracker_seed_node(struct tracker *t)
+{
+	return tracker_seed_again(t);
+}
+
 int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pid_t *own)
 {
 	if (!t->skel->bss->root_account.cgroup) /* a cgroup that is made again keeps the account */

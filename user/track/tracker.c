@@ -19,7 +19,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	int err;
 
 	memset(t, 0, sizeof(*t));
-	err = accounts_init(&t->accounts);
+	err = accounts_init(&t->accounts, o->whole_node ? NODE_ACCOUNTS : MAX_ACCOUNTS);
 	if (!err)
 		err = capability_core(why, why_size);
 	if (!err)
@@ -122,7 +122,8 @@ int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct proc
 	return 0;
 }
 
-int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r)
+int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r,
+		    unsigned *threads)
 {
 	struct process_entry entry;
 
@@ -131,6 +132,8 @@ int tracker_process(const struct tracker *t, const struct drain_row *row, struct
 	    entry.event.rec.serial != row->serial)
 		return -ENOENT;
 	*r = entry.event.rec;
+	if (threads)
+		*threads = entry.alive_tasks;
 	return 0;
 }
 

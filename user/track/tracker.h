@@ -24,13 +24,15 @@ struct tracker_options {
 	bool can_seed;    /* tracker_seed() will be called */
 	bool can_move;    /* tracker_move() will be called */
 	const struct cgroup_target *cgroup; /* not owned; NULL: membership is by lineage */
-	bool verbose;                       /* print to stderr why a program does not load */
-	uint64_t interval_ns;               /* between drains */
-	unsigned max_tasks;                 /* entries of the maps; 0: the default */
-	unsigned inject_misses;             /* thousandths of the events to ignore, for tests */
-	bool all_types;                     /* relocate with all types of the kernel, for tests */
-	unsigned refused;                   /* bits of optional programs not to load, for tests */
-	unsigned unattached;                /* and of those not to attach */
+	bool whole_node; /* follow all tasks, each in an account of its cgroup; @cgroup: the root
+			    of the hierarchy that accounts go by */
+	bool verbose;    /* print to stderr why a program does not load */
+	uint64_t interval_ns;   /* between drains */
+	unsigned max_tasks;     /* entries of the maps; 0: the default */
+	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
+	bool all_types;         /* relocate with all types of the kernel, for tests */
+	unsigned refused;       /* bits of optional programs not to load, for tests */
+	unsigned unattached;    /* and of those not to attach */
 };
 
 struct tracker {
@@ -72,6 +74,8 @@ int tracker_follow(struct tracker *t, pid_t pid);
  * count. If none of them exists any more, it returns 0 and follows nothing.
  */
 int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr);
+/* With whole_node: finds what runs; what it has used so far does not count. */
+int tracker_seed_node(struct tracker *t);
 /*
  * The same for the processes in the cgroup @id: that of the options, or the one that takes its
  * place later; except for those in @own, bpfmon's own PIDs, which ends with 0. @depth: 1: that of
@@ -130,6 +134,11 @@ int tracker_find(struct tracker *t, pid_t pid, struct process_record *r);
  */
 int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to);
 /*
+ * The same for a process that is launched or attached to, as @flags (enum process_flag) has it: its
+ * record begins anew.
+ */
+int tracker_move_anew(struct tracker *t, pid_t pid, const struct account_key *to, uint32_t flags);
+/*
  * Closes the account @from: calls @record for each process that it still has, and moves it to the
  * account @to. Its totals do not change any more: they are the sum of its records, those in the
  * ring buffer included. How many it has moved, or a negative errno; -EAGAIN: a process is ending on
@@ -156,9 +165,10 @@ int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct proc
 
 /*
  * Reads the record so far of the process of @row: its counters are those of its last commits.
- * -ENOENT: it has been freed since.
+ * @threads (NULL: not wanted): those that it has now. -ENOENT: it has been freed since.
  */
-int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r);
+int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r,
+		    unsigned *threads);
 
 /* With exact_peak: the tree's. -ENODATA: it is not measured. */
 int tracker_peak(const struct tracker *t, struct tree_peak *peak);

@@ -23,9 +23,13 @@ typedef int __kernel_pid_t;
 
 typedef unsigned int __kernel_uid32_t;
 
+typedef unsigned int __kernel_gid32_t;
+
 typedef __kernel_pid_t pid_t;
 
 typedef __kernel_uid32_t uid_t;
+
+typedef __kernel_gid32_t gid_t;
 
 typedef struct {
 	int counter;
@@ -139,6 +143,10 @@ typedef struct {
 	uid_t val;
 } kuid_t;
 
+typedef struct {
+	gid_t val;
+} kgid_t;
+
 struct upid {
 	int nr;
 	void *ns;
@@ -151,6 +159,11 @@ struct pid {
 
 struct cred {
 	kuid_t uid;
+	kgid_t gid;
+	kuid_t suid;
+	kgid_t sgid;
+	kuid_t euid;
+	kgid_t egid;
 };
 
 struct time_namespace;

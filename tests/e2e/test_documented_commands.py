@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Each command of README.md, docs/*.md and the manual works as it stands there, for an ordinary user with sudo.
+
+Jobs are stand-ins, which print, and runs are prepared. A command that cannot be executed here is in ELSEWHERE, with the
+reason and the test that executes it or its like.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import uuid
+
+from lib.bpfmon import BPFMON, BUILD, TOP, read_lines
+from lib.documents import documented_commands
+from lib.newcomer import NewcomerCase
+
+JOBS = ("job", "job.sh", "align.sh", "workers", "simulate", "start-services", "reports-to-telegraf")
+JOB = "#!/bin/sh\necho working on: $*\nhead -c 3000000 /dev/zero | tail -c 1\n"
+PYTHON = "/usr/bin/python3"  # that of the distribution, with its packages
+RUNS = 42  # in the store, as many as the documents speak of
+
+AGENT = "needs an agent that follows the whole machine"
+TERMINAL = "needs a terminal"
+SYSTEMD = "needs systemd, and changes the machine"
+# document, beginning of the command, why it is not executed here, where its like is
+ELSEWHERE = (
+    ("README.md", "sudo make run", "builds", "tests/e2e/test_newcomer.py"),
+    ("README.md", "sudo make check", "runs all tests, this one included", ".ci/run"),
+    ("README.md", "sudo bpfmon attach --cgroup", "ends with the service", "tests/bpf/test_attach_cgroup.py"),
+    ("README.md", "sudo bpfmon attach --container", "needs a container", "tests/bpf/test_attach_container.py"),
+    ("README.md", "sudo bpfmon agent", AGENT, "tests/e2e/test_agent_runs.py"),
+    ("README.md", "bpfmon -- python train.py", AGENT, "tests/e2e/test_agent_runs.py"),
+    ("README.md", "bpfmon jobs", AGENT, "tests/e2e/test_agent_places.py"),
+    ("README.md", "bpfmon list --node", AGENT, "tests/e2e/test_node_history.py"),
+    ("README.md", "sudo bpfmon -o run.jsonl -- make -j8 SHELL=", "needs the installed wrapper", "tests/e2e/test_span_recipes.py"),
+    ("README.md", "sudo bpfmon -o run.jsonl -- snakemake", "needs Snakemake", "tests/e2e/test_span_recipes.py"),
+    ("README.md", "bpfmon serve", "serves until it is ended", "tests/e2e/test_web.py"),
+    ("docs/SERVE.md", "bpfmon serve", "serves until it is ended", "tests/e2e/test_web.py"),
+    ("docs/AGENT-HISTORY.md", "bpfmon", AGENT, "tests/e2e/test_node_history.py"),
+    ("docs/AGENT.md", "", AGENT, "tests/e2e/test_agent_runs.py"),
+    ("docs/EXPORT.md", "bpfmon export [RUN...]", "is a synopsis", "tests/e2e/test_export.py"),
+    ("docs/EXPORT.md", "curl", "needs InfluxDB", "tests/servers/test_influx.py"),
+    ("docs/EXPORT.md", "bpfmon export run.jsonl -f influx | curl", "needs InfluxDB", "tests/servers/test_influx.py"),
+    ("docs/EXPORT.md", "promtool", "needs Prometheus", "tests/servers/test_openmetrics.py"),
+    ("docs/EXPORT.md", "prmon_plot.py", "is not in the distribution", "tests/e2e/test_export.py"),
+    ("docs/NOTEBOOK.md", "jupyter notebook", "opens a browser", "tests/notebook/test_many.py"),
+    ("docs/NOTEBOOK.md", "BPFMON_STORE=all.sqlite jupyter", "opens a browser", "tests/notebook/test_many.py"),
+    ("docs/PROMETHEUS.md", "echo", "writes to /etc", "tests/servers/test_serve.py"),
+    ("docs/PROMETHEUS.md", "chmod", "writes to /etc", "tests/servers/test_serve.py"),
+    ("docs/SPANS.md", "", "recipes have a test of their own", "tests/e2e/test_span_recipes.py"),
+    ("docs/SYSTEMD.md", "", SYSTEMD, "tests/systemd/test_service.py"),
+    ("README.md", "bpfmon top", TERMINAL, "tests/e2e/test_top.py"),
+    ("docs/TOP.md", "", TERMINAL, "tests/e2e/test_top.py"),
+    ("docs/bpfmon.1", "sudo bpfmon attach --cgroup", "ends with the service", "tests/bpf/test_attach_cgroup.py"),
+    ("docs/bpfmon.1", "sudo bpfmon attach --container", "needs a container", "tests/bpf/test_attach_container.py"),
+)
+# what a document can only give an example of, and what stands for it here
+INSTEAD = ((r"--pid 4711\b", "--pid {pid}"), (r"why( --json)? 4711\b", r"why\1 {pid}"), (r"--duration 60\b", "--duration 0.2"), (r"--metrics-udp 8092\b", "--metrics-udp 0"), (r"\"\$GITHUB_STEP_SUMMARY\"", "summary.md"))
+
+
+def elsewhere(document, command):
+    return [row for row in ELSEWHERE if row[0] == document and command.startswith(row[1])]
+
+
+class Table(NewcomerCase):
+    def test_what_is_executed_elsewhere_is_still_documented_and_tested(self):
+        there = documented_commands()
+        self.assertGreater(len(there), 80)
+        for document, beginning, _, where in ELSEWHERE:
+            self.assertTrue(any(d == document and c.startswith(beginning) for d, c in there), (document, beginning))
+            self.assertTrue((TOP / where).exists(), where)
+
+
+class Documented(NewcomerCase):
+    def setUp(self):
+        super().setUp()
+        for name in ("bpfmon", "bpfmon-serve"):
+            (self.bin / name).symlink_to(BUILD / name)
+        (self.bin / "python3").symlink_to(PYTHON)
+        self.sleeper = subprocess.Popen(["sleep", "300"])
+        self.addCleanup(self.sleeper.wait)
+        self.addCleanup(self.sleeper.kill)
+        self.template = self.dir / "template"
+        self.template.mkdir()
+        self.prepare()
+
+    def prepare(self):
+        """The files that the documents speak of, of one recording."""
+        for name in JOBS:
+            (self.template / name).write_text(JOB)
+            (self.template / name).chmod(0o755)
+        (self.template / "Makefile").write_text("all:\n\t@./job.sh\n")
+        (self.template / "input.bin").write_text("input\n")
+        (self.template / "tools").symlink_to(TOP / "tools")
+        run = self.run_bpfmon(["sh", "-c", f"{BPFMON} mark load; {BPFMON} span align -- ./job.sh"], ["--marks", "-q"], cwd=self.template)
+        self.assertEqual(run.code, 0, run.stderr)
+        for name in ("run", "before", "baseline", "run-1"):
+            self.write_run(f"{name}.jsonl", run.lines)
+        self.write_run("after.jsonl", run.lines, 1.2)
+        (self.template / "runs").mkdir()
+        for i in range(8):
+            self.write_run(f"runs/{i}.jsonl", run.lines, 1, {"build": ("old", "new")[i % 2]})
+        self.fill_stores(run.lines)
+        for words in (("csv", "run.csv"), ("csv-spans", "spans.csv"), ("json", "run.json")):
+            subprocess.run([BPFMON, "export", "run.jsonl", "-f", words[0], "-o", words[1]], cwd=self.template, check=True)
+
+    def write_run(self, path, lines, factor=1, tags=None, name=None, mode="w"):
+        """A copy of the run under another UUID."""
+        with open(self.template / path, mode, encoding="utf-8") as file:
+            for line in lines:
+                line = dict(line)
+                if line["kind"] == "meta":
+                    line |= {"run": str(uuid.uuid4())} | ({"tags": tags} if tags else {}) | ({"name": name} if name else {})
+                if "rss_peak_bytes" in line:
+                    line["rss_peak_bytes"] = int(line["rss_peak_bytes"] * factor)
+                file.write(json.dumps(line) + "\n")
+
+    def fill_stores(self, lines):
+        for i in range(RUNS):
+            tags = {"threads": str(4 << i % 2), "sample": "A7", "build": ("old", "new")[i % 2]}
+            self.write_run("all.jsonl", lines, 1, tags, "build" if i == 0 else "align", "a")
+        store = self.template / "state/bpfmon" / f"{os.uname().nodename}.sqlite"
+        store.parent.mkdir(parents=True)
+        for path in (store, *(self.template / f"{name}.sqlite" for name in ("node1", "node2", "node7"))):
+            subprocess.run([BPFMON, "store", "merge", "--store", path, "all.jsonl"], cwd=self.template, check=True, stdout=subprocess.DEVNULL)
+        (self.template / "all.jsonl").unlink()
+
+    def check(self, document, command):
+        """Executes it in a fresh copy; what begins inside of a run is executed in one."""
+        folder = self.home / "work"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(self.home / "state", ignore_errors=True)
+        shutil.copytree(self.template, folder, symlinks=True)
+        (folder / "state").rename(self.home / "state")
+        self.remove_outputs(folder, command)
+        self.give(self.home)
+        for pattern, text in INSTEAD:
+            command = re.sub(pattern, text.format(pid=self.sleeper.pid), command)
+        if re.match("bpfmon (mark|span) ", command):
+            (folder / "inside.sh").write_text(command)
+            command = "sudo bpfmon --marks -q -- bash -e inside.sh"
+        done = self.type(command, folder)
+        allowed = (0, 1) if "--fail-if" in command or "bpfmon check" in command else (0,)  # 1: it holds; needs sudo
+        self.assertIn(done.returncode, allowed, f"{document}: {command}\n{done.stdout}")
+        self.assertNotIn("warning:", done.stdout, command)
+
+    def remove_outputs(self, folder, command):
+        """A reader has not made the files yet that the command writes."""
+        for name in re.findall(r"(?:-o|--html|>) ?([\w.-]+)", command):
+            for path in folder.glob(name if "." in name else f"{name}.*"):
+                path.unlink()
+
+    def test_each_command_works(self):
+        missing = set()
+        for document, command in documented_commands():
+            if elsewhere(document, command):
+                continue
+            with self.subTest(document=document, command=command):
+                module = re.search(r"import (?:json, )?(pandas|numpy)", command)
+                if module and subprocess.run([PYTHON, "-c", f"import {module[1]}"], stderr=subprocess.DEVNULL, check=False).returncode:
+                    missing.add(module[1])
+                    continue
+                self.check(document, command)
+        if missing:
+            self.skipTest(f"needs {missing}: tools/install-deps.sh notebook")
+
+    def test_the_line_with_jq_holds_though_the_job_prints(self):
+        (command,) = [command for document, command in documented_commands() if document == "README.md" and "| jq" in command or "&& jq" in command]
+        self.check("README.md", command)
+        executables = {os.path.basename(line["exe"]) for line in read_lines(self.home / "work/run.jsonl") if line["kind"] == "process"}
+        self.assertLessEqual({"head", "tail"}, executables)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""`make install-caps`: the members of a group run bpfmon without root, nobody else can, and it can be taken back."""
+
+import grp
+import os
+import shutil
+import stat
+import subprocess
+
+from lib.bpfmon import BUILD, TOP, Case, read_lines
+
+NOBODY = 65534
+GROUP = "nogroup" if any(group.gr_name == "nogroup" for group in grp.getgrall()) else grp.getgrgid(NOBODY).gr_name
+MEMBER = {"user": NOBODY, "group": NOBODY, "extra_groups": [grp.getgrnam(GROUP).gr_gid]}
+STRANGER = {"user": NOBODY - 1, "group": NOBODY - 1, "extra_groups": []}
+
+
+def capabilities_of(path):
+    """As in "cap_bpf,cap_perfmon=ep"; older versions of getcap write another =."""
+    said = subprocess.run(["getcap", path], stdout=subprocess.PIPE, text=True, check=True).stdout
+    names, _, sets = said.removeprefix(str(path)).strip(" =\n").replace("+", "=").partition("=")
+    return ",".join(sorted(names.split(","))) + (f"={sets}" if sets else "")
+
+
+class InstallCapabilities(Case):
+    def setUp(self):
+        super().setUp()
+        self.dir.chmod(0o755)
+        self.program = self.dir / "usr" / "bin" / "bpfmon"
+        self.files = self.dir / "files"  # of its users
+        self.files.mkdir()
+        self.files.chmod(0o777)
+
+    def make(self, target, **variables):
+        names = {"BUILD": BUILD, "DESTDIR": self.dir, "PREFIX": "/usr", "CAPS_GROUP": GROUP, **variables}
+        env = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+        argv = ["make", "-s", "-C", TOP, "-o", "all", target, *(f"{name}={value}" for name, value in names.items())]
+        return subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120, check=False)
+
+    def make_well(self, target):
+        done = self.make(target)
+        self.assertEqual(done.returncode, 0, done)
+        return done
+
+    def bpfmon(self, *words, who=None):
+        argv = [self.program, *map(str, words)]
+        return subprocess.run(argv, **(who or MEMBER), cwd="/", capture_output=True, text=True, timeout=60, check=False)
+
+    def start(self, *words, **popen):
+        process = subprocess.Popen(words, cwd="/", **popen)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def assert_file_is(self, mode, group, capabilities):
+        said = self.program.stat()
+        self.assertEqual((oct(stat.S_IMODE(said.st_mode)), said.st_uid, said.st_gid), (oct(mode), 0, group))
+        self.assertEqual(capabilities_of(self.program), capabilities)
+
+    def test_the_file_is_for_the_group_alone_and_has_two_capabilities(self):
+        done = self.make_well("install-caps")
+        self.assertIn(f"usermod -aG {GROUP} USER", done.stdout)
+        self.assert_file_is(0o750, grp.getgrnam(GROUP).gr_gid, "cap_bpf,cap_perfmon=ep")
+        self.make_well("install-caps")  # once more, over it
+        self.assert_file_is(0o750, grp.getgrnam(GROUP).gr_gid, "cap_bpf,cap_perfmon=ep")
+        with self.assertRaises(PermissionError):
+            self.bpfmon("--version", who=STRANGER)
+        self.make_well("uninstall-caps")
+        self.assert_file_is(0o755, 0, "")
+        self.assertEqual(self.bpfmon("--version", who=STRANGER).returncode, 0)
+        self.assertEqual(self.bpfmon("--", "true").returncode, 125)
+
+    def test_an_ordinary_installation_over_it_takes_the_capabilities_away(self):
+        self.make_well("install-caps")
+        self.make_well("install")
+        self.assert_file_is(0o755, 0, "")
+        self.make_well("install-caps")
+        self.make_well("uninstall")
+        self.assertFalse(self.program.exists())
+
+    def test_a_group_that_is_not_there_is_named_and_the_file_has_no_capabilities(self):
+        done = self.make("install-caps", CAPS_GROUP="no-such-group")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("there is no group 'no-such-group'", done.stderr)
+        self.assertIn("groupadd --system no-such-group", done.stderr)
+        self.assert_file_is(0o755, 0, "")
+
+    def test_only_root_can(self):
+        self.make_well("install")
+        script = self.files / "install-caps.sh"
+        shutil.copy(TOP / "tools" / "install-caps.sh", script)
+        done = subprocess.run([script, self.program, GROUP], **MEMBER, cwd="/", capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1))
+        self.assertIn("only root", done.stderr)
+
+    def test_a_member_has_the_numbers_that_root_has(self):
+        self.make_well("install-caps")
+        command = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1000", "count=77", "status=none"]
+        out = self.files / "member.jsonl"
+        done = self.bpfmon("-q", "-o", out, "--", *command)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for_root = self.run_bpfmon(command, ["-q"]).processes[0]
+        (record,) = [line for line in read_lines(out) if line["kind"] == "process"]
+        for key in ("args", "exe", "wchar_bytes", "syscw", "execs", "threads_total", "exit_code"):
+            self.assertEqual(record[key], for_root[key], key)
+        self.assertEqual((record["wchar_bytes"], set(record)), (77000, set(for_root)))
+
+    def test_root_keeps_all_that_it_has_without_them(self):
+        self.make_well("install-caps")
+        out = self.files / "root.jsonl"
+        roots = {"user": 0, "group": 0, "extra_groups": []}
+        done = self.bpfmon("-q", "--exact-peak", "--max-tasks", "200000", "-o", out, "--", "true", who=roots)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("rss_peak_exact_bytes", read_lines(out)[-1])
+        others = self.start("sleep", "60", **MEMBER)
+        done = self.bpfmon("attach", "-q", "--pid", others.pid, "--duration", "0.1", "-o", out, "--force", who=roots)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_member_attaches_to_its_own_processes_only(self):
+        self.make_well("install-caps")
+        out = self.files / "attached.jsonl"
+        own = self.start("sleep", "60", **MEMBER)
+        done = self.bpfmon("attach", "-q", "--pid", own.pid, "--duration", "0.2", "-o", out)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual([line["pid"] for line in read_lines(out) if line["kind"] == "process"], [own.pid])
+        roots = self.start("sleep", "60")
+        for words, said in (
+            (["--pid", roots.pid], f"process {roots.pid} is another user's"),
+            (["--cgroup", "/"], "--cgroup needs root"),
+        ):
+            done = self.bpfmon("attach", *words)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done)
+            self.assertIn(said, done.stderr)
+            self.assertIn("use sudo", done.stderr)

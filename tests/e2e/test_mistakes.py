@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Mistyped command lines: each gets one line that says what to type, and nothing is executed."""
+
+import os
+import pathlib
+import subprocess
+
+from lib.bpfmon import BPFMON, Case
+from lib.terminal import Terminal
+
+RUN, OTHER = 125, 2
+# words, exit status, what the line has
+MISTAKES = (
+    (["lsit"], RUN, "no subcommand 'lsit'; did you mean 'list'? To run it: bpfmon -- lsit"),
+    (["rm", "ran"], RUN, "did you mean 'store remove'? To run it: bpfmon -- rm ran"),
+    (["ls"], RUN, "did you mean 'list'?"),
+    (["ps"], RUN, "did you mean 'jobs'?"),
+    (["htop"], RUN, "did you mean 'top'?"),
+    (["diff", "1", "2"], RUN, "did you mean 'compare'?"),
+    (["shwo", "42"], RUN, "did you mean 'show'?"),
+    (["comprae", "1", "2"], RUN, "did you mean 'compare'?"),
+    (["exprot", "42"], RUN, "did you mean 'export'?"),
+    (["rename", "42", "x"], RUN, "did you mean 'edit'?"),
+    (["version"], RUN, "did you mean '--version'?"),
+    (["touch", "ran"], RUN, "no subcommand 'touch'; to run it: bpfmon -- touch ran"),
+    (["make", "-j8"], RUN, "no subcommand 'make'; to run it: bpfmon -- make -j8"),
+    (["./job.sh", "a b"], RUN, "to run it: bpfmon -- ./job.sh 'a b'"),
+    (["run", "touch", "ran"], RUN, "a run is only: bpfmon -- touch ran"),
+    (["run", "--", "touch", "ran"], RUN, "a run is only: bpfmon -- touch ran"),
+    (["exec", "touch", "ran"], RUN, "a run is only: bpfmon -- touch ran"),
+    (["-i", "1", "touch", "ran"], RUN, "a command comes after --: bpfmon -i 1 -- touch ran"),
+    (["-q", "-o", "x.jsonl", "touch", "ran"], RUN, "bpfmon -q -o x.jsonl -- touch ran"),
+    (["--user", "touch", "ran"], RUN, "bpfmon --user -- touch ran"),
+    (["--store", "X", "list"], RUN, "options come after the subcommand: bpfmon list --store X"),
+    (["--json", "list"], RUN, "'bpfmon jobs' has one"),
+    (["-q", "list"], RUN, "try: bpfmon list. To run a program of that name: bpfmon -q -- list"),
+    (["--store", "X", "lsit"], RUN, "did you mean 'list'?"),
+    (["--name", "--", "touch", "ran"], RUN, "a value is missing after '--name'"),
+    (["--nmae", "x", "--", "touch", "ran"], RUN, "there is no option '--nmae'; did you mean '--name'?"),
+    (["--out", "x", "--", "touch", "ran"], RUN, "did you mean '--output'?"),
+    (["-output", "x", "--", "touch", "ran"], RUN, "there is no option '-output'; did you mean '--output'?"),
+    (["-name", "x", "--", "touch", "ran"], RUN, "did you mean '--name'?"),
+    (["--pid", "1"], RUN, "'bpfmon attach' has one"),
+    (["--metrics", "cpu,rss_byte", "--", "touch", "ran"], RUN, "did you mean 'rss_bytes'?"),
+    (["-f", "json", "-o", "x", "--", "touch", "ran"], RUN, "did you mean 'jsonl'?"),
+    (["-i", "1m", "--", "touch", "ran"], RUN, "Time between samples: 1, 0.1, 10ms"),
+    (["--tag", "sample", "--", "touch", "ran"], RUN, "--tag does not take 'sample': Tag the run"),
+    (["--"], RUN, "no command was given; try: bpfmon -- sleep 1"),
+    (["-o", "x"], RUN, "no command was given"),
+    (["attach"], OTHER, "try: bpfmon attach --pid PID"),
+    (["attach", "4711"], OTHER, "to attach to that process: bpfmon attach --pid 4711"),
+    (["attach", "web"], OTHER, "--pid, --cgroup, --container or --job"),
+    (["attach", "--", "touch"], OTHER, "to run a command: bpfmon -- touch"),
+    (["span", "align", "touch", "ran"], RUN, "a command comes after --: bpfmon span align -- touch ..."),
+    (["span", "align"], OTHER, "Try: bpfmon span align -- ./align.sh"),
+    (["mark"], OTHER, "try: bpfmon mark"),
+    (["list", "--nam", "x"], OTHER, "did you mean '--name'?"),
+    (["list", "--columns", "id,nmae"], OTHER, "did you mean 'name'?"),
+    (["list", "--columns", "wal"], OTHER, "did you mean 'wall'?"),
+    (["list", "--columns", "id,id"], OTHER, "as in id,name,wall,tags"),
+    (["show", "1", "2"], OTHER, "a word too many, '2'"),
+    (["show", "--since", "3d"], OTHER, "'bpfmon list' has one"),
+    (["export", "1", "-f", "cvs"], OTHER, "did you mean 'csv'?"),
+    (["export", "1"], OTHER, "try: bpfmon export 1 -f csv"),
+    (["compare", "--fail-if", "rss_peak > 1"], OTHER, "the nearest is 'rss_peak_bytes'"),
+    (["store", "remov", "1"], OTHER, "did you mean 'remove'?"),
+    (["store", "remove"], OTHER, "Try: bpfmon store remove 42"),
+    (["store", "prune"], OTHER, "try --older-than 30d"),
+    (["edit", "1"], OTHER, "try: bpfmon edit 42 --note"),
+    (["edit", "1", "--tag", "x"], OTHER, "KEY= removes it"),
+    (["help", "lsit"], OTHER, "did you mean 'list'?"),
+    (["check", "all"], OTHER, "a word too many, 'all'"),
+)
+
+
+class Mistakes(Case):
+    def test_each_gets_one_line_and_executes_nothing(self):
+        env = {k: v for k, v in os.environ.items() if not k.startswith("BPFMON_")}
+        for words, code, said in MISTAKES:
+            with self.subTest(words=words):
+                done = subprocess.run([BPFMON, *words], cwd=self.dir, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False)
+                self.assertIn(said, done.stderr)
+                self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (code, "", 1), done.stderr)
+                self.assertEqual(list(self.dir.iterdir()), [])
+
+
+class Help(Case):
+    """man is one of the test's own: it shows its arguments, and a page."""
+
+    PAGE = "BPFMON(1)\n\nSYNOPSIS\n       bpfmon list\n\nSUBCOMMANDS\n       bpfmon list\n              Lists.\n\n       bpfmon show\n              Shows.\n"
+
+    def setUp(self):
+        super().setUp()
+        self.dir.chmod(0o755)
+        (self.dir / "page").write_text(self.PAGE)
+        man = self.dir / "man"
+        man.write_text(f'#!/bin/sh\nif [ -t 1 ]; then echo "arguments: $*"; else /bin/cat {self.dir}/page; fi\n')
+        man.chmod(0o755)
+        self.env = {k: v for k, v in os.environ.items() if k not in ("PAGER", "MANPAGER")} | {"PATH": str(self.dir)}
+
+    def said(self, *words, **env):
+        done = subprocess.run([BPFMON, *words], env=self.env | env, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_through_a_pipe_it_is_the_section(self):
+        self.assertEqual(self.said("help", "list"), "       bpfmon list\n              Lists.\n")
+        self.assertEqual(self.said("help"), self.PAGE)
+
+    def test_on_a_terminal_the_pager_begins_at_the_section(self):
+        page = pathlib.Path(BPFMON).resolve().parents[1] / "docs/bpfmon.1"
+        for words, env, wanted in (
+            (["help", "show"], {}, "arguments: -P less -R +10 "),
+            (["help"], {}, "arguments: /" if page.exists() else "arguments: bpfmon"),
+            (["help", "show"], {"PAGER": "more"}, "arguments: /" if page.exists() else "arguments: bpfmon"),
+        ):
+            terminal = Terminal(self, [BPFMON, *words], env=self.env | env)
+            terminal.expect(wanted)
+            self.assertEqual(terminal.wait(), 0)
+
+    def test_without_man_or_a_page_it_is_the_help(self):
+        for man in ("#!/bin/sh\nexit 16\n", None):
+            (self.dir / "man").unlink()
+            if man:
+                (self.dir / "man").write_text(man)
+                (self.dir / "man").chmod(0o755)
+            self.assertEqual(self.said("help", "list"), self.said("list", "--help"))
+            self.assertEqual(self.said("help"), self.said("--help"))
+
+    def test_every_subcommand_has_a_help_and_a_place_in_the_manual(self):
+        text = self.said("--help")
+        self.assertEqual([line for line in text.splitlines()[:10] if not line.strip()], [])
+        manual = (pathlib.Path(__file__).parents[2] / "docs/bpfmon.1").read_text()
+        names = [line.split()[1] for line in text.splitlines() if line.startswith("       bpfmon ")]
+        self.assertGreater(len(names), 14)
+        for name in names:
+            self.assertIn(f"Usage: bpfmon {name}", self.said(name, "--help"))
+            self.assertIn(f"bpfmon {name}\n", manual)

@@ -1,0 +1,428 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the agent keeps of the jobs of the node, and that nothing stops it from doing so."""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import sqlite3
+import subprocess
+import sys
+
+from lib.live import wait_for
+from lib.node import NOBODY, AgentCase
+
+MIB = 1 << 20
+MOST_READERS = 4  # of a user at once
+
+
+def burn(cpu_seconds=0.3):
+    """Uses so much CPU, however long that takes."""
+    return ["python3", "-c", f"import time\nwhile time.process_time() < {cpu_seconds}: pass"]
+
+
+class HistoryCase(AgentCase):
+    def stored_summary(self, job):
+        ((text,),) = self.ask("SELECT summary FROM run_text JOIN run ON run.id = run_text.run WHERE job = ? AND ended", job)
+        return json.loads(text)
+
+    def assert_kept_as_streamed(self, listener, job):
+        streamed = listener.wait_for_summary(job)
+        self.wait_for_end_of(job)
+        self.assertEqual(self.stored_summary(job), {k: v for k, v in streamed.items() if k != "run"})
+        ((uuid, cpu, uid),) = self.ask("SELECT uuid, cpu_ns, uid FROM run WHERE job = ?", job)
+        self.assertEqual(uuid, streamed["run"])
+        self.assertEqual(cpu, round(streamed["cpu_seconds"] * 1e9))
+        self.assertEqual(uid, NOBODY)
+
+
+class Kept(HistoryCase):
+    def test_totals_are_those_of_the_stream(self):
+        self.start_agent()
+        listener = self.subscribe()
+        for number in (7001, 7002, 7003):
+            self.run_job(number, *burn())
+        for number in (7001, 7002, 7003):
+            self.assert_kept_as_streamed(listener, f"slurm/{number}")
+            self.assertGreater(self.stored_summary(f"slurm/{number}")["cpu_seconds"], 0.1)
+        ((meta,),) = self.ask("SELECT meta FROM run_text JOIN run ON run.id = run WHERE job = 'slurm/7001'")
+        self.assertEqual(json.loads(meta)["node_job"]["uid"], NOBODY)
+
+    def test_many_short_jobs(self):
+        self.start_agent()
+        listener = self.subscribe()
+        numbers = range(7100, 7180)
+        for number in numbers:
+            self.run_job(number, "true")
+        for number in numbers:
+            self.assert_kept_as_streamed(listener, f"slurm/{number}")
+        self.assertEqual(self.of_itself()["history"]["runs_lost"], 0)
+
+    def test_a_run_through_the_agent_is_kept_without_its_command(self):
+        self.start_agent()
+        self.bpfmon("-q", "--agent", self.socket, "--name", "mine", "--", "true", "secret")
+        wait_for(lambda: self.has("SELECT 1 FROM run WHERE name = 'mine' AND ended"), "the run")
+        self.assertEqual(self.ask("SELECT command, cwd FROM run WHERE name = 'mine'"), [(None, None)])
+        self.assertNotIn("secret", self.ask("SELECT meta FROM run_text JOIN run ON id = run WHERE name = 'mine'")[0][0])
+
+    def test_jobs_shorter_than_wanted_are_not_kept(self):
+        self.start_agent("min_seconds = 20")
+        listener = self.subscribe()
+        self.run_job(7201, "true")
+        listener.wait_for_summary("slurm/7201")
+        agent = self.of_itself()
+        wait_for(lambda: self.of_itself()["drains"] > agent["drains"] + 8, "some transactions")
+        self.assertEqual(self.ask("SELECT count(*) FROM run")[0][0], 0)
+
+    def test_the_node_itself_ends_with_its_agent(self):
+        agent = self.start_agent()
+        wait_for(lambda: self.has("SELECT 1 FROM sample LIMIT 1"), "a sample")
+        self.end_agent(agent)
+        self.assertEqual(sorted(self.ask("SELECT job, ended FROM run WHERE job IN ('node', 'other')")), [("node", 1), ("other", 1)])
+
+    def test_no_store_no_historian(self):
+        self.store = ""
+        agent = self.start_agent()
+        self.assertEqual(self.children(agent.pid), [])
+        self.assertNotIn("history", self.of_itself())
+
+
+class Read(HistoryCase):
+    def test_by_the_id_of_the_job(self):
+        self.start_agent()
+        for number in (7301, 7302):
+            self.run_job(number, *burn())
+            self.wait_for_end_of(f"slurm/{number}")
+        store = ["--store", self.store]
+        (row,) = self.rows(*store, "--job", "slurm/7301")
+        shown = json.loads(self.bpfmon("show", "--json", *store, "slurm/7301"))
+        self.assertEqual(shown["meta"]["node_job"]["id"], "slurm/7301")
+        self.assertEqual(shown["summary"], self.stored_summary("slurm/7301"))
+        self.assertEqual(json.loads(self.bpfmon("show", "--json", *store, row["ref"])), shown)
+        page = self.place / "page.html"
+        self.bpfmon("report", *store, "-o", page, "slurm/7301")
+        self.assertIn("slurm/7301", page.read_text())
+        self.assertIn("slurm/7302", self.bpfmon("compare", *store, "slurm/7301", "slurm/7302"))
+        lines = self.bpfmon("export", *store, "--format", "jsonl", "slurm/7301").splitlines()
+        self.assertEqual(json.loads(lines[0])["node_job"], shown["meta"]["node_job"])
+
+
+class Killed(HistoryCase):
+    def test_a_writer_that_is_killed_is_started_again_and_no_job_is_lost(self):
+        agent = self.start_agent()
+        first, writer = self.historian(agent)
+        listener = self.subscribe()
+        folder = self.job_cgroup(7401)
+        script = 'echo $$ > "$0/cgroup.procs"; echo in; read line; timeout 0.3 sh -c "while :; do :; done"; true'
+        job = subprocess.Popen(["sh", "-c", script, folder], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(job.kill)
+        self.assertEqual(job.stdout.readline(), b"in\n")
+        wait_for(lambda: self.has("SELECT 1 FROM run WHERE job = 'slurm/7401'"), "the job in the store")
+        os.kill(writer, signal.SIGKILL)
+        self.run_job(7402, *burn())  # begins and ends while nobody writes
+        job.communicate(b"\n")
+        self.end_job(folder)
+        for number in (7401, 7402):
+            self.assert_kept_as_streamed(listener, f"slurm/{number}")
+        again = self.historian(agent)
+        self.assertEqual(again[0], first)
+        self.assertNotEqual(again[1], writer)
+        self.assertIn("it is started again", self.said.read_text())
+        self.assertEqual(self.ask("PRAGMA integrity_check"), [("ok",)])
+
+    def test_a_writer_that_hangs_stops_nothing_and_catches_up(self):
+        agent = self.start_agent()
+        _, writer = self.historian(agent)
+        listener = self.subscribe()
+        os.kill(writer, signal.SIGSTOP)
+        try:
+            numbers = range(7451, 7471)
+            for number in numbers:
+                self.run_job(number, "true")
+            for number in numbers:
+                listener.wait_for_summary(f"slurm/{number}")
+        finally:
+            os.kill(writer, signal.SIGCONT)
+        for number in numbers:
+            self.assert_kept_as_streamed(listener, f"slurm/{number}")
+
+    def test_the_agent_goes_on_without_its_historian(self):
+        agent = self.start_agent()
+        first, writer = self.historian(agent)
+        for pid in (first, writer):
+            os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: "trouble" in self.of_itself()["history"], "the agent to know")
+        self.bpfmon("-q", "--agent", self.socket, "--", "true")
+        self.assertEqual(self.said.read_text().count("the historian has ended"), 1)
+
+    def test_a_job_of_an_agent_that_was_killed_is_unfinished_and_adopted_by_the_next(self):
+        agent = self.start_agent()
+        _, writer = self.historian(agent)
+        folder = self.job_cgroup(7501)
+        job = subprocess.Popen(["sh", "-c", 'echo $$ > "$0/cgroup.procs"; read line', folder], stdin=subprocess.PIPE)
+        self.addCleanup(job.kill)
+        wait_for(lambda: self.has("SELECT 1 FROM run WHERE job = 'slurm/7501'"), "the job in the store")
+        self.end_agent(agent, signal.SIGKILL)
+        wait_for(lambda: not pathlib.Path(f"/proc/{writer}").exists(), "the historian to end")
+        self.socket.unlink()
+        self.start_agent()
+        job.communicate(b"\n")
+        self.end_job(folder)
+        self.wait_for_end_of("slurm/7501")
+        rows = self.rows("--store", self.store, "--job", "slurm/7501")
+        self.assertEqual(sorted(row["state"] for row in rows), ["finished", "unfinished"])
+        metas = [json.loads(text) for (text,) in self.ask("SELECT meta FROM run_text JOIN run ON id = run WHERE job = 'slurm/7501' ORDER BY id")]
+        self.assertEqual([meta["node_job"].get("adopted", False) for meta in metas], [False, True])
+
+
+class Disks(HistoryCase):
+    def test_a_disk_that_is_full_for_a_while(self):
+        disk = self.store.parent
+        disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m,mode=755", "bpfmon-test", disk], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", disk], check=True)
+        self.start_agent()
+        listener = self.subscribe()
+        self.run_job(7601, *burn())
+        self.assert_kept_as_streamed(listener, "slurm/7601")
+        filler = disk / "filler"
+        with open(filler, "wb", buffering=0) as out:
+            try:
+                while True:
+                    out.write(b"x" * 4096)
+            except OSError:
+                pass
+        numbers = range(7602, 7622)
+        wait_for(lambda: "trouble" in self.of_itself()["history"], "the disk to be full", seconds=60)
+        for number in numbers:
+            self.run_job(number, "true")
+        self.assertIn("no space left on its disk", self.of_itself()["history"]["trouble"])
+        self.assertEqual(self.said.read_text().count("the history is not written"), 1)
+        filler.unlink()
+        for number in numbers:
+            self.assert_kept_as_streamed(listener, f"slurm/{number}")
+        self.assertNotIn("trouble", self.of_itself()["history"])
+        self.assertEqual(self.of_itself()["history"]["runs_lost"], 0)
+
+
+class Retained(HistoryCase):
+    """Retention is by what the store says: the test makes it say so."""
+
+    def prepared(self):
+        """The store of an agent that has ended, with a job, to be changed."""
+        agent = self.start_agent()
+        self.run_job(7701, *burn())
+        self.wait_for_end_of("slurm/7701")
+        self.end_agent(agent)
+        db = sqlite3.connect(self.store, isolation_level=None)
+        self.addCleanup(db.close)
+        return db
+
+    def copy(self, db, name, nr, seen_ns):
+        """Ended runs that take some room."""
+        for i in range(nr):
+            db.execute(
+                "INSERT INTO run(uuid, name, start_time_ns, seen_time_ns, ended) VALUES(?, ?, ?, ?, 1)",
+                (f"{name}-{i}", name, seen_ns, seen_ns),
+            )
+            db.execute("INSERT INTO run_text VALUES(last_insert_rowid(), ?, NULL)", ("x" * 8000,))
+
+    def test_what_is_too_old_goes(self):
+        db = self.prepared()
+        ((now,),) = db.execute("SELECT max(seen_time_ns) FROM run").fetchall()
+        day = 24 * 3600 * 10**9
+        self.copy(db, "old", 300, now - 3 * day)
+        self.copy(db, "young", 5, now - day)
+        db.close()
+        self.start_agent("keep_days = 2")
+        wait_for(lambda: not self.ask("SELECT 1 FROM run WHERE name = 'old'"), "the old ones to go", seconds=30)
+        self.assertEqual(self.ask("SELECT count(*) FROM run WHERE name = 'young'"), [(5,)])
+        self.assertEqual(self.ask("SELECT count(*) FROM run_text WHERE run NOT IN (SELECT id FROM run)"), [(0,)])
+
+    def test_what_is_too_much_goes_the_oldest_first(self):
+        db = self.prepared()
+        ((now,),) = db.execute("SELECT max(seen_time_ns) FROM run").fetchall()
+        self.copy(db, "first", 300, now)
+        self.copy(db, "last", 50, now)
+        db.close()
+        self.assertGreater(self.store.stat().st_size, 2 * MIB)
+        self.start_agent("keep_bytes = 1M")
+
+        def is_small():
+            ((pages, free, size),) = self.ask("SELECT * FROM pragma_page_count, pragma_freelist_count, pragma_page_size")
+            return (pages - free) * size <= MIB and pages * size <= 1.2 * MIB
+
+        wait_for(is_small, "the store to be small", seconds=60)
+        kept = [id for (id,) in self.ask("SELECT id FROM run WHERE name IN ('first', 'last') ORDER BY id")]
+        self.assertEqual(kept, list(range(kept[0], kept[-1] + 1)))
+        self.assertEqual(self.ask("SELECT count(*) FROM run WHERE name = 'last'"), [(50,)])
+
+
+class Rights(HistoryCase):
+    def status(self, pid):
+        text = pathlib.Path(f"/proc/{pid}/status").read_text()
+        return dict(line.split(":\t", 1) for line in text.splitlines() if ":\t" in line)
+
+    def test_the_historian_has_no_rights_but_its_folder(self):
+        agent = self.start_agent()
+        for pid in self.historian(agent):
+            status = self.status(pid)
+            self.assertEqual(set(status["Uid"].split()), {str(self.store.parent.stat().st_uid)})
+            self.assertNotIn(status["Uid"].split()[0], ("0", self.status(agent.pid)["Uid"].split()[0]))
+            self.assertEqual((status["CapEff"], status["CapPrm"]), ("0" * 16, "0" * 16))
+            self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
+            targets = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+            self.assertEqual([t for t in targets if "bpf" in t and not t.startswith(str(self.place))], [])
+        opened = [os.readlink(f"/proc/{agent.pid}/fd/{fd}") for fd in os.listdir(f"/proc/{agent.pid}/fd")]
+        self.assertNotIn(str(self.store), opened)
+
+    def test_a_folder_of_roots_that_has_files_is_not_given_away(self):
+        self.store.parent.mkdir()
+        (self.store.parent / "other").touch()
+        agent = self.start_agent()
+        self.assertEqual(self.children(agent.pid), [])
+        self.assertEqual(self.store.parent.stat().st_uid, 0)
+        self.assertIn("is root's and has files", self.said.read_text())
+
+    def test_the_owner_of_the_folder_is_who_keeps_it(self):
+        self.store.parent.mkdir()
+        os.chown(self.store.parent, NOBODY, NOBODY)
+        agent = self.start_agent()
+        for pid in self.historian(agent):
+            self.assertEqual(set(self.status(pid)["Uid"].split()), {str(NOBODY)})
+        wait_for(self.store.exists, "the store")
+        self.assertEqual(self.store.stat().st_uid, NOBODY)
+
+    def test_a_folder_that_is_a_link_is_refused(self):
+        (self.place / "elsewhere").mkdir()
+        self.store.parent.symlink_to("elsewhere")
+        agent = self.start_agent()
+        self.assertEqual(self.children(agent.pid), [])
+        self.assertEqual((self.place / "elsewhere").stat().st_uid, 0)
+
+
+class Users(HistoryCase):
+    """Who is no admin asks the agent, which knows from the kernel who it is."""
+
+    def setUp(self):
+        super().setUp()
+        self.agent = self.start_agent()
+        for number, uid in ((7801, NOBODY), (7802, NOBODY - 1), (7803, NOBODY)):
+            self.run_job(number, *burn(), uid=uid)
+            self.wait_for_end_of(f"slurm/{number}")
+        self.node = ["--node", "--agent", self.socket]
+
+    def as_user(self, *words, uid=NOBODY, **kwargs):
+        return self.bpfmon(*words[:1], *self.node, *words[1:], user=uid, group=uid, extra_groups=[], cwd="/", **kwargs)
+
+    def jobs(self, *words, **kwargs):
+        return [json.loads(line)["job"] for line in self.as_user("list", "--json", *words, **kwargs).splitlines()]
+
+    def test_a_user_sees_the_own_jobs_alone(self):
+        own = ["slurm/7803", "slurm-step/7803.0", "slurm/7801", "slurm-step/7801.0"]
+        self.assertEqual(sorted(self.jobs()), sorted(own))
+        self.assertEqual(sorted(self.jobs(uid=NOBODY - 1)), ["slurm-step/7802.0", "slurm/7802"])
+        self.assertEqual(self.jobs(uid=12345), [])
+        self.assertLessEqual({*own, "slurm/7802", "node", "other"}, set(self.jobs(uid=0)))
+
+    def test_the_list_is_that_of_root(self):
+        rows = [json.loads(line) for line in self.as_user("list", "--json").splitlines()]
+        self.assertEqual(rows, [row for row in self.rows("--store", self.store) if row["run"] in {r["run"] for r in rows}])
+        self.assertIn("7801", self.as_user("list"))
+
+    def test_filters(self):
+        self.assertEqual(self.jobs("--job", "slurm/7801"), ["slurm/7801"])
+        self.assertEqual(self.jobs("--job", "slurm/7802"), [])
+        self.assertEqual(self.jobs("--name", "7801"), ["slurm/7801"])
+        self.assertEqual(self.jobs("--state", "running"), [])
+        self.assertEqual(len(self.jobs("--state", "finished")), 4)
+        self.assertEqual(self.jobs("--tag", "x"), [])
+        self.assertEqual(len(self.jobs("--limit", 1)), 1)
+
+    def test_a_run_is_shown_reported_compared_and_exported(self):
+        ((number,),) = self.ask("SELECT id FROM run WHERE job = 'slurm/7801'")
+        expected = self.bpfmon("show", "--json", "--store", self.store, number)
+        for word in ("slurm/7801", number):
+            self.assertEqual(self.as_user("show", "--json", word), expected)
+        self.assertIn("slurm/7801", self.as_user("report", "-o", "-", "slurm/7801"))
+        self.assertIn("slurm/7803", self.as_user("compare", "slurm/7801", "slurm/7803"))
+        exported = self.as_user("export", "--format", "jsonl", "slurm/7801")
+        self.assertEqual(exported, self.bpfmon("export", "--format", "jsonl", "--store", self.store, number))
+
+    def test_a_run_of_another_user_is_as_one_that_is_not_there(self):
+        ((number,),) = self.ask("SELECT id FROM run WHERE job = 'slurm/7802'")
+        ((uuid,),) = self.ask("SELECT uuid FROM run WHERE job = 'slurm/7802'")
+        ((of_node,),) = self.ask("SELECT id FROM run WHERE job = 'node'")
+        for word in (number, uuid, "slurm/7802", of_node, "node", "other"):
+            said = self.as_user("show", word, code=2)
+            self.assertEqual(said, f"bpfmon: there is no run '{word}' in the store, and no such file; see bpfmon list\n")
+
+    def test_a_query_for_the_lines_of_another_users_run_gets_none(self):
+        ((number,),) = self.ask("SELECT id FROM run WHERE job = 'slurm/7802'")
+        asker = ASKER % (str(self.socket), json.dumps({"lines": True, "id": number}))
+        said = subprocess.run([sys.executable, "-c", asker, str(NOBODY)], stdout=subprocess.PIPE, check=True)
+        (line,) = said.stdout.splitlines()
+        self.assertIn("it is not yours", json.loads(line)["error"])
+
+    def test_who_does_not_read_stops_nothing(self):
+        listener = self.subscribe()
+        first, _ = self.historian(self.agent)
+        ((number,),) = self.ask("SELECT id FROM run WHERE job = 'node'")
+        line = json.dumps({"kind": "event", "event": "long", "text": "x" * 500_000})  # more than any socket takes
+        with contextlib.closing(sqlite3.connect(self.store, isolation_level=None, timeout=20)) as db:
+            db.execute("INSERT INTO event(run, seq, elapsed_ns, kind, event, line) VALUES(?, 1, 0, 'event', 'long', ?)", (number, line))
+        silent = SILENT % (str(self.socket), json.dumps({"lines": True, "id": number}))
+        asked = [subprocess.Popen([sys.executable, "-c", silent], stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(6)]
+        for process in asked:
+            self.assertEqual(process.stdout.readline(), b"asked\n")
+        wait_for(lambda: len(self.children(first)) == 1 + MOST_READERS, "the readers")
+        self.run_job(7811, *burn())
+        self.assert_kept_as_streamed(listener, "slurm/7811")
+        self.assertEqual(len(self.children(first)), 1 + MOST_READERS)
+        self.assertIn("too many", self.as_user("list", code=2, uid=0))
+        said = [process.communicate(b"\n")[0].decode() for process in asked]
+        self.assertEqual(sum("too many ask" in text for text in said), len(asked) - MOST_READERS)
+        wait_for(lambda: len(self.children(first)) == 1, "the readers to end")
+        self.assertEqual(self.jobs("--job", "slurm/7811"), ["slurm/7811"])
+
+    def test_garbage_is_refused_in_words(self):
+        asker = ASKER % (str(self.socket), "1 1 {} nonsense")
+        said = subprocess.run([sys.executable, "-c", asker], stdout=subprocess.PIPE, check=True)
+        self.assertIn("is not understood", json.loads(said.stdout)["error"])
+
+
+ASK = """
+import json, os, socket, struct, sys
+if len(sys.argv) > 1:
+    os.setgroups([])
+    os.setresuid(*[int(sys.argv[1])] * 3)
+def ask(path, query):
+    ours, theirs = socket.socketpair()
+    theirs.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+    control = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    control.connect(path)
+    text = json.dumps({"kind": "hello", "version": 1, "follow": "history", "metrics": [], "interval_ns": 10**9, "job": query, "descriptors": ["stream"]}).encode()
+    socket.send_fds(control, [struct.pack("=IiQ1024s", 6, len(text), 0, text)], [theirs.fileno()])
+    theirs.close()
+    answer = control.recv(2048)
+    assert struct.unpack_from("=I", answer)[0] == 1, answer
+    return ours
+"""
+ASKER = ASK + "sys.stdout.buffer.write(ask(%r, %r).makefile('rb').read())\n"
+SILENT = ASK + "s = ask(%r, %r)\nprint('asked', flush=True)\nsys.stdin.read()\nsys.stdout.buffer.write(s.makefile('rb').read())\n"
+
+
+class WithoutHistory(HistoryCase):
+    def test_an_agent_without_history_says_so(self):
+        self.store = ""
+        self.start_agent()
+        said = self.bpfmon("list", "--node", "--agent", self.socket, code=2)
+        self.assertIn("keeps no history", said)
+
+    def test_an_agent_that_cannot_keep_it_says_so(self):
+        agent = self.start_agent()
+        for pid in self.historian(agent):
+            os.kill(pid, signal.SIGKILL)
+        wait_for(lambda: "trouble" in self.of_itself()["history"], "the agent to know")
+        self.assertIn("has ended", self.bpfmon("list", "--node", "--agent", self.socket, code=2))

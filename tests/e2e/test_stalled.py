@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A run that does nothing says so, and when it goes on; and so does its series of the endpoint."""
+
+import os
+import subprocess
+
+from lib.agent import AgentCase
+from lib.bpfmon import BPFMON
+from lib.endpoint import Endpoint, EndpointCase, free_port, until
+from lib.live import LiveCase
+
+JOB = '{job="slurm/815",user="alice",kind="slurm",name="815"}'
+
+
+class Runs(LiveCase):
+    def events(self, script, options):
+        run = self.run_bpfmon(["sh", "-c", script], options)
+        return [e for e in run.kind("event") if e["event"] in {"stalled", "resumed"}], run
+
+    def test_from_when_until_when(self):
+        lock = self.dir / "lock"
+        script = f"exec 9>{lock}; flock 9; (exec 9>&-; exec flock {lock} true) & sleep 1.5; flock -u 9; wait; sleep 0.2"
+        events, run = self.events(script, ["-i", "0.1", "--stalled-after", "0.5"])
+        self.assertEqual([e["event"] for e in events[:2]], ["stalled", "resumed"])
+        stalled, resumed = events[:2]
+        self.assertEqual(stalled["since_time"], resumed["since_time"])
+        self.assertGreaterEqual(stalled["time"] - stalled["since_time"], 0.499)
+        self.assertGreaterEqual(resumed["time"], stalled["time"] + 0.09)
+        before = [s for s in run.samples if s["time"] <= stalled["since_time"]]
+        last = next(s for s in run.samples if s["time"] >= stalled["time"])
+        self.assertEqual(len(stalled["pids"]), last["processes"])
+        self.assertRegex(stalled["reason"], "flock waits for a lock .flock. on .* held by ")
+        for key in ("rchar_bytes", "wchar_bytes", "forks", "exits"):
+            self.assertEqual(before[-1][key], last[key], key)
+
+    def test_a_command_is_executed_once_for_each_stall_and_is_no_part_of_the_run(self):
+        lock, said = self.dir / "lock", self.dir / "said"
+        script = f"exec 9>{lock}; flock 9; (exec 9>&-; exec flock {lock} true) & sleep 0.9; flock -u 9; wait; read line"
+        command = f'echo "$BPFMON_STALL_REASON" >>{said}; [ -e {said}.2 ] && echo >{self.dir}/fifo; touch {said}.2'
+        os.mkfifo(self.dir / "fifo")
+        options = ["-i", "0.1", "--stalled-after", "0.4", "--on-stall", command]
+        run = self.run_bpfmon(["sh", "-c", f"{script} <{self.dir}/fifo"], options)
+        self.assertEqual(run.code, 0)
+        lines = said.read_text().splitlines()
+        self.assertEqual(len(lines), len([e for e in run.kind("event") if e["event"] == "stalled"]))
+        self.assertGreaterEqual(len(lines), 2)
+        self.assertIn("flock waits for a lock", lines[0])
+        self.assertNotIn("touch", {p["comm"] for p in run.processes})
+
+    def test_who_is_busy_is_not_and_nobody_who_does_not_want_to_know(self):
+        events, _ = self.events("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done", ["-i", "0.05", "--stalled-after", "0.1"])
+        self.assertEqual(events, [])
+        events, _ = self.events("sleep 0.6", ["-i", "0.05", "--stalled-after", "0"])
+        self.assertEqual(events, [])
+
+
+class Series(EndpointCase):
+    def test_a_series_is_stalled_while_its_run_is(self):
+        endpoint = self.start()
+        self.agent.begin("815")
+        self.agent.sample("815", cpu_seconds=1)
+        self.assertEqual(endpoint.read()[f"bpfmon_job_stalled{JOB}"], 0)
+        self.agent.say(kind="event", time=3, event="stalled", run="815", since_time=2)
+        self.assertEqual(endpoint.read()[f"bpfmon_job_stalled{JOB}"], 1)
+        self.agent.say(kind="event", time=4, event="late_ticks", run="815", count=1)
+        self.assertEqual(endpoint.read()[f"bpfmon_job_stalled{JOB}"], 1)
+        self.agent.say(kind="event", time=4, event="resumed", run="815", since_time=2)
+        self.assertEqual(endpoint.read()[f"bpfmon_job_stalled{JOB}"], 0)
+        self.agent.end("815", cpu_seconds=1)
+        self.assertNotIn(f"bpfmon_job_stalled{JOB}", endpoint.read())
+
+
+class OfAnAgent(AgentCase):
+    CONFIG = "[agent]\ninterval = 100ms\nstalled_after = 300ms\n"
+
+    def test_the_endpoint_knows_also_what_stalled_before_it_listened(self):
+        self.agent.path = self.agent.socket  # as the fake one calls it
+        run = subprocess.Popen(
+            [BPFMON, "-q", "-i", "0.1", "--stalled-after", "0.3", "--name", "idle", "-o", str(self.dir / "r.jsonl"), "--", "cat"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "BPFMON_AGENT": str(self.agent.socket)},
+        )
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        until(lambda: '"stalled"' in (self.dir / "r.jsonl").read_text() if (self.dir / "r.jsonl").exists() else None)
+        port = free_port()
+        endpoint = Endpoint(
+            self.agent, self.dir, "--listen", f"127.0.0.1:{port}", config=str(self.agent.folder / "agent.conf"), port=port
+        )
+        self.addCleanup(endpoint.stop)
+
+        def of_run():
+            return [v for k, v in endpoint.values().items() if k.startswith("bpfmon_job_stalled{") and 'name="idle"' in k]
+
+        def goes_on():
+            run.stdin.write(b"x")
+            run.stdin.flush()
+            return of_run() == [0]
+
+        until(lambda: of_run() == [1])
+        until(goes_on)
+        run.stdin.close()
+        self.assertEqual(run.wait(timeout=60), 0)

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The sentence that a comparison comes to, the rows below it, and the order of groups. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "compare/rows.h"
+#include "compare/text.h"
+#include "compare/verdict.h"
+#include "compare_fixture.h"
+
+#include <time.h>
+
+/* Runs of two groups, those with an even number in the first; @text is what each summary has. */
+struct pair {
+	struct sides all;
+	struct groups g;
+	struct comparison c;
+};
+
+static void pair_make(struct pair *p, const char *const *text, size_t nr)
+{
+	const struct side *without;
+	char line[1024];
+
+	*p = (struct pair){ 0 };
+	for (size_t i = 0; i < nr; i++) {
+		snprintf(line, sizeof(line),
+			 META(",\"tags\":{\"g\":\"%s\"}") "{\"kind\":\"summary\",%s}\n",
+			 i % 2 ? "b" : "a", text[i]);
+		assert_int_equal(add_text(&p->all, line, add_run_file), 0);
+	}
+	assert_int_equal(groups_by_tag(&p->g, &p->all, "g", &without), 0);
+	assert_int_equal(groups_compare(&p->c, &p->g), 0);
+}
+
+static void pair_done(struct pair *p)
+{
+	comparison_done(&p->c);
+	groups_done(&p->g);
+	sides_done(&p->all);
+}
+
+#define OK "\"complete\":true,"
+#define HEADS(wall, cpu, rss)                                                                      \
+	OK "\"exit_code\":0,\"wall_seconds\":" #wall ",\"cpu_seconds\":" #cpu                      \
+	   ",\"rss_peak_bytes\":" #rss
+
+/* clang-format off */
+static const struct {
+	const char *a, *b;
+	size_t facts;
+	const char *verdict;
+} of_one_run_each[] = {
+	{ HEADS(1.7, 1, 1000000), HEADS(1.9, 1, 970000), 0,
+	  "B took 12 % longer (1.900 s against 1.700 s) and needed 3 % less memory (947 KiB against 977 KiB); "
+	  "nothing else changed. One run each cannot show what is noise." },
+	{ HEADS(1.7, 1, 1000000), HEADS(1.9, 1, 1000000), 1,
+	  "B took 12 % longer (1.900 s against 1.700 s); no other value changed. One run each cannot show what is noise." },
+	{ HEADS(1.7, 1, 1000000) ",\"minflt\":1000", HEADS(1.9, 1, 1000000) ",\"minflt\":1001", 0,
+	  "B took 12 % longer (1.900 s against 1.700 s); nothing else changed by 1 % or more. One run each cannot show what is noise." },
+	{ HEADS(1.7, 1, 1000000) ",\"minflt\":1000,\"forks\":1", HEADS(1.9, 2.5, 1000000) ",\"minflt\":1100,\"forks\":2", 0,
+	  "B took 12 % longer (1.900 s against 1.700 s) and used 2.5 times the CPU time (2.500 s against 1.000 s); "
+	  "2 other values changed. One run each cannot show what is noise." },
+	{ HEADS(1, 1, 1000000), HEADS(20, 0.5, 3000000), 0,
+	  "B took 20 times as long (20.000 s against 1.000 s), used 50 % less CPU time (0.500 s against 1.000 s) and needed "
+	  "3.0 times the memory (2.9 MiB against 977 KiB); nothing else changed. One run each cannot show what is noise." },
+	{ HEADS(1, 0, 1000000), HEADS(1, 3, 1000000), 0,
+	  "B used more CPU time (3.000 s against 0.00 ms); nothing else changed. One run each cannot show what is noise." },
+	{ HEADS(1000, 100, 1000), HEADS(1, 0, 4), 0,
+	  "B took 99.9 % less time (1.000 s against 1000.0 s), used 100 % less CPU time (0.00 ms against 100.0 s) and needed "
+	  "99.6 % less memory (4 B against 1.0 KiB); nothing else changed. One run each cannot show what is noise." },
+	{ HEADS(1.7, 1, 1000000), HEADS(1.7, 1, 1000000), 0, "Nothing changed." },
+	{ HEADS(1.7, 1, 1000000), HEADS(1.7, 1, 1000000), 2, "No value changed." },
+	{ HEADS(1.7, 1, 1000000), HEADS(1.701, 1, 1000000), 0, "Nothing changed by 1 % or more." },
+	{ HEADS(1.7, 1, 1000000) ",\"minflt\":5", HEADS(1.701, 1, 1000000) ",\"minflt\":7", 0,
+	  "Time, CPU time and memory are the same within 1 %; 1 other value changed. One run each cannot show what is noise." },
+	{ OK "\"minflt\":5", OK "\"majflt\":7", 0, "Nothing changed." },
+	{ OK "\"exit_code\":0", OK "\"exit_code\":3", 0,
+	  "B ended with 3, A with 0. Nothing else changed. One run each cannot show what is noise." },
+	{ OK "\"exit_code\":null,\"signal\":9,\"oom_kills\":2", OK "\"exit_code\":0,\"oom_kills\":0", 0,
+	  "B was not killed, A was killed by signal 9. For lack of memory 0 processes of B were killed, 2 of A. Nothing else changed. "
+	  "One run each cannot show what is noise." },
+	{ "\"complete\":false,\"wall_seconds\":2", OK "\"wall_seconds\":3", 0,
+	  "B took 50 % longer (3.000 s against 2.000 s); nothing else changed. Not all of the runs are complete: they may have used more." },
+	{ OK "\"rss_peak_bytes\":100,\"rss_peak_upper_bytes\":200,\"process_rss_peak_bytes\":50",
+	  OK "\"rss_peak_bytes\":300,\"rss_peak_upper_bytes\":220,\"process_rss_peak_bytes\":500", 0,
+	  "B needed 10 % more memory (220 B against 200 B); nothing else changed. One run each cannot show what is noise." },
+	{ OK "\"rss_peak_bytes\":100,\"rss_peak_upper_bytes\":200", OK "\"rss_peak_bytes\":110", 0,
+	  "B needed 10 % more memory (110 B against 100 B); nothing else changed. One run each cannot show what is noise." },
+};
+
+/* Five runs on each side: what each has, in turn. */
+static const struct {
+	double a, b;        /* the wall time of the runs begins with these, and rises by 0.01 */
+	double cpu_a, cpu_b;
+	size_t runs;        /* of each side */
+	const char *verdict;
+} of_several_runs[] = {
+	{ 10, 12, 5, 5, 5,
+	  "B took 20 % longer (12.020 s against 10.020 s): more than noise; nothing else changed. What differs in CPU time may be noise." },
+	{ 10, 12, 5, 6, 5,
+	  "B took 20 % longer (12.020 s against 10.020 s) and used 20 % more CPU time (6.000 s against 5.010 s): more than noise; nothing else changed." },
+	{ 10, 10.001, 5, 5, 5, "Nothing changed by more than noise." },
+	{ 10, 12, 5, 5, 3,
+	  "B took 20 % longer (12.010 s against 10.010 s), but the runs are too few to tell that from noise." },
+};
+/* clang-format on */
+
+static void assert_verdict(const struct pair *p, size_t facts, const char *expected)
+{
+	char *text = verdict_text(&p->c, 1, facts);
+
+	assert_non_null(text);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void the_verdict_on_one_run_each_is_a_sentence(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(of_one_run_each) / sizeof(*of_one_run_each); i++) {
+		pair_make(&p, (const char *const[]){ of_one_run_each[i].a, of_one_run_each[i].b },
+			  2);
+		assert_verdict(&p, of_one_run_each[i].facts, of_one_run_each[i].verdict);
+		pair_done(&p);
+	}
+}
+
+static void the_verdict_on_several_runs_claims_no_more_than_the_test(void **state)
+{
+	char room[10][256];
+	const char *text[10];
+	struct pair p;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(of_several_runs) / sizeof(*of_several_runs); k++) {
+		size_t n = of_several_runs[k].runs * 2;
+
+		for (size_t i = 0; i < n; i++) {
+			/* the CPU time is mixed where it begins alike */
+			double more = (double)(i / 2) * 0.01, less = i % 4 < 2 ? 0 : 0.01;
+
+			snprintf(room[i], sizeof(room[i]),
+				 OK "\"wall_seconds\":%.3f,\"cpu_seconds\":%.3f",
+				 (i % 2 ? of_several_runs[k].b : of_several_runs[k].a) + more,
+				 (i % 2 ? of_several_runs[k].cpu_b : of_several_runs[k].cpu_a) +
+					 (i == 3   ? 0.02
+					  : i == 8 ? 0.03
+						   : less));
+			text[i] = room[i];
+		}
+		pair_make(&p, text, n);
+		assert_verdict(&p, 0, of_several_runs[k].verdict);
+		pair_done(&p);
+	}
+}
+
+/* The keys of the rows, apart by blanks. */
+static void assert_rows(const struct pair *p, const struct row_choice *choice, const char *expected)
+{
+	struct comparison_rows r;
+	char text[2048] = "";
+
+	comparison_choose_rows(&r, &p->c, 1, choice);
+	for (size_t i = 0; i < r.nr; i++) {
+		strcat(text, i ? " " : "");
+		strcat(text, compare_key(r.keys[i]).name);
+	}
+	assert_string_equal(text, expected);
+}
+
+static void what_changed_comes_first_and_the_largest_change_before_others(void **state)
+{
+	struct pair p;
+	size_t majflt = key_of("majflt");
+
+	(void)state;
+	pair_make(&p,
+		  (const char *const[]){
+			  HEADS(2, 1,
+				100) ",\"minflt\":100,\"syscr\":100,\"forks\":3,\"majflt\":7,"
+				     "\"rss_peak_upper_bytes\":100,\"process_rss_peak_bytes\":7,"
+				     "\"nvcsw\":1000",
+			  HEADS(2, 1,
+				200) ",\"minflt\":20,\"syscr\":300,\"forks\":3,\"majflt\":7,"
+				     "\"rss_peak_upper_bytes\":100,\"process_rss_peak_bytes\":9,"
+				     "\"nvcsw\":1001,\"pss_peak_bytes\":3" },
+		  2);
+	assert_rows(&p, NULL, "wall_seconds cpu_seconds rss_peak_upper_bytes minflt syscr");
+	assert_rows(&p, &(struct row_choice){ .wanted = &majflt, .nr_wanted = 1 },
+		    "wall_seconds cpu_seconds rss_peak_upper_bytes minflt syscr majflt");
+	assert_rows(&p, &(struct row_choice){ .is_all = true },
+		    "wall_seconds cpu_seconds rss_peak_upper_bytes minflt syscr exit_code signal "
+		    "rss_peak_bytes process_rss_peak_bytes pss_peak_bytes majflt nvcsw forks");
+	pair_done(&p);
+}
+
+static void what_is_wrong_comes_before_all_else(void **state)
+{
+	struct pair p;
+
+	(void)state;
+	pair_make(&p,
+		  (const char *const[]){ HEADS(2, 1, 100) ",\"oom_kills\":0",
+					 HEADS(1, 1, 100) ",\"oom_kills\":1" },
+		  2);
+	assert_rows(&p, NULL, "oom_kills wall_seconds cpu_seconds rss_peak_bytes");
+	pair_done(&p);
+}
+
+static void values_without_a_row_are_counted(void **state)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	struct pair p;
+
+	(void)state;
+	pair_make(&p,
+		  (const char *const[]){
+			  HEADS(2, 1,
+				100) ",\"process_rss_peak_bytes\":7,\"minflt\":1000,\"forks\":2",
+			  HEADS(3, 1,
+				100) ",\"process_rss_peak_bytes\":9,\"minflt\":1001,\"majflt\":1" },
+		  2);
+	comparison_text_of(f, &p.c, NULL, NULL, 80);
+	fclose(f);
+	assert_non_null(strstr(text,
+			       "\n  1 of the same memory, 1 within 1 %, 2 equal, 2 of one side "
+			       "alone: --all shows\n  them\n"));
+	assert_non_null(strstr(text, "  rss_peak_bytes    100 B    100 B         0 B       0 %\n"));
+	assert_null(strstr(text, "minflt"));
+	free(text);
+	pair_done(&p);
+}
+
+/* The names of groups by the tag, sorted. */
+static void assert_order(const char *const *names, size_t nr, bool with_first, const char *expected)
+{
+	const struct side *without;
+	struct sides all = { 0 };
+	char text[256] = "";
+	struct groups g;
+
+	for (size_t i = 0; i < nr; i++)
+		add_tagged(&all, names[i], "minflt", 1);
+	assert_int_equal(groups_by_tag(&g, &all, "build", &without), 0);
+	groups_sort(&g, with_first);
+	for (size_t i = 0; i < g.nr; i++) {
+		strcat(text, i ? " " : "");
+		strcat(text, g.list[i].name);
+	}
+	assert_string_equal(text, expected);
+	groups_done(&g);
+	sides_done(&all);
+}
+
+static void groups_are_in_the_order_of_their_values(void **state)
+{
+	static const char *const threads[] = { "8", "16", "1", "2.5", "-3", "8" };
+	static const char *const builds[] = { "new", "odd", "10", "9", "bad" };
+
+	(void)state;
+	assert_order(threads, 6, true, "-3 1 2.5 8 16");
+	assert_order(threads, 6, false, "8 -3 1 2.5 16");
+	assert_order(builds, 5, true, "new 10 9 bad odd");
+	assert_order(builds, 5, false, "new 10 9 bad odd");
+	assert_order((const char *const[]){ "2", "", "1" }, 3, true, "2  1");
+}
+
+/* The line of the group A, of a run with that meta. */
+static void assert_legend(const char *meta, const char *expected)
+{
+	struct sides all = { 0 };
+	struct comparison c;
+	struct groups g;
+	char *text = NULL, *at;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	assert_int_equal(add_text(&all, meta, add_run_file), 0);
+	assert_int_equal(add_text(&all, META() SUMMARY(), add_run_file), 0);
+	for (size_t i = 0; i < 2; i++) {
+		free(all.list[i].name);
+		all.list[i].name = strdup(i ? "7" : "41");
+	}
+	assert_int_equal(groups_each(&g, &all), 0);
+	assert_int_equal(groups_compare(&c, &g), 0);
+	comparison_text_of(f, &c, NULL, NULL, 120);
+	fclose(f);
+	at = strchr(text, '\n');
+	*at = '\0';
+	assert_string_equal(text, expected);
+	free(text);
+	comparison_done(&c);
+	groups_done(&g);
+	sides_done(&all);
+}
+
+static void a_run_is_known_by_its_name_tags_and_date(void **state)
+{
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	tzset();
+	assert_legend(META(",\"name\":\"align\",\"tags\":{\"x\":\"1\",\"y\":\"2\"},"
+			   "\"command\":[\"./align.sh\"],\"start_time\":1763690000.5") SUMMARY(),
+		      "  A  41  align  x=1 y=2  2025-11-21 01:53:20 UTC");
+	assert_legend(META(",\"command\":[\"./align.sh\",\"A7\"]") SUMMARY(),
+		      "  A  41  ./align.sh A7");
+	assert_legend(META(",\"command\":[\"./align.sh\",\"a long argument, and then another "
+			   "one\"],\"start_time\":1") SUMMARY(),
+		      "  A  41  ./align.sh a long argument, and then ano  1970-01-01 00:00:01 UTC");
+	assert_legend(META(",\"attached\":{\"cgroup\":\"/a.slice\"}") SUMMARY(),
+		      "  A  41  cgroup /a.slice");
+	assert_legend(META() SUMMARY(), "  A  41  bpfmon");
+	assert_legend(META(",\"name\":\"\\u001b[2J\\n\"") SUMMARY(), "  A  41  ?[2J?");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_verdict_on_one_run_each_is_a_sentence),
+		cmocka_unit_test(the_verdict_on_several_runs_claims_no_more_than_the_test),
+		cmocka_unit_test(what_changed_comes_first_and_the_largest_change_before_others),
+		cmocka_unit_test(what_is_wrong_comes_before_all_else),
+		cmocka_unit_test(values_without_a_row_are_counted),
+		cmocka_unit_test(groups_are_in_the_order_of_their_values),
+		cmocka_unit_test(a_run_is_known_by_its_name_tags_and_date),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The columns of a list of runs: which are chosen, what is in them, as a table and as CSV. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "view/runs_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const sources[] = { "", "node2:" };
+
+static struct stored_runs some_runs(void)
+{
+	static struct stored_run runs[] = {
+		{ .id = 12,
+		  .uuid = "u1",
+		  .name = "align",
+		  .command = "a \"b\", c",
+		  .tags = "k=v\0x=y\0",
+		  .note = "two\nlines",
+		  .state = RUN_FINISHED,
+		  .is_complete = true,
+		  .wall_ns = 1500000000,
+		  .cpu_ns = -1,
+		  .rss_peak_bytes = 4096,
+		  .processes = 3,
+		  .start_epoch_ns = 1763690000123456789,
+		  .signal = -1 },
+		{ .id = 7,
+		  .source = 1,
+		  .uuid = "u2",
+		  .tags = "\0",
+		  .state = RUN_UNFINISHED,
+		  .wall_ns = -1,
+		  .cpu_ns = -1,
+		  .rss_peak_bytes = -1,
+		  .processes = -1,
+		  .exit_code = -1,
+		  .signal = 9 },
+	};
+
+	return (struct stored_runs){ .runs = runs, .nr = 2 };
+}
+
+static void columns_read(struct run_columns *c, const char *text)
+{
+	const char *bad;
+	size_t length;
+
+	assert_int_equal(run_columns_parse(c, text, &bad, &length), 0);
+}
+
+static void assert_table(const char *list, size_t width, const char *wanted)
+{
+	struct stored_runs all = some_runs();
+	struct run_columns c = { 0 };
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (list)
+		columns_read(&c, list);
+	runs_table(f, &all, 2, sources, &c, width);
+	fclose(f);
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+static void assert_csv(const char *list, const char *wanted)
+{
+	struct stored_runs all = some_runs();
+	struct run_columns c = { 0 };
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	columns_read(&c, list);
+	assert_int_equal(runs_csv(f, &all, 2, sources, &c), 0);
+	fclose(f);
+	assert_string_equal(text, wanted);
+	free(text);
+}
+
+static void columns_are_named_by_key_or_in_short(void **state)
+{
+	struct run_columns c;
+	const char *bad;
+	size_t length;
+
+	(void)state;
+	columns_read(&c, "id,peak,exit_code");
+	assert_int_equal(c.nr, 3);
+	assert_int_equal(c.list[1], RUN_PEAK);
+	assert_int_equal(c.list[2], RUN_EXIT);
+	assert_int_equal(run_columns_parse(&c, "id,nam,wall", &bad, &length), -EINVAL);
+	assert_memory_equal(bad, "nam", length);
+	assert_int_equal(run_columns_parse(&c, "wall,id,wall_seconds", &bad, &length), -EINVAL);
+	assert_int_equal(run_columns_parse(&c, "", &bad, &length), -EINVAL);
+	assert_int_equal(run_columns_parse(&c, "id,", &bad, &length), -EINVAL);
+	assert_int_equal(c.nr, 3);
+}
+
+static void chosen_columns_are_shown_in_their_order(void **state)
+{
+	(void)state;
+	assert_table("tags,id,wall", 80,
+		     "tags          id     wall\n"
+		     "k=v x=y       12  1.500 s\n"
+		     "-        node2:7        -\n");
+	assert_table("id,note", 80,
+		     "     id  note\n"
+		     "     12  two?lines\n"
+		     "node2:7  -\n");
+}
+
+static void last_text_is_cut_where_the_line_ends(void **state)
+{
+	(void)state;
+	assert_table("id,command", 15,
+		     "     id  comman\n"
+		     "     12  a \"b\",\n"
+		     "node2:7  -\n");
+}
+
+static void csv_has_published_units_and_quotes(void **state)
+{
+	(void)state;
+	assert_csv(
+		"ref,start_time,wall,cpu,peak,exit,signal,complete",
+		"ref,start_time,wall_seconds,cpu_seconds,rss_peak_bytes,exit_code,signal,complete\n"
+		"12,1763690000.123456,1.5,,4096,0,,true\n"
+		"node2:7,0,,,,,9,\n");
+	assert_csv("name,tags,note,command,uuid",
+		   "name,tags,note,command,run\n"
+		   "align,k=v;x=y,\"two\nlines\",\"a \"\"b\"\", c\",u1\n"
+		   ",,,,u2\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(columns_are_named_by_key_or_in_short),
+		cmocka_unit_test(chosen_columns_are_shown_in_their_order),
+		cmocka_unit_test(last_text_is_cut_where_the_line_ends),
+		cmocka_unit_test(csv_has_published_units_and_quotes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

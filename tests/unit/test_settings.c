@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Files of options: what they may say, what wins, and what is refused with its line. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "cmd/settings.h"
+#include "config/config.h"
+#include "options_fixture.h"
+
+static struct settings files[NR_USER_FILES];
+static char why[CONFIG_WHY_BYTES];
+
+static int settings_fill(int which, const char *text)
+{
+	struct settings *s = &files[which];
+
+	settings_done(s);
+	snprintf(s->path, sizeof(s->path), "%s", which == FILE_OF_USER ? "own" : "project");
+	s->is_project = which == FILE_OF_PROJECT;
+	return settings_parse(s, text, strlen(text), why, sizeof(why));
+}
+
+static int settings_release(void **state)
+{
+	(void)state;
+	for (int i = 0; i < NR_USER_FILES; i++)
+		settings_done(&files[i]);
+	return 0;
+}
+
+static void assert_set(int which, const char *text)
+{
+	int err = settings_fill(which, text);
+
+	assert_string_equal(why, "");
+	assert_int_equal(err, 0);
+}
+
+static void assert_refused_text(int which, const char *text, const char *reason)
+{
+	assert_int_equal(settings_fill(which, text), -EINVAL);
+	assert_memory_equal(why, reason, strlen(reason));
+	assert_int_equal(files[which].nr, 0);
+}
+
+static void apply(struct run_options *o)
+{
+	memset(o, 0, sizeof(*o));
+	assert_int_equal(settings_apply(files, &subcommand_run, o), 0);
+}
+
+static void keys_are_the_names_of_options(void **state)
+{
+	struct run_options o;
+
+	(void)state;
+	assert_set(FILE_OF_USER, "interval = 0.25\nprocess-samples=20\nmarks = yes\n"
+				 "output = run.jsonl\n");
+	apply(&o);
+	assert_int_equal(o.recording.interval_ns, 250000000);
+	assert_int_equal(o.recording.process_samples, 20);
+	assert_true(o.push.marks);
+	assert_string_equal(o.recording.output_text[0], "run.jsonl");
+}
+
+static void sections_are_subcommands(void **state)
+{
+	struct run_options o;
+
+	(void)state;
+	assert_set(FILE_OF_USER, "[run]\ninterval = 2\n[list]\nlimit = 3\nname = align\n[attach]\n"
+				 "interval = 4\n");
+	apply(&o);
+	assert_int_equal(o.recording.interval_ns, 2000000000);
+	assert_null(o.recording.name);
+}
+
+static void section_wins_over_what_is_before_any(void **state)
+{
+	struct run_options o;
+
+	(void)state;
+	assert_set(FILE_OF_USER, "interval = 1\n[run]\ninterval = 2\n");
+	apply(&o);
+	assert_int_equal(o.recording.interval_ns, 2000000000);
+}
+
+static void project_wins_over_the_user(void **state)
+{
+	struct run_options o;
+
+	(void)state;
+	assert_set(FILE_OF_USER, "[run]\ninterval = 1\nquiet = yes\npss = 5\n");
+	assert_set(FILE_OF_PROJECT, "interval = 3\nquiet = no\npss = no\nname = align\n");
+	apply(&o);
+	assert_int_equal(o.recording.interval_ns, 3000000000);
+	assert_false(o.recording.quiet);
+	assert_int_equal(o.recording.pss_ppm, 0);
+	assert_string_equal(o.recording.name, "align");
+}
+
+static void tags_of_both_files_are_added(void **state)
+{
+	struct run_options o;
+
+	(void)state;
+	assert_set(FILE_OF_USER, "tag = a=1\ntag = b=2\n");
+	assert_set(FILE_OF_PROJECT, "tag = c=3\n");
+	apply(&o);
+	assert_int_equal(o.recording.tags.nr, 3);
+}
+
+static void variable_takes_the_place_of_files_even_to_turn_off(void **state)
+{
+	struct run_options o;
+
+	(void)state;
+	setenv("BPFMON_QUIET", "0", 1);
+	setenv("BPFMON_INTERVAL", "5", 1);
+	assert_set(FILE_OF_USER, "interval = 1\nquiet = yes\nverbose = yes\n");
+	apply(&o);
+	assert_int_equal(o.recording.interval_ns, 0);
+	assert_false(o.recording.quiet);
+	assert_true(o.recording.verbose);
+}
+
+static void unknown_keys_and_bad_values_name_file_and_line(void **state)
+{
+	(void)state;
+	assert_refused_text(FILE_OF_USER, "\n# x\nintervall = 1\n",
+			    "own:3: there is no option intervall; bpfmon --help");
+	assert_refused_text(FILE_OF_USER, "interval = 1\ninterval = soon\n",
+			    "own:2: interval = soon is wrong: Time between samples");
+	assert_refused_text(FILE_OF_USER, "quiet = maybe\n",
+			    "own:1: quiet = maybe is wrong; allowed are yes and no");
+	assert_refused_text(FILE_OF_USER, "limit = 3\n",
+			    "own:1: limit is an option of bpfmon list; write it below [list]");
+	assert_refused_text(FILE_OF_USER, "[list]\ninterval = 1\n",
+			    "own:2: [list] has no option interval; bpfmon list --help");
+	assert_refused_text(FILE_OF_USER, "[lists]\n", "own:1: there is no section [lists]");
+	assert_refused_text(FILE_OF_USER, "interval\n", "own:1: neither [SECTION] nor KEY = VALUE");
+}
+
+static void help_tests_and_the_commands_of_spans_are_in_no_file(void **state)
+{
+	(void)state;
+	assert_refused_text(FILE_OF_USER, "help = yes\n", "own:1: there is no option help");
+	assert_refused_text(FILE_OF_USER, "inject-misses = 3\n",
+			    "own:1: there is no option inject-misses");
+	assert_refused_text(FILE_OF_USER, "[span]\n", "own:1: there is no section [span]");
+	assert_refused_text(FILE_OF_USER, "[mark]\n", "own:1: there is no section [mark]");
+	assert_refused_text(FILE_OF_USER, "[agent]\n", "own:1: there is no section [agent]");
+}
+
+/* A new option is here, or has a guard: what a stranger's folder may choose is decided one by one.
+ */
+static void project_sets_harmless_options_only(void **state)
+{
+	static const char harmless[] =
+		" interval format metrics pss process-samples stalled-after name job tag no-store "
+		"live quiet "
+		"verbose "
+		"no-args wait marks span-samples exact-peak max-tasks wait-start duration sort "
+		"json "
+		"span command host state since limit by each port run baseline fail-if significant "
+		"node "
+		"user color note search columns csv all panel width ";
+	const struct option_group *group;
+	const struct option_row *row;
+
+	(void)state;
+	for (const struct subcommand *const *sub = subcommands; *sub; sub++)
+		for (size_t i = 0; settings_are_for(*sub) && (row = option_at(*sub, i, &group));
+		     i++) {
+			char name[80];
+
+			snprintf(name, sizeof(name), " %s ", row->name);
+			if (setting_is_possible(group, row) && !row->guard &&
+			    !strstr(harmless, name))
+				fail_msg("%s of %s", row->name, settings_section(*sub));
+		}
+}
+
+static void project_chooses_no_path_user_target_or_right(void **state)
+{
+	static const char *const forbidden[] = {
+		"output = x",
+		"store = x",
+		"force = yes",
+		"user = bob",
+		"agent = x",
+		"record-as = root",
+		"own-cgroup = yes",
+		"metrics-udp = 1",
+		"[attach]\npid = 1",
+		"[attach]\ncgroup = x",
+		"[attach]\ncontainer = x",
+		"[report]\noutput = x",
+		"[compare]\nhtml = x",
+		"[export]\noutput = x",
+		"[store]\nkeep = 0",
+		"[store]\nolder-than = 1d",
+		"[list]\nagent = x",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++) {
+		assert_int_equal(settings_fill(FILE_OF_PROJECT, forbidden[i]), -EINVAL);
+		assert_non_null(strstr(why, "a project's file may not"));
+		assert_set(FILE_OF_USER, forbidden[i]);
+	}
+}
+
+static void under_sudo_what_chooses_is_ignored(void **state)
+{
+	struct run_options o;
+
+	(void)state;
+	if (getuid()) {
+		print_message("skipped: it needs root\n");
+		skip();
+	}
+	setenv("SUDO_UID", "1000", 1);
+	assert_set(FILE_OF_USER, "output = x\ninterval = 2\n");
+	assert_true(setting_is_ignored(&files[0].list[0]));
+	assert_false(setting_is_ignored(&files[0].list[1]));
+	apply(&o);
+	assert_int_equal(o.recording.nr_outputs, 0);
+	assert_int_equal(o.recording.interval_ns, 2000000000);
+}
+
+static void empty_file_sets_nothing(void **state)
+{
+	(void)state;
+	assert_set(FILE_OF_USER, "");
+	assert_set(FILE_OF_USER, "# interval = 3\n\n");
+	assert_int_equal(files[0].nr, 0);
+}
+
+#define SETTINGS_TEST(test)                                                                        \
+	cmocka_unit_test_setup_teardown(test, forget_environment, settings_release)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SETTINGS_TEST(keys_are_the_names_of_options),
+		SETTINGS_TEST(sections_are_subcommands),
+		SETTINGS_TEST(section_wins_over_what_is_before_any),
+		SETTINGS_TEST(project_wins_over_the_user),
+		SETTINGS_TEST(tags_of_both_files_are_added),
+		SETTINGS_TEST(variable_takes_the_place_of_files_even_to_turn_off),
+		SETTINGS_TEST(unknown_keys_and_bad_values_name_file_and_line),
+		SETTINGS_TEST(help_tests_and_the_commands_of_spans_are_in_no_file),
+		SETTINGS_TEST(project_sets_harmless_options_only),
+		SETTINGS_TEST(project_chooses_no_path_user_target_or_right),
+		SETTINGS_TEST(under_sudo_what_chooses_is_ignored),
+		SETTINGS_TEST(empty_file_sets_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
