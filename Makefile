@@ -288,27 +288,36 @@ $(BUILD)/kernels/verified: tests/kernels/verified.c $(BUILD)/libbpfmon.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
 
-# What each page of a report has in it is stripped of indentation, comments and spaces that only eyes need. It is
-# included by .incbin, which the compiler does not list as a dependency.
+# What each page of a report has in it is minified where esbuild is there; without it pages are heavier and work
+# as well. It is included by .incbin, which the compiler does not list as a dependency.
 PAGE_SRC := $(wildcard user/report/page/*)
 PAGE_OUT := $(PAGE_SRC:user/report/%=$(BUILD)/%) $(BUILD)/page/uplot.js $(BUILD)/page/uplot.css
 $(BUILD)/user/report/assets.o: $(PAGE_OUT) $(wildcard third_party/uplot/*)
 $(BUILD)/user/report/assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
 
-STRIP_STYLE := sed -E -e 's/^[ \t]+//' -e '/^(\/\*.*\*\/)?$$/d' -e 's/(:|;|,) /\1/g' -e 's/ ?([{}]) ?/\1/g' -e 's/;}/}/g'
+ESBUILD := $(shell command -v esbuild)
+minify = $(if $(ESBUILD),$(ESBUILD) --minify --legal-comments=none --log-level=warning --loader=$(1),cat) <$< >$@
 
-$(BUILD)/page/%.js: user/report/page/%.js tools/strip-script.awk
+$(BUILD)/page/%.js: user/report/page/%.js
 	@mkdir -p $(@D)
-	$(Q)awk -f tools/strip-script.awk $< >$@
+	$(Q)$(call minify,js)
 
 $(BUILD)/page/%.css: user/report/page/%.css
 	@mkdir -p $(@D)
-	$(Q)$(STRIP_STYLE) $< >$@
+	$(Q)$(call minify,css)
 
 # of uPlot, which is minified already, without what no page uses
-$(BUILD)/page/uplot.%: third_party/uplot/uPlot.iife.min.js third_party/uplot/uPlot.min.css tools/cut-uplot.awk
+$(BUILD)/page/uplot.js: third_party/uplot/uPlot.iife.min.js tools/cut-uplot.awk
 	@mkdir -p $(@D)
-	$(Q)awk -f tools/cut-uplot.awk $(filter %.$*,$^) >$@.new && mv $@.new $@
+	$(Q)awk -f tools/cut-uplot.awk $< >$@.new && mv $@.new $@
+
+$(BUILD)/uplot.css: third_party/uplot/uPlot.min.css tools/cut-uplot.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f tools/cut-uplot.awk $< >$@.new && mv $@.new $@
+
+$(BUILD)/page/uplot.css: $(BUILD)/uplot.css
+	@mkdir -p $(@D)
+	$(Q)$(call minify,css)
 
 $(BUILD)/page/%.html: user/report/page/%.html
 	@mkdir -p $(@D)
@@ -319,13 +328,13 @@ WEB_PAGE_OUT := $(patsubst user/web/page/%,$(BUILD)/web/%,$(wildcard user/web/pa
 $(BUILD)/user/web/assets.o: $(WEB_PAGE_OUT)
 $(BUILD)/user/web/assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
 
-$(BUILD)/web/%.js: user/web/page/%.js tools/strip-script.awk
+$(BUILD)/web/%.js: user/web/page/%.js
 	@mkdir -p $(@D)
-	$(Q)awk -f tools/strip-script.awk $< >$@
+	$(Q)$(call minify,js)
 
 $(BUILD)/web/%.css: user/web/page/%.css
 	@mkdir -p $(@D)
-	$(Q)$(STRIP_STYLE) $< >$@
+	$(Q)$(call minify,css)
 
 $(BUILD)/web/%.html: user/web/page/%.html
 	@mkdir -p $(@D)

@@ -12,7 +12,7 @@
 set -eu
 
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libinih-dev libcmocka-dev
-	libmicrohttpd-dev libcrypt-dev libncurses-dev
+	libmicrohttpd-dev libcrypt-dev libncurses-dev esbuild
 	linux-libc-dev python3 sudo libcap2-bin time clang-format clang-tidy cppcheck shellcheck git ca-certificates"
 for also in "$@"; do
 	case $also in

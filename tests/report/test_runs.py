@@ -9,6 +9,7 @@ from lib.bpfmon import Case
 from reports import PICTURES, ReportCase
 
 MAX_PAGE = 5_000_000  # bytes
+MAX_PAGES = ((20, 1, 115_000), (20, 40, 136_000), (300, 200, 195_000))  # samples, processes, bytes of a minified page
 
 
 class Large(ReportCase):
@@ -32,6 +33,10 @@ class Large(ReportCase):
         self.assertRegex(seen.results[1], r"^10,000 processes of 6 programs, up to \d+ at once$")
         self.assertEqual(seen.results[4:6], ["10,000 of 10,000 processes", 10001])
 
+    def test_small_pages_have_only_what_they_need(self):
+        for samples, processes, most in MAX_PAGES:
+            with self.subTest(processes=processes):
+                self.assertLess(self.report(synthetic.lines(samples, processes)).stat().st_size, most)
 
     def test_long_paths_and_arguments_are_cut_and_programs_stay_apart(self):
         page = self.report(self.long_lines(86400, 10000))
