@@ -20,7 +20,6 @@ class Accounts(AccountCase):
         )
         self.assertEqual(done.returncode, 0, done.stderr)
         got = json.loads(done.stdout)
-        self.assertEqual(got["births_lost"], 0)
         self.assertEqual(sum(a["lost"] for a in got["accounts"]), sum(got["losses"]), got["losses"])
         return got
 
@@ -34,8 +33,13 @@ class Accounts(AccountCase):
         """Each child's account is what wait4() says of it, but for those that say that they lost something."""
         own = [a for a in got["accounts"] if a["tree"]]
         self.assertEqual(len(own), children)
+        # in the order in which they were started: the first has one process of its own, the next two, three, one...
+        forks = {a["tree"]: i % 3 + 1 for i, a in enumerate(sorted(own, key=lambda a: a["tree"]))}
+        self.assertEqual(got["births_lost"], sum(forks.values()) - sum(a["forks"] for a in got["accounts"]))
         for account in own:
             if account["lost"]:  # a free event that the kernel did not deliver
+                continue
+            if account["forks"] < forks[account["tree"]]:  # a birth that is counted as lost, or found too late
                 continue
             self.assertEqual(account["cpu_ns"], account["record_ns"], account)
             self.assertEqual(account["records"], account["forks"] + 1, account)
@@ -47,15 +51,22 @@ class Accounts(AccountCase):
 
     def test_two_accounts(self):
         got = self.books("many", 2, 0)
+        self.assertEqual(got["births_lost"], 0)
         self.assert_partition(got)
         self.assert_each(got, 2)
 
     def test_a_thousand_accounts(self):
         got = self.books("many", 1000, 0)
+        self.assertEqual(got["births_lost"], 0)
         self.assert_partition(got)
         self.assert_each(got, 1000)
 
     def test_missed_events_are_repaired_in_the_account_they_belong_to(self):
+        """
+        Of 200 births about two are missed by both hooks. Such a process is found later. If its exit is missed, too, and
+        it is freed when its parent is gone, it is lost, and counted (one in 60 runs); or it is found when the
+        account is closed, and is in that of the heir, which is tree 0 (one in 500).
+        """
         got = self.books("many", 100, 100)
         self.assert_partition(got)
         self.assert_each(got, 100)
@@ -63,7 +74,7 @@ class Accounts(AccountCase):
     def test_a_process_that_moves_a_thousand_times_in_a_storm_has_one_record(self):
         got = self.books("moves", 1000)
         self.assert_partition(got)
-        self.assertEqual(got["records"], 501)
+        self.assertEqual((got["records"], got["births_lost"]), (501, 0))
         own = [a for a in got["accounts"] if a["tree"]]
         first, second = sorted(own, key=lambda a: a["cgroup"])
         self.assertEqual((first["moved_out"], first["moved_in"]), (500, 499))

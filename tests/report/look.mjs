@@ -264,7 +264,11 @@ const actions = {
 				.map((e) => e.outerHTML),
 		),
 	focused: () => page.evaluate(() => document.activeElement.id || document.activeElement.className),
-	scheme: (s) => page.emulateMedia({ colorScheme: s.value }),
+	// the page is told of it before it draws its next picture
+	scheme: async (s) => {
+		await page.emulateMedia({ colorScheme: s.value });
+		await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+	},
 	// the cursor at a share of the width of a chart
 	cursor: async (s) => {
 		await over(s.chart).scrollIntoViewIfNeeded();
