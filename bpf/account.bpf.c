@@ -203,12 +203,13 @@ int account_end_task(u64 tree, u64 cgroup, u32 ended_process)
 	return 0;
 }
 
-int account_end_process(u64 tree, u64 cgroup)
+int account_end_process(u64 tree, u64 cgroup, u32 threads)
 {
 	struct account *a = account_get(tree, cgroup);
 
 	if (!a)
 		return 0;
+	add(a->threads, -(s64)threads);
 	add(a->exits, 1);
 	process_remove(a, tree, cgroup);
 	return 0;

@@ -98,7 +98,8 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 				  struct task_counters *now, bool closing);
 int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root);
 int account_end_task(u64 tree, u64 cgroup, u32 ended_process);
-int account_end_process(u64 tree, u64 cgroup);
+/* The end was not seen; nor was that of its @threads. */
+int account_end_process(u64 tree, u64 cgroup, u32 threads);
 int account_leave_process(u64 tree, u64 cgroup);
 /* A live process with @threads live threads has moved in from, or out to, another account.
  * @is_root: it counts as one that was launched or attached. */

@@ -2,20 +2,27 @@
 /* Entries of tasks: made, and closed when the free event was missed. */
 #include "bpfmon.bpf.h"
 
-/* Subtracts the entry of one task from @p. True: it was the last. */
-static __always_inline bool entry_take_out(struct process_entry *p, bool exited,
-					   struct account_key *account)
+enum taken { NOT_TAKEN, TAKEN, TAKEN_LAST };
+
+/* Closes the entry @t of the task at @key and subtracts it from @p. NOT_TAKEN: it is closed
+ * already. */
+static __always_inline enum taken entry_take_out(struct process_entry *p, struct task_entry *t,
+						 u64 key, struct account_key *account, bool *exited)
 {
-	bool last;
+	enum taken taken = NOT_TAKEN;
 
 	process_lock(p);
-	p->tasks--;
-	if (!exited)
-		p->alive_tasks--;
-	*account = p->event.rec.account;
-	last = !p->tasks;
+	if (t->task == key && t->serial == p->event.rec.serial) {
+		t->task = 0;
+		*exited = t->exited;
+		if (!t->exited)
+			p->alive_tasks--;
+		p->tasks--;
+		taken = p->tasks ? TAKEN : TAKEN_LAST;
+		*account = p->event.rec.account;
+	}
 	process_unlock(p);
-	return last;
+	return taken;
 }
 
 /*
@@ -27,7 +34,8 @@ int task_close(u64 key)
 	struct task_entry *t = task_find(key);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 	struct account_key account;
-	bool is_final, exited, last;
+	enum taken taken = TAKEN;
+	bool is_final, exited;
 	u64 signal, serial;
 
 	if (!t)
@@ -37,17 +45,22 @@ int task_close(u64 key)
 	account = t->account;
 	signal = t->process;
 	serial = t->serial;
-	task_forget(key);
 	if (p && p->event.rec.serial != serial)
 		p = NULL;
-	last = p && entry_take_out(p, exited, &account);
+	if (p)
+		taken = entry_take_out(p, t, key, &account, &exited);
+	else if (__sync_val_compare_and_swap(&t->task, key, 0) != key)
+		taken = NOT_TAKEN;
+	if (taken == NOT_TAKEN)
+		return 0;
+	task_forget(key); /* after it was taken: the memory may be another task's from now on */
 	if (is_final)
 		add(tracking.frees_unseen, 1);
 	else
 		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
 	if (p && !exited)
 		account_end_task(account.tree, account.cgroup, false);
-	if (last)
+	if (taken == TAKEN_LAST)
 		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
 	return 0;
 }

@@ -150,6 +150,10 @@ int task_note_exit(u64 addr, u32 seen)
 	if (!p || !p->event.rec.signal) /* or another CPU still fills it in */
 		return 0;
 	process_lock(p);
+	if (t->task != addr || t->serial != p->event.rec.serial) { /* closed, or another's by now */
+		process_unlock(p);
+		return 0;
+	}
 	first = !t->exited;
 	t->exited = 1;
 	if (first)

@@ -46,7 +46,7 @@ int process_close(u64 key, u64 serial, u32 how)
 			p->event.rec.end_boot_ns = boot_now();
 			account_leave_process(account.tree, account.cgroup);
 		} else {
-			account_end_process(account.tree, account.cgroup);
+			account_end_process(account.tree, account.cgroup, p->alive_tasks);
 		}
 	}
 	if (want_exact_peak)
