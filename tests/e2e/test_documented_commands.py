@@ -105,6 +105,7 @@ class Documented(NewcomerCase):
         self.fill_stores(run.lines)
         for words in (("csv", "run.csv"), ("csv-spans", "spans.csv"), ("json", "run.json")):
             subprocess.run([BPFMON, "export", "run.jsonl", "-f", words[0], "-o", words[1]], cwd=self.template, check=True)
+        subprocess.run([BPFMON, "export", "run.jsonl", "run-1.jsonl", "-f", "csv", "-o", "runs.csv"], cwd=self.template, check=True)
 
     def write_run(self, path, lines, factor=1, tags=None, name=None, mode="w"):
         """A copy of the run under another UUID."""

@@ -28,7 +28,7 @@ class Refusals(ExportCase):
             ([RUN, "-f", ""], "''"),
             ([RUN, "-f"], "-f"),
             ([RUN, "-f", "csv", "/no/more"], "'/no/more'"),
-            ([RUN, RUN, "-f", "csv"], "one run"),
+            ([RUN, RUN, "-f", "psrecord"], "one run"),
             ([RUN, "-f", "csv", "-o", ""], "--output"),
             ([RUN, "-f", "csv", "--no-such"], "--no-such"),
             ([RUN, "-f", "prmon"], "two files"),

@@ -133,9 +133,9 @@ class LastRuns(StoreCase):
         self.assertEqual(self.bpfmon("export", "~all", "-f", "jsonl", "-o", out).returncode, 0)
         self.store = self.dir / "copy.sqlite"
         self.assertIn("5 runs added", self.bpfmon("store", "merge", out).stdout)
-        for words in (("align~all", "-f", "csv"), ("1", "2", "-f", "openmetrics")):
+        for words in (("align~all", "-f", "psrecord"), ("1", "2", "-f", "psrecord-plain")):
             done = self.bpfmon("export", *words, "-o", self.dir / "none", env={"BPFMON_STORE": str(self.dir / "store.sqlite")})
-            self.assert_refused(done, "holds one run, and these are 2", "-f jsonl")
+            self.assert_refused(done, "holds one run, and these are 2", "bpfmon export 1 -f psrecord")
         self.assertFalse((self.dir / "none").exists())
 
     def test_one_that_fails_leaves_no_file_of_the_others(self):

@@ -3,16 +3,15 @@
 #include "cmd/export.h"
 
 #include "cmd/common_options.h"
+#include "cmd/export_outputs.h"
 #include "cmd/named_run.h"
 #include "cmd/option_values.h"
 #include "cmd/stop_signals.h"
 #include "cmd/whole_file.h"
 
 #include "base/log.h"
-#include "base/memory.h"
 #include "base/progress.h"
 #include "export/export.h"
-#include "record/output.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,11 +19,19 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The files of the format. */
-struct outputs {
-	struct output out[EXPORT_DOCUMENTS];
-	char *path[EXPORT_DOCUMENTS]; /* owned */
-	size_t nr;
+/* A run that is to be exported. */
+struct export_run {
+	struct source source; /* open: of a pipe, which can be read only once */
+	bool is_open;
+	bool is_repeated; /* another word named it, too */
+};
+
+/* All of them, and what their one file needs to know of all. */
+struct export_runs {
+	struct named_runs named;
+	struct export_run *list; /* owned; as many as are named */
+	struct export_batch batch;
+	struct export_outputs all;
 };
 
 struct export_options {
@@ -78,8 +85,8 @@ static void export_help(void)
 	     "Writes runs that were kept in the format of another program. RUN is a number of\n"
 	     "`bpfmon list`, a name (the last run of it; align~1: the one before, align~all: all\n"
 	     "of them), the beginning of the run's UUID, or a file: JSON Lines, whole or cut off\n"
-	     "(-: stdin). Without RUN it is the last one. Several runs go into one file of jsonl\n"
-	     "or influx.\n");
+	     "(-: stdin). Without RUN it is the last one. Several runs go into one file, but of\n"
+	     "prmon and psrecord.\n");
 	options_print(&subcommand_export);
 	puts("\nFormats:");
 	for (size_t i = 0; (f = export_at(i)); i++)
@@ -108,100 +115,6 @@ static void export_report_unreadable(const struct source *s, const char *run, in
 	log_error("cannot read the run '%s': %s", run, source_why(s, err));
 }
 
-static int export_report_unwritable(const char *path, const struct output *out, int err)
-{
-	if (err == -EEXIST)
-		log_error("'%s' exists and is not overwritten; --force replaces it", path);
-	else if (err == -EALREADY)
-		log_error("'%s' is being written by a bpfmon", path);
-	else
-		log_error("cannot write '%s': %s", strcmp(path, "-") ? path : "stdout",
-			  output_error(out, err));
-	return err;
-}
-
-static int export_outputs_open(struct outputs *all, const struct export_options *o)
-{
-	const char *path = o->path ? o->path : "-";
-
-	for (; all->nr < EXPORT_DOCUMENTS && o->as->documents[all->nr].write; all->nr++) {
-		struct output *out = &all->out[all->nr];
-		int err = 0;
-
-		if (asprintf(&all->path[all->nr], "%s%s", path, o->as->documents[all->nr].suffix) <
-		    0) {
-			all->path[all->nr] = NULL;
-			err = -ENOMEM;
-		}
-		if (!err)
-			err = output_open_whole(out, all->path[all->nr], o->force);
-		if (err) {
-			export_report_unwritable(all->path[all->nr] ? all->path[all->nr] : path,
-						 out, err);
-			free(all->path[all->nr]);
-			return err;
-		}
-	}
-	return 0;
-}
-
-static int export_outputs_put(void *context, const char *text, size_t length)
-{
-	if (stop_signals_came())
-		return -EINTR;
-	output_put(context, text, length);
-	return output_flush(context);
-}
-
-/* Only when everything is on disk do the files take their names: a full disk may show in fsync().
- */
-static int export_outputs_commit(struct outputs *all)
-{
-	int err = 0;
-
-	if (memory_has_failed()) /* part of the output may be missing */
-		return export_report_unwritable(all->nr ? all->path[0] : "-", &all->out[0],
-						-ENOMEM);
-	for (size_t i = 0; !err && i < all->nr; i++) {
-		struct output *out = &all->out[i];
-
-		if (out->is_regular && fsync(out->fd))
-			err = export_report_unwritable(all->path[i], out, -errno);
-	}
-	for (size_t i = 0; !err && i < all->nr; i++)
-		if ((err = output_commit(&all->out[i]))) {
-			export_report_unwritable(all->path[i], &all->out[i], err);
-			while (i--) /* one file of two is of no use */
-				output_remove_new(&all->out[i]);
-			break;
-		}
-	return err;
-}
-
-static int export_outputs_write(struct exporter *e, struct outputs *all,
-				const struct export_options *o, const char *label)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < all->nr; i++) {
-		err = export_write(e, &o->as->documents[i], export_outputs_put, &all->out[i]);
-		if (err && err != -EINTR && e->is_refused)
-			export_report_unwritable(all->path[i], &all->out[i], err);
-		else if (err && err != -EINTR)
-			export_report_unreadable(e->source, label, err);
-	}
-	return err;
-}
-
-/* Removes what has not been committed. */
-static void export_outputs_close(struct outputs *all)
-{
-	for (size_t i = 0; i < all->nr; i++) {
-		output_close(&all->out[i]);
-		free(all->path[i]);
-	}
-}
-
 static void export_report_left_out(const struct exporter *e, const char *run)
 {
 	if (e->is_folded)
@@ -212,60 +125,141 @@ static void export_report_left_out(const struct exporter *e, const char *run)
 			 (unsigned long)e->unreadable, run);
 }
 
-/* The outputs are opened when the first run has been read. */
-static int run_export(const struct export_options *o, const struct named_runs *runs, size_t i,
-		      struct outputs *all)
+/* Opens it, or takes the one that is open since it was looked at. */
+static int export_run_open(struct export_runs *r, size_t i)
 {
-	const char *label = runs->list[i].label;
-	struct source source;
-	struct exporter e;
-	int err = named_runs_open(runs, i, &source);
+	struct export_run *run = &r->list[i];
+	int err;
 
-	if (err)
-		return err;
-	err = export_open(&e, &source);
-	if (err)
-		export_report_unreadable(&source, label, err);
-	else if (!i)
-		err = export_outputs_open(all, o);
-	if (!i && !err && all->out[0].is_regular) /* for a pipe the signal may end us at once */
-		stop_signals_catch();
-	if (!err)
-		err = export_outputs_write(&e, all, o, label);
-	if (!err)
-		export_report_left_out(&e, label);
-	export_close(&e);
-	source_close(&source);
+	if (run->is_open)
+		return 0;
+	err = named_runs_open(&r->named, i, &run->source);
+	run->is_open = !err;
 	return err;
 }
 
-static int runs_check_number(const struct export_options *o, const struct named_runs *runs)
+static void export_run_close(struct export_run *run)
 {
-	if (runs->nr == 1 || o->as->takes_several)
+	if (run->is_open)
+		source_close(&run->source);
+	run->is_open = false;
+}
+
+/* What is read of a run before the first one is written. */
+static int export_run_survey(struct export_runs *r, const struct export_format *as, size_t i)
+{
+	struct export_run *run = &r->list[i];
+	const char *label = r->named.list[i].label;
+	int err = export_run_open(r, i);
+
+	if (err)
+		return err;
+	err = export_batch_add(&r->batch, as, &run->source);
+	if (err == -EEXIST) {
+		log_warn("'%s' is named more than once; it was exported once", label);
+		run->is_repeated = true;
+		err = 0;
+	} else if (err) {
+		export_report_unreadable(&run->source, label, err);
+	}
+	if (err || !run->source.is_of_pipe)
+		export_run_close(run);
+	return err;
+}
+
+/* The outputs are opened when the first run has been read. */
+static int export_run_write(struct export_runs *r, const struct export_options *o, size_t i)
+{
+	const char *label = r->named.list[i].label;
+	struct source *source = &r->list[i].source;
+	struct exporter e;
+	int err = export_run_open(r, i);
+
+	if (err)
+		return err;
+	err = export_open(&e, source);
+	e.batch = &r->batch;
+	if (err)
+		export_report_unreadable(source, label, err);
+	else if (!r->batch.at)
+		err = export_outputs_open(&r->all, o->as, o->path ? o->path : "-", o->force);
+	if (!err && !r->batch.at && r->all.out[0].is_regular) /* for a pipe the signal may end us */
+		stop_signals_catch();
+	if (!err) {
+		err = export_outputs_write(&e, &r->all, o->as);
+		if (err && err != -EINTR && !e.is_refused)
+			export_report_unreadable(source, label, err);
+	}
+	if (!err)
+		export_report_left_out(&e, label);
+	export_close(&e);
+	export_run_close(&r->list[i]);
+	r->batch.at++;
+	return err;
+}
+
+static int export_check_number(const struct export_options *o, const struct named_runs *named)
+{
+	if (named->nr == 1 || o->as->takes_several)
 		return 0;
-	log_error("a file of %s holds one run, and these are %zu; export them one by one, or all "
-		  "of them with -f jsonl or -f influx",
-		  o->as->name, runs->nr);
+	log_error("%s holds one run, and these are %zu; export each into a file of its own: "
+		  "bpfmon export %s -f %s -o FILE",
+		  o->as->name, named->nr, named->list[0].label, o->as->name);
 	return -EINVAL;
 }
 
-static int runs_export(const struct export_options *o)
+/* The columns of a table must not depend on how many runs a name has by now. */
+static bool words_mean_many(char *const *words)
+{
+	static const char all[] = "~all";
+	size_t n = *words ? strlen(*words) : 0;
+
+	return n && (words[1] || (n >= strlen(all) && !strcmp(*words + n - strlen(all), all)));
+}
+
+static int export_runs_find(struct export_runs *r, const struct export_options *o)
 {
 	static const struct run_word_rules many = { .takes_many = true };
-	struct outputs all = { 0 };
-	struct named_runs runs;
-	int err = named_runs_find(&runs, &o->store, o->common.words, &many, NULL);
+	int err = named_runs_find(&r->named, &o->store, o->common.words, &many, NULL);
 
 	if (!err)
-		err = runs_check_number(o, &runs);
-	for (size_t i = 0; !err && i < runs.nr; i++)
-		err = run_export(o, &runs, i, &all);
+		err = export_check_number(o, &r->named);
+	if (err)
+		return err;
+	r->batch.is_many = words_mean_many(o->common.words);
+	r->list = calloc(r->named.nr, sizeof(*r->list));
+	if (!r->list) {
+		log_error("out of memory for %zu runs", r->named.nr);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; !err && i < r->named.nr; i++)
+		err = export_run_survey(r, o->as, i);
+	return err;
+}
+
+static void export_runs_done(struct export_runs *r)
+{
+	for (size_t i = 0; r->list && i < r->named.nr; i++)
+		export_run_close(&r->list[i]);
+	free(r->list);
+	export_batch_done(&r->batch);
+	export_outputs_close(&r->all);
+	named_runs_done(&r->named);
+}
+
+static int export_runs_write(const struct export_options *o)
+{
+	struct export_runs r = { 0 };
+	int err = export_runs_find(&r, o);
+
+	for (size_t i = 0; !err && i < r.named.nr; i++)
+		if (!r.list[i].is_repeated)
+			err = export_run_write(&r, o, i);
 	if (!err)
-		err = export_outputs_commit(&all);
+		err = export_outputs_commit(&r.all);
 	if (!err && !o->quiet)
-		whole_file_announce("export", all.path[0], all.nr > 1 ? all.path[1] : NULL);
-	export_outputs_close(&all);
-	named_runs_done(&runs);
+		whole_file_announce("export", r.all.path[0], r.all.nr > 1 ? r.all.path[1] : NULL);
+	export_runs_done(&r);
 	return err;
 }
 
@@ -280,7 +274,7 @@ static int cmd_export(int argc, char **argv)
 	if (o.path || !isatty(STDOUT_FILENO)) /* else what is written shows how far it is */
 		progress_begin("exporting", "lines", 0);
 	if (!err)
-		err = runs_export(&o);
+		err = export_runs_write(&o);
 	progress_end();
 	stop_signals_release();
 	return err ? EXIT_USAGE : 0;

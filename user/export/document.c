@@ -75,10 +75,14 @@ static int document_put_summary(struct exporter *e)
 	return 0;
 }
 
+/* Several runs are a list of such documents. */
 static int document_write(struct exporter *e)
 {
+	const struct export_batch *b = e->batch;
 	int err;
 
+	if (b->is_many)
+		buffer_puts(&e->text, b->at ? ",\n" : "[\n");
 	buffer_puts(&e->text, "{\"meta\":");
 	err = source_each(e->source, PART(LINE_META), document_put_only, e);
 	if (!err)
@@ -97,12 +101,13 @@ static int document_write(struct exporter *e)
 		err = document_put_list(e, "others", LINE_OTHER);
 	if (!err)
 		err = document_put_summary(e);
-	buffer_puts(&e->text, "}\n");
+	buffer_puts(&e->text, !b->is_many ? "}\n" : batch_is_last(b) ? "}\n]\n" : "}");
 	return err;
 }
 
 const struct export_format document_export = {
 	.name = "json",
 	.help = "one JSON document: meta, samples, processes, spans, events, metrics, summary",
+	.takes_several = true,
 	.documents = { { "", document_write } },
 };

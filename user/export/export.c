@@ -37,7 +37,14 @@ static int export_take_meta(void *context, struct line *l)
 	e->meta = json_incref(l->tree);
 	e->start_epoch_ns = l->start_epoch_ns;
 	e->wanted = l->wanted;
-	return 0;
+	return 1;
+}
+
+int export_read_meta(struct exporter *e)
+{
+	int err = source_each(e->source, PART(LINE_META), export_take_meta, e);
+
+	return err < 0 ? err : 0;
 }
 
 int export_open(struct exporter *e, struct source *s)
@@ -45,7 +52,7 @@ int export_open(struct exporter *e, struct source *s)
 	int err;
 
 	*e = (struct exporter){ .source = s };
-	err = source_each(s, PART(LINE_META), export_take_meta, e);
+	err = export_read_meta(e);
 	if (!err)
 		err = source_summary(s, &e->total, &e->is_folded);
 	return err;
@@ -79,7 +86,8 @@ int export_flush_full(struct exporter *e)
 	return e->text.used >= PASS_BYTES || e->text.failed || e->json.failed ? export_flush(e) : 0;
 }
 
-int export_write(struct exporter *e, const struct export_document *d, export_fn pass, void *context)
+static int export_write_batch(struct exporter *e, const struct export_document *d, export_fn pass,
+			      void *context)
 {
 	int err;
 
@@ -92,6 +100,22 @@ int export_write(struct exporter *e, const struct export_document *d, export_fn 
 		err = export_flush(e);
 	if (e->source->unreadable > e->unreadable)
 		e->unreadable = e->source->unreadable;
+	return err;
+}
+
+int export_write(struct exporter *e, const struct export_document *d, export_fn pass, void *context)
+{
+	struct export_batch only = { .nr = 1 };
+	int err;
+
+	if (e->batch)
+		return export_write_batch(e, d, pass, context);
+	e->batch = &only;
+	err = d->survey ? d->survey(e) : 0;
+	if (!err)
+		err = export_write_batch(e, d, pass, context);
+	e->batch = NULL;
+	export_batch_done(&only);
 	return err;
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writes a recorded run in the formats of other programs. */
+/* Writes recorded runs in the formats of other programs. */
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
 #include "base/json.h"
 #include "base/buffer.h"
+#include "export/batch.h"
 #include "source/source.h"
 
 #include <jansson.h>
@@ -16,8 +17,9 @@ typedef int (*export_fn)(void *context, const char *text, size_t length);
 
 /* A run that is exported, and what was read of it beforehand. */
 struct exporter {
-	struct source *source; /* not owned */
-	json_t *meta;          /* owned */
+	struct source *source;      /* not owned */
+	struct export_batch *batch; /* not owned; the caller's where there are several runs */
+	json_t *meta;               /* owned */
 	uint64_t start_epoch_ns;
 	struct metric_set wanted;
 	struct summary total; /* owned */
@@ -33,19 +35,21 @@ struct exporter {
 
 /* One file of a format; some formats have two. */
 struct export_document {
-	const char *suffix; /* added to the path of the export */
-	int (*write)(struct exporter *e);
+	const char *suffix;                /* added to the path of the export */
+	int (*write)(struct exporter *e);  /* of e->batch, the run that is its turn */
+	int (*survey)(struct exporter *e); /* what @write needs to know of a run before the first
+					    * is written; NULL: nothing */
 };
 
 struct export_format {
 	const char *name; /* as typed in --format */
 	const char *help;
-	bool takes_several; /* runs one after the other in one file are of the format, too */
+	bool takes_several; /* one file holds several runs, and its readers know them apart */
 	struct export_document documents[EXPORT_DOCUMENTS]; /* the end: one without a function */
 };
 
 /* Reads what all formats need; @s is borrowed until export_close(), which is needed in any case.
- * Errors are those of source_each(), and -ENOMEM. */
+ * Errors are those of source_each(), and -ENOMEM. For one of several runs set e->batch then. */
 int export_open(struct exporter *e, struct source *s);
 void export_close(struct exporter *e);
 /* Writes one document through @pass. 0, or a negative errno, which is that of @pass if
@@ -58,6 +62,8 @@ const struct export_format *export_find(const char *name);
 /* The format at place @i, in the order of the manual; NULL after the last. */
 const struct export_format *export_at(size_t i);
 
+/* Only the meta line, before export_close(). Errors as export_open(). */
+int export_read_meta(struct exporter *e);
 /* For formats: passes the text on once it has grown large. 0, or a negative errno. */
 int export_flush_full(struct exporter *e);
 /* The text of @key in the meta line; NULL: there is none. */

@@ -67,5 +67,6 @@ static int gnu_time_write(struct exporter *e)
 const struct export_format gnu_time_export = {
 	.name = "gnu-time",
 	.help = "the block that GNU time -v prints",
+	.takes_several = true, /* as those that time -a -o FILE appends */
 	.documents = { { "", gnu_time_write } },
 };

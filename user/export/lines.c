@@ -33,13 +33,24 @@ static int csv_export_put_row(void *context, struct line *l)
 {
 	struct exporter *e = context;
 
-	csv_row(&e->text, &e->wanted, e->start_epoch_ns, &l->sample);
+	batch_put_cells(e);
+	csv_row(&e->text, &e->batch->have, e->start_epoch_ns, &l->sample);
 	return export_flush_full(e);
+}
+
+/* A column for each metric that any of the runs has. */
+static int csv_export_survey(struct exporter *e)
+{
+	metric_set_join(&e->batch->have, &e->wanted);
+	return 0;
 }
 
 static int csv_export_write(struct exporter *e)
 {
-	csv_header(&e->text, &e->wanted);
+	if (!e->batch->at) {
+		batch_put_titles(e->batch, &e->text);
+		csv_header(&e->text, &e->batch->have);
+	}
 	return source_each(e->source, PART(LINE_SAMPLE), csv_export_put_row, e);
 }
 
@@ -53,5 +64,6 @@ const struct export_format jsonl_export = {
 const struct export_format csv_export = {
 	.name = "csv",
 	.help = "the samples, as -o run.csv writes them",
-	.documents = { { "", csv_export_write } },
+	.takes_several = true,
+	.documents = { { "", csv_export_write, csv_export_survey } },
 };

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * OpenMetrics, with a time for each sample. The format has all samples of a metric together, so
- * they are kept in a file without a name, which is read once per metric.
+ * they are kept in a file without a name, which is read once per metric when the last run is in it.
  */
 #include "export/export.h"
 
-#include "base/cleanup.h"
 #include "wire/openmetrics.h"
 
 #include <errno.h>
@@ -15,42 +14,47 @@
 #define APART_NS 2000000
 
 struct row {
-	uint64_t elapsed_ns;
+	uint64_t run;                   /* which of the export's */
+	size_t labels_at, labels_bytes; /* in the batch's text */
+	uint64_t epoch_ns;
 	struct metric_set have;
 	uint64_t value[NR_METRICS];
-};
-
-struct rows {
-	FILE *file; /* owned */
-	struct metric_set have;
-	struct buffer labels; /* owned */
 };
 
 static int openmetrics_keep_sample(void *context, struct line *l)
 {
 	struct exporter *e = context;
-	struct rows *r = e->state;
-	struct row row = { .elapsed_ns = l->sample.elapsed_ns, .have = l->sample.have };
+	struct export_batch *b = e->batch;
+	const size_t *labels_at = e->state;
+	struct row row = {
+		.run = b->at,
+		.labels_at = *labels_at,
+		.labels_bytes = b->text.used - *labels_at,
+		.epoch_ns = e->start_epoch_ns + l->sample.elapsed_ns,
+		.have = l->sample.have,
+	};
 
 	memcpy(row.value, l->sample.value, sizeof(row.value));
-	for (int i = 0; i < NR_METRICS; i++)
-		if (metric_has(&row.have, (enum metric_id)i))
-			metric_put(&r->have, (enum metric_id)i);
-	return fwrite(&row, sizeof(row), 1, r->file) == 1 ? 0 : -errno;
+	metric_set_join(&b->have, &row.have);
+	return fwrite(&row, sizeof(row), 1, b->kept) == 1 ? 0 : -errno;
 }
 
-static void openmetrics_put_labels(struct buffer *t, const struct exporter *e)
+static void openmetrics_keep_labels(struct buffer *t, const struct exporter *e)
 {
 	static const char *const labels[] = { "run", "name", "host", "job" };
+	struct buffer own = { 0 };
 
 	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
 		const char *value = export_meta_text(e, labels[i]);
 
 		if (value)
-			openmetrics_put_label(t, labels[i], value);
+			openmetrics_put_label(&own, labels[i], value);
 	}
-	if (t->used)
-		buffer_puts(t, "}");
+	if (own.used)
+		buffer_puts(&own, "}");
+	buffer_put(t, own.text, own.used);
+	t->failed |= own.failed;
+	buffer_done(&own);
 }
 
 static struct family openmetrics_family(enum metric_id id)
@@ -63,14 +67,13 @@ static struct family openmetrics_family(enum metric_id id)
 static int openmetrics_put_value(struct exporter *e, const struct row *row, enum metric_id id)
 {
 	const struct family f = openmetrics_family(id);
-	const struct rows *r = e->state;
 
 	openmetrics_put_name(&e->text, &f);
-	buffer_put(&e->text, r->labels.text, r->labels.used);
+	buffer_put(&e->text, e->batch->text.text + row->labels_at, row->labels_bytes);
 	buffer_puts(&e->text, " ");
 	buffer_put_decimal(&e->text, row->value[id], metric_decimals(id));
 	buffer_puts(&e->text, " ");
-	buffer_put_decimal(&e->text, (e->start_epoch_ns + row->elapsed_ns) / 1000000, 3);
+	buffer_put_decimal(&e->text, row->epoch_ns / 1000000, 3);
 	buffer_puts(&e->text, "\n");
 	return export_flush_full(e);
 }
@@ -79,23 +82,23 @@ static int openmetrics_put_value(struct exporter *e, const struct row *row, enum
  */
 static int openmetrics_put_values(struct exporter *e, enum metric_id id)
 {
-	const struct rows *r = e->state;
+	FILE *file = e->batch->kept;
 	struct row row, last = { 0 };
 	bool has_last = false;
 	int err = 0;
 
-	rewind(r->file);
-	while (!err && fread(&row, sizeof(row), 1, r->file) == 1) {
+	rewind(file);
+	while (!err && fread(&row, sizeof(row), 1, file) == 1) {
 		if (!metric_has(&row.have, id))
 			continue;
-		if (has_last && row.elapsed_ns - last.elapsed_ns >= APART_NS)
+		if (has_last && (row.run != last.run || row.epoch_ns - last.epoch_ns >= APART_NS))
 			err = openmetrics_put_value(e, &last, id);
 		else if (has_last && metric_get(id)->kind == KIND_GAUGE)
 			continue;
 		last = row;
 		has_last = true;
 	}
-	if (!err && ferror(r->file))
+	if (!err && ferror(file))
 		err = -EIO;
 	if (!err && has_last)
 		err = openmetrics_put_value(e, &last, id);
@@ -110,14 +113,13 @@ static int openmetrics_put_metric(struct exporter *e, enum metric_id id)
 	return openmetrics_put_values(e, id);
 }
 
-static int openmetrics_put_families(struct exporter *e, struct rows *r)
+static int openmetrics_put_families(struct exporter *e)
 {
-	int err = source_each(e->source, PART(LINE_SAMPLE), openmetrics_keep_sample, e);
+	struct export_batch *b = e->batch;
+	int err = fflush(b->kept) ? -errno : 0;
 
-	if (!err && fflush(r->file))
-		err = -errno;
 	for (int i = 0; !err && i < NR_METRICS; i++)
-		if (metric_has(&r->have, (enum metric_id)i))
+		if (metric_has(&b->have, (enum metric_id)i))
 			err = openmetrics_put_metric(e, (enum metric_id)i);
 	buffer_puts(&e->text, "# EOF\n");
 	return err;
@@ -125,21 +127,24 @@ static int openmetrics_put_families(struct exporter *e, struct rows *r)
 
 static int openmetrics_write(struct exporter *e)
 {
-	__cleanup(fclosep) FILE *file = tmpfile();
-	struct rows r = { .file = file };
+	struct export_batch *b = e->batch;
+	size_t labels_at = b->text.used;
 	int err;
 
-	if (!file)
+	if (!b->kept && !(b->kept = tmpfile()))
 		return -errno;
-	e->state = &r;
-	openmetrics_put_labels(&r.labels, e);
-	err = r.labels.failed ? -ENOMEM : openmetrics_put_families(e, &r);
-	buffer_done(&r.labels);
-	return err;
+	openmetrics_keep_labels(&b->text, e);
+	if (b->text.failed)
+		return -ENOMEM;
+	e->state = &labels_at;
+	err = source_each(e->source, PART(LINE_SAMPLE), openmetrics_keep_sample, e);
+	e->state = NULL;
+	return err || !batch_is_last(b) ? err : openmetrics_put_families(e);
 }
 
 const struct export_format openmetrics_export = {
 	.name = "openmetrics",
 	.help = "OpenMetrics, to be imported into Prometheus",
+	.takes_several = true,
 	.documents = { { "", openmetrics_write } },
 };

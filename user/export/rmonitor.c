@@ -162,5 +162,6 @@ static int rmonitor_write(struct exporter *e)
 const struct export_format rmonitor_export = {
 	.name = "rmonitor",
 	.help = "the summary of cctools' resource_monitor",
+	.takes_several = true, /* cctools reads the summaries of a file one by one */
 	.documents = { { "", rmonitor_write } },
 };

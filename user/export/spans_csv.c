@@ -8,18 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct span_columns {
-	bool has[NR_SUMMARY_FIELDS];
-	struct metric_set have;
-};
-
 static int spans_csv_find_columns(void *context, struct line *l)
 {
 	struct exporter *e = context;
-	struct span_columns *columns = e->state;
+	struct export_batch *columns = e->batch;
 
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++)
-		columns->has[i] |= span_has_field(&l->span, summary_field_get(i));
+		columns->has_field[i] |= span_has_field(&l->span, summary_field_get(i));
 	for (int i = 0; i < NR_METRICS; i++)
 		if (sample_has(&l->span.used.total, (enum metric_id)i))
 			metric_put(&columns->have, (enum metric_id)i);
@@ -83,12 +78,13 @@ static void spans_csv_put_identity(struct exporter *e, const struct span *s)
 static int spans_csv_put_row(void *context, struct line *l)
 {
 	struct exporter *e = context;
-	const struct span_columns *columns = e->state;
+	const struct export_batch *columns = e->batch;
 	const struct summary *used = &l->span.used;
 
+	batch_put_cells(e);
 	spans_csv_put_identity(e, &l->span);
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++) {
-		if (!columns->has[i])
+		if (!columns->has_field[i])
 			continue;
 		buffer_puts(&e->text, ",");
 		if (span_has_field(&l->span, summary_field_get(i)))
@@ -107,11 +103,14 @@ static int spans_csv_put_row(void *context, struct line *l)
 	return export_flush_full(e);
 }
 
-static void spans_csv_put_header(struct exporter *e, const struct span_columns *columns)
+static void spans_csv_put_header(struct exporter *e)
 {
+	const struct export_batch *columns = e->batch;
+
+	batch_put_titles(columns, &e->text);
 	buffer_puts(&e->text, "id,parent,name,tags,pid,in_place,start_time,end_time");
 	for (size_t i = 0; i < NR_SUMMARY_FIELDS; i++)
-		if (columns->has[i])
+		if (columns->has_field[i])
 			buffer_printf(&e->text, ",%s", summary_field_get(i)->key);
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(&columns->have, (enum metric_id)i))
@@ -119,21 +118,21 @@ static void spans_csv_put_header(struct exporter *e, const struct span_columns *
 	buffer_puts(&e->text, "\r\n");
 }
 
+static int spans_csv_survey(struct exporter *e)
+{
+	return source_each(e->source, PART(LINE_SPAN), spans_csv_find_columns, e);
+}
+
 static int spans_csv_write(struct exporter *e)
 {
-	struct span_columns columns = { 0 };
-	int err;
-
-	e->state = &columns;
-	err = source_each(e->source, PART(LINE_SPAN), spans_csv_find_columns, e);
-	if (err)
-		return err;
-	spans_csv_put_header(e, &columns);
+	if (!e->batch->at)
+		spans_csv_put_header(e);
 	return source_each(e->source, PART(LINE_SPAN), spans_csv_put_row, e);
 }
 
 const struct export_format spans_csv_export = {
 	.name = "csv-spans",
 	.help = "the spans as CSV, one a row",
-	.documents = { { "", spans_csv_write } },
+	.takes_several = true,
+	.documents = { { "", spans_csv_write, spans_csv_survey } },
 };

@@ -93,6 +93,12 @@ void metric_set_all(struct metric_set *set)
 		metric_put(set, (enum metric_id)i);
 }
 
+void metric_set_join(struct metric_set *set, const struct metric_set *other)
+{
+	for (size_t i = 0; i < METRIC_WORDS; i++)
+		set->bits[i] |= other->bits[i];
+}
+
 void metric_set_default(struct metric_set *set)
 {
 	memset(set, 0, sizeof(*set));

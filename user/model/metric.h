@@ -87,6 +87,8 @@ static inline void metric_drop(struct metric_set *set, enum metric_id id)
 	set->bits[id / 64] &= ~(1ULL << id % 64);
 }
 
+/* Adds all of @other. */
+void metric_set_join(struct metric_set *set, const struct metric_set *other);
 void metric_set_all(struct metric_set *set);
 /* Those that a run has if none is asked for. */
 void metric_set_default(struct metric_set *set);

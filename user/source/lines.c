@@ -87,6 +87,7 @@ int source_open_file(struct source *s, const char *path)
 
 	*s = (struct source){ 0 };
 	if (f && fseek(f, 0, SEEK_SET)) {
+		s->is_of_pipe = true;
 		err = source_keep(&f, SOURCE_KEPT_BYTES);
 		if (!err && is_stdin && dup2(fileno(f), STDIN_FILENO) < 0)
 			err = -errno;

@@ -33,6 +33,7 @@ struct source {
 	uint64_t from_ns, to_ns; /* of process samples no others are needed, by the time since the
 				  * start; both 0: all */
 	struct line line;        /* the part that is being given */
+	bool is_of_pipe;         /* kept in a file: opening the path once more would find nothing */
 	/* as the last source_each() found it */
 	bool is_cut;                 /* the last line is not whole */
 	uint64_t unreadable;         /* other lines that are none */
