@@ -117,21 +117,31 @@ static void descriptor_hurry(int fd)
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));
 }
 
-void message_close_rights(struct msghdr *h)
+/* Keeps those that came with a packet in @m, closes what it has no room for; returns how many came.
+ */
+static size_t rights_move(struct msghdr *h, struct message *m)
 {
-	size_t n;
+	size_t nr = 0;
 	int fd;
 
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
-		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < n; i++) {
+		for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++, nr++) {
 			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
 			descriptor_hurry(fd);
-			close(fd);
+			if (m && m->nr_fds < MESSAGE_FDS)
+				m->fds[m->nr_fds++] = fd;
+			else
+				close(fd);
 		}
 	}
+	return nr;
+}
+
+void message_close_rights(struct msghdr *h)
+{
+	rights_move(h, NULL);
 }
 
 ssize_t message_receive_plain(int fd, void *bytes, size_t size)
@@ -160,28 +170,13 @@ void message_close(int fd)
 	close(fd);
 }
 
-/* All that came with a packet; what cannot be kept is closed. */
+/* All that came with a packet: only the first of a message may have some. */
 static int rights_take(struct message *m, struct msghdr *h)
 {
 	bool has_room = !m->nr_fds && !m->type;
-	size_t n;
-	int fd;
 
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-		for (size_t i = 0; i < n; i++) {
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-			descriptor_hurry(fd);
-			if (has_room && m->nr_fds < MESSAGE_FDS)
-				m->fds[m->nr_fds++] = fd;
-			else
-				close(fd);
-		}
-		if (!has_room)
-			return -EBADMSG;
-	}
+	if (rights_move(h, has_room ? m : NULL) && !has_room)
+		return -EBADMSG;
 	return h->msg_flags & MSG_CTRUNC ? -EMFILE : 0;
 }
 
