@@ -296,28 +296,24 @@ $(BUILD)/user/report/assets.o: $(PAGE_OUT) $(wildcard third_party/uplot/*)
 $(BUILD)/user/report/assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
 
 ESBUILD := $(shell command -v esbuild)
-minify = $(if $(ESBUILD),$(ESBUILD) --minify --legal-comments=none --log-level=warning --loader=$(1),cat) <$< >$@
+minify = $(if $(ESBUILD),$(ESBUILD) --minify --legal-comments=none --log-level=warning --loader=$(1),cat) <$(2) >$@
 
 $(BUILD)/page/%.js: user/report/page/%.js
 	@mkdir -p $(@D)
-	$(Q)$(call minify,js)
+	$(Q)$(call minify,js,$<)
 
 $(BUILD)/page/%.css: user/report/page/%.css
 	@mkdir -p $(@D)
-	$(Q)$(call minify,css)
+	$(Q)$(call minify,css,$<)
 
 # of uPlot, which is minified already, without what no page uses
 $(BUILD)/page/uplot.js: third_party/uplot/uPlot.iife.min.js tools/cut-uplot.awk
 	@mkdir -p $(@D)
 	$(Q)awk -f tools/cut-uplot.awk $< >$@.new && mv $@.new $@
 
-$(BUILD)/uplot.css: third_party/uplot/uPlot.min.css tools/cut-uplot.awk
+$(BUILD)/page/uplot.css: third_party/uplot/uPlot.min.css tools/cut-uplot.awk
 	@mkdir -p $(@D)
-	$(Q)awk -f tools/cut-uplot.awk $< >$@.new && mv $@.new $@
-
-$(BUILD)/page/uplot.css: $(BUILD)/uplot.css
-	@mkdir -p $(@D)
-	$(Q)$(call minify,css)
+	$(Q)awk -f tools/cut-uplot.awk $< >$@.new && $(call minify,css,$@.new) && rm $@.new
 
 $(BUILD)/page/%.html: user/report/page/%.html
 	@mkdir -p $(@D)
@@ -330,11 +326,11 @@ $(BUILD)/user/web/assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
 
 $(BUILD)/web/%.js: user/web/page/%.js
 	@mkdir -p $(@D)
-	$(Q)$(call minify,js)
+	$(Q)$(call minify,js,$<)
 
 $(BUILD)/web/%.css: user/web/page/%.css
 	@mkdir -p $(@D)
-	$(Q)$(call minify,css)
+	$(Q)$(call minify,css,$<)
 
 $(BUILD)/web/%.html: user/web/page/%.html
 	@mkdir -p $(@D)
