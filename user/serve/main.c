@@ -7,17 +7,16 @@
 #include "base/memory.h"
 #include "base/privilege.h"
 #include "base/seccomp.h"
+#include "http/signals.h"
 #include "serve/exposition.h"
 #include "serve/follower.h"
 #include "serve/http.h"
 
 #include <errno.h>
 #include <jansson.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,22 +33,6 @@ static int metrics_print(void)
 		fwrite(t.text, 1, t.used, stdout);
 	buffer_done(&t);
 	return t.failed || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
-}
-
-/* From here on they are read from a descriptor, in all threads. */
-static int serve_open_signals(void)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, &set, SFD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
 }
 
 /* No rights are needed once the port is open and the files have been read. */
@@ -115,7 +98,7 @@ static int serve_all(const struct serve_options *o)
 	tzset();
 	board_init(&board, o->series, o->keep_ns);
 	f.intake.board = &board;
-	f.signals = serve_open_signals();
+	f.signals = http_open_signals();
 	err = f.signals < 0 ? f.signals : serve_run(&f, &http, o);
 	http_done(&http);
 	follower_done(&f);

@@ -8,17 +8,16 @@
 #include "base/memory.h"
 #include "config/address.h"
 #include "http/listen.h"
+#include "http/signals.h"
 #include "web/web.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <poll.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,19 +41,6 @@ static void web_wait(int signals)
 
 	while (poll(&p, 1, TICK_MS) <= 0)
 		web_tick();
-}
-
-static int web_open_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	return signalfd(-1, &set, SFD_CLOEXEC);
 }
 
 /* The port that it got, when it asked for any. */
@@ -116,9 +102,9 @@ static void web_announce(void)
 
 static int web_run(const char *address, unsigned port)
 {
-	int signals = web_open_signals(), err;
+	int signals = http_open_signals(), err;
 
-	err = signals < 0 ? -errno : guard_draw_token(&web.guard);
+	err = signals < 0 ? signals : guard_draw_token(&web.guard);
 	if (!err)
 		err = web_listen(address, port);
 	if (err)
