@@ -55,6 +55,16 @@ class WebCase(StoreCase):
                 )
         return at + count * by_ns
 
+    def event(self, number, name, **members):
+        """An event of the run, as its recorder keeps it."""
+        line = json.dumps({"kind": "event", "time": 1, "event": name, **members})
+        with contextlib.closing(sqlite3.connect(self.store)) as db, db:
+            db.execute(
+                "INSERT INTO event(run, seq, elapsed_ns, kind, event, line)"
+                " VALUES (?1, (SELECT coalesce(max(seq), 0) + 1 FROM event WHERE run = ?1), 0, 'event', ?2, ?3)",
+                (number, name, line),
+            )
+
     def json(self, path, status=200):
         said = self.web.request(path)
         self.assertEqual(said.status, status, said.text)
@@ -137,6 +147,29 @@ class Live(WebCase):
         self.assertEqual([next(other)[1] for _ in range(3)], seen)
         self.ends(1)
         self.assertEqual([next(resumed)[0], next(other)[0]], ["end", "end"])
+
+    def test_a_stalled_run_says_so_until_it_goes_on(self):
+        self.goes_on(1)
+        stalled = {"since_time": 1763690000.25, "reason": "4712 flock waits for a lock, held by 4711 sh"}
+        events = self.web.follow(1, self.last_ns(1))
+        self.grow(1)
+        self.assertNotIn("stalled", json.loads(next(events)[2]))
+        self.assertNotIn("stalled", self.json("/runs.json?state=running")["runs"][0])
+        self.event(1, "stalled", **stalled)
+        self.grow(1)
+        self.assertEqual(json.loads(next(events)[2])["stalled"], stalled)
+        self.assertEqual(self.json("/runs.json?state=running")["runs"][0]["stalled"], stalled)
+        self.assertIn(json.dumps({"stalled": stalled}, separators=(",", ":"))[1:-1].encode(), self.web.request("/runs/1").text)
+        self.event(1, "resumed")
+        self.grow(1)
+        self.assertNotIn("stalled", json.loads(next(events)[2]))
+        self.assertNotIn("stalled", self.json("/runs.json?state=running")["runs"][0])
+        self.assertNotIn(b'"running":true,"stalled"', self.web.request("/runs/1").text)
+
+    def test_a_run_that_has_ended_is_not_stalled(self):
+        self.event(1, "stalled", since_time=1763690000.25)
+        self.assertNotIn("stalled", self.list()[1])
+        self.assertNotIn(b'"stalled":{', self.web.request("/runs/1").text)
 
     def test_what_a_client_has_missed_is_fetched_with_the_page(self):
         self.goes_on(1)

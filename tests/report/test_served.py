@@ -10,21 +10,24 @@ from lib.web import Web
 from reports import PICTURES, ReportCase
 
 
-class Served(ReportCase):
-    def setUp(self):
-        super().setUp()
+class ServedCase(ReportCase):
+    def begin(self, name, script, *options):
+        """A run that goes on, whose page there is; served."""
         self.store = self.dir / "store.sqlite"
         environment = {k: v for k, v in os.environ.items() if k != "BPFMON_NO_STORE"} | {"BPFMON_STORE": str(self.store)}
-        words = ["-q", "-i", "0.1", "--name", "goes on", "--tag", "sample=A7", "--", "sh", "-c", "while sleep 0.1; do :; done"]
+        words = ["-q", "-i", "0.1", "--name", name, *options, "--", "sh", "-c", script]
         self.run_ = subprocess.Popen([BPFMON, *words], env=environment)
         self.addCleanup(self.run_.wait)
         self.addCleanup(self.run_.terminate)
-        while subprocess.run([BPFMON, "report", "goes on", "-o", "/dev/null", "-q"], env=environment, stderr=subprocess.DEVNULL, check=False).returncode:
+        while subprocess.run([BPFMON, "report", name, "-o", "/dev/null", "-q"], env=environment, stderr=subprocess.DEVNULL, check=False).returncode:
             self.assertIsNone(self.run_.poll())
         self.web = Web(self.store)
         self.addCleanup(self.web.close)
 
+
+class Served(ServedCase):
     def test_a_run_goes_on_in_the_page_without_being_fetched_again(self):
+        self.begin("goes on", "while sleep 0.1; do :; done", "--tag", "sample=A7")
         seen = self.look(
             self.web.url,
             ("until", {"of": "#runs .end", "like": "running, "}),
@@ -41,3 +44,31 @@ class Served(ReportCase):
         self.assertEqual([url for url in seen.requests if not url.startswith(host)], [])
         self.assertEqual(seen.requests.count(host + "runs/1"), 1)
         self.assertEqual(seen.results[-1], 0)  # a run that goes on cannot be edited
+
+    def test_a_stalled_run_says_what_it_waits_for(self):
+        lock = self.dir / "lock"
+        self.begin("waits", f"exec 9>{lock}; flock 9; exec flock {lock} true", "--stalled-after", "0.5")
+        badge = r"stalled for \d.*: \d+ flock waits for a lock .* held by "
+        seen = self.look(
+            self.web.url,
+            ("until", {"of": "#runs .stalled", "like": badge}),
+            ("screenshot", {"path": str(PICTURES / "served-stalled-list.png")}),
+            ("click", {"of": "#runs .what a"}),
+            ("until", {"of": "#chips .stalled", "like": badge}),
+            ("screenshot", {"path": str(PICTURES / "served-stalled.png")}),
+        )
+        self.assertEqual(seen.problems, [])
+
+    def test_the_badge_goes_when_the_run_does(self):
+        self.begin("now and then", "while sleep 2; do timeout 1 sh -c 'while :; do :; done'; done", "--stalled-after", "0.5")
+        seen = self.look(
+            self.web.url,
+            ("until", {"of": "#runs .stalled", "like": "stalled for"}),
+            ("until", {"of": "#runs .state", "like": "so far\\s*$"}),
+            ("click", {"of": "#runs .what a"}),
+            ("until", {"of": "#chips", "like": "stalled for"}),
+            ("until", {"of": "#chips", "like": "so far\\s*$"}),
+            ("until", {"of": "#chips", "like": "stalled for"}),
+        )
+        self.assertEqual(seen.problems, [])
+        self.assertEqual(seen.requests.count(f"http://{self.web.host}/runs/1"), 1)

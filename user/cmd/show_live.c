@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "model/stall_state.h"
 #include "source/live_look.h"
 #include "view/format.h"
 #include "view/heaviest_text.h"
@@ -60,30 +61,15 @@ static void heaviest_print(const struct live_heaviest *k)
 	heaviest_text(stdout, "alive", k->rows, k->nr_rows);
 }
 
-struct last_stall {
-	bool is_stalled;
-	uint64_t since_epoch_ns;
-	char reason[512]; /* empty: not known */
-};
-
 static int stall_take_line(void *context, struct line *l)
 {
-	const char *event = json_string_value(json_object_get(l->tree, "event"));
-	const char *reason = json_string_value(json_object_get(l->tree, "reason"));
-	struct last_stall *last = context;
-	bool is_stalled = event && !strcmp(event, "stalled");
-
-	if (!is_stalled && (!event || strcmp(event, "resumed") != 0))
-		return 0;
-	last->is_stalled = is_stalled;
-	last->since_epoch_ns = line_get_since(l);
-	snprintf(last->reason, sizeof(last->reason), "%s", reason ? reason : "");
+	stall_state_take(context, l->tree);
 	return 0;
 }
 
 int run_show_stall(struct source *s)
 {
-	struct last_stall last = { 0 };
+	struct stall_state last = { 0 };
 	int err = source_each(s, PART(LINE_EVENT), stall_take_line, &last);
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	char for_s[FORMAT_BYTES];

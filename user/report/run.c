@@ -105,6 +105,7 @@ static int report_add_line(void *context, struct line *l)
 	case LINE_PROCESS:
 		return processes_add(&r->processes, &l->process);
 	case LINE_EVENT:
+		stall_state_take(&r->stall, l->tree);
 		return report_add_event(r, l->tree);
 	case LINE_SUMMARY:
 		tree_replace(&r->summary, l->tree);
@@ -241,6 +242,8 @@ int report_write_data(struct report_run *r, const char *name, struct jsonw *j)
 	jsonw_uint(j, "unreadable", r->unreadable);
 	jsonw_bool(j, "cut", r->is_cut);
 	jsonw_bool(j, "running", r->is_running);
+	if (r->is_running)
+		stall_state_write(&r->stall, j);
 	report_write_meta(r, j);
 	report_write_summary(r, j);
 	report_answer_write(r, j);

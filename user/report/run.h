@@ -5,6 +5,7 @@
 
 #include "model/phase.h"
 #include "model/phase_times.h"
+#include "model/stall_state.h"
 #include "report/charts.h"
 #include "report/held.h"
 #include "report/processes.h"
@@ -26,6 +27,7 @@ struct report_run {
 	struct report_series pushed;
 	struct phases phases;     /* from mark to mark */
 	struct phase_times times; /* of the same: for the answer */
+	struct stall_state stall; /* as its last event has it */
 	uint64_t start_epoch_ns;
 	uint64_t samples, unreadable; /* lines; those that are none of a run's */
 	bool is_cut;                  /* the lines end before the run did */

@@ -186,6 +186,22 @@ static int list_prepare(struct database *d, const struct run_filter *f, sqlite3_
 	return database_error(d, rc);
 }
 
+/* Only one that is stalled keeps the state. */
+static int stored_run_read_stall(struct database *d, struct stored_run *run)
+{
+	struct stall_state stall = { 0 };
+	int64_t last = INT64_MIN;
+	int err = query_stall(d, run->id, &last, &stall);
+
+	if (err || !stall.is_stalled)
+		return err;
+	run->stall = malloc(sizeof(stall));
+	if (!run->stall)
+		return database_error(d, SQLITE_NOMEM);
+	*run->stall = stall;
+	return 0;
+}
+
 /* The row at which the statement is, if it passes. */
 static int stored_run_append(struct row *row, sqlite3_stmt *tags, const struct run_filter *f,
 			     size_t source, struct stored_runs *all)
@@ -197,6 +213,8 @@ static int stored_run_append(struct row *row, sqlite3_stmt *tags, const struct r
 	r.source = source;
 	if (!err)
 		err = stored_run_read_tags(row->d, tags, &r);
+	if (!err && r.state == RUN_RUNNING)
+		err = stored_run_read_stall(row->d, &r);
 	if (!err && stored_run_is(&r, f->state) && stored_run_has_tags(&r, f)) {
 		err = stored_runs_append(all, &r);
 		is_kept = !err;

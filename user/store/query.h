@@ -3,6 +3,7 @@
 #ifndef STORE_QUERY_H
 #define STORE_QUERY_H
 
+#include "model/stall_state.h"
 #include "model/summary.h"
 #include "store/database.h"
 
@@ -22,6 +23,7 @@ struct stored_run {
 	enum run_state state;
 	bool is_complete;
 	int64_t exit_code, signal, wall_ns, cpu_ns, rss_peak_bytes, processes, lines_lost;
+	struct stall_state *stall; /* owned; of one that goes on and is stalled, else NULL */
 };
 
 struct stored_runs {
@@ -53,6 +55,12 @@ struct run_filter {
 /* Appends those that pass. Errors as database_open(). */
 int query_runs(struct database *d, size_t source, const struct run_filter *f,
 	       struct stored_runs *all);
+/*
+ * Whether the run @id is stalled, from its events after the number *@last, which is that of its
+ * newest one then; at first INT64_MIN. Without an event of a stall @stall is left as it is. Errors
+ * as database_open().
+ */
+int query_stall(struct database *d, int64_t id, int64_t *last, struct stall_state *stall);
 bool stored_run_is(const struct stored_run *r, enum state_filter state);
 void stored_run_done(struct stored_run *r);
 /* Takes over what @r owns. -ENOMEM. */

@@ -18,6 +18,7 @@ void stored_run_done(struct stored_run *r)
 	free(r->host);
 	free(r->note);
 	free(r->tags);
+	free(r->stall);
 }
 
 bool stored_run_is(const struct stored_run *r, enum state_filter f)

@@ -49,6 +49,8 @@ static void run_put_json(struct jsonw *j, const struct stored_run *r, const char
 	jsonw_string(j, "note", r->note);
 	jsonw_decimal(j, "start_time", r->start_epoch_ns / 1000, 6);
 	jsonw_string(j, "state", run_state_name(r->state));
+	if (r->stall)
+		stall_state_write(r->stall, j);
 	if (r->state == RUN_FINISHED)
 		jsonw_bool(j, "complete", run_is_complete(r));
 	run_put_json_number(j, "exit_code", r->exit_code, 0);

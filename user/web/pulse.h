@@ -8,7 +8,7 @@
 #define WEB_PULSE_H
 
 #include "report/charts.h"
-#include "store/database.h"
+#include "store/query.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,6 +37,8 @@ struct pulse_run {
 	uint64_t checked_ns;
 	unsigned polls, failures;
 	struct report_charts charts;
+	int64_t events_read;      /* up to the event of that number */
+	struct stall_state stall; /* as these have it */
 	/* with the lock */
 	uint64_t last_ns;  /* of its newest sample */
 	uint64_t first_ns; /* texts of all samples after this one were made */

@@ -38,6 +38,7 @@ static struct pulse_text *text_make(struct pulse_run *r, const struct sample *s)
 
 	jsonw_object(&j, NULL);
 	sample_write(s, &j);
+	stall_state_write(&r->stall, &j);
 	charts_write_newest(&r->charts, &j);
 	jsonw_object_end(&j);
 	room = j.used + 64;
@@ -101,6 +102,7 @@ static int pulse_run_begin(struct pulse_run *r)
 				      " ORDER BY elapsed_ns DESC LIMIT 1 OFFSET %d",
 				      (long long)r->id, BEGIN_WITH);
 	r->last_ns = r->first_ns = (uint64_t)from;
+	r->events_read = INT64_MIN;
 	return err;
 }
 
@@ -157,6 +159,8 @@ static int run_look(struct pulse *p, struct pulse_run *r, bool *has_ended)
 		return err;
 	if (is_first && !r->charts.last)
 		err = pulse_run_begin(r);
+	if (!err)
+		err = query_stall(&r->d, r->id, &r->events_read, &r->stall);
 	if (!err)
 		err = samples_add(p, r);
 	if (!err)

@@ -109,9 +109,17 @@ function titleText() {
 	return meta.attached ? "Running processes" : "A command";
 }
 
+// Of a run that goes on and does nothing: for how long, and what it waits for.
+function stalledText({ since_time, reason }) {
+	const now = meta.start_time + lastSample;
+	const time = since_time ? ` for ${seconds(Math.max(0, now - since_time))}` : "";
+	return `stalled${time}${reason ? `: ${visible(reason)}` : ""}`;
+}
+
 function chips() {
 	const [end, kind] = endText();
 	byId("chips").append(el("span", `end ${kind}`, end));
+	if (data.stalled) byId("chips").append(el("span", "end bad stalled", stalledText(data.stalled)));
 	if (!summary.complete && !data.running) byId("chips").append(el("span", "end bad", "incomplete"));
 	for (const [key, value] of Object.entries(meta.tags || {})) {
 		const text = factText("", value);

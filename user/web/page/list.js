@@ -24,6 +24,13 @@ function listRequest() {
 	return `/runs.json?${query}`;
 }
 
+// Of a run that does nothing: for how long, and what it waits for.
+function stalledOf(run) {
+	const { since_time, reason } = run.stalled;
+	const time = since_time ? ` for ${seconds(Math.max(0, Date.now() / 1000 - since_time))}` : "";
+	return `stalled${time}${reason ? `: ${visible(reason)}` : ""}`;
+}
+
 function stateOf(run) {
 	if (run.state === "running")
 		return [`running, ${seconds(Math.max(0, Date.now() / 1000 - run.start_time))} so far`, "live"];
@@ -71,7 +78,7 @@ function rowOf(run) {
 		"",
 		el("td", "", chooser(run)),
 		whatOf(run),
-		el("td", "state", el("span", `end ${kind}`, text)),
+		el("td", "state", el("span", `end ${kind}`, text), run.stalled ? el("div", "stalled", stalledOf(run)) : null),
 		labelled("wall", "number left", has(run.wall_seconds) ? seconds(run.wall_seconds) : missing),
 		labelled("CPU", "number", seconds(run.cpu_seconds)),
 		labelled("peak", "number left", bytes(run.rss_peak_bytes)),
@@ -171,6 +178,7 @@ addEventListener("DOMContentLoaded", () => {
 		for (const run of list.runs.filter((r) => r.state === "running")) {
 			const row = [...byId("runs").tBodies[0].rows].find((r) => r.dataset.run === run.ref);
 			if (row) [row.querySelector(".end").textContent] = stateOf(run);
+			if (row && run.stalled) row.querySelector(".stalled").textContent = stalledOf(run);
 		}
 	}, 1000);
 });

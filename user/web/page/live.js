@@ -57,6 +57,7 @@ function onSample(event) {
 	live.before ??= wall;
 	for (const [name, row] of Object.entries(said.charts)) growChart(name, row);
 	growSummary(said.sample);
+	data.stalled = said.stalled;
 	if (live.stale) return location.reload();
 	live.frame ||= requestAnimationFrame(() => {
 		live.frame = 0;
