@@ -4,6 +4,7 @@
 #include "base/clock.h"
 
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ bool stall_state_take(struct stall_state *s, const void *event)
 		return false;
 	*s = (struct stall_state){ .is_stalled = is_stalled };
 	if (since > 0 && since < LATEST_SECONDS) /* published in microseconds */
-		s->since_epoch_ns = (uint64_t)(since * 1e6 + 0.5) * (NSEC_PER_SEC / 1000000);
+		s->since_epoch_ns = (uint64_t)llround(since * 1e6) * (NSEC_PER_SEC / 1000000);
 	snprintf(s->reason, sizeof(s->reason), "%s", reason ? reason : "");
 	return true;
 }

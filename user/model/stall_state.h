@@ -10,8 +10,9 @@
 
 struct stall_state {
 	bool is_stalled;
-	uint64_t since_epoch_ns; /* of the last sample before which something was done; 0: unknown */
-	char reason[512];        /* what its processes wait for, as it came; empty: not known */
+	uint64_t
+		since_epoch_ns; /* of the last sample before which something was done; 0: unknown */
+	char reason[512];       /* what its processes wait for, as it came; empty: not known */
 };
 
 /*
