@@ -13,8 +13,7 @@
 #define STALLED(at, reason)                                                                        \
 	"{\"kind\":\"event\",\"time\":" at ",\"event\":\"stalled\",\"since_time\":1000.25,"        \
 	"\"pids\":[5]" reason "}\n"
-#define RESUMED                                                                                    \
-	"{\"kind\":\"event\",\"time\":1009,\"event\":\"resumed\",\"since_time\":1000.25}\n"
+#define RESUMED "{\"kind\":\"event\",\"time\":1009,\"event\":\"resumed\",\"since_time\":1000.25}\n"
 #define MARK "{\"kind\":\"event\",\"time\":1008,\"event\":\"mark\",\"text\":\"sort\"}\n"
 #define LOCK ",\"reason\":\"5 cc waits for a lock\""
 
@@ -78,8 +77,8 @@ static void only_a_stall_is_written(void **state)
 	assert_written(&s, "{\"stalled\":{}}");
 	s.since_epoch_ns = 1000250000000;
 	snprintf(s.reason, sizeof(s.reason), "5 \"cc\" waits");
-	assert_written(
-		&s, "{\"stalled\":{\"since_time\":1000.25,\"reason\":\"5 \\\"cc\\\" waits\"}}");
+	assert_written(&s,
+		       "{\"stalled\":{\"since_time\":1000.25,\"reason\":\"5 \\\"cc\\\" waits\"}}");
 }
 
 static void look(const struct place *f, int64_t *last, struct stall_state *s)
