@@ -32,7 +32,7 @@ TABLE = [
     (["store"], "bpfmon-store/1", STORE | dict.fromkeys(["file_bytes", "used_bytes", "runs", "samples", "processes"], int), True),
     (["store", "check"], "bpfmon-store/1", STORE | {"whole": TRUTH, "rows_left": int}, True),
     (["store", "prune", "--keep", "9"], "bpfmon-store/1", STORE | {"dry_run": TRUTH, "runs": int, "bytes": int}, True),
-    (["store", "merge", "a.jsonl"], "bpfmon-store/1", STORE | dict.fromkeys(["added", "completed", "known", "busy"], int), True),
+    (["store", "merge", "a.jsonl"], "bpfmon-store/1", STORE | dict.fromkeys(["added", "completed", "known", "edited", "busy"], int), True),
     (["metrics"], "bpfmon-metrics/1", dict.fromkeys(["key", "unit", "group", "kind", "help"], TEXT), False),
     (["why", "1"], "bpfmon-why/1", {"processes": list, "reason": dict}, True),
     (["check"], "bpfmon-check/1", {"name": TEXT, "available": TRUTH}, False),

@@ -2,6 +2,7 @@
 """bpfmon store merge: runs of elsewhere taken over, once, whole, whatever happens meanwhile."""
 
 import contextlib
+import json
 import os
 import random
 import sqlite3
@@ -187,3 +188,84 @@ class Unusual(CommandCase):
             self.assertIn("2 lines of", done.stderr)
         (row,) = self.list()
         self.assertEqual((row["state"], row["name"]), ("finished", "z"))
+
+
+class Edited(CommandCase):
+    """A run that two stores have, and was edited in them at different times."""
+
+    def setUp(self):
+        super().setUp()
+        self.other, self.file = self.dir / "other.sqlite", self.dir / "run.jsonl"
+        self.record("--name", "first", "--tag", "k=v", "--tag", "gone=1", "-o", self.file, "--no-store")
+        for store in (self.store, self.other):
+            self.bpfmon("store", "merge", "--store", store, self.file)
+
+    def edit(self, store, name):
+        words = ("1", "--name", name, "--note", f"note of {name}", "--tag", f"k={name}", "--tag", "gone=")
+        self.assertEqual(self.bpfmon("edit", "--store", store, *words).returncode, 0)
+
+    def called(self, store):
+        """Its name in all places where one is."""
+        (row,) = self.list("--store", store)
+        meta = self.show("1", env={"BPFMON_STORE": str(store)})["meta"]
+        with contextlib.closing(sqlite3.connect(store)) as db:
+            name, note, at = db.execute("SELECT name, note, edited_time_ns FROM run").fetchone()
+            tags = dict(db.execute("SELECT key, value FROM tag"))
+        self.assertEqual((row["name"], row["note"], row["tags"]), (name, note, tags))
+        self.assertEqual((meta["name"], meta.get("note"), meta["tags"]), (name, note, tags))
+        self.assertEqual(round(meta.get("edited_time", 0) * 1e6) * 1000, at or 0)
+        self.assertEqual(tags["k"], name)
+        return name
+
+    def merge(self, source, said):
+        self.assertIn(said, self.store_does("merge", source))
+        self.assert_sound_file()
+        return self.called(self.store)
+
+    def export(self, store):
+        out = self.dir / "edited.jsonl"
+        self.assertEqual(self.bpfmon("export", "1", "--store", store, "-f", "jsonl", "--force", "-o", out).returncode, 0)
+        return out
+
+    def test_a_later_edit_elsewhere_is_taken_over(self):
+        for source in (self.other, None):
+            for name in ("second", "third"):
+                self.edit(self.other, name)
+                took = self.merge(source or self.export(self.other), "1 were there already, 1 of these with a later edit")
+                self.assertEqual(took, name)
+            self.assertEqual(self.merge(source or self.export(self.other), "1 were there already\n"), name)
+        was, now = read_lines(self.file), read_lines(self.export(self.store))
+        for key in ("name", "note", "tags", "edited_time"):
+            was[0].pop(key, None)
+            now[0].pop(key, None)
+        self.assertEqual(sorted(map(str, was)), sorted(map(str, now)))  # what was measured stays
+
+    def test_a_later_edit_here_stays(self):
+        self.edit(self.other, "theirs")
+        self.edit(self.store, "ours")
+        for source in (self.other, self.export(self.other), self.file):
+            self.assertEqual(self.merge(source, "1 were there already\n"), "ours")
+
+    def test_both_stores_agree_after_each_took_the_other(self):
+        for first, last in ((self.store, self.other), (self.other, self.store)):
+            self.edit(first, "earlier")
+            self.edit(last, "later")
+            for target, source in ((first, last), (last, first)):
+                self.bpfmon("store", "merge", "--store", target, source)
+                self.assertEqual(self.called(target), "later")
+
+    def test_a_run_that_is_completed_keeps_its_later_words(self):
+        text = self.file.read_text()
+        half = self.dir / "half.jsonl"
+        half.write_text(text[: text.index('{"kind":"summary"')])
+        for source in (self.file, self.other):
+            self.store.unlink()
+            self.store_does("merge", half)
+            self.edit(self.store, "ours")
+            self.assertEqual(self.merge(source, "0 runs added, 1 completed"), "ours")
+            self.assertEqual(self.list()[0]["state"], "finished")
+
+    def test_edits_are_counted_in_json(self):
+        self.edit(self.other, "second")
+        said = json.loads(self.store_does("merge", self.other, "--json"))
+        self.assertEqual((said["known"], said["edited"], said["added"]), (1, 1, 0))

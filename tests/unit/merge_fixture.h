@@ -3,6 +3,7 @@
 #ifndef TESTS_UNIT_MERGE_FIXTURE_H
 #define TESTS_UNIT_MERGE_FIXTURE_H
 
+#include "record/store/edit.h"
 #include "record/store/import.h"
 #include "store_fixture.h"
 
@@ -81,7 +82,7 @@ static inline int merge_into(struct store_writer *w, const char *source)
 	int err;
 
 	if (strstr(source, ".sqlite"))
-		return merge_store(&w->d, source, false, &m);
+		return merge_store(&w->d, source, false, store_take_words, &m);
 	f = fopen(source, "re");
 	assert_non_null(f);
 	err = import_lines(&i, f);

@@ -30,7 +30,11 @@
 	"\"processes_total\":2,\"cpu_seconds\":0.25,\"rss_peak_bytes\":4096,"                      \
 	"\"rss_peak_upper_bytes\":8192}\n"
 /* What brings a file of the present schema back to what the one before had made of it. */
+#define TO_SCHEMA_4                                                                                \
+	"DROP VIEW runs; ALTER TABLE run DROP COLUMN edited_time_ns;"                              \
+	"CREATE VIEW runs AS SELECT * FROM run; PRAGMA user_version=4;"
 #define TO_SCHEMA_3                                                                                \
+	TO_SCHEMA_4                                                                                \
 	"DROP VIEW runs; ALTER TABLE run DROP COLUMN note;"                                        \
 	"CREATE VIEW runs AS SELECT * FROM run; PRAGMA user_version=3;"
 #define TO_SCHEMA_2                                                                                \

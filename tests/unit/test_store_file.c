@@ -10,6 +10,7 @@
 #include "record/store/store.h"
 #include "source/source.h"
 #include "store/check.h"
+#include "store/merge.h"
 #include "store_fixture.h"
 
 #include <errno.h>
@@ -137,10 +138,41 @@ static void file_without_notes_gets_them_and_is_read_as_it_is_before(void **stat
 	database_close(&d);
 }
 
+/* As an edit by the bpfmon before, which noted no time. */
+static void file_of_schema_4_is_merged_and_its_edits_have_no_time(void **state)
+{
+	const struct meta_changes c = { "edited", NULL, NULL, 0, 0 };
+	struct merged m = { 0 };
+	struct place *p = *state;
+	struct store_writer w;
+	struct database d;
+	char own[200];
+
+	snprintf(own, sizeof(own), "%s/own.sqlite", p->dir);
+	keep(own, RUN SUMMARY);
+	keep(p->path, RUN SUMMARY);
+	keep(p->path, META_OF("02", "\"name\":\"other\",\"note\":\"n\",") SUMMARY);
+	assert_int_equal(database_open(&d, p->path, DATABASE_CHANGE), 0);
+	assert_int_equal(store_edit_run(&d, 1, &c), 0);
+	database_close(&d);
+	tell(p->path, TO_SCHEMA_4);
+	assert_int_equal(store_writer_open(&w, own), 0);
+	assert_int_equal(merge_store(&w.d, p->path, false, store_take_words, &m), 0);
+	store_writer_close(&w);
+	assert_int_equal(m.added, 1);
+	assert_int_equal(m.known, 1);
+	assert_int_equal(m.edited, 0);
+	assert_int_equal(ask(own, "SELECT count(*) FROM runs WHERE name='align' AND"
+				  " edited_time IS NULL"),
+			 1);
+	assert_int_equal(ask(own, "SELECT count(*) FROM runs WHERE note='n'"), 1);
+	assert_int_equal(ask(p->path, "PRAGMA user_version"), 4);
+}
+
 static void run_that_is_edited_is_another_in_all_its_places(void **state)
 {
 	const char *const tags[] = { "sample=", "batch=3" };
-	const struct meta_changes c = { "sorted", "a note", tags, 2 };
+	const struct meta_changes c = { "sorted", "a note", tags, 2, 1763690000123456789 };
 	struct place *p = *state;
 	struct database d;
 
@@ -155,6 +187,8 @@ static void run_that_is_edited_is_another_in_all_its_places(void **state)
 	assert_int_equal(ask(p->path,
 			     "SELECT count(*) FROM run JOIN run_text ON id=run WHERE id=1 AND"
 			     " name='sorted' AND note='a note' AND"
+			     " edited_time_ns=1763690000123456000 AND"
+			     " json_extract(meta,'$.edited_time')=1763690000.123456 AND"
 			     " json_extract(meta,'$.name')='sorted' AND"
 			     " json_extract(meta,'$.note')='a note' AND"
 			     " json_extract(meta,'$.tags')='{\"batch\":\"3\"}' AND"
@@ -168,7 +202,7 @@ static void run_that_is_edited_is_another_in_all_its_places(void **state)
 
 static void edit_that_is_refused_changes_nothing(void **state)
 {
-	const struct meta_changes c = { "sorted", "caf\xe9", NULL, 0 };
+	const struct meta_changes c = { "sorted", "caf\xe9", NULL, 0, 0 };
 	struct place *p = *state;
 	struct database d;
 
@@ -263,6 +297,7 @@ int main(void)
 		PLACE_TEST(file_without_spans_gets_them_and_keeps_what_it_has),
 		PLACE_TEST(file_without_spans_is_read_as_it_is),
 		PLACE_TEST(edit_that_is_refused_changes_nothing),
+		PLACE_TEST(file_of_schema_4_is_merged_and_its_edits_have_no_time),
 		PLACE_TEST(run_that_is_edited_is_another_in_all_its_places),
 		PLACE_TEST(file_without_notes_gets_them_and_is_read_as_it_is_before),
 		PLACE_TEST(metric_that_an_old_file_lacks_is_added),

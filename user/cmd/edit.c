@@ -4,6 +4,7 @@
 #include "cmd/common_options.h"
 #include "cmd/run_tags.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "record/store/edit.h"
 
@@ -69,7 +70,8 @@ static void edit_help(void)
 static int run_edit(struct database *d, int64_t id, const void *options)
 {
 	const struct edit_options *o = options;
-	const struct meta_changes changes = { o->name, o->note, o->tags.list, o->tags.nr };
+	const struct meta_changes changes = { o->name, o->note, o->tags.list, o->tags.nr,
+					      clock_ns(CLOCK_REALTIME) };
 
 	return store_edit_run(d, id, &changes);
 }

@@ -258,14 +258,19 @@ static void store_print_merged(const struct store_command_options *o, const char
 
 	if (o->as == PRINT_TEXT) {
 		printf("%" PRIu64 " runs added, %" PRIu64
-		       " completed that were there in part, %" PRIu64 " were there already\n",
+		       " completed that were there in part, %" PRIu64 " were there already",
 		       m->added, m->renewed, m->known);
+		if (m->edited)
+			printf(", %" PRIu64 " of these with a later edit, which was taken over",
+			       m->edited);
+		putchar('\n');
 		return;
 	}
 	store_json_begin(&j, "merge", path);
 	jsonw_uint(&j, "added", m->added);
 	jsonw_uint(&j, "completed", m->renewed);
 	jsonw_uint(&j, "known", m->known);
+	jsonw_uint(&j, "edited", m->edited);
 	jsonw_uint(&j, "busy", m->busy);
 	store_json_end(&j);
 }

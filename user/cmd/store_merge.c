@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "record/store/edit.h"
 #include "record/store/import.h"
 #include "source/source.h"
 #include "store/check.h"
@@ -40,7 +41,7 @@ static int store_merge_database(struct store_writer *w, const char *path, struct
 			  other.why[0] ? other.why : strerror(-err));
 	database_close(&other);
 	progress_begin("merging a store", "runs", 0);
-	if (!err && (err = merge_store(&w->d, path, is_unchanging, m)))
+	if (!err && (err = merge_store(&w->d, path, is_unchanging, store_take_words, m)))
 		log_error("cannot merge all of the store '%s': %s", path, w->d.why);
 	return err;
 }

@@ -8,9 +8,10 @@
 
 #include <sqlite3.h>
 
-#define STORE_SCHEMA 4 /* PRAGMA user_version; a newer one is refused */
+#define STORE_SCHEMA 5 /* PRAGMA user_version; a newer one is refused */
 #define SPANS_SINCE 3  /* the first schema that has spans */
 #define NOTES_SINCE 4  /* and that has notes of runs */
+#define EDITS_SINCE 5  /* and the time of their last edit */
 
 enum database_mode {
 	DATABASE_READ,

@@ -5,6 +5,7 @@
 
 #include "store/defence.h"
 #include "store/identity.h"
+#include "store/query.h"
 #include "store/remove.h"
 #include "store/tables.h"
 #include "store/value.h"
@@ -18,38 +19,40 @@ static int merge_prepare(struct database *d, const char *sql, sqlite3_stmt **s)
 	return database_error(d, sqlite3_prepare_v2(d->db, sql, -1, s, NULL));
 }
 
-static enum merge_case case_choose(sqlite3_stmt *s, bool has_ended, int64_t wall_ns)
+static enum merge_case case_choose(sqlite3_stmt *s, const struct merge_other *o)
 {
+	enum merge_case known =
+		o->edited_ns > sqlite3_column_int64(s, 6) ? MERGE_WORDS : MERGE_KNOWN;
+
 	if (sqlite3_column_int(s, 1))
-		return MERGE_KNOWN;
+		return known;
 	if (identity_goes_on((const char *)sqlite3_column_text(s, 3),
 			     (uint64_t)sqlite3_column_int64(s, 4),
 			     (uint64_t)sqlite3_column_int64(s, 5)))
 		return MERGE_BUSY;
-	return has_ended || wall_ns > sqlite3_column_int64(s, 2) ? MERGE_RENEW : MERGE_KNOWN;
+	return o->has_ended || o->wall_ns > sqlite3_column_int64(s, 2) ? MERGE_RENEW : known;
 }
 
-int merge_decide(struct database *d, const char *uuid, bool has_ended, int64_t wall_ns,
-		 enum merge_case *what, int64_t *id)
+int merge_decide(struct database *d, const struct merge_other *o, struct merge_decision *what)
 {
 	sqlite3_stmt *s = NULL;
 	int err = merge_prepare(
 		d,
-		"SELECT id, ended, ifnull(wall_ns, 0), writer, seen_time_ns, interval_ns"
-		" FROM run WHERE uuid=?",
+		"SELECT id, ended, ifnull(wall_ns, 0), writer, seen_time_ns, interval_ns,"
+		" ifnull(edited_time_ns, 0) FROM run WHERE uuid=?",
 		&s);
 	int rc;
 
-	*id = 0;
-	*what = MERGE_ADD;
+	*what = (struct merge_decision){ .what = MERGE_ADD };
 	if (err)
 		return err;
-	rc = sqlite3_bind_text(s, 1, uuid, -1, SQLITE_STATIC);
+	rc = sqlite3_bind_text(s, 1, o->uuid, -1, SQLITE_STATIC);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
 	if (rc == SQLITE_ROW) {
-		*id = sqlite3_column_int64(s, 0);
-		*what = case_choose(s, has_ended, wall_ns);
+		what->id = sqlite3_column_int64(s, 0);
+		what->what = case_choose(s, o);
+		what->keeps_words = sqlite3_column_int64(s, 6) > o->edited_ns;
 	}
 	sqlite3_finalize(s);
 	return database_error(d, rc);
@@ -59,7 +62,8 @@ void merge_count(struct merged *m, enum merge_case what)
 {
 	m->added += what == MERGE_ADD;
 	m->renewed += what == MERGE_RENEW;
-	m->known += what == MERGE_KNOWN;
+	m->known += what == MERGE_KNOWN || what == MERGE_WORDS;
+	m->edited += what == MERGE_WORDS;
 	m->busy += what == MERGE_BUSY;
 }
 
@@ -93,10 +97,10 @@ static int columns_find_common(struct database *d, const char *table, const char
 struct taking {
 	int64_t from, to; /* its number there and here */
 	char *uuid;       /* owned */
-	bool has_ended;   /* there */
-	int64_t wall_ns;
+	struct merge_other other;
 	int64_t version; /* of the schema there, which may be older */
 	enum merge_case what;
+	merge_words_fn take_words;
 };
 
 /* The rows of @r in a table, whose number is in the column @key; of them those in @range. */
@@ -150,25 +154,78 @@ static int run_mark_unfinished(struct database *d, const struct taking *r)
 			     self, (long long)r->to);
 }
 
-/* Decides, and takes over the row of the run and what is small. */
-static int head_take(struct database *d, void *context)
+/* The row of the run and what is small, but for the end of the run. */
+static int head_copy(struct database *d, struct taking *r)
 {
-	struct taking *r = context;
 	const struct run_table *t;
-	int err = merge_decide(d, r->uuid, r->has_ended, r->wall_ns, &r->what, &r->to);
+	int err = rows_copy(d, r, "run", "id", "");
 
-	if (err || r->what == MERGE_KNOWN || r->what == MERGE_BUSY)
-		return err;
-	if (r->what == MERGE_RENEW)
-		err = remove_head(d, r->to);
-	if (!err)
-		err = rows_copy(d, r, "run", "id", "");
 	if (!r->to)
 		r->to = sqlite3_last_insert_rowid(d->db);
 	for (size_t i = 0; !err && (t = run_table_at(i, r->version)); i++)
 		if (!t->key)
 			err = rows_copy(d, r, t->name, "run", "");
 	return err ? err : run_mark_unfinished(d, r);
+}
+
+static int words_take(struct database *d, const struct taking *r)
+{
+	sqlite3_stmt *s = NULL;
+	int err = merge_prepare(d, "SELECT meta FROM other.run_text WHERE run=?", &s), rc;
+
+	if (err)
+		return err;
+	rc = sqlite3_bind_int64(s, 1, r->from);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_step(s);
+	err = database_error(d, rc);
+	if (rc == SQLITE_ROW) {
+		struct row row = { .d = d, .s = s, .table = "run_text" };
+		const char *meta = row_needed_text(&row, 0);
+
+		err = meta ? r->take_words(d, r->to, meta) : row.err;
+	}
+	sqlite3_finalize(s);
+	return err;
+}
+
+/* The head here is replaced by that there, but for the words of a later edit. */
+static int head_renew(struct database *d, struct taking *r, bool keeps_words)
+{
+	struct run_text own = { 0 };
+	int err = keeps_words ? query_text(d, r->to, &own) : 0;
+
+	if (!err)
+		err = remove_head(d, r->to);
+	if (!err)
+		err = head_copy(d, r);
+	if (!err && keeps_words)
+		err = r->take_words(d, r->to, own.meta);
+	run_text_done(&own);
+	return err;
+}
+
+/* Decides, and takes over what takes one transaction. */
+static int head_take(struct database *d, void *context)
+{
+	struct taking *r = context;
+	struct merge_decision what;
+	int err = merge_decide(d, &r->other, &what);
+
+	if (err)
+		return err;
+	r->what = what.what;
+	r->to = what.id;
+	switch (r->what) {
+	case MERGE_ADD:
+		return head_copy(d, r);
+	case MERGE_RENEW:
+		return head_renew(d, r, what.keeps_words);
+	case MERGE_WORDS:
+		return words_take(d, r);
+	default:
+		return 0;
+	}
 }
 
 /* What was decided on when it began: it may have gone on there. */
@@ -178,7 +235,7 @@ static int end_take(struct database *d, const struct taking *r)
 				"UPDATE main.run SET ended=%d, wall_ns=(SELECT o.wall_ns FROM"
 				" other.run AS o WHERE o.id=%lld), writer=(SELECT o.writer"
 				" FROM other.run AS o WHERE o.id=%lld) WHERE id=%lld",
-				r->has_ended, (long long)r->from, (long long)r->from,
+				r->other.has_ended, (long long)r->from, (long long)r->from,
 				(long long)r->to);
 
 	return err ? err : database_check_update(d);
@@ -203,14 +260,17 @@ static int run_take(struct database *d, struct taking *r, struct merged *m)
 	return err;
 }
 
+#define NEXT_RUN " FROM other.run WHERE id>? ORDER BY id LIMIT 1"
+
 /* The next run after @id. */
 static int run_find_next(struct database *d, int64_t id, struct taking *r, bool *is_end)
 {
 	sqlite3_stmt *s = NULL;
 	int err =
 		merge_prepare(d,
-			      "SELECT id, uuid, ended, ifnull(wall_ns, 0) FROM other.run WHERE id>?"
-			      " ORDER BY id LIMIT 1",
+			      r->version < EDITS_SINCE
+				      ? "SELECT id, uuid, ended, wall_ns, NULL" NEXT_RUN
+				      : "SELECT id, uuid, ended, wall_ns, edited_time_ns" NEXT_RUN,
 			      &s);
 	int rc;
 
@@ -224,11 +284,12 @@ static int run_find_next(struct database *d, int64_t id, struct taking *r, bool 
 		const char *uuid = row_needed_text(&row, 1);
 
 		free(r->uuid);
-		*r = (struct taking){ .from = sqlite3_column_int64(s, 0),
-				      .has_ended = row_int(&row, 2),
-				      .wall_ns = (int64_t)row_count(&row, 3),
-				      .version = r->version };
+		r->from = sqlite3_column_int64(s, 0);
 		r->uuid = uuid ? strdup(uuid) : NULL;
+		r->other = (struct merge_other){ .uuid = r->uuid,
+						 .has_ended = row_int(&row, 2),
+						 .wall_ns = (int64_t)row_count(&row, 3),
+						 .edited_ns = (int64_t)row_count(&row, 4) };
 		err = uuid && !r->uuid ? database_error(d, SQLITE_NOMEM) : row.err;
 	}
 	*is_end = rc == SQLITE_DONE;
@@ -236,9 +297,10 @@ static int run_find_next(struct database *d, int64_t id, struct taking *r, bool 
 	return err ? err : database_error(d, rc);
 }
 
-int merge_store(struct database *d, const char *path, bool is_unchanging, struct merged *m)
+int merge_store(struct database *d, const char *path, bool is_unchanging, merge_words_fn take_words,
+		struct merged *m)
 {
-	struct taking r = { 0 };
+	struct taking r = { .take_words = take_words };
 	bool is_end = false;
 	int err = database_attach(d, path, is_unchanging);
 

@@ -66,6 +66,10 @@ static const char *const steps[] = {
 	/* 3 -> 4: notes, in the view of the second step, too */
 	"ALTER TABLE run ADD COLUMN note TEXT;"
 	"DROP VIEW IF EXISTS runs;" RUNS_VIEW(", note") "PRAGMA user_version=4;",
+	/* 4 -> 5: when name, tags or note were edited last */
+	"ALTER TABLE run ADD COLUMN edited_time_ns INTEGER;"
+	"DROP VIEW IF EXISTS runs;" RUNS_VIEW(
+		", note, edited_time_ns / 1e9 AS edited_time") "PRAGMA user_version=5;",
 };
 #define NR_STEPS (sizeof(steps) / sizeof(*steps))
 

@@ -2,6 +2,7 @@
 #include "wire/meta_editor.h"
 
 #include "base/memory.h"
+#include "wire/reader_parts.h"
 #include "wire/tree.h"
 
 #include <ctype.h>
@@ -10,9 +11,9 @@
 #include <string.h>
 
 /* The members that can change, and whether each has been written. */
-enum changeable { OF_NAME, OF_NOTE, OF_TAGS, NR_CHANGEABLE };
+enum changeable { OF_NAME, OF_NOTE, OF_TAGS, OF_EDITED, NR_CHANGEABLE };
 
-static const char *const keys[NR_CHANGEABLE] = { "name", "note", "tags" };
+static const char *const keys[NR_CHANGEABLE] = { "name", "note", "tags", "edited_time" };
 
 /* A line that is copied member by member. */
 struct meta_copy {
@@ -52,6 +53,15 @@ static int meta_set_tag(json_t *tags, const char *text)
 	return meta_set_text(tags, key, text + n + 1, NULL);
 }
 
+/* Later than the one before, though the clock may have been set back since. */
+static int meta_set_edited(json_t *meta, uint64_t epoch_ns)
+{
+	uint64_t before_us = member_read_epoch(meta, keys[OF_EDITED]) / 1000, us = epoch_ns / 1000;
+	json_t *v = json_real((double)(us > before_us ? us : before_us + 1) / 1e6);
+
+	return json_object_set_new(meta, keys[OF_EDITED], v) ? -ENOMEM : 0;
+}
+
 static int meta_change(json_t *meta, const struct meta_changes *c)
 {
 	json_t *tags = json_object_get(meta, "tags");
@@ -67,7 +77,45 @@ static int meta_change(json_t *meta, const struct meta_changes *c)
 		err = meta_set_tag(tags, c->tags[i]);
 	if (!err && c->nr_tags && json_object_size(tags) > MAX_TAGS)
 		err = -E2BIG;
+	if (!err && c->edited_epoch_ns)
+		err = meta_set_edited(meta, c->edited_epoch_ns);
 	return err;
+}
+
+static bool tags_are_texts(json_t *tags)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach(tags, key, v)
+		if (!json_is_string(v))
+			return false;
+	return json_object_size(tags) <= MAX_TAGS;
+}
+
+/* NULL, which is of any kind, is a key that is not there. */
+static bool word_is_valid(enum changeable id, json_t *v)
+{
+	if (!v || (id == OF_NAME && json_is_null(v)))
+		return true;
+	if (id == OF_TAGS)
+		return json_is_object(v) && tags_are_texts(v);
+	return id == OF_EDITED ? json_is_number(v) : json_is_string(v);
+}
+
+static int meta_replace_words(json_t *meta, const json_t *from)
+{
+	for (int id = 0; id < NR_CHANGEABLE; id++) {
+		json_t *v = json_object_get(from, keys[id]);
+
+		if (!word_is_valid((enum changeable)id, v))
+			return -EBADMSG;
+		if (!v)
+			json_object_del(meta, keys[id]);
+		else if (json_object_set(meta, keys[id], v))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static const char *meta_skip_blanks(const char *at, const char *end)
@@ -154,18 +202,33 @@ static void meta_copy_members(struct meta_copy *m)
 	jsonw_raw(m->j, m->at, (size_t)(m->end - m->at));
 }
 
-int meta_edit(struct jsonw *j, const char *text, size_t length, const struct meta_changes *c,
-	      json_t **meta)
+/* With @c, or the words of @from. */
+static int meta_write(struct jsonw *j, const char *text, size_t length,
+		      const struct meta_changes *c, const json_t *from, json_t **meta)
 {
 	size_t failures = memory_failures_of_thread();
 	json_t *o = json_loadb(text, length, JSON_ALLOW_NUL, NULL);
 	struct meta_copy m = { .j = j, .meta = o, .at = text, .end = text + length };
-	int err = json_is_object(o) ? meta_change(o, c) : -EBADMSG;
+	int err = -EBADMSG;
 
 	*meta = o;
+	if (json_is_object(o))
+		err = c ? meta_change(o, c) : meta_replace_words(o, from);
 	if (!err)
 		meta_copy_members(&m);
 	if (memory_failures_of_thread() > failures || j->failed)
 		return -ENOMEM;
 	return err;
+}
+
+int meta_edit(struct jsonw *j, const char *text, size_t length, const struct meta_changes *c,
+	      json_t **meta)
+{
+	return meta_write(j, text, length, c, NULL, meta);
+}
+
+int meta_take_words(struct jsonw *j, const char *text, size_t length, const json_t *from,
+		    json_t **meta)
+{
+	return meta_write(j, text, length, NULL, from, meta);
 }

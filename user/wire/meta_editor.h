@@ -14,6 +14,7 @@ struct meta_changes {
 	const char *const
 		*tags; /* KEY=VALUE takes the place of one with that key; KEY= removes it */
 	size_t nr_tags;
+	uint64_t edited_epoch_ns; /* when; 0: the line does not say it */
 };
 
 /*
@@ -24,5 +25,11 @@ struct meta_changes {
  */
 int meta_edit(struct jsonw *j, const char *text, size_t length, const struct meta_changes *c,
 	      json_t **meta);
+/*
+ * The same with name, note, tags and the time of the last edit as @from has them, the meta line of
+ * the same run in another place. -EBADMSG also: one of them is of another kind there.
+ */
+int meta_take_words(struct jsonw *j, const char *text, size_t length, const json_t *from,
+		    json_t **meta);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "record/store/edit.h"
 
+#include "record/store/bind.h"
 #include "store/query.h"
 
 #include <errno.h>
@@ -9,7 +10,8 @@
 
 struct edit {
 	int64_t id;
-	const struct meta_changes *changes;
+	const struct meta_changes *changes; /* NULL: all words of @from */
+	const json_t *from;
 };
 
 /* A text of the line, or NULL. */
@@ -41,12 +43,14 @@ static int edit_prepare(struct database *d, const char *sql, int64_t id, sqlite3
 static int edit_put_row(struct database *d, int64_t id, const json_t *meta)
 {
 	sqlite3_stmt *s;
-	int err = edit_prepare(d, "UPDATE run SET name=?2, note=?3 WHERE id=?1", id, &s);
+	int err = edit_prepare(d, "UPDATE run SET name=?2, note=?3, edited_time_ns=?4 WHERE id=?1",
+			       id, &s);
 
 	if (err)
 		return err;
 	edit_bind(s, 2, json_object_get(meta, "name"));
 	edit_bind(s, 3, json_object_get(meta, "note"));
+	time_bind(s, 4, member_read_epoch(meta, "edited_time"));
 	err = edit_finish(d, s);
 	return err ? err : database_check_update(d);
 }
@@ -103,7 +107,10 @@ static int edit_make(struct database *d, void *context)
 	int err = query_text(d, e->id, &t);
 
 	if (!err) {
-		err = meta_edit(&j, t.meta, strlen(t.meta), e->changes, &meta);
+		size_t length = strlen(t.meta);
+
+		err = e->changes ? meta_edit(&j, t.meta, length, e->changes, &meta)
+				 : meta_take_words(&j, t.meta, length, e->from, &meta);
 		if (err)
 			edit_fail(d, err);
 	} else if (err == -ENOENT) {
@@ -126,4 +133,14 @@ int store_edit_run(struct database *d, int64_t id, const struct meta_changes *c)
 	struct edit e = { .id = id, .changes = c };
 
 	return database_transact(d, edit_make, &e);
+}
+
+int store_take_words(struct database *d, int64_t id, const char *from)
+{
+	json_t *meta = json_loads(from, JSON_ALLOW_NUL, NULL);
+	struct edit e = { .id = id, .from = meta };
+	int err = json_is_object(meta) ? edit_make(d, &e) : 0;
+
+	json_decref(meta);
+	return err == -EBADMSG ? 0 : err;
 }

@@ -3,7 +3,10 @@
 
 #include "base/progress.h"
 #include "base/cleanup.h"
+#include "record/store/edit.h"
+#include "store/query.h"
 #include "store/remove.h"
+#include "wire/reader_parts.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -45,15 +48,14 @@ static int64_t import_elapsed_ns(const char *text)
 }
 
 /* Reads ahead to the end of the current run of @f, and seeks back. */
-static int import_look_ahead(FILE *f, bool *has_ended, int64_t *wall_ns)
+static int import_look_ahead(FILE *f, struct merge_other *o)
 {
 	__cleanup(freep) char *text = NULL, *sample = NULL;
 	size_t room = 0, sample_room = 0;
 	off_t here = ftello(f);
 
-	*has_ended = false;
 	while (getline(&text, &room, f) > 0 && !line_has_kind(text, "meta")) {
-		*has_ended |= line_has_kind(text, "summary");
+		o->has_ended |= line_has_kind(text, "summary");
 		if (line_has_kind(text, "sample") && strchr(text, '\n')) {
 			char *t = sample;
 			size_t r = sample_room;
@@ -64,7 +66,7 @@ static int import_look_ahead(FILE *f, bool *has_ended, int64_t *wall_ns)
 			room = r;
 		}
 	}
-	*wall_ns = sample ? import_elapsed_ns(sample) : 0;
+	o->wall_ns = sample ? import_elapsed_ns(sample) : 0;
 	return fseeko(f, here, SEEK_SET) ? -errno : 0;
 }
 
@@ -77,15 +79,24 @@ static int import_commit_portion(struct store_writer *w)
 
 /*
  * The new row of the run replaces the old one before the old lines are removed, which takes
- * transactions of its own: until then they belong to a run that is marked as unfinished.
+ * transactions of its own: until then they belong to a run that is marked as unfinished. Words of a
+ * later edit stay.
  */
-static int import_renew_run(struct store_writer *w, int64_t id, const char *meta)
+static int import_renew_run(struct store_writer *w, const struct merge_decision *what,
+			    const char *meta)
 {
-	int err = remove_head(&w->d, id);
+	struct run_text own = { 0 };
+	int64_t id = what->id;
+	int err = what->keeps_words ? query_text(&w->d, id, &own) : 0;
 
+	if (!err)
+		err = remove_head(&w->d, id);
 	w->renews = id;
 	if (!err)
 		err = store_writer_put(w, meta, strlen(meta));
+	if (!err && what->keeps_words)
+		err = store_take_words(&w->d, id, own.meta);
+	run_text_done(&own);
 	if (!err)
 		err = store_writer_commit(w, 0);
 	if (!err)
@@ -93,15 +104,41 @@ static int import_renew_run(struct store_writer *w, int64_t id, const char *meta
 	return err ? err : store_writer_begin(w);
 }
 
+static int import_run(struct import *i, const struct merge_other *o, const char *meta, bool *takes)
+{
+	struct merge_decision what;
+	int err = merge_decide(&i->w->d, o, &what);
+
+	if (err)
+		return err;
+	*takes = what.what == MERGE_ADD || what.what == MERGE_RENEW;
+	if (what.what == MERGE_ADD)
+		err = store_writer_put(i->w, meta, strlen(meta));
+	else if (what.what == MERGE_RENEW)
+		err = import_renew_run(i->w, &what, meta);
+	else if (what.what == MERGE_WORDS)
+		err = store_take_words(&i->w->d, what.id, meta);
+	if (err)
+		*takes = false;
+	else
+		merge_count(i->merged, what.what);
+	return err;
+}
+
+/* An amount as the store holds it; what it cannot hold is none there, too. */
+static int64_t import_edited_ns(const json_t *meta)
+{
+	uint64_t ns = member_read_epoch(meta, "edited_time");
+
+	return ns <= INT64_MAX ? (int64_t)ns : 0;
+}
+
 /* Sets *@takes if the run that this line begins is imported; then its row is written. */
 static int import_begin_run(struct import *i, FILE *f, const char *meta, bool *takes)
 {
-	enum merge_case what = MERGE_ADD;
 	struct line line = { 0 };
-	int64_t id = 0, wall_ns;
-	bool has_ended;
-	const char *uuid;
-	int err = import_look_ahead(f, &has_ended, &wall_ns);
+	struct merge_other o = { 0 };
+	int err = import_look_ahead(f, &o);
 
 	*takes = false;
 	if (err)
@@ -109,23 +146,13 @@ static int import_begin_run(struct import *i, FILE *f, const char *meta, bool *t
 	err = line_read(&line, meta, strlen(meta));
 	if (!err)
 		err = line_check_meta(&line);
-	uuid = json_string_value(json_object_get(line.tree, "run"));
-	if (err == -ENOMEM) {
-		line_done(&line);
-		return err;
-	}
-	if (err != -EPROTONOSUPPORT && (err || !uuid)) {
+	o.uuid = json_string_value(json_object_get(line.tree, "run"));
+	o.edited_ns = import_edited_ns(line.tree);
+	if (err != -ENOMEM && err != -EPROTONOSUPPORT && (err || !o.uuid)) {
 		i->unreadable++;
 		err = 0;
 	} else if (!err) {
-		err = merge_decide(&i->w->d, uuid, has_ended, wall_ns, &what, &id);
-		if (!err && what == MERGE_ADD)
-			err = store_writer_put(i->w, meta, strlen(meta));
-		else if (!err && what == MERGE_RENEW)
-			err = import_renew_run(i->w, id, meta);
-		*takes = !err && (what == MERGE_ADD || what == MERGE_RENEW);
-		if (!err)
-			merge_count(i->merged, what);
+		err = import_run(i, &o, meta, takes);
 	}
 	line_done(&line);
 	return err;
