@@ -56,7 +56,7 @@ PROGRAM_OBJ := $(filter-out $(BUILD)/user/shell/% $(BUILD)/user/serve/% $(BUILD)
 # what needs libraries that bpfmon has not, which a cross-compiler need not know either
 SERVE_OBJ := $(patsubst %,$(BUILD)/user/serve/%.o,main http http_open passwords)
 TOP_OBJ  := $(patsubst %,$(BUILD)/user/top/%.o,main session session_list curses)
-WEB_OBJ  := $(patsubst %,$(BUILD)/user/web/%.o,assets find form http listing main outputs pages)
+WEB_OBJ  := $(patsubst %,$(BUILD)/user/web/%.o,assets find form http listing live main outputs pages)
 LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o $(BUILD)/user/shell/wrapper.o $(SERVE_OBJ) $(TOP_OBJ) $(WEB_OBJ),$(USER_OBJ))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)

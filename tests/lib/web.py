@@ -13,11 +13,14 @@ WAIT_SECONDS = 60
 
 
 class Web:
-    """Started with these options; `token` is what it printed."""
+    """Started with these options, as the user `uid`; `token` is what it printed."""
 
-    def __init__(self, store, *options, env=None):
-        argv = [BPFMON, "serve", "--store", str(store), *map(str, options)]
-        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    def __init__(self, store, *options, env=None, uid=None):
+        argv = [BPFMON, "serve", *(["--store", str(store)] if store else []), *map(str, options)]
+        who = {} if uid is None else {"user": uid, "group": uid, "extra_groups": []}
+        self.process = subprocess.Popen(
+            argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env, cwd="/", **who
+        )
         if not select.select([self.process.stdout], [], [], WAIT_SECONDS)[0]:
             raise TimeoutError("bpfmon serve says nothing")
         self.url = self.process.stdout.readline().strip()
@@ -49,11 +52,11 @@ class Web:
         headers["Content_Type"] = "application/x-www-form-urlencoded"
         return self.request(f"/runs/{ref}/edit", "POST", form, cookie, **headers)
 
-    def follow(self, ref, after=0, last=None):
-        """The events of a run under way: (event, id, data); it is the caller who stops."""
+    def follow(self, ref, after=0, last=None, of="runs"):
+        """The events of a run under way, or of a job of the node: (event, id, data); it is the caller who stops."""
         connection = self.connect()
         headers = {"Cookie": f"bpfmon-{self.port}={self.token}", **({"Last-Event-ID": str(last)} if last else {})}
-        connection.request("GET", f"/runs/{ref}/live?after={after}", headers=headers)
+        connection.request("GET", f"/{of}/{ref}/live?after={after}", headers=headers)
         response = connection.getresponse()
         if response.status != 200:
             raise AssertionError(response.read())

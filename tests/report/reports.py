@@ -69,6 +69,7 @@ class ReportCase(unittest.TestCase):
     """A test with a folder of its own; PICTURES outlives it."""
 
     def setUp(self):
+        super().setUp()
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="bpfmon-report-"))
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
         PICTURES.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ import os
 import subprocess
 
 from lib.bpfmon import BPFMON
+from lib.node import AgentCase
 from lib.web import Web
 
 from reports import PICTURES, ReportCase
@@ -72,3 +73,46 @@ class Served(ServedCase):
         )
         self.assertEqual(seen.problems, [])
         self.assertEqual(seen.requests.count(f"http://{self.web.host}/runs/1"), 1)
+
+
+class ServedJobs(ReportCase, AgentCase):
+    """The jobs of a node with an agent."""
+
+    def begin(self, number):
+        folder = self.job_cgroup(number)
+        script = 'echo $$ > "$0/cgroup.procs"; while sleep 0.1; do :; done'
+        job = subprocess.Popen(["sh", "-c", script, folder])
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+
+    def open(self):
+        self.start_agent()
+        self.begin(8401)
+        web = Web(None, "--agent", self.socket, env=os.environ | {"XDG_STATE_HOME": str(self.dir)})
+        self.addCleanup(web.close)
+        return web
+
+    def follow_from_the_list(self, picture):
+        """From the list of runs to a job that goes on."""
+        web = self.open()
+        seen = self.look(
+            web.url,
+            ("click", {"of": "#places a:last-child"}),
+            ("until", {"of": "#heading", "like": "Jobs of this node"}),
+            ("until", {"of": "#runs", "like": "slurm/8401, nobody"}),
+            ("screenshot", {"path": str(PICTURES / f"{picture}-list.png")}),
+            ("click", {"of": "#runs .what a >> text=/^8401$/"}),
+            ("until", {"of": "#live-state", "like": "follow the run"}),
+            ("until", {"of": ".tile", "like": r"Wall time so far\s*[3-9]"}),
+            ("screenshot", {"path": str(PICTURES / f"{picture}.png")}),
+            ("count", {"of": "#edit"}),
+        )
+        self.assertEqual(seen.problems, [])
+        self.assertEqual(seen.results[-1], 0)
+
+    def test_a_job_moves(self):
+        self.follow_from_the_list("served-job")
+
+    def test_a_job_moves_where_no_history_is_kept(self):
+        self.store = ""
+        self.follow_from_the_list("served-job-now")

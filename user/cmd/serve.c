@@ -3,6 +3,7 @@
 #include "cmd/common_options.h"
 #include "cmd/option_values.h"
 
+#include "base/agent_socket.h"
 #include "base/log.h"
 #include "base/user.h"
 
@@ -23,6 +24,7 @@ struct serve_command {
 	unsigned port;      /* 0: any that is free */
 	const char *hosts[MAX_HOSTS];
 	size_t nr_hosts;
+	const char *agent; /* NULL: the usual socket, if it is there */
 	struct store_options store;
 };
 
@@ -48,6 +50,7 @@ static const struct option_row serve_rows[] = {
 	{ "port", 0, "N", false, "Listen on this port; 0: any that is free (default)", serve_port_parse, AT(port), GUARD_NONE },
 	{ "listen", 0, "ADDRESS", false, "Listen on this address (default 127.0.0.1)", text_parse, AT(listen), GUARD_ENVIRONMENT },
 	{ "host", 0, "NAME", false, "Answer to this name, too; may be repeated", serve_host_parse, 0, GUARD_ENVIRONMENT },
+	{ "agent", 0, "SOCKET", false, "Show the jobs of the agent at SOCKET (default " AGENT_SOCKET ")", text_parse, AT(agent), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 /* clang-format on */
@@ -71,9 +74,10 @@ static void serve_help(void)
 	puts("Usage: bpfmon serve [OPTIONS]\n\n"
 	     "Shows the runs that were kept as pages for a browser, on this machine only: a list\n"
 	     "with a search, each run as `bpfmon report` draws it, those that are under way as\n"
-	     "they go on, comparisons, exports. It prints the address to open, with a token that\n"
-	     "nobody else knows, and ends by Ctrl-C. Only name, tags and note of a run can be\n"
-	     "changed. For Prometheus there is bpfmon-serve(8), another program.\n");
+	     "they go on, comparisons, exports; and the jobs of the node, where an agent follows\n"
+	     "it: your own, or all for root and admins. It prints the address to open, with a\n"
+	     "token that nobody else knows, and ends by Ctrl-C. Only name, tags and note of a run\n"
+	     "can be changed. For Prometheus there is bpfmon-serve(8), another program.\n");
 	options_print(&subcommand_serve);
 	puts("\nExit status: 0; 2 usage, a port that is taken, no " PROGRAM ".");
 }
@@ -115,10 +119,20 @@ static int serve_leave_rights(void)
 	return err;
 }
 
+/* The server is in another folder. */
+static int path_resolve(const char *path, const char *what, char whole[PATH_MAX])
+{
+	if (realpath(path, whole))
+		return 0;
+	log_error("cannot read the %s '%s': %s", what, path, strerror(errno));
+	return -errno;
+}
+
 static int serve_become(const struct serve_command *o)
 {
-	char self[PATH_MAX], path[PATH_MAX], address[300], port[16], store[PATH_MAX];
-	const char *words[14 + 2 * MAX_HOSTS] = { PROGRAM, "--program", self, "--listen",
+	char self[PATH_MAX], path[PATH_MAX], address[300], port[16], store[PATH_MAX],
+		agent[PATH_MAX];
+	const char *words[16 + 2 * MAX_HOSTS] = { PROGRAM, "--program", self, "--listen",
 						  address, "--port",    port };
 	bool has_colon = o->listen && strchr(o->listen, ':') && *o->listen != '[';
 	size_t nr = 7;
@@ -137,12 +151,16 @@ static int serve_become(const struct serve_command *o)
 		words[nr++] = o->hosts[i];
 	}
 	if (o->store.path) {
-		if (!realpath(o->store.path, store)) {
-			log_error("cannot read the store '%s': %s", o->store.path, strerror(errno));
-			return -errno;
-		}
+		if (path_resolve(o->store.path, "store", store))
+			return -ENOENT;
 		words[nr++] = "--store";
 		words[nr++] = store;
+	}
+	if (o->agent) {
+		if (path_resolve(o->agent, "socket", agent))
+			return -ENOENT;
+		words[nr++] = "--agent";
+		words[nr++] = agent;
 	}
 	execv(path, (char *const *)words);
 	log_error("cannot execute %s: %s", path, strerror(errno));

@@ -4,6 +4,7 @@
 #define MODEL_NODE_JOB_ROW_H
 
 #include "model/metric.h"
+#include "model/stall_state.h"
 
 #include <stddef.h>
 
@@ -12,11 +13,13 @@ struct node_job_row {
 	uint64_t start_epoch_ns;
 	uint64_t value[NR_METRICS];
 	struct metric_set have;
+	struct stall_state stall;
 };
 
 struct node_job_rows {
 	struct node_job_row *all; /* owned, with their texts */
 	size_t nr, room;
+	bool has_history; /* the agent keeps what has ended, as its own line has it */
 };
 
 #endif

@@ -70,11 +70,15 @@ static int node_line_take(struct node_job_rows *rows, struct line *l, bool *is_l
 	struct node_job_row *row;
 
 	*is_last = kind && !strcmp(kind, "agent");
+	rows->has_history |= *is_last && json_object_get(o, "history");
 	if (l->kind == LINE_META)
 		return meta_take(rows, l);
-	row = l->kind == LINE_SAMPLE ? row_find(rows, json_string_value(json_object_get(o, "run")))
-				     : NULL;
-	if (!row)
+	row = l->kind == LINE_SAMPLE || l->kind == LINE_EVENT
+		      ? row_find(rows, json_string_value(json_object_get(o, "run")))
+		      : NULL;
+	if (row && l->kind == LINE_EVENT)
+		stall_state_take(&row->stall, o);
+	if (!row || l->kind == LINE_EVENT)
 		return 0;
 	memcpy(row->value, l->sample.value, sizeof(row->value));
 	row->have = l->sample.have;

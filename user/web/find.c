@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static pthread_mutex_t finding =
 	PTHREAD_MUTEX_INITIALIZER; /* paths of stores are made in one place */
@@ -28,6 +29,24 @@ static int run_read(const char *path, int64_t id, struct stored_run *r)
 	}
 	stored_runs_done(&found);
 	return err;
+}
+
+bool web_has_agent(const struct web *w)
+{
+	return !access(w->agent, F_OK);
+}
+
+size_t web_put_store(const struct web *w, bool of_node, char **words)
+{
+	size_t nr = 0;
+
+	if (of_node)
+		words[nr++] = (char *)"--node";
+	if (of_node || w->store.path) {
+		words[nr++] = (char *)(of_node ? "--agent" : "--store");
+		words[nr++] = (char *)(of_node ? w->agent : w->store.path);
+	}
+	return nr;
 }
 
 int run_find(const struct store_options *store, const char *ref, struct stored_run *r, char **path)

@@ -4,6 +4,7 @@
  * waits for what it sends; their number, their requests and their time are bounded.
  */
 #include "web/form.h"
+#include "web/node.h"
 #include "web/web.h"
 
 #include "base/clock.h"
@@ -19,9 +20,8 @@
 #define STACK_BYTES (1 << 20)
 #define BUSY 8          /* answers that are being made at once */
 #define BUSY_SECONDS 20 /* a request waits so long for its turn */
-#define STREAM_PIECE 16384
 
-static int connection_socket(struct MHD_Connection *c)
+int connection_socket(struct MHD_Connection *c)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
@@ -29,9 +29,16 @@ static int connection_socket(struct MHD_Connection *c)
 	return info ? info->connect_fd : -1;
 }
 
-static const char *request_header(struct MHD_Connection *c, const char *name)
+const char *request_header(struct MHD_Connection *c, const char *name)
 {
 	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+bool request_is_of_node(struct MHD_Connection *c)
+{
+	const char *of = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "of");
+
+	return of && !strcmp(of, "node");
 }
 
 /* Takes the response. */
@@ -86,85 +93,25 @@ static enum MHD_Result reply_token(struct web *w, struct MHD_Connection *c, cons
 	return reply_queue(c, status, r);
 }
 
-/* A page that follows a run. */
-struct stream {
-	struct web *web;
-	struct pulse_client *client;
-	int fd; /* of its connection; not owned */
-};
-
-static ssize_t stream_send_more(void *context, uint64_t at, char *out, size_t most)
+/* /runs/REF or /node/REF, and what is below it. */
+static struct MHD_Response *reply_run(struct web *w, struct MHD_Connection *c, bool of_node,
+				      const char *url, unsigned *status)
 {
-	struct stream *s = context;
-	ssize_t n = pulse_read(s->client, out, most);
-
-	(void)at;
-	/* it takes what it is sent: its request need not end */
-	connections_answer(&s->web->connections, s->fd, clock_ns(CLOCK_MONOTONIC));
-	return n ? n : MHD_CONTENT_READER_END_OF_STREAM;
-}
-
-static void stream_free(void *context)
-{
-	struct stream *s = context;
-
-	pulse_close(s->client);
-	free(s);
-}
-
-struct MHD_Response *reply_live(struct web *w, const char *ref, struct MHD_Connection *c,
-				unsigned *status)
-{
-	const char *last = request_header(c, "Last-Event-ID"), *after;
-	struct stream *s = calloc(1, sizeof(*s));
-	struct stored_run run;
-	struct MHD_Response *r;
-	char *path;
-
-	after = last ? last : MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "after");
-	if (!s)
-		return NULL;
-	if (run_find(&w->store, ref, &run, &path)) {
-		free(s);
-		return reply_text("There is no such run.\n", MHD_HTTP_NOT_FOUND, status);
-	}
-	*s = (struct stream){ w, NULL, connection_socket(c) };
-	s->client = pulse_open(&w->pulse, path, run.id, after ? strtoull(after, NULL, 10) : 0);
-	stored_run_done(&run);
-	free(path);
-	if (!s->client) {
-		free(s);
-		return NULL;
-	}
-	*status = MHD_HTTP_OK;
-	r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_PIECE, stream_send_more, s,
-					      stream_free);
-	if (!r)
-		stream_free(s);
-	else
-		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/event-stream");
-	return r;
-}
-
-/* /runs/REF and what is below it. */
-static struct MHD_Response *reply_run(struct web *w, struct MHD_Connection *c, const char *url,
-				      unsigned *status)
-{
-	char ref[320];
+	struct run_ref run = { .of_node = of_node };
 	size_t length = strcspn(url, "/");
 	const char *what = url + length;
 
-	if (length >= sizeof(ref))
+	if (length >= sizeof(run.text))
 		return reply_text("There is no such run.\n", MHD_HTTP_NOT_FOUND, status);
-	snprintf(ref, sizeof(ref), "%.*s", (int)length, url);
-	if (!run_ref_is_valid(ref))
+	snprintf(run.text, sizeof(run.text), "%.*s", (int)length, url);
+	if (!(of_node ? job_ref_is_valid : run_ref_is_valid)(run.text))
 		return reply_text("There is no such run.\n", MHD_HTTP_NOT_FOUND, status);
 	if (!*what)
-		return reply_run_page(w, ref, status);
+		return reply_run_page(w, &run, status);
 	if (!strcmp(what, "/live"))
-		return reply_live(w, ref, c, status);
+		return reply_live(w, &run, c, status);
 	if (!strcmp(what, "/export"))
-		return reply_export(w, ref, c, status);
+		return reply_export(w, &run, c, status);
 	return reply_text("There is nothing here.\n", MHD_HTTP_NOT_FOUND, status);
 }
 
@@ -180,7 +127,7 @@ static bool turn_take(struct web *w)
 
 static enum MHD_Result reply_get(struct web *w, struct MHD_Connection *c, const char *url)
 {
-	static const char runs[] = "/runs/";
+	static const char runs[] = "/runs/", node[] = "/node/";
 	unsigned status = MHD_HTTP_OK;
 	struct MHD_Response *r;
 
@@ -195,7 +142,9 @@ static enum MHD_Result reply_get(struct web *w, struct MHD_Connection *c, const 
 	else if (!strcmp(url, "/compare"))
 		r = reply_comparison(w, c, &status);
 	else if (!strncmp(url, runs, sizeof(runs) - 1))
-		r = reply_run(w, c, url + sizeof(runs) - 1, &status);
+		r = reply_run(w, c, false, url + sizeof(runs) - 1, &status);
+	else if (!strncmp(url, node, sizeof(node) - 1))
+		r = reply_run(w, c, true, url + sizeof(node) - 1, &status);
 	else
 		r = reply_text("There is nothing here.\n", MHD_HTTP_NOT_FOUND, &status);
 	sem_post(&w->turns);

@@ -6,7 +6,9 @@
 #include "base/buffer.h"
 #include "base/json.h"
 #include "base/number.h"
+#include "source/node_jobs.h"
 #include "web/child.h"
+#include "web/node.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +70,10 @@ static enum MHD_Result words_add_filter(void *context, enum MHD_ValueKind kind, 
 struct window {
 	size_t skip, most, total;
 	struct buffer line, runs, said;
+	/* what the page has beside them */
+	bool has_agent,
+		is_now; /* there is an agent; these are its jobs of now, for it keeps none */
+	const struct node_job_rows *jobs; /* NULL: it is no list of the node */
 };
 
 static void window_add_line(struct window *w)
@@ -108,11 +114,18 @@ static void window_done(struct window *w)
 static void window_write(struct window *w, bool is_good, struct jsonw *j)
 {
 	jsonw_object(j, NULL);
-	jsonw_uint(j, "total", w->total);
+	jsonw_uint(j, "total", w->is_now ? w->jobs->nr : w->total);
+	jsonw_bool(j, "has_agent", w->has_agent);
+	if (w->jobs) {
+		jsonw_bool(j, "now", w->is_now);
+		node_stalls_write(w->jobs, j);
+	}
 	if (!is_good || w->said.used)
 		jsonw_bytes(j, "said", w->said.text ? w->said.text : "", w->said.used);
 	jsonw_array(j, "runs");
-	if (w->runs.used)
+	if (w->is_now)
+		node_jobs_write(w->jobs, j);
+	else if (w->runs.used)
 		jsonw_raw(j, w->runs.text, w->runs.used);
 	jsonw_array_end(j);
 	jsonw_object_end(j);
@@ -142,24 +155,35 @@ static size_t argument_number(struct MHD_Connection *c, const char *key, size_t 
 	return text && *text && !*end && *text != '-' ? v : otherwise;
 }
 
+static void list_put_words(struct web *w, struct MHD_Connection *c, struct words *words)
+{
+	words->list[0] = (char *)"bpfmon";
+	words->list[1] = (char *)"list";
+	words->list[2] = (char *)"--json";
+	words->nr = 3 + web_put_store(w, request_is_of_node(c), words->list + 3);
+	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, words_add_filter, words);
+}
+
 struct MHD_Response *reply_list(struct web *w, struct MHD_Connection *c, unsigned *status)
 {
-	struct words words = { 0 };
 	struct window window = { .skip = argument_number(c, "offset", 0),
-				 .most = argument_number(c, "limit", 50) };
+				 .most = argument_number(c, "limit", 50),
+				 .has_agent = web_has_agent(w) };
+	struct node_job_rows jobs = { 0 };
+	struct words words = { 0 };
 	struct MHD_Response *r = NULL;
 	struct jsonw j = { 0 };
 	int err = 0;
 
 	if (window.most > PAGE_RUNS)
 		window.most = PAGE_RUNS;
-	words_put(&words, "bpfmon");
-	words_put(&words, "list");
-	words_put(&words, "--json");
-	if (w->store.path)
-		words_put_option(&words, "store", w->store.path);
-	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, words_add_filter, &words);
-	if (!words.failed)
+	list_put_words(w, c, &words);
+	if (request_is_of_node(c)) {
+		window.jobs = &jobs;
+		/* without an agent that answers `bpfmon list` says why */
+		window.is_now = !node_look(w->agent, NULL, &jobs, NULL) && !jobs.has_history;
+	}
+	if (!words.failed && !window.is_now)
 		err = window_read(&window, w->program, &words);
 	window_write(&window, !err, &j);
 	if (!words.failed && err >= 0 && !j.failed && !window.runs.failed && !window.line.failed)
@@ -170,5 +194,6 @@ struct MHD_Response *reply_list(struct web *w, struct MHD_Connection *c, unsigne
 	jsonw_done(&j);
 	window_done(&window);
 	words_done(&words);
+	node_jobs_done(&jobs);
 	return r;
 }

@@ -3,6 +3,7 @@
  * bpfmon-web, what `bpfmon serve` executes: the runs of one user as pages for a browser, with the
  * rights of that user. It is another program than bpfmon-serve, which is for Prometheus.
  */
+#include "base/agent_socket.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -132,6 +133,7 @@ int main(int argc, char **argv)
 						 { "port", required_argument, NULL, 'n' },
 						 { "host", required_argument, NULL, 'h' },
 						 { "store", required_argument, NULL, 's' },
+						 { "agent", required_argument, NULL, 'a' },
 						 { "program", required_argument, NULL, 'p' },
 						 { "verbose", no_argument, NULL, 'v' },
 						 { 0 } };
@@ -148,6 +150,8 @@ int main(int argc, char **argv)
 			web.guard.hosts[web.guard.nr_hosts++] = optarg;
 		else if (o == 's')
 			web.store.path = optarg;
+		else if (o == 'a')
+			web.agent = optarg;
 		else if (o == 'p')
 			web.program = optarg;
 		else if (o == 'v')
@@ -155,6 +159,8 @@ int main(int argc, char **argv)
 		else
 			return EXIT_USAGE;
 	}
+	if (!web.agent)
+		web.agent = AGENT_SOCKET;
 	if (!web.program || optind != argc) {
 		log_error("bpfmon-web is started by: bpfmon serve");
 		return EXIT_USAGE;

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "export/export.h"
 #include "web/child.h"
+#include "web/node.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,13 +142,13 @@ static bool format_has_suffix(const struct export_format *f, const char *suffix)
 	return false;
 }
 
-struct MHD_Response *reply_export(struct web *w, const char *ref, struct MHD_Connection *c,
-				  unsigned *status)
+struct MHD_Response *reply_export(struct web *w, const struct run_ref *ref,
+				  struct MHD_Connection *c, unsigned *status)
 {
 	const char *name = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "format");
 	const char *suffix = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "part");
 	const struct export_format *f = name ? export_find(name) : NULL;
-	char *words[12] = { (char *)"bpfmon", (char *)"export", (char *)ref, (char *)"-f" };
+	char *words[16] = { (char *)"bpfmon", (char *)"export", (char *)ref->text, (char *)"-f" };
 	struct MHD_Response *r;
 	size_t nr = 4;
 
@@ -156,22 +157,19 @@ struct MHD_Response *reply_export(struct web *w, const char *ref, struct MHD_Con
 		return reply_text("There is no such format.\n", MHD_HTTP_BAD_REQUEST, status);
 	words[nr++] = (char *)f->name;
 	words[nr++] = (char *)"-q";
-	if (w->store.path) {
-		words[nr++] = (char *)"--store";
-		words[nr++] = (char *)w->store.path;
-	}
+	nr += web_put_store(w, ref->of_node, words + nr);
 	r = f->documents[1].write
 		    ? export_send_file(export_make_file(w, words, nr, suffix, f), status)
 		    : flow_open(w, words, false, status);
 	if (r && *status == MHD_HTTP_OK)
-		export_name(r, ref, f->name, suffix);
+		export_name(r, ref->text, f->name, suffix);
 	return r;
 }
 
 struct compared_words {
 	char *list[COMPARED + 12];
 	size_t nr, runs;
-	bool is_bad;
+	bool of_node, is_bad;
 };
 
 static enum MHD_Result compared_add(void *context, enum MHD_ValueKind kind, const char *key,
@@ -182,7 +180,8 @@ static enum MHD_Result compared_add(void *context, enum MHD_ValueKind kind, cons
 	(void)kind;
 	if (strcmp(key, "run") != 0)
 		return MHD_YES;
-	if (!value || !run_ref_is_valid(value) || w->runs == COMPARED)
+	if (!value || !(w->of_node ? job_ref_is_valid : run_ref_is_valid)(value) ||
+	    w->runs == COMPARED)
 		w->is_bad = true;
 	else {
 		w->list[w->nr++] = (char *)value;
@@ -196,6 +195,7 @@ struct MHD_Response *reply_comparison(struct web *w, struct MHD_Connection *c, u
 	struct compared_words words = { .list = { (char *)"bpfmon", (char *)"compare" }, .nr = 2 };
 	struct MHD_Response *r;
 
+	words.of_node = request_is_of_node(c);
 	MHD_get_connection_values(c, MHD_GET_ARGUMENT_KIND, compared_add, &words);
 	if (words.is_bad || words.runs < 2)
 		return reply_text("Two runs or more are needed: /compare?run=41&run=42\n",
@@ -203,10 +203,7 @@ struct MHD_Response *reply_comparison(struct web *w, struct MHD_Connection *c, u
 	words.list[words.nr++] = (char *)"--html";
 	words.list[words.nr++] = (char *)CHILD_OUTPUT;
 	words.list[words.nr++] = (char *)"--force";
-	if (w->store.path) {
-		words.list[words.nr++] = (char *)"--store";
-		words.list[words.nr++] = (char *)w->store.path;
-	}
+	words.nr += web_put_store(w, words.of_node, words.list + words.nr);
 	r = flow_open(w, words.list, true, status);
 	if (r && *status == MHD_HTTP_OK) {
 		MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE,
@@ -253,10 +250,7 @@ struct MHD_Response *reply_edit(struct web *w, const char *ref, char *const *wor
 	struct child child;
 	ssize_t n;
 
-	if (w->store.path) {
-		all[nr++] = (char *)"--store";
-		all[nr++] = (char *)w->store.path;
-	}
+	nr += web_put_store(w, false, all + nr);
 	for (; *words && nr < CHILD_WORDS - 1; words++)
 		all[nr++] = *words;
 	if (child_start(&child, w->program, all, false, true))

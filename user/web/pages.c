@@ -7,6 +7,7 @@
 #include "report/page.h"
 #include "report/run.h"
 #include "web/assets.h"
+#include "web/node.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -103,45 +104,55 @@ static int run_page_write(FILE *f, struct report_run *r, const char *ref, const 
 	return err;
 }
 
-static int run_page_read(struct report_run *r, const char *path, const struct stored_run *run)
+static int run_page_open(struct web *w, const struct run_ref *ref, struct source *s)
+{
+	__cleanup(freep) char *path = NULL;
+	struct stored_run run = { 0 };
+	int err;
+
+	*s = (struct source){ 0 };
+	if (ref->of_node)
+		return node_open_job(w->agent, ref->text, s);
+	err = run_find(&w->store, ref->text, &run, &path);
+	if (!err)
+		err = source_open_stored(s, path, run.id, run.state);
+	stored_run_done(&run);
+	return err;
+}
+
+static int run_page_read(struct report_run *r, struct web *w, const struct run_ref *ref)
 {
 	struct source source;
-	int err = source_open_stored(&source, path, run->id, run->state);
+	int err = run_page_open(w, ref, &source);
 
 	if (!err)
 		err = report_open(r);
 	if (!err)
 		err = report_read(r, &source);
-	if (err && err != -ENODATA)
-		log_warn("cannot read the store '%s': %s", path, source_why(&source, err));
+	if (err && err != -ENODATA && err != -ENOENT)
+		log_warn("cannot read run %s: %s", ref->text, source_why(&source, err));
 	source_close(&source);
 	return err;
 }
 
-static int run_page_make(struct web *w, const char *ref, const char *nonce, char **text,
+static int run_page_make(struct web *w, const struct run_ref *ref, const char *nonce, char **text,
 			 size_t *length)
 {
 	struct report_run *r = calloc(1, sizeof(*r));
-	__cleanup(freep) char *path = NULL;
-	struct stored_run run = { 0 };
-	int err = r ? run_find(&w->store, ref, &run, &path) : -ENOMEM;
-	FILE *f;
+	int err = r ? run_page_read(r, w, ref) : -ENOMEM;
+	FILE *f = err ? NULL : open_memstream(text, length);
 
 	if (!err)
-		err = run_page_read(r, path, &run);
-	f = err ? NULL : open_memstream(text, length);
-	if (!err)
-		err = f ? run_page_write(f, r, ref, nonce) : -ENOMEM;
+		err = f ? run_page_write(f, r, ref->text, nonce) : -ENOMEM;
 	if (f && fclose(f) && !err)
 		err = -ENOMEM;
 	if (r)
 		report_close(r);
 	free(r);
-	stored_run_done(&run);
 	return err;
 }
 
-struct MHD_Response *reply_run_page(struct web *w, const char *ref, unsigned *status)
+struct MHD_Response *reply_run_page(struct web *w, const struct run_ref *ref, unsigned *status)
 {
 	char nonce[PAGE_NONCE_BYTES], *text = NULL;
 	size_t length = 0;

@@ -7,10 +7,13 @@
 #include "web/pulse_parts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define POLL_NS (200 * NSEC_PER_MSEC)
+#define LINE_BYTES (1UL << 20)      /* of the longest line of an agent */
 #define IDLE_NS (10 * NSEC_PER_SEC) /* a run is kept so long for a client that comes back */
 #define CALM_NS (15 * NSEC_PER_SEC) /* after so long without a sample a client gets a comment */
 
@@ -132,42 +135,66 @@ void pulse_stop(struct pulse *p)
 	p->is_started = false;
 }
 
-/* The one that is there, or a free one, which gets a copy of the path. With the lock. */
-static struct pulse_run *pulse_find(struct pulse *p, const char *path, int64_t id)
+static bool pulse_run_is(const struct pulse_run *r, const struct pulse_subject *s)
+{
+	if (*r->uuid && r->has_ended) /* if it is asked for again, the agent has given us up */
+		return false;
+	return r->path && !r->is_leaving && r->id == s->id &&
+	       !strcmp(r->uuid, s->uuid ? s->uuid : "") && !strcmp(r->path, s->path);
+}
+
+/* Takes its stream. -ENOMEM. */
+static int pulse_run_begin_with(struct pulse_run *r, struct pulse_subject *s)
+{
+	char *path = strdup(s->path);
+
+	if (!path)
+		return -ENOMEM;
+	r->path = path;
+	r->id = s->id;
+	snprintf(r->uuid, sizeof(r->uuid), "%s", s->uuid ? s->uuid : "");
+	r->lines.most = LINE_BYTES;
+	r->fd = s->fd;
+	s->fd = -1;
+	return 0;
+}
+
+/* The one that is there, or a free one. With the lock. */
+static struct pulse_run *pulse_find(struct pulse *p, struct pulse_subject *s)
 {
 	struct pulse_run *unused = NULL;
 
 	for (size_t i = 0; i < PULSE_RUNS; i++) {
 		struct pulse_run *r = &p->runs[i];
 
-		if (r->path && !r->is_leaving && r->id == id && !strcmp(r->path, path))
+		if (pulse_run_is(r, s))
 			return r;
 		if (!r->path && !unused)
 			unused = r;
 	}
-	if (unused) {
-		unused->path = strdup(path);
-		unused->id = id;
-	}
-	return unused && unused->path ? unused : NULL;
+	return unused && !pulse_run_begin_with(unused, s) ? unused : NULL;
 }
 
-struct pulse_client *pulse_open(struct pulse *p, const char *path, int64_t id, uint64_t after_ns)
+struct pulse_client *pulse_open(struct pulse *p, const struct pulse_subject *subject,
+				uint64_t after_ns)
 {
 	struct pulse_client *c = calloc(1, sizeof(*c));
+	struct pulse_subject s = *subject;
 
-	if (!c)
-		return NULL;
-	*c = (struct pulse_client){ .of = p, .after_ns = after_ns };
 	pthread_mutex_lock(&p->lock);
-	c->run = p->clients < PULSE_CLIENTS ? pulse_find(p, path, id) : NULL;
-	if (c->run) {
+	if (c)
+		*c = (struct pulse_client){ .of = p, .after_ns = after_ns };
+	if (c && p->clients < PULSE_CLIENTS)
+		c->run = pulse_find(p, &s);
+	if (c && c->run) {
 		c->run->clients++;
 		p->clients++;
 		pthread_cond_broadcast(&p->work);
 	}
 	pthread_mutex_unlock(&p->lock);
-	if (c->run)
+	if (s.fd >= 0) /* others follow it, or it cannot be followed */
+		close(s.fd);
+	if (c && c->run)
 		return c;
 	free(c);
 	return NULL;
@@ -197,8 +224,9 @@ static void client_find_place(struct pulse_client *c)
 	for (c->next = first; c->next < r->made; c->next++)
 		if (r->texts[c->next % PULSE_TEXTS]->at_ns > c->after_ns)
 			break;
-	/* what was dropped may have been later than what it has */
-	c->has_place = c->next > first || !first;
+	/* what was dropped may have been later than what it has; of a job of the node the page has
+	 * samples that are far apart, and more cannot be had */
+	c->has_place = c->next > first || !first || *r->uuid;
 }
 
 /* The last words for it: the page is to be fetched again, or the run has ended. */

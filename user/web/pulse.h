@@ -7,6 +7,7 @@
 #ifndef WEB_PULSE_H
 #define WEB_PULSE_H
 
+#include "base/line_stream.h"
 #include "report/charts.h"
 #include "store/query.h"
 
@@ -16,7 +17,8 @@
 
 #define PULSE_RUNS 16
 #define PULSE_CLIENTS 64 /* of all runs */
-#define PULSE_TEXTS 512  /* that are kept of a run */
+#define PULSE_UUID_BYTES 40
+#define PULSE_TEXTS 512 /* that are kept of a run */
 
 struct pulse_text {
 	atomic_uint users;
@@ -26,8 +28,10 @@ struct pulse_text {
 };
 
 struct pulse_run {
-	char *path; /* owned; of its store. NULL: the place is free */
+	char *path; /* owned; of its store, or the agent's socket. NULL: the place is free */
 	int64_t id;
+	char uuid[PULSE_UUID_BYTES]; /* of a job of the node; else empty */
+	int fd;                      /* owned; the stream of the agent, of such a job */
 	unsigned clients;
 	uint64_t idle_since_ns; /* of the last client */
 	/* of the thread alone */
@@ -37,6 +41,8 @@ struct pulse_run {
 	uint64_t checked_ns;
 	unsigned polls, failures;
 	struct report_charts charts;
+	struct line_stream lines; /* of a job of the node */
+	uint64_t ended_ns;        /* since when it has ended; 0: it goes on */
 	int64_t events_read;      /* up to the event of that number */
 	struct stall_state stall; /* as these have it */
 	/* with the lock */
@@ -61,13 +67,19 @@ struct pulse {
 
 struct pulse_client;
 
+/* What is followed: the run @id of the store @path, or the run @uuid of the node, whose lines come
+ * at @fd. */
+struct pulse_subject {
+	const char *path; /* of the latter the socket of its agent */
+	int64_t id;
+	const char *uuid; /* NULL: it is in a store */
+	int fd;           /* becomes the pulse's */
+};
+
 /* 0, or a negative errno. */
 int pulse_start(struct pulse *p);
-/*
- * A client of the run @id of the store @path, which has the samples up to @after_ns. NULL: there
- * are too many, or no memory.
- */
-struct pulse_client *pulse_open(struct pulse *p, const char *path, int64_t id, uint64_t after_ns);
+/* A client, which has the samples up to @after_ns. NULL: there are too many, or no memory. */
+struct pulse_client *pulse_open(struct pulse *p, const struct pulse_subject *s, uint64_t after_ns);
 /* The next bytes for it, after some time a comment; 0 at the end, when the run has ended. */
 ssize_t pulse_read(struct pulse_client *c, char *out, size_t most);
 void pulse_close(struct pulse_client *c);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define BEGIN_WITH 256              /* samples that are already there */
 #define MOST_FAILURES 50            /* in turn: others may be writing */
@@ -54,7 +55,7 @@ static struct pulse_text *text_make(struct pulse_run *r, const struct sample *s)
 	return t;
 }
 
-static int sample_add(struct pulse *p, struct pulse_run *r, const struct sample *s)
+int pulse_run_add(struct pulse *p, struct pulse_run *r, const struct sample *s)
 {
 	struct pulse_text **place, *t;
 
@@ -80,7 +81,7 @@ static int samples_add(struct pulse *p, struct pulse_run *r)
 	while (!err && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
 		err = row_sample(&r->d, NULL, rows, &s);
 		if (!err)
-			err = sample_add(p, r, &s);
+			err = pulse_run_add(p, r, &s);
 	}
 	if (!err)
 		err = database_error(&r->d, rc);
@@ -172,7 +173,7 @@ void pulse_run_poll(struct pulse *p, struct pulse_run *r)
 {
 	uint64_t before = r->made;
 	bool has_ended = false, is_news;
-	int err = run_look(p, r, &has_ended);
+	int err = *r->uuid ? pulse_node_look(p, r, &has_ended) : run_look(p, r, &has_ended);
 
 	if (err && r->is_open) { /* it may have been replaced */
 		log_info("cannot follow run %lld: %s", (long long)r->id, r->d.why);
@@ -194,6 +195,9 @@ void pulse_run_done(struct pulse_run *r)
 {
 	if (r->is_open)
 		database_close(&r->d);
+	if (r->path && *r->uuid)
+		close(r->fd);
+	line_stream_done(&r->lines);
 	charts_done(&r->charts);
 	for (size_t i = 0; i < PULSE_TEXTS; i++)
 		pulse_text_drop(r->texts[i]);

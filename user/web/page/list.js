@@ -5,10 +5,13 @@
 const PAGE = 50;
 const CALM = 400; // ms after the last key
 const AGAIN = 2000; // ms until the list is asked for again while a run of it goes on
+// Runs of the user, or the jobs of the node; these are named by what both the agent and its history have.
+const ofNode = new URLSearchParams(location.search).get("of") === "node";
+const refOf = (run) => (ofNode ? run.run : run.ref);
 const list = { offset: 0, chosen: new Set(), runs: [], timer: 0, asked: 0 };
 
 function listQuery() {
-	const query = new URLSearchParams();
+	const query = new URLSearchParams(ofNode ? { of: "node" } : {});
 	for (const [key, value] of new FormData(byId("filters"))) if (value.trim()) query.set(key, value.trim());
 	return query;
 }
@@ -43,10 +46,11 @@ function stateOf(run) {
 function chooser(run) {
 	const box = el("input", "");
 	box.type = "checkbox";
-	box.checked = list.chosen.has(run.ref);
-	box.setAttribute("aria-label", `Choose run ${run.ref}`);
+	box.checked = list.chosen.has(refOf(run));
+	box.disabled = list.isNow;
+	box.setAttribute("aria-label", `Choose run ${refOf(run)}`);
 	box.addEventListener("change", () => {
-		list.chosen[box.checked ? "add" : "delete"](run.ref);
+		list.chosen[box.checked ? "add" : "delete"](refOf(run));
 		showChosen();
 	});
 	return box;
@@ -54,11 +58,12 @@ function chooser(run) {
 
 function whatOf(run) {
 	const link = el("a", "", run.name ? visible(run.name) : `run ${visible(run.ref)}`);
-	link.href = `/runs/${encodeURIComponent(run.ref)}`;
+	link.href = `/${ofNode ? "node" : "runs"}/${encodeURIComponent(refOf(run))}`;
 	const tags = Object.entries(run.tags || {}).map(([key, value]) =>
 		el("span", "chip", el("span", "quiet", `${visible(key)} `), visible(value)),
 	);
-	const head = el("div", "", link, el("span", "quiet", ` ${visible(run.ref)} `), ...tags);
+	const beside = ofNode ? [run.job, run.user].filter(Boolean).join(", ") : run.ref;
+	const head = el("div", "", link, el("span", "quiet", ` ${visible(beside)} `), ...tags);
 	const note = run.note ? el("div", "note", visible(run.note)) : null;
 	return el("td", "what", head, note, run.command ? el("div", "command", visible(run.command).slice(0, 400)) : null);
 }
@@ -81,11 +86,11 @@ function rowOf(run) {
 		el("td", "state", el("span", `end ${kind}`, text), run.stalled ? el("div", "stalled", stalledOf(run)) : null),
 		labelled("wall", "number left", has(run.wall_seconds) ? seconds(run.wall_seconds) : missing),
 		labelled("CPU", "number", seconds(run.cpu_seconds)),
-		labelled("peak", "number left", bytes(run.rss_peak_bytes)),
+		labelled("peak", "number left", bytes(run.rss_peak_bytes ?? run.rss_bytes)),
 		labelled("processes", "number", count(run.processes_total)),
 		labelled("started", "started", startedText(run.start_time)),
 	);
-	row.dataset.run = run.ref;
+	row.dataset.run = refOf(run);
 	return row;
 }
 
@@ -95,14 +100,25 @@ function showChosen() {
 	byId("compare").textContent = n ? `Compare ${n} ${n === 1 ? "run" : "runs"}` : "Compare";
 }
 
+function countText(said, last) {
+	if (list.isNow)
+		return `${count(said.total)} ${said.total === 1 ? "job" : "jobs"} now; the agent keeps none that have ended.`;
+	const what = (ofNode ? "job" : "run") + (said.total === 1 ? "" : "s");
+	if (!said.total) return `No ${ofNode ? "job" : "run"} has these.`;
+	return `${count(list.offset + 1)} to ${count(last)} of ${count(said.total)} ${what}`;
+}
+
 function showRuns(said) {
 	const last = Math.min(list.offset + PAGE, said.total);
 	list.runs = said.runs;
+	list.isNow = !!said.now;
+	for (const run of list.runs) if (said.stalls?.[run.run]) run.stalled = said.stalls[run.run].stalled;
+	byId("memory").textContent = list.isNow ? "Memory" : "Peak memory";
+	byId("places").hidden = !said.has_agent && !ofNode;
+	byId("filters").hidden = byId("pages").hidden = list.isNow;
 	byId("runs").tBodies[0].replaceChildren(...said.runs.map(rowOf));
 	byId("notices").replaceChildren(...(said.said ? [el("p", "notice bad", visible(said.said))] : []));
-	byId("count").textContent = said.total
-		? `${count(list.offset + 1)} to ${count(last)} of ${count(said.total)} ${said.total === 1 ? "run" : "runs"}`
-		: "No run has these.";
+	byId("count").textContent = countText(said, last);
 	byId("before").disabled = !list.offset;
 	byId("after").disabled = last >= said.total;
 }
@@ -169,14 +185,17 @@ addEventListener("DOMContentLoaded", () => {
 	byId("before").addEventListener("click", () => turnPage(-1));
 	byId("after").addEventListener("click", () => turnPage(1));
 	byId("compare").addEventListener("click", () => {
-		location.href = `/compare?${[...list.chosen].map((ref) => `run=${encodeURIComponent(ref)}`).join("&")}`;
+		const runs = [...list.chosen].map((ref) => ["run", ref]);
+		location.href = `/compare?${new URLSearchParams(ofNode ? [["of", "node"], ...runs] : runs)}`;
 	});
+	byId("places").children[ofNode ? 1 : 0].setAttribute("aria-current", "page");
+	if (ofNode) byId("heading").textContent = document.title = "Jobs of this node";
 	showChosen();
 	fetchRuns();
 	// times of runs under way go on between the answers
 	setInterval(() => {
 		for (const run of list.runs.filter((r) => r.state === "running")) {
-			const row = [...byId("runs").tBodies[0].rows].find((r) => r.dataset.run === run.ref);
+			const row = [...byId("runs").tBodies[0].rows].find((r) => r.dataset.run === refOf(run));
 			if (row) [row.querySelector(".end").textContent] = stateOf(run);
 			if (row && run.stalled) row.querySelector(".stalled").textContent = stalledOf(run);
 		}

@@ -6,6 +6,7 @@ const LIVE_WINDOW = 300; // seconds that are shown of a long run, unless others 
 const LIVE_AGAIN = 2000; // ms after a refusal, which a browser does not try again
 const LIVE_ROWS = 20000; // of a chart; then the page is fetched anew, with fewer
 const runAddress = location.pathname;
+const ofNode = runAddress.startsWith("/node/");
 const live = { source: null, frame: 0, span: Infinity, range: null, stale: false };
 
 // The row of a chart: values of curves that it does not draw yet are in the page when it is fetched again.
@@ -74,13 +75,21 @@ function follow() {
 	for (const name of ["end", "reload"])
 		live.source.addEventListener(name, () => {
 			live.source.close();
-			location.reload();
+			if (ofNode && name === "end") setTimeout(endJob, LIVE_AGAIN);
+			else location.reload();
 		});
 	live.source.addEventListener("open", () => liveState("Charts and totals follow the run. Tables are as of"));
 	live.source.addEventListener("error", () => {
 		liveState("The connection is lost, and is tried again. As of");
 		if (live.source.readyState === EventSource.CLOSED) setTimeout(follow, LIVE_AGAIN);
 	});
+}
+
+// Only the history has a job that has ended; without one this page is all there is.
+async function endJob() {
+	const answer = await fetch(runAddress, { method: "HEAD" }).catch(() => null);
+	if (answer?.ok) location.reload();
+	else liveState("The job has ended, and the node has kept nothing of it. As of");
 }
 
 function liveState(text) {
@@ -139,13 +148,19 @@ async function offerDownloads(place) {
 }
 
 function serveControls() {
-	const back = el("a", "", "All runs");
+	const back = el("a", "", ofNode ? "All jobs" : "All runs");
 	const downloads = el("p", "", "Download: ");
 	const state = el("p", "", "");
-	back.href = "/";
+	back.href = ofNode ? "/?of=node" : "/";
 	state.id = "live-state";
 	downloads.id = "downloads";
-	const more = el("details", "", el("summary", "", "Edit, download"), data.running ? null : editForm(), downloads);
+	const more = el(
+		"details",
+		"",
+		el("summary", "", ofNode ? "Download" : "Edit, download"),
+		data.running || ofNode ? null : editForm(),
+		downloads,
+	);
 	more.id = "serve";
 	more.addEventListener("toggle", () => offerDownloads(downloads), { once: true });
 	document.querySelector(".tools").prepend(back);
