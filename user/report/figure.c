@@ -179,6 +179,7 @@ static struct panel_mark *figure_make_marks(const struct report_run *r, size_t *
 			.seconds = member_number(event, "time") - (double)r->start_epoch_ns / 1e9,
 			.text = member_text(event, "text", name),
 			.style = event_is_severe(name) ? MARK_SEVERE : MARK_PLAIN,
+			.is_named = !strcmp(name, "mark"),
 		};
 	}
 	return marks;
@@ -186,7 +187,7 @@ static struct panel_mark *figure_make_marks(const struct report_run *r, size_t *
 
 /* What the labels of a panel point to. */
 struct panel_labels {
-	char cpus[AXIS_TEXT], peak[160];
+	char peak[160];
 };
 
 static void panel_set_peak(struct panel *p, struct panel_labels *t, const struct report_run *r)
@@ -210,18 +211,13 @@ static void panel_set_peak(struct panel *p, struct panel_labels *t, const struct
 	p->point_text = t->peak;
 }
 
-/* Sets what chart @i shows beside curves and events: the machine's cores, the peak of memory. */
+/* Sets what chart @i shows beside curves, limits and events: the peak of memory. */
 static void panel_set_extremes(struct panel *p, struct panel_labels *t, const struct report_run *r,
 			       size_t i)
 {
-	p->limit = p->point = 0;
-	if (chart_specs[i].unit == CHART_CORES) {
-		p->limit = member_number(json_object_get(r->meta, "system"), "cpus");
-		snprintf(t->cpus, sizeof(t->cpus), "%.0f available", p->limit);
-		p->limit_text = t->cpus;
-	} else if (chart_specs[i].unit == CHART_BYTES) {
+	p->point = 0;
+	if (chart_specs[i].unit == CHART_BYTES)
 		panel_set_peak(p, t, r);
-	}
 }
 
 bool figure_has_panel(const struct report_run *r, size_t i)
@@ -238,8 +234,9 @@ static bool panel_is_shown(const struct report_run *r, const struct figure_layou
 	return figure_has_panel(r, i) && (layout->panel == FIGURE_ALL || layout->panel == i);
 }
 
+/* @lanes: their height. */
 static void grid_make(struct grid *g, const struct report_run *r,
-		      const struct figure_layout *layout)
+		      const struct figure_layout *layout, double lanes)
 {
 	bool is_one = layout->panel != FIGURE_ALL;
 	size_t panels = 0, rows;
@@ -259,17 +256,34 @@ static void grid_make(struct grid *g, const struct report_run *r,
 		g->panel_width = (layout->width - 2 * g->margin) / g->columns;
 		g->panel_height = fmax(LEAST_HEIGHT, fmin(MOST_HEIGHT, g->panel_width * SHAPE));
 	}
+	g->panel_height += lanes;
 	rows = (panels + g->columns - 1) / g->columns;
 	g->width = g->columns * g->panel_width + 2 * g->margin;
 	g->height = g->header + (double)rows * g->panel_height + g->footer;
 }
 
+static bool figure_has_limits(const struct report_run *r, const struct figure_layout *layout,
+			      struct panel p)
+{
+	struct panel_labels t;
+	bool has = false;
+
+	for (size_t i = 0; !has && i < NR_CHARTS; i++) {
+		if (!panel_is_shown(r, layout, i))
+			continue;
+		panel_set_extremes(&p, &t, r, i);
+		has = panel_has_limits(&p, r, i);
+	}
+	return has;
+}
+
 static int figure_put_panels(FILE *f, const struct report_run *r,
-			     const struct figure_layout *layout, const struct grid *g)
+			     const struct figure_layout *layout, const struct grid *g,
+			     const struct bands *bands)
 {
 	size_t nr_marks, at = 0;
 	__cleanup(freep) struct panel_mark *marks = figure_make_marks(r, &nr_marks);
-	struct panel p = { .marks = marks, .nr_marks = nr_marks };
+	struct panel p = { .marks = marks, .nr_marks = nr_marks, .bands = bands };
 	struct panel_labels t;
 	int err = marks ? 0 : -ENOMEM;
 
@@ -277,6 +291,7 @@ static int figure_put_panels(FILE *f, const struct report_run *r,
 	p.height = g->panel_height;
 	p.wall = fmax(member_number(r->summary, "wall_seconds"),
 		      fmax((double)r->charts.last_elapsed_ns / 1e9, 1e-6));
+	p.has_limits = figure_has_limits(r, layout, p);
 	for (size_t i = 0; !err && i < NR_CHARTS; i++) {
 		size_t row = at / g->columns;
 
@@ -285,7 +300,7 @@ static int figure_put_panels(FILE *f, const struct report_run *r,
 		p.x = g->margin + (double)(at % g->columns) * p.width;
 		p.y = g->header + (double)row * p.height;
 		panel_set_extremes(&p, &t, r, i);
-		err = panel_write(f, &p, &r->charts, i);
+		err = panel_write(f, &p, r, i);
 		at++;
 	}
 	return err;
@@ -294,12 +309,15 @@ static int figure_put_panels(FILE *f, const struct report_run *r,
 static int figure_put(FILE *f, const struct report_run *r, const struct figure_layout *layout,
 		      const char *command, const char *about)
 {
+	struct bands bands;
 	struct grid g;
-	int err;
+	int err = bands_make(&bands, r);
 
-	grid_make(&g, r, layout);
+	grid_make(&g, r, layout, bands_height(&bands));
 	figure_put_header(f, &g, layout, command, about);
-	err = figure_put_panels(f, r, layout, &g);
+	if (!err)
+		err = figure_put_panels(f, r, layout, &g, &bands);
+	bands_done(&bands);
 	if (g.footer > 0)
 		fprintf(f, "<text x=\"%.6g\" y=\"%.6g\" text-anchor=\"end\">bpfmon %s</text>\n",
 			g.width - 2 * MARGIN, g.height - 10, BPFMON_VERSION);
@@ -310,9 +328,12 @@ static int figure_put(FILE *f, const struct report_run *r, const struct figure_l
 void figure_measure(const struct report_run *r, const struct figure_layout *layout, double *width,
 		    double *height)
 {
+	struct bands bands;
 	struct grid g;
 
-	grid_make(&g, r, layout);
+	bands_make(&bands, r); /* without memory figure_write() fails */
+	grid_make(&g, r, layout, bands_height(&bands));
+	bands_done(&bands);
 	*width = g.width;
 	*height = g.height;
 }

@@ -2,6 +2,8 @@
 #include "report/panel.h"
 
 #include "report/axis.h"
+#include "report/colours.h"
+#include "report/limits.h"
 #include "report/trace.h"
 #include "base/xml.h"
 
@@ -12,7 +14,9 @@
 
 #define LEFT 68
 #define RIGHT 14
-#define ABOVE 54 /* title, a line of the legend, labels of marks */
+#define RIGHT_OF_LIMITS 54 /* for their names */
+#define LIMIT_NAME 21      /* the height of one: a line with its name, and its value */
+#define ABOVE 54           /* title, a line of the legend, labels of marks */
 #define BELOW 44
 #define LEGEND_LINE 14
 #define TICK_WIDTH 58 /* for the time at a tick */
@@ -23,12 +27,6 @@
 #define CHARACTER 6.7 /* the width of one, about, at 11 px */
 #define LABEL_MAX 28
 #define POINT_MAX 64
-
-/* The colours of the page's light theme. */
-static const char *const colours[] = { "#20262b", "#0072b2", "#d55e00", "#009e73",
-				       "#aa4499", "#8a6d00", "#56a0c8" };
-static const char *const fills[] = { "#c7cdd2", "#9bcae8", "#f2bd98", "#99d9c5",
-				     "#e3bfdd", "#dccf94", "#c3dfee" };
 
 /* Where the curves are, within the panel. */
 struct plot {
@@ -163,12 +161,12 @@ static void panel_put_legend(FILE *f, const struct plot *b, const struct report_
 		if (fills_area)
 			fprintf(f,
 				"<rect x=\"%.1f\" y=\"%.0f\" width=\"12\" height=\"9\" fill=\"%s\"",
-				x[k], floor(y - 4), fills[curve->colour]);
+				x[k], floor(y - 4), fill_colours[curve->colour]);
 		else
 			fprintf(f, "<path d=\"M%.1f %.1fh12\" stroke-width=\"2\"%s", x[k], y,
 				curve->style == CURVE_DASHED ? " stroke-dasharray=\"4 2\"" : "");
-		fprintf(f, " stroke=\"%s\"/><text x=\"%.1f\" y=\"%.1f\">", colours[curve->colour],
-			x[k] + 16, y + 4);
+		fprintf(f, " stroke=\"%s\"/><text x=\"%.1f\" y=\"%.1f\">",
+			line_colours[curve->colour], x[k] + 16, y + 4);
 		xml_write(f, curve->label, 40);
 		fputs("</text>\n", f);
 	}
@@ -184,12 +182,12 @@ static void panel_put_curve(FILE *f, const struct panel *p, const struct plot *b
 					   .y_per_unit = b->height / top };
 
 	if (curve->style == CURVE_STACKED) {
-		fprintf(f, "<path fill=\"%s\" d=\"", fills[curve->colour]);
+		fprintf(f, "<path fill=\"%s\" d=\"", fill_colours[curve->colour]);
 		trace_write(f, &scale, rows, y, nr, true);
 		fputs("\"/>\n", f);
 	}
 	fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s d=\"",
-		colours[curve->colour], curve->style == CURVE_STACKED ? "0.5" : "1.25",
+		line_colours[curve->colour], curve->style == CURVE_STACKED ? "0.5" : "1.25",
 		curve->style == CURVE_DASHED ? " stroke-dasharray=\"4 2\"" : "");
 	trace_write(f, &scale, rows, y, nr, false);
 	fputs("\"/>\n", f);
@@ -233,40 +231,44 @@ static void panel_put_marks(FILE *f, const struct panel *p, const struct plot *b
 		const struct panel_mark *m = &p->marks[i];
 		double x = LEFT + m->seconds / p->wall * b->width;
 		const char *colour = m->style == MARK_SEVERE ? "#b3261e" : "#5a6670";
+		bool has_name = m->is_named && p->bands->has_phases;
 
 		if (m->seconds < 0 || m->seconds > p->wall)
 			continue;
-		fprintf(f, "<path d=\"M%.1f %.0fv%.0f\" stroke=\"%s\" stroke-dasharray=\"3 3\"/>\n",
-			x, b->top, b->height, colour);
-		if (x < free_from || x > LEFT + b->width - 30)
+		fprintf(f,
+			"<path d=\"M%.1f %.0fv%.0f\" stroke=\"%s\" stroke-dasharray=\"3 3\"%s/>\n",
+			x, b->top, b->height, colour, has_name ? " stroke-opacity=\".45\"" : "");
+		if (x < free_from || x > LEFT + b->width - 30 || has_name)
 			continue;
 		fprintf(f, "<text x=\"%.1f\" y=\"%.0f\" fill=\"%s\" font-size=\"10\">", x + 3,
-			b->top - 4, colour);
+			b->top - 4 - bands_height(p->bands), colour);
 		free_from = x + 8 + CHARACTER * (double)xml_write(f, m->text, LABEL_MAX);
 		fputs("</text>\n", f);
 	}
 }
 
-static void panel_put_limit(FILE *f, const struct panel *p, const struct plot *b, double top)
+static struct limit_place panel_limit_place(const struct plot *b, double top)
 {
-	double y = b->bottom - p->limit / top * b->height;
-
-	if (!(p->limit > 0))
-		return;
-	fprintf(f, "<path d=\"M%d %.1fh%.0f\" stroke=\"#5a6670\" stroke-dasharray=\"2 4\"/>\n",
-		LEFT, y, b->width);
-	panel_put_label(f, b, LEFT + b->width, y - 4, "#5a6670", p->limit_text);
+	return (struct limit_place){ .left = LEFT,
+				     .right = LEFT + b->width,
+				     .top = b->top,
+				     .bottom = b->bottom,
+				     .y_per_unit = b->height / top };
 }
 
-static void panel_put_point(FILE *f, const struct panel *p, const struct plot *b, double top)
+/* The value of @p with its label, which no line of a limit crosses. */
+static void panel_put_point(FILE *f, const struct panel *p, const struct plot *b, double top,
+			    const struct panel_limit *limits, unsigned nr)
 {
+	const struct limit_place place = panel_limit_place(b, top);
 	double x = LEFT + p->point_seconds / p->wall * b->width;
 	double y = b->bottom - p->point / top * b->height;
 
 	if (!(p->point > 0))
 		return;
 	fprintf(f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\" fill=\"#20262b\"/>\n", x, y);
-	panel_put_label(f, b, x, y - 6, "#20262b", p->point_text);
+	panel_put_label(f, b, x, limits_lift_text(limits, nr, &place, y - 6), "#20262b",
+			p->point_text);
 }
 
 /* What the axis counts goes where there is no room for it: the legend and the ticks say most of it.
@@ -282,54 +284,109 @@ static void panel_put_title(FILE *f, const struct plot *b, const struct chart_sp
 		LEFT, spec->title, needs < b->width ? spec->what : "");
 }
 
-/* The value at the upper edge: above the limit and the peak there is room for their labels. */
-static double panel_find_top(const struct panel *p, const struct plot *b,
-			     const struct report_charts *c, const struct chart_spec *spec,
-			     const double *all, size_t nr)
+/* The value at the upper edge: above the peak there is room for its label. */
+static double panel_find_top(const struct panel *p, const struct plot *b, double largest,
+			     const struct panel_limit *limits, unsigned nr)
 {
-	double top =
-		fmax(panel_find_largest(c, spec, all, nr), fmax(p->limit, p->point)) * HEADROOM;
-	double limit = p->limit * b->height / (b->height - LIMIT_ROOM);
-	double point = p->point * b->height / (b->height - POINT_ROOM);
+	double top = fmax(largest, p->point) * HEADROOM;
 
-	top = fmax(top, fmax(limit, point));
+	for (unsigned i = 0; i < nr; i++)
+		top = fmax(top, limits[i].value * b->height / (b->height - LIMIT_ROOM));
+	top = fmax(top, p->point * b->height / (b->height - POINT_ROOM));
 	return top > 0 ? top : 1;
 }
 
-static void panel_put(FILE *f, const struct panel *p, const struct report_charts *c,
-		      const struct chart_spec *spec, const struct downsampler_row *rows,
-		      const double *all, size_t nr)
-{
-	double top, x[DOWNSAMPLER_COLUMNS];
-	unsigned line[DOWNSAMPLER_COLUMNS], lines;
-	struct plot b = { .width = p->width - LEFT - RIGHT };
+/* A panel whose curves are known. */
+struct panel_curves {
+	const struct report_charts *charts;
+	const struct chart_spec *spec;
+	struct downsampler_row *rows; /* owned */
+	double *heights;              /* owned */
+	size_t nr;
+	double largest; /* with the peak */
+	struct panel_limit limits[MOST_LIMITS];
+	unsigned nr_limits;
+};
 
-	lines = legend_place(c, spec, b.width, x, line);
-	b.top = ABOVE + (lines - 1) * LEGEND_LINE;
+static int panel_curves_make(struct panel_curves *v, const struct panel *p,
+			     const struct report_run *r, size_t i)
+{
+	*v = (struct panel_curves){ .charts = &r->charts, .spec = &chart_specs[i] };
+	v->rows = charts_get_rows(&r->charts, i, &v->nr);
+	v->heights = v->rows ? panel_compute_heights(v->charts, v->spec, v->rows, v->nr) : NULL;
+	if (!v->heights)
+		return -ENOMEM;
+	v->largest = fmax(panel_find_largest(v->charts, v->spec, v->heights, v->nr), p->point);
+	v->nr_limits = limits_find(v->limits, r, i, v->largest);
+	return 0;
+}
+
+static void panel_curves_done(struct panel_curves *v)
+{
+	free(v->rows);
+	free(v->heights);
+}
+
+static struct plot panel_find_plot(const struct panel *p, const struct panel_curves *v)
+{
+	struct plot b = { .width = p->width - LEFT - (p->has_limits ? RIGHT_OF_LIMITS : RIGHT) };
+	double x[DOWNSAMPLER_COLUMNS];
+	unsigned line[DOWNSAMPLER_COLUMNS];
+
+	b.top = ABOVE + (legend_place(v->charts, v->spec, b.width, x, line) - 1) * LEGEND_LINE +
+		bands_height(p->bands);
 	b.bottom = p->height - BELOW;
 	b.height = b.bottom - b.top;
-	top = panel_find_top(p, &b, c, spec, all, nr);
+	return b;
+}
+
+static void panel_put_bands(FILE *f, const struct panel *p, const struct plot *b)
+{
+	const struct band_place place = { .left = LEFT,
+					  .width = b->width,
+					  .wall = p->wall,
+					  .lanes_top = b->top - bands_height(p->bands),
+					  .plot_top = b->top,
+					  .plot_height = b->height };
+
+	bands_write(f, p->bands, &place);
+}
+
+static void panel_put(FILE *f, const struct panel *p, const struct panel_curves *v)
+{
+	const struct plot b = panel_find_plot(p, v);
+	double top = panel_find_top(p, &b, v->largest, v->limits, v->nr_limits);
+	const struct limit_place place = panel_limit_place(&b, top);
+
 	fprintf(f, "<g transform=\"translate(%.0f %.0f)\">\n", p->x, p->y);
-	panel_put_title(f, &b, spec);
-	panel_put_legend(f, &b, c, spec);
-	panel_put_value_axis(f, &b, spec, top);
+	panel_put_title(f, &b, v->spec);
+	panel_put_legend(f, &b, v->charts, v->spec);
+	panel_put_bands(f, p, &b);
+	panel_put_value_axis(f, &b, v->spec, top);
 	panel_put_time_axis(f, &b, p->wall);
-	panel_put_curves(f, p, &b, c, spec, top, rows, all, nr);
-	panel_put_limit(f, p, &b, top);
+	panel_put_curves(f, p, &b, v->charts, v->spec, top, v->rows, v->heights, v->nr);
+	limits_draw(f, v->limits, v->nr_limits, &place);
 	panel_put_marks(f, p, &b);
-	panel_put_point(f, p, &b, top);
+	panel_put_point(f, p, &b, top, v->limits, v->nr_limits);
 	fputs("</g>\n", f);
 }
 
-int panel_write(FILE *f, const struct panel *p, const struct report_charts *c, size_t i)
+bool panel_has_limits(const struct panel *p, const struct report_run *r, size_t i)
 {
-	size_t nr;
-	struct downsampler_row *rows = charts_get_rows(c, i, &nr);
-	double *all = rows ? panel_compute_heights(c, &chart_specs[i], rows, nr) : NULL;
+	struct panel_curves v;
+	bool has = !panel_curves_make(&v, p, r, i) && v.nr_limits;
 
-	if (all)
-		panel_put(f, p, c, &chart_specs[i], rows, all, nr);
-	free(rows);
-	free(all);
-	return all ? 0 : -ENOMEM;
+	panel_curves_done(&v);
+	return has;
+}
+
+int panel_write(FILE *f, const struct panel *p, const struct report_run *r, size_t i)
+{
+	struct panel_curves v;
+	int err = panel_curves_make(&v, p, r, i);
+
+	if (!err)
+		panel_put(f, p, &v);
+	panel_curves_done(&v);
+	return err;
 }

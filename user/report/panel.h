@@ -3,7 +3,7 @@
 #ifndef REPORT_PANEL_H
 #define REPORT_PANEL_H
 
-#include "report/charts.h"
+#include "report/bands.h"
 
 #include <stdio.h>
 
@@ -20,21 +20,24 @@ struct panel_mark {
 	double seconds;
 	const char *text;
 	enum panel_mark_style style;
+	bool is_named; /* where there are lanes of phases, they have its text */
 };
 
 struct panel {
 	double x, y;                    /* of the upper left corner */
 	double width, height;           /* in pixels, at which its texts are to be read */
 	double wall;                    /* seconds that the time axis spans */
-	double limit;                   /* a horizontal line; 0: none */
-	const char *limit_text;         /* its label; not owned */
+	const struct bands *bands;      /* not owned */
+	bool has_limits;                /* there is room for their names beside the plot */
 	double point_seconds, point;    /* a value with a dot, and its time; 0: none */
 	const char *point_text;         /* its label; not owned */
 	const struct panel_mark *marks; /* in the order of their time */
 	size_t nr_marks;
 };
 
-/* Draws chart @i of @c; -ENOMEM. */
-int panel_write(FILE *f, const struct panel *p, const struct report_charts *c, size_t i);
+/* Draws chart @i; -ENOMEM. */
+int panel_write(FILE *f, const struct panel *p, const struct report_run *r, size_t i);
+/* Whether it has lines of limits, whose names need room in all panels that stand above it. */
+bool panel_has_limits(const struct panel *p, const struct report_run *r, size_t i);
 
 #endif
