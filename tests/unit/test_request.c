@@ -203,6 +203,7 @@ static void what_is_followed_must_have_come(void **state)
 	assert_int_equal(read_follow_of("\"everything\"", ",\"cgroup\"", 2), -EBADMSG);
 	assert_int_equal(read_follow_of("0", ",\"process\"", 2), -EBADMSG);
 	assert_refused(HEAD TIME "\"wait_start\":true," TWO, 2, "wait_start");
+	assert_refused(HEAD TIME "\"processes\":true," TWO, 2, "processes");
 }
 
 static void more_processes_than_there_is_room_for_are_refused(void **state)

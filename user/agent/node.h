@@ -15,12 +15,11 @@ struct node_job {
 	struct node_job *next;  /* in the list, not owned */
 	struct node_job *above; /* the job around it; NULL: it is the node */
 	struct rules_job rule;
-	char *cgroup; /* owned; the path of the first cgroup that was seen of it */
+	char *cgroup; /* owned; its path */
 	struct job job;
 	struct job_spec spec;
 	struct subject subject;
 	size_t nr_cgroups, nr_within; /* known cgroups and jobs directly in it */
-	bool has_begun;
 };
 
 struct node {

@@ -19,6 +19,16 @@ struct rules_job node_job_name(const char *id, const char *name)
 	return rule;
 }
 
+/* The first @depth components of @path, which are the job's own. NULL without memory. */
+static char *cgroup_of_job(const char *path, unsigned depth)
+{
+	const char *end = path;
+
+	for (unsigned i = 0; i < depth && *end; i++)
+		end = strchrnul(end + 1, '/');
+	return depth ? strndup(path, (size_t)(end - path)) : strdup(path);
+}
+
 /* Those that the accounts and the drain have: for others each job would read files. */
 static void metrics_of_view(const struct node *n, struct metric_set *set)
 {
@@ -68,13 +78,15 @@ void node_job_begin(struct node *n, struct node_job *j, struct rules_job rule, c
 	memset(j, 0, sizeof(*j));
 	j->above = above;
 	j->rule = rule;
-	j->cgroup = path ? strdup(path) : NULL;
+	j->cgroup = path ? cgroup_of_job(path, rule.depth) : NULL;
 	j->spec = (struct job_spec){
 		.run = &j->subject.run,
 		.is_view = true,
 		.stream_fd = -1,
 		.span_fd = -1,
 		.stalled_after_ns = n->stalled_after_ns,
+		.hides_others = true,
+		.shown_to = rule.uid >= 0 ? (uid_t)rule.uid : 0,
 	};
 	node_job_describe(n, j);
 	job_init(&j->job);

@@ -7,7 +7,9 @@
 
 /* A job that no rule of the table makes: its id, kind and name. */
 struct rules_job node_job_name(const char *id, const char *name);
-/* It begins now in @above (NULL: it is the node): its meta line is written. @path: of its cgroup.
+/*
+ * It begins now in @above (NULL: it is the node): its meta line is written. @path: of its cgroup,
+ * or of one in that; NULL: it has none.
  */
 void node_job_begin(struct node *n, struct node_job *j, struct rules_job rule, const char *path,
 		    struct node_job *above);

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/ownership.h"
 #include "base/text.h"
+#include "job/live.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#define ADMIN_QUEUE_BYTES (16UL << 20) /* all processes of a large node, some samples of them */
 #define SPANS_QUEUED 1024 /* callers that have not been accepted; the kernel may allow fewer */
 
 static bool socket_is(int fd, int domain, int type)
@@ -194,19 +196,33 @@ static void node_listen(struct peer *p, bool once)
 	p->listener.feed.is_ended = true;
 }
 
-static int job_listen(struct peer *p, const char *id, char *why, size_t size)
+/* To the samples and, with each, to all live processes; those of the last sample come at once. */
+static void job_listen_to_processes(struct peer *p, struct job *job)
 {
-	struct node_job *j = node_find_named(&p->agent->node, id, &p->listener);
+	struct feed *f = &p->listener.feed;
+
+	f->wants_processes = f->is_live = true;
+	f->shows_all = p->is_admin;
+	if (p->is_admin && f->most < ADMIN_QUEUE_BYTES)
+		feed_limit(f, ADMIN_QUEUE_BYTES);
+	job_put_latest(job, f);
+}
+
+static int job_listen(struct peer *p, const struct request *r, char *why, size_t size)
+{
+	struct node_job *j = node_find_named(&p->agent->node, r->job, &p->listener);
 	char shown[REQUEST_JOB_BYTES];
 
 	/* whether there is such a job of another user is not to be found out */
 	if (j) {
 		p->follows = j;
 		stream_put_meta(&p->agent->stream, &j->subject, &p->listener);
+		if (r->processes)
+			job_listen_to_processes(p, &j->job);
 		feeds_add(&j->job.feeds, &p->listener.feed);
 		return 0;
 	}
-	snprintf(shown, sizeof(shown), "%s", id);
+	snprintf(shown, sizeof(shown), "%s", r->job);
 	text_disarm(shown);
 	snprintf(why, size,
 		 "there is no job '%.200s' on this node, or it is not yours; bpfmon jobs "
@@ -233,7 +249,7 @@ static int listening_begin(struct peer *p, struct request *r, char *why, size_t 
 	if (r->follow == FOLLOW_NODE)
 		node_listen(p, r->once);
 	else
-		err = job_listen(p, r->job, why, size);
+		err = job_listen(p, r, why, size);
 	p->state = PEER_LISTENS;
 	p->until_ns = 0;
 	return err;

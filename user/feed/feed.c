@@ -161,18 +161,23 @@ void feeds_put_spare(struct feeds *all, struct jsonw *j, uint64_t lines)
 	jsonw_reset(j);
 }
 
-bool feeds_want_processes(const struct feeds *all)
+static bool feed_takes_processes(const struct feed *f, bool shows_all)
+{
+	return f->wants_processes && f->shows_all == shows_all && !f->is_broken;
+}
+
+bool feeds_want_processes(const struct feeds *all, bool shows_all)
 {
 	for (const struct feed *f = all->first; f; f = f->next)
-		if (f->wants_processes && !f->is_broken)
+		if (feed_takes_processes(f, shows_all))
 			return true;
 	return false;
 }
 
-void feeds_put_processes(struct feeds *all, const struct jsonw *j, uint64_t lines)
+void feeds_put_processes(struct feeds *all, bool shows_all, const struct jsonw *j, uint64_t lines)
 {
 	for (struct feed *f = all->first; f; f = f->next)
-		if (f->wants_processes && !f->is_broken &&
+		if (feed_takes_processes(f, shows_all) &&
 		    (j->failed || !feed_offer(f, j->text, j->used, feed_most(f) - FEED_QUARTER)))
 			f->spared += lines;
 }

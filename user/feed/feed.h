@@ -24,7 +24,8 @@ struct feed {
 	bool is_broken;       /* it has no reader any more */
 	bool is_ended;        /* nothing will be put any more: its job is over */
 	bool is_live;         /* nobody waits for its reader; it takes no spare lines */
-	bool wants_processes; /* all that are alive, at each sample */
+	bool wants_processes; /* all that are alive, at each sample, */
+	bool shows_all;       /* with what they execute, whichever users they are of */
 	uint64_t dropped;     /* lines that did not fit */
 	uint64_t spared;      /* lines of feeds_put_spare() that were not taken */
 };
@@ -66,9 +67,12 @@ void feeds_put(struct feeds *all, struct jsonw *j);
 bool feeds_offer(struct feeds *all, struct jsonw *j, size_t most_bytes);
 /* The same for @lines lines and FEED_QUARTER; each feed counts lines that it does not take. */
 void feeds_put_spare(struct feeds *all, struct jsonw *j, uint64_t lines);
-/* Whether a feed wants all processes; and queues those in @j, @lines lines, in each that does. */
-bool feeds_want_processes(const struct feeds *all);
-void feeds_put_processes(struct feeds *all, const struct jsonw *j, uint64_t lines);
+/*
+ * Whether a feed wants all processes; and queues those in @j, @lines lines, in each that does. Of
+ * feeds that are shown all of them, or of the others.
+ */
+bool feeds_want_processes(const struct feeds *all, bool shows_all);
+void feeds_put_processes(struct feeds *all, bool shows_all, const struct jsonw *j, uint64_t lines);
 void feeds_flush(struct feeds *all);
 /* True if no feed that is waited for has anything to send. */
 bool feeds_are_empty(const struct feeds *all);

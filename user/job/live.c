@@ -61,7 +61,7 @@ static struct live_listener *live_place(struct live *l)
 
 /* False: it has been freed since the drain, and its record comes. */
 static bool process_take_record(struct process_sample *p, struct job *job,
-				const struct drain_row *row)
+				const struct drain_row *row, bool shows_all)
 {
 	const struct image *image;
 	struct process_record r;
@@ -74,7 +74,7 @@ static bool process_take_record(struct process_sample *p, struct job *job,
 	p->has_parent = true;
 	p->ppid = (int32_t)r.ppid;
 	p->uid = r.uid;
-	if (image && job_shows(job, &r))
+	if (image && (shows_all || job_shows(job, &r)))
 		p->exe = image->exe;
 	record_read_counters(&r, &job->run->usable, p->value, &p->have);
 	p->value[M_threads] = threads;
@@ -83,7 +83,7 @@ static bool process_take_record(struct process_sample *p, struct job *job,
 }
 
 /* Returns their number. */
-static uint64_t live_processes_write(struct job *job, struct jsonw *lines)
+static uint64_t live_processes_write(struct job *job, bool shows_all, struct jsonw *lines)
 {
 	uint64_t nr = 0;
 
@@ -94,7 +94,7 @@ static uint64_t live_processes_write(struct job *job, struct jsonw *lines)
 		if (row->end_boot_ns)
 			continue;
 		process_sample_take(&p, job, row, job->held.smp.elapsed_ns);
-		if (!process_take_record(&p, job, row))
+		if (!process_take_record(&p, job, row, shows_all))
 			continue;
 		write_process_sample(lines, job->run->start_epoch_ns, &p);
 		nr++;
@@ -102,16 +102,36 @@ static uint64_t live_processes_write(struct job *job, struct jsonw *lines)
 	return nr;
 }
 
-void job_put_processes(struct job *job)
+static void live_processes_put(struct job *job, bool shows_all)
 {
 	struct jsonw lines = { 0 };
 	uint64_t nr;
 
-	if (!feeds_want_processes(&job->feeds))
+	if (!feeds_want_processes(&job->feeds, shows_all))
 		return;
-	nr = live_processes_write(job, &lines);
-	feeds_put_processes(&job->feeds, &lines, nr);
+	nr = live_processes_write(job, shows_all, &lines);
+	feeds_put_processes(&job->feeds, shows_all, &lines, nr);
 	jsonw_done(&lines);
+}
+
+void job_put_processes(struct job *job)
+{
+	live_processes_put(job, false);
+	live_processes_put(job, true);
+}
+
+void job_put_latest(struct job *job, struct feed *feed)
+{
+	if (job->held.is_waiting || !job->held.smp.elapsed_ns) /* the first one is soon there */
+		return;
+	write_sample(&job->json, job->run, &job->held.smp);
+	feed_put(feed, job->json.text, job->json.used);
+	jsonw_reset(&job->json);
+	if (!feed->wants_processes)
+		return;
+	live_processes_write(job, feed->shows_all, &job->json);
+	feed_put(feed, job->json.text, job->json.used);
+	jsonw_reset(&job->json);
 }
 
 /* What it would have had by now. */
@@ -122,16 +142,7 @@ static void live_greet(struct live_listener *one)
 	write_meta(&job->json, job->run);
 	feed_put(&one->feed, job->json.text, job->json.used);
 	jsonw_reset(&job->json);
-	if (job->held.is_waiting) /* the first one is soon there */
-		return;
-	write_sample(&job->json, job->run, &job->held.smp);
-	feed_put(&one->feed, job->json.text, job->json.used);
-	jsonw_reset(&job->json);
-	if (one->feed.wants_processes) {
-		live_processes_write(job, &job->json);
-		feed_put(&one->feed, job->json.text, job->json.used);
-		jsonw_reset(&job->json);
-	}
+	job_put_latest(job, &one->feed);
 }
 
 int live_take(struct live *l, int fd, bool processes, char *why, size_t size)

@@ -45,5 +45,8 @@ void live_close(struct live *l);
 
 /* Writes to each feed that wants them the live processes of the last drain, for its sample. */
 void job_put_processes(struct job *job);
+/* Writes to @feed alone the last sample, if there is one, and the live processes if it wants them.
+ */
+void job_put_latest(struct job *job, struct feed *feed);
 
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 10000
@@ -25,6 +26,10 @@ static int answer_take(int fd, char *why, size_t size)
 		snprintf(why, size, "%s", answer.text);
 		return answer.value < 0 ? answer.value : -EIO;
 	}
+	if (got == -EAGAIN || got == -EWOULDBLOCK) {
+		snprintf(why, size, "the agent has not answered for %d s", PATIENCE_MS / 1000);
+		return -ETIMEDOUT;
+	}
 	snprintf(why, size, "the agent has closed the connection");
 	return got < 0 ? got : -ECONNRESET;
 }
@@ -39,9 +44,19 @@ static int stream_request(int control_fd, int stream_fd, struct request *r)
 	return message_send_json(control_fd, CONTROL_REQUEST, &j, &stream_fd, 1, PATIENCE_MS);
 }
 
-static int agent_call(struct agent_call *c, const char *path, struct request *r, char *why,
-		      size_t size)
+int agent_call_answer(struct agent_call *c, char *why, size_t size)
 {
+	int err = answer_take(c->control_fd, why, size);
+
+	if (err)
+		agent_call_done(c);
+	return err;
+}
+
+static int agent_call_begin(struct agent_call *c, const char *path, struct request *r, char *why,
+			    size_t size)
+{
+	static const struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
 	int ends[2], err;
 
 	c->stream_fd = -1;
@@ -54,16 +69,23 @@ static int agent_call(struct agent_call *c, const char *path, struct request *r,
 		agent_call_done(c);
 		return err;
 	}
+	setsockopt(c->control_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	c->stream_fd = ends[0];
 	err = stream_request(c->control_fd, ends[1], r);
 	close(ends[1]);
-	if (err)
+	if (err) {
 		snprintf(why, size, "cannot ask the agent: %s", strerror(-err));
-	else
-		err = answer_take(c->control_fd, why, size);
-	if (err)
 		agent_call_done(c);
+	}
 	return err;
+}
+
+static int agent_call(struct agent_call *c, const char *path, struct request *r, char *why,
+		      size_t size)
+{
+	int err = agent_call_begin(c, path, r, why, size);
+
+	return err ? err : agent_call_answer(c, why, size);
 }
 
 int agent_call_node(struct agent_call *c, const char *path, bool once, char *why, size_t size)
@@ -74,6 +96,28 @@ int agent_call_node(struct agent_call *c, const char *path, bool once, char *why
 	r.follow = FOLLOW_NODE;
 	r.once = once;
 	return agent_call(c, path, &r, why, size);
+}
+
+int agent_call_begin_node(struct agent_call *c, const char *path, char *why, size_t size)
+{
+	struct request r;
+
+	request_init(&r);
+	r.follow = FOLLOW_NODE;
+	return agent_call_begin(c, path, &r, why, size);
+}
+
+int agent_call_job(struct agent_call *c, const char *path, const char *id, char *why, size_t size)
+{
+	struct request r;
+
+	request_init(&r);
+	r.follow = FOLLOW_JOB;
+	r.processes = true;
+	if (snprintf(r.job, sizeof(r.job), "%s", id) < (int)sizeof(r.job))
+		return agent_call(c, path, &r, why, size);
+	snprintf(why, size, "the job's name is too long");
+	return -E2BIG;
 }
 
 int agent_call_history(struct agent_call *c, const char *path, const struct history_query *q,

@@ -29,6 +29,7 @@ static const struct field fields[] = {
 	FIELD_BOOL_OF(request, wait_tree),
 	FIELD_BOOL_OF(request, wait_start),
 	FIELD_BOOL_OF(request, once),
+	FIELD_BOOL_OF(request, processes),
 	FIELD_TEXT_OF(request, job),
 	FIELD_TEXT_OF(request, spans),
 	FIELD_BOOL_OF(request, hides_others),
@@ -209,6 +210,8 @@ static int request_check(const struct request *r, char *why, size_t size)
 		return fields_refuse("descriptors", "has several commands", why, size);
 	if (r->wait_start && r->follow != FOLLOW_CGROUP)
 		return fields_refuse("wait_start", "is for a cgroup", why, size);
+	if (r->processes && r->follow != FOLLOW_JOB)
+		return fields_refuse("processes", "is for a job of the node", why, size);
 	return 0;
 }
 

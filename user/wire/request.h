@@ -51,7 +51,8 @@ struct request {
 	bool span_samples;         /* what each live span has used, at each sample */
 	bool wait_tree;            /* go on until the last descendant has ended */
 	bool wait_start;           /* the run begins when the cgroup has its first process */
-	bool once; /* of a node: what there is now, up to the line of the agent itself */
+	bool once;      /* of a node: what there is now, up to the line of the agent itself */
+	bool processes; /* of one of its jobs: the live processes too, at each sample */
 	char job[REQUEST_JOB_BYTES];     /* its id, where one is followed; or the query */
 	char spans[REQUEST_SPANS_BYTES]; /* abstract name at which an agent is to listen for spans
 					  */
