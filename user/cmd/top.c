@@ -7,17 +7,16 @@
 #include "cmd/named_run.h"
 #include "cmd/option_values.h"
 
+#include "base/agent_socket.h"
 #include "base/log.h"
 #include "view/terminal.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #define MAX_WORDS 160 /* of its command line */
@@ -25,7 +24,7 @@
 struct top_options {
 	struct common_options common; /* its word: the run, or a file */
 	struct store_options store;
-	const char *job;
+	const char *job, *agent;
 };
 
 /* clang-format off */
@@ -35,10 +34,16 @@ static const struct option_row top_rows[] = {
 	{ "job", 0, "ID", false, "The run of this job that goes on, else the job of the node", text_parse, AT(job), GUARD_NONE },
 	{ 0 }
 };
+
+static const struct option_row agent_rows[] = {
+	{ "agent", 0, "SOCKET", false, "Ask the agent at SOCKET (default " AGENT_SOCKET ")", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ 0 }
+};
 /* clang-format on */
 
 static const struct option_group top_groups[] = {
 	{ top_rows, 0, false },
+	{ agent_rows, 0, true },
 	{ store_rows, AT(store), true },
 	{ colour_rows, AT(common), true },
 	{ common_rows, AT(common), false },
@@ -63,9 +68,9 @@ static void top_help(void)
 	     "and the sum of all that it started, ended ones included. RUN is a number of `bpfmon\n"
 	     "list`, a name, or a file of JSON Lines, whole or still growing (-: stdin). Without "
 	     "RUN\n"
-	     "it is the list of the runs that go on. One that has ended is shown again: the "
-	     "arrows\n"
-	     "left and right go through its time. ? in it has all keys. It signals nothing.\n");
+	     "it is the list of the runs that go on, and with an agent of the jobs of this node:\n"
+	     "your own, for an admin all. One that has ended is shown again: the arrows left and\n"
+	     "right go through its time. ? in it has all keys. It signals nothing.\n");
 	options_print(&subcommand_top);
 	puts("Exit status: 0; 2 usage, no such run, no terminal; 128 + N, ended by the signal N.");
 }
@@ -150,6 +155,12 @@ static int top_show_named(struct command_line *c, const struct top_options *o)
 	return status;
 }
 
+static void top_add_agent(struct command_line *c, const struct top_options *o)
+{
+	top_add(c, "--agent");
+	top_add(c, o->agent ? o->agent : AGENT_SOCKET);
+}
+
 static int top_show_list(struct command_line *c, const struct top_options *o)
 {
 	struct stores s;
@@ -161,39 +172,29 @@ static int top_show_list(struct command_line *c, const struct top_options *o)
 		top_add(c, "--store");
 		top_add(c, s.path[i]);
 	}
+	if (o->agent || agent_socket_is_there())
+		top_add_agent(c, o);
 	status = top_execute(c);
 	stores_done(&s);
 	return status;
 }
 
-/* The lines of a job of the node, as an attachment to it has them, on the stdin of this process. */
-static int job_attach(const char *job)
+static int top_show_job_of_node(struct command_line *c, const struct top_options *o,
+				const char *job)
 {
-	int fds[2];
-	pid_t child, parent = getpid();
-
-	if (pipe(fds))
-		return -errno;
-	child = fork();
-	if (child < 0)
-		return -errno;
-	if (!child) {
-		/* it ends with top, and is not in the way of its keys */
-		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		if (getppid() != parent)
-			_exit(EXIT_USAGE);
-		setsid();
-		dup2(fds[1], STDOUT_FILENO);
-		close(fds[0]);
-		close(fds[1]);
-		execl("/proc/self/exe", "bpfmon", "attach", "--job", job, "--quiet", "--no-store",
-		      "--process-samples", "1000", "--output", "jsonl:-", NULL);
-		_exit(EXIT_USAGE);
+	if (!o->agent && !agent_socket_is_there()) {
+		log_error("no run of the job '%s' goes on, and there is no agent, which would know "
+			  "the "
+			  "jobs of this node; see bpfmon agent --help",
+			  job);
+		return EXIT_USAGE;
 	}
-	dup2(fds[0], STDIN_FILENO);
-	close(fds[0]);
-	close(fds[1]);
-	return 0;
+	top_add_agent(c, o);
+	top_add(c, "--job");
+	top_add(c, job);
+	top_add(c, "--label");
+	top_add(c, job);
+	return top_execute(c);
 }
 
 static int top_show_job(struct command_line *c, const struct top_options *o)
@@ -212,13 +213,7 @@ static int top_show_job(struct command_line *c, const struct top_options *o)
 		snprintf(r.label, sizeof(r.label), "job %s", o->job);
 		status = top_show_stored(c, &n, &r);
 	} else if (!err) {
-		err = job_attach(o->job);
-		if (err)
-			log_error("cannot follow the job '%s': %s", o->job, strerror(-err));
-		top_add(c, "--");
-		top_add(c, "-");
-		if (!err)
-			status = top_execute(c);
+		status = top_show_job_of_node(c, o, o->job);
 	}
 	stored_runs_done(&all);
 	named_runs_done(&n);

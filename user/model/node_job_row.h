@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 struct node_job_row {
-	char *run, *id, *name, *user; /* owned; @user is NULL if it has none */
+	char *run, *id, *name;             /* owned */
+	char *user, *cgroup, *live_socket; /* owned; NULL: it has none */
 	uint64_t start_epoch_ns;
 	uint64_t value[NR_METRICS];
 	struct metric_set have;

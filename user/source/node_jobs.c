@@ -16,6 +16,16 @@ static struct node_job_row *row_find(struct node_job_rows *rows, const char *run
 	return NULL;
 }
 
+static void row_done(struct node_job_row *row)
+{
+	free(row->run);
+	free(row->id);
+	free(row->name);
+	free(row->user);
+	free(row->cgroup);
+	free(row->live_socket);
+}
+
 static struct node_job_row *row_append(struct node_job_rows *rows)
 {
 	size_t room = rows->room ? rows->room * 2 : 64;
@@ -57,6 +67,8 @@ static int meta_take(struct node_job_rows *rows, const struct line *l)
 	row->id = member_copy(job, "id", &err);
 	row->name = member_copy(job, "name", &err);
 	row->user = member_copy(job, "user", &err);
+	row->cgroup = member_copy(job, "cgroup", &err);
+	row->live_socket = member_copy(o, "live_socket", &err);
 	row->start_epoch_ns = l->start_epoch_ns;
 	if (!err && (!row->run || !row->id || !row->name))
 		err = -EBADMSG;
@@ -73,12 +85,15 @@ static int node_line_take(struct node_job_rows *rows, struct line *l, bool *is_l
 	rows->has_history |= *is_last && json_object_get(o, "history");
 	if (l->kind == LINE_META)
 		return meta_take(rows, l);
-	row = l->kind == LINE_SAMPLE || l->kind == LINE_EVENT
-		      ? row_find(rows, json_string_value(json_object_get(o, "run")))
-		      : NULL;
+	row = row_find(rows, json_string_value(json_object_get(o, "run")));
 	if (row && l->kind == LINE_EVENT)
 		stall_state_take(&row->stall, o);
-	if (!row || l->kind == LINE_EVENT)
+	if (row && l->kind == LINE_SUMMARY) {
+		row_done(row);
+		*row = rows->all[--rows->nr];
+		return 0;
+	}
+	if (!row || l->kind != LINE_SAMPLE)
 		return 0;
 	memcpy(row->value, l->sample.value, sizeof(row->value));
 	row->have = l->sample.have;
@@ -100,12 +115,8 @@ int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, 
 
 void node_jobs_done(struct node_job_rows *rows)
 {
-	for (size_t i = 0; i < rows->nr; i++) {
-		free(rows->all[i].run);
-		free(rows->all[i].id);
-		free(rows->all[i].name);
-		free(rows->all[i].user);
-	}
+	for (size_t i = 0; i < rows->nr; i++)
+		row_done(&rows->all[i]);
 	free(rows->all);
 	*rows = (struct node_job_rows){ 0 };
 }

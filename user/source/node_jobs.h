@@ -8,8 +8,9 @@
 #include <stdbool.h>
 
 /*
- * Takes a line of the stream of a node. *@is_last: it is the agent's own, which comes after those
- * of all jobs. 0; -EBADMSG: it is no line; -ENOMEM.
+ * Takes a line of the stream of a node; a job that has ended is none of the rows any more.
+ * *@is_last: it is the agent's own, which comes after those of all jobs. 0; -EBADMSG: it is no
+ * line; -ENOMEM.
  */
 int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, bool *is_last);
 void node_jobs_done(struct node_job_rows *rows);

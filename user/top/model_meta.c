@@ -35,6 +35,15 @@ static void command_copy(struct model *m, const json_t *meta)
 	}
 }
 
+/* A job of a node is known by its id, of which the name is a part. */
+static void model_name_job(struct model *m, const json_t *job)
+{
+	const char *id = json_string_value(json_object_get(job, "id"));
+
+	if (id && strcmp(id, "run") != 0)
+		snprintf(m->name, sizeof(m->name), "%s", id);
+}
+
 int model_take_meta(struct model *m, struct line *l)
 {
 	const json_t *meta = l->tree, *system = json_object_get(meta, "system");
@@ -48,6 +57,7 @@ int model_take_meta(struct model *m, struct line *l)
 	m->interval_ns =
 		(uint64_t)(json_number_value(json_object_get(meta, "interval_seconds")) * 1e9);
 	model_copy_text(m->name, sizeof(m->name), meta, "name");
+	model_name_job(m, json_object_get(meta, "node_job"));
 	model_copy_text(m->host, sizeof(m->host), meta, "host");
 	model_copy_text(m->user, sizeof(m->user), meta, "user");
 	model_copy_text(m->uuid, sizeof(m->uuid), meta, "run");

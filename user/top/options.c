@@ -22,6 +22,12 @@ static int top_option_take(struct top_options *o, int key, const char *text)
 		o->is_running = true;
 	else if (key == 'l')
 		o->label = text;
+	else if (key == 'a')
+		o->agent = text;
+	else if (key == 'j')
+		o->job = text;
+	else if (key == 'p')
+		o->pid = (int32_t)strtol(text, NULL, 10);
 	else if (key == 'c')
 		terminal_choose_colour(!strcmp(text, "always")  ? COLOUR_ALWAYS
 				       : !strcmp(text, "never") ? COLOUR_NEVER
@@ -29,6 +35,15 @@ static int top_option_take(struct top_options *o, int key, const char *text)
 	else if (key == '?')
 		return -EINVAL;
 	return 0;
+}
+
+static bool sources_are_clear(const struct top_options *o, bool has_more)
+{
+	if (o->job && !o->agent)
+		return false;
+	if (o->file)
+		return !has_more && !o->nr_stores && !o->agent;
+	return o->nr_stores || o->agent;
 }
 
 int top_options_read(struct top_options *o, int argc, char **argv)
@@ -39,6 +54,9 @@ int top_options_read(struct top_options *o, int argc, char **argv)
 		{ "run", required_argument, NULL, 'r' },
 		{ "running", no_argument, NULL, 'g' },
 		{ "label", required_argument, NULL, 'l' },
+		{ "agent", required_argument, NULL, 'a' },
+		{ "job", required_argument, NULL, 'j' },
+		{ "select", required_argument, NULL, 'p' },
 		{ "color", required_argument, NULL, 'c' },
 		{ 0 },
 	};
@@ -50,8 +68,9 @@ int top_options_read(struct top_options *o, int argc, char **argv)
 	if (err)
 		return err;
 	o->file = argv[optind];
-	if (!o->shows_help && (o->file ? o->nr_stores > 0 || argv[optind + 1] : !o->nr_stores)) {
-		log_error("bpfmon-top takes a FILE, or --store FILE; see `bpfmon top --help`");
+	if (!o->shows_help && !sources_are_clear(o, o->file && argv[optind + 1])) {
+		log_error("bpfmon-top takes a FILE, --store FILE or --agent SOCKET; see `bpfmon "
+			  "top --help`");
 		return -EINVAL;
 	}
 	return 0;
@@ -59,11 +78,15 @@ int top_options_read(struct top_options *o, int argc, char **argv)
 
 void top_options_help(void)
 {
-	puts("Usage: bpfmon-top [OPTIONS] FILE | bpfmon-top --store FILE [--run ID]\n\n"
+	puts("Usage: bpfmon-top [OPTIONS] FILE | bpfmon-top --store FILE [--run ID]\n"
+	     "       bpfmon-top --agent SOCKET [--job ID]\n\n"
 	     "Shows a run while it goes on, or again. `bpfmon top` executes it.\n\n"
 	     "      --store FILE   A store; several: the list of the runs that go on\n"
 	     "      --run ID       The run of that number in the store\n"
 	     "      --running      It goes on: follow it\n"
+	     "      --agent SOCKET Its jobs are in the list, too\n"
+	     "      --job ID       The job of that agent\n"
+	     "      --select PID   Select this process\n"
 	     "      --label TEXT   What to call what is shown\n"
 	     "      --color WHEN   auto (default), always, never\n"
 	     "  -h, --help         Print this help");

@@ -17,6 +17,9 @@ struct top_options {
 	int64_t run;       /* of the first store; 0: the list */
 	bool is_running;   /* it goes on: its feed is listened to */
 	const char *label; /* what to call what is shown; NULL: as it is named itself */
+	const char *agent; /* socket; its jobs are in the list; NULL: none */
+	const char *job;   /* the one of the agent's that is shown; NULL: none */
+	int32_t pid;       /* of the process that is selected first; 0: none */
 };
 
 /* -EINVAL after one line to the user. */

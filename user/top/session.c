@@ -214,7 +214,7 @@ static int session_loop(struct session *s)
 /* A run, or what @o has as file. */
 static int session_open_source(struct session *s, const struct top_options *o)
 {
-	const char *label = o->label ? o->label : o->file ? o->file : "";
+	const char *label = s->label[0] ? s->label : o->label ? o->label : o->file ? o->file : "";
 	int err;
 
 	model_init(&s->model);
@@ -223,8 +223,13 @@ static int session_open_source(struct session *s, const struct top_options *o)
 	s->why[0] = '\0';
 	snprintf(s->view.source, sizeof(s->view.source), "%s", label);
 	s->view.can_go_back = s->is_of_list;
+	s->view.wanted_pid = o->pid;
 	if (o->file)
 		return stream_open_file(&s->stream, &s->model, o->file);
+	if (s->job[0])
+		return stream_open_job(&s->stream, &s->model, o->agent, s->job);
+	if (s->live_socket[0])
+		return stream_open_live(&s->stream, &s->model, s->live_socket);
 	err = stream_open_stored(&s->stream, &s->model, s->store, s->run, s->is_running);
 	if (!err && s->stream.has_ended && s->model.has_summary)
 		view_go_to_life(&s->view);
@@ -262,6 +267,12 @@ static int session_show_list(struct session *s, const struct top_options *o)
 		err = session_choose_run(s, o);
 		if (!err && !s->is_over)
 			err = session_show_source(s, o);
+		if (err && err != -ENOMEM && s->why[0]) { /* it may have ended meanwhile */
+			snprintf(s->note, sizeof(s->note), "%s%s%s", s->name,
+				 s->name[0] ? ": " : "", s->why);
+			s->why[0] = s->name[0] = '\0';
+			err = 0;
+		}
 	}
 	return err;
 }
@@ -284,8 +295,10 @@ static int session_show(struct session *s, const struct top_options *o)
 	s->store = o->stores[0];
 	s->run = o->run;
 	s->is_running = o->is_running;
+	snprintf(s->job, sizeof(s->job), "%s", o->job ? o->job : "");
 	if (!err)
-		err = o->file || o->run ? session_show_source(s, o) : session_show_list(s, o);
+		err = o->file || o->run || o->job ? session_show_source(s, o)
+						  : session_show_list(s, o);
 	curses_close();
 	if (err)
 		log_error("%s%s%s", s->name, s->name[0] ? ": " : "",

@@ -1,35 +1,25 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The list of the runs that go on, from the stores. */
+/* The list of the runs that go on and of the jobs of the node: what keys do in it. */
 #include "top/session_parts.h"
 
 #include "base/clock.h"
-#include "store/query.h"
 #include "top/curses.h"
+#include "top/list.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
 #define REFRESH_MS 1000
-#define NUMBER_COLUMNS 8
-#define TIME_COLUMNS 9
-#define NAME_COLUMNS 20
+#define SETTLE_MS 60 /* lines that come together are drawn together */
 
-struct run_list {
-	struct stored_runs runs;
-	size_t at;
-	char why[2 * STREAM_WHY_BYTES]; /* what could not be read */
-};
-
-static int run_list_read(struct run_list *l, const struct top_options *o)
+static int runs_read(struct list *l, const struct top_options *o)
 {
 	const struct run_filter filter = { .state = ONLY_RUNNING };
 	int err = 0;
 
 	stored_runs_done(&l->runs);
-	l->why[0] = '\0';
 	for (size_t i = 0; i < o->nr_stores && err != -ENOMEM; i++) {
 		struct database d;
 
@@ -45,108 +35,125 @@ static int run_list_read(struct run_list *l, const struct top_options *o)
 	    stored_runs_select(&l->runs, ONLY_RUNNING))
 		return -ENOMEM;
 	stored_runs_sort(&l->runs, BY_START);
-	if (l->at >= l->runs.nr)
-		l->at = l->runs.nr ? l->runs.nr - 1 : 0;
-	return 0;
+	return list_arrange(l);
 }
 
-static void run_draw(struct screen *s, int y, const struct stored_run *r)
+static bool list_open(struct session *s, const struct list_item *item)
 {
-	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
-	char text[32];
-	int x = 0;
-
-	snprintf(text, sizeof(text), "%" PRId64, r->id);
-	screen_text_right(s, x, y, NUMBER_COLUMNS, STYLE_PLAIN, text);
-	x += NUMBER_COLUMNS + 1;
-	duration_short(text, sizeof(text),
-		       now_ns > r->start_epoch_ns ? now_ns - r->start_epoch_ns : 0);
-	screen_text_right(s, x, y, TIME_COLUMNS, STYLE_GOOD, text);
-	x += TIME_COLUMNS + 2;
-	screen_text(s, x, y, NAME_COLUMNS, STYLE_BOLD, r->name ? r->name : "");
-	x += NAME_COLUMNS + 1;
-	screen_text(s, x, y, s->width - x, STYLE_PLAIN, r->command ? r->command : "");
-}
-
-static void run_list_draw(const struct run_list *l, struct screen *s)
-{
-	int rows = s->height - 3;
-	size_t top = rows > 0 && l->at >= (size_t)rows ? l->at - (size_t)rows + 1 : 0;
-
-	screen_clear(s);
-	screen_printf(s, 0, 0, s->width, STYLE_BOLD, "%zu run%s under way", l->runs.nr,
-		      l->runs.nr == 1 ? "" : "s");
-	screen_paint(s, 0, 1, s->width, STYLE_TITLE);
-	screen_text_right(s, 0, 1, NUMBER_COLUMNS, STYLE_TITLE, "RUN");
-	screen_text_right(s, NUMBER_COLUMNS + 1, 1, TIME_COLUMNS, STYLE_TITLE, "SINCE");
-	screen_text(s, NUMBER_COLUMNS + TIME_COLUMNS + 3, 1, NAME_COLUMNS, STYLE_TITLE, "NAME");
-	screen_text(s, NUMBER_COLUMNS + TIME_COLUMNS + NAME_COLUMNS + 4, 1, s->width, STYLE_TITLE,
-		    "COMMAND");
-	for (int i = 0; i < rows && top + (size_t)i < l->runs.nr; i++) {
-		run_draw(s, 2 + i, &l->runs.runs[top + (size_t)i]);
-		if (top + (size_t)i == l->at)
-			screen_paint(s, 0, 2 + i, s->width, STYLE_SELECTED);
-	}
-	if (!l->runs.nr)
-		screen_text(s, 0, 3, s->width, STYLE_DIM,
-			    "A run that begins now appears here: bpfmon -- COMMAND");
-	if (l->why[0])
-		screen_text(s, 0, s->height - 2, s->width, STYLE_ALARM, l->why);
-	screen_text(s, 0, s->height - 1, s->width, STYLE_PLAIN, "q quit  Enter open");
-}
-
-/* True: one is chosen. */
-static bool run_list_key(struct session *s, struct run_list *l, int key)
-{
-	if (key == 'q')
-		s->is_over = true;
-	else if ((key == KEY_OF_UP || key == 'k') && l->at)
-		l->at--;
-	else if ((key == KEY_OF_DOWN || key == 'j') && l->at + 1 < l->runs.nr)
-		l->at++;
-	else if (key == KEY_OF_RESIZE)
-		s->has_resized = true;
-	else if (key == KEY_OF_ENTER && l->runs.nr)
-		return true;
+	if (!item || item->run || strcmp(item->job->id, "run") != 0 || item->job->live_socket)
+		return item != NULL;
+	snprintf(s->note, sizeof(s->note), "this run has no live feed");
 	return false;
 }
 
-static int run_list_turn(struct session *s, struct run_list *l, const struct top_options *o,
-			 bool *is_chosen)
+/* True: one is chosen. */
+static bool list_key(struct session *s, struct list *l, int key)
 {
-	struct pollfd fds[] = { { .fd = s->keys_fd, .events = POLLIN },
-				{ .fd = s->signals_fd, .events = POLLIN } };
-	int err = session_fit_screen(s), key;
+	size_t page = s->screen.height > 6 ? (size_t)s->screen.height - 6 : 1;
+
+	if (key == KEY_OF_RESIZE) {
+		s->has_resized = true;
+		return false;
+	}
+	s->note[0] = '\0';
+	if (key == 'q')
+		s->is_over = true;
+	else if ((key == KEY_OF_UP || key == 'k') && l->at)
+		list_select(l, l->at - 1);
+	else if (key == KEY_OF_DOWN || key == 'j')
+		list_select(l, l->at + 1);
+	else if (key == KEY_OF_PAGE_UP)
+		list_select(l, l->at > page ? l->at - page : 0);
+	else if (key == KEY_OF_PAGE_DOWN)
+		list_select(l, l->at + page);
+	else if (key == KEY_OF_HOME || key == 'g')
+		list_select(l, 0);
+	else if (key == KEY_OF_END || key == 'G')
+		list_select(l, SIZE_MAX);
+	else if (key == KEY_OF_ENTER)
+		return list_open(s, list_selected(l));
+	return false;
+}
+
+static int list_show(struct session *s, struct list *l)
+{
+	int err = session_fit_screen(s);
 
 	if (err)
 		return err;
-	run_list_draw(l, &s->screen);
+	if (s->note[0])
+		snprintf(l->why, sizeof(l->why), "%s", s->note);
+	list_draw(l, &s->screen, clock_ns(CLOCK_REALTIME));
 	curses_show(&s->screen, s->has_resized);
 	s->has_resized = false;
-	if (!poll(fds, 2, REFRESH_MS))
-		err = run_list_read(l, o);
+	l->why[0] = '\0';
+	return 0;
+}
+
+/* Waits for a key, and for what the agent sends, until the runs are to be read again. */
+static int list_wait(struct session *s, struct list *l, uint64_t *read_ns,
+		     const struct top_options *o)
+{
+	uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - *read_ns;
+	int64_t left_ms = REFRESH_MS - (int64_t)(passed_ns / NSEC_PER_MSEC);
+	struct pollfd fds[] = { { .fd = s->keys_fd, .events = POLLIN },
+				{ .fd = s->signals_fd, .events = POLLIN },
+				{ .fd = node_watch_fd(&l->watch), .events = POLLIN } };
+	int err;
+
+	if (poll(fds, 3, left_ms > 0 ? (int)left_ms : 0) > 0 && fds[2].revents && !fds[0].revents &&
+	    !fds[1].revents)
+		poll(fds, 2, SETTLE_MS);
 	if (fds[0].revents & (POLLHUP | POLLERR))
 		s->is_over = true;
 	session_read_signals(s);
-	while (!s->is_over && !*is_chosen && (key = curses_key()))
-		*is_chosen = run_list_key(s, l, key);
-	return err;
+	err = node_watch_step(&l->watch);
+	if (err || clock_ns(CLOCK_MONOTONIC) - *read_ns < REFRESH_MS * NSEC_PER_MSEC)
+		return err ? err : list_arrange(l);
+	*read_ns = clock_ns(CLOCK_MONOTONIC);
+	return runs_read(l, o);
+}
+
+static void session_take_choice(struct session *s, const struct list_item *item,
+				const struct top_options *o)
+{
+	const struct node_job_row *job = item->job;
+
+	s->job[0] = s->live_socket[0] = s->label[0] = '\0';
+	s->is_running = true;
+	if (!job) {
+		s->store = o->stores[item->run->source];
+		s->run = item->run->id;
+		return;
+	}
+	list_item_label(item, s->label, sizeof(s->label));
+	if (strcmp(job->id, "run") != 0)
+		snprintf(s->job, sizeof(s->job), "%s", job->id);
+	else /* a run is no job of the agent: its own feed has it */
+		snprintf(s->live_socket, sizeof(s->live_socket), "%s", job->live_socket);
 }
 
 int session_choose_run(struct session *s, const struct top_options *o)
 {
-	struct run_list l = { 0 };
+	uint64_t read_ns = clock_ns(CLOCK_MONOTONIC);
+	struct list l = { 0 };
 	bool is_chosen = false;
-	int err = run_list_read(&l, o);
+	int err, key;
 
+	snprintf(l.selected, sizeof(l.selected), "%s", s->chosen);
+	node_watch_begin(&l.watch, o->agent);
+	err = runs_read(&l, o);
 	s->has_resized = true;
-	while (!err && !s->is_over && !is_chosen)
-		err = run_list_turn(s, &l, o, &is_chosen);
-	if (is_chosen) {
-		s->store = o->stores[l.runs.runs[l.at].source];
-		s->run = l.runs.runs[l.at].id;
-		s->is_running = true;
+	while (!err && !s->is_over && !is_chosen) {
+		err = list_show(s, &l);
+		if (!err)
+			err = list_wait(s, &l, &read_ns, o);
+		while (!err && !s->is_over && !is_chosen && (key = curses_key()))
+			is_chosen = list_key(s, &l, key);
 	}
-	stored_runs_done(&l.runs);
+	if (!err && is_chosen)
+		session_take_choice(s, list_selected(&l), o);
+	snprintf(s->chosen, sizeof(s->chosen), "%s", l.selected);
+	list_done(&l);
 	return err;
 }

@@ -14,6 +14,11 @@ struct session {
 	struct screen screen;
 	const char *store; /* of the run that is shown */
 	int64_t run;
+	char job[512];         /* the one of the agent's that is shown; "": none */
+	char live_socket[128]; /* of the run that is shown, which is in no store; "": none */
+	char label[256];       /* what to call that */
+	char chosen[80];       /* what was last selected in the list */
+	char note[1024];       /* for the list: why it could not be shown */
 	bool is_running, is_of_list, goes_back;
 	int keys_fd, signals_fd;
 	int signal; /* that ends it */

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "source/live.h"
 #include "source/source.h"
+#include "wire/agent_call.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 
 static void stream_begin(struct stream *s, struct model *m)
 {
-	*s = (struct stream){ .fd = -1, .lines.most = LINE_BYTES, .model = m };
+	*s = (struct stream){ .fd = -1, .control_fd = -1, .lines.most = LINE_BYTES, .model = m };
 }
 
 int stream_open_file(struct stream *s, struct model *m, const char *path)
@@ -77,6 +78,27 @@ static const char *stream_error(int err)
 	return err == -EPROTONOSUPPORT ? "it is of a bpfmon that is newer than this one"
 	       : err == -EBADMSG       ? "it is no run of bpfmon: no line of JSON with its meta"
 				       : strerror(-err);
+}
+
+int stream_open_job(struct stream *s, struct model *m, const char *agent, const char *id)
+{
+	struct agent_call call;
+	int err;
+
+	stream_begin(s, m);
+	err = agent_call_job(&call, agent, id, s->why, sizeof(s->why));
+	if (err)
+		return err;
+	s->fd = call.stream_fd;
+	s->control_fd = call.control_fd;
+	return 0;
+}
+
+int stream_open_live(struct stream *s, struct model *m, const char *socket_name)
+{
+	stream_begin(s, m);
+	s->fd = live_open(socket_name, true, s->why, sizeof(s->why));
+	return s->fd < 0 ? s->fd : 0;
 }
 
 static void stream_take_line(void *context, const char *text, size_t length)
@@ -153,7 +175,9 @@ void stream_done(struct stream *s)
 {
 	if (s->fd >= 0)
 		close(s->fd);
+	if (s->control_fd >= 0)
+		close(s->control_fd);
 	line_stream_done(&s->lines);
 	line_done(&s->line);
-	s->fd = -1;
+	s->fd = s->control_fd = -1;
 }

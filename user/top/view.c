@@ -50,9 +50,26 @@ static void view_select(struct view *v, size_t at)
 	v->selected = v->rows.list[v->at].key;
 }
 
+/* The live process that is to be selected. */
+static bool view_find_wanted(struct view *v)
+{
+	for (size_t i = 0; v->wanted_pid && i < v->rows.nr; i++) {
+		const struct row_key *key = &v->rows.list[i].key;
+
+		if (key->kind != ROW_TASK || key->pid != v->wanted_pid)
+			continue;
+		v->wanted_pid = 0;
+		view_select(v, i);
+		return true;
+	}
+	return false;
+}
+
 /* The row that was selected, wherever it is now. */
 static void view_find_selected(struct view *v)
 {
+	if (view_find_wanted(v))
+		return;
 	for (size_t i = 0; i < v->rows.nr; i++)
 		if (row_key_is(&v->rows.list[i].key, &v->selected)) {
 			v->at = i;
@@ -153,6 +170,7 @@ static void view_move(struct view *v, int key)
 {
 	size_t page = v->page ? v->page : 1;
 
+	v->wanted_pid = 0; /* another one is */
 	if (key == KEY_OF_UP || key == 'k')
 		view_select(v, v->at ? v->at - 1 : 0);
 	else if (key == KEY_OF_DOWN || key == 'j')

@@ -41,6 +41,7 @@ struct view {
 	uint64_t version; /* of the model that was built */
 	bool is_built;
 	struct row_key selected;
+	int32_t wanted_pid;    /* to be selected as soon as it is there; 0: none */
 	size_t at, top;        /* the row that is selected, and the first one on the screen */
 	size_t page;           /* rows that were on the screen */
 	size_t cursor, scroll; /* of the other modes */
