@@ -77,7 +77,8 @@ class Head(Stage):
         self.assertEqual(tiles, ["Wall time", "CPU", "Memory", "I/O: read", "Processes", "Trouble"])
         self.assertEqual((bad, ink), (0, 4))
         lines[-1].update(exit_code=3, complete=False, losses={"records": 2}, oom_kills=1)
-        bad, _ = self.look_quietly(self.report(lines), texts(".tile.bad"), ("screenshot", {"path": str(PICTURES / "trouble.png"), "full": False}))
+        bad, said, _ = self.look_quietly(self.report(lines), texts(".tile.bad"), text("#notices"), ("screenshot", {"path": str(PICTURES / "trouble.png"), "full": False}))
+        self.assertIn("The kernel killed a process.", said)  # which one is not known
         self.assertIn("1 OOM kill\nexit 3, 2 lost", bad[1])
 
     def test_request_cores_and_longest_phase_are_those_of_the_summary_in_a_terminal(self):

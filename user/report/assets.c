@@ -17,6 +17,8 @@ INCLUDE(uplot_licence, "third_party/uplot/LICENSE");
 INCLUDE(page_css, "page/page.css");
 INCLUDE(tables_css, "page/tables.css");
 INCLUDE(timeline_css, "page/timeline.css");
+INCLUDE(phases_css, "page/phases.css");
+INCLUDE(events_css, "page/events.css");
 INCLUDE(body_html, "page/body.html");
 INCLUDE(spanlanes_html, "page/spanlanes.html");
 INCLUDE(charts_html, "page/charts.html");

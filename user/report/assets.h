@@ -11,6 +11,8 @@ ASSET(uplot_licence);
 ASSET(page_css);
 ASSET(tables_css);
 ASSET(timeline_css);
+ASSET(phases_css);
+ASSET(events_css);
 ASSET(body_html);
 ASSET(spanlanes_html);
 ASSET(charts_html);

@@ -107,9 +107,12 @@ struct page {
 
 static void page_put_head(FILE *f, const char *nonce, const struct page *p)
 {
-	static const struct asset styles[] = { ASSET_OF(uplot_css), ASSET_OF(page_css),
+	static const struct asset styles[] = { ASSET_OF(uplot_css),
+					       ASSET_OF(page_css),
 					       ASSET_OF(tables_css),
-					       ASSET_FOR(PAGE_LANES, timeline_css) };
+					       ASSET_FOR(PAGE_LANES, timeline_css),
+					       ASSET_FOR(PAGE_PHASES, phases_css),
+					       ASSET_FOR(PAGE_EVENTS, events_css) };
 
 	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", f);
 	fprintf(f,

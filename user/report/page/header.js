@@ -65,7 +65,7 @@ function notices() {
 }
 
 function oomText(oom, kills) {
-	const victim = oom.is_command ? "the command itself" : `${oom.comm || "a process"} (${oom.pid})`;
+	const victim = oom.is_command ? "the command itself" : (oom.comm || "a process") + (oom.pid ? ` (${oom.pid})` : "");
 	const limit = oom.limit_bytes ? `, the limit of ${oom.cgroup} is ${bytes(oom.limit_bytes)}` : "";
 	const held = oom.rss_bytes ? ` holding ${bytes(oom.rss_bytes)}` : "";
 	return `The kernel killed ${victim}${held}${limit}` + (kills > 1 ? `; ${count(kills)} kills in all` : "") + ".";
