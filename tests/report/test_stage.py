@@ -71,6 +71,14 @@ class Head(Stage):
         del lines[0]["name"]
         self.assertEqual(self.look_quietly(self.report(lines), text("h1"), ("title", {})), ["align.sh", "align.sh – bpfmon report"])
 
+    def test_a_run_without_a_summary_has_the_processes_that_are_known(self):
+        lines = [line for line in synthetic.lines(SAMPLES, 12) if line["kind"] != "summary"]
+        source, page = self.dir / "cut.jsonl", self.dir / "cut.html"
+        synthetic.write(source, lines)
+        self.bpfmon(source, "-o", page, "-q")
+        tile = self.look_quietly(page, texts(".tile"))[0][4]
+        self.assertTrue(tile.startswith("Processes\n12 or more\nup to 9 at a sample\n"), tile)
+
     def test_six_tiles_have_a_colour_for_trouble_only(self):
         lines = list(synthetic.lines(SAMPLES, 3))
         tiles, bad, ink = self.look_quietly(self.report(lines), texts(".tile dt"), ("count", {"of": ".tile.bad"}), ("count", {"of": ".spark"}))

@@ -123,11 +123,15 @@ function processesTile() {
 	const s = summary;
 	const most = Math.max(0, ...(data.charts.processes?.columns.processes || []).filter(has));
 	const busiest = [...(s.programs || [])].sort((a, b) => (b.cpu_seconds || 0) - (a.cpu_seconds || 0))[0];
+	const total = s.processes_total,
+		least = Math.max(processes.length, most); // where the run was cut off
 	return {
-		name: s.processes_total === 1 ? "Process" : "Processes",
-		value: count(s.processes_total),
+		name: total === 1 ? "Process" : "Processes",
+		value: has(total) ? count(total) : least ? `${count(least)} or more` : "–",
 		more: [
-			`${most > 0 ? `up to ${count(most)} at a sample; ` : ""}${count(s.execs)} ${s.execs === 1 ? "exec" : "execs"}`,
+			[most > 0 && `up to ${count(most)} at a sample`, has(s.execs) && `${count(s.execs)} ${s.execs === 1 ? "exec" : "execs"}`]
+				.filter(Boolean)
+				.join("; "),
 			busiest?.cpu_seconds > 0 && s.cpu_seconds > 0 && !data.running
 				? `${percentOf(busiest.cpu_seconds, s.cpu_seconds)} of the CPU time in ${visible(lastPart(busiest.exe || "?")).slice(0, 40)}`
 				: null,
