@@ -109,5 +109,5 @@ const struct export_format document_export = {
 	.name = "json",
 	.help = "one JSON document: meta, samples, processes, spans, events, metrics, summary",
 	.takes_several = true,
-	.documents = { { "", document_write } },
+	.documents = { { "", document_write, NULL } },
 };

@@ -68,5 +68,5 @@ const struct export_format gnu_time_export = {
 	.name = "gnu-time",
 	.help = "the block that GNU time -v prints",
 	.takes_several = true, /* as those that time -a -o FILE appends */
-	.documents = { { "", gnu_time_write } },
+	.documents = { { "", gnu_time_write, NULL } },
 };

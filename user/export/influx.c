@@ -224,5 +224,5 @@ const struct export_format influx_export = {
 	.name = "influx",
 	.takes_several = true,
 	.help = "InfluxDB's line protocol: samples, processes, spans, events, pushed metrics",
-	.documents = { { "", influx_write } },
+	.documents = { { "", influx_write, NULL } },
 };

@@ -58,7 +58,7 @@ const struct export_format jsonl_export = {
 	.name = "jsonl",
 	.help = "JSON Lines, as -o run.jsonl writes them",
 	.takes_several = true,
-	.documents = { { "", jsonl_export_write } },
+	.documents = { { "", jsonl_export_write, NULL } },
 };
 
 const struct export_format csv_export = {

@@ -146,5 +146,5 @@ const struct export_format openmetrics_export = {
 	.name = "openmetrics",
 	.help = "OpenMetrics, to be imported into Prometheus",
 	.takes_several = true,
-	.documents = { { "", openmetrics_write } },
+	.documents = { { "", openmetrics_write, NULL } },
 };

@@ -113,11 +113,11 @@ static int psrecord_write_plain(struct exporter *e)
 const struct export_format psrecord_export = {
 	.name = "psrecord",
 	.help = "psrecord's log, as --log-format csv --include-io writes it",
-	.documents = { { "", psrecord_write_csv } },
+	.documents = { { "", psrecord_write_csv, NULL } },
 };
 
 const struct export_format psrecord_plain_export = {
 	.name = "psrecord-plain",
 	.help = "psrecord's log in its default format",
-	.documents = { { "", psrecord_write_plain } },
+	.documents = { { "", psrecord_write_plain, NULL } },
 };

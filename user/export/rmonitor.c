@@ -163,5 +163,5 @@ const struct export_format rmonitor_export = {
 	.name = "rmonitor",
 	.help = "the summary of cctools' resource_monitor",
 	.takes_several = true, /* cctools reads the summaries of a file one by one */
-	.documents = { { "", rmonitor_write } },
+	.documents = { { "", rmonitor_write, NULL } },
 };

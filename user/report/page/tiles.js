@@ -129,7 +129,10 @@ function processesTile() {
 		name: total === 1 ? "Process" : "Processes",
 		value: has(total) ? count(total) : least ? `${count(least)} or more` : "–",
 		more: [
-			[most > 0 && `up to ${count(most)} at a sample`, has(s.execs) && `${count(s.execs)} ${s.execs === 1 ? "exec" : "execs"}`]
+			[
+				most > 0 && `up to ${count(most)} at a sample`,
+				has(s.execs) && `${count(s.execs)} ${s.execs === 1 ? "exec" : "execs"}`,
+			]
 				.filter(Boolean)
 				.join("; "),
 			busiest?.cpu_seconds > 0 && s.cpu_seconds > 0 && !data.running
