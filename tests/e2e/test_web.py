@@ -11,6 +11,7 @@ import subprocess
 import time
 
 from lib.bpfmon import BPFMON
+from lib.live import wait_for
 from lib.store import StoreCase
 from lib.web import Web
 
@@ -186,6 +187,61 @@ class Live(WebCase):
         for client in clients:
             client.close()
         self.until_at_most(fds + 4)  # the store is kept open for a while
+
+    def test_twenty_clients_take_two_percent_of_a_core(self):
+        self.goes_on(1)
+        clients = [self.web.follow(1, self.last_ns(1)) for _ in range(20)]
+        samples = 50
+        before = self.cpu_seconds()
+        for _ in range(samples):
+            at = str(self.grow(1))
+            self.assertEqual({next(client)[1] for client in clients}, {at})
+        self.assertLess(self.cpu_seconds() - before, 0.02 * samples)  # of one a second
+
+    def test_a_run_that_is_looked_at_is_recorded_whole(self):
+        script = "while ! read -t 0.1 line; do true; done"
+        run = subprocess.Popen([BPFMON, "-q", "-i", "0.05", "--store", self.store, "--", "bash", "-c", script], stdin=subprocess.PIPE)
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        wait_for(lambda: self.ask("SELECT 1 FROM sample WHERE run = 3"), "a sample")
+        clients = [self.web.follow(3, self.last_ns(3)) for _ in range(20)]
+        seen = [[next(client)[1] for _ in range(20)] for client in clients]
+        run.communicate(b"\n")
+        seen = [ids + [number for event, number, _ in client if event == "message"] for ids, client in zip(seen, clients, strict=True)]
+        stored = [str(row[0]) for row in self.ask("SELECT elapsed_ns FROM sample WHERE run = 3 ORDER BY 1")]
+        for ids in seen:
+            self.assertEqual(ids, stored[-len(ids) :])
+        summary = json.loads(self.ask("SELECT summary FROM run_text WHERE run = 3")[0][0])
+        self.assertEqual((summary["complete"], summary["losses"]), (True, {}))
+
+    def test_the_page_of_a_day_takes_less_than_two_seconds_of_cpu(self):
+        self.goes_on(1)
+        self.grow_to_a_day(1)
+        before = self.cpu_seconds()
+        page = self.web.request("/runs/1")
+        self.assertLess(self.cpu_seconds() - before, 2)
+        self.assertIn(b'"samples":86', page.text)
+        events = self.web.follow(1, self.last_ns(1))
+        for _ in range(2):
+            at = self.grow(1)
+            self.assertEqual(next(events)[1], str(at))
+
+    def grow_to_a_day(self, number, seconds=86400):
+        """One sample a second, each with more page faults than the one before."""
+        at = self.last_ns(number)
+        with contextlib.closing(sqlite3.connect(self.store)) as db, db:
+            names = [row[1] for row in db.execute("PRAGMA table_info(sample)")]
+            later = {"elapsed_ns": "elapsed_ns + k * 1000000000", "minflt": "minflt + k * k % 997"}
+            db.execute(
+                f"INSERT INTO sample({', '.join(names)})"
+                " WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < ?)"
+                f" SELECT {', '.join(later.get(name, name) for name in names)} FROM n, sample WHERE run = ? AND elapsed_ns = ?",
+                (seconds, number, at),
+            )
+
+    def cpu_seconds(self):
+        fields = pathlib.Path(f"/proc/{self.web.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.web.process.pid}/fd"))
