@@ -187,6 +187,13 @@ class WithoutHistory(NodeCase):
 
 
 class WithoutAgent(NodeCase):
+    def test_an_agent_that_starts_later_is_found(self):
+        own = self.serve()
+        self.assertFalse(json.loads(own.request("/runs.json").text)["has_agent"])
+        self.start_agent()
+        self.assertTrue(json.loads(own.request("/runs.json").text)["has_agent"])
+        self.assertEqual(self.jobs(own)[0]["has_agent"], True)
+
     def test_nothing_but_the_runs_is_there(self):
         agent = self.start_agent()
         own = self.serve()

@@ -50,7 +50,7 @@ static const struct option_row serve_rows[] = {
 	{ "port", 0, "N", false, "Listen on this port; 0: any that is free (default)", serve_port_parse, AT(port), GUARD_NONE },
 	{ "listen", 0, "ADDRESS", false, "Listen on this address (default 127.0.0.1)", text_parse, AT(listen), GUARD_ENVIRONMENT },
 	{ "host", 0, "NAME", false, "Answer to this name, too; may be repeated", serve_host_parse, 0, GUARD_ENVIRONMENT },
-	{ "agent", 0, "SOCKET", false, "Show the jobs of the agent at SOCKET (default " AGENT_SOCKET ")", text_parse, AT(agent), GUARD_ENVIRONMENT },
+	{ "agent", 0, "SOCKET", false, "The agent of the node (default " AGENT_SOCKET ")", text_parse, AT(agent), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 /* clang-format on */
@@ -119,7 +119,7 @@ static int serve_leave_rights(void)
 	return err;
 }
 
-/* The server is in another folder. */
+/* The server is in another folder. What may come later is named by its whole path. */
 static int path_resolve(const char *path, const char *what, char whole[PATH_MAX])
 {
 	if (realpath(path, whole))
@@ -157,10 +157,10 @@ static int serve_become(const struct serve_command *o)
 		words[nr++] = store;
 	}
 	if (o->agent) {
-		if (path_resolve(o->agent, "socket", agent))
+		if (*o->agent != '/' && path_resolve(o->agent, "socket", agent))
 			return -ENOENT;
 		words[nr++] = "--agent";
-		words[nr++] = agent;
+		words[nr++] = *o->agent == '/' ? o->agent : agent;
 	}
 	execv(path, (char *const *)words);
 	log_error("cannot execute %s: %s", path, strerror(errno));
