@@ -375,6 +375,28 @@ class Others(Waiting):
         if not done:
             self.skipTest("needs a mounted hierarchy of cgroups")
 
+    def test_a_write_to_a_frozen_file_system_is_uninterruptible(self):
+        image, place = self.path("image"), self.path("place")
+        os.mkdir(place)
+        with open(image, "wb") as file:
+            file.truncate(32 << 20)
+        subprocess.run(["mkfs.ext4", "-q", image], check=True)
+        subprocess.run(["mount", "-o", "loop", image, place], check=True)
+        self.addCleanup(subprocess.run, ["umount", place], check=True)
+        subprocess.run(["fsfreeze", "-f", place], check=True)
+        pid = os.fork()
+        if not pid:
+            os.open(os.path.join(place, "written"), os.O_CREAT | os.O_WRONLY)
+            os._exit(0)
+        try:
+            found, _ = self.until(pid, "uninterruptible")
+        finally:  # it ends as soon as it can write
+            subprocess.run(["fsfreeze", "-u", place], check=True)
+            os.waitpid(pid, 0)
+        self.assertEqual(found["state"], "D")
+        self.assertIn("of a frozen file system", found["text"])
+        self.assertIn(f"file {place}/written", found["text"])
+
     def test_stopped_by_its_tracer(self):
         pid = self.sleeper()
         self.assertEqual(LIBC.ptrace(PTRACE_SEIZE, pid, 0, 0), 0)
