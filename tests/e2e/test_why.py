@@ -375,6 +375,27 @@ class Others(Waiting):
         if not done:
             self.skipTest("needs a mounted hierarchy of cgroups")
 
+    def test_queues_semaphores_rings_and_listeners(self):
+        semaphore, queue = LIBC.semget(0, 1, 0o1600), LIBC.msgget(0, 0o1600)
+        self.addCleanup(LIBC.semctl, semaphore, 0, 0)  # IPC_RMID
+        self.addCleanup(LIBC.msgctl, queue, 0, None)
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+        room = ctypes.create_string_buffer(120)
+
+        ring = LIBC.syscall(425, 4, room)  # io_uring_setup
+        works = [
+            (lambda: LIBC.semop(semaphore, struct.pack("Hhh", 0, -1, 0), 1), "waits for a queue or semaphore in sem"),
+            (lambda: LIBC.msgrcv(queue, room, 64, 0, 0), "waits for a queue or semaphore in msgrcv()"),
+            (listener.accept, f"waits for a connection on 127.0.0.1:{listener.getsockname()[1]} (tcp)"),
+        ]
+        if ring >= 0:  # an administrator may have switched it off
+            self.addCleanup(os.close, ring)
+            works.append((lambda: LIBC.syscall(426, ring, 0, 1, 1, None, 0), "waits in io_uring"))  # io_uring_enter
+        for work, text in works:
+            pid = self.child(work)
+            wait_for(lambda: state_of(pid) == "S" and text in why(pid)["processes"][0]["text"], text)
+
     def test_a_write_to_a_frozen_file_system_is_uninterruptible(self):
         image, place = self.path("image"), self.path("place")
         os.mkdir(place)
