@@ -5,6 +5,7 @@
  */
 #include "fuzz.h"
 
+#include "export/batch.h"
 #include "export/export.h"
 #include "wire/line_protocol.h"
 
@@ -17,26 +18,32 @@ static int text_take(void *context, const char *text, size_t length)
 }
 
 /* Exports the input as one document. False: it is no run. */
-static bool export_one(const uint8_t *data, size_t size, const struct export_document *d,
-		       struct buffer *t)
+static bool export_one(const uint8_t *data, size_t size, const struct export_format *f,
+		       const struct export_document *d, struct buffer *t)
 {
-	struct exporter e;
+	struct export_batch batch = { 0 };
+	struct exporter e = { 0 };
 	struct source s;
 	char path[32];
 	int fd = fuzz_file(data, size, path), err;
 
 	FUZZ_HOLDS(!source_open_file(&s, path));
-	err = export_open(&e, &s);
+	err = export_batch_add(&batch, f, &s);
+	if (!err)
+		err = export_open(&e, &s);
+	e.batch = &batch;
 	if (!err && export_write(&e, d, text_take, t))
 		t->used = 0;
 	export_close(&e);
+	export_batch_done(&batch);
 	source_close(&s);
 	close(fd);
 	FUZZ_HOLDS(!t->failed);
 	return !err && t->used;
 }
 
-static void check_lines(const struct buffer *t, const struct export_document *d)
+static void check_lines(const struct buffer *t, const struct export_format *f,
+			const struct export_document *d)
 {
 	struct buffer again = { 0 };
 	const char *at = t->text, *end = at + t->used, *stop;
@@ -46,7 +53,7 @@ static void check_lines(const struct buffer *t, const struct export_document *d)
 		FUZZ_HOLDS(stop);
 		json_decref(fuzz_json(at, (size_t)(stop - at)));
 	}
-	FUZZ_HOLDS(export_one((const uint8_t *)t->text, t->used, d, &again));
+	FUZZ_HOLDS(export_one((const uint8_t *)t->text, t->used, f, d, &again));
 	FUZZ_HOLDS(again.used == t->used && !memcmp(again.text, t->text, t->used));
 	buffer_done(&again);
 }
@@ -79,7 +86,7 @@ static void check_document(const struct export_format *f, const struct export_do
 	fuzz_is_inert(t->text, t->used);
 	FUZZ_HOLDS(t->text[t->used - 1] == '\n');
 	if (f == &jsonl_export)
-		check_lines(t, d);
+		check_lines(t, f, d);
 	else if (f == &influx_export)
 		check_points(t);
 	else if (f == &document_export || (suffix && !strcmp(suffix, ".json")))
@@ -94,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (size_t k = 0; k < EXPORT_DOCUMENTS && f->documents[k].write; k++) {
 			struct buffer t = { 0 };
 
-			if (export_one(data, size, &f->documents[k], &t))
+			if (export_one(data, size, f, &f->documents[k], &t))
 				check_document(f, &f->documents[k], &t);
 			buffer_done(&t);
 		}

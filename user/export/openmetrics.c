@@ -69,7 +69,8 @@ static int openmetrics_put_value(struct exporter *e, const struct row *row, enum
 	const struct family f = openmetrics_family(id);
 
 	openmetrics_put_name(&e->text, &f);
-	buffer_put(&e->text, e->batch->text.text + row->labels_at, row->labels_bytes);
+	if (row->labels_bytes)
+		buffer_put(&e->text, e->batch->text.text + row->labels_at, row->labels_bytes);
 	buffer_puts(&e->text, " ");
 	buffer_put_decimal(&e->text, row->value[id], metric_decimals(id));
 	buffer_puts(&e->text, " ");
