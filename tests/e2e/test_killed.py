@@ -63,6 +63,8 @@ class Killed(LiveCase):
             live, (_, recorder, _), stop, beat, objects = self.start()
             live.wait_for_samples()
             send(recorder, signal.SIGKILL)
+            # until it is dead, which takes a while on a busy machine, the summary may be sent to it
+            wait_for(lambda: not is_alive(recorder), "the end of the recorder")
             run = self.end(live, stop, beat)
             lines = self.assert_whole_lines(live.out)
             self.assertEqual(lines[0]["kind"], "meta")
