@@ -410,6 +410,8 @@ class Others(Waiting):
             os.open(os.path.join(place, "written"), os.O_CREAT | os.O_WRONLY)
             os._exit(0)
         try:
+            # while it falls asleep its state says so already, its wait channel does not yet
+            wait_for(lambda: why(pid)["processes"][0].get("channel"), "the wait channel of the write")
             found, _ = self.until(pid, "uninterruptible")
         finally:  # it ends as soon as it can write
             subprocess.run(["fsfreeze", "-u", place], check=True)
