@@ -298,10 +298,6 @@ $(BUILD)/user/report/assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
 ESBUILD := $(shell command -v esbuild)
 minify = $(if $(ESBUILD),$(ESBUILD) --minify --legal-comments=none --log-level=warning --loader=$(1),cat) <$(2) >$@
 
-$(BUILD)/page/%.js: user/report/page/%.js
-	@mkdir -p $(@D)
-	$(Q)$(call minify,js,$<)
-
 $(BUILD)/page/%.css: user/report/page/%.css
 	@mkdir -p $(@D)
 	$(Q)$(call minify,css,$<)
@@ -324,9 +320,13 @@ WEB_PAGE_OUT := $(patsubst user/web/page/%,$(BUILD)/web/%,$(wildcard user/web/pa
 $(BUILD)/user/web/assets.o: $(WEB_PAGE_OUT)
 $(BUILD)/user/web/assets.o: CFLAGS_ALL += -Wa,-I$(BUILD)
 
-$(BUILD)/web/%.js: user/web/page/%.js
-	@mkdir -p $(@D)
-	$(Q)$(call minify,js,$<)
+# the scripts of all pages at once: the served page of a run calls those of a report
+PAGE_JS := user/report/page/base.js $(filter-out %/base.js,$(sort $(filter %.js,$(PAGE_SRC))))
+WEB_PAGE_JS := $(sort $(wildcard user/web/page/*.js))
+$(PAGE_JS:user/report/%=$(BUILD)/%) $(WEB_PAGE_JS:user/web/page/%=$(BUILD)/web/%) &: $(PAGE_JS) $(WEB_PAGE_JS) tools/minify-scripts.sh
+	$(Q)tools/minify-scripts.sh $(BUILD)/scripts $(PAGE_JS) $(WEB_PAGE_JS)
+	$(Q)mkdir -p $(BUILD)/page $(BUILD)/web
+	$(Q)cd $(BUILD)/scripts && mv $(notdir $(PAGE_JS)) ../page && mv $(notdir $(WEB_PAGE_JS)) ../web
 
 $(BUILD)/web/%.css: user/web/page/%.css
 	@mkdir -p $(@D)

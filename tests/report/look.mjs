@@ -70,7 +70,7 @@ const actions = {
 	covering: () =>
 		page.evaluate(() => {
 			const found = [];
-			for (const { plot } of drawn) {
+			for (const { plot } of bpfmon.charts) {
 				const { left, top, width, height } = plot.bbox;
 				for (const t of window.written)
 					if (t.canvas === plot.ctx.canvas && t.x > left && t.x < left + width && t.y > top && t.y < top + height)
@@ -146,9 +146,11 @@ const actions = {
 			}
 			for (const canvas of document.querySelectorAll(".lanes canvas")) {
 				const ground = behind(canvas);
-				for (const colour of [...ink.series, ink.text]) {
+				for (const colour of [...bpfmon.ink.series, bpfmon.ink.text]) {
 					const strong = (hex) => `rgb(from ${hex} r g b / 0.35)`;
-					const [a, b] = [light(pixel(ink.mark, ground)), light(pixel(strong(colour), ground))].sort((x, y) => y - x);
+					const [a, b] = [light(pixel(bpfmon.ink.mark, ground)), light(pixel(strong(colour), ground))].sort(
+						(x, y) => y - x,
+					);
 					if ((a + 0.05) / (b + 0.05) < 4.5) faint.push(`a label on ${colour} in lanes on ${ground}`);
 				}
 			}
@@ -157,8 +159,9 @@ const actions = {
 	address: () => page.evaluate(() => location.hash),
 	back: () => page.goBack().then(() => null),
 	forward: () => page.goForward().then(() => null),
-	tops: () => page.evaluate(() => Object.fromEntries(drawn.map((c) => [c.kind.name, c.plot.scales.y.max]))),
-	plots: () => page.evaluate(() => drawn.map((c) => [c.kind.name, c.plot.over.clientWidth, c.plot.over.clientHeight])),
+	tops: () => page.evaluate(() => Object.fromEntries(bpfmon.charts.map((c) => [c.kind.name, c.plot.scales.y.max]))),
+	plots: () =>
+		page.evaluate(() => bpfmon.charts.map((c) => [c.kind.name, c.plot.over.clientWidth, c.plot.over.clientHeight])),
 	lefts: (s) => page.locator(s.of).evaluateAll((all) => all.map((e) => e.getBoundingClientRect().left)),
 	// a drag along the strip, from one share of its width to another, by mouse or by finger
 	brush: async (s) => {
@@ -179,23 +182,23 @@ const actions = {
 			await page.mouse.up();
 		}
 	},
-	range: () => page.evaluate(() => drawn.map((c) => [c.plot.scales.x.min, c.plot.scales.x.max])),
+	range: () => page.evaluate(() => bpfmon.charts.map((c) => [c.plot.scales.x.min, c.plot.scales.x.max])),
 	// the time of the cursor, and the value of each curve where its dot is
 	dots: (s) =>
 		page.evaluate((name) => {
-			const { plot } = drawn.find((c) => c.kind.name === name);
+			const { plot } = bpfmon.charts.find((c) => c.kind.name === name);
 			return plot.cursor.idxs.map((at, i) => (at === null ? null : plot.data[i][at]));
 		}, s.chart),
 	// the bars of the lanes of spans, and how many have none
 	bars: () =>
 		page.evaluate(() => ({
-			bars: spanLanes.drawn.map((at) => ({ id: at.item.id, lane: at.lane, ...spanLanes.barOf(at) })),
-			rest: spanLanes.rest.length,
+			bars: bpfmon.spans.drawn.map((at) => ({ id: at.item.id, lane: at.lane, ...bpfmon.spans.barOf(at) })),
+			rest: bpfmon.spans.rest.length,
 		})),
 	// the same of processes; of the lanes of a program that is open, with its row
 	lives: (s) =>
 		page.evaluate((of) => {
-			const { drawn, rest, paint, label } = of ? document.querySelector(of).closest(".row").lanes : fillTimeline.lanes;
+			const { drawn, rest, paint, label } = of ? document.querySelector(of).closest(".row").lanes : bpfmon.processes;
 			const bars = drawn.map(({ item, lane }) => ({
 				pid: item.p.pid,
 				lane,
@@ -211,7 +214,7 @@ const actions = {
 		const canvas = page.locator("#span-lanes");
 		await canvas.scrollIntoViewIfNeeded();
 		const at = await page.evaluate((id) => {
-			const box = spanLanes.barOf(spanLanes.drawn.find((d) => d.item.id === id));
+			const box = bpfmon.spans.barOf(bpfmon.spans.drawn.find((d) => d.item.id === id));
 			return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
 		}, s.id);
 		const place = await canvas.boundingBox();
@@ -314,7 +317,7 @@ async function look({ page: path, steps }) {
 	await frames();
 	const open_ms = performance.now() - started;
 	// a report draws the rest when its first screen has been shown
-	if (await page.evaluate(() => typeof afterFirstScreen === "function" && !!document.getElementById("stage")))
+	if (await page.evaluate(() => !!window.bpfmon && !!document.getElementById("stage")))
 		await page.waitForSelector("html[data-drawn]");
 	for (const step of steps) results.push((await actions[step.do](step)) ?? null);
 	return { open_ms, problems, requests, results };

@@ -5,6 +5,9 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const meta = data.meta;
 const summary = data.summary;
+// what the page shows, by a name that stays when scripts are minified: for its console and its tests
+const watched = {};
+globalThis.bpfmon = watched;
 const byId = (id) => document.getElementById(id);
 
 // An element with a class, and what is in it: texts and elements.

@@ -31,6 +31,7 @@ const AXIS_HEIGHT = 26;
 const PAD = { top: 8, right: 12, bottom: 8 };
 const NEAR = 1.6; // a limit up to so many times the largest value is drawn unasked
 const drawn = [];
+watched.charts = drawn;
 const underlays = []; // functions that draw below the curves of all charts
 let ink = {};
 
@@ -38,7 +39,7 @@ let ink = {};
 function readInk() {
 	const style = getComputedStyle(document.documentElement);
 	const get = (name) => style.getPropertyValue(name).trim();
-	ink = {
+	ink = watched.ink = {
 		text: get("--quiet"),
 		grid: get("--grid"),
 		event: get("--bad"),

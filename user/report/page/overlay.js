@@ -2,7 +2,9 @@
 // Sides of several runs in the same charts: a curve is a side, of several runs their median in a band.
 "use strict";
 
-const timedEvents = () => [];
+function timedEvents() {
+	return [];
+}
 
 // The quartiles belong to the axis, too: no band is cut off.
 function bandRange(kind) {

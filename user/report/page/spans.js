@@ -67,7 +67,7 @@ function drawSpanLanes() {
 	placed.said.id = "span-said";
 	placed.note.id = "spans-rest";
 	byId("span-place").append(placed.box, placed.said, placed.note);
-	spanLanes = new Lanes(placed, spans, {
+	spanLanes = watched.spans = new Lanes(placed, spans, {
 		what: "spans",
 		label: spanText,
 		describe: describeSpan,

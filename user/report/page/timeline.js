@@ -286,7 +286,7 @@ function redrawTimeline() {
 
 function fillLanes() {
 	const lanes = processLanes(processes, "Processes over time");
-	fillTimeline.lanes = lanes;
+	fillTimeline.lanes = watched.processes = lanes;
 	byId("tl-lanes").replaceChildren(lanes.box, lanes.said, lanes.note);
 	byId("tl-count").textContent = processesText();
 	lanes.draw();

@@ -6,7 +6,7 @@ const LIVE_WINDOW = 300; // seconds that are shown of a long run, unless others 
 const LIVE_AGAIN = 2000; // ms after a refusal, which a browser does not try again
 const LIVE_ROWS = 20000; // of a chart; then the page is fetched anew, with fewer
 const runAddress = location.pathname;
-const ofNode = runAddress.startsWith("/node/");
+const isOfNode = runAddress.startsWith("/node/");
 const live = { source: null, frame: 0, span: Infinity, range: null, stale: false };
 
 // The row of a chart: values of curves that it does not draw yet are in the page when it is fetched again.
@@ -75,7 +75,7 @@ function follow() {
 	for (const name of ["end", "reload"])
 		live.source.addEventListener(name, () => {
 			live.source.close();
-			if (ofNode && name === "end") setTimeout(endJob, LIVE_AGAIN);
+			if (isOfNode && name === "end") setTimeout(endJob, LIVE_AGAIN);
 			else location.reload();
 		});
 	live.source.addEventListener("open", () => liveState("Charts and totals follow the run. Tables are as of"));
@@ -148,17 +148,17 @@ async function offerDownloads(place) {
 }
 
 function serveControls() {
-	const back = el("a", "", ofNode ? "All jobs" : "All runs");
+	const back = el("a", "", isOfNode ? "All jobs" : "All runs");
 	const downloads = el("p", "", "Download: ");
 	const state = el("p", "", "");
-	back.href = ofNode ? "/?of=node" : "/";
+	back.href = isOfNode ? "/?of=node" : "/";
 	state.id = "live-state";
 	downloads.id = "downloads";
 	const more = el(
 		"details",
 		"",
-		el("summary", "", ofNode ? "Download" : "Edit, download"),
-		data.running || ofNode ? null : editForm(),
+		el("summary", "", isOfNode ? "Download" : "Edit, download"),
+		data.running || isOfNode ? null : editForm(),
 		downloads,
 	);
 	more.id = "serve";
