@@ -99,6 +99,16 @@ class Overlay(OverlayCase):
         (rows,) = self.look_quietly(page, ("texts", {"of": "#facts-table tbody tr"}))
         self.assertEqual(rows, ["Memory\t64.0 GiB\t32.0 GiB"])
 
+    def test_a_phone_shows_both_sides_and_how_far_they_are_apart(self):
+        page = self.overlay(run(1, 5), run(2, 9))
+        _, scrolling, heads, width = self.look_quietly(
+            page, ("viewport", {"width": 390, "height": 844}), ("scrolling", {}),
+            ("texts", {"of": "#changed thead tr"}), ("width", {}),
+        )
+        self.assertEqual([s for s in scrolling if s["sideways"]], [])
+        self.assertEqual([h.split()[-1] for h in heads], ["Relative"])
+        self.assertEqual(width, 390)
+
     def test_hostile_names_are_text(self):
         evil = "</script><script>window.hit=1</script>"
         page = self.overlay(run(1, 5, host=evil, name=evil, tags={evil: evil}), run(2, 5, host="h"))

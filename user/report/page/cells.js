@@ -79,7 +79,8 @@ function watchWidth(table) {
 }
 
 /*
- * A column is [title, get, format, kind, more]. The kind is "", "text" or "text wide"; more may have
+ * A column is [title, get, format, kind, more]. The kind is "", "text", "text wide", or "roomy" where a phone
+ * has no room for it; more may have
  *   bar    a bar in the cell, against the largest value of all columns whose bar has that name
  *   tip    what a name is in full
  *   extra  shown only on demand

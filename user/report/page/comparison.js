@@ -186,6 +186,7 @@ function valueColumns(g) {
 			"Difference",
 			(row) => (both(row) ? row.values[g].difference : null),
 			(v, row) => (v > 0 ? "+" : v < 0 ? "−" : "") + formatOfValue(row.key)(Math.abs(v)),
+			"roomy",
 		],
 		[
 			"Relative",
