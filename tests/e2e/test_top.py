@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bpfmon top on a terminal: keys, sizes, the end of its source and its own, and how it leaves the terminal."""
 
+import contextlib
 import os
+import pathlib
 import re
 import shlex
 import signal
@@ -23,6 +25,10 @@ def name_of(pid):
             return f.read().strip()
     except OSError:
         return None
+
+
+def parent_of(pid):
+    return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[1])
 
 
 class TopCase(StoreCase):
@@ -128,9 +134,7 @@ class Sources(TopCase):
     def test_run_of_the_store_while_it_goes_on_and_when_it_has_ended(self):
         go_on = self.dir / "go-on"
         go_on.touch()
-        env = {k: v for k, v in os.environ.items() if k != "BPFMON_NO_STORE"} | {"BPFMON_STORE": str(self.store)}
-        run = subprocess.Popen([BPFMON, "-q", "-i", "0.2", "--name", "waits", "--", "sh", "-c", WORK, str(go_on)], env=env)
-        self.addCleanup(run.wait)
+        run = self.start_run("-q", "-i", "0.2", "--name", "waits", "--", "sh", "-c", WORK, str(go_on))
         self.addCleanup(go_on.unlink, missing_ok=True)
         wait_for(lambda: "waits" in self.bpfmon("list", "--state", "running").stdout, "the run in the store")
         self.start(env={"BPFMON_NO_STORE": "0"})
@@ -146,6 +150,37 @@ class Sources(TopCase):
         self.assert_restored(0)
         self.terminal.run(f"clear; {BPFMON} top waits")
         self.terminal.expect("at ", "waits", "sleep 1000")
+
+    def test_newest_run_that_follows_a_process_which_is_then_selected(self):
+        go_on = self.dir / "go-on"
+        go_on.touch()
+        self.addCleanup(go_on.unlink, missing_ok=True)
+        outer = self.start_run("-q", "-i", "0.2", "--name", "outer", "--", "sh", "-c", WORK, str(go_on))
+        sleeper = wait_for(lambda: self.sleeper_below(outer.pid), "the process that is looked for")
+        inner = self.start_run("attach", "-q", "-i", "0.2", "--name", "inner", "--pid", str(sleeper))
+        wait_for(lambda: len(self.bpfmon("list", "--state", "running", "--json").stdout.splitlines()) == 2, "both runs")
+        self.start("--pid", sleeper, env={"BPFMON_NO_STORE": "0"})
+        self.terminal.expect("inner", "1 live", "sleep 1000")
+        self.start("--pid", parent_of(sleeper), env={"BPFMON_NO_STORE": "0"})
+        self.terminal.expect("outer", "─sleep 1000", "while")
+        go_on.unlink()
+        self.assertEqual((inner.wait(60), outer.wait(60)), (0, 0))
+        self.start("--pid", sleeper)
+        self.terminal.expect(f"process {sleeper}", "status 2")
+
+    def start_run(self, *words):
+        """A run that goes into the store, which tests have switched off elsewhere."""
+        env = {k: v for k, v in os.environ.items() if k != "BPFMON_NO_STORE"} | {"BPFMON_STORE": str(self.store)}
+        run = subprocess.Popen([BPFMON, *words], env=env)
+        self.addCleanup(run.wait)
+        return run
+
+    def sleeper_below(self, pid):
+        for below in descendants_of(pid):
+            with contextlib.suppress(OSError):
+                if pathlib.Path(f"/proc/{below}/cmdline").read_bytes() == b"sleep\x001000\x00":
+                    return below
+        return None
 
 
 class Program(TopCase):

@@ -128,6 +128,21 @@ class TopOfNode(AgentCase):
         self.terminal.run(f"clear; BPFMON_AGENT= {BPFMON} top --job slurm/816")
         self.terminal.expect("no run of the job 'slurm/816' goes on, and there is no agent")
 
+    def test_innermost_job_of_a_process_or_a_cgroup(self):
+        self.start_agent()
+        shell = self.start_job(8153)
+        python = next(pid for pid in descendants_of(shell) if "python" in os.readlink(f"/proc/{pid}/exe"))
+        t = self.top("--pid", python)
+        t.expect("slurm-step/8153.0", "while sum", "3 live")
+        wait_for(lambda: self.selected().split()[:1] == [str(python)], "the process to be selected")
+        t.press("q")
+        t.expect("status 0")
+        _, folder = self.jobs[shell]
+        self.top("--cgroup", folder / "").expect("slurm-step/8153.0", "while sum", "3 live")
+        self.top("--cgroup", f"slurm/uid_{NOBODY}/job_8153/step_0").expect("slurm-step/8153.0", "while sum", "3 live")
+        self.top("--cgroup", "elsewhere", before=USER).expect("no run that goes on and no job of the agent follows", "status 2")
+        self.top("--pid", os.getpid(), before=USER).expect("follows the process", "status 2")
+
     def test_user_sees_own_jobs_in_the_list_and_opens_one(self):
         self.start_agent()
         self.start_job(8151)

@@ -19,17 +19,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_PID (1U << 22) /* the largest of any Linux */
-
 static int pid_parse(void *options, const char *text)
 {
 	struct attach_options *o = options;
-	unsigned pid;
+	int err = o->nr_pids == MAX_TARGETS ? -EINVAL : process_parse(text, &o->pids[o->nr_pids]);
 
-	if (o->nr_pids == MAX_TARGETS || number_parse(text, 1, MAX_PID, &pid))
-		return -EINVAL;
-	o->pids[o->nr_pids++] = (pid_t)pid;
-	return 0;
+	o->nr_pids += !err;
+	return err;
 }
 
 /* clang-format off */

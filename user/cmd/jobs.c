@@ -86,28 +86,10 @@ static void line_print(const char *line, size_t length)
 	fwrite(has_schema ? line : line + 1, 1, has_schema ? length : length - 1, stdout);
 }
 
-/* Reads up to the line of the agent, which ends the list. 0 or a negative errno. */
-static int lines_take(FILE *f, const struct jobs_options *o, struct node_job_rows *rows)
-{
-	bool is_last = false;
-	char *line = NULL;
-	size_t room = 0;
-	ssize_t n;
-	int err = 0;
-
-	while (!err && !is_last && (n = getline(&line, &room, f)) > 0) {
-		err = node_jobs_take(rows, line, (size_t)n, &is_last);
-		if (!err && o->as == PRINT_JSON)
-			line_print(line, (size_t)n);
-	}
-	free(line);
-	return err || is_last ? err : -ECONNRESET;
-}
-
 static int jobs_print(const struct jobs_options *o, FILE *f)
 {
 	struct node_job_rows rows = { 0 };
-	int err = lines_take(f, o, &rows);
+	int err = node_jobs_read(&rows, f, o->as == PRINT_JSON ? line_print : NULL);
 
 	if (!err && o->as == PRINT_TEXT) {
 		node_jobs_sort(&rows, o->order);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MAX_PID (1U << 22) /* the largest of any Linux */
+
 #define MAX_TIME_SECONDS (7 * 24 * 3600.0)
 #define MAX_SIZE_NUMBER (1UL << 22) /* before its unit: 4 EiB */
 
@@ -52,6 +54,16 @@ int number_parse(const char *text, unsigned long min, unsigned long max, unsigne
 		return -EINVAL;
 	*number = (unsigned)v;
 	return 0;
+}
+
+int process_parse(const char *text, pid_t *pid)
+{
+	unsigned number;
+	int err = number_parse(text, 1, MAX_PID, &number);
+
+	if (!err)
+		*pid = (pid_t)number;
+	return err;
 }
 
 int size_parse(void *value, const char *text)

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* bool: becomes true. */
 int flag_parse(void *value, const char *text);
@@ -25,6 +26,8 @@ int moment_parse(void *value, const char *text);
 
 /* Digits only: @min to @max. */
 int number_parse(const char *text, unsigned long min, unsigned long max, unsigned *number);
+/* The number of a process. */
+int process_parse(const char *text, pid_t *pid);
 /* Digits and a point: no blanks, signs, "inf", hexadecimals; what follows them is at *@end. */
 int decimal_parse(const char *text, double *number, char **end);
 /* Seconds, with or without "s" behind them, or milliseconds with "ms"; a week is the longest. */

@@ -4,8 +4,10 @@
  * of the calling user, and without any capability.
  */
 #include "cmd/common_options.h"
+#include "cmd/followed.h"
 #include "cmd/named_run.h"
 #include "cmd/option_values.h"
+#include "cmd/top_command.h"
 
 #include "base/agent_socket.h"
 #include "base/log.h"
@@ -13,25 +15,31 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-#define MAX_WORDS 160 /* of its command line */
 
 struct top_options {
 	struct common_options common; /* its word: the run, or a file */
 	struct store_options store;
 	const char *job, *agent;
+	struct followed target;
 };
+
+static int target_pid_parse(void *options, const char *text)
+{
+	struct top_options *o = options;
+
+	return process_parse(text, &o->target.pid);
+}
 
 /* clang-format off */
 #define AT(field) offsetof(struct top_options, field)
 
 static const struct option_row top_rows[] = {
 	{ "job", 0, "ID", false, "The run of this job that goes on, else the job of the node", text_parse, AT(job), GUARD_NONE },
+	{ "pid", 'p', "PID", false, "What follows this process, which is then selected", target_pid_parse, 0, GUARD_ENVIRONMENT },
+	{ "cgroup", 0, "PATH", false, "What follows this cgroup", text_parse, AT(target.cgroup), GUARD_ENVIRONMENT },
 	{ 0 }
 };
 
@@ -55,8 +63,13 @@ static int top_parse(void *options, int argc, char **argv)
 	const struct top_options *o = options;
 	int err = options_parse(&subcommand_top, options, argc, argv);
 
-	if (!err && o->job && o->common.words && *o->common.words)
-		return options_refuse("beside --job there is no", *o->common.words);
+	int nr_targets = !!o->job + !!o->target.pid + !!o->target.cgroup;
+
+	if (!err && nr_targets > 1)
+		return options_refuse("only one of them:", "--job, --pid, --cgroup");
+	if (!err && nr_targets && o->common.words && *o->common.words)
+		return options_refuse("beside --job, --pid or --cgroup there is no",
+				      *o->common.words);
 	return err ? err : words_check_run(options);
 }
 
@@ -70,73 +83,42 @@ static void top_help(void)
 	     "RUN\n"
 	     "it is the list of the runs that go on, and with an agent of the jobs of this node:\n"
 	     "your own, for an admin all. One that has ended is shown again: the arrows left and\n"
-	     "right go through its time. ? in it has all keys. It signals nothing.\n");
+	     "right go through its time. ? in it has all keys. It signals nothing.\n\n"
+	     "--pid and --cgroup show the newest run that goes on and follows it, else the\n"
+	     "innermost job of the agent that it is in.\n");
 	options_print(&subcommand_top);
 	puts("Exit status: 0; 2 usage, no such run, no terminal; 128 + N, ended by the signal N.");
 }
 
-struct command_line {
-	const char *words[MAX_WORDS + 1];
-	size_t nr;
-	char number[32], label[RUN_LABEL_BYTES]; /* of the run, for these words */
-};
-
-static void top_add(struct command_line *c, const char *word)
-{
-	if (c->nr < MAX_WORDS)
-		c->words[c->nr++] = word;
-}
-
-/* In a checkout it is beside bpfmon, installed in libexec. */
-static int top_execute(struct command_line *c)
-{
-	static const char *const places[] = { "bpfmon-top", "../libexec/bpfmon/bpfmon-top" };
-	char program[PATH_MAX - 64], path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	char *slash;
-
-	program[n > 0 ? n : 0] = '\0';
-	slash = strrchr(program, '/');
-	for (size_t i = 0; slash && i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(path, sizeof(path), "%.*s/%s", (int)(slash - program), program, places[i]);
-		execv(path, (char *const *)c->words);
-		if (errno != ENOENT)
-			break;
-	}
-	log_error("cannot execute bpfmon-top, which belongs beside bpfmon or into "
-		  "../libexec/bpfmon: %s",
-		  strerror(errno));
-	return EXIT_USAGE;
-}
-
-static void top_begin(struct command_line *c, const struct top_options *o)
+static void top_begin(struct top_command *c, const struct top_options *o)
 {
 	static const char *const colours[] = {
 		[COLOUR_AUTO] = "auto", [COLOUR_ALWAYS] = "always", [COLOUR_NEVER] = "never"
 	};
 
-	top_add(c, "bpfmon-top");
-	top_add(c, "--color");
-	top_add(c, colours[o->common.colour]);
+	top_command_add(c, "bpfmon-top");
+	top_command_add(c, "--color");
+	top_command_add(c, colours[o->common.colour]);
 }
 
-static int top_show_stored(struct command_line *c, const struct named_runs *n,
-			   const struct named_run *r)
+static int top_show_stored(struct top_command *c, const struct stores *s,
+			   const struct stored_run *run, const char *label)
 {
-	snprintf(c->number, sizeof(c->number), "%" PRId64, r->run.id);
-	snprintf(c->label, sizeof(c->label), "%s", r->label);
-	top_add(c, "--store");
-	top_add(c, n->stores.path[r->run.source]);
-	top_add(c, "--run");
-	top_add(c, c->number);
-	top_add(c, "--label");
-	top_add(c, c->label);
-	if (r->run.state == RUN_RUNNING)
-		top_add(c, "--running");
-	return top_execute(c);
+	char number[32];
+
+	snprintf(number, sizeof(number), "%" PRId64, run->id);
+	top_command_add(c, "--store");
+	top_command_add(c, s->path[run->source]);
+	top_command_add(c, "--run");
+	top_command_add(c, number);
+	top_command_add(c, "--label");
+	top_command_add(c, label);
+	if (run->state == RUN_RUNNING)
+		top_command_add(c, "--running");
+	return top_command_execute(c);
 }
 
-static int top_show_named(struct command_line *c, const struct top_options *o)
+static int top_show_named(struct top_command *c, const struct top_options *o)
 {
 	static const struct run_word_rules rules;
 	struct named_runs n;
@@ -144,24 +126,29 @@ static int top_show_named(struct command_line *c, const struct top_options *o)
 
 	if (!named_runs_find(&n, &o->store, o->common.words, &rules, NULL)) {
 		if (n.list[0].file) {
-			top_add(c, "--");
-			top_add(c, n.list[0].file);
-			status = top_execute(c);
+			top_command_add(c, "--");
+			top_command_add(c, n.list[0].file);
+			status = top_command_execute(c);
 		} else {
-			status = top_show_stored(c, &n, &n.list[0]);
+			status = top_show_stored(c, &n.stores, &n.list[0].run, n.list[0].label);
 		}
 	}
 	named_runs_done(&n);
 	return status;
 }
 
-static void top_add_agent(struct command_line *c, const struct top_options *o)
+static bool top_has_agent(const struct top_options *o)
 {
-	top_add(c, "--agent");
-	top_add(c, o->agent ? o->agent : AGENT_SOCKET);
+	return o->agent || agent_socket_is_there();
 }
 
-static int top_show_list(struct command_line *c, const struct top_options *o)
+static void top_add_agent(struct top_command *c, const struct top_options *o)
+{
+	top_command_add(c, "--agent");
+	top_command_add(c, o->agent ? o->agent : AGENT_SOCKET);
+}
+
+static int top_show_list(struct top_command *c, const struct top_options *o)
 {
 	struct stores s;
 	int status;
@@ -169,60 +156,114 @@ static int top_show_list(struct command_line *c, const struct top_options *o)
 	if (stores_find(&s, &o->store))
 		return EXIT_USAGE;
 	for (size_t i = 0; i < s.nr; i++) {
-		top_add(c, "--store");
-		top_add(c, s.path[i]);
+		top_command_add(c, "--store");
+		top_command_add(c, s.path[i]);
 	}
-	if (o->agent || agent_socket_is_there())
+	if (top_has_agent(o))
 		top_add_agent(c, o);
-	status = top_execute(c);
+	status = top_command_execute(c);
 	stores_done(&s);
 	return status;
 }
 
-static int top_show_job_of_node(struct command_line *c, const struct top_options *o,
-				const char *job)
+static int top_show_job_of_node(struct top_command *c, const struct top_options *o, const char *id)
 {
-	if (!o->agent && !agent_socket_is_there()) {
-		log_error("no run of the job '%s' goes on, and there is no agent, which would know "
-			  "the "
-			  "jobs of this node; see bpfmon agent --help",
-			  job);
-		return EXIT_USAGE;
-	}
 	top_add_agent(c, o);
-	top_add(c, "--job");
-	top_add(c, job);
-	top_add(c, "--label");
-	top_add(c, job);
-	return top_execute(c);
+	top_command_add(c, "--job");
+	top_command_add(c, id);
+	top_command_add(c, "--label");
+	top_command_add(c, id);
+	return top_command_execute(c);
 }
 
-static int top_show_job(struct command_line *c, const struct top_options *o)
+/* The runs that go on, of @job unless it is NULL, the newest first. */
+static int top_find_running(const struct top_options *o, const char *job, struct stores *s,
+			    struct stored_runs *running)
 {
-	const struct run_filter filter = { .job = o->job, .state = ONLY_RUNNING };
-	struct named_runs n = { 0 };
-	struct stored_runs all = { 0 };
-	struct named_run r = { 0 };
-	int status = EXIT_USAGE, err = stores_find(&n.stores, &o->store);
+	const struct run_filter filter = { .job = job, .state = ONLY_RUNNING };
+	int err = stores_find(s, &o->store);
 
 	if (!err)
-		err = stores_query(&n.stores, &filter, &all);
-	if (!err && all.nr) {
-		stored_runs_sort(&all, BY_START);
-		r.run = all.runs[0];
-		snprintf(r.label, sizeof(r.label), "job %s", o->job);
-		status = top_show_stored(c, &n, &r);
-	} else if (!err) {
-		status = top_show_job_of_node(c, o, o->job);
+		err = stores_query(s, &filter, running);
+	if (!err)
+		stored_runs_sort(running, BY_START);
+	return err;
+}
+
+static int top_show_job(struct top_command *c, const struct top_options *o, const struct stores *s,
+			const struct stored_runs *running)
+{
+	char label[RUN_LABEL_BYTES];
+
+	if (running->nr) {
+		snprintf(label, sizeof(label), "job %s", o->job);
+		return top_show_stored(c, s, &running->runs[0], label);
 	}
-	stored_runs_done(&all);
-	named_runs_done(&n);
+	if (top_has_agent(o))
+		return top_show_job_of_node(c, o, o->job);
+	log_error("no run of the job '%s' goes on, and there is no agent, which would know the "
+		  "jobs of this node; see bpfmon agent --help",
+		  o->job);
+	return EXIT_USAGE;
+}
+
+static int top_show_job_of_target(struct top_command *c, const struct top_options *o)
+{
+	const char *agent = o->agent ? o->agent : AGENT_SOCKET;
+	char *id = NULL, why[256];
+	int err = -ENOENT, status;
+
+	if (!top_has_agent(o))
+		return followed_report_none(&o->target, false);
+	err = followed_find_job(&o->target, agent, &id, why, sizeof(why));
+	if (err == -ENOENT)
+		return followed_report_none(&o->target, true);
+	if (err) {
+		log_error("no run that goes on follows it, and %s", why);
+		return EXIT_USAGE;
+	}
+	status = top_show_job_of_node(c, o, id);
+	free(id);
+	return status;
+}
+
+/* What follows a process or a cgroup: the run if there is one, since that was meant to. */
+static int top_show_target(struct top_command *c, const struct top_options *o,
+			   const struct stores *s, const struct stored_runs *running)
+{
+	int at = followed_find_run(&o->target, s, running);
+	char label[RUN_LABEL_BYTES], pid[16];
+
+	if (o->target.pid) {
+		snprintf(pid, sizeof(pid), "%d", o->target.pid);
+		top_command_add(c, "--select");
+		top_command_add(c, pid);
+	}
+	if (at < 0)
+		return top_show_job_of_target(c, o);
+	snprintf(label, sizeof(label), "%s%" PRId64, s->prefix[running->runs[at].source],
+		 running->runs[at].id);
+	return top_show_stored(c, s, &running->runs[at],
+			       running->runs[at].name ? running->runs[at].name : label);
+}
+
+static int top_show_running(struct top_command *c, const struct top_options *o)
+{
+	struct stored_runs running = { 0 };
+	struct stores s = { 0 };
+	int status = EXIT_USAGE;
+
+	if (!top_find_running(o, o->job, &s, &running))
+		status = o->job ? top_show_job(c, o, &s, &running)
+				: top_show_target(c, o, &s, &running);
+	stored_runs_done(&running);
+	stores_done(&s);
 	return status;
 }
 
 static int cmd_top(int argc, char **argv)
 {
-	struct command_line c = { 0 };
+	struct top_command c = { 0 };
 	struct top_options o;
 	int go_on = options_begin(&subcommand_top, &o, argc, argv);
 
@@ -234,8 +275,8 @@ static int cmd_top(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	top_begin(&c, &o);
-	if (o.job)
-		return top_show_job(&c, &o);
+	if (o.job || o.target.pid || o.target.cgroup)
+		return top_show_running(&c, &o);
 	return *o.common.words ? top_show_named(&c, &o) : top_show_list(&c, &o);
 }
 

@@ -113,6 +113,24 @@ int node_jobs_take(struct node_job_rows *rows, const char *text, size_t length, 
 	return err;
 }
 
+int node_jobs_read(struct node_job_rows *rows, FILE *f,
+		   void (*each)(const char *line, size_t length))
+{
+	bool is_last = false;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+	int err = 0;
+
+	while (!err && !is_last && (n = getline(&line, &room, f)) > 0) {
+		err = node_jobs_take(rows, line, (size_t)n, &is_last);
+		if (!err && each)
+			each(line, (size_t)n);
+	}
+	free(line);
+	return err || is_last ? err : -ECONNRESET;
+}
+
 void node_jobs_done(struct node_job_rows *rows)
 {
 	for (size_t i = 0; i < rows->nr; i++)
