@@ -85,12 +85,15 @@ static int session_draw(struct session *s)
 	int err = session_fit_screen(s);
 
 	session_describe(s);
+	s->view.waiting.is_put_off = s->is_for_key;
 	if (!err)
 		err = view_draw(&s->view, &s->screen);
 	if (err)
 		return err;
 	curses_show(&s->screen, s->has_resized);
-	s->has_resized = s->needs_drawing = false;
+	/* a key is answered with what is known; what its rows wait for comes behind it */
+	s->needs_drawing = s->is_for_key && s->view.waiting.is_owed;
+	s->has_resized = s->is_for_key = false;
 	s->dirty_since_ns = 0;
 	s->version = s->model.version;
 	return 0;
@@ -102,7 +105,7 @@ static void session_read_keys(struct session *s)
 	int key;
 
 	while (!s->is_over && !s->goes_back && (key = curses_key())) {
-		s->needs_drawing = true;
+		s->needs_drawing = s->is_for_key = true;
 		if (key == KEY_OF_RESIZE) {
 			s->has_resized = true;
 			continue;

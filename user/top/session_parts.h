@@ -23,6 +23,7 @@ struct session {
 	int keys_fd, signals_fd;
 	int signal; /* that ends it */
 	bool is_over, needs_drawing, has_resized, was_read;
+	bool is_for_key;                       /* the picture that is to be drawn */
 	uint64_t dirty_since_ns;               /* 0: nothing has changed */
 	uint64_t version;                      /* of the model that was drawn */
 	char name[256], why[STREAM_WHY_BYTES]; /* of an error */

@@ -8,11 +8,14 @@ void waiting_begin(struct waiting *w)
 {
 	if (!w->set)
 		w->set = waits_new();
-	w->is_fresh = w->set && w->nr_read && clock_ns(CLOCK_MONOTONIC) - w->read_ns < NSEC_PER_SEC;
-	if (w->set && !w->is_fresh) {
+	if (w->is_put_off)
+		return;
+	/* of what was asked about for a key, the screen may have gone on */
+	if (w->set && (w->is_owed || clock_ns(CLOCK_MONOTONIC) - w->read_ns >= NSEC_PER_SEC)) {
 		waits_clear(w->set);
 		w->nr_read = 0;
 	}
+	w->is_owed = false;
 }
 
 void waiting_add(struct waiting *w, int32_t pid, uint64_t start_epoch_ns)
@@ -39,7 +42,12 @@ bool waiting_text(struct waiting *w, int32_t pid, uint64_t start_epoch_ns, char 
 
 	if (at < 0)
 		return false;
-	waiting_read(w);
+	if (w->is_put_off && (size_t)at >= w->nr_read) {
+		w->is_owed = true;
+		return false;
+	}
+	if (!w->is_put_off)
+		waiting_read(w);
 	one = waits_get(w->set, (size_t)at);
 	if (one->kind == WAIT_ENDED || one->kind == WAIT_HIDDEN)
 		return false;

@@ -16,7 +16,9 @@ struct waiting {
 	struct waits *set; /* owned; NULL: nothing was asked yet */
 	uint64_t read_ns;  /* CLOCK_MONOTONIC */
 	size_t nr_read;    /* of the set, those that were read */
-	bool is_fresh;     /* since waiting_begin() */
+	bool is_put_off;   /* the caller's: what is read already has to do, a key waits for the
+			      picture */
+	bool is_owed;      /* then something was not read yet */
 };
 
 /* A new picture: those that it asks for are added; what was read before serves for a second. */
@@ -25,7 +27,7 @@ void waiting_begin(struct waiting *w);
 void waiting_add(struct waiting *w, int32_t pid, uint64_t start_epoch_ns);
 /*
  * Its state, and into @out what it waits for ("waits for a lock (flock) on /x, held by 17 cp"), or
- * "". False: it is not there, or there is no memory.
+ * "". False: it is not there, is not read yet, or there is no memory.
  */
 bool waiting_text(struct waiting *w, int32_t pid, uint64_t start_epoch_ns, char *state, char *out,
 		  size_t size);
