@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/notify.h"
+#include "base/signals.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -76,19 +77,6 @@ static int agent_source_add(struct agent *a, enum agent_source id, int fd,
 {
 	a->sources[id] = (struct loop_source){ .fd = fd, .ready = ready, .context = a };
 	return fd < 0 ? -errno : loop_add(&a->loop, &a->sources[id], EPOLLIN);
-}
-
-static int signals_take(void)
-{
-	sigset_t mask;
-
-	sigemptyset(&mask);
-	sigaddset(&mask, SIGTERM);
-	sigaddset(&mask, SIGINT);
-	sigaddset(&mask, SIGHUP);
-	sigprocmask(SIG_BLOCK, &mask, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	return signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 static uint64_t agent_next_due(const struct agent *a)
@@ -240,7 +228,7 @@ static int agent_open_sources(struct agent *a, char *why, size_t size)
 				       timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK),
 				       handle_timer);
 	if (!err)
-		err = agent_source_add(a, AGENT_SIGNALS, signals_take(), handle_signals);
+		err = agent_source_add(a, AGENT_SIGNALS, signals_take(false), handle_signals);
 	return err;
 }
 

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/privilege.h"
 #include "base/seccomp.h"
-#include "http/signals.h"
+#include "base/signals.h"
 #include "serve/exposition.h"
 #include "serve/follower.h"
 #include "serve/http.h"
@@ -98,7 +98,7 @@ static int serve_all(const struct serve_options *o)
 	tzset();
 	board_init(&board, o->series, o->keep_ns);
 	f.intake.board = &board;
-	f.signals = http_open_signals();
+	f.signals = signals_take(false);
 	err = f.signals < 0 ? f.signals : serve_run(&f, &http, o);
 	http_done(&http);
 	follower_done(&f);

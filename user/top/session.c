@@ -3,13 +3,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/signals.h"
 #include "top/curses.h"
 #include "view/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,23 +21,6 @@
 #define SETTLE_LOADING_NS (250 * NSEC_PER_MSEC)
 #define REFRESH_MS 1000 /* what processes wait for */
 #define GROWTH_MS 200   /* a file is looked at so often */
-
-/* From here on they are read from a descriptor. */
-static int session_open_signals(void)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGQUIT);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? -errno : fd;
-}
 
 static bool model_is_of_this_host(const struct model *m)
 {
@@ -321,7 +304,7 @@ int session_run(const struct top_options *o)
 		return EXIT_USAGE;
 	}
 	s->keys_fd = session_open_keys(o);
-	s->signals_fd = session_open_signals();
+	s->signals_fd = signals_take(true);
 	err = s->keys_fd < 0 ? s->keys_fd : s->signals_fd < 0 ? s->signals_fd : 0;
 	if (err)
 		log_error("cannot open the terminal to read keys: %s", strerror(-err));

@@ -7,9 +7,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/signals.h"
 #include "config/address.h"
 #include "http/listen.h"
-#include "http/signals.h"
 #include "web/web.h"
 
 #include <arpa/inet.h>
@@ -103,7 +103,7 @@ static void web_announce(void)
 
 static int web_run(const char *address, unsigned port)
 {
-	int signals = http_open_signals(), err;
+	int signals = signals_take(false), err;
 
 	err = signals < 0 ? signals : guard_draw_token(&web.guard);
 	if (!err)

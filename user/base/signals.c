@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "http/signals.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/signalfd.h>
 
-int http_open_signals(void)
+int signals_take(bool takes_quit)
 {
 	sigset_t set;
 	int fd;
@@ -15,8 +15,10 @@ int http_open_signals(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
+	if (takes_quit)
+		sigaddset(&set, SIGQUIT);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, &set, SFD_CLOEXEC);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? -errno : fd;
 }
