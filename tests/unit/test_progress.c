@@ -8,55 +8,32 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "screen_fixture.h"
 
-#include <fcntl.h>
-#include <pty.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* stderr is a terminal of 40 columns meanwhile. */
-struct screen {
-	int master, kept;
-	char text[4096];
-};
+static int kept_stderr;
 
-static int screen_make(void **state)
+/* stderr is the terminal meanwhile. */
+static int stderr_take(void **state)
 {
-	struct winsize size = { .ws_row = 10, .ws_col = 40 };
-	struct screen *s = calloc(1, sizeof(*s));
-	int slave;
+	struct screen *s;
 
-	*state = s;
-	setenv("TERM", "xterm", 1);
-	if (openpty(&s->master, &slave, NULL, NULL, &size))
+	if (screen_make(state))
 		return -1;
-	fcntl(s->master, F_SETFL, O_NONBLOCK);
-	s->kept = dup(STDERR_FILENO);
-	dup2(slave, STDERR_FILENO);
-	close(slave);
-	return 0;
+	s = *state;
+	kept_stderr = dup(STDERR_FILENO);
+	return dup2(s->fd, STDERR_FILENO) < 0;
 }
 
-static int screen_remove(void **state)
+static int stderr_give_back(void **state)
 {
-	struct screen *s = *state;
-
 	progress_end();
-	dup2(s->kept, STDERR_FILENO);
-	close(s->kept);
-	close(s->master);
-	free(s);
-	return 0;
-}
-
-static const char *screen_read(struct screen *s)
-{
-	ssize_t n = read(s->master, s->text, sizeof(s->text) - 1);
-
-	s->text[n > 0 ? n : 0] = '\0';
-	return s->text;
+	dup2(kept_stderr, STDERR_FILENO);
+	close(kept_stderr);
+	return screen_remove(state);
 }
 
 /* Steps until the terminal has something. */
@@ -129,7 +106,7 @@ static void other_terminals_and_files_show_nothing(void **state)
 	assert_string_equal(screen_read(s), "");
 }
 
-#define SCREEN_TEST(test) cmocka_unit_test_setup_teardown(test, screen_make, screen_remove)
+#define SCREEN_TEST(test) cmocka_unit_test_setup_teardown(test, stderr_take, stderr_give_back)
 
 int main(void)
 {
