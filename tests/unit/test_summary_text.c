@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "fixture.h"
-#include "view/summary_text.h"
+#include "summary_text_fixture.h"
 
 /* One process of @exe, of which only that one metric is known. */
 static void add_process(struct summary *s, const char *exe, enum metric_id id, uint64_t value)
@@ -36,17 +35,6 @@ static void add_programs(struct summary *s, int n)
 		snprintf(exe, sizeof(exe), "p%d", i);
 		add_process(s, exe, M_cpu, 1000000000);
 	}
-}
-
-static void assert_shown(struct summary *s, const char *line)
-{
-	char *text = summary_text(s, NULL, 0);
-
-	assert_non_null(text);
-	if (!strstr(text, line))
-		fail_msg("no %s in %s", line, text);
-	free(text);
-	summary_done(s);
 }
 
 static void what_programs_pushed_and_what_was_not_taken_is_shown(void **state)
@@ -190,135 +178,6 @@ static void a_run_of_a_command_has_no_moves(void **state)
 	assert_shown(&s, "processes   4, 0 threads more, 0 execs\n");
 }
 
-static void a_run_that_goes_on_is_neither_ended_nor_incomplete(void **state)
-{
-	const struct summary_view view = { .is_running = true, .what = "make" };
-	struct summary s = { .wall_ns = 3400000000, .reason = "the run goes on" };
-	char *text = summary_text(&s, &view, 0);
-
-	(void)state;
-	assert_non_null(text);
-	assert_memory_equal(text, "bpfmon: running, 3.400 s so far: make\n", 38);
-	assert_null(strstr(text, "INCOMPLETE"));
-	free(text);
-}
-
-/* The first line of a run that has ended like this. */
-static void assert_head(struct summary s, const char *what, size_t width, const char *expected)
-{
-	const struct summary_view view = { .what = what };
-	char *text = summary_text(&s, &view, width);
-
-	assert_non_null(text);
-	*strchr(text, '\n') = '\0';
-	assert_string_equal(text, expected);
-	free(text);
-}
-
-static void the_first_line_has_the_end_and_then_what_was_run(void **state)
-{
-	struct summary ended = { .has_status = true, .exit_code = 3, .wall_ns = 1500000000 };
-	struct summary killed = { .has_status = true, .signal = 9, .wall_ns = 1500000000 };
-	struct summary lacked = { .has_status = true, .signal = 9, .oom.is_command = true };
-	struct summary is_attached = { .is_attached = true, .wall_ns = 60000000000 };
-
-	(void)state;
-	assert_head(ended, "make -j8", 0,
-		    "bpfmon: the command ended with 3 after 1.500 s: make -j8");
-	assert_head(ended, NULL, 0, "bpfmon: the command ended with 3 after 1.500 s");
-	assert_head(ended, "", 0, "bpfmon: the command ended with 3 after 1.500 s");
-	assert_head(ended, "make -j8 and all that is behind it", 66,
-		    "bpfmon: the command ended with 3 after 1.500 s: make -j8 and all t");
-	assert_head(ended, "a\nb\033[2J", 80,
-		    "bpfmon: the command ended with 3 after 1.500 s: a?b?[2J");
-	assert_head(killed, "make", 0,
-		    "bpfmon: the command was killed by signal 9 (Killed) after 1.500 s: make");
-	assert_head(lacked, "make", 0,
-		    "bpfmon: the command was killed by the kernel: out of memory: make");
-	assert_head(is_attached, "pids 1 2", 0, "bpfmon: attached for 60.000 s: pids 1 2");
-}
-
-static void what_is_wrong_with_a_run_comes_before_its_figures(void **state)
-{
-	struct summary s = { .has_status = true, .signal = 9, .oom_kills = 1, .late_ticks = 3 };
-
-	(void)state;
-	snprintf(s.oom.comm, sizeof(s.oom.comm), "hog");
-	s.oom.pid = 7;
-	s.oom.limit_bytes = 700 * MIB;
-	snprintf(s.oom.cgroup, sizeof(s.oom.cgroup), "job");
-	summary_add_loss(&s, "tasks", 2);
-	assert_shown(&s, "Killed)\n"
-			 "  killed      1 for lack of memory: hog (7); the limit was 700 MiB of "
-			 "cgroup job\n"
-			 "  INCOMPLETE: lost 2 tasks; 3 samples skipped\n"
-			 "  request     more than 700 MiB (the limit that was too small)\n");
-}
-
-/* clang-format off */
-static const struct {
-	uint64_t low, high, process; /* MiB; 0: not known */
-	bool has_bounds;
-	const char *lines;
-} peaks[] = {
-	{ 152, 157, 152, false, "  memory      never more than 157 MiB at once; the largest process had 152 MiB\n" },
-	{ 150, 157, 120, false, "  memory      never more than 157 MiB at once; the largest process had 120 MiB\n" },
-	{ 150, 157, 0, false, "  memory      never more than 157 MiB at once\n" },
-	{ 152, 157, 152, true, "  memory      peak between 152 MiB (one process alone) and 157 MiB resident\n"
-			       "              largest process 152 MiB\n" },
-	{ 150, 157, 120, true, "  memory      peak between 150 MiB (a sample, at 2.000 s) and 157 MiB resident\n"
-			       "              largest process 120 MiB\n" },
-	{ 156, 157, 120, false, "  memory      peak 157 MiB resident, at 2.000 s\n"
-				"              largest process 120 MiB\n" },
-	{ 157, 157, 157, false, "  memory      peak 157 MiB resident\n"
-				"              largest process 157 MiB\n" },
-	{ 157, 0, 120, false, "  memory      peak at least 157 MiB resident, at 2.000 s\n"
-			      "              largest process 120 MiB\n" },
-	{ 157, 100, 120, false, "  memory      peak at least 157 MiB resident; the upper bound, 100 MiB, is wrong: please report this\n"
-				"              largest process 120 MiB\n" },
-};
-/* clang-format on */
-
-static void the_peak_of_a_run_is_one_sentence_and_its_bounds_can_be_shown(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < sizeof(peaks) / sizeof(*peaks); i++) {
-		struct summary s = { .has_rss_peak = true,
-				     .rss_peak_bytes = peaks[i].low * MIB,
-				     .rss_peak_elapsed_ns = 2000000000,
-				     .has_rss_peak_upper = peaks[i].high,
-				     .rss_peak_upper_bytes = peaks[i].high * MIB,
-				     .has_process_rss_peak = peaks[i].process,
-				     .process_rss_peak_exact = true,
-				     .process_rss_peak_bytes = peaks[i].process * MIB };
-		const struct summary_view view = { .has_bounds = peaks[i].has_bounds };
-		char *text = summary_text(&s, &view, 0), *memory = strstr(text, "  memory");
-
-		assert_non_null(memory);
-		assert_string_equal(memory, peaks[i].lines);
-		free(text);
-	}
-}
-
-static void an_exact_peak_has_its_bounds_where_they_are_wanted(void **state)
-{
-	struct summary s = { .has_rss_peak = true,
-			     .rss_peak_bytes = 733 * MIB,
-			     .has_rss_peak_upper = true,
-			     .rss_peak_upper_bytes = 803 * MIB,
-			     .has_rss_peak_exact = true,
-			     .rss_peak_exact_bytes = 804 * MIB,
-			     .rss_peak_exact_elapsed_ns = 2346000000 };
-	const struct summary_view view = { .has_bounds = true };
-	char *text = summary_text(&s, &view, 0);
-
-	(void)state;
-	assert_non_null(strstr(text, "peak 804 MiB exactly, at 2.346 s (a sample saw 733 MiB; "
-				     "upper bound 803 MiB)\n"));
-	free(text);
-	assert_shown(&s, "peak 804 MiB exactly, at 2.346 s\n");
-}
-
 #define EVIL "\033]0;pwned\007\033[2J\n\302\233\342\200\256"
 
 /* All that is text in it, as a file may have it. */
@@ -391,11 +250,6 @@ int main(void)
 		cmocka_unit_test(uncertainty_of_the_cpu_time_after_moves_is_shown),
 		cmocka_unit_test(only_processes_leave_descendants_unfound),
 		cmocka_unit_test(a_run_of_a_command_has_no_moves),
-		cmocka_unit_test(the_first_line_has_the_end_and_then_what_was_run),
-		cmocka_unit_test(what_is_wrong_with_a_run_comes_before_its_figures),
-		cmocka_unit_test(a_run_that_goes_on_is_neither_ended_nor_incomplete),
-		cmocka_unit_test(the_peak_of_a_run_is_one_sentence_and_its_bounds_can_be_shown),
-		cmocka_unit_test(an_exact_peak_has_its_bounds_where_they_are_wanted),
 		cmocka_unit_test(no_text_of_a_file_steers_the_terminal),
 		cmocka_unit_test(no_line_is_wider_than_asked_for),
 	};
