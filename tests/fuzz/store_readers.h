@@ -173,7 +173,7 @@ static inline int readers_give(const char *path, const struct stored_run *run, F
 {
 	struct sides sides = { 0 };
 	struct jsonw j = { 0 };
-	struct source s;
+	static struct source s;
 	int errors[5] = { source_open_stored(&s, path, run->id, run->state) }, err = 0;
 
 	if (!errors[0]) {

@@ -165,7 +165,8 @@ static void twin_is_the_same_path_of_another_controller(void **state)
 {
 	const struct place *p = *state;
 	struct cgroup_target t;
-	char why[8192], path[4096], whole[300];
+	char why[8192], whole[300];
+	static char path[4096];
 
 	mounts(p, ALL, "/");
 	assert_int_equal(find(p, "/mem/job", &t, why), 0);

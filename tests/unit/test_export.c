@@ -161,8 +161,8 @@ static void compare_without_trees(const char *path, const char *as, const char *
 				  const struct export_document *d)
 {
 	static const struct source_ops ops = { .each = each_without_tree, .close = close_nothing };
-	struct without_trees w;
-	struct source s = { .ops = &ops, .from = &w };
+	static struct without_trees w;
+	static struct source s = { .ops = &ops, .from = &w };
 	char *with = export_file(path, d), *without;
 
 	(void)as, (void)name;

@@ -69,7 +69,7 @@ static void record(const struct observer_ops *ops, const char *path, const char 
 	struct process ended, live;
 	struct sample first, second;
 	struct summary total;
-	struct run run;
+	static struct run run;
 	const char *bad;
 	size_t length;
 

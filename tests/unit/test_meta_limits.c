@@ -28,12 +28,14 @@ static void mounts(const struct place *p, const char *v1, const char *v2)
 	tree_put(p, "proc/mountinfo", text);
 }
 
-static struct limits limits_of(const struct place *p, const struct cgroup *own)
+/* Until the next call. */
+static const struct limits *limits_of(const struct place *p, const struct cgroup *own)
 {
-	struct limits l = { 0 };
+	static struct limits l;
 
+	memset(&l, 0, sizeof(l));
 	limits_of_process(tree_path(p, "proc"), tree_path(p, "proc"), own, &l);
-	return l;
+	return &l;
 }
 
 static void assert_limit(const struct limits *l, enum limit_id id, uint64_t value)
@@ -44,7 +46,7 @@ static void assert_limit(const struct limits *l, enum limit_id id, uint64_t valu
 
 static void of_all_levels_the_smallest_counts(void **state)
 {
-	struct limits l;
+	const struct limits *l;
 
 	mounts(*state, NULL, "cg");
 	tree_put(*state, "proc/cgroup", "0::/a/b\n");
@@ -58,17 +60,17 @@ static void of_all_levels_the_smallest_counts(void **state)
 	tree_put(*state, "cg/a/b/cpu.max", "max 100000\n");
 	tree_put(*state, "cg/a/b/memory.swap.max", "0\n");
 	l = limits_of(*state, NULL);
-	assert_limit(&l, LIMIT_MEMORY_MAX, 1000);
-	assert_limit(&l, LIMIT_MEMORY_HIGH, 800);
-	assert_limit(&l, LIMIT_PIDS_MAX, 50);
-	assert_limit(&l, LIMIT_CPU_MAX, 1500);
-	assert_limit(&l, LIMIT_SWAP_MAX, 0);
-	assert_string_equal(l.cgroup, "/a/b");
+	assert_limit(l, LIMIT_MEMORY_MAX, 1000);
+	assert_limit(l, LIMIT_MEMORY_HIGH, 800);
+	assert_limit(l, LIMIT_PIDS_MAX, 50);
+	assert_limit(l, LIMIT_CPU_MAX, 1500);
+	assert_limit(l, LIMIT_SWAP_MAX, 0);
+	assert_string_equal(l->cgroup, "/a/b");
 }
 
 static void nothing_is_searched_above_the_mount_point(void **state)
 {
-	struct limits l;
+	const struct limits *l;
 
 	mounts(*state, NULL, "cg");
 	tree_put(*state, "proc/cgroup", "0::/a\n");
@@ -76,12 +78,12 @@ static void nothing_is_searched_above_the_mount_point(void **state)
 	tree_put(*state, "cg/memory.max", "2000\n");
 	tree_put(*state, "cg/a/memory.max", "max\n");
 	l = limits_of(*state, NULL);
-	assert_limit(&l, LIMIT_MEMORY_MAX, 2000);
+	assert_limit(l, LIMIT_MEMORY_MAX, 2000);
 }
 
 static void version_1_has_a_path_for_each_controller(void **state)
 {
-	struct limits l;
+	const struct limits *l;
 
 	mounts(*state, "v1", NULL);
 	tree_put(*state, "proc/cgroup", "4:memory:/m\n3:cpu,cpuacct:/c/d\n");
@@ -93,16 +95,16 @@ static void version_1_has_a_path_for_each_controller(void **state)
 	tree_put(*state, "cg/cpu/c/d/cpu.cfs_quota_us", "-1\n");
 	tree_put(*state, "cg/cpu/c/d/cpu.cfs_period_us", "100000\n");
 	l = limits_of(*state, NULL);
-	assert_limit(&l, LIMIT_MEMORY_MAX, 4096);
-	assert_limit(&l, LIMIT_CPU_MAX, 500);
-	assert_false(limit_has(&l, LIMIT_MEMORY_SWAP_MAX));
-	assert_false(limit_has(&l, LIMIT_PIDS_MAX));
-	assert_string_equal(l.cgroup, "/m");
+	assert_limit(l, LIMIT_MEMORY_MAX, 4096);
+	assert_limit(l, LIMIT_CPU_MAX, 500);
+	assert_false(limit_has(l, LIMIT_MEMORY_SWAP_MAX));
+	assert_false(limit_has(l, LIMIT_PIDS_MAX));
+	assert_string_equal(l->cgroup, "/m");
 }
 
 static void where_both_are_each_controller_is_in_one(void **state)
 {
-	struct limits l;
+	const struct limits *l;
 
 	mounts(*state, "v1", "uni");
 	tree_put(*state, "proc/cgroup", "4:memory:/m\n0::/u\n");
@@ -110,15 +112,15 @@ static void where_both_are_each_controller_is_in_one(void **state)
 	tree_put(*state, "uni/u/memory.max", "1\n");
 	tree_put(*state, "uni/u/pids.max", "7\n");
 	l = limits_of(*state, NULL);
-	assert_limit(&l, LIMIT_MEMORY_MAX, 8192);
-	assert_limit(&l, LIMIT_PIDS_MAX, 7);
+	assert_limit(l, LIMIT_MEMORY_MAX, 8192);
+	assert_limit(l, LIMIT_PIDS_MAX, 7);
 }
 
 static void a_cgroup_of_its_own_takes_the_place(void **state)
 {
 	const struct place *p = *state;
 	struct cgroup own = { .is_v2 = true };
-	struct limits l;
+	const struct limits *l;
 
 	mounts(p, NULL, "cg");
 	tree_put(p, "proc/cgroup", "0::/a/b\n");
@@ -127,7 +129,7 @@ static void a_cgroup_of_its_own_takes_the_place(void **state)
 	tree_put(p, "cg/a/bpfmon-1/memory.max", "max\n");
 	snprintf(own.path, sizeof(own.path), "%s/cg/a/bpfmon-1", p->dir);
 	l = limits_of(p, &own);
-	assert_limit(&l, LIMIT_MEMORY_MAX, 4096);
+	assert_limit(l, LIMIT_MEMORY_MAX, 4096);
 }
 
 static void a_cgroup_that_is_named_is_looked_at_itself(void **state)
@@ -148,7 +150,7 @@ static void a_cgroup_that_is_named_is_looked_at_itself(void **state)
 
 static void soft_limits_are_those_of_the_process(void **state)
 {
-	struct limits l;
+	const struct limits *l;
 
 	tree_put(
 		*state, "proc/limits",
@@ -158,23 +160,23 @@ static void soft_limits_are_those_of_the_process(void **state)
 		"Max open files            1024                 524288               files     \n"
 		"Max address space         unlimited            unlimited            bytes     \n");
 	l = limits_of(*state, NULL);
-	assert_limit(&l, LIMIT_CORE, 0);
-	assert_limit(&l, LIMIT_NOFILE, 1024);
-	assert_false(limit_has(&l, LIMIT_AS));
-	assert_false(limit_has(&l, LIMIT_CPU_TIME));
+	assert_limit(l, LIMIT_CORE, 0);
+	assert_limit(l, LIMIT_NOFILE, 1024);
+	assert_false(limit_has(l, LIMIT_AS));
+	assert_false(limit_has(l, LIMIT_CPU_TIME));
 }
 
 static void the_cpus_are_those_of_the_affinity(void **state)
 {
-	struct limits l;
+	const struct limits *l;
 
 	tree_put(
 		*state, "proc/status",
 		"Name:\tsh\nCpus_allowed:\t1f\nCpus_allowed_list:\t0-3,8\nMems_allowed_list:\t0\n");
 	l = limits_of(*state, NULL);
-	assert_string_equal(l.cpus_allowed, "0-3,8");
-	assert_string_equal(l.mems_allowed, "0");
-	assert_int_equal(list_count(l.cpus_allowed), 5);
+	assert_string_equal(l->cpus_allowed, "0-3,8");
+	assert_string_equal(l->mems_allowed, "0");
+	assert_int_equal(list_count(l->cpus_allowed), 5);
 }
 
 static void a_list_that_is_none_counts_nothing(void **state)
@@ -189,16 +191,16 @@ static void a_list_that_is_none_counts_nothing(void **state)
 
 static void missing_files_give_no_values(void **state)
 {
-	struct limits l = limits_of(*state, NULL);
+	const struct limits *l = limits_of(*state, NULL);
 
-	assert_int_equal(l.have, 0);
-	assert_string_equal(l.cpus_allowed, "");
-	assert_string_equal(l.cgroup, "");
+	assert_int_equal(l->have, 0);
+	assert_string_equal(l->cpus_allowed, "");
+	assert_string_equal(l->cgroup, "");
 }
 
 static void odd_files_give_no_values(void **state)
 {
-	struct limits l;
+	const struct limits *l;
 
 	mounts(*state, NULL, "cg");
 	tree_put(*state, "proc/cgroup", "0::/a\n");
@@ -207,7 +209,7 @@ static void odd_files_give_no_values(void **state)
 	tree_put(*state, "cg/a/cpu.max", "100000\n");
 	tree_put(*state, "cg/a/memory.high", "99999999999999999999999\n");
 	l = limits_of(*state, NULL);
-	assert_int_equal(l.have, 0);
+	assert_int_equal(l->have, 0);
 }
 
 int main(void)

@@ -145,7 +145,7 @@ static void a_run_without_spans_is_all_rest(void **state)
 /* The loops are for widths and lines; the message has the line. */
 static void no_line_is_wider_than_the_terminal(void **state)
 {
-	struct span spans[40];
+	static struct span spans[40];
 	char *text, *rest, *line;
 
 	(void)state;

@@ -285,8 +285,8 @@ static void every_field_comes_through_writer_reader_and_store(void **state)
 {
 	struct place *p = *state;
 	struct jsonw lines = { 0 };
-	struct line l = { 0 };
-	struct source from;
+	static struct line l;
+	static struct source from;
 	struct summary s;
 	char *text;
 

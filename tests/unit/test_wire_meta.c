@@ -21,18 +21,18 @@ static void write_with(const struct meta *m, struct jsonw *j)
 
 static void the_machine_is_part_of_the_system(void **state)
 {
-	const struct meta m = { .system = {
-					.cpu_model = "EPYC",
-					.sockets = 2,
-					.cores = 64,
-					.threads = 128,
-					.nodes = { { 0, 4096 }, { 2, 8192 } },
-					.nr_nodes = 2,
-					.has_swap = true,
-					.knows_virtual = true,
-					.os = "Debian",
-					.boot_epoch_ns = START_NS,
-				} };
+	static const struct meta m = { .system = {
+					       .cpu_model = "EPYC",
+					       .sockets = 2,
+					       .cores = 64,
+					       .threads = 128,
+					       .nodes = { { 0, 4096 }, { 2, 8192 } },
+					       .nr_nodes = 2,
+					       .has_swap = true,
+					       .knows_virtual = true,
+					       .os = "Debian",
+					       .boot_epoch_ns = START_NS,
+				       } };
 	struct jsonw j = { 0 };
 
 	(void)state;
@@ -46,7 +46,7 @@ static void the_machine_is_part_of_the_system(void **state)
 
 static void more_nodes_than_are_kept_are_a_number(void **state)
 {
-	const struct meta m = { .system.nr_nodes = MAX_NODES + 1 };
+	static const struct meta m = { .system.nr_nodes = MAX_NODES + 1 };
 	struct jsonw j = { 0 };
 
 	(void)state;
@@ -57,7 +57,7 @@ static void more_nodes_than_are_kept_are_a_number(void **state)
 
 static void limits_have_their_units(void **state)
 {
-	struct meta m = { .limits = { .cgroup = "/job", .cpus_allowed = "0-3,8" } };
+	static struct meta m = { .limits = { .cgroup = "/job", .cpus_allowed = "0-3,8" } };
 	struct jsonw j = { 0 };
 
 	(void)state;
@@ -75,7 +75,7 @@ static void limits_have_their_units(void **state)
 
 static void container_variables_and_revision_are_objects(void **state)
 {
-	const struct meta m = {
+	static const struct meta m = {
 		.container = { .engine = "podman", .id = "4f1c2a", .pod = "u" },
 		.variables = { { "SLURM_JOB_ID", "7" }, { "OMP_NUM_THREADS", "8" } },
 		.nr_variables = 2,
@@ -93,7 +93,7 @@ static void container_variables_and_revision_are_objects(void **state)
 
 static void unknown_facts_are_absent(void **state)
 {
-	const struct meta m = { 0 };
+	static const struct meta m = { 0 };
 	struct jsonw with = { 0 }, without = { 0 };
 
 	(void)state;
@@ -106,8 +106,9 @@ static void unknown_facts_are_absent(void **state)
 
 static void odd_values_are_escaped(void **state)
 {
-	const struct meta m = { .variables = { { "SLURM_JOB_NAME", "\"</x>\n\033[31m\xff" } },
-				.nr_variables = 1 };
+	static const struct meta m = {
+		.variables = { { "SLURM_JOB_NAME", "\"</x>\n\033[31m\xff" } }, .nr_variables = 1
+	};
 	struct line l = { 0 };
 	struct jsonw j = { 0 };
 
