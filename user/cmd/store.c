@@ -5,16 +5,15 @@
 #include "cmd/option_values.h"
 #include "cmd/print_format.h"
 #include "cmd/store_merge.h"
+#include "cmd/store_print.h"
 #include "cmd/stores.h"
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/progress.h"
 #include "store/check.h"
 #include "store/prune.h"
 #include "store/remove.h"
-#include "view/format.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -101,48 +100,7 @@ static int store_report_error(const char *path, const struct database *d, int er
 	return EXIT_USAGE;
 }
 
-/* Begins what --json prints of @action. */
-static void store_json_begin(struct jsonw *j, const char *action, const char *path)
-{
-	jsonw_object(j, NULL);
-	jsonw_schema(j, "store");
-	jsonw_string(j, "action", action);
-	jsonw_string(j, "path", path);
-}
-
-/* Without memory nothing is printed, which main() reports. */
-static void store_json_end(struct jsonw *j)
-{
-	jsonw_object_end(j);
-	jsonw_newline(j);
-	jsonw_print(j, stdout);
-}
-
-static void store_print_numbers(const struct store_command_options *o, const char *path,
-				const struct store_size *size)
-{
-	char file[FORMAT_BYTES], used[FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES];
-	struct jsonw j = { 0 };
-
-	if (o->as == PRINT_TEXT) {
-		printf("%s\n  size       %s, %s of it in use\n  runs       %" PRId64
-		       "\n  samples    %s\n  processes  %s\n",
-		       path, format_bytes(file, size->file_bytes),
-		       format_bytes(used, (uint64_t)size->used_bytes), size->runs,
-		       format_count(a, (uint64_t)size->samples),
-		       format_count(b, (uint64_t)size->processes));
-		return;
-	}
-	store_json_begin(&j, "size", path);
-	jsonw_uint(&j, "file_bytes", size->file_bytes);
-	jsonw_int(&j, "used_bytes", size->used_bytes);
-	jsonw_int(&j, "runs", size->runs);
-	jsonw_int(&j, "samples", size->samples);
-	jsonw_int(&j, "processes", size->processes);
-	store_json_end(&j);
-}
-
-static int store_print_size(const struct store_command_options *o, const char *path)
+static int store_run_size(const struct store_command_options *o, const char *path)
 {
 	struct store_size size = { 0 };
 	struct database d;
@@ -150,7 +108,7 @@ static int store_print_size(const struct store_command_options *o, const char *p
 
 	if (err == -ENOENT && !o->store.path) {
 		if (o->as == PRINT_JSON)
-			store_print_numbers(o, path, &size);
+			store_print_numbers(o->as, path, &size);
 		else
 			printf("no runs: nothing has been kept in '%s' yet\n", path);
 		return 0;
@@ -158,30 +116,11 @@ static int store_print_size(const struct store_command_options *o, const char *p
 	if (!err)
 		err = store_size(&d, path, &size);
 	if (!err)
-		store_print_numbers(o, path, &size);
+		store_print_numbers(o->as, path, &size);
 	else
 		store_report_error(path, &d, err);
 	database_close(&d);
 	return err ? EXIT_USAGE : 0;
-}
-
-static void store_print_pruned(const struct store_command_options *o, const char *path,
-			       const struct pruned *gone)
-{
-	char bytes[FORMAT_BYTES];
-	struct jsonw j = { 0 };
-
-	if (o->as == PRINT_TEXT) {
-		printf("%" PRIu64 " runs %s %s\n", gone->runs,
-		       o->dry_run ? "would be removed, about" : "removed,",
-		       format_bytes(bytes, (uint64_t)gone->bytes));
-		return;
-	}
-	store_json_begin(&j, "prune", path);
-	jsonw_bool(&j, "dry_run", o->dry_run);
-	jsonw_uint(&j, "runs", gone->runs);
-	jsonw_int(&j, "bytes", gone->bytes);
-	store_json_end(&j);
 }
 
 static int store_run_prune(const struct store_command_options *o, const char *path)
@@ -201,30 +140,11 @@ static int store_run_prune(const struct store_command_options *o, const char *pa
 		err = store_prune(&d, &o->prune, o->dry_run, &gone);
 	progress_end();
 	if (!err)
-		store_print_pruned(o, path, &gone);
+		store_print_pruned(o->as, path, &gone, o->dry_run);
 	else
 		store_report_error(path, &d, err);
 	database_close(&d);
 	return err ? EXIT_USAGE : 0;
-}
-
-/* @why: NULL if it is whole. */
-static void store_print_checked(const struct store_command_options *o, const char *path,
-				const char *why, int64_t rows_left)
-{
-	struct jsonw j = { 0 };
-
-	if (o->as == PRINT_TEXT) {
-		if (!why)
-			printf("%s is whole\n", path);
-		return;
-	}
-	store_json_begin(&j, "check", path);
-	jsonw_bool(&j, "whole", !why);
-	if (why)
-		jsonw_string(&j, "reason", why);
-	jsonw_int(&j, "rows_left", rows_left);
-	store_json_end(&j);
 }
 
 static int store_run_check(const struct store_command_options *o, const char *path)
@@ -241,7 +161,7 @@ static int store_run_check(const struct store_command_options *o, const char *pa
 			 path, rows_left);
 	status = !err ? 0 : err == -EFBIG || err == -EUCLEAN ? EXIT_DAMAGED : EXIT_USAGE;
 	if (status != EXIT_USAGE)
-		store_print_checked(o, path, err ? d.why : NULL, rows_left);
+		store_print_checked(o->as, path, err ? d.why : NULL, rows_left);
 	if (status == EXIT_DAMAGED)
 		log_error("the store '%s': %s; what can be read of it: sqlite3 '%s' .recover", path,
 			  d.why, path);
@@ -249,30 +169,6 @@ static int store_run_check(const struct store_command_options *o, const char *pa
 		store_report_error(path, &d, err);
 	database_close(&d);
 	return status;
-}
-
-static void store_print_merged(const struct store_command_options *o, const char *path,
-			       const struct merged *m)
-{
-	struct jsonw j = { 0 };
-
-	if (o->as == PRINT_TEXT) {
-		printf("%" PRIu64 " runs added, %" PRIu64
-		       " completed that were there in part, %" PRIu64 " were there already",
-		       m->added, m->renewed, m->known);
-		if (m->edited)
-			printf(", %" PRIu64 " of these with a later edit, which was taken over",
-			       m->edited);
-		putchar('\n');
-		return;
-	}
-	store_json_begin(&j, "merge", path);
-	jsonw_uint(&j, "added", m->added);
-	jsonw_uint(&j, "completed", m->renewed);
-	jsonw_uint(&j, "known", m->known);
-	jsonw_uint(&j, "edited", m->edited);
-	jsonw_uint(&j, "busy", m->busy);
-	store_json_end(&j);
 }
 
 static int store_run_merge(const struct store_command_options *o, const char *path)
@@ -298,7 +194,7 @@ static int store_run_merge(const struct store_command_options *o, const char *pa
 		err |= store_merge_file(&w, path, *file, &m);
 	store_writer_close(&w);
 	progress_end();
-	store_print_merged(o, path, &m);
+	store_print_merged(o->as, path, &m);
 	if (m.busy)
 		log_warn("%" PRIu64 " runs are being recorded, and were left as they are", m.busy);
 	return err ? EXIT_USAGE : 0;
@@ -347,7 +243,7 @@ static int store_run_action(const struct store_command_options *o, const char *p
 	struct nearest n;
 
 	if (!word)
-		return store_print_size(o, path);
+		return store_run_size(o, path);
 	for (size_t i = 0; i < sizeof(acts) / sizeof(*acts); i++) {
 		if (strcmp(word, acts[i].name) != 0)
 			continue;
