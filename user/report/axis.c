@@ -9,6 +9,8 @@
 
 #define MINUTE 60
 #define HOUR 3600
+#define TICK_WIDTH 58 /* for the time at a tick */
+#define TICK_HEIGHT 24
 
 static bool unit_is_bytes(enum chart_unit unit)
 {
@@ -96,4 +98,39 @@ char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double 
 const char *axis_time_unit(double wall)
 {
 	return wall < MINUTE ? "s" : wall < HOUR ? "min:s" : "h:min:s";
+}
+
+void axis_draw_values(FILE *f, const struct plot *b, enum chart_unit unit, double top)
+{
+	double step = axis_step(unit, top, (unsigned)fmax(2, fmin(5, b->height / TICK_HEIGHT)));
+	char text[AXIS_TEXT];
+
+	for (unsigned i = 0; i * step <= top * (1 + 1e-9); i++) {
+		double v = i * step, y = b->bottom - v / top * b->height;
+
+		fprintf(f,
+			"<path d=\"M%d %.1fh%.0f\" stroke=\"%s\"/>"
+			"<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+			PLOT_LEFT, y, b->width, v > 0 ? "#e4e8eb" : "#5a6670", PLOT_LEFT - 6,
+			y + 3.5, axis_format_value(text, unit, v));
+	}
+}
+
+void axis_draw_time(FILE *f, const struct plot *b, double wall)
+{
+	double step = axis_time_step(wall, (unsigned)fmax(2, fmin(7, b->width / TICK_WIDTH)));
+	char text[AXIS_TEXT];
+
+	for (unsigned i = 0; i * step <= wall * (1 + 1e-9); i++) {
+		double t = i * step, x = PLOT_LEFT + t / wall * b->width;
+
+		fprintf(f,
+			"<path d=\"M%.1f %.0fv4\" stroke=\"#5a6670\"/>"
+			"<text x=\"%.1f\" y=\"%.0f\" text-anchor=\"middle\">%s</text>\n",
+			x, b->bottom, x, b->bottom + 16, axis_format_time(text, t, step, wall));
+	}
+	fprintf(f,
+		"<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"middle\">time since the start "
+		"[%s]</text>\n",
+		PLOT_LEFT + b->width / 2, b->bottom + 31, axis_time_unit(wall));
 }

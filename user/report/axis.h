@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The ticks of an axis, and the text of the values and times beside them. */
+/* The axes of a chart: their ticks, and the text of the values and times beside them. */
 #ifndef REPORT_AXIS_H
 #define REPORT_AXIS_H
 
+#include "report/plot.h"
 #include "report/spec.h"
+
+#include <stdio.h>
 
 #define AXIS_TEXT 40
 
@@ -19,5 +22,9 @@ char *axis_format_value(char out[AXIS_TEXT], enum chart_unit unit, double value)
 char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double wall);
 /* The unit of what axis_format_time() writes: "s", "min:s", "h:min:s". */
 const char *axis_time_unit(double wall);
+/* The axis of values up to @top, with a line through the plot at each tick. */
+void axis_draw_values(FILE *f, const struct plot *b, enum chart_unit unit, double top);
+/* The axis of time, of @wall seconds. */
+void axis_draw_time(FILE *f, const struct plot *b, double wall);
 
 #endif
