@@ -45,6 +45,24 @@ static void finished_copy_is_kept_then_the_one_that_goes_on_then_the_first(void 
 	stored_runs_done(&all);
 }
 
+static void of_equal_copies_the_one_that_was_edited_last_is_kept(void **state)
+{
+	struct stored_runs all = { 0 };
+
+	(void)state;
+	add(&all, "a", 0, RUN_FINISHED);
+	add(&all, "a", 1, RUN_FINISHED);
+	add(&all, "a", 2, RUN_FINISHED);
+	add(&all, "a", 3, RUN_RUNNING);
+	all.runs[0].edited_ns = 5;
+	all.runs[1].edited_ns = 7;
+	all.runs[3].edited_ns = 9;
+	assert_int_equal(stored_runs_unique(&all), 0);
+	assert_int_equal(all.nr, 1);
+	assert_left(&all, 0, "a", 1);
+	stored_runs_done(&all);
+}
+
 static void state_is_that_of_the_copy_that_is_left(void **state)
 {
 	struct stored_runs all = { 0 };
@@ -72,6 +90,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finished_copy_is_kept_then_the_one_that_goes_on_then_the_first),
+		cmocka_unit_test(of_equal_copies_the_one_that_was_edited_last_is_kept),
 		cmocka_unit_test(state_is_that_of_the_copy_that_is_left),
 		cmocka_unit_test(no_run_is_no_copy),
 	};

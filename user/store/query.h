@@ -20,6 +20,7 @@ struct stored_run {
 	char *uuid, *name, *job, *command, *user, *host, *note; /* owned */
 	char *tags; /* owned; "key=value" each ended by NUL, and one more NUL at the end */
 	uint64_t start_epoch_ns;
+	uint64_t edited_ns; /* since 1970: when name, tags or note were edited last; 0: never */
 	enum run_state state;
 	bool is_complete;
 	int64_t exit_code, signal, wall_ns, cpu_ns, rss_peak_bytes, processes, lines_lost;
@@ -66,8 +67,8 @@ void stored_run_done(struct stored_run *r);
 /* Takes over what @r owns. -ENOMEM. */
 int stored_runs_append(struct stored_runs *all, const struct stored_run *r);
 /*
- * Of runs with the same UUID keeps one: the finished one, else the one that goes on, else that of
- * the store that comes first. -ENOMEM.
+ * Of runs with the same UUID keeps one: the finished one, else the one that goes on; of equal ones
+ * that which was edited last, else that of the store that comes first. -ENOMEM.
  */
 int stored_runs_unique(struct stored_runs *all);
 /* Keeps those in that state. -ENOMEM. */

@@ -31,7 +31,7 @@ static const struct table_column run_columns[] = {
 	{ "processes",      COLUMN_AMOUNT_OR_NONE, "processes_total", RUN(run.processes), .written = WRITTEN_AT_END },
 	{ "lines_lost",     COLUMN_AMOUNT_OR_NONE, NULL, RUN(run.lines_lost), .written = WRITTEN_OTHERWISE },
 	{ "note",           COLUMN_COPY, "note", RUN(run.note), .since = NOTES_SINCE },
-	{ "edited_time_ns", COLUMN_TIME, "edited_time", .is_unread = true, .since = EDITS_SINCE },
+	{ "edited_time_ns", COLUMN_TIME, "edited_time", RUN(run.edited_ns), .since = EDITS_SINCE },
 };
 
 static const struct table_column sample_columns[] = {

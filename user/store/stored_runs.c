@@ -81,6 +81,8 @@ static int stored_run_order_copies(const void *x, const void *y)
 
 	if (!c)
 		c = stored_run_rank(a) - stored_run_rank(b);
+	if (!c)
+		c = (a->edited_ns < b->edited_ns) - (a->edited_ns > b->edited_ns);
 	return c ? c : (a->source > b->source) - (a->source < b->source);
 }
 
