@@ -102,19 +102,21 @@ static void page_has_no_comments_and_no_indentation(void **state)
 	free(page);
 }
 
-/* What a page has for a part, and the data that have it. */
+/* What a page has for a part, and the data that have it. Of a script a text: names are shortened.
+ */
 static const struct {
 	const char *data, *section, *script;
 } parts[] = {
-	{ "\"phases\":{\"total\":2}", "<section id=\"phases\"", "function phasesTable(" },
-	{ "\"events\":[{}]", "<section id=\"events\"", "function eventFlags(" },
-	{ "\"held\":{\"by\":\"process\"}", NULL, "function offerHolders(" },
-	{ "\"pushed\":{\"charts\":[]}", "<section id=\"pushed\"", "function pushedCharts(" },
-	{ "\"spans\":{\"total\":1}", "<section id=\"spans\"", "function spansSection(" },
-	{ "\"spans\":{\"total\":1}", "id=\"span-place\"", "class Lanes" },
-	{ "\"rss_peak_holders\":[{}]", "<section id=\"holders\"", "function holdersTable(" },
-	{ "\"timeline\":true", "<section id=\"timeline\"", "function timeline(" },
-	{ "\"timeline\":true", NULL, "class Lanes" },
+	{ "\"phases\":{\"total\":2}", "<section id=\"phases\"",
+	  "Phases: what was used between marks" },
+	{ "\"events\":[{}]", "<section id=\"events\"", "Only the first of these are listed: " },
+	{ "\"held\":{\"by\":\"process\"}", NULL, "Memory stacked" },
+	{ "\"pushed\":{\"charts\":[]}", "<section id=\"pushed\"", "Texts are not drawn: " },
+	{ "\"spans\":{\"total\":1}", "<section id=\"spans\"", "Spans, one a row" },
+	{ "\"spans\":{\"total\":1}", "id=\"span-place\"", "said quiet" },
+	{ "\"rss_peak_holders\":[{}]", "<section id=\"holders\"", "Holders of the exact peak" },
+	{ "\"timeline\":true", "<section id=\"timeline\"", "failed or killed" },
+	{ "\"timeline\":true", NULL, "said quiet" },
 };
 
 static void what_is_for_data_that_a_run_lacks_is_not_in_its_page(void **state)
