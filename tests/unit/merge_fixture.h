@@ -5,6 +5,7 @@
 
 #include "record/store/edit.h"
 #include "record/store/import.h"
+#include "store/merge.h"
 #include "store_fixture.h"
 
 #include <sys/wait.h>

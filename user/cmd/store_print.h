@@ -4,7 +4,7 @@
 #define CMD_STORE_PRINT_H
 
 #include "cmd/print_format.h"
-#include "store/merge.h"
+#include "store/merge_case.h"
 #include "store/prune.h"
 
 #include <stdbool.h>

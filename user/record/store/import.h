@@ -4,7 +4,7 @@
 #define RECORD_STORE_IMPORT_H
 
 #include "record/store/writer.h"
-#include "store/merge.h"
+#include "store/merge_case.h"
 
 #include <stdio.h>
 
