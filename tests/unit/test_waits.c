@@ -9,6 +9,7 @@
 
 #include "waits/calls.h"
 #include "waits/locks.h"
+#include "waits/look.h"
 #include "waits/sockets.h"
 #include "waits/task.h"
 
@@ -68,6 +69,19 @@ static void calls_are_known_by_the_numbers_of_this_machine(void **state)
 	t.call = SYS_flock;
 	t.has_call = false;
 	assert_null(call_of_task(&t));
+}
+
+/* The kernel refuses it; a tracer may show the call before that. */
+static void the_least_number_names_no_group_of_children(void **state)
+{
+	struct task_view t = { .has_call = true, .call = SYS_wait4 };
+	struct wait wait = { .pid = getpid() };
+
+	(void)state;
+	t.argument[0] = 0x80000000;
+	children_look(&wait, &t);
+	assert_true(wait.has_other_end);
+	assert_int_equal(wait.peers, 0);
 }
 
 static void channels_have_a_kind_where_they_are_certain(void **state)
@@ -289,6 +303,7 @@ int main(void)
 		cmocka_unit_test(
 			a_call_is_read_with_its_arguments_and_none_of_a_program_of_32_bits),
 		cmocka_unit_test(calls_are_known_by_the_numbers_of_this_machine),
+		cmocka_unit_test(the_least_number_names_no_group_of_children),
 		cmocka_unit_test(channels_have_a_kind_where_they_are_certain),
 		cmocka_unit_test(a_lock_is_found_by_the_process_that_waits_for_it),
 		cmocka_unit_test(a_lock_of_an_open_file_is_found_by_the_file),

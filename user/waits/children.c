@@ -46,7 +46,7 @@ static struct child_choice child_choose(pid_t pid, const struct task_view *task)
 		choice_of_waitid(&c, pid, task->argument);
 	else if (!strcmp(call->name, "wait4") && which > 0)
 		c.pid = which;
-	else if (!strcmp(call->name, "wait4") && which < -1)
+	else if (!strcmp(call->name, "wait4") && which < -1 && which > INT32_MIN)
 		c.group = -which;
 	else if (!strcmp(call->name, "wait4") && !which && !task_stat_read(pid, 0, &stat))
 		c.group = stat.group;
