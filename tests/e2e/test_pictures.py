@@ -73,6 +73,11 @@ class Pictures(unittest.TestCase):
         rows = [{t.get("y") for t in self.drawn("--panel", "memory", *words).iter(f"{SVG}rect")} for words in ([], ["--width", "60mm"])]
         self.assertLess(len(rows[0]), len(rows[1]))
 
+    def test_a_width_has_each_of_its_units(self):
+        for given in ("100mm", "10cm", "3.937in", "283.46pt", "377.95px"):
+            width = self.drawn("--panel", "memory", "--width", given).get("width")
+            self.assertAlmostEqual(float(width.removesuffix("mm")), 100, delta=0.01)
+
     def test_a_figure_of_a_given_width_has_columns_with_room(self):
         for width, columns in (("180mm", 2), ("120mm", 1)):
             groups = self.drawn("--width", width).findall(f"{SVG}g")

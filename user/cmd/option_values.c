@@ -84,7 +84,8 @@ int size_parse(void *value, const char *text)
 
 int decimal_parse(const char *text, double *number, char **end)
 {
-	if ((!isdigit((unsigned char)*text) && *text != '.') || strpbrk(text, "xX"))
+	if ((!isdigit((unsigned char)*text) && *text != '.') ||
+	    (*text == '0' && (text[1] | 0x20) == 'x'))
 		return -EINVAL;
 	*number = strtod(text, end);
 	return *end == text ? -EINVAL : 0;
