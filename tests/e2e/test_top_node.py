@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shlex
+import signal
 import subprocess
 import sys
 
@@ -142,6 +143,23 @@ class TopOfNode(AgentCase):
         self.top("--cgroup", f"slurm/uid_{NOBODY}/job_8153/step_0").expect("slurm-step/8153.0", "while sum", "3 live")
         self.top("--cgroup", "elsewhere", before=USER).expect("no run that goes on and no job of the agent follows", "status 2")
         self.top("--pid", os.getpid(), before=USER).expect("follows the process", "status 2")
+
+    def test_keys_are_answered_while_the_agent_is_silent(self):
+        agent = self.start_agent()
+        self.start_job(8154)
+        agent.send_signal(signal.SIGSTOP)
+        try:
+            t = self.top("--job", "8154")
+            t.expect("waiting for the agent", "q quit")
+            t.press("?")
+            t.expect("fold what is below a row")
+            t.press("q")
+            t.press("q")
+            t.expect("status 0")
+            self.top("--job", "8154").expect("waiting for the agent")
+        finally:
+            agent.send_signal(signal.SIGCONT)
+        self.terminal.expect("slurm/8154", "while sum", "3 live")
 
     def test_user_sees_own_jobs_in_the_list_and_opens_one(self):
         self.start_agent()

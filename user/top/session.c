@@ -39,7 +39,9 @@ static void session_describe(struct session *s)
 	v->is_here = s->model.has_meta && !is_over && model_is_of_this_host(&s->model);
 	v->state[0] = '\0';
 	v->is_alarm = false;
-	if (!s->was_read && !in->has_ended) {
+	if (in->is_asked) {
+		snprintf(v->state, sizeof(v->state), "waiting for the agent");
+	} else if (!s->was_read && !in->has_ended) {
 		snprintf(v->state, sizeof(v->state), "reading");
 		if (in->is_file && in->size)
 			snprintf(v->state, sizeof(v->state), "reading, %d %%",
@@ -113,7 +115,7 @@ static int session_read_stream(struct session *s)
 		snprintf(s->why, sizeof(s->why), "%s", s->stream.why);
 		return more;
 	}
-	if (!more && !s->was_read) {
+	if (!more && !s->was_read && !s->stream.is_asked) {
 		s->was_read = s->needs_drawing = true;
 		if (s->model.has_summary)
 			view_go_to_life(&s->view);
@@ -163,7 +165,7 @@ static int session_turn(struct session *s)
 	struct pollfd fds[] = {
 		{ .fd = s->keys_fd, .events = POLLIN },
 		{ .fd = s->signals_fd, .events = POLLIN },
-		{ .fd = waits_for_stream ? s->stream.fd : -1, .events = POLLIN },
+		{ .fd = waits_for_stream ? stream_fd(&s->stream) : -1, .events = POLLIN },
 	};
 	int more = session_read_stream(s), n;
 

@@ -86,12 +86,30 @@ int stream_open_job(struct stream *s, struct model *m, const char *agent, const 
 	int err;
 
 	stream_begin(s, m);
-	err = agent_call_job(&call, agent, id, s->why, sizeof(s->why));
+	err = agent_call_begin_job(&call, agent, id, s->why, sizeof(s->why));
 	if (err)
 		return err;
 	s->fd = call.stream_fd;
 	s->control_fd = call.control_fd;
+	s->is_asked = true;
 	return 0;
+}
+
+int stream_fd(const struct stream *s)
+{
+	return s->is_asked ? s->control_fd : s->fd;
+}
+
+/* 0; or a negative errno, and @s->why. */
+static int stream_take_answer(struct stream *s)
+{
+	struct agent_call call = { s->control_fd, s->fd };
+	int err = agent_call_answer(&call, s->why, sizeof(s->why));
+
+	s->is_asked = false;
+	if (err)
+		s->fd = s->control_fd = -1;
+	return err;
 }
 
 int stream_open_live(struct stream *s, struct model *m, const char *socket_name)
@@ -135,7 +153,7 @@ static int stream_wait_for_growth(struct stream *s)
 /* Whether a read would return at once; the pipe may be shared, and stays as it is. */
 static bool stream_has_input(const struct stream *s)
 {
-	struct pollfd p = { .fd = s->fd, .events = POLLIN };
+	struct pollfd p = { .fd = stream_fd(s), .events = POLLIN };
 
 	return s->is_file || poll(&p, 1, 0) > 0;
 }
@@ -149,6 +167,10 @@ int stream_read(struct stream *s)
 	       clock_ns(CLOCK_MONOTONIC) - start_ns < TURN_NS) {
 		if (!stream_has_input(s))
 			return 0;
+		if (s->is_asked) {
+			s->err = stream_take_answer(s);
+			continue;
+		}
 		err = line_stream_read(&s->lines, s->fd, stream_take_line, s);
 	}
 	if (s->err)

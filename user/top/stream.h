@@ -17,6 +17,7 @@
 struct stream {
 	int fd;         /* owned; -1: nothing more comes */
 	int control_fd; /* owned, of an agent, which ends the stream when it is closed; -1 */
+	bool is_asked;  /* the agent, which has not answered yet: that is awaited at control_fd */
 	bool is_file;   /* it may grow */
 	bool has_ended; /* nothing more will come */
 	bool is_stale;  /* a file at whose end nothing came for some time */
@@ -38,10 +39,15 @@ int stream_open_file(struct stream *s, struct model *m, const char *path);
  */
 int stream_open_stored(struct stream *s, struct model *m, const char *path, int64_t id,
 		       bool is_running);
-/* The job @id of the agent at @agent, from now on, with its processes. */
+/*
+ * The job @id of the agent at @agent, from now on, with its processes. Does not wait for it: that
+ * there is no such job is an error of stream_read().
+ */
 int stream_open_job(struct stream *s, struct model *m, const char *agent, const char *id);
 /* A run by its "live_socket", from now on, with its processes. */
 int stream_open_live(struct stream *s, struct model *m, const char *socket_name);
+/* What is readable when stream_read() has something to do; -1: nothing will be. */
+int stream_fd(const struct stream *s);
 /* Reads for some milliseconds. 1: there is more at once; 0; or a negative errno and @s->why. */
 int stream_read(struct stream *s);
 void stream_done(struct stream *s);

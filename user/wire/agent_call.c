@@ -107,7 +107,8 @@ int agent_call_begin_node(struct agent_call *c, const char *path, char *why, siz
 	return agent_call_begin(c, path, &r, why, size);
 }
 
-int agent_call_job(struct agent_call *c, const char *path, const char *id, char *why, size_t size)
+int agent_call_begin_job(struct agent_call *c, const char *path, const char *id, char *why,
+			 size_t size)
 {
 	struct request r;
 
@@ -115,9 +116,16 @@ int agent_call_job(struct agent_call *c, const char *path, const char *id, char 
 	r.follow = FOLLOW_JOB;
 	r.processes = true;
 	if (snprintf(r.job, sizeof(r.job), "%s", id) < (int)sizeof(r.job))
-		return agent_call(c, path, &r, why, size);
+		return agent_call_begin(c, path, &r, why, size);
 	snprintf(why, size, "the job's name is too long");
 	return -E2BIG;
+}
+
+int agent_call_job(struct agent_call *c, const char *path, const char *id, char *why, size_t size)
+{
+	int err = agent_call_begin_job(c, path, id, why, size);
+
+	return err ? err : agent_call_answer(c, why, size);
 }
 
 int agent_call_history(struct agent_call *c, const char *path, const struct history_query *q,

@@ -31,6 +31,9 @@ int agent_call_answer(struct agent_call *c, char *why, size_t size);
  * each sample; the last sample comes at once. @id: as `bpfmon jobs` lists it, or its name.
  */
 int agent_call_job(struct agent_call *c, const char *path, const char *id, char *why, size_t size);
+/* The same without waiting, as agent_call_begin_node(). */
+int agent_call_begin_job(struct agent_call *c, const char *path, const char *id, char *why,
+			 size_t size);
 /* The same for what is kept of ended jobs: the answer to @q, which is to be read in a minute. */
 int agent_call_history(struct agent_call *c, const char *path, const struct history_query *q,
 		       char *why, size_t size);
