@@ -6,6 +6,7 @@
 #include "cmd/named_feed.h"
 #include "source/live_look.h"
 #include "source/node_jobs.h"
+#include "waits/task.h"
 #include "wire/agent_call.h"
 
 #include <errno.h>
@@ -18,6 +19,13 @@
 #include <unistd.h>
 
 #define HAS_IT 1 /* no errno */
+#define MOST_ANCESTORS 256
+
+/* A process and those above it. */
+struct ancestry {
+	pid_t pids[MOST_ANCESTORS];
+	size_t nr, nr_asked; /* of the first, what a run must have */
+};
 
 /* Of the meta line of a run. */
 struct run_of_feed {
@@ -63,13 +71,30 @@ static int run_take_meta(void *context, struct line *l)
 
 static int run_take_process(void *context, const struct process_sample *p)
 {
-	const pid_t *pid = context;
+	const struct ancestry *a = context;
 
-	return p->pid == *pid ? HAS_IT : 0;
+	for (size_t i = 0; i < a->nr_asked; i++)
+		if (p->pid == a->pids[i])
+			return HAS_IT;
+	return 0;
 }
 
-/* @path: of the cgroup, in its hierarchy. */
-static bool run_follows(const struct stores *s, const struct stored_run *run, pid_t pid,
+static void ancestry_read(struct ancestry *a, pid_t pid)
+{
+	struct task_stat stat;
+
+	a->nr = 0;
+	while (pid > 0 && a->nr < MOST_ANCESTORS) {
+		a->pids[a->nr++] = pid;
+		pid = task_stat_read(pid, 0, &stat) ? 0 : stat.parent;
+	}
+}
+
+/*
+ * @path: of the cgroup, in its hierarchy, if @a is NULL. A process that began after the last sample
+ * of a tree is followed as the one that started it.
+ */
+static bool run_follows(const struct stores *s, const struct stored_run *run, struct ancestry *a,
 			const char *path)
 {
 	struct run_of_feed r = { 0 };
@@ -80,8 +105,10 @@ static bool run_follows(const struct stores *s, const struct stored_run *run, pi
 		return false;
 	source_each(&source, PART(LINE_META), run_take_meta, &r);
 	source_close(&source);
-	if (pid)
-		return live_look(r.live_socket, run_take_process, &pid, why, sizeof(why)) == HAS_IT;
+	if (a)
+		a->nr_asked = *r.cgroup ? 1 : a->nr;
+	if (a)
+		return live_look(r.live_socket, run_take_process, a, why, sizeof(why)) == HAS_IT;
 	return !strcmp(r.cgroup, path);
 }
 
@@ -89,11 +116,14 @@ int followed_find_run(const struct followed *f, const struct stores *s,
 		      const struct stored_runs *running)
 {
 	char path[PATH_MAX] = "";
+	struct ancestry a;
 
-	if (!f->pid)
+	if (f->pid)
+		ancestry_read(&a, f->pid);
+	else
 		cgroup_path_read(f->cgroup, path);
 	for (size_t i = 0; i < running->nr; i++)
-		if (run_follows(s, &running->runs[i], f->pid, path))
+		if (run_follows(s, &running->runs[i], f->pid ? &a : NULL, path))
 			return (int)i;
 	return -ENOENT;
 }

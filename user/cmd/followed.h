@@ -14,8 +14,8 @@ struct followed {
 };
 
 /*
- * The newest of the @running runs that has the process among its live ones, or that was attached to
- * the cgroup. Its place in the list; -ENOENT: none has.
+ * The newest of the @running runs that has the process among its live ones, or one that it descends
+ * from, or that was attached to the cgroup. Its place in the list; -ENOENT: none has.
  */
 int followed_find_run(const struct followed *f, const struct stores *s,
 		      const struct stored_runs *running);
