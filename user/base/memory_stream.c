@@ -3,6 +3,7 @@
  * fclose() succeeds as if the text were complete. */
 #include "base/memory.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,19 @@ static ssize_t memory_stream_write(void *context, const char *from, size_t n)
 	return (ssize_t)n;
 }
 
+/* For ftell() alone: what was written stays where it is. */
+static int memory_stream_seek(void *context, off64_t *offset, int whence)
+{
+	const struct memory_stream *s = context;
+
+	if (whence == SEEK_SET || *offset) {
+		errno = ESPIPE;
+		return -1;
+	}
+	*offset = (off64_t)s->used;
+	return 0;
+}
+
 /* The caller gets the text only now. */
 static int memory_stream_close(void *context)
 {
@@ -75,6 +89,7 @@ FILE *__wrap_open_memstream(char **text, size_t *length)
 	s->length = length;
 	f = fopencookie(s, "w",
 			(cookie_io_functions_t){ .write = memory_stream_write,
+						 .seek = memory_stream_seek,
 						 .close = memory_stream_close });
 	if (!f) {
 		memory_count_failure();
