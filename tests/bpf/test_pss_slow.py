@@ -9,9 +9,9 @@ SECOND = ["--inject-slow-pss", "1000"]
 
 
 class SlowPss(AttachCase):
-    def assert_unread(self, sample, processes=1):
+    def assert_unread(self, sample, spaces=(1,)):
         """What was not read is absent, not 0."""
-        self.assertEqual(sample["pss_unread"], processes, sample)
+        self.assertIn(sample["pss_unread"], spaces, sample)
         self.assertNotIn("pss_bytes", sample)
         self.assertNotIn("uss_bytes", sample)
 
@@ -52,7 +52,7 @@ class SlowPss(AttachCase):
         with self.running(command, ["-i", "86400", "--marks", "--pss=50", *NEVER]) as live:
             mark = live.until(lambda: [e for e in live.lines("event") if e["event"] == "mark"])[0]
             first, second = live.lines("sample")[:2]
-            self.assert_unread(second, second["processes"])
+            self.assert_unread(second, spaces=(1, 2))  # that of the mark may end while the sample is made
             self.assertGreaterEqual(second["elapsed_seconds"], mark["elapsed_seconds"])
             self.assertLess(first["elapsed_seconds"], mark["elapsed_seconds"])
             lines = read_lines(live.out)
