@@ -44,6 +44,11 @@ static __always_inline struct account *account_get(u64 tree, u64 cgroup)
 	return a;
 }
 
+__hidden struct account *account_open(u64 tree, u64 cgroup)
+{
+	return account_get(tree, cgroup);
+}
+
 int account_make(u64 tree, u64 cgroup)
 {
 	return account_get(tree, cgroup) ? 0 : -ENOSPC;

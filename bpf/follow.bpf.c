@@ -219,6 +219,8 @@ static __noinline int commit_final(struct task_struct *task, u64 addr, struct ta
 #include "bpfmon/metrics.def"
 	now.utime = task->utime;
 	now.stime = task->stime;
+	if (want_net)
+		net_commit(addr, t, p);
 	return task_commit_counters(addr, t, p, &now, true);
 }
 

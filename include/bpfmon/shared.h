@@ -12,6 +12,7 @@
 #define PATH_BYTES 1024    /* components of an executable's path, each ended by NUL */
 #define PATH_COMPONENTS 40 /* a deeper path is cut: EXEC_PATH_CUT */
 #define ARGS_BYTES 2048    /* of a command line; a longer one is cut: EXEC_ARGS_CUT */
+#define NET_SLOTS 4096     /* a power of two */
 #define MAX_CPUS 1024      /* CPUs over which memory counters are summed */
 
 /* Bit of each TASK_METRIC in the mask of wanted counters. */
@@ -27,6 +28,26 @@ struct task_counters {
 #include "bpfmon/metrics.def"
 	__u64 utime; /* raw ticks in ns: only their ratio is used */
 	__u64 stime;
+};
+
+/* What the sockets of a task have moved since it was followed; in a process, the sum over its
+ * tasks. */
+struct net_counters {
+#define NET_METRIC(base, ...) __u64 base;
+#include "bpfmon/metrics.def"
+};
+
+/* The number of each counter in it. */
+enum net_counter {
+#define NET_METRIC(base, ...) NC_##base,
+#include "bpfmon/metrics.def"
+	NR_NET_COUNTERS
+};
+
+/* Of the packets of a cgroup. */
+struct wire_counters {
+#define WIRE_METRIC(base, ...) __u64 base;
+#include "bpfmon/metrics.def"
 };
 
 /* Losses, by operation; their number is a power of two. A loss makes the run incomplete. */
@@ -48,6 +69,7 @@ struct account {
 #define SPLIT_METRIC(base, ...) __u64 base;
 #define ACCOUNT_METRIC(base, ...) __u64 base;
 #include "bpfmon/metrics.def"
+	struct net_counters net;
 	__u64 roots;     /* processes that were not born into it: launched or attached */
 	__u64 left;      /* processes that were moved out of the cgroup */
 	__u64 moved_in;  /* processes, from another account */
@@ -117,7 +139,8 @@ struct process_record {
 	__u64 system;
 	struct account_key account;
 	struct task_counters counters;
-	__u32 pid; /* in the collector's PID namespace; 0: not visible there */
+	struct net_counters net; /* with want_net */
+	__u32 pid;               /* in the collector's PID namespace; 0: not visible there */
 	__u32 ns_pid, ppid, uid;
 	__u32 tgid;      /* in the initial PID namespace */
 	__u16 mark_fell; /* 1: the kernel's mark was reset: peak and bound are too low */

@@ -13,6 +13,7 @@ from lib.bpfmon import BPFMON, Case, read_lines
 RUN_ONLY = {"forks", "execs", "exits", "threads_created"}
 # metrics that cost time and are read only on request
 ASKED_FOR = {"pss_bytes", "uss_bytes", "pss_unread"}
+GROUPS_ASKED_FOR = {"net"}
 NOT_OF_PROCESSES = {"cgroup", "host"}  # groups of metrics
 
 
@@ -36,12 +37,18 @@ def metric_kinds():
 def plain_kinds():
     """The metrics of a run without options: not those of a cgroup, and not those that cost time."""
     kinds = metric_kinds().items()
-    return {key: row for key, row in kinds if row[0] != "cgroup" and key not in ASKED_FOR}
+    asked_for = GROUPS_ASKED_FOR | {"cgroup"}
+    return {key: row for key, row in kinds if row[0] not in asked_for and key not in ASKED_FOR}
 
 
 def counters():
     kinds = metric_kinds().items()
-    return [key for key, (group, kind) in kinds if kind == "counter" and group not in NOT_OF_PROCESSES]
+    absent = NOT_OF_PROCESSES | GROUPS_ASKED_FOR
+    return [key for key, (group, kind) in kinds if kind == "counter" and group not in absent]
+
+
+def net_counters():
+    return [key for key, (group, _kind) in metric_kinds().items() if group == "net"]
 
 
 def record_counters():

@@ -248,6 +248,8 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 	int err = cgroups_find_root(a->config.hierarchy, &a->root, why, size);
 
 	metric_set_all(&options.wanted);
+	if (!a->config.net)
+		metric_set_clear_source(&options.wanted, SOURCE_NET);
 	if (!err)
 		err = books_open(&a->books, &options, &agent_reports, a, why, size);
 	if (!err)

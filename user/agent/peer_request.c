@@ -45,9 +45,14 @@ static int sockets_check(const struct request *r, char *why, size_t size)
 }
 
 /* What an agent does for nobody. */
-static int offers_check(const struct request *r, char *why, size_t size)
+static int offers_check(const struct agent_config *c, const struct request *r, char *why,
+			size_t size)
 {
-	if (r->exact_peak)
+	if (!c->net && metric_set_has_source(&r->wanted, SOURCE_NET))
+		snprintf(why, size,
+			 "the agent does not count what sockets move: it needs net = yes in its "
+			 "configuration; or use sudo");
+	else if (r->exact_peak)
 		snprintf(why, size,
 			 "--exact-peak follows one tree of processes, and the agent follows the "
 			 "node; use it with sudo");
@@ -65,7 +70,7 @@ static int offers_check(const struct request *r, char *why, size_t size)
 static int wishes_check(const struct peer *p, const struct request *r, char *why, size_t size)
 {
 	const struct agent_config *c = &p->agent->config;
-	int err = offers_check(r, why, size);
+	int err = offers_check(c, r, why, size);
 
 	if (err || p->is_admin)
 		return err;

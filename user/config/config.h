@@ -50,6 +50,7 @@ struct agent_config {
 	uint64_t stalled_after_ns;         /* without work a job is stalled; 0: nobody asks */
 	char hierarchy[CONFIG_TEXT_BYTES]; /* auto, unified, or a controller of version 1 */
 	uint64_t max_tasks;                /* 0: by the machine's memory */
+	bool net;                          /* what sockets move is counted */
 	/* [limits] */
 	uint64_t clients, jobs_per_user, requests_per_second;
 	uint64_t queue_bytes;     /* of each client */

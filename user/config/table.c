@@ -29,6 +29,8 @@ const struct config_row config_rows[] = {
 	  "which cgroups are jobs: auto, unified (version 2), or a controller of version 1" },
 	{ "agent", "max_tasks", CONFIG_NUMBER, AT(max_tasks), 0, 1 << 24, "0", NULL,
 	  "how many tasks are followed at once; 0: by the memory of the machine" },
+	{ "agent", "net", CONFIG_YES_NO, AT(net), 0, 0, "no", NULL,
+	  "what sockets move, of all jobs; costs each call on a socket some 0.1 microseconds" },
 
 	{ "limits", "clients", CONFIG_NUMBER, AT(clients), 1, 65536, "256", NULL,
 	  "connections at once" },

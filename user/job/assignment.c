@@ -4,11 +4,13 @@
 #include "base/pidfd.h"
 
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static bool descriptor_is_socket(int fd)
@@ -104,6 +106,13 @@ static int folder_find_path(int fd, char path[4096], char *why, size_t size)
 	return n < 0 ? -errno : -ENAMETOOLONG;
 }
 
+static bool folder_is_v2(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == CGROUP2_SUPER_MAGIC;
+}
+
 static int assignment_take_cgroup(struct assignment *a, const struct request *r, char *why,
 				  size_t size)
 {
@@ -115,6 +124,8 @@ static int assignment_take_cgroup(struct assignment *a, const struct request *r,
 	err = folder_find_path(r->cgroup_fd, a->cgroup.path, why, size);
 	if (!err && r->follow == FOLLOW_COMMAND) {
 		a->spec.cgroup = &a->cgroup;
+		if (folder_is_v2(r->cgroup_fd))
+			a->spec.tracker.wire_cgroup = a->cgroup.path;
 		return 0;
 	}
 	if (!err)
@@ -124,6 +135,8 @@ static int assignment_take_cgroup(struct assignment *a, const struct request *r,
 		err = -ENOENT;
 	}
 	a->spec.tracker.cgroup = &a->target;
+	if (a->target.cg.is_v2)
+		a->spec.tracker.wire_cgroup = a->target.cg.path;
 	return err;
 }
 

@@ -11,11 +11,25 @@
 
 #define MAX_STALL_PIDS 64 /* in the event of a stall */
 
+static void sample_put_wire(const struct job *job, struct sample *smp)
+{
+	struct wire_counters now;
+
+	if (!metric_set_has_source(&job->run->usable, SOURCE_WIRE) ||
+	    tracker_wire(&job->books->tracker, &now))
+		return;
+#define WIRE_METRIC(base, ...)                                                                     \
+	if (metric_has(&job->run->usable, M_##base))                                               \
+		sample_set(smp, M_##base, now.base);
+#include "bpfmon/metrics.def"
+}
+
 static void sample_read_files(struct job *job, struct sample *smp)
 {
 	if (job->spec->tracker.cgroup)
 		target_look(job);
 	cgroup_stat_read(&job->cgroup, &job->run->usable, smp);
+	sample_put_wire(job, smp);
 	pressure_read(&job->host_pressure, &job->run->usable, M_host_memory_pressure_some,
 		      M_host_memory_pressure_full, smp);
 }
@@ -39,6 +53,9 @@ void job_put_totals(const struct job *job, struct sample *smp, const struct acco
 		sample_set(smp, M_##base, totals->base);
 #define SPLIT_METRIC TASK_METRIC
 #define ACCOUNT_METRIC TASK_METRIC
+#define NET_METRIC(base, ...)                                                                      \
+	if (metric_has(usable, M_##base))                                                          \
+		sample_set(smp, M_##base, totals->net.base);
 #include "bpfmon/metrics.def"
 }
 

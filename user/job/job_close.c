@@ -134,6 +134,10 @@ static void summary_note_losses(struct job *job)
 	for (int i = 0; i < NR_LOSSES; i++)
 		summary_add_loss(sum, loss_names[i], loss_of_job(job, i, &of_accounts));
 	summary_add_loss(sum, "fork_events", job->unrepaired);
+	if (metric_set_has_source(&job->run->usable, SOURCE_NET))
+		summary_add_loss(
+			sum, "socket_events",
+			growth_since(tracker_socket_misses(&b->tracker), job->base.socket_misses));
 	/* failed allocations that were handled without being counted elsewhere count, too */
 	lost = job->forgone + growth_since(b->unnamed, job->base.unnamed) +
 	       growth_since(b->rows.lost, job->base.rows_lost);

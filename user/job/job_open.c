@@ -86,6 +86,7 @@ static void job_note_base(struct job *job)
 		job->base.loss[i] = t->loss[i] - of_accounts.loss[i];
 	job->base.repaired = tracker_repaired(&job->books->tracker);
 	job->base.unrepaired = tracker_unrepaired(&job->books->tracker);
+	job->base.socket_misses = tracker_socket_misses(&job->books->tracker);
 	job->base.unnamed = job->books->unnamed;
 	job->base.rows_lost = job->books->rows.lost;
 	if (!job->books->whole_node)

@@ -80,6 +80,11 @@ void record_read_counters(const struct process_record *r, const struct metric_se
 		value[M_##base] = r->base;                                                         \
 		metric_put(have, M_##base);                                                        \
 	}
+#define NET_METRIC(base, ...)                                                                      \
+	if (metric_has(usable, M_##base)) {                                                        \
+		value[M_##base] = r->net.base;                                                     \
+		metric_put(have, M_##base);                                                        \
+	}
 #include "bpfmon/metrics.def"
 }
 

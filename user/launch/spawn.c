@@ -42,7 +42,7 @@ static void spawn_run_child(char *const *argv, const sigset_t *mask,
 	}
 	send(go, "", 1, MSG_NOSIGNAL);
 	do
-		n = recv(go, &byte, 1, 0); /* which is in no count of reads */
+		n = recv(go, &byte, 1, MSG_PEEK); /* which is in no count of reads, or of sockets */
 	while (n < 0 && errno == EINTR);
 	if (n != 1)
 		_exit(EXIT_BPFMON);

@@ -20,8 +20,9 @@ static const struct unit {
 };
 
 static const char *const groups[NR_GROUPS] = {
-	[GROUP_CPU] = "cpu",   [GROUP_MEM] = "mem",       [GROUP_IO] = "io",
-	[GROUP_PROC] = "proc", [GROUP_CGROUP] = "cgroup", [GROUP_HOST] = "host",
+	[GROUP_CPU] = "cpu",   [GROUP_MEM] = "mem",   [GROUP_IO] = "io",
+	[GROUP_NET] = "net",   [GROUP_PROC] = "proc", [GROUP_CGROUP] = "cgroup",
+	[GROUP_HOST] = "host",
 };
 
 #define ROW(base, grp, knd, unt, fld, hlp, src)                                                    \
@@ -37,10 +38,12 @@ static const struct metric metrics[NR_METRICS] = {
 #define TASK_METRIC(b, g, k, u, f, h) ROW(b, g, k, u, #f, h, TASK)
 #define SPLIT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, SPLIT)
 #define ACCOUNT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, ACCOUNT)
+#define NET_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, NET)
 #define MEMORY_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, MEMORY)
 #define PROCFS_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, PROCFS)
 #define DERIVED_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, DERIVED)
 #define CGROUP_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, CGROUP)
+#define WIRE_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, WIRE)
 #define HOST_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, HOST)
 #include "bpfmon/metrics.def"
 };
@@ -103,7 +106,8 @@ void metric_set_default(struct metric_set *set)
 {
 	memset(set, 0, sizeof(*set));
 	for (int i = 0; i < NR_METRICS; i++)
-		if (metrics[i].source != SOURCE_PROCFS && metrics[i].source != SOURCE_CGROUP)
+		if (metrics[i].source != SOURCE_PROCFS && metrics[i].source != SOURCE_CGROUP &&
+		    metrics[i].source != SOURCE_NET && metrics[i].source != SOURCE_WIRE)
 			metric_put(set, (enum metric_id)i);
 }
 
@@ -126,6 +130,20 @@ void metric_set_put_source(struct metric_set *set, enum metric_source source)
 {
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metrics[i].source == source)
+			metric_put(set, (enum metric_id)i);
+}
+
+bool metric_is_of_process(enum metric_id id)
+{
+	enum metric_source source = metrics[id].source;
+
+	return source == SOURCE_TASK || source == SOURCE_SPLIT || source == SOURCE_NET;
+}
+
+void metric_set_put_of_process(struct metric_set *set)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_is_of_process((enum metric_id)i))
 			metric_put(set, (enum metric_id)i);
 }
 

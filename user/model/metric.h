@@ -11,10 +11,12 @@ enum metric_id {
 #define TASK_METRIC(base, ...) M_##base,
 #define SPLIT_METRIC(base, ...) M_##base,
 #define ACCOUNT_METRIC(base, ...) M_##base,
+#define NET_METRIC(base, ...) M_##base,
 #define MEMORY_METRIC(base, ...) M_##base,
 #define PROCFS_METRIC(base, ...) M_##base,
 #define DERIVED_METRIC(base, ...) M_##base,
 #define CGROUP_METRIC(base, ...) M_##base,
+#define WIRE_METRIC(base, ...) M_##base,
 #define HOST_METRIC(base, ...) M_##base,
 #include "bpfmon/metrics.def"
 	NR_METRICS
@@ -24,6 +26,7 @@ enum metric_group {
 	GROUP_CPU,
 	GROUP_MEM,
 	GROUP_IO,
+	GROUP_NET,
 	GROUP_PROC,
 	GROUP_CGROUP,
 	GROUP_HOST,
@@ -31,15 +34,17 @@ enum metric_group {
 };
 enum metric_kind { KIND_COUNTER, KIND_GAUGE };
 enum metric_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_MILLI, NR_UNITS };
-/* Where the value comes from; a process record has those of the first two. */
+/* Where the value comes from. */
 enum metric_source {
 	SOURCE_TASK,
 	SOURCE_SPLIT,
 	SOURCE_ACCOUNT,
+	SOURCE_NET, /* costs time: only if asked for, by name or group */
 	SOURCE_MEMORY,
 	SOURCE_PROCFS, /* costs time: only if asked for by name */
 	SOURCE_DERIVED,
 	SOURCE_CGROUP, /* only of a command that has a cgroup of its own */
+	SOURCE_WIRE,   /* only of a job that has a cgroup, and only if asked for */
 	SOURCE_HOST
 };
 
@@ -92,9 +97,12 @@ void metric_set_join(struct metric_set *set, const struct metric_set *other);
 void metric_set_all(struct metric_set *set);
 /* Those that a run has if none is asked for. */
 void metric_set_default(struct metric_set *set);
-/* True if @set has one of @source. The next two add all of @source, and remove them. */
+/* True if @set has one of @source. The next adds all of @source, the last removes them. */
 bool metric_set_has_source(const struct metric_set *set, enum metric_source source);
 void metric_set_put_source(struct metric_set *set, enum metric_source source);
+/* True if the record of a process has it; and adds all such metrics. */
+bool metric_is_of_process(enum metric_id id);
+void metric_set_put_of_process(struct metric_set *set);
 void metric_set_clear_source(struct metric_set *set, enum metric_source source);
 /* Parses "cpu,io,rss_bytes"; a group leaves out what costs time. -EINVAL: *@bad is the first
  * name that is neither group nor key. */

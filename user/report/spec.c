@@ -25,6 +25,11 @@ const struct chart_spec chart_specs[NR_CHARTS] = {
 		{ M_write, "to storage", 2, CURVE_LINE, false },
 		{ M_rchar, "read calls", 3, CURVE_HIDDEN, false },
 		{ M_wchar, "write calls", 4, CURVE_HIDDEN, false } } },
+	{ "network", "Network", "sockets, per second", CHART_BYTE_RATE, 4, {
+		{ M_net_rx, "received", 1, CURVE_LINE, false },
+		{ M_net_tx, "sent", 2, CURVE_LINE, false },
+		{ M_net_rx_unix, "received over Unix sockets", 3, CURVE_HIDDEN, true },
+		{ M_net_tx_unix, "sent over Unix sockets", 4, CURVE_HIDDEN, true } } },
 	{ "processes", "Processes and threads", "alive", CHART_COUNT, 2, {
 		{ M_threads, "threads", 2, CURVE_LINE, false },
 		{ M_processes, "processes", 1, CURVE_LINE, false } } },

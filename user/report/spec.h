@@ -6,7 +6,7 @@
 #include "model/metric.h"
 #include "report/downsampler.h"
 
-#define NR_CHARTS 7
+#define NR_CHARTS 8
 
 enum chart_unit {
 	CHART_CORES,

@@ -38,8 +38,7 @@ char *column_name(char out[COLUMN_BYTES], enum metric_id id)
 void columns_of_process(struct metric_set *set)
 {
 	*set = (struct metric_set){ 0 };
-	metric_set_put_source(set, SOURCE_TASK);
-	metric_set_put_source(set, SOURCE_SPLIT);
+	metric_set_put_of_process(set);
 }
 
 void columns_of_span(struct metric_set *set)

@@ -4,6 +4,7 @@
 #include "base/cgroup.h"
 #include "base/cleanup.h"
 #include "bpfmon/shared.h"
+#include "track/optional.h"
 #include "track/permission.h"
 #include "track/pressure.h"
 
@@ -168,6 +169,25 @@ static bool has_pressure(void)
 	return has;
 }
 
+#define NO_CGROUP "only of a cgroup of version 2, see attach --cgroup and --own-cgroup"
+
+/* NULL: the program that counts it is there, or it is counted by none of these. */
+static const char *program_why_missing(enum metric_id id, const struct optionals *programs)
+{
+	static const unsigned program_of[NR_METRICS] = {
+#define NET_METRIC(base, group, kind, unit, program, help) [M_##base] = OPTIONAL_##program,
+#define WIRE_METRIC NET_METRIC
+#include "bpfmon/metrics.def"
+	};
+	enum metric_source source = metric_get(id)->source;
+	unsigned program = program_of[id];
+
+	if ((source != SOURCE_NET && source != SOURCE_WIRE) ||
+	    programs->there & OPTIONAL_BIT(program))
+		return NULL;
+	return programs->missing[program][0] ? programs->missing[program] : NO_CGROUP;
+}
+
 static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
 {
 	static const uint64_t field_bit[NR_METRICS] = {
@@ -189,7 +209,8 @@ static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
 }
 
 void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
-			struct metric_set *usable, const char *unusable[NR_METRICS])
+			const struct optionals *programs, struct metric_set *usable,
+			const char *unusable[NR_METRICS])
 {
 	memset(usable, 0, sizeof(*usable));
 	for (int i = 0; i < NR_METRICS; i++) {
@@ -198,7 +219,9 @@ void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
 		unusable[i] = NULL;
 		if (!metric_has(wanted, id))
 			continue;
-		unusable[i] = metric_why_unusable(id, task_fields);
+		unusable[i] = program_why_missing(id, programs);
+		if (!unusable[i])
+			unusable[i] = metric_why_unusable(id, task_fields);
 		if (!unusable[i])
 			metric_put(usable, id);
 	}

@@ -5,14 +5,18 @@
 
 #include "model/metric.h"
 
+struct optionals;
+
 /* Whether the core can work at all: 0, or a negative errno and one clear sentence in @why. */
 int capability_core(char *why, size_t size);
 /*
  * Sets @usable to those of @wanted that this kernel has, where @task_fields has a bit for each
- * TASK_METRIC with a field that exists; for the others @unusable[id] says why not (not owned).
+ * TASK_METRIC with a field that exists, and @programs counts some; for the others @unusable[id]
+ * says why not (not owned; some of it in @programs).
  */
 void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
-			struct metric_set *usable, const char *unusable[NR_METRICS]);
+			const struct optionals *programs, struct metric_set *usable,
+			const char *unusable[NR_METRICS]);
 /* The following load the kernel's types, which takes some 20 ms. */
 bool capability_has_tracepoint(const char *name);
 /* The kernel's number of @controller ("memory"), an index into a task's cgroups; or -ENOENT.

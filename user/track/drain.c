@@ -24,6 +24,18 @@ static uint64_t program_misses(const struct bpf_program *prog)
 	return info.recursion_misses;
 }
 
+uint64_t tracker_socket_misses(const struct tracker *t)
+{
+	const struct bpfmon *s = t->skel;
+	uint64_t missed = 0;
+
+	if (t->optional.there & OPTIONAL_BIT(OPTIONAL_SENDS))
+		missed += program_misses(s->progs.sockets__send);
+	if (t->optional.there & OPTIONAL_BIT(OPTIONAL_RECEIVES))
+		missed += program_misses(s->progs.sockets__receive);
+	return missed;
+}
+
 /* From 7.0 on the kernel may skip a program at an event: it counts the skips of each program. */
 static void tracker_repair(struct tracker *t, uint64_t now_ns)
 {

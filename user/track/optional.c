@@ -46,6 +46,26 @@ static bool has_cgroup_rmdir(void)
 	return capability_has_tracepoint("cgroup_rmdir");
 }
 
+static bool has_sock_send_length(void)
+{
+	return capability_has_tracepoint("sock_send_length");
+}
+
+static bool has_inet_sock_set_state(void)
+{
+	return capability_has_tracepoint("inet_sock_set_state");
+}
+
+static bool has_tcp_retransmit_skb(void)
+{
+	return capability_has_tracepoint("tcp_retransmit_skb");
+}
+
+static bool has_cgroup_skb(void)
+{
+	return libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_CGROUP_SKB, NULL) > 0;
+}
+
 static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_OFFSETS] = { "memory__offsets", "resident memory summed over CPUs",
 			       "needs programs of the type syscall (5.14)",
@@ -72,6 +92,24 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_REMOVED] = { "cgroup__rmdir", "cgroups that are removed",
 			       "needs the tracepoint cgroup_rmdir",
 			       "they are found at the next sample", has_cgroup_rmdir },
+	[OPTIONAL_SENDS] = { "sockets__send", "bytes that sockets send",
+			     "needs the tracepoint sock_send_length (6.3)", "they are not known",
+			     has_sock_send_length },
+	[OPTIONAL_RECEIVES] = { "sockets__receive", "bytes that sockets receive",
+				"needs the tracepoint sock_recv_length (6.3)", "they are not known",
+				has_sock_send_length },
+	[OPTIONAL_STATES] = { "sockets__state", "TCP connections",
+			      "needs the tracepoint inet_sock_set_state", "they are not known",
+			      has_inet_sock_set_state },
+	[OPTIONAL_RETRANSMITS] = { "sockets__retransmit", "what TCP sends again",
+				   "needs the tracepoint tcp_retransmit_skb", "it is not known",
+				   has_tcp_retransmit_skb },
+	[OPTIONAL_WIRE_RECEIVES] = { "wire__receive", "packets to a cgroup",
+				     "needs programs of the type cgroup_skb", "they are not known",
+				     has_cgroup_skb },
+	[OPTIONAL_WIRE_SENDS] = { "wire__send", "packets from a cgroup",
+				  "needs programs of the type cgroup_skb", "they are not known",
+				  has_cgroup_skb },
 };
 
 const struct optional_row *optional_row(size_t i)
@@ -113,16 +151,22 @@ static int offsets_find(const struct bpfmon *skel)
 	return err || skel->bss->cpu_offset_known ? err : -ENOTSUP;
 }
 
-static int optional_attach(struct optionals *x, size_t i, const struct bpfmon *skel)
+static int optional_attach(struct optionals *x, size_t i, const struct bpfmon *skel, int cgroup_fd)
 {
 	if (i == OPTIONAL_OFFSETS)
 		return offsets_find(skel);
+	if (OPTIONAL_OF_WIRE & OPTIONAL_BIT(i)) {
+		x->links[i] = bpf_program__attach_cgroup(
+			bpf_object__find_program_by_name(skel->obj, rows[i].name), cgroup_fd);
+		return x->links[i] ? 0 : -errno;
+	}
 	x->links[i] =
 		bpf_program__attach(bpf_object__find_program_by_name(skel->obj, rows[i].name));
 	return x->links[i] ? 0 : -errno;
 }
 
-void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned refused)
+void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned refused,
+		      int cgroup_fd)
 {
 	char why[100];
 	int err;
@@ -130,7 +174,7 @@ void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned r
 	for (size_t i = 0; i < NR_OPTIONALS; i++) {
 		if (!(x->there & OPTIONAL_BIT(i)))
 			continue;
-		err = refused & OPTIONAL_BIT(i) ? -EPERM : optional_attach(x, i, skel);
+		err = refused & OPTIONAL_BIT(i) ? -EPERM : optional_attach(x, i, skel, cgroup_fd);
 		if (!err)
 			continue;
 		x->there &= ~OPTIONAL_BIT(i);

@@ -18,6 +18,12 @@ enum optional {
 	OPTIONAL_MOVES, /* this and the two that follow: only where a cgroup is followed */
 	OPTIONAL_REMADE,
 	OPTIONAL_REMOVED,
+	OPTIONAL_SENDS, /* this and those that follow: only where metrics of sockets are wanted */
+	OPTIONAL_RECEIVES,
+	OPTIONAL_STATES,
+	OPTIONAL_RETRANSMITS,
+	OPTIONAL_WIRE_RECEIVES, /* this and the next: only where these have a cgroup of version 2 */
+	OPTIONAL_WIRE_SENDS,
 	NR_OPTIONALS
 };
 
@@ -25,6 +31,11 @@ enum optional {
 #define OPTIONAL_ALL ((1U << NR_OPTIONALS) - 1)
 /* From OPTIONAL_MOVES to OPTIONAL_REMOVED. */
 #define OPTIONAL_OF_CGROUP ((2U << OPTIONAL_REMOVED) - (1U << OPTIONAL_MOVES))
+
+/* From OPTIONAL_SENDS to OPTIONAL_RETRANSMITS. */
+#define OPTIONAL_OF_SOCKETS ((2U << OPTIONAL_RETRANSMITS) - (1U << OPTIONAL_SENDS))
+
+#define OPTIONAL_OF_WIRE (OPTIONAL_BIT(OPTIONAL_WIRE_RECEIVES) | OPTIONAL_BIT(OPTIONAL_WIRE_SENDS))
 
 struct optional_row {
 	const char *name;    /* of the program */
@@ -47,8 +58,10 @@ struct optionals {
 
 /* Sets why those of @wanted that are not there are missing; the kernel has what @asked need. */
 void optionals_explain(struct optionals *x, unsigned wanted, unsigned asked);
-/* Attaches those that are there, one by one, except for those in @refused (for tests). */
-void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned refused);
+/* Attaches those that are there, one by one, except for those in @refused (for tests); some of them
+ * to the cgroup of the folder @cgroup_fd. */
+void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned refused,
+		      int cgroup_fd);
 void optionals_detach(struct optionals *x);
 
 #endif

@@ -83,6 +83,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	if (metric_has(&o->wanted, M_user) || metric_has(&o->wanted, M_system) ||
 	    metric_has(&o->wanted, M_cores))
 		s->rodata->wanted |= 1ULL << TC_cpu;
+	s->rodata->want_net = metric_set_has_source(&o->wanted, SOURCE_NET);
 	s->rodata->want_args = !o->no_args;
 	s->rodata->want_exact_peak = set & OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
 	s->rodata->inject_misses = o->inject_misses;
@@ -91,6 +92,9 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	bpf_map__set_max_entries(s->maps.accounts, o->whole_node ? NODE_ACCOUNTS : MAX_ACCOUNTS);
 	bpf_map__set_max_entries(s->maps.tasks, max_tasks);
 	bpf_map__set_max_entries(s->maps.processes, max_tasks);
+	bpf_map__set_max_entries(s->maps.net_tasks, s->rodata->want_net ? max_tasks : 1);
+	bpf_map__set_max_entries(s->maps.net_slots, s->rodata->want_net ? NET_SLOTS : 1);
+	bpf_map__set_autocreate(s->maps.owners, s->rodata->want_net);
 	bpf_map__set_max_entries(s->maps.mms, o->exact_peak ? max_tasks : 1);
 }
 
@@ -166,6 +170,10 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 		a.set &= ~OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
 	if (!o->cgroup)
 		a.set &= ~OPTIONAL_OF_CGROUP;
+	if (!metric_set_has_source(&o->wanted, SOURCE_NET))
+		a.set &= ~OPTIONAL_OF_SOCKETS;
+	if (!o->wire_cgroup || !metric_set_has_source(&o->wanted, SOURCE_WIRE))
+		a.set &= ~OPTIONAL_OF_WIRE;
 	if (!err && !loader_has_percpu_rss(&a.loader))
 		a.set &= ~OPTIONAL_BIT(OPTIONAL_OFFSETS);
 	wanted = a.set;

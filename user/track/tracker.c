@@ -11,11 +11,14 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size)
 {
+	__cleanup(closep) int cgroup_fd = -1;
 	int err;
 
 	memset(t, 0, sizeof(*t));
@@ -27,7 +30,8 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	if (err)
 		return err;
 	t->adopts_always = o->inject_misses > 0;
-	optionals_attach(&t->optional, t->skel, o->unattached);
+	cgroup_fd = o->wire_cgroup ? open(o->wire_cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	optionals_attach(&t->optional, t->skel, o->unattached, cgroup_fd);
 	err = programs_attach(t, why, why_size);
 	if (!err)
 		err = tracker_adopt(t); /* finds out which fields exist */
@@ -35,7 +39,8 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	if (err)
 		tracker_close(t);
 	else
-		capability_metrics(&o->wanted, t->skel->bss->task_fields, &t->usable, t->unusable);
+		capability_metrics(&o->wanted, t->skel->bss->task_fields, &t->optional, &t->usable,
+				   t->unusable);
 	return err;
 }
 
@@ -145,6 +150,36 @@ int tracker_peak(const struct tracker *t, struct tree_peak *peak)
 		return -ENODATA;
 	return bpf_map__lookup_elem(t->skel->maps.peak, &zero, sizeof(zero), peak, sizeof(*peak),
 				    BPF_F_LOCK);
+}
+
+static void wire_add_up(struct wire_counters *sum, const struct wire_counters *by_cpu, int cpus)
+{
+	*sum = (struct wire_counters){ 0 };
+	for (int i = 0; i < cpus; i++) {
+#define WIRE_METRIC(base, ...) sum->base += by_cpu[i].base;
+#include "bpfmon/metrics.def"
+	}
+}
+
+int tracker_wire(const struct tracker *t, struct wire_counters *sum)
+{
+	const struct bpf_map *map = t->skel->maps.wire;
+	int cpus = libbpf_num_possible_cpus();
+	struct wire_counters *by_cpu;
+	const __u32 zero = 0;
+	int err;
+
+	if (!(t->optional.there & OPTIONAL_OF_WIRE) || cpus < 1)
+		return -ENODATA;
+	by_cpu = calloc((size_t)cpus, sizeof(*by_cpu));
+	if (!by_cpu)
+		return -ENOMEM;
+	err = bpf_map__lookup_elem(map, &zero, sizeof(zero), by_cpu, (size_t)cpus * sizeof(*by_cpu),
+				   0);
+	if (!err)
+		wire_add_up(sum, by_cpu, cpus);
+	free(by_cpu);
+	return err;
 }
 
 void tracker_each_mm(const struct tracker *t,

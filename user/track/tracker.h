@@ -24,6 +24,8 @@ struct tracker_options {
 	bool can_seed;    /* tracker_seed() will be called */
 	bool can_move;    /* tracker_move() will be called */
 	const struct cgroup_target *cgroup; /* not owned; NULL: membership is by lineage */
+	const char *wire_cgroup; /* folder of version 2 whose packets are counted; not owned; NULL:
+				    none */
 	bool whole_node; /* follow all tasks, each in an account of its cgroup; @cgroup: the root
 			    of the hierarchy that accounts go by */
 	bool verbose;    /* print to stderr why a program does not load */
@@ -118,6 +120,10 @@ uint64_t tracker_repaired(const struct tracker *t);
 /* An upper bound of births that were missed and not repaired: it may include unrelated ones. */
 uint64_t tracker_unrepaired(const struct tracker *t);
 
+/* Events of sockets that were missed on the whole machine: what sockets moved is at least what is
+ * counted. 0 if they are not counted. */
+uint64_t tracker_socket_misses(const struct tracker *t);
+
 /* Computes the births that were missed, of which there is only an upper bound until then. */
 void tracker_settle_births(struct tracker *t);
 /* From now on the exact peak, and what each address space held then, does not change. */
@@ -169,6 +175,10 @@ int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct proc
  */
 int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r,
 		    unsigned *threads);
+
+/* What the packets of @wire_cgroup have weighed so far. -ENODATA: they are not counted; or
+ * another negative errno. */
+int tracker_wire(const struct tracker *t, struct wire_counters *sum);
 
 /* With exact_peak: the tree's. -ENODATA: it is not measured. */
 int tracker_peak(const struct tracker *t, struct tree_peak *peak);

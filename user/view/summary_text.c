@@ -3,6 +3,7 @@
 
 #include "view/format.h"
 #include "view/memory_text.h"
+#include "view/net_text.h"
 #include "view/programs_text.h"
 #include "view/summary_parts.h"
 
@@ -268,6 +269,7 @@ static char *summary_unfolded_text(const struct summary *s, const struct summary
 	summary_put_cpu(f, s);
 	memory_text(f, s, v->has_bounds);
 	summary_put_io(f, s);
+	summary_put_net(f, s);
 	summary_put_processes(f, s);
 	summary_put_pushed(f, s);
 	programs_text(f, s, width);

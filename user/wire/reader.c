@@ -75,7 +75,7 @@ void usage_read(json_t *o, uint64_t *values, struct metric_set *have)
 	for (int i = 0; i < NR_METRICS; i++) {
 		const struct metric *m = metric_get((enum metric_id)i);
 
-		if (m->source == SOURCE_TASK || m->source == SOURCE_SPLIT)
+		if (metric_is_of_process((enum metric_id)i))
 			metric_read(m->key, json_object_get(o, m->key), values, have);
 	}
 }

@@ -205,8 +205,7 @@ static bool scan_usage(struct scan *s, struct process *p)
 {
 	struct metric_set of = { 0 };
 
-	metric_set_put_source(&of, SOURCE_TASK);
-	metric_set_put_source(&of, SOURCE_SPLIT);
+	metric_set_put_of_process(&of);
 	return scan_metrics(s, &of, p->value, &p->have);
 }
 
@@ -262,8 +261,7 @@ static bool scan_parent(struct scan *s, struct process_sample *p, struct metric_
 	if (!scan_key(s, "ppid"))
 		return true;
 	p->has_parent = true;
-	metric_set_put_source(of, SOURCE_TASK);
-	metric_set_put_source(of, SOURCE_SPLIT);
+	metric_set_put_of_process(of);
 	metric_put(of, M_threads);
 	return scan_int32(s, &p->ppid) && scan_key(s, "uid") && scan_uint32(s, &p->uid) &&
 	       (!scan_key(s, "exe") || scan_text(s, &p->exe, &length));

@@ -336,6 +336,25 @@ struct mount {
 	struct vfsmount mnt;
 };
 
+struct net_device {
+	unsigned int flags;
+};
+
+struct dst_entry {
+	struct net_device *dev;
+};
+
+struct sock_common {
+	short unsigned int skc_family;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct dst_entry *sk_dst_cache;
+	short unsigned int sk_type;
+	short unsigned int sk_protocol;
+};
+
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
 #pragma clang attribute pop
 #endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * What sockets have moved, on its way from the task that moved it to its process and account. The
+ * task counts by itself, in an entry that it alone writes; commits take it from there.
+ */
+#include "bpfmon.bpf.h"
+
+#define TRIES 4 /* the account of a process changes rarely, and hardly twice during a commit */
+
+/* Locks @p, if its account is still @key. */
+static __always_inline bool process_lock_in(struct process_entry *p, const struct account_key *key)
+{
+	process_lock(p);
+	if (p->event.rec.account.tree == key->tree && p->event.rec.account.cgroup == key->cgroup)
+		return true;
+	process_unlock(p);
+	return false;
+}
+
+/* Of each way: what went over TCP, over UDP, ... */
+#define NET_SUM(n, way, what)                                                                      \
+	((n)->now.net_##way##_tcp##what + (n)->now.net_##way##_udp##what +                         \
+	 (n)->now.net_##way##_unix##what + (n)->now.net_##way##_other##what)
+
+static __always_inline void net_move(struct net_entry *n, struct process_entry *p,
+				     struct account *a)
+{
+	u64 more;
+
+	n->now.net_rx = NET_SUM(n, rx, );
+	n->now.net_tx = NET_SUM(n, tx, );
+	n->now.net_rx_messages = NET_SUM(n, rx, _messages);
+	n->now.net_tx_messages = NET_SUM(n, tx, _messages);
+#define NET_METRIC(base, ...)                                                                      \
+	more = counter_advance(&n->done.base, n->now.base);                                        \
+	if (more) {                                                                                \
+		p->event.rec.net.base += more;                                                     \
+		add(a->net.base, more);                                                            \
+	}
+#include "bpfmon/metrics.def"
+}
+
+__hidden void net_commit(u64 task, struct task_entry *t, struct process_entry *p)
+{
+	struct net_entry *n = net_find(task);
+	struct account_key key;
+	struct account *a;
+
+	if (!n || !t || !p)
+		return;
+	for (int i = 0; i < TRIES; i++) {
+		key = process_account(p);
+		a = account_open(key.tree, key.cgroup);
+		if (!a)
+			return;
+		if (!process_lock_in(p, &key))
+			continue;
+		if (t->task == task && t->serial == p->event.rec.serial)
+			net_move(n, p, a);
+		process_unlock(p);
+		return;
+	}
+	account_lose(key.tree, key.cgroup, LOSS_ACCOUNTS, 1);
+}
+
+/* By their names, as the verifier loses track of an index. */
+#define CONNECTION_COUNTERS(DO)                                                                    \
+	DO(net_connects) DO(net_failed_connects) DO(net_accepts) DO(net_retransmits)
+
+static __always_inline void net_add_to(struct net_counters *net, struct account *a, u32 which)
+{
+#define ONE(base)                                                                                  \
+	if (which == NC_##base) {                                                                  \
+		if (net)                                                                           \
+			net->base++;                                                               \
+		add(a->net.base, 1);                                                               \
+	}
+	CONNECTION_COUNTERS(ONE)
+}
+
+int net_add(u64 signal, u64 serial, u32 which)
+{
+	struct process_entry *p = process_find(signal);
+	struct account_key key;
+	struct account *a;
+	bool is_it;
+
+	for (int i = 0; p && i < TRIES; i++) {
+		key = process_account(p);
+		a = account_open(key.tree, key.cgroup);
+		if (!a)
+			break;
+		if (!process_lock_in(p, &key))
+			continue;
+		is_it = p->event.rec.serial == serial;
+		if (is_it)
+			net_add_to(&p->event.rec.net, a, which);
+		process_unlock(p);
+		return is_it ? 0 : -ESRCH;
+	}
+	return -ESRCH;
+}
+
+int net_add_late(u64 tree, u64 cgroup, u32 which)
+{
+	struct account *a = account_open(tree, cgroup);
+
+	if (a)
+		net_add_to(NULL, a, which);
+	return 0;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "view/net_text.h"
+
+#include "view/format.h"
+#include "view/summary_parts.h"
+
+/* "1.2 GiB received, 3 B sent"; of what is not known only the other half. */
+static void net_put_pair(FILE *f, const char *title, bool has_rx, uint64_t rx, bool has_tx,
+			 uint64_t tx)
+{
+	char a[FORMAT_BYTES];
+
+	fprintf(f, "  %-10s  ", title);
+	if (has_rx)
+		fprintf(f, "%s received%s", format_bytes(a, rx), has_tx ? ", " : "");
+	if (has_tx)
+		fprintf(f, "%s sent", format_bytes(a, tx));
+}
+
+/* False: one of them was not counted. */
+static bool net_add_up(const struct summary *s, enum metric_id tcp, enum metric_id udp,
+		       enum metric_id other, uint64_t *sum)
+{
+	const uint64_t *v = s->total.value;
+
+	*sum = v[tcp] + v[udp] + v[other];
+	return summary_has_total(s, tcp) && summary_has_total(s, udp) &&
+	       summary_has_total(s, other);
+}
+
+/* Without Unix sockets: what goes over those stays on this machine for certain. */
+static void net_put_network(FILE *f, const struct summary *s)
+{
+	const uint64_t *v = s->total.value;
+	uint64_t rx, tx;
+	bool has_rx = net_add_up(s, M_net_rx_tcp, M_net_rx_udp, M_net_rx_other, &rx);
+	bool has_tx = net_add_up(s, M_net_tx_tcp, M_net_tx_udp, M_net_tx_other, &tx);
+	bool has_loopback = summary_has_total(s, M_net_rx_loopback) &&
+			    summary_has_total(s, M_net_tx_loopback) &&
+			    (v[M_net_rx_loopback] || v[M_net_tx_loopback]);
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+
+	if (!has_rx && !has_tx)
+		return;
+	net_put_pair(f, "network", has_rx, rx, has_tx, tx);
+	if (has_loopback)
+		fprintf(f, "; of these %s and %s on this machine",
+			format_bytes(a, v[M_net_rx_loopback]),
+			format_bytes(b, v[M_net_tx_loopback]));
+	fputc('\n', f);
+}
+
+static void net_put_unix(FILE *f, const struct summary *s)
+{
+	const uint64_t *v = s->total.value;
+	bool has_rx = summary_has_total(s, M_net_rx_unix);
+	bool has_tx = summary_has_total(s, M_net_tx_unix);
+
+	if (!(has_rx && v[M_net_rx_unix]) && !(has_tx && v[M_net_tx_unix]))
+		return;
+	net_put_pair(f, "Unix", has_rx, v[M_net_rx_unix], has_tx, v[M_net_tx_unix]);
+	fputc('\n', f);
+}
+
+static void net_put_wire(FILE *f, const struct summary *s)
+{
+	const uint64_t *v = s->total.value;
+	char a[FORMAT_BYTES], b[FORMAT_BYTES];
+
+	if (!summary_has_total(s, M_net_wire_rx) || !summary_has_total(s, M_net_wire_tx))
+		return;
+	net_put_pair(f, "packets", true, v[M_net_wire_rx], true, v[M_net_wire_tx]);
+	if (summary_has_total(s, M_net_wire_rx_packets) &&
+	    summary_has_total(s, M_net_wire_tx_packets))
+		fprintf(f, ", in %s and %s", format_count(a, v[M_net_wire_rx_packets]),
+			format_count(b, v[M_net_wire_tx_packets]));
+	fputc('\n', f);
+}
+
+static void net_put_count(FILE *f, const struct summary *s, enum metric_id id, const char *what,
+			  bool *is_first)
+{
+	char a[FORMAT_BYTES];
+
+	if (!summary_has_total(s, id) || !s->total.value[id])
+		return;
+	fprintf(f, "%s%s %s", *is_first ? "  TCP         connections: " : ", ",
+		format_count(a, s->total.value[id]), what);
+	*is_first = false;
+}
+
+void summary_put_net(FILE *f, const struct summary *s)
+{
+	bool is_first = true;
+
+	net_put_network(f, s);
+	net_put_unix(f, s);
+	net_put_wire(f, s);
+	net_put_count(f, s, M_net_connects, "opened", &is_first);
+	net_put_count(f, s, M_net_failed_connects, "failed", &is_first);
+	net_put_count(f, s, M_net_accepts, "came in", &is_first);
+	net_put_count(f, s, M_net_retransmits, "times sent again", &is_first);
+	if (!is_first)
+		fputc('\n', f);
+}
