@@ -3,7 +3,7 @@
 # Installs the missing packages for building and testing. Debian and Ubuntu.
 #
 # Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells]
-#   kernels: for booting other kernels; containers: for the tests with containers;
+#   kernels: for booting other kernels; containers: for the tests with containers and network namespaces;
 #   servers: the databases for exports, none of which is started; notebook: for executing the notebook;
 #   report: the browser for reports, and npm, which also fetches the linter of JavaScript;
 #   fuzz: clang's libFuzzer and sanitizers; spans: programs that start jobs, for the recipes of docs/SPANS.md;
@@ -18,7 +18,7 @@ for also in "$@"; do
 	case $also in
 	kernels) packages="$packages qemu-system-x86 qemu-system-arm cpio e2fsprogs util-linux
 		debian-archive-keyring" ;;
-	containers) packages="$packages podman runc crun bubblewrap uidmap" ;;
+	containers) packages="$packages podman runc crun bubblewrap uidmap iproute2 curl iperf3" ;;
 	servers) packages="$packages prometheus influxdb victoria-metrics python3-prometheus-client" ;;
 	notebook) packages="$packages python3-pandas python3-matplotlib python3-nbclient python3-ipykernel" ;;
 	spans) packages="$packages snakemake parallel openmpi-bin" ;;
