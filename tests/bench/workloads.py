@@ -8,7 +8,7 @@ import project
 from runner import Broken
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = ("forkexec", "pingpong", "mmaptouch", "threadhold", "timed")
+PROGRAMS = ("forkexec", "pingpong", "mmaptouch", "threadhold", "timed", "socketpong")
 CFLAGS = "-O2 -std=gnu11 -Wall -Wextra -Werror -pthread -static".split()
 SHORTEST, WISHED, LONGEST = 0.5, 0.9, 1.5	# seconds a run should take
 
@@ -16,11 +16,12 @@ SHORTEST, WISHED, LONGEST = 0.5, 0.9, 1.5	# seconds a run should take
 class Workload:
     """argv(count) starts it with that many iterations; a fixed one ignores the count."""
 
-    def __init__(self, name, argv, count, target):
+    def __init__(self, name, argv, count, target, net_target=None):
         self.name = name
         self.argv = argv
         self.count = count
         self.target = target		# of the workload ratio at -i 1
+        self.net_target = net_target		# of those that use sockets, with --net
         self.sized = False
 
     def command(self, scale=1.0):
@@ -58,6 +59,13 @@ def make_all(build, tmp):
         path = os.path.join(build, name)
         return lambda count: [path, str(count), *more]
 
+    def socket(over, size, *more):
+        path = os.path.join(build, "socketpong")
+        return lambda count: [path, over, str(size), str(count), *more]
+
+    def on_one_cpu(argv):
+        return lambda count: ["taskset", "-c", cpu, *argv(count)]
+
     folder = os.path.join(tmp, "project")
     project.generate(folder)
     build_it = [os.path.join(build, "timed"), "make", "-s", "-B", "-j2", "-C", folder]
@@ -68,9 +76,16 @@ def make_all(build, tmp):
         # Both processes on one CPU: no idle CPU is woken, so the same hooks weigh far more.
         Workload("pingpong-1cpu", program("pingpong", cpu), 150000, 1.01),
         Workload("mmaptouch", program("mmaptouch"), 1700, 1.01),
+        *(Workload(f"pong-{over}", socket(over, 1), 15000, 1.01, 1.05) for over in ("tcp", "udp", "unix")),
+        *(Workload(f"pong-{over}-1cpu", on_one_cpu(socket(over, 1)), 70000, 1.01, 1.05)
+          for over in ("tcp", "udp", "unix")),
+        *(Workload(f"stream-{over}", socket(over, 65536, "stream"), 80000, 1.01, 1.01)
+          for over in ("tcp", "unix")),
         Workload("compile", lambda count: build_it, None, 1.01),
     ]
     return {w.name: w for w in found}
 
 
-NAMES = ("forkexec", "pingpong", "pingpong-1cpu", "mmaptouch", "compile")
+SOCKETS = ("pong-tcp", "pong-udp", "pong-unix", "pong-tcp-1cpu", "pong-udp-1cpu", "pong-unix-1cpu", "stream-tcp",
+           "stream-unix")
+NAMES = ("forkexec", "pingpong", "pingpong-1cpu", "mmaptouch", *SOCKETS, "compile")
