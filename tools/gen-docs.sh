@@ -61,6 +61,10 @@ metrics_intro() {
 		skipped, with an event `pss_skipped` and the reason. `self.pss` in the summary has the
 		reads, how many were postponed or skipped, and the seconds they took.
 
+		Keys that begin with `net_` are there only with `--net`, or when one of them or the group `net` is
+		named in `--metrics`: they cost each call on a socket up to 0.1 microseconds. [NETWORK.md](NETWORK.md) has what
+		they count, and what cannot be seen.
+
 		Keys that begin with `cgroup_` are there with `--own-cgroup` or `attach --cgroup`, and come from
 		the cgroup's own files. Counters count from the attachment on. Memory is what the kernel charges to the
 		cgroup, each page to the cgroup that touched it first. So page cache is included, though no process
