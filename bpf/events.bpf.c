@@ -73,7 +73,7 @@ int cgroup_name_emit(u64 id, u64 path)
 
 	if (!e)
 		return 0; /* the collector looks for it at the next drain */
-	e->kind = EVENT_CGROUP;
+	e->kind = EVENT_CGROUP_NEWS;
 	e->id = id;
 	if (path)
 		n = bpf_probe_read_kernel_str(e->path, sizeof(e->path), (void *)path);

@@ -26,6 +26,6 @@ mkdir -p "$top/vmlinux/$arch"
 	echo "/* SPDX-License-Identifier: GPL-2.0-only */"
 	echo "/* Made by tools/gen-vmlinux.sh; do not edit. Offsets are those of no kernel. */"
 	"$bpftool" btf dump file "$work/min.btf" format c |
-		sed -E '/^\t+(long|int|short|char): [0-9]+;$/d' |
+		sed -E '/^\t+(long|int|short|char): [0-9]+;$/d; /^struct __sk_buff \{/,/^\};/d' | # that is in linux/bpf.h
 		sed 's|^#define __VMLINUX_H__$|&\n\n#include <linux/bpf.h>\n#include <stdbool.h>\n#include <stddef.h>|'
 } >"$top/vmlinux/$arch/vmlinux.h"

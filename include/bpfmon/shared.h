@@ -160,7 +160,7 @@ enum event_kind {
 	EVENT_EMPTY = 5, /* an account has no live process any more */
 	EVENT_BEGUN =
 		6, /* an account has its first process, which was not born into it; or is new */
-	EVENT_CGROUP = 7, /* a cgroup has been made or removed */
+	EVENT_CGROUP_NEWS = 7, /* a cgroup has been made or removed */
 };
 
 #define MAX_TARGETS 64      /* processes that one attach names */

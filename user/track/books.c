@@ -149,7 +149,7 @@ static int event_take(void *context, void *data, size_t size)
 		if (b->ops->node_empty)
 			b->ops->node_empty(b->context, &((struct account_event *)data)->account);
 		break;
-	case EVENT_CGROUP:
+	case EVENT_CGROUP_NEWS:
 		b->ops->node_cgroup(b->context, data);
 		break;
 	default:

@@ -336,23 +336,31 @@ struct mount {
 	struct vfsmount mnt;
 };
 
-struct net_device {
-	unsigned int flags;
-};
+typedef short unsigned int __u16;
 
-struct dst_entry {
-	struct net_device *dev;
-};
+typedef __u16 u16;
 
 struct sock_common {
 	short unsigned int skc_family;
 };
 
+struct dst_entry;
+
 struct sock {
 	struct sock_common __sk_common;
+	u16 sk_protocol;
+	u16 sk_type;
 	struct dst_entry *sk_dst_cache;
-	short unsigned int sk_type;
-	short unsigned int sk_protocol;
+};
+
+struct net_device {
+	unsigned int flags;
+};
+
+struct dst_entry {
+	union {
+		struct net_device *dev;
+	};
 };
 
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX

@@ -11,9 +11,15 @@
 #pragma clang attribute push (__attribute__((preserve_access_index)), apply_to = record)
 #endif
 
+typedef short unsigned int __u16;
+
+typedef unsigned int __u32;
+
 typedef long long int __s64;
 
 typedef long long unsigned int __u64;
+
+typedef __u16 u16;
 
 typedef __s64 s64;
 
@@ -278,6 +284,29 @@ struct cgroup_root {
 	int hierarchy_id;
 };
 
+struct sock_common {
+	short unsigned int skc_family;
+};
+
+struct dst_entry;
+
+struct sock {
+	struct sock_common __sk_common;
+	u16 sk_protocol;
+	u16 sk_type;
+	struct dst_entry *sk_dst_cache;
+};
+
+struct net_device {
+	unsigned int flags;
+};
+
+struct dst_entry {
+	union {
+		struct net_device *dev;
+	};
+};
+
 enum cgroup_subsys_id {
 	cpuset_cgrp_id = 0,
 	cpu_cgrp_id = 1,
@@ -308,6 +337,7 @@ struct bpf_iter_meta {
 	};
 };
 
+
 struct bpf_iter__task {
 	union {
 		struct task_struct *task;
@@ -334,25 +364,6 @@ struct mount {
 	struct mount *mnt_parent;
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
-};
-
-struct net_device {
-	unsigned int flags;
-};
-
-struct dst_entry {
-	struct net_device *dev;
-};
-
-struct sock_common {
-	short unsigned int skc_family;
-};
-
-struct sock {
-	struct sock_common __sk_common;
-	struct dst_entry *sk_dst_cache;
-	short unsigned int sk_type;
-	short unsigned int sk_protocol;
 };
 
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
