@@ -48,7 +48,9 @@ def counters():
 
 
 def net_counters():
-    return [key for key, (group, _kind) in metric_kinds().items() if group == "net"]
+    """Those of processes: of packets only a cgroup knows."""
+    kinds = metric_kinds().items()
+    return [key for key, (group, _kind) in kinds if group == "net" and not key.startswith("net_wire_")]
 
 
 def record_counters():
