@@ -104,6 +104,8 @@ static __always_inline void account_add_counters(struct account *a, const struct
 	if (now->base)                                                                             \
 		add(a->base, now->base);
 #include "bpfmon/metrics.def"
+	if (now->without_delays)
+		add(a->without_delays, now->without_delays);
 	if (user)
 		add(a->user, user);
 	if (system)
@@ -140,6 +142,9 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 #include "bpfmon/metrics.def"
 	p->event.rec.counters.utime += counter_advance(&t->last.utime, now->utime);
 	p->event.rec.counters.stime += counter_advance(&t->last.stime, now->stime);
+	now->without_delays = counter_advance(&t->last.without_delays, now->without_delays);
+	if (now->without_delays)
+		p->event.rec.flags |= PROCESS_WITHOUT_DELAYS;
 	split_cpu(&p->event.rec, &user, &system);
 	if (p->event.rec.account.tree != key.tree || p->event.rec.account.cgroup != key.cgroup)
 		a = NULL;
@@ -220,16 +225,18 @@ int account_end_process(u64 tree, u64 cgroup, u32 threads)
 	return 0;
 }
 
-int account_move_in(u64 tree, u64 cgroup, u32 threads, u32 is_root)
+int account_move_in(u64 tree, u64 cgroup, u32 threads, u32 flags)
 {
 	struct account *a = account_get(tree, cgroup);
 
 	if (!a)
 		return 0;
-	if (is_root)
+	if (flags & PROCESS_ROOT)
 		add(a->roots, 1);
 	else
 		add(a->moved_in, 1);
+	if (flags & PROCESS_WITHOUT_DELAYS)
+		add(a->without_delays, 1);
 	add(a->processes, 1);
 	add(a->threads, threads);
 	return 0;

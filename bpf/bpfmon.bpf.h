@@ -113,9 +113,9 @@ int account_end_task(u64 tree, u64 cgroup, u32 ended_process);
 /* The end was not seen; nor was that of its @threads. */
 int account_end_process(u64 tree, u64 cgroup, u32 threads);
 int account_leave_process(u64 tree, u64 cgroup);
-/* A live process with @threads live threads has moved in from, or out to, another account.
- * @is_root: it counts as one that was launched or attached. */
-int account_move_in(u64 tree, u64 cgroup, u32 threads, u32 is_root);
+/* A live process with @threads live threads has moved in from, or out to, another account. @flags:
+ * of the process; PROCESS_ROOT: it counts as one that was launched or attached. */
+int account_move_in(u64 tree, u64 cgroup, u32 threads, u32 flags);
 int account_move_out(u64 tree, u64 cgroup, u32 threads);
 /* Makes the account unless it exists. -ENOSPC: there is no room for another one. */
 int account_make(u64 tree, u64 cgroup);
@@ -187,6 +187,7 @@ __hidden u64 mark_note(struct process_entry *p, u64 serial, const struct seen_ma
 
 /* exits.bpf.c */
 /* What @task has used since its birth. */
+__hidden void delays_read(struct task_struct *task, struct task_counters *now);
 __hidden void counters_read(struct task_struct *task, struct task_counters *now);
 /* Commits what @task has used since the last commit. Its task_struct may have been freed. False:
  * nothing was read, as all is committed or it has not run since; or it is another task by now. */
@@ -358,5 +359,21 @@ static __always_inline u32 task_uid(struct task_struct *task)
 /* Pointers are never loaded directly: for each such load the verifier searches all types. */
 #define COUNTER_IS_READ(base, field)                                                               \
 	((wanted & (1ULL << TC_##base)) && bpf_core_field_exists(((struct task_struct *)0)->field))
+/* How long a task waited for what, if the kernel keeps that for it; else NULL. */
+struct task_delay_info___any {
+	u64 blkio_delay, swapin_delay, freepages_delay, thrashing_delay;
+	u64 compact_delay, wpcopy_delay, irq_delay;
+} __attribute__((preserve_access_index));
+struct task_struct___delays {
+	struct task_delay_info___any *delays;
+} __attribute__((preserve_access_index));
+/* There with CONFIG_IRQ_TIME_ACCOUNTING, without which the kernel keeps irq_delay as 0. */
+struct rq___irq {
+	u64 prev_irq_time;
+} __attribute__((preserve_access_index));
+#define DELAY_IS_KEPT(field)                                                                       \
+	(bpf_core_field_exists(((struct task_struct___delays *)0)->delays) &&                      \
+	 bpf_core_field_exists(((struct task_delay_info___any *)0)->field))
+#define DELAY_IS_READ(base, field) ((wanted & (1ULL << TC_##base)) && DELAY_IS_KEPT(field))
 
 #endif

@@ -106,6 +106,7 @@ __noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags)
 
 	if ((can_seed && flags & PROCESS_SEEDED) || flags & PROCESS_LAUNCHED)
 		counters_read(task, &t.last);
+	t.last.without_delays = 0; /* said of the account with the first commit */
 	err = task_put(&t);
 	if (can_seed && !err && flags & PROCESS_SEEDED)
 		baseline_add(&t.last);

@@ -15,15 +15,49 @@ struct task_struct___5_13 {
 	long state;
 } __attribute__((preserve_access_index));
 
+/* A task that began while the kernel was not told to keep them has none. */
+static __always_inline struct task_delay_info___any *delays_of(struct task_struct *task)
+{
+	return BPF_CORE_READ((struct task_struct___delays *)task, delays);
+}
+
+__hidden void delays_read(struct task_struct *task, struct task_counters *now)
+{
+	struct task_delay_info___any *delays;
+
+	if (!(wanted & DELAY_COUNTERS) ||
+	    !bpf_core_field_exists(((struct task_struct___delays *)0)->delays))
+		return;
+	delays = delays_of(task);
+	if (!delays) {
+		now->without_delays = 1;
+		return;
+	}
+#define DELAY_METRIC(base, group, kind, unit, field, help)                                         \
+	if (DELAY_IS_READ(base, field))                                                            \
+		now->base = BPF_CORE_READ(delays, field);
+#include "bpfmon/metrics.def"
+}
+
 /* Reads through a pointer that may go stale meanwhile, which the commit detects. */
 __hidden void counters_read(struct task_struct *task, struct task_counters *now)
 {
 #define TASK_METRIC(base, group, kind, unit, field, help)                                          \
 	if (COUNTER_IS_READ(base, field))                                                          \
 		now->base = BPF_CORE_READ(task, field);
+#define DELAY_METRIC(base, group, kind, unit, field, help)
 #include "bpfmon/metrics.def"
+	delays_read(task, now);
 	now->utime = BPF_CORE_READ(task, utime);
 	now->stime = BPF_CORE_READ(task, stime);
+}
+
+/* That @task has no delays is not known yet: it was there before it was followed. */
+static __always_inline bool delays_are_due(struct task_struct *task, const struct task_entry *t)
+{
+	return wanted & DELAY_COUNTERS &&
+	       bpf_core_field_exists(((struct task_struct___delays *)0)->delays) &&
+	       !t->last.without_delays && !delays_of(task);
 }
 
 /*
@@ -37,7 +71,7 @@ static __always_inline bool task_has_slept(struct task_struct *task, const struc
 	return !drain_all && (wanted & needed) == needed &&
 	       BPF_CORE_READ(task, se.sum_exec_runtime) == t->last.cpu &&
 	       BPF_CORE_READ(task, nvcsw) == t->last.nvcsw &&
-	       BPF_CORE_READ(task, nivcsw) == t->last.nivcsw;
+	       BPF_CORE_READ(task, nivcsw) == t->last.nivcsw && !delays_are_due(task, t);
 }
 
 /*

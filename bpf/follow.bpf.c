@@ -216,7 +216,9 @@ static __noinline int commit_final(struct task_struct *task, u64 addr, struct ta
 #define TASK_METRIC(base, group, kind, unit, field, help)                                          \
 	if (COUNTER_IS_READ(base, field))                                                          \
 		now.base = task->field;
+#define DELAY_METRIC(base, group, kind, unit, field, help)
 #include "bpfmon/metrics.def"
+	delays_read(task, &now);
 	now.utime = task->utime;
 	now.stime = task->stime;
 	if (want_net)
@@ -280,7 +282,12 @@ int follow__adopt(struct bpf_iter__task *ctx)
 #define TASK_METRIC(base, group, kind, unit, field, help)                                          \
 	if (bpf_core_field_exists(((struct task_struct *)0)->field))                               \
 		task_fields |= 1ULL << TC_##base;
+#define DELAY_METRIC(base, group, kind, unit, field, help)                                         \
+	if (DELAY_IS_KEPT(field))                                                                  \
+		task_fields |= 1ULL << TC_##base;
 #include "bpfmon/metrics.def"
+	if (!bpf_core_field_exists(((struct rq___irq *)0)->prev_irq_time))
+		task_fields &= ~(1ULL << TC_irq_delay);
 	if (!task)
 		return 0;
 	if (!pid_namespace) {

@@ -106,7 +106,8 @@ int reassign__account(struct bpf_iter__bpf_map_elem *ctx)
 		if (!process_retire(p, rec, &threads))
 			return 0;
 		if (threads)
-			account_move_in(retire.to.tree, retire.to.cgroup, threads, false);
+			account_move_in(retire.to.tree, retire.to.cgroup, threads,
+					rec->flags & PROCESS_WITHOUT_DELAYS);
 		/* in user space a file of /proc would have to be opened for each process */
 		if (!(rec->flags & PROCESS_ENDED))
 			rec->state = state_read(rec->signal);

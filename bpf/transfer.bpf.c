@@ -29,7 +29,7 @@ int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
 	struct account_key from;
 	u64 now = boot_now();
 	bool is_moved;
-	u32 threads;
+	u32 threads, unknown;
 
 	if (!p)
 		return -ESRCH;
@@ -38,6 +38,7 @@ int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
 	process_lock(p);
 	from = p->event.rec.account;
 	threads = p->alive_tasks;
+	unknown = p->event.rec.flags & PROCESS_WITHOUT_DELAYS;
 	is_moved = !(p->event.rec.flags & PROCESS_ENDED) && p->event.rec.threads_total &&
 		   (from.tree != tree || from.cgroup != cgroup);
 	if (is_moved) {
@@ -49,7 +50,7 @@ int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
 	process_unlock(p);
 	if (!is_moved)
 		return 0;
-	account_move_in(tree, cgroup, threads, flags & PROCESS_ROOT);
+	account_move_in(tree, cgroup, threads, (flags & PROCESS_ROOT) | unknown);
 	account_move_out(from.tree, from.cgroup, threads);
 	return 0;
 }

@@ -18,6 +18,7 @@ group_title() {
 	cpu) echo "Processor" ;;
 	mem) echo "Memory" ;;
 	io) echo "Input and output" ;;
+	delay) echo "Waiting for disk and memory" ;;
 	proc) echo "Processes and threads" ;;
 	cgroup) echo "The cgroup of the command, or the one attached to" ;;
 	host) echo "The whole machine" ;;
@@ -81,9 +82,39 @@ metrics_intro() {
 	INTRO
 }
 
+delay_text() {
+	cat <<-'TEXT'
+
+		The kernel keeps these for a thread only if the sysctl `kernel.task_delayacct` was 1 when the thread began; most systems
+		have 0. bpfmon never changes that. Then the keys are there where they are known: a process that began before has none,
+		nor has a run with such a process. `bpfmon check` says whether it is on, and how to switch it on; it costs the kernel two
+		readings of the clock for each wait. Switched off again during a run, it ends the counting without a trace:
+		the values are then too small. `irq_delay_seconds` needs a kernel with CONFIG_IRQ_TIME_ACCOUNTING.
+
+		They are those of `getdelays` (taskstats), to the nanosecond. What they measure, and what overlaps:
+
+		| Key | From | To | What else is in it |
+		|---|---|---|---|
+		| `blkio_delay_seconds` | a thread goes to sleep until block I/O is done | it is woken | nothing: it neither runs nor waits for a CPU |
+		| `swapin_delay_seconds` | a page is to be read from swap | the read has been given to the device; zram, zswap: it is read | CPU time; the wait that may follow is in `blkio` |
+		| `thrashing_delay_seconds` | a page that was in use until it was dropped is read again | it is there | `blkio`, mostly; `swapin`, if it came from swap |
+		| `reclaim_delay_seconds` | no memory is free | some pages have been | CPU time, mostly; waiting for a CPU, sleeping, `blkio` |
+		| `compact_delay_seconds` | no memory in one piece is free | pages have been moved | CPU time, mostly |
+		| `cow_delay_seconds` | a write to a page that is shared until then | it has been copied | CPU time; `reclaim` and `compact`, if there was no page for the copy |
+		| `irq_delay_seconds` | an interrupt | its end | nothing: the kernel takes it out of the CPU time |
+
+		So their sum counts some moments twice. Not in any of them: sleeping because a cgroup is over its `memory.high`. (Linux 6.18;
+		before 5.18 `swapin_delay_seconds` is the wait for the read, and `blkio_delay_seconds` lacks it.)
+	TEXT
+}
+
 # Text that does not fit into help, below the table of a group.
 group_text() {
-	case $1 in io) ;; *) return ;; esac
+	case $1 in
+	delay) delay_text && return ;;
+	io) ;;
+	*) return ;;
+	esac
 	cat <<-'TEXT'
 
 		The first four are `rchar`, `wchar`, `syscr` and `syscw` of `/proc/PID/io`, to the last byte. The kernel counts

@@ -22,12 +22,22 @@ enum task_counter {
 	NR_TASK_COUNTERS
 };
 
+/* Those that are in its task_delay_info. */
+enum {
+	/* clang-format off */
+	DELAY_COUNTERS = 0
+#define DELAY_METRIC(base, ...) | 1U << TC_##base
+#include "bpfmon/metrics.def"
+	/* clang-format on */
+};
+
 /* What the kernel counts for a task; and, in a process, the sum over its tasks. */
 struct task_counters {
 #define TASK_METRIC(base, ...) __u64 base;
 #include "bpfmon/metrics.def"
 	__u64 utime; /* raw ticks in ns: only their ratio is used */
 	__u64 stime;
+	__u64 without_delays; /* tasks of which the kernel does not keep those */
 };
 
 /* What the sockets of a task have moved since it was followed; in a process, the sum over its
@@ -70,10 +80,11 @@ struct account {
 #define ACCOUNT_METRIC(base, ...) __u64 base;
 #include "bpfmon/metrics.def"
 	struct net_counters net;
-	__u64 roots;     /* processes that were not born into it: launched or attached */
-	__u64 left;      /* processes that were moved out of the cgroup */
-	__u64 moved_in;  /* processes, from another account */
-	__u64 moved_out; /* processes, to another account */
+	__u64 roots;          /* processes that were not born into it: launched or attached */
+	__u64 left;           /* processes that were moved out of the cgroup */
+	__u64 moved_in;       /* processes, from another account */
+	__u64 moved_out;      /* processes, to another account */
+	__u64 without_delays; /* its delays are not known: it has had a task that has none */
 	__u64 loss[NR_LOSSES];
 	__u64 closed; /* ACCOUNT_CLOSED, and the tree that gets what is born or found from then on
 		       */
@@ -116,6 +127,7 @@ enum process_flag {
 	PROCESS_SHARES = 1 << 9, /* born into its creator's address space, which it still uses */
 	PROCESS_LAUNCHED =
 		1 << 10, /* by bpfmon: what it does before its exec is not the command's */
+	PROCESS_WITHOUT_DELAYS = 1 << 11, /* the kernel does not keep those of a task of it */
 };
 
 #define STATE_READ 0x4000 /* a bit of process_record.state: the kernel's is of no interest */

@@ -14,6 +14,7 @@ RUN_ONLY = {"forks", "execs", "exits", "threads_created"}
 # metrics that cost time and are read only on request
 ASKED_FOR = {"pss_bytes", "uss_bytes", "pss_unread"}
 GROUPS_ASKED_FOR = {"net"}
+DELAYS_SWITCH = pathlib.Path("/proc/sys/kernel/task_delayacct")
 NOT_OF_PROCESSES = {"cgroup", "host"}  # groups of metrics
 
 
@@ -34,15 +35,29 @@ def metric_kinds():
     return {key: (group, kind) for key, _unit, group, kind, *_help in rows}
 
 
+def kept_delays():
+    """Those that this machine keeps for what begins now."""
+    if not DELAYS_SWITCH.exists() or DELAYS_SWITCH.read_text() != "1\n":
+        return set()
+    text = subprocess.run([BPFMON, "check", "--json"], stdout=subprocess.PIPE, check=True).stdout
+    rows = map(json.loads, text.splitlines())
+    return {row["name"] for row in rows if row["available"] and row["name"].endswith("_delay_seconds")}
+
+
+def without_unkept_delays(kinds):
+    kept = kept_delays()
+    return {key: row for key, row in kinds.items() if row[0] != "delay" or key in kept}
+
+
 def plain_kinds():
     """The metrics of a run without options: not those of a cgroup, and not those that cost time."""
-    kinds = metric_kinds().items()
+    kinds = without_unkept_delays(metric_kinds()).items()
     asked_for = GROUPS_ASKED_FOR | {"cgroup"}
     return {key: row for key, row in kinds if row[0] not in asked_for and key not in ASKED_FOR}
 
 
 def counters():
-    kinds = metric_kinds().items()
+    kinds = without_unkept_delays(metric_kinds()).items()
     absent = NOT_OF_PROCESSES | GROUPS_ASKED_FOR
     return [key for key, (group, kind) in kinds if kind == "counter" and group not in absent]
 

@@ -84,7 +84,8 @@ static void keys_end_in_their_unit(void **state)
 static void metrics_of_a_task_name_their_field(void **state)
 {
 	(void)state;
-	each_metric(m) assert_int_equal(!!m->field, m->source == SOURCE_TASK);
+	each_metric(m)
+		assert_int_equal(!!m->field, m->source == SOURCE_TASK || m->source == SOURCE_DELAY);
 }
 
 static void every_key_is_found(void **state)
@@ -145,7 +146,7 @@ static void set_of_all_has_each_metric(void **state)
 	assert_int_equal(count(&set), NR_METRICS);
 }
 
-static void metrics_that_cost_time_are_there_when_they_are_put(void **state)
+static void metrics_that_are_not_usual_are_there_when_they_are_put(void **state)
 {
 	struct metric_set set, all;
 
@@ -155,9 +156,12 @@ static void metrics_that_cost_time_are_there_when_they_are_put(void **state)
 	assert_false(metric_set_has_source(&set, SOURCE_NET));
 	assert_true(metric_set_has_source(&set, SOURCE_MEMORY));
 	assert_false(metric_set_has_source(&set, SOURCE_CGROUP));
+	assert_false(metric_set_has_source(&set, SOURCE_DELAY));
 	metric_set_put_source(&set, SOURCE_PROCFS);
 	metric_set_put_source(&set, SOURCE_NET);
+	metric_set_put_source(&set, SOURCE_WIRE);
 	metric_set_put_source(&set, SOURCE_CGROUP);
+	metric_set_put_source(&set, SOURCE_DELAY);
 	metric_set_all(&all);
 	assert_memory_equal(&set, &all, sizeof(all));
 }
@@ -209,7 +213,7 @@ int main(void)
 		cmocka_unit_test(no_group_is_also_a_key),
 		cmocka_unit_test(groups_are_all_that_costs_no_time),
 		cmocka_unit_test(set_of_all_has_each_metric),
-		cmocka_unit_test(metrics_that_cost_time_are_there_when_they_are_put),
+		cmocka_unit_test(metrics_that_are_not_usual_are_there_when_they_are_put),
 		cmocka_unit_test(groups_and_keys_mix_in_a_list),
 		cmocka_unit_test(unknown_names_are_refused_and_named),
 		cmocka_unit_test(empty_names_are_refused),

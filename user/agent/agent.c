@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/notify.h"
 #include "base/signals.h"
+#include "base/task_delays.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
@@ -250,6 +251,8 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 	metric_set_all(&options.wanted);
 	if (!a->config.net)
 		metric_set_clear_source(&options.wanted, SOURCE_NET);
+	if (!task_delays_are_kept())
+		metric_set_clear_source(&options.wanted, SOURCE_DELAY);
 	if (!err)
 		err = books_open(&a->books, &options, &agent_reports, a, why, size);
 	if (!err)

@@ -65,7 +65,8 @@ struct found {
 	FILE *rows, *without;
 	char *rows_text, *without_text; /* owned; set when the files are closed */
 	size_t rows_length, without_length;
-	char why[512]; /* the programs cannot be loaded; empty: they can */
+	unsigned nr_off; /* delays that the kernel was not told to keep */
+	char why[512];   /* the programs cannot be loaded; empty: they can */
 };
 
 static int found_open(struct found *x, enum print_format as)
@@ -102,18 +103,36 @@ static void row_put_json(FILE *f, const char *name, bool available, const char *
 	jsonw_print(&j, f);
 }
 
+static void row_put(const struct found *x, const char *name, bool available, const char *why)
+{
+	if (x->as == PRINT_JSON)
+		row_put_json(x->rows, name, available, why);
+	else
+		fprintf(x->rows, "%-*s %s%s%s\n", TITLE_COLUMNS, name,
+			available ? "available" : "missing", available ? "" : ": ",
+			available ? "" : why);
+}
+
 static void found_put(void *context, const char *name, bool available, const char *why)
 {
-	struct found *x = context;
+	const struct found *x = context;
 
-	if (x->as == PRINT_JSON) {
-		row_put_json(x->rows, name, available, why);
-		return;
-	}
-	fprintf(x->rows, "%-*s %s%s%s\n", TITLE_COLUMNS, name, available ? "available" : "missing",
-		available ? "" : ": ", available ? "" : why);
+	row_put(x, name, available, why);
 	if (!available)
 		fprintf(x->without, "%s%s", ftell(x->without) > 0 ? ", " : "", name);
+}
+
+/* What only has to be switched on is not what this machine lacks. */
+static void found_put_metric(struct found *x, const struct tracker *t, enum metric_id id)
+{
+	bool available = metric_has(&t->usable, id);
+
+	if (available || t->unusable[id] != capability_delays_off) {
+		found_put(x, metric_get(id)->key, available, t->unusable[id]);
+		return;
+	}
+	row_put(x, metric_get(id)->key, false, t->unusable[id]);
+	x->nr_off++;
 }
 
 static void check_optional(const struct optionals *o, struct found *x)
@@ -152,8 +171,7 @@ static void check_loading(struct found *x)
 	check_optional(&t.optional, x);
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(&o.wanted, (enum metric_id)i))
-			found_put(x, metric_get((enum metric_id)i)->key,
-				  metric_has(&t.usable, (enum metric_id)i), t.unusable[i]);
+			found_put_metric(x, &t, (enum metric_id)i);
 	tracker_close(&t);
 }
 
@@ -169,6 +187,11 @@ static void found_print_verdict(const struct found *x)
 		printf("bpfmon can run here, without: %s\n", x->without_text);
 	else if (!*x->why)
 		puts("bpfmon can run here: everything is available");
+	if (x->nr_off)
+		printf("switched off: %u metrics of what threads wait for (disk, swap, memory); "
+		       "sysctl -w kernel.task_delayacct=1 switches them on for what begins then, "
+		       "kernel.task_delayacct=1 in a file of /etc/sysctl.d at each boot\n",
+		       x->nr_off);
 }
 
 /* What the files of options set; under sudo some of it does not count. */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/task_delays.h"
 #include "cmd/option_values.h"
 #include "cmd/recording_values.h"
 #include "wire/template.h"
@@ -91,6 +92,8 @@ int recording_parse(const struct subcommand *sub, void *options, struct recordin
 	r->interval_ns = NSEC_PER_SEC;
 	r->stalled_after_ns = STALLED_AFTER_S * NSEC_PER_SEC;
 	metric_set_default(&r->wanted);
+	if (task_delays_are_kept())
+		metric_set_put_source(&r->wanted, SOURCE_DELAY);
 	if (options_from_files(sub, options) || options_from_environment(sub, options))
 		return -EINVAL;
 	defaults = recording_take_default_tags(r);

@@ -51,6 +51,9 @@ void job_put_totals(const struct job *job, struct sample *smp, const struct acco
 #define TASK_METRIC(base, ...)                                                                     \
 	if (metric_has(usable, M_##base))                                                          \
 		sample_set(smp, M_##base, totals->base);
+#define DELAY_METRIC(base, ...)                                                                    \
+	if (metric_has(usable, M_##base) && !totals->without_delays)                               \
+		sample_set(smp, M_##base, totals->base);
 #define SPLIT_METRIC TASK_METRIC
 #define ACCOUNT_METRIC TASK_METRIC
 #define NET_METRIC(base, ...)                                                                      \

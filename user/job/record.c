@@ -75,6 +75,11 @@ void record_read_counters(const struct process_record *r, const struct metric_se
 		value[M_##base] = r->counters.base;                                                \
 		metric_put(have, M_##base);                                                        \
 	}
+#define DELAY_METRIC(base, ...)                                                                    \
+	if (metric_has(usable, M_##base) && !(r->flags & PROCESS_WITHOUT_DELAYS)) {                \
+		value[M_##base] = r->counters.base;                                                \
+		metric_put(have, M_##base);                                                        \
+	}
 #define SPLIT_METRIC(base, ...)                                                                    \
 	if (metric_has(usable, M_##base)) {                                                        \
 		value[M_##base] = r->base;                                                         \

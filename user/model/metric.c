@@ -20,9 +20,9 @@ static const struct unit {
 };
 
 static const char *const groups[NR_GROUPS] = {
-	[GROUP_CPU] = "cpu",   [GROUP_MEM] = "mem",   [GROUP_IO] = "io",
-	[GROUP_NET] = "net",   [GROUP_PROC] = "proc", [GROUP_CGROUP] = "cgroup",
-	[GROUP_HOST] = "host",
+	[GROUP_CPU] = "cpu",       [GROUP_MEM] = "mem",     [GROUP_IO] = "io",
+	[GROUP_NET] = "net",       [GROUP_DELAY] = "delay", [GROUP_PROC] = "proc",
+	[GROUP_CGROUP] = "cgroup", [GROUP_HOST] = "host",
 };
 
 #define ROW(base, grp, knd, unt, fld, hlp, src)                                                    \
@@ -36,6 +36,7 @@ static const char *const groups[NR_GROUPS] = {
 
 static const struct metric metrics[NR_METRICS] = {
 #define TASK_METRIC(b, g, k, u, f, h) ROW(b, g, k, u, #f, h, TASK)
+#define DELAY_METRIC(b, g, k, u, f, h) ROW(b, g, k, u, #f, h, DELAY)
 #define SPLIT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, SPLIT)
 #define ACCOUNT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, ACCOUNT)
 #define NET_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, NET)
@@ -107,7 +108,8 @@ void metric_set_default(struct metric_set *set)
 	memset(set, 0, sizeof(*set));
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metrics[i].source != SOURCE_PROCFS && metrics[i].source != SOURCE_CGROUP &&
-		    metrics[i].source != SOURCE_NET && metrics[i].source != SOURCE_WIRE)
+		    metrics[i].source != SOURCE_NET && metrics[i].source != SOURCE_WIRE &&
+		    metrics[i].source != SOURCE_DELAY)
 			metric_put(set, (enum metric_id)i);
 }
 
@@ -137,7 +139,8 @@ bool metric_is_of_process(enum metric_id id)
 {
 	enum metric_source source = metrics[id].source;
 
-	return source == SOURCE_TASK || source == SOURCE_SPLIT || source == SOURCE_NET;
+	return source == SOURCE_TASK || source == SOURCE_DELAY || source == SOURCE_SPLIT ||
+	       source == SOURCE_NET;
 }
 
 void metric_set_put_of_process(struct metric_set *set)

@@ -26,6 +26,7 @@ enum metric_group {
 	GROUP_CPU,
 	GROUP_MEM,
 	GROUP_IO,
+	GROUP_DELAY,
 	GROUP_NET,
 	GROUP_PROC,
 	GROUP_CGROUP,
@@ -37,6 +38,7 @@ enum metric_unit { UNIT_COUNT, UNIT_NS, UNIT_BYTES, UNIT_MILLI, NR_UNITS };
 /* Where the value comes from. */
 enum metric_source {
 	SOURCE_TASK,
+	SOURCE_DELAY, /* only where the kernel has been told to keep it */
 	SOURCE_SPLIT,
 	SOURCE_ACCOUNT,
 	SOURCE_NET, /* costs time: only if asked for, by name or group */
@@ -51,7 +53,8 @@ enum metric_source {
 struct metric {
 	const char *key; /* published: the base and the suffix of its unit */
 	const char *help;
-	const char *field; /* of struct task_struct, where the source is a task; else NULL */
+	const char *field; /* of struct task_struct or task_delay_info, where it is of a task; else
+			      NULL */
 	enum metric_group group;
 	enum metric_kind kind;
 	enum metric_unit unit;

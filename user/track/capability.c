@@ -3,6 +3,7 @@
 
 #include "base/cgroup.h"
 #include "base/cleanup.h"
+#include "base/task_delays.h"
 #include "bpfmon/shared.h"
 #include "track/optional.h"
 #include "track/permission.h"
@@ -188,6 +189,20 @@ static const char *program_why_missing(enum metric_id id, const struct optionals
 	return programs->missing[program][0] ? programs->missing[program] : NO_CGROUP;
 }
 
+const char capability_delays_off[] = "switched off: sysctl kernel.task_delayacct is 0";
+
+static const char *why_not_in_tasks(enum metric_id id)
+{
+	if (id == M_irq_delay)
+		return "kernel built without CONFIG_IRQ_TIME_ACCOUNTING";
+	if (metric_get(id)->source == SOURCE_DELAY)
+		return "kernel does not keep it: needs CONFIG_TASK_DELAY_ACCT, and it may "
+		       "be new";
+	if (metric_get(id)->group == GROUP_IO)
+		return "kernel built without CONFIG_TASK_IO_ACCOUNTING";
+	return "kernel does not keep it for a task";
+}
+
 static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
 {
 	static const uint64_t field_bit[NR_METRICS] = {
@@ -196,15 +211,16 @@ static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
 	};
 
 	if (field_bit[id] && !(task_fields & field_bit[id]))
-		return metric_get(id)->group == GROUP_IO
-			       ? "kernel built without CONFIG_TASK_IO_ACCOUNTING"
-			       : "kernel does not keep it for a task";
+		return why_not_in_tasks(id);
+	if (metric_get(id)->source == SOURCE_DELAY && !task_delays_are_kept())
+		return capability_delays_off;
 	if (id == M_runqueue_wait && !has_runqueue_wait())
 		return "kernel does not keep it: needs CONFIG_SCHED_INFO";
 	if (metric_get(id)->source == SOURCE_PROCFS && access("/proc/self/smaps_rollup", R_OK))
 		return "kernel does not report it: needs CONFIG_PROC_PAGE_MONITOR";
 	if (metric_get(id)->source == SOURCE_HOST && !has_pressure())
-		return "kernel does not keep it: needs CONFIG_PSI, and may need psi=1 at boot";
+		return "kernel does not keep it: needs CONFIG_PSI, and may need psi=1 at "
+		       "boot";
 	return NULL;
 }
 

@@ -17,15 +17,20 @@ int capability_core(char *why, size_t size);
 void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
 			const struct optionals *programs, struct metric_set *usable,
 			const char *unusable[NR_METRICS]);
+/* Why @unusable has a delay that the kernel would keep, were it told to. */
+extern const char capability_delays_off[];
 /* The following load the kernel's types, which takes some 20 ms. */
 bool capability_has_tracepoint(const char *name);
-/* The kernel's number of @controller ("memory"), an index into a task's cgroups; or -ENOENT.
+/* The kernel's number of @controller ("memory"), an index into a task's
+ * cgroups; or -ENOENT.
  */
 int capability_cgroup_subsys(const char *controller);
 bool capability_has_syscall_programs(void);
-/* The address space still exists at the exit hook (from 6.16 on), so that peaks are exact. */
+/* The address space still exists at the exit hook (from 6.16 on), so that
+ * peaks are exact. */
 bool capability_has_exact_peak(void);
-/* Calls @fn for each requirement: its name, whether it is met, why not and what to do. */
+/* Calls @fn for each requirement: its name, whether it is met, why not and
+ * what to do. */
 void capability_each(void (*fn)(void *context, const char *name, bool available, const char *why),
 		     void *context);
 

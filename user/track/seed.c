@@ -102,6 +102,8 @@ void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_s
 		values[M_##base] = used->base;                                                     \
 		metric_put(have, M_##base);                                                        \
 	}
+/* those of ended threads are not kept */
+#define DELAY_METRIC(base, ...)
 #include "bpfmon/metrics.def"
 	if (!ticks || !metric_has(have, M_cpu))
 		return;
