@@ -20,7 +20,7 @@
 	"(SELECT run FROM run_text UNION ALL SELECT run FROM tag UNION ALL SELECT run FROM sample" \
 	" UNION ALL SELECT run FROM block UNION ALL SELECT run FROM process"                       \
 	" UNION ALL SELECT run FROM process_sample UNION ALL SELECT run FROM event"                \
-	" UNION ALL SELECT run FROM span)"
+	" UNION ALL SELECT run FROM span UNION ALL SELECT run FROM instance)"
 #define OF_NO_RUN "SELECT count(*) FROM " ROWS " WHERE run NOT IN (SELECT id FROM run)"
 
 /* What happens after the @at-th commit of a writer. */

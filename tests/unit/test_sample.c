@@ -55,11 +55,13 @@ static void instances_keep_their_order_and_names(void **state)
 
 static void name_of_an_instance_is_cut_to_its_room(void **state)
 {
+	char name[2 * INSTANCE_BYTES] = "";
 	struct sample s = { 0 };
 	struct instance *i;
 
 	(void)state;
-	i = sample_add_instance(&s, "cgroup", "0123456789012345678901234567890123456789");
+	memset(name, 'a', sizeof(name) - 1);
+	i = sample_add_instance(&s, "cgroup", name);
 	assert_int_equal(strlen(i->name), sizeof(i->name) - 1);
 	sample_reset(&s);
 }

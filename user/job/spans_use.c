@@ -82,7 +82,7 @@ void spans_put_sample(struct job *job, struct sample *smp)
 		char number[32];
 
 		snprintf(number, sizeof(number), "%" PRIu64, s->span.id);
-		at = sample_add_instance(smp, "span", number);
+		at = sample_add_instance(smp, SPAN_DIMENSION, number);
 		if (!at) {
 			job->forgone++;
 			continue;

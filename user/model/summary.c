@@ -42,6 +42,7 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 	for (int i = 0; i < NR_METRICS; i++)
 		if (sample_has(smp, (enum metric_id)i))
 			sample_set(&s->total, (enum metric_id)i, smp->value[i]);
+	sample_take_counters(&s->total, smp);
 	if (sample_has(smp, M_rss) && (!s->has_rss_peak || smp->value[M_rss] > s->rss_peak_bytes)) {
 		s->has_rss_peak = true;
 		s->rss_peak_bytes = smp->value[M_rss];

@@ -12,6 +12,7 @@
 #define ROW_IF_CPU_COUNTED .there = THERE_IF_CPU_COUNTED
 #define ROW_IF_COLLECTED .there = THERE_IF_COLLECTED
 #define ROW_IF_KILLED .there = THERE_IF_KILLED
+#define ROW_IF_INSTANCES .there = THERE_IF_INSTANCES
 
 static const struct summary_field fields[NR_SUMMARY_FIELDS] = {
 /* clang-format off */
@@ -120,6 +121,8 @@ bool summary_field_is_there(const struct summary *s, const struct summary_field 
 		return summary_is_collectors(s);
 	case THERE_IF_KILLED:
 		return s->oom_kills;
+	case THERE_IF_INSTANCES:
+		return s->total.nr_instances;
 	case THERE_ALWAYS:
 		break;
 	}

@@ -27,6 +27,7 @@ enum summary_type {
 	TYPE_LOSSES,
 	TYPE_OOM,
 	TYPE_COUNTERS, /* of metrics.def: keys of the line itself */
+	TYPE_INSTANCES,
 	TYPE_HOLDERS,
 	TYPE_OTHERS,
 	TYPE_PROGRAMS,
@@ -45,6 +46,7 @@ enum summary_there {
 	THERE_IF_CPU_COUNTED,
 	THERE_IF_COLLECTED, /* the collector made it */
 	THERE_IF_KILLED,    /* there were OOM kills */
+	THERE_IF_INSTANCES, /* there are values of instances */
 };
 
 struct summary_field {

@@ -13,11 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A statement that is read beside others, at its next row or at its end. */
+struct cursor {
+	sqlite3_stmt *s; /* NULL: its rows are not wanted */
+	bool is_row;
+	uint64_t at_ns; /* of the row */
+	int64_t last;   /* the number of the last event */
+};
+
 struct stored {
 	struct database d;
 	int64_t id;
 	source_fn fn;
 	void *context;
+	struct cursor instances; /* of the samples that are being given */
 };
 
 /*
@@ -97,14 +106,6 @@ static int summary_give(struct source *s, unsigned parts, const struct run_text 
 /* What is given in the order of time; at the same time, in this order. */
 enum timed { SAMPLES, PROCESS_SAMPLES, EVENTS, NR_TIMED };
 
-/* A statement that is read beside others, at its next row or at its end. */
-struct cursor {
-	sqlite3_stmt *s; /* NULL: its rows are not wanted */
-	bool is_row;
-	uint64_t at_ns; /* of the row */
-	int64_t last;   /* the number of the last event */
-};
-
 /* Samples come in the order of their times, or never end; of events row_event() looks after it. */
 static int cursor_step(struct database *d, struct cursor *c, bool is_ordered)
 {
@@ -129,6 +130,21 @@ static int cursor_find_next(const struct cursor *all)
 	return next;
 }
 
+/* What there is of the instances at the time of the sample; they are in its order. */
+static int instances_take(struct stored *from, struct sample *smp)
+{
+	struct cursor *c = &from->instances;
+	int err = 0;
+
+	while (!err && c->is_row && c->at_ns <= smp->elapsed_ns) {
+		if (c->at_ns == smp->elapsed_ns)
+			err = row_instance(&from->d, c->s, smp);
+		if (!err)
+			err = cursor_step(&from->d, c, true);
+	}
+	return err;
+}
+
 static int timed_give(struct source *s, unsigned parts, int which, struct cursor *c)
 {
 	struct stored *from = s->from;
@@ -141,6 +157,8 @@ static int timed_give(struct source *s, unsigned parts, int which, struct cursor
 		return err ? err : line_give(s, parts, parts_events, line);
 	case SAMPLES:
 		err = row_sample(&from->d, s->only, c->s, &s->line.sample);
+		if (!err)
+			err = instances_take(from, &s->line.sample);
 		return err ? err : row_give(s, LINE_SAMPLE);
 	default:
 		err = row_process_sample(&from->d, c->s, &s->line.process_sample);
@@ -173,6 +191,11 @@ static int all_timed_give(struct source *s, unsigned parts)
 	if (parts & PART(LINE_SAMPLE))
 		err = (s->is_coarse ? rows_of_blocks : rows_of_samples)(&from->d, from->id, s->only,
 									&all[SAMPLES].s);
+	from->instances = (struct cursor){ 0 };
+	if (!err && parts & PART(LINE_SAMPLE) && !s->is_coarse)
+		err = rows_of_instances(&from->d, from->id, &from->instances.s);
+	if (!err)
+		err = cursor_step(&from->d, &from->instances, true);
 	if (!err && parts & PART(LINE_PROCESS_SAMPLE))
 		err = rows_of_process_samples(&from->d, from->id, s->from_ns,
 					      s->to_ns ? s->to_ns : UINT64_MAX,
@@ -183,6 +206,7 @@ static int all_timed_give(struct source *s, unsigned parts)
 		err = times_give(s, parts, all);
 	for (int i = 0; i < NR_TIMED; i++)
 		sqlite3_finalize(all[i].s);
+	sqlite3_finalize(from->instances.s);
 	return err;
 }
 

@@ -8,10 +8,11 @@
 
 #include <sqlite3.h>
 
-#define STORE_SCHEMA 5 /* PRAGMA user_version; a newer one is refused */
-#define SPANS_SINCE 3  /* the first schema that has spans */
-#define NOTES_SINCE 4  /* and that has notes of runs */
-#define EDITS_SINCE 5  /* and the time of their last edit */
+#define STORE_SCHEMA 6    /* PRAGMA user_version; a newer one is refused */
+#define SPANS_SINCE 3     /* the first schema that has spans */
+#define NOTES_SINCE 4     /* and that has notes of runs */
+#define EDITS_SINCE 5     /* and the time of their last edit */
+#define INSTANCES_SINCE 6 /* and values of instances */
 
 enum database_mode {
 	DATABASE_READ,
@@ -24,7 +25,7 @@ struct database {
 	int64_t version;    /* of its schema: one that is read may be older than ours */
 	struct path_end at; /* where it is, to write */
 	/* those that the file has */
-	struct metric_set sample_columns, process_columns, process_sample_columns;
+	struct metric_set sample_columns, process_columns, process_sample_columns, instance_columns;
 	bool is_unchanging; /* read as a file that does not change: see database_open_unchanging()
 			     */
 	uint64_t steps_left, bytes_left; /* of the work that defence_bound() grants */

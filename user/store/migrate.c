@@ -50,6 +50,7 @@ static const struct {
 	{ "process_sample", "process_samples", process_sample_metrics,
 	  offsetof(struct database, process_sample_columns) },
 	{ "span", "spans", columns_of_span, 0 },
+	{ "instance", "instances", metric_set_all, offsetof(struct database, instance_columns) },
 };
 #define NR_TABLES (sizeof(tables) / sizeof(*tables))
 

@@ -77,6 +77,14 @@ static const struct table_column process_sample_columns[] = {
 	{ "lossy",         COLUMN_TRUTH, "lossy", HEAVY(sample.lossy) },
 };
 
+/* Of each sample one for each instance. */
+#define INSTANCE(member) .offset = offsetof(struct instance_row, member)
+static const struct table_column instance_columns[] = {
+	{ "elapsed_ns", COLUMN_AMOUNT, NULL, INSTANCE(elapsed_ns), .is_key = true },
+	{ "dimension",  COLUMN_TEXT, NULL, INSTANCE(dimension), .is_key = true },
+	{ "name",       COLUMN_TEXT, NULL, INSTANCE(name), .is_key = true },
+};
+
 #define EVENT(member) .offset = offsetof(struct event_row, member)
 static const struct table_column event_columns[] = {
 	{ "elapsed_ns", COLUMN_AMOUNT, NULL, EVENT(elapsed_ns), .is_needed = true },
@@ -117,6 +125,7 @@ const struct stored_table block_table = { "block", sample_columns, NR(sample_col
 const struct stored_table process_table = { "process", process_columns, NR(process_columns) };
 const struct stored_table process_sample_table = { "process_sample", process_sample_columns,
 						   NR(process_sample_columns) };
+const struct stored_table instance_table = { "instance", instance_columns, NR(instance_columns) };
 const struct stored_table event_table = { "event", event_columns, NR(event_columns) };
 const struct stored_table span_table = { "span", span_columns, NR(span_columns) };
 
@@ -124,7 +133,7 @@ const struct table_column *table_column_find(const char *table, const char *name
 {
 	static const struct stored_table *const all[] = {
 		&run_table,   &sample_table,         &block_table, &process_table,
-		&event_table, &process_sample_table, &span_table,
+		&event_table, &process_sample_table, &span_table,  &instance_table,
 	};
 
 	for (size_t t = 0; t < NR(all); t++)

@@ -36,6 +36,11 @@ struct process_sample_row {
 	struct process_sample sample;
 };
 
+struct instance_row {
+	uint64_t elapsed_ns; /* of its sample */
+	const char *dimension, *name;
+};
+
 struct span_row {
 	int64_t seq; /* each is larger than the one before */
 	const char *line;
@@ -48,7 +53,7 @@ struct event_row {
 };
 
 extern const struct stored_table run_table, sample_table, block_table, process_table,
-	process_sample_table, event_table, span_table;
+	process_sample_table, event_table, span_table, instance_table;
 
 /* A column of one of these; NULL: there is none of that name, or it is of a metric. */
 const struct table_column *table_column_find(const char *table, const char *name);

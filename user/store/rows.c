@@ -107,6 +107,14 @@ int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only
 	return select_prepare(d, id, sql, s);
 }
 
+int rows_of_instances(struct database *d, int64_t id, sqlite3_stmt **s)
+{
+	*s = NULL;
+	if (d->version < INSTANCES_SINCE)
+		return 0;
+	return rows_select(d, id, &instance_table, &d->instance_columns, s);
+}
+
 int rows_of_processes(struct database *d, int64_t id, sqlite3_stmt **s)
 {
 	return rows_select(d, id, &process_table, &d->process_columns, s);
@@ -169,6 +177,22 @@ int row_sample(struct database *d, const struct metric_set *only, sqlite3_stmt *
 	sample_reset(smp);
 	smp->elapsed_ns = row.elapsed_ns;
 	row_read_metrics(&r, at, &columns, smp->value, &smp->have);
+	return r.err;
+}
+
+int row_instance(struct database *d, sqlite3_stmt *s, struct sample *smp)
+{
+	struct row r = { .d = d, .s = s, .table = "instance" };
+	struct instance_row row = { 0 };
+	int at = row_read(&r, &instance_table, &row);
+	struct instance *i;
+
+	if (r.err || smp->nr_instances == MAX_INSTANCES)
+		return r.err;
+	i = sample_add_instance(smp, row.dimension, row.name);
+	if (!i)
+		return -ENOMEM;
+	row_read_metrics(&r, at, &d->instance_columns, i->value, &i->have);
 	return r.err;
 }
 

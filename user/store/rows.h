@@ -19,6 +19,8 @@ int rows_of_later_samples(struct database *d, int64_t id, uint64_t after_ns, sql
 /* All of a long run with one row for many samples: of a gauge the largest, of a counter the
  * last; a run that is not long is given whole. */
 int rows_of_blocks(struct database *d, int64_t id, const struct metric_set *only, sqlite3_stmt **s);
+/* The instances of samples, in the order of these; *@s is NULL where the schema has none. */
+int rows_of_instances(struct database *d, int64_t id, sqlite3_stmt **s);
 int rows_of_processes(struct database *d, int64_t id, sqlite3_stmt **s);
 /* Only those of samples taken from @from_ns to @to_ns after the start. */
 int rows_of_process_samples(struct database *d, int64_t id, uint64_t from_ns, uint64_t to_ns,
@@ -34,6 +36,8 @@ int rows_of_spans(struct database *d, int64_t id, sqlite3_stmt **s);
  */
 int row_sample(struct database *d, const struct metric_set *only, sqlite3_stmt *s,
 	       struct sample *smp);
+/* Adds an instance to @smp; one too many is left out. */
+int row_instance(struct database *d, sqlite3_stmt *s, struct sample *smp);
 int row_process_sample(struct database *d, sqlite3_stmt *s, struct process_sample *p);
 /* *@last: the number of the row before, INT64_MIN for the first; pages that lead back to others
  * would never end. The strings are in use until the next step; the arguments are not in it, but in

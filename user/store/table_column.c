@@ -69,7 +69,7 @@ static char *column_copy_text(struct row *r, const char *text)
 
 static const char *column_read_text(struct row *r, int at, const struct table_column *c)
 {
-	return c->is_needed ? row_needed_text(r, at) : row_text(r, at);
+	return c->is_needed || c->is_key ? row_needed_text(r, at) : row_text(r, at);
 }
 
 static uint64_t column_read_amount(struct row *r, int at, const struct table_column *c)

@@ -5,10 +5,15 @@
 
 /* In the order of the schemas that added them. */
 static const struct run_table tables[] = {
-	{ "run_text", NULL, 0 },       { "tag", NULL, 0 },
-	{ "sample", "elapsed_ns", 0 }, { "block", "elapsed_ns", 0 },
-	{ "process", "seq", 0 },       { "process_sample", "elapsed_ns", 0 },
-	{ "event", "seq", 0 },         { "span", "seq", SPANS_SINCE },
+	{ "run_text", NULL, 0 },
+	{ "tag", NULL, 0 },
+	{ "sample", "elapsed_ns", 0 },
+	{ "block", "elapsed_ns", 0 },
+	{ "process", "seq", 0 },
+	{ "process_sample", "elapsed_ns", 0 },
+	{ "event", "seq", 0 },
+	{ "span", "seq", SPANS_SINCE },
+	{ "instance", "elapsed_ns", INSTANCES_SINCE },
 };
 
 const struct run_table *run_table_at(size_t i, int64_t version)

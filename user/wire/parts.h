@@ -13,6 +13,8 @@
 void epoch_write(struct jsonw *j, const char *key, uint64_t ns);
 void metric_write(struct jsonw *j, enum metric_id id, uint64_t value);
 void metrics_write(struct jsonw *j, const uint64_t *value, const struct metric_set *have);
+/* Under the key "by"; nothing where there are none. */
+void instances_write(struct jsonw *j, const struct sample *s);
 /* The arguments of a process that has any, as a list. */
 void args_write(struct jsonw *j, const char *key, const struct process *p);
 void oom_write(struct jsonw *j, const struct oom_kill *k);

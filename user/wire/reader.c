@@ -105,6 +105,7 @@ static void sample_read(struct line *l, json_t *o)
 	sample_reset(&l->sample);
 	l->sample.elapsed_ns = member_read_number(o, "elapsed_seconds", 9);
 	metrics_read(o, l->sample.value, &l->sample.have);
+	instances_read(json_object_get(o, "by"), &l->sample);
 }
 
 static void meta_read(struct line *l, json_t *o)

@@ -23,6 +23,8 @@ void usage_read(json_t *o, uint64_t *values, struct metric_set *have);
 void metrics_read_of(const struct metric_set *set, json_t *o, uint64_t *values,
 		     struct metric_set *have);
 void metrics_read(json_t *o, uint64_t *values, struct metric_set *have);
+/* Adds the instances in the object @by, which may be NULL. */
+void instances_read(const json_t *by, struct sample *s);
 /* False: it is not there. */
 bool member_read_bytes(const json_t *o, const char *key, uint64_t *bytes);
 void comm_read(char comm[COMM_TEXT_BYTES], const json_t *o);

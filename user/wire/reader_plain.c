@@ -14,11 +14,14 @@
 
 #define LAST_EPOCH_US ((1ULL << 32) * 1000000) /* later times the parser rounds: year 2106 */
 #define MOST_DIGITS 18                         /* of a whole number: one of more may overflow */
+#define MOST_INSTANCES 128 /* each name is compared with all before; more are left to the parser   \
+			    */
 
 /* What is left of the line. */
 struct scan {
 	const char *at, *end;
-	char *to; /* where the next text is copied, with a NUL; there is room for all of them */
+	char *to;   /* where the next text is copied, with a NUL; there is room for all of them */
+	bool opens; /* the next member is the first of its object */
 };
 
 static bool scan_take(struct scan *s, const char *text, size_t n)
@@ -36,8 +39,11 @@ static bool scan_key(struct scan *s, const char *key)
 {
 	const struct scan before = *s;
 
-	if (SCAN_TAKE(s, ",\"") && scan_take(s, key, strlen(key)) && SCAN_TAKE(s, "\":"))
+	if ((s->opens || SCAN_TAKE(s, ",")) && SCAN_TAKE(s, "\"") &&
+	    scan_take(s, key, strlen(key)) && SCAN_TAKE(s, "\":")) {
+		s->opens = false;
 		return true;
+	}
 	*s = before;
 	return false;
 }
@@ -243,6 +249,62 @@ static bool scan_elapsed(struct scan *s, uint64_t *elapsed_ns)
 	       scan_number(s, 9, UINT64_MAX, elapsed_ns);
 }
 
+/* "name":{, the members of which follow. */
+static bool scan_object(struct scan *s, const char **name, size_t room)
+{
+	size_t length;
+
+	if (!scan_text(s, name, &length) || !length || length >= room || !SCAN_TAKE(s, ":{"))
+		return false;
+	s->opens = true;
+	return true;
+}
+
+/* Of members with one name the parser takes the last. */
+static bool instance_is_new(const struct sample *smp, const char *dimension, const char *name)
+{
+	for (size_t i = 0; i < smp->nr_instances; i++)
+		if (!strcmp(smp->instances[i].dimension, dimension) &&
+		    (!name || !strcmp(smp->instances[i].name, name)))
+			return false;
+	return smp->nr_instances < MOST_INSTANCES;
+}
+
+static bool scan_instance(struct scan *s, const struct metric_set *all, const char *dimension,
+			  struct sample *smp)
+{
+	struct instance *i;
+	const char *name;
+
+	if (!scan_object(s, &name, INSTANCE_BYTES) || !instance_is_new(smp, dimension, name))
+		return false;
+	i = sample_add_instance(smp, dimension, name);
+	if (!i || !scan_metrics(s, all, i->value, &i->have) || !SCAN_TAKE(s, "}"))
+		return false;
+	s->opens = false;
+	return true;
+}
+
+static bool scan_instances(struct scan *s, const struct metric_set *all, struct sample *smp)
+{
+	const char *dimension;
+
+	if (!scan_key(s, "by"))
+		return true;
+	if (!SCAN_TAKE(s, "{"))
+		return false;
+	do {
+		if (!scan_object(s, &dimension, DIMENSION_BYTES) ||
+		    !instance_is_new(smp, dimension, NULL))
+			return false;
+		do {
+			if (!scan_instance(s, all, dimension, smp))
+				return false;
+		} while (SCAN_TAKE(s, ","));
+	} while (SCAN_TAKE(s, "},"));
+	return SCAN_TAKE(s, "}}");
+}
+
 static bool scan_sample(struct scan *s, struct sample *smp)
 {
 	struct metric_set all;
@@ -250,7 +312,7 @@ static bool scan_sample(struct scan *s, struct sample *smp)
 	sample_reset(smp);
 	metric_set_all(&all);
 	return scan_elapsed(s, &smp->elapsed_ns) && scan_metrics(s, &all, smp->value, &smp->have) &&
-	       scan_end_of_line(s);
+	       scan_instances(s, &all, smp) && scan_end_of_line(s);
 }
 
 /* Of a live feed, which also has what its record would have so far. */

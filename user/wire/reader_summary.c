@@ -92,6 +92,12 @@ static bool field_read_counters(struct summary *s, const struct summary_field *f
 	return true;
 }
 
+static bool field_read_instances(struct summary *s, const struct summary_field *f, const json_t *o)
+{
+	instances_read(json_object_get(o, f->key), &s->total);
+	return s->total.nr_instances;
+}
+
 static bool field_read_holders(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	json_t *v;
@@ -146,6 +152,7 @@ static read_fn *const field_readers[NR_SUMMARY_TYPES] = {
 	[TYPE_LOSSES] = field_read_losses,         [TYPE_OOM] = field_read_oom,
 	[TYPE_COUNTERS] = field_read_counters,     [TYPE_HOLDERS] = field_read_holders,
 	[TYPE_OTHERS] = field_read_others,         [TYPE_PROGRAMS] = field_read_programs,
+	[TYPE_INSTANCES] = field_read_instances,
 };
 
 /* A member that several rows decide is true where each of them is there. */

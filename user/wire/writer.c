@@ -151,7 +151,7 @@ void write_meta(struct jsonw *j, const struct run *run)
 	line_end(j);
 }
 
-static void instances_write(struct jsonw *j, const struct sample *s)
+void instances_write(struct jsonw *j, const struct sample *s)
 {
 	const char *open = NULL;
 

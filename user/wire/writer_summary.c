@@ -70,6 +70,13 @@ static void field_write_counters(struct jsonw *j, const struct summary *s,
 			metric_write(j, (enum metric_id)i, s->total.value[i]);
 }
 
+static void field_write_instances(struct jsonw *j, const struct summary *s,
+				  const struct summary_field *f)
+{
+	(void)f;
+	instances_write(j, &s->total);
+}
+
 static void field_write_holders(struct jsonw *j, const struct summary *s,
 				const struct summary_field *f)
 {
@@ -119,12 +126,13 @@ static void field_write_programs(struct jsonw *j, const struct summary *s,
 typedef void write_fn(struct jsonw *j, const struct summary *s, const struct summary_field *f);
 
 static write_fn *const field_writers[NR_SUMMARY_TYPES] = {
-	[TYPE_NUMBER] = field_write_number,     [TYPE_DERIVED] = field_write_number,
-	[TYPE_TRUTH] = field_write_truth,       [TYPE_TEXT] = field_write_text,
-	[TYPE_STATUS] = field_write_status,     [TYPE_OBJECT] = field_write_object,
-	[TYPE_LOSSES] = field_write_losses,     [TYPE_OOM] = field_write_oom,
-	[TYPE_COUNTERS] = field_write_counters, [TYPE_HOLDERS] = field_write_holders,
-	[TYPE_OTHERS] = field_write_others,     [TYPE_PROGRAMS] = field_write_programs,
+	[TYPE_NUMBER] = field_write_number,       [TYPE_DERIVED] = field_write_number,
+	[TYPE_TRUTH] = field_write_truth,         [TYPE_TEXT] = field_write_text,
+	[TYPE_STATUS] = field_write_status,       [TYPE_OBJECT] = field_write_object,
+	[TYPE_LOSSES] = field_write_losses,       [TYPE_OOM] = field_write_oom,
+	[TYPE_COUNTERS] = field_write_counters,   [TYPE_HOLDERS] = field_write_holders,
+	[TYPE_OTHERS] = field_write_others,       [TYPE_PROGRAMS] = field_write_programs,
+	[TYPE_INSTANCES] = field_write_instances,
 };
 
 static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in,

@@ -35,6 +35,7 @@ static int inserts_prepare(struct store_writer *w)
 		{ &process_sample_table, process_sample_metrics, &w->process_sample },
 		{ &event_table, no_metrics, &w->event },
 		{ &span_table, columns_of_span, &w->span },
+		{ &instance_table, metric_set_all, &w->instance },
 	};
 	int err = 0;
 
@@ -72,9 +73,10 @@ void store_writer_close(struct store_writer *w)
 	sqlite3_finalize(w->process_sample);
 	sqlite3_finalize(w->event);
 	sqlite3_finalize(w->span);
+	sqlite3_finalize(w->instance);
 	sqlite3_finalize(w->progress);
 	w->sample = w->block = w->process = w->process_sample = w->event = w->span = NULL;
-	w->progress = NULL;
+	w->progress = w->instance = NULL;
 	database_close(&w->d);
 	line_done(&w->line);
 }
@@ -177,6 +179,21 @@ static int sample_insert(struct store_writer *w, sqlite3_stmt *s, const struct s
 	return store_writer_run(w, s);
 }
 
+static int instance_insert(struct store_writer *w, uint64_t elapsed_ns, const struct instance *i)
+{
+	sqlite3_stmt *s = w->instance;
+	int at = columns_bind(s, FIRST_COLUMN, &instance_table, WRITTEN_FIRST, NULL);
+	struct metric_set all;
+
+	metric_set_all(&all);
+	metrics_bind(s, at, &all, i->value, &i->have);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run->id);
+	sqlite3_bind_int64(s, parameter_find(s, ":elapsed_ns"), (int64_t)elapsed_ns);
+	sqlite3_bind_text(s, parameter_find(s, ":dimension"), i->dimension, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, parameter_find(s, ":name"), i->name, -1, SQLITE_STATIC);
+	return store_writer_run(w, s);
+}
+
 /* To draw a long run, not all of it need be read. */
 static int block_add(struct store_writer *w, const struct sample *smp)
 {
@@ -207,6 +224,8 @@ int store_writer_put_sample(struct store_writer *w, const struct sample *smp)
 		w->run->has_rss = true;
 	}
 	err = sample_insert(w, w->sample, smp);
+	for (size_t i = 0; !err && i < smp->nr_instances; i++)
+		err = instance_insert(w, smp->elapsed_ns, &smp->instances[i]);
 	return err ? err : block_add(w, smp);
 }
 

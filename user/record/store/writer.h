@@ -20,7 +20,7 @@ struct store_run {
 
 struct store_writer {
 	struct database d;
-	sqlite3_stmt *sample, *block, *process, *process_sample, *event, *span,
+	sqlite3_stmt *sample, *block, *process, *process_sample, *event, *span, *instance,
 		*progress;     /* owned */
 	struct store_run *run; /* of which lines are put: @own, or one of the caller's */
 	struct store_run own;
