@@ -23,8 +23,8 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 
 WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if $(CI),-Werror)
-# bytes of the stack for one function; sanitizers add room between variables
-FRAME   := $(if $(SANITIZE),,-Wframe-larger-than=20480)
+# bytes of the stack for one function, as a line of a run has room for each metric; sanitizers add room between variables
+FRAME   := $(if $(SANITIZE),,-Wframe-larger-than=24576)
 CFLAGS  ?= -O2 -g
 # hardening; a sanitizer's run-time replaces the checks of _FORTIFY_SOURCE
 HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \

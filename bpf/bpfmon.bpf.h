@@ -89,6 +89,8 @@ u64 cgroup_of(u64 task);
 extern __u64 cgroup_target;
 /* True for a process of bpfmon itself, which is not counted. */
 __hidden bool task_is_own(u64 task);
+/* The id of the cgroup above the one at @cgroup that is at @level (0: the root), or of itself. */
+u64 cgroup_ancestor_id(u64 cgroup, u32 level);
 /* True if @task is in the cgroup that is followed, or in one below it. */
 int cgroup_has(u64 task);
 /* If @task is in it, sets @target_level, the depth of that cgroup. */

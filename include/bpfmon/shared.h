@@ -376,4 +376,27 @@ struct retire_request {
 	__u64 closing; /* processes with a record that another CPU is about to send */
 };
 
+/* Block I/O of a cgroup on a device, in one direction. */
+#define BLOCK_BUCKETS 40    /* of latencies: number i has those from 2^i ns to below 2^(i+1) */
+#define BLOCK_MINOR_BITS 20 /* of block_key.device: major and minor as in the kernel */
+#define DISK_BYTES 32
+#define MAX_BLOCKS 16384 /* of cgroup, device and direction; each is allocated when it is used */
+
+enum block_direction { BLOCK_READ, BLOCK_WRITE, BLOCK_DISCARD, BLOCK_FLUSH, NR_BLOCK_DIRECTIONS };
+
+struct block_key {
+	__u64 cgroup; /* of a whole node; else 0: the one that is followed, and those below it */
+	__u32 device;
+	__u32 direction;
+};
+
+struct block_count {
+	__u64 bytes;
+	__u64 ops;
+	__u64 timed; /* those of them that have a latency */
+	__u64 latency_ns; /* sum */
+	__u64 buckets[BLOCK_BUCKETS];
+	char disk[DISK_BYTES]; /* the device's name */
+};
+
 #endif

@@ -92,10 +92,12 @@ static void ancestry_read(struct ancestry *a, pid_t pid)
 
 /*
  * @path: of the cgroup, in its hierarchy, if @a is NULL. A process that began after the last sample
- * of a tree is followed as the one that started it.
+ * of a tree is followed as the one that started it. Not inlined: the paths of both are 8 KiB of
+ * stack.
  */
-static bool run_follows(const struct stores *s, const struct stored_run *run, struct ancestry *a,
-			const char *path)
+static __attribute__((noinline)) bool run_follows(const struct stores *s,
+						  const struct stored_run *run, struct ancestry *a,
+						  const char *path)
 {
 	struct run_of_feed r = { 0 };
 	struct source source = { 0 };

@@ -55,6 +55,7 @@ const struct option_row rights_rows[] = {
 
 const struct option_row tracking_rows[] = {
 	{ "exact-peak", 0, NULL, false, "Follow the tree's memory event by event, for its exact peak", flag_parse, AT(exact_peak), GUARD_NONE },
+	{ "block-io", 0, NULL, false, "Count the block I/O of the cgroup, by device, with latencies", flag_parse, AT(block_io), GUARD_NONE },
 	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192 to 32768, or more)", max_tasks_parse, AT(max_tasks), GUARD_NONE },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", inject_misses_parse, AT(inject_misses), GUARD_TEST },
 	{ "inject-slow-pss", 0, "MS", false, "For tests: each read of PSS takes MS milliseconds longer", inject_slow_pss_parse, AT(slow_pss_ms), GUARD_TEST },
@@ -189,12 +190,25 @@ static void pss_resolve(struct recording_options *r)
 		r->pss_ppm = PSS_PPM_DEFAULT;
 }
 
+/* As for PSS; without a cgroup nothing is loaded, and a default of files is no error. */
+static void block_io_resolve(struct recording_options *r, bool has_cgroup)
+{
+	bool is_named = metric_set_has_source(&r->wanted, SOURCE_BLOCK);
+
+	if (r->block_io && !has_cgroup)
+		log_warn("--block-io has no effect: block I/O is counted by cgroup; see "
+			 "--own-cgroup and attach --cgroup");
+	else if (r->block_io && !is_named)
+		metric_set_put_source(&r->wanted, SOURCE_BLOCK);
+}
+
 int recording_resolve(struct recording_options *r, bool has_cgroup)
 {
 	int err;
 
 	if (has_cgroup && !r->chooses_metrics)
 		metric_set_put_source(&r->wanted, SOURCE_CGROUP);
+	block_io_resolve(r, has_cgroup);
 	if (r->format != r->default_format &&
 	    !r->nr_outputs) { /* one of the environment may be unused */
 		log_error("--format says how, but no --output says where; try -o run.%s",

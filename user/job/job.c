@@ -30,6 +30,7 @@ static void sample_read_files(struct job *job, struct sample *smp)
 		target_look(job);
 	cgroup_stat_read(&job->cgroup, &job->run->usable, smp);
 	sample_put_wire(job, smp);
+	job_read_block_io(job, smp);
 	pressure_read(&job->host_pressure, &job->run->usable, M_host_memory_pressure_some,
 		      M_host_memory_pressure_full, smp);
 }
@@ -268,6 +269,7 @@ void job_done(struct job *job)
 	sample_reset(&job->held.smp);
 	jsonw_done(&job->held.heaviest);
 	cgroup_stat_done(&job->cgroup);
+	block_io_done(&job->block_io);
 	pressure_done(&job->host_pressure);
 	pushed_done(&job->pushed);
 	summary_done(&job->summary);

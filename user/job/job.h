@@ -8,6 +8,7 @@
 #define JOB_JOB_H
 
 #include "feed/feed.h"
+#include "job/block_io.h"
 #include "job/bound.h"
 #include "job/cgroup_stat.h"
 #include "job/exact_peak.h"
@@ -73,6 +74,7 @@ struct job {
 	struct pss_reader *pss_reader; /* owned; NULL without --pss */
 	struct held_sample held;
 	struct cgroup_stat cgroup;
+	struct block_io block_io;
 	struct cgroup_target own_cgroup; /* --own-cgroup */
 	struct target target;            /* if a cgroup was attached to */
 	struct pressure host_pressure;
@@ -117,6 +119,12 @@ void job_unread(struct job *job);
 void job_drain_end(struct job *job);
 void job_process(struct job *job, const struct process_record *r);
 void job_oom(struct job *job, const struct oom_event *e);
+
+/* Counts the block I/O of @target, or NULL, from now on, if that is asked for and can be. */
+void job_open_block_io(struct job *job, const struct cgroup_target *target);
+/* The same of the cgroup that has taken its place. */
+void job_reopen_block_io(struct job *job);
+void job_read_block_io(struct job *job, struct sample *smp);
 
 /* Ends an interval of the upper bound of its peak, with the last drain. */
 void job_bound_interval(struct job *job);

@@ -31,6 +31,7 @@ static void job_open_files(struct job *job)
 				sizeof(why)))
 		target = &job->own_cgroup;
 	cgroup_stat_open(&job->cgroup, target, job->run);
+	job_open_block_io(job, target);
 	if (metric_set_has_source(&job->run->usable, SOURCE_HOST))
 		pressure_open(&job->host_pressure, HOST_MEMORY_PRESSURE);
 }

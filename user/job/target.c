@@ -49,6 +49,7 @@ static void target_note_made(struct job *job, uint64_t id, uint64_t time_ns)
 	job->target.gone_ns = 0;
 	job->target.is_new = job->target.was_remade = true;
 	cgroup_stat_reopen(&job->cgroup);
+	job_reopen_block_io(job);
 	target_report(job, time_ns, "cgroup_recreated");
 }
 

@@ -22,7 +22,7 @@ static const struct unit {
 static const char *const groups[NR_GROUPS] = {
 	[GROUP_CPU] = "cpu",       [GROUP_MEM] = "mem",     [GROUP_IO] = "io",
 	[GROUP_NET] = "net",       [GROUP_DELAY] = "delay", [GROUP_PROC] = "proc",
-	[GROUP_CGROUP] = "cgroup", [GROUP_HOST] = "host",
+	[GROUP_CGROUP] = "cgroup", [GROUP_BLOCK] = "block", [GROUP_HOST] = "host",
 };
 
 #define ROW(base, grp, knd, unt, fld, hlp, src)                                                    \
@@ -45,6 +45,7 @@ static const struct metric metrics[NR_METRICS] = {
 #define DERIVED_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, DERIVED)
 #define CGROUP_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, CGROUP)
 #define WIRE_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, WIRE)
+#define BLOCK_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, BLOCK)
 #define HOST_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, HOST)
 #include "bpfmon/metrics.def"
 };
@@ -109,7 +110,7 @@ void metric_set_default(struct metric_set *set)
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metrics[i].source != SOURCE_PROCFS && metrics[i].source != SOURCE_CGROUP &&
 		    metrics[i].source != SOURCE_NET && metrics[i].source != SOURCE_WIRE &&
-		    metrics[i].source != SOURCE_DELAY)
+		    metrics[i].source != SOURCE_DELAY && metrics[i].source != SOURCE_BLOCK)
 			metric_put(set, (enum metric_id)i);
 }
 

@@ -17,6 +17,7 @@ enum metric_id {
 #define DERIVED_METRIC(base, ...) M_##base,
 #define CGROUP_METRIC(base, ...) M_##base,
 #define WIRE_METRIC(base, ...) M_##base,
+#define BLOCK_METRIC(base, ...) M_##base,
 #define HOST_METRIC(base, ...) M_##base,
 #include "bpfmon/metrics.def"
 	NR_METRICS
@@ -30,6 +31,7 @@ enum metric_group {
 	GROUP_NET,
 	GROUP_PROC,
 	GROUP_CGROUP,
+	GROUP_BLOCK,
 	GROUP_HOST,
 	NR_GROUPS
 };
@@ -47,6 +49,7 @@ enum metric_source {
 	SOURCE_DERIVED,
 	SOURCE_CGROUP, /* only of a command that has a cgroup of its own */
 	SOURCE_WIRE,   /* only of a job that has a cgroup, and only if asked for */
+	SOURCE_BLOCK,  /* only if asked for, and of a cgroup */
 	SOURCE_HOST
 };
 

@@ -16,6 +16,7 @@ void summary_done(struct summary *s)
 	free(s->program_index);
 	holders_done(&s->holders);
 	sample_reset(&s->total);
+	latencies_done(&s->latencies);
 	*s = (struct summary){ 0 };
 }
 

@@ -3,6 +3,7 @@
 #ifndef MODEL_SUMMARY_H
 #define MODEL_SUMMARY_H
 
+#include "model/block_latency.h"
 #include "model/cores.h"
 #include "model/holder.h"
 #include "model/process.h"
@@ -78,6 +79,7 @@ struct summary {
 	struct oom_kill oom; /* the last of them, or that of the command */
 	uint64_t processes_total;
 	struct sample total; /* counters: the last value; gauges: unused */
+	struct block_latencies latencies;
 	bool has_rss_peak;
 	uint64_t rss_peak_bytes, rss_peak_elapsed_ns; /* the largest sum at a sample */
 	bool has_rss_peak_upper;

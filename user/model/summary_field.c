@@ -13,6 +13,7 @@
 #define ROW_IF_COLLECTED .there = THERE_IF_COLLECTED
 #define ROW_IF_KILLED .there = THERE_IF_KILLED
 #define ROW_IF_INSTANCES .there = THERE_IF_INSTANCES
+#define ROW_IF_LATENCIES .there = THERE_IF_LATENCIES
 
 static const struct summary_field fields[NR_SUMMARY_FIELDS] = {
 /* clang-format off */
@@ -123,6 +124,8 @@ bool summary_field_is_there(const struct summary *s, const struct summary_field 
 		return s->oom_kills;
 	case THERE_IF_INSTANCES:
 		return s->total.nr_instances;
+	case THERE_IF_LATENCIES:
+		return s->latencies.nr;
 	case THERE_ALWAYS:
 		break;
 	}

@@ -28,6 +28,7 @@ enum summary_type {
 	TYPE_OOM,
 	TYPE_COUNTERS, /* of metrics.def: keys of the line itself */
 	TYPE_INSTANCES,
+	TYPE_LATENCIES,
 	TYPE_HOLDERS,
 	TYPE_OTHERS,
 	TYPE_PROGRAMS,
@@ -47,6 +48,7 @@ enum summary_there {
 	THERE_IF_COLLECTED, /* the collector made it */
 	THERE_IF_KILLED,    /* there were OOM kills */
 	THERE_IF_INSTANCES, /* there are values of instances */
+	THERE_IF_LATENCIES, /* there are histograms of block I/O */
 };
 
 struct summary_field {

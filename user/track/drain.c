@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "bpfmon.skel.h"
 #include "track/iterator.h"
+#include "track/programs.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -13,16 +14,6 @@
 
 #define WHOLE_DRAIN_PASSES 16
 #define NODE_DRAIN_PASSES 3 /* of a whole node, whose end they do not wait for */
-
-static uint64_t program_misses(const struct bpf_program *prog)
-{
-	struct bpf_prog_info info = { 0 };
-	__u32 size = sizeof(info);
-
-	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
-		return 0;
-	return info.recursion_misses;
-}
 
 uint64_t tracker_socket_misses(const struct tracker *t)
 {

@@ -31,6 +31,11 @@ static bool has_rss_stat(void)
 	return capability_has_tracepoint("rss_stat");
 }
 
+static bool has_block_rq_complete(void)
+{
+	return capability_has_tracepoint("block_rq_complete");
+}
+
 static bool has_cgroup_attach_task(void)
 {
 	return capability_has_tracepoint("cgroup_attach_task");
@@ -83,6 +88,9 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_EXACT_PEAK] = { "peak__rss", "exact peak of the tree",
 				  "needs the tracepoint rss_stat", "only bounds of it are known",
 				  has_rss_stat },
+	[OPTIONAL_BLOCK] = { "block__rq_complete", "block I/O of a cgroup",
+			     "needs the tracepoint block_rq_complete and CONFIG_BLK_CGROUP",
+			     "only the cgroup's own files have it", has_block_rq_complete },
 	[OPTIONAL_MOVES] = { "cgroup__attach_task", "moves into and out of a cgroup",
 			     "needs the tracepoint cgroup_attach_task",
 			     "they are found at the next sample", has_cgroup_attach_task },

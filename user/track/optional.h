@@ -15,6 +15,7 @@ enum optional {
 	OPTIONAL_RELEASES,
 	OPTIONAL_OOM,
 	OPTIONAL_EXACT_PEAK,
+	OPTIONAL_BLOCK,
 	OPTIONAL_MOVES, /* this and the two that follow: only where a cgroup is followed */
 	OPTIONAL_REMADE,
 	OPTIONAL_REMOVED,

@@ -95,6 +95,8 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	bpf_map__set_max_entries(s->maps.net_tasks, s->rodata->want_net ? max_tasks : 1);
 	bpf_map__set_max_entries(s->maps.net_slots, s->rodata->want_net ? NET_SLOTS : 1);
 	bpf_map__set_autocreate(s->maps.owners, s->rodata->want_net);
+	bpf_map__set_max_entries(s->maps.blocks,
+				 set & OPTIONAL_BIT(OPTIONAL_BLOCK) ? MAX_BLOCKS : 1);
 	bpf_map__set_max_entries(s->maps.mms, o->exact_peak ? max_tasks : 1);
 }
 
@@ -168,6 +170,8 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 	a.loader.verbose = o->verbose;
 	if (!o->exact_peak)
 		a.set &= ~OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
+	if (!metric_set_has_source(&o->wanted, SOURCE_BLOCK))
+		a.set &= ~OPTIONAL_BIT(OPTIONAL_BLOCK);
 	if (!o->cgroup)
 		a.set &= ~OPTIONAL_OF_CGROUP;
 	if (!metric_set_has_source(&o->wanted, SOURCE_NET))
@@ -228,4 +232,14 @@ int programs_attach(struct tracker *t, char *why, size_t size)
 	snprintf(why, size, "the kernel has no iterators over tasks and map elements: %s",
 		 strerror(-err));
 	return err;
+}
+
+uint64_t program_misses(const struct bpf_program *prog)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(prog), &info, &size))
+		return 0;
+	return info.recursion_misses;
 }

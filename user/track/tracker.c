@@ -16,6 +16,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void block_metrics_explain(struct tracker *t)
+{
+	const char *missing = t->optional.missing[OPTIONAL_BLOCK];
+
+	for (int i = 0; *missing && i < NR_METRICS; i++) {
+		if (metric_get((enum metric_id)i)->source != SOURCE_BLOCK ||
+		    !metric_has(&t->usable, (enum metric_id)i))
+			continue;
+		metric_drop(&t->usable, (enum metric_id)i);
+		t->unusable[i] = missing;
+	}
+}
+
 int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size)
 {
 	__cleanup(closep) int cgroup_fd = -1;
@@ -36,12 +49,14 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	if (!err)
 		err = tracker_adopt(t); /* finds out which fields exist */
 	t->knows_births = !err && !births_untold(t->skel->maps.births, &t->births_untold);
-	if (err)
+	if (err) {
 		tracker_close(t);
-	else
-		capability_metrics(&o->wanted, t->skel->bss->task_fields, &t->optional, &t->usable,
-				   t->unusable);
-	return err;
+		return err;
+	}
+	capability_metrics(&o->wanted, t->skel->bss->task_fields, &t->optional, &t->usable,
+			   t->unusable);
+	block_metrics_explain(t);
+	return 0;
 }
 
 /* Births that both hooks have missed, by the kernel's own count; if that is not known, a bound. */

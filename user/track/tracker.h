@@ -186,6 +186,17 @@ int tracker_peak(const struct tracker *t, struct tree_peak *peak);
 void tracker_each_mm(const struct tracker *t,
 		     void (*fn)(void *, uint64_t mm, const struct mm_entry *), void *context);
 
+/* Counts the block I/O of the cgroup @id of the io controller's hierarchy, and of those below it,
+ * from now on; 0: of none. Not of a whole node, where all are counted. */
+void tracker_block_follow(struct tracker *t, uint64_t id);
+/* Calls @fn for each count of block I/O. 0 or a negative errno. */
+int tracker_each_block(const struct tracker *t,
+		       void (*fn)(void *context, const struct block_key *key,
+				  const struct block_count *count),
+		       void *context);
+/* Requests that were not counted: for lack of room, or because the hook missed them. */
+uint64_t tracker_blocks_lost(const struct tracker *t);
+
 /* Bytes of kernel memory that the maps hold now, as the kernel reports them. */
 uint64_t tracker_map_bytes(const struct tracker *t);
 unsigned tracker_max_tasks(const struct tracker *t);

@@ -14,8 +14,9 @@
 
 #define LAST_EPOCH_US ((1ULL << 32) * 1000000) /* later times the parser rounds: year 2106 */
 #define MOST_DIGITS 18                         /* of a whole number: one of more may overflow */
-#define MOST_INSTANCES 128 /* each name is compared with all before; more are left to the parser   \
-			    */
+#define MOST_INSTANCES                                                                             \
+	128 /* each name is compared with all before; more are left to the parser                  \
+	     */
 
 /* What is left of the line. */
 struct scan {

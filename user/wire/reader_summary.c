@@ -4,6 +4,7 @@
 #include "wire/reader_parts.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* @o: the object that the field is in, NULL where the line has none. False: it is not there. */
 typedef bool read_fn(struct summary *s, const struct summary_field *f, const json_t *o);
@@ -98,6 +99,41 @@ static bool field_read_instances(struct summary *s, const struct summary_field *
 	return s->total.nr_instances;
 }
 
+static void latency_read(struct block_latency *l, const json_t *pairs)
+{
+	uint64_t upper_ns, count;
+	unsigned bucket;
+	json_t *pair;
+	size_t i;
+
+	json_array_foreach(pairs, i, pair)
+		if (value_read_number(json_array_get(pair, 0), 0, &upper_ns) &&
+		    !latency_bucket_find(upper_ns, &bucket) &&
+		    value_read_number(json_array_get(pair, 1), 0, &count))
+			l->count[bucket] = count;
+}
+
+static bool field_read_latencies(struct summary *s, const struct summary_field *f, const json_t *o)
+{
+	const char *device, *name;
+	struct block_latency *l;
+	json_t *of_device, *v;
+	unsigned direction;
+
+	json_object_foreach(json_object_get(o, f->key), device, of_device) {
+		if (strlen(device) >= INSTANCE_BYTES)
+			continue;
+		json_object_foreach(of_device, name, v) {
+			if (latency_direction_find(name, &direction))
+				continue;
+			l = latencies_get(&s->latencies, device, direction);
+			if (l)
+				latency_read(l, v);
+		}
+	}
+	return s->latencies.nr;
+}
+
 static bool field_read_holders(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	json_t *v;
@@ -152,7 +188,7 @@ static read_fn *const field_readers[NR_SUMMARY_TYPES] = {
 	[TYPE_LOSSES] = field_read_losses,         [TYPE_OOM] = field_read_oom,
 	[TYPE_COUNTERS] = field_read_counters,     [TYPE_HOLDERS] = field_read_holders,
 	[TYPE_OTHERS] = field_read_others,         [TYPE_PROGRAMS] = field_read_programs,
-	[TYPE_INSTANCES] = field_read_instances,
+	[TYPE_INSTANCES] = field_read_instances,   [TYPE_LATENCIES] = field_read_latencies,
 };
 
 /* A member that several rows decide is true where each of them is there. */

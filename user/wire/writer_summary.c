@@ -77,6 +77,39 @@ static void field_write_instances(struct jsonw *j, const struct summary *s,
 	instances_write(j, &s->total);
 }
 
+static void latency_write(struct jsonw *j, const struct block_latency *l)
+{
+	jsonw_array(j, latency_direction_name(l->direction));
+	for (unsigned i = 0; i < LATENCY_BUCKETS; i++) {
+		if (!l->count[i])
+			continue;
+		jsonw_array(j, NULL);
+		jsonw_uint(j, NULL, latency_upper_ns(i));
+		jsonw_uint(j, NULL, l->count[i]);
+		jsonw_array_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+static void field_write_latencies(struct jsonw *j, const struct summary *s,
+				  const struct summary_field *f)
+{
+	const struct block_latency *all = s->latencies.all;
+
+	jsonw_object(j, f->key);
+	for (size_t i = 0; i < s->latencies.nr; i++) {
+		bool is_first = !i || strcmp(all[i].device, all[i - 1].device) != 0;
+
+		if (is_first && i)
+			jsonw_object_end(j);
+		if (is_first)
+			jsonw_object(j, all[i].device);
+		latency_write(j, &all[i]);
+	}
+	jsonw_object_end(j);
+	jsonw_object_end(j);
+}
+
 static void field_write_holders(struct jsonw *j, const struct summary *s,
 				const struct summary_field *f)
 {
@@ -132,7 +165,7 @@ static write_fn *const field_writers[NR_SUMMARY_TYPES] = {
 	[TYPE_LOSSES] = field_write_losses,       [TYPE_OOM] = field_write_oom,
 	[TYPE_COUNTERS] = field_write_counters,   [TYPE_HOLDERS] = field_write_holders,
 	[TYPE_OTHERS] = field_write_others,       [TYPE_PROGRAMS] = field_write_programs,
-	[TYPE_INSTANCES] = field_write_instances,
+	[TYPE_INSTANCES] = field_write_instances, [TYPE_LATENCIES] = field_write_latencies,
 };
 
 static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in,

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Block I/O as requests complete: bytes, operations and their latency by cgroup, device and
+ * direction. The owner is the cgroup of the request's data, never `current`, which at that moment
+ * is any task; so writeback counts, too, where the kernel knows whose pages it writes.
+ */
+#include "bpfmon.bpf.h"
+
+#define MAX_LEVELS 32
+#define OP_MASK 0xff /* of cmd_flags */
+
+/* As the kernel's enum req_op, which has other names before 6.0. */
+enum {
+	OP_WRITE_BIT = 1, /* data goes to the device */
+	OP_FLUSH = 2,
+	OP_DISCARD = 3,
+	OP_SECURE_ERASE = 5,
+	OP_FIRST_OF_DRIVERS = 32, /* from here on commands of drivers: no I/O of a cgroup */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set before loading */
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct block_key);
+	__type(value, struct block_count);
+} blocks SEC(".maps");
+
+static const struct block_count no_count;
+
+__u64 block_target; /* the id of the followed cgroup in the hierarchy of the io controller */
+__u32 block_level;  /* its depth, 1: the root; 0: not known yet */
+__u64 block_lost;   /* requests for which there was no room */
+
+static __always_inline void level_find(struct cgroup *cg, u32 level)
+{
+	for (u32 i = 0; i < MAX_LEVELS && i < level; i++)
+		if (cgroup_ancestor_id((u64)cg, i) == block_target)
+			block_level = i + 1;
+}
+
+/* Whether it counts; the key has its cgroup only where all do. */
+static __always_inline bool cgroup_counts(struct cgroup *cg, struct block_key *key)
+{
+	u32 level = BPF_CORE_READ(cg, level) + 1;
+
+	if (whole_node) {
+		key->cgroup = BPF_CORE_READ(cg, kn, id);
+		return true;
+	}
+	if (!block_target)
+		return false;
+	if (!block_level)
+		level_find(cg, level);
+	return block_level && level >= block_level &&
+	       cgroup_ancestor_id((u64)cg, block_level - 1) == block_target;
+}
+
+/* A write without data is what remains of a flush, or follows the data of one. */
+static __always_inline u32 direction_of(u32 op, u32 bytes)
+{
+	if (op == OP_DISCARD || op == OP_SECURE_ERASE)
+		return BLOCK_DISCARD;
+	if (op == OP_FLUSH || (op & OP_WRITE_BIT && !bytes))
+		return BLOCK_FLUSH;
+	return op & OP_WRITE_BIT ? BLOCK_WRITE : BLOCK_READ;
+}
+
+static __always_inline struct block_count *count_get(const struct block_key *key,
+						     struct gendisk *disk)
+{
+	struct block_count *c = bpf_map_lookup_elem(&blocks, key);
+
+	if (c)
+		return c;
+	bpf_map_update_elem(&blocks, key, &no_count, BPF_NOEXIST);
+	c = bpf_map_lookup_elem(&blocks, key);
+	if (c)
+		BPF_CORE_READ_INTO(&c->disk, disk, disk_name);
+	return c;
+}
+
+static __always_inline u32 bucket_of(u64 ns)
+{
+	u32 bucket = 0;
+
+	for (u32 step = 32; step; step >>= 1) {
+		if (ns >> step) {
+			ns >>= step;
+			bucket += step;
+		}
+	}
+	return bucket < BLOCK_BUCKETS ? bucket : BLOCK_BUCKETS - 1;
+}
+
+/*
+ * From when the request was made until now, as /sys/block/NAME/stat has it: the kernel keeps that
+ * unless queue/iostats is 0. When it was given to the device (io_start_time_ns) is known only where
+ * a throttle or scheduler asks for it.
+ */
+static __always_inline void latency_count(struct block_count *c, struct request *rq)
+{
+	u64 start_ns = BPF_CORE_READ(rq, start_time_ns), now_ns = mono_now();
+	u64 took_ns = now_ns > start_ns ? now_ns - start_ns : 0;
+
+	if (!start_ns)
+		return;
+	add(c->timed, 1);
+	add(c->latency_ns, took_ns);
+	add(c->buckets[bucket_of(took_ns)], 1);
+}
+
+/* A request may complete in parts: it is one operation, of the last of them. */
+SEC("?tp_btf/block_rq_complete")
+int BPF_PROG(block__rq_complete, struct request *rq, int error, u32 bytes)
+{
+	struct bio *bio = BPF_CORE_READ(rq, bio);
+	u32 op = BPF_CORE_READ(rq, cmd_flags) & OP_MASK;
+	struct gendisk *disk = BPF_CORE_READ(rq, q, disk);
+	struct block_key key = { .direction = direction_of(op, bytes) };
+	struct block_count *c;
+
+	if (!bio || op >= OP_FIRST_OF_DRIVERS ||
+	    !cgroup_counts(BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup), &key))
+		return 0;
+	key.device = (u32)BPF_CORE_READ(disk, major) << BLOCK_MINOR_BITS |
+		     (u32)BPF_CORE_READ(disk, first_minor);
+	c = count_get(&key, disk);
+	if (!c) {
+		add(block_lost, 1);
+		return 0;
+	}
+	add(c->bytes, bytes);
+	if (bytes < BPF_CORE_READ(rq, __data_len))
+		return 0;
+	add(c->ops, 1);
+	latency_count(c, rq);
+	return 0;
+}

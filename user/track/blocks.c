@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What bpf/block.bpf.c counts: block I/O by cgroup, device and direction. */
+#include "track/tracker.h"
+
+#include "bpfmon.skel.h"
+#include "track/programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#define AT_ONCE 64
+
+void tracker_block_follow(struct tracker *t, uint64_t id)
+{
+	t->skel->bss->block_target = 0; /* what completes meanwhile finds no wrong level */
+	t->skel->bss->block_level = 0;
+	t->skel->bss->block_target = id;
+}
+
+int tracker_each_block(const struct tracker *t,
+		       void (*fn)(void *context, const struct block_key *key,
+				  const struct block_count *count),
+		       void *context)
+{
+	static struct block_count counts[AT_ONCE];
+	static struct block_key keys[AT_ONCE];
+	__u32 batch = 0, nr;
+	void *from = NULL;
+	int err = 0;
+
+	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_BLOCK)))
+		return -ENODATA;
+	for (; !err; from = &batch) {
+		nr = AT_ONCE;
+		err = bpf_map_lookup_batch(bpf_map__fd(t->skel->maps.blocks), from, &batch, keys,
+					   counts, &nr, NULL);
+		for (__u32 i = 0; (!err || err == -ENOENT) && i < nr; i++)
+			fn(context, &keys[i], &counts[i]);
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+uint64_t tracker_blocks_lost(const struct tracker *t)
+{
+	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_BLOCK)))
+		return 0;
+	return t->skel->bss->block_lost + program_misses(t->skel->progs.block__rq_complete);
+}
