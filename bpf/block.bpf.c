@@ -8,6 +8,7 @@
 
 #define MAX_LEVELS 32
 #define OP_MASK 0xff /* of cmd_flags */
+#define OLD_IO_STAT_FLAG (1U << 13)
 
 /* As the kernel's enum req_op, which has other names before 6.0. */
 enum {
@@ -93,6 +94,14 @@ static __always_inline u32 bucket_of(u64 ns)
 	return bucket < BLOCK_BUCKETS ? bucket : BLOCK_BUCKETS - 1;
 }
 
+/* Of a request that the kernel takes the time of; up to 6.10 it is a macro. */
+static __always_inline u32 io_stat_flag(void)
+{
+	if (bpf_core_enum_value_exists(enum rqf_flags, __RQF_IO_STAT))
+		return 1U << bpf_core_enum_value(enum rqf_flags, __RQF_IO_STAT);
+	return OLD_IO_STAT_FLAG;
+}
+
 /*
  * From when the request was made until now, as /sys/block/NAME/stat has it: the kernel keeps that
  * unless queue/iostats is 0. When it was given to the device (io_start_time_ns) is known only where
@@ -103,7 +112,8 @@ static __always_inline void latency_count(struct block_count *c, struct request 
 	u64 start_ns = BPF_CORE_READ(rq, start_time_ns), now_ns = mono_now();
 	u64 took_ns = now_ns > start_ns ? now_ns - start_ns : 0;
 
-	if (!start_ns)
+	/* else it may be that of an earlier request in the same place */
+	if (!(BPF_CORE_READ(rq, rq_flags) & io_stat_flag()) || !start_ns)
 		return;
 	add(c->timed, 1);
 	add(c->latency_ns, took_ns);

@@ -385,9 +385,14 @@ struct bio {
 	struct blkcg_gq *bi_blkg;
 };
 
+enum rqf_flags {
+	__RQF_IO_STAT = 8,
+};
+
 struct request {
 	struct request_queue *q;
 	unsigned int cmd_flags;
+	unsigned int rq_flags;
 	unsigned int __data_len;
 	struct bio *bio;
 	u64 start_time_ns;

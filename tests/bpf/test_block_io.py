@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Block I/O of a cgroup, against what the kernel counts for a loop device that nobody else uses."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from lib.bpfmon import truth
+from lib.cgroups import CgroupCase
+
+SECTOR = 512
+READ, READ_SECTORS, WRITE, WRITE_SECTORS, DISCARD, DISCARD_SECTORS = 0, 2, 4, 6, 11, 13
+
+
+def flat(values, direction):
+    """Bytes and operations of a summary, or of one device in it."""
+    return values.get(f"block_{direction}_bytes", 0), values.get(f"block_{direction}_ops", 0)
+
+
+class Disk:
+    """A loop device over a file of its own in the folder."""
+
+    def __init__(self, case, folder):
+        with tempfile.NamedTemporaryFile(prefix="bpfmon-disk-", dir=folder, delete=False) as file:
+            file.truncate(64 << 20)
+        case.addCleanup(os.unlink, file.name)
+        done = subprocess.run(["losetup", "-f", "--show", file.name], stdout=subprocess.PIPE, text=True, check=True)
+        self.path = done.stdout.strip()
+        case.addCleanup(subprocess.run, ["losetup", "-d", self.path], check=True)
+        self.name = pathlib.Path(self.path).name
+        self.files = pathlib.Path("/sys/block") / self.name
+        self.before = self.read()
+
+    def read(self):
+        return [int(word) for word in (self.files / "stat").read_text().split()]
+
+    def used(self, what):
+        return self.read()[what] - self.before[what]
+
+
+class BlockIo(CgroupCase):
+    def follow(self, *options):
+        self.members = self.group("blkio")
+        keeper = self.keeper(self.members)
+        self.addCleanup(self.end, keeper)
+        return self.attach_cgroup(self.members, "--block-io", *options)
+
+    def use(self, *argv, group=None):
+        subprocess.run([truth("incgroup"), str(group or self.members), *argv], check=True, stderr=subprocess.DEVNULL)
+
+    def write(self, disk, blocks, *words, group=None):
+        self.use("dd", "if=/dev/zero", f"of={disk.path}", "bs=64k", f"count={blocks}", *words, group=group)
+
+    def copy(self, disk, blocks):
+        self.use("dd", f"if={disk.path}", "of=/dev/null", "bs=16k", f"count={blocks}", "iflag=direct")
+
+    def assert_is_of(self, disk, values, histograms):
+        """Bytes and operations are the device's; each operation has its latency."""
+        self.assertEqual(flat(values, "read"), (disk.used(READ_SECTORS) * SECTOR, disk.used(READ)))
+        written = values.get("block_write_ops", 0) + values.get("block_flush_ops", 0)
+        self.assertEqual((values.get("block_write_bytes", 0), written), (disk.used(WRITE_SECTORS) * SECTOR, disk.used(WRITE)))
+        self.assertEqual(flat(values, "discard"), (disk.used(DISCARD_SECTORS) * SECTOR, disk.used(DISCARD)))
+        for direction in ("read", "write", "discard", "flush"):
+            timed = sum(count for _, count in histograms[disk.name].get(direction, []))
+            self.assertEqual(timed, values.get(f"block_{direction}_ops", 0))
+
+    def test_bytes_and_operations_are_those_of_the_device(self):
+        disk = Disk(self, "/dev/shm")
+        watcher = self.follow()
+        self.write(disk, 300, "oflag=direct")
+        self.copy(disk, 700)
+        self.use("blkdiscard", "-o", "0", "-l", "1048576", disk.path)
+        self.write(disk, 100)  # what is dirty is written when the last one closes the device
+        run = self.stop(watcher)
+        self.assert_complete(run)
+        self.assertGreaterEqual(disk.used(WRITE), 300)
+        self.assertGreaterEqual(disk.used(READ), 700)
+        self.assertGreater(disk.used(DISCARD), 0)
+        of_disk = run.summary["by"]["device"][disk.name]
+        self.assert_is_of(disk, of_disk, run.summary["block_latency"])
+        self.assertEqual(flat(run.summary, "write"), flat(of_disk, "write"))
+        self.assertEqual(flat(run.summary, "read"), flat(of_disk, "read"))
+
+    def test_the_time_of_operations_is_in_their_histogram(self):
+        disk = Disk(self, "/dev/shm")
+        watcher = self.follow()
+        self.copy(disk, 200)
+        run = self.stop(watcher)
+        buckets = run.summary["block_latency"][disk.name]["read"]
+        took_ns = run.summary["block_read_latency_seconds"] * 1e9
+        self.assertLessEqual(took_ns, sum(upper * count for upper, count in buckets))
+        self.assertGreaterEqual(took_ns, sum(upper / 2 * count for upper, count in buckets if upper > 2))
+
+    def test_samples_grow_to_the_summary(self):
+        disk = Disk(self, "/dev/shm")
+        watcher = self.follow()
+        self.write(disk, 50, "oflag=direct")
+        run = self.stop(watcher)
+        values = [sample["block_write_bytes"] for sample in run.samples]
+        self.assertEqual(values, sorted(values))
+        self.assertEqual(values[-1], 50 * 65536)
+        self.assertEqual(run.samples[-1]["by"]["device"][disk.name], run.summary["by"]["device"][disk.name])
+
+    def test_a_cgroup_below_counts_and_one_beside_does_not(self):
+        disk = Disk(self, "/dev/shm")
+        watcher = self.follow()
+        below, beside = self.below(self.members, "below"), self.group("blkio")
+        self.write(disk, 10, "oflag=direct", group=below)
+        self.write(disk, 20, "oflag=direct", group=beside)
+        run = self.stop(watcher)
+        self.assertEqual(flat(run.summary, "write"), (10 * 65536, 10))
+        self.assertEqual(disk.used(WRITE), 30)
+
+    def test_what_was_before_does_not_count(self):
+        disk = Disk(self, "/dev/shm")
+        self.write(disk, 10, "oflag=direct", group=self.group("blkio"))
+        run = self.stop(self.follow())
+        self.assertEqual(flat(run.summary, "write"), (0, 0))
+        self.assertNotIn("by", run.summary)
+
+    def test_a_device_over_a_file_on_a_device_is_listed_and_not_in_the_sum(self):
+        folder = next(f for f in (self.dir, pathlib.Path.home(), pathlib.Path("/")) if os.major(f.stat().st_dev))
+        disk = Disk(self, folder)
+        watcher = self.follow()
+        self.write(disk, 10, "oflag=direct")
+        run = self.stop(watcher)
+        devices = run.summary["by"]["device"]
+        self.assertEqual(flat(devices[disk.name], "write"), (10 * 65536, 10))
+        of_others = sum(flat(values, "write")[0] for name, values in devices.items() if name != disk.name)
+        self.assertEqual(run.summary["block_write_bytes"], of_others)
+
+    def test_a_device_without_statistics_has_no_latency(self):
+        disk = Disk(self, "/dev/shm")
+        (disk.files / "queue/iostats").write_text("0")
+        self.addCleanup((disk.files / "queue/iostats").write_text, "1")
+        watcher = self.follow()
+        self.write(disk, 10, "oflag=direct")
+        run = self.stop(watcher)
+        self.assertEqual(flat(run.summary, "write"), (10 * 65536, 10))
+        self.assertNotIn("block_write_latency_seconds", run.samples[-1])
+        self.assertNotIn("block_latency", run.summary)
+
+    def test_it_is_off_unless_asked_for(self):
+        group = self.group("blkio")
+        self.addCleanup(self.end, self.keeper(group))
+        run = self.stop(self.attach_cgroup(group))
+        self.assertNotIn("block_read_bytes", run.summary)
+        self.assertNotIn("block_read_bytes", run.meta["capabilities"])
+
+    def test_without_the_program_only_its_metrics_are_missing(self):
+        for how in ("block__rq_complete", "block__rq_complete:attach"):
+            run = self.stop(self.follow("--inject-no-program", how))
+            self.assert_complete(run)
+            self.assertNotIn("block_read_bytes", run.summary)
+            self.assertFalse(run.meta["capabilities"]["block_read_bytes"]["available"])
+            self.assertIn("refuse" if how.endswith("complete") else "attach", run.meta["capabilities"]["block_read_bytes"]["reason"])
