@@ -4,6 +4,7 @@
 #include "export/export.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Whether the run is new. A run without a UUID, of another program, always is. */
@@ -41,6 +42,9 @@ void export_batch_done(struct export_batch *b)
 	json_decref(b->seen);
 	if (b->kept)
 		fclose(b->kept);
+	for (size_t i = 0; i < b->nr_series; i++)
+		buffer_done(&b->series[i].labels);
+	free(b->series);
 	buffer_done(&b->text);
 	*b = (struct export_batch){ 0 };
 }

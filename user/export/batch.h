@@ -14,14 +14,24 @@
 struct exporter;
 struct export_format;
 
+/* An instance of a run whose values are written at the end. */
+struct instance_series {
+	size_t run; /* which of the batch */
+	char dimension[DIMENSION_BYTES], name[INSTANCE_BYTES];
+	struct buffer labels; /* owned */
+	struct metric_set have;
+};
+
 struct export_batch {
 	size_t nr, at; /* runs, and which of them is being written */
 	bool is_many;  /* each row says which run it is of; also where one was found of many */
 	json_t *seen;  /* owned; the UUIDs of the runs, as keys; NULL: none yet */
 	struct metric_set have;            /* columns, of all runs */
 	bool has_field[NR_SUMMARY_FIELDS]; /* the same of spans */
-	FILE *kept;         /* owned; of formats that write all at the end, or NULL */
-	struct buffer text; /* owned; the same */
+	FILE *kept;                     /* owned; of formats that write all at the end, or NULL */
+	struct buffer text;             /* owned; the same */
+	struct instance_series *series; /* owned; the same: the instances that there are */
+	size_t nr_series;
 };
 
 /*

@@ -11,14 +11,38 @@
 
 #define LATEST 9223372036.0 /* s since 1970; the last whole second whose ns fit into 63 bits */
 
+/* The tag of its dimension gives way to one of the run. Spans have points of their own. */
+static int influx_put_instance(struct exporter *e, const struct sample *s, const struct instance *i)
+{
+	struct influx *x = e->state;
+	size_t start = e->text.used;
+	bool is_first = true;
+
+	if (!strcmp(i->dimension, SPAN_DIMENSION))
+		return 0;
+	influx_tags_push_one(&x->tags, i->dimension, i->name);
+	e->text.failed |= x->tags.text.failed;
+	influx_begin_point(e, "bpfmon_by");
+	influx_tags_pop(&x->tags);
+	influx_put_metrics(e, &is_first, i->value, &i->have);
+	if (!is_first)
+		return influx_end_point(e, e->start_epoch_ns + s->elapsed_ns);
+	e->text.used = start;
+	return 0;
+}
+
 static int influx_put_sample(struct exporter *e, const struct sample *s)
 {
 	bool is_first = true;
+	int err;
 
 	influx_begin_point(e, "bpfmon");
 	influx_put_decimal(e, &is_first, "elapsed_seconds", s->elapsed_ns, 9);
 	influx_put_metrics(e, &is_first, s->value, &s->have);
-	return influx_end_point(e, e->start_epoch_ns + s->elapsed_ns);
+	err = influx_end_point(e, e->start_epoch_ns + s->elapsed_ns);
+	for (size_t i = 0; !err && i < s->nr_instances; i++)
+		err = influx_put_instance(e, s, &s->instances[i]);
+	return err;
 }
 
 static int influx_put_process(struct exporter *e, const struct process *p)

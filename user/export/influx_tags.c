@@ -147,6 +147,20 @@ void influx_tags_push(struct influx_tags *t, json_t *tags)
 					key, value);
 }
 
+void influx_tags_push_one(struct influx_tags *t, const char *key, const char *value)
+{
+	json_t *text = json_string(value);
+	enum metric_id id;
+	bool gives_way = influx_tags_has(t, key) || !strcmp(key, "time") ||
+			 !metric_find(key, strlen(key), &id);
+
+	if (text)
+		influx_tags_put(t, t->pushed, gives_way ? "tag_" : "", key, text);
+	else
+		t->text.failed = true;
+	json_decref(text);
+}
+
 void influx_tags_pop(struct influx_tags *t)
 {
 	t->text.used = t->of_run;

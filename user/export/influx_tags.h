@@ -21,6 +21,8 @@ void influx_tags_done(struct influx_tags *t);
 /* Adds those of a pushed point; one with the name of a run's tag gets a prefix. Without memory
  * @t->text.failed is set. */
 void influx_tags_push(struct influx_tags *t, json_t *tags);
+/* Adds one of a point whose fields are metrics; the same. */
+void influx_tags_push_one(struct influx_tags *t, const char *key, const char *value);
 /* Removes those of the pushed point. */
 void influx_tags_pop(struct influx_tags *t);
 /*

@@ -5,6 +5,7 @@
  */
 #include "export/export.h"
 
+#include "export/openmetrics_series.h"
 #include "wire/openmetrics.h"
 
 #include <errno.h>
@@ -15,11 +16,32 @@
 
 struct row {
 	uint64_t run;                   /* which of the export's */
-	size_t labels_at, labels_bytes; /* in the batch's text */
+	uint64_t series;                /* of an instance; 0: of the whole */
+	size_t labels_at, labels_bytes; /* in the batch's text; of the whole */
 	uint64_t epoch_ns;
 	struct metric_set have;
 	uint64_t value[NR_METRICS];
 };
+
+static int openmetrics_keep_row(struct export_batch *b, const struct row *row)
+{
+	return fwrite(row, sizeof(*row), 1, b->kept) == 1 ? 0 : -errno;
+}
+
+static int openmetrics_keep_instance(struct exporter *e, struct row *row, const struct instance *i)
+{
+	struct export_batch *b = e->batch;
+	const char *labels = b->text.text ? b->text.text + row->labels_at : "";
+	struct instance_series *s = series_get(b, i, labels, row->labels_bytes);
+
+	if (!s)
+		return b->text.failed ? -ENOMEM : 0;
+	row->series = (uint64_t)(s - b->series) + 1;
+	row->have = i->have;
+	memcpy(row->value, i->value, sizeof(row->value));
+	metric_set_join(&s->have, &row->have);
+	return openmetrics_keep_row(b, row);
+}
 
 static int openmetrics_keep_sample(void *context, struct line *l)
 {
@@ -33,10 +55,14 @@ static int openmetrics_keep_sample(void *context, struct line *l)
 		.epoch_ns = e->start_epoch_ns + l->sample.elapsed_ns,
 		.have = l->sample.have,
 	};
+	int err;
 
 	memcpy(row.value, l->sample.value, sizeof(row.value));
 	metric_set_join(&b->have, &row.have);
-	return fwrite(&row, sizeof(row), 1, b->kept) == 1 ? 0 : -errno;
+	err = openmetrics_keep_row(b, &row);
+	for (size_t i = 0; !err && i < l->sample.nr_instances; i++)
+		err = openmetrics_keep_instance(e, &row, &l->sample.instances[i]);
+	return err;
 }
 
 static void openmetrics_keep_labels(struct buffer *t, const struct exporter *e)
@@ -57,19 +83,24 @@ static void openmetrics_keep_labels(struct buffer *t, const struct exporter *e)
 	buffer_done(&own);
 }
 
-static struct family openmetrics_family(enum metric_id id)
+static struct family openmetrics_family(const char *prefix, enum metric_id id)
 {
 	const struct metric *m = metric_get(id);
 
-	return (struct family){ "bpfmon_", m->key, m->help, NULL, m->kind, m->unit };
+	return (struct family){ prefix, m->key, m->help, NULL, m->kind, m->unit };
 }
 
-static int openmetrics_put_value(struct exporter *e, const struct row *row, enum metric_id id)
+static int openmetrics_put_value(struct exporter *e, const char *prefix, const struct row *row,
+				 enum metric_id id)
 {
-	const struct family f = openmetrics_family(id);
+	const struct family f = openmetrics_family(prefix, id);
+	const struct export_batch *b = e->batch;
 
 	openmetrics_put_name(&e->text, &f);
-	if (row->labels_bytes)
+	if (row->series)
+		buffer_put(&e->text, b->series[row->series - 1].labels.text,
+			   b->series[row->series - 1].labels.used);
+	else if (row->labels_bytes)
 		buffer_put(&e->text, e->batch->text.text + row->labels_at, row->labels_bytes);
 	buffer_puts(&e->text, " ");
 	buffer_put_decimal(&e->text, row->value[id], metric_decimals(id));
@@ -81,7 +112,8 @@ static int openmetrics_put_value(struct exporter *e, const struct row *row, enum
 
 /* Of values that are too close in time one is written: the last of a counter, the first of a gauge.
  */
-static int openmetrics_put_values(struct exporter *e, enum metric_id id)
+static int openmetrics_put_values(struct exporter *e, const char *prefix, uint64_t series,
+				  enum metric_id id)
 {
 	FILE *file = e->batch->kept;
 	struct row row, last = { 0 };
@@ -90,10 +122,10 @@ static int openmetrics_put_values(struct exporter *e, enum metric_id id)
 
 	rewind(file);
 	while (!err && fread(&row, sizeof(row), 1, file) == 1) {
-		if (!metric_has(&row.have, id))
+		if (row.series != series || !metric_has(&row.have, id))
 			continue;
 		if (has_last && (row.run != last.run || row.epoch_ns - last.epoch_ns >= APART_NS))
-			err = openmetrics_put_value(e, &last, id);
+			err = openmetrics_put_value(e, prefix, &last, id);
 		else if (has_last && metric_get(id)->kind == KIND_GAUGE)
 			continue;
 		last = row;
@@ -102,16 +134,42 @@ static int openmetrics_put_values(struct exporter *e, enum metric_id id)
 	if (!err && ferror(file))
 		err = -EIO;
 	if (!err && has_last)
-		err = openmetrics_put_value(e, &last, id);
+		err = openmetrics_put_value(e, prefix, &last, id);
 	return err;
+}
+
+static void openmetrics_begin_family(struct exporter *e, const char *prefix, enum metric_id id)
+{
+	const struct family f = openmetrics_family(prefix, id);
+
+	openmetrics_put_family(&e->text, &f, EXPOSITION_OPENMETRICS);
 }
 
 static int openmetrics_put_metric(struct exporter *e, enum metric_id id)
 {
-	const struct family f = openmetrics_family(id);
+	openmetrics_begin_family(e, "bpfmon_", id);
+	return openmetrics_put_values(e, "bpfmon_", 0, id);
+}
 
-	openmetrics_put_family(&e->text, &f, EXPOSITION_OPENMETRICS);
-	return openmetrics_put_values(e, id);
+/* One metric of the instances of one dimension. */
+static int openmetrics_put_dimension(struct exporter *e, const char *dimension, enum metric_id id)
+{
+	const struct export_batch *b = e->batch;
+	char prefix[DIMENSION_BYTES + 16];
+	bool is_first = true;
+	int err = 0;
+
+	snprintf(prefix, sizeof(prefix), "bpfmon_by_%s_", dimension);
+	for (size_t i = 0; !err && i < b->nr_series; i++) {
+		if (strcmp(b->series[i].dimension, dimension) != 0 ||
+		    !metric_has(&b->series[i].have, id))
+			continue;
+		if (is_first)
+			openmetrics_begin_family(e, prefix, id);
+		is_first = false;
+		err = openmetrics_put_values(e, prefix, i + 1, id);
+	}
+	return err;
 }
 
 static int openmetrics_put_families(struct exporter *e)
@@ -122,6 +180,10 @@ static int openmetrics_put_families(struct exporter *e)
 	for (int i = 0; !err && i < NR_METRICS; i++)
 		if (metric_has(&b->have, (enum metric_id)i))
 			err = openmetrics_put_metric(e, (enum metric_id)i);
+	for (size_t s = 0; s < b->nr_series; s++)
+		for (int i = 0; !err && series_is_first(b, s) && i < NR_METRICS; i++)
+			err = openmetrics_put_dimension(e, b->series[s].dimension,
+							(enum metric_id)i);
 	buffer_puts(&e->text, "# EOF\n");
 	return err;
 }

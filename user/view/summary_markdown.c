@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "view/format.h"
+#include "view/instances_text.h"
 #include "view/markdown.h"
 #include "view/meta_text.h"
 #include "view/summary_parts.h"
@@ -76,10 +77,37 @@ static void programs_markdown(FILE *f, const struct summary *s)
 		fprintf(f, "\nand %zu programs more\n", s->nr_programs - shown);
 }
 
+/* As lines of code, out of which no name leads. */
+static void instances_markdown(FILE *f, const struct summary *s)
+{
+	__cleanup(freep) char *text = NULL;
+	size_t length;
+	FILE *lines = open_memstream(&text, &length);
+
+	if (!lines)
+		return;
+	instances_text(lines, s, 0);
+	latencies_text(lines, s);
+	if (fclose(lines))
+		return;
+	for (const char *at = text, *end; *at; at = end + 1) {
+		end = strchrnul(at, '\n');
+		fprintf(f, end > at ? "    %.*s\n" : "%.*s\n", (int)(end - at), at);
+		if (!*end)
+			break;
+	}
+}
+
 void summary_markdown(FILE *f, const struct summary *s, const struct summary_view *view)
 {
-	__cleanup(freep) char *text = summary_text(s, view, 0);
-	char *part = text, *end;
+	static const struct summary_view none = { 0 };
+	struct summary_view without = view ? *view : none;
+	__cleanup(freep) char *text = NULL;
+	char *part, *end;
+
+	without.is_without_instances = true;
+	text = summary_text(s, &without, 0);
+	part = text;
 
 	for (; part && *part; part = end) {
 		end = strstr(part, "\n\n");
@@ -91,4 +119,5 @@ void summary_markdown(FILE *f, const struct summary *s, const struct summary_vie
 		else
 			markdown_facts(f, part);
 	}
+	instances_markdown(f, s);
 }

@@ -2,6 +2,7 @@
 #include "view/summary_text.h"
 
 #include "view/format.h"
+#include "view/instances_text.h"
 #include "view/memory_text.h"
 #include "view/net_text.h"
 #include "view/programs_text.h"
@@ -222,11 +223,11 @@ static void summary_put_trouble(FILE *f, const struct summary *s)
 	fputc('\n', f);
 }
 
-static void summary_put_foot(FILE *f, const struct summary *s)
+static void summary_put_foot(FILE *f, const struct summary *s, const struct summary_view *v)
 {
 	char a[FORMAT_BYTES];
 
-	if (s->nr_programs)
+	if (s->nr_programs || (s->total.nr_instances && !v->is_without_instances))
 		fputc('\n', f);
 	if (s->complete) {
 		summary_put_completeness(f, s);
@@ -273,8 +274,12 @@ static char *summary_unfolded_text(const struct summary *s, const struct summary
 	summary_put_processes(f, s);
 	summary_put_pushed(f, s);
 	programs_text(f, s, width);
+	if (!v->is_without_instances)
+		instances_text(f, s, width);
+	if (!v->is_without_instances && v->has_bounds)
+		latencies_text(f, s);
 	if (!v->is_running)
-		summary_put_foot(f, s);
+		summary_put_foot(f, s, v);
 	if (!fclose(f))
 		return text;
 	free(text);

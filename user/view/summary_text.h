@@ -10,6 +10,7 @@ struct summary_view {
 	const struct answer *answer; /* NULL: made of the summary alone */
 	const char *what;            /* what was run or attached to, for the first line; or NULL */
 	bool is_running;             /* it goes on: the summary is of its lines so far */
+	bool is_without_instances;   /* their values and latencies are shown elsewhere */
 	bool has_bounds; /* memory with its bounds, where its peak is not known exactly */
 };
 
