@@ -17,6 +17,7 @@
 #define PUSHED "tests/data/export/pushed.jsonl"
 #define ATTACHED "tests/data/export/attached.jsonl"
 #define SPANS "tests/data/export/spans.jsonl"
+#define INSTANCES "tests/data/export/instances.jsonl"
 #define HOSTILE "tests/data/export/hostile.jsonl"
 
 static int export_refuse(void *context, const char *text, size_t length)
@@ -94,6 +95,12 @@ static void every_format_of_spans_is_as_it_was_reviewed(void **state)
 {
 	(void)state;
 	each_document(compare_golden, SPANS, "spans");
+}
+
+static void every_format_of_instances_is_as_it_was_reviewed(void **state)
+{
+	(void)state;
+	each_document(compare_golden, INSTANCES, "instances");
 }
 
 /* Its beginning, up to within the second sample. */
@@ -233,6 +240,7 @@ int main(void)
 		cmocka_unit_test(every_format_of_what_programs_pushed_is_as_it_was_reviewed),
 		cmocka_unit_test(every_format_of_an_attachment_is_as_it_was_reviewed),
 		cmocka_unit_test(every_format_of_spans_is_as_it_was_reviewed),
+		cmocka_unit_test(every_format_of_instances_is_as_it_was_reviewed),
 		PLACE_TEST(every_format_of_a_run_cut_off_is_as_it_was_reviewed),
 		cmocka_unit_test(json_lines_come_out_as_they_were),
 		cmocka_unit_test(samples_processes_and_spans_without_text_are_exported_the_same),
