@@ -160,6 +160,7 @@ static void metrics_that_are_not_usual_are_there_when_they_are_put(void **state)
 	metric_set_put_source(&set, SOURCE_PROCFS);
 	metric_set_put_source(&set, SOURCE_NET);
 	metric_set_put_source(&set, SOURCE_WIRE);
+	metric_set_put_source(&set, SOURCE_BLOCK);
 	metric_set_put_source(&set, SOURCE_CGROUP);
 	metric_set_put_source(&set, SOURCE_DELAY);
 	metric_set_all(&all);
