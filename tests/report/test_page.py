@@ -169,6 +169,16 @@ class Tables(Page):
         self.assertEqual(others, "3 more processes held 128 MiB in all.")
         self.assertIn("exact peak, resident at 2.000 s", figures)
 
+    def test_what_devices_did_is_listed_by_device(self):
+        lines = list(synthetic.lines(5, 1))
+        lines[-1]["by"] = {
+            "device": {"sda": {"block_read_bytes": 1 << 20}, "vda": {"block_read_bytes": 3 << 20, "block_read_ops": 1200, "block_read_latency_seconds": 2.5}},
+            "<b>": {"x": {"cpu_seconds": 1}},
+        }
+        heads, rows = self.look_quietly(self.report(lines), texts("#instances thead tr"), texts("#instances tbody tr"))
+        self.assertEqual(heads, ["device\tblock read\tblock read ops\tblock read latency", "<b>\tcpu"])
+        self.assertEqual(rows, ["vda\t3.00 MiB\t1,200\t2.50 s", "sda\t1.00 MiB\t–\t–", "x\t1.00 s"])
+
     def test_events_are_listed_in_the_order_of_time(self):
         (rows,) = self.look_at(texts("#events-table tbody tr"))
         self.assertEqual([row.split("\t")[:2] for row in rows], [["0:20.000", "mark"], ["1:00.000", "mark"], ["1:30.000", "oom kill"]])

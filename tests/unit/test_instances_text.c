@@ -42,8 +42,8 @@ static void each_dimension_has_a_table(void **state)
 	text = text_of(&s, 0);
 	assert_string_equal(text,
 			    "\n  device                              block_read  block_read_ops\n"
-			    "  vda                                  4.0 KiB               -\n"
-			    "  a?b                                        -               7\n"
+			    "  vda                                    4.0 KiB               -\n"
+			    "  a?b                                          -               7\n"
 			    "\n  peer                                      read\n"
 			    "  10.0.0.1:80                                5 B\n");
 	free(text);

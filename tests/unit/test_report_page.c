@@ -115,6 +115,7 @@ static const struct {
 	{ "\"spans\":{\"total\":1}", "<section id=\"spans\"", "Spans, one a row" },
 	{ "\"spans\":{\"total\":1}", "id=\"span-place\"", "said quiet" },
 	{ "\"rss_peak_holders\":[{}]", "<section id=\"holders\"", "Holders of the exact peak" },
+	{ "\"by\":{\"device\":{}}", "<section id=\"instances\"", "Values by ${" },
 	{ "\"timeline\":true", "<section id=\"timeline\"", "failed or killed" },
 	{ "\"timeline\":true", NULL, "said quiet" },
 };

@@ -18,6 +18,7 @@ enum page_parts {
 	PAGE_SPANS = 16,
 	PAGE_HOLDERS = 32,
 	PAGE_TIMELINE = 64,
+	PAGE_INSTANCES = 128,
 	PAGE_LANES = PAGE_SPANS | PAGE_TIMELINE,
 };
 
@@ -33,6 +34,7 @@ static const struct {
 	{ PAGE_SPANS, "\"spans\":{" },
 	{ PAGE_HOLDERS, "\"rss_peak_holders\":[{" },
 	{ PAGE_TIMELINE, "\"timeline\":true" },
+	{ PAGE_INSTANCES, "\"by\":{\"" },
 };
 
 struct asset {
@@ -189,6 +191,7 @@ int page_write_served(FILE *f, const struct jsonw *data, const struct page_serve
 					     ASSET_FOR(PAGE_PHASES, phases_html),
 					     ASSET_FOR(PAGE_SPANS, spans_html),
 					     ASSET_FOR(PAGE_HOLDERS, holders_html),
+					     ASSET_FOR(PAGE_INSTANCES, instances_html),
 					     ASSET_FOR(PAGE_TIMELINE, timeline_html),
 					     ASSET_OF(tables_html),
 					     ASSET_FOR(PAGE_EVENTS, events_html),
@@ -213,6 +216,7 @@ int page_write_served(FILE *f, const struct jsonw *data, const struct page_serve
 						ASSET_OF(tables_js),
 						ASSET_FOR(PAGE_EVENTS, events_js),
 						ASSET_FOR(PAGE_HOLDERS, holders_js),
+						ASSET_FOR(PAGE_INSTANCES, instances_js),
 						ASSET_FOR(PAGE_SPANS, spans_js),
 						ASSET_OF(controls_js),
 						ASSET_OF(main_js) };

@@ -19,6 +19,7 @@ afterFirstScreen(() => {
 	if (data.pushed) pushedCharts();
 	if (data.phases) phasesTable();
 	if (summary.rss_peak_holders?.length) holdersTable();
+	if (summary.by && byId("instances")) instancesTables();
 	if (data.processes.timeline) timeline();
 	programsTable();
 	processesTable();
