@@ -67,7 +67,8 @@ struct test {
 	void (*run)(struct run *r);
 };
 /* Each ends with a row without a name. */
-extern const struct test tree_tests[], memory_tests[], cgroup_tests[], attach_tests[];
+extern const struct test tree_tests[], memory_tests[], cgroup_tests[], attach_tests[],
+	block_tests[];
 void test_all(const struct test *tests, const char *word);
 extern int tests_failed;
 

@@ -112,6 +112,7 @@ static int run_all(void)
 		test_all(memory_tests, word);
 		test_all(cgroup_tests, word);
 		test_all(attach_tests, word);
+		test_all(block_tests, word);
 	}
 	return tests_failed != 0;
 }
