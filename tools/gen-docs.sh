@@ -19,8 +19,10 @@ group_title() {
 	mem) echo "Memory" ;;
 	io) echo "Input and output" ;;
 	delay) echo "Waiting for disk and memory" ;;
+	net) echo "Sockets and packets" ;;
 	proc) echo "Processes and threads" ;;
 	cgroup) echo "The cgroup of the command, or the one attached to" ;;
+	block) echo "Block devices, for the cgroup" ;;
 	host) echo "The whole machine" ;;
 	*) echo "$1" ;;
 	esac
@@ -65,6 +67,8 @@ metrics_intro() {
 		Keys that begin with `net_` are there only with `--net`, or when one of them or the group `net` is
 		named in `--metrics`: they cost each call on a socket up to 0.1 microseconds. [NETWORK.md](NETWORK.md) has what
 		they count, and what cannot be seen.
+
+		Keys that begin with `block_` are there with `--block-io`, for a cgroup: [BLOCK-IO.md](BLOCK-IO.md).
 
 		Keys that begin with `cgroup_` are there with `--own-cgroup` or `attach --cgroup`, and come from
 		the cgroup's own files. Counters count from the attachment on. Memory is what the kernel charges to the

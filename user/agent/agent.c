@@ -233,6 +233,17 @@ static int agent_open_sources(struct agent *a, char *why, size_t size)
 	return err;
 }
 
+static bool agent_counts_blocks(const struct agent *a)
+{
+	bool fits = a->config.block_io && block_hierarchy_fits(&a->root);
+
+	if (a->config.block_io && !fits)
+		log_warn("block I/O is not counted: jobs are the cgroups of '%s', which has no io "
+			 "controller; see hierarchy in the configuration",
+			 a->root.cg.path);
+	return fits;
+}
+
 static int agent_open_books(struct agent *a, const struct agent_options *o, char *why, size_t size)
 {
 	struct tracker_options options = {
@@ -253,6 +264,8 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 		metric_set_clear_source(&options.wanted, SOURCE_NET);
 	if (!task_delays_are_kept())
 		metric_set_clear_source(&options.wanted, SOURCE_DELAY);
+	if (!err && !agent_counts_blocks(a))
+		metric_set_clear_source(&options.wanted, SOURCE_BLOCK);
 	if (!err)
 		err = books_open(&a->books, &options, &agent_reports, a, why, size);
 	if (!err)

@@ -16,6 +16,7 @@ struct known_cgroup {
 	char *path; /* owned; inside of the hierarchy; NULL: it was gone before it could be seen */
 	struct node_job *job; /* the innermost that it belongs to; NULL: not looked at yet */
 	bool is_gone;         /* removed; its accounts may not be final yet */
+	bool is_over;         /* and they are: it is about to be forgotten */
 	size_t nr_accounts;   /* in the last drain */
 	bool is_busy;         /* one of these had a process */
 	unsigned idle_drains; /* in a row without a process */

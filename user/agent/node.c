@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "agent/node.h"
 
+#include "agent/node_block.h"
 #include "agent/node_job.h"
 
 #include <stdio.h>
@@ -22,6 +23,7 @@ int node_open(struct node *n, struct books *books, const struct cgroup_target *r
 		 root->cg.is_v2 ? "unified" : root->controller);
 	node_job_begin(n, &n->whole, node_job_name("node", "the whole node"), NULL, NULL);
 	node_job_begin(n, &n->other, node_job_name("other", "what no rule knows"), NULL, &n->whole);
+	n->counts_blocks = metric_set_has_source(&books->tracker.usable, SOURCE_BLOCK);
 	return cgroups_open(&n->cgroups, root);
 }
 
@@ -263,6 +265,17 @@ static void node_job_remove(struct node *n, struct node_job **at)
 	free(j);
 }
 
+static bool cgroups_find_over(struct node *n)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < n->cgroups.nr; i++) {
+		n->cgroups.all[i]->is_over = cgroup_is_over(n, n->cgroups.all[i]);
+		is_any |= n->cgroups.all[i]->is_over;
+	}
+	return is_any;
+}
+
 void node_settle(struct node *n)
 {
 	struct node_job **at = &n->jobs;
@@ -270,10 +283,12 @@ void node_settle(struct node *n)
 	if (!n->has_drained)
 		return;
 	n->has_drained = false;
+	if (cgroups_find_over(n))
+		node_block_settle(n);
 	for (size_t i = n->cgroups.nr; i-- > 0;) {
 		struct known_cgroup *one = n->cgroups.all[i];
 
-		if (!cgroup_is_over(n, one))
+		if (!one->is_over)
 			continue;
 		one->job->nr_cgroups--;
 		cgroups_forget(&n->cgroups, one);
@@ -294,6 +309,7 @@ static void view_publish(void *context, struct node_job *j)
 
 void node_publish(struct node *n)
 {
+	node_block_read(n);
 	node_each(n, view_publish, NULL);
 }
 

@@ -35,6 +35,7 @@ struct node {
 	size_t nr_jobs;            /* now, but for the node and "other" */
 	uint64_t nr_begun;
 	uint64_t forgone; /* cgroups without a job of their own, for lack of memory */
+	bool counts_blocks;
 	bool is_started;  /* what is found from now on is new */
 	bool has_drained; /* since node_settle() */
 };

@@ -57,6 +57,23 @@ uint64_t block_target_id(const struct cgroup_target *target, char *why, size_t s
 	return 0;
 }
 
+bool block_hierarchy_fits(const struct cgroup_target *root)
+{
+	char path[5000], line[512];
+	bool fits;
+	FILE *f;
+
+	if (!root->cg.is_v2)
+		return !cgroup_target_find_twin("/proc/self", root, "blkio", path) &&
+		       !strcmp(path, root->cg.path);
+	snprintf(path, sizeof(path), "%s/cgroup.controllers", root->cg.path);
+	f = fopen(path, "re");
+	fits = f && fgets(line, sizeof(line), f) && list_has_word(line, "io", " \n");
+	if (f)
+		fclose(f);
+	return fits;
+}
+
 /* Whether the bytes of a file there come to a block device, too. */
 static bool file_is_on_a_device(const char *path)
 {
@@ -108,9 +125,12 @@ bool block_device_is_stacked(const char *sys, __u32 number)
 
 void block_io_begin(struct block_io *b)
 {
-	for (size_t i = 0; i < b->nr; i++)
-		for (int d = 0; d < NR_BLOCK_DIRECTIONS; d++)
-			b->devices[i].has[d] = false;
+	for (size_t i = 0; i < b->nr; i++) {
+		struct block_device *d = &b->devices[i];
+
+		memcpy(d->has, d->has_ended, sizeof(d->has));
+		memcpy(d->count, d->ended, sizeof(d->count));
+	}
 }
 
 static struct block_device *block_device_get(struct block_io *b, __u32 number)
@@ -142,19 +162,39 @@ static void count_add(struct block_count *sum, const struct block_count *c)
 		sum->buckets[i] += c->buckets[i];
 }
 
-void block_io_add(struct block_io *b, const struct block_key *key, const struct block_count *count)
+static void count_put(struct block_count *sum, bool *has, const struct block_count *c)
+{
+	if (*has)
+		count_add(sum, c);
+	else
+		*sum = *c;
+	*has = true;
+}
+
+static struct block_device *block_device_of(struct block_io *b, const struct block_key *key)
 {
 	struct block_device *d =
 		key->direction < NR_BLOCK_DIRECTIONS ? block_device_get(b, key->device) : NULL;
 
-	if (!d) {
-		b->forgone++;
-	} else if (!d->has[key->direction]) {
-		d->has[key->direction] = true;
-		d->count[key->direction] = *count;
-	} else {
-		count_add(&d->count[key->direction], count);
-	}
+	b->forgone += !d;
+	return d;
+}
+
+void block_io_add(struct block_io *b, const struct block_key *key, const struct block_count *count)
+{
+	struct block_device *d = block_device_of(b, key);
+
+	if (d)
+		count_put(&d->count[key->direction], &d->has[key->direction], count);
+}
+
+void block_io_add_ended(struct block_io *b, const struct block_key *key,
+			const struct block_count *count)
+{
+	struct block_device *d = block_device_of(b, key);
+
+	if (d)
+		count_put(&d->ended[key->direction], &d->has_ended[key->direction], count);
 }
 
 /* Adds one value; it is there from then on, if it is usable. */

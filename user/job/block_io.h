@@ -18,6 +18,8 @@ struct block_device {
 	bool is_stacked;
 	bool has[NR_BLOCK_DIRECTIONS];
 	struct block_count count[NR_BLOCK_DIRECTIONS]; /* of the last reading */
+	bool has_ended[NR_BLOCK_DIRECTIONS];
+	struct block_count ended[NR_BLOCK_DIRECTIONS]; /* of cgroups that are gone: a part of it */
 };
 
 /* All zero: nothing is counted. */
@@ -39,6 +41,11 @@ bool block_device_is_stacked(const char *sys, __u32 number);
 /* Before the counts are added of which the devices are to be. */
 void block_io_begin(struct block_io *b);
 void block_io_add(struct block_io *b, const struct block_key *key, const struct block_count *count);
+/* Adds what no later reading has any more. */
+void block_io_add_ended(struct block_io *b, const struct block_key *key,
+			const struct block_count *count);
+/* Whether cgroups of the hierarchy of @root, its root, have block I/O of their own. */
+bool block_hierarchy_fits(const struct cgroup_target *root);
 /* Puts what has been added. */
 void block_io_put(const struct block_io *b, const struct metric_set *usable, struct sample *smp);
 void block_io_put_latencies(const struct block_io *b, struct block_latencies *l);

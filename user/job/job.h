@@ -30,7 +30,8 @@ enum job_state { JOB_OPEN, JOB_RUNS, JOB_LEAVES, JOB_ENDED };
 /* Losses and repairs of the machine, in no account, when the job began: they are not the job's. */
 struct job_base {
 	uint64_t loss[NR_LOSSES];
-	uint64_t repaired, unrepaired, unnamed, rows_lost, memory_failures, socket_misses;
+	uint64_t repaired, unrepaired, unnamed, rows_lost, memory_failures, socket_misses,
+		blocks_lost;
 	uint64_t drains, drain_ns_total;
 };
 

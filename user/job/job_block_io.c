@@ -28,7 +28,7 @@ void job_open_block_io(struct job *job, const struct cgroup_target *target)
 	if (!metric_set_has_source(&job->run->usable, SOURCE_BLOCK))
 		return;
 	if (job->books->whole_node) {
-		block_io_refuse(job, "the agent counts it for its own jobs alone");
+		block_io_refuse(job, "the agent counts it for the jobs of the node alone");
 		return;
 	}
 	id = block_target_id(target, why, sizeof(why));
@@ -59,9 +59,11 @@ void job_read_block_io(struct job *job, struct sample *smp)
 {
 	if (!metric_set_has_source(&job->run->usable, SOURCE_BLOCK))
 		return;
-	block_io_begin(&job->block_io);
-	if (tracker_each_block(&job->books->tracker, block_take, &job->block_io))
-		return;
+	if (!job->books->whole_node) { /* else the node has shared it out among its jobs */
+		block_io_begin(&job->block_io);
+		if (tracker_each_block(&job->books->tracker, block_take, &job->block_io))
+			return;
+	}
 	block_io_put(&job->block_io, &job->run->usable, smp);
 	block_io_put_latencies(&job->block_io, &job->summary.latencies);
 }

@@ -145,8 +145,10 @@ static void summary_note_losses(struct job *job)
 	if (metric_has(&job->run->usable, M_rss))
 		summary_add_loss(sum, "process_memory", job->unread);
 	if (metric_set_has_source(&job->run->usable, SOURCE_BLOCK))
-		summary_add_loss(sum, "block_requests",
-				 tracker_blocks_lost(&b->tracker) + job->block_io.forgone);
+		summary_add_loss(
+			sum, "block_requests",
+			growth_since(tracker_blocks_lost(&b->tracker), job->base.blocks_lost) +
+				job->block_io.forgone);
 	sum->repaired = job->repaired;
 	if (loss_of_job(job, LOSS_TASKS_FULL, &of_accounts) ||
 	    loss_of_job(job, LOSS_PROCESSES_FULL, &of_accounts))

@@ -90,6 +90,7 @@ static void job_note_base(struct job *job)
 	job->base.socket_misses = tracker_socket_misses(&job->books->tracker);
 	job->base.unnamed = job->books->unnamed;
 	job->base.rows_lost = job->books->rows.lost;
+	job->base.blocks_lost = tracker_blocks_lost(&job->books->tracker);
 	if (!job->books->whole_node)
 		return;
 	job->base.memory_failures = memory_failures();

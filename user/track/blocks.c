@@ -41,6 +41,11 @@ int tracker_each_block(const struct tracker *t,
 	return err == -ENOENT ? 0 : err;
 }
 
+void tracker_block_remove(const struct tracker *t, const struct block_key *key)
+{
+	bpf_map__delete_elem(t->skel->maps.blocks, key, sizeof(*key), 0);
+}
+
 uint64_t tracker_blocks_lost(const struct tracker *t)
 {
 	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_BLOCK)))

@@ -194,6 +194,8 @@ int tracker_each_block(const struct tracker *t,
 		       void (*fn)(void *context, const struct block_key *key,
 				  const struct block_count *count),
 		       void *context);
+/* Removes a count, of a cgroup that is gone. */
+void tracker_block_remove(const struct tracker *t, const struct block_key *key);
 /* Requests that were not counted: for lack of room, or because the hook missed them. */
 uint64_t tracker_blocks_lost(const struct tracker *t);
 
