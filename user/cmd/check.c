@@ -140,7 +140,8 @@ static void check_optional(const struct optionals *o, struct found *x)
 	const struct optional_row *row;
 
 	for (size_t i = 0; (row = optional_row(i)); i++) {
-		if ((OPTIONAL_OF_CGROUP | OPTIONAL_OF_WIRE) & OPTIONAL_BIT(i)) /* not tried: there is no cgroup */
+		if ((OPTIONAL_OF_CGROUP | OPTIONAL_OF_WIRE) &
+		    OPTIONAL_BIT(i)) /* not tried: there is no cgroup */
 			found_put(x, row->title, row->has(), row->needs);
 		else if (i == OPTIONAL_EXACT_PEAK && user_borrows_rights()) /* nor is this */
 			found_put(x, row->title, false,
