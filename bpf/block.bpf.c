@@ -81,7 +81,7 @@ static __always_inline struct block_count *count_get(const struct block_key *key
 	return c;
 }
 
-static __always_inline u32 bucket_of(u64 ns)
+static __always_inline u32 latency_bucket(u64 ns)
 {
 	u32 bucket = 0;
 
@@ -117,7 +117,7 @@ static __always_inline void latency_count(struct block_count *c, struct request 
 		return;
 	add(c->timed, 1);
 	add(c->latency_ns, took_ns);
-	add(c->buckets[bucket_of(took_ns)], 1);
+	add(c->buckets[latency_bucket(took_ns)], 1);
 }
 
 /* A request may complete in parts: it is one operation, of the last of them. */

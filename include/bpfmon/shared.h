@@ -8,6 +8,8 @@
 #include <linux/types.h>
 #endif
 
+#include "bpfmon/sockets.h"
+
 #define COMM_BYTES 16
 #define PATH_BYTES 1024    /* components of an executable's path, each ended by NUL */
 #define PATH_COMPONENTS 40 /* a deeper path is cut: EXEC_PATH_CUT */
@@ -38,26 +40,6 @@ struct task_counters {
 	__u64 utime; /* raw ticks in ns: only their ratio is used */
 	__u64 stime;
 	__u64 without_delays; /* tasks of which the kernel does not keep those */
-};
-
-/* What the sockets of a task have moved since it was followed; in a process, the sum over its
- * tasks. */
-struct net_counters {
-#define NET_METRIC(base, ...) __u64 base;
-#include "bpfmon/metrics.def"
-};
-
-/* The number of each counter in it. */
-enum net_counter {
-#define NET_METRIC(base, ...) NC_##base,
-#include "bpfmon/metrics.def"
-	NR_NET_COUNTERS
-};
-
-/* Of the packets of a cgroup. */
-struct wire_counters {
-#define WIRE_METRIC(base, ...) __u64 base;
-#include "bpfmon/metrics.def"
 };
 
 /* Losses, by operation; their number is a power of two. A loss makes the run incomplete. */
@@ -393,7 +375,7 @@ struct block_key {
 struct block_count {
 	__u64 bytes;
 	__u64 ops;
-	__u64 timed; /* those of them that have a latency */
+	__u64 timed;      /* those of them that have a latency */
 	__u64 latency_ns; /* sum */
 	__u64 buckets[BLOCK_BUCKETS];
 	char disk[DISK_BYTES]; /* the device's name */

@@ -103,7 +103,7 @@ static void row_put_json(FILE *f, const char *name, bool available, const char *
 	jsonw_print(&j, f);
 }
 
-static void row_put(const struct found *x, const char *name, bool available, const char *why)
+static void found_put_row(const struct found *x, const char *name, bool available, const char *why)
 {
 	if (x->as == PRINT_JSON)
 		row_put_json(x->rows, name, available, why);
@@ -117,7 +117,7 @@ static void found_put(void *context, const char *name, bool available, const cha
 {
 	const struct found *x = context;
 
-	row_put(x, name, available, why);
+	found_put_row(x, name, available, why);
 	if (!available)
 		fprintf(x->without, "%s%s", ftell(x->without) > 0 ? ", " : "", name);
 }
@@ -131,7 +131,7 @@ static void found_put_metric(struct found *x, const struct tracker *t, enum metr
 		found_put(x, metric_get(id)->key, available, t->unusable[id]);
 		return;
 	}
-	row_put(x, metric_get(id)->key, false, t->unusable[id]);
+	found_put_row(x, metric_get(id)->key, false, t->unusable[id]);
 	x->nr_off++;
 }
 

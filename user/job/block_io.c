@@ -89,7 +89,7 @@ static bool file_is_on_a_device(const char *path)
 	return fs.f_type == BTRFS_MAGIC || fs.f_type == OVERLAYFS_SUPER_MAGIC;
 }
 
-static bool folder_is_empty(const char *path)
+static bool device_has_no_slaves(const char *path)
 {
 	DIR *d = opendir(path);
 	bool is_empty = true;
@@ -110,7 +110,7 @@ bool block_device_is_stacked(const char *sys, __u32 number)
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/dev/block/%u:%u/slaves", sys, of_major, of_minor);
-	if (!folder_is_empty(path))
+	if (!device_has_no_slaves(path))
 		return true;
 	snprintf(path, sizeof(path), "%s/dev/block/%u:%u/loop/backing_file", sys, of_major,
 		 of_minor);

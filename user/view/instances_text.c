@@ -49,7 +49,7 @@ static bool dimension_has(const struct dimension *d, enum metric_id id)
 	return false;
 }
 
-static void columns_choose(const struct dimension *d, size_t width, struct value_columns *c)
+static void value_columns_choose(const struct dimension *d, size_t width, struct value_columns *c)
 {
 	size_t used = 2 + LEAST_NAME;
 
@@ -107,7 +107,7 @@ static void dimension_put(FILE *f, const struct dimension *d, size_t width)
 	struct value_columns c;
 	char name[64];
 
-	columns_choose(d, width, &c);
+	value_columns_choose(d, width, &c);
 	if (!c.nr)
 		return;
 	fputs("\n  ", f);
