@@ -7,7 +7,7 @@
 
 #define LATENCY_BUCKETS 40 /* number i has those from 2^i ns on, below 2^(i+1) */
 #define LATENCY_DIRECTIONS 4
-#define MAX_LATENCIES (LATENCY_DIRECTIONS * (INSTANCES_SHOWN + 1))
+#define MAX_LATENCIES ((size_t)LATENCY_DIRECTIONS * (INSTANCES_SHOWN + 1))
 
 struct block_latency {
 	char device[INSTANCE_BYTES];
