@@ -66,6 +66,8 @@ static void fill_summary(struct summary *s)
 	s->oom = (struct oom_kill){ .pid = 15, .comm = "b", .has_rss = true, .rss_bytes = 16 };
 	s->oom.limit_bytes = 17;
 	strcpy(s->oom.cgroup, "c");
+	sample_add_instance(&s->total, "device", "vda");
+	latencies_get(&s->latencies, "vda", 0)->count[3] = 20;
 	holders_add(&s->holders, &holder);
 	s->holders.others = 18;
 	s->holders.others_bytes = 19;
