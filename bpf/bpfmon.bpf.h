@@ -189,7 +189,6 @@ __hidden u64 mark_note(struct process_entry *p, u64 serial, const struct seen_ma
 
 /* exits.bpf.c */
 /* What @task has used since its birth. */
-__hidden void delays_read(struct task_struct *task, struct task_counters *now);
 __hidden void counters_read(struct task_struct *task, struct task_counters *now);
 /* Commits what @task has used since the last commit. Its task_struct may have been freed. False:
  * nothing was read, as all is committed or it has not run since; or it is another task by now. */
@@ -377,5 +376,30 @@ struct rq___irq {
 	(bpf_core_field_exists(((struct task_struct___delays *)0)->delays) &&                      \
 	 bpf_core_field_exists(((struct task_delay_info___any *)0)->field))
 #define DELAY_IS_READ(base, field) ((wanted & (1ULL << TC_##base)) && DELAY_IS_KEPT(field))
+
+/* A task that began while the kernel was not told to keep them has none. */
+static __always_inline struct task_delay_info___any *delays_of(struct task_struct *task)
+{
+	return BPF_CORE_READ((struct task_struct___delays *)task, delays);
+}
+
+/* Inlined: on kernels as old as 6.1 each call takes more of the 512 bytes that a chain has. */
+static __always_inline void delays_read(struct task_struct *task, struct task_counters *now)
+{
+	struct task_delay_info___any *delays;
+
+	if (!(wanted & DELAY_COUNTERS) ||
+	    !bpf_core_field_exists(((struct task_struct___delays *)0)->delays))
+		return;
+	delays = delays_of(task);
+	if (!delays) {
+		now->without_delays = 1;
+		return;
+	}
+#define DELAY_METRIC(base, group, kind, unit, field, help)                                         \
+	if (DELAY_IS_READ(base, field))                                                            \
+		now->base = BPF_CORE_READ(delays, field);
+#include "bpfmon/metrics.def"
+}
 
 #endif

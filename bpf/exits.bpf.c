@@ -15,30 +15,6 @@ struct task_struct___5_13 {
 	long state;
 } __attribute__((preserve_access_index));
 
-/* A task that began while the kernel was not told to keep them has none. */
-static __always_inline struct task_delay_info___any *delays_of(struct task_struct *task)
-{
-	return BPF_CORE_READ((struct task_struct___delays *)task, delays);
-}
-
-__hidden void delays_read(struct task_struct *task, struct task_counters *now)
-{
-	struct task_delay_info___any *delays;
-
-	if (!(wanted & DELAY_COUNTERS) ||
-	    !bpf_core_field_exists(((struct task_struct___delays *)0)->delays))
-		return;
-	delays = delays_of(task);
-	if (!delays) {
-		now->without_delays = 1;
-		return;
-	}
-#define DELAY_METRIC(base, group, kind, unit, field, help)                                         \
-	if (DELAY_IS_READ(base, field))                                                            \
-		now->base = BPF_CORE_READ(delays, field);
-#include "bpfmon/metrics.def"
-}
-
 /* Reads through a pointer that may go stale meanwhile, which the commit detects. */
 __hidden void counters_read(struct task_struct *task, struct task_counters *now)
 {

@@ -82,7 +82,7 @@ class Pager(ScreenCase):
 
     def test_what_is_longer_than_the_screen_is_paged(self):
         for words in (("metrics",), ("--help",), ("attach", "--help")):
-            self.assertRegex(self.on_screen(*words, BPFMON_PAGER=self.SHOWN), r"^PAGED BY 0 ON \d\d LINES\n$")
+            self.assertRegex(self.on_screen(*words, BPFMON_PAGER=self.SHOWN), r"^PAGED BY 0 ON \d+ LINES\n$")
             self.assertEqual(self.code, 0)
         self.assertIn("PAGED", self.on_screen("metrics", PAGER=self.SHOWN))
         self.assertIn("PAGED", self.on_screen("metrics", PAGER="false", BPFMON_PAGER=self.SHOWN))

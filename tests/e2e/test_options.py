@@ -206,6 +206,11 @@ class Meaning(Case):
             told = f"bpfmon: {key} is not available: {said.get('reason')}\n" in run.stderr
             self.assertEqual(told, not said["available"], key)
 
+    def test_block_io_without_a_cgroup_is_a_warning(self):
+        run = self.run_bpfmon(["true"], ["--block-io"])
+        self.assertEqual(run.code, 0)
+        self.assertIn("--block-io has no effect", run.stderr)
+
     def test_every_option_of_the_help_is_in_a_test(self):
         text = subprocess.run([BPFMON, "--help"], stdout=subprocess.PIPE, check=True, timeout=60).stdout.decode()
         options = re.findall(r"^ +(-\w)?,? *(--[\w-]+)", text, re.M)
