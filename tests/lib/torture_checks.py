@@ -224,8 +224,11 @@ def completeness(said, _log):
         yield f"complete, but something was lost: {said.summary['losses']}"
 
 
+NOT_ALWAYS = {"cgroup", "host", "net", "block", "delay"}  # groups of metrics
+
+
 def counters_of(said):
-    return [k for k, (group, kind) in said.kinds.items() if kind == "counter" and group not in ("cgroup", "host")]
+    return [k for k, (group, kind) in said.kinds.items() if kind == "counter" and group not in NOT_ALWAYS]
 
 
 def monotony(said, _log):
