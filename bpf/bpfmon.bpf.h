@@ -360,46 +360,5 @@ static __always_inline u32 task_uid(struct task_struct *task)
 /* Pointers are never loaded directly: for each such load the verifier searches all types. */
 #define COUNTER_IS_READ(base, field)                                                               \
 	((wanted & (1ULL << TC_##base)) && bpf_core_field_exists(((struct task_struct *)0)->field))
-/* How long a task waited for what, if the kernel keeps that for it; else NULL. */
-struct task_delay_info___any {
-	u64 blkio_delay, swapin_delay, freepages_delay, thrashing_delay;
-	u64 compact_delay, wpcopy_delay, irq_delay;
-} __attribute__((preserve_access_index));
-struct task_struct___delays {
-	struct task_delay_info___any *delays;
-} __attribute__((preserve_access_index));
-/* There with CONFIG_IRQ_TIME_ACCOUNTING, without which the kernel keeps irq_delay as 0. */
-struct rq___irq {
-	u64 prev_irq_time;
-} __attribute__((preserve_access_index));
-#define DELAY_IS_KEPT(field)                                                                       \
-	(bpf_core_field_exists(((struct task_struct___delays *)0)->delays) &&                      \
-	 bpf_core_field_exists(((struct task_delay_info___any *)0)->field))
-#define DELAY_IS_READ(base, field) ((wanted & (1ULL << TC_##base)) && DELAY_IS_KEPT(field))
-
-/* A task that began while the kernel was not told to keep them has none. */
-static __always_inline struct task_delay_info___any *delays_of(struct task_struct *task)
-{
-	return BPF_CORE_READ((struct task_struct___delays *)task, delays);
-}
-
-/* Inlined: on kernels as old as 6.1 each call takes more of the 512 bytes that a chain has. */
-static __always_inline void delays_read(struct task_struct *task, struct task_counters *now)
-{
-	struct task_delay_info___any *delays;
-
-	if (!(wanted & DELAY_COUNTERS) ||
-	    !bpf_core_field_exists(((struct task_struct___delays *)0)->delays))
-		return;
-	delays = delays_of(task);
-	if (!delays) {
-		now->without_delays = 1;
-		return;
-	}
-#define DELAY_METRIC(base, group, kind, unit, field, help)                                         \
-	if (DELAY_IS_READ(base, field))                                                            \
-		now->base = BPF_CORE_READ(delays, field);
-#include "bpfmon/metrics.def"
-}
 
 #endif

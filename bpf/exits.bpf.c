@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /* How a task ends: its exit, and the moment from which its counters are final. */
 #include "bpfmon.bpf.h"
+#include "delays.bpf.h"
 
 #define TASK_DEAD 0x80
 #define NS_PER_S 1000000000ULL

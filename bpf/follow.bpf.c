@@ -5,6 +5,7 @@
  * earlier one missed. Counters are absolute since birth, so adopting late loses nothing.
  */
 #include "bpfmon.bpf.h"
+#include "delays.bpf.h"
 
 #define COMMIT_CPUS 4 /* of so many CPUs the last exits are committed */
 
