@@ -40,15 +40,9 @@ static bool is_number(const struct summary_field *f)
 static void fill_summary(struct summary *s)
 {
 	const struct holder holder = { .pid = 11, .comm = "a", .rss_bytes = 12 };
-	struct instance *instance;
 	uint64_t value = 7000000;
 
 	*s = (struct summary){ .has_status = true };
-	instance = sample_add_instance(&s->total, "device", "vda");
-	assert_non_null(instance);
-	instance->value[M_block_read] = 20;
-	metric_put(&instance->have, M_block_read);
-	latencies_get(&s->latencies, "vda", 0)->count[9] = 21;
 	each_field(f)
 	{
 		if (f->there == THERE_IF_HAS)

@@ -37,12 +37,14 @@ static void series_put_labels(struct instance_series *s, const char *labels, siz
 struct instance_series *series_get(struct export_batch *b, const struct instance *i,
 				   const char *labels, size_t bytes)
 {
-	struct instance_series *s = b->series;
+	struct instance_series *s;
 
-	for (; s < b->series + b->nr_series; s++)
+	for (size_t n = 0; n < b->nr_series; n++) {
+		s = &b->series[n];
 		if (s->run == b->at && !strcmp(s->dimension, i->dimension) &&
 		    !strcmp(s->name, i->name))
 			return s;
+	}
 	if (b->nr_series == MOST_SERIES || !dimension_is_usable(i->dimension))
 		return NULL;
 	s = reallocarray(b->series, b->nr_series + 1, sizeof(*s));
