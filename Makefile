@@ -6,6 +6,8 @@ PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 CAPS_GROUP ?= bpfmon
 BUILD   ?= build
+# one spelling: the dependencies of an object name it as it was built
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 ARCH    ?= $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
 
 CC      ?= cc
