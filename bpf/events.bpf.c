@@ -13,6 +13,11 @@ struct {
 	__uint(max_entries, RING_BYTES);
 } events SEC(".maps");
 
+/* As many spans as there can be may all end before the collector gets a CPU. */
+_Static_assert(MAX_ACCOUNTS *(offsetof(struct process_event, rec.net) +
+			      sizeof(struct account_event) + 2 * BPF_RINGBUF_HDR_SZ) < RING_BYTES,
+	       "the records of all accounts fit");
+
 /* An exec event that is being filled in, and the place on the way up its path. */
 struct exec_scratch {
 	u64 dentry, mount;
@@ -36,7 +41,10 @@ static __always_inline u64 ring_wakeup_flags(void)
 
 __hidden long process_emit(struct process_entry *p)
 {
-	return bpf_ringbuf_output(&events, &p->event, sizeof(p->event), ring_wakeup_flags());
+	/* short, so that the ring has room for many that end at once */
+	const u64 size = want_net ? sizeof(p->event) : offsetof(struct process_event, rec.net);
+
+	return bpf_ringbuf_output(&events, &p->event, size, ring_wakeup_flags());
 }
 
 __hidden long oom_emit(struct oom_event *e)

@@ -133,8 +133,7 @@ struct process_record {
 	__u64 system;
 	struct account_key account;
 	struct task_counters counters;
-	struct net_counters net; /* with want_net */
-	__u32 pid;               /* in the collector's PID namespace; 0: not visible there */
+	__u32 pid; /* in the collector's PID namespace; 0: not visible there */
 	__u32 ns_pid, ppid, uid;
 	__u32 tgid;      /* in the initial PID namespace */
 	__u16 mark_fell; /* 1: the kernel's mark was reset: peak and bound are too low */
@@ -144,6 +143,7 @@ struct process_record {
 	__u32 execs;
 	__u32 flags; /* enum process_flag */
 	char comm[COMM_BYTES];
+	struct net_counters net; /* with want_net; without it, it is not sent */
 };
 
 enum event_kind {

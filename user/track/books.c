@@ -122,15 +122,23 @@ static void process_report(struct books *b, const struct process_record *r)
 		b->ops->process(owner, r);
 }
 
+/* Without net_counters it is shorter. */
+static void process_take(struct books *b, const void *data, size_t size)
+{
+	struct process_event e = { 0 };
+
+	memcpy(&e, data, size < sizeof(e) ? size : sizeof(e));
+	process_report(b, &e.rec);
+}
+
 static int event_take(void *context, void *data, size_t size)
 {
 	struct books *b = context;
 	const __u32 *kind = data;
 
-	(void)size;
 	switch (*kind) {
 	case EVENT_PROCESS:
-		process_report(b, &((struct process_event *)data)->rec);
+		process_take(b, data, size);
 		break;
 	case EVENT_OOM:
 		oom_report(b, *(struct oom_event *)data);
