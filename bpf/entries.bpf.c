@@ -7,14 +7,17 @@ enum taken { NOT_TAKEN, TAKEN, TAKEN_LAST };
 /* Closes the entry @t of the task at @key and subtracts it from @p. NOT_TAKEN: it is closed
  * already. */
 static __always_inline enum taken entry_take_out(struct process_entry *p, struct task_entry *t,
-						 u64 key, struct account_key *account, bool *exited)
+						 u64 key, struct account_key *account, bool *exited,
+						 u64 *lived)
 {
 	enum taken taken = NOT_TAKEN;
+	u64 now = bpf_ktime_get_ns();
 
 	process_lock(p);
 	if (t->task == key && t->serial == p->event.rec.serial) {
 		t->task = 0;
 		*exited = t->exited;
+		*lived = process_live(p, now);
 		if (!t->exited)
 			p->alive_tasks--;
 		p->tasks--;
@@ -36,7 +39,7 @@ int task_close(u64 key)
 	struct account_key account;
 	enum taken taken = TAKEN;
 	bool is_final, exited;
-	u64 signal, serial;
+	u64 signal, serial, lived = 0;
 
 	if (!t)
 		return 0;
@@ -50,7 +53,7 @@ int task_close(u64 key)
 	if (p && want_net)
 		net_commit(key, t, p);
 	if (p)
-		taken = entry_take_out(p, t, key, &account, &exited);
+		taken = entry_take_out(p, t, key, &account, &exited, &lived);
 	else if (__sync_val_compare_and_swap(&t->task, key, 0) != key)
 		taken = NOT_TAKEN;
 	if (taken == NOT_TAKEN)
@@ -61,7 +64,9 @@ int task_close(u64 key)
 	else
 		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
 	if (p && !exited)
-		account_end_task(account.tree, account.cgroup, false);
+		account_end_task(account.tree, account.cgroup, false, lived);
+	else if (p)
+		account_live(account.tree, account.cgroup, lived);
 	if (taken == TAKEN_LAST)
 		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
 	return 0;
@@ -132,6 +137,16 @@ static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags
 	return task_put_new(addr, tree, cgroup, flags);
 }
 
+/* Since its birth, unless its counters begin now, too. */
+static __always_inline u64 lived_before(u64 addr, u64 now, u32 flags)
+{
+	u64 start = BPF_CORE_READ((struct task_struct *)addr, start_time);
+
+	if ((can_seed && flags & PROCESS_SEEDED) || flags & PROCESS_LAUNCHED || now < start)
+		return 0;
+	return now - start;
+}
+
 int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
 	u64 heir = account_heir(tree, cgroup);
@@ -140,6 +155,7 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	u64 signal = (u64)BPF_CORE_READ((struct task_struct *)addr, signal);
 	struct process_entry *p = process_find(signal);
 	bool is_new = made > 0, is_first;
+	u64 now, lived;
 	int err;
 
 	if (made == PROCESS_NO_ROOM && !(flags & PROCESS_MOVED))
@@ -156,7 +172,13 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	if (err)
 		return err;
 	task_refused_forget(addr, !(flags & PROCESS_LATE));
+	now = bpf_ktime_get_ns();
+	lived = lived_before(addr, now, flags);
 	process_lock(p);
+	p->event.rec.lifetime += lived;
+	lived += process_live(p, now);
+	if (!p->alive_tasks)
+		p->lived_ns = now;
 	p->tasks++;
 	p->alive_tasks++;
 	is_first = !p->event.rec.threads_total;
@@ -171,6 +193,6 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		add(tracking.adopted_late, 1);
 	if (flags & PROCESS_SEEDED)
 		add(tracking.seeded, 1);
-	account_add_task(account.tree, account.cgroup, is_first, flags & PROCESS_ROOT);
+	account_add_task(account.tree, account.cgroup, is_first, flags & PROCESS_ROOT, lived);
 	return 0;
 }

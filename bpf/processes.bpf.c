@@ -31,6 +31,16 @@ __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
 	return is_first;
 }
 
+static __always_inline u64 process_live_on(struct process_entry *p)
+{
+	u64 now = bpf_ktime_get_ns(), lived;
+
+	process_lock(p);
+	lived = process_live(p, now);
+	process_unlock(p);
+	return lived;
+}
+
 /* Nothing more of the process will be counted: emits its record, with all that is known of it. */
 int process_close(u64 key, u64 serial, u32 how)
 {
@@ -40,6 +50,7 @@ int process_close(u64 key, u64 serial, u32 how)
 	if (!p || !process_begin_closing(p, serial))
 		return 0;
 	account = process_account(p);
+	account_live(account.tree, account.cgroup, process_live_on(p));
 	if (!(p->event.rec.flags & PROCESS_ENDED)) {
 		p->event.rec.flags |= how;
 		if (how & PROCESS_LEFT) {

@@ -13,7 +13,7 @@ static __always_inline void record_restart(struct process_entry *p, u32 flags, u
 
 	r->counters = (struct task_counters){};
 	r->net = (struct net_counters){};
-	r->user = r->system = 0;
+	r->user = r->system = r->lifetime = 0;
 	r->flags |= flags;
 	r->execs = 0;
 	p->inherited_pages = INHERITED_ALL;
@@ -27,7 +27,7 @@ int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
 {
 	struct process_entry *p = process_find(signal);
 	struct account_key from;
-	u64 now = boot_now();
+	u64 now = boot_now(), lived, until = bpf_ktime_get_ns();
 	bool is_moved;
 	u32 threads, unknown;
 
@@ -36,6 +36,7 @@ int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
 	if (account_make(tree, cgroup))
 		return -ENOSPC;
 	process_lock(p);
+	lived = process_live(p, until);
 	from = p->event.rec.account;
 	threads = p->alive_tasks;
 	unknown = p->event.rec.flags & PROCESS_WITHOUT_DELAYS;
@@ -49,9 +50,9 @@ int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
 	}
 	process_unlock(p);
 	if (!is_moved)
-		return 0;
+		return account_live(from.tree, from.cgroup, lived);
 	account_move_in(tree, cgroup, threads, (flags & PROCESS_ROOT) | unknown);
-	account_move_out(from.tree, from.cgroup, threads);
+	account_move_out(from.tree, from.cgroup, threads, lived);
 	return 0;
 }
 

@@ -131,6 +131,7 @@ struct process_record {
 	__u64 share_epoch;
 	__u64 user; /* ns, split of counters.cpu */
 	__u64 system;
+	__u64 lifetime; /* ns, of all its threads, until process_entry.lived_ns */
 	struct account_key account;
 	struct task_counters counters;
 	__u32 pid; /* in the collector's PID namespace; 0: not visible there */
@@ -192,6 +193,7 @@ struct process_entry {
 	__u32 exec_id;              /* task_struct.self_exec_id when last read */
 	__u32 is_closing;           /* its record is being sent, which happens once */
 	__u32 alive_tasks;          /* entries of tasks that have not exited */
+	__u64 lived_ns;             /* CLOCK_MONOTONIC: their lifetimes are counted until then */
 	__u32 mark_noted;           /* the mark of its last image is in the record */
 	__u64 mm, mm_id;            /* key and id of its mm_entry (--exact-peak) */
 	__u64 maxrss_at_exec;       /* pages; signal->maxrss, where the mm is gone at exit */

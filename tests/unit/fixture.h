@@ -125,6 +125,10 @@ static inline void fixture_values(uint64_t *value, struct metric_set *have, uint
 	value[M_user] = 1000000000 * factor;
 	value[M_system] = 234567891 * factor;
 	value[M_runqueue_wait] = 5000000 * factor;
+	value[M_lifetime] = 4000000000 * factor;
+	value[M_blkio_delay] = 800000000 * factor;
+	value[M_thrashing_delay] = 200000000 * factor;
+	value[M_reclaim_delay] = 100000000 * factor;
 	value[M_rss] = 3 * MIB * factor;
 	value[M_pss] = 2 * MIB * factor;
 	value[M_uss] = MIB * factor;
