@@ -18,6 +18,7 @@
 #include "view/summary_markdown.h"
 #include "view/summary_text.h"
 #include "view/terminal.h"
+#include "view/time_text.h"
 #include "wire/template.h"
 
 #include <errno.h>
@@ -224,6 +225,7 @@ static int run_show_answer(struct source *s, const struct show_options *o, const
 	if (view.is_running && answer.doubt)
 		answer.doubt = "of a run that goes on";
 	answer_json(&j, &answer);
+	time_json(&j, &total->total);
 	if (!err && o->as == PRINT_JSON)
 		err = run_show_json(meta, total, run_state_name(o->state), &j);
 	else if (!err && o->as == PRINT_MARKDOWN)

@@ -2,6 +2,7 @@
 #include "report/answer.h"
 
 #include "base/cleanup.h"
+#include "model/time_parts.h"
 #include "view/answer.h"
 #include "wire/reader_parts.h"
 
@@ -22,6 +23,28 @@ static void answer_write_part(struct jsonw *j, const char *key, answer_part_fn *
 		jsonw_string(j, key, text);
 }
 
+/* The parts that there are, for one bar. */
+static void time_write(struct jsonw *j, const struct sample *total)
+{
+	unsigned percent[NR_TIME_PARTS];
+	struct time_parts t;
+
+	if (!time_parts_of(&t, total))
+		return;
+	time_parts_divide(&t, 100, percent);
+	jsonw_array(j, "time_parts");
+	for (int i = 0; i < NR_TIME_PARTS; i++) {
+		if (!t.ns[i])
+			continue;
+		jsonw_object(j, NULL);
+		jsonw_string(j, "name", time_part_name(&t, i));
+		jsonw_decimal(j, "seconds", t.ns[i], 9);
+		jsonw_uint(j, "percent", percent[i]);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
 void report_answer_write(struct report_run *r, struct jsonw *j)
 {
 	struct summary total = { 0 };
@@ -36,6 +59,7 @@ void report_answer_write(struct report_run *r, struct jsonw *j)
 	answer_write_part(j, "phase", answer_phase_text, &answer);
 	if (answer.has_cores && answer.cores_available)
 		jsonw_decimal(j, "busy", answer.cores_used * 10000 / answer.cores_available, 4);
+	time_write(j, &total.total);
 	jsonw_object_end(j);
 	summary_done(&total);
 }

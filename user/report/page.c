@@ -19,6 +19,7 @@ enum page_parts {
 	PAGE_HOLDERS = 32,
 	PAGE_TIMELINE = 64,
 	PAGE_INSTANCES = 128,
+	PAGE_TIMES = 256,
 	PAGE_LANES = PAGE_SPANS | PAGE_TIMELINE,
 };
 
@@ -35,6 +36,7 @@ static const struct {
 	{ PAGE_HOLDERS, "\"rss_peak_holders\":[{" },
 	{ PAGE_TIMELINE, "\"timeline\":true" },
 	{ PAGE_INSTANCES, "\"by\":{\"" },
+	{ PAGE_TIMES, "\"time_parts\":[{" },
 };
 
 struct asset {
@@ -114,7 +116,8 @@ static void page_put_head(FILE *f, const char *nonce, const struct page *p)
 					       ASSET_OF(tables_css),
 					       ASSET_FOR(PAGE_LANES, timeline_css),
 					       ASSET_FOR(PAGE_PHASES, phases_css),
-					       ASSET_FOR(PAGE_EVENTS, events_css) };
+					       ASSET_FOR(PAGE_EVENTS, events_css),
+					       ASSET_FOR(PAGE_TIMES, times_css) };
 
 	fputs("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n", f);
 	fprintf(f,
@@ -199,6 +202,7 @@ int page_write_served(FILE *f, const struct jsonw *data, const struct page_serve
 	static const struct asset scripts[] = { ASSET_OF(base_js),
 						ASSET_OF(header_js),
 						ASSET_OF(tiles_js),
+						ASSET_FOR(PAGE_TIMES, times_js),
 						ASSET_OF(marks_js),
 						ASSET_OF(charts_js),
 						ASSET_OF(legend_js),

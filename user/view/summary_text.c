@@ -7,6 +7,7 @@
 #include "view/net_text.h"
 #include "view/programs_text.h"
 #include "view/summary_parts.h"
+#include "view/time_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -267,6 +268,7 @@ static char *summary_unfolded_text(const struct summary *s, const struct summary
 	else
 		summary_put_trouble(f, s);
 	answer_text(f, v->answer ? v->answer : &own);
+	time_text(f, &s->total, width);
 	summary_put_cpu(f, s);
 	memory_text(f, s, v->has_bounds);
 	summary_put_io(f, s);

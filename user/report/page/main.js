@@ -6,6 +6,7 @@ themeControls();
 header();
 setStage();
 // the scripts of what a run lacks are not in its page
+if (data.answer.time_parts?.length) timesBar();
 if (data.phases) phaseBands();
 if (data.events.length) eventFlags();
 charts();

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Where the time of the threads went: one bar below the tiles, and its parts in words.
+"use strict";
+
+// any other part is grey
+const TIME_COLOURS = { user: 1, system: 2, "run queue": 5, disk: 3, memory: 4, interrupts: 6 };
+
+function timesBar() {
+	const parts = data.answer.time_parts,
+		all = parts.reduce((sum, p) => sum + p.seconds, 0);
+	const bar = el("div", "times-bar"),
+		list = el("ul", "", el("li", "", `Time of all threads, ${seconds(all)}:`));
+	for (const { name, seconds: spent, percent: share } of parts) {
+		const colour = `time-${TIME_COLOURS[name] || 0}`,
+			text = `${name} ${seconds(spent)} (${share} %)`;
+		const part = el("i", colour);
+		part.style.flexGrow = spent / all;
+		part.title = text;
+		bar.append(part);
+		list.append(el("li", "", el("i", colour), text));
+	}
+	bar.setAttribute("aria-hidden", "true"); // the list says the same
+	byId("figures").after(el("div", "times", bar, list));
+}
