@@ -112,10 +112,31 @@ delay_text() {
 	TEXT
 }
 
+lifetime_text() {
+	cat <<-'TEXT'
+
+		`lifetime_seconds` is the integral of the number of live threads over time (CLOCK_MONOTONIC), from the birth of each to its exit,
+		or from the attachment on; of a process's last thread until its memory has been given back. What a thread uses after its
+		exit is in its CPU time only.
+
+		**Where the time went** (the bar of the summary, `"time"` of `show --json`, the page) is made of it: lifetimes = user + system +
+		run queue + disk + memory + interrupts + other. `other` is what is left: waiting for locks, the network, timers, children,
+		terminals. As delays overlap, each moment is counted once:
+
+		- memory takes the larger of `thrashing` and `swapin`, from disk as far as that goes, for those waits are block I/O;
+		- and the larger of `cow` and `reclaim` + `compact`, from system as far as that goes, for those run in the kernel.
+		  Of what may be nested only the larger counts, so that `memory` is a lower bound;
+		- disk is what remains of `blkio`, system what remains of the system time, and `other` gives what neither of them has.
+
+		Without delays there are user, system, run queue and `not running`.
+	TEXT
+}
+
 # Text that does not fit into help, below the table of a group.
 group_text() {
 	case $1 in
 	delay) delay_text && return ;;
+	proc) lifetime_text && return ;;
 	io) ;;
 	*) return ;;
 	esac

@@ -52,6 +52,28 @@ class Answers(CommandCase):
         self.assertEqual((said["request_bytes"], said["request_is_least"]), (9 * MIB, False))
         self.assertEqual((said["cores_used"], said["cores_available"]), (0.305, 2))
 
+    def test_show_has_one_bar_of_where_the_time_went(self):
+        used = {"lifetime_seconds": 40, "user_seconds": 8, "system_seconds": 2, "runqueue_wait_seconds": 4}
+        bar = [
+            "  time        uuuuuuuuuusssqqqqq................................",
+            "              u user 8.000 s (20 %), s system 2.000 s (5 %),",
+            "              q run queue 4.000 s (10 %), . not running 26.000 s (65 %),",
+            "              all threads 40.000 s",
+        ]
+        text = self.said("show", self.write("off", **used), width="80")
+        self.assertIn("\n".join(bar) + "\n", text)
+        delays = {f"{name}_delay_seconds": 0 for name in ("swapin", "reclaim", "thrashing", "compact", "cow")}
+        run = self.write("on", **used, **delays | {"blkio_delay_seconds": 12, "thrashing_delay_seconds": 4})
+        text = self.said("show", run, width="40")
+        self.assertTrue(text.isascii())
+        (bar,) = (line.split()[1] for line in text.splitlines() if line.startswith("  time "))
+        self.assertEqual({letter: bar.count(letter) for letter in bar}, {"u": 5, "s": 1, "q": 3, "d": 5, "m": 3, ".": 9})
+        self.assertLessEqual(max(len(line) for line in text.splitlines()), 40)
+        self.assertEqual(json.loads(self.said("show", "--json", run))["time"], {
+            "user_seconds": 8, "system_seconds": 2, "queue_seconds": 4, "disk_seconds": 8, "memory_seconds": 4, "other_seconds": 14,
+        })  # fmt: skip
+        self.assertNotIn("  time ", self.said("show", self.write("old")))
+
     def test_equal_phases_are_summed_unless_each_is_asked_for(self):
         run = self.phases("a")
         rows = [line.split() for line in self.said("show", "--by", "phase", run).splitlines()[3:]]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The page in a browser: what it says, and what it does when it is used."""
 
+import pathlib
+
 import synthetic
 from reports import PICTURES, ReportCase
 
@@ -156,6 +158,18 @@ class Tables(Page):
         rows, first = self.look_at(("count", {"of": "#programs-table tbody tr"}), text("#programs-table tbody tr"))
         self.assertEqual(rows, len(synthetic.NAMES))
         self.assertIn("52.5 s", first)
+
+    def test_where_the_time_went_is_one_bar(self):
+        self.assertNotIn("times-bar", pathlib.Path(self.page).read_text())  # it has no lifetimes
+        lines = list(synthetic.lines(5, 1))
+        lines[-1].update(lifetime_seconds=40, user_seconds=8, system_seconds=2, runqueue_wait_seconds=4)
+        lines[-1].update(blkio_delay_seconds=12, reclaim_delay_seconds=0)
+        parts, drawn = self.look_quietly(self.report(lines), texts(".times li"), ("count", {"of": ".times-bar i"}))
+        self.assertEqual(drawn, 5)
+        self.assertEqual(parts, [
+            "Time of all threads, 40.0 s:", "user 8.00 s (20 %)", "system 2.00 s (5 %)", "run queue 4.00 s (10 %)",
+            "disk 12.0 s (30 %)", "other 14.0 s (35 %)",
+        ])  # fmt: skip
 
     def test_holders_of_an_exact_peak_are_named(self):
         lines = list(synthetic.lines(5, 1))
