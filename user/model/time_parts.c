@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t time_larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -26,9 +26,11 @@ static uint64_t memory_take(struct time_parts *t, enum time_part from, uint64_t 
 /* What was waited for, mostly as block I/O; and what was done, mostly on a CPU. */
 static void time_parts_put_memory(struct time_parts *t, const struct sample *s)
 {
-	uint64_t waited = larger(total_get(s, M_swapin_delay), total_get(s, M_thrashing_delay));
-	uint64_t worked = larger(total_get(s, M_cow_delay),
-				 total_get(s, M_reclaim_delay) + total_get(s, M_compact_delay));
+	uint64_t waited =
+		time_larger(total_get(s, M_swapin_delay), total_get(s, M_thrashing_delay));
+	uint64_t worked =
+		time_larger(total_get(s, M_cow_delay),
+			    total_get(s, M_reclaim_delay) + total_get(s, M_compact_delay));
 
 	waited = memory_take(t, TIME_DISK, waited);
 	worked = memory_take(t, TIME_SYSTEM, waited + worked);
@@ -60,7 +62,7 @@ bool time_parts_of(struct time_parts *t, const struct sample *total)
 		known += t->ns[whole[i].part];
 	}
 	/* what a thread uses after its exit is in its counters, not in its lifetime */
-	t->total_ns = larger(lived, known);
+	t->total_ns = time_larger(lived, known);
 	t->ns[TIME_OTHER] = t->total_ns - known;
 	time_parts_put_memory(t, total);
 	return true;

@@ -20,7 +20,7 @@ static size_t bar_columns(size_t width)
 	return width > INDENT + LEAST_BAR ? width - INDENT : LEAST_BAR;
 }
 
-static void bar_put(FILE *f, const struct time_parts *t, size_t columns)
+static void time_put_bar(FILE *f, const struct time_parts *t, size_t columns)
 {
 	unsigned share[NR_TIME_PARTS];
 
@@ -55,7 +55,7 @@ void time_text(FILE *f, const struct sample *total, size_t width)
 		return;
 	time_parts_divide(&t, 100, percent);
 	fputs("  time        ", f);
-	bar_put(f, &t, bar_columns(width));
+	time_put_bar(f, &t, bar_columns(width));
 	fprintf(f, "\n%*s", INDENT, "");
 	for (int i = 0; i < NR_TIME_PARTS; i++) {
 		if (!t.ns[i])
