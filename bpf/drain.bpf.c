@@ -26,7 +26,10 @@ static __always_inline u32 row_flags(struct task_struct *task, const struct proc
 	       (p->event.rec.mark_fell & 1) * ROW_MARK_FELL;
 }
 
-/* False: @task has no address space, or another one at each read: it is in exec or exit. */
+/*
+ * False: @task has no address space, or another one at each read: it is in exec or exit. Or it has
+ * been freed, and its place is another process's by now.
+ */
 static __always_inline bool memory_tell(struct task_struct *task, struct process_entry *p,
 					struct drain_row *row)
 {
@@ -42,6 +45,8 @@ static __always_inline bool memory_tell(struct task_struct *task, struct process
 		memory_read(mm, row, &now);
 		if (BPF_CORE_READ(task, mm) != mm) /* what was read may be reused memory */
 			continue;
+		if (process_serial(task) != row->serial)
+			break;
 		row->peak_pages = mark_note(p, row->serial, &before, &now);
 		if (row->peak_pages > row->bound_pages)
 			row->bound_pages = row->peak_pages;
@@ -96,9 +101,10 @@ static __noinline bool process_tell(struct seq_file *seq, struct task_struct *ta
 
 	if (p->epoch == drain_epoch)
 		return true;
+	row.serial = p->event.rec.serial;
+	barrier();
 	row.account = process_account(p);
 	row.signal = p->event.rec.signal;
-	row.serial = p->event.rec.serial;
 	row.image = p->event.rec.image;
 	row.used_mm = p->event.rec.mm;
 	row.pid = p->event.rec.pid;
@@ -113,10 +119,11 @@ static __noinline bool process_tell(struct seq_file *seq, struct task_struct *ta
 	row.flags = row_flags(task, p);
 	if (want_memory && !has_memory)
 		ending_bound(task, p, &row);
-	if (bpf_seq_write(seq, &row, sizeof(row)))
-		return false;
+	barrier();
 	if (p->event.rec.serial != row.serial) /* the entry is another process's by now */
 		return true;
+	if (bpf_seq_write(seq, &row, sizeof(row)))
+		return false;
 	if (want_memory && !has_memory)
 		p->blank_epoch = drain_epoch;
 	else
