@@ -22,6 +22,8 @@
 #define TCP_CLOSE 7
 #define TCP_LISTEN 10
 
+#include "peers.bpf.h"
+
 enum protocol { OVER_TCP, OVER_UDP, OVER_UNIX, OVER_OTHER };
 
 /*
@@ -66,6 +68,38 @@ static __always_inline struct net_entry *net_of_current(u64 task)
 	return t ? net_make(task) : NULL;
 }
 
+/* The process that opened a connection, or listens for it; freed with the socket. */
+struct owner {
+	u64 signal, serial;
+	struct account_key account; /* if there is no such process any more */
+	u64 listens;                /* or comes from one that does */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+	__type(key, int);
+	__type(value, struct owner);
+} owners SEC(".maps");
+
+static __always_inline bool has_come_in(struct sock *sk)
+{
+	struct owner *o = bpf_sk_storage_get(&owners, sk, NULL, 0);
+
+	return o && o->listens;
+}
+
+#define COUNT_PEER(way, sk, over, bytes)                                                           \
+	({                                                                                         \
+		const bool is_tcp = (over) == OVER_TCP;                                            \
+		struct peer_count *c = peer_of(sk, is_tcp, is_tcp && has_come_in(sk));             \
+                                                                                                   \
+		if (c) {                                                                           \
+			add(c->way, bytes);                                                        \
+			add(c->way##_messages, 1);                                                 \
+		}                                                                                  \
+	})
+
 /* Only the task itself adds to its entry: atomic additions are not needed. */
 #define COUNT(n, way, over, bytes)                                                                 \
 	({                                                                                         \
@@ -88,6 +122,8 @@ static __always_inline struct net_entry *net_of_current(u64 task)
 			COUNT(n, way, other, bytes);                                               \
 		if (is_loopback(sk, family))                                                       \
 			(n)->now.net_##way##_loopback += (bytes);                                  \
+		if (want_peers && (over == OVER_TCP || over == OVER_UDP))                          \
+			COUNT_PEER(way, sk, over, bytes);                                          \
 	})
 
 /* An empty datagram is a message, the end of a stream is none. */
@@ -119,21 +155,8 @@ int BPF_PROG(sockets__receive, struct sock *sk, int bytes, int flags)
 	return 0;
 }
 
-/* The process that opened a connection, or listens for it; freed with the socket. */
-struct owner {
-	u64 signal, serial;
-	struct account_key account; /* if there is no such process any more */
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
-	__type(key, int);
-	__type(value, struct owner);
-} owners SEC(".maps");
-
 /* The current process, if it is followed. */
-static __always_inline void owner_set(struct sock *sk)
+static __always_inline void owner_set(struct sock *sk, bool listens)
 {
 	struct task_entry *t = task_find(bpf_get_current_task());
 	struct process_entry *p = t ? process_find(t->process) : NULL;
@@ -147,6 +170,7 @@ static __always_inline void owner_set(struct sock *sk)
 	o->signal = t->process;
 	o->serial = t->serial;
 	o->account = process_account(p);
+	o->listens = listens;
 }
 
 static __always_inline void owner_count(struct sock *sk, u32 which)
@@ -164,7 +188,7 @@ int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
 	if (sk->sk_protocol != IPPROTO_TCP)
 		return 0;
 	if (to == TCP_SYN_SENT || to == TCP_LISTEN)
-		owner_set(sk);
+		owner_set(sk, to == TCP_LISTEN);
 	else if (from == TCP_SYN_SENT && to == TCP_ESTABLISHED)
 		owner_count(sk, NC_net_connects);
 	else if (from == TCP_SYN_SENT && to == TCP_CLOSE)
@@ -178,5 +202,29 @@ SEC("?tp_btf/tcp_retransmit_skb")
 int BPF_PROG(sockets__retransmit, struct sock *sk)
 {
 	owner_count(sk, NC_net_retransmits);
+	return 0;
+}
+
+SEC("?iter/bpf_sk_storage_map")
+int sockets__live(struct bpf_iter__bpf_sk_storage_map *ctx)
+{
+	struct owner *o = ctx->value;
+	struct sock *sk = ctx->sk;
+	struct socket_row row = {};
+	struct process_entry *p;
+	struct account_key key;
+
+	if (!o || !sk)
+		return 0;
+	row.state = sk->__sk_common.skc_state;
+	if (row.state == TCP_CLOSE)
+		return 0;
+	key = o->account;
+	p = process_find(o->signal);
+	if (p && p->event.rec.serial == o->serial)
+		key = process_account(p);
+	row.tree = key.tree;
+	row.cgroup = key.cgroup;
+	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
 	return 0;
 }

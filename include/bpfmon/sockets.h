@@ -23,6 +23,30 @@ enum net_counter {
 	NR_NET_COUNTERS
 };
 
+enum peer_protocol { PEER_TCP = 1, PEER_UDP, PEER_UNCONNECTED /* UDP, to whom is not known */ };
+
+struct peer_key {
+	__u32 address[4]; /* IPv6, in the order of the network; IPv4 as ::ffff:a.b.c.d */
+	__u16 port;       /* 0: it has connected to what listens here */
+	__u16 protocol;   /* enum peer_protocol */
+};
+
+struct peer_count {
+	__u64 rx, tx; /* bytes */
+	__u64 rx_messages, tx_messages;
+};
+
+#define MAX_PEERS 16384 /* of a run; further ones are counted as lost */
+
+#define NR_TCP_STATES 16 /* more than the kernel has */
+
+/* A live TCP socket; its account may be gone, and its owner's be another one. */
+struct socket_row {
+	__u64 tree, cgroup;
+	__u32 state;
+	__u32 pad;
+};
+
 /* Of the packets of a cgroup. */
 struct wire_counters {
 #define WIRE_METRIC(base, ...) __u64 base;

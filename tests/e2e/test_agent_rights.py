@@ -94,7 +94,7 @@ class Rights(AgentCase):
     def test_wishes_beyond_the_rights_are_refused(self):
         p = self.start("sleep", "60")
         fd = self.pidfd(p.pid)
-        for wishes, pattern in (({"interval_ns": 10000000}, "interval"), ({"exact_peak": True}, "exact-peak")):
+        for wishes, pattern in (({"interval_ns": 10000000}, "interval"), ({"exact_peak": True}, "exact-peak"), ({"net_peers": 5}, "net-peers")):
             c = self.client(NOBODY).request("processes", [("process", fd)], **wishes)
             self.assertRegex(self.refused(c), pattern)
 

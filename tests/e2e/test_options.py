@@ -211,6 +211,12 @@ class Meaning(Case):
         self.assertEqual(run.code, 0)
         self.assertIn("--block-io has no effect", run.stderr)
 
+    def test_the_number_of_peers_has_bounds(self):
+        for number in ("0", "1001", "many"):
+            run = self.run_bpfmon(["true"], [f"--net-peers={number}"])
+            self.assertEqual(run.code, 125, run.stderr)
+            self.assertIn("--net-peers", run.stderr)
+
     def test_every_option_of_the_help_is_in_a_test(self):
         text = subprocess.run([BPFMON, "--help"], stdout=subprocess.PIPE, check=True, timeout=60).stdout.decode()
         options = re.findall(r"^ +(-\w)?,? *(--[\w-]+)", text, re.M)

@@ -65,7 +65,7 @@ def counters():
 def net_counters():
     """Those of processes: of packets only a cgroup knows."""
     kinds = metric_kinds().items()
-    return [key for key, (group, _kind) in kinds if group == "net" and not key.startswith("net_wire_")]
+    return [key for key, (group, kind) in kinds if (group, kind) == ("net", "counter") and "_wire_" not in key]
 
 
 def record_counters():

@@ -73,6 +73,7 @@ const struct books_ops agent_reports = {
 	.drain_begin = agent_drain_begin,
 	.total = report_total,
 	.slice = report_slice,
+	.socket = report_socket,
 	.unread = report_unread,
 	.drain_end = agent_drain_end,
 	.process = report_process,

@@ -56,6 +56,10 @@ static int offers_check(const struct agent_config *c, const struct request *r, c
 		snprintf(why, size,
 			 "--exact-peak follows one tree of processes, and the agent follows the "
 			 "node; use it with sudo");
+	else if (r->net_peers)
+		snprintf(why, size,
+			 "--net-peers is of one tree of processes, and the agent follows the node; "
+			 "use it with sudo");
 	else if (r->follow == FOLLOW_CGROUP || r->cgroup_fd >= 0)
 		snprintf(
 			why, size,

@@ -96,6 +96,7 @@ void launch_prepare(struct launch_options *l, const struct recording_options *o,
 	q->stalled_after_ns = o->stalled_after_ns;
 	q->pss_ppm = o->pss_ppm;
 	q->exact_peak = o->exact_peak;
+	q->net_peers = o->net_peers;
 	q->no_args = o->no_args;
 	q->hides_others = user_borrows_rights();
 	q->shown_to = caller->uid;

@@ -29,6 +29,7 @@ struct recording_options {
 	uint64_t stalled_after_ns;    /* 0: never */
 	const char *on_stall;         /* NULL: not given */
 	unsigned process_samples;     /* at each sample; 0: none */
+	unsigned net_peers;           /* at each sample; 0: none */
 	unsigned pss_ppm;             /* millionths of the time for reading PSS; 0: not asked for */
 	const char *name, *job, *note; /* NULL: not given */
 	const char *agent;             /* the socket of the agent to go through; NULL: not given */

@@ -5,6 +5,7 @@
 #include "cmd/option_values.h"
 #include "cmd/recording_options.h"
 #include "model/process_sample.h"
+#include "model/sample.h"
 #include "track/optional.h"
 #include "wire/template.h"
 
@@ -15,6 +16,7 @@
 #define MIN_INTERVAL_NS (10 * NSEC_PER_MSEC)
 #define MIN_PSS_PERCENT 0.1
 #define MAX_PSS_PERCENT 50.0
+#define NET_PEERS_DEFAULT 20
 #define MAX_SLOW_MS 86400000 /* a day */
 #define MAX_TASKS_LIMIT (1U << 22)
 
@@ -78,6 +80,12 @@ int pss_parse(void *ppm, const char *text)
 		return -EINVAL;
 	*(unsigned *)ppm = (unsigned)lround(percent * 10000);
 	return 0;
+}
+
+int net_peers_parse(void *number, const char *text)
+{
+	*(unsigned *)number = NET_PEERS_DEFAULT;
+	return text ? number_parse(text, 1, MAX_NET_PEERS, number) : 0;
 }
 
 int stalled_after_parse(void *ns, const char *text)

@@ -12,6 +12,7 @@ int output_parse(void *recording, const char *text);
 int format_parse(void *recording, const char *text);
 int metrics_parse(void *recording, const char *text);
 /* @text may be NULL: the default. */
+int net_peers_parse(void *number, const char *text);
 int pss_parse(void *ppm, const char *text);
 int stalled_after_parse(void *ns, const char *text);
 int process_samples_parse(void *number, const char *text);

@@ -13,6 +13,8 @@ static const char *option_of_root(const struct recording_options *o, const char 
 		return given;
 	if (o->exact_peak)
 		return "--exact-peak";
+	if (o->net_peers)
+		return "--net-peers";
 	if (o->max_tasks)
 		return "--max-tasks";
 	return o->inject_misses || o->refused || o->unattached || o->slow_pss_ms ? "--inject-..."

@@ -53,6 +53,7 @@ static const struct books_ops reports = {
 	.drain_begin = collector_drain_begin,
 	.total = report_total,
 	.slice = report_slice,
+	.socket = report_socket,
 	.unread = report_unread,
 	.drain_end = collector_drain_end,
 	.process = report_process,

@@ -148,6 +148,7 @@ static void assignment_take_wishes(struct assignment *a, const struct request *r
 	a->run.interval_ns = t->interval_ns = r->interval_ns;
 	t->no_args = r->no_args;
 	t->exact_peak = r->exact_peak;
+	t->net_peers = r->net_peers > 0;
 	t->want_memory = r->process_samples > 0;
 	t->can_seed = r->follow != FOLLOW_COMMAND;
 	t->can_move = r->span_fd >= 0 && r->follow == FOLLOW_COMMAND;
@@ -155,6 +156,7 @@ static void assignment_take_wishes(struct assignment *a, const struct request *r
 	a->spec.named_boot_ns = r->named_boot_ns;
 	a->spec.process_samples = r->process_samples;
 	a->spec.stalled_after_ns = r->stalled_after_ns;
+	a->spec.net_peers = r->net_peers;
 	a->spec.pss_ppm = r->pss_ppm;
 	a->spec.wait_tree = r->wait_tree;
 	a->spec.span_samples = r->span_samples;

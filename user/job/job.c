@@ -3,8 +3,10 @@
 
 #include "base/clock.h"
 #include "job/memory.h"
+#include "job/peers.h"
 #include "wire/writer.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysinfo.h>
@@ -24,6 +26,16 @@ static void sample_put_wire(const struct job *job, struct sample *smp)
 #include "bpfmon/metrics.def"
 }
 
+static void job_read_peers(struct job *job, struct sample *smp)
+{
+	const struct metric_set *usable = &job->run->usable;
+
+	if (job->spec->net_peers && !job->books->whole_node &&
+	    peers_put_instances(&job->books->tracker, usable, job->spec->net_peers, smp) == -ENOMEM)
+		job->forgone++;
+	socket_states_put(job->sockets, usable, smp);
+}
+
 static void sample_read_files(struct job *job, struct sample *smp)
 {
 	if (job->spec->tracker.cgroup)
@@ -31,6 +43,7 @@ static void sample_read_files(struct job *job, struct sample *smp)
 	cgroup_stat_read(&job->cgroup, &job->run->usable, smp);
 	sample_put_wire(job, smp);
 	job_read_block_io(job, smp);
+	job_read_peers(job, smp);
 	pressure_read(&job->host_pressure, &job->run->usable, M_host_memory_pressure_some,
 		      M_host_memory_pressure_full, smp);
 }
@@ -80,6 +93,7 @@ void job_drain_begin(struct job *job)
 	job->totals = job->removed;
 	row_list_clear(&job->rows);
 	job->nr_unread = 0;
+	memset(job->sockets, 0, sizeof(job->sockets));
 	spans_drain_begin(&job->spans);
 }
 
@@ -94,6 +108,12 @@ void job_slice(struct job *job, const struct slice *slice)
 	if (row_list_add(&job->rows, slice))
 		job->forgone += slice->nr;
 	spans_slice(job, slice);
+}
+
+void job_socket(struct job *job, const struct socket_row *row)
+{
+	if (row->state < NR_TCP_STATES)
+		job->sockets[row->state]++;
 }
 
 void job_unread(struct job *job)

@@ -31,7 +31,7 @@ enum job_state { JOB_OPEN, JOB_RUNS, JOB_LEAVES, JOB_ENDED };
 struct job_base {
 	uint64_t loss[NR_LOSSES];
 	uint64_t repaired, unrepaired, unnamed, rows_lost, memory_failures, socket_misses,
-		blocks_lost;
+		blocks_lost, peers_lost;
 	uint64_t drains, drain_ns_total;
 };
 
@@ -63,11 +63,12 @@ struct job {
 	uint64_t epoch_less_boot_ns; /* CLOCK_REALTIME - CLOCK_BOOTTIME, at the start */
 	struct job_base base;
 	/* Of the last drain: */
-	struct account totals;  /* of its accounts */
-	struct account removed; /* the sum of those that are not in the books any more */
-	struct row_list rows;   /* by address space */
-	uint64_t nr_unread;     /* processes without memory in it */
-	uint64_t unread;        /* the same, of all samples */
+	struct account totals;           /* of its accounts */
+	struct account removed;          /* the sum of those that are not in the books any more */
+	struct row_list rows;            /* by address space */
+	uint64_t sockets[NR_TCP_STATES]; /* live ones, by the kernel's number of the state */
+	uint64_t nr_unread;              /* processes without memory in it */
+	uint64_t unread;                 /* the same, of all samples */
 	struct memory_bound bound;
 	struct heaviest heaviest; /* --process-samples */
 	struct exact_peak exact;
@@ -116,6 +117,7 @@ void job_report_so_far(struct job *job, struct feed *feed);
 void job_drain_begin(struct job *job);
 void job_total(struct job *job, const struct account_key *key, const struct account *total);
 void job_slice(struct job *job, const struct slice *slice);
+void job_socket(struct job *job, const struct socket_row *row);
 void job_unread(struct job *job);
 void job_drain_end(struct job *job);
 void job_process(struct job *job, const struct process_record *r);

@@ -138,6 +138,10 @@ static void summary_note_losses(struct job *job)
 		summary_add_loss(
 			sum, "socket_events",
 			growth_since(tracker_socket_misses(&b->tracker), job->base.socket_misses));
+	if (job->spec->net_peers)
+		summary_add_loss(
+			sum, "net_peers",
+			growth_since(tracker_peers_lost(&b->tracker), job->base.peers_lost));
 	/* failed allocations that were handled without being counted elsewhere count, too */
 	lost = job->forgone + growth_since(b->unnamed, job->base.unnamed) +
 	       growth_since(b->rows.lost, job->base.rows_lost);

@@ -15,6 +15,12 @@ void report_slice(void *owner, const struct slice *slice)
 		job_slice(job, slice);
 }
 
+void report_socket(void *owner, const struct socket_row *row)
+{
+	for (struct job *job = owner; job; job = job->above)
+		job_socket(job, row);
+}
+
 void report_unread(void *owner)
 {
 	for (struct job *job = owner; job; job = job->above)

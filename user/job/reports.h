@@ -12,6 +12,7 @@ struct slice;
 
 void report_total(void *job, const struct account_key *key, const struct account *total);
 void report_slice(void *job, const struct slice *slice);
+void report_socket(void *job, const struct socket_row *row);
 void report_unread(void *job);
 void report_process(void *job, const struct process_record *r);
 void report_oom(void *job, const struct oom_event *e);

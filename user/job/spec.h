@@ -30,6 +30,7 @@ struct job_spec {
 	int stream_fd;               /* to the recorder */
 	int span_fd;                 /* spans begin there; -1: none do */
 	unsigned process_samples;    /* of the heaviest live ones, at each sample; 0: none */
+	unsigned net_peers;          /* the heaviest peers, at each sample; 0: none */
 	unsigned pss_ppm;            /* millionths of the time for reading PSS; 0: not read */
 	bool span_samples;           /* what each live span has used, at each sample */
 	uint64_t stalled_after_ns;   /* without work a run is stalled; 0: nobody asks */

@@ -40,6 +40,7 @@ static const struct metric metrics[NR_METRICS] = {
 #define SPLIT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, SPLIT)
 #define ACCOUNT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, ACCOUNT)
 #define NET_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, NET)
+#define SOCKET_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, NET)
 #define MEMORY_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, MEMORY)
 #define PROCFS_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, PROCFS)
 #define DERIVED_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, DERIVED)
@@ -141,7 +142,7 @@ bool metric_is_of_process(enum metric_id id)
 	enum metric_source source = metrics[id].source;
 
 	return source == SOURCE_TASK || source == SOURCE_DELAY || source == SOURCE_SPLIT ||
-	       source == SOURCE_NET;
+	       (source == SOURCE_NET && metrics[id].kind == KIND_COUNTER);
 }
 
 void metric_set_put_of_process(struct metric_set *set)

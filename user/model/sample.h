@@ -11,6 +11,8 @@
 #define MAX_INSTANCES 2048      /* that are read of a line; a file may have more */
 #define OTHER_INSTANCES "other" /* the name of the sum of those that are not listed */
 
+#define MAX_NET_PEERS 1000 /* that --net-peers may ask for */
+
 #define SPAN_DIMENSION "span" /* of which a summary has none: spans have lines of their own */
 
 /* The metrics of one instance (device, peer, span ...) of a dimension. */

@@ -24,6 +24,8 @@ struct books_ops {
 	/* What the drain has found: the totals of an account; the processes of an account; */
 	void (*total)(void *owner, const struct account_key *key, const struct account *total);
 	void (*slice)(void *owner, const struct slice *slice);
+	/* one of its live TCP sockets, where these are wanted; */
+	void (*socket)(void *owner, const struct socket_row *row);
 	/* a process of which it did not find the memory. Then: this was all. */
 	void (*unread)(void *owner);
 	void (*drain_end)(void *context);

@@ -98,6 +98,17 @@ static bool drain_at_once(struct books *b, bool whole)
 	return cpu_ns > LONG_NS || b->drained_ns - b->tracker.began_ns < cpu_ns + HELD_UP_NS;
 }
 
+static void socket_report(void *context, const void *item)
+{
+	const struct socket_row *row = item;
+	const struct account_key key = { row->tree, row->cgroup };
+	struct books *b = context;
+	void *owner = books_owner(b, &key);
+
+	if (owner)
+		b->ops->socket(owner, row);
+}
+
 static void drain_report(struct books *b)
 {
 	const struct accounts *a = &b->tracker.accounts;
@@ -116,6 +127,8 @@ static void drain_report(struct books *b)
 	for (size_t i = 0; i < b->nr_unread; i++)
 		if ((owner = books_owner(b, &b->unread[i])))
 			b->ops->unread(owner);
+	if (metric_has(&b->tracker.usable, M_net_sockets))
+		tracker_each_socket(&b->tracker, socket_report, b);
 	b->ops->drain_end(b->context);
 }
 

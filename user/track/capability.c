@@ -177,6 +177,7 @@ static const char *program_why_missing(enum metric_id id, const struct optionals
 {
 	static const unsigned program_of[NR_METRICS] = {
 #define NET_METRIC(base, group, kind, unit, program, help) [M_##base] = OPTIONAL_##program,
+#define SOCKET_METRIC NET_METRIC
 #define WIRE_METRIC NET_METRIC
 #include "bpfmon/metrics.def"
 	};

@@ -4,6 +4,7 @@
 #include "bpfmon/shared.h"
 #include "bpfmon.skel.h"
 #include "track/capability.h"
+#include "track/iterator.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -112,6 +113,10 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_RETRANSMITS] = { "sockets__retransmit", "what TCP sends again",
 				   "needs the tracepoint tcp_retransmit_skb", "it is not known",
 				   has_tcp_retransmit_skb },
+	[OPTIONAL_LIVE_SOCKETS] = { "sockets__live", "live TCP sockets by state",
+				    "needs iterators over the storage of sockets (5.9), and the "
+				    "tracepoint inet_sock_set_state",
+				    "they are not known", has_inet_sock_set_state },
 	[OPTIONAL_WIRE_RECEIVES] = { "wire__receive", "packets to a cgroup",
 				     "needs programs of the type cgroup_skb", "they are not known",
 				     has_cgroup_skb },
@@ -166,6 +171,10 @@ static int optional_attach(struct optionals *x, size_t i, const struct bpfmon *s
 	if (OPTIONAL_OF_WIRE & OPTIONAL_BIT(i)) {
 		x->links[i] = bpf_program__attach_cgroup(
 			bpf_object__find_program_by_name(skel->obj, rows[i].name), cgroup_fd);
+		return x->links[i] ? 0 : -errno;
+	}
+	if (i == OPTIONAL_LIVE_SOCKETS) {
+		x->links[i] = iterator_over_map(skel->progs.sockets__live, skel->maps.owners);
 		return x->links[i] ? 0 : -errno;
 	}
 	x->links[i] =

@@ -84,6 +84,8 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	    metric_has(&o->wanted, M_cores))
 		s->rodata->wanted |= 1ULL << TC_cpu;
 	s->rodata->want_net = metric_set_has_source(&o->wanted, SOURCE_NET);
+	s->rodata->want_peers = s->rodata->want_net && o->net_peers && !o->whole_node;
+	bpf_map__set_max_entries(s->maps.peers, s->rodata->want_peers ? MAX_PEERS : 1);
 	s->rodata->want_args = !o->no_args;
 	s->rodata->want_exact_peak = set & OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
 	s->rodata->inject_misses = o->inject_misses;

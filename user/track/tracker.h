@@ -20,6 +20,7 @@ struct tracker_options {
 	struct metric_set wanted;
 	bool no_args;
 	bool exact_peak;  /* follow every change of resident memory */
+	bool net_peers;   /* with metrics of sockets: with whom they speak, of one run */
 	bool want_memory; /* what each process holds, even if no metric of it is wanted */
 	bool can_seed;    /* tracker_seed() will be called */
 	bool can_move;    /* tracker_move() will be called */
@@ -202,5 +203,17 @@ uint64_t tracker_blocks_lost(const struct tracker *t);
 /* Bytes of kernel memory that the maps hold now, as the kernel reports them. */
 uint64_t tracker_map_bytes(const struct tracker *t);
 unsigned tracker_max_tasks(const struct tracker *t);
+
+/* Calls @fn for each peer of --net-peers. -ENODATA: they are not counted; or a negative errno. */
+int tracker_each_peer(const struct tracker *t,
+		      void (*fn)(void *context, const struct peer_key *key,
+				 const struct peer_count *count),
+		      void *context);
+/* Calls on sockets to whose peer there was no room. */
+uint64_t tracker_peers_lost(const struct tracker *t);
+/* Calls @fn with the struct socket_row of each live TCP socket. -ENODATA: they are not known; or a
+ * negative errno. */
+int tracker_each_socket(const struct tracker *t, void (*fn)(void *context, const void *row),
+			void *context);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/number.h"
 #include "model/process_sample.h"
+#include "model/sample.h"
 #include "wire/fields.h"
 
 #include <errno.h>
@@ -22,6 +23,7 @@ static const struct field fields[] = {
 	FIELD_U64_OF(request, named_boot_ns, NUMBER_MAX),
 	FIELD_U64_OF(request, stalled_after_ns, NUMBER_MAX),
 	FIELD_U32_OF(request, process_samples, MAX_PROCESS_SAMPLES),
+	FIELD_U32_OF(request, net_peers, MAX_NET_PEERS),
 	FIELD_U32_OF(request, pss_ppm, MOST_PSS_PPM),
 	FIELD_BOOL_OF(request, exact_peak),
 	FIELD_BOOL_OF(request, no_args),

@@ -11,9 +11,15 @@
 #pragma clang attribute push (__attribute__((preserve_access_index)), apply_to = record)
 #endif
 
+typedef short unsigned int __u16;
+
+typedef unsigned int __u32;
+
 typedef long long int __s64;
 
 typedef long long unsigned int __u64;
+
+typedef __u16 u16;
 
 typedef __s64 s64;
 
@@ -24,6 +30,10 @@ typedef int __kernel_pid_t;
 typedef unsigned int __kernel_uid32_t;
 
 typedef unsigned int __kernel_gid32_t;
+
+typedef __u16 __be16;
+
+typedef __u32 __be32;
 
 typedef __kernel_pid_t pid_t;
 
@@ -71,6 +81,8 @@ struct signal_struct;
 
 struct css_set;
 
+struct task_delay_info;
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -104,6 +116,7 @@ struct task_struct {
 	u64 self_exec_id;
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
+	struct task_delay_info *delays;
 };
 
 typedef __s64 time64_t;
@@ -200,6 +213,16 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+struct task_delay_info {
+	u64 blkio_delay;
+	u64 swapin_delay;
+	u64 freepages_delay;
+	u64 thrashing_delay;
+	u64 compact_delay;
+	u64 wpcopy_delay;
+	u64 irq_delay;
+};
+
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 };
@@ -213,6 +236,12 @@ struct page_counter {
 struct mem_cgroup {
 	struct cgroup_subsys_state css;
 	struct page_counter memory;
+};
+
+struct gendisk {
+	int major;
+	int first_minor;
+	char disk_name[32];
 };
 
 struct vfsmount;
@@ -256,6 +285,16 @@ struct cgroup {
 	struct cgroup *ancestors[0];
 };
 
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct blkcg_gq;
+
+struct bio {
+	struct blkcg_gq *bi_blkg;
+};
+
 struct kernfs_node {
 	void *name;
 	u64 id;
@@ -276,6 +315,49 @@ struct time_namespace {
 
 struct cgroup_root {
 	int hierarchy_id;
+};
+
+typedef __u32 blk_opf_t;
+
+struct in6_addr {
+	union {
+		__be32 u6_addr32[4];
+	} in6_u;
+};
+
+struct sock_common {
+	union {
+		struct {
+			__be32 skc_daddr;
+		};
+	};
+	union {
+		struct {
+			__be16 skc_dport;
+		};
+	};
+	short unsigned int skc_family;
+	volatile unsigned char skc_state;
+	struct in6_addr skc_v6_daddr;
+};
+
+struct dst_entry;
+
+struct sock {
+	struct sock_common __sk_common;
+	u16 sk_protocol;
+	u16 sk_type;
+	struct dst_entry *sk_dst_cache;
+};
+
+struct net_device {
+	unsigned int flags;
+};
+
+struct dst_entry {
+	union {
+		struct net_device *dev;
+	};
 };
 
 enum cgroup_subsys_id {
@@ -308,6 +390,18 @@ struct bpf_iter_meta {
 	};
 };
 
+typedef __u32 req_flags_t;
+
+struct request {
+	struct request_queue *q;
+	blk_opf_t cmd_flags;
+	req_flags_t rq_flags;
+	unsigned int __data_len;
+	struct bio *bio;
+	u64 start_time_ns;
+};
+
+
 struct bpf_iter__task {
 	union {
 		struct task_struct *task;
@@ -336,66 +430,46 @@ struct mount {
 	struct vfsmount mnt;
 };
 
-typedef short unsigned int __u16;
+struct blkcg;
 
-typedef __u16 u16;
-
-struct sock_common {
-	short unsigned int skc_family;
-};
-
-struct dst_entry;
-
-struct sock {
-	struct sock_common __sk_common;
-	u16 sk_protocol;
-	u16 sk_type;
-	struct dst_entry *sk_dst_cache;
-};
-
-struct net_device {
-	unsigned int flags;
-};
-
-struct dst_entry {
-	union {
-		struct net_device *dev;
-	};
-};
-
-struct request_queue {
-	struct gendisk *disk;
-};
-
-struct gendisk {
-	int major;
-	int first_minor;
-	char disk_name[32];
+struct blkcg_gq {
+	struct blkcg *blkcg;
 };
 
 struct blkcg {
 	struct cgroup_subsys_state css;
 };
 
-struct blkcg_gq {
-	struct blkcg *blkcg;
-};
-
-struct bio {
-	struct blkcg_gq *bi_blkg;
-};
-
 enum rqf_flags {
+	__RQF_STARTED = 0,
+	__RQF_FLUSH_SEQ = 1,
+	__RQF_MIXED_MERGE = 2,
+	__RQF_DONTPREP = 3,
+	__RQF_SCHED_TAGS = 4,
+	__RQF_USE_SCHED = 5,
+	__RQF_FAILED = 6,
+	__RQF_QUIET = 7,
 	__RQF_IO_STAT = 8,
+	__RQF_PM = 9,
+	__RQF_HASHED = 10,
+	__RQF_STATS = 11,
+	__RQF_SPECIAL_PAYLOAD = 12,
+	__RQF_ZONE_WRITE_PLUGGING = 13,
+	__RQF_TIMED_OUT = 14,
+	__RQF_RESV = 15,
+	__RQF_BITS = 16,
 };
 
-struct request {
-	struct request_queue *q;
-	unsigned int cmd_flags;
-	unsigned int rq_flags;
-	unsigned int __data_len;
-	struct bio *bio;
-	u64 start_time_ns;
+struct bpf_iter__bpf_sk_storage_map {
+	union {
+		struct bpf_iter_meta *meta;
+	};
+	union {
+		struct sock *sk;
+	};
+	union {
+		void *value;
+	};
 };
 
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX

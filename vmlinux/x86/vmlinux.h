@@ -31,6 +31,10 @@ typedef unsigned int __kernel_uid32_t;
 
 typedef unsigned int __kernel_gid32_t;
 
+typedef __u16 __be16;
+
+typedef __u32 __be32;
+
 typedef __kernel_pid_t pid_t;
 
 typedef __kernel_uid32_t uid_t;
@@ -77,6 +81,8 @@ struct signal_struct;
 
 struct css_set;
 
+struct task_delay_info;
+
 struct task_struct {
 	unsigned int __state;
 	unsigned int flags;
@@ -110,6 +116,7 @@ struct task_struct {
 	u64 self_exec_id;
 	struct task_io_accounting ioac;
 	struct css_set *cgroups;
+	struct task_delay_info *delays;
 };
 
 typedef __s64 time64_t;
@@ -206,6 +213,16 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+struct task_delay_info {
+	u64 blkio_delay;
+	u64 swapin_delay;
+	u64 freepages_delay;
+	u64 thrashing_delay;
+	u64 compact_delay;
+	u64 wpcopy_delay;
+	u64 irq_delay;
+};
+
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 };
@@ -219,6 +236,12 @@ struct page_counter {
 struct mem_cgroup {
 	struct cgroup_subsys_state css;
 	struct page_counter memory;
+};
+
+struct gendisk {
+	int major;
+	int first_minor;
+	char disk_name[32];
 };
 
 struct vfsmount;
@@ -262,6 +285,16 @@ struct cgroup {
 	struct cgroup *ancestors[0];
 };
 
+struct request_queue {
+	struct gendisk *disk;
+};
+
+struct blkcg_gq;
+
+struct bio {
+	struct blkcg_gq *bi_blkg;
+};
+
 struct kernfs_node {
 	void *name;
 	u64 id;
@@ -284,8 +317,28 @@ struct cgroup_root {
 	int hierarchy_id;
 };
 
+typedef __u32 blk_opf_t;
+
+struct in6_addr {
+	union {
+		__be32 u6_addr32[4];
+	} in6_u;
+};
+
 struct sock_common {
+	union {
+		struct {
+			__be32 skc_daddr;
+		};
+	};
+	union {
+		struct {
+			__be16 skc_dport;
+		};
+	};
 	short unsigned int skc_family;
+	volatile unsigned char skc_state;
+	struct in6_addr skc_v6_daddr;
 };
 
 struct dst_entry;
@@ -337,6 +390,17 @@ struct bpf_iter_meta {
 	};
 };
 
+typedef __u32 req_flags_t;
+
+struct request {
+	struct request_queue *q;
+	blk_opf_t cmd_flags;
+	req_flags_t rq_flags;
+	unsigned int __data_len;
+	struct bio *bio;
+	u64 start_time_ns;
+};
+
 
 struct bpf_iter__task {
 	union {
@@ -366,39 +430,46 @@ struct mount {
 	struct vfsmount mnt;
 };
 
-struct request_queue {
-	struct gendisk *disk;
-};
+struct blkcg;
 
-struct gendisk {
-	int major;
-	int first_minor;
-	char disk_name[32];
+struct blkcg_gq {
+	struct blkcg *blkcg;
 };
 
 struct blkcg {
 	struct cgroup_subsys_state css;
 };
 
-struct blkcg_gq {
-	struct blkcg *blkcg;
-};
-
-struct bio {
-	struct blkcg_gq *bi_blkg;
-};
-
 enum rqf_flags {
+	__RQF_STARTED = 0,
+	__RQF_FLUSH_SEQ = 1,
+	__RQF_MIXED_MERGE = 2,
+	__RQF_DONTPREP = 3,
+	__RQF_SCHED_TAGS = 4,
+	__RQF_USE_SCHED = 5,
+	__RQF_FAILED = 6,
+	__RQF_QUIET = 7,
 	__RQF_IO_STAT = 8,
+	__RQF_PM = 9,
+	__RQF_HASHED = 10,
+	__RQF_STATS = 11,
+	__RQF_SPECIAL_PAYLOAD = 12,
+	__RQF_ZONE_WRITE_PLUGGING = 13,
+	__RQF_TIMED_OUT = 14,
+	__RQF_RESV = 15,
+	__RQF_BITS = 16,
 };
 
-struct request {
-	struct request_queue *q;
-	unsigned int cmd_flags;
-	unsigned int rq_flags;
-	unsigned int __data_len;
-	struct bio *bio;
-	u64 start_time_ns;
+struct bpf_iter__bpf_sk_storage_map {
+	union {
+		struct bpf_iter_meta *meta;
+	};
+	union {
+		struct sock *sk;
+	};
+	union {
+		void *value;
+	};
 };
 
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX

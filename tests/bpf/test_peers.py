@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""--net-peers, against the counters of processes; live sockets by state, against /proc/net/tcp."""
+
+import json
+
+from lib.account import AccountCase, net_counters
+
+SAME_NET = """
+import json, os, socket, time
+
+NAMES = {1: "established", 2: "syn_sent", 4: "fin_wait1", 5: "fin_wait2", 8: "close_wait", 9: "last_ack", 10: "listen"}
+
+def inodes():
+    for fd in os.listdir("/proc/self/fd"):
+        try:
+            link = os.readlink(f"/proc/self/fd/{fd}")
+        except FileNotFoundError:
+            continue
+        if link.startswith("socket:["):
+            yield link[8:-1]
+
+def states():
+    mine, found = set(inodes()), {}
+    for path in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in open(path).readlines()[1:]:
+            fields = line.split()
+            if fields[9] in mine:
+                name = NAMES[int(fields[3], 16)]
+                found[name] = found.get(name, 0) + 1
+    return found
+
+def listener(family, address):
+    s = socket.socket(family)
+    s.bind((address, 0))
+    s.listen(64)
+    return s
+
+def take(s, size):
+    while size:
+        size -= len(s.recv(size))
+"""
+
+# three ways out, a client's connection closed on one side, and datagrams to one that is not connected
+TALK = (
+    SAME_NET
+    + """
+v4, v6 = listener(socket.AF_INET, "127.0.0.1"), listener(socket.AF_INET6, "::1")
+pairs = []
+for at, size in ((v4, 300_000), (v4, 200_000), (v6, 70_000)):
+    out = socket.create_connection(at.getsockname()[:2])
+    come, _ = at.accept()
+    while size:
+        part = min(size, 10_000)
+        out.sendall(b"x" * part)
+        take(come, part)
+        size -= part
+    pairs.append((out, come))
+mapped = socket.socket(socket.AF_INET6)
+mapped.connect(("::ffff:127.0.0.1", v4.getsockname()[1]))
+come, _ = v4.accept()
+mapped.sendall(b"four in six")
+take(come, 11)
+pairs.append((mapped, come))
+pairs[0][0].shutdown(socket.SHUT_WR)
+udp, to = socket.socket(type=socket.SOCK_DGRAM), socket.socket(type=socket.SOCK_DGRAM)
+to.bind(("127.0.0.1", 0))
+udp.connect(to.getsockname())
+udp.send(b"twenty bytes of text")
+to.recv(100)
+to.sendto(b"back", udp.getsockname())
+udp.recv(100)
+print(json.dumps({"v4": v4.getsockname()[1], "v6": v6.getsockname()[1], "udp": to.getsockname()[1],
+                  "states": states()}), flush=True)
+time.sleep(0.5)
+"""
+)
+
+MANY = """
+import socket
+to = []
+for _ in range(8):
+    s = socket.socket(type=socket.SOCK_DGRAM)
+    s.bind(("127.0.0.1", 0))
+    to.append(s)
+for i, s in enumerate(to):
+    out = socket.socket(type=socket.SOCK_DGRAM)
+    out.connect(s.getsockname())
+    out.send(b"x" * (i + 1) * 100)
+print(*(s.getsockname()[1] for s in to))
+"""
+
+
+class Peers(AccountCase):
+    def talk(self, *options):
+        run = self.run_bpfmon(["python3", "-c", TALK], ["-i", "0.05", *options])
+        self.assertEqual(run.code, 0, run.stderr)
+        return run, json.loads(run.stdout)
+
+    def test_each_peer_has_what_went_to_it_and_came_from_it(self):
+        run, said = self.talk("--net-peers")
+        peers = {
+            name: (p["net_rx_bytes"], p["net_tx_bytes"], p["net_tx_messages"])
+            for name, p in run.summary["by"]["peer"].items()
+        }
+        self.assertEqual(
+            peers,
+            {
+                f"tcp:127.0.0.1:{said['v4']}": (0, 500_011, 51),
+                "tcp:127.0.0.1": (500_011, 0, 0),
+                f"tcp:[::1]:{said['v6']}": (0, 70_000, 7),
+                "tcp:[::1]": (70_000, 0, 0),
+                f"udp:127.0.0.1:{said['udp']}": (4, 20, 1),
+                "udp:unconnected": (20, 4, 1),
+            },
+        )
+        self.assert_complete(run)
+
+    def test_together_they_are_what_tcp_and_udp_have_moved(self):
+        run, _said = self.talk("--net-peers=2")
+        peers = run.samples[-1]["by"]["peer"]
+        self.assertEqual(len(peers), 3)
+        self.assertEqual(list(peers)[-1], "other")
+        for key in ("net_rx_bytes", "net_tx_bytes", "net_rx_messages", "net_tx_messages"):
+            sums = [run.summary[key.replace("x_", f"x_{over}_")] for over in ("tcp", "udp")]
+            self.assertEqual(sum(p[key] for p in peers.values()), sum(sums), key)
+
+    def test_the_heaviest_come_first_and_the_rest_is_other(self):
+        run = self.run_bpfmon(["python3", "-c", MANY], ["--net-peers=3"])
+        ports = run.stdout.split()
+        sent = [(name, p["net_tx_bytes"]) for name, p in run.summary["by"]["peer"].items()]
+        named = [f"udp:127.0.0.1:{port.decode()}" for port in reversed(ports)]
+        self.assertEqual(sent, [*zip(named, (800, 700, 600), strict=False), ("other", 1500)])
+
+    def test_without_the_option_nobody_is_named(self):
+        run, _said = self.talk("--net")
+        self.assertNotIn("peer", run.summary.get("by", {}))
+        self.assertTrue(all("peer" not in s.get("by", {}) for s in run.samples))
+
+    def test_what_the_counters_have_is_the_same_with_peers(self):
+        run, _said = self.talk("--net-peers")
+        for key in net_counters():
+            self.assertEqual(run.summary[key], sum(p[key] for p in run.processes), key)
+
+    def test_live_sockets_are_in_the_states_that_proc_has(self):
+        run, said = self.talk("--net")
+        found = [s["by"]["socket_state"] for s in run.samples if "socket_state" in s.get("by", {})]
+        self.assertIn({name: {"net_sockets": nr} for name, nr in said["states"].items()}, found)
+        for sample in run.samples:
+            states = sample.get("by", {}).get("socket_state", {})
+            self.assertEqual(sample["net_sockets"], sum(s["net_sockets"] for s in states.values()))
+        self.assertEqual(run.samples[-1]["net_sockets"], 0)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* With whom the sockets of a run speak (--net-peers), and how many are live in which state. */
+#ifndef JOB_PEERS_H
+#define JOB_PEERS_H
+
+#include "model/run.h"
+#include "model/sample.h"
+#include "track/tracker.h"
+
+/*
+ * Adds the @most peers with the most bytes as instances of "peer", and the sum of the others; only
+ * metrics of @usable. 0 or a negative errno: then there are none.
+ */
+int peers_put_instances(const struct tracker *t, const struct metric_set *usable, size_t most,
+			struct sample *smp);
+/* As --net-peers names one: "tcp:192.0.2.1:443"; what has connected to us, without its port. */
+void peer_name(const struct peer_key *key, char *name, size_t size);
+/*
+ * Sets net_sockets, and for each state that any of the @nr live sockets has, an instance of
+ * "socket_state"; @nr is by the kernel's number of the state.
+ */
+void socket_states_put(const uint64_t nr[NR_TCP_STATES], const struct metric_set *usable,
+		       struct sample *smp);
+
+#endif

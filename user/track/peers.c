@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What bpf/sockets.bpf.c knows of sockets beside counters of tasks: peers, and what is live. */
+#include "track/tracker.h"
+
+#include "bpfmon.skel.h"
+#include "track/iterator.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#define AT_ONCE 256
+
+int tracker_each_peer(const struct tracker *t,
+		      void (*fn)(void *context, const struct peer_key *key,
+				 const struct peer_count *count),
+		      void *context)
+{
+	struct peer_count counts[AT_ONCE];
+	struct peer_key keys[AT_ONCE];
+	__u32 batch = 0, nr;
+	void *from = NULL;
+	int err = 0;
+
+	if (!t->skel->rodata->want_peers)
+		return -ENODATA;
+	for (; !err; from = &batch) {
+		nr = AT_ONCE;
+		err = bpf_map_lookup_batch(bpf_map__fd(t->skel->maps.peers), from, &batch, keys,
+					   counts, &nr, NULL);
+		for (__u32 i = 0; (!err || err == -ENOENT) && i < nr; i++)
+			fn(context, &keys[i], &counts[i]);
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+uint64_t tracker_peers_lost(const struct tracker *t)
+{
+	return t->skel->bss->peers_lost;
+}
+
+int tracker_each_socket(const struct tracker *t, void (*fn)(void *context, const void *row),
+			void *context)
+{
+	const struct bpf_link *link = t->optional.links[OPTIONAL_LIVE_SOCKETS];
+
+	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_LIVE_SOCKETS)) || !link)
+		return -ENODATA;
+	return iterator_run(link, sizeof(struct socket_row), fn, context);
+}
