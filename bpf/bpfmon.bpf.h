@@ -22,7 +22,7 @@ typedef __s64 s64;
 extern const volatile __u64 wanted;         /* bit per enum task_counter */
 extern const volatile bool want_memory;     /* rss, vms, swap of live processes */
 extern const volatile bool want_exact_peak; /* the tree's, event by event */
-extern const volatile bool want_net;        /* what sockets move */
+extern const volatile bool want_calls;      /* what calls move */
 extern const volatile bool want_args;       /* command lines, in exec events */
 extern const volatile __u32 inject_misses;  /* for tests: events to ignore, in thousandths */
 extern const volatile __u32 nr_cpus;
@@ -44,9 +44,9 @@ extern struct account_key root_account;
 /* Only the task itself adds to @now, and not to its sums; commits do these, and bring @done up to
  * it.
  */
-struct net_entry {
+struct call_entry {
 	u64 task; /* of a slot: whose it is, or 0 */
-	struct net_counters now, done;
+	struct call_counters now, done;
 };
 
 #define add(var, n) __sync_fetch_and_add(&(var), n)
@@ -65,9 +65,9 @@ __hidden long task_put(const struct task_entry *t);
 __hidden void task_forget(u64 task);
 /* True if @t is the entry of @task, not of an earlier task at the same address. */
 __hidden bool task_is(u64 task, struct task_entry *t);
-__hidden struct net_entry *net_find(u64 task);
+__hidden struct call_entry *calls_find(u64 task);
 /* Makes an empty entry. NULL: there is no room. */
-__hidden struct net_entry *net_make(u64 task);
+__hidden struct call_entry *calls_make(u64 task);
 __hidden struct process_entry *process_find(u64 signal);
 /* Makes an empty entry. Of concurrent callers only one gets 0. */
 __hidden long process_put(u64 signal);
@@ -133,9 +133,9 @@ int account_add_execs(u64 tree, u64 cgroup, u64 n);
 /* Made unless it exists. NULL: there is no room, which has been counted. */
 __hidden struct account *account_open(u64 tree, u64 cgroup);
 
-/* net.bpf.c; only with want_net */
+/* calls.bpf.c; only with want_calls */
 /* Adds what the sockets of @task have moved since the last commit to its process and account. */
-__hidden void net_commit(u64 task, struct task_entry *t, struct process_entry *p);
+__hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry *p);
 /* Adds 1 to the counter @which, of connections, of that process and its account. -ESRCH: there is
  * no such process any more; and to that of an account alone. */
 int net_add(u64 signal, u64 serial, u32 which);

@@ -50,8 +50,8 @@ int task_close(u64 key)
 	serial = t->serial;
 	if (p && p->event.rec.serial != serial)
 		p = NULL;
-	if (p && want_net)
-		net_commit(key, t, p);
+	if (p && want_calls)
+		calls_commit(key, t, p);
 	if (p)
 		taken = entry_take_out(p, t, key, &account, &exited, &lived);
 	else if (__sync_val_compare_and_swap(&t->task, key, 0) != key)

@@ -13,8 +13,8 @@ struct {
 	__uint(max_entries, RING_BYTES);
 } events SEC(".maps");
 
-/* Of a process's event, of which net_counters are the end. */
-#define SHORT_EVENT_BYTES (sizeof(struct process_event) - sizeof(struct net_counters))
+/* Of a process's event, of which call_counters are the end. */
+#define SHORT_EVENT_BYTES (sizeof(struct process_event) - sizeof(struct call_counters))
 
 /* As many spans as there can be may all end before the collector gets a CPU. */
 _Static_assert(MAX_ACCOUNTS *(SHORT_EVENT_BYTES + sizeof(struct account_event) +
@@ -45,7 +45,7 @@ static __always_inline u64 ring_wakeup_flags(void)
 __hidden long process_emit(struct process_entry *p)
 {
 	/* short, so that the ring has room for many that end at once */
-	const u64 size = want_net ? sizeof(p->event) : SHORT_EVENT_BYTES;
+	const u64 size = want_calls ? sizeof(p->event) : SHORT_EVENT_BYTES;
 
 	return bpf_ringbuf_output(&events, &p->event, size, ring_wakeup_flags());
 }

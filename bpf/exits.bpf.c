@@ -82,8 +82,8 @@ __hidden bool task_commit(u64 key, struct task_entry *t, struct process_entry *p
 	    (BPF_CORE_READ(task, start_time) != t->start_ns &&
 	     (u32)BPF_CORE_READ(task, pid) != t->tid))
 		return false;
-	if (want_net)
-		net_commit(key, t, p);
+	if (want_calls)
+		calls_commit(key, t, p);
 	if (task_commit_counters(key, t, p, &now, false) == COMMIT_DONE) {
 		t->final_s = bpf_ktime_get_boot_ns() / NS_PER_S;
 		t->final = final;

@@ -222,8 +222,8 @@ static __noinline int commit_final(struct task_struct *task, u64 addr, struct ta
 	delays_read(task, &now);
 	now.utime = task->utime;
 	now.stime = task->stime;
-	if (want_net)
-		net_commit(addr, t, p);
+	if (want_calls)
+		calls_commit(addr, t, p);
 	return task_commit_counters(addr, t, p, &now, true);
 }
 

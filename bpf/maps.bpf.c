@@ -22,31 +22,31 @@ struct {
 } processes SEC(".maps");
 
 /*
- * Of tasks that have used a socket; with want_net. A call on a socket takes a microsecond, so that
- * a look-up in a hash would be felt: each task has a slot of an array, and only if that is taken a
- * place in the hash.
+ * Of tasks that have moved something by calls; with want_calls. A call on a socket takes a
+ * microsecond, so that a look-up in a hash would be felt: each task has a slot of an array, and
+ * only if that is taken a place in the hash.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1); /* NET_SLOTS, set before loading */
+	__uint(max_entries, 1); /* CALL_SLOTS, set before loading */
 	__type(key, u32);
-	__type(value, struct net_entry);
-} net_slots SEC(".maps");
+	__type(value, struct call_entry);
+} call_slots SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1); /* set before loading */
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, u64);
-	__type(value, struct net_entry);
-} net_tasks SEC(".maps");
+	__type(value, struct call_entry);
+} call_tasks SEC(".maps");
 
 static const struct process_entry no_process;
-static const struct net_entry no_net;
+static const struct call_entry no_calls;
 
 const volatile __u64 wanted;
 const volatile bool can_seed;
-const volatile bool want_net;
+const volatile bool want_calls;
 
 struct tracking tracking;
 bool misses_seen;
@@ -66,50 +66,50 @@ __hidden long task_put(const struct task_entry *t)
 }
 
 /* The slot is @task's: for certain from the moment at which it is claimed. */
-static __always_inline struct net_entry *net_slot(u64 task)
+static __always_inline struct call_entry *call_slot(u64 task)
 {
-	u32 at = (task >> 6) * 0x9e3779b97f4a7c15ULL >> 32 & (NET_SLOTS - 1);
+	u32 at = (task >> 6) * 0x9e3779b97f4a7c15ULL >> 32 & (CALL_SLOTS - 1);
 
-	return bpf_map_lookup_elem(&net_slots, &at);
+	return bpf_map_lookup_elem(&call_slots, &at);
 }
 
-__hidden struct net_entry *net_find(u64 task)
+__hidden struct call_entry *calls_find(u64 task)
 {
-	struct net_entry *n = net_slot(task);
+	struct call_entry *n = call_slot(task);
 
 	if (n && n->task == task)
 		return n;
-	return bpf_map_lookup_elem(&net_tasks, &task);
+	return bpf_map_lookup_elem(&call_tasks, &task);
 }
 
-__hidden struct net_entry *net_make(u64 task)
+__hidden struct call_entry *calls_make(u64 task)
 {
-	struct net_entry *n = net_slot(task);
+	struct call_entry *n = call_slot(task);
 
 	if (n && !__sync_val_compare_and_swap(&n->task, 0, task))
 		return n;
-	bpf_map_update_elem(&net_tasks, &task, &no_net, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&net_tasks, &task);
+	bpf_map_update_elem(&call_tasks, &task, &no_calls, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&call_tasks, &task);
 }
 
 /* The task has been committed for the last time. Its slot is given up when it is empty again. */
-static __always_inline void net_forget(u64 task)
+static __always_inline void calls_forget(u64 task)
 {
-	struct net_entry *n = net_slot(task);
+	struct call_entry *n = call_slot(task);
 
 	if (!n || n->task != task) {
-		bpf_map_delete_elem(&net_tasks, &task);
+		bpf_map_delete_elem(&call_tasks, &task);
 		return;
 	}
-	n->now = (struct net_counters){};
-	n->done = (struct net_counters){};
+	n->now = (struct call_counters){};
+	n->done = (struct call_counters){};
 	__sync_val_compare_and_swap(&n->task, task, 0);
 }
 
 __hidden void task_forget(u64 task)
 {
-	if (want_net)
-		net_forget(task);
+	if (want_calls)
+		calls_forget(task);
 	if (bpf_map_delete_elem(&tasks, &task))
 		return;
 	add(tracking.entries, -1);

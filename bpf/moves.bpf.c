@@ -25,8 +25,8 @@ __noinline int task_leave(u64 addr)
 	if (!exited)
 		peak_note_exit((struct task_struct *)addr, p);
 	counters_read((struct task_struct *)addr, &now);
-	if (want_net)
-		net_commit(addr, t, p);
+	if (want_calls)
+		calls_commit(addr, t, p);
 	result = task_commit_counters(addr, t, p, &now, true);
 	if (result == COMMIT_GONE)
 		return 0;

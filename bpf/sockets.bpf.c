@@ -22,6 +22,7 @@
 #define TCP_CLOSE 7
 #define TCP_LISTEN 10
 
+#include "calls.bpf.h"
 #include "peers.bpf.h"
 
 enum protocol { OVER_TCP, OVER_UDP, OVER_UNIX, OVER_OTHER };
@@ -52,20 +53,6 @@ static __always_inline bool is_loopback(struct sock *sk, u32 family)
 		return false;
 	route = sk->sk_dst_cache;
 	return route && route->dev->flags & IFF_LOOPBACK;
-}
-
-/* The entry of the current task; NULL: it is not followed, or there is no room. */
-static __always_inline struct net_entry *net_of_current(u64 task)
-{
-	struct net_entry *n = net_find(task);
-	struct task_entry *t;
-
-	if (n)
-		return n;
-	t = task_find(task);
-	if (!t && misses_seen && task_adopt(task))
-		t = task_find(task);
-	return t ? net_make(task) : NULL;
 }
 
 /* The process that opened a connection, or listens for it; freed with the socket. */
@@ -135,7 +122,8 @@ static __always_inline bool is_message(struct sock *sk, int bytes)
 SEC("?tp_btf/sock_send_length")
 int BPF_PROG(sockets__send, struct sock *sk, int bytes)
 {
-	struct net_entry *n = is_message(sk, bytes) ? net_of_current(bpf_get_current_task()) : NULL;
+	struct call_entry *n =
+		is_message(sk, bytes) ? calls_of_current(bpf_get_current_task()) : NULL;
 
 	if (n)
 		COUNT_ALL(n, tx, sk, bytes);
@@ -146,10 +134,10 @@ int BPF_PROG(sockets__send, struct sock *sk, int bytes)
 SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(sockets__receive, struct sock *sk, int bytes, int flags)
 {
-	struct net_entry *n = NULL;
+	struct call_entry *n = NULL;
 
 	if (!(flags & MSG_PEEK) && is_message(sk, bytes))
-		n = net_of_current(bpf_get_current_task());
+		n = calls_of_current(bpf_get_current_task());
 	if (n)
 		COUNT_ALL(n, rx, sk, bytes);
 	return 0;

@@ -12,7 +12,7 @@ static __always_inline void record_restart(struct process_entry *p, u32 flags, u
 	struct process_record *r = &p->event.rec;
 
 	r->counters = (struct task_counters){};
-	r->net = (struct net_counters){};
+	r->calls = (struct call_counters){};
 	r->user = r->system = r->lifetime = 0;
 	r->flags |= flags;
 	r->execs = 0;

@@ -68,6 +68,9 @@ metrics_intro() {
 		named in `--metrics`: they cost each call on a socket up to 0.1 microseconds. [NETWORK.md](NETWORK.md) has what
 		they count, and what cannot be seen.
 
+		Those that name a kind of file, as `rchar_files_bytes`, are there only with `--io-kinds`, or when one of them or the
+		group `io-kinds` is named in `--metrics`: [IO-KINDS.md](IO-KINDS.md).
+
 		Keys that begin with `block_` are there with `--block-io`, for a cgroup: [BLOCK-IO.md](BLOCK-IO.md).
 
 		Keys that begin with `cgroup_` are there with `--own-cgroup` or `attach --cgroup`, and come from

@@ -8,13 +8,13 @@
 #include <linux/types.h>
 #endif
 
-#include "bpfmon/sockets.h"
+#include "bpfmon/calls.h"
 
 #define COMM_BYTES 16
 #define PATH_BYTES 1024    /* components of an executable's path, each ended by NUL */
 #define PATH_COMPONENTS 40 /* a deeper path is cut: EXEC_PATH_CUT */
 #define ARGS_BYTES 2048    /* of a command line; a longer one is cut: EXEC_ARGS_CUT */
-#define NET_SLOTS 4096     /* a power of two */
+#define CALL_SLOTS 4096    /* a power of two */
 #define MAX_CPUS 1024      /* CPUs over which memory counters are summed */
 
 /* Bit of each TASK_METRIC in the mask of wanted counters. */
@@ -61,7 +61,7 @@ struct account {
 #define SPLIT_METRIC(base, ...) __u64 base;
 #define ACCOUNT_METRIC(base, ...) __u64 base;
 #include "bpfmon/metrics.def"
-	struct net_counters net;
+	struct call_counters calls;
 	__u64 roots;          /* processes that were not born into it: launched or attached */
 	__u64 left;           /* processes that were moved out of the cgroup */
 	__u64 moved_in;       /* processes, from another account */
@@ -144,7 +144,7 @@ struct process_record {
 	__u32 execs;
 	__u32 flags; /* enum process_flag */
 	char comm[COMM_BYTES];
-	struct net_counters net; /* with want_net; without it, it is not sent */
+	struct call_counters calls; /* with want_calls; without it, it is not sent */
 };
 
 enum event_kind {

@@ -26,7 +26,8 @@ from runner import Broken, Runner
 
 INTERVALS = ("1", "0.01")
 FINE_TARGET = 1.03		# of every workload at -i 0.01
-TOOLS = ("bpfmon", "net", "elsewhere", "none", *peers.ALL)
+ASKED = {"net": "--net", "kinds": "--io-kinds"}		# options that cost something
+TOOLS = ("bpfmon", *ASKED, "elsewhere", "none", *peers.ALL)
 ELSEWHERE_TARGET = 1.01		# of a workload outside of a cgroup that is followed
 
 
@@ -130,11 +131,12 @@ class Bench:
                 self.attempt(f"{work.name} at -i {interval}", lambda i=interval, t=target: self.row(
                     work, f"bpfmon -i {i}", 1.0,
                     lambda argv: self.runner.monitored(i, argv), t))
-        elif tool == "net" and work.net_target:
-            self.attempt(f"{work.name} with --net", lambda: self.row(
-                work, "bpfmon --net", 1.0,
-                lambda argv: self.runner.monitored("1", argv, options=["--net"]), work.net_target))
-        elif tool == "net":
+        elif tool in work.asked:
+            option = ASKED[tool]
+            self.attempt(f"{work.name} with {option}", lambda: self.row(
+                work, f"bpfmon {option}", 1.0,
+                lambda argv: self.runner.monitored("1", argv, options=[option]), work.asked[tool]))
+        elif tool in ASKED:
             pass
         elif tool == "elsewhere":
             self.attempt(f"{work.name} elsewhere", lambda: self.row(

@@ -16,12 +16,12 @@ SHORTEST, WISHED, LONGEST = 0.5, 0.9, 1.5	# seconds a run should take
 class Workload:
     """argv(count) starts it with that many iterations; a fixed one ignores the count."""
 
-    def __init__(self, name, argv, count, target, net_target=None):
+    def __init__(self, name, argv, count, target, **asked):
         self.name = name
         self.argv = argv
         self.count = count
         self.target = target		# of the workload ratio at -i 1
-        self.net_target = net_target		# of those that use sockets, with --net
+        self.asked = asked		# the same with an option that it was made for
         self.sized = False
 
     def command(self, scale=1.0):
@@ -72,16 +72,16 @@ def make_all(build, tmp):
     cpu = str(min(os.sched_getaffinity(0)))
     found = [
         Workload("forkexec", program("forkexec"), 1200, 1.02),
-        Workload("pingpong", program("pingpong"), 15000, 1.01),
+        Workload("pingpong", program("pingpong"), 15000, 1.01, kinds=None),
         # Both processes on one CPU: no idle CPU is woken, so the same hooks weigh far more.
-        Workload("pingpong-1cpu", program("pingpong", cpu), 150000, 1.01),
+        Workload("pingpong-1cpu", program("pingpong", cpu), 150000, 1.01, kinds=None),
         Workload("mmaptouch", program("mmaptouch"), 1700, 1.01),
-        *(Workload(f"pong-{over}", socket(over, 1), 15000, 1.01, 1.05) for over in ("tcp", "udp", "unix")),
-        *(Workload(f"pong-{over}-1cpu", on_one_cpu(socket(over, 1)), 70000, 1.01, 1.05)
+        *(Workload(f"pong-{over}", socket(over, 1), 15000, 1.01, net=1.05) for over in ("tcp", "udp", "unix")),
+        *(Workload(f"pong-{over}-1cpu", on_one_cpu(socket(over, 1)), 70000, 1.01, net=1.05)
           for over in ("tcp", "udp", "unix")),
-        *(Workload(f"stream-{over}", socket(over, 65536, "stream"), 80000, 1.01, 1.01)
+        *(Workload(f"stream-{over}", socket(over, 65536, "stream"), 80000, 1.01, net=1.01)
           for over in ("tcp", "unix")),
-        Workload("compile", lambda count: build_it, None, 1.01),
+        Workload("compile", lambda count: build_it, None, 1.01, kinds=None),
     ]
     return {w.name: w for w in found}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What sockets move, counted by an agent for its clients: if its configuration says so."""
+"""What calls move, counted by an agent for its clients: if its configuration says so."""
 
 from lib.agent import AgentCase
 from lib.bpfmon import truth
@@ -8,7 +8,7 @@ COMMAND = (truth("sockets"), "tcp", "send", "recv", "1000000", "10000")
 
 
 class Counts(AgentCase):
-    CONFIG = "[agent]\nnet = yes\n"
+    CONFIG = "[agent]\nnet = yes\nio_kinds = yes\n"
 
     def test_a_users_run_has_what_its_sockets_moved(self):
         code, said, lines = self.run_through(*COMMAND, options=["--net"])
@@ -23,6 +23,14 @@ class Counts(AgentCase):
         self.assertNotIn("net_rx_bytes", lines[-1])
 
 
+    def test_a_users_run_has_what_it_wrote_by_kind(self):
+        code, said, lines = self.run_through("sh", "-c", "echo four | cat >/dev/null", options=["--io-kinds"])
+        self.assertEqual(code, 0, said)
+        summary = lines[-1]
+        self.assertEqual((summary["rchar_pipes_bytes"], summary["wchar_pipes_bytes"]), (5, 5))
+        self.assertEqual(summary["wchar_other_bytes"], 5)
+
+
 class CountsNot(AgentCase):
     CONFIG = "[agent]\nnet = no\n"
 
@@ -31,3 +39,6 @@ class CountsNot(AgentCase):
         self.assertEqual(code, 125)
         self.assertIn("net = yes", said)
         self.assertFalse(lines)
+        code, said, lines = self.run_through("true", options=["--io-kinds"])
+        self.assertEqual(code, 125)
+        self.assertIn("io_kinds = yes", said)

@@ -13,7 +13,7 @@ from lib.bpfmon import BPFMON, Case, read_lines
 RUN_ONLY = {"forks", "execs", "exits", "threads_created"}
 # metrics that cost time and are read only on request
 ASKED_FOR = {"pss_bytes", "uss_bytes", "pss_unread"}
-GROUPS_ASKED_FOR = {"net", "block"}
+GROUPS_ASKED_FOR = {"net", "block", "io-kinds"}
 DELAYS_SWITCH = pathlib.Path("/proc/sys/kernel/task_delayacct")
 NOT_OF_PROCESSES = {"cgroup", "host"}  # groups of metrics
 

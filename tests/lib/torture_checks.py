@@ -224,7 +224,7 @@ def completeness(said, _log):
         yield f"complete, but something was lost: {said.summary['losses']}"
 
 
-NOT_ALWAYS = {"cgroup", "host", "net", "block", "delay"}  # groups of metrics
+NOT_ALWAYS = {"cgroup", "host", "net", "block", "io-kinds", "delay"}  # groups of metrics
 
 
 def counters_of(said):

@@ -154,11 +154,13 @@ static void metrics_that_are_not_usual_are_there_when_they_are_put(void **state)
 	metric_set_default(&set);
 	assert_false(metric_set_has_source(&set, SOURCE_PROCFS));
 	assert_false(metric_set_has_source(&set, SOURCE_NET));
+	assert_false(metric_set_has_source(&set, SOURCE_KINDS));
 	assert_true(metric_set_has_source(&set, SOURCE_MEMORY));
 	assert_false(metric_set_has_source(&set, SOURCE_CGROUP));
 	assert_false(metric_set_has_source(&set, SOURCE_DELAY));
 	metric_set_put_source(&set, SOURCE_PROCFS);
 	metric_set_put_source(&set, SOURCE_NET);
+	metric_set_put_source(&set, SOURCE_KINDS);
 	metric_set_put_source(&set, SOURCE_WIRE);
 	metric_set_put_source(&set, SOURCE_BLOCK);
 	metric_set_put_source(&set, SOURCE_CGROUP);

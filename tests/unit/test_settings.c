@@ -160,7 +160,8 @@ static void help_tests_and_the_commands_of_spans_are_in_no_file(void **state)
 static void project_sets_harmless_options_only(void **state)
 {
 	static const char harmless[] =
-		" interval format metrics pss net net-peers block-io process-samples stalled-after "
+		" interval format metrics pss net net-peers io-kinds block-io process-samples "
+		"stalled-after "
 		"name job "
 		"tag "
 		"no-store "

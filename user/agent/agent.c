@@ -262,6 +262,8 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 	metric_set_all(&options.wanted);
 	if (!a->config.net)
 		metric_set_clear_source(&options.wanted, SOURCE_NET);
+	if (!a->config.io_kinds)
+		metric_set_clear_source(&options.wanted, SOURCE_KINDS);
 	if (!task_delays_are_kept())
 		metric_set_clear_source(&options.wanted, SOURCE_DELAY);
 	if (!err && !agent_counts_blocks(a))

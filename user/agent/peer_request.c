@@ -52,6 +52,10 @@ static int offers_check(const struct agent_config *c, const struct request *r, c
 		snprintf(why, size,
 			 "the agent does not count what sockets move: it needs net = yes in its "
 			 "configuration; or use sudo");
+	else if (!c->io_kinds && metric_set_has_source(&r->wanted, SOURCE_KINDS))
+		snprintf(why, size,
+			 "the agent does not tell kinds of files apart: it needs io_kinds = yes in "
+			 "its configuration; or use sudo");
 	else if (r->exact_peak)
 		snprintf(why, size,
 			 "--exact-peak follows one tree of processes, and the agent follows the "

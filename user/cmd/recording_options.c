@@ -25,6 +25,7 @@ const struct option_row sampling_rows[] = {
 	{ "pss", 0, "PERCENT", true, "Read PSS and USS, in 0.1 to 50 % of the time (default 2)", pss_parse, AT(pss_ppm), GUARD_NONE },
 	{ "net", 0, NULL, false, "Count what sockets move, and TCP connections", flag_parse, AT(net), GUARD_NONE },
 	{ "net-peers", 0, "N", true, "--net, and the N heaviest peers, by address (default 20)", net_peers_parse, AT(net_peers), GUARD_NONE },
+	{ "io-kinds", 0, NULL, false, "Split read and written bytes: files, sockets, pipes, others", flag_parse, AT(io_kinds), GUARD_NONE },
 	{ "process-samples", 0, "N", false, "At each sample also the N heaviest processes (up to 1000)", process_samples_parse, AT(process_samples), GUARD_NONE },
 	{ "stalled-after", 0, "TIME", false, "Stalled is what does nothing for so long (default 60, 0: never)", stalled_after_parse, AT(stalled_after_ns), GUARD_NONE },
 	{ "on-stall", 0, "COMMAND", false, "Execute this by sh when nothing was done for so long", text_parse, AT(on_stall), GUARD_ENVIRONMENT },
@@ -220,6 +221,8 @@ int recording_resolve(struct recording_options *r, bool has_cgroup)
 		metric_set_put_source(&r->wanted, SOURCE_NET);
 	if ((r->net || r->net_peers) && has_cgroup)
 		metric_set_put_source(&r->wanted, SOURCE_WIRE);
+	if (r->io_kinds)
+		metric_set_put_source(&r->wanted, SOURCE_KINDS);
 	pss_resolve(r);
 	err = outputs_resolve(r);
 	return err ? err : template_resolve(r);

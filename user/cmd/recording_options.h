@@ -23,7 +23,8 @@ struct recording_options {
 	const char *template, *default_template; /* what the summary is to be; NULL: as usual */
 	struct metric_set wanted;
 	bool chooses_metrics; /* --metrics */
-	bool quiet, verbose, live, force, no_args, exact_peak, net, block_io, record_as_root;
+	bool quiet, verbose, live, force, no_args, exact_peak, net, io_kinds, block_io,
+		record_as_root;
 	unsigned max_tasks, inject_misses, slow_pss_ms;
 	unsigned refused, unattached; /* optional programs, for tests */
 	uint64_t stalled_after_ns;    /* 0: never */

@@ -51,6 +51,7 @@ struct agent_config {
 	char hierarchy[CONFIG_TEXT_BYTES]; /* auto, unified, or a controller of version 1 */
 	uint64_t max_tasks;                /* 0: by the machine's memory */
 	bool net;                          /* what sockets move is counted */
+	bool io_kinds;                     /* of what kinds are files read and written */
 	bool block_io;
 	/* [limits] */
 	uint64_t clients, jobs_per_user, requests_per_second;

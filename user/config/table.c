@@ -27,6 +27,8 @@ const struct config_row config_rows[] = {
 	  "a job that does nothing for so long is stalled; 0: none is" },
 	{ "agent", "hierarchy", CONFIG_HIERARCHY, AT(hierarchy), 0, 0, "auto", NULL,
 	  "which cgroups are jobs: auto, unified (version 2), or a controller of version 1" },
+	{ "agent", "io_kinds", CONFIG_YES_NO, AT(io_kinds), 0, 0, "no", NULL,
+	  "what jobs read and write by kind of file, as with --io-kinds" },
 	{ "agent", "block_io", CONFIG_YES_NO, AT(block_io), 0, 0, "no", NULL,
 	  "block I/O of each job, by device, as with --block-io" },
 	{ "agent", "max_tasks", CONFIG_NUMBER, AT(max_tasks), 0, 1 << 24, "0", NULL,

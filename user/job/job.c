@@ -72,7 +72,7 @@ void job_put_totals(const struct job *job, struct sample *smp, const struct acco
 #define ACCOUNT_METRIC TASK_METRIC
 #define NET_METRIC(base, ...)                                                                      \
 	if (metric_has(usable, M_##base))                                                          \
-		sample_set(smp, M_##base, totals->net.base);
+		sample_set(smp, M_##base, totals->calls.base);
 #include "bpfmon/metrics.def"
 }
 

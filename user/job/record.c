@@ -87,7 +87,7 @@ void record_read_counters(const struct process_record *r, const struct metric_se
 	}
 #define NET_METRIC(base, ...)                                                                      \
 	if (metric_has(usable, M_##base)) {                                                        \
-		value[M_##base] = r->net.base;                                                     \
+		value[M_##base] = r->calls.base;                                                   \
 		metric_put(have, M_##base);                                                        \
 	}
 #include "bpfmon/metrics.def"

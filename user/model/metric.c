@@ -20,9 +20,10 @@ static const struct unit {
 };
 
 static const char *const groups[NR_GROUPS] = {
-	[GROUP_CPU] = "cpu",       [GROUP_MEM] = "mem",     [GROUP_IO] = "io",
-	[GROUP_NET] = "net",       [GROUP_DELAY] = "delay", [GROUP_PROC] = "proc",
-	[GROUP_CGROUP] = "cgroup", [GROUP_BLOCK] = "block", [GROUP_HOST] = "host",
+	[GROUP_CPU] = "cpu",        [GROUP_MEM] = "mem",       [GROUP_IO] = "io",
+	[GROUP_KINDS] = "io-kinds", [GROUP_NET] = "net",       [GROUP_DELAY] = "delay",
+	[GROUP_PROC] = "proc",      [GROUP_CGROUP] = "cgroup", [GROUP_BLOCK] = "block",
+	[GROUP_HOST] = "host",
 };
 
 #define ROW(base, grp, knd, unt, fld, hlp, src)                                                    \
@@ -40,6 +41,7 @@ static const struct metric metrics[NR_METRICS] = {
 #define SPLIT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, SPLIT)
 #define ACCOUNT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, ACCOUNT)
 #define NET_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, NET)
+#define KIND_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, KINDS)
 #define SOCKET_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, NET)
 #define MEMORY_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, MEMORY)
 #define PROCFS_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, PROCFS)
@@ -111,7 +113,8 @@ void metric_set_default(struct metric_set *set)
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metrics[i].source != SOURCE_PROCFS && metrics[i].source != SOURCE_CGROUP &&
 		    metrics[i].source != SOURCE_NET && metrics[i].source != SOURCE_WIRE &&
-		    metrics[i].source != SOURCE_DELAY && metrics[i].source != SOURCE_BLOCK)
+		    metrics[i].source != SOURCE_KINDS && metrics[i].source != SOURCE_DELAY &&
+		    metrics[i].source != SOURCE_BLOCK)
 			metric_put(set, (enum metric_id)i);
 }
 
@@ -142,7 +145,7 @@ bool metric_is_of_process(enum metric_id id)
 	enum metric_source source = metrics[id].source;
 
 	return source == SOURCE_TASK || source == SOURCE_DELAY || source == SOURCE_SPLIT ||
-	       (source == SOURCE_NET && metrics[id].kind == KIND_COUNTER);
+	       source == SOURCE_KINDS || (source == SOURCE_NET && metrics[id].kind == KIND_COUNTER);
 }
 
 void metric_set_put_of_process(struct metric_set *set)

@@ -29,6 +29,7 @@ enum metric_group {
 	GROUP_MEM,
 	GROUP_IO,
 	GROUP_DELAY,
+	GROUP_KINDS,
 	GROUP_NET,
 	GROUP_PROC,
 	GROUP_CGROUP,
@@ -44,7 +45,8 @@ enum metric_source {
 	SOURCE_DELAY, /* only where the kernel has been told to keep it */
 	SOURCE_SPLIT,
 	SOURCE_ACCOUNT,
-	SOURCE_NET, /* costs time: only if asked for, by name or group */
+	SOURCE_NET,   /* costs time: only if asked for, by name or group */
+	SOURCE_KINDS, /* the same */
 	SOURCE_MEMORY,
 	SOURCE_PROCFS, /* costs time: only if asked for by name */
 	SOURCE_DERIVED,

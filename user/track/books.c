@@ -122,7 +122,7 @@ static void process_report(struct books *b, const struct process_record *r)
 		b->ops->process(owner, r);
 }
 
-/* Without net_counters it is shorter. */
+/* Without call_counters it is shorter. */
 static void process_take(struct books *b, const void *data, size_t size)
 {
 	struct process_event e = { 0 };

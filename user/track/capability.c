@@ -184,7 +184,7 @@ static const char *program_why_missing(enum metric_id id, const struct optionals
 	enum metric_source source = metric_get(id)->source;
 	unsigned program = program_of[id];
 
-	if ((source != SOURCE_NET && source != SOURCE_WIRE) ||
+	if ((source != SOURCE_NET && source != SOURCE_KINDS && source != SOURCE_WIRE) ||
 	    programs->there & OPTIONAL_BIT(program))
 		return NULL;
 	return programs->missing[program][0] ? programs->missing[program] : NO_CGROUP;

@@ -57,6 +57,11 @@ static bool has_sock_send_length(void)
 	return capability_has_tracepoint("sock_send_length");
 }
 
+static bool has_sys_exit(void)
+{
+	return capability_has_tracepoint("sys_exit");
+}
+
 static bool has_inet_sock_set_state(void)
 {
 	return capability_has_tracepoint("inet_sock_set_state");
@@ -117,6 +122,8 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 				    "needs iterators over the storage of sockets (5.9), and the "
 				    "tracepoint inet_sock_set_state",
 				    "they are not known", has_inet_sock_set_state },
+	[OPTIONAL_KINDS] = { "kinds__exit", "what kinds of files calls read and write",
+			     "needs the tracepoint sys_exit", "it is not known", has_sys_exit },
 	[OPTIONAL_WIRE_RECEIVES] = { "wire__receive", "packets to a cgroup",
 				     "needs programs of the type cgroup_skb", "they are not known",
 				     has_cgroup_skb },

@@ -24,6 +24,7 @@ enum optional {
 	OPTIONAL_STATES,
 	OPTIONAL_RETRANSMITS,
 	OPTIONAL_LIVE_SOCKETS,
+	OPTIONAL_KINDS,
 	OPTIONAL_WIRE_RECEIVES, /* this and the next: only where these have a cgroup of version 2 */
 	OPTIONAL_WIRE_SENDS,
 	NR_OPTIONALS

@@ -68,6 +68,7 @@ static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t, bool who
 
 static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigned set)
 {
+	const bool wants_net = metric_set_has_source(&o->wanted, SOURCE_NET);
 	unsigned max_tasks = o->max_tasks ? o->max_tasks : max_tasks_default(o->interval_ns);
 
 	s->rodata->can_seed = o->can_seed;
@@ -83,8 +84,8 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	if (metric_has(&o->wanted, M_user) || metric_has(&o->wanted, M_system) ||
 	    metric_has(&o->wanted, M_cores))
 		s->rodata->wanted |= 1ULL << TC_cpu;
-	s->rodata->want_net = metric_set_has_source(&o->wanted, SOURCE_NET);
-	s->rodata->want_peers = s->rodata->want_net && o->net_peers && !o->whole_node;
+	s->rodata->want_calls = wants_net || metric_set_has_source(&o->wanted, SOURCE_KINDS);
+	s->rodata->want_peers = wants_net && o->net_peers && !o->whole_node;
 	bpf_map__set_max_entries(s->maps.peers, s->rodata->want_peers ? MAX_PEERS : 1);
 	s->rodata->want_args = !o->no_args;
 	s->rodata->want_exact_peak = set & OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
@@ -94,9 +95,9 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	bpf_map__set_max_entries(s->maps.accounts, o->whole_node ? NODE_ACCOUNTS : MAX_ACCOUNTS);
 	bpf_map__set_max_entries(s->maps.tasks, max_tasks);
 	bpf_map__set_max_entries(s->maps.processes, max_tasks);
-	bpf_map__set_max_entries(s->maps.net_tasks, s->rodata->want_net ? max_tasks : 1);
-	bpf_map__set_max_entries(s->maps.net_slots, s->rodata->want_net ? NET_SLOTS : 1);
-	bpf_map__set_autocreate(s->maps.owners, s->rodata->want_net);
+	bpf_map__set_max_entries(s->maps.call_tasks, s->rodata->want_calls ? max_tasks : 1);
+	bpf_map__set_max_entries(s->maps.call_slots, s->rodata->want_calls ? CALL_SLOTS : 1);
+	bpf_map__set_autocreate(s->maps.owners, wants_net);
 	bpf_map__set_max_entries(s->maps.blocks,
 				 set & OPTIONAL_BIT(OPTIONAL_BLOCK) ? MAX_BLOCKS : 1);
 	bpf_map__set_max_entries(s->maps.mms, o->exact_peak ? max_tasks : 1);
@@ -178,6 +179,8 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 		a.set &= ~OPTIONAL_OF_CGROUP;
 	if (!metric_set_has_source(&o->wanted, SOURCE_NET))
 		a.set &= ~OPTIONAL_OF_SOCKETS;
+	if (!metric_set_has_source(&o->wanted, SOURCE_KINDS))
+		a.set &= ~OPTIONAL_BIT(OPTIONAL_KINDS);
 	if (!o->wire_cgroup || !metric_set_has_source(&o->wanted, SOURCE_WIRE))
 		a.set &= ~OPTIONAL_OF_WIRE;
 	if (!err && !loader_has_percpu_rss(&a.loader))

@@ -35,6 +35,8 @@ typedef __u16 __be16;
 
 typedef __u32 __be32;
 
+typedef short unsigned int umode_t;
+
 typedef __kernel_pid_t pid_t;
 
 typedef __kernel_uid32_t uid_t;
@@ -51,6 +53,10 @@ typedef struct {
 
 struct list_head {
 	struct list_head *next;
+};
+
+struct thread_info {
+	long unsigned int flags;
 };
 
 struct sched_entity {
@@ -75,6 +81,8 @@ struct mm_struct;
 
 struct pid;
 
+struct files_struct;
+
 struct nsproxy;
 
 struct signal_struct;
@@ -84,6 +92,7 @@ struct css_set;
 struct task_delay_info;
 
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
 	int on_cpu;
@@ -109,6 +118,7 @@ struct task_struct {
 	long unsigned int maj_flt;
 	void *cred;
 	char comm[16];
+	struct files_struct *files;
 	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	void *sighand;
@@ -253,7 +263,10 @@ struct path {
 	struct dentry *dentry;
 };
 
+struct inode;
+
 struct file {
+	struct inode *f_inode;
 	union {
 		const struct path f_path;
 	};
@@ -268,6 +281,10 @@ struct dentry {
 	union {
 		const struct qstr d_name;
 	};
+};
+
+struct inode {
+	umode_t i_mode;
 };
 
 struct vfsmount {
@@ -382,6 +399,17 @@ struct bpf_array {
 			void *pptrs[0];
 		};
 	};
+};
+
+struct fdtable;
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
 };
 
 struct bpf_iter_meta {

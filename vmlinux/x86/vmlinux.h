@@ -21,6 +21,8 @@ typedef long long unsigned int __u64;
 
 typedef __u16 u16;
 
+typedef __u32 u32;
+
 typedef __s64 s64;
 
 typedef __u64 u64;
@@ -34,6 +36,8 @@ typedef unsigned int __kernel_gid32_t;
 typedef __u16 __be16;
 
 typedef __u32 __be32;
+
+typedef short unsigned int umode_t;
 
 typedef __kernel_pid_t pid_t;
 
@@ -51,6 +55,10 @@ typedef struct {
 
 struct list_head {
 	struct list_head *next;
+};
+
+struct thread_info {
+	u32 status;
 };
 
 struct sched_entity {
@@ -75,6 +83,8 @@ struct mm_struct;
 
 struct pid;
 
+struct files_struct;
+
 struct nsproxy;
 
 struct signal_struct;
@@ -84,6 +94,7 @@ struct css_set;
 struct task_delay_info;
 
 struct task_struct {
+	struct thread_info thread_info;
 	unsigned int __state;
 	unsigned int flags;
 	int on_cpu;
@@ -109,6 +120,7 @@ struct task_struct {
 	long unsigned int maj_flt;
 	void *cred;
 	char comm[16];
+	struct files_struct *files;
 	struct nsproxy *nsproxy;
 	struct signal_struct *signal;
 	void *sighand;
@@ -124,6 +136,13 @@ typedef __s64 time64_t;
 struct timespec64 {
 	time64_t tv_sec;
 	long int tv_nsec;
+};
+
+struct pt_regs {
+	long unsigned int dx;
+	long unsigned int si;
+	long unsigned int di;
+	long unsigned int orig_ax;
 };
 
 typedef atomic64_t atomic_long_t;
@@ -253,7 +272,10 @@ struct path {
 	struct dentry *dentry;
 };
 
+struct inode;
+
 struct file {
+	struct inode *f_inode;
 	union {
 		const struct path f_path;
 	};
@@ -268,6 +290,10 @@ struct dentry {
 	union {
 		const struct qstr d_name;
 	};
+};
+
+struct inode {
+	umode_t i_mode;
 };
 
 struct vfsmount {
@@ -382,6 +408,17 @@ struct bpf_array {
 			void *pptrs[0];
 		};
 	};
+};
+
+struct fdtable;
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
 };
 
 struct bpf_iter_meta {

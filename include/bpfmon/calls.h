@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is counted of sockets and packets, for kernel and collector; bpfmon/shared.h includes it. */
-#ifndef BPFMON_SOCKETS_H
-#define BPFMON_SOCKETS_H
+/* What is counted of calls, sockets and packets, for kernel and collector; bpfmon/shared.h includes
+ * it. */
+#ifndef BPFMON_CALLS_H
+#define BPFMON_CALLS_H
 
 #ifndef __VMLINUX_H__
 #include <linux/types.h>
 #endif
 
-#define NET_SLOTS 4096 /* a power of two */
+#define CALL_SLOTS 4096 /* a power of two */
 
-/* What the sockets of a task have moved since it was followed; in a process, the sum over its
+/* What calls of a task have moved since it was followed; in a process, the sum over its
  * tasks. */
-struct net_counters {
+struct call_counters {
 #define NET_METRIC(base, ...) __u64 base;
 #include "bpfmon/metrics.def"
 };
 
 /* The number of each counter in it. */
-enum net_counter {
+enum call_counter {
 #define NET_METRIC(base, ...) NC_##base,
 #include "bpfmon/metrics.def"
-	NR_NET_COUNTERS
+	NR_CALL_COUNTERS
 };
 
 enum peer_protocol { PEER_TCP = 1, PEER_UDP, PEER_UNCONNECTED /* UDP, to whom is not known */ };

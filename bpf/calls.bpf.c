@@ -22,8 +22,8 @@ static __always_inline bool process_lock_in(struct process_entry *p, const struc
 	((n)->now.net_##way##_tcp##what + (n)->now.net_##way##_udp##what +                         \
 	 (n)->now.net_##way##_unix##what + (n)->now.net_##way##_other##what)
 
-static __always_inline void net_move(struct net_entry *n, struct process_entry *p,
-				     struct account *a)
+static __always_inline void calls_move(struct call_entry *n, struct process_entry *p,
+				       struct account *a)
 {
 	u64 more;
 
@@ -34,15 +34,15 @@ static __always_inline void net_move(struct net_entry *n, struct process_entry *
 #define NET_METRIC(base, ...)                                                                      \
 	more = counter_advance(&n->done.base, n->now.base);                                        \
 	if (more) {                                                                                \
-		p->event.rec.net.base += more;                                                     \
-		add(a->net.base, more);                                                            \
+		p->event.rec.calls.base += more;                                                   \
+		add(a->calls.base, more);                                                          \
 	}
 #include "bpfmon/metrics.def"
 }
 
-__hidden void net_commit(u64 task, struct task_entry *t, struct process_entry *p)
+__hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry *p)
 {
-	struct net_entry *n = net_find(task);
+	struct call_entry *n = calls_find(task);
 	struct account_key key;
 	struct account *a;
 
@@ -56,7 +56,7 @@ __hidden void net_commit(u64 task, struct task_entry *t, struct process_entry *p
 		if (!process_lock_in(p, &key))
 			continue;
 		if (t->task == task && t->serial == p->event.rec.serial)
-			net_move(n, p, a);
+			calls_move(n, p, a);
 		process_unlock(p);
 		return;
 	}
@@ -67,13 +67,13 @@ __hidden void net_commit(u64 task, struct task_entry *t, struct process_entry *p
 #define CONNECTION_COUNTERS(DO)                                                                    \
 	DO(net_connects) DO(net_failed_connects) DO(net_accepts) DO(net_retransmits)
 
-static __always_inline void net_add_to(struct net_counters *net, struct account *a, u32 which)
+static __always_inline void net_add_to(struct call_counters *net, struct account *a, u32 which)
 {
 #define ONE(base)                                                                                  \
 	if (which == NC_##base) {                                                                  \
 		if (net)                                                                           \
 			net->base++;                                                               \
-		add(a->net.base, 1);                                                               \
+		add(a->calls.base, 1);                                                             \
 	}
 	CONNECTION_COUNTERS(ONE)
 }
@@ -94,7 +94,7 @@ int net_add(u64 signal, u64 serial, u32 which)
 			continue;
 		is_it = p->event.rec.serial == serial;
 		if (is_it)
-			net_add_to(&p->event.rec.net, a, which);
+			net_add_to(&p->event.rec.calls, a, which);
 		process_unlock(p);
 		return is_it ? 0 : -ESRCH;
 	}
