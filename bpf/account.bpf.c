@@ -168,14 +168,13 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 	return last ? COMMIT_LAST : COMMIT_DONE;
 }
 
-int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root, u64 lived)
+int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root)
 {
 	struct account *a = account_get(tree, cgroup);
 
 	if (!a)
 		return 0;
 	add(a->threads, 1);
-	add(a->lifetime, lived);
 	if (!is_process) {
 		if (!is_root)
 			add(a->threads_created, 1);
@@ -200,23 +199,13 @@ static __always_inline void process_remove(struct account *a, u64 tree, u64 cgro
 		account_emit(tree, cgroup, EVENT_EMPTY);
 }
 
-int account_live(u64 tree, u64 cgroup, u64 lived)
-{
-	struct account *a = lived ? account_get(tree, cgroup) : NULL;
-
-	if (a)
-		add(a->lifetime, lived);
-	return 0;
-}
-
-int account_end_task(u64 tree, u64 cgroup, u32 ended_process, u64 lived)
+int account_end_task(u64 tree, u64 cgroup, u32 ended_process)
 {
 	struct account *a = account_get(tree, cgroup);
 
 	if (!a)
 		return 0;
 	add(a->threads, -1);
-	add(a->lifetime, lived);
 	if (ended_process) {
 		add(a->exits, 1);
 		process_remove(a, tree, cgroup);
@@ -253,13 +242,12 @@ int account_move_in(u64 tree, u64 cgroup, u32 threads, u32 flags)
 	return 0;
 }
 
-int account_move_out(u64 tree, u64 cgroup, u32 threads, u64 lived)
+int account_move_out(u64 tree, u64 cgroup, u32 threads)
 {
 	struct account *a = account_get(tree, cgroup);
 
 	if (!a)
 		return 0;
-	add(a->lifetime, lived);
 	add(a->moved_out, 1);
 	add(a->threads, -(s64)threads);
 	process_remove(a, tree, cgroup);

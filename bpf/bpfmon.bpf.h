@@ -110,17 +110,15 @@ int cgroup_name_emit(u64 id, u64 path);
 enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
 __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process_entry *p,
 				  struct task_counters *now, bool closing);
-/* @lived, here and below: what lifetimes have grown by, as process_live() says. */
-int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root, u64 lived);
-int account_end_task(u64 tree, u64 cgroup, u32 ended_process, u64 lived);
-int account_live(u64 tree, u64 cgroup, u64 lived);
+int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root);
+int account_end_task(u64 tree, u64 cgroup, u32 ended_process);
 /* The end was not seen; nor was that of its @threads. */
 int account_end_process(u64 tree, u64 cgroup, u32 threads);
 int account_leave_process(u64 tree, u64 cgroup);
 /* A live process with @threads live threads has moved in from, or out to, another account. @flags:
  * of the process; PROCESS_ROOT: it counts as one that was launched or attached. */
 int account_move_in(u64 tree, u64 cgroup, u32 threads, u32 flags);
-int account_move_out(u64 tree, u64 cgroup, u32 threads, u64 lived);
+int account_move_out(u64 tree, u64 cgroup, u32 threads);
 /* Makes the account unless it exists. -ENOSPC: there is no room for another one. */
 int account_make(u64 tree, u64 cgroup);
 /* From now on no task is added to that account: it goes to that of the tree @heir. */
@@ -140,6 +138,15 @@ __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry 
  * no such process any more; and to that of an account alone. */
 int net_add(u64 signal, u64 serial, u32 which);
 int net_add_late(u64 tree, u64 cgroup, u32 which);
+
+/* lifetimes.bpf.c */
+enum { LIFETIME_OF_LIVE, LIFETIME_OF_LAST };
+/*
+ * Before the number of a process's live threads changes, or its account: adds their lifetimes until
+ * @now to both. LIFETIME_OF_LAST: of the one that has ended last, but still frees the memory of
+ * all.
+ */
+int lifetime_commit(u64 signal, u64 now, u32 how);
 
 /* baseline.bpf.c */
 __hidden void baseline_add(const struct task_counters *used);
@@ -251,22 +258,6 @@ static __always_inline void process_unlock(struct process_entry *p)
 	bpf_spin_unlock(&p->lock);
 }
 
-/*
- * Under its lock, before the number of its live threads changes, or its account: adds their
- * lifetimes until @now, and returns by how much they have grown.
- */
-static __always_inline u64 process_live(struct process_entry *p, u64 now)
-{
-	u64 lived = 0;
-
-	if (p->alive_tasks && now > p->lived_ns) { /* another CPU may have read the clock later */
-		lived = (now - p->lived_ns) * p->alive_tasks;
-		p->lived_ns = now;
-	}
-	p->event.rec.lifetime += lived;
-	return lived;
-}
-
 /* The account of @p at this moment: it may change at any time. */
 static __always_inline struct account_key process_account(struct process_entry *p)
 {
@@ -276,6 +267,18 @@ static __always_inline struct account_key process_account(struct process_entry *
 	key = p->event.rec.account;
 	process_unlock(p);
 	return key;
+}
+
+#define ACCOUNT_TRIES 4 /* it changes rarely, and hardly twice during a commit */
+
+/* Locks @p, if its account is still @key. */
+static __always_inline bool process_lock_in(struct process_entry *p, const struct account_key *key)
+{
+	process_lock(p);
+	if (p->event.rec.account.tree == key->tree && p->event.rec.account.cgroup == key->cgroup)
+		return true;
+	process_unlock(p);
+	return false;
 }
 
 /* The increase since the last commit, by which @last advances. */

@@ -5,18 +5,6 @@
  */
 #include "bpfmon.bpf.h"
 
-#define TRIES 4 /* the account of a process changes rarely, and hardly twice during a commit */
-
-/* Locks @p, if its account is still @key. */
-static __always_inline bool process_lock_in(struct process_entry *p, const struct account_key *key)
-{
-	process_lock(p);
-	if (p->event.rec.account.tree == key->tree && p->event.rec.account.cgroup == key->cgroup)
-		return true;
-	process_unlock(p);
-	return false;
-}
-
 /* Of each way: what went over TCP, over UDP, ... */
 #define NET_SUM(n, way, what)                                                                      \
 	((n)->now.net_##way##_tcp##what + (n)->now.net_##way##_udp##what +                         \
@@ -48,7 +36,7 @@ __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry 
 
 	if (!n || !t || !p)
 		return;
-	for (int i = 0; i < TRIES; i++) {
+	for (int i = 0; i < ACCOUNT_TRIES; i++) {
 		key = process_account(p);
 		a = account_open(key.tree, key.cgroup);
 		if (!a)
@@ -85,7 +73,7 @@ int net_add(u64 signal, u64 serial, u32 which)
 	struct account *a;
 	bool is_it;
 
-	for (int i = 0; p && i < TRIES; i++) {
+	for (int i = 0; p && i < ACCOUNT_TRIES; i++) {
 		key = process_account(p);
 		a = account_open(key.tree, key.cgroup);
 		if (!a)

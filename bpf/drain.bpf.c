@@ -72,21 +72,6 @@ static __always_inline void ending_bound(struct task_struct *task, struct proces
 		row->bound_pages = maxrss; /* by now it includes the mark of this memory */
 }
 
-/* The lifetimes of its threads go on: once for each process and drain. */
-static __noinline int lifetime_commit(struct process_entry *p)
-{
-	u64 now = bpf_ktime_get_ns(), lived;
-	struct account_key key;
-
-	if (!p)
-		return 0;
-	process_lock(p);
-	lived = process_live(p, now);
-	key = p->event.rec.account;
-	process_unlock(p);
-	return account_live(key.tree, key.cgroup, lived);
-}
-
 /*
  * Writes a row for the process of @task once, and once more if the task that was met first had no
  * memory (any more): another task of the process may have it. False: the row did not fit, and the
@@ -168,8 +153,8 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 	/* if the exit of a task was missed, it has run since it was last seen */
 	if (task_commit(addr, t, p) && !t->exited && BPF_CORE_READ(task, exit_state))
 		task_note_exit(addr, false);
-	if (p->epoch != drain_epoch)
-		lifetime_commit(p);
+	if (p->epoch != drain_epoch) /* once for each process and drain */
+		lifetime_commit(t->process, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	if (!process_tell(seq, task, p))
 		return 0;
 	add(tracking.visited, 1);

@@ -7,17 +7,14 @@ enum taken { NOT_TAKEN, TAKEN, TAKEN_LAST };
 /* Closes the entry @t of the task at @key and subtracts it from @p. NOT_TAKEN: it is closed
  * already. */
 static __always_inline enum taken entry_take_out(struct process_entry *p, struct task_entry *t,
-						 u64 key, struct account_key *account, bool *exited,
-						 u64 *lived)
+						 u64 key, struct account_key *account, bool *exited)
 {
 	enum taken taken = NOT_TAKEN;
-	u64 now = bpf_ktime_get_ns();
 
 	process_lock(p);
 	if (t->task == key && t->serial == p->event.rec.serial) {
 		t->task = 0;
 		*exited = t->exited;
-		*lived = process_live(p, now);
 		if (!t->exited)
 			p->alive_tasks--;
 		p->tasks--;
@@ -39,7 +36,7 @@ int task_close(u64 key)
 	struct account_key account;
 	enum taken taken = TAKEN;
 	bool is_final, exited;
-	u64 signal, serial, lived = 0;
+	u64 signal, serial;
 
 	if (!t)
 		return 0;
@@ -52,9 +49,10 @@ int task_close(u64 key)
 		p = NULL;
 	if (p && want_calls)
 		calls_commit(key, t, p);
-	if (p)
-		taken = entry_take_out(p, t, key, &account, &exited, &lived);
-	else if (__sync_val_compare_and_swap(&t->task, key, 0) != key)
+	if (p) {
+		lifetime_commit(signal, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
+		taken = entry_take_out(p, t, key, &account, &exited);
+	} else if (__sync_val_compare_and_swap(&t->task, key, 0) != key)
 		taken = NOT_TAKEN;
 	if (taken == NOT_TAKEN)
 		return 0;
@@ -64,9 +62,7 @@ int task_close(u64 key)
 	else
 		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
 	if (p && !exited)
-		account_end_task(account.tree, account.cgroup, false, lived);
-	else if (p)
-		account_live(account.tree, account.cgroup, lived);
+		account_end_task(account.tree, account.cgroup, false);
 	if (taken == TAKEN_LAST)
 		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
 	return 0;
@@ -155,7 +151,7 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	u64 signal = (u64)BPF_CORE_READ((struct task_struct *)addr, signal);
 	struct process_entry *p = process_find(signal);
 	bool is_new = made > 0, is_first;
-	u64 now, lived;
+	u64 now, before;
 	int err;
 
 	if (made == PROCESS_NO_ROOM && !(flags & PROCESS_MOVED))
@@ -173,10 +169,10 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		return err;
 	task_refused_forget(addr, !(flags & PROCESS_LATE));
 	now = bpf_ktime_get_ns();
-	lived = lived_before(addr, now, flags);
+	before = lived_before(addr, now, flags);
+	lifetime_commit(signal, now, LIFETIME_OF_LIVE);
 	process_lock(p);
-	p->event.rec.lifetime += lived;
-	lived += process_live(p, now);
+	p->lived_before += before; /* for the next commit */
 	if (!p->alive_tasks)
 		p->lived_ns = now;
 	p->tasks++;
@@ -193,6 +189,6 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		add(tracking.adopted_late, 1);
 	if (flags & PROCESS_SEEDED)
 		add(tracking.seeded, 1);
-	account_add_task(account.tree, account.cgroup, is_first, flags & PROCESS_ROOT, lived);
+	account_add_task(account.tree, account.cgroup, is_first, flags & PROCESS_ROOT);
 	return 0;
 }

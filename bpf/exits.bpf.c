@@ -156,18 +156,18 @@ int task_note_exit(u64 addr, u32 seen)
 	struct signal_struct *sig = BPF_CORE_READ(task, signal);
 	bool group = BPF_CORE_READ(sig, live.counter) == 0;
 	bool first, ended_process = false;
-	u64 now = boot_now(), lived, until = bpf_ktime_get_ns();
+	u64 now = boot_now();
 	u32 status = task_wait_status(task, sig);
 	struct account_key key;
 
 	if (!p || !p->event.rec.signal) /* or another CPU still fills it in */
 		return 0;
+	lifetime_commit(t->process, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	process_lock(p);
 	if (t->task != addr || t->serial != p->event.rec.serial) { /* closed, or another's by now */
 		process_unlock(p);
 		return 0;
 	}
-	lived = process_live(p, until);
 	first = !t->exited;
 	t->exited = 1;
 	if (first)
@@ -185,9 +185,7 @@ int task_note_exit(u64 addr, u32 seen)
 	process_unlock(p);
 
 	if (first)
-		account_end_task(key.tree, key.cgroup, ended_process, lived);
-	else
-		account_live(key.tree, key.cgroup, lived);
+		account_end_task(key.tree, key.cgroup, ended_process);
 	if (first && !seen)
 		add(tracking.ends_unseen, 1);
 	/* up to 6.15 this runs after exit_mm(): when the last task is here, the memory is freed */

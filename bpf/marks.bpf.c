@@ -183,25 +183,6 @@ int BPF_PROG(marks__prepare_exec, struct task_struct *task, struct linux_binprm 
 	return 0;
 }
 
-/* From 6.16 on the exit hook runs before that: for its last thread life goes on. */
-static __noinline int lifetime_end(struct process_entry *p)
-{
-	u64 now = bpf_ktime_get_ns(), lived = 0;
-	struct account_key key;
-
-	if (!p)
-		return 0;
-	process_lock(p);
-	if (p->event.rec.flags & PROCESS_ENDED && now > p->lived_ns) {
-		lived = now - p->lived_ns;
-		p->lived_ns = now;
-		p->event.rec.lifetime += lived;
-	}
-	key = p->event.rec.account;
-	process_unlock(p);
-	return account_live(key.tree, key.cgroup, lived);
-}
-
 /*
  * The pages of an address space have been given back, by its last user. Where that is the old image
  * of an exec, the process lives on and its memory is not released.
@@ -217,7 +198,8 @@ int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)
 		mm_note_freed(as_number(mm), p ? t->process : 0);
 	if (p && !BPF_CORE_READ(task, signal, live.counter)) {
 		p->event.rec.released_boot_ns = boot_now();
-		lifetime_end(p);
+		/* from 6.16 on the exit hook runs before this, and the last thread goes on */
+		lifetime_commit(t->process, bpf_ktime_get_ns(), LIFETIME_OF_LAST);
 	}
 	return 0;
 }

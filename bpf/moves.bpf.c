@@ -13,7 +13,7 @@ __noinline int task_leave(u64 addr)
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 	struct task_counters now = {};
 	struct account_key account;
-	u64 signal, serial, lived, until;
+	u64 signal, serial;
 	bool exited;
 	int result;
 
@@ -33,13 +33,12 @@ __noinline int task_leave(u64 addr)
 	task_forget(addr);
 	add(tracking.moved_out, 1);
 	if (!exited) {
-		until = bpf_ktime_get_ns();
+		lifetime_commit(signal, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 		process_lock(p);
-		lived = process_live(p, until);
 		p->alive_tasks--;
 		account = p->event.rec.account;
 		process_unlock(p);
-		account_end_task(account.tree, account.cgroup, false, lived);
+		account_end_task(account.tree, account.cgroup, false);
 	}
 	if (result == COMMIT_LAST)
 		process_close(signal, serial, PROCESS_LEFT);

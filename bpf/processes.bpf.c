@@ -31,16 +31,6 @@ __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
 	return is_first;
 }
 
-static __always_inline u64 process_live_on(struct process_entry *p)
-{
-	u64 now = bpf_ktime_get_ns(), lived;
-
-	process_lock(p);
-	lived = process_live(p, now);
-	process_unlock(p);
-	return lived;
-}
-
 /* Nothing more of the process will be counted: emits its record, with all that is known of it. */
 int process_close(u64 key, u64 serial, u32 how)
 {
@@ -49,8 +39,8 @@ int process_close(u64 key, u64 serial, u32 how)
 
 	if (!p || !process_begin_closing(p, serial))
 		return 0;
+	lifetime_commit(key, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	account = process_account(p);
-	account_live(account.tree, account.cgroup, process_live_on(p));
 	if (!(p->event.rec.flags & PROCESS_ENDED)) {
 		p->event.rec.flags |= how;
 		if (how & PROCESS_LEFT) {

@@ -51,9 +51,8 @@ struct {
  * one, is being closed, or has no task yet and will be born into the new one.
  */
 static __always_inline bool process_retire(struct process_entry *p, struct process_record *rec,
-					   u32 *threads, u64 *lived)
+					   u32 *threads)
 {
-	u64 now = bpf_ktime_get_ns();
 	const struct account_key from = retire.from, to = retire.to;
 	bool is_one, is_closing, is_born;
 
@@ -63,9 +62,7 @@ static __always_inline bool process_retire(struct process_entry *p, struct proce
 	is_closing = p->is_closing;
 	is_born = p->event.rec.threads_total;
 	*threads = p->event.rec.flags & PROCESS_ENDED ? 0 : p->alive_tasks;
-	*lived = 0;
 	if (is_one && !is_closing) {
-		*lived = process_live(p, now);
 		*rec = p->event.rec;
 		p->event.rec.account = to;
 	}
@@ -96,7 +93,6 @@ int reassign__account(struct bpf_iter__bpf_map_elem *ctx)
 	struct process_record *rec;
 	struct process_entry *p;
 	u32 zero = 0, threads;
-	u64 lived;
 
 	if (!at)
 		return 0;
@@ -107,9 +103,9 @@ int reassign__account(struct bpf_iter__bpf_map_elem *ctx)
 	if (!p || !rec)
 		return 0;
 	if (retire.unsent != key) {
-		if (!process_retire(p, rec, &threads, &lived))
+		lifetime_commit(key, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
+		if (!process_retire(p, rec, &threads))
 			return 0;
-		account_live(retire.from.tree, retire.from.cgroup, lived);
 		if (threads)
 			account_move_in(retire.to.tree, retire.to.cgroup, threads,
 					rec->flags & PROCESS_WITHOUT_DELAYS);

@@ -27,7 +27,7 @@ int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
 {
 	struct process_entry *p = process_find(signal);
 	struct account_key from;
-	u64 now = boot_now(), lived, until = bpf_ktime_get_ns();
+	u64 now = boot_now();
 	bool is_moved;
 	u32 threads, unknown;
 
@@ -35,8 +35,8 @@ int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
 		return -ESRCH;
 	if (account_make(tree, cgroup))
 		return -ENOSPC;
+	lifetime_commit(signal, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	process_lock(p);
-	lived = process_live(p, until);
 	from = p->event.rec.account;
 	threads = p->alive_tasks;
 	unknown = p->event.rec.flags & PROCESS_WITHOUT_DELAYS;
@@ -50,9 +50,9 @@ int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
 	}
 	process_unlock(p);
 	if (!is_moved)
-		return account_live(from.tree, from.cgroup, lived);
+		return 0;
 	account_move_in(tree, cgroup, threads, (flags & PROCESS_ROOT) | unknown);
-	account_move_out(from.tree, from.cgroup, threads, lived);
+	account_move_out(from.tree, from.cgroup, threads);
 	return 0;
 }
 
