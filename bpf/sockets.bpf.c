@@ -143,6 +143,70 @@ int BPF_PROG(sockets__receive, struct sock *sk, int bytes, int flags)
 	return 0;
 }
 
+/*
+ * Where the kernel has no such tracepoints (before 6.3): the end of the functions that all calls on
+ * sockets of TCP and UDP go through. Of other sockets nothing is known then.
+ */
+static __always_inline void inet_count(struct socket *socket, int bytes, bool sends)
+{
+	struct sock *sk = socket->sk;
+	struct call_entry *n;
+	enum protocol over;
+	u32 family;
+
+	if (!sk || !is_message(sk, bytes))
+		return;
+	family = sk->__sk_common.skc_family;
+	over = protocol_of(sk, family);
+	n = over == OVER_TCP || over == OVER_UDP ? calls_of_current(bpf_get_current_task()) : NULL;
+	if (!n)
+		return;
+	if (sends)
+		COUNT_ALL(n, tx, sk, bytes);
+	else
+		COUNT_ALL(n, rx, sk, bytes);
+}
+
+SEC("?fexit/inet_sendmsg")
+int BPF_PROG(inet__sendmsg, struct socket *socket, void *message, size_t size, int bytes)
+{
+	inet_count(socket, bytes, true);
+	return 0;
+}
+
+SEC("?fexit/inet6_sendmsg")
+int BPF_PROG(inet__sendmsg6, struct socket *socket, void *message, size_t size, int bytes)
+{
+	inet_count(socket, bytes, true);
+	return 0;
+}
+
+/* sendfile() and splice(), of both families */
+SEC("?fexit/inet_sendpage")
+int BPF_PROG(inet__sendpage, struct socket *socket, void *page, int offset, size_t size, int flags,
+	     long bytes)
+{
+	inet_count(socket, (int)bytes, true);
+	return 0;
+}
+
+SEC("?fexit/inet_recvmsg")
+int BPF_PROG(inet__recvmsg, struct socket *socket, void *message, size_t size, int flags, int bytes)
+{
+	if (!(flags & MSG_PEEK))
+		inet_count(socket, bytes, false);
+	return 0;
+}
+
+SEC("?fexit/inet6_recvmsg")
+int BPF_PROG(inet__recvmsg6, struct socket *socket, void *message, size_t size, int flags,
+	     int bytes)
+{
+	if (!(flags & MSG_PEEK))
+		inet_count(socket, bytes, false);
+	return 0;
+}
+
 /* The current process, if it is followed. */
 static __always_inline void owner_set(struct sock *sk, bool listens)
 {

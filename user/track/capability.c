@@ -44,6 +44,11 @@ bool capability_has_tracepoint(const char *name)
 	return has_type(type, BTF_KIND_TYPEDEF);
 }
 
+bool capability_has_function(const char *name)
+{
+	return has_type(name, BTF_KIND_FUNC);
+}
+
 int capability_cgroup_subsys(const char *controller)
 {
 	const struct btf *btf = kernel_btf();
@@ -184,6 +189,14 @@ static const char *program_why_missing(enum metric_id id, const struct optionals
 	enum metric_source source = metric_get(id)->source;
 	unsigned program = program_of[id];
 
+	if (programs->there & OPTIONAL_BIT(program))
+		return NULL;
+	/* without a reason it was not needed: the tracepoint counts the same, or is what is missing
+	 */
+	if (program == OPTIONAL_INET_SENDS && !programs->missing[program][0])
+		program = OPTIONAL_SENDS;
+	else if (program == OPTIONAL_INET_RECEIVES && !programs->missing[program][0])
+		program = OPTIONAL_RECEIVES;
 	if ((source != SOURCE_NET && source != SOURCE_KINDS && source != SOURCE_WIRE) ||
 	    programs->there & OPTIONAL_BIT(program))
 		return NULL;

@@ -62,6 +62,11 @@ static bool has_sys_exit(void)
 	return capability_has_tracepoint("sys_exit");
 }
 
+static bool has_inet_sendmsg(void)
+{
+	return capability_has_function("inet_sendmsg");
+}
+
 static bool has_inet_sock_set_state(void)
 {
 	return capability_has_tracepoint("inet_sock_set_state");
@@ -76,6 +81,9 @@ static bool has_cgroup_skb(void)
 {
 	return libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_CGROUP_SKB, NULL) > 0;
 }
+
+#define FUNCTIONS_OF_SOCKETS                                                                       \
+	"needs programs at the end of the kernel's functions of sockets, and a kernel before 6.3"
 
 static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_OFFSETS] = { "memory__offsets", "resident memory summed over CPUs",
@@ -112,6 +120,17 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_RECEIVES] = { "sockets__receive", "bytes that sockets receive",
 				"needs the tracepoint sock_recv_length (6.3)", "they are not known",
 				has_sock_send_length },
+	[OPTIONAL_INET_SENDS] = { "inet__sendmsg", "bytes that TCP and UDP send",
+				  FUNCTIONS_OF_SOCKETS, "they are not known", has_inet_sendmsg },
+	[OPTIONAL_INET6_SENDS] = { "inet__sendmsg6", "bytes that TCP and UDP send over IPv6",
+				   FUNCTIONS_OF_SOCKETS, "they are not known", has_inet_sendmsg },
+	[OPTIONAL_INET_PAGES] = { "inet__sendpage", "bytes that TCP and UDP send from files",
+				  FUNCTIONS_OF_SOCKETS, "they are not known", has_inet_sendmsg },
+	[OPTIONAL_INET_RECEIVES] = { "inet__recvmsg", "bytes that TCP and UDP receive",
+				     FUNCTIONS_OF_SOCKETS, "they are not known", has_inet_sendmsg },
+	[OPTIONAL_INET6_RECEIVES] = { "inet__recvmsg6", "bytes that TCP and UDP receive over IPv6",
+				      FUNCTIONS_OF_SOCKETS, "they are not known",
+				      has_inet_sendmsg },
 	[OPTIONAL_STATES] = { "sockets__state", "TCP connections",
 			      "needs the tracepoint inet_sock_set_state", "they are not known",
 			      has_inet_sock_set_state },
@@ -189,6 +208,21 @@ static int optional_attach(struct optionals *x, size_t i, const struct bpfmon *s
 	return x->links[i] ? 0 : -errno;
 }
 
+/* Of these all are needed: with a part of them the sum would be too low. */
+static void optionals_drop_part(struct optionals *x, unsigned all)
+{
+	if ((x->there & all) == all)
+		return;
+	for (size_t i = 0; i < NR_OPTIONALS; i++) {
+		if (!(x->there & all & OPTIONAL_BIT(i)))
+			continue;
+		bpf_link__destroy(x->links[i]);
+		x->links[i] = NULL;
+		optional_explain(x, i, "the kernel lacks another one of its functions");
+	}
+	x->there &= ~all;
+}
+
 void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned refused,
 		      int cgroup_fd)
 {
@@ -206,6 +240,8 @@ void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned r
 			 strerror(-err));
 		optional_explain(x, i, why);
 	}
+	optionals_drop_part(x, OPTIONAL_OF_INET_SENDS);
+	optionals_drop_part(x, OPTIONAL_OF_INET_RECEIVES);
 	skel->bss->knows_old_image = x->there & OPTIONAL_BIT(OPTIONAL_OLD_IMAGES);
 	skel->bss->knows_release = x->there & OPTIONAL_BIT(OPTIONAL_RELEASES);
 }

@@ -131,6 +131,8 @@ static void optionals_choose(struct attempt *a, struct bpfmon *skel)
 		p = bpf_object__find_program_by_name(skel->obj, row->name);
 		if (!p)
 			continue;
+		if (OPTIONAL_OF_INET & OPTIONAL_BIT(i) && a->set & OPTIONAL_BIT(OPTIONAL_SENDS))
+			a->set &= ~OPTIONAL_BIT(i); /* the tracepoints are there */
 		if (a->set & OPTIONAL_BIT(i) && !loader_has_hook(&a->loader, p)) {
 			a->set &= ~OPTIONAL_BIT(i);
 			a->hookless |= OPTIONAL_BIT(i);
@@ -194,6 +196,8 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 	}
 	loader_close(&a.loader);
 	x->there = a.set;
+	if (x->there & OPTIONAL_BIT(OPTIONAL_SENDS))
+		wanted &= ~OPTIONAL_OF_INET;
 	optionals_explain(x, wanted, wanted & ~a.hookless);
 	return err;
 }

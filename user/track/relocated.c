@@ -22,6 +22,7 @@ struct section {
 
 static const struct section sections[] = {
 	{ "tp_btf/", BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, 0, "btf_trace_", BTF_KIND_TYPEDEF },
+	{ "fexit/", BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT, 0, "", BTF_KIND_FUNC },
 	{ "iter/", BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, 0, "bpf_iter_", BTF_KIND_FUNC },
 	{ "cgroup_skb/ingress", BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_INGRESS, 0, NULL, 0 },
 	{ "cgroup_skb/egress", BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, 0, NULL, 0 },
@@ -125,7 +126,7 @@ int relocated_register(void)
 		options.cookie = (long)nr;
 		options.prog_prepare_load_fn = program_keep_code;
 		/* iterators have parameters, and are attached one by one */
-		options.prog_attach_fn = s->attach == BPF_TRACE_RAW_TP ? program_attach : NULL;
+		options.prog_attach_fn = s->attach != BPF_TRACE_ITER ? program_attach : NULL;
 		/* a type that is attached to nothing: libbpf looks for no hook */
 		id = libbpf_register_prog_handler(s->name, BPF_PROG_TYPE_SOCKET_FILTER, s->attach,
 						  &options);

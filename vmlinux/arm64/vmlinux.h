@@ -377,6 +377,10 @@ struct dst_entry {
 	};
 };
 
+struct socket {
+	struct sock *sk;
+};
+
 enum cgroup_subsys_id {
 	cpuset_cgrp_id = 0,
 	cpu_cgrp_id = 1,

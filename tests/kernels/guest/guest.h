@@ -52,6 +52,10 @@ void check_complete(struct run *r);
 void check_seconds(const char *what, double measured, double witnessed);
 void check_between(const char *what, double value, double low, double high);
 
+/* taskstats.c: of this thread, as getdelays has it. False: the kernel does not say it. */
+struct taskstats;
+bool taskstats_read(struct taskstats *stats);
+
 /* Verdicts on the test that is running. */
 __attribute__((format(printf, 1, 2))) void verdict_fail(const char *format, ...);
 __attribute__((format(printf, 1, 2))) void verdict_absent(const char *format, ...);
@@ -68,7 +72,7 @@ struct test {
 };
 /* Each ends with a row without a name. */
 extern const struct test tree_tests[], memory_tests[], cgroup_tests[], attach_tests[],
-	block_tests[];
+	block_tests[], net_tests[], delay_tests[];
 void test_all(const struct test *tests, const char *word);
 extern int tests_failed;
 

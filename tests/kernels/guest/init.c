@@ -113,6 +113,8 @@ static int run_all(void)
 		test_all(cgroup_tests, word);
 		test_all(attach_tests, word);
 		test_all(block_tests, word);
+		test_all(net_tests, word);
+		test_all(delay_tests, word);
 	}
 	return tests_failed != 0;
 }

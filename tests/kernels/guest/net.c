@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What TCP and UDP move, which a kernel before 6.3 has other hooks for; and kinds of files. */
+#include "guest.h"
+
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void loopback_up(void)
+{
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	expect(!ioctl(fd, SIOCSIFFLAGS, &request), "the loopback device cannot be used: %m");
+	close(fd);
+}
+
+static void check_side(const struct run *r, const char *side, const char *way, const char *over,
+		       bool with_calls)
+{
+	const json_t *said = json_object_get(r->truth, side);
+	const json_t *process = run_process(r, (pid_t)field_whole(said, "pid"));
+	char key[64];
+
+	snprintf(key, sizeof(key), "net_%s_%s_bytes", way, over);
+	expect(field_whole(process, key) == field_whole(said, "bytes"), "%s: %lld of %lld bytes",
+	       key, field_whole(process, key), field_whole(said, "bytes"));
+	snprintf(key, sizeof(key), "net_%s_%s_messages", way, over);
+	expect(!with_calls || field_whole(process, key) == field_whole(said, "calls"),
+	       "%s: %lld of %lld", key, field_whole(process, key), field_whole(said, "calls"));
+}
+
+static void moved(struct run *r, const char *kind, const char *send, const char *receive)
+{
+	const char *over = strncmp(kind, "tcp", 3) != 0 ? "udp" : "tcp";
+	char command[128];
+
+	snprintf(command, sizeof(command), "sockets %s %s %s 3000019 16384", kind, send, receive);
+	run_begin(r, "--net", command);
+	run_end(r);
+	check_complete(r);
+	check_side(r, "sender", "tx", over, strcmp(send, "sendfile") != 0);
+	check_side(r, "receiver", "rx", over, true);
+	expect(field_whole(r->summary, "net_tx_loopback_bytes") == 3000019,
+	       "on this machine: %lld bytes", field_whole(r->summary, "net_tx_loopback_bytes"));
+}
+
+static void of_sockets(struct run *r)
+{
+	static const char *const ways[][3] = {
+		{ "tcp", "writev", "peek" },
+		{ "tcp6", "sendfile", "read" },
+		{ "udp", "send", "recvmsg" },
+	};
+
+	loopback_up();
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
+		moved(r, ways[i][0], ways[i][1], ways[i][2]);
+	if (!json_object_get(r->summary, "net_tx_bytes"))
+		verdict_absent("only TCP and UDP are known");
+}
+
+static void of_kinds(struct run *r)
+{
+	static const char *const kinds[] = { "files", "sockets", "pipes", "other" };
+	long long sum = 0;
+	char key[64];
+
+	run_begin(r, "--io-kinds", "iobytes " DISK);
+	run_end(r);
+	check_books(r, REAPED);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		snprintf(key, sizeof(key), "wchar_%s_bytes", kinds[i]);
+		sum += field_whole(r->summary, key);
+	}
+	expect(sum == field_whole(r->summary, "wchar_bytes"), "kinds have %lld of %lld bytes", sum,
+	       field_whole(r->summary, "wchar_bytes"));
+	expect(field_whole(r->summary, "wchar_files_bytes") >= MIB, "files have %lld bytes",
+	       field_whole(r->summary, "wchar_files_bytes"));
+}
+
+const struct test net_tests[] = {
+	{ "what TCP and UDP move", of_sockets },
+	{ "kinds of files", of_kinds },
+	{ 0 },
+};
