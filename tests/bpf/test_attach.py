@@ -43,19 +43,29 @@ class Processes(AttachCase):
         self.assertTrue(run.summary["attached"])
         self.assertFalse(process["rss_peak_exact"])  # it may be of before
 
+    def attach_to_all_of(self, program, number, what):
+        """It stands still from when its children or threads are there until bpfmon has attached."""
+        process = self.start(truth(program), number, "1")
+        tasks = f"/proc/{process.pid}/task"
+        if what == "children":
+            wait_for(lambda: len(pathlib.Path(f"{tasks}/{process.pid}/children").read_text().split()) == int(number), what)
+        else:
+            wait_for(lambda: len(os.listdir(tasks)) == int(number) + 1, what)
+        process.send_signal(signal.SIGSTOP)
+        attached = self.attach([process.pid], ["-i", "0.05"])
+        self.wait_until_attached(attached)
+        process.send_signal(signal.SIGCONT)
+        return self.finish(attached)
+
     def test_its_children_of_before_and_after_and_its_threads(self):
         """40 children are there, and are killed and reaped while we look."""
-        parent = self.start(truth("liveprocs"), "40", "1")
-        time.sleep(0.3)
-        run = self.finish(self.attach([parent.pid], ["-i", "0.05"]))
+        run = self.attach_to_all_of("liveprocs", "40", "children")
         self.assert_complete(run)
         self.assertEqual(run.summary["processes_total"], 41)
         self.assertEqual(run.summary["forks"], 0)
         self.assertEqual(run.meta["attached"]["tasks"], 41)
         self.assertEqual(sum(p["signal"] == signal.SIGKILL for p in run.processes), 40)
-        threads = self.start(truth("livethreads"), "60", "1")
-        time.sleep(0.3)
-        run = self.finish(self.attach([threads.pid], ["-i", "0.05"]))
+        run = self.attach_to_all_of("livethreads", "60", "threads")
         self.assertEqual(run.samples[0]["threads"], 61)
         self.assertEqual(run.summary["threads_created"], 0)
         self.assertEqual(run.meta["attached"]["tasks"], 61)

@@ -143,7 +143,7 @@ class Lifetimes(CgroupCase):
 
     def test_wait_start_begins_with_the_first_process(self):
         group = self.group("cpuacct")
-        watcher = self.attach_to(["--cgroup", str(group), "--wait-start"], ["-i", "0.05", "--duration", "0.5"])
+        watcher = self.wait_for_start(["--cgroup", str(group)], ["-i", "0.05", "--duration", "0.5"])
         time.sleep(0.7)
         self.assertIsNone(watcher.poll())
         began = time.time()
@@ -158,8 +158,7 @@ class Lifetimes(CgroupCase):
 
     def test_wait_start_does_not_miss_a_short_one(self):
         group = self.group("cpuacct")
-        watcher = self.attach_to(["--cgroup", str(group), "--wait-start"], ["-i", "0.05", "--duration", "0.3"])
-        time.sleep(0.6)
+        watcher = self.wait_for_start(["--cgroup", str(group)], ["-i", "0.05", "--duration", "0.3"])
         self.assertEqual(self.start_in(group, "true").wait(), 0)
         run = self.finish(watcher)
         self.assert_sound(run)

@@ -57,8 +57,20 @@ class AttachCase(AccountCase):
         process.out = out
         return process
 
+    def wait_for_start(self, which, options=()):
+        """The same, when the programs in the kernel are attached: nothing that begins then is missed."""
+        said = self.dir / f"said-{time.monotonic_ns()}"
+        with open(said, "wb") as file:
+            out = self.dir / f"attach-{time.monotonic_ns()}.jsonl"
+            argv = [BPFMON, "attach", "-v", "-o", str(out), *which, "--wait-start", *options]
+            process = self.start(*argv, stdout=subprocess.PIPE, stderr=file)
+        process.out, process.said = out, said
+        wait_for(lambda: "loaded and attached" in said.read_text(), "the programs in the kernel")
+        return process
+
     def finish(self, process):
         stdout, stderr = process.communicate(timeout=60)
+        stderr = stderr if stderr is not None else process.said.read_bytes()
         lines = read_lines(process.out) if process.out.exists() else []
         return Run(process.returncode, stdout, stderr.decode(errors="replace"), lines, None)
 

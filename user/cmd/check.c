@@ -146,7 +146,8 @@ static void check_optional(const struct optionals *o, struct found *x)
 		else if (i == OPTIONAL_EXACT_PEAK && user_borrows_rights()) /* nor is this */
 			found_put(x, row->title, false,
 				  "needs root, as it slows down all processes of the machine");
-		else if (o->there & OPTIONAL_BIT(i) || o->missing[i][0]) /* else it is not needed */
+		else if (!(OPTIONAL_OF_INET & OPTIONAL_BIT(i)) || o->there & OPTIONAL_BIT(i) ||
+			 o->missing[i][0]) /* else it is not needed */
 			found_put(x, row->title, !o->missing[i][0], o->missing[i]);
 	}
 }
