@@ -32,6 +32,14 @@ os.wait()
 GROWING = "import os, sys; os.execv(sys.argv[1], sys.argv[1:])"
 
 
+def is_ours(pid):
+    """It has been started by this process, or by one of its descendants."""
+    while pid not in (0, os.getpid()):
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+        pid = int(stat[stat.rindex(")") + 2 :].split()[1])
+    return pid != 0
+
+
 class Refused(AccountCase):
     """Both a program that does not load and one that does not attach."""
 
@@ -112,11 +120,11 @@ class Refused(AccountCase):
                 self.assertAlmostEqual(sample["rss_bytes"], sum(resident), delta=2 * 3 * off)
 
     def resident(self, name):
-        """What /proc says of each process with that name."""
+        """What /proc says of each process of this test with that name."""
         found = []
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             try:
-                if (folder / "comm").read_text() == f"{name}\n":
+                if (folder / "comm").read_text() == f"{name}\n" and is_ours(int(folder.name)):
                     found.append(int((folder / "statm").read_text().split()[1]) * PAGE)
             except OSError:
                 continue
