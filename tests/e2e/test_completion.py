@@ -56,7 +56,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("li"), {"list"})
 
     def test_options_of_a_run_are_offered(self):
-        self.assertEqual(complete("-"), options_of() | {"--pss=", "--user=", "--"})
+        self.assertEqual(complete("-"), options_of() | {"--pss=", "--net-peers=", "--user=", "--"})
 
     def test_options_of_each_subcommand_are_offered(self):
         for name in subcommands():
