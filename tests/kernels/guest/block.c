@@ -17,16 +17,6 @@
 #define PART (64 * 1024)
 #define PARTS 128
 
-static bool word_write(const char *path, const char *word)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool is_written = fd >= 0 && write(fd, word, strlen(word)) == (ssize_t)strlen(word);
-
-	if (fd >= 0)
-		close(fd);
-	return is_written;
-}
-
 /* The sum over devices of the numbers after KEY. */
 static long long stat_sum(const char *key)
 {

@@ -3,7 +3,6 @@
  * witness. */
 #include "guest.h"
 
-#include <fcntl.h>
 #include <linux/taskstats.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,16 +16,6 @@
 #define SWITCH "/proc/sys/kernel/task_delayacct"
 #define PAGE 4096
 #define ROUNDS 3
-
-static bool word_write(const char *path, const char *word)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	bool is_written = fd >= 0 && write(fd, word, strlen(word)) == (ssize_t)strlen(word);
-
-	if (fd >= 0)
-		close(fd);
-	return is_written;
-}
 
 /* Touches 96 MiB again and again, more than it may have, and leaves what taskstats says at the end.
  */

@@ -36,6 +36,9 @@ bool run_is_over(struct run *r);
 void run_end(struct run *r);
 void run_free(struct run *r);
 
+/* Writes @word to a file that exists, of the kernel's. */
+bool word_write(const char *path, const char *word);
+
 json_t *run_process(const struct run *r, pid_t pid);
 pid_t run_first(const struct run *r); /* the child of `witness` */
 

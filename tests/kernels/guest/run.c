@@ -157,6 +157,16 @@ void run_free(struct run *r)
 	*r = (struct run){ 0 };
 }
 
+bool word_write(const char *path, const char *word)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool is_written = fd >= 0 && write(fd, word, strlen(word)) == (ssize_t)strlen(word);
+
+	if (fd >= 0)
+		close(fd);
+	return is_written;
+}
+
 json_t *run_process(const struct run *r, pid_t pid)
 {
 	json_t *line;
