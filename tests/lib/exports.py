@@ -22,8 +22,8 @@ class ExportCase(Case):
         self.assertEqual(subprocess.run(argv, timeout=60, check=False).returncode, 3)
         return path, read_lines(path)
 
-    def export(self, run, form):
-        done = subprocess.run([BPFMON, "export", str(run), "-f", form], capture_output=True, timeout=120, check=False)
+    def export(self, run, form, *more):
+        done = subprocess.run([BPFMON, "export", str(run), *map(str, more), "-f", form], capture_output=True, timeout=120, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         return done.stdout
 

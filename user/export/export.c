@@ -12,7 +12,8 @@ static const struct export_format *const formats[] = {
 	&jsonl_export,          &csv_export,      &spans_csv_export,
 	&document_export,       &influx_export,   &openmetrics_export,
 	&prmon_export,          &gnu_time_export, &psrecord_export,
-	&psrecord_plain_export, &rmonitor_export,
+	&psrecord_plain_export, &rmonitor_export, &snakemake_export,
+	&nextflow_export,
 };
 
 const struct export_format *export_at(size_t i)

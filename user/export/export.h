@@ -77,6 +77,6 @@ bool export_command(const struct exporter *e, struct buffer *t);
 
 extern const struct export_format jsonl_export, csv_export, spans_csv_export, document_export,
 	influx_export, openmetrics_export, prmon_export, gnu_time_export, psrecord_export,
-	psrecord_plain_export, rmonitor_export;
+	psrecord_plain_export, rmonitor_export, snakemake_export, nextflow_export;
 
 #endif
