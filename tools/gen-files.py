@@ -36,6 +36,7 @@ FOLDERS = {
     "user/view": "Text for a terminal",
     "user/report": "HTML pages and SVG figures",
     "user/compare": "Runs and groups of runs against each other",
+    "user/advise": "What to request for the next run",
     "user/export": "Runs in formats of other tools",
     "user/config": "The configuration of the node agent",
     "user/agent": "The node agent: all tasks of a machine, by job",
