@@ -29,6 +29,7 @@ TABLE = [
     (["show", "1", "--by", "span", "--each"], "bpfmon-show/1", SHOWN | {"spans": LIST}, True),
     (["compare", "1", "2"], "bpfmon-compare/1", COMPARED, True),
     (["compare", "1", "2", "--by", "span"], "bpfmon-compare/1", COMPARED | {"spans": LIST, "spans_left_out": int}, True),
+    (["advise"], "bpfmon-advise/1", dict.fromkeys(["runs", "left_out", "failed"], int), True),
     (["store"], "bpfmon-store/1", STORE | dict.fromkeys(["file_bytes", "used_bytes", "runs", "samples", "processes"], int), True),
     (["store", "check"], "bpfmon-store/1", STORE | {"whole": TRUTH, "rows_left": int}, True),
     (["store", "prune", "--keep", "9"], "bpfmon-store/1", STORE | {"dry_run": TRUTH, "runs": int, "bytes": int}, True),

@@ -16,8 +16,9 @@
 #define WORDS 64
 
 static const struct subcommand *const parsers[] = {
-	&subcommand_run,   &subcommand_attach, &subcommand_list,    &subcommand_show,
-	&subcommand_store, &subcommand_export, &subcommand_compare, &subcommand_report,
+	&subcommand_run,     &subcommand_attach, &subcommand_list,
+	&subcommand_show,    &subcommand_store,  &subcommand_export,
+	&subcommand_compare, &subcommand_report, &subcommand_advise,
 };
 
 /* Replaces base/log.c: an error has to be reported in one line. */

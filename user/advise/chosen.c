@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "advise/chosen.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define NS 1e9
+
+void chosen_done(struct chosen *c)
+{
+	free(c->runs);
+	free(c->requests);
+	free(c->values);
+	free(c->sizes);
+	free(c->needs);
+}
+
+static bool run_is_usable(const struct stored_run *r)
+{
+	return r->state == RUN_FINISHED && r->rss_peak_bytes > 0 && r->wall_ns > 0 &&
+	       r->cpu_ns >= 0;
+}
+
+int chosen_open(struct chosen *c, const struct stored_runs *runs,
+		const struct run_request *requests, size_t nr_requests, struct advice *a)
+{
+	const size_t room = runs->nr + 1;
+
+	*c = (struct chosen){ 0 };
+	c->runs = calloc(room, sizeof(*c->runs));
+	c->requests = calloc(room, sizeof(*c->requests));
+	c->values = calloc(room, sizeof(*c->values));
+	c->sizes = calloc(room, sizeof(*c->sizes));
+	c->needs = calloc(room, sizeof(*c->needs));
+	if (!c->runs || !c->requests || !c->values || !c->sizes || !c->needs)
+		return -ENOMEM;
+	for (size_t i = 0; i < runs->nr; i++) {
+		const struct stored_run *r = &runs->runs[i];
+
+		if (!run_is_usable(r)) {
+			a->nr_left++;
+			continue;
+		}
+		a->nr_failed += r->exit_code > 0 || r->signal > 0;
+		c->runs[c->nr] = r;
+		c->requests[c->nr] = i < nr_requests ? &requests[i] : NULL;
+		c->needs[c->nr++] =
+			(struct need){ (double)r->rss_peak_bytes, (double)r->wall_ns / NS };
+	}
+	return c->nr ? 0 : -ENODATA;
+}
+
+static int value_order(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The smallest value that the share @of does not exceed. */
+static uint64_t sorted_at(const double *sorted, size_t nr, double of)
+{
+	const double place = ceil(of * (double)nr);
+	const size_t at = place < 1 ? 1 : (size_t)place;
+
+	return (uint64_t)sorted[(at < nr ? at : nr) - 1];
+}
+
+struct spread chosen_spread(struct chosen *c, size_t nr)
+{
+	qsort(c->values, nr, sizeof(*c->values), value_order);
+	return (struct spread){ sorted_at(c->values, nr, 0.5), sorted_at(c->values, nr, 0.95),
+				sorted_at(c->values, nr, 0.99), sorted_at(c->values, nr, 1) };
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A straight line through points, and how much it explains. */
+#ifndef ADVISE_LINE_H
+#define ADVISE_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct line_fit {
+	double base, slope; /* y = base + slope x */
+	double explained;   /* the share of y's variance, 0 to 1 */
+	double above;       /* the most that any point is above the line */
+};
+
+/* The line of least squares. False: all have the same x, or fewer than three points. */
+bool line_fit(struct line_fit *fit, const double *x, const double *y, size_t nr);
+
+#endif

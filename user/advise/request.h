@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a run had requested, and what else only its first and its last line tell. */
+#ifndef ADVISE_REQUEST_H
+#define ADVISE_REQUEST_H
+
+#include <stdint.h>
+
+/* What is not known is -1. */
+struct run_request {
+	int64_t memory_bytes, milli_cores; /* of its scheduler, else the limits of its cgroup */
+	int64_t write_bytes;               /* written to storage */
+	int64_t argument_bytes; /* the files that its command names, as large as they are now */
+};
+
+/*
+ * From the lines of the run, @summary may be NULL. Files are looked for only if the run was on
+ * @host. What cannot be read is not known.
+ */
+void run_request_read(struct run_request *r, const char *meta, const char *summary,
+		      const char *host);
+
+#endif
