@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "track/accounts.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
+#include "track/map_walk.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,20 +39,16 @@ int accounts_read(struct accounts *a, const struct bpf_map *map)
 {
 	struct account *totals = a->spare_totals;
 	struct account_key *keys = a->spare_keys;
-	__u32 batch = 0, count;
-	void *from = NULL;
+	struct map_walk walk = { .map = map };
 	size_t nr = 0;
-	int err = 0;
+	int more = 1;
 
-	for (; !err && nr < a->most; from = &batch) {
-		count = (__u32)(a->most - nr);
-		err = bpf_map_lookup_batch(bpf_map__fd(map), from, &batch, &keys[nr], &totals[nr],
-					   &count, NULL);
-		if (!err || err == -ENOENT) /* these are the last */
-			nr += count;
+	while (nr < a->most && more > 0) {
+		more = map_walk_next(&walk, &keys[nr], &totals[nr], a->most - nr);
+		nr += more > 0 ? (size_t)more : 0;
 	}
-	if (err && err != -ENOENT)
-		return err;
+	if (more < 0)
+		return more;
 	a->spare_totals = a->totals;
 	a->spare_keys = a->keys;
 	a->totals = totals;

@@ -3,9 +3,9 @@
 #include "track/tracker.h"
 
 #include "bpfmon.skel.h"
+#include "track/map_walk.h"
 #include "track/programs.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 
@@ -25,20 +25,15 @@ int tracker_each_block(const struct tracker *t,
 {
 	static struct block_count counts[AT_ONCE];
 	static struct block_key keys[AT_ONCE];
-	__u32 batch = 0, nr;
-	void *from = NULL;
-	int err = 0;
+	struct map_walk walk = { .map = t->skel->maps.blocks };
+	int nr;
 
 	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_BLOCK)))
 		return -ENODATA;
-	for (; !err; from = &batch) {
-		nr = AT_ONCE;
-		err = bpf_map_lookup_batch(bpf_map__fd(t->skel->maps.blocks), from, &batch, keys,
-					   counts, &nr, NULL);
-		for (__u32 i = 0; (!err || err == -ENOENT) && i < nr; i++)
+	while ((nr = map_walk_next(&walk, keys, counts, AT_ONCE)) > 0)
+		for (int i = 0; i < nr; i++)
 			fn(context, &keys[i], &counts[i]);
-	}
-	return err == -ENOENT ? 0 : err;
+	return nr;
 }
 
 void tracker_block_remove(const struct tracker *t, const struct block_key *key)

@@ -4,9 +4,8 @@
 
 #include "bpfmon.skel.h"
 #include "track/iterator.h"
+#include "track/map_walk.h"
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
 #include <errno.h>
 
 #define AT_ONCE 256
@@ -16,22 +15,17 @@ int tracker_each_peer(const struct tracker *t,
 				 const struct peer_count *count),
 		      void *context)
 {
+	struct map_walk walk = { .map = t->skel->maps.peers };
 	struct peer_count counts[AT_ONCE];
 	struct peer_key keys[AT_ONCE];
-	__u32 batch = 0, nr;
-	void *from = NULL;
-	int err = 0;
+	int nr;
 
 	if (!t->skel->rodata->want_peers)
 		return -ENODATA;
-	for (; !err; from = &batch) {
-		nr = AT_ONCE;
-		err = bpf_map_lookup_batch(bpf_map__fd(t->skel->maps.peers), from, &batch, keys,
-					   counts, &nr, NULL);
-		for (__u32 i = 0; (!err || err == -ENOENT) && i < nr; i++)
+	while ((nr = map_walk_next(&walk, keys, counts, AT_ONCE)) > 0)
+		for (int i = 0; i < nr; i++)
 			fn(context, &keys[i], &counts[i]);
-	}
-	return err == -ENOENT ? 0 : err;
+	return nr;
 }
 
 uint64_t tracker_peers_lost(const struct tracker *t)
