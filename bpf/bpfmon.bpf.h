@@ -15,6 +15,7 @@ typedef __u64 u64;
 typedef __s64 s64;
 
 #define ESRCH 3
+#define EAGAIN 11
 #define EEXIST 17
 #define ENOSPC 28
 
@@ -271,14 +272,26 @@ static __always_inline struct account_key process_account(struct process_entry *
 
 #define ACCOUNT_TRIES 4 /* it changes rarely, and hardly twice during a commit */
 
-/* Locks @p, if its account is still @key. */
-static __always_inline bool process_lock_in(struct process_entry *p, const struct account_key *key)
+/*
+ * Locks @p and opens the account that it is in, so that both can grow together. @key: the account,
+ * or the one tried last. -ENOSPC: there is no room for it, which has been counted; -EAGAIN: @p was
+ * moved each time.
+ */
+static __always_inline int process_lock_account(struct process_entry *p, struct account_key *key,
+						struct account **a)
 {
-	process_lock(p);
-	if (p->event.rec.account.tree == key->tree && p->event.rec.account.cgroup == key->cgroup)
-		return true;
-	process_unlock(p);
-	return false;
+	for (int i = 0; i < ACCOUNT_TRIES; i++) {
+		*key = process_account(p);
+		*a = account_open(key->tree, key->cgroup);
+		if (!*a)
+			return -ENOSPC;
+		process_lock(p);
+		if (p->event.rec.account.tree == key->tree &&
+		    p->event.rec.account.cgroup == key->cgroup)
+			return 0;
+		process_unlock(p);
+	}
+	return -EAGAIN;
 }
 
 /* The increase since the last commit, by which @last advances. */

@@ -33,22 +33,18 @@ __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry 
 	struct call_entry *n = calls_find(task);
 	struct account_key key;
 	struct account *a;
+	int err;
 
 	if (!n || !t || !p)
 		return;
-	for (int i = 0; i < ACCOUNT_TRIES; i++) {
-		key = process_account(p);
-		a = account_open(key.tree, key.cgroup);
-		if (!a)
-			return;
-		if (!process_lock_in(p, &key))
-			continue;
-		if (t->task == task && t->serial == p->event.rec.serial)
-			calls_move(n, p, a);
-		process_unlock(p);
+	err = process_lock_account(p, &key, &a);
+	if (err == -EAGAIN)
+		account_lose(key.tree, key.cgroup, LOSS_ACCOUNTS, 1);
+	if (err)
 		return;
-	}
-	account_lose(key.tree, key.cgroup, LOSS_ACCOUNTS, 1);
+	if (t->task == task && t->serial == p->event.rec.serial)
+		calls_move(n, p, a);
+	process_unlock(p);
 }
 
 /* By their names, as the verifier loses track of an index. */
@@ -73,20 +69,13 @@ int net_add(u64 signal, u64 serial, u32 which)
 	struct account *a;
 	bool is_it;
 
-	for (int i = 0; p && i < ACCOUNT_TRIES; i++) {
-		key = process_account(p);
-		a = account_open(key.tree, key.cgroup);
-		if (!a)
-			break;
-		if (!process_lock_in(p, &key))
-			continue;
-		is_it = p->event.rec.serial == serial;
-		if (is_it)
-			net_add_to(&p->event.rec.calls, a, which);
-		process_unlock(p);
-		return is_it ? 0 : -ESRCH;
-	}
-	return -ESRCH;
+	if (!p || process_lock_account(p, &key, &a))
+		return -ESRCH;
+	is_it = p->event.rec.serial == serial;
+	if (is_it)
+		net_add_to(&p->event.rec.calls, a, which);
+	process_unlock(p);
+	return is_it ? 0 : -ESRCH;
 }
 
 int net_add_late(u64 tree, u64 cgroup, u32 which)

@@ -31,18 +31,11 @@ int lifetime_commit(u64 signal, u64 now, u32 how)
 
 	if (!p || !p->event.rec.signal) /* another hook still fills it in: it has no account yet */
 		return 0;
-	for (int i = 0; i < ACCOUNT_TRIES; i++) {
-		key = process_account(p);
-		a = account_open(key.tree, key.cgroup);
-		if (!a)
-			return 0;
-		if (!process_lock_in(p, &key))
-			continue;
-		grown = lifetime_growth(p, now, how);
-		p->event.rec.lifetime += grown;
-		add(a->lifetime, grown);
-		process_unlock(p);
+	if (process_lock_account(p, &key, &a))
 		return 0;
-	}
+	grown = lifetime_growth(p, now, how);
+	p->event.rec.lifetime += grown;
+	add(a->lifetime, grown);
+	process_unlock(p);
 	return 0;
 }
