@@ -28,10 +28,15 @@ int lifetime_commit(u64 signal, u64 now, u32 how)
 	struct account_key key;
 	struct account *a;
 	u64 grown;
+	int err;
 
 	if (!p || !p->event.rec.signal) /* another hook still fills it in: it has no account yet */
 		return 0;
-	if (process_lock_account(p, &key, &a))
+	err = process_lock_account(p, &key, &a);
+	if (err ==
+	    -EAGAIN) /* the next commit may add this to another account, or by other threads */
+		account_lose(key.tree, key.cgroup, LOSS_ACCOUNTS, 1);
+	if (err)
 		return 0;
 	grown = lifetime_growth(p, now, how);
 	p->event.rec.lifetime += grown;

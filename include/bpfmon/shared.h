@@ -46,12 +46,12 @@ struct task_counters {
 enum loss {
 	LOSS_TASKS_FULL,     /* a task that did not fit into its map */
 	LOSS_PROCESSES_FULL, /* a process that did not */
-	LOSS_ACCOUNTS,       /* updates for which there was no room for an account */
-	LOSS_RECORDS,        /* process records that did not fit into the ring */
-	LOSS_EXECS,          /* exec events that did not */
-	LOSS_OOM,            /* OOM events that did not */
-	LOSS_MMS,            /* address spaces that did not fit into their map */
-	LOSS_STALE, /* tasks of which the free event, and what they used last, was missed */
+	LOSS_ACCOUNTS, /* updates: no room for an account, or it changed too often meanwhile */
+	LOSS_RECORDS,  /* process records that did not fit into the ring */
+	LOSS_EXECS,    /* exec events that did not */
+	LOSS_OOM,      /* OOM events that did not */
+	LOSS_MMS,      /* address spaces that did not fit into their map */
+	LOSS_STALE,    /* tasks of which the free event, and what they used last, was missed */
 	NR_LOSSES
 };
 
