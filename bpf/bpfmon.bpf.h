@@ -133,7 +133,7 @@ int account_add_execs(u64 tree, u64 cgroup, u64 n);
 __hidden struct account *account_open(u64 tree, u64 cgroup);
 
 /* calls.bpf.c; only with want_calls */
-/* Adds what the sockets of @task have moved since the last commit to its process and account. */
+/* Adds what calls of @task have moved since the last commit to its process and account. */
 __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry *p);
 /* Adds 1 to the counter @which, of connections, of that process and its account. -ESRCH: there is
  * no such process any more; and to that of an account alone. */

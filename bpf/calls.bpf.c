@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * What sockets have moved, on its way from the task that moved it to its process and account. The
- * task counts by itself, in an entry that it alone writes; commits take it from there.
+ * What calls have moved through sockets and descriptors, on its way from the task that moved it to
+ * its process and account. The task counts by itself, in an entry that it alone writes; commits
+ * take it from there. Events of connections are added to both at once.
  */
 #include "bpfmon.bpf.h"
 
-/* Of each way: what went over TCP, over UDP, ... */
+/* Of all sockets, the sum that no program counts: what went over TCP, over UDP, ... */
 #define NET_SUM(n, way, what)                                                                      \
 	((n)->now.net_##way##_tcp##what + (n)->now.net_##way##_udp##what +                         \
 	 (n)->now.net_##way##_unix##what + (n)->now.net_##way##_other##what)
@@ -54,7 +55,7 @@ __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry 
 static __always_inline void net_add_to(struct call_counters *net, struct account *a, u32 which)
 {
 #define ONE(base)                                                                                  \
-	if (which == NC_##base) {                                                                  \
+	if (which == CC_##base) {                                                                  \
 		if (net)                                                                           \
 			net->base++;                                                               \
 		add(a->calls.base, 1);                                                             \

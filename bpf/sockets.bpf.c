@@ -242,18 +242,18 @@ int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
 	if (to == TCP_SYN_SENT || to == TCP_LISTEN)
 		owner_set(sk, to == TCP_LISTEN);
 	else if (from == TCP_SYN_SENT && to == TCP_ESTABLISHED)
-		owner_count(sk, NC_net_connects);
+		owner_count(sk, CC_net_connects);
 	else if (from == TCP_SYN_SENT && to == TCP_CLOSE)
-		owner_count(sk, NC_net_failed_connects);
+		owner_count(sk, CC_net_failed_connects);
 	else if (from == TCP_SYN_RECV && to == TCP_ESTABLISHED)
-		owner_count(sk, NC_net_accepts);
+		owner_count(sk, CC_net_accepts);
 	return 0;
 }
 
 SEC("?tp_btf/tcp_retransmit_skb")
 int BPF_PROG(sockets__retransmit, struct sock *sk)
 {
-	owner_count(sk, NC_net_retransmits);
+	owner_count(sk, CC_net_retransmits);
 	return 0;
 }
 

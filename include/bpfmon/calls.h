@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What is counted of calls, sockets and packets, for kernel and collector; bpfmon/shared.h includes
- * it. */
+/*
+ * What is counted of calls on descriptors and sockets, and of connections, peers and packets, for
+ * kernel and collector; bpfmon/shared.h includes it.
+ */
 #ifndef BPFMON_CALLS_H
 #define BPFMON_CALLS_H
 
@@ -10,16 +12,18 @@
 
 #define CALL_SLOTS 4096 /* a power of two */
 
-/* What calls of a task have moved since it was followed; in a process, the sum over its
- * tasks. */
+/*
+ * What calls of a task have moved since it was followed, over sockets and by the kind of file; in a
+ * process, the sum over its tasks, and its connections.
+ */
 struct call_counters {
 #define NET_METRIC(base, ...) __u64 base;
 #include "bpfmon/metrics.def"
 };
 
-/* The number of each counter in it. */
+/* The numbers of these counters (rows of KIND_METRIC are NET_METRIC ones here). */
 enum call_counter {
-#define NET_METRIC(base, ...) NC_##base,
+#define NET_METRIC(base, ...) CC_##base,
 #include "bpfmon/metrics.def"
 	NR_CALL_COUNTERS
 };
