@@ -29,11 +29,11 @@ enum protocol { OVER_TCP, OVER_UDP, OVER_UNIX, OVER_OTHER };
 
 /*
  * Loads directly through @sk, other than all other programs: a call of a helper takes as long as
- * the rest of this, and who asks for it has the time to let it be checked.
+ * the rest of this, and a run with --net can wait until the verifier has checked it.
  */
-static __always_inline enum protocol protocol_of(struct sock *sk, u32 family)
+static __always_inline enum protocol protocol_of(struct sock *sk)
 {
-	u32 protocol = sk->sk_protocol;
+	u32 family = sk->__sk_common.skc_family, protocol = sk->sk_protocol;
 
 	if (family == AF_UNIX)
 		return OVER_UNIX;
@@ -45,8 +45,9 @@ static __always_inline enum protocol protocol_of(struct sock *sk, u32 family)
 }
 
 /* A connected socket has its route, and so the device by which it sends. */
-static __always_inline bool is_loopback(struct sock *sk, u32 family)
+static __always_inline bool is_loopback(struct sock *sk)
 {
+	u32 family = sk->__sk_common.skc_family;
 	struct dst_entry *route;
 
 	if (family != AF_INET && family != AF_INET6)
@@ -94,22 +95,19 @@ static __always_inline bool has_come_in(struct sock *sk)
 		(n)->now.net_##way##_##over##_messages++;                                          \
 	})
 
-#define COUNT_ALL(n, way, sk, bytes)                                                               \
+#define COUNT_ALL(n, way, sk, over, bytes)                                                         \
 	({                                                                                         \
-		u32 family = (sk)->__sk_common.skc_family;                                         \
-		enum protocol over = protocol_of(sk, family);                                      \
-                                                                                                   \
-		if (over == OVER_TCP)                                                              \
+		if ((over) == OVER_TCP)                                                            \
 			COUNT(n, way, tcp, bytes);                                                 \
-		else if (over == OVER_UDP)                                                         \
+		else if ((over) == OVER_UDP)                                                       \
 			COUNT(n, way, udp, bytes);                                                 \
-		else if (over == OVER_UNIX)                                                        \
+		else if ((over) == OVER_UNIX)                                                      \
 			COUNT(n, way, unix, bytes);                                                \
 		else                                                                               \
 			COUNT(n, way, other, bytes);                                               \
-		if (is_loopback(sk, family))                                                       \
+		if (is_loopback(sk))                                                               \
 			(n)->now.net_##way##_loopback += (bytes);                                  \
-		if (want_peers && (over == OVER_TCP || over == OVER_UDP))                          \
+		if (want_peers && ((over) == OVER_TCP || (over) == OVER_UDP))                      \
 			COUNT_PEER(way, sk, over, bytes);                                          \
 	})
 
@@ -124,9 +122,12 @@ int BPF_PROG(sockets__send, struct sock *sk, int bytes)
 {
 	struct call_entry *n =
 		is_message(sk, bytes) ? calls_of_current(bpf_get_current_task()) : NULL;
+	enum protocol over;
 
-	if (n)
-		COUNT_ALL(n, tx, sk, bytes);
+	if (!n)
+		return 0;
+	over = protocol_of(sk);
+	COUNT_ALL(n, tx, sk, over, bytes);
 	return 0;
 }
 
@@ -135,11 +136,14 @@ SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(sockets__receive, struct sock *sk, int bytes, int flags)
 {
 	struct call_entry *n = NULL;
+	enum protocol over;
 
 	if (!(flags & MSG_PEEK) && is_message(sk, bytes))
 		n = calls_of_current(bpf_get_current_task());
-	if (n)
-		COUNT_ALL(n, rx, sk, bytes);
+	if (!n)
+		return 0;
+	over = protocol_of(sk);
+	COUNT_ALL(n, rx, sk, over, bytes);
 	return 0;
 }
 
@@ -152,19 +156,17 @@ static __always_inline void inet_count(struct socket *socket, int bytes, bool se
 	struct sock *sk = socket->sk;
 	struct call_entry *n;
 	enum protocol over;
-	u32 family;
 
 	if (!sk || !is_message(sk, bytes))
 		return;
-	family = sk->__sk_common.skc_family;
-	over = protocol_of(sk, family);
+	over = protocol_of(sk);
 	n = over == OVER_TCP || over == OVER_UDP ? calls_of_current(bpf_get_current_task()) : NULL;
 	if (!n)
 		return;
 	if (sends)
-		COUNT_ALL(n, tx, sk, bytes);
+		COUNT_ALL(n, tx, sk, over, bytes);
 	else
-		COUNT_ALL(n, rx, sk, bytes);
+		COUNT_ALL(n, rx, sk, over, bytes);
 }
 
 SEC("?fexit/inet_sendmsg")
