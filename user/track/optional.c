@@ -62,7 +62,7 @@ static bool has_sys_exit(void)
 	return capability_has_tracepoint("sys_exit");
 }
 
-static bool has_inet_sendmsg(void)
+static bool has_functions_of_sockets(void)
 {
 	return capability_has_function("inet_sendmsg");
 }
@@ -121,16 +121,20 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 				"needs the tracepoint sock_recv_length (6.3)", "they are not known",
 				has_sock_send_length },
 	[OPTIONAL_INET_SENDS] = { "inet__sendmsg", "bytes that TCP and UDP send",
-				  FUNCTIONS_OF_SOCKETS, "they are not known", has_inet_sendmsg },
+				  FUNCTIONS_OF_SOCKETS, "they are not known",
+				  has_functions_of_sockets },
 	[OPTIONAL_INET6_SENDS] = { "inet__sendmsg6", "bytes that TCP and UDP send over IPv6",
-				   FUNCTIONS_OF_SOCKETS, "they are not known", has_inet_sendmsg },
+				   FUNCTIONS_OF_SOCKETS, "they are not known",
+				   has_functions_of_sockets },
 	[OPTIONAL_INET_PAGES] = { "inet__sendpage", "bytes that TCP and UDP send from files",
-				  FUNCTIONS_OF_SOCKETS, "they are not known", has_inet_sendmsg },
+				  FUNCTIONS_OF_SOCKETS, "they are not known",
+				  has_functions_of_sockets },
 	[OPTIONAL_INET_RECEIVES] = { "inet__recvmsg", "bytes that TCP and UDP receive",
-				     FUNCTIONS_OF_SOCKETS, "they are not known", has_inet_sendmsg },
+				     FUNCTIONS_OF_SOCKETS, "they are not known",
+				     has_functions_of_sockets },
 	[OPTIONAL_INET6_RECEIVES] = { "inet__recvmsg6", "bytes that TCP and UDP receive over IPv6",
 				      FUNCTIONS_OF_SOCKETS, "they are not known",
-				      has_inet_sendmsg },
+				      has_functions_of_sockets },
 	[OPTIONAL_STATES] = { "sockets__state", "TCP connections",
 			      "needs the tracepoint inet_sock_set_state", "they are not known",
 			      has_inet_sock_set_state },
