@@ -122,22 +122,29 @@ static void refused_note(void *context, const struct bpf_program *p)
 	a->is_fatal |= !bit;
 }
 
+/* Those that count what programs of @set count already. */
+static unsigned optionals_needless(unsigned set)
+{
+	return set & OPTIONAL_BIT(OPTIONAL_SENDS) ? OPTIONAL_OF_INET : 0;
+}
+
 static void optionals_choose(struct attempt *a, struct bpfmon *skel)
 {
 	const struct optional_row *row;
 	struct bpf_program *p;
+	unsigned bit;
 
 	for (size_t i = 0; (row = optional_row(i)); i++) {
 		p = bpf_object__find_program_by_name(skel->obj, row->name);
 		if (!p)
 			continue;
-		if (OPTIONAL_OF_INET & OPTIONAL_BIT(i) && a->set & OPTIONAL_BIT(OPTIONAL_SENDS))
-			a->set &= ~OPTIONAL_BIT(i); /* the tracepoints are there */
-		if (a->set & OPTIONAL_BIT(i) && !loader_has_hook(&a->loader, p)) {
-			a->set &= ~OPTIONAL_BIT(i);
-			a->hookless |= OPTIONAL_BIT(i);
+		/* what makes others needless stands before them: whether it has a hook is known */
+		bit = OPTIONAL_BIT(i) & a->set & ~optionals_needless(a->set);
+		if (bit && !loader_has_hook(&a->loader, p)) {
+			a->set &= ~bit;
+			a->hookless |= bit;
 		}
-		bpf_program__set_autoload(p, a->set & OPTIONAL_BIT(i));
+		bpf_program__set_autoload(p, a->set & bit);
 		bpf_program__set_autoattach(p, false);
 	}
 }
@@ -195,9 +202,8 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 		err = open_and_load(skel, &a);
 	}
 	loader_close(&a.loader);
-	x->there = a.set;
-	if (x->there & OPTIONAL_BIT(OPTIONAL_SENDS))
-		wanted &= ~OPTIONAL_OF_INET;
+	x->there = a.set & ~optionals_needless(a.set);
+	wanted &= ~optionals_needless(a.set);
 	optionals_explain(x, wanted, wanted & ~a.hookless);
 	return err;
 }
