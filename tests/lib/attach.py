@@ -50,10 +50,10 @@ class AttachCase(AccountCase):
     def attach(self, pids, options=()):
         return self.attach_to([word for pid in pids for word in ("-p", str(pid))], options)
 
-    def attach_to(self, which, options=()):
+    def attach_to(self, which, options=(), stderr=subprocess.PIPE):
         out = self.dir / f"attach-{time.monotonic_ns()}.jsonl"
         argv = [BPFMON, "attach", "-o", str(out), *which, *options]
-        process = self.start(*argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = self.start(*argv, stdout=subprocess.PIPE, stderr=stderr)
         process.out = out
         return process
 
@@ -61,10 +61,8 @@ class AttachCase(AccountCase):
         """The same, when the programs in the kernel are attached: nothing that begins then is missed."""
         said = self.dir / f"said-{time.monotonic_ns()}"
         with open(said, "wb") as file:
-            out = self.dir / f"attach-{time.monotonic_ns()}.jsonl"
-            argv = [BPFMON, "attach", "-v", "-o", str(out), *which, "--wait-start", *options]
-            process = self.start(*argv, stdout=subprocess.PIPE, stderr=file)
-        process.out, process.said = out, said
+            process = self.attach_to([*which, "--wait-start"], ["-v", *options], file)
+        process.said = said
         wait_for(lambda: "loaded and attached" in said.read_text(), "the programs in the kernel")
         return process
 
