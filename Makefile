@@ -69,9 +69,9 @@ FUZZ_BIN := $(FUZZ_SRC:tests/fuzz/%.c=$(BUILD)/fuzz/%)
 GUEST_SRC := $(wildcard tests/kernels/guest/*.c)
 TESTS ?= unit threads bpf e2e
 KERNELS ?= 6.1 6.12 6.16 6.18 6.19 7.0 7.2 6.1-arm64 7.2-arm64
-TORTURE_SRC := $(wildcard tests/truth/torture/*.c)
+TRUTH_FOLDERS := torture sockets
 FAULTS := $(BUILD)/faults/faults.so
-TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(BUILD)/truth/torture
+TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/*.c)) $(TRUTH_FOLDERS:%=$(BUILD)/truth/%)
 
 .PHONY: $(BUILD)/unit-all $(BUILD)/fuzz-all all fuzz sanitized fuzzed help run check check-unit check-bpf check-e2e check-servers check-notebook check-systemd check-report torture bench lint format coverage install install-caps uninstall uninstall-caps clean \
 	deps truth docs arm64 check-kernels guest
@@ -131,7 +131,7 @@ lint: all ## Check format, static analysis, scripts, includes, generated docs
 	tools/lint.sh
 
 format: ## Format the sources
-	clang-format -i bpf/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/torture/*.[ch] user/*/*.[ch] user/record/observer/*.[ch] user/record/store/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
+	clang-format -i bpf/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/*/*.[ch] user/*/*.[ch] user/record/observer/*.[ch] user/record/store/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
 	@if command -v npm >/dev/null; then tools/check-javascript.sh --write; fi
 
 docs: all ## Regenerate docs/METRICS.md, FILES.md, pictures, the options in the manual
@@ -260,10 +260,10 @@ $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $< -o $@
 
-$(BUILD)/truth/torture: $(TORTURE_SRC) tests/truth/torture/torture.h tests/truth/truth.h
+$(TRUTH_FOLDERS:%=$(BUILD)/truth/%): $(wildcard tests/truth/*/*.[ch]) tests/truth/truth.h
 	$(call say,CC)
 	@mkdir -p $(@D)
-	$(Q)$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $(TORTURE_SRC) -o $@
+	$(Q)$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $(filter tests/truth/$(@F)/%.c,$^) -o $@
 
 $(FAULTS): $(wildcard tests/faults/*)
 	$(call say,CC)

@@ -13,7 +13,7 @@ failed=""
 wanted=" $* "
 
 mapfile -t user_c < <(find user -name '*.c' -printf '%s %p\n' | sort -rn | cut -d' ' -f2)
-mapfile -t formatted < <(find bpf user tests/unit tests/fuzz tests/kernels tests/truth/torture -name '*.[ch]' | sort)
+mapfile -t formatted < <(find bpf user tests/unit tests/fuzz tests/kernels tests/truth/*/ -name '*.[ch]' | sort)
 
 step() { # NAME COMMAND...
 	local name=$1 said start=$SECONDS

@@ -5,210 +5,23 @@
  * has, for each side, its PID, and the bytes and calls by what the calls returned. Ends with 77
  * where the machine does not permit a way. Usage: sockets KIND SEND RECEIVE BYTES BLOCK [passed]
  */
-#include "truth.h"
+#include "sockets.h"
 #include <arpa/inet.h>
-#include <linux/errqueue.h>
-#include <linux/io_uring.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
-#define BATCH 4 /* messages of sendmmsg() and recvmmsg() */
+struct sides *said;
+char *block;
+size_t block_bytes;
+int file = -1, tube[2];
 
-struct side {
-	pid_t pid;
-	long bytes, calls;
-};
-
-static struct {
-	struct side sender, receiver;
-} * said;
-static char *block;
-static size_t block_bytes;
-static int file = -1, tube[2];
-
-static ssize_t checked(ssize_t n, const char *what)
+ssize_t checked(ssize_t n, const char *what)
 {
 	if (n < 0)
 		truth_fail("%s", what);
 	return n;
-}
-
-/* One operation at a time; its result, as a call would give it. */
-static ssize_t ring_do(int opcode, int fd, void *buf, size_t n)
-{
-	static struct io_uring_params params;
-	static struct io_uring_sqe *sqe;
-	static char *sq, *cq;
-	static int ring = -1;
-	struct io_uring_cqe *cqe;
-	unsigned int *head, mask;
-	ssize_t result = 0;
-	bool more = true;
-
-	if (ring < 0) {
-		ring = syscall(SYS_io_uring_setup, 4, &params);
-		if (ring < 0)
-			exit(TRUTH_SKIP);
-		sq = mmap(NULL, params.sq_off.array + params.sq_entries * 4, PROT_READ | PROT_WRITE,
-			  MAP_SHARED, ring, IORING_OFF_SQ_RING);
-		cq = mmap(NULL, params.cq_off.cqes + params.cq_entries * sizeof(*cqe),
-			  PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_CQ_RING);
-		sqe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
-	}
-	memset(sqe, 0, sizeof(*sqe));
-	sqe->opcode = opcode;
-	sqe->fd = fd;
-	sqe->addr = (uintptr_t)buf;
-	sqe->len = n;
-	((unsigned int *)(sq + params.sq_off.array))[0] = 0;
-	((unsigned int *)(sq + params.sq_off.array))[1] = 0;
-	((unsigned int *)(sq + params.sq_off.array))[2] = 0;
-	((unsigned int *)(sq + params.sq_off.array))[3] = 0;
-	__atomic_fetch_add((unsigned int *)(sq + params.sq_off.tail), 1, __ATOMIC_RELEASE);
-	checked(syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, 0, 0),
-		"io_uring_enter");
-	head = (unsigned int *)(cq + params.cq_off.head);
-	mask = *(unsigned int *)(cq + params.cq_off.ring_mask);
-	while (more) { /* of zero-copy a second result says that the buffer is free again */
-		while (*head ==
-		       __atomic_load_n((unsigned int *)(cq + params.cq_off.tail), __ATOMIC_ACQUIRE))
-			checked(syscall(SYS_io_uring_enter, ring, 0, 1, IORING_ENTER_GETEVENTS, 0,
-					0),
-				"io_uring_enter");
-		cqe = &((struct io_uring_cqe *)(cq + params.cq_off.cqes))[*head & mask];
-		if (!(cqe->flags & IORING_CQE_F_NOTIF))
-			result = cqe->res;
-		more = cqe->flags & IORING_CQE_F_MORE;
-		__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
-	}
-	if (result == -EINVAL || result == -EOPNOTSUPP)
-		exit(TRUTH_SKIP);
-	errno = result < 0 ? -result : 0;
-	return result < 0 ? -1 : result;
-}
-
-static void vector_fill(struct mmsghdr *messages, struct iovec *parts, size_t n)
-{
-	memset(messages, 0, BATCH * sizeof(*messages));
-	for (int i = 0; i < BATCH; i++) {
-		parts[i] = (struct iovec){ block, n };
-		messages[i].msg_hdr.msg_iov = &parts[i];
-		messages[i].msg_hdr.msg_iovlen = 1;
-	}
-}
-
-/* The bytes of all messages; those after the first are calls, too. */
-static ssize_t vector_sum(struct side *s, const struct mmsghdr *messages, int nr)
-{
-	ssize_t sum = 0;
-
-	for (int i = 0; i < nr; i++)
-		sum += messages[i].msg_len;
-	s->calls += nr - 1;
-	return sum;
-}
-
-static void zerocopy_wait(int fd)
-{
-	char control[128];
-	struct msghdr m = { .msg_control = control, .msg_controllen = sizeof(control) };
-	struct pollfd p = { .fd = fd };
-
-	poll(&p, 1, -1); /* POLLERR: the buffer is free again */
-	recvmsg(fd, &m, MSG_ERRQUEUE);
-}
-
-static ssize_t send_once(int fd, const char *way, size_t n)
-{
-	struct iovec halves[2] = { { block, n / 2 }, { block + n / 2, n - n / 2 } }, parts[BATCH];
-	struct msghdr m = { .msg_iov = halves, .msg_iovlen = 2 };
-	struct mmsghdr messages[BATCH];
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
-	ssize_t sent;
-	off_t at = 0;
-	loff_t from = 0;
-
-	if (!strcmp(way, "send"))
-		return send(fd, block, n, 0);
-	if (!strcmp(way, "write"))
-		return write(fd, block, n);
-	if (!strcmp(way, "writev"))
-		return writev(fd, halves, 2);
-	if (!strcmp(way, "sendmsg"))
-		return sendmsg(fd, &m, 0);
-	if (!strcmp(way, "sendmmsg")) {
-		vector_fill(messages, parts, n / BATCH);
-		return vector_sum(&said->sender, messages,
-				  (int)checked(sendmmsg(fd, messages, BATCH, 0), way));
-	}
-	if (!strcmp(way, "sendfile"))
-		return sendfile(fd, file, &at, n);
-	if (!strcmp(way, "splice")) {
-		n = (size_t)checked(splice(file, &from, tube[1], NULL, n, 0), "splice to the pipe");
-		return splice(tube[0], NULL, fd, NULL, n, 0);
-	}
-	if (!strcmp(way, "uring"))
-		return ring_do(IORING_OP_SEND, fd, block, n);
-	if (!strcmp(way, "uringzc"))
-		return ring_do(IORING_OP_SEND_ZC, fd, block, n);
-	if (!strcmp(way, "zerocopy")) {
-		sent = send(fd, block, n, MSG_ZEROCOPY);
-		zerocopy_wait(fd);
-		return sent;
-	}
-	if (!strcmp(way, "partial")) {
-		while ((sent = send(fd, block, n, MSG_DONTWAIT)) < 0 && errno == EAGAIN)
-			poll(&p, 1, -1);
-		return sent;
-	}
-	errno = 0;
-	truth_fail("no such way to send: %s", way);
-}
-
-static ssize_t receive_once(int fd, const char *way, size_t n)
-{
-	struct iovec halves[2] = { { block, n / 2 }, { block + n / 2, n - n / 2 } }, parts[BATCH];
-	struct msghdr m = { .msg_iov = halves, .msg_iovlen = 2 };
-	struct mmsghdr messages[BATCH];
-	static int sink = -1;
-	ssize_t got;
-
-	if (!strcmp(way, "recv"))
-		return recv(fd, block, n, 0);
-	if (!strcmp(way, "read"))
-		return read(fd, block, n);
-	if (!strcmp(way, "recvmsg"))
-		return recvmsg(fd, &m, 0);
-	if (!strcmp(way, "recvmmsg")) {
-		vector_fill(messages, parts, n / BATCH);
-		return vector_sum(
-			&said->receiver, messages,
-			(int)checked(recvmmsg(fd, messages, BATCH, MSG_WAITFORONE, NULL), way));
-	}
-	if (!strcmp(way, "peek")) {
-		checked(recv(fd, block, n, MSG_PEEK), way);
-		return recv(fd, block, n, 0);
-	}
-	if (!strcmp(way, "uring"))
-		return ring_do(IORING_OP_RECV, fd, block, n);
-	if (!strcmp(way, "splice")) {
-		if (sink < 0)
-			sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
-		got = checked(splice(fd, NULL, tube[1], NULL, n, 0), way);
-		for (ssize_t left = got; left;)
-			left -= checked(splice(tube[0], NULL, sink, NULL, (size_t)left, 0),
-					"splice to null");
-		return got;
-	}
-	errno = 0;
-	truth_fail("no such way to receive: %s", way);
 }
 
 static int tcp_connect(int family, int *accepted)
