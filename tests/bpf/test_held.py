@@ -42,8 +42,7 @@ class Samples(AccountCase):
 
     def check_churn(self, how, key="rss_bytes", options=()):
         run = self.run_bpfmon([truth("churn"), "200", "1", *how], ["-i", "0.02", *options])
-        if run.code == 77:
-            self.skipTest("no huge pages")
+        self.skip_if_lacking(run)
         self.assert_complete(run)
         since, until = (self.realtime(run.witness[k]) for k in ("held_seconds", "freed_seconds"))
         self.assert_held(run, since, until, 200 * MIB, key)

@@ -33,12 +33,14 @@ class Calls(AccountCase):
                     expected = [0, 0, 1, 0]  # a call all the same
                 self.assertEqual(counted, expected)
         measured = {call.split()[0] for call in witness["calls"]}
-        self.assertEqual(set(rows) - measured - {"io_uring", "io_submit"}, set())  # these may be refused
+        lacking = set(rows) - measured
+        self.assertLessEqual(lacking, {"io_uring", "io_submit"})
+        if lacking:
+            self.skipTest(f"the kernel lacks or forbids {lacking}; all other calls count as documented")
 
     def test_what_workers_of_io_uring_write_is_in_what_goes_to_storage(self):
         run = self.run_bpfmon([truth("iouring"), "160", str(self.dir)])
-        if run.code == 77:
-            self.skipTest("no io_uring here")
+        self.skip_if_lacking(run)
         process = self.only(run.processes)
         self.assertLess(max(process[key] for key in COUNTERS), 65536)  # less than one of its blocks
         self.assertGreaterEqual(process["write_bytes"], 1 << 20)

@@ -120,8 +120,7 @@ class Trees:
 
     def test_a_pid_namespace(self):
         run = self.run_tree("pidns", "100")
-        if run.code == 77:
-            self.skipTest("no pid namespaces here")
+        self.skip_if_lacking(run)
         self.check(run)
         self.assertEqual(run.witness["inside_pids"], [1, 2])
         self.assertEqual(sorted(p["ns_pid"] for p in self.below_first(run)), [1, 2])
@@ -131,8 +130,7 @@ class Trees:
 
     def test_kernel_workers_of_io_uring(self):
         run = self.run_tree("iouring", "8000", str(self.dir))
-        if run.code == 77:
-            self.skipTest("no io_uring here")
+        self.skip_if_lacking(run)
         self.assert_complete(run)
         workers = self.first(run)["threads_total"] - 1
         self.assertGreater(run.witness["workers_seen"], 0)

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -15,6 +16,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).resolve()
 BPFMON = str(BUILD / "bpfmon")
 MAP_BYTES_LEFT_SECONDS = 10
+TRUTH_SKIP = 77  # the exit status of a truth program that the machine lacks something for
 # the stores of the user who runs the tests are neither written nor read
 os.environ["BPFMON_NO_STORE"] = "1"
 os.environ["BPFMON_NO_CONFIG"] = "1"  # nor their files of options
@@ -86,7 +88,7 @@ class Case(unittest.TestCase):
 
     def setUp(self):
         if os.geteuid() != 0:
-            self.skipTest("needs root and BPF")
+            self.skipTest("needs root, to load programs into the kernel")
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="bpfmon-test-"))
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
 
@@ -114,6 +116,11 @@ class Case(unittest.TestCase):
         run = self.run_bpfmon([truth("witness"), str(out), *command], options, **kwargs)
         run.wait4 = json.loads(out.read_text()) if out.exists() else None
         return run
+
+    def skip_if_lacking(self, run):
+        """Skips the test if its truth program needs what the machine lacks: the program has printed what that is."""
+        if run.code == TRUTH_SKIP:
+            self.skipTest(re.search(r"^truth: (.*)", run.stderr, re.M)[1])
 
     def assert_complete(self, run):
         self.assertTrue(run.summary["complete"], run.summary)

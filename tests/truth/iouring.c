@@ -93,9 +93,7 @@ int main(int argc, char **argv)
 	if (argc != 2 && argc != 3)
 		truth_usage("iouring N [DIR]");
 	n = truth_number(argv[1]);
-	ring = syscall(SYS_io_uring_setup, DEPTH, &params);
-	if (ring < 0)
-		return TRUTH_SKIP;
+	ring = ring_setup(DEPTH, &params);
 	sq = ring_map(params.sq_off.array + params.sq_entries * 4, IORING_OFF_SQ_RING);
 	cq = ring_map(params.cq_off.cqes + params.cq_entries * sizeof(struct io_uring_cqe),
 		      IORING_OFF_CQ_RING);

@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define TRUTH_ERROR 99 /* something failed; no output of the program may be trusted */
-#define TRUTH_SKIP 77  /* the machine does not permit what the program does */
+#define TRUTH_SKIP 77  /* the machine or its kernel lacks what the program needs */
 
 #define RU_FMT                                                                                     \
 	"\"user_seconds\":%.6f,\"system_seconds\":%.6f,\"cpu_seconds\":%.6f,\"maxrss_kb\":%ld,"    \
@@ -36,27 +36,57 @@
 
 static const char *truth_out_kept;
 
-/* Prints the reason on stderr (with errno, unless that is 0) and ends the process with 99. */
-__attribute__((noreturn, format(printf, 1, 2))) static inline void truth_fail(const char *fmt, ...)
+static inline void truth_print_reason(const char *fmt, va_list ap)
 {
 	int err = errno;
 	char buf[512];
-	int n;
-	va_list ap;
+	int n = vsnprintf(buf, sizeof(buf), fmt, ap);
 
-	va_start(ap, fmt);
-	n = vsnprintf(buf, sizeof(buf), fmt, ap);
-	va_end(ap);
 	if (n < 0 || n >= (int)sizeof(buf))
 		n = sizeof(buf) - 1;
 	dprintf(2, "truth: %.*s%s%s\n", n, buf, err ? ": " : "", err ? strerror(err) : "");
+}
+
+/* Prints the reason on stderr (with errno, unless that is 0) and ends the process with 99. */
+__attribute__((noreturn, format(printf, 1, 2))) static inline void truth_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	truth_print_reason(fmt, ap);
+	va_end(ap);
 	_exit(TRUTH_ERROR);
+}
+
+/* The same with 77: the reason is what the machine or its kernel lacks. */
+__attribute__((noreturn, format(printf, 1, 2))) static inline void truth_skip(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	truth_print_reason(fmt, ap);
+	va_end(ap);
+	_exit(TRUTH_SKIP);
 }
 
 __attribute__((noreturn)) static inline void truth_usage(const char *text)
 {
 	errno = 0;
 	truth_fail("usage: %s", text);
+}
+
+/* A ring of io_uring; @params: struct io_uring_params. */
+static inline int ring_setup(unsigned entries, void *params)
+{
+	int ring = (int)syscall(SYS_io_uring_setup, entries, params);
+
+	if (ring < 0 && errno == ENOSYS)
+		truth_skip("the kernel has no io_uring (CONFIG_IO_URING)");
+	if (ring < 0 && errno == EPERM)
+		truth_skip("io_uring is forbidden (kernel.io_uring_disabled, or seccomp)");
+	if (ring < 0)
+		truth_fail("io_uring_setup");
+	return ring;
 }
 
 /* A number given as an argument; anything but a whole, not negative number is an error. */

@@ -3,7 +3,8 @@
  * Moves BYTES through a socket, from this process to a child, or from a second child if the sending
  * end is "passed" to it. KIND: tcp, tcp6, udp, unix, dgram (a Unix one), seqpacket. The witness
  * has, for each side, its PID, and the bytes and calls by what the calls returned. Ends with 77
- * where the machine does not permit a way. Usage: sockets KIND SEND RECEIVE BYTES BLOCK [passed]
+ * where io_uring is refused or lacks the operation. Usage: sockets KIND SEND RECEIVE BYTES BLOCK
+ * [passed]
  */
 #include "sockets.h"
 #include <arpa/inet.h>
@@ -98,7 +99,7 @@ static void send_all(int fd, const char *way, long bytes, bool waits)
 	s->pid = getpid();
 	checked(pipe2(tube, O_CLOEXEC), "pipe2");
 	if (!strcmp(way, "zerocopy") && setsockopt(fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one)))
-		exit(TRUTH_SKIP);
+		truth_fail("SO_ZEROCOPY");
 	while (s->bytes < bytes) {
 		size_t n = (size_t)(bytes - s->bytes) < block_bytes ? (size_t)(bytes - s->bytes)
 								    : block_bytes;
@@ -158,7 +159,7 @@ static int fd_take(int over)
 	return fd;
 }
 
-/* A child that exits with 77 says so for the whole program. */
+/* If a child lacks something, which it has printed, so does the whole program. */
 static void child_end(pid_t pid)
 {
 	struct rusage ru;

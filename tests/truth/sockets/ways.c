@@ -12,27 +12,46 @@
 
 #define BATCH 4 /* messages of sendmmsg() and recvmmsg() */
 
-/* One operation at a time; its result, as a call would give it. */
-static ssize_t ring_do(int opcode, int fd, void *buf, size_t n)
+static struct io_uring_params params;
+static struct io_uring_sqe *sqe;
+static char *sq, *cq;
+static int ring = -1;
+
+static void ring_open(void)
 {
-	static struct io_uring_params params;
-	static struct io_uring_sqe *sqe;
-	static char *sq, *cq;
-	static int ring = -1;
+	ring = ring_setup(4, &params);
+	sq = mmap(NULL, params.sq_off.array + params.sq_entries * 4, PROT_READ | PROT_WRITE,
+		  MAP_SHARED, ring, IORING_OFF_SQ_RING);
+	cq = mmap(NULL, params.cq_off.cqes + params.cq_entries * sizeof(struct io_uring_cqe),
+		  PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_CQ_RING);
+	sqe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
+}
+
+static void ring_needs(int opcode, const char *name)
+{
+	union {
+		struct io_uring_probe probe;
+		char room[sizeof(struct io_uring_probe) + 256 * sizeof(struct io_uring_probe_op)];
+	} all = { 0 };
+
+	checked(syscall(SYS_io_uring_register, ring, IORING_REGISTER_PROBE, &all, 256),
+		"IORING_REGISTER_PROBE");
+	errno = 0;
+	if (opcode > all.probe.last_op || !(all.probe.ops[opcode].flags & IO_URING_OP_SUPPORTED))
+		truth_skip("the kernel's io_uring has no %s", name);
+}
+
+/* One operation at a time; its result, as a call would give it. */
+static ssize_t ring_do(int opcode, const char *name, int fd, void *buf, size_t n)
+{
 	struct io_uring_cqe *cqe;
 	unsigned int *head, mask;
 	ssize_t result = 0;
 	bool more = true;
 
 	if (ring < 0) {
-		ring = syscall(SYS_io_uring_setup, 4, &params);
-		if (ring < 0)
-			exit(TRUTH_SKIP);
-		sq = mmap(NULL, params.sq_off.array + params.sq_entries * 4, PROT_READ | PROT_WRITE,
-			  MAP_SHARED, ring, IORING_OFF_SQ_RING);
-		cq = mmap(NULL, params.cq_off.cqes + params.cq_entries * sizeof(*cqe),
-			  PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_CQ_RING);
-		sqe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES);
+		ring_open();
+		ring_needs(opcode, name);
 	}
 	memset(sqe, 0, sizeof(*sqe));
 	sqe->opcode = opcode;
@@ -60,8 +79,6 @@ static ssize_t ring_do(int opcode, int fd, void *buf, size_t n)
 		more = cqe->flags & IORING_CQE_F_MORE;
 		__atomic_store_n(head, *head + 1, __ATOMIC_RELEASE);
 	}
-	if (result == -EINVAL || result == -EOPNOTSUPP)
-		exit(TRUTH_SKIP);
 	errno = result < 0 ? -result : 0;
 	return result < 0 ? -1 : result;
 }
@@ -127,9 +144,9 @@ ssize_t send_once(int fd, const char *way, size_t n)
 		return splice(tube[0], NULL, fd, NULL, n, 0);
 	}
 	if (!strcmp(way, "uring"))
-		return ring_do(IORING_OP_SEND, fd, block, n);
+		return ring_do(IORING_OP_SEND, "SEND", fd, block, n);
 	if (!strcmp(way, "uringzc"))
-		return ring_do(IORING_OP_SEND_ZC, fd, block, n);
+		return ring_do(IORING_OP_SEND_ZC, "SEND_ZC (6.0)", fd, block, n);
 	if (!strcmp(way, "zerocopy")) {
 		sent = send(fd, block, n, MSG_ZEROCOPY);
 		zerocopy_wait(fd);
@@ -169,7 +186,7 @@ ssize_t receive_once(int fd, const char *way, size_t n)
 		return recv(fd, block, n, 0);
 	}
 	if (!strcmp(way, "uring"))
-		return ring_do(IORING_OP_RECV, fd, block, n);
+		return ring_do(IORING_OP_RECV, "RECV", fd, block, n);
 	if (!strcmp(way, "splice")) {
 		if (sink < 0)
 			sink = open("/dev/null", O_WRONLY | O_CLOEXEC);
