@@ -101,7 +101,7 @@ static void of_a_cgroup(struct run *r)
 	word_write(ROOT "/cgroup.subtree_control", "+io");
 	if (mkdir(GROUP, 0755) || access(GROUP "/io.stat", F_OK)) {
 		rmdir(GROUP);
-		verdict_absent("the kernel has no io controller");
+		verdict_absent("the kernel has no io controller (CONFIG_BLK_CGROUP)");
 		return;
 	}
 	unlink(FILE_PATH);

@@ -51,7 +51,7 @@ static void lacking_memory(struct run *r, const char *limit, const char *bytes)
 	int status;
 
 	if (!word_write(SWITCH, "1")) {
-		verdict_absent("the kernel keeps no delays, or only from boot on (before 5.14)");
+		verdict_absent("needs kernel.task_delayacct (5.14, CONFIG_TASK_DELAY_ACCT)");
 		return;
 	}
 	snprintf(path, sizeof(path), GROUP "/memory.%s", limit);

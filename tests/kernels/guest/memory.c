@@ -44,7 +44,8 @@ static void peak_check_touch(struct run *r, const char *command)
 	expect(field_whole(process, "rss_peak_bytes") >= 100 * MIB, "a peak of %lld",
 	       field_whole(process, "rss_peak_bytes"));
 	if (!is_exact(process))
-		verdict_absent("the peak is an upper bound");
+		verdict_absent("the address space is gone at exit (before 6.16): the peak is an "
+			       "upper bound");
 }
 
 static void peak_given_back(struct run *r)
@@ -71,7 +72,8 @@ static void child_of_big_parent(struct run *r)
 		      is_exact(child) ? 4.0 * MIB
 				      : 1.02 * 1024 * (double)field_whole(r->truth, "maxrss_kb"));
 	if (!is_exact(child))
-		verdict_absent("the child's peak is an upper bound, that of its parent");
+		verdict_absent("the address space is gone at exit (before 6.16): "
+			       "the child's peak is an upper bound, that of its parent");
 }
 
 static void peak_check_hoarders(struct run *r, const char *command, double truly)

@@ -60,7 +60,8 @@ static void of_sockets(struct run *r)
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++)
 		moved(r, ways[i][0], ways[i][1], ways[i][2]);
 	if (!json_object_get(r->summary, "net_tx_bytes"))
-		verdict_absent("only TCP and UDP are known");
+		verdict_absent("needs sock_send_length and sock_recv_length (6.3); only TCP and "
+			       "UDP are known");
 }
 
 static void of_kinds(struct run *r)

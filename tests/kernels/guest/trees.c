@@ -120,8 +120,7 @@ static void tree_iouring(struct run *r)
 	run_begin(r, "", "iouring 1000 " DISK);
 	run_end(r);
 	if (r->code == SKIPPED) {
-		verdict_absent(
-			"the kernel has no io_uring with workers that are threads of the process");
+		verdict_absent("the kernel has no io_uring (CONFIG_IO_URING), or forbids it");
 		return;
 	}
 	check_books(r, REAPED | NO_THREAD_COUNT);
