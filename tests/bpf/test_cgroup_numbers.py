@@ -43,7 +43,7 @@ class Numbers(AccountCase):
     def setUp(self):
         super().setUp()
         if not (MOUNT / "memory.usage_in_bytes").exists():
-            self.skipTest("no cgroups of version 1 with the memory controller")
+            self.skipTest("no memory controller of version 1 is mounted at /sys/fs/cgroup/memory")
 
     def test_a_peak_that_no_sample_sees(self):
         run = self.run_bpfmon([truth("touch"), "200", "5", "free"], OWN)
@@ -113,7 +113,7 @@ class HostPressure(AccountCase):
 
     def test_it_is_what_proc_says_from_the_start_to_the_end(self):
         if not os.access("/proc/pressure/memory", os.R_OK):
-            self.skipTest("no pressure information")
+            self.skipTest("the kernel has no /proc/pressure (CONFIG_PSI), or it is off (psi=0)")
         before = {name: self.total(name) for name in ("some", "full")}
         run = self.run_bpfmon(["sh", "-c", "sleep 0.3"])
         for name, was in before.items():

@@ -61,7 +61,7 @@ class DelayCase(CgroupCase):
     def setUp(self):
         super().setUp()
         if not DELAYS_SWITCH.exists():
-            self.skipTest("this kernel keeps no delays")
+            self.skipTest("the kernel has no kernel.task_delayacct (5.14, CONFIG_TASK_DELAY_ACCT)")
         self.addCleanup(DELAYS_SWITCH.write_text, DELAYS_SWITCH.read_text())
 
     def switch(self, value):
@@ -116,7 +116,7 @@ class Delays(DelayCase):
 
     def test_too_little_memory_for_a_file(self):
         if not pathlib.Path("/sys/fs/cgroup/memory/memory.limit_in_bytes").exists():
-            self.skipTest("no memory controller of version 1")
+            self.skipTest("no memory controller of version 1 is mounted at /sys/fs/cgroup/memory")
         self.switch(1)
         group = self.group("memory")
         (group / "memory.limit_in_bytes").write_text(str(LIMIT))
@@ -186,7 +186,7 @@ class Check(DelayCase):
     def test_interrupts_where_the_kernel_keeps_their_time(self):
         config = pathlib.Path("/proc/config.gz")
         if not config.exists():
-            self.skipTest("this kernel does not tell its configuration")
+            self.skipTest("the kernel has no /proc/config.gz (CONFIG_IKCONFIG_PROC)")
         self.switch(1)
         has = b"CONFIG_IRQ_TIME_ACCOUNTING=y" in gzip.decompress(config.read_bytes())
         self.assertEqual("irq_delay_seconds" in kept_delays(), has)

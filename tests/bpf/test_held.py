@@ -78,7 +78,7 @@ class Samples(AccountCase):
         self.addCleanup(HUGE_PAGES.write_text, before)
         HUGE_PAGES.write_text(str(int(before) + 110))
         if int(HUGE_PAGES.read_text()) < int(before) + 100:
-            self.skipTest("the machine has no room for huge pages")
+            self.skipTest("the machine has no 200 MiB of contiguous memory free for huge pages (vm.nr_hugepages)")
         run = self.check_churn(["huge"], "hugetlb_bytes")
         self.assertEqual(run.summary["hugetlb_peak_bytes"], 200 * MIB)
         self.assertLess(run.summary["rss_peak_bytes"], 50 * MIB)

@@ -57,7 +57,7 @@ class Hooks(AccountCase):
 
     def check(self, options):
         if not os.path.exists(BPFTOOL):
-            self.skipTest("no bpftool here")
+            self.skipTest(f"needs {BPFTOOL}: tools/install-deps.sh")
         with self.running(["cat"], ["-i", "0.02", *options]) as live:
             live.until(lambda: live.lines("sample"))
             links = self.attached(live)

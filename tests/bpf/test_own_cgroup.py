@@ -31,7 +31,7 @@ class OwnCgroup(LiveCase, AccountCase):
     def setUp(self):
         super().setUp()
         if not (MOUNT / "memory.usage_in_bytes").exists():
-            self.skipTest("no cgroups of version 1 with the memory controller")
+            self.skipTest("no memory controller of version 1 is mounted at /sys/fs/cgroup/memory")
         self.parent = folder_of("self")
 
     def left(self):

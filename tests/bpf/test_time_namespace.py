@@ -36,7 +36,7 @@ class TimeNamespace(AccountCase):
     def setUp(self):
         super().setUp()
         if not os.path.exists("/proc/self/ns/time"):
-            self.skipTest("this kernel has no time namespaces")
+            self.skipTest("the kernel has no time namespaces (CONFIG_TIME_NS)")
         self.out = self.dir / "run.jsonl"
 
     def records(self, kind="process"):

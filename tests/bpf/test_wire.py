@@ -22,7 +22,7 @@ def ip(*words):
     subprocess.run(["ip", *words], check=True, stdout=subprocess.DEVNULL)
 
 
-@unittest.skipUnless(all(map(shutil.which, ("ip", "curl", "iperf3"))), "needs ip, curl, iperf3")
+@unittest.skipUnless(all(map(shutil.which, ("ip", "curl", "iperf3"))), "needs ip, curl, iperf3: tools/install-deps.sh containers")
 class Between(CgroupCase):
     def setUp(self):
         super().setUp()

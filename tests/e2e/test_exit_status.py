@@ -68,7 +68,7 @@ class ExitStatus(Case):
 
         command = ["sh", "-c", "kill -SEGV $$"]
         if not os.WCOREDUMP(status_of(command)):
-            self.skipTest("this machine dumps no core")
+            self.skipTest("the kernel dumps no core of a process that may (kernel.core_pattern, or its program)")
         core = list(self.dir.iterdir())  # one, if it goes into the directory at all
         for path in core:
             path.unlink()

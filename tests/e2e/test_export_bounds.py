@@ -41,7 +41,7 @@ class Bounds(Case):
     def test_a_pipe_that_does_not_end_is_refused(self):
         stat = os.statvfs("/tmp")
         if stat.f_bavail * stat.f_frsize < 2 * GIB and "CI" not in os.environ:
-            raise unittest.SkipTest("less than 2 GiB free in /tmp")
+            raise unittest.SkipTest("/tmp has less than 2 GiB free")
         with subprocess.Popen(["cat", "/dev/zero"], stdout=subprocess.PIPE) as endless:
             done = subprocess.run(
                 [BPFMON, "show", "-"],

@@ -104,7 +104,7 @@ class FileCapabilities(CapabilitiesCase):
 
     def test_their_user_can_neither_trace_them_nor_take_their_descriptors(self):
         if not os.access("/proc/sys/fs/suid_dumpable", os.W_OK):
-            self.skipTest("fs.suid_dumpable cannot be set")
+            self.skipTest("/proc/sys is read-only: fs.suid_dumpable cannot be set")
         with sysctl("fs/suid_dumpable", "1"):
             process, pids = self.running()
         for pid in pids:

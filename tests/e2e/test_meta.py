@@ -30,7 +30,7 @@ class Machine(Case):
 
     def test_the_model_is_that_of_lscpu(self):
         if os.uname().machine != "x86_64":
-            self.skipTest("lscpu has names of its own for other processors")
+            self.skipTest("the processor is no x86: lscpu names others by a table of its own")
         lines = [line.strip() for line in said_by("lscpu").splitlines()]
         names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("Model name:")]
         self.assertEqual([self.system["cpu_model"]], names)
@@ -84,7 +84,7 @@ class CgroupLimits(AttachCase):
     def setUp(self):
         super().setUp()
         if not (MEMORY / "memory.limit_in_bytes").exists():
-            self.skipTest("no cgroups of version 1 with the memory controller")
+            self.skipTest("no memory controller of version 1 is mounted at /sys/fs/cgroup/memory")
         manager = cgroup("memory")
         self.group = manager.__enter__()
         self.addCleanup(manager.__exit__, None, None, None)

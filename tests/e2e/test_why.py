@@ -373,7 +373,7 @@ class Others(Waiting):
                 home.write_text(str(pid))
                 group.rmdir()
         if not done:
-            self.skipTest("needs a mounted hierarchy of cgroups")
+            self.skipTest("no hierarchy of cgroups with a freezer is mounted below /sys/fs/cgroup")
 
     def test_queues_semaphores_rings_and_listeners(self):
         semaphore, queue = LIBC.semget(0, 1, 0o1600), LIBC.msgget(0, 0o1600)

@@ -94,7 +94,7 @@ class ContainersCase(AccountCase):
     def needs_namespaces_for_nobody(self):
         done = subprocess.run([*NOBODY, "unshare", "-Ur", "true"], stderr=subprocess.PIPE, check=False)
         if done.returncode:
-            self.skipTest(f"no user namespaces for users: {done.stderr.decode()}")
+            self.skipTest(f"the machine refuses users a user namespace: {done.stderr.decode()}")
 
     def configure(self, **engine):
         """Podman's settings, in its environment."""

@@ -59,7 +59,7 @@ class NotebookCase(StoreCase):
     def setUpClass(cls):
         super().setUpClass()
         if subprocess.run([PYTHON, "-c", NEEDED], capture_output=True, check=False).returncode:
-            raise unittest.SkipTest("wants packages of Python: tools/install-deps.sh notebook")
+            raise unittest.SkipTest("needs pandas and matplotlib: tools/install-deps.sh notebook")
 
     def merge(self, made, name="made.jsonl"):
         manyruns.write(self.dir / name, made)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What the kernel says of the delays of a process or thread over netlink, as getdelays shows it."""
 
+import errno
+import os
 import socket
 import struct
 
@@ -46,7 +48,10 @@ def ask(sock, family, command, version, body):
     answer = sock.recv(65536)
     (kind,) = struct.unpack_from("H", answer, 4)
     if kind == NLMSG_ERROR:
-        raise Unavailable(f"the kernel answers with error {-struct.unpack_from('i', answer, 16)[0]}")
+        error = -struct.unpack_from("i", answer, 16)[0]
+        if family == GENL_ID_CTRL and error == errno.ENOENT:
+            raise Unavailable("the kernel has no taskstats (CONFIG_TASKSTATS)")
+        raise OSError(error, os.strerror(error))
     return attributes(answer[20:])
 
 
@@ -61,5 +66,5 @@ def delays_of(number, is_thread=False):
     stats = attributes(whole)[TYPE_STATS]
     (version,) = struct.unpack_from("H", stats)
     if version == BROKEN_VERSION:
-        raise Unavailable("taskstats of version 15 have another layout")
+        raise Unavailable("the kernel has taskstats of version 15, which have another layout")
     return {key: struct.unpack_from("Q", stats, at)[0] for key, (at, since) in DELAYS.items() if version >= since}

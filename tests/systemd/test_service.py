@@ -27,7 +27,7 @@ class Service(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         if os.geteuid() != 0:
-            raise unittest.SkipTest("needs root")
+            raise unittest.SkipTest("needs root, to boot a container")
         if not shutil.which("systemd-nspawn") or not shutil.which("debootstrap"):
             raise unittest.SkipTest("needs systemd-nspawn and debootstrap: tools/install-deps.sh systemd")
         cls.machine = Machine()

@@ -166,7 +166,7 @@ static void acl_is_kept_or_none_is_given(void **state)
 	NEEDS_ROOT();
 	file_of(0, 0600, path);
 	if (setxattr(path, "system.posix_acl_access", acl, sizeof(acl), 0)) {
-		print_message("skipped: a file system without ACLs\n");
+		print_message("skipped: the file system of /tmp has no ACLs\n");
 		skip();
 	}
 	replace_with(path, "new\n");

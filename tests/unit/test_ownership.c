@@ -63,7 +63,7 @@ static void child_start(struct child *c, becoming *become, int dumpable)
 	if (failed) {
 		kill(c->pid, SIGKILL);
 		waitpid(c->pid, NULL, 0);
-		print_message("skipped: a process of another user cannot be made here\n");
+		print_message("skipped: the machine refuses another user, or a user namespace\n");
 		skip();
 	}
 }
