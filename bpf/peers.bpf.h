@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* With whom sockets speak (--net-peers): bytes by address and port, for one run. */
+/* The peers of sockets (--net-peers): bytes by remote address and port, for one run. */
 #ifndef BPFMON_PEERS_BPF_H
 #define BPFMON_PEERS_BPF_H
 
@@ -45,8 +45,8 @@ static __always_inline struct peer_count *peer_get(const struct peer_key *key)
 }
 
 /*
- * The peer of @sk; @came_in: it is a client of what listens here, whose port says nothing. A
- * datagram socket that is not connected has none: the address is that of each message.
+ * The peer of @sk; @came_in: it has connected to a socket that listens here, and its port means
+ * nothing. A datagram socket that is not connected has none: the address is that of each message.
  */
 static __always_inline struct peer_count *peer_of(struct sock *sk, bool is_tcp, bool came_in)
 {

@@ -28,11 +28,11 @@ enum call_counter {
 	NR_CALL_COUNTERS
 };
 
-enum peer_protocol { PEER_TCP = 1, PEER_UDP, PEER_UNCONNECTED /* UDP, to whom is not known */ };
+enum peer_protocol { PEER_TCP = 1, PEER_UDP, PEER_UNCONNECTED /* UDP, the peer is not known */ };
 
 struct peer_key {
 	__u32 address[4]; /* IPv6, in the order of the network; IPv4 as ::ffff:a.b.c.d */
-	__u16 port;       /* 0: it has connected to what listens here */
+	__u16 port;       /* 0: it has connected to a socket that listens here */
 	__u16 protocol;   /* enum peer_protocol */
 };
 

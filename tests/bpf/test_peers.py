@@ -131,7 +131,7 @@ class Peers(AccountCase):
         named = [f"udp:127.0.0.1:{port.decode()}" for port in reversed(ports)]
         self.assertEqual(sent, [*zip(named, (800, 700, 600), strict=False), ("other", 1500)])
 
-    def test_without_the_option_nobody_is_named(self):
+    def test_without_the_option_no_peer_is_named(self):
         run, _said = self.talk("--net")
         self.assertNotIn("peer", run.summary.get("by", {}))
         self.assertTrue(all("peer" not in s.get("by", {}) for s in run.samples))

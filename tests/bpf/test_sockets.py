@@ -76,7 +76,7 @@ class Moved(AccountCase):
             with self.subTest(kind=kind):
                 self.assert_moved(kind, "send", "recv", 1 << 30, 60000)
 
-    def test_of_a_socket_that_is_passed_on_who_sends_is_counted(self):
+    def test_of_a_socket_that_is_passed_on_the_sender_is_counted(self):
         for kind in PROTOCOL:
             run, said = self.move(kind, "send", "recv", UNEVEN, 16384, "passed")
             with self.subTest(kind=kind):
@@ -110,7 +110,7 @@ if os.fork() == 0:
     for _ in range(7):
         socket.create_connection(at).close()
     dead = socket.socket()
-    dead.bind(("127.0.0.1", 0))  # nobody listens there
+    dead.bind(("127.0.0.1", 0))  # no socket listens there
     for _ in range(3):
         try:
             socket.create_connection(dead.getsockname())

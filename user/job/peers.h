@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* With whom the sockets of a run speak (--net-peers), and how many are live in which state. */
+/* The peers of the sockets of a run (--net-peers), and how many sockets are live in each state. */
 #ifndef JOB_PEERS_H
 #define JOB_PEERS_H
 
@@ -13,7 +13,8 @@
  */
 int peers_put_instances(const struct tracker *t, const struct metric_set *usable, size_t most,
 			struct sample *smp);
-/* As --net-peers names one: "tcp:192.0.2.1:443"; what has connected to us, without its port. */
+/* As --net-peers names one: "tcp:192.0.2.1:443"; one that has connected to the run, without its
+ * port. */
 void peer_name(const struct peer_key *key, char *name, size_t size);
 /*
  * Sets net_sockets, and for each state that any of the @nr live sockets has, an instance of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What bpf/sockets.bpf.c knows of sockets beside counters of tasks: peers, and what is live. */
+/* What bpf/sockets.bpf.c has of sockets beside counters of tasks: peers, and live sockets. */
 #include "track/tracker.h"
 
 #include "bpfmon.skel.h"

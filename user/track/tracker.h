@@ -20,7 +20,7 @@ struct tracker_options {
 	struct metric_set wanted;
 	bool no_args;
 	bool exact_peak;  /* follow every change of resident memory */
-	bool net_peers;   /* with metrics of sockets: with whom they speak, of one run */
+	bool net_peers;   /* with metrics of sockets: bytes by peer, of one run */
 	bool want_memory; /* what each process holds, even if no metric of it is wanted */
 	bool can_seed;    /* tracker_seed() will be called */
 	bool can_move;    /* tracker_move() will be called */
