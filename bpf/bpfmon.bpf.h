@@ -355,7 +355,7 @@ static __always_inline void process_tell_and_forget(u64 signal, struct process_e
 		p->event.rec.released_boot_ns = boot_now();
 	if (want_exact_peak)
 		mm_forget(signal);
-	/* of no run: nobody reads it */
+	/* of no run: it is not read */
 	if ((!whole_node || p->event.rec.account.tree) && process_emit(p))
 		account_lose(p->event.rec.account.tree, p->event.rec.account.cgroup, LOSS_RECORDS,
 			     1);

@@ -212,11 +212,11 @@ static void retired_take(void *context, const struct process_record *r)
 
 static void account_close(const struct account_key *key)
 {
-	const struct account_key nobody = { 0 };
+	const struct account_key none = { 0 };
 	int moved;
 
 	do
-		moved = tracker_retire(&books, key, &nobody, retired_take, NULL);
+		moved = tracker_retire(&books, key, &none, retired_take, NULL);
 	while (moved > 0 || moved == -EAGAIN);
 	if (moved) {
 		errno = -moved;

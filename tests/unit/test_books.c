@@ -73,7 +73,7 @@ static void the_rest_is_owned_by_one_but_not_what_outlives_its_account(void **st
 	assert_ptr_equal(books_owner(&b, &unknown), &rest);
 	own_all(&b);
 	assert_ptr_equal(books_owner(&b, &unknown), &rest);
-	assert_null(books_owner(&b, &account_of_nobody));
+	assert_null(books_owner(&b, &account_of_none));
 	free(b.owners);
 }
 

@@ -2,7 +2,7 @@
 /*
  * The node agent: one set of books for all tasks of the machine, the jobs that cgroups make of
  * them, and the clients that run or follow jobs through a socket. It opens no path that a client
- * names, executes nothing, and waits for nobody.
+ * names, executes nothing, and waits for no client.
  */
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
@@ -48,7 +48,7 @@ struct agent {
 	uint64_t due_ns;     /* CLOCK_MONOTONIC: the next sample of the node */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	bool stops, reloads;
-	bool has_no_room; /* for another descriptor: nobody is accepted for a while */
+	bool has_no_room; /* for another descriptor: no client is accepted for a while */
 };
 
 struct agent_options {

@@ -33,7 +33,7 @@ void archive_prepare(struct archive *r);
 /* Puts what is known of the history as a member of the object in @j. */
 void archive_report(const struct archive *r, struct jsonw *j);
 /*
- * Hands the stream of the client @p, with its query and who it is, to the historian, which answers:
+ * Hands the stream of the client @p, with its query and its user, to the historian, which answers:
  * the agent has nothing more to do with it. 0; or a negative errno, and @why is a sentence.
  */
 int archive_ask(struct peer *p, struct request *r, char *why, size_t size);

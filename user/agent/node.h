@@ -30,7 +30,7 @@ struct node {
 	struct node_job whole, other;
 	struct node_job *jobs; /* owned; the last one to begin first */
 	uint64_t interval_ns;
-	uint64_t stalled_after_ns; /* without work a job is stalled; 0: nobody asks */
+	uint64_t stalled_after_ns; /* without work a job is stalled; 0: not asked for */
 	char hierarchy[32];        /* "unified", or a controller of version 1 */
 	size_t nr_jobs;            /* now, but for the node and "other" */
 	uint64_t nr_begun;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A client of the agent: who it is, what it asks for, and what it gets. It has sent a request over
+ * A client of the agent: its user, what it asks for, and what it gets. It has sent a request over
  * its connection, as a launcher sends one to its collector, with a socket for the lines.
  */
 #ifndef AGENT_PEER_H

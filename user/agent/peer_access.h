@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who a client of the agent is, as the kernel says, and whether the agent serves it. */
+/* The user of a client of the agent, as the kernel reports it, and whether the agent serves it. */
 #ifndef AGENT_PEER_ACCESS_H
 #define AGENT_PEER_ACCESS_H
 

@@ -44,7 +44,7 @@ static int sockets_check(const struct request *r, char *why, size_t size)
 	return -ENOTSOCK;
 }
 
-/* What an agent does for nobody. */
+/* What an agent does for no client. */
 static int offers_check(const struct agent_config *c, const struct request *r, char *why,
 			size_t size)
 {

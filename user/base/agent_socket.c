@@ -16,7 +16,7 @@ bool agent_socket_is_there(void)
 	return !lstat(AGENT_SOCKET, &st) && S_ISSOCK(st.st_mode);
 }
 
-/* The kernel says who listens: whoever has bound the socket, not who has its file. */
+/* By the process that has bound the socket, not by the owner of its file. */
 static bool listener_is_root(int fd)
 {
 	struct ucred peer;

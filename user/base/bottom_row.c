@@ -64,7 +64,7 @@ static int bottom_row_write(const struct bottom_row *b, const char *text, size_t
 	size_t done;
 
 	if (poll(&f, 1, 0) != 1 || !(f.revents & POLLOUT))
-		return -EAGAIN; /* stopped by Ctrl-S, or nobody reads it */
+		return -EAGAIN; /* stopped by Ctrl-S, or it is not read */
 	return patience_write(&p, b->fd, text, n, &done);
 }
 

@@ -52,8 +52,9 @@ static inline bool message_is_whole(const struct message *m)
 	return m->type && m->used == m->length;
 }
 /*
- * For sockets on which anybody may send descriptors: none of these waits for what has been sent.
- * The second receives one packet as recv() does, without waiting; the last one closes the socket.
+ * For sockets on which any process may send descriptors: none of these waits for what has been
+ * sent. The second receives one packet as recv() does, without waiting; the last one closes the
+ * socket.
  */
 void message_close_rights(struct msghdr *h);
 ssize_t message_receive_plain(int fd, void *bytes, size_t size);

@@ -141,7 +141,7 @@ static int process_decide(pid_t pid, uid_t uid, gid_t gid, char *why, size_t siz
 	return err ? err : namespace_check(pid, folder, why, size);
 }
 
-/* Readable: it has ended, even if nobody has waited for it yet. */
+/* Readable: it has ended, even if its parent has not waited for it yet. */
 static bool process_is_alive(int pid_fd)
 {
 	struct pollfd p = { .fd = pid_fd, .events = POLLIN };

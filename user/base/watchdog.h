@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 struct watchdog {
-	uint64_t interval_ns; /* between two messages; 0: nobody waits for them */
+	uint64_t interval_ns; /* between two messages; 0: they are not waited for */
 	uint64_t due_ns;      /* CLOCK_MONOTONIC */
 };
 

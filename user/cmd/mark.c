@@ -32,7 +32,7 @@ struct mark_options {
 
 static const struct option_row mark_rows[] = {
 	{ "metric", 'm', NULL, false, "The words are a metric, as in 'loss,phase=train value=0.5'", flag_parse, AT(is_metric), GUARD_NONE },
-	{ "quiet", 'q', NULL, false, "Outside of such a run do nothing, and say nothing", flag_parse, AT(quiet), GUARD_NONE },
+	{ "quiet", 'q', NULL, false, "Outside of such a run do nothing, and print nothing", flag_parse, AT(quiet), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */

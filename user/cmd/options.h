@@ -11,7 +11,7 @@
 
 #define MAX_OPTIONS 64 /* of one subcommand */
 
-/* What a sudoers rule, and who runs bpfmon in a folder that is not theirs, can rely on. */
+/* What a sudoers rule, and a user in a folder of another one, can rely on. */
 enum option_guard {
 	GUARD_NONE,
 	GUARD_ENVIRONMENT, /* chooses paths, targets or rights, or removes runs: under sudo no

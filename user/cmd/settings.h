@@ -38,7 +38,7 @@ bool setting_is_possible(const struct option_group *group, const struct option_r
 const char *settings_section(const struct subcommand *sub);
 /* Whether the value takes an option back that a file before has set. */
 bool setting_is_no(const struct option_row *row, const char *value);
-/* Whether it would choose what only who may call sudo chooses, and this is sudo. */
+/* Whether it sets a guarded option, and this is under sudo: only the command line may do that. */
 bool setting_is_ignored(const struct setting *x);
 /* What the option's parser gets for the value; NULL: no argument. */
 const char *setting_argument(const struct option_row *row, const char *value);

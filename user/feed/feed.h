@@ -23,7 +23,7 @@ struct feed {
 	size_t most;          /* bytes that may wait; 0: FEED_QUARTER * 4 */
 	bool is_broken;       /* it has no reader any more */
 	bool is_ended;        /* nothing will be put any more: its job is over */
-	bool is_live;         /* nobody waits for its reader; it takes no spare lines */
+	bool is_live;         /* its reader is not waited for; it takes no spare lines */
 	bool wants_processes; /* all that are alive, at each sample, */
 	bool shows_all;       /* with what they execute, whichever users they are of */
 	uint64_t dropped;     /* lines that did not fit */

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Who asks, as the kernel told the agent. */
+/* The user of the client that asks, as the kernel reported it to the agent. */
 struct reader {
 	uid_t uid;
 	bool is_admin; /* sees the runs of all users, and those of none */

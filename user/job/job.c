@@ -140,7 +140,7 @@ void job_bound_interval(struct job *job)
 	spans_bound_interval(job);
 }
 
-/* Who looks for the reason needs to know which processes there are; of many, those suffice. */
+/* To find the reason takes the processes that there are; of many, those suffice. */
 static void job_write_stalled(struct job *job, uint64_t elapsed_ns)
 {
 	int32_t pids[MAX_STALL_PIDS];

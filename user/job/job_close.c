@@ -46,7 +46,7 @@ static void accounts_close(struct job *job)
 		const struct account_key in_node = { job->heir, keys[n].cgroup };
 
 		if (books_retire(job->books, &keys[n],
-				 job->books->whole_node ? &in_node : &account_of_nobody, left_keep,
+				 job->books->whole_node ? &in_node : &account_of_none, left_keep,
 				 job))
 			job->forgone++;
 	}
@@ -190,8 +190,8 @@ static void summary_note_peaks(struct job *job)
 		sum->has_cgroup_peak = cgroup_stat_peak(&job->cgroup, &sum->cgroup_peak_bytes);
 }
 
-/* Each listener gets a summary of its own: lines that it did not take are only its loss. Whoever
- * taps the feeds gets one without such. */
+/* Each listener gets a summary of its own: lines that it did not take are only its loss. The
+ * tap of the feeds gets one without such. */
 static void summary_put(struct job *job)
 {
 	struct summary *sum = &job->summary;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Those who look at a run while it goes on: each has sent its request to the socket for spans and
- * gets the lines of the run from then on, as its recorder does, over that connection. Nobody waits
- * for them: what one does not read is lost for that one alone.
+ * Clients that look at a run while it goes on: each has sent its request to the socket for spans
+ * and gets the lines of the run from then on, as its recorder does, over that connection. None is
+ * waited for: what one does not read is lost for that one alone.
  */
 #ifndef JOB_LIVE_H
 #define JOB_LIVE_H

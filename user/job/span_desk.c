@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define CALLERS_AT_ONCE 64 /* ticks and records get their turn in between */
-/* Who connects is often preempted before it has sent anything: the collector wakes up by that. Of
+/* A caller is often preempted between connecting and sending: the collector wakes up by that. Of
  * one that is silent for so long the place is another's. */
 #define SILENCE_NS (2 * NSEC_PER_SEC)
 
@@ -138,7 +138,7 @@ static void caller_ready(void *context, uint32_t events)
 		caller_dismiss(c);
 		return;
 	}
-	loop_remove(d->loop, &c->source); /* whoever takes it waits for it anew */
+	loop_remove(d->loop, &c->source); /* TAKEN: its new owner adds it again */
 	served = caller_serve(d, fd);
 	if (served == OVER_WITH)
 		caller_dismiss(c);

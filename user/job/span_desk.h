@@ -30,7 +30,8 @@ struct span_desk {
 	struct live *live;
 	struct loop_source source; /* its fd is owned; -1: there are no spans */
 	struct span_caller callers[SPAN_CALLERS];
-	bool is_full; /* nobody is accepted until a place is free, or one has been silent for long
+	bool is_full; /* no caller is accepted until a place is free, or one has been silent for
+		       * long
 		       */
 };
 

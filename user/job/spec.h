@@ -33,7 +33,7 @@ struct job_spec {
 	unsigned net_peers;          /* the heaviest peers, at each sample; 0: none */
 	unsigned pss_ppm;            /* millionths of the time for reading PSS; 0: not read */
 	bool span_samples;           /* what each live span has used, at each sample */
-	uint64_t stalled_after_ns;   /* without work a run is stalled; 0: nobody asks */
+	uint64_t stalled_after_ns;   /* without work a run is stalled; 0: not asked for */
 	uint64_t pss_delay_ns;       /* that each read takes longer, for tests */
 	bool is_view;                /* it sums accounts that it does not own, of a node */
 	bool wait_tree;              /* go on until the last descendant has ended */

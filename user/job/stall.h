@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 #define STALL_CPU_PARTS                                                                            \
-	1000 /* of the time on one CPU: who looks whether there is work uses that                  \
+	1000 /* of the time on one CPU: a loop that polls for work uses that                       \
 	      */
 
 struct stall {
-	uint64_t after_ns; /* 0: nobody asks */
+	uint64_t after_ns; /* 0: not asked for */
 	bool is_stalled;
 	uint64_t begun_ns; /* of the last stall: when it had begun, since the start of the run */
 	uint64_t since_ns; /* the last sample before which something was done */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A job with its client: the messages that the client sends, the listener that gets the lines, and
- * the events that are of this job alone. The collector of a run has one, a node has many; whoever
- * has it owns the loop and decides when samples are taken.
+ * the events that are of this job alone. The collector of a run has one, a node has many; its
+ * owner has the loop and decides when samples are taken.
  */
 #ifndef JOB_TENANT_H
 #define JOB_TENANT_H

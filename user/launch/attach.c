@@ -65,14 +65,14 @@ static void attachment_attend(struct roles *roles, struct end_requests *r, int s
 /* Until they may begin. 0, or a negative errno; @sig: ended by that signal, or 0. */
 static int attachment_start(struct roles *roles, struct launch_options *o, int *signal_fd, int *sig)
 {
-	struct spawn nobody = { .go_fd = -1, .status_fd = -1 };
+	struct spawn none = { .go_fd = -1, .status_fd = -1 };
 	struct description description;
 	sigset_t mask;
 	int err;
 
 	*signal_fd = signals_open(&mask);
 	streams_unblock();
-	err = *signal_fd < 0 ? -errno : roles_fork(roles, o, &nobody, *signal_fd, &mask);
+	err = *signal_fd < 0 ? -errno : roles_fork(roles, o, &none, *signal_fd, &mask);
 	if (err) {
 		log_error("cannot start collector and recorder: %s", strerror(-err));
 		return err;

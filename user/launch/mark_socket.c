@@ -126,7 +126,7 @@ void mark_socket_remove(struct mark_socket *m)
 	cleanup_closep(&m->fd);
 	cleanup_closep(&m->keeper_fd);
 	m->fd = m->keeper_fd = -1;
-	/* a keeper that somebody has stopped must not delay the end */
+	/* a stopped keeper must not delay the end */
 	for (int i = 0; m->keeper > 0 && i < PATIENCE_MS && !waitpid(m->keeper, NULL, WNOHANG); i++)
 		poll(NULL, 0, 1);
 	m->keeper = -1;

@@ -5,7 +5,8 @@
  * added up by what they have grown, so that no total falls whatever a run does: a value that is
  * lower than an earlier one adds nothing.
  *
- * Whoever uses a board holds its lock, but for board_init(). All times are of one monotonic clock.
+ * The caller of each function but board_init() holds the lock. All times are of one monotonic
+ * clock.
  */
 #ifndef SERVE_BOARD_H
 #define SERVE_BOARD_H

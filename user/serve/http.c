@@ -190,7 +190,7 @@ static enum MHD_Result http_handle(void *context, struct MHD_Connection *c, cons
 		*state = &headers_seen;
 		return MHD_YES;
 	}
-	if (*data_size) { /* the body of a GET, which nobody needs */
+	if (*data_size) { /* the body of a GET, which is not needed */
 		*data_size = 0;
 		return MHD_YES;
 	}

@@ -240,7 +240,7 @@ static int processes_give(struct source *s)
 	return err;
 }
 
-/* Behind what has a time: a line of a span says nothing of where it stood. */
+/* Behind what has a time: a line of a span has no place of its own. */
 static int spans_give(struct source *s, unsigned parts)
 {
 	struct stored *from = s->from;

@@ -212,7 +212,7 @@ static int database_open_to_read(struct database *d, const char *path)
 
 /*
  * To read a file with a write-ahead log takes a second file beside it. Where that cannot be made
- * nobody writes, either: unless a log was left there, the file is all there is.
+ * no process writes, either: unless a log was left there, the file is all there is.
  */
 static int database_open_unchanging(struct database *d, const char *path)
 {

@@ -26,7 +26,7 @@ struct merge_decision {
 };
 
 /*
- * It is renewed where it had not ended here and nobody records it, and has ended there, or came
+ * It is renewed where it had not ended here and is not being recorded, and has ended there, or came
  * further. Else, where it was edited later there, it gets the words of that edit. Within the
  * caller's transaction; errors as database_open().
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The jobs of an agent's node, as its stream keeps them current; nobody waits for the agent. */
+/* The jobs of an agent's node, as its stream keeps them current; the agent is not waited for. */
 #ifndef TOP_NODE_WATCH_H
 #define TOP_NODE_WATCH_H
 

@@ -12,7 +12,7 @@
 
 #define RETIRE_TRIES 1000 /* one in a millisecond */
 
-const struct account_key account_of_nobody;
+const struct account_key account_of_none;
 
 static int ownership_compare(const void *key, const void *item)
 {
@@ -39,7 +39,7 @@ void *books_owner(const struct books *b, const struct account_key *key)
 
 	if (o)
 		return o->owner;
-	return account_key_compare(key, &account_of_nobody) ? b->rest : NULL;
+	return account_key_compare(key, &account_of_none) ? b->rest : NULL;
 }
 
 bool books_find_owned(const struct books *b, const void *owner, struct account_key *key)

@@ -34,7 +34,7 @@ struct books_ops {
 	void (*oom)(void *owner, const struct oom_event *e);
 	/* A change of the cgroup that is followed. */
 	void (*cgroup)(void *context, const struct cgroup_event *e);
-	/* Of a whole node, else NULL: the same of all accounts, whoever owns them; */
+	/* Of a whole node, else NULL: the same of all accounts, of any owner; */
 	void (*node_total)(void *context, const struct account_key *key,
 			   const struct account *total);
 	void (*node_slice)(void *context, const struct slice *slice);
@@ -76,7 +76,7 @@ struct books {
 };
 
 /* The account of processes that outlive the account they were in: it has no owner. */
-extern const struct account_key account_of_nobody;
+extern const struct account_key account_of_none;
 
 /*
  * Loads and attaches the programs. @ops and @context are not owned. 0; or a negative errno, and

@@ -80,7 +80,7 @@ static void cell_bytes(const struct node_job_row *r, enum metric_id id, char *ou
 		snprintf(out, FORMAT_BYTES, "-");
 }
 
-/* "kind/name" as it is, or with the name where the id alone says nothing. */
+/* "kind/name" as it is, or with the name where the id alone means nothing. */
 static void cell_id(const struct node_job_row *r, char *out, size_t size)
 {
 	if (strcmp(r->id, "run") != 0 || !*r->name)

@@ -56,7 +56,7 @@ static void memory_put_bounds(FILE *f, const struct summary *s)
 	fprintf(f, ") and %s resident\n", format_bytes(a, s->rss_peak_upper_bytes));
 }
 
-/* A peak that is known by its bounds, for who only wants to know how much is enough. */
+/* A peak that is known by its bounds, which suffice to know how much is enough. */
 static void memory_put_upper_bound(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];

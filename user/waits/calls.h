@@ -36,7 +36,7 @@ struct call {
 
 /* The call the task waits in; NULL: none that is known here, or not readable. */
 const struct call *call_of_task(const struct task_view *task);
-/* What it waits for by its channel alone; WAIT_OTHER: the channel says nothing that is certain. */
+/* What it waits for by its channel alone; WAIT_OTHER: the channel has no certain meaning. */
 enum wait_kind channel_kind(const char *channel);
 /* What a channel of an uninterruptible wait is about, "the disk"; NULL: not known. */
 const char *channel_disk(const char *channel);

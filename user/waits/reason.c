@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The one reason for many processes: follows who waits for whom to the end. A wait for one of
- * several (children, writers of a pipe) goes on by any of them, so that only a set with no way out
- * is a deadlock; of several ends the one counts that will not go on by itself.
+ * The one reason for many processes: follows the waits from process to process, to the end. A wait
+ * for one of several (children, writers of a pipe) goes on by any of them, so that only a set with
+ * no way out is a deadlock; of several ends the one counts that will not go on by itself.
  */
 #include "waits/waits.h"
 
@@ -70,7 +70,7 @@ static unsigned end_weight(const struct wait *wait)
 	case WAIT_SLEEP:
 		return 2;
 	default:
-		return 1; /* ended, zombie, idle: nobody waits for these */
+		return 1; /* ended, zombie, idle: no process waits for these */
 	}
 }
 
@@ -130,7 +130,7 @@ static bool wait_goes_on(const struct waits *w, size_t at, const bool *are_free)
 }
 
 /*
- * Finds which are in no deadlock: those that wait for no process, and who waits for one of these,
+ * Finds which are in no deadlock: those that wait for no process, those that wait for one of these,
  * and so on. NULL: out of memory.
  */
 static bool *free_find(const struct waits *w)
@@ -157,7 +157,8 @@ static void walk_on(struct walk *walk, struct wait_reason *r, unsigned *best, un
 	for (unsigned i = 0; i < peers_kept(here); i++) {
 		size_t next = wait_index(walk->w, here->peer[i].pid);
 
-		/* who asks is the child or the reader of somebody, and not what holds that up */
+		/* bpfmon may be the child or the reader of a process, but is not what holds that up
+		 */
 		if (next == NOT_FOUND || here->peer[i].pid == getpid() ||
 		    waits_get(walk->w, next)->kind == WAIT_ENDED)
 			continue;

@@ -12,7 +12,7 @@ struct other_end {
 	char link[512];        /* of a descriptor in /proc/PID/fd: "pipe:[4711]", or a path */
 	enum end_use use;      /* what the descriptor must be open for */
 	uint64_t locked_inode; /* it must have the lock on that; 0: none is needed */
-	pid_t first;           /* who has it most likely: is looked at before all; 0: not known */
+	pid_t first; /* the process that has it most likely, looked at first; 0: not known */
 };
 
 struct scan_item {

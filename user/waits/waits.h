@@ -99,7 +99,7 @@ struct waits *waits_new(void);
 void waits_free(struct waits *w);
 /*
  * Takes all processes out, for other ones. One set that is kept and read each second costs less
- * than new ones: what nobody has is looked for in the whole machine only every 10 s.
+ * than new ones: what no process has is looked for in the whole machine only every 10 s.
  */
 void waits_clear(struct waits *w);
 /*
@@ -110,7 +110,7 @@ void waits_clear(struct waits *w);
 int waits_add(struct waits *w, pid_t pid, uint64_t start_epoch_ns);
 /*
  * Reads what those added wait for. @follow: those that are waited for are added too, and so on, for
- * waits_reason(), and who holds something is looked for in all processes of the machine, once for
+ * waits_reason(), and holders are looked for in all processes of the machine, once for
  * all. Without it, as for the rows of a screen, one holder among those added and their parents will
  * do. 0 or -ENOMEM; a process that cannot be read is no error. May be called again, and reads anew.
  */

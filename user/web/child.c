@@ -76,7 +76,7 @@ int child_end(struct child *c)
 
 	close(c->fd);
 	if (!c->has_ended)
-		kill(c->pid, SIGKILL); /* nobody reads on */
+		kill(c->pid, SIGKILL); /* its output is not read any more */
 	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Who may ask: whoever has the token, from a page of ours. A page of another site can make a
- * browser send requests here; a name of its own that leads to loopback is known by the header Host.
+ * Which requests are served: those with the token, from a page of ours. A page of another site can
+ * make a browser send requests here; a name of its own that leads to loopback is known by the
+ * header Host.
  */
 #ifndef WEB_GUARD_H
 #define WEB_GUARD_H

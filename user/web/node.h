@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The jobs of the node, as its agent lets the user see them who runs this server: those of now by
+ * The jobs of the node, as its agent shows them to the user of this server: those of now by
  * its stream, those that have ended by its history. A job is named by the UUID of its run, which
  * both have.
  */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD, which base/json.c writes for an invalid byte */
-#define KEY_SHOWN 40               /* characters of a key that nobody knows */
+#define KEY_SHOWN 40               /* characters of an unknown key */
 
 static void field_write(struct jsonw *j, const struct field *f, const char *at)
 {

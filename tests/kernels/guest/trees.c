@@ -225,7 +225,7 @@ const struct test tree_tests[] = {
 	{ "one process", tree_spin },
 	{ "children in turn", tree_seqchildren },
 	{ "a span", tree_span },
-	{ "children that nobody waits for", tree_ignchld },
+	{ "children that are not waited for", tree_ignchld },
 	{ "daemon", tree_away },
 	{ "child of a grandparent", tree_cloneparent },
 	{ "vfork", tree_vforker },

@@ -11,8 +11,8 @@ function setTheme(dark) {
 	for (const listener of view.listeners) listener();
 }
 
-// Draws the rest when the first screen has been shown; before that if it is to be printed. A page that nobody
-// looks at has no frames.
+// Draws the rest when the first screen has been shown; before that if it is to be printed. A hidden page
+// has no frames.
 function afterFirstScreen(draw) {
 	const once = () => {
 		if (document.documentElement.dataset.drawn) return;
