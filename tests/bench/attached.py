@@ -23,7 +23,7 @@ def mount():
 
 @contextlib.contextmanager
 def group():
-    """A cgroup of our own; whoever is in it at the end is ended."""
+    """A cgroup of our own; the processes in it at the end are ended."""
     path = pathlib.Path(mount(), f"bpfmon-bench-{os.getpid()}")
     path.mkdir()
     try:

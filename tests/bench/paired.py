@@ -11,7 +11,7 @@ LEAST = 10		# pairs before the width is looked at
 
 class Limits:
     """relative: the width counts as a share of the ratio. For a tool that multiplies the time,
-    0.02 of the bare time cannot be reached and would say nothing."""
+    0.02 of the bare time cannot be reached and would mean nothing."""
 
     def __init__(self, pairs, seconds, relative=False):
         self.pairs = pairs

@@ -15,7 +15,7 @@ DROPPED = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES",
 
 
 class Broken(Exception):
-    """A run that says nothing about cost: it failed, hung or left no result."""
+    """A run from which no cost follows: it failed, hung or left no result."""
 
 
 class Runner:

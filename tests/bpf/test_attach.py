@@ -121,7 +121,7 @@ class Processes(AttachCase):
 
 class Storms(AttachCase):
     def test_at_any_moment_of_a_storm(self):
-        """What the tree has used since then is what its cgroup says; nobody is met twice."""
+        """What the tree has used since then is what its cgroup says; no process is met twice."""
         for _ in range(int(os.environ.get("STORMS", "12"))):
             with cgroup("cpuacct") as group:
                 self.check_storm(group)

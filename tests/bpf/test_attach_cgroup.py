@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Attaching to a cgroup: who is there and who is born there, and how long it goes on."""
+"""Attaching to a cgroup: the processes in it and those born there, and how long it goes on."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ from lib.live import wait_for
 
 class Members(CgroupCase):
     def check_all(self, kind):
-        """Who is there, who is born there, in it and below it."""
+        """Processes that are there, and those born there, in it and below it."""
         group = self.group(kind)
         deep = self.below(self.below(group, "a"), "b")
         before = self.start_in(group, truth("spin"), "1200")

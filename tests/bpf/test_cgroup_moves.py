@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Attached to a cgroup: who is moved in counts from then on, who is moved out until then."""
+"""Attached to a cgroup: a process that is moved in counts from then on, one that is moved out until then."""
 
 import contextlib
 import os

@@ -32,7 +32,7 @@ time.sleep(0.4)
 
 
 def evict(path):
-    """Takes a file out of the page cache: whoever reads it next is charged for it."""
+    """Takes a file out of the page cache: the next process to read it is charged for it."""
     fd = os.open(path, os.O_RDONLY)
     os.fsync(fd)
     os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)

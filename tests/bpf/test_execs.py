@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What is executed has a name, what fails to be executed is no exec, and bpfmon's own part counts for nobody."""
+"""What is executed has a name, what fails to be executed is no exec, and bpfmon's own part does not count."""
 
 import os
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What a tree holds is found however its threads end, who shares it, and however slowly it goes."""
+"""What a tree holds is found however its threads end, which processes share it, and however slowly it goes."""
 
 import os
 import pathlib

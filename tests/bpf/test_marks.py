@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Marks and metrics that programs push: who is heard, what is kept, what phases come to."""
+"""Marks and metrics that programs push: which are accepted, what is kept, what phases come to."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whom the kernel kills for lack of memory is told, with the limit that was too small."""
+"""A process that the kernel kills for lack of memory is reported, with the limit that was too small."""
 
 import pathlib
 import signal
@@ -37,7 +37,7 @@ class OutOfMemory(AccountCase):
         self.assertIs(event["is_command"], is_command)
         self.assertEqual(event["comm"], "touch")
         self.assertGreater(event["rss_bytes"], 0.9 * LIMIT)
-        # the text of the program was in the page cache before: nobody here is charged for it
+        # the text of the program was in the page cache before: no process here is charged for it
         self.assertLessEqual(event["rss_bytes"], LIMIT + 2 * MIB)
         victim = self.by_pid(run, event["pid"])
         self.assertEqual(victim["signal"], signal.SIGKILL)

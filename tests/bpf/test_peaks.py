@@ -24,7 +24,7 @@ class TreePeak(AccountCase):
         self.assertLessEqual(summary["rss_peak_exact_elapsed_seconds"], summary["wall_seconds"])
 
     def check_held(self, run, sizes):
-        """Who held it, and that this is all of it."""
+        """The processes that held it, and that this is all of it."""
         held = [h["rss_bytes"] for h in run.summary["rss_peak_holders"]]
         self.assertEqual(held, sorted(held, reverse=True))
         for found, size in zip(held, sizes):
@@ -61,7 +61,7 @@ class TreePeak(AccountCase):
             self.assertGreaterEqual(run.summary["rss_peak_upper_bytes"], 0.99 * truly * MIB)
 
     def test_processes_in_turn_are_not_added_up(self):
-        """The upper bound knows who lived at the same time."""
+        """The upper bound takes only processes that lived at the same time."""
         run = self.run_bpfmon([truth("hoarders"), "turn", "8", "50", "5"], ["-i", "10"])
         self.assertLessEqual(run.summary["rss_peak_upper_bytes"], 60 * MIB)
 

@@ -64,7 +64,7 @@ class Inside(AccountCase):
         self.assertIn(f"no process {sleeper.pid}", done.stderr)
 
     def test_a_process_outside_has_no_pid_inside(self):
-        """A cgroup may have both. The kernel shows only those inside when we look who is there: that is told."""
+        """A cgroup may have both. The kernel shows only those inside to the search for processes: that is reported."""
         script = f'''{truth("incgroup")} "$1" sleep 30 & sleep 0.3
             sleeper=$!; $BPFMON attach -q -o "$OUT" --cgroup "$1" & watcher=$!
             while [ ! -e "$2" ]; do sleep 0.05; done

@@ -66,7 +66,7 @@ class SamplesCase(AccountCase):
         return wait_for(lambda: self.told.exists() and list(map(int, self.told.read_text().split())), "the PIDs")
 
     def after(self, out, moment):
-        """The first sample from then on that is known to be whole, and who was told of with it."""
+        """The first sample from then on that is known to be whole, and the processes reported with it."""
         def look():
             found = [pair for pair in heaviest_of(read_lines(out)) if pair[0]["time"] > moment]
             return found[0] if len(found) > 1 else None

@@ -243,7 +243,7 @@ class Guarded(EndpointCase):
         )  # fmt: skip
         endpoint = self.start("--certificate", certificate, "--key", key, *self.passwords(), tls=True)
         self.check_passwords(endpoint)
-        # who speaks no TLS gets nothing
+        # a client without TLS gets nothing
         with socket.create_connection(("127.0.0.1", endpoint.port), timeout=60) as plain:
             plain.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
             self.assertNotIn(b"200", plain.recv(64))

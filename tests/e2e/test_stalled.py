@@ -47,7 +47,7 @@ class Runs(LiveCase):
         self.assertIn("flock waits for a lock", lines[0])
         self.assertNotIn("touch", {p["comm"] for p in run.processes})
 
-    def test_who_is_busy_is_not_and_nobody_who_does_not_want_to_know(self):
+    def test_a_busy_run_is_not_stalled_nor_is_one_without_the_option(self):
         events, _ = self.events("i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done", ["-i", "0.05", "--stalled-after", "0.1"])
         self.assertEqual(events, [])
         events, _ = self.events("sleep 0.6", ["-i", "0.05", "--stalled-after", "0"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Whatever befalls a store or who writes it: the command goes on, and what was committed stays."""
+"""Whatever befalls a store or its writer: the command goes on, and what was committed stays."""
 
 import os
 import random

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * K children touch MIB MiB each, hold them for HOLD_MS and give them back before they end: all at
- * once (together: nobody lets go before everybody has touched), or one after the other (turn).
+ * once (together: none gives back before all have touched), or one after the other (turn).
  * Usage: hoarders together|turn K MIB HOLD_MS
  */
 #include "truth.h"

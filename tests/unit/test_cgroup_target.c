@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Finding the cgroup that somebody names, on trees of plain folders: %s is where the tree is. */
+/* Finding the cgroup that a user names, on trees of plain folders: %s is where the tree is. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who holds the most, of the rows of a drain. */
+/* The processes that hold the most, of the rows of a drain. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The table of who held the most at the peak. */
+/* The table of processes that held the most at the peak. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

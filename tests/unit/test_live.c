@@ -148,7 +148,7 @@ static void end_of_the_run_takes_the_line_away(void **state)
 	assert_sent(r, "");
 }
 
-static void launcher_that_reads_nothing_stops_nobody(void **state)
+static void launcher_that_reads_nothing_stops_nothing(void **state)
 {
 	struct live_run *r = *state;
 
@@ -167,7 +167,7 @@ int main(void)
 		LIVE_TEST(last_mark_is_the_phase),
 		LIVE_TEST(stalled_run_is_shown_at_once_and_until_it_resumes),
 		LIVE_TEST(end_of_the_run_takes_the_line_away),
-		LIVE_TEST(launcher_that_reads_nothing_stops_nobody),
+		LIVE_TEST(launcher_that_reads_nothing_stops_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

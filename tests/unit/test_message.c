@@ -139,7 +139,7 @@ static void descriptors_come_with_the_text_and_are_the_same_files(void **state)
 	assert_int_equal(fcntl(t->message.fds[1], F_GETFD), FD_CLOEXEC);
 }
 
-static void descriptors_that_nobody_took_are_closed(void **state)
+static void descriptors_that_were_not_taken_are_closed(void **state)
 {
 	struct talk *t = *state;
 	int kept, left;
@@ -263,7 +263,7 @@ static int send_with(struct talk *t, const struct control *c, int fd)
 	return sendmsg(t->fd[0], &h, 0) == sizeof(*c) ? 0 : -errno;
 }
 
-/* The write end of a pipe, given away: at its end the reader sees whether anybody has it. */
+/* The write end of a pipe, given away: at its end the reader sees whether any process has it. */
 static void give_away(struct talk *t, const struct control *c, int *reader)
 {
 	int fds[2];
@@ -318,7 +318,7 @@ int main(void)
 		TALK_TEST(sender_does_not_wait_for_ever),
 		TALK_TEST(sender_without_receiver_fails),
 		TALK_TEST(descriptors_come_with_the_text_and_are_the_same_files),
-		TALK_TEST(descriptors_that_nobody_took_are_closed),
+		TALK_TEST(descriptors_that_were_not_taken_are_closed),
 		TALK_TEST(message_without_parts_stays_what_it_is),
 		TALK_TEST(nothing_yet_and_the_end_are_told_apart),
 		TALK_TEST(part_that_promises_more_waits_for_it),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* What is read of PSS, of whom, and what the sums are. */
+/* What is read of PSS, of which processes, and what the sums are. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

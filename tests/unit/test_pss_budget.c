@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* How PSS is read within a budget: who is next, who is put off, who is skipped. */
+/* How PSS is read within a budget: which process is next, which are put off or skipped. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

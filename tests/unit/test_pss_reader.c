@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The thread that reads PSS: a read that does not end holds up nobody. */
+/* The thread that reads PSS: a read that does not end holds up nothing. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -331,7 +331,7 @@ static void lines_of_unknown_runs_and_garbage_are_counted(void **state)
 	assert_no(text, "bpfmon_job");
 }
 
-static void jobs_that_nobody_scrapes_are_bounded_and_none_is_lost(void **state)
+static void jobs_that_are_not_scraped_are_bounded_and_none_is_lost(void **state)
 {
 	struct endpoint *e = *state;
 	const char *text;
@@ -391,7 +391,7 @@ int main(void)
 		ENDPOINT_TEST(restarted_agent_adds_to_the_totals),
 		ENDPOINT_TEST(job_whose_end_was_not_heard_goes_when_it_stays_silent),
 		ENDPOINT_TEST(lines_of_unknown_runs_and_garbage_are_counted),
-		SMALL_ENDPOINT_TEST(jobs_that_nobody_scrapes_are_bounded_and_none_is_lost),
+		SMALL_ENDPOINT_TEST(jobs_that_are_not_scraped_are_bounded_and_none_is_lost),
 		ENDPOINT_TEST(too_many_live_runs_are_refused_and_counted),
 		ENDPOINT_TEST(sums_stay_at_their_limit),
 	};
