@@ -82,8 +82,13 @@ static bool has_cgroup_skb(void)
 	return libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_CGROUP_SKB, NULL) > 0;
 }
 
-#define FUNCTIONS_OF_SOCKETS                                                                       \
-	"needs programs at the end of the kernel's functions of sockets, and a kernel before 6.3"
+#define INET_ROW(program, title)                                                                   \
+	{                                                                                          \
+		program, title,                                                                    \
+			"needs programs at the end of the kernel's functions of sockets, and a "   \
+			"kernel before 6.3",                                                       \
+			"they are not known", has_functions_of_sockets                             \
+	}
 
 static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_OFFSETS] = { "memory__offsets", "resident memory summed over CPUs",
@@ -120,21 +125,14 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_RECEIVES] = { "sockets__receive", "bytes that sockets receive",
 				"needs the tracepoint sock_recv_length (6.3)", "they are not known",
 				has_sock_send_length },
-	[OPTIONAL_INET_SENDS] = { "inet__sendmsg", "bytes that TCP and UDP send",
-				  FUNCTIONS_OF_SOCKETS, "they are not known",
-				  has_functions_of_sockets },
-	[OPTIONAL_INET6_SENDS] = { "inet__sendmsg6", "bytes that TCP and UDP send over IPv6",
-				   FUNCTIONS_OF_SOCKETS, "they are not known",
-				   has_functions_of_sockets },
-	[OPTIONAL_INET_PAGES] = { "inet__sendpage", "bytes that TCP and UDP send from files",
-				  FUNCTIONS_OF_SOCKETS, "they are not known",
-				  has_functions_of_sockets },
-	[OPTIONAL_INET_RECEIVES] = { "inet__recvmsg", "bytes that TCP and UDP receive",
-				     FUNCTIONS_OF_SOCKETS, "they are not known",
-				     has_functions_of_sockets },
-	[OPTIONAL_INET6_RECEIVES] = { "inet__recvmsg6", "bytes that TCP and UDP receive over IPv6",
-				      FUNCTIONS_OF_SOCKETS, "they are not known",
-				      has_functions_of_sockets },
+	[OPTIONAL_INET_SENDS] = INET_ROW("inet__sendmsg", "bytes that TCP and UDP send"),
+	[OPTIONAL_INET6_SENDS] =
+		INET_ROW("inet__sendmsg6", "bytes that TCP and UDP send over IPv6"),
+	[OPTIONAL_INET_PAGES] =
+		INET_ROW("inet__sendpage", "bytes that TCP and UDP send from files"),
+	[OPTIONAL_INET_RECEIVES] = INET_ROW("inet__recvmsg", "bytes that TCP and UDP receive"),
+	[OPTIONAL_INET6_RECEIVES] =
+		INET_ROW("inet__recvmsg6", "bytes that TCP and UDP receive over IPv6"),
 	[OPTIONAL_STATES] = { "sockets__state", "TCP connections",
 			      "needs the tracepoint inet_sock_set_state", "they are not known",
 			      has_inet_sock_set_state },
