@@ -2,6 +2,7 @@
 #include "compare/expression.h"
 
 #include "compare/number.h"
+#include "model/suffix.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -16,23 +17,6 @@ static const char *const ops[] = {
 	[OP_LESS_EQUAL] = "<=",
 };
 
-static const struct {
-	const char *name;
-	enum metric_unit of;
-	double factor;
-} suffixes[] = {
-	{ "B", UNIT_BYTES, 1 },
-	{ "KiB", UNIT_BYTES, 1024 },
-	{ "MiB", UNIT_BYTES, 1048576 },
-	{ "GiB", UNIT_BYTES, 1073741824 },
-	{ "TiB", UNIT_BYTES, 1099511627776 },
-	{ "us", UNIT_NS, 1e-6 },
-	{ "ms", UNIT_NS, 1e-3 },
-	{ "s", UNIT_NS, 1 },
-	{ "min", UNIT_NS, 60 },
-	{ "h", UNIT_NS, 3600 },
-};
-#define NR_SUFFIXES (sizeof(suffixes) / sizeof(*suffixes))
 #define QUOTED 60 /* bytes of it in an error */
 
 static const char *expression_skip_blanks(const char *text)
@@ -78,19 +62,19 @@ static int expression_parse_operator(struct expression *e, const char **at, char
 static int expression_parse_suffix(struct expression *e, const char *suffix, char *why, size_t room)
 {
 	struct compare_key key = compare_key(e->key);
+	enum metric_unit of;
+	double factor;
 
-	for (size_t i = 0; i < NR_SUFFIXES; i++) {
-		if (strcmp(suffixes[i].name, suffix) != 0)
-			continue;
-		if (suffixes[i].of != key.unit) {
+	if (!suffix_find(suffix, &of, &factor)) {
+		if (of != key.unit) {
 			snprintf(why, room, "'%s' is no unit of '%s'", suffix, key.name);
 			return -EINVAL;
 		}
-		e->amount *= suffixes[i].factor;
+		e->amount *= factor;
 		return 0;
 	}
 	snprintf(why, room,
-		 "'%.20s' is no unit: %% B KiB MiB GiB TiB us ms s min h are, or none at all",
+		 "'%.20s' is no unit: %% B KiB MiB GiB TiB us ms s min h d are, or none at all",
 		 suffix);
 	return -EINVAL;
 }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Units behind a number as people write them: B KiB MiB GiB TiB, us ms s min h d. */
+#ifndef MODEL_SUFFIX_H
+#define MODEL_SUFFIX_H
+
+#include "model/metric.h"
+
+/* -ENOENT: @suffix is none. @factor is to bytes, or to seconds. */
+int suffix_find(const char *suffix, enum metric_unit *of, double *factor);
+
+#endif
