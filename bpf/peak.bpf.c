@@ -11,6 +11,7 @@
 #define LOOKS 2
 
 const volatile bool want_exact_peak;
+__u64 watched_pages; /* above these there is one event, which resets it; 0: nothing is watched */
 bool peak_is_frozen; /* the run is over: what was held at the peak is being read */
 
 struct {
@@ -50,6 +51,7 @@ static __always_inline struct mm_entry *mm_find(u64 mm)
 static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 version, bool is_last)
 {
 	struct tree_peak *t = tree_peak_get();
+	bool is_above = false;
 	u64 now = mono_now();
 
 	if (!t || peak_is_frozen)
@@ -72,8 +74,13 @@ static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 ve
 		t->peak_pages = t->pages;
 		t->peak_ns = now;
 		t->epoch++;
+		is_above = watched_pages && t->pages > watched_pages;
+		if (is_above)
+			watched_pages = 0;
 	}
 	bpf_spin_unlock(&t->lock);
+	if (is_above)
+		account_emit(0, 0, EVENT_MEMORY);
 	return true;
 }
 

@@ -156,6 +156,7 @@ enum event_kind {
 	EVENT_BEGUN =
 		6, /* an account has its first process, which was not born into it; or is new */
 	EVENT_CGROUP_NEWS = 7, /* a cgroup has been made or removed */
+	EVENT_MEMORY = 8,      /* the tree holds more than is watched for (--exact-peak) */
 };
 
 #define MAX_TARGETS 64      /* processes that one attach names */
@@ -169,7 +170,7 @@ struct process_event {
 	struct process_record rec;
 };
 
-/* EVENT_EMPTY, EVENT_BEGUN */
+/* EVENT_EMPTY, EVENT_BEGUN; EVENT_MEMORY, without an account */
 struct account_event {
 	__u32 kind;
 	__u32 pad;

@@ -218,6 +218,14 @@ static inline void fixture_summary(struct summary *s)
 
 	*s = (struct summary){ .complete = true, .has_status = true, .outlived = 1 };
 	s->has_oom_kills = true;
+	s->limit = (struct limit_hit){ .text = "rss<2GiB",
+				       .is_end = true,
+				       .unit = UNIT_BYTES,
+				       .value = 3ULL << 30,
+				       .elapsed_ns = 1500000000,
+				       .has_process = true,
+				       .pid = 4711,
+				       .comm = "grow" };
 	fixture_sample(&first, 0);
 	fixture_sample(&second, 1);
 	summary_add_sample(s, &first);

@@ -136,8 +136,8 @@ static void unknown_keys_and_bad_values_name_file_and_line(void **state)
 			    "own:2: interval = soon is wrong: Time between samples");
 	assert_refused_text(FILE_OF_USER, "quiet = maybe\n",
 			    "own:1: quiet = maybe is wrong; allowed are yes and no");
-	assert_refused_text(FILE_OF_USER, "limit = 3\n",
-			    "own:1: limit is an option of bpfmon list; write it below [list]");
+	assert_refused_text(FILE_OF_USER, "columns = id\n",
+			    "own:1: columns is an option of bpfmon list; write it below [list]");
 	assert_refused_text(FILE_OF_USER, "[list]\ninterval = 1\n",
 			    "own:2: [list] has no option interval; bpfmon list --help");
 	assert_refused_text(FILE_OF_USER, "[lists]\n", "own:1: there is no section [lists]");
@@ -165,7 +165,7 @@ static void project_sets_harmless_options_only(void **state)
 		"span-samples exact-peak max-tasks wait-start duration sort json span "
 		"command host state since limit by each port run baseline fail-if significant "
 		"node user color note search columns csv all panel width for "
-		"node-memory ";
+		"node-memory soft-limit limit-grace ";
 	const struct option_group *group;
 	const struct option_row *row;
 

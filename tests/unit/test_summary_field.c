@@ -60,6 +60,8 @@ static void fill_summary(struct summary *s)
 	s->oom = (struct oom_kill){ .pid = 15, .comm = "b", .has_rss = true, .rss_bytes = 16 };
 	s->oom.limit_bytes = 17;
 	strcpy(s->oom.cgroup, "c");
+	s->limit = (struct limit_hit){ .text = "cpu<1h", .unit = UNIT_NS, .value = 21 };
+	s->limit.has_process = true;
 	sample_add_instance(&s->total, "device", "vda");
 	latencies_get(&s->latencies, "vda", 0)->count[3] = 20;
 	holders_add(&s->holders, &holder);

@@ -22,6 +22,9 @@ enum control_type {
 	CONTROL_READER,      /* agent: a client wants runs of the history, with its socket */
 	CONTROL_KEPT,        /* historian: runs so far (@when_ns), lost (@value), and why (@text) */
 	CONTROL_GREET,       /* historian: it needs the meta lines of all jobs again */
+	CONTROL_LIMIT,       /* collector: a limit is exceeded, of which @text says all, in JSON */
+	CONTROL_LIVING,      /* and live processes of a run that is to end: "PID:SERIAL "...; @value
+				is 1: those were all */
 	CONTROL_LIVE,        /* recorder: the status line is @text; launcher: it is in row @value */
 };
 

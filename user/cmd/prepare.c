@@ -110,7 +110,8 @@ void launch_prepare(struct launch_options *l, const struct recording_options *o,
 	r->nr_outputs = o->nr_outputs;
 	r->outputs_are_defaults = o->outputs_are_defaults;
 	r->force = o->force;
-	r->on_stall = o->on_stall;
+	r->on_stall = (struct event_command){ "on-stall", "BPFMON_STALL_REASON", o->on_stall, -1 };
+	r->on_limit = (struct event_command){ "on-limit", "BPFMON_LIMIT", NULL, -1 };
 	r->store = store_choose(o, caller, run->host);
 	r->quiet = o->quiet;
 	r->live = o->live;

@@ -8,6 +8,7 @@
 #include "cmd/prepare.h"
 #include "cmd/through_agent.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "launch/launcher.h"
@@ -16,6 +17,8 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#define LIMIT_GRACE_NS (10 * NSEC_PER_SEC)
 
 static int wait_parse(void *for_tree, const char *text)
 {
@@ -53,6 +56,10 @@ static const struct option_row run_rows[] = {
 	{ "own-cgroup", 0, NULL, false, "Give the command a cgroup: its peak, page cache and so on", flag_parse, AT(own_cgroup), GUARD_ENVIRONMENT },
 	{ "marks", 0, NULL, false, "Give the command a socket for many marks, without answers", flag_parse, AT(push.marks), GUARD_NONE },
 	{ "span-samples", 0, NULL, false, "At each sample also each span: see bpfmon span --help", flag_parse, AT(span_samples), GUARD_NONE },
+	{ "limit", 0, "KEY<VALUE", false, "End the run beyond it: rss<2GiB, wall<1h, process.cpu<10min", limit_hard_parse, AT(limits), GUARD_NONE },
+	{ "soft-limit", 0, "KEY<VALUE", false, "Only say when the run is beyond it; see --on-limit", limit_soft_parse, AT(limits), GUARD_NONE },
+	{ "on-limit", 0, "COMMAND", false, "Execute this by sh when the run is beyond a limit", text_parse, AT(on_limit), GUARD_ENVIRONMENT },
+	{ "limit-grace", 0, "TIME", false, "From SIGTERM to SIGKILL beyond a limit (default 10)", duration_parse, AT(limit_grace_ns), GUARD_NONE },
 	{ "metrics-udp", 0, "PORT", false, "Take metrics on this UDP port of the loopback (0: any)", metrics_udp_parse, AT(push), GUARD_ENVIRONMENT },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: the caller of sudo)", user_parse, 0, GUARD_LOWERS },
 	{ 0 }
@@ -78,7 +85,8 @@ static int run_parse(void *options, int argc, char **argv)
 	}
 	if (!o->common.is_after_dashes)
 		return mistaken_command_refuse(argv, o->common.words);
-	return recording_resolve(&o->recording, o->own_cgroup);
+	err = recording_resolve(&o->recording, o->own_cgroup);
+	return err ? err : limits_resolve(o->limit, &o->limits, &o->recording.wanted);
 }
 
 /* The other subcommands, in parts with their titles. */
@@ -127,7 +135,8 @@ static void run_help(void)
 	subcommands_print();
 	options_print_titled(&subcommand_run, run_titles);
 	recording_print_variables();
-	puts("Exit status: the command's; 125 bpfmon failed, 126 not executable, 127 not found.");
+	puts("Exit status: the command's; 124 a limit ended it, 125 bpfmon failed, 126 not "
+	     "executable, 127 not found.");
 }
 
 static int users_choose(const struct run_options *o, struct user *caller, struct user *run_as,
@@ -188,6 +197,10 @@ static int cmd_run(int argc, char **argv)
 	l.argv = o.common.words;
 	l.own_cgroup = o.own_cgroup;
 	l.push = o.push;
+	memcpy(l.request.limits, o.limit, sizeof(o.limit));
+	l.request.nr_limits = o.limits.nr;
+	l.recorder.on_limit.command = o.on_limit;
+	l.limit_grace_ns = o.limit_grace_ns ? o.limit_grace_ns : LIMIT_GRACE_NS;
 	l.request.wait_tree = o.wait_tree;
 	l.request.span_samples = o.span_samples;
 	if (memory_has_failed()) {

@@ -3,6 +3,7 @@
 #ifndef CMD_RUN_H
 #define CMD_RUN_H
 
+#include "cmd/limit_values.h"
 #include "cmd/recording_options.h"
 #include "launch/intake.h"
 
@@ -13,7 +14,11 @@ struct run_options {
 	bool span_samples;          /* what each span has used, at each sample */
 	struct intake_options push; /* what programs may push */
 	bool switch_user;
-	const char *user; /* NULL with switch_user: the one that called sudo */
+	struct limit_texts limits;
+	struct limit limit[MAX_LIMITS]; /* what these mean */
+	uint64_t limit_grace_ns;
+	const char *on_limit; /* NULL: nothing is executed */
+	const char *user;     /* NULL with switch_user: the one that called sudo */
 };
 
 #endif

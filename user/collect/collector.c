@@ -49,6 +49,11 @@ static void cgroup_take(void *context, const struct cgroup_event *e)
 	target_event(&((struct collector *)context)->tenant.job, e);
 }
 
+static void collector_memory(void *context)
+{
+	limit_watch_report(&((struct collector *)context)->tenant.job);
+}
+
 static const struct books_ops reports = {
 	.drain_begin = collector_drain_begin,
 	.total = report_total,
@@ -59,6 +64,7 @@ static const struct books_ops reports = {
 	.process = report_process,
 	.oom = report_oom,
 	.cgroup = cgroup_take,
+	.memory = collector_memory,
 };
 
 static void log_what_is_there(const struct collector *c, uint64_t took_ns)

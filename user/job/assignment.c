@@ -155,6 +155,9 @@ static void assignment_take_wishes(struct assignment *a, const struct request *r
 	a->spec.duration_ns = r->duration_ns;
 	a->spec.named_boot_ns = r->named_boot_ns;
 	a->spec.process_samples = r->process_samples;
+	memcpy(a->limits, r->limits, sizeof(a->limits));
+	a->spec.limits = a->limits;
+	a->spec.nr_limits = r->nr_limits;
 	a->spec.stalled_after_ns = r->stalled_after_ns;
 	a->spec.net_peers = r->net_peers;
 	a->spec.pss_ppm = r->pss_ppm;

@@ -21,6 +21,7 @@ struct assignment {
 	struct cgroup cgroup;        /* the command's own */
 	struct intake intake;
 	pid_t pids[REQUEST_PROCESSES];
+	struct limit limits[MAX_LIMITS];
 };
 
 /*

@@ -192,6 +192,7 @@ void job_publish(struct job *job)
 		spans_put_sample(job, smp);
 	job_hold_sample(job);
 	job_note_stall(job, smp->elapsed_ns);
+	limit_watch_check(job);
 }
 
 bool job_has_sample(const struct job *job)
@@ -282,6 +283,7 @@ struct account job_totals(struct job *job)
 
 void job_done(struct job *job)
 {
+	limit_watch_done(&job->limits);
 	memory_bound_done(&job->bound);
 	exact_peak_done(&job->exact);
 	pss_reader_leave(job->pss_reader);

@@ -13,6 +13,7 @@
 #include "job/cgroup_stat.h"
 #include "job/exact_peak.h"
 #include "job/heaviest.h"
+#include "job/limit_watch.h"
 #include "job/pss.h"
 #include "job/spans.h"
 #include "job/spec.h"
@@ -84,6 +85,7 @@ struct job {
 	struct spans spans;
 	struct cores cores;
 	struct stall stall;
+	struct limit_watch limits;
 	uint64_t unrepaired, repaired; /* at its end; losses of births, and what was made good */
 	uint64_t seeded_roots;         /* processes that were attached to */
 	struct account baseline;       /* what these had used before, in the books of a node */

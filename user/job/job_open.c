@@ -103,6 +103,7 @@ void job_init(struct job *job)
 {
 	memset(job, 0, sizeof(*job));
 	job->host_pressure.fd = -1;
+	limit_watch_init(&job->limits);
 	cgroup_stat_init(&job->cgroup);
 	pushed_init(&job->pushed);
 }
@@ -156,6 +157,7 @@ int job_open(struct job *job, const struct job_spec *spec, struct books *books, 
 	job_choose_metrics(job);
 	if (!spec->is_view)
 		job_open_files(job); /* at once: their values now are the baseline */
+	limit_watch_open(job);
 	if (!err && !books->whole_node)
 		books_name_seeded(books);
 	return err;

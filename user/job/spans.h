@@ -76,6 +76,10 @@ void spans_process(struct job *job, const struct process_record *r, struct proce
 		   bool is_left);
 void spans_oom(struct job *job, const struct account_key *key, const struct oom_kill *k);
 
+/* Sets what each has used by the last drain, live spans in it included. */
+void spans_add_up(struct spans *s);
+/* After that: what @s has used, and holds. */
+void span_take_sample(const struct job *job, const struct live_span *s, struct sample *smp);
 /* Adds what each has used so far, and its memory at the last drain, to @smp. */
 void spans_put_sample(struct job *job, struct sample *smp);
 /* Writes the lines of those that have ended, and removes their accounts. */

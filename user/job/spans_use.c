@@ -61,7 +61,7 @@ void spans_drain_end(struct job *job)
 }
 
 /* A span is later in the list than the one that it began in. */
-static void spans_add_up(struct spans *s)
+void spans_add_up(struct spans *s)
 {
 	for (size_t i = 0; i < s->nr; i++) {
 		s->all[i]->now = s->all[i]->own;
@@ -70,6 +70,12 @@ static void spans_add_up(struct spans *s)
 	for (size_t i = s->nr; i-- > 0;)
 		if (s->all[i]->above)
 			account_add(&s->all[i]->above->now, &s->all[i]->now);
+}
+
+void span_take_sample(const struct job *job, const struct live_span *s, struct sample *smp)
+{
+	job_put_totals(job, smp, &s->now);
+	memory_sum(s->rows.all, s->rows.nr, &job->run->usable, smp);
 }
 
 void spans_put_sample(struct job *job, struct sample *smp)
@@ -87,8 +93,7 @@ void spans_put_sample(struct job *job, struct sample *smp)
 			job->forgone++;
 			continue;
 		}
-		job_put_totals(job, &of_span, &s->now);
-		memory_sum(s->rows.all, s->rows.nr, &job->run->usable, &of_span);
+		span_take_sample(job, s, &of_span);
 		memcpy(at->value, of_span.value, sizeof(at->value));
 		at->have = of_span.have;
 	}

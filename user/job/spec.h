@@ -4,6 +4,7 @@
 #define JOB_SPEC_H
 
 #include "base/cgroup.h"
+#include "model/limit.h"
 #include "model/run.h"
 #include "push/inbox.h"
 #include "track/tracker.h"
@@ -33,11 +34,13 @@ struct job_spec {
 	unsigned net_peers;          /* the heaviest peers, at each sample; 0: none */
 	unsigned pss_ppm;            /* millionths of the time for reading PSS; 0: not read */
 	bool span_samples;           /* what each live span has used, at each sample */
-	uint64_t stalled_after_ns;   /* without work a run is stalled; 0: not asked for */
-	uint64_t pss_delay_ns;       /* that each read takes longer, for tests */
-	bool is_view;                /* it sums accounts that it does not own, of a node */
-	bool wait_tree;              /* go on until the last descendant has ended */
-	bool wait_start;             /* the run begins when the cgroup has its first process */
+	const struct limit *limits;  /* not owned */
+	unsigned nr_limits;
+	uint64_t stalled_after_ns; /* without work a run is stalled; 0: not asked for */
+	uint64_t pss_delay_ns;     /* that each read takes longer, for tests */
+	bool is_view;              /* it sums accounts that it does not own, of a node */
+	bool wait_tree;            /* go on until the last descendant has ended */
+	bool wait_start;           /* the run begins when the cgroup has its first process */
 };
 
 #endif

@@ -110,7 +110,7 @@ static enum progress progress_after(struct tenant *t, const struct control *c)
 		return OVER; /* the regular end of an attachment */
 	if (c->type == CONTROL_ENDED) {
 		summary_set_status(&t->job.summary, c->value);
-		return spec->wait_tree ? COMMAND_ENDED : OVER;
+		return spec->wait_tree || t->job.limits.is_ending ? COMMAND_ENDED : OVER;
 	}
 	tenant_set_incomplete(t, t->progress == RUNNING
 					 ? "stopped before the command had ended"
@@ -155,11 +155,14 @@ void tenant_attend(struct tenant *t)
 	job_release_overdue(&t->job);
 	job_take_pushed(&t->job);
 	span_desk_attend(&t->desk);
+	limit_watch_attend(&t->job);
 }
 
 int tenant_wait(struct tenant *t, int wait_ms)
 {
-	return job_pushed_wait(&t->job, job_pss_wait(&t->job, span_desk_wait(&t->desk, wait_ms)));
+	wait_ms =
+		job_pushed_wait(&t->job, job_pss_wait(&t->job, span_desk_wait(&t->desk, wait_ms)));
+	return limit_watch_wait(&t->job, wait_ms);
 }
 
 void tenant_close_job(struct tenant *t)

@@ -2,6 +2,7 @@
 #include "launch/attend.h"
 
 #include "base/control.h"
+#include "base/log.h"
 #include "launch/signals.h"
 #include "launch/stop.h"
 
@@ -22,6 +23,7 @@ static void attendance_reap(struct attendance *a)
 			a->has_stopped_too |= signals_stop_too(WSTOPSIG(status));
 		} else if (pid == a->command) {
 			a->command_ended = true;
+			a->limits.command = 0;
 			a->command_status = status;
 			role_send(&roles->collector, CONTROL_ENDED, status, 0);
 		} else if (!WIFSTOPPED(status)) { /* a role may be stopped, too */
@@ -100,6 +102,9 @@ void attendance_run(struct attendance *a)
 	const int wait_ms = signals_read_all(a->signal_fd);
 	struct signalfd_siginfo si;
 
+	a->limits.command = a->command;
+	a->roles->summary.limits = &a->limits;
+
 	while (!attendance_is_over(a)) {
 		last_summary_wait(&a->roles->summary, a->signal_fd, a->roles->line.fd, wait_ms);
 		/* first: stopping this process takes the SIGCONT before it off the queue */
@@ -111,7 +116,13 @@ void attendance_run(struct attendance *a)
 		/* the collector may have sent it as its last act */
 		last_summary_advance(&a->roles->summary);
 		status_line_advance(&a->roles->line);
+		if (a->limits.has_given_up && !a->is_detached) {
+			log_warn("not all processes of the run have ended: they are left running");
+			attendance_detach(a);
+		}
 	}
 	roles_stop(a->roles, ROLES_GRACE_MS);
+	a->roles->summary.limits = NULL;
+	limit_end_done(&a->limits);
 	attendance_reap(a);
 }

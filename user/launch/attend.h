@@ -4,6 +4,7 @@
 #define LAUNCH_ATTEND_H
 
 #include "launch/end_request.h"
+#include "launch/limit_end.h"
 #include "launch/roles.h"
 
 struct attendance {
@@ -11,7 +12,8 @@ struct attendance {
 	struct roles *roles; /* not owned */
 	int signal_fd;
 	struct end_requests
-		requests; /* SIGTERM; when the command has ended or is left, all of them */
+		requests;        /* SIGTERM; when the command has ended or is left, all of them */
+	struct limit_end limits; /* what it is ended with, and whether it is */
 	bool command_ended;
 	int command_status;   /* of wait(2) */
 	bool is_detached;     /* the run is closed, whatever goes on still */

@@ -60,6 +60,8 @@ static void last_summary_receive(struct last_summary *l)
 			return;
 		if (got == 1 && c.type == CONTROL_SUMMARY)
 			last_summary_take(l);
+		else if (got == 1 && l->limits)
+			limit_end_take(l->limits, &c);
 		else if (got != 1)
 			l->fd = -1;
 	}

@@ -5,14 +5,16 @@
 #define LAUNCH_LAST_SUMMARY_H
 
 #include "base/message.h"
+#include "launch/limit_end.h"
 
 #include <poll.h>
 
 struct last_summary {
 	struct message message;
-	int fd;        /* to the collector, not owned; -1: nothing comes any more */
-	bool is_quiet; /* it is received, but not shown */
-	char *text;    /* owned; what is being written */
+	int fd;                   /* to the collector, not owned; -1: nothing comes any more */
+	struct limit_end *limits; /* gets what else the collector sends, not owned */
+	bool is_quiet;            /* it is received, but not shown */
+	char *text;               /* owned; what is being written */
 	size_t length, done;
 	uint64_t until_ns; /* the rest is given up then */
 };

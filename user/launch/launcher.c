@@ -55,6 +55,8 @@ static int launcher_end_by(int sig)
 
 static int launcher_finish(const struct attendance *a)
 {
+	if (limit_end_has_begun(&a->limits))
+		return EXIT_LIMIT;
 	if (!a->command_ended) {
 		log_warn("asked twice to end: the command (process %d) is left running",
 			 a->command);
@@ -181,7 +183,10 @@ int launcher_run(struct launch_options *o)
 	if (!code) {
 		l.attendance = (struct attendance){ .command = l.command.pid,
 						    .roles = &l.roles,
-						    .signal_fd = l.signal_fd };
+						    .signal_fd = l.signal_fd,
+						    .limits = { .grace_ns = o->limit_grace_ns } };
+		if (o->own_cgroup)
+			l.attendance.limits.cgroup = &l.cgroup.cg;
 		attendance_run(&l.attendance);
 	}
 	intake_remove(&l.intake);

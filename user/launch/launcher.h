@@ -26,6 +26,7 @@ struct launch_options {
 	size_t nr_targets;
 	const char *target_job;             /* or a job of the node, which its agent knows */
 	int agent_fd;                       /* connected to it, owned; -1: without one */
+	uint64_t limit_grace_ns;            /* from SIGTERM to SIGKILL, beyond a limit */
 	struct run *run;                    /* what its caller knows of it; the rest is filled in */
 	struct request request;             /* for the collector; descriptors are filled in */
 	struct collector_options collector; /* descriptors and pids are filled in, in both */

@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/privilege.h"
 #include "base/seccomp.h"
-#include "record/on_stall.h"
+#include "record/event_command.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -52,9 +52,8 @@ static void recorder_role_run(struct launch_options *options, int control_fd, in
 			     "the recorder could not give up its privileges");
 		_exit(1);
 	}
-	o->on_stall_fd = o->on_stall ? on_stall_start(o->on_stall) : -1;
-	if (o->on_stall && o->on_stall_fd < 0)
-		log_warn("--on-stall: nothing will be executed: %s", strerror(-o->on_stall_fd));
+	event_command_start(&o->on_stall);
+	event_command_start(&o->on_limit);
 	seccomp_install(SECCOMP_RECORDER);
 	o->control_fd = control_fd;
 	o->stream_fd = stream_fd;

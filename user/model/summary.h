@@ -6,6 +6,7 @@
 #include "model/block_latency.h"
 #include "model/cores.h"
 #include "model/holder.h"
+#include "model/limit.h"
 #include "model/process.h"
 #include "model/sample.h"
 
@@ -76,7 +77,8 @@ struct summary {
 	uint64_t samples, late_ticks;
 	bool has_oom_kills;
 	uint64_t oom_kills;
-	struct oom_kill oom; /* the last of them, or that of the command */
+	struct limit_hit limit; /* the one for which the run was ended, or the last */
+	struct oom_kill oom;    /* the last of them, or that of the command */
 	uint64_t processes_total;
 	struct sample total; /* counters: the last value; gauges: unused */
 	struct block_latencies latencies;

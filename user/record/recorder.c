@@ -5,8 +5,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "record/observers.h"
-#include "record/on_stall.h"
 #include "record/stall_reason.h"
+#include "view/limit_text.h"
+#include "wire/limits.h"
 #include "wire/writer.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ static const char out_of_memory[] = "the recorder ran out of memory: lines are m
 
 struct recorder {
 	struct observers observers;
-	int on_stall_fd; /* not owned; -1: nothing is executed */
+	const struct event_command *on_stall, *on_limit; /* not owned */
 	struct line line;
 	struct summary folded; /* of the lines so far, in case no summary arrives */
 	bool has_begun, has_summary;
@@ -49,6 +50,24 @@ static void recorder_end_observers(struct recorder *r)
 	observers_end(&r->observers, &r->line.summary);
 }
 
+/* Without memory for the text it is executed without one. */
+static void recorder_note_limit(struct recorder *r)
+{
+	const char *event = line_get_event(&r->line);
+	struct limit_hit hit;
+	char *text = NULL;
+	size_t length;
+	FILE *f;
+
+	if (!event || strcmp(event, "limit") != 0 || !limit_hit_read(&hit, r->line.tree))
+		return;
+	f = open_memstream(&text, &length);
+	if (f)
+		limit_text(f, &hit);
+	event_command_execute(r->on_limit, f && !fclose(f) ? text : hit.text);
+	free(text);
+}
+
 static void recorder_give_line(struct recorder *r, const char *text, size_t length)
 {
 	if (!r->has_begun) {
@@ -56,8 +75,10 @@ static void recorder_give_line(struct recorder *r, const char *text, size_t leng
 		observers_begin(&r->observers);
 	}
 	observers_line(&r->observers, &r->line, text, length);
-	if (r->on_stall_fd >= 0 && line_is_stall(&r->line))
-		on_stall_execute(r->on_stall_fd, stall_reason_of(&r->line));
+	if (line_is_stall(&r->line))
+		event_command_execute(r->on_stall, stall_reason_of(&r->line));
+	else if (r->on_limit->command)
+		recorder_note_limit(r);
 	if (r->line.kind == LINE_SAMPLE)
 		summary_add_sample(&r->folded, &r->line.sample);
 	else if (r->line.kind == LINE_PROCESS)
@@ -191,7 +212,8 @@ static int recorder_open(struct recorder *r, const struct recorder_options *o)
 {
 	if (!r || recorder_make_room(r) || memory_failures_of_thread())
 		return -ENOMEM;
-	r->on_stall_fd = o->on_stall ? o->on_stall_fd : -1;
+	r->on_stall = &o->on_stall;
+	r->on_limit = &o->on_limit;
 	return observers_open(&r->observers, o, &r->with_readers);
 }
 

@@ -3,6 +3,7 @@
 #ifndef RECORD_RECORDER_H
 #define RECORD_RECORDER_H
 
+#include "record/event_command.h"
 #include "record/observer.h"
 
 #include <stdbool.h>
@@ -25,10 +26,9 @@ struct recorder_options {
 	bool stdout_is_closed; /* descriptor 1 is a placeholder */
 	const char *template;  /* what stands for the text summary; NULL: it is as usual */
 	const char *as_user;   /* for messages; NULL: the role kept its rights */
-	const char *on_stall;  /* a command; NULL: none */
-	int on_stall_fd;       /* to its process; -1: there is none */
-	int control_fd;        /* to the launcher */
-	int stream_fd;         /* from the collector */
+	struct event_command on_stall, on_limit;
+	int control_fd; /* to the launcher */
+	int stream_fd;  /* from the collector */
 };
 
 /* Runs the role to its end. 0, or a negative errno that was reported to the launcher. */

@@ -153,6 +153,10 @@ static int event_take(void *context, void *data, size_t size)
 		if (b->ops->node_begun)
 			b->ops->node_begun(b->context, &((struct account_event *)data)->account);
 		break;
+	case EVENT_MEMORY:
+		if (b->ops->memory)
+			b->ops->memory(b->context);
+		break;
 	case EVENT_EMPTY: /* without a callback the event wakes the loop, which checks */
 		if (b->ops->node_empty)
 			b->ops->node_empty(b->context, &((struct account_event *)data)->account);

@@ -34,6 +34,8 @@ struct books_ops {
 	void (*oom)(void *owner, const struct oom_event *e);
 	/* A change of the cgroup that is followed. */
 	void (*cgroup)(void *context, const struct cgroup_event *e);
+	/* The tree holds more memory than was watched for; NULL: nothing is. */
+	void (*memory)(void *context);
 	/* Of a whole node, else NULL: the same of all accounts, of any owner; */
 	void (*node_total)(void *context, const struct account_key *key,
 			   const struct account *total);

@@ -75,6 +75,11 @@ void tracker_settle_births(struct tracker *t)
 	t->births_missed = births_lost(t);
 }
 
+void tracker_watch_memory(struct tracker *t, uint64_t bytes)
+{
+	t->skel->bss->watched_pages = bytes / (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 void tracker_freeze_peak(struct tracker *t)
 {
 	t->skel->bss->peak_is_frozen = true;

@@ -127,6 +127,8 @@ uint64_t tracker_socket_misses(const struct tracker *t);
 
 /* Computes the births that were missed, of which there is only an upper bound until then. */
 void tracker_settle_births(struct tracker *t);
+/* With exact_peak: reports once when the tree holds more than @bytes; 0: nothing. */
+void tracker_watch_memory(struct tracker *t, uint64_t bytes);
 /* From now on the exact peak, and what each address space held then, does not change. */
 void tracker_freeze_peak(struct tracker *t);
 

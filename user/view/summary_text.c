@@ -3,6 +3,7 @@
 
 #include "view/format.h"
 #include "view/instances_text.h"
+#include "view/limit_text.h"
 #include "view/memory_text.h"
 #include "view/net_text.h"
 #include "view/programs_text.h"
@@ -87,6 +88,16 @@ static void summary_put_oom(FILE *f, const struct summary *s)
 	} else {
 		fputs("; the whole machine had no room\n", f);
 	}
+}
+
+static void summary_put_limit(FILE *f, const struct summary *s)
+{
+	if (!s->limit.text[0])
+		return;
+	fprintf(f, "  %-12s", s->limit.is_end ? "ENDED" : "limit");
+	fputs("beyond ", f);
+	limit_text(f, &s->limit);
+	fputc('\n', f);
 }
 
 static void summary_put_cpu(FILE *f, const struct summary *s)
@@ -267,6 +278,7 @@ static char *summary_unfolded_text(const struct summary *s, const struct summary
 		summary_put_oom(f, s);
 	else
 		summary_put_trouble(f, s);
+	summary_put_limit(f, s);
 	answer_text(f, v->answer ? v->answer : &own);
 	time_text(f, &s->total, width);
 	summary_put_cpu(f, s);

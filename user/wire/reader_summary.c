@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The summary line read back: the rows of summary.def, each read as its type says. */
 #include "model/summary_field.h"
+#include "wire/limits.h"
 #include "wire/reader_parts.h"
 
 #include <stdio.h>
@@ -70,6 +71,11 @@ static bool field_read_losses(struct summary *s, const struct summary_field *f, 
 			summary_add_loss(s, name, count);
 	s->complete = is_complete; /* the line has that itself */
 	return true;
+}
+
+static bool field_read_limit(struct summary *s, const struct summary_field *f, const json_t *o)
+{
+	return limit_hit_read(&s->limit, json_object_get(o, f->key));
 }
 
 static bool field_read_oom(struct summary *s, const struct summary_field *f, const json_t *o)
@@ -182,13 +188,21 @@ static bool field_read_programs(struct summary *s, const struct summary_field *f
 }
 
 static read_fn *const field_readers[NR_SUMMARY_TYPES] = {
-	[TYPE_NUMBER] = summary_field_read_number, [TYPE_DERIVED] = summary_field_read_number,
-	[TYPE_TRUTH] = field_read_truth,           [TYPE_TEXT] = summary_field_read_text,
-	[TYPE_STATUS] = field_read_status,         [TYPE_OBJECT] = field_read_object,
-	[TYPE_LOSSES] = field_read_losses,         [TYPE_OOM] = field_read_oom,
-	[TYPE_COUNTERS] = field_read_counters,     [TYPE_HOLDERS] = field_read_holders,
-	[TYPE_OTHERS] = field_read_others,         [TYPE_PROGRAMS] = field_read_programs,
-	[TYPE_INSTANCES] = field_read_instances,   [TYPE_LATENCIES] = field_read_latencies,
+	[TYPE_NUMBER] = summary_field_read_number,
+	[TYPE_DERIVED] = summary_field_read_number,
+	[TYPE_TRUTH] = field_read_truth,
+	[TYPE_TEXT] = summary_field_read_text,
+	[TYPE_STATUS] = field_read_status,
+	[TYPE_OBJECT] = field_read_object,
+	[TYPE_LIMIT] = field_read_limit,
+	[TYPE_LOSSES] = field_read_losses,
+	[TYPE_OOM] = field_read_oom,
+	[TYPE_COUNTERS] = field_read_counters,
+	[TYPE_HOLDERS] = field_read_holders,
+	[TYPE_OTHERS] = field_read_others,
+	[TYPE_PROGRAMS] = field_read_programs,
+	[TYPE_INSTANCES] = field_read_instances,
+	[TYPE_LATENCIES] = field_read_latencies,
 };
 
 /* A member that several rows decide is true where each of them is there. */

@@ -6,6 +6,7 @@
 #include "model/process_sample.h"
 #include "model/sample.h"
 #include "wire/fields.h"
+#include "wire/limits.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -112,6 +113,7 @@ void request_write(struct jsonw *j, const struct request *r)
 			jsonw_string(j, NULL, metric_get((enum metric_id)i)->key);
 	jsonw_array_end(j);
 	fields_write(j, fields, r);
+	run_limits_write(j, r->limits, r->nr_limits);
 	jsonw_array(j, "descriptors");
 	request_list(r, j, NULL);
 	jsonw_array_end(j);
@@ -210,6 +212,8 @@ static int request_check(const struct request *r, char *why, size_t size)
 		return fields_refuse("descriptors", "lacks what is to be followed", why, size);
 	if (r->follow == FOLLOW_COMMAND && r->nr_pids != 1)
 		return fields_refuse("descriptors", "has several commands", why, size);
+	if (r->nr_limits && r->follow != FOLLOW_COMMAND)
+		return fields_refuse("limits", "are for a command", why, size);
 	if (r->wait_start && r->follow != FOLLOW_CGROUP)
 		return fields_refuse("wait_start", "is for a cgroup", why, size);
 	if (r->processes && r->follow != FOLLOW_JOB)
@@ -220,8 +224,8 @@ static int request_check(const struct request *r, char *why, size_t size)
 static int request_read_object(struct request *r, json_t *o, const int *fds, size_t nr_fds,
 			       char *why, size_t size)
 {
-	static const char *const others[] = { "kind",    "version",     "follow",
-					      "metrics", "descriptors", NULL };
+	static const char *const others[] = { "kind",        "version", "follow", "metrics",
+					      "descriptors", "limits",  NULL };
 	const char *kind = json_string_value(json_object_get(o, "kind"));
 	const json_t *version = json_object_get(o, "version");
 	int err;
@@ -237,6 +241,9 @@ static int request_read_object(struct request *r, json_t *o, const int *fds, siz
 		err = request_read_follow(r, json_object_get(o, "follow"), why, size);
 	if (!err)
 		err = request_read_wanted(r, json_object_get(o, "metrics"), why, size);
+	if (!err)
+		err = run_limits_read(r->limits, &r->nr_limits, json_object_get(o, "limits"), why,
+				      size);
 	if (!err)
 		err = request_read_descriptors(r, json_object_get(o, "descriptors"), fds, nr_fds,
 					       why, size);

@@ -9,6 +9,7 @@
 #define WIRE_REQUEST_H
 
 #include "base/json.h"
+#include "model/limit.h"
 #include "model/metric.h"
 
 #include <sys/types.h>
@@ -47,13 +48,15 @@ struct request {
 	uint32_t process_samples;  /* of the heaviest live ones, at each sample; 0: none */
 	uint32_t net_peers;        /* the heaviest peers, at each sample; 0: none */
 	uint32_t pss_ppm;          /* millionths of the time for reading PSS; 0: it is not read */
-	bool exact_peak;           /* follow every change of resident memory */
-	bool no_args;              /* arguments are not read */
-	bool span_samples;         /* what each live span has used, at each sample */
-	bool wait_tree;            /* go on until the last descendant has ended */
-	bool wait_start;           /* the run begins when the cgroup has its first process */
-	bool once;      /* of a node: what there is now, up to the line of the agent itself */
-	bool processes; /* of one of its jobs: the live processes too, at each sample */
+	struct limit limits[MAX_LIMITS]; /* of a command */
+	unsigned nr_limits;
+	bool exact_peak;   /* follow every change of resident memory */
+	bool no_args;      /* arguments are not read */
+	bool span_samples; /* what each live span has used, at each sample */
+	bool wait_tree;    /* go on until the last descendant has ended */
+	bool wait_start;   /* the run begins when the cgroup has its first process */
+	bool once;         /* of a node: what there is now, up to the line of the agent itself */
+	bool processes;    /* of one of its jobs: the live processes too, at each sample */
 	char job[REQUEST_JOB_BYTES];     /* its id, where one is followed; or the query */
 	char spans[REQUEST_SPANS_BYTES]; /* abstract name at which an agent is to listen for spans
 					  */

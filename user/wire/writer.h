@@ -41,6 +41,7 @@ void write_summary(struct jsonw *j, const struct summary *s);
 void write_span(struct jsonw *j, const struct span *s);
 
 /* An event of its own kind: a process that the kernel killed for lack of memory. */
+void write_limit(struct jsonw *j, const struct run *run, const struct limit_hit *hit);
 void write_oom(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
 	       const struct oom_kill *k);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Lines of kind event. */
+#include "wire/limits.h"
 #include "wire/parts.h"
 #include "wire/writer.h"
 
@@ -59,6 +60,13 @@ void write_oom(struct jsonw *j, const struct run *run, uint64_t elapsed_ns,
 {
 	event_begin(j, run, elapsed_ns, "oom_kill");
 	oom_write(j, k);
+	line_end(j);
+}
+
+void write_limit(struct jsonw *j, const struct run *run, const struct limit_hit *hit)
+{
+	event_begin(j, run, hit->elapsed_ns, "limit");
+	limit_hit_write(j, hit);
 	line_end(j);
 }
 

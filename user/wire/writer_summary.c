@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The lines of the run and of its spans: the rows of summary.def, each written as its type says. */
 #include "model/summary_field.h"
+#include "wire/limits.h"
 #include "wire/parts.h"
 #include "wire/writer.h"
 
@@ -50,6 +51,14 @@ static void field_write_losses(struct jsonw *j, const struct summary *s,
 	jsonw_object(j, f->key);
 	for (size_t i = 0; i < s->nr_losses; i++)
 		jsonw_uint(j, s->losses[i].name, s->losses[i].count);
+	jsonw_object_end(j);
+}
+
+static void field_write_limit(struct jsonw *j, const struct summary *s,
+			      const struct summary_field *f)
+{
+	jsonw_object(j, f->key);
+	limit_hit_write(j, &s->limit);
 	jsonw_object_end(j);
 }
 
@@ -159,13 +168,21 @@ static void field_write_programs(struct jsonw *j, const struct summary *s,
 typedef void write_fn(struct jsonw *j, const struct summary *s, const struct summary_field *f);
 
 static write_fn *const field_writers[NR_SUMMARY_TYPES] = {
-	[TYPE_NUMBER] = field_write_number,       [TYPE_DERIVED] = field_write_number,
-	[TYPE_TRUTH] = field_write_truth,         [TYPE_TEXT] = field_write_text,
-	[TYPE_STATUS] = field_write_status,       [TYPE_OBJECT] = field_write_object,
-	[TYPE_LOSSES] = field_write_losses,       [TYPE_OOM] = field_write_oom,
-	[TYPE_COUNTERS] = field_write_counters,   [TYPE_HOLDERS] = field_write_holders,
-	[TYPE_OTHERS] = field_write_others,       [TYPE_PROGRAMS] = field_write_programs,
-	[TYPE_INSTANCES] = field_write_instances, [TYPE_LATENCIES] = field_write_latencies,
+	[TYPE_NUMBER] = field_write_number,
+	[TYPE_DERIVED] = field_write_number,
+	[TYPE_TRUTH] = field_write_truth,
+	[TYPE_TEXT] = field_write_text,
+	[TYPE_STATUS] = field_write_status,
+	[TYPE_OBJECT] = field_write_object,
+	[TYPE_LIMIT] = field_write_limit,
+	[TYPE_LOSSES] = field_write_losses,
+	[TYPE_OOM] = field_write_oom,
+	[TYPE_COUNTERS] = field_write_counters,
+	[TYPE_HOLDERS] = field_write_holders,
+	[TYPE_OTHERS] = field_write_others,
+	[TYPE_PROGRAMS] = field_write_programs,
+	[TYPE_INSTANCES] = field_write_instances,
+	[TYPE_LATENCIES] = field_write_latencies,
 };
 
 static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "record/on_stall.h"
+#include "record/event_command.h"
+
+#include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define REASON_BYTES 1024
+#define TEXT_BYTES 1024
 
 /* As for any command: of the recorder it has the rights, not what that ignores or blocks. */
-static void command_become(const char *command, const char *reason)
+static void command_become(const struct event_command *c, const char *text)
 {
 	sigset_t none;
 
@@ -22,17 +24,17 @@ static void command_become(const char *command, const char *reason)
 		signal(sig, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	setenv("BPFMON_STALL_REASON", reason, 1);
-	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	setenv(c->variable, text, 1);
+	execl("/bin/sh", "sh", "-c", c->command, (char *)NULL);
 	_exit(127);
 }
 
-static void command_run(const char *command, const char *reason)
+static void command_run(const struct event_command *c, const char *text)
 {
 	pid_t pid = fork();
 
 	if (!pid)
-		command_become(command, reason);
+		command_become(c, text);
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 }
@@ -49,22 +51,22 @@ static void descriptors_reduce(int fd)
 	syscall(SYS_close_range, (unsigned)fd + 1, ~0U, 0);
 }
 
-static void stalls_wait(int fd, const char *command)
+static void events_wait(int fd, const struct event_command *c)
 {
-	char reason[REASON_BYTES];
+	char text[TEXT_BYTES];
 	ssize_t n;
 
 	descriptors_reduce(fd);
-	while ((n = recv(fd, reason, sizeof(reason) - 1, 0)) > 0 || (n < 0 && errno == EINTR)) {
+	while ((n = recv(fd, text, sizeof(text) - 1, 0)) > 0 || (n < 0 && errno == EINTR)) {
 		if (n < 0)
 			continue;
-		reason[n - 1] = '\0'; /* a blank, so that no reason is no message of 0 bytes */
-		command_run(command, reason);
+		text[n - 1] = '\0'; /* a blank, so that no text is no message of 0 bytes */
+		command_run(c, text);
 	}
 	_exit(0);
 }
 
-int on_stall_start(const char *command)
+static int event_command_fork(const struct event_command *c)
 {
 	int fds[2];
 	pid_t pid;
@@ -74,7 +76,7 @@ int on_stall_start(const char *command)
 	pid = fork();
 	if (!pid) {
 		close(fds[0]);
-		stalls_wait(fds[1], command);
+		events_wait(fds[1], c);
 	}
 	close(fds[1]);
 	if (pid > 0)
@@ -83,12 +85,23 @@ int on_stall_start(const char *command)
 	return -errno;
 }
 
-void on_stall_execute(int fd, const char *reason)
+void event_command_start(struct event_command *c)
 {
-	char text[REASON_BYTES];
-	size_t n = strnlen(reason, sizeof(text) - 1);
+	int fd = c->command ? event_command_fork(c) : -1;
 
-	memcpy(text, reason, n);
-	text[n] = ' ';
-	send(fd, text, n + 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	c->fd = fd < 0 ? -1 : fd;
+	if (c->command && fd < 0)
+		log_warn("--%s: nothing will be executed: %s", c->option, strerror(-fd));
+}
+
+void event_command_execute(const struct event_command *c, const char *text)
+{
+	char message[TEXT_BYTES];
+	size_t n = strnlen(text, sizeof(message) - 1);
+
+	if (!c->command || c->fd < 0)
+		return;
+	memcpy(message, text, n);
+	message[n] = ' ';
+	send(c->fd, message, n + 1, MSG_DONTWAIT | MSG_NOSIGNAL);
 }

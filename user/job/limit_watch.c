@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "job/limit_watch.h"
+
+#include "base/clock.h"
+#include "base/control.h"
+#include "job/job.h"
+#include "wire/limits.h"
+#include "wire/writer.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+void limit_watch_init(struct limit_watch *l)
+{
+	*l = (struct limit_watch){ .memory_fd = -1 };
+}
+
+void limit_watch_done(struct limit_watch *l)
+{
+	if (l->memory_fd >= 0)
+		close(l->memory_fd);
+	limit_watch_init(l);
+}
+
+/* Sets the limits that the run is nearest to. */
+static void limit_watch_aim(struct job *job)
+{
+	struct limit_watch *l = &job->limits;
+
+	l->memory_at = l->wall_at = 0;
+	for (unsigned i = 0; i < job->spec->nr_limits; i++) {
+		uint64_t *at;
+		const struct limit *limit = &job->spec->limits[i];
+
+		if (l->is_hit[i] || limit->of != LIMIT_OF_RUN)
+			continue;
+		if (limit->is_wall)
+			at = &l->wall_at;
+		else if (limit->parts[0] == M_rss)
+			at = &l->memory_at;
+		else
+			continue;
+		if (!*at || limit->most < *at)
+			*at = limit->most;
+	}
+	if (job->spec->tracker.exact_peak)
+		tracker_watch_memory(&job->books->tracker, l->memory_at);
+}
+
+void limit_watch_open(struct job *job)
+{
+	const struct cgroup *cgroup = &job->own_cgroup.cg;
+	char path[sizeof(cgroup->path) + 32];
+
+	if (!job->spec->nr_limits)
+		return;
+	limit_watch_aim(job);
+	if (!job->limits.memory_at || !*cgroup->path)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", cgroup->path,
+		 cgroup->is_v2 ? "memory.current" : "memory.usage_in_bytes");
+	job->limits.memory_fd = open(path, O_RDONLY | O_CLOEXEC);
+	job->limits.next_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+/* The sum of what @l is of. False: that is not known. */
+static bool limit_value(const struct limit *l, const struct sample *smp, uint64_t *value)
+{
+	*value = 0;
+	for (unsigned i = 0; i < l->nr_parts; i++) {
+		if (!sample_has(smp, l->parts[i]))
+			return false;
+		*value += smp->value[l->parts[i]];
+	}
+	return true;
+}
+
+static void hit_set_process(struct limit_hit *hit, struct job *job, const struct drain_row *row)
+{
+	struct process_record r;
+
+	hit->has_process = true;
+	hit->pid = (int32_t)row->pid;
+	if (!tracker_process(&job->books->tracker, row, &r, NULL))
+		comm_copy(hit->comm, r.comm, sizeof(r.comm));
+}
+
+/* What one live process has of it; 0: nothing, or that is not known. */
+static uint64_t process_value(struct job *job, const struct limit *l, const struct drain_row *row)
+{
+	struct process_record r;
+	struct process_sample p;
+
+	if (l->is_wall)
+		return job->books->drain_boot_ns > row->start_boot_ns
+			       ? job->books->drain_boot_ns - row->start_boot_ns
+			       : 0;
+	process_sample_take(&p, job, row, 0);
+	if (metric_has(&p.have, l->parts[0]))
+		return p.value[l->parts[0]];
+	if (l->parts[0] == M_cpu && !tracker_process(&job->books->tracker, row, &r, NULL))
+		return r.counters.cpu;
+	return 0;
+}
+
+/* The live process that has the most of it; NULL: that cannot be told of one. */
+static const struct drain_row *rows_find_most(struct job *job, const struct limit *l,
+					      const struct row_list *rows, uint64_t *most)
+{
+	const struct drain_row *found = NULL;
+
+	*most = 0;
+	for (size_t i = 0; i < rows->nr; i++) {
+		uint64_t value = process_value(job, l, rows->all[i]);
+
+		if (rows->all[i]->end_boot_ns || value <= *most)
+			continue;
+		*most = value;
+		found = rows->all[i];
+	}
+	return found;
+}
+
+static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit *hit)
+{
+	const struct sample *smp = &job->held.smp;
+	const struct drain_row *row;
+	uint64_t most;
+
+	hit->value = smp->elapsed_ns;
+	if (!l->is_wall && !limit_value(l, smp, &hit->value))
+		return false;
+	if (l->parts[0] == M_rss && !l->is_wall && job->limits.told_bytes > hit->value)
+		hit->value = job->limits.told_bytes;
+	if (hit->value <= l->most)
+		return false;
+	row = l->is_wall ? NULL : rows_find_most(job, l, &job->rows, &most);
+	if (row)
+		hit_set_process(hit, job, row);
+	return true;
+}
+
+static bool process_exceeds(struct job *job, const struct limit *l, struct limit_hit *hit)
+{
+	const struct drain_row *row = rows_find_most(job, l, &job->rows, &hit->value);
+
+	if (!row || hit->value <= l->most)
+		return false;
+	hit_set_process(hit, job, row);
+	return true;
+}
+
+static bool span_exceeds(struct job *job, const struct limit *l, struct limit_hit *hit)
+{
+	for (size_t i = 0; i < job->spans.nr; i++) {
+		const struct live_span *s = job->spans.all[i];
+		const struct drain_row *row;
+		struct sample smp = { 0 };
+		uint64_t most;
+
+		span_take_sample(job, s, &smp);
+		hit->value = job->books->drain_boot_ns > s->start_boot_ns
+				     ? job->books->drain_boot_ns - s->start_boot_ns
+				     : 0;
+		if ((!l->is_wall && !limit_value(l, &smp, &hit->value)) || hit->value <= l->most)
+			continue;
+		row = rows_find_most(job, l, &s->rows, &most);
+		if (row)
+			hit_set_process(hit, job, row);
+		return true;
+	}
+	return false;
+}
+
+static void limit_note_hit(struct job *job, const struct limit *l, struct limit_hit *hit)
+{
+	char text[sizeof(((struct control *)0)->text)];
+	struct jsonw j = { 0 };
+
+	memcpy(hit->text, l->text, sizeof(hit->text));
+	hit->is_end = !l->is_soft;
+	hit->unit = limit_unit(l);
+	hit->elapsed_ns = job->held.smp.elapsed_ns;
+	if (!job->summary.limit.is_end)
+		job->summary.limit = *hit;
+	write_limit(&job->json, job->run, hit);
+	feeds_put(&job->feeds, &job->json);
+	jsonw_object(&j, NULL);
+	limit_hit_write(&j, hit);
+	jsonw_object_end(&j);
+	if (!j.failed && j.used < sizeof(text)) {
+		snprintf(text, sizeof(text), "%.*s", (int)j.used, j.text);
+		control_send(job->spec->control_fd, CONTROL_LIMIT, hit->is_end, 0, text);
+	}
+	jsonw_done(&j);
+	if (hit->is_end && !job->limits.is_ending)
+		limit_watch_begin_end(job);
+}
+
+void limit_watch_check(struct job *job)
+{
+	static bool (*const exceeds[NR_LIMIT_OF])(struct job *, const struct limit *,
+						  struct limit_hit *) = {
+		[LIMIT_OF_RUN] = run_exceeds,
+		[LIMIT_OF_PROCESS] = process_exceeds,
+		[LIMIT_OF_SPAN] = span_exceeds,
+	};
+	bool is_any = false;
+
+	if (job->state != JOB_RUNS || job->limits.is_ending)
+		return;
+	if (job->spans.nr)
+		spans_add_up(&job->spans);
+	for (unsigned i = 0; i < job->spec->nr_limits; i++) {
+		const struct limit *l = &job->spec->limits[i];
+		struct limit_hit hit = { 0 };
+
+		if (job->limits.is_hit[i] || !exceeds[l->of](job, l, &hit))
+			continue;
+		is_any = job->limits.is_hit[i] = true;
+		limit_note_hit(job, l, &hit);
+	}
+	job->limits.told_bytes = 0;
+	if (is_any)
+		limit_watch_aim(job);
+}

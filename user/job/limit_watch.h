@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Limits of a run: at each sample what it has is compared with them; of memory also as soon as the
+ * kernel reports it, with --exact-peak, and often in between, in a cgroup of its own. What goes
+ * beyond a hard one ends the run: the launcher, which has its user's rights, is told which
+ * processes there are until there is none, and sends them signals.
+ */
+#ifndef JOB_LIMIT_WATCH_H
+#define JOB_LIMIT_WATCH_H
+
+#include "model/limit.h"
+
+struct job;
+
+struct limit_watch {
+	bool is_hit[MAX_LIMITS];
+	bool is_ending;
+	uint64_t next_ns;  /* CLOCK_MONOTONIC: of the next round, or look at the cgroup */
+	uint64_t pause_ns; /* between rounds */
+	int memory_fd;     /* memory.current of the run's own cgroup; -1: it has none */
+	/* The smallest limits of the run's memory and time that are not hit; 0: none. */
+	uint64_t memory_at, wall_at;
+	bool is_reported;    /* the kernel has counted more memory than memory_at */
+	uint64_t told_bytes; /* the peak then, for the next sample */
+};
+
+/* Opens nothing: limit_watch_done() is harmless after it. */
+void limit_watch_init(struct limit_watch *l);
+void limit_watch_done(struct limit_watch *l);
+/* With limits: opens what is needed to look at them between samples. */
+void limit_watch_open(struct job *job);
+/* Compares the sample that has just been made, job->held.smp, with them. */
+void limit_watch_check(struct job *job);
+/* The run is to end: begins to tell the launcher of its processes. */
+void limit_watch_begin_end(struct job *job);
+/* The kernel has counted more memory than limits.memory_at: takes a sample soon. */
+void limit_watch_report(struct job *job);
+/* To be called after the loop has waited; and the longest wait until then, no more than @wait_ms
+ * (-1: no limit). */
+void limit_watch_attend(struct job *job);
+int limit_watch_wait(const struct job *job, int wait_ms);
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "launch/limit_end.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/pidfd.h"
+#include "view/limit_text.h"
+#include "wire/limits.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define KILLS_TAKE_NS (10 * NSEC_PER_SEC) /* what SIGKILL has not ended then, nothing will */
+
+bool limit_end_has_begun(const struct limit_end *e)
+{
+	return e->since_ns;
+}
+
+static void limit_say(const struct limit_end *e, const struct control *c)
+{
+	struct limit_hit hit = { .text = "a limit" };
+	json_t *o = json_loads(c->text, 0, NULL);
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	limit_hit_read(&hit, o);
+	json_decref(o);
+	if (!f)
+		return;
+	limit_text(f, &hit);
+	if (!fclose(f) && !c->value)
+		log_warn("beyond the limit %s", text);
+	else if (text)
+		log_warn("beyond the limit %s: ending the run (SIGKILL after %.3g s)", text,
+			 (double)e->grace_ns / NSEC_PER_SEC);
+	free(text);
+}
+
+static struct limit_target *target_find(struct limit_end *e, pid_t pid, uint64_t serial)
+{
+	for (size_t i = 0; i < e->nr; i++)
+		if (e->targets[i].pid == pid && e->targets[i].serial == serial)
+			return &e->targets[i];
+	return NULL;
+}
+
+/* NULL: it has ended, or is to be opened in a later round, when others have ended. */
+static struct limit_target *target_add(struct limit_end *e, pid_t pid, uint64_t serial)
+{
+	struct limit_target *all = e->targets;
+	int fd;
+
+	if (e->nr == e->room) {
+		all = reallocarray(all, e->room * 2 + 16, sizeof(*all));
+		if (!all)
+			return NULL;
+		e->targets = all;
+		e->room = e->room * 2 + 16;
+	}
+	fd = pidfd_make(pid);
+	if (fd < 0)
+		return NULL;
+	e->targets[e->nr] =
+		(struct limit_target){ .pid = pid, .serial = serial, .fd = fd, .is_named = true };
+	return &e->targets[e->nr++];
+}
+
+static void target_signal(struct limit_end *e, struct limit_target *t, int sig)
+{
+	if (!syscall(SYS_pidfd_send_signal, t->fd, sig, NULL, 0) || errno == ESRCH)
+		return;
+	if (!e->was_refused)
+		log_warn("process %d is of another user, and cannot be ended: %s", t->pid,
+			 strerror(errno));
+	e->was_refused = true;
+}
+
+static void target_end(struct limit_end *e, struct limit_target *t, bool is_hard)
+{
+	t->is_named = true;
+	if (is_hard) {
+		target_signal(e, t, SIGKILL);
+	} else if (!t->is_asked) {
+		t->is_asked = true;
+		target_signal(e, t, SIGTERM);
+		target_signal(e, t, SIGCONT); /* what is stopped could not act on it */
+	}
+}
+
+/* All in it at once, also what forks faster than it is found. */
+static void limit_kill_cgroup(const struct limit_end *e)
+{
+	char path[sizeof(e->cgroup->path) + 16];
+	int fd;
+
+	if (!e->cgroup || !e->cgroup->is_v2)
+		return;
+	snprintf(path, sizeof(path), "%s/cgroup.kill", e->cgroup->path);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return; /* the rounds do it */
+	if (write(fd, "1", 1) < 0)
+		log_warn("cannot end the command's cgroup at once: %s", strerror(errno));
+	close(fd);
+}
+
+static void limit_forget_unnamed(struct limit_end *e)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < e->nr; i++) {
+		if (!e->targets[i].is_named) {
+			close(e->targets[i].fd);
+			continue;
+		}
+		e->targets[kept] = e->targets[i];
+		e->targets[kept++].is_named = false;
+	}
+	e->nr = kept;
+}
+
+static void limit_end_processes(struct limit_end *e, const char *text)
+{
+	const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - e->since_ns;
+	const bool is_hard = passed_ns >= e->grace_ns;
+	uint64_t serial;
+	pid_t pid;
+	int n;
+
+	e->has_given_up |= passed_ns > e->grace_ns + KILLS_TAKE_NS;
+	for (; sscanf(text, "%d:%" SCNx64 " %n", &pid, &serial, &n) == 2; text += n) {
+		struct limit_target *t = target_find(e, pid, serial);
+		const bool is_same = t || pid == e->command;
+
+		if (!t && pid > 1)
+			t = target_add(e, pid, serial);
+		if (t && is_same)
+			target_end(e, t, is_hard);
+	}
+	if (is_hard)
+		limit_kill_cgroup(e);
+}
+
+void limit_end_take(struct limit_end *e, const struct control *c)
+{
+	if (c->type == CONTROL_LIMIT) {
+		limit_say(e, c);
+		if (c->value && !e->since_ns)
+			e->since_ns = clock_ns(CLOCK_MONOTONIC);
+	}
+	if (c->type != CONTROL_LIVING || !e->since_ns)
+		return;
+	limit_end_processes(e, c->text);
+	if (c->value)
+		limit_forget_unnamed(e);
+}
+
+void limit_end_done(struct limit_end *e)
+{
+	for (size_t i = 0; i < e->nr; i++)
+		close(e->targets[i].fd);
+	free(e->targets);
+	e->targets = NULL;
+	e->nr = e->room = 0;
+}

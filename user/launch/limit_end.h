@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Ends a run that has gone beyond a limit: SIGTERM to each of its processes, and after a grace
+ * SIGKILL, until there is none. The collector says which there are, again and again. A number may
+ * be given to another process at any time; so each is opened, and gets its signal only when it is
+ * named again as the same process after that.
+ */
+#ifndef LAUNCH_LIMIT_END_H
+#define LAUNCH_LIMIT_END_H
+
+#include "base/cgroup.h"
+#include "base/control.h"
+
+#include <stdbool.h>
+
+struct limit_target {
+	pid_t pid;
+	uint64_t serial; /* the collector's, never the same for another process */
+	int fd;          /* a pidfd */
+	bool is_named;   /* in this round */
+	bool is_asked;   /* it has got SIGTERM */
+};
+
+struct limit_end {
+	uint64_t grace_ns;
+	pid_t command;                /* a child that is not waited for yet keeps its number */
+	const struct cgroup *cgroup;  /* the command's own, not owned; NULL: it has none */
+	struct limit_target *targets; /* owned */
+	size_t nr, room;
+	uint64_t since_ns; /* CLOCK_MONOTONIC; 0: it has not begun */
+	bool was_refused;  /* a process may not be ended by the caller: said once */
+	bool has_given_up; /* SIGKILL did not end all in time */
+};
+
+/* Acts on a message of the collector; others are ignored. */
+void limit_end_take(struct limit_end *e, const struct control *c);
+bool limit_end_has_begun(const struct limit_end *e);
+void limit_end_done(struct limit_end *e);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Limits of a run: what was asked for, and what has gone beyond it. */
+#ifndef MODEL_LIMIT_H
+#define MODEL_LIMIT_H
+
+#include "model/comm.h"
+#include "model/metric.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MAX_LIMITS 16
+#define LIMIT_TEXT 128    /* as it was written, with its NUL */
+#define MAX_LIMIT_PARTS 2 /* metrics of which a limit is of the sum */
+
+/* The sum of all that the run has, or each of its processes, or each of its spans. */
+enum limit_of { LIMIT_OF_RUN, LIMIT_OF_PROCESS, LIMIT_OF_SPAN, NR_LIMIT_OF };
+
+struct limit {
+	enum limit_of of;
+	bool is_wall; /* of time since the start, of the run or what it is of; else of: */
+	enum metric_id parts[MAX_LIMIT_PARTS];
+	unsigned nr_parts;
+	bool is_soft;          /* it is reported; else the run is ended */
+	uint64_t most;         /* in the metric's unit, times in ns */
+	char text[LIMIT_TEXT]; /* for people */
+};
+
+/* The first that has gone beyond a limit, and by how much then. */
+struct limit_hit {
+	char text[LIMIT_TEXT]; /* that of the limit; empty: nothing has gone beyond one */
+	bool is_end;           /* the run was ended for it */
+	enum metric_unit unit; /* UNIT_NS for a time */
+	uint64_t value, elapsed_ns;
+	bool has_process; /* that has, or that has the most of it */
+	int32_t pid;
+	char comm[COMM_TEXT_BYTES];
+};
+
+/* The words before the name of a metric, by enum limit_of; "" for the run. */
+extern const char *const limit_of_words[NR_LIMIT_OF];
+
+/*
+ * Sets what @l is of from @key: the key of a metric, or one of the short names rss, pss, uss, swap,
+ * cpu, read, write, net (both ways), wall. -ENOENT: it is none of them; -EINVAL: a process has
+ * none.
+ */
+int limit_set_key(struct limit *l, const char *key, size_t length);
+enum metric_unit limit_unit(const struct limit *l);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "view/limit_text.h"
+
+#include "view/format.h"
+
+#define NAME_COLUMNS 32
+
+static const char *limit_format(char *out, const struct limit_hit *hit)
+{
+	switch (hit->unit) {
+	case UNIT_BYTES:
+		return format_bytes(out, hit->value);
+	case UNIT_NS:
+		return format_seconds(out, hit->value);
+	case UNIT_MILLI:
+		snprintf(out, FORMAT_BYTES, "%.3f", (double)hit->value / 1000);
+		return out;
+	default:
+		return format_count(out, hit->value);
+	}
+}
+
+void limit_text(FILE *f, const struct limit_hit *hit)
+{
+	char value[FORMAT_BYTES], elapsed[FORMAT_BYTES];
+
+	format_name(f, hit->text, LIMIT_TEXT);
+	fprintf(f, ": %s after %s", limit_format(value, hit),
+		format_seconds(elapsed, hit->elapsed_ns));
+	if (!hit->has_process)
+		return;
+	fputs(", most of it in ", f);
+	format_name(f, hit->comm, NAME_COLUMNS);
+	fprintf(f, " (%d)", hit->pid);
+}

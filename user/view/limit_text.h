@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What has gone beyond a limit, for people. */
+#ifndef VIEW_LIMIT_TEXT_H
+#define VIEW_LIMIT_TEXT_H
+
+#include "model/limit.h"
+
+#include <stdio.h>
+
+/* "rss<2GiB: 2.1 GiB after 12.3 s, most of it in python3 (123)", without control characters. */
+void limit_text(FILE *f, const struct limit_hit *hit);
+
+#endif
