@@ -37,6 +37,7 @@ FOLDERS = {
     "user/report": "HTML pages and SVG figures",
     "user/compare": "Runs and groups of runs against each other",
     "user/advise": "What to request for the next run",
+    "user/many": "Many runs together: distributions, what is unusual, trends",
     "user/export": "Runs in formats of other tools",
     "user/config": "The configuration of the node agent",
     "user/agent": "The node agent: all tasks of a machine, by job",

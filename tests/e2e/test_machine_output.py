@@ -23,6 +23,7 @@ STORE = {"action": TEXT, "path": TEXT}
 # words, schema, keys with their types, whether there is one object or one a line
 TABLE = [
     (["list"], "bpfmon-list/1", LISTED, False),
+    (["list", "--hist"], "bpfmon-list-hist/1", {"metric": TEXT, "count": int, "absent": int, "scale": TEXT, "bins": LIST}, False),
     (["show", "1"], "bpfmon-show/1", SHOWN, True),
     (["show", "1", "--by", "phase"], "bpfmon-show/1", SHOWN | {"phases": LIST, "marks_left_out": int}, True),
     (["show", "1", "--by", "span"], "bpfmon-show/1", SHOWN | {"spans": LIST, "rest": OBJECT, "spans_left_out": int}, True),

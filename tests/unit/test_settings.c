@@ -161,11 +161,11 @@ static void project_sets_harmless_options_only(void **state)
 {
 	static const char harmless[] =
 		" interval format metrics pss net net-peers io-kinds block-io process-samples "
-		"stalled-after name job tag no-store live quiet verbose no-args wait marks "
-		"span-samples exact-peak max-tasks wait-start duration sort json span "
-		"command host state since limit by each port run baseline fail-if significant "
-		"node user color note search columns csv all panel width for "
-		"node-memory soft-limit limit-grace ";
+		"stalled-after name job tag no-store live quiet verbose no-args wait "
+		"marks span-samples exact-peak max-tasks wait-start duration sort "
+		"json span command host state since limit by each port run baseline "
+		"fail-if significant node user color note search columns csv all "
+		"panel width for node-memory soft-limit limit-grace block-io hist ";
 	const struct option_group *group;
 	const struct option_row *row;
 

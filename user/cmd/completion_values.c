@@ -3,7 +3,7 @@
 #include "cmd/completion.h"
 
 #include "base/cleanup.h"
-#include "compare/key.h"
+#include "many/values.h"
 #include "export/export.h"
 #include "model/metric.h"
 #include "record/observer.h"
@@ -51,6 +51,17 @@ static void completion_offer_keys(const struct completion *c)
 		if (key.name)
 			completion_offer(c, key.name, NULL);
 	}
+}
+
+/* Those of many runs, after commas, too: short names and keys. */
+static void completion_offer_many(const struct completion *c)
+{
+	struct completion part = completion_after(c, ',');
+	const char *word, *key;
+
+	for (size_t i = 0; (word = many_metric_word(i, &key)); i++)
+		completion_offer(&part, word, key);
+	completion_offer_keys(&part);
 }
 
 static void completion_offer_steps(const struct completion *c)
@@ -127,6 +138,7 @@ static const struct {
 	{ NULL, "metrics", NULL, completion_offer_metrics },
 	{ "compare", "fail-if", NULL, completion_offer_keys },
 	{ "compare", "by", NULL, completion_offer_steps },
+	{ "list", NULL, "METRIC,...", completion_offer_many },
 	{ "export", "format", NULL, completion_offer_formats },
 	{ NULL, "name", NULL, completion_offer_names },
 	{ NULL, "tag", NULL, completion_offer_tags },

@@ -4,6 +4,7 @@
 
 #include "cmd/common_options.h"
 #include "cmd/filter_options.h"
+#include "cmd/list_many.h"
 #include "cmd/option_values.h"
 #include "cmd/print_format.h"
 #include "cmd/stores.h"
@@ -26,6 +27,7 @@ struct list_options {
 	bool has_limit;
 	enum print_format as;
 	struct run_columns columns;
+	struct many_options many;
 };
 
 static int order_parse(void *order, const char *text)
@@ -73,14 +75,23 @@ static const struct option_row list_rows[] = {
 /* clang-format on */
 
 static const struct option_group list_groups[] = {
-	{ filter_rows, AT(filter), false },
-	{ list_rows, 0, false },
-	{ store_rows, AT(store), true },
-	{ node_rows, AT(store), false },
-	{ colour_rows, AT(common), true },
-	{ common_rows, AT(common), false },
-	{ 0 },
+	{ filter_rows, AT(filter), false }, { list_rows, 0, false },
+	{ many_rows, AT(many), false },     { store_rows, AT(store), true },
+	{ node_rows, AT(store), false },    { colour_rows, AT(common), true },
+	{ common_rows, AT(common), false }, { 0 },
 };
+
+/* What is said of all runs together is no table. */
+static int list_check(const struct list_options *o)
+{
+	if (o->many.what && o->columns.nr)
+		return options_refuse("of many runs together there is no", "--columns");
+	if (o->many.what && o->as == PRINT_CSV)
+		return options_refuse("of many runs together there is no", "csv");
+	if (o->as == PRINT_JSON && o->columns.nr)
+		return options_refuse("with --json there is no", "--columns");
+	return 0;
+}
 
 static int list_parse(void *options, int argc, char **argv)
 {
@@ -90,9 +101,7 @@ static int list_parse(void *options, int argc, char **argv)
 	for (char **word = o->common.words; !err && word && *word; word++)
 		if (filter_word_add(&o->filter, *word))
 			return options_refuse("list cannot search for", *word);
-	if (!err && o->as == PRINT_JSON && o->columns.nr)
-		return options_refuse("with --json there is no", "--columns");
-	return err;
+	return err ? err : list_check(o);
 }
 
 static void list_help(void)
@@ -107,6 +116,17 @@ static void list_help(void)
 		printf("%s%s", i % 6 ? ", " : i ? ",\n  " : "\n  ", run_column_key(i));
 	puts(";\nor shorter: started, exit, wall, cpu, peak, processes, uuid.\n\n"
 	     "Exit status: 0; 2 usage, or a store that cannot be read.");
+}
+
+static int list_print_many(const struct list_options *o, const struct stores *s,
+			   const struct stored_runs *all)
+{
+	if (many_print(&o->many, o->as, s, all))
+		return EXIT_USAGE;
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	log_error("cannot write the list to stdout");
+	return EXIT_USAGE;
 }
 
 static int list_print(const struct list_options *o, const struct stores *s, struct stored_runs *all)
@@ -144,7 +164,7 @@ static int cmd_list(int argc, char **argv)
 		return go_on ? EXIT_USAGE : 0;
 	filter = filter_get(&o.filter);
 	if (!stores_find(&s, &o.store) && !stores_query(&s, &filter, &all))
-		status = list_print(&o, &s, &all);
+		status = o.many.what ? list_print_many(&o, &s, &all) : list_print(&o, &s, &all);
 	stored_runs_done(&all);
 	stores_done(&s);
 	return status;

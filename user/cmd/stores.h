@@ -43,5 +43,9 @@ typedef void (*text_take)(void *context, size_t at, const struct run_text *t);
  */
 int stores_texts(const struct stores *s, const struct stored_runs *all, size_t nr, text_take take,
 		 void *context);
+ * Hands that line of each run of @all to @take: see query_lines(). Nothing of what an agent has
+ * answered. A negative errno after one line to the user.
+int stores_lines(const struct stores *s, const struct stored_runs *all, enum run_line which,
+		 line_take take, void *context);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "cmd/export.h"
 #include "cmd/list.h"
+#include "cmd/list_many.h"
 #include "cmd/recording_values.h"
 #include "export/export.h"
 #include "model/metric.h"
@@ -77,6 +78,8 @@ const char *value_guess(const struct option_row *row, const char *text)
 		return metric_guess(text);
 	if (row->parse == list_columns_parse)
 		return columns_guess(text);
+	if (row->parse == many_hist_parse)
+		return many_metrics_guess(text);
 	if (row->parse == format_parse)
 		return output_format_guess(text);
 	return row->parse == export_format_parse ? export_format_guess(text) : NULL;

@@ -88,4 +88,16 @@ struct run_text {
 int query_text(struct database *d, int64_t id, struct run_text *t);
 void run_text_done(struct run_text *t);
 
+enum run_line { TEXT_META, TEXT_SUMMARY };
+
+/* Takes a line of the run at the place @at of a list, which is in use until it returns. */
+typedef void (*line_take)(void *context, size_t at, const char *line);
+/*
+ * Hands that line of each run of the store @source in @all to @take, in their order; of one that
+ * has none, or was removed meanwhile, nothing. Nothing is copied: for lists of any length. Errors
+ * as database_open().
+ */
+int query_lines(struct database *d, size_t source, const struct stored_runs *all,
+		enum run_line which, line_take take, void *context);
+
 #endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What list says of many runs together, in place of their table. */
+#ifndef CMD_LIST_MANY_H
+#define CMD_LIST_MANY_H
+
+#include "cmd/options.h"
+#include "cmd/print_format.h"
+#include "cmd/stores.h"
+#include "many/values.h"
+
+enum many_what { MANY_NOTHING, MANY_HIST };
+
+struct many_options {
+	enum many_what what; /* MANY_NOTHING: the table */
+	struct many_metrics metrics;
+};
+
+extern const struct option_row many_rows[];
+
+/* Of a row: the metrics of --hist, for a struct many_options; NULL: the usual ones. -EINVAL. */
+int many_hist_parse(void *options, const char *text);
+/* The name that is spelt most like the first of a list of metrics that is none; NULL. */
+const char *many_metrics_guess(const char *list);
+/* Prints it of all these runs. A negative errno after one line to the user. */
+int many_print(const struct many_options *o, enum print_format as, const struct stores *s,
+	       const struct stored_runs *all);
+
+#endif
