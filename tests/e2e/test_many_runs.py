@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Many runs together: distributions, as Python works them out from the same runs."""
+"""Many runs together: distributions and what is unusual, as Python works them out from the same runs."""
 
+import contextlib
 import json
+import sqlite3
 import statistics
 
 from lib.fillstore import fill
@@ -87,3 +89,65 @@ class Distributions(ManyCase):
         self.assert_refused(self.bpfmon("list", "--hist=wall,wall"), "--hist")
         self.assert_refused(self.bpfmon("list", "--hist", "--csv"), "csv")
         self.assert_refused(self.bpfmon("list", "--hist", "--columns", "id"), "--columns")
+
+
+class Unusual(ManyCase):
+    def setUp(self):
+        super().setUp()
+        self.ended = [one for one in self.made if one.has_ended]
+        self.named = [one for one in self.ended if one.name]
+
+    def unusual(self, *words):
+        (said,) = self.objects("--unusual", *words)
+        return said
+
+    def change(self, sql):
+        with contextlib.closing(sqlite3.connect(self.store)) as db:
+            db.execute(sql)
+            db.commit()
+
+    def test_those_that_failed_and_those_far_off_are_found_among_their_name(self):
+        align, sort = (next(one for one in self.ended if one.name == name and not one.exit_code) for name in ("align", "sort"))
+        self.change(f"UPDATE run SET wall_ns = wall_ns * 100, cpu_ns = cpu_ns * 200 WHERE id = {align.number}")
+        self.change(f"UPDATE run SET rss_peak_bytes = {64 << 30} WHERE id = {sort.number}")
+        said = self.unusual()
+        found = {one["id"]: one for one in said["runs"]}
+        failed = {one.number for one in self.named if one.exit_code}
+        self.assertEqual({i for i, one in found.items() if one["failed"]}, failed)
+        self.assertEqual({one["metric"] for one in found[align.number]["off"]} & {"wall_seconds", "cpu_seconds"}, {"wall_seconds", "cpu_seconds"})
+        self.assertEqual(found[sort.number]["off"][0]["metric"], "rss_peak_bytes")
+        self.assertEqual((said["judged"], said["groups"]), (len(self.named), 3))
+        self.assertEqual((said["too_few_runs"], said["not_ended"]), (len(self.ended) - len(self.named), COUNT - len(self.ended)))
+        self.assertEqual(said["unusual"], len(said["runs"]))
+        for one in found.values():
+            for off in one["off"]:
+                self.assertGreaterEqual(abs(off["z"]), said["threshold"])
+                self.assertGreater(abs(off["value"] / off["median"] - 1), 0.1)
+        text = self.text("--unusual", COLUMNS="60")
+        self.assertIn(f"{len(found):,} of {len(self.named):,} runs", " ".join(text.split()))
+        self.assertTrue(all(len(line) <= 60 for line in text.splitlines()), text)
+        self.assertRegex(" ".join(text.split()), rf"{align.number} .*align: .*wall_seconds .*\(z \+")
+
+    def test_a_median_is_that_of_the_runs_that_ended_well(self):
+        one = next(one for one in self.ended if one.name == "call" and not one.exit_code)
+        self.change(f"UPDATE run SET wall_ns = 1 WHERE id = {one.number}")
+        (run,) = (run for run in self.unusual("--name", "call")["runs"] if run["id"] == one.number)
+        well = [other.wall_ns / 1e9 for other in self.ended if other.name == "call" and not other.exit_code and other is not one] + [1e-9]
+        (off,) = run["off"]
+        self.assertAlmostEqual(off["median"], statistics.median(well), delta=1e-6)
+        self.assertEqual((off["of"], off["value"]), (len(well), 1e-9))
+        self.assertLess(off["z"], -3.5)
+
+    def test_the_threshold_and_the_metrics_are_options(self):
+        strict, loose = (self.unusual("--unusual=wall", "--state", "finished", "--threshold", z) for z in ("5", "2"))
+        offs = [[run for run in said["runs"] if run["off"]] for said in (strict, loose)]
+        self.assertLess(len(offs[0]), len(offs[1]))
+        self.assertEqual({off["metric"] for run in offs[1] for off in run["off"]}, {"wall_seconds"})
+        self.assertEqual((strict["threshold"], loose["threshold"]), (5, 2))
+        self.assertEqual(len(self.unusual("--limit", "1")["runs"]), 1)
+        self.assert_refused(self.bpfmon("list", "--unusual", "--threshold", "0"), "--threshold")
+
+    def test_of_few_runs_it_says_so(self):
+        self.change("DELETE FROM run WHERE id > 7")
+        self.assertIn("too few runs to tell", self.text("--unusual"))
+        self.assertEqual(self.unusual()["judged"], 0)

@@ -118,10 +118,15 @@ static void list_help(void)
 	     "Exit status: 0; 2 usage, or a store that cannot be read.");
 }
 
+static size_t list_limit(const struct list_options *o)
+{
+	return o->has_limit ? o->limit : o->as != PRINT_TEXT ? 0 : DEFAULT_LIMIT;
+}
+
 static int list_print_many(const struct list_options *o, const struct stores *s,
 			   const struct stored_runs *all)
 {
-	if (many_print(&o->many, o->as, s, all))
+	if (many_print(&o->many, o->as, list_limit(o), s, all))
 		return EXIT_USAGE;
 	if (!fflush(stdout) && !ferror(stdout))
 		return 0;
@@ -132,7 +137,7 @@ static int list_print_many(const struct list_options *o, const struct stores *s,
 static int list_print(const struct list_options *o, const struct stores *s, struct stored_runs *all)
 {
 	const char *const *prefixes = (const char *const *)s->prefix;
-	size_t limit = o->has_limit ? o->limit : o->as != PRINT_TEXT ? 0 : DEFAULT_LIMIT;
+	size_t limit = list_limit(o);
 	size_t shown = limit && limit < all->nr ? limit : all->nr;
 
 	stored_runs_sort(all, o->order);

@@ -3,7 +3,9 @@
 
 #include "base/log.h"
 #include "base/nearest.h"
+#include "cmd/option_values.h"
 #include "many/distribution.h"
+#include "many/unusual.h"
 #include "view/terminal.h"
 
 #include <errno.h>
@@ -11,17 +13,44 @@
 #include <string.h>
 
 #define BINS 20 /* lines of a histogram: two of them are on a screen */
+#define MOST_THRESHOLD 1000
+
+static int many_parse(struct many_options *o, enum many_what what, const char *text)
+{
+	const char *bad;
+	size_t length;
+	int err = many_metrics_parse(&o->metrics, text, &bad, &length);
+
+	if (!err)
+		o->what = what;
+	return err;
+}
 
 int many_hist_parse(void *options, const char *text)
 {
-	struct many_options *o = options;
-	const char *bad;
-	size_t length;
-	int err = many_metrics_parse(&o->metrics, text ? text : "wall,peak,cpu", &bad, &length);
+	return many_parse(options, MANY_HIST, text ? text : "wall,peak,cpu");
+}
 
-	if (!err)
-		o->what = MANY_HIST;
-	return err;
+int many_unusual_parse(void *options, const char *text)
+{
+	struct many_options *o = options;
+
+	if (text)
+		return many_parse(o, MANY_UNUSUAL, text);
+	o->what = MANY_UNUSUAL;
+	o->metrics.nr = 0;
+	return 0;
+}
+
+static int many_threshold_parse(void *threshold, const char *text)
+{
+	double number;
+	char *end;
+
+	if (decimal_parse(text, &number, &end) || *end || number <= 0 || number > MOST_THRESHOLD)
+		return -EINVAL;
+	*(double *)threshold = number;
+	return 0;
 }
 
 const char *many_metrics_guess(const char *list)
@@ -45,6 +74,8 @@ const char *many_metrics_guess(const char *list)
 /* clang-format off */
 const struct option_row many_rows[] = {
 	{ "hist", 0, "METRIC,...", true, "Distributions of all of them: wall, peak, cpu, or keys of METRICS.md", many_hist_parse, 0, GUARD_NONE },
+	{ "unusual", 0, "METRIC,...", true, "Those that failed, or are far from the others of their name: in wall, peak, cpu, read_bytes, write_bytes, or in these", many_unusual_parse, 0, GUARD_NONE },
+	{ "threshold", 0, "Z", false, "With --unusual: how far that is, in standard deviations (default 3.5)", many_threshold_parse, offsetof(struct many_options, threshold), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
@@ -101,14 +132,49 @@ static int hist_print(const struct many_values *v, enum print_format as)
 	return err;
 }
 
-int many_print(const struct many_options *o, enum print_format as, const struct stores *s,
-	       const struct stored_runs *all)
+static int unusual_print(const struct many_options *o, const struct many_values *v,
+			 enum print_format as, size_t limit, const struct stores *s,
+			 const struct stored_runs *all)
 {
-	struct many_values v = { 0 };
-	int err = many_read(&v, &o->metrics, s, all);
+	const char *const *sources = (const char *const *)s->prefix;
+	struct jsonw j = { 0 };
+	struct unusual u;
+	int err = unusual_find(&u, v, all, o->threshold > 0 ? o->threshold : USUAL_DISTANCE);
 
-	if (!err)
+	if (!err && as == PRINT_JSON) {
+		unusual_json(&j, &u, limit, sources);
+		err = jsonw_print(&j, stdout);
+	} else if (!err) {
+		unusual_text(stdout, &u, limit, sources, terminal_width(stdout));
+	}
+	if (err)
+		log_error("out of memory to compare %zu runs", all->nr);
+	unusual_done(&u);
+	return err;
+}
+
+/* What is not chosen: an agent has no I/O of its runs. */
+static struct many_metrics many_choose(const struct many_options *o, const struct stores *s)
+{
+	static const char *const usual[] = { "wall", "peak", "cpu", "read_bytes", "write_bytes" };
+	struct many_metrics m = o->metrics;
+
+	for (size_t i = 0; !o->metrics.nr && i < (s->agent ? 3 : 5); i++)
+		many_metrics_put(&m, usual[i]);
+	return m;
+}
+
+int many_print(const struct many_options *o, enum print_format as, size_t limit,
+	       const struct stores *s, const struct stored_runs *all)
+{
+	const struct many_metrics metrics = many_choose(o, s);
+	struct many_values v = { 0 };
+	int err = many_read(&v, &metrics, s, all);
+
+	if (!err && o->what == MANY_HIST)
 		err = hist_print(&v, as);
+	else if (!err)
+		err = unusual_print(o, &v, as, limit, s, all);
 	many_values_done(&v);
 	return err;
 }

@@ -8,21 +8,25 @@
 #include "cmd/stores.h"
 #include "many/values.h"
 
-enum many_what { MANY_NOTHING, MANY_HIST };
+enum many_what { MANY_NOTHING, MANY_HIST, MANY_UNUSUAL };
 
 struct many_options {
-	enum many_what what; /* MANY_NOTHING: the table */
-	struct many_metrics metrics;
+	enum many_what what;         /* MANY_NOTHING: the table */
+	struct many_metrics metrics; /* nr of 0: the usual ones of --unusual */
+	double threshold;            /* 0: the usual one */
 };
 
 extern const struct option_row many_rows[];
 
-/* Of a row: the metrics of --hist, for a struct many_options; NULL: the usual ones. -EINVAL. */
+/* Of rows: the metrics of --hist and --unusual, for a struct many_options; NULL: the usual ones.
+ * The last of these options holds. -EINVAL. */
 int many_hist_parse(void *options, const char *text);
+int many_unusual_parse(void *options, const char *text);
 /* The name that is spelt most like the first of a list of metrics that is none; NULL. */
 const char *many_metrics_guess(const char *list);
-/* Prints it of all these runs. A negative errno after one line to the user. */
-int many_print(const struct many_options *o, enum print_format as, const struct stores *s,
-	       const struct stored_runs *all);
+/* Prints it of all these runs, of lists the first @limit (0: all) rows. A negative errno after one
+ * line to the user. */
+int many_print(const struct many_options *o, enum print_format as, size_t limit,
+	       const struct stores *s, const struct stored_runs *all);
 
 #endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Unusual runs for people, a paragraph each, and for programs. */
+#include "many/unusual.h"
+
+#include "base/text.h"
+#include "compare/number.h"
+#include "many/run_groups.h"
+#include "view/format.h"
+#include "view/run_column.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INDENT 4
+#define NAME_BYTES 40
+
+static const char *plural_ending(size_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void off_put(FILE *t, const struct unusual *u, const struct off_value *off)
+{
+	const struct compare_key key = compare_key(u->values->metrics.key[off->metric]);
+	char value[NUMBER_BYTES], median[NUMBER_BYTES];
+
+	fprintf(t, "%s %s against %s", key.name, number_format(value, key.unit, off->value),
+		number_format(median, key.unit, off->usual.median));
+	if (off->usual.median > 0)
+		fprintf(t, ", x %.3g", off->value / off->usual.median);
+	if (isinf(off->z))
+		fputs(" (all others are the same)", t);
+	else
+		fprintf(t, " (z %+.1f)", off->z);
+}
+
+static void failure_put(FILE *t, const struct unusual *u, const struct unusual_run *run)
+{
+	const struct stored_run *r = &u->all->runs[run->at];
+
+	if (r->signal > 0)
+		fprintf(t, "killed by signal %lld", (long long)r->signal);
+	else
+		fprintf(t, "ended with %lld", (long long)r->exit_code);
+	fprintf(t, ", %zu of %zu failed", run->group_failed, run->group_runs);
+}
+
+/* The run in one line, without its end; to be freed. NULL without memory. */
+static char *unusual_line(const struct unusual *u, const struct unusual_run *run, size_t id_width,
+			  const char *const *sources)
+{
+	const struct stored_run *r = &u->all->runs[run->at];
+	char ref[RUN_CELL_BYTES], moment[MOMENT_BYTES], *text = NULL;
+	size_t length;
+	FILE *t = open_memstream(&text, &length);
+
+	if (!t)
+		return NULL;
+	fprintf(t, "%*s  %s  ", (int)id_width, run_ref_text(ref, r, sources),
+		format_moment(moment, r->start_epoch_ns, false));
+	format_beginning(t, run_group_name(r), NAME_BYTES);
+	fputs(": ", t);
+	if (run->has_failed)
+		failure_put(t, u, run);
+	for (size_t i = 0; i < run->nr_off; i++) {
+		fputs(i || run->has_failed ? "; " : "", t);
+		off_put(t, u, &run->off[i]);
+	}
+	if (fclose(t)) {
+		free(text);
+		return NULL;
+	}
+	text_disarm(text);
+	return text;
+}
+
+static void unusual_put_sums(FILE *f, const struct unusual *u, size_t width)
+{
+	char text[400], a[FORMAT_BYTES], b[FORMAT_BYTES];
+	size_t n = 0;
+
+	if (u->judged)
+		n += (size_t)snprintf(text, sizeof(text), "%s of %s runs of %zu name%s %s unusual",
+				      format_count(a, u->nr), format_count(b, u->judged), u->groups,
+				      plural_ending(u->groups), u->nr == 1 ? "is" : "are");
+	else
+		n += (size_t)snprintf(text, sizeof(text), "too few runs to tell what is usual");
+	if (u->few)
+		n += (size_t)snprintf(
+			text + n, sizeof(text) - n,
+			"; not judged: %s run%s of %zu name%s with fewer than %d that "
+			"ended well",
+			format_count(a, u->few), plural_ending(u->few), u->few_groups,
+			plural_ending(u->few_groups), LEAST_RUNS);
+	if (u->going_on)
+		snprintf(text + n, sizeof(text) - n, "; %s ha%s not ended",
+			 format_count(a, u->going_on), u->going_on == 1 ? "s" : "ve");
+	format_folded(f, text, width, INDENT);
+}
+
+void unusual_text(FILE *f, const struct unusual *u, size_t limit, const char *const *sources,
+		  size_t width)
+{
+	size_t shown = limit && limit < u->nr ? limit : u->nr, id_width = 0;
+	char ref[RUN_CELL_BYTES];
+
+	unusual_put_sums(f, u, width);
+	for (size_t i = 0; i < shown; i++) {
+		size_t n = strlen(run_ref_text(ref, &u->all->runs[u->list[i].at], sources));
+
+		id_width = n > id_width ? n : id_width;
+	}
+	for (size_t i = 0; i < shown; i++) {
+		char *line = unusual_line(u, &u->list[i], id_width, sources);
+
+		if (line)
+			format_folded(f, line, width, id_width + 2);
+		free(line);
+	}
+	if (shown < u->nr)
+		fprintf(f, "%zu of %zu; --limit 0 shows all\n", shown, u->nr);
+}
+
+static void off_json(struct jsonw *j, const struct unusual *u, const struct off_value *off)
+{
+	const struct compare_key key = compare_key(u->values->metrics.key[off->metric]);
+
+	jsonw_object(j, NULL);
+	jsonw_string(j, "metric", key.name);
+	jsonw_double(j, "value", off->value);
+	jsonw_double(j, "median", number_as_measured(key.unit, off->usual.median));
+	jsonw_uint(j, "of", off->usual.nr);
+	jsonw_string(j, "scale", off->usual.is_log ? "log" : "linear");
+	jsonw_double(j, "z", off->z); /* null: all others are the same */
+	jsonw_object_end(j);
+}
+
+static void unusual_run_json(struct jsonw *j, const struct unusual *u,
+			     const struct unusual_run *run, const char *const *sources)
+{
+	const struct stored_run *r = &u->all->runs[run->at];
+	char ref[RUN_CELL_BYTES];
+
+	jsonw_object(j, NULL);
+	jsonw_int(j, "id", r->id);
+	jsonw_string(j, "ref", run_ref_text(ref, r, sources));
+	jsonw_string(j, "run", r->uuid);
+	jsonw_string(j, "name", r->name);
+	jsonw_string(j, "command", r->command);
+	jsonw_decimal(j, "start_time", r->start_epoch_ns / 1000, 6);
+	jsonw_bool(j, "failed", run->has_failed);
+	if (r->exit_code >= 0)
+		jsonw_int(j, "exit_code", r->exit_code);
+	if (r->signal >= 0)
+		jsonw_int(j, "signal", r->signal);
+	jsonw_uint(j, "group_runs", run->group_runs);
+	jsonw_uint(j, "group_failed", run->group_failed);
+	jsonw_array(j, "off");
+	for (size_t i = 0; i < run->nr_off; i++)
+		off_json(j, u, &run->off[i]);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+}
+
+void unusual_json(struct jsonw *j, const struct unusual *u, size_t limit,
+		  const char *const *sources)
+{
+	jsonw_object(j, NULL);
+	jsonw_schema(j, "list-unusual");
+	jsonw_double(j, "threshold", u->threshold);
+	jsonw_uint(j, "unusual", u->nr);
+	jsonw_uint(j, "judged", u->judged);
+	jsonw_uint(j, "groups", u->groups);
+	jsonw_uint(j, "least_runs", LEAST_RUNS);
+	jsonw_uint(j, "too_few_runs", u->few);
+	jsonw_uint(j, "too_few_groups", u->few_groups);
+	jsonw_uint(j, "not_ended", u->going_on);
+	jsonw_array(j, "runs");
+	for (size_t i = 0; i < u->nr && (!limit || i < limit); i++)
+		unusual_run_json(j, u, &u->list[i], sources);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+	jsonw_newline(j);
+}
