@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Many runs together: distributions and what is unusual, as Python works them out from the same runs."""
+"""Many runs together: distributions, what is unusual, and what changed, as Python works them out from the same runs."""
 
 import contextlib
 import json
 import sqlite3
 import statistics
 
-from lib.fillstore import fill
+from lib.fillstore import CHANGE, REVISIONS, SLOWER, fill, revision_of
 from lib.store import StoreCase
 
 COUNT = 1500
@@ -22,14 +22,21 @@ def quantile(values, q):
 
 
 class ManyCase(StoreCase):
+    how = {}
+
     def setUp(self):
         super().setUp()
-        self.made = fill(self.store, COUNT)
+        self.made = fill(self.store, COUNT, **self.how)
 
     def text(self, *words, **env):
         done = self.bpfmon("list", *words, env=PLAIN | env)
         self.assertEqual((done.returncode, done.stderr), (0, ""), words)
         return done.stdout
+
+    def change(self, sql):
+        with contextlib.closing(sqlite3.connect(self.store)) as db:
+            db.execute(sql)
+            db.commit()
 
     def objects(self, *words):
         return [json.loads(line) for line in self.text("--json", *words).splitlines()]
@@ -101,11 +108,6 @@ class Unusual(ManyCase):
         (said,) = self.objects("--unusual", *words)
         return said
 
-    def change(self, sql):
-        with contextlib.closing(sqlite3.connect(self.store)) as db:
-            db.execute(sql)
-            db.commit()
-
     def test_those_that_failed_and_those_far_off_are_found_among_their_name(self):
         align, sort = (next(one for one in self.ended if one.name == name and not one.exit_code) for name in ("align", "sort"))
         self.change(f"UPDATE run SET wall_ns = wall_ns * 100, cpu_ns = cpu_ns * 200 WHERE id = {align.number}")
@@ -151,3 +153,55 @@ class Unusual(ManyCase):
         self.change("DELETE FROM run WHERE id > 7")
         self.assertIn("too few runs to tell", self.text("--unusual"))
         self.assertEqual(self.unusual()["judged"], 0)
+
+
+class Trend(ManyCase):
+    how = {"seed": 2, "spread": 0.05}
+
+    def trend(self, *words):
+        (said,) = self.objects(*words)
+        return said
+
+    def test_the_revision_since_which_it_takes_longer_is_found(self):
+        said = self.trend("--name", "align", "--trend")
+        counted = [one for one in self.made if one.name == "align" and one.has_ended and not one.exit_code]
+        by_revision = [[one.wall_ns / 1e9 for one in counted if one.revision == i] for i in range(REVISIONS)]
+        self.assertEqual([one["revision"] for one in said["revisions"]], [revision_of(i) for i in range(REVISIONS)])
+        self.assertEqual([one["count"] for one in said["revisions"]], [len(values) for values in by_revision])
+        for one, values in zip(said["revisions"], by_revision):
+            self.assertAlmostEqual(one["median"], statistics.median(values), delta=1e-6)
+        (change,) = said["changes"]
+        before, after = sum(by_revision[:CHANGE], []), sum(by_revision[CHANGE:], [])
+        self.assertEqual((change["since"], change["count_before"], change["count_after"]), (revision_of(CHANGE), len(before), len(after)))
+        self.assertAlmostEqual(change["before"], statistics.median(before), delta=1e-6)
+        self.assertAlmostEqual(change["after"], statistics.median(after), delta=1e-6)
+        self.assertAlmostEqual(change["relative"], SLOWER - 1, delta=0.05)
+        self.assertLess(change["p"], 0.01)
+        for width in (44, 100):
+            text = self.text("--name", "align", "--trend", COLUMNS=str(width))
+            self.assertIn(f"since {change['since'][:10]} it takes {change['relative'] * 100:.0f} % more (p=", " ".join(text.split()))
+            self.assertTrue(all(len(line) <= width for line in text.splitlines()), text)
+
+    def test_what_did_not_change_is_not_claimed_to(self):
+        said = self.trend("--name", "sort", "--trend")
+        self.assertEqual((said["enough"], said["changes"]), (True, []))
+        self.assertIn("no change is more than noise", self.text("--name", "sort", "--trend"))
+        self.assertEqual(self.trend("--name", "sort", "--trend=minflt")["metric"], "minflt")
+
+    def test_of_few_runs_nothing_is_claimed(self):
+        self.change("DELETE FROM run WHERE id > 3 AND id < 1497")
+        self.assertIn("too few runs to tell", self.text("--name", "align", "--trend"))
+        self.assertEqual(self.trend("--name", "align", "--trend")["enough"], False)
+
+    def test_runs_without_a_revision_are_counted(self):
+        self.change("UPDATE run_text SET meta = json_remove(meta, '$.git')")
+        said = self.trend("--name", "align", "--trend")
+        self.assertEqual((said["count"], said["revisions"]), (0, []))
+        self.assertEqual(said["left_out"], sum(one.name == "align" for one in self.made))
+        self.change("UPDATE run_text SET meta = json_set(meta, '$.git', json('{\"revision\":\"\\u001b[2J\"}'))")
+        self.assertEqual(self.trend("--name", "align", "--trend")["count"], 0)
+
+    def test_it_is_of_runs_of_one_name(self):
+        self.assert_refused(self.bpfmon("list", "--trend"), "one name", "--name")
+        self.assert_refused(self.bpfmon("list", "--trend=wall,cpu"), "--trend does not take")
+        self.assertEqual(self.text("--trend", "--name", "none").splitlines()[0], "wall_seconds of 0 runs at 0 revisions")

@@ -38,7 +38,7 @@ def revision_of(number):
 class Filled:
     """The rows of one run."""
 
-    def __init__(self, rng, number, count):
+    def __init__(self, rng, number, count, spread):
         self.number = number
         self.uuid = str(uuid.UUID(int=rng.getrandbits(128), version=4))
         self.name = rng.choices(list(NAMES), NAMES.values())[0]
@@ -47,7 +47,7 @@ class Filled:
         self.has_ended = rng.random() > 0.01
         self.exit_code = 1 if rng.random() < 0.07 else 0
         slower = SLOWER if self.name == "align" and self.revision >= CHANGE else 1
-        self.wall_ns = int(rng.lognormvariate(5, 0.3) * slower * 1e9)
+        self.wall_ns = int(rng.lognormvariate(5, spread) * slower * 1e9)
         self.cpu_ns = int(self.wall_ns * rng.uniform(1, 4))
         self.rss = int((rng.gauss(400, 30) if rng.random() < 0.7 else rng.gauss(1500, 100)) * MIB) // 4096 * 4096
         if rng.random() < 0.03:
@@ -74,13 +74,13 @@ class Filled:
         return (self.number, text[0], text[1] if self.has_ended else None)
 
 
-def fill(store, count, seed=1):
-    """Makes the file @store with @count runs; returns these."""
+def fill(store, count, seed=1, spread=0.3):
+    """Makes the file @store with @count runs, whose wall times spread by so much; returns these."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
         first = write_run(pathlib.Path(folder) / "first.jsonl", meta={"start_time": START})
         subprocess.run([BPFMON, "store", "merge", "--store", store, first], check=True, stdout=subprocess.DEVNULL)
-    made = [Filled(rng, number, count) for number in range(1, count + 1)]
+    made = [Filled(rng, number, count, spread) for number in range(1, count + 1)]
     with contextlib.closing(sqlite3.connect(store)) as db:
         for table in ("run", "run_text", "tag"):
             db.execute(f"DELETE FROM {table}")

@@ -139,6 +139,7 @@ static const struct {
 	{ "compare", "fail-if", NULL, completion_offer_keys },
 	{ "compare", "by", NULL, completion_offer_steps },
 	{ "list", NULL, "METRIC,...", completion_offer_many },
+	{ "list", "trend", NULL, completion_offer_many },
 	{ "export", "format", NULL, completion_offer_formats },
 	{ NULL, "name", NULL, completion_offer_names },
 	{ NULL, "tag", NULL, completion_offer_tags },

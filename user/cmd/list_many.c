@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "cmd/option_values.h"
 #include "many/distribution.h"
+#include "many/trend.h"
 #include "many/unusual.h"
 #include "view/terminal.h"
 
@@ -42,6 +43,13 @@ int many_unusual_parse(void *options, const char *text)
 	return 0;
 }
 
+int many_trend_parse(void *options, const char *text)
+{
+	if (text && strchr(text, ','))
+		return -EINVAL;
+	return many_parse(options, MANY_TREND, text ? text : "wall");
+}
+
 static int many_threshold_parse(void *threshold, const char *text)
 {
 	double number;
@@ -75,6 +83,7 @@ const char *many_metrics_guess(const char *list)
 const struct option_row many_rows[] = {
 	{ "hist", 0, "METRIC,...", true, "Distributions of all of them: wall, peak, cpu, or keys of METRICS.md", many_hist_parse, 0, GUARD_NONE },
 	{ "unusual", 0, "METRIC,...", true, "Those that failed, or are far from the others of their name: in wall, peak, cpu, read_bytes, write_bytes, or in these", many_unusual_parse, 0, GUARD_NONE },
+	{ "trend", 0, "METRIC", true, "What changed over git revisions, in runs of one name: wall, or this", many_trend_parse, 0, GUARD_NONE },
 	{ "threshold", 0, "Z", false, "With --unusual: how far that is, in standard deviations (default 3.5)", many_threshold_parse, offsetof(struct many_options, threshold), GUARD_NONE },
 	{ 0 }
 };
@@ -153,6 +162,55 @@ static int unusual_print(const struct many_options *o, const struct many_values 
 	return err;
 }
 
+static int trend_read(struct run_revisions *r, const struct stores *s,
+		      const struct stored_runs *all)
+{
+	if (s->agent) {
+		log_error("the agent of the node does not answer with the revisions of runs; as "
+			  "root they are read from its store");
+		return -EOPNOTSUPP;
+	}
+	if (run_revisions_open(r, all->nr)) {
+		log_error("out of memory for the revisions of %zu runs", all->nr);
+		return -ENOMEM;
+	}
+	return stores_lines(s, all, TEXT_META, run_revisions_take, r);
+}
+
+static int trend_write(const struct trend *t, enum print_format as, size_t limit)
+{
+	struct jsonw j = { 0 };
+
+	if (as != PRINT_JSON) {
+		trend_text(stdout, t, limit, terminal_width(stdout));
+		return 0;
+	}
+	trend_json(&j, t);
+	return jsonw_print(&j, stdout);
+}
+
+static int trend_print(const struct many_values *v, enum print_format as, size_t limit,
+		       const struct stores *s, const struct stored_runs *all)
+{
+	struct run_revisions r = { 0 };
+	struct trend t = { 0 };
+	int err = trend_read(&r, s, all);
+
+	if (!err) {
+		err = trend_make(&t, v, &r, all);
+		if (!err)
+			err = trend_write(&t, as, limit);
+		if (err == -EMLINK)
+			log_error("--trend is of runs of one name, and these have several; choose "
+				  "with --name, or those without a name with --command");
+		else if (err)
+			log_error("out of memory for the trend of %zu runs", all->nr);
+	}
+	trend_done(&t);
+	run_revisions_done(&r);
+	return err;
+}
+
 /* What is not chosen: an agent has no I/O of its runs. */
 static struct many_metrics many_choose(const struct many_options *o, const struct stores *s)
 {
@@ -173,6 +231,8 @@ int many_print(const struct many_options *o, enum print_format as, size_t limit,
 
 	if (!err && o->what == MANY_HIST)
 		err = hist_print(&v, as);
+	else if (!err && o->what == MANY_TREND)
+		err = trend_print(&v, as, limit, s, all);
 	else if (!err)
 		err = unusual_print(o, &v, as, limit, s, all);
 	many_values_done(&v);

@@ -8,7 +8,7 @@
 #include "cmd/stores.h"
 #include "many/values.h"
 
-enum many_what { MANY_NOTHING, MANY_HIST, MANY_UNUSUAL };
+enum many_what { MANY_NOTHING, MANY_HIST, MANY_UNUSUAL, MANY_TREND };
 
 struct many_options {
 	enum many_what what;         /* MANY_NOTHING: the table */
@@ -22,6 +22,7 @@ extern const struct option_row many_rows[];
  * The last of these options holds. -EINVAL. */
 int many_hist_parse(void *options, const char *text);
 int many_unusual_parse(void *options, const char *text);
+int many_trend_parse(void *options, const char *text);
 /* The name that is spelt most like the first of a list of metrics that is none; NULL. */
 const char *many_metrics_guess(const char *list);
 /* Prints it of all these runs, of lists the first @limit (0: all) rows. A negative errno after one

@@ -97,17 +97,24 @@ static double normal_p(double u, double na, double nb, double ties)
 	return z > 0 ? erfc(z / M_SQRT2) : 1;
 }
 
+double stats_rank_p_least(size_t na, size_t nb)
+{
+	double arrangements = exp(lgamma((double)(na + nb) + 1) - lgamma((double)na + 1) -
+				  lgamma((double)nb + 1));
+
+	return fmin(1, 2 / arrangements);
+}
+
 /* Of the values in @r, of which @nb are the second's. */
 static int ranks_test(const struct ranked *r, size_t *twice, size_t n, size_t nb,
 		      struct rank_test *t)
 {
 	double ties, na = (double)(n - nb);
 	size_t sum = ranks_assign(r, n, twice, &ties);
-	double arrangements = exp(lgamma((double)n + 1) - lgamma(na + 1) - lgamma((double)nb + 1));
 
 	t->is_exact = n <= RANK_TEST_EXACT;
 	t->u = (double)sum / 2 - (double)nb * ((double)nb + 1) / 2;
-	t->p_least = fmin(1, 2 / arrangements);
+	t->p_least = stats_rank_p_least(n - nb, nb);
 	if (t->is_exact)
 		return exact_p(twice, n, nb, sum, nb * (n + 1), &t->p);
 	t->p = normal_p(t->u, na, (double)nb, ties);
@@ -130,6 +137,35 @@ int stats_rank_test(const double *a, size_t na, const double *b, size_t nb, stru
 	free(r);
 	free(twice);
 	return err;
+}
+
+struct placed {
+	double value;
+	size_t at;
+};
+
+static int by_placed(const void *a, const void *b)
+{
+	return by_value(&((const struct placed *)a)->value, &((const struct placed *)b)->value);
+}
+
+int stats_ranks(const double *values, size_t n, double *twice)
+{
+	struct placed *list = calloc(n + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct placed){ values[i], i };
+	qsort(list, n, sizeof(*list), by_placed);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && list[end].value == list[i].value;)
+			end++;
+		for (size_t k = i; k < end; k++)
+			twice[list[k].at] = (double)(i + end + 1);
+	}
+	free(list);
+	return 0;
 }
 
 struct numbered {

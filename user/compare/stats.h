@@ -27,6 +27,11 @@ double stats_quantile(const double *sorted, size_t n, double q);
  * ranks in which the rank sum is as far from its mean or farther. Both have values. -ENOMEM.
  */
 int stats_rank_test(const double *a, size_t na, const double *b, size_t nb, struct rank_test *t);
+/* The smallest p that @na values against @nb can give in it at all. */
+double stats_rank_p_least(size_t na, size_t nb);
+/* Twice the rank of each of @n values, in their order; equal ones share their mean rank. -ENOMEM.
+ */
+int stats_ranks(const double *values, size_t n, double *twice);
 /* Holm: corrects @n p values of tests that are made together, in place. NANs are none.
  * -ENOMEM. */
 int stats_holm(double *p, size_t n);

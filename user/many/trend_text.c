@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A trend for people, what changed and a table of revisions, and for programs. */
+#include "many/trend.h"
+
+#include "base/text.h"
+#include "compare/number.h"
+#include "view/format.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SHORT_REVISION 10
+#define INDENT 4
+#define NARROW 70 /* columns: below that the table has no times */
+
+/* What more or less of it means. */
+static void change_put_verb(FILE *f, const struct trend *t)
+{
+	if (!strcmp(t->key, "wall_seconds"))
+		fputs("it takes", f);
+	else if (!strcmp(t->key, "cpu_seconds"))
+		fputs("it uses, of CPU time,", f);
+	else if (!strcmp(t->key, "rss_peak_bytes"))
+		fputs("it needs, of memory,", f);
+	else
+		fprintf(f, "%s is", t->key);
+}
+
+static double change_relative(double before, double after)
+{
+	return before != 0 ? after / before - 1 : after > 0 ? INFINITY : 0;
+}
+
+static void change_put_size(FILE *f, double relative)
+{
+	double percent = fabs(relative) * 100;
+
+	if (isinf(relative))
+		fputs("more than the 0 before", f);
+	else if (relative > 9)
+		fprintf(f, "%.3g times as much", relative + 1);
+	else
+		fprintf(f, "%.*f %% %s", percent < 10 ? 1 : 0, percent,
+			relative < 0 ? "less" : "more");
+}
+
+static void trend_change_put(FILE *f, const struct trend *t, const struct trend_change *c,
+			     size_t width)
+{
+	char line[400], a[NUMBER_BYTES], b[NUMBER_BYTES], m[NUMBER_BYTES], n[NUMBER_BYTES];
+	FILE *to = fmemopen(line, sizeof(line), "w");
+
+	if (!to)
+		return;
+	fprintf(to, "since %.*s ", SHORT_REVISION, t->list[c->revision].id);
+	change_put_verb(to, t);
+	fputc(' ', to);
+	change_put_size(to, change_relative(c->before, c->after));
+	fprintf(to, " (p=%.2g): %s in %s runs against %s in %s", c->p,
+		number_format(a, t->unit, c->after), format_count(m, c->nr_after),
+		number_format(b, t->unit, c->before), format_count(n, c->nr_before));
+	if (!fclose(to))
+		format_folded(f, line, width, INDENT);
+}
+
+static void trend_put_head(FILE *f, const struct trend *t, size_t width)
+{
+	char line[400], name[100], a[NUMBER_BYTES], b[NUMBER_BYTES];
+	size_t n;
+
+	snprintf(name, sizeof(name), "%s", t->name ? t->name : "");
+	text_disarm(name);
+	n = (size_t)snprintf(line, sizeof(line), "%s%s%s of %s run%s at %s revision%s", name,
+			     *name ? ": " : "", t->key, format_count(a, t->nr_values),
+			     t->nr_values == 1 ? "" : "s", format_count(b, t->nr),
+			     t->nr == 1 ? "" : "s");
+	if (t->nr_left)
+		snprintf(line + n, sizeof(line) - n,
+			 "; %s more did not end well, or have no revision or no value",
+			 format_count(a, t->nr_left));
+	format_folded(f, line, width, INDENT);
+}
+
+static void trend_put_verdict(FILE *f, const struct trend *t, size_t width)
+{
+	char line[200];
+
+	for (size_t i = 0; i < t->nr_changes; i++)
+		trend_change_put(f, t, &t->changes[i], width);
+	if (t->nr_changes)
+		return;
+	if (t->is_enough)
+		snprintf(line, sizeof(line), "no change is more than noise (p=%.2g)", t->p);
+	else
+		snprintf(line, sizeof(line), "too few runs to tell whether it has changed");
+	format_folded(f, line, width, INDENT);
+}
+
+static bool revision_is_change(const struct trend *t, size_t revision)
+{
+	for (size_t i = 0; i < t->nr_changes; i++)
+		if (t->changes[i].revision == revision)
+			return true;
+	return false;
+}
+
+static void revision_put(FILE *f, const struct trend *t, size_t i, size_t width)
+{
+	const struct revision *r = &t->list[i];
+	char moment[MOMENT_BYTES], count[NUMBER_BYTES], median[NUMBER_BYTES], change[NUMBER_BYTES];
+
+	fprintf(f, "  %-*.*s", SHORT_REVISION, SHORT_REVISION, r->id);
+	if (width >= NARROW)
+		fprintf(f, "  %-20s", format_moment(moment, r->first_ns, false));
+	fprintf(f, " %7s  %10s", format_count(count, r->nr),
+		number_format(median, t->unit, r->median));
+	if (i)
+		fprintf(f, "  %8s%s",
+			number_relative(change, change_relative(t->list[i - 1].median, r->median)),
+			revision_is_change(t, i) ? " <" : "");
+	fputc('\n', f);
+}
+
+void trend_text(FILE *f, const struct trend *t, size_t limit, size_t width)
+{
+	size_t from = limit && limit < t->nr ? t->nr - limit : 0;
+
+	trend_put_head(f, t, width);
+	if (!t->nr)
+		return;
+	trend_put_verdict(f, t, width);
+	fprintf(f, "\n  %-*s", SHORT_REVISION, "revision");
+	if (width >= NARROW)
+		fprintf(f, "  %-20s", "first run");
+	fprintf(f, " %7s  %10s  %8s\n", "runs", "median", "change");
+	for (size_t i = from; i < t->nr; i++)
+		revision_put(f, t, i, width);
+	if (from)
+		fprintf(f, "the last %zu of %zu revisions; --limit 0 shows all\n", limit, t->nr);
+}
+
+static void trend_put_relative(struct jsonw *j, double before, double after)
+{
+	jsonw_double(j, "relative", change_relative(before, after)); /* null: from 0 to more */
+}
+
+static void revision_json(struct jsonw *j, const struct trend *t, size_t i)
+{
+	const struct revision *r = &t->list[i];
+
+	jsonw_object(j, NULL);
+	jsonw_string(j, "revision", r->id);
+	jsonw_decimal(j, "first_time", r->first_ns / 1000, 6);
+	jsonw_uint(j, "count", r->nr);
+	jsonw_double(j, "median", number_as_measured(t->unit, r->median));
+	if (i)
+		trend_put_relative(j, t->list[i - 1].median, r->median);
+	jsonw_object_end(j);
+}
+
+static void change_json(struct jsonw *j, const struct trend *t, const struct trend_change *c)
+{
+	jsonw_object(j, NULL);
+	jsonw_string(j, "since", t->list[c->revision].id);
+	jsonw_double(j, "p", c->p);
+	jsonw_double(j, "before", number_as_measured(t->unit, c->before));
+	jsonw_double(j, "after", number_as_measured(t->unit, c->after));
+	trend_put_relative(j, c->before, c->after);
+	jsonw_uint(j, "count_before", c->nr_before);
+	jsonw_uint(j, "count_after", c->nr_after);
+	jsonw_object_end(j);
+}
+
+void trend_json(struct jsonw *j, const struct trend *t)
+{
+	jsonw_object(j, NULL);
+	jsonw_schema(j, "list-trend");
+	jsonw_string(j, "name", t->name);
+	jsonw_string(j, "metric", t->key);
+	jsonw_uint(j, "count", t->nr_values);
+	jsonw_uint(j, "left_out", t->nr_left);
+	jsonw_bool(j, "enough", t->is_enough);
+	if (t->is_enough)
+		jsonw_double(j, "p", t->p);
+	jsonw_array(j, "changes");
+	for (size_t i = 0; i < t->nr_changes; i++)
+		change_json(j, t, &t->changes[i]);
+	jsonw_array_end(j);
+	jsonw_array(j, "revisions");
+	for (size_t i = 0; i < t->nr; i++)
+		revision_json(j, t, i);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+	jsonw_newline(j);
+}
