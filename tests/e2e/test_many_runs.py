@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Many runs together: distributions, what is unusual, and what changed, as Python works them out from the same runs."""
+"""Many runs together: distributions, what is unusual, and what changed, as Python works them out from the same runs;
+and the page of them."""
 
 import contextlib
 import json
+import re
 import sqlite3
 import statistics
+from xml.etree import ElementTree
 
 from lib.fillstore import CHANGE, REVISIONS, SLOWER, fill, revision_of
 from lib.store import StoreCase
@@ -205,3 +208,51 @@ class Trend(ManyCase):
         self.assert_refused(self.bpfmon("list", "--trend"), "one name", "--name")
         self.assert_refused(self.bpfmon("list", "--trend=wall,cpu"), "--trend does not take")
         self.assertEqual(self.text("--trend", "--name", "none").splitlines()[0], "wall_seconds of 0 runs at 0 revisions")
+
+
+class Page(ManyCase):
+    def page(self, *words):
+        done = self.bpfmon("report", "--many", "-o", "-", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def pictures(self, page):
+        return [ElementTree.fromstring(text) for text in re.findall(r"<svg.*?</svg>", page, re.S)]
+
+    def counts(self, picture):
+        return [int(one.text.rpartition(": ")[2].split()[0].replace(",", "")) for one in picture.iter("title")]
+
+    def test_its_histograms_are_of_all_runs_with_a_value(self):
+        page = self.page()
+        ended = [one for one in self.made if one.has_ended]
+        with_memory = [one for one in ended if one.rss]
+        *histograms, scatter = self.pictures(page)
+        self.assertEqual([sum(self.counts(one)) for one in histograms], [len(ended), len(with_memory), *[len(ended)] * 3])
+        self.assertEqual(sum(self.counts(scatter)), len(ended) + len(with_memory))
+        self.assertIn(f"{len(with_memory):,} runs with both", page)
+        self.assertLess(len(page), 1 << 20)
+
+    def test_each_run_is_in_a_cell_of_the_scatter(self):
+        cells = re.findall(r"M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-", self.page("--name", "call", "--tag", "threads=2"))
+        runs = [one for one in self.made if one.name == "call" and one.has_ended and one.rss and 2 ** (one.number % 4) == 2]
+        self.assertGreater(len(cells), len(runs) / 3)
+        self.assertLessEqual(len(cells), len(runs))
+        self.assertEqual(len(cells), len(set(cells)))
+
+    def test_it_fetches_and_executes_nothing(self):
+        hostile = "<script>alert(1)</script>&\"'*"
+        self.change(f"UPDATE run SET name = {chr(39)}<script>alert(1)</script>&\"{chr(39) * 2}x{chr(39)} WHERE id < 100")
+        page = self.page("--name", hostile)
+        self.assertIn("&lt;script", page)
+        self.assertNotIn("<script", page)
+        self.assertIn("default-src 'none'", page)
+        self.assertNotRegex(page, r"https?://|src=|href=|@import|url\(")
+
+    def test_a_page_is_made_of_chosen_metrics_and_runs_only(self):
+        self.assertEqual(len(self.pictures(self.page("--name", "sort"))), 6)
+        one = self.bpfmon("report", "--many=majflt", "-o", self.dir / "page.html", "sort")
+        self.assertEqual((one.returncode, len(self.pictures((self.dir / "page.html").read_text()))), (0, 1), one.stderr)
+        self.assert_refused(self.bpfmon("report", "--many", "--name", "none"), "no run passes the filters")
+        self.assert_refused(self.bpfmon("report", "--many", "-f", "svg"), "no picture")
+        self.assert_refused(self.bpfmon("report", "--name", "sort"), "--many")
+        self.assert_refused(self.bpfmon("report", "--many=wal"), "--many does not take 'wal'", "wall")

@@ -141,6 +141,11 @@ class Stores(SubcommandCase):
         for options in ([], ["--json"], ["--csv", "--columns", "id,tags,note"], ["align"], ["--name", "al*"], ["--tag", "threads"], ["--since", "2020-01-01", "--sort", "cpu"]):
             self.sweep_over("list", *options)
 
+    def test_many_runs(self):
+        for options in (["--hist"], ["--hist=minflt", "--json"], ["--unusual"], ["--unusual", "--json"], ["--name", "align", "--trend"], ["--name", "align", "--trend", "--json"]):
+            self.sweep_over("list", *options)
+        self.sweep_over("report", "--many", "-o", "o")
+
     def test_a_run_of_a_store(self):
         for words in (["show"], ["show", "--json"], ["show", "--by", "phase"], ["export", "-f", "json"], ["export", "-f", "influx"], ["report", "-o", "o"]):
             for run in ("7", "8"):

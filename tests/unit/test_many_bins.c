@@ -55,9 +55,15 @@ static void assert_counted(size_t n, size_t most)
 				 (values[k] < bin->to || (is_closed && values[k] <= bin->to));
 		assert_int_equal(bin->count, count);
 		assert_true(!i || bin->from >= b.list[i - 1].to);
+		assert_true(fabs(bins_place(&b, bin->from) - (double)i) <=
+			    (bin->from == bin->to ? 0.5 : 1e-6));
 		sum += count;
 	}
 	assert_int_equal(sum, n);
+	for (size_t k = 1; k < n; k++) /* upwards on the axis, too */
+		assert_true(bins_place(&b, values[k]) >= bins_place(&b, values[k - 1]) - 1e-9);
+	assert_true(bins_place(&b, values[0]) >= 0);
+	assert_true(bins_place(&b, values[n - 1]) <= (double)b.nr);
 	assert_true(b.list[0].count && b.list[b.nr - 1].count);
 }
 

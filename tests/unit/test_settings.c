@@ -166,7 +166,7 @@ static void project_sets_harmless_options_only(void **state)
 		"json span command host state since limit by each port run baseline "
 		"fail-if significant node user color note search columns csv all "
 		"panel width for node-memory soft-limit limit-grace block-io hist "
-		"unusual threshold trend ";
+		"unusual threshold trend many ";
 	const struct option_group *group;
 	const struct option_row *row;
 

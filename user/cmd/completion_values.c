@@ -138,7 +138,7 @@ static const struct {
 	{ NULL, "metrics", NULL, completion_offer_metrics },
 	{ "compare", "fail-if", NULL, completion_offer_keys },
 	{ "compare", "by", NULL, completion_offer_steps },
-	{ "list", NULL, "METRIC,...", completion_offer_many },
+	{ NULL, NULL, "METRIC,...", completion_offer_many },
 	{ "list", "trend", NULL, completion_offer_many },
 	{ "export", "format", NULL, completion_offer_formats },
 	{ NULL, "name", NULL, completion_offer_names },

@@ -16,11 +16,17 @@
 #define BINS 20 /* lines of a histogram: two of them are on a screen */
 #define MOST_THRESHOLD 1000
 
-static int many_parse(struct many_options *o, enum many_what what, const char *text)
+int many_metrics_set(struct many_metrics *m, const char *text)
 {
 	const char *bad;
 	size_t length;
-	int err = many_metrics_parse(&o->metrics, text, &bad, &length);
+
+	return many_metrics_parse(m, text, &bad, &length);
+}
+
+static int many_parse(struct many_options *o, enum many_what what, const char *text)
+{
+	int err = many_metrics_set(&o->metrics, text);
 
 	if (!err)
 		o->what = what;
@@ -89,9 +95,8 @@ const struct option_row many_rows[] = {
 };
 /* clang-format on */
 
-/* The values of the metrics, from the list and, where need be, the summaries. */
-static int many_read(struct many_values *v, const struct many_metrics *m, const struct stores *s,
-		     const struct stored_runs *all)
+int many_read(struct many_values *v, const struct many_metrics *m, const struct stores *s,
+	      const struct stored_runs *all)
 {
 	int err = many_values_open(v, m, all);
 
@@ -122,8 +127,7 @@ static int hist_print_one(const struct many_values *v, size_t metric, enum print
 	}
 	if (metric)
 		putchar('\n');
-	distribution_draw(stdout, &d, terminal_width(stdout), terminal_is_utf8());
-	return 0;
+	return distribution_draw(stdout, &d, terminal_width(stdout), terminal_is_utf8());
 }
 
 static int hist_print(const struct many_values *v, enum print_format as)
@@ -154,7 +158,7 @@ static int unusual_print(const struct many_options *o, const struct many_values 
 		unusual_json(&j, &u, limit, sources);
 		err = jsonw_print(&j, stdout);
 	} else if (!err) {
-		unusual_text(stdout, &u, limit, sources, terminal_width(stdout));
+		err = unusual_text(stdout, &u, limit, sources, terminal_width(stdout));
 	}
 	if (err)
 		log_error("out of memory to compare %zu runs", all->nr);
@@ -181,10 +185,8 @@ static int trend_write(const struct trend *t, enum print_format as, size_t limit
 {
 	struct jsonw j = { 0 };
 
-	if (as != PRINT_JSON) {
-		trend_text(stdout, t, limit, terminal_width(stdout));
-		return 0;
-	}
+	if (as != PRINT_JSON)
+		return trend_text(stdout, t, limit, terminal_width(stdout));
 	trend_json(&j, t);
 	return jsonw_print(&j, stdout);
 }

@@ -25,6 +25,12 @@ int many_unusual_parse(void *options, const char *text);
 int many_trend_parse(void *options, const char *text);
 /* The name that is spelt most like the first of a list of metrics that is none; NULL. */
 const char *many_metrics_guess(const char *list);
+/* Parses such a list. -EINVAL. */
+int many_metrics_set(struct many_metrics *m, const char *text);
+/* The values of the metrics, from the list and, where need be, the summaries; to be released in
+ * any case. A negative errno after one line to the user. */
+int many_read(struct many_values *v, const struct many_metrics *m, const struct stores *s,
+	      const struct stored_runs *all);
 /* Prints it of all these runs, of lists the first @limit (0: all) rows. A negative errno after one
  * line to the user. */
 int many_print(const struct many_options *o, enum print_format as, size_t limit,

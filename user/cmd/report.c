@@ -4,6 +4,7 @@
 #include "cmd/named_run.h"
 #include "cmd/option_values.h"
 #include "cmd/picture.h"
+#include "cmd/report_many.h"
 #include "cmd/whole_file.h"
 
 #include "base/cleanup.h"
@@ -37,6 +38,7 @@ struct report_options {
 	const char *panel;         /* the name of a chart; NULL: all */
 	struct figure_layout layout;
 	struct store_options store;
+	struct report_many_options many;
 };
 
 static int report_write_page(FILE *f, struct report_run *r, const struct report_options *o,
@@ -123,6 +125,8 @@ static const struct option_row report_rows[] = {
 static const struct option_group report_groups[] = {
 	{ force_rows, AT(force), false },
 	{ report_rows, 0, false },
+	{ report_many_rows, AT(many), false },
+	{ filter_rows, AT(many.filter), false },
 	{ silent_rows, AT(quiet), false },
 	{ store_rows, AT(store), true },
 	{ node_rows, AT(store), false },
@@ -132,21 +136,35 @@ static const struct option_group report_groups[] = {
 
 static int report_parse(void *options, int argc, char **argv)
 {
+	struct report_options *o = options;
 	int err = options_parse(&subcommand_report, options, argc, argv);
 
-	return err ? err : words_check_run(options);
+	if (err)
+		return err;
+	if (o->many.is_given)
+		return report_many_take_words(&o->many, o->common.words);
+	if (filter_is_given(&o->many.filter) && !o->common.help && !o->common.version) {
+		log_error(
+			"report is of one run, as in bpfmon report align; filters are for --many");
+		return -EINVAL;
+	}
+	return words_check_run(options);
 }
 
 static void report_help(void)
 {
-	puts("Usage: bpfmon report [OPTIONS] [RUN]\n\n"
+	puts("Usage: bpfmon report [OPTIONS] [RUN]\n"
+	     "       bpfmon report --many[=METRIC,...] [OPTIONS] [WORD...]\n\n"
 	     "Makes one HTML page of a run: charts, processes over time, programs, events. It "
 	     "needs\n"
 	     "no network and no other file. RUN is a number of `bpfmon list`, a name (the "
 	     "last\n"
 	     "run of it; align~1: the one before), the beginning of the run's UUID, or a file: "
 	     "JSON\n"
-	     "Lines, whole or cut off (-: stdin). Without RUN it is the last one.\n");
+	     "Lines, whole or cut off (-: stdin). Without RUN it is the last one.\n\n"
+	     "With --many it is a page of all runs that pass the filters and have each WORD in "
+	     "their\n"
+	     "name, command or note: runs.html, or --output.\n");
 	options_print(&subcommand_report);
 	puts("\nWithout --format the end of --output says which: .html, .svg, .png, .pdf. The last "
 	     "two\n"
@@ -322,6 +340,25 @@ static int report_make(const struct report_options *o, const struct report_forma
 	return err;
 }
 
+static int report_make_many(const struct report_options *o, const struct report_format *format)
+{
+	const char *path = o->path ? o->path : "runs.html";
+	__cleanup(freep) char *text = NULL;
+	size_t length;
+	int err;
+
+	if (format->is_picture) {
+		log_error("--many makes a page; there is no picture of it");
+		return -EINVAL;
+	}
+	err = report_many_make(&o->many, &o->store, &text, &length);
+	if (!err)
+		err = whole_file_write("report", path, o->force, text, length);
+	if (!err && !o->quiet)
+		whole_file_announce("report", path, NULL);
+	return err;
+}
+
 static int cmd_report(int argc, char **argv)
 {
 	const struct report_format *format;
@@ -330,12 +367,14 @@ static int cmd_report(int argc, char **argv)
 
 	if (go_on <= 0)
 		return go_on ? EXIT_USAGE : 0;
-	if (!o.path && o.common.words[0] && !strcmp(o.common.words[0], "-")) {
+	if (!o.many.is_given && !o.path && o.common.words[0] && !strcmp(o.common.words[0], "-")) {
 		log_error("the run comes from stdin; -o says where its report goes");
 		return EXIT_USAGE;
 	}
 	o.layout.panel = o.panel ? chart_find(o.panel) : FIGURE_ALL;
 	format = report_choose_format(&o);
+	if (format && o.many.is_given)
+		return report_make_many(&o, format) ? EXIT_USAGE : 0;
 	return !format || report_make(&o, format) ? EXIT_USAGE : 0;
 }
 

@@ -6,6 +6,7 @@
 #include "cmd/list.h"
 #include "cmd/list_many.h"
 #include "cmd/recording_values.h"
+#include "cmd/report_many.h"
 #include "export/export.h"
 #include "model/metric.h"
 #include "record/observer.h"
@@ -79,7 +80,7 @@ const char *value_guess(const struct option_row *row, const char *text)
 	if (row->parse == list_columns_parse)
 		return columns_guess(text);
 	if (row->parse == many_hist_parse || row->parse == many_unusual_parse ||
-	    row->parse == many_trend_parse)
+	    row->parse == many_trend_parse || row->parse == report_many_parse)
 		return many_metrics_guess(text);
 	if (row->parse == format_parse)
 		return output_format_guess(text);

@@ -162,3 +162,24 @@ void bins_make(struct bins *b, const double *sorted, size_t n, enum metric_unit 
 	else if (a.n)
 		bins_divide(b, &a, most);
 }
+
+double bins_place(const struct bins *b, double value)
+{
+	size_t low = 0, high = b->nr - 1;
+	const struct bin *bin;
+
+	while (low < high) { /* the last one that does not begin above it */
+		size_t middle = (low + high + 1) / 2;
+
+		if (b->list[middle].from <= value)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	bin = &b->list[low];
+	if (bin->from == bin->to)
+		return (double)low + 0.5;
+	if (b->is_log)
+		return (double)low + log(value / bin->from) / log(bin->to / bin->from);
+	return (double)low + (value - bin->from) / (bin->to - bin->from);
+}

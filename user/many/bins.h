@@ -26,5 +26,7 @@ struct bins {
  * then.
  */
 void bins_make(struct bins *b, const double *sorted, size_t n, enum metric_unit unit, size_t most);
+/* Where a value among those is on an axis on which each bin is 1 wide. */
+double bins_place(const struct bins *b, double value);
 
 #endif

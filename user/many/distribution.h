@@ -3,6 +3,7 @@
 #ifndef MANY_DISTRIBUTION_H
 #define MANY_DISTRIBUTION_H
 
+#include "base/buffer.h"
 #include "base/json.h"
 #include "many/bins.h"
 #include "many/values.h"
@@ -20,8 +21,10 @@ struct distribution {
 /* Of one of the metrics, in at most @most bins (3 to MOST_BINS). -ENOMEM. */
 int distribution_make(struct distribution *d, const struct many_values *v, size_t metric,
 		      size_t most);
-/* Draws it in lines of @width columns; @is_utf8: with blocks of eighths. */
-void distribution_draw(FILE *f, const struct distribution *d, size_t width, bool is_utf8);
+/* Appends its figures for people: a sentence without its end. */
+void distribution_put_figures(struct buffer *t, const struct distribution *d);
+/* Draws it in lines of @width columns; @is_utf8: with blocks of eighths. -ENOMEM. */
+int distribution_draw(FILE *f, const struct distribution *d, size_t width, bool is_utf8);
 /* One object, in a line of its own; docs/MANY.md describes it. */
 void distribution_json(struct jsonw *j, const struct distribution *d);
 

@@ -2,39 +2,46 @@
 /* A distribution as a histogram for a terminal: a line for each bin. */
 #include "many/distribution.h"
 
-#include "base/cleanup.h"
 #include "compare/number.h"
 #include "view/format.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define MOST_BAR 60 /* columns */
 #define LEAST_BAR 4
 #define INDENT 2
 
-static void distribution_put_figures(FILE *f, const struct distribution *d, size_t width)
+void distribution_put_figures(struct buffer *t, const struct distribution *d)
 {
-	__cleanup(freep) char *text = NULL;
-	char a[NUMBER_BYTES], b[NUMBER_BYTES];
-	size_t length;
-	FILE *t = open_memstream(&text, &length);
+	char a[NUMBER_BYTES], b[NUMBER_BYTES], c[NUMBER_BYTES];
 
-	if (!t)
-		return;
-	fprintf(t, "%s: ", d->key);
-	fprintf(t, "%s run%s", format_count(a, d->nr), d->nr == 1 ? "" : "s");
+	buffer_printf(t, "%s run%s", format_count(a, d->nr), d->nr == 1 ? "" : "s");
 	if (d->nr)
-		fprintf(t, ", min %s", number_format(a, d->unit, d->least));
+		buffer_printf(t, ", min %s", number_format(a, d->unit, d->least));
 	if (d->nr > 1)
-		fprintf(t, ", median %s, p95 %s, max %s", number_format(a, d->unit, d->median),
-			number_format(b, d->unit, d->p95),
-			number_format((char[NUMBER_BYTES]){ 0 }, d->unit, d->most));
+		buffer_printf(
+			t, ", median %s, p95 %s, max %s", number_format(a, d->unit, d->median),
+			number_format(b, d->unit, d->p95), number_format(c, d->unit, d->most));
 	if (d->nr_absent)
-		fprintf(t, "; %s more without it", format_count(a, d->nr_absent));
+		buffer_printf(t, "; %s more without it", format_count(a, d->nr_absent));
 	if (d->bins.is_log)
-		fputs("; logarithmic scale", t);
-	if (!fclose(t))
-		format_folded(f, text, width, INDENT);
+		buffer_puts(t, "; logarithmic scale");
+}
+
+static int distribution_put_title(FILE *f, const struct distribution *d, size_t width)
+{
+	struct buffer t = { 0 };
+	int err;
+
+	buffer_printf(&t, "%s: ", d->key);
+	distribution_put_figures(&t, d);
+	buffer_put(&t, "", 1);
+	err = t.failed ? -ENOMEM : 0;
+	if (!err)
+		format_folded(f, t.text, width, INDENT);
+	buffer_done(&t);
+	return err;
 }
 
 /* A bar that is as long as @share of @columns; what is not 0 is visible. */
@@ -59,12 +66,13 @@ static size_t histogram_put_bar(FILE *f, double share, size_t columns, bool is_u
 	return whole + (part > 0);
 }
 
-void distribution_draw(FILE *f, const struct distribution *d, size_t width, bool is_utf8)
+int distribution_draw(FILE *f, const struct distribution *d, size_t width, bool is_utf8)
 {
 	char from[MOST_BINS + 1][NUMBER_BYTES], count[NUMBER_BYTES];
 	size_t label = 0, digits = 0, used, columns, most = 1;
 
-	distribution_put_figures(f, d, width);
+	if (distribution_put_title(f, d, width))
+		return -ENOMEM;
 	for (size_t i = 0; i < d->bins.nr; i++) {
 		const struct bin *bin = &d->bins.list[i];
 
@@ -85,4 +93,5 @@ void distribution_draw(FILE *f, const struct distribution *d, size_t width, bool
 		format_count(count, d->bins.list[i].count);
 		fprintf(f, "%*s%*s\n", (int)(columns - used + 1), "", (int)digits, count);
 	}
+	return 0;
 }

@@ -56,8 +56,8 @@ void run_revisions_done(struct run_revisions *r);
 int trend_make(struct trend *t, const struct many_values *v, const struct run_revisions *revisions,
 	       const struct stored_runs *all);
 void trend_done(struct trend *t);
-/* Prints what changed, and the last @limit (0: all) revisions. */
-void trend_text(FILE *f, const struct trend *t, size_t limit, size_t width);
+/* Prints what changed, and the last @limit (0: all) revisions. -ENOMEM. */
+int trend_text(FILE *f, const struct trend *t, size_t limit, size_t width);
 /* One object; docs/MANY.md describes it. */
 void trend_json(struct jsonw *j, const struct trend *t);
 

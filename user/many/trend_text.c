@@ -2,10 +2,12 @@
 /* A trend for people, what changed and a table of revisions, and for programs. */
 #include "many/trend.h"
 
+#include "base/buffer.h"
 #include "base/text.h"
 #include "compare/number.h"
 #include "view/format.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,16 +16,16 @@
 #define NARROW 70 /* columns: below that the table has no times */
 
 /* What more or less of it means. */
-static void change_put_verb(FILE *f, const struct trend *t)
+static void change_put_verb(struct buffer *t, const char *key)
 {
-	if (!strcmp(t->key, "wall_seconds"))
-		fputs("it takes", f);
-	else if (!strcmp(t->key, "cpu_seconds"))
-		fputs("it uses, of CPU time,", f);
-	else if (!strcmp(t->key, "rss_peak_bytes"))
-		fputs("it needs, of memory,", f);
+	if (!strcmp(key, "wall_seconds"))
+		buffer_puts(t, "it takes");
+	else if (!strcmp(key, "cpu_seconds"))
+		buffer_puts(t, "it uses, of CPU time,");
+	else if (!strcmp(key, "rss_peak_bytes"))
+		buffer_puts(t, "it needs, of memory,");
 	else
-		fprintf(f, "%s is", t->key);
+		buffer_printf(t, "%s is", key);
 }
 
 static double change_relative(double before, double after)
@@ -31,36 +33,39 @@ static double change_relative(double before, double after)
 	return before != 0 ? after / before - 1 : after > 0 ? INFINITY : 0;
 }
 
-static void change_put_size(FILE *f, double relative)
+static void change_put_size(struct buffer *t, double relative)
 {
 	double percent = fabs(relative) * 100;
 
 	if (isinf(relative))
-		fputs("more than the 0 before", f);
+		buffer_puts(t, "more than the 0 before");
 	else if (relative > 9)
-		fprintf(f, "%.3g times as much", relative + 1);
+		buffer_printf(t, "%.3g times as much", relative + 1);
 	else
-		fprintf(f, "%.*f %% %s", percent < 10 ? 1 : 0, percent,
-			relative < 0 ? "less" : "more");
+		buffer_printf(t, "%.*f %% %s", percent < 10 ? 1 : 0, percent,
+			      relative < 0 ? "less" : "more");
 }
 
-static void trend_change_put(FILE *f, const struct trend *t, const struct trend_change *c,
-			     size_t width)
+static int trend_change_put(FILE *f, const struct trend *t, const struct trend_change *c,
+			    size_t width)
 {
-	char line[400], a[NUMBER_BYTES], b[NUMBER_BYTES], m[NUMBER_BYTES], n[NUMBER_BYTES];
-	FILE *to = fmemopen(line, sizeof(line), "w");
+	char a[NUMBER_BYTES], b[NUMBER_BYTES], m[NUMBER_BYTES], n[NUMBER_BYTES];
+	struct buffer line = { 0 };
+	int err;
 
-	if (!to)
-		return;
-	fprintf(to, "since %.*s ", SHORT_REVISION, t->list[c->revision].id);
-	change_put_verb(to, t);
-	fputc(' ', to);
-	change_put_size(to, change_relative(c->before, c->after));
-	fprintf(to, " (p=%.2g): %s in %s runs against %s in %s", c->p,
-		number_format(a, t->unit, c->after), format_count(m, c->nr_after),
-		number_format(b, t->unit, c->before), format_count(n, c->nr_before));
-	if (!fclose(to))
-		format_folded(f, line, width, INDENT);
+	buffer_printf(&line, "since %.*s ", SHORT_REVISION, t->list[c->revision].id);
+	change_put_verb(&line, t->key);
+	buffer_puts(&line, " ");
+	change_put_size(&line, change_relative(c->before, c->after));
+	buffer_printf(&line, " (p=%.2g): %s in %s runs against %s in %s", c->p,
+		      number_format(a, t->unit, c->after), format_count(m, c->nr_after),
+		      number_format(b, t->unit, c->before), format_count(n, c->nr_before));
+	buffer_put(&line, "", 1);
+	err = line.failed ? -ENOMEM : 0;
+	if (!err)
+		format_folded(f, line.text, width, INDENT);
+	buffer_done(&line);
+	return err;
 }
 
 static void trend_put_head(FILE *f, const struct trend *t, size_t width)
@@ -81,19 +86,21 @@ static void trend_put_head(FILE *f, const struct trend *t, size_t width)
 	format_folded(f, line, width, INDENT);
 }
 
-static void trend_put_verdict(FILE *f, const struct trend *t, size_t width)
+static int trend_put_verdict(FILE *f, const struct trend *t, size_t width)
 {
 	char line[200];
+	int err = 0;
 
-	for (size_t i = 0; i < t->nr_changes; i++)
-		trend_change_put(f, t, &t->changes[i], width);
+	for (size_t i = 0; !err && i < t->nr_changes; i++)
+		err = trend_change_put(f, t, &t->changes[i], width);
 	if (t->nr_changes)
-		return;
+		return err;
 	if (t->is_enough)
 		snprintf(line, sizeof(line), "no change is more than noise (p=%.2g)", t->p);
 	else
 		snprintf(line, sizeof(line), "too few runs to tell whether it has changed");
 	format_folded(f, line, width, INDENT);
+	return 0;
 }
 
 static bool revision_is_change(const struct trend *t, size_t revision)
@@ -121,14 +128,15 @@ static void revision_put(FILE *f, const struct trend *t, size_t i, size_t width)
 	fputc('\n', f);
 }
 
-void trend_text(FILE *f, const struct trend *t, size_t limit, size_t width)
+int trend_text(FILE *f, const struct trend *t, size_t limit, size_t width)
 {
 	size_t from = limit && limit < t->nr ? t->nr - limit : 0;
 
 	trend_put_head(f, t, width);
 	if (!t->nr)
-		return;
-	trend_put_verdict(f, t, width);
+		return 0;
+	if (trend_put_verdict(f, t, width))
+		return -ENOMEM;
 	fprintf(f, "\n  %-*s", SHORT_REVISION, "revision");
 	if (width >= NARROW)
 		fprintf(f, "  %-20s", "first run");
@@ -137,6 +145,7 @@ void trend_text(FILE *f, const struct trend *t, size_t limit, size_t width)
 		revision_put(f, t, i, width);
 	if (from)
 		fprintf(f, "the last %zu of %zu revisions; --limit 0 shows all\n", limit, t->nr);
+	return 0;
 }
 
 static void trend_put_relative(struct jsonw *j, double before, double after)

@@ -48,9 +48,10 @@ struct unusual {
 int unusual_find(struct unusual *u, const struct many_values *v, const struct stored_runs *all,
 		 double threshold);
 void unusual_done(struct unusual *u);
-/* Prints the first @limit (0: all) of them. @sources: prefixes of numbers, as for runs_table(). */
-void unusual_text(FILE *f, const struct unusual *u, size_t limit, const char *const *sources,
-		  size_t width);
+/* Prints the first @limit (0: all) of them. @sources: prefixes of numbers, as for runs_table().
+ * -ENOMEM. */
+int unusual_text(FILE *f, const struct unusual *u, size_t limit, const char *const *sources,
+		 size_t width);
 /* One object; docs/MANY.md describes it. */
 void unusual_json(struct jsonw *j, const struct unusual *u, size_t limit,
 		  const char *const *sources);

@@ -2,14 +2,15 @@
 /* Unusual runs for people, a paragraph each, and for programs. */
 #include "many/unusual.h"
 
+#include "base/buffer.h"
 #include "base/text.h"
 #include "compare/number.h"
 #include "many/run_groups.h"
 #include "view/format.h"
 #include "view/run_column.h"
 
+#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define INDENT 4
@@ -20,59 +21,52 @@ static const char *plural_ending(size_t n)
 	return n == 1 ? "" : "s";
 }
 
-static void off_put(FILE *t, const struct unusual *u, const struct off_value *off)
+static void off_put(struct buffer *t, const struct unusual *u, const struct off_value *off)
 {
 	const struct compare_key key = compare_key(u->values->metrics.key[off->metric]);
 	char value[NUMBER_BYTES], median[NUMBER_BYTES];
 
-	fprintf(t, "%s %s against %s", key.name, number_format(value, key.unit, off->value),
-		number_format(median, key.unit, off->usual.median));
+	buffer_printf(t, "%s %s against %s", key.name, number_format(value, key.unit, off->value),
+		      number_format(median, key.unit, off->usual.median));
 	if (off->usual.median > 0)
-		fprintf(t, ", x %.3g", off->value / off->usual.median);
+		buffer_printf(t, ", x %.3g", off->value / off->usual.median);
 	if (isinf(off->z))
-		fputs(" (all others are the same)", t);
+		buffer_puts(t, " (all others are the same)");
 	else
-		fprintf(t, " (z %+.1f)", off->z);
+		buffer_printf(t, " (z %+.1f)", off->z);
 }
 
-static void failure_put(FILE *t, const struct unusual *u, const struct unusual_run *run)
+static void failure_put(struct buffer *t, const struct unusual *u, const struct unusual_run *run)
 {
 	const struct stored_run *r = &u->all->runs[run->at];
 
 	if (r->signal > 0)
-		fprintf(t, "killed by signal %lld", (long long)r->signal);
+		buffer_printf(t, "killed by signal %lld", (long long)r->signal);
 	else
-		fprintf(t, "ended with %lld", (long long)r->exit_code);
-	fprintf(t, ", %zu of %zu failed", run->group_failed, run->group_runs);
+		buffer_printf(t, "ended with %lld", (long long)r->exit_code);
+	buffer_printf(t, ", %zu of %zu failed", run->group_failed, run->group_runs);
 }
 
-/* The run in one line, without its end; to be freed. NULL without memory. */
-static char *unusual_line(const struct unusual *u, const struct unusual_run *run, size_t id_width,
-			  const char *const *sources)
+/* The run in one line, without its end. */
+static void unusual_put_line(struct buffer *t, const struct unusual *u,
+			     const struct unusual_run *run, size_t id_width,
+			     const char *const *sources)
 {
 	const struct stored_run *r = &u->all->runs[run->at];
-	char ref[RUN_CELL_BYTES], moment[MOMENT_BYTES], *text = NULL;
-	size_t length;
-	FILE *t = open_memstream(&text, &length);
+	char ref[RUN_CELL_BYTES], moment[MOMENT_BYTES];
 
-	if (!t)
-		return NULL;
-	fprintf(t, "%*s  %s  ", (int)id_width, run_ref_text(ref, r, sources),
-		format_moment(moment, r->start_epoch_ns, false));
-	format_beginning(t, run_group_name(r), NAME_BYTES);
-	fputs(": ", t);
+	buffer_printf(t, "%*s  %s  %.*s: ", (int)id_width, run_ref_text(ref, r, sources),
+		      format_moment(moment, r->start_epoch_ns, false), NAME_BYTES,
+		      run_group_name(r));
 	if (run->has_failed)
 		failure_put(t, u, run);
 	for (size_t i = 0; i < run->nr_off; i++) {
-		fputs(i || run->has_failed ? "; " : "", t);
+		buffer_puts(t, i || run->has_failed ? "; " : "");
 		off_put(t, u, &run->off[i]);
 	}
-	if (fclose(t)) {
-		free(text);
-		return NULL;
-	}
-	text_disarm(text);
-	return text;
+	buffer_put(t, "", 1);
+	if (!t->failed)
+		text_disarm(t->text);
 }
 
 static void unusual_put_sums(FILE *f, const struct unusual *u, size_t width)
@@ -99,11 +93,13 @@ static void unusual_put_sums(FILE *f, const struct unusual *u, size_t width)
 	format_folded(f, text, width, INDENT);
 }
 
-void unusual_text(FILE *f, const struct unusual *u, size_t limit, const char *const *sources,
-		  size_t width)
+int unusual_text(FILE *f, const struct unusual *u, size_t limit, const char *const *sources,
+		 size_t width)
 {
 	size_t shown = limit && limit < u->nr ? limit : u->nr, id_width = 0;
+	struct buffer line = { 0 };
 	char ref[RUN_CELL_BYTES];
+	int err;
 
 	unusual_put_sums(f, u, width);
 	for (size_t i = 0; i < shown; i++) {
@@ -111,15 +107,17 @@ void unusual_text(FILE *f, const struct unusual *u, size_t limit, const char *co
 
 		id_width = n > id_width ? n : id_width;
 	}
-	for (size_t i = 0; i < shown; i++) {
-		char *line = unusual_line(u, &u->list[i], id_width, sources);
-
-		if (line)
-			format_folded(f, line, width, id_width + 2);
-		free(line);
+	for (size_t i = 0; !line.failed && i < shown; i++) {
+		line.used = 0;
+		unusual_put_line(&line, u, &u->list[i], id_width, sources);
+		if (!line.failed)
+			format_folded(f, line.text, width, id_width + 2);
 	}
+	err = line.failed ? -ENOMEM : 0;
+	buffer_done(&line);
 	if (shown < u->nr)
 		fprintf(f, "%zu of %zu; --limit 0 shows all\n", shown, u->nr);
+	return err;
 }
 
 static void off_json(struct jsonw *j, const struct unusual *u, const struct off_value *off)

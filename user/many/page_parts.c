@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "many/page_parts.h"
+
+#include "compare/number.h"
+#include "view/format.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define WIDTH 900.0
+#define HEIGHT 220.0 /* of a histogram */
+#define LEFT 80.0
+#define BOTTOM 24.0
+#define PLANE 520.0 /* the height of the scatter, without its margins */
+#define MARGIN 90.0 /* the histograms at its edges */
+#define CELLS 130   /* of a side of the plane, about */
+#define SHADES 6    /* a shade for each power of four */
+#define LABELS 8    /* of an axis, about */
+
+/* A rectangle of the picture. */
+struct box {
+	double x, y, width, height;
+};
+
+static size_t bins_fullest(const struct bins *b)
+{
+	size_t most = 1;
+
+	for (size_t i = 0; i < b->nr; i++)
+		most = b->list[i].count > most ? b->list[i].count : most;
+	return most;
+}
+
+/* The lower edge of bin @i, or the upper one of the last. */
+static double bins_edge(const struct bins *b, size_t i)
+{
+	return i < b->nr ? b->list[i].from : b->list[b->nr - 1].to;
+}
+
+/* Bars in @box: upwards, or, where it @lies, to the right, the first at the bottom. */
+static void bars_put(FILE *f, const struct distribution *d, const struct box *box, bool lies)
+{
+	double most = (double)bins_fullest(&d->bins), nr = (double)d->bins.nr;
+	char from[NUMBER_BYTES], to[NUMBER_BYTES], count[NUMBER_BYTES];
+
+	for (size_t i = 0; i < d->bins.nr; i++) {
+		const struct bin *bin = &d->bins.list[i];
+		double share = (double)bin->count / most,
+		       thick = (lies ? box->height : box->width) / nr;
+		double length = fmax(share * (lies ? box->width : box->height), 1),
+		       at = (double)i * thick;
+
+		if (!bin->count)
+			continue;
+		if (lies)
+			fprintf(f,
+				"<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+				"height=\"%.1f\">",
+				box->x, box->y + box->height - at - thick, length,
+				fmax(thick - 1, 1));
+		else
+			fprintf(f,
+				"<rect class=\"bar\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+				"height=\"%.1f\">",
+				box->x + at, box->y + box->height - length, fmax(thick - 1, 1),
+				length);
+		fprintf(f, "<title>%s to %s: %s runs</title></rect>\n",
+			number_format(from, d->unit, bin->from),
+			number_format(to, d->unit, bin->to), format_count(count, bin->count));
+	}
+}
+
+/* Labels at edges of bins, below @box or left of it. */
+static void axis_put(FILE *f, const struct distribution *d, const struct box *box, bool is_left)
+{
+	size_t step = (d->bins.nr + LABELS - 1) / LABELS;
+	double nr = (double)d->bins.nr;
+	char text[NUMBER_BYTES];
+
+	for (size_t i = 0; i <= d->bins.nr; i += step) {
+		double share = (double)i / nr;
+
+		number_format(text, d->unit, bins_edge(&d->bins, i));
+		if (is_left)
+			fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+				box->x - 6, box->y + box->height * (1 - share) + 4, text);
+		else
+			fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
+				box->x + box->width * share, box->y + box->height + 16, text);
+	}
+	fprintf(f, "<path class=\"line\" d=\"M%.1f %.1fv%.1fh%.1f\" fill=\"none\"/>\n", box->x,
+		box->y, box->height, box->width);
+}
+
+void many_draw_histogram(FILE *f, const struct distribution *d)
+{
+	const struct box box = { LEFT, 14, WIDTH - LEFT - 40, HEIGHT - BOTTOM - 14 };
+	char most[NUMBER_BYTES];
+
+	fprintf(f, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"histogram of %s\">\n",
+		WIDTH, HEIGHT, d->key);
+	bars_put(f, d, &box, false);
+	axis_put(f, d, &box, false);
+	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n</svg>\n", box.x - 6,
+		box.y + 6, format_count(most, bins_fullest(&d->bins)));
+}
+
+/* Cells of the plane: each bin of both metrics is divided into some. */
+struct plane {
+	const struct bins *x, *y;
+	size_t parts_x, parts_y; /* of a bin */
+	uint32_t *count;         /* owned; [row][column] */
+	size_t columns, rows;
+	size_t runs; /* with both */
+};
+
+static int plane_open(struct plane *p, const struct bins *x, const struct bins *y)
+{
+	*p = (struct plane){ .x = x,
+			     .y = y,
+			     .parts_x = (CELLS + x->nr - 1) / x->nr,
+			     .parts_y = (CELLS + y->nr - 1) / y->nr };
+	p->columns = p->parts_x * x->nr;
+	p->rows = p->parts_y * y->nr;
+	p->count = calloc(p->columns * p->rows, sizeof(*p->count));
+	return p->count ? 0 : -ENOMEM;
+}
+
+/* The cell of a side, of @all. */
+static size_t plane_cell(const struct bins *b, size_t parts, size_t all, double value)
+{
+	size_t cell = (size_t)(bins_place(b, value) * (double)parts);
+
+	return cell < all ? cell : all - 1;
+}
+
+static void plane_fill(struct plane *p, const struct many_values *v, size_t x, size_t y)
+{
+	for (size_t i = 0; i < v->nr; i++) {
+		double a = many_value(v, x, i), b = many_value(v, y, i);
+
+		if (isnan(a) || isnan(b))
+			continue;
+		p->count[plane_cell(p->y, p->parts_y, p->rows, b) * p->columns +
+			 plane_cell(p->x, p->parts_x, p->columns, a)]++;
+		p->runs++;
+	}
+}
+
+static unsigned shade_of(uint32_t count)
+{
+	unsigned shade = 0;
+
+	for (; count >= 4 && shade + 1 < SHADES; count /= 4)
+		shade++;
+	return shade;
+}
+
+/* One path for the cells of each shade: a page stays small, and is drawn at once. */
+static void plane_put(FILE *f, const struct plane *p, const struct box *box)
+{
+	double w = box->width / (double)p->columns, h = box->height / (double)p->rows;
+
+	for (unsigned shade = 0; shade < SHADES; shade++) {
+		fprintf(f, "<path class=\"bar\" opacity=\"%.2f\" d=\"",
+			0.3 + 0.7 * shade / (SHADES - 1));
+		for (size_t i = 0; i < p->columns * p->rows; i++) {
+			size_t row = i / p->columns, column = i % p->columns;
+
+			if (p->count[i] && shade_of(p->count[i]) == shade)
+				fprintf(f, "M%.1f %.1fh%.1fv%.1fh-%.1fz",
+					box->x + w * (double)column,
+					box->y + box->height - h * (double)(row + 1), w, h, w);
+		}
+		fputs("\"/>\n", f);
+	}
+}
+
+static void shades_put(FILE *f, size_t runs)
+{
+	char count[NUMBER_BYTES];
+
+	fprintf(f, "<p>%s runs with both. A cell is the stronger the more runs are in it: ",
+		format_count(count, runs));
+	for (unsigned shade = 0, from = 1; shade < SHADES; shade++, from *= 4)
+		fprintf(f, "%s%u", shade ? ", " : "from ", from);
+	fputs(" on.</p>\n", f);
+}
+
+int many_draw_scatter(FILE *f, const struct many_values *v, size_t x_metric, size_t y_metric,
+		      const struct distribution *x, const struct distribution *y)
+{
+	const struct box box = { LEFT, MARGIN, WIDTH - LEFT - MARGIN - 10, PLANE };
+	const struct box above = { LEFT, 4, box.width, MARGIN - 8 };
+	const struct box beside = { LEFT + box.width + 6, MARGIN, MARGIN - 8, PLANE };
+	struct plane p;
+
+	if (plane_open(&p, &x->bins, &y->bins))
+		return -ENOMEM;
+	plane_fill(&p, v, x_metric, y_metric);
+	shades_put(f, p.runs);
+	fprintf(f,
+		"<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s (to the right) and %s "
+		"(upwards)\">\n",
+		WIDTH, MARGIN + PLANE + 2 * BOTTOM, x->key, y->key);
+	bars_put(f, x, &above, false);
+	bars_put(f, y, &beside, true);
+	plane_put(f, &p, &box);
+	axis_put(f, x, &box, false);
+	axis_put(f, y, &box, true);
+	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
+		box.x + box.width / 2, MARGIN + PLANE + 1.6 * BOTTOM, x->key);
+	fprintf(f, "<text x=\"6\" y=\"%.1f\">%s</text>\n</svg>\n", MARGIN - 8, y->key);
+	free(p.count);
+	return 0;
+}
