@@ -87,10 +87,10 @@ const char *many_metrics_guess(const char *list)
 
 /* clang-format off */
 const struct option_row many_rows[] = {
-	{ "hist", 0, "METRIC,...", true, "Distributions of all of them: wall, peak, cpu, or keys of METRICS.md", many_hist_parse, 0, GUARD_NONE },
-	{ "unusual", 0, "METRIC,...", true, "Those that failed, or are far from the others of their name: in wall, peak, cpu, read_bytes, write_bytes, or in these", many_unusual_parse, 0, GUARD_NONE },
-	{ "trend", 0, "METRIC", true, "What changed over git revisions, in runs of one name: wall, or this", many_trend_parse, 0, GUARD_NONE },
-	{ "threshold", 0, "Z", false, "With --unusual: how far that is, in standard deviations (default 3.5)", many_threshold_parse, offsetof(struct many_options, threshold), GUARD_NONE },
+	{ "hist", 0, "METRIC,...", true, "Histograms: wall, peak, cpu, or these", many_hist_parse, 0, GUARD_NONE },
+	{ "unusual", 0, "METRIC,...", true, "Those that failed or are far off in these", many_unusual_parse, 0, GUARD_NONE },
+	{ "trend", 0, "METRIC", true, "Since which git revision wall has changed", many_trend_parse, 0, GUARD_NONE },
+	{ "threshold", 0, "Z", false, "With --unusual: how far that is, as z (default 3.5)", many_threshold_parse, offsetof(struct many_options, threshold), GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */

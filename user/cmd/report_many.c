@@ -24,7 +24,7 @@ int report_many_parse(void *options, const char *text)
 
 /* clang-format off */
 const struct option_row report_many_rows[] = {
-	{ "many", 0, "METRIC,...", true, "All runs that pass the filters: histograms of wall, peak, cpu, read_bytes, write_bytes or these, the first against the second", report_many_parse, 0, GUARD_NONE },
+	{ "many", 0, "METRIC,...", true, "All runs that pass filters: histograms", report_many_parse, 0, GUARD_NONE },
 	{ 0 }
 };
 /* clang-format on */
