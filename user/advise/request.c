@@ -87,8 +87,9 @@ static int64_t arguments_weigh(const json_t *meta)
 	return sum;
 }
 
-static void request_take_meta(struct run_request *r, const json_t *meta, const char *host)
+void run_request_read_meta(struct run_request *r, const char *line, const char *host)
 {
+	json_t *meta = json_loads(line, JSON_ALLOW_NUL, NULL);
 	const json_t *variables = json_object_get(meta, "scheduler");
 	const json_t *limits = json_object_get(meta, "limits");
 	const char *was_on = json_string_value(json_object_get(meta, "host"));
@@ -97,19 +98,13 @@ static void request_take_meta(struct run_request *r, const json_t *meta, const c
 	r->milli_cores = cores_requested(variables, limits);
 	if (was_on && !strcmp(was_on, host))
 		r->argument_bytes = arguments_weigh(meta);
+	json_decref(meta);
 }
 
-void run_request_read(struct run_request *r, const char *meta, const char *summary,
-		      const char *host)
+void run_request_read_summary(struct run_request *r, const char *line)
 {
-	json_t *first = json_loads(meta, JSON_ALLOW_NUL, NULL);
-	json_t *last = summary ? json_loads(summary, JSON_ALLOW_NUL, NULL) : NULL;
+	json_t *summary = json_loads(line, JSON_ALLOW_NUL, NULL);
 
-	*r = (struct run_request){ -1, -1, -1, -1 };
-	if (first)
-		request_take_meta(r, first, host);
-	if (last)
-		r->write_bytes = number_times(last, "write_bytes", 1);
-	json_decref(first);
-	json_decref(last);
+	r->write_bytes = number_times(summary, "write_bytes", 1);
+	json_decref(summary);
 }

@@ -13,10 +13,10 @@ struct run_request {
 };
 
 /*
- * From the lines of the run, @summary may be NULL. Files are looked for only if the run was on
- * @host. What cannot be read is not known.
+ * Each sets what that line of the run tells; what cannot be read is left as it is. Files are looked
+ * for only if the run was on @host.
  */
-void run_request_read(struct run_request *r, const char *meta, const char *summary,
-		      const char *host);
+void run_request_read_meta(struct run_request *r, const char *line, const char *host);
+void run_request_read_summary(struct run_request *r, const char *line);
 
 #endif

@@ -107,11 +107,16 @@ struct readings {
 	struct utsname host;
 };
 
-static void request_take(void *context, size_t at, const struct run_text *t)
+static void request_take_meta(void *context, size_t at, const char *line)
 {
 	struct readings *r = context;
 
-	run_request_read(&r->requests[at], t->meta, t->summary, r->host.nodename);
+	run_request_read_meta(&r->requests[at], line, r->host.nodename);
+}
+
+static void request_take_summary(void *context, size_t at, const char *line)
+{
+	run_request_read_summary(&((struct readings *)context)->requests[at], line);
 }
 
 static int advise_from(const struct advise_options *o, const struct stored_runs *all,
@@ -143,6 +148,7 @@ static int advise_read(const struct advise_options *o, const struct stores *s,
 {
 	struct advice_from from = { .size_tag = o->size_tag,
 				    .node = { .capacity = (double)o->node_bytes } };
+	struct stored_runs newest; /* not owned */
 	struct readings r;
 	int err;
 
@@ -157,7 +163,10 @@ static int advise_read(const struct advise_options *o, const struct stores *s,
 	for (size_t i = 0; i < from.nr_requests; i++)
 		r.requests[i] = (struct run_request){ -1, -1, -1, -1 };
 	from.requests = r.requests;
-	err = stores_texts(s, all, from.nr_requests, request_take, &r);
+	newest = (struct stored_runs){ .runs = all->runs, .nr = from.nr_requests };
+	err = stores_lines(s, &newest, TEXT_META, request_take_meta, &r);
+	if (!err)
+		err = stores_lines(s, &newest, TEXT_SUMMARY, request_take_summary, &r);
 	if (!err)
 		err = advise_from(o, all, &from);
 	free(r.requests);

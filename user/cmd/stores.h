@@ -35,16 +35,10 @@ int stores_query(const struct stores *s, const struct run_filter *f, struct stor
 /* Opens a run of stores_query(). A negative errno after one line to the user. */
 int stores_open_run(const struct stores *s, const struct stored_run *r, struct source *source);
 
-typedef void (*text_take)(void *context, size_t at, const struct run_text *t);
-
 /*
- * Hands the lines of each of the first @nr runs to @take, with its place in @all; store by store,
- * and nothing of an agent's store. A negative errno after one line to the user.
- */
-int stores_texts(const struct stores *s, const struct stored_runs *all, size_t nr, text_take take,
-		 void *context);
  * Hands that line of each run of @all to @take: see query_lines(). Nothing of what an agent has
  * answered. A negative errno after one line to the user.
+ */
 int stores_lines(const struct stores *s, const struct stored_runs *all, enum run_line which,
 		 line_take take, void *context);
 
