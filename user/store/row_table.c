@@ -85,6 +85,16 @@ static const struct table_column instance_columns[] = {
 	{ "name",       COLUMN_TEXT, NULL, INSTANCE(name), .is_key = true },
 };
 
+#define SIGNATURE(member) .offset = offsetof(struct signature_row, member)
+static const struct table_column signature_columns[] = {
+	{ "version",  COLUMN_INT, NULL, SIGNATURE(version), .is_needed = true },
+	{ "programs", COLUMN_TEXT, NULL, SIGNATURE(programs) },
+#define SIGNATURE_DIMENSION(key, least, weight, text)                                              \
+	{ #key "_milli", COLUMN_INT, NULL, SIGNATURE(signature.milli[SIGNATURE_##key]),            \
+	  .has = offsetof(struct signature_row, signature.has[SIGNATURE_##key]) },
+#include "model/signature.def"
+};
+
 #define EVENT(member) .offset = offsetof(struct event_row, member)
 static const struct table_column event_columns[] = {
 	{ "elapsed_ns", COLUMN_AMOUNT, NULL, EVENT(elapsed_ns), .is_needed = true },
@@ -126,14 +136,17 @@ const struct stored_table process_table = { "process", process_columns, NR(proce
 const struct stored_table process_sample_table = { "process_sample", process_sample_columns,
 						   NR(process_sample_columns) };
 const struct stored_table instance_table = { "instance", instance_columns, NR(instance_columns) };
+const struct stored_table signature_table = { "signature", signature_columns,
+					      NR(signature_columns) };
 const struct stored_table event_table = { "event", event_columns, NR(event_columns) };
 const struct stored_table span_table = { "span", span_columns, NR(span_columns) };
 
 const struct table_column *table_column_find(const char *table, const char *name)
 {
 	static const struct stored_table *const all[] = {
-		&run_table,   &sample_table,         &block_table, &process_table,
-		&event_table, &process_sample_table, &span_table,  &instance_table,
+		&run_table,     &sample_table,   &block_table,
+		&process_table, &event_table,    &process_sample_table,
+		&span_table,    &instance_table, &signature_table,
 	};
 
 	for (size_t t = 0; t < NR(all); t++)

@@ -8,6 +8,7 @@
 
 #include "model/process.h"
 #include "model/process_sample.h"
+#include "model/signature.h"
 #include "store/query.h"
 #include "store/table_column.h"
 
@@ -46,6 +47,12 @@ struct span_row {
 	const char *line;
 };
 
+struct signature_row {
+	int32_t version;
+	const char *programs;
+	struct signature signature;
+};
+
 struct event_row {
 	uint64_t elapsed_ns;
 	int64_t seq; /* each is larger than the one before */
@@ -53,7 +60,7 @@ struct event_row {
 };
 
 extern const struct stored_table run_table, sample_table, block_table, process_table,
-	process_sample_table, event_table, span_table, instance_table;
+	process_sample_table, event_table, span_table, instance_table, signature_table;
 
 /* A column of one of these; NULL: there is none of that name, or it is of a metric. */
 const struct table_column *table_column_find(const char *table, const char *name);

@@ -25,7 +25,7 @@
 /*
  * A step is never changed once it was released: what comes later is a step of its own. `run` is
  * small, because to list is to read all of it; the lines it was made of are in `run_text`. The
- * tables of processes, spans and instances, each a %s, are made of their columns in row_table.c.
+ * tables that are a %s are made of their columns in row_table.c.
  */
 static const char *const steps[] = {
 	/* 0 -> 1 */
@@ -72,6 +72,8 @@ static const char *const steps[] = {
 		", note, edited_time_ns / 1e9 AS edited_time") "PRAGMA user_version=5;",
 	/* 5 -> 6: values of instances */
 	"%sPRAGMA user_version=6;",
+	/* 6 -> 7: signatures of runs; those that are there already get theirs when it is wanted */
+	"%sPRAGMA user_version=7;",
 };
 #define NR_STEPS (sizeof(steps) / sizeof(*steps))
 
@@ -80,6 +82,7 @@ static const struct stored_table *const made[NR_STEPS][2] = {
 	[0] = { &process_table, &process_sample_table },
 	[2] = { &span_table, NULL },
 	[5] = { &instance_table, NULL },
+	[6] = { &signature_table, NULL },
 };
 
 /* To be freed by sqlite3_free(); NULL without memory. */

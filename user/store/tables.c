@@ -14,6 +14,7 @@ static const struct run_table tables[] = {
 	{ "event", "seq", 0 },
 	{ "span", "seq", SPANS_SINCE },
 	{ "instance", "elapsed_ns", INSTANCES_SINCE },
+	{ "signature", NULL, SIGNATURES_SINCE },
 };
 
 const struct run_table *run_table_at(size_t i, int64_t version)

@@ -2,8 +2,10 @@
 #include "record/store/run_row.h"
 
 #include "record/store/bind.h"
+
 #include "store/identity.h"
 #include "store/row_table.h"
+#include "store/signatures.h"
 #include "view/meta_text.h"
 
 #include <errno.h>
@@ -213,6 +215,18 @@ static void peak_bind(sqlite3_stmt *s, int at, const struct summary *t)
 		amount_bind(s, at, t->rss_peak_bytes);
 }
 
+/* Of what the store has of the run by now. */
+static int run_row_sign(struct store_writer *w)
+{
+	struct memory_shape shape = { 0 };
+	struct signature g;
+	int err = signature_read_shape(&w->d, w->run->id, &shape);
+
+	if (!err)
+		err = signature_make(&g, &w->line.summary, &shape);
+	return err ? err : signature_write(&w->d, w->run->id, &g);
+}
+
 int run_row_end(struct store_writer *w, const char *text, size_t length)
 {
 	const struct summary *t = &w->line.summary;
@@ -230,6 +244,7 @@ int run_row_end(struct store_writer *w, const char *text, size_t length)
 	err = run_row_finish(w, s);
 	if (!err)
 		err = database_check_update(&w->d);
-	return err ? err
-		   : run_text_put(w, "UPDATE run_text SET summary=?2 WHERE run=?1", text, length);
+	if (!err)
+		err = run_text_put(w, "UPDATE run_text SET summary=?2 WHERE run=?1", text, length);
+	return err ? err : run_row_sign(w);
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "source/signed_run.h"
+
+#include "store/signatures.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int signed_run_take(void *shape, struct line *l)
+{
+	if (l->kind == LINE_SAMPLE)
+		memory_shape_add(shape, &l->sample);
+	return 0;
+}
+
+int signed_run_read(struct source *s, struct signature *g)
+{
+	struct memory_shape shape = { 0 };
+	struct summary total = { 0 };
+	bool is_folded;
+	int err = source_summary(s, &total, &is_folded);
+
+	if (!err)
+		err = source_each(s, PART(LINE_SAMPLE), signed_run_take, &shape);
+	if (!err)
+		err = signature_make(g, &total, &shape);
+	summary_done(&total);
+	return err;
+}
+
+static int summary_sign(struct database *d, int64_t id, const char *summary, struct signature *g)
+{
+	struct memory_shape shape = { 0 };
+	struct line line = { 0 };
+	int err = line_read(&line, summary, strlen(summary));
+
+	if (err == -EBADMSG || (!err && line.kind != LINE_SUMMARY))
+		err = -ENODATA;
+	if (!err)
+		err = signature_read_shape(d, id, &shape);
+	if (!err)
+		err = signature_make(g, &line.summary, &shape);
+	line_done(&line);
+	return err;
+}
+
+int signed_run_of_store(struct database *d, int64_t id, struct signature *g)
+{
+	struct run_text text;
+	int err = query_text(d, id, &text);
+
+	if (err)
+		return err == -ENOENT ? -ENODATA : err;
+	err = text.summary ? summary_sign(d, id, text.summary, g) : -ENODATA;
+	run_text_done(&text);
+	return err;
+}

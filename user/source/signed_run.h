@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The signatures of runs: of one that is read, and of one whose store has none yet. */
+#ifndef SOURCE_SIGNED_RUN_H
+#define SOURCE_SIGNED_RUN_H
+
+#include "model/signature.h"
+#include "source/source.h"
+
+/* Of all that the source gives; of a run without a summary, of what there is. Errors as
+ * source_each(). */
+int signed_run_read(struct source *s, struct signature *g);
+/* Of the run @id of a store that is open. -ENODATA: it has no summary. Errors as database_open().
+ */
+int signed_run_of_store(struct database *d, int64_t id, struct signature *g);
+
+#endif
