@@ -34,6 +34,7 @@ check_includes() { # FILE...
 		may["compare"] = "compare view source wire model base"
 		may["advise"] = "advise store view model base"
 		may["many"] = "many compare view store model base"
+		may["like"] = "like view store model base"
 		may["export"] = "export source wire model base"
 		may["serve"] = "serve http view source wire model base config"
 		may["top"] = "top view source store waits wire model base"
@@ -41,7 +42,7 @@ check_includes() { # FILE...
 		may["record"] = "record store view waits wire model base"
 		may["shell"] = "shell model base"
 		may["launch"] = "launch collect push container record view meta wire model base"
-		may["cmd"] = "cmd waits agent history config launch container meta export advise compare report record view collect track source store wire model base many"
+		may["cmd"] = "cmd waits agent history config launch container meta export advise compare report record view collect track source store wire model base many like"
 		may["http"] = "http base config"
 		may["web"] = "web cmd http config export report source store wire model base"
 	}

@@ -171,7 +171,7 @@ static void completion_offer_each(const struct completion *c, const char *const 
 static void word_offer(const struct completion *c, const struct typed_line *line)
 {
 	static const char *const of_runs[] = {
-		"show", "top", "report", "export", "compare", "edit"
+		"show", "top", "report", "export", "compare", "like", "edit"
 	};
 	static const char *const acts[] = { "prune", "remove", "check", "merge", NULL };
 	static const char *const ends[] = { "begin", "end", NULL };

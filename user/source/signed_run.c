@@ -4,26 +4,41 @@
 #include "store/signatures.h"
 
 #include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
-static int signed_run_take(void *shape, struct line *l)
+struct reading {
+	struct memory_shape shape;
+	char *uuid;
+};
+
+static int signed_run_take(void *context, struct line *l)
 {
-	if (l->kind == LINE_SAMPLE)
-		memory_shape_add(shape, &l->sample);
+	struct reading *r = context;
+	const char *uuid;
+
+	if (l->kind == LINE_SAMPLE) {
+		memory_shape_add(&r->shape, &l->sample);
+	} else if (l->kind == LINE_META) {
+		uuid = json_string_value(json_object_get(l->tree, "run"));
+		snprintf(r->uuid, SIGNED_UUID_BYTES, "%s", uuid ? uuid : "");
+	}
 	return 0;
 }
 
-int signed_run_read(struct source *s, struct signature *g)
+int signed_run_read(struct source *s, struct signature *g, char uuid[SIGNED_UUID_BYTES])
 {
-	struct memory_shape shape = { 0 };
+	struct reading r = { .uuid = uuid };
 	struct summary total = { 0 };
 	bool is_folded;
 	int err = source_summary(s, &total, &is_folded);
 
+	*uuid = '\0';
 	if (!err)
-		err = source_each(s, PART(LINE_SAMPLE), signed_run_take, &shape);
+		err = source_each(s, PART(LINE_META) | PART(LINE_SAMPLE), signed_run_take, &r);
 	if (!err)
-		err = signature_make(g, &total, &shape);
+		err = signature_make(g, &total, &r.shape);
 	summary_done(&total);
 	return err;
 }

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "like/show.h"
+
+#include "view/format.h"
+#include "view/run_column.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define LEAST_COMMAND 20
+#define DIFFERENCES 3
+
+static const char *runs_word(size_t nr)
+{
+	return nr == 1 ? "run" : "runs";
+}
+
+/* One line: what came out. */
+static void verdict_print(FILE *f, const struct like_shown *s)
+{
+	const struct like_answer *a = s->answer;
+	bool is_single = a->nr == 1;
+
+	format_beginning(f, s->label, RUN_CELL_BYTES);
+	if (!a->nr) {
+		fputs(": unknown: no known run has a figure that it has\n", f);
+	} else if (!a->has_threshold) {
+		fputs(": the nearest are below; whether they are near cannot be told, as no kind "
+		      "has two runs\n",
+		      f);
+	} else if (!a->is_near) {
+		fprintf(f,
+			": unknown: nothing is near: the nearest run is at %.2f, and near is up to "
+			"%.2f\n",
+			a->list[0].distance, a->threshold);
+	} else {
+		fputs(": like ", f);
+		format_beginning(f, a->kind, RUN_CELL_BYTES);
+		fprintf(f, ", as %s %zu of the %zu nearest %s; near is up to %.2f\n",
+			is_single || a->agreeing == 1 ? "is" : "are", a->agreeing, a->nr,
+			runs_word(a->nr), a->threshold);
+	}
+}
+
+struct widths {
+	size_t ref, kind, wall, command;
+};
+
+static void cell_measure(size_t *width, const char *text)
+{
+	size_t columns = format_columns(text);
+
+	if (columns > *width)
+		*width = columns;
+}
+
+static const struct stored_run *neighbour_run(const struct like_shown *s, size_t i)
+{
+	return &s->runs->runs[s->known->list[s->answer->list[i].at].of];
+}
+
+static void neighbours_measure(const struct like_shown *s, struct widths *w, size_t width)
+{
+	char cell[RUN_CELL_BYTES];
+	size_t others;
+
+	*w = (struct widths){ strlen("run"), strlen("kind"), strlen("wall"), 0 };
+	for (size_t i = 0; i < s->answer->nr; i++) {
+		const struct stored_run *r = neighbour_run(s, i);
+
+		cell_measure(&w->ref, run_ref_text(cell, r, s->prefixes));
+		cell_measure(&w->kind, s->known->list[s->answer->list[i].at].kind);
+		cell_measure(&w->wall, run_cell_text(cell, RUN_WALL, r, s->prefixes));
+	}
+	others = strlen("distance") + w->ref + w->kind + w->wall + 8;
+	w->command = width > others + LEAST_COMMAND ? width - others : LEAST_COMMAND;
+}
+
+static void neighbours_print(FILE *f, const struct like_shown *s, size_t width)
+{
+	char ref[RUN_CELL_BYTES], wall[RUN_CELL_BYTES];
+	struct widths w;
+
+	neighbours_measure(s, &w, width);
+	fprintf(f, "\ndistance  %*s  ", (int)w.ref, "run");
+	format_padded(f, "kind", w.kind);
+	fprintf(f, "  %*s  command\n", (int)w.wall, "wall");
+	for (size_t i = 0; i < s->answer->nr; i++) {
+		const struct stored_run *r = neighbour_run(s, i);
+
+		fprintf(f, "%8.2f  %*s  ", s->answer->list[i].distance, (int)w.ref,
+			run_ref_text(ref, r, s->prefixes));
+		format_padded(f, s->known->list[s->answer->list[i].at].kind, w.kind);
+		fprintf(f, "  %*s  ", (int)w.wall, run_cell_text(wall, RUN_WALL, r, s->prefixes));
+		format_beginning(f, r->command ? r->command : "-", w.command);
+		fputc('\n', f);
+	}
+}
+
+/* In scales, as it counts. */
+static double dimension_apart(const struct like_shown *s, const struct signature *other, int d)
+{
+	double apart;
+
+	if (!s->signature->has[d] || !other->has[d])
+		return 0;
+	apart = fabs((double)s->signature->milli[d] - other->milli[d]) / (double)s->scale->scale[d];
+	return (double)s->scale->weight[d] * fmin(apart, LARGEST_DIFFERENCE);
+}
+
+/* The dimensions that keep it from the nearest run. */
+static void differences_print(FILE *f, const struct like_shown *s)
+{
+	const struct signature *other = &s->known->list[s->answer->list[0].at].signature;
+	bool is_shown[NR_SIGNATURE_DIMENSIONS] = { false };
+
+	for (int n = 0; n < DIFFERENCES; n++) {
+		double most = 0;
+		int at = -1;
+
+		for (int d = 0; d < NR_SIGNATURE_DIMENSIONS; d++) {
+			double apart = is_shown[d] ? 0 : dimension_apart(s, other, d);
+
+			if (apart > most) {
+				most = apart;
+				at = d;
+			}
+		}
+		if (at < 0)
+			return;
+		is_shown[at] = true;
+		fprintf(f, "%s%s %.2f against %.2f", n ? ", " : "\nthe nearest differs most in ",
+			signature_dimension((enum signature_dimension)at)->key,
+			s->signature->milli[at] / 1e3, other->milli[at] / 1e3);
+	}
+}
+
+void like_text(FILE *f, const struct like_shown *s, size_t width)
+{
+	verdict_print(f, s);
+	if (!s->answer->nr)
+		return;
+	neighbours_print(f, s, width);
+	differences_print(f, s);
+	fprintf(f, "\ncompared with %zu %s of %zu kind%s\n", s->known->nr, runs_word(s->known->nr),
+		s->known->nr_kinds, s->known->nr_kinds == 1 ? "" : "s");
+}
