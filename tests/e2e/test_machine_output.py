@@ -38,6 +38,7 @@ TABLE = [
     (["store", "prune", "--keep", "9"], "bpfmon-store/1", STORE | {"dry_run": TRUTH, "runs": int, "bytes": int}, True),
     (["store", "merge", "a.jsonl"], "bpfmon-store/1", STORE | dict.fromkeys(["added", "completed", "known", "edited", "busy"], int), True),
     (["metrics"], "bpfmon-metrics/1", dict.fromkeys(["key", "unit", "group", "kind", "help"], TEXT), False),
+    (["like", "1"], "bpfmon-like/1", {"run": str, "near": bool, "agreeing": int, "known_runs": int, "known_kinds": int, "neighbours": list, "signature": dict, "programs": dict}, True),
     (["why", "1"], "bpfmon-why/1", {"processes": list, "reason": dict}, True),
     (["check"], "bpfmon-check/1", {"name": TEXT, "available": TRUTH}, False),
 ]

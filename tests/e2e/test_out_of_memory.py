@@ -151,6 +151,11 @@ class Stores(SubcommandCase):
             for run in ("7", "8"):
                 self.sweep_over(*words, run)
 
+    def test_like(self):
+        for options in ([], ["--json"], ["--name", "al*"]):
+            self.sweep_over("like", "7", *options)
+        self.sweep_over("like", RUN)
+
     def test_compare_of_groups(self):
         self.sweep_over("compare", "--name", "align", "--by", "threads")
         self.sweep_over("compare", "--name", "align", "--by", "threads", "--json")

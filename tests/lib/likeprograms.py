@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Small programs of 21 kinds with six inputs each, for `bpfmon like`: real ones, as Debian has them.
 
-Inputs of a kind differ in size (up to ten times), in what is in them, and in options, so that runs of a kind
-take from a tenth of a second to one or two.
+Inputs of a kind differ in size, in what is in them, and in options, so that one run of a kind takes up to thirty times as
+long as another: most take from a tenth of a second to one.
 """
 
 import os
@@ -39,9 +39,10 @@ FUNCTION = "static int f{i}(int x) {{ int s = 0; for (int i = 0; i < x; i++) s +
 
 
 def write_text(path, rng, lines):
+    """Lines of a number and eight words; of the words there are 5,000 different rows."""
+    rows = [" ".join(rng.choices(WORDS, k=8)) for _ in range(5000)]
     with open(path, "w", encoding="utf-8") as out:
-        for _ in range(lines):
-            out.write(f"{rng.randrange(10**6)} {' '.join(rng.choices(WORDS, k=8))}\n")
+        out.writelines(f"{rng.randrange(10**6)} {rows[rng.randrange(5000)]}\n" for _ in range(lines))
 
 
 def write_source(path, functions):
@@ -69,16 +70,15 @@ class Inputs:
     """Files in @folder, made once."""
 
     def __init__(self, folder, seed=1):
-        self.folder, self.rng = folder, random.Random(seed)
-        rng = self.rng
+        self.folder, rng = folder, random.Random(seed)
         self.text, self.noise, self.trees, self.sources, self.projects = [], [], [], [], []
         for i in range(6):
             self.text.append(self.path(f"text{i}"))
-            write_text(self.text[-1], rng, 20000 * (i + 1) ** 2 // 2)
+            write_text(self.text[-1], rng, 100000 * (i + 1))
             self.noise.append(self.path(f"noise{i}"))
-            self.noise[-1].write_bytes(rng.randbytes((2 + 5 * i) << 20))
+            self.noise[-1].write_bytes(rng.randbytes((2 + 3 * i) << 20))
             self.trees.append(self.path(f"tree{i}"))
-            write_tree(self.trees[-1], rng, 300 * (i + 1), (500, 4000, 20000)[i % 3])
+            write_tree(self.trees[-1], rng, 800 * (i + 1), (500, 4000, 20000)[i % 3])
             self.sources.append(self.path(f"source{i}.c"))
             write_source(self.sources[-1], 60 * (i + 1))
             self.projects.append(self.path(f"project{i}"))

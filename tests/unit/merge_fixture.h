@@ -20,7 +20,8 @@
 	"(SELECT run FROM run_text UNION ALL SELECT run FROM tag UNION ALL SELECT run FROM sample" \
 	" UNION ALL SELECT run FROM block UNION ALL SELECT run FROM process"                       \
 	" UNION ALL SELECT run FROM process_sample UNION ALL SELECT run FROM event"                \
-	" UNION ALL SELECT run FROM span UNION ALL SELECT run FROM instance)"
+	" UNION ALL SELECT run FROM span UNION ALL SELECT run FROM instance"                       \
+	" UNION ALL SELECT run FROM signature)"
 #define OF_NO_RUN "SELECT count(*) FROM " ROWS " WHERE run NOT IN (SELECT id FROM run)"
 
 /* What happens after the @at-th commit of a writer. */
@@ -40,8 +41,9 @@ static inline int disturb(void *context, sqlite3 *db, const char *name, int page
 		return SQLITE_OK;
 	if (!x->path)
 		_exit(DIED);
-	tell(x->path, "DELETE FROM run; DELETE FROM run_text; DELETE FROM tag; DELETE FROM sample;"
-		      "DELETE FROM block; DELETE FROM process; DELETE FROM span");
+	tell(x->path,
+	     "DELETE FROM run; DELETE FROM run_text; DELETE FROM tag; DELETE FROM sample;"
+	     "DELETE FROM block; DELETE FROM process; DELETE FROM span; DELETE FROM signature");
 	return SQLITE_OK;
 }
 

@@ -14,11 +14,11 @@
 static const struct stored_table *const tables[] = { &run_table,   &sample_table,
 						     &block_table, &process_table,
 						     &event_table, &process_sample_table,
-						     &span_table };
+						     &span_table,  &signature_table };
 
 /* The rules are for every row: the loops are here, and the message names the row. */
 #define each_table(t)                                                                              \
-	for (const struct stored_table *const *t = tables, *const *t##_end = tables + 7;           \
+	for (const struct stored_table *const *t = tables, *const *t##_end = tables + 8;           \
 	     t < t##_end; t++)
 #define each_column(c, t)                                                                          \
 	for (const struct table_column *c = (t)->columns, *c##_end = c + (t)->nr; c < c##_end; c++)
@@ -44,6 +44,20 @@ static const char span_of_schema_3[] =
 	" rss_peak_upper_bytes INTEGER, rss_peak_exact_bytes INTEGER, line TEXT,"
 	" PRIMARY KEY(run, seq)) WITHOUT ROWID;";
 
+static const char signature_of_schema_7[] =
+	"CREATE TABLE signature(run INTEGER NOT NULL, version INTEGER, programs TEXT, "
+	"user_share_milli INTEGER, blocked_share_milli INTEGER, cores_milli INTEGER, "
+	"minflt_milli INTEGER, majflt_milli INTEGER, nvcsw_milli INTEGER, rchar_milli "
+	"INTEGER, wchar_milli INTEGER, read_milli INTEGER, write_milli INTEGER, "
+	"syscr_milli INTEGER, syscw_milli INTEGER, read_size_milli INTEGER, "
+	"write_size_milli INTEGER, write_to_read_milli INTEGER, processes_milli INTEGER, "
+	"execs_milli INTEGER, threads_milli INTEGER, memory_reuse_milli INTEGER, "
+	"memory_of_one_milli INTEGER, memory_anon_milli INTEGER, program_share_milli "
+	"INTEGER, programs_used_milli INTEGER, memory_1_milli INTEGER, memory_2_milli "
+	"INTEGER, memory_3_milli INTEGER, memory_4_milli INTEGER, memory_5_milli INTEGER,"
+	" memory_6_milli INTEGER, memory_7_milli INTEGER, memory_8_milli INTEGER, PRIMARY"
+	" KEY(run)) WITHOUT ROWID;";
+
 static void assert_create(const struct stored_table *t, const char *text)
 {
 	sqlite3_str *sql = sqlite3_str_new(NULL);
@@ -61,6 +75,7 @@ static void tables_of_a_released_schema_are_made_as_ever(void **state)
 	assert_create(&process_table, process_of_schema_1);
 	assert_create(&process_sample_table, process_sample_of_schema_1);
 	assert_create(&span_table, span_of_schema_3);
+	assert_create(&signature_table, signature_of_schema_7);
 }
 
 /* @what of the column in the file, if it is there with that type; -1 or 0 else. */

@@ -165,8 +165,8 @@ static void project_sets_harmless_options_only(void **state)
 		"marks span-samples exact-peak max-tasks wait-start duration sort "
 		"json span command host state since limit by each port run baseline "
 		"fail-if significant node user color note search columns csv all "
-		"panel width for node-memory soft-limit limit-grace hist "
-		"unusual threshold trend many ";
+		"panel width for node-memory soft-limit limit-grace hist unusual "
+		"threshold trend many block-io neighbours without-programs ";
 	const struct option_group *group;
 	const struct option_row *row;
 
