@@ -38,6 +38,7 @@ FOLDERS = {
     "user/compare": "Runs and groups of runs against each other",
     "user/advise": "What to request for the next run",
     "user/many": "Many runs together: distributions, what is unusual, trends",
+    "user/like": "Signatures of runs against each other, for `bpfmon like`",
     "user/export": "Runs in formats of other tools",
     "user/config": "The configuration of the node agent",
     "user/agent": "The node agent: all tasks of a machine, by job",

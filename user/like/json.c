@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* The answer for programs: one object. */
 #include "like/show.h"
 
 #include "base/json.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* The answer for people: a sentence, the neighbours, what differs most. */
 #include "like/show.h"
 
 #include "view/format.h"

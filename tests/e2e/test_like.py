@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""bpfmon like: which kind of run a run is, of programs that differ in what they do and not in when."""
+
+import json
+import random
+import subprocess
+import sys
+
+from lib import kindruns
+from lib.bpfmon import BPFMON
+from lib.kindruns import write
+from lib.store import StoreCase
+
+# all in one interpreter, so that the names of programs say nothing
+FORKS = "import os, sys\nfor i in range(int(sys.argv[1])):\n    if not os.fork(): os._exit(0)\n    os.wait()"
+GROWS = "import sys\nheld = []\nfor i in range(int(sys.argv[1])): held.append(b'x' * (1 << 20))"
+WRITES = "import sys\nfor i in range(int(sys.argv[1])): open(sys.argv[2], 'wb', 0).write(b'x' * (1 << 20))"
+BURNS = "import sys\nfor i in range(int(sys.argv[1]) * 50000): pass"
+KINDS = {"forks": FORKS, "grows": GROWS, "writes": WRITES, "burns": BURNS}
+SIZES = (50, 80, 120, 200)
+
+
+class Real(StoreCase):
+    def setUp(self):
+        super().setUp()
+        for size in SIZES:
+            for name, script in KINDS.items():
+                self.record("--name", name, command=(sys.executable, "-c", script, str(size), str(self.dir / "written")))
+
+    def like(self, run, *options):
+        done = self.bpfmon("like", run, "--json", *options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def test_the_nearest_run_is_of_the_same_kind_whatever_its_size(self):
+        for options in ([], ["--without-programs"]):
+            for row in self.list():
+                with self.subTest(name=row["name"], id=row["id"], options=options):
+                    said = self.like(row["id"], *options)
+                    self.assertEqual(said["neighbours"][0]["kind"], row["name"])
+                    self.assertEqual((said["known_runs"], said["known_kinds"]), (len(SIZES) * len(KINDS) - 1, len(KINDS)))
+                    self.assertNotIn(row["run"], [neighbour["run"] for neighbour in said["neighbours"]])
+
+    def test_signatures_have_what_each_kind_does(self):
+        figures = {row["name"]: self.like(row["id"])["signature"] for row in self.list()}
+        for kind, key in (("forks", "processes"), ("grows", "memory_reuse"), ("writes", "wchar")):
+            others = [figures[name][key] for name in KINDS if name != kind]
+            (self.assertLess if key == "memory_reuse" else self.assertGreater)(figures[kind][key], max(others), (kind, key, figures))
+
+
+class Made(StoreCase):
+    """On runs of a generator, whose distances are known to differ."""
+
+    def setUp(self):
+        super().setUp()
+        self.rng = random.Random(1)
+        self.made = [kindruns.run(self.rng, kind, i) for i in range(8) for kind in kindruns.KINDS]
+        self.merge(self.made)
+
+    def merge(self, made, name="made.jsonl"):
+        write(self.dir / name, made)
+        done = self.bpfmon("store", "merge", self.dir / name)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def like(self, *words):
+        done = self.bpfmon("like", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def file(self, kind):
+        path = self.dir / f"{kind}.jsonl"
+        write(path, [kindruns.run(self.rng, kind, 100)])
+        return path
+
+    def test_a_file_of_a_known_kind_is_like_it(self):
+        for kind in ("align", "sort", "train"):
+            said = json.loads(self.like(self.file(kind), "--json"))
+            self.assertEqual((said["near"], said["kind"]), (True, kind), said)
+            self.assertGreaterEqual(said["agreeing"], 3)
+            self.assertLessEqual(said["neighbours"][0]["distance"], said["threshold"])
+
+    def test_a_file_of_an_unknown_kind_is_said_to_be_unknown(self):
+        said = json.loads(self.like(self.file("stranger"), "--json"))
+        self.assertFalse(said["near"])
+        self.assertNotIn("kind", said)
+        self.assertGreater(said["neighbours"][0]["distance"], said["threshold"])
+        self.assertIn("unknown: nothing is near: the nearest run is at ", self.like(self.dir / "stranger.jsonl"))
+
+    def test_a_kind_that_the_filters_take_away_is_unknown(self):
+        text = self.like(self.file("train"), "--name", "s*")
+        self.assertIn("unknown", text)
+        self.assertIn("compared with 8 runs of 1 kind\n", text)
+
+    def test_the_text_has_the_neighbours(self):
+        text = self.like(self.file("align"), "-k", "3", "--without-programs").splitlines()
+        self.assertRegex(text[0], r"align.jsonl: like align, as are [123] of the 3 nearest runs; near is up to \d\.\d\d$")
+        self.assertEqual(text[2].split(), ["distance", "run", "kind", "wall", "command"])
+        self.assertEqual(len(text), 9)
+
+    def test_a_run_is_not_compared_with_itself_as_a_file_either(self):
+        path = self.dir / "own.jsonl"
+        write(path, self.made[:1])
+        said = json.loads(self.like(path, "--json", "-k", "100"))
+        self.assertNotIn(self.made[0].meta["run"], [neighbour["run"] for neighbour in said["neighbours"]])
+        self.assertEqual(said["known_runs"], len(self.made) - 1)
+
+    def test_absent_figures_are_absent(self):
+        bare = kindruns.run(self.rng, "sort", 101)
+        for key in ("rss_peak_bytes", "process_rss_peak_bytes", "rchar_bytes", "user_seconds"):
+            bare.summary.pop(key, None)
+        bare.samples.clear()
+        path = self.dir / "bare.jsonl"
+        write(path, [bare])
+        said = json.loads(self.like(path, "--json"))
+        for key in ("rchar", "user_share", "memory_reuse", "memory_1", "read_size"):
+            self.assertNotIn(key, said["signature"])
+        self.assertEqual(said["kind"], "sort")
+
+    def test_signatures_that_a_store_lacks_are_worked_out_and_kept(self):
+        before = self.ask("SELECT * FROM signature")
+        said = self.like("1", "--json")
+        self.tell("DELETE FROM signature WHERE run % 2")
+        self.assertEqual(self.like("1", "--json"), said)
+        self.assertEqual(self.ask("SELECT * FROM signature"), before)
+
+    def test_a_store_of_the_schema_before_is_read_and_left_as_it_is(self):
+        said = self.like("1", "--json")
+        self.tell("DROP TABLE signature; PRAGMA user_version = 6")
+        self.assertEqual(self.like("1", "--json"), said)
+        self.assertEqual(self.ask("PRAGMA user_version"), [(6,)])
+        self.merge([kindruns.run(self.rng, "sort", 200)], "more.jsonl")
+        self.assertEqual(self.ask("SELECT count(*) FROM signature"), [(1,)])
+        self.assertEqual(json.loads(self.like("1", "--json"))["known_runs"], len(self.made))
+        self.assertEqual(self.ask("SELECT count(*) FROM signature"), [(len(self.made) + 1,)])
+
+    def tell(self, sql):
+        subprocess.run([sys.executable, "-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])", self.store, sql], check=True)
+
+    def test_what_is_damaged_is_refused(self):
+        self.tell("UPDATE signature SET cores_milli = 'x'")
+        self.assert_refused(self.bpfmon("like", "1"), "signature", "cores_milli")
+
+    def test_without_another_run_there_is_no_answer(self):
+        self.assert_refused(self.bpfmon("like", "1", "--name", "nobody"), "no other run")
+        self.assert_refused(self.bpfmon("like", "4711"), "4711")
+        self.assert_refused(self.bpfmon("like", "1", "-k", "0"), "--neighbours")
+        self.assert_refused(subprocess.run([BPFMON, "like", "1", "2"], capture_output=True, text=True, check=False), "2")
