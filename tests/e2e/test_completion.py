@@ -53,7 +53,7 @@ class Completion(unittest.TestCase):
     def test_only_subcommands_are_offered_first(self):
         self.assertGreater(len(subcommands()), 5)
         self.assertEqual(complete(""), set(subcommands()))
-        self.assertEqual(complete("li"), {"list"})
+        self.assertEqual(complete("li"), {"like", "list"})
 
     def test_options_of_a_run_are_offered(self):
         self.assertEqual(complete("-"), options_of() | {"--pss=", "--net-peers=", "--user=", "--"})

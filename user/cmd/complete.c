@@ -170,9 +170,8 @@ static void completion_offer_each(const struct completion *c, const char *const 
 /* A word that is no option. */
 static void word_offer(const struct completion *c, const struct typed_line *line)
 {
-	static const char *const of_runs[] = {
-		"show", "top", "report", "export", "compare", "like", "edit"
-	};
+	static const char *const of_runs[] = { "show",    "top",  "report", "export",
+					       "compare", "like", "edit" };
 	static const char *const acts[] = { "prune", "remove", "check", "merge", NULL };
 	static const char *const ends[] = { "begin", "end", NULL };
 	const char *name = line->sub->name ? line->sub->name : "";

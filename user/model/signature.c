@@ -29,7 +29,7 @@ static void signature_put(struct signature *g, enum signature_dimension d, doubl
 	g->has[d] = true;
 }
 
-static bool total_get(const struct summary *s, enum metric_id id, double *value)
+static bool signature_total(const struct summary *s, enum metric_id id, double *value)
 {
 	*value = (double)s->total.value[id];
 	return sample_has(&s->total, id);
@@ -51,7 +51,7 @@ static void signature_put_rates(struct signature *g, const struct summary *s, do
 	double value;
 
 	for (size_t i = 0; i < sizeof(rates) / sizeof(*rates); i++)
-		if (total_get(s, rates[i].of, &value))
+		if (signature_total(s, rates[i].of, &value))
 			signature_put(g, rates[i].to, log2(1 + value / cpu_seconds));
 	if (s->processes_total)
 		signature_put(g, SIGNATURE_processes,
@@ -62,11 +62,12 @@ static void signature_put_cpu(struct signature *g, const struct summary *s)
 {
 	double cpu, user, waited, lifetime, busy;
 
-	if (!total_get(s, M_cpu, &cpu))
+	if (!signature_total(s, M_cpu, &cpu))
 		return;
-	if (cpu > 0 && total_get(s, M_user, &user))
+	if (cpu > 0 && signature_total(s, M_user, &user))
 		signature_put(g, SIGNATURE_user_share, fmin(user / cpu, 1));
-	if (total_get(s, M_runqueue_wait, &waited) && total_get(s, M_lifetime, &lifetime)) {
+	if (signature_total(s, M_runqueue_wait, &waited) &&
+	    signature_total(s, M_lifetime, &lifetime)) {
 		busy = cpu + waited;
 		signature_put(g, SIGNATURE_blocked_share, 1 - busy / fmax(fmax(lifetime, busy), 1));
 	}
@@ -78,11 +79,12 @@ static void signature_put_cpu(struct signature *g, const struct summary *s)
 static void signature_put_io(struct signature *g, const struct summary *s)
 {
 	double read, written, reads, writes;
-	bool has_read = total_get(s, M_rchar, &read), has_written = total_get(s, M_wchar, &written);
+	bool has_read = signature_total(s, M_rchar, &read),
+	     has_written = signature_total(s, M_wchar, &written);
 
-	if (has_read && total_get(s, M_syscr, &reads) && reads > 0)
+	if (has_read && signature_total(s, M_syscr, &reads) && reads > 0)
 		signature_put(g, SIGNATURE_read_size, log2(1 + read / reads));
-	if (has_written && total_get(s, M_syscw, &writes) && writes > 0)
+	if (has_written && signature_total(s, M_syscw, &writes) && writes > 0)
 		signature_put(g, SIGNATURE_write_size, log2(1 + written / writes));
 	if (has_read && has_written)
 		signature_put(g, SIGNATURE_write_to_read, log2((1 + written) / (1 + read)));
@@ -94,9 +96,9 @@ static void signature_put_processes(struct signature *g, const struct summary *s
 
 	if (!s->processes_total)
 		return;
-	if (total_get(s, M_execs, &value))
+	if (signature_total(s, M_execs, &value))
 		signature_put(g, SIGNATURE_execs, value / n);
-	if (total_get(s, M_threads_created, &value))
+	if (signature_total(s, M_threads_created, &value))
 		signature_put(g, SIGNATURE_threads, log2(1 + value / n));
 }
 
@@ -106,7 +108,7 @@ static void signature_put_memory(struct signature *g, const struct summary *s,
 	double peak = s->has_rss_peak ? (double)s->rss_peak_bytes : 0, faults;
 	double largest = (double)m->largest_bytes;
 
-	if (peak > 0 && total_get(s, M_minflt, &faults))
+	if (peak > 0 && signature_total(s, M_minflt, &faults))
 		signature_put(g, SIGNATURE_memory_reuse, log2((1 + faults) * PAGE_BYTES / peak));
 	if (peak > 0 && s->has_process_rss_peak)
 		signature_put(g, SIGNATURE_memory_of_one, (double)s->process_rss_peak_bytes / peak);
