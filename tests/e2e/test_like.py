@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bpfmon like: which kind of run a run is, of programs that differ in what they do and not in when."""
 
+import contextlib
 import json
 import random
+import sqlite3
 import subprocess
 import sys
 
@@ -134,7 +136,8 @@ class Made(StoreCase):
         self.assertEqual(self.ask("SELECT count(*) FROM signature"), [(len(self.made) + 1,)])
 
     def tell(self, sql):
-        subprocess.run([sys.executable, "-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])", self.store, sql], check=True)
+        with contextlib.closing(sqlite3.connect(self.store)) as db:
+            db.executescript(sql if sql.endswith(";") else f"{sql};")
 
     def test_what_is_damaged_is_refused(self):
         self.tell("UPDATE signature SET cores_milli = 'x'")

@@ -6,6 +6,7 @@ nearly the same, so that a classifier has something to mistake; all others are s
 """
 
 import math
+import random
 
 from lib import manyruns
 from lib.manyruns import MIB, Made, write  # noqa: F401
@@ -71,5 +72,5 @@ def run(rng, kind, number):
 
 
 def runs(count, seed=1):
-    rng = manyruns.random.Random(seed)
+    rng = random.Random(seed)
     return [run(rng, rng.choice(list(KINDS)), i) for i in range(count)]
