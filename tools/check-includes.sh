@@ -25,6 +25,7 @@ check_includes() { # FILE...
 		may["push"] = "push feed wire model base bpfmon/shared.h"
 		may["job"] = "job push feed track wire model base bpfmon/metrics.def bpfmon/shared.h"
 		may["collect"] = "collect job push feed track wire model base"
+		may["bench"] = "bench compare view source wire model base"
 		may["container"] = "container base"
 		may["config"] = "config base"
 		may["history"] = "history record store source view wire model base"
@@ -42,7 +43,7 @@ check_includes() { # FILE...
 		may["record"] = "record store view waits wire model base"
 		may["shell"] = "shell model base"
 		may["launch"] = "launch collect push container record view meta wire model base"
-		may["cmd"] = "cmd waits agent history config launch container meta export advise compare report record view collect track source store wire model base many like"
+		may["cmd"] = "cmd waits agent history config launch container meta export advise compare report record view collect track source store wire model base many like bench"
 		may["http"] = "http base config"
 		may["web"] = "web cmd http config export report source store wire model base"
 	}

@@ -45,6 +45,25 @@ static void handle_listening(void *context, uint32_t events)
 	}
 }
 
+/* The owner ends the agent by ending, too. */
+static void handle_owner(void *context, uint32_t events)
+{
+	struct agent *a = context;
+	struct control c;
+	int got = message_receive(&a->clients, a->sources[AGENT_LISTENING].fd, &c);
+
+	(void)events;
+	if (got == -EAGAIN)
+		return;
+	if (got != 1 || c.type != CONTROL_CLIENT || a->clients.nr_fds != 1) {
+		a->stops = true;
+		return;
+	}
+	peer_accept(a, a->clients.fds[0]);
+	a->clients.fds[0] = -1;
+	message_done(&a->clients);
+}
+
 static void handle_node_records(void *context, uint32_t events)
 {
 	(void)events;
@@ -69,7 +88,7 @@ static void handle_signals(void *context, uint32_t events)
 	(void)events;
 	while (read(a->sources[AGENT_SIGNALS].fd, &si, sizeof(si)) == sizeof(si)) {
 		a->stops |= si.ssi_signo != SIGHUP;
-		a->reloads |= si.ssi_signo == SIGHUP;
+		a->reloads |= si.ssi_signo == SIGHUP && !a->is_private;
 	}
 }
 
@@ -215,10 +234,21 @@ static void agent_work(struct agent *a)
 		agent_turn(a);
 }
 
-static int agent_open_sources(struct agent *a, char *why, size_t size)
+static int agent_open_listening(struct agent *a, const struct agent_options *o, char *why,
+				size_t size)
 {
-	int fd = agent_listen(a->config.socket, why, size);
-	int err = fd < 0 ? fd : agent_source_add(a, AGENT_LISTENING, fd, handle_listening);
+	int fd = a->is_private ? o->clients_fd : agent_listen(a->config.socket, why, size);
+
+	if (fd < 0)
+		return fd;
+	return agent_source_add(a, AGENT_LISTENING, fd,
+				a->is_private ? handle_owner : handle_listening);
+}
+
+static int agent_open_sources(struct agent *a, const struct agent_options *o, char *why,
+			      size_t size)
+{
+	int err = agent_open_listening(a, o, why, size);
 
 	if (err)
 		return err;
@@ -283,9 +313,19 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 	return err;
 }
 
+static int agent_configure(struct agent *a, const struct agent_options *o, char *why, size_t size)
+{
+	a->clients.limit = sizeof(((struct control *)0)->text);
+	a->is_private = o->given != NULL;
+	if (!a->is_private)
+		return config_read(o->config, &a->config, why, size);
+	a->config = *o->given;
+	return 0;
+}
+
 static int agent_open(struct agent *a, const struct agent_options *o, char *why, size_t size)
 {
-	int err = config_read(o->config, &a->config, why, size);
+	int err = agent_configure(a, o, why, size);
 
 	if (!err)
 		err = rules_open(&a->config, &a->rules, why, size);
@@ -296,7 +336,7 @@ static int agent_open(struct agent *a, const struct agent_options *o, char *why,
 	if (!err)
 		err = agent_open_books(a, o, why, size);
 	if (!err)
-		err = agent_open_sources(a, why, size);
+		err = agent_open_sources(a, o, why, size);
 	if (!err)
 		agent_drop_rights(tracker_may_drain(&a->books.tracker));
 	a->started_ns = clock_ns(CLOCK_MONOTONIC);
@@ -312,6 +352,7 @@ static void agent_close(struct agent *a)
 	node_done(&a->node);
 	books_close(&a->books);
 	node_stream_done(&a->stream);
+	message_done(&a->clients);
 	for (int i = 0; i < NR_AGENT_SOURCES; i++)
 		if (a->sources[i].fd >= 0)
 			close(a->sources[i].fd);
@@ -334,8 +375,10 @@ int agent_run(const struct agent_options *o)
 	if (err) {
 		log_error("the agent cannot start: %s", *why ? why : strerror(-err));
 	} else {
-		log_info("the agent serves at %s", a.config.socket);
+		log_info("the agent serves at %s", a.is_private ? "its owner" : a.config.socket);
 		notify_send("READY=1");
+		if (a.is_private)
+			control_send(o->clients_fd, CONTROL_READY, 0, 0, NULL);
 		agent_work(&a);
 	}
 	agent_close(&a);

@@ -49,10 +49,16 @@ struct agent {
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	bool stops, reloads;
 	bool has_no_room; /* for another descriptor: no client is accepted for a while */
+	bool is_private;        /* it has one owner, who sends it its clients, */
+	struct message clients; /* the next of which is being received */
+	bool has_no_room;       /* for another descriptor: nobody is accepted for a while */
 };
 
 struct agent_options {
-	const char *config;     /* its path; NULL: CONFIG_PATH, if it is there */
+	const char *config; /* its path; NULL: CONFIG_PATH, if it is there */
+	/* of a private agent: in place of a file; NULL: it is none. Not owned */
+	const struct agent_config *given;
+	int clients_fd;         /* of that one: its clients come there, and it ends with it */
 	int history_stream_fd;  /* of the historian; -1: jobs are not kept. Not owned */
 	int history_control_fd; /* the same */
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
@@ -62,7 +68,8 @@ struct agent_options {
 /* For the books of an agent, which is their context. */
 extern const struct books_ops agent_reports;
 
-/* Runs until SIGTERM or SIGINT. 0; or a negative errno, which has been reported. */
+/* Runs until SIGTERM or SIGINT, a private one until its owner closes @clients_fd, to which it sends
+ * CONTROL_READY. 0; or a negative errno, which has been reported. */
 int agent_run(const struct agent_options *o);
 
 /* False: that user has asked too often. */

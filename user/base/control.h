@@ -20,6 +20,7 @@ enum control_type {
 	CONTROL_DESCRIPTION, /* launcher: the run, for its meta line; before CONTROL_START */
 	CONTROL_SUMMARY,     /* collector: its last line, which no recorder has taken */
 	CONTROL_READER,      /* agent: a client wants runs of the history, with its socket */
+	CONTROL_CLIENT,      /* owner of a private agent: the socket of a client of it */
 	CONTROL_KEPT,        /* historian: runs so far (@when_ns), lost (@value), and why (@text) */
 	CONTROL_GREET,       /* historian: it needs the meta lines of all jobs again */
 	CONTROL_LIMIT,       /* collector: a limit is exceeded, of which @text says all, in JSON */

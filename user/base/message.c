@@ -21,7 +21,7 @@ union rights {
 
 static bool type_is_in_parts(uint32_t type)
 {
-	return type >= CONTROL_REQUEST && type <= CONTROL_READER;
+	return type >= CONTROL_REQUEST && type <= CONTROL_CLIENT;
 }
 
 static void rights_put(struct msghdr *h, union rights *r, const int *fds, size_t nr_fds)

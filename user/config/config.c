@@ -152,7 +152,7 @@ static int config_key_set(struct ini *in, const char *key, const char *value)
 			  r->section, key);
 }
 
-static int defaults_set(struct agent_config *c, char *why, size_t size)
+int config_set_defaults(struct agent_config *c, char *why, size_t size)
 {
 	int err = 0;
 
@@ -189,7 +189,7 @@ static int endpoint_check(const struct agent_config *c, char *why, size_t size)
 int config_read_stream(FILE *f, const char *name, struct agent_config *c, char *why, size_t size)
 {
 	struct reading r = { .c = c };
-	int err = defaults_set(c, why, size);
+	int err = config_set_defaults(c, why, size);
 
 	snprintf(c->path, sizeof(c->path), "%s", name);
 	r.in = (struct ini){ .f = f,
@@ -248,7 +248,7 @@ int config_read(const char *path, struct agent_config *c, char *why, size_t size
 
 	memset(c, 0, sizeof(*c));
 	if (fd < 0 && errno == ENOENT && !path)
-		return defaults_set(c, why, size);
+		return config_set_defaults(c, why, size);
 	if (!f) {
 		err = -errno;
 		snprintf(why, size, "cannot open %s: %s", name, strerror(-err));

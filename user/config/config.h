@@ -84,6 +84,8 @@ int config_read(const char *path, struct agent_config *c, char *why, size_t size
 /* The same for an open file that is called @name in messages; its owner and mode are not checked.
  */
 int config_read_stream(FILE *f, const char *name, struct agent_config *c, char *why, size_t size);
+/* All keys have their defaults, as where there is no file. 0 or a negative errno, as above. */
+int config_set_defaults(struct agent_config *c, char *why, size_t size);
 /* Releases what @c owns. */
 void config_done(struct agent_config *c);
 

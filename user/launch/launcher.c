@@ -107,6 +107,7 @@ static int command_fork(struct launcher *l, sigset_t *mask)
 	l->signal_fd = signals_open(mask);
 	if (o->own_cgroup && own_cgroup_make(&l->cgroup))
 		return -ENOENT;
+	l->command.streams = o->streams;
 	err = l->signal_fd < 0 ? -errno
 			       : spawn_fork(&l->command, o->argv, mask, &inherited,
 					    o->own_cgroup ? &l->cgroup.cg : NULL, o->run_as);
@@ -188,6 +189,9 @@ int launcher_run(struct launch_options *o)
 		if (o->own_cgroup)
 			l.attendance.limits.cgroup = &l.cgroup.cg;
 		attendance_run(&l.attendance);
+		if (o->outcome)
+			*o->outcome = (struct launch_outcome){ l.attendance.command_ended,
+							       l.attendance.command_status };
 	}
 	intake_remove(&l.intake);
 	if (*l.cgroup.cg.path)

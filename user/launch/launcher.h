@@ -11,16 +11,24 @@
 #include "record/recorder.h"
 #include "wire/request.h"
 
+/* How a command has ended. */
+struct launch_outcome {
+	bool has_ended; /* it has run, and: */
+	int status;     /* as wait(2) gives it */
+};
+
 struct launch_options {
 	char *const *argv;
-	const struct user *run_as;     /* the command's user; NULL: bpfmon's */
-	const struct user *record_as;  /* the recorder's; NULL: bpfmon's */
-	const struct user *caller;     /* the user who called sudo; NULL: nobody did */
-	struct intake_options push;    /* what programs may push */
-	bool own_cgroup;               /* the command gets one, which is removed at the end */
-	int cgroup_keeper_fd;          /* filled in with that; what has it delays the removal */
-	struct intake_sockets *intake; /* filled in; NULL: there are none */
-	const struct cgroup *cgroup;   /* filled in with the command's own; NULL: it has none */
+	const int *streams;             /* the command's 0 to 2; NULL: bpfmon's own */
+	struct launch_outcome *outcome; /* filled in; NULL: nobody asks */
+	const struct user *run_as;      /* the command's user; NULL: bpfmon's */
+	const struct user *record_as;   /* the recorder's; NULL: bpfmon's */
+	const struct user *caller;      /* the user who called sudo; NULL: nobody did */
+	struct intake_options push;     /* what programs may push */
+	bool own_cgroup;                /* the command gets one, which is removed at the end */
+	int cgroup_keeper_fd;           /* filled in with that; what has it delays the removal */
+	struct intake_sockets *intake;  /* filled in; NULL: there are none */
+	const struct cgroup *cgroup;    /* filled in with the command's own; NULL: it has none */
 	const struct cgroup_target *target; /* attached to; or: */
 	const pid_t *targets;               /* processes */
 	size_t nr_targets;

@@ -24,7 +24,16 @@ static void spawn_report(int fd, enum step step, int err)
 	_exit(n == sizeof(f) ? EXIT_BPFMON : EXIT_BPFMON + 1);
 }
 
-static void spawn_run_child(char *const *argv, const sigset_t *mask,
+/* Those that are in their places already stay. */
+static int streams_move(const int *streams)
+{
+	for (int i = STDIN_FILENO; streams && i <= STDERR_FILENO; i++)
+		if (streams[i] != i && dup2(streams[i], i) < 0)
+			return -errno;
+	return 0;
+}
+
+static void spawn_run_child(const int *streams, char *const *argv, const sigset_t *mask,
 			    const struct sigaction *children, const struct cgroup *in,
 			    const struct user *as, int go, int status)
 {
@@ -50,6 +59,9 @@ static void spawn_run_child(char *const *argv, const sigset_t *mask,
 		spawn_report(status, step, err);
 	sigaction(SIGCHLD, children, NULL);
 	sigprocmask(SIG_SETMASK, mask, NULL);
+	err = streams_move(streams);
+	if (err)
+		spawn_report(status, STEP_EXEC, err);
 	execvp(argv[0], argv);
 	spawn_report(status, STEP_EXEC, -errno);
 }
@@ -72,7 +84,7 @@ int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
 	if (!s->pid) {
 		close(go[1]);
 		close(status[0]);
-		spawn_run_child(argv, mask, children, in, as, go[0], status[1]);
+		spawn_run_child(s->streams, argv, mask, children, in, as, go[0], status[1]);
 	}
 	close(go[0]);
 	close(status[1]);

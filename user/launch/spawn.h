@@ -9,6 +9,7 @@
 #include <signal.h>
 
 struct spawn {
+	const int *streams; /* what are its descriptors 0 to 2; NULL: those of its parent */
 	pid_t pid;
 	int go_fd;     /* writing a byte lets it exec; closing it ends the child */
 	int status_fd; /* the result of the exec comes out of it */
@@ -18,8 +19,8 @@ struct spawn {
 
 /*
  * Forks the child. It enters the cgroup @in and becomes @as where those are not NULL, takes @mask
- * as its signal mask and @children as what it does on SIGCHLD. What is inherited beside that is the
- * caller's own.
+ * as its signal mask and @children as what it does on SIGCHLD, and s->streams, which are none of 0
+ * to 2 themselves unless each is in its place. What is inherited beside that is the caller's own.
  */
 int spawn_fork(struct spawn *s, char *const *argv, const sigset_t *mask,
 	       const struct sigaction *children, const struct cgroup *in, const struct user *as);

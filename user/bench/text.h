@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a benchmark has measured, for people. */
+#ifndef BENCH_TEXT_H
+#define BENCH_TEXT_H
+
+#include "bench/result.h"
+
+#include <stdio.h>
+
+/* Tables of the time and of what else was used, and each case against the fastest. -ENOMEM. */
+int bench_text(FILE *f, const struct bench_result *r, size_t width);
+
+#endif

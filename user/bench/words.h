@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A command line as words, without a shell. */
+#ifndef BENCH_WORDS_H
+#define BENCH_WORDS_H
+
+/*
+ * The words of @text, up to NULL, to be given to words_free(): blanks separate them, but not in
+ * quotes, and not behind a backslash. NULL, and errno: EINVAL: there is no word, or a quote does
+ * not end; ENOMEM.
+ */
+char **words_split(const char *text);
+/* Copies of @words, in the same way. */
+char **words_copy(char *const *words);
+/* Them as a line that words_split() takes apart again, as a shell would, to be freed; NULL without
+ * memory. */
+char *words_join(char *const *words);
+void words_free(char **words);
+
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* What a benchmark has measured: its runs are read from the store, as any others. */
+#include "cmd/bench.h"
+
+#include "cmd/stores.h"
+#include "cmd/whole_file.h"
+
+#include "base/log.h"
+#include "bench/hyperfine.h"
+#include "bench/text.h"
+#include "bench/words.h"
+#include "compare/parts.h"
+#include "store/remove.h"
+#include "view/terminal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct showing {
+	const struct bench_options *o;
+	const struct bench_plan *p;
+	const struct bench_record *record;
+	struct stores stores;
+	struct sides runs;
+};
+
+/* The number of the case and of the round, from the run's tags. */
+static bool side_find_turn(const struct showing *s, const struct side *side, size_t *of,
+			   size_t *round)
+{
+	const char *label = side_tag(side, BENCH_CASE_TAG), *number = side_tag(side, "round");
+
+	*round = number ? strtoul(number, NULL, 10) : 0;
+	for (*of = 0; label && *of < s->p->nr; (*of)++)
+		if (!strcmp(s->p->cases[*of].label, label))
+			return *round && *round <= s->p->runs;
+	return false;
+}
+
+/* What was interrupted is no run of the benchmark. */
+static void interrupted_remove(const struct showing *s, const struct stored_run *r)
+{
+	struct database d;
+	int err = database_open(&d, s->stores.path[r->source], DATABASE_CHANGE);
+
+	if (!err)
+		err = remove_run(&d, r->id);
+	if (err)
+		log_warn("run %" PRId64 " was interrupted, and cannot be removed: %s", r->id,
+			 d.why[0] ? d.why : strerror(-err));
+	database_close(&d);
+}
+
+static int run_take(struct showing *s, const struct stored_run *r)
+{
+	const struct bench_record *record = s->record;
+	size_t of = 0, round = 0;
+	struct source src;
+	char name[32];
+	int err = stores_open_run(&s->stores, r, &src);
+
+	if (err)
+		return err; /* reported already */
+	snprintf(name, sizeof(name), "%" PRId64, r->id);
+	err = sides_add_run(&s->runs, name, &src);
+	if (err)
+		log_error("cannot read run %s: %s", name, source_why(&src, err));
+	source_close(&src);
+	if (err)
+		return err;
+	if (side_find_turn(s, &s->runs.list[s->runs.nr - 1], &of, &round) &&
+	    record->is_measured[of * s->p->runs + round - 1])
+		return 0;
+	sides_drop(&s->runs);
+	if (record->dropped_round && of == record->dropped_case && round == record->dropped_round)
+		interrupted_remove(s, r);
+	return 0;
+}
+
+static int runs_read(struct showing *s)
+{
+	char tag[sizeof(BENCH_TAG) + sizeof(s->record->id) + 1];
+	const char *const tags[] = { tag };
+	const struct run_filter f = { .tags = tags, .nr_tags = 1 };
+	struct store_options store = { .path = s->record->store };
+	struct stored_runs found = { 0 };
+	int err = stores_find(&s->stores, &store);
+
+	snprintf(tag, sizeof(tag), "%s=%s", BENCH_TAG, s->record->id);
+	if (!err)
+		err = stores_query(&s->stores, &f, &found);
+	stored_runs_sort(&found, BY_START);
+	for (size_t i = found.nr; !err && i-- > 0;)
+		err = run_take(s, &found.runs[i]);
+	stored_runs_done(&found);
+	if (!err && s->runs.nr < s->record->nr_measured)
+		log_warn("of %zu runs that were made the store has %zu; the others are in no "
+			 "figure",
+			 s->record->nr_measured, s->runs.nr);
+	return err;
+}
+
+static int hyperfine_export(const struct bench_result *r, const struct bench_options *o)
+{
+	struct jsonw j = { 0 };
+	int err = bench_write_hyperfine(&j, r);
+
+	if (err)
+		log_error("out of memory for the results");
+	else
+		err = whole_file_write("the results", o->export_json, o->force, j.text, j.used);
+	jsonw_done(&j);
+	return err;
+}
+
+/* The commands that show the same runs again. */
+static void hint_print(FILE *f, const struct showing *s)
+{
+	const char *words[] = { s->o->recording.store.path, NULL };
+	char *store = words[0] ? words_join((char *const *)words) : NULL;
+
+	fprintf(f, "\n  kept as benchmark %s, order of seed %" PRIu64 ": ", s->record->id,
+		s->p->seed);
+	if (s->p->nr > 1)
+		fprintf(f, "bpfmon compare --tag %s=%s --by %s", BENCH_TAG, s->record->id,
+			BENCH_CASE_TAG);
+	else
+		fprintf(f, "bpfmon list --tag %s=%s", BENCH_TAG, s->record->id);
+	if (store)
+		fprintf(f, " --store %s", store);
+	fputc('\n', f);
+	free(store);
+}
+
+static int result_print(const struct showing *s, const struct bench_result *r)
+{
+	FILE *f = s->o->export_json && !strcmp(s->o->export_json, "-") ? stderr : stdout;
+	int err = bench_text(f, r, terminal_width(f));
+
+	if (err) {
+		log_error("out of memory for the tables");
+		return err;
+	}
+	if (s->p->is_sequential && s->p->nr > 1)
+		fprintf(f,
+			"\n  The runs of each command came one after another%s: what changed in "
+			"the machine meanwhile\n  is in the differences.\n",
+			s->o->nr_steps[BENCH_SETUP] && s->o->sequence == SEQUENCE_BY_SETUP
+				? ", because of --setup"
+				: "");
+	hint_print(f, s);
+	if (!fflush(f) && !ferror(f))
+		return 0;
+	log_error("cannot write the results to stdout");
+	return -EIO;
+}
+
+int bench_show(const struct bench_options *o, const struct bench_plan *p,
+	       const struct bench_record *record)
+{
+	struct showing s = { .o = o, .p = p, .record = record };
+	struct bench_result r = { 0 };
+	int err = runs_read(&s);
+
+	if (!err && !s.runs.nr) {
+		log_error("nothing was measured");
+		err = -ENOENT;
+	}
+	if (!err) {
+		err = bench_result_make(&r, p, &s.runs);
+		if (err)
+			log_error("cannot compare the runs: %s", strerror(-err));
+	}
+	if (!err)
+		err = result_print(&s, &r);
+	if (!err && o->export_json)
+		err = hyperfine_export(&r, o);
+	bench_result_done(&r);
+	sides_done(&s.runs);
+	stores_done(&s.stores);
+	return err;
+}
