@@ -22,9 +22,10 @@
 #include <unistd.h>
 
 #define ACCEPTS_AT_ONCE 64
-#define FULL_PAUSE_MS 100      /* until another descriptor is tried for */
-#define AHEAD_NS NSEC_PER_MSEC /* samples that are due so soon share a drain */
-#define YOUNG_PARTS 8          /* of its interval a sample may be older than when it was due */
+#define FULL_PAUSE_MS 100                    /* until another descriptor is tried for */
+#define AHEAD_NS NSEC_PER_MSEC               /* samples that are due so soon share a drain */
+#define PRIVATE_PACE_NS (10 * NSEC_PER_MSEC) /* in which its owner may start a run */
+#define YOUNG_PARTS 8 /* of its interval a sample may be older than when it was due */
 
 static void handle_listening(void *context, uint32_t events)
 {
@@ -282,7 +283,9 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 		.can_move = true,
 		.whole_node = true,
 		.cgroup = &a->root,
-		.interval_ns = a->config.interval_ns,
+		/* a drain reads every bucket of maps that are chosen by it, and short runs have two
+		 */
+		.interval_ns = a->is_private ? PRIVATE_PACE_NS : a->config.interval_ns,
 		.max_tasks = (unsigned)a->config.max_tasks,
 		.inject_misses = o->inject_misses,
 		.verbose = o->verbose,

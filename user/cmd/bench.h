@@ -51,8 +51,7 @@ struct bench_record {
 	const char *store; /* where its runs are */
 	bool *is_measured; /* owned; [case * runs + round]: it counts */
 	size_t nr_measured;
-	size_t dropped_case, dropped_round; /* of a run that was interrupted; round 0: of none */
-	int end_signal;                     /* that ended it; 0: none has */
+	int end_signal; /* that ended it; 0: none has */
 };
 
 /*
@@ -62,6 +61,28 @@ struct bench_record {
 int bench_execute(const struct bench_options *o, const struct bench_plan *p,
 		  struct bench_record *r);
 void bench_record_done(struct bench_record *r);
+
+/* The lines of runs, until they are in the store. */
+struct bench_keep {
+	int fd;                /* a file without a name, to which recorders append; -1: none */
+	off_t begins;          /* where those of the present run begin */
+	uint64_t last_ns;      /* CLOCK_MONOTONIC: when they were kept last */
+	const char *store;     /* its path */
+	const struct user *as; /* who writes it; NULL: this user */
+};
+
+/* A negative errno after one line to the user. */
+int bench_keep_open(struct bench_keep *k, const char *store, const struct user *as);
+/* A run begins, and later it does not count: its lines are dropped. */
+void bench_keep_begin(struct bench_keep *k);
+void bench_keep_drop(struct bench_keep *k);
+/*
+ * Puts into the store what has come, by a process with the rights of its user; without @is_last
+ * only if that has not been done for some seconds: to open a store takes longer than a short run. A
+ * negative errno after one line to the user; the lines stay then.
+ */
+int bench_keep_store(struct bench_keep *k, bool is_last);
+void bench_keep_done(struct bench_keep *k);
 
 /* Reads the runs from the store, and prints or writes what was asked for. A negative errno after
  * one line to the user. */

@@ -34,6 +34,7 @@ struct execution {
 	struct launch_outcome *outcome; /* shared with the process of the run */
 	int null_fd, own_stdin_fd;
 	struct user caller;
+	struct bench_keep keep;
 };
 
 /* How it ended, in words. */
@@ -135,8 +136,8 @@ static void run_become(const struct execution *x, const struct bench_case *c,
 	if (!run.job)
 		run.job = scheduler_job_id();
 	l.recorder.quiet = true;
-	if (turn->is_warmup)
-		l.recorder.store = NULL;
+	l.recorder.store = NULL;
+	l.recorder.lines_fd = turn->is_warmup ? 0 : x->keep.fd;
 	l.argv = c->argv;
 	l.streams = streams;
 	l.outcome = x->outcome;
@@ -151,8 +152,7 @@ static int run_judge(struct execution *x, const struct bench_case *c, const stru
 	char how[64];
 
 	if (x->children.end_signal) {
-		x->record->dropped_case = t->of;
-		x->record->dropped_round = t->is_warmup ? 0 : t->round;
+		bench_keep_drop(&x->keep);
 		return -EINTR;
 	}
 	if (!out->has_ended) /* the reason has been reported */
@@ -175,11 +175,12 @@ static int execute_run(void *context, const struct bench_case *c, const struct b
 {
 	struct execution *x = context;
 	pid_t pid;
-	int status;
+	int status, err;
 
 	if (x->children.end_signal)
 		return -EINTR;
 	*x->outcome = (struct launch_outcome){ 0 };
+	bench_keep_begin(&x->keep);
 	pid = fork();
 	if (!pid)
 		run_become(x, c, t);
@@ -189,7 +190,8 @@ static int execute_run(void *context, const struct bench_case *c, const struct b
 	}
 	status = child_wait(&x->children, pid);
 	progress_add(1);
-	return run_judge(x, c, t, status);
+	err = run_judge(x, c, t, status);
+	return err ? err : bench_keep_store(&x->keep, false);
 }
 
 /* The programs are loaded once, where that is allowed; else there is an agent that has loaded them,
@@ -235,7 +237,7 @@ static int execution_open(struct execution *x)
 	return 0;
 }
 
-static void store_note(struct execution *x)
+static int keep_begin(struct execution *x)
 {
 	struct launch_options l = { 0 };
 	struct run run = { 0 };
@@ -243,6 +245,7 @@ static void store_note(struct execution *x)
 	recorder_choose(&x->o->recording, &x->caller, &l);
 	launch_prepare(&l, &x->o->recording, &x->caller, &run);
 	x->record->store = l.recorder.store;
+	return bench_keep_open(&x->keep, l.recorder.store, l.record_as);
 }
 
 int bench_execute(const struct bench_options *o, const struct bench_plan *p, struct bench_record *r)
@@ -253,21 +256,27 @@ int bench_execute(const struct bench_options *o, const struct bench_plan *p, str
 
 	*r = (struct bench_record){ .nr_measured = 0 };
 	err = execution_open(&x);
+	if (!err)
+		err = keep_begin(&x);
 	if (err)
 		return err;
-	store_note(&x);
 	children_open(&x.children);
 	err = agent_begin(&x);
 	if (!err) {
+		int last;
+
 		if (!o->show_output)
 			progress_begin("bench", "runs", (p->runs + p->warmups) * p->nr);
 		err = bench_run(p, &ops, &x);
 		progress_end();
+		last = bench_keep_store(&x.keep, true);
+		err = err ? err : last;
 	}
 	if (x.is_private)
 		private_agent_end(&x.agent);
 	r->end_signal = x.children.end_signal;
 	children_leave(&x.children);
+	bench_keep_done(&x.keep);
 	munmap(x.outcome, sizeof(*x.outcome));
 	close(x.null_fd);
 	return err;

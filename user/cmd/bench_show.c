@@ -10,7 +10,6 @@
 #include "bench/text.h"
 #include "bench/words.h"
 #include "compare/parts.h"
-#include "store/remove.h"
 #include "view/terminal.h"
 
 #include <errno.h>
@@ -24,6 +23,7 @@ struct showing {
 	const struct bench_plan *p;
 	const struct bench_record *record;
 	struct stores stores;
+	struct source src; /* the store, while it is read */
 	struct sides runs;
 };
 
@@ -40,43 +40,29 @@ static bool side_find_turn(const struct showing *s, const struct side *side, siz
 	return false;
 }
 
-/* What was interrupted is no run of the benchmark. */
-static void interrupted_remove(const struct showing *s, const struct stored_run *r)
-{
-	struct database d;
-	int err = database_open(&d, s->stores.path[r->source], DATABASE_CHANGE);
-
-	if (!err)
-		err = remove_run(&d, r->id);
-	if (err)
-		log_warn("run %" PRId64 " was interrupted, and cannot be removed: %s", r->id,
-			 d.why[0] ? d.why : strerror(-err));
-	database_close(&d);
-}
-
 static int run_take(struct showing *s, const struct stored_run *r)
 {
 	const struct bench_record *record = s->record;
 	size_t of = 0, round = 0;
-	struct source src;
 	char name[32];
-	int err = stores_open_run(&s->stores, r, &src);
+	int err = 0;
 
+	if (s->src.ops)
+		source_turn_stored(&s->src, s->stores.path[r->source], r->id, r->state);
+	else
+		err = stores_open_run(&s->stores, r, &s->src);
 	if (err)
 		return err; /* reported already */
 	snprintf(name, sizeof(name), "%" PRId64, r->id);
-	err = sides_add_run(&s->runs, name, &src);
+	err = sides_add_run(&s->runs, name, &s->src);
 	if (err)
-		log_error("cannot read run %s: %s", name, source_why(&src, err));
-	source_close(&src);
+		log_error("cannot read run %s: %s", name, source_why(&s->src, err));
 	if (err)
 		return err;
 	if (side_find_turn(s, &s->runs.list[s->runs.nr - 1], &of, &round) &&
 	    record->is_measured[of * s->p->runs + round - 1])
 		return 0;
 	sides_drop(&s->runs);
-	if (record->dropped_round && of == record->dropped_case && round == record->dropped_round)
-		interrupted_remove(s, r);
 	return 0;
 }
 
@@ -96,6 +82,7 @@ static int runs_read(struct showing *s)
 	for (size_t i = found.nr; !err && i-- > 0;)
 		err = run_take(s, &found.runs[i]);
 	stored_runs_done(&found);
+	source_close(&s->src);
 	if (!err && s->runs.nr < s->record->nr_measured)
 		log_warn("of %zu runs that were made the store has %zu; the others are in no "
 			 "figure",

@@ -13,6 +13,7 @@ static const struct observer_ops *const observers[] = {
 	&csv_observer,
 	&terminal_observer,
 	&live_observer,	 /* ends before the terminal shows the summary */
+	&lines_observer,
 	&store_observer, /* ends before the terminal shows where the run is kept */
 };
 /* clang-format on */

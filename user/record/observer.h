@@ -72,6 +72,6 @@ const char *path_extension(const char *path);
 const struct observer_ops *observer_at(size_t i);
 
 extern const struct observer_ops text_observer, jsonl_observer, csv_observer, terminal_observer,
-	live_observer, store_observer;
+	live_observer, lines_observer, store_observer;
 
 #endif

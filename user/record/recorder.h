@@ -21,6 +21,7 @@ struct recorder_options {
 	bool outputs_are_defaults; /* from the environment: one that is in use is skipped */
 	bool force;
 	const char *store;     /* path; NULL: none */
+	int lines_fd;          /* where the lines go, too; 0: nowhere */
 	bool quiet;            /* no summary on stderr */
 	bool live;             /* the launcher can show a status line */
 	bool stdout_is_closed; /* descriptor 1 is a placeholder */

@@ -299,6 +299,25 @@ static void stored_close(struct source *s)
 
 static const struct source_ops rows = { .each = stored_each, .close = stored_close };
 
+static void stored_take(struct source *s, int64_t id, enum run_state state)
+{
+	struct stored *from = s->from;
+
+	from->id = id;
+	s->is_running = state == RUN_RUNNING;
+	s->without_summary = state == RUN_RUNNING
+				     ? "the run goes on, this is how far it has come"
+				     : "the recorder was killed: the account ends there";
+}
+
+void source_turn_stored(struct source *s, const char *path, int64_t id, enum run_state state)
+{
+	struct stored *from = s->from;
+
+	defence_bound(&from->d, path, NULL); /* of each run by itself */
+	stored_take(s, id, state);
+}
+
 int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state)
 {
 	struct stored *from = calloc(1, sizeof(*from));
@@ -310,12 +329,8 @@ int source_open_stored(struct source *s, const char *path, int64_t id, enum run_
 		free(from);
 		return err;
 	}
-	from->id = id;
 	s->from = from;
 	s->ops = &rows;
-	s->is_running = state == RUN_RUNNING;
-	s->without_summary = state == RUN_RUNNING
-				     ? "the run goes on, this is how far it has come"
-				     : "the recorder was killed: the account ends there";
+	stored_take(s, id, state);
 	return 0;
 }
