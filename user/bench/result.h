@@ -10,6 +10,8 @@
 /* Tags of each run: of which benchmark, and of which case of it. */
 #define BENCH_TAG "bench"
 #define BENCH_CASE_TAG "case"
+#define BENCH_ROUND_TAG "round" /* in which of its runs a case ran, from 1 on */
+#define BENCH_SEED_TAG "seed"
 
 struct bench_result {
 	const struct bench_plan *plan; /* not owned */

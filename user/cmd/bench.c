@@ -7,6 +7,7 @@
 #include "cmd/recording_values.h"
 
 #include "base/log.h"
+#include "bench/result.h"
 #include "launch/signals.h"
 
 #include <errno.h>
@@ -189,6 +190,29 @@ static int parameters_make(const struct bench_options *o, struct parameters *p)
 	return err;
 }
 
+/* Tags of the benchmark's own: with another of that name its runs would not be found. */
+static int tags_check(const struct bench_options *o, const struct parameters *p)
+{
+	static const char *const own[] = { BENCH_TAG, BENCH_CASE_TAG, BENCH_ROUND_TAG,
+					   BENCH_SEED_TAG };
+	const struct run_tags *tags = &o->recording.tags;
+
+	for (size_t k = 0; k < sizeof(own) / sizeof(*own); k++) {
+		const size_t n = strlen(own[k]);
+
+		for (size_t i = 0; i < p->nr; i++)
+			if (!strcmp(p->list[i].name, own[k]))
+				return options_refuse("bench: a parameter cannot be called",
+						      own[k]);
+		for (size_t i = 0; i < tags->nr; i++)
+			if (!strncmp(tags->list[i], own[k], n) && tags->list[i][n] == '=')
+				return options_refuse("bench: each run has another value of "
+						      "the tag",
+						      own[k]);
+	}
+	return 0;
+}
+
 static int steps_check(const struct bench_options *o, size_t nr_commands)
 {
 	static const char *const names[] = {
@@ -259,7 +283,11 @@ static int bench_plan(const struct bench_options *o, struct bench_plan *p)
 		c.steps[i] = o->steps[i];
 		c.nr_steps[i] = o->nr_steps[i];
 	}
-	if (err || (err = parameters_make(o, &p->parameters)))
+	if (!err)
+		err = parameters_make(o, &p->parameters);
+	if (!err)
+		err = tags_check(o, &p->parameters);
+	if (err)
 		return err;
 	err = bench_plan_make(p, &c);
 	if (err == -E2BIG)

@@ -71,7 +71,7 @@ struct bench_keep {
 	const struct user *as; /* who writes it; NULL: this user */
 };
 
-/* A negative errno after one line to the user. */
+/* Makes the store where there is none. A negative errno after one line to the user. */
 int bench_keep_open(struct bench_keep *k, const char *store, const struct user *as);
 /* A run begins, and later it does not count: its lines are dropped. */
 void bench_keep_begin(struct bench_keep *k);

@@ -32,7 +32,7 @@ struct execution {
 	struct private_agent agent;
 	bool is_private;                /* the agent is ours; else one is asked for each run */
 	struct launch_outcome *outcome; /* shared with the process of the run */
-	int null_fd, own_stdin_fd;
+	int null_fd;
 	struct user caller;
 	struct bench_keep keep;
 };
@@ -98,9 +98,9 @@ static void tags_make(const struct execution *x, const struct bench_case *c,
 	tag_add(&t, BENCH_TAG, x->record->id);
 	tag_add(&t, BENCH_CASE_TAG, c->label);
 	snprintf(number, sizeof(number), "%zu", turn->round);
-	tag_add(&t, "round", number);
+	tag_add(&t, BENCH_ROUND_TAG, number);
 	snprintf(number, sizeof(number), "%" PRIu64, x->p->seed);
-	tag_add(&t, "seed", number);
+	tag_add(&t, BENCH_SEED_TAG, number);
 	for (size_t i = 0; i < p->nr; i++)
 		tag_add(&t, p->list[i].name, c->values[i]);
 	run->nr_tags = 0;
@@ -248,37 +248,49 @@ static int keep_begin(struct execution *x)
 	return bench_keep_open(&x->keep, l.recorder.store, l.record_as);
 }
 
-int bench_execute(const struct bench_options *o, const struct bench_plan *p, struct bench_record *r)
+static void execution_close(struct execution *x)
+{
+	if (x->is_private)
+		private_agent_end(&x->agent);
+	x->record->end_signal = x->children.end_signal;
+	children_leave(&x->children);
+	bench_keep_done(&x->keep);
+	if (x->outcome != MAP_FAILED)
+		munmap(x->outcome, sizeof(*x->outcome));
+	if (x->null_fd >= 0)
+		close(x->null_fd);
+}
+
+static int execution_go(struct execution *x)
 {
 	static const struct bench_ops ops = { .step = execute_step, .run = execute_run };
-	struct execution x = { .o = o, .p = p, .record = r, .null_fd = -1, .agent.fd = -1 };
+	const struct bench_plan *p = x->p;
+	int err, kept;
+
+	if (!x->o->show_output)
+		progress_begin("bench", "runs", (p->runs + p->warmups) * p->nr);
+	err = bench_run(p, &ops, x);
+	progress_end();
+	kept = bench_keep_store(&x->keep, true);
+	return err ? err : kept;
+}
+
+int bench_execute(const struct bench_options *o, const struct bench_plan *p, struct bench_record *r)
+{
+	struct execution x = { .o = o, .p = p, .record = r, .outcome = MAP_FAILED, .null_fd = -1 };
 	int err;
 
+	x.keep.fd = x.agent.fd = -1;
 	*r = (struct bench_record){ .nr_measured = 0 };
+	children_open(&x.children);
 	err = execution_open(&x);
 	if (!err)
 		err = keep_begin(&x);
-	if (err)
-		return err;
-	children_open(&x.children);
-	err = agent_begin(&x);
-	if (!err) {
-		int last;
-
-		if (!o->show_output)
-			progress_begin("bench", "runs", (p->runs + p->warmups) * p->nr);
-		err = bench_run(p, &ops, &x);
-		progress_end();
-		last = bench_keep_store(&x.keep, true);
-		err = err ? err : last;
-	}
-	if (x.is_private)
-		private_agent_end(&x.agent);
-	r->end_signal = x.children.end_signal;
-	children_leave(&x.children);
-	bench_keep_done(&x.keep);
-	munmap(x.outcome, sizeof(*x.outcome));
-	close(x.null_fd);
+	if (!err)
+		err = agent_begin(&x);
+	if (!err)
+		err = execution_go(&x);
+	execution_close(&x);
 	return err;
 }
 

@@ -22,18 +22,6 @@
 
 #define KEEP_NS (5 * NSEC_PER_SEC) /* what is lost if bpfmon is killed */
 
-int bench_keep_open(struct bench_keep *k, const char *store, const struct user *as)
-{
-	*k = (struct bench_keep){ .fd = memfd_create("bpfmon-bench", MFD_CLOEXEC),
-				  .last_ns = clock_ns(CLOCK_MONOTONIC),
-				  .store = store,
-				  .as = as };
-	if (k->fd >= 0 && !fcntl(k->fd, F_SETFL, O_APPEND))
-		return 0;
-	log_error("cannot make a file for the runs: %s", strerror(errno));
-	return -ENOMEM;
-}
-
 void bench_keep_begin(struct bench_keep *k)
 {
 	struct stat st;
@@ -47,7 +35,7 @@ void bench_keep_drop(struct bench_keep *k)
 		log_warn("the run that was interrupted is kept: %s", strerror(errno));
 }
 
-/* In a process of its own. */
+/* Of no lines only the store is made, or found to be one. */
 static int lines_import(const struct bench_keep *k)
 {
 	struct store_writer w = { 0 };
@@ -55,13 +43,14 @@ static int lines_import(const struct bench_keep *k)
 	struct import i = { .w = &w, .merged = &merged };
 	FILE *f = fdopen(k->fd, "r");
 	int err = k->as ? user_become(k->as) : 0;
+	struct stat st;
 
-	if (err || !f) {
-		log_error("cannot keep the runs: %s", strerror(err ? -err : ENOMEM));
+	if (err || !f || fstat(k->fd, &st)) {
+		log_error("cannot keep the runs: %s", strerror(err ? -err : errno));
 		return 1;
 	}
 	err = store_writer_open(&w, k->store);
-	if (!err)
+	if (!err && st.st_size)
 		err = fseek(f, 0, SEEK_SET) ? -errno : import_lines(&i, f);
 	if (err)
 		log_error("cannot keep the runs in the store '%s': %s", k->store,
@@ -70,26 +59,41 @@ static int lines_import(const struct bench_keep *k)
 	return err ? 1 : 0;
 }
 
-int bench_keep_store(struct bench_keep *k, bool is_last)
+static int keep_execute(struct bench_keep *k)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	int status = -1;
-	struct stat st;
-	pid_t pid;
+	pid_t pid = fork();
 
-	if (fstat(k->fd, &st) || !st.st_size || (!is_last && now_ns - k->last_ns < KEEP_NS))
-		return 0;
-	k->last_ns = now_ns;
-	pid = fork();
+	k->last_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!pid)
 		_exit(lines_import(k));
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	if (pid < 0)
 		log_error("cannot start what keeps the runs: %s", strerror(errno));
-	if (status || ftruncate(k->fd, 0)) /* nothing of it twice: runs are known by their id */
-		return -EIO;
-	return 0;
+	return status ? -EIO : 0;
+}
+
+int bench_keep_open(struct bench_keep *k, const char *store, const struct user *as)
+{
+	*k = (struct bench_keep){ .fd = memfd_create("bpfmon-bench", MFD_CLOEXEC),
+				  .store = store,
+				  .as = as };
+	if (k->fd >= 0 && !fcntl(k->fd, F_SETFL, O_APPEND))
+		return keep_execute(k); /* better now than after all runs */
+	log_error("cannot make a file for the runs: %s", strerror(errno));
+	return -ENOMEM;
+}
+
+int bench_keep_store(struct bench_keep *k, bool is_last)
+{
+	struct stat st;
+
+	if (fstat(k->fd, &st) || !st.st_size ||
+	    (!is_last && clock_ns(CLOCK_MONOTONIC) - k->last_ns < KEEP_NS))
+		return 0;
+	/* nothing twice; what was kept before an error is known by its id */
+	return keep_execute(k) || ftruncate(k->fd, 0) ? -EIO : 0;
 }
 
 void bench_keep_done(struct bench_keep *k)

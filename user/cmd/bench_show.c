@@ -31,7 +31,8 @@ struct showing {
 static bool side_find_turn(const struct showing *s, const struct side *side, size_t *of,
 			   size_t *round)
 {
-	const char *label = side_tag(side, BENCH_CASE_TAG), *number = side_tag(side, "round");
+	const char *label = side_tag(side, BENCH_CASE_TAG),
+		   *number = side_tag(side, BENCH_ROUND_TAG);
 
 	*round = number ? strtoul(number, NULL, 10) : 0;
 	for (*of = 0; label && *of < s->p->nr; (*of)++)
@@ -150,7 +151,7 @@ int bench_show(const struct bench_options *o, const struct bench_plan *p,
 {
 	struct showing s = { .o = o, .p = p, .record = record };
 	struct bench_result r = { 0 };
-	int err = runs_read(&s);
+	int err = record->nr_measured ? runs_read(&s) : 0;
 
 	if (!err && !s.runs.nr) {
 		log_error("nothing was measured");

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""bpfmon bench: runs in turns, what it says of them, and what is kept; hyperfine and the commands themselves are the witnesses."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+from lib.bpfmon import BPFMON, truth
+from lib.live import PATIENCE, wait_for
+from lib.store import StoreCase
+from lib.terminal import CTRL_C, Terminal
+
+
+def processes_of(word):
+    """The processes with this word in their command line or environment."""
+    found = []
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if word.encode() in (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+class BenchCase(StoreCase):
+    def bench(self, *words, code=0, **kwargs):
+        done = self.bpfmon("bench", *words, **kwargs)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done
+
+    def results(self, *words, **kwargs):
+        """What --export-json writes."""
+        path = self.dir / "results.json"
+        self.bench("--force", "--export-json", path, *words, **kwargs)
+        return json.loads(path.read_text())["results"]
+
+    def noted(self, name="log"):
+        path = self.dir / name
+        return path.read_text().split() if path.exists() else []
+
+
+class Runs(BenchCase):
+    def test_each_command_runs_as_often_as_asked_and_each_run_is_kept_but_warm_ups(self):
+        log = self.dir / "log"
+        done = self.bench("-n", 3, "-w", 2, "--name", "two", "--tag", "own=x", f"echo a >>{log}", f"echo b >>{log}")
+        noted = self.noted()
+        self.assertEqual(sorted(noted), ["a"] * 5 + ["b"] * 5)
+        for i in range(0, 10, 2):  # each round has both
+            self.assertEqual(set(noted[i:i + 2]), {"a", "b"})
+        runs = self.list("--name", "two")
+        self.assertEqual(len(runs), 6)
+        tags = [run["tags"] for run in runs]
+        self.assertEqual({(t["case"][5], t["round"]) for t in tags}, {(c, r) for c in "ab" for r in "123"})
+        self.assertEqual(len({(t["bench"], t["seed"], t["own"]) for t in tags}), 1)
+        self.assertEqual({(run["state"], run["complete"], run["exit_code"]) for run in runs}, {("finished", True, 0)})
+        self.assertIn(f"bpfmon compare --tag bench={tags[0]['bench']} --by case", done.stdout)
+        self.assertEqual(done.stderr, "")
+
+    def test_the_order_is_that_of_its_seed(self):
+        log = self.dir / "log"
+        words = ["-n", 6, *(f"echo {c} >>{log}" for c in "abc")]
+        self.bench("--seed", 7, *words)
+        first = self.noted()
+        log.unlink()
+        self.bench("--seed", 7, *words)
+        self.assertEqual(self.noted(), first)
+        log.unlink()
+        self.bench("--order", "blocks", *words)
+        self.assertEqual(self.noted(), ["a"] * 6 + ["b"] * 6 + ["c"] * 6)
+
+    def test_parameters_stand_in_commands_steps_and_tags(self):
+        log = self.dir / "log"
+        results = self.results("-n", 2, "-L", "word", "x,y z", "-P", "n", 1, 2, "-p", f"echo p{{n}} >>{log}", "--",
+                               "sh", "-c", f"echo $0{{n}} >>{log}", "{word}")
+        self.assertEqual(sorted(self.noted()), sorted(["p1", "p2"] * 4 + ["x1", "x2"] * 2 + ["y", "z1", "y", "z2"] * 2))
+        self.assertEqual([r["parameters"] for r in results],
+                         [{"word": w, "n": n} for n in "12" for w in ("x", "y z")])
+        self.assertEqual({(run["tags"]["word"], run["tags"]["n"]) for run in self.list()},
+                         {(w, n) for n in "12" for w in ("x", "y z")})
+
+    def test_steps_are_around_the_runs(self):
+        log = self.dir / "log"
+        steps = [word for letter in "spCc" for word in (f"-{letter}", f"echo {letter} >>{log}")]
+        self.bench("-n", 2, *steps, f"echo r >>{log}")
+        self.assertEqual("".join(self.noted()), "sprCprCc")
+
+    def test_the_command_sees_its_own_streams_and_no_shell_with_dashes(self):
+        out = self.dir / "out"
+        self.bench("-n", 1, "--", "sh", "-c", f'readlink /proc/self/fd/0 >{out}; echo "$1" >>{out}', "sh", "$HOME; a")
+        self.assertEqual(out.read_text(), "/dev/null\n$HOME; a\n")
+        done = self.bench("-n", 2, "--show-output", "echo said")
+        self.assertEqual(done.stdout.split("\n")[:2], ["said", "said"])
+        self.assertNotIn("said\n", self.bench("-n", 2, "echo said").stdout)
+
+
+class Figures(BenchCase):
+    def test_what_is_measured_is_what_the_program_did(self):
+        burn, sleep = self.results("-n", 2, "-N", f"{truth('spin')} 200", "sleep 0.3")
+        for seconds in burn["times"]:
+            self.assertGreaterEqual(seconds, 0.2)
+        self.assertGreaterEqual(burn["user"] + burn["system"], 0.2)
+        self.assertGreaterEqual(sleep["min"], 0.3)
+        self.assertLess(sleep["user"] + sleep["system"], 0.2)
+
+    def test_the_figures_follow_from_the_runs(self):
+        (result,) = self.results("-n", 4, "true")
+        times = sorted(result["times"])
+        self.assertEqual((result["min"], result["max"]), (times[0], times[-1]))
+        self.assertAlmostEqual(result["mean"], sum(times) / 4, places=9)
+        self.assertAlmostEqual(result["median"], (times[1] + times[2]) / 2, places=9)
+        self.assertAlmostEqual(result["stddev"] ** 2, sum((t - result["mean"]) ** 2 for t in times) / 3, places=9)
+        self.assertEqual(sorted(run["wall_seconds"] for run in self.list()), times)
+
+    def test_memory_is_what_the_kernel_says(self):
+        command = "head -c 64M /dev/zero | tail -c 64M | wc -c"
+        (result,) = self.results("-n", 3, command)
+        said = subprocess.run(["/usr/bin/time", "-f", "%M", "sh", "-c", command], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, check=True).stderr
+        for peak in result["memory_usage_byte"]:
+            self.assertLess(abs(peak - int(said) * 1024), 4 << 20)
+
+    def test_the_file_has_the_keys_of_hyperfine(self):
+        if not shutil.which("hyperfine"):
+            self.skipTest("hyperfine is not installed")
+        theirs = self.dir / "hyperfine.json"
+        words = ["-w", "1", "-i", "-L", "n", "0,3", "exit {n}"]
+        subprocess.run(["hyperfine", "-r", "3", "--style", "none", "--export-json", theirs, *words],
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+        theirs = json.loads(theirs.read_text())["results"]
+        ours = self.results("-n", 3, *words)
+        self.assertEqual(len(ours), len(theirs))
+        for one, other in zip(ours, theirs):
+            self.assertEqual(set(one) - {"memory_usage_byte"}, set(other) - {"memory_usage_byte"})
+            for key in ("command", "exit_codes", "parameters"):
+                self.assertEqual(one[key], other[key])
+            for key, value in other.items():  # 0 and 0.0 are one number of JSON
+                self.assertIs(type(value) in (int, float), type(one[key]) in (int, float), key)
+                self.assertEqual(isinstance(value, list) and len(value), isinstance(one[key], list) and len(one[key]))
+
+    def test_the_table_says_by_how_much_commands_differ(self):
+        done = self.bench("-n", 8, "-N", "sleep 0.01", "sleep 0.2")
+        self.assertRegex(done.stdout, r"The fastest was sleep 0.01")
+        self.assertRegex(done.stdout, r"sleep 0.2 +x \d+\.\d+ \(\d+\.\d+ to \d+\.\d+\), p 1\.6e-04: more than noise")
+
+    def test_compare_takes_the_runs_as_groups(self):
+        self.bench("-n", 4, "-N", "-L", "s", "0.01,0.1", "sleep {s}")
+        bench = self.list()[0]["tags"]["bench"]
+        document = json.loads(self.bpfmon("compare", "--json", "--tag", f"bench={bench}", "--by", "s").stdout)
+        self.assertEqual([(g["name"], len(g["runs"])) for g in document["groups"]], [("0.01", 4), ("0.1", 4)])
+        self.assertEqual(document["values"]["wall_seconds"][1]["verdict"], "more than noise")
+
+
+class Failures(BenchCase):
+    def test_a_command_that_fails_ends_it(self):
+        log = self.dir / "log"
+        done = self.bench("-n", 3, "--order", "blocks", "-c", f"echo c >>{log}", f"echo a >>{log}", f"echo b >>{log}; exit 3", code=1)
+        self.assertEqual(self.noted(), ["a", "a", "a", "c", "b", "c"])
+        self.assertEqual(done.stdout, "")
+        self.assertRegex(done.stderr, r"\Abpfmon: run 1 of 'echo b .*' ended with 3; --show-output .* --ignore-failure .*\n\Z")
+
+    def test_failures_may_be_ignored(self):
+        results = self.results("-n", 2, "-i", "exit 3", "kill -9 $$")
+        self.assertEqual([r["exit_codes"] for r in results], [[3, 3], [None, None]])
+
+    def test_what_cannot_be_executed_is_said(self):
+        done = self.bench("-N", "/nowhere/program", code=1)
+        self.assertEqual(done.stderr, "bpfmon: cannot execute '/nowhere/program': No such file or directory\n")
+
+    def test_a_step_that_fails_ends_it(self):
+        done = self.bench("-p", "exit 4", "true", code=1)
+        self.assertEqual(done.stderr, "bpfmon: 'exit 4' ended with 4; nothing more was run\n")
+        self.assertEqual(self.list(), [])
+
+    def test_usage(self):
+        for words, said in (
+                ([], "no command was given"),
+                (["-n", "0", "true"], "--runs does not take '0'"),
+                (["-L", "a", "1", "-L", "a", "2", "true"], "--parameter-list does not take 'a 2'"),
+                (["-P", "a", "5", "1", "true"], "--parameter-scan does not take 'a 5 1'"),
+                (["-P", "a", "1"], "--parameter-scan does not take 'a'"),
+                (["true", "--", "true"], "'true' is before --"),
+                (["-p", "a", "-p", "b", "1", "2", "3"], "there are 3 commands and 2 of --prepare"),
+                (["-N", "echo 'x"], "a quote that does not end"),
+                (["--tag", "case=x", "true"], "of the tag 'case'"),
+                (["-L", "bench", "1", "true"], "'bench'")):
+            with self.subTest(words=words):
+                self.assert_refused(self.bpfmon("bench", *words), said)
+
+    def test_without_a_store_nothing_is_run(self):
+        log = self.dir / "log"
+        self.store.write_text("no database")
+        self.assert_refused(self.bpfmon("bench", f"echo r >>{log}"), "cannot keep the runs in the store")
+        self.assertEqual(self.noted(), [])
+
+    def test_a_file_that_exists_is_not_replaced(self):
+        path = self.dir / "mine"
+        path.write_text("mine")
+        done = self.bpfmon("bench", "-n", 1, "--export-json", path, "true")
+        self.assertEqual((done.returncode, path.read_text()), (2, "mine"))
+
+
+class Ends(BenchCase):
+    def marked(self):
+        """The environment of a bench whose processes can be found."""
+        env = {k: v for k, v in os.environ.items() if k != "BPFMON_NO_STORE"}
+        return env | {"BPFMON_STORE": str(self.store), "BENCH_MARK": self.mark}
+
+    def setUp(self):
+        super().setUp()
+        self.mark = f"mark-{os.getpid()}-{self.id()}"
+        self.log = self.dir / "log"
+        # the third run goes on until it is ended
+        self.command = f"echo r >>{self.log}; [ $(wc -l <{self.log}) -lt 3 ] || exec sleep 1000"
+
+    def assert_none_left(self):
+        wait_for(lambda: not processes_of(self.mark), "processes of the benchmark are left")
+
+    def test_ctrl_c_shows_what_was_measured(self):
+        terminal = Terminal(self, [BPFMON, "bench", "-n", "9", self.command], self.marked())
+        wait_for(lambda: len(self.noted()) == 3, "the third run does not begin")
+        terminal.type(CTRL_C)
+        self.assertEqual(terminal.wait(), -signal.SIGINT)
+        self.assertRegex(terminal.text.decode(), r"\n  echo r [^\n]* 2  +\d")
+        self.assertEqual([run["tags"]["round"] for run in self.list()], ["2", "1"])
+        self.assert_none_left()
+
+    def test_a_signal_to_it_ends_the_command(self):
+        bench = subprocess.Popen([BPFMON, "bench", "-n", "9", self.command], env=self.marked(), stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: len(self.noted()) == 3, "the third run does not begin")
+        bench.terminate()
+        out, err = bench.communicate(timeout=PATIENCE)
+        self.assertEqual((bench.returncode, err), (-signal.SIGTERM, ""))
+        self.assertRegex(out, r"\n  echo r [^\n]* 2  +\d")
+        self.assert_none_left()
+
+    def test_killed_it_leaves_nothing_behind(self):
+        command = f"echo r >>{self.log}; [ $(wc -l <{self.log}) -lt 3 ] || while [ ! -e {self.dir}/go ]; do sleep 0.05; done"
+        bench = subprocess.Popen([BPFMON, "bench", "-n", "9", command], env=self.marked(), stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True)
+        wait_for(lambda: len(self.noted()) == 3, "the third run does not begin")
+        bench.kill()
+        bench.wait(timeout=PATIENCE)
+        (self.dir / "go").touch()  # the run that goes on ends as it would
+        self.assert_none_left()
+        bench.communicate(timeout=PATIENCE)
+
+    def test_ctrl_c_in_a_step_still_cleans_up(self):
+        command = [BPFMON, "bench", "-p", f"echo p >>{self.log}; exec sleep 1000", "-c", f"echo c >>{self.log}", "true"]
+        terminal = Terminal(self, command, self.marked())
+        wait_for(lambda: self.noted() == ["p"], "the step does not begin")
+        terminal.type(CTRL_C)
+        self.assertEqual(terminal.wait(), -signal.SIGINT)
+        self.assertEqual(self.noted(), ["p", "c"])
+        self.assertIn("nothing was measured", terminal.text.decode())
+        self.assert_none_left()
+
+    def test_progress_is_for_terminals(self):
+        self.assertEqual(self.bench("-n", 3, "sleep 0.4").stderr, "")
+        terminal = Terminal(self, [BPFMON, "bench", "-n", "100000"[:3], "sleep 0.4"], self.marked())
+        terminal.expect("of 100 runs")
+        terminal.type(CTRL_C)
+        terminal.wait()
+
+
+class Sudo(BenchCase):
+    def test_under_sudo_runs_and_files_are_those_of_the_caller(self):
+        user = "nobody"
+        os.chown(self.dir, 65534, 65534)
+        out = self.dir / "results.json"
+        env = {"SUDO_UID": "65534", "SUDO_GID": "65534", "SUDO_USER": user}
+        who = self.dir / "who"
+        self.bench("-n", 2, "--store", self.store, "--export-json", out, f"id -u >{who}", env=env)
+        self.assertEqual([path.stat().st_uid for path in (self.store, out, who)], [65534, 65534, 0])
+        self.assertEqual(len(self.ask("SELECT id FROM run")), 2)
