@@ -39,6 +39,7 @@ FOLDERS = {
     "user/advise": "What to request for the next run",
     "user/many": "Many runs together: distributions, what is unusual, trends",
     "user/like": "Signatures of runs against each other, for `bpfmon like`",
+    "user/bench": "Benchmarks: the plan of runs, parameters, statistics",
     "user/export": "Runs in formats of other tools",
     "user/config": "The configuration of the node agent",
     "user/agent": "The node agent: all tasks of a machine, by job",

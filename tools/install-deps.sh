@@ -8,7 +8,7 @@
 #   report: the browser for reports, and npm, which also fetches the linter of JavaScript;
 #   fuzz: clang's libFuzzer and sanitizers; spans: programs that start jobs, for the recipes of docs/SPANS.md;
 #   systemd: for booting a systemd in a container; shells: those whose completion is tested, what the README calls,
-#   and tmux, in which top is looked at
+#   tmux, in which top is looked at, and hyperfine, with which bench is compared
 set -eu
 
 packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libinih-dev libcmocka-dev
@@ -23,7 +23,7 @@ for also in "$@"; do
 	notebook) packages="$packages python3-pandas python3-matplotlib python3-nbclient python3-ipykernel" ;;
 	spans) packages="$packages snakemake parallel openmpi-bin" ;;
 	systemd) packages="$packages systemd systemd-container debootstrap debian-archive-keyring" ;;
-	shells) packages="$packages zsh fish man-db less jq tmux ncurses-base" ;;
+	shells) packages="$packages zsh fish man-db less jq tmux ncurses-base hyperfine" ;;
 	report)
 		packages="$packages chromium fonts-dejavu-core"
 		# others than the distribution's nodejs bring npm along, and exclude its package

@@ -96,6 +96,7 @@ class Completion(unittest.TestCase):
         self.assertEqual(complete("span", ""), {"begin", "end"})
         self.assertIn("sleep", complete("span", "align", "--tag", "a=b", "--", "sle"))
         self.assertNotIn("begin", complete("span", "align", "--", "beg"))
+        self.assertIn("sleep", complete("bench", "-n", "5", "--", "sle"))
 
 
 class Runs(Case):

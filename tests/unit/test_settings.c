@@ -166,7 +166,9 @@ static void project_sets_harmless_options_only(void **state)
 		"json span command host state since limit by each port run baseline "
 		"fail-if significant node user color note search columns csv all "
 		"panel width for node-memory soft-limit limit-grace hist unusual "
-		"threshold trend many block-io neighbours without-programs ";
+		"threshold trend many block-io neighbours without-programs runs "
+		"repeat warmup parameter-list parameter-scan parameter-step-size "
+		"ignore-failure no-shell show-output order seed ";
 	const struct option_group *group;
 	const struct option_row *row;
 
@@ -201,6 +203,9 @@ static void project_chooses_no_path_user_target_or_right(void **state)
 		"[compare]\nhtml = x",
 		"[export]\noutput = x",
 		"[store]\nkeep = 0",
+		"[bench]\nprepare = x",
+		"[bench]\nshell = x",
+		"[bench]\nexport-json = x",
 		"[store]\nolder-than = 1d",
 		"[list]\nagent = x",
 	};

@@ -133,12 +133,8 @@ static int result_print(const struct showing *s, const struct bench_result *r)
 		return err;
 	}
 	if (s->p->is_sequential && s->p->nr > 1)
-		fprintf(f,
-			"\n  The runs of each command came one after another%s: what changed in "
-			"the machine meanwhile\n  is in the differences.\n",
-			s->o->nr_steps[BENCH_SETUP] && s->o->sequence == SEQUENCE_BY_SETUP
-				? ", because of --setup"
-				: "");
+		fprintf(f, "\n  Not mixed%s: what changed in the machine is in the differences.\n",
+			s->o->sequence == SEQUENCE_BY_SETUP ? ", because of --setup" : "");
 	hint_print(f, s);
 	if (!fflush(f) && !ferror(f))
 		return 0;

@@ -138,6 +138,12 @@ static void options_offer(const struct completion *c, const struct typed_line *l
 		completion_offer(c, "--", "a command follows");
 }
 
+/* Whether a command follows --. */
+static bool line_takes_command(const struct typed_line *line)
+{
+	return !line->sub->name || line->sub->becomes_command || line->sub == &subcommand_bench;
+}
+
 /* The value in --option=value. */
 static bool value_offer(const struct completion *c, const struct typed_line *line)
 {
@@ -225,7 +231,7 @@ static void line_complete(struct typed_line *line, const char *word)
 
 	typed_line_read(line);
 	store_choose_typed(&c, line);
-	if (line->command && (!line->sub->name || line->sub->becomes_command))
+	if (line->command && line_takes_command(line))
 		printf(":command %zu\n", line->command);
 	else if (!line->sub->name && line->positions)
 		return; /* no command begins without -- */
