@@ -185,7 +185,7 @@ metrics_tables() {
 # the unit separator, so that empty fields stay.
 option_rows() {
 	"$bpfmon" ${1+"$1"} --help | sed -nE \
-		's/^  (-(.), |    )--([a-z-]+)(\[=[^]]+\]| [^ ]+)?  +(.*)$/\2\x1f\3\x1f\4\x1f\5/p'
+		's/^  (-(.), |    )--([a-z-]+)(\[=[^]]+\]|( [^ ]+)+)?  +(.*)$/\2\x1f\3\x1f\4\x1f\6/p'
 }
 
 # Text for a manual page: backslashes, dashes and leading dots are themselves.
