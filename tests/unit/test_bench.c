@@ -99,7 +99,7 @@ static void words_are_split_as_by_a_shell(void **state)
 
 	(void)state;
 	assert_non_null(words);
-	line = words_join(words);
+	line = words_quote(words);
 	assert_string_equal(words[1], "a b");
 	assert_string_equal(words[2], "c \" d");
 	assert_string_equal(words[3], "e f");

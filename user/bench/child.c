@@ -59,8 +59,8 @@ int child_wait(struct children *c, pid_t pid)
 	return status;
 }
 
-static void child_become(const struct children *c, const char *shell, const char *command,
-			 int stdout_fd)
+static void child_become_command(const struct children *c, const char *shell, const char *command,
+				 int stdout_fd)
 {
 	char *by_shell[] = { (char *)shell, "-c", (char *)command, NULL };
 	char **argv = shell ? by_shell : words_split(command);
@@ -79,6 +79,6 @@ int child_execute(struct children *c, const char *shell, const char *command, in
 	pid_t pid = fork();
 
 	if (!pid)
-		child_become(c, shell, command, stdout_fd);
+		child_become_command(c, shell, command, stdout_fd);
 	return pid < 0 ? -errno : child_wait(c, pid);
 }

@@ -26,8 +26,8 @@ static int wall_write(struct jsonw *j, const struct group *g)
 	return 0;
 }
 
-static void values_write(struct jsonw *j, const char *as, const struct group *g, const char *key,
-			 bool are_whole, double *room)
+static void times_write(struct jsonw *j, const char *as, const struct group *g, const char *key,
+			bool are_whole, double *room)
 {
 	size_t nr = bench_values(g, key, room);
 
@@ -83,8 +83,8 @@ static int case_write(struct jsonw *j, const struct bench_plan *p, const struct 
 	if (!err)
 		err = wall_write(j, g);
 	if (!err) {
-		values_write(j, "times", g, "wall_seconds", false, room);
-		values_write(j, "memory_usage_byte", g, "process_rss_peak_bytes", true, room);
+		times_write(j, "times", g, "wall_seconds", false, room);
+		times_write(j, "memory_usage_byte", g, "process_rss_peak_bytes", true, room);
 	}
 	exit_codes_write(j, g);
 	parameters_write(j, p, c);

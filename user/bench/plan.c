@@ -28,7 +28,7 @@ void bench_plan_done(struct bench_plan *p)
 }
 
 /* The words as they are, each with its parameters. */
-static char **words_put(const struct bench_plan *p, const struct bench_case *c, char *const *argv)
+static char **argv_put(const struct bench_plan *p, const struct bench_case *c, char *const *argv)
 {
 	char **words = words_copy(argv);
 
@@ -56,8 +56,8 @@ static int case_make_command(const struct bench_plan *p, struct bench_case *c,
 			     const struct bench_commands *from, size_t nr)
 {
 	if (from->argv) {
-		c->argv = words_put(p, c, from->argv);
-		c->command = c->argv ? words_join(c->argv) : NULL;
+		c->argv = argv_put(p, c, from->argv);
+		c->command = c->argv ? words_quote(c->argv) : NULL;
 	} else {
 		c->command = parameters_put(&p->parameters, c->values, from->commands[nr]);
 		if (c->command)

@@ -85,7 +85,7 @@ static size_t label_width(const struct bench_result *r, size_t width, size_t cel
 	return longest < most ? longest : most;
 }
 
-static void label_put(FILE *f, const char *label, size_t width)
+static void case_label_put(FILE *f, const char *label, size_t width)
 {
 	size_t n;
 
@@ -113,7 +113,7 @@ static int bench_table(FILE *f, const struct bench_result *r, const char *title,
 
 	if (label < strlen(title))
 		label = strlen(title);
-	label_put(f, title, label);
+	case_label_put(f, title, label);
 	if (has_runs)
 		fprintf(f, "%6s", "runs");
 	for (size_t i = 0; i < nr; i++)
@@ -122,7 +122,7 @@ static int bench_table(FILE *f, const struct bench_result *r, const char *title,
 	for (size_t row = 0; !err && row < r->groups.nr; row++) {
 		size_t g = group_at(r, row);
 
-		label_put(f, r->groups.list[g].name, label);
+		case_label_put(f, r->groups.list[g].name, label);
 		if (has_runs)
 			fprintf(f, "%6zu", r->groups.list[g].nr);
 		for (size_t i = 0; !err && i < nr; i++)
@@ -160,7 +160,7 @@ static int against_put(FILE *f, const struct bench_result *r, size_t group, size
 	if (err || compare_key_find("wall_seconds", strlen("wall_seconds"), &key))
 		return err;
 	x = against_of(&r->comparison, group, key);
-	label_put(f, r->groups.list[group].name, label);
+	case_label_put(f, r->groups.list[group].name, label);
 	fprintf(f, "  x %.3f", ratio.estimate);
 	if (ratio.has_interval)
 		fprintf(f, " (%.3f to %.3f)", ratio.low, ratio.high);

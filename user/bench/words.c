@@ -23,7 +23,7 @@ void words_free(char **words)
 /*
  * Writes the word at *@at to @out, and sets *@at behind it. -EINVAL: a quote does not end.
  */
-static int word_take(const char **at, char *out)
+static int word_split(const char **at, char *out)
 {
 	const char *c = *at;
 	char quote = 0;
@@ -50,7 +50,7 @@ static int words_fill(char **words, const char *text)
 
 	while (!err && *(text += strspn(text, " \t\n"))) {
 		words[nr] = malloc(strlen(text) + 1);
-		err = words[nr] ? word_take(&text, words[nr]) : -ENOMEM;
+		err = words[nr] ? word_split(&text, words[nr]) : -ENOMEM;
 		nr += words[nr] != NULL;
 	}
 	return err ? err : nr ? 0 : -EINVAL;
@@ -86,7 +86,7 @@ char **words_copy(char *const *words)
 	return copy;
 }
 
-static void word_put(FILE *f, const char *word)
+static void word_quote(FILE *f, const char *word)
 {
 	if (*word && !word[strspn(word, PLAIN)]) {
 		fputs(word, f);
@@ -101,7 +101,7 @@ static void word_put(FILE *f, const char *word)
 	fputc('\'', f);
 }
 
-char *words_join(char *const *words)
+char *words_quote(char *const *words)
 {
 	char *out = NULL;
 	size_t room;
@@ -112,7 +112,7 @@ char *words_join(char *const *words)
 	for (size_t i = 0; words[i]; i++) {
 		if (i)
 			fputc(' ', f);
-		word_put(f, words[i]);
+		word_quote(f, words[i]);
 	}
 	if (!fclose(f))
 		return out;

@@ -13,7 +13,7 @@ char **words_split(const char *text);
 char **words_copy(char *const *words);
 /* Them as a line that words_split() takes apart again, as a shell would, to be freed; NULL without
  * memory. */
-char *words_join(char *const *words);
+char *words_quote(char *const *words);
 void words_free(char **words);
 
 #endif

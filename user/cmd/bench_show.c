@@ -41,7 +41,7 @@ static bool side_find_turn(const struct showing *s, const struct side *side, siz
 	return false;
 }
 
-static int run_take(struct showing *s, const struct stored_run *r)
+static int bench_run_take(struct showing *s, const struct stored_run *r)
 {
 	const struct bench_record *record = s->record;
 	size_t of = 0, round = 0;
@@ -67,7 +67,7 @@ static int run_take(struct showing *s, const struct stored_run *r)
 	return 0;
 }
 
-static int runs_read(struct showing *s)
+static int bench_runs_read(struct showing *s)
 {
 	char tag[sizeof(BENCH_TAG) + sizeof(s->record->id) + 1];
 	const char *const tags[] = { tag };
@@ -81,7 +81,7 @@ static int runs_read(struct showing *s)
 		err = stores_query(&s->stores, &f, &found);
 	stored_runs_sort(&found, BY_START);
 	for (size_t i = found.nr; !err && i-- > 0;)
-		err = run_take(s, &found.runs[i]);
+		err = bench_run_take(s, &found.runs[i]);
 	stored_runs_done(&found);
 	source_close(&s->src);
 	if (!err && s->runs.nr < s->record->nr_measured)
@@ -108,7 +108,7 @@ static int hyperfine_export(const struct bench_result *r, const struct bench_opt
 static void hint_print(FILE *f, const struct showing *s)
 {
 	const char *words[] = { s->o->recording.store.path, NULL };
-	char *store = words[0] ? words_join((char *const *)words) : NULL;
+	char *store = words[0] ? words_quote((char *const *)words) : NULL;
 
 	fprintf(f, "\n  kept as benchmark %s, order of seed %" PRIu64 ": ", s->record->id,
 		s->p->seed);
@@ -147,7 +147,7 @@ int bench_show(const struct bench_options *o, const struct bench_plan *p,
 {
 	struct showing s = { .o = o, .p = p, .record = record };
 	struct bench_result r = { 0 };
-	int err = record->nr_measured ? runs_read(&s) : 0;
+	int err = record->nr_measured ? bench_runs_read(&s) : 0;
 
 	if (!err && !s.runs.nr) {
 		log_error("nothing was measured");

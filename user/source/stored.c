@@ -299,7 +299,7 @@ static void stored_close(struct source *s)
 
 static const struct source_ops rows = { .each = stored_each, .close = stored_close };
 
-static void stored_take(struct source *s, int64_t id, enum run_state state)
+static void stored_turn(struct source *s, int64_t id, enum run_state state)
 {
 	struct stored *from = s->from;
 
@@ -315,7 +315,7 @@ void source_turn_stored(struct source *s, const char *path, int64_t id, enum run
 	struct stored *from = s->from;
 
 	defence_bound(&from->d, path, NULL); /* of each run by itself */
-	stored_take(s, id, state);
+	stored_turn(s, id, state);
 }
 
 int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state)
@@ -331,6 +331,6 @@ int source_open_stored(struct source *s, const char *path, int64_t id, enum run_
 	}
 	s->from = from;
 	s->ops = &rows;
-	stored_take(s, id, state);
+	stored_turn(s, id, state);
 	return 0;
 }
