@@ -15,6 +15,7 @@ import tempfile
 sys.dont_write_bytecode = True	# no __pycache__ of root in the source folder
 
 import attached
+import benches
 import paired
 import peers
 import selfcost
@@ -116,6 +117,8 @@ class Bench:
             rows = spans.spans(self.runner, self.build, 3 if quick else 10, say)
         elif name == "keys":
             rows = topkeys.keys(self.runner, self.build, 40 if quick else 100, say)
+        elif name == "bench":
+            rows = benches.bench(self.runner, self.build, 4 if quick else 20, say)
         elif name == "store":
             rows = selfcost.store(self.runner, self.build, 6 if quick else 20, 1 if quick else 3, say)
         else:

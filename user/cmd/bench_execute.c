@@ -225,7 +225,9 @@ static int execution_open(struct execution *x)
 
 	x->outcome = mmap(NULL, sizeof(*x->outcome), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	x->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	do /* what is closed of 0 to 2 is taken, too: a command's own are moved there */
+		x->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (x->null_fd >= 0 && x->null_fd <= STDERR_FILENO);
 	x->record->is_measured = calloc(x->p->nr * x->p->runs, sizeof(bool));
 	if (x->outcome == MAP_FAILED || x->null_fd < 0 || !x->record->is_measured) {
 		log_error("cannot prepare the runs: %s", strerror(errno));

@@ -254,6 +254,7 @@ void job_write_begin(struct job *job, uint64_t start_ns)
 	pressure_restart(&job->host_pressure);
 	write_meta(&job->json, job->run);
 	feeds_put(&job->feeds, &job->json);
+	job_report_early(job);
 }
 
 void job_start(struct job *job, uint64_t start_ns)
@@ -299,5 +300,6 @@ void job_done(struct job *job)
 	heaviest_done(&job->heaviest);
 	row_list_done(&job->rows);
 	spans_done(&job->spans);
+	free(job->early);
 	free(job->left);
 }

@@ -90,6 +90,9 @@ struct job {
 	uint64_t seeded_roots;         /* processes that were attached to */
 	struct account baseline;       /* what these had used before, in the books of a node */
 	uint64_t forgone;              /* details left out for lack of memory */
+	/* of a command that has ended before the run was said to begin; owned */
+	struct early_report *early;
+	size_t nr_early;
 	/* Processes that have not been freed at the end: */
 	struct process_record *left; /* owned */
 	size_t nr_left, room_left, next_left;
@@ -123,6 +126,8 @@ void job_socket(struct job *job, const struct socket_row *row);
 void job_unread(struct job *job);
 void job_drain_end(struct job *job);
 void job_process(struct job *job, const struct process_record *r);
+/* Reports what came before the first line of the run, which is now written. */
+void job_report_early(struct job *job);
 void job_oom(struct job *job, const struct oom_event *e);
 
 /* Counts the block I/O of @target, or NULL, from now on, if that is asked for and can be. */

@@ -4,6 +4,7 @@
 #include "job/record.h"
 #include "wire/writer.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,8 +44,57 @@ void job_emit(struct job *job, const struct process_record *r, const struct drai
 		senders_add_ended(&job->pushed.senders, r);
 }
 
+/* What the books have reported, as it was. */
+struct early_report {
+	bool is_oom;
+	union {
+		struct process_record process;
+		struct oom_event oom;
+	};
+};
+
+/*
+ * Whether the run has no first line yet. An agent follows a command from its exec on, and is told a
+ * little later when that was: a short one has ended by then. NULL without memory, which is counted.
+ */
+static bool job_is_early(struct job *job, struct early_report **report)
+{
+	struct early_report *all;
+
+	*report = NULL;
+	if (job->state != JOB_OPEN)
+		return false;
+	all = reallocarray(job->early, job->nr_early + 1, sizeof(*all));
+	if (!all) {
+		job->forgone++;
+		return true;
+	}
+	job->early = all;
+	*report = &all[job->nr_early++];
+	return true;
+}
+
+void job_report_early(struct job *job)
+{
+	for (size_t i = 0; i < job->nr_early; i++)
+		if (job->early[i].is_oom)
+			job_oom(job, &job->early[i].oom);
+		else
+			job_process(job, &job->early[i].process);
+	free(job->early);
+	job->early = NULL;
+	job->nr_early = 0;
+}
+
 void job_process(struct job *job, const struct process_record *r)
 {
+	struct early_report *early;
+
+	if (job_is_early(job, &early)) {
+		if (early)
+			*early = (struct early_report){ .process = *r };
+		return;
+	}
 	memory_bound_ended(&job->bound, r);
 	job_emit(job, r, NULL, false);
 }
@@ -59,7 +109,13 @@ void job_oom(struct job *job, const struct oom_event *e)
 		.rss_bytes = e->rss_pages * page,
 		.limit_bytes = e->limit_pages * page,
 	};
+	struct early_report *early;
 
+	if (job_is_early(job, &early)) {
+		if (early)
+			*early = (struct early_report){ .is_oom = true, .oom = *e };
+		return;
+	}
 	comm_copy(k.comm, e->comm, sizeof(e->comm));
 	memcpy(k.cgroup, e->cgroup, sizeof(k.cgroup));
 	summary_add_oom(&job->summary, &k);
