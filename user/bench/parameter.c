@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bench/parameter.h"
 
-#include "base/cleanup.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -156,13 +154,15 @@ static char *scaled_format(int64_t value, unsigned decimals)
 /* @text is "FROM TO". */
 static int scan_parse(const char *text, const char *step, struct scaled range[3])
 {
-	__cleanup(freep) char *from = strndup(text, strcspn(text, " "));
+	const size_t first = strcspn(text, " ");
 	unsigned decimals = 0;
-	int err = from ? 0 : -ENOMEM;
+	char from[2 * MOST_DIGITS];
+	int err = text[first] && first < sizeof(from) ? 0 : -EINVAL;
 
-	text += strcspn(text, " ");
+	snprintf(from, sizeof(from), "%.*s", (int)first, text);
+	text += first;
 	if (!err)
-		err = *text ? scaled_parse(from, &range[0]) : -EINVAL;
+		err = scaled_parse(from, &range[0]);
 	if (!err)
 		err = scaled_parse(text + 1, &range[1]);
 	if (!err)

@@ -96,7 +96,7 @@ int ratio_estimate(const double *a, size_t na, const double *b, size_t nb, struc
 		r->estimate = sqrt(all[(nr - 1) / 2] * all[nr / 2]);
 		r->has_interval = k > 0;
 	}
-	if (r->has_interval) {
+	if (!err && r->has_interval) {
 		r->low = all[k - 1];
 		r->high = all[nr - k];
 	}
