@@ -166,7 +166,7 @@ static void project_sets_harmless_options_only(void **state)
 		"json span command host state since limit by each port run baseline "
 		"fail-if significant node user color note search columns csv all "
 		"panel width for node-memory soft-limit limit-grace hist unusual "
-		"threshold trend many block-io neighbours without-programs runs "
+		"threshold trend many neighbours without-programs runs "
 		"repeat warmup parameter-list parameter-scan parameter-step-size "
 		"ignore-failure no-shell show-output order seed ";
 	const struct option_group *group;

@@ -48,10 +48,9 @@ struct agent {
 	uint64_t due_ns;     /* CLOCK_MONOTONIC: the next sample of the node */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	bool stops, reloads;
-	bool has_no_room; /* for another descriptor: no client is accepted for a while */
-	bool is_private;        /* it has one owner, who sends it its clients, */
+	bool has_no_room;       /* for another descriptor: no client is accepted for a while */
+	bool is_private;        /* it has one owner, which sends it its clients, */
 	struct message clients; /* the next of which is being received */
-	bool has_no_room;       /* for another descriptor: nobody is accepted for a while */
 };
 
 struct agent_options {

@@ -16,7 +16,7 @@ struct private_agent {
 };
 
 struct private_options {
-	uint64_t interval_ns; /* of the node's own samples, which nobody reads */
+	uint64_t interval_ns; /* of the node's own samples, which are not read */
 	bool net, io_kinds;   /* what sockets move, and kinds of files, may be asked for */
 	bool verbose;
 };

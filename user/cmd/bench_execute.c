@@ -144,8 +144,8 @@ static void run_become(const struct execution *x, const struct bench_case *c,
 	_exit(launcher_run(&l));
 }
 
-static int run_judge(struct execution *x, const struct bench_case *c, const struct bench_turn *t,
-		     int status)
+static int bench_judge_run(struct execution *x, const struct bench_case *c,
+			   const struct bench_turn *t, int status)
 {
 	const struct launch_outcome *out = x->outcome;
 	const int code = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BPFMON;
@@ -190,7 +190,7 @@ static int execute_run(void *context, const struct bench_case *c, const struct b
 	}
 	status = child_wait(&x->children, pid);
 	progress_add(1);
-	err = run_judge(x, c, t, status);
+	err = bench_judge_run(x, c, t, status);
 	return err ? err : bench_keep_store(&x->keep, false);
 }
 
