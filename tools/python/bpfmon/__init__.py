@@ -1,0 +1,477 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""bpfmon in Python: spans, marks and metrics of the run that this process is part of, and runs to record and to read.
+
+Only the standard library, and one module: a copy of this file as bpfmon.py does all but the magic and the plugin.
+Outside of a run spans, marks and metrics do nothing, and say nothing. docs/PYTHON.md has examples.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union, overload
+
+if TYPE_CHECKING:
+    import socket
+
+__version__ = "0.1.0"
+__all__ = ["BpfmonError", "BpfmonMissing", "Run", "RunNotFound", "in_run", "load", "mark", "metric", "run", "span", "track"]
+
+PROGRAM = os.environ.get("BPFMON_PROGRAM") or "bpfmon"  # what load() and run() execute
+NAME_BYTES, TAG_BYTES, MARK_BYTES, ANSWER_BYTES = 255, 255, 1024, 256
+PATIENCE_SECONDS = 10  # with a run that is stopped, or a machine that is loaded
+
+Row = Dict[str, Any]
+Function = TypeVar("Function", bound=Callable[..., Any])
+Number = Union[bool, int, float, str]
+
+# Read once: a process is part of a run from its beginning, and what is called often should cost nothing outside.
+_address: Optional[str] = os.environ.get("BPFMON_SPAN_SOCKET") or None
+_mark_path: Optional[str] = os.environ.get("BPFMON_MARK_SOCKET") or None
+_said: set[str] = set()  # warnings, each once
+
+
+def in_run() -> bool:
+    """Whether this process is part of a run that takes spans, as far as is known."""
+    return _address is not None
+
+
+def _say(text: str) -> None:
+    """Warns once, by logging: a job does not fail because of its account."""
+    if text not in _said and len(_said) < 20:
+        _said.add(text)
+        import logging
+
+        logging.getLogger("bpfmon").warning("%s", text)
+
+
+def _ask(message: bytes) -> str:
+    """Sends it to the run: a number if it was obeyed, else why not; empty when the run is gone."""
+    global _address
+    import socket
+    import struct
+
+    address, patience = _address, struct.pack("@ll", PATIENCE_SECONDS, 0)
+    if address is None:
+        return ""
+    try:
+        # not settimeout(): a connect that does not block fails at once while others are waiting
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
+            s.connect("\0" + address[1:])
+            s.send(message)
+            answer = s.recv(ANSWER_BYTES).decode(errors="replace")
+        return answer or "the run has not answered"
+    except ConnectionRefusedError:
+        _address = None  # it has ended, or is not to be reached from here
+        return ""
+    except BlockingIOError:
+        _address = None  # once is enough: the job goes on
+        return "the run does not answer; nothing more is sent to it"
+    except OSError as error:
+        return f"cannot ask the run: {error.strerror}"
+
+
+def _cut(text: str, most: int) -> str:
+    """Its first characters that fit in so many bytes of UTF-8; what is no character is replaced."""
+    data = text.encode("utf-8", "replace")
+    return data.decode() if len(data) <= most else data[:most].decode("utf-8", "ignore")
+
+
+# Spans of this process, the innermost last, and who may be in them. A span is of the process with all its threads, so
+# only the thread and the task that began the innermost one may begin another within it.
+
+Owner = Tuple[int, Any]
+_lock = threading.RLock()
+_open: List[span] = []
+
+
+def _forget() -> None:
+    """In a child of fork(): the spans are its parent's."""
+    global _lock
+    _lock = threading.RLock()
+    _open.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def _owner() -> Owner:
+    """This thread, and the task that runs in it."""
+    task = None
+    current_task = getattr(sys.modules.get("asyncio"), "current_task", None)
+    if current_task:
+        try:
+            task = current_task()
+        except RuntimeError:  # no loop is running
+            pass
+    return threading.get_ident(), task
+
+
+class span:
+    """A block that is accounted for by itself: `with bpfmon.span("load", file="a.csv"):`.
+
+    `id` is its number in the run; None outside of one, and if the run has refused it: `refused` then says why.
+    """
+
+    __slots__ = ("name", "tags", "id", "refused", "_owner")
+
+    def __init__(self, name: str, /, **tags: object) -> None:
+        self.name, self.tags = name, tags
+        self.id: Optional[int] = None
+        self.refused = ""
+        self._owner: Optional[Owner] = None
+
+    def __enter__(self) -> span:
+        if _address is not None:
+            self._begin()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._owner is not None:
+            self._end()
+
+    def _message(self, what: str) -> bytes:
+        said: Row = {"span": what, "name": _cut(str(self.name), NAME_BYTES), "in_place": True}
+        if self.tags and what == "begin":
+            said["tags"] = {key: _cut(str(value), max(TAG_BYTES - 1 - len(key.encode()), 0)) for key, value in self.tags.items()}
+        return json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
+
+    def _begin(self) -> None:
+        owner = _owner()
+        with _lock:
+            if self._owner is not None:
+                raise RuntimeError(f"span {self.name!r} has begun already: each block needs one of its own")
+            self.id, self.refused = None, ""
+            above = _open[-1]._owner if _open else None
+            if above and (above[0] != owner[0] or above[1] not in (None, owner[1])):
+                other = "thread" if above[0] != owner[0] else "task"
+                said = f"the process is in span {_open[-1].name!r} of another {other}, and is in one span at a time"
+            else:
+                said = _ask(self._message("begin"))
+            if said.isdigit():
+                self.id, self._owner = int(said), owner
+                _open.append(self)
+            elif said:
+                self.refused = said
+                _say(f"no span {self.name!r}: {said}")
+
+    def _end(self) -> None:
+        """Ends those within it, too, as one that a generator has left open: the run ends none before these."""
+        with _lock:
+            self._owner = None
+            while self in _open:
+                inner = _open.pop()
+                inner._owner = None
+                said = _ask(inner._message("end"))
+                if said and not said.isdigit():
+                    _say(f"span {inner.name!r} has not ended: {said}")
+
+
+@overload
+def track(name: Function, /) -> Function: ...
+@overload
+def track(name: Optional[str] = None, /, **tags: object) -> Callable[[Function], Function]: ...
+def track(name: Any = None, /, **tags: object) -> Any:
+    """Makes each call of a function a span: `@bpfmon.track`, or `@bpfmon.track("name", key="value")`."""
+    if callable(name):
+        return _tracked(name, name.__qualname__, {})
+    return lambda function: _tracked(function, name or function.__qualname__, tags)
+
+
+def _tracked(function: Any, name: str, tags: Mapping[str, object]) -> Any:
+    import inspect
+
+    if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        raise TypeError(f"bpfmon.track: {name} is a generator: between its values others run; use bpfmon.span around what reads it")
+    if _address is None:
+        return function
+    if inspect.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def awaited(*args: Any, **kwargs: Any) -> Any:
+            with span(name, **tags):
+                return await function(*args, **kwargs)
+
+        return awaited
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        with span(name, **tags):
+            return function(*args, **kwargs)
+
+    return called
+
+
+# Marks and metrics
+
+_mark_socket: Optional[socket.socket] = None
+
+
+def _push(message: bytes) -> bool:
+    """By the socket of --marks, which takes it without an answer; if that is full or missing by the one for spans."""
+    global _mark_path, _mark_socket
+    if _mark_path is not None:
+        import socket
+
+        try:
+            if _mark_socket is None:
+                _mark_socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            _mark_socket.sendto(message, socket.MSG_DONTWAIT, _mark_path)
+            return True
+        except BlockingIOError:
+            pass
+        except OSError:
+            _mark_path = None  # the run has ended, or another user's folder
+    said = _ask(message)
+    if said and not said.isdigit():
+        _say(f"the run does not take {message[:40].decode(errors='replace')!r}: {said}")
+    return said.isdigit()
+
+
+def mark(text: str, /) -> bool:
+    """Begins a phase of the run; of the text 1024 bytes count. Whether it was sent."""
+    if _address is None and _mark_path is None:
+        return False
+    return _push(b"mark " + _cut(text, MARK_BYTES).encode())
+
+
+def _escaped(name: str) -> str:
+    """A name in line protocol."""
+    for c in (",", "=", " "):
+        name = name.replace(c, "\\" + c)
+    return name.replace("\n", "\\ ")
+
+
+def _field(value: Any) -> str:
+    """A value in line protocol; empty: it has none for this number."""
+    if isinstance(value, bool):
+        return "t" if value else "f"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    if hasattr(value, "__index__"):
+        whole = int(value)
+        return f"{whole}i" if -(1 << 63) <= whole < 1 << 63 else f"{whole}u" if 0 < whole < 1 << 64 else ""
+    number = float(value)
+    return repr(number) if number - number == 0 else ""  # neither infinite nor NaN
+
+
+def metric(name: str, value: Optional[Number] = None, /, *, tags: Optional[Mapping[str, object]] = None, time_ns: Optional[int] = None, **fields: Number) -> bool:
+    """Adds a metric to the run: `metric("loss", 0.5, step=7, tags={"phase": "train"})`. Whether it was sent.
+
+    A value that is infinite or no number is left out: the run has no way to write it.
+    """
+    if _address is None and _mark_path is None:
+        return False
+    if value is not None:
+        fields = {"value": value, **fields}
+    parts = {key: _field(field) for key, field in fields.items()}
+    written = ",".join(f"{_escaped(key)}={text}" for key, text in parts.items() if text)
+    if not written:
+        return False
+    labels = "".join(f",{_escaped(key)}={_escaped(str(tag))}" for key, tag in (tags or {}).items() if str(tag))
+    line = f" {_escaped(name)}{labels} {written}" + ("" if time_ns is None else f" {time_ns}")  # a blank: no mark
+    return _push(line.encode("utf-8", "replace"))
+
+
+# Runs
+
+
+class BpfmonError(Exception):
+    """bpfmon has refused something, or failed."""
+
+
+class BpfmonMissing(BpfmonError):
+    """There is no program bpfmon to be executed."""
+
+
+class RunNotFound(BpfmonError, LookupError):
+    """No run of that name or number, and no such file."""
+
+
+_KINDS = {"sample": "samples", "process": "processes", "process_sample": "process_samples", "span": "spans", "event": "events", "metric": "metrics"}
+
+
+class Run:
+    """A recorded run, with the keys and units of docs/METRICS.md. Lists have a dictionary a row, as pandas.DataFrame takes them."""
+
+    def __init__(self, lines: Iterable[Row]) -> None:
+        self.meta: Row = {}
+        self.summary: Row = {}  # empty: the run has none, and there is no bpfmon to make it
+        self.samples: List[Row] = []
+        self.processes: List[Row] = []
+        self.process_samples: List[Row] = []
+        self.spans: List[Row] = []
+        self.events: List[Row] = []
+        self.metrics: List[Row] = []
+        self.stdout: Any = None  # of run(), where asked for
+        self.stderr: Any = None
+        for line in lines:
+            kind = line.get("kind")
+            if kind == "meta":
+                self.meta = line
+            elif kind == "summary":
+                self.summary = line
+            elif kind in _KINDS:
+                getattr(self, _KINDS[kind]).append(line)
+
+    @property
+    def id(self) -> str:
+        """The UUID, by which every store knows it."""
+        return str(self.meta["run"])
+
+    @property
+    def name(self) -> Optional[str]:
+        return self.meta.get("name")
+
+    @property
+    def tags(self) -> Dict[str, str]:
+        return self.meta.get("tags") or {}
+
+    @property
+    def command(self) -> List[str]:
+        return self.meta.get("command") or []
+
+    @property
+    def exit_code(self) -> Optional[int]:
+        """None: a signal has ended it, it has not ended, or it was attached to."""
+        return self.summary.get("exit_code")
+
+    @property
+    def signal(self) -> Optional[int]:
+        return self.summary.get("signal")
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was lost."""
+        return bool(self.summary.get("complete"))
+
+    @property
+    def marks(self) -> List[Row]:
+        return [event for event in self.events if event.get("event") == "mark"]
+
+    def __repr__(self) -> str:
+        return f"<bpfmon.Run {self.name or self.id[:8]}: {' '.join(self.command)[:60]}>"
+
+
+def _lines(file: Iterable[bytes], source: str) -> Iterable[Row]:
+    """The lines of a run; the last one may have been cut off."""
+    for number, text in enumerate(file, 1):
+        if not text.endswith(b"\n"):
+            break
+        try:
+            line = json.loads(text)
+        except ValueError as error:
+            raise BpfmonError(f"{source}: line {number} is no JSON: {error}") from None
+        if number == 1 and not (isinstance(line, dict) and line.get("kind") == "meta"):
+            raise BpfmonError(f"{source} is no run of bpfmon: its first line is no meta line")
+        yield line
+
+
+def _is_run(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return any(line["kind"] == "meta" for line in _lines([file.readline(1 << 24)], path))
+    except (OSError, BpfmonError):
+        return False
+
+
+def _execute(*words: str) -> bytes:
+    """What bpfmon prints, as a run or a page."""
+    import subprocess
+
+    try:
+        done = subprocess.run([PROGRAM, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    except OSError as error:
+        raise BpfmonMissing(f"cannot execute {PROGRAM}: {error.strerror}; install bpfmon, or set BPFMON_PROGRAM to its path") from None
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip() or f"{PROGRAM} {words[0]} ended with {done.returncode}"
+        raise (RunNotFound if "no run" in said else BpfmonError)(said)
+    return done.stdout
+
+
+def load(run: Union[int, str, os.PathLike[str], None] = None, *, store: Union[str, os.PathLike[str], None] = None) -> Run:
+    """A run of the store as `bpfmon show` names it (42, "align", "align~1"; None: the last), or a file of JSON Lines.
+
+    A file is read without bpfmon. RunNotFound: there is none; BpfmonMissing: there is no bpfmon to ask.
+    """
+    word = "the last run" if run is None else os.fspath(run) if isinstance(run, os.PathLike) else str(run)
+    words = [] if run is None else [word]
+    options = ["--store", os.fspath(store)] if store is not None else []
+    if isinstance(run, os.PathLike) and not os.path.exists(word):
+        raise RunNotFound(f"there is no file {word!r}")
+    if isinstance(run, os.PathLike) or (isinstance(run, str) and not word.isdigit() and _is_run(word)):
+        words = [word if "/" in word else "./" + word]
+        with open(word, "rb") as file:
+            found = Run(_lines(file, word))
+    else:
+        found = Run(_lines(_execute("export", *words, "-q", "-f", "jsonl", *options).splitlines(keepends=True), word))
+    if not found.meta:
+        raise BpfmonError(f"{word} is no run of bpfmon: it is empty")
+    if not found.summary:  # a file that was cut off: bpfmon makes one of what there is
+        try:
+            found.summary = json.loads(_execute("show", *words, "--json", *options))["summary"]
+        except BpfmonMissing:
+            pass
+    return found
+
+
+def run(
+    command: Sequence[Union[str, os.PathLike[str]]],
+    *,
+    name: Optional[str] = None,
+    tags: Optional[Mapping[str, object]] = None,
+    interval: Union[float, str, None] = None,
+    options: Sequence[str] = (),
+    sudo: bool = False,
+    check: bool = False,
+    **popen: Any,
+) -> Run:
+    """Records a command, and returns its run, which is in the store, too, unless `options` has "--no-store".
+
+    `options` are others of bpfmon, `popen` those of subprocess.Popen. With sudo=True bpfmon has the rights that it
+    needs, and the command those of root, unless `options` has "--user". check: another status than 0 is a CalledProcessError.
+    """
+    import subprocess
+    import tempfile
+
+    if isinstance(command, (str, bytes)) or not command:
+        raise TypeError('bpfmon.run: the command is a list of words, as in ["make", "-j8"]')
+    with tempfile.TemporaryDirectory(prefix="bpfmon-") as folder:
+        path = os.path.join(folder, "run.jsonl")
+        argv = [*(["sudo"] if sudo else []), PROGRAM, "-q", "-o", path]
+        argv += ["--name", name] if name is not None else []
+        argv += [word for key, value in (tags or {}).items() for word in ("--tag", f"{key}={value}")]
+        argv += ["-i", str(interval)] if interval is not None else []
+        argv += [*options, "--", *(os.fspath(word) for word in command)]
+        try:
+            process = subprocess.Popen(argv, **popen)
+        except FileNotFoundError as error:
+            if error.filename not in (argv[0], None):
+                raise  # the folder to run it in
+            raise BpfmonMissing(f"cannot execute {argv[0]}: it is not there; install bpfmon, or set BPFMON_PROGRAM to its path") from None
+        try:
+            said = process.communicate()
+        except BaseException:
+            process.terminate()  # which the command gets, too
+            process.wait()
+            raise
+        if not os.path.exists(path) or not os.path.getsize(path):
+            why = f": {said[1].decode(errors='replace') if isinstance(said[1], bytes) else said[1]}".rstrip() if said[1] else ", and said why on stderr"
+            raise BpfmonError(f"bpfmon has recorded nothing, ended with {process.returncode}{why}")
+        found = load(path)
+    found.stdout, found.stderr = said
+    if check and process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, list(command), *said)
+    return found
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext bpfmon`: the magics %bpfmon and %%bpfmon."""
+    from .magic import register  # of the package: a copy of this file alone has no magic
+
+    register(shell)

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The spans of the run around this process as they end, from its live feed (docs/LIVE.md)."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import threading
+from typing import Dict, Iterator, Optional
+
+from . import Row
+
+PACKET_BYTES = 1 << 20
+PATIENCE_SECONDS = 10  # with a run that is stopped, beyond its interval
+
+
+class Feed:
+    """Listens in a thread of its own, since the run loses what is not read. OSError: there is nothing to listen to."""
+
+    def __init__(self) -> None:
+        address = os.environ.get("BPFMON_SPAN_SOCKET")
+        if not address:
+            raise ConnectionRefusedError("this process is in no run")
+        self.meta: Row = {}
+        self.spans: Dict[int, Row] = {}  # those that have ended, by number
+        self.peaks: Dict[int, int] = {}  # of each span the largest process that has ended directly in it
+        self.refused = ""
+        self._changed = threading.Condition()
+        self._is_over = False
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._socket.connect("\0" + address[1:])
+            self._socket.send(b'{"live":"samples"}')
+        except OSError:
+            self._socket.close()
+            raise
+        threading.Thread(target=self._listen, name="bpfmon feed", daemon=True).start()
+
+    def _packets(self) -> Iterator[bytes]:
+        while True:
+            try:
+                packet = self._socket.recv(PACKET_BYTES)
+            except OSError:
+                return
+            if not packet:
+                return
+            yield packet
+
+    def _listen(self) -> None:
+        rest = b""
+        for packet in self._packets():
+            *lines, rest = (rest + packet).split(b"\n")
+            with self._changed:
+                for line in lines:
+                    self._take(line)
+                self._changed.notify_all()
+        with self._changed:
+            self.refused = "" if self.meta else rest.decode(errors="replace")  # an answer is no line
+            self._is_over = True
+            self._changed.notify_all()
+
+    def _take(self, text: bytes) -> None:
+        line = json.loads(text)
+        if line["kind"] == "meta":
+            self.meta = line
+        elif line["kind"] == "span":
+            self.spans[line["id"]] = line
+        elif line["kind"] == "process" and "span" in line and line.get("rss_peak_bytes"):
+            self.peaks[line["span"]] = max(self.peaks.get(line["span"], 0), line["rss_peak_bytes"])
+
+    def wait(self, *numbers: int, seconds: Optional[float] = None) -> bool:
+        """Until those spans have ended: their lines come after the next sample. False: some have not."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.meta or self._is_over, PATIENCE_SECONDS)
+            if seconds is None:
+                seconds = float(self.meta.get("interval_seconds", 1)) + PATIENCE_SECONDS
+            self._changed.wait_for(lambda: self._is_over or all(number in self.spans for number in numbers), seconds)
+            return all(number in self.spans for number in numbers)
+
+    def close(self) -> None:
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)  # wakes the thread up
+        except OSError:
+            pass
+        self._socket.close()
