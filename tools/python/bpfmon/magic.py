@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import shlex
 from typing import Any, Dict, Optional, Tuple
 
@@ -46,20 +47,28 @@ def feed_open() -> Optional[Feed]:
         return None
 
 
-def account(shell: Any, line: str, code: str) -> None:
-    """Executes the code as a cell that prints its errors as ever, then prints what it used."""
+def execute(shell: Any, code: str) -> Any:
+    """Executes it in the user's names, and returns the value of a last expression, for the cell to show, as %%time does."""
+    text = shell.transform_cell(code)
+    file = shell.compile.cache(text, shell.execution_count, raw_code=code)  # so that a traceback has its lines
+    body = shell.transform_ast(shell.compile.ast_parse(text, filename=file)).body
+    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+    exec(shell.compile(ast.Module(body, []), file, "exec"), shell.user_ns)
+    return eval(shell.compile(ast.Expression(last.value), file, "eval"), shell.user_ns) if last else None
+
+
+def account(shell: Any, name: str, tags: Dict[str, str], code: str) -> Any:
+    """Executes the code, and prints what it used, also where it has failed."""
     if not in_run():
         print(OUTSIDE)
-        shell.run_cell(code)
-        return
-    name, tags = words_of(line)
+        return execute(shell, code)
     feed = feed_open()
     one = span(name, **tags)
     try:
         with one:
-            shell.run_cell(code)
-        print(said_of(one, feed))
+            return execute(shell, code)
     finally:
+        print(said_of(one, feed))
         if feed:
             feed.close()
 
@@ -73,13 +82,13 @@ def said_of(one: span, feed: Optional[Feed]) -> str:
 
 
 def register(shell: Any) -> None:
-    def bpfmon(line: str, cell: Optional[str] = None) -> None:
+    def bpfmon(line: str, cell: Optional[str] = None) -> Any:
         """%bpfmon STATEMENT, or %%bpfmon [NAME] [KEY=VALUE...]: as a span of the run, with what it used."""
-        if cell is None and not line.strip():
-            print("bpfmon: in a run: %%bpfmon NAME makes a cell a span of it" if in_run() else OUTSIDE)
-        elif cell is None:
-            account(shell, "statement", line)
-        else:
-            account(shell, line, cell)
+        if cell is not None:
+            return account(shell, *words_of(line), cell)
+        if line.strip():
+            return account(shell, "statement", {}, line)
+        print("bpfmon: %%bpfmon NAME makes this cell a span of the run" if in_run() else OUTSIDE)
+        return None
 
     shell.register_magic_function(bpfmon, "line_cell", "bpfmon")
