@@ -131,7 +131,7 @@ lint: all ## Check format, static analysis, scripts, includes, generated docs
 	tools/lint.sh
 
 format: ## Format the sources
-	clang-format -i bpf/*.[ch] tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/*/*.[ch] user/*/*.[ch] user/record/observer/*.[ch] user/record/store/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
+	clang-format -i bpf/*.[ch] tools/c/*.h tests/fuzz/*.[ch] tests/faults/*.[ch] tests/truth/*/*.[ch] user/*/*.[ch] user/record/observer/*.[ch] user/record/store/*.[ch] tests/unit/*.[ch] tests/bpf/*.c tests/kernels/*.c tests/kernels/*/*.[ch]
 	@if command -v npm >/dev/null; then tools/check-javascript.sh --write; fi
 
 docs: all ## Regenerate docs/METRICS.md, FILES.md, pictures, the options in the manual
@@ -159,6 +159,8 @@ LIB   := $(DESTDIR)$(PREFIX)/lib
 UNITS := $(patsubst tools/systemd/%,$(LIB)/systemd/system/%,$(wildcard tools/systemd/*.service tools/systemd/*.socket))
 SYSUSERS := $(LIB)/sysusers.d/bpfmon.conf
 TMPFILES := $(LIB)/tmpfiles.d/bpfmon.conf
+HEADER := $(DESTDIR)$(PREFIX)/include/bpfmon.h
+PACKAGE := $(SHARE)/bpfmon/python
 # $(call unit,FILE,TO): with the paths of this installation
 unit = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@SYSCONFDIR@|$(SYSCONFDIR)|g' $(1) | install -D -m 644 /dev/stdin $(2)
 
@@ -174,6 +176,10 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -D -m 644 docs/completion/bpfmon $(COMPLETION)
 	install -D -m 644 docs/completion/_bpfmon $(ZSH_COMPLETION)
 	install -D -m 644 docs/completion/bpfmon.fish $(FISH_COMPLETION)
+	install -D -m 644 tools/c/bpfmon.h $(HEADER)
+	install -d $(PACKAGE)/bpfmon
+	install -m 644 tools/python/pyproject.toml $(PACKAGE)/
+	install -m 644 tools/python/bpfmon/*.py tools/python/bpfmon/py.typed $(PACKAGE)/bpfmon/
 	install -d $(DOC)
 	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/agent.conf docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \
 		$(DOC)/
@@ -189,8 +195,8 @@ uninstall-caps: ## Take that back: the installed program is for everybody, and n
 	tools/install-caps.sh --remove $(BIN)
 
 uninstall: ## Remove the installed files, but not the configuration (PREFIX, DESTDIR)
-	rm -f $(BIN) $(MAN) $(MAN_LINKS) $(MAN8) $(COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION) $(UNITS) $(SYSUSERS) $(TMPFILES)
-	rm -rf $(DOC) $(LIBEXEC)
+	rm -f $(BIN) $(MAN) $(MAN_LINKS) $(MAN8) $(COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION) $(UNITS) $(SYSUSERS) $(TMPFILES) $(HEADER)
+	rm -rf $(DOC) $(LIBEXEC) $(SHARE)/bpfmon
 
 arm64: ## Cross-compile a static build/arm64/bpfmon
 	tools/build-arm64.sh
@@ -259,6 +265,8 @@ $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -static -std=gnu11 -Wall -Wextra -Werror -pthread $< -o $@
+
+$(BUILD)/truth/insider: tools/c/bpfmon.h
 
 $(TRUTH_FOLDERS:%=$(BUILD)/truth/%): $(wildcard tests/truth/*/*.[ch]) tests/truth/truth.h
 	$(call say,CC)

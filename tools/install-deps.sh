@@ -2,16 +2,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Installs the missing packages for building and testing. Debian and Ubuntu.
 #
-# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells]
+# Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells] [python]
 #   kernels: for booting other kernels; containers: for the tests with containers and network namespaces;
 #   servers: the databases for exports, none of which is started; notebook: for executing the notebook;
 #   report: the browser for reports, and npm, which also fetches the linter of JavaScript;
 #   fuzz: clang's libFuzzer and sanitizers; spans: programs that start jobs, for the recipes of docs/SPANS.md;
 #   systemd: for booting a systemd in a container; shells: those whose completion is tested, what the README calls,
-#   tmux, in which top is looked at, and hyperfine, with which bench is compared
+#   tmux, in which top is looked at, and hyperfine, with which bench is compared;
+#   python: what the tests of the Python package use, and its linter
 set -eu
 
-packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libinih-dev libcmocka-dev
+packages="gcc g++ make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libinih-dev libcmocka-dev
 	libmicrohttpd-dev libcrypt-dev libncurses-dev esbuild
 	linux-libc-dev python3 sudo libcap2-bin time clang-format clang-tidy cppcheck shellcheck git ca-certificates"
 for also in "$@"; do
@@ -23,6 +24,8 @@ for also in "$@"; do
 	notebook) packages="$packages python3-pandas python3-matplotlib python3-nbclient python3-ipykernel" ;;
 	spans) packages="$packages snakemake parallel openmpi-bin" ;;
 	systemd) packages="$packages systemd systemd-container debootstrap debian-archive-keyring" ;;
+	python) packages="$packages python3-pytest python3-pytest-xdist python3-ipython python3-build python3-setuptools
+		python3-wheel mypy" ;;
 	shells) packages="$packages zsh fish man-db less jq tmux ncurses-base hyperfine" ;;
 	report)
 		packages="$packages chromium fonts-dejavu-core"

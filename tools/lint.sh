@@ -13,7 +13,7 @@ failed=""
 wanted=" $* "
 
 mapfile -t user_c < <(find user -name '*.c' -printf '%s %p\n' | sort -rn | cut -d' ' -f2)
-mapfile -t formatted < <(find bpf user tests/unit tests/fuzz tests/kernels tests/truth/*/ -name '*.[ch]' | sort)
+mapfile -t formatted < <(find bpf user tools/c tests/unit tests/fuzz tests/kernels tests/truth/*/ -name '*.[ch]' | sort)
 
 step() { # NAME COMMAND...
 	local name=$1 said start=$SECONDS
@@ -63,7 +63,12 @@ check_cpp() {
 
 python_compiles() {
 	find tests tools -name '*.py' -print0 | PYTHONPYCACHEPREFIX=$build/pycache \
-		xargs -0 -r python3 -m py_compile
+		xargs -0 -r python3 -m py_compile || return
+	if [ -n "${CI:-}" ] || [ -x /usr/bin/mypy ]; then
+		(cd tools/python && /usr/bin/mypy --no-error-summary)
+	else
+		echo "types not checked: mypy is missing (tools/install-deps.sh python)"
+	fi
 }
 
 manual() {
