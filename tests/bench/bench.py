@@ -21,6 +21,7 @@ import peers
 import selfcost
 import spans
 import table
+import testspans
 import topkeys
 import workloads
 from runner import Broken, Runner
@@ -115,6 +116,8 @@ class Bench:
                                  1 if quick else 3, say)
         elif name == "spans":
             rows = spans.spans(self.runner, self.build, 3 if quick else 10, say)
+        elif name == "tests":
+            rows = testspans.tests(self.runner, 6 if quick else 20, say)
         elif name == "keys":
             rows = topkeys.keys(self.runner, self.build, 40 if quick else 100, say)
         elif name == "bench":
