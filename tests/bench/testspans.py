@@ -15,8 +15,8 @@ PACKAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "
 SUITE = f"""
 import subprocess, pytest
 
-@pytest.mark.parametrize("turn", range(2))
 @pytest.mark.parametrize("number", range({TESTS}))
+@pytest.mark.parametrize("turn", range(2))
 def test_children(number, turn):
     for _ in range(number % 3):
         subprocess.run(["/bin/true"], check=True)
@@ -28,14 +28,18 @@ import bpfmon, pytest
 
 address, taken = bpfmon._address, []
 
-@pytest.hookimpl(hookwrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item):
-    number, turn = item.callspec.params["number"], item.callspec.params["turn"]
-    is_span = (number + turn) % 2
-    bpfmon._address = address if is_span else None
-    start = time.perf_counter()
-    yield
-    taken.append((number, is_span, time.perf_counter() - start))
+class Timer:
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        number, turn = item.callspec.params["number"], item.callspec.params["turn"]
+        is_span = (number + turn) % 2
+        bpfmon._address = address if is_span else None
+        start = time.perf_counter()
+        yield
+        taken.append((number, is_span, time.perf_counter() - start))
+
+def pytest_sessionstart(session):
+    session.config.pluginmanager.register(Timer())		# after the plugin: around it
 
 def pytest_sessionfinish():
     with open("times.json", "w") as f:
