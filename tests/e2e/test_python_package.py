@@ -1,0 +1,313 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The Python package: spans, marks and metrics in a run, nothing outside; runs that it records and reads."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+
+from lib.bpfmon import BPFMON, read_lines
+from lib.package import FOLDER, PYTHON, PackageCase, needs
+
+BURN = """
+import bpfmon, os, subprocess, time
+def burn(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: pass
+"""
+
+
+class Spans(PackageCase):
+    def test_a_block_has_name_tags_and_what_it_used(self):
+        run = self.within(
+            BURN + "burn(0.1)\na = time.process_time()\n"
+            "with bpfmon.span('load', file='a b', n=7) as one:\n b = time.process_time()\n burn(0.2)\n"
+            " subprocess.run(['/bin/true'], check=True)\n c = time.process_time()\n"
+            "print(one.id, c - b, time.process_time() - a)\nburn(0.1)"
+        )
+        number, least, most = map(float, run.stdout.split())
+        (span,) = run.kind("span")
+        self.assertEqual((span["id"], span["name"], span["tags"], span["in_place"]), (number, "load", {"file": "a b", "n": "7"}, True))
+        self.assertEqual(span["processes_total"], 2)
+        (child,) = [p for p in run.processes if p.get("span") == span["id"] and p["comm"] == "true"]
+        own = span["cpu_seconds"] - child["cpu_seconds"]
+        self.assertGreaterEqual(own, least - 0.005)
+        self.assertLessEqual(own, most + 0.005)
+
+    def test_they_are_nested_and_equal_names_are_many(self):
+        run = self.within("import bpfmon\nwith bpfmon.span('x'):\n for _ in range(2):\n  with bpfmon.span('x'): pass")
+        first, *others = sorted(run.kind("span"), key=lambda span: span["id"])
+        self.assertEqual([first.get("parent"), *(span["parent"] for span in others)], [None, first["id"], first["id"]])
+
+    def test_an_exception_ends_them_and_goes_on(self):
+        run = self.within("import bpfmon\ntry:\n with bpfmon.span('a'), bpfmon.span('b'): 1/0\nexcept ZeroDivisionError: pass\nwith bpfmon.span('c'): pass")
+        spans = self.spans(run)
+        self.assertNotIn("parent", spans["c"])
+        self.assertLessEqual(max(spans["a"]["end_time"], spans["b"]["end_time"]), spans["c"]["start_time"])
+
+    def test_a_generator_that_is_left_ends_with_the_block_around_it(self):
+        run = self.within(
+            "import bpfmon\ndef steps():\n with bpfmon.span('in'): yield\n"
+            "with bpfmon.span('out'):\n left = steps(); next(left)\nwith bpfmon.span('after'): pass\ndel left"
+        )
+        spans = self.spans(run)
+        self.assertEqual((spans["in"]["parent"], spans["after"].get("parent")), (spans["out"]["id"], None))
+        self.assertEqual(run.stderr, "")
+
+    def test_another_thread_has_none_at_the_same_time_and_is_told_so_once(self):
+        run = self.within(
+            "import bpfmon, threading\ndef work():\n with bpfmon.span('thread') as one: said.append((one.id, one.refused))\n"
+            "said = []\ndef start():\n t = threading.Thread(target=work); t.start(); t.join()\n"
+            "with bpfmon.span('main'): start(); start()\nstart()\nprint(*said, sep='\\n')"
+        )
+        lines = run.stdout.decode().splitlines()
+        self.assertIn("of another thread", lines[0])
+        self.assertEqual(lines[2], "(2, '')")
+        self.assertEqual(sorted(self.spans(run)), ["main", "thread"])
+        self.assertEqual(run.stderr.count("no span 'thread'"), 1)
+
+    def test_another_task_has_none_at_the_same_time(self):
+        run = self.within(
+            "import asyncio, bpfmon\n@bpfmon.track\nasync def step(event, other):\n event.set(); await other.wait()\n"
+            "async def main():\n"
+            " with bpfmon.span('whole'): await step(asyncio.Event(), done())\n"
+            " a, b = asyncio.Event(), asyncio.Event()\n await asyncio.gather(step(a, b), step(b, a))\n"
+            "def done():\n event = asyncio.Event(); event.set(); return event\n"
+            "with bpfmon.span('around'): asyncio.run(main())"
+        )
+        names = sorted(span["name"] for span in run.kind("span"))
+        self.assertEqual(names, ["around", "step", "step", "whole"])
+        self.assertIn("of another task", run.stderr)
+
+    def test_a_child_of_fork_does_not_end_the_span_of_its_parent(self):
+        run = self.within(
+            BURN + "with bpfmon.span('parent'):\n pid = os.fork()\n if pid: os.waitpid(pid, 0); burn(0.1)\n"
+            " else:\n  with bpfmon.span('child'): pass\n"
+            "if not pid: os._exit(0)"
+        )
+        spans = self.spans(run)
+        self.assertEqual(spans["child"]["parent"], spans["parent"]["id"])
+        self.assertGreaterEqual(spans["parent"]["cpu_seconds"], 0.1)
+        self.assertEqual(run.stderr, "")
+
+    def test_processes_of_a_pool_have_theirs_at_the_same_time(self):
+        run = self.within(
+            "import bpfmon, multiprocessing\nbarrier = multiprocessing.Barrier(2, timeout=60)\n"
+            "def work(n):\n with bpfmon.span('work', n=n): barrier.wait()\n"
+            "with multiprocessing.get_context('fork').Pool(2) as pool: pool.map(work, range(2), 1)"
+        )
+        self.assertEqual(sorted(span["tags"]["n"] for span in run.kind("span")), ["0", "1"])
+        self.assertEqual(len({span["pid"] for span in run.kind("span")}), 2)
+
+    def test_track_makes_each_call_a_span(self):
+        run = self.within(
+            "import asyncio, bpfmon\n@bpfmon.track\ndef plain(a, b=2):\n 'says so'\n return a + b\n"
+            "@bpfmon.track('named', k='v')\ndef other(): pass\n@bpfmon.track()\nasync def later(): return 5\n"
+            "assert plain(1) == 3 and plain.__doc__ == 'says so' and plain.__name__ == 'plain'\nother()\n"
+            "assert asyncio.run(later()) == 5\n"
+            "try:\n @bpfmon.track\n def many(): yield\nexcept TypeError as error: print(error)"
+        )
+        self.assertEqual({name: span["tags"] for name, span in self.spans(run).items()}, {"plain": {}, "named": {"k": "v"}, "later": {}})
+        self.assertIn(b"many is a generator", run.stdout)
+
+    def test_texts_of_any_kind_are_taken_or_cut(self):
+        run = self.within("import bpfmon\nwith bpfmon.span('é\\\"\\n' + 'ü' * 300, key='x' * 999, lone='\\udc80'): pass")
+        (span,) = run.kind("span")
+        self.assertTrue(span["name"].startswith('é"\nü'))
+        self.assertEqual(len(span["name"].encode()), 254)
+        self.assertEqual((len(span["tags"]["key"]), span["tags"]["lone"]), (251, "?"))
+
+    def test_what_the_run_refuses_is_said_and_the_job_goes_on(self):
+        run = self.within("import bpfmon\nwith bpfmon.span('') as one: print(one.id, one.refused)\nprint('on')")
+        self.assertTrue(run.stdout.startswith(b"None "), run.stdout)
+        self.assertTrue(run.stdout.endswith(b"on\n"))
+        self.assertIn("no span ''", run.stderr)
+
+
+class Pushes(PackageCase):
+    SCRIPT = (
+        "import bpfmon\nassert bpfmon.mark('half é')\n"
+        "assert bpfmon.metric('mark', 0.5, step=7, big=2**63, ok=True, text='a\"\\\\b', bad=float('nan'), tags={'a b': 'c,d=e', 'empty': ''})\n"
+        "assert not bpfmon.metric('none', float('inf'))\nbpfmon.metric('timed', 1, time_ns=1763690000000000000)"
+    )
+
+    def check(self, *options):
+        run = self.within(self.SCRIPT, *options)
+        self.assertEqual([line["text"] for line in run.kind("event") if line["event"] == "mark"], ["half é"])
+        first, timed = sorted(run.kind("metric"), key=lambda line: line["elapsed_seconds"])
+        self.assertEqual((first["name"], first["tags"]), ("mark", {"a b": "c,d=e"}))
+        self.assertEqual(first["fields"], {"value": 0.5, "step": 7, "big": 2**63, "ok": True, "text": 'a"\\b'})
+        self.assertEqual((timed["fields"], timed["reported_time"]), ({"value": 1}, 1763690000))
+        self.assertEqual((run.summary["pushed"]["malformed"], run.stderr), (0, ""))
+
+    def test_marks_and_metrics_arrive(self):
+        self.check()
+
+    def test_and_by_the_socket_of_marks(self):
+        self.check("--marks")
+
+    def test_more_than_that_socket_holds_arrive_all_the_same(self):
+        run = self.within("import bpfmon\nfor i in range(600): assert bpfmon.mark(f'm{i}')", "--marks")
+        self.assertEqual(run.summary["pushed"]["marks"], 600)
+
+
+class Outside(PackageCase):
+    def test_nothing_is_done_sent_or_loaded(self):
+        done = self.outside(
+            "import sys\nbefore = set(sys.modules)\nimport bpfmon\n"
+            "with bpfmon.span('x', a=1) as one: assert one.id is None and not one.refused\n"
+            "def f(): pass\nassert bpfmon.track(f) is f and bpfmon.track('n')(f) is f\n"
+            "assert not bpfmon.in_run() and not bpfmon.mark('x') and not bpfmon.metric('x', 1)\n"
+            "assert not {'socket', 'logging', 'subprocess'} & (set(sys.modules) - before)"
+        )
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+
+    def test_a_run_that_is_gone_is_no_run(self):
+        address = self.within("import os; print(os.environ['BPFMON_SPAN_SOCKET'])").stdout.decode().strip()
+        script = f"import os; os.environ['BPFMON_SPAN_SOCKET'] = {address!r}; os.environ['BPFMON_MARK_SOCKET'] = '/nowhere/x'\nimport bpfmon\n"
+        done = self.outside(script + "assert not bpfmon.mark('x')\nwith bpfmon.span('x') as one: pass\nassert one.id is None and not bpfmon.in_run()")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+
+class OneFile(PackageCase):
+    def test_a_copy_of_the_module_is_enough(self):
+        shutil.copy(FOLDER / "bpfmon" / "__init__.py", self.dir / "bpfmon.py")
+        run = self.within("import bpfmon\nwith bpfmon.span('x'): bpfmon.mark('m')\nprint(bpfmon.__file__)", path=self.dir)
+        self.assertEqual(run.stdout.decode().strip(), str(self.dir / "bpfmon.py"))
+        self.assertEqual((len(run.kind("span")), run.summary["pushed"]["marks"]), (1, 1))
+
+
+class Runs(PackageCase):
+    def setUp(self):
+        super().setUp()
+        sys.path.insert(0, str(FOLDER))
+        self.addCleanup(sys.path.remove, str(FOLDER))
+        for name, value in (("BPFMON_STORE", str(self.store)), ("BPFMON_NO_STORE", None)):
+            before = os.environ.get(name)
+            self.set_variable(name, value)
+            self.addCleanup(self.set_variable, name, before)
+        import bpfmon
+
+        self.package = bpfmon
+        self.package.PROGRAM = BPFMON
+
+    def set_variable(self, name, value):
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+    def file(self, *options, script="true"):
+        path = self.dir / "run.jsonl"
+        self.record("-o", str(path), "--name", "align", "--tag", "sample=A7", *options, command=("sh", "-c", script))
+        return path
+
+    def test_one_of_the_store_is_the_one_of_its_file(self):
+        path = self.file("-i", "0.05", "--process-samples", "2", script=f"{BPFMON} span s -- sleep 0.2; {BPFMON} mark m")
+        lines = read_lines(path)
+        found = [self.package.load(which, **store) for which, store in ((None, {}), (1, {}), ("1", {}), ("align", {"store": self.store}), (path, {}), (str(path), {}))]
+        for run in found:
+            for kind, rows in (("sample", run.samples), ("process", run.processes), ("span", run.spans), ("event", run.events), ("process_sample", run.process_samples)):
+                self.assertCountEqual([line for line in lines if line["kind"] == kind], rows, kind)
+            self.assertEqual((run.meta["run"], run.summary), (lines[0]["run"], lines[-1]))
+            self.assertEqual((run.name, run.tags, run.exit_code, run.signal, run.complete), ("align", {"sample": "A7"}, 0, None, True))
+            self.assertEqual([mark["text"] for mark in run.marks], ["m"])
+
+    def test_a_file_that_was_cut_off_has_what_there_is(self):
+        path = self.file(script="sleep 0.1")
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:2]) + b'{"kind":"sam')
+        run = self.package.load(path)
+        self.assertEqual((len(run.samples), run.complete, run.exit_code), (1, False, None))
+        self.assertEqual(run.summary["samples"], 1)
+        self.package.PROGRAM = "/nowhere/bpfmon"
+        self.assertEqual(self.package.load(path).summary, {})
+
+    def test_what_is_not_there_is_an_exception_of_its_own(self):
+        self.file()
+        for which in (99, "nosuch", self.dir / "nosuch"):
+            with self.assertRaisesRegex(self.package.RunNotFound, str(which)):
+                self.package.load(which)
+        other = self.dir / "other"
+        other.write_text("{}\n")
+        with self.assertRaisesRegex(self.package.BpfmonError, "is no run of bpfmon"):
+            self.package.load(other)
+        self.package.PROGRAM = "/nowhere/bpfmon"
+        for action in (lambda: self.package.load(1), lambda: self.package.run(["true"])):
+            with self.assertRaisesRegex(self.package.BpfmonMissing, "/nowhere/bpfmon"):
+                action()
+
+    def test_run_records_a_command(self):
+        run = self.package.run(["sh", "-c", "echo said; exit 3"], name="made", tags={"n": 8, "x": "a=b"}, interval=0.5, stdout=subprocess.PIPE, text=True)
+        self.assertEqual((run.exit_code, run.name, run.tags, run.stdout), (3, "made", {"n": "8", "x": "a=b"}, "said\n"))
+        self.assertEqual((run.meta["interval_seconds"], run.command[0]), (0.5, "sh"))
+        self.assertEqual(self.package.load("made").id, run.id)
+        self.package.run(["true"], options=["--no-store"])
+        self.assertEqual(len(self.list()), 1)
+
+    def test_run_of_a_command_that_fails(self):
+        killed = self.package.run(["sh", "-c", "kill -9 $$"])
+        self.assertEqual((killed.exit_code, killed.signal), (None, 9))
+        with self.assertRaises(subprocess.CalledProcessError) as caught:
+            self.package.run(["sh", "-c", "exit 3"], check=True)
+        self.assertEqual(caught.exception.returncode, 3)
+        with self.assertRaises(TypeError):
+            self.package.run("true")
+        with self.assertRaisesRegex(self.package.BpfmonError, "recorded nothing, ended with 125.*nonsense"):
+            self.package.run(["true"], options=["--nonsense"], stderr=subprocess.PIPE)
+        with self.assertRaisesRegex(FileNotFoundError, "nosuch"):
+            self.package.run(["true"], cwd=self.dir / "nosuch")
+
+    @needs("pandas")
+    def test_pandas_takes_the_rows(self):
+        path = self.file("-i", "0.05", script="sleep 0.2")
+        done = self.outside(
+            "import warnings; warnings.simplefilter('default')\nimport sys, bpfmon, pandas\n"
+            "print(pandas.DataFrame(bpfmon.load(sys.argv[1]).samples).cpu_seconds.max())", str(path)
+        )
+        self.assertEqual(done.stdout.strip(), str(read_lines(path)[-1]["cpu_seconds"]), done.stderr)
+
+
+@needs("IPython")
+class Magic(PackageCase):
+    SCRIPT = """
+import warnings; warnings.simplefilter("ignore")
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+for cell in ("%load_ext bpfmon", "%bpfmon", "%%bpfmon load file=a\\nx = 5\\nx + 1", "%bpfmon y = x * 2", "print(x, y)", "%%bpfmon broken\\n1/0"):
+    done = shell.run_cell(cell)
+    print("->", done.success, done.result, type(done.error_in_exec).__name__)
+"""
+    RESULTS = ["-> True None NoneType", "-> True None NoneType", "-> True 6 NoneType", "-> True None NoneType", "-> True None NoneType", "-> False None ZeroDivisionError"]
+
+    def test_cells_are_spans_with_a_summary(self):
+        run = self.within(self.SCRIPT, "-i", "0.05")
+        text = run.stdout.decode()
+        self.assertEqual({name: span["tags"] for name, span in self.spans(run).items()}, {"load": {"file": "a"}, "statement": {}, "broken": {}})
+        self.assertEqual([line for line in text.splitlines() if line.startswith("-> ")], self.RESULTS)
+        for name, span in self.spans(run).items():
+            self.assertIn(f"bpfmon: {name}: {span['wall_seconds']:.3f} s, CPU {span['cpu_seconds']:.3f} s", text)
+
+    def test_outside_they_say_so_and_execute_the_cell(self):
+        done = self.outside(self.SCRIPT)
+        self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("-> ")], self.RESULTS, done.stderr)
+        self.assertEqual(done.stdout.count("this kernel is in no run"), 4)
+
+
+@needs("build, setuptools, wheel, pytest")
+class Wheel(PackageCase):
+    def test_it_has_the_package_its_types_and_the_plugin(self):
+        shutil.copytree(FOLDER, self.dir / "source", ignore=shutil.ignore_patterns("__pycache__"))
+        environment = self.environment(self.dir) | {"PYTHONWARNINGS": "ignore"}
+        done = subprocess.run([PYTHON, "-m", "build", "--no-isolation", "--wheel", "source"], env=environment, cwd=self.dir, capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        (wheel,) = (self.dir / "source" / "dist").glob("bpfmon-*-py3-none-any.whl")
+        with zipfile.ZipFile(wheel) as file:
+            file.extractall(self.dir / "installed")
+        self.assertTrue((self.dir / "installed/bpfmon/py.typed").exists())
+        (self.dir / "test_one.py").write_text("def test_one(): pass\n")
+        path = self.dir / "out.jsonl"
+        done = self.python([BPFMON, "-q", "--no-store", "-o", str(path), "--", PYTHON, "-m", "pytest", "--bpfmon", "test_one.py"], path=self.dir / "installed")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual([json.loads(line)["name"] for line in path.read_text().splitlines() if '"kind":"span"' in line], ["test_one.py::test_one"])
