@@ -7,7 +7,9 @@ import json
 import os
 import socket
 import threading
-from typing import Dict, Iterator, Optional
+import time
+from collections import deque
+from typing import Dict, Iterable, Iterator
 
 from . import Row
 
@@ -26,6 +28,7 @@ class Feed:
         self.spans: Dict[int, Row] = {}  # those that have ended, by number
         self.peaks: Dict[int, int] = {}  # of each span the largest process that has ended directly in it
         self.refused = ""
+        self._sample_times = deque([0.0, 0.0], 2)  # of the last two
         self._changed = threading.Condition()
         self._is_over = False
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -64,19 +67,25 @@ class Feed:
         line = json.loads(text)
         if line["kind"] == "meta":
             self.meta = line
+        elif line["kind"] == "sample":
+            self._sample_times.append(line["time"])
         elif line["kind"] == "span":
             self.spans[line["id"]] = line
         elif line["kind"] == "process" and "span" in line and line.get("rss_peak_bytes"):
             self.peaks[line["span"]] = max(self.peaks.get(line["span"], 0), line["rss_peak_bytes"])
 
-    def wait(self, *numbers: int, seconds: Optional[float] = None) -> bool:
-        """Until those spans have ended: their lines come after the next sample. False: some have not."""
+    def wait(self, *numbers: int) -> bool:
+        """Until those spans have ended, whose lines come with a sample, or two samples were taken from now on: then what
+        has no line has processes left. False: some have not."""
+        now = time.time()
         with self._changed:
             self._changed.wait_for(lambda: self.meta or self._is_over, PATIENCE_SECONDS)
-            if seconds is None:
-                seconds = float(self.meta.get("interval_seconds", 1)) + PATIENCE_SECONDS
-            self._changed.wait_for(lambda: self._is_over or all(number in self.spans for number in numbers), seconds)
-            return all(number in self.spans for number in numbers)
+            most = 2 * float(self.meta.get("interval_seconds", 1)) + PATIENCE_SECONDS
+            self._changed.wait_for(lambda: self._is_over or self._has(numbers) or self._sample_times[0] > now, most)
+            return self._has(numbers)
+
+    def _has(self, numbers: Iterable[int]) -> bool:
+        return all(number in self.spans for number in numbers)
 
     def close(self) -> None:
         try:
