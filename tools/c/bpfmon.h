@@ -75,7 +75,7 @@ static inline void bpfmon_put_json_(struct bpfmon_text *t, const char *text, siz
 			bpfmon_put_(t, "\\", 1);
 			bpfmon_put_(t, &c, 1);
 		} else if (BPFMON_CAST(unsigned char, c) < ' ') {
-			snprintf(code, sizeof(code), "\\u%04x", c & 0x1fu);
+			snprintf(code, sizeof(code), "\\u%04x", BPFMON_CAST(unsigned int, c));
 			bpfmon_put_(t, code, 6);
 		} else {
 			bpfmon_put_(t, &c, 1);
