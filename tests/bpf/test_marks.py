@@ -16,9 +16,9 @@ PARALLEL = 'for i in $(seq 60); do "$0" mark "p$i" & done; wait'
 DOCS = (TOP / "docs" / "MARKS.md").read_text()
 
 
-def example(language):
+def example(name):
     """The code of a block in the documentation."""
-    (code,) = re.findall(rf"^```{language}\n(.*?)^```", DOCS, re.M | re.S)
+    (code,) = re.findall(rf"^<!-- {name} -->\n```\w+\n(.*?)^```", DOCS, re.M | re.S)
     return code
 
 
@@ -26,7 +26,7 @@ class Examples(MarksCase):
     def test_the_shell_of_the_documentation_marks(self):
         (self.dir / "bpfmon").symlink_to(BPFMON)
         path = f"{self.dir}:{os.environ['PATH']}"
-        run = self.run_bpfmon(["sh", "-c", example("sh")], env={"PATH": path})
+        run = self.run_bpfmon(["sh", "-c", example("shell")], env={"PATH": path})
         self.assert_pushed(run, marks=1, metrics=1)
         self.assertEqual(texts(run), ["epoch 3"])
         (metric,) = run.kind("metric")
@@ -42,10 +42,21 @@ class Examples(MarksCase):
         env = {key: value for key, value in os.environ.items() if key != "BPFMON_SPAN_SOCKET"}
         subprocess.run([sys.executable, "-c", example("python")], env=env, check=True, timeout=60)
 
-    def test_the_c_of_the_documentation_marks(self):
+    def compile(self, name):
         source, program = self.dir / "mark.c", self.dir / "mark"
-        source.write_text(example("c"))
-        subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-o", program, source], check=True)
+        source.write_text(example(name))
+        subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-I", TOP / "tools" / "c", "-o", program, source], check=True)
+        return program
+
+    def test_the_header_of_the_documentation_marks(self):
+        program = self.compile("header")
+        run = self.run_bpfmon([str(program)])
+        self.assert_pushed(run, marks=1, metrics=2)
+        self.assertEqual([(span["name"], span["tags"]) for span in run.kind("span")], [("align", {"sample": "A7"})])
+        subprocess.run([program], check=True, timeout=60)
+
+    def test_the_c_of_the_documentation_marks(self):
+        program = self.compile("c")
         run = self.run_marks([str(program)])
         self.assert_pushed(run, marks=1)
         self.assertEqual(texts(run), ["epoch 3"])

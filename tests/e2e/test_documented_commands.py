@@ -49,6 +49,7 @@ ELSEWHERE = (
     ("docs/NOTEBOOK.md", "BPFMON_STORE=all.sqlite jupyter", "opens a browser", "tests/notebook/test_many.py"),
     ("docs/PROMETHEUS.md", "echo", "writes to /etc", "tests/servers/test_serve.py"),
     ("docs/PROMETHEUS.md", "chmod", "writes to /etc", "tests/servers/test_serve.py"),
+    ("docs/PYTHON.md", "", "needs the package", "tests/e2e/test_python_package.py"),
     ("docs/SPANS.md", "", "recipes have a test of their own", "tests/e2e/test_span_recipes.py"),
     ("docs/SYSTEMD.md", "", SYSTEMD, "tests/systemd/test_service.py"),
     ("README.md", "bpfmon top", TERMINAL, "tests/e2e/test_top.py"),

@@ -3,12 +3,14 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
 
-from lib.bpfmon import BPFMON, read_lines
+from lib.bpfmon import BPFMON, TOP, read_lines
+from lib.documents import documented_commands
 from lib.package import FOLDER, PYTHON, PackageCase, needs
 
 BURN = """
@@ -311,3 +313,48 @@ class Wheel(PackageCase):
         done = self.python([BPFMON, "-q", "--no-store", "-o", str(path), "--", PYTHON, "-m", "pytest", "--bpfmon", "test_one.py"], path=self.dir / "installed")
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertEqual([json.loads(line)["name"] for line in path.read_text().splitlines() if '"kind":"span"' in line], ["test_one.py::test_one"])
+
+
+@needs("pytest, pandas")
+class Documented(PackageCase):
+    """docs/PYTHON.md, as it stands there but for sudo; the wheel is built above."""
+
+    BLOCK = re.compile(r"<!-- (run|file): (\S+) -->\n```\w+\n(.*?)\n```\n", re.S)
+
+    def setUp(self):
+        super().setUp()
+        self.blocks = {name: text for _, name, text in self.BLOCK.findall((TOP / "docs" / "PYTHON.md").read_text())}
+        (self.dir / "bin").mkdir()
+        (self.dir / "bin" / "bpfmon").symlink_to(BPFMON)
+        (self.dir / "bin" / "python3").symlink_to(PYTHON)
+        (self.dir / "input.txt").write_text("input\n")
+        for name in ("job.py", "read.py"):
+            (self.dir / name).write_text(self.blocks[name].replace(", sudo=True", ""))
+        (self.dir / "test_one.py").write_text("def test_one(): pass\n")
+
+    def type(self, command):
+        environment = self.environment() | {"PATH": f"{self.dir / 'bin'}:{os.environ['PATH']}", "BPFMON_PROGRAM": "", "PYTHONWARNINGS": "default"}
+        command = re.sub(r"sudo (--\S+ )?", "", command)
+        done = subprocess.run(["sh", "-ec", command], env=environment, cwd=self.dir, capture_output=True, text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_the_job_and_what_reads_its_run(self):
+        self.type(self.blocks["job"])
+        lines = read_lines(self.dir / "run.jsonl")
+        spans = {line["name"]: line["tags"] for line in lines if line["kind"] == "span"}
+        self.assertEqual(spans, {"load": {"file": "input.txt"}, "read": {}})
+        self.assertEqual(lines[-1]["pushed"] | {"marks": 1, "metrics": 3}, lines[-1]["pushed"])
+        (one_line,) = [command for document, command in documented_commands() if document == "docs/PYTHON.md" and "pandas" in command]
+        self.assertEqual(self.type(one_line).strip(), str(max(line["rss_bytes"] for line in lines if line["kind"] == "sample")))
+        self.assertEqual(self.type("python3 job.py"), "")
+
+    def test_runs_are_recorded_and_read(self):
+        first, second = self.type("python3 read.py").splitlines()
+        self.assertTrue(first.startswith("3 "), first)
+        self.assertIn("{'sample': 'A7'}", second)
+
+    def test_pytest(self):
+        text = self.type(self.blocks["pytest"])
+        self.assertIn("1 passed", text)
+        self.assertIn("test_one.py::test_one", text)
