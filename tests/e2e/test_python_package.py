@@ -357,4 +357,4 @@ class Documented(PackageCase):
     def test_pytest(self):
         text = self.type(self.blocks["pytest"])
         self.assertIn("1 passed", text)
-        self.assertIn("test_one.py::test_one", text)
+        self.assertIn("::test_one ", text)
