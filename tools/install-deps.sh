@@ -9,7 +9,7 @@
 #   fuzz: clang's libFuzzer and sanitizers; spans: programs that start jobs, for the recipes of docs/SPANS.md;
 #   systemd: for booting a systemd in a container; shells: those whose completion is tested, what the README calls,
 #   tmux, in which top is looked at, and hyperfine, with which bench is compared;
-#   python: what the tests of the Python package use, and its linter
+#   python: what the tests of the Python package and of bpfmon.h use, and mypy
 set -eu
 
 packages="gcc g++ make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libinih-dev libcmocka-dev
@@ -25,7 +25,7 @@ for also in "$@"; do
 	spans) packages="$packages snakemake parallel openmpi-bin" ;;
 	systemd) packages="$packages systemd systemd-container debootstrap debian-archive-keyring" ;;
 	python) packages="$packages python3-pytest python3-pytest-xdist python3-ipython python3-build python3-setuptools
-		python3-wheel mypy" ;;
+		python3-wheel mypy locales" ;;
 	shells) packages="$packages zsh fish man-db less jq tmux ncurses-base hyperfine" ;;
 	report)
 		packages="$packages chromium fonts-dejavu-core"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bpfmon.h, the header for C and C++: it compiles cleanly in both, and what it says arrives in the run."""
 
+import os
 import shutil
 import subprocess
 import unittest
@@ -45,8 +46,8 @@ class Compiles(Case):
 
 
 class Arrives(Case):
-    def check(self, program, spans, *options):
-        run = self.run_bpfmon([program], ["-q", *options])
+    def check(self, program, spans, *options, env=None):
+        run = self.run_bpfmon([program], ["-q", *options], env=env)
         self.assertEqual((run.code, run.stderr, said_in(run.stdout.decode())), (0, "", SAID))
         self.assert_complete(run)
         by_id = {span["id"]: span for span in run.kind("span")}
@@ -70,6 +71,15 @@ class Arrives(Case):
 
     def test_and_by_the_socket_of_marks(self):
         self.check(truth("insider"), set(), "--marks")
+
+    @unittest.skipUnless(os.path.exists("/usr/share/i18n/locales/de_DE"), "needs locales: tools/install-deps.sh python")
+    def test_and_where_numbers_have_a_comma(self):
+        subprocess.run(["localedef", "-f", "UTF-8", "-i", "de_DE", self.dir / "de_DE.UTF-8"], check=True)
+        program = str(self.dir / "insider")  # not static: that reads no locale
+        subprocess.run(["cc", *C, *WARNINGS, SOURCE, "-o", program], check=True)
+        env = {"LOCPATH": str(self.dir), "LC_ALL": "de_DE.UTF-8"}
+        self.assertEqual(subprocess.run(["/usr/bin/printf", "%.1f", "1,5"], env=env, stdout=subprocess.PIPE, check=True).stdout, b"1,5")
+        self.check(program, set(), env=env)
 
     @unittest.skipUnless(shutil.which("g++"), "needs g++: tools/install-deps.sh")
     def test_of_one_in_cpp_with_scopes(self):

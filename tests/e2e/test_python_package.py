@@ -11,6 +11,7 @@ import zipfile
 
 from lib.bpfmon import BPFMON, TOP, read_lines
 from lib.documents import documented_commands
+from lib.newcomer import NewcomerCase
 from lib.package import FOLDER, PYTHON, PackageCase, needs
 
 BURN = """
@@ -358,3 +359,18 @@ class Documented(PackageCase):
         text = self.type(self.blocks["pytest"])
         self.assertIn("1 passed", text)
         self.assertIn("::test_one ", text)
+
+
+class Sudo(NewcomerCase):
+    """An ordinary user records by sudo: what is written on the way is the user's own."""
+
+    def test_run_with_sudo(self):
+        (self.bin / "bpfmon").symlink_to(BPFMON)
+        (self.home / "job.py").write_text(
+            "import bpfmon\nrun = bpfmon.run(['id', '-u'], sudo=True, options=['--user'], name='mine')\n"
+            "assert bpfmon.load('mine').id == run.id\nprint(run.exit_code, run.meta['user'])"
+        )
+        shutil.copytree(FOLDER / "bpfmon", self.home / "bpfmon", ignore=shutil.ignore_patterns("__pycache__"))
+        self.give(self.home)
+        done = self.type(f"{PYTHON} -B job.py", self.home)
+        self.assertEqual((done.returncode, done.stdout), (0, "65534\n0 nobody\n"))
