@@ -3,6 +3,7 @@
 #include "advise/chosen.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,7 +64,7 @@ static void size_try(struct advice *a, struct chosen *c, const char *tag)
 	a->by_size = fit;
 	a->nr_sized = nr;
 	a->size_is_of_files = tag == OF_FILES;
-	strcpy(a->size_tag, tag ? tag : "");
+	snprintf(a->size_tag, sizeof(a->size_tag), "%s", tag ? tag : "");
 }
 
 void size_find(struct advice *a, struct chosen *c, const char *tag)

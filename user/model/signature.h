@@ -11,7 +11,7 @@
 #define SIGNATURE_PROGRAMS 8
 #define SIGNATURE_NAME_BYTES 24
 /* of signature_format_programs(); a share takes four digits */
-#define SIGNATURE_TEXT_BYTES (SIGNATURE_PROGRAMS * (SIGNATURE_NAME_BYTES + 6))
+#define SIGNATURE_TEXT_BYTES ((size_t)SIGNATURE_PROGRAMS * (SIGNATURE_NAME_BYTES + 6))
 
 enum signature_dimension {
 #define SIGNATURE_DIMENSION(key, least, weight, text) SIGNATURE_##key,

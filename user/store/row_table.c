@@ -90,7 +90,8 @@ static const struct table_column signature_columns[] = {
 	{ "version",  COLUMN_INT, NULL, SIGNATURE(version), .is_needed = true },
 	{ "programs", COLUMN_TEXT, NULL, SIGNATURE(programs) },
 #define SIGNATURE_DIMENSION(key, least, weight, text)                                              \
-	{ #key "_milli", COLUMN_INT, NULL, SIGNATURE(signature.milli[SIGNATURE_##key]),            \
+	{ #key "_milli", COLUMN_INT, NULL,                                                         \
+	  .offset = offsetof(struct signature_row, signature.milli[SIGNATURE_##key]),              \
 	  .has = offsetof(struct signature_row, signature.has[SIGNATURE_##key]) },
 #include "model/signature.def"
 };
