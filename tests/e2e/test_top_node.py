@@ -6,12 +6,13 @@ import pathlib
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 
 from lib.agent import OTHER, READY, Client
 from lib.bpfmon import BPFMON
-from lib.live import descendants_of, wait_for
+from lib.live import PATIENCE, descendants_of, wait_for
 from lib.node import NOBODY, AgentCase
 from lib.tmux import Tmux
 
@@ -194,6 +195,17 @@ class TopOfNode(AgentCase):
 
         wait_for(is_selected, f"{job} to be selected")
 
+    def refuse_calls(self, times):
+        """At the socket of an agent that has ended; when this returns, all but the last call have been found refused."""
+        self.socket.unlink(missing_ok=True)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+            listener.bind(str(self.socket))
+            listener.listen()
+            listener.settimeout(PATIENCE)
+            for _ in range(times):
+                listener.accept()[0].close()
+        self.socket.unlink()
+
     def test_admin_sees_all_jobs_and_they_come_and_go(self):
         agent = self.start_agent()
         t = self.top()
@@ -208,6 +220,8 @@ class TopOfNode(AgentCase):
         t.expect("slurm/8162", without=("slurm/8161", "slurm-step/8161.0"))
         self.end_agent(agent)
         t.expect("the agent at", "has ended", without=("of this node",))
+        self.refuse_calls(2)
+        self.assertIn("has ended", t.expect("the agent at", without=("closed the connection", "no agent answers")))
         self.start_agent()
         t.expect("slurm/8162", without=("the agent at",))
         t.press("q")

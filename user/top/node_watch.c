@@ -22,10 +22,22 @@ static void node_watch_forget(struct node_watch *w)
 	node_jobs_done(&w->rows);
 }
 
+/* That the agent has ended says more than what is the matter with its socket since. */
+static void node_watch_fail(struct node_watch *w, const char *why)
+{
+	w->is_asked = false;
+	if (!w->has_ended)
+		snprintf(w->why, sizeof(w->why), "%s", why);
+}
+
 static void node_watch_ask(struct node_watch *w)
 {
+	char why[NODE_WATCH_WHY_BYTES];
+
 	w->asked_ns = clock_ns(CLOCK_MONOTONIC);
-	w->is_asked = !agent_call_begin_node(&w->call, w->agent, w->why, sizeof(w->why));
+	w->is_asked = true;
+	if (agent_call_begin_node(&w->call, w->agent, why, sizeof(why)))
+		node_watch_fail(w, why);
 }
 
 void node_watch_begin(struct node_watch *w, const char *agent)
@@ -58,14 +70,18 @@ static void node_watch_take_line(void *context, const char *text, size_t length)
 
 static void node_watch_read(struct node_watch *w)
 {
+	char why[NODE_WATCH_WHY_BYTES];
 	int err;
 
 	if (!w->has_answered) {
-		w->is_asked = !agent_call_answer(&w->call, w->why, sizeof(w->why));
-		w->has_answered = w->is_asked;
+		if (agent_call_answer(&w->call, why, sizeof(why)))
+			node_watch_fail(w, why);
+		else
+			w->has_answered = true;
 		return;
 	}
 	err = line_stream_read(&w->lines, w->call.stream_fd, node_watch_take_line, w);
+	w->has_ended = err != 0;
 	w->why[0] = '\0';
 	if (!err)
 		return;

@@ -15,6 +15,7 @@ struct node_watch {
 	const char *agent; /* its socket, not owned; NULL: there is none to ask */
 	struct agent_call call;
 	bool is_asked, has_answered;
+	bool has_ended; /* an agent that had answered, and none has since */
 	struct line_stream lines;
 	struct node_job_rows rows;
 	uint64_t asked_ns; /* CLOCK_MONOTONIC */
