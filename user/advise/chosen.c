@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "advise/chosen.h"
 
+#include "compare/stats.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,13 +53,6 @@ int chosen_open(struct chosen *c, const struct stored_runs *runs,
 	return c->nr ? 0 : -ENODATA;
 }
 
-static int value_order(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* The smallest value that the share @of does not exceed. */
 static uint64_t sorted_at(const double *sorted, size_t nr, double of)
 {
@@ -69,7 +64,7 @@ static uint64_t sorted_at(const double *sorted, size_t nr, double of)
 
 struct spread chosen_spread(struct chosen *c, size_t nr)
 {
-	qsort(c->values, nr, sizeof(*c->values), value_order);
+	stats_sort(c->values, nr);
 	return (struct spread){ sorted_at(c->values, nr, 0.5), sorted_at(c->values, nr, 0.95),
 				sorted_at(c->values, nr, 0.99), sorted_at(c->values, nr, 1) };
 }

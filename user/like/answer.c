@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "like/answer.h"
 
+#include "compare/stats.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -37,13 +39,6 @@ static double nearest_of_kind(const struct like_scale *s, const struct known_run
 	return nearest;
 }
 
-static int distance_order(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* Runs evenly from all kinds that have two, each against the others of its kind. */
 static size_t distances_within(const struct like_scale *s, const struct known_runs *known,
 			       double *distances)
@@ -65,20 +60,15 @@ static size_t distances_within(const struct like_scale *s, const struct known_ru
 static int threshold_make(struct like_answer *a, const struct like_scale *s,
 			  const struct known_runs *known)
 {
-	double *distances = calloc(RUNS_OF_A_THRESHOLD + 1, sizeof(*distances)), at;
-	size_t nr, below;
+	double *distances = calloc(RUNS_OF_A_THRESHOLD + 1, sizeof(*distances));
+	size_t nr;
 
 	if (!distances)
 		return -ENOMEM;
 	nr = distances_within(s, known, distances);
 	if (nr) {
-		qsort(distances, nr, sizeof(*distances), distance_order);
-		at = NEAR_SHARE * (double)(nr - 1);
-		below = (size_t)at;
-		a->threshold = distances[below];
-		if (below + 1 < nr)
-			a->threshold +=
-				(at - (double)below) * (distances[below + 1] - distances[below]);
+		stats_sort(distances, nr);
+		a->threshold = stats_quantile(distances, nr, NEAR_SHARE);
 	}
 	a->has_threshold = nr > 0;
 	a->nr_threshold = nr;

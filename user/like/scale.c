@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "like/scale.h"
 
+#include "compare/stats.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -19,18 +21,11 @@ struct spread {
 	size_t nr_all, nr_within, nr_kinds;
 };
 
-static int double_order(const void *x, const void *y)
-{
-	double a = *(const double *)x, b = *(const double *)y;
-
-	return (a > b) - (a < b);
-}
-
 /* Sorts them. */
 static double median_take(double *v, size_t nr)
 {
-	qsort(v, nr, sizeof(*v), double_order);
-	return nr % 2 ? v[nr / 2] : (v[nr / 2 - 1] + v[nr / 2]) / 2;
+	stats_sort(v, nr);
+	return stats_quantile(v, nr, 0.5);
 }
 
 static double mad_take(double *v, size_t nr)
