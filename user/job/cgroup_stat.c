@@ -190,20 +190,22 @@ void cgroup_stat_read(struct cgroup_stat *c, const struct metric_set *usable, st
 	}
 }
 
-static void files_open(struct cgroup_stat *c)
+static void file_open(struct cgroup_stat *c, const struct cgroup_target *target, int i)
 {
+	const char *name = files[target->cg.is_v2][i].name;
 	char folder[4096], path[5000];
 
-	for (int i = 0; i < NR_CGROUP_FILES; i++) {
-		const char *name = files[c->target->cg.is_v2][i].name;
+	if (!name || cgroup_target_find_twin("/proc/self", target,
+					     files[target->cg.is_v2][i].controller, folder))
+		return;
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	c->fd[i] = open(path, O_RDONLY | O_CLOEXEC);
+}
 
-		if (!name ||
-		    cgroup_target_find_twin("/proc/self", c->target,
-					    files[c->target->cg.is_v2][i].controller, folder))
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, name);
-		c->fd[i] = open(path, O_RDONLY | O_CLOEXEC);
-	}
+static void files_open(struct cgroup_stat *c)
+{
+	for (int i = 0; i < NR_CGROUP_FILES; i++)
+		file_open(c, c->target, i);
 }
 
 static void files_close(struct cgroup_stat *c)
@@ -274,6 +276,20 @@ void cgroup_stat_open(struct cgroup_stat *c, const struct cgroup_target *target,
 		}
 	}
 	sample_reset(&first);
+}
+
+bool cgroup_stat_watch(struct cgroup_stat *c, const struct cgroup_target *target)
+{
+	if (c->fd[CGROUP_USAGE] < 0)
+		file_open(c, target, CGROUP_USAGE);
+	return c->fd[CGROUP_USAGE] >= 0;
+}
+
+bool cgroup_stat_usage(const struct cgroup_stat *c, uint64_t *bytes)
+{
+	char text[FILE_BYTES];
+
+	return read_file(c, CGROUP_USAGE, text) && find_value(text, NULL, bytes);
 }
 
 bool cgroup_stat_peak(const struct cgroup_stat *c, uint64_t *bytes)

@@ -46,6 +46,13 @@ void cgroup_stat_open(struct cgroup_stat *c, const struct cgroup_target *target,
 void cgroup_stat_reopen(struct cgroup_stat *c);
 /* Sets those metrics of @usable that can be read. */
 void cgroup_stat_read(struct cgroup_stat *c, const struct metric_set *usable, struct sample *smp);
+/*
+ * Opens the file of the memory that @target holds, unless it is open: to be looked at often,
+ * whether or not a metric is wanted. False: there is none.
+ */
+bool cgroup_stat_watch(struct cgroup_stat *c, const struct cgroup_target *target);
+/* The memory that it holds now. False: that is not known. */
+bool cgroup_stat_usage(const struct cgroup_stat *c, uint64_t *bytes);
 /* The most memory it has held since it was made. False: that is not known. */
 bool cgroup_stat_peak(const struct cgroup_stat *c, uint64_t *bytes);
 void cgroup_stat_done(struct cgroup_stat *c);

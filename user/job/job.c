@@ -284,7 +284,6 @@ struct account job_totals(struct job *job)
 
 void job_done(struct job *job)
 {
-	limit_watch_done(&job->limits);
 	memory_bound_done(&job->bound);
 	exact_peak_done(&job->exact);
 	pss_reader_leave(job->pss_reader);

@@ -103,7 +103,6 @@ void job_init(struct job *job)
 {
 	memset(job, 0, sizeof(*job));
 	job->host_pressure.fd = -1;
-	limit_watch_init(&job->limits);
 	cgroup_stat_init(&job->cgroup);
 	pushed_init(&job->pushed);
 }

@@ -7,22 +7,8 @@
 #include "wire/limits.h"
 #include "wire/writer.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-void limit_watch_init(struct limit_watch *l)
-{
-	*l = (struct limit_watch){ .memory_fd = -1 };
-}
-
-void limit_watch_done(struct limit_watch *l)
-{
-	if (l->memory_fd >= 0)
-		close(l->memory_fd);
-	limit_watch_init(l);
-}
 
 /* Sets the limits that the run is nearest to. */
 static void limit_watch_aim(struct job *job)
@@ -51,18 +37,16 @@ static void limit_watch_aim(struct job *job)
 
 void limit_watch_open(struct job *job)
 {
-	const struct cgroup *cgroup = &job->own_cgroup.cg;
-	char path[sizeof(cgroup->path) + 32];
+	struct limit_watch *l = &job->limits;
 
 	if (!job->spec->nr_limits)
 		return;
 	limit_watch_aim(job);
-	if (!job->limits.memory_at || !*cgroup->path)
-		return;
-	snprintf(path, sizeof(path), "%s/%s", cgroup->path,
-		 cgroup->is_v2 ? "memory.current" : "memory.usage_in_bytes");
-	job->limits.memory_fd = open(path, O_RDONLY | O_CLOEXEC);
-	job->limits.next_ns = clock_ns(CLOCK_MONOTONIC);
+	for (unsigned i = 0; i < job->spec->nr_limits; i++)
+		l->has_spans |= job->spec->limits[i].of == LIMIT_OF_SPAN;
+	l->has_cgroup = l->memory_at && *job->own_cgroup.cg.path &&
+			cgroup_stat_watch(&job->cgroup, &job->own_cgroup);
+	l->next_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
 /* The sum of what @l is of. False: that is not known. */
@@ -110,12 +94,14 @@ static const struct drain_row *rows_find_most(struct job *job, const struct limi
 					      const struct row_list *rows, uint64_t *most)
 {
 	const struct drain_row *found = NULL;
+	uint64_t value;
 
 	*most = 0;
 	for (size_t i = 0; i < rows->nr; i++) {
-		uint64_t value = process_value(job, l, rows->all[i]);
-
-		if (rows->all[i]->end_boot_ns || value <= *most)
+		if (rows->all[i]->end_boot_ns)
+			continue;
+		value = process_value(job, l, rows->all[i]);
+		if (value <= *most)
 			continue;
 		*most = value;
 		found = rows->all[i];
@@ -211,7 +197,7 @@ void limit_watch_check(struct job *job)
 
 	if (job->state != JOB_RUNS || job->limits.is_ending)
 		return;
-	if (job->spans.nr)
+	if (job->limits.has_spans)
 		spans_add_up(&job->spans);
 	for (unsigned i = 0; i < job->spec->nr_limits; i++) {
 		const struct limit *l = &job->spec->limits[i];

@@ -17,16 +17,14 @@ struct limit_watch {
 	bool is_ending;
 	uint64_t next_ns;  /* CLOCK_MONOTONIC: of the next round, or look at the cgroup */
 	uint64_t pause_ns; /* between rounds */
-	int memory_fd;     /* memory.current of the run's own cgroup; -1: it has none */
+	bool has_cgroup;   /* of its own, of which the memory is looked at */
+	bool has_spans;    /* there is a limit of spans */
 	/* The smallest limits of the run's memory and time that are not hit; 0: none. */
 	uint64_t memory_at, wall_at;
 	bool is_reported;    /* the kernel has counted more memory than memory_at */
 	uint64_t told_bytes; /* the peak then, for the next sample */
 };
 
-/* Opens nothing: limit_watch_done() is harmless after it. */
-void limit_watch_init(struct limit_watch *l);
-void limit_watch_done(struct limit_watch *l);
 /* With limits: opens what is needed to look at them between samples. */
 void limit_watch_open(struct job *job);
 /* Compares the sample that has just been made, job->held.smp, with them. */

@@ -9,8 +9,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define FIRST_PAUSE_NS 2000000ULL
@@ -68,25 +66,15 @@ void limit_watch_report(struct job *job)
 	job->limits.is_reported = true;
 }
 
-static bool memory_is_near(const struct job *job)
-{
-	char text[32];
-	ssize_t n = pread(job->limits.memory_fd, text, sizeof(text) - 1, 0);
-
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	return strtoull(text, NULL, 10) > job->limits.memory_at;
-}
-
 /* A cgroup holds more than its processes do: what they have is seen by a drain only. */
 static void limit_watch_look(struct job *job)
 {
 	struct limit_watch *l = &job->limits;
 	struct sample smp = { 0 };
+	uint64_t held;
 
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
-	if (!memory_is_near(job))
+	if (!cgroup_stat_usage(&job->cgroup, &held) || held <= l->memory_at)
 		return;
 	books_drain(job->books, false);
 	memory_sum(job->rows.all, job->rows.nr, &job->run->usable, &smp);
@@ -115,7 +103,7 @@ static uint64_t limit_watch_due_ns(const struct job *job)
 
 	if (job->limits.is_ending)
 		return job->limits.next_ns;
-	if (job->limits.memory_fd >= 0 && job->limits.memory_at &&
+	if (job->limits.has_cgroup && job->limits.memory_at &&
 	    (!due_ns || job->limits.next_ns < due_ns))
 		due_ns = job->limits.next_ns;
 	return due_ns;

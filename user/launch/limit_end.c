@@ -128,15 +128,12 @@ static void limit_forget_unnamed(struct limit_end *e)
 	e->nr = kept;
 }
 
-static void limit_end_processes(struct limit_end *e, const char *text)
+static void limit_end_processes(struct limit_end *e, const char *text, bool is_hard)
 {
-	const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - e->since_ns;
-	const bool is_hard = passed_ns >= e->grace_ns;
 	uint64_t serial;
 	pid_t pid;
 	int n;
 
-	e->has_given_up |= passed_ns > e->grace_ns + KILLS_TAKE_NS;
 	for (; sscanf(text, "%d:%" SCNx64 " %n", &pid, &serial, &n) == 2; text += n) {
 		struct limit_target *t = target_find(e, pid, serial);
 		const bool is_same = t || pid == e->command;
@@ -146,8 +143,20 @@ static void limit_end_processes(struct limit_end *e, const char *text)
 		if (t && is_same)
 			target_end(e, t, is_hard);
 	}
+}
+
+static void limit_end_take_living(struct limit_end *e, const struct control *c)
+{
+	const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - e->since_ns;
+	const bool is_hard = passed_ns >= e->grace_ns;
+
+	e->has_given_up |= passed_ns > e->grace_ns + KILLS_TAKE_NS;
+	limit_end_processes(e, c->text, is_hard);
+	if (!c->value)
+		return;
 	if (is_hard)
 		limit_kill_cgroup(e);
+	limit_forget_unnamed(e);
 }
 
 void limit_end_take(struct limit_end *e, const struct control *c)
@@ -157,11 +166,8 @@ void limit_end_take(struct limit_end *e, const struct control *c)
 		if (c->value && !e->since_ns)
 			e->since_ns = clock_ns(CLOCK_MONOTONIC);
 	}
-	if (c->type != CONTROL_LIVING || !e->since_ns)
-		return;
-	limit_end_processes(e, c->text);
-	if (c->value)
-		limit_forget_unnamed(e);
+	if (c->type == CONTROL_LIVING && e->since_ns)
+		limit_end_take_living(e, c);
 }
 
 void limit_end_done(struct limit_end *e)
