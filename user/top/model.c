@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Lines of a run become its processes, samples, spans and notes. */
+/* Lines of a run become its processes, samples and spans. */
 #include "top/model.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static int64_t elapsed_clamp(uint64_t ns)
 	return ns < INT64_MAX / 4 ? (int64_t)ns : INT64_MAX / 4;
 }
 
-static int64_t epoch_elapsed(const struct model *m, uint64_t epoch_ns)
+int64_t model_elapsed(const struct model *m, uint64_t epoch_ns)
 {
 	if (epoch_ns < m->start_epoch_ns)
 		return -elapsed_clamp(m->start_epoch_ns - epoch_ns);
@@ -187,7 +187,7 @@ static void task_end(const struct model *m, struct task *t, const struct process
 	uint64_t end = p->end_epoch_ns ? p->end_epoch_ns : p->left_epoch_ns;
 
 	t->has_ended = p->has_ended || p->left_epoch_ns;
-	t->end_ns = !t->has_ended ? MODEL_NEVER : end ? epoch_elapsed(m, end) : m->now_ns;
+	t->end_ns = !t->has_ended ? MODEL_NEVER : end ? model_elapsed(m, end) : m->now_ns;
 	if (t->end_ns < t->start_ns)
 		t->end_ns = t->start_ns;
 	t->exit_code = p->exit_code;
@@ -258,38 +258,15 @@ static int model_take_span(struct model *m, const struct span *s)
 				   .pid = s->pid,
 				   .in_place = s->in_place,
 				   .name = strdup(s->label.name ? s->label.name : ""),
-				   .start_ns = epoch_elapsed(m, s->start_epoch_ns),
+				   .start_ns = model_elapsed(m, s->start_epoch_ns),
 				   .end_ns = MODEL_NEVER };
 	if (!to->name)
 		return -ENOMEM;
 	if (s->end_epoch_ns)
-		to->end_ns = epoch_elapsed(m, s->end_epoch_ns);
+		to->end_ns = model_elapsed(m, s->end_epoch_ns);
 	usage_take(&to->used, s->used.total.value, &s->used.total.have);
 	m->nr_spans++;
 	return 0;
-}
-
-static void model_take_event(struct model *m, const struct line *l)
-{
-	static const char *const more[] = { "text", "reason", "comm", "cgroup" };
-	const char *event = json_string_value(json_object_get(l->tree, "event")), *text = NULL;
-	double time = json_number_value(json_object_get(l->tree, "time"));
-	struct note *n = &m->notes[m->nr_notes++ % MAX_NOTES];
-	json_int_t pid = json_integer_value(json_object_get(l->tree, "pid"));
-	char of[32] = "";
-
-	for (size_t i = 0; !text && i < sizeof(more) / sizeof(*more); i++)
-		text = json_string_value(json_object_get(l->tree, more[i]));
-	if (pid > 0)
-		snprintf(of, sizeof(of), " %lld", (long long)pid);
-	*n = (struct note){ .at_ns = m->now_ns };
-	if (time > 0 && time < 4e9)
-		n->at_ns = epoch_elapsed(m, (uint64_t)(time * 1e6) * 1000);
-	snprintf(n->text, sizeof(n->text), "%s%s%s%s", event ? event : "event", of,
-		 text ? ": " : "", text ? text : "");
-	for (char *c = n->text; *c && *c != ':'; c++)
-		if (*c == '_')
-			*c = ' ';
 }
 
 static void model_take_summary(struct model *m, const struct summary *s)
@@ -327,7 +304,7 @@ int model_take(struct model *m, struct line *l)
 		err = model_take_span(m, &l->span);
 		break;
 	case LINE_EVENT:
-		model_take_event(m, l);
+		model_take_event(m, l->tree);
 		break;
 	case LINE_SUMMARY:
 		model_take_summary(m, &l->summary);

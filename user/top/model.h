@@ -10,6 +10,7 @@
 #include "top/usage.h"
 #include "wire/reader.h"
 
+#include <jansson.h>
 #include <sys/types.h>
 
 #define MODEL_NEVER INT64_MAX
@@ -118,6 +119,10 @@ bool task_lives_at(const struct task *t, int64_t at_ns);
 
 /* For model.c; of model_meta.c. Errors as of model_take(). */
 int model_take_meta(struct model *m, struct line *l);
+/* Of model_notes.c. */
+void model_take_event(struct model *m, const json_t *event);
+/* For the same: ns since the run's start. */
+int64_t model_elapsed(const struct model *m, uint64_t epoch_ns);
 /* Of tasks.c: a new task, whose index is *@index; a point of one. -ENOMEM. */
 int tasks_add(struct model *m, int32_t pid, uint64_t start_epoch_ns, size_t *index);
 int task_add_point(struct model *m, struct task *t, int64_t at_ns, const struct usage *used);
