@@ -28,20 +28,18 @@ static void limit_say(const struct limit_end *e, const struct control *c)
 {
 	struct limit_hit hit = { .text = "a limit" };
 	json_t *o = json_loads(c->text, 0, NULL);
-	char *text = NULL;
-	size_t length;
-	FILE *f = open_memstream(&text, &length);
+	const char *beyond;
+	char *text;
 
 	limit_hit_read(&hit, o);
 	json_decref(o);
-	if (!f)
-		return;
-	limit_text(f, &hit);
-	if (!fclose(f) && !c->value)
-		log_warn("beyond the limit %s", text);
-	else if (text)
-		log_warn("beyond the limit %s: ending the run (SIGKILL after %.3g s)", text,
+	text = limit_text_make(&hit);
+	beyond = text ? text : hit.text;
+	if (c->value)
+		log_warn("beyond the limit %s: ending the run (SIGKILL after %.3g s)", beyond,
 			 (double)e->grace_ns / NSEC_PER_SEC);
+	else
+		log_warn("beyond the limit %s", beyond);
 	free(text);
 }
 

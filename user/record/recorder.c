@@ -50,21 +50,17 @@ static void recorder_end_observers(struct recorder *r)
 	observers_end(&r->observers, &r->line.summary);
 }
 
-/* Without memory for the text it is executed without one. */
+/* Without memory for the whole text it gets that of the limit. */
 static void recorder_note_limit(struct recorder *r)
 {
 	const char *event = line_get_event(&r->line);
 	struct limit_hit hit;
-	char *text = NULL;
-	size_t length;
-	FILE *f;
+	char *text;
 
 	if (!event || strcmp(event, "limit") != 0 || !limit_hit_read(&hit, r->line.tree))
 		return;
-	f = open_memstream(&text, &length);
-	if (f)
-		limit_text(f, &hit);
-	event_command_execute(r->on_limit, f && !fclose(f) ? text : hit.text);
+	text = limit_text_make(&hit);
+	event_command_execute(r->on_limit, text ? text : hit.text);
 	free(text);
 }
 

@@ -3,6 +3,8 @@
 
 #include "view/format.h"
 
+#include <stdlib.h>
+
 #define NAME_COLUMNS 32
 
 static const char *limit_format(char *out, const struct limit_hit *hit)
@@ -32,4 +34,18 @@ void limit_text(FILE *f, const struct limit_hit *hit)
 	fputs(", most of it in ", f);
 	format_name(f, hit->comm, NAME_COLUMNS);
 	fprintf(f, " (%d)", hit->pid);
+}
+
+char *limit_text_make(const struct limit_hit *hit)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (f)
+		limit_text(f, hit);
+	if (f && !fclose(f))
+		return text;
+	free(text);
+	return NULL;
 }

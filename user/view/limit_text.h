@@ -9,5 +9,7 @@
 
 /* "rss<2GiB: 2.1 GiB after 12.3 s, most of it in python3 (123)", without control characters. */
 void limit_text(FILE *f, const struct limit_hit *hit);
+/* The same as a string, to be freed. NULL: there is no memory. */
+char *limit_text_make(const struct limit_hit *hit);
 
 #endif
