@@ -99,6 +99,20 @@ class Replay(TopCase):
         t.press("q")
         t.expect("status 0")
 
+    def test_limit_that_ended_the_run_is_named_with_the_process_that_had_the_most(self):
+        out = self.dir / "limited.jsonl"
+        hold = "b = bytearray(b'x' * 60_000_000)\nimport time\nwhile True: time.sleep(1)\n"
+        run = self.run_bpfmon(["python3", "-c", hold], ["-i", "0.05", "--limit", "rss<50MiB", "-o", out, "--no-store"])
+        self.assertEqual(run.code, 124, run.stderr)
+        pid = run.summary["limit"]["pid"]
+        self.start(out)
+        t = self.terminal
+        t.expect("event", "ended beyond rss<50MiB: ", f", most of it in python3 ({pid}) at ")
+        t.press("Right", "Right")
+        t.expect("ended beyond rss<50MiB after ", "q quit")
+        t.press("q")
+        t.expect("status 0")
+
     def test_colours_are_for_terminals_that_have_them_and_not_for_NO_COLOR(self):
         self.start(RECORDED)
         self.terminal.expect("q quit")

@@ -180,13 +180,16 @@ static enum style head_state(const struct view *v, char *out, size_t size)
 		snprintf(out, size, "running, %s", all);
 		return STYLE_GOOD;
 	}
-	if (m->has_status && m->signal)
+	if (m->ended_by[0])
+		snprintf(out, size, "ended beyond %s after %s", m->ended_by, all);
+	else if (m->has_status && m->signal)
 		snprintf(out, size, "killed by signal %d after %s", m->signal, all);
 	else if (m->has_status)
 		snprintf(out, size, "ended with %d after %s", m->exit_code, all);
 	else
 		snprintf(out, size, "ended after %s", all);
-	return m->has_status && (m->signal || m->exit_code) ? STYLE_ALARM : STYLE_PLAIN;
+	return m->ended_by[0] || (m->has_status && (m->signal || m->exit_code)) ? STYLE_ALARM
+										: STYLE_PLAIN;
 }
 
 static void head_first(const struct view *v, struct screen *s)
