@@ -89,6 +89,24 @@ class Head(Stage):
         self.assertIn("The kernel killed a process.", said)  # which one is not known
         self.assertIn("1 OOM kill\nexit 3, 2 lost", bad[1])
 
+    def test_limit_that_ended_the_run_is_named_instead_of_the_signal(self):
+        hit = {"limit": "rss<500MiB", "ended": True, "unit": "bytes", "value": 501 << 20, "elapsed_seconds": 3, "pid": 1002, "comm": "gzip"}
+        lines = list(synthetic.lines(SAMPLES, 3, events=[{"kind": "event", "time": synthetic.START + 3, "event": "limit", **hit}]))
+        lines[-1].update(signal=15, limit=hit)
+        chip, said, notice, trouble, row = self.look_quietly(
+            self.report(lines), text("#chips .end"), text("#sentence"), text("#notices"), texts(".tile.bad"), text("#events-table tbody tr")
+        )
+        self.assertEqual(chip, "ended by a limit, rss<500MiB")
+        self.assertIn(", and was ended by the limit rss<500MiB.", said)
+        self.assertEqual(notice, "Ended by a limit. rss<500MiB: 501 MiB after 3.000 s, most of it in gzip (1002).")
+        self.assertIn("ended by a limit, rss<500MiB", trouble[0])
+        self.assertIn("rss<500MiB: 501 MiB, most of it in gzip (1002); it ended the run", row)
+        lines[-1].update(exit_code=0, limit=hit | {"ended": False})
+        del lines[-1]["signal"]
+        chip, notice = self.look_quietly(self.report(lines), text("#chips .end"), text("#notices"))
+        self.assertEqual(chip, "exit 0")
+        self.assertTrue(notice.startswith("Beyond a limit. rss<500MiB: 501 MiB"), notice)
+
     def test_request_cores_and_longest_phase_are_those_of_the_summary_in_a_terminal(self):
         lines = list(synthetic.lines(5, 1, events=[{"kind": "event", "time": synthetic.START + 1, "elapsed_seconds": 1, "event": "mark", "text": "train"}]))
         lines[0]["limits"] = {"cpu_max_cores": 2.5}

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "model/time_parts.h"
 #include "view/answer.h"
+#include "view/limit_text.h"
 #include "wire/reader_parts.h"
 
 typedef void answer_part_fn(FILE *f, const struct answer *a);
@@ -45,6 +46,19 @@ static void time_write(struct jsonw *j, const struct sample *total)
 	jsonw_array_end(j);
 }
 
+static void answer_write_limit(struct jsonw *j, const struct limit_hit *hit)
+{
+	__cleanup(freep) char *text = NULL;
+
+	if (!hit->text[0])
+		return;
+	text = limit_text_make(hit);
+	if (text)
+		jsonw_string(j, "limit", text);
+	else
+		j->failed = true;
+}
+
 void report_answer_write(struct report_run *r, struct jsonw *j)
 {
 	struct summary total = { 0 };
@@ -55,6 +69,7 @@ void report_answer_write(struct report_run *r, struct jsonw *j)
 	jsonw_object(j, "answer");
 	if (!r->is_running)
 		answer_write_part(j, "request", answer_request_text, &answer);
+	answer_write_limit(j, &total.limit);
 	answer_write_part(j, "used", answer_cores_text, &answer);
 	answer_write_part(j, "phase", answer_phase_text, &answer);
 	if (answer.has_cores && answer.cores_available)

@@ -7,9 +7,10 @@
 #include "report/run.h"
 
 /*
- * Writes "answer":{"request":TEXT,"used":TEXT,"phase":TEXT,"busy":...}, the last one the share of
- * the cores that it might use; what is not known is absent. A run that goes on may still grow, so
- * it has no request. Without memory @j is marked as failed.
+ * Writes "answer":{"request":TEXT,"limit":TEXT,"used":TEXT,"phase":TEXT,"busy":...}: the limit that
+ * it has gone beyond, and as the last one the share of the cores that it might use; what is not
+ * known is absent. A run that goes on may still grow, so it has no request. Without memory @j is
+ * marked as failed.
  */
 void report_answer_write(struct report_run *r, struct jsonw *j);
 

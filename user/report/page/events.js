@@ -27,8 +27,14 @@ function eventFlags() {
 	new ResizeObserver(redrawFlags).observe(byId("flags"));
 }
 
+function limitDetail(e) {
+	const most = e.pid ? `, most of it in ${e.comm || "a process"} (${e.pid})` : "";
+	return `${e.limit}: ${factText(`value_${e.unit}`, e.value)}${most}${e.ended ? "; it ended the run" : ""}`;
+}
+
 function eventDetail(e) {
 	if (e.event === "oom_kill") return oomText(e, 1);
+	if (e.event === "limit") return limitDetail(e);
 	return Object.entries(e)
 		.filter(([key]) => !["kind", "time", "elapsed_seconds", "event", "at"].includes(key))
 		.map(([key, v]) => (key === "text" ? v : `${key.replace(/_/g, " ")} ${factText(key, v)}`))

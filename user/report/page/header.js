@@ -37,6 +37,7 @@ function commandText() {
 // How it ended, and whether that is good, bad or still to come.
 function endText() {
 	if (data.running) return [`running, ${seconds(lastSample)} so far`, "live"];
+	if (summary.limit?.ended) return [`ended by a limit, ${visible(summary.limit.limit)}`, "bad"];
 	if (summary.attached) return ["attached", "plain"];
 	if (has(summary.signal)) return [`killed by ${signalText(summary.signal)}`, "bad"];
 	if (has(summary.exit_code)) return [`exit ${summary.exit_code}`, summary.exit_code ? "bad" : "good"];
@@ -61,6 +62,8 @@ function notices() {
 	}
 	if (data.unreadable)
 		notice("bad", "Partly unreadable.", `${count(data.unreadable)} lines of the file are not JSON and were skipped.`);
+	if (data.answer.limit)
+		notice("bad", summary.limit.ended ? "Ended by a limit." : "Beyond a limit.", `${data.answer.limit}.`);
 	if (summary.oom_kills) notice("bad", "Out of memory.", oomText(summary.oom || {}, summary.oom_kills));
 }
 
@@ -71,6 +74,14 @@ function oomText(oom, kills) {
 	return `The kernel killed ${victim}${held}${limit}` + (kills > 1 ? `; ${count(kills)} kills in all` : "") + ".";
 }
 
+function endClause() {
+	const { attached, limit, signal, exit_code } = summary;
+	if (attached) return null;
+	if (limit?.ended) return `was ended by the limit ${visible(limit.limit)}`;
+	if (has(signal)) return `was killed by ${signalText(signal)}`;
+	return has(exit_code) ? `ended with exit status ${exit_code}` : "its end was not recorded";
+}
+
 // One sentence: how long, how busy, how much memory, and how it ended.
 function sentence() {
 	const s = summary,
@@ -79,17 +90,10 @@ function sentence() {
 	const held = has(peak) ? `held up to ${bytes(peak)} of memory` : null;
 	const parts = [used && `used ${used} on average`, held].filter(Boolean);
 	if (data.running) return `It is running, and in ${seconds(lastSample)} it ${parts.join(" and ")}.`;
-	const ended = s.attached
-		? null
-		: has(s.signal)
-			? `was killed by ${signalText(s.signal)}`
-			: has(s.exit_code)
-				? `ended with exit status ${s.exit_code}`
-				: "its end was not recorded";
 	const [first, ...more] = [
 		`${s.attached ? "Followed" : "Ran"} for ${seconds(s.wall_seconds ?? wall)}`,
 		...parts,
-		ended,
+		endClause(),
 	].filter(Boolean);
 	return more.length ? `${[first, ...more.slice(0, -1)].join(", ")}, and ${more.at(-1)}.` : `${first}.`;
 }
