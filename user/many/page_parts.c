@@ -2,11 +2,11 @@
 #include "many/page_parts.h"
 
 #include "compare/number.h"
+#include "many/plane.h"
 #include "view/format.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define WIDTH 900.0
 #define HEIGHT 220.0 /* of a histogram */
@@ -14,7 +14,7 @@
 #define BOTTOM 24.0
 #define PLANE 520.0 /* the height of the scatter, without its margins */
 #define MARGIN 90.0 /* the histograms at its edges */
-#define CELLS 130   /* of a side of the plane, about */
+#define CELLS 160   /* of a side of the plane, at most */
 #define SHADES 6    /* a shade for each power of four */
 #define LABELS 8    /* of an axis, about */
 
@@ -106,69 +106,19 @@ void many_draw_histogram(FILE *f, const struct distribution *d)
 		box.y + 6, format_count(most, bins_fullest(&d->bins)));
 }
 
-/* Cells of the plane: each bin of both metrics is divided into some. */
-struct plane {
-	const struct bins *x, *y;
-	size_t parts_x, parts_y; /* of a bin */
-	uint32_t *count;         /* owned; [row][column] */
-	size_t columns, rows;
-	size_t runs; /* with both */
-};
-
-static int plane_open(struct plane *p, const struct bins *x, const struct bins *y)
-{
-	*p = (struct plane){ .x = x,
-			     .y = y,
-			     .parts_x = (CELLS + x->nr - 1) / x->nr,
-			     .parts_y = (CELLS + y->nr - 1) / y->nr };
-	p->columns = p->parts_x * x->nr;
-	p->rows = p->parts_y * y->nr;
-	p->count = calloc(p->columns * p->rows, sizeof(*p->count));
-	return p->count ? 0 : -ENOMEM;
-}
-
-/* The cell of a side, of @all. */
-static size_t plane_cell(const struct bins *b, size_t parts, size_t all, double value)
-{
-	size_t cell = (size_t)(bins_place(b, value) * (double)parts);
-
-	return cell < all ? cell : all - 1;
-}
-
-static void plane_fill(struct plane *p, const struct many_values *v, size_t x, size_t y)
-{
-	for (size_t i = 0; i < v->nr; i++) {
-		double a = many_value(v, x, i), b = many_value(v, y, i);
-
-		if (isnan(a) || isnan(b))
-			continue;
-		p->count[plane_cell(p->y, p->parts_y, p->rows, b) * p->columns +
-			 plane_cell(p->x, p->parts_x, p->columns, a)]++;
-		p->runs++;
-	}
-}
-
-static unsigned shade_of(uint32_t count)
-{
-	unsigned shade = 0;
-
-	for (; count >= 4 && shade + 1 < SHADES; count /= 4)
-		shade++;
-	return shade;
-}
-
 /* One path for the cells of each shade: a page stays small, and is drawn at once. */
 static void plane_put(FILE *f, const struct plane *p, const struct box *box)
 {
-	double w = box->width / (double)p->columns, h = box->height / (double)p->rows;
+	double w = box->width / (double)p->x.cells, h = box->height / (double)p->y.cells;
 
 	for (unsigned shade = 0; shade < SHADES; shade++) {
 		fprintf(f, "<path class=\"bar\" opacity=\"%.2f\" d=\"",
 			0.3 + 0.7 * shade / (SHADES - 1));
-		for (size_t i = 0; i < p->columns * p->rows; i++) {
-			size_t row = i / p->columns, column = i % p->columns;
+		for (size_t i = 0; i < p->x.cells * p->y.cells; i++) {
+			size_t row = i / p->x.cells, column = i % p->x.cells;
+			uint32_t count = plane_count(p, column, row);
 
-			if (p->count[i] && shade_of(p->count[i]) == shade)
+			if (count && plane_shade(count, SHADES) == shade)
 				fprintf(f, "M%.1f %.1fh%.1fv%.1fh-%.1fz",
 					box->x + w * (double)column,
 					box->y + box->height - h * (double)(row + 1), w, h, w);
@@ -194,12 +144,13 @@ int many_draw_scatter(FILE *f, const struct many_values *v, size_t x_metric, siz
 	const struct box box = { LEFT, MARGIN, WIDTH - LEFT - MARGIN - 10, PLANE };
 	const struct box above = { LEFT, 4, box.width, MARGIN - 8 };
 	const struct box beside = { LEFT + box.width + 6, MARGIN, MARGIN - 8, PLANE };
+	const struct plane_side right = { .bins = &x->bins, .metric = x_metric };
+	const struct plane_side up = { .bins = &y->bins, .metric = y_metric };
 	struct plane p;
 
-	if (plane_open(&p, &x->bins, &y->bins))
+	if (plane_make(&p, v, right, up, CELLS, CELLS))
 		return -ENOMEM;
-	plane_fill(&p, v, x_metric, y_metric);
-	shades_put(f, p.runs);
+	shades_put(f, p.nr);
 	fprintf(f,
 		"<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s (to the right) and %s "
 		"(upwards)\">\n",
@@ -212,6 +163,6 @@ int many_draw_scatter(FILE *f, const struct many_values *v, size_t x_metric, siz
 	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
 		box.x + box.width / 2, MARGIN + PLANE + 1.6 * BOTTOM, x->key);
 	fprintf(f, "<text x=\"6\" y=\"%.1f\">%s</text>\n</svg>\n", MARGIN - 8, y->key);
-	free(p.count);
+	plane_done(&p);
 	return 0;
 }
