@@ -15,7 +15,7 @@ from lib.store import StoreCase
 NOTEBOOK = TOP / "tools" / "notebook" / "bpfmon.ipynb"
 PYTHON = os.environ.get("NOTEBOOK_PYTHON", "/usr/bin/python3")  # it uses the distribution's packages
 NEEDED = "import ipykernel, matplotlib, nbclient, pandas"
-FIGURES = {"curves": 4, "outcomes": 3, "request": 1, "typical": 2, "by_tag": 2, "kinds": 1}  # and their axes
+FIGURES = {"curves": 4, "outcomes": 3, "scatter": 1, "request": 1, "typical": 2, "by_tag": 2, "kinds": 1}  # and their axes
 
 
 class Result:

@@ -23,11 +23,12 @@ ASK = {
     "axes": "[len(figure.axes) for figure in figures]",
     "labelled": "[bool(ax.get_ylabel() or ax.get_xlabel()) for figure in figures for ax in figure.axes]",
     "histogram": "[sum(patch.get_height() for patch in bars) for bars in figures[1].axes[0].containers]",
-    "drawn_fit": "figures[2].axes[0].lines[0].get_ydata().tolist()",
-    "drawn_median": "figures[3].axes[0].lines[0].get_ydata().tolist()",
+    "scatter": "[points.get_offsets().tolist() for points in figures[2].axes[0].collections]",
+    "drawn_fit": "figures[3].axes[0].lines[0].get_ydata().tolist()",
+    "drawn_median": "figures[4].axes[0].lines[0].get_ydata().tolist()",
     "drawn_size": "size_of(typical['rss_bytes'].max())[0]",
-    "medians": "[line.get_ydata()[0] for line in figures[4].axes[1].lines[5::6]]",
-    "ticks": "[tick.get_text() for tick in figures[4].axes[0].get_xticklabels()]",
+    "medians": "[line.get_ydata()[0] for line in figures[5].axes[1].lines[5::6]]",
+    "ticks": "[tick.get_text() for tick in figures[5].axes[0].get_xticklabels()]",
 }
 
 
@@ -141,6 +142,11 @@ class Many(NotebookCase):
         self.assertEqual(self.answer("axes"), list(FIGURES.values()))
         self.assertTrue(all(self.answer("labelled")))
         self.assertEqual(self.answer("histogram"), [len(self.good), len(self.ended) - len(self.good)])
+        for points, failed in zip(self.answer("scatter"), (False, True)):
+            runs = [run.summary for run in self.ended if run.has_failed == failed and "rss_peak_bytes" in run.summary]
+            expected = sorted((run["wall_seconds"], run["rss_peak_bytes"] / MIB) for run in runs)
+            for side in (0, 1):
+                self.assert_close(sorted(point[side] for point in points), sorted(pair[side] for pair in expected))
         fit = self.answer("drawn_fit")
         self.assertEqual((len(fit), fit[-1]), (len(self.peaks(self.good)), 100))
         size = self.answer("drawn_size")
