@@ -25,6 +25,7 @@ TABLE = [
     (["list"], "bpfmon-list/1", LISTED, False),
     (["list", "--hist"], "bpfmon-list-hist/1", {"metric": TEXT, "count": int, "absent": int, "scale": TEXT, "bins": LIST}, False),
     (["list", "--unusual"], "bpfmon-list-unusual/1", {"threshold": NUMBER, "judged": int, "runs": LIST}, True),
+    (["list", "--scatter"], "bpfmon-list-scatter/1", {"count": int, "absent": int, "x": OBJECT, "y": OBJECT, "cells": LIST}, True),
     (["list", "--trend"], "bpfmon-list-trend/1", {"metric": TEXT, "count": int, "enough": TRUTH, "changes": LIST, "revisions": LIST}, True),
     (["show", "1"], "bpfmon-show/1", SHOWN, True),
     (["show", "1", "--by", "phase"], "bpfmon-show/1", SHOWN | {"phases": LIST, "marks_left_out": int}, True),

@@ -2,6 +2,7 @@
 """Many runs together: distributions, what is unusual, and what changed, as Python works them out from the same runs;
 and the page of them."""
 
+import collections
 import contextlib
 import json
 import re
@@ -99,6 +100,55 @@ class Distributions(ManyCase):
         self.assert_refused(self.bpfmon("list", "--hist=wall,wall"), "--hist")
         self.assert_refused(self.bpfmon("list", "--hist", "--csv"), "csv")
         self.assert_refused(self.bpfmon("list", "--hist", "--columns", "id"), "--columns")
+
+
+class Scatter(ManyCase):
+    def test_each_cell_has_the_runs_with_both_values(self):
+        (said,) = self.objects("--name", "align", "--scatter=write_bytes,peak")
+        these = [one for one in self.made if one.name == "align"]
+        both = [(one.written, one.rss) for one in these if one.has_ended and one.rss]
+        self.assertEqual((said["count"], said["absent"]), (len(both), len(these) - len(both)))
+        self.assertEqual([said[side]["metric"] for side in "xy"], ["write_bytes", "rss_peak_bytes"])
+
+        def bin_of(side, value):
+            return max(i for i, one in enumerate(said[side]["bins"]) if one["from"] <= value)
+
+        expected = collections.Counter((bin_of("x", a), bin_of("y", b)) for a, b in both)
+        self.assertEqual({(one["x"], one["y"]): one["count"] for one in said["cells"]}, expected)
+
+    def test_the_text_fits_any_width_and_locale(self):
+        (said,) = self.objects("--scatter")
+        label = f"{said['count']:,} runs; {said['absent']:,} more"
+        for width in (24, 40, 80, 200):
+            for locale, shades, side in (("C", ".:+#@", "|"), ("C.UTF-8", "·░▒▓█", "│")):
+                text = self.text("--scatter", LC_ALL=locale, COLUMNS=str(width))
+                self.assertTrue(all(len(line) <= width for line in text.splitlines()), text)
+                self.assertIn(label, " ".join(text.split()))
+                rows = [line.partition(side)[2] for line in text.splitlines() if side in line]
+                self.assertLessEqual(set("".join(rows)), {" ", *shades})
+                self.assertGreater(len(set("".join(rows))), 2, text)
+                self.assertTrue(locale != "C" or text.isascii(), text)
+
+    def test_one_run_is_one_cell(self):
+        one = next(one for one in self.made if one.has_ended and one.rss)
+        self.change(f"DELETE FROM run WHERE id != {one.number}")
+        text = self.text("--scatter=cpu,peak")
+        self.assertEqual([line.partition("|")[2].strip() for line in text.splitlines() if "|" in line], ["."], text)
+        (said,) = self.objects("--scatter=cpu,peak")
+        self.assertEqual(said["cells"], [{"x": 0, "y": 0, "count": 1}])
+
+    def test_without_both_values_nothing_is_drawn(self):
+        self.change("UPDATE run SET rss_peak_bytes = NULL")
+        self.assertEqual(len(self.text("--scatter", COLUMNS="200").splitlines()), 1)
+        (said,) = self.objects("--scatter")
+        self.assertEqual((said["count"], said["absent"], said["cells"]), (0, COUNT, []))
+        self.assertEqual(self.text("--name", "none", "--scatter"), "no runs\n")
+
+    def test_it_is_of_two_metrics(self):
+        for words in ("wall", "wall,cpu,peak", "wall,wall"):
+            self.assert_refused(self.bpfmon("list", f"--scatter={words}"), "--scatter does not take")
+        self.assert_refused(self.bpfmon("list", "--scatter=wall,pek"), "--scatter does not take 'wall,pek'", "peak")
+        self.assert_refused(self.bpfmon("list", "--scatter", "--csv"), "csv")
 
 
 class Unusual(ManyCase):

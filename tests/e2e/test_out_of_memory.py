@@ -142,7 +142,7 @@ class Stores(SubcommandCase):
             self.sweep_over("list", *options)
 
     def test_many_runs(self):
-        for options in (["--hist"], ["--hist=minflt", "--json"], ["--unusual"], ["--unusual", "--json"], ["--name", "align", "--trend"], ["--name", "align", "--trend", "--json"]):
+        for options in (["--hist"], ["--hist=minflt", "--json"], ["--scatter"], ["--scatter", "--json"], ["--unusual"], ["--unusual", "--json"], ["--name", "align", "--trend"], ["--name", "align", "--trend", "--json"]):
             self.sweep_over("list", *options)
         self.sweep_over("report", "--many", "-o", "o")
 

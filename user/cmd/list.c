@@ -109,10 +109,11 @@ static void list_help(void)
 	puts("Usage: bpfmon list [OPTIONS] [WORD...]\n\n"
 	     "Lists the runs that were kept, of all hosts of the user, the newest first: those "
 	     "that\n"
-	     "have each WORD in their name, command or note, whatever its case. --hist, --unusual "
-	     "and\n"
-	     "--trend say something of all of them together instead. A METRIC is wall, peak, cpu,\n"
-	     "processes, or a key of a summary, as read_bytes.\n");
+	     "have each WORD in their name, command or note, whatever its case. --hist, "
+	     "--scatter,\n"
+	     "--unusual and --trend are about all of them together instead. A METRIC is wall, "
+	     "peak,\n"
+	     "cpu, processes, or a key of a summary, as read_bytes.\n");
 	options_print(&subcommand_list);
 	fputs("\nColumns, by their keys in JSON and CSV:", stdout);
 	for (size_t i = 0; run_column_key(i); i++)

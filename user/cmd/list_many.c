@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "cmd/option_values.h"
 #include "many/distribution.h"
+#include "many/scatter.h"
 #include "many/trend.h"
 #include "many/unusual.h"
 #include "view/terminal.h"
@@ -36,6 +37,14 @@ static int many_parse(struct many_options *o, enum many_what what, const char *t
 int many_hist_parse(void *options, const char *text)
 {
 	return many_parse(options, MANY_HIST, text ? text : "wall,peak,cpu");
+}
+
+int many_scatter_parse(void *options, const char *text)
+{
+	struct many_options *o = options;
+	int err = many_parse(o, MANY_SCATTER, text ? text : "wall,peak");
+
+	return !err && o->metrics.nr != 2 ? -EINVAL : err;
 }
 
 int many_unusual_parse(void *options, const char *text)
@@ -88,6 +97,7 @@ const char *many_metrics_guess(const char *list)
 /* clang-format off */
 const struct option_row many_rows[] = {
 	{ "hist", 0, "METRIC,...", true, "Histograms: wall, peak, cpu, or these", many_hist_parse, 0, GUARD_NONE },
+	{ "scatter", 0, "METRIC,METRIC", true, "A scatter of two: wall,peak, or these", many_scatter_parse, 0, GUARD_NONE },
 	{ "unusual", 0, "METRIC,...", true, "Those that failed or are far off in these", many_unusual_parse, 0, GUARD_NONE },
 	{ "trend", 0, "METRIC", true, "Since which git revision wall has changed", many_trend_parse, 0, GUARD_NONE },
 	{ "threshold", 0, "Z", false, "With --unusual: how far that is, as z (default 3.5)", many_threshold_parse, offsetof(struct many_options, threshold), GUARD_NONE },
@@ -142,6 +152,27 @@ static int hist_print(const struct many_values *v, enum print_format as)
 		err = hist_print_one(v, i, as);
 	if (err)
 		log_error("out of memory for the distribution of %zu runs", v->nr);
+	return err;
+}
+
+static int scatter_print(const struct many_values *v, enum print_format as)
+{
+	struct jsonw j = { 0 };
+	int err;
+
+	if (!v->nr && as == PRINT_TEXT) {
+		puts("no runs");
+		return 0;
+	}
+	if (as == PRINT_JSON) {
+		err = scatter_json(&j, v);
+		err = err ? err : jsonw_print(&j, stdout);
+		jsonw_done(&j);
+	} else {
+		err = scatter_draw(stdout, v, terminal_width(stdout), terminal_is_utf8());
+	}
+	if (err)
+		log_error("out of memory for the scatter of %zu runs", v->nr);
 	return err;
 }
 
@@ -233,6 +264,8 @@ int many_print(const struct many_options *o, enum print_format as, size_t limit,
 
 	if (!err && o->what == MANY_HIST)
 		err = hist_print(&v, as);
+	else if (!err && o->what == MANY_SCATTER)
+		err = scatter_print(&v, as);
 	else if (!err && o->what == MANY_TREND)
 		err = trend_print(&v, as, limit, s, all);
 	else if (!err)

@@ -8,7 +8,7 @@
 #include "cmd/stores.h"
 #include "many/values.h"
 
-enum many_what { MANY_NOTHING, MANY_HIST, MANY_UNUSUAL, MANY_TREND };
+enum many_what { MANY_NOTHING, MANY_HIST, MANY_SCATTER, MANY_UNUSUAL, MANY_TREND };
 
 struct many_options {
 	enum many_what what;         /* MANY_NOTHING: the table */
@@ -18,9 +18,10 @@ struct many_options {
 
 extern const struct option_row many_rows[];
 
-/* Of rows: the metrics of --hist and --unusual, for a struct many_options; NULL: the usual ones.
- * The last of these options holds. -EINVAL. */
+/* Of rows: the metrics of --hist, --scatter, --unusual and --trend, for a struct many_options;
+ * NULL: the usual ones. The last of these options holds. -EINVAL. */
 int many_hist_parse(void *options, const char *text);
+int many_scatter_parse(void *options, const char *text);
 int many_unusual_parse(void *options, const char *text);
 int many_trend_parse(void *options, const char *text);
 /* The name that is spelt most like the first of a list of metrics that is none; NULL. */

@@ -79,8 +79,9 @@ const char *value_guess(const struct option_row *row, const char *text)
 		return metric_guess(text);
 	if (row->parse == list_columns_parse)
 		return columns_guess(text);
-	if (row->parse == many_hist_parse || row->parse == many_unusual_parse ||
-	    row->parse == many_trend_parse || row->parse == report_many_parse)
+	if (row->parse == many_hist_parse || row->parse == many_scatter_parse ||
+	    row->parse == many_unusual_parse || row->parse == many_trend_parse ||
+	    row->parse == report_many_parse)
 		return many_metrics_guess(text);
 	if (row->parse == format_parse)
 		return output_format_guess(text);

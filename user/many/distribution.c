@@ -41,6 +41,20 @@ static void distribution_put(struct jsonw *j, const struct distribution *d, cons
 		jsonw_null(j, key);
 }
 
+void distribution_json_bins(struct jsonw *j, const struct distribution *d)
+{
+	jsonw_string(j, "scale", d->bins.is_log ? "log" : "linear");
+	jsonw_array(j, "bins");
+	for (size_t i = 0; i < d->bins.nr; i++) {
+		jsonw_object(j, NULL);
+		jsonw_double(j, "from", d->bins.list[i].from);
+		jsonw_double(j, "to", d->bins.list[i].to);
+		jsonw_uint(j, "count", d->bins.list[i].count);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
 void distribution_json(struct jsonw *j, const struct distribution *d)
 {
 	jsonw_object(j, NULL);
@@ -54,16 +68,7 @@ void distribution_json(struct jsonw *j, const struct distribution *d)
 	distribution_put(j, d, "q3", d->q3);
 	distribution_put(j, d, "p95", d->p95);
 	distribution_put(j, d, "max", d->most);
-	jsonw_string(j, "scale", d->bins.is_log ? "log" : "linear");
-	jsonw_array(j, "bins");
-	for (size_t i = 0; i < d->bins.nr; i++) {
-		jsonw_object(j, NULL);
-		jsonw_double(j, "from", d->bins.list[i].from);
-		jsonw_double(j, "to", d->bins.list[i].to);
-		jsonw_uint(j, "count", d->bins.list[i].count);
-		jsonw_object_end(j);
-	}
-	jsonw_array_end(j);
+	distribution_json_bins(j, d);
 	jsonw_object_end(j);
 	jsonw_newline(j);
 }

@@ -27,5 +27,7 @@ void distribution_put_figures(struct buffer *t, const struct distribution *d);
 int distribution_draw(FILE *f, const struct distribution *d, size_t width, bool is_utf8);
 /* One object, in a line of its own; docs/MANY.md describes it. */
 void distribution_json(struct jsonw *j, const struct distribution *d);
+/* The members "scale" and "bins" of it. */
+void distribution_json_bins(struct jsonw *j, const struct distribution *d);
 
 #endif
