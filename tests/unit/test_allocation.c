@@ -11,7 +11,8 @@
 #include <math.h>
 
 #define RUNS 1000
-#define GRID 5000
+#define GRID 3000
+#define GRID_RANGE 4000.0 /* the least request is that part of the largest peak */
 
 /* Numbers in (0, 1), the same each time. */
 static double draw(uint64_t *state)
@@ -40,6 +41,12 @@ static double bimodal(uint64_t *s)
 static double long_tail(uint64_t *s)
 {
 	return 200 * exp(0.9 * draw_normal(s));
+}
+
+/* Five runs of a thousand need a thousand times as much. */
+static double wide(uint64_t *s)
+{
+	return draw(s) < 0.995 ? 1 + 0.3 * draw(s) : 1000 + 600 * draw(s);
 }
 
 static double growing(uint64_t *s)
@@ -99,8 +106,10 @@ static void check_against_replay(double (*peak)(uint64_t *), const struct node *
 		best = (struct outcome){ INFINITY, INFINITY, 0 };
 		runs_make(runs, peak, seed);
 		assert_int_equal(needs_open(&n, runs, RUNS), 0);
-		for (int i = 1; i <= GRID; i++) {
-			one = replay(runs, n.all[RUNS - 1].peak * i / GRID, node);
+		for (int i = 1; i <= GRID; i++) { /* the same ratio from one to the next */
+			one = replay(runs,
+				     n.all[RUNS - 1].peak * pow(GRID_RANGE, (double)i / GRID - 1),
+				     node);
 			best.held = fmin(best.held, one.held);
 			best.node_time = fmin(best.node_time, one.node_time);
 		}
@@ -120,7 +129,7 @@ static void check_against_replay(double (*peak)(uint64_t *), const struct node *
 
 static void on_any_distribution_no_request_is_better(void **state)
 {
-	static double (*const peaks[])(uint64_t *) = { normal, bimodal, long_tail, growing };
+	static double (*const peaks[])(uint64_t *) = { normal, bimodal, long_tail, growing, wide };
 	static const struct node nodes[] = { { 64000, 0 }, { 64000, 16 }, { 5000, 4 } };
 
 	(void)state;
@@ -163,19 +172,29 @@ static void a_rare_large_run_is_started_again(void **state)
 	needs_done(&n);
 }
 
-static void percentiles_are_those_of_runs(void **state)
+static void all_start_again_where_none_fits_at_first(void **state)
 {
-	struct need runs[100];
+	const struct need runs[] = { { 100, 1 }, { 150, 1 } };
 	struct needs n;
 
 	(void)state;
-	for (int i = 0; i < 100; i++)
-		runs[i] = (struct need){ 100 - i, 1 };
-	assert_int_equal(needs_open(&n, runs, 100), 0);
-	assert_true(needs_percentile(&n, 0.5) == 50);
-	assert_true(needs_percentile(&n, 0.95) == 95);
-	assert_true(needs_percentile(&n, 1) == 100);
-	assert_true(needs_percentile(&n, 0.001) == 1);
+	assert_int_equal(needs_open(&n, runs, 2), 0);
+	assert_true(needs_try(&n, 40, NULL).retried == 1);
+	assert_true(needs_try(&n, 100, NULL).retried == 0.5);
+	needs_done(&n);
+}
+
+static void a_request_above_a_node_is_all_of_it(void **state)
+{
+	const struct need runs[] = { { 100, 1 }, { 150, 1 } };
+	const struct node node = { 120, 0 };
+	struct allocation a;
+	struct needs n;
+
+	(void)state;
+	assert_int_equal(needs_open(&n, runs, 2), 0);
+	a = needs_try(&n, 150, &node);
+	assert_true(a.request == 120 && a.held == 240 && a.retried == 0);
 	needs_done(&n);
 }
 
@@ -185,7 +204,8 @@ int main(void)
 		cmocka_unit_test(on_any_distribution_no_request_is_better),
 		cmocka_unit_test(of_runs_that_are_alike_it_is_what_they_need),
 		cmocka_unit_test(a_rare_large_run_is_started_again),
-		cmocka_unit_test(percentiles_are_those_of_runs),
+		cmocka_unit_test(all_start_again_where_none_fits_at_first),
+		cmocka_unit_test(a_request_above_a_node_is_all_of_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define CANDIDATES 4096 /* peaks that are tried; of more runs these percentiles */
-#define HALVINGS 8      /* the best first request is not below a 256th of a peak */
 
 static int need_order(const void *a, const void *b)
 {
@@ -69,10 +68,13 @@ static double node_share(const struct node *node, double request)
 
 struct allocation needs_try(const struct needs *n, double request, const struct node *node)
 {
-	struct allocation a = { .request = request };
-	size_t done = 0, within;
-	double now = request;
+	const double first = node && request > node->capacity ? node->capacity : request;
+	struct allocation a = { .request = first };
+	size_t done = 0, within = needs_within(n, first);
+	double now = first;
 
+	if (!node || first < node->capacity)
+		a.retried = (double)(n->nr - within) / (double)n->nr;
 	/* each attempt is of all runs that have not come to their end */
 	for (; done < n->nr; done = within, now *= 2) {
 		const double time = n->times[n->nr] - n->times[done];
@@ -85,8 +87,6 @@ struct allocation needs_try(const struct needs *n, double request, const struct 
 		a.held += now * time;
 		if (node)
 			a.node_time += node_share(node, now) * time / (double)n->nr;
-		if (!done)
-			a.retried = (double)(n->nr - within) / (double)n->nr;
 		if (within == n->nr)
 			break;
 	}
@@ -106,7 +106,8 @@ static bool takes_less(const struct allocation *a, const struct allocation *b)
 
 /*
  * Between two requests with which other runs succeed, be it at a later attempt, the smaller one is
- * better: so the best one is a peak, or a half of one, or a quarter, ...
+ * better: so the best one is a peak, or a half of one, or a quarter, ... One below all peaks is an
+ * attempt for nothing before that with twice as much.
  */
 static struct allocation needs_best(const struct needs *n, const struct node *node,
 				    bool (*is_better)(const struct allocation *,
@@ -118,7 +119,7 @@ static struct allocation needs_best(const struct needs *n, const struct node *no
 	for (size_t i = 1; i <= nr; i++) {
 		double request = n->all[i * n->nr / nr - 1].peak;
 
-		for (int halving = 0; halving <= HALVINGS; halving++, request /= 2) {
+		for (; request >= n->all[0].peak; request /= 2) {
 			one = needs_try(n, request, node);
 			if (is_better(&one, &best))
 				best = one;
@@ -135,12 +136,4 @@ struct allocation needs_least_waste(const struct needs *n, const struct node *no
 struct allocation needs_most_runs(const struct needs *n, const struct node *node)
 {
 	return needs_best(n, node, takes_less);
-}
-
-double needs_percentile(const struct needs *n, double of)
-{
-	const double place = ceil(of * (double)n->nr);
-	const size_t i = place < 1 ? 1 : (size_t)place;
-
-	return n->all[(i < n->nr ? i : n->nr) - 1].peak;
 }

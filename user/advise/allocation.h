@@ -50,7 +50,5 @@ struct allocation needs_least_waste(const struct needs *n, const struct node *no
 /* The request with which nodes get through the most runs; of equal ones that which holds the least.
  */
 struct allocation needs_most_runs(const struct needs *n, const struct node *node);
-/* The smallest peak that the share @of (above 0, to 1) of the runs does not exceed. */
-double needs_percentile(const struct needs *n, double of);
 
 #endif
