@@ -3,7 +3,10 @@
 
 import json
 import math
+import re
 import socket
+import subprocess
+import textwrap
 
 from lib.runs import write_run
 from lib.store import StoreCase
@@ -30,9 +33,10 @@ class Advised(StoreCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
 
-    def print(self, *options):
+    def print(self, *options, warning=""):
         done = self.bpfmon("advise", *options)
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, f"^{warning}$")
         return done.stdout
 
 
@@ -54,7 +58,7 @@ class Requests(Advised):
             self.write(mib)
         self.assertAlmostEqual(self.advise()["covered"], math.pow(0.05, 1 / 3))
         text = self.print("--name", "align")
-        self.assertIn("3 runs tell little", text)
+        self.assertIn("3 runs are few", text)
         self.assertIn("chance of 1 in 4", text)
         self.assertIn("at least 36 %", text)
 
@@ -70,24 +74,89 @@ class Requests(Advised):
             self.write(100 + i % 5)
         for _ in range(5):
             self.write(3000)
-        least = self.advise("--node-memory", "4GiB")["least_waste"]
-        self.assertLess(least["rss_bytes"], 200 * MIB)
-        self.assertAlmostEqual(least["retried"], 0.05)
+        said = self.advise("--node-memory", "4GiB")
+        for best in (said["least_waste"], said["most_runs"]):
+            self.assertLess(best["rss_bytes"], 200 * MIB)
+            self.assertAlmostEqual(best["retried"], 0.05)
+
+    def test_runs_that_need_more_than_a_node_are_in_no_first_request(self):
+        for mib in [100] * 20 + [3000]:
+            self.write(mib)
+        said = self.advise("--node-memory", "1GiB")
+        self.assertEqual((said["too_large"], said["least_waste"]["rss_bytes"], said["most_runs"]["rss_bytes"]), (1, 100 * MIB, 100 * MIB))
+        self.assertIn("1 of the 21 runs needs more than such a node has", self.print("--node-memory", "1GiB"))
+        said = self.advise("--node-memory", "50MiB")
+        self.assertEqual((said["too_large"], "least_waste" in said, "most_runs" in said), (21, False, False))
+        self.assertIn("21 of the 21 runs need more", self.print("--node-memory", "50MiB"))
+
+    def test_a_request_as_printed_is_enough(self):
+        for kib in range(30):
+            self.write(1067 + kib / 10)
+        exact = self.advise()["least_waste"]["rss_bytes"]
+        text = self.print()
+        (printed,) = re.findall(r"least waste +([\d,]+) MiB", text)
+        self.assertGreaterEqual(int(printed.replace(",", "")) * MIB, exact)
+        self.assertIn(f"{math.ceil((1067 + 2.9) * 1.1):,} MiB", text)
+
+    def test_a_little_more_than_a_core_is_a_core(self):
+        for i in range(10):
+            self.write(100, cores=1.04, meta={"scheduler": {"SLURM_CPUS_ON_NODE": "1"}})
+        said = self.advise()
+        self.assertEqual((said["cores"]["request"], said["cores_requested"]["needed_more"]), (1, 0))
+        self.write(100, cores=1.06, meta={"scheduler": {"SLURM_CPUS_ON_NODE": "1"}})
+        said = self.advise()
+        self.assertEqual((said["cores"]["request"], said["cores_requested"]["needed_more"]), (2, 1))
+
+    def test_what_is_doubtful_of_the_runs_is_in_the_first_line(self):
+        self.write(100)
+        self.write(200, meta={"name": "sort"})
+        self.write(300, complete=False, losses={"tasks": 1})
+        said = self.advise()
+        self.assertEqual((said["runs"], said["incomplete"]), (3, 1))
+        self.assertEqual(self.print().splitlines()[0], "3 runs of different names, 1 of them incomplete")
+        self.assertEqual(self.print("--name", "sort").splitlines()[0], "sort: 1 run")
+
+    def test_runs_of_jobs_are_chosen_by_a_pattern(self):
+        for i in range(3):
+            self.write(100 + i, meta={"job": f"4711[{i}].server"})
+        self.write(900, meta={"job": "4712[0].server"})
+        self.assertEqual(self.advise("--job", "4711[*")["runs"], 3)
+        self.assertEqual(self.advise("--job", "4711[2].server")["rss_peak_bytes"]["largest"], 102 * MIB)
 
     def test_lines_for_schedulers_and_workflows(self):
         for mib in (100, 120, 110):
             self.write(mib, wall=600.0, cores=1.5, write_bytes=80 * MIB)
         self.advise()
+        few = r"bpfmon: warning: these lines are from only 3 runs: record more\n"
         self.assertEqual(
-            self.print("--for", "slurm"),
+            self.print("--for", "slurm", warning=few),
             "#SBATCH --mem=150M\n#SBATCH --cpus-per-task=2\n#SBATCH --time=00:13:00\n#SBATCH --tmp=100M\n",
         )
         self.assertEqual(
-            self.print("--for", "k8s"),
+            self.print("--for", "k8s", warning=few),
             "resources:\n  requests:\n    memory: 150Mi\n    cpu: 1500m\n    ephemeral-storage: 100Mi\n  limits:\n    memory: 150Mi\n",
         )
-        self.assertIn("memory = { 150.MB * (2 ** (task.attempt - 1)) }", self.print("--for", "nextflow"))
-        self.assertIn("mem_mb=lambda wildcards, attempt: 150 * 2 ** (attempt - 1)", self.print("--for", "snakemake"))
+        self.assertEqual(
+            self.print("--for", "nextflow", warning=few),
+            "cpus = 2\nmemory = { 120.MB * (2 ** (task.attempt - 1)) }\ntime = { 13.min * task.attempt }\n"
+            "errorStrategy = 'retry'\nmaxRetries = 1\ndisk = '100 MB'\n",
+        )
+        self.assertIn("[120.MB * (2 ** (task.attempt - 1)), 200.MB].min()", self.print("--for", "nextflow", "--node-memory", "200MiB", warning=few))
+
+    def test_snakemake_reads_its_lines_as_they_are_meant(self):
+        for mib in [100] * 40 + [3000]:
+            self.write(mib, wall=600.0, cores=1.5, write_bytes=80 * MIB)
+        self.advise()
+        for options, attempts, most in (([], 7, 105 * 64), (["--node-memory", "3100MiB"], 6, 3250)):
+            lines = self.print("--for", "snakemake", *options)
+            rule = f"rule a:\n    output: 'out'\n{textwrap.indent(lines, '    ')}    shell: 'echo {{threads}} {{resources.mem_mb}} {{resources.disk_mb}} >>tried; false'\n"
+            (self.dir / "Snakefile").write_text(rule)
+            (self.dir / "tried").unlink(missing_ok=True)
+            command = ["/usr/bin/snakemake", "--cores", "2", "-q"]
+            done = subprocess.run(command, cwd=self.dir, capture_output=True, text=True, timeout=120, check=False)
+            tried = [[int(number) for number in line.split()] for line in (self.dir / "tried").read_text().splitlines()]
+            # MB of Snakemake are of 10^6: 105 of them are the 100 MiB of most runs, 92 the 88 MiB written
+            self.assertEqual(tried, [[2, min(105 * 2**i, most), 93] for i in range(attempts)], done.stderr)
 
 
 class Sizes(Advised):
@@ -113,13 +182,39 @@ class Sizes(Advised):
         self.assertAlmostEqual(by_size["bytes_per_unit"], MIB / 10000)
         self.assertIn("bytes of the files that the command names", self.print())
 
-    def test_what_explains_nothing_is_not_told(self):
+    def test_what_explains_nothing_is_not_shown(self):
         for i in range(20):
             self.write(mib=100 + i % 2, tags={"lane": str(i // 2)})
         self.assertNotIn("by_size", self.advise())
         done = self.bpfmon("advise", "--by", "size", "--json")
         self.assertEqual(done.returncode, 0)
         self.assertIn("the tag 'size' explains nothing", done.stderr)
+
+
+    def test_what_chance_explains_of_few_runs_is_not_shown(self):
+        for memory, lane in zip((100, 110, 120, 130, 140), (1, 3, 2, 3, 4)):
+            self.write(mib=memory, tags={"lane": str(lane), "plate": str(memory % 7)})
+        self.assertGreater(self.advise("--by", "lane")["by_size"]["explained"], 0.5)
+        self.assertNotIn("by_size", self.advise())
+
+    def test_memory_that_shrinks_with_a_tag_is_shown_on_demand(self):
+        for i in range(1, 21):
+            self.write(mib=1000 - 40 * i, tags={"threads": str(i)})
+        self.assertNotIn("by_size", self.advise())
+        self.assertIn("by size: memory = 1.0 GiB - 40.0 MiB x threads", self.print("--by", "threads"))
+
+    def test_numbers_that_have_no_squares_explain_nothing(self):
+        for i in range(1, 11):
+            self.write(mib=100 + i, tags={"seed": f"{i}e200"})
+        self.assertNotIn("by_size", self.advise())
+
+    def test_names_and_tags_control_no_terminal(self):
+        for i in range(1, 11):
+            self.write(mib=100 * i, tags={"a\x1b[31mb\n": str(i)}, meta={"name": "\x1b[2J"})
+        self.assertIn("a\x1b[31mb\n", self.advise()["by_size"]["tag"])
+        text = self.print("--name", "\x1b[2J")
+        self.assertIn("x a?[31mb?\n", text)
+        self.assertNotIn("\x1b", text)
 
 
 class Use(Advised):
@@ -150,7 +245,9 @@ class Refusals(Advised):
     def test_what_cannot_be_advised_on(self):
         self.write(100, rss_peak_bytes=None)
         self.bpfmon("store", "merge", *self.files)
-        self.assert_refused(self.bpfmon("advise"), "of 1 runs", "bpfmon list")
+        self.assert_refused(self.bpfmon("advise"), "no run can be used of those that pass the filters (1)", "bpfmon list")
+        self.assert_refused(self.bpfmon("advise", "--name", "none"), "no run passes the filters")
+        self.assert_refused(self.bpfmon("advise", "--for", "slurm", "--by", "size"), "--for", "--by")
         self.assert_refused(self.bpfmon("advise", "--json", "--for", "slurm"), "--json", "--for")
         self.assert_refused(self.bpfmon("advise", "--for", "pbs"), "pbs")
         self.assert_refused(self.bpfmon("advise", "--node-memory", "many"), "many")

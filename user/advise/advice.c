@@ -56,9 +56,15 @@ static int allocations_find(struct advice *a, struct chosen *c)
 {
 	const struct node *node = a->node.capacity > 0 ? &a->node : NULL;
 	struct needs n;
-	int err = needs_open(&n, c->needs, c->nr);
+	size_t nr = 0;
+	int err;
 
-	if (err)
+	for (size_t i = 0; i < c->nr; i++)
+		if (!node || c->needs[i].peak <= node->capacity)
+			c->needs[nr++] = c->needs[i];
+	a->nr_too_large = c->nr - nr;
+	err = nr ? needs_open(&n, c->needs, nr) : 0;
+	if (err || !nr)
 		return err;
 	a->least_waste = needs_least_waste(&n, node);
 	a->most_runs = node ? needs_most_runs(&n, node) : a->least_waste;
@@ -71,7 +77,7 @@ static void requests_make(struct advice *a)
 	const double margin = a->nr < MANY ? MARGIN_OF_FEW : MARGIN;
 
 	a->memory_request = round_up((double)a->memory.largest * (1 + margin), MIB);
-	a->cores_request = (a->cores.p95 + 999) / 1000;
+	a->cores_request = (a->cores.p95 + 999 - CORES_NOISE) / 1000;
 	if (!a->cores_request)
 		a->cores_request = 1;
 	a->wall_request = round_up((double)a->wall.largest * (1 + WALL_MARGIN), MINUTE_NS);

@@ -11,7 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SIZE_TAG_BYTES 64
+#define SIZE_TAG_BYTES 256
+#define FEW_RUNS 10 /* below that little is known */
+/* Thousandths of a core that a program of one thread uses beside it: its shell, what starts it. */
+#define CORES_NOISE 50
 
 /* Of all runs, in the unit of each: bytes, thousandths of cores, ns. */
 struct spread {
@@ -26,10 +29,12 @@ struct use {
 };
 
 struct advice {
-	size_t nr;         /* runs that it is of: they have ended, and their values are known */
-	size_t nr_left;    /* that were left out: unfinished, or without values */
-	size_t nr_failed;  /* that are in it, though they ended with an error */
-	size_t nr_written; /* of which it is known what they have written; 0: of none */
+	size_t nr;            /* runs that it is of: they have ended, and their values are known */
+	size_t nr_left;       /* that were left out: unfinished, or without values */
+	size_t nr_failed;     /* that are in it, though they ended with an error */
+	size_t nr_incomplete; /* likewise, though something of them was lost */
+	bool has_names;       /* not all have the same */
+	size_t nr_written;    /* of which it is known what they have written; 0: of none */
 	struct spread memory, cores, wall, written;
 	uint64_t memory_request; /* enough for all of them, and some more */
 	uint64_t cores_request;  /* whole ones */
@@ -38,9 +43,11 @@ struct advice {
 	double covered; /* the share of all such runs that the largest is enough for, at least, with
 			   a certainty of 95 % */
 	struct use memory_use, cores_use;
-	/* Where a run that needs more is started again with twice the request: */
-	struct allocation least_waste, most_runs;
-	struct node node;      /* capacity 0: not known */
+	/* Where a run that needs more is started again with twice the request, of the runs that fit
+	 * into the node: */
+	struct allocation least_waste, most_runs; /* request 0: none fits */
+	struct node node;                         /* capacity 0: not known */
+	size_t nr_too_large;
 	bool has_size;         /* of the input: it explains the memory */
 	bool size_is_of_files; /* that the commands name; else of the tag */
 	char size_tag[SIZE_TAG_BYTES];

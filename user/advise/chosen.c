@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NS 1e9
 
@@ -16,6 +17,11 @@ void chosen_done(struct chosen *c)
 	free(c->values);
 	free(c->sizes);
 	free(c->needs);
+}
+
+static bool text_is_same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
 }
 
 static bool run_is_usable(const struct stored_run *r)
@@ -45,6 +51,8 @@ int chosen_open(struct chosen *c, const struct stored_runs *runs,
 			continue;
 		}
 		a->nr_failed += r->exit_code > 0 || r->signal > 0;
+		a->nr_incomplete += !r->is_complete;
+		a->has_names = a->has_names || (c->nr && !text_is_same(r->name, c->runs[0]->name));
 		c->runs[c->nr] = r;
 		c->requests[c->nr] = i < nr_requests ? &requests[i] : NULL;
 		c->needs[c->nr++] =

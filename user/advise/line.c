@@ -27,11 +27,11 @@ bool line_fit(struct line_fit *fit, const double *x, const double *y, size_t nr)
 		xy += (x[i] - mean_x) * (y[i] - mean_y);
 		yy += (y[i] - mean_y) * (y[i] - mean_y);
 	}
-	if (!(xx > 0))
+	if (!(xx > 0) || !isfinite(xx) || !isfinite(xy) || !isfinite(yy))
 		return false;
 	fit->slope = xy / xx;
 	fit->base = mean_y - fit->slope * mean_x;
-	fit->explained = yy > 0 ? xy * xy / (xx * yy) : 1;
+	fit->explained = yy > 0 ? fmin(xy / xx * (xy / yy), 1) : 1;
 	fit->above = 0;
 	for (size_t i = 0; i < nr; i++) {
 		residual = y[i] - fit->base - fit->slope * x[i];

@@ -12,7 +12,8 @@ struct line_fit {
 	double above;       /* the most that any point is above the line */
 };
 
-/* The line of least squares. False: all have the same x, or fewer than three points. */
+/* The line of least squares. False: all have the same x, fewer than three points, or numbers whose
+ * squares are too large. */
 bool line_fit(struct line_fit *fit, const double *x, const double *y, size_t nr);
 
 #endif

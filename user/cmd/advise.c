@@ -71,6 +71,8 @@ static int advise_parse(void *options, int argc, char **argv)
 			return options_refuse("advise cannot search for", *word);
 	if (!err && o->as == PRINT_JSON && o->to)
 		return options_refuse("with --json there is no", "--for");
+	if (!err && o->size_tag && o->to)
+		return options_refuse("with --for there is no", "--by");
 	return err;
 }
 
@@ -125,17 +127,24 @@ static int advise_from(const struct advise_options *o, const struct stored_runs 
 	struct advice a;
 	int err = advice_make(&a, all, from);
 
+	if (err == -ENODATA && !all->nr) {
+		log_error("no run passes the filters; bpfmon list has all runs");
+		return err;
+	}
 	if (err == -ENODATA) {
-		log_error(
-			"of %zu runs that pass the filters none has ended and has its memory; see "
-			"bpfmon list with the same filters",
-			all->nr);
+		log_error("no run can be used of those that pass the filters (%zu): a run must "
+			  "have ended, and its memory, CPU time and duration be known; see bpfmon "
+			  "list with the same filters",
+			  all->nr);
 		return err;
 	}
 	if (!err && o->size_tag && !a.has_size)
-		log_warn("the tag '%s' explains nothing: it is to be a number in 5 runs, and not "
-			 "the same in all",
+		log_warn("the tag '%s' explains nothing: it must be a number in at least 5 runs, "
+			 "and not the same in all",
 			 o->size_tag);
+	if (!err && o->to && a.nr < FEW_RUNS)
+		log_warn("these lines are from only %zu run%s: record more", a.nr,
+			 a.nr == 1 ? "" : "s");
 	if (!err)
 		err = advice_show(o, &a);
 	if (err)

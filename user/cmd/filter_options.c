@@ -47,7 +47,7 @@ static int filter_state_parse(void *value, const char *text)
 const struct option_row filter_rows[] = {
 	{ "name", 0, "NAME", false, "Only runs of this name; * and ? stand for anything", text_parse, AT(name), GUARD_NONE },
 	{ "span", 0, "NAME", false, "Only runs with a span of this name; * and ? as above", text_parse, AT(span), GUARD_NONE },
-	{ "job", 0, "ID", false, "Only runs of this job", text_parse, AT(job), GUARD_NONE },
+	{ "job", 0, "ID", false, "Only runs of this job; * and ? as above", text_parse, AT(job), GUARD_NONE },
 	{ "tag", 0, "KEY[=VALUE]", false, "Only runs with this tag; may be repeated", filter_tag_parse, 0, GUARD_NONE },
 	{ "command", 0, "TEXT", false, "Only runs with this text in their command", text_parse, AT(command), GUARD_NONE },
 	{ "search", 0, "WORD", false, "Only runs with it in name, command or note, in any case", filter_word_add, 0, GUARD_NONE },

@@ -15,7 +15,7 @@ static const char where_wanted[] =
 	" FROM run WHERE (?1 = 0 OR id = ?1)"
 	" AND (?2 IS NULL OR substr(uuid, 1, length(?2)) = ?2)"
 	" AND (?3 IS NULL OR name GLOB ?3) AND (?4 IS NULL OR host GLOB ?4)"
-	" AND (?5 IS NULL OR job = ?5) AND (?6 IS NULL OR user = ?6)"
+	" AND (?5 IS NULL OR job GLOB ?5) AND (?6 IS NULL OR user = ?6)"
 	" AND (?7 IS NULL OR instr(command, ?7)) AND start_time_ns >= ?8"
 	" AND (?9 IS NULL OR name = ?9) AND (?11 IS NULL OR uid = ?11)";
 /* The names alone are read, which are an index of their own. */
@@ -61,7 +61,7 @@ static int filter_bind(sqlite3_stmt *s, const struct run_filter *f)
 		filter_bind_text(s, 2, f->uuid),
 		filter_bind_pattern(s, 3, f->name),
 		filter_bind_pattern(s, 4, f->host),
-		filter_bind_text(s, 5, f->job),
+		filter_bind_pattern(s, 5, f->job),
 		filter_bind_text(s, 6, f->user),
 		filter_bind_text(s, 7, f->command),
 		sqlite3_bind_int64(s, 8, (int64_t)f->since_ns),
