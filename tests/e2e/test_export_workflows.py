@@ -3,8 +3,11 @@
 
 import csv
 import io
+import json
+import pathlib
 import subprocess
 
+from lib.bpfmon import BPFMON, read_lines
 from lib.exports import ExportCase
 from lib.runs import write_run
 
@@ -46,6 +49,32 @@ class Snakemake(ExportCase):
         self.assertEqual(row["io_in"], f"{summary['read_bytes'] / MIB:.2f}")
         self.assertEqual(row["cpu_time"], f"{summary['cpu_seconds']:.2f}")
         self.assertAlmostEqual(float(row["mean_load"]), 100 * summary["cpu_seconds"] / summary["wall_seconds"], delta=0.01)
+
+    def test_memory_that_the_samples_of_a_short_run_missed_is_not_available(self):
+        path = self.dir / "short.jsonl"
+        command = ["python3", "-c", "b = bytearray(b'x' * 50_000_000)"]
+        subprocess.run([BPFMON, "-q", "--pss", "-i", "5", "-o", path, "--no-store", "--", *command], timeout=60, check=True)
+        row = self.rows(self.export(path, "snakemake").decode())[0]
+        peak = read_lines(path)[-1]["rss_peak_bytes"]
+        self.assertGreater(peak, 50_000_000)
+        self.assertEqual(row["max_rss"], f"{peak / MIB:.2f}")
+        self.assertTrue(row["max_vms"] == "NA" or float(row["max_vms"]) * MIB >= peak - MIB / 100, row)
+        for key in ("max_pss", "max_uss"):
+            self.assertTrue(row[key] == "NA" or float(row[key]) > 0, row)
+
+    def test_samples_that_cannot_be_the_peak_say_nothing(self):
+        line = {"kind": "sample", "time": 1763690000, "elapsed_seconds": 0, "rss_bytes": 16 << 10, "vms_bytes": 400 << 10, "pss_bytes": 0}
+        path = pathlib.Path(write_run(self.dir / "run.jsonl", wall_seconds=1, rss_peak_bytes=60 << 20))
+        head, end = path.read_text().splitlines()
+        path.write_text("\n".join([head, json.dumps(line), end, ""]))
+        (row,) = self.rows(self.export(path, "snakemake").decode())
+        self.assertEqual((row["max_rss"], row["max_vms"], row["max_pss"]), ("60.00", "NA", "NA"))
+        keys = dict(line.split("=") for line in self.export(path, "nextflow").decode().splitlines()[1:])
+        self.assertEqual((keys["rss"], keys["peak_rss"]), ("61440", "61440"))
+        self.assertNotIn("vmem", keys)
+        path.write_text("\n".join([head, json.dumps(line | {"vms_bytes": 70 << 20, "pss_bytes": 1 << 20}), end, ""]))
+        (row,) = self.rows(self.export(path, "snakemake").decode())
+        self.assertEqual((row["max_vms"], row["max_pss"]), ("70.00", "1.00"))
 
     def test_what_was_not_read_is_not_available(self):
         path = write_run(self.dir / "run.jsonl", wall_seconds=90061.5)

@@ -55,3 +55,25 @@ int extremes_find(struct extremes *x, const struct exporter *e)
 	*x = (struct extremes){ .cores.cpus = (unsigned)export_system_number(e, "cpus") };
 	return source_each(e->source, PART(LINE_SAMPLE), extremes_add_sample, x);
 }
+
+bool extremes_rss_peak(const struct extremes *x, const struct summary *s, uint64_t *bytes)
+{
+	if (s->has_rss_peak_exact)
+		*bytes = s->rss_peak_exact_bytes;
+	else if (s->has_rss_peak)
+		*bytes = s->rss_peak_bytes;
+	else
+		*bytes = x->max[M_rss];
+	return s->has_rss_peak_exact || s->has_rss_peak || metric_has(&x->have, M_rss);
+}
+
+bool extremes_have_memory(const struct extremes *x, const struct summary *s, enum metric_id id)
+{
+	uint64_t rss;
+
+	if (!metric_has(&x->have, id))
+		return false;
+	if (!extremes_rss_peak(x, s, &rss))
+		return true;
+	return x->max[id] >= (id == M_vms ? rss : rss > 0);
+}

@@ -22,6 +22,15 @@ struct extremes {
 
 /* Reads all samples. Errors are those of source_each(). */
 int extremes_find(struct extremes *x, const struct exporter *e);
+/* The peak of the run's resident memory: the exact one, else the bound of the summary, else the
+ * largest at a sample. False: none is known. */
+bool extremes_rss_peak(const struct extremes *x, const struct summary *s, uint64_t *bytes);
+/*
+ * Whether the largest value of a memory metric can stand for the run's: not where the samples have
+ * missed a short run, which held more resident than the largest virtual memory, or resident memory
+ * but no private one.
+ */
+bool extremes_have_memory(const struct extremes *x, const struct summary *s, enum metric_id id);
 /*
  * The mean of a gauge. A value is weighted by the time until the next sample: distances differ, as
  * a mark has a sample of its own, and the last sample has no time left. Only for a metric in

@@ -18,11 +18,10 @@ static void nextflow_put_total(struct exporter *e, const char *key, enum metric_
 		nextflow_put(e, key, e->total.total.value[id]);
 }
 
-static void nextflow_put_largest(struct exporter *e, const struct extremes *x, const char *key,
-				 enum metric_id id)
+static void nextflow_put_kib(struct exporter *e, const char *key, bool has, uint64_t bytes)
 {
-	if (metric_has(&x->have, id))
-		nextflow_put(e, key, (x->max[id] + KIB - 1) / KIB);
+	if (has)
+		nextflow_put(e, key, (bytes + KIB - 1) / KIB);
 }
 
 /* Tenths of a percent of one core, and of the machine's memory. */
@@ -43,18 +42,17 @@ static void nextflow_put_cpu(struct exporter *e)
 
 static void nextflow_put_memory(struct exporter *e, const struct extremes *x)
 {
-	const struct summary *s = &e->total;
 	const uint64_t memory = export_system_number(e, "memory_bytes");
-	const uint64_t peak = s->has_rss_peak_exact ? s->rss_peak_exact_bytes : s->rss_peak_bytes;
+	const bool has_vms = extremes_have_memory(x, &e->total, M_vms);
+	uint64_t rss;
+	const bool has_rss = extremes_rss_peak(x, &e->total, &rss);
 
-	if (metric_has(&x->have, M_rss) && memory)
-		nextflow_put(e, "%mem",
-			     (uint64_t)(1000.0 * (double)x->max[M_rss] / (double)memory + 0.5));
-	nextflow_put_largest(e, x, "vmem", M_vms);
-	nextflow_put_largest(e, x, "rss", M_rss);
-	nextflow_put_largest(e, x, "peak_vmem", M_vms);
-	if (s->has_rss_peak_exact || s->has_rss_peak)
-		nextflow_put(e, "peak_rss", (peak + KIB - 1) / KIB);
+	if (has_rss && memory)
+		nextflow_put(e, "%mem", (uint64_t)(1000.0 * (double)rss / (double)memory + 0.5));
+	nextflow_put_kib(e, "vmem", has_vms, x->max[M_vms]);
+	nextflow_put_kib(e, "rss", has_rss, rss);
+	nextflow_put_kib(e, "peak_vmem", has_vms, x->max[M_vms]);
+	nextflow_put_kib(e, "peak_rss", has_rss, rss);
 }
 
 static int nextflow_write(struct exporter *e)

@@ -107,10 +107,10 @@ static int prmon_write_samples(struct exporter *e)
 static uint64_t prmon_max(const struct exporter *e, const struct extremes *x, enum metric_id id)
 {
 	const struct summary *s = &e->total;
-	uint64_t max = x->max[id], known = 0;
+	uint64_t max = x->max[id], known = 0, rss;
 
-	if (id == M_rss && (s->has_rss_peak || s->has_rss_peak_exact))
-		known = s->has_rss_peak_exact ? s->rss_peak_exact_bytes : s->rss_peak_bytes;
+	if (id == M_rss && extremes_rss_peak(x, s, &rss))
+		known = rss;
 	else if (id == M_pss && s->has_pss_peak)
 		known = s->pss_peak_bytes;
 	else if (metric_get(id)->kind == KIND_COUNTER && sample_has(&s->total, id))

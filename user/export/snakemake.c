@@ -28,9 +28,9 @@ static void snakemake_put(struct buffer *t, bool has, double value)
 		buffer_puts(t, "\tNA");
 }
 
-static void snakemake_put_largest(struct buffer *t, const struct extremes *x, enum metric_id id)
+static void snakemake_put_largest(struct exporter *e, const struct extremes *x, enum metric_id id)
 {
-	snakemake_put(t, metric_has(&x->have, id), (double)x->max[id] / MB);
+	snakemake_put(&e->text, extremes_have_memory(x, &e->total, id), (double)x->max[id] / MB);
 }
 
 static void snakemake_put_total(struct buffer *t, const struct summary *s, enum metric_id id)
@@ -40,13 +40,13 @@ static void snakemake_put_total(struct buffer *t, const struct summary *s, enum 
 
 static void snakemake_put_memory(struct exporter *e, const struct extremes *x)
 {
-	const struct summary *s = &e->total;
-	const uint64_t rss = s->has_rss_peak_exact ? s->rss_peak_exact_bytes : s->rss_peak_bytes;
+	uint64_t rss;
+	bool has = extremes_rss_peak(x, &e->total, &rss);
 
-	snakemake_put(&e->text, s->has_rss_peak_exact || s->has_rss_peak, (double)rss / MB);
-	snakemake_put_largest(&e->text, x, M_vms);
-	snakemake_put_largest(&e->text, x, M_uss);
-	snakemake_put_largest(&e->text, x, M_pss);
+	snakemake_put(&e->text, has, (double)rss / MB);
+	snakemake_put_largest(e, x, M_vms);
+	snakemake_put_largest(e, x, M_uss);
+	snakemake_put_largest(e, x, M_pss);
 }
 
 /* Of the mean load 100 is one core. */
