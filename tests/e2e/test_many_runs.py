@@ -242,9 +242,18 @@ class Trend(ManyCase):
         self.assertEqual(self.trend("--name", "sort", "--trend=minflt")["metric"], "minflt")
 
     def test_of_few_runs_nothing_is_claimed(self):
-        self.change("DELETE FROM run WHERE id > 3 AND id < 1497")
+        self.change("DELETE FROM run WHERE id > 6 AND id < 1494")
         self.assertIn("too few runs to tell", self.text("--name", "align", "--trend"))
         self.assertEqual(self.trend("--name", "align", "--trend")["enough"], False)
+
+    def test_a_change_is_said_in_words_for_its_metric(self):
+        self.change("UPDATE run SET cpu_ns = wall_ns * 2, rss_peak_bytes = wall_ns / 100")
+        self.assertRegex(" ".join(self.text("--name", "align", "--trend=cpu").split()), r"it uses \d+ % more CPU time \(p=")
+        self.assertRegex(" ".join(self.text("--name", "align", "--trend=peak").split()), r"it needs \d+ % more memory \(p=")
+
+    def test_of_one_revision_nothing_can_have_changed(self):
+        self.change("UPDATE run_text SET meta = json_set(meta, '$.git.revision', 'abcdef')")
+        self.assertIn("all runs are of one revision", self.text("--name", "align", "--trend"))
 
     def test_runs_without_a_revision_are_counted(self):
         self.change("UPDATE run_text SET meta = json_remove(meta, '$.git')")
@@ -262,7 +271,7 @@ class Trend(ManyCase):
 
 class Page(ManyCase):
     def page(self, *words):
-        done = self.bpfmon("report", "--many", "-o", "-", *words)
+        done = self.bpfmon("report", "--many", "-o", "-", *words, env={"TZ": "UTC"})
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout
 
@@ -297,6 +306,18 @@ class Page(ManyCase):
         self.assertNotIn("<script", page)
         self.assertIn("default-src 'none'", page)
         self.assertNotRegex(page, r"https?://|src=|href=|@import|url\(")
+
+    def test_its_head_says_which_runs_it_is_of(self):
+        for words, head in (
+            ([], "all runs"),
+            (["--name", "sort", "--tag", "threads=4"], "runs, name sort, tag threads=4"),
+            (["--state", "failed"], "runs, failed"),
+            (["--since", "2000-01-01"], "runs, since 2000-01-01 00:00 UTC"),
+        ):
+            self.assertIn(f"<h1>{head}</h1>", self.page(*words))
+        one = next(one for one in self.made if one.has_ended)
+        self.change(f"DELETE FROM run WHERE id != {one.number}")
+        self.assertIn("<p>1 run, begun", self.page())
 
     def test_a_page_is_made_of_chosen_metrics_and_runs_only(self):
         self.assertEqual(len(self.pictures(self.page("--name", "sort"))), 6)

@@ -11,9 +11,11 @@
 
 #include "compare/stats.h"
 #include "many/bins.h"
+#include "many/edges.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MANY 5000
 
@@ -155,6 +157,34 @@ static void equal_values_are_one_bin(void **state)
 	assert_int_equal(b.nr, 0);
 }
 
+static void edges_of_values_that_are_close_look_apart(void **state)
+{
+	static const double centre[NR_UNITS] = {
+		[UNIT_NS] = 1, [UNIT_BYTES] = 3.22 * (1 << 30), [UNIT_MILLI] = 2, [UNIT_COUNT] = 1e6
+	};
+	static const enum metric_unit units[] = { UNIT_NS, UNIT_BYTES, UNIT_MILLI, UNIT_COUNT };
+	char text[NUMBER_BYTES], before[NUMBER_BYTES];
+	struct edge_style style;
+	uint64_t seed = 4;
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(units) / sizeof(*units); k++) {
+		for (size_t i = 0; i < 1000; i++)
+			values[i] = centre[units[k]] * (1 + 1e-4 * normal(&seed));
+		make(1000, units[k], 20);
+		style = edge_style_make(&b, units[k]);
+		assert_true(b.nr > 5);
+		for (size_t i = 1; i <= b.nr; i++)
+			assert_string_not_equal(edge_format(before, &style, bins_edge(&b, i - 1)),
+						edge_format(text, &style, bins_edge(&b, i)));
+	}
+	values[0] = 3e9;
+	make(1, UNIT_BYTES, 20);
+	style = edge_style_make(&b, UNIT_BYTES);
+	assert_string_equal(edge_format(text, &style, 3e9), number_format(before, UNIT_BYTES, 3e9));
+	assert_string_equal(edge_format(text, &style, 0), "0 B");
+}
+
 static void few_runs_have_few_bins(void **state)
 {
 	/* numpy: 3 bins */
@@ -176,6 +206,7 @@ int main(void)
 		cmocka_unit_test(what_is_spread_over_magnitudes_has_a_logarithmic_one),
 		cmocka_unit_test(one_that_went_astray_does_not_hide_the_others),
 		cmocka_unit_test(equal_values_are_one_bin),
+		cmocka_unit_test(edges_of_values_that_are_close_look_apart),
 		cmocka_unit_test(few_runs_have_few_bins),
 	};
 

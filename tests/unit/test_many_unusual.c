@@ -90,6 +90,27 @@ static void what_every_tenth_run_has_is_not_far(void **state)
 	assert_true(robust_z(&r, 500) > 10);
 }
 
+/* 88 % and 12 %: the tails decide, and it is the distance of normal values that they have. */
+static void two_kinds_of_input_are_not_far(void **state)
+{
+	double values[1000], near = 0;
+	struct robust r;
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(values); i++)
+		values[i] = i < 880 ? 97 + (double)(i % 7) : 260 + (double)(i % 80);
+	r = of(values, COUNT(values));
+	for (size_t i = 0; i < COUNT(values); i++)
+		near += fabs(robust_z(&r, values[i])) < 3.5;
+	assert_true(near == COUNT(values));
+	for (size_t i = 0; i < COUNT(values);
+	     i++) /* tails of the normal distribution, one value between */
+		values[i] = i < 150 ? 87.1845 : i < 850 ? 100 : 112.8155;
+	r = of(values, COUNT(values));
+	assert_false(r.is_log);
+	assert_true(fabs(r.scale - 10) < 1e-3);
+}
+
 static void zeros_do_not_hide_magnitudes(void **state)
 {
 	double values[MANY];
@@ -179,6 +200,7 @@ static void runs_are_unusual_among_those_of_their_name(void **state)
 
 		assert_true(at == 7 || at == 9 || at == 11 || at == 12 || at == 55);
 		assert_int_equal(u.list[i].has_failed, at == 9 || at == 12);
+		assert_int_equal(u.list[i].failure_is_unusual, at == 9 || at == 12);
 		assert_int_equal(u.list[i].nr_off, at != 9 && at != 12);
 		assert_true(!i || u.list[i].score <= u.list[i - 1].score);
 	}
@@ -209,6 +231,26 @@ static void of_few_runs_nothing_is_said(void **state)
 	release(&u, &v);
 }
 
+static void a_failure_is_found_where_a_metric_is_known_of_too_few(void **state)
+{
+	struct stored_runs all;
+	struct many_values v;
+	struct unusual u;
+
+	(void)state;
+	runs_make(&all);
+	for (size_t i = 0; i < MANY; i++)
+		runs[i].wall_ns = runs[i].rss_peak_bytes = -1;
+	runs[3].exit_code = 1;
+	find(&u, &v, &all);
+	assert_int_equal(u.judged, MANY);
+	assert_int_equal(u.few, 0);
+	assert_int_equal(u.lacking[0], 2);
+	assert_int_equal(u.nr, 1);
+	assert_int_equal(u.list[0].at, 3);
+	release(&u, &v);
+}
+
 static void what_most_do_is_not_unusual(void **state)
 {
 	struct stored_runs all;
@@ -219,8 +261,10 @@ static void what_most_do_is_not_unusual(void **state)
 	runs_make(&all);
 	for (size_t i = 0; i < 30; i++)
 		runs[i].exit_code = 1;
+	runs[2].wall_ns *= 100;
 	find(&u, &v, &all);
-	assert_int_equal(u.nr, 0);
+	assert_int_equal(u.nr, 1); /* that it failed is usual, how long it took is not */
+	assert_true(u.list[0].has_failed && !u.list[0].failure_is_unusual);
 	release(&u, &v);
 }
 
@@ -230,10 +274,12 @@ int main(void)
 		cmocka_unit_test(the_scale_is_the_median_deviation),
 		cmocka_unit_test(normal_values_have_their_standard_deviation),
 		cmocka_unit_test(what_every_tenth_run_has_is_not_far),
+		cmocka_unit_test(two_kinds_of_input_are_not_far),
 		cmocka_unit_test(zeros_do_not_hide_magnitudes),
 		cmocka_unit_test(of_equal_values_any_other_is_far),
 		cmocka_unit_test(runs_are_unusual_among_those_of_their_name),
 		cmocka_unit_test(of_few_runs_nothing_is_said),
+		cmocka_unit_test(a_failure_is_found_where_a_metric_is_known_of_too_few),
 		cmocka_unit_test(what_most_do_is_not_unusual),
 	};
 

@@ -6,6 +6,17 @@
 #include <errno.h>
 #include <string.h>
 
+static const char *const states[] = {
+	[ANY_STATE] = "any",          [ONLY_RUNNING] = "running",
+	[ONLY_FINISHED] = "finished", [ONLY_UNFINISHED] = "unfinished",
+	[ONLY_FAILED] = "failed",
+};
+
+const char *filter_state_word(enum state_filter state)
+{
+	return states[state];
+}
+
 static int filter_tag_parse(void *options, const char *text)
 {
 	struct filter_options *o = options;
@@ -28,12 +39,7 @@ int filter_word_add(void *options, const char *word)
 
 static int filter_state_parse(void *value, const char *text)
 {
-	static const char *const words[] = {
-		[ANY_STATE] = "any",          [ONLY_RUNNING] = "running",
-		[ONLY_FINISHED] = "finished", [ONLY_UNFINISHED] = "unfinished",
-		[ONLY_FAILED] = "failed",
-	};
-	int at = word_find(words, sizeof(words) / sizeof(*words), text);
+	int at = word_find(states, sizeof(states) / sizeof(*states), text);
 
 	if (at < 0)
 		return at;

@@ -21,6 +21,8 @@ extern const struct option_row filter_rows[];
 int filter_word_add(void *filter_options, const char *word);
 /* The filter with its tags; valid as long as @o. */
 struct run_filter filter_get(const struct filter_options *o);
+/* As --state takes it. */
+const char *filter_state_word(enum state_filter state);
 /* Whether any of the options was given. */
 bool filter_is_given(const struct filter_options *o);
 

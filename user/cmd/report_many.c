@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cmd/list_many.h"
 #include "many/page.h"
+#include "view/format.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,6 +48,7 @@ static void many_describe(char what[WHAT_BYTES], const struct run_filter *f)
 		{ "command", f->command }, { "host", f->host }, { "user", f->user },
 	};
 	size_t n = (size_t)snprintf(what, WHAT_BYTES, "runs"), before = n;
+	char since[MOMENT_BYTES];
 
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts) && n < WHAT_BYTES; i++)
 		if (parts[i].text)
@@ -56,6 +58,12 @@ static void many_describe(char what[WHAT_BYTES], const struct run_filter *f)
 		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", tag %s", f->tags[i]);
 	for (size_t i = 0; i < f->nr_words && n < WHAT_BYTES; i++)
 		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", with %s", f->words[i]);
+	if (f->state != ANY_STATE && n < WHAT_BYTES)
+		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", %s",
+				      filter_state_word(f->state));
+	if (f->since_ns && n < WHAT_BYTES)
+		n += (size_t)snprintf(what + n, WHAT_BYTES - n, ", since %s",
+				      format_moment(since, f->since_ns, false));
 	if (n == before)
 		snprintf(what, WHAT_BYTES, "all runs");
 }

@@ -13,7 +13,8 @@ struct bin {
 };
 
 struct bins {
-	bool is_log; /* edges are powers of two; what is 0 has a bin of its own */
+	bool is_log; /* edges are powers of two, also half and quarter ones; 0 has a bin of its own
+		      */
 	size_t nr;   /* 0: there are no values */
 	struct bin list[MOST_BINS + 1]; /* upwards; bins without a value between others are there */
 };

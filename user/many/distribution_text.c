@@ -2,7 +2,7 @@
 /* A distribution as a histogram for a terminal: a line for each bin. */
 #include "many/distribution.h"
 
-#include "compare/number.h"
+#include "many/edges.h"
 #include "view/format.h"
 
 #include <errno.h>
@@ -68,6 +68,7 @@ static size_t histogram_put_bar(FILE *f, double share, size_t columns, bool is_u
 
 int distribution_draw(FILE *f, const struct distribution *d, size_t width, bool is_utf8)
 {
+	const struct edge_style style = edge_style_make(&d->bins, d->unit);
 	char from[MOST_BINS + 1][NUMBER_BYTES], count[NUMBER_BYTES];
 	size_t label = 0, digits = 0, used, columns, most = 1;
 
@@ -76,7 +77,7 @@ int distribution_draw(FILE *f, const struct distribution *d, size_t width, bool 
 	for (size_t i = 0; i < d->bins.nr; i++) {
 		const struct bin *bin = &d->bins.list[i];
 
-		used = strlen(number_format(from[i], d->unit, bin->from));
+		used = strlen(edge_format(from[i], &style, bin->from));
 		label = used > label ? used : label;
 		used = strlen(format_count(count, bin->count));
 		digits = used > digits ? used : digits;

@@ -25,10 +25,12 @@ static const char head[] =
 	"body{font:15px/1.5 system-ui,sans-serif;color:var(--text);background:var(--page);"
 	"max-width:72rem;margin:1rem auto;padding:0 1rem}\n"
 	"h1{font-size:1.4rem;overflow-wrap:anywhere}h2{font-size:1.05rem;margin:1.5rem 0 0}\n"
-	"p{margin:.2rem 0;color:var(--soft)}svg{width:100%;height:auto;max-width:60rem}\n"
+	"p{margin:.2rem "
+	"0;color:var(--soft)}svg{width:100%;height:auto;min-width:38rem;max-width:60rem}\n"
 	"text{font:11px system-ui,sans-serif;fill:var(--soft)}.bar{fill:var(--bar)}"
 	".line{stroke:var(--line)}\n"
-	".bar:hover{opacity:.7}\n"
+	".bar:hover{opacity:.7}section{overflow-x:auto}\n"
+	"i{display:inline-block;width:.8em;height:.8em;margin:0 .4em 0 1em;background:var(--bar)}\n"
 	"</style>\n";
 
 static void many_page_put_head(FILE *f, const char *what, const struct stored_runs *all)
@@ -49,7 +51,7 @@ static void many_page_put_head(FILE *f, const char *what, const struct stored_ru
 	xml_write(f, what, WHAT_CHARACTERS);
 	fputs("</title></head>\n<body><h1>", f);
 	xml_write(f, what, WHAT_CHARACTERS);
-	fprintf(f, "</h1>\n<p>%s runs", format_count(a, all->nr));
+	fprintf(f, "</h1>\n<p>%s run%s", format_count(a, all->nr), all->nr == 1 ? "" : "s");
 	if (all->nr)
 		fprintf(f, ", begun from %s to %s; %s failed", format_moment(first, least, false),
 			format_moment(last, most, false), format_count(b, failed));

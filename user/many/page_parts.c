@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "many/page_parts.h"
 
-#include "compare/number.h"
+#include "many/edges.h"
 #include "many/plane.h"
 #include "view/format.h"
 
@@ -15,7 +15,8 @@
 #define PLANE 520.0 /* the height of the scatter, without its margins */
 #define MARGIN 90.0 /* the histograms at its edges */
 #define CELLS 160   /* of a side of the plane, at most */
-#define SHADES 6    /* a shade for each power of four */
+#define SHADES 6    /* at most; a shade for each power of four */
+#define PALEST 0.4  /* opacity of the first */
 #define LABELS 8    /* of an axis, about */
 
 /* A rectangle of the picture. */
@@ -32,17 +33,23 @@ static size_t bins_fullest(const struct bins *b)
 	return most;
 }
 
-/* The lower edge of bin @i, or the upper one of the last. */
-static double bins_edge(const struct bins *b, size_t i)
+/* "5.0 s to 6.0 s: 17 runs" */
+static void bin_put_title(FILE *f, const struct bin *bin, const struct edge_style *style)
 {
-	return i < b->nr ? b->list[i].from : b->list[b->nr - 1].to;
+	char text[NUMBER_BYTES];
+
+	fprintf(f, "<title>%s", edge_format(text, style, bin->from));
+	if (bin->to > bin->from)
+		fprintf(f, " to %s", edge_format(text, style, bin->to));
+	fprintf(f, ": %s run%s</title></rect>\n", format_count(text, bin->count),
+		bin->count == 1 ? "" : "s");
 }
 
 /* Bars in @box: upwards, or, where it @lies, to the right, the first at the bottom. */
 static void bars_put(FILE *f, const struct distribution *d, const struct box *box, bool lies)
 {
 	double most = (double)bins_fullest(&d->bins), nr = (double)d->bins.nr;
-	char from[NUMBER_BYTES], to[NUMBER_BYTES], count[NUMBER_BYTES];
+	const struct edge_style style = edge_style_make(&d->bins, d->unit);
 
 	for (size_t i = 0; i < d->bins.nr; i++) {
 		const struct bin *bin = &d->bins.list[i];
@@ -65,15 +72,14 @@ static void bars_put(FILE *f, const struct distribution *d, const struct box *bo
 				"height=\"%.1f\">",
 				box->x + at, box->y + box->height - length, fmax(thick - 1, 1),
 				length);
-		fprintf(f, "<title>%s to %s: %s runs</title></rect>\n",
-			number_format(from, d->unit, bin->from),
-			number_format(to, d->unit, bin->to), format_count(count, bin->count));
+		bin_put_title(f, bin, &style);
 	}
 }
 
 /* Labels at edges of bins, below @box or left of it. */
 static void axis_put(FILE *f, const struct distribution *d, const struct box *box, bool is_left)
 {
+	const struct edge_style style = edge_style_make(&d->bins, d->unit);
 	size_t step = (d->bins.nr + LABELS - 1) / LABELS;
 	double nr = (double)d->bins.nr;
 	char text[NUMBER_BYTES];
@@ -81,7 +87,7 @@ static void axis_put(FILE *f, const struct distribution *d, const struct box *bo
 	for (size_t i = 0; i <= d->bins.nr; i += step) {
 		double share = (double)i / nr;
 
-		number_format(text, d->unit, bins_edge(&d->bins, i));
+		edge_format(text, &style, bins_edge(&d->bins, i));
 		if (is_left)
 			fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
 				box->x - 6, box->y + box->height * (1 - share) + 4, text);
@@ -106,14 +112,29 @@ void many_draw_histogram(FILE *f, const struct distribution *d)
 		box.y + 6, format_count(most, bins_fullest(&d->bins)));
 }
 
+/* As many as the fullest cell has. */
+static unsigned plane_shades(const struct plane *p)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < p->x.cells * p->y.cells; i++)
+		most = p->count[i] > most ? p->count[i] : most;
+	return 1 + plane_shade(most, SHADES);
+}
+
+static double shade_opacity(unsigned shade, unsigned shades)
+{
+	return shades > 1 ? PALEST + (1 - PALEST) * shade / (shades - 1) : 1;
+}
+
 /* One path for the cells of each shade: a page stays small, and is drawn at once. */
-static void plane_put(FILE *f, const struct plane *p, const struct box *box)
+static void plane_put(FILE *f, const struct plane *p, const struct box *box, unsigned shades)
 {
 	double w = box->width / (double)p->x.cells, h = box->height / (double)p->y.cells;
 
-	for (unsigned shade = 0; shade < SHADES; shade++) {
+	for (unsigned shade = 0; shade < shades; shade++) {
 		fprintf(f, "<path class=\"bar\" opacity=\"%.2f\" d=\"",
-			0.3 + 0.7 * shade / (SHADES - 1));
+			shade_opacity(shade, shades));
 		for (size_t i = 0; i < p->x.cells * p->y.cells; i++) {
 			size_t row = i / p->x.cells, column = i % p->x.cells;
 			uint32_t count = plane_count(p, column, row);
@@ -127,15 +148,22 @@ static void plane_put(FILE *f, const struct plane *p, const struct box *box)
 	}
 }
 
-static void shades_put(FILE *f, size_t runs)
+static void shades_put(FILE *f, size_t runs, unsigned shades)
 {
-	char count[NUMBER_BYTES];
+	char count[FORMAT_BYTES];
+	unsigned from = 1;
 
-	fprintf(f, "<p>%s runs with both. A cell is the stronger the more runs are in it: ",
-		format_count(count, runs));
-	for (unsigned shade = 0, from = 1; shade < SHADES; shade++, from *= 4)
-		fprintf(f, "%s%u", shade ? ", " : "from ", from);
-	fputs(" on.</p>\n", f);
+	fprintf(f, "<p>%s run%s with both. Runs in a cell:", format_count(count, runs),
+		runs == 1 ? "" : "s");
+	for (unsigned shade = 0; shade < shades; shade++, from *= 4) {
+		fprintf(f, "%s<i style=\"opacity:%.2f\"></i>%u", shade ? "," : "",
+			shade_opacity(shade, shades), from);
+		if (shade + 1 < shades)
+			fprintf(f, " to %u", 4 * from - 1);
+		else
+			fputs(" or more", f);
+	}
+	fputs("</p>\n", f);
 }
 
 int many_draw_scatter(FILE *f, const struct many_values *v, size_t x_metric, size_t y_metric,
@@ -147,22 +175,28 @@ int many_draw_scatter(FILE *f, const struct many_values *v, size_t x_metric, siz
 	const struct plane_side right = { .bins = &x->bins, .metric = x_metric };
 	const struct plane_side up = { .bins = &y->bins, .metric = y_metric };
 	struct plane p;
+	unsigned shades;
 
 	if (plane_make(&p, v, right, up, CELLS, CELLS))
 		return -ENOMEM;
-	shades_put(f, p.nr);
+	shades = plane_shades(&p);
+	shades_put(f, p.nr, shades);
 	fprintf(f,
 		"<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s (to the right) and %s "
 		"(upwards)\">\n",
 		WIDTH, MARGIN + PLANE + 2 * BOTTOM, x->key, y->key);
 	bars_put(f, x, &above, false);
 	bars_put(f, y, &beside, true);
-	plane_put(f, &p, &box);
+	plane_put(f, &p, &box, shades);
 	axis_put(f, x, &box, false);
 	axis_put(f, y, &box, true);
 	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
 		box.x + box.width / 2, MARGIN + PLANE + 1.6 * BOTTOM, x->key);
-	fprintf(f, "<text x=\"6\" y=\"%.1f\">%s</text>\n</svg>\n", MARGIN - 8, y->key);
+	fprintf(f,
+		"<text transform=\"translate(12 %.1f)rotate(-90)\" "
+		"text-anchor=\"middle\">%s</text>\n"
+		"</svg>\n",
+		MARGIN + PLANE / 2, y->key);
 	plane_done(&p);
 	return 0;
 }

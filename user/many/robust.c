@@ -7,7 +7,7 @@
 
 #define SIGMA_OF_MEDIAN_DEVIATION 1.4826 /* 1 / the 0.75 quantile of the normal distribution */
 #define SIGMA_OF_MEAN_DEVIATION 1.2533   /* the root of pi / 2 */
-#define SIGMAS_BETWEEN_TAILS 3.29        /* from the 5th to the 95th percentile */
+#define SIGMAS_BETWEEN_TAILS 2.5631      /* from the 10th to the 90th percentile */
 #define SKEWED 0.1
 
 static bool values_are_skewed(const double *sorted, size_t n)

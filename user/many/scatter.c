@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "many/scatter.h"
 
-#include "compare/number.h"
 #include "many/distribution.h"
+#include "many/edges.h"
 #include "many/plane.h"
 #include "view/format.h"
 
@@ -30,16 +30,18 @@ static const struct scatter_style styles[] = {
 struct scatter {
 	struct distribution x, y;
 	struct plane plane;
+	struct edge_style x_style, y_style;
 	size_t label; /* columns of the labels of the rows */
 };
 
 static size_t scatter_label(const struct distribution *d)
 {
+	const struct edge_style style = edge_style_make(&d->bins, d->unit);
 	char text[NUMBER_BYTES];
 	size_t label = 0, used;
 
 	for (size_t i = 0; i < d->bins.nr; i++) {
-		used = strlen(number_format(text, d->unit, d->bins.list[i].from));
+		used = strlen(edge_format(text, &style, d->bins.list[i].from));
 		label = used > label ? used : label;
 	}
 	return label;
@@ -68,6 +70,8 @@ static int scatter_make(struct scatter *s, const struct many_values *v, size_t w
 	if (distribution_make(&s->x, v, x.metric,
 			      columns < MOST_BINS_SIDE ? columns : MOST_BINS_SIDE))
 		return -ENOMEM;
+	s->x_style = edge_style_make(&s->x.bins, s->x.unit);
+	s->y_style = edge_style_make(&s->y.bins, s->y.unit);
 	if (!s->x.nr || !s->y.nr)
 		return 0;
 	if (!width)
@@ -129,7 +133,7 @@ static void scatter_put_row(FILE *f, const struct scatter *s, size_t row,
 	size_t blanks = 0;
 
 	if (row % p->y.parts == 0)
-		number_format(text, s->y.unit, s->y.bins.list[row / p->y.parts].from);
+		edge_format(text, &s->y_style, s->y.bins.list[row / p->y.parts].from);
 	fprintf(f, "%*s%*s %s", INDENT, "", (int)s->label, text, style->side);
 	for (size_t column = 0; column < p->x.cells; column++) {
 		uint32_t count = plane_count(p, column, row);
@@ -156,7 +160,7 @@ static int scatter_put_axis(FILE *f, const struct scatter *s, const struct scatt
 			    (!column || column >= labels.used + 2); /* two blanks between */
 
 		if (fits) {
-			number_format(text, s->x.unit, s->x.bins.list[column / x->parts].from);
+			edge_format(text, &s->x_style, s->x.bins.list[column / x->parts].from);
 			fits = column + strlen(text) <= x->cells;
 		}
 		if (fits)

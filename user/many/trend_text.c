@@ -13,20 +13,17 @@
 
 #define SHORT_REVISION 10
 #define INDENT 4
-#define NARROW 70 /* columns: below that the table has no times */
+#define SEEN 0.0005 /* below that a change of the median is 0.0 % */
+#define NARROW 70   /* columns: below that the table has no times */
 
-/* What more or less of it means. */
-static void change_put_verb(struct buffer *t, const char *key)
-{
-	if (!strcmp(key, "wall_seconds"))
-		buffer_puts(t, "it takes");
-	else if (!strcmp(key, "cpu_seconds"))
-		buffer_puts(t, "it uses, of CPU time,");
-	else if (!strcmp(key, "rss_peak_bytes"))
-		buffer_puts(t, "it needs, of memory,");
-	else
-		buffer_printf(t, "%s is", key);
-}
+/* "it uses 12 % more CPU time" */
+static const struct {
+	const char *key, *verb, *noun;
+} meanings[] = {
+	{ "wall_seconds", "it takes", "" },
+	{ "cpu_seconds", "it uses", " CPU time" },
+	{ "rss_peak_bytes", "it needs", " memory" },
+};
 
 static double change_relative(double before, double after)
 {
@@ -42,8 +39,26 @@ static void change_put_size(struct buffer *t, double relative)
 	else if (relative > 9)
 		buffer_printf(t, "%.3g times as much", relative + 1);
 	else
-		buffer_printf(t, "%.*f %% %s", percent < 10 ? 1 : 0, percent,
-			      relative < 0 ? "less" : "more");
+		buffer_printf(t, "%.*f %% %s", percent < 10 || (percent > 99 && relative < 0),
+			      percent, relative < 0 ? "less" : "more");
+}
+
+static void change_put_meaning(struct buffer *t, const char *key, double relative)
+{
+	size_t at = 0;
+
+	while (at < sizeof(meanings) / sizeof(*meanings) && strcmp(meanings[at].key, key) != 0)
+		at++;
+	if (fabs(relative) < SEEN) {
+		buffer_printf(t, "%s is spread otherwise around the same median", key);
+	} else if (at == sizeof(meanings) / sizeof(*meanings) || isinf(relative)) {
+		buffer_printf(t, "%s is ", key);
+		change_put_size(t, relative);
+	} else {
+		buffer_printf(t, "%s ", meanings[at].verb);
+		change_put_size(t, relative);
+		buffer_puts(t, meanings[at].noun);
+	}
 }
 
 static int trend_change_put(FILE *f, const struct trend *t, const struct trend_change *c,
@@ -54,9 +69,7 @@ static int trend_change_put(FILE *f, const struct trend *t, const struct trend_c
 	int err;
 
 	buffer_printf(&line, "since %.*s ", SHORT_REVISION, t->list[c->revision].id);
-	change_put_verb(&line, t->key);
-	buffer_puts(&line, " ");
-	change_put_size(&line, change_relative(c->before, c->after));
+	change_put_meaning(&line, t->key, change_relative(c->before, c->after));
 	buffer_printf(&line, " (p=%.2g): %s in %s runs against %s in %s", c->p,
 		      number_format(a, t->unit, c->after), format_count(m, c->nr_after),
 		      number_format(b, t->unit, c->before), format_count(n, c->nr_before));
@@ -97,6 +110,8 @@ static int trend_put_verdict(FILE *f, const struct trend *t, size_t width)
 		return err;
 	if (t->is_enough)
 		snprintf(line, sizeof(line), "no change is more than noise (p=%.2g)", t->p);
+	else if (t->nr == 1)
+		snprintf(line, sizeof(line), "all runs are of one revision");
 	else
 		snprintf(line, sizeof(line), "too few runs to tell whether it has changed");
 	format_folded(f, line, width, INDENT);

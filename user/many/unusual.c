@@ -22,12 +22,13 @@ struct judged {
 	struct robust usual[MOST_METRICS]; /* nr below LEAST_RUNS: too few have the value */
 };
 
-static bool group_measure(struct judged *g, const struct unusual *u, double *scratch)
+/* False: too few of its runs ended well. */
+static bool group_measure(struct judged *g, struct unusual *u, double *scratch)
 {
-	bool is_enough = false;
-
 	for (size_t i = 0; i < g->nr; i++)
 		g->failed += stored_run_is(&u->all->runs[g->at[i]], ONLY_FAILED);
+	if (g->nr - g->failed < LEAST_RUNS)
+		return false;
 	for (size_t k = 0; k < u->values->metrics.nr; k++) {
 		size_t n = 0;
 
@@ -40,9 +41,9 @@ static bool group_measure(struct judged *g, const struct unusual *u, double *scr
 		}
 		if (n >= LEAST_RUNS)
 			robust_make(&g->usual[k], scratch, n);
-		is_enough |= n >= LEAST_RUNS;
+		u->lacking[k] += n < LEAST_RUNS;
 	}
-	return is_enough;
+	return true;
 }
 
 static bool value_is_off(const struct unusual *u, const struct robust *usual, size_t metric,
@@ -103,16 +104,18 @@ static int run_judge(struct unusual *u, const struct judged *g, size_t at)
 	struct off_value off[MOST_METRICS];
 	struct unusual_run run = {
 		.at = at,
-		.has_failed = failed && 2 * g->failed < g->nr,
+		.has_failed = failed,
+		.failure_is_unusual = failed && 2 * g->failed < g->nr,
 		.group_runs = g->nr,
 		.group_failed = g->failed,
 		.nr_off = run_measure(u, g, at, failed, off),
 	};
 	int err;
 
-	if (!run.nr_off && !run.has_failed)
+	if (!run.nr_off && !run.failure_is_unusual)
 		return 0;
-	run.score = fmax(run.nr_off ? fabs(off[0].z) : 0, run.has_failed ? u->threshold : 0);
+	run.score =
+		fmax(run.nr_off ? fabs(off[0].z) : 0, run.failure_is_unusual ? u->threshold : 0);
 	run.off = calloc(run.nr_off + 1, sizeof(*run.off));
 	if (!run.off)
 		return -ENOMEM;

@@ -22,7 +22,7 @@ struct off_value {
 
 struct unusual_run {
 	size_t at; /* in the list of runs */
-	bool has_failed;
+	bool has_failed, failure_is_unusual;
 	size_t group_runs, group_failed; /* runs of its group, and those that failed */
 	struct off_value *off;           /* owned; the farthest first */
 	size_t nr_off;
@@ -35,9 +35,10 @@ struct unusual {
 	struct unusual_run *list; /* owned; the highest score first, of equal ones the newest */
 	size_t nr, room;
 	double threshold;
-	size_t judged, groups;  /* runs that were compared, and the groups they are in */
-	size_t few, few_groups; /* of groups with fewer than LEAST_RUNS */
-	size_t going_on;        /* or cut off: not judged */
+	size_t judged, groups;        /* runs that were compared, and the groups they are in */
+	size_t few, few_groups;       /* of groups with fewer than LEAST_RUNS */
+	size_t lacking[MOST_METRICS]; /* judged groups of which fewer have the metric */
+	size_t going_on;              /* or cut off: not judged */
 };
 
 /*

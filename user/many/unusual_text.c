@@ -14,11 +14,22 @@
 #include <string.h>
 
 #define INDENT 4
-#define NAME_BYTES 40
+#define NAME_CHARACTERS 40
 
 static const char *plural_ending(size_t n)
 {
 	return n == 1 ? "" : "s";
+}
+
+/* 3.45, 1,200 */
+static void factor_put(struct buffer *t, double factor)
+{
+	char count[NUMBER_BYTES];
+
+	if (factor < 100)
+		buffer_printf(t, ", x %.3g", factor);
+	else
+		buffer_printf(t, ", x %s", number_format(count, UNIT_COUNT, round(factor)));
 }
 
 static void off_put(struct buffer *t, const struct unusual *u, const struct off_value *off)
@@ -29,11 +40,22 @@ static void off_put(struct buffer *t, const struct unusual *u, const struct off_
 	buffer_printf(t, "%s %s against %s", key.name, number_format(value, key.unit, off->value),
 		      number_format(median, key.unit, off->usual.median));
 	if (off->usual.median > 0)
-		buffer_printf(t, ", x %.3g", off->value / off->usual.median);
+		factor_put(t, off->value / off->usual.median);
 	if (isinf(off->z))
 		buffer_puts(t, " (all others are the same)");
 	else
 		buffer_printf(t, " (z %+.1f)", off->z);
+}
+
+/* Its beginning, in whole characters. */
+static void name_put(struct buffer *t, const char *name)
+{
+	const char *end = name;
+	bool is_control;
+
+	for (size_t n = 0; *end && n < NAME_CHARACTERS; n++)
+		end += text_character_bytes(end, &is_control);
+	buffer_printf(t, "%.*s%s", (int)(end - name), name, *end ? "..." : "");
 }
 
 static void failure_put(struct buffer *t, const struct unusual *u, const struct unusual_run *run)
@@ -55,9 +77,10 @@ static void unusual_put_line(struct buffer *t, const struct unusual *u,
 	const struct stored_run *r = &u->all->runs[run->at];
 	char ref[RUN_CELL_BYTES], moment[MOMENT_BYTES];
 
-	buffer_printf(t, "%*s  %s  %.*s: ", (int)id_width, run_ref_text(ref, r, sources),
-		      format_moment(moment, r->start_epoch_ns, false), NAME_BYTES,
-		      run_group_name(r));
+	buffer_printf(t, "%*s  %s  ", (int)id_width, run_ref_text(ref, r, sources),
+		      format_moment(moment, r->start_epoch_ns, false));
+	name_put(t, run_group_name(r));
+	buffer_puts(t, ": ");
 	if (run->has_failed)
 		failure_put(t, u, run);
 	for (size_t i = 0; i < run->nr_off; i++) {
@@ -71,7 +94,7 @@ static void unusual_put_line(struct buffer *t, const struct unusual *u,
 
 static void unusual_put_sums(FILE *f, const struct unusual *u, size_t width)
 {
-	char text[400], a[FORMAT_BYTES], b[FORMAT_BYTES];
+	char text[4000], a[FORMAT_BYTES], b[FORMAT_BYTES]; /* more than all metrics need */
 	size_t n = 0;
 
 	if (u->judged)
@@ -87,6 +110,12 @@ static void unusual_put_sums(FILE *f, const struct unusual *u, size_t width)
 			"ended well",
 			format_count(a, u->few), plural_ending(u->few), u->few_groups,
 			plural_ending(u->few_groups), LEAST_RUNS);
+	for (size_t k = 0; k < u->values->metrics.nr; k++)
+		if (u->lacking[k])
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+					      "; of %zu name%s too few runs have %s", u->lacking[k],
+					      plural_ending(u->lacking[k]),
+					      compare_key(u->values->metrics.key[k]).name);
 	if (u->going_on)
 		snprintf(text + n, sizeof(text) - n, "; %s ha%s not ended",
 			 format_count(a, u->going_on), u->going_on == 1 ? "s" : "ve");
@@ -148,6 +177,7 @@ static void unusual_run_json(struct jsonw *j, const struct unusual *u,
 	jsonw_string(j, "command", r->command);
 	jsonw_decimal(j, "start_time", r->start_epoch_ns / 1000, 6);
 	jsonw_bool(j, "failed", run->has_failed);
+	jsonw_bool(j, "failure_is_unusual", run->failure_is_unusual);
 	if (r->exit_code >= 0)
 		jsonw_int(j, "exit_code", r->exit_code);
 	if (r->signal >= 0)
