@@ -95,9 +95,34 @@ class Made(StoreCase):
 
     def test_the_text_has_the_neighbours(self):
         text = self.like(self.file("align"), "-k", "3", "--without-programs").splitlines()
-        self.assertRegex(text[0], r"align.jsonl: like align, as are [123] of the 3 nearest runs; near is up to \d\.\d\d$")
+        self.assertRegex(text[0], r"align.jsonl: like align \([123] of the 3 nearest runs\); near is up to \d\.\d\d$")
         self.assertEqual(text[2].split(), ["distance", "run", "kind", "wall", "command"])
         self.assertEqual(len(text), 9)
+
+    def test_a_kind_with_many_runs_does_not_make_the_others_unknown(self):
+        self.merge([kindruns.run(self.rng, "align", 1000 + i) for i in range(300)], "many.jsonl")
+        others = [made for made in self.made if made.meta["name"] != "align"]
+        said = [json.loads(self.like(made.meta["run"], "--json")) for made in others]
+        self.assertLess(sum(not one["near"] for one in said), len(others) / 5)
+        self.assertFalse(json.loads(self.like(self.file("stranger"), "--json"))["near"])
+
+    def test_programs_are_named_where_they_keep_it_from_the_nearest(self):
+        other = kindruns.run(self.rng, "align", 300)
+        other.summary["programs"][0]["exe"] = "/opt/bin/\x1b[2Jother"
+        path = self.dir / "other.jsonl"
+        write(path, [other])
+        self.assertIn("the nearest differs most in its programs (most in ?[2Jother against aligner), ", self.like(path))
+        self.assertNotIn("programs (", self.like(path, "--without-programs"))
+
+    def test_programs_with_the_same_beginning_are_one(self):
+        long = kindruns.run(self.rng, "align", 301)
+        share = long.summary["cpu_seconds"] / 2
+        beginning = "my_long_crate_name_abé"  # 23 bytes, and the next one is of two
+        long.summary["programs"] = [{"exe": f"/x/{beginning}{end}", "processes": 1, "cpu_seconds": share} for end in ("é1", "é2")]
+        path = self.dir / "long.jsonl"
+        write(path, [long])
+        said = json.loads(self.like(path, "--json"))
+        self.assertEqual(said["programs"], {beginning: 1})
 
     def test_a_run_is_not_compared_with_itself_as_a_file_either(self):
         path = self.dir / "own.jsonl"

@@ -7,9 +7,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define RUNS_OF_A_THRESHOLD 300 /* whose nearest of their kind is looked for, */
-#define RUNS_OF_A_KIND 1000     /* among so many */
-#define TIE 1e-3                /* a distance of 0 counts for no more than this one */
+#define RUNS_OF_A_THRESHOLD 300 /* of all kinds, whose nearest of their kind is looked for, */
+#define LEAST_OF_EACH 2         /* of each kind, however many kinds there are, */
+#define RUNS_OF_A_KIND 1000     /* among so many others */
+#define MOST_DISTANCES 3000
+#define TIE 1e-3 /* a distance of 0 counts for no more than this one */
 
 /* Keeps the list in order, up to @k. */
 static void neighbour_add(struct like_answer *a, size_t k, size_t at, double distance)
@@ -25,30 +27,59 @@ static void neighbour_add(struct like_answer *a, size_t k, size_t at, double dis
 	a->list[i] = (struct neighbour){ at, distance };
 }
 
-/* Infinite: there is none. */
-static double nearest_of_kind(const struct like_scale *s, const struct known_runs *known, size_t i,
-			      size_t from, size_t end)
+/* The runs of one kind, and how many of them there are. */
+struct kind_range {
+	size_t from, nr;
+};
+
+static struct kind_range kind_of(const struct known_runs *known, size_t at)
 {
-	size_t step = (end - from) / RUNS_OF_A_KIND + 1;
+	size_t from = at;
+
+	while (from && known->list[from - 1].nr_kind == known->list[at].nr_kind)
+		from--;
+	return (struct kind_range){ from, known_kind_end(known, from) - from };
+}
+
+/* How far the run @at is from the nearest of @others others of its kind. Infinite: there is none.
+ */
+static double nearest_of_kind(const struct like_scale *s, const struct known_runs *known,
+			      struct kind_range kind, size_t at, size_t others)
+{
+	size_t count = kind.nr - 1 < others ? kind.nr - 1 : others;
+	size_t step = count ? (kind.nr - 1) / count : 1;
 	double nearest = INFINITY;
 
-	for (size_t j = from; j < end; j += step)
-		if (j != i)
-			nearest = fmin(nearest, like_distance(s, &known->list[i].signature,
-							      &known->list[j].signature));
+	for (size_t n = 0; n < count; n++) { /* those that follow it, evenly, all the way around */
+		size_t j = kind.from + (at - kind.from + 1 + n * step) % kind.nr;
+
+		nearest = fmin(nearest, like_distance(s, &known->list[at].signature,
+						      &known->list[j].signature));
+	}
 	return nearest;
 }
 
-/* Runs evenly from all kinds that have two, each against the others of its kind. */
+/*
+ * Of each kind that has about as many runs as the one that is asked about, or more: as many runs of
+ * each, each with as many others of its kind. So neither a kind with many runs, which are near each
+ * other for that, nor the number of kinds decides what is near for one with few.
+ */
 static size_t distances_within(const struct like_scale *s, const struct known_runs *known,
-			       double *distances)
+			       size_t nr_kind, size_t of_each, double *distances)
 {
-	size_t step = known->nr / RUNS_OF_A_THRESHOLD + 1, nr = 0, next = 0;
+	size_t others = nr_kind < RUNS_OF_A_KIND ? nr_kind : RUNS_OF_A_KIND, nr = 0;
+	struct kind_range kind;
 
-	for (size_t from = 0, end; from < known->nr; from = end) {
-		end = known_kind_end(known, from);
-		for (; next < end; next += step) {
-			double d = nearest_of_kind(s, known, next, from, end);
+	for (size_t from = 0; from < known->nr; from += kind.nr) {
+		size_t count;
+
+		kind = kind_of(known, from);
+		count = kind.nr < of_each ? kind.nr : of_each;
+		if (kind.nr < 2 || kind.nr < nr_kind / 2)
+			continue;
+		for (size_t n = 0; n < count && nr < MOST_DISTANCES; n++) {
+			double d =
+				nearest_of_kind(s, known, kind, from + n * kind.nr / count, others);
 
 			if (isfinite(d))
 				distances[nr++] = d;
@@ -58,14 +89,15 @@ static size_t distances_within(const struct like_scale *s, const struct known_ru
 }
 
 static int threshold_make(struct like_answer *a, const struct like_scale *s,
-			  const struct known_runs *known)
+			  const struct known_runs *known, size_t nr_kind)
 {
-	double *distances = calloc(RUNS_OF_A_THRESHOLD + 1, sizeof(*distances));
-	size_t nr;
+	double *distances = calloc(MOST_DISTANCES, sizeof(*distances));
+	size_t of_each = known->nr_kinds ? RUNS_OF_A_THRESHOLD / known->nr_kinds : 0, nr;
 
 	if (!distances)
 		return -ENOMEM;
-	nr = distances_within(s, known, distances);
+	nr = distances_within(s, known, nr_kind, of_each > LEAST_OF_EACH ? of_each : LEAST_OF_EACH,
+			      distances);
 	if (nr) {
 		stats_sort(distances, nr);
 		a->threshold = stats_quantile(distances, nr, NEAR_SHARE);
@@ -76,10 +108,11 @@ static int threshold_make(struct like_answer *a, const struct like_scale *s,
 	return 0;
 }
 
-/* The kind of the nearest one, of those with the largest sum. */
-static void kind_choose(struct like_answer *a, const struct known_runs *known)
+/* The kind with the largest sum, of equal ones that of the nearest; returns one of its runs. */
+static size_t kind_choose(struct like_answer *a, const struct known_runs *known)
 {
 	double most = 0;
+	size_t at = 0;
 
 	for (size_t i = 0; i < a->nr; i++) {
 		const struct known_run *run = &known->list[a->list[i].at];
@@ -97,12 +130,15 @@ static void kind_choose(struct like_answer *a, const struct known_runs *known)
 		most = sum;
 		a->kind = run->kind;
 		a->agreeing = agreeing;
+		at = a->list[i].at;
 	}
+	return at;
 }
 
 int like_answer_make(struct like_answer *a, const struct like_scale *s,
 		     const struct known_runs *known, const struct signature *g, size_t k)
 {
+	size_t at;
 	int err;
 
 	*a = (struct like_answer){ 0 };
@@ -110,8 +146,8 @@ int like_answer_make(struct like_answer *a, const struct like_scale *s,
 		k = MAX_NEIGHBOURS;
 	for (size_t i = 0; k && i < known->nr; i++)
 		neighbour_add(a, k, i, like_distance(s, &known->list[i].signature, g));
-	err = threshold_make(a, s, known);
+	at = kind_choose(a, known);
+	err = threshold_make(a, s, known, a->nr ? kind_of(known, at).nr : 0);
 	a->is_near = a->nr && a->has_threshold && a->list[0].distance <= a->threshold;
-	kind_choose(a, known);
 	return err;
 }

@@ -6,7 +6,7 @@
 #include "like/scale.h"
 
 #define MAX_NEIGHBOURS 100
-#define NEAR_SHARE 0.95 /* of runs of known kinds that are near another of their kind */
+#define NEAR_SHARE 0.95 /* of known runs that are near one of as many others of their kind */
 
 struct neighbour {
 	size_t at; /* in the list of known runs */
@@ -16,7 +16,7 @@ struct neighbour {
 struct like_answer {
 	struct neighbour list[MAX_NEIGHBOURS]; /* the nearest first */
 	size_t nr;
-	bool has_threshold;  /* some kind has two runs */
+	bool has_threshold;  /* some kind has two runs, and about as many as that of the neighbours */
 	double threshold;    /* what is farther away is not near */
 	size_t nr_threshold; /* the distances that it is from */
 	bool is_near;        /* the nearest one is within it */

@@ -11,17 +11,33 @@
 
 #define LEAST_COMMAND 20
 #define DIFFERENCES 3
+#define MOST_DIGITS 6
+#define PROGRAMS NR_SIGNATURE_DIMENSIONS /* in the place of a dimension */
+#define PROGRAM_COLUMNS 24
 
 static const char *runs_word(size_t nr)
 {
 	return nr == 1 ? "run" : "runs";
 }
 
+/* As many as it takes to see that the nearest run is farther than that. */
+static int threshold_digits(const struct like_answer *a)
+{
+	char near[32], nearest[32];
+	int digits = 2;
+
+	do {
+		snprintf(near, sizeof(near), "%.*f", digits, a->threshold);
+		snprintf(nearest, sizeof(nearest), "%.*f", digits, a->list[0].distance);
+	} while (!strcmp(near, nearest) && digits++ < MOST_DIGITS);
+	return digits;
+}
+
 /* One line: what came out. */
 static void verdict_print(FILE *f, const struct like_shown *s)
 {
 	const struct like_answer *a = s->answer;
-	bool is_single = a->nr == 1;
+	int digits;
 
 	format_beginning(f, s->label, RUN_CELL_BYTES);
 	if (!a->nr) {
@@ -31,15 +47,15 @@ static void verdict_print(FILE *f, const struct like_shown *s)
 		      "has two runs\n",
 		      f);
 	} else if (!a->is_near) {
+		digits = threshold_digits(a);
 		fprintf(f,
-			": unknown: nothing is near: the nearest run is at %.2f, and near is up to "
-			"%.2f\n",
-			a->list[0].distance, a->threshold);
+			": unknown: nothing is near: the nearest run is at %.*f, and near is up to "
+			"%.*f\n",
+			digits, a->list[0].distance, digits, a->threshold);
 	} else {
 		fputs(": like ", f);
 		format_beginning(f, a->kind, RUN_CELL_BYTES);
-		fprintf(f, ", as %s %zu of the %zu nearest %s; near is up to %.2f\n",
-			is_single || a->agreeing == 1 ? "is" : "are", a->agreeing, a->nr,
+		fprintf(f, " (%zu of the %zu nearest %s); near is up to %.2f\n", a->agreeing, a->nr,
 			runs_word(a->nr), a->threshold);
 	}
 }
@@ -104,23 +120,43 @@ static double dimension_apart(const struct like_shown *s, const struct signature
 {
 	double apart;
 
+	if (d == PROGRAMS)
+		return s->scale->programs > 0 && s->signature->nr_programs && other->nr_programs
+			       ? (double)s->scale->programs * LARGEST_DIFFERENCE *
+					 like_programs_distance(s->signature, other)
+			       : 0;
 	if (!s->signature->has[d] || !other->has[d])
 		return 0;
 	apart = fabs((double)s->signature->milli[d] - other->milli[d]) / (double)s->scale->scale[d];
 	return (double)s->scale->weight[d] * fmin(apart, LARGEST_DIFFERENCE);
 }
 
-/* The dimensions that keep it from the nearest run. */
+static void difference_print(FILE *f, const struct like_shown *s, const struct signature *other,
+			     int d)
+{
+	if (d == PROGRAMS) {
+		fputs("its programs (most in ", f);
+		format_beginning(f, s->signature->program[0].name, PROGRAM_COLUMNS);
+		fputs(" against ", f);
+		format_beginning(f, other->program[0].name, PROGRAM_COLUMNS);
+		fputc(')', f);
+		return;
+	}
+	fprintf(f, "%s %.2f against %.2f", signature_dimension((enum signature_dimension)d)->key,
+		s->signature->milli[d] / 1e3, other->milli[d] / 1e3);
+}
+
+/* What keeps it from the nearest run. */
 static void differences_print(FILE *f, const struct like_shown *s)
 {
 	const struct signature *other = &s->known->list[s->answer->list[0].at].signature;
-	bool is_shown[NR_SIGNATURE_DIMENSIONS] = { false };
+	bool is_shown[NR_SIGNATURE_DIMENSIONS + 1] = { false };
 
 	for (int n = 0; n < DIFFERENCES; n++) {
 		double most = 0;
 		int at = -1;
 
-		for (int d = 0; d < NR_SIGNATURE_DIMENSIONS; d++) {
+		for (int d = 0; d <= PROGRAMS; d++) {
 			double apart = is_shown[d] ? 0 : dimension_apart(s, other, d);
 
 			if (apart > most) {
@@ -131,9 +167,8 @@ static void differences_print(FILE *f, const struct like_shown *s)
 		if (at < 0)
 			return;
 		is_shown[at] = true;
-		fprintf(f, "%s%s %.2f against %.2f", n ? ", " : "\nthe nearest differs most in ",
-			signature_dimension((enum signature_dimension)at)->key,
-			s->signature->milli[at] / 1e3, other->milli[at] / 1e3);
+		fputs(n ? ", " : "\nthe nearest differs most in ", f);
+		difference_print(f, s, other, at);
 	}
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "model/signature.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -122,9 +124,10 @@ static void signature_put_memory(struct signature *g, const struct summary *s,
 				      largest);
 }
 
-/* A program by its base name, with what it used: files of one name are one. */
+/* A program by its base name, as far as a signature has it, with what it used: files of one name
+ * are one. */
 struct used_program {
-	const char *name;
+	char name[SIGNATURE_NAME_BYTES];
 	double weight;
 };
 
@@ -142,11 +145,23 @@ static int used_order_weight(const void *x, const void *y)
 				      : strcmp(a->name, b->name);
 }
 
-static const char *program_base_name(const char *exe)
+/* Whole characters of its base name, as many as fit. */
+static void program_name_copy(char name[SIGNATURE_NAME_BYTES], const char *exe)
 {
 	const char *slash = strrchr(exe, '/');
+	size_t n = 0, length;
+	bool is_control;
 
-	return slash ? slash + 1 : exe;
+	if (slash)
+		exe = slash + 1;
+	while (exe[n]) {
+		length = text_character_bytes(exe + n, &is_control);
+		if (n + length >= SIGNATURE_NAME_BYTES)
+			break;
+		n += length;
+	}
+	memset(name, 0, SIGNATURE_NAME_BYTES);
+	memcpy(name, exe, n);
 }
 
 /* Those with a name, each once, the heaviest first. */
@@ -157,9 +172,11 @@ static size_t programs_gather(const struct summary *s, struct used_program *used
 	for (size_t i = 0; i < s->nr_programs; i++) {
 		const struct program *p = &s->programs[i];
 
-		if (!p->exe || !*program_base_name(p->exe))
+		if (!p->exe)
 			continue;
-		used[nr].name = program_base_name(p->exe);
+		program_name_copy(used[nr].name, p->exe);
+		if (!used[nr].name[0])
+			continue;
 		/* a process that used no time that was seen has run, too */
 		used[nr++].weight = (double)p->value[M_cpu] + (double)p->processes;
 	}
@@ -192,7 +209,7 @@ static void signature_put_programs(struct signature *g, const struct used_progra
 		p->milli = (int32_t)lround(1e3 * used[i].weight / sum);
 		if (!p->milli)
 			break;
-		snprintf(p->name, sizeof(p->name), "%s", used[i].name);
+		memcpy(p->name, used[i].name, sizeof(p->name));
 		g->nr_programs++;
 	}
 }
