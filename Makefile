@@ -178,7 +178,7 @@ install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -D -m 644 docs/completion/bpfmon.fish $(FISH_COMPLETION)
 	install -D -m 644 tools/c/bpfmon.h $(HEADER)
 	install -d $(PACKAGE)/bpfmon
-	install -m 644 tools/python/pyproject.toml $(PACKAGE)/
+	install -m 644 tools/python/pyproject.toml LICENSE $(PACKAGE)/
 	install -m 644 tools/python/bpfmon/*.py tools/python/bpfmon/py.typed $(PACKAGE)/bpfmon/
 	install -d $(DOC)
 	install -m 644 README.md LICENSE docs/*.md docs/*.svg docs/sudoers docs/agent.conf docs/bpfmon-1.schema.json tools/notebook/bpfmon.ipynb \

@@ -14,8 +14,9 @@ SOURCE = TOP / "tests" / "truth" / "insider.c"
 WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wundef -Werror -O2".split()
 C = "-Wstrict-prototypes -Wmissing-prototypes -Wc++-compat".split()
 CPP = ["-x", "c++", "-Wold-style-cast"]
-SAID = {"in_run": ["1"], "begin": ["1"], "within": ["2"], "overlap": ["-1"], "end": ["2", "1"], "mark": ["0"], "metric": ["0", "0"]}
-SAID |= {"line": ["0"], "infinite": ["-22"], "errno": ["123"]}
+SAID = {"in_run": ["1"], "begin": ["1"], "within": ["2"], "overlap": ["-1"], "end": ["2", "1"], "mark": ["0"], "metric": ["0"] * 4}
+METRICS = 5
+SAID |= {"line": ["0"], "infinite": ["-22"], "refused": ["-22", "-22"], "errno": ["123"]}
 OUTSIDE = {key: [("123" if key == "errno" else "0")] * len(values) for key, values in SAID.items()}
 
 
@@ -57,8 +58,9 @@ class Arrives(Case):
         self.assertEqual((by_id[1]["processes_total"], by_id[2]["processes_total"]), (2, 2))
         self.assertEqual([event["text"] for event in run.kind("event") if event["event"] == "mark"], ["half"])
         metrics = {line["name"]: (line["tags"], line["fields"]) for line in run.kind("metric")}
-        self.assertEqual(metrics, {"mark, loss": ({}, {"value": -0.0625}), "tiny": ({}, {"value": 1e-300}), "queue": ({"kind": "a"}, {"length": 7})})
-        self.assertEqual(run.summary["pushed"], {"marks": 1, "metrics": 3, "dropped": 0, "refused": 0, "malformed": 0})
+        self.assertEqual(metrics, {"mark, loss": ({}, {"value": -0.0625}), "tiny": ({}, {"value": 1e-300}), "queue": ({"kind": "a"}, {"length": 7}),
+                                   "c d,x=1 v": ({}, {"value": 2}), "a/, b/": ({}, {"value": 3})})  # fmt: skip
+        self.assertEqual(run.summary["pushed"], {"marks": 1, "metrics": METRICS, "dropped": 0, "refused": 0, "malformed": 0})
         self.check_outside(program)
 
     def check_outside(self, program):
@@ -69,8 +71,10 @@ class Arrives(Case):
     def test_of_a_program_in_c(self):
         self.check(truth("insider"), set())
 
-    def test_and_by_the_socket_of_marks(self):
-        self.check(truth("insider"), set(), "--marks")
+    def test_marks_and_metrics_go_by_the_socket_of_marks_alone(self):
+        run = self.run_bpfmon(["env", "-u", "BPFMON_SPAN_SOCKET", truth("insider")], ["-q", "--marks"])
+        self.assertEqual(run.summary["pushed"], {"marks": 1, "metrics": METRICS, "dropped": 0, "refused": 0, "malformed": 0})
+        self.assertEqual(run.kind("span"), [])
 
     @unittest.skipUnless(os.path.exists("/usr/share/i18n/locales/de_DE"), "needs locales: tools/install-deps.sh python")
     def test_and_where_numbers_have_a_comma(self):
@@ -91,7 +95,7 @@ class Arrives(Case):
         run = self.run_bpfmon(["sh", "-c", 'echo "$BPFMON_SPAN_SOCKET"'], ["-q"])
         variables = {"BPFMON_SPAN_SOCKET": run.stdout.decode().strip(), "BPFMON_MARK_SOCKET": "/nowhere/x"}
         done = subprocess.run([truth("insider")], env=variables, capture_output=True, text=True, check=False)
-        self.assertEqual((done.returncode, said_in(done.stdout)), (0, OUTSIDE | {"in_run": ["1"], "infinite": ["-22"]}))
+        self.assertEqual((done.returncode, said_in(done.stdout)), (0, OUTSIDE | {"in_run": ["1"], "infinite": ["-22"], "refused": ["-22", "-22"]}))
 
     def test_it_is_installed_where_compilers_look(self):
         make("install", DESTDIR=self.dir, PREFIX="/usr")

@@ -4,6 +4,7 @@
 import json
 import os
 import signal
+from xml.etree import ElementTree
 
 from lib.account import AccountCase, ns
 from lib.bpfmon import truth
@@ -21,9 +22,26 @@ def test_children(number):
         _, status, usage = os.wait4(pid, 0)
         assert status == 0
         used.append([pid, usage.ru_utime + usage.ru_stime])
+    while number % 10 == 0 and time.process_time() - began < 0.02:
+        pass
     said = {{"children": used, "own": time.process_time() - began, "pid": os.getpid()}}
     with open(f"{{os.environ['SAID']}}/{{number}}", "w") as file:
         json.dump(said, file)
+"""
+# a hook around that of the plugin, as it is registered later
+CONFTEST = """
+import json, os, time, pytest
+
+class Around:
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item):
+        began = time.process_time()
+        yield
+        with open(f"{os.environ['SAID']}/around {item.nodeid.rpartition('/')[2]}", "w") as file:
+            json.dump(time.process_time() - began, file)
+
+def pytest_collection_modifyitems(config):
+    config.pluginmanager.register(Around())
 """
 LIMITED = """
 import subprocess, sys
@@ -36,6 +54,13 @@ def test_own():
     held = b"x" * (250 << 20)
 def test_after(): pass
 def test_fails(): assert 0
+def test_inner():
+    import bpfmon
+    with bpfmon.span("in the test"):
+        test_child()
+def test_both():
+    test_child()
+    assert 0
 """
 
 
@@ -55,7 +80,9 @@ class PluginCase(PackageCase, AccountCase):
 @needs("pytest")
 class Spans(PluginCase):
     def check(self, *words):
-        run = self.pytest("--bpfmon", *words, suite=SUITE)
+        (self.dir / "conftest.py").write_text(CONFTEST)
+        run = self.pytest("--bpfmon", "--junitxml=junit.xml", *words, suite=SUITE)
+        self.assertNotIn("<propert", (self.dir / "junit.xml").read_text())
         self.assertEqual(run.code, 0, run.text)
         self.assertIn(f"{TESTS} passed", run.text)
         spans = {span["name"]: span for span in run.kind("span")}
@@ -73,7 +100,9 @@ class Spans(PluginCase):
             for pid, used in said["children"]:
                 self.assert_cpu(by_pid[pid], used)
             within = sum(ns(seconds) for seconds in by_pid.values())
-            self.assertGreaterEqual(ns(span["cpu_seconds"]) - within, ns(said["own"]) - 5_000_000)
+            own = ns(span["cpu_seconds"]) - within
+            self.assertGreaterEqual(own, ns(said["own"]) - 5_000_000)
+            self.assertLessEqual(own, ns(run.said[f"around test_suite.py::test_children[{number}]"]) + 5_000_000)
             all_measured += within / 1e9
             all_witnessed += sum(used for _, used in said["children"])
         self.assert_cpu(all_measured, all_witnessed)
@@ -90,7 +119,7 @@ class Spans(PluginCase):
         self.assertEqual(len({span["pid"] for span in run.kind("span")}), 2)
 
     def test_without_the_option_there_are_none(self):
-        self.assertEqual(self.pytest(suite=LIMITED).kind("span"), [])
+        self.assertEqual(self.pytest(suite="def test_one(): pass\n").kind("span"), [])
 
     def test_outside_of_a_run_it_says_so_and_runs_the_tests(self):
         (self.dir / "test_suite.py").write_text("def test_one(): pass\n")
@@ -104,13 +133,16 @@ class Limit(PluginCase):
     def check(self, *words):
         run = self.pytest("--bpfmon-max-rss=200M", "--junitxml=junit.xml", *words, suite=LIMITED)
         self.assertEqual(run.code, 1, run.text)
-        self.assertIn("3 failed, 3 passed", run.text)
-        for name, least in (("child", 300), ("own", 250)):
+        self.assertIn("5 failed, 3 passed", run.text)
+        for name, least in (("child", 300), ("own", 250), ("inner", 300), ("both", 300)):
             held = self.held(run.text, f"test_suite.py::test_{name}")
             self.assertGreaterEqual(held, least << 20)
             self.assertLess(held, (least + 100) << 20)
-        self.assertEqual(run.text.count("(--bpfmon-max-rss)"), 2)
-        self.assertIn("(--bpfmon-max-rss)", (self.dir / "junit.xml").read_text())
+        self.assertEqual(run.text.count("(--bpfmon-max-rss)"), 4)
+        junit = (self.dir / "junit.xml").read_text()
+        entries = [case.get("name") for case in ElementTree.fromstring(junit).iter("testcase") if "--bpfmon-max-rss" in "".join(case.itertext())]
+        self.assertEqual(sorted(entries), ["test_child", "test_inner", "test_own"])  # that of test_both was written when it failed
+        self.assertNotIn("<propert", junit)
 
     def held(self, text, test):
         """The bytes in the message of a test, beside those in a shorter unit."""
@@ -128,9 +160,17 @@ class Limit(PluginCase):
         self.check("-n2")
 
     def test_none_fails_below_it(self):
-        run = self.pytest("--bpfmon-max-rss", "2GiB", "-k", "not fails", suite=LIMITED)
+        run = self.pytest("--bpfmon-max-rss", "2GiB", "-k", "not fails and not both", suite=LIMITED)
         self.assertEqual(run.code, 0, run.text)
-        self.assertIn("5 passed", run.text)
+        self.assertIn("6 passed", run.text)
+
+    def test_one_that_was_skipped_or_expected_to_fail_is_failed_once(self):
+        hold = "subprocess.run([sys.executable, '-c', 'held = b\"x\" * (300 << 20)'], check=True)"
+        suite = f"import pytest, subprocess, sys\ndef test_skips():\n {hold}\n pytest.skip()\n"
+        suite += f"@pytest.mark.xfail\ndef test_expected():\n {hold}\n assert 0\n"
+        run = self.pytest("--bpfmon-max-rss=200M", suite=suite)
+        self.assertEqual(run.code, 1, run.text)
+        self.assertRegex(run.text.splitlines()[-1], "=+ 2 failed in ")
 
     def test_a_process_that_outlives_its_test_does_not_hold_up_the_end(self):
         """Its span has no line yet, though two samples were taken; the test that failed is known by its own mark."""

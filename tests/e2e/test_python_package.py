@@ -59,7 +59,7 @@ class Spans(PackageCase):
         self.assertEqual((spans["in"]["parent"], spans["after"].get("parent")), (spans["out"]["id"], None))
         self.assertEqual(run.stderr, "")
 
-    def test_another_thread_has_none_at_the_same_time_and_is_told_so_once(self):
+    def test_another_thread_has_none_at_the_same_time_which_is_a_warning_once(self):
         run = self.within(
             "import bpfmon, threading\ndef work():\n with bpfmon.span('thread') as one: said.append((one.id, one.refused))\n"
             "said = []\ndef start():\n t = threading.Thread(target=work); t.start(); t.join()\n"
@@ -129,6 +129,68 @@ class Spans(PackageCase):
         self.assertIn("no span ''", run.stderr)
 
 
+    def test_static_and_class_methods_are_tracked_in_either_order(self):
+        run = self.within(
+            "import bpfmon\nclass A:\n @bpfmon.track\n @staticmethod\n def one(): return 1\n @staticmethod\n @bpfmon.track\n def two(): return 2\n"
+            " @bpfmon.track('three')\n @classmethod\n def three(cls): return cls.__name__\n"
+            "assert (A().one(), A.one(), A().two(), A().three(), A.three()) == (1, 1, 2, 'A', 'A')"
+        )
+        self.assertEqual(sorted(span["name"] for span in run.kind("span")), ["A.one", "A.one", "A.two", "three", "three"])
+
+    def test_texts_that_cannot_be_made_are_a_warning(self):
+        run = self.within(
+            "import bpfmon\nclass Bad:\n def __str__(self): raise ValueError('no text')\n"
+            "with bpfmon.span('x', a=Bad()) as one: assert one.id is None and 'no text' in one.refused\n"
+            "with bpfmon.span('y', **{'\\udc80': 1}): pass\nassert not bpfmon.mark(Bad()) and bpfmon.mark(5)"
+        )
+        self.assertEqual([span["name"] for span in run.kind("span")], ["y"])
+        self.assertIn("no span 'x': its name and tags are no text: no text", run.stderr)
+        self.assertIn("no mark: no text", run.stderr)
+
+    def test_a_default_timeout_of_the_job_is_not_that_of_its_spans(self):
+        run = self.within(
+            "import bpfmon, multiprocessing, socket\nsocket.setdefaulttimeout(0.001)\n"
+            "def work(n):\n for i in range(40):\n  with bpfmon.span('work') as one: assert one.id, one.refused\n"
+            "with multiprocessing.get_context('fork').Pool(8) as pool: pool.map(work, range(8), 1)"
+        )
+        self.assertEqual((len(run.kind("span")), run.stderr), (320, ""))
+
+    def test_a_span_that_cannot_be_ended_is_ended_later(self):
+        run = self.within(
+            "import bpfmon, logging, os, resource\nwith bpfmon.span('outer'):\n"
+            " with bpfmon.span('inner'):\n  resource.setrlimit(resource.RLIMIT_NOFILE, (3, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))\n"
+            " resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n with bpfmon.span('next'): pass\nwith bpfmon.span('after'): pass"
+        )
+        spans = self.spans(run)
+        self.assertEqual((spans["next"]["parent"], spans["after"].get("parent")), (spans["outer"]["id"], None))
+        self.assertLessEqual(spans["inner"]["end_time"], spans["next"]["start_time"])
+        self.assertIn("span 'inner' has not ended: cannot ask the run: Too many open files", run.stderr)
+
+    def test_a_span_whose_begin_is_interrupted_has_not_begun(self):
+        run = self.within(
+            "import bpfmon, os, signal, socket, time\ndef handler(*_): raise KeyboardInterrupt\nsignal.signal(signal.SIGUSR1, handler)\n"
+            "recv = socket.socket.recv\n"
+            "def interrupted(self, n):\n socket.socket.recv = recv\n os.kill(os.getpid(), signal.SIGUSR1)\n time.sleep(9)\n"
+            "with bpfmon.span('outer'):\n socket.socket.recv = interrupted\n try:\n  with bpfmon.span('inner'): assert 0\n"
+            " except KeyboardInterrupt: pass\n with bpfmon.span('next'): pass"
+        )
+        spans = self.spans(run)
+        self.assertEqual(spans["next"]["parent"], spans["outer"]["id"])
+        self.assertEqual(run.stderr, "")
+
+    def test_a_handler_of_logging_may_use_spans(self):
+        run = self.within(
+            "import bpfmon, logging, threading\nlock = threading.Lock()\n"
+            "class Handler(logging.Handler):\n def emit(self, record):\n  with bpfmon.span('emit'): pass\n"
+            "logging.getLogger('bpfmon').addHandler(Handler())\nlogging.getLogger('job').addHandler(Handler())\n"
+            "def warn():\n for i in range(200): logging.getLogger('job').warning('x')\n"
+            "def refuse():\n for i in range(200):\n  with bpfmon.span('', n=i): pass\n"
+            "threads = [threading.Thread(target=f, daemon=True) for f in (warn, refuse)]\n"
+            "for t in threads: t.start()\nfor t in threads:\n t.join(60)\n assert not t.is_alive()"
+        )
+        self.assertIn("emit", {span["name"] for span in run.kind("span")})
+
+
 class Pushes(PackageCase):
     SCRIPT = (
         "import bpfmon\nassert bpfmon.mark('half é')\n"
@@ -148,8 +210,34 @@ class Pushes(PackageCase):
     def test_marks_and_metrics_arrive(self):
         self.check()
 
-    def test_and_by_the_socket_of_marks(self):
+    def test_and_by_the_socket_of_marks_alone(self):
+        before, self.SCRIPT = self.SCRIPT, "import os\ndel os.environ['BPFMON_SPAN_SOCKET']\n" + self.SCRIPT
         self.check("--marks")
+        self.SCRIPT = before
+
+    def test_names_and_tags_that_no_line_can_hold_are_changed_or_refused(self):
+        run = self.within(
+            "import bpfmon\nassert bpfmon.metric('a\\\\', 1, tags={'path': 'C:\\\\tmp\\\\', 'b\\\\,': 'x\\ny\\0z'})\n"
+            "assert bpfmon.metric('c\\nd,x=1 v', 2) and bpfmon.metric(5, 3, step=None)\n"
+            "for name in ('', '#5'): assert not bpfmon.metric(name, 1)\n"
+            "assert not bpfmon.metric('e', 1, tags={'': 'x'}) and not bpfmon.mark('') and not bpfmon.metric('f', object())"
+        )
+        found = {line["name"]: (line["tags"], line["fields"]) for line in run.kind("metric")}
+        self.assertEqual(found, {"a/": ({"path": "C:\\tmp/", "b/,": "x y z"}, {"value": 1}), "c d,x=1 v": ({}, {"value": 2}), "5": ({}, {"value": 3})})
+        self.assertEqual(run.summary["pushed"]["malformed"], 0)
+        for said in ("no metric ''", "no metric '#5'", "no metric 'e'", "no metric 'f'", "no mark"):
+            self.assertIn(said, run.stderr)
+
+    def test_an_array_of_one_number_is_that_number(self):
+        run = self.within(
+            "import bpfmon\nclass Array:\n def __init__(self, v): self.v = v\n def __float__(self): return self.v\n"
+            " def __index__(self): raise TypeError('only integer scalar arrays')\nassert bpfmon.metric('loss', Array(0.5))"
+        )
+        self.assertEqual([line["fields"] for line in run.kind("metric")], [{"value": 0.5}])
+
+    def test_a_message_that_is_too_large_does_not_close_the_socket_of_marks(self):
+        run = self.within("import bpfmon\nassert not bpfmon.metric('x', 'y' * 300_000)\nbpfmon._address = None\nassert bpfmon.metric('x', 1)", "--marks")
+        self.assertEqual([line["fields"] for line in run.kind("metric")], [{"value": 1}])
 
     def test_more_than_that_socket_holds_arrive_all_the_same(self):
         run = self.within("import bpfmon\nfor i in range(600): assert bpfmon.mark(f'm{i}')", "--marks")
@@ -249,6 +337,22 @@ class Runs(PackageCase):
         self.package.run(["true"], options=["--no-store"])
         self.assertEqual(len(self.list()), 1)
 
+    def test_what_names_no_run_is_not_found(self):
+        self.package.run(["true"])
+        (self.dir / "text").write_text("no run\n")
+        for word in ("nothing", "4711", "--help"):
+            with self.assertRaises(self.package.RunNotFound):
+                self.package.load(word)
+        with self.assertRaises(self.package.BpfmonError) as caught:
+            self.package.load(str(self.dir / "text"))
+        self.assertNotIsInstance(caught.exception, self.package.RunNotFound)
+
+    def test_a_program_that_cannot_be_executed_is_missing(self):
+        self.package.PROGRAM = str(self.dir)
+        self.addCleanup(setattr, self.package, "PROGRAM", BPFMON)
+        with self.assertRaises(self.package.BpfmonMissing):
+            self.package.run(["true"])
+
     def test_run_of_a_command_that_fails(self):
         killed = self.package.run(["sh", "-c", "kill -9 $$"])
         self.assertEqual((killed.exit_code, killed.signal), (None, 9))
@@ -309,11 +413,14 @@ class Wheel(PackageCase):
         with zipfile.ZipFile(wheel) as file:
             file.extractall(self.dir / "installed")
         self.assertTrue((self.dir / "installed/bpfmon/py.typed").exists())
+        self.assertTrue(list((self.dir / "installed").glob("bpfmon-*.dist-info/**/LICENSE")))
         (self.dir / "test_one.py").write_text("def test_one(): pass\n")
         path = self.dir / "out.jsonl"
-        done = self.python([BPFMON, "-q", "--no-store", "-o", str(path), "--", PYTHON, "-m", "pytest", "--bpfmon", "test_one.py"], path=self.dir / "installed")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual([json.loads(line)["name"] for line in path.read_text().splitlines() if '"kind":"span"' in line], ["test_one.py::test_one"])
+        for options in ([], ["-p", "bpfmon.pytest_plugin"]):  # which names what is there already
+            argv = [BPFMON, "-q", "--no-store", "--force", "-o", str(path), "--", PYTHON, "-m", "pytest", *options, "--bpfmon", "test_one.py"]
+            done = self.python(argv, path=self.dir / "installed")
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            self.assertEqual([json.loads(line)["name"] for line in path.read_text().splitlines() if '"kind":"span"' in line], ["test_one.py::test_one"])
 
 
 @needs("pytest, pandas")

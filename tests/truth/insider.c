@@ -49,6 +49,10 @@ int main(void)
 	printf("mark %d\n", bpfmon_mark("half"));
 	printf("metric %d\n", bpfmon_metric("mark, loss", -0.0625));
 	printf("metric %d\n", bpfmon_metric("tiny", 1e-300));
+	printf("metric %d\n", bpfmon_metric("c\nd,x=1 v", 2));
+	printf("metric %d\n", bpfmon_metric("a\\, b\\", 3));
+	printf("refused %d\n", bpfmon_metric("", 1));
+	printf("refused %d\n", bpfmon_metric("#5", 1));
 	printf("line %d\n", bpfmon_metric_line("queue,kind=a length=7i"));
 	printf("infinite %d\n", bpfmon_metric("loss", 1e308 * 10));
 	printf("errno %d\n", errno);

@@ -11,7 +11,8 @@
  *
  * Outside of a run each function returns 0 and has done nothing but to look for a variable. None
  * prints anything or changes errno. They may be called by several threads; but a span is of the
- * process with all its threads, so only one of them should begin and end spans.
+ * process with all its threads, so only one of them should begin and end spans. Each call needs up
+ * to 10 KiB of stack.
  */
 #ifndef BPFMON_H
 #define BPFMON_H
@@ -83,13 +84,19 @@ static inline void bpfmon_put_json_(struct bpfmon_text *t, const char *text, siz
 	}
 }
 
-/* A name of line protocol. */
+/* A name of line protocol, which has no way to write control characters, or a backslash before a
+ * separator. */
 static inline void bpfmon_put_name_(struct bpfmon_text *t, const char *name)
 {
 	for (; *name; name++) {
-		if (*name == ',' || *name == '=' || *name == ' ')
-			bpfmon_put_(t, "\\", 1);
-		bpfmon_put_(t, name, 1);
+		if (BPFMON_CAST(unsigned char, *name) <= ' ')
+			bpfmon_puts_(t, "\\ ");
+		else if (*name == ',' || *name == '=')
+			bpfmon_puts_(t, *name == ',' ? "\\," : "\\=");
+		else if (*name == '\\' && (!name[1] || strchr(",= ", name[1])))
+			bpfmon_puts_(t, "/");
+		else
+			bpfmon_put_(t, name, 1);
 	}
 }
 
@@ -256,8 +263,8 @@ static inline int bpfmon_takes_marks_(void)
 }
 
 /*
- * Begins a phase of the run, called @text, of which 1 to 1024 bytes of UTF-8 are taken. 0: it was
- * sent, or there is no run; or a negative errno.
+ * Begins a phase of the run, called @text: 1 to 1024 bytes of UTF-8, else it is -EINVAL. 0: it was
+ * sent, or there is no run; or another negative errno.
  */
 static inline int bpfmon_mark(const char *text)
 {
@@ -277,7 +284,8 @@ static inline int bpfmon_mark(const char *text)
 }
 
 /* Adds metrics to the run, as lines of Influx line protocol: "loss,phase=train value=0.5,step=7i".
- * Returns as bpfmon_mark() does. */
+ * Returns as bpfmon_mark() does. What is no such line is counted by the run ("pushed" in its
+ * summary). */
 static inline int bpfmon_metric_line(const char *line)
 {
 	struct bpfmon_text t;
@@ -291,8 +299,9 @@ static inline int bpfmon_metric_line(const char *line)
 	return bpfmon_push_(&t);
 }
 
-/* Adds one number to the run, as the field "value" of @name. Returns as bpfmon_mark() does;
- * -EINVAL: it is infinite, or none. */
+/* Adds one number to the run, as the field "value" of @name, in which a control character becomes a
+ * blank. Returns as bpfmon_mark() does; -EINVAL: the number is infinite or none, or the name is
+ * empty or begins with "#". */
 static inline int bpfmon_metric(const char *name, double value)
 {
 	struct bpfmon_text t;
@@ -300,7 +309,7 @@ static inline int bpfmon_metric(const char *name, double value)
 
 	if (!bpfmon_takes_marks_())
 		return 0;
-	if (!(value - value >= 0))
+	if (!(value - value >= 0) || !*name || *name == '#')
 		return -EINVAL;
 	t.used = 0;
 	t.is_full = 0;

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
+import operator
 import os
 import sys
 import threading
@@ -23,6 +24,7 @@ __all__ = ["BpfmonError", "BpfmonMissing", "Run", "RunNotFound", "in_run", "load
 PROGRAM = os.environ.get("BPFMON_PROGRAM") or "bpfmon"  # what load() and run() execute
 NAME_BYTES, TAG_BYTES, MARK_BYTES, ANSWER_BYTES = 255, 255, 1024, 256
 PATIENCE_SECONDS = 10  # with a run that is stopped, or a machine that is loaded
+CANNOT = "cannot ask the run: "  # begins the answer where the run was not reached, but may be later
 
 Row = Dict[str, Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -42,14 +44,19 @@ def in_run() -> bool:
 def _say(text: str) -> None:
     """Warns once, by logging: a job does not fail because of its account."""
     if text not in _said and len(_said) < 20:
+        try:
+            import logging
+        except OSError:  # as without a descriptor to spare
+            return
         _said.add(text)
-        import logging
-
         logging.getLogger("bpfmon").warning("%s", text)
 
 
-def _ask(message: bytes) -> str:
-    """Sends it to the run: a number if it was obeyed, else why not; empty when the run is gone."""
+def _ask(message: bytes, undo: bytes = b"") -> str:
+    """Sends it to the run: a number if it was obeyed, else why not; empty when the run is gone.
+
+    Where a signal's handler raises before the answer has come, `undo` is sent, too.
+    """
     global _address
     import socket
     import struct
@@ -60,11 +67,19 @@ def _ask(message: bytes) -> str:
     try:
         # not settimeout(): a connect that does not block fails at once while others are waiting
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
+            s.settimeout(None)  # nor the default of the job
             s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
             s.connect("\0" + address[1:])
             s.send(message)
-            answer = s.recv(ANSWER_BYTES).decode(errors="replace")
+            try:
+                answer = s.recv(ANSWER_BYTES).decode(errors="replace")
+            except OSError:
+                raise
+            except BaseException:
+                if undo:
+                    _ask(undo)
+                raise
         return answer or "the run has not answered"
     except ConnectionRefusedError:
         _address = None  # it has ended, or is not to be reached from here
@@ -73,21 +88,22 @@ def _ask(message: bytes) -> str:
         _address = None  # once is enough: the job goes on
         return "the run does not answer; nothing more is sent to it"
     except OSError as error:
-        return f"cannot ask the run: {error.strerror}"
+        return CANNOT + (error.strerror or str(error))
 
 
 def _cut(text: str, most: int) -> str:
-    """Its first characters that fit in so many bytes of UTF-8; what is no character is replaced."""
+    """Its first characters that fit in so many bytes of UTF-8; lone surrogates become question marks."""
     data = text.encode("utf-8", "replace")
     return data.decode() if len(data) <= most else data[:most].decode("utf-8", "ignore")
 
 
-# Spans of this process, the innermost last, and who may be in them. A span is of the process with all its threads, so
+# Spans of this process, the innermost last. A span is of the process with all its threads, so
 # only the thread and the task that began the innermost one may begin another within it.
 
 Owner = Tuple[int, Any]
 _lock = threading.RLock()
 _open: List[span] = []
+_unended: List[bytes] = []  # messages that end spans, and have not reached the run
 
 
 def _forget() -> None:
@@ -95,9 +111,20 @@ def _forget() -> None:
     global _lock
     _lock = threading.RLock()
     _open.clear()
+    _unended.clear()
 
 
 os.register_at_fork(after_in_child=_forget)
+
+
+def _catch_up() -> str:
+    """Ends what could not be ended before, as without a descriptor to spare; why not, if the run is still not reached."""
+    while _unended:
+        said = _ask(_unended[0])
+        if said.startswith(CANNOT):
+            return said
+        del _unended[0]
+    return ""
 
 
 def _owner() -> Owner:
@@ -138,7 +165,8 @@ class span:
     def _message(self, what: str) -> bytes:
         said: Row = {"span": what, "name": _cut(str(self.name), NAME_BYTES), "in_place": True}
         if self.tags and what == "begin":
-            said["tags"] = {key: _cut(str(value), max(TAG_BYTES - 1 - len(key.encode()), 0)) for key, value in self.tags.items()}
+            room = {key: max(TAG_BYTES - 1 - len(key.encode("utf-8", "replace")), 0) for key in self.tags}
+            said["tags"] = {key: _cut(str(value), room[key]) for key, value in self.tags.items()}
         return json.dumps(said, ensure_ascii=False).encode("utf-8", "replace")
 
     def _begin(self) -> None:
@@ -147,29 +175,52 @@ class span:
             if self._owner is not None:
                 raise RuntimeError(f"span {self.name!r} has begun already: each block needs one of its own")
             self.id, self.refused = None, ""
-            above = _open[-1]._owner if _open else None
-            if above and (above[0] != owner[0] or above[1] not in (None, owner[1])):
-                other = "thread" if above[0] != owner[0] else "task"
-                said = f"the process is in span {_open[-1].name!r} of another {other}, and is in one span at a time"
-            else:
-                said = _ask(self._message("begin"))
+            said = self._why_not(owner)
+            if not said:
+                try:
+                    begin, end = self._message("begin"), self._message("end")
+                except Exception as error:  # of a text that cannot be made: the job goes on without the span
+                    said = f"its name and tags are no text: {error}"
+                else:
+                    said = _catch_up() or _ask(begin, end)
             if said.isdigit():
                 self.id, self._owner = int(said), owner
                 _open.append(self)
             elif said:
                 self.refused = said
-                _say(f"no span {self.name!r}: {said}")
+        if self.refused:  # without the lock: a handler of logging may use spans
+            _say(f"no span {_name_of(self.name)}: {self.refused}")
+
+    def _why_not(self, owner: Owner) -> str:
+        above = _open[-1]._owner if _open else None
+        if not above or (above[0] == owner[0] and above[1] in (None, owner[1])):
+            return ""
+        other = "thread" if above[0] != owner[0] else "task"
+        return f"the process is in span {_open[-1].name!r} of another {other}, and is in one span at a time"
 
     def _end(self) -> None:
-        """Ends those within it, too, as one that a generator has left open: the run ends none before these."""
+        """Ends those within it first, as one that a generator has left open: the run ends the innermost span only."""
+        refused = []
         with _lock:
             self._owner = None
             while self in _open:
                 inner = _open.pop()
                 inner._owner = None
-                said = _ask(inner._message("end"))
+                message = inner._message("end")
+                said = _catch_up() or _ask(message)
+                if said.startswith(CANNOT):
+                    _unended.append(message)
                 if said and not said.isdigit():
-                    _say(f"span {inner.name!r} has not ended: {said}")
+                    refused.append(f"span {inner.name!r} has not ended: {said}")
+        for text in refused:
+            _say(text)
+
+
+def _name_of(name: object) -> str:
+    try:
+        return repr(name)
+    except Exception:
+        return "without a name"
 
 
 @overload
@@ -178,14 +229,17 @@ def track(name: Function, /) -> Function: ...
 def track(name: Optional[str] = None, /, **tags: object) -> Callable[[Function], Function]: ...
 def track(name: Any = None, /, **tags: object) -> Any:
     """Makes each call of a function a span: `@bpfmon.track`, or `@bpfmon.track("name", key="value")`."""
-    if callable(name):
-        return _tracked(name, name.__qualname__, {})
-    return lambda function: _tracked(function, name or function.__qualname__, tags)
+    if callable(name) or isinstance(name, (staticmethod, classmethod)):
+        return _tracked(name, None, {})
+    return lambda function: _tracked(function, name, tags)
 
 
-def _tracked(function: Any, name: str, tags: Mapping[str, object]) -> Any:
+def _tracked(function: Any, name: Optional[str], tags: Mapping[str, object]) -> Any:
     import inspect
 
+    if isinstance(function, (staticmethod, classmethod)):
+        return type(function)(_tracked(function.__func__, name, tags))
+    name = name or function.__qualname__
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise TypeError(f"bpfmon.track: {name} is a generator: between its values others run; use bpfmon.span around what reads it")
     if _address is None:
@@ -213,20 +267,21 @@ _mark_socket: Optional[socket.socket] = None
 
 
 def _push(message: bytes) -> bool:
-    """By the socket of --marks, which takes it without an answer; if that is full or missing by the one for spans."""
+    """Sends it to the socket of --marks, which does not answer; if that is full or missing, to the one for spans."""
     global _mark_path, _mark_socket
-    if _mark_path is not None:
+    path = _mark_path  # another thread may give it up
+    if path is not None:
         import socket
 
         try:
             if _mark_socket is None:
                 _mark_socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-            _mark_socket.sendto(message, socket.MSG_DONTWAIT, _mark_path)
+            _mark_socket.sendto(message, socket.MSG_DONTWAIT, path)
             return True
-        except BlockingIOError:
-            pass
-        except OSError:
+        except (ConnectionRefusedError, FileNotFoundError, PermissionError):
             _mark_path = None  # the run has ended, or another user's folder
+        except OSError:
+            pass  # it is full, or the message too large for it
     said = _ask(message)
     if said and not said.isdigit():
         _say(f"the run does not take {message[:40].decode(errors='replace')!r}: {said}")
@@ -237,45 +292,68 @@ def mark(text: str, /) -> bool:
     """Begins a phase of the run; of the text 1024 bytes count. Whether it was sent."""
     if _address is None and _mark_path is None:
         return False
-    return _push(b"mark " + _cut(text, MARK_BYTES).encode())
+    try:
+        message = _cut(str(text), MARK_BYTES).encode()
+    except Exception as error:
+        return _not_sent(f"no mark: {error}")
+    return _push(b"mark " + message) if message else _not_sent("no mark: it has no text")
 
 
-def _escaped(name: str) -> str:
-    """A name in line protocol."""
+def _not_sent(why: str) -> bool:
+    _say(why)
+    return False
+
+
+def _escaped(text: object, of: str) -> str:
+    """A name or a tag in line protocol, which has no way to write control characters, or a backslash before a separator."""
+    name = "".join(" " if c < " " else c for c in str(text))
+    if not name or (of == "name" and name[0] == "#"):
+        raise ValueError(f"a {of} cannot be {name!r}")
+    if name.endswith("\\"):
+        name = name[:-1] + "/"
     for c in (",", "=", " "):
-        name = name.replace(c, "\\" + c)
-    return name.replace("\n", "\\ ")
+        name = name.replace("\\" + c, "/" + c).replace(c, "\\" + c)
+    return name
 
 
 def _field(value: Any) -> str:
-    """A value in line protocol; empty: it has none for this number."""
+    """A value in line protocol; empty: it is None, or a number that this has no way to write."""
+    if value is None:
+        return ""
     if isinstance(value, bool):
         return "t" if value else "f"
     if isinstance(value, str):
         return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    if hasattr(value, "__index__"):
-        whole = int(value)
-        return f"{whole}i" if -(1 << 63) <= whole < 1 << 63 else f"{whole}u" if 0 < whole < 1 << 64 else ""
-    number = float(value)
-    return repr(number) if number - number == 0 else ""  # neither infinite nor NaN
+    try:
+        whole = operator.index(value)
+    except TypeError:  # no integer, as an array that holds one number
+        number = float(value)
+        return repr(number) if number - number == 0 else ""  # neither infinite nor NaN
+    return f"{whole}i" if -(1 << 63) <= whole < 1 << 63 else f"{whole}u" if 0 < whole < 1 << 64 else ""
+
+
+def _line(name: object, fields: Mapping[str, Any], tags: Mapping[str, object], time_ns: Optional[int]) -> str:
+    """A line of line protocol; empty: no field has a value."""
+    parts = {key: _field(field) for key, field in fields.items()}
+    written = ",".join(f"{_escaped(key, 'field')}={text}" for key, text in parts.items() if text)
+    labels = "".join(f",{_escaped(key, 'tag')}={_escaped(tag, 'tag')}" for key, tag in tags.items() if str(tag))
+    return f"{_escaped(name, 'name')}{labels} {written}{'' if time_ns is None else f' {time_ns:d}'}" if written else ""
 
 
 def metric(name: str, value: Optional[Number] = None, /, *, tags: Optional[Mapping[str, object]] = None, time_ns: Optional[int] = None, **fields: Number) -> bool:
     """Adds a metric to the run: `metric("loss", 0.5, step=7, tags={"phase": "train"})`. Whether it was sent.
 
-    A value that is infinite or no number is left out: the run has no way to write it.
+    A value that is None, infinite or no number is left out: the run has no way to write it.
     """
     if _address is None and _mark_path is None:
         return False
     if value is not None:
         fields = {"value": value, **fields}
-    parts = {key: _field(field) for key, field in fields.items()}
-    written = ",".join(f"{_escaped(key)}={text}" for key, text in parts.items() if text)
-    if not written:
-        return False
-    labels = "".join(f",{_escaped(key)}={_escaped(str(tag))}" for key, tag in (tags or {}).items() if str(tag))
-    line = f" {_escaped(name)}{labels} {written}" + ("" if time_ns is None else f" {time_ns}")  # a blank: no mark
-    return _push(line.encode("utf-8", "replace"))
+    try:
+        line = _line(name, fields, tags or {}, time_ns).encode("utf-8", "replace")
+    except Exception as error:
+        return _not_sent(f"no metric {_name_of(name)}: {error}")
+    return bool(line) and _push(b" " + line)  # a blank: it is no mark
 
 
 # Runs
@@ -390,7 +468,8 @@ def _execute(*words: str) -> bytes:
         raise BpfmonMissing(f"cannot execute {PROGRAM}: {error.strerror}; install bpfmon, or set BPFMON_PROGRAM to its path") from None
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip() or f"{PROGRAM} {words[0]} ended with {done.returncode}"
-        raise (RunNotFound if "no run" in said else BpfmonError)(said)
+        is_missing = "there is no run" in said or "no run was named" in said
+        raise (RunNotFound if is_missing else BpfmonError)(said)
     return done.stdout
 
 
@@ -402,6 +481,8 @@ def load(run: Union[int, str, os.PathLike[str], None] = None, *, store: Union[st
     word = "the last run" if run is None else os.fspath(run) if isinstance(run, os.PathLike) else str(run)
     words = [] if run is None else [word]
     options = ["--store", os.fspath(store)] if store is not None else []
+    if isinstance(run, str) and word.startswith("-"):
+        raise RunNotFound(f"no run is named {word!r}; a file of that name is './{word}'")
     if isinstance(run, os.PathLike) and not os.path.exists(word):
         raise RunNotFound(f"there is no file {word!r}")
     if isinstance(run, os.PathLike) or (isinstance(run, str) and not word.isdigit() and _is_run(word)):
@@ -436,6 +517,7 @@ def run(
     `options` are others of bpfmon, `popen` those of subprocess.Popen. With sudo=True bpfmon has the rights that it
     needs, and the command those of root, unless `options` has "--user". check: another status than 0 is a CalledProcessError.
     """
+    import contextlib
     import subprocess
     import tempfile
 
@@ -450,14 +532,15 @@ def run(
         argv += [*options, "--", *(os.fspath(word) for word in command)]
         try:
             process = subprocess.Popen(argv, **popen)
-        except FileNotFoundError as error:
+        except (FileNotFoundError, PermissionError) as error:
             if error.filename not in (argv[0], None):
                 raise  # the folder to run it in
-            raise BpfmonMissing(f"cannot execute {argv[0]}: it is not there; install bpfmon, or set BPFMON_PROGRAM to its path") from None
+            raise BpfmonMissing(f"cannot execute {argv[0]}: {error.strerror}; install bpfmon, or set BPFMON_PROGRAM to its path") from None
         try:
             said = process.communicate()
         except BaseException:
-            process.terminate()  # which the command gets, too
+            with contextlib.suppress(PermissionError):  # of sudo, which the terminal has sent the signal, too
+                process.terminate()  # which the command gets, too
             process.wait()
             raise
         if not os.path.exists(path) or not os.path.getsize(path):

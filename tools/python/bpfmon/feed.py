@@ -32,6 +32,7 @@ class Feed:
         self._changed = threading.Condition()
         self._is_over = False
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._socket.settimeout(None)  # not the default of the job
         try:
             self._socket.connect("\0" + address[1:])
             self._socket.send(b'{"live":"samples"}')
@@ -86,6 +87,16 @@ class Feed:
 
     def _has(self, numbers: Iterable[int]) -> bool:
         return all(number in self.spans for number in numbers)
+
+    def peaks_within(self) -> Dict[int, int]:
+        """Of each span the largest process that has ended in it, or in a span within it."""
+        largest = dict(self.peaks)
+        for number, peak in self.peaks.items():
+            above = self.spans.get(number, {}).get("parent")
+            while above:
+                largest[above] = max(largest.get(above, 0), peak)
+                above = self.spans.get(above, {}).get("parent")
+        return largest
 
     def close(self) -> None:
         try:

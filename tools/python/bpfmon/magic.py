@@ -16,7 +16,10 @@ NAME = "cell"
 
 def words_of(line: str) -> Tuple[str, Dict[str, str]]:
     """The name and the tags of `%%bpfmon NAME KEY=VALUE...`."""
-    words = shlex.split(line)
+    try:
+        words = shlex.split(line)
+    except ValueError:  # a quote that nothing ends is a character
+        words = line.split()
     tags = dict(word.split("=", 1) for word in words if "=" in word)
     return " ".join(word for word in words if "=" not in word) or NAME, tags
 
@@ -36,7 +39,7 @@ def summary_of(line: Row) -> str:
         if line.get(key) is not None:
             parts.append(words.format(size_text(line[key])))
     parts += [f"read {size_text(line['read_bytes'])}, written {size_text(line['write_bytes'])}"] if "read_bytes" in line and "write_bytes" in line else []
-    parts.append(f"{line['processes_total']} processes")
+    parts.append(f"{line['processes_total']} process{'' if line['processes_total'] == 1 else 'es'}")
     return f"bpfmon: {line['name']}: " + ", ".join(parts) + ("" if line.get("complete") else "; INCOMPLETE")
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The plugin of pytest: --bpfmon makes each test a span of the run around it; --bpfmon-max-rss fails those that held more.
 
-A span lasts from the set-up of a test to its teardown, in the process that executes it, a worker of xdist or not. What
-tests held is known when the run has taken its next sample; so those that held too much fail when all have ended.
+A span lasts from the set-up of a test to its teardown, in the process that executes it, also in a worker of xdist. What
+tests held is known when the run has taken its next sample; so tests that held too much fail when all have ended.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ class Spans:
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, None, None]:
         with span(item.nodeid) as one:
-            if one.id is not None:
+            if one.id is not None and self.has_limit:
                 item.user_properties.append((PROPERTY, [one.id, 0]))
-                self.before = own_peak() if self.has_limit else 0
+                self.before = own_peak()
             yield
 
     @pytest.hookimpl(tryfirst=True)
@@ -96,7 +96,7 @@ class Limit:
         self.feed: Optional[Feed] = None
         self.why = ""
         self.tests: Dict[str, Tuple[int, int, Any]] = {}  # by nodeid: span, the mark of its process, a report
-        self.broken = 0
+        self.failed: Dict[str, Any] = {}  # by nodeid: the report of what failed anyway
 
     def pytest_sessionstart(self) -> None:
         try:
@@ -104,16 +104,15 @@ class Limit:
         except OSError as error:
             raise pytest.UsageError(f"--bpfmon-max-rss: there is no live feed of the run: {error}") from None
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Takes the property out of the report, before a JUnit file has it."""
         for name, value in report.user_properties:
             if name == PROPERTY and isinstance(value, list):
                 self.tests[report.nodeid] = (value[0], value[1], report)
-
-    def held(self, number: int, own: int) -> int:
-        """The most that is sure: at a sample, by one process that has ended, by the one that executes tests."""
-        assert self.feed
-        line = self.feed.spans.get(number, {})
-        return max(line.get("rss_peak_bytes") or 0, self.feed.peaks.get(number, 0), own)
+        report.user_properties[:] = [pair for pair in report.user_properties if pair[0] != PROPERTY]
+        if report.failed:
+            self.failed[report.nodeid] = report
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -123,19 +122,24 @@ class Limit:
         if numbers and not self.feed.wait(*numbers):
             missing = sum(number not in self.feed.spans for number in numbers)
             self.why = self.feed.refused or f"{missing} of {len(numbers)} tests have left processes behind, or the run has ended: they were judged without these"
+        ended = self.feed.peaks_within()
         for nodeid, (number, own, report) in self.tests.items():
-            peak = self.held(number, own)
+            at_samples = self.feed.spans.get(number, {}).get("rss_peak_bytes") or 0
+            peak = max(at_samples, ended.get(number, 0), own)  # each is certain
             if peak > self.most:
                 self.fail(session, nodeid, report, f"bpfmon: {nodeid} held {mib(peak)} ({peak} B) of resident memory, more than {mib(self.most)} (--bpfmon-max-rss)")
         self.feed.close()
 
     def fail(self, session: pytest.Session, nodeid: str, last: Any, message: str) -> None:
-        """Reports the test once more, as failed, and no longer as passed."""
-        self.broken += 1
+        """Reports the test once more, as failed and as nothing else; one that has failed anyway has the message besides."""
+        if nodeid in self.failed:
+            self.failed[nodeid].sections.append(("bpfmon", message))
+            return
         report = pytest.TestReport(nodeid, last.location, last.keywords, "failed", message, "call")
         terminal = self.config.pluginmanager.get_plugin("terminalreporter")
-        if terminal:
-            terminal.stats["passed"] = [r for r in terminal.stats.get("passed", []) if r.nodeid != nodeid]
+        for outcome in ("passed", "skipped", "xfailed", "xpassed") if terminal else ():
+            if outcome in terminal.stats:
+                terminal.stats[outcome] = [r for r in terminal.stats[outcome] if getattr(r, "nodeid", None) != nodeid]
         self.config.hook.pytest_runtest_logreport(report=report)
         if session.exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
