@@ -239,23 +239,23 @@ def _tracked(function: Any, name: Optional[str], tags: Mapping[str, object]) -> 
 
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(_tracked(function.__func__, name, tags))
-    name = name or function.__qualname__
+    label = name or str(function.__qualname__)
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
-        raise TypeError(f"bpfmon.track: {name} is a generator: between its values others run; use bpfmon.span around what reads it")
+        raise TypeError(f"bpfmon.track: {label} is a generator: between its values others run; use bpfmon.span around what reads it")
     if _address is None:
         return function
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def awaited(*args: Any, **kwargs: Any) -> Any:
-            with span(name, **tags):
+            with span(label, **tags):
                 return await function(*args, **kwargs)
 
         return awaited
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        with span(name, **tags):
+        with span(label, **tags):
             return function(*args, **kwargs)
 
     return called
