@@ -95,6 +95,12 @@ class Distributions(ManyCase):
         (said,) = self.objects("--name", "none", "--hist=wall")
         self.assertEqual((said["count"], said["median"], said["bins"]), (0, None, []))
 
+    def test_a_metric_that_was_taken_for_a_word_is_pointed_out(self):
+        done = self.bpfmon("list", "--hist", "wall", env=PLAIN)
+        self.assertEqual((done.returncode, done.stdout), (0, "no runs\n"))
+        self.assertIn("no run has the word 'wall'; as a metric it is given with a '=', as in --hist=wall", done.stderr)
+        self.assertEqual(self.text("--hist", "none"), "no runs\n")
+
     def test_what_is_no_metric_is_refused(self):
         self.assert_refused(self.bpfmon("list", "--hist=wal"), "--hist does not take 'wal'", "wall")
         self.assert_refused(self.bpfmon("list", "--hist=wall,wall"), "--hist")
@@ -201,6 +207,7 @@ class Unusual(ManyCase):
         self.assertEqual((strict["threshold"], loose["threshold"]), (5, 2))
         self.assertEqual(len(self.unusual("--limit", "1")["runs"]), 1)
         self.assert_refused(self.bpfmon("list", "--unusual", "--threshold", "0"), "--threshold")
+        self.assert_refused(self.bpfmon("list", "--hist", "--threshold", "2"), "--unusual", "--threshold")
 
     def test_of_few_runs_it_says_so(self):
         self.change("DELETE FROM run WHERE id > 7")

@@ -55,8 +55,9 @@ class Kinds(NotebookCase):
         self.assertEqual(self.succeed(ASK).answers["confusion"], {"align": {"align": 6, "sort": 0}, "sort": {"align": 0, "sort": 6}})
 
     def test_a_store_of_the_schema_before_has_no_signatures(self):
-        self.merge(kindruns.runs(40))
+        self.merge(kindruns.runs(200))
         said = "figures[-1].axes[0].texts[0].get_text()"
+        self.assertTrue(self.succeed({"said": said}).answers["said"].isdigit())  # a cell of the matrix
         with contextlib.closing(sqlite3.connect(self.store)) as db:
             db.executescript("DROP TABLE signature; PRAGMA user_version = 6")
         self.assertEqual(self.succeed({"said": said}).answers["said"], "fewer than two names with 10 runs")

@@ -155,6 +155,15 @@ class Many(NotebookCase):
         self.assert_close(self.answer("medians"), [100 * median([run.efficiency for run in runs]) for runs in groups])
         self.assertEqual(self.answer("ticks"), ["1", "2", "4", "8", "16"])
 
+    def test_metrics_of_the_summaries_are_drawn_on_demand(self):
+        ask = {"histogram": "[sum(patch.get_height() for bars in ax.containers for patch in bars) for ax in figures[1].axes]"}
+        ask |= {"values": "dict(zip(ended.uuid, ended.samples))", "labels": "[ax.get_xlabel() for ax in figures[1].axes]"}
+        answers = self.succeed(ask, "METRICS = ['samples', 'processes_total']").answers
+        self.assertEqual(answers["labels"][3:], ["samples", "processes_total"])
+        expected = {run.meta["run"]: run.summary["samples"] for run in self.ended}
+        self.assertEqual(answers["values"], expected)
+        self.assertEqual(answers["histogram"][3:], [len(self.ended)] * 2)
+
     def test_runs_of_a_name_by_a_tag_with_hostile_values(self):
         result = self.succeed({"by_tag": ASK["by_tag"], "ticks": ASK["ticks"]}, "NAME, TAG = 'al*', 'sample'")
         runs = [run for run in self.ended if run.meta["name"] == "align"]

@@ -84,6 +84,8 @@ static const struct option_group list_groups[] = {
 /* What is said of all runs together is no table. */
 static int list_check(const struct list_options *o)
 {
+	if (o->many.threshold > 0 && o->many.what != MANY_UNUSUAL)
+		return options_refuse("without --unusual there is no", "--threshold");
 	if (o->many.what && o->columns.nr)
 		return options_refuse("of many runs together there is no", "--columns");
 	if (o->many.what && o->as == PRINT_CSV)
@@ -127,9 +129,24 @@ static size_t list_limit(const struct list_options *o)
 	return o->has_limit ? o->limit : o->as != PRINT_TEXT ? 0 : DEFAULT_LIMIT;
 }
 
+/* A metric behind a blank is a word that runs are searched for. */
+static void list_hint_metric(const struct list_options *o)
+{
+	struct many_metrics metrics = { 0 };
+
+	for (char **word = o->common.words; word && *word; word++)
+		if (!many_metrics_set(&metrics, *word))
+			log_warn("no run has the word '%s'; as a metric it is given with a '=', as "
+				 "in "
+				 "--hist=%s",
+				 *word, *word);
+}
+
 static int list_print_many(const struct list_options *o, const struct stores *s,
 			   const struct stored_runs *all)
 {
+	if (!all->nr)
+		list_hint_metric(o);
 	if (many_print(&o->many, o->as, list_limit(o), s, all))
 		return EXIT_USAGE;
 	if (!fflush(stdout) && !ferror(stdout))
