@@ -18,34 +18,60 @@ static void loopback_up(void)
 	close(fd);
 }
 
+/*
+ * Kernels from 7.0 on skip an event of a socket now and then, of any process of the machine. It is
+ * counted, and what was counted is a lower bound then.
+ */
+static long long events_lost(struct run *r)
+{
+	const json_t *losses = json_object_get(r->summary, "losses");
+	long long lost = json_integer_value(json_object_get(losses, "socket_events"));
+
+	if (json_object_size(losses) == 1 && lost > 0)
+		verdict_remark("socket_events %lld", lost);
+	else
+		check_complete(r);
+	return lost;
+}
+
+static void check_moved(const char *key, long long counted, long long said, bool has_lost)
+{
+	expect(has_lost ? counted <= said : counted == said, "%s: %lld of %lld", key, counted,
+	       said);
+}
+
 static void check_side(const struct run *r, const char *side, const char *way, const char *over,
-		       bool with_calls)
+		       bool with_calls, long long lost)
 {
 	const json_t *said = json_object_get(r->truth, side);
 	const json_t *process = run_process(r, (pid_t)field_whole(said, "pid"));
 	char key[64];
 
 	snprintf(key, sizeof(key), "net_%s_%s_bytes", way, over);
-	expect(field_whole(process, key) == field_whole(said, "bytes"), "%s: %lld of %lld bytes",
-	       key, field_whole(process, key), field_whole(said, "bytes"));
+	check_moved(key, field_whole(process, key), field_whole(said, "bytes"), lost);
 	snprintf(key, sizeof(key), "net_%s_%s_messages", way, over);
-	expect(!with_calls || field_whole(process, key) == field_whole(said, "calls"),
-	       "%s: %lld of %lld", key, field_whole(process, key), field_whole(said, "calls"));
+	if (with_calls) {
+		check_moved(key, field_whole(process, key), field_whole(said, "calls"), lost);
+		expect(field_whole(process, key) >= field_whole(said, "calls") - lost,
+		       "%s: %lld of %lld, and %lld lost", key, field_whole(process, key),
+		       field_whole(said, "calls"), lost);
+	}
 }
 
 static void moved(struct run *r, const char *kind, const char *send, const char *receive)
 {
 	const char *over = strncmp(kind, "tcp", 3) != 0 ? "udp" : "tcp";
 	char command[128];
+	long long lost;
 
 	snprintf(command, sizeof(command), "sockets %s %s %s 3000019 16384", kind, send, receive);
 	run_begin(r, "--net", command);
 	run_end(r);
-	check_complete(r);
-	check_side(r, "sender", "tx", over, strcmp(send, "sendfile") != 0);
-	check_side(r, "receiver", "rx", over, true);
-	expect(field_whole(r->summary, "net_tx_loopback_bytes") == 3000019,
-	       "on this machine: %lld bytes", field_whole(r->summary, "net_tx_loopback_bytes"));
+	lost = events_lost(r);
+	check_side(r, "sender", "tx", over, strcmp(send, "sendfile") != 0, lost);
+	check_side(r, "receiver", "rx", over, true, lost);
+	check_moved("net_tx_loopback_bytes", field_whole(r->summary, "net_tx_loopback_bytes"),
+		    3000019, lost);
 }
 
 static void of_sockets(struct run *r)
