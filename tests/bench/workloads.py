@@ -8,7 +8,7 @@ import project
 from runner import Broken
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-PROGRAMS = ("forkexec", "pingpong", "mmaptouch", "threadhold", "timed", "socketpong")
+PROGRAMS = ("forkexec", "pingpong", "mmaptouch", "threadhold", "timed", "socketpong", "grow")
 CFLAGS = "-O2 -std=gnu11 -Wall -Wextra -Werror -pthread -static".split()
 SHORTEST, WISHED, LONGEST = 0.5, 0.9, 1.5	# seconds a run should take
 

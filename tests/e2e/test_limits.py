@@ -88,10 +88,40 @@ class Ended(Case):
         talk = "import socket\na, b = socket.socketpair()\nwhile True: a.send(b'x' * 1000); b.recv(1000)"
         self.assert_hit(self.limited("net<1MiB", ["python3", "-c", talk], "--net"), "net<1MiB", MIB)
 
-    def test_a_span_that_is_beyond_ends_the_run(self):
-        command = ["sh", "-c", f'sleep 60 & "$0" span big -- python3 -c "$1"', str(BPFMON), HOLD]
+    def test_a_span_that_is_beyond_ends_the_run_and_is_named(self):
+        command = ["sh", "-c", f'"$0" span small -- sleep 60 & "$0" span big -- python3 -c "$1"', str(BPFMON), HOLD]
         run = self.limited("span.rss<50MiB", command)
-        self.assert_hit(run, "span.rss<50MiB", 50 * MIB)
+        hit = self.assert_hit(run, "span.rss<50MiB", 50 * MIB)
+        self.assertEqual((hit["span_name"], hit["comm"]), ("big", "python3"))
+        self.assertEqual(hit["span"], next(span["id"] for span in run.kind("span") if span["name"] == "big"))
+        self.assertIn(f", in the span big, most of it in python3 ({hit['pid']})", run.stderr)
+
+    def test_pss_is_compared_when_it_has_been_read(self):
+        run = self.limited("pss<30MiB", ["python3", "-c", HOLD], "--pss=50")
+        self.assert_hit(run, "pss<30MiB", 30 * MIB)
+
+    def test_what_one_process_writes_is_its_own(self):
+        write = "import sys\nwhile True: sys.stdout.buffer.write(b'x' * 10000)"
+        command = ["sh", "-c", 'sleep 60 & python3 -c "$0" >/dev/null', write]
+        for limit in ("process.wchar_bytes<1MiB", "wchar_bytes<1MiB"):
+            hit = self.assert_hit(self.limited(limit, command), limit, MIB)
+            self.assertEqual(hit["comm"], "python3")
+
+    def test_cores_are_compared_over_a_time_that_can_be_measured(self):
+        self.limited("cores<0.5", ["sh", "-c", "sleep 0.3"], code=0)
+        run = self.limited("cores<0.5", ["sh", "-c", "while :; do :; done"])
+        hit = self.assert_hit(run, "cores<0.5", 0.5)
+        self.assertIn(f"cores<0.5: {hit['value']:.3f} after", run.stderr)
+
+    def test_a_process_is_not_older_than_its_run(self):
+        run = self.limited("process.wall<0.3s", ["sleep", "60"], "-i", "0.02")
+        hit = self.assert_hit(run, "process.wall<0.3s", 0.3)
+        self.assertLessEqual(hit["value"], hit["elapsed_seconds"] + 1e-6)
+        self.assertIn(f", in sleep ({hit['pid']})", run.stderr)
+
+    def test_without_a_grace_sigkill_comes_at_once(self):
+        run = self.limited("wall<0.2s", ["sh", "-c", "trap '' TERM; while :; do sleep 0.01; done"], "--limit-grace", "0")
+        self.assertEqual(run.summary["signal"], signal.SIGKILL)
 
     def test_with_the_exact_peak_it_needs_no_sample(self):
         run = self.limited("rss<300MiB", ["python3", "-c", GROW], "--exact-peak", "-i", "3600")
@@ -149,4 +179,5 @@ class Refused(Case):
         self.refused("memory<1GiB", "no key")
         self.refused("net<1MiB", "--net")
         self.refused("pss<1MiB", "--pss")
-        self.refused("process.write<1MiB", "one process")
+        self.refused("process.vms_bytes<1MiB", "one process")
+        self.refused("span.cores<2", "of a span")

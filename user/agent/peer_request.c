@@ -74,12 +74,35 @@ static int offers_check(const struct agent_config *c, const struct request *r, c
 	return -EPERM;
 }
 
+/* The client's launcher sends the signals, to processes that it is given by number. */
+static int limits_check_numbers(const struct request *r, char *why, size_t size)
+{
+	static const char about[] = "the agent cannot name the processes that a limit is to end: ";
+	bool is_hard = false;
+
+	for (unsigned i = 0; i < r->nr_limits; i++)
+		is_hard |= !r->limits[i].is_soft;
+	for (size_t i = 0; is_hard && i < r->nr_pids; i++) {
+		char reason[128];
+		int err = process_check_numbers(r->pid_fds[i], reason, sizeof(reason));
+
+		if (!err)
+			continue;
+		snprintf(why, size, "%s%s; use --soft-limit, or a limit outside of the container",
+			 about, reason);
+		return err;
+	}
+	return 0;
+}
+
 /* What costs the whole node is not everybody's to ask for. */
 static int wishes_check(const struct peer *p, const struct request *r, char *why, size_t size)
 {
 	const struct agent_config *c = &p->agent->config;
 	int err = offers_check(c, r, why, size);
 
+	if (!err)
+		err = limits_check_numbers(r, why, size);
 	if (err || p->is_admin)
 		return err;
 	if (r->interval_ns < c->min_interval_ns)

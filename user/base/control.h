@@ -24,8 +24,8 @@ enum control_type {
 	CONTROL_KEPT,        /* historian: runs so far (@when_ns), lost (@value), and why (@text) */
 	CONTROL_GREET,       /* historian: it needs the meta lines of all jobs again */
 	CONTROL_LIMIT,       /* collector: a limit is exceeded, of which @text says all, in JSON */
-	CONTROL_LIVING,      /* and live processes of a run that is to end: "PID:SERIAL "...; @value
-				is 1: those were all */
+	CONTROL_LIVING,      /* and live processes of a run that is to end, by a drain that began at
+				@when_ns (BOOTTIME): "PID:SERIAL "...; @value is 1: those were all */
 	CONTROL_LIVE,        /* recorder: the status line is @text; launcher: it is in row @value */
 };
 

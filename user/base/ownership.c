@@ -102,21 +102,36 @@ static int standing_check(const struct standing *s, uid_t uid, gid_t gid, char *
 	return -EPERM;
 }
 
+/* 1: it is in another namespace of that kind than this process; or a negative errno. */
+static int namespace_differs(int folder, const char *kind)
+{
+	struct stat own, its;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
+	if (stat(path, &own) && errno == ENOENT)
+		return 0; /* the kernel has none of that kind */
+	if (stat(path, &own) || fstatat(folder, path + strlen("/proc/self/"), &its, 0))
+		return -errno;
+	return own.st_ino != its.st_ino || own.st_dev != its.st_dev;
+}
+
 /* In another user namespace capabilities are others, and IDs may be. */
 static int namespace_check(pid_t pid, int folder, char *why, size_t size)
 {
-	struct stat own, its;
+	int differs = namespace_differs(folder, "user");
 
-	if (stat("/proc/self/ns/user", &own) || fstatat(folder, "ns/user", &its, 0)) {
-		snprintf(why, size, "process %d: its user namespace cannot be read: %s", pid,
-			 strerror(errno));
-		return errno == ENOENT || errno == ESRCH ? -ESRCH : -EPERM;
-	}
-	if (own.st_ino == its.st_ino && own.st_dev == its.st_dev)
+	if (!differs)
 		return 0;
-	snprintf(why, size,
-		 "process %d is in another user namespace (of a container, or a sandbox)", pid);
-	return -EPERM;
+	if (differs > 0) {
+		snprintf(why, size,
+			 "process %d is in another user namespace (of a container, or a sandbox)",
+			 pid);
+		return -EPERM;
+	}
+	snprintf(why, size, "process %d: its user namespace cannot be read: %s", pid,
+		 strerror(-differs));
+	return differs == -ENOENT || differs == -ESRCH ? -ESRCH : -EPERM;
 }
 
 static int process_decide(pid_t pid, uid_t uid, gid_t gid, char *why, size_t size)
@@ -163,4 +178,23 @@ int process_check_owner(int pid_fd, uid_t uid, gid_t gid, char *why, size_t size
 		snprintf(why, size, "the descriptor is no process that this /proc has: %s",
 			 strerror(-pid));
 	return err;
+}
+
+int process_check_numbers(int pid_fd, char *why, size_t size)
+{
+	static const char *const kinds[] = { "pid", "time" };
+	__cleanup(closep) int folder = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d", pidfd_pid(pid_fd));
+	folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (folder >= 0 && !namespace_differs(folder, kinds[i]))
+			continue;
+		snprintf(why, size,
+			 "its %s namespace is another one than the agent's, or cannot be read",
+			 kinds[i]);
+		return -EPERM;
+	}
+	return 0;
 }

@@ -20,4 +20,10 @@
  */
 int process_check_owner(int pid_fd, uid_t uid, gid_t gid, char *why, size_t size);
 
+/*
+ * Whether numbers of processes and times are the same there as for the caller: 0; or -EPERM, with
+ * @why: the process @pid_fd is in another PID or time namespace, or that cannot be read.
+ */
+int process_check_numbers(int pid_fd, char *why, size_t size);
+
 #endif

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEY_CHARACTERS "abcdefghijklmnopqrstuvwxyz_0123456789"
-
 static int limit_text_add(struct limit_texts *t, const char *text, bool is_soft)
 {
 	if (t->nr == MAX_LIMITS || strlen(text) >= LIMIT_TEXT)
@@ -61,28 +59,23 @@ static const char *limit_read_most(struct limit *l, const char *at)
 
 static const char *limit_read_key(struct limit *l, const char **at)
 {
-	size_t length;
+	int err;
 
-	for (int of = LIMIT_OF_PROCESS; of < NR_LIMIT_OF; of++) {
-		length = strlen(limit_of_words[of]);
-		if (strncmp(*at, limit_of_words[of], length) != 0)
-			continue;
-		l->of = (enum limit_of)of;
-		*at += length;
-		break;
-	}
-	length = strspn(*at, KEY_CHARACTERS);
-	switch (limit_set_key(l, *at, length)) {
+	*at = limit_set_from_text(l, *at, &err);
+	switch (err) {
 	case 0:
 		break;
 	case -EINVAL:
-		return "is of what is not known of one process: rss, rss_anon_bytes, swap, cpu, "
-		       "wall are";
+		return l->of == LIMIT_OF_PROCESS
+			       ? "is of what is not known of one process: rss, rss_anon_bytes, "
+				 "swap, wall and what its records count, as cpu or write, are"
+			       : "is of what is not known of a span: wall, memory but pss and uss, "
+				 "and what is counted, as cpu or processes, are";
 	default:
 		return "begins with no key: rss, cpu, wall, processes, read, write, net, or one of "
 		       "bpfmon metrics";
 	}
-	*at = limit_skip_blanks(*at + length);
+	*at = limit_skip_blanks(*at);
 	if (**at != '<')
 		return "has no < after its key";
 	*at = limit_skip_blanks(*at + 1);

@@ -28,6 +28,14 @@ static int wait_parse(void *for_tree, const char *text)
 	return 0;
 }
 
+static int limit_grace_parse(void *options, const char *text)
+{
+	struct run_options *o = options;
+
+	o->has_limit_grace = true;
+	return time_parse(text, &o->limit_grace_ns);
+}
+
 static int metrics_udp_parse(void *options, const char *text)
 {
 	struct intake_options *push = options;
@@ -59,7 +67,7 @@ static const struct option_row run_rows[] = {
 	{ "limit", 0, "KEY<VALUE", false, "End the run beyond it: rss<2GiB, wall<1h, process.cpu<10min", limit_hard_parse, AT(limits), GUARD_NONE },
 	{ "soft-limit", 0, "KEY<VALUE", false, "Only say when the run is beyond it; see --on-limit", limit_soft_parse, AT(limits), GUARD_NONE },
 	{ "on-limit", 0, "COMMAND", false, "Execute this by sh when the run is beyond a limit", text_parse, AT(on_limit), GUARD_ENVIRONMENT },
-	{ "limit-grace", 0, "TIME", false, "From SIGTERM to SIGKILL beyond a limit (default 10)", duration_parse, AT(limit_grace_ns), GUARD_NONE },
+	{ "limit-grace", 0, "TIME", false, "From SIGTERM to SIGKILL beyond a limit (default 10)", limit_grace_parse, 0, GUARD_NONE },
 	{ "metrics-udp", 0, "PORT", false, "Take metrics on this UDP port of the loopback (0: any)", metrics_udp_parse, AT(push), GUARD_ENVIRONMENT },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: the caller of sudo)", user_parse, 0, GUARD_LOWERS },
 	{ 0 }
@@ -200,7 +208,7 @@ static int cmd_run(int argc, char **argv)
 	memcpy(l.request.limits, o.limit, sizeof(o.limit));
 	l.request.nr_limits = o.limits.nr;
 	l.recorder.on_limit.command = o.on_limit;
-	l.limit_grace_ns = o.limit_grace_ns ? o.limit_grace_ns : LIMIT_GRACE_NS;
+	l.limit_grace_ns = o.has_limit_grace ? o.limit_grace_ns : LIMIT_GRACE_NS;
 	l.request.wait_tree = o.wait_tree;
 	l.request.span_samples = o.span_samples;
 	if (memory_has_failed()) {

@@ -17,6 +17,7 @@ struct run_options {
 	struct limit_texts limits;
 	struct limit limit[MAX_LIMITS]; /* what these mean */
 	uint64_t limit_grace_ns;
+	bool has_limit_grace;
 	const char *on_limit; /* NULL: nothing is executed */
 	const char *user;     /* NULL with switch_user: the one that called sudo */
 };

@@ -88,7 +88,7 @@ static void sample_put_totals(struct job *job, struct sample *smp, const struct 
 
 void job_drain_begin(struct job *job)
 {
-	job_release_sample(job); /* its rows end now */
+	job_release_held(job); /* its rows end now */
 	memory_bound_drain(&job->bound);
 	job->totals = job->removed;
 	row_list_clear(&job->rows);

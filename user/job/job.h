@@ -165,6 +165,8 @@ void job_take_pss(struct job *job);
 void job_hold_sample(struct job *job);
 /* Writes the sample that is held, if there is one, with the PSS that is known now. */
 void job_release_sample(struct job *job);
+/* The same of one that has been published already, with what its PSS is beyond. */
+void job_release_held(struct job *job);
 /* Samples that have been made, the one that is held included. */
 uint64_t job_samples_made(const struct job *job);
 /* The same if it has waited for its PSS for long. */

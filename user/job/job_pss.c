@@ -97,6 +97,15 @@ void job_release_sample(struct job *job)
 	job_put_processes(job);
 }
 
+/* Limits of PSS have waited for it. */
+void job_release_held(struct job *job)
+{
+	if (!job->held.is_waiting)
+		return;
+	job_release_sample(job);
+	limit_watch_check(job);
+}
+
 void job_take_pss(struct job *job)
 {
 	struct held_sample *held = &job->held;
@@ -108,7 +117,7 @@ void job_take_pss(struct job *job)
 		if (reading_begin(job))
 			return;
 	}
-	job_release_sample(job);
+	job_release_held(job);
 	feeds_flush(&job->feeds);
 }
 
@@ -121,7 +130,7 @@ void job_release_overdue(struct job *job)
 {
 	if (!job->held.is_waiting || clock_ns(CLOCK_MONOTONIC) < job->held.until_ns)
 		return;
-	job_release_sample(job);
+	job_release_held(job);
 	feeds_flush(&job->feeds);
 }
 

@@ -3,7 +3,10 @@
 
 #include "base/clock.h"
 #include "base/control.h"
+#include "base/text.h"
 #include "job/job.h"
+#include "job/record.h"
+#include "model/cores.h"
 #include "wire/limits.h"
 #include "wire/writer.h"
 
@@ -71,22 +74,44 @@ static void hit_set_process(struct limit_hit *hit, struct job *job, const struct
 		comm_copy(hit->comm, r.comm, sizeof(r.comm));
 }
 
+static uint64_t number_least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void hit_set_span(struct limit_hit *hit, const struct span *s)
+{
+	bool is_control;
+	size_t n = 0, length;
+
+	hit->span = s->id;
+	for (; s->label.name[n]; n += length) { /* whole characters */
+		length = text_character_bytes(s->label.name + n, &is_control);
+		if (n + length >= sizeof(hit->span_name))
+			break;
+	}
+	memcpy(hit->span_name, s->label.name, n);
+}
+
 /* What one live process has of it; 0: nothing, or that is not known. */
 static uint64_t process_value(struct job *job, const struct limit *l, const struct drain_row *row)
 {
+	const uint64_t now_ns = job->books->drain_boot_ns;
 	struct process_record r;
 	struct process_sample p;
+	uint64_t sum = 0;
 
-	if (l->is_wall)
-		return job->books->drain_boot_ns > row->start_boot_ns
-			       ? job->books->drain_boot_ns - row->start_boot_ns
-			       : 0;
+	if (l->is_wall) /* the command is older than its run: it has waited for that */
+		return number_least(now_ns > row->start_boot_ns ? now_ns - row->start_boot_ns : 0,
+				    job->held.smp.elapsed_ns);
 	process_sample_take(&p, job, row, 0);
-	if (metric_has(&p.have, l->parts[0]))
-		return p.value[l->parts[0]];
-	if (l->parts[0] == M_cpu && !tracker_process(&job->books->tracker, row, &r, NULL))
-		return r.counters.cpu;
-	return 0;
+	if (metric_is_of_process(l->parts[0]) &&
+	    !tracker_process(&job->books->tracker, row, &r, NULL))
+		record_read_counters(&r, &job->run->usable, p.value, &p.have);
+	for (unsigned i = 0; i < l->nr_parts; i++)
+		if (metric_has(&p.have, l->parts[i]))
+			sum += p.value[l->parts[i]];
+	return sum;
 }
 
 /* The live process that has the most of it; NULL: that cannot be told of one. */
@@ -116,10 +141,13 @@ static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit
 	uint64_t most;
 
 	hit->value = smp->elapsed_ns;
+	/* over a shorter time the number of busy cores cannot be measured */
+	if (!l->is_wall && l->parts[0] == M_cores && smp->elapsed_ns < SHORTEST_FOR_CORES)
+		return false;
 	if (!l->is_wall && !limit_value(l, smp, &hit->value))
 		return false;
-	if (l->parts[0] == M_rss && !l->is_wall && job->limits.told_bytes > hit->value)
-		hit->value = job->limits.told_bytes;
+	if (l->parts[0] == M_rss && !l->is_wall && job->limits.reported_bytes > hit->value)
+		hit->value = job->limits.reported_bytes;
 	if (hit->value <= l->most)
 		return false;
 	row = l->is_wall ? NULL : rows_find_most(job, l, &job->rows, &most);
@@ -155,6 +183,7 @@ static bool span_exceeds(struct job *job, const struct limit *l, struct limit_hi
 		row = rows_find_most(job, l, &s->rows, &most);
 		if (row)
 			hit_set_process(hit, job, row);
+		hit_set_span(hit, &s->span);
 		return true;
 	}
 	return false;
@@ -176,10 +205,12 @@ static void limit_note_hit(struct job *job, const struct limit *l, struct limit_
 	jsonw_object(&j, NULL);
 	limit_hit_write(&j, hit);
 	jsonw_object_end(&j);
-	if (!j.failed && j.used < sizeof(text)) {
+	/* what does not fit is said without its figures */
+	if (!j.failed && j.used < sizeof(text))
 		snprintf(text, sizeof(text), "%.*s", (int)j.used, j.text);
-		control_send(job->spec->control_fd, CONTROL_LIMIT, hit->is_end, 0, text);
-	}
+	else
+		snprintf(text, sizeof(text), "{}");
+	control_send(job->spec->control_fd, CONTROL_LIMIT, hit->is_end, 0, text);
 	jsonw_done(&j);
 	if (hit->is_end && !job->limits.is_ending)
 		limit_watch_begin_end(job);
@@ -208,7 +239,7 @@ void limit_watch_check(struct job *job)
 		is_any = job->limits.is_hit[i] = true;
 		limit_note_hit(job, l, &hit);
 	}
-	job->limits.told_bytes = 0;
+	job->limits.reported_bytes = 0;
 	if (is_any)
 		limit_watch_aim(job);
 }

@@ -2,8 +2,8 @@
 /*
  * Limits of a run: at each sample what it has is compared with them; of memory also as soon as the
  * kernel reports it, with --exact-peak, and often in between, in a cgroup of its own. What goes
- * beyond a hard one ends the run: the launcher, which has its user's rights, is told which
- * processes there are until there is none, and sends them signals.
+ * beyond a hard one ends the run: the launcher, which has its user's rights, gets the list of its
+ * processes until there is none, and sends them signals.
  */
 #ifndef JOB_LIMIT_WATCH_H
 #define JOB_LIMIT_WATCH_H
@@ -21,15 +21,16 @@ struct limit_watch {
 	bool has_spans;    /* there is a limit of spans */
 	/* The smallest limits of the run's memory and time that are not hit; 0: none. */
 	uint64_t memory_at, wall_at;
-	bool is_reported;    /* the kernel has counted more memory than memory_at */
-	uint64_t told_bytes; /* the peak then, for the next sample */
+	bool is_reported;        /* the kernel has counted more memory than memory_at */
+	uint64_t reported_bytes; /* the peak then, for the next sample */
 };
 
 /* With limits: opens what is needed to look at them between samples. */
 void limit_watch_open(struct job *job);
-/* Compares the sample that has just been made, job->held.smp, with them. */
+/* Compares the sample that has just been made, job->held.smp, with them; or that has just got its
+ * PSS. */
 void limit_watch_check(struct job *job);
-/* The run is to end: begins to tell the launcher of its processes. */
+/* The run is to end: begins to send the launcher its processes. */
 void limit_watch_begin_end(struct job *job);
 /* The kernel has counted more memory than limits.memory_at: takes a sample soon. */
 void limit_watch_report(struct job *job);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Between samples: looks at memory, and, once the run is to end, tells the launcher of its
+/* Between samples: looks at memory, and, once the run is to end, sends the launcher its
  * processes. */
 #include "base/clock.h"
 #include "base/control.h"
@@ -18,8 +18,9 @@
 #define PROCESS_BYTES 32           /* a number of a process, and its serial */
 
 /* As many as there is room for; the rest of a run of thousands is sent when these have ended. */
-static void limit_watch_tell(struct job *job)
+static void limit_watch_send(struct job *job)
 {
+	const uint64_t at_ns = job->books->drain_boot_ns;
 	char text[sizeof(((struct control *)0)->text)];
 	size_t n = 0;
 
@@ -29,15 +30,15 @@ static void limit_watch_tell(struct job *job)
 		if (row->end_boot_ns)
 			continue;
 		if (n + PROCESS_BYTES >= sizeof(text)) {
-			control_send(job->spec->control_fd, CONTROL_LIVING, 0, 0, text);
+			control_send(job->spec->control_fd, CONTROL_LIVING, 0, at_ns, text);
 			n = 0;
 		}
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%" PRIu32 ":%" PRIx64 " ",
 				      row->pid, (uint64_t)row->serial);
 	}
 	if (n)
-		control_send(job->spec->control_fd, CONTROL_LIVING, 0, 0, text);
-	control_send(job->spec->control_fd, CONTROL_LIVING, 1, 0, NULL);
+		control_send(job->spec->control_fd, CONTROL_LIVING, 0, at_ns, text);
+	control_send(job->spec->control_fd, CONTROL_LIVING, 1, at_ns, NULL);
 }
 
 static void limit_watch_round(struct job *job)
@@ -45,7 +46,7 @@ static void limit_watch_round(struct job *job)
 	struct limit_watch *l = &job->limits;
 
 	books_drain(job->books, false);
-	limit_watch_tell(job);
+	limit_watch_send(job);
 	feeds_flush(&job->feeds);
 	l->pause_ns = l->pause_ns < LONGEST_PAUSE_NS ? l->pause_ns * 2 : LONGEST_PAUSE_NS;
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + l->pause_ns;
@@ -57,7 +58,7 @@ void limit_watch_begin_end(struct job *job)
 
 	l->is_ending = true;
 	l->pause_ns = FIRST_PAUSE_NS;
-	limit_watch_tell(job); /* of the sample */
+	limit_watch_send(job); /* of the sample */
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + l->pause_ns;
 }
 
@@ -92,7 +93,7 @@ static void limit_watch_take_report(struct job *job)
 
 	l->is_reported = false;
 	if (!tracker_peak(&job->books->tracker, &peak))
-		l->told_bytes = peak.peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
+		l->reported_bytes = peak.peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 	job_sample(job);
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pidfd.h"
+#include "view/format.h"
 #include "view/limit_text.h"
 #include "wire/limits.h"
 
@@ -28,16 +29,17 @@ static void limit_say(const struct limit_end *e, const struct control *c)
 {
 	struct limit_hit hit = { .text = "a limit" };
 	json_t *o = json_loads(c->text, 0, NULL);
+	char grace[FORMAT_BYTES], *text;
 	const char *beyond;
-	char *text;
 
-	limit_hit_read(&hit, o);
+	if (!limit_hit_read(&hit, o))
+		hit = (struct limit_hit){ .text = "a limit" };
 	json_decref(o);
 	text = limit_text_make(&hit);
 	beyond = text ? text : hit.text;
 	if (c->value)
-		log_warn("beyond the limit %s: ending the run (SIGKILL after %.3g s)", beyond,
-			 (double)e->grace_ns / NSEC_PER_SEC);
+		log_warn("beyond the limit %s: ending the run (SIGKILL after %s)", beyond,
+			 format_seconds(grace, e->grace_ns));
 	else
 		log_warn("beyond the limit %s", beyond);
 	free(text);
@@ -67,8 +69,11 @@ static struct limit_target *target_add(struct limit_end *e, pid_t pid, uint64_t 
 	fd = pidfd_make(pid);
 	if (fd < 0)
 		return NULL;
-	e->targets[e->nr] =
-		(struct limit_target){ .pid = pid, .serial = serial, .fd = fd, .is_named = true };
+	e->targets[e->nr] = (struct limit_target){ .pid = pid,
+						   .serial = serial,
+						   .fd = fd,
+						   .opened_ns = clock_ns(CLOCK_BOOTTIME),
+						   .is_named = true };
 	return &e->targets[e->nr++];
 }
 
@@ -82,9 +87,11 @@ static void target_signal(struct limit_end *e, struct limit_target *t, int sig)
 	e->was_refused = true;
 }
 
-static void target_end(struct limit_end *e, struct limit_target *t, bool is_hard)
+static void target_end(struct limit_end *e, struct limit_target *t, uint64_t drain_ns, bool is_hard)
 {
 	t->is_named = true;
+	if (drain_ns <= t->opened_ns && t->pid != e->command)
+		return; /* it may have ended in between, and its number be another's */
 	if (is_hard) {
 		target_signal(e, t, SIGKILL);
 	} else if (!t->is_asked) {
@@ -126,7 +133,8 @@ static void limit_forget_unnamed(struct limit_end *e)
 	e->nr = kept;
 }
 
-static void limit_end_processes(struct limit_end *e, const char *text, bool is_hard)
+static void limit_end_processes(struct limit_end *e, const char *text, uint64_t drain_ns,
+				bool is_hard)
 {
 	uint64_t serial;
 	pid_t pid;
@@ -134,22 +142,23 @@ static void limit_end_processes(struct limit_end *e, const char *text, bool is_h
 
 	for (; sscanf(text, "%d:%" SCNx64 " %n", &pid, &serial, &n) == 2; text += n) {
 		struct limit_target *t = target_find(e, pid, serial);
-		const bool is_same = t || pid == e->command;
 
 		if (!t && pid > 1)
 			t = target_add(e, pid, serial);
-		if (t && is_same)
-			target_end(e, t, is_hard);
+		if (t)
+			target_end(e, t, drain_ns, is_hard);
 	}
 }
 
 static void limit_end_take_living(struct limit_end *e, const struct control *c)
 {
-	const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - e->since_ns;
-	const bool is_hard = passed_ns >= e->grace_ns;
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	const bool is_hard = now_ns - e->since_ns >= e->grace_ns;
 
-	e->has_given_up |= passed_ns > e->grace_ns + KILLS_TAKE_NS;
-	limit_end_processes(e, c->text, is_hard);
+	if (is_hard && !e->killed_ns)
+		e->killed_ns = now_ns;
+	e->has_given_up |= e->killed_ns && now_ns - e->killed_ns > KILLS_TAKE_NS;
+	limit_end_processes(e, c->text, c->when_ns, is_hard);
 	if (!c->value)
 		return;
 	if (is_hard)

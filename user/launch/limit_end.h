@@ -2,8 +2,8 @@
 /*
  * Ends a run that has gone beyond a limit: SIGTERM to each of its processes, and after a grace
  * SIGKILL, until there is none. The collector says which there are, again and again. A number may
- * be given to another process at any time; so each is opened, and gets its signal only when it is
- * named again as the same process after that.
+ * be given to another process at any time; so each is opened, and gets its signal only when a drain
+ * that has begun after that has found it again as the same process.
  */
 #ifndef LAUNCH_LIMIT_END_H
 #define LAUNCH_LIMIT_END_H
@@ -15,10 +15,11 @@
 
 struct limit_target {
 	pid_t pid;
-	uint64_t serial; /* the collector's, never the same for another process */
-	int fd;          /* a pidfd */
-	bool is_named;   /* in this round */
-	bool is_asked;   /* it has got SIGTERM */
+	uint64_t serial;    /* the collector's, never the same for another process */
+	int fd;             /* a pidfd */
+	uint64_t opened_ns; /* CLOCK_BOOTTIME */
+	bool is_named;      /* in this round */
+	bool is_asked;      /* it has got SIGTERM */
 };
 
 struct limit_end {
@@ -27,9 +28,10 @@ struct limit_end {
 	const struct cgroup *cgroup;  /* the command's own, not owned; NULL: it has none */
 	struct limit_target *targets; /* owned */
 	size_t nr, room;
-	uint64_t since_ns; /* CLOCK_MONOTONIC; 0: it has not begun */
-	bool was_refused;  /* a process may not be ended by the caller: said once */
-	bool has_given_up; /* SIGKILL did not end all in time */
+	uint64_t since_ns;  /* CLOCK_MONOTONIC; 0: it has not begun */
+	uint64_t killed_ns; /* the same, of the first SIGKILL; 0: there was none */
+	bool was_refused;   /* a process may not be ended by the caller: said once */
+	bool has_given_up;  /* SIGKILL did not end all in time */
 };
 
 /* Acts on a message of the collector; others are ignored. */

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define KEY_CHARACTERS "abcdefghijklmnopqrstuvwxyz_0123456789"
+
 const char *const limit_of_words[NR_LIMIT_OF] = { "", "process.", "span." };
 
 struct short_name {
@@ -19,11 +21,21 @@ static const struct short_name short_names[] = {
 	{ "write", 1, { M_write } }, { "net", 2, { M_net_rx, M_net_tx } },
 };
 
-/* Of a live process that is looked at by itself there is only that. */
-static bool limit_is_of_process(const struct limit *l)
+/* Of a live process there is what its tasks count, and some of its memory; of a span also what is
+ * counted for an account, and all memory that a drain reads. */
+static bool limit_is_known_of(enum limit_of of, enum metric_id id)
 {
-	return l->is_wall || l->parts[0] == M_rss || l->parts[0] == M_rss_anon ||
-	       l->parts[0] == M_swap || l->parts[0] == M_cpu;
+	const enum metric_source source = metric_get(id)->source;
+
+	switch (of) {
+	case LIMIT_OF_PROCESS:
+		return metric_is_of_process(id) || id == M_rss || id == M_rss_anon || id == M_swap;
+	case LIMIT_OF_SPAN:
+		return metric_is_of_process(id) || source == SOURCE_ACCOUNT ||
+		       source == SOURCE_MEMORY;
+	default:
+		return true;
+	}
 }
 
 static int limit_find_parts(struct limit *l, const char *key, size_t length)
@@ -47,7 +59,27 @@ int limit_set_key(struct limit *l, const char *key, size_t length)
 	l->nr_parts = 0;
 	if (!l->is_wall && limit_find_parts(l, key, length))
 		return -ENOENT;
-	return l->of == LIMIT_OF_PROCESS && !limit_is_of_process(l) ? -EINVAL : 0;
+	for (unsigned i = 0; i < l->nr_parts; i++)
+		if (!limit_is_known_of(l->of, l->parts[i]))
+			return -EINVAL;
+	return 0;
+}
+
+const char *limit_set_from_text(struct limit *l, const char *text, int *err)
+{
+	size_t length;
+
+	for (int of = LIMIT_OF_PROCESS; of < NR_LIMIT_OF; of++) {
+		length = strlen(limit_of_words[of]);
+		if (strncmp(text, limit_of_words[of], length) != 0)
+			continue;
+		l->of = (enum limit_of)of;
+		text += length;
+		break;
+	}
+	length = strspn(text, KEY_CHARACTERS);
+	*err = limit_set_key(l, text, length);
+	return text + length;
 }
 
 enum metric_unit limit_unit(const struct limit *l)

@@ -10,8 +10,9 @@
 #include <stdint.h>
 
 #define MAX_LIMITS 16
-#define LIMIT_TEXT 128    /* as it was written, with its NUL */
-#define MAX_LIMIT_PARTS 2 /* metrics of which a limit is of the sum */
+#define LIMIT_TEXT 128      /* as it was written, with its NUL */
+#define MAX_LIMIT_PARTS 2   /* metrics of which a limit is of the sum */
+#define LIMIT_SPAN_BYTES 64 /* of the name of a span, with its NUL: its beginning */
 
 /* The sum of all that the run has, or each of its processes, or each of its spans. */
 enum limit_of { LIMIT_OF_RUN, LIMIT_OF_PROCESS, LIMIT_OF_SPAN, NR_LIMIT_OF };
@@ -35,6 +36,8 @@ struct limit_hit {
 	bool has_process; /* that has, or that has the most of it */
 	int32_t pid;
 	char comm[COMM_TEXT_BYTES];
+	uint64_t span; /* that is beyond it; 0: it is no limit of spans */
+	char span_name[LIMIT_SPAN_BYTES];
 };
 
 /* The words before the name of a metric, by enum limit_of; "" for the run. */
@@ -42,10 +45,13 @@ extern const char *const limit_of_words[NR_LIMIT_OF];
 
 /*
  * Sets what @l is of from @key: the key of a metric, or one of the short names rss, pss, uss, swap,
- * cpu, read, write, net (both ways), wall. -ENOENT: it is none of them; -EINVAL: a process has
- * none.
+ * cpu, read, write, net (both ways), wall. -ENOENT: it is none of them; -EINVAL: it is not known
+ * of a process, or of a span.
  */
 int limit_set_key(struct limit *l, const char *key, size_t length);
+/* Sets from the beginning of @text, as "process.rss<2GiB", what @l is of; returns what comes after
+ * it. *@err is as above. */
+const char *limit_set_from_text(struct limit *l, const char *text, int *err);
 enum metric_unit limit_unit(const struct limit *l);
 
 #endif

@@ -4,6 +4,7 @@
 #include "view/format.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define NAME_COLUMNS 32
 
@@ -22,6 +23,14 @@ static const char *limit_format(char *out, const struct limit_hit *hit)
 	}
 }
 
+/* Then that process has all of it. */
+static bool limit_is_of_process(const struct limit_hit *hit)
+{
+	const char *word = limit_of_words[LIMIT_OF_PROCESS];
+
+	return !strncmp(hit->text, word, strlen(word));
+}
+
 void limit_text(FILE *f, const struct limit_hit *hit)
 {
 	char value[FORMAT_BYTES], elapsed[FORMAT_BYTES];
@@ -29,9 +38,13 @@ void limit_text(FILE *f, const struct limit_hit *hit)
 	format_name(f, hit->text, LIMIT_TEXT);
 	fprintf(f, ": %s after %s", limit_format(value, hit),
 		format_seconds(elapsed, hit->elapsed_ns));
+	if (hit->span) {
+		fputs(", in the span ", f);
+		format_name(f, hit->span_name, NAME_COLUMNS);
+	}
 	if (!hit->has_process)
 		return;
-	fputs(", most of it in ", f);
+	fputs(limit_is_of_process(hit) ? ", in " : ", most of it in ", f);
 	format_name(f, hit->comm, NAME_COLUMNS);
 	fprintf(f, " (%d)", hit->pid);
 }

@@ -99,23 +99,34 @@ void limit_hit_write(struct jsonw *j, const struct limit_hit *hit)
 	jsonw_string(j, "unit", metric_unit_name(hit->unit));
 	jsonw_decimal(j, "value", hit->value, metric_unit_decimals(hit->unit));
 	jsonw_decimal(j, "elapsed_seconds", hit->elapsed_ns, 9);
-	if (!hit->has_process)
-		return;
-	jsonw_int(j, "pid", hit->pid);
-	jsonw_bytes(j, "comm", hit->comm, strlen(hit->comm));
+	if (hit->has_process) {
+		jsonw_int(j, "pid", hit->pid);
+		jsonw_bytes(j, "comm", hit->comm, strlen(hit->comm));
+	}
+	if (hit->span) {
+		jsonw_uint(j, "span", hit->span);
+		jsonw_bytes(j, "span_name", hit->span_name, strlen(hit->span_name));
+	}
 }
 
-static bool limit_unit_read(enum metric_unit *unit, const json_t *v)
+/* That of the metric in the text: two units have one name. Else, of a metric that this bpfmon does
+ * not know, the first with the name. */
+static bool limit_unit_read(enum metric_unit *unit, const json_t *v, const char *text)
 {
 	const char *name = json_string_value(v);
+	struct limit limit = { 0 };
+	int err;
 
-	for (int i = 0; name && i < NR_UNITS; i++) {
+	limit_set_from_text(&limit, text, &err);
+	if (!err)
+		*unit = limit_unit(&limit);
+	for (int i = 0; err && name && i < NR_UNITS; i++) {
 		if (strcmp(metric_unit_name((enum metric_unit)i), name) != 0)
 			continue;
 		*unit = (enum metric_unit)i;
-		return true;
+		err = 0;
 	}
-	return false;
+	return !err && name && !strcmp(metric_unit_name(*unit), name);
 }
 
 bool limit_hit_read(struct limit_hit *hit, const json_t *object)
@@ -124,7 +135,7 @@ bool limit_hit_read(struct limit_hit *hit, const json_t *object)
 
 	*hit = (struct limit_hit){ .is_end = json_is_true(json_object_get(object, "ended")) };
 	if (!field_read_text(json_object_get(object, "limit"), hit->text, sizeof(hit->text)) ||
-	    !limit_unit_read(&hit->unit, json_object_get(object, "unit")) ||
+	    !limit_unit_read(&hit->unit, json_object_get(object, "unit"), hit->text) ||
 	    !value_read_number(json_object_get(object, "value"), metric_unit_decimals(hit->unit),
 			       &hit->value)) {
 		hit->text[0] = '\0';
@@ -134,5 +145,9 @@ bool limit_hit_read(struct limit_hit *hit, const json_t *object)
 	hit->has_process = pid;
 	hit->pid = value_read_int32(pid);
 	comm_read(hit->comm, object);
+	hit->span = member_read_number(object, "span", 0);
+	if (!field_read_text(json_object_get(object, "span_name"), hit->span_name,
+			     sizeof(hit->span_name)))
+		hit->span_name[0] = '\0';
 	return true;
 }
