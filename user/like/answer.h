@@ -16,7 +16,8 @@ struct neighbour {
 struct like_answer {
 	struct neighbour list[MAX_NEIGHBOURS]; /* the nearest first */
 	size_t nr;
-	bool has_threshold;  /* some kind has two runs, and about as many as that of the neighbours */
+	bool has_threshold;  /* some kind has two runs, and about as many as that of the neighbours
+			      */
 	double threshold;    /* what is farther away is not near */
 	size_t nr_threshold; /* the distances that it is from */
 	bool is_near;        /* the nearest one is within it */
