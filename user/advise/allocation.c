@@ -119,8 +119,9 @@ static struct allocation needs_best(const struct needs *n, const struct node *no
 	for (size_t i = 1; i <= nr; i++) {
 		double request = n->all[i * n->nr / nr - 1].peak;
 
-		for (; request >= n->all[0].peak; request /= 2) {
+		while (request >= n->all[0].peak) {
 			one = needs_try(n, request, node);
+			request /= 2;
 			if (is_better(&one, &best))
 				best = one;
 		}

@@ -19,7 +19,7 @@ void chosen_done(struct chosen *c)
 	free(c->needs);
 }
 
-static bool text_is_same(const char *a, const char *b)
+static bool names_are_same(const char *a, const char *b)
 {
 	return a && b ? !strcmp(a, b) : a == b;
 }
@@ -34,6 +34,7 @@ int chosen_open(struct chosen *c, const struct stored_runs *runs,
 		const struct run_request *requests, size_t nr_requests, struct advice *a)
 {
 	const size_t room = runs->nr + 1;
+	const char *first = NULL; /* the name of the first one */
 
 	*c = (struct chosen){ 0 };
 	c->runs = calloc(room, sizeof(*c->runs));
@@ -52,7 +53,9 @@ int chosen_open(struct chosen *c, const struct stored_runs *runs,
 		}
 		a->nr_failed += r->exit_code > 0 || r->signal > 0;
 		a->nr_incomplete += !r->is_complete;
-		a->has_names = a->has_names || (c->nr && !text_is_same(r->name, c->runs[0]->name));
+		if (!c->nr)
+			first = r->name;
+		a->has_names = a->has_names || !names_are_same(r->name, first);
 		c->runs[c->nr] = r;
 		c->requests[c->nr] = i < nr_requests ? &requests[i] : NULL;
 		c->needs[c->nr++] =

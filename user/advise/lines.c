@@ -68,13 +68,15 @@ static uint64_t first_request(const struct advice *a)
  * and some more. */
 static unsigned first_retries(const struct advice *a)
 {
-	double most = (double)a->memory_request;
+	double most = (double)a->memory_request, now = 2 * (double)first_request(a);
 	unsigned retries = 1;
 
 	if (a->node.capacity > 0)
 		most = fmin(most, a->node.capacity);
-	for (double now = 2 * (double)first_request(a); now < most; now *= 2)
+	while (now < most) {
+		now *= 2;
 		retries++;
+	}
 	return retries;
 }
 

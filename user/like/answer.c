@@ -32,7 +32,7 @@ struct kind_range {
 	size_t from, nr;
 };
 
-static struct kind_range kind_of(const struct known_runs *known, size_t at)
+static struct kind_range kind_find(const struct known_runs *known, size_t at)
 {
 	size_t from = at;
 
@@ -73,7 +73,7 @@ static size_t distances_within(const struct like_scale *s, const struct known_ru
 	for (size_t from = 0; from < known->nr; from += kind.nr) {
 		size_t count;
 
-		kind = kind_of(known, from);
+		kind = kind_find(known, from);
 		count = kind.nr < of_each ? kind.nr : of_each;
 		if (kind.nr < 2 || kind.nr < nr_kind / 2)
 			continue;
@@ -147,7 +147,7 @@ int like_answer_make(struct like_answer *a, const struct like_scale *s,
 	for (size_t i = 0; k && i < known->nr; i++)
 		neighbour_add(a, k, i, like_distance(s, &known->list[i].signature, g));
 	at = kind_choose(a, known);
-	err = threshold_make(a, s, known, a->nr ? kind_of(known, at).nr : 0);
+	err = threshold_make(a, s, known, a->nr ? kind_find(known, at).nr : 0);
 	a->is_near = a->nr && a->has_threshold && a->list[0].distance <= a->threshold;
 	return err;
 }
