@@ -23,9 +23,11 @@ COMMANDS = (
     ("list", "--json"),
     ("list", "--hist"),
     ("list", "--hist=read_bytes,write_bytes"),
+    ("list", "--scatter"),
     ("list", "--unusual"),
     ("list", "--name", "align", "--trend"),
     ("report", "--many", "-o", "-"),
+    ("advise",),
 )
 
 
