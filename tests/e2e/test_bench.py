@@ -187,9 +187,17 @@ class Failures(BenchCase):
                 (["-p", "a", "-p", "b", "1", "2", "3"], "there are 3 commands and 2 of --prepare"),
                 (["-N", "echo 'x"], "a quote that does not end"),
                 (["--tag", "case=x", "true"], "of the tag 'case'"),
+                (["--tag", "threads=9", "-L", "threads", "1,2", "true {threads}"], "'threads' is the name of a parameter"),
+                ([word for i in range(61) for word in ("--tag", f"t{i}=x")] + ["true"], "64 tags at most"),
                 (["-L", "bench", "1", "true"], "'bench'")):
             with self.subTest(words=words):
                 self.assert_refused(self.bpfmon("bench", *words), said)
+
+    def test_a_tag_of_the_environment_is_no_parameter(self):
+        words = ["-n", 1, "-L", "threads", "1,2", "true {threads}"]
+        self.assert_refused(self.bpfmon("bench", *words, env={"BPFMON_TAG_threads": "9"}), "BPFMON_TAG_threads")
+        self.bench(*words, env={"BPFMON_TAG_thread": "9"})
+        self.assertEqual({(run["tags"]["threads"], run["tags"]["thread"]) for run in self.list()}, {("1", "9"), ("2", "9")})
 
     def test_without_a_store_nothing_is_run(self):
         log = self.dir / "log"
@@ -259,6 +267,18 @@ class Ends(BenchCase):
         self.assertEqual(self.noted(), ["p", "c"])
         self.assertIn("nothing was measured", terminal.text.decode())
         self.assert_none_left()
+
+    def test_a_signal_between_runs_starts_no_other(self):
+        def interrupt():  # pending from before the start on, as what comes while the programs load
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+            os.kill(os.getpid(), signal.SIGINT)
+
+        for letter, noted in ("s", []), ("p", []), ("c", ["c"]):  # what is cleaned up is so in any case
+            with self.subTest(step=letter):
+                words = [f"-{letter}", f"echo {letter} >>{self.log}"]
+                done = self.bench("-n", 3, *words, f"echo r >>{self.log}", code=-signal.SIGINT, preexec_fn=interrupt)
+                self.assertEqual((self.noted(), done.stdout), (noted, ""))
+                self.assertIn("nothing was measured", done.stderr)
 
     def test_progress_is_for_terminals(self):
         self.assertEqual(self.bench("-n", 3, "sleep 0.4").stderr, "")

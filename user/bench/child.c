@@ -30,6 +30,16 @@ void children_leave(const struct children *c)
 	sigprocmask(SIG_SETMASK, &c->before, NULL);
 }
 
+bool children_are_to_end(struct children *c)
+{
+	siginfo_t si;
+
+	while (sigtimedwait(&c->waited, &si, &(struct timespec){ 0 }) > 0)
+		if (si.si_signo != SIGCHLD)
+			c->end_signal = si.si_signo;
+	return c->end_signal;
+}
+
 static void child_pass_on(struct children *c, pid_t pid, const siginfo_t *si)
 {
 	if (si->si_signo == SIGCHLD)
@@ -53,9 +63,7 @@ int child_wait(struct children *c, pid_t pid)
 			child_pass_on(c, pid, &si);
 	}
 	/* of the terminal, which ended the child: it may have come later than the child's end */
-	while (sigtimedwait(&c->waited, &si, &(struct timespec){ 0 }) > 0)
-		if (si.si_signo != SIGCHLD)
-			c->end_signal = si.si_signo;
+	children_are_to_end(c);
 	return status;
 }
 

@@ -4,6 +4,7 @@
 #define BENCH_CHILD_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 struct children {
@@ -17,6 +18,8 @@ struct children {
 void children_open(struct children *c);
 /* In a child: what it inherits of signals is as before children_open(). */
 void children_leave(const struct children *c);
+/* Whether a signal asks for the end: also one that has come while no child was waited for. */
+bool children_are_to_end(struct children *c);
 /*
  * Waits for the end of @pid, whose status as wait(2) gives it is returned. A signal that was sent
  * to this process alone is passed on; the terminal sends its own to the whole group.

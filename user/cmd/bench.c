@@ -7,7 +7,6 @@
 #include "cmd/recording_values.h"
 
 #include "base/log.h"
-#include "bench/result.h"
 #include "launch/signals.h"
 
 #include <errno.h>
@@ -190,80 +189,6 @@ static int parameters_make(const struct bench_options *o, struct parameters *p)
 	return err;
 }
 
-/* Tags of the benchmark's own: with another of that name its runs would not be found. */
-static int tags_check(const struct bench_options *o, const struct parameters *p)
-{
-	static const char *const own[] = { BENCH_TAG, BENCH_CASE_TAG, BENCH_ROUND_TAG,
-					   BENCH_SEED_TAG };
-	const struct run_tags *tags = &o->recording.tags;
-
-	for (size_t k = 0; k < sizeof(own) / sizeof(*own); k++) {
-		const size_t n = strlen(own[k]);
-
-		for (size_t i = 0; i < p->nr; i++)
-			if (!strcmp(p->list[i].name, own[k]))
-				return options_refuse("bench: a parameter cannot be called",
-						      own[k]);
-		for (size_t i = 0; i < tags->nr; i++)
-			if (!strncmp(tags->list[i], own[k], n) && tags->list[i][n] == '=')
-				return options_refuse("bench: each run has another value of "
-						      "the tag",
-						      own[k]);
-	}
-	return 0;
-}
-
-static int steps_check(const struct bench_options *o, size_t nr_commands)
-{
-	static const char *const names[] = {
-		[BENCH_SETUP] = "setup",
-		[BENCH_PREPARE] = "prepare",
-		[BENCH_CONCLUDE] = "conclude",
-		[BENCH_CLEANUP] = "cleanup",
-	};
-
-	for (size_t i = 0; i < NR_BENCH_STEPS; i++) {
-		if (o->nr_steps[i] <= 1 || o->nr_steps[i] == nr_commands)
-			continue;
-		log_error("bench: there are %zu commands and %zu of --%s; give it once, or once "
-			  "for each command",
-			  nr_commands, o->nr_steps[i], names[i]);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static size_t words_count(char *const *words)
-{
-	size_t n = 0;
-
-	while (words && words[n])
-		n++;
-	return n;
-}
-
-static int commands_check(const struct bench_options *o)
-{
-	size_t words = words_count(o->common.words);
-
-	if (o->command && words) {
-		log_error("bench: '%s' is before --, and one command with its words behind; give "
-			  "several commands as one word each, without --",
-			  o->common.words[0]);
-		return -EINVAL;
-	}
-	if (words_count(o->command) + words == 0) {
-		log_error("bench: no command was given; try: bpfmon bench 'sleep 0.1' 'sleep 0.2', "
-			  "or: bpfmon bench -- sleep 0.1");
-		return -EINVAL;
-	}
-	if (words > MAX_BENCH_COMMANDS) {
-		log_error("bench: there are more than %d commands", MAX_BENCH_COMMANDS);
-		return -EINVAL;
-	}
-	return steps_check(o, words ? words : 1);
-}
-
 static const char *bench_shell(const struct bench_options *o)
 {
 	if (o->no_shell || (o->shell && !strcmp(o->shell, "none")))
@@ -274,10 +199,10 @@ static const char *bench_shell(const struct bench_options *o)
 static int bench_plan(const struct bench_options *o, struct bench_plan *p)
 {
 	struct bench_commands c = { .commands = (const char *const *)o->common.words,
-				    .nr = words_count(o->common.words),
+				    .nr = bench_words_count(o->common.words),
 				    .argv = o->command,
 				    .shell = bench_shell(o) };
-	int err = commands_check(o);
+	int err = bench_check_commands(o);
 
 	for (size_t i = 0; i < NR_BENCH_STEPS; i++) {
 		c.steps[i] = o->steps[i];
@@ -286,7 +211,7 @@ static int bench_plan(const struct bench_options *o, struct bench_plan *p)
 	if (!err)
 		err = parameters_make(o, &p->parameters);
 	if (!err)
-		err = tags_check(o, &p->parameters);
+		err = bench_check_tags(o, &p->parameters);
 	if (err)
 		return err;
 	err = bench_plan_make(p, &c);

@@ -45,6 +45,12 @@ struct bench_line {
 int bench_line_read(struct bench_line *l, int argc, char **argv);
 void bench_line_done(struct bench_line *l);
 
+/* Up to NULL; NULL has none. */
+size_t bench_words_count(char *const *words);
+/* Each: -EINVAL after one line to the user. */
+int bench_check_commands(const struct bench_options *o);
+int bench_check_tags(const struct bench_options *o, const struct parameters *p);
+
 /* What was measured, as long as the plan is in use. */
 struct bench_record {
 	char id[9];        /* of the benchmark */

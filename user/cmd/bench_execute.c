@@ -54,7 +54,7 @@ static int execute_step(void *context, const struct bench_case *c, enum bench_st
 	char how[64];
 	int status;
 
-	if (x->children.end_signal && !is_cleanup)
+	if (!is_cleanup && children_are_to_end(&x->children))
 		return -EINTR;
 	status = child_execute(&x->children, shell, c->steps[step],
 			       x->o->show_output ? STDERR_FILENO : x->null_fd);
@@ -177,7 +177,7 @@ static int execute_run(void *context, const struct bench_case *c, const struct b
 	pid_t pid;
 	int status, err;
 
-	if (x->children.end_signal)
+	if (children_are_to_end(&x->children)) /* it may have come since the last child's end */
 		return -EINTR;
 	*x->outcome = (struct launch_outcome){ 0 };
 	bench_keep_begin(&x->keep);
@@ -292,6 +292,8 @@ int bench_execute(const struct bench_options *o, const struct bench_plan *p, str
 		err = agent_begin(&x);
 	if (!err)
 		err = execution_go(&x);
+	if (!err && children_are_to_end(&x.children)) /* all that was measured is shown before */
+		err = -EINTR;
 	execution_close(&x);
 	return err;
 }
