@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -146,6 +147,39 @@ class Figures(BenchCase):
         done = self.bench("-n", 8, "-N", "sleep 0.01", "sleep 0.2")
         self.assertRegex(done.stdout, r"The fastest was sleep 0.01")
         self.assertRegex(done.stdout, r"sleep 0.2 +x \d+\.\d+ \(\d+\.\d+ to \d+\.\d+\), p 1\.6e-04: more than noise")
+
+    def test_the_time_of_spans_is_shown_by_case(self):
+        span = f"{BPFMON} span"
+        done = self.bench("-n", 3, "-L", "s", "0.2,0.3", f"{span} load -- sleep {{s}}; {span} load -- sleep {{s}}; {span} rest -- true")
+        seconds = re.search(r"\n  spans \(median\) +s=0\.2 +s=0\.3\n  load +(0\.\d+) s +(0\.\d+) s\n  rest +\S+ ms +\S+ ms\n", done.stdout)
+        self.assertTrue(seconds, done.stdout)
+        self.assertGreaterEqual(float(seconds[1]), 0.4)  # the sum of both
+        self.assertGreaterEqual(float(seconds[2]), 0.6)
+        self.assertIn("the same with --by span\n", done.stdout)
+        bench = self.list()[0]["tags"]["bench"]
+        compared = self.bpfmon("compare", "--tag", f"bench={bench}", "--by", "case", "--by", "span").stdout
+        for value in seconds.groups():
+            self.assertIn(f"{value} s", compared)
+        self.assertNotIn("span", self.bench("-n", 1, "true", "false || true").stdout)
+
+    def test_spans_of_cases_with_long_names_are_rows(self):
+        word = "x" * 40
+        done = self.bench("-n", 2, f"{BPFMON} span a -- true {word}", f"{BPFMON} span b -- true {word}")
+        part = done.stdout.split("spans (median)")[1].split("The fastest")[0].splitlines()[1:]
+        self.assertEqual({part[0], part[2]}, {"  a", "  b"})
+        for at in 0, 2:
+            self.assertRegex(part[at + 1], f"^    .*span {part[at].strip()} -- true x+ +\\S+ ms$")
+
+    def test_commands_that_differ_at_their_end_look_different(self):
+        commands = [f"true {'x' * 100} {n}" for n in (1, 2)]
+        for width in 80, 100:
+            with self.subTest(width=width):
+                lines = self.bench("-n", 4, *commands, env={"COLUMNS": str(width)}).stdout.splitlines()
+                shown = [line for line in lines if line.startswith("  true x")]
+                self.assertEqual(sorted(re.search(r"\.\.\.x* (.) ", line)[1] for line in shown[:4]), ["1", "1", "2", "2"])
+                fastest = lines.index(next(line for line in lines if "The fastest was" in line))
+                self.assertLessEqual(max(len(line) for line in lines if "kept as" not in line), width)
+                self.assertRegex(" ".join(lines[fastest:fastest + 4]), r"x [12]; +the time")
 
     def test_compare_takes_the_runs_as_groups(self):
         self.bench("-n", 4, "-N", "-L", "s", "0.01,0.1", "sleep {s}")

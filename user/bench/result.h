@@ -5,7 +5,7 @@
 
 #include "bench/plan.h"
 #include "bench/ratio.h"
-#include "compare/compare.h"
+#include "compare/step.h"
 
 /* Tags of each run: of which benchmark, and of which case of it. */
 #define BENCH_TAG "bench"
@@ -16,6 +16,7 @@
 struct bench_result {
 	const struct bench_plan *plan; /* not owned */
 	const struct sides *runs;      /* the same */
+	const struct steps *spans;     /* the same, of these runs; NULL: they are not known */
 	struct groups groups;          /* by case; the first is the fastest */
 	struct comparison comparison;
 	size_t *case_of; /* owned; of each group */

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "bench/text.h"
 
+#include "bench/label.h"
+#include "bench/span_table.h"
 #include "compare/number.h"
 #include "compare/rows.h"
 #include "view/format.h"
@@ -10,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL_WIDTH 11  /* with the two blanks before it */
-#define LEAST_LABEL 16 /* columns */
+#define RUNS_WIDTH 6 /* of the column with how many runs there are */
+#define AGAINST_WIDTH                                                                              \
+	56 /* "  x 1.747 (1.123 to 1.123), p 1.1e-05: more than noise", or a digit more */
 
 struct bench_column {
 	const char *title;
@@ -71,60 +74,28 @@ static int bench_cell_put(FILE *f, const struct bench_result *r, size_t group,
 	return 0;
 }
 
-/* As wide as the longest, but cut where the line would be too long. */
-static size_t label_width(const struct bench_result *r, size_t width, size_t cells)
-{
-	const size_t used = 2 + cells * CELL_WIDTH;
-	size_t most = width > used + LEAST_LABEL ? width - used : LEAST_LABEL, longest = 4;
-
-	for (size_t i = 0; i < r->groups.nr; i++) {
-		size_t n = format_columns(r->groups.list[i].name);
-
-		longest = n > longest ? n : longest;
-	}
-	return longest < most ? longest : most;
-}
-
-static void case_label_put(FILE *f, const char *label, size_t width)
-{
-	size_t n;
-
-	fputs("  ", f);
-	n = format_beginning(f, label, width);
-	fprintf(f, "%*s", (int)(width - n), "");
-}
-
-/* In the order of the plan. */
-static size_t group_at(const struct bench_result *r, size_t nth)
-{
-	for (size_t of = 0; of < r->plan->nr; of++)
-		for (size_t g = 0; g < r->groups.nr; g++)
-			if (r->case_of[g] == of && !nth--)
-				return g;
-	return 0;
-}
-
 static int bench_table(FILE *f, const struct bench_result *r, const char *title,
 		       const struct bench_column *columns, size_t nr, size_t width)
 {
 	const bool has_runs = columns == time_columns;
-	size_t label = label_width(r, width, nr + has_runs);
+	size_t label =
+		label_width(label_longest(r), width, nr * CELL_WIDTH + (has_runs ? RUNS_WIDTH : 0));
 	int err = 0;
 
 	if (label < strlen(title))
 		label = strlen(title);
-	case_label_put(f, title, label);
+	label_put_first(f, title, label);
 	if (has_runs)
-		fprintf(f, "%6s", "runs");
+		fprintf(f, "%*s", RUNS_WIDTH, "runs");
 	for (size_t i = 0; i < nr; i++)
 		fprintf(f, "%*s", CELL_WIDTH, columns[i].title);
 	fputc('\n', f);
 	for (size_t row = 0; !err && row < r->groups.nr; row++) {
 		size_t g = group_at(r, row);
 
-		case_label_put(f, r->groups.list[g].name, label);
+		label_put_first(f, r->groups.list[g].name, label);
 		if (has_runs)
-			fprintf(f, "%6zu", r->groups.list[g].nr);
+			fprintf(f, "%*zu", RUNS_WIDTH, r->groups.list[g].nr);
 		for (size_t i = 0; !err && i < nr; i++)
 			err = bench_cell_put(f, r, g, &columns[i]);
 		fputc('\n', f);
@@ -160,7 +131,7 @@ static int against_put(FILE *f, const struct bench_result *r, size_t group, size
 	if (err || compare_key_find("wall_seconds", strlen("wall_seconds"), &key))
 		return err;
 	x = against_of(&r->comparison, group, key);
-	case_label_put(f, r->groups.list[group].name, label);
+	label_put_first(f, r->groups.list[group].name, label);
 	fprintf(f, "  x %.3f", ratio.estimate);
 	if (ratio.has_interval)
 		fprintf(f, " (%.3f to %.3f)", ratio.low, ratio.high);
@@ -172,16 +143,35 @@ static int against_put(FILE *f, const struct bench_result *r, size_t group, size
 	return 0;
 }
 
+static int fastest_put(FILE *f, const struct bench_result *r, size_t width)
+{
+	char *text = NULL;
+	size_t room;
+	FILE *line = open_memstream(&text, &room);
+
+	if (!line)
+		return -ENOMEM;
+	fputs("  The fastest was ", line);
+	label_put(line, r->groups.list[0].name, 2 * width);
+	fputs("; the time of the others against it (95 %):", line);
+	if (fclose(line)) {
+		free(text);
+		return -ENOMEM;
+	}
+	fputc('\n', f);
+	format_folded(f, text, width, 2);
+	free(text);
+	return 0;
+}
+
 static int againsts_put(FILE *f, const struct bench_result *r, size_t width)
 {
-	size_t label = label_width(r, width, 4);
-	int err = 0;
+	size_t label = label_width(label_longest(r), width, AGAINST_WIDTH);
+	int err;
 
 	if (r->groups.nr < 2)
 		return 0;
-	fputs("\n  The fastest was ", f);
-	format_beginning(f, r->groups.list[0].name, width > 40 ? width - 20 : 20);
-	fputs("; the time of the others against it (95 %):\n", f);
+	err = fastest_put(f, r, width);
 	for (size_t row = 0; !err && row < r->groups.nr; row++)
 		if (group_at(r, row))
 			err = against_put(f, r, group_at(r, row), label);
@@ -197,5 +187,7 @@ int bench_text(FILE *f, const struct bench_result *r, size_t width)
 	fputc('\n', f);
 	if (!err)
 		err = bench_table(f, r, "median of", use_columns, nr_use, width);
+	if (!err)
+		err = bench_span_table(f, r, width);
 	return err ? err : againsts_put(f, r, width);
 }

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* Tables of the time and of what else was used, and each case against the fastest. -ENOMEM. */
+/* Tables of the time, of what else was used and of spans, and each case against the fastest.
+ * -ENOMEM. */
 int bench_text(FILE *f, const struct bench_result *r, size_t width);
 
 #endif

@@ -157,7 +157,7 @@ static void bench_help(void)
 {
 	puts("Usage: bpfmon bench [OPTIONS] 'COMMAND'...\n"
 	     "       bpfmon bench [OPTIONS] -- COMMAND [ARG...]\n\n"
-	     "Runs each command many times, in turns, and compares them: time, CPU, memory, I/O.\n"
+	     "Runs each command many times, in turns, and compares them: time, CPU, memory, I/O, spans.\n"
 	     "Before -- a command is one word, for the shell. Each run is kept, as of bpfmon "
 	     "--.\n");
 	options_print(&subcommand_bench);

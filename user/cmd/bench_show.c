@@ -25,6 +25,7 @@ struct showing {
 	struct stores stores;
 	struct source src; /* the store, while it is read */
 	struct sides runs;
+	struct steps spans; /* of these */
 };
 
 /* The number of the case and of the round, from the run's tags. */
@@ -39,6 +40,15 @@ static bool side_find_turn(const struct showing *s, const struct side *side, siz
 		if (!strcmp(s->p->cases[*of].label, label))
 			return *round && *round <= s->p->runs;
 	return false;
+}
+
+static int bench_spans_take(struct showing *s, const char *name)
+{
+	int err = steps_add_run(&s->spans, s->runs.nr - 1, &s->src);
+
+	if (err)
+		log_error("cannot read the spans of run %s: %s", name, source_why(&s->src, err));
+	return err;
 }
 
 static int bench_run_take(struct showing *s, const struct stored_run *r)
@@ -62,7 +72,7 @@ static int bench_run_take(struct showing *s, const struct stored_run *r)
 		return err;
 	if (side_find_turn(s, &s->runs.list[s->runs.nr - 1], &of, &round) &&
 	    record->is_measured[of * s->p->runs + round - 1])
-		return 0;
+		return bench_spans_take(s, name);
 	sides_drop(&s->runs);
 	return 0;
 }
@@ -88,6 +98,9 @@ static int bench_runs_read(struct showing *s)
 		log_warn("of %zu runs that were made the store has %zu; the others are in no "
 			 "figure",
 			 s->record->nr_measured, s->runs.nr);
+	if (!err && s->spans.left_out)
+		log_warn("%" PRIu64 " spans are in no figure: their names are too many",
+			 s->spans.left_out);
 	return err;
 }
 
@@ -119,6 +132,8 @@ static void hint_print(FILE *f, const struct showing *s)
 		fprintf(f, "bpfmon list --tag %s=%s", BENCH_TAG, s->record->id);
 	if (store)
 		fprintf(f, " --store %s", store);
+	if (s->p->nr > 1 && s->spans.nr)
+		fputs("\n  span by span: the same with --by span", f);
 	fputc('\n', f);
 	free(store);
 }
@@ -145,7 +160,7 @@ static int result_print(const struct showing *s, const struct bench_result *r)
 int bench_show(const struct bench_options *o, const struct bench_plan *p,
 	       const struct bench_record *record)
 {
-	struct showing s = { .o = o, .p = p, .record = record };
+	struct showing s = { .o = o, .p = p, .record = record, .spans = { .kind = STEP_SPAN } };
 	struct bench_result r = { 0 };
 	int err = record->nr_measured ? bench_runs_read(&s) : 0;
 
@@ -158,11 +173,13 @@ int bench_show(const struct bench_options *o, const struct bench_plan *p,
 		if (err)
 			log_error("cannot compare the runs: %s", strerror(-err));
 	}
+	r.spans = &s.spans;
 	if (!err)
 		err = result_print(&s, &r);
 	if (!err && o->export_json)
 		err = hyperfine_export(&r, o);
 	bench_result_done(&r);
+	steps_done(&s.spans);
 	sides_done(&s.runs);
 	stores_done(&s.stores);
 	return err;
