@@ -90,6 +90,12 @@ class Runs(BenchCase):
         self.bench("-n", 2, *steps, f"echo r >>{log}")
         self.assertEqual("".join(self.noted()), "sprCprCc")
 
+    def test_the_shell_may_have_arguments(self):
+        out = self.dir / "out"
+        self.bench("-n", 1, "-S", "sh -u -e", "-p", f"echo $- >{out}1", f"echo $- >{out}2")
+        for at in "12":
+            self.assertLessEqual({"u", "e"}, set((self.dir / f"out{at}").read_text()))
+
     def test_the_command_sees_its_own_streams_and_no_shell_with_dashes(self):
         out = self.dir / "out"
         self.bench("-n", 1, "--", "sh", "-c", f'readlink /proc/self/fd/0 >{out}; echo "$1" >>{out}', "sh", "$HOME; a")
@@ -201,6 +207,20 @@ class Failures(BenchCase):
         results = self.results("-n", 2, "-i", "exit 3", "kill -9 $$")
         self.assertEqual([r["exit_codes"] for r in results], [[3, 3], [None, None]])
 
+    def test_failures_that_were_ignored_are_said(self):
+        log = self.dir / "log"
+        done = self.bench("-n", 3, "-i", "exit 3", "kill -9 $$", "true", f"echo x >>{log}; exit $(wc -l <{log})",
+                          f"echo y >>{log}2; [ $(wc -l <{log}2) != 2 ] || exit 4")
+        self.assertEqual(done.stderr.splitlines(), [
+            "bpfmon: warning: 3 of 3 runs of 'exit 3' ended with 3", "bpfmon: warning: 3 of 3 runs of 'kill -9 $$' were killed by signal 9",
+            f"bpfmon: warning: 3 of 3 runs of 'echo x >>{log}; exit $(wc -l <{log})' failed, one ended with 1",
+            f"bpfmon: warning: 1 of 3 runs of 'echo y >>{log}2; [ $(wc -l <{log}2) != 2 ] || exit 4' ended with 4"])
+
+    def test_a_run_whose_bpfmon_is_killed_is_said(self):
+        done = self.bench("-n", 3, "kill -9 $PPID", code=2)
+        self.assertEqual((done.stdout, done.stderr),
+                         ("", "bpfmon: the bpfmon of run 1 of 'kill -9 $PPID' was killed by signal 9; nothing more was run\n"))
+
     def test_what_cannot_be_executed_is_said(self):
         done = self.bench("-N", "/nowhere/program", code=1)
         self.assertEqual(done.stderr, "bpfmon: cannot execute '/nowhere/program': No such file or directory\n")
@@ -219,6 +239,8 @@ class Failures(BenchCase):
                 (["-P", "a", "1"], "--parameter-scan does not take 'a'"),
                 (["true", "--", "true"], "'true' is before --"),
                 (["-p", "a", "-p", "b", "1", "2", "3"], "there are 3 commands and 2 of --prepare"),
+                (["-S", "", "true"], "--shell does not take ''"),
+                (["-S", "sh 'x", "true"], "--shell does not take"),
                 (["-N", "echo 'x"], "a quote that does not end"),
                 (["--tag", "case=x", "true"], "of the tag 'case'"),
                 (["--tag", "threads=9", "-L", "threads", "1,2", "true {threads}"], "'threads' is the name of a parameter"),
@@ -242,8 +264,30 @@ class Failures(BenchCase):
     def test_a_file_that_exists_is_not_replaced(self):
         path = self.dir / "mine"
         path.write_text("mine")
-        done = self.bpfmon("bench", "-n", 1, "--export-json", path, "true")
-        self.assertEqual((done.returncode, path.read_text()), (2, "mine"))
+        log = self.dir / "log"
+        self.assert_refused(self.bpfmon("bench", "-n", 1, "--export-json", path, f"echo r >>{log}"), "exists and is not overwritten")
+        self.assertEqual((path.read_text(), self.noted()), ("mine", []))
+        self.bench("-n", 1, "--force", "--export-json", path, f"echo r >>{log}; exit $(grep -c results {path})")
+        self.assertEqual((len(json.loads(path.read_text())["results"]), self.noted()), (1, ["r"]))
+
+    def test_a_file_that_cannot_be_written_is_said_before_the_first_run(self):
+        log = self.dir / "log"
+        done = self.bpfmon("bench", "--export-json", self.dir / "nowhere" / "file", f"echo r >>{log}")
+        self.assert_refused(done, "cannot write the results to '")
+        self.assertEqual(self.noted(), [])
+        self.assertFalse(list(self.dir.glob("*file*")))
+
+    def test_a_pipe_is_opened_once(self):
+        pipe = self.dir / "pipe"
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE) as cat:
+            self.bench("-n", 1, "--export-json", pipe, "true")
+            self.assertEqual(len(json.loads(cat.communicate(timeout=PATIENCE)[0])["results"]), 1)
+
+    def test_what_is_not_utf_8_is_refused(self):
+        for words in ([b"printf \xff"], ["-L", b"a 1,\xff", "true"], ["-L", b"\xff 1", "true"], ["--", "echo", b"\xff"]):
+            with self.subTest(words=words):
+                self.assert_refused(self.bpfmon("bench", *words), "is not UTF-8")
 
 
 class Ends(BenchCase):

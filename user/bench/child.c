@@ -70,8 +70,7 @@ int child_wait(struct children *c, pid_t pid)
 static void child_become_command(const struct children *c, const char *shell, const char *command,
 				 int stdout_fd)
 {
-	char *by_shell[] = { (char *)shell, "-c", (char *)command, NULL };
-	char **argv = shell ? by_shell : words_split(command);
+	char **argv = shell ? words_by_shell(shell, command) : words_split(command);
 	int err;
 
 	children_leave(c);

@@ -45,13 +45,6 @@ static char **argv_put(const struct bench_plan *p, const struct bench_case *c, c
 	return words;
 }
 
-static char **argv_by_shell(const char *shell, const char *command)
-{
-	char *words[] = { (char *)shell, "-c", (char *)command, NULL };
-
-	return words_copy(words);
-}
-
 static int case_make_command(const struct bench_plan *p, struct bench_case *c,
 			     const struct bench_commands *from, size_t nr)
 {
@@ -61,7 +54,7 @@ static int case_make_command(const struct bench_plan *p, struct bench_case *c,
 	} else {
 		c->command = parameters_put(&p->parameters, c->values, from->commands[nr]);
 		if (c->command)
-			c->argv = from->shell ? argv_by_shell(from->shell, c->command)
+			c->argv = from->shell ? words_by_shell(from->shell, c->command)
 					      : words_split(c->command);
 		if (c->command && !c->argv)
 			return errno == EINVAL ? -EINVAL : -ENOMEM;

@@ -86,6 +86,28 @@ char **words_copy(char *const *words)
 	return copy;
 }
 
+char **words_by_shell(const char *shell, const char *command)
+{
+	char **words = words_split(shell), **all;
+	size_t nr = 0;
+
+	while (words && words[nr])
+		nr++;
+	all = words ? reallocarray(words, nr + 3, sizeof(*words)) : NULL;
+	if (!all) {
+		words_free(words);
+		return NULL;
+	}
+	all[nr] = strdup("-c");
+	all[nr + 1] = all[nr] ? strdup(command) : NULL;
+	all[nr + 2] = NULL;
+	if (all[nr + 1])
+		return all;
+	words_free(all);
+	errno = ENOMEM;
+	return NULL;
+}
+
 static void word_quote(FILE *f, const char *word)
 {
 	if (*word && !word[strspn(word, PLAIN)]) {

@@ -11,6 +11,9 @@
 char **words_split(const char *text);
 /* Copies of @words, in the same way. */
 char **words_copy(char *const *words);
+/* What executes @command by @shell, which may have arguments of its own: bash --norc. NULL in the
+ * same way. */
+char **words_by_shell(const char *shell, const char *command);
 /* Them as a line that words_split() takes apart again, as a shell would, to be freed; NULL without
  * memory. */
 char *words_quote(char *const *words);

@@ -7,6 +7,8 @@
 #include "cmd/recording_values.h"
 
 #include "base/log.h"
+#include "bench/words.h"
+#include "cmd/whole_file.h"
 #include "launch/signals.h"
 
 #include <errno.h>
@@ -82,6 +84,17 @@ static int cleanup_parse(void *options, const char *text)
 	return step_add(options, BENCH_CLEANUP, 1, text);
 }
 
+/* A program, with arguments or without. */
+static int shell_parse(void *shell, const char *text)
+{
+	char **words = words_split(text);
+
+	if (!words)
+		return -EINVAL;
+	words_free(words);
+	return text_parse(shell, text);
+}
+
 static int sequence_parse(void *sequence, const char *text)
 {
 	static const char *const words[] = {
@@ -112,7 +125,7 @@ static const struct option_row bench_rows[] = {
 	{ "conclude", 'C', "CMD", false, "Execute this after each run; once, or once for each command", conclude_parse, 0, GUARD_ENVIRONMENT },
 	{ "cleanup", 'c', "CMD", false, "Execute this after the last run of each command", cleanup_parse, 0, GUARD_ENVIRONMENT },
 	{ "ignore-failure", 'i', NULL, false, "Go on when a command fails", flag_parse, AT(ignore_failure), GUARD_NONE },
-	{ "shell", 'S', "SHELL", false, "Execute commands by this shell (default sh); none: without", text_parse, AT(shell), GUARD_ENVIRONMENT },
+	{ "shell", 'S', "SHELL", false, "Execute commands by this shell (default sh); none: without", shell_parse, AT(shell), GUARD_ENVIRONMENT },
 	{ "no-shell", 'N', NULL, false, "The same as --shell none", flag_parse, AT(no_shell), GUARD_NONE },
 	{ "show-output", 0, NULL, false, "Show what commands print (default: it goes to /dev/null)", flag_parse, AT(show_output), GUARD_NONE },
 	{ "order", 0, "ORDER", false, "mixed by chance (default), or blocks: one after another", sequence_parse, AT(sequence), GUARD_NONE },
@@ -157,7 +170,8 @@ static void bench_help(void)
 {
 	puts("Usage: bpfmon bench [OPTIONS] 'COMMAND'...\n"
 	     "       bpfmon bench [OPTIONS] -- COMMAND [ARG...]\n\n"
-	     "Runs each command many times, in turns, and compares them: time, CPU, memory, I/O, spans.\n"
+	     "Runs each command many times, in turns, and compares them: time, CPU, memory, I/O, "
+	     "spans.\n"
 	     "Before -- a command is one word, for the shell. Each run is kept, as of bpfmon "
 	     "--.\n");
 	options_print(&subcommand_bench);
@@ -223,6 +237,8 @@ static int bench_plan(const struct bench_options *o, struct bench_plan *p)
 			  "is no shell to say so");
 	else if (err)
 		log_error("out of memory for the commands");
+	else
+		err = bench_check_cases(p);
 	p->runs = o->runs ? o->runs : DEFAULT_RUNS;
 	p->warmups = o->warmups;
 	p->seed = o->seed;
@@ -263,7 +279,8 @@ static int cmd_bench(int argc, char **argv)
 	o.command = line.command;
 	if (go_on <= 0)
 		status = go_on ? EXIT_USAGE : 0;
-	else if (!bench_plan(&o, &plan))
+	else if (!bench_plan(&o, &plan) &&
+		 (!o.export_json || !whole_file_check("results", o.export_json, o.force)))
 		status = bench_follow(&o, &plan);
 	bench_plan_done(&plan);
 	bench_line_done(&line);

@@ -50,6 +50,8 @@ size_t bench_words_count(char *const *words);
 /* Each: -EINVAL after one line to the user. */
 int bench_check_commands(const struct bench_options *o);
 int bench_check_tags(const struct bench_options *o, const struct parameters *p);
+/* Once the cases are made. */
+int bench_check_cases(const struct bench_plan *p);
 
 /* What was measured, as long as the plan is in use. */
 struct bench_record {

@@ -3,6 +3,7 @@
 #include "cmd/bench.h"
 
 #include "base/log.h"
+#include "base/utf8.h"
 #include "bench/result.h"
 #include "cmd/options.h"
 
@@ -59,6 +60,41 @@ int bench_check_tags(const struct bench_options *o, const struct parameters *p)
 		return -EINVAL;
 	}
 	return parameter_names_check(tags, p);
+}
+
+static int utf8_check(const char *what, const char *text)
+{
+	uint32_t character;
+	size_t n;
+
+	for (const char *at = text; *at; at += n) {
+		n = utf8_decode(at, strlen(at), &character);
+		if (n)
+			continue;
+		log_error("bench: the %s '%s' is not UTF-8, and no run of it could be stored; "
+			  "put what is not UTF-8 into a script",
+			  what, text);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* They are tags of the runs, by which these are found. */
+int bench_check_cases(const struct bench_plan *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < p->parameters.nr; i++)
+		err = utf8_check("parameter", p->parameters.list[i].name);
+	for (size_t i = 0; !err && i < p->nr; i++) {
+		const struct bench_case *c = &p->cases[i];
+
+		for (size_t k = 0; !err && k < p->parameters.nr; k++)
+			err = utf8_check("value", c->values[k]);
+		if (!err)
+			err = utf8_check("command", c->command);
+	}
+	return err;
 }
 
 static int steps_check(const struct bench_options *o, size_t nr_commands)

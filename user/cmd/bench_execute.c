@@ -155,6 +155,12 @@ static int bench_judge_run(struct execution *x, const struct bench_case *c,
 		bench_keep_drop(&x->keep);
 		return -EINTR;
 	}
+	if (!out->has_ended && WIFSIGNALED(status)) {
+		log_error("the bpfmon of %s %zu of '%s' was killed by signal %d; nothing more was "
+			  "run",
+			  t->is_warmup ? "warm-up" : "run", t->round, c->command, WTERMSIG(status));
+		return -EIO;
+	}
 	if (!out->has_ended) /* the reason has been reported */
 		return code == EXIT_NOT_FOUND || code == EXIT_NOT_EXECUTABLE ? -ECANCELED : -EIO;
 	if (out->status && !x->o->ignore_failure) {

@@ -112,9 +112,53 @@ static int hyperfine_export(const struct bench_result *r, const struct bench_opt
 	if (err)
 		log_error("out of memory for the results");
 	else
-		err = whole_file_write("the results", o->export_json, o->force, j.text, j.used);
+		err = whole_file_write("results", o->export_json, o->force, j.text, j.used);
 	jsonw_done(&j);
 	return err;
+}
+
+/* With --ignore-failure a command that fails at once may be the fastest. */
+static void case_failures_warn(const struct group *g, size_t code, size_t sig)
+{
+	const char *how[] = { "ended with", "was killed by signal" },
+		   *all[] = { "ended with", "were killed by signal" };
+	double number = 0;
+	bool is_killed = false, is_same = true;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < g->nr; i++) {
+		const double *v = g->sides[i]->value;
+		bool killed = v[sig] > 0;
+		double by = killed ? v[sig] : v[code];
+
+		if (!(by > 0))
+			continue;
+		is_same = !nr || (is_same && killed == is_killed && by == number);
+		if (!nr++) {
+			is_killed = killed;
+			number = by;
+		}
+	}
+	if (nr && is_same)
+		log_warn("%zu of %zu runs of '%s' %s %.0f", nr, g->nr, g->name,
+			 nr > 1 ? all[is_killed] : how[is_killed], number);
+	else if (nr)
+		log_warn("%zu of %zu runs of '%s' failed, one %s %.0f", nr, g->nr, g->name,
+			 how[is_killed], number);
+}
+
+static void failures_warn(const struct bench_result *r)
+{
+	size_t code, sig;
+
+	if (compare_key_find("exit_code", 9, &code) || compare_key_find("signal", 6, &sig))
+		return;
+	for (size_t i = 0; i < r->plan->nr; i++) {
+		const struct group *g = bench_group(r, i);
+
+		if (g)
+			case_failures_warn(g, code, sig);
+	}
 }
 
 /* The commands that show the same runs again. */
@@ -176,6 +220,8 @@ int bench_show(const struct bench_options *o, const struct bench_plan *p,
 	r.spans = &s.spans;
 	if (!err)
 		err = result_print(&s, &r);
+	if (!err)
+		failures_warn(&r);
 	if (!err && o->export_json)
 		err = hyperfine_export(&r, o);
 	bench_result_done(&r);

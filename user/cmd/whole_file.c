@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PIECE_BYTES (1UL << 20) /* signals are looked at between pieces */
@@ -32,6 +33,16 @@ static int whole_file_put(struct output *out, const char *text, size_t length)
 	return err ? err : output_commit(out);
 }
 
+static int whole_file_report(const char *what, const char *path, int err, const char *why)
+{
+	if (err == -EEXIST)
+		log_error("'%s' exists and is not overwritten; --force replaces it", path);
+	else if (err)
+		log_error("cannot write the %s to '%s': %s", what, path,
+			  why ? why : strerror(-err));
+	return err;
+}
+
 int whole_file_write(const char *what, const char *path, bool force, const char *text,
 		     size_t length)
 {
@@ -47,12 +58,22 @@ int whole_file_write(const char *what, const char *path, bool force, const char 
 		err = err ? err : closed;
 		stop_signals_release();
 	}
-	if (err == -EEXIST)
-		log_error("'%s' exists and is not overwritten; --force replaces it", path);
-	else if (err)
-		log_error("cannot write the %s to '%s': %s", what, path,
-			  why ? why : strerror(-err));
-	return err;
+	return whole_file_report(what, path, err, why);
+}
+
+int whole_file_check(const char *what, const char *path, bool force)
+{
+	struct output out;
+	struct stat st;
+	int err;
+
+	/* who reads a pipe would take its closing for the end */
+	if (!strcmp(path, "-") || (!stat(path, &st) && S_ISFIFO(st.st_mode)))
+		return 0;
+	err = output_open_whole(&out, path, force);
+	if (!err)
+		output_close(&out); /* without its commit no file is there, and none replaced */
+	return whole_file_report(what, path, err, out.why);
 }
 
 void whole_file_announce(const char *what, const char *path, const char *also)

@@ -13,6 +13,12 @@
 int whole_file_write(const char *what, const char *path, bool force, const char *text,
 		     size_t length);
 
+/*
+ * Whether that is possible, before work that takes long; nothing is written. A negative errno after
+ * the same line.
+ */
+int whole_file_check(const char *what, const char *path, bool force);
+
 /* Says on stderr where the @what is, if that is a file ("-" is none); @also: a second one, or NULL.
  */
 void whole_file_announce(const char *what, const char *path, const char *also);
