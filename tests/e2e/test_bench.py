@@ -261,6 +261,16 @@ class Failures(BenchCase):
         self.assert_refused(self.bpfmon("bench", f"echo r >>{log}"), "cannot keep the runs in the store")
         self.assertEqual(self.noted(), [])
 
+    def test_a_benchmark_needs_the_store(self):
+        log = self.dir / "log"
+        words = ["bench", "-n", 1, f"echo r >>{log}"]
+        self.assert_refused(self.bpfmon(*words, env={"BPFMON_NO_STORE": "1"}), "BPFMON_NO_STORE is set")
+        self.assertEqual(self.noted(), [])
+        for env, more in ({"BPFMON_NO_STORE": "0"}, []), ({"BPFMON_NO_STORE": "1"}, ["--store", self.store]):
+            done = self.bpfmon(*words[:1], *more, *words[1:], env=env)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(len(self.list()), 2)
+
     def test_a_file_that_exists_is_not_replaced(self):
         path = self.dir / "mine"
         path.write_text("mine")

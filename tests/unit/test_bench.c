@@ -46,7 +46,8 @@ static void scans_are_exact_decimals(void **state)
 {
 	static const char *const whole[] = { "1", "2", "3" },
 				 *const tenths[] = { "0.1", "0.2", "0.3" },
-				 *const below[] = { "-0.50", "-0.25", "0.00", "0.25" };
+				 *const below[] = { "-0.50", "-0.25", "0.00", "0.25" },
+				 *const large[] = { "0.00000000000000", "90000.00000000000000" };
 	struct parameters p = { .nr = 0 };
 
 	(void)state;
@@ -56,6 +57,10 @@ static void scans_are_exact_decimals(void **state)
 	assert_values(&p.list[0], whole, COUNT(whole));
 	assert_values(&p.list[1], tenths, COUNT(tenths));
 	assert_values(&p.list[2], below, COUNT(below));
+	assert_int_equal(parameters_add_scan(&p, "l 0.00000000000000 90000", "90000"), 0);
+	assert_values(&p.list[3], large, COUNT(large));
+	assert_int_equal(parameters_add_scan(&p, "m -9.00000000000000 90000", "90000"), 0);
+	assert_int_equal(p.list[4].nr, 2);
 	assert_int_equal(parameters_add_scan(&p, "x 3 1", NULL), -EINVAL);
 	assert_int_equal(parameters_add_scan(&p, "x 1", NULL), -EINVAL);
 	assert_int_equal(parameters_add_scan(&p, "x 1 3", "0"), -EINVAL);

@@ -186,8 +186,12 @@ int parameters_add_scan(struct parameters *p, const char *text, const char *step
 
 	if (!err)
 		err = scan_parse(rest, step, range);
-	for (int64_t v = err ? 0 : range[0].value; !err && v <= range[1].value; v += range[2].value)
-		err = parameter_add_value(&one, scaled_format(v, range[0].decimals));
+	while (!err && range[0].value <= range[1].value) {
+		err = parameter_add_value(&one, scaled_format(range[0].value, range[0].decimals));
+		/* what does not fit is more than the last */
+		if (__builtin_add_overflow(range[0].value, range[2].value, &range[0].value))
+			break;
+	}
 	return parameter_end(p, &one, err);
 }
 

@@ -114,9 +114,9 @@ static int sequence_parse(void *sequence, const char *text)
 #define AT(field) offsetof(struct bench_options, field)
 
 static const struct option_row bench_rows[] = {
-	{ "runs", 'n', "N", false, "So many runs of each command (default 10)", runs_parse, AT(runs), GUARD_NONE },
+	{ "runs", 'n', "N", false, "How often each command is run, 1 to 2000 (default 10)", runs_parse, AT(runs), GUARD_NONE },
 	{ "repeat", 'r', "N", false, "The same as --runs: hyperfine's letter for it", runs_parse, AT(runs), GUARD_NONE },
-	{ "warmup", 'w', "N", false, "Before, so many runs of each that do not count (default 0)", warmups_parse, AT(warmups), GUARD_NONE },
+	{ "warmup", 'w', "N", false, "Runs of each that do not count, before, 0 to 2000 (default 0)", warmups_parse, AT(warmups), GUARD_NONE },
 	{ "parameter-list", 'L', "X LIST", false, "{X} stands for each of LIST, as in -L threads 1,2,4", parameter_list_parse, 0, GUARD_NONE },
 	{ "parameter-scan", 'P', "X A B", false, "{X} stands for each number from A to B", parameter_scan_parse, 0, GUARD_NONE },
 	{ "parameter-step-size", 'D', "N", false, "How far apart these numbers are (default 1)", text_parse, AT(scan_step), GUARD_NONE },
@@ -128,8 +128,8 @@ static const struct option_row bench_rows[] = {
 	{ "shell", 'S', "SHELL", false, "Execute commands by this shell (default sh); none: without", shell_parse, AT(shell), GUARD_ENVIRONMENT },
 	{ "no-shell", 'N', NULL, false, "The same as --shell none", flag_parse, AT(no_shell), GUARD_NONE },
 	{ "show-output", 0, NULL, false, "Show what commands print (default: it goes to /dev/null)", flag_parse, AT(show_output), GUARD_NONE },
-	{ "order", 0, "ORDER", false, "mixed by chance (default), or blocks: one after another", sequence_parse, AT(sequence), GUARD_NONE },
-	{ "seed", 0, "N", false, "Of that chance, to have the same order once more", seed_parse, 0, GUARD_NONE },
+	{ "order", 0, "ORDER", false, "mixed at random (default), or blocks: one after another", sequence_parse, AT(sequence), GUARD_NONE },
+	{ "seed", 0, "N", false, "Seed of the random order: the same seed gives the same order", seed_parse, 0, GUARD_NONE },
 	{ "export-json", 0, "FILE", false, "Write the results as hyperfine does (- for stdout)", text_parse, AT(export_json), GUARD_ENVIRONMENT },
 	{ 0 }
 };
@@ -170,10 +170,9 @@ static void bench_help(void)
 {
 	puts("Usage: bpfmon bench [OPTIONS] 'COMMAND'...\n"
 	     "       bpfmon bench [OPTIONS] -- COMMAND [ARG...]\n\n"
-	     "Runs each command many times, in turns, and compares them: time, CPU, memory, I/O, "
-	     "spans.\n"
-	     "Before -- a command is one word, for the shell. Each run is kept, as of bpfmon "
-	     "--.\n");
+	     "Runs each command many times, in turns, and compares their time, CPU, memory, I/O\n"
+	     "and spans. Before -- a command is one word, for the shell. Each run is kept, as of\n"
+	     "bpfmon --.\n");
 	options_print(&subcommand_bench);
 	puts("\nExit status: 0; 1 a command failed; 2 usage, not permitted.");
 }
@@ -279,7 +278,7 @@ static int cmd_bench(int argc, char **argv)
 	o.command = line.command;
 	if (go_on <= 0)
 		status = go_on ? EXIT_USAGE : 0;
-	else if (!bench_plan(&o, &plan) &&
+	else if (!bench_check_store(line.argv) && !bench_plan(&o, &plan) &&
 		 (!o.export_json || !whole_file_check("results", o.export_json, o.force)))
 		status = bench_follow(&o, &plan);
 	bench_plan_done(&plan);

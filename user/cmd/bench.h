@@ -48,6 +48,7 @@ void bench_line_done(struct bench_line *l);
 /* Up to NULL; NULL has none. */
 size_t bench_words_count(char *const *words);
 /* Each: -EINVAL after one line to the user. */
+int bench_check_store(char *const *words);
 int bench_check_commands(const struct bench_options *o);
 int bench_check_tags(const struct bench_options *o, const struct parameters *p);
 /* Once the cases are made. */

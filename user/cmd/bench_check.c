@@ -8,7 +8,23 @@
 #include "cmd/options.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* No option: that would be one which is always refused. --store undoes it, as for other runs. */
+int bench_check_store(char *const *words)
+{
+	const char *off = getenv("BPFMON_NO_STORE");
+
+	if (!off || !*off || !strcmp(off, "0"))
+		return 0;
+	for (; *words; words++)
+		if (!strcmp(*words, "--store") || !strncmp(*words, "--store=", 8))
+			return 0;
+	log_error("bench: BPFMON_NO_STORE is set, and a benchmark reads its runs from the store; "
+		  "unset it, or name a file with --store");
+	return -EINVAL;
+}
 
 static bool tags_have(const struct run_tags *tags, const char *key)
 {
@@ -131,8 +147,9 @@ int bench_check_commands(const struct bench_options *o)
 	size_t words = bench_words_count(o->common.words);
 
 	if (o->command && words) {
-		log_error("bench: '%s' is before --, and one command with its words behind; give "
-			  "several commands as one word each, without --",
+		log_error("bench: '%s' is before --, behind which there is the only command; leave "
+			  "out "
+			  "--, or that word, or quote each of several commands as one word",
 			  o->common.words[0]);
 		return -EINVAL;
 	}
