@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a benchmark runs, and in which order: a case is one of its commands with one value of each
- * parameter. In each round every case runs once, in an order of chance, so that what changes in the
- * machine meanwhile befalls all alike.
+ * parameter. In each round every case runs once, in a random order, so that what changes in the
+ * machine meanwhile affects all commands alike.
  */
 #ifndef BENCH_PLAN_H
 #define BENCH_PLAN_H

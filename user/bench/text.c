@@ -30,7 +30,7 @@ static const struct bench_column time_columns[] = {
 	{ "max", "wall_seconds", OF(most) },
 };
 
-/* Medians: one run that went astray is none of the others. */
+/* Medians: a single outlier does not move them. */
 static const struct bench_column use_columns[] = {
 	{ "user", "user_seconds", OF(median) },   { "system", "system_seconds", OF(median) },
 	{ "peak RSS", NULL, OF(median) },         { "read", "read_bytes", OF(median) },

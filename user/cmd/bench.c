@@ -170,8 +170,8 @@ static void bench_help(void)
 {
 	puts("Usage: bpfmon bench [OPTIONS] 'COMMAND'...\n"
 	     "       bpfmon bench [OPTIONS] -- COMMAND [ARG...]\n\n"
-	     "Runs each command many times, in turns, and compares their time, CPU, memory, I/O\n"
-	     "and spans. Before -- a command is one word, for the shell. Each run is kept, as of\n"
+	     "Runs each command many times, in turns, and compares time, CPU, memory, I/O and\n"
+	     "spans. Before -- a command is one word, for the shell. Each run is kept, as by\n"
 	     "bpfmon --.\n");
 	options_print(&subcommand_bench);
 	puts("\nExit status: 0; 1 a command failed; 2 usage, not permitted.");

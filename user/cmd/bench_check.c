@@ -147,9 +147,8 @@ int bench_check_commands(const struct bench_options *o)
 	size_t words = bench_words_count(o->common.words);
 
 	if (o->command && words) {
-		log_error("bench: '%s' is before --, behind which there is the only command; leave "
-			  "out "
-			  "--, or that word, or quote each of several commands as one word",
+		log_error("bench: '%s' is before --, and the words behind -- are the only command; "
+			  "without --, give each command as one word",
 			  o->common.words[0]);
 		return -EINVAL;
 	}
