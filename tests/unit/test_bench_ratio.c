@@ -11,10 +11,17 @@
 #include <cmocka.h>
 
 #include "bench/ratio.h"
+#include "bench/result.h"
+#include "compare/parts.h"
 #include "compare/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#ifndef TRIALS
+#define TRIALS 1000 /* 10,000 gave the shares in docs/BENCH.md */
+#endif
 
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
@@ -131,6 +138,104 @@ static void the_interval_has_the_true_factor(void **state)
 	}
 }
 
+#define MOST_COMMANDS 10
+
+struct trial {
+	struct bench_plan plan;
+	struct bench_case cases[MOST_COMMANDS];
+	char labels[MOST_COMMANDS][2];
+	struct sides runs;
+	size_t key;
+};
+
+static void trial_make(struct trial *t, size_t commands, size_t runs)
+{
+	*t = (struct trial){ .plan = { .nr = commands } };
+	t->plan.cases = t->cases;
+	assert_int_equal(compare_key_find("wall_seconds", strlen("wall_seconds"), &t->key), 0);
+	for (size_t i = 0; i < commands; i++) {
+		t->labels[i][0] = (char)('a' + i);
+		t->cases[i].label = t->labels[i];
+		for (size_t k = 0; k < runs; k++) {
+			struct side *s = sides_append(&t->runs, "run");
+
+			json_object_set_new(s->facts, "tags.case", json_string(t->labels[i]));
+		}
+	}
+}
+
+/* Whether any command is called slower than the fastest. */
+static bool trial_has_winner(struct trial *t)
+{
+	struct bench_result r;
+	bool has = false;
+
+	assert_int_equal(bench_result_make(&r, &t->plan, &t->runs), 0);
+	for (size_t g = 1; g < r.groups.nr; g++)
+		has |= against_of(&r.comparison, g, t->key)->verdict == VERDICT_DIFFERENT;
+	bench_result_done(&r);
+	return has;
+}
+
+/* Box and Muller */
+static double normal_draw(unsigned short seed[3])
+{
+	return sqrt(-2 * log(1 - erand48(seed))) * cos(2 * M_PI * erand48(seed));
+}
+
+static void the_fastest_of_equal_commands_rarely_wins(void **state)
+{
+	static const size_t of[] = { 2, 5, 10 };
+	unsigned short seed[3] = { 7, 8, 9 };
+
+	(void)state;
+	for (size_t k = 0; k < COUNT(of); k++) {
+		size_t won = 0;
+		struct trial t;
+
+		trial_make(&t, of[k], 10);
+		for (int i = 0; i < TRIALS; i++) {
+			for (size_t s = 0; s < t.runs.nr; s++)
+				t.runs.list[s].value[t.key] = 1 + 0.05 * normal_draw(seed);
+			won += trial_has_winner(&t);
+		}
+		print_message("of %d benchmarks with %zu commands %zu have a winner\n", TRIALS,
+			      of[k], won);
+		assert_true((double)won < TRIALS * 0.05 + 3 * sqrt(TRIALS * 0.05 * 0.95));
+		sides_done(&t.runs);
+	}
+}
+
+/* Of 4 commands the last is slower in all runs, but for its first. */
+static enum verdict verdict_of_fourth(double first)
+{
+	const double times[] = { 1.01,  1.02,  1.03,  1.04,  1.05,  1.011, 1.021,
+				 1.031, 1.041, 1.051, 1.012, 1.022, 1.032, 1.042,
+				 1.052, first, 2.01,  2.02,  2.03,  2.04 };
+	enum verdict v = VERDICT_NONE;
+	struct bench_result r;
+	struct trial t;
+
+	trial_make(&t, 4, 5);
+	for (size_t s = 0; s < t.runs.nr; s++)
+		t.runs.list[s].value[t.key] = times[s];
+	assert_int_equal(bench_result_make(&r, &t.plan, &t.runs), 0);
+	for (size_t g = 1; g < r.groups.nr; g++)
+		if (r.case_of[g] == 3)
+			v = against_of(&r.comparison, g, t.key)->verdict;
+	bench_result_done(&r);
+	sides_done(&t.runs);
+	return v;
+}
+
+/* 6 pairs: 3 would be enough for those with one command that was chosen before. */
+static void times_are_corrected_for_all_pairs(void **state)
+{
+	(void)state;
+	assert_int_equal(verdict_of_fourth(2), VERDICT_DIFFERENT);   /* p is 2 of 252 */
+	assert_int_equal(verdict_of_fourth(1.045), VERDICT_NO_SIGN); /* 4 of 252 */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +244,8 @@ int main(void)
 		cmocka_unit_test(too_few_values_have_no_interval),
 		cmocka_unit_test(the_same_program_is_rarely_called_different),
 		cmocka_unit_test(the_interval_has_the_true_factor),
+		cmocka_unit_test(times_are_corrected_for_all_pairs),
+		cmocka_unit_test(the_fastest_of_equal_commands_rarely_wins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,6 +64,35 @@ static int cases_find(struct bench_result *r)
 	return 0;
 }
 
+/*
+ * Which command is the fastest is found out from the same runs, so that the test against it is the
+ * most telling one of all pairs: it is corrected for the number of these (Bonferroni), not for that
+ * of the commands but one.
+ */
+static void against_correct(struct against *x, double pairs)
+{
+	if (!x->has_both || x->verdict == VERDICT_NONE)
+		return;
+	x->p_corrected = fmin(1, x->test.p * pairs);
+	if (x->verdict == VERDICT_EQUAL)
+		return;
+	if (x->test.p_least * pairs >= ALPHA)
+		x->verdict = VERDICT_TOO_FEW;
+	else
+		x->verdict = x->p_corrected < ALPHA ? VERDICT_DIFFERENT : VERDICT_NO_SIGN;
+}
+
+static void times_correct(struct bench_result *r)
+{
+	const double nr = (double)r->groups.nr;
+	size_t key;
+
+	if (compare_key_find("wall_seconds", strlen("wall_seconds"), &key))
+		return;
+	for (size_t g = 1; g < r->groups.nr; g++)
+		against_correct(&r->comparison.againsts[g * NR_KEYS + key], nr * (nr - 1) / 2);
+}
+
 int bench_result_make(struct bench_result *r, const struct bench_plan *p, const struct sides *runs)
 {
 	const struct side *without;
@@ -78,6 +107,8 @@ int bench_result_make(struct bench_result *r, const struct bench_plan *p, const 
 		err = groups_baseline(&r->groups, fastest);
 	if (!err)
 		err = groups_compare(&r->comparison, &r->groups);
+	if (!err)
+		times_correct(r);
 	return err ? err : cases_find(r);
 }
 

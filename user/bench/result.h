@@ -18,8 +18,8 @@ struct bench_result {
 	const struct sides *runs;      /* the same */
 	const struct steps *spans;     /* the same, of these runs; NULL: they are not known */
 	struct groups groups;          /* by case; the first is the fastest */
-	struct comparison comparison;
-	size_t *case_of; /* owned; of each group */
+	struct comparison comparison;  /* of the time against the fastest of all, see there */
+	size_t *case_of;               /* owned; of each group */
 };
 
 /*

@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KEEP_NS (5 * NSEC_PER_SEC) /* what is lost if bpfmon is killed */
+#define KEEP_NS (5 * NSEC_PER_SEC) /* runs of so long are lost if bpfmon is killed, or the last */
 
 void bench_keep_begin(struct bench_keep *k)
 {
