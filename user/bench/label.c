@@ -5,7 +5,7 @@
 
 #define DOTS 3 /* columns, that format_name() puts before what it has cut */
 
-size_t label_put(FILE *f, const char *label, size_t width)
+size_t case_label_put(FILE *f, const char *label, size_t width)
 {
 	size_t used = 0;
 
@@ -14,12 +14,12 @@ size_t label_put(FILE *f, const char *label, size_t width)
 	return used + format_name(f, label, width - used);
 }
 
-void label_put_first(FILE *f, const char *label, size_t width)
+void case_label_begin(FILE *f, const char *label, size_t width)
 {
 	size_t n;
 
 	fputs("  ", f);
-	n = label_put(f, label, width);
+	n = case_label_put(f, label, width);
 	fprintf(f, "%*s", (int)(width - n), "");
 }
 

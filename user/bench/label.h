@@ -14,9 +14,9 @@
  * Writes @label in @width columns or fewer, cut in the middle: commands differ at their beginning
  * or at their end. Returns the columns used.
  */
-size_t label_put(FILE *f, const char *label, size_t width);
+size_t case_label_put(FILE *f, const char *label, size_t width);
 /* The first cell of a row, which is @width columns wide, behind two blanks. */
-void label_put_first(FILE *f, const char *label, size_t width);
+void case_label_begin(FILE *f, const char *label, size_t width);
 /* How wide these cells are where the others take @cells columns: as the longest label, but cut
  * where the line would be wider than @width. */
 size_t label_width(size_t longest, size_t width, size_t cells);

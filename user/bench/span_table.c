@@ -117,16 +117,16 @@ static void spans_put_across(FILE *f, const struct bench_result *r, const struct
 	const size_t nr = r->groups.nr;
 	size_t name = label_width(span_names_longest(rows, strlen(TITLE)), width, nr * cell);
 
-	label_put_first(f, TITLE, name);
+	case_label_begin(f, TITLE, name);
 	for (size_t i = 0; i < nr; i++) {
 		const char *label = nr > 1 ? r->groups.list[group_at(r, i)].name : "time";
 
 		fprintf(f, "%*s", (int)(cell - format_columns(label)), "");
-		label_put(f, label, cell);
+		case_label_put(f, label, cell);
 	}
 	fputc('\n', f);
 	for (size_t row = 0; row < rows->shown; row++) {
-		label_put_first(f, rows->list[row].step->name, name);
+		case_label_begin(f, rows->list[row].step->name, name);
 		for (size_t i = 0; i < nr; i++)
 			span_cell_put(f, rows->list[row].medians[group_at(r, i)], cell);
 		fputc('\n', f);
@@ -140,11 +140,11 @@ static void spans_put_down(FILE *f, const struct bench_result *r, const struct s
 	size_t longest = span_names_longest(rows, label_longest(r) + 2);
 	size_t name = label_width(longest, width, CELL_WIDTH);
 
-	label_put_first(f, TITLE, name);
+	case_label_begin(f, TITLE, name);
 	fprintf(f, "%*s\n", CELL_WIDTH, "time");
 	for (size_t row = 0; row < rows->shown; row++) {
 		fputs("  ", f);
-		label_put(f, rows->list[row].step->name, name);
+		case_label_put(f, rows->list[row].step->name, name);
 		fputc('\n', f);
 		for (size_t i = 0; i < r->groups.nr; i++) {
 			size_t g = group_at(r, i);
@@ -152,7 +152,7 @@ static void spans_put_down(FILE *f, const struct bench_result *r, const struct s
 			if (isnan(rows->list[row].medians[g]))
 				continue;
 			fputs("  ", f);
-			label_put_first(f, r->groups.list[g].name, name - 2);
+			case_label_begin(f, r->groups.list[g].name, name - 2);
 			span_cell_put(f, rows->list[row].medians[g], CELL_WIDTH);
 			fputc('\n', f);
 		}

@@ -84,7 +84,7 @@ static int bench_table(FILE *f, const struct bench_result *r, const char *title,
 
 	if (label < strlen(title))
 		label = strlen(title);
-	label_put_first(f, title, label);
+	case_label_begin(f, title, label);
 	if (has_runs)
 		fprintf(f, "%*s", RUNS_WIDTH, "runs");
 	for (size_t i = 0; i < nr; i++)
@@ -93,7 +93,7 @@ static int bench_table(FILE *f, const struct bench_result *r, const char *title,
 	for (size_t row = 0; !err && row < r->groups.nr; row++) {
 		size_t g = group_at(r, row);
 
-		label_put_first(f, r->groups.list[g].name, label);
+		case_label_begin(f, r->groups.list[g].name, label);
 		if (has_runs)
 			fprintf(f, "%*zu", RUNS_WIDTH, r->groups.list[g].nr);
 		for (size_t i = 0; !err && i < nr; i++)
@@ -131,7 +131,7 @@ static int against_put(FILE *f, const struct bench_result *r, size_t group, size
 	if (err || compare_key_find("wall_seconds", strlen("wall_seconds"), &key))
 		return err;
 	x = against_of(&r->comparison, group, key);
-	label_put_first(f, r->groups.list[group].name, label);
+	case_label_begin(f, r->groups.list[group].name, label);
 	fprintf(f, "  x %.3f", ratio.estimate);
 	if (ratio.has_interval)
 		fprintf(f, " (%.3f to %.3f)", ratio.low, ratio.high);
@@ -152,7 +152,7 @@ static int fastest_put(FILE *f, const struct bench_result *r, size_t width)
 	if (!line)
 		return -ENOMEM;
 	fputs("  The fastest was ", line);
-	label_put(line, r->groups.list[0].name, 2 * width);
+	case_label_put(line, r->groups.list[0].name, 2 * width);
 	fputs("; the time of the others against it (95 %):", line);
 	if (fclose(line)) {
 		free(text);
