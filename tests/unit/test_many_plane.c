@@ -11,8 +11,8 @@
 
 #include <math.h>
 
-#define RUNS 2000
-#define LACKING 7 /* each so many runs lack a value */
+#define RUNS 2000UL
+#define LACKING 7UL /* each so many runs lack a value */
 
 static double value[2 * RUNS];
 static struct many_values v = { .metrics = { .nr = 2 }, .nr = RUNS, .value = value };
