@@ -165,7 +165,7 @@ static void project_sets_harmless_options_only(void **state)
 		"marks span-samples exact-peak max-tasks wait-start duration sort "
 		"json span command host state since limit by each port run baseline "
 		"fail-if significant node user color note search columns csv all "
-		"panel width for node-memory soft-limit limit-grace hist unusual "
+		"panel width for node-memory soft-limit limit-grace hist scatter unusual "
 		"threshold trend many neighbours without-programs runs "
 		"repeat warmup parameter-list parameter-scan parameter-step-size "
 		"ignore-failure no-shell show-output order seed ";
