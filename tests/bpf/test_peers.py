@@ -62,6 +62,8 @@ mapped.sendall(b"four in six")
 take(come, 11)
 pairs.append((mapped, come))
 pairs[0][0].shutdown(socket.SHUT_WR)
+while "fin_wait1" in states():  # the other side's kernel has not acknowledged it yet
+    time.sleep(0.001)
 udp, to = socket.socket(type=socket.SOCK_DGRAM), socket.socket(type=socket.SOCK_DGRAM)
 to.bind(("127.0.0.1", 0))
 udp.connect(to.getsockname())
