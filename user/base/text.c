@@ -70,3 +70,16 @@ bool text_holds(const char *text, const char *part)
 	}
 	return !*part;
 }
+
+size_t text_cut_bytes(const char *text, size_t most)
+{
+	size_t n = 0, length;
+	bool is_control;
+
+	for (; text[n]; n += length) {
+		length = text_character_bytes(text + n, &is_control);
+		if (n + length > most)
+			break;
+	}
+	return n;
+}

@@ -16,6 +16,8 @@ size_t text_character_bytes(const char *text, bool *is_control);
  * Latin, Greek and Cyrillic. Bytes that are not UTF-8 are only equal to themselves.
  */
 bool text_holds(const char *text, const char *part);
+/* The length of the beginning of @text that has whole characters only, and @most bytes or fewer. */
+size_t text_cut_bytes(const char *text, size_t most);
 /* Replaces each such character by "?". */
 void text_disarm(char *text);
 

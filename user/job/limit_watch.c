@@ -81,16 +81,9 @@ static uint64_t number_least(uint64_t a, uint64_t b)
 
 static void hit_set_span(struct limit_hit *hit, const struct span *s)
 {
-	bool is_control;
-	size_t n = 0, length;
-
 	hit->span = s->id;
-	for (; s->label.name[n]; n += length) { /* whole characters */
-		length = text_character_bytes(s->label.name + n, &is_control);
-		if (n + length >= sizeof(hit->span_name))
-			break;
-	}
-	memcpy(hit->span_name, s->label.name, n);
+	memcpy(hit->span_name, s->label.name,
+	       text_cut_bytes(s->label.name, sizeof(hit->span_name) - 1));
 }
 
 /* What one live process has of it; 0: nothing, or that is not known. */

@@ -149,19 +149,11 @@ static int used_order_weight(const void *x, const void *y)
 static void program_name_copy(char name[SIGNATURE_NAME_BYTES], const char *exe)
 {
 	const char *slash = strrchr(exe, '/');
-	size_t n = 0, length;
-	bool is_control;
 
 	if (slash)
 		exe = slash + 1;
-	while (exe[n]) {
-		length = text_character_bytes(exe + n, &is_control);
-		if (n + length >= SIGNATURE_NAME_BYTES)
-			break;
-		n += length;
-	}
 	memset(name, 0, SIGNATURE_NAME_BYTES);
-	memcpy(name, exe, n);
+	memcpy(name, exe, text_cut_bytes(exe, SIGNATURE_NAME_BYTES - 1));
 }
 
 /* Those with a name, each once, the heaviest first. */
