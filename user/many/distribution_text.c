@@ -32,16 +32,10 @@ void distribution_put_figures(struct buffer *t, const struct distribution *d)
 static int distribution_put_title(FILE *f, const struct distribution *d, size_t width)
 {
 	struct buffer t = { 0 };
-	int err;
 
 	buffer_printf(&t, "%s: ", d->key);
 	distribution_put_figures(&t, d);
-	buffer_put(&t, "", 1);
-	err = t.failed ? -ENOMEM : 0;
-	if (!err)
-		format_folded(f, t.text, width, INDENT);
-	buffer_done(&t);
-	return err;
+	return format_folded_buffer(f, &t, width, INDENT);
 }
 
 /* A bar that is as long as @share of @columns; what is not 0 is visible. */

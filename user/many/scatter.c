@@ -103,7 +103,6 @@ static int scatter_put_title(FILE *f, const struct scatter *s, size_t runs, size
 {
 	struct buffer t = { 0 };
 	char count[FORMAT_BYTES];
-	int err;
 
 	buffer_printf(&t, "%s to the right, %s upwards: %s run%s", s->x.key, s->y.key,
 		      format_count(count, s->plane.nr), s->plane.nr == 1 ? "" : "s");
@@ -116,12 +115,7 @@ static int scatter_put_title(FILE *f, const struct scatter *s, size_t runs, size
 		if (d->bins.is_log)
 			buffer_printf(&t, "; logarithmic scale of %s", d->key);
 	}
-	buffer_put(&t, "", 1);
-	err = t.failed ? -ENOMEM : 0;
-	if (!err)
-		format_folded(f, t.text, width, INDENT);
-	buffer_done(&t);
-	return err;
+	return format_folded_buffer(f, &t, width, INDENT);
 }
 
 /* The label of a bin is at the lowest of its rows: its lower edge. */

@@ -66,19 +66,13 @@ static int trend_change_put(FILE *f, const struct trend *t, const struct trend_c
 {
 	char a[NUMBER_BYTES], b[NUMBER_BYTES], m[NUMBER_BYTES], n[NUMBER_BYTES];
 	struct buffer line = { 0 };
-	int err;
 
 	buffer_printf(&line, "since %.*s ", SHORT_REVISION, t->list[c->revision].id);
 	change_put_meaning(&line, t->key, change_relative(c->before, c->after));
 	buffer_printf(&line, " (p=%.2g): %s in %s runs against %s in %s", c->p,
 		      number_format(a, t->unit, c->after), format_count(m, c->nr_after),
 		      number_format(b, t->unit, c->before), format_count(n, c->nr_before));
-	buffer_put(&line, "", 1);
-	err = line.failed ? -ENOMEM : 0;
-	if (!err)
-		format_folded(f, line.text, width, INDENT);
-	buffer_done(&line);
-	return err;
+	return format_folded_buffer(f, &line, width, INDENT);
 }
 
 static void trend_put_head(FILE *f, const struct trend *t, size_t width)

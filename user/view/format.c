@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "base/width.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
@@ -165,4 +166,16 @@ void format_folded(FILE *f, const char *text, size_t width, size_t indent)
 		is_rest = *text && *text != '\n';
 		text += is_rest ? strspn(text, " ") : *text == '\n';
 	}
+}
+
+int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent)
+{
+	int err;
+
+	buffer_put(t, "", 1);
+	err = t->failed ? -ENOMEM : 0;
+	if (!err)
+		format_folded(f, t->text, width, indent);
+	buffer_done(t);
+	return err;
 }

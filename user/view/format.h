@@ -3,6 +3,8 @@
 #ifndef VIEW_FORMAT_H
 #define VIEW_FORMAT_H
 
+#include "base/buffer.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -37,5 +39,8 @@ size_t format_beginning(FILE *f, const char *text, size_t width);
  * the next, after @indent blanks.
  */
 void format_folded(FILE *f, const char *text, size_t width, size_t indent);
+
+/* Ends the text, writes it so, and releases it. -ENOMEM, also if it was incomplete before. */
+int format_folded_buffer(FILE *f, struct buffer *t, size_t width, size_t indent);
 
 #endif
