@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 
 from lib.live import wait_for
 from lib.node import NOBODY, AgentCase
@@ -58,6 +59,30 @@ class Kept(HistoryCase):
         for number in numbers:
             self.assert_kept_as_streamed(listener, f"slurm/{number}")
         self.assertEqual(self.of_itself()["history"]["runs_lost"], 0)
+
+    def test_a_job_that_begins_during_a_drain_has_no_sample_of_it(self):
+        """That would lie before its begin: each listener here has a drain made."""
+        self.interval = "50ms"
+        self.start_agent()
+        listener = self.subscribe()
+        done = threading.Event()
+
+        def keep_asking():
+            while not done.is_set():
+                self.of_itself()
+
+        asking = [threading.Thread(target=keep_asking) for _ in range(3)]
+        for thread in asking:
+            thread.start()
+        for number in range(7100, 7180):
+            self.run_job(number, "true")
+        done.set()
+        for thread in asking:
+            thread.join()
+        listener.wait_for_summary("slurm/7179")
+        samples = [x["elapsed_seconds"] for x in listener.lines if x["kind"] == "sample"]
+        self.assertGreater(len(samples), 80)
+        self.assertEqual([x for x in samples if x > 1000], [])
 
     def test_a_run_through_the_agent_is_kept_without_its_command(self):
         self.start_agent()

@@ -43,6 +43,7 @@ class AgentCase(Case):
     """With agents at a socket in a folder of root's."""
 
     history = ""  # the section of the configuration
+    interval = "200ms"
 
     def setUp(self):
         super().setUp()
@@ -55,7 +56,7 @@ class AgentCase(Case):
 
     def configure(self, *lines):
         config = self.place / "agent.conf"
-        text = ["[agent]", f"socket = {self.socket}", "interval = 200ms"]
+        text = ["[agent]", f"socket = {self.socket}", f"interval = {self.interval}"]
         if V1.exists():
             text.append("hierarchy = memory")
         text += ["[history]", f"store = {self.store}", *lines, ""]

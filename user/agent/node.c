@@ -302,7 +302,10 @@ void node_settle(struct node *n)
 
 static void view_publish(void *context, struct node_job *j)
 {
-	(void)context;
+	const struct node *n = context;
+
+	if (j->job.start_ns > n->books->tracker.began_ns) /* the first drain of it is the next */
+		return;
 	job_publish(&j->job);
 	feeds_flush(&j->job.feeds);
 }
@@ -310,7 +313,7 @@ static void view_publish(void *context, struct node_job *j)
 void node_publish(struct node *n)
 {
 	node_block_read(n);
-	node_each(n, view_publish, NULL);
+	node_each(n, view_publish, n);
 }
 
 void node_start(struct node *n)
