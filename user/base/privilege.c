@@ -50,15 +50,16 @@ int privilege_keep(uint64_t keep)
 
 	if (err)
 		return err;
-	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-		prctl(PR_CAPBSET_DROP, cap); /* needs CAP_SETPCAP; optional */
+	/* so that an exec gains nothing, whatever the bounding set has: to drop that takes a call,
+	 * and new credentials, for each capability */
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
 	for (int i = 0; i < 2; i++) {
 		data[i].permitted &= (uint32_t)(keep >> (32 * i));
 		data[i].effective = data[i].permitted;
 		data[i].inheritable = 0;
 	}
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	return capabilities_set(data);
 }
 
