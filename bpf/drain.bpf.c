@@ -4,6 +4,8 @@
 
 #define PF_KTHREAD 0x00200000
 
+const volatile bool only_runs; /* with whole_node: no task that is in no run is of interest */
+
 bool check_members; /* tasks may have been moved out unseen */
 __u32 drain_epoch;  /* raised before each drain, which reports a process once */
 
@@ -142,6 +144,10 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 	if (!task_is(addr, t)) {
 		if (t->task == addr) /* its free event was missed */
 			task_close(addr);
+		return 0;
+	}
+	if (only_runs && !p->event.rec.account.tree) {
+		add(tracking.visited, 1);
 		return 0;
 	}
 	if (by_cgroup && check_members && !t->exited && !cgroup_has(addr)) {

@@ -103,6 +103,8 @@ int reassign__account(struct bpf_iter__bpf_map_elem *ctx)
 	if (!p || !rec)
 		return 0;
 	if (retire.unsent != key) {
+		if (p->event.rec.account.tree != retire.from.tree) /* looked at again, locked */
+			return 0;
 		lifetime_commit(key, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 		if (!process_retire(p, rec, &threads))
 			return 0;

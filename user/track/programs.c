@@ -73,6 +73,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 
 	s->rodata->can_seed = o->can_seed;
 	cgroup_set(s, o->cgroup, o->whole_node);
+	s->rodata->only_runs = o->only_runs;
 	s->rodata->want_memory = metric_set_has_source(&o->wanted, SOURCE_MEMORY) ||
 				 metric_set_has_source(&o->wanted, SOURCE_PROCFS) || o->want_memory;
 	s->rodata->wanted = 0;

@@ -29,6 +29,7 @@ struct tracker_options {
 				    none */
 	bool whole_node; /* follow all tasks, each in an account of its cgroup; @cgroup: the root
 			    of the hierarchy that accounts go by */
+	bool only_runs;  /* with whole_node: drains skip what is in no run */
 	bool verbose;    /* print to stderr why a program does not load */
 	uint64_t interval_ns;   /* between drains */
 	unsigned max_tasks;     /* entries of the maps; 0: the default */
