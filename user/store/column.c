@@ -61,10 +61,17 @@ static sqlite3_stmt *columns_select(sqlite3 *db, const char *table)
 	return NULL;
 }
 
+/* Asked of each column of a table for each metric: most differ in the first letter. */
+static bool column_is_of(const char *column, enum metric_id id)
+{
+	char name[COLUMN_BYTES];
+
+	return *column == *metric_get(id)->key && !strcmp(column, column_name(name, id));
+}
+
 int columns_read(sqlite3 *db, const char *table, struct metric_set *have)
 {
 	sqlite3_stmt *info = columns_select(db, table);
-	char name[COLUMN_BYTES];
 
 	memset(have, 0, sizeof(*have));
 	if (!info)
@@ -77,7 +84,7 @@ int columns_read(sqlite3 *db, const char *table, struct metric_set *have)
 			return SQLITE_NOMEM;
 		}
 		for (int i = 0; i < NR_METRICS; i++)
-			if (!strcmp(column, column_name(name, (enum metric_id)i)))
+			if (column_is_of(column, (enum metric_id)i))
 				metric_put(have, (enum metric_id)i);
 	}
 	return sqlite3_finalize(info);
@@ -133,19 +140,103 @@ static int view_make(sqlite3 *db, const char *table, const char *view)
 	return rc;
 }
 
-int columns_add(sqlite3 *db, const char *table, const char *view, const struct metric_set *wanted,
-		const struct metric_set *have)
+static bool column_is_missing(const struct metric_set *wanted, const struct metric_set *have, int i)
 {
+	return metric_has(wanted, (enum metric_id)i) && !metric_has(have, (enum metric_id)i);
+}
+
+static int columns_add_one_by_one(sqlite3 *db, const char *table, const struct metric_set *wanted,
+				  const struct metric_set *have)
+{
+	char name[COLUMN_BYTES], sql[200];
 	int rc = SQLITE_OK;
 
 	for (int i = 0; rc == SQLITE_OK && i < NR_METRICS; i++) {
-		char name[COLUMN_BYTES], sql[200];
-
-		if (!metric_has(wanted, (enum metric_id)i) || metric_has(have, (enum metric_id)i))
+		if (!column_is_missing(wanted, have, i))
 			continue;
 		snprintf(sql, sizeof(sql), "ALTER TABLE %s ADD COLUMN %s INTEGER", table,
 			 column_name(name, (enum metric_id)i));
 		rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 	}
+	return rc;
+}
+
+/* What made the table, then what made its indices. */
+static sqlite3_stmt *makers_select(sqlite3 *db, const char *table)
+{
+	sqlite3_stmt *s = NULL;
+
+	if (sqlite3_prepare_v2(db,
+			       "SELECT sql FROM sqlite_master WHERE tbl_name=? AND sql IS NOT NULL"
+			       " ORDER BY type != 'table'",
+			       -1, &s, NULL) == SQLITE_OK &&
+	    sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC) == SQLITE_OK)
+		return s;
+	sqlite3_finalize(s);
+	return NULL;
+}
+
+static void missing_put(sqlite3_str *sql, const struct metric_set *wanted,
+			const struct metric_set *have)
+{
+	char name[COLUMN_BYTES];
+
+	for (int i = 0; i < NR_METRICS; i++)
+		if (column_is_missing(wanted, have, i))
+			sqlite3_str_appendf(sql, ", %s INTEGER",
+					    column_name(name, (enum metric_id)i));
+}
+
+/* What makes it anew with all columns; NULL: there is no memory. */
+static char *table_remake_text(sqlite3 *db, const char *table, const struct metric_set *wanted,
+			       const struct metric_set *have)
+{
+	sqlite3_stmt *made = makers_select(db, table);
+	sqlite3_str *sql = sqlite3_str_new(db);
+	const char *text, *keys = NULL;
+	int rc = SQLITE_ERROR;
+
+	sqlite3_str_appendf(sql, "DROP TABLE %s;", table);
+	while (made && (rc = sqlite3_step(made)) == SQLITE_ROW) {
+		text = (const char *)sqlite3_column_text(made, 0);
+		if (!text)
+			break;
+		if (!keys) { /* the first is the table; its columns come before its key */
+			keys = strstr(text, ", PRIMARY KEY(");
+			if (!keys)
+				break;
+			sqlite3_str_append(sql, text, (int)(keys - text));
+			missing_put(sql, wanted, have);
+			text = keys;
+		}
+		sqlite3_str_appendf(sql, "%s;", text);
+	}
+	sqlite3_finalize(made);
+	if (rc == SQLITE_DONE && keys)
+		return sqlite3_str_finish(sql);
+	sqlite3_free(sqlite3_str_finish(sql));
+	return NULL;
+}
+
+/*
+ * With each column that is added SQLite reads the whole schema again, which for all columns of a
+ * new store takes a tenth of a second.
+ */
+static int table_remake(sqlite3 *db, const char *table, const struct metric_set *wanted,
+			const struct metric_set *have)
+{
+	char *sql = table_remake_text(db, table, wanted, have);
+	int rc = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(sql);
+	return rc;
+}
+
+int columns_add(sqlite3 *db, const char *table, const char *view, const struct metric_set *wanted,
+		const struct metric_set *have, bool is_new)
+{
+	int rc = is_new ? table_remake(db, table, wanted, have)
+			: columns_add_one_by_one(db, table, wanted, have);
+
 	return rc == SQLITE_OK && view ? view_make(db, table, view) : rc;
 }

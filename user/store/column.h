@@ -21,8 +21,8 @@ void columns_of_span(struct metric_set *set);
 /* Those that the table @name of the file has. An SQLite status. */
 int columns_read(sqlite3 *db, const char *table, struct metric_set *have);
 /* Adds those of @wanted that are not in @have, and makes the view, if there is to be one, anew of
- * all columns that the table has then. */
+ * all columns that the table has then. @is_new: this transaction has made it, and it is empty. */
 int columns_add(sqlite3 *db, const char *table, const char *view, const struct metric_set *wanted,
-		const struct metric_set *have);
+		const struct metric_set *have, bool is_new);
 
 #endif

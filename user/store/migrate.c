@@ -88,7 +88,7 @@ static bool schema_is_current(const struct database *d, int64_t version)
 	return version == STORE_SCHEMA;
 }
 
-static int columns_add_missing(struct database *d)
+static int columns_add_missing(struct database *d, bool is_new)
 {
 	struct metric_set wanted, have;
 	int rc = SQLITE_OK;
@@ -97,22 +97,24 @@ static int columns_add_missing(struct database *d)
 		rc = columns_read(d->db, tables[t].table, &have);
 		tables[t].wanted(&wanted);
 		if (rc == SQLITE_OK)
-			rc = columns_add(d->db, tables[t].table, tables[t].view, &wanted, &have);
+			rc = columns_add(d->db, tables[t].table, tables[t].view, &wanted, &have,
+					 is_new);
 	}
 	return database_error(d, rc);
 }
 
 static int steps_make(struct database *d, void *context)
 {
-	int64_t version;
+	int64_t version = 0;
 	int err = database_check(d, &version);
+	const bool is_new = !version; /* all its tables are made here */
 
 	(void)context;
 	for (; !err && version < STORE_SCHEMA; version++)
 		err = database_error(d, schema_step(d->db, (int)version));
 	if (!err)
 		d->version = version;
-	return err ? err : columns_add_missing(d);
+	return err ? err : columns_add_missing(d, is_new);
 }
 
 static int schema_migrate(struct database *d)
