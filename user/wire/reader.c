@@ -58,25 +58,21 @@ uint32_t member_read_uint32(const json_t *o, const char *key)
 	return n <= UINT32_MAX ? (uint32_t)n : 0;
 }
 
-static bool metric_read(const char *key, const json_t *v, uint64_t *values, struct metric_set *have)
+static void metric_read(enum metric_id id, const json_t *v, uint64_t *values,
+			struct metric_set *have)
 {
-	enum metric_id id;
-
-	if (metric_find(key, strlen(key), &id) ||
-	    !value_read_number(v, metric_decimals(id), &values[id]))
-		return false;
-	metric_put(have, id);
-	return true;
+	if (value_read_number(v, metric_decimals(id), &values[id]))
+		metric_put(have, id);
 }
 
 /* What a process, or a group of them, has used: not "processes", which there counts the group. */
 void usage_read(json_t *o, uint64_t *values, struct metric_set *have)
 {
 	for (int i = 0; i < NR_METRICS; i++) {
-		const struct metric *m = metric_get((enum metric_id)i);
+		const enum metric_id id = (enum metric_id)i;
 
-		if (metric_is_of_process((enum metric_id)i))
-			metric_read(m->key, json_object_get(o, m->key), values, have);
+		if (metric_is_of_process(id))
+			metric_read(id, json_object_get(o, metric_get(id)->key), values, have);
 	}
 }
 
@@ -84,20 +80,22 @@ void metrics_read_of(const struct metric_set *set, json_t *o, uint64_t *values,
 		     struct metric_set *have)
 {
 	for (int i = 0; i < NR_METRICS; i++) {
-		const struct metric *m = metric_get((enum metric_id)i);
+		const enum metric_id id = (enum metric_id)i;
 
-		if (metric_has(set, (enum metric_id)i))
-			metric_read(m->key, json_object_get(o, m->key), values, have);
+		if (metric_has(set, id))
+			metric_read(id, json_object_get(o, metric_get(id)->key), values, have);
 	}
 }
 
 void metrics_read(json_t *o, uint64_t *values, struct metric_set *have)
 {
+	enum metric_id id;
 	const char *key;
 	json_t *v;
 
 	json_object_foreach(o, key, v)
-		metric_read(key, v, values, have);
+		if (!metric_find(key, strlen(key), &id))
+			metric_read(id, v, values, have);
 }
 
 static void sample_read(struct line *l, json_t *o)
