@@ -56,12 +56,8 @@ static int bench_run_take(struct showing *s, const struct stored_run *r)
 	const struct bench_record *record = s->record;
 	size_t of = 0, round = 0;
 	char name[32];
-	int err = 0;
+	int err = stores_turn_run(&s->stores, r, &s->src);
 
-	if (s->src.ops)
-		source_turn_stored(&s->src, s->stores.path[r->source], r->id, r->state);
-	else
-		err = stores_open_run(&s->stores, r, &s->src);
 	if (err)
 		return err; /* reported already */
 	snprintf(name, sizeof(name), "%" PRId64, r->id);

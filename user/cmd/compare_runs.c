@@ -64,19 +64,17 @@ static int sides_add_named(struct sides *all, struct steps *steps, const struct 
 }
 
 static int sides_add_stored(struct sides *all, struct steps *steps, const struct stores *stores,
-			    const struct stored_run *r)
+			    const struct stored_run *r, struct source *src)
 {
-	struct source src;
 	char name[300];
-	int err = stores_open_run(stores, r, &src);
+	int err = stores_turn_run(stores, r, src);
 
 	if (err)
 		return err; /* reported already */
 	snprintf(name, sizeof(name), "%s%" PRId64, stores->prefix[r->source], r->id);
-	err = sides_add_source(all, steps, name, &src);
+	err = sides_add_source(all, steps, name, src);
 	if (err)
-		log_error("cannot compare run %s: %s", name, source_why(&src, err));
-	source_close(&src);
+		log_error("cannot compare run %s: %s", name, source_why(src, err));
 	return err;
 }
 
@@ -86,6 +84,7 @@ static int sides_add_filtered(struct sides *all, struct steps *steps,
 {
 	struct run_filter f = filter_get(&o->filter);
 	struct stored_runs found = { 0 };
+	struct source src = { 0 };
 	struct stores stores;
 	int err = stores_find(&stores, &o->store);
 
@@ -96,7 +95,8 @@ static int sides_add_filtered(struct sides *all, struct steps *steps,
 	err = stores_query(&stores, &f, &found);
 	stored_runs_sort(&found, BY_START);
 	for (size_t i = found.nr; !err && i-- > 0;)
-		err = sides_add_stored(all, steps, &stores, &found.runs[i]);
+		err = sides_add_stored(all, steps, &stores, &found.runs[i], &src);
+	source_close(&src);
 	if (!err && found.nr < 2) {
 		log_error("%zu runs of the store pass the filters, and comparing takes two; see "
 			  "bpfmon list with the same filters",

@@ -238,3 +238,11 @@ int stores_open_run(const struct stores *s, const struct stored_run *r, struct s
 			  source_why(source, err));
 	return err;
 }
+
+int stores_turn_run(const struct stores *s, const struct stored_run *r, struct source *source)
+{
+	if (!s->agent && source_turn_stored(source, s->path[r->source], r->id, r->state))
+		return 0;
+	source_close(source);
+	return stores_open_run(s, r, source);
+}

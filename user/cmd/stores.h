@@ -34,6 +34,9 @@ int stores_query(const struct stores *s, const struct run_filter *f, struct stor
 
 /* Opens a run of stores_query(). A negative errno after one line to the user. */
 int stores_open_run(const struct stores *s, const struct stored_run *r, struct source *source);
+/* The same for one run after the other: @source, all zero before the first, stays open as long as
+ * they are of one store; to be closed in the end, also after an error. */
+int stores_turn_run(const struct stores *s, const struct stored_run *r, struct source *source);
 
 /*
  * Hands that line of each run of @all to @take: see query_lines(). Nothing of what an agent has

@@ -23,6 +23,7 @@ struct cursor {
 
 struct stored {
 	struct database d;
+	const char *path; /* as it was opened; not owned */
 	int64_t id;
 	source_fn fn;
 	void *context;
@@ -310,12 +311,15 @@ static void stored_turn(struct source *s, int64_t id, enum run_state state)
 				     : "the recorder was killed: the account ends there";
 }
 
-void source_turn_stored(struct source *s, const char *path, int64_t id, enum run_state state)
+bool source_turn_stored(struct source *s, const char *path, int64_t id, enum run_state state)
 {
 	struct stored *from = s->from;
 
+	if (s->ops != &rows || from->path != path)
+		return false;
 	defence_bound(&from->d, path, NULL); /* of each run by itself */
 	stored_turn(s, id, state);
+	return true;
 }
 
 int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state)
@@ -329,6 +333,7 @@ int source_open_stored(struct source *s, const char *path, int64_t id, enum run_
 		free(from);
 		return err;
 	}
+	from->path = path;
 	s->from = from;
 	s->ops = &rows;
 	stored_turn(s, id, state);
