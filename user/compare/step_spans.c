@@ -77,7 +77,7 @@ static int steps_add_paths(struct steps *all, size_t run, const struct span_path
 
 	for (size_t at = NO_PATH; !err && (at = span_paths_next(p, at)) != NO_PATH;)
 		err = step_find_path(all, p, at, &to.step_of[at]);
-	if (!err)
+	if (!err && p->nr_spans)
 		err = source_each(src, PART(LINE_SPAN), span_add_to_step, &to);
 	free(to.step_of);
 	return err;

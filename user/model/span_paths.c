@@ -155,11 +155,12 @@ int span_paths_finish(struct span_paths *p, bool is_each)
 	int err = 0;
 
 	p->first = p->last = NO_PATH;
+	if (!p->nr_spans)
+		return 0;
 	p->index = calloc(INDEX_SLOTS, sizeof(*p->index));
 	if (!p->index)
 		return -ENOMEM;
-	if (p->nr_spans)
-		qsort(p->spans, p->nr_spans, sizeof(*p->spans), by_span_id);
+	qsort(p->spans, p->nr_spans, sizeof(*p->spans), by_span_id);
 	for (size_t i = 0; !err && i < p->nr_spans; i++)
 		err = span_find_path(p, &p->spans[i], is_each);
 	return err;

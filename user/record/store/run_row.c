@@ -3,7 +3,6 @@
 
 #include "record/store/bind.h"
 
-#include "store/identity.h"
 #include "store/row_table.h"
 #include "store/signatures.h"
 #include "view/meta_text.h"
@@ -145,7 +144,7 @@ static int run_row_prepare_end(struct store_writer *w, sqlite3_stmt **s)
 
 int run_row_begin(struct store_writer *w, const char *text, size_t length)
 {
-	char writer[IDENTITY_BYTES], *command;
+	char *command;
 	json_t *meta = w->line.tree;
 	sqlite3_stmt *s;
 	int err = run_row_prepare_begin(w, &s);
@@ -160,8 +159,7 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 			   (int64_t)(w->line.start_epoch_ns & INT64_MAX)); /* never NULL */
 	amount_bind(s, parameter_find(s, ":interval_ns"),
 		    member_read_number(meta, "interval_seconds", 9));
-	identity_self(writer);
-	sqlite3_bind_text(s, parameter_find(s, ":writer"), writer, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, parameter_find(s, ":writer"), w->self, -1, SQLITE_STATIC);
 	if (w->renews)
 		sqlite3_bind_int64(s, parameter_find(s, ":id"), w->renews);
 	w->renews = 0;
@@ -177,15 +175,13 @@ int run_row_begin(struct store_writer *w, const char *text, size_t length)
 
 static int run_row_take_over(struct store_writer *w)
 {
-	char writer[IDENTITY_BYTES];
 	sqlite3_stmt *s;
 	int err = run_row_prepare(w, "UPDATE run SET writer=?2 WHERE id=?1", &s);
 
 	if (err)
 		return err;
-	identity_self(writer);
 	sqlite3_bind_int64(s, 1, w->run->id);
-	sqlite3_bind_text(s, 2, writer, -1, SQLITE_STATIC);
+	sqlite3_bind_text(s, 2, w->self, -1, SQLITE_STATIC);
 	return run_row_finish(w, s);
 }
 

@@ -50,6 +50,7 @@ int store_writer_open(struct store_writer *w, const char *path)
 
 	*w = (struct store_writer){ 0 };
 	w->run = &w->own;
+	identity_self(w->self);
 	err = database_open(&w->d, path, DATABASE_WRITE);
 	if (!err)
 		err = inserts_prepare(w);

@@ -4,6 +4,7 @@
 #define RECORD_STORE_WRITER_H
 
 #include "store/database.h"
+#include "store/identity.h"
 #include "wire/reader.h"
 
 /* How far a run has been written. All zero: nothing of it. */
@@ -24,10 +25,11 @@ struct store_writer {
 		*progress;     /* owned */
 	struct store_run *run; /* of which lines are put: @own, or one of the caller's */
 	struct store_run own;
-	int64_t renews;         /* the number that the next run is to have; 0: a free one */
-	bool is_import;         /* the lines were recorded earlier, maybe elsewhere */
-	size_t failures_before; /* failed allocations when the transaction began */
-	uint64_t unreadable;    /* lines */
+	int64_t renews;            /* the number that the next run is to have; 0: a free one */
+	bool is_import;            /* the lines were recorded earlier, maybe elsewhere */
+	size_t failures_before;    /* failed allocations when the transaction began */
+	uint64_t unreadable;       /* lines */
+	char self[IDENTITY_BYTES]; /* of the process that has opened it */
 	struct line line;
 };
 
