@@ -15,16 +15,17 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
 sanitized=build/sanitized
 passed=0 failed=0 skipped=0
+failures=() # their names, for those who read the end only
 
 run_cmocka() { # PROGRAM...
-	local bin out rc ok bad left
+	local bin out rc ok names bad left
 	for bin in "$@"; do
 		out=$("$bin" 2>&1) && rc=0 || rc=$?
 		echo "$out"
 		ok=$(grep -ac '^\[       OK \]' <<<"$out" || :)
 		# cmocka names each once as it fails and once in a list
-		bad=$(awk '/^\[  FAILED  \]/ && !/test\(s\)/ && !seen[$0]++ { n++ } END { print n + 0 }' \
-			<<<"$out")
+		names=$(awk '/^\[  FAILED  \]/ && !/test\(s\)/ && !seen[$0]++ { print $4 }' <<<"$out")
+		bad=$(grep -c . <<<"$names" || :)
 		passed=$((passed + ok))
 		left=$(awk '/^\[  SKIPPED \]/ && !/test\(s\)/ && !seen[$0]++ { n++ } END { print n + 0 }' <<<"$out")
 		skipped=$((skipped + left))
@@ -32,6 +33,7 @@ run_cmocka() { # PROGRAM...
 			bad=1 # a crash, or a sanitizer's verdict
 		fi
 		failed=$((failed + bad))
+		[ "$bad" = 0 ] || failures+=("$bin: ${names//$'\n'/ }")
 	done
 }
 
@@ -57,9 +59,10 @@ run_counted() { # COMMAND...
 	out=$(mktemp)
 	"$@" 2>&1 | tee "$out" || :
 	counts=$(tail -1 "$out")
+	mapfile -t -O "${#failures[@]}" failures < <(grep -aE '^FAIL |FAILED' "$out")
 	rm -f "$out"
 	if ! [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
-		echo "$* ended without its count"
+		failures+=("$* ended without its count")
 		failed=$((failed + 1))
 		return
 	fi
@@ -109,5 +112,6 @@ if [ -n "${CI:-}" ] && [ "$skipped" != 0 ]; then
 	failed=$((failed + skipped))
 	skipped=0
 fi
+[ ${#failures[@]} = 0 ] || printf '%s\n' "failed:" "${failures[@]}"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]
