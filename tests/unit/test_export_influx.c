@@ -149,6 +149,18 @@ static void event_field_with_the_name_of_a_tag_is_renamed(void **state)
 		    "6000000000\n");
 }
 
+/* Of a file that another program has written: a database refuses a field without a name. */
+static void fields_without_a_name_are_left_out(void **state)
+{
+	assert_line(*state, META_TAGS(""),
+		    "{\"kind\":\"event\",\"time\":6,\"event\":\"rain\",\"\":4096,\"mm\":1}",
+		    "bpfmon_event,run=r,event=rain elapsed_seconds=1,mm=1i 6000000000\n");
+	assert_line(*state, META_TAGS(""),
+		    "{\"kind\":\"metric\",\"elapsed_seconds\":1,\"name\":\"loss\","
+		    "\"tags\":{},\"fields\":{\"\":1,\"value\":4}}",
+		    "loss,run=r value=4 6000000000\n");
+}
+
 static void pushed_field_with_the_name_of_a_tag_is_renamed(void **state)
 {
 	assert_line(*state, META_TAGS("\"lr\":\"0.1\""),
@@ -175,6 +187,7 @@ int main(void)
 		cmocka_unit_test(full_microsecond_takes_nothing_from_the_next),
 		PLACE_TEST(times_beyond_the_range_of_databases_become_the_last_within),
 		PLACE_TEST(tag_with_the_name_of_a_builtin_field_is_renamed),
+		PLACE_TEST(fields_without_a_name_are_left_out),
 		PLACE_TEST(event_field_with_the_name_of_a_tag_is_renamed),
 		PLACE_TEST(pushed_field_with_the_name_of_a_tag_is_renamed),
 		PLACE_TEST(renamed_field_takes_no_name_of_another),

@@ -119,8 +119,11 @@ static void influx_put_named(struct exporter *e, bool *is_first, const char *key
 					 const json_t *v))
 {
 	struct influx *x = e->state;
-	char *name = influx_field_name(&x->tags, key, fields);
+	char *name;
 
+	if (!*key) /* databases reject a field without a name */
+		return;
+	name = influx_field_name(&x->tags, key, fields);
 	if (name)
 		put(e, is_first, name, v);
 	else
@@ -165,7 +168,7 @@ static int influx_put_event(struct exporter *e, json_t *event)
 static void influx_put_pushed_field(struct exporter *e, bool *is_first, const char *key,
 				    const json_t *v)
 {
-	if (json_is_null(v) || !*key)
+	if (json_is_null(v))
 		return;
 	if (!json_is_integer(v)) {
 		influx_put_member(e, is_first, key, v);
