@@ -43,6 +43,12 @@ int privilege_set_effective(uint64_t mask)
 	return capabilities_set(data);
 }
 
+void privilege_empty_bounding_set(void)
+{
+	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
+		prctl(PR_CAPBSET_DROP, cap); /* needs CAP_SETPCAP */
+}
+
 int privilege_keep(uint64_t keep)
 {
 	struct __user_cap_data_struct data[2];
@@ -50,8 +56,7 @@ int privilege_keep(uint64_t keep)
 
 	if (err)
 		return err;
-	/* so that an exec gains nothing, whatever the bounding set has: to drop that takes a call,
-	 * and new credentials, for each capability */
+	/* so that an exec gains nothing, whatever the bounding set has */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
 	for (int i = 0; i < 2; i++) {

@@ -14,6 +14,12 @@
 /* Drops every capability but those in @keep (1 << CAP_...), for good: an exec gains none. 0, or a
  * negative errno: the capabilities were not dropped. */
 int privilege_keep(uint64_t keep);
+/*
+ * Before the functions that drop the others: for a service, as one more wall. What begins and ends
+ * with each run goes without, since it takes a call and new credentials for each capability, and an
+ * exec gains none already. Does nothing without CAP_SETPCAP.
+ */
+void privilege_empty_bounding_set(void);
 /* Makes those permitted capabilities effective that are in @mask; a later call may choose others.
  * 0, or a negative errno. */
 int privilege_set_effective(uint64_t mask);

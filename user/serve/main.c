@@ -38,8 +38,10 @@ static int metrics_print(void)
 /* No rights are needed once the port is open and the files have been read. */
 static int rights_leave(void)
 {
-	int err = privilege_leave_root(0);
+	int err;
 
+	privilege_empty_bounding_set();
+	err = privilege_leave_root(0);
 	if (err) {
 		log_error("cannot drop capabilities: %s", strerror(-err));
 		return err;
