@@ -12,6 +12,7 @@ import base64
 import json
 import pathlib
 import sys
+import tempfile
 
 import jupyter_client
 import matplotlib.font_manager  # builds its cache, which the notebook would tell of
@@ -79,13 +80,15 @@ def execute(path, questions, kernel):
 
 def main():
     (path,) = sys.argv[1:]
-    kernel = jupyter_client.KernelManager(kernel_name="python3")
-    kernel.start_kernel()
-    try:
-        for line in sys.stdin:
-            print(json.dumps(execute(path, json.loads(line), kernel)), flush=True)
-    finally:
-        kernel.shutdown_kernel(now=True)
+    with tempfile.TemporaryDirectory() as folder:
+        # a free port may be another's by the time at which the kernel listens there
+        kernel = jupyter_client.KernelManager(kernel_name="python3", transport="ipc", ip=f"{folder}/kernel")
+        kernel.start_kernel()
+        try:
+            for line in sys.stdin:
+                print(json.dumps(execute(path, json.loads(line), kernel)), flush=True)
+        finally:
+            kernel.shutdown_kernel(now=True)
 
 
 if __name__ == "__main__":
