@@ -4,6 +4,7 @@
 import contextlib
 import json
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -24,9 +25,12 @@ def need(*programs):
 
 
 def free_port():
-    with contextlib.closing(socket.socket()) as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+    """Below those that the kernel gives to whom asks for any (from 32768 on): what else runs does not get it meanwhile."""
+    while True:
+        with contextlib.closing(socket.socket()) as sock, contextlib.suppress(OSError):
+            port = random.randrange(20000, 32000)
+            sock.bind(("127.0.0.1", port))
+            return port
 
 
 class Server:
