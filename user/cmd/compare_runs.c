@@ -46,20 +46,18 @@ static int sides_add_source(struct sides *all, struct steps *steps, const char *
 }
 
 static int sides_add_named(struct sides *all, struct steps *steps, const struct named_runs *runs,
-			   size_t i)
+			   size_t i, struct source *src)
 {
 	const char *name = runs->list[i].label;
-	struct source src;
 	bool is_other;
-	int err = named_runs_open(runs, i, &src);
+	int err = named_runs_open(runs, i, src);
 
 	if (err)
 		return err; /* reported already */
-	err = sides_add_source(all, steps, name, &src);
+	err = sides_add_source(all, steps, name, src);
 	is_other = err == -EBADMSG && strcmp(name, "-") != 0;
 	if (err && !is_other)
-		log_error("cannot compare '%s': %s", name, source_why(&src, err));
-	source_close(&src);
+		log_error("cannot compare '%s': %s", name, source_why(src, err));
 	return is_other ? sides_add_peer_file(all, name) : err;
 }
 
@@ -115,6 +113,7 @@ static int sides_add_all_named(struct sides *all, struct steps *steps,
 	const struct run_word_rules rules = { .takes_many = true,
 					      .takes_pair = !o->common.words[1],
 					      .only_ended = true };
+	struct source src = { 0 };
 	struct named_runs runs;
 	int err = named_runs_find(&runs, &o->store, o->common.words, &rules, path_is_peer);
 
@@ -125,7 +124,8 @@ static int sides_add_all_named(struct sides *all, struct steps *steps,
 		err = -ENOENT;
 	}
 	for (size_t i = 0; !err && i < runs.nr; i++)
-		err = sides_add_named(all, steps, &runs, i);
+		err = sides_add_named(all, steps, &runs, i, &src);
+	source_close(&src);
 	named_runs_done(&runs);
 	return err;
 }

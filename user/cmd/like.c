@@ -81,7 +81,7 @@ static void like_help(void)
 static int signature_find(const struct named_runs *named, struct signature *g,
 			  char uuid[SIGNED_UUID_BYTES])
 {
-	struct source s;
+	struct source s = { 0 };
 	int err = named_runs_open(named, 0, &s);
 
 	if (err)

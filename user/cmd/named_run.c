@@ -148,9 +148,9 @@ int named_runs_open(const struct named_runs *n, size_t i, struct source *s)
 	const struct named_run *r = &n->list[i];
 	int err;
 
-	*s = (struct source){ 0 };
 	if (!r->file)
-		return stores_open_run(&n->stores, &r->run, s);
+		return stores_turn_run(&n->stores, &r->run, s);
+	source_close(s);
 	err = source_open_file(s, r->file);
 	if (err)
 		log_error("cannot read '%s': %s", r->file, source_error(err));

@@ -46,11 +46,11 @@ struct source {
  * the place of a pipe, stdin or not: -EFBIG where more comes than source_keep() takes. Or another
  * negative errno. */
 int source_open_file(struct source *s, const char *path);
-/* Run @id, which is in @state, of the store @path, which is not copied; errors as database_open(),
- * and @s->why has the words, also where @s is not open. */
+/* Run @id, which is in @state, of the store @path; errors as database_open(), and @s->why has the
+ * words, also where @s is not open. */
 int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state);
 /*
- * If @s is open, by source_open_stored() with this very @path, it gives run @id of it from then on,
+ * If @s is open, by source_open_stored() with the same @path, it gives run @id of it from then on,
  * as to open a store takes longer than to read a short run. False: it is not, and as it was.
  */
 bool source_turn_stored(struct source *s, const char *path, int64_t id, enum run_state state);

@@ -23,11 +23,11 @@ struct cursor {
 
 struct stored {
 	struct database d;
-	const char *path; /* as it was opened; not owned */
 	int64_t id;
 	source_fn fn;
 	void *context;
 	struct cursor instances; /* of the samples that are being given */
+	char path[];             /* as it was opened */
 };
 
 /*
@@ -315,7 +315,7 @@ bool source_turn_stored(struct source *s, const char *path, int64_t id, enum run
 {
 	struct stored *from = s->from;
 
-	if (s->ops != &rows || from->path != path)
+	if (s->ops != &rows || strcmp(from->path, path) != 0)
 		return false;
 	defence_bound(&from->d, path, NULL); /* of each run by itself */
 	stored_turn(s, id, state);
@@ -324,7 +324,8 @@ bool source_turn_stored(struct source *s, const char *path, int64_t id, enum run
 
 int source_open_stored(struct source *s, const char *path, int64_t id, enum run_state state)
 {
-	struct stored *from = calloc(1, sizeof(*from));
+	const size_t n = strlen(path) + 1;
+	struct stored *from = calloc(1, sizeof(*from) + n);
 	int err = from ? database_open(&from->d, path, DATABASE_READ) : -ENOMEM;
 
 	*s = (struct source){ 0 };
@@ -333,7 +334,7 @@ int source_open_stored(struct source *s, const char *path, int64_t id, enum run_
 		free(from);
 		return err;
 	}
-	from->path = path;
+	memcpy(from->path, path, n);
 	s->from = from;
 	s->ops = &rows;
 	stored_turn(s, id, state);
