@@ -49,16 +49,21 @@ void columns_of_span(struct metric_set *set)
 			metric_put(set, (enum metric_id)i);
 }
 
+/* @sql: a question of the table, whose name is its parameter. NULL: see sqlite3_errcode(). */
+static sqlite3_stmt *table_ask(sqlite3 *db, const char *sql, const char *table)
+{
+	sqlite3_stmt *s = NULL;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) == SQLITE_OK &&
+	    sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC) == SQLITE_OK)
+		return s;
+	sqlite3_finalize(s);
+	return NULL;
+}
+
 static sqlite3_stmt *columns_select(sqlite3 *db, const char *table)
 {
-	sqlite3_stmt *info = NULL;
-
-	if (sqlite3_prepare_v2(db, "SELECT name FROM pragma_table_info(?) ORDER BY cid", -1, &info,
-			       NULL) == SQLITE_OK &&
-	    sqlite3_bind_text(info, 1, table, -1, SQLITE_STATIC) == SQLITE_OK)
-		return info;
-	sqlite3_finalize(info);
-	return NULL;
+	return table_ask(db, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table);
 }
 
 /* Asked of each column of a table for each metric: most differ in the first letter. */
@@ -164,16 +169,10 @@ static int columns_add_one_by_one(sqlite3 *db, const char *table, const struct m
 /* What made the table, then what made its indices. */
 static sqlite3_stmt *makers_select(sqlite3 *db, const char *table)
 {
-	sqlite3_stmt *s = NULL;
-
-	if (sqlite3_prepare_v2(db,
-			       "SELECT sql FROM sqlite_master WHERE tbl_name=? AND sql IS NOT NULL"
-			       " ORDER BY type != 'table'",
-			       -1, &s, NULL) == SQLITE_OK &&
-	    sqlite3_bind_text(s, 1, table, -1, SQLITE_STATIC) == SQLITE_OK)
-		return s;
-	sqlite3_finalize(s);
-	return NULL;
+	return table_ask(db,
+			 "SELECT sql FROM sqlite_master WHERE tbl_name=? AND sql IS NOT NULL"
+			 " ORDER BY type != 'table'",
+			 table);
 }
 
 static void missing_put(sqlite3_str *sql, const struct metric_set *wanted,
