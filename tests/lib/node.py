@@ -42,7 +42,6 @@ def rmdir_patiently(path):
 class AgentCase(Case):
     """With agents at a socket in a folder of root's."""
 
-    history = ""  # the section of the configuration
     interval = "200ms"
 
     def setUp(self):

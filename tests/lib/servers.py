@@ -25,7 +25,7 @@ def need(*programs):
 
 
 def free_port():
-    """Below those that the kernel gives to whom asks for any (from 32768 on): what else runs does not get it meanwhile."""
+    """Below the range of ports that the kernel chooses from (32768 and up): no other program is given it meanwhile."""
     while True:
         with contextlib.closing(socket.socket()) as sock, contextlib.suppress(OSError):
             port = random.randrange(20000, 32000)

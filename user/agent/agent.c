@@ -282,7 +282,7 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 		.can_seed = true,
 		.can_move = true,
 		.whole_node = true,
-		.only_runs = a->is_private, /* nobody asks it for jobs of the node */
+		.only_runs = a->is_private, /* jobs of the node are not asked of it */
 		.cgroup = &a->root,
 		/* a drain reads every bucket of maps that are chosen by it, and short runs have two
 		 */
