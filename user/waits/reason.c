@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #define NOT_FOUND ((size_t)-1)
+#define WEIGHT_OF_CYCLE 9
+#define WEIGHT_OF_ASKER 0 /* it waits for this answer only */
 
 static size_t wait_index(const struct waits *w, pid_t pid)
 {
@@ -91,12 +93,11 @@ static bool walk_has(const struct walk *walk, size_t index)
 
 /* The better of two: more weight at the end, then the longer. */
 static void reason_offer(struct wait_reason *r, const struct walk *walk, bool is_cycle,
-			 unsigned *best)
+			 unsigned end, unsigned *best)
 {
 	const struct wait *last = waits_get(walk->w, walk->at[walk->nr - 1]);
-	unsigned weight = is_cycle ? 9 * 16 : end_weight(last) * 16;
+	unsigned weight = end * 16 + (unsigned)walk->nr;
 
-	weight += (unsigned)walk->nr;
 	if (weight <= *best)
 		return;
 	*best = weight;
@@ -152,13 +153,13 @@ static void walk_on(struct walk *walk, struct wait_reason *r, unsigned *best, un
 {
 	size_t at = walk->at[walk->nr - 1];
 	const struct wait *here = waits_get(walk->w, at);
-	bool went = false, cycle = false;
+	bool went = false, cycle = false, asks = false;
 
 	for (unsigned i = 0; i < peers_kept(here); i++) {
 		size_t next = wait_index(walk->w, here->peer[i].pid);
 
-		/* bpfmon may be the child or the reader of a process, but is not what holds that up
-		 */
+		/* bpfmon may be the child or the reader of a process: it holds up no other one */
+		asks = asks || here->peer[i].pid == getpid();
 		if (next == NOT_FOUND || here->peer[i].pid == getpid() ||
 		    waits_get(walk->w, next)->kind == WAIT_ENDED)
 			continue;
@@ -172,9 +173,9 @@ static void walk_on(struct walk *walk, struct wait_reason *r, unsigned *best, un
 		}
 	}
 	if (!went)
-		reason_offer(r, walk, false, best);
+		reason_offer(r, walk, false, asks ? WEIGHT_OF_ASKER : end_weight(here), best);
 	else if (cycle && !walk->are_free[at])
-		reason_offer(r, walk, true, best);
+		reason_offer(r, walk, true, WEIGHT_OF_CYCLE, best);
 }
 
 static bool waits_behind(const struct waits *w, size_t from, size_t cause, unsigned depth)
