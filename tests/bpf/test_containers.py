@@ -38,7 +38,8 @@ class Containers(ContainersCase):
 
     def check_cpu(self, payload, run):
         self.assertEqual(len(payload), run.witness["processes"])
-        self.assert_cpu(sum(p["cpu_seconds"] for p in payload), run.witness["cpu_seconds"])
+        cpu, after = sum(p["cpu_seconds"] for p in payload), self.after_witness(run.witness, payload)
+        self.assert_cpu(cpu, run.witness["cpu_seconds"], after)
 
     def check_pids(self, run, first=1):
         payload = self.payload(run, "nspids")
@@ -164,7 +165,8 @@ class Inside(ContainersCase):
         self.assertEqual(len(processes), self.read_witness()["processes"])
         self.assertEqual({p["pid"] for p in processes}, set(self.read_witness()["own_pids"]))
         self.assertEqual([p["pid"] for p in processes], [p["ns_pid"] for p in processes])
-        self.assert_cpu(sum(p["cpu_seconds"] for p in processes), self.read_witness()["cpu_seconds"])
+        cpu, witness = sum(p["cpu_seconds"] for p in processes), self.read_witness()
+        self.assert_cpu(cpu, witness["cpu_seconds"], self.after_witness(witness, processes))
 
     def test_without_rights_the_error_names_the_missing_ones(self):
         for options, word in (([], "--privileged"), (["--cap-add=BPF,PERFMON"], "seccomp")):

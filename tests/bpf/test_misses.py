@@ -32,9 +32,10 @@ class InjectedMisses:
         self.assertEqual(len({(p["pid"], p["start_time"]) for p in run.processes}), len(run.processes))
         self.assert_sums(run)
         if summary["complete"]:
-            cpu = sum(p["cpu_seconds"] for p in self.inside(run))
+            inside = self.inside(run)
+            cpu = sum(p["cpu_seconds"] for p in inside)
             self.assertEqual(summary["execs"], execs)
-            self.assert_cpu(cpu, witness["cpu_seconds"])
+            self.assert_cpu(cpu, witness["cpu_seconds"], self.after_witness(witness, inside))
             self.assert_cpu(cpu, run.wait4["cpu_seconds"])
 
     def test_children_one_after_the_other(self):

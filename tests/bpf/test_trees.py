@@ -18,7 +18,7 @@ class Trees:
         self.assertEqual(run.code, 0, run.stderr)
         self.assert_counts(run, run.witness["processes"] + 1, run.witness["threads_created"])
         cpu = sum(p["cpu_seconds"] for p in self.inside(run))
-        self.assert_cpu(cpu, run.witness["cpu_seconds"])
+        self.assert_cpu(cpu, run.witness["cpu_seconds"], self.after_witness(run.witness, self.inside(run)))
         if reaped:
             self.assert_cpu(cpu, run.wait4["cpu_seconds"])
         self.assert_sums(run)

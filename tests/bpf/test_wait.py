@@ -49,7 +49,8 @@ class Wait(AccountCase):
                 self.assert_counts(run, 3, 0)
                 self.assertEqual(run.summary["outlived"], 0)
                 self.assertGreaterEqual(run.summary["wall_seconds"], 0.3)
-                self.assert_cpu(run.summary["cpu_seconds"], run.witness["cpu_seconds"])
+                after = self.after_witness(run.witness, run.processes)
+                self.assert_cpu(run.summary["cpu_seconds"], run.witness["cpu_seconds"], after)
                 self.assertTrue(all(p["end_time"] and p["exit_code"] == 0 for p in run.processes))
                 self.assert_sums(run)
 

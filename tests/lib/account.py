@@ -108,6 +108,11 @@ class AccountCase(Case):
         self.assertGreaterEqual(measured, witnessed - allowed)
         self.assertLessEqual(measured, witnessed + allowed + above)
 
+    def after_witness(self, witness, processes):
+        """The most CPU that these, of one thread each by then, can have used after it was written."""
+        ended = [p["end_time"] for p in processes if p["end_time"]]
+        return sum(max(0, end - witness["time"]) for end in ended)
+
     def assert_sums(self, run):
         """The totals are the sums of the records, and user and system are a split of cpu."""
         for key in record_counters():

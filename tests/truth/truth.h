@@ -256,7 +256,7 @@ static inline void truth_out_hide(void)
 }
 
 /*
- * Writes the witness if TRUTH_OUT is set: the three common keys, then those of fmt (with a comma
+ * Writes the witness if TRUTH_OUT is set: the common keys, then those of fmt (with a comma
  * before each, or NULL). cpu_seconds is the own CPU until this call and that of the children, as
  * passed by the caller.
  */
@@ -266,12 +266,14 @@ truth_write(long processes, long threads, double children_cpu, const char *fmt, 
 	char buf[4096];
 	int len, more = 0;
 	va_list ap;
+	double cpu;
 
 	if (!truth_out())
 		return;
+	cpu = cpu_own_seconds() + children_cpu;
 	len = snprintf(buf, sizeof(buf),
-		       "{\"processes\":%ld,\"threads_created\":%ld,\"cpu_seconds\":%.9f", processes,
-		       threads, cpu_own_seconds() + children_cpu);
+		       "{\"processes\":%ld,\"threads_created\":%ld,\"cpu_seconds\":%.9f,\"time\":%.6f",
+		       processes, threads, cpu, clock_ns(CLOCK_REALTIME) / 1e9);
 	if (fmt) {
 		va_start(ap, fmt);
 		more = vsnprintf(buf + len, sizeof(buf) - len, fmt, ap);
