@@ -86,7 +86,7 @@ class Ended(Case):
         run = self.limited("wchar_bytes<1MiB", ["sh", "-c", "while :; do head -c 100000 /dev/zero; done >/dev/null"])
         self.assert_hit(run, "wchar_bytes<1MiB", MIB)
         talk = "import socket\na, b = socket.socketpair()\nwhile True: a.send(b'x' * 1000); b.recv(1000)"
-        self.assert_hit(self.limited("net<1MiB", ["python3", "-c", talk], "--net"), "net<1MiB", MIB)
+        self.assert_hit(self.limited("net<1MB", ["python3", "-c", talk], "--net"), "net<1MB", 10**6)
 
     def test_a_span_that_is_beyond_ends_the_run_and_is_named(self):
         command = ["sh", "-c", f'"$0" span small -- sleep 60 & "$0" span big -- python3 -c "$1"', str(BPFMON), HOLD]

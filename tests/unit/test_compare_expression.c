@@ -60,6 +60,8 @@ static void what_has_no_sign_is_the_value_itself(void **state)
 	(void)state;
 	assert_int_equal(parse("rss_peak_bytes > 2GiB").kind, EXPRESSION_VALUE);
 	assert_true(parse("rss_peak_bytes > 2GiB").amount == 2147483648.0);
+	assert_true(parse("rss_peak_bytes > 2G").amount == 2147483648.0);
+	assert_true(parse("rss_peak_bytes > 1.5 MB").amount == 1500000.0);
 	assert_true(parse(" \toom_kills>0").amount == 0);
 	assert_true(parse("cpu_seconds < 1.25").amount == 1.25);
 }
@@ -83,7 +85,8 @@ static void what_is_no_expression_is_refused_in_one_line(void **state)
 	refuse("rss_peak_bytes > inf", "is no number");
 	refuse("rss_peak_bytes > 0x10", "is no unit");
 	refuse("rss_peak_bytes > 1e3", "is no unit");
-	refuse("rss_peak_bytes > 1 MB", "is no unit");
+	refuse("rss_peak_bytes > 1 mB", "is no unit");
+	refuse("rss_peak_bytes > 1m", "is no unit");
 	refuse("rss_peak_bytes > 1s", "'s' is no unit of 'rss_peak_bytes'");
 	refuse("wall_seconds > 1KiB", "'KiB' is no unit of 'wall_seconds'");
 	refuse("minflt > 1KiB", "'KiB' is no unit of 'minflt'");

@@ -51,7 +51,8 @@ static const char *limit_read_most(struct limit *l, const char *at)
 		return "has no number after <";
 	end = (char *)limit_skip_blanks(end);
 	if (*end && (suffix_find(end, &of, &factor) || of != limit_unit(l)))
-		return "has another unit than its key: B KiB MiB GiB TiB, or us ms s min h d";
+		return "has another unit than its key: B KiB MiB GiB TiB or kB MB GB TB, or us ms "
+		       "s min h d";
 	if (!number_round(value * factor * scale, &l->most) || l->most > NUMBER_MAX)
 		return "has too large a number";
 	return NULL;

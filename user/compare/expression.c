@@ -74,7 +74,8 @@ static int expression_parse_suffix(struct expression *e, const char *suffix, cha
 		return 0;
 	}
 	snprintf(why, room,
-		 "'%.20s' is no unit: %% B KiB MiB GiB TiB us ms s min h d are, or none at all",
+		 "'%.20s' is no unit: %% B KiB MiB GiB TiB kB MB GB TB us ms s min h d are, or "
+		 "none at all",
 		 suffix);
 	return -EINVAL;
 }

@@ -6,7 +6,7 @@
  *   wall_seconds > +500ms      absolute difference to it
  *   rss_peak_bytes > 2GiB      the value itself
  *
- * OP is > < >= <=. Units are B KiB MiB GiB TiB for bytes and us ms s min h for seconds; without
+ * OP is > < >= <=. Units are those of model/suffix.h; without
  * one the number is in the unit of the key. Of groups it is the medians that are meant.
  */
 #ifndef COMPARE_EXPRESSION_H

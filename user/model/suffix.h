@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Units behind a number as people write them: B KiB MiB GiB TiB, us ms s min h d. */
+/*
+ * Units behind a number as people write them: B KiB MiB GiB TiB, K M G T for the same, kB MB GB TB
+ * of 1000, and us ms s min h d.
+ */
 #ifndef MODEL_SUFFIX_H
 #define MODEL_SUFFIX_H
 
