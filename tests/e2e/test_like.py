@@ -114,6 +114,16 @@ class Made(StoreCase):
         self.assertIn("the nearest differs most in its programs (most in ?[2Jother against aligner), ", self.like(path))
         self.assertNotIn("programs (", self.like(path, "--without-programs"))
 
+    def test_where_the_first_program_is_the_same_their_shares_are_named(self):
+        other = kindruns.run(self.rng, "align", 302)
+        (program,) = other.summary["programs"]
+        cpu = program["cpu_seconds"]
+        other.summary["programs"] = [
+            {**program, "cpu_seconds": 0.6 * cpu}, {**program, "exe": "/x/sort", "cpu_seconds": 0.4 * cpu}]
+        path = self.dir / "shares.jsonl"
+        write(path, [other])
+        self.assertIn("its programs (aligner 0.60 against 1.00 of the CPU time)", self.like(path))
+
     def test_programs_with_the_same_beginning_are_one(self):
         long = kindruns.run(self.rng, "align", 301)
         share = long.summary["cpu_seconds"] / 2

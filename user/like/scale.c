@@ -114,7 +114,7 @@ int like_scale_make(struct like_scale *s, const struct known_runs *k, bool has_p
 	return 0;
 }
 
-static int32_t program_share(const struct signature *g, const char *name)
+int32_t like_program_share(const struct signature *g, const char *name)
 {
 	for (size_t i = 0; i < g->nr_programs; i++)
 		if (!memcmp(g->program[i].name, name, SIGNATURE_NAME_BYTES))
@@ -127,7 +127,7 @@ double like_programs_distance(const struct signature *a, const struct signature 
 	int64_t of_both = 0, sum = 0;
 
 	for (size_t i = 0; i < a->nr_programs; i++) {
-		int32_t other = program_share(b, a->program[i].name);
+		int32_t other = like_program_share(b, a->program[i].name);
 
 		of_both += a->program[i].milli < other ? a->program[i].milli : other;
 		sum += a->program[i].milli;

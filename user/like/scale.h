@@ -25,6 +25,8 @@ int like_scale_make(struct like_scale *s, const struct known_runs *k, bool has_p
  */
 double like_distance(const struct like_scale *s, const struct signature *a,
 		     const struct signature *b);
+/* Of the program @name, of SIGNATURE_NAME_BYTES: thousandths of the CPU time; 0: it has none. */
+int32_t like_program_share(const struct signature *g, const char *name);
 /* 1 - the weighted Jaccard index of their shares: 0 to 1. Both have programs. */
 double like_programs_distance(const struct signature *a, const struct signature *b);
 

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LEAST_COMMAND 20
@@ -131,15 +132,48 @@ static double dimension_apart(const struct like_shown *s, const struct signature
 	return (double)s->scale->weight[d] * fmin(apart, LARGEST_DIFFERENCE);
 }
 
+/* The one of @of whose share differs most from that in @other, or @best if none differs more. */
+static const char *program_apart(const struct signature *of, const struct signature *other,
+				 const char *best, int32_t *most)
+{
+	for (size_t i = 0; i < of->nr_programs; i++) {
+		const struct signature_program *p = &of->program[i];
+		int32_t apart = abs(p->milli - like_program_share(other, p->name));
+
+		if (apart > *most) {
+			*most = apart;
+			best = p->name;
+		}
+	}
+	return best;
+}
+
+static void programs_print(FILE *f, const struct signature *own, const struct signature *other)
+{
+	const char *name = own->program[0].name;
+	int32_t most = 0;
+
+	fputs("its programs (", f);
+	if (memcmp(name, other->program[0].name, SIGNATURE_NAME_BYTES) != 0) {
+		fputs("most in ", f);
+		format_beginning(f, name, PROGRAM_COLUMNS);
+		fputs(" against ", f);
+		format_beginning(f, other->program[0].name, PROGRAM_COLUMNS);
+	} else {
+		name = program_apart(own, other, name, &most);
+		name = program_apart(other, own, name, &most);
+		format_beginning(f, name, PROGRAM_COLUMNS);
+		fprintf(f, " %.2f against %.2f of the CPU time",
+			like_program_share(own, name) / 1e3, like_program_share(other, name) / 1e3);
+	}
+	fputc(')', f);
+}
+
 static void difference_print(FILE *f, const struct like_shown *s, const struct signature *other,
 			     int d)
 {
 	if (d == PROGRAMS) {
-		fputs("its programs (most in ", f);
-		format_beginning(f, s->signature->program[0].name, PROGRAM_COLUMNS);
-		fputs(" against ", f);
-		format_beginning(f, other->program[0].name, PROGRAM_COLUMNS);
-		fputc(')', f);
+		programs_print(f, s->signature, other);
 		return;
 	}
 	fprintf(f, "%s %.2f against %.2f", signature_dimension((enum signature_dimension)d)->key,
