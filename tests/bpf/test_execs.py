@@ -42,6 +42,8 @@ def elf_that_cannot_be_mapped():
 
 
 class Execs(AccountCase):
+    HAS_OWN_BOOKS = True
+
     def python(self, script, *args):
         run = self.run_bpfmon([sys.executable, "-c", script, *map(str, args)])
         self.assertEqual(run.code, 0, run.stderr)
@@ -59,7 +61,8 @@ class Execs(AccountCase):
         caller = self.only(p for p in run.processes if p["pid"] == failed["ppid"])
         self.assertEqual(failed["exe"], caller["exe"])
         self.assertEqual(run.summary["execs"], caller["execs"])
-        self.assertEqual(run.summary["self"]["repaired"], 0)
+        if self.HAS_OWN_BOOKS:
+            self.assertEqual(run.summary["self"]["repaired"], 0)
 
     def test_an_exec_that_fails_when_the_old_image_is_gone(self):
         path = self.dir / "unmappable"

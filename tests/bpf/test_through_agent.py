@@ -20,6 +20,7 @@ from lib.bpfmon import BPFMON, Case
 class ThroughAgent(AgentCase):
     CONFIG = "[limits]\nrequests_per_second = 1000\nmin_interval = 10ms\n"
     UID = 0
+    HAS_OWN_BOOKS = False  # but those of the node, in which events of others are missed and repaired
 
     def run_bpfmon(self, command, options=(), env=None, **kwargs):
         through = {"BPFMON_AGENT": str(self.agent.socket), **(env or {})}
