@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 from lib.bpfmon import BPFMON
-from lib.live import children_of, descriptor_links, is_alive, status_of, wait_for
+from lib.live import children_of, descriptor_links, is_alive, send, status_of, wait_for
 from lib.marks import MarksCase, marks, texts
 
 
@@ -101,7 +101,7 @@ class Folder(MarksCase):
         live.remember()
         for sig in (signal.SIGSTOP, signal.SIGKILL):
             for pid in live.known:
-                os.kill(pid, sig)
+                send(pid, sig)
         wait_for(lambda: not any(is_alive(pid) for pid in live.known), "the end of all")
 
     def test_what_is_left_by_a_kill_of_all_is_removed_by_the_next_run(self):

@@ -11,7 +11,7 @@ import time
 
 from lib.account import AccountCase
 from lib.bpfmon import BPFMON, read_lines, truth
-from lib.live import LiveCase, is_alive, status_of, wait_for
+from lib.live import LiveCase, descendants_of, is_alive, status_of, wait_for
 
 MIB = 1 << 20
 MOUNT = pathlib.Path("/sys/fs/cgroup/memory")
@@ -144,6 +144,15 @@ class OwnCgroup(LiveCase, AccountCase):
         inside = folder_of(command)
         return live, collector, recorder, command, inside
 
+    def keeper(self, live, *roles):
+        """The process that removes the cgroup: the one besides, when what was made to start the run has ended."""
+
+        def others():
+            return [pid for pid in descendants_of(live.pid) if pid not in roles and is_alive(pid)]
+
+        (keeper,) = wait_for(lambda: len(found := others()) == 1 and found, "the process that removes the cgroup")
+        return keeper
+
     def test_when_the_launcher_is_killed_the_collector_removes_it(self):
         live, collector, _, command, inside = self.kill_launcher("sleep 60")
         os.kill(collector, signal.SIGSTOP)  # it sees the launcher's end when the command is gone
@@ -158,8 +167,8 @@ class OwnCgroup(LiveCase, AccountCase):
 
     def test_a_killed_launcher_while_the_command_goes_on_is_reported(self):
         live, collector, recorder, command, inside = self.kill_launcher("exec sleep 60")
+        keeper = self.keeper(live, collector, recorder, command)
         os.kill(live.pid, signal.SIGKILL)
-        (keeper,) = [pid for pid in live.known if pid not in (live.pid, collector, recorder, command)]
         wait_for(lambda: not is_alive(keeper), "the end of the process that removes it")
         try:
             self.assertTrue(is_alive(command))
@@ -200,7 +209,7 @@ class OwnCgroup(LiveCase, AccountCase):
     def test_only_the_process_that_removes_it_has_the_right_to(self):
         live = self.live(["sleep", "30"], OWN)
         collector, recorder, command = live.roles()
-        (keeper,) = [pid for pid in live.known if pid not in (live.pid, collector, recorder, command)]
+        keeper = self.keeper(live, collector, recorder, command)
         self.assertEqual(int(status_of(live.pid)["CapPrm"], 16), 1 << 5)
         self.assertEqual(int(status_of(collector)["CapPrm"], 16), 0)
         self.assertEqual(int(status_of(keeper)["CapPrm"], 16), 1 << 1)
