@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A run in the store. */
-#include "source/source.h"
+#include "source/stored.h"
 
 #include "base/cleanup.h"
 #include "store/defence.h"
@@ -13,35 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A statement that is read beside others, at its next row or at its end. */
-struct cursor {
-	sqlite3_stmt *s; /* NULL: its rows are not wanted */
-	bool is_row;
-	uint64_t at_ns; /* of the row */
-	int64_t last;   /* the number of the last event */
-};
-
-struct stored {
-	struct database d;
-	int64_t id;
-	source_fn fn;
-	void *context;
-	struct cursor instances; /* of the samples that are being given */
-	char path[];             /* as it was opened */
-};
-
-/*
- * The kinds of lines that the store has as they came, beside meta and summary; spans among them, as
- * a bpfmon that knew none has kept them.
- */
-static const unsigned parts_events = ~(PART(LINE_META) | PART(LINE_SAMPLE) | PART(LINE_PROCESS) |
-				       PART(LINE_PROCESS_SAMPLE) | PART(LINE_SUMMARY));
-
-/*
- * A line as it came; what cannot be read is counted, as in a file, and so is what is not of the
- * kinds in @may_be: the others have their own place.
- */
-static int line_give(struct source *s, unsigned parts, unsigned may_be, const char *text)
+int stored_give_line(struct source *s, unsigned parts, unsigned may_be, const char *text)
 {
 	const struct stored *from = s->from;
 	int err = line_read(&s->line, text, strlen(text));
@@ -59,7 +31,7 @@ static int line_give(struct source *s, unsigned parts, unsigned may_be, const ch
 static int meta_give(struct source *s, unsigned parts, const char *text)
 {
 	struct stored *from = s->from;
-	int err = line_give(s, parts, PART(LINE_META), text);
+	int err = stored_give_line(s, parts, PART(LINE_META), text);
 
 	if (!err && s->unreadable)
 		return database_damaged(&from->d, "the text of its run %lld is not its meta line",
@@ -67,8 +39,7 @@ static int meta_give(struct source *s, unsigned parts, const char *text)
 	return err;
 }
 
-/* Gives a row as a part of @kind, which has no tree. */
-static int row_give(struct source *s, enum line_kind kind)
+int stored_give_row(struct source *s, enum line_kind kind)
 {
 	const struct stored *from = s->from;
 
@@ -101,114 +72,7 @@ static int summary_give(struct source *s, unsigned parts, const struct run_text 
 		return 0;
 	if (t->lines_lost > 0)
 		text = summary_with_losses(t->summary, t->lines_lost);
-	return line_give(s, parts, PART(LINE_SUMMARY), text ? text : t->summary);
-}
-
-/* What is given in the order of time; at the same time, in this order. */
-enum timed { SAMPLES, PROCESS_SAMPLES, EVENTS, NR_TIMED };
-
-/* Samples come in the order of their times, or never end; of events row_event() looks after it. */
-static int cursor_step(struct database *d, struct cursor *c, bool is_ordered)
-{
-	uint64_t before_ns = c->at_ns;
-	int rc = c->s ? sqlite3_step(c->s) : SQLITE_DONE;
-
-	c->is_row = rc == SQLITE_ROW;
-	rc = c->is_row ? row_time(d, c->s, &c->at_ns) : database_error(d, rc);
-	if (!rc && c->is_row && is_ordered && c->at_ns < before_ns)
-		rc = database_damaged(d, "the samples of a run lead back to others");
-	return rc;
-}
-
-/* The cursor whose row is next; NR_TIMED: all are at their ends. */
-static int cursor_find_next(const struct cursor *all)
-{
-	int next = NR_TIMED;
-
-	for (int i = 0; i < NR_TIMED; i++)
-		if (all[i].is_row && (next == NR_TIMED || all[i].at_ns < all[next].at_ns))
-			next = i;
-	return next;
-}
-
-/* What there is of the instances at the time of the sample; they are in its order. */
-static int instances_take(struct stored *from, struct sample *smp)
-{
-	struct cursor *c = &from->instances;
-	int err = 0;
-
-	while (!err && c->is_row && c->at_ns <= smp->elapsed_ns) {
-		if (c->at_ns == smp->elapsed_ns)
-			err = row_instance(&from->d, c->s, smp);
-		if (!err)
-			err = cursor_step(&from->d, c, true);
-	}
-	return err;
-}
-
-static int timed_give(struct source *s, unsigned parts, int which, struct cursor *c)
-{
-	struct stored *from = s->from;
-	const char *line;
-	int err;
-
-	switch (which) {
-	case EVENTS:
-		err = row_event(&from->d, c->s, &c->last, &line);
-		return err ? err : line_give(s, parts, parts_events, line);
-	case SAMPLES:
-		err = row_sample(&from->d, s->only, c->s, &s->line.sample);
-		if (!err)
-			err = instances_take(from, &s->line.sample);
-		return err ? err : row_give(s, LINE_SAMPLE);
-	default:
-		err = row_process_sample(&from->d, c->s, &s->line.process_sample);
-		return err ? err : row_give(s, LINE_PROCESS_SAMPLE);
-	}
-}
-
-/* Samples, and between them what befell at their times. */
-static int times_give(struct source *s, unsigned parts, struct cursor *all)
-{
-	struct stored *from = s->from;
-	int err = 0, next;
-
-	for (int i = 0; !err && i < NR_TIMED; i++)
-		err = cursor_step(&from->d, &all[i], i != EVENTS);
-	while (!err && (next = cursor_find_next(all)) != NR_TIMED) {
-		err = timed_give(s, parts, next, &all[next]);
-		if (!err)
-			err = cursor_step(&from->d, &all[next], next != EVENTS);
-	}
-	return err;
-}
-
-static int all_timed_give(struct source *s, unsigned parts)
-{
-	struct stored *from = s->from;
-	struct cursor all[NR_TIMED] = { [EVENTS].last = INT64_MIN };
-	int err = 0;
-
-	if (parts & PART(LINE_SAMPLE))
-		err = (s->is_coarse ? rows_of_blocks : rows_of_samples)(&from->d, from->id, s->only,
-									&all[SAMPLES].s);
-	from->instances = (struct cursor){ 0 };
-	if (!err && parts & PART(LINE_SAMPLE) && !s->is_coarse)
-		err = rows_of_instances(&from->d, from->id, &from->instances.s);
-	if (!err)
-		err = cursor_step(&from->d, &from->instances, true);
-	if (!err && parts & PART(LINE_PROCESS_SAMPLE))
-		err = rows_of_process_samples(&from->d, from->id, s->from_ns,
-					      s->to_ns ? s->to_ns : UINT64_MAX,
-					      &all[PROCESS_SAMPLES].s);
-	if (!err && parts & parts_events)
-		err = rows_of_events(&from->d, from->id, &all[EVENTS].s);
-	if (!err)
-		err = times_give(s, parts, all);
-	for (int i = 0; i < NR_TIMED; i++)
-		sqlite3_finalize(all[i].s);
-	sqlite3_finalize(from->instances.s);
-	return err;
+	return stored_give_line(s, parts, PART(LINE_SUMMARY), text ? text : t->summary);
 }
 
 static int process_give(struct source *s, sqlite3_stmt *rows, int64_t *last)
@@ -223,7 +87,7 @@ static int process_give(struct source *s, sqlite3_stmt *rows, int64_t *last)
 	list = args ? json_loads(args, JSON_ALLOW_NUL, NULL) : NULL;
 	err = list ? line_set_args(&s->line, list) : 0;
 	json_decref(list);
-	return err ? err : row_give(s, LINE_PROCESS);
+	return err ? err : stored_give_row(s, LINE_PROCESS);
 }
 
 static int processes_give(struct source *s)
@@ -253,7 +117,7 @@ static int spans_give(struct source *s, unsigned parts)
 	while (!err && rows && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
 		err = row_span(&from->d, rows, &last, &line);
 		if (!err)
-			err = line_give(s, parts, PART(LINE_SPAN), line);
+			err = stored_give_line(s, parts, PART(LINE_SPAN), line);
 	}
 	if (!err)
 		err = database_error(&from->d, rc);
@@ -276,7 +140,7 @@ static int stored_each(struct source *s, unsigned parts, source_fn fn, void *con
 	if (!err)
 		err = meta_give(s, parts, t.meta);
 	if (!err)
-		err = all_timed_give(s, parts);
+		err = stored_give_times(s, parts);
 	if (!err && parts & PART(LINE_SPAN))
 		err = spans_give(s, parts);
 	if (!err && parts & PART(LINE_PROCESS))
