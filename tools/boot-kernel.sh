@@ -46,7 +46,8 @@ qemu() {
 		arguments+=(-drive "file=$work/$disk,format=raw,if=none,id=$disk"
 			-device "nvme,serial=$disk,drive=$disk")
 	done
-	timeout "${SECONDS_MAX:-400}" "${arguments[@]}" -m 1024 -nodefaults -no-user-config \
+	# in the process group of this script, so that one signal ends both
+	timeout --foreground "${SECONDS_MAX:-400}" "${arguments[@]}" -m 1024 -nodefaults -no-user-config \
 		-display none -serial stdio -monitor none -no-reboot -kernel "$vmlinuz" \
 		-initrd "$work/initrd" \
 		-append "console=$console panic=-1 loglevel=4 swapaccount=1 $*" </dev/null |

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Boots Debian's kernels one after the other and runs bpfmon on the truth programs in each. What a
+# Boots Debian's kernels, one per CPU at once, and runs bpfmon on the truth programs in each. What a
 # kernel offers, how its tests end, and how many instructions its verifier walks per program
 # are compared with the files in tests/data/kernels. The console is kept in build/kernels.
 #
@@ -18,12 +18,17 @@ golden=tests/data/kernels
 logs=build/kernels
 failed=""
 nr_passed=0 nr_failed=0
+at_once=$(nproc) # a guest has one CPU
 varying='^(verified|kernel) '
 
-build() { # ARCH; prints where
+folder() { # KERNEL; where its static programs are
+	case $1 in *-arm64) echo build/arm64 ;; *) echo build/static ;; esac
+}
+
+build() { # KERNEL
 	case $1 in
-	amd64) make -s STATIC=1 BUILD=build/static guest >&2 && echo build/static ;;
-	arm64) tools/build-arm64.sh guest >&2 && echo build/arm64 ;;
+	*-arm64) tools/build-arm64.sh guest ;;
+	*) make -s STATIC=1 BUILD=build/static guest ;;
 	esac
 }
 
@@ -58,11 +63,12 @@ compare() { # KEPT FOUND
 	return $differs
 }
 
-boot() { # KERNEL; leaves its console and its facts in $logs
-	local kernel=$1 arch=amd64 build
+boot() { # KERNEL; leaves its console in $logs, and how many seconds it took
+	local kernel=$1 arch=amd64 start=$SECONDS status=0
 	case $kernel in *-arm64) arch=arm64 ;; esac
-	build=$(build $arch)
-	tools/boot-kernel.sh "$cache/$kernel/vmlinuz" $arch "$build" >"$logs/$kernel.log"
+	tools/boot-kernel.sh "$cache/$kernel/vmlinuz" $arch "$(folder "$kernel")" >"$logs/$kernel.log" || status=$?
+	echo $((SECONDS - start)) >"$logs/$kernel.seconds"
+	return $status
 }
 
 count() { # FACTS WAS_AS_EXPECTED
@@ -72,13 +78,12 @@ count() { # FACTS WAS_AS_EXPECTED
 	nr_passed=$((nr_passed + $(grep -c ^test "$1" || :) - bad + $2))
 }
 
-check() { # KERNEL
-	local kernel=$1 start=$SECONDS log=$logs/$1.log facts=$logs/$1.txt passed expected=1
-	boot "$kernel" || failed+=" $kernel"
+check() { # KERNEL, which was booted
+	local kernel=$1 log=$logs/$1.log facts=$logs/$1.txt passed expected=1
 	facts "$log" >"$facts"
 	passed=$(grep -c '^test.*: passed$' "$facts" || :)
 	printf '%-11s %s of %s tests passed, %s s  (%s)\n' "$kernel" "$passed" \
-		"$(grep -c ^test "$facts" || :)" $((SECONDS - start)) "$(cat "$cache/$kernel/package")"
+		"$(grep -c ^test "$facts" || :)" "$(cat "$logs/$kernel.seconds")" "$(cat "$cache/$kernel/package")"
 	grep -E '^@(FAIL|absent|remark|note)' "$log" | sed 's/^@/    /' || :
 	if ! grep -q '^@end' "$log"; then
 		echo "    did not come to its end; the last it said, of $log:"
@@ -95,12 +100,34 @@ check() { # KERNEL
 	count "$facts" $expected
 }
 
+check_all() { # KERNEL...; in this order, while those that follow run
+	local kernels=("$@") booted=() i
+	for ((i = 0; i < $#; i++)); do
+		while ((${#booted[@]} < $# && ${#booted[@]} < i + at_once)); do
+			boot "${kernels[${#booted[@]}]}" &
+			booted+=($!)
+		done
+		wait "${booted[i]}" || failed+=" ${kernels[i]}"
+		check "${kernels[i]}"
+	done
+}
+
+end_guests() {
+	local group
+	for group in $(jobs -p); do
+		kill -- "-$group" 2>/dev/null || :
+	done
+}
+
 [ $# -gt 0 ] || { echo "usage: tools/check-kernels.sh KERNEL..." >&2 && exit 2; }
 mkdir -p $logs
 tools/fetch-kernels.sh "$@"
 for kernel; do
-	check "$kernel"
+	build "$kernel" >&2 # before any guest runs, which would wait for the compilers
 done
+set -m # a guest and what started it are a process group
+trap end_guests EXIT
+check_all "$@"
 [ -z "${GOLDEN:-}" ] || tools/gen-kernels.sh
 if [ -n "$failed" ]; then
 	echo "failed on: $(tr ' ' '\n' <<<"${failed# }" | sort -uV | paste -sd ' ')"
