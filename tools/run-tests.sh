@@ -44,13 +44,10 @@ run_cmocka() { # PROGRAM...
 }
 
 run_unit() {
-	local slowest=(test_store_hostile test_store_merge) # first: the others run beside them
-	local sources=(tests/unit/test_*.c) name
-	local bins=("${slowest[@]}")
-	for name in "${sources[@]}"; do # not what a test that was renamed has left
-		name=${name##*/} name=${name%.c}
-		[[ " ${slowest[*]} " == *" $name "* ]] || bins+=("$name")
-	done
+	local bins
+	# of the sources, not of what a test that was renamed has left; the large ones first: the slowest is among them
+	mapfile -t bins < <(find tests/unit -name 'test_*.c' -printf '%s %f\n' | sort -rn | cut -d' ' -f2)
+	bins=("${bins[@]%.c}")
 	make -s sanitized
 	run_cmocka "${bins[@]/#/"$sanitized/unit/"}"
 }
