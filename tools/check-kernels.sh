@@ -19,16 +19,17 @@ logs=build/kernels
 failed=""
 nr_passed=0 nr_failed=0
 at_once=$(nproc) # a guest has one CPU
+declare -A built # where the programs for an architecture are
 varying='^(verified|kernel) '
 
-folder() { # KERNEL; where its static programs are
-	case $1 in *-arm64) echo build/arm64 ;; *) echo build/static ;; esac
+arch_of() { # KERNEL
+	case $1 in *-arm64) echo arm64 ;; *) echo amd64 ;; esac
 }
 
-build() { # KERNEL
+build() { # ARCH; prints where
 	case $1 in
-	*-arm64) tools/build-arm64.sh guest ;;
-	*) make -s STATIC=1 BUILD=build/static guest ;;
+	amd64) make -s STATIC=1 BUILD=build/static guest >&2 && echo build/static ;;
+	arm64) tools/build-arm64.sh guest >&2 && echo build/arm64 ;;
 	esac
 }
 
@@ -64,9 +65,9 @@ compare() { # KEPT FOUND
 }
 
 boot() { # KERNEL; leaves its console in $logs, and how many seconds it took
-	local kernel=$1 arch=amd64 start=$SECONDS status=0
-	case $kernel in *-arm64) arch=arm64 ;; esac
-	tools/boot-kernel.sh "$cache/$kernel/vmlinuz" $arch "$(folder "$kernel")" >"$logs/$kernel.log" || status=$?
+	local kernel=$1 arch start=$SECONDS status=0
+	arch=$(arch_of "$kernel")
+	tools/boot-kernel.sh "$cache/$kernel/vmlinuz" "$arch" "${built[$arch]}" >"$logs/$kernel.log" || status=$?
 	echo $((SECONDS - start)) >"$logs/$kernel.seconds"
 	return $status
 }
@@ -122,8 +123,9 @@ end_guests() {
 [ $# -gt 0 ] || { echo "usage: tools/check-kernels.sh KERNEL..." >&2 && exit 2; }
 mkdir -p $logs
 tools/fetch-kernels.sh "$@"
-for kernel; do
-	build "$kernel" >&2 # before any guest runs, which would wait for the compilers
+for kernel; do # before any guest runs: each would start the same make
+	arch=$(arch_of "$kernel")
+	[ -n "${built[$arch]:-}" ] || built[$arch]=$(build "$arch")
 done
 set -m # a guest and what started it are a process group
 trap end_guests EXIT
