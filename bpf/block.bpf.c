@@ -8,7 +8,6 @@
 
 #define MAX_LEVELS 32
 #define OP_MASK 0xff /* of cmd_flags */
-#define OLD_IO_STAT_FLAG (1U << 13)
 
 /* As the kernel's enum req_op, which has other names before 6.0. */
 enum {
@@ -28,6 +27,7 @@ struct {
 } blocks SEC(".maps");
 
 static const struct block_count no_count;
+const volatile __u32 block_timed_flag; /* of a request that the kernel takes the time of */
 
 __u64 block_target; /* the id of the followed cgroup in the hierarchy of the io controller */
 __u32 block_level;  /* its depth, 1: the root; 0: not known yet */
@@ -94,14 +94,6 @@ static __always_inline u32 latency_bucket(u64 ns)
 	return bucket < BLOCK_BUCKETS ? bucket : BLOCK_BUCKETS - 1;
 }
 
-/* Of a request that the kernel takes the time of; up to 6.10 it is a macro. */
-static __always_inline u32 io_stat_flag(void)
-{
-	if (bpf_core_enum_value_exists(enum rqf_flags, __RQF_IO_STAT))
-		return 1U << bpf_core_enum_value(enum rqf_flags, __RQF_IO_STAT);
-	return OLD_IO_STAT_FLAG;
-}
-
 /*
  * From when the request was made until now, as /sys/block/NAME/stat has it: the kernel keeps that
  * unless queue/iostats is 0. When it was given to the device (io_start_time_ns) is known only where
@@ -113,7 +105,7 @@ static __always_inline void latency_count(struct block_count *c, struct request 
 	u64 took_ns = now_ns > start_ns ? now_ns - start_ns : 0;
 
 	/* else it may be that of an earlier request in the same place */
-	if (!(BPF_CORE_READ(rq, rq_flags) & io_stat_flag()) || !start_ns)
+	if (!(BPF_CORE_READ(rq, rq_flags) & block_timed_flag) || !start_ns)
 		return;
 	add(c->timed, 1);
 	add(c->latency_ns, took_ns);

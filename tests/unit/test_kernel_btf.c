@@ -10,6 +10,7 @@
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
+#include <errno.h>
 #include <unistd.h>
 
 #define NEEDS_TYPES()                                                                              \
@@ -65,11 +66,26 @@ static void a_type_that_the_kernel_does_not_have_has_no_number(void **state)
 	kernel_btf_close(&k);
 }
 
+static void an_enumerator_has_its_value_and_that_of_no_kernel_none(void **state)
+{
+	struct kernel_btf k;
+
+	(void)state;
+	NEEDS_TYPES();
+	assert_int_equal(kernel_btf_open(&k), 0);
+	assert_int_equal(kernel_btf_enumerator(&k, "BPF_PROG_TYPE_KPROBE"), BPF_PROG_TYPE_KPROBE);
+	assert_int_equal(kernel_btf_enumerator(&k, "BPF_EXIST"),
+			 BPF_EXIST); /* its enumeration has no name */
+	assert_int_equal(kernel_btf_enumerator(&k, "BPFMON_OF_NO_KERNEL"), -ENOENT);
+	kernel_btf_close(&k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(types_have_the_numbers_that_libbpf_finds),
 		cmocka_unit_test(a_type_that_the_kernel_does_not_have_has_no_number),
+		cmocka_unit_test(an_enumerator_has_its_value_and_that_of_no_kernel_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -163,3 +163,18 @@ void kernel_btf_find(const struct kernel_btf *k, struct kernel_type *wanted, siz
 				wanted[i].id = id;
 	}
 }
+
+int64_t kernel_btf_enumerator(const struct kernel_btf *k, const char *name)
+{
+	for (uint32_t id = 1; id < k->nr_types; id++) {
+		const struct btf_type *t = kernel_btf_type(k, id);
+		const struct btf_enum *e = btf_enum(t);
+
+		if (btf_kind(t) != BTF_KIND_ENUM)
+			continue;
+		for (uint16_t i = 0; i < btf_vlen(t); i++)
+			if (!strcmp(kernel_btf_name(k, e[i].name_off), name))
+				return e[i].val;
+	}
+	return -ENOENT;
+}

@@ -36,5 +36,10 @@ const struct btf_type *kernel_btf_type(const struct kernel_btf *k, uint32_t id);
 const char *kernel_btf_name(const struct kernel_btf *k, uint32_t offset);
 /* Sets the numbers of the @nr types in @wanted, in one pass over all; of several the first. */
 void kernel_btf_find(const struct kernel_btf *k, struct kernel_type *wanted, size_t nr);
+/*
+ * The value of the enumerator @name, of whichever enumeration has it, also one without a name,
+ * which CO-RE cannot ask for. -ENOENT: none has.
+ */
+int64_t kernel_btf_enumerator(const struct kernel_btf *k, const char *name);
 
 #endif

@@ -5,6 +5,7 @@
 #include "bpfmon.skel.h"
 #include "track/capability.h"
 #include "track/iterator.h"
+#include "track/kernel_btf.h"
 #include "track/loader.h"
 #include "track/permission.h"
 
@@ -21,7 +22,8 @@
 #define MAX_TASKS_MOST 32768
 #define MEMORY_FOR_MORE (2ULL << 30)
 #define BUCKET_NS 17
-#define UNIFIED (-1) /* as cgroup_subsys */
+#define UNIFIED (-1)         /* as cgroup_subsys */
+#define IO_STAT_OF_MACROS 13 /* the bit of RQF_IO_STAT up to 6.10, where it is no enumerator */
 
 static int libbpf_be_quiet(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -66,6 +68,19 @@ static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t, bool who
 		memcpy((void *)s->rodata->target_path, t->in_kernel, strlen(t->in_kernel));
 }
 
+/* Of a request that the kernel takes the time of; 0: not known, and no operation is timed. */
+static uint32_t timed_flag(void)
+{
+	struct kernel_btf k;
+	int64_t bit;
+
+	if (kernel_btf_open(&k))
+		return 0;
+	bit = kernel_btf_enumerator(&k, "__RQF_IO_STAT");
+	kernel_btf_close(&k);
+	return 1U << (bit < 0 ? IO_STAT_OF_MACROS : bit);
+}
+
 static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigned set)
 {
 	const bool wants_net = metric_set_has_source(&o->wanted, SOURCE_NET);
@@ -101,6 +116,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	bpf_map__set_autocreate(s->maps.owners, wants_net);
 	bpf_map__set_max_entries(s->maps.blocks,
 				 set & OPTIONAL_BIT(OPTIONAL_BLOCK) ? MAX_BLOCKS : 1);
+	s->rodata->block_timed_flag = set & OPTIONAL_BIT(OPTIONAL_BLOCK) ? timed_flag() : 0;
 	bpf_map__set_max_entries(s->maps.mms, o->exact_peak ? max_tasks : 1);
 }
 
