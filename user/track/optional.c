@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ENOTSUPP 524 /* the kernel's own; the C library has no text for it */
+
 static bool has_prepare_exec(void)
 {
 	return capability_has_tracepoint("sched_prepare_exec");
@@ -239,7 +241,7 @@ void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned r
 			continue;
 		x->there &= ~OPTIONAL_BIT(i);
 		snprintf(why, sizeof(why), "the kernel does not attach the program: %s",
-			 strerror(-err));
+			 strerror(err == -ENOTSUPP ? EOPNOTSUPP : -err));
 		optional_explain(x, i, why);
 	}
 	optionals_drop_part(x, OPTIONAL_OF_INET_SENDS);
