@@ -80,14 +80,15 @@ class Waiting(unittest.TestCase):
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
 
-    def until(self, pid, kind, user=None):
-        """The answer about the process, once it waits as it will; the last one if it never does."""
+    def until(self, pid, kind, user=None, says=""):
+        """The answer about the process, once it and its threads wait as they will; the last one if they never do."""
         deadline = time.monotonic() + 20
         while True:
             answer = why(pid, user=user)
             found = answer["processes"][0]
-            if found["wait"] == kind or time.monotonic() > deadline:
+            if (found["wait"] == kind and says in found["text"]) or time.monotonic() > deadline:
                 self.assertEqual(found["wait"], kind, found)
+                self.assertIn(says, found["text"])
                 return found, answer
             time.sleep(0.02)
 
@@ -454,9 +455,8 @@ class Others(Waiting):
             signal.pause()
 
         pid = self.child(work)
-        found, _ = self.until(pid, "mutex")
+        found, _ = self.until(pid, "mutex", says=f"waits for a mutex, held by its thread {pid} (signal)")
         self.assertEqual(found["holder_tid"], pid)
-        self.assertIn(f"waits for a mutex, held by its thread {pid} (signal)", found["text"])
 
     def test_a_mutex_that_another_process_holds(self):
         memory = mmap.mmap(-1, 4096)
