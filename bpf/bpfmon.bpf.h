@@ -39,6 +39,7 @@ extern __u64 seeded_at_ns;
 extern bool seeding;     /* tasks met now existed before the attach: they count from now on */
 extern bool misses_seen; /* events were missed: a process may have threads without entries */
 extern struct account_key root_account;
+extern struct pass pass;
 
 #include "clocks.bpf.h"
 
@@ -61,6 +62,16 @@ struct call_entry {
 
 /* maps.bpf.c */
 __hidden struct task_entry *task_find(u64 task);
+/*
+ * Calls @visit for each element, under RCU; 1 ends the walk. An element that is added or removed
+ * meanwhile may be missed or met twice. @visit should pass the key to a function that takes only
+ * numbers: newer verifiers walk through @visit several times.
+ */
+struct bpf_map;
+__hidden long tasks_each(long (*visit)(struct bpf_map *map, u64 *key, struct task_entry *t,
+				       void *context));
+__hidden long processes_each(long (*visit)(struct bpf_map *map, u64 *key, struct process_entry *p,
+					   void *context));
 /* 0; -EEXIST: there is one already; -E2BIG, -ENOMEM: there is no room. */
 __hidden long task_put(const struct task_entry *t);
 __hidden void task_forget(u64 task);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
-/* The drain: commits what the tasks have used so far, and writes a row for each process. */
+/*
+ * The drain: commits what the tasks have used so far, and writes a row for each process. It walks the
+ * map from an iterator over one task: kernels that are hardened refuse iterators over map elements.
+ */
 #include "bpfmon.bpf.h"
 
 #define PF_KTHREAD 0x00200000
@@ -8,6 +11,16 @@ const volatile bool only_runs; /* with whole_node: no task that is in no run is 
 
 bool check_members; /* tasks may have been moved out unseen */
 __u32 drain_epoch;  /* raised before each drain, which reports a process once */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1); /* set before loading */
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct drain_row);
+} drain_rows SEC(".maps");
+
+const volatile __u32 nr_drain_rows; /* entries of that */
 
 static __always_inline bool is_kernels(struct task_struct *task)
 {
@@ -32,8 +45,8 @@ static __always_inline u32 row_flags(struct task_struct *task, const struct proc
  * False: @task has no address space, or another one at each read: it is in exec or exit. Or it has
  * been freed, and its place is another process's by now.
  */
-static __always_inline bool memory_tell(struct task_struct *task, struct process_entry *p,
-					struct drain_row *row)
+static __always_inline bool memory_report(struct task_struct *task, struct process_entry *p,
+					  struct drain_row *row)
 {
 	const struct seen_marks before = p->seen;
 	struct seen_marks now;
@@ -76,67 +89,60 @@ static __always_inline void ending_bound(struct task_struct *task, struct proces
 
 /*
  * Writes a row for the process of @task once, and once more if the task that was met first had no
- * memory (any more): another task of the process may have it. False: the row did not fit, and the
- * kernel visits this element again.
+ * memory (any more): another task of the process may have it.
  * Not inlined: its sibling calls are deep, too, and the kernel allows 512 bytes of stack for all.
  */
-static __noinline bool process_tell(struct seq_file *seq, struct task_struct *task,
-				    struct process_entry *p)
+static __noinline int process_report(struct task_struct *task, struct process_entry *p)
 {
-	struct drain_row row = {};
+	u32 at = pass.rows;
+	struct drain_row *row = bpf_map_lookup_elem(&drain_rows, &at);
 	bool has_memory;
 
-	if (p->epoch == drain_epoch)
-		return true;
-	row.serial = p->event.rec.serial;
+	if (!row || p->epoch == drain_epoch)
+		return 0;
+	*row = (struct drain_row){};
+	row->serial = p->event.rec.serial;
 	barrier();
-	row.account = process_account(p);
-	row.signal = p->event.rec.signal;
-	row.image = p->event.rec.image;
-	row.used_mm = p->event.rec.mm;
-	row.pid = p->event.rec.pid;
-	row.start_boot_ns = p->event.rec.start_boot_ns;
-	row.end_boot_ns = p->event.rec.end_boot_ns;
-	row.joined_boot_ns = p->event.rec.joined_boot_ns;
-	row.released_boot_ns = p->event.rec.released_boot_ns;
-	row.bound_pages = p->event.rec.rss_bound_pages;
-	has_memory = want_memory && memory_tell(task, p, &row);
+	row->account = process_account(p);
+	row->signal = p->event.rec.signal;
+	row->image = p->event.rec.image;
+	row->used_mm = p->event.rec.mm;
+	row->pid = p->event.rec.pid;
+	row->start_boot_ns = p->event.rec.start_boot_ns;
+	row->end_boot_ns = p->event.rec.end_boot_ns;
+	row->joined_boot_ns = p->event.rec.joined_boot_ns;
+	row->released_boot_ns = p->event.rec.released_boot_ns;
+	row->bound_pages = p->event.rec.rss_bound_pages;
+	has_memory = want_memory && memory_report(task, p, row);
 	if (want_memory && !has_memory && p->blank_epoch == drain_epoch)
-		return true;
-	row.flags = row_flags(task, p);
+		return 0;
+	row->flags = row_flags(task, p);
 	if (want_memory && !has_memory)
-		ending_bound(task, p, &row);
+		ending_bound(task, p, row);
 	barrier();
-	if (p->event.rec.serial != row.serial) /* the entry is another process's by now */
-		return true;
-	if (bpf_seq_write(seq, &row, sizeof(row)))
-		return false;
+	if (p->event.rec.serial != row->serial) /* the entry is another process's by now */
+		return 0;
+	pass.rows = at + 1;
 	if (want_memory && !has_memory)
 		p->blank_epoch = drain_epoch;
 	else
 		p->epoch = drain_epoch;
-	return true;
+	return 0;
 }
 
-SEC("iter/bpf_map_elem")
-int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
+/* A function of its own that takes a number: the verifier checks it once, not at each step of the
+ * walk. */
+int task_drain(u64 addr)
 {
-	u64 *key = ctx->key;
-	struct task_entry *t = ctx->value;
-	struct seq_file *seq = ctx->meta->seq;
+	struct task_struct *task = (struct task_struct *)addr;
+	struct task_entry *t = task_find(addr);
 	struct process_entry *p;
-	struct task_struct *task;
-	u64 addr;
 
-	if (!key || !t)
-		return 0;
-	addr = *key;
-	task = (struct task_struct *)addr;
 	if (whole_node && task_is_forgotten(addr)) { /* of a run, its end closes what is left */
 		task_close(addr);
 		return 0;
 	}
-	p = process_find(t->process);
+	p = t ? process_find(t->process) : NULL;
 	if (!p)
 		return 0;
 	if (t->task != addr)
@@ -161,8 +167,29 @@ int drain__tasks(struct bpf_iter__bpf_map_elem *ctx)
 		task_note_exit(addr, false);
 	if (p->epoch != drain_epoch) /* once for each process and drain */
 		lifetime_commit(t->process, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
-	if (!process_tell(seq, task, p))
-		return 0;
+	process_report(task, p);
 	add(tracking.visited, 1);
+	return 0;
+}
+
+static long task_visit(struct bpf_map *map, u64 *key, struct task_entry *t, void *context)
+{
+	if (t->pass == pass.number)
+		return 0;
+	if (pass.met >= nr_drain_rows) { /* each task that is met may write a row */
+		pass.is_cut = 1;
+		return 1;
+	}
+	pass.met++;
+	t->pass = pass.number;
+	task_drain(*key);
+	return 0;
+}
+
+SEC("iter/task")
+int drain__tasks(struct bpf_iter__task *ctx)
+{
+	if (!ctx->task) /* the call after the last task */
+		tasks_each(task_visit);
 	return 0;
 }

@@ -54,10 +54,23 @@ bool seeding;
 __u64 seeded_at_ns; /* CLOCK_MONOTONIC, the collector's: tasks born before it have been found, or
 		       are not followed */
 struct account_key root_account;
+struct pass pass;
 
 __hidden struct task_entry *task_find(u64 task)
 {
 	return bpf_map_lookup_elem(&tasks, &task);
+}
+
+__hidden long tasks_each(long (*visit)(struct bpf_map *map, u64 *key, struct task_entry *t,
+				       void *context))
+{
+	return bpf_for_each_map_elem(&tasks, visit, NULL, 0);
+}
+
+__hidden long processes_each(long (*visit)(struct bpf_map *map, u64 *key, struct process_entry *p,
+					   void *context))
+{
+	return bpf_for_each_map_elem(&processes, visit, NULL, 0);
 }
 
 __hidden long task_put(const struct task_entry *t)

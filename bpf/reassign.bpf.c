@@ -37,11 +37,12 @@ int reassign__process(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* The record of the process that was moved last, as it was then: later commits do not change it.
- */
+/* The records of the processes that were moved, as they were then: later commits do not change
+ * them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, RETIRED_ROWS);
+	__uint(map_flags, BPF_F_MMAPABLE);
 	__type(key, u32);
 	__type(value, struct process_record);
 } retired SEC(".maps");
@@ -86,36 +87,44 @@ static __always_inline u32 state_read(u64 signal)
 }
 
 /* The totals of the old account stay: they are those of the records that are written here. */
-SEC("iter/bpf_map_elem")
-int reassign__account(struct bpf_iter__bpf_map_elem *ctx)
+int account_retire_process(u64 key)
 {
-	u64 *at = ctx->key, key;
-	struct process_record *rec;
-	struct process_entry *p;
-	u32 zero = 0, threads;
+	struct process_entry *p = process_find(key);
+	u32 threads, at = pass.rows;
+	struct process_record *rec = bpf_map_lookup_elem(&retired, &at);
 
-	if (!at)
-		return 0;
-	key = *at;
-	account_close(retire.from.tree, retire.from.cgroup, retire.to.tree);
-	rec = bpf_map_lookup_elem(&retired, &zero);
-	p = process_find(key);
-	if (!p || !rec)
-		return 0;
-	if (retire.unsent != key) {
-		if (p->event.rec.account.tree != retire.from.tree) /* looked at again, locked */
-			return 0;
-		lifetime_commit(key, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
-		if (!process_retire(p, rec, &threads))
-			return 0;
-		if (threads)
-			account_move_in(retire.to.tree, retire.to.cgroup, threads,
-					rec->flags & PROCESS_WITHOUT_DELAYS);
-		/* in user space a file of /proc would have to be opened for each process */
-		if (!(rec->flags & PROCESS_ENDED))
-			rec->state = state_read(rec->signal);
+	if (!rec) {
+		pass.is_cut = 1;
+		return 1;
 	}
-	/* if it has no room, the kernel visits the element again */
-	retire.unsent = bpf_seq_write(ctx->meta->seq, rec, sizeof(*rec)) ? key : 0;
+	if (!p)
+		return 0;
+	lifetime_commit(key, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
+	if (!process_retire(p, rec, &threads))
+		return 0;
+	if (threads)
+		account_move_in(retire.to.tree, retire.to.cgroup, threads,
+				rec->flags & PROCESS_WITHOUT_DELAYS);
+	/* in user space a file of /proc would have to be opened for each process */
+	if (!(rec->flags & PROCESS_ENDED))
+		rec->state = state_read(rec->signal);
+	pass.rows = at + 1;
+	return 0;
+}
+
+static long process_visit(struct bpf_map *map, u64 *key, struct process_entry *p, void *context)
+{
+	if (p->event.rec.account.tree != retire.from.tree) /* looked at again, locked */
+		return 0;
+	return account_retire_process(*key) ? 1 : 0;
+}
+
+SEC("iter/task")
+int reassign__account(struct bpf_iter__task *ctx)
+{
+	if (ctx->task) /* only the call after the last task */
+		return 0;
+	account_close(retire.from.tree, retire.from.cgroup, retire.to.tree);
+	processes_each(process_visit);
 	return 0;
 }

@@ -70,6 +70,35 @@ struct {
 	__type(value, struct owner);
 } owners SEC(".maps");
 
+/*
+ * The live sockets of owners, by address. An event that closes one may be missed, and its memory be
+ * another socket's by now: that has another cookie.
+ */
+struct live_socket {
+	u64 cookie;
+	struct owner owner;
+	u32 pass; /* pass.number of the walk that met it last */
+	u32 pad;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1); /* set before loading */
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, u64);
+	__type(value, struct live_socket);
+} live_sockets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SOCKET_ROWS);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, u32);
+	__type(value, struct socket_row);
+} socket_rows SEC(".maps");
+
+__u64 sockets_lost; /* live ones that had no room */
+
 static __always_inline bool has_come_in(struct sock *sk)
 {
 	struct owner *o = bpf_sk_storage_get(&owners, sk, NULL, 0);
@@ -235,6 +264,28 @@ static __always_inline void owner_count(struct sock *sk, u32 which)
 		net_add_late(o->account.tree, o->account.cgroup, which);
 }
 
+/* @sk has left its last state, and is live unless that was its end. */
+static __always_inline void live_note(struct sock *sk, int state)
+{
+	u64 address = as_number(sk);
+	struct owner *o = bpf_sk_storage_get(&owners, sk, NULL, 0);
+	struct live_socket live = {}, *known;
+
+	if (!o)
+		return;
+	if (state == TCP_CLOSE) {
+		bpf_map_delete_elem(&live_sockets, &address);
+		return;
+	}
+	live.cookie = bpf_get_socket_cookie(sk);
+	live.owner = *o;
+	known = bpf_map_lookup_elem(&live_sockets, &address);
+	if (known && known->cookie == live.cookie && state != TCP_SYN_SENT && state != TCP_LISTEN)
+		return; /* only these states may have another owner */
+	if (bpf_map_update_elem(&live_sockets, &address, &live, BPF_ANY))
+		add(sockets_lost, 1);
+}
+
 /* What listens passes its owner on to the connections that come in. */
 SEC("?tp_btf/inet_sock_set_state")
 int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
@@ -249,6 +300,7 @@ int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
 		owner_count(sk, CC_net_failed_connects);
 	else if (from == TCP_SYN_RECV && to == TCP_ESTABLISHED)
 		owner_count(sk, CC_net_accepts);
+	live_note(sk, to);
 	return 0;
 }
 
@@ -259,26 +311,51 @@ int BPF_PROG(sockets__retransmit, struct sock *sk)
 	return 0;
 }
 
-SEC("?iter/bpf_sk_storage_map")
-int sockets__live(struct bpf_iter__bpf_sk_storage_map *ctx)
+/* Takes a number, so that it is verified once. 1: there is no room for a row. */
+int socket_report(u64 address)
 {
-	struct owner *o = ctx->value;
-	struct sock *sk = ctx->sk;
-	struct socket_row row = {};
+	struct live_socket *live = bpf_map_lookup_elem(&live_sockets, &address);
+	struct sock *sk = (struct sock *)address;
+	u32 at = pass.rows, state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	struct socket_row *row = bpf_map_lookup_elem(&socket_rows, &at);
 	struct process_entry *p;
 	struct account_key key;
 
-	if (!o || !sk)
+	if (!row) {
+		pass.is_cut = 1;
+		return 1;
+	}
+	if (!live)
 		return 0;
-	row.state = sk->__sk_common.skc_state;
-	if (row.state == TCP_CLOSE)
+	/* read after the state, which was this socket's then */
+	if ((u64)BPF_CORE_READ(sk, __sk_common.skc_cookie.counter) != live->cookie ||
+	    state == TCP_CLOSE) {
+		bpf_map_delete_elem(&live_sockets, &address);
 		return 0;
-	key = o->account;
-	p = process_find(o->signal);
-	if (p && p->event.rec.serial == o->serial)
+	}
+	key = live->owner.account;
+	p = process_find(live->owner.signal);
+	if (p && p->event.rec.serial == live->owner.serial)
 		key = process_account(p);
-	row.tree = key.tree;
-	row.cgroup = key.cgroup;
-	bpf_seq_write(ctx->meta->seq, &row, sizeof(row));
+	row->tree = key.tree;
+	row->cgroup = key.cgroup;
+	row->state = state;
+	live->pass = pass.number;
+	pass.rows = at + 1;
+	return 0;
+}
+
+static long socket_visit(struct bpf_map *map, u64 *key, struct live_socket *live, void *context)
+{
+	if (live->pass == pass.number)
+		return 0;
+	return socket_report(*key) ? 1 : 0;
+}
+
+SEC("?iter/task")
+int sockets__live(struct bpf_iter__task *ctx)
+{
+	if (!ctx->task) /* the call after the last task */
+		bpf_for_each_map_elem(&live_sockets, socket_visit, NULL, 0);
 	return 0;
 }

@@ -91,7 +91,7 @@ struct task_entry {
 	__u8 late;  /* adopted, and its birth has not been seen since */
 	__u8 pad;
 	__u32 final_s; /* CLOCK_BOOTTIME in s, when that was found */
-	__u32 pad2;
+	__u32 pass;    /* pass.number of the drain that met it last */
 	struct account_key account; /* as of the last commit: of what is lost after it */
 	struct task_counters last;  /* what was committed to the account so far */
 };
@@ -290,6 +290,20 @@ struct drain_row {
 	__u32 flags; /* enum row_flag */
 };
 
+/*
+ * A pass over a map, by a program that the collector runs. The kernel is kept busy for a bounded time
+ * at once: a run ends after as many elements as there is room for rows. The collector takes the rows
+ * and runs the program again, until a run was not cut.
+ */
+struct pass {
+	__u32 number; /* of the pass, from 1 on: elements that it has met are skipped by further runs */
+	__u32 met;    /* elements, in this run */
+	__u32 rows;   /* written, in this run */
+	__u32 is_cut; /* this run ended before it had met all elements */
+};
+
+#define RETIRED_ROWS 64 /* of the pass that closes an account */
+
 enum row_flag {
 	ROW_ALIVE = 1 << 0,     /* one of its threads has not begun to exit */
 	ROW_MARK_FELL = 1 << 1, /* the peak and the bound are too low */
@@ -358,7 +372,6 @@ struct move_request {
 /* Moves all processes of an account to another one; the record that each has so far is written. */
 struct retire_request {
 	struct account_key from, to;
-	__u64 unsent;  /* key of the process with a record that had no room; 0: none */
 	__u64 closing; /* processes with a record that another CPU is about to send */
 };
 

@@ -32,7 +32,7 @@ enum job_state { JOB_OPEN, JOB_RUNS, JOB_LEAVES, JOB_ENDED };
 struct job_base {
 	uint64_t loss[NR_LOSSES];
 	uint64_t repaired, unrepaired, unnamed, rows_lost, memory_failures, socket_misses,
-		blocks_lost, peers_lost;
+		blocks_lost, peers_lost, sockets_lost;
 	uint64_t drains, drain_ns_total;
 };
 

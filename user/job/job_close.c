@@ -138,6 +138,10 @@ static void summary_note_losses(struct job *job)
 		summary_add_loss(
 			sum, "socket_events",
 			growth_since(tracker_socket_misses(&b->tracker), job->base.socket_misses));
+	if (metric_has(&job->run->usable, M_net_sockets))
+		summary_add_loss(
+			sum, "live_sockets",
+			growth_since(tracker_sockets_lost(&b->tracker), job->base.sockets_lost));
 	if (job->spec->net_peers)
 		summary_add_loss(
 			sum, "net_peers",

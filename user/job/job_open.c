@@ -92,6 +92,7 @@ static void job_note_base(struct job *job)
 	job->base.rows_lost = job->books->rows.lost;
 	job->base.blocks_lost = tracker_blocks_lost(&job->books->tracker);
 	job->base.peers_lost = tracker_peers_lost(&job->books->tracker);
+	job->base.sockets_lost = tracker_sockets_lost(&job->books->tracker);
 	if (!job->books->whole_node)
 		return;
 	job->base.memory_failures = memory_failures();

@@ -5,7 +5,6 @@
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "bpfmon.skel.h"
-#include "track/iterator.h"
 #include "track/programs.h"
 
 #include <bpf/bpf.h>
@@ -111,7 +110,7 @@ static int tracker_pass(struct tracker *t, drain_fn row, void *context)
 
 	t->skel->bss->tracking.visited = 0;
 	t->removed_before = tracker_tracking(t)->removed;
-	return iterator_run(t->drain_link, sizeof(struct drain_row), row ? row_take : NULL, &taker);
+	return walker_run(&t->drain, row ? row_take : NULL, &taker);
 }
 
 int tracker_drain(struct tracker *t, drain_fn row, void *context)
@@ -134,7 +133,7 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 
 int tracker_may_drain(const struct tracker *t)
 {
-	__cleanup(closep) int fd = bpf_iter_create(bpf_link__fd(t->drain_link));
+	__cleanup(closep) int fd = bpf_iter_create(bpf_link__fd(t->drain.link));
 
 	return fd < 0 ? -errno : 0;
 }

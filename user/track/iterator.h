@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Runs a BPF iterator to its end, and passes on what its program writes. */
+/* Runs BPF iterators over tasks, and passes over maps that begin in one. */
 #ifndef TRACK_ITERATOR_H
 #define TRACK_ITERATOR_H
 
@@ -9,21 +9,30 @@
 struct bpf_link;
 struct bpf_map;
 struct bpf_program;
+struct pass;
 
+/* Runs the iterator of @link to its end. 0, or a negative errno. */
+int iterator_run(const struct bpf_link *link);
 /*
- * Runs the iterator of @link. Its program writes items of @size bytes, no more than
- * ITERATOR_ITEM_BYTES; @take is called for each. NULL: items are ignored. 0, or a negative errno.
- */
-#define ITERATOR_ITEM_BYTES 1024
-int iterator_run(const struct bpf_link *link, size_t size,
-		 void (*take)(void *context, const void *item), void *context);
-/* A link of the iterator @prog over the elements of @map, owned by the caller; or NULL, and errno.
- */
-struct bpf_link *iterator_over_map(const struct bpf_program *prog, const struct bpf_map *map);
-/*
- * The same of the iterator over tasks @prog and the tasks of the process @pid alone; over all tasks
- * where the kernel (before 6.1) cannot choose.
+ * A link of the iterator over tasks @prog and the tasks of the process @pid alone, owned by the
+ * caller; over all tasks where the kernel (before 6.1) cannot choose. NULL, and errno.
  */
 struct bpf_link *iterator_over_process(const struct bpf_program *prog, pid_t pid);
+
+/* A program that walks a map when its iterator has come to its end, and the rows that it writes. */
+struct walker {
+	struct bpf_link *link;     /* owned */
+	volatile struct pass *at;  /* where the program says how far it is; not owned */
+	const void *rows;          /* mapped, owned */
+	size_t row_bytes, rows_bytes;
+};
+
+/* @rows is the map for its rows. On failure a negative errno; walker_close() may be called. */
+int walker_open(struct walker *w, const struct bpf_program *prog, const struct bpf_map *rows,
+		struct pass *at);
+/* Zeroed or opened. */
+void walker_close(struct walker *w);
+/* One pass: calls @take for each row (NULL: they are ignored). 0, or a negative errno. */
+int walker_run(struct walker *w, void (*take)(void *context, const void *row), void *context);
 
 #endif

@@ -4,7 +4,6 @@
 #include "bpfmon/shared.h"
 #include "bpfmon.skel.h"
 #include "track/capability.h"
-#include "track/iterator.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -142,8 +141,7 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 				   "needs the tracepoint tcp_retransmit_skb", "it is not known",
 				   has_tcp_retransmit_skb },
 	[OPTIONAL_LIVE_SOCKETS] = { "sockets__live", "live TCP sockets by state",
-				    "needs iterators over the storage of sockets (5.9), and the "
-				    "tracepoint inet_sock_set_state",
+				    "needs the tracepoint inet_sock_set_state",
 				    "they are not known", has_inet_sock_set_state },
 	[OPTIONAL_KINDS] = { "kinds__exit", "what kinds of files calls read and write",
 			     "needs the tracepoint sys_exit", "it is not known", has_sys_exit },
@@ -194,7 +192,7 @@ static int offsets_find(const struct bpfmon *skel)
 	return err || skel->bss->cpu_offset_known ? err : -ENOTSUP;
 }
 
-static int optional_attach(struct optionals *x, size_t i, const struct bpfmon *skel, int cgroup_fd)
+static int optional_attach(struct optionals *x, size_t i, struct bpfmon *skel, int cgroup_fd)
 {
 	if (i == OPTIONAL_OFFSETS)
 		return offsets_find(skel);
@@ -203,10 +201,9 @@ static int optional_attach(struct optionals *x, size_t i, const struct bpfmon *s
 			bpf_object__find_program_by_name(skel->obj, rows[i].name), cgroup_fd);
 		return x->links[i] ? 0 : -errno;
 	}
-	if (i == OPTIONAL_LIVE_SOCKETS) {
-		x->links[i] = iterator_over_map(skel->progs.sockets__live, skel->maps.owners);
-		return x->links[i] ? 0 : -errno;
-	}
+	if (i == OPTIONAL_LIVE_SOCKETS)
+		return walker_open(&x->sockets, skel->progs.sockets__live, skel->maps.socket_rows,
+				   &skel->bss->pass);
 	x->links[i] =
 		bpf_program__attach(bpf_object__find_program_by_name(skel->obj, rows[i].name));
 	return x->links[i] ? 0 : -errno;
@@ -227,7 +224,7 @@ static void optionals_drop_part(struct optionals *x, unsigned all)
 	x->there &= ~all;
 }
 
-void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned refused,
+void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused,
 		      int cgroup_fd)
 {
 	char why[100];
@@ -256,4 +253,5 @@ void optionals_detach(struct optionals *x)
 		bpf_link__destroy(x->links[i]);
 		x->links[i] = NULL;
 	}
+	walker_close(&x->sockets);
 }

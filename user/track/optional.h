@@ -3,6 +3,8 @@
 #ifndef TRACK_OPTIONAL_H
 #define TRACK_OPTIONAL_H
 
+#include "track/iterator.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -66,14 +68,15 @@ unsigned optional_find(const char *name, size_t length);
 struct optionals {
 	unsigned there; /* bits; loaded and, from optionals_attach() on, attached */
 	char missing[NR_OPTIONALS][200];      /* why it is not, if it was wanted; else empty */
-	struct bpf_link *links[NR_OPTIONALS]; /* owned */
+	struct bpf_link *links[NR_OPTIONALS]; /* owned; NULL for those that are not attached like that */
+	struct walker sockets;                /* OPTIONAL_LIVE_SOCKETS */
 };
 
 /* Sets why those of @wanted that are not there are missing; the kernel has what @asked need. */
 void optionals_explain(struct optionals *x, unsigned wanted, unsigned asked);
 /* Attaches those that are there, one by one, except for those in @refused (for tests); some of them
  * to the cgroup of the folder @cgroup_fd. */
-void optionals_attach(struct optionals *x, const struct bpfmon *skel, unsigned refused,
+void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused,
 		      int cgroup_fd);
 void optionals_detach(struct optionals *x);
 

@@ -3,7 +3,6 @@
 #include "track/tracker.h"
 
 #include "bpfmon.skel.h"
-#include "track/iterator.h"
 #include "track/map_walk.h"
 
 #include <errno.h>
@@ -33,12 +32,17 @@ uint64_t tracker_peers_lost(const struct tracker *t)
 	return t->skel->bss->peers_lost;
 }
 
-int tracker_each_socket(const struct tracker *t, void (*fn)(void *context, const void *row),
+int tracker_each_socket(struct tracker *t, void (*fn)(void *context, const void *row),
 			void *context)
 {
-	const struct bpf_link *link = t->optional.links[OPTIONAL_LIVE_SOCKETS];
+	struct optionals *o = &t->optional;
 
-	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_LIVE_SOCKETS)) || !link)
+	if (!(o->there & OPTIONAL_BIT(OPTIONAL_LIVE_SOCKETS)))
 		return -ENODATA;
-	return iterator_run(link, sizeof(struct socket_row), fn, context);
+	return walker_run(&o->sockets, fn, context);
+}
+
+uint64_t tracker_sockets_lost(const struct tracker *t)
+{
+	return t->skel->bss->sockets_lost;
 }

@@ -113,7 +113,12 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	bpf_map__set_max_entries(s->maps.processes, max_tasks);
 	bpf_map__set_max_entries(s->maps.call_tasks, s->rodata->want_calls ? max_tasks : 1);
 	bpf_map__set_max_entries(s->maps.call_slots, s->rodata->want_calls ? CALL_SLOTS : 1);
+	s->rodata->nr_drain_rows = o->rows ? o->rows : max_tasks / 8 + 1;
+	bpf_map__set_max_entries(s->maps.drain_rows, s->rodata->nr_drain_rows);
 	bpf_map__set_autocreate(s->maps.owners, wants_net);
+	bpf_map__set_max_entries(s->maps.live_sockets, o->whole_node ? NODE_SOCKETS : MAX_SOCKETS);
+	bpf_map__set_autocreate(s->maps.live_sockets, wants_net);
+	bpf_map__set_autocreate(s->maps.socket_rows, wants_net);
 	bpf_map__set_max_entries(s->maps.blocks,
 				 set & OPTIONAL_BIT(OPTIONAL_BLOCK) ? MAX_BLOCKS : 1);
 	s->rodata->block_timed_flag = set & OPTIONAL_BIT(OPTIONAL_BLOCK) ? timed_flag() : 0;
@@ -256,13 +261,15 @@ int programs_attach(struct tracker *t, char *why, size_t size)
 		return err;
 	}
 	t->adopt_link = bpf_program__attach_iter(skel->progs.follow__adopt, NULL);
-	t->drain_link = iterator_over_map(skel->progs.drain__tasks, skel->maps.tasks);
-	t->retire_link = iterator_over_map(skel->progs.reassign__account, skel->maps.processes);
-	if (t->adopt_link && t->drain_link && t->retire_link)
-		return 0;
-	err = -errno;
-	snprintf(why, size, "the kernel has no iterators over tasks and map elements: %s",
-		 strerror(-err));
+	err = t->adopt_link ? 0 : -errno;
+	if (!err)
+		err = walker_open(&t->drain, skel->progs.drain__tasks, skel->maps.drain_rows,
+				  &skel->bss->pass);
+	if (!err)
+		err = walker_open(&t->retire, skel->progs.reassign__account, skel->maps.retired,
+				  &skel->bss->pass);
+	if (err)
+		snprintf(why, size, "the kernel does not iterate over tasks: %s", strerror(-err));
 	return err;
 }
 

@@ -3,7 +3,6 @@
 #include "track/tracker.h"
 
 #include "bpfmon.skel.h"
-#include "track/iterator.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -18,14 +17,14 @@ static int request_run(struct tracker *t, const struct move_request *request)
 	*move = *request;
 	move->result = -ESRCH;
 	link = iterator_over_process(t->skel->progs.reassign__process, (pid_t)request->pid);
-	err = link ? iterator_run(link, 0, NULL, NULL) : -errno;
+	err = link ? iterator_run(link) : -errno;
 	bpf_link__destroy(link);
 	return err ? err : move->result;
 }
 
 int tracker_adopt(struct tracker *t)
 {
-	return iterator_run(t->adopt_link, 0, NULL, NULL);
+	return iterator_run(t->adopt_link);
 }
 
 int tracker_find(struct tracker *t, pid_t pid, struct process_record *r)
@@ -86,7 +85,7 @@ int tracker_retire(struct tracker *t, const struct account_key *from, const stru
 	int err;
 
 	t->skel->bss->retire = (struct retire_request){ .from = *from, .to = *to };
-	err = iterator_run(t->retire_link, sizeof(struct process_record), record_take, &taker);
+	err = walker_run(&t->retire, record_take, &taker);
 	if (err)
 		return err;
 	return t->skel->bss->retire.closing ? -EAGAIN : taker.nr;

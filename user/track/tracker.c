@@ -88,8 +88,8 @@ void tracker_freeze_peak(struct tracker *t)
 void tracker_close(struct tracker *t)
 {
 	bpf_link__destroy(t->adopt_link);
-	bpf_link__destroy(t->drain_link);
-	bpf_link__destroy(t->retire_link);
+	walker_close(&t->drain);
+	walker_close(&t->retire);
 	optionals_detach(&t->optional);
 	bpfmon__destroy(t->skel);
 	accounts_done(&t->accounts);

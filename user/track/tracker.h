@@ -7,6 +7,7 @@
 #include "bpfmon/shared.h"
 #include "track/optional.h"
 #include "track/accounts.h"
+#include "track/iterator.h"
 #include "model/metric.h"
 
 #include <stdbool.h>
@@ -35,13 +36,15 @@ struct tracker_options {
 	unsigned max_tasks;     /* entries of the maps; 0: the default */
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
 	bool all_types;         /* relocate with all types of the kernel, for tests */
+	unsigned rows;          /* of a run of the drain; 0: the default; for tests */
 	unsigned refused;       /* bits of optional programs not to load, for tests */
 	unsigned unattached;    /* and of those not to attach */
 };
 
 struct tracker {
-	struct bpfmon *skel;                                    /* owned */
-	struct bpf_link *adopt_link, *drain_link, *retire_link; /* owned */
+	struct bpfmon *skel;         /* owned */
+	struct bpf_link *adopt_link; /* owned */
+	struct walker drain, retire;
 	struct optionals optional;
 	struct accounts accounts;         /* when last read */
 	struct account removed;           /* the sum of those that are not in the map any more */
@@ -216,7 +219,9 @@ int tracker_each_peer(const struct tracker *t,
 uint64_t tracker_peers_lost(const struct tracker *t);
 /* Calls @fn with the struct socket_row of each live TCP socket. -ENODATA: they are not known; or a
  * negative errno. */
-int tracker_each_socket(const struct tracker *t, void (*fn)(void *context, const void *row),
+int tracker_each_socket(struct tracker *t, void (*fn)(void *context, const void *row),
 			void *context);
+/* Live TCP sockets that there was no room for. */
+uint64_t tracker_sockets_lost(const struct tracker *t);
 
 #endif

@@ -356,6 +356,7 @@ struct sock_common {
 	short unsigned int skc_family;
 	volatile unsigned char skc_state;
 	struct in6_addr skc_v6_daddr;
+	atomic64_t skc_cookie;
 };
 
 struct dst_entry;
@@ -416,12 +417,6 @@ struct fdtable {
 	struct file **fd;
 };
 
-struct bpf_iter_meta {
-	union {
-		void *seq;
-	};
-};
-
 typedef __u32 req_flags_t;
 
 struct request {
@@ -437,18 +432,6 @@ struct request {
 struct bpf_iter__task {
 	union {
 		struct task_struct *task;
-	};
-};
-
-struct bpf_iter__bpf_map_elem {
-	union {
-		struct bpf_iter_meta *meta;
-	};
-	union {
-		void *key;
-	};
-	union {
-		void *value;
 	};
 };
 
@@ -470,38 +453,6 @@ struct blkcg_gq {
 
 struct blkcg {
 	struct cgroup_subsys_state css;
-};
-
-enum rqf_flags {
-	__RQF_STARTED = 0,
-	__RQF_FLUSH_SEQ = 1,
-	__RQF_MIXED_MERGE = 2,
-	__RQF_DONTPREP = 3,
-	__RQF_SCHED_TAGS = 4,
-	__RQF_USE_SCHED = 5,
-	__RQF_FAILED = 6,
-	__RQF_QUIET = 7,
-	__RQF_IO_STAT = 8,
-	__RQF_PM = 9,
-	__RQF_HASHED = 10,
-	__RQF_STATS = 11,
-	__RQF_SPECIAL_PAYLOAD = 12,
-	__RQF_ZONE_WRITE_PLUGGING = 13,
-	__RQF_TIMED_OUT = 14,
-	__RQF_RESV = 15,
-	__RQF_BITS = 16,
-};
-
-struct bpf_iter__bpf_sk_storage_map {
-	union {
-		struct bpf_iter_meta *meta;
-	};
-	union {
-		struct sock *sk;
-	};
-	union {
-		void *value;
-	};
 };
 
 #ifndef BPF_NO_PRESERVE_ACCESS_INDEX
