@@ -204,7 +204,7 @@ arm64: ## Cross-compile a static build/arm64/bpfmon
 clean: ## Remove the build folder
 	rm -rf $(BUILD)
 
-truth: $(TRUTH_BIN) $(if $(STATIC),,$(FAULTS)) $(BUILD)/findcontainer $(BUILD)/accounts $(BUILD)/spans
+truth: $(TRUTH_BIN) $(if $(STATIC),,$(FAULTS)) $(BUILD)/findcontainer $(BUILD)/accounts $(BUILD)/drains $(BUILD)/spans
 
 guest: $(BUILD)/bpfmon $(BUILD)/kernels/guest $(BUILD)/kernels/verified truth
 
@@ -283,7 +283,7 @@ $(BUILD)/findcontainer: tests/e2e/findcontainer.c $(BUILD)/libbpfmon.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
 
-$(BUILD)/accounts $(BUILD)/spans: $(BUILD)/%: tests/bpf/%.c $(BUILD)/libbpfmon.a
+$(BUILD)/accounts $(BUILD)/drains $(BUILD)/spans: $(BUILD)/%: tests/bpf/%.c $(BUILD)/libbpfmon.a
 	$(call say,CC)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(BUILD)/libbpfmon.a $(LIBS) -o $@
@@ -349,7 +349,7 @@ $(BUILD)/web/%.html: user/web/page/%.html
 # a change of version or flags rebuilds
 $(USER_OBJ) $(BPF_OBJ): Makefile
 
--include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN)) $(BUILD)/kernels/verified.d $(BUILD)/findcontainer.d $(BUILD)/accounts.d $(BUILD)/spans.d
+-include $(BPF_OBJ:.o=.d) $(USER_OBJ:.o=.d) $(addsuffix .d,$(UNIT_BIN)) $(BUILD)/kernels/verified.d $(BUILD)/findcontainer.d $(BUILD)/accounts.d $(BUILD)/drains.d $(BUILD)/spans.d
 
 $(BUILD)/unit-all: $(UNIT_BIN)
 

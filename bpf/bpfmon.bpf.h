@@ -39,7 +39,7 @@ extern __u64 seeded_at_ns;
 extern bool seeding;     /* tasks met now existed before the attach: they count from now on */
 extern bool misses_seen; /* events were missed: a process may have threads without entries */
 extern struct account_key root_account;
-extern struct pass pass;
+extern struct pass drain_pass;
 
 #include "clocks.bpf.h"
 
@@ -259,6 +259,12 @@ int task_adopt(u64 task);
 /* moves.bpf.c; only with by_cgroup */
 /* @task, which has an entry, is no longer in the cgroup: commits it and closes the entry. */
 int task_leave(u64 task);
+
+/* @mark: as in a task_entry. Its task, or -@n tasks, are met by that drain and in the map. */
+static __always_inline void met_count(u64 mark, s64 n)
+{
+	add(tracking.met[mark >> 1 & 1], n);
+}
 
 static __always_inline void process_lock(struct process_entry *p)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
- * The drain: commits what the tasks have used so far, and writes a row for each process. It walks the
- * map from an iterator over one task: kernels that are hardened refuse iterators over map elements.
+ * The drain: commits what the tasks have used so far, and writes a row for each process. It walks
+ * the map from an iterator over one task: kernels that are hardened refuse iterators over map
+ * elements.
  */
 #include "bpfmon.bpf.h"
 
@@ -94,7 +95,7 @@ static __always_inline void ending_bound(struct task_struct *task, struct proces
  */
 static __noinline int process_report(struct task_struct *task, struct process_entry *p)
 {
-	u32 at = pass.rows;
+	u32 at = drain_pass.rows;
 	struct drain_row *row = bpf_map_lookup_elem(&drain_rows, &at);
 	bool has_memory;
 
@@ -122,7 +123,7 @@ static __noinline int process_report(struct task_struct *task, struct process_en
 	barrier();
 	if (p->event.rec.serial != row->serial) /* the entry is another process's by now */
 		return 0;
-	pass.rows = at + 1;
+	drain_pass.rows = at + 1;
 	if (want_memory && !has_memory)
 		p->blank_epoch = drain_epoch;
 	else
@@ -152,10 +153,8 @@ int task_drain(u64 addr)
 			task_close(addr);
 		return 0;
 	}
-	if (only_runs && !p->event.rec.account.tree) {
-		add(tracking.visited, 1);
+	if (only_runs && !p->event.rec.account.tree)
 		return 0;
-	}
 	if (by_cgroup && check_members && !t->exited && !cgroup_has(addr)) {
 		task_leave(addr);
 		return 0;
@@ -168,20 +167,33 @@ int task_drain(u64 addr)
 	if (p->epoch != drain_epoch) /* once for each process and drain */
 		lifetime_commit(t->process, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	process_report(task, p);
-	add(tracking.visited, 1);
 	return 0;
+}
+
+/* Notes that the pass has met @t; one that was born during it is counted already. */
+static __always_inline void task_note_met(u64 key, struct task_entry *t, u64 mark)
+{
+	u64 before = __sync_lock_test_and_set(&t->met, mark);
+
+	if (before >> 1 == mark >> 1)
+		return;
+	met_count(mark, 1);
+	if (before == MET_AND_REMOVED && task_find(key) != t)
+		met_count(mark, -1);
 }
 
 static long task_visit(struct bpf_map *map, u64 *key, struct task_entry *t, void *context)
 {
-	if (t->pass == pass.number)
+	const u64 mark = drain_pass.number << 1;
+
+	if (t->met == mark)
 		return 0;
-	if (pass.met >= nr_drain_rows) { /* each task that is met may write a row */
-		pass.is_cut = 1;
+	if (drain_pass.met >= nr_drain_rows) { /* each task that is met may write a row */
+		drain_pass.is_cut = 1;
 		return 1;
 	}
-	pass.met++;
-	t->pass = pass.number;
+	drain_pass.met++;
+	task_note_met(*key, t, mark);
 	task_drain(*key);
 	return 0;
 }

@@ -91,7 +91,7 @@ __hidden bool task_birth_seen(u64 task)
  * Makes the entry of the task at @addr, unless there is one at that address: -EEXIST. A function of
  * its own, as the entry takes much of the 512 bytes of stack that a chain of calls has.
  */
-__noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags)
+__noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags, u64 met)
 {
 	struct task_struct *task = (struct task_struct *)addr;
 	struct task_entry t = {
@@ -102,6 +102,7 @@ __noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags)
 		.serial = process_serial(task),
 		.account = { tree, cgroup },
 		.late = !!(flags & PROCESS_LATE),
+		.met = met,
 	};
 	int err;
 
@@ -115,10 +116,10 @@ __noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags)
 }
 
 /* The same; an entry of a task that lived there before is closed first. -EEXIST: it has one. */
-static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags)
+static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags, u64 met)
 {
 	struct task_struct *task = (struct task_struct *)addr;
-	int err = task_put_new(addr, tree, cgroup, flags);
+	int err = task_put_new(addr, tree, cgroup, flags, met);
 	struct task_entry *old;
 
 	if (err != -EEXIST)
@@ -130,7 +131,7 @@ static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags
 		return err;
 	}
 	task_close(addr);
-	return task_put_new(addr, tree, cgroup, flags);
+	return task_put_new(addr, tree, cgroup, flags, met);
 }
 
 /* Since its birth, unless its counters begin now, too. */
@@ -150,15 +151,16 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	int made = process_make(addr, account.tree, account.cgroup, image, flags);
 	u64 signal = (u64)BPF_CORE_READ((struct task_struct *)addr, signal);
 	struct process_entry *p = process_find(signal);
+	const u32 has_lived = PROCESS_LATE | PROCESS_SEEDED | PROCESS_LAUNCHED | PROCESS_MOVED;
 	bool is_new = made > 0, is_first;
-	u64 now, before;
+	u64 now, before, met = flags & has_lived ? 0 : drain_pass.number << 1 | 1;
 	int err;
 
 	if (made == PROCESS_NO_ROOM && !(flags & PROCESS_MOVED))
 		task_refuse(addr, tree, cgroup, !(flags & PROCESS_LATE));
 	if (made < 0 || !p)
 		return -1;
-	err = task_insert(addr, tree, cgroup, flags);
+	err = task_insert(addr, tree, cgroup, flags, met);
 	if (err && err != -EEXIST) {
 		if (!(flags & PROCESS_MOVED))
 			task_refuse(addr, tree, cgroup, !(flags & PROCESS_LATE));
@@ -185,6 +187,8 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 		account = p->event.rec.account;
 	process_unlock(p);
 	add(tracking.entries, 1);
+	if (met)
+		met_count(met, 1);
 	if (flags & PROCESS_LATE)
 		add(tracking.adopted_late, 1);
 	if (flags & PROCESS_SEEDED)

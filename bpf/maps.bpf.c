@@ -54,7 +54,7 @@ bool seeding;
 __u64 seeded_at_ns; /* CLOCK_MONOTONIC, the collector's: tasks born before it have been found, or
 		       are not followed */
 struct account_key root_account;
-struct pass pass;
+struct pass drain_pass;
 
 __hidden struct task_entry *task_find(u64 task)
 {
@@ -121,12 +121,15 @@ static __always_inline void calls_forget(u64 task)
 
 __hidden void task_forget(u64 task)
 {
+	struct task_entry *t = task_find(task);
+	u64 mark = t ? __sync_lock_test_and_set(&t->met, MET_AND_REMOVED) : 0;
+
 	if (want_calls)
 		calls_forget(task);
-	if (bpf_map_delete_elem(&tasks, &task))
-		return;
-	add(tracking.entries, -1);
-	add(tracking.removed, 1);
+	if (mark >> 1 == drain_pass.number)
+		met_count(mark, -1);
+	if (!bpf_map_delete_elem(&tasks, &task))
+		add(tracking.entries, -1);
 }
 
 __hidden struct process_entry *process_find(u64 signal)

@@ -4,6 +4,7 @@
 
 struct move_request move;
 struct retire_request retire;
+struct pass retire_pass;
 
 SEC("iter/task")
 int reassign__process(struct bpf_iter__task *ctx)
@@ -90,11 +91,11 @@ static __always_inline u32 state_read(u64 signal)
 int account_retire_process(u64 key)
 {
 	struct process_entry *p = process_find(key);
-	u32 threads, at = pass.rows;
+	u32 threads, at = retire_pass.rows;
 	struct process_record *rec = bpf_map_lookup_elem(&retired, &at);
 
 	if (!rec) {
-		pass.is_cut = 1;
+		retire_pass.is_cut = 1;
 		return 1;
 	}
 	if (!p)
@@ -108,7 +109,7 @@ int account_retire_process(u64 key)
 	/* in user space a file of /proc would have to be opened for each process */
 	if (!(rec->flags & PROCESS_ENDED))
 		rec->state = state_read(rec->signal);
-	pass.rows = at + 1;
+	retire_pass.rows = at + 1;
 	return 0;
 }
 

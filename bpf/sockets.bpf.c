@@ -77,8 +77,7 @@ struct {
 struct live_socket {
 	u64 cookie;
 	struct owner owner;
-	u32 pass; /* pass.number of the walk that met it last */
-	u32 pad;
+	u64 pass; /* number of the pass that met it last */
 };
 
 struct {
@@ -97,6 +96,7 @@ struct {
 	__type(value, struct socket_row);
 } socket_rows SEC(".maps");
 
+struct pass socket_pass;
 __u64 sockets_lost; /* live ones that had no room */
 
 static __always_inline bool has_come_in(struct sock *sk)
@@ -316,13 +316,13 @@ int socket_report(u64 address)
 {
 	struct live_socket *live = bpf_map_lookup_elem(&live_sockets, &address);
 	struct sock *sk = (struct sock *)address;
-	u32 at = pass.rows, state = BPF_CORE_READ(sk, __sk_common.skc_state);
+	u32 at = socket_pass.rows, state = BPF_CORE_READ(sk, __sk_common.skc_state);
 	struct socket_row *row = bpf_map_lookup_elem(&socket_rows, &at);
 	struct process_entry *p;
 	struct account_key key;
 
 	if (!row) {
-		pass.is_cut = 1;
+		socket_pass.is_cut = 1;
 		return 1;
 	}
 	if (!live)
@@ -340,14 +340,14 @@ int socket_report(u64 address)
 	row->tree = key.tree;
 	row->cgroup = key.cgroup;
 	row->state = state;
-	live->pass = pass.number;
-	pass.rows = at + 1;
+	live->pass = socket_pass.number;
+	socket_pass.rows = at + 1;
 	return 0;
 }
 
 static long socket_visit(struct bpf_map *map, u64 *key, struct live_socket *live, void *context)
 {
-	if (live->pass == pass.number)
+	if (live->pass == socket_pass.number)
 		return 0;
 	return socket_report(*key) ? 1 : 0;
 }

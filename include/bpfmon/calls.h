@@ -43,10 +43,10 @@ struct peer_count {
 
 #define MAX_PEERS 16384 /* of a run; further ones are counted as lost */
 
-#define NR_TCP_STATES 16      /* more than the kernel has */
-#define MAX_SOCKETS 16384     /* live TCP sockets of a run; further ones are counted as lost */
-#define NODE_SOCKETS 65536    /* of a node */
-#define SOCKET_ROWS 1024      /* of a run of the pass over them */
+#define NR_TCP_STATES 16   /* more than the kernel has */
+#define MAX_SOCKETS 16384  /* live TCP sockets of a run; further ones are counted as lost */
+#define NODE_SOCKETS 65536 /* of a node */
+#define SOCKET_ROWS 1024   /* of a run of the pass over them */
 
 /* A live TCP socket; its account may be gone, and its owner's be another one. */
 struct socket_row {

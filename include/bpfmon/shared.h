@@ -91,7 +91,9 @@ struct task_entry {
 	__u8 late;  /* adopted, and its birth has not been seen since */
 	__u8 pad;
 	__u32 final_s; /* CLOCK_BOOTTIME in s, when that was found */
-	__u32 pass;    /* pass.number of the drain that met it last */
+	__u32 pad2;
+	__u64 met; /* twice the number of the pass that met it last, or 1 more: it was born during
+		      that pass; MET_AND_REMOVED */
 	struct account_key account; /* as of the last commit: of what is lost after it */
 	struct task_counters last;  /* what was committed to the account so far */
 };
@@ -291,17 +293,19 @@ struct drain_row {
 };
 
 /*
- * A pass over a map, by a program that the collector runs. The kernel is kept busy for a bounded time
- * at once: a run ends after as many elements as there is room for rows. The collector takes the rows
+ * A pass over a map, by a program that the collector runs. The kernel is kept busy for a bounded
+ * time: a run ends after as many elements as there is room for rows. The collector takes the rows
  * and runs the program again, until a run was not cut.
  */
 struct pass {
-	__u32 number; /* of the pass, from 1 on: elements that it has met are skipped by further runs */
+	__u64 number; /* what the pass of this number has met is skipped by its further runs */
 	__u32 met;    /* elements, in this run */
 	__u32 rows;   /* written, in this run */
 	__u32 is_cut; /* this run ended before it had met all elements */
+	__u32 pad;
 };
 
+#define MET_AND_REMOVED (~0ULL)
 #define RETIRED_ROWS 64 /* of the pass that closes an account */
 
 enum row_flag {
@@ -342,11 +346,10 @@ struct tree_peak {
 /* Losses and repairs of the whole machine. */
 struct tracking {
 	__u64 loss[NR_LOSSES];
-	__u64 entries;        /* tasks in the map, now */
-	__u64 removed;        /* tasks that were taken out of it so far */
-	__u64 visited;        /* tasks the last drain met */
-	__u64 adopted_late;   /* tasks found later, as their birth was missed */
-	__u64 ends_unseen;    /* exit events that were missed */
+	__u64 entries;      /* tasks in the map, now */
+	__u64 met[2];       /* of these: met by, or born during, the drain of an even, odd number */
+	__u64 adopted_late; /* tasks found later, as their birth was missed */
+	__u64 ends_unseen;  /* exit events that were missed */
 	__u64 images_unseen;  /* exec events that were missed, seen by the exec counter */
 	__u64 frees_unseen;   /* free events that were missed when nothing was left to count */
 	__u64 seeded;         /* tasks that existed when they were attached to or moved in */

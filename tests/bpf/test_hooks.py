@@ -68,7 +68,7 @@ class Hooks(AccountCase):
         self.assertLessEqual(set(hooks), ALLOWED)
         self.assertGreaterEqual(set(hooks), NEEDED)
         self.assertEqual(len(hooks), len(set(hooks)))
-        self.assertLessEqual(set(iterators), {"task", "bpf_map_elem"})
+        self.assertEqual(set(iterators), {"task"})
 
     def test_a_plain_run(self):
         self.check([])

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""What the kernel refuses is missing, and told; all else is as exact as ever."""
+"""What the kernel refuses is missing, with its reason; all else is as exact as ever."""
 
+import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
 
 from lib.account import AccountCase
 from lib.bpfmon import BPFMON, cgroup, truth
+from lib.cgroups import UNIFIED, CgroupCase
 
 MIB = 1 << 20
 PAGE = os.sysconf("SC_PAGESIZE")
@@ -146,3 +149,72 @@ class OutOfMemory(AccountCase):
                 said = run.meta["capabilities"]["oom_kills"]
                 self.assertIs(said["available"], False)
                 self.assertIn("the kernel ", said["reason"])
+
+
+def reported(*options):
+    """What `bpfmon check` reports: its exit status, and whether each row is available, or why not."""
+    done = subprocess.run([BPFMON, "check", "--json", *options], stdout=subprocess.PIPE, check=False)
+    rows = map(json.loads, done.stdout.decode().splitlines())
+    return done.returncode, {row["name"]: row["available"] or row["reason"] for row in rows}
+
+
+class RefusedTypes(CgroupCase):
+    """Each type of BPF programs refused in turn, as a hardened kernel would."""
+
+    REFUSED = "the kernel refuses programs of type {}: Operation not permitted "
+
+    def test_each_type_has_a_row_and_is_missing_there_when_refused(self):
+        _, plain = reported()
+        types = {name.removeprefix("programs of type ") for name in plain if name.startswith("programs of type ")}
+        self.assertEqual(types, {"tp_btf", "iter/task", "fexit", "cgroup_skb", "syscall"})
+        for kind in types:
+            status, rows = reported("--inject-no-program", kind)
+            self.assertEqual(status, 1 if kind in ("tp_btf", "iter/task") else 0, kind)
+            self.assertIn(self.REFUSED.format(kind), rows[f"programs of type {kind}"])
+            for other in types - {kind}:
+                self.assertEqual(rows[f"programs of type {other}"], plain[f"programs of type {other}"])
+
+    def test_without_those_of_the_core_the_command_is_not_run_and_the_error_names_them(self):
+        for kind, program in (("tp_btf", "follow__newtask"), ("iter/task", "drain__tasks")):
+            flag = self.dir / "was-run"
+            run = self.run_bpfmon(["touch", str(flag)], ["--inject-no-program", kind])
+            self.assertEqual(run.code, 125)
+            self.assertIn(f"bpfmon: {self.REFUSED.format(kind)}(hardened kernel, container, or CAP_BPF missing); "
+                          f"the program {program} needs it", run.stderr)
+            self.assertFalse(flag.exists())
+            _, rows = reported("--inject-no-program", kind)
+            self.assertIn(self.REFUSED.format(kind), rows["following processes"])
+
+    def test_without_the_ends_of_functions_nothing_is_missing_where_tracepoints_count(self):
+        run = self.run_witnessed([truth("seqchildren"), "20", "10"], ["-v", "--net", "--inject-no-program", "fexit"])
+        self.assert_exact(run)
+        self.assertNotIn(": not available: ", run.stderr)
+        self.assertEqual(run.summary["net_tx_bytes"], 0)
+
+    def test_without_programs_of_system_calls_resident_memory_has_a_reason(self):
+        run = self.run_witnessed([truth("seqchildren"), "20", "10"], ["-v", "--inject-no-program", "syscall"])
+        self.assert_exact(run)
+        self.assertRegex(run.stderr, r"(?m)^bpfmon: resident memory summed over CPUs: not available: "
+                         + re.escape(self.REFUSED.format("syscall")))
+
+    def test_without_programs_of_cgroups_packets_are_absent_with_the_reason(self):
+        group = self.group(UNIFIED)
+        keeper = self.keeper(group)
+        attached = self.attach_cgroup(group, "--net", "--inject-no-program", "cgroup_skb")
+        self.end(keeper)
+        run = self.stop(attached)
+        packets = [key for key in run.meta["capabilities"] if key.startswith("net_wire_")]
+        self.assertEqual(len(packets), 4)
+        for key in packets:
+            self.assertIs(run.meta["capabilities"][key]["available"], False)
+            self.assertIn(self.REFUSED.format("cgroup_skb"), run.meta["capabilities"][key]["reason"])
+            self.assertNotIn(key, run.summary)
+        self.assertEqual((run.summary["net_tx_bytes"], run.summary["processes_total"]), (0, 1))
+        self.assert_complete(run)
+        _, rows = reported("--inject-no-program", "cgroup_skb")
+        self.assertIn(self.REFUSED.format("cgroup_skb"), rows["packets to a cgroup"])
+
+    def assert_exact(self, run):
+        self.assert_counts(run, 22, 0)
+        self.assert_sums(run)
+        self.assert_cpu(sum(p["cpu_seconds"] for p in self.inside(run)), run.wait4["cpu_seconds"])

@@ -26,6 +26,7 @@ def ip(*words):
 class Between(CgroupCase):
     def setUp(self):
         super().setUp()
+        self.needs_programs("cgroup_skb")
         name = f"bm{os.getpid() % 10000}"
         self.near, self.space = f"{name}a", name
         far = f"{name}b"

@@ -16,6 +16,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).resolve()
 BPFMON = str(BUILD / "bpfmon")
 MAP_BYTES_LEFT_SECONDS = 10
+NOT_PERMITTED = "not permitted here: "  # the runner counts such a test as passed
 TRUTH_SKIP = 77  # the exit status of a truth program that the machine lacks something for
 # the stores of the user who runs the tests are neither written nor read
 os.environ["BPFMON_NO_STORE"] = "1"
@@ -116,6 +117,13 @@ class Case(unittest.TestCase):
         run = self.run_bpfmon([truth("witness"), str(out), *command], options, **kwargs)
         run.wait4 = json.loads(out.read_text()) if out.exists() else None
         return run
+
+    def needs_programs(self, kind):
+        """Ends the test, as passed, if `bpfmon check` reports that the kernel refuses BPF programs of this type."""
+        rows = map(json.loads, said_by(BPFMON, "check", "--json").splitlines())
+        (row,) = [row for row in rows if row["name"] == f"programs of type {kind}"]
+        if not row["available"]:
+            self.skipTest(NOT_PERMITTED + row["reason"])
 
     def skip_if_lacking(self, run):
         """Skips the test if its truth program needs what the machine lacks: the program has printed what that is."""

@@ -3,12 +3,14 @@
  * options. */
 #include "cmd/common_options.h"
 #include "cmd/print_format.h"
+#include "cmd/recording_values.h"
 #include "cmd/settings.h"
 
 #include "base/json.h"
 #include "base/log.h"
 #include "base/user.h"
 #include "track/capability.h"
+#include "track/program_type.h"
 #include "track/tracker.h"
 #include "view/terminal.h"
 
@@ -22,6 +24,7 @@
 struct check_options {
 	struct common_options common;
 	enum print_format as;
+	struct refusals refusals; /* for tests */
 };
 
 /* clang-format off */
@@ -30,6 +33,7 @@ struct check_options {
 static const struct option_row check_rows[] = {
 	{ "format", 'f', "FORMAT", false, "text (default), or json: one object a line", print_json_or_text_parse, AT(as), GUARD_NONE },
 	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
+	{ "inject-no-program", 0, "NAME", false, "For tests: refuse an optional program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
 	{ 0 }
 };
 /* clang-format on */
@@ -65,8 +69,9 @@ struct found {
 	FILE *rows, *without;
 	char *rows_text, *without_text; /* owned; set when the files are closed */
 	size_t rows_length, without_length;
-	unsigned nr_off; /* delays that the kernel was not told to keep */
-	char why[512];   /* the programs cannot be loaded; empty: they can */
+	unsigned nr_off;          /* delays that the kernel was not told to keep */
+	char why[512];            /* the programs cannot be loaded; empty: they can */
+	char why_no_packets[256]; /* programs of cgroups are refused; empty: they are not */
 };
 
 static int found_open(struct found *x, enum print_format as)
@@ -140,9 +145,11 @@ static void check_optional(const struct optionals *o, struct found *x)
 	const struct optional_row *row;
 
 	for (size_t i = 0; (row = optional_row(i)); i++) {
-		if ((OPTIONAL_OF_CGROUP | OPTIONAL_OF_WIRE) &
-		    OPTIONAL_BIT(i)) /* not tried: there is no cgroup */
-			found_put(x, row->title, row->has(), row->needs);
+		if (OPTIONAL_OF_WIRE & OPTIONAL_BIT(i)) /* not tried: there is no cgroup */
+			found_put(x, row->title, !*x->why_no_packets, x->why_no_packets);
+		else if (row->tracepoint) /* nor are these */
+			found_put(x, row->title, capability_has_tracepoint(row->tracepoint),
+				  row->needs);
 		else if (i == OPTIONAL_EXACT_PEAK && user_borrows_rights()) /* nor is this */
 			found_put(x, row->title, false,
 				  "needs root, as it slows down all processes of the machine");
@@ -152,10 +159,29 @@ static void check_optional(const struct optionals *o, struct found *x)
 	}
 }
 
-/* Loading and attaching the programs is the only reliable check. */
-static void check_loading(struct found *x)
+static void type_put(void *context, const struct program_type *type, bool is_permitted,
+		     bool is_needed, const char *why)
 {
-	struct tracker_options o = { .exact_peak = !user_borrows_rights() };
+	struct found *x = context;
+	char title[64], reason[512];
+
+	snprintf(title, sizeof(title), "programs of type %s", type->name);
+	snprintf(reason, sizeof(reason), "%s; %s", why,
+		 !is_needed      ? "not needed here"
+		 : type->without ? type->without
+				 : "bpfmon needs them");
+	if (type->type == BPF_PROG_TYPE_CGROUP_SKB && !is_permitted)
+		snprintf(x->why_no_packets, sizeof(x->why_no_packets), "%s", why);
+	if (is_needed)
+		found_put(x, title, is_permitted, reason);
+	else
+		found_put_row(x, title, is_permitted, reason);
+}
+
+/* Loading and attaching the programs is the only reliable check. */
+static void check_loading(struct found *x, const struct refusals *refusals)
+{
+	struct tracker_options o = { .exact_peak = !user_borrows_rights(), .refusals = *refusals };
 	struct tracker t;
 	int err;
 
@@ -221,7 +247,7 @@ static void settings_print(const struct settings *files)
 		printf("%-*s none\n", TITLE_COLUMNS, "configuration");
 }
 
-static int check_run(enum print_format as)
+static int check_run(const struct check_options *o)
 {
 	const struct settings *files = settings_load();
 	struct found x;
@@ -229,15 +255,16 @@ static int check_run(enum print_format as)
 
 	if (!files)
 		return EXIT_USAGE;
-	if (!found_open(&x, as)) {
+	if (!found_open(&x, o->as)) {
 		capability_each(found_put, &x);
-		check_loading(&x);
+		program_types_probe(o->refusals.types, type_put, &x);
+		check_loading(&x, &o->refusals);
 	}
 	if (found_end(&x)) {
-		if (as == PRINT_TEXT)
+		if (o->as == PRINT_TEXT)
 			found_print_verdict(&x);
 		fputs(x.rows_text, stdout);
-		if (as == PRINT_TEXT)
+		if (o->as == PRINT_TEXT)
 			settings_print(files);
 		status = *x.why ? EXIT_CANNOT : 0;
 		if (fflush(stdout) || ferror(stdout)) {
@@ -257,7 +284,7 @@ static int cmd_check(int argc, char **argv)
 	struct check_options o;
 	int go_on = options_begin(&subcommand_check, &o, argc, argv);
 
-	return go_on <= 0 ? (go_on ? EXIT_USAGE : 0) : check_run(o.as);
+	return go_on <= 0 ? (go_on ? EXIT_USAGE : 0) : check_run(&o);
 }
 
 const struct subcommand subcommand_check = {

@@ -104,8 +104,7 @@ void launch_prepare(struct launch_options *l, const struct recording_options *o,
 	c->max_tasks = o->max_tasks;
 	c->inject_misses = o->inject_misses;
 	c->slow_pss_ms = o->slow_pss_ms;
-	c->refused = o->refused;
-	c->unattached = o->unattached;
+	c->refusals = o->refusals;
 	memcpy(r->outputs, o->outputs, sizeof(o->outputs));
 	r->nr_outputs = o->nr_outputs;
 	r->outputs_are_defaults = o->outputs_are_defaults;

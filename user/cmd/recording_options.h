@@ -7,6 +7,7 @@
 #include "cmd/run_tags.h"
 #include "model/metric.h"
 #include "record/recorder.h"
+#include "track/optional.h"
 
 #include <stdint.h>
 
@@ -26,7 +27,7 @@ struct recording_options {
 	bool quiet, verbose, live, force, no_args, exact_peak, net, io_kinds, block_io,
 		record_as_root;
 	unsigned max_tasks, inject_misses, slow_pss_ms;
-	unsigned refused, unattached; /* optional programs, for tests */
+	struct refusals refusals;     /* for tests */
 	uint64_t stalled_after_ns;    /* 0: never */
 	const char *on_stall;         /* NULL: not given */
 	unsigned process_samples;     /* at each sample; 0: none */

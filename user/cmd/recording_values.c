@@ -7,6 +7,7 @@
 #include "model/process_sample.h"
 #include "model/sample.h"
 #include "track/optional.h"
+#include "track/program_type.h"
 #include "wire/template.h"
 
 #include <errno.h>
@@ -121,15 +122,16 @@ int inject_slow_pss_parse(void *ms, const char *text)
 	return number_parse(text, 1, MAX_SLOW_MS, ms);
 }
 
-int inject_no_program_parse(void *recording, const char *text)
+int inject_no_program_parse(void *refusals, const char *text)
 {
-	struct recording_options *r = recording;
+	struct refusals *r = refusals;
 	size_t length = strcspn(text, ":");
-	unsigned bit = optional_find(text, length);
+	unsigned bit = optional_find(text, length), types = program_type_bits(text);
 	bool is_attach = !strcmp(text + length, ":attach");
 
-	if (!bit || (text[length] && !is_attach))
+	if ((!bit && !types) || (text[length] && !is_attach))
 		return -EINVAL;
-	*(is_attach ? &r->unattached : &r->refused) |= bit;
+	*(is_attach ? &r->attaching : &r->loading) |= bit;
+	r->types |= types;
 	return 0;
 }

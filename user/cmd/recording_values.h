@@ -20,7 +20,7 @@ int record_as_parse(void *as_root, const char *text);
 int max_tasks_parse(void *number, const char *text);
 int inject_misses_parse(void *permille, const char *text);
 int inject_slow_pss_parse(void *ms, const char *text);
-/* NAME, which is refused when it is loaded, or NAME:attach. */
-int inject_no_program_parse(void *recording, const char *text);
+/* NAME, which is refused when it is loaded, NAME:attach, or a type of programs. */
+int inject_no_program_parse(void *refusals, const char *text);
 
 #endif

@@ -3,6 +3,8 @@
 #ifndef COLLECT_COLLECTOR_H
 #define COLLECT_COLLECTOR_H
 
+#include "track/optional.h"
+
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -14,8 +16,7 @@ struct collector_options {
 	unsigned max_tasks;     /* entries of the maps; 0: the default */
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
 	unsigned slow_pss_ms;   /* that each read of PSS takes longer, for tests */
-	unsigned refused;       /* bits of optional programs not to load, for tests */
-	unsigned unattached;    /* and of those not to attach */
+	struct refusals refusals;
 };
 
 /*

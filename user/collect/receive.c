@@ -37,10 +37,9 @@ static void options_take(struct assignment *a, const struct collector_options *o
 	t->verbose = o->verbose;
 	t->max_tasks = o->max_tasks;
 	t->inject_misses = o->inject_misses;
-	t->refused = o->refused;
-	t->unattached = o->unattached;
+	t->refusals = o->refusals;
 	a->spec.pss_delay_ns = o->slow_pss_ms * (uint64_t)NSEC_PER_MSEC;
-	a->run.is_altered = o->inject_misses || o->slow_pss_ms || o->refused || o->unattached;
+	a->run.is_altered = o->inject_misses || o->slow_pss_ms || refusals_any(&o->refusals);
 	run_describe_machine(&a->run);
 }
 

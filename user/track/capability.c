@@ -44,11 +44,6 @@ bool capability_has_tracepoint(const char *name)
 	return has_type(type, BTF_KIND_TYPEDEF);
 }
 
-bool capability_has_function(const char *name)
-{
-	return has_type(name, BTF_KIND_FUNC);
-}
-
 int capability_cgroup_subsys(const char *controller)
 {
 	const struct btf *btf = kernel_btf();
@@ -62,11 +57,6 @@ int capability_cgroup_subsys(const char *controller)
 		if (!strcmp(btf__name_by_offset(btf, btf_enum(t)[i].name_off), name))
 			return btf_enum(t)[i].val;
 	return -ENOENT;
-}
-
-bool capability_has_syscall_programs(void)
-{
-	return libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_SYSCALL, NULL) > 0;
 }
 
 /* The commit that gave the hook its second argument moved it before exit_mm(). */

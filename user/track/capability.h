@@ -21,12 +21,10 @@ void capability_metrics(const struct metric_set *wanted, uint64_t task_fields,
 extern const char capability_delays_off[];
 /* The following load the kernel's types, which takes some 20 ms. */
 bool capability_has_tracepoint(const char *name);
-bool capability_has_function(const char *name);
 /* The kernel's number of @controller ("memory"), an index into a task's
  * cgroups; or -ENOENT.
  */
 int capability_cgroup_subsys(const char *controller);
-bool capability_has_syscall_programs(void);
 /* The address space still exists at the exit hook (from 6.16 on), so that
  * peaks are exact. */
 bool capability_has_exact_peak(void);

@@ -74,7 +74,6 @@ int walker_run(struct walker *w, void (*take)(void *context, const void *row), v
 {
 	int err;
 
-	w->at->number++;
 	do {
 		w->at->met = w->at->rows = w->at->is_cut = 0;
 		err = iterator_run(w->link);

@@ -21,9 +21,9 @@ struct bpf_link *iterator_over_process(const struct bpf_program *prog, pid_t pid
 
 /* A program that walks a map when its iterator has come to its end, and the rows that it writes. */
 struct walker {
-	struct bpf_link *link;     /* owned */
-	volatile struct pass *at;  /* where the program says how far it is; not owned */
-	const void *rows;          /* mapped, owned */
+	struct bpf_link *link;    /* owned */
+	volatile struct pass *at; /* where the program says how far it is; not owned */
+	const void *rows;         /* mapped, owned */
 	size_t row_bytes, rows_bytes;
 };
 
@@ -32,7 +32,10 @@ int walker_open(struct walker *w, const struct bpf_program *prog, const struct b
 		struct pass *at);
 /* Zeroed or opened. */
 void walker_close(struct walker *w);
-/* One pass: calls @take for each row (NULL: they are ignored). 0, or a negative errno. */
+/*
+ * Goes on with the pass, whose number the caller raises to begin another one: calls @take for each
+ * row (NULL: they are ignored). 0, or a negative errno.
+ */
 int walker_run(struct walker *w, void (*take)(void *context, const void *row), void *context);
 
 #endif

@@ -4,6 +4,7 @@
 #include "base/stack.h"
 #include "bpfmon/shared.h"
 #include "bpfmon.skel.h"
+#include "track/program_type.h"
 #include "track/small_btf.h"
 
 #include <bpf/bpf.h>
@@ -42,7 +43,8 @@ static void hooks_name(struct loader *l)
 	l->hooks[0] = (struct kernel_type){ .name = "mm_rss_stat", .kind = BTF_KIND_STRUCT };
 	l->nr_hooks = 1;
 	bpf_object__for_each_program(p, l->first->obj)
-		if (l->nr_hooks <= RELOCATED_MOST && !relocated_hook(p, &l->hooks[l->nr_hooks]))
+		if (l->nr_hooks <= RELOCATED_MOST &&
+		    !program_type_hook(bpf_program__section_name(p), &l->hooks[l->nr_hooks]))
 			l->nr_hooks++;
 }
 
@@ -133,7 +135,7 @@ bool loader_has_hook(const struct loader *l, const struct bpf_program *p)
 {
 	struct kernel_type hook;
 
-	return relocated_hook(p, &hook) || hook_id(l, &hook);
+	return program_type_hook(bpf_program__section_name(p), &hook) || hook_id(l, &hook);
 }
 
 bool loader_has_percpu_rss(const struct loader *l)
@@ -178,11 +180,14 @@ static void refusal_print(const struct relocated *r, int err)
 
 static int hooked_load(const struct loader *l, struct relocated *r)
 {
+	const char *section = bpf_program__section_name(r->program);
 	struct bpf_prog_load_opts options;
 	struct kernel_type hook;
 	int fd;
 
-	if (!relocated_hook(r->program, &hook)) {
+	if (l->refused_types & program_type_bits(program_type_find(section)->name))
+		return -EPERM; /* for tests: as if the kernel refused */
+	if (!program_type_hook(section, &hook)) {
 		r->options.attach_btf_id = hook_id(l, &hook);
 		if (!r->options.attach_btf_id)
 			return -ENOENT;
@@ -241,8 +246,8 @@ static void batch_run(struct batch *b)
 }
 
 /* The last error. */
-static int batch_report(const struct batch *b, void (*refused)(void *, const struct bpf_program *),
-			void *context)
+static int batch_report(const struct batch *b,
+			void (*refused)(void *, const struct bpf_program *, int), void *context)
 {
 	int err = 0;
 
@@ -250,13 +255,13 @@ static int batch_report(const struct batch *b, void (*refused)(void *, const str
 		if (!b->errs[i])
 			continue;
 		err = b->errs[i];
-		refused(context, b->relocated.programs[i].program);
+		refused(context, b->relocated.programs[i].program, err);
 	}
 	return err;
 }
 
 int loader_load(const struct loader *l, struct bpfmon *skel,
-		void (*refused)(void *context, const struct bpf_program *p), void *context)
+		void (*refused)(void *context, const struct bpf_program *p, int err), void *context)
 {
 	struct batch *b = calloc(1, sizeof(*b));
 	int err;

@@ -21,7 +21,8 @@ struct loader {
 	int types_fd;         /* a small copy of the kernel's types; -1: all are searched */
 	struct kernel_type hooks[RELOCATED_MOST + 1]; /* of the programs, in their order */
 	size_t nr_hooks;
-	bool verbose; /* print to stderr why the kernel refuses a program */
+	bool verbose;           /* print to stderr why the kernel refuses a program */
+	unsigned refused_types; /* bits, as if the kernel refused these; for tests */
 };
 
 /* @all_types: without a copy of them. 0, or a negative errno; loader_close() in any case. */
@@ -39,6 +40,7 @@ bool loader_has_percpu_rss(const struct loader *l);
  * @refused is called for each program that the kernel refuses.
  */
 int loader_load(const struct loader *l, struct bpfmon *skel,
-		void (*refused)(void *context, const struct bpf_program *p), void *context);
+		void (*refused)(void *context, const struct bpf_program *p, int err),
+		void *context);
 
 #endif

@@ -52,12 +52,25 @@ enum optional {
 
 #define OPTIONAL_OF_WIRE ((2U << OPTIONAL_WIRE_SENDS) - (1U << OPTIONAL_WIRE_RECEIVES))
 
+/* What is refused as if the kernel did so, for tests. */
+struct refusals {
+	unsigned loading;   /* bits of optional programs */
+	unsigned attaching; /* the same */
+	unsigned types;     /* bits of program_type_bits() */
+};
+
+static inline bool refusals_any(const struct refusals *r)
+{
+	return r->loading || r->attaching || r->types;
+}
+
 struct optional_row {
 	const char *name;    /* of the program */
 	const char *title;   /* what it measures, for bpfmon check */
 	const char *needs;   /* what it needs from the kernel */
 	const char *without; /* what is known without it */
-	bool (*has)(void);   /* by its types the kernel has what it needs */
+	const char *
+		tracepoint; /* that it needs, of those that are loaded for a cgroup only; or NULL */
 };
 
 /* NULL after the last. */
@@ -67,17 +80,22 @@ unsigned optional_find(const char *name, size_t length);
 
 struct optionals {
 	unsigned there; /* bits; loaded and, from optionals_attach() on, attached */
-	char missing[NR_OPTIONALS][200];      /* why it is not, if it was wanted; else empty */
-	struct bpf_link *links[NR_OPTIONALS]; /* owned; NULL for those that are not attached like that */
-	struct walker sockets;                /* OPTIONAL_LIVE_SOCKETS */
+	char missing[NR_OPTIONALS][200]; /* why it is not, if it was wanted; else empty */
+	struct bpf_link
+		*links[NR_OPTIONALS]; /* owned; NULL for those that are not attached like that */
+	struct walker sockets;        /* OPTIONAL_LIVE_SOCKETS */
 };
 
-/* Sets why those of @wanted that are not there are missing; the kernel has what @asked need. */
-void optionals_explain(struct optionals *x, unsigned wanted, unsigned asked);
+/*
+ * Sets why those of @wanted that are not there are missing. @why: for each the kernel's refusal;
+ * empty: it lacks what the program needs.
+ */
+#define REFUSAL_BYTES 160
+void optionals_explain(struct optionals *x, unsigned wanted,
+		       const char why[NR_OPTIONALS][REFUSAL_BYTES]);
 /* Attaches those that are there, one by one, except for those in @refused (for tests); some of them
  * to the cgroup of the folder @cgroup_fd. */
-void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused,
-		      int cgroup_fd);
+void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused, int cgroup_fd);
 void optionals_detach(struct optionals *x);
 
 #endif

@@ -39,6 +39,7 @@ int tracker_each_socket(struct tracker *t, void (*fn)(void *context, const void 
 
 	if (!(o->there & OPTIONAL_BIT(OPTIONAL_LIVE_SOCKETS)))
 		return -ENODATA;
+	o->sockets.at->number++;
 	return walker_run(&o->sockets, fn, context);
 }
 

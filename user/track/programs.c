@@ -8,6 +8,7 @@
 #include "track/kernel_btf.h"
 #include "track/loader.h"
 #include "track/permission.h"
+#include "track/program_type.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -128,20 +129,40 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 struct attempt {
 	const struct tracker_options *options;
 	struct loader loader;
-	unsigned set;      /* bits of the optional programs to load */
-	unsigned hookless; /* of those that this kernel has no hook for */
-	unsigned refused;  /* of those that it has refused */
-	bool is_fatal;     /* it has refused one that is not optional */
+	unsigned set;     /* bits of the optional programs to load */
+	unsigned refused; /* of those that it has refused */
+	char fatal[256];  /* why it has refused one that is not optional; empty: it has not */
+	char why[NR_OPTIONALS][REFUSAL_BYTES];
 };
 
-static void refused_note(void *context, const struct bpf_program *p)
+static void refusal_explain(const struct bpf_program *p, int err, char *why, size_t size)
+{
+	const struct program_type *type = program_type_find(bpf_program__section_name(p));
+
+	if (err == -EPERM || err == -EACCES || err == -EOPNOTSUPP)
+		program_type_explain(type, err, why, size);
+	else
+		snprintf(why, size, "the kernel refuses the program %s of type %s: %s",
+			 bpf_program__name(p), type->name, strerror(-err));
+}
+
+static void refused_note(void *context, const struct bpf_program *p, int err)
 {
 	const char *name = bpf_program__name(p);
-	unsigned bit = optional_find(name, strlen(name));
 	struct attempt *a = context;
+	unsigned bit = optional_find(name, strlen(name));
+	size_t n;
 
 	a->refused |= bit;
-	a->is_fatal |= !bit;
+	for (size_t i = 0; i < NR_OPTIONALS; i++)
+		if (bit & OPTIONAL_BIT(i))
+			refusal_explain(p, err, a->why[i], sizeof(a->why[i]));
+	if (bit || *a->fatal)
+		return;
+	refusal_explain(p, err, a->fatal, sizeof(a->fatal));
+	n = strlen(a->fatal);
+	if (!strstr(a->fatal, name))
+		snprintf(a->fatal + n, sizeof(a->fatal) - n, "; the program %s needs it", name);
 }
 
 /* Those that count what programs of @set count already. */
@@ -162,10 +183,10 @@ static void optionals_choose(struct attempt *a, struct bpfmon *skel)
 			continue;
 		/* what makes others needless stands before them: whether it has a hook is known */
 		bit = OPTIONAL_BIT(i) & a->set & ~optionals_needless(a->set);
-		if (bit && !loader_has_hook(&a->loader, p)) {
+		if (bit && !loader_has_hook(&a->loader, p))
 			a->set &= ~bit;
-			a->hookless |= bit;
-		}
+		if (bit & a->set & a->options->refusals.loading)
+			refused_note(a, p, -EPERM);
 		bpf_program__set_autoload(p, a->set & bit);
 		bpf_program__set_autoattach(p, false);
 	}
@@ -175,16 +196,14 @@ static int open_and_load(struct bpfmon **skel, struct attempt *a)
 {
 	int err;
 
-	a->refused = a->set & a->options->refused;
-	if (a->refused)
-		return -EPERM; /* for tests: as if the kernel refused */
+	a->refused = 0;
 	*skel = loader_skeleton(&a->loader);
 	if (!*skel)
 		return errno > 0 ? -errno : -EINVAL;
 	optionals_choose(a, *skel);
 	bpf_program__set_autoload((*skel)->progs.reassign__process, a->options->can_move);
 	knobs_set(*skel, a->options, a->set);
-	err = loader_load(&a->loader, *skel, refused_note, a);
+	err = a->refused ? -EPERM : loader_load(&a->loader, *skel, refused_note, a);
 	if (err) {
 		bpfmon__destroy(*skel);
 		*skel = NULL;
@@ -192,9 +211,12 @@ static int open_and_load(struct bpfmon **skel, struct attempt *a)
 	return err;
 }
 
-/* Loading all is quicker than first finding out what this kernel accepts: then without the rest. */
+/*
+ * Loading all is quicker than first finding out what this kernel accepts: then without the rest.
+ * @why: set if the kernel refuses a program that is not optional.
+ */
 static int programs_load_optional(struct bpfmon **skel, const struct tracker_options *o,
-				  struct optionals *x)
+				  struct optionals *x, char *why, size_t size)
 {
 	struct attempt a = { .options = o, .set = OPTIONAL_ALL };
 	unsigned wanted;
@@ -202,6 +224,7 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 
 	err = loader_open(&a.loader, o->all_types);
 	a.loader.verbose = o->verbose;
+	a.loader.refused_types = o->refusals.types;
 	if (!o->exact_peak)
 		a.set &= ~OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
 	if (!metric_set_has_source(&o->wanted, SOURCE_BLOCK))
@@ -219,14 +242,15 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 	wanted = a.set;
 	if (!err)
 		err = open_and_load(skel, &a);
-	while (err && a.refused && !a.is_fatal) {
+	while (err && a.refused && !*a.fatal) {
 		a.set &= ~a.refused;
 		err = open_and_load(skel, &a);
 	}
 	loader_close(&a.loader);
 	x->there = a.set & ~optionals_needless(a.set);
 	wanted &= ~optionals_needless(a.set);
-	optionals_explain(x, wanted, wanted & ~a.hookless);
+	optionals_explain(x, wanted, a.why);
+	snprintf(why, size, "%s", a.fatal);
 	return err;
 }
 
@@ -243,11 +267,28 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 		return -ENOENT;
 	}
 	libbpf_set_print(o->verbose ? libbpf_be_verbose : libbpf_be_quiet);
-	err = programs_load_optional(skel, o, x);
-	if (err)
-		snprintf(why, size, "the kernel did not load the programs: %s%s", strerror(-err),
-			 hint && err == -EPERM ? hint : "");
+	err = programs_load_optional(skel, o, x, why, size);
+	if (err && !*why)
+		snprintf(why, size, "the kernel did not load the programs: %s", strerror(-err));
+	if (err && hint && err == -EPERM)
+		snprintf(why + strlen(why), size - strlen(why), "%s", hint);
 	return err;
+}
+
+/* Those before it have links. */
+static void unattached_explain(const struct bpfmon *skel, int err, char *why, size_t size)
+{
+	const struct bpf_object_skeleton *s = skel->skeleton;
+
+	for (int i = 0; i < s->prog_cnt; i++) {
+		const struct bpf_program *p = *s->progs[i].prog;
+
+		if (!bpf_program__autoattach(p) || *s->progs[i].link)
+			continue;
+		refusal_explain(p, err, why, size);
+		return;
+	}
+	snprintf(why, size, "the kernel did not attach the programs: %s", strerror(-err));
 }
 
 int programs_attach(struct tracker *t, char *why, size_t size)
@@ -257,19 +298,19 @@ int programs_attach(struct tracker *t, char *why, size_t size)
 
 	err = bpfmon__attach(skel);
 	if (err) {
-		snprintf(why, size, "the kernel did not attach the programs: %s", strerror(-err));
+		unattached_explain(skel, err, why, size);
 		return err;
 	}
 	t->adopt_link = bpf_program__attach_iter(skel->progs.follow__adopt, NULL);
 	err = t->adopt_link ? 0 : -errno;
 	if (!err)
 		err = walker_open(&t->drain, skel->progs.drain__tasks, skel->maps.drain_rows,
-				  &skel->bss->pass);
+				  &skel->bss->drain_pass);
 	if (!err)
 		err = walker_open(&t->retire, skel->progs.reassign__account, skel->maps.retired,
-				  &skel->bss->pass);
+				  &skel->bss->retire_pass);
 	if (err)
-		snprintf(why, size, "the kernel does not iterate over tasks: %s", strerror(-err));
+		refusal_explain(skel->progs.drain__tasks, err, why, size);
 	return err;
 }
 

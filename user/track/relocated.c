@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "track/relocated.h"
 
-#include "track/kernel_btf.h"
+#include "track/program_type.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct section {
-	const char *name; /* as libbpf takes it: with a slash a prefix */
-	enum bpf_prog_type type;
-	enum bpf_attach_type attach;
-	unsigned flags;
-	const char *hook; /* begins the name of the kernel's type that is attached to */
-	uint16_t kind;    /* of that type */
-};
-
-static const struct section sections[] = {
-	{ "tp_btf/", BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, 0, "btf_trace_", BTF_KIND_TYPEDEF },
-	{ "fexit/", BPF_PROG_TYPE_TRACING, BPF_TRACE_FEXIT, 0, "", BTF_KIND_FUNC },
-	{ "iter/", BPF_PROG_TYPE_TRACING, BPF_TRACE_ITER, 0, "bpf_iter_", BTF_KIND_FUNC },
-	{ "cgroup_skb/ingress", BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_INGRESS, 0, NULL, 0 },
-	{ "cgroup_skb/egress", BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, 0, NULL, 0 },
-	{ "syscall", BPF_PROG_TYPE_SYSCALL, 0, BPF_F_SLEEPABLE, NULL, 0 },
-};
-
-#define NR_SECTIONS (sizeof(sections) / sizeof(*sections))
 
 static struct relocated_set *collected; /* libbpf passes on only what is known at the start */
 
@@ -82,9 +61,9 @@ static int program_keep_code(struct bpf_program *p, struct bpf_prog_load_opts *o
 		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
 		{ .code = BPF_JMP | BPF_EXIT },
 	};
-	const struct section *s = &sections[cookie];
+	const struct program_type *type = program_type_row((size_t)cookie);
 	struct relocated r = { .program = p,
-			       .type = s->type,
+			       .type = type->type,
 			       .options = *options,
 			       .insns = (struct bpf_insn *)bpf_program__insns(p),
 			       .nr_insns = bpf_program__insn_cnt(p) };
@@ -92,7 +71,7 @@ static int program_keep_code(struct bpf_program *p, struct bpf_prog_load_opts *o
 
 	if (!collected || collected->nr == RELOCATED_MOST)
 		return -E2BIG;
-	r.options.prog_flags |= s->flags;
+	r.options.prog_flags |= type->flags;
 	r.options.fd_array = NULL; /* of no use for programs that call no function of the kernel */
 	err = relocated_own(&r);
 	if (err) {
@@ -117,19 +96,19 @@ static int program_attach(const struct bpf_program *p, long cookie, struct bpf_l
 int relocated_register(void)
 {
 	static size_t nr;
+	const struct program_type *t;
 
-	for (; nr < NR_SECTIONS; nr++) {
-		const struct section *s = &sections[nr];
+	for (; (t = program_type_row(nr)); nr++) {
 		DECLARE_LIBBPF_OPTS(libbpf_prog_handler_opts, options);
 		int id;
 
 		options.cookie = (long)nr;
 		options.prog_prepare_load_fn = program_keep_code;
 		/* iterators have parameters, and are attached one by one */
-		options.prog_attach_fn = s->attach != BPF_TRACE_ITER ? program_attach : NULL;
+		options.prog_attach_fn = t->attach != BPF_TRACE_ITER ? program_attach : NULL;
 		/* a type that is attached to nothing: libbpf looks for no hook */
-		id = libbpf_register_prog_handler(s->name, BPF_PROG_TYPE_SOCKET_FILTER, s->attach,
-						  &options);
+		id = libbpf_register_prog_handler(t->section, BPF_PROG_TYPE_SOCKET_FILTER,
+						  t->attach, &options);
 		if (id < 0)
 			return id;
 	}
@@ -146,24 +125,4 @@ void relocated_done(struct relocated_set *set)
 	for (size_t i = 0; i < set->nr; i++)
 		relocated_free(&set->programs[i]);
 	set->nr = 0;
-}
-
-int relocated_hook(const struct bpf_program *p, struct kernel_type *hook)
-{
-	const char *section = bpf_program__section_name(p);
-
-	section += *section == '?';
-	*hook = (struct kernel_type){ 0 };
-	for (size_t i = 0; i < NR_SECTIONS; i++) {
-		const struct section *s = &sections[i];
-		size_t length = strlen(s->name);
-		int n;
-
-		if (!s->hook || strncmp(section, s->name, length) != 0)
-			continue;
-		hook->kind = s->kind;
-		n = snprintf(hook->name, sizeof(hook->name), "%s%s", s->hook, section + length);
-		return (size_t)n < sizeof(hook->name) ? 0 : -ENAMETOOLONG;
-	}
-	return -ENOENT;
 }

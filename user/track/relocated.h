@@ -12,7 +12,6 @@
 
 struct bpf_insn;
 struct bpf_program;
-struct kernel_type;
 
 #define RELOCATED_MOST 32
 
@@ -37,7 +36,5 @@ int relocated_register(void);
  */
 void relocated_collect(struct relocated_set *set);
 void relocated_done(struct relocated_set *set);
-/* Name and kind of the kernel's type that stands for what @p is attached to. -ENOENT: it is not. */
-int relocated_hook(const struct bpf_program *p, struct kernel_type *hook);
 
 #endif

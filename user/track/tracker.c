@@ -44,7 +44,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 		return err;
 	t->adopts_always = o->inject_misses > 0;
 	cgroup_fd = o->wire_cgroup ? open(o->wire_cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	optionals_attach(&t->optional, t->skel, o->unattached, cgroup_fd);
+	optionals_attach(&t->optional, t->skel, o->refusals.attaching, cgroup_fd);
 	err = programs_attach(t, why, why_size);
 	if (!err)
 		err = tracker_adopt(t); /* finds out which fields exist */

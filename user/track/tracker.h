@@ -37,8 +37,7 @@ struct tracker_options {
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
 	bool all_types;         /* relocate with all types of the kernel, for tests */
 	unsigned rows;          /* of a run of the drain; 0: the default; for tests */
-	unsigned refused;       /* bits of optional programs not to load, for tests */
-	unsigned unattached;    /* and of those not to attach */
+	struct refusals refusals;
 };
 
 struct tracker {
@@ -50,7 +49,6 @@ struct tracker {
 	struct account removed;           /* the sum of those that are not in the map any more */
 	struct metric_set usable;         /* of those wanted */
 	const char *unusable[NR_METRICS]; /* why not; not owned */
-	uint64_t removed_before;          /* tasks, when the last pass began */
 	uint64_t misses;                  /* events that hooks missed, when last read */
 	uint64_t repaired_ns;             /* CLOCK_MONOTONIC, when last read */
 	uint64_t newtask_missed;
@@ -109,11 +107,11 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context);
 int tracker_may_drain(const struct tracker *t);
 /* A further pass for what that drain has missed: processes that it has reported are left out. */
 int tracker_drain_again(struct tracker *t, drain_fn row, void *context);
-/* True if the last pass has met as many tasks as there are. */
+/* True if the last pass has met all tasks that had been born when it began. */
 bool tracker_visited_all(const struct tracker *t);
 /* True if rows have the memory that a process holds. */
 bool tracker_reads_memory(const struct tracker *t);
-/* Drains until every entry has been visited (a pass may miss one under churn). */
+/* Drains until all these tasks have been met (a walk over the map may miss one under churn). */
 int tracker_drain_whole(struct tracker *t, drain_fn row, void *context);
 /* Reads the totals of all accounts into @t->accounts. */
 void tracker_read_accounts(struct tracker *t);

@@ -98,6 +98,28 @@ static void of_sockets(struct run *r)
 			       "UDP are known");
 }
 
+/* As on a hardened kernel: before 6.3 nothing is known of sockets, and all else is exact. */
+static void without_ends_of_functions(struct run *r)
+{
+	static const char refusal[] = "the kernel refuses programs of type fexit: ";
+	const json_t *row, *capabilities;
+	bool is_available;
+
+	run_begin(r, "--net --inject-no-program fexit", "sockets tcp write read 3000019 16384");
+	run_end(r);
+	check_books(r, REAPED);
+	capabilities = json_object_get(json_array_get(r->lines, 0), "capabilities");
+	row = json_object_get(capabilities, "net_tx_tcp_bytes");
+	is_available = json_is_true(json_object_get(row, "available"));
+	expect(is_available == !!json_object_get(r->summary, "net_tx_tcp_bytes"),
+	       "net_tx_tcp_bytes is not what its capability promises");
+	if (is_available)
+		return;
+	expect(strstr(json_string_value(json_object_get(row, "reason")), refusal),
+	       "net_tx_tcp_bytes is absent with another reason");
+	expect(field_whole(r->summary, "net_connects") >= 1, "the connection is not counted");
+}
+
 static void of_kinds(struct run *r)
 {
 	static const char *const kinds[] = { "files", "sockets", "pipes", "other" };
@@ -119,6 +141,7 @@ static void of_kinds(struct run *r)
 
 const struct test net_tests[] = {
 	{ "what TCP and UDP move", of_sockets },
+	{ "sockets without the ends of functions", without_ends_of_functions },
 	{ "kinds of files", of_kinds },
 	{ 0 },
 };
