@@ -63,9 +63,9 @@ struct call_entry {
 /* maps.bpf.c */
 __hidden struct task_entry *task_find(u64 task);
 /*
- * Calls @visit for each element, under RCU; 1 ends the walk. An element that is added or removed
- * meanwhile may be missed or met twice. @visit should pass the key to a function that takes only
- * numbers: newer verifiers walk through @visit several times.
+ * Calls @visit for each element, under RCU; 1 ends the walk. What is added or removed meanwhile may
+ * be missed or met twice. @visit passes the key to a function that takes only numbers: newer
+ * verifiers walk through @visit several times.
  */
 struct bpf_map;
 __hidden long tasks_each(long (*visit)(struct bpf_map *map, u64 *key, struct task_entry *t,
@@ -260,10 +260,10 @@ int task_adopt(u64 task);
 /* @task, which has an entry, is no longer in the cgroup: commits it and closes the entry. */
 int task_leave(u64 task);
 
-/* @mark: as in a task_entry. Its task, or -@n tasks, are met by that drain and in the map. */
-static __always_inline void met_count(u64 mark, s64 n)
+/* One task that a drain with this mark, as in a task_entry, has met; in tracking.tasks. */
+static __always_inline u64 met_one(u64 mark)
 {
-	add(tracking.met[mark >> 1 & 1], n);
+	return 1ULL << tasks_met_shift(mark >> 1);
 }
 
 static __always_inline void process_lock(struct process_entry *p)

@@ -93,7 +93,7 @@ static __always_inline void ending_bound(struct task_struct *task, struct proces
  * memory (any more): another task of the process may have it.
  * Not inlined: its sibling calls are deep, too, and the kernel allows 512 bytes of stack for all.
  */
-static __noinline int process_report(struct task_struct *task, struct process_entry *p)
+static __noinline int row_write(struct task_struct *task, struct process_entry *p)
 {
 	u32 at = drain_pass.rows;
 	struct drain_row *row = bpf_map_lookup_elem(&drain_rows, &at);
@@ -166,20 +166,19 @@ int task_drain(u64 addr)
 		task_note_exit(addr, false);
 	if (p->epoch != drain_epoch) /* once for each process and drain */
 		lifetime_commit(t->process, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
-	process_report(task, p);
+	row_write(task, p);
 	return 0;
 }
 
 /* Notes that the pass has met @t; one that was born during it is counted already. */
-static __always_inline void task_note_met(u64 key, struct task_entry *t, u64 mark)
+static __always_inline void task_note_met(struct task_entry *t, u64 mark)
 {
-	u64 before = __sync_lock_test_and_set(&t->met, mark);
+	u64 before = t->met;
 
-	if (before >> 1 == mark >> 1)
-		return;
-	met_count(mark, 1);
-	if (before == MET_AND_REMOVED && task_find(key) != t)
-		met_count(mark, -1);
+	if (before != MET_AND_REMOVED)
+		before = __sync_lock_test_and_set(&t->met, mark);
+	if (before != MET_AND_REMOVED && before >> 1 != mark >> 1)
+		add(tracking.tasks, met_one(mark));
 }
 
 static long task_visit(struct bpf_map *map, u64 *key, struct task_entry *t, void *context)
@@ -193,7 +192,7 @@ static long task_visit(struct bpf_map *map, u64 *key, struct task_entry *t, void
 		return 1;
 	}
 	drain_pass.met++;
-	task_note_met(*key, t, mark);
+	task_note_met(t, mark);
 	task_drain(*key);
 	return 0;
 }

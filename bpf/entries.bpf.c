@@ -186,9 +186,7 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	if (p->event.rec.signal)
 		account = p->event.rec.account;
 	process_unlock(p);
-	add(tracking.entries, 1);
-	if (met)
-		met_count(met, 1);
+	add(tracking.tasks, met ? 1 + met_one(met) : 1);
 	if (flags & PROCESS_LATE)
 		add(tracking.adopted_late, 1);
 	if (flags & PROCESS_SEEDED)

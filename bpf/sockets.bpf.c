@@ -312,7 +312,7 @@ int BPF_PROG(sockets__retransmit, struct sock *sk)
 }
 
 /* Takes a number, so that it is verified once. 1: there is no room for a row. */
-int socket_report(u64 address)
+int socket_row_write(u64 address)
 {
 	struct live_socket *live = bpf_map_lookup_elem(&live_sockets, &address);
 	struct sock *sk = (struct sock *)address;
@@ -349,7 +349,7 @@ static long socket_visit(struct bpf_map *map, u64 *key, struct live_socket *live
 {
 	if (live->pass == socket_pass.number)
 		return 0;
-	return socket_report(*key) ? 1 : 0;
+	return socket_row_write(*key) ? 1 : 0;
 }
 
 SEC("?iter/task")

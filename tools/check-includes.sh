@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Checks the layering and size of the sources: includes between the folders of user/ go one way, files have
-# up to 400 lines and functions up to 60. Prints each violation as "file:line: what"; exits 1 if
+# up to 600 lines and functions up to 60. Prints each violation as "file:line: what"; exits 1 if
 # there is one.
 #
 # Usage: tools/check-includes.sh
 set -eu -o pipefail
 
 cd "$(dirname "$0")/.."
-MAX_FILE_LINES=400
+MAX_FILE_LINES=600
 MAX_FUNCTION_LINES=60
 
 check_includes() { # FILE...

@@ -21,6 +21,10 @@ intro() {
 	a difference; `make check-kernels KERNELS="6.1 7.2"` boots only some. `bpfmon check` says the
 	same of the machine it runs on. A number stands for the reason, below the tables; a test passes
 	in part where the kernel does not permit one of the things that it asks for.
+
+	The core needs five programs of type `tp_btf`, programs of type `iter/task`, hash maps, a mapped
+	array, a ring buffer and spin locks; [ARCHITECTURE.md](ARCHITECTURE.md) has a table with the
+	reasons. All else is optional.
 	INTRO
 }
 

@@ -14,7 +14,6 @@
 #define PATH_BYTES 1024    /* components of an executable's path, each ended by NUL */
 #define PATH_COMPONENTS 40 /* a deeper path is cut: EXEC_PATH_CUT */
 #define ARGS_BYTES 2048    /* of a command line; a longer one is cut: EXEC_ARGS_CUT */
-#define CALL_SLOTS 4096    /* a power of two */
 #define MAX_CPUS 1024      /* CPUs over which memory counters are summed */
 
 /* Bit of each TASK_METRIC in the mask of wanted counters. */
@@ -343,11 +342,28 @@ struct tree_peak {
 	__u64 sets;    /* how often an entry was set */
 };
 
+/*
+ * tracking.tasks has three numbers, so that they change at once: the tasks in the map; and how many of
+ * these the drain of an even number, and that of an odd number, has met, or were born during it.
+ */
+#define TASK_BITS 21
+#define MAX_TASKS ((1ULL << TASK_BITS) - 1)
+#define TASKS_ALL(tasks) ((tasks)&MAX_TASKS)
+
+static inline unsigned tasks_met_shift(__u64 number)
+{
+	return number & 1 ? 2 * TASK_BITS : TASK_BITS;
+}
+
+static inline __u64 tasks_met(__u64 tasks, __u64 number)
+{
+	return tasks >> tasks_met_shift(number) & MAX_TASKS;
+}
+
 /* Losses and repairs of the whole machine. */
 struct tracking {
 	__u64 loss[NR_LOSSES];
-	__u64 entries;      /* tasks in the map, now */
-	__u64 met[2];       /* of these: met by, or born during, the drain of an even, odd number */
+	__u64 tasks;          /* see tasks_met() */
 	__u64 adopted_late; /* tasks found later, as their birth was missed */
 	__u64 ends_unseen;  /* exit events that were missed */
 	__u64 images_unseen;  /* exec events that were missed, seen by the exec counter */

@@ -153,8 +153,8 @@ static void numbers_have_limits(void **state)
 	struct run_options o;
 
 	(void)state;
-	assert_parsed(&o, "--max-tasks", "4194304", "--inject-misses=999", "--", "true");
-	assert_int_equal(o.recording.max_tasks, 4194304);
+	assert_parsed(&o, "--max-tasks", "2097151", "--inject-misses=999", "--", "true");
+	assert_int_equal(o.recording.max_tasks, 2097151);
 	assert_int_equal(o.recording.inject_misses, 999);
 	assert_refused("'0'", "--max-tasks=0", "--", "true");
 	assert_refused("'4194305'", "--max-tasks=4194305", "--", "true");

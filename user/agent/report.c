@@ -44,7 +44,7 @@ static void agent_values_collect(const struct agent *a, uint64_t value[NR_AGENT_
 	value[AGENT_cpu_seconds] = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	value[AGENT_rss_bytes] = own_rss_read();
 	value[AGENT_map_bytes] = tracker_map_bytes(t);
-	value[AGENT_tasks] = tracker_tracking(t)->entries;
+	value[AGENT_tasks] = TASKS_ALL(tracker_tracking(t)->tasks);
 	value[AGENT_max_tasks] = tracker_max_tasks(t);
 	value[AGENT_accounts] = t->accounts.nr;
 	value[AGENT_max_accounts] = t->accounts.most;

@@ -27,12 +27,12 @@ struct recording_options {
 	bool quiet, verbose, live, force, no_args, exact_peak, net, io_kinds, block_io,
 		record_as_root;
 	unsigned max_tasks, inject_misses, slow_pss_ms;
-	struct refusals refusals;     /* for tests */
-	uint64_t stalled_after_ns;    /* 0: never */
-	const char *on_stall;         /* NULL: not given */
-	unsigned process_samples;     /* at each sample; 0: none */
-	unsigned net_peers;           /* at each sample; 0: none */
-	unsigned pss_ppm;             /* millionths of the time for reading PSS; 0: not asked for */
+	struct refusals refusals;  /* for tests */
+	uint64_t stalled_after_ns; /* 0: never */
+	const char *on_stall;      /* NULL: not given */
+	unsigned process_samples;  /* at each sample; 0: none */
+	unsigned net_peers;        /* at each sample; 0: none */
+	unsigned pss_ppm;          /* millionths of the time for reading PSS; 0: not asked for */
 	const char *name, *job, *note; /* NULL: not given */
 	const char *agent;             /* the socket of the agent to go through; NULL: not given */
 	struct run_tags tags;

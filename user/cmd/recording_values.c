@@ -6,8 +6,8 @@
 #include "cmd/recording_options.h"
 #include "model/process_sample.h"
 #include "model/sample.h"
-#include "track/optional.h"
 #include "track/program_type.h"
+#include "track/tracker.h"
 #include "wire/template.h"
 
 #include <errno.h>
@@ -19,7 +19,6 @@
 #define MAX_PSS_PERCENT 50.0
 #define NET_PEERS_DEFAULT 20
 #define MAX_SLOW_MS 86400000 /* a day */
-#define MAX_TASKS_LIMIT (1U << 22)
 
 int interval_parse(void *interval_ns, const char *text)
 {
@@ -109,7 +108,7 @@ int record_as_parse(void *as_root, const char *text)
 
 int max_tasks_parse(void *number, const char *text)
 {
-	return number_parse(text, 1, MAX_TASKS_LIMIT, number);
+	return number_parse(text, 1, MAX_TASKS, number);
 }
 
 int inject_misses_parse(void *permille, const char *text)

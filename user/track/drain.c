@@ -115,10 +115,12 @@ static int tracker_go_on(struct tracker *t, drain_fn row, void *context)
 static int tracker_pass(struct tracker *t, drain_fn row, void *context)
 {
 	const uint64_t number = t->skel->bss->drain_pass.number + 1;
+	__u64 *tasks = &t->skel->bss->tracking.tasks;
+	uint64_t met = tasks_met(__atomic_load_n(tasks, __ATOMIC_SEQ_CST), number);
 
-	/* in this order: hooks that count for the pass before do not spoil this count */
-	*(volatile __u64 *)&t->skel->bss->tracking.met[number & 1] = 0;
-	*(volatile __u64 *)&t->skel->bss->drain_pass.number = number;
+	/* in this order: what hooks still count belongs to the pass before */
+	__atomic_sub_fetch(tasks, met << tasks_met_shift(number), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&t->skel->bss->drain_pass.number, number, __ATOMIC_SEQ_CST);
 	return tracker_go_on(t, row, context);
 }
 
@@ -159,15 +161,9 @@ int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
 
 bool tracker_visited_all(const struct tracker *t)
 {
-	const volatile struct tracking *now = &t->skel->bss->tracking;
-	const volatile __u64 *met = &now->met[t->skel->bss->drain_pass.number & 1];
-	uint64_t nr_met, entries;
+	uint64_t tasks = *(const volatile __u64 *)&t->skel->bss->tracking.tasks;
 
-	do { /* until both are of one moment */
-		nr_met = *met;
-		entries = now->entries;
-	} while (nr_met != *met || entries != now->entries);
-	return nr_met >= entries;
+	return tasks_met(tasks, t->skel->bss->drain_pass.number) >= TASKS_ALL(tasks);
 }
 
 bool tracker_reads_memory(const struct tracker *t)
@@ -178,17 +174,12 @@ bool tracker_reads_memory(const struct tracker *t)
 int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
 {
 	const int most = t->skel->rodata->whole_node ? NODE_DRAIN_PASSES : WHOLE_DRAIN_PASSES;
-	/* a hook that was preempted between two of its counts goes on meanwhile */
-	const struct timespec pause = { .tv_nsec = 50000 };
 	int err;
 
 	t->skel->bss->drain_all = true;
 	err = tracker_drain(t, row, context);
-	for (int i = 1; !err && i < most && !tracker_visited_all(t); i++) {
-		if (i > 1)
-			nanosleep(&pause, NULL);
+	for (int i = 1; !err && i < most && !tracker_visited_all(t); i++)
 		err = tracker_go_on(t, row, context);
-	}
 	if (t->skel->rodata->whole_node)
 		t->skel->bss->drain_all = false;
 	return err;

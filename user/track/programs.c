@@ -54,7 +54,7 @@ static unsigned max_tasks_default(uint64_t interval_ns)
 		room *= 2;
 	if (f && fscanf(f, "%*s %*s %*s %*u/%u", &now) == 1 && now > room / 4)
 		room = now * 4;
-	return room;
+	return room < MAX_TASKS ? room : MAX_TASKS;
 }
 
 static void cgroup_set(struct bpfmon *s, const struct cgroup_target *t, bool whole_node)

@@ -21,7 +21,7 @@ int tracker_follow(struct tracker *t, pid_t pid)
 	t->skel->bss->nr_root_pids = 0;
 	if (err)
 		return err;
-	return t->skel->bss->tracking.entries ? 0 : -ESRCH;
+	return TASKS_ALL(t->skel->bss->tracking.tasks) ? 0 : -ESRCH;
 }
 
 /*
