@@ -8,6 +8,7 @@
 
 #include "options_fixture.h"
 #include "track/optional.h"
+#include "track/program_type.h"
 
 static void assert_interval(const char *text, uint64_t ns)
 {
@@ -157,7 +158,7 @@ static void numbers_have_limits(void **state)
 	assert_int_equal(o.recording.max_tasks, 2097151);
 	assert_int_equal(o.recording.inject_misses, 999);
 	assert_refused("'0'", "--max-tasks=0", "--", "true");
-	assert_refused("'4194305'", "--max-tasks=4194305", "--", "true");
+	assert_refused("'2097152'", "--max-tasks=2097152", "--", "true");
 	assert_refused("'99999999999999999999'", "--max-tasks=99999999999999999999", "--", "true");
 	assert_refused("'1k'", "--max-tasks=1k", "--", "true");
 	assert_refused("'-1'", "--max-tasks=-1", "--", "true");
@@ -171,9 +172,12 @@ static void programs_to_refuse_are_known_ones(void **state)
 	(void)state;
 	assert_parsed(&o, "--inject-no-program=oom__victim", "--inject-no-program=peak__rss:attach",
 		      "--", "true");
-	assert_int_equal(o.recording.refused, OPTIONAL_BIT(OPTIONAL_OOM));
-	assert_int_equal(o.recording.unattached, OPTIONAL_BIT(OPTIONAL_EXACT_PEAK));
+	assert_int_equal(o.recording.refusals.loading, OPTIONAL_BIT(OPTIONAL_OOM));
+	assert_int_equal(o.recording.refusals.attaching, OPTIONAL_BIT(OPTIONAL_EXACT_PEAK));
+	assert_parsed(&o, "--inject-no-program=iter/task", "--", "true");
+	assert_int_equal(o.recording.refusals.types, program_type_bits("iter/task"));
 	assert_refused("'peak'", "--inject-no-program=peak", "--", "true");
+	assert_refused("'fexit:attach'", "--inject-no-program=fexit:attach", "--", "true");
 	assert_refused("'follow__exit'", "--inject-no-program=follow__exit", "--", "true");
 	assert_refused("'oom__victim:load'", "--inject-no-program=oom__victim:load", "--", "true");
 }

@@ -98,7 +98,7 @@ static void no_variable_falsifies_an_account(void **state)
 	setenv("BPFMON_INJECT_NO_PROGRAM", "oom__victim", 1);
 	assert_parsed(&o, "--", "true");
 	assert_int_equal(o.recording.inject_misses, 0);
-	assert_int_equal(o.recording.refused, 0);
+	assert_int_equal(o.recording.refusals.loading, 0);
 }
 
 static void mistake_in_the_environment_names_the_variable(void **state)

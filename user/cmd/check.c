@@ -33,7 +33,7 @@ struct check_options {
 static const struct option_row check_rows[] = {
 	{ "format", 'f', "FORMAT", false, "text (default), or json: one object a line", print_json_or_text_parse, AT(as), GUARD_NONE },
 	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
-	{ "inject-no-program", 0, "NAME", false, "For tests: refuse an optional program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
+	{ "inject-no-program", 0, "NAME", false, "For tests: refuse a program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
 	{ 0 }
 };
 /* clang-format on */
