@@ -153,12 +153,15 @@ int main(int argc, char **argv)
 	reads++;
 	writes++;
 	file_sync(sent);
+	close(sent);
+	close(fd);
 	file_write_mapped();
 	fd = file_open(names[4], 0);
 	file_write(fd, MIB / 4, MIB / 4);
 	if (ftruncate(fd, 0))
 		truth_fail("ftruncate");
 	file_sync(fd);
+	close(fd); /* or its blocks are freed, and pages of the file system dirtied, at the exit */
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		unlinkat(dir, names[i], 0);
 	witness_write_last(direct_done);
