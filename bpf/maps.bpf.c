@@ -123,7 +123,6 @@ __hidden void task_forget(u64 task)
 {
 	struct task_entry *t = task_find(task);
 	u64 mark = t ? __sync_lock_test_and_set(&t->met, MET_AND_REMOVED) : 0;
-
 	u64 left = mark >> 1 == drain_pass.number ? 1 + met_one(mark) : 1;
 
 	if (t && mark != MET_AND_REMOVED) /* counted once, also if another CPU is here, too */

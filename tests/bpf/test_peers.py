@@ -92,6 +92,21 @@ print(*(s.getsockname()[1] for s in to))
 """
 
 
+# more live sockets than a run has room for, each of which listens at a port that the kernel chooses
+LISTENERS = """
+import resource, socket, sys, time
+nr = int(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_NOFILE, (nr + 100, nr + 100))
+all = [socket.socket() for _ in range(nr)]
+for i, s in enumerate(all):
+    s.bind((f"127.0.{i % 16}.1", 0))  # where few ports are taken, the kernel finds one at once
+    s.listen(1)
+time.sleep(0.3)
+"""
+UP = 'ip link set lo up && exec python3 -c "$@"'
+ROOM = 16384
+
+
 class Peers(AccountCase):
     def talk(self, *options):
         run = self.run_bpfmon(["python3", "-c", TALK], ["-i", "0.05", *options])
@@ -151,3 +166,16 @@ class Peers(AccountCase):
             states = sample.get("by", {}).get("socket_state", {})
             self.assertEqual(sample["net_sockets"], sum(s["net_sockets"] for s in states.values()))
         self.assertEqual(run.samples[-1]["net_sockets"], 0)
+
+    def test_live_sockets_of_another_network_namespace_are_counted(self):
+        run = self.run_bpfmon(["unshare", "-n", "sh", "-c", UP, "sh", LISTENERS, "20"], ["-i", "0.05", "--net"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assertEqual(max(sample["net_sockets"] for sample in run.samples), 20)
+        self.assertEqual(run.samples[-1]["net_sockets"], 0)
+
+    def test_live_sockets_without_room_are_a_loss(self):
+        run = self.run_bpfmon(["python3", "-c", LISTENERS, str(ROOM + 100)], ["-i", "0.1", "--net"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assertEqual(run.summary["losses"], {"live_sockets": 100})
+        self.assertIs(run.summary["complete"], False)
+        self.assertEqual(max(sample["net_sockets"] for sample in run.samples), ROOM)
