@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "track/tracker.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,7 +35,6 @@ struct child {
 };
 
 static struct tracker books;
-static struct ring_buffer *ring;
 static struct child *children; /* shared with these processes */
 static size_t nr_children;
 static uint64_t record_ns, nr_records, nr_retired; /* of all accounts */
@@ -118,8 +116,7 @@ static void books_open(unsigned misses)
 		fprintf(stderr, "accounts: %s\n", why);
 		exit(1);
 	}
-	ring = tracker_events(&books, event_take, NULL);
-	if (!ring)
+	if (tracker_listen(&books, event_take, NULL))
 		die("ring buffer");
 }
 
@@ -130,7 +127,7 @@ static struct account look(void)
 
 	tracker_drain(&books, NULL, NULL);
 	tracker_totals(&books, &sum);
-	ring_buffer__consume(ring);
+	tracker_consume(&books);
 	return sum;
 }
 
@@ -222,7 +219,7 @@ static void account_close(const struct account_key *key)
 		errno = -moved;
 		die("an account cannot be closed");
 	}
-	ring_buffer__consume(ring);
+	tracker_consume(&books);
 }
 
 /* Closes all accounts: so processes that the kernel has yet to free have records, too. */
@@ -382,7 +379,6 @@ int main(int argc, char **argv)
 		retire(n);
 	else
 		return 2;
-	ring_buffer__free(ring);
 	tracker_close(&books);
 	return 0;
 }

@@ -107,7 +107,7 @@ int agent_sources_open(struct agent *a, const struct agent_options *o, char *why
 
 	if (err)
 		return err;
-	err = agent_source_add(a, AGENT_RECORDS, dup(ring_buffer__epoll_fd(a->books.ring)),
+	err = agent_source_add(a, AGENT_RECORDS, dup(tracker_events_fd(&a->books.tracker)),
 			       handle_node_records);
 	if (!err)
 		err = agent_source_add(a, AGENT_TIMER,

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 enum control_type {
-	CONTROL_READY = 1,   /* role: may begin */
+	CONTROL_READY = 1,   /* role: may begin; @value is 1: CONTROL_REAPED is wanted */
 	CONTROL_FAILED,      /* role: @text is the reason */
 	CONTROL_START,       /* launcher: the command has been executed at @when_ns (MONOTONIC) */
 	CONTROL_ENDED,       /* launcher: it has ended, with @value as wait(2) gives it */
@@ -26,6 +26,8 @@ enum control_type {
 	CONTROL_LIMIT,       /* collector: a limit is exceeded, of which @text says all, in JSON */
 	CONTROL_LIVING,      /* and live processes of a run that is to end, by a drain that began at
 				@when_ns (BOOTTIME): "PID:SERIAL "...; @value is 1: those were all */
+	CONTROL_REAPED,      /* launcher: what it has waited for, as reaped_print() has it; so has
+				CONTROL_ENDED then */
 	CONTROL_LIVE,        /* recorder: the status line is @text; launcher: it is in row @value */
 };
 

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -49,8 +48,14 @@ static void handle_control(void *context, uint32_t events)
 	struct collector *c = context;
 	struct control m;
 	int got = control_receive(c->spec->control_fd, &m);
+	struct reaped r;
 
 	(void)events;
+	if (got == 1 && *m.text && (m.type == CONTROL_REAPED || m.type == CONTROL_ENDED) &&
+	    reaped_scan(&r, m.text))
+		tracker_note_reaped(&c->books.tracker, &r);
+	if (got == 1 && m.type == CONTROL_REAPED)
+		return;
 	if (got != -EAGAIN)
 		tenant_obey(&c->tenant, got == 1 ? &m : NULL);
 }
@@ -73,7 +78,7 @@ int collector_open_sources(struct collector *c)
 	int err = source_add(c, CONTROL, c->spec->control_fd, handle_control);
 
 	if (!err)
-		err = source_add(c, RECORDS, ring_buffer__epoll_fd(c->books.ring), handle_records);
+		err = source_add(c, RECORDS, tracker_events_fd(&c->books.tracker), handle_records);
 	return err ? err : tenant_open_sources(&c->tenant);
 }
 

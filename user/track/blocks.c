@@ -13,6 +13,8 @@
 
 void tracker_block_follow(struct tracker *t, uint64_t id)
 {
+	if (t->proc)
+		return;
 	t->skel->bss->block_target = 0; /* what completes meanwhile finds no wrong level */
 	t->skel->bss->block_level = 0;
 	t->skel->bss->block_target = id;
@@ -25,7 +27,7 @@ int tracker_each_block(const struct tracker *t,
 {
 	static struct block_count counts[AT_ONCE];
 	static struct block_key keys[AT_ONCE];
-	struct map_walk walk = { .map = t->skel->maps.blocks };
+	struct map_walk walk = { .map = t->proc ? NULL : t->skel->maps.blocks };
 	int nr;
 
 	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_BLOCK)))

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "track/running.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,7 +171,7 @@ static int event_take(void *context, void *data, size_t size)
 
 void books_consume(struct books *b)
 {
-	ring_buffer__consume(b->ring);
+	tracker_consume(&b->tracker);
 }
 
 /* It has had no exec event. */
@@ -266,17 +265,15 @@ int books_open(struct books *b, const struct tracker_options *o, const struct bo
 		err = tracker_open(&b->tracker, o, why, size);
 	if (err)
 		return err;
-	b->ring = tracker_events(&b->tracker, event_take, b);
-	if (b->ring)
+	err = tracker_listen(&b->tracker, event_take, b);
+	if (!err)
 		return 0;
-	err = -errno;
 	snprintf(why, size, "the ring buffer cannot be mapped: %s", strerror(-err));
 	return err;
 }
 
 void books_close(struct books *b)
 {
-	ring_buffer__free(b->ring);
 	tracker_close(&b->tracker);
 	images_done(&b->images);
 	rows_done(&b->rows);

@@ -12,8 +12,6 @@
 
 #define DRAIN_TIMES 4096 /* the times of the last drains, kept for their median */
 
-struct ring_buffer;
-
 /*
  * The callbacks of the books. @owner is the one that books_own() set for the account; nothing is
  * reported of an account without an owner.
@@ -58,8 +56,7 @@ struct ownership {
 struct books {
 	struct tracker tracker;
 	const struct books_ops *ops;
-	void *context;            /* for those of @ops without an owner */
-	struct ring_buffer *ring; /* owned */
+	void *context; /* for those of @ops without an owner */
 	struct images images;
 	struct rows rows;         /* of the last drain */
 	struct ownership *owners; /* owned; sorted by account */

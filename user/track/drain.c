@@ -129,6 +129,13 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
+	if (t->proc) {
+		t->began_ns = start;
+		err = proc_source_drain(t->proc, row, context);
+		t->drains++;
+		tracker_note_drain(t, start);
+		return err;
+	}
 	if (tracker_repair_is_due(t, start))
 		tracker_repair(t, start);
 	t->skel->bss->check_members = false;
@@ -144,9 +151,9 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 
 int tracker_may_drain(const struct tracker *t)
 {
-	__cleanup(closep) int fd = bpf_iter_create(bpf_link__fd(t->drain.link));
+	__cleanup(closep) int fd = t->proc ? -1 : bpf_iter_create(bpf_link__fd(t->drain.link));
 
-	return fd < 0 ? -errno : 0;
+	return fd < 0 && !t->proc ? -errno : 0;
 }
 
 int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
@@ -154,6 +161,8 @@ int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
 	uint64_t since_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
+	if (t->proc) /* a look leaves none out that it could see */
+		return 0;
 	err = tracker_pass(t, row, context);
 	tracker_note_drain(t, since_ns);
 	return err;
@@ -161,26 +170,29 @@ int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
 
 bool tracker_visited_all(const struct tracker *t)
 {
-	uint64_t tasks = *(const volatile __u64 *)&t->skel->bss->tracking.tasks;
+	uint64_t tasks = t->proc ? 0 : *(const volatile __u64 *)&t->skel->bss->tracking.tasks;
 
-	return tasks_met(tasks, t->skel->bss->drain_pass.number) >= TASKS_ALL(tasks);
+	return t->proc || tasks_met(tasks, t->skel->bss->drain_pass.number) >= TASKS_ALL(tasks);
 }
 
 bool tracker_reads_memory(const struct tracker *t)
 {
-	return t->skel->rodata->want_memory;
+	return t->proc || t->skel->rodata->want_memory;
 }
 
 int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
 {
-	const int most = t->skel->rodata->whole_node ? NODE_DRAIN_PASSES : WHOLE_DRAIN_PASSES;
+	const bool whole_node = !t->proc && t->skel->rodata->whole_node;
+	const int most = whole_node ? NODE_DRAIN_PASSES : WHOLE_DRAIN_PASSES;
 	int err;
 
+	if (t->proc)
+		return tracker_drain(t, row, context);
 	t->skel->bss->drain_all = true;
 	err = tracker_drain(t, row, context);
 	for (int i = 1; !err && i < most && !tracker_visited_all(t); i++)
 		err = tracker_go_on(t, row, context);
-	if (t->skel->rodata->whole_node)
+	if (whole_node)
 		t->skel->bss->drain_all = false;
 	return err;
 }

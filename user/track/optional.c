@@ -107,6 +107,15 @@ void optionals_explain(struct optionals *x, unsigned wanted,
 			optional_explain(x, i, *why[i] ? why[i] : rows[i].needs);
 }
 
+void optionals_refuse(struct optionals *x, bool exact_peak)
+{
+	static const char why[] = "needs BPF, and the source is /proc";
+
+	optional_explain(x, OPTIONAL_OOM, why);
+	if (exact_peak)
+		optional_explain(x, OPTIONAL_EXACT_PEAK, why);
+}
+
 /* Runs once, instead of being attached. */
 static int offsets_find(const struct bpfmon *skel)
 {

@@ -93,6 +93,8 @@ struct optionals {
 #define REFUSAL_BYTES 160
 void optionals_explain(struct optionals *x, unsigned wanted,
 		       const char why[NR_OPTIONALS][REFUSAL_BYTES]);
+/* The source is /proc: what is reported of those that a run may ask for. */
+void optionals_refuse(struct optionals *x, bool exact_peak);
 /* Attaches those that are there, one by one, except for those in @refused (for tests); some of them
  * to the cgroup of the folder @cgroup_fd. */
 void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused, int cgroup_fd);

@@ -14,12 +14,12 @@ int tracker_each_peer(const struct tracker *t,
 				 const struct peer_count *count),
 		      void *context)
 {
-	struct map_walk walk = { .map = t->skel->maps.peers };
+	struct map_walk walk = { .map = t->proc ? NULL : t->skel->maps.peers };
 	struct peer_count counts[AT_ONCE];
 	struct peer_key keys[AT_ONCE];
 	int nr;
 
-	if (!t->skel->rodata->want_peers)
+	if (t->proc || !t->skel->rodata->want_peers)
 		return -ENODATA;
 	while ((nr = map_walk_next(&walk, keys, counts, AT_ONCE)) > 0)
 		for (int i = 0; i < nr; i++)
@@ -29,7 +29,7 @@ int tracker_each_peer(const struct tracker *t,
 
 uint64_t tracker_peers_lost(const struct tracker *t)
 {
-	return t->skel->bss->peers_lost;
+	return t->proc ? 0 : t->skel->bss->peers_lost;
 }
 
 int tracker_each_socket(struct tracker *t, void (*fn)(void *context, const void *row),
@@ -45,5 +45,5 @@ int tracker_each_socket(struct tracker *t, void (*fn)(void *context, const void 
 
 uint64_t tracker_sockets_lost(const struct tracker *t)
 {
-	return t->skel->bss->sockets_lost;
+	return t->proc ? 0 : t->skel->bss->sockets_lost;
 }

@@ -10,10 +10,13 @@
 
 static int request_run(struct tracker *t, const struct move_request *request)
 {
-	struct move_request *move = &t->skel->bss->move;
+	struct move_request *move;
 	struct bpf_link *link;
 	int err;
 
+	if (t->proc)
+		return -EOPNOTSUPP;
+	move = &t->skel->bss->move;
 	*move = *request;
 	move->result = -ESRCH;
 	link = iterator_over_process(t->skel->progs.reassign__process, (pid_t)request->pid);
@@ -24,15 +27,23 @@ static int request_run(struct tracker *t, const struct move_request *request)
 
 int tracker_adopt(struct tracker *t)
 {
-	return iterator_run(t->adopt_link);
+	return t->proc ? 0 : iterator_run(t->adopt_link);
 }
 
 int tracker_find(struct tracker *t, pid_t pid, struct process_record *r)
 {
 	const struct move_request question = { .pid = (__u32)pid, .is_question = 1 };
-	int err = request_run(t, &question);
+	const struct process_record *known;
 	struct drain_row row;
+	int err;
 
+	if (t->proc) {
+		known = proc_source_find_pid(t->proc, pid);
+		if (known)
+			*r = *known;
+		return known ? 0 : -ESRCH;
+	}
+	err = request_run(t, &question);
 	if (err)
 		return err;
 	row.signal = t->skel->bss->move.signal;
@@ -56,8 +67,11 @@ int tracker_move_anew(struct tracker *t, pid_t pid, const struct account_key *to
 
 int tracker_remove_account(struct tracker *t, const struct account_key *key, struct account *total)
 {
-	int err = bpf_map_lookup_and_delete_elem(bpf_map__fd(t->skel->maps.accounts), key, total);
+	int err;
 
+	if (t->proc) /* there is one */
+		return -ENOENT;
+	err = bpf_map_lookup_and_delete_elem(bpf_map__fd(t->skel->maps.accounts), key, total);
 	if (err)
 		return err;
 	account_add(&t->removed, total);
@@ -84,6 +98,8 @@ int tracker_retire(struct tracker *t, const struct account_key *from, const stru
 	struct taker taker = { record, context, 0 };
 	int err;
 
+	if (t->proc)
+		return proc_source_retire(t->proc, record, context);
 	t->skel->bss->retire = (struct retire_request){ .from = *from, .to = *to };
 	err = walker_run(&t->retire, record_take, &taker);
 	if (err)

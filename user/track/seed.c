@@ -14,6 +14,8 @@ int tracker_follow(struct tracker *t, pid_t pid)
 {
 	int err;
 
+	if (t->proc)
+		return proc_source_follow(t->proc, pid);
 	t->skel->bss->root_account.tree = (__u64)pid;
 	t->skel->bss->root_pids[0] = (__u32)pid;
 	t->skel->bss->nr_root_pids = 1;
@@ -83,12 +85,12 @@ int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pi
 
 bool tracker_has_found(const struct tracker *t)
 {
-	return t->skel->bss->tracking.seeded > 0;
+	return tracker_tracking(t)->seeded > 0;
 }
 
 bool tracker_is_in_a_pid_namespace(const struct tracker *t)
 {
-	return t->skel->bss->pid_level > 0;
+	return !t->proc && t->skel->bss->pid_level > 0;
 }
 
 void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have)

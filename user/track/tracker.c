@@ -29,12 +29,26 @@ static void block_metrics_explain(struct tracker *t)
 	}
 }
 
+static int tracker_open_proc(struct tracker *t, const struct tracker_options *o)
+{
+	t->proc = proc_source_new(o->proc_launcher, !o->no_args);
+	if (!t->proc)
+		return -ENOMEM;
+	proc_source_metrics(&o->wanted, &t->usable, t->unusable);
+	optionals_refuse(&t->optional, o->exact_peak);
+	return 0;
+}
+
 int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size)
 {
 	__cleanup(closep) int cgroup_fd = -1;
 	int err;
 
 	memset(t, 0, sizeof(*t));
+	if (o->proc_launcher) {
+		err = accounts_init(&t->accounts, 1);
+		return err ? err : tracker_open_proc(t, o);
+	}
 	err = accounts_init(&t->accounts, o->whole_node ? NODE_ACCOUNTS : MAX_ACCOUNTS);
 	if (!err)
 		err = capability_core(why, why_size);
@@ -72,11 +86,15 @@ static uint64_t births_lost(const struct tracker *t)
 
 void tracker_settle_births(struct tracker *t)
 {
+	if (t->proc)
+		return;
 	t->births_missed = births_lost(t);
 }
 
 void tracker_watch_memory(struct tracker *t, uint64_t bytes)
 {
+	if (t->proc) /* samples are looked at */
+		return;
 	t->skel->bss->watched_pages = bytes / (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
@@ -90,6 +108,8 @@ void tracker_close(struct tracker *t)
 	bpf_link__destroy(t->adopt_link);
 	walker_close(&t->drain);
 	walker_close(&t->retire);
+	ring_buffer__free(t->ring);
+	proc_source_free(t->proc);
 	optionals_detach(&t->optional);
 	bpfmon__destroy(t->skel);
 	accounts_done(&t->accounts);
@@ -98,7 +118,12 @@ void tracker_close(struct tracker *t)
 
 void tracker_read_accounts(struct tracker *t)
 {
-	accounts_read(&t->accounts, t->skel->maps.accounts);
+	if (!t->proc) {
+		accounts_read(&t->accounts, t->skel->maps.accounts);
+		return;
+	}
+	proc_source_total(t->proc, t->accounts.keys, t->accounts.totals);
+	t->accounts.nr = 1;
 }
 
 void tracker_totals(struct tracker *t, struct account *totals)
@@ -112,7 +137,9 @@ void tracker_totals(struct tracker *t, struct account *totals)
 
 const struct tracking *tracker_tracking(const struct tracker *t)
 {
-	return &t->skel->bss->tracking;
+	static const struct tracking nothing_missed;
+
+	return t->proc ? &nothing_missed : &t->skel->bss->tracking;
 }
 
 uint64_t tracker_repaired(const struct tracker *t)
@@ -124,22 +151,41 @@ uint64_t tracker_repaired(const struct tracker *t)
 
 int tracker_events_fd(const struct tracker *t)
 {
-	return bpf_map__fd(t->skel->maps.events);
+	return t->proc ? -1 : ring_buffer__epoll_fd(t->ring);
 }
 
-struct ring_buffer *tracker_events(struct tracker *t, event_fn fn, void *context)
+void tracker_note_reaped(struct tracker *t, const struct reaped *r)
 {
-	return ring_buffer__new(tracker_events_fd(t), fn, context, NULL);
+	if (t->proc)
+		proc_source_note_reaped(t->proc, r);
+}
+
+int tracker_listen(struct tracker *t, event_fn fn, void *context)
+{
+	if (t->proc) {
+		proc_source_listen(t->proc, fn, context);
+		return 0;
+	}
+	t->ring = ring_buffer__new(bpf_map__fd(t->skel->maps.events), fn, context, NULL);
+	return t->ring ? 0 : -errno;
+}
+
+void tracker_consume(struct tracker *t)
+{
+	if (t->ring)
+		ring_buffer__consume(t->ring);
 }
 
 int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct process_record *),
 			 void *context)
 {
-	const struct bpf_map *map = t->skel->maps.processes;
+	const struct bpf_map *map = t->proc ? NULL : t->skel->maps.processes;
 	struct process_entry entry;
 	__u64 key, *previous = NULL;
 
-	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
+	if (t->proc)
+		proc_source_each(t->proc, fn, context);
+	while (map && !bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
 		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &entry, sizeof(entry), 0))
 			fn(context, &entry.event.rec);
 		previous = &key;
@@ -150,8 +196,17 @@ int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct proc
 int tracker_process(const struct tracker *t, const struct drain_row *row, struct process_record *r,
 		    unsigned *threads)
 {
+	const struct process_record *known;
 	struct process_entry entry;
 
+	if (t->proc) {
+		known = proc_source_find(t->proc, row->signal, row->serial);
+		if (known)
+			*r = *known;
+		if (known && threads)
+			*threads = known->threads_total;
+		return known ? 0 : -ENOENT;
+	}
 	if (bpf_map__lookup_elem(t->skel->maps.processes, &row->signal, sizeof(row->signal), &entry,
 				 sizeof(entry), 0) ||
 	    entry.event.rec.serial != row->serial)
@@ -221,6 +276,8 @@ uint64_t tracker_map_bytes(const struct tracker *t)
 	struct bpf_map *map;
 	uint64_t sum = 0;
 
+	if (t->proc)
+		return 0;
 	bpf_object__for_each_map(map, t->skel->obj) {
 		char path[64], line[128];
 		__cleanup(fclosep) FILE *f = NULL;
@@ -237,5 +294,5 @@ uint64_t tracker_map_bytes(const struct tracker *t)
 
 unsigned tracker_max_tasks(const struct tracker *t)
 {
-	return bpf_map__max_entries(t->skel->maps.tasks);
+	return t->proc ? 0 : bpf_map__max_entries(t->skel->maps.tasks);
 }

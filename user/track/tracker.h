@@ -8,6 +8,7 @@
 #include "track/optional.h"
 #include "track/accounts.h"
 #include "track/iterator.h"
+#include "track/proc_source.h"
 #include "model/metric.h"
 
 #include <stdbool.h>
@@ -16,6 +17,7 @@
 
 struct bpfmon;
 struct bpf_link;
+struct ring_buffer;
 
 struct tracker_options {
 	struct metric_set wanted;
@@ -32,6 +34,7 @@ struct tracker_options {
 			    of the hierarchy that accounts go by */
 	bool only_runs;  /* with whole_node: drains skip what is in no run */
 	bool verbose;    /* print to stderr why a program does not load */
+	pid_t proc_launcher;    /* the source is /proc, of the children of this process; 0: BPF */
 	uint64_t interval_ns;   /* between drains */
 	unsigned max_tasks;     /* entries of the maps; 0: the default */
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
@@ -41,9 +44,12 @@ struct tracker_options {
 };
 
 struct tracker {
-	struct bpfmon *skel;         /* owned */
+	struct proc_source
+		*proc;       /* owned; NULL: the source is BPF, and all that follows is of it */
+	struct bpfmon *skel; /* owned */
 	struct bpf_link *adopt_link; /* owned */
 	struct walker drain, retire;
+	struct ring_buffer *ring; /* owned */
 	struct optionals optional;
 	struct accounts accounts;         /* when last read */
 	struct account removed;           /* the sum of those that are not in the map any more */
@@ -92,6 +98,8 @@ int tracker_seed_again(struct tracker *t);
 /* What the processes that tracker_seed() found had used before. */
 void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have);
 
+/* Of a tracker from /proc: what the launcher has waited for. */
+void tracker_note_reaped(struct tracker *t, const struct reaped *r);
 /* True if any running task has been found by seeding. */
 bool tracker_has_found(const struct tracker *t);
 /* True if not in the initial PID namespace: the iterator over tasks sees only bpfmon's own one. */
@@ -164,11 +172,12 @@ int tracker_retire(struct tracker *t, const struct account_key *from, const stru
  */
 int tracker_remove_account(struct tracker *t, const struct account_key *key, struct account *total);
 
-/* The ring buffer: its descriptor becomes readable when it fills up. */
-int tracker_events_fd(const struct tracker *t);
 typedef int (*event_fn)(void *context, void *event, size_t size);
-/* A ring_buffer of libbpf over the events; owned by the caller. */
-struct ring_buffer *tracker_events(struct tracker *t, event_fn fn, void *context);
+/* From now on tracker_consume() calls @fn for each event. 0, or a negative errno. */
+int tracker_listen(struct tracker *t, event_fn fn, void *context);
+void tracker_consume(struct tracker *t);
+/* A descriptor that becomes readable when there are events; -1: they come with drains. */
+int tracker_events_fd(const struct tracker *t);
 
 /* Calls @fn for each process that is in the map. */
 int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct process_record *),

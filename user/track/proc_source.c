@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "track/proc_source.h"
+
+#include "base/clock.h"
+#include "track/running.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OWN_MOST 8
+#define FULL_NS (100 * NSEC_PER_MSEC) /* the longest between looks at all files of the tree */
+#define OPEN_MOST 256
+#define STAT_BYTES 512
+#define KERNEL_STATES "RSDTtXZPI"
+
+/* A process of the tree, as it was last seen. */
+struct member {
+	pid_t pid;
+	uint64_t start_ns;
+	uint64_t look; /* number of the last look that has met it */
+	bool is_reaped;
+	int stat_fd;           /* owned; -1: it is not kept open */
+	char text[STAT_BYTES]; /* what that had at the last look */
+	struct proc_stat stat;
+	struct proc_io io;
+	struct process_record rec;
+	struct drain_row row;
+};
+
+struct members {
+	struct member *all; /* owned */
+	size_t nr, room;
+};
+
+struct proc_source {
+	pid_t launcher, command;
+	pid_t own[OWN_MOST]; /* the launcher's children that are not of the tree */
+	size_t nr_own;
+	bool wants_args, misses_children, misses_io;
+	bool awaits_exec; /* the command is a copy of the launcher still */
+	proc_event_fn event;
+	void *context;
+	struct members members; /* by PID */
+	struct members added;   /* in the look that goes on */
+	pid_t *stack;           /* owned; still to be looked at */
+	size_t nr_stack, room_stack;
+	bool lacks_memory;
+	uint64_t look, full_ns, serials, nr_born, nr_ended;
+	unsigned nr_open;
+	struct reaped reaped;
+	struct proc_io seen; /* of those the last of which the launcher could not read */
+	struct account live, total;
+};
+
+struct proc_source *proc_source_new(pid_t launcher, bool wants_args)
+{
+	struct proc_source *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	p->launcher = launcher;
+	p->wants_args = wants_args;
+	return p;
+}
+
+static void member_close(struct proc_source *p, struct member *m)
+{
+	if (m->stat_fd < 0)
+		return;
+	close(m->stat_fd);
+	m->stat_fd = -1;
+	p->nr_open--;
+}
+
+static void members_close(struct proc_source *p, struct members *all)
+{
+	for (size_t i = 0; i < all->nr; i++)
+		member_close(p, &all->all[i]);
+	all->nr = 0;
+}
+
+void proc_source_free(struct proc_source *p)
+{
+	if (!p)
+		return;
+	members_close(p, &p->members);
+	members_close(p, &p->added);
+	free(p->members.all);
+	free(p->added.all);
+	free(p->stack);
+	free(p);
+}
+
+static const char *why_unusable(enum metric_id id)
+{
+	static const char needs_bpf[] = "only known with BPF; the source is /proc";
+	static const enum metric_id known[] = {
+		M_cpu,       M_user,   M_system, M_minflt, M_majflt, M_nvcsw, M_nivcsw,
+		M_rchar,     M_wchar,  M_syscr,  M_syscw,  M_read,   M_write, M_cancelled_write,
+		M_processes, M_threads
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (known[i] == id)
+			return NULL;
+	switch (metric_get(id)->source) {
+	case SOURCE_MEMORY:
+	case SOURCE_DERIVED:
+	case SOURCE_CGROUP:
+	case SOURCE_HOST:
+		return NULL;
+	case SOURCE_PROCFS:
+		return access("/proc/self/smaps_rollup", R_OK)
+			       ? "kernel does not report it: needs CONFIG_PROC_PAGE_MONITOR"
+			       : NULL;
+	default:
+		return needs_bpf;
+	}
+}
+
+void proc_source_metrics(const struct metric_set *wanted, struct metric_set *usable,
+			 const char *unusable[NR_METRICS])
+{
+	for (int i = 0; i < NR_METRICS; i++) {
+		enum metric_id id = (enum metric_id)i;
+
+		unusable[i] = metric_has(wanted, id) ? why_unusable(id) : NULL;
+		if (metric_has(wanted, id) && !unusable[i])
+			metric_put(usable, id);
+	}
+}
+
+void proc_source_listen(struct proc_source *p, proc_event_fn fn, void *context)
+{
+	p->event = fn;
+	p->context = context;
+}
+
+static void own_add(void *context, pid_t child)
+{
+	struct proc_source *p = context;
+
+	if (child != p->command && p->nr_own < OWN_MOST)
+		p->own[p->nr_own++] = child;
+}
+
+static bool is_of_bpfmon(const struct proc_source *p, pid_t pid)
+{
+	for (size_t i = 0; i < p->nr_own; i++)
+		if (p->own[i] == pid)
+			return true;
+	return false;
+}
+
+int proc_source_follow(struct proc_source *p, pid_t command)
+{
+	struct proc_stat s;
+	int err;
+
+	p->command = command;
+	p->nr_own = 0;
+	err = proc_each_child(p->launcher, 1, own_add, p);
+	if (err)
+		return err;
+	err = proc_stat_read(command, &s);
+	p->awaits_exec = true;
+	return err ? err : proc_source_drain(p, NULL, NULL);
+}
+
+static void stack_push(void *context, pid_t pid)
+{
+	struct proc_source *p = context;
+	size_t room = p->room_stack ? p->room_stack * 2 : 64;
+	pid_t *stack = p->stack;
+
+	if (p->nr_stack == p->room_stack) {
+		stack = reallocarray(stack, room, sizeof(*stack));
+		p->lacks_memory |= !stack;
+		if (!stack)
+			return;
+		p->stack = stack;
+		p->room_stack = room;
+	}
+	stack[p->nr_stack++] = pid;
+}
+
+static int member_compare(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static struct member *known_find(const struct members *m, pid_t pid)
+{
+	const struct member key = { .pid = pid };
+
+	return m->nr ? bsearch(&key, m->all, m->nr, sizeof(key), member_compare) : NULL;
+}
+
+static struct member *members_put(struct members *m)
+{
+	size_t room = m->room ? m->room * 2 : 16;
+	struct member *all = m->all;
+
+	if (m->nr == m->room) {
+		all = reallocarray(all, room, sizeof(*all));
+		if (!all)
+			return NULL;
+		m->all = all;
+		m->room = room;
+	}
+	return memset(&all[m->nr++], 0, sizeof(*all));
+}
+
+/* A new image, which the process has executed or inherited. */
+static void image_report(struct proc_source *p, struct member *m)
+{
+	struct exec_event e;
+
+	m->rec.image = ++p->serials;
+	if (!p->event || image_of_running(m->pid, p->wants_args, &e))
+		return;
+	e.image = m->rec.image;
+	p->event(p->context, &e, sizeof(e));
+}
+
+static struct member *member_add(struct proc_source *p, pid_t pid, const struct proc_stat *s)
+{
+	struct member *m = members_put(&p->added);
+	struct process_record *r;
+
+	if (!m) {
+		p->lacks_memory = true;
+		return NULL;
+	}
+	m->pid = pid;
+	m->start_ns = s->start_ns;
+	m->stat_fd = p->nr_open < OPEN_MOST ? proc_stat_open(pid) : -1;
+	p->nr_open += m->stat_fd >= 0;
+	r = &m->rec;
+	r->signal = r->serial = ++p->serials;
+	r->start_boot_ns = s->start_ns;
+	r->account.tree = (uint64_t)p->command;
+	r->pid = r->tgid = (uint32_t)pid;
+	r->flags = PROCESS_PEAK_UPPER_BOUND | (pid == p->command ? PROCESS_ROOT : 0);
+	r->threads_total = s->threads;
+	p->nr_born++;
+	return m;
+}
+
+/* As the kernel has it in __state and exit_state. */
+static uint16_t state_of(char letter)
+{
+	const char *at = strchr(KERNEL_STATES, letter);
+	unsigned n = at ? (unsigned)(at - KERNEL_STATES) : 0;
+
+	return (uint16_t)(STATE_READ | (n ? 1U << (n - 1) : 0));
+}
+
+static void record_fill(struct member *m, const struct proc_status *status)
+{
+	struct process_record *r = &m->rec;
+	const struct proc_stat *s = &m->stat;
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	r->ppid = (uint32_t)s->parent;
+	r->user = s->user_ns;
+	r->system = s->system_ns;
+	r->counters.cpu = s->user_ns + s->system_ns;
+	r->counters.minflt = s->minflt;
+	r->counters.majflt = s->majflt;
+	r->state = state_of(s->state);
+	if (s->threads > r->threads_total)
+		r->threads_total = s->threads;
+	memcpy(r->comm, s->comm, sizeof(r->comm));
+	r->uid = status->uid;
+	r->ns_pid = (uint32_t)status->ns_pid;
+	r->counters.nvcsw = status->nvcsw;
+	r->counters.nivcsw = status->nivcsw;
+	if (status->peak_bytes / page > r->rss_peak_pages)
+		r->rss_peak_pages = r->rss_bound_pages = status->peak_bytes / page;
+	r->counters.rchar = m->io.rchar;
+	r->counters.wchar = m->io.wchar;
+	r->counters.syscr = m->io.syscr;
+	r->counters.syscw = m->io.syscw;
+	r->counters.read = m->io.read_bytes;
+	r->counters.write = m->io.write_bytes;
+	r->counters.cancelled_write = m->io.cancelled_write_bytes;
+}
+
+static void row_fill(struct member *m, const struct proc_status *status)
+{
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const struct process_record *r = &m->rec;
+
+	m->row = (struct drain_row){
+		.account = r->account,
+		.signal = r->signal,
+		.serial = r->serial,
+		.image = r->image,
+		.mm = status->has_memory ? r->serial : 0,
+		.used_mm = r->serial,
+		.pages = { [RSS_FILE] = status->file_bytes / page,
+			   [RSS_ANON] = status->anon_bytes / page,
+			   [RSS_SWAP] = status->swap_bytes / page,
+			   [RSS_SHMEM] = status->shmem_bytes / page },
+		.hugetlb_pages = status->hugetlb_bytes / page,
+		.page_table_bytes = status->tables_bytes,
+		.vms_pages = m->stat.vms_bytes / page,
+		.peak_pages = status->peak_bytes / page,
+		.bound_pages = r->rss_bound_pages,
+		.start_boot_ns = r->start_boot_ns,
+		.pid = r->pid,
+		.flags = m->stat.state != 'Z' && m->stat.state != 'X' && status->has_memory
+				 ? ROW_ALIVE
+				 : 0,
+	};
+}
+
+/* What it has used, and those that it has waited for. */
+static void live_add(struct account *a, const struct member *m)
+{
+	const struct proc_stat *s = &m->stat;
+
+	a->user += s->user_ns + s->children_user_ns;
+	a->system += s->system_ns + s->children_system_ns;
+	a->minflt += s->minflt + s->children_minflt;
+	a->majflt += s->majflt + s->children_majflt;
+	a->nvcsw += m->rec.counters.nvcsw;
+	a->nivcsw += m->rec.counters.nivcsw;
+	a->rchar += m->io.rchar;
+	a->wchar += m->io.wchar;
+	a->syscr += m->io.syscr;
+	a->syscw += m->io.syscw;
+	a->read += m->io.read_bytes;
+	a->write += m->io.write_bytes;
+	a->cancelled_write += m->io.cancelled_write_bytes;
+	a->threads += s->threads;
+}
+
+/* Looks at a process, and at its children after it: what moves to it meanwhile is counted at the
+ * next look, and not twice. */
+static void member_look(struct proc_source *p, pid_t pid, proc_row_fn row, void *context)
+{
+	struct proc_status status = { 0 };
+	struct proc_stat s;
+	struct member *m;
+	bool is_new;
+	int err;
+
+	m = known_find(&p->members, pid);
+	if ((m && m->look == p->look) || is_of_bpfmon(p, pid) || proc_stat_read(pid, &s))
+		return;
+	is_new = !m || m->start_ns != s.start_ns;
+	if (is_new)
+		m = member_add(p, pid, &s);
+	if (!m)
+		return;
+	is_new |= strcmp(m->stat.comm, s.comm) != 0;
+	if (pid == p->command && p->awaits_exec && *m->stat.comm && is_new) {
+		m->rec.rss_peak_pages = m->rec.rss_bound_pages = 0;
+		p->awaits_exec = false;
+	}
+	m->look = p->look;
+	m->stat = s;
+	err = proc_io_read(pid, &m->io);
+	p->misses_io |= err == -EACCES || err == -EPERM;
+	proc_status_read(pid, &status);
+	p->misses_children |= status.ignores_children;
+	if (is_new && s.state != 'Z')
+		image_report(p, m);
+	record_fill(m, &status);
+	row_fill(m, &status);
+	live_add(&p->live, m);
+	if (row)
+		row(context, &m->row);
+	if (s.state != 'Z')
+		proc_each_child(pid, s.threads, stack_push, p);
+}
+
+/* True if nothing of it has changed since the last look. A process that has run, forked or touched
+ * memory has another text. */
+static bool member_is_quiet(struct member *m)
+{
+	char text[STAT_BYTES];
+	ssize_t n = m->stat_fd < 0 ? -1 : pread(m->stat_fd, text, sizeof(text) - 1, 0);
+	bool is_quiet;
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	is_quiet = !strcmp(text, m->text);
+	memcpy(m->text, text, (size_t)n + 1);
+	return is_quiet;
+}
+
+/* Between looks at all files: only what has changed is looked at. */
+static void members_look(struct proc_source *p, proc_row_fn row, void *context)
+{
+	for (size_t i = 0; i < p->members.nr; i++) {
+		struct member *m = &p->members.all[i];
+
+		if (!member_is_quiet(m)) {
+			stack_push(p, m->pid);
+			continue;
+		}
+		m->look = p->look;
+		live_add(&p->live, m);
+		if (row)
+			row(context, &m->row);
+	}
+}
+
+/* Its end was not seen, unless the launcher has waited for it. */
+static void member_end(struct proc_source *p, struct member *m)
+{
+	struct process_event e = { .kind = EVENT_PROCESS };
+
+	p->nr_ended++;
+	member_close(p, m);
+	m->rec.released_boot_ns = clock_ns(CLOCK_BOOTTIME);
+	if (!m->is_reaped)
+		m->rec.state = state_of('X');
+	e.rec = m->rec;
+	if (p->event)
+		p->event(p->context, &e, sizeof(e));
+}
+
+/* Those that were not met have ended; what was added is one of them from now on. */
+static void members_settle(struct proc_source *p)
+{
+	struct members *m = &p->members;
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->nr; i++) {
+		if (m->all[i].look == p->look)
+			m->all[n++] = m->all[i];
+		else
+			member_end(p, &m->all[i]);
+	}
+	m->nr = n;
+	for (size_t i = 0; i < p->added.nr; i++) {
+		struct member *new = members_put(m);
+
+		if (new)
+			*new = p->added.all[i];
+		else
+			p->lacks_memory = true;
+	}
+	p->added.nr = 0;
+	if (m->nr)
+		qsort(m->all, m->nr, sizeof(*m->all), member_compare);
+}
+
+int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	p->look++;
+	p->live = (struct account){ 0 };
+	p->nr_stack = 0;
+	err = proc_each_child(p->launcher, 1, stack_push, p);
+	if (now_ns - p->full_ns < FULL_NS)
+		members_look(p, row, context);
+	else
+		p->full_ns = now_ns;
+	while (p->nr_stack)
+		member_look(p, p->stack[--p->nr_stack], row, context);
+	members_settle(p);
+	return err ? err : p->lacks_memory ? -ENOMEM : 0;
+}
+
+/* What goes to storage is known of it all the same. */
+static void seen_add(struct proc_io *sum, const struct proc_io *io)
+{
+	sum->rchar += io->rchar;
+	sum->wchar += io->wchar;
+	sum->syscr += io->syscr;
+	sum->syscw += io->syscw;
+	sum->cancelled_write_bytes += io->cancelled_write_bytes;
+}
+
+/* Of what a process and its children have used; no less than it had when it was seen last. */
+static uint64_t own_part(uint64_t both_ns, uint64_t children_ns, uint64_t seen_ns)
+{
+	uint64_t own = both_ns > children_ns ? both_ns - children_ns : 0;
+
+	return own > seen_ns ? own : seen_ns;
+}
+
+void proc_source_note_reaped(struct proc_source *p, const struct reaped *r)
+{
+	struct member *m = known_find(&p->members, r->last);
+
+	p->reaped = *r;
+	p->misses_io |= r->io_unread > 0;
+	if (!m || m->is_reaped)
+		return;
+	m->is_reaped = true;
+	if (r->last_is_unread)
+		seen_add(&p->seen, &m->io);
+	m->rec.flags |= PROCESS_ENDED;
+	m->rec.wait_status = (uint32_t)r->status;
+	m->rec.end_boot_ns = clock_ns(CLOCK_BOOTTIME);
+	m->rec.user = own_part(r->last_user_ns, r->last_children_user_ns, m->rec.user);
+	m->rec.system = own_part(r->last_system_ns, r->last_children_system_ns, m->rec.system);
+	m->rec.counters.cpu = m->rec.user + m->rec.system;
+}
+
+static void raise_to(__u64 *published, uint64_t now)
+{
+	if (now > *published)
+		*published = now;
+}
+
+void proc_source_total(struct proc_source *p, struct account_key *key, struct account *total)
+{
+	const struct reaped *r = &p->reaped;
+	struct account *t = &p->total;
+
+	/* a process that ends between two files of a look is in neither: the next look has it */
+	raise_to(&t->user, r->user_ns + p->live.user);
+	raise_to(&t->system, r->system_ns + p->live.system);
+	raise_to(&t->minflt, r->minflt + p->live.minflt);
+	raise_to(&t->majflt, r->majflt + p->live.majflt);
+	raise_to(&t->nvcsw, r->nvcsw + p->live.nvcsw);
+	raise_to(&t->nivcsw, r->nivcsw + p->live.nivcsw);
+	raise_to(&t->rchar, r->io.rchar + p->seen.rchar + p->live.rchar);
+	raise_to(&t->wchar, r->io.wchar + p->seen.wchar + p->live.wchar);
+	raise_to(&t->syscr, r->io.syscr + p->seen.syscr + p->live.syscr);
+	raise_to(&t->syscw, r->io.syscw + p->seen.syscw + p->live.syscw);
+	raise_to(&t->read, r->io.read_bytes + p->live.read);
+	raise_to(&t->write, r->io.write_bytes + p->live.write);
+	raise_to(&t->cancelled_write, r->io.cancelled_write_bytes + p->seen.cancelled_write_bytes +
+					      p->live.cancelled_write);
+	t->cpu = t->user + t->system;
+	t->threads = p->live.threads;
+	t->roots = p->nr_born > 0;
+	t->forks = p->nr_born - t->roots;
+	t->exits = p->nr_ended;
+	*key = (struct account_key){ .tree = (uint64_t)p->command };
+	*total = *t;
+}
+
+void proc_source_each(const struct proc_source *p,
+		      void (*fn)(void *context, const struct process_record *r), void *context)
+{
+	for (size_t i = 0; i < p->members.nr; i++)
+		fn(context, &p->members.all[i].rec);
+}
+
+const struct process_record *proc_source_find(const struct proc_source *p, uint64_t signal,
+					      uint64_t serial)
+{
+	for (size_t i = 0; signal == serial && i < p->members.nr; i++)
+		if (p->members.all[i].rec.serial == serial)
+			return &p->members.all[i].rec;
+	return NULL;
+}
+
+const struct process_record *proc_source_find_pid(const struct proc_source *p, pid_t pid)
+{
+	const struct member *m = known_find(&p->members, pid);
+
+	return m ? &m->rec : NULL;
+}
+
+int proc_source_retire(struct proc_source *p,
+		       void (*record)(void *context, const struct process_record *r), void *context)
+{
+	int nr = (int)p->members.nr;
+
+	for (size_t i = 0; i < p->members.nr; i++)
+		record(context, &p->members.all[i].rec);
+	members_close(p, &p->members);
+	return nr;
+}
+
+void proc_source_bounds(const struct proc_source *p, const struct metric_set *usable,
+			struct metric_set *bounds)
+{
+	static const enum metric_id unread[] = { M_rchar, M_wchar, M_syscr, M_syscw,
+						 M_cancelled_write };
+
+	for (int i = 0; p->misses_children && i < NR_METRICS; i++) {
+		enum metric_source source = metric_get((enum metric_id)i)->source;
+
+		if (metric_has(usable, (enum metric_id)i) &&
+		    (source == SOURCE_TASK || source == SOURCE_SPLIT))
+			metric_put(bounds, (enum metric_id)i);
+	}
+	for (size_t i = 0; p->misses_io && i < sizeof(unread) / sizeof(*unread); i++)
+		if (metric_has(usable, unread[i]))
+			metric_put(bounds, unread[i]);
+}

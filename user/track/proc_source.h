@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where BPF is not available: what /proc has of the processes below the launcher, and what the
+ * launcher has waited for. It fills the rows, the account and the records that the programs in the
+ * kernel fill elsewhere. Exact are the totals of all that anything in the tree has waited for; a
+ * process that ends between two looks has no record of its own.
+ */
+#ifndef TRACK_PROC_SOURCE_H
+#define TRACK_PROC_SOURCE_H
+
+#include "base/reaped.h"
+#include "bpfmon/shared.h"
+#include "model/metric.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct proc_source;
+typedef void (*proc_row_fn)(void *context, const struct drain_row *row);
+typedef int (*proc_event_fn)(void *context, void *event, size_t size);
+
+/* @launcher: whose children are the tree. NULL: out of memory. */
+struct proc_source *proc_source_new(pid_t launcher, bool wants_args);
+void proc_source_free(struct proc_source *p);
+/* Sets which of @wanted it has, and why it has not the others. */
+void proc_source_metrics(const struct metric_set *wanted, struct metric_set *usable,
+			 const char *unusable[NR_METRICS]);
+/* What it finds is reported to @fn, as the ring buffer does. */
+void proc_source_listen(struct proc_source *p, proc_event_fn fn, void *context);
+/* Makes @command the root; the other children that the launcher has now are bpfmon's own. 0;
+ * -ESRCH: it is gone; -ENOENT: /proc is not mounted, or lists no children. */
+int proc_source_follow(struct proc_source *p, pid_t command);
+/* Looks at all processes of the tree, and calls @row for each that lives. 0, or a negative errno.
+ */
+int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context);
+/* What the launcher has waited for so far. */
+void proc_source_note_reaped(struct proc_source *p, const struct reaped *r);
+/* The totals as of the last drain and the last note; they never fall. */
+void proc_source_total(struct proc_source *p, struct account_key *key, struct account *total);
+void proc_source_each(const struct proc_source *p,
+		      void (*fn)(void *context, const struct process_record *r), void *context);
+/* The record so far of the process with that key and serial, or with that PID; NULL. */
+const struct process_record *proc_source_find(const struct proc_source *p, uint64_t signal,
+					      uint64_t serial);
+const struct process_record *proc_source_find_pid(const struct proc_source *p, pid_t pid);
+/* The run is over: calls @record for each process that lives, and forgets it. How many. */
+int proc_source_retire(struct proc_source *p,
+		       void (*record)(void *context, const struct process_record *r),
+		       void *context);
+/*
+ * Sets which counters of @usable are lower bounds: all, if a process was seen to ignore SIGCHLD, as
+ * what its children use is in no total; what calls moved, if that of a process could not be read,
+ * as of a set-user-ID program, or on newer kernels of one that has ended.
+ */
+void proc_source_bounds(const struct proc_source *p, const struct metric_set *usable,
+			struct metric_set *bounds);
+
+#endif
