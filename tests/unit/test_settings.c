@@ -168,7 +168,7 @@ static void project_sets_harmless_options_only(void **state)
 		"panel width for node-memory soft-limit limit-grace hist scatter unusual "
 		"threshold trend many neighbours without-programs runs "
 		"repeat warmup parameter-list parameter-scan parameter-step-size "
-		"ignore-failure no-shell show-output order seed ";
+		"ignore-failure no-shell show-output order seed if-unavailable require ";
 	const struct option_group *group;
 	const struct option_row *row;
 

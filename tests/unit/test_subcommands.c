@@ -156,10 +156,10 @@ static void flags_fill_in_a_byte_of_their_own(void **state)
 /* A memory checker watches the end of the struct. */
 static void values_stay_within_the_struct(void **state)
 {
-	static const char *const texts[] = { "1",    "a=b",         "tree",    "root",   "csv",
-					     "7d",   "9K",          "phase",   "failed", "cpu",
-					     "html", "oom__victim", "svg",     "json",   "85mm",
-					     "auto", "slurm",       "wall,cpu" };
+	static const char *const texts[] = { "1",    "a=b",         "tree",     "root",   "csv",
+					     "7d",   "9K",          "phase",    "failed", "cpu",
+					     "html", "oom__victim", "svg",      "json",   "85mm",
+					     "auto", "slurm",       "wall,cpu", "bare",   "exact" };
 	const struct option_group *group;
 	const struct option_row *row;
 

@@ -197,7 +197,8 @@ static int cmd_attach(int argc, char **argv)
 	if (agent_choose(&l, &o.recording,
 			 o.cgroup      ? "--cgroup"
 			 : o.container ? "--container"
-				       : NULL))
+				       : NULL,
+			 false))
 		return EXIT_USAGE;
 	if (!targets_count(&o) && l.agent_fd < 0) {
 		log_error("a job of the node is known to its agent only: name its socket with "

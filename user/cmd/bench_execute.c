@@ -124,7 +124,7 @@ static void run_become(const struct execution *x, const struct bench_case *c,
 	recorder_choose(&x->o->recording, &caller, &l);
 	if (x->is_private)
 		l.agent_fd = private_agent_connect(&x->agent);
-	else if (agent_choose(&l, &x->o->recording, NULL))
+	else if (agent_choose(&l, &x->o->recording, NULL, false))
 		_exit(EXIT_BPFMON);
 	if (x->is_private && l.agent_fd < 0) {
 		log_error("cannot reach what follows the runs: %s", strerror(-l.agent_fd));
@@ -215,7 +215,7 @@ static int agent_begin(struct execution *x)
 	if (x->is_private)
 		return private_agent_start(&x->agent, &options);
 	x->agent = (struct private_agent){ .fd = -1 };
-	if (agent_choose(&l, r, NULL))
+	if (agent_choose(&l, r, NULL, false))
 		return -EPERM;
 	if (l.agent_fd >= 0)
 		close(l.agent_fd);

@@ -11,6 +11,9 @@
 
 #include <stdint.h>
 
+/* What a run does where neither BPF nor an agent is available. */
+enum if_unavailable { FAIL_TO_RUN, USE_PROCFS, RUN_BARE };
+
 #define PSS_PPM_DEFAULT 20000 /* 2 % */
 
 struct recording_options {
@@ -27,6 +30,7 @@ struct recording_options {
 	bool quiet, verbose, live, force, no_args, exact_peak, net, io_kinds, block_io,
 		record_as_root;
 	unsigned max_tasks, inject_misses, slow_pss_ms;
+	enum if_unavailable if_unavailable;
 	struct refusals refusals;  /* for tests */
 	uint64_t stalled_after_ns; /* 0: never */
 	const char *on_stall;      /* NULL: not given */

@@ -9,6 +9,7 @@
 #include "cmd/through_agent.h"
 
 #include "base/clock.h"
+#include "base/exit_status.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "launch/launcher.h"
@@ -17,6 +18,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LIMIT_GRACE_NS (10 * NSEC_PER_SEC)
 
@@ -34,6 +36,28 @@ static int limit_grace_parse(void *options, const char *text)
 
 	o->has_limit_grace = true;
 	return time_parse(text, &o->limit_grace_ns);
+}
+
+static int if_unavailable_parse(void *recording, const char *text)
+{
+	static const char *const words[] = {
+		[USE_PROCFS] = "procfs",
+		[RUN_BARE] = "bare",
+		[FAIL_TO_RUN] = "fail",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strcmp(text, words[i]) != 0)
+			continue;
+		((struct recording_options *)recording)->if_unavailable = (enum if_unavailable)i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int require_parse(void *recording, const char *text)
+{
+	return strcmp(text, "exact") != 0 ? -EINVAL : if_unavailable_parse(recording, "fail");
 }
 
 static int metrics_udp_parse(void *options, const char *text)
@@ -69,6 +93,8 @@ static const struct option_row run_rows[] = {
 	{ "on-limit", 0, "COMMAND", false, "Execute this by sh when the run is beyond a limit", text_parse, AT(on_limit), GUARD_ENVIRONMENT },
 	{ "limit-grace", 0, "TIME", false, "From SIGTERM to SIGKILL beyond a limit (default 10)", limit_grace_parse, 0, GUARD_NONE },
 	{ "metrics-udp", 0, "PORT", false, "Take metrics on this UDP port of the loopback (0: any)", metrics_udp_parse, AT(push), GUARD_ENVIRONMENT },
+	{ "if-unavailable", 0, "WHAT", false, "Without BPF and agent: 'fail' (default), 'procfs', or run 'bare'", if_unavailable_parse, AT(recording), GUARD_NONE },
+	{ "require", 0, "exact", false, "The same as --if-unavailable fail", require_parse, AT(recording), GUARD_NONE },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: the caller of sudo)", user_parse, 0, GUARD_LOWERS },
 	{ 0 }
 };
@@ -180,6 +206,14 @@ static void ranks_warn(void)
 			 variable);
 }
 
+/* As if bpfmon were not there. */
+static int bare_run(char **argv)
+{
+	execvp(argv[0], argv);
+	log_error("cannot execute '%s': %s", argv[0], strerror(errno));
+	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
 static int cmd_run(int argc, char **argv)
 {
 	static struct user caller, run_as; /* static: large for a stack */
@@ -195,8 +229,11 @@ static int cmd_run(int argc, char **argv)
 	if (agent_choose(&l, &o.recording,
 			 o.own_cgroup    ? "--own-cgroup"
 			 : o.switch_user ? "--user"
-					 : NULL))
+					 : NULL,
+			 true))
 		return EXIT_BPFMON;
+	if (l.is_bare)
+		return bare_run(o.common.words);
 	ranks_warn();
 	launch_prepare(&l, &o.recording, &caller, &run);
 	if (!run.job)

@@ -51,15 +51,41 @@ static int agent_connect_named(const char *path)
 	return fd;
 }
 
+/* Where neither may be used. 0: the run goes on without. */
+static int unavailable_handle(struct launch_options *l, const struct recording_options *o,
+			      const char *needs)
+{
+	if (o->if_unavailable == FAIL_TO_RUN) {
+		log_error(BOTH_WAYS, needs);
+		return -EPERM;
+	}
+	l->is_bare = o->if_unavailable == RUN_BARE;
+	l->collector.source = FROM_PROC;
+	if (l->is_bare)
+		log_warn("the command runs unmeasured: " BOTH_WAYS, needs);
+	else
+		log_info("measured from /proc: " BOTH_WAYS, needs);
+	return 0;
+}
+
 int agent_choose(struct launch_options *l, const struct recording_options *o,
-		 const char *needs_root)
+		 const char *needs_root, bool may_fall_back)
 {
 	const char *option = option_of_root(o, needs_root);
+	bool may_load, has_agent;
 	char needs[512];
 
 	l->agent_fd = -1;
-	if (!o->agent && !permission_check("/proc", needs, sizeof(needs)))
+	may_load = !o->agent && !permission_check("/proc", needs, sizeof(needs));
+	if (may_load) {
+		l->collector.source = may_fall_back && o->if_unavailable == USE_PROCFS
+					      ? FROM_BPF_OR_PROC
+					      : FROM_BPF;
 		return 0;
+	}
+	has_agent = o->agent || agent_socket_is_there();
+	if (!has_agent && may_fall_back && !needs_root)
+		return unavailable_handle(l, o, needs);
 	l->agent_fd = o->agent ? agent_connect_named(o->agent) : agent_connect_usual(needs);
 	if (l->agent_fd < 0)
 		return l->agent_fd;

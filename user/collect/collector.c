@@ -71,9 +71,12 @@ static void log_what_is_there(const struct collector *c, uint64_t took_ns)
 {
 	const struct run *run = c->spec->run;
 
-	log_info("the programs in the kernel are loaded and attached after %.1f ms; room for %u "
-		 "tasks",
-		 (double)took_ns / NSEC_PER_MSEC, tracker_max_tasks(&c->books.tracker));
+	if (run->is_from_proc)
+		log_info("measured from /proc: without BPF");
+	else
+		log_info("the programs in the kernel are loaded and attached after %.1f ms; room "
+			 "for %u tasks",
+			 (double)took_ns / NSEC_PER_MSEC, tracker_max_tasks(&c->books.tracker));
 	for (int i = 0; i < NR_METRICS; i++)
 		if (run->unusable[i])
 			log_info("%s is not available: %s", metric_get((enum metric_id)i)->key,
@@ -126,6 +129,24 @@ static void collector_follow(struct collector *c)
 	collector_send_summary(c->spec->control_fd, &c->tenant.job.summary);
 }
 
+/* Without BPF: from /proc, if that may stand in for it. */
+static int books_open_any(struct collector *c, enum collector_source source, char *why, size_t size)
+{
+	struct tracker_options *o = &c->tenant.assignment.spec.tracker;
+	int err = -EPERM;
+
+	if (source != FROM_PROC)
+		err = books_open(&c->books, o, &reports, c, why, size);
+	if (!err || source == FROM_BPF || !c->spec->command)
+		return err;
+	if (source == FROM_BPF_OR_PROC)
+		log_warn("%s; measured from /proc instead, which knows less", why);
+	books_close(&c->books);
+	o->proc_launcher = getppid();
+	c->tenant.assignment.run.is_from_proc = true;
+	return books_open(&c->books, o, &reports, c, why, size);
+}
+
 static int collector_open(struct collector *c, const struct collector_options *o, char *why,
 			  size_t size)
 {
@@ -143,7 +164,7 @@ static int collector_open(struct collector *c, const struct collector_options *o
 	if (!err)
 		err = loop_init(&c->loop);
 	if (!err)
-		err = books_open(&c->books, &spec->tracker, &reports, c, why, size);
+		err = books_open_any(c, o->source, why, size);
 	if (err)
 		return err;
 	c->books.rest = &c->tenant.job;
@@ -179,7 +200,8 @@ int collector_run(const struct collector_options *o)
 	if (err) {
 		control_send(o->control_fd, CONTROL_FAILED, err, 0, why);
 	} else {
-		err = control_send(o->control_fd, CONTROL_READY, 0, 0, NULL);
+		err = control_send(o->control_fd, CONTROL_READY, c.spec->run->is_from_proc, 0,
+				   NULL);
 		if (!err) /* else launcher and collector would wait for ever */
 			collector_follow(&c);
 		close(c.tenant.feed.fd); /* the recorder ends meanwhile */

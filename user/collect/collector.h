@@ -8,6 +8,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* Where what is recorded comes from. */
+enum collector_source {
+	FROM_BPF,
+	FROM_BPF_OR_PROC, /* the latter if the kernel refuses the former */
+	FROM_PROC,
+};
+
 /* What is set for the machine, not for a job: that comes as a request. */
 struct collector_options {
 	int control_fd;         /* to the launcher */
@@ -17,6 +24,7 @@ struct collector_options {
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
 	unsigned slow_pss_ms;   /* that each read of PSS takes longer, for tests */
 	struct refusals refusals;
+	enum collector_source source;
 };
 
 /*

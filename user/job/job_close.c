@@ -188,10 +188,19 @@ static void summary_note_peaks(struct job *job)
 
 	if (job->spec->tracker.exact_peak)
 		exact_peak_finish(&job->exact, &job->books->tracker, job->start_ns, sum);
-	if (!job->spec->is_view) /* it gets no records of processes */
+	/* a view gets no records of processes; without BPF some have none */
+	if (!job->spec->is_view && !job->run->is_from_proc)
 		memory_bound_report(&job->bound, metric_has(&job->run->usable, M_rss), sum);
 	if (metric_has(&job->run->usable, M_cgroup_memory))
 		sum->has_cgroup_peak = cgroup_stat_peak(&job->cgroup, &sum->cgroup_peak_bytes);
+}
+
+static void summary_note_bounds(struct summary *sum, const struct tracker *t)
+{
+	if (!t->proc)
+		return;
+	sum->bounds.is_from_proc = true;
+	proc_source_bounds(t->proc, &t->usable, &sum->bounds.counters);
 }
 
 /* Each listener gets a summary of its own: lines that it did not take are only its loss. The
@@ -229,6 +238,7 @@ static void job_finish(struct job *job)
 	if (job->summary.by_cgroup)
 		job->summary.cpu_unsure_ns = target_unsure_ns(job);
 	job->summary.has_cores = metric_has(&job->run->usable, M_cores);
+	summary_note_bounds(&job->summary, &job->books->tracker);
 	summary_finish(&job->summary);
 	summary_put(job);
 }

@@ -116,6 +116,10 @@ static int span_begin(struct job *job, struct span_message *m, const struct proc
 		snprintf(why, size, "spans are nested %d deep already", MAX_SPAN_DEPTH);
 		return -ELOOP;
 	}
+	if (job->run->is_from_proc) {
+		snprintf(why, size, "spans need BPF, and this run is measured from /proc");
+		return -EOPNOTSUPP;
+	}
 	s = span_append(job, m, r, above);
 	err = s ? books_own(job->books, &s->account, job) : -ENOMEM;
 	if (!err)

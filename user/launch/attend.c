@@ -10,26 +10,80 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Best effort but for the end of the command, which has all so far, too. */
+static void attendance_tell_reaped(struct attendance *a)
+{
+	char text[REAPED_BYTES];
+
+	reaped_print(&a->reaped, text, sizeof(text));
+	if (a->roles->collector.pid &&
+	    !control_send(a->roles->collector.control_fd, CONTROL_REAPED, 0, 0, text))
+		a->has_untold = false;
+}
+
+static void attendance_note_end(struct attendance *a, pid_t pid, int status)
+{
+	struct roles *roles = a->roles;
+	char text[REAPED_BYTES] = "";
+
+	if (pid != a->command) {
+		roles_note_end(roles, pid, status);
+		return;
+	}
+	a->command_ended = true;
+	a->limits.command = 0;
+	a->command_status = status;
+	if (roles->wants_reaped)
+		reaped_print(&a->reaped, text, sizeof(text));
+	role_send_text(&roles->collector, CONTROL_ENDED, status, 0, text);
+}
+
+static bool child_is_of_the_run(const struct attendance *a, pid_t pid)
+{
+	return a->roles->wants_reaped && pid != a->roles->collector.pid &&
+	       pid != a->roles->recorder.pid;
+}
+
+/* What a zombie has used is read before it is waited for. */
+static bool attendance_reap_one(struct attendance *a)
+{
+	siginfo_t news = { 0 };
+	int status = 0, stopped_by;
+	pid_t pid;
+
+	if (waitid(P_ALL, 0, &news, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) || !news.si_pid)
+		return false;
+	pid = news.si_pid;
+	if (news.si_code == CLD_STOPPED) {
+		stopped_by = news.si_status;
+		waitid(P_PID, (id_t)pid, &news, WSTOPPED | WNOHANG);
+		if (pid != a->command) /* a role may be stopped, too */
+			return true;
+		status_line_release(&a->roles->line); /* for the shell */
+		a->has_stopped_too |= signals_stop_too(stopped_by);
+		return true;
+	}
+	if (!child_is_of_the_run(a, pid)) {
+		if (waitpid(pid, &status, 0) == pid)
+			attendance_note_end(a, pid, status);
+		return true;
+	}
+	if (reaped_wait(&a->reaped, pid))
+		return false;
+	a->has_untold = true;
+	attendance_tell_reaped(a);
+	if (pid == a->command)
+		attendance_note_end(a, pid, a->reaped.status);
+	return true;
+}
+
 /* The command has stopped or has been continued; or some child has ended. */
 static void attendance_reap(struct attendance *a)
 {
-	struct roles *roles = a->roles;
-	int status;
-	pid_t pid;
-
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid == a->command && WIFSTOPPED(status)) {
-			status_line_release(&roles->line); /* for the shell */
-			a->has_stopped_too |= signals_stop_too(WSTOPSIG(status));
-		} else if (pid == a->command) {
-			a->command_ended = true;
-			a->limits.command = 0;
-			a->command_status = status;
-			role_send(&roles->collector, CONTROL_ENDED, status, 0);
-		} else if (!WIFSTOPPED(status)) { /* a role may be stopped, too */
-			roles_note_end(roles, pid, status);
-		}
-	}
+	while (attendance_reap_one(a))
+		;
+	if (a->has_untold)
+		attendance_tell_reaped(a);
 }
 
 /* Since its last stop that was seen: a shell continues the whole job, and a key may have stopped it

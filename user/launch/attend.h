@@ -3,6 +3,7 @@
 #ifndef LAUNCH_ATTEND_H
 #define LAUNCH_ATTEND_H
 
+#include "base/reaped.h"
 #include "launch/end_request.h"
 #include "launch/limit_end.h"
 #include "launch/roles.h"
@@ -17,6 +18,8 @@ struct attendance {
 	bool command_ended;
 	int command_status;   /* of wait(2) */
 	bool is_detached;     /* the run is closed, whatever goes on still */
+	struct reaped reaped; /* where the collector wants it */
+	bool has_untold;      /* some of it has not been sent */
 	bool has_stopped_too; /* with the command; a SIGCONT to the launcher is for both */
 };
 

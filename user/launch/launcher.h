@@ -33,6 +33,7 @@ struct launch_options {
 	const pid_t *targets;               /* processes */
 	size_t nr_targets;
 	const char *target_job;             /* or a job of the node, which its agent knows */
+	bool is_bare;                       /* nothing is measured */
 	int agent_fd;                       /* connected to it, owned; -1: without one */
 	uint64_t limit_grace_ns;            /* from SIGTERM to SIGKILL, beyond a limit */
 	struct run *run;                    /* what its caller knows of it; the rest is filled in */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define EXEC_MS 1000 /* that an execution may take before signals are looked at */
@@ -20,8 +21,8 @@ void streams_unblock(void)
 	log_limit_waits();
 }
 
-/* 0: it may begin. */
-static int role_is_ready(const struct role *role)
+/* 0: it may begin. @value: what it says with that. */
+static int role_is_ready(const struct role *role, int *value)
 {
 	struct control m;
 
@@ -29,15 +30,17 @@ static int role_is_ready(const struct role *role)
 		log_error("the %s ended before it was ready; nothing was run", role->name);
 		return -ECHILD;
 	}
+	*value = m.value;
 	if (m.type == CONTROL_READY)
 		return 0;
 	log_error("%s", m.text);
 	return m.value ? m.value : -EIO;
 }
 
-int roles_wait_until_ready(const struct roles *roles, int signal_fd, int *sig)
+int roles_wait_until_ready(struct roles *roles, int signal_fd, int *sig)
 {
 	const struct role *const of[] = { &roles->recorder, &roles->collector };
+	int value = 0;
 	struct pollfd p[] = {
 		{ .fd = roles->recorder.control_fd, .events = POLLIN },
 		{ .fd = roles->collector.control_fd, .events = POLLIN },
@@ -52,12 +55,16 @@ int roles_wait_until_ready(const struct roles *roles, int signal_fd, int *sig)
 		for (int i = 0; !err && i < 2; i++) {
 			if (!p[i].revents)
 				continue;
-			err = role_is_ready(of[i]);
+			err = role_is_ready(of[i], &value);
+			roles->wants_reaped |= !err && value;
 			p[i].fd = -1; /* and its revents will be 0 */
 		}
 		if (!err && p[2].revents && (*sig = end_request_read(signal_fd)))
 			err = -EINTR;
 	}
+	/* orphans of the command become children of this process, which waits for them */
+	if (!err && roles->wants_reaped && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
+		err = -errno;
 	return err;
 }
 

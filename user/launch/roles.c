@@ -127,8 +127,14 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 
 void role_send(const struct role *role, enum control_type type, int value, uint64_t when_ns)
 {
+	role_send_text(role, type, value, when_ns, NULL);
+}
+
+void role_send_text(const struct role *role, enum control_type type, int value, uint64_t when_ns,
+		    const char *text)
+{
 	int err = role->pid || role->is_remote
-			  ? control_send(role->control_fd, type, value, when_ns, NULL)
+			  ? control_send(role->control_fd, type, value, when_ns, text)
 			  : 0;
 
 	if (!err || err == -EPIPE || err == -ECONNRESET) /* it has ended */

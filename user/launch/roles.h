@@ -17,6 +17,7 @@ struct role {
 };
 
 struct roles {
+	bool wants_reaped; /* the collector: it has no BPF */
 	struct role collector, recorder;
 	int stream_fd; /* of the two, the collector's end, until it is sent; -1 */
 	struct last_summary summary;
@@ -33,6 +34,9 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 	       int signal_fd, const sigset_t *mask);
 /* Sends it a message. If that fails, warns and ends the role, which would wait for ever. */
 void role_send(const struct role *role, enum control_type type, int value, uint64_t when_ns);
+/* The same with a text. */
+void role_send_text(const struct role *role, enum control_type type, int value, uint64_t when_ns,
+		    const char *text);
 /* Records that the child @pid has been waited for, if it is a role; warns if it was killed. */
 void roles_note_end(struct roles *roles, pid_t pid, int status);
 

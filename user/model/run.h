@@ -44,6 +44,7 @@ struct run {
 	const char *unusable[NR_METRICS]; /* why not; not owned */
 	const char *no_oom_kills;         /* why they are not reported, not owned; NULL: they are */
 	const char *no_exact_peak;        /* the same, if it was asked for */
+	bool is_from_proc;                /* without BPF */
 	bool is_altered;                  /* by options for tests: its values may be wrong */
 	bool is_lossy;                    /* a text of it had bytes that are not UTF-8 */
 	bool is_attached;                 /* to running processes; no command was run */

@@ -60,6 +60,12 @@ struct pushed_counts {
 	uint64_t malformed;      /* or too long */
 };
 
+/* Values that are at least what they name, as the source is /proc. */
+struct bounds {
+	bool is_from_proc;          /* the number of processes, and sampled peaks; and: */
+	struct metric_set counters; /* those of which a part was in no place that could be read */
+};
+
 struct summary {
 	bool complete;
 	char reason[200]; /* why not complete, beyond the losses; may be empty */
@@ -80,6 +86,7 @@ struct summary {
 	struct limit_hit limit; /* the one for which the run was ended, or the last */
 	struct oom_kill oom;    /* the last of them, or that of the command */
 	uint64_t processes_total;
+	struct bounds bounds;
 	struct sample total; /* counters: the last value; gauges: unused */
 	struct block_latencies latencies;
 	bool has_rss_peak;

@@ -12,6 +12,7 @@
 #define ROW_IF_CPU_COUNTED .there = THERE_IF_CPU_COUNTED
 #define ROW_IF_COLLECTED .there = THERE_IF_COLLECTED
 #define ROW_IF_KILLED .there = THERE_IF_KILLED
+#define ROW_IF_BOUNDS .there = THERE_IF_BOUNDS
 #define ROW_IF_LIMITED .there = THERE_IF_LIMITED
 #define ROW_IF_INSTANCES .there = THERE_IF_INSTANCES
 #define ROW_IF_LATENCIES .there = THERE_IF_LATENCIES
@@ -123,6 +124,8 @@ bool summary_field_is_there(const struct summary *s, const struct summary_field 
 		return summary_is_collectors(s);
 	case THERE_IF_KILLED:
 		return s->oom_kills;
+	case THERE_IF_BOUNDS:
+		return s->bounds.is_from_proc;
 	case THERE_IF_LIMITED:
 		return s->limit.text[0];
 	case THERE_IF_INSTANCES:

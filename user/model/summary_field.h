@@ -27,6 +27,7 @@ enum summary_type {
 	TYPE_LOSSES,
 	TYPE_OOM,
 	TYPE_LIMIT,
+	TYPE_BOUNDS,
 	TYPE_COUNTERS, /* of metrics.def: keys of the line itself */
 	TYPE_INSTANCES,
 	TYPE_LATENCIES,
@@ -48,6 +49,7 @@ enum summary_there {
 	THERE_IF_CPU_COUNTED,
 	THERE_IF_COLLECTED, /* the collector made it */
 	THERE_IF_KILLED,    /* there were OOM kills */
+	THERE_IF_BOUNDS,    /* it was measured without BPF */
 	THERE_IF_LIMITED,   /* something has gone beyond a limit */
 	THERE_IF_INSTANCES, /* there are values of instances */
 	THERE_IF_LATENCIES, /* there are histograms of block I/O */

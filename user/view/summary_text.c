@@ -145,6 +145,8 @@ static void summary_put_processes(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
 
+	if (s->bounds.is_from_proc)
+		fprintf(f, "  processes   at least %s\n", format_count(a, s->processes_total));
 	if (!summary_has_total(s, M_forks))
 		return;
 	fprintf(f, "  processes   %s, %s threads more, %s execs",
@@ -184,11 +186,28 @@ static const char *summary_format_cost(char *buffer, const struct role_cost *cos
 	return cost->rss_bytes ? format_bytes(buffer, cost->rss_bytes) : "-";
 }
 
+/* Which figures are no less than the truth, and may be less. */
+static void summary_put_bounds(FILE *f, const struct summary *s)
+{
+	fputs("  from /proc, without BPF: ", f);
+	if (metric_has(&s->bounds.counters, M_cpu))
+		fputs("totals are at least these, as a process ignored SIGCHLD; so are", f);
+	else if (metric_has(&s->bounds.counters, M_rchar))
+		fputs("totals are exact; at least are what calls moved,", f);
+	else
+		fputs("totals are exact; at least are", f);
+	fputs(" peaks and the number of processes", f);
+}
+
 /* The names of losses may be from a file: untrusted, as any other text of it. */
 static void summary_put_completeness(FILE *f, const struct summary *s)
 {
 	char a[FORMAT_BYTES];
 
+	if (s->complete && s->bounds.is_from_proc) {
+		summary_put_bounds(f, s);
+		return;
+	}
 	if (s->complete) {
 		fputs("  complete: nothing was lost", f);
 		return;

@@ -78,6 +78,19 @@ static bool field_read_limit(struct summary *s, const struct summary_field *f, c
 	return limit_hit_read(&s->limit, json_object_get(o, f->key));
 }
 
+static bool field_read_bounds(struct summary *s, const struct summary_field *f, const json_t *o)
+{
+	json_t *found = json_object_get(o, f->key), *v;
+	enum metric_id id;
+	const char *key;
+
+	s->bounds.is_from_proc = json_is_object(found);
+	json_object_foreach(found, key, v)
+		if (!metric_find(key, strlen(key), &id))
+			metric_put(&s->bounds.counters, id);
+	return found;
+}
+
 static bool field_read_oom(struct summary *s, const struct summary_field *f, const json_t *o)
 {
 	const json_t *k = json_object_get(o, f->key);
@@ -188,21 +201,14 @@ static bool field_read_programs(struct summary *s, const struct summary_field *f
 }
 
 static read_fn *const field_readers[NR_SUMMARY_TYPES] = {
-	[TYPE_NUMBER] = summary_field_read_number,
-	[TYPE_DERIVED] = summary_field_read_number,
-	[TYPE_TRUTH] = field_read_truth,
-	[TYPE_TEXT] = summary_field_read_text,
-	[TYPE_STATUS] = field_read_status,
-	[TYPE_OBJECT] = field_read_object,
-	[TYPE_LIMIT] = field_read_limit,
-	[TYPE_LOSSES] = field_read_losses,
-	[TYPE_OOM] = field_read_oom,
-	[TYPE_COUNTERS] = field_read_counters,
-	[TYPE_HOLDERS] = field_read_holders,
-	[TYPE_OTHERS] = field_read_others,
-	[TYPE_PROGRAMS] = field_read_programs,
-	[TYPE_INSTANCES] = field_read_instances,
-	[TYPE_LATENCIES] = field_read_latencies,
+	[TYPE_NUMBER] = summary_field_read_number, [TYPE_DERIVED] = summary_field_read_number,
+	[TYPE_TRUTH] = field_read_truth,           [TYPE_TEXT] = summary_field_read_text,
+	[TYPE_STATUS] = field_read_status,         [TYPE_OBJECT] = field_read_object,
+	[TYPE_LIMIT] = field_read_limit,           [TYPE_BOUNDS] = field_read_bounds,
+	[TYPE_LOSSES] = field_read_losses,         [TYPE_OOM] = field_read_oom,
+	[TYPE_COUNTERS] = field_read_counters,     [TYPE_HOLDERS] = field_read_holders,
+	[TYPE_OTHERS] = field_read_others,         [TYPE_PROGRAMS] = field_read_programs,
+	[TYPE_INSTANCES] = field_read_instances,   [TYPE_LATENCIES] = field_read_latencies,
 };
 
 /* A member that several rows decide is true where each of them is there. */

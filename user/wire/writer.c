@@ -128,6 +128,7 @@ void write_meta(struct jsonw *j, const struct run *run)
 	jsonw_string(j, "host", run->host);
 	epoch_write(j, "start_time", run->start_epoch_ns);
 	jsonw_decimal(j, "interval_seconds", run->interval_ns, 9);
+	jsonw_string(j, "source", run->is_from_proc ? "procfs" : "bpf");
 	if (run->live_socket[0])
 		jsonw_string(j, "live_socket", run->live_socket);
 	jsonw_pairs(j, "tags", run->tags, run->nr_tags);

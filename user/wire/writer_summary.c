@@ -62,6 +62,21 @@ static void field_write_limit(struct jsonw *j, const struct summary *s,
 	jsonw_object_end(j);
 }
 
+static void field_write_bounds(struct jsonw *j, const struct summary *s,
+			       const struct summary_field *f)
+{
+	static const char at_least[] = "at_least";
+
+	jsonw_object(j, f->key);
+	jsonw_string(j, "processes_total", at_least);
+	jsonw_string(j, "process_rss_peak_bytes", at_least);
+	jsonw_string(j, "rss_peak_bytes", at_least);
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(&s->bounds.counters, (enum metric_id)i))
+			jsonw_string(j, metric_get((enum metric_id)i)->key, at_least);
+	jsonw_object_end(j);
+}
+
 static void field_write_oom(struct jsonw *j, const struct summary *s, const struct summary_field *f)
 {
 	jsonw_object(j, f->key);
@@ -168,21 +183,14 @@ static void field_write_programs(struct jsonw *j, const struct summary *s,
 typedef void write_fn(struct jsonw *j, const struct summary *s, const struct summary_field *f);
 
 static write_fn *const field_writers[NR_SUMMARY_TYPES] = {
-	[TYPE_NUMBER] = field_write_number,
-	[TYPE_DERIVED] = field_write_number,
-	[TYPE_TRUTH] = field_write_truth,
-	[TYPE_TEXT] = field_write_text,
-	[TYPE_STATUS] = field_write_status,
-	[TYPE_OBJECT] = field_write_object,
-	[TYPE_LIMIT] = field_write_limit,
-	[TYPE_LOSSES] = field_write_losses,
-	[TYPE_OOM] = field_write_oom,
-	[TYPE_COUNTERS] = field_write_counters,
-	[TYPE_HOLDERS] = field_write_holders,
-	[TYPE_OTHERS] = field_write_others,
-	[TYPE_PROGRAMS] = field_write_programs,
-	[TYPE_INSTANCES] = field_write_instances,
-	[TYPE_LATENCIES] = field_write_latencies,
+	[TYPE_NUMBER] = field_write_number,       [TYPE_DERIVED] = field_write_number,
+	[TYPE_TRUTH] = field_write_truth,         [TYPE_TEXT] = field_write_text,
+	[TYPE_STATUS] = field_write_status,       [TYPE_OBJECT] = field_write_object,
+	[TYPE_LIMIT] = field_write_limit,         [TYPE_BOUNDS] = field_write_bounds,
+	[TYPE_LOSSES] = field_write_losses,       [TYPE_OOM] = field_write_oom,
+	[TYPE_COUNTERS] = field_write_counters,   [TYPE_HOLDERS] = field_write_holders,
+	[TYPE_OTHERS] = field_write_others,       [TYPE_PROGRAMS] = field_write_programs,
+	[TYPE_INSTANCES] = field_write_instances, [TYPE_LATENCIES] = field_write_latencies,
 };
 
 static void summary_fields_write(struct jsonw *j, const struct summary *s, enum summary_in in,

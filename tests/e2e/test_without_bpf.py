@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Without BPF and without an agent: measured from /proc and by wait4(), run unmeasured, or refused."""
+
+import json
+import os
+import signal
+import subprocess
+
+from lib.bpfmon import BPFMON, Case, truth
+
+NOBODY = 65534
+MIB = 1 << 20
+FROM_PROC = ["--if-unavailable", "procfs"]
+LEAVES_ONE = 'sleep 30 >/dev/null 2>&1 & echo $!; until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done'
+OF_COUNTERS = {"cpu_seconds", "user_seconds", "minflt"}
+
+
+class OrdinaryUser(Case):
+    def setUp(self):
+        super().setUp()
+        os.chown(self.dir, NOBODY, NOBODY)
+
+    def run_unprivileged(self, command, options=(), **kwargs):
+        return self.run_bpfmon(command, [*FROM_PROC, *options], user=NOBODY, group=NOBODY, extra_groups=[],
+                               cwd="/", **kwargs)
+
+    def assert_cpu(self, run, least, own=0.012):
+        """Within 0.5 % and 2 ms of what is known, and what the programs use that report it."""
+        self.assertGreaterEqual(run.summary["cpu_seconds"], 0.995 * least - 0.002)
+        self.assertLessEqual(run.summary["cpu_seconds"], 1.005 * least + 0.002 + own)
+
+
+class FromProc(OrdinaryUser):
+    def test_short_children_are_all_in_the_totals(self):
+        run = self.run_unprivileged([truth("seqchildren"), "100", "5"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assert_complete(run)
+        self.assert_cpu(run, run.witness["cpu_seconds"])
+        self.assertEqual(run.meta["source"], "procfs")
+        self.assertEqual(run.summary["bounds"]["processes_total"], "at_least")
+        self.assertLessEqual(run.summary["processes_total"], 101)
+        self.assertFalse(OF_COUNTERS & set(run.summary["bounds"]))
+        self.assertIn("from /proc, without BPF: totals are exact", run.stderr)
+
+    def test_a_storm_of_forks_is_all_in_the_totals(self):
+        run = self.run_unprivileged([truth("forkstorm"), "4", "100"], ["-i", "0.02"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assert_cpu(run, run.witness["cpu_seconds"], own=0.1)
+
+    def test_a_daemon_is_waited_for_by_the_launcher(self):
+        run = self.run_unprivileged([truth("daemon"), "200"], ["--wait", "tree"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assert_cpu(run, run.witness["cpu_seconds"])
+
+    def test_what_a_parent_that_ignores_sigchld_loses_makes_totals_lower_bounds(self):
+        run = self.run_unprivileged([truth("ignchld"), "10", "20"], ["-i", "0.02"])
+        self.assertEqual(run.summary["bounds"]["cpu_seconds"], "at_least")
+        self.assertLessEqual(run.summary["cpu_seconds"], 1.005 * run.witness["cpu_seconds"] + 0.012)
+        self.assertIn("totals are at least these, as a process ignored SIGCHLD", run.stderr)
+
+    def test_counters_only_grow_and_end_at_those_of_the_summary(self):
+        run = self.run_unprivileged([truth("seqchildren"), "60", "10"], ["-i", "0.02"])
+        for key in ("cpu_seconds", "user_seconds", "system_seconds", "minflt", "nvcsw"):
+            values = [sample[key] for sample in run.samples]
+            self.assertEqual(values, sorted(values), key)
+            self.assertEqual(values[-1], run.summary[key], key)
+
+    def test_the_peak_is_a_lower_bound_that_a_sample_has_seen(self):
+        run = self.run_unprivileged([truth("touch"), "100", "300"], ["-i", "0.05"])
+        self.assertGreaterEqual(run.summary["rss_peak_bytes"], 100 * MIB)
+        self.assertLessEqual(run.summary["rss_peak_bytes"], 1.02 * 100 * MIB)
+        self.assertNotIn("rss_peak_upper_bytes", run.summary)
+        process = max(run.processes, key=lambda p: p["rss_peak_bytes"])
+        self.assertEqual((process["comm"], process["exit_code"]), ("touch", 0))
+        self.assertIs(process["rss_peak_exact"], False)
+
+    def test_the_end_of_the_command_is_its_own(self):
+        self.assertEqual(self.run_unprivileged([truth("exitwith"), "43"]).code, 43)
+        run = self.run_unprivileged([truth("selfkill"), str(int(signal.SIGKILL))])
+        self.assertEqual((run.code, run.summary["signal"]), (-signal.SIGKILL, signal.SIGKILL))
+        self.assertEqual(self.run_unprivileged(["/nonexistent"]).code, 127)
+
+    def test_what_only_bpf_knows_is_absent_with_the_reason(self):
+        run = self.run_unprivileged([truth("seqchildren"), "2", "5"], ["--net", "--exact-peak"])
+        for key in ("forks", "execs", "runqueue_wait_seconds", "net_tx_bytes"):
+            self.assertNotIn(key, run.summary)
+            self.assertIs(run.meta["capabilities"][key]["available"], False)
+            self.assertIn("BPF", run.meta["capabilities"][key]["reason"])
+        self.assertIn("--exact-peak has no effect: needs BPF", run.stderr)
+
+    def test_a_span_is_refused_with_the_reason_and_its_command_runs(self):
+        run = self.run_unprivileged([BPFMON, "span", "part", "--", "echo", "was run"])
+        self.assertEqual((run.code, run.stdout), (0, b"was run\n"))
+        self.assertIn("span 'part': spans need BPF, and this run is measured from /proc", run.stderr)
+
+    def test_a_limit_ends_the_run(self):
+        run = self.run_unprivileged([truth("touch"), "100", "60000"], ["-i", "0.05", "--limit", "rss<50MiB"])
+        self.assertEqual(run.code, 124)
+        self.assertTrue(run.summary["limit"]["ended"])
+
+    def test_what_outlives_the_command_goes_on_and_has_a_record(self):
+        run = self.run_unprivileged(["sh", "-c", LEAVES_ONE])
+        pid = int(run.stdout)
+        os.kill(pid, signal.SIGKILL)
+        (left,) = [p for p in run.processes if p["pid"] == pid]
+        self.assertEqual((left["comm"], left["end_time"]), ("sleep", None))
+        self.assertIn(left["state"], ("S", "R", "D"))
+        self.assertEqual(run.summary["outlived"], 1)
+
+    def test_a_kernel_that_refuses_bpf_to_root(self):
+        run = self.run_bpfmon([truth("seqchildren"), "20", "5"], [*FROM_PROC, "--inject-no-program", "tp_btf"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assertIn("the kernel refuses programs of type tp_btf", run.stderr)
+        self.assertIn("measured from /proc instead", run.stderr)
+        self.assert_cpu(run, run.witness["cpu_seconds"])
+
+    def test_with_bpf_the_source_is_bpf(self):
+        run = self.run_bpfmon(["true"], FROM_PROC)
+        self.assertEqual((run.meta["source"], "bounds" in run.summary), ("bpf", False))
+
+
+class Choice(OrdinaryUser):
+    def as_nobody(self, *words):
+        done = subprocess.run([BPFMON, *words], user=NOBODY, group=NOBODY, extra_groups=[], cwd="/",
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def test_without_a_choice_nothing_is_run(self):
+        for options in ([], ["--if-unavailable", "fail"], ["--require", "exact"]):
+            code, out, err = self.as_nobody(*options, "--", "echo", "was run")
+            self.assertEqual((code, out), (125, ""))
+            self.assertIn("following processes needs root", err)
+
+    def test_bare_runs_the_command_unmeasured(self):
+        code, out, err = self.as_nobody("--if-unavailable", "bare", "--", "sh", "-c", "echo was run; exit 3")
+        self.assertEqual((code, out), (3, "was run\n"))
+        self.assertIn("warning: the command runs unmeasured: following processes needs root", err)
+        self.assertEqual(self.as_nobody("--if-unavailable", "bare", "--", "/nonexistent")[0], 127)
+
+    def test_an_unknown_choice_is_an_error(self):
+        for options in (["--if-unavailable", "guess"], ["--require", "all"]):
+            self.assertEqual(self.as_nobody(*options, "--", "true")[0], 125)
+
+    def test_a_line_of_configuration_chooses(self):
+        home = self.dir / "bpfmon"
+        home.mkdir()
+        (home / "config").write_text("[run]\nif-unavailable = procfs\n")
+        env = {**os.environ, "XDG_CONFIG_HOME": str(self.dir), "HOME": str(self.dir)}
+        env.pop("BPFMON_NO_CONFIG")
+        out = self.dir / "run.jsonl"
+        subprocess.run([BPFMON, "-q", "-o", out, "--", "true"], user=NOBODY, group=NOBODY, extra_groups=[], cwd="/",
+                       env=env, check=True)
+        self.assertEqual(json.loads(out.read_text().splitlines()[0])["source"], "procfs")
