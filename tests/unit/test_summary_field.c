@@ -69,6 +69,8 @@ static void fill_summary(struct summary *s)
 	s->holders.others_bytes = 19;
 	assert_non_null(summary_append_program(s, "/bin/d"));
 	fixture_values(s->total.value, &s->total.have, 1);
+	s->bounds.is_from_proc = true;
+	metric_put(&s->bounds.counters, M_cpu);
 }
 
 static void assert_same_member(const struct summary *a, const struct summary *b,
