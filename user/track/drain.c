@@ -151,9 +151,12 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 
 int tracker_may_drain(const struct tracker *t)
 {
-	__cleanup(closep) int fd = t->proc ? -1 : bpf_iter_create(bpf_link__fd(t->drain.link));
+	__cleanup(closep) int fd = -1;
 
-	return fd < 0 && !t->proc ? -errno : 0;
+	if (t->proc)
+		return 0;
+	fd = bpf_iter_create(bpf_link__fd(t->drain.link));
+	return fd < 0 ? -errno : 0;
 }
 
 int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
@@ -170,9 +173,12 @@ int tracker_drain_again(struct tracker *t, drain_fn row, void *context)
 
 bool tracker_visited_all(const struct tracker *t)
 {
-	uint64_t tasks = t->proc ? 0 : *(const volatile __u64 *)&t->skel->bss->tracking.tasks;
+	uint64_t tasks;
 
-	return t->proc || tasks_met(tasks, t->skel->bss->drain_pass.number) >= TASKS_ALL(tasks);
+	if (t->proc)
+		return true;
+	tasks = *(const volatile __u64 *)&t->skel->bss->tracking.tasks;
+	return tasks_met(tasks, t->skel->bss->drain_pass.number) >= TASKS_ALL(tasks);
 }
 
 bool tracker_reads_memory(const struct tracker *t)
@@ -182,12 +188,13 @@ bool tracker_reads_memory(const struct tracker *t)
 
 int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
 {
-	const bool whole_node = !t->proc && t->skel->rodata->whole_node;
-	const int most = whole_node ? NODE_DRAIN_PASSES : WHOLE_DRAIN_PASSES;
-	int err;
+	bool whole_node;
+	int most, err;
 
 	if (t->proc)
 		return tracker_drain(t, row, context);
+	whole_node = t->skel->rodata->whole_node;
+	most = whole_node ? NODE_DRAIN_PASSES : WHOLE_DRAIN_PASSES;
 	t->skel->bss->drain_all = true;
 	err = tracker_drain(t, row, context);
 	for (int i = 1; !err && i < most && !tracker_visited_all(t); i++)

@@ -3,14 +3,13 @@
 
 #include "bpfmon/shared.h"
 #include "bpfmon.skel.h"
+#include "track/program_type.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#define ENOTSUPP 524 /* the kernel's own; the C library has no text for it */
 
 #define INET_ROW(program, title)                                                                   \
 	{                                                                                          \

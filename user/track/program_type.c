@@ -87,7 +87,7 @@ static int type_attach(const struct program_type *t, int program)
 					   : bpf_raw_tracepoint_open(NULL, program);
 	if (link >= 0)
 		return 0;
-	return errno == 524 /* ENOTSUPP, the kernel's own */ ? -EOPNOTSUPP : -errno;
+	return errno == ENOTSUPP ? -EOPNOTSUPP : -errno;
 }
 
 static int type_probe(const struct program_type *t, uint32_t hook)
@@ -132,10 +132,11 @@ void program_types_probe(unsigned refused,
 	}
 	for (size_t i = 0; i < NR_PROGRAM_TYPES; i++) {
 		const struct program_type *t = &rows[i];
-		int err = refused & 1U << i ? -EPERM : type_probe(t, hooks[i].id);
+		int err;
 
 		if (i && !strcmp(t->name, rows[i - 1].name))
 			continue;
+		err = refused & 1U << i ? -EPERM : type_probe(t, hooks[i].id);
 		program_type_explain(t, err, why, sizeof(why));
 		fn(context, t, !err, t->attach != BPF_TRACE_FEXIT || !hooks[NR_PROGRAM_TYPES].id,
 		   why);

@@ -23,6 +23,7 @@ struct program_type {
 };
 
 #define NR_PROGRAM_TYPES 6
+#define ENOTSUPP 524 /* the kernel's own; the C library has no text for it */
 
 /* NULL after the last. Those of one name follow each other. */
 const struct program_type *program_type_row(size_t i);

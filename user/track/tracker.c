@@ -179,13 +179,16 @@ void tracker_consume(struct tracker *t)
 int tracker_each_process(struct tracker *t, void (*fn)(void *, const struct process_record *),
 			 void *context)
 {
-	const struct bpf_map *map = t->proc ? NULL : t->skel->maps.processes;
 	struct process_entry entry;
 	__u64 key, *previous = NULL;
+	const struct bpf_map *map;
 
-	if (t->proc)
+	if (t->proc) {
 		proc_source_each(t->proc, fn, context);
-	while (map && !bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
+		return 0;
+	}
+	map = t->skel->maps.processes;
+	while (!bpf_map__get_next_key(map, previous, &key, sizeof(key))) {
 		if (!bpf_map__lookup_elem(map, &key, sizeof(key), &entry, sizeof(entry), 0))
 			fn(context, &entry.event.rec);
 		previous = &key;
