@@ -1,10 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Reads /proc/PID/stat and status; the process's name, which may hold any bytes, is skipped. */
+/* What /proc has of one process: usage, memory, children. Files of another user may be unreadable.
+ */
 #ifndef BASE_PROCSTAT_H
 #define BASE_PROCSTAT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+/* Of /proc/PID/stat. Times are in ns, exact to a tick of the kernel; those of waited-for children
+ * include theirs. */
+struct proc_stat {
+	char comm[16 + 1];
+	char state;
+	pid_t parent;
+	uint64_t minflt, majflt, user_ns, system_ns;
+	uint64_t children_minflt, children_majflt, children_user_ns, children_system_ns;
+	uint64_t start_ns; /* CLOCK_BOOTTIME */
+	unsigned threads;
+	uint64_t vms_bytes;
+};
+
+/* Of /proc/PID/io: of the process and of the children that it has waited for. */
+struct proc_io {
+	uint64_t rchar, wchar, syscr, syscw, read_bytes, write_bytes, cancelled_write_bytes;
+};
+
+/* Of /proc/PID/status. A process without an address space has no memory. */
+struct proc_status {
+	bool has_memory;
+	uint64_t peak_bytes, anon_bytes, file_bytes, shmem_bytes;
+	uint64_t swap_bytes, hugetlb_bytes, tables_bytes;
+	uint64_t nvcsw, nivcsw; /* of its first thread alone */
+	uint32_t uid;
+	pid_t ns_pid;          /* in its innermost PID namespace */
+	bool ignores_children; /* SIGCHLD is ignored: the kernel reaps its children, in no total */
+};
+
+/* Each: 0; -ESRCH: the process is gone; -EBADMSG; or another negative errno. */
+int proc_stat_read(pid_t pid, struct proc_stat *s);
+int proc_io_read(pid_t pid, struct proc_io *io);
+int proc_status_read(pid_t pid, struct proc_status *s);
+/* Adds @io to @sum, field by field. */
+void proc_io_add(struct proc_io *sum, const struct proc_io *io);
+/* A descriptor of /proc/PID/stat, to be read again and again; or a negative errno. */
+int proc_stat_open(pid_t pid);
+/* The same of texts, which are changed. */
+int proc_stat_parse(char *text, struct proc_stat *s);
+int proc_io_parse(const char *text, struct proc_io *io);
+int proc_status_parse(const char *text, struct proc_status *s);
+/*
+ * Calls @fn for each child of each of the @threads threads of @pid, as far as they can be read. A
+ * child that is born or ends meanwhile may be left out. -ENOENT: the kernel has no list of
+ * children.
+ */
+int proc_each_child(pid_t pid, unsigned threads, void (*fn)(void *context, pid_t child),
+		    void *context);
 
 /* The state letter and the parent. A negative errno: the process is gone, or cannot be read. */
 int procstat_read(pid_t pid, char *state, pid_t *parent);

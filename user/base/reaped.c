@@ -17,17 +17,6 @@ static uint64_t timeval_ns(const struct timeval *t)
 	return (uint64_t)t->tv_sec * NSEC_PER_SEC + (uint64_t)t->tv_usec * 1000;
 }
 
-static void io_add(struct proc_io *sum, const struct proc_io *io)
-{
-	sum->rchar += io->rchar;
-	sum->wchar += io->wchar;
-	sum->syscr += io->syscr;
-	sum->syscw += io->syscw;
-	sum->read_bytes += io->read_bytes;
-	sum->write_bytes += io->write_bytes;
-	sum->cancelled_write_bytes += io->cancelled_write_bytes;
-}
-
 int reaped_wait(struct reaped *r, pid_t pid)
 {
 	struct proc_io io = { 0 };
@@ -61,7 +50,7 @@ int reaped_wait(struct reaped *r, pid_t pid)
 	r->majflt += (uint64_t)used.ru_majflt;
 	r->nvcsw += (uint64_t)used.ru_nvcsw;
 	r->nivcsw += (uint64_t)used.ru_nivcsw;
-	io_add(&r->io, &io);
+	proc_io_add(&r->io, &io);
 	r->io_unread += !has_io;
 	r->last_is_unread = !has_io;
 	return 0;

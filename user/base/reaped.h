@@ -6,7 +6,7 @@
 #ifndef BASE_REAPED_H
 #define BASE_REAPED_H
 
-#include "base/proc_process.h"
+#include "base/procstat.h"
 
 #include <stddef.h>
 

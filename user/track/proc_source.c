@@ -53,6 +53,7 @@ struct proc_source {
 	struct reaped reaped;
 	struct proc_io seen; /* of those the last of which the launcher could not read */
 	struct account live, total;
+	struct proc_io live_io; /* that of @live */
 };
 
 struct proc_source *proc_source_new(pid_t launcher, bool wants_args)
@@ -322,9 +323,10 @@ static void row_fill(struct member *m, const struct proc_status *status)
 }
 
 /* What it has used, and those that it has waited for. */
-static void live_add(struct account *a, const struct member *m)
+static void live_add(struct proc_source *p, const struct member *m)
 {
 	const struct proc_stat *s = &m->stat;
+	struct account *a = &p->live;
 
 	a->user += s->user_ns + s->children_user_ns;
 	a->system += s->system_ns + s->children_system_ns;
@@ -332,14 +334,8 @@ static void live_add(struct account *a, const struct member *m)
 	a->majflt += s->majflt + s->children_majflt;
 	a->nvcsw += m->rec.counters.nvcsw;
 	a->nivcsw += m->rec.counters.nivcsw;
-	a->rchar += m->io.rchar;
-	a->wchar += m->io.wchar;
-	a->syscr += m->io.syscr;
-	a->syscw += m->io.syscw;
-	a->read += m->io.read_bytes;
-	a->write += m->io.write_bytes;
-	a->cancelled_write += m->io.cancelled_write_bytes;
 	a->threads += s->threads;
+	proc_io_add(&p->live_io, &m->io);
 }
 
 /* Looks at a process, and at its children after it: what moves to it meanwhile is counted at the
@@ -375,7 +371,7 @@ static void member_look(struct proc_source *p, pid_t pid, proc_row_fn row, void 
 		image_report(p, m);
 	record_fill(m, &status);
 	row_fill(m, &status);
-	live_add(&p->live, m);
+	live_add(p, m);
 	if (row)
 		row(context, &m->row);
 	if (s.state != 'Z')
@@ -409,7 +405,7 @@ static void members_look(struct proc_source *p, proc_row_fn row, void *context)
 			continue;
 		}
 		m->look = p->look;
-		live_add(&p->live, m);
+		live_add(p, m);
 		if (row)
 			row(context, &m->row);
 	}
@@ -463,6 +459,7 @@ int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context)
 
 	p->look++;
 	p->live = (struct account){ 0 };
+	p->live_io = (struct proc_io){ 0 };
 	p->nr_stack = 0;
 	err = proc_each_child(p->launcher, 1, stack_push, p);
 	if (now_ns - p->full_ns < FULL_NS)
@@ -473,16 +470,6 @@ int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context)
 		member_look(p, p->stack[--p->nr_stack], row, context);
 	members_settle(p);
 	return err ? err : p->lacks_memory ? -ENOMEM : 0;
-}
-
-/* What goes to storage is known of it all the same. */
-static void seen_add(struct proc_io *sum, const struct proc_io *io)
-{
-	sum->rchar += io->rchar;
-	sum->wchar += io->wchar;
-	sum->syscr += io->syscr;
-	sum->syscw += io->syscw;
-	sum->cancelled_write_bytes += io->cancelled_write_bytes;
 }
 
 /* Of what a process and its children have used; no less than it had when it was seen last. */
@@ -496,14 +483,18 @@ static uint64_t own_part(uint64_t both_ns, uint64_t children_ns, uint64_t seen_n
 void proc_source_note_reaped(struct proc_source *p, const struct reaped *r)
 {
 	struct member *m = known_find(&p->members, r->last);
+	struct proc_io seen;
 
 	p->reaped = *r;
 	p->misses_io |= r->io_unread > 0;
 	if (!m || m->is_reaped)
 		return;
 	m->is_reaped = true;
-	if (r->last_is_unread)
-		seen_add(&p->seen, &m->io);
+	if (r->last_is_unread) {
+		seen = m->io;
+		seen.read_bytes = seen.write_bytes = 0; /* known by wait4() all the same */
+		proc_io_add(&p->seen, &seen);
+	}
 	m->rec.flags |= PROCESS_ENDED;
 	m->rec.wait_status = (uint32_t)r->status;
 	m->rec.end_boot_ns = clock_ns(CLOCK_BOOTTIME);
@@ -522,7 +513,10 @@ void proc_source_total(struct proc_source *p, struct account_key *key, struct ac
 {
 	const struct reaped *r = &p->reaped;
 	struct account *t = &p->total;
+	struct proc_io io = r->io;
 
+	proc_io_add(&io, &p->seen);
+	proc_io_add(&io, &p->live_io);
 	/* a process that ends between two files of a look is in neither: the next look has it */
 	raise_to(&t->user, r->user_ns + p->live.user);
 	raise_to(&t->system, r->system_ns + p->live.system);
@@ -530,14 +524,13 @@ void proc_source_total(struct proc_source *p, struct account_key *key, struct ac
 	raise_to(&t->majflt, r->majflt + p->live.majflt);
 	raise_to(&t->nvcsw, r->nvcsw + p->live.nvcsw);
 	raise_to(&t->nivcsw, r->nivcsw + p->live.nivcsw);
-	raise_to(&t->rchar, r->io.rchar + p->seen.rchar + p->live.rchar);
-	raise_to(&t->wchar, r->io.wchar + p->seen.wchar + p->live.wchar);
-	raise_to(&t->syscr, r->io.syscr + p->seen.syscr + p->live.syscr);
-	raise_to(&t->syscw, r->io.syscw + p->seen.syscw + p->live.syscw);
-	raise_to(&t->read, r->io.read_bytes + p->live.read);
-	raise_to(&t->write, r->io.write_bytes + p->live.write);
-	raise_to(&t->cancelled_write, r->io.cancelled_write_bytes + p->seen.cancelled_write_bytes +
-					      p->live.cancelled_write);
+	raise_to(&t->rchar, io.rchar);
+	raise_to(&t->wchar, io.wchar);
+	raise_to(&t->syscr, io.syscr);
+	raise_to(&t->syscw, io.syscw);
+	raise_to(&t->read, io.read_bytes);
+	raise_to(&t->write, io.write_bytes);
+	raise_to(&t->cancelled_write, io.cancelled_write_bytes);
 	t->cpu = t->user + t->system;
 	t->threads = p->live.threads;
 	t->roots = p->nr_born > 0;

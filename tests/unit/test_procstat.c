@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "base/proc_process.h"
+#include "base/procstat.h"
 #include "base/reaped.h"
 
 #include <errno.h>
