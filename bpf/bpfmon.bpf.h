@@ -20,12 +20,13 @@ typedef __s64 s64;
 #define ENOSPC 28
 
 /* Knobs, set between open and load. */
-extern const volatile __u64 wanted;         /* bit per enum task_counter */
-extern const volatile bool want_memory;     /* rss, vms, swap of live processes */
-extern const volatile bool want_exact_peak; /* the tree's, event by event */
-extern const volatile bool want_calls;      /* what calls move */
-extern const volatile bool want_args;       /* command lines, in exec events */
-extern const volatile __u32 inject_misses;  /* for tests: events to ignore, in thousandths */
+extern const volatile __u64 wanted;             /* bit per enum task_counter */
+extern const volatile bool want_memory;         /* rss, vms, swap of live processes */
+extern const volatile bool want_exact_peak;     /* the tree's, event by event */
+extern const volatile bool want_calls;          /* what calls move */
+extern const volatile bool want_args;           /* command lines, in exec events */
+extern const volatile __u32 inject_misses;      /* for tests: events to ignore, in thousandths */
+extern const volatile __u32 inject_free_misses; /* the same, of the last event of a task */
 extern const volatile __u32 nr_cpus;
 extern const volatile bool can_seed;  /* attach to processes that run already */
 extern const volatile bool by_cgroup; /* membership is decided by cgroup, not by lineage */
@@ -238,8 +239,9 @@ int process_close(u64 signal, u64 serial, u32 how);
 int task_add(u64 task, u64 tree, u64 cgroup, u64 image, u32 flags);
 /* A hook of the birth of @task runs. True: it has an entry already. */
 __hidden bool task_birth_seen(u64 task);
-/* The free event of the task that was at @task was missed: closes its entry. */
-int task_close(u64 task);
+/* The free event of the task that was at @task and began at @start_ns was missed: closes its entry.
+ */
+int task_close(u64 task, u64 start_ns);
 
 /* transfer.bpf.c */
 /*

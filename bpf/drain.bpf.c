@@ -131,6 +131,17 @@ static __noinline int row_write(struct task_struct *task, struct process_entry *
 	return 0;
 }
 
+/* False: the free event of the task was missed, as the memory of the task, or of its process, is
+ * another's; or has been free for so long that no event will come. */
+static __always_inline bool entry_is_live(u64 addr, struct task_entry *t, struct process_entry *p)
+{
+	if (!p || (p->event.rec.signal && p->event.rec.serial != t->serial))
+		return false;
+	if (whole_node && task_is_forgotten(addr)) /* of a run, its end closes what is left */
+		return false;
+	return task_is(addr, t);
+}
+
 /* A function of its own that takes a number: the verifier checks it once, not at each step of the
  * walk. */
 int task_drain(u64 addr)
@@ -138,19 +149,17 @@ int task_drain(u64 addr)
 	struct task_struct *task = (struct task_struct *)addr;
 	struct task_entry *t = task_find(addr);
 	struct process_entry *p;
+	u64 start_ns;
 
-	if (whole_node && task_is_forgotten(addr)) { /* of a run, its end closes what is left */
-		task_close(addr);
+	if (!t)
 		return 0;
-	}
-	p = t ? process_find(t->process) : NULL;
-	if (!p)
+	start_ns = t->start_ns; /* first: the entry may be another task's at any time */
+	barrier();
+	p = process_find(t->process);
+	if (t->task != addr) /* closed, or another task's by now */
 		return 0;
-	if (t->task != addr)
-		return 0; /* closed, or another task's by now */
-	if (!task_is(addr, t)) {
-		if (t->task == addr) /* its free event was missed */
-			task_close(addr);
+	if (!entry_is_live(addr, t, p)) {
+		task_close(addr, start_ns);
 		return 0;
 	}
 	if (only_runs && !p->event.rec.account.tree)

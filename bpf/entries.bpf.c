@@ -26,34 +26,32 @@ static __always_inline enum taken entry_take_out(struct process_entry *p, struct
 }
 
 /*
- * The free event of the task that was at @key was missed: the address is another task's now. What
- * it used after its last commit is lost, unless it was dead when that was made.
+ * The free event of the task that was at @key and began at @start_ns was missed. What it used after
+ * its last commit is lost, unless it was dead when that was made.
  */
-int task_close(u64 key)
+int task_close(u64 key, u64 start_ns)
 {
 	struct task_entry *t = task_find(key);
 	struct process_entry *p = t ? process_find(t->process) : NULL;
 	struct account_key account;
-	enum taken taken = TAKEN;
+	enum taken taken;
 	bool is_final, exited;
 	u64 signal, serial;
 
-	if (!t)
+	if (!t || t->start_ns != start_ns) /* closed, or another task's by now */
 		return 0;
 	is_final = t->final;
-	exited = t->exited;
-	account = t->account;
 	signal = t->process;
 	serial = t->serial;
-	if (p && p->event.rec.serial != serial)
-		p = NULL;
-	if (p && want_calls)
+	if (!p || p->event.rec.serial != serial) { /* its loss was counted with its process's end */
+		if (__sync_val_compare_and_swap(&t->task, key, 0) == key)
+			task_forget(key);
+		return 0;
+	}
+	if (want_calls)
 		calls_commit(key, t, p);
-	if (p) {
-		lifetime_commit(signal, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
-		taken = entry_take_out(p, t, key, &account, &exited);
-	} else if (__sync_val_compare_and_swap(&t->task, key, 0) != key)
-		taken = NOT_TAKEN;
+	lifetime_commit(signal, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
+	taken = entry_take_out(p, t, key, &account, &exited);
 	if (taken == NOT_TAKEN)
 		return 0;
 	task_forget(key); /* after it was taken: the memory may be another task's from now on */
@@ -61,7 +59,7 @@ int task_close(u64 key)
 		add(tracking.frees_unseen, 1);
 	else
 		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
-	if (p && !exited)
+	if (!exited)
 		account_end_task(account.tree, account.cgroup, false);
 	if (taken == TAKEN_LAST)
 		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
@@ -130,7 +128,8 @@ static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags
 			not_late(old);
 		return err;
 	}
-	task_close(addr);
+	if (old)
+		task_close(addr, old->start_ns);
 	return task_put_new(addr, tree, cgroup, flags, met);
 }
 

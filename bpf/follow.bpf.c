@@ -11,16 +11,21 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-const volatile __u32 inject_misses;
+const volatile __u32 inject_misses, inject_free_misses;
 
 /* The processes that the next run of follow__adopt makes roots of @root_account. */
 __u32 root_pids[MAX_TARGETS];
 __u32 nr_root_pids;
 __u64 task_fields; /* bit per enum task_counter: this kernel's tasks have the field */
 
+static __always_inline bool is_drawn(u32 thousandths)
+{
+	return thousandths && bpf_get_prandom_u32() % 1000 < thousandths;
+}
+
 static __always_inline bool event_is_missed(void)
 {
-	return inject_misses && bpf_get_prandom_u32() % 1000 < inject_misses;
+	return is_drawn(inject_misses);
 }
 
 /* The entry of @task, adopted now if its birth was missed; NULL when it is not followed. */
@@ -31,7 +36,7 @@ static __always_inline struct task_entry *task_followed(u64 task)
 	if (t && task_is(task, t))
 		return t;
 	if (t)
-		task_close(task);
+		task_close(task, t->start_ns);
 	return task_adopt(task) ? task_find(task) : NULL;
 }
 
@@ -232,13 +237,16 @@ SEC("tp_btf/sched_process_free")
 int BPF_PROG(follow__free, struct task_struct *task)
 {
 	u64 addr = as_number(task);
-	/* a task that is first met while attaching has used nothing since */
-	struct task_entry *t = can_seed && seeding ? task_find(addr) : task_followed(addr);
 	struct process_entry *p;
 	struct account_key account;
+	struct task_entry *t;
 	u64 signal, serial;
 	int result;
 
+	if (is_drawn(inject_free_misses))
+		return 0;
+	/* a task that is first met while attaching has used nothing since */
+	t = can_seed && seeding ? task_find(addr) : task_followed(addr);
 	task_refused_forget(addr, false);
 	if (!t)
 		return 0;

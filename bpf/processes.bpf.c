@@ -31,6 +31,21 @@ __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
 	return is_first;
 }
 
+/*
+ * The memory of the signal_struct of @p is another process's by now, but it has open entries: their
+ * tasks have been freed, unseen, and what those used that were not final is lost.
+ */
+static __always_inline void process_lose_tasks(struct process_entry *p, struct account_key *account)
+{
+	struct task_entry *t = task_find(p->first_task);
+	u32 is_final = t && t->serial == p->event.rec.serial && t->final;
+
+	add(tracking.frees_unseen, is_final);
+	if (p->tasks > is_final)
+		account_lose(account->tree, account->cgroup, LOSS_STALE,
+			     (s32)(p->tasks - is_final));
+}
+
 /* Nothing more of the process will be counted: emits its record, with all that is known of it. */
 int process_close(u64 key, u64 serial, u32 how)
 {
@@ -41,6 +56,8 @@ int process_close(u64 key, u64 serial, u32 how)
 		return 0;
 	lifetime_commit(key, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	account = process_account(p);
+	if (p->tasks)
+		process_lose_tasks(p, &account);
 	if (!(p->event.rec.flags & PROCESS_ENDED)) {
 		p->event.rec.flags |= how;
 		if (how & PROCESS_LEFT) {
@@ -139,6 +156,7 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	p = process_find(key);
 	if (!p)
 		return -1;
+	p->first_task = addr;
 	p->event.rec.account.tree = tree;
 	p->event.rec.account.cgroup = cgroup;
 	process_fill(p, task, image, flags);

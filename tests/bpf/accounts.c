@@ -4,10 +4,12 @@
  * its own. Prints one JSON object: the totals of each account, what wait4() reports for the child,
  * the sum of the records, and how long drains took while all children were alive.
  *
- * Usage: accounts many N MISSES      N children at once, each with children of its own, while each
- *                                    hook misses MISSES thousandths of the events
- *        accounts moves N            a process that forks all the time is moved N times
- *        accounts retire N           an account is closed while N processes of it live and fork
+ * Usage: accounts many N MISSES FREE_MISSES
+ *                              N children at once, each with children of its own, while each hook
+ *                              misses MISSES thousandths of the events, and the hook of the last
+ *                              event of a task FREE_MISSES thousandths
+ *        accounts moves N      a process that forks all the time is moved N times
+ *        accounts retire N     an account is closed while N processes of it live and fork
  */
 #include "base/clock.h"
 #include "track/tracker.h"
@@ -104,11 +106,12 @@ static int event_take(void *context, void *data, size_t size)
 	return 0;
 }
 
-static void books_open(unsigned misses)
+static void books_open(unsigned misses, unsigned free_misses)
 {
 	struct tracker_options o = { .max_tasks = 16384,
 				     .can_move = true,
-				     .inject_misses = misses };
+				     .inject_misses = misses,
+				     .inject_free_misses = free_misses };
 	char why[512];
 
 	metric_set_all(&o.wanted);
@@ -293,13 +296,13 @@ static void result_print(const struct account *sum, uint64_t drain_ns)
 	printf("}\n");
 }
 
-static void many(size_t n, unsigned misses)
+static void many(size_t n, unsigned misses, unsigned free_misses)
 {
 	struct account sum;
 	uint64_t drain_ns;
 	int go;
 
-	books_open(misses);
+	books_open(misses, free_misses);
 	go = children_start(n, 0);
 	drain_ns = drain_median_ns();
 	children_let_go(go);
@@ -317,7 +320,7 @@ static void moves(size_t n)
 	struct account sum;
 	int go, err;
 
-	books_open(0);
+	books_open(0, 0);
 	go = children_start(1, 500);
 	children_let_go(go);
 	for (size_t i = 0; i < n; i++) {
@@ -348,7 +351,7 @@ static void retire(size_t n)
 	struct account sum;
 	int go;
 
-	books_open(0);
+	books_open(0, 0);
 	go = children_start(n, 200);
 	for (size_t i = 0; i < n; i++)
 		if (tracker_move(&books, children[i].pid, &from))
@@ -371,8 +374,8 @@ int main(int argc, char **argv)
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (children == MAP_FAILED)
 		die("mmap");
-	if (argc == 4 && n && n <= MOST && !strcmp(argv[1], "many"))
-		many(n, (unsigned)strtoul(argv[3], NULL, 10));
+	if (argc == 5 && n && n <= MOST && !strcmp(argv[1], "many"))
+		many(n, (unsigned)strtoul(argv[3], NULL, 10), (unsigned)strtoul(argv[4], NULL, 10));
 	else if (argc == 3 && n && !strcmp(argv[1], "moves"))
 		moves(n);
 	else if (argc == 3 && n && n <= MOST && !strcmp(argv[1], "retire"))

@@ -108,5 +108,11 @@ class Spans(AccountCase):
         for part in run.parts:
             if spans[part["pid"]]["complete"] and not run.summary["losses"].get("fork_events"):
                 self.assert_cpu_of(spans[part["pid"]], part)
-        of_spans = sum(1 for span in spans.values() if not span["complete"])
-        self.assertLessEqual(of_spans, sum(run.summary["losses"].values()))
+        # what is lost in a span is also lost in the one around it
+        own = {span["id"]: sum(span.get("losses", {}).values()) for span in spans.values()}
+        for span in spans.values():
+            self.assertEqual(span["complete"], not span.get("losses"), span)
+            if "parent" in span:
+                own[span["parent"]] -= sum(span.get("losses", {}).values())
+        self.assertGreaterEqual(min(own.values()), 0)
+        self.assertLessEqual(sum(own.values()), sum(run.summary["losses"].values()))

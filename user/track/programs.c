@@ -107,6 +107,7 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	s->rodata->want_args = !o->no_args;
 	s->rodata->want_exact_peak = set & OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
 	s->rodata->inject_misses = o->inject_misses;
+	s->rodata->inject_free_misses = o->inject_free_misses;
 	s->rodata->nr_cpus = (unsigned)libbpf_num_possible_cpus();
 	s->bss->misses_seen = o->inject_misses > 0;
 	bpf_map__set_max_entries(s->maps.accounts, o->whole_node ? NODE_ACCOUNTS : MAX_ACCOUNTS);

@@ -38,8 +38,9 @@ struct tracker_options {
 	uint64_t interval_ns;   /* between drains */
 	unsigned max_tasks;     /* entries of the maps; 0: the default */
 	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
-	bool all_types;         /* relocate with all types of the kernel, for tests */
-	unsigned rows;          /* of a run of the drain; 0: the default; for tests */
+	unsigned inject_free_misses; /* the same, of the last event of a task */
+	bool all_types;              /* relocate with all types of the kernel, for tests */
+	unsigned rows;               /* of a run of the drain; 0: the default; for tests */
 	struct refusals refusals;
 };
 
