@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Without root: one clear sentence, and what works without it works."""
 
+import json
 import os
 import subprocess
 
@@ -29,8 +30,8 @@ class Unprivileged(Case):
             **popen,
         )
 
-    def test_a_run_without_root_fails_with_one_sentence(self):
-        done = self.bpfmon("-o", self.dir / "run", "--", "touch", self.dir / "ran")
+    def test_a_run_that_must_be_exact_fails_with_one_sentence(self):
+        done = self.bpfmon("--require", "exact", "-o", self.dir / "run", "--", "touch", self.dir / "ran")
         text = done.stderr.decode()
         self.assertEqual(done.returncode, 125)
         self.assertEqual((text.count("\n"), done.stdout), (1, b""), text)
@@ -42,7 +43,7 @@ class Unprivileged(Case):
         old = self.dir / "run"
         old.write_text("old\n")
         os.chown(old, NOBODY, NOBODY)
-        self.assertEqual(self.bpfmon("--force", "-o", old, "--", "true").returncode, 125)
+        self.assertEqual(self.bpfmon("--require", "exact", "--force", "-o", old, "--", "true").returncode, 125)
         self.assertEqual(old.read_text(), "old\n")
         self.assertEqual(list(self.dir.iterdir()), [old])
 
@@ -51,17 +52,22 @@ class Unprivileged(Case):
         self.assertEqual(done.returncode, 125)
         self.assertEqual(done.stderr.count(b"\n"), 1)
 
-    def test_check_works_and_reports_the_missing_privilege(self):
+    def test_check_says_first_by_which_source_a_run_is_measured_and_why(self):
         done = self.bpfmon("check")
-        self.assertEqual(done.returncode, 1)
-        (row,) = [line for line in done.stdout.decode().splitlines() if line.startswith("privilege")]
+        self.assertEqual(done.returncode, 0)
+        first, *rows = done.stdout.decode().splitlines()
+        self.assertRegex(first, "^a run here is measured from /proc, .*needs root.*; try sudo bpfmon$")
+        (row,) = [line for line in rows if line.startswith("privilege")]
         self.assertIn("missing", row)
+        first = json.loads(self.bpfmon("check", "--json").stdout.decode().splitlines()[0])
+        self.assertEqual((first["name"], first["available"], first["source"]), ("source of a run", True, "procfs"))
         self.assertNotIn(b"libbpf", done.stderr)
 
     def test_check_of_root_finds_what_it_needs(self):
         done = subprocess.run([BPFMON, "check"], stdout=subprocess.PIPE, timeout=60, check=False)
         self.assertEqual(done.returncode, 0)
         self.assertRegex(done.stdout.decode(), r"(?m)^following processes +available$")
+        self.assertTrue(done.stdout.startswith(b"a run here is measured by BPF"))
 
     def test_metrics_lists_the_keys_of_a_sample(self):
         self.assertEqual(self.bpfmon("metrics").returncode, 0)

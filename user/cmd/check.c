@@ -6,8 +6,10 @@
 #include "cmd/recording_values.h"
 #include "cmd/settings.h"
 
+#include "base/agent_socket.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/procstat.h"
 #include "base/user.h"
 #include "track/capability.h"
 #include "track/program_type.h"
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXIT_CANNOT 1
 #define TITLE_COLUMNS 36
@@ -55,10 +58,10 @@ static int check_parse(void *options, int argc, char **argv)
 static void check_help(void)
 {
 	puts("Usage: bpfmon check [OPTIONS]\n\n"
-	     "Says whether bpfmon can run here, and what without; then what the kernel offers and "
-	     "the\n"
-	     "caller may use, row by row, with what is needed for the rest; and which files of\n"
-	     "options were read, and what they set.\n");
+	     "Says by which source a run here is measured, why, and what would improve it; then "
+	     "what\n"
+	     "the kernel offers and the caller may use, row by row, with what is needed for the\n"
+	     "rest; and which files of options were read, and what they set.\n");
 	options_print(&subcommand_check);
 	puts("Exit status: 0; 1 bpfmon cannot run here; 2 usage.");
 }
@@ -71,6 +74,7 @@ struct found {
 	size_t rows_length, without_length;
 	unsigned nr_off;          /* delays that the kernel was not told to keep */
 	char why[512];            /* the programs cannot be loaded; empty: they can */
+	const char *source;       /* of a run here: "bpf", "agent", "procfs"; NULL: none */
 	char why_no_packets[256]; /* programs of cgroups are refused; empty: they are not */
 };
 
@@ -178,6 +182,21 @@ static void type_put(void *context, const struct program_type *type, bool is_per
 		found_put_row(x, title, is_permitted, reason);
 }
 
+static void child_ignore(void *context, pid_t child)
+{
+	(void)context, (void)child;
+}
+
+/* Where neither BPF nor an agent is, a run is measured from /proc. */
+static const char *source_of_run(const struct found *x)
+{
+	if (!*x->why)
+		return "bpf";
+	if (agent_socket_is_there() && !access(AGENT_SOCKET, W_OK))
+		return "agent";
+	return proc_each_child(getpid(), 1, child_ignore, NULL) ? NULL : "procfs";
+}
+
 /* Loading and attaching the programs is the only reliable check. */
 static void check_loading(struct found *x, const struct refusals *refusals)
 {
@@ -203,18 +222,47 @@ static void check_loading(struct found *x, const struct refusals *refusals)
 	tracker_close(&t);
 }
 
-static void found_print_verdict(const struct found *x)
+static void verdict_put_json(const struct found *x)
 {
-	if (*x->why) {
+	struct jsonw j = { 0 };
+
+	jsonw_object(&j, NULL);
+	jsonw_schema(&j, "check");
+	jsonw_string(&j, "name", "source of a run");
+	jsonw_bool(&j, "available", x->source);
+	if (x->source)
+		jsonw_string(&j, "source", x->source);
+	if (*x->why)
+		jsonw_string(&j, "reason", x->why);
+	jsonw_object_end(&j);
+	jsonw_newline(&j);
+	jsonw_print(&j, stdout);
+}
+
+static void verdict_print_without_bpf(const struct found *x)
+{
+	if (!x->source) {
 		terminal_begin_alarm(stdout);
 		printf("bpfmon cannot run here:");
 		terminal_end_alarm(stdout);
-		printf(" %s\n", x->why);
+		printf(" /proc does not list children of processes, and without BPF: %s\n", x->why);
+	} else if (!strcmp(x->source, "agent")) {
+		printf("a run here is measured by BPF, through the agent at %s: %s\n", AGENT_SOCKET,
+		       x->why);
+	} else {
+		printf("a run here is measured from /proc, which knows less than BPF: %s\n",
+		       x->why);
 	}
-	if (!*x->why && x->without_length)
-		printf("bpfmon can run here, without: %s\n", x->without_text);
-	else if (!*x->why)
-		puts("bpfmon can run here: everything is available");
+}
+
+static void found_print_verdict(const struct found *x)
+{
+	if (*x->why)
+		verdict_print_without_bpf(x);
+	else if (x->without_length)
+		printf("a run here is measured by BPF, without: %s\n", x->without_text);
+	else
+		puts("a run here is measured by BPF: everything is available");
 	if (x->nr_off)
 		printf("switched off: %u metrics of what threads wait for (disk, swap, memory); "
 		       "sysctl -w kernel.task_delayacct=1 switches them on for what begins then, "
@@ -259,14 +307,17 @@ static int check_run(const struct check_options *o)
 		capability_each(found_put, &x);
 		program_types_probe(o->refusals.types, type_put, &x);
 		check_loading(&x, &o->refusals);
+		x.source = source_of_run(&x);
 	}
 	if (found_end(&x)) {
 		if (o->as == PRINT_TEXT)
 			found_print_verdict(&x);
+		else
+			verdict_put_json(&x);
 		fputs(x.rows_text, stdout);
 		if (o->as == PRINT_TEXT)
 			settings_print(files);
-		status = *x.why ? EXIT_CANNOT : 0;
+		status = x.source ? 0 : EXIT_CANNOT;
 		if (fflush(stdout) || ferror(stdout)) {
 			log_error("cannot write to stdout");
 			status = EXIT_USAGE;

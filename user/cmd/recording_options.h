@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* What a run does where neither BPF nor an agent is available. */
-enum if_unavailable { FAIL_TO_RUN, USE_PROCFS, RUN_BARE };
+enum if_unavailable { USE_PROCFS, RUN_BARE, FAIL_TO_RUN };
 
 #define PSS_PPM_DEFAULT 20000 /* 2 % */
 

@@ -93,7 +93,7 @@ static const struct option_row run_rows[] = {
 	{ "on-limit", 0, "COMMAND", false, "Execute this by sh when the run is beyond a limit", text_parse, AT(on_limit), GUARD_ENVIRONMENT },
 	{ "limit-grace", 0, "TIME", false, "From SIGTERM to SIGKILL beyond a limit (default 10)", limit_grace_parse, 0, GUARD_NONE },
 	{ "metrics-udp", 0, "PORT", false, "Take metrics on this UDP port of the loopback (0: any)", metrics_udp_parse, AT(push), GUARD_ENVIRONMENT },
-	{ "if-unavailable", 0, "WHAT", false, "Without BPF and agent: 'fail' (default), 'procfs', or run 'bare'", if_unavailable_parse, AT(recording), GUARD_NONE },
+	{ "if-unavailable", 0, "WHAT", false, "Without BPF and agent: 'procfs' (default), run 'bare', or 'fail'", if_unavailable_parse, AT(recording), GUARD_NONE },
 	{ "require", 0, "exact", false, "The same as --if-unavailable fail", require_parse, AT(recording), GUARD_NONE },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: the caller of sudo)", user_parse, 0, GUARD_LOWERS },
 	{ 0 }

@@ -6,6 +6,7 @@
 #include "track/permission.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 static const char *option_of_root(const struct recording_options *o, const char *given)
 {
@@ -25,19 +26,19 @@ static const char *option_of_root(const struct recording_options *o, const char 
 	"%s, or have an agent follow them for all users of this machine: "                         \
 	"systemctl enable --now bpfmon-agent"
 
-/* Without rights of its own, through the agent at the usual place. */
-static int agent_connect_usual(const char *needs)
+/* Without rights of its own, through the agent at the usual place; else @why says why not. */
+static int agent_connect_usual(const char *needs, char *why, size_t size)
 {
-	char why[512];
+	char reason[256];
 	int fd = -ENOENT;
 
 	if (!agent_socket_is_there()) {
-		log_error(BOTH_WAYS, needs);
+		snprintf(why, size, BOTH_WAYS, needs);
 		return fd;
 	}
-	fd = agent_socket_connect(AGENT_SOCKET, why, sizeof(why));
+	fd = agent_socket_connect(AGENT_SOCKET, reason, sizeof(reason));
 	if (fd < 0)
-		log_error(BOTH_WAYS " (%s)", needs, why);
+		snprintf(why, size, BOTH_WAYS " (%s)", needs, reason);
 	return fd;
 }
 
@@ -53,18 +54,18 @@ static int agent_connect_named(const char *path)
 
 /* Where neither may be used. 0: the run goes on without. */
 static int unavailable_handle(struct launch_options *l, const struct recording_options *o,
-			      const char *needs)
+			      const char *why)
 {
 	if (o->if_unavailable == FAIL_TO_RUN) {
-		log_error(BOTH_WAYS, needs);
+		log_error("%s", why);
 		return -EPERM;
 	}
 	l->is_bare = o->if_unavailable == RUN_BARE;
 	l->collector.source = FROM_PROC;
 	if (l->is_bare)
-		log_warn("the command runs unmeasured: " BOTH_WAYS, needs);
+		log_warn("the command runs unmeasured: %s", why);
 	else
-		log_info("measured from /proc: " BOTH_WAYS, needs);
+		log_info("measured from /proc: %s", why);
 	return 0;
 }
 
@@ -72,8 +73,8 @@ int agent_choose(struct launch_options *l, const struct recording_options *o,
 		 const char *needs_root, bool may_fall_back)
 {
 	const char *option = option_of_root(o, needs_root);
-	bool may_load, has_agent;
-	char needs[512];
+	char needs[512], why[1024];
+	bool may_load;
 
 	l->agent_fd = -1;
 	may_load = !o->agent && !permission_check("/proc", needs, sizeof(needs));
@@ -83,10 +84,12 @@ int agent_choose(struct launch_options *l, const struct recording_options *o,
 					      : FROM_BPF;
 		return 0;
 	}
-	has_agent = o->agent || agent_socket_is_there();
-	if (!has_agent && may_fall_back && !needs_root)
-		return unavailable_handle(l, o, needs);
-	l->agent_fd = o->agent ? agent_connect_named(o->agent) : agent_connect_usual(needs);
+	l->agent_fd = o->agent ? agent_connect_named(o->agent)
+			       : agent_connect_usual(needs, why, sizeof(why));
+	if (l->agent_fd < 0 && !o->agent && may_fall_back && !needs_root)
+		return unavailable_handle(l, o, why);
+	if (l->agent_fd < 0 && !o->agent)
+		log_error("%s", why);
 	if (l->agent_fd < 0)
 		return l->agent_fd;
 	if (!option)

@@ -57,7 +57,7 @@ int permission_check(const char *proc, char *why, size_t size)
 	if (!(caps & admin) && (caps & both) != both) {
 		snprintf(why, size,
 			 "following processes needs root, or CAP_BPF and CAP_PERFMON; %s",
-			 uid ? "try sudo"
+			 uid ? "try sudo bpfmon"
 			     : "this root has neither: a container has to be started with "
 			       "--privileged, or with these two added");
 		return -EPERM;

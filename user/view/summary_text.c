@@ -189,7 +189,7 @@ static const char *summary_format_cost(char *buffer, const struct role_cost *cos
 /* Which figures are no less than the truth, and may be less. */
 static void summary_put_bounds(FILE *f, const struct summary *s)
 {
-	fputs("  from /proc, without BPF: ", f);
+	fputs("  from /proc, without BPF (bpfmon check says why): ", f);
 	if (metric_has(&s->bounds.counters, M_cpu))
 		fputs("totals are at least these, as a process ignored SIGCHLD; so are", f);
 	else if (metric_has(&s->bounds.counters, M_rchar))
