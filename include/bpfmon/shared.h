@@ -133,6 +133,7 @@ struct process_record {
 	__u64 user; /* ns, split of counters.cpu */
 	__u64 system;
 	__u64 lifetime; /* ns, of all its threads, until process_entry.lived_ns */
+	__u64 children_ns; /* without BPF: CPU time of children that it waited for and that have no record */
 	struct account_key account;
 	struct task_counters counters;
 	__u32 pid; /* in the collector's PID namespace; 0: not visible there */

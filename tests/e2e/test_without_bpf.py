@@ -71,6 +71,26 @@ class FromProc(OrdinaryUser):
         self.assertEqual((process["comm"], process["exit_code"]), ("touch", 0))
         self.assertIs(process["rss_peak_exact"], False)
 
+    def test_a_peak_between_samples_is_that_of_the_process_by_the_kernels_mark(self):
+        run = self.run_unprivileged(["sh", "-c", f"{truth('touch')} 100 10; exit 0"], ["-i", "5"])
+        self.assertGreaterEqual(run.summary["rss_peak_bytes"], 100 * MIB)
+        self.assertLessEqual(run.summary["rss_peak_bytes"], 1.02 * 100 * MIB)
+        self.assertEqual(run.summary["process_rss_peak_bytes"], run.summary["rss_peak_bytes"])
+        run = self.run_unprivileged([truth("touch"), "100", "10"], ["-i", "5"])
+        (process,) = run.processes
+        self.assertGreaterEqual(process["rss_peak_bytes"], 100 * MIB)
+
+    def test_what_children_without_a_record_used_is_in_the_record_that_waited_for_them(self):
+        run = self.run_unprivileged([truth("seqchildren"), "40", "10"], ["-i", "5"])
+        parent = min(run.processes, key=lambda p: p["start_time"])
+        self.assertAlmostEqual(parent["children_cpu_seconds"], 0.4, delta=0.05)
+        in_records = sum(p["cpu_seconds"] + p.get("children_cpu_seconds", 0) for p in run.processes)
+        self.assertAlmostEqual(in_records, run.summary["cpu_seconds"], delta=0.02 + 0.01 * len(run.processes))
+        self.assertRegex(run.stderr, r"\(ended between samples\) +- +0\.[34]\d+ s")
+        run = self.run_unprivileged([truth("seqchildren"), "10", "200"], ["-i", "0.02"])
+        parent = min(run.processes, key=lambda p: p["start_time"])
+        self.assertLess(parent.get("children_cpu_seconds", 0), 0.5)
+
     def test_the_end_of_the_command_is_its_own(self):
         self.assertEqual(self.run_unprivileged([truth("exitwith"), "43"]).code, 43)
         run = self.run_unprivileged([truth("selfkill"), str(int(signal.SIGKILL))])

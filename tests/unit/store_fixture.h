@@ -30,7 +30,10 @@
 	"\"processes_total\":2,\"cpu_seconds\":0.25,\"rss_peak_bytes\":4096,"                      \
 	"\"rss_peak_upper_bytes\":8192}\n"
 /* What brings a file of the present schema back to what the one before had made of it. */
-#define TO_SCHEMA_6 "DROP TABLE signature; PRAGMA user_version=6;"
+#define TO_SCHEMA_7                                                                                \
+	"DROP VIEW processes; ALTER TABLE process DROP COLUMN children_cpu_ns;"                    \
+	"CREATE VIEW processes AS SELECT * FROM process; PRAGMA user_version=7;"
+#define TO_SCHEMA_6 TO_SCHEMA_7 "DROP TABLE signature; PRAGMA user_version=6;"
 #define TO_SCHEMA_5 TO_SCHEMA_6 "DROP VIEW instances; DROP TABLE instance; PRAGMA user_version=5;"
 #define TO_SCHEMA_4                                                                                \
 	TO_SCHEMA_5                                                                                \

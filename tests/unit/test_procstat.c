@@ -126,10 +126,9 @@ static void what_is_reaped_is_added_up(void **state)
 		assert_int_equal(r.last, pid);
 		assert_int_equal(WEXITSTATUS(r.status), i);
 	}
-	assert_int_equal(r.processes, 2);
 	assert_true(r.minflt > 0);
 	assert_int_equal(reaped_wait(&r, getpid()), -ECHILD);
-	reaped_print(&r, text, sizeof(text));
+	reaped_print(&r, text);
 	assert_true(reaped_scan(&back, text));
 	assert_memory_equal(&back, &r, sizeof(r));
 	assert_false(reaped_scan(&back, "1 2 3"));

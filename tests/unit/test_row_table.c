@@ -127,6 +127,7 @@ static void full_process(struct process *p, int end)
 	fixture_process(p);
 	p->ppid = 4240;
 	p->span = 5;
+	p->children_cpu_ns = 1000000001;
 	p->args_cut = true;
 	p->lossy = true;
 	p->joined_epoch_ns = p->start_epoch_ns + 1000;

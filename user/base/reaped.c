@@ -4,17 +4,38 @@
 #include "base/clock.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define BLOCK_BYTES 512 /* of ru_inblock, ru_oublock */
 
 static uint64_t timeval_ns(const struct timeval *t)
 {
 	return (uint64_t)t->tv_sec * NSEC_PER_SEC + (uint64_t)t->tv_usec * 1000;
+}
+
+/* A mark that is not above the launcher's may be of the copy of its memory. A process that has
+ * waited for another has its page faults, too. */
+static void reaped_note_peak(struct reaped *r, const struct rusage *used,
+			     const struct proc_stat *stat)
+{
+	const uint64_t bytes = (uint64_t)used->ru_maxrss * 1024;
+	struct proc_status own;
+
+	if (!r->launcher_peak_bytes && !proc_status_read(getpid(), &own))
+		r->launcher_peak_bytes = own.peak_bytes;
+	r->last_peak_bytes = 0;
+	if (bytes <= r->launcher_peak_bytes)
+		return;
+	if (bytes > r->peak_bytes)
+		r->peak_bytes = bytes;
+	if (*stat->comm && !stat->children_minflt)
+		r->last_peak_bytes = bytes;
 }
 
 int reaped_wait(struct reaped *r, pid_t pid)
@@ -37,7 +58,7 @@ int reaped_wait(struct reaped *r, pid_t pid)
 		io.read_bytes = (uint64_t)used.ru_inblock * BLOCK_BYTES;
 		io.write_bytes = (uint64_t)used.ru_oublock * BLOCK_BYTES;
 	}
-	r->processes++;
+	reaped_note_peak(r, &used, &stat);
 	r->last = pid;
 	r->status = status;
 	r->last_user_ns = timeval_ns(&used.ru_utime);
@@ -56,30 +77,27 @@ int reaped_wait(struct reaped *r, pid_t pid)
 	return 0;
 }
 
-void reaped_print(const struct reaped *r, char *text, size_t size)
+void reaped_print(const struct reaped *r, char text[REAPED_BYTES])
 {
-	snprintf(text, size,
-		 "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-		 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-		 " %" PRIu64 " %d %d %d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-		 r->user_ns, r->system_ns, r->minflt, r->majflt, r->nvcsw, r->nivcsw, r->io.rchar,
-		 r->io.wchar, r->io.syscr, r->io.syscw, r->io.read_bytes, r->io.write_bytes,
-		 r->io.cancelled_write_bytes, r->processes, r->io_unread, r->last_is_unread,
-		 r->last, r->status, r->last_user_ns, r->last_system_ns, r->last_children_user_ns,
-		 r->last_children_system_ns);
+	const unsigned char *bytes = (const void *)r;
+
+	for (size_t i = 0; i < sizeof(*r); i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
 bool reaped_scan(struct reaped *r, const char *text)
 {
-	return sscanf(text,
-		      "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-		      " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-		      " %" SCNu64 " %" SCNu64 " %" SCNu64 " %d %d %d %" SCNu64 " %" SCNu64
-		      " %" SCNu64 " %" SCNu64,
-		      &r->user_ns, &r->system_ns, &r->minflt, &r->majflt, &r->nvcsw, &r->nivcsw,
-		      &r->io.rchar, &r->io.wchar, &r->io.syscr, &r->io.syscw, &r->io.read_bytes,
-		      &r->io.write_bytes, &r->io.cancelled_write_bytes, &r->processes,
-		      &r->io_unread, &r->last_is_unread, &r->last, &r->status, &r->last_user_ns,
-		      &r->last_system_ns, &r->last_children_user_ns,
-		      &r->last_children_system_ns) == 22;
+	unsigned char *bytes = (void *)r;
+	char pair[3] = "";
+	char *end;
+
+	if (strlen(text) != 2 * sizeof(*r))
+		return false;
+	for (size_t i = 0; i < sizeof(*r); i++) {
+		memcpy(pair, text + 2 * i, 2);
+		bytes[i] = (unsigned char)strtoul(pair, &end, 16);
+		if (*end)
+			return false;
+	}
+	return true;
 }

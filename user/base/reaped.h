@@ -14,14 +14,19 @@ struct reaped {
 	uint64_t user_ns, system_ns; /* of all so far, as the rest */
 	uint64_t minflt, majflt, nvcsw, nivcsw;
 	struct proc_io io;
-	uint64_t processes;
 	uint64_t
-		io_unread; /* of these: their I/O could not be read, but for what went to storage */
+		io_unread; /* of how many the I/O could not be read, but for what went to storage */
+	/*
+	 * The largest high-water mark of one of them; 0: none is above that of the launcher's own
+	 * memory, of which a child has a copy until it executes a program.
+	 */
+	uint64_t peak_bytes, launcher_peak_bytes;
 	int last_is_unread; /* the last one is one of these */
 	pid_t last;         /* of these; and how it ended, as wait(2) gives it */
 	int status;
 	uint64_t last_user_ns, last_system_ns; /* what it had used, with those it had waited for */
 	uint64_t last_children_user_ns, last_children_system_ns; /* of this, by these; to a tick */
+	uint64_t last_peak_bytes; /* as peak_bytes; 0 also where it may be that of one of these */
 };
 
 /*
@@ -29,9 +34,9 @@ struct reaped {
  * negative errno.
  */
 int reaped_wait(struct reaped *r, pid_t pid);
-/* As a text for a message; and back, false: it is none. */
-#define REAPED_BYTES 512
-void reaped_print(const struct reaped *r, char *text, size_t size);
+/* As a text for a message to another process of this program; and back, false: it is none. */
+#define REAPED_BYTES (2 * sizeof(struct reaped) + 1)
+void reaped_print(const struct reaped *r, char text[REAPED_BYTES]);
 bool reaped_scan(struct reaped *r, const char *text);
 
 #endif

@@ -107,6 +107,7 @@ void record_read(struct process *p, const struct process_record *r, const struct
 		.start_epoch_ns = r->start_boot_ns + epoch_less_boot_ns,
 		.threads_total = r->threads_total,
 		.execs = r->execs,
+		.children_cpu_ns = r->children_ns,
 	};
 	comm_copy(p->comm, r->comm, sizeof(r->comm));
 	if (image) {

@@ -15,7 +15,7 @@ static void attendance_tell_reaped(struct attendance *a)
 {
 	char text[REAPED_BYTES];
 
-	reaped_print(&a->reaped, text, sizeof(text));
+	reaped_print(&a->reaped, text);
 	if (a->roles->collector.pid &&
 	    !control_send(a->roles->collector.control_fd, CONTROL_REAPED, 0, 0, text))
 		a->has_untold = false;
@@ -34,7 +34,7 @@ static void attendance_note_end(struct attendance *a, pid_t pid, int status)
 	a->limits.command = 0;
 	a->command_status = status;
 	if (roles->wants_reaped)
-		reaped_print(&a->reaped, text, sizeof(text));
+		reaped_print(&a->reaped, text);
 	role_send_text(&roles->collector, CONTROL_ENDED, status, 0, text);
 }
 

@@ -27,6 +27,8 @@ struct process {
 	uint32_t threads_total, execs;
 	bool has_rss_peak, rss_peak_exact;
 	uint64_t rss_peak_bytes;
+	uint64_t children_cpu_ns; /* of children that have no record, as they ended between samples
+				   */
 	uint64_t value[NR_METRICS];
 	struct metric_set have;
 };

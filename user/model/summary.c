@@ -174,6 +174,18 @@ int summary_add_process(struct summary *s, const struct process *p)
 	return 0;
 }
 
+void summary_raise_peak(struct summary *s, uint64_t bytes)
+{
+	if (bytes > s->process_rss_peak_bytes) {
+		s->has_process_rss_peak = true;
+		s->process_rss_peak_bytes = bytes;
+	}
+	if (bytes > s->rss_peak_bytes) {
+		s->has_rss_peak = true;
+		s->rss_peak_bytes = bytes;
+	}
+}
+
 void summary_add_loss(struct summary *s, const char *name, uint64_t count)
 {
 	struct loss_count *l;

@@ -134,6 +134,8 @@ void summary_add_process_peak(struct summary *s, const struct process *p);
 /* or with it what its program has used. -ENOMEM: it is counted for no program. */
 int summary_add_process(struct summary *s, const struct process *p);
 /* Adds @count losses of @name, and makes the run incomplete; 0: does nothing. */
+/* A process has held @bytes at some time, by the kernel's mark; 0: not known. */
+void summary_raise_peak(struct summary *s, uint64_t bytes);
 void summary_add_loss(struct summary *s, const char *name, uint64_t count);
 void summary_add_oom(struct summary *s, const struct oom_kill *oom);
 /* Ends the summary: sorts the programs by CPU time, and makes the peaks agree. */

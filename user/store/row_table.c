@@ -64,6 +64,8 @@ static const struct table_column process_columns[] = {
 	  .has = offsetof(struct process_row, process.has_rss_peak) },
 	{ "rss_peak_exact", COLUMN_TRUTH, "rss_peak_exact", PROCESS(process.rss_peak_exact) },
 	{ "span",           COLUMN_AMOUNT, "span", PROCESS(process.span), .since = SPANS_SINCE },
+	{ "children_cpu_ns", COLUMN_TIME, "children_cpu_seconds", PROCESS(process.children_cpu_ns),
+	  .since = CHILDREN_SINCE },
 };
 
 /* The same holds for these. */

@@ -2,6 +2,7 @@
 #include "track/proc_source.h"
 
 #include "base/clock.h"
+#include "track/proc_member.h"
 #include "track/running.h"
 
 #include <errno.h>
@@ -13,27 +14,6 @@
 #define OWN_MOST 8
 #define FULL_NS (100 * NSEC_PER_MSEC) /* the longest between looks at all files of the tree */
 #define OPEN_MOST 256
-#define STAT_BYTES 512
-#define KERNEL_STATES "RSDTtXZPI"
-
-/* A process of the tree, as it was last seen. */
-struct member {
-	pid_t pid;
-	uint64_t start_ns;
-	uint64_t look; /* number of the last look that has met it */
-	bool is_reaped;
-	int stat_fd;           /* owned; -1: it is not kept open */
-	char text[STAT_BYTES]; /* what that had at the last look */
-	struct proc_stat stat;
-	struct proc_io io;
-	struct process_record rec;
-	struct drain_row row;
-};
-
-struct members {
-	struct member *all; /* owned */
-	size_t nr, room;
-};
 
 struct proc_source {
 	pid_t launcher, command;
@@ -188,35 +168,6 @@ static void stack_push(void *context, pid_t pid)
 	stack[p->nr_stack++] = pid;
 }
 
-static int member_compare(const void *a, const void *b)
-{
-	const struct member *x = a, *y = b;
-
-	return x->pid < y->pid ? -1 : x->pid > y->pid;
-}
-
-static struct member *known_find(const struct members *m, pid_t pid)
-{
-	const struct member key = { .pid = pid };
-
-	return m->nr ? bsearch(&key, m->all, m->nr, sizeof(key), member_compare) : NULL;
-}
-
-static struct member *members_put(struct members *m)
-{
-	size_t room = m->room ? m->room * 2 : 16;
-	struct member *all = m->all;
-
-	if (m->nr == m->room) {
-		all = reallocarray(all, room, sizeof(*all));
-		if (!all)
-			return NULL;
-		m->all = all;
-		m->room = room;
-	}
-	return memset(&all[m->nr++], 0, sizeof(*all));
-}
-
 /* A new image, which the process has executed or inherited. */
 static void image_report(struct proc_source *p, struct member *m)
 {
@@ -253,75 +204,6 @@ static struct member *member_add(struct proc_source *p, pid_t pid, const struct 
 	return m;
 }
 
-/* As the kernel has it in __state and exit_state. */
-static uint16_t state_of(char letter)
-{
-	const char *at = strchr(KERNEL_STATES, letter);
-	unsigned n = at ? (unsigned)(at - KERNEL_STATES) : 0;
-
-	return (uint16_t)(STATE_READ | (n ? 1U << (n - 1) : 0));
-}
-
-static void record_fill(struct member *m, const struct proc_status *status)
-{
-	struct process_record *r = &m->rec;
-	const struct proc_stat *s = &m->stat;
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-
-	r->ppid = (uint32_t)s->parent;
-	r->user = s->user_ns;
-	r->system = s->system_ns;
-	r->counters.cpu = s->user_ns + s->system_ns;
-	r->counters.minflt = s->minflt;
-	r->counters.majflt = s->majflt;
-	r->state = state_of(s->state);
-	if (s->threads > r->threads_total)
-		r->threads_total = s->threads;
-	memcpy(r->comm, s->comm, sizeof(r->comm));
-	r->uid = status->uid;
-	r->ns_pid = (uint32_t)status->ns_pid;
-	r->counters.nvcsw = status->nvcsw;
-	r->counters.nivcsw = status->nivcsw;
-	if (status->peak_bytes / page > r->rss_peak_pages)
-		r->rss_peak_pages = r->rss_bound_pages = status->peak_bytes / page;
-	r->counters.rchar = m->io.rchar;
-	r->counters.wchar = m->io.wchar;
-	r->counters.syscr = m->io.syscr;
-	r->counters.syscw = m->io.syscw;
-	r->counters.read = m->io.read_bytes;
-	r->counters.write = m->io.write_bytes;
-	r->counters.cancelled_write = m->io.cancelled_write_bytes;
-}
-
-static void row_fill(struct member *m, const struct proc_status *status)
-{
-	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	const struct process_record *r = &m->rec;
-
-	m->row = (struct drain_row){
-		.account = r->account,
-		.signal = r->signal,
-		.serial = r->serial,
-		.image = r->image,
-		.mm = status->has_memory ? r->serial : 0,
-		.used_mm = r->serial,
-		.pages = { [RSS_FILE] = status->file_bytes / page,
-			   [RSS_ANON] = status->anon_bytes / page,
-			   [RSS_SWAP] = status->swap_bytes / page,
-			   [RSS_SHMEM] = status->shmem_bytes / page },
-		.hugetlb_pages = status->hugetlb_bytes / page,
-		.page_table_bytes = status->tables_bytes,
-		.vms_pages = m->stat.vms_bytes / page,
-		.peak_pages = status->peak_bytes / page,
-		.bound_pages = r->rss_bound_pages,
-		.start_boot_ns = r->start_boot_ns,
-		.pid = r->pid,
-		.flags = m->stat.state != 'Z' && m->stat.state != 'X' && status->has_memory
-				 ? ROW_ALIVE
-				 : 0,
-	};
-}
-
 /* What it has used, and those that it has waited for. */
 static void live_add(struct proc_source *p, const struct member *m)
 {
@@ -348,7 +230,7 @@ static void member_look(struct proc_source *p, pid_t pid, proc_row_fn row, void 
 	bool is_new;
 	int err;
 
-	m = known_find(&p->members, pid);
+	m = members_find(&p->members, pid);
 	if ((m && m->look == p->look) || is_of_bpfmon(p, pid) || proc_stat_read(pid, &s))
 		return;
 	is_new = !m || m->start_ns != s.start_ns;
@@ -369,8 +251,7 @@ static void member_look(struct proc_source *p, pid_t pid, proc_row_fn row, void 
 	p->misses_children |= status.ignores_children;
 	if (is_new && s.state != 'Z')
 		image_report(p, m);
-	record_fill(m, &status);
-	row_fill(m, &status);
+	member_fill(m, &status);
 	live_add(p, m);
 	if (row)
 		row(context, &m->row);
@@ -418,9 +299,7 @@ static void member_end(struct proc_source *p, struct member *m)
 
 	p->nr_ended++;
 	member_close(p, m);
-	m->rec.released_boot_ns = clock_ns(CLOCK_BOOTTIME);
-	if (!m->is_reaped)
-		m->rec.state = state_of('X');
+	member_note_end(m);
 	e.rec = m->rec;
 	if (p->event)
 		p->event(p->context, &e, sizeof(e));
@@ -430,8 +309,13 @@ static void member_end(struct proc_source *p, struct member *m)
 static void members_settle(struct proc_source *p)
 {
 	struct members *m = &p->members;
+	struct member *parent;
 	size_t n = 0;
 
+	for (size_t i = 0; i < m->nr; i++) { /* first: a parent may have ended, too */
+		if (m->all[i].look != p->look && (parent = members_find(m, m->all[i].stat.parent)))
+			proc_children_add(&parent->children, &m->all[i].stat, &m->all[i].io);
+	}
 	for (size_t i = 0; i < m->nr; i++) {
 		if (m->all[i].look == p->look)
 			m->all[n++] = m->all[i];
@@ -448,8 +332,7 @@ static void members_settle(struct proc_source *p)
 			p->lacks_memory = true;
 	}
 	p->added.nr = 0;
-	if (m->nr)
-		qsort(m->all, m->nr, sizeof(*m->all), member_compare);
+	members_sort(m);
 }
 
 int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context)
@@ -472,35 +355,26 @@ int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context)
 	return err ? err : p->lacks_memory ? -ENOMEM : 0;
 }
 
-/* Of what a process and its children have used; no less than it had when it was seen last. */
-static uint64_t own_part(uint64_t both_ns, uint64_t children_ns, uint64_t seen_ns)
-{
-	uint64_t own = both_ns > children_ns ? both_ns - children_ns : 0;
-
-	return own > seen_ns ? own : seen_ns;
-}
-
 void proc_source_note_reaped(struct proc_source *p, const struct reaped *r)
 {
-	struct member *m = known_find(&p->members, r->last);
+	struct member *m = members_find(&p->members, r->last);
 	struct proc_io seen;
 
 	p->reaped = *r;
 	p->misses_io |= r->io_unread > 0;
 	if (!m || m->is_reaped)
 		return;
-	m->is_reaped = true;
 	if (r->last_is_unread) {
 		seen = m->io;
 		seen.read_bytes = seen.write_bytes = 0; /* known by wait4() all the same */
 		proc_io_add(&p->seen, &seen);
 	}
-	m->rec.flags |= PROCESS_ENDED;
-	m->rec.wait_status = (uint32_t)r->status;
-	m->rec.end_boot_ns = clock_ns(CLOCK_BOOTTIME);
-	m->rec.user = own_part(r->last_user_ns, r->last_children_user_ns, m->rec.user);
-	m->rec.system = own_part(r->last_system_ns, r->last_children_system_ns, m->rec.system);
-	m->rec.counters.cpu = m->rec.user + m->rec.system;
+	member_note_reaped(m, r);
+}
+
+uint64_t proc_source_peak(const struct proc_source *p)
+{
+	return p->reaped.peak_bytes;
 }
 
 static void raise_to(__u64 *published, uint64_t now)
@@ -558,7 +432,7 @@ const struct process_record *proc_source_find(const struct proc_source *p, uint6
 
 const struct process_record *proc_source_find_pid(const struct proc_source *p, pid_t pid)
 {
-	const struct member *m = known_find(&p->members, pid);
+	const struct member *m = members_find(&p->members, pid);
 
 	return m ? &m->rec : NULL;
 }

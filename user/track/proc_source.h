@@ -37,6 +37,8 @@ int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context);
 void proc_source_note_reaped(struct proc_source *p, const struct reaped *r);
 /* The totals as of the last drain and the last note; they never fall. */
 void proc_source_total(struct proc_source *p, struct account_key *key, struct account *total);
+/* The largest high-water mark of a process that has been waited for, in bytes; 0: not known. */
+uint64_t proc_source_peak(const struct proc_source *p);
 void proc_source_each(const struct proc_source *p,
 		      void (*fn)(void *context, const struct process_record *r), void *context);
 /* The record so far of the process with that key and serial, or with that PID; NULL. */

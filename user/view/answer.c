@@ -45,7 +45,8 @@ static enum request_basis answer_choose_basis(const struct summary *s, uint64_t 
 		*peak = s->rss_peak_upper_bytes;
 		return REQUEST_UPPER;
 	}
-	if (s->has_rss_peak) {
+	if (s->has_rss_peak && !(s->bounds.is_from_proc && s->has_process_rss_peak &&
+				 s->rss_peak_bytes == s->process_rss_peak_bytes)) {
 		*peak = s->rss_peak_bytes;
 		return REQUEST_SAMPLE;
 	}

@@ -78,6 +78,8 @@ static void memory_put_tree_peak(FILE *f, const struct summary *s, bool has_boun
 	fputs("  memory      ", f);
 	if (s->has_rss_peak_exact)
 		memory_put_exact_peak(f, s, has_bounds);
+	else if (!s->has_rss_peak_upper && low == s->process_rss_peak_bytes)
+		fprintf(f, "peak at least %s resident, of one process\n", format_bytes(a, low));
 	else if (!s->has_rss_peak_upper)
 		fprintf(f, "peak at least %s resident, at %s\n", format_bytes(a, low),
 			format_seconds(b, s->rss_peak_elapsed_ns));
@@ -94,9 +96,11 @@ static void memory_put_tree_peak(FILE *f, const struct summary *s, bool has_boun
 		memory_put_upper_bound(f, s);
 }
 
-/* The sentence of memory_put_upper_bound() has it already. */
+/* The sentence of the tree's peak has it already. */
 static bool largest_process_is_shown(const struct summary *s, bool has_bounds)
 {
+	if (s->has_rss_peak && !s->has_rss_peak_exact && !s->has_rss_peak_upper)
+		return s->rss_peak_bytes == s->process_rss_peak_bytes;
 	return !has_bounds && s->has_rss_peak && !s->has_rss_peak_exact && s->has_rss_peak_upper &&
 	       s->rss_peak_upper_bytes > s->rss_peak_bytes &&
 	       !peaks_are_close(s->rss_peak_bytes, s->rss_peak_upper_bytes);

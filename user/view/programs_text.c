@@ -52,7 +52,7 @@ static void program_put_row(FILE *f, const struct program *p, const char *name,
 
 	fputs("  ", f);
 	format_padded(f, name, show->name);
-	fprintf(f, " %9s", format_count(a, p->processes));
+	fprintf(f, " %9s", p->processes ? format_count(a, p->processes) : "-");
 	if (show->cpu)
 		fprintf(f, " %11s",
 			metric_has(&p->have, M_cpu) ? format_seconds(a, p->value[M_cpu]) : "-");
@@ -80,6 +80,24 @@ static void program_add(struct program *all, const struct program *p)
 	}
 }
 
+/* Without BPF: of the totals, what is in no record, as it was used between samples. */
+static void programs_put_rest(FILE *f, const struct summary *s, const struct columns *show)
+{
+	struct program all = { 0 }, rest = { 0 };
+
+	for (size_t i = 0; i < s->nr_programs; i++)
+		program_add(&all, &s->programs[i]);
+	for (int i = 0; i < NR_METRICS; i++) {
+		if (!metric_has(&all.have, (enum metric_id)i) || !summary_has_total(s, i))
+			continue;
+		if (s->total.value[i] > all.value[i])
+			rest.value[i] = s->total.value[i] - all.value[i];
+		metric_put(&rest.have, (enum metric_id)i);
+	}
+	if (s->bounds.is_from_proc && rest.value[M_cpu])
+		program_put_row(f, &rest, "(ended between samples)", show);
+}
+
 void programs_text(FILE *f, const struct summary *s, size_t width)
 {
 	struct columns show = {
@@ -104,8 +122,8 @@ void programs_text(FILE *f, const struct summary *s, size_t width)
 				s->programs[i].exe ? s->programs[i].exe : "(unknown)", &show);
 	for (size_t i = shown; i < s->nr_programs; i++)
 		program_add(&others, &s->programs[i]);
-	if (shown == s->nr_programs)
-		return;
 	snprintf(name, sizeof(name), "others (%zu programs)", s->nr_programs - shown);
-	program_put_row(f, &others, name, &show);
+	if (shown < s->nr_programs)
+		program_put_row(f, &others, name, &show);
+	programs_put_rest(f, s, &show);
 }

@@ -191,6 +191,12 @@ static bool scan_peak(struct scan *s, struct process *p)
 	return p->rss_peak_exact || SCAN_TAKE(s, "false");
 }
 
+static bool scan_children(struct scan *s, struct process *p)
+{
+	return !scan_key(s, "children_cpu_seconds") ||
+	       scan_number(s, 9, NUMBER_MAX, &p->children_cpu_ns);
+}
+
 /* The metrics of @of, in their order. */
 static bool scan_metrics(struct scan *s, const struct metric_set *of, uint64_t *value,
 			 struct metric_set *have)
@@ -235,7 +241,7 @@ static bool scan_process(struct scan *s, struct process *p)
 	if (!scan_numbers(s, p) || !scan_names(s, p) || !scan_times(s, p) || !scan_end(s, p) ||
 	    !scan_key(s, "threads_total") || !scan_uint32(s, &p->threads_total) ||
 	    !scan_key(s, "execs") || !scan_uint32(s, &p->execs) || !scan_peak(s, p) ||
-	    !scan_usage(s, p))
+	    !scan_children(s, p) || !scan_usage(s, p))
 		return false;
 	p->lossy = SCAN_TAKE(s, ",\"lossy\":true");
 	return scan_end_of_line(s);

@@ -77,6 +77,7 @@ void process_read(struct line *l, json_t *o)
 	p->execs = member_read_uint32(o, "execs");
 	p->has_rss_peak = member_read_bytes(o, "rss_peak_bytes", &p->rss_peak_bytes);
 	p->rss_peak_exact = json_is_true(json_object_get(o, "rss_peak_exact"));
+	p->children_cpu_ns = member_read_number(o, "children_cpu_seconds", 9);
 	p->lossy = json_is_true(json_object_get(o, "lossy"));
 	usage_read(o, p->value, &p->have);
 }

@@ -247,6 +247,8 @@ void write_process(struct jsonw *j, const struct process *p)
 		jsonw_uint(j, "rss_peak_bytes", p->rss_peak_bytes);
 		jsonw_bool(j, "rss_peak_exact", p->rss_peak_exact);
 	}
+	if (p->children_cpu_ns)
+		jsonw_decimal(j, "children_cpu_seconds", p->children_cpu_ns, 9);
 	metrics_write(j, p->value, &p->have);
 	j->lossy |= p->lossy;
 	line_end(j);
