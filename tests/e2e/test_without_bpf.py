@@ -5,26 +5,12 @@ import os
 import signal
 import subprocess
 
-from lib.bpfmon import BPFMON, Case, truth
+from lib.bpfmon import BPFMON, truth
+from lib.fromproc import FROM_PROC, NOBODY, OrdinaryUser
 
-NOBODY = 65534
 MIB = 1 << 20
 LEAVES_ONE = 'sleep 30 >/dev/null 2>&1 & echo $!; until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done'
 OF_COUNTERS = {"cpu_seconds", "user_seconds", "minflt"}
-
-
-class OrdinaryUser(Case):
-    def setUp(self):
-        super().setUp()
-        os.chown(self.dir, NOBODY, NOBODY)
-
-    def run_unprivileged(self, command, options=(), **kwargs):
-        return self.run_bpfmon(command, options, user=NOBODY, group=NOBODY, extra_groups=[], cwd="/", **kwargs)
-
-    def assert_cpu(self, run, least, own=0.012):
-        """Within 0.5 % and 2 ms of what is known, and what the programs use that report it."""
-        self.assertGreaterEqual(run.summary["cpu_seconds"], 0.995 * least - 0.002)
-        self.assertLessEqual(run.summary["cpu_seconds"], 1.005 * least + 0.002 + own)
 
 
 class FromProc(OrdinaryUser):
@@ -46,6 +32,11 @@ class FromProc(OrdinaryUser):
 
     def test_a_daemon_is_waited_for_by_the_launcher(self):
         run = self.run_unprivileged([truth("daemon"), "200"], ["--wait", "tree"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assert_cpu(run, run.witness["cpu_seconds"])
+
+    def test_what_was_seen_alive_and_has_ended_since_is_counted_once(self):
+        run = self.run_unprivileged([truth("spin"), "500"], ["--wait", "tree", "-i", "0.2"])
         self.assertEqual(run.code, 0, run.stderr)
         self.assert_cpu(run, run.witness["cpu_seconds"])
 

@@ -81,8 +81,9 @@ static int attachment_start(struct roles *roles, struct launch_options *o, int *
 	if (err)
 		return err;
 	description_begin(&description, o);
+	description_fill(&description, o);
 	rights_of_launcher();
-	err = memory_has_failed() ? -ENOMEM : roles_wait_until_ready(roles, *signal_fd, sig);
+	err = memory_has_failed() ? -ENOMEM : roles_wait_until_ready(roles, 0, *signal_fd, sig);
 	if (err)
 		description_cancel(&description);
 	else

@@ -40,8 +40,7 @@ static void attendance_note_end(struct attendance *a, pid_t pid, int status)
 
 static bool child_is_of_the_run(const struct attendance *a, pid_t pid)
 {
-	return a->roles->wants_reaped && pid != a->roles->collector.pid &&
-	       pid != a->roles->recorder.pid;
+	return a->roles->wants_reaped && !own_children_has(&a->roles->own, pid);
 }
 
 /* What a zombie has used is read before it is waited for. */

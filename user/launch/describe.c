@@ -110,6 +110,14 @@ void description_begin(struct description *d, struct launch_options *o)
 	if (!m)
 		return;
 	revision_ask(d, o);
+}
+
+void description_fill(struct description *d, const struct launch_options *o)
+{
+	struct meta *m = d->meta;
+
+	if (!m)
+		return;
 	system_read_kernel(&m->system);
 	system_read("", &m->system);
 	if (!o->argv) {

@@ -12,10 +12,12 @@ struct description {
 };
 
 /*
- * Finds everything but the revision. That is in files which are not the kernel's, nor root's: a
- * child reads them with the rights of the user who called bpfmon, and may take its time.
+ * Begins to find the revision. That is in files which are not the kernel's, nor root's: a child
+ * reads them with the rights of the user who called bpfmon, and may take its time.
  */
 void description_begin(struct description *d, struct launch_options *o);
+/* Finds everything else. */
+void description_fill(struct description *d, const struct launch_options *o);
 /*
  * Adds the revision if it is there by now or within a second, and sends all of it to the collector;
  * before the start.

@@ -76,7 +76,7 @@ static int launcher_start(struct launcher *l)
 		log_error("out of memory before the command was run");
 		return EXIT_BPFMON;
 	}
-	if (roles_wait_until_ready(&l->roles, l->signal_fd, &l->cancelled_by))
+	if (roles_wait_until_ready(&l->roles, l->command.pid, l->signal_fd, &l->cancelled_by))
 		return EXIT_BPFMON;
 	log_info("the command is process %d%s%s", l->command.pid,
 		 l->options->run_as ? ", of user " : "",
@@ -146,12 +146,15 @@ static int launcher_prepare(struct launcher *l)
 		log_error("cannot start collector and recorder: %s", strerror(-err));
 	if (!err && l->options->agent_fd >= 0)
 		spawn_wait_until_prepared(&l->command);
-	if (!err)
+	if (!err) {
+		/* first its reader: what the launcher forks is known to the collector by then */
+		description_begin(&l->description, l->options);
 		err = job_request_send(&l->roles, l->options, l->command.pid);
+	}
 	if (err) {
 		code = EXIT_BPFMON;
 	} else {
-		description_begin(&l->description, l->options);
+		description_fill(&l->description, l->options);
 		rights_of_launcher();
 		code = launcher_start(l);
 	}

@@ -37,7 +37,7 @@ static int role_is_ready(const struct role *role, int *value)
 	return m.value ? m.value : -EIO;
 }
 
-int roles_wait_until_ready(struct roles *roles, int signal_fd, int *sig)
+int roles_wait_until_ready(struct roles *roles, pid_t command, int signal_fd, int *sig)
 {
 	const struct role *const of[] = { &roles->recorder, &roles->collector };
 	int value = 0;
@@ -65,6 +65,8 @@ int roles_wait_until_ready(struct roles *roles, int signal_fd, int *sig)
 	/* orphans of the command become children of this process, which waits for them */
 	if (!err && roles->wants_reaped && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0))
 		err = -errno;
+	if (!err && roles->wants_reaped)
+		err = own_children_read(&roles->own, getpid(), command);
 	return err;
 }
 

@@ -14,9 +14,10 @@ void streams_unblock(void);
 
 /*
  * Waits until both roles may begin. 0; else a negative errno: after one line to the user, or, with
- * a signal in *@sig that is not 0, -EINTR and no line.
+ * a signal in *@sig that is not 0, -EINTR and no line. Without BPF orphans become children of this
+ * process, and it finds those that are its own, without @command.
  */
-int roles_wait_until_ready(struct roles *roles, int signal_fd, int *sig);
+int roles_wait_until_ready(struct roles *roles, pid_t command, int signal_fd, int *sig);
 /*
  * The same until the command's process has executed, or could not: spawn_result() then does not
  * block. When that takes longer than a second, as on a file system that does not answer, a

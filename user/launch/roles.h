@@ -4,6 +4,7 @@
 #define LAUNCH_ROLES_H
 
 #include "base/control.h"
+#include "base/own_children.h"
 #include "launch/last_summary.h"
 #include "launch/launcher.h"
 #include "launch/spawn.h"
@@ -17,7 +18,8 @@ struct role {
 };
 
 struct roles {
-	bool wants_reaped; /* the collector: it has no BPF */
+	bool wants_reaped;       /* the collector: it has no BPF */
+	struct own_children own; /* where it is wanted */
 	struct role collector, recorder;
 	int stream_fd; /* of the two, the collector's end, until it is sent; -1 */
 	struct last_summary summary;

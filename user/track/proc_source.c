@@ -2,6 +2,7 @@
 #include "track/proc_source.h"
 
 #include "base/clock.h"
+#include "base/own_children.h"
 #include "track/proc_member.h"
 #include "track/running.h"
 
@@ -11,14 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define OWN_MOST 8
 #define FULL_NS (100 * NSEC_PER_MSEC) /* the longest between looks at all files of the tree */
 #define OPEN_MOST 256
 
 struct proc_source {
 	pid_t launcher, command;
-	pid_t own[OWN_MOST]; /* the launcher's children that are not of the tree */
-	size_t nr_own;
+	struct own_children own; /* the launcher's children that are not of the tree */
 	bool wants_args, misses_children, misses_io;
 	bool awaits_exec; /* the command is a copy of the launcher still */
 	proc_event_fn event;
@@ -30,8 +29,9 @@ struct proc_source {
 	bool lacks_memory;
 	uint64_t look, full_ns, serials, nr_born, nr_ended;
 	unsigned nr_open;
-	struct reaped reaped;
-	struct proc_io seen; /* of those the last of which the launcher could not read */
+	struct reaped reaped, reaped_by_now; /* as of the last look; and what came after it */
+	struct proc_io seen,
+		seen_by_now; /* of those the last of which the launcher could not read */
 	struct account live, total;
 	struct proc_io live_io; /* that of @live */
 };
@@ -120,30 +120,13 @@ void proc_source_listen(struct proc_source *p, proc_event_fn fn, void *context)
 	p->context = context;
 }
 
-static void own_add(void *context, pid_t child)
-{
-	struct proc_source *p = context;
-
-	if (child != p->command && p->nr_own < OWN_MOST)
-		p->own[p->nr_own++] = child;
-}
-
-static bool is_of_bpfmon(const struct proc_source *p, pid_t pid)
-{
-	for (size_t i = 0; i < p->nr_own; i++)
-		if (p->own[i] == pid)
-			return true;
-	return false;
-}
-
 int proc_source_follow(struct proc_source *p, pid_t command)
 {
 	struct proc_stat s;
 	int err;
 
 	p->command = command;
-	p->nr_own = 0;
-	err = proc_each_child(p->launcher, 1, own_add, p);
+	err = own_children_read(&p->own, p->launcher, command);
 	if (err)
 		return err;
 	err = proc_stat_read(command, &s);
@@ -231,7 +214,8 @@ static void member_look(struct proc_source *p, pid_t pid, proc_row_fn row, void 
 	int err;
 
 	m = members_find(&p->members, pid);
-	if ((m && m->look == p->look) || is_of_bpfmon(p, pid) || proc_stat_read(pid, &s))
+	if ((m && m->look == p->look) || proc_stat_read(pid, &s) ||
+	    own_children_has_born(&p->own, pid, s.start_ns))
 		return;
 	is_new = !m || m->start_ns != s.start_ns;
 	if (is_new)
@@ -344,6 +328,9 @@ int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context)
 	p->live = (struct account){ 0 };
 	p->live_io = (struct proc_io){ 0 };
 	p->nr_stack = 0;
+	/* now: what it waits for from here on may be seen alive, and is not to be counted twice */
+	p->reaped = p->reaped_by_now;
+	p->seen = p->seen_by_now;
 	err = proc_each_child(p->launcher, 1, stack_push, p);
 	if (now_ns - p->full_ns < FULL_NS)
 		members_look(p, row, context);
@@ -360,21 +347,21 @@ void proc_source_note_reaped(struct proc_source *p, const struct reaped *r)
 	struct member *m = members_find(&p->members, r->last);
 	struct proc_io seen;
 
-	p->reaped = *r;
+	p->reaped_by_now = *r;
 	p->misses_io |= r->io_unread > 0;
 	if (!m || m->is_reaped)
 		return;
 	if (r->last_is_unread) {
 		seen = m->io;
 		seen.read_bytes = seen.write_bytes = 0; /* known by wait4() all the same */
-		proc_io_add(&p->seen, &seen);
+		proc_io_add(&p->seen_by_now, &seen);
 	}
 	member_note_reaped(m, r);
 }
 
 uint64_t proc_source_peak(const struct proc_source *p)
 {
-	return p->reaped.peak_bytes;
+	return p->reaped_by_now.peak_bytes;
 }
 
 static void raise_to(__u64 *published, uint64_t now)

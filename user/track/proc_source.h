@@ -35,7 +35,7 @@ int proc_source_follow(struct proc_source *p, pid_t command);
 int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context);
 /* What the launcher has waited for so far. */
 void proc_source_note_reaped(struct proc_source *p, const struct reaped *r);
-/* The totals as of the last drain and the last note; they never fall. */
+/* The totals as of the last drain, with what was noted before it; they never fall. */
 void proc_source_total(struct proc_source *p, struct account_key *key, struct account *total);
 /* The largest high-water mark of a process that has been waited for, in bytes; 0: not known. */
 uint64_t proc_source_peak(const struct proc_source *p);
