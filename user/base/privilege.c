@@ -43,6 +43,18 @@ int privilege_set_effective(uint64_t mask)
 	return capabilities_set(data);
 }
 
+bool privilege_has(uint64_t mask)
+{
+	struct __user_cap_data_struct data[2];
+
+	if (capabilities_get(data))
+		return false;
+	for (int i = 0; i < 2; i++)
+		if ((uint32_t)(mask >> (32 * i)) & ~data[i].permitted)
+			return false;
+	return true;
+}
+
 void privilege_empty_bounding_set(void)
 {
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)

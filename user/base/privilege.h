@@ -3,6 +3,7 @@
 #ifndef BASE_PRIVILEGE_H
 #define BASE_PRIVILEGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -20,6 +21,8 @@ int privilege_keep(uint64_t keep);
  * exec gains none already. Does nothing without CAP_SETPCAP.
  */
 void privilege_empty_bounding_set(void);
+/* Whether all of them are permitted to this process. */
+bool privilege_has(uint64_t mask);
 /* Makes those permitted capabilities effective that are in @mask; a later call may choose others.
  * 0, or a negative errno. */
 int privilege_set_effective(uint64_t mask);

@@ -21,13 +21,22 @@
  * The smaps_rollup of another user's process may be read with CAP_SYS_PTRACE alone, and so may the
  * path of a program that is moved into the cgroup. The BPF capabilities are kept only where the
  * kernel asks for them again (before 5.19, with kernel.unprivileged_bpf_disabled).
+ *
+ * Without BPF the collector reads such files of each process: with CAP_SYS_PTRACE, or where there
+ * is none, as in a container, with the user and the capabilities of the command.
  */
 static void privilege_drop(struct collector *c)
 {
-	const bool reads_others = c->spec->pss_ppm || c->spec->tracker.cgroup;
+	const bool from_proc = c->spec->run->is_from_proc;
+	const bool reads_others = c->spec->pss_ppm || c->spec->tracker.cgroup || from_proc;
 	const uint64_t trace = reads_others ? 1ULL << CAP_SYS_PTRACE : 0;
 	const uint64_t bpf = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN;
 
+	if (from_proc && !privilege_has(trace)) {
+		privilege_keep(UINT64_MAX);
+		seccomp_install(SECCOMP_COLLECTOR);
+		return;
+	}
 	privilege_set_effective(trace);
 	privilege_leave_root(tracker_may_drain(&c->books.tracker) ? bpf | trace : trace);
 	seccomp_install(SECCOMP_COLLECTOR);
