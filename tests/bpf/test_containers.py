@@ -3,12 +3,10 @@
 pid it has inside."""
 
 import os
-import re
-import shutil
 import subprocess
 
-from lib.bpfmon import BPFMON, TRUTH_SKIP, read_lines
-from lib.containers import NOBODY, ContainersCase
+from lib.bpfmon import TRUTH_SKIP, read_lines
+from lib.containers import NOBODY, ContainersCase, InsideCase
 
 PIDS = ["/bin/nspids", "5", "20"]
 STORM = ["/bin/forkstorm", "3", "40"]
@@ -137,17 +135,8 @@ class Containers(ContainersCase):
         self.assertEqual({p["uid"] for p in [parent, *payload]}, {65534})  # the real one
 
 
-class Inside(ContainersCase):
+class Inside(InsideCase):
     """bpfmon itself in a container: it works where it may, or says what is missing."""
-
-    def setUp(self):
-        super().setUp()
-        shutil.copy(BPFMON, self.root / "bin")
-        linked = subprocess.run(["ldd", BPFMON], stdout=subprocess.PIPE, text=True, check=True).stdout
-        for library in re.findall(r"(/\S+) \(0x", linked):
-            there = self.root / library.lstrip("/")
-            there.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(library, there)
 
     def bpfmon(self, *options):
         environment, podman = self.podman()

@@ -93,13 +93,13 @@ class Case(unittest.TestCase):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="bpfmon-test-"))
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
 
-    def run_bpfmon(self, command, options=(), env=None, **kwargs):
-        """Runs bpfmon with -o into the test's folder; TRUTH_OUT is set for the command."""
+    def run_bpfmon(self, command, options=(), env=None, before=(), **kwargs):
+        """Runs bpfmon with -o into the test's folder, by the program @before; TRUTH_OUT is set for the command."""
         out = self.dir / f"run-{time.monotonic_ns()}.jsonl"
         said = self.dir / f"witness-{time.monotonic_ns()}.json"
         environment = {**os.environ, "TRUTH_OUT": str(said), **(env or {})}
         done = subprocess.run(
-            [BPFMON, "-o", str(out), *options, "--", *command],
+            [*before, BPFMON, "-o", str(out), *options, "--", *command],
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

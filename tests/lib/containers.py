@@ -8,13 +8,14 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
 import subprocess
 
 from lib.account import AccountCase
-from lib.bpfmon import truth
+from lib.bpfmon import BPFMON, truth
 from lib.live import all_pids, send, status_of, wait_for
 
 PROGRAMS = ("nspids", "forkstorm", "suidstart", "spin")
@@ -187,3 +188,16 @@ class ContainersCase(AccountCase):
 
     def read_witness(self):
         return json.loads((self.root / "out" / "witness.json").read_text())
+
+
+class InsideCase(ContainersCase):
+    """bpfmon itself is in the root folder, with the libraries that it needs."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copy(BPFMON, self.root / "bin")
+        linked = subprocess.run(["ldd", BPFMON], stdout=subprocess.PIPE, text=True, check=True).stdout
+        for library in re.findall(r"(/\S+) \(0x", linked):
+            there = self.root / library.lstrip("/")
+            there.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(library, there)

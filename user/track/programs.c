@@ -271,7 +271,7 @@ int programs_load(struct bpfmon **skel, const struct tracker_options *o, struct 
 	err = programs_load_optional(skel, o, x, why, size);
 	if (err && !*why)
 		snprintf(why, size, "the kernel did not load the programs: %s", strerror(-err));
-	if (err && hint && err == -EPERM)
+	if (err && hint && (err == -EPERM || err == -ENOSYS))
 		snprintf(why + strlen(why), size - strlen(why), "%s", hint);
 	return err;
 }
