@@ -71,12 +71,17 @@ class FromProc(OrdinaryUser):
         (process,) = run.processes
         self.assertGreaterEqual(process["rss_peak_bytes"], 100 * MIB)
 
+    def test_processes_that_live_between_samples_are_looked_for(self):
+        run = self.run_unprivileged([truth("seqchildren"), "5", "300"], ["-i", "60"])
+        self.assertEqual(run.summary["processes_total"], 6)
+        self.assertEqual(sum(p["comm"] == "seqchildren" for p in run.processes), 6)
+
     def test_what_children_without_a_record_used_is_in_the_record_that_waited_for_them(self):
         run = self.run_unprivileged([truth("seqchildren"), "40", "10"], ["-i", "5"])
         parent = min(run.processes, key=lambda p: p["start_time"])
-        self.assertAlmostEqual(parent["children_cpu_seconds"], 0.4, delta=0.05)
+        self.assertGreater(parent["children_cpu_seconds"], 0.1)
         in_records = sum(p["cpu_seconds"] + p.get("children_cpu_seconds", 0) for p in run.processes)
-        self.assertAlmostEqual(in_records, run.summary["cpu_seconds"], delta=0.02 + 0.01 * len(run.processes))
+        self.assertAlmostEqual(in_records, run.summary["cpu_seconds"], delta=0.03)
         self.assertRegex(run.stderr, r"\(ended between samples\) +- +0\.[34]\d+ s")
         run = self.run_unprivileged([truth("seqchildren"), "10", "200"], ["-i", "0.02"])
         parent = min(run.processes, key=lambda p: p["start_time"])

@@ -43,6 +43,21 @@ static void handle_ticks(void *context, uint32_t events)
 	job_sample(&c->tenant.job);
 }
 
+/* Without BPF: what begins and ends between two samples is looked for. */
+static void handle_looks(void *context, uint32_t events)
+{
+	struct collector *c = context;
+	const uint64_t pause_ns = tracker_look(&c->books.tracker);
+	const struct itimerspec at = { .it_value = { (time_t)(pause_ns / NSEC_PER_SEC),
+						     (long)(pause_ns % NSEC_PER_SEC) } };
+	uint64_t passed;
+
+	(void)events;
+	if (read(c->sources[LOOKS].fd, &passed, sizeof(passed)) < 0 && errno != EAGAIN)
+		return;
+	timerfd_settime(c->sources[LOOKS].fd, 0, &at, NULL);
+}
+
 static void handle_control(void *context, uint32_t events)
 {
 	struct collector *c = context;
@@ -122,10 +137,16 @@ void collector_watch(struct collector *c)
 {
 	struct tenant *t = &c->tenant;
 	__cleanup(closep) int timer = ticks_start(t->job.start_ns, t->job.run->interval_ns);
+	__cleanup(closep) int looks = -1;
 	uint64_t duration_ns = c->spec->duration_ns;
 	uint64_t end_ns = duration_ns ? t->job.start_ns + duration_ns : UINT64_MAX;
 
 	source_add(c, TICKS, timer, handle_ticks);
+	if (tracker_needs_looks(&c->books.tracker)) {
+		looks = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		source_add(c, LOOKS, looks, handle_looks);
+		handle_looks(c, 0);
+	}
 	if (tenant_open_desk(t))
 		log_warn("the command can begin no spans: out of memory");
 	while (t->progress != OVER) {

@@ -149,6 +149,16 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	return err;
 }
 
+bool tracker_needs_looks(const struct tracker *t)
+{
+	return t->proc;
+}
+
+uint64_t tracker_look(struct tracker *t)
+{
+	return proc_source_look(t->proc);
+}
+
 int tracker_may_drain(const struct tracker *t)
 {
 	__cleanup(closep) int fd = -1;

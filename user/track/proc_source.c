@@ -14,6 +14,9 @@
 
 #define FULL_NS (100 * NSEC_PER_MSEC) /* the longest between looks at all files of the tree */
 #define OPEN_MOST 256
+#define LOOK_FIRST_NS NSEC_PER_MSEC
+#define LOOK_LAST_NS NSEC_PER_SEC
+#define LOOK_SHARE 50 /* times as long as a look takes, in CPU time, is not looked */
 
 struct proc_source {
 	pid_t launcher, command;
@@ -27,6 +30,7 @@ struct proc_source {
 	pid_t *stack;           /* owned; still to be looked at */
 	size_t nr_stack, room_stack;
 	bool lacks_memory;
+	uint64_t pause_ns; /* until the next look between drains */
 	uint64_t look, full_ns, serials, nr_born, nr_ended;
 	unsigned nr_open;
 	struct reaped reaped, reaped_by_now; /* as of the last look; and what came after it */
@@ -340,6 +344,23 @@ int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context)
 		member_look(p, p->stack[--p->nr_stack], row, context);
 	members_settle(p);
 	return err ? err : p->lacks_memory ? -ENOMEM : 0;
+}
+
+uint64_t proc_source_look(struct proc_source *p)
+{
+	const uint64_t born = p->nr_born;
+	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	proc_source_drain(p, NULL, NULL);
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	p->pause_ns = p->nr_born > born ? LOOK_FIRST_NS : 2 * p->pause_ns;
+	if (p->pause_ns < LOOK_FIRST_NS)
+		p->pause_ns = LOOK_FIRST_NS;
+	if (p->pause_ns < LOOK_SHARE * cpu_ns)
+		p->pause_ns = LOOK_SHARE * cpu_ns;
+	if (p->pause_ns > LOOK_LAST_NS)
+		p->pause_ns = LOOK_LAST_NS;
+	return p->pause_ns;
 }
 
 void proc_source_note_reaped(struct proc_source *p, const struct reaped *r)

@@ -33,6 +33,11 @@ int proc_source_follow(struct proc_source *p, pid_t command);
 /* Looks at all processes of the tree, and calls @row for each that lives. 0, or a negative errno.
  */
 int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context);
+/*
+ * Looks for what was born between two drains: soon again after a birth, later and later otherwise,
+ * and never for more than a fiftieth of a CPU. Nanoseconds until the next look.
+ */
+uint64_t proc_source_look(struct proc_source *p);
 /* What the launcher has waited for so far. */
 void proc_source_note_reaped(struct proc_source *p, const struct reaped *r);
 /* The totals as of the last drain, with what was noted before it; they never fall. */

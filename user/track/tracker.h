@@ -112,6 +112,10 @@ typedef void (*drain_fn)(void *context, const struct drain_row *row);
  * repairs what the hooks have missed: births always, the rest once in a second.
  */
 int tracker_drain(struct tracker *t, drain_fn row, void *context);
+/* Without BPF nothing reports what begins and ends between two drains. */
+bool tracker_needs_looks(const struct tracker *t);
+/* Looks for that. Nanoseconds until the next look. */
+uint64_t tracker_look(struct tracker *t);
 /* 0 if this process has the rights for a drain, or a negative errno. Does not drain. */
 int tracker_may_drain(const struct tracker *t);
 /* A further pass for what that drain has missed: processes that it has reported are left out. */
