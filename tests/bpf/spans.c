@@ -56,7 +56,7 @@ static bool span_begin(const char *name)
 	struct jsonw j = { 0 };
 	int err;
 
-	span_call_write(&j, false, false, 0, name, NULL, 0);
+	span_call_write(&j, &(struct span_call_words){ .name = name }, NULL, 0);
 	err = span_call(getenv(SPAN_VARIABLE), &j, answer);
 	if (err)
 		fprintf(stderr, "%s: %s: %s\n", name, strerror(-err), answer);

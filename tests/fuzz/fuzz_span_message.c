@@ -13,11 +13,18 @@ static void check_again(const struct span_message *m)
 	struct jsonw j = { 0 };
 	char why[64];
 
-	span_call_write(&j, m->is_end, m->in_place, m->pid, label->name, label->tags,
-			label->nr_tags);
+	span_call_write(&j,
+			&(struct span_call_words){ .name = label->name,
+						   .is_end = m->is_end,
+						   .in_place = m->in_place,
+						   .has_status = m->has_status,
+						   .status = m->status,
+						   .pid = m->pid },
+			label->tags, label->nr_tags);
 	FUZZ_HOLDS(!j.failed && !j.lossy);
 	FUZZ_HOLDS(!span_message_read(&again, j.text, j.used, why, sizeof(why)));
 	FUZZ_HOLDS(again.is_end == m->is_end && again.pid == m->pid);
+	FUZZ_HOLDS(again.has_status == m->has_status && again.status == m->status);
 	FUZZ_HOLDS(!strcmp(again.label.name, label->name));
 	FUZZ_HOLDS(again.label.nr_tags == label->nr_tags);
 	for (size_t i = 0; i < label->nr_tags; i++)

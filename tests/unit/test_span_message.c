@@ -25,7 +25,10 @@ static void what_is_sent_is_read(void **state)
 	char why[128];
 
 	(void)state;
-	span_call_write(&j, true, true, 42, "a\n\"b", tags, 2);
+	span_call_write(&j,
+			&(struct span_call_words){
+				.name = "a\n\"b", .is_end = true, .in_place = true, .pid = 42 },
+			tags, 2);
 	assert_int_equal(span_message_read(&m, j.text, j.used, why, sizeof(why)), 0);
 	assert_true(m.is_end && m.in_place);
 	assert_int_equal(m.pid, 42);

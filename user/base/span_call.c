@@ -15,16 +15,23 @@
 	10 /* with a collector that is stopped, or has a machine that is loaded                    \
 	    */
 
-void span_call_write(struct jsonw *j, bool is_end, bool in_place, pid_t pid, const char *name,
-		     const char *const *tags, size_t nr)
+bool span_is_kept(const char *answer)
+{
+	return strstr(answer, SPAN_KEPT);
+}
+
+void span_call_write(struct jsonw *j, const struct span_call_words *words, const char *const *tags,
+		     size_t nr)
 {
 	jsonw_object(j, NULL);
-	jsonw_string(j, "span", is_end ? "end" : "begin");
-	jsonw_string(j, "name", name);
-	if (in_place)
+	jsonw_string(j, "span", words->is_end ? "end" : "begin");
+	jsonw_string(j, "name", words->name);
+	if (words->in_place)
 		jsonw_bool(j, "in_place", true);
-	if (pid)
-		jsonw_int(j, "pid", pid);
+	if (words->pid)
+		jsonw_int(j, "pid", words->pid);
+	if (words->has_status)
+		jsonw_int(j, "status", words->status);
 	if (nr)
 		jsonw_pairs(j, "tags", tags, nr);
 	jsonw_object_end(j);

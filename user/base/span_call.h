@@ -14,13 +14,22 @@
 #define SPAN_MESSAGE_BYTES 8192            /* the most that one has */
 #define SPAN_ANSWER_BYTES 256              /* the span's number; or why there is none, in a line */
 
-/*
- * Writes a message: a span called @name begins, or (@is_end) ends. @in_place: it is to be ended
- * before its process ends. @pid: the process that it is of; 0: the one that sends it. @tags are
- * @nr texts "key=value".
- */
-void span_call_write(struct jsonw *j, bool is_end, bool in_place, pid_t pid, const char *name,
-		     const char *const *tags, size_t nr);
+#define SPAN_KEPT " kept" /* ends an answer: the caller is to stay, and to say the end, too */
+
+struct span_call_words {
+	const char *name;
+	bool is_end;   /* it ends; else it begins */
+	bool in_place; /* it is to be ended before its process ends */
+	bool has_status;
+	int status; /* of the command that has ended, as wait(2) gives it */
+	pid_t pid;  /* the process that it is of; 0: the one that sends it */
+};
+
+/* Writes a message. @tags are @nr texts "key=value". */
+void span_call_write(struct jsonw *j, const struct span_call_words *words, const char *const *tags,
+		     size_t nr);
+/* What begins has been told to stay. */
+bool span_is_kept(const char *answer);
 /* Connects the socket @fd to the one that @address names, "@NAME". 0 or a negative errno. */
 int span_connect(int fd, const char *address);
 /*

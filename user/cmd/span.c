@@ -3,6 +3,7 @@
 #include "cmd/common_options.h"
 #include "cmd/option_values.h"
 #include "cmd/run_tags.h"
+#include "cmd/span_attend.h"
 
 #include "base/log.h"
 #include "base/span_call.h"
@@ -65,17 +66,16 @@ static void span_help(void)
 }
 
 /* Whether a message went through; else why not, as one line. */
-static int span_send(const struct span_options *o, bool is_end, bool in_place, const char *name)
+static int span_send(const struct span_options *o, const struct span_call_words *words,
+		     char answer[SPAN_ANSWER_BYTES])
 {
-	const char *address = getenv(SPAN_VARIABLE);
-	char answer[SPAN_ANSWER_BYTES];
+	const char *address = getenv(SPAN_VARIABLE), *name = words->name;
 	struct jsonw j = { 0 };
 	int err;
 
 	if (!address || !*address)
 		return -ENOENT;
-	span_call_write(&j, is_end, in_place, in_place ? getppid() : 0, name, o->tags.list,
-			o->tags.nr);
+	span_call_write(&j, words, o->tags.list, o->tags.nr);
 	err = span_call(address, &j, answer);
 	jsonw_done(&j);
 	if (o->quiet || !err)
@@ -94,7 +94,8 @@ static int span_send(const struct span_options *o, bool is_end, bool in_place, c
 static int span_execute(const struct span_options *o, char **command)
 {
 	const char *name = o->common.words[0];
-	int err;
+	struct span_call_words words = { .name = name };
+	char answer[SPAN_ANSWER_BYTES];
 
 	if (!name || o->common.words[1] || !*name || strlen(name) >= SPAN_NAME_BYTES || !*command) {
 		log_error(
@@ -103,26 +104,35 @@ static int span_execute(const struct span_options *o, char **command)
 			SPAN_NAME_BYTES - 1);
 		return EXIT_BPFMON;
 	}
-	span_send(o, false, false, name);
-	execvp(command[0], command);
-	err = errno;
-	log_error("cannot execute '%s': %s", command[0], strerror(err));
-	return err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	if (span_send(o, &words, answer) || !span_is_kept(answer))
+		return span_become(command);
+	words.status = span_attend(command);
+	if (words.status < 0) {
+		log_error("cannot start '%s': %s", command[0], strerror(-words.status));
+		return EXIT_BPFMON;
+	}
+	words.is_end = words.has_status = true;
+	span_send(o, &words, answer);
+	span_end_as(words.status);
 }
 
 static int span_in_place(const struct span_options *o)
 {
 	char *const *words = o->common.words;
-	bool is_end = words[0] && !strcmp(words[0], "end");
+	struct span_call_words said = { .in_place = true, .pid = getppid() };
+	char answer[SPAN_ANSWER_BYTES];
 	int err;
 
-	if (!words[0] || (!is_end && strcmp(words[0], "begin") != 0) || !words[1] || !*words[1] ||
-	    strlen(words[1]) >= SPAN_NAME_BYTES || words[2]) {
+	said.is_end = words[0] && !strcmp(words[0], "end");
+	said.name = words[0] ? words[1] : NULL;
+
+	if (!words[0] || (!said.is_end && strcmp(words[0], "begin") != 0) || !words[1] ||
+	    !*words[1] || strlen(words[1]) >= SPAN_NAME_BYTES || words[2]) {
 		log_error("span: what is to be a span? Try: bpfmon span align -- ./align.sh; or: "
 			  "bpfmon span begin align, and later: bpfmon span end align");
 		return EXIT_USAGE;
 	}
-	err = span_send(o, is_end, true, words[1]);
+	err = span_send(o, &said, answer);
 	if (err == -ENOENT && !o->quiet)
 		log_error("span: this is no part of a run: there is no " SPAN_VARIABLE);
 	return err ? EXIT_USAGE : 0;

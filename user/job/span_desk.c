@@ -65,9 +65,14 @@ static int push_obey(struct span_desk *d, pid_t pid, const char *text, size_t le
 	return err;
 }
 
+struct span_answer {
+	uint64_t id;
+	bool is_to_stay; /* the caller */
+};
+
 /* *@is_kept: the connection stays, for the lines of the run. */
-static int object_obey(struct span_desk *d, int fd, const char *text, size_t length, uint64_t *id,
-		       bool *is_kept, char *why, size_t size)
+static int object_obey(struct span_desk *d, int fd, const char *text, size_t length,
+		       struct span_answer *answer, bool *is_kept, char *why, size_t size)
 {
 	struct span_message m;
 	int err = span_message_read(&m, text, length, why, size);
@@ -78,7 +83,9 @@ static int object_obey(struct span_desk *d, int fd, const char *text, size_t len
 	} else if (!err) {
 		err = command_check(d, why, size);
 		if (!err)
-			err = span_obey(d->job, &m, caller_pid(fd), id, why, size);
+			err = span_obey(d->job, &m, caller_pid(fd), &answer->id, why, size);
+		/* without BPF the end of a process is known to its parent only */
+		answer->is_to_stay = !m.is_end && !m.in_place && d->job->run->is_from_proc;
 	}
 	span_message_done(&m);
 	return err;
@@ -88,9 +95,9 @@ static int object_obey(struct span_desk *d, int fd, const char *text, size_t len
 static bool message_answer(struct span_desk *d, int fd, const char *text, size_t length)
 {
 	char why[SPAN_ANSWER_BYTES - 1], answer[SPAN_ANSWER_BYTES];
+	struct span_answer said = { 0 };
 	bool is_kept = false;
-	uint64_t id = 0;
-	int err = *text == '{' ? object_obey(d, fd, text, length, &id, &is_kept, why, sizeof(why))
+	int err = *text == '{' ? object_obey(d, fd, text, length, &said, &is_kept, why, sizeof(why))
 			       : push_obey(d, caller_pid(fd), text, length, why, sizeof(why));
 
 	if (is_kept)
@@ -99,7 +106,8 @@ static bool message_answer(struct span_desk *d, int fd, const char *text, size_t
 		snprintf(answer, sizeof(answer), "%s", why);
 		text_disarm(answer); /* it may have the name of a span */
 	} else {
-		snprintf(answer, sizeof(answer), "%" PRIu64, id);
+		snprintf(answer, sizeof(answer), "%" PRIu64 "%s", said.id,
+			 said.is_to_stay ? SPAN_KEPT : "");
 	}
 	send(fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL);
 	return false;

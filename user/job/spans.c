@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 #define SPANS_BEFORE_DRAIN 1024 /* more than the last drain has left: it may end some of them */
 
@@ -85,6 +86,7 @@ static struct live_span *span_append(struct job *job, struct span_message *m,
 		return NULL;
 	s->above = above;
 	s->depth = above ? above->depth + 1 : 0;
+	s->is_kept = m->in_place || job->run->is_from_proc;
 	s->before = r->account;
 	s->account = (struct account_key){ books_new_tree(job->books), r->account.cgroup };
 	s->serial = r->serial;
@@ -116,10 +118,6 @@ static int span_begin(struct job *job, struct span_message *m, const struct proc
 		snprintf(why, size, "spans are nested %d deep already", MAX_SPAN_DEPTH);
 		return -ELOOP;
 	}
-	if (job->run->is_from_proc) {
-		snprintf(why, size, "spans need BPF, and this run is measured from /proc");
-		return -EOPNOTSUPP;
-	}
 	s = span_append(job, m, r, above);
 	err = s ? books_own(job->books, &s->account, job) : -ENOMEM;
 	if (!err)
@@ -139,13 +137,22 @@ static int span_begin(struct job *job, struct span_message *m, const struct proc
 	return err;
 }
 
-/* The span called @name that the process @serial began in place, from its innermost one upwards. */
+/* The span called @name that the process @serial is to end, from its innermost one upwards. */
 static struct live_span *span_find_begun(struct live_span *s, uint64_t serial, const char *name)
 {
-	while (s && (s->serial != serial || s->has_ended || !s->span.in_place ||
+	while (s && (s->serial != serial || s->has_ended || !s->is_kept ||
 		     strcmp(s->span.label.name, name) != 0))
 		s = s->above;
 	return s;
+}
+
+static void span_note_wait_status(struct live_span *s, int status)
+{
+	s->span.used.has_status = true;
+	if (WIFSIGNALED(status))
+		s->span.used.signal = WTERMSIG(status);
+	else
+		s->span.used.exit_code = WEXITSTATUS(status);
 }
 
 static int span_end(struct job *job, const struct span_message *m, const struct process_record *r,
@@ -172,6 +179,8 @@ static int span_end(struct job *job, const struct span_message *m, const struct 
 		snprintf(why, size, "%s", strerror(-err));
 		return err;
 	}
+	if (m->has_status)
+		span_note_wait_status(s, m->status);
 	s->has_ended = true;
 	s->left_serial = r->serial;
 	s->end_boot_ns = clock_ns(CLOCK_BOOTTIME);

@@ -29,7 +29,8 @@ struct live_span {
 	uint64_t start_boot_ns, end_boot_ns;
 	uint64_t left_serial; /* of the process that has ended it in place, in this interval; 0:
 				 none */
-	bool has_ended;       /* in place */
+	bool is_kept;         /* its process stays in it, and says its end */
+	bool has_ended;       /* it has said so */
 	struct account own;   /* the totals of its account, when last read */
 	struct account ended; /* the sum of the spans in it that have ended */
 	struct account now;   /* in a sample: all it used so far, the spans in it included */

@@ -27,7 +27,7 @@ static int job_call(const char *address, const struct job_name *job, char answer
 
 	for (size_t i = 0; i < job->nr_tags; i++)
 		tags[i] = job->tags[i];
-	span_call_write(&j, false, false, 0, job->name, tags, job->nr_tags);
+	span_call_write(&j, &(struct span_call_words){ .name = job->name }, tags, job->nr_tags);
 	err = span_call(address, &j, answer);
 	jsonw_done(&j);
 	return err;

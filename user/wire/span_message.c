@@ -16,16 +16,14 @@
 struct members {
 	char name[SPAN_NAME_BYTES];
 	char span[8];
-	uint32_t pid;
+	uint32_t pid, status;
 	bool in_place;
 };
 
 static const struct field fields[] = {
-	FIELD_TEXT_OF(members, name),
-	FIELD_TEXT_OF(members, span),
-	FIELD_U32_OF(members, pid, INT32_MAX),
-	FIELD_BOOL_OF(members, in_place),
-	{ .key = NULL },
+	FIELD_TEXT_OF(members, name),          FIELD_TEXT_OF(members, span),
+	FIELD_U32_OF(members, pid, INT32_MAX), FIELD_U32_OF(members, status, UINT16_MAX),
+	FIELD_BOOL_OF(members, in_place),      { .key = NULL },
 };
 
 struct live_members {
@@ -105,6 +103,8 @@ static int message_take(struct span_message *m, json_t *o, char *why, size_t siz
 	if (!got.name[0])
 		return fields_refuse("name", "is missing", why, size);
 	m->in_place = got.in_place;
+	m->has_status = m->is_end && json_object_get(o, "status");
+	m->status = (int)got.status;
 	m->pid = (pid_t)got.pid;
 	return label_take(m, got.name, json_object_get(o, "tags"), why, size);
 }

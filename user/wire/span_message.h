@@ -11,8 +11,9 @@
 struct span_message {
 	bool is_live; /* lines are wanted: the next one, and nothing else */
 	bool wants_processes;
-	bool is_end, in_place;
-	pid_t pid; /* of which the span is; 0: the sender */
+	bool is_end, in_place, has_status;
+	int status; /* of the command that has ended, as wait(2) gives it */
+	pid_t pid;  /* of which the span is; 0: the sender */
 	struct span_label label;
 	char *text; /* owned: what the label points into */
 };
