@@ -95,6 +95,8 @@ class FromProc(OrdinaryUser):
 
     def test_what_only_bpf_knows_is_absent_with_the_reason(self):
         run = self.run_unprivileged([truth("seqchildren"), "2", "5"], ["--net", "--exact-peak"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assert_complete(run)
         for key in ("forks", "execs", "runqueue_wait_seconds", "net_tx_bytes"):
             self.assertNotIn(key, run.summary)
             self.assertIs(run.meta["capabilities"][key]["available"], False)

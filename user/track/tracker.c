@@ -100,7 +100,8 @@ void tracker_watch_memory(struct tracker *t, uint64_t bytes)
 
 void tracker_freeze_peak(struct tracker *t)
 {
-	t->skel->bss->peak_is_frozen = true;
+	if (t->skel)
+		t->skel->bss->peak_is_frozen = true;
 }
 
 void tracker_close(struct tracker *t)
@@ -241,7 +242,6 @@ static void wire_add_up(struct wire_counters *sum, const struct wire_counters *b
 
 int tracker_wire(const struct tracker *t, struct wire_counters *sum)
 {
-	const struct bpf_map *map = t->skel->maps.wire;
 	int cpus = libbpf_num_possible_cpus();
 	struct wire_counters *by_cpu;
 	const __u32 zero = 0;
@@ -252,8 +252,8 @@ int tracker_wire(const struct tracker *t, struct wire_counters *sum)
 	by_cpu = calloc((size_t)cpus, sizeof(*by_cpu));
 	if (!by_cpu)
 		return -ENOMEM;
-	err = bpf_map__lookup_elem(map, &zero, sizeof(zero), by_cpu, (size_t)cpus * sizeof(*by_cpu),
-				   0);
+	err = bpf_map__lookup_elem(t->skel->maps.wire, &zero, sizeof(zero), by_cpu,
+				   (size_t)cpus * sizeof(*by_cpu), 0);
 	if (!err)
 		wire_add_up(sum, by_cpu, cpus);
 	free(by_cpu);
