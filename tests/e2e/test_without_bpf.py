@@ -40,6 +40,12 @@ class FromProc(OrdinaryUser):
         self.assertEqual(run.code, 0, run.stderr)
         self.assert_cpu(run, run.witness["cpu_seconds"])
 
+    def test_the_record_of_a_parent_has_nothing_of_its_children(self):
+        run = self.run_unprivileged([truth("seqchildren"), "19", "5"])
+        (parent,) = [process for process in run.processes if process["exit_code"] == 0]
+        own = run.witness["cpu_seconds"] - run.witness["children_cpu_seconds"]
+        self.assertLessEqual(parent["cpu_seconds"], own + 0.004)
+
     def test_what_a_parent_that_ignores_sigchld_loses_makes_totals_lower_bounds(self):
         run = self.run_unprivileged([truth("ignchld"), "10", "20"], ["-i", "0.02"])
         self.assertEqual(run.summary["bounds"]["cpu_seconds"], "at_least")

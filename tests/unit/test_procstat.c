@@ -127,6 +127,7 @@ static void what_is_reaped_is_added_up(void **state)
 		assert_int_equal(WEXITSTATUS(r.status), i);
 	}
 	assert_true(r.minflt > 0);
+	assert_true(r.last_user_ns + r.last_system_ns <= r.user_ns + r.system_ns);
 	assert_int_equal(reaped_wait(&r, getpid()), -ECHILD);
 	reaped_print(&r, text);
 	assert_true(reaped_scan(&back, text));

@@ -28,21 +28,24 @@ int own_children_read(struct own_children *own, pid_t launcher, pid_t command)
 	return proc_each_child(launcher, 1, own_child_add, &f);
 }
 
-bool own_children_has_born(const struct own_children *own, pid_t pid, uint64_t start_ns)
+static size_t own_child_find(const struct own_children *own, pid_t pid)
 {
-	for (size_t i = 0; i < own->nr; i++)
-		if (own->all[i].pid == pid && own->all[i].start_ns == start_ns)
-			return true;
-	return false;
+	size_t i = 0;
+
+	while (i < own->nr && own->all[i].pid != pid)
+		i++;
+	return i;
+}
+
+bool own_children_had(const struct own_children *own, pid_t pid)
+{
+	return own_child_find(own, pid) < own->nr;
 }
 
 bool own_children_has(const struct own_children *own, pid_t pid)
 {
+	const size_t i = own_child_find(own, pid);
 	struct proc_stat s;
 
-	for (size_t i = 0; i < own->nr; i++)
-		if (own->all[i].pid == pid)
-			return !proc_stat_read(pid, &s) &&
-			       own_children_has_born(own, pid, s.start_ns);
-	return false;
+	return i < own->nr && !proc_stat_read(pid, &s) && s.start_ns == own->all[i].start_ns;
 }

@@ -24,7 +24,7 @@ struct own_children {
  */
 int own_children_read(struct own_children *own, pid_t launcher, pid_t command);
 bool own_children_has(const struct own_children *own, pid_t pid);
-/* The same of the process with that PID that was born then. */
-bool own_children_has_born(const struct own_children *own, pid_t pid, uint64_t start_ns);
+/* Whether one of them had the PID, which may be another's since. */
+bool own_children_had(const struct own_children *own, pid_t pid);
 
 #endif

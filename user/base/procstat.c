@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,74 +54,129 @@ static uint64_t ticks_in_ns(uint64_t ticks)
 	return ticks * (NSEC_PER_SEC / (uint64_t)per_second);
 }
 
+/* Skips blanks and a sign, reads a number and goes behind it. False: there is none. */
+static bool stat_number_take(const char **at, uint64_t *value)
+{
+	const char *c = *at;
+
+	while (*c == ' ' || *c == '\t' || *c == '-')
+		c++;
+	if (!isdigit((unsigned char)*c))
+		return false;
+	for (*value = 0; isdigit((unsigned char)*c); c++)
+		*value = *value * 10 + (uint64_t)(*c - '0');
+	*at = c;
+	return true;
+}
+
+/* As proc_pid_stat(5) counts them. */
+enum stat_field {
+	STAT_STATE = 3,
+	STAT_PARENT,
+	STAT_MINFLT = 10,
+	STAT_CMINFLT,
+	STAT_MAJFLT,
+	STAT_CMAJFLT,
+	STAT_UTIME,
+	STAT_STIME,
+	STAT_CUTIME,
+	STAT_CSTIME,
+	STAT_THREADS = 20,
+	STAT_START = 22,
+	STAT_VSIZE,
+	NR_STAT_FIELDS
+};
+
 int proc_stat_parse(char *text, struct proc_stat *s)
 {
 	char *begin = strchr(text, '('), *end = strrchr(text, ')');
-	uint64_t user, system, children_user, children_system, start;
+	uint64_t f[NR_STAT_FIELDS];
+	const char *at;
 
 	*s = (struct proc_stat){ 0 };
-	if (!begin || !end || end < begin)
+	if (!begin || !end || end < begin || end[1] != ' ' || !end[2])
 		return -EBADMSG;
 	*end = '\0';
 	snprintf(s->comm, sizeof(s->comm), "%s", begin + 1);
-	/* state ppid pgrp session tty tpgid flags minflt cminflt majflt cmajflt utime stime cutime
-	 * cstime priority nice num_threads itrealvalue starttime vsize */
-	if (sscanf(end + 1,
-		   " %c %d %*d %*d %*d %*d %*u %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-		   " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %*d %*d %u %*d %" SCNu64
-		   " %" SCNu64,
-		   &s->state, &s->parent, &s->minflt, &s->children_minflt, &s->majflt,
-		   &s->children_majflt, &user, &system, &children_user, &children_system,
-		   &s->threads, &start, &s->vms_bytes) != 13)
-		return -EBADMSG;
-	s->user_ns = ticks_in_ns(user);
-	s->system_ns = ticks_in_ns(system);
-	s->children_user_ns = ticks_in_ns(children_user);
-	s->children_system_ns = ticks_in_ns(children_system);
-	s->start_ns = ticks_in_ns(start);
+	s->state = end[2];
+	at = end + 3;
+	for (int i = STAT_STATE + 1; i < NR_STAT_FIELDS; i++)
+		if (!stat_number_take(&at, &f[i]))
+			return -EBADMSG;
+	s->parent = (pid_t)f[STAT_PARENT];
+	s->minflt = f[STAT_MINFLT];
+	s->children_minflt = f[STAT_CMINFLT];
+	s->majflt = f[STAT_MAJFLT];
+	s->children_majflt = f[STAT_CMAJFLT];
+	s->user_ns = ticks_in_ns(f[STAT_UTIME]);
+	s->system_ns = ticks_in_ns(f[STAT_STIME]);
+	s->children_user_ns = ticks_in_ns(f[STAT_CUTIME]);
+	s->children_system_ns = ticks_in_ns(f[STAT_CSTIME]);
+	s->threads = (unsigned)f[STAT_THREADS];
+	s->start_ns = ticks_in_ns(f[STAT_START]);
+	s->vms_bytes = f[STAT_VSIZE];
 	return 0;
 }
 
-/* The number after @key at the beginning of a line. False: there is none. */
-static bool line_number(const char *text, const char *key, uint64_t *value)
+/* What follows @key at the beginning of a line; NULL: there is none. */
+static const char *status_line_from(const char *from, const char *text, const char *key)
 {
-	const size_t length = strlen(key);
-	const char *line = text;
+	const char *found = from;
 
-	while (line) {
-		if (!strncmp(line, key, length))
-			return sscanf(line + length, "%" SCNu64, value) == 1;
-		line = strchr(line, '\n');
-		line += line ? 1 : 0;
-	}
-	return false;
+	while ((found = strstr(found, key)) && found > text && found[-1] != '\n')
+		found++;
+	return found ? found + strlen(key) : NULL;
+}
+
+/* The same, and goes behind it. Lines are asked for in the order that the kernel writes them in: so
+ * each is found from *@at on, else it is looked for in all of @text. */
+static const char *status_line_find(const char **at, const char *text, const char *key)
+{
+	const char *found = status_line_from(*at, text, key);
+
+	if (!found)
+		found = status_line_from(text, text, key);
+	if (found)
+		*at = found;
+	return found;
+}
+
+/* The number of the line. False: there is none. */
+static bool status_line_number(const char **at, const char *text, const char *key, uint64_t *value)
+{
+	const char *found = status_line_find(at, text, key);
+
+	return found && stat_number_take(&found, value);
 }
 
 int proc_io_parse(const char *text, struct proc_io *io)
 {
+	const char *at = text;
+
 	*io = (struct proc_io){ 0 };
-	return line_number(text, "rchar:", &io->rchar) && line_number(text, "wchar:", &io->wchar) &&
-			       line_number(text, "syscr:", &io->syscr) &&
-			       line_number(text, "syscw:", &io->syscw) &&
-			       line_number(text, "read_bytes:", &io->read_bytes) &&
-			       line_number(text, "write_bytes:", &io->write_bytes) &&
-			       line_number(text,
-					   "cancelled_write_bytes:", &io->cancelled_write_bytes)
+	return status_line_number(&at, text, "rchar:", &io->rchar) &&
+			       status_line_number(&at, text, "wchar:", &io->wchar) &&
+			       status_line_number(&at, text, "syscr:", &io->syscr) &&
+			       status_line_number(&at, text, "syscw:", &io->syscw) &&
+			       status_line_number(&at, text, "read_bytes:", &io->read_bytes) &&
+			       status_line_number(&at, text, "write_bytes:", &io->write_bytes) &&
+			       status_line_number(&at, text, "cancelled_write_bytes:",
+						  &io->cancelled_write_bytes)
 		       ? 0
 		       : -EBADMSG;
 }
 
-static uint64_t kilobytes_find(const char *text, const char *key)
+static uint64_t kilobytes_find(const char **at, const char *text, const char *key)
 {
 	uint64_t value = 0;
 
-	return line_number(text, key, &value) ? value << 10 : 0;
+	return status_line_number(at, text, key, &value) ? value << 10 : 0;
 }
 
 /* The last number of the line: NSpid has one for each PID namespace. */
-static pid_t last_of_line(const char *text, const char *key)
+static pid_t last_of_line(const char *line)
 {
-	const char *line = strstr(text, key), *end = line ? strchr(line + 1, '\n') : NULL;
+	const char *end = line ? strchr(line, '\n') : NULL;
 
 	if (!end)
 		return 0;
@@ -131,28 +185,36 @@ static pid_t last_of_line(const char *text, const char *key)
 	return atoi(end);
 }
 
+/* Of the lines of an address space, which a kernel thread or a zombie has not got. */
+static void status_parse_memory(const char **at, const char *text, struct proc_status *s)
+{
+	s->peak_bytes = kilobytes_find(at, text, "VmHWM:");
+	s->anon_bytes = kilobytes_find(at, text, "RssAnon:");
+	s->file_bytes = kilobytes_find(at, text, "RssFile:");
+	s->shmem_bytes = kilobytes_find(at, text, "RssShmem:");
+	s->tables_bytes = kilobytes_find(at, text, "VmPTE:");
+	s->swap_bytes = kilobytes_find(at, text, "VmSwap:");
+	s->hugetlb_bytes = kilobytes_find(at, text, "HugetlbPages:");
+}
+
 int proc_status_parse(const char *text, struct proc_status *s)
 {
-	const char *ignored = strstr(text, "\nSigIgn:");
-	uint64_t uid = 0, set = 0;
+	const char *at = text, *ignored;
+	uint64_t uid = 0;
 
 	*s = (struct proc_status){ 0 };
-	if (!line_number(text, "Uid:", &uid))
+	if (!status_line_number(&at, text, "Uid:", &uid))
 		return -EBADMSG;
 	s->uid = (uint32_t)uid;
-	s->ns_pid = last_of_line(text, "\nNSpid:");
-	s->has_memory = strstr(text, "\nVmRSS:") != NULL;
-	s->peak_bytes = kilobytes_find(text, "VmHWM:");
-	s->anon_bytes = kilobytes_find(text, "RssAnon:");
-	s->file_bytes = kilobytes_find(text, "RssFile:");
-	s->shmem_bytes = kilobytes_find(text, "RssShmem:");
-	s->swap_bytes = kilobytes_find(text, "VmSwap:");
-	s->hugetlb_bytes = kilobytes_find(text, "HugetlbPages:");
-	s->tables_bytes = kilobytes_find(text, "VmPTE:");
-	line_number(text, "voluntary_ctxt_switches:", &s->nvcsw);
-	line_number(text, "nonvoluntary_ctxt_switches:", &s->nivcsw);
-	if (ignored && sscanf(ignored, " SigIgn: %" SCNx64, &set) == 1)
-		s->ignores_children = set >> (SIGCHLD - 1) & 1;
+	s->is_read = true;
+	s->ns_pid = last_of_line(status_line_find(&at, text, "NSpid:"));
+	s->has_memory = status_line_from(at, text, "VmRSS:") != NULL;
+	if (s->has_memory)
+		status_parse_memory(&at, text, s);
+	ignored = status_line_find(&at, text, "SigIgn:");
+	s->ignores_children = ignored && strtoull(ignored, NULL, 16) >> (SIGCHLD - 1) & 1;
+	status_line_number(&at, text, "voluntary_ctxt_switches:", &s->nvcsw);
+	status_line_number(&at, text, "nonvoluntary_ctxt_switches:", &s->nivcsw);
 	return 0;
 }
 
@@ -162,11 +224,6 @@ int proc_stat_read(pid_t pid, struct proc_stat *s)
 	int err = text_read(pid, "stat", text, sizeof(text));
 
 	return err ? err : proc_stat_parse(text, s);
-}
-
-int proc_stat_open(pid_t pid)
-{
-	return process_file_open(pid, "stat");
 }
 
 void proc_io_add(struct proc_io *sum, const struct proc_io *io)

@@ -28,7 +28,7 @@ struct proc_io {
 
 /* Of /proc/PID/status. A process without an address space has no memory. */
 struct proc_status {
-	bool has_memory;
+	bool is_read, has_memory;
 	uint64_t peak_bytes, anon_bytes, file_bytes, shmem_bytes;
 	uint64_t swap_bytes, hugetlb_bytes, tables_bytes;
 	uint64_t nvcsw, nivcsw; /* of its first thread alone */
@@ -43,8 +43,6 @@ int proc_io_read(pid_t pid, struct proc_io *io);
 int proc_status_read(pid_t pid, struct proc_status *s);
 /* Adds @io to @sum, field by field. */
 void proc_io_add(struct proc_io *sum, const struct proc_io *io);
-/* A descriptor of /proc/PID/stat, to be read again and again; or a negative errno. */
-int proc_stat_open(pid_t pid);
 /* The same of texts, which are changed. */
 int proc_stat_parse(char *text, struct proc_stat *s);
 int proc_io_parse(const char *text, struct proc_io *io);

@@ -38,6 +38,15 @@ static void reaped_note_peak(struct reaped *r, const struct rusage *used,
 		r->last_peak_bytes = bytes;
 }
 
+/* wait4() has it with the children that it had waited for; each of these had faults. */
+static void reaped_note_own(struct reaped *r, const struct proc_stat *s, const struct rusage *used)
+{
+	const bool had_children = s->children_minflt > 0 || !s->state;
+
+	r->last_user_ns = had_children ? s->user_ns : timeval_ns(&used->ru_utime);
+	r->last_system_ns = had_children ? s->system_ns : timeval_ns(&used->ru_stime);
+}
+
 int reaped_wait(struct reaped *r, pid_t pid)
 {
 	struct proc_io io = { 0 };
@@ -61,12 +70,11 @@ int reaped_wait(struct reaped *r, pid_t pid)
 	reaped_note_peak(r, &used, &stat);
 	r->last = pid;
 	r->status = status;
-	r->last_user_ns = timeval_ns(&used.ru_utime);
-	r->last_system_ns = timeval_ns(&used.ru_stime);
+	reaped_note_own(r, &stat, &used);
 	r->last_children_user_ns = stat.children_user_ns;
 	r->last_children_system_ns = stat.children_system_ns;
-	r->user_ns += r->last_user_ns;
-	r->system_ns += r->last_system_ns;
+	r->user_ns += timeval_ns(&used.ru_utime);
+	r->system_ns += timeval_ns(&used.ru_stime);
 	r->minflt += (uint64_t)used.ru_minflt;
 	r->majflt += (uint64_t)used.ru_majflt;
 	r->nvcsw += (uint64_t)used.ru_nvcsw;

@@ -24,8 +24,10 @@ struct reaped {
 	int last_is_unread; /* the last one is one of these */
 	pid_t last;         /* of these; and how it ended, as wait(2) gives it */
 	int status;
-	uint64_t last_user_ns, last_system_ns; /* what it had used, with those it had waited for */
-	uint64_t last_children_user_ns, last_children_system_ns; /* of this, by these; to a tick */
+	/* what it had used itself: at least that and less than a tick more, if it had children */
+	uint64_t last_user_ns, last_system_ns;
+	uint64_t last_children_user_ns,
+		last_children_system_ns; /* of those it had waited for; to a tick */
 	uint64_t last_peak_bytes; /* as peak_bytes; 0 also where it may be that of one of these */
 };
 

@@ -124,18 +124,25 @@ static int tracker_pass(struct tracker *t, drain_fn row, void *context)
 	return tracker_go_on(t, row, context);
 }
 
+/* Without BPF: see proc_source_drain(). */
+static int tracker_drain_proc(struct tracker *t, bool whole, drain_fn row, void *context)
+{
+	int err;
+
+	t->began_ns = clock_ns(CLOCK_MONOTONIC);
+	err = proc_source_drain(t->proc, whole, row, context);
+	t->drains++;
+	tracker_note_drain(t, t->began_ns);
+	return err;
+}
+
 int tracker_drain(struct tracker *t, drain_fn row, void *context)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
-	if (t->proc) {
-		t->began_ns = start;
-		err = proc_source_drain(t->proc, row, context);
-		t->drains++;
-		tracker_note_drain(t, start);
-		return err;
-	}
+	if (t->proc)
+		return tracker_drain_proc(t, false, row, context);
 	if (tracker_repair_is_due(t, start))
 		tracker_repair(t, start);
 	t->skel->bss->check_members = false;
@@ -202,7 +209,7 @@ int tracker_drain_whole(struct tracker *t, drain_fn row, void *context)
 	int most, err;
 
 	if (t->proc)
-		return tracker_drain(t, row, context);
+		return tracker_drain_proc(t, true, row, context);
 	whole_node = t->skel->rodata->whole_node;
 	most = whole_node ? NODE_DRAIN_PASSES : WHOLE_DRAIN_PASSES;
 	t->skel->bss->drain_all = true;

@@ -1,47 +1,85 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A process of the tree, as /proc had it when it was seen last, and its record and row of that. */
+/* A process of a tree that is measured from /proc: its files, and the record and row made of them.
+ */
 #ifndef TRACK_PROC_MEMBER_H
 #define TRACK_PROC_MEMBER_H
 
+#include "base/proc_files.h"
+#include "base/procstat.h"
 #include "base/reaped.h"
 #include "bpfmon/shared.h"
 #include "track/proc_children.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#define STAT_BYTES 512
+#define PROC_STAT_BYTES 512
+#define PROC_SCHED_BYTES 80
 
-/* A process of the tree, as it was last seen. */
-struct member {
-	pid_t pid;
-	uint64_t start_ns;
-	uint64_t look; /* number of the last look that has met it */
-	bool is_reaped;
-	int stat_fd;           /* owned; -1: it is not kept open */
-	char text[STAT_BYTES]; /* what that had at the last look */
+enum proc_look {
+	LOOK_QUICK, /* at what has run since the look before; of several threads not all children */
+	LOOK_FULL,  /* the same with all children */
+	LOOK_WHOLE, /* at all files, as memory may be taken from a process that does not run */
+};
+
+struct proc_member {
+	struct proc_files files;
+	uint64_t look;              /* number of the last look that has met it */
+	bool is_reaped, is_changed; /* by the launcher; since the look before */
+	bool io_is_refused;
+	char sched_text[PROC_SCHED_BYTES]; /* how often and for how long its first thread ran */
+	char text[PROC_STAT_BYTES];        /* of the file stat at the last look */
 	struct proc_stat stat;
+	struct proc_status status;
 	struct proc_io io;
 	struct proc_children children;
 	struct process_record rec;
 	struct drain_row row;
 };
 
-struct members {
-	struct member *all; /* owned */
-	size_t nr, room;
+/* Descriptors of all members. */
+struct proc_budget {
+	unsigned nr_open, most;
 };
 
-/* The one with that PID; NULL. They are in the order of their PIDs after members_sort(). */
-struct member *members_find(const struct members *m, pid_t pid);
-/* A new one at the end, of zeros. NULL without memory. */
-struct member *members_put(struct members *m);
-void members_sort(struct members *m);
-
-/* Its record and its row, of what was read of it. */
-void member_fill(struct member *m, const struct proc_status *status);
+/* A new one, whose files are not read yet. NULL: out of memory. */
+struct proc_member *proc_member_new(pid_t pid);
+void proc_member_free(struct proc_member *m, struct proc_budget *b);
+/*
+ * Looks at it: sets is_changed, and reads its files if so. One with a single thread has changed if
+ * that has run; one with more if it has used CPU time or memory. 0; -ESRCH: it is gone; or another
+ * negative errno: it is there, and is what it was at the last look.
+ */
+int proc_member_look(struct proc_member *m, enum proc_look look, struct proc_budget *b);
+/* Makes record and row of what was read. */
+void proc_member_fill(struct proc_member *m);
 /* The launcher has waited for it. */
-void member_note_reaped(struct member *m, const struct reaped *r);
+void proc_member_note_reaped(struct proc_member *m, const struct reaped *r);
 /* Nothing more will be seen of it: completes its record. */
-void member_note_end(struct member *m);
+void proc_member_end(struct proc_member *m);
+/* Calls @fn for each of its children; in a quick look only for those of its first thread. */
+void proc_member_children(struct proc_member *m, enum proc_look look, struct proc_budget *b,
+			  void (*fn)(void *context, pid_t child), void *context);
+
+/*
+ * All members: in the order in which they were found, which has ancestors first. What a process has
+ * used only ever moves to an ancestor, so a look in that order counts nothing twice.
+ */
+struct proc_members {
+	struct proc_member **all; /* owned, as are they */
+	size_t nr, room;
+	struct proc_member **by_pid; /* owned; a hash table, NULL where nothing is */
+	size_t slots;
+};
+
+struct proc_member *proc_members_find(const struct proc_members *t, pid_t pid);
+struct proc_member *proc_members_find_serial(const struct proc_members *t, uint64_t serial);
+/* In place of one that had the PID before. False: out of memory; @m is not in it. */
+bool proc_members_add(struct proc_members *t, struct proc_member *m);
+/* Calls @end for each that the look with that number has not met, and forgets it. */
+void proc_members_sweep(struct proc_members *t, uint64_t look,
+			void (*end)(void *context, struct proc_member *m), void *context);
+void proc_members_done(struct proc_members *t, struct proc_budget *b);
 
 #endif

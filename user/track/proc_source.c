@@ -10,10 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#define FULL_NS (100 * NSEC_PER_MSEC) /* the longest between looks at all files of the tree */
-#define OPEN_MOST 256
+#define FULL_NS (100 * NSEC_PER_MSEC) /* the longest between looks of that kind */
+#define WHOLE_NS NSEC_PER_SEC
+#define OPEN_MOST 1024
 #define LOOK_FIRST_NS NSEC_PER_MSEC
 #define LOOK_LAST_NS NSEC_PER_SEC
 #define LOOK_SHARE 50 /* times as long as a look takes, in CPU time, is not looked */
@@ -25,20 +27,31 @@ struct proc_source {
 	bool awaits_exec; /* the command is a copy of the launcher still */
 	proc_event_fn event;
 	void *context;
-	struct members members; /* by PID */
-	struct members added;   /* in the look that goes on */
-	pid_t *stack;           /* owned; still to be looked at */
+	struct proc_files of_launcher;
+	struct proc_members members;
+	struct proc_budget budget;
+	pid_t *stack; /* owned; children that are still to be looked at */
 	size_t nr_stack, room_stack;
 	bool lacks_memory;
-	uint64_t pause_ns; /* until the next look between drains */
-	uint64_t look, full_ns, serials, nr_born, nr_ended;
-	unsigned nr_open;
+	enum proc_look kind; /* of the look that goes on */
+	uint64_t pause_ns;   /* until the next look between drains */
+	uint64_t look, full_ns, whole_ns, serials, nr_born, nr_ended;
 	struct reaped reaped, reaped_by_now; /* as of the last look; and what came after it */
 	struct proc_io seen,
 		seen_by_now; /* of those the last of which the launcher could not read */
 	struct account live, total;
 	struct proc_io live_io; /* that of @live */
 };
+
+/* The collector opens other files as well. */
+static unsigned open_most(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > OPEN_MOST)
+		return OPEN_MOST;
+	return (unsigned)limit.rlim_cur / 2;
+}
 
 struct proc_source *proc_source_new(pid_t launcher, bool wants_args)
 {
@@ -48,33 +61,17 @@ struct proc_source *proc_source_new(pid_t launcher, bool wants_args)
 		return NULL;
 	p->launcher = launcher;
 	p->wants_args = wants_args;
+	p->budget.most = open_most();
+	proc_files_init(&p->of_launcher, launcher);
 	return p;
-}
-
-static void member_close(struct proc_source *p, struct member *m)
-{
-	if (m->stat_fd < 0)
-		return;
-	close(m->stat_fd);
-	m->stat_fd = -1;
-	p->nr_open--;
-}
-
-static void members_close(struct proc_source *p, struct members *all)
-{
-	for (size_t i = 0; i < all->nr; i++)
-		member_close(p, &all->all[i]);
-	all->nr = 0;
 }
 
 void proc_source_free(struct proc_source *p)
 {
 	if (!p)
 		return;
-	members_close(p, &p->members);
-	members_close(p, &p->added);
-	free(p->members.all);
-	free(p->added.all);
+	proc_members_done(&p->members, &p->budget);
+	proc_files_done(&p->of_launcher, &p->budget.nr_open);
 	free(p->stack);
 	free(p);
 }
@@ -135,7 +132,7 @@ int proc_source_follow(struct proc_source *p, pid_t command)
 		return err;
 	err = proc_stat_read(command, &s);
 	p->awaits_exec = true;
-	return err ? err : proc_source_drain(p, NULL, NULL);
+	return err ? err : proc_source_drain(p, true, NULL, NULL);
 }
 
 static void stack_push(void *context, pid_t pid)
@@ -156,43 +153,32 @@ static void stack_push(void *context, pid_t pid)
 }
 
 /* A new image, which the process has executed or inherited. */
-static void image_report(struct proc_source *p, struct member *m)
+static void image_report(struct proc_source *p, struct proc_member *m)
 {
 	struct exec_event e;
 
 	m->rec.image = ++p->serials;
-	if (!p->event || image_of_running(m->pid, p->wants_args, &e))
+	if (!p->event || image_of_running(m->files.pid, p->wants_args, &e))
 		return;
 	e.image = m->rec.image;
 	p->event(p->context, &e, sizeof(e));
 }
 
-static struct member *member_add(struct proc_source *p, pid_t pid, const struct proc_stat *s)
+static void member_begin(struct proc_source *p, struct proc_member *m)
 {
-	struct member *m = members_put(&p->added);
-	struct process_record *r;
+	struct process_record *r = &m->rec;
+	const pid_t pid = m->files.pid;
 
-	if (!m) {
-		p->lacks_memory = true;
-		return NULL;
-	}
-	m->pid = pid;
-	m->start_ns = s->start_ns;
-	m->stat_fd = p->nr_open < OPEN_MOST ? proc_stat_open(pid) : -1;
-	p->nr_open += m->stat_fd >= 0;
-	r = &m->rec;
 	r->signal = r->serial = ++p->serials;
-	r->start_boot_ns = s->start_ns;
+	r->start_boot_ns = m->stat.start_ns;
 	r->account.tree = (uint64_t)p->command;
 	r->pid = r->tgid = (uint32_t)pid;
 	r->flags = PROCESS_PEAK_UPPER_BOUND | (pid == p->command ? PROCESS_ROOT : 0);
-	r->threads_total = s->threads;
 	p->nr_born++;
-	return m;
 }
 
 /* What it has used, and those that it has waited for. */
-static void live_add(struct proc_source *p, const struct member *m)
+static void live_add(struct proc_source *p, const struct proc_member *m)
 {
 	const struct proc_stat *s = &m->stat;
 	struct account *a = &p->live;
@@ -207,143 +193,141 @@ static void live_add(struct proc_source *p, const struct member *m)
 	proc_io_add(&p->live_io, &m->io);
 }
 
-/* Looks at a process, and at its children after it: what moves to it meanwhile is counted at the
- * next look, and not twice. */
-static void member_look(struct proc_source *p, pid_t pid, proc_row_fn row, void *context)
+/* It has been read: another name is that of another program. */
+static void member_take(struct proc_source *p, struct proc_member *m)
 {
-	struct proc_status status = { 0 };
-	struct proc_stat s;
-	struct member *m;
-	bool is_new;
-	int err;
+	bool is_new = strcmp(m->rec.comm, m->stat.comm) != 0;
 
-	m = members_find(&p->members, pid);
-	if ((m && m->look == p->look) || proc_stat_read(pid, &s) ||
-	    own_children_has_born(&p->own, pid, s.start_ns))
-		return;
-	is_new = !m || m->start_ns != s.start_ns;
-	if (is_new)
-		m = member_add(p, pid, &s);
-	if (!m)
-		return;
-	is_new |= strcmp(m->stat.comm, s.comm) != 0;
-	if (pid == p->command && p->awaits_exec && *m->stat.comm && is_new) {
+	if (m->files.pid == p->command && p->awaits_exec && *m->rec.comm && is_new) {
 		m->rec.rss_peak_pages = m->rec.rss_bound_pages = 0;
 		p->awaits_exec = false;
 	}
-	m->look = p->look;
-	m->stat = s;
-	err = proc_io_read(pid, &m->io);
-	p->misses_io |= err == -EACCES || err == -EPERM;
-	proc_status_read(pid, &status);
-	p->misses_children |= status.ignores_children;
-	if (is_new && s.state != 'Z')
+	p->misses_io |= m->io_is_refused;
+	p->misses_children |= m->status.ignores_children;
+	if (is_new && m->stat.state != 'Z')
 		image_report(p, m);
-	member_fill(m, &status);
+	proc_member_fill(m);
+}
+
+/* Looks at a process, and at its children after it: what moves to it meanwhile is counted at the
+ * next look, and not twice. */
+static void member_look(struct proc_source *p, struct proc_member *m, proc_row_fn row,
+			void *context)
+{
+	int err = proc_member_look(m, p->kind, &p->budget);
+
+	if (err == -ESRCH)
+		return;
+	m->look = p->look;
+	if (!err && m->is_changed) {
+		member_take(p, m);
+		proc_member_children(m, p->kind, &p->budget, stack_push, p);
+	}
 	live_add(p, m);
 	if (row)
 		row(context, &m->row);
-	if (s.state != 'Z')
-		proc_each_child(pid, s.threads, stack_push, p);
 }
 
-/* True if nothing of it has changed since the last look. A process that has run, forked or touched
- * memory has another text. */
-static bool member_is_quiet(struct member *m)
+/* The PID of one that has ended may be another's; that is looked at now and then. */
+static bool is_of_bpfmon(const struct proc_source *p, pid_t pid)
 {
-	char text[STAT_BYTES];
-	ssize_t n = m->stat_fd < 0 ? -1 : pread(m->stat_fd, text, sizeof(text) - 1, 0);
-	bool is_quiet;
-
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	is_quiet = !strcmp(text, m->text);
-	memcpy(m->text, text, (size_t)n + 1);
-	return is_quiet;
+	return own_children_had(&p->own, pid) &&
+	       (p->kind == LOOK_QUICK || own_children_has(&p->own, pid));
 }
 
-/* Between looks at all files: only what has changed is looked at. */
-static void members_look(struct proc_source *p, proc_row_fn row, void *context)
+/* One that may be new. */
+static void child_look(struct proc_source *p, pid_t pid, proc_row_fn row, void *context)
 {
-	for (size_t i = 0; i < p->members.nr; i++) {
-		struct member *m = &p->members.all[i];
+	struct proc_member *m = proc_members_find(&p->members, pid);
 
-		if (!member_is_quiet(m)) {
-			stack_push(p, m->pid);
-			continue;
-		}
-		m->look = p->look;
-		live_add(p, m);
-		if (row)
-			row(context, &m->row);
+	if ((m && m->look == p->look) || is_of_bpfmon(p, pid))
+		return;
+	m = proc_member_new(pid);
+	p->lacks_memory |= !m;
+	/* one that ends before its files were read has no record: nothing is known of it */
+	if (!m || proc_member_look(m, LOOK_WHOLE, &p->budget) || !m->status.is_read) {
+		proc_member_free(m, &p->budget);
+		return;
 	}
+	if (!proc_members_add(&p->members, m)) {
+		proc_member_free(m, &p->budget);
+		p->lacks_memory = true;
+		return;
+	}
+	member_begin(p, m);
+	m->look = p->look;
+	member_take(p, m);
+	live_add(p, m);
+	if (row)
+		row(context, &m->row);
+	proc_member_children(m, LOOK_FULL, &p->budget, stack_push, p);
 }
 
 /* Its end was not seen, unless the launcher has waited for it. */
-static void member_end(struct proc_source *p, struct member *m)
+static void member_end(void *context, struct proc_member *m)
 {
 	struct process_event e = { .kind = EVENT_PROCESS };
+	struct proc_source *p = context;
 
 	p->nr_ended++;
-	member_close(p, m);
-	member_note_end(m);
+	proc_member_end(m);
 	e.rec = m->rec;
 	if (p->event)
 		p->event(p->context, &e, sizeof(e));
+	proc_member_free(m, &p->budget);
 }
 
-/* Those that were not met have ended; what was added is one of them from now on. */
-static void members_settle(struct proc_source *p)
+static void child_note_end(struct proc_source *p, const struct proc_member *m)
 {
-	struct members *m = &p->members;
-	struct member *parent;
-	size_t n = 0;
+	struct proc_member *parent = proc_members_find(&p->members, m->stat.parent);
 
-	for (size_t i = 0; i < m->nr; i++) { /* first: a parent may have ended, too */
-		if (m->all[i].look != p->look && (parent = members_find(m, m->all[i].stat.parent)))
-			proc_children_add(&parent->children, &m->all[i].stat, &m->all[i].io);
-	}
-	for (size_t i = 0; i < m->nr; i++) {
-		if (m->all[i].look == p->look)
-			m->all[n++] = m->all[i];
-		else
-			member_end(p, &m->all[i]);
-	}
-	m->nr = n;
-	for (size_t i = 0; i < p->added.nr; i++) {
-		struct member *new = members_put(m);
-
-		if (new)
-			*new = p->added.all[i];
-		else
-			p->lacks_memory = true;
-	}
-	p->added.nr = 0;
-	members_sort(m);
+	if (parent)
+		proc_children_add(&parent->children, &m->stat, &m->io);
 }
 
-int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context)
+static enum proc_look look_kind(struct proc_source *p, bool whole)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (!whole && now_ns - p->full_ns < FULL_NS)
+		return LOOK_QUICK;
+	p->full_ns = now_ns;
+	if (!whole && now_ns - p->whole_ns < WHOLE_NS)
+		return LOOK_FULL;
+	p->whole_ns = now_ns;
+	return LOOK_WHOLE;
+}
+
+int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *context)
+{
+	const size_t known = p->members.nr;
 	int err;
 
 	p->look++;
+	p->kind = look_kind(p, whole);
 	p->live = (struct account){ 0 };
 	p->live_io = (struct proc_io){ 0 };
 	p->nr_stack = 0;
 	/* now: what it waits for from here on may be seen alive, and is not to be counted twice */
 	p->reaped = p->reaped_by_now;
 	p->seen = p->seen_by_now;
-	err = proc_each_child(p->launcher, 1, stack_push, p);
-	if (now_ns - p->full_ns < FULL_NS)
-		members_look(p, row, context);
-	else
-		p->full_ns = now_ns;
+	err = proc_files_children(&p->of_launcher, &p->budget.nr_open, p->budget.most, stack_push,
+				  p);
+	for (size_t i = 0; i < known; i++)
+		member_look(p, p->members.all[i], row, context);
 	while (p->nr_stack)
-		member_look(p, p->stack[--p->nr_stack], row, context);
-	members_settle(p);
+		child_look(p, p->stack[--p->nr_stack], row, context);
+	for (size_t i = 0; i < p->members.nr; i++) /* first: a parent may have ended, too */
+		if (p->members.all[i]->look != p->look)
+			child_note_end(p, p->members.all[i]);
+	proc_members_sweep(&p->members, p->look, member_end, p);
 	return err ? err : p->lacks_memory ? -ENOMEM : 0;
+}
+
+static void raise_to(__u64 *published, uint64_t now)
+{
+	if (now > *published)
+		*published = now;
 }
 
 uint64_t proc_source_look(struct proc_source *p)
@@ -351,7 +335,7 @@ uint64_t proc_source_look(struct proc_source *p)
 	const uint64_t born = p->nr_born;
 	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	proc_source_drain(p, NULL, NULL);
+	proc_source_drain(p, false, NULL, NULL);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	p->pause_ns = p->nr_born > born ? LOOK_FIRST_NS : 2 * p->pause_ns;
 	if (p->pause_ns < LOOK_FIRST_NS)
@@ -365,7 +349,7 @@ uint64_t proc_source_look(struct proc_source *p)
 
 void proc_source_note_reaped(struct proc_source *p, const struct reaped *r)
 {
-	struct member *m = members_find(&p->members, r->last);
+	struct proc_member *m = proc_members_find(&p->members, r->last);
 	struct proc_io seen;
 
 	p->reaped_by_now = *r;
@@ -377,18 +361,12 @@ void proc_source_note_reaped(struct proc_source *p, const struct reaped *r)
 		seen.read_bytes = seen.write_bytes = 0; /* known by wait4() all the same */
 		proc_io_add(&p->seen_by_now, &seen);
 	}
-	member_note_reaped(m, r);
+	proc_member_note_reaped(m, r);
 }
 
 uint64_t proc_source_peak(const struct proc_source *p)
 {
 	return p->reaped_by_now.peak_bytes;
-}
-
-static void raise_to(__u64 *published, uint64_t now)
-{
-	if (now > *published)
-		*published = now;
 }
 
 void proc_source_total(struct proc_source *p, struct account_key *key, struct account *total)
@@ -426,21 +404,21 @@ void proc_source_each(const struct proc_source *p,
 		      void (*fn)(void *context, const struct process_record *r), void *context)
 {
 	for (size_t i = 0; i < p->members.nr; i++)
-		fn(context, &p->members.all[i].rec);
+		fn(context, &p->members.all[i]->rec);
 }
 
 const struct process_record *proc_source_find(const struct proc_source *p, uint64_t signal,
 					      uint64_t serial)
 {
-	for (size_t i = 0; signal == serial && i < p->members.nr; i++)
-		if (p->members.all[i].rec.serial == serial)
-			return &p->members.all[i].rec;
-	return NULL;
+	const struct proc_member *m =
+		signal == serial ? proc_members_find_serial(&p->members, serial) : NULL;
+
+	return m ? &m->rec : NULL;
 }
 
 const struct process_record *proc_source_find_pid(const struct proc_source *p, pid_t pid)
 {
-	const struct member *m = members_find(&p->members, pid);
+	const struct proc_member *m = proc_members_find(&p->members, pid);
 
 	return m ? &m->rec : NULL;
 }
@@ -450,9 +428,8 @@ int proc_source_retire(struct proc_source *p,
 {
 	int nr = (int)p->members.nr;
 
-	for (size_t i = 0; i < p->members.nr; i++)
-		record(context, &p->members.all[i].rec);
-	members_close(p, &p->members);
+	proc_source_each(p, record, context);
+	proc_members_done(&p->members, &p->budget);
 	return nr;
 }
 

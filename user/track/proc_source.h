@@ -30,9 +30,11 @@ void proc_source_listen(struct proc_source *p, proc_event_fn fn, void *context);
 /* Makes @command the root; the other children that the launcher has now are bpfmon's own. 0;
  * -ESRCH: it is gone; -ENOENT: /proc is not mounted, or lists no children. */
 int proc_source_follow(struct proc_source *p, pid_t command);
-/* Looks at all processes of the tree, and calls @row for each that lives. 0, or a negative errno.
+/*
+ * Looks at all processes of the tree, and calls @row for each that lives; at all their files if
+ * @whole, else some of them only now and then. 0, or a negative errno.
  */
-int proc_source_drain(struct proc_source *p, proc_row_fn row, void *context);
+int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *context);
 /*
  * Looks for what was born between two drains: soon again after a birth, later and later otherwise,
  * and never for more than a fiftieth of a CPU. Nanoseconds until the next look.
