@@ -117,8 +117,8 @@ check-kernels: deps ## Boot Debian's kernels in qemu, run the truth programs on 
 check-report: all ## Open reports in a headless browser (as root, to install it)
 	tools/run-tests.sh report
 
-torture: all truth ## Compare random trees of processes with their own logs (as root; SECONDS=3600 SEED=1 COUNT=10)
-	$(PYTHON) tests/torture/run.py $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT))
+torture: all truth ## Compare random trees of processes with their own logs (as root; SECONDS=3600 SEED=1 COUNT=10 SOURCE=procfs)
+	$(PYTHON) tests/torture/run.py $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED)) $(if $(COUNT),--count $(COUNT)) $(if $(SOURCE),--source $(SOURCE))
 
 fuzz: ## Fuzz the parsers of untrusted bytes, each target so long (SECONDS=3600 TARGET=lines)
 	tools/install-deps.sh fuzz

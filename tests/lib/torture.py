@@ -12,13 +12,16 @@ import subprocess
 import time
 
 from lib.account import metric_kinds
+from lib import torture_checks, torture_from_proc
 from lib.bpfmon import BPFMON, read_lines, truth
+from lib.fromproc import FROM_PROC, NOBODY
 from lib.torture_bounds import check_log
-from lib.torture_checks import CHECKS, violations  # noqa: F401
 from lib.torture_log import Log
 from lib.torture_said import Said
 
+SOURCES = {"bpf": torture_checks, "procfs": torture_from_proc}  # of the numbers: what checks them
 FILE_BYTES = 64 << 20
+OTHERS = 2  # processes around the program, of a run from /proc: a shell and a witness
 CLOCK_WAS_SET_NS = 1_000_000
 HUGE_PAGES = pathlib.Path("/proc/sys/vm/nr_hugepages")
 
@@ -92,8 +95,21 @@ class Failed(Exception):
     """The run itself failed: there is no result about bpfmon."""
 
 
-def run(seed, folder, bpfmon=BPFMON, seconds=None):
-    """Leaves run.jsonl, truth.log and setup.json in the folder."""
+def command_from_proc(folder, plan, bpfmon, program, code):
+    """As an ordinary user, below a witness, and so that it ends with this code."""
+    command = ["nice", "-n", str(plan.nice), "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    command += [bpfmon, "-q", "--no-store", "-o", str(folder / "run.jsonl"), *FROM_PROC, *plan.options, "--"]
+    return [*command, "sh", "-c", '"$@"; exit $0', str(code), truth("witness"), str(folder / "wait4.json"), *program]
+
+
+def give_away(folder, *files):
+    """To the ordinary user, who has to reach them."""
+    for path in (folder, *files):
+        os.chown(path, NOBODY, NOBODY)
+
+
+def run(seed, folder, bpfmon=BPFMON, seconds=None, source="bpf"):
+    """Leaves run.jsonl, truth.log and setup.json in the folder; for the source procfs also wait4.json."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     log, out, mapped = folder / "truth.log", folder / "run.jsonl", folder / "mapped"
@@ -105,22 +121,28 @@ def run(seed, folder, bpfmon=BPFMON, seconds=None):
     environment = {**os.environ, "TRUTH_LOG": str(log), "TORTURE_FILE": str(mapped)}
     if plan.resets:
         environment["TORTURE_RESETS"] = "1"
-    command = ["nice", "-n", str(plan.nice), bpfmon, "-q", "--no-store", "-o", str(out), *plan.options, "--", truth("torture"), str(seed)]
-    command += [str(seconds)] if seconds else []
+    program = [truth("torture"), str(seed), *([str(seconds)] if seconds else [])]
+    command = ["nice", "-n", str(plan.nice), bpfmon, "-q", "--no-store", "-o", str(out), *plan.options, "--", *program]
+    code = 0
+    if source == "procfs":
+        code = seed % 100
+        command = command_from_proc(folder, plan, bpfmon, program, code)
+        give_away(folder, log, mapped)
     difference = clock_difference()
     try:
         with beside(plan):
-            done = subprocess.run(command, env=environment, stderr=subprocess.PIPE, timeout=120, check=False)
+            done = subprocess.run(command, env=environment, cwd="/", stderr=subprocess.PIPE, timeout=120, check=False)
     except subprocess.TimeoutExpired as e:
         raise Failed(f"it did not end: {' '.join(command)}") from e
     finally:
         mapped.unlink()
-    setup = {"seed": seed, "command": command, "plan": dataclasses.asdict(plan)}
+    setup = {"seed": seed, "command": command, "plan": dataclasses.asdict(plan), "source": source}
+    setup |= {"code": code, "ended_with": done.returncode, "uid": NOBODY, "others": OTHERS}
     setup |= {"realtime_less_monotonic_ns": [difference, clock_difference()]}
     (folder / "setup.json").write_text(json.dumps(setup))
     if abs(setup["realtime_less_monotonic_ns"][1] - difference) > CLOCK_WAS_SET_NS:
         raise Failed("the clock was set meanwhile")
-    if done.returncode:
+    if done.returncode != code:
         raise Failed(f"it ended with {done.returncode}: {done.stderr.decode(errors='replace')}")
     return setup
 
@@ -137,7 +159,11 @@ def check(folder, kinds=None):
         raise Failed("the machine swapped: what was touched is not resident")
     for text in check_log(log):
         raise Failed(f"the log contradicts itself: {text}")
-    return list(violations(said, log)), said, log
+    source = setup.get("source", "bpf")
+    if source == "procfs":
+        said.setup, said.code = setup, setup["ended_with"]
+        said.wait4 = json.loads((folder / "wait4.json").read_text())
+    return list(SOURCES[source].violations(said, log)), said, log
 
 
 def fresh(folder):

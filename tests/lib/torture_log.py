@@ -63,10 +63,20 @@ class Process:
     begin: float = -EVER  # its birth is between these two
     born: float = EVER
     inherited: tuple = (0, 0)
+    used: tuple = None  # CPU in us and minor faults, as wait4() had them: with those that it had waited for
+    waited_for: list = dataclasses.field(default_factory=list)
 
     @property
     def gone(self):
         return self.uses[-1].gone
+
+    def used_itself(self):
+        """The most CPU in us, and the minor faults; None: nothing has waited for it and logged that."""
+        of_others = [other.used for other in self.waited_for]
+        if not self.used or None in of_others:
+            return None
+        cut_off = 2 * len(of_others)  # user and system time are whole us each
+        return self.used[0] - sum(cpu for cpu, _ in of_others) + cut_off, self.used[1] - sum(n for _, n in of_others)
 
     def shares(self):
         """Whether it ever shared an address space."""
@@ -235,8 +245,10 @@ class Log:
     def ends(self, process, ns):
         process.uses[-1].until = min(process.uses[-1].until, ns)
 
-    def do_reaped(self, ns, _process, _space, pid):
+    def do_reaped(self, ns, reaper, _space, pid, *used):
         process = self.by_pid.pop(int(pid))
+        process.used = tuple(map(int, used)) or None
+        self.processes[reaper].waited_for.append(process)
         process.uses[-1].gone = ns
         self.ends(process, ns)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs seeds of torture for a time and ends with 1 if bpfmon said anything that cannot be.
 
-Usage: run.py [--seconds N] [--seed FIRST] [--count N] [--check FOLDER] [--keep FOLDER]
+Usage: run.py [--seconds N] [--seed FIRST] [--count N] [--check FOLDER] [--keep FOLDER] [--source procfs]
 """
 
 import argparse
@@ -25,6 +25,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0, help="the first (default: by the time)")
     parser.add_argument("--count", type=int, default=0, help="that many, however long it takes")
+    parser.add_argument("--source", default="bpf", choices=torture.SOURCES, help="of the numbers (default: bpf)")
     parser.add_argument("--bpfmon", default=torture.BPFMON)
     parser.add_argument("--keep", default=None, help="the folder for what was found to be wrong")
     parser.add_argument("--check", default=None, help="only look again at a run that was kept")
@@ -35,7 +36,8 @@ def arguments():
 class Tally:
     """What was found so far."""
 
-    def __init__(self):
+    def __init__(self, source):
+        self.source = source
         self.seeds = self.wrong = self.failed = self.incomplete = 0
         self.counts, self.firsts = collections.Counter(), {}
 
@@ -49,10 +51,11 @@ class Tally:
             self.firsts.setdefault(name, self.seeds)
         if found:
             print(f"seed {seed}: {len(found)} violations, kept in {folder}")
-            print(f"  again: make torture SEED={seed} COUNT=1    look: {sys.argv[0]} --check {folder}", flush=True)
+            again = "" if self.source == "bpf" else f" SOURCE={self.source}"
+            print(f"  again: make torture SEED={seed} COUNT=1{again}    look: {sys.argv[0]} --check {folder}", flush=True)
 
     def tell(self):
-        for name in torture.CHECKS:
+        for name in torture.SOURCES[self.source].CHECKS:
             first = f", first in run {self.firsts[name]}" if name in self.firsts else ""
             print(f"{name:16} {self.counts[name]:5} violations{first}")
         print(
@@ -65,7 +68,7 @@ class Tally:
 def one(seed, folder, args, tally, kinds):
     tally.seeds += 1
     try:
-        torture.run(seed, torture.fresh(folder), args.bpfmon)
+        torture.run(seed, torture.fresh(folder), args.bpfmon, source=args.source)
         found, said, _log = torture.check(folder, kinds)
     except torture.Failed as e:
         print(f"seed {seed}: {e}", flush=True)
@@ -90,7 +93,8 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_unused: sys.exit(143))  # what was set and begun is undone
     first = args.seed or int(time.time())
     keep = pathlib.Path(args.keep or tempfile.mkdtemp(prefix="bpfmon-torture-"))
-    tally, kinds, end = Tally(), torture.metric_kinds(), time.monotonic() + args.seconds
+    keep.chmod(0o755)  # an ordinary user's run is below it
+    tally, kinds, end = Tally(args.source), torture.metric_kinds(), time.monotonic() + args.seconds
     print(f"from seed {first} on, with {args.bpfmon}", flush=True)
     with torture.huge_pages():
         while tally.seeds < args.count if args.count else time.monotonic() < end:

@@ -148,7 +148,7 @@ void crowd_together(struct actor *a)
 void crowd_killed_child(struct actor *a)
 {
 	struct actor child;
-	int status;
+	struct rusage used;
 	pid_t pid;
 
 	if (a->processes < 1)
@@ -165,9 +165,8 @@ void crowd_killed_child(struct actor *a)
 	chance_pause_ms(a, 1, 30);
 	log_note(a, "kill %llx", (unsigned long long)child.process);
 	kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0)
-		;
-	log_note(a, "reaped %d", pid);
+	child_reap_usage(pid, &used);
+	note_reaped(a, pid, &used);
 }
 
 /* With much memory, at the lowest priority, while others begin. */

@@ -51,14 +51,21 @@ pid_t begin_child(struct actor *a, struct actor *child)
 	return pid;
 }
 
+/* With the CPU, in us, and the faults of the process and of those that it has waited for. */
+void note_reaped(const struct actor *a, pid_t pid, const struct rusage *used)
+{
+	log_note(a, "reaped %d %lld %ld", pid,
+		 (long long)(used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000 +
+			 used->ru_utime.tv_usec + used->ru_stime.tv_usec,
+		 used->ru_minflt);
+}
+
 void reap_child(const struct actor *a, pid_t pid)
 {
-	int status;
+	struct rusage used;
+	int status = child_reap_usage(pid, &used);
 
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			truth_fail("waitpid");
-	log_note(a, "reaped %d", pid);
+	note_reaped(a, pid, &used);
 	errno = 0;
 	if (WIFEXITED(status) && WEXITSTATUS(status))
 		truth_fail("a child ended with %d", WEXITSTATUS(status));

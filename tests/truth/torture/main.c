@@ -85,11 +85,12 @@ static pid_t begin_tree(struct actor *a)
  */
 static void reap_all(struct actor *a, pid_t *trees)
 {
+	struct rusage used;
 	int status;
 	pid_t pid;
 
-	while ((pid = wait(&status)) > 0) {
-		log_note(a, "reaped %d", pid);
+	while ((pid = wait4(-1, &status, 0, &used)) > 0) {
+		note_reaped(a, pid, &used);
 		errno = 0;
 		if (WIFEXITED(status) && WEXITSTATUS(status))
 			truth_fail("a process ended with %d", WEXITSTATUS(status));

@@ -64,6 +64,7 @@ void regions_inherited(void);
 /* family.c */
 void find_own_path(void);
 pid_t begin_child(struct actor *a, struct actor *child);
+void note_reaped(const struct actor *a, pid_t pid, const struct rusage *used);
 void reap_child(const struct actor *a, pid_t pid);
 __attribute__((noreturn)) void end_process(const struct actor *a);
 __attribute__((noreturn)) void process_exec(struct actor *a, const char *program, long arg);
