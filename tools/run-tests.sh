@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs groups of tests and counts: unit (cmocka, under ASan and UBSan), threads (those with threads,
-# under TSan), bpf and e2e (as root), kernels (booted in qemu; as root, to install missing
-# packages), report (in a browser; the same), fuzz (each target for FUZZ_SECONDS, 20, from the kept
-# corpus). The last line is "N passed, N failed, N skipped"; fails if any failed, or if one that needs
-# root was skipped in CI.
+# under TSan), bpf and e2e (as root all), kernels (booted in qemu), report (in a browser), fuzz (each target for
+# FUZZ_SECONDS, 20, from the kept corpus). Before the end it says by reason what was left out: tests that need root or
+# BPF are neither passed nor failed where that is not there. The last line is "N passed, N failed, N skipped"; fails if
+# any failed, or if one was left out in CI.
 #
 # Usage: tools/run-tests.sh [unit] [threads] [bpf] [e2e] [kernels] [servers] [notebook] [systemd] [report] [fuzz]
 #   KERNELS  those of the group kernels, as in "6.1 7.2" (default: these)
@@ -16,6 +16,11 @@ cd "$top"
 sanitized=build/sanitized
 passed=0 failed=0 skipped=0
 failures=() # their names, for those who read the end only
+declare -A left_out=() # how many, by reason
+
+add_left_out() { # REASON COUNT
+	left_out[$1]=$((${left_out[$1]:-0} + $2))
+}
 
 # One on each CPU; what each prints comes in one piece, in the order in which they were named.
 run_cmocka() { # PROGRAM...
@@ -34,6 +39,7 @@ run_cmocka() { # PROGRAM...
 		passed=$((passed + ok))
 		left=$(awk '/^\[  SKIPPED \]/ && !/test\(s\)/ && !seen[$0]++ { n++ } END { print n + 0 }' <<<"$out")
 		skipped=$((skipped + left))
+		[ "$left" = 0 ] || add_left_out "skipped: in ${bin##*/}" "$left"
 		if [ "$rc" != 0 ] && [ "$bad" = 0 ]; then
 			bad=1 # a crash, or a sanitizer's verdict
 		fi
@@ -62,10 +68,13 @@ run_threads() {
 
 # Programs that end with a count of their own.
 run_counted() { # COMMAND...
-	local out counts
+	local out counts reason
 	out=$(mktemp)
 	"$@" 2>&1 | tee "$out" || :
 	counts=$(tail -1 "$out")
+	while IFS= read -r reason; do
+		add_left_out "${reason%: *}" "${reason##*: }"
+	done < <(grep -aE '^(not run for lack of|skipped:) .*: [0-9]+$' "$out")
 	mapfile -t -O "${#failures[@]}" failures < <(grep -aE '^FAIL |FAILED' "$out")
 	rm -f "$out"
 	if ! [[ $counts =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed,\ ([0-9]+)\ skipped$ ]]; then
@@ -105,18 +114,32 @@ for group in "${@:-unit}"; do
 	bpf) run_python bpf ;;
 	e2e) run_python e2e --jobs "$(nproc)" ;; # half of their time is waiting
 	kernels) run_kernels ;;
-	notebook) tools/install-deps.sh notebook && run_python notebook --jobs "$(nproc)" ;;
-	servers | systemd) tools/install-deps.sh "$group" && run_python "$group" ;;
+	notebook)
+		tools/install-deps.sh notebook
+		run_python notebook --jobs "$(nproc)"
+		;;
+	servers | systemd)
+		tools/install-deps.sh "$group"
+		run_python "$group"
+		;;
 	report) run_report ;;
-	fuzz) tools/install-deps.sh fuzz && run_counted tools/run-fuzz.sh "${FUZZ_SECONDS:-20}" ;;
+	fuzz)
+		tools/install-deps.sh fuzz
+		run_counted tools/run-fuzz.sh "${FUZZ_SECONDS:-20}"
+		;;
 	*) echo "no such group of tests: $group" >&2 && exit 2 ;;
 	esac
 done
 
 echo
-if [ -n "${CI:-}" ] && [ "$skipped" != 0 ]; then
-	echo "$skipped tests were skipped: in CI each of them must run"
-	failed=$((failed + skipped))
+not_run=0
+for reason in "${!left_out[@]}"; do
+	echo "$reason: ${left_out[$reason]}"
+	[[ $reason = skipped:* ]] || not_run=$((not_run + ${left_out[$reason]}))
+done
+if [ -n "${CI:-}" ] && [ $((skipped + not_run)) != 0 ]; then
+	echo "$((skipped + not_run)) tests were left out: in CI each of them must run"
+	failed=$((failed + skipped + not_run))
 	skipped=0
 fi
 [ ${#failures[@]} = 0 ] || printf '%s\n' "failed:" "${failures[@]}"

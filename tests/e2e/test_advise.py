@@ -11,6 +11,7 @@ import textwrap
 from lib.runs import write_run
 from lib.store import StoreCase
 
+NEEDS = ()
 MIB = 1 << 20
 
 

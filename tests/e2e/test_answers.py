@@ -6,6 +6,7 @@ import json
 from lib.spans import run_lines, write_lines
 from lib.store import CommandCase
 
+NEEDS = ()
 MIB = 1 << 20
 
 

@@ -8,7 +8,9 @@ import unittest
 
 from lib.bpfmon import TOP, Case, truth
 from lib.installed import make
+from lib.permitted import BPF, ROOT, needs
 
+NEEDS = ()
 HEADER = TOP / "tools" / "c" / "bpfmon.h"
 SOURCE = TOP / "tests" / "truth" / "insider.c"
 WARNINGS = "-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wundef -Werror -O2".split()
@@ -46,6 +48,7 @@ class Compiles(Case):
             self.check(compiler, ("c++98", "c++11", "c++20"), CPP)
 
 
+@needs(ROOT, BPF)
 class Arrives(Case):
     def check(self, program, spans, *options, env=None):
         run = self.run_bpfmon([program], ["-q", *options], env=env)

@@ -5,8 +5,10 @@ import os
 import subprocess
 
 from lib.bpfmon import BPFMON, Case
+from lib.permitted import BPF, ROOT, needs
 from lib.terminal import Terminal
 
+NEEDS = ()
 RED = "\x1b[31m"
 NOBODY = 65534
 
@@ -77,6 +79,7 @@ class Colour(ScreenCase):
             self.assertRegex(self.in_a_pipe("report", 1, "-f", "svg", "-o", "-", TZ=zone), rf"\d\d:\d\d:\d\d {name}:")
 
 
+@needs(ROOT, BPF)
 class Pager(ScreenCase):
     SHOWN = "echo PAGED BY $(id -u) ON $(wc -l) LINES"
 

@@ -13,8 +13,10 @@ import tempfile
 import unittest
 
 from lib.bpfmon import BPFMON, Case, truth
+from lib.permitted import BPF, ROOT, needs
 from lib.runs import write_group, write_run
 
+NEEDS = ()
 TIME = "/usr/bin/time"
 
 
@@ -297,6 +299,7 @@ class RealRuns(Case):
         self.assertEqual(said["changed"]["command"], [[" ".join(r.meta["command"])] for r in (small, large)])
         self.assertNotIn("host", said["changed"])
 
+    @needs(ROOT, BPF)
     def test_gnu_time_and_bpfmon_agree_on_the_same_command(self):
         words = [truth("touch"), "50", "0"]
         self.run_bpfmon(words)

@@ -6,6 +6,8 @@ import json
 from lib.runs import write_group
 from lib.store import StoreCase
 
+NEEDS = ()
+
 
 class FromTheStore(StoreCase):
     def setUp(self):

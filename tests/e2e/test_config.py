@@ -7,7 +7,9 @@ import re
 import subprocess
 
 from lib.bpfmon import BPFMON, Case, read_lines
+from lib.permitted import BPF, ROOT, needs
 
+NEEDS = ()
 NOBODY, NOGROUP = 65534, 65534
 CALLED_BY_NOBODY = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOGROUP), "SUDO_USER": "nobody"}
 
@@ -76,6 +78,7 @@ class Files(ConfigCase):
         self.assertEqual((meta["interval_seconds"], meta["name"]), (1, "near"))
         self.assertEqual(self.meta(cwd=self.project.parent)["interval_seconds"], 2)
 
+    @needs(ROOT, BPF)
     def test_outside_of_the_home_the_file_system_is_the_boundary(self):
         outside = self.dir / "outside/a"
         outside.mkdir(parents=True)
@@ -87,6 +90,7 @@ class Files(ConfigCase):
         finally:
             subprocess.run(["umount", outside], check=True)
 
+    @needs(ROOT, BPF)
     def test_a_file_that_others_can_write_is_left_out_with_a_warning(self):
         def foreign():
             os.chown(self.project, NOBODY, NOGROUP)
@@ -150,6 +154,7 @@ class Files(ConfigCase):
         self.assertEqual(self.bpfmon("mark", "-q", "a").returncode, 0)
 
 
+@needs(ROOT, BPF)
 class Sudo(ConfigCase):
     """root by sudo, called by nobody, whose home in the tests is where XDG_CONFIG_HOME says."""
 

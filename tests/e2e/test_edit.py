@@ -12,9 +12,11 @@ import subprocess
 
 from lib.bpfmon import BPFMON
 from lib.live import wait_for
+from lib.permitted import ROOT, needs
 from lib.runs import write_run
 from lib.store import StoreCase
 
+NEEDS = ()
 NOBODY = 65534
 OLD = pathlib.Path(__file__).parents[1] / "data/store/schema-3.sql"
 
@@ -88,6 +90,7 @@ class Edit(EditCase):
         self.assert_refused(self.bpfmon("store", "remove", "align~all"), "cannot remove run 2", "is being recorded")
         self.assertEqual([self.row(i)["name"] for i in (1, 2, 3)], ["align", "align", "sort"])
 
+    @needs(ROOT)
     def test_a_store_of_another_user_is_not_written_to(self):
         self.dir.chmod(0o755)
         self.store.chmod(0o644)

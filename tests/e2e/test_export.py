@@ -12,8 +12,10 @@ import subprocess
 from lib import prmonfile
 from lib.bpfmon import BPFMON, read_lines
 from lib.exports import HOSTILE, SPANS, WORK, ExportCase, kind
+from lib.permitted import BPF, ROOT, needs
 from lib.store import StoreCase
 
+NEEDS = ()
 CPUS = os.cpu_count()
 GNU_TIME = "/usr/bin/time"
 PSRECORD_COLUMNS = "elapsed_time,nproc,cpu,mem_real,mem_virtual,read_count,write_count,read_bytes,write_bytes"
@@ -202,6 +204,7 @@ class Peers(ExportCase):
         self.export_base(path, self.dir / "peer")
         self.assertEqual(json.loads((self.dir / "peer.json").read_text())["Avg"]["nprocs"], 1)
 
+    @needs(ROOT, BPF)
     def test_the_exact_peak_goes_before_what_samples_saw(self):
         path, lines = self.record("--exact-peak")
         self.export_base(path, self.dir / "peer")

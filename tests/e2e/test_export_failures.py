@@ -8,7 +8,9 @@ import subprocess
 from lib.bpfmon import BPFMON
 from lib.exports import HOSTILE, ExportCase
 from lib.live import wait_for
+from lib.permitted import BPF, ROOT, needs
 
+NEEDS = ()
 RUN = str(HOSTILE)
 
 
@@ -87,6 +89,7 @@ class Refusals(ExportCase):
                 file.write(f'{{"kind":"sample","elapsed_seconds":{second},"minflt":1,"cores":0.5,"rss_bytes":5}}\n')
         return path
 
+    @needs(ROOT, BPF)
     def test_a_disk_that_gets_full_is_left_as_it_was(self):
         disk = self.dir / "disk"
         disk.mkdir()
@@ -131,6 +134,7 @@ class Refusals(ExportCase):
         self.assertIn(b"--force", said)
         self.assertEqual((os.listdir(self.dir), out.read_text()), (["out.csv"], "mine\n"))
 
+    @needs(ROOT, BPF)
     def test_under_sudo_a_file_is_read_with_the_callers_rights(self):
         secret = self.dir / "run.jsonl"
         secret.write_bytes(HOSTILE.read_bytes())

@@ -9,8 +9,10 @@ import subprocess
 
 from lib.bpfmon import BPFMON, read_lines
 from lib.exports import ExportCase
+from lib.permitted import BPF, ROOT, needs
 from lib.runs import write_run
 
+NEEDS = ()
 MIB = 1 << 20
 # of Nextflow's documentation and its wrapper script, version 2 of the format: each is a whole number
 NEXTFLOW_KEYS = ["realtime", "%cpu", "cpu_model", "rchar", "wchar", "syscr", "syscw", "read_bytes", "write_bytes", "%mem", "vmem", "rss"]
@@ -50,6 +52,7 @@ class Snakemake(ExportCase):
         self.assertEqual(row["cpu_time"], f"{summary['cpu_seconds']:.2f}")
         self.assertAlmostEqual(float(row["mean_load"]), 100 * summary["cpu_seconds"] / summary["wall_seconds"], delta=0.01)
 
+    @needs(ROOT, BPF)
     def test_memory_that_the_samples_of_a_short_run_missed_is_not_available(self):
         path = self.dir / "short.jsonl"
         command = ["python3", "-c", "b = bytearray(b'x' * 50_000_000)"]

@@ -11,8 +11,10 @@ import sys
 from lib import kindruns
 from lib.bpfmon import BPFMON
 from lib.kindruns import write
+from lib.permitted import BPF, ROOT, needs
 from lib.store import StoreCase
 
+NEEDS = ()
 # all in one interpreter, so that the names of programs say nothing
 FORKS = "import os, sys\nfor i in range(int(sys.argv[1])):\n    if not os.fork(): os._exit(0)\n    os.wait()"
 GROWS = "import sys\nheld = []\nfor i in range(int(sys.argv[1])): held.append(b'x' * (1 << 20))"
@@ -22,6 +24,7 @@ KINDS = {"forks": FORKS, "grows": GROWS, "writes": WRITES, "burns": BURNS}
 SIZES = (50, 80, 120, 200)
 
 
+@needs(ROOT, BPF)
 class Real(StoreCase):
     def setUp(self):
         super().setUp()

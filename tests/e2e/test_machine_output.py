@@ -7,9 +7,11 @@ import io
 import json
 import re
 
+from lib.permitted import BPF, ROOT, needs
 from lib.spans import process, span, write_run_with_spans
 from lib.store import StoreCase
 
+NEEDS = ()
 NUMBER, TEXT, TRUTH, OBJECT, LIST = (int, float), str, bool, dict, list
 MAYBE_TEXT, MAYBE_NUMBER = (str, type(None)), (int, float, type(None))
 
@@ -67,6 +69,7 @@ class RunsCase(StoreCase):
 
 
 class MachineOutput(RunsCase):
+    @needs(ROOT, BPF)
     def test_each_object_says_its_schema_and_has_its_keys(self):
         for words, schema, keys, is_one in TABLE:
             for option in (["--json"], ["--format", "json"]):
@@ -89,6 +92,7 @@ class MachineOutput(RunsCase):
         self.assertEqual((first["id"], first["ref"]), (1, "1"))
         self.assertEqual(self.objects("show", "--json", first["ref"])[0]["meta"]["run"], first["run"])
 
+    @needs(ROOT, BPF)
     def test_decimals_are_as_in_the_file(self):
         for words, _, _, _ in TABLE:
             text = self.printed(*words, "--json")

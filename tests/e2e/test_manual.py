@@ -9,6 +9,7 @@ import unittest
 
 from lib.bpfmon import BPFMON, TOP, Case, said_by
 
+NEEDS = ()
 SOURCE = (TOP / "docs/bpfmon.1").read_text()
 
 

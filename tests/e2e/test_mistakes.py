@@ -8,6 +8,7 @@ import subprocess
 from lib.bpfmon import BPFMON, Case
 from lib.terminal import Terminal
 
+NEEDS = ()
 RUN, OTHER = 125, 2
 # words, exit status, what the line has
 MISTAKES = (

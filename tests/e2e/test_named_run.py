@@ -10,6 +10,7 @@ import uuid
 from lib.runs import write_run
 from lib.store import StoreCase
 
+NEEDS = ()
 GNU_TIME = """\tCommand being timed: "x"
 \tUser time (seconds): 1.00
 \tElapsed (wall clock) time (h:mm:ss or m:ss): 0:02.00

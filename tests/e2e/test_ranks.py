@@ -3,6 +3,7 @@
 
 from lib.bpfmon import Case
 
+NEEDS = ()
 VARIABLES = ("SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK")
 
 

@@ -7,8 +7,10 @@ import subprocess
 import unittest
 
 from lib.bpfmon import BPFMON, TOP, Case, read_lines, truth
+from lib.permitted import BPF, ROOT, needs
 from lib.spans import process, span
 
+NEEDS = ()
 SCHEMA = json.loads((TOP / "docs" / "bpfmon-1.schema.json").read_text())
 
 TYPES = {
@@ -147,6 +149,7 @@ class Golden(unittest.TestCase):
             self.assertEqual(list(problems(SCHEMA, line)), [], line)
 
 
+@needs(ROOT, BPF)
 class Lines(Case):
     def assert_valid(self, run, kinds):
         for line in run.lines:

@@ -11,6 +11,7 @@ import subprocess
 
 from lib.bpfmon import BPFMON
 from lib.endpoint import SERVE, EndpointCase, until
+from lib.permitted import ROOT, needs
 from lib.servers import free_port
 
 PROMETHEUS = (  # as Prometheus 2.42 sends it
@@ -319,6 +320,7 @@ class Configured(EndpointCase):
         self.assertEqual((done.returncode, "no address to listen at" in done.stderr), (0, True))
 
 
+@needs(ROOT)
 class Rights(EndpointCase):
     def test_it_keeps_no_rights(self):
         endpoint = self.start()

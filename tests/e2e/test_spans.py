@@ -8,6 +8,7 @@ import sqlite3
 from lib.spans import process, run_lines, span, write_lines, write_run_with_spans
 from lib.store import CommandCase
 
+NEEDS = ()
 # two of the same name beside each other, one below one of them; lines in the order in which spans end
 LINES = (
     span(3, "cc", 2, begins=1, wall=0.5, cpu_seconds=0.25, processes_total=2),

@@ -12,8 +12,10 @@ import unicodedata
 
 from lib.bpfmon import BPFMON, read_lines, truth
 from lib.live import children_of, executable_of, wait_for
+from lib.permitted import BPF, ROOT, needs
 from lib.store import StoreCase
 
+NEEDS = ()
 HOSTILE = "a\"b'c\n</script>\x1b[31m\u202e"
 
 
@@ -21,6 +23,7 @@ def columns_of(text):
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
+@needs(ROOT, BPF)
 class Kept(StoreCase):
     def test_the_store_has_what_the_file_has(self):
         out = self.dir / "run.jsonl"
@@ -134,6 +137,7 @@ class Found(StoreCase):
     def ids(self, *options):
         return [row["ref"] for row in self.list(*options)]
 
+    @needs(ROOT, BPF)
     def test_filters(self):
         for options, expected in (
             ((), "321"),
@@ -237,6 +241,7 @@ class Found(StoreCase):
         self.assertEqual(json.loads(shown.stdout)["summary"]["exit_code"], 5)
 
 
+@needs(ROOT, BPF)
 class Running(StoreCase):
     def test_a_run_that_goes_on_is_listed_and_shown(self):
         environment = {k: v for k, v in os.environ.items() if k != "BPFMON_NO_STORE"}

@@ -11,6 +11,8 @@ from lib.bpfmon import BPFMON
 from lib.live import wait_for
 from lib.store import CommandCase
 
+NEEDS = ()
+
 
 class Prune(CommandCase):
     def setUp(self):

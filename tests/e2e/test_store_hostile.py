@@ -9,10 +9,12 @@ import sqlite3
 import subprocess
 
 from lib.bpfmon import BPFMON, TOP
+from lib.permitted import ROOT, needs
 from lib.runs import write_run
 from lib.spans import span
 from lib.store import CommandCase
 
+NEEDS = ()
 SANITIZED = TOP / "build" / "sanitized" / "bpfmon"
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT "
 READERS = (
@@ -257,6 +259,7 @@ class Beside(Hostile):
 
 
 class Owner(Hostile):
+    @needs(ROOT)
     def test_root_reads_the_store_of_a_user_and_does_not_write_to_it(self):
         os.chown(self.foreign, 65534, 65534)
         for words in (("list",), ("show", "1"), ("store", "check"), ("store", "merge", self.foreign, "--store", self.store)):

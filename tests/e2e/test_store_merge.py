@@ -11,7 +11,10 @@ import time
 
 from lib.bpfmon import BPFMON, read_lines
 from lib.live import wait_for
+from lib.permitted import BPF, ROOT, needs
 from lib.store import CommandCase
+
+NEEDS = ()
 
 
 class Merge(CommandCase):
@@ -108,6 +111,7 @@ class Unusual(CommandCase):
         told = [line for line in read_lines(out) if line["kind"] == "sample"]
         self.assertEqual(self.ask("SELECT count(*) FROM sample WHERE run IN (SELECT id FROM run)"), [(len(told),)])
 
+    @needs(ROOT, BPF)  # it mounts, which a root without BPF mostly cannot
     def test_a_store_where_only_reading_is_allowed(self):
         place = self.dir / "archive"
         place.mkdir()

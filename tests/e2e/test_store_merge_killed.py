@@ -8,6 +8,7 @@ import signal
 
 from lib.store import CommandCase
 
+NEEDS = ()
 STEPS = 8
 WORDS = ("SELECT uuid, name, note, (SELECT group_concat(key || '=' || value) FROM tag WHERE run = run.id),"
          " edited_time_ns, (SELECT meta FROM run_text WHERE run = run.id) FROM run")

@@ -10,6 +10,7 @@ import uuid
 from lib.runs import write_run
 from lib.store import StoreCase
 
+NEEDS = ()
 OWN = os.uname().nodename
 
 

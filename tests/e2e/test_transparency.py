@@ -10,8 +10,10 @@ import subprocess
 import time
 
 from lib.bpfmon import QUIET, Case, cgroup, truth
+from lib.permitted import BPF, ROOT, needs
 from lib.terminal import Terminal
 
+NEEDS = ()
 ODD_ENVIRONMENT = {
     "PATH": "/usr/bin:/bin::/nowhere",
     "EMPTY": "",
@@ -161,11 +163,13 @@ class Transparency(Case):
     def test_an_empty_environment_stays_empty(self):
         self.check("environment", [], env={})
 
+    @needs(ROOT, BPF)
     def test_the_cgroup_is_kept(self):
         with cgroup() as path:
             state = self.check(preexec_fn=lambda: (path / "cgroup.procs").write_text(str(os.getpid())))
             self.assertIn(f"/{path.name}", state["cgroup"])
 
+    @needs(ROOT, BPF)
     def test_a_cgroup_of_its_own_changes_nothing_else_for_the_command(self):
         without, with_own = map(json.loads, self.both(options=["--own-cgroup"]))
         its = with_own.pop("cgroup").splitlines()

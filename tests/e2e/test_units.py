@@ -9,7 +9,9 @@ import subprocess
 
 from lib.bpfmon import TOP, Case
 from lib.installed import UNITS, files_below, make
+from lib.permitted import ROOT, needs
 
+NEEDS = ()
 MOST_EXPOSURE = {"bpfmon-agent.service": 3.0, "bpfmon-serve.service": 2.0}
 # the macros of user/base/seccomp.def that stand for the role of a unit's program
 ROLES = {"bpfmon-agent.service": r"SECCOMP_AGENT|\b(ALL|ROLES|BOOKS|TRACK)\b", "bpfmon-serve.service": r"SERVE|\bALL\b"}
@@ -83,6 +85,7 @@ class Units(Case):
         given = re.findall(r"^CapabilityBoundingSet=(.*)$", unit, re.M)
         self.assertEqual(sorted(" ".join(given).split()), sorted(re.findall(r"CAP_\w+", table)))
 
+    @needs(ROOT)
     def test_users_and_folders_are_those_of_the_units(self):
         root = self.dir / "root"
         (root / "etc").mkdir(parents=True)

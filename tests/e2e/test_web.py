@@ -15,6 +15,7 @@ from lib.live import wait_for
 from lib.store import StoreCase
 from lib.web import Web
 
+NEEDS = ()
 GARBAGE = int(os.environ.get("GARBAGE", "300"))  # requests that are none
 
 

@@ -21,6 +21,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lib.bpfmon import BPFMON, truth
 from lib.live import wait_for
+from lib.permitted import BPF, ROOT, needs
 from lib.store import StoreCase
 
 NOBODY = 65534
@@ -130,6 +131,7 @@ class Files(Waiting):
     def test_a_lock_of_an_open_file_and_its_holder(self):
         self.locks(ofd_lock, "OFDLCK")
 
+    @needs(ROOT)
     def test_a_flock_is_held_by_the_child_of_the_process_that_took_it_and_ended(self):
         path = self.path("inherited")
         ready, says = os.pipe()
@@ -203,11 +205,13 @@ class Pipes(Waiting):
         self.held_by(found, os.getpid())
         os.close(ours)
 
+    @needs(ROOT)
     def test_a_pipe_of_which_only_the_reader_has_the_other_end_is_a_deadlock(self):
         found, answer = self.until(self.child(lambda: os.read(os.pipe()[0], 1)), "pipe-read")
         self.assertIn("the other end: only itself", found["text"])
         self.assertTrue(answer["reason"]["deadlock"], answer)
 
+    @needs(ROOT)
     def test_a_parent_that_waits_for_a_child_that_reads_what_the_parent_would_write_is_a_deadlock(self):
         def work():
             ours, theirs = os.pipe()
@@ -351,6 +355,7 @@ class Others(Waiting):
         os.waitpid(pid, os.WUNTRACED)
         self.assertEqual(self.until(pid, "stopped")[0]["text"], "stopped by a signal")
 
+    @needs(ROOT)
     def test_frozen_with_its_cgroup_of_either_version(self):
         done = 0
         for root, control, on, off in (
@@ -397,6 +402,7 @@ class Others(Waiting):
             pid = self.child(work)
             wait_for(lambda: state_of(pid) == "S" and text in why(pid)["processes"][0]["text"], text)
 
+    @needs(ROOT, BPF)  # it mounts, which a root without BPF mostly cannot
     def test_a_write_to_a_frozen_file_system_is_uninterruptible(self):
         image, place = self.path("image"), self.path("place")
         os.mkdir(place)
@@ -486,6 +492,7 @@ class Others(Waiting):
         while not (answer := why(pid))["processes"][0]["text"].startswith("deadlock: its threads"):
             self.assertLess(time.monotonic(), deadline, answer)
 
+    @needs(ROOT)
     def test_an_ordinary_user_about_the_own_and_about_others(self):
         own = self.child(lambda: time.sleep(1000), user=NOBODY)
         found, _ = self.until(own, "sleep", user=NOBODY)

@@ -5,9 +5,11 @@ import os
 import signal
 import subprocess
 
-from lib.bpfmon import BPFMON, truth
-from lib.fromproc import FROM_PROC, NOBODY, OrdinaryUser
+from lib.bpfmon import AS_USER, BPFMON, truth
+from lib.fromproc import OrdinaryUser
+from lib.permitted import BPF, ROOT, needs
 
+NEEDS = ()
 MIB = 1 << 20
 LEAVES_ONE = 'sleep 30 >/dev/null 2>&1 & echo $!; until [ "$(cat /proc/$!/comm)" = sleep ]; do :; done'
 OF_COUNTERS = {"cpu_seconds", "user_seconds", "minflt"}
@@ -128,6 +130,7 @@ class FromProc(OrdinaryUser):
         self.assertIn(left["state"], ("S", "R", "D"))
         self.assertEqual(run.summary["outlived"], 1)
 
+    @needs(ROOT, BPF)
     def test_a_kernel_that_refuses_bpf_to_root(self):
         run = self.run_bpfmon([truth("seqchildren"), "20", "5"], ["--inject-no-program", "tp_btf"])
         self.assertEqual(run.code, 0, run.stderr)
@@ -135,6 +138,7 @@ class FromProc(OrdinaryUser):
         self.assertIn("measured from /proc instead", run.stderr)
         self.assert_cpu(run, run.witness["cpu_seconds"])
 
+    @needs(ROOT, BPF)
     def test_with_bpf_the_source_is_bpf(self):
         run = self.run_bpfmon(["true"])
         self.assertEqual((run.meta["source"], "bounds" in run.summary), ("bpf", False))
@@ -142,8 +146,7 @@ class FromProc(OrdinaryUser):
 
 class Choice(OrdinaryUser):
     def as_nobody(self, *words):
-        done = subprocess.run([BPFMON, *words], user=NOBODY, group=NOBODY, extra_groups=[], cwd="/",
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+        done = subprocess.run([BPFMON, *words], **AS_USER, cwd="/", stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 
     def test_nothing_is_run_that_would_not_be_exact(self):
@@ -168,7 +171,7 @@ class Choice(OrdinaryUser):
         (home / "config").write_text("[run]\nif-unavailable = bare\n")
         env = {**os.environ, "XDG_CONFIG_HOME": str(self.dir), "HOME": str(self.dir)}
         env.pop("BPFMON_NO_CONFIG")
-        done = subprocess.run([BPFMON, "-q", "--", "echo", "was run"], user=NOBODY, group=NOBODY, extra_groups=[],
-                              cwd="/", env=env, capture_output=True, check=True)
+        done = subprocess.run([BPFMON, "-q", "--", "echo", "was run"], **AS_USER, cwd="/", env=env, capture_output=True,
+                              check=True)
         self.assertEqual(done.stdout, b"was run\n")
         self.assertIn(b"the command runs unmeasured", done.stderr)

@@ -265,7 +265,7 @@ class AgentCase(Case):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        if cls.CONFIG is not None and os.geteuid() == 0:
+        if cls.CONFIG is not None:
             cls.shared = Agent(cls.CONFIG)
 
     @classmethod

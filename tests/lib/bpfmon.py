@@ -12,11 +12,16 @@ import tempfile
 import time
 import unittest
 
+from lib.permitted import BPF, ROOT
+
 TOP = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BUILD", TOP / "build")).resolve()
 BPFMON = str(BUILD / "bpfmon")
 MAP_BYTES_LEFT_SECONDS = 10
 NOT_PERMITTED = "not permitted here: "  # the runner counts such a test as passed
+NOBODY = 65534
+# what a process is started with to be one of an ordinary user: the one that runs the tests, or nobody
+AS_USER = {} if os.geteuid() else {"user": NOBODY, "group": NOBODY, "extra_groups": []}
 TRUTH_SKIP = 77  # the exit status of a truth program that the machine lacks something for
 # the stores of the user who runs the tests are neither written nor read
 os.environ["BPFMON_NO_STORE"] = "1"
@@ -38,6 +43,12 @@ def with_state_in(folder):
     """Words before a command: for it and its children the stores in the home directory of root are in this folder."""
     script = 'mkdir -p "$1" && mount --bind "$0" "$1" && shift && exec "$@"'
     return ["unshare", "-m", "sh", "-c", script, str(folder), os.path.expanduser("~root/.local/state")]
+
+
+def give_to_user(path):
+    """The file or folder becomes that of the ordinary user."""
+    if AS_USER:
+        os.chown(path, NOBODY, NOBODY)
 
 
 def said_by(*argv, **popen):
@@ -87,9 +98,9 @@ def read_lines(path):
 class Case(unittest.TestCase):
     """A test with a folder of its own."""
 
+    needs_usually = (ROOT, BPF)  # lib/permitted.py
+
     def setUp(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root, to load programs into the kernel")
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="bpfmon-test-"))
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
 

@@ -1,22 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs of an ordinary user, who has no BPF: measured from /proc and by wait4()."""
 
-import os
-
-from lib.bpfmon import Case
-
-NOBODY = 65534
-FROM_PROC = ["--if-unavailable", "procfs"]
+from lib.bpfmon import AS_USER, Case, give_to_user
 
 
 class OrdinaryUser(Case):
     def setUp(self):
         super().setUp()
-        os.chown(self.dir, NOBODY, NOBODY)
+        give_to_user(self.dir)
 
     def run_unprivileged(self, command, options=(), **kwargs):
-        return self.run_bpfmon(command, [*FROM_PROC, *options], user=NOBODY, group=NOBODY, extra_groups=[],
-                               cwd="/", **kwargs)
+        return self.run_bpfmon(command, options, cwd="/", **AS_USER, **kwargs)
 
     def assert_cpu(self, run, least, own=0.012):
         """Within 0.5 % and 2 ms of what is known, and what the programs use that report it."""

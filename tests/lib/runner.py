@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs the tests of a folder (or those whose id contains a word) and ends with the count.
 
+What the machine does not permit (lib/permitted.py) is not run, and neither passed nor failed: lines before the last
+count it, and what was skipped, by reason.
+
 Usage: runner.py [--jobs N] FOLDER [WORD...]
 
 With --jobs up to N files run at once, each in a process of its own; what a file prints comes in one piece. One with
@@ -9,6 +12,7 @@ a line ALONE = True runs when the others have ended.
 """
 
 import argparse
+import collections
 import concurrent.futures
 import pathlib
 import re
@@ -18,7 +22,10 @@ import sys
 import time
 import unittest
 
+import permitted
+
 COUNTS = r"(\d+) passed, (\d+) failed, (\d+) skipped"
+LEFT_OUT = r"(not run for lack of .*|skipped: .*): (\d+)"
 
 
 class Result(unittest.TestResult):
@@ -81,34 +88,45 @@ def give_children_default_signals():
 
 
 def run_here(folder, words):
+    """The three counts, and those of what was left out, by reason."""
     loader = unittest.TestLoader()
     found = loader.discover(folder, pattern="test_*.py", top_level_dir=folder)
     for problem in loader.errors:
         print(problem)
+    tests = [(test, permitted.lacking(test)) for test in select(found, words)]
     result = Result()
-    unittest.TestSuite(select(found, words)).run(result)
-    return result.passed, len(result.failures) + len(result.errors) + len(loader.errors), len(result.skipped)
+    unittest.TestSuite(test for test, lack in tests if not lack).run(result)
+    left_out = collections.Counter(f"not run for lack of {lack}" for _, lack in tests if lack)
+    left_out.update(f"skipped: {reason.splitlines()[0]}" for _, reason in result.skipped)
+    failed = len(result.failures) + len(result.errors) + len(loader.errors)
+    return (result.passed, failed, len(result.skipped)), left_out
 
 
 def run_file(folder, name):
-    """The counts of the tests of one file, which a process of its own runs."""
+    """The same of the tests of one file, which a process of its own runs."""
     done = subprocess.run([sys.executable, __file__, folder, f"{name}."], stdout=subprocess.PIPE, text=True, check=False)
     *lines, last = done.stdout.splitlines() or [""]
-    print("\n".join(lines), flush=True)
+    left_out = collections.Counter()
+    while lines and (reason := re.fullmatch(LEFT_OUT, lines[-1])):
+        left_out[reason[1]] += int(reason[2])
+        lines.pop()
+    if lines:
+        print("\n".join(lines), flush=True)
     counts = re.fullmatch(COUNTS, last)
     if counts:
-        return tuple(int(count) for count in counts.groups())
+        return tuple(int(count) for count in counts.groups()), left_out
     print(f"FAIL    {name} ended with {done.returncode} and without its count\n{last}", flush=True)
-    return 0, 1, 0
+    return (0, 1, 0), left_out
 
 
 def run_files(folder, jobs):
     paths = sorted(pathlib.Path(folder).glob("test_*.py"))
     alone = [path.stem for path in paths if "\nALONE = True" in path.read_text()]
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        counts = list(pool.map(lambda name: run_file(folder, name), [p.stem for p in paths if p.stem not in alone]))
-    counts += [run_file(folder, name) for name in alone]
-    return tuple(map(sum, zip(*counts)))
+        results = list(pool.map(lambda name: run_file(folder, name), [p.stem for p in paths if p.stem not in alone]))
+    results += [run_file(folder, name) for name in alone]
+    counts, left_out = zip(*results)
+    return tuple(map(sum, zip(*counts))), sum(left_out, collections.Counter())
 
 
 def main():
@@ -120,9 +138,11 @@ def main():
     give_children_default_signals()
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
     if args.jobs > 1 and not args.words:
-        passed, failed, skipped = run_files(args.folder, args.jobs)
+        (passed, failed, skipped), left_out = run_files(args.folder, args.jobs)
     else:
-        passed, failed, skipped = run_here(args.folder, args.words)
+        (passed, failed, skipped), left_out = run_here(args.folder, args.words)
+    for reason, count in sorted(left_out.items()):
+        print(f"{reason}: {count}")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return 1 if failed else 0
 

@@ -15,19 +15,19 @@ import unittest
 from lib.installed import UNITS
 from lib.live import status_of, wait_for
 from lib.machine import Machine
+from lib.permitted import BPF, ROOT, needs
 
 CONFIG = "etc/bpfmon/agent.conf"
 RIGHTS = {2: "DAC_READ_SEARCH", 19: "SYS_PTRACE", 38: "PERFMON", 39: "BPF"}
 WAITS_FOR_GO = "until [ -e /runs/go ]; do sleep 0.1; done; exit 7"
 
 
+@needs(ROOT, BPF)
 class Service(unittest.TestCase):
     """One machine for all tests, in which the agent is enabled; each test leaves it as it was."""
 
     @classmethod
     def setUpClass(cls):
-        if os.geteuid() != 0:
-            raise unittest.SkipTest("needs root, to boot a container")
         if not shutil.which("systemd-nspawn") or not shutil.which("debootstrap"):
             raise unittest.SkipTest("needs systemd-nspawn and debootstrap: tools/install-deps.sh systemd")
         cls.machine = Machine()
