@@ -82,14 +82,14 @@ all: $(BUILD)/bpfmon $(BUILD)/bpfmon-serve $(BUILD)/bpfmon-top $(BUILD)/bpfmon-w
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/  \1	\2/p' Makefile | expand -t 16
 
-deps: ## Install packages for building and testing (Debian, Ubuntu; as root)
+deps: ## Install missing packages for building and testing, as root or by sudo (Debian, Ubuntu)
 	tools/install-deps.sh
 
-run: deps ## Install missing packages, build, monitor a sample workload
-	$(MAKE) all
-	$(BUILD)/bpfmon -i 0.1 -- tools/sample-workload.sh
+run: deps ## Install missing packages, build, monitor a sample workload: by BPF as root, else from /proc
+	$(MAKE) all || { tools/explain-build.sh $(BUILD); exit 1; }
+	BUILD=$(BUILD) tools/show-run.sh
 
-check: deps ## Install missing packages, run every test (as root; TESTS="unit kernels": these groups)
+check: deps ## Install missing packages, run every test that the machine permits, as root all (TESTS="unit kernels": these groups)
 	KERNELS="$(KERNELS)" tools/run-tests.sh $(TESTS)
 
 check-unit: $(UNIT_BIN) ## Run the unit tests (no root)

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Installs the missing packages for building and testing. Debian and Ubuntu.
+# Installs the missing packages for building and testing. Debian and Ubuntu. As an ordinary user it calls sudo, and
+# only if a package is missing; it fails if that is no use and bpfmon cannot be built or tested without the package.
 #
 # Usage: tools/install-deps.sh [kernels] [containers] [servers] [notebook] [report] [fuzz] [spans] [systemd] [shells] [python]
 #   kernels: for booting other kernels; containers: for the tests with containers and network namespaces;
@@ -12,9 +13,29 @@
 #   python: what the tests of the Python package and of bpfmon.h use, and mypy
 set -eu
 
-packages="gcc g++ make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libinih-dev libcmocka-dev
-	libmicrohttpd-dev libcrypt-dev libncurses-dev esbuild
-	linux-libc-dev python3 sudo libcap2-bin time clang-format clang-tidy cppcheck shellcheck git ca-certificates"
+apt_install() { # PACKAGE...
+	# the servers are for tests only: none is started as a service
+	policy=/usr/sbin/policy-rc.d
+	if [ ! -e $policy ]; then
+		trap 'rm -f $policy' EXIT
+		printf '#!/bin/sh\nexit 101\n' >$policy
+		chmod 755 $policy
+	fi
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get -o DPkg::Lock::Timeout=900 -qq update
+	apt-get -o DPkg::Lock::Timeout=900 -qq install -y --no-install-recommends "$@"
+}
+
+if [ "${1:-}" = --packages ]; then # as root, called by this script: those that it has found missing
+	shift
+	apt_install "$@"
+	exit
+fi
+
+packages="gcc make clang llvm libbpf-dev libelf-dev zlib1g-dev libjansson-dev libsqlite3-dev libinih-dev libcmocka-dev
+	libmicrohttpd-dev libcrypt-dev libncurses-dev linux-libc-dev python3"
+# of lint, of single tests, and of smaller pages: without them the rest works
+dispensable="g++ esbuild sudo libcap2-bin time clang-format clang-tidy cppcheck shellcheck git ca-certificates"
 for also in "$@"; do
 	case $also in
 	kernels) packages="$packages qemu-system-x86 qemu-system-arm cpio e2fsprogs util-linux
@@ -45,23 +66,30 @@ if [ ! -x /usr/sbin/bpftool ]; then
 	packages="$packages bpftool"
 fi
 
-missing=
-for p in $packages; do
-	dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || missing="$missing $p"
-done
+missing_of() { # PACKAGE...
+	for p in "$@"; do
+		dpkg-query -W -f '${Status}' "$p" 2>/dev/null | grep -q 'ok installed' || printf ' %s' "$p"
+	done
+}
+
+# shellcheck disable=SC2086 # lists, here and below
+needed=$(missing_of $packages)
+# shellcheck disable=SC2086
+missing=$needed$(missing_of $dispensable)
 [ -n "$missing" ] || exit 0
-if [ "$(id -u)" != 0 ]; then
-	echo "missing packages:$missing; run this as root" >&2
-	exit 1
+if [ "$(id -u)" = 0 ]; then
+	# shellcheck disable=SC2086
+	apt_install $missing
+	exit
 fi
-# the servers are for tests only: none is started as a service
-policy=/usr/sbin/policy-rc.d
-if [ ! -e $policy ]; then
-	trap 'rm -f $policy' EXIT
-	printf '#!/bin/sh\nexit 101\n' >$policy
-	chmod 755 $policy
+if command -v sudo >/dev/null; then
+	echo "calling sudo to install missing packages:$missing" >&2
+	# it may ask for a password only where there is a terminal to answer on
+	ask=-n
+	if (: </dev/tty) 2>/dev/null; then ask=; fi
+	# shellcheck disable=SC2086
+	if sudo $ask -- "$0" --packages $missing; then exit 0; fi
 fi
-export DEBIAN_FRONTEND=noninteractive
-apt-get -o DPkg::Lock::Timeout=900 -qq update
-# shellcheck disable=SC2086 # a list
-apt-get -o DPkg::Lock::Timeout=900 -qq install -y --no-install-recommends $missing
+echo "missing packages:$missing; neither root nor sudo could install them: as root, apt-get install$missing" >&2
+[ -z "$needed" ] || exit 1
+echo "going on without them: what needs them is left out" >&2

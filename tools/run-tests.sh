@@ -18,6 +18,10 @@ passed=0 failed=0 skipped=0
 failures=() # their names, for those who read the end only
 declare -A left_out=() # how many, by reason
 
+build() { # MAKE'S ARGUMENT...
+	make -s "$@" || { tools/explain-build.sh build && exit 1; }
+}
+
 add_left_out() { # REASON COUNT
 	left_out[$1]=$((${left_out[$1]:-0} + $2))
 }
@@ -54,7 +58,7 @@ run_unit() {
 	# of the sources, not of what a test that was renamed has left; the large ones first: the slowest is among them
 	mapfile -t bins < <(find tests/unit -name 'test_*.c' -printf '%s %f\n' | sort -rn | cut -d' ' -f2)
 	bins=("${bins[@]%.c}")
-	make -s sanitized
+	build sanitized
 	run_cmocka "${bins[@]/#/"$sanitized/unit/"}"
 }
 
@@ -62,7 +66,7 @@ run_unit() {
 run_threads() {
 	local at=build/threads
 	local bins=("$at"/unit/test_{inbox,observers,pss_reader,pushed,recorder,store})
-	make -s BUILD=$at SANITIZE=-fsanitize=thread "${bins[@]}"
+	build BUILD=$at SANITIZE=-fsanitize=thread "${bins[@]}"
 	run_cmocka "${bins[@]}"
 }
 
@@ -90,7 +94,7 @@ run_counted() { # COMMAND...
 run_python() { # FOLDER [OPTION...]
 	local folder=tests/$1
 	shift
-	make -s all truth
+	build all truth
 	run_counted python3 tests/lib/runner.py "$@" "$folder"
 }
 
@@ -103,7 +107,7 @@ run_kernels() {
 run_report() {
 	tools/install-deps.sh report
 	tools/install-npm.sh
-	make -s all
+	build all
 	run_counted python3 tests/lib/runner.py tests/report
 }
 

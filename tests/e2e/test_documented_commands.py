@@ -26,8 +26,8 @@ TERMINAL = "needs a terminal"
 SYSTEMD = "needs systemd, and changes the machine"
 # document, beginning of the command, why it is not executed here, where its like is
 ELSEWHERE = (
-    ("README.md", "sudo make run", "builds", "tests/e2e/test_newcomer.py"),
-    ("README.md", "sudo make check", "runs all tests, this one included", ".ci/run"),
+    ("README.md", "make run", "builds", "tests/e2e/test_newcomer.py"),
+    ("README.md", "make check", "runs all tests, this one included", ".ci/run"),
     ("README.md", "sudo bpfmon attach --cgroup", "ends with the service", "tests/bpf/test_attach_cgroup.py"),
     ("README.md", "sudo bpfmon attach --container", "needs a container", "tests/bpf/test_attach_container.py"),
     ("README.md", "sudo bpfmon agent", AGENT, "tests/e2e/test_agent_runs.py"),

@@ -70,9 +70,13 @@ class Newcomer(NewcomerCase):
         return self.type_well(f"{browser} {options} file://{page} 2>/dev/null")
 
     def test_from_a_clone_to_a_page_in_the_browser(self):
-        said = self.type_well(command_of_readme("sudo make run"))
+        command = command_of_readme("make run")
+        said = self.type_well(f"sudo {command}")
         self.assertIn("complete: nothing was lost", said)
         self.assertNotIn("  CC  ", said, "the objects of this build were not taken")
+        self.assertTrue(said.endswith("\nmeasured by BPF\n"), said)
+        said = self.type_well(command)  # what root has built is there
+        self.assertIn("\nmeasured from /proc, without BPF", said)
         self.type_well(f"sudo make -s install PREFIX={self.dir} SYSCONFDIR={self.dir}/etc")  # README: PREFIX=
         said = self.type_well(command_of_readme("sudo bpfmon --name align"))
         number = re.search(r"bpfmon show (\d+)", said)[1]
