@@ -28,7 +28,7 @@ add_left_out() { # REASON COUNT
 
 # One on each CPU; what each prints comes in one piece, in the order in which they were named.
 run_cmocka() { # PROGRAM...
-	local bin out rc ok names bad left results
+	local bin out rc ok names bad left of_root results
 	results=$(mktemp -d)
 	# shellcheck disable=SC2016 # of the other shell
 	printf '%s\0' "$@" | xargs -0 -P"$(nproc)" -I{} bash -c \
@@ -42,7 +42,10 @@ run_cmocka() { # PROGRAM...
 		bad=$(grep -c . <<<"$names" || :)
 		passed=$((passed + ok))
 		left=$(awk '/^\[  SKIPPED \]/ && !/test\(s\)/ && !seen[$0]++ { n++ } END { print n + 0 }' <<<"$out")
+		of_root=$(grep -ac '^skipped: it needs root$' <<<"$out" || :)
+		left=$((left - of_root))
 		skipped=$((skipped + left))
+		[ "$of_root" = 0 ] || add_left_out "not run for lack of root" "$of_root"
 		[ "$left" = 0 ] || add_left_out "skipped: in ${bin##*/}" "$left"
 		if [ "$rc" != 0 ] && [ "$bad" = 0 ]; then
 			bad=1 # a crash, or a sanitizer's verdict
