@@ -68,7 +68,7 @@ class InstallCapabilities(Case):
         self.make_well("uninstall-caps")
         self.assert_file_is(0o755, 0, "")
         self.assertEqual(self.bpfmon("--version", who=STRANGER).returncode, 0)
-        self.assertEqual(self.bpfmon("--", "true").returncode, 125)
+        self.assertEqual(self.bpfmon("--require", "exact", "--", "true").returncode, 125)
 
     def test_an_ordinary_installation_over_it_takes_the_capabilities_away(self):
         self.make_well("install-caps")

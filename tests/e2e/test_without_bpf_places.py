@@ -8,7 +8,7 @@ import subprocess
 from lib.bpfmon import TRUTH_SKIP, Run, read_lines, truth
 from lib.containers import NOBODY as AS_NOBODY
 from lib.containers import InsideCase
-from lib.fromproc import FROM_PROC, OrdinaryUser
+from lib.fromproc import OrdinaryUser
 
 CHILDREN = [truth("seqchildren"), "40", "5"]
 # the mount of a kernel before 5.8, which has the same options everywhere, does not know this word
@@ -37,7 +37,7 @@ class Place(OrdinaryUser):
 
 class Filter(Place):
     def below_filter(self, error, **kwargs):
-        run = self.run_bpfmon(CHILDREN, FROM_PROC, before=[truth("nobpf"), error], cwd="/", **kwargs)
+        run = self.run_bpfmon(CHILDREN, before=[truth("nobpf"), error], cwd="/", **kwargs)
         if run.code == TRUTH_SKIP:
             self.skipTest(run.stderr)
         return run
@@ -55,7 +55,7 @@ class Filter(Place):
             self.assertIn("a seccomp filter may be why", run.stderr)
 
     def test_the_exit_status_below_a_filter(self):
-        run = self.run_bpfmon([truth("exitwith"), "43"], FROM_PROC, before=[truth("nobpf"), "EPERM"])
+        run = self.run_bpfmon([truth("exitwith"), "43"], before=[truth("nobpf"), "EPERM"])
         self.assertEqual((run.code, run.summary["exit_code"]), (43, 43))
 
 
@@ -64,11 +64,11 @@ class Proc(Place):
         before = self.in_own_mounts(HIDEPID)
         self.skip_unless_possible(before)
         self.assertEqual(subprocess.run([*before, "test", "-e", "/proc/1"], check=False).returncode, 1)
-        self.assert_measured(self.run_bpfmon(CHILDREN, FROM_PROC, before=before, cwd="/"))
+        self.assert_measured(self.run_bpfmon(CHILDREN, before=before, cwd="/"))
 
     def test_proc_is_not_mounted(self):
         before = self.in_own_mounts(NO_PROC)
-        run = self.run_bpfmon(["sh", "-c", f"echo was run > {self.dir}/ran"], FROM_PROC, before=before, cwd="/")
+        run = self.run_bpfmon(["sh", "-c", f"echo was run > {self.dir}/ran"], before=before, cwd="/")
         self.assertEqual((run.code, run.lines), (125, []))
         self.assertIn("/proc", run.stderr)
         self.assertIn("is not mounted", run.stderr)
@@ -76,7 +76,7 @@ class Proc(Place):
 
     def test_proc_is_not_mounted_for_root_below_a_filter(self):
         before = ["unshare", "-m", "sh", "-c", f'{NO_PROC} && exec "$@"', "sh", truth("nobpf"), "EPERM"]
-        run = self.run_bpfmon(["touch", f"{self.dir}/ran"], FROM_PROC, before=before)
+        run = self.run_bpfmon(["touch", f"{self.dir}/ran"], before=before)
         self.assertEqual(run.code, 125, run.stderr)
         self.assertFalse((self.dir / "ran").exists())
 
@@ -88,14 +88,14 @@ class Namespaces(Place):
 
     def test_a_user_namespace_with_a_pid_namespace(self):
         before = [*AS_NOBODY, "unshare", "-Urpf", "--mount-proc"]
-        run = self.run_bpfmon(CHILDREN, FROM_PROC, before=before, cwd="/")
+        run = self.run_bpfmon(CHILDREN, before=before, cwd="/")
         self.assert_measured(run)
         (first,) = [p for p in run.processes if p["start_time"] == min(p["start_time"] for p in run.processes)][:1]
         self.assertLess(first["pid"], 20)
 
     def test_proc_of_another_pid_namespace(self):
         before = [*AS_NOBODY, "unshare", "-Urpf"]
-        run = self.run_bpfmon(["touch", f"{self.dir}/ran"], FROM_PROC, before=before, cwd="/")
+        run = self.run_bpfmon(["touch", f"{self.dir}/ran"], before=before, cwd="/")
         self.assertEqual((run.code, run.lines), (125, []), run.stderr)
         self.assertIn("is that of another PID namespace", run.stderr)
         self.assertFalse((self.dir / "ran").exists())
@@ -130,7 +130,7 @@ class Container(InsideCase, Place):
         """A run in podman's container; its files are the container's."""
         environment, podman = self.podman()
         podman[2:2] = ["--rm", *options]
-        words = ["/bin/bpfmon", *FROM_PROC, "--no-store", "-o", "/out/run.jsonl", "--", *command]
+        words = ["/bin/bpfmon", "--no-store", "-o", "/out/run.jsonl", "--", *command]
         done = subprocess.run([*podman, *words], env={**os.environ, **environment}, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=60, check=False)
         out, said = self.root / "out" / "run.jsonl", self.root / "out" / "witness.json"

@@ -13,8 +13,7 @@ import time
 
 from lib.account import metric_kinds
 from lib import torture_checks, torture_from_proc
-from lib.bpfmon import BPFMON, read_lines, truth
-from lib.fromproc import FROM_PROC, NOBODY
+from lib.bpfmon import BPFMON, NOBODY, read_lines, truth
 from lib.torture_bounds import check_log
 from lib.torture_log import Log
 from lib.torture_said import Said
@@ -98,7 +97,7 @@ class Failed(Exception):
 def command_from_proc(folder, plan, bpfmon, program, code):
     """As an ordinary user, below a witness, and so that it ends with this code."""
     command = ["nice", "-n", str(plan.nice), "setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    command += [bpfmon, "-q", "--no-store", "-o", str(folder / "run.jsonl"), *FROM_PROC, *plan.options, "--"]
+    command += [bpfmon, "-q", "--no-store", "-o", str(folder / "run.jsonl"), *plan.options, "--"]
     return [*command, "sh", "-c", '"$@"; exit $0', str(code), truth("witness"), str(folder / "wait4.json"), *program]
 
 

@@ -142,18 +142,21 @@ static void collector_follow(struct collector *c)
 static int books_open_any(struct collector *c, enum collector_source source, char *why, size_t size)
 {
 	struct tracker_options *o = &c->tenant.assignment.spec.tracker;
+	char refused[512];
 	int err = -EPERM;
 
 	if (source != FROM_PROC)
 		err = books_open(&c->books, o, &reports, c, why, size);
-	if (!err || source == FROM_BPF || !c->spec->command)
+	if (!err || source == FROM_BPF || !c->spec->command || memory_has_failed())
 		return err;
-	if (source == FROM_BPF_OR_PROC)
-		log_warn("%s; measured from /proc instead, which knows less", why);
+	snprintf(refused, sizeof(refused), "%s", why);
 	books_close(&c->books);
 	o->proc_launcher = getppid();
 	c->tenant.assignment.run.is_from_proc = true;
-	return books_open(&c->books, o, &reports, c, why, size);
+	err = books_open(&c->books, o, &reports, c, why, size);
+	if (!err && source == FROM_BPF_OR_PROC)
+		log_warn("%s; measured from /proc instead, which knows less", refused);
+	return err;
 }
 
 static int collector_open(struct collector *c, const struct collector_options *o, char *why,
