@@ -52,6 +52,8 @@ const struct option_row showing_rows[] = {
 const struct option_row rights_rows[] = {
 	{ "agent", 0, "SOCKET", false, "Go through the agent at SOCKET, even where it is not needed", text_parse, AT(agent), GUARD_ENVIRONMENT },
 	{ "record-as", 0, "WHO", false, "'root': write outputs with root's rights, not the caller's", record_as_parse, AT(record_as_root), GUARD_USER },
+	{ "if-unavailable", 0, "WHAT", false, "Without BPF and agent: 'procfs' (default), run 'bare', or 'fail'", if_unavailable_parse, 0, GUARD_NONE },
+	{ "require", 0, "exact", false, "The same as --if-unavailable fail", require_parse, 0, GUARD_NONE },
 	{ 0 }
 };
 

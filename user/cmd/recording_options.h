@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* What a run does where neither BPF nor an agent is available. */
+/* What a run or attachment does where neither BPF nor an agent is available. */
 enum if_unavailable { USE_PROCFS, RUN_BARE, FAIL_TO_RUN };
 
 #define PSS_PPM_DEFAULT 20000 /* 2 % */

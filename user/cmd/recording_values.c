@@ -106,6 +106,28 @@ int record_as_parse(void *as_root, const char *text)
 	return 0;
 }
 
+int if_unavailable_parse(void *recording, const char *text)
+{
+	static const char *const words[] = {
+		[USE_PROCFS] = "procfs",
+		[RUN_BARE] = "bare",
+		[FAIL_TO_RUN] = "fail",
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (strcmp(text, words[i]) != 0)
+			continue;
+		((struct recording_options *)recording)->if_unavailable = (enum if_unavailable)i;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int require_parse(void *recording, const char *text)
+{
+	return strcmp(text, "exact") != 0 ? -EINVAL : if_unavailable_parse(recording, "fail");
+}
+
 int max_tasks_parse(void *number, const char *text)
 {
 	return number_parse(text, 1, MAX_TASKS, number);

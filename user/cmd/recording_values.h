@@ -17,6 +17,9 @@ int pss_parse(void *ppm, const char *text);
 int stalled_after_parse(void *ns, const char *text);
 int process_samples_parse(void *number, const char *text);
 int record_as_parse(void *as_root, const char *text);
+int if_unavailable_parse(void *recording, const char *text);
+/* 'exact': nothing less will do. */
+int require_parse(void *recording, const char *text);
 int max_tasks_parse(void *number, const char *text);
 int inject_misses_parse(void *permille, const char *text);
 int inject_slow_pss_parse(void *ms, const char *text);

@@ -38,28 +38,6 @@ static int limit_grace_parse(void *options, const char *text)
 	return time_parse(text, &o->limit_grace_ns);
 }
 
-static int if_unavailable_parse(void *recording, const char *text)
-{
-	static const char *const words[] = {
-		[USE_PROCFS] = "procfs",
-		[RUN_BARE] = "bare",
-		[FAIL_TO_RUN] = "fail",
-	};
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-		if (strcmp(text, words[i]) != 0)
-			continue;
-		((struct recording_options *)recording)->if_unavailable = (enum if_unavailable)i;
-		return 0;
-	}
-	return -EINVAL;
-}
-
-static int require_parse(void *recording, const char *text)
-{
-	return strcmp(text, "exact") != 0 ? -EINVAL : if_unavailable_parse(recording, "fail");
-}
-
 static int metrics_udp_parse(void *options, const char *text)
 {
 	struct intake_options *push = options;
@@ -93,8 +71,6 @@ static const struct option_row run_rows[] = {
 	{ "on-limit", 0, "COMMAND", false, "Execute this by sh when the run is beyond a limit", text_parse, AT(on_limit), GUARD_ENVIRONMENT },
 	{ "limit-grace", 0, "TIME", false, "From SIGTERM to SIGKILL beyond a limit (default 10)", limit_grace_parse, 0, GUARD_NONE },
 	{ "metrics-udp", 0, "PORT", false, "Take metrics on this UDP port of the loopback (0: any)", metrics_udp_parse, AT(push), GUARD_ENVIRONMENT },
-	{ "if-unavailable", 0, "WHAT", false, "Without BPF and agent: 'procfs' (default), run 'bare', or 'fail'", if_unavailable_parse, AT(recording), GUARD_NONE },
-	{ "require", 0, "exact", false, "The same as --if-unavailable fail", require_parse, AT(recording), GUARD_NONE },
 	{ "user", 0, "NAME", true, "Run the command as NAME (default: the caller of sudo)", user_parse, 0, GUARD_LOWERS },
 	{ 0 }
 };
