@@ -16,6 +16,10 @@ OF_COUNTERS = {"cpu_seconds", "user_seconds", "minflt"}
 
 
 class FromProc(OrdinaryUser):
+    def root_of(self, run):
+        pids = {p["pid"] for p in run.processes}
+        return next(p for p in run.processes if p["ppid"] not in pids)
+
     def test_short_children_are_all_in_the_totals(self):
         run = self.run_unprivileged([truth("seqchildren"), "100", "5"])
         self.assertEqual(run.code, 0, run.stderr)
@@ -86,13 +90,13 @@ class FromProc(OrdinaryUser):
 
     def test_what_children_without_a_record_used_is_in_the_record_that_waited_for_them(self):
         run = self.run_unprivileged([truth("seqchildren"), "40", "10"], ["-i", "5"])
-        parent = min(run.processes, key=lambda p: p["start_time"])
+        parent = self.root_of(run)
         self.assertGreater(parent["children_cpu_seconds"], 0.1)
         in_records = sum(p["cpu_seconds"] + p.get("children_cpu_seconds", 0) for p in run.processes)
         self.assertAlmostEqual(in_records, run.summary["cpu_seconds"], delta=0.03)
         self.assertRegex(run.stderr, r"\(ended between samples\) +- +0\.[34]\d+ s")
         run = self.run_unprivileged([truth("seqchildren"), "10", "200"], ["-i", "0.02"])
-        parent = min(run.processes, key=lambda p: p["start_time"])
+        parent = self.root_of(run)
         self.assertLess(parent.get("children_cpu_seconds", 0), 0.5)
 
     def test_the_end_of_the_command_is_its_own(self):
@@ -111,10 +115,31 @@ class FromProc(OrdinaryUser):
             self.assertIn("BPF", run.meta["capabilities"][key]["reason"])
         self.assertIn("--exact-peak has no effect: needs BPF", run.stderr)
 
-    def test_a_span_is_refused_with_the_reason_and_its_command_runs(self):
-        run = self.run_unprivileged([BPFMON, "span", "part", "--", "echo", "was run"])
-        self.assertEqual((run.code, run.stdout), (0, b"was run\n"))
-        self.assertIn("span 'part': spans need BPF, and this run is measured from /proc", run.stderr)
+    def test_spans_have_what_their_commands_used_and_their_status(self):
+        inner = f"{BPFMON} span inner -- {truth('spin')} 200"
+        run = self.run_unprivileged(["sh", "-c", f"""{BPFMON} span outer -- sh -c '{inner}; {truth('seqchildren')} 20 10; exit 5'
+            echo $?; {truth('spin')} 100
+            {BPFMON} span begin here; {truth('seqchildren')} 30 5; {BPFMON} span end here
+            {BPFMON} span killed -- sh -c 'kill -9 $$'; echo $?"""], ["-i", "0.05"])
+        self.assertEqual(run.stdout, b"5\n137\n", run.stderr)
+        spans = {span["name"]: span for span in run.kind("span")}
+        for name, least in (("outer", 0.4), ("inner", 0.2), ("here", 0.15), ("killed", 0)):
+            self.assertTrue(spans[name]["complete"])
+            # to a tick for each process that was read, of user and of system time
+            self.assertGreaterEqual(spans[name]["cpu_seconds"], least - 0.04, name)
+            self.assertLessEqual(spans[name]["cpu_seconds"], least + 0.06, name)
+        self.assertEqual(spans["inner"]["parent"], spans["outer"]["id"])
+        self.assertEqual([spans[name]["exit_code"] for name in ("outer", "inner")], [5, 0])
+        self.assertEqual(spans["killed"]["signal"], signal.SIGKILL)
+        tops = sum(span["cpu_seconds"] for span in spans.values() if "parent" not in span)
+        self.assertLessEqual(tops, run.summary["cpu_seconds"])
+
+    def test_a_span_passes_signals_on(self):
+        command = """trap "exit 7" TERM; echo > ready; while :; do sleep 0.01; done"""
+        run = self.run_unprivileged(["sh", "-c", f"""cd {self.dir}; {BPFMON} span part -- sh -c '{command}' &
+            until [ -e ready ]; do sleep 0.01; done; kill $!; wait $!; echo $?"""])
+        self.assertEqual(run.stdout, b"7\n", run.stderr)
+        self.assertEqual(run.kind("span")[0]["exit_code"], 7)
 
     def test_a_limit_ends_the_run(self):
         run = self.run_unprivileged([truth("touch"), "100", "60000"], ["-i", "0.05", "--limit", "rss<50MiB"])

@@ -47,13 +47,13 @@ class AttachCase(AccountCase):
         self.addCleanup(process.kill)
         return process
 
-    def attach(self, pids, options=()):
-        return self.attach_to([word for pid in pids for word in ("-p", str(pid))], options)
+    def attach(self, pids, options=(), **popen):
+        return self.attach_to([word for pid in pids for word in ("-p", str(pid))], options, **popen)
 
-    def attach_to(self, which, options=(), stderr=subprocess.PIPE):
+    def attach_to(self, which, options=(), stderr=subprocess.PIPE, **popen):
         out = self.dir / f"attach-{time.monotonic_ns()}.jsonl"
         argv = [BPFMON, "attach", "-o", str(out), *which, *options]
-        process = self.start(*argv, stdout=subprocess.PIPE, stderr=stderr)
+        process = self.start(*argv, stdout=subprocess.PIPE, stderr=stderr, **popen)
         process.out = out
         return process
 

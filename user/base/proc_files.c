@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#define NUMBER_BYTES 16 /* more than a PID and the space after it have */
+
 void proc_files_init(struct proc_files *f, pid_t pid)
 {
 	f->pid = pid;
@@ -67,6 +69,21 @@ ssize_t proc_files_read(struct proc_files *f, enum proc_file file, unsigned *nr_
 	return n;
 }
 
+/* Each number ends with a space; the text may end within one. @child: what it has of that. */
+static void children_scan(const char *text, ssize_t length, pid_t *child,
+			  void (*fn)(void *context, pid_t child), void *context)
+{
+	for (ssize_t i = 0; i < length; i++) {
+		if (isdigit((unsigned char)text[i])) {
+			*child = *child * 10 + (text[i] - '0');
+			continue;
+		}
+		if (*child)
+			fn(context, *child);
+		*child = 0;
+	}
+}
+
 int proc_files_children(struct proc_files *f, unsigned *nr_open, unsigned most,
 			void (*fn)(void *context, pid_t child), void *context)
 {
@@ -78,19 +95,11 @@ int proc_files_children(struct proc_files *f, unsigned *nr_open, unsigned most,
 
 	if (err)
 		return err;
-	/* the text may end within a number; each one ends with a space */
-	while ((n = pread(f->fd[PROC_CHILDREN], text, sizeof(text), at)) > 0) {
+	do {
+		n = pread(f->fd[PROC_CHILDREN], text, sizeof(text), at);
 		at += n;
-		for (ssize_t i = 0; i < n; i++) {
-			if (isdigit((unsigned char)text[i])) {
-				child = child * 10 + (text[i] - '0');
-				continue;
-			}
-			if (child)
-				fn(context, child);
-			child = 0;
-		}
-	}
+		children_scan(text, n, &child, fn, context);
+	} while (n > (ssize_t)sizeof(text) - NUMBER_BYTES); /* else another one had fitted in */
 	err = n < 0 ? -errno : 0;
 	if (err || *nr_open > most)
 		proc_file_close(f, PROC_CHILDREN, nr_open);

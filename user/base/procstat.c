@@ -55,7 +55,7 @@ static uint64_t ticks_in_ns(uint64_t ticks)
 }
 
 /* Skips blanks and a sign, reads a number and goes behind it. False: there is none. */
-static bool stat_number_take(const char **at, uint64_t *value)
+static bool proc_number_take(const char **at, uint64_t *value)
 {
 	const char *c = *at;
 
@@ -101,7 +101,7 @@ int proc_stat_parse(char *text, struct proc_stat *s)
 	s->state = end[2];
 	at = end + 3;
 	for (int i = STAT_STATE + 1; i < NR_STAT_FIELDS; i++)
-		if (!stat_number_take(&at, &f[i]))
+		if (!proc_number_take(&at, &f[i]))
 			return -EBADMSG;
 	s->parent = (pid_t)f[STAT_PARENT];
 	s->minflt = f[STAT_MINFLT];
@@ -119,7 +119,7 @@ int proc_stat_parse(char *text, struct proc_stat *s)
 }
 
 /* What follows @key at the beginning of a line; NULL: there is none. */
-static const char *status_line_from(const char *from, const char *text, const char *key)
+static const char *proc_line_from(const char *from, const char *text, const char *key)
 {
 	const char *found = from;
 
@@ -130,23 +130,23 @@ static const char *status_line_from(const char *from, const char *text, const ch
 
 /* The same, and goes behind it. Lines are asked for in the order that the kernel writes them in: so
  * each is found from *@at on, else it is looked for in all of @text. */
-static const char *status_line_find(const char **at, const char *text, const char *key)
+static const char *proc_line_find(const char **at, const char *text, const char *key)
 {
-	const char *found = status_line_from(*at, text, key);
+	const char *found = proc_line_from(*at, text, key);
 
 	if (!found)
-		found = status_line_from(text, text, key);
+		found = proc_line_from(text, text, key);
 	if (found)
 		*at = found;
 	return found;
 }
 
 /* The number of the line. False: there is none. */
-static bool status_line_number(const char **at, const char *text, const char *key, uint64_t *value)
+static bool proc_line_number(const char **at, const char *text, const char *key, uint64_t *value)
 {
-	const char *found = status_line_find(at, text, key);
+	const char *found = proc_line_find(at, text, key);
 
-	return found && stat_number_take(&found, value);
+	return found && proc_number_take(&found, value);
 }
 
 int proc_io_parse(const char *text, struct proc_io *io)
@@ -154,14 +154,14 @@ int proc_io_parse(const char *text, struct proc_io *io)
 	const char *at = text;
 
 	*io = (struct proc_io){ 0 };
-	return status_line_number(&at, text, "rchar:", &io->rchar) &&
-			       status_line_number(&at, text, "wchar:", &io->wchar) &&
-			       status_line_number(&at, text, "syscr:", &io->syscr) &&
-			       status_line_number(&at, text, "syscw:", &io->syscw) &&
-			       status_line_number(&at, text, "read_bytes:", &io->read_bytes) &&
-			       status_line_number(&at, text, "write_bytes:", &io->write_bytes) &&
-			       status_line_number(&at, text, "cancelled_write_bytes:",
-						  &io->cancelled_write_bytes)
+	return proc_line_number(&at, text, "rchar:", &io->rchar) &&
+			       proc_line_number(&at, text, "wchar:", &io->wchar) &&
+			       proc_line_number(&at, text, "syscr:", &io->syscr) &&
+			       proc_line_number(&at, text, "syscw:", &io->syscw) &&
+			       proc_line_number(&at, text, "read_bytes:", &io->read_bytes) &&
+			       proc_line_number(&at, text, "write_bytes:", &io->write_bytes) &&
+			       proc_line_number(&at, text, "cancelled_write_bytes:",
+						&io->cancelled_write_bytes)
 		       ? 0
 		       : -EBADMSG;
 }
@@ -170,7 +170,7 @@ static uint64_t kilobytes_find(const char **at, const char *text, const char *ke
 {
 	uint64_t value = 0;
 
-	return status_line_number(at, text, key, &value) ? value << 10 : 0;
+	return proc_line_number(at, text, key, &value) ? value << 10 : 0;
 }
 
 /* The last number of the line: NSpid has one for each PID namespace. */
@@ -203,18 +203,18 @@ int proc_status_parse(const char *text, struct proc_status *s)
 	uint64_t uid = 0;
 
 	*s = (struct proc_status){ 0 };
-	if (!status_line_number(&at, text, "Uid:", &uid))
+	if (!proc_line_number(&at, text, "Uid:", &uid))
 		return -EBADMSG;
 	s->uid = (uint32_t)uid;
 	s->is_read = true;
-	s->ns_pid = last_of_line(status_line_find(&at, text, "NSpid:"));
-	s->has_memory = status_line_from(at, text, "VmRSS:") != NULL;
+	s->ns_pid = last_of_line(proc_line_find(&at, text, "NSpid:"));
+	s->has_memory = proc_line_from(at, text, "VmRSS:") != NULL;
 	if (s->has_memory)
 		status_parse_memory(&at, text, s);
-	ignored = status_line_find(&at, text, "SigIgn:");
+	ignored = proc_line_find(&at, text, "SigIgn:");
 	s->ignores_children = ignored && strtoull(ignored, NULL, 16) >> (SIGCHLD - 1) & 1;
-	status_line_number(&at, text, "voluntary_ctxt_switches:", &s->nvcsw);
-	status_line_number(&at, text, "nonvoluntary_ctxt_switches:", &s->nivcsw);
+	proc_line_number(&at, text, "voluntary_ctxt_switches:", &s->nvcsw);
+	proc_line_number(&at, text, "nonvoluntary_ctxt_switches:", &s->nivcsw);
 	return 0;
 }
 

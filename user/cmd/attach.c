@@ -8,8 +8,11 @@
 #include "cmd/prepare.h"
 #include "cmd/through_agent.h"
 
+#include "base/cleanup.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/ownership.h"
+#include "base/pidfd.h"
 #include "base/procstat.h"
 #include "launch/as_user.h"
 #include "launch/attach.h"
@@ -18,6 +21,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int pid_parse(void *options, const char *text)
 {
@@ -113,7 +117,10 @@ static void attach_help(void)
 	     "have ended; or the processes in a cgroup (a container has one) or below it, until\n"
 	     "that is removed. It ends earlier when --duration is over, or on Ctrl-C. What had\n"
 	     "been used before does not count. --job alone names a job of the node, as bpfmon\n"
-	     "jobs lists it: it counts from its beginning, and needs the agent.\n");
+	     "jobs lists it: it counts from its beginning, and needs the agent.\n\n"
+	     "Without BPF and agent, --pid follows your own processes from /proc: figures are "
+	     "then\n"
+	     "at least what was used. A cgroup or container needs BPF.\n");
 	options_print(&subcommand_attach);
 	recording_print_variables();
 	puts("Exit status: 0; 2 usage, not found, not permitted.");
@@ -133,6 +140,29 @@ static int attach_check_pids(const struct attach_options *o)
 				  leader);
 			return -1;
 		}
+	}
+	return 0;
+}
+
+/* Without BPF: /proc shows the I/O of a process to those who may trace it. */
+static int attach_check_readable(const struct attach_options *o)
+{
+	struct proc_io io;
+	char why[512];
+
+	for (size_t i = 0; i < o->nr_pids; i++) {
+		__cleanup(closep) int fd = -1;
+		int err = proc_io_read(o->pids[i], &io);
+
+		if (err != -EACCES && err != -EPERM)
+			continue;
+		fd = pidfd_make(o->pids[i]);
+		if (fd < 0 || !process_check_owner(fd, getuid(), getgid(), why, sizeof(why)))
+			snprintf(why, sizeof(why), "process %d cannot be read", o->pids[i]);
+		log_error("without BPF bpfmon attaches to your own processes only, and %s; use "
+			  "sudo for others",
+			  why);
+		return -EPERM;
 	}
 	return 0;
 }
@@ -187,6 +217,7 @@ static int cmd_attach(int argc, char **argv)
 	static char folder[4096];
 	struct launch_options l = { 0 };
 	struct run run = { 0 };
+	bool may_fall_back;
 	int go_on = launch_begin(&subcommand_attach, &o, &o.recording, argc, argv);
 
 	if (go_on <= 0)
@@ -194,11 +225,13 @@ static int cmd_attach(int argc, char **argv)
 	recorder_choose(&o.recording, &caller, &l);
 	if (lent_rights_check_attach(&o))
 		return EXIT_USAGE;
+	/* /proc has no list of what is below a cgroup later; and there is no command to run bare */
+	may_fall_back = o.nr_pids && o.recording.if_unavailable != RUN_BARE;
 	if (agent_choose(&l, &o.recording,
 			 o.cgroup      ? "--cgroup"
 			 : o.container ? "--container"
 				       : NULL,
-			 false))
+			 may_fall_back))
 		return EXIT_USAGE;
 	if (!targets_count(&o) && l.agent_fd < 0) {
 		log_error("a job of the node is known to its agent only: name its socket with "
@@ -210,6 +243,8 @@ static int cmd_attach(int argc, char **argv)
 	/* the folder of a container was not named by the caller */
 	if (o.cgroup ? attach_check_cgroup(&o, o.container ? NULL : l.caller, &target)
 		     : attach_check_pids(&o) || lent_rights_check_processes(&o))
+		return EXIT_USAGE;
+	if (l.collector.source == FROM_PROC && attach_check_readable(&o))
 		return EXIT_USAGE;
 	launch_prepare(&l, &o.recording, &caller, &run);
 	run.container = o.container ? container.id : NULL;

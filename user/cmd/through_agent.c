@@ -88,7 +88,9 @@ int agent_choose(struct launch_options *l, const struct recording_options *o,
 			       : agent_connect_usual(needs, why, sizeof(why));
 	if (l->agent_fd < 0 && !o->agent && may_fall_back && !needs_root)
 		return unavailable_handle(l, o, why);
-	if (l->agent_fd < 0 && !o->agent)
+	if (l->agent_fd < 0 && !o->agent && needs_root)
+		log_error("%s; without these there is no %s", why, needs_root);
+	else if (l->agent_fd < 0 && !o->agent)
 		log_error("%s", why);
 	if (l->agent_fd < 0)
 		return l->agent_fd;

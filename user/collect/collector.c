@@ -138,7 +138,7 @@ static void collector_follow(struct collector *c)
 	collector_send_summary(c->spec->control_fd, &c->tenant.job.summary);
 }
 
-/* Without BPF: from /proc, if that may stand in for it. */
+/* Without BPF: from /proc, if that may stand in for it, and shows what is to be followed. */
 static int books_open_any(struct collector *c, enum collector_source source, char *why, size_t size)
 {
 	struct tracker_options *o = &c->tenant.assignment.spec.tracker;
@@ -147,7 +147,7 @@ static int books_open_any(struct collector *c, enum collector_source source, cha
 
 	if (source != FROM_PROC)
 		err = books_open(&c->books, o, &reports, c, why, size);
-	if (!err || source == FROM_BPF || !c->spec->command || memory_has_failed())
+	if (!err || source == FROM_BPF || o->cgroup || memory_has_failed())
 		return err;
 	snprintf(refused, sizeof(refused), "%s", why);
 	books_close(&c->books);

@@ -201,8 +201,10 @@ static void summary_note_bounds(struct summary *sum, const struct tracker *t)
 		return;
 	sum->bounds.is_from_proc = true;
 	proc_source_bounds(t->proc, &t->usable, &sum->bounds.counters);
-	if (metric_has(&t->usable, M_rss))
-		summary_raise_peak(sum, proc_source_peak(t->proc));
+	if (!metric_has(&t->usable, M_rss))
+		return;
+	summary_raise_peak(sum, proc_source_peak(t->proc));
+	summary_raise_peak(sum, sum->process_rss_peak_bytes); /* of one that was not waited for */
 }
 
 /* Each listener gets a summary of its own: lines that it did not take are only its loss. The

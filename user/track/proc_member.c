@@ -45,19 +45,55 @@ static uint64_t page_bytes(void)
 	return bytes;
 }
 
+static uint64_t used_since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
 static void record_fill_children(struct proc_member *m)
 {
-	const struct proc_io io = proc_children_without(&m->children, &m->io);
+	struct proc_used u = { .io = proc_children_without(&m->children, &m->io) };
 	struct process_record *r = &m->rec;
 
-	r->children_ns = proc_children_unseen_ns(&m->children, &m->stat);
-	r->counters.rchar = io.rchar;
-	r->counters.wchar = io.wchar;
-	r->counters.syscr = io.syscr;
-	r->counters.syscw = io.syscw;
-	r->counters.read = io.read_bytes;
-	r->counters.write = io.write_bytes;
-	r->counters.cancelled_write = io.cancelled_write_bytes;
+	proc_used_take(&u, &m->base);
+	r->children_ns =
+		used_since(proc_children_unseen_ns(&m->children, &m->stat), m->base_children_ns);
+	r->counters.rchar = u.io.rchar;
+	r->counters.wchar = u.io.wchar;
+	r->counters.syscr = u.io.syscr;
+	r->counters.syscw = u.io.syscw;
+	r->counters.read = u.io.read_bytes;
+	r->counters.write = u.io.write_bytes;
+	r->counters.cancelled_write = u.io.cancelled_write_bytes;
+}
+
+static struct proc_used used_itself(const struct proc_member *m)
+{
+	return (struct proc_used){ .user_ns = m->stat.user_ns,
+				   .system_ns = m->stat.system_ns,
+				   .minflt = m->stat.minflt,
+				   .majflt = m->stat.majflt,
+				   .nvcsw = m->status.nvcsw,
+				   .nivcsw = m->status.nivcsw,
+				   .io = m->io };
+}
+
+struct proc_used proc_member_inherited(const struct proc_member *m)
+{
+	return (struct proc_used){ .user_ns = m->stat.children_user_ns,
+				   .system_ns = m->stat.children_system_ns,
+				   .minflt = m->stat.children_minflt,
+				   .majflt = m->stat.children_majflt,
+				   .io = m->io };
+}
+
+struct proc_used proc_member_both(const struct proc_member *m)
+{
+	struct proc_used used = used_itself(m), children = proc_member_inherited(m);
+
+	children.io = (struct proc_io){ 0 }; /* its own has it */
+	proc_used_add(&used, &children);
+	return used;
 }
 
 static void record_fill(struct proc_member *m)
@@ -65,21 +101,23 @@ static void record_fill(struct proc_member *m)
 	struct process_record *r = &m->rec;
 	const struct proc_stat *s = &m->stat;
 	const struct proc_status *status = &m->status;
+	struct proc_used u = used_itself(m);
 
 	r->ppid = (uint32_t)s->parent;
-	r->user = s->user_ns;
-	r->system = s->system_ns;
-	r->counters.cpu = s->user_ns + s->system_ns;
-	r->counters.minflt = s->minflt;
-	r->counters.majflt = s->majflt;
+	proc_used_take(&u, &m->base);
+	r->user = u.user_ns;
+	r->system = u.system_ns;
+	r->counters.cpu = u.user_ns + u.system_ns;
+	r->counters.minflt = u.minflt;
+	r->counters.majflt = u.majflt;
 	r->state = state_of(s->state);
 	if (s->threads > r->threads_total)
 		r->threads_total = s->threads;
 	memcpy(r->comm, s->comm, sizeof(r->comm));
 	r->uid = status->uid;
 	r->ns_pid = (uint32_t)status->ns_pid;
-	r->counters.nvcsw = status->nvcsw;
-	r->counters.nivcsw = status->nivcsw;
+	r->counters.nvcsw = u.nvcsw;
+	r->counters.nivcsw = u.nivcsw;
 	if (status->peak_bytes / page_bytes() > r->rss_peak_pages)
 		r->rss_peak_pages = r->rss_bound_pages = status->peak_bytes / page_bytes();
 	record_fill_children(m);
@@ -119,6 +157,13 @@ void proc_member_fill(struct proc_member *m)
 {
 	record_fill(m);
 	row_fill(m);
+}
+
+void proc_member_set_base(struct proc_member *m)
+{
+	m->base = used_itself(m);
+	m->base_children_ns = m->stat.children_user_ns + m->stat.children_system_ns;
+	record_fill(m);
 }
 
 static void time_raise(__u64 *published, uint64_t now)

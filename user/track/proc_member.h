@@ -9,6 +9,7 @@
 #include "base/reaped.h"
 #include "bpfmon/shared.h"
 #include "track/proc_children.h"
+#include "track/proc_used.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +35,11 @@ struct proc_member {
 	struct proc_status status;
 	struct proc_io io;
 	struct proc_children children;
+	struct proc_used base; /* what it had used itself before it was attached to */
+	uint64_t base_children_ns;
+	struct proc_used earlier; /* proc_member_inherited() at the look before */
+	struct proc_used debt;    /* in a look: what may come back to it that counts elsewhere */
+	bool is_told;             /* its end was reported; it may be a zombie still */
 	struct process_record rec;
 	struct drain_row row;
 };
@@ -54,6 +60,12 @@ void proc_member_free(struct proc_member *m, struct proc_budget *b);
 int proc_member_look(struct proc_member *m, enum proc_look look, struct proc_budget *b);
 /* Makes record and row of what was read. */
 void proc_member_fill(struct proc_member *m);
+/* What it has used so far is not in its record. */
+void proc_member_set_base(struct proc_member *m);
+/* What it and those that it has waited for have used since they were born. */
+struct proc_used proc_member_both(const struct proc_member *m);
+/* What grows by all that a child has used when it is waited for: that of children, and its I/O. */
+struct proc_used proc_member_inherited(const struct proc_member *m);
 /* The launcher has waited for it. */
 void proc_member_note_reaped(struct proc_member *m, const struct reaped *r);
 /* Nothing more will be seen of it: completes its record. */

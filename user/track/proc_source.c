@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/own_children.h"
-#include "track/proc_member.h"
+#include "track/proc_accounts.h"
 #include "track/running.h"
 
 #include <errno.h>
@@ -16,12 +16,15 @@
 #define FULL_NS (100 * NSEC_PER_MSEC) /* the longest between looks of that kind */
 #define WHOLE_NS NSEC_PER_SEC
 #define OPEN_MOST 1024
+#define SEED_PASSES 8
 #define LOOK_FIRST_NS NSEC_PER_MSEC
 #define LOOK_LAST_NS NSEC_PER_SEC
+#define LOOK_ATTACHED_NS (100 * NSEC_PER_MSEC)
 #define LOOK_SHARE 50 /* times as long as a look takes, in CPU time, is not looked */
 
 struct proc_source {
-	pid_t launcher, command;
+	pid_t launcher;
+	pid_t command;           /* 0: attached to what runs */
 	struct own_children own; /* the launcher's children that are not of the tree */
 	bool wants_args, misses_children, misses_io;
 	bool awaits_exec; /* the command is a copy of the launcher still */
@@ -35,12 +38,17 @@ struct proc_source {
 	bool lacks_memory;
 	enum proc_look kind; /* of the look that goes on */
 	uint64_t pause_ns;   /* until the next look between drains */
-	uint64_t look, full_ns, whole_ns, serials, nr_born, nr_ended;
+	uint64_t look, full_ns, whole_ns, serials, nr_born;
 	struct reaped reaped, reaped_by_now; /* as of the last look; and what came after it */
 	struct proc_io seen,
-		seen_by_now; /* of those the last of which the launcher could not read */
-	struct account live, total;
-	struct proc_io live_io; /* that of @live */
+		seen_by_now;           /* of those the last of which the launcher could not read */
+	struct proc_accounts accounts; /* that of the tree is the first */
+	struct account run;            /* of a command: the sum of all, as it was published last */
+	struct account removed;        /* the sum of those that were removed */
+	uint64_t seeded_boot_ns;       /* what is older had run before */
+	struct proc_used baseline;     /* of that: what the processes themselves had used */
+	bool baseline_lacks_io, is_seeding;
+	struct tracking tracking;
 };
 
 /* The collector opens other files as well. */
@@ -72,47 +80,9 @@ void proc_source_free(struct proc_source *p)
 		return;
 	proc_members_done(&p->members, &p->budget);
 	proc_files_done(&p->of_launcher, &p->budget.nr_open);
+	proc_accounts_done(&p->accounts);
 	free(p->stack);
 	free(p);
-}
-
-static const char *why_unusable(enum metric_id id)
-{
-	static const char needs_bpf[] = "only known with BPF; the source is /proc";
-	static const enum metric_id known[] = {
-		M_cpu,       M_user,   M_system, M_minflt, M_majflt, M_nvcsw, M_nivcsw,
-		M_rchar,     M_wchar,  M_syscr,  M_syscw,  M_read,   M_write, M_cancelled_write,
-		M_processes, M_threads
-	};
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (known[i] == id)
-			return NULL;
-	switch (metric_get(id)->source) {
-	case SOURCE_MEMORY:
-	case SOURCE_DERIVED:
-	case SOURCE_CGROUP:
-	case SOURCE_HOST:
-		return NULL;
-	case SOURCE_PROCFS:
-		return access("/proc/self/smaps_rollup", R_OK)
-			       ? "kernel does not report it: needs CONFIG_PROC_PAGE_MONITOR"
-			       : NULL;
-	default:
-		return needs_bpf;
-	}
-}
-
-void proc_source_metrics(const struct metric_set *wanted, struct metric_set *usable,
-			 const char *unusable[NR_METRICS])
-{
-	for (int i = 0; i < NR_METRICS; i++) {
-		enum metric_id id = (enum metric_id)i;
-
-		unusable[i] = metric_has(wanted, id) ? why_unusable(id) : NULL;
-		if (metric_has(wanted, id) && !unusable[i])
-			metric_put(usable, id);
-	}
 }
 
 void proc_source_listen(struct proc_source *p, proc_event_fn fn, void *context)
@@ -128,6 +98,9 @@ int proc_source_follow(struct proc_source *p, pid_t command)
 
 	p->command = command;
 	err = own_children_read(&p->own, p->launcher, command);
+	if (!err)
+		err = proc_accounts_add(&p->accounts,
+					&(struct account_key){ .tree = (uint64_t)command });
 	if (err)
 		return err;
 	err = proc_stat_read(command, &s);
@@ -164,33 +137,34 @@ static void image_report(struct proc_source *p, struct proc_member *m)
 	p->event(p->context, &e, sizeof(e));
 }
 
+/* One that is attached to counts from then on, as what is found later and began before. */
+static void member_seed(struct proc_source *p, struct proc_member *m)
+{
+	proc_member_set_base(m);
+	proc_accounts_forget(&p->accounts, m);
+	m->rec.flags |= PROCESS_SEEDED;
+	m->rec.joined_boot_ns = clock_ns(CLOCK_BOOTTIME);
+}
+
+/* It is in the account of its parent. */
 static void member_begin(struct proc_source *p, struct proc_member *m)
 {
-	struct process_record *r = &m->rec;
+	const struct proc_member *parent = proc_members_find(&p->members, m->stat.parent);
 	const pid_t pid = m->files.pid;
+	struct process_record *r = &m->rec;
+	struct proc_account *a = NULL;
 
 	r->signal = r->serial = ++p->serials;
 	r->start_boot_ns = m->stat.start_ns;
-	r->account.tree = (uint64_t)p->command;
+	r->account = parent ? parent->rec.account : p->accounts.all[0].key;
 	r->pid = r->tgid = (uint32_t)pid;
 	r->flags = PROCESS_PEAK_UPPER_BOUND | (pid == p->command ? PROCESS_ROOT : 0);
 	p->nr_born++;
-}
-
-/* What it has used, and those that it has waited for. */
-static void live_add(struct proc_source *p, const struct proc_member *m)
-{
-	const struct proc_stat *s = &m->stat;
-	struct account *a = &p->live;
-
-	a->user += s->user_ns + s->children_user_ns;
-	a->system += s->system_ns + s->children_system_ns;
-	a->minflt += s->minflt + s->children_minflt;
-	a->majflt += s->majflt + s->children_majflt;
-	a->nvcsw += m->rec.counters.nvcsw;
-	a->nivcsw += m->rec.counters.nivcsw;
-	a->threads += s->threads;
-	proc_io_add(&p->live_io, &m->io);
+	a = proc_accounts_find(&p->accounts, &r->account);
+	if (a && (pid == p->command || p->is_seeding))
+		a->total.roots++;
+	else if (a)
+		a->total.forks++;
 }
 
 /* It has been read: another name is that of another program. */
@@ -223,16 +197,15 @@ static void member_look(struct proc_source *p, struct proc_member *m, proc_row_f
 		member_take(p, m);
 		proc_member_children(m, p->kind, &p->budget, stack_push, p);
 	}
-	live_add(p, m);
-	if (row)
+	if (row && !m->is_told)
 		row(context, &m->row);
 }
 
 /* The PID of one that has ended may be another's; that is looked at now and then. */
 static bool is_of_bpfmon(const struct proc_source *p, pid_t pid)
 {
-	return own_children_had(&p->own, pid) &&
-	       (p->kind == LOOK_QUICK || own_children_has(&p->own, pid));
+	return pid == p->launcher || (own_children_had(&p->own, pid) &&
+				      (p->kind == LOOK_QUICK || own_children_has(&p->own, pid)));
 }
 
 /* One that may be new. */
@@ -257,24 +230,42 @@ static void child_look(struct proc_source *p, pid_t pid, proc_row_fn row, void *
 	member_begin(p, m);
 	m->look = p->look;
 	member_take(p, m);
-	live_add(p, m);
+	if (m->stat.start_ns < p->seeded_boot_ns)
+		member_seed(p, m);
 	if (row)
 		row(context, &m->row);
 	proc_member_children(m, LOOK_FULL, &p->budget, stack_push, p);
 }
 
 /* Its end was not seen, unless the launcher has waited for it. */
-static void member_end(void *context, struct proc_member *m)
+static void end_report(struct proc_source *p, struct proc_member *m)
 {
 	struct process_event e = { .kind = EVENT_PROCESS };
-	struct proc_source *p = context;
+	struct proc_account *a = proc_accounts_find(&p->accounts, &m->rec.account);
 
-	p->nr_ended++;
+	m->is_told = true;
+	if (a)
+		a->total.exits++;
 	proc_member_end(m);
 	e.rec = m->rec;
-	if (p->event)
+	if (p->event && !p->is_seeding)
 		p->event(p->context, &e, sizeof(e));
+}
+
+static void member_end(void *context, struct proc_member *m)
+{
+	struct proc_source *p = context;
+
+	if (!m->is_told)
+		end_report(p, m);
 	proc_member_free(m, &p->budget);
+}
+
+/* A zombie of an attachment has ended, whenever its parent waits for it; those of a command are
+ * the launcher's to wait for. */
+static bool zombie_has_ended(const struct proc_source *p, const struct proc_member *m)
+{
+	return !p->command && !m->is_told && m->stat.state == 'Z' && m->stat.threads <= 1;
 }
 
 static void child_note_end(struct proc_source *p, const struct proc_member *m)
@@ -283,6 +274,20 @@ static void child_note_end(struct proc_source *p, const struct proc_member *m)
 
 	if (parent)
 		proc_children_add(&parent->children, &m->stat, &m->io);
+}
+
+static void members_settle(struct proc_source *p)
+{
+	const struct proc_members *all = &p->members;
+
+	for (size_t i = 0; i < all->nr; i++) /* first: a parent may have ended, too */
+		if (all->all[i]->look != p->look)
+			child_note_end(p, all->all[i]);
+	proc_accounts_settle(&p->accounts, all, p->look);
+	for (size_t i = 0; i < all->nr; i++)
+		if (zombie_has_ended(p, all->all[i]))
+			end_report(p, all->all[i]);
+	proc_members_sweep(&p->members, p->look, member_end, p);
 }
 
 static enum proc_look look_kind(struct proc_source *p, bool whole)
@@ -301,37 +306,122 @@ static enum proc_look look_kind(struct proc_source *p, bool whole)
 int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *context)
 {
 	const size_t known = p->members.nr;
-	int err;
+	int err = 0;
 
+	proc_accounts_begin(&p->members);
 	p->look++;
 	p->kind = look_kind(p, whole);
-	p->live = (struct account){ 0 };
-	p->live_io = (struct proc_io){ 0 };
 	p->nr_stack = 0;
 	/* now: what it waits for from here on may be seen alive, and is not to be counted twice */
 	p->reaped = p->reaped_by_now;
 	p->seen = p->seen_by_now;
-	err = proc_files_children(&p->of_launcher, &p->budget.nr_open, p->budget.most, stack_push,
-				  p);
+	if (p->command) /* orphans of the tree are children of the launcher */
+		err = proc_files_children(&p->of_launcher, &p->budget.nr_open, p->budget.most,
+					  stack_push, p);
 	for (size_t i = 0; i < known; i++)
 		member_look(p, p->members.all[i], row, context);
 	while (p->nr_stack)
 		child_look(p, p->stack[--p->nr_stack], row, context);
-	for (size_t i = 0; i < p->members.nr; i++) /* first: a parent may have ended, too */
-		if (p->members.all[i]->look != p->look)
-			child_note_end(p, p->members.all[i]);
-	proc_members_sweep(&p->members, p->look, member_end, p);
+	members_settle(p);
 	return err ? err : p->lacks_memory ? -ENOMEM : 0;
 }
 
-static void raise_to(__u64 *published, uint64_t now)
+/* True if one of @pids is an ancestor of @pid: then it is found from there, and comes after it. */
+static bool is_below_one(const pid_t *pids, size_t nr, pid_t pid)
 {
-	if (now > *published)
-		*published = now;
+	struct proc_stat s;
+
+	while (pid > 1 && !proc_stat_read(pid, &s)) {
+		pid = s.parent;
+		for (size_t i = 0; i < nr; i++)
+			if (pids[i] == pid)
+				return true;
+	}
+	return false;
+}
+
+/* From now on it counts; what was born before and is found later counts from when it is found. */
+static void source_begin(struct proc_source *p)
+{
+	struct proc_account *a = p->accounts.all;
+
+	a->kept = (struct proc_used){ 0 };
+	a->total = (struct account){ 0 };
+	p->baseline_lacks_io = p->misses_io;
+	for (size_t i = 0; i < p->members.nr; i++) {
+		struct proc_member *m = p->members.all[i];
+		struct proc_used children = proc_member_inherited(m);
+
+		a->total.roots += !m->is_told; /* else it is a zombie already */
+		member_seed(p, m);
+		proc_used_add(&p->baseline, &m->base);
+		children.io = (struct proc_io){ 0 };
+		p->baseline_lacks_io |= !proc_used_is_zero(&children); /* in one sum with its own */
+		p->tracking.seeded += m->stat.threads;
+	}
+	p->seeded_boot_ns = clock_ns(CLOCK_BOOTTIME);
+	p->is_seeding = false;
+}
+
+int proc_source_seed(struct proc_source *p, const pid_t *pids, size_t nr)
+{
+	int err = own_children_read(&p->own, p->launcher, 0);
+
+	if (!err)
+		err = proc_accounts_add(&p->accounts,
+					&(struct account_key){ .tree = (uint64_t)pids[0] });
+	if (err)
+		return err;
+	p->is_seeding = true;
+	for (size_t i = 0; i < nr; i++)
+		if (!is_below_one(pids, nr, pids[i]))
+			child_look(p, pids[i], NULL, NULL);
+	/* of a child that ends during a look it is not known what its parent has got from it */
+	for (int i = 0; !err && i < SEED_PASSES; i++) {
+		p->accounts.all->total.exits = 0;
+		err = proc_source_drain(p, true, NULL, NULL);
+		for (size_t k = 0; k < nr; k++) /* if it was missed where it was looked for */
+			child_look(p, pids[k], NULL, NULL);
+		if (i && !p->accounts.all->total.exits)
+			break;
+	}
+	source_begin(p);
+	return err;
+}
+
+const struct tracking *proc_source_tracking(const struct proc_source *p)
+{
+	return &p->tracking;
+}
+
+void proc_source_baseline(const struct proc_source *p, const struct metric_set *usable,
+			  uint64_t *values, struct metric_set *have)
+{
+	struct metric_set known = *usable;
+	struct account a = { 0 };
+
+	for (int i = 0; p->baseline_lacks_io && i < NR_METRICS; i++)
+		if (metric_get((enum metric_id)i)->group == GROUP_IO)
+			metric_drop(&known, (enum metric_id)i);
+	proc_used_publish(&p->baseline, &a);
+#define TASK_METRIC(base, ...)                                                                     \
+	if (metric_has(&known, M_##base)) {                                                        \
+		values[M_##base] = a.base;                                                         \
+		metric_put(have, M_##base);                                                        \
+	}
+#define DELAY_METRIC(base, ...)
+#define SPLIT_METRIC(base, ...)                                                                    \
+	if (metric_has(&known, M_##base)) {                                                        \
+		values[M_##base] = a.base;                                                         \
+		metric_put(have, M_##base);                                                        \
+	}
+#include "bpfmon/metrics.def"
 }
 
 uint64_t proc_source_look(struct proc_source *p)
 {
+	/* what a process of an attachment used after the last look may be lost */
+	const uint64_t last_ns = p->command ? LOOK_LAST_NS : LOOK_ATTACHED_NS;
 	const uint64_t born = p->nr_born;
 	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
@@ -342,8 +432,8 @@ uint64_t proc_source_look(struct proc_source *p)
 		p->pause_ns = LOOK_FIRST_NS;
 	if (p->pause_ns < LOOK_SHARE * cpu_ns)
 		p->pause_ns = LOOK_SHARE * cpu_ns;
-	if (p->pause_ns > LOOK_LAST_NS)
-		p->pause_ns = LOOK_LAST_NS;
+	if (p->pause_ns > last_ns)
+		p->pause_ns = last_ns;
 	return p->pause_ns;
 }
 
@@ -369,35 +459,86 @@ uint64_t proc_source_peak(const struct proc_source *p)
 	return p->reaped_by_now.peak_bytes;
 }
 
-void proc_source_total(struct proc_source *p, struct account_key *key, struct account *total)
+/* Counters of @a without those of @part, which are no more. */
+static void account_subtract(struct account *a, const struct account *part)
+{
+	__u64 *to = (__u64 *)a;
+	const __u64 *from = (const __u64 *)part;
+
+	for (size_t i = 0; i < sizeof(*a) / sizeof(*to); i++)
+		to[i] -= from[i] < to[i] ? from[i] : to[i];
+}
+
+/* Of a command: what its own account has is what is in no other. */
+static void command_total(struct proc_source *p)
 {
 	const struct reaped *r = &p->reaped;
-	struct account *t = &p->total;
-	struct proc_io io = r->io;
+	struct proc_account *all = p->accounts.all;
+	const struct account own = all->total;
+	struct proc_used used = { r->user_ns, r->system_ns, r->minflt, r->majflt,
+				  r->nvcsw,   r->nivcsw,    r->io };
 
-	proc_io_add(&io, &p->seen);
-	proc_io_add(&io, &p->live_io);
+	proc_io_add(&used.io, &p->seen);
+	for (size_t i = 0; i < p->members.nr; i++) {
+		struct proc_used both = proc_member_both(p->members.all[i]);
+
+		proc_used_add(&used, &both);
+	}
 	/* a process that ends between two files of a look is in neither: the next look has it */
-	raise_to(&t->user, r->user_ns + p->live.user);
-	raise_to(&t->system, r->system_ns + p->live.system);
-	raise_to(&t->minflt, r->minflt + p->live.minflt);
-	raise_to(&t->majflt, r->majflt + p->live.majflt);
-	raise_to(&t->nvcsw, r->nvcsw + p->live.nvcsw);
-	raise_to(&t->nivcsw, r->nivcsw + p->live.nivcsw);
-	raise_to(&t->rchar, io.rchar);
-	raise_to(&t->wchar, io.wchar);
-	raise_to(&t->syscr, io.syscr);
-	raise_to(&t->syscw, io.syscw);
-	raise_to(&t->read, io.read_bytes);
-	raise_to(&t->write, io.write_bytes);
-	raise_to(&t->cancelled_write, io.cancelled_write_bytes);
-	t->cpu = t->user + t->system;
-	t->threads = p->live.threads;
-	t->roots = p->nr_born > 0;
-	t->forks = p->nr_born - t->roots;
-	t->exits = p->nr_ended;
-	*key = (struct account_key){ .tree = (uint64_t)p->command };
-	*total = *t;
+	proc_used_publish(&used, &p->run);
+	all->total = p->run;
+	for (size_t i = 1; i < p->accounts.nr; i++)
+		account_subtract(&all->total, &all[i].total);
+	account_subtract(&all->total, &p->removed);
+	all->total.cpu = all->total.user + all->total.system;
+	all->total.threads = own.threads;
+	all->total.roots = own.roots;
+	all->total.forks = own.forks;
+	all->total.exits = own.exits;
+	all->total.moved_in = own.moved_in;
+	all->total.moved_out = own.moved_out;
+}
+
+int proc_source_accounts(struct proc_source *p, struct accounts *accounts)
+{
+	if (p->accounts.nr > accounts->most)
+		return -ENOSPC;
+	proc_accounts_total(&p->accounts, &p->members);
+	if (p->command)
+		command_total(p);
+	accounts->nr = p->accounts.nr;
+	for (size_t i = 0; i < p->accounts.nr; i++) {
+		accounts->keys[i] = p->accounts.all[i].key;
+		accounts->totals[i] = p->accounts.all[i].total;
+	}
+	return 0;
+}
+
+int proc_source_move(struct proc_source *p, pid_t pid, const struct account_key *to)
+{
+	struct proc_member *m;
+	int err = proc_source_drain(p, false, NULL, NULL);
+
+	m = err ? NULL : proc_members_find(&p->members, pid);
+	if (!m || m->is_told)
+		return err ? err : -ESRCH;
+	if (!proc_accounts_find(&p->accounts, to))
+		err = proc_accounts_add(&p->accounts, to);
+	if (!err)
+		proc_accounts_move(&p->accounts, m, to);
+	return err;
+}
+
+int proc_source_remove(struct proc_source *p, const struct account_key *key, struct account *total)
+{
+	struct proc_account *a = proc_accounts_find(&p->accounts, key);
+
+	if (!a || a == p->accounts.all)
+		return -ENOENT;
+	*total = a->total;
+	account_add(&p->removed, total);
+	proc_accounts_remove(&p->accounts, a);
+	return 0;
 }
 
 void proc_source_each(const struct proc_source *p,
@@ -426,9 +567,14 @@ const struct process_record *proc_source_find_pid(const struct proc_source *p, p
 int proc_source_retire(struct proc_source *p,
 		       void (*record)(void *context, const struct process_record *r), void *context)
 {
-	int nr = (int)p->members.nr;
+	int nr = 0;
 
-	proc_source_each(p, record, context);
+	for (size_t i = 0; i < p->members.nr; i++) {
+		if (p->members.all[i]->is_told)
+			continue;
+		record(context, &p->members.all[i]->rec);
+		nr++;
+	}
 	proc_members_done(&p->members, &p->budget);
 	return nr;
 }
@@ -439,7 +585,9 @@ void proc_source_bounds(const struct proc_source *p, const struct metric_set *us
 	static const enum metric_id unread[] = { M_rchar, M_wchar, M_syscr, M_syscw,
 						 M_cancelled_write };
 
-	for (int i = 0; p->misses_children && i < NR_METRICS; i++) {
+	const bool are_all = p->misses_children || !p->command;
+
+	for (int i = 0; are_all && i < NR_METRICS; i++) {
 		enum metric_source source = metric_get((enum metric_id)i)->source;
 
 		if (metric_has(usable, (enum metric_id)i) &&

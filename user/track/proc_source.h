@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where BPF is not available: what /proc has of the processes below the launcher, and what the
- * launcher has waited for. It fills the rows, the account and the records that the programs in the
- * kernel fill elsewhere. Exact are the totals of all that anything in the tree has waited for; a
- * process that ends between two looks has no record of its own.
+ * launcher has waited for; or of those that were attached to. It fills the rows, the account and
+ * the records that the programs in the kernel fill elsewhere. Exact are the totals of all that
+ * anything in the tree has waited for; a process that ends between two looks has no record of its
+ * own.
  */
 #ifndef TRACK_PROC_SOURCE_H
 #define TRACK_PROC_SOURCE_H
@@ -11,6 +12,7 @@
 #include "base/reaped.h"
 #include "bpfmon/shared.h"
 #include "model/metric.h"
+#include "track/accounts.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,6 +33,15 @@ void proc_source_listen(struct proc_source *p, proc_event_fn fn, void *context);
  * -ESRCH: it is gone; -ENOENT: /proc is not mounted, or lists no children. */
 int proc_source_follow(struct proc_source *p, pid_t command);
 /*
+ * Or attaches to those of @pids that exist, and to what is below them: what they have used so far
+ * does not count. 0, and it follows none if there is none; -ENOENT, as above.
+ */
+int proc_source_seed(struct proc_source *p, const pid_t *pids, size_t nr);
+/* What they themselves had used, and how many threads they had. */
+void proc_source_baseline(const struct proc_source *p, const struct metric_set *usable,
+			  uint64_t *values, struct metric_set *have);
+const struct tracking *proc_source_tracking(const struct proc_source *p);
+/*
  * Looks at all processes of the tree, and calls @row for each that lives; at all their files if
  * @whole, else some of them only now and then. 0, or a negative errno.
  */
@@ -43,7 +54,12 @@ uint64_t proc_source_look(struct proc_source *p);
 /* What the launcher has waited for so far. */
 void proc_source_note_reaped(struct proc_source *p, const struct reaped *r);
 /* The totals as of the last drain, with what was noted before it; they never fall. */
-void proc_source_total(struct proc_source *p, struct account_key *key, struct account *total);
+int proc_source_accounts(struct proc_source *p, struct accounts *accounts);
+/* Moves a live process to an account, which is made unless it exists. -ESRCH: it is none of these.
+ */
+int proc_source_move(struct proc_source *p, pid_t pid, const struct account_key *to);
+/* Removes an account with no process, but for that of the tree; @total is what it had. */
+int proc_source_remove(struct proc_source *p, const struct account_key *key, struct account *total);
 /* The largest high-water mark of a process that has been waited for, in bytes; 0: not known. */
 uint64_t proc_source_peak(const struct proc_source *p);
 void proc_source_each(const struct proc_source *p,
@@ -57,9 +73,10 @@ int proc_source_retire(struct proc_source *p,
 		       void (*record)(void *context, const struct process_record *r),
 		       void *context);
 /*
- * Sets which counters of @usable are lower bounds: all, if a process was seen to ignore SIGCHLD, as
- * what its children use is in no total; what calls moved, if that of a process could not be read,
- * as of a set-user-ID program, or on newer kernels of one that has ended.
+ * Sets which counters of @usable are lower bounds: all of an attachment, and all if a process was
+ * seen to ignore SIGCHLD, as what its children use is in no total; what calls moved, if that of a
+ * process could not be read, as of a set-user-ID program, or on newer kernels of one that has
+ * ended.
  */
 void proc_source_bounds(const struct proc_source *p, const struct metric_set *usable,
 			struct metric_set *bounds);

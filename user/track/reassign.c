@@ -27,7 +27,8 @@ static int request_run(struct tracker *t, const struct move_request *request)
 
 int tracker_adopt(struct tracker *t)
 {
-	return t->proc ? 0 : iterator_run(t->adopt_link);
+	return t->proc ? proc_source_drain(t->proc, false, NULL, NULL)
+		       : iterator_run(t->adopt_link);
 }
 
 int tracker_find(struct tracker *t, pid_t pid, struct process_record *r)
@@ -55,6 +56,8 @@ int tracker_move(struct tracker *t, pid_t pid, const struct account_key *to)
 {
 	const struct move_request request = { .to = *to, .pid = (__u32)pid };
 
+	if (t->proc)
+		return proc_source_move(t->proc, pid, to);
 	return request_run(t, &request);
 }
 
@@ -69,9 +72,11 @@ int tracker_remove_account(struct tracker *t, const struct account_key *key, str
 {
 	int err;
 
-	if (t->proc) /* there is one */
-		return -ENOENT;
-	err = bpf_map_lookup_and_delete_elem(bpf_map__fd(t->skel->maps.accounts), key, total);
+	if (t->proc)
+		err = proc_source_remove(t->proc, key, total);
+	else
+		err = bpf_map_lookup_and_delete_elem(bpf_map__fd(t->skel->maps.accounts), key,
+						     total);
 	if (err)
 		return err;
 	account_add(&t->removed, total);

@@ -51,12 +51,24 @@ int tracker_seed_again(struct tracker *t)
 	return err;
 }
 
+static int tracker_seed_from_proc(struct tracker *t, const pid_t *pids, size_t nr)
+{
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
+	int err = proc_source_seed(t->proc, pids, nr);
+
+	t->seeded_ns = clock_ns(CLOCK_MONOTONIC);
+	t->seed_ns = t->seeded_ns - start;
+	return err;
+}
+
 int tracker_seed(struct tracker *t, const pid_t *pids, size_t nr)
 {
 	int err;
 
 	if (nr > MAX_TARGETS)
 		return -E2BIG;
+	if (t->proc)
+		return tracker_seed_from_proc(t, pids, nr);
 	t->skel->bss->root_account.tree = (__u64)pids[0];
 	for (size_t i = 0; i < nr; i++)
 		t->skel->bss->root_pids[i] = (__u32)pids[i];
@@ -95,9 +107,15 @@ bool tracker_is_in_a_pid_namespace(const struct tracker *t)
 
 void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have)
 {
-	const struct task_counters *used = &t->skel->bss->baseline;
-	uint64_t ticks = used->utime + used->stime;
+	const struct task_counters *used;
+	uint64_t ticks;
 
+	if (t->proc) {
+		proc_source_baseline(t->proc, &t->usable, values, have);
+		return;
+	}
+	used = &t->skel->bss->baseline;
+	ticks = used->utime + used->stime;
 #define TASK_METRIC(base, ...)                                                                     \
 	if (metric_has(&t->usable, M_##base) &&                                                    \
 	    !(t->skel->bss->baseline_lacks_io && metric_get(M_##base)->group == GROUP_IO)) {       \

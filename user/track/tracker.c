@@ -46,7 +46,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 
 	memset(t, 0, sizeof(*t));
 	if (o->proc_launcher) {
-		err = accounts_init(&t->accounts, 1);
+		err = accounts_init(&t->accounts, MAX_ACCOUNTS);
 		return err ? err : tracker_open_proc(t, o);
 	}
 	err = accounts_init(&t->accounts, o->whole_node ? NODE_ACCOUNTS : MAX_ACCOUNTS);
@@ -123,8 +123,7 @@ void tracker_read_accounts(struct tracker *t)
 		accounts_read(&t->accounts, t->skel->maps.accounts);
 		return;
 	}
-	proc_source_total(t->proc, t->accounts.keys, t->accounts.totals);
-	t->accounts.nr = 1;
+	proc_source_accounts(t->proc, &t->accounts);
 }
 
 void tracker_totals(struct tracker *t, struct account *totals)
@@ -138,9 +137,7 @@ void tracker_totals(struct tracker *t, struct account *totals)
 
 const struct tracking *tracker_tracking(const struct tracker *t)
 {
-	static const struct tracking nothing_missed;
-
-	return t->proc ? &nothing_missed : &t->skel->bss->tracking;
+	return t->proc ? proc_source_tracking(t->proc) : &t->skel->bss->tracking;
 }
 
 uint64_t tracker_repaired(const struct tracker *t)

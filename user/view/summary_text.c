@@ -190,7 +190,9 @@ static const char *summary_format_cost(char *buffer, const struct role_cost *cos
 static void summary_put_bounds(FILE *f, const struct summary *s)
 {
 	fputs("  from /proc, without BPF (bpfmon check says why): ", f);
-	if (metric_has(&s->bounds.counters, M_cpu))
+	if (s->is_attached)
+		fputs("totals since the attach are at least these; so are", f);
+	else if (metric_has(&s->bounds.counters, M_cpu))
 		fputs("totals are at least these, as a process ignored SIGCHLD; so are", f);
 	else if (metric_has(&s->bounds.counters, M_rchar))
 		fputs("totals are exact; at least are what calls moved,", f);
