@@ -115,10 +115,10 @@ static __always_inline void account_add_counters(struct account *a, const struct
 /*
  * Adds the increase of a task's counters, now at @now, to its process and account. The entry is
  * checked under the lock: while it is open the free hook has not run, so that the counters came
- * from a live task_struct. @closing: this commit is its last and closes the entry.
+ * from a live task_struct.
  */
 __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process_entry *p,
-				  struct task_counters *now, bool closing)
+				  struct task_counters *now, u32 how)
 {
 	struct account_key key;
 	u64 user, system;
@@ -150,9 +150,14 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 		a = NULL;
 	key = p->event.rec.account;
 	t->account = key;
-	if (closing) {
+	if (how & COMMIT_FINAL && !t->final) {
+		t->final = 1;
+		p->final_tasks++;
+	}
+	if (how & COMMIT_CLOSES) {
 		t->task = 0;
 		p->tasks--;
+		p->final_tasks -= t->final;
 		last = !p->tasks;
 	}
 	/* a hook that is preempted here would let the record be sent before the account has all */

@@ -121,8 +121,11 @@ int cgroup_name_emit(u64 id, u64 path);
 
 /* account.bpf.c */
 enum commit_result { COMMIT_GONE, COMMIT_DONE, COMMIT_LAST };
+/* @how: the commit closes the entry; nothing is left to commit after it. */
+#define COMMIT_CLOSES 1
+#define COMMIT_FINAL 2
 __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process_entry *p,
-				  struct task_counters *now, bool closing);
+				  struct task_counters *now, u32 how);
 int account_add_task(u64 tree, u64 cgroup, u32 is_process, u32 is_root);
 int account_end_task(u64 tree, u64 cgroup, u32 ended_process);
 /* The end was not seen; nor was that of its @threads. */

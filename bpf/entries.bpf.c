@@ -18,6 +18,7 @@ static __always_inline enum taken entry_take_out(struct process_entry *p, struct
 		if (!t->exited)
 			p->alive_tasks--;
 		p->tasks--;
+		p->final_tasks -= t->final;
 		taken = p->tasks ? TAKEN : TAKEN_LAST;
 		*account = p->event.rec.account;
 	}

@@ -84,10 +84,8 @@ __hidden bool task_commit(u64 key, struct task_entry *t, struct process_entry *p
 		return false;
 	if (want_calls)
 		calls_commit(key, t, p);
-	if (task_commit_counters(key, t, p, &now, false) == COMMIT_DONE) {
-		t->final_s = bpf_ktime_get_boot_ns() / NS_PER_S;
-		t->final = final;
-	}
+	t->final_s = bpf_ktime_get_boot_ns() / NS_PER_S;
+	task_commit_counters(key, t, p, &now, final * COMMIT_FINAL);
 	return true;
 }
 

@@ -229,7 +229,7 @@ static __noinline int commit_final(struct task_struct *task, u64 addr, struct ta
 	now.stime = task->stime;
 	if (want_calls)
 		calls_commit(addr, t, p);
-	return task_commit_counters(addr, t, p, &now, true);
+	return task_commit_counters(addr, t, p, &now, COMMIT_CLOSES);
 }
 
 /* The last event of a task: commits it and closes its entry. */

@@ -27,7 +27,7 @@ __noinline int task_leave(u64 addr)
 	counters_read((struct task_struct *)addr, &now);
 	if (want_calls)
 		calls_commit(addr, t, p);
-	result = task_commit_counters(addr, t, p, &now, true);
+	result = task_commit_counters(addr, t, p, &now, COMMIT_CLOSES);
 	if (result == COMMIT_GONE)
 		return 0;
 	task_forget(addr);

@@ -37,13 +37,11 @@ __hidden bool process_begin_closing(struct process_entry *p, u64 serial)
  */
 static __always_inline void process_lose_tasks(struct process_entry *p, struct account_key *account)
 {
-	struct task_entry *t = task_find(p->first_task);
-	u32 is_final = t && t->serial == p->event.rec.serial && t->final;
+	const u32 final = p->final_tasks;
 
-	add(tracking.frees_unseen, is_final);
-	if (p->tasks > is_final)
-		account_lose(account->tree, account->cgroup, LOSS_STALE,
-			     (s32)(p->tasks - is_final));
+	add(tracking.frees_unseen, final);
+	if (p->tasks > final)
+		account_lose(account->tree, account->cgroup, LOSS_STALE, (s32)(p->tasks - final));
 }
 
 /* Nothing more of the process will be counted: emits its record, with all that is known of it. */
@@ -156,7 +154,6 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	p = process_find(key);
 	if (!p)
 		return -1;
-	p->first_task = addr;
 	p->event.rec.account.tree = tree;
 	p->event.rec.account.cgroup = cgroup;
 	process_fill(p, task, image, flags);

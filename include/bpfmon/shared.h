@@ -199,7 +199,7 @@ struct process_entry {
 	__u64 lived_ns;             /* CLOCK_MONOTONIC: their lifetimes are counted until then */
 	__u64 lived_before;         /* ns, that are still to be added for threads that were added */
 	__u32 mark_noted;           /* the mark of its last image is in the record */
-	__u64 first_task;           /* the task that the entry was made for */
+	__u32 final_tasks;          /* of tasks: those that have nothing left to commit */
 	__u64 mm, mm_id;            /* key and id of its mm_entry (--exact-peak) */
 	__u64 maxrss_at_exec;       /* pages; signal->maxrss, where the mm is gone at exit */
 	__u64 inherited_pages;      /* what it had from its creator at birth */

@@ -141,7 +141,7 @@ class Inside(InsideCase):
     def bpfmon(self, *options):
         environment, podman = self.podman()
         podman[2:2] = ["--rm", *options]
-        command = ["/bin/bpfmon", "-q", "-o", "/out/run.jsonl", "--", "/bin/nspids", "2", "20"]
+        command = ["/bin/bpfmon", "-q", "--require", "exact", "-o", "/out/run.jsonl", "--", "/bin/nspids", "2", "20"]
         return subprocess.run([*podman, *command], env={**os.environ, **environment}, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=60, check=False)
 
