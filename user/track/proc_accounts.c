@@ -88,8 +88,13 @@ void proc_accounts_forget(const struct proc_accounts *a, const struct proc_membe
 
 void proc_accounts_begin(const struct proc_members *all)
 {
-	for (size_t i = 0; i < all->nr; i++)
-		all->all[i]->earlier = proc_member_inherited(all->all[i]);
+	for (size_t i = 0; i < all->nr; i++) {
+		struct proc_member *m = all->all[i];
+
+		m->earlier = proc_member_inherited(m);
+		proc_used_add(&m->earlier, &m->paid);
+		m->paid = (struct proc_used){ 0 };
+	}
 }
 
 /*
@@ -122,7 +127,7 @@ void proc_accounts_settle(const struct proc_accounts *a, const struct proc_membe
 {
 	for (size_t i = all->nr; i--;) {
 		struct proc_member *m = all->all[i], *parent;
-		struct proc_used both, growth, got;
+		struct proc_used both, growth, grown, got;
 
 		if (m->look == look && proc_used_is_zero(&m->debt))
 			continue;
@@ -130,6 +135,10 @@ void proc_accounts_settle(const struct proc_accounts *a, const struct proc_membe
 			got = proc_used_least(&m->debt, &growth);
 			account_take_out(account_of_member(a, m), &got);
 			proc_used_subtract(&m->debt, &got);
+			m->paid = got;
+			grown = proc_member_inherited(m);
+			proc_used_take(&grown, &m->earlier);
+			proc_used_take(&m->paid, &grown);
 		} else if (m->look != look) {
 			both = proc_member_both(m);
 			account_keep(account_of_member(a, m), &both);
