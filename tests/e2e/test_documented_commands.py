@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import uuid
 
-from lib.bpfmon import BPFMON, BUILD, TOP, read_lines
+from lib.bpfmon import BPFMON, BUILD, NOBODY, TOP, read_lines
 from lib.documents import documented_commands
 from lib.newcomer import NewcomerCase
 
@@ -80,12 +80,16 @@ class Documented(NewcomerCase):
         for name in ("bpfmon", "bpfmon-serve"):
             (self.bin / name).symlink_to(BUILD / name)
         (self.bin / "python3").symlink_to(PYTHON)
-        self.sleeper = subprocess.Popen(["sleep", "300"])
-        self.addCleanup(self.sleeper.wait)
-        self.addCleanup(self.sleeper.kill)
+        self.sleepers = [self.sleep(), self.sleep(user=NOBODY, group=NOBODY, extra_groups=[])]
         self.template = self.dir / "template"
         self.template.mkdir()
         self.prepare()
+
+    def sleep(self, **popen):
+        sleeper = subprocess.Popen(["sleep", "300"], **popen)
+        self.addCleanup(sleeper.wait)
+        self.addCleanup(sleeper.kill)
+        return sleeper.pid
 
     def prepare(self):
         """The files that the documents speak of, of one recording."""
@@ -139,7 +143,8 @@ class Documented(NewcomerCase):
         self.remove_outputs(folder, command)
         self.give(self.home)
         for pattern, text in INSTEAD:
-            command = re.sub(pattern, text.format(pid=self.sleeper.pid), command)
+            pid = self.sleepers[not command.startswith("sudo ")]  # without sudo: one's own
+            command = re.sub(pattern, text.format(pid=pid), command)
         if re.match("bpfmon (mark|span) ", command):
             (folder / "inside.sh").write_text(command)
             command = "sudo bpfmon --marks -q -- bash -e inside.sh"

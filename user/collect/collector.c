@@ -147,8 +147,8 @@ static int books_open_any(struct collector *c, enum collector_source source, cha
 
 	if (source != FROM_PROC)
 		err = books_open(&c->books, o, &reports, c, why, size);
-	if (!err || source == FROM_BPF || o->cgroup || memory_has_failed())
-		return err;
+	if (!err || source == FROM_BPF || o->cgroup || memory_has_failed() || err == -EMFILE)
+		return err; /* or what is lacking is not BPF */
 	snprintf(refused, sizeof(refused), "%s", why);
 	books_close(&c->books);
 	o->proc_launcher = getppid();
