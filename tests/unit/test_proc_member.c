@@ -83,9 +83,11 @@ static void process_that_does_not_run_has_not_changed(void **state)
 	siginfo_t ended;
 
 	(void)state;
-	usleep(50000); /* until it sleeps */
 	budget.most = 8;
-	assert_int_equal(proc_member_look(m, LOOK_WHOLE, &budget), 0);
+	do {
+		usleep(1000);
+		assert_int_equal(proc_member_look(m, LOOK_WHOLE, &budget), 0);
+	} while (m->stat.state != 'S');
 	assert_true(m->is_changed && m->status.is_read);
 	assert_int_equal(m->stat.parent, getpid());
 	assert_int_equal(proc_member_look(m, LOOK_QUICK, &budget), 0);
