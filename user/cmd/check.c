@@ -63,7 +63,7 @@ static void check_help(void)
 	     "the kernel offers and the caller may use, row by row, with what is needed for the\n"
 	     "rest; and which files of options were read, and what they set.\n");
 	options_print(&subcommand_check);
-	puts("Exit status: 0; 1 bpfmon cannot run here; 2 usage.");
+	puts("Exit status: 0; 1 no source can be used here; 2 usage.");
 }
 
 /* What was found, as texts. */
