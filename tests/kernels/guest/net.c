@@ -107,7 +107,8 @@ static void without_ends_of_functions(struct run *r)
 
 	run_begin(r, "--net --inject-no-program fexit", "sockets tcp write read 3000019 16384");
 	run_end(r);
-	check_books(r, REAPED);
+	if (!events_lost(r)) /* else it is not complete, and says so */
+		check_books(r, REAPED);
 	capabilities = json_object_get(json_array_get(r->lines, 0), "capabilities");
 	row = json_object_get(capabilities, "net_tx_tcp_bytes");
 	is_available = json_is_true(json_object_get(row, "available"));
