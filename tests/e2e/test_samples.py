@@ -31,7 +31,7 @@ class SampleCase(LiveCase):
 
     def assert_order_of_lines(self, run):
         kinds = [line["kind"] for line in run.lines]
-        self.assertEqual((kinds[0], kinds[1], kinds[-1]), ("meta", "sample", "summary"))
+        self.assertEqual((kinds[0], kinds[-1]), ("meta", "summary"))  # a process may end before the first sample
 
     def assert_late_ticks_told(self, run):
         events = [line for line in run.kind("event") if line["event"] == "late_ticks"]

@@ -66,6 +66,15 @@ void account_add(struct account *sum, const struct account *part)
 		to[i] += from[i];
 }
 
+void account_subtract(struct account *a, const struct account *part)
+{
+	__u64 *to = (__u64 *)a;
+	const __u64 *from = (const __u64 *)part;
+
+	for (size_t i = 0; i < sizeof(*a) / sizeof(*to); i++)
+		to[i] -= from[i] < to[i] ? from[i] : to[i];
+}
+
 void account_untear(struct account *a)
 {
 	__u64 born = a->forks + a->roots + a->moved_in;

@@ -27,6 +27,8 @@ int accounts_read(struct accounts *a, const struct bpf_map *map);
 int account_key_compare(const struct account_key *a, const struct account_key *b);
 /* Adds @part to @sum, field by field. */
 void account_add(struct account *sum, const struct account *part);
+/* Takes @part from @a, whose fields do not fall below 0. */
+void account_subtract(struct account *a, const struct account *part);
 /*
  * The kernel goes on counting while an account is copied field by field. Fields that must agree are
  * computed from others, which only grow: cpu is the sum of its parts, processes are those born less

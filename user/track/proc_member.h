@@ -40,6 +40,7 @@ struct proc_member {
 	struct proc_used earlier; /* proc_member_inherited() at the look before */
 	struct proc_used debt;    /* in a look: what may come back to it that counts elsewhere */
 	struct proc_used paid;    /* of that: what came back after it was read in the last look */
+	uint64_t gone_ns;         /* CLOCK_MONOTONIC, when a look found it gone; 0: none did */
 	bool is_told;             /* its end was reported; it may be a zombie still */
 	struct process_record rec;
 	struct drain_row row;

@@ -42,3 +42,21 @@ void proc_source_metrics(const struct metric_set *wanted, struct metric_set *usa
 			metric_put(usable, id);
 	}
 }
+
+void proc_metrics_bounds(const struct metric_set *usable, bool are_all, bool misses_io,
+			 struct metric_set *bounds)
+{
+	static const enum metric_id unread[] = { M_rchar, M_wchar, M_syscr, M_syscw,
+						 M_cancelled_write };
+
+	for (int i = 0; are_all && i < NR_METRICS; i++) {
+		enum metric_source source = metric_get((enum metric_id)i)->source;
+
+		if (metric_has(usable, (enum metric_id)i) &&
+		    (source == SOURCE_TASK || source == SOURCE_SPLIT))
+			metric_put(bounds, (enum metric_id)i);
+	}
+	for (size_t i = 0; misses_io && i < sizeof(unread) / sizeof(*unread); i++)
+		if (metric_has(usable, unread[i]))
+			metric_put(bounds, unread[i]);
+}

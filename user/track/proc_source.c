@@ -17,6 +17,7 @@
 #define WHOLE_NS NSEC_PER_SEC
 #define OPEN_MOST 1024
 #define SEED_PASSES 8
+#define TOLD_NS (200 * NSEC_PER_MSEC) /* the launcher tells soon how a child has ended */
 #define LOOK_FIRST_NS NSEC_PER_MSEC
 #define LOOK_LAST_NS NSEC_PER_SEC
 #define LOOK_ATTACHED_NS (100 * NSEC_PER_MSEC)
@@ -276,10 +277,25 @@ static void child_note_end(struct proc_source *p, const struct proc_member *m)
 		proc_children_add(&parent->children, &m->stat, &m->io);
 }
 
+/* The launcher has waited for it, and will tell how it ended. */
+static bool member_is_awaited(const struct proc_source *p, struct proc_member *m)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (!p->command || m->is_reaped || m->stat.parent != p->launcher)
+		return false;
+	if (!m->gone_ns)
+		m->gone_ns = now_ns;
+	return now_ns - m->gone_ns < TOLD_NS;
+}
+
 static void members_settle(struct proc_source *p)
 {
 	const struct proc_members *all = &p->members;
 
+	for (size_t i = 0; i < all->nr; i++)
+		if (all->all[i]->look != p->look && member_is_awaited(p, all->all[i]))
+			all->all[i]->look = p->look;
 	for (size_t i = 0; i < all->nr; i++) /* first: a parent may have ended, too */
 		if (all->all[i]->look != p->look)
 			child_note_end(p, all->all[i]);
@@ -459,16 +475,6 @@ uint64_t proc_source_peak(const struct proc_source *p)
 	return p->reaped_by_now.peak_bytes;
 }
 
-/* Counters of @a without those of @part, which are no more. */
-static void account_subtract(struct account *a, const struct account *part)
-{
-	__u64 *to = (__u64 *)a;
-	const __u64 *from = (const __u64 *)part;
-
-	for (size_t i = 0; i < sizeof(*a) / sizeof(*to); i++)
-		to[i] -= from[i] < to[i] ? from[i] : to[i];
-}
-
 /* Of a command: what its own account has is what is in no other. */
 static void command_total(struct proc_source *p)
 {
@@ -570,9 +576,13 @@ int proc_source_retire(struct proc_source *p,
 	int nr = 0;
 
 	for (size_t i = 0; i < p->members.nr; i++) {
-		if (p->members.all[i]->is_told)
+		struct proc_member *m = p->members.all[i];
+
+		if (m->gone_ns && !m->is_told)
+			end_report(p, m);
+		if (m->is_told)
 			continue;
-		record(context, &p->members.all[i]->rec);
+		record(context, &m->rec);
 		nr++;
 	}
 	proc_members_done(&p->members, &p->budget);
@@ -582,19 +592,5 @@ int proc_source_retire(struct proc_source *p,
 void proc_source_bounds(const struct proc_source *p, const struct metric_set *usable,
 			struct metric_set *bounds)
 {
-	static const enum metric_id unread[] = { M_rchar, M_wchar, M_syscr, M_syscw,
-						 M_cancelled_write };
-
-	const bool are_all = p->misses_children || !p->command;
-
-	for (int i = 0; are_all && i < NR_METRICS; i++) {
-		enum metric_source source = metric_get((enum metric_id)i)->source;
-
-		if (metric_has(usable, (enum metric_id)i) &&
-		    (source == SOURCE_TASK || source == SOURCE_SPLIT))
-			metric_put(bounds, (enum metric_id)i);
-	}
-	for (size_t i = 0; p->misses_io && i < sizeof(unread) / sizeof(*unread); i++)
-		if (metric_has(usable, unread[i]))
-			metric_put(bounds, unread[i]);
+	proc_metrics_bounds(usable, p->misses_children || !p->command, p->misses_io, bounds);
 }

@@ -17,6 +17,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Which of @usable are lower bounds: @are_all, or those of calls that moved what could not be read.
+ */
+void proc_metrics_bounds(const struct metric_set *usable, bool are_all, bool misses_io,
+			 struct metric_set *bounds);
+
 struct proc_source;
 typedef void (*proc_row_fn)(void *context, const struct drain_row *row);
 typedef int (*proc_event_fn)(void *context, void *event, size_t size);
