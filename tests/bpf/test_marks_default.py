@@ -45,7 +45,8 @@ class Default(MarksCase):
         run = self.script('"$0" mark one; "$0" mark two', ["-i", "60"])
         for mark in marks(run):
             self.assertTrue(any(0 <= s["elapsed_seconds"] - mark["elapsed_seconds"] < 1 for s in run.samples), mark)
-        self.assertGreaterEqual(len(run.samples), 4)  # at the start, for the marks, at the end
+        # at the start, for the marks, which share one if both come before it, and at the end
+        self.assertGreaterEqual(len(run.samples), 3)
 
     def test_the_last_thing_that_a_command_does_is_kept(self):
         run = self.run_bpfmon(python("send(b'mark bye'); os._exit(7)"))
