@@ -6,6 +6,7 @@
 #include "cmd/mistakes.h"
 #include "cmd/option_values.h"
 #include "cmd/prepare.h"
+#include "cmd/span_attend.h"
 #include "cmd/through_agent.h"
 
 #include "base/clock.h"
@@ -182,14 +183,6 @@ static void ranks_warn(void)
 			 variable);
 }
 
-/* As if bpfmon were not there. */
-static int bare_run(char **argv)
-{
-	execvp(argv[0], argv);
-	log_error("cannot execute '%s': %s", argv[0], strerror(errno));
-	return errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
-}
-
 static int cmd_run(int argc, char **argv)
 {
 	static struct user caller, run_as; /* static: large for a stack */
@@ -209,7 +202,7 @@ static int cmd_run(int argc, char **argv)
 			 true))
 		return EXIT_BPFMON;
 	if (l.is_bare)
-		return bare_run(o.common.words);
+		return words_execute(o.common.words); /* as if bpfmon were not there */
 	ranks_warn();
 	launch_prepare(&l, &o.recording, &caller, &run);
 	if (!run.job)

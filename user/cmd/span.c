@@ -105,7 +105,7 @@ static int span_execute(const struct span_options *o, char **command)
 		return EXIT_BPFMON;
 	}
 	if (span_send(o, &words, answer) || !span_is_kept(answer))
-		return span_become(command);
+		return words_execute(command);
 	words.status = span_attend(command);
 	if (words.status < 0) {
 		log_error("cannot start '%s': %s", command[0], strerror(-words.status));

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int span_become(char **command)
+int words_execute(char **command)
 {
 	int err;
 
@@ -53,7 +53,7 @@ int span_attend(char **command)
 
 	if (!pid) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		_exit(span_become(command));
+		_exit(words_execute(command));
 	}
 	if (pid < 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);

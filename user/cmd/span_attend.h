@@ -9,8 +9,9 @@
  * wait(2) gives it; or a negative errno.
  */
 int span_attend(char **command);
-/* Executes @command in this process. Returns only if that fails, an exit status, after a line. */
-int span_become(char **command);
+/* Executes @command in this process, of a span or of a run that is not measured. Returns only if
+ * that fails, an exit status, after a line. */
+int words_execute(char **command);
 /* Ends this process as @status says. */
 __attribute__((noreturn)) void span_end_as(int status);
 

@@ -6,9 +6,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define KERNEL_STATES "RSDTtXZPI"
+#define OPEN_MOST 1024
+
+struct proc_budget proc_budget_of_process(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > OPEN_MOST)
+		return (struct proc_budget){ .most = OPEN_MOST };
+	return (struct proc_budget){ .most = (unsigned)limit.rlim_cur / 2 };
+}
 
 struct proc_member *proc_member_new(pid_t pid)
 {
@@ -45,28 +56,6 @@ static uint64_t page_bytes(void)
 	return bytes;
 }
 
-static uint64_t used_since(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
-}
-
-static void record_fill_children(struct proc_member *m)
-{
-	struct proc_used u = { .io = proc_children_without(&m->children, &m->io) };
-	struct process_record *r = &m->rec;
-
-	proc_used_take(&u, &m->base);
-	r->children_ns =
-		used_since(proc_children_unseen_ns(&m->children, &m->stat), m->base_children_ns);
-	r->counters.rchar = u.io.rchar;
-	r->counters.wchar = u.io.wchar;
-	r->counters.syscr = u.io.syscr;
-	r->counters.syscw = u.io.syscw;
-	r->counters.read = u.io.read_bytes;
-	r->counters.write = u.io.write_bytes;
-	r->counters.cancelled_write = u.io.cancelled_write_bytes;
-}
-
 static struct proc_used used_itself(const struct proc_member *m)
 {
 	return (struct proc_used){ .user_ns = m->stat.user_ns,
@@ -94,6 +83,31 @@ struct proc_used proc_member_both(const struct proc_member *m)
 	children.io = (struct proc_io){ 0 }; /* its own has it */
 	proc_used_add(&used, &children);
 	return used;
+}
+
+static uint64_t cpu_of_used(const struct proc_used *u)
+{
+	return u->user_ns + u->system_ns;
+}
+
+/* Of what it has got by waiting, without what counts in records of its children. */
+static void record_fill_children(struct proc_member *m)
+{
+	const struct proc_used got = proc_member_inherited(m);
+	const uint64_t elsewhere_ns = cpu_of_used(&m->children) + m->base_children_ns;
+	struct proc_used u = { .io = m->io };
+	struct process_record *r = &m->rec;
+
+	proc_used_take(&u, &m->children);
+	proc_used_take(&u, &m->base);
+	r->children_ns = cpu_of_used(&got) > elsewhere_ns ? cpu_of_used(&got) - elsewhere_ns : 0;
+	r->counters.rchar = u.io.rchar;
+	r->counters.wchar = u.io.wchar;
+	r->counters.syscr = u.io.syscr;
+	r->counters.syscw = u.io.syscw;
+	r->counters.read = u.io.read_bytes;
+	r->counters.write = u.io.write_bytes;
+	r->counters.cancelled_write = u.io.cancelled_write_bytes;
 }
 
 static void record_fill(struct proc_member *m)
@@ -166,12 +180,6 @@ void proc_member_set_base(struct proc_member *m)
 	record_fill(m);
 }
 
-static void time_raise(__u64 *published, uint64_t now)
-{
-	if (now > *published)
-		*published = now;
-}
-
 void proc_member_note_reaped(struct proc_member *m, const struct reaped *r)
 {
 	const uint64_t peak_pages = r->last_peak_bytes / page_bytes();
@@ -181,8 +189,8 @@ void proc_member_note_reaped(struct proc_member *m, const struct reaped *r)
 	rec->flags |= PROCESS_ENDED;
 	rec->wait_status = (uint32_t)r->status;
 	rec->end_boot_ns = clock_ns(CLOCK_BOOTTIME);
-	time_raise(&rec->user, r->last_user_ns);
-	time_raise(&rec->system, r->last_system_ns);
+	counter_raise(&rec->user, r->last_user_ns);
+	counter_raise(&rec->system, r->last_system_ns);
 	rec->counters.cpu = rec->user + rec->system;
 	if (peak_pages > rec->rss_peak_pages)
 		rec->rss_peak_pages = rec->rss_bound_pages = peak_pages;

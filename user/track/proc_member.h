@@ -8,7 +8,6 @@
 #include "base/procstat.h"
 #include "base/reaped.h"
 #include "bpfmon/shared.h"
-#include "track/proc_children.h"
 #include "track/proc_used.h"
 
 #include <stdbool.h>
@@ -34,8 +33,8 @@ struct proc_member {
 	struct proc_stat stat;
 	struct proc_status status;
 	struct proc_io io;
-	struct proc_children children;
-	struct proc_used base; /* what it had used itself before it was attached to */
+	struct proc_used children; /* of those that have ended and have a record */
+	struct proc_used base;     /* what it had used itself before it was attached to */
 	uint64_t base_children_ns;
 	struct proc_used earlier; /* proc_member_inherited() at the look before */
 	struct proc_used debt;    /* in a look: what may come back to it that counts elsewhere */
@@ -51,6 +50,8 @@ struct proc_budget {
 	unsigned nr_open, most;
 };
 
+/* This process opens other files as well. */
+struct proc_budget proc_budget_of_process(void);
 /* A new one, whose files are not read yet. NULL: out of memory. */
 struct proc_member *proc_member_new(pid_t pid);
 void proc_member_free(struct proc_member *m, struct proc_budget *b);

@@ -10,12 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define FULL_NS (100 * NSEC_PER_MSEC) /* the longest between looks of that kind */
 #define WHOLE_NS NSEC_PER_SEC
-#define OPEN_MOST 1024
 #define SEED_PASSES 8
 #define TOLD_NS (200 * NSEC_PER_MSEC) /* the launcher tells soon how a child has ended */
 #define LOOK_FIRST_NS NSEC_PER_MSEC
@@ -48,19 +46,9 @@ struct proc_source {
 	struct account removed;        /* the sum of those that were removed */
 	uint64_t seeded_boot_ns;       /* what is older had run before */
 	struct proc_used baseline;     /* of that: what the processes themselves had used */
-	bool baseline_lacks_io, is_seeding;
+	bool baseline_lacks_io, is_seeding, has_moved; /* the last: a process to another account */
 	struct tracking tracking;
 };
-
-/* The collector opens other files as well. */
-static unsigned open_most(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur / 2 > OPEN_MOST)
-		return OPEN_MOST;
-	return (unsigned)limit.rlim_cur / 2;
-}
 
 struct proc_source *proc_source_new(pid_t launcher, bool wants_args)
 {
@@ -70,7 +58,7 @@ struct proc_source *proc_source_new(pid_t launcher, bool wants_args)
 		return NULL;
 	p->launcher = launcher;
 	p->wants_args = wants_args;
-	p->budget.most = open_most();
+	p->budget = proc_budget_of_process();
 	proc_files_init(&p->of_launcher, launcher);
 	return p;
 }
@@ -272,9 +260,16 @@ static bool zombie_has_ended(const struct proc_source *p, const struct proc_memb
 static void child_note_end(struct proc_source *p, const struct proc_member *m)
 {
 	struct proc_member *parent = proc_members_find(&p->members, m->stat.parent);
+	const struct proc_used used = proc_member_both(m);
 
 	if (parent)
-		proc_children_add(&parent->children, &m->stat, &m->io);
+		proc_used_add(&parent->children, &used);
+}
+
+/* Of a command without spans the total is all that is to be known. */
+static bool keeps_shares(const struct proc_source *p)
+{
+	return !p->command || p->has_moved;
 }
 
 /* The launcher has waited for it, and will tell how it ended. */
@@ -299,7 +294,8 @@ static void members_settle(struct proc_source *p)
 	for (size_t i = 0; i < all->nr; i++) /* first: a parent may have ended, too */
 		if (all->all[i]->look != p->look)
 			child_note_end(p, all->all[i]);
-	proc_accounts_settle(&p->accounts, all, p->look);
+	if (keeps_shares(p))
+		proc_accounts_settle(&p->accounts, all, p->look);
 	for (size_t i = 0; i < all->nr; i++)
 		if (zombie_has_ended(p, all->all[i]))
 			end_report(p, all->all[i]);
@@ -324,7 +320,8 @@ int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *
 	const size_t known = p->members.nr;
 	int err = 0;
 
-	proc_accounts_begin(&p->members);
+	if (keeps_shares(p))
+		proc_accounts_begin(&p->members);
 	p->look++;
 	p->kind = look_kind(p, whole);
 	p->nr_stack = 0;
@@ -530,9 +527,11 @@ int proc_source_move(struct proc_source *p, pid_t pid, const struct account_key 
 		return err ? err : -ESRCH;
 	if (!proc_accounts_find(&p->accounts, to))
 		err = proc_accounts_add(&p->accounts, to);
-	if (!err)
-		proc_accounts_move(&p->accounts, m, to);
-	return err;
+	if (err)
+		return err;
+	p->has_moved = true;
+	proc_accounts_move(&p->accounts, m, to);
+	return 0;
 }
 
 int proc_source_remove(struct proc_source *p, const struct account_key *key, struct account *total)

@@ -49,7 +49,7 @@ bool proc_used_is_zero(const struct proc_used *u)
 	return !memcmp(u, &nothing, sizeof(nothing));
 }
 
-static void counter_raise(__u64 *published, uint64_t now)
+void counter_raise(__u64 *published, uint64_t now)
 {
 	if ((int64_t)now > 0 && now > *published)
 		*published = now;

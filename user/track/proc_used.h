@@ -23,6 +23,8 @@ void proc_used_take(struct proc_used *u, const struct proc_used *part);
 /* The less of both, field by field. */
 struct proc_used proc_used_least(const struct proc_used *a, const struct proc_used *b);
 bool proc_used_is_zero(const struct proc_used *u);
+/* Raises a counter that never falls. A value that is negative, modulo 2^64, is none. */
+void counter_raise(__u64 *published, uint64_t now);
 /* Raises the counters of an account, which never fall; a field of @u that is negative, modulo 2^64,
  * is none. */
 void proc_used_publish(const struct proc_used *u, struct account *a);
