@@ -75,8 +75,8 @@ static const char *const steps[] = {
 	/* 6 -> 7: signatures of runs; those that are there already get theirs when it is wanted */
 	"%sPRAGMA user_version=7;",
 	/* 7 -> 8: CPU time of children without a record */
-	"ALTER TABLE process ADD COLUMN children_cpu_ns INTEGER;"
-	"PRAGMA user_version=8;",
+	("ALTER TABLE process ADD COLUMN children_cpu_ns INTEGER;"
+	 "PRAGMA user_version=8;"),
 };
 #define NR_STEPS (sizeof(steps) / sizeof(*steps))
 
