@@ -16,6 +16,10 @@
 #define GOOD .complete = true, .has_status = true, .wall_ns = 10 * SECOND
 
 #define EXACT(bytes) .has_rss_peak_exact = true, .rss_peak_exact_bytes = (bytes)
+#define ALONE(bytes)                                                                               \
+	EXACT(bytes), .has_process_rss_peak = true, .process_rss_peak_exact = true,                \
+		      .process_rss_peak_bytes = (bytes)
+#define NEEDED(of, how, n) .needed = { .bytes = (n), .witness = of, .bound = how }
 #define UPPER(low, high)                                                                           \
 	.has_rss_peak = true, .rss_peak_bytes = (low), .has_rss_peak_upper = true,                 \
 	.rss_peak_upper_bytes = (high)
@@ -51,32 +55,37 @@ static const struct {
 	struct summary run;
 	const char *line; /* what is behind its title */
 } requests[] = {
-	{ { GOOD, EXACT(522 * MIB) }, "580 MiB (peak 522 MiB + 10 %)" },
+	{ { GOOD, ALONE(522 * MIB) }, "580 MiB (peak 522 MiB + 10 %)" },
+	{ { GOOD, EXACT(522 * MIB) }, "580 MiB (peak up to 522 MiB + 10 %)" },
+	{ { GOOD, EXACT(522 * MIB), NEEDED("cgroup", "equal", 99 * MIB) }, "110 MiB (its cgroup needed 99.0 MiB + 10 %)" },
+	{ { GOOD, EXACT(522 * MIB), NEEDED("pss", "at_most", 99 * MIB) }, "110 MiB (PSS up to 99.0 MiB + 10 %)" },
+	{ { GOOD, EXACT(522 * MIB), NEEDED("pss", "at_least", 99 * MIB) },
+	  "at least 110 MiB (PSS at least 99.0 MiB + 10 %)" },
 	{ { GOOD, UPPER(500 * MIB, 522 * MIB) }, "580 MiB (peak up to 522 MiB + 10 %)" },
 	{ { GOOD, UPPER(522 * MIB, 520 * MIB) }, "580 MiB (peak up to 520 MiB + 10 %)" },
-	{ { GOOD, UPPER(522 * MIB, 20 * MIB) }, "at least 580 MiB (largest sample 522 MiB + 10 %)" },
+	{ { GOOD, UPPER(522 * MIB, 20 * MIB) }, "at least 580 MiB (peak at least 522 MiB + 10 %)" },
 	{ { GOOD, .has_rss_peak = true, .rss_peak_bytes = 3 * MIB },
-	  "at least 4 MiB (largest sample 3.0 MiB + 10 %)" },
+	  "at least 4 MiB (peak at least 3.0 MiB + 10 %)" },
 	{ { GOOD, .has_process_rss_peak = true, .process_rss_peak_bytes = MIB },
-	  "at least 2 MiB (largest process 1.0 MiB + 10 %)" },
-	{ { GOOD, EXACT(1) }, "1 MiB (peak 1 B + 10 %)" },
-	{ { GOOD, EXACT(95 * MIB) }, "110 MiB (peak 95.0 MiB + 10 %)" },
-	{ { GOOD, EXACT(1000 * MIB) }, "1.1 GiB (peak 1.0 GiB + 10 %)" },
-	{ { GOOD, EXACT(40ULL << 30) }, "44 GiB (peak 40.0 GiB + 10 %)" },
-	{ { GOOD, EXACT(3ULL << 40) }, "3.3 TiB (peak 3.0 TiB + 10 %)" },
-	{ { GOOD, EXACT(522 * MIB), .exit_code = 3 },
+	  "at least 2 MiB (peak at least 1.0 MiB + 10 %)" },
+	{ { GOOD, ALONE(1) }, "1 MiB (peak 1 B + 10 %)" },
+	{ { GOOD, ALONE(95 * MIB) }, "110 MiB (peak 95.0 MiB + 10 %)" },
+	{ { GOOD, ALONE(1000 * MIB) }, "1.1 GiB (peak 1.0 GiB + 10 %)" },
+	{ { GOOD, ALONE(40ULL << 30) }, "44 GiB (peak 40.0 GiB + 10 %)" },
+	{ { GOOD, ALONE(3ULL << 40) }, "3.3 TiB (peak 3.0 TiB + 10 %)" },
+	{ { GOOD, ALONE(522 * MIB), .exit_code = 3 },
 	  "at least 580 MiB (peak 522 MiB + 10 %, of a run that failed)" },
-	{ { GOOD, EXACT(522 * MIB), .signal = 15 },
+	{ { GOOD, ALONE(522 * MIB), .signal = 15 },
 	  "at least 580 MiB (peak 522 MiB + 10 %, of a run that failed)" },
-	{ { .has_status = true, EXACT(522 * MIB) },
+	{ { .has_status = true, ALONE(522 * MIB) },
 	  "at least 580 MiB (peak 522 MiB + 10 %, of an incomplete run)" },
-	{ { .complete = true, EXACT(522 * MIB) },
+	{ { .complete = true, ALONE(522 * MIB) },
 	  "at least 580 MiB (peak 522 MiB + 10 %, of an incomplete run)" },
-	{ { .complete = true, .is_attached = true, EXACT(522 * MIB) },
+	{ { .complete = true, .is_attached = true, ALONE(522 * MIB) },
 	  "at least 580 MiB (peak 522 MiB + 10 %, while attached)" },
-	{ { GOOD, EXACT(702 * MIB), .signal = 9, .oom_kills = 1, .oom.limit_bytes = 700 * MIB },
+	{ { GOOD, ALONE(702 * MIB), .signal = 9, .oom_kills = 1, .oom.limit_bytes = 700 * MIB },
 	  "more than 700 MiB (the limit that was too small)" },
-	{ { GOOD, EXACT(522 * MIB), .oom_kills = 1 },
+	{ { GOOD, ALONE(522 * MIB), .oom_kills = 1 },
 	  "at least 580 MiB (peak 522 MiB + 10 %, of a run that was out of memory)" },
 };
 
@@ -208,7 +217,7 @@ static void json_has_the_parts_of_the_answer(void **state)
 	answer_of_run(&a, &s, meta, &t);
 	answer_json(&j, &a);
 	assert_string_equal(j.text, "\"answer\":{\"request_bytes\":608174080,"
-				    "\"request_from\":\"rss_peak_upper_bytes\","
+				    "\"request_from\":\"memory_needed_bytes\","
 				    "\"request_is_least\":true,"
 				    "\"request_doubt\":\"of a run that failed\","
 				    "\"cores_used\":0.73,\"cores_available\":2,"

@@ -28,8 +28,7 @@
 static void privilege_drop(struct collector *c)
 {
 	const bool from_proc = c->spec->run->is_from_proc;
-	const bool reads_others = c->spec->pss_ppm || c->spec->tracker.cgroup || from_proc;
-	const uint64_t trace = reads_others ? 1ULL << CAP_SYS_PTRACE : 0;
+	const uint64_t trace = 1ULL << CAP_SYS_PTRACE;
 	const uint64_t bpf = 1ULL << CAP_BPF | 1ULL << CAP_PERFMON | 1ULL << CAP_SYS_ADMIN;
 
 	if (from_proc && !privilege_has(trace)) {

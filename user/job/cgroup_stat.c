@@ -109,6 +109,7 @@ static const struct {
 	BOTH(M_cgroup_file, CGROUP_STAT, "total_cache", find_value, CGROUP_STAT, "file", find_value),
 	BOTH(M_cgroup_shmem, CGROUP_STAT, "total_shmem", find_value, CGROUP_STAT, "shmem", find_value),
 	BOTH(M_cgroup_kernel, CGROUP_KERNEL, NULL, find_value, CGROUP_STAT, "kernel", find_value),
+	ONLY_V2(M_cgroup_reclaimable, CGROUP_STAT, "slab_reclaimable", find_value),
 	BOTH(M_cgroup_swap, CGROUP_STAT, "total_swap", find_value, CGROUP_SWAP, NULL, find_value),
 	BOTH(M_cgroup_oom_kills, CGROUP_EVENTS, "oom_kill", find_value, CGROUP_EVENTS, "oom_kill", find_value),
 	BOTH(M_cgroup_cpu, CGROUP_CPU, NULL, find_value, CGROUP_CPU, "usage_usec", find_us),
@@ -276,6 +277,14 @@ void cgroup_stat_open(struct cgroup_stat *c, const struct cgroup_target *target,
 		}
 	}
 	sample_reset(&first);
+}
+
+void cgroup_stat_open_memory(struct cgroup_stat *c, const struct cgroup_target *target)
+{
+	c->target = target;
+	file_open(c, target, CGROUP_STAT);
+	file_open(c, target, CGROUP_KERNEL);
+	file_open(c, target, CGROUP_PEAK);
 }
 
 bool cgroup_stat_watch(struct cgroup_stat *c, const struct cgroup_target *target)

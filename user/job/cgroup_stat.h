@@ -42,6 +42,8 @@ void cgroup_stat_init(struct cgroup_stat *c);
  * metric of it is wanted, nothing is opened.
  */
 void cgroup_stat_open(struct cgroup_stat *c, const struct cgroup_target *target, struct run *run);
+/* Opens the files of what @target holds of which kind, and of its mark. */
+void cgroup_stat_open_memory(struct cgroup_stat *c, const struct cgroup_target *target);
 /* The cgroup has been made again under its name: counters continue from their last values. */
 void cgroup_stat_reopen(struct cgroup_stat *c);
 /* Sets those metrics of @usable that can be read. */

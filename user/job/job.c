@@ -190,6 +190,7 @@ void job_publish(struct job *job)
 	job->summary.left = totals->left;
 	if (job->spec->span_samples)
 		spans_put_sample(job, smp);
+	needed_watch_sample(job);
 	job_hold_sample(job);
 	job_note_stall(job, smp->elapsed_ns);
 	limit_watch_check(job);
@@ -288,6 +289,7 @@ void job_done(struct job *job)
 	exact_peak_done(&job->exact);
 	pss_reader_leave(job->pss_reader);
 	pss_done(&job->pss);
+	run_cgroup_done(&job->needed.cgroup);
 	sample_reset(&job->held.smp);
 	jsonw_done(&job->held.heaviest);
 	cgroup_stat_done(&job->cgroup);

@@ -2,7 +2,7 @@
 /*
  * One run that is followed: what the books report of its accounts becomes samples, records and the
  * summary, which go to all its listeners. A job never blocks, and opens no file that its user
- * named; with --pss a thread reads /proc for it.
+ * named; a thread reads PSS from /proc for it.
  */
 #ifndef JOB_JOB_H
 #define JOB_JOB_H
@@ -14,6 +14,7 @@
 #include "job/exact_peak.h"
 #include "job/heaviest.h"
 #include "job/limit_watch.h"
+#include "job/needed_watch.h"
 #include "job/pss.h"
 #include "job/spans.h"
 #include "job/spec.h"
@@ -74,7 +75,8 @@ struct job {
 	struct heaviest heaviest; /* --process-samples */
 	struct exact_peak exact;
 	struct pss pss;
-	struct pss_reader *pss_reader; /* owned; NULL without --pss */
+	struct pss_reader *pss_reader; /* owned; NULL: none is read */
+	struct needed_watch needed;
 	struct held_sample held;
 	struct cgroup_stat cgroup;
 	struct block_io block_io;
@@ -154,13 +156,18 @@ void process_sample_take(struct process_sample *p, const struct job *job,
 /* With process_samples: appends to @lines the processes that held the most at the sample @smp. */
 void job_write_heaviest(struct job *job, const struct sample *smp, struct jsonw *lines);
 
-/* With --pss: starts the thread that reads it, with the rights that the caller has now. 0 or a
- * negative errno. */
+/* Sets how much time may be spent with reading PSS. */
+void job_init_pss(struct job *job);
+/* Starts the thread that reads PSS, if it may be wanted, with the rights that the caller has now. 0
+ * or a negative errno. */
 int job_start_pss(struct job *job);
 /* Readable when job_take_pss() is to be called; -1: never. */
 int job_pss_fd(const struct job *job);
 /* Takes what has been read, and writes the sample that waits for it. */
 void job_take_pss(struct job *job);
+/* Begins to read PSS of all rows of the last drain. False: the budget does not suffice, unless
+ * @is_urgent; or one cannot be read; or the last reading still goes on. */
+bool job_read_all_pss(struct job *job, bool is_urgent);
 /* Holds job->held, which the caller has filled in, while its PSS is read. */
 void job_hold_sample(struct job *job);
 /* Writes the sample that is held, if there is one, with the PSS that is known now. */

@@ -173,7 +173,7 @@ static void summary_note_self(struct job *job)
 	sum->drain_ns_total = growth_since(t->drain_ns_total, job->base.drain_ns_total);
 	sum->drain_ns_max = t->drain_ns_max;
 	sum->drain_ns_median = books_drain_median(job->books);
-	sum->has_pss_cost = job->pss.budget_ppm > 0;
+	sum->has_pss_cost = job->spec->pss_ppm || job->pss.cost.reads;
 	sum->pss = job_pss_cost(job);
 	sum->is_of_agent = job->books->whole_node;
 	if (!sum->is_of_agent)
@@ -191,6 +191,7 @@ static void summary_note_peaks(struct job *job)
 	/* a view gets no records of processes; without BPF some have none */
 	if (!job->spec->is_view && !job->run->is_from_proc)
 		memory_bound_report(&job->bound, metric_has(&job->run->usable, M_rss), sum);
+	needed_watch_finish(job);
 	if (metric_has(&job->run->usable, M_cgroup_memory))
 		sum->has_cgroup_peak = cgroup_stat_peak(&job->cgroup, &sum->cgroup_peak_bytes);
 }

@@ -16,6 +16,8 @@ static void pss_skipped(void *context, pid_t pid, const char *reason)
 {
 	struct job *job = context;
 
+	if (!job->spec->pss_ppm)
+		return;
 	write_process_event(&job->json, job->run, job->books->drained_ns - job->start_ns,
 			    "pss_skipped", pid, reason);
 	feeds_put(&job->feeds, &job->json);
@@ -31,6 +33,7 @@ static void job_open_files(struct job *job)
 				sizeof(why)))
 		target = &job->own_cgroup;
 	cgroup_stat_open(&job->cgroup, target, job->run);
+	needed_watch_open(job, target);
 	job_open_block_io(job, target);
 	if (metric_set_has_source(&job->run->usable, SOURCE_HOST))
 		pressure_open(&job->host_pressure, HOST_MEMORY_PRESSURE);
@@ -105,6 +108,7 @@ void job_init(struct job *job)
 	memset(job, 0, sizeof(*job));
 	job->host_pressure.fd = -1;
 	cgroup_stat_init(&job->cgroup);
+	run_cgroup_init(&job->needed.cgroup);
 	pushed_init(&job->pushed);
 }
 
@@ -117,7 +121,7 @@ static void job_describe(struct job *job, const struct job_spec *spec, struct bo
 	job->summary.is_attached = job->run->is_attached = !spec->command;
 	job->cores.cpus = job->summary.cores.cpus = job->run->cpus;
 	job->summary.by_cgroup = spec->tracker.cgroup;
-	pss_init(&job->pss, spec->pss_ppm, job->run->interval_ns);
+	job_init_pss(job);
 	job->pss.skipped = pss_skipped;
 	job->pss.context = job;
 	job_note_base(job);

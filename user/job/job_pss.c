@@ -9,10 +9,34 @@
 #include <errno.h>
 
 #define HOLD_NS NSEC_PER_SEC /* for so long a line may wait for its PSS */
+/* Without --pss it is read for the memory that the run needs: in a hundredth of the time, which may
+ * be spent before it has passed, and saved up. */
+#define NEEDED_PPM 10000
+#define NEEDED_AT_ONCE_NS (100 * NSEC_PER_MSEC)
+#define NEEDED_SAVED_NS NSEC_PER_SEC
+
+void job_init_pss(struct job *job)
+{
+	const struct job_spec *spec = job->spec;
+	struct pss *p = &job->pss;
+
+	pss_init(p, spec->pss_ppm ? spec->pss_ppm : NEEDED_PPM, job->run->interval_ns);
+	if (spec->pss_ppm)
+		return;
+	p->budget_ns = NEEDED_AT_ONCE_NS;
+	p->capacity_ns = NEEDED_SAVED_NS;
+}
+
+/* It is asked for, in samples. */
+static bool job_puts_pss(const struct job *job)
+{
+	return metric_set_has_source(&job->run->usable, SOURCE_PROCFS);
+}
 
 int job_start_pss(struct job *job)
 {
-	if (!metric_set_has_source(&job->run->usable, SOURCE_PROCFS))
+	if (!job_puts_pss(job) && (!metric_has(&job->run->usable, M_rss) || job->spec->is_view ||
+				   *job->needed.cgroup.target.cg.path))
 		return 0;
 	return pss_reader_start(&job->pss_reader, smaps_read, job->spec->pss_delay_ns);
 }
@@ -65,17 +89,36 @@ void job_hold_sample(struct job *job)
 {
 	job->held.is_waiting = true;
 	job->held.until_ns = clock_ns(CLOCK_MONOTONIC) + HOLD_NS;
-	if (!job->pss_reader || !sample_begin_pss(job))
+	if (!job->pss_reader || !job_puts_pss(job) || !sample_begin_pss(job))
 		job_release_sample(job);
+}
+
+bool job_read_all_pss(struct job *job, bool is_urgent)
+{
+	struct pss_list list;
+
+	if (!reading_take(job) ||
+	    pss_begin(&job->pss, job->rows.all, job->rows.nr, job->books->drained_ns))
+		return false;
+	if (!pss_plan_all(&job->pss, &list, is_urgent))
+		return false;
+	pss_reader_hand(job->pss_reader, &list);
+	return true;
 }
 
 static void sample_put_pss(struct job *job)
 {
 	struct held_sample *held = &job->held;
 
+	uint64_t pss;
+
 	reading_take(job);
-	if (held->has_spaces)
-		pss_sum(&job->pss, &job->run->usable, &held->smp);
+	if (!held->has_spaces)
+		return;
+	pss_sum(&job->pss, &job->run->usable, &held->smp);
+	if (sample_has(&held->smp, M_rss) && pss_sum_whole(&job->pss, &pss))
+		needed_see_pss(&job->summary.seen, pss, held->smp.value[M_rss],
+			       held->smp.elapsed_ns);
 }
 
 void job_release_sample(struct job *job)
@@ -86,7 +129,7 @@ void job_release_sample(struct job *job)
 	if (!held->is_waiting)
 		return;
 	held->is_waiting = false;
-	if (job->pss_reader)
+	if (job->pss_reader && job_puts_pss(job))
 		sample_put_pss(job);
 	summary_add_sample(&job->summary, &held->smp);
 	job->summary.processes_total = processes_total; /* not the forks alone */
@@ -112,6 +155,7 @@ void job_take_pss(struct job *job)
 
 	if (!reading_take(job))
 		return;
+	needed_watch_take(job);
 	if (held->is_waiting && held->wants_list) {
 		held->wants_list = false;
 		if (reading_begin(job))

@@ -122,6 +122,31 @@ void pss_sum(struct pss *p, const struct metric_set *usable, struct sample *smp)
 		sample_set(smp, M_uss, uss);
 }
 
+bool pss_sum_whole(const struct pss *p, uint64_t *bytes)
+{
+	uint64_t read = 0, resident = 0, unread = 0;
+
+	for (size_t i = 0; i < p->nr_spaces; i++) {
+		const struct pss_space *s = &p->spaces[i];
+
+		resident += s->resident_bytes;
+		if (s->has_value && s->read_at == p->nr_samples)
+			read += s->pss_bytes;
+		else
+			unread += s->resident_bytes;
+	}
+	*bytes = read + unread;
+	return p->nr_spaces && unread <= resident / 100;
+}
+
+bool pss_is_refused(const struct pss *p)
+{
+	for (size_t i = 0; i < p->nr_spaces; i++)
+		if (p->spaces[i].is_refused)
+			return true;
+	return false;
+}
+
 int pss_begin(struct pss *p, const struct drain_row *const *rows, size_t nr_rows, uint64_t now_ns)
 {
 	int err = spaces_renew(p, rows, nr_rows);

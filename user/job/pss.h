@@ -62,8 +62,20 @@ void pss_earn(struct pss *p, uint64_t now_ns);
  * caller has it read and calls pss_take(), or pss_list_done(). -ENOMEM: the list is empty.
  */
 int pss_plan(struct pss *p, struct pss_list *list);
+/*
+ * The same of all address spaces, the largest of which are read first. False: one was refused
+ * before, or the budget does not suffice for all, unless @is_urgent; and @list is empty.
+ */
+bool pss_plan_all(struct pss *p, struct pss_list *list, bool is_urgent);
 /* Takes what has been read: the items of @list from @nr_taken to @nr_done. */
 void pss_take(struct pss *p, struct pss_list *list, size_t nr_done);
+/*
+ * The sum of what was read since the last pss_begin(). False: more than a hundredth of the resident
+ * memory could not be read; less than that counts as resident.
+ */
+bool pss_sum_whole(const struct pss *p, uint64_t *bytes);
+/* True: one of them may not be read. */
+bool pss_is_refused(const struct pss *p);
 /* Sets those of @usable in @smp to the sums of what is known. */
 void pss_sum(struct pss *p, const struct metric_set *usable, struct sample *smp);
 

@@ -234,6 +234,25 @@ int pss_plan(struct pss *p, struct pss_list *list)
 	return 0;
 }
 
+bool pss_plan_all(struct pss *p, struct pss_list *list, bool is_urgent)
+{
+	struct pss_space **order = spaces_in_turn(p);
+	int64_t cost_ns = 0;
+
+	*list = (struct pss_list){ .budget_ns = INT64_MAX };
+	list->items = order ? calloc(p->nr_spaces + 1, sizeof(*list->items)) : NULL;
+	for (size_t i = 0; list->items && i < p->nr_spaces && !order[i]->is_refused; i++) {
+		list->items[i] = item_of(order[i], cost_estimate(p, order[i]));
+		cost_ns += list->items[i].expected_ns;
+		list->nr++;
+	}
+	free(order);
+	if (list->items && list->nr == p->nr_spaces && (is_urgent || cost_ns <= p->budget_ns))
+		return true;
+	pss_list_done(list);
+	return false;
+}
+
 void pss_take(struct pss *p, struct pss_list *list, size_t nr_done)
 {
 	if (list->nr_taken == nr_done)

@@ -49,6 +49,8 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 		s->rss_peak_bytes = smp->value[M_rss];
 		s->rss_peak_elapsed_ns = smp->elapsed_ns;
 	}
+	if (sample_has(smp, M_rss) && smp->value[M_rss] > s->seen.sample_rss_bytes)
+		s->seen.sample_rss_bytes = smp->value[M_rss];
 	if (sample_has(smp, M_pss) && (!s->has_pss_peak || smp->value[M_pss] > s->pss_peak_bytes)) {
 		s->has_pss_peak = true;
 		s->pss_peak_bytes = smp->value[M_pss];
@@ -233,6 +235,7 @@ void summary_finish(struct summary *s)
 	if (s->has_process_rss_peak && s->process_rss_peak_exact &&
 	    s->process_rss_peak_bytes > s->rss_peak_bytes)
 		s->rss_peak_bytes = s->process_rss_peak_bytes;
+	s->needed = memory_needed_of(s);
 	/* the mean, if the run was too short for any value over a part of it */
 	if (s->has_cores && s->cores_peak < summary_cores_mean(s))
 		s->cores_peak = summary_cores_mean(s);

@@ -7,6 +7,7 @@
 #include "model/cores.h"
 #include "model/holder.h"
 #include "model/limit.h"
+#include "model/needed.h"
 #include "model/process.h"
 #include "model/sample.h"
 
@@ -91,6 +92,8 @@ struct summary {
 	struct block_latencies latencies;
 	bool has_rss_peak;
 	uint64_t rss_peak_bytes, rss_peak_elapsed_ns; /* the largest sum at a sample */
+	struct needed_seen seen;
+	struct memory_needed needed; /* once the run has ended */
 	bool has_rss_peak_upper;
 	uint64_t rss_peak_upper_bytes; /* the tree has not held more */
 	bool marks_reset; /* why there is no upper bound: a process reset its high-water mark */

@@ -29,31 +29,6 @@ static uint64_t request_add_margin(uint64_t bytes)
 		bytes > UINT64_MAX / 4 ? bytes : bytes + bytes * ANSWER_MARGIN_PERCENT / 100);
 }
 
-static enum request_basis answer_choose_basis(const struct summary *s, uint64_t *peak)
-{
-	*peak = 0;
-	if (s->oom_kills && s->oom.limit_bytes) {
-		*peak = s->oom.limit_bytes;
-		return REQUEST_LIMIT;
-	}
-	if (s->has_rss_peak_exact) {
-		*peak = s->rss_peak_exact_bytes;
-		return REQUEST_EXACT;
-	}
-	/* below what a sample has seen it is no bound */
-	if (s->has_rss_peak_upper && s->rss_peak_upper_bytes >= s->rss_peak_bytes / 100 * 99) {
-		*peak = s->rss_peak_upper_bytes;
-		return REQUEST_UPPER;
-	}
-	if (s->has_rss_peak && !(s->bounds.is_from_proc && s->has_process_rss_peak &&
-				 s->rss_peak_bytes == s->process_rss_peak_bytes)) {
-		*peak = s->rss_peak_bytes;
-		return REQUEST_SAMPLE;
-	}
-	*peak = s->process_rss_peak_bytes;
-	return s->has_process_rss_peak ? REQUEST_PROCESS : REQUEST_NONE;
-}
-
 /* Why the next run may need more than this one; NULL: it is no reason that is known. */
 static const char *answer_find_doubt(const struct summary *s)
 {
@@ -70,15 +45,19 @@ static const char *answer_find_doubt(const struct summary *s)
 
 static void answer_set_request(struct answer *a, const struct summary *s)
 {
-	a->basis = answer_choose_basis(s, &a->peak_bytes);
-	if (a->basis == REQUEST_NONE || !a->peak_bytes) {
-		a->basis = REQUEST_NONE;
+	a->doubt = answer_find_doubt(s);
+	if (s->oom_kills && s->oom.limit_bytes) {
+		a->basis = REQUEST_LIMIT;
+		a->request_bytes = s->oom.limit_bytes;
+		a->is_least = true;
 		return;
 	}
-	a->doubt = answer_find_doubt(s);
-	a->is_least = a->doubt || a->basis == REQUEST_SAMPLE || a->basis == REQUEST_PROCESS;
-	a->request_bytes =
-		a->basis == REQUEST_LIMIT ? a->peak_bytes : request_add_margin(a->peak_bytes);
+	a->needed = memory_needed_of(s);
+	if (!a->needed.bytes)
+		return;
+	a->basis = REQUEST_NEEDED;
+	a->is_least = a->doubt || needed_is_least(&a->needed);
+	a->request_bytes = request_add_margin(a->needed.bytes);
 }
 
 static void cores_lower(uint64_t *cores, const json_t *v)

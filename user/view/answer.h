@@ -15,22 +15,19 @@
 
 #define ANSWER_MARGIN_PERCENT 10 /* on top of what the run needed: the next one may need more */
 
-/* What is requested for: the first that is known. */
 enum request_basis {
-	REQUEST_NONE,    /* nothing is known of the memory: nothing below is set */
-	REQUEST_LIMIT,   /* the limit at which a process was killed: more than that */
-	REQUEST_EXACT,   /* the exact peak, */
-	REQUEST_UPPER,   /* its upper bound, */
-	REQUEST_SAMPLE,  /* the largest sample, */
-	REQUEST_PROCESS, /* or the largest process, each with a margin */
+	REQUEST_NONE,   /* nothing is known of the memory: nothing below is set */
+	REQUEST_LIMIT,  /* the limit at which a process was killed: more than that */
+	REQUEST_NEEDED, /* what the run needed, with a margin */
 };
 
 struct answer {
 	enum request_basis basis;
-	uint64_t peak_bytes; /* or the limit */
+	struct memory_needed needed; /* of it */
 	uint64_t request_bytes;
-	bool is_least;       /* it may need more: the run was not whole, or its peak is not known */
-	const char *doubt;   /* why, as in "of a run that failed"; NULL: the peak is not known */
+	bool is_least;       /* it may need more: more than the limit; the run was not whole, or
+				what is known of it is a lower bound */
+	const char *doubt;   /* why, as in "of a run that failed"; NULL: the last reason */
 	bool has_cores;      /* then: */
 	uint64_t cores_used; /* thousandths, on average */
 	uint64_t cores_available;   /* thousandths that it was allowed to use; 0: not known */
@@ -49,7 +46,7 @@ void answer_of_run(struct answer *a, const struct summary *s, const json_t *meta
 uint64_t answer_cores_available(const json_t *meta);
 /* In a line of the summary; nothing where nothing is known. */
 void answer_text(FILE *f, const struct answer *a);
-/* The parts of that line: "at least 580 MiB (largest sample 522 MiB + 10 %)", */
+/* The parts of that line: "at least 580 MiB (peak at least 522 MiB + 10 %)", */
 void answer_request_text(FILE *f, const struct answer *a);
 /* "0.73 of 2 cores", */
 void answer_cores_text(FILE *f, const struct answer *a);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #define NAME_COLUMNS 40
 
@@ -26,15 +27,13 @@ static char *request_format(char *out, uint64_t bytes)
 /* What the request was made of, as in "peak up to 522 MiB + 10 %". */
 static void request_put_reason(FILE *f, const struct answer *a)
 {
-	static const char *const of[] = {
-		[REQUEST_EXACT] = "peak",
-		[REQUEST_UPPER] = "peak up to",
-		[REQUEST_SAMPLE] = "largest sample",
-		[REQUEST_PROCESS] = "largest process",
-	};
-	char peak[FORMAT_BYTES];
+	const struct memory_needed *n = &a->needed;
+	const char *title = !strcmp(n->witness, "cgroup") ? "its cgroup needed"
+			    : !strcmp(n->witness, "pss")  ? "PSS"
+							  : "peak";
+	char bytes[FORMAT_BYTES];
 
-	fprintf(f, " (%s %s + %d %%", of[a->basis], format_bytes(peak, a->peak_bytes),
+	fprintf(f, " (%s %s%s + %d %%", title, needed_bound_text(n), format_bytes(bytes, n->bytes),
 		ANSWER_MARGIN_PERCENT);
 	if (a->doubt)
 		fprintf(f, ", %s", a->doubt);
@@ -113,19 +112,12 @@ void answer_text(FILE *f, const struct answer *a)
 
 static void request_json(struct jsonw *j, const struct answer *a)
 {
-	static const char *const of[] = {
-		[REQUEST_LIMIT] = "limit",
-		[REQUEST_EXACT] = "rss_peak_exact_bytes",
-		[REQUEST_UPPER] = "rss_peak_upper_bytes",
-		[REQUEST_SAMPLE] = "rss_peak_bytes",
-		[REQUEST_PROCESS] = "process_rss_peak_bytes",
-	};
-
 	if (a->basis == REQUEST_NONE)
 		return;
 	jsonw_uint(j, "request_bytes", a->request_bytes);
-	jsonw_string(j, "request_from", of[a->basis]);
-	jsonw_bool(j, "request_is_least", a->is_least || a->basis == REQUEST_LIMIT);
+	jsonw_string(j, "request_from",
+		     a->basis == REQUEST_LIMIT ? "limit" : "memory_needed_bytes");
+	jsonw_bool(j, "request_is_least", a->is_least);
 	if (a->doubt)
 		jsonw_string(j, "request_doubt", a->doubt);
 }

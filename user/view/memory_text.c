@@ -75,7 +75,6 @@ static void memory_put_tree_peak(FILE *f, const struct summary *s, bool has_boun
 	uint64_t low = s->rss_peak_bytes, high = s->rss_peak_upper_bytes;
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	fputs("  memory      ", f);
 	if (s->has_rss_peak_exact)
 		memory_put_exact_peak(f, s, has_bounds);
 	else if (!s->has_rss_peak_upper && low == s->process_rss_peak_bytes)
@@ -120,6 +119,18 @@ static void memory_put_holders(FILE *f, const struct holders *all)
 	}
 }
 
+/* A better source than RSS, which has what processes share for each of them. */
+static void memory_put_needed(FILE *f, const struct memory_needed *n)
+{
+	char a[FORMAT_BYTES];
+
+	fprintf(f, "  memory      needed %s%s, by its %s", needed_bound_text(n),
+		format_bytes(a, n->bytes), strcmp(n->witness, "pss") ? "cgroup" : "PSS");
+	if (n->has_time)
+		fprintf(f, ", at %s", format_seconds(a, n->elapsed_ns));
+	fputc('\n', f);
+}
+
 /* A value kept from an earlier sample may have changed since: then the sum is no bound. */
 static void memory_put_pss(FILE *f, const struct summary *s)
 {
@@ -162,15 +173,25 @@ static void memory_put_cgroup(FILE *f, const struct summary *s)
 
 void memory_text(FILE *f, const struct summary *s, bool has_bounds)
 {
+	const struct memory_needed n = memory_needed_of(s);
+	const bool has_better = *n.witness && strcmp(n.witness, "rss") != 0;
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
-	if (s->has_rss_peak)
+	if (has_better)
+		memory_put_needed(f, &n);
+	if (s->has_rss_peak) {
+		fputs(!has_better ? "  memory      "
+		      : n.bytes < s->rss_peak_bytes
+			      ? "              with shared pages for each process: "
+			      : "              ",
+		      f);
 		memory_put_tree_peak(f, s, has_bounds);
+	}
 	if (s->marks_reset)
 		fputs("              no upper bound: a process reset its high-water mark\n", f);
 	if (s->has_rss_peak_exact)
 		memory_put_holders(f, &s->holders);
-	if (s->has_pss_peak)
+	if (s->has_pss_peak && strcmp(n.witness, "pss") != 0)
 		memory_put_pss(f, s);
 	if (s->has_process_rss_peak && !largest_process_is_shown(s, has_bounds))
 		fprintf(f, "              largest process %s%s\n",

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Finds out at samples how much memory a run needs: from a cgroup that holds it alone, else by
+ * reading PSS where the sum of RSS would count pages several times.
+ */
+#ifndef JOB_NEEDED_WATCH_H
+#define JOB_NEEDED_WATCH_H
+
+#include "job/run_cgroup.h"
+
+struct job;
+
+struct needed_watch {
+	struct run_cgroup cgroup;
+	/* The last figure, and CLOCK_MONOTONIC then; 0: there is none. */
+	uint64_t now_bytes, now_ns;
+	bool is_reading; /* the PSS of all processes at the next sample: */
+	uint64_t rss_bytes, elapsed_ns, faults, births;
+	uint64_t sample_rss_bytes, sample_faults; /* of the sample before */
+	/* As of the last reading: */
+	bool has_read;
+	uint64_t read_rss_bytes, read_faults;
+};
+
+/* @own: a cgroup that holds the run alone; or NULL. */
+void needed_watch_open(struct job *job, const struct cgroup_target *own);
+/* Of the sample that has just been made; may begin to read PSS, for which it does not wait. */
+void needed_watch_sample(struct job *job);
+/*
+ * What the run needs now, by its cgroup or a reading of PSS that is no older than a sample. False:
+ * that is not known.
+ */
+bool needed_watch_now(struct job *job, uint64_t *bytes);
+/* Has PSS read soon: at once where more is resident than at the last reading, else as the budget
+ * allows. False: it cannot be read. */
+bool needed_watch_ask(struct job *job);
+/* PSS has been read, as far as it could be. */
+void needed_watch_take(struct job *job);
+/* The run is over: sets what is known in its summary. */
+void needed_watch_finish(struct job *job);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The cgroup that holds a run and nothing else, if there is one: its own, the one attached to, or
+ * that of a container or batch step that it has to itself. What the kernel charges to it is the
+ * memory that the run needs, but for what can be dropped.
+ */
+#ifndef JOB_RUN_CGROUP_H
+#define JOB_RUN_CGROUP_H
+
+#include "job/cgroup_stat.h"
+#include "track/row_list.h"
+
+#include <sys/types.h>
+
+struct run_cgroup {
+	struct cgroup_target target; /* not its own: others may come to it */
+	bool may_have_others;
+	pid_t launcher; /* it waits, and so do its ancestors: they may be in it, too; 0: none */
+	struct cgroup_stat stat;
+	uint64_t base_bytes;    /* what it held as the run began */
+	uint64_t checked_bytes; /* the largest figure for which it was seen to hold nothing else */
+};
+
+/* Harmless to close. */
+void run_cgroup_init(struct run_cgroup *g);
+/* @own holds the run alone; NULL: looks for one that does, from where the process @pid is, whose
+ * parent is the launcher if @is_command. It may find none. */
+void run_cgroup_open(struct run_cgroup *g, const struct cgroup_target *own, pid_t pid,
+		     bool is_command);
+/*
+ * The memory of the run at a sample that cannot be dropped, in bytes. @rows: its processes. False:
+ * there is no such cgroup, or something else is in it now.
+ */
+bool run_cgroup_read(struct run_cgroup *g, const struct row_list *rows, uint64_t *bytes);
+/* What it cannot have exceeded, by the kernel's high-water mark. False: that is not known. */
+bool run_cgroup_most(const struct run_cgroup *g, uint64_t *bytes);
+void run_cgroup_done(struct run_cgroup *g);
+
+#endif
