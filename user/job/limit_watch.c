@@ -23,7 +23,8 @@ static void limit_watch_aim(struct job *job)
 		uint64_t *at;
 		const struct limit *limit = &job->spec->limits[i];
 
-		if (l->is_hit[i] || limit->of != LIMIT_OF_RUN)
+		/* a better figure is known at samples only */
+		if (l->is_hit[i] || l->is_contradicted[i] || limit->of != LIMIT_OF_RUN)
 			continue;
 		if (limit->is_wall)
 			at = &l->wall_at;
@@ -127,11 +128,34 @@ static const struct drain_row *rows_find_most(struct job *job, const struct limi
 	return found;
 }
 
+/* What RSS may count several times is compared with what the run needs. True: it is beyond the
+ * limit; or it is not, which @hit then says. */
+static bool memory_exceeds(struct job *job, const struct limit *l, struct limit_hit *hit,
+			   uint64_t of_largest)
+{
+	bool is_asked = false;
+
+	if (of_largest > l->most)
+		return true;
+	if (!needed_watch_now(job, &hit->needed_bytes)) {
+		is_asked = needed_watch_ask(job);
+		return !is_asked; /* there is no better figure; else it comes soon */
+	}
+	if (hit->needed_bytes > l->most) {
+		if (l->is_needed)
+			hit->value = hit->needed_bytes;
+		return true;
+	}
+	hit->is_contradicted = true;
+	return !l->is_needed;
+}
+
 static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit *hit)
 {
 	const struct sample *smp = &job->held.smp;
+	const bool is_of_rss = !l->is_wall && l->parts[0] == M_rss;
 	const struct drain_row *row;
-	uint64_t most;
+	uint64_t most, needed;
 
 	hit->value = smp->elapsed_ns;
 	/* over a shorter time the number of busy cores cannot be measured */
@@ -139,11 +163,16 @@ static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit
 		return false;
 	if (!l->is_wall && !limit_value(l, smp, &hit->value))
 		return false;
-	if (l->parts[0] == M_rss && !l->is_wall && job->limits.reported_bytes > hit->value)
+	if (is_of_rss && job->limits.reported_bytes > hit->value)
 		hit->value = job->limits.reported_bytes;
+	/* of a cgroup it may be more: files in memory */
+	if (l->is_needed && needed_watch_now(job, &needed) && needed > hit->value)
+		hit->value = needed;
 	if (hit->value <= l->most)
 		return false;
 	row = l->is_wall ? NULL : rows_find_most(job, l, &job->rows, &most);
+	if (is_of_rss && !memory_exceeds(job, l, hit, row ? most : 0))
+		return false;
 	if (row)
 		hit_set_process(hit, job, row);
 	return true;
@@ -188,7 +217,7 @@ static void limit_note_hit(struct job *job, const struct limit *l, struct limit_
 	struct jsonw j = { 0 };
 
 	memcpy(hit->text, l->text, sizeof(hit->text));
-	hit->is_end = !l->is_soft;
+	hit->is_end = !l->is_soft && !hit->is_contradicted;
 	hit->unit = limit_unit(l);
 	hit->elapsed_ns = job->held.smp.elapsed_ns;
 	if (!job->summary.limit.is_end)
@@ -229,7 +258,11 @@ void limit_watch_check(struct job *job)
 
 		if (job->limits.is_hit[i] || !exceeds[l->of](job, l, &hit))
 			continue;
-		is_any = job->limits.is_hit[i] = true;
+		is_any = true;
+		if (hit.is_contradicted && job->limits.is_contradicted[i])
+			continue;
+		*(hit.is_contradicted ? &job->limits.is_contradicted[i] : &job->limits.is_hit[i]) =
+			true;
 		limit_note_hit(job, l, &hit);
 	}
 	job->limits.reported_bytes = 0;

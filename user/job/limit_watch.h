@@ -14,6 +14,7 @@ struct job;
 
 struct limit_watch {
 	bool is_hit[MAX_LIMITS];
+	bool is_contradicted[MAX_LIMITS]; /* this has been reported */
 	bool is_ending;
 	uint64_t next_ns;  /* CLOCK_MONOTONIC: of the next round, or look at the cgroup */
 	uint64_t pause_ns; /* between rounds */

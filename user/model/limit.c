@@ -15,10 +15,15 @@ struct short_name {
 };
 
 static const struct short_name short_names[] = {
-	{ "rss", 1, { M_rss } },     { "pss", 1, { M_pss } },
-	{ "uss", 1, { M_uss } },     { "swap", 1, { M_swap } },
-	{ "cpu", 1, { M_cpu } },     { "read", 1, { M_read } },
-	{ "write", 1, { M_write } }, { "net", 2, { M_net_rx, M_net_tx } },
+	{ "memory", 1, { M_rss } },
+	{ "rss", 1, { M_rss } },
+	{ "pss", 1, { M_pss } },
+	{ "uss", 1, { M_uss } },
+	{ "swap", 1, { M_swap } },
+	{ "cpu", 1, { M_cpu } },
+	{ "read", 1, { M_read } },
+	{ "write", 1, { M_write } },
+	{ "net", 2, { M_net_rx, M_net_tx } },
 };
 
 /* Of a live process there is what its tasks count, and some of its memory; of a span also what is
@@ -56,7 +61,10 @@ static int limit_find_parts(struct limit *l, const char *key, size_t length)
 int limit_set_key(struct limit *l, const char *key, size_t length)
 {
 	l->is_wall = length == 4 && !strncmp(key, "wall", 4);
+	l->is_needed = length == 6 && !strncmp(key, "memory", 6);
 	l->nr_parts = 0;
+	if (l->is_needed && l->of != LIMIT_OF_RUN)
+		return -EINVAL;
 	if (!l->is_wall && limit_find_parts(l, key, length))
 		return -ENOENT;
 	for (unsigned i = 0; i < l->nr_parts; i++)

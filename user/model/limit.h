@@ -19,7 +19,8 @@ enum limit_of { LIMIT_OF_RUN, LIMIT_OF_PROCESS, LIMIT_OF_SPAN, NR_LIMIT_OF };
 
 struct limit {
 	enum limit_of of;
-	bool is_wall; /* of time since the start, of the run or what it is of; else of: */
+	bool is_wall;   /* of time since the start, of the run or what it is of; else of: */
+	bool is_needed; /* the memory that the run needs; its part is RSS, which bounds that */
 	enum metric_id parts[MAX_LIMIT_PARTS];
 	unsigned nr_parts;
 	bool is_soft;          /* it is reported; else the run is ended */
@@ -33,6 +34,10 @@ struct limit_hit {
 	bool is_end;           /* the run was ended for it */
 	enum metric_unit unit; /* UNIT_NS for a time */
 	uint64_t value, elapsed_ns;
+	/* of a limit of RSS, which has shared pages for each process: the run needs less than the
+	 * limit, and goes on */
+	bool is_contradicted;
+	uint64_t needed_bytes;
 	bool has_process; /* that has, or that has the most of it */
 	int32_t pid;
 	char comm[COMM_TEXT_BYTES];
@@ -44,9 +49,9 @@ struct limit_hit {
 extern const char *const limit_of_words[NR_LIMIT_OF];
 
 /*
- * Sets what @l is of from @key: the key of a metric, or one of the short names rss, pss, uss, swap,
- * cpu, read, write, net (both ways), wall. -ENOENT: it is none of them; -EINVAL: it is not known
- * of a process, or of a span.
+ * Sets what @l is of from @key: the key of a metric, or one of the short names memory, rss, pss,
+ * uss, swap, cpu, read, write, net (both ways), wall. -ENOENT: it is none of them; -EINVAL: it is
+ * not known of a process, or of a span.
  */
 int limit_set_key(struct limit *l, const char *key, size_t length);
 /* Sets from the beginning of @text, as "process.rss<2GiB", what @l is of; returns what comes after

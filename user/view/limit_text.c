@@ -38,6 +38,11 @@ void limit_text(FILE *f, const struct limit_hit *hit)
 	format_name(f, hit->text, LIMIT_TEXT);
 	fprintf(f, ": %s after %s", limit_format(value, hit),
 		format_seconds(elapsed, hit->elapsed_ns));
+	if (hit->is_contradicted) {
+		fprintf(f, ", but only %s without counting shared pages twice",
+			format_bytes(value, hit->needed_bytes));
+		return;
+	}
 	if (hit->span) {
 		fputs(", in the span ", f);
 		format_name(f, hit->span_name, NAME_COLUMNS);

@@ -21,6 +21,8 @@ static void limit_write(struct jsonw *j, const struct limit *l)
 	jsonw_array_end(j);
 	jsonw_uint(j, "most", l->most);
 	jsonw_bool(j, "soft", l->is_soft);
+	if (l->is_needed)
+		jsonw_bool(j, "needed", true);
 	jsonw_object_end(j);
 }
 
@@ -72,7 +74,8 @@ static bool limit_read_keys(struct limit *l, const json_t *list)
 
 static bool limit_read(struct limit *l, const json_t *o)
 {
-	*l = (struct limit){ .is_soft = json_is_true(json_object_get(o, "soft")) };
+	*l = (struct limit){ .is_soft = json_is_true(json_object_get(o, "soft")),
+			     .is_needed = json_is_true(json_object_get(o, "needed")) };
 	return limit_read_of(l, json_object_get(o, "of")) &&
 	       limit_read_keys(l, json_object_get(o, "keys")) &&
 	       value_read_number(json_object_get(o, "most"), 0, &l->most) &&
@@ -99,6 +102,8 @@ void limit_hit_write(struct jsonw *j, const struct limit_hit *hit)
 	jsonw_string(j, "unit", metric_unit_name(hit->unit));
 	jsonw_decimal(j, "value", hit->value, metric_unit_decimals(hit->unit));
 	jsonw_decimal(j, "elapsed_seconds", hit->elapsed_ns, 9);
+	if (hit->is_contradicted)
+		jsonw_uint(j, "memory_needed_bytes", hit->needed_bytes);
 	if (hit->has_process) {
 		jsonw_int(j, "pid", hit->pid);
 		jsonw_bytes(j, "comm", hit->comm, strlen(hit->comm));
@@ -142,6 +147,7 @@ bool limit_hit_read(struct limit_hit *hit, const json_t *object)
 		return false;
 	}
 	hit->elapsed_ns = member_read_number(object, "elapsed_seconds", 9);
+	hit->is_contradicted = member_read_bytes(object, "memory_needed_bytes", &hit->needed_bytes);
 	hit->has_process = pid;
 	hit->pid = value_read_int32(pid);
 	comm_read(hit->comm, object);
