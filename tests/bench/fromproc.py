@@ -3,20 +3,21 @@
 """What a run without BPF costs: in pairs, two bpfmon's or bpfmon and another monitor, in turns. No part of `make bench`.
 
 Usage: fromproc.py BPFMON [OTHER] [--pairs N] [--seconds N] [--processes N]
-OTHER is a second bpfmon, or prmon or psrecord by its path. Each figure is the CPU time of all of the monitor's
-processes: of what wait4() has, less what the sleeping command uses. A run of one second is subtracted from one of N
-seconds, so that only what goes on is left; the start is measured with `true`.
+OTHER is a second bpfmon, or prmon or psrecord by its path; as root, and all run as an ordinary user. Each figure is the
+CPU time of all of the monitor's processes: of what wait4() has, less what the sleeping command uses. A run of one second is
+subtracted from one of N seconds, so that only what goes on is left; the start is measured with `true`.
 """
 
 import argparse
 import os
 import pathlib
 import sys
+import tempfile
 import time
 
 import stats
+from monitors import NOBODY, monitor_of
 
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env", "HOME=/nonexistent"]
 INTERVALS = (1, 0.01)
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
@@ -25,19 +26,16 @@ def run(argv):
     """Wall and CPU seconds of the command and all that it has waited for."""
     quiet = [(os.POSIX_SPAWN_OPEN, fd, "/dev/null", os.O_WRONLY, 0) for fd in (1, 2)]
     began = time.monotonic()
-    _pid, _status, used = os.wait4(os.posix_spawnp(argv[0], argv, os.environ, file_actions=quiet), 0)
+    _pid, status, used = os.wait4(os.posix_spawnp(argv[0], argv, os.environ, file_actions=quiet), 0)
+    if status:
+        raise SystemExit(f"it failed: {' '.join(argv)}")
     return time.monotonic() - began, used.ru_utime + used.ru_stime
 
 
 def monitored(monitor, interval, command):
-    name = os.path.basename(monitor)
-    if name == "prmon":
-        return [*NOBODY, monitor, "--interval", str(max(1, round(interval))), "--filename", "/dev/null", "--json-summary",
-                "/dev/null", "--", *command]
-    if name == "psrecord":
-        return [*NOBODY, monitor, "--interval", str(interval), "--include-children", "--log", "/dev/null", " ".join(command)]
-    return [*NOBODY, monitor, "-q", "--no-store", "--if-unavailable", "procfs", "-i", str(interval), "-o", "/dev/null", "--",
-            *command]
+    with tempfile.TemporaryDirectory(prefix="bpfmon-cost-") as folder:
+        os.chown(folder, 65534, 65534)
+        return run(["env", "-C", folder, *monitor_of(monitor).command(folder, interval, command)])
 
 
 def sleepers(args, seconds):
@@ -46,13 +44,13 @@ def sleepers(args, seconds):
 
 def going_on(args, monitor, interval):
     """CPU per second while it goes on, in %."""
-    used = [run(monitored(monitor, interval, sleepers(args, seconds)))[1] for seconds in (1 + args.seconds, 1)]
+    used = [monitored(monitor, interval, sleepers(args, seconds))[1] for seconds in (1 + args.seconds, 1)]
     return 100 * (used[0] - used[1]) / args.seconds
 
 
 def start(monitor):
     """Wall and CPU ms more than those of plain `true`."""
-    bare, whole = run([*NOBODY, "true"]), run(monitored(monitor, 1, ["true"]))
+    bare, whole = run([*NOBODY, "true"]), monitored(monitor, 1, ["true"])
     return tuple(1e3 * (b - a) for a, b in zip(bare, whole))
 
 
@@ -72,7 +70,7 @@ def in_turns(monitors, pairs, measure):
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
-    parser.add_argument("monitors", nargs="+")
+    parser.add_argument("monitors", nargs="+", type=os.path.abspath)
     parser.add_argument("--pairs", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=4)
     parser.add_argument("--processes", type=int, default=20)
