@@ -23,17 +23,15 @@ class Monitor:
 
 
 class FromProc(Monitor):
-    wait = "tree"
-
     def words(self, out, interval):
-        return [self.path, "-q", "--no-store", "--wait", self.wait, "--if-unavailable", "procfs", "-i", str(interval), "-o",
+        return [self.path, "-q", "--no-store", "--wait", "tree", "--if-unavailable", "procfs", "-i", str(interval), "-o",
                 f"{out}/run.jsonl", "--"]
 
     def read(self, out):
         summary = json.loads((out / "run.jsonl").read_text().splitlines()[-1])
-        peak = summary.get("rss_peak_upper_bytes", summary["rss_peak_bytes"]) if "rss_peak_bytes" in summary else None
-        return {"cpu": summary["cpu_seconds"], "peak": summary.get("rss_peak_bytes"), "upper": peak, "bounds": summary.get("bounds", {}),
-                "own": summary["self"]["cpu_seconds"]}
+        peak = summary.get("rss_peak_bytes")
+        return {"cpu": summary["cpu_seconds"], "peak": peak, "upper": summary.get("rss_peak_upper_bytes", peak),
+                "bounds": summary.get("bounds", {})}
 
 
 class WithBpf(FromProc):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What bpfmon, with BPF and from /proc, and other monitors report of programs whose CPU time and memory are known (as root).
 
-Usage: peertruth.py [--interval S] [--repeat N] [--only WORD] PRMON PSRECORD TIME
+Usage: peertruth.py [--interval S] [--repeat N] [--only EXPRESSION] PRMON PSRECORD TIME
 Truth for CPU time is the cgroup of each run, with what the command used before it joined. "prmon beside" is attached to
 the same run that bpfmon measures from /proc, so that both could have seen the same. A line that begins with OUT is a
 figure of the run from /proc that is neither right (0.5 % + 2 ms) nor called a bound, or a peak below that of prmon.
@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -38,7 +39,7 @@ WORKLOADS = (
     ("vfork + exec x 300", ["vforker", "300", "/bin/true"], None),
     ("threads", ["threads", "100", "20"], None),
     ("200 live threads", ["livethreads", "200", "1.5"], None),
-    ("exec by a thread", ["threadexec", truth("spin"), "1200"], None),
+    ("exec by a thread", ["env", "-u", "TRUTH_BEFORE", truth("threadexec"), truth("spin"), "1200"], None),
     ("leader ends first", ["leaderfirst", "1500"], 20),
     ("killed child", ["killed", "1200"], None),
     ("kills itself", ["sh", "-c", f"{truth('spin')} 1200; kill -9 $$"], None),
@@ -109,14 +110,14 @@ def main():
     parser.add_argument("peers", nargs=3)
     parser.add_argument("--interval", type=float, default=1)
     parser.add_argument("--repeat", type=int, default=1, help="of runs from /proc; the first is in the table")
-    parser.add_argument("--only", default="", help="workloads with this in their name")
+    parser.add_argument("--only", default="", help="workloads whose name has this expression")
     args = parser.parse_args()
     prmon, psrecord, gnu_time = (kind(path) for kind, path in zip((Prmon, Psrecord, GnuTime), args.peers))
     cpu, peaks = [], []
     for name, argv, known in WORKLOADS:
-        if args.only not in name:
+        if not re.search(args.only, name):
             continue
-        argv = [argv[0] if argv[0] in ("sh",) or "/" in argv[0] else truth(argv[0]), *argv[1:]]
+        argv = [argv[0] if argv[0] in ("sh", "env") or "/" in argv[0] else truth(argv[0]), *argv[1:]]
         proc = [Measured(FromProc(BPFMON), argv, args.interval, prmon) for _ in range(args.repeat)]
         for i, run in enumerate(proc):
             for fault in faults_of(run, known):
@@ -128,7 +129,8 @@ def main():
         for run in (bpf, proc[0]):
             least = "at least " if run.said["bounds"].get("cpu_seconds") else ""
             cpu[-1].append(f"{least}{run.said['cpu']:.3f} ({1e3 * (run.said['cpu'] - run.truth):+.1f} ms)")
-            peaks[-1].append(cell(run.said["peak"], MIB, 1) + (" to " + cell(run.said["upper"], MIB, 1) if run.said["upper"] != run.said["peak"] else ""))
+            upper = f" to {cell(run.said['upper'], MIB, 1)}" if run.said["upper"] != run.said["peak"] else ""
+            peaks[-1].append(cell(run.said["peak"], MIB, 1) + upper)
         peaks[-1].append(cell(proc[0].beside and proc[0].beside["peak"], MIB, 1))
         cpu[-1] += [cell(run.said["cpu"]) for run in others]
         peaks[-1] += [cell(run.said["peak"], MIB, 1) for run in others]
