@@ -2,7 +2,8 @@
 /*
  * As seqchildren, but SIGCHLD is ignored: the kernel reaps the children itself and no wait4() or
  * RUSAGE_CHILDREN has their CPU. Each child adds its own clock to shared memory instead.
- * Usage: ignchld N MS
+ * With "wait" it first writes a line, and goes on when there is something to read.
+ * Usage: ignchld N MS [wait]
  */
 #include "truth.h"
 
@@ -10,11 +11,14 @@ int main(int argc, char **argv)
 {
 	double *sum = memory_map_shared(sizeof(*sum));
 	long n;
+	char line;
 
-	if (argc != 3)
-		truth_usage("ignchld N MS");
+	if (argc != 3 && argc != 4)
+		truth_usage("ignchld N MS [wait]");
 	n = truth_number(argv[1]);
 	signal(SIGCHLD, SIG_IGN);
+	if (argc == 4 && (write(STDOUT_FILENO, "\n", 1) != 1 || read(STDIN_FILENO, &line, 1) != 1))
+		truth_fail("wait");
 	for (long i = 0; i < n; i++) {
 		pid_t pid = child_fork();
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Usage: nobpf EPERM|ENOSYS CMD [ARGS]
- * Executes CMD below a seccomp filter that answers bpf() with this error, as container engines do.
+ * Executes CMD below a seccomp filter that answers bpf() and perf_event_open() with this error, as
+ * container engines do.
  */
 #include "truth.h"
 #include <linux/filter.h>
@@ -13,7 +14,8 @@ static void filter_install(unsigned error)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};

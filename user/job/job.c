@@ -124,6 +124,7 @@ void job_unread(struct job *job)
 void job_drain_end(struct job *job)
 {
 	account_untear(&job->totals);
+	job->totals.cpu += tracker_unsplit(&job->books->tracker);
 	row_list_sort(&job->rows);
 	spans_drain_end(job);
 	/* at the end what ends until its accounts are closed belongs to the interval */
@@ -280,6 +281,7 @@ struct account job_totals(struct job *job)
 		spans_total(&job->spans, &a->keys[i], &a->totals[i]);
 	}
 	account_untear(&sum);
+	sum.cpu += tracker_unsplit(&job->books->tracker);
 	return sum;
 }
 

@@ -219,6 +219,14 @@ static void members_settle(struct proc_source *p)
 	proc_members_sweep(&p->members, p->look, member_end, p);
 }
 
+/* What is used from now on may be in no total. */
+static void clock_start(struct proc_source *p)
+{
+	const struct proc_used used = proc_state_used(p);
+
+	proc_clock_open(&p->clock, &p->members, used.user_ns + used.system_ns, &p->budget);
+}
+
 static enum proc_look look_kind(struct proc_source *p, bool whole)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -253,6 +261,8 @@ int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *
 	while (p->nr_stack)
 		proc_state_look_at(p, p->stack[--p->nr_stack], row, context);
 	members_settle(p);
+	if (p->command && p->misses_children && !p->clock.is_tried)
+		clock_start(p);
 	return err ? err : p->lacks_memory ? -ENOMEM : 0;
 }
 

@@ -30,6 +30,7 @@ void proc_source_free(struct proc_source *p)
 	proc_members_done(&p->members, &p->budget);
 	proc_files_done(&p->of_launcher, &p->budget.nr_open);
 	proc_accounts_done(&p->accounts);
+	proc_clock_done(&p->clock);
 	free(p->stack);
 	free(p);
 }
@@ -171,12 +172,9 @@ uint64_t proc_source_peak(const struct proc_source *p)
 	return p->reaped_by_now.peak_bytes;
 }
 
-/* Of a command: what its own account has is what is in no other. */
-static void command_total(struct proc_source *p)
+struct proc_used proc_state_used(const struct proc_source *p)
 {
 	const struct reaped *r = &p->reaped;
-	struct proc_account *all = p->accounts.all;
-	const struct account own = all->total;
 	struct proc_used used = { r->user_ns, r->system_ns, r->minflt, r->majflt,
 				  r->nvcsw,   r->nivcsw,    r->io };
 
@@ -186,6 +184,16 @@ static void command_total(struct proc_source *p)
 
 		proc_used_add(&used, &both);
 	}
+	return used;
+}
+
+/* Of a command: what its own account has is what is in no other. */
+static void command_total(struct proc_source *p)
+{
+	const struct proc_used used = proc_state_used(p);
+	struct proc_account *all = p->accounts.all;
+	const struct account own = all->total;
+
 	/* a process that ends between two files of a look is in neither: the next look has it */
 	proc_used_publish(&used, &p->run);
 	all->total = p->run;
@@ -214,6 +222,14 @@ int proc_source_accounts(struct proc_source *p, struct accounts *accounts)
 		accounts->totals[i] = p->accounts.all[i].total;
 	}
 	return 0;
+}
+
+uint64_t proc_source_unsplit(struct proc_source *p)
+{
+	const uint64_t counted_ns = proc_clock_read(&p->clock);
+	const uint64_t split_ns = p->run.user + p->run.system;
+
+	return counted_ns > split_ns ? counted_ns - split_ns : 0;
 }
 
 int proc_source_move(struct proc_source *p, pid_t pid, const struct account_key *to)

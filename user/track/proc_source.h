@@ -60,6 +60,9 @@ uint64_t proc_source_look(struct proc_source *p);
 void proc_source_note_reaped(struct proc_source *p, const struct reaped *r);
 /* The totals as of the last drain, with what was noted before it; they never fall. */
 int proc_source_accounts(struct proc_source *p, struct accounts *accounts);
+/* Of these: CPU time that is in no account, as nothing waits for what used it; neither user nor
+ * system time. */
+uint64_t proc_source_unsplit(struct proc_source *p);
 /* Moves a live process to an account, which is made unless it exists. -ESRCH: it is none of these.
  */
 int proc_source_move(struct proc_source *p, pid_t pid, const struct account_key *to);

@@ -5,6 +5,7 @@
 
 #include "base/own_children.h"
 #include "track/proc_accounts.h"
+#include "track/proc_clock.h"
 #include "track/proc_source.h"
 
 struct proc_source {
@@ -30,6 +31,7 @@ struct proc_source {
 	struct proc_accounts accounts; /* that of the tree is the first */
 	struct account run;            /* of a command: the sum of all, as it was published last */
 	struct account removed;        /* the sum of those that were removed */
+	struct proc_clock clock;       /* once what children used may be in no total */
 	uint64_t seeded_boot_ns;       /* what is older had run before */
 	struct proc_used baseline;     /* of that: what the processes themselves had used */
 	bool baseline_lacks_io, is_seeding, has_moved; /* the last: a process to another account */
@@ -42,5 +44,8 @@ void proc_state_seed(struct proc_source *p, struct proc_member *m);
 void proc_state_look_at(struct proc_source *p, pid_t pid, proc_row_fn row, void *context);
 /* Its end was not seen, unless the launcher has waited for it. */
 void proc_state_report_end(struct proc_source *p, struct proc_member *m);
+
+/* All that is known of the command, at the last look. */
+struct proc_used proc_state_used(const struct proc_source *p);
 
 #endif

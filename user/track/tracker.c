@@ -126,6 +126,11 @@ void tracker_read_accounts(struct tracker *t)
 	proc_source_accounts(t->proc, &t->accounts);
 }
 
+uint64_t tracker_unsplit(const struct tracker *t)
+{
+	return t->proc ? proc_source_unsplit(t->proc) : 0;
+}
+
 void tracker_totals(struct tracker *t, struct account *totals)
 {
 	*totals = t->removed;

@@ -101,6 +101,8 @@ void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_s
 
 /* Of a tracker from /proc: what the launcher has waited for. */
 void tracker_note_reaped(struct tracker *t, const struct reaped *r);
+/* And CPU time that is in no account, when these were read; neither user nor system time. */
+uint64_t tracker_unsplit(const struct tracker *t);
 /* True if any running task has been found by seeding. */
 bool tracker_has_found(const struct tracker *t);
 /* True if not in the initial PID namespace: the iterator over tasks sees only bpfmon's own one. */
