@@ -9,6 +9,7 @@
 #include "base/agent_socket.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/proc_connector.h"
 #include "base/procstat.h"
 #include "base/user.h"
 #include "track/capability.h"
@@ -197,6 +198,17 @@ static const char *source_of_run(const struct found *x)
 	return proc_each_child(getpid(), 1, child_ignore, NULL) ? NULL : "procfs";
 }
 
+/* Without BPF: whether it is told which processes are born and end. */
+static void check_births(struct found *x)
+{
+	struct proc_connector c;
+	const char *why = NULL;
+	const int err = proc_connector_open(&c, &why);
+
+	found_put_row(x, "births and ends from the kernel", !err, why);
+	proc_connector_close(&c);
+}
+
 /* Loading and attaching the programs is the only reliable check. */
 static void check_loading(struct found *x, const struct refusals *refusals)
 {
@@ -308,6 +320,8 @@ static int check_run(const struct check_options *o)
 		program_types_probe(o->refusals.types, type_put, &x);
 		check_loading(&x, &o->refusals);
 		x.source = source_of_run(&x);
+		if (x.source && !strcmp(x.source, "procfs"))
+			check_births(&x);
 	}
 	if (found_end(&x)) {
 		if (o->as == PRINT_TEXT)
