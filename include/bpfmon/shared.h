@@ -111,6 +111,7 @@ enum process_flag {
 	PROCESS_LAUNCHED =
 		1 << 10, /* by bpfmon: what it does before its exec is not the command's */
 	PROCESS_WITHOUT_DELAYS = 1 << 11, /* the kernel does not keep those of a task of it */
+	PROCESS_UNREAD = 1 << 12, /* without BPF: it was reported and not read; no usage is known */
 };
 
 #define STATE_READ 0x4000 /* a bit of process_record.state: the kernel's is of no interest */

@@ -46,7 +46,8 @@ def right_run():
         record(11, ms(-1), 0.09),
         record(12, ms(111), 0.1),
         {"kind": "summary", **WAITED, "complete": True, "losses": {}, "late_ticks": 0, "processes_total": 2, "exit_code": 7,
-         "rss_peak_bytes": 101 * MIB, "bounds": {}, "self": {"drain_seconds_max": 0.0001}},
+         "rss_peak_bytes": 101 * MIB, "bounds": {"processes_total": "at_least"},
+         "self": {"drain_seconds_max": 0.0001}},
     ]  # fmt: skip
 
 
@@ -74,6 +75,10 @@ class Checks(unittest.TestCase):
         self.code = 0
         self.assert_finds("end")
 
+    def test_a_number_of_processes_that_is_said_to_be_exact_and_is_not(self):
+        del self.line("summary")["bounds"]["processes_total"]
+        self.assert_finds("births")
+
     def test_a_loss(self):
         self.line("summary")["complete"] = False
         self.assert_finds("end")
@@ -89,7 +94,7 @@ class Checks(unittest.TestCase):
     def test_less_is_right_for_a_lower_bound(self):
         for line in (self.line("summary"), self.line("sample", 1)):
             line["cpu_seconds"] = 0.399
-        self.line("summary")["bounds"] = {"cpu_seconds": "at_least"}
+        self.line("summary")["bounds"]["cpu_seconds"] = "at_least"
         self.assertEqual(self.found(), [])
 
     def test_more_faults_than_there_were(self):

@@ -4,6 +4,10 @@
 import subprocess
 
 from lib.bpfmon import AS_USER, NOT_PERMITTED, Case, give_to_user
+from lib.connector import why_no_births
+
+# what --verbose has where bpfmon itself says that the number of processes is a bound
+NOT_ALL = ("births are no longer taken from the kernel", "events of births and ends were lost")
 
 # opens the task clock of itself, and of what it would start, without the kernel's share
 OPEN_TASK_CLOCK = """
@@ -29,6 +33,10 @@ class OrdinaryUser(Case):
         done = subprocess.run(["python3", "-c", OPEN_TASK_CLOCK], stderr=subprocess.PIPE, text=True, check=False, **AS_USER)
         if done.returncode:
             self.skipTest(f"{NOT_PERMITTED}perf events of an ordinary user: {done.stderr}")
+
+    def has_all_births(self, run):
+        """The kernel reports births here; and --verbose does not say that this run has lost any."""
+        return not why_no_births() and not any(text in run.stderr for text in NOT_ALL)
 
     def assert_cpu(self, run, least, own=0.012):
         """Within 0.5 % and 2 ms of what is known, and what the programs use that report it."""

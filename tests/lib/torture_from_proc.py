@@ -59,19 +59,25 @@ def records(said, log):
         yield f"{len(said.processes)} records, {said.summary['processes_total']} processes, and there were {known}"
 
 
+def births(said, log):
+    """Where the number of processes is said to be exact, it has all that the log knows."""
+    if "processes_total" not in said.summary["bounds"] and said.summary["processes_total"] < len(log.processes):
+        yield f"{said.summary['processes_total']} processes, and there were {len(log.processes)}"
+
+
 def claims(said, log):
     """No record has more than its process used; all of them not more than the total."""
     for record in said.processes:
         process = process_of(said, log, record)
         used = process and process.used_itself()
-        if not used:
+        if not used or "cpu_seconds" not in record:  # no look has seen it
             continue
         if round(record["cpu_seconds"] * 1e6) > used[0]:
             yield f"process {record['pid']} has {record['cpu_seconds']} s of CPU, but used {used[0] / 1e6}"
         if record["minflt"] > used[1]:
             yield f"process {record['pid']} has {record['minflt']} faults, but {used[1]}"
     for key in COUNTERS:
-        total = sum(record[key] for record in said.processes)
+        total = sum(record.get(key, 0) for record in said.processes)
         if total > said.summary[key] + 1e-6 and not (key in OWN and key.endswith("csw")):
             yield f"{key}: the records have {total}, the summary {said.summary[key]}"
 
@@ -99,7 +105,7 @@ def peak(said, log):
         yield f"a sample has {mib(seen)}, but only {mib(most)} are possible"
 
 
-CHECKS = {check.__name__: check for check in (end, totals, records, claims, monotony, peak)}
+CHECKS = {check.__name__: check for check in (end, totals, records, births, claims, monotony, peak)}
 
 
 def violations(said, log):

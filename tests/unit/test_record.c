@@ -263,6 +263,19 @@ static void counters_are_those_of_the_process(void **state)
 	assert_false(metric_has(&p.have, M_rss));
 }
 
+static void counters_that_were_not_read_are_absent(void **state)
+{
+	const struct process_record r = { .pid = NO_SUCH_PID,
+					  .flags = PROCESS_ENDED | PROCESS_UNREAD };
+	struct process p = read_record(&r, NULL);
+
+	(void)state;
+	for (int i = 0; i < NR_METRICS; i++)
+		assert_false(metric_has(&p.have, (enum metric_id)i));
+	assert_false(p.has_rss_peak);
+	assert_true(p.has_ended);
+}
+
 static void image_gives_path_and_arguments(void **state)
 {
 	struct process_record r = { .image = 5, .flags = PROCESS_ENDED };
@@ -303,6 +316,7 @@ int main(void)
 		cmocka_unit_test(peak_that_was_not_read_is_absent),
 		cmocka_unit_test(peak_is_absent_where_memory_was_not_asked_for),
 		cmocka_unit_test(counters_are_those_of_the_process),
+		cmocka_unit_test(counters_that_were_not_read_are_absent),
 		cmocka_unit_test(image_gives_path_and_arguments),
 	};
 

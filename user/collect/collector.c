@@ -11,6 +11,7 @@
 #include "job/reports.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/capability.h>
 #include <poll.h>
 #include <stdio.h>
@@ -80,7 +81,10 @@ static void log_what_is_there(const struct collector *c, uint64_t took_ns)
 	const struct run *run = c->spec->run;
 
 	if (run->is_from_proc)
-		log_info("measured from /proc: without BPF");
+		log_info("measured from /proc: without BPF; births of processes: %s",
+			 tracker_births_missing(&c->books.tracker)
+				 ? tracker_births_missing(&c->books.tracker)
+				 : "reported by the kernel");
 	else
 		log_info("the programs in the kernel are loaded and attached after %.1f ms; room "
 			 "for %u tasks",
@@ -110,7 +114,14 @@ static void collector_finish_pss(struct collector *c)
 /* There is nothing else to do any more than to wait for the recorder. */
 static void collector_close_job(struct collector *c)
 {
+	uint64_t lost;
+
 	tenant_close_job(&c->tenant);
+	lost = tracker_births_lost(&c->books.tracker);
+	if (lost)
+		log_info("the number of processes is a bound: at least %" PRIu64
+			 " events of births and ends were lost",
+			 lost);
 	collector_finish_pss(c);
 	while (!job_close_step(&c->tenant.job))
 		feed_flush_whole(&c->tenant.feed, &c->with_recorder);

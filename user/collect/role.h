@@ -7,7 +7,7 @@
 #include "collect/collector.h"
 #include "job/tenant.h"
 
-enum source { CONTROL, TICKS, RECORDS, LOOKS, NR_SOURCES };
+enum source { CONTROL, TICKS, RECORDS, LOOKS, BIRTHS, NR_SOURCES };
 
 struct collector {
 	const struct job_spec *spec; /* of the tenant */

@@ -11,7 +11,9 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define FIRST_LOOK_MS 20 /* if the kernel does not report moves into a cgroup */
+#define BIRTHS_NS                                                                                  \
+	(2 * NSEC_PER_MSEC) /* after the first: a child has executed its program by then */
+#define FIRST_LOOK_MS 20    /* if the kernel does not report moves into a cgroup */
 
 /* Ticks at start + k * interval: a late one does not shift the next. */
 static int ticks_start(uint64_t start_ns, uint64_t interval_ns)
@@ -43,19 +45,39 @@ static void handle_ticks(void *context, uint32_t events)
 	job_sample(&c->tenant.job);
 }
 
+static void looks_set(struct collector *c, uint64_t pause_ns)
+{
+	const struct itimerspec at = { .it_value = { (time_t)(pause_ns / NSEC_PER_SEC),
+						     (long)(pause_ns % NSEC_PER_SEC) } };
+
+	timerfd_settime(c->sources[LOOKS].fd, 0, &at, NULL);
+}
+
+/* The kernel reports births: what comes within a moment is taken at once, by a look. */
+static void handle_births(void *context, uint32_t events)
+{
+	(void)events;
+	looks_set(context, BIRTHS_NS);
+}
+
 /* Without BPF: what begins and ends between two samples is looked for. */
 static void handle_looks(void *context, uint32_t events)
 {
 	struct collector *c = context;
+	const struct tracker *t = &c->books.tracker;
+	const bool has_births = tracker_births_fd(t) >= 0;
 	const uint64_t pause_ns = tracker_look(&c->books.tracker);
-	const struct itimerspec at = { .it_value = { (time_t)(pause_ns / NSEC_PER_SEC),
-						     (long)(pause_ns % NSEC_PER_SEC) } };
 	uint64_t passed;
 
 	(void)events;
 	if (read(c->sources[LOOKS].fd, &passed, sizeof(passed)) < 0 && errno != EAGAIN)
 		return;
-	timerfd_settime(c->sources[LOOKS].fd, 0, &at, NULL);
+	looks_set(c, pause_ns);
+	if (tracker_births_fd(t) >= 0)
+		loop_change(&c->loop, &c->sources[BIRTHS], EPOLLIN | EPOLLONESHOT);
+	else if (has_births)
+		log_info("births are no longer taken from the kernel: %s",
+			 tracker_births_missing(t));
 }
 
 static void handle_control(void *context, uint32_t events)
@@ -145,6 +167,7 @@ void collector_watch(struct collector *c)
 	if (tracker_needs_looks(&c->books.tracker)) {
 		looks = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 		source_add(c, LOOKS, looks, handle_looks);
+		source_add(c, BIRTHS, tracker_births_fd(&c->books.tracker), handle_births);
 		handle_looks(c, 0);
 	}
 	if (tenant_open_desk(t))

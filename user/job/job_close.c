@@ -201,6 +201,7 @@ static void summary_note_bounds(struct summary *sum, const struct tracker *t)
 	if (!t->proc)
 		return;
 	sum->bounds.is_from_proc = true;
+	sum->bounds.has_all_processes = proc_source_counts_all(t->proc);
 	proc_source_bounds(t->proc, &t->usable, &sum->bounds.counters);
 	if (!metric_has(&t->usable, M_rss))
 		return;

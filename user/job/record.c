@@ -70,6 +70,8 @@ static void record_read_peak(struct process *p, const struct process_record *r,
 void record_read_counters(const struct process_record *r, const struct metric_set *usable,
 			  uint64_t *value, struct metric_set *have)
 {
+	if (r->flags & PROCESS_UNREAD)
+		return;
 #define TASK_METRIC(base, ...)                                                                     \
 	if (metric_has(usable, M_##base)) {                                                        \
 		value[M_##base] = r->counters.base;                                                \

@@ -63,7 +63,8 @@ struct pushed_counts {
 
 /* Values that are at least what they name, as the source is /proc. */
 struct bounds {
-	bool is_from_proc;          /* the number of processes, and sampled peaks; and: */
+	bool is_from_proc;          /* sampled peaks are; and: */
+	bool has_all_processes;     /* else their number is */
 	struct metric_set counters; /* those of which a part was in no place that could be read */
 };
 

@@ -166,6 +166,21 @@ uint64_t tracker_look(struct tracker *t)
 	return proc_source_look(t->proc);
 }
 
+int tracker_births_fd(const struct tracker *t)
+{
+	return proc_source_births_fd(t->proc);
+}
+
+uint64_t tracker_births_lost(const struct tracker *t)
+{
+	return t->proc ? proc_source_births_lost(t->proc) : 0;
+}
+
+const char *tracker_births_missing(const struct tracker *t)
+{
+	return proc_source_births_missing(t->proc);
+}
+
 int tracker_may_drain(const struct tracker *t)
 {
 	__cleanup(closep) int fd = -1;

@@ -27,7 +27,7 @@ void proc_clock_open(struct proc_clock *c, const struct proc_members *members, u
 		     struct proc_budget *b);
 /*
  * At least so much the tree has used; 0: not known. Without what the kernel does to end a process,
- * as from Linux 6.16 on the event ends before the process gives its memory back; without what
+ * as (on Linux 6.18) the event ends before the process gives its memory back; without what
  * programs used that the user may not trace (set-user-ID), where the kernel ends it, too.
  */
 uint64_t proc_clock_read(struct proc_clock *c);

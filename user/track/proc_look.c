@@ -96,8 +96,10 @@ static void member_take(struct proc_source *p, struct proc_member *m)
 static void member_look(struct proc_source *p, struct proc_member *m, proc_row_fn row,
 			void *context)
 {
-	int err = proc_member_look(m, p->kind, &p->budget);
+	int err;
 
+	m->read_ns = clock_ns(CLOCK_MONOTONIC);
+	err = proc_member_look(m, p->kind, &p->budget);
 	if (err == -ESRCH)
 		return;
 	m->look = p->look;
@@ -124,6 +126,8 @@ void proc_state_look_at(struct proc_source *p, pid_t pid, proc_row_fn row, void 
 		return;
 	m = proc_member_new(pid);
 	p->lacks_memory |= !m;
+	if (m)
+		m->read_ns = clock_ns(CLOCK_MONOTONIC);
 	/* one that ends before its files were read has no record: nothing is known of it */
 	if (!m || proc_member_look(m, LOOK_WHOLE, &p->budget) || !m->status.is_read) {
 		proc_member_free(m, &p->budget);
@@ -139,23 +143,30 @@ void proc_state_look_at(struct proc_source *p, pid_t pid, proc_row_fn row, void 
 	member_take(p, m);
 	if (m->stat.start_ns < p->seeded_boot_ns)
 		proc_state_seed(p, m);
+	proc_births_note_seen(p, m);
 	if (row)
 		row(context, &m->row);
 	proc_member_children(m, LOOK_FULL, &p->budget, stack_push, p);
 }
 
-void proc_state_report_end(struct proc_source *p, struct proc_member *m)
+void proc_state_report(struct proc_source *p, const struct process_record *r)
 {
-	struct process_event e = { .kind = EVENT_PROCESS };
-	struct proc_account *a = proc_accounts_find(&p->accounts, &m->rec.account);
+	struct process_event e = { .kind = EVENT_PROCESS, .rec = *r };
+	struct proc_account *a = proc_accounts_find(&p->accounts, &r->account);
 
-	m->is_told = true;
 	if (a)
 		a->total.exits++;
-	proc_member_end(m);
-	e.rec = m->rec;
 	if (p->event && !p->is_seeding)
 		p->event(p->context, &e, sizeof(e));
+}
+
+void proc_state_report_end(struct proc_source *p, struct proc_member *m)
+{
+	m->is_told = true;
+	proc_births_complete(p, m);
+	proc_member_end(m);
+	if (!proc_births_await(p, m))
+		proc_state_report(p, &m->rec);
 }
 
 static void member_end(void *context, struct proc_member *m)
@@ -240,11 +251,47 @@ static enum proc_look look_kind(struct proc_source *p, bool whole)
 	return LOOK_WHOLE;
 }
 
+/* Its PID may be another's since. */
+static void born_look(struct proc_source *p, const struct born *b, proc_row_fn row, void *context)
+{
+	struct proc_stat s;
+
+	if (!proc_stat_read(b->pid, &s) && s.start_ns <= b->start_boot_ns)
+		proc_state_look_at(p, b->pid, row, context);
+	p->nr_stack = 0; /* its children come by themselves */
+}
+
+void proc_state_look_at_born(struct proc_source *p, const struct born *b)
+{
+	born_look(p, b, NULL, NULL);
+}
+
+/* In the order of births: what a process has used moves only to one that comes before it. */
+static void pending_look(struct proc_source *p, proc_row_fn row, void *context)
+{
+	const struct born *b;
+
+	for (size_t i = 0; i < p->births.nr_pending; i++) {
+		b = born_find(&p->births.live, p->births.pending[i]);
+		if (b && !b->is_seen)
+			born_look(p, b, row, context);
+	}
+	p->births.nr_pending = 0;
+}
+
 int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *context)
 {
-	const size_t known = p->members.nr;
+	size_t known;
 	int err = 0;
 
+	if (whole)
+		proc_births_settle(p);
+	else
+		proc_births_receive(p);
+	known = p->members.nr;
+	p->drained_ns = clock_ns(CLOCK_MONOTONIC);
+	p->births.has_exec = false;
+	proc_births_expire(p, TOLD_NS);
 	if (keeps_shares(p))
 		proc_accounts_begin(&p->members);
 	p->look++;
@@ -260,10 +307,27 @@ int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *
 		member_look(p, p->members.all[i], row, context);
 	while (p->nr_stack)
 		proc_state_look_at(p, p->stack[--p->nr_stack], row, context);
+	pending_look(p, row, context);
 	members_settle(p);
 	if (p->command && p->misses_children && !p->clock.is_tried)
 		clock_start(p);
 	return err ? err : p->lacks_memory ? -ENOMEM : 0;
+}
+
+/* Where births are reported: a look after these, and at all processes now and then. */
+static uint64_t look_after_births(struct proc_source *p, uint64_t last_ns)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (now_ns < p->due_ns)
+		return p->due_ns - now_ns;
+	if (p->births.has_exec || now_ns - p->drained_ns >= last_ns)
+		proc_source_drain(p, false, NULL, NULL);
+	else
+		pending_look(p, NULL, NULL);
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	p->due_ns = now_ns + LOOK_SHARE * cpu_ns;
+	return last_ns;
 }
 
 uint64_t proc_source_look(struct proc_source *p)
@@ -271,8 +335,12 @@ uint64_t proc_source_look(struct proc_source *p)
 	/* what a process of an attachment used after the last look may be lost */
 	const uint64_t last_ns = p->command ? LOOK_LAST_NS : LOOK_ATTACHED_NS;
 	const uint64_t born = p->nr_born;
-	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t cpu_ns;
 
+	proc_births_receive(p);
+	if (p->births.from.fd >= 0)
+		return look_after_births(p, last_ns);
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	proc_source_drain(p, false, NULL, NULL);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	p->pause_ns = p->nr_born > born ? LOOK_FIRST_NS : 2 * p->pause_ns;

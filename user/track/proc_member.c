@@ -188,7 +188,8 @@ void proc_member_note_reaped(struct proc_member *m, const struct reaped *r)
 	m->is_reaped = true;
 	rec->flags |= PROCESS_ENDED;
 	rec->wait_status = (uint32_t)r->status;
-	rec->end_boot_ns = clock_ns(CLOCK_BOOTTIME);
+	if (!rec->end_boot_ns) /* else the kernel has reported when */
+		rec->end_boot_ns = clock_ns(CLOCK_BOOTTIME);
 	counter_raise(&rec->user, r->last_user_ns);
 	counter_raise(&rec->system, r->last_system_ns);
 	rec->counters.cpu = rec->user + rec->system;

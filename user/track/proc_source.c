@@ -10,7 +10,7 @@
 
 #define SEED_PASSES 8
 
-struct proc_source *proc_source_new(pid_t launcher, bool wants_args)
+struct proc_source *proc_source_new(pid_t launcher, bool wants_args, unsigned inject_misses)
 {
 	struct proc_source *p = calloc(1, sizeof(*p));
 
@@ -20,6 +20,7 @@ struct proc_source *proc_source_new(pid_t launcher, bool wants_args)
 	p->wants_args = wants_args;
 	p->budget = proc_budget_of_process();
 	proc_files_init(&p->of_launcher, launcher);
+	proc_births_open(p, inject_misses);
 	return p;
 }
 
@@ -31,6 +32,9 @@ void proc_source_free(struct proc_source *p)
 	proc_files_done(&p->of_launcher, &p->budget.nr_open);
 	proc_accounts_done(&p->accounts);
 	proc_clock_done(&p->clock);
+	proc_connector_close(&p->births.from);
+	born_done(&p->births.live);
+	free(p->births.pending);
 	free(p->stack);
 	free(p);
 }
@@ -55,6 +59,7 @@ int proc_source_follow(struct proc_source *p, pid_t command)
 		return err;
 	err = proc_stat_read(command, &s);
 	p->awaits_exec = true;
+	proc_births_begin(p, command);
 	return err ? err : proc_source_drain(p, true, NULL, NULL);
 }
 
@@ -105,6 +110,7 @@ int proc_source_seed(struct proc_source *p, const pid_t *pids, size_t nr)
 	if (err)
 		return err;
 	p->is_seeding = true;
+	proc_births_begin(p, 0);
 	for (size_t i = 0; i < nr; i++)
 		if (!is_below_one(pids, nr, pids[i]))
 			proc_state_look_at(p, pids[i], NULL, NULL);
@@ -289,6 +295,7 @@ int proc_source_retire(struct proc_source *p,
 {
 	int nr = 0;
 
+	proc_births_end(p, record, context);
 	for (size_t i = 0; i < p->members.nr; i++) {
 		struct proc_member *m = p->members.all[i];
 
@@ -296,6 +303,7 @@ int proc_source_retire(struct proc_source *p,
 			proc_state_report_end(p, m);
 		if (m->is_told)
 			continue;
+		proc_births_complete(p, m);
 		record(context, &m->rec);
 		nr++;
 	}

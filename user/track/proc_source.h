@@ -3,8 +3,8 @@
  * Where BPF is not available: what /proc has of the processes below the launcher, and what the
  * launcher has waited for; or of those that were attached to. It fills the rows, the account and
  * the records that the programs in the kernel fill elsewhere. Exact are the totals of all that
- * anything in the tree has waited for; a process that ends between two looks has no record of its
- * own.
+ * anything in the tree has waited for. A process that ends between two looks has no record of its
+ * own, or where the kernel reports births and ends (base/proc_connector.h) one without usage.
  */
 #ifndef TRACK_PROC_SOURCE_H
 #define TRACK_PROC_SOURCE_H
@@ -26,8 +26,9 @@ struct proc_source;
 typedef void (*proc_row_fn)(void *context, const struct drain_row *row);
 typedef int (*proc_event_fn)(void *context, void *event, size_t size);
 
-/* @launcher: whose children are the tree. NULL: out of memory. */
-struct proc_source *proc_source_new(pid_t launcher, bool wants_args);
+/* @launcher: whose children are the tree; @inject_misses: see struct proc_connector. NULL: out of
+ * memory. */
+struct proc_source *proc_source_new(pid_t launcher, bool wants_args, unsigned inject_misses);
 void proc_source_free(struct proc_source *p);
 /* Sets which of @wanted it has, and why it has not the others. */
 void proc_source_metrics(const struct metric_set *wanted, struct metric_set *usable,
@@ -53,9 +54,18 @@ const struct tracking *proc_source_tracking(const struct proc_source *p);
 int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *context);
 /*
  * Looks for what was born between two drains: soon again after a birth, later and later otherwise,
- * and never for more than a fiftieth of a CPU. Nanoseconds until the next look.
+ * and never for more than a fiftieth of a CPU; where the kernel reports births, after these.
+ * Nanoseconds until the next look.
  */
 uint64_t proc_source_look(struct proc_source *p);
+/* Is ready when the kernel has reported a birth or an end; -1: it does not, or no longer. */
+int proc_source_births_fd(const struct proc_source *p);
+/* Why not, a clause; NULL: it does. */
+const char *proc_source_births_missing(const struct proc_source *p);
+/* Events that are known to be lost. */
+uint64_t proc_source_births_lost(const struct proc_source *p);
+/* Whether all births into the tree were reported, and the number of its processes is exact. */
+bool proc_source_counts_all(const struct proc_source *p);
 /* What the launcher has waited for so far. */
 void proc_source_note_reaped(struct proc_source *p, const struct reaped *r);
 /* The totals as of the last drain, with what was noted before it; they never fall. */

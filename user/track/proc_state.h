@@ -4,9 +4,28 @@
 #define TRACK_PROC_STATE_H
 
 #include "base/own_children.h"
+#include "base/proc_connector.h"
+#include "track/born.h"
 #include "track/proc_accounts.h"
 #include "track/proc_clock.h"
 #include "track/proc_source.h"
+
+/* What the kernel reports of births and ends, where it does so. */
+struct proc_births {
+	struct proc_connector from;
+	struct born_set live;
+	pid_t *pending; /* owned; no look has been at these, in the order in which they were born */
+	size_t nr_pending, room_pending;
+	bool is_on;    /* there is a tree */
+	bool has_exec; /* a process that a look has seen has another image */
+	bool is_exact; /* nothing was lost since there is a tree */
+	uint64_t lost;
+	unsigned nr_late;    /* records that wait for how the process ended */
+	const char *missing; /* why it is not reported; NULL: it is */
+	uint64_t boot_less_monotonic_ns;
+	uint64_t since_ns, spent_ns; /* CLOCK_MONOTONIC; CPU time since then, for events */
+	uint64_t own_ns;             /* and for ends in the tree */
+};
 
 struct proc_source {
 	pid_t launcher;
@@ -36,14 +55,40 @@ struct proc_source {
 	struct proc_used baseline;     /* of that: what the processes themselves had used */
 	bool baseline_lacks_io, is_seeding, has_moved; /* the last: a process to another account */
 	struct tracking tracking;
+	struct proc_births births;
+	uint64_t due_ns, drained_ns; /* CLOCK_MONOTONIC: no look between drains before; the last */
 };
 
 /* One that is attached to counts from then on, as what is found later and began before. */
 void proc_state_seed(struct proc_source *p, struct proc_member *m);
 /* Looks at a process that may be new. */
 void proc_state_look_at(struct proc_source *p, pid_t pid, proc_row_fn row, void *context);
-/* Its end was not seen, unless the launcher has waited for it. */
+/* A process has ended: its record. */
+void proc_state_report(struct proc_source *p, const struct process_record *r);
+/* The same. Its end was not seen, unless the launcher has waited for it or the kernel reports it.
+ */
 void proc_state_report_end(struct proc_source *p, struct proc_member *m);
+/* Looks at one whose birth was reported, if it is still there. */
+void proc_state_look_at_born(struct proc_source *p, const struct born *b);
+
+void proc_births_open(struct proc_source *p, unsigned inject_misses);
+/* From now on events of the tree count, which are those of its members and of @command, if any. */
+void proc_births_begin(struct proc_source *p, pid_t command);
+/* Takes what the kernel has reported since. */
+void proc_births_receive(struct proc_source *p);
+/* The same, and waits a little for the ends of what is gone. */
+void proc_births_settle(struct proc_source *p);
+/* A look has found a process. */
+void proc_births_note_seen(struct proc_source *p, struct proc_member *m);
+/* True if its end is still to be reported by the kernel, and its record is kept until then. */
+bool proc_births_await(struct proc_source *p, struct proc_member *m);
+/* Reports those records that have waited for longer than @ns. */
+void proc_births_expire(struct proc_source *p, uint64_t ns);
+/* Completes a record with what was reported of its process. */
+void proc_births_complete(const struct proc_source *p, struct proc_member *m);
+/* The run ends: makes a record of each that lives and that no look has seen. */
+void proc_births_end(struct proc_source *p,
+		     void (*record)(void *context, const struct process_record *r), void *context);
 
 /* All that is known of the command, at the last look. */
 struct proc_used proc_state_used(const struct proc_source *p);

@@ -31,7 +31,7 @@ static void block_metrics_explain(struct tracker *t)
 
 static int tracker_open_proc(struct tracker *t, const struct tracker_options *o)
 {
-	t->proc = proc_source_new(o->proc_launcher, !o->no_args);
+	t->proc = proc_source_new(o->proc_launcher, !o->no_args, o->inject_misses);
 	if (!t->proc)
 		return -ENOMEM;
 	proc_source_metrics(&o->wanted, &t->usable, t->unusable);

@@ -118,6 +118,10 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context);
 bool tracker_needs_looks(const struct tracker *t);
 /* Looks for that. Nanoseconds until the next look. */
 uint64_t tracker_look(struct tracker *t);
+/* Without BPF: see the functions of the same names in track/proc_source.h. */
+int tracker_births_fd(const struct tracker *t);
+uint64_t tracker_births_lost(const struct tracker *t);
+const char *tracker_births_missing(const struct tracker *t);
 /* 0 if this process has the rights for a drain, or a negative errno. Does not drain. */
 int tracker_may_drain(const struct tracker *t);
 /* A further pass for what that drain has missed: processes that it has reported are left out. */

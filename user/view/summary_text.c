@@ -146,7 +146,8 @@ static void summary_put_processes(FILE *f, const struct summary *s)
 	char a[FORMAT_BYTES], b[FORMAT_BYTES], c[FORMAT_BYTES];
 
 	if (s->bounds.is_from_proc)
-		fprintf(f, "  processes   at least %s\n", format_count(a, s->processes_total));
+		fprintf(f, "  processes   %s%s\n", s->bounds.has_all_processes ? "" : "at least ",
+			format_count(a, s->processes_total));
 	if (!summary_has_total(s, M_forks))
 		return;
 	fprintf(f, "  processes   %s, %s threads more, %s execs",
@@ -198,7 +199,7 @@ static void summary_put_bounds(FILE *f, const struct summary *s)
 		fputs("totals are exact; at least are what calls moved,", f);
 	else
 		fputs("totals are exact; at least are", f);
-	fputs(" peaks and the number of processes", f);
+	fputs(s->bounds.has_all_processes ? " peaks" : " peaks and the number of processes", f);
 }
 
 /* The names of losses may be from a file: untrusted, as any other text of it. */

@@ -85,6 +85,7 @@ static bool field_read_bounds(struct summary *s, const struct summary_field *f, 
 	const char *key;
 
 	s->bounds.is_from_proc = json_is_object(found);
+	s->bounds.has_all_processes = !json_object_get(found, "processes_total");
 	json_object_foreach(found, key, v)
 		if (!metric_find(key, strlen(key), &id))
 			metric_put(&s->bounds.counters, id);

@@ -68,7 +68,8 @@ static void field_write_bounds(struct jsonw *j, const struct summary *s,
 	static const char at_least[] = "at_least";
 
 	jsonw_object(j, f->key);
-	jsonw_string(j, "processes_total", at_least);
+	if (!s->bounds.has_all_processes)
+		jsonw_string(j, "processes_total", at_least);
 	jsonw_string(j, "process_rss_peak_bytes", at_least);
 	jsonw_string(j, "rss_peak_bytes", at_least);
 	for (int i = 0; i < NR_METRICS; i++)
