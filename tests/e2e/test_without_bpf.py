@@ -46,6 +46,13 @@ class FromProc(OrdinaryUser):
         self.assertEqual(run.code, 0, run.stderr)
         self.assert_cpu(run, run.witness["cpu_seconds"])
 
+    def test_what_a_process_that_is_waited_for_had_by_waiting_is_counted_once(self):
+        for argv in (["seqchildren", "5", "100"], ["killed", "400"], ["cloneparent", "400"]):
+            with self.subTest(program=argv[0]):
+                run = self.run_unprivileged([truth(argv[0]), *argv[1:]], ["--wait", "tree"])
+                self.assertEqual(run.code, 0, run.stderr)
+                self.assert_cpu(run, run.witness["cpu_seconds"], own=0.05)
+
     def test_the_record_of_a_parent_has_nothing_of_its_children(self):
         run = self.run_unprivileged([truth("seqchildren"), "19", "5"])
         parent = self.root_of(run)

@@ -93,14 +93,15 @@ static uint64_t cpu_of_used(const struct proc_used *u)
 /* Of what it has got by waiting, without what counts in records of its children. */
 static void record_fill_children(struct proc_member *m)
 {
-	const struct proc_used got = proc_member_inherited(m);
+	const struct proc_used inherited = proc_member_inherited(m);
+	const uint64_t got_ns = m->is_reaped ? m->reaped_children_ns : cpu_of_used(&inherited);
 	const uint64_t elsewhere_ns = cpu_of_used(&m->children) + m->base_children_ns;
 	struct proc_used u = { .io = m->io };
 	struct process_record *r = &m->rec;
 
 	proc_used_take(&u, &m->children);
 	proc_used_take(&u, &m->base);
-	r->children_ns = cpu_of_used(&got) > elsewhere_ns ? cpu_of_used(&got) - elsewhere_ns : 0;
+	r->children_ns = got_ns > elsewhere_ns ? got_ns - elsewhere_ns : 0;
 	r->counters.rchar = u.io.rchar;
 	r->counters.wchar = u.io.wchar;
 	r->counters.syscr = u.io.syscr;
@@ -195,8 +196,7 @@ void proc_member_note_reaped(struct proc_member *m, const struct reaped *r)
 	rec->counters.cpu = rec->user + rec->system;
 	if (peak_pages > rec->rss_peak_pages)
 		rec->rss_peak_pages = rec->rss_bound_pages = peak_pages;
-	m->stat.children_user_ns = r->last_children_user_ns;
-	m->stat.children_system_ns = r->last_children_system_ns;
+	m->reaped_children_ns = r->last_children_user_ns + r->last_children_system_ns;
 }
 
 void proc_member_end(struct proc_member *m)

@@ -25,8 +25,10 @@ enum proc_look {
 
 struct proc_member {
 	struct proc_files files;
-	uint64_t look;              /* number of the last look that has met it */
-	uint64_t read_ns;           /* CLOCK_MONOTONIC, when that began */
+	uint64_t look;    /* number of the last look that has met it */
+	uint64_t read_ns; /* CLOCK_MONOTONIC, when that began */
+	/* Once it is reaped. Not in @stat: as of the last look these are members as well. */
+	uint64_t reaped_children_ns;
 	bool is_reaped, is_changed; /* by the launcher; since the look before */
 	bool io_is_refused;
 	char sched_text[PROC_SCHED_BYTES]; /* how often and for how long its first thread ran */
