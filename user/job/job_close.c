@@ -196,8 +196,12 @@ static void summary_note_peaks(struct job *job)
 		sum->has_cgroup_peak = cgroup_stat_peak(&job->cgroup, &sum->cgroup_peak_bytes);
 }
 
-static void summary_note_bounds(struct summary *sum, const struct tracker *t)
+static void summary_note_bounds(struct job *job)
 {
+	const struct tracker *t = &job->books->tracker;
+	struct summary *sum = &job->summary;
+	uint64_t bytes, at_ns;
+
 	if (!t->proc)
 		return;
 	sum->bounds.is_from_proc = true;
@@ -205,6 +209,11 @@ static void summary_note_bounds(struct summary *sum, const struct tracker *t)
 	proc_source_bounds(t->proc, &t->usable, &sum->bounds.counters);
 	if (!metric_has(&t->usable, M_rss))
 		return;
+	bytes = proc_source_tree_peak(t->proc, &at_ns);
+	if (bytes > sum->rss_peak_bytes && at_ns > job->start_ns) {
+		sum->rss_peak_bytes = bytes;
+		sum->rss_peak_elapsed_ns = at_ns - job->start_ns;
+	}
 	summary_raise_peak(sum, proc_source_peak(t->proc));
 	summary_raise_peak(sum, sum->process_rss_peak_bytes); /* of one that was not waited for */
 }
@@ -244,7 +253,7 @@ static void job_finish(struct job *job)
 	if (job->summary.by_cgroup)
 		job->summary.cpu_unsure_ns = target_unsure_ns(job);
 	job->summary.has_cores = metric_has(&job->run->usable, M_cores);
-	summary_note_bounds(&job->summary, &job->books->tracker);
+	summary_note_bounds(job);
 	summary_finish(&job->summary);
 	summary_put(job);
 }

@@ -134,7 +134,11 @@ void run_cgroup_open(struct run_cgroup *g, const struct cgroup_target *own, pid_
 		return;
 	}
 	cgroup_stat_open_memory(&g->stat, &g->target);
-	if (is_command && !own && !undroppable_read(g, &g->base_bytes))
+	if (own)
+		return;
+	if (!cgroup_stat_peak(&g->stat, &g->base_most_bytes))
+		g->base_most_bytes = 0;
+	if (is_command && !undroppable_read(g, &g->base_bytes))
 		g->base_bytes = 0;
 }
 
@@ -153,7 +157,8 @@ bool run_cgroup_read(struct run_cgroup *g, const struct row_list *rows, uint64_t
 
 bool run_cgroup_most(const struct run_cgroup *g, uint64_t *bytes)
 {
-	if (!*g->target.cg.path || !cgroup_stat_peak(&g->stat, bytes))
+	if (!*g->target.cg.path || !cgroup_stat_peak(&g->stat, bytes) ||
+	    *bytes <= g->base_most_bytes)
 		return false;
 	*bytes -= *bytes < g->base_bytes ? *bytes : g->base_bytes;
 	return true;

@@ -17,7 +17,8 @@ struct run_cgroup {
 	bool may_have_others;
 	pid_t launcher; /* it waits, and so do its ancestors: they may be in it, too; 0: none */
 	struct cgroup_stat stat;
-	uint64_t base_bytes;    /* what it held as the run began */
+	uint64_t base_bytes; /* what it held as the run began, and its mark then */
+	uint64_t base_most_bytes;
 	uint64_t checked_bytes; /* the largest figure for which it was seen to hold nothing else */
 };
 
@@ -32,7 +33,8 @@ void run_cgroup_open(struct run_cgroup *g, const struct cgroup_target *own, pid_
  * there is no such cgroup, or something else is in it now.
  */
 bool run_cgroup_read(struct run_cgroup *g, const struct row_list *rows, uint64_t *bytes);
-/* What it cannot have exceeded, by the kernel's high-water mark. False: that is not known. */
+/* What it cannot have exceeded, by the kernel's high-water mark. False: that is not known, or was
+ * reached before the run. */
 bool run_cgroup_most(const struct run_cgroup *g, uint64_t *bytes);
 void run_cgroup_done(struct run_cgroup *g);
 

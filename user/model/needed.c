@@ -73,44 +73,6 @@ static uint64_t rss_beyond(const struct summary *s, uint64_t seen_bytes)
 	return most > seen_bytes ? most - seen_bytes : 0;
 }
 
-/* The kernel's mark bounds it, and is near it where the cgroup has little page cache. */
-static struct memory_needed needed_by_cgroup(const struct summary *s)
-{
-	const struct needed_seen *seen = &s->seen;
-	const uint64_t least = seen->cgroup_bytes, unseen = rss_beyond(s, seen->sample_rss_bytes);
-	const bool has_most = seen->has_cgroup_most && seen->cgroup_most_bytes >= least;
-	uint64_t rss;
-
-	if (has_most && !exceeds_by_a_tenth(seen->cgroup_most_bytes, least))
-		return needed_at(needed_make("cgroup", equal, seen->cgroup_most_bytes),
-				 seen->cgroup_elapsed_ns);
-	/* what came between samples may be memory that processes share */
-	if (has_most && unseen > least / 10)
-		return needed_make("cgroup", at_most, seen->cgroup_most_bytes);
-	return needed_at(needed_make("cgroup", rss_most(s, &rss) ? equal : at_least,
-				     least + (unseen > least / 10 ? 0 : unseen)),
-			 seen->cgroup_elapsed_ns);
-}
-
-/* Between readings RSS may have been larger; where one was wanted and not made, all is open. */
-static struct memory_needed needed_by_pss(const struct summary *s)
-{
-	const struct needed_seen *seen = &s->seen;
-	const uint64_t beyond = rss_beyond(s, seen->covered_rss_bytes);
-	const uint64_t all = seen->pss_bytes + beyond;
-	uint64_t most;
-	struct memory_needed n;
-
-	if (!rss_most(s, &most))
-		n = needed_make("pss", at_least, seen->pss_bytes);
-	else if (seen->unread_rss_bytes)
-		return needed_make("rss", at_most, most);
-	else
-		n = needed_make("pss", exceeds_by_a_tenth(all, seen->pss_bytes) ? at_most : equal,
-				all < most ? all : most);
-	return needed_at(n, seen->pss_elapsed_ns);
-}
-
 /* Then nothing to speak of is counted twice. */
 static bool rss_is_of_one(const struct summary *s, uint64_t most)
 {
@@ -138,6 +100,46 @@ static struct memory_needed needed_by_rss(const struct summary *s)
 		return needed_at(n, s->rss_peak_exact_elapsed_ns);
 	return exceeds_by_a_tenth(most, s->rss_peak_bytes) ? n
 							   : needed_at(n, s->rss_peak_elapsed_ns);
+}
+
+/* The kernel's mark bounds it, and is near it where the cgroup has little page cache. */
+static struct memory_needed needed_by_cgroup(const struct summary *s)
+{
+	const struct needed_seen *seen = &s->seen;
+	const uint64_t least = seen->cgroup_bytes, unseen = rss_beyond(s, seen->sample_rss_bytes);
+	const bool has_most = seen->has_cgroup_most && seen->cgroup_most_bytes >= least;
+	uint64_t rss;
+
+	if (has_most && !exceeds_by_a_tenth(seen->cgroup_most_bytes, least))
+		return needed_at(needed_make("cgroup", equal, seen->cgroup_most_bytes),
+				 seen->cgroup_elapsed_ns);
+	/* what came between samples may be memory that processes share */
+	if (unseen > least / 10 && has_most)
+		return needed_make("cgroup", at_most, seen->cgroup_most_bytes);
+	if (unseen > least / 10)
+		return needed_by_rss(s);
+	return needed_at(
+		needed_make("cgroup", rss_most(s, &rss) ? equal : at_least, least + unseen),
+		seen->cgroup_elapsed_ns);
+}
+
+/* Between readings RSS may have been larger; where one was wanted and not made, all is open. */
+static struct memory_needed needed_by_pss(const struct summary *s)
+{
+	const struct needed_seen *seen = &s->seen;
+	const uint64_t beyond = rss_beyond(s, seen->covered_rss_bytes);
+	const uint64_t all = seen->pss_bytes + beyond;
+	uint64_t most;
+	struct memory_needed n;
+
+	if (!rss_most(s, &most))
+		n = needed_make("pss", at_least, seen->pss_bytes);
+	else if (seen->unread_rss_bytes)
+		return needed_make("rss", at_most, most);
+	else
+		n = needed_make("pss", exceeds_by_a_tenth(all, seen->pss_bytes) ? at_most : equal,
+				all < most ? all : most);
+	return needed_at(n, seen->pss_elapsed_ns);
 }
 
 /* RSS says it as well as anything: it is of one process, or so little that nobody cares. */

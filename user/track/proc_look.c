@@ -13,6 +13,8 @@
 #define WHOLE_NS NSEC_PER_SEC
 #define TOLD_NS (200 * NSEC_PER_MSEC) /* the launcher tells soon how a child has ended */
 #define LOOK_FIRST_NS NSEC_PER_MSEC
+#define LOOK_SETTLED_NS (8 * NSEC_PER_MSEC)
+#define LOOK_GROWTH 4 /* a pause is longer than the one before by that part */
 #define LOOK_LAST_NS NSEC_PER_SEC
 #define LOOK_ATTACHED_NS (100 * NSEC_PER_MSEC)
 #define LOOK_SHARE 50 /* times as long as a look takes, in CPU time, is not looked */
@@ -279,6 +281,24 @@ static void pending_look(struct proc_source *p, proc_row_fn row, void *context)
 	p->births.nr_pending = 0;
 }
 
+/* What all hold together: a peak may lie between two samples. */
+static void memory_note(struct proc_source *p)
+{
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < p->members.nr; i++) {
+		const struct drain_row *row = &p->members.all[i]->row;
+
+		if (row->flags & ROW_ALIVE)
+			pages +=
+				row->pages[RSS_FILE] + row->pages[RSS_ANON] + row->pages[RSS_SHMEM];
+	}
+	if (pages <= p->peak_pages)
+		return;
+	p->peak_pages = pages;
+	p->peak_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
 int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *context)
 {
 	size_t known;
@@ -309,25 +329,35 @@ int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *
 		proc_state_look_at(p, p->stack[--p->nr_stack], row, context);
 	pending_look(p, row, context);
 	members_settle(p);
+	memory_note(p);
 	if (p->command && p->misses_children && !p->clock.is_tried)
 		clock_start(p);
 	return err ? err : p->lacks_memory ? -ENOMEM : 0;
 }
 
-/* Where births are reported: a look after these, and at all processes now and then. */
+/* Where births are reported: a look after these; and at all processes later and later, as what has
+ * begun may soon hold much memory. */
 static uint64_t look_after_births(struct proc_source *p, uint64_t last_ns)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), born = p->nr_born;
+	const bool has_exec = p->births.has_exec;
+	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
 	if (now_ns < p->due_ns)
 		return p->due_ns - now_ns;
-	if (p->births.has_exec || now_ns - p->drained_ns >= last_ns)
+	if (has_exec || now_ns - p->drained_ns >= p->pause_ns) {
 		proc_source_drain(p, false, NULL, NULL);
-	else
+		p->pause_ns += p->pause_ns / LOOK_GROWTH;
+	} else {
 		pending_look(p, NULL, NULL);
+	}
+	if (has_exec || p->nr_born > born)
+		p->pause_ns = LOOK_SETTLED_NS;
+	if (p->pause_ns > last_ns)
+		p->pause_ns = last_ns;
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
 	p->due_ns = now_ns + LOOK_SHARE * cpu_ns;
-	return last_ns;
+	return p->pause_ns;
 }
 
 uint64_t proc_source_look(struct proc_source *p)
@@ -343,7 +373,7 @@ uint64_t proc_source_look(struct proc_source *p)
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	proc_source_drain(p, false, NULL, NULL);
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-	p->pause_ns = p->nr_born > born ? LOOK_FIRST_NS : 2 * p->pause_ns;
+	p->pause_ns = p->nr_born > born ? LOOK_FIRST_NS : p->pause_ns + p->pause_ns / LOOK_GROWTH;
 	if (p->pause_ns < LOOK_FIRST_NS)
 		p->pause_ns = LOOK_FIRST_NS;
 	if (p->pause_ns < LOOK_SHARE * cpu_ns)

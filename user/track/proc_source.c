@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SEED_PASSES 8
 
@@ -171,6 +172,12 @@ void proc_source_note_reaped(struct proc_source *p, const struct reaped *r)
 		proc_io_add(&p->seen_by_now, &seen);
 	}
 	proc_member_note_reaped(m, r);
+}
+
+uint64_t proc_source_tree_peak(const struct proc_source *p, uint64_t *at_ns)
+{
+	*at_ns = p->peak_ns;
+	return p->peak_pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 uint64_t proc_source_peak(const struct proc_source *p)

@@ -80,6 +80,8 @@ int proc_source_move(struct proc_source *p, pid_t pid, const struct account_key 
 int proc_source_remove(struct proc_source *p, const struct account_key *key, struct account *total);
 /* The largest high-water mark of a process that has been waited for, in bytes; 0: not known. */
 uint64_t proc_source_peak(const struct proc_source *p);
+/* The most that all held at a look, in bytes; and CLOCK_MONOTONIC then. */
+uint64_t proc_source_tree_peak(const struct proc_source *p, uint64_t *at_ns);
 void proc_source_each(const struct proc_source *p,
 		      void (*fn)(void *context, const struct process_record *r), void *context);
 /* The record so far of the process with that key and serial, or with that PID; NULL. */

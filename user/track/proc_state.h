@@ -41,8 +41,9 @@ struct proc_source {
 	pid_t *stack; /* owned; children that are still to be looked at */
 	size_t nr_stack, room_stack;
 	bool lacks_memory;
-	enum proc_look kind; /* of the look that goes on */
-	uint64_t pause_ns;   /* until the next look between drains */
+	enum proc_look kind;          /* of the look that goes on */
+	uint64_t peak_pages, peak_ns; /* the most that all held at a look; CLOCK_MONOTONIC */
+	uint64_t pause_ns;            /* until the next look between drains */
 	uint64_t look, full_ns, whole_ns, serials, nr_born;
 	struct reaped reaped, reaped_by_now; /* as of the last look; and what came after it */
 	struct proc_io seen,
