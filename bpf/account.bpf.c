@@ -100,16 +100,28 @@ static __always_inline void split_cpu(struct process_record *r, u64 *user, u64 *
 static __always_inline void account_add_counters(struct account *a, const struct task_counters *now,
 						 u64 user, u64 system)
 {
+	/* first: what is said not to be known must not be read without that */
+	if (now->without_delays)
+		add(a->without_delays, now->without_delays);
+	if (now->blkio_wrong)
+		add(a->blkio_wrong, now->blkio_wrong);
 #define TASK_METRIC(base, ...)                                                                     \
 	if (now->base)                                                                             \
 		add(a->base, now->base);
 #include "bpfmon/metrics.def"
-	if (now->without_delays)
-		add(a->without_delays, now->without_delays);
 	if (user)
 		add(a->user, user);
 	if (system)
 		add(a->system, system);
+}
+
+/* 1 where @now is, and was not with the last commit. */
+static __always_inline u32 fact_advance(u32 *last, u32 now)
+{
+	u32 is_new = now & ~*last;
+
+	*last |= now;
+	return is_new;
 }
 
 /*
@@ -142,9 +154,11 @@ __hidden int task_commit_counters(u64 task, struct task_entry *t, struct process
 #include "bpfmon/metrics.def"
 	p->event.rec.counters.utime += counter_advance(&t->last.utime, now->utime);
 	p->event.rec.counters.stime += counter_advance(&t->last.stime, now->stime);
-	now->without_delays = counter_advance(&t->last.without_delays, now->without_delays);
+	now->without_delays = fact_advance(&t->last.without_delays, now->without_delays);
 	if (now->without_delays)
 		p->event.rec.flags |= PROCESS_WITHOUT_DELAYS;
+	now->blkio_wrong = fact_advance(&t->last.blkio_wrong, now->blkio_wrong);
+	p->event.rec.flags |= now->blkio_wrong * PROCESS_BLKIO_WRONG;
 	split_cpu(&p->event.rec, &user, &system);
 	if (p->event.rec.account.tree != key.tree || p->event.rec.account.cgroup != key.cgroup)
 		a = NULL;
@@ -242,6 +256,8 @@ int account_move_in(u64 tree, u64 cgroup, u32 threads, u32 flags)
 		add(a->moved_in, 1);
 	if (flags & PROCESS_WITHOUT_DELAYS)
 		add(a->without_delays, 1);
+	if (flags & PROCESS_BLKIO_WRONG)
+		add(a->blkio_wrong, 1);
 	add(a->processes, 1);
 	add(a->threads, threads);
 	return 0;

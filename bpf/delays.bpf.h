@@ -29,7 +29,24 @@ static __always_inline struct task_delay_info___any *delays_of(struct task_struc
 	return BPF_CORE_READ((struct task_struct___delays *)task, delays);
 }
 
-/* Inlined: on kernels as old as 6.1 each call takes more of the 512 bytes that a chain has. */
+#define CLOCKS_DIFFER_NS 10000000ULL /* the kernel's clocks for these, besides 1/256 */
+
+/*
+ * From 6.12 on the kernel may add to blkio_delay the time since it booted, or since an earlier
+ * wait: the wait of a task whose removal from the run queue was delayed has no beginning. True if
+ * @task has not lived for as long as it would have run and waited. Without a branch, after which
+ * the verifier would walk the rest of the program twice.
+ */
+static __always_inline u64 blkio_is_wrong(struct task_struct *task, const struct task_counters *now)
+{
+	u64 lived = bpf_ktime_get_ns() - BPF_CORE_READ(task, start_time);
+	u64 most = lived + lived / 256 + CLOCKS_DIFFER_NS;
+
+	return (most - now->cpu - now->runqueue_wait - now->blkio_delay) >> 63;
+}
+
+/* After the other counters. Inlined: on kernels as old as 6.1 each call takes more of the 512 bytes
+ * that a chain has. */
 static __always_inline void delays_read(struct task_struct *task, struct task_counters *now)
 {
 	struct task_delay_info___any *delays;
@@ -46,6 +63,7 @@ static __always_inline void delays_read(struct task_struct *task, struct task_co
 	if (DELAY_IS_READ(base, field))                                                            \
 		now->base = BPF_CORE_READ(delays, field);
 #include "bpfmon/metrics.def"
+	now->blkio_wrong = blkio_is_wrong(task, now);
 }
 
 #endif

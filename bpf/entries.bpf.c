@@ -107,7 +107,8 @@ __noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags, u64 met)
 
 	if ((can_seed && flags & PROCESS_SEEDED) || flags & PROCESS_LAUNCHED)
 		counters_read(task, &t.last);
-	t.last.without_delays = 0; /* said of the account with the first commit */
+	/* said of the account with the first commit */
+	t.last.without_delays = t.last.blkio_wrong = 0;
 	err = task_put(&t);
 	if (can_seed && !err && flags & PROCESS_SEEDED)
 		baseline_add(&t.last);

@@ -105,7 +105,7 @@ int account_retire_process(u64 key)
 		return 0;
 	if (threads)
 		account_move_in(retire.to.tree, retire.to.cgroup, threads,
-				rec->flags & PROCESS_WITHOUT_DELAYS);
+				rec->flags & (PROCESS_WITHOUT_DELAYS | PROCESS_BLKIO_WRONG));
 	/* in user space a file of /proc would have to be opened for each process */
 	if (!(rec->flags & PROCESS_ENDED))
 		rec->state = state_read(rec->signal);

@@ -39,7 +39,7 @@ int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
 	process_lock(p);
 	from = p->event.rec.account;
 	threads = p->alive_tasks;
-	unknown = p->event.rec.flags & PROCESS_WITHOUT_DELAYS;
+	unknown = p->event.rec.flags & (PROCESS_WITHOUT_DELAYS | PROCESS_BLKIO_WRONG);
 	is_moved = !(p->event.rec.flags & PROCESS_ENDED) && p->event.rec.threads_total &&
 		   (from.tree != tree || from.cgroup != cgroup);
 	if (is_moved) {

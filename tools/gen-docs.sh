@@ -110,6 +110,13 @@ delay_text() {
 		| `cow_delay_seconds` | a write to a page that is shared until then | it has been copied | CPU time; `reclaim` and `compact`, if there was no page for the copy |
 		| `irq_delay_seconds` | an interrupt | its end | nothing: the kernel takes it out of the CPU time |
 
+		From Linux 6.12 on the kernel counts `blkio_delay_seconds` wrongly where the scheduler delays a thread's removal from the
+		run queue: a wait then begins with an earlier one, or with the boot (10 of 10 runs of 8 threads that write and fsync for half a second, on
+		6.18: thousands of seconds, in taskstats, too). bpfmon compares the count of each thread with the time it has lived, less CPU
+		time and time on the run queue. Where it is larger, the key is absent from then on for the process and
+		each run, span and program that it is part of, and the summary has `"blkio_delay_wrong": true`; what was published before may be
+		too large, too. What is wrong by less is not found.
+
 		So their sum counts some moments twice. Not in any of them: sleeping because a cgroup is over its `memory.high`. (Linux 6.18;
 		before 5.18 `swapin_delay_seconds` is the wait for the read, and `blkio_delay_seconds` lacks it.)
 	TEXT

@@ -38,7 +38,8 @@ struct task_counters {
 #include "bpfmon/metrics.def"
 	__u64 utime; /* raw ticks in ns: only their ratio is used */
 	__u64 stime;
-	__u64 without_delays; /* tasks of which the kernel does not keep those */
+	__u32 without_delays; /* 1: the kernel does not keep those of this task */
+	__u32 blkio_wrong;    /* 1: its blkio_delay cannot be true */
 };
 
 /* Losses, by operation; their number is a power of two. A loss makes the run incomplete. */
@@ -66,6 +67,7 @@ struct account {
 	__u64 moved_in;       /* processes, from another account */
 	__u64 moved_out;      /* processes, to another account */
 	__u64 without_delays; /* its delays are not known: it has had a task that has none */
+	__u64 blkio_wrong;    /* nor is its blkio_delay: that of a task cannot be true */
 	__u64 loss[NR_LOSSES];
 	__u64 closed; /* ACCOUNT_CLOSED, and the tree that gets what is born or found from then on
 		       */
@@ -112,6 +114,7 @@ enum process_flag {
 		1 << 10, /* by bpfmon: what it does before its exec is not the command's */
 	PROCESS_WITHOUT_DELAYS = 1 << 11, /* the kernel does not keep those of a task of it */
 	PROCESS_UNREAD = 1 << 12, /* without BPF: it was reported and not read; no usage is known */
+	PROCESS_BLKIO_WRONG = 1 << 13,    /* the kernel's blkio_delay of a task cannot be true */
 };
 
 #define STATE_READ 0x4000 /* a bit of process_record.state: the kernel's is of no interest */

@@ -96,6 +96,10 @@ class DelayCase(CgroupCase):
     def assert_agree(self, witness, record, positive):
         """Within 5 %, or one wait: its end is not seen by the witness."""
         for key in kept_delays() & set(witness):
+            if key == "blkio_delay_seconds" and key not in record:  # the kernel's count is wrong: larger than can be true
+                slept = record["lifetime_seconds"] - record["cpu_seconds"] - record["runqueue_wait_seconds"]
+                self.assertGreater(witness[key] / 1e9, slept)
+                continue
             self.assertAlmostEqual(record[key], witness[key] / 1e9, delta=0.05 * witness[key] / 1e9 + 1e-4, msg=key)
         for key in positive:
             self.assertGreater(witness[key], 0, key)
@@ -106,7 +110,7 @@ class Delays(DelayCase):
         self.switch(1)
         witness, record, summary = self.work(DIRECT, self.big_file())
         self.assert_agree(witness, record, ["blkio_delay_seconds"])
-        self.assertEqual(summary["blkio_delay_seconds"], record["blkio_delay_seconds"])
+        self.assertEqual(summary.get("blkio_delay_seconds"), record.get("blkio_delay_seconds"))
 
     def test_copying_what_a_fork_shares(self):
         self.switch(1)
@@ -129,6 +133,31 @@ class Delays(DelayCase):
         self.assert_complete(run)
         self.assertLessEqual(kept_delays(), set(run.summary))
         self.assert_sums(run)
+
+
+# The kernel may take such a wait to have begun at the boot (from 6.12 on).
+SYNCING = """
+import os, tempfile, threading
+def work():
+    with tempfile.TemporaryFile(dir="/var/tmp", buffering=0) as file:
+        for _ in range(10):
+            file.write(b"x" * 10000)
+            os.fsync(file.fileno())
+workers = [threading.Thread(target=work) for _ in range(8)]
+for worker in workers: worker.start()
+for worker in workers: worker.join()
+"""
+
+
+class Plausible(DelayCase):
+    def test_no_more_is_waited_than_threads_have_lived(self):
+        self.switch(1)
+        run = self.run_bpfmon([sys.executable, "-c", SYNCING], ["-i", "0.02"])
+        for line in [*run.samples, *run.processes, run.summary, *run.summary["programs"]]:
+            if "blkio_delay_seconds" in line:
+                self.assertLessEqual(line["blkio_delay_seconds"], line["lifetime_seconds"] * 1.01 + 0.1, line)
+        self.assertNotEqual("blkio_delay_seconds" in run.summary, run.summary.get("blkio_delay_wrong", False))
+        self.assertEqual("for disks not known" in run.stderr, "blkio_delay_wrong" in run.summary)
 
 
 class Absent(DelayCase):

@@ -33,6 +33,17 @@ static void counter_missing_at_the_end_keeps_what_was_read(void **state)
 	summary_done(&s);
 }
 
+static void delay_that_is_not_known_any_more_is_absent(void **state)
+{
+	struct summary s = { 0 };
+
+	(void)state;
+	add_sample(&s, 0, M_blkio_delay, 5);
+	add_sample(&s, SECOND_NS, M_cpu, 1);
+	assert_false(sample_has(&s.total, M_blkio_delay));
+	summary_done(&s);
+}
+
 static void metric_that_was_never_read_stays_absent(void **state)
 {
 	struct summary s = { 0 };
@@ -275,6 +286,7 @@ int main(void)
 		cmocka_unit_test(bound_that_is_below_the_exact_peak_is_left_as_it_is),
 		cmocka_unit_test(counters_keep_their_last_value),
 		cmocka_unit_test(counter_missing_at_the_end_keeps_what_was_read),
+		cmocka_unit_test(delay_that_is_not_known_any_more_is_absent),
 		cmocka_unit_test(metric_that_was_never_read_stays_absent),
 		cmocka_unit_test(processes_are_the_forks_and_the_command),
 		cmocka_unit_test(peak_of_memory_is_the_first_of_the_largest_samples),

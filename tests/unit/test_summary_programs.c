@@ -88,6 +88,21 @@ static void processes_of_one_program_are_added_up(void **state)
 	summary_done(&s);
 }
 
+static void delay_of_a_program_is_absent_unless_that_of_each_process_is_known(void **state)
+{
+	struct process known = { .exe = "/bin/cc", .value[M_blkio_delay] = 1 };
+	struct process unknown = { .exe = "/bin/cc" };
+	struct summary s = { 0 };
+
+	(void)state;
+	metric_put(&known.have, M_blkio_delay);
+	summary_add_process(&s, &known);
+	summary_add_process(&s, &unknown);
+	summary_add_process(&s, &known);
+	assert_false(metric_has(&s.programs[0].have, M_blkio_delay));
+	summary_done(&s);
+}
+
 static void programs_that_are_not_known_are_one(void **state)
 {
 	struct summary s = { 0 };
@@ -150,6 +165,7 @@ int main(void)
 		cmocka_unit_test(peak_that_may_be_of_another_time_is_no_lower_bound),
 		cmocka_unit_test(exactness_is_that_of_the_largest_process),
 		cmocka_unit_test(processes_of_one_program_are_added_up),
+		cmocka_unit_test(delay_of_a_program_is_absent_unless_that_of_each_process_is_known),
 		cmocka_unit_test(programs_that_are_not_known_are_one),
 		cmocka_unit_test(programs_are_sorted_by_cpu_time_then_count_then_name),
 		cmocka_unit_test(too_many_programs_are_counted_together),

@@ -215,6 +215,15 @@ static void json_has_only_parts_that_are_known(void **state)
 	jsonw_done(&j);
 }
 
+static void pages_read_again_are_no_system_time_where_waits_for_disks_are_not_known(void **state)
+{
+	struct sample s = plain();
+
+	(void)state;
+	sample_set(&s, M_thrashing_delay, 3000 * MS);
+	assert_parts(&s, (uint64_t[]){ 2000, 1000, 1000, 0, 3000, 0, 3000 });
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +231,8 @@ int main(void)
 		cmocka_unit_test(reading_dropped_pages_again_is_memory_and_not_disk),
 		cmocka_unit_test(freeing_and_copying_pages_is_memory_and_not_system_time),
 		cmocka_unit_test(memory_takes_what_is_left_and_no_more),
+		cmocka_unit_test(
+			pages_read_again_are_no_system_time_where_waits_for_disks_are_not_known),
 		cmocka_unit_test(time_of_interrupts_is_a_part_where_it_is_kept),
 		cmocka_unit_test(what_was_used_after_an_exit_makes_the_total_larger),
 		cmocka_unit_test(without_lifetimes_there_are_no_parts),

@@ -66,7 +66,8 @@ void job_put_totals(const struct job *job, struct sample *smp, const struct acco
 	if (metric_has(usable, M_##base))                                                          \
 		sample_set(smp, M_##base, totals->base);
 #define DELAY_METRIC(base, ...)                                                                    \
-	if (metric_has(usable, M_##base) && !totals->without_delays)                               \
+	if (metric_has(usable, M_##base) && !totals->without_delays &&                             \
+	    !(M_##base == M_blkio_delay && totals->blkio_wrong))                                   \
 		sample_set(smp, M_##base, totals->base);
 #define SPLIT_METRIC TASK_METRIC
 #define ACCOUNT_METRIC TASK_METRIC
@@ -189,6 +190,7 @@ void job_publish(struct job *job)
 	job->summary.processes_total = processes_born(totals);
 	job->summary.entered = totals->roots - job->seeded_roots;
 	job->summary.left = totals->left;
+	job->summary.blkio_wrong = totals->blkio_wrong > 0;
 	if (job->spec->span_samples)
 		spans_put_sample(job, smp);
 	needed_watch_sample(job);

@@ -78,7 +78,8 @@ void record_read_counters(const struct process_record *r, const struct metric_se
 		metric_put(have, M_##base);                                                        \
 	}
 #define DELAY_METRIC(base, ...)                                                                    \
-	if (metric_has(usable, M_##base) && !(r->flags & PROCESS_WITHOUT_DELAYS)) {                \
+	if (metric_has(usable, M_##base) && !(r->flags & PROCESS_WITHOUT_DELAYS) &&                \
+	    !(M_##base == M_blkio_delay && r->flags & PROCESS_BLKIO_WRONG)) {                      \
 		value[M_##base] = r->counters.base;                                                \
 		metric_put(have, M_##base);                                                        \
 	}

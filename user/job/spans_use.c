@@ -171,6 +171,7 @@ static void span_set_totals(struct job *job, struct live_span *s, const struct a
 	struct summary *used = &s->span.used;
 
 	job_put_totals(job, &used->total, total);
+	used->blkio_wrong = total->blkio_wrong > 0;
 	used->processes_total = total->forks + total->roots + 1; /* the one that began it */
 	for (int i = 0; i < NR_LOSSES; i++)
 		summary_add_loss(used, job_loss_name(i), total->loss[i]);

@@ -40,9 +40,12 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 	s->samples++;
 	s->total.elapsed_ns = smp->elapsed_ns;
 	s->wall_ns = smp->elapsed_ns;
-	for (int i = 0; i < NR_METRICS; i++)
+	for (int i = 0; i < NR_METRICS; i++) {
 		if (sample_has(smp, (enum metric_id)i))
 			sample_set(&s->total, (enum metric_id)i, smp->value[i]);
+		else if (metric_get((enum metric_id)i)->source == SOURCE_DELAY)
+			metric_drop(&s->total.have, (enum metric_id)i); /* not known any more */
+	}
 	sample_take_counters(&s->total, smp);
 	if (sample_has(smp, M_rss) && (!s->has_rss_peak || smp->value[M_rss] > s->rss_peak_bytes)) {
 		s->has_rss_peak = true;
@@ -163,10 +166,19 @@ int summary_add_process(struct summary *s, const struct process *p)
 		return -ENOMEM;
 	prog->processes++;
 	for (int i = 0; i < NR_METRICS; i++) {
-		if (!metric_has(&p->have, (enum metric_id)i))
+		enum metric_id id = (enum metric_id)i;
+		bool is_known = metric_has(&p->have, id);
+
+		/* of some processes the kernel keeps none, or wrong ones: then there is no sum */
+		if (metric_get(id)->source == SOURCE_DELAY && prog->processes > 1)
+			is_known &= metric_has(&prog->have, id);
+		if (!is_known) {
+			if (metric_get(id)->source == SOURCE_DELAY)
+				metric_drop(&prog->have, id);
 			continue;
+		}
 		prog->value[i] += p->value[i];
-		metric_put(&prog->have, (enum metric_id)i);
+		metric_put(&prog->have, id);
 	}
 	if (p->has_rss_peak && (!prog->has_rss_peak || p->rss_peak_bytes > prog->rss_peak_bytes)) {
 		prog->has_rss_peak = true;

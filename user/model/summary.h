@@ -90,6 +90,7 @@ struct summary {
 	uint64_t processes_total;
 	struct bounds bounds;
 	struct sample total; /* counters: the last value; gauges: unused */
+	bool blkio_wrong;    /* why its blkio_delay is not known */
 	struct block_latencies latencies;
 	bool has_rss_peak;
 	uint64_t rss_peak_bytes, rss_peak_elapsed_ns; /* the largest sum at a sample */

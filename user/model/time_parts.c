@@ -32,7 +32,7 @@ static void time_parts_put_memory(struct time_parts *t, const struct sample *s)
 		time_larger(total_get(s, M_cow_delay),
 			    total_get(s, M_reclaim_delay) + total_get(s, M_compact_delay));
 
-	waited = memory_take(t, TIME_DISK, waited);
+	waited = memory_take(t, t->has[TIME_DISK] ? TIME_DISK : TIME_OTHER, waited);
 	worked = memory_take(t, TIME_SYSTEM, waited + worked);
 	memory_take(t, TIME_OTHER, worked);
 }

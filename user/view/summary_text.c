@@ -125,6 +125,10 @@ static void summary_put_cpu(FILE *f, const struct summary *s)
 	if (summary_has_total(s, M_runqueue_wait))
 		fprintf(f, "  waited      %s for a CPU\n",
 			format_seconds(a, s->total.value[M_runqueue_wait]));
+	if (s->blkio_wrong)
+		fputs("              for disks not known: the kernel counted more than can be "
+		      "true\n",
+		      f);
 }
 
 static void summary_put_io(FILE *f, const struct summary *s)
