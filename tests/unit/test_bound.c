@@ -288,6 +288,26 @@ static void mark_that_was_reset_leaves_no_bound(void **state)
 	rows_done(&rows);
 }
 
+/* Its record came during the drain, with less than the drain had read. */
+static void bound_is_no_less_than_the_sample(void **state)
+{
+	const struct drain_row all[] = {
+		{ .serial = 1, .mm = 1, .used_mm = 1, .pages = { 6, 3 }, .bound_pages = 9 },
+		{ .serial = 60, .mm = 2, .used_mm = 2, .start_boot_ns = 60, .pages = { 0, 5, 9 } },
+	};
+	struct memory_bound b = { 0 };
+	struct rows rows = { 0 };
+
+	(void)state;
+	memory_bound_drain(&b);
+	end(&b, 1, 55, 8);
+	rows_of(&rows, all, 2);
+	interval(&b, &rows, 50);
+	assert_int_equal(b.peak_pages, 6 + 3 + 5);
+	memory_bound_done(&b);
+	rows_done(&rows);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +323,7 @@ int main(void)
 		cmocka_unit_test(process_that_began_before_the_clock_lives_from_the_start),
 		cmocka_unit_test(process_that_was_freed_during_the_drain_counts_once),
 		cmocka_unit_test(process_whose_record_came_early_is_held_until_its_end),
+		cmocka_unit_test(bound_is_no_less_than_the_sample),
 		cmocka_unit_test(mark_that_was_reset_leaves_no_bound),
 	};
 

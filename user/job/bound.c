@@ -235,11 +235,27 @@ static size_t merge_sharers(struct holding *h, size_t nr)
 	return n;
 }
 
+/*
+ * The sum that a sample of these rows has. The drain has read one after the other: they may not
+ * have been there at the same time, and a mark that its process has read meanwhile may be a batch
+ * below what the drain has found.
+ */
+static uint64_t rows_resident(const struct drain_row *const *rows, size_t nr)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		if (rows[i]->mm && !(i && rows[i]->mm == rows[i - 1]->mm))
+			sum += rows[i]->pages[RSS_FILE] + rows[i]->pages[RSS_ANON] +
+			       rows[i]->pages[RSS_SHMEM];
+	return sum;
+}
+
 void memory_bound_interval(struct memory_bound *b, const struct drain_row *const *rows,
 			   size_t nr_rows, const struct rows *drain, uint64_t drain_ns)
 {
 	size_t nr_told = b->held.nr, n;
-	uint64_t largest = 0;
+	uint64_t largest = 0, sampled = rows_resident(rows, nr_rows);
 
 	for (size_t i = 0; i < nr_rows; i++)
 		if (!came_meanwhile(b, nr_told, rows[i]->serial))
@@ -251,6 +267,8 @@ void memory_bound_interval(struct memory_bound *b, const struct drain_row *const
 		largest = largest_sum(b->held.all, n);
 		b->is_unknown |= !largest;
 	}
+	if (sampled > largest)
+		largest = sampled;
 	if (largest > b->peak_pages)
 		b->peak_pages = largest;
 	b->last_pages = largest;
