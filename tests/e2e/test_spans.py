@@ -109,6 +109,13 @@ class Shown(CommandCase):
         for key in ("cpu_seconds", "read_bytes", "write_bytes", "processes_total"):
             self.assertEqual(sum(s[key]["sum"] for s in outermost) + said["rest"][key], said["summary"][key], key)
 
+    def test_a_process_that_begins_and_ends_several_in_place_is_in_the_rest(self):
+        lines = [span(number, "step", in_place=True) for number in (1, 2, 3, 4)]
+        run = write_run_with_spans(self.dir / "in-place.jsonl", *lines, processes_total=2)
+        self.store_does("merge", run)
+        for name in (run, "1"):
+            self.assertEqual(json.loads(self.by_span("--json", run=name))["rest"]["processes_total"], 2, name)
+
     def test_json_has_the_sums_of_the_lines(self):
         build, cc = json.loads(self.by_span("--json"))["spans"]
         self.assertEqual((build["path"], build["count"], build["failed"], build["incomplete"]), (["build"], 2, 1, 0))

@@ -161,7 +161,7 @@ static void sums_and_the_rest_are_the_run_to_the_nanosecond(void **state)
 	struct summary run = { .processes_total = 10 };
 	struct span_paths p = { 0 };
 	struct span_sums sums;
-	int64_t rest = 0;
+	uint64_t rest = 0;
 
 	(void)state;
 	for (int i = 0; i < 4; i++)
@@ -192,7 +192,7 @@ static void a_rest_is_not_known_where_a_span_lacks_the_value(void **state)
 	struct span_paths p = { 0 };
 	struct summary run = { 0 };
 	struct span_sums sums;
-	int64_t rest;
+	uint64_t rest;
 
 	(void)state;
 	sample_set(&spans[0].used.total, M_read, 5);
@@ -209,6 +209,33 @@ static void a_rest_is_not_known_where_a_span_lacks_the_value(void **state)
 	span_paths_done(&p);
 }
 
+/* It is in each of them, and was born in none. */
+static void process_that_begins_spans_in_place_is_part_of_the_rest(void **state)
+{
+	struct span spans[] = { used(1, 0, 1, 1, 0), used(2, 0, 1, 1, 0), used(3, 0, 1, 1, 0) };
+	struct summary run = { .processes_total = 2 };
+	struct span_paths p = { 0 };
+	struct span_sums sums;
+	uint64_t rest = 0;
+
+	(void)state;
+	spans[0].in_place = spans[1].in_place = true;
+	for (int i = 0; i < 3; i++) {
+		spans[i].used.processes_total = 1;
+		assert_int_equal(span_paths_add(&p, &spans[i]), 0);
+	}
+	assert_int_equal(span_paths_finish(&p, false), 0);
+	assert_int_equal(span_sums_init(&sums, &p), 0);
+	for (int i = 0; i < 3; i++)
+		span_sums_add(&sums, &p, &spans[i]);
+	assert_true(span_sums_rest(&sums, &run, SPAN_PROCESSES, &rest));
+	assert_int_equal(rest, 1);
+	run.processes_total = 0; /* it has lost the births of some */
+	assert_false(span_sums_rest(&sums, &run, SPAN_PROCESSES, &rest));
+	span_sums_done(&sums);
+	span_paths_done(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -221,6 +248,7 @@ int main(void)
 		cmocka_unit_test(no_spans_are_no_paths),
 		cmocka_unit_test(sums_and_the_rest_are_the_run_to_the_nanosecond),
 		cmocka_unit_test(a_rest_is_not_known_where_a_span_lacks_the_value),
+		cmocka_unit_test(process_that_begins_spans_in_place_is_part_of_the_rest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,13 +122,13 @@ static void what_is_wrong_with_a_span_is_below_it(void **state)
 	free(text);
 }
 
-static void a_rest_that_is_less_than_nothing_has_its_sign(void **state)
+static void a_rest_that_would_be_less_than_nothing_is_not_known(void **state)
 {
 	const struct span spans[] = { span_of(1, 0, "a", 9 * SECOND) };
 	char *text = text_of(spans, 1, false, 80);
 
 	(void)state;
-	assert_non_null(strstr(text, "(rest of the run)          -1.000 s"));
+	assert_non_null(strstr(text, "(rest of the run)                 - "));
 	free(text);
 }
 
@@ -186,7 +186,7 @@ int main(void)
 		cmocka_unit_test(markdown_has_the_same_rows_and_notes),
 		cmocka_unit_test(each_one_has_its_status),
 		cmocka_unit_test(what_is_wrong_with_a_span_is_below_it),
-		cmocka_unit_test(a_rest_that_is_less_than_nothing_has_its_sign),
+		cmocka_unit_test(a_rest_that_would_be_less_than_nothing_is_not_known),
 		cmocka_unit_test(a_run_without_spans_is_all_rest),
 		cmocka_unit_test(no_line_is_wider_than_the_terminal),
 		cmocka_unit_test(names_cannot_steer_a_terminal),

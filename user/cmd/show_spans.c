@@ -69,15 +69,14 @@ static void sum_json(struct jsonw *j, const struct spans_shown *shown, size_t at
 	jsonw_object_end(j);
 }
 
-/* Less than nothing is no amount: the run lost something, and the key is left out. */
 static void rest_json(struct jsonw *j, const struct spans_shown *shown, const struct summary *run)
 {
-	int64_t rest;
+	uint64_t rest;
 
 	jsonw_object(j, "rest");
 	for (int v = 0; v < NR_SPAN_VALUES; v++)
-		if (span_sums_rest(&shown->sums, run, (enum span_value)v, &rest) && rest >= 0)
-			jsonw_decimal(j, span_value_kind((enum span_value)v)->key, (uint64_t)rest,
+		if (span_sums_rest(&shown->sums, run, (enum span_value)v, &rest))
+			jsonw_decimal(j, span_value_kind((enum span_value)v)->key, rest,
 				      span_value_decimals((enum span_value)v));
 	jsonw_object_end(j);
 }

@@ -107,12 +107,14 @@ void span_sums_add(struct span_sums *s, const struct span_paths *p, const struct
 	if (path == NO_PATH)
 		return;
 	span_sum_add(&s->of[path], span);
-	if (p->all[path].parent == NO_PATH)
-		span_sum_add(&s->outermost, span);
+	if (p->all[path].parent != NO_PATH)
+		return;
+	span_sum_add(&s->outermost, span);
+	s->in_place += span->in_place;
 }
 
 bool span_sums_rest(const struct span_sums *s, const struct summary *run, enum span_value v,
-		    int64_t *rest)
+		    uint64_t *rest)
 {
 	const struct span_amount *a = &s->outermost.amount[v];
 	uint64_t total;
@@ -120,8 +122,10 @@ bool span_sums_rest(const struct span_sums *s, const struct summary *run, enum s
 	if (!values[v].kind.is_of_rest || a->nr != s->outermost.nr ||
 	    !span_value_get(run, v, &total))
 		return false;
-	*rest = (int64_t)(total - a->sum);
-	return true;
+	if (v == SPAN_PROCESSES)
+		total += s->in_place;
+	*rest = total - a->sum;
+	return total >= a->sum;
 }
 
 void span_sums_done(struct span_sums *s)

@@ -45,6 +45,7 @@ struct span_sum {
 struct span_sums {
 	struct span_sum *of;       /* owned; of each path */
 	struct span_sum outermost; /* of those that are in no other */
+	uint64_t in_place;         /* of them: those that their processes have ended themselves */
 };
 
 const struct span_value_kind *span_value_kind(enum span_value v);
@@ -55,11 +56,12 @@ int span_sums_init(struct span_sums *s, const struct span_paths *p);
 /* Adds a span to its path, if it has one. */
 void span_sums_add(struct span_sums *s, const struct span_paths *p, const struct span *span);
 /*
- * What @run used outside of all spans; less than nothing where the run lacks what its spans have.
- * False: the run or a span has no such value, or it is none that can be subtracted.
+ * What @run used outside of all spans. The process that begins a span in place, and so may begin
+ * several, is part of that, too. False: the run or a span has no such value, the run lacks what its
+ * spans have, or it is none that can be subtracted.
  */
 bool span_sums_rest(const struct span_sums *s, const struct summary *run, enum span_value v,
-		    int64_t *rest);
+		    uint64_t *rest);
 void span_sums_done(struct span_sums *s);
 
 #endif

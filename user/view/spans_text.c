@@ -89,17 +89,12 @@ static bool row_get_value(const struct table *t, enum row row, const struct span
 	return true;
 }
 
-/* With its sign, where a run that lost something has less than its spans. */
 static void rest_format(char *out, const struct table *t, enum span_value v)
 {
-	int64_t rest;
+	uint64_t rest;
 
-	if (!span_sums_rest(t->sums, t->run, v, &rest))
-		return;
-	if (rest < 0)
-		*out++ = '-';
-	span_format_value(out, span_value_kind(v)->unit,
-			  rest < 0 ? 0 - (uint64_t)rest : (uint64_t)rest);
+	if (span_sums_rest(t->sums, t->run, v, &rest))
+		span_format_value(out, span_value_kind(v)->unit, rest);
 }
 
 static void failed_format(char *out, const struct table *t, const struct span_sum *sum)
