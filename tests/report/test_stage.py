@@ -236,10 +236,11 @@ class Curves(ReportCase):
         self.assertEqual(after["minflt"], "0/s")
 
     def test_memory_is_stacked_by_process_and_by_kind_on_demand(self):
-        legend, _, kinds = self.look_quietly(
-            self.report(with_held(2)), ("legend", {"chart": "memory"}), ("select", {"of": ".choice", "value": "by kind"}), ("legend", {"chart": "memory"})
+        labels, legend, _, kinds = self.look_quietly(
+            self.report(with_held(2)), texts("[data-chart=memory] .curve"), ("legend", {"chart": "memory"}), ("select", {"of": ".choice", "value": "by kind"}), ("legend", {"chart": "memory"})
         )
         self.assertEqual((legend["held-0"], legend["held-1"], legend["rss_bytes"]), ("100 MiB", "100 MiB", "9.10 GiB"))
+        self.assertRegex(labels[2], "^up to 7 processes not sampled ")  # of 3 to 9
         self.assertEqual(kinds["rss_file_bytes"], "100 MiB")
 
     def test_memory_of_many_processes_is_stacked_by_program(self):
@@ -247,7 +248,8 @@ class Curves(ReportCase):
             self.report(with_held(9)), texts("[data-chart=memory] .curve"), ("cursor", {"chart": "memory", "at": 0.5}), ("legend", {"chart": "memory"}),
             ("screenshot", {"path": str(PICTURES / "held.png")}),
         )
-        self.assertEqual([label.split()[0] for label in labels[:4]], ["prog0", "prog1", "prog2", "other"])
+        self.assertEqual([label.split()[0] for label in labels[:3]], ["prog0", "prog1", "prog2"])
+        self.assertRegex(labels[3], "^not sampled ")  # a run of fewer processes than were sampled
         self.assertIsNone(at)
         self.assertEqual([legend[f"held-{i}"] for i in range(3)], ["300 MiB"] * 3)
 

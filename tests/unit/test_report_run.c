@@ -110,6 +110,11 @@ static double held_at(const json_t *data, size_t column, size_t row)
 	return number_at(json_array_get(json_object_get(held, "columns"), column), row);
 }
 
+static json_int_t held_unsampled(const json_t *data)
+{
+	return json_integer_value(json_object_get(json_object_get(data, "held"), "unsampled"));
+}
+
 static const char *held_name(const json_t *data, size_t i)
 {
 	const json_t *names = json_object_get(json_object_get(data, "held"), "names");
@@ -119,15 +124,19 @@ static const char *held_name(const json_t *data, size_t i)
 
 static void few_processes_have_a_column_each_and_one_for_the_rest(void **state)
 {
-	json_t *d = report_data(META SAMPLE(0, "\"rss_bytes\":100") HELD(0, 7, "a", 60) HELD(
-		0, 8, "b", 30) SAMPLE(1, "\"rss_bytes\":50") HELD(1, 8, "b", 50) SUMMARY);
+	json_t *d =
+		report_data(META SAMPLE(0, "\"rss_bytes\":100,\"processes\":7") HELD(0, 7, "a", 60)
+				    HELD(0, 8, "b", 30) SAMPLE(1, "\"rss_bytes\":50")
+					    HELD(1, 8, "b", 50) SUMMARY);
 
 	(void)state;
 	assert_string_equal(held_name(d, 0), "a (7)");
 	assert_string_equal(held_name(d, 1), "b (8)");
 	assert_true(held_at(d, 0, 0) == 60 && held_at(d, 0, 1) == 0);
 	assert_true(held_at(d, 1, 0) == 30 && held_at(d, 1, 1) == 50);
-	assert_true(held_at(d, 2, 0) == 10 && held_at(d, 2, 1) == 0);
+	assert_true(held_at(d, 2, 0) == 0 && held_at(d, 2, 1) == 0);
+	assert_true(held_at(d, 3, 0) == 10 && held_at(d, 3, 1) == 0);
+	assert_int_equal(held_unsampled(d), 5);
 	json_decref(d);
 }
 
@@ -141,7 +150,9 @@ static void many_processes_are_summed_by_program(void **state)
 	(void)state;
 	assert_string_equal(held_name(d, 0), "ld");
 	assert_string_equal(held_name(d, 1), "cc");
-	assert_true(held_at(d, 0, 0) == 50 && held_at(d, 1, 0) == 46 && held_at(d, 2, 0) == 4);
+	assert_true(held_at(d, 0, 0) == 50 && held_at(d, 1, 0) == 46);
+	assert_true(held_at(d, 2, 0) == 0 && held_at(d, 3, 0) == 4);
+	assert_int_equal(held_unsampled(d), 0);
 	json_decref(d);
 }
 

@@ -9,10 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM 256        /* buckets: it bounds the page */
-#define TEXT_SHOWN 120  /* bytes of a name in the page */
-#define REST(h) (h)->nr /* the columns behind those of the groups */
-#define ALL(h) ((h)->nr + 1)
+#define ROOM 256       /* buckets: it bounds the page */
+#define TEXT_SHOWN 120 /* bytes of a name in the page */
+/* The columns behind those of the groups: sampled processes of others, and what was not sampled. */
+#define OTHERS(h) (h)->nr
+#define REST(h) ((h)->nr + 1)
+#define ALL(h) ((h)->nr + 2)
 
 void held_done(struct report_held *h)
 {
@@ -132,10 +134,12 @@ static void held_end_row(struct report_held *h)
 {
 	double listed = 0;
 
-	if (!h->is_known || !h->is_read)
+	if (!h->is_known || !h->nr_read)
 		return;
-	for (size_t i = 0; i < h->nr; i++)
+	for (size_t i = 0; i <= OTHERS(h); i++)
 		listed += h->row.value[i];
+	if (h->row_processes > h->nr_read && h->row_processes - h->nr_read > h->unsampled)
+		h->unsampled = h->row_processes - h->nr_read;
 	h->row.value[REST(h)] = h->row.value[ALL(h)] > listed ? h->row.value[ALL(h)] - listed : 0;
 	downsampler_add(&h->sampler, &h->row);
 }
@@ -148,8 +152,9 @@ void held_add_sample(struct report_held *h, const struct sample *s)
 	h->row = (struct downsampler_row){ .seconds = (double)s->elapsed_ns / 1e9 };
 	h->row.value[ALL(h)] = (double)s->value[M_rss];
 	h->row_ns = s->elapsed_ns;
+	h->row_processes = sample_has(s, M_processes) ? s->value[M_processes] : 0;
 	h->is_known = sample_has(s, M_rss);
-	h->is_read = false;
+	h->nr_read = 0;
 }
 
 void held_add_process(struct report_held *h, const struct process_sample *p)
@@ -158,9 +163,8 @@ void held_add_process(struct report_held *h, const struct process_sample *p)
 
 	if (p->elapsed_ns != h->row_ns)
 		return;
-	h->is_read = true;
-	if (g)
-		h->row.value[g - h->group] += (double)p->value[M_rss];
+	h->nr_read++;
+	h->row.value[g ? (size_t)(g - h->group) : OTHERS(h)] += (double)p->value[M_rss];
 }
 
 static void held_write_names(const struct report_held *h, struct jsonw *j)
@@ -205,7 +209,7 @@ int held_write(struct report_held *h, struct jsonw *j)
 	if (!h->nr)
 		return 0;
 	held_end_row(h);
-	h->is_read = false;
+	h->nr_read = 0;
 	rows = downsampler_get_rows(&h->sampler, &nr);
 	if (!rows)
 		return -ENOMEM;
@@ -214,6 +218,7 @@ int held_write(struct report_held *h, struct jsonw *j)
 	jsonw_object(j, "held");
 	jsonw_string(j, "by", h->by_program ? "program" : "process");
 	held_write_names(h, j);
+	jsonw_uint(j, "unsampled", h->unsampled);
 	jsonw_uint(j, "each", h->sampler.each);
 	held_write_rows(h, rows, nr, j);
 	jsonw_object_end(j);

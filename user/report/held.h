@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Memory over time by process or, of many, by program: what the samples of processes
- * (--process-samples) have of those that held most, and the rest. The lines are read twice: first
- * all are ranked, then the values of those that held most are kept, thinned as samples are.
+ * (--process-samples) have of those that held most, of others, and what is in no sample. The lines
+ * are read twice: first all are ranked, then the values of those that held most are kept, thinned
+ * as samples are.
  */
 #ifndef REPORT_HELD_H
 #define REPORT_HELD_H
@@ -30,11 +31,14 @@ struct report_held {
 	struct held_group group[HELD_GROUPS]; /* first pass: the first processes */
 	size_t nr;
 	bool by_program;            /* there are more processes than groups */
-	struct downsampler sampler; /* of each group, of the rest, of all */
+	struct downsampler sampler; /* of each group, of other programs, of the rest, of all */
+	uint64_t unsampled; /* the most processes that are alive at a sample and not in it */
 	/* the sample that is being read */
 	struct downsampler_row row;
 	uint64_t row_ns;
-	bool is_known, is_read; /* its memory; a process of it */
+	uint64_t row_processes; /* alive; 0: not known */
+	uint64_t nr_read;       /* processes of it */
+	bool is_known;          /* its memory */
 };
 
 void held_done(struct report_held *h);
@@ -46,8 +50,9 @@ int held_choose(struct report_held *h);
 void held_add_sample(struct report_held *h, const struct sample *s);
 void held_add_process(struct report_held *h, const struct process_sample *p);
 /*
- * "held":{"by":"process","names":[...],"each":...,"time":[...],"columns":[[...]]}, one column more
- * than names, for the rest; nothing without samples of processes. -ENOMEM.
+ * "held":{"by":"process","names":[...],"unsampled":...,"each":...,"time":[...],"columns":[[...]]},
+ * two columns more than names: other processes that were sampled, and those that were not; nothing
+ * without samples of processes. -ENOMEM.
  */
 int held_write(struct report_held *h, struct jsonw *j);
 

@@ -4,22 +4,27 @@
 
 const memoryChoice = { byHolder: true };
 
+// Of the live processes those that held most were sampled: the rest of the memory is that of the others.
+function unsampledLabel(most) {
+	return most ? `up to ${several(most, "process", "processes")} not sampled` : "not sampled";
+}
+
 // The processes or programs that held most, and the rest, one on the other; their sum is the total.
 function heldCurves() {
-	const { names, columns, by } = data.held;
-	const rest = columns.at(-1);
-	const total = rest.map((_, i) => columns.reduce((sum, column) => sum + column[i], 0));
+	const { names, columns, unsampled } = data.held;
+	const total = columns[0].map((_, i) => columns.reduce((sum, column) => sum + column[i], 0));
 	const curves = names.map((name, i) => ({ key: `held-${i}`, label: visible(name), colour: i + 1, style: "stacked" }));
 	const used = columns.slice(0, names.length);
-	if (rest.some((v) => v > 0)) {
-		curves.push({
-			key: "held-rest",
-			label: by === "program" ? "other programs" : "others",
-			colour: 0,
-			style: "stacked",
-		});
-		used.push(rest);
-	}
+	const rest = [
+		["held-others", "other programs"],
+		["held-rest", unsampledLabel(unsampled)],
+	];
+	rest.forEach(([key, label], i) => {
+		const column = columns[names.length + i];
+		if (!column.some((v) => v > 0)) return;
+		curves.push({ key, label, colour: 0, style: "stacked" });
+		used.push(column);
+	});
 	curves.push({ key: "rss_bytes", label: "total", colour: 0, style: "line" });
 	used.push(total);
 	return { curves, columns: Object.fromEntries(curves.map((c, i) => [c.key, used[i]])) };
