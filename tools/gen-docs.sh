@@ -169,6 +169,13 @@ group_text() {
 		A call that reads nothing, as at the end of a file, counts in `syscr`. What the kernel reads of a program to
 		start it is also in `rchar_bytes` and `syscr`. `read_bytes` and `write_bytes` count what was read from storage
 		and made dirty in any way, io_uring and mapped files included. (Measured on Linux 6.18.)
+
+		`write_bytes` counts whole folios. Where the file system has large ones (ext4 from 6.16 on, xfs, btrfs), a write to a part of one
+		counts all of it: 200 writes of 4 KiB into a file of large folios were 209,715,200 bytes, and 819,200 in `wchar_bytes`. Where it
+		is more than `wchar_bytes` (with `--io-kinds` than `wchar_files_bytes`), it is an upper bound: the summary
+		has "up to", and `"bounds": {"write_bytes": "at_most"}`; the rest may also be of mapped files or io_uring. Less than that it
+		may also be too large, if the program writes to pipes and sockets, too. `--limit write<` acts on the smaller of both.
+		What devices have really written is in `cgroup_write_bytes` and `block_write_bytes`.
 	TEXT
 }
 

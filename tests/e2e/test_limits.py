@@ -3,6 +3,7 @@
 
 import pathlib
 import signal
+import tempfile
 import time
 
 from lib.bpfmon import BPFMON, Case
@@ -106,6 +107,18 @@ class Ended(Case):
         for limit in ("process.wchar_bytes<1MiB", "wchar_bytes<1MiB"):
             hit = self.assert_hit(self.limited(limit, command), limit, MIB)
             self.assertEqual(hit["comm"], "python3")
+
+    def test_what_calls_have_not_written_is_an_upper_bound_and_not_limited(self):
+        script = "import mmap, sys\nfile = open(sys.argv[1], 'w+b')\nfile.truncate(8 << 20)\nheld = mmap.mmap(file.fileno(), 0)\n"
+        script += "for at in range(0, len(held), 4096): held[at] = 1\n"
+        with tempfile.NamedTemporaryFile(dir="/var/tmp") as file:
+            run = self.limited("write<2MiB", ["python3", "-c", script, file.name], "-i", "0.02", code=0)
+        summary = run.summary
+        if not summary["write_bytes"]:
+            self.skipTest("the file system of /var/tmp has no storage")
+        self.assertGreater(summary["write_bytes"], summary["wchar_bytes"])
+        self.assertEqual(summary["bounds"], {"write_bytes": "at_most"})
+        self.assertIn(" read, up to ", run.stderr)
 
     def test_cores_are_compared_over_a_time_that_can_be_measured(self):
         self.limited("cores<0.5", ["sh", "-c", "sleep 0.3"], code=0)

@@ -280,6 +280,20 @@ static void bound_that_is_below_the_exact_peak_is_left_as_it_is(void **state)
 	summary_done(&s);
 }
 
+static void written_bytes_are_a_bound_where_calls_wrote_less(void **state)
+{
+	struct summary s = { 0 };
+
+	(void)state;
+	sample_set(&s.total, M_write, 4096);
+	assert_false(summary_write_is_bound(&s));
+	sample_set(&s.total, M_wchar, 4096);
+	assert_false(summary_write_is_bound(&s));
+	sample_set(&s.total, M_wchar_files, 4095);
+	assert_true(summary_write_is_bound(&s));
+	summary_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -304,6 +318,7 @@ int main(void)
 		cmocka_unit_test(loss_of_nothing_is_none),
 		cmocka_unit_test(more_kinds_of_loss_than_fit_still_make_it_incomplete),
 		cmocka_unit_test(empty_summary_can_be_finished_and_done),
+		cmocka_unit_test(written_bytes_are_a_bound_where_calls_wrote_less),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,22 @@ void limit_watch_open(struct job *job)
 	l->next_ns = clock_ns(CLOCK_MONOTONIC);
 }
 
+static uint64_t number_least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * The kernel may count more as written than was: all of a large folio for a write to a part of it.
+ * What calls have written is nearer to the truth, where it is less.
+ */
+static uint64_t part_value(enum metric_id id, const uint64_t *value, const struct metric_set *have)
+{
+	if (id != M_write || !metric_has(have, M_wchar))
+		return value[id];
+	return number_least(value[M_write], value[M_wchar]);
+}
+
 /* The sum of what @l is of. False: that is not known. */
 static bool limit_value(const struct limit *l, const struct sample *smp, uint64_t *value)
 {
@@ -60,7 +76,7 @@ static bool limit_value(const struct limit *l, const struct sample *smp, uint64_
 	for (unsigned i = 0; i < l->nr_parts; i++) {
 		if (!sample_has(smp, l->parts[i]))
 			return false;
-		*value += smp->value[l->parts[i]];
+		*value += part_value(l->parts[i], smp->value, &smp->have);
 	}
 	return true;
 }
@@ -73,11 +89,6 @@ static void hit_set_process(struct limit_hit *hit, struct job *job, const struct
 	hit->pid = (int32_t)row->pid;
 	if (!tracker_process(&job->books->tracker, row, &r, NULL))
 		comm_copy(hit->comm, r.comm, sizeof(r.comm));
-}
-
-static uint64_t number_least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
 }
 
 static void hit_set_span(struct limit_hit *hit, const struct span *s)
@@ -104,7 +115,7 @@ static uint64_t process_value(struct job *job, const struct limit *l, const stru
 		record_read_counters(&r, &job->run->usable, p.value, &p.have);
 	for (unsigned i = 0; i < l->nr_parts; i++)
 		if (metric_has(&p.have, l->parts[i]))
-			sum += p.value[l->parts[i]];
+			sum += part_value(l->parts[i], p.value, &p.have);
 	return sum;
 }
 

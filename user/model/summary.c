@@ -261,6 +261,14 @@ bool summary_is_collectors(const struct summary *s)
 	return s->drains > 0;
 }
 
+bool summary_write_is_bound(const struct summary *s)
+{
+	enum metric_id calls = sample_has(&s->total, M_wchar_files) ? M_wchar_files : M_wchar;
+
+	return sample_has(&s->total, M_write) && sample_has(&s->total, calls) &&
+	       s->total.value[M_write] > s->total.value[calls];
+}
+
 uint64_t summary_cores_mean(const struct summary *s)
 {
 	/* cpu * 1000 overflows after half a year of CPU time: divide first */

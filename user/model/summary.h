@@ -145,6 +145,12 @@ void summary_add_loss(struct summary *s, const char *name, uint64_t count);
 void summary_add_oom(struct summary *s, const struct oom_kill *oom);
 /* Ends the summary: sorts the programs by CPU time, and makes the peaks agree. */
 void summary_finish(struct summary *s);
+/*
+ * True if its write_bytes is an upper bound: it is more than what calls have written, to regular
+ * files where that is known. The kernel counts all of a large folio for a write to a part of it; or
+ * memory that maps files was written to, or io_uring used.
+ */
+bool summary_write_is_bound(const struct summary *s);
 /* Thousandths of a core over the whole run; 0 when it took no time. */
 uint64_t summary_cores_mean(const struct summary *s);
 /* What bpfmon itself has used: both roles; the memory is 0 unless that of both was read. */

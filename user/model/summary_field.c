@@ -125,7 +125,7 @@ bool summary_field_is_there(const struct summary *s, const struct summary_field 
 	case THERE_IF_KILLED:
 		return s->oom_kills;
 	case THERE_IF_BOUNDS:
-		return s->bounds.is_from_proc;
+		return s->bounds.is_from_proc || summary_write_is_bound(s);
 	case THERE_IF_LIMITED:
 		return s->limit.text[0];
 	case THERE_IF_INSTANCES:

@@ -136,8 +136,9 @@ static void summary_put_io(FILE *f, const struct summary *s)
 	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
 	if (summary_has_total(s, M_read) && summary_has_total(s, M_write))
-		fprintf(f, "  storage     %s read, %s written\n",
+		fprintf(f, "  storage     %s read, %s%s written\n",
 			format_bytes(a, s->total.value[M_read]),
+			summary_write_is_bound(s) ? "up to " : "",
 			format_bytes(b, s->total.value[M_write]));
 	if (summary_has_total(s, M_rchar) && summary_has_total(s, M_wchar))
 		fprintf(f, "  calls       %s read, %s written\n",

@@ -84,10 +84,11 @@ static bool field_read_bounds(struct summary *s, const struct summary_field *f, 
 	enum metric_id id;
 	const char *key;
 
-	s->bounds.is_from_proc = json_is_object(found);
+	s->bounds.is_from_proc = json_object_get(found, "rss_peak_bytes");
 	s->bounds.has_all_processes = !json_object_get(found, "processes_total");
 	json_object_foreach(found, key, v)
-		if (!metric_find(key, strlen(key), &id))
+		if (json_is_string(v) && !strcmp(json_string_value(v), "at_least") &&
+		    !metric_find(key, strlen(key), &id))
 			metric_put(&s->bounds.counters, id);
 	return found;
 }

@@ -68,10 +68,14 @@ static void field_write_bounds(struct jsonw *j, const struct summary *s,
 	static const char at_least[] = "at_least";
 
 	jsonw_object(j, f->key);
-	if (!s->bounds.has_all_processes)
+	if (s->bounds.is_from_proc && !s->bounds.has_all_processes)
 		jsonw_string(j, "processes_total", at_least);
-	jsonw_string(j, "process_rss_peak_bytes", at_least);
-	jsonw_string(j, "rss_peak_bytes", at_least);
+	if (s->bounds.is_from_proc) {
+		jsonw_string(j, "process_rss_peak_bytes", at_least);
+		jsonw_string(j, "rss_peak_bytes", at_least);
+	}
+	if (summary_write_is_bound(s) && !metric_has(&s->bounds.counters, M_write))
+		jsonw_string(j, metric_get(M_write)->key, "at_most");
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(&s->bounds.counters, (enum metric_id)i))
 			jsonw_string(j, metric_get((enum metric_id)i)->key, at_least);
