@@ -2,6 +2,7 @@
 /* How a task ends: its exit, and the moment from which its counters are final. */
 #include "bpfmon.bpf.h"
 #include "delays.bpf.h"
+#include "queue.bpf.h"
 
 #define TASK_DEAD 0x80
 #define NS_PER_S 1000000000ULL
@@ -24,6 +25,7 @@ __hidden void counters_read(struct task_struct *task, struct task_counters *now)
 		now->base = BPF_CORE_READ(task, field);
 #define DELAY_METRIC(base, group, kind, unit, field, help)
 #include "bpfmon/metrics.def"
+	now->runqueue_wait += wait_so_far(task);
 	delays_read(task, now);
 	now->utime = BPF_CORE_READ(task, utime);
 	now->stime = BPF_CORE_READ(task, stime);
@@ -38,8 +40,9 @@ static __always_inline bool delays_are_due(struct task_struct *task, const struc
 }
 
 /*
- * A task that has neither run nor switched since the last commit has nothing to add, which is
- * true of most tasks at most samples. The next tick updates the runtime of running tasks.
+ * A task that has neither run nor switched since the last commit, and does not wait for a CPU, has
+ * nothing to add, which is true of most tasks at most samples. The next tick updates the runtime of
+ * running tasks.
  */
 static __always_inline bool task_has_slept(struct task_struct *task, const struct task_entry *t)
 {
@@ -48,7 +51,8 @@ static __always_inline bool task_has_slept(struct task_struct *task, const struc
 	return !drain_all && (wanted & needed) == needed &&
 	       BPF_CORE_READ(task, se.sum_exec_runtime) == t->last.cpu &&
 	       BPF_CORE_READ(task, nvcsw) == t->last.nvcsw &&
-	       BPF_CORE_READ(task, nivcsw) == t->last.nivcsw && !delays_are_due(task, t);
+	       BPF_CORE_READ(task, nivcsw) == t->last.nivcsw && !task_waits(task) &&
+	       !delays_are_due(task, t);
 }
 
 /*

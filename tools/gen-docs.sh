@@ -49,7 +49,10 @@ metrics_intro() {
 		All counters are exact. They are the kernel's own, read when a task is freed, so that no
 		process is too short to be counted; the split of `cpu_seconds` into user and system follows
 		the kernel's ticks, as in `time`, and only their sum is exact. `processes` and `threads` are
-		exact at the moment of the sample. The memory gauges are read one address space after the
+		exact at the moment of the sample. `runqueue_wait_seconds` has at each sample what tasks that still wait for a CPU have
+		waited so far (where the kernel has CONFIG_FAIR_GROUP_SCHED; else when their wait ends), up to a tick. The time for which a
+		cgroup's CPU limit keeps its tasks from running is in it: `cgroup_throttled_seconds`, a sum over CPUs, not
+		over tasks, tells how much that may be. The memory gauges are read one address space after the
 		other, and miss a peak between two samples: `process_rss_peak_bytes` of the summary
 		and `rss_peak_bytes` of a process come from the kernel's high-water mark instead;
 		`..._exact` is false if that is only an upper bound.

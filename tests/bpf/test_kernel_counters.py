@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """I/O, faults, context switches and waiting for a CPU: to the last one what the kernel counted."""
 
+import json
 import os
 import pathlib
 import sys
@@ -30,6 +31,31 @@ fd = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
 out = os.open(sys.argv[2], os.O_WRONLY | os.O_CREAT)
 os.write(out, os.read(fd, 100))
 os._exit(0)
+"""
+
+# A process of a real-time priority takes its CPU for a while. Prints from when to when it has not run, if it did not sleep.
+OUSTED = """
+import json, os, resource, time
+def slept(): return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+longest, last = (0, 0, 0), (time.time(), slept())
+child = os.fork()
+if not child:
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except OSError:
+        os._exit(77)
+    end = time.monotonic() + 0.7
+    while time.monotonic() < end: pass
+    os._exit(0)
+while not os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+    now = time.time(), slept()
+    if now[1] == last[1]: longest = max(longest, (now[0] - last[0], last[0], now[0]))
+    last = now
+now = time.time(), slept()
+if now[1] == last[1]: longest = max(longest, (now[0] - last[0], last[0], now[0]))
+print(json.dumps(longest[1:]))
+os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 SLEEPER = """
@@ -112,6 +138,19 @@ class Scheduling(AccountCase):
         cpu = str(min(os.sched_getaffinity(0)))
         spins = f"{truth('spin')} 300 & {truth('spin')} 300 & wait"
         self.check_switches(["taskset", "-c", cpu, "sh", "-c", spins], "nivcsw", 5)
+
+    def test_a_wait_that_goes_on_is_in_the_samples(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("needs two CPUs: bpfmon runs on the other one")
+        run = self.run_bpfmon([sys.executable, "-c", OUSTED], ["-i", "0.02"])
+        if run.code == 77:
+            self.skipTest("real-time priorities are not permitted here")
+        self.assert_complete(run)
+        begin, end = json.loads(run.stdout)
+        during = [sample["runqueue_wait_seconds"] for sample in run.samples if begin < sample["time"] < end]
+        self.assertGreater(len(during), 1, (begin, end))  # else this shows nothing
+        self.assertGreater(during[-1], during[0])
+        self.assertGreaterEqual(run.summary["runqueue_wait_seconds"], during[-1])
 
     def test_the_wait_for_a_cpu(self):
         said = self.dir / "schedstat"

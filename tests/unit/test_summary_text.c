@@ -142,6 +142,18 @@ static void values_of_the_cgroups_own_files_are_shown(void **state)
 	assert_shown(&s, "2.000 s is what the cgroup's own files said last\n");
 }
 
+static void throttling_by_a_cpu_limit_is_told_from_other_waits(void **state)
+{
+	struct summary s = attached();
+
+	(void)state;
+	sample_set(&s.total, M_cpu, 1);
+	sample_set(&s.total, M_runqueue_wait, 3000000000);
+	sample_set(&s.total, M_cgroup_throttled, 2000000000);
+	assert_shown(&s, "waited      3.000 s for a CPU\n"
+			 "              2.000 s for which the CPU limit throttled its cgroup\n");
+}
+
 static void uncertainty_of_the_cpu_time_after_moves_is_shown(void **state)
 {
 	struct summary s = attached();
@@ -247,6 +259,7 @@ int main(void)
 		cmocka_unit_test(others_are_the_sum_of_what_is_known),
 		cmocka_unit_test(processes_that_entered_and_left_a_cgroup_are_counted),
 		cmocka_unit_test(values_of_the_cgroups_own_files_are_shown),
+		cmocka_unit_test(throttling_by_a_cpu_limit_is_told_from_other_waits),
 		cmocka_unit_test(uncertainty_of_the_cpu_time_after_moves_is_shown),
 		cmocka_unit_test(only_processes_leave_descendants_unfound),
 		cmocka_unit_test(a_run_of_a_command_has_no_moves),

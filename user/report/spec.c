@@ -5,11 +5,12 @@
 
 /* clang-format off */
 const struct chart_spec chart_specs[NR_CHARTS] = {
-	{ "cpu", "CPU", "cores in use", CHART_CORES, 4, {
+	{ "cpu", "CPU", "cores in use", CHART_CORES, 5, {
 		{ M_user, "user", 1, CURVE_STACKED, false },
 		{ M_system, "system", 2, CURVE_STACKED, false },
 		{ M_cores, "total", 0, CURVE_LINE, false },
-		{ M_runqueue_wait, "waiting for a CPU", 4, CURVE_HIDDEN, false } } },
+		{ M_runqueue_wait, "waiting for a CPU", 4, CURVE_HIDDEN, false },
+		{ M_cgroup_throttled, "throttled by a CPU limit", 5, CURVE_HIDDEN, true } } },
 	{ "memory", "Memory", "resident", CHART_BYTES, 9, {
 		{ M_rss_anon, "anonymous", 1, CURVE_STACKED, false },
 		{ M_rss_file, "file-backed", 3, CURVE_STACKED, false },

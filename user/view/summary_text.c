@@ -125,6 +125,9 @@ static void summary_put_cpu(FILE *f, const struct summary *s)
 	if (summary_has_total(s, M_runqueue_wait))
 		fprintf(f, "  waited      %s for a CPU\n",
 			format_seconds(a, s->total.value[M_runqueue_wait]));
+	if (summary_has_total(s, M_cgroup_throttled) && s->total.value[M_cgroup_throttled])
+		fprintf(f, "              %s for which the CPU limit throttled its cgroup\n",
+			format_seconds(a, s->total.value[M_cgroup_throttled]));
 	if (s->blkio_wrong)
 		fputs("              for disks not known: the kernel counted more than can be "
 		      "true\n",
