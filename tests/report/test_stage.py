@@ -79,6 +79,12 @@ class Head(Stage):
         tile = self.look_quietly(page, texts(".tile"))[0][4]
         self.assertTrue(tile.startswith("Processes\n12 or more\nup to 9 at a sample\n"), tile)
 
+    def test_what_was_written_may_be_an_upper_bound(self):
+        lines = list(synthetic.lines(SAMPLES, 3))
+        lines[-1] |= {"read_bytes": 0, "write_bytes": 200 << 20, "wchar_bytes": 1 << 20, "bounds": {"write_bytes": "at_most"}}
+        tile = self.look_quietly(self.report(lines), texts(".tile"))[0][3]
+        self.assertTrue(tile.startswith("I/O: written\nup to 200 MiB\nto storage"), tile)
+
     def test_six_tiles_have_a_colour_for_trouble_only(self):
         lines = list(synthetic.lines(SAMPLES, 3))
         tiles, bad, ink = self.look_quietly(self.report(lines), texts(".tile dt"), ("count", {"of": ".tile.bad"}), ("count", {"of": ".spark"}))

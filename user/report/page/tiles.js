@@ -108,11 +108,12 @@ function memoryTile() {
 function ioTile() {
 	const s = summary;
 	const isRead = (s.read_bytes || 0) > (s.write_bytes || 0);
+	const upTo = s.bounds?.write_bytes === "at_most" ? "up to " : "";
 	return {
 		name: isRead ? "I/O: read" : "I/O: written",
-		value: bytes(isRead ? s.read_bytes : s.write_bytes),
+		value: isRead ? bytes(s.read_bytes) : `${upTo}${bytes(s.write_bytes)}`,
 		more: [
-			isRead ? `from storage; ${bytes(s.write_bytes)} written` : `to storage; ${bytes(s.read_bytes)} read`,
+			isRead ? `from storage; ${upTo}${bytes(s.write_bytes)} written` : `to storage; ${bytes(s.read_bytes)} read`,
 			has(s.rchar_bytes) ? `calls: ${bytes(s.rchar_bytes)} read, ${bytes(s.wchar_bytes)} written` : null,
 		],
 		spark: spark("io", "read_bytes", "write_bytes"),
