@@ -48,7 +48,8 @@ extern struct pass drain_pass;
  * it.
  */
 struct call_entry {
-	u64 task; /* of a slot: whose it is, or 0 */
+	u64 task;     /* of a slot: its key, or 0 */
+	u64 start_ns; /* of the task, as in a task_entry */
 	struct call_counters now, done;
 };
 
@@ -62,7 +63,13 @@ struct call_entry {
 /* In the order of the ladder: a file uses functions of the files above it, none of those below. */
 
 /* maps.bpf.c */
+/* The entry of the task that is at @task now. NULL: it is not followed, whatever was there before.
+ */
 __hidden struct task_entry *task_find(u64 task);
+/* The entry of the task that began at @start_ns, which may be gone by now. */
+__hidden struct task_entry *task_find_begun(u64 task, u64 start_ns);
+/* When an earlier task at @task began, the free event of which was missed; 0: there is none. */
+u64 task_find_stale(u64 task);
 /*
  * Calls @visit for each element, under RCU; 1 ends the walk. What is added or removed meanwhile may
  * be missed or met twice. @visit passes the key to a function that takes only numbers: newer
@@ -76,12 +83,16 @@ __hidden long processes_each(long (*visit)(struct bpf_map *map, u64 *key, struct
 /* 0; -EEXIST: there is one already; -E2BIG, -ENOMEM: there is no room. */
 __hidden long task_put(const struct task_entry *t);
 __hidden void task_forget(u64 task);
-/* True if @t is the entry of @task, not of an earlier task at the same address. */
-__hidden bool task_is(u64 task, struct task_entry *t);
-__hidden struct call_entry *calls_find(u64 task);
+/* Of the task that began at @start_ns. */
+__hidden struct call_entry *calls_find(u64 task, u64 start_ns);
 /* Makes an empty entry. NULL: there is no room. */
-__hidden struct call_entry *calls_make(u64 task);
-__hidden struct process_entry *process_find(u64 signal);
+__hidden struct call_entry *calls_make(u64 task, u64 start_ns);
+/* @task now has another start, as it has executed a program and its leader had that one. */
+int calls_take_over(u64 task, u64 before_ns, u64 start_ns);
+/* The entry of the process @serial; or one at its key that another CPU still fills in. */
+__hidden struct process_entry *process_find(u64 signal, u64 serial);
+/* The serial of another process that has the entry at @signal; 0: none has. */
+u64 process_find_stale(u64 signal, u64 serial);
 /* Makes an empty entry. Of concurrent callers only one gets 0. */
 __hidden long process_put(u64 signal);
 /* Deletes the entry. Of concurrent callers only one gets 0. */
@@ -162,7 +173,7 @@ enum { LIFETIME_OF_LIVE, LIFETIME_OF_LAST };
  * @now to both. LIFETIME_OF_LAST: of the one that has ended last, but still frees the memory of
  * all.
  */
-int lifetime_commit(u64 signal, u64 now, u32 how);
+int lifetime_commit(u64 signal, u64 serial, u64 now, u32 how);
 
 /* baseline.bpf.c */
 __hidden void baseline_add(const struct task_counters *used);
@@ -189,13 +200,13 @@ __hidden s64 rss_central_read(struct mm_struct *mm, u32 member);
 
 /* peak.bpf.c; all only with want_exact_peak */
 /* The process uses @mm from now on; a process has one at a time. */
-int mm_join(u64 signal, u64 mm);
+int mm_join(u64 signal, u64 serial, u64 mm);
 /* It no longer uses its address space. @is_torn_down: which holds no pages any more. */
-int mm_leave(u64 signal, u32 is_torn_down);
+int mm_leave(u64 signal, u64 serial, u32 is_torn_down);
 /* The record of the process is about to be emitted: adds to it what was held at the peak. */
-int mm_forget(u64 signal);
+int mm_forget(u64 signal, u64 serial);
 /* The pages of @mm have been freed, by the process @signal; 0: by one that is not followed. */
-int mm_note_freed(u64 mm, u64 signal);
+int mm_note_freed(u64 mm, u64 signal, u64 serial);
 /* Reads what @mm holds now, if it is followed. */
 int mm_refresh(u64 mm);
 
@@ -251,7 +262,7 @@ int task_close(u64 task, u64 start_ns);
  * Moves the process to another account. @flags: of a process that is launched or attached to, whose
  * record then begins anew; or 0. 0; -ESRCH; -ENOSPC: there is no room for another account.
  */
-int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags);
+int process_transfer(u64 signal, u64 serial, u64 tree, u64 cgroup, u32 flags);
 /* With whole_node: accounts the process of @task to the cgroup that it is in now. */
 int process_recount(u64 task);
 
@@ -269,6 +280,23 @@ int task_leave(u64 task);
 static __always_inline u64 met_one(u64 mark)
 {
 	return 1ULL << tasks_met_shift(mark >> 1);
+}
+
+static __always_inline struct process_entry *process_of(const struct task_entry *t)
+{
+	return t ? process_find(t->process, t->serial) : NULL;
+}
+
+/*
+ * Closes the entry at @task unless it is of the task that is there now. Inlined, as this is called
+ * deep in the call chain.
+ */
+static __always_inline void task_close_stale(u64 task)
+{
+	u64 start_ns = task_find_stale(task);
+
+	if (start_ns)
+		task_close(task, start_ns);
 }
 
 static __always_inline void process_lock(struct process_entry *p)
@@ -376,7 +404,7 @@ static __always_inline void process_tell_and_forget(u64 signal, struct process_e
 	if (!p->event.rec.released_boot_ns) /* by now it is free, or not followed */
 		p->event.rec.released_boot_ns = boot_now();
 	if (want_exact_peak)
-		mm_forget(signal);
+		mm_forget(signal, p->event.rec.serial);
 	/* of no run: it is not read */
 	if ((!whole_node || p->event.rec.account.tree) && process_emit(p))
 		account_lose(p->event.rec.account.tree, p->event.rec.account.cgroup, LOSS_RECORDS,

@@ -31,7 +31,7 @@ static __always_inline void calls_move(struct call_entry *n, struct process_entr
 
 __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry *p)
 {
-	struct call_entry *n = calls_find(task);
+	struct call_entry *n = t ? calls_find(task, t->start_ns) : NULL;
 	struct account_key key;
 	struct account *a;
 	int err;
@@ -65,7 +65,7 @@ static __always_inline void net_add_to(struct call_counters *net, struct account
 
 int net_add(u64 signal, u64 serial, u32 which)
 {
-	struct process_entry *p = process_find(signal);
+	struct process_entry *p = process_find(signal, serial);
 	struct account_key key;
 	struct account *a;
 	bool is_it;

@@ -3,10 +3,14 @@
 #ifndef CALLS_BPF_H
 #define CALLS_BPF_H
 
-/* The entry of the current task; NULL: it is not followed, or there is no room. */
-static __always_inline struct call_entry *calls_of_current(u64 task)
+/*
+ * The entry of the current task, which began at @start_ns; NULL: it is not followed, or there is no
+ * room. A thread that has executed a program, unseen, has a later start than its entries say.
+ */
+static __always_inline struct call_entry *calls_of_current(u64 start_ns)
 {
-	struct call_entry *n = calls_find(task);
+	u64 task = bpf_get_current_task();
+	struct call_entry *n = calls_find(task, start_ns);
 	struct task_entry *t;
 
 	if (n)
@@ -14,7 +18,10 @@ static __always_inline struct call_entry *calls_of_current(u64 task)
 	t = task_find(task);
 	if (!t && misses_seen && task_adopt(task))
 		t = task_find(task);
-	return t ? calls_make(task) : NULL;
+	if (!t)
+		return NULL;
+	n = t->start_ns != start_ns ? calls_find(task, t->start_ns) : NULL;
+	return n ? n : calls_make(task, t->start_ns);
 }
 
 #endif

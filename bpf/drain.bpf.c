@@ -131,19 +131,11 @@ static __noinline int row_write(struct task_struct *task, struct process_entry *
 	return 0;
 }
 
-/* False: the free event of the task was missed, as the memory of the task, or of its process, is
- * another's; or has been free for so long that no event will come. */
-static __always_inline bool entry_is_live(u64 addr, struct task_entry *t, struct process_entry *p)
-{
-	if (!p || (p->event.rec.signal && p->event.rec.serial != t->serial))
-		return false;
-	if (whole_node && task_is_forgotten(addr)) /* of a run, its end closes what is left */
-		return false;
-	return task_is(addr, t);
-}
-
-/* A function of its own that takes a number: the verifier checks it once, not at each step of the
- * walk. */
+/*
+ * A function of its own that takes a number: the verifier checks it once, not at each step of the
+ * walk. The free event of a task was missed if the memory of the task, or of its process, is
+ * another's; or has been free for so long that no event will come.
+ */
 int task_drain(u64 addr)
 {
 	struct task_struct *task = (struct task_struct *)addr;
@@ -151,14 +143,17 @@ int task_drain(u64 addr)
 	struct process_entry *p;
 	u64 start_ns;
 
-	if (!t)
+	if (!t) {
+		task_close_stale(addr);
 		return 0;
+	}
 	start_ns = t->start_ns; /* first: the entry may be another task's at any time */
 	barrier();
-	p = process_find(t->process);
+	p = process_of(t);
 	if (t->task != addr) /* closed, or another task's by now */
 		return 0;
-	if (!entry_is_live(addr, t, p)) {
+	if (!p ||
+	    (whole_node && task_is_forgotten(addr))) { /* of a run, its end closes the latter */
 		task_close(addr, start_ns);
 		return 0;
 	}
@@ -174,7 +169,7 @@ int task_drain(u64 addr)
 	if (task_commit(addr, t, p) && !t->exited && BPF_CORE_READ(task, exit_state))
 		task_note_exit(addr, false);
 	if (p->epoch != drain_epoch) /* once for each process and drain */
-		lifetime_commit(t->process, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
+		lifetime_commit(t->process, t->serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	row_write(task, p);
 	return 0;
 }

@@ -32,14 +32,14 @@ static __always_inline enum taken entry_take_out(struct process_entry *p, struct
  */
 int task_close(u64 key, u64 start_ns)
 {
-	struct task_entry *t = task_find(key);
-	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct task_entry *t = task_find_begun(key, start_ns);
+	struct process_entry *p = process_of(t);
 	struct account_key account;
 	enum taken taken;
 	bool is_final, exited;
 	u64 signal, serial;
 
-	if (!t || t->start_ns != start_ns) /* closed, or another task's by now */
+	if (!t) /* closed, or another task's by now */
 		return 0;
 	is_final = t->final;
 	signal = t->process;
@@ -51,7 +51,7 @@ int task_close(u64 key, u64 start_ns)
 	}
 	if (want_calls)
 		calls_commit(key, t, p);
-	lifetime_commit(signal, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
+	lifetime_commit(signal, serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	taken = entry_take_out(p, t, key, &account, &exited);
 	if (taken == NOT_TAKEN)
 		return 0;
@@ -80,7 +80,7 @@ __hidden bool task_birth_seen(u64 task)
 {
 	struct task_entry *t = task_find(task);
 
-	if (!t || !task_is(task, t))
+	if (!t)
 		return false;
 	not_late(t);
 	return true;
@@ -118,20 +118,18 @@ __noinline int task_put_new(u64 addr, u64 tree, u64 cgroup, u32 flags, u64 met)
 /* The same; an entry of a task that lived there before is closed first. -EEXIST: it has one. */
 static __always_inline int task_insert(u64 addr, u64 tree, u64 cgroup, u32 flags, u64 met)
 {
-	struct task_struct *task = (struct task_struct *)addr;
 	int err = task_put_new(addr, tree, cgroup, flags, met);
-	struct task_entry *old;
+	struct task_entry *known;
 
 	if (err != -EEXIST)
 		return err;
-	old = task_find(addr);
-	if (old && old->start_ns == BPF_CORE_READ(task, start_time)) {
+	known = task_find(addr);
+	if (known) {
 		if (!(flags & PROCESS_LATE))
-			not_late(old);
+			not_late(known);
 		return err;
 	}
-	if (old)
-		task_close(addr, old->start_ns);
+	task_close_stale(addr);
 	return task_put_new(addr, tree, cgroup, flags, met);
 }
 
@@ -151,7 +149,8 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	struct account_key account = { heir, heir == tree || whole_node ? cgroup : 0 };
 	int made = process_make(addr, account.tree, account.cgroup, image, flags);
 	u64 signal = (u64)BPF_CORE_READ((struct task_struct *)addr, signal);
-	struct process_entry *p = process_find(signal);
+	u64 serial = process_serial((struct task_struct *)addr);
+	struct process_entry *p = process_find(signal, serial);
 	const u32 has_lived = PROCESS_LATE | PROCESS_SEEDED | PROCESS_LAUNCHED | PROCESS_MOVED;
 	bool is_new = made > 0, is_first;
 	u64 now, before, met = flags & has_lived ? 0 : drain_pass.number << 1 | 1;
@@ -173,7 +172,7 @@ int task_add(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	task_refused_forget(addr, !(flags & PROCESS_LATE));
 	now = bpf_ktime_get_ns();
 	before = lived_before(addr, now, flags);
-	lifetime_commit(signal, now, LIFETIME_OF_LIVE);
+	lifetime_commit(signal, serial, now, LIFETIME_OF_LIVE);
 	process_lock(p);
 	p->lived_before += before; /* for the next commit */
 	if (!p->alive_tasks)

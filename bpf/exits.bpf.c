@@ -107,7 +107,7 @@ int task_commit_exited(u64 task)
 
 	if (!t)
 		return true;
-	task_commit(task, t, process_find(t->process));
+	task_commit(task, t, process_of(t));
 	return t->final;
 }
 
@@ -154,7 +154,7 @@ int task_note_exit(u64 addr, u32 seen)
 {
 	struct task_struct *task = (struct task_struct *)addr;
 	struct task_entry *t = task_find(addr);
-	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct process_entry *p = process_of(t);
 	struct signal_struct *sig = BPF_CORE_READ(task, signal);
 	bool group = BPF_CORE_READ(sig, live.counter) == 0;
 	bool first, ended_process = false;
@@ -164,7 +164,7 @@ int task_note_exit(u64 addr, u32 seen)
 
 	if (!p || !p->event.rec.signal) /* or another CPU still fills it in */
 		return 0;
-	lifetime_commit(t->process, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
+	lifetime_commit(t->process, t->serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	process_lock(p);
 	if (t->task != addr || t->serial != p->event.rec.serial) { /* closed, or another's by now */
 		process_unlock(p);
@@ -203,7 +203,7 @@ int task_note_exit(u64 addr, u32 seen)
 	if (want_exact_peak) {
 		mm_refresh((u64)BPF_CORE_READ(task,
 					      mm)); /* its last change may be less than a batch */
-		mm_leave(t->process, false);
+		mm_leave(t->process, t->serial, false);
 	}
 	return 0;
 }

@@ -33,10 +33,9 @@ static __always_inline struct task_entry *task_followed(u64 task)
 {
 	struct task_entry *t = task_find(task);
 
-	if (t && task_is(task, t))
-		return t;
 	if (t)
-		task_close(task, t->start_ns);
+		return t;
+	task_close_stale(task);
 	return task_adopt(task) ? task_find(task) : NULL;
 }
 
@@ -116,7 +115,7 @@ static __always_inline bool task_born(u64 creator, u64 child)
 	if (by_cgroup && !cgroup_has(child)) /* its cgroup may differ from its creator's */
 		return false;
 	t = task_followed(creator);
-	p = t ? process_find(t->process) : NULL;
+	p = process_of(t);
 	if (by_cgroup && !p) {
 		task_add(child, root_account.tree, root_account.cgroup, 0, PROCESS_ROOT);
 		return true;
@@ -167,16 +166,22 @@ int BPF_PROG(follow__fork, struct task_struct *creator, struct task_struct *chil
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
 {
-	struct task_entry *t = event_is_missed() ? NULL : task_followed(bpf_get_current_task());
-	struct process_entry *p = t ? process_find(t->process) : NULL;
-	u64 image = serial_new();
+	u64 addr = bpf_get_current_task(), image = serial_new();
 	struct process_record *r;
+	struct process_entry *p;
 	struct account_key key;
+	struct task_entry *t;
 
+	if (event_is_missed())
+		return 0;
+	t = task_followed(addr);
+	p = process_of(t);
 	if (!p)
 		return 0;
 	r = &p->event.rec;
 	key = process_account(p);
+	if (want_calls)
+		calls_take_over(addr, t->start_ns, task->start_time);
 	t->tid = task->pid; /* a thread that is not the leader takes over the leader's */
 	t->start_ns = task->start_time;
 	account_add_execs(key.tree, key.cgroup, 1);
@@ -189,8 +194,8 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 	p->exec_id = task->self_exec_id;
 	BPF_CORE_READ_INTO(&r->comm, task, comm);
 	if (want_exact_peak) {
-		mm_leave(t->process, true); /* the old one was given up just before */
-		mm_join(t->process, r->mm);
+		mm_leave(t->process, t->serial, true); /* the old one was given up just before */
+		mm_join(t->process, t->serial, r->mm);
 	}
 	if ((!whole_node || key.tree) && exec_emit(task, bprm, image))
 		account_lose(key.tree, key.cgroup, LOSS_EXECS, 1);
@@ -253,7 +258,7 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	signal = t->process;
 	serial = t->serial;
 	account = t->account;
-	p = process_find(signal);
+	p = process_find(signal, serial);
 	if (p && !t->exited)
 		task_note_exit(addr, false);
 	result = commit_final(task, addr, t, p);

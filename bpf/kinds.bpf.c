@@ -156,7 +156,7 @@ int BPF_PROG(kinds__exit, struct pt_regs___of_call *regs, long bytes)
 	task = bpf_get_current_task_btf();
 	if (IS_OF_32_BITS(((struct task_struct___of_call *)task)->thread_info))
 		return 0;
-	n = calls_of_current(bpf_get_current_task()); /* a number: a pointer is no key */
+	n = calls_of_current(task->start_time);
 	if (!n)
 		return 0;
 	if (ends.from >= 0) {

@@ -22,9 +22,9 @@ static __always_inline u64 lifetime_growth(struct process_entry *p, u64 now, u32
 	return grown;
 }
 
-int lifetime_commit(u64 signal, u64 now, u32 how)
+int lifetime_commit(u64 signal, u64 serial, u64 now, u32 how)
 {
-	struct process_entry *p = process_find(signal);
+	struct process_entry *p = process_find(signal, serial);
 	struct account_key key;
 	struct account *a;
 	u64 grown;

@@ -2,6 +2,10 @@
 /*
  * The tasks that are followed, their processes, and the state that all programs share: the lowest
  * rung of the ladder that the files of this folder form.
+ *
+ * Keys are addresses, which the kernel gives to others as soon as it has freed what was there, and
+ * an entry outlives its task if the free event is missed. So no other file looks up by an address
+ * alone: the functions here return an entry only with what else shows that it is the right one.
  */
 #include "bpfmon.bpf.h"
 
@@ -56,9 +60,61 @@ __u64 seeded_at_ns; /* CLOCK_MONOTONIC, the collector's: tasks born before it ha
 struct account_key root_account;
 struct pass drain_pass;
 
-__hidden struct task_entry *task_find(u64 task)
+static __always_inline struct task_entry *task_entry_at(u64 task)
 {
 	return bpf_map_lookup_elem(&tasks, &task);
+}
+
+static __always_inline struct process_entry *process_entry_at(u64 signal)
+{
+	return bpf_map_lookup_elem(&processes, &signal);
+}
+
+/*
+ * The task at @addr, which began at another time than the entry of its address says, is a thread
+ * that has executed a program, and so taken over the start of its leader, and then its PID.
+ * Verified once, as it takes only numbers.
+ */
+int task_leads_by_exec(u64 addr, u64 process, u32 tid)
+{
+	struct task_struct *task = (struct task_struct *)addr;
+	u32 pid = BPF_CORE_READ(task, pid);
+	struct process_entry *p = process_entry_at(process);
+
+	return p && p->event.rec.serial == process_serial(task) &&
+	       (pid == tid || pid == (u32)BPF_CORE_READ(task, tgid));
+}
+
+static __always_inline bool task_is(u64 addr, const struct task_entry *t)
+{
+	return BPF_CORE_READ((struct task_struct *)addr, start_time) == t->start_ns ||
+	       task_leads_by_exec(addr, t->process, t->tid);
+}
+
+__hidden struct task_entry *task_find(u64 task)
+{
+	struct task_entry *t = task_entry_at(task);
+
+	return t && task_is(task, t) ? t : NULL;
+}
+
+__hidden struct task_entry *task_find_begun(u64 task, u64 start_ns)
+{
+	struct task_entry *t = task_entry_at(task);
+
+	return t && t->start_ns == start_ns ? t : NULL;
+}
+
+u64 task_find_stale(u64 task)
+{
+	struct task_entry *t = task_entry_at(task);
+	u64 start_ns;
+
+	if (!t)
+		return 0;
+	start_ns = t->start_ns; /* first: the entry may be another task's at any time */
+	barrier();
+	return task_is(task, t) ? 0 : start_ns;
 }
 
 __hidden long tasks_each(long (*visit)(struct bpf_map *map, u64 *key, struct task_entry *t,
@@ -86,23 +142,36 @@ static __always_inline struct call_entry *call_slot(u64 task)
 	return bpf_map_lookup_elem(&call_slots, &at);
 }
 
-__hidden struct call_entry *calls_find(u64 task)
+__hidden struct call_entry *calls_find(u64 task, u64 start_ns)
 {
 	struct call_entry *n = call_slot(task);
 
-	if (n && n->task == task)
+	if (n && n->task == task && n->start_ns == start_ns)
 		return n;
-	return bpf_map_lookup_elem(&call_tasks, &task);
+	n = bpf_map_lookup_elem(&call_tasks, &task);
+	return n && n->start_ns == start_ns ? n : NULL;
 }
 
-__hidden struct call_entry *calls_make(u64 task)
+__hidden struct call_entry *calls_make(u64 task, u64 start_ns)
 {
 	struct call_entry *n = call_slot(task);
 
-	if (n && !__sync_val_compare_and_swap(&n->task, 0, task))
-		return n;
-	bpf_map_update_elem(&call_tasks, &task, &no_calls, BPF_NOEXIST);
-	return bpf_map_lookup_elem(&call_tasks, &task);
+	if (!n || __sync_val_compare_and_swap(&n->task, 0, task)) {
+		bpf_map_update_elem(&call_tasks, &task, &no_calls, BPF_ANY);
+		n = bpf_map_lookup_elem(&call_tasks, &task);
+	}
+	if (n)
+		n->start_ns = start_ns;
+	return n;
+}
+
+int calls_take_over(u64 task, u64 before_ns, u64 start_ns)
+{
+	struct call_entry *n = before_ns == start_ns ? NULL : calls_find(task, before_ns);
+
+	if (n)
+		n->start_ns = start_ns;
+	return 0;
 }
 
 /* The task has been committed for the last time. Its slot is given up when it is empty again. */
@@ -116,12 +185,13 @@ static __always_inline void calls_forget(u64 task)
 	}
 	n->now = (struct call_counters){};
 	n->done = (struct call_counters){};
+	n->start_ns = 0;
 	__sync_val_compare_and_swap(&n->task, task, 0);
 }
 
 __hidden void task_forget(u64 task)
 {
-	struct task_entry *t = task_find(task);
+	struct task_entry *t = task_entry_at(task);
 	u64 mark = t ? __sync_lock_test_and_set(&t->met, MET_AND_REMOVED) : 0;
 	u64 left = mark >> 1 == drain_pass.number ? 1 + met_one(mark) : 1;
 
@@ -132,9 +202,31 @@ __hidden void task_forget(u64 task)
 	bpf_map_delete_elem(&tasks, &task);
 }
 
-__hidden struct process_entry *process_find(u64 signal)
+/*
+ * The serial of the process that has @p; 0 while another CPU fills it in. Read once: meanwhile
+ * another CPU may close the old entry and make the new one at the same key.
+ */
+static __always_inline u64 serial_known(const struct process_entry *p)
 {
-	return bpf_map_lookup_elem(&processes, &signal);
+	const volatile struct process_record *r = &p->event.rec;
+
+	return r->signal ? r->serial : 0;
+}
+
+__hidden struct process_entry *process_find(u64 signal, u64 serial)
+{
+	struct process_entry *p = process_entry_at(signal);
+	u64 known = p ? serial_known(p) : 0;
+
+	return !known || known == serial ? p : NULL;
+}
+
+u64 process_find_stale(u64 signal, u64 serial)
+{
+	struct process_entry *p = process_entry_at(signal);
+	u64 known = p ? serial_known(p) : 0;
+
+	return known == serial ? 0 : known;
 }
 
 __hidden long process_put(u64 signal)
@@ -145,19 +237,4 @@ __hidden long process_put(u64 signal)
 __hidden long process_forget(u64 signal)
 {
 	return bpf_map_delete_elem(&processes, &signal);
-}
-
-/*
- * @t may be the entry of an earlier task at the same address, of which the free event was missed. A
- * thread that execs takes over the start time of its leader: its process decides then.
- */
-__hidden bool task_is(u64 addr, struct task_entry *t)
-{
-	struct task_struct *task = (struct task_struct *)addr;
-	struct process_entry *p;
-
-	if (BPF_CORE_READ(task, start_time) == t->start_ns)
-		return true;
-	p = process_find(t->process);
-	return p && p->event.rec.serial == process_serial(task);
 }

@@ -165,8 +165,7 @@ __hidden void peak_note_exec(struct task_struct *task, struct process_entry *p)
 SEC("?tp_btf/sched_prepare_exec")
 int BPF_PROG(marks__prepare_exec, struct task_struct *task, struct linux_binprm *bprm)
 {
-	struct task_entry *t = task_find((u64)task);
-	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct process_entry *p = process_of(task_find(as_number(task)));
 	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	u64 high, resident;
 
@@ -192,14 +191,14 @@ int BPF_PROG(marks__exit_mmap, struct mm_struct *mm)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	struct task_entry *t = task_find((u64)task);
-	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct process_entry *p = process_of(t);
 
 	if (want_exact_peak)
-		mm_note_freed(as_number(mm), p ? t->process : 0);
+		mm_note_freed(as_number(mm), p ? t->process : 0, p ? t->serial : 0);
 	if (p && !BPF_CORE_READ(task, signal, live.counter)) {
 		p->event.rec.released_boot_ns = boot_now();
 		/* from 6.16 on the exit hook runs before this, and the last thread goes on */
-		lifetime_commit(t->process, bpf_ktime_get_ns(), LIFETIME_OF_LAST);
+		lifetime_commit(t->process, t->serial, bpf_ktime_get_ns(), LIFETIME_OF_LAST);
 	}
 	return 0;
 }

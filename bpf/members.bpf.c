@@ -5,7 +5,7 @@
 static __always_inline bool account_of(struct task_entry *t, struct account_key *account,
 				       u64 *image)
 {
-	struct process_entry *p = process_find(t->process);
+	struct process_entry *p = process_of(t);
 
 	if (!p || !p->event.rec.signal) /* another CPU still fills it in */
 		return false;
@@ -24,19 +24,18 @@ __hidden enum ours task_is_ours(struct task_struct *task, struct account_key *ac
 	struct task_struct *parent;
 	struct task_entry *t;
 	u64 signal = (u64)BPF_CORE_READ(task, signal);
-	struct process_entry *p = process_find(signal);
+	struct process_entry *p = process_find(signal, process_serial(task));
 
 	if (by_cgroup && (!cgroup_has((u64)task) || task_is_own((u64)task)))
 		return NOT_OURS;
-	if (p && p->event.rec.signal == signal && p->event.rec.serial == process_serial(task)) {
+	if (p && p->event.rec.signal) {
 		*account = process_account(p);
 		*image = p->event.rec.image;
 		return OURS_BY_BIRTH;
 	}
 	parent = BPF_CORE_READ(task, real_parent);
 	t = task_find((u64)parent);
-	if (t && task_is((u64)parent, t) && t->start_ns <= BPF_CORE_READ(task, start_time) &&
-	    account_of(t, account, image)) {
+	if (t && t->start_ns <= BPF_CORE_READ(task, start_time) && account_of(t, account, image)) {
 		if (whole_node)
 			account->cgroup = cgroup_of((u64)task);
 		return OURS_BY_BIRTH;

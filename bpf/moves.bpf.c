@@ -10,7 +10,7 @@ const volatile __u64 target_path[TARGET_PATH_WORDS]; /* zeros: not recognized wh
 __noinline int task_leave(u64 addr)
 {
 	struct task_entry *t = task_find(addr);
-	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct process_entry *p = process_of(t);
 	struct task_counters now = {};
 	struct account_key account;
 	u64 signal, serial;
@@ -33,7 +33,7 @@ __noinline int task_leave(u64 addr)
 	task_forget(addr);
 	add(tracking.moved_out, 1);
 	if (!exited) {
-		lifetime_commit(signal, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
+		lifetime_commit(signal, serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 		process_lock(p);
 		p->alive_tasks--;
 		account = p->event.rec.account;
@@ -57,17 +57,15 @@ static __always_inline void move_seen(u64 addr)
 int task_moved(u64 addr)
 {
 	struct task_entry *t = task_find(addr);
-	bool is_known = t && task_is(addr, t);
 	int err;
 
 	if (whole_node) { /* threads are committed before their process's account changes */
-		if (is_known)
-			task_commit(addr, t, process_find(t->process));
+		task_commit(addr, t, process_of(t));
 		return true;
 	}
-	if (cgroup_has(addr) == is_known || task_is_own(addr))
+	if (cgroup_has(addr) == !!t || task_is_own(addr))
 		return true;
-	if (is_known) {
+	if (t) {
 		move_seen(addr);
 		task_leave(addr);
 		return true;

@@ -64,7 +64,7 @@ int oom__victim(u64 *ctx)
 			return 0;
 		e.pid = pid_here(victim);
 		e.serial = t->serial;
-		p = process_find(t->process);
+		p = process_of(t);
 		if (p)
 			e.account = process_account(p);
 		e.rss_pages = resident_read(BPF_CORE_READ(task, mm));

@@ -88,10 +88,13 @@ static __always_inline bool mm_set(struct mm_entry *e, u64 mm, u64 pages, u64 ve
 static __always_inline void mm_read(struct mm_entry *e, u64 mm)
 {
 	for (int i = 0; i < LOOKS; i++) {
-		u64 version = *(volatile u64 *)&e->version;
+		u64 version = *(volatile u64 *)&e->version, pages;
 
-		if (e->mm != mm ||
-		    mm_set(e, mm, resident_read((struct mm_struct *)mm), version, false))
+		if (e->mm != mm)
+			return;
+		pages = resident_read((struct mm_struct *)mm);
+		/* what nothing uses does not grow: it is another one, which is not followed */
+		if ((!e->users && pages > e->pages) || mm_set(e, mm, pages, version, false))
 			return;
 	}
 }
@@ -104,7 +107,7 @@ static __always_inline void mm_end(u64 mm, struct mm_entry *e)
 
 	if (!mm_set(e, mm, 0, 0, true)) /* after the teardown a few pages may still be counted */
 		return;
-	p = process_find(e->owner);
+	p = process_find(e->owner, e->serial);
 	if (p && t && p->event.rec.serial == e->serial && e->at_peak) {
 		if (p->event.rec.share_epoch != e->epoch)
 			p->event.rec.share_pages = 0;
@@ -132,9 +135,9 @@ static __always_inline struct mm_entry *process_mm(struct process_entry *p)
 }
 
 /* An entry with users is shared; the address of one without may have been reused. */
-int mm_join(u64 signal, u64 mm)
+int mm_join(u64 signal, u64 serial, u64 mm)
 {
-	struct process_entry *p = process_find(signal);
+	struct process_entry *p = process_find(signal, serial);
 	struct mm_entry *e = mm ? mm_find(mm) : NULL;
 	struct tree_peak *t = tree_peak_get();
 
@@ -167,9 +170,9 @@ int mm_join(u64 signal, u64 mm)
 }
 
 /* The process no longer uses its address space, by exit or exec. */
-int mm_leave(u64 signal, u32 is_torn_down)
+int mm_leave(u64 signal, u64 serial, u32 is_torn_down)
 {
-	struct process_entry *p = process_find(signal);
+	struct process_entry *p = process_find(signal, serial);
 	struct mm_entry *e = process_mm(p);
 
 	if (!p || !e || !e->users)
@@ -185,20 +188,20 @@ int mm_leave(u64 signal, u32 is_torn_down)
 }
 
 /* The process is about to be emitted and removed. */
-int mm_forget(u64 signal)
+int mm_forget(u64 signal, u64 serial)
 {
-	struct process_entry *p = process_find(signal);
+	struct process_entry *p = process_find(signal, serial);
 	struct mm_entry *e = process_mm(p);
 
-	if (p && e && !e->users && e->serial == p->event.rec.serial)
+	if (p && e && !e->users && e->serial == serial)
 		mm_end(p->mm, e);
 	return 0;
 }
 
 /* From now on the address may be reused, also by an address space that is not followed. */
-int mm_note_freed(u64 mm, u64 signal)
+int mm_note_freed(u64 mm, u64 signal, u64 serial)
 {
-	struct process_entry *p = process_find(signal);
+	struct process_entry *p = process_find(signal, serial);
 	struct mm_entry *e = mm_find(mm);
 
 	if (!e)

@@ -47,12 +47,12 @@ static __always_inline void process_lose_tasks(struct process_entry *p, struct a
 /* Nothing more of the process will be counted: emits its record, with all that is known of it. */
 int process_close(u64 key, u64 serial, u32 how)
 {
-	struct process_entry *p = process_find(key);
+	struct process_entry *p = process_find(key, serial);
 	struct account_key account;
 
 	if (!p || !process_begin_closing(p, serial))
 		return 0;
-	lifetime_commit(key, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
+	lifetime_commit(key, serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	account = process_account(p);
 	if (p->tasks)
 		process_lose_tasks(p, &account);
@@ -66,7 +66,7 @@ int process_close(u64 key, u64 serial, u32 how)
 		}
 	}
 	if (want_exact_peak)
-		mm_leave(key, true);
+		mm_leave(key, serial, true);
 	process_tell_and_forget(key, p);
 	return 0;
 }
@@ -112,18 +112,6 @@ static __always_inline void memory_inherit(struct process_entry *p, u64 mm, u32 
 }
 
 /*
- * The serial of the process that has @p; 0 while another CPU fills it in. Read once: meanwhile
- * another CPU may close the old entry and make the new one at the same key. The caller passes this
- * serial on, so that it can close only the old one.
- */
-static __always_inline u64 serial_known(const struct process_entry *p)
-{
-	const volatile struct process_record *r = &p->event.rec;
-
-	return r->signal ? r->serial : 0;
-}
-
-/*
  * Makes an entry for the process of the task at @addr unless it has one. 1: it is new; 0: it was
  * there; -1: not made, as another process's entry at this key is about to go; PROCESS_NO_ROOM.
  */
@@ -131,27 +119,23 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 {
 	struct task_struct *task = (struct task_struct *)addr;
 	bool is_leader = BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
-	u64 key = (u64)BPF_CORE_READ(task, signal), serial, known;
+	u64 key = (u64)BPF_CORE_READ(task, signal), serial = process_serial(task), known;
 	struct process_entry *p;
 
 	/* the leader is nearly always the first task of a process that is met */
 	if (!is_leader || process_put(key)) {
-		serial = process_serial(task);
-		p = process_find(key);
-		known = p ? serial_known(p) : 0;
-		if (p && (!known || known == serial))
+		if (process_find(key, serial))
 			return 0;
-		if (p)
+		known = process_find_stale(key, serial);
+		if (known)
 			process_close(key, known, PROCESS_ENDED | PROCESS_END_UNSEEN);
 		if (process_put(key)) {
-			p = process_find(key);
-			if (!p)
-				return PROCESS_NO_ROOM;
-			known = serial_known(p);
-			return !known || known == serial ? 0 : -1;
+			if (process_find(key, serial))
+				return 0;
+			return process_find_stale(key, serial) ? -1 : PROCESS_NO_ROOM;
 		}
 	}
-	p = process_find(key);
+	p = process_find(key, serial);
 	if (!p)
 		return -1;
 	p->event.rec.account.tree = tree;
@@ -161,6 +145,6 @@ int process_make(u64 addr, u64 tree, u64 cgroup, u64 image, u32 flags)
 	if (can_seed && flags & PROCESS_SEEDED)
 		baseline_add_ended((struct signal_struct *)key);
 	if (want_exact_peak)
-		mm_join(key, p->event.rec.mm);
+		mm_join(key, serial, p->event.rec.mm);
 	return 1;
 }

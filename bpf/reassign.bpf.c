@@ -18,17 +18,18 @@ int reassign__process(struct bpf_iter__task *ctx)
 		if (!move.signal)
 			move.result = -ESRCH;
 		else
-			move.result = move.is_question
-					      ? 0
-					      : process_transfer(move.signal, move.to.tree,
-								 move.to.cgroup, move.flags);
+			move.result =
+				move.is_question
+					? 0
+					: process_transfer(move.signal, move.serial, move.to.tree,
+							   move.to.cgroup, move.flags);
 		return 0;
 	}
 	addr = as_number(task);
 	if (pid_here(addr) != move.pid)
 		return 0;
 	t = task_find(addr);
-	p = t && task_is(addr, t) ? process_find(t->process) : NULL;
+	p = process_of(t);
 	if (!p)
 		return 0;
 	if (!move.is_question)
@@ -88,9 +89,9 @@ static __always_inline u32 state_read(u64 signal)
 }
 
 /* The totals of the old account stay: they are those of the records that are written here. */
-int account_retire_process(u64 key)
+int account_retire_process(u64 key, u64 serial)
 {
-	struct process_entry *p = process_find(key);
+	struct process_entry *p = process_find(key, serial);
 	u32 threads, at = retire_pass.rows;
 	struct process_record *rec = bpf_map_lookup_elem(&retired, &at);
 
@@ -100,7 +101,7 @@ int account_retire_process(u64 key)
 	}
 	if (!p)
 		return 0;
-	lifetime_commit(key, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
+	lifetime_commit(key, serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	if (!process_retire(p, rec, &threads))
 		return 0;
 	if (threads)
@@ -117,7 +118,7 @@ static long process_visit(struct bpf_map *map, u64 *key, struct process_entry *p
 {
 	if (p->event.rec.account.tree != retire.from.tree) /* looked at again, locked */
 		return 0;
-	return account_retire_process(*key) ? 1 : 0;
+	return account_retire_process(*key, p->event.rec.serial) ? 1 : 0;
 }
 
 SEC("iter/task")

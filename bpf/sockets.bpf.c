@@ -25,6 +25,11 @@
 #include "calls.bpf.h"
 #include "peers.bpf.h"
 
+static __always_inline u64 current_start(void)
+{
+	return bpf_get_current_task_btf()->start_time; /* a load: a helper would be felt */
+}
+
 enum protocol { OVER_TCP, OVER_UDP, OVER_UNIX, OVER_OTHER };
 
 /*
@@ -149,8 +154,7 @@ static __always_inline bool is_message(struct sock *sk, int bytes)
 SEC("?tp_btf/sock_send_length")
 int BPF_PROG(sockets__send, struct sock *sk, int bytes)
 {
-	struct call_entry *n =
-		is_message(sk, bytes) ? calls_of_current(bpf_get_current_task()) : NULL;
+	struct call_entry *n = is_message(sk, bytes) ? calls_of_current(current_start()) : NULL;
 	enum protocol over;
 
 	if (!n)
@@ -168,7 +172,7 @@ int BPF_PROG(sockets__receive, struct sock *sk, int bytes, int flags)
 	enum protocol over;
 
 	if (!(flags & MSG_PEEK) && is_message(sk, bytes))
-		n = calls_of_current(bpf_get_current_task());
+		n = calls_of_current(current_start());
 	if (!n)
 		return 0;
 	over = protocol_of(sk);
@@ -189,7 +193,10 @@ static __always_inline void inet_count(struct socket *socket, int bytes, bool se
 	if (!sk || !is_message(sk, bytes))
 		return;
 	over = protocol_of(sk);
-	n = over == OVER_TCP || over == OVER_UDP ? calls_of_current(bpf_get_current_task()) : NULL;
+	if (over != OVER_TCP && over != OVER_UDP)
+		return;
+	n = calls_of_current(
+		BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), start_time));
 	if (!n)
 		return;
 	if (sends)
@@ -242,7 +249,7 @@ int BPF_PROG(inet__recvmsg6, struct socket *socket, void *message, size_t size, 
 static __always_inline void owner_set(struct sock *sk, bool listens)
 {
 	struct task_entry *t = task_find(bpf_get_current_task());
-	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct process_entry *p = process_of(t);
 	struct owner *o;
 
 	if (!p)
@@ -334,8 +341,8 @@ int socket_row_write(u64 address)
 		return 0;
 	}
 	key = live->owner.account;
-	p = process_find(live->owner.signal);
-	if (p && p->event.rec.serial == live->owner.serial)
+	p = process_find(live->owner.signal, live->owner.serial);
+	if (p && p->event.rec.signal)
 		key = process_account(p);
 	row->tree = key.tree;
 	row->cgroup = key.cgroup;

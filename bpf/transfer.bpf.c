@@ -23,9 +23,9 @@ static __always_inline void record_restart(struct process_entry *p, u32 flags, u
 	r->image = r->serial; /* the collector reads its name in /proc */
 }
 
-int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
+int process_transfer(u64 signal, u64 serial, u64 tree, u64 cgroup, u32 flags)
 {
-	struct process_entry *p = process_find(signal);
+	struct process_entry *p = process_find(signal, serial);
 	struct account_key from;
 	u64 now = boot_now();
 	bool is_moved;
@@ -35,7 +35,7 @@ int process_transfer(u64 signal, u64 tree, u64 cgroup, u32 flags)
 		return -ESRCH;
 	if (account_make(tree, cgroup))
 		return -ENOSPC;
-	lifetime_commit(signal, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
+	lifetime_commit(signal, serial, bpf_ktime_get_ns(), LIFETIME_OF_LIVE);
 	process_lock(p);
 	from = p->event.rec.account;
 	threads = p->alive_tasks;
@@ -61,7 +61,7 @@ int process_recount(u64 addr)
 {
 	struct task_struct *task = (struct task_struct *)addr;
 	struct task_entry *t = task_find(addr);
-	struct process_entry *p = t ? process_find(t->process) : NULL;
+	struct process_entry *p = process_of(t);
 	struct account_key key;
 	u64 cgroup;
 
@@ -72,5 +72,5 @@ int process_recount(u64 addr)
 	if (!cgroup || cgroup == key.cgroup)
 		return 0;
 	task_commit(addr, t, p);
-	return process_transfer(t->process, key.tree, cgroup, 0);
+	return process_transfer(t->process, t->serial, key.tree, cgroup, 0);
 }
