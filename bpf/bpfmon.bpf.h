@@ -207,6 +207,8 @@ int mm_leave(u64 signal, u64 serial, u32 is_torn_down);
 int mm_forget(u64 signal, u64 serial);
 /* The pages of @mm have been freed, by the process @signal; 0: by one that is not followed. */
 int mm_note_freed(u64 mm, u64 signal, u64 serial);
+/* @mm is new: if it has an entry, that is of an earlier one, the end of which was missed. */
+int mm_note_born(u64 mm);
 /* Reads what @mm holds now, if it is followed. */
 int mm_refresh(u64 mm);
 

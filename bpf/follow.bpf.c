@@ -133,6 +133,23 @@ static __always_inline bool task_born(u64 creator, u64 child)
 	return true;
 }
 
+/*
+ * Closes what is left of an earlier task at @addr, and of an earlier address space
+ * at that of the new one. Also where that is not followed: what it does would be taken for theirs.
+ */
+static __always_inline void address_born(u64 addr)
+{
+	struct task_struct *creator = (struct task_struct *)bpf_get_current_task();
+	u64 mm;
+
+	task_close_stale(addr);
+	if (!want_exact_peak || task_find(addr)) /* the iterator may be here first */
+		return;
+	mm = (u64)BPF_CORE_READ((struct task_struct *)addr, mm);
+	if (mm && mm != (u64)BPF_CORE_READ(creator, mm))
+		mm_note_born(mm);
+}
+
 /* Sees io_uring workers too; membership comes from the creator, not from the parent. */
 SEC("tp_btf/task_newtask")
 int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
@@ -140,7 +157,10 @@ int BPF_PROG(follow__newtask, struct task_struct *child, u64 flags)
 	u64 addr = as_number(child);
 
 	birth_count(addr, false);
-	if (!event_is_missed() && task_born(bpf_get_current_task(), addr))
+	if (event_is_missed())
+		return 0;
+	address_born(addr);
+	if (task_born(bpf_get_current_task(), addr))
 		commit_exited();
 	return 0;
 }
@@ -174,6 +194,8 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 
 	if (event_is_missed())
 		return 0;
+	if (want_exact_peak)
+		mm_note_born((u64)BPF_CORE_READ(task, mm));
 	t = task_followed(addr);
 	p = process_of(t);
 	if (!p)

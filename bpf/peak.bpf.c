@@ -214,6 +214,15 @@ int mm_note_freed(u64 mm, u64 signal, u64 serial)
 	return 0;
 }
 
+int mm_note_born(u64 mm)
+{
+	struct mm_entry *e = mm_find(mm);
+
+	if (e)
+		mm_end(mm, e);
+	return 0;
+}
+
 SEC("?tp_btf/rss_stat")
 int BPF_PROG(peak__rss, struct mm_struct *mm, int member)
 {
