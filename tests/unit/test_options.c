@@ -154,9 +154,11 @@ static void numbers_have_limits(void **state)
 	struct run_options o;
 
 	(void)state;
-	assert_parsed(&o, "--max-tasks", "2097151", "--inject-misses=999", "--", "true");
+	assert_parsed(&o, "--max-tasks", "2097151", "--inject-misses=999", "--inject-free-misses=1",
+		      "--", "true");
 	assert_int_equal(o.recording.max_tasks, 2097151);
 	assert_int_equal(o.recording.inject_misses, 999);
+	assert_int_equal(o.recording.inject_free_misses, 1);
 	assert_refused("'0'", "--max-tasks=0", "--", "true");
 	assert_refused("'2097152'", "--max-tasks=2097152", "--", "true");
 	assert_refused("'99999999999999999999'", "--max-tasks=99999999999999999999", "--", "true");

@@ -103,6 +103,7 @@ void launch_prepare(struct launch_options *l, const struct recording_options *o,
 	c->verbose = o->verbose;
 	c->max_tasks = o->max_tasks;
 	c->inject_misses = o->inject_misses;
+	c->inject_free_misses = o->inject_free_misses;
 	c->slow_pss_ms = o->slow_pss_ms;
 	c->refusals = o->refusals;
 	memcpy(r->outputs, o->outputs, sizeof(o->outputs));

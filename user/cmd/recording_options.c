@@ -62,6 +62,7 @@ const struct option_row tracking_rows[] = {
 	{ "block-io", 0, NULL, false, "Count the block I/O of the cgroup, by device, with latencies", flag_parse, AT(block_io), GUARD_NONE },
 	{ "max-tasks", 0, "N", false, "Room for N tasks at once (default 8192 to 32768, or more)", max_tasks_parse, AT(max_tasks), GUARD_NONE },
 	{ "inject-misses", 0, "N", false, "For tests: ignore N of 1000 kernel events", inject_misses_parse, AT(inject_misses), GUARD_TEST },
+	{ "inject-free-misses", 0, "N", false, "For tests: ignore N of 1000 last events of tasks", inject_misses_parse, AT(inject_free_misses), GUARD_TEST },
 	{ "inject-slow-pss", 0, "MS", false, "For tests: each read of PSS takes MS milliseconds longer", inject_slow_pss_parse, AT(slow_pss_ms), GUARD_TEST },
 	{ "inject-no-program", 0, "NAME", false, "For tests: refuse a program, or all of a type, as in fexit", inject_no_program_parse, AT(refusals), GUARD_TEST },
 	{ 0 }

@@ -29,7 +29,7 @@ struct recording_options {
 	bool chooses_metrics; /* --metrics */
 	bool quiet, verbose, live, force, no_args, exact_peak, net, io_kinds, block_io,
 		record_as_root;
-	unsigned max_tasks, inject_misses, slow_pss_ms;
+	unsigned max_tasks, inject_misses, inject_free_misses, slow_pss_ms;
 	enum if_unavailable if_unavailable;
 	struct refusals refusals;  /* for tests */
 	uint64_t stalled_after_ns; /* 0: never */

@@ -18,8 +18,10 @@ static const char *option_of_root(const struct recording_options *o, const char 
 		return "--net-peers";
 	if (o->max_tasks)
 		return "--max-tasks";
-	return o->inject_misses || refusals_any(&o->refusals) || o->slow_pss_ms ? "--inject-..."
-										: NULL;
+	return o->inject_misses || o->inject_free_misses || refusals_any(&o->refusals) ||
+			       o->slow_pss_ms
+		       ? "--inject-..."
+		       : NULL;
 }
 
 #define BOTH_WAYS                                                                                  \

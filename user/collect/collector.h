@@ -17,12 +17,13 @@ enum collector_source {
 
 /* What is set for the machine, not for a job: that comes as a request. */
 struct collector_options {
-	int control_fd;         /* to the launcher */
-	pid_t recorder;         /* its cost is reported with the run */
-	bool verbose;           /* report on stderr why a program does not load */
-	unsigned max_tasks;     /* entries of the maps; 0: the default */
-	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
-	unsigned slow_pss_ms;   /* that each read of PSS takes longer, for tests */
+	int control_fd;              /* to the launcher */
+	pid_t recorder;              /* its cost is reported with the run */
+	bool verbose;                /* report on stderr why a program does not load */
+	unsigned max_tasks;          /* entries of the maps; 0: the default */
+	unsigned inject_misses;      /* thousandths of the events to ignore, for tests */
+	unsigned inject_free_misses; /* the same, of the last event of a task */
+	unsigned slow_pss_ms;        /* that each read of PSS takes longer, for tests */
 	struct refusals refusals;
 	enum collector_source source;
 };

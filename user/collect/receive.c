@@ -37,9 +37,11 @@ static void options_take(struct assignment *a, const struct collector_options *o
 	t->verbose = o->verbose;
 	t->max_tasks = o->max_tasks;
 	t->inject_misses = o->inject_misses;
+	t->inject_free_misses = o->inject_free_misses;
 	t->refusals = o->refusals;
 	a->spec.pss_delay_ns = o->slow_pss_ms * (uint64_t)NSEC_PER_MSEC;
-	a->run.is_altered = o->inject_misses || o->slow_pss_ms || refusals_any(&o->refusals);
+	a->run.is_altered = o->inject_misses || o->inject_free_misses || o->slow_pss_ms ||
+			    refusals_any(&o->refusals);
 	run_describe_machine(&a->run);
 }
 
