@@ -10,7 +10,10 @@ from lib.torture_said import Said
 
 MIB = 1 << 20
 OFFSET_NS = 1_700_000_000_000_000_000  # of the epoch, to the log's clock
-KINDS = {"cpu_seconds": ("cpu", "counter"), "minflt": ("mem", "counter"), "rss_bytes": ("mem", "gauge")}
+KINDS = {
+    "cpu_seconds": ("cpu", "counter"), "minflt": ("mem", "counter"), "rss_bytes": ("mem", "gauge"),
+    "net_tx_bytes": ("net", "counter"),
+}  # fmt: skip
 
 
 def ms(n):
@@ -164,6 +167,16 @@ class Checks(unittest.TestCase):
     def test_a_peak_that_is_not_called_exact_may_be_anything(self):
         self.line("process", 1).update(rss_peak_bytes=1 * MIB, rss_peak_exact=False)
         self.assertEqual(self.found(), [])
+
+    def test_a_peak_that_is_a_strangers(self):
+        self.line("process", 2).update(rss_peak_bytes=301 * MIB, rss_peak_exact=False)
+        self.assert_finds("explained_peaks")
+        self.line("summary").update(complete=False, losses={"stale_tasks": 1})
+        self.assert_finds("explained_peaks")
+
+    def test_bytes_without_a_call(self):
+        self.line("process", 2)["net_tx_bytes"] = 65536
+        self.assert_finds("moved_bytes")
 
     def test_a_process_without_a_record(self):
         self.lines.remove(self.line("process", 2))

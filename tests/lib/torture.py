@@ -22,6 +22,9 @@ SOURCES = {"bpf": torture_checks, "procfs": torture_from_proc}  # of the numbers
 FILE_BYTES = 64 << 20
 OTHERS = 2  # processes around the program, of a run from /proc: a shell and a witness
 CLOCK_WAS_SET_NS = 1_000_000
+# the memory is that of the image that is executed, or of the one before it
+TOUCHES = ["sh", "-c", 'while "$@"; do :; done', "sh", truth("touch"), "100", "1"]
+EXECUTES = [truth("stranger"), "100"]
 HUGE_PAGES = pathlib.Path("/proc/sys/vm/nr_hugepages")
 
 
@@ -33,7 +36,8 @@ class Plan:
     resets: bool  # some processes reset their marks
     nice: int  # of bpfmon and the program
     busy: int  # other programs that need a CPU meanwhile
-    strangers: int  # other processes, each of which starts small ones that touch 100 MiB, repeatedly
+    strangers: list  # other programs, each of which starts processes with 100 MiB, repeatedly
+    bpf_options: list  # that only a run by BPF has
 
 
 def plan_of(seed):
@@ -48,15 +52,20 @@ def plan_of(seed):
     resets = any_of.random() < 0.25
     nice = any_of.choice([0, 0, 0, 0, 5, 19, -5])
     busy = any_of.choice([0, 0, 0, 0, 0, 0, os.cpu_count(), 4 * os.cpu_count()])
-    return Plan(options, resets, nice, busy, any_of.choice([0, 0, 0, 2]))
+    strangers = [TOUCHES] * any_of.choice([0, 0, 0, 2])
+    strangers += [EXECUTES] * any_of.choice([0, 0, 1, 2])
+    bpf_options = ["--net"] if any_of.random() < 0.4 else []
+    if EXECUTES in strangers and any_of.random() < 0.5:
+        # each drain closes what is left behind
+        bpf_options += ["--inject-free-misses", str(any_of.choice([50, 500])), "-i", str(any_of.choice([0.1, 1]))]
+    return Plan(options, resets, nice, busy, strangers, bpf_options)
 
 
 @contextlib.contextmanager
 def beside(plan):
     """Other programs that run on the machine meanwhile."""
-    again = ["sh", "-c", 'while "$@"; do :; done', "sh", truth("touch"), "100", "1"]
     others = [subprocess.Popen([truth("spin"), "120000"]) for _ in range(plan.busy)]
-    others += [subprocess.Popen(again) for _ in range(plan.strangers)]
+    others += [subprocess.Popen(stranger) for stranger in plan.strangers]
     try:
         yield
     finally:
@@ -121,7 +130,8 @@ def run(seed, folder, bpfmon=BPFMON, seconds=None, source="bpf"):
     if plan.resets:
         environment["TORTURE_RESETS"] = "1"
     program = [truth("torture"), str(seed), *([str(seconds)] if seconds else [])]
-    command = ["nice", "-n", str(plan.nice), bpfmon, "-q", "--no-store", "-o", str(out), *plan.options, "--", *program]
+    options = [*plan.options, *plan.bpf_options]
+    command = ["nice", "-n", str(plan.nice), bpfmon, "-q", "--no-store", "-o", str(out), *options, "--", *program]
     code = 0
     if source == "procfs":
         code = seed % 100

@@ -194,6 +194,25 @@ def record_peaks(said, log):
         yield from outside(what, record["rss_peak_bytes"], least - batch, most + batch)
 
 
+def explained_peaks(said, log):
+    """No process held more than it touched itself and had from its creator, whether that is called exact or not."""
+    for record in said.processes:
+        process = process_of(said, log, record)
+        if not process or "rss_peak_bytes" not in record:
+            continue
+        most = max(use.space.bounds("rss", use.space.begin(), use.space.gone())[1] for use in process.uses)
+        yield from outside(f"rss_peak_bytes of process {record['pid']}", record["rss_peak_bytes"], 0, most + said.batch_bytes)
+
+
+def moved_bytes(said, _log):
+    """None, as no process makes a call on a socket."""
+    of_sockets = [key for key, (group, _kind) in said.kinds.items() if group == "net"]
+    for line in [*said.samples, *said.processes, said.summary]:
+        for key in of_sockets:
+            if line.get(key):
+                yield f"{key} of {line['kind']} {line.get('pid', '')} is {line[key]}"
+
+
 def records(said, log):
     """Each process has exactly one, with its execs and threads, and was born when it was."""
     expected = sorted(p.pid for p in log.processes.values() if p.pid)
@@ -258,11 +277,11 @@ CHECKS = {
     check.__name__: check
     for check in (
         samples, process_samples, upper_bound, lower_bound, exact_peak, hugetlb_peak, record_peaks,
-        records, completeness, monotony, sums,
+        explained_peaks, moved_bytes, records, completeness, monotony, sums,
     )
 }  # fmt: skip
 # the checks that also apply to a run with losses
-OF_ANY_RUN = {"completeness", "monotony"}
+OF_ANY_RUN = {"completeness", "monotony", "explained_peaks", "moved_bytes"}
 
 
 def violations(said, log):
