@@ -346,6 +346,18 @@ static __always_inline int process_lock_account(struct process_entry *p, struct 
 	return -EAGAIN;
 }
 
+/* Pages of the three kinds of memory that a CPU may not yet have added to the central counters. */
+static __always_inline u64 rss_batch_pages(void)
+{
+	return 3 * (nr_cpus * 2 > 32 ? nr_cpus * 2 : 32);
+}
+
+/* Pages by which a mark, made of these, may be below what was really held. */
+static __always_inline u64 mark_error_pages(void)
+{
+	return rss_batch_pages() * nr_cpus;
+}
+
 /* The increase since the last commit, by which @last advances. */
 static __always_inline u64 counter_advance(u64 *last, u64 now)
 {

@@ -43,8 +43,21 @@ static __always_inline u32 row_flags(struct task_struct *task, const struct proc
 }
 
 /*
+ * Pages are resident where something is mapped. More than that is none of an address space: what
+ * was read was freed meanwhile, or is being changed.
+ */
+static __always_inline bool memory_is_possible(const struct drain_row *row)
+{
+	const u64 most = row->vms_pages + mark_error_pages();
+
+	return row->pages[RSS_FILE] <= most && row->pages[RSS_ANON] <= most &&
+	       row->pages[RSS_SHMEM] <= most;
+}
+
+/*
  * False: @task has no address space, or another one at each read: it is in exec or exit. Or it has
- * been freed, and its place is another process's by now.
+ * been freed, and its place is another process's by now. What is read for none of the tasks of a
+ * live process counts as lost.
  */
 static __always_inline bool memory_report(struct task_struct *task, struct process_entry *p,
 					  struct drain_row *row)
@@ -59,7 +72,8 @@ static __always_inline bool memory_report(struct task_struct *task, struct proce
 		if (!mm || is_kernels(task)) /* a kernel thread may borrow one */
 			break;
 		memory_read(mm, row, &now);
-		if (BPF_CORE_READ(task, mm) != mm) /* what was read may be reused memory */
+		/* what was read may be reused memory */
+		if (BPF_CORE_READ(task, mm) != mm || !memory_is_possible(row))
 			continue;
 		if (process_serial(task) != row->serial)
 			break;

@@ -36,18 +36,6 @@ static __always_inline void peak_note_bound(struct process_entry *p, u64 pages)
 	peak_note(p, pages);
 }
 
-/* Pages of the three kinds of memory that a CPU may not yet have added to the central counters. */
-static __always_inline u64 rss_batch_pages(void)
-{
-	return 3 * (nr_cpus * 2 > 32 ? nr_cpus * 2 : 32);
-}
-
-/* Pages by which a mark may be below what was really held. */
-static __always_inline u64 mark_error_pages(void)
-{
-	return rss_batch_pages() * nr_cpus;
-}
-
 __hidden u64 mark_note(struct process_entry *p, u64 serial, const struct seen_marks *before,
 		       const struct seen_marks *now)
 {
