@@ -80,7 +80,7 @@ def processes():
     p.box(420, 20, 220, "launcher", ["user of its own, CAP_KILL", "signals, exit status", "opens no file of a user"], "some")
     p.box(820, 20, 220, "keepers", ["of --own-cgroup: DAC_OVERRIDE", "of --marks: none", "remove a cgroup, a folder"], "some")
     p.box(20, 230, 220, "kernel: bpf/", ["hooks: birth, exec, exit, free", "maps: tasks, processes,", "accounts", "ring buffer: records, execs"], "kernel")
-    p.box(420, 230, 220, "collector", ["user of its own, no capability", "(--pss, --cgroup: SYS_PTRACE)", "user/track, job, push, feed", "samples, records, summary"], "none")
+    p.box(420, 230, 220, "collector", ["user of its own, SYS_PTRACE", "user/track, job, push, feed", "samples, records, summary"], "none")
     p.box(820, 230, 220, "recorder", ["the calling user's rights", "user/record", "one observer for each output"], "none")
     p.box(820, 430, 220, "files, terminal, store", ["JSON Lines, CSV, text;", "an SQLite file of each user"], "file")
     p.box(420, 430, 220, "list, show, report, ...", ["the calling user's rights", "user/source, view, report,", "compare, export"], "none")

@@ -54,6 +54,15 @@ class Requests(Advised):
         self.assertAlmostEqual(said["chance_beyond_largest"], 1 / 101)
         self.assertAlmostEqual(said["covered"], math.pow(0.05, 1 / 100), 8)
 
+    def test_memory_is_what_a_run_needed_where_that_is_known(self):
+        self.write(mib=500, memory_needed_bytes=100 * MIB, memory_needed_witness="pss", memory_needed_bound="equal")
+        self.write(mib=200)
+        said = self.advise("--name", "align")
+        self.assertEqual(said["memory_needed_bytes"]["largest"], 200 * MIB)
+        self.assertEqual(said["memory_needed_bytes"]["median"], 100 * MIB)
+        self.assertEqual(said["rss_peak_bytes"]["largest"], 500 * MIB)
+        self.assertEqual(said["memory_needed_bytes"]["request"], said["rss_peak_bytes"]["request"])
+
     def test_three_runs_say_how_little_is_known(self):
         for mib in (100, 120, 110):
             self.write(mib)

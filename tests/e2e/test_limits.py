@@ -189,7 +189,7 @@ class Refused(Case):
         self.refused("rss<1h", "another unit")
         self.refused("rss<1.2.3", "no number")
         self.refused("wall<99999999999d", "too large")
-        self.refused("memory<1GiB", "no key")
+        self.refused("mem<1GiB", "no key")
         self.refused("net<1MiB", "--net")
         self.refused("pss<1MiB", "--pss")
         self.refused("process.vms_bytes<1MiB", "one process")

@@ -164,7 +164,7 @@ class Live:
         """Collector, recorder and command, when all three have taken their roles."""
         collector = self.role(lambda pid, stat, has_bpf: has_bpf)
         recorder = self.role(
-            lambda pid, stat, has_bpf: stat and stat[3] == pid and not has_bpf and sockets_of(pid) >= 2
+            lambda pid, stat, has_bpf: pid != collector and stat and stat[3] == pid and not has_bpf and sockets_of(pid) >= 2
         )
         command = self.role(
             lambda pid, stat, has_bpf: pid not in (collector, recorder)

@@ -22,9 +22,16 @@ static struct spread needs_spread(struct chosen *c, value_get get)
 	return chosen_spread(c, c->nr);
 }
 
-static double memory_of(const struct stored_run *r)
+static double rss_of(const struct stored_run *r)
 {
 	return (double)r->rss_peak_bytes;
+}
+
+static struct spread memory_spread(struct chosen *c)
+{
+	for (size_t i = 0; i < c->nr; i++)
+		c->values[i] = c->needs[i].peak;
+	return chosen_spread(c, c->nr);
 }
 
 static double milli_cores_of(const struct stored_run *r)
@@ -98,7 +105,8 @@ int advice_make(struct advice *a, const struct stored_runs *runs, const struct a
 	err = chosen_open(&c, runs, from->requests, from->nr_requests, a);
 	if (!err) {
 		a->nr = c.nr;
-		a->memory = needs_spread(&c, memory_of);
+		a->memory = memory_spread(&c);
+		a->rss = needs_spread(&c, rss_of);
 		a->cores = needs_spread(&c, milli_cores_of);
 		a->wall = needs_spread(&c, wall_of);
 		written_find(a, &c);

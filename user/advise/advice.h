@@ -35,7 +35,8 @@ struct advice {
 	size_t nr_incomplete; /* likewise, though something of them was lost */
 	bool has_names;       /* not all have the same */
 	size_t nr_written;    /* of which it is known what they have written; 0: of none */
-	struct spread memory, cores, wall, written;
+	struct spread memory, cores, wall, written; /* memory: what runs needed */
+	struct spread rss;
 	uint64_t memory_request; /* enough for all of them, and some more */
 	uint64_t cores_request;  /* whole ones */
 	uint64_t wall_request, written_request;

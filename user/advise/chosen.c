@@ -30,6 +30,12 @@ static bool run_is_usable(const struct stored_run *r)
 	       r->cpu_ns >= 0;
 }
 
+/* Of a run of an older bpfmon its RSS. */
+static double memory_needed(const struct stored_run *r, const struct run_request *told)
+{
+	return (double)(told && told->needed_bytes > 0 ? told->needed_bytes : r->rss_peak_bytes);
+}
+
 int chosen_open(struct chosen *c, const struct stored_runs *runs,
 		const struct run_request *requests, size_t nr_requests, struct advice *a)
 {
@@ -58,8 +64,9 @@ int chosen_open(struct chosen *c, const struct stored_runs *runs,
 		a->has_names = a->has_names || !names_are_same(r->name, first);
 		c->runs[c->nr] = r;
 		c->requests[c->nr] = i < nr_requests ? &requests[i] : NULL;
-		c->needs[c->nr++] =
-			(struct need){ (double)r->rss_peak_bytes, (double)r->wall_ns / NS };
+		c->needs[c->nr] = (struct need){ memory_needed(r, c->requests[c->nr]),
+						 (double)r->wall_ns / NS };
+		c->nr++;
 	}
 	return c->nr ? 0 : -ENODATA;
 }

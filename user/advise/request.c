@@ -105,6 +105,7 @@ void run_request_read_summary(struct run_request *r, const char *line)
 {
 	json_t *summary = json_loads(line, JSON_ALLOW_NUL, NULL);
 
+	r->needed_bytes = number_times(summary, "memory_needed_bytes", 1);
 	r->write_bytes = number_times(summary, "write_bytes", 1);
 	json_decref(summary);
 }

@@ -8,6 +8,7 @@
 /* What is not known is -1. */
 struct run_request {
 	int64_t memory_bytes, milli_cores; /* of its scheduler, else the limits of its cgroup */
+	int64_t needed_bytes;              /* the memory that it needed */
 	int64_t write_bytes;               /* written to storage */
 	int64_t argument_bytes; /* the files that its command names, as large as they are now */
 };

@@ -55,7 +55,7 @@ static bool size_try(struct advice *a, struct chosen *c, const char *tag)
 	for (size_t i = 0; i < c->nr; i++) {
 		if (!size_get(c, i, tag, &c->sizes[nr]))
 			continue;
-		c->values[nr++] = (double)c->runs[i]->rss_peak_bytes;
+		c->values[nr++] = c->needs[i].peak;
 	}
 	if (nr < LEAST_SIZED || !line_fit(&fit, c->sizes, c->values, nr))
 		return false;

@@ -224,7 +224,8 @@ void advice_json(struct jsonw *j, const struct advice *a, const char *what)
 	jsonw_uint(j, "incomplete", a->nr_incomplete);
 	if (a->node.capacity > 0)
 		jsonw_uint(j, "too_large", a->nr_too_large);
-	spread_json(j, "rss_peak_bytes", &a->memory, a->memory_request, 0);
+	spread_json(j, "memory_needed_bytes", &a->memory, a->memory_request, 0);
+	spread_json(j, "rss_peak_bytes", &a->rss, a->memory_request, 0);
 	spread_json(j, "cores", &a->cores, a->cores_request * 1000, 3);
 	spread_json(j, "wall_seconds", &a->wall, a->wall_request, 9);
 	if (a->nr_written)

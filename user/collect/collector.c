@@ -19,9 +19,10 @@
 #include <unistd.h>
 
 /*
- * The smaps_rollup of another user's process may be read with CAP_SYS_PTRACE alone, and so may the
- * path of a program that is moved into the cgroup. The BPF capabilities are kept only where the
- * kernel asks for them again (before 5.19, with kernel.unprivileged_bpf_disabled).
+ * The smaps_rollup of a process may be read with CAP_SYS_PTRACE alone, unless it is the collector's
+ * own user's, and so may the path of a program that is moved into the cgroup. The BPF capabilities
+ * are kept only where the kernel asks for them again (before 5.19, with
+ * kernel.unprivileged_bpf_disabled).
  *
  * Without BPF the collector reads such files of each process: with CAP_SYS_PTRACE, or where there
  * is none, as in a container, with the user and the capabilities of the command.

@@ -35,8 +35,7 @@ static bool job_puts_pss(const struct job *job)
 
 int job_start_pss(struct job *job)
 {
-	if (!job_puts_pss(job) && (!metric_has(&job->run->usable, M_rss) || job->spec->is_view ||
-				   *job->needed.cgroup.target.cg.path))
+	if (!job_puts_pss(job) && (!metric_has(&job->run->usable, M_rss) || job->spec->is_view))
 		return 0;
 	return pss_reader_start(&job->pss_reader, smaps_read, job->spec->pss_delay_ns);
 }

@@ -110,14 +110,16 @@ void needed_watch_sample(struct job *job)
 	needed_see_cgroup(&job->summary.seen, bytes, job->held.smp.elapsed_ns);
 }
 
-bool needed_watch_now(struct job *job, uint64_t *bytes)
+bool needed_watch_now(struct job *job, uint64_t *bytes, bool *is_least)
 {
 	const struct needed_watch *w = &job->needed;
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
+	*is_least = false;
 	if (run_cgroup_read(&job->needed.cgroup, &job->rows, bytes))
 		return true;
 	*bytes = w->now_bytes;
+	*is_least = w->now_is_least;
 	return w->now_ns && now_ns - w->now_ns < FRESH_NS;
 }
 
@@ -165,6 +167,7 @@ void needed_watch_take(struct job *job)
 	if (pss_is_refused(&job->pss))
 		return;
 	w->now_bytes = pss;
+	w->now_is_least = !is_whole;
 	w->now_ns = clock_ns(CLOCK_MONOTONIC);
 	if (job->spec->nr_limits)
 		limit_watch_check(job);

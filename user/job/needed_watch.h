@@ -14,7 +14,8 @@ struct needed_watch {
 	struct run_cgroup cgroup;
 	/* The last figure, and CLOCK_MONOTONIC then; 0: there is none. */
 	uint64_t now_bytes, now_ns;
-	bool is_reading; /* the PSS of all processes at the next sample: */
+	bool now_is_least; /* some was not read, or is in no reading: it needs more */
+	bool is_reading;   /* the PSS of all processes at the next sample: */
 	uint64_t rss_bytes, elapsed_ns, faults, births;
 	uint64_t sample_rss_bytes, sample_faults; /* of the sample before */
 	/* As of the last reading: */
@@ -27,10 +28,10 @@ void needed_watch_open(struct job *job, const struct cgroup_target *own);
 /* Of the sample that has just been made; may begin to read PSS, for which it does not wait. */
 void needed_watch_sample(struct job *job);
 /*
- * What the run needs now, by its cgroup or a reading of PSS that is no older than a sample. False:
- * that is not known.
+ * What the run needs now, by its cgroup or a reading of PSS of the last second; @is_least: or more,
+ * as processes were born during the reading. False: that is not known.
  */
-bool needed_watch_now(struct job *job, uint64_t *bytes);
+bool needed_watch_now(struct job *job, uint64_t *bytes, bool *is_least);
 /* Has PSS read soon: at once where more is resident than at the last reading, else as the budget
  * allows. False: it cannot be read. */
 bool needed_watch_ask(struct job *job);
