@@ -51,10 +51,12 @@ static void fill_summary(struct summary *s)
 			summary_field_set(s, f, value++ * (f->unit == UNIT_NS ? 1000 : 1));
 		if (f->type == TYPE_TRUTH)
 			*(bool *)summary_field_member(s, f) = true;
+		if (f->type == TYPE_TEXT)
+			snprintf(summary_field_member(s, f), f->size, "t%u",
+				 (unsigned)value++ % 1000);
 	}
 	s->drain_ns_total = s->drains * 13; /* only their mean is published */
 	s->exit_code = 77;
-	strcpy(s->reason, "for a reason");
 	strcpy(s->losses[s->nr_losses].name, "records");
 	s->losses[s->nr_losses++].count = 14;
 	s->oom = (struct oom_kill){ .pid = 15, .comm = "b", .has_rss = true, .rss_bytes = 16 };
@@ -132,11 +134,11 @@ static void members_are_of_the_type_of_their_row(void **state)
 		[TYPE_NUMBER] = sizeof(uint64_t),
 		[TYPE_TRUTH] = sizeof(bool),
 		[TYPE_STATUS] = sizeof(int),
-		[TYPE_TEXT] = sizeof(((struct summary *)0)->reason),
 	};
 
 	(void)state;
-	each_field(f) if (f->size != sizes[f->type]) fail_msg("%s: %zu bytes", f->key, f->size);
+	each_field(f) if (f->type == TYPE_TEXT ? f->size < 2 : f->size != sizes[f->type])
+		fail_msg("%s: %zu bytes", f->key, f->size);
 }
 
 static void members_and_derived_numbers_have_one_row(void **state)
@@ -188,6 +190,7 @@ static void keys_are_compared_in_this_order(void **state)
 		"oom_kills",
 		"processes_total",
 		"outlived",
+		"memory_needed_bytes",
 		"cpu_seconds",
 	};
 
