@@ -3,6 +3,7 @@
 
 #include "base/control.h"
 #include "base/log.h"
+#include "base/oom_score.h"
 #include "base/privilege.h"
 #include "base/seccomp.h"
 #include "record/event_command.h"
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 /* A role has a session of its own: what the terminal sends is for the command. */
 static void role_become(const sigset_t *mask)
@@ -37,6 +39,7 @@ static void recorder_role_run(struct launch_options *options, int control_fd, in
 	const uint64_t files = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_DAC_READ_SEARCH |
 			       1ULL << CAP_FOWNER | 1ULL << CAP_CHOWN;
 	struct recorder_options *o = &options->recorder;
+	const int score_fd = oom_score_open();
 	int err = 0;
 
 	if (options->intake)
@@ -52,8 +55,12 @@ static void recorder_role_run(struct launch_options *options, int control_fd, in
 			     "the recorder could not give up its privileges");
 		_exit(1);
 	}
+	oom_score_unprotect(score_fd); /* what these execute is the user's */
 	event_command_start(&o->on_stall);
 	event_command_start(&o->on_limit);
+	oom_score_protect_again(score_fd);
+	if (score_fd >= 0)
+		close(score_fd);
 	seccomp_install(SECCOMP_RECORDER);
 	o->control_fd = control_fd;
 	o->stream_fd = stream_fd;
@@ -91,6 +98,7 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, r) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream))
 		return -errno;
+	oom_score_protect(); /* the command's process is there already, and keeps what it has */
 	roles->recorder.pid = fork();
 	if (!roles->recorder.pid) {
 		role_become(mask);

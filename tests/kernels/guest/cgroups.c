@@ -109,6 +109,22 @@ static void group_out_of_memory(struct run *r)
 	       "the victim's signal is %lld", field_whole(run_process(r, run_first(r)), "signal"));
 }
 
+/* bpfmon is in the cgroup itself, and all that is in it is killed but for what may not be. */
+static void group_spares(struct run *r)
+{
+	group_make();
+	file_write(GROUP "/memory.max", "104857600");
+	file_write(GROUP "/memory.swap.max", "0");
+	file_write(GROUP "/memory.oom.group", "1");
+	file_write(GROUP "/cgroup.procs", "0");
+	run_begin(r, "", "touch 200 10");
+	file_write(ROOT "/cgroup.procs", "0"); /* this process may be killed */
+	run_end(r);
+	check_complete(r);
+	expect(r->code == 128 + 9, "ended with %d: %s", r->code, r->messages);
+	expect(field_whole(r->summary, "oom_kills") >= 1, "none was killed");
+}
+
 static long long swap_read_bytes(pid_t pid)
 {
 	char path[64];
@@ -178,6 +194,7 @@ const struct test cgroup_tests[] = {
 	{ "cgroup v2, CPU", group_cpu },
 	{ "cgroup v2, the command's own", group_own },
 	{ "cgroup v2, out of memory", group_out_of_memory },
+	{ "cgroup v2, out of memory with bpfmon in it", group_spares },
 	{ "cgroup v2, swap", group_swap },
 	{ 0 },
 };
