@@ -46,6 +46,13 @@ class FromProc(OrdinaryUser):
         self.assertEqual(run.code, 0, run.stderr)
         self.assert_cpu(run, run.witness["cpu_seconds"])
 
+    def test_a_peak_of_several_processes_between_two_samples_is_seen(self):
+        run = self.run_unprivileged([truth("hoarders"), "together", "8", "20", "3000"], ["-i", "60"])
+        self.assertGreaterEqual(run.summary["rss_peak_bytes"], 0.97 * 8 * 20 * MIB)
+        self.assertLess(run.summary["process_rss_peak_bytes"], 40 * MIB)
+        self.assertGreater(run.summary["rss_peak_elapsed_seconds"], 0)
+        self.assertLess(run.summary["rss_peak_elapsed_seconds"], run.summary["wall_seconds"])
+
     def test_what_a_process_that_is_waited_for_had_by_waiting_is_counted_once(self):
         for argv in (["seqchildren", "5", "100"], ["killed", "400"], ["cloneparent", "400"]):
             with self.subTest(program=argv[0]):

@@ -55,6 +55,20 @@ static void metric_that_was_never_read_stays_absent(void **state)
 	summary_done(&s);
 }
 
+static void memory_of_no_process_is_no_peak(void **state)
+{
+	struct summary s = { 0 };
+
+	(void)state;
+	add_sample(&s, 0, M_rss, 0);
+	assert_false(s.has_rss_peak);
+	add_sample(&s, SECOND_NS, M_rss, 5);
+	add_sample(&s, 2 * SECOND_NS, M_rss, 0);
+	assert_true(s.has_rss_peak);
+	assert_int_equal(s.rss_peak_bytes, 5);
+	summary_done(&s);
+}
+
 static void processes_are_the_forks_and_the_command(void **state)
 {
 	struct summary s = { 0 };
@@ -302,6 +316,7 @@ int main(void)
 		cmocka_unit_test(counter_missing_at_the_end_keeps_what_was_read),
 		cmocka_unit_test(delay_that_is_not_known_any_more_is_absent),
 		cmocka_unit_test(metric_that_was_never_read_stays_absent),
+		cmocka_unit_test(memory_of_no_process_is_no_peak),
 		cmocka_unit_test(processes_are_the_forks_and_the_command),
 		cmocka_unit_test(peak_of_memory_is_the_first_of_the_largest_samples),
 		cmocka_unit_test(peak_of_memory_may_be_zero),

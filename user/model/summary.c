@@ -47,7 +47,8 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 			metric_drop(&s->total.have, (enum metric_id)i); /* not known any more */
 	}
 	sample_take_counters(&s->total, smp);
-	if (sample_has(smp, M_rss) && (!s->has_rss_peak || smp->value[M_rss] > s->rss_peak_bytes)) {
+	/* 0 is that of no process: of none that lived was it read */
+	if (sample_has(smp, M_rss) && smp->value[M_rss] > s->rss_peak_bytes) {
 		s->has_rss_peak = true;
 		s->rss_peak_bytes = smp->value[M_rss];
 		s->rss_peak_elapsed_ns = smp->elapsed_ns;

@@ -220,7 +220,7 @@ int store_writer_put_sample(struct store_writer *w, const struct sample *smp)
 		w->run->cpu_ns = smp->value[M_cpu];
 		w->run->has_cpu = true;
 	}
-	if (sample_has(smp, M_rss) && smp->value[M_rss] >= w->run->rss_peak_bytes) {
+	if (sample_has(smp, M_rss) && smp->value[M_rss] > w->run->rss_peak_bytes) {
 		w->run->rss_peak_bytes = smp->value[M_rss];
 		w->run->has_rss = true;
 	}
