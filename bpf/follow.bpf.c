@@ -117,6 +117,8 @@ static __always_inline bool task_born(u64 creator, u64 child)
 	t = task_followed(creator);
 	p = process_of(t);
 	if (by_cgroup && !p) {
+		if (task_is_own(child)) /* a thread of the collector's */
+			return false;
 		task_add(child, root_account.tree, root_account.cgroup, 0, PROCESS_ROOT);
 		return true;
 	}
