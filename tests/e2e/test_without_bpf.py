@@ -90,9 +90,12 @@ class FromProc(OrdinaryUser):
 
     def test_a_peak_between_samples_is_that_of_the_process_by_the_kernels_mark(self):
         run = self.run_unprivileged(["sh", "-c", f"{truth('touch')} 100 10; exit 0"], ["-i", "5"])
-        self.assertGreaterEqual(run.summary["rss_peak_bytes"], 100 * MIB)
-        self.assertLessEqual(run.summary["rss_peak_bytes"], 1.02 * 100 * MIB)
-        self.assertEqual(run.summary["process_rss_peak_bytes"], run.summary["rss_peak_bytes"])
+        of_process = run.summary["process_rss_peak_bytes"]
+        self.assertGreaterEqual(of_process, 100 * MIB)
+        self.assertLessEqual(of_process, 1.02 * 100 * MIB)
+        # a look may have seen it with the shell
+        self.assertGreaterEqual(run.summary["rss_peak_bytes"], of_process)
+        self.assertLessEqual(run.summary["rss_peak_bytes"], of_process + 4 * MIB)
         run = self.run_unprivileged([truth("touch"), "100", "10"], ["-i", "5"])
         (process,) = run.processes
         self.assertGreaterEqual(process["rss_peak_bytes"], 100 * MIB)

@@ -49,7 +49,8 @@ static struct pss_reader *reader_make(int (*read_one)(pid_t pid, struct smaps *o
 {
 	struct pss_reader *r = NULL;
 
-	assert_int_equal(pss_reader_start(&r, read_one, 0), 0);
+	assert_int_equal(pss_reader_make(&r, read_one, 0), 0);
+	assert_int_equal(pss_reader_start(r), 0);
 	return r;
 }
 

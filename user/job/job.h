@@ -158,8 +158,8 @@ void job_write_heaviest(struct job *job, const struct sample *smp, struct jsonw 
 
 /* Sets how much time may be spent with reading PSS. */
 void job_init_pss(struct job *job);
-/* Starts the thread that reads PSS, if it may be wanted, with the rights that the caller has now. 0
- * or a negative errno. */
+/* Makes what reads PSS, if that may be wanted; with --pss its thread is started now, else for the
+ * first reading. 0 or a negative errno. */
 int job_start_pss(struct job *job);
 /* Readable when job_take_pss() is to be called; -1: never. */
 int job_pss_fd(const struct job *job);

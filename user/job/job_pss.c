@@ -35,9 +35,12 @@ static bool job_puts_pss(const struct job *job)
 
 int job_start_pss(struct job *job)
 {
+	int err;
+
 	if (!job_puts_pss(job) && (!metric_has(&job->run->usable, M_rss) || job->spec->is_view))
 		return 0;
-	return pss_reader_start(&job->pss_reader, smaps_read, job->spec->pss_delay_ns);
+	err = pss_reader_make(&job->pss_reader, smaps_read, job->spec->pss_delay_ns);
+	return err || !job_puts_pss(job) ? err : pss_reader_start(job->pss_reader);
 }
 
 int job_pss_fd(const struct job *job)
@@ -99,7 +102,7 @@ bool job_read_all_pss(struct job *job, bool is_urgent)
 	if (!reading_take(job) ||
 	    pss_begin(&job->pss, job->rows.all, job->rows.nr, job->books->drained_ns))
 		return false;
-	if (!pss_plan_all(&job->pss, &list, is_urgent))
+	if (pss_reader_start(job->pss_reader) || !pss_plan_all(&job->pss, &list, is_urgent))
 		return false;
 	pss_reader_hand(job->pss_reader, &list);
 	return true;

@@ -22,6 +22,7 @@ struct pss_reader {
 	struct pss_list list;
 	size_t nr_done;
 	uint64_t since_ns; /* CLOCK_MONOTONIC, when the read that is under way began; 0: none is */
+	bool has_thread;
 	bool is_left;
 	bool is_detached; /* the thread frees the reader */
 };
@@ -111,8 +112,8 @@ static void *reader_run(void *data)
 	return NULL;
 }
 
-int pss_reader_start(struct pss_reader **reader, int (*read)(pid_t pid, struct smaps *out),
-		     uint64_t delay_ns)
+int pss_reader_make(struct pss_reader **reader, int (*read)(pid_t pid, struct smaps *out),
+		    uint64_t delay_ns)
 {
 	struct pss_reader *r = calloc(1, sizeof(*r));
 	int err;
@@ -124,11 +125,19 @@ int pss_reader_start(struct pss_reader **reader, int (*read)(pid_t pid, struct s
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->handed, NULL);
 	r->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	err = r->done_fd < 0 ? errno : stack_start_thread(&r->thread, reader_run, r);
+	err = r->done_fd < 0 ? errno : 0;
 	if (err)
 		reader_free(r);
 	else
 		*reader = r;
+	return -err;
+}
+
+int pss_reader_start(struct pss_reader *r)
+{
+	int err = r->has_thread ? 0 : stack_start_thread(&r->thread, reader_run, r);
+
+	r->has_thread |= !err;
 	return -err;
 }
 
@@ -175,6 +184,10 @@ void pss_reader_leave(struct pss_reader *r)
 
 	if (!r)
 		return;
+	if (!r->has_thread) {
+		reader_free(r);
+		return;
+	}
 	pthread_mutex_lock(&r->lock);
 	thread = r->thread;
 	is_busy = r->is_detached = r->since_ns > 0;

@@ -50,12 +50,13 @@ void pss_list_charge(struct pss_list *l, const struct pss_item *item);
 
 struct pss_reader;
 
-/*
- * Starts the thread, which has the rights that the caller has now. @read is smaps_read(); each call
- * is made @delay_ns late, for tests. 0 or a negative errno.
- */
-int pss_reader_start(struct pss_reader **reader, int (*read)(pid_t pid, struct smaps *out),
-		     uint64_t delay_ns);
+/* One without a thread yet. @read is smaps_read(); each call is made @delay_ns late, for tests. 0
+ * or a negative errno. */
+int pss_reader_make(struct pss_reader **reader, int (*read)(pid_t pid, struct smaps *out),
+		    uint64_t delay_ns);
+/* Starts its thread, which has the rights that the caller has now, unless it has one. 0 or a
+ * negative errno. */
+int pss_reader_start(struct pss_reader *r);
 /* A descriptor that is readable when all of the list is done; owned by @r. */
 int pss_reader_fd(const struct pss_reader *r);
 /* Begins to read @l, which is the reader's from then on. All of the last list is done. */
