@@ -57,6 +57,17 @@ metrics_intro() {
 		and `rss_peak_bytes` of a process come from the kernel's high-water mark instead;
 		`..._exact` is false if that is only an upper bound.
 
+		What people act on:
+
+		| figure | from | exact | a bound |
+		|---|---|---|---|
+		| `memory_needed_bytes`: the request, `--limit memory<` | the cgroup that holds the run alone, else PSS, else RSS ([MEMORY.md](MEMORY.md)) | `memory_needed_bound` is `equal`: within a tenth | else `at_most` or `at_least` |
+		| `rss_peak_bytes`, `rss_peak_upper_bytes`, `rss_peak_exact_bytes` | samples; high-water marks; events (`--exact-peak`) | the last, as RSS | the first two, from below and above |
+		| `cpu_seconds` | the kernel, at each exit | with BPF; without it at the end, if all was waited for | `bounds` names it |
+		| `write_bytes` | the kernel, as pages become dirty | where it is no more than `wchar_bytes` | else `at_most`; a limit acts on the smaller |
+		| `processes_total` | births | with BPF; without it where the kernel reports births | else `at_least` |
+		| `blkio_delay_seconds` | the kernel, for each task | where it can be true | else it is left out |
+
 		`pss_bytes`, `uss_bytes` and `pss_unread` cost time and are there only with `--pss`, or when
 		one of them is named in `--metrics`. Reading them takes the kernel about 50 to 100 ns for each
 		resident page, and the process waits meanwhile if it changes its mappings. All reads
