@@ -94,17 +94,6 @@ static void peak_of_memory_is_the_first_of_the_largest_samples(void **state)
 	summary_done(&s);
 }
 
-static void peak_of_memory_may_be_zero(void **state)
-{
-	struct summary s = { 0 };
-
-	(void)state;
-	add_sample(&s, 7, M_rss, 0);
-	assert_true(s.has_rss_peak);
-	assert_int_equal(s.rss_peak_elapsed_ns, 7);
-	summary_done(&s);
-}
-
 static void add_cgroup_sample(struct summary *s, uint64_t usage, uint64_t anon, uint64_t file)
 {
 	struct sample smp = { .elapsed_ns = usage };
@@ -319,7 +308,6 @@ int main(void)
 		cmocka_unit_test(memory_of_no_process_is_no_peak),
 		cmocka_unit_test(processes_are_the_forks_and_the_command),
 		cmocka_unit_test(peak_of_memory_is_the_first_of_the_largest_samples),
-		cmocka_unit_test(peak_of_memory_may_be_zero),
 		cmocka_unit_test(shares_of_a_cgroup_are_those_at_the_largest_sample),
 		cmocka_unit_test(shares_of_a_cgroup_need_both),
 		cmocka_unit_test(most_cores_are_remembered),
