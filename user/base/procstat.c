@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#define DEEPEST 64      /* ancestors that are looked at */
 #define TEXT_BYTES 4096 /* more than status has up to what is read of it */
 
 static int process_file_open(pid_t pid, const char *name)
@@ -299,6 +300,19 @@ int procstat_read(pid_t pid, char *state, pid_t *parent)
 	*state = s.state;
 	*parent = s.parent;
 	return 0;
+}
+
+bool process_descends_from(pid_t pid, pid_t ancestor)
+{
+	char state;
+
+	for (int i = 0; i < DEEPEST && pid > 1; i++) {
+		if (pid == ancestor)
+			return true;
+		if (procstat_read(pid, &state, &pid))
+			return false;
+	}
+	return false;
 }
 
 bool procstat_is_own_namespace(void)

@@ -55,6 +55,8 @@ int proc_status_parse(const char *text, struct proc_status *s);
 int proc_each_child(pid_t pid, unsigned threads, void (*fn)(void *context, pid_t child),
 		    void *context);
 
+/* True if @pid is @ancestor, which is not 1, or was started by it or a descendant of it. */
+bool process_descends_from(pid_t pid, pid_t ancestor);
 /* The state letter and the parent. A negative errno: the process is gone, or cannot be read. */
 int procstat_read(pid_t pid, char *state, pid_t *parent);
 

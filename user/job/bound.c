@@ -246,8 +246,7 @@ static uint64_t rows_resident(const struct drain_row *const *rows, size_t nr)
 
 	for (size_t i = 0; i < nr; i++)
 		if (rows[i]->mm && !(i && rows[i]->mm == rows[i - 1]->mm))
-			sum += rows[i]->pages[RSS_FILE] + rows[i]->pages[RSS_ANON] +
-			       rows[i]->pages[RSS_SHMEM];
+			sum += row_resident_pages(rows[i]);
 	return sum;
 }
 

@@ -11,16 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-__u64 resident_pages(const struct drain_row *row)
-{
-	return row->pages[RSS_ANON] + row->pages[RSS_FILE] + row->pages[RSS_SHMEM];
-}
-
 static int compare_weight(const void *a, const void *b)
 {
 	const struct drain_row *p = *(const struct drain_row *const *)a;
 	const struct drain_row *q = *(const struct drain_row *const *)b;
-	__u64 m = resident_pages(p), n = resident_pages(q);
+	__u64 m = row_resident_pages(p), n = row_resident_pages(q);
 
 	if (m != n)
 		return m < n ? 1 : -1;
@@ -97,7 +92,7 @@ void process_sample_take(struct process_sample *p, const struct job *job,
 		.pid = (int32_t)row->pid,
 		.start_epoch_ns = row->start_boot_ns + job->epoch_less_boot_ns,
 	};
-	process_sample_set(p, M_rss, resident_pages(row) * page);
+	process_sample_set(p, M_rss, row_resident_pages(row) * page);
 	process_sample_set(p, M_rss_anon, row->pages[RSS_ANON] * page);
 	process_sample_set(p, M_swap, row->pages[RSS_SWAP] * page);
 }

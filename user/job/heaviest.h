@@ -12,8 +12,6 @@ struct heaviest {
 	size_t nr, room;
 };
 
-/* The resident pages of the process. */
-__u64 resident_pages(const struct drain_row *row);
 /*
  * Sets @h->rows to the @most heaviest of @rows, which are sorted by address space; of equals the
  * lower PID comes first. Processes that have ended, or have no address space, are left out. A

@@ -111,7 +111,6 @@ bool job_read_all_pss(struct job *job, bool is_urgent)
 static void sample_put_pss(struct job *job)
 {
 	struct held_sample *held = &job->held;
-
 	uint64_t pss;
 
 	reading_take(job);

@@ -72,8 +72,7 @@ static void limit_watch_look(struct job *job)
 {
 	struct limit_watch *l = &job->limits;
 	struct sample smp = { 0 };
-	uint64_t held, needed;
-	bool is_least;
+	uint64_t held;
 
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
 	if (!cgroup_stat_usage(&job->cgroup, &held) || held <= l->memory_at)
@@ -81,7 +80,7 @@ static void limit_watch_look(struct job *job)
 	books_drain(job->books, false);
 	memory_sum(job->rows.all, job->rows.nr, &job->run->usable, &smp);
 	if ((sample_has(&smp, M_rss) && smp.value[M_rss] > l->memory_at) ||
-	    (needed_watch_now(job, &needed, &is_least) && needed > l->memory_at))
+	    (needed_watch_look(job) && job->needed.now_bytes > l->memory_at))
 		job_publish(job);
 	feeds_flush(&job->feeds);
 	l->next_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_SLOWLY_NS;

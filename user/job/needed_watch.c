@@ -50,8 +50,7 @@ static bool rows_are_one(const struct job *job, uint64_t rss)
 	uint64_t largest = 0;
 
 	for (size_t i = 0; i < job->rows.nr; i++) {
-		const __u64 *pages = job->rows.all[i]->pages;
-		uint64_t bytes = (pages[RSS_ANON] + pages[RSS_FILE] + pages[RSS_SHMEM]) * page;
+		uint64_t bytes = row_resident_pages(job->rows.all[i]) * page;
 
 		if (bytes > largest)
 			largest = bytes;
@@ -99,25 +98,37 @@ static void pss_watch(struct job *job)
 		reading_forgo(job, rss);
 }
 
-void needed_watch_sample(struct job *job)
+static void figure_set(struct needed_watch *w, uint64_t bytes, bool is_least)
+{
+	w->now_bytes = bytes;
+	w->now_is_least = is_least;
+	w->now_ns = clock_ns(CLOCK_MONOTONIC);
+}
+
+bool needed_watch_look(struct job *job)
 {
 	uint64_t bytes;
 
-	if (!run_cgroup_read(&job->needed.cgroup, &job->rows, &bytes)) {
-		pss_watch(job);
-		return;
-	}
-	needed_see_cgroup(&job->summary.seen, bytes, job->held.smp.elapsed_ns);
+	if (!run_cgroup_read(&job->needed.cgroup, &job->rows, &bytes))
+		return false;
+	figure_set(&job->needed, bytes, false);
+	return true;
 }
 
-bool needed_watch_now(struct job *job, uint64_t *bytes, bool *is_least)
+void needed_watch_sample(struct job *job)
+{
+	if (needed_watch_look(job))
+		needed_see_cgroup(&job->summary.seen, job->needed.now_bytes,
+				  job->held.smp.elapsed_ns);
+	else
+		pss_watch(job);
+}
+
+bool needed_watch_now(const struct job *job, uint64_t *bytes, bool *is_least)
 {
 	const struct needed_watch *w = &job->needed;
 	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	*is_least = false;
-	if (run_cgroup_read(&job->needed.cgroup, &job->rows, bytes))
-		return true;
 	*bytes = w->now_bytes;
 	*is_least = w->now_is_least;
 	return w->now_ns && now_ns - w->now_ns < FRESH_NS;
@@ -166,9 +177,7 @@ void needed_watch_take(struct job *job)
 	}
 	if (pss_is_refused(&job->pss))
 		return;
-	w->now_bytes = pss;
-	w->now_is_least = !is_whole;
-	w->now_ns = clock_ns(CLOCK_MONOTONIC);
+	figure_set(w, pss, !is_whole);
 	if (job->spec->nr_limits)
 		limit_watch_check(job);
 }

@@ -27,11 +27,13 @@ struct needed_watch {
 void needed_watch_open(struct job *job, const struct cgroup_target *own);
 /* Of the sample that has just been made; may begin to read PSS, for which it does not wait. */
 void needed_watch_sample(struct job *job);
+/* Between samples, after a drain: reads the cgroup. False: none holds the run alone. */
+bool needed_watch_look(struct job *job);
 /*
- * What the run needs now, by its cgroup or a reading of PSS of the last second; @is_least: or more,
- * as processes were born during the reading. False: that is not known.
+ * What the run needs, as its cgroup or PSS was read in the last second; @is_least: or more, as
+ * processes were born during the reading. False: that is not known.
  */
-bool needed_watch_now(struct job *job, uint64_t *bytes, bool *is_least);
+bool needed_watch_now(const struct job *job, uint64_t *bytes, bool *is_least);
 /* Has PSS read soon: at once where more is resident than at the last reading, else as the budget
  * allows. False: it cannot be read. */
 bool needed_watch_ask(struct job *job);

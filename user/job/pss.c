@@ -2,6 +2,7 @@
 #include "job/pss.h"
 
 #include "base/clock.h"
+#include "track/rows.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static struct pss_space space_of(const struct drain_row *const *rows, size_t nr_
 	for (size_t i = 1; i < nr_sharers; i++)
 		if (is_earlier(rows[i]->start_boot_ns, r->start_boot_ns))
 			r = rows[i];
-	resident = r->pages[RSS_FILE] + r->pages[RSS_ANON] + r->pages[RSS_SHMEM];
+	resident = row_resident_pages(r);
 	return (struct pss_space){
 		.mm = r->mm,
 		.serial = r->serial,

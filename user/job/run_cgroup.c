@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define CONTROLLER "memory"
-#define DEEPEST 64 /* ancestors that are looked at */
 
 void run_cgroup_init(struct run_cgroup *g)
 {
@@ -27,26 +26,11 @@ static int pids_order(const void *a, const void *b)
 	return (p > q) - (p < q);
 }
 
-/* Whether @from is @pid, or a descendant of it. */
-static bool is_pid_or_below(pid_t from, pid_t pid)
-{
-	struct proc_stat s;
-
-	for (int i = 0; i < DEEPEST && from > 0; i++) {
-		if (from == pid)
-			return true;
-		if (proc_stat_read(from, &s))
-			return false;
-		from = s.parent;
-	}
-	return false;
-}
-
 /* The launcher and what it has started, and those that wait for it. */
 static bool is_around_launcher(const struct run_cgroup *g, pid_t pid)
 {
-	return g->launcher &&
-	       (is_pid_or_below(pid, g->launcher) || is_pid_or_below(g->launcher, pid));
+	return g->launcher && (process_descends_from(pid, g->launcher) || pid == 1 ||
+			       process_descends_from(g->launcher, pid));
 }
 
 /* @pids are sorted. */

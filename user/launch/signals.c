@@ -36,19 +36,6 @@ int signals_read_all(int fd)
 	return signalfd(fd, &all, 0) < 0 ? WITHOUT_NEWS_MS : -1;
 }
 
-static bool process_descends_from(pid_t pid, pid_t ancestor)
-{
-	char state;
-
-	for (int i = 0; i < 64 && pid > 1; i++) {
-		if (pid == ancestor)
-			return true;
-		if (procstat_read(pid, &state, &pid))
-			return false;
-	}
-	return false;
-}
-
 bool signals_is_to_forward(const struct signalfd_siginfo *si, pid_t command)
 {
 	/* the kernel sends a hangup to the leader of the session alone */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "track/proc_source.h"
 #include "track/proc_state.h"
+#include "track/rows.h"
 #include "track/running.h"
 
 #include <errno.h>
@@ -290,8 +291,7 @@ static void memory_note(struct proc_source *p)
 		const struct drain_row *row = &p->members.all[i]->row;
 
 		if (row->flags & ROW_ALIVE)
-			pages +=
-				row->pages[RSS_FILE] + row->pages[RSS_ANON] + row->pages[RSS_SHMEM];
+			pages += row_resident_pages(row);
 	}
 	if (pages <= p->peak_pages)
 		return;

@@ -33,6 +33,11 @@ struct rows {
 	uint64_t lost; /* rows that were not kept, for lack of memory */
 };
 
+static inline uint64_t row_resident_pages(const struct drain_row *row)
+{
+	return row->pages[RSS_FILE] + row->pages[RSS_ANON] + row->pages[RSS_SHMEM];
+}
+
 void rows_done(struct rows *r);
 /* A drain begins: the rows of the last one become those of the drain before. */
 void rows_begin(struct rows *r);
