@@ -178,8 +178,10 @@ int mm_leave(u64 signal, u64 serial, u32 is_torn_down)
 	if (!p || !e || !e->users)
 		return 0;
 	add(e->users, -1);
-	if (e->users)
+	if (e->users) {
+		p->mm_id = 0; /* its record may be closed later, which leaves again */
 		return 0;
+	}
 	e->owner = signal;
 	e->serial = p->event.rec.serial;
 	if (is_torn_down)

@@ -57,6 +57,13 @@ class Strangers(AccountCase):
     def test_no_process_has_moved_the_bytes_of_a_stranger(self):
         self.assert_no_bytes(self.run_beside())
 
+    def test_the_exact_peak_has_what_grows_after_tasks_that_were_left_behind(self):
+        """Their processes left the memory that they shared with their parent at their ends, and leave it once."""
+        command = [truth("sharers"), "20", "40", "20", "vm", "grow"]
+        run = self.run_bpfmon(command, ["--inject-free-misses", "900", "-i", "20", "--exact-peak"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assertGreaterEqual(run.summary["rss_peak_exact_bytes"], 0.98 * run.witness["touched_kb"] * 1024)
+
     def test_the_exact_peak_has_no_memory_of_a_stranger(self):
         run = self.run_beside("--exact-peak")
         self.assert_no_more_than_its_own(run)
