@@ -28,7 +28,7 @@ int process_transfer(u64 signal, u64 serial, u64 tree, u64 cgroup, u32 flags)
 	struct process_entry *p = process_find(signal, serial);
 	struct account_key from;
 	u64 now = boot_now();
-	bool is_moved;
+	bool is_moved, has_ended;
 	u32 threads, unknown;
 
 	if (!p)
@@ -40,7 +40,8 @@ int process_transfer(u64 signal, u64 serial, u64 tree, u64 cgroup, u32 flags)
 	from = p->event.rec.account;
 	threads = p->alive_tasks;
 	unknown = p->event.rec.flags & (PROCESS_WITHOUT_DELAYS | PROCESS_BLKIO_WRONG);
-	is_moved = !(p->event.rec.flags & PROCESS_ENDED) && p->event.rec.threads_total &&
+	has_ended = p->event.rec.flags & PROCESS_ENDED;
+	is_moved = !has_ended && p->event.rec.threads_total &&
 		   (from.tree != tree || from.cgroup != cgroup);
 	if (is_moved) {
 		p->event.rec.account.tree = tree;
@@ -50,7 +51,7 @@ int process_transfer(u64 signal, u64 serial, u64 tree, u64 cgroup, u32 flags)
 	}
 	process_unlock(p);
 	if (!is_moved)
-		return 0;
+		return has_ended ? -ESRCH : 0;
 	account_move_in(tree, cgroup, threads, (flags & PROCESS_ROOT) | unknown);
 	account_move_out(from.tree, from.cgroup, threads);
 	return 0;

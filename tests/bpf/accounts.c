@@ -8,8 +8,8 @@
  *                              N children at once, each with children of its own, while each hook
  *                              misses MISSES thousandths of the events, and the hook of the last
  *                              event of a task FREE_MISSES thousandths
- *        accounts moves N      a process that forks all the time is moved N times
- *        accounts retire N     an account is closed while N processes of it live and fork
+ *        accounts moves N      a process that forks all the time is moved N times, and not after
+ * its end accounts retire N     an account is closed while N processes of it live and fork
  */
 #include "base/clock.h"
 #include "track/tracker.h"
@@ -312,6 +312,21 @@ static void many(size_t n, unsigned misses, unsigned free_misses)
 	result_print(&sum, drain_ns);
 }
 
+/* A process that has ended, and that its parent has not waited for, cannot be moved. */
+static void move_ended(pid_t pid, const struct account_key *to)
+{
+	siginfo_t ended;
+	int err;
+
+	if (waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT))
+		die("waitid");
+	err = tracker_move(&books, pid, to);
+	if (err != -ESRCH) {
+		errno = -err;
+		die("a move of an ended process");
+	}
+}
+
 /* All accounts are read at each move: their sum must never fall. */
 static void moves(size_t n)
 {
@@ -340,6 +355,8 @@ static void moves(size_t n)
 	}
 	if (write(go, "", 1) != 1)
 		die("write");
+	to = (struct account_key){ .tree = (__u64)children[0].pid + n % 2, .cgroup = n % 2 };
+	move_ended(children[0].pid, &to);
 	children_wait();
 	sum = books_close();
 	result_print(&sum, 0);
