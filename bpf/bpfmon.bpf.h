@@ -39,6 +39,7 @@ extern __u32 target_level;
 extern __u64 seeded_at_ns;
 extern bool seeding;     /* tasks met now existed before the attach: they count from now on */
 extern bool misses_seen; /* events were missed: a process may have threads without entries */
+extern __u64 nr_refused; /* tasks that the maps have no room for, now */
 extern struct account_key root_account;
 extern struct pass drain_pass;
 
@@ -424,6 +425,26 @@ static __always_inline void process_tell_and_forget(u64 signal, struct process_e
 		account_lose(p->event.rec.account.tree, p->event.rec.account.cgroup, LOSS_RECORDS,
 			     1);
 	process_forget(signal);
+}
+
+/*
+ * Adds the execs that the hook missed: those up to the one after which the process has @exec_id.
+ * Then its image is not known either.
+ */
+static __always_inline void execs_catch_up(struct process_entry *p, u32 exec_id)
+{
+	u32 missed = exec_id - p->exec_id;
+	struct account_key key;
+
+	if ((s32)missed <= 0)
+		return;
+	p->exec_id = exec_id;
+	p->event.rec.execs += missed;
+	p->event.rec.image = 0;
+	p->event.rec.flags |= PROCESS_IMAGE_UNKNOWN;
+	add(tracking.images_unseen, missed);
+	key = process_account(p);
+	account_add_execs(key.tree, key.cgroup, missed);
 }
 
 /* A number that no other call in this boot returns. */

@@ -124,42 +124,41 @@ static __always_inline bool exec_has_failed(struct task_struct *task, u32 status
 	return mm ? !BPF_CORE_READ(mm, start_code) : !misses_seen;
 }
 
-/* Adds execs that the hook missed; then the image is not known either. */
-static __always_inline void execs_catch_up(struct task_struct *task, struct process_entry *p)
+static __always_inline struct task_struct *leader_step(struct task_struct *task,
+						       struct task_struct *leader)
 {
-	u32 seen = p->exec_id, now = BPF_CORE_READ(task, self_exec_id);
-	struct account_key key;
+	struct task_struct *next = BPF_CORE_READ(leader, group_leader);
 
-	if (now != seen && exec_has_failed(task, p->event.rec.wait_status))
-		now--;
-	if (now == seen)
-		return;
-	p->exec_id = now;
-	p->event.rec.execs += now - seen;
-	p->event.rec.image = 0;
-	p->event.rec.flags |= PROCESS_IMAGE_UNKNOWN;
-	add(tracking.images_unseen, now - seen);
-	key = process_account(p);
-	account_add_execs(key.tree, key.cgroup, now - seen);
+	/* else it is freed, and its memory another task's */
+	return BPF_CORE_READ(next, signal) == BPF_CORE_READ(task, signal) ? next : leader;
 }
 
-static __always_inline u32 task_wait_status(struct task_struct *task, struct signal_struct *sig)
+/*
+ * The leader of the process of @task. If a thread has become that by an exec, only the leader
+ * before points to it: the other threads, which the exec has ended, still point to that one.
+ */
+static __always_inline struct task_struct *leader_of(struct task_struct *task)
+{
+	return leader_step(task, leader_step(task, task));
+}
+
+static __always_inline u32 task_wait_status(struct task_struct *leader, struct signal_struct *sig)
 {
 	if (BPF_CORE_READ(sig, flags) & 4 /* SIGNAL_GROUP_EXIT */)
 		return BPF_CORE_READ(sig, group_exit_code);
-	return BPF_CORE_READ(task, group_leader, exit_code);
+	return BPF_CORE_READ(leader, exit_code);
 }
 
 int task_note_exit(u64 addr, u32 seen)
 {
-	struct task_struct *task = (struct task_struct *)addr;
+	struct task_struct *task = (struct task_struct *)addr, *leader = leader_of(task);
 	struct task_entry *t = task_find(addr);
 	struct process_entry *p = process_of(t);
 	struct signal_struct *sig = BPF_CORE_READ(task, signal);
 	bool group = BPF_CORE_READ(sig, live.counter) == 0;
-	bool first, ended_process = false;
+	bool first, ended_process = false, is_told_anew = false;
 	u64 now = boot_now();
-	u32 status = task_wait_status(task, sig);
+	u32 status = task_wait_status(leader, sig), exec_id;
 	struct account_key key;
 
 	if (!p || !p->event.rec.signal) /* or another CPU still fills it in */
@@ -174,30 +173,41 @@ int task_note_exit(u64 addr, u32 seen)
 	t->exited = 1;
 	if (first)
 		p->alive_tasks--;
+	/* the leader knows better how it ended than another thread, which may no longer find it */
+	if (group && p->event.rec.flags & PROCESS_END_UNSEEN && leader == task)
+		is_told_anew = true;
 	if (group && !(p->event.rec.flags & PROCESS_ENDED)) {
-		ended_process = true;
+		ended_process = is_told_anew = true;
 		p->event.rec.flags |= PROCESS_ENDED;
-		p->event.rec.wait_status = status;
 		if (seen)
 			p->event.rec.end_boot_ns = now;
 		else
 			p->event.rec.flags |= PROCESS_END_UNSEEN;
 	}
+	if (is_told_anew)
+		p->event.rec.wait_status = status;
 	key = p->event.rec.account;
 	process_unlock(p);
 
 	if (first)
 		account_end_task(key.tree, key.cgroup, ended_process);
+	else if (ended_process)
+		account_end_process(key.tree, key.cgroup, 0);
 	if (first && !seen)
 		add(tracking.ends_unseen, 1);
 	/* up to 6.15 this runs after exit_mm(): when the last task is here, the memory is freed */
 	if (seen && group && !knows_release && !BPF_CORE_READ(task, mm))
 		p->event.rec.released_boot_ns = now;
-	if (!ended_process)
+	if (!is_told_anew)
 		return 0;
 	p->event.rec.uid = task_uid(task);
-	BPF_CORE_READ_INTO(&p->event.rec.comm, task, group_leader, comm);
-	execs_catch_up(task, p);
+	BPF_CORE_READ_INTO(&p->event.rec.comm, leader, comm);
+	exec_id = BPF_CORE_READ(leader, self_exec_id);
+	if (exec_id != p->exec_id && exec_has_failed(task, p->event.rec.wait_status))
+		exec_id--;
+	execs_catch_up(p, exec_id);
+	if (!ended_process)
+		return 0;
 	peak_note_exit(task, p);
 	p->mark_noted = 1;
 	if (want_exact_peak) {

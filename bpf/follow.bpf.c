@@ -208,6 +208,7 @@ int BPF_PROG(follow__exec, struct task_struct *task, pid_t old_pid, struct linux
 		calls_take_over(addr, t->start_ns, task->start_time);
 	t->tid = task->pid; /* a thread that is not the leader takes over the leader's */
 	t->start_ns = task->start_time;
+	execs_catch_up(p, task->self_exec_id - 1);
 	account_add_execs(key.tree, key.cgroup, 1);
 	peak_note_exec(task, p);
 	r->execs++;
@@ -261,6 +262,36 @@ static __noinline int commit_final(struct task_struct *task, u64 addr, struct ta
 	return task_commit_counters(addr, t, p, &now, COMMIT_CLOSES);
 }
 
+/* A process whose tasks with an entry have been freed is open, as it has others. */
+bool entries_lack;
+
+/*
+ * The last task of the process @p that has an entry is freed. If a thread that was missed, or had
+ * no room, is not freed yet, it is adopted later, or closes the process when it is freed.
+ */
+static __always_inline void process_end_entries(struct task_struct *task, u64 signal, u64 serial,
+						struct process_entry *p)
+{
+	if (by_cgroup) /* its other threads may have been moved out */
+		process_close(signal, serial, PROCESS_LEFT);
+	else if (!(p->event.rec.flags & PROCESS_ENDED) ||
+		 ((misses_seen || nr_refused) &&
+		  BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
+		entries_lack = true;
+	else if (process_begin_closing(p, serial))
+		process_tell_and_forget(signal, p);
+}
+
+/* The same for @task without an entry. */
+static __always_inline void process_end_unentered(struct task_struct *task)
+{
+	u64 signal = (u64)BPF_CORE_READ(task, signal), serial = process_serial(task);
+	struct process_entry *p = process_find(signal, serial);
+
+	if (p && !p->tasks && !BPF_CORE_READ(task, signal, live.counter))
+		process_close(signal, serial, PROCESS_ENDED | PROCESS_END_UNSEEN);
+}
+
 /* The last event of a task: commits it and closes its entry. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(follow__free, struct task_struct *task)
@@ -276,6 +307,8 @@ int BPF_PROG(follow__free, struct task_struct *task)
 		return 0;
 	/* a task that is first met while attaching has used nothing since */
 	t = can_seed && seeding ? task_find(addr) : task_followed(addr);
+	if (!t && entries_lack)
+		process_end_unentered(task);
 	task_refused_forget(addr, false);
 	if (!t)
 		return 0;
@@ -283,20 +316,15 @@ int BPF_PROG(follow__free, struct task_struct *task)
 	serial = t->serial;
 	account = t->account;
 	p = process_find(signal, serial);
-	if (p && !t->exited)
+	/* the last to exit may have had no entry */
+	if (p && (!t->exited || !(p->event.rec.flags & PROCESS_ENDED)))
 		task_note_exit(addr, false);
 	result = commit_final(task, addr, t, p);
 	if (result == COMMIT_GONE)
 		account_lose(account.tree, account.cgroup, LOSS_STALE, 1);
 	task_forget(addr);
-	/* an unseen thread may not be freed yet: the last pass over the maps closes the process */
-	if (result != COMMIT_LAST || !p ||
-	    (misses_seen && BPF_CORE_READ(task, signal, sigcnt.refs.counter) > 1))
-		return 0;
-	if (by_cgroup) /* its other threads may have been moved out */
-		process_close(signal, serial, PROCESS_LEFT);
-	else if (process_begin_closing(p, serial))
-		process_tell_and_forget(signal, p);
+	if (result == COMMIT_LAST && p)
+		process_end_entries(task, signal, serial, p);
 	return 0;
 }
 

@@ -20,7 +20,7 @@ struct {
 	__type(value, struct refused);
 } refused SEC(".maps");
 
-__u64 nr_refused; /* entries now: mostly 0, which saves the look-up */
+__u64 nr_refused; /* mostly 0, which saves the look-up */
 
 /* If this map is full, too, only births count, at each of their two hooks. */
 int task_refuse(u64 task, u64 tree, u64 cgroup, u32 is_birth)

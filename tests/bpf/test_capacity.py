@@ -51,6 +51,15 @@ class TooManyTasks(AccountCase):
     def test_threads_that_do_not_fit(self):
         self.assert_told(self.run_narrow(f"{truth('livethreads')} 300 0.2"))
 
+    def test_a_run_that_waits_for_its_tree_ends_where_the_last_thread_to_end_did_not_fit(self):
+        run = self.run_bpfmon(
+            ["sh", "-c", f"i=0; while [ $((i += 1)) -le 200 ]; do {truth('livethreads')} 10 0.1 & done; wait; exit 3"],
+            ["--max-tasks", "100", "-i", "0.05", "--wait", "tree"],
+        )
+        self.assert_told(run)
+        self.assertEqual((run.samples[-1]["processes"], run.samples[-1]["threads"]), (0, 0))
+        self.assertEqual(run.summary["exits"], run.summary["processes_total"])
+
     def test_each_that_does_not_fit_counts_once(self):
         """It is tried again at whatever it does next; some fit by then, and have their records."""
         run = self.run_narrow(f"{truth('liveprocs')} 2000 0.3")

@@ -48,6 +48,21 @@ class InjectedMisses:
         self.assert_repaired(run, 62)
 
 
+class OneInTwo(AccountCase):
+    def test_execs_of_threads_are_counted_by_what_sees_the_end(self):
+        """A thread that executes becomes the leader. Whichever task shows that the process has ended, the count of
+        the new leader is the one that holds."""
+        one = f"{truth('threadexec')} {truth('execnames')}"
+        command = f"i=0; while [ $((i += 1)) -le 15 ]; do {one} & {one}; wait; done"
+        run = self.run_bpfmon(["sh", "-c", command], ["--inject-misses", "500", "-i", "0.05"])
+        self.assertEqual(run.code, 0, run.stderr)
+        executed = [p for p in run.processes if p["comm"] == "execnames" and p["execs"] == 2]
+        self.assertEqual(run.summary["processes_total"], 31)
+        self.assertGreaterEqual(len(executed), 30 - sum(run.summary["losses"].values()), run.summary["losses"])
+        self.assertLessEqual(max(p["execs"] for p in run.processes), 2)
+        self.assertEqual(run.summary["execs"], sum(p["execs"] for p in run.processes))
+
+
 class OneInTen(InjectedMisses, AccountCase):
     """As the kernels do that miss events: 7 to 14 % of those of one hook."""
 
