@@ -90,11 +90,11 @@ def teardown(log):
             seen[process.name] = until
 
 
-def possible_peak(log, kind="rss"):
-    """Upper bound of their sum at any moment."""
+def possible_peak(log, held_ns, kind="rss"):
+    """Upper bound of their sum at any moment, where each may be held for @held_ns after its last process."""
     edges = []
     for space in log.spaces.values():
-        edges += edges_of(space.upper[kind], space.begin(), space.gone(), space.base(kind))
+        edges += edges_of(space.upper[kind], space.begin(), space.gone() + held_ns, space.base(kind))
     return sweep(edges, falls_first=False)
 
 

@@ -82,7 +82,7 @@ def upper_bound(said, log):
 def lower_bound(said, log):
     """It is not above the upper bound of their sum, nor below its own parts."""
     found = said.summary["rss_peak_bytes"]
-    most, _when, _count = possible_peak(log)
+    most, _when, _count = possible_peak(log, said.held_ns)
     if found > most + said.batch_bytes:
         yield f"rss_peak_bytes is {mib(found)}, but only {mib(most)} are possible"
     seen = max(s["rss_bytes"] for s in said.samples)
@@ -106,7 +106,7 @@ def holders(said, log):
     summary = said.summary
     when = said.start_ns + round(summary["rss_peak_exact_elapsed_seconds"] * 1e9)
     for holder in summary["rss_peak_holders"]:
-        most = held_at_most(log, holder["pid"], when - PEAK_NS, when + PEAK_NS)
+        most = held_at_most(log, holder["pid"], when - PEAK_NS - said.held_ns, when + PEAK_NS)
         if holder["rss_bytes"] > most + said.batch_bytes:
             yield f"holder {holder['pid']} has {mib(holder['rss_bytes'])}, but can have had only {mib(most)}"
     held = sum(h["rss_bytes"] for h in summary["rss_peak_holders"]) + summary["rss_peak_others"]["rss_bytes"]
@@ -121,7 +121,7 @@ def exact_peak(said, log):
         return
     found = summary["rss_peak_exact_bytes"]
     least, _when, count = sure_peak(log)
-    most, _when, possible = possible_peak(log)
+    most, _when, possible = possible_peak(log, said.held_ns)
     least, most = least - count * said.batch_bytes, most + possible * said.batch_bytes
     yield from outside("rss_peak_exact_bytes", found, least, most)
     yield from holders(said, log)
@@ -138,7 +138,7 @@ def hugetlb_peak(said, log):
     found = said.summary.get("hugetlb_peak_bytes")
     if found is None:
         return
-    most, _when, _count = possible_peak(log, "h")
+    most, _when, _count = possible_peak(log, said.held_ns, "h")
     seen = max(s.get("hugetlb_bytes", 0) for s in said.samples)
     yield from outside("hugetlb_peak_bytes", found, seen, most)
 

@@ -26,6 +26,8 @@ class Said:
         cpus = self.meta["system"]["cpus"]
         # what the central counters of one space may be off by: its marks are made of those
         self.batch_bytes = 3 * cpus * max(32, 2 * cpus) * PAGE
+        # reading PSS holds an address space: if its last process ends meanwhile, until the reading has ended
+        self.held_ns = round(self.summary["self"].get("pss", {}).get("seconds_max", 0) * 1e9)
         self.windows = self.find_windows()
 
     def find_windows(self):
