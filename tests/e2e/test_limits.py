@@ -175,6 +175,21 @@ class Soft(Case):
         self.assertRegex(said.read_text(), r"^rss<20MiB: [0-9.]+ MiB after [0-9.]+ m?s, most of it in python3 \([0-9]+\)\n$")
 
 
+class AfterTheEnd(Case):
+    def test_what_the_last_sample_is_beyond_is_reported(self):
+        """It ended by itself: its exit status stays, and what ends a run that goes on is not told to."""
+        out = self.dir / "out"
+        wait = f"import os, time\nwhile '\"kind\":\"sample\"' not in open('{out}').read(): time.sleep(0.01)\n"
+        forks = "for i in range(40):\n if not os.fork(): os._exit(0)\nos._exit(5)"
+        options = ["-o", str(out), "-i", "3600", "--limit", "forks<30", "--limit", "rss<1TiB"]
+        run = self.run_bpfmon(["python3", "-c", wait + forks], options)
+        self.assertEqual(run.code, 5, run.stderr)
+        (hit,) = [e for e in run.kind("event") if e["event"] == "limit"]
+        self.assertEqual((hit["limit"], hit["ended"]), ("forks<30", False))
+        self.assertEqual((hit["value"], run.summary["limit"]["value"], run.summary["forks"]), (40, 40, 40))
+        self.assertIn("beyond the limit forks<30: 40", run.stderr)
+
+
 class Refused(Case):
     def refused(self, limit, *words):
         run = self.run_bpfmon(["true"], ["--limit", limit])

@@ -228,7 +228,7 @@ static void limit_note_hit(struct job *job, const struct limit *l, struct limit_
 	struct jsonw j = { 0 };
 
 	memcpy(hit->text, l->text, sizeof(hit->text));
-	hit->is_end = !l->is_soft && !hit->is_contradicted;
+	hit->is_end = !l->is_soft && !hit->is_contradicted && job->state == JOB_RUNS;
 	hit->unit = limit_unit(l);
 	hit->elapsed_ns = job->held.smp.elapsed_ns;
 	if (!job->summary.limit.is_end)
@@ -249,6 +249,14 @@ static void limit_note_hit(struct job *job, const struct limit *l, struct limit_
 		limit_watch_begin_end(job);
 }
 
+/* After the end of the run: of live processes, and of the memory that they have, nothing is left.
+ */
+static bool limit_is_of_total(const struct limit *l)
+{
+	return l->of == LIMIT_OF_RUN &&
+	       (l->is_wall || metric_get(l->parts[0])->kind == KIND_COUNTER);
+}
+
 void limit_watch_check(struct job *job)
 {
 	static bool (*const exceeds[NR_LIMIT_OF])(struct job *, const struct limit *,
@@ -259,7 +267,7 @@ void limit_watch_check(struct job *job)
 	};
 	bool is_any = false;
 
-	if (job->state != JOB_RUNS || job->limits.is_ending)
+	if ((job->state != JOB_RUNS && job->state != JOB_LEAVES) || job->limits.is_ending)
 		return;
 	if (job->limits.has_spans)
 		spans_add_up(&job->spans);
@@ -267,7 +275,8 @@ void limit_watch_check(struct job *job)
 		const struct limit *l = &job->spec->limits[i];
 		struct limit_hit hit = { 0 };
 
-		if (job->limits.is_hit[i] || !exceeds[l->of](job, l, &hit))
+		if (job->limits.is_hit[i] || (job->state == JOB_LEAVES && !limit_is_of_total(l)) ||
+		    !exceeds[l->of](job, l, &hit))
 			continue;
 		is_any = true;
 		if (hit.is_contradicted && job->limits.is_contradicted[i])
