@@ -34,7 +34,12 @@ class Ended(Case):
         return [e for e in run.kind("event") if e["event"] == "limit"]
 
     def assert_hit(self, run, limit, most):
-        (hit,) = self.hits(run)
+        """Before, PSS may have been below it once: what libraries share with processes outside is not all its own."""
+        *below, hit = self.hits(run)
+        self.assertLessEqual(len(below), 1)
+        for early in below:
+            self.assertFalse(early["ended"])
+            self.assertLessEqual(early["memory_needed_bytes"], most)
         for key, value in run.summary["limit"].items():
             self.assertEqual(hit[key], value, key)
         self.assertEqual((hit["limit"], hit["ended"]), (limit, True))

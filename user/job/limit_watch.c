@@ -144,17 +144,18 @@ static const struct drain_row *rows_find_most(struct job *job, const struct limi
 static bool memory_exceeds(struct job *job, const struct limit *l, struct limit_hit *hit,
 			   uint64_t of_largest)
 {
-	bool is_known, is_least;
+	uint64_t most;
+	bool is_known;
 
 	if (of_largest > l->most)
 		return true;
-	is_known = needed_watch_now(job, &hit->needed_bytes, &is_least);
+	is_known = needed_watch_now(job, &hit->needed_bytes, &most);
 	if (is_known && hit->needed_bytes > l->most) {
 		if (l->is_needed)
 			hit->value = hit->needed_bytes;
 		return true;
 	}
-	if (!is_known || is_least)
+	if (!is_known || most > l->most)
 		return !needed_watch_ask(job); /* there is no better figure; else it comes soon */
 	hit->is_contradicted = true;
 	return !l->is_needed;
@@ -165,8 +166,7 @@ static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit
 	const struct sample *smp = &job->held.smp;
 	const bool is_of_rss = !l->is_wall && l->parts[0] == M_rss;
 	const struct drain_row *row;
-	uint64_t most, needed;
-	bool is_least;
+	uint64_t most, needed, bound;
 
 	hit->value = smp->elapsed_ns;
 	/* over a shorter time the number of busy cores cannot be measured */
@@ -177,7 +177,7 @@ static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit
 	if (is_of_rss && job->limits.reported_bytes > hit->value)
 		hit->value = job->limits.reported_bytes;
 	/* of a cgroup it may be more: files in memory */
-	if (l->is_needed && needed_watch_now(job, &needed, &is_least) && needed > hit->value)
+	if (l->is_needed && needed_watch_now(job, &needed, &bound) && needed > hit->value)
 		hit->value = needed;
 	if (hit->value <= l->most)
 		return false;

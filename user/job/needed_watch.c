@@ -98,9 +98,10 @@ static void pss_watch(struct job *job)
 		reading_forgo(job, rss);
 }
 
-static void figure_set(struct needed_watch *w, uint64_t bytes, bool is_least)
+static void figure_set(struct needed_watch *w, uint64_t bytes, uint64_t rss, bool is_least)
 {
 	w->now_bytes = bytes;
+	w->now_rss_bytes = rss;
 	w->now_is_least = is_least;
 	w->now_ns = clock_ns(CLOCK_MONOTONIC);
 }
@@ -111,7 +112,7 @@ bool needed_watch_look(struct job *job)
 
 	if (!run_cgroup_read(&job->needed.cgroup, &job->rows, &bytes))
 		return false;
-	figure_set(&job->needed, bytes, false);
+	figure_set(&job->needed, bytes, job->held.smp.value[M_rss], false);
 	return true;
 }
 
@@ -124,13 +125,15 @@ void needed_watch_sample(struct job *job)
 		pss_watch(job);
 }
 
-bool needed_watch_now(const struct job *job, uint64_t *bytes, bool *is_least)
+bool needed_watch_now(const struct job *job, uint64_t *bytes, uint64_t *most)
 {
 	const struct needed_watch *w = &job->needed;
-	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), rss = job->held.smp.value[M_rss];
 
 	*bytes = w->now_bytes;
-	*is_least = w->now_is_least;
+	*most = w->now_bytes + (rss > w->now_rss_bytes ? rss - w->now_rss_bytes : 0);
+	if (w->now_is_least)
+		*most = UINT64_MAX;
 	return w->now_ns && now_ns - w->now_ns < FRESH_NS;
 }
 
@@ -177,7 +180,7 @@ void needed_watch_take(struct job *job)
 	}
 	if (pss_is_refused(&job->pss))
 		return;
-	figure_set(w, pss, !is_whole);
+	figure_set(w, pss, w->rss_bytes, !is_whole);
 	if (job->spec->nr_limits)
 		limit_watch_check(job);
 }

@@ -12,8 +12,8 @@ struct job;
 
 struct needed_watch {
 	struct run_cgroup cgroup;
-	/* The last figure, and CLOCK_MONOTONIC then; 0: there is none. */
-	uint64_t now_bytes, now_ns;
+	/* The last figure, RSS when it was read, and CLOCK_MONOTONIC then; 0: there is none. */
+	uint64_t now_bytes, now_rss_bytes, now_ns;
 	bool now_is_least; /* some was not read, or is in no reading: it needs more */
 	bool is_reading;   /* the PSS of all processes at the next sample: */
 	uint64_t rss_bytes, elapsed_ns, faults, births;
@@ -30,10 +30,11 @@ void needed_watch_sample(struct job *job);
 /* Between samples, after a drain: reads the cgroup. False: none holds the run alone. */
 bool needed_watch_look(struct job *job);
 /*
- * What the run needs, as its cgroup or PSS was read in the last second; @is_least: or more, as
- * processes were born during the reading. False: that is not known.
+ * What the run needs, as its cgroup or PSS was read in the last second. @most: with what RSS has
+ * grown by since; UINT64_MAX: not known, as processes were born during the reading. False: neither
+ * is known.
  */
-bool needed_watch_now(const struct job *job, uint64_t *bytes, bool *is_least);
+bool needed_watch_now(const struct job *job, uint64_t *bytes, uint64_t *most);
 /* Has PSS read soon: at once where more is resident than at the last reading, else as the budget
  * allows. False: it cannot be read. */
 bool needed_watch_ask(struct job *job);
