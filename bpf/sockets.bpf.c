@@ -9,12 +9,15 @@
 #define AF_UNIX 1
 #define AF_INET 2
 #define AF_INET6 10
+#define AF_NETLINK 16
 #define SOCK_STREAM 1
 #define IPPROTO_TCP 6
 #define IPPROTO_UDP 17
 #define IPPROTO_UDPLITE 136
 #define IPPROTO_MPTCP 262
 #define MSG_PEEK 2
+#define MSG_ERRQUEUE 0x2000
+#define RCV_SHUTDOWN 1
 #define IFF_LOOPBACK 8
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_SENT 2
@@ -164,14 +167,37 @@ int BPF_PROG(sockets__send, struct sock *sk, int bytes)
 	return 0;
 }
 
-/* What is peeked at is received later. */
+/*
+ * The end that a peer or shutdown() has made is no empty message: then nothing is left to receive.
+ * An empty message that was the last one before it looks the same, and is not counted.
+ */
+static __always_inline bool is_end(struct sock *sk, int bytes)
+{
+	return !bytes && sk->sk_shutdown & RCV_SHUTDOWN && !sk->sk_receive_queue.qlen;
+}
+
+/*
+ * What is peeked at is received later. The queue of errors has notices of the kernel, and copies of
+ * what was sent; Unix sockets and netlink have none, and receive in spite of the flag.
+ */
+static __always_inline bool is_received(struct sock *sk, int bytes, int flags)
+{
+	u32 family = sk->__sk_common.skc_family;
+
+	if (flags & MSG_PEEK)
+		return false;
+	if (flags & MSG_ERRQUEUE && family != AF_UNIX && family != AF_NETLINK)
+		return false;
+	return is_message(sk, bytes) && !is_end(sk, bytes);
+}
+
 SEC("?tp_btf/sock_recv_length")
 int BPF_PROG(sockets__receive, struct sock *sk, int bytes, int flags)
 {
 	struct call_entry *n = NULL;
 	enum protocol over;
 
-	if (!(flags & MSG_PEEK) && is_message(sk, bytes))
+	if (is_received(sk, bytes, flags))
 		n = calls_of_current(current_start());
 	if (!n)
 		return 0;
@@ -184,13 +210,13 @@ int BPF_PROG(sockets__receive, struct sock *sk, int bytes, int flags)
  * Where the kernel has no such tracepoints (before 6.3): the end of the functions that all calls on
  * sockets of TCP and UDP go through. Of other sockets nothing is known then.
  */
-static __always_inline void inet_count(struct socket *socket, int bytes, bool sends)
+static __always_inline void inet_count(struct socket *socket, int bytes, bool sends, int flags)
 {
 	struct sock *sk = socket->sk;
 	struct call_entry *n;
 	enum protocol over;
 
-	if (!sk || !is_message(sk, bytes))
+	if (!sk || !(sends ? is_message(sk, bytes) : is_received(sk, bytes, flags)))
 		return;
 	over = protocol_of(sk);
 	if (over != OVER_TCP && over != OVER_UDP)
@@ -208,14 +234,14 @@ static __always_inline void inet_count(struct socket *socket, int bytes, bool se
 SEC("?fexit/inet_sendmsg")
 int BPF_PROG(inet__sendmsg, struct socket *socket, void *message, size_t size, int bytes)
 {
-	inet_count(socket, bytes, true);
+	inet_count(socket, bytes, true, 0);
 	return 0;
 }
 
 SEC("?fexit/inet6_sendmsg")
 int BPF_PROG(inet__sendmsg6, struct socket *socket, void *message, size_t size, int bytes)
 {
-	inet_count(socket, bytes, true);
+	inet_count(socket, bytes, true, 0);
 	return 0;
 }
 
@@ -224,15 +250,14 @@ SEC("?fexit/inet_sendpage")
 int BPF_PROG(inet__sendpage, struct socket *socket, void *page, int offset, size_t size, int flags,
 	     long bytes)
 {
-	inet_count(socket, (int)bytes, true);
+	inet_count(socket, (int)bytes, true, 0);
 	return 0;
 }
 
 SEC("?fexit/inet_recvmsg")
 int BPF_PROG(inet__recvmsg, struct socket *socket, void *message, size_t size, int flags, int bytes)
 {
-	if (!(flags & MSG_PEEK))
-		inet_count(socket, bytes, false);
+	inet_count(socket, bytes, false, flags);
 	return 0;
 }
 
@@ -240,8 +265,7 @@ SEC("?fexit/inet6_recvmsg")
 int BPF_PROG(inet__recvmsg6, struct socket *socket, void *message, size_t size, int flags,
 	     int bytes)
 {
-	if (!(flags & MSG_PEEK))
-		inet_count(socket, bytes, false);
+	inet_count(socket, bytes, false, flags);
 	return 0;
 }
 

@@ -133,3 +133,178 @@ class Connections(AccountCase):
         self.assertEqual(run.summary["net_accepts"], 7)
         self.assertEqual(run.summary["net_connects"], 7)
         self.assertEqual(run.summary["net_failed_connects"], 3)
+
+
+# what the queue of errors has: refusals with the datagram that caused them, notices of buffers that are
+# free again, and when something was sent
+ERRORS = """
+import select, socket, struct
+ERRQUEUE, ZEROCOPY = 0x2000, 0x4000000
+
+def errors(s, at_least=1):
+    got = []
+    while len(got) < at_least:
+        q = select.poll()
+        q.register(s, 0)
+        q.poll()
+        got.append(len(s.recvmsg(70_000, 512, ERRQUEUE)[0]))
+    return sum(got)
+
+def refused(s, at, level, option):
+    s.setsockopt(level, option, 1)  # IP_RECVERR, IPV6_RECVERR
+    s.sendto(bytes(500), at)
+    return errors(s)
+
+def stamped(s):
+    s.setsockopt(socket.SOL_SOCKET, 37, 2 | 16)  # SO_TIMESTAMPING: when the device has taken it
+"""
+
+REFUSED = (
+    ERRORS
+    + """
+seen = 0
+for _ in range(20):
+    seen += refused(socket.socket(socket.AF_INET, socket.SOCK_DGRAM), ("127.0.0.1", 1), 0, 11)
+    seen += refused(socket.socket(socket.AF_INET6, socket.SOCK_DGRAM), ("::1", 1), 41, 25)
+    raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, 253)
+    raw.bind(("127.0.0.1", 0))  # so that it does not receive what it sends to another address
+    seen += refused(raw, ("127.0.0.2", 0), 0, 11)
+print(seen)
+"""
+)
+
+RELEASED = (
+    ERRORS
+    + """
+def listener():
+    s = socket.socket()
+    s.bind(("127.0.0.1", 0))
+    s.listen(1)
+    return s
+
+to = socket.socket(type=socket.SOCK_DGRAM)
+to.bind(("127.0.0.1", 0))
+udp = socket.socket(type=socket.SOCK_DGRAM)
+udp.connect(to.getsockname())
+listening = listener()
+tcp = socket.create_connection(listening.getsockname())
+come, _ = listening.accept()
+seen = 0
+for s, end in ((udp, to), (tcp, come)):
+    s.setsockopt(socket.SOL_SOCKET, 60, 1)  # SO_ZEROCOPY
+    for _ in range(20):
+        s.send(bytes(10_000), ZEROCOPY)
+        left = 10_000
+        while left:
+            left -= len(end.recv(left))
+        seen += errors(s)
+    stamped(s)
+    for _ in range(20):
+        s.send(bytes(1000))
+        end.recv(1000)
+        seen += errors(s)
+print(seen)
+"""
+)
+
+OF_PACKETS = (
+    ERRORS
+    + """
+lo = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)  # receives nothing
+stamped(lo)
+seen = 0
+for _ in range(20):
+    lo.sendto(bytes(300), ("lo", 0x88B5))
+    seen += errors(lo)
+print(seen)
+"""
+)
+
+# they know no such queue: the flag means nothing to them
+WITHOUT_ERRORS = (
+    ERRORS
+    + """
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+a.send(bytes(700))
+n = len(b.recvmsg(1000, 0, ERRQUEUE)[0])
+routes = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+routes.bind((0, 0))
+routes.send(struct.pack("IHHIIBBHiII", 32, 18, 0x301, 1, 0, 0, 0, 0, 0, 0, 0))  # RTM_GETLINK, all of them
+print(n, len(routes.recvmsg(100_000, 0, ERRQUEUE)[0]))
+"""
+)
+
+# an end is read as often as wanted; an empty message once, also while more is to come
+ENDS = """
+import socket
+
+def drained(s, times):
+    for _ in range(times):
+        assert s.recv(10) == b""
+
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+a.send(b"")
+drained(b, 1)
+for text in (b"x", b"", b"y"):
+    a.send(text)
+a.close()
+while b.recv(10) != b"y":
+    pass
+drained(b, 10)
+c, d = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+d.shutdown(socket.SHUT_RD)
+drained(d, 10)
+one, other = (socket.socket(type=socket.SOCK_DGRAM) for _ in range(2))
+other.bind(("127.0.0.1", 0))
+one.connect(other.getsockname())
+other.connect(("127.0.0.1", one.getsockname()[1]))
+for _ in range(3):
+    one.send(b"")
+drained(other, 3)
+other.shutdown(socket.SHUT_RD)
+drained(other, 10)
+"""
+
+
+class Received(AccountCase):
+    def received(self, program):
+        """The summary of a run of it, and the numbers that it has printed."""
+        run = self.run_bpfmon(["python3", "-c", program], ["--net"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assert_complete(run)
+        return run.summary, [int(word) for word in run.stdout.split()]
+
+    def assert_nothing_received(self, summary, *overs):
+        for over in overs:
+            got = (summary[f"net_rx_{over}_bytes"], summary[f"net_rx_{over}_messages"])
+            self.assertEqual(got, (0, 0), over)
+
+    def test_ones_own_datagram_that_was_refused_is_not_received(self):
+        summary, (seen,) = self.received(REFUSED)
+        self.assertEqual(seen, 3 * 20 * 500)
+        self.assertEqual(summary["net_tx_bytes"], seen)
+        self.assert_nothing_received(summary, "udp", "other")
+
+    def test_notices_of_what_was_sent_are_not_received(self):
+        summary, (seen,) = self.received(RELEASED)
+        self.assertGreater(seen, 2 * 20 * 1000)  # the packets, with their headers
+        for over in ("udp", "tcp"):
+            self.assertEqual(summary[f"net_rx_{over}_bytes"], 20 * 11_000)
+        self.assertEqual(summary["net_rx_udp_messages"], 40)
+        self.assertEqual(summary["net_tx_bytes"], summary["net_rx_bytes"])
+
+    def test_nor_of_packet_sockets(self):
+        summary, (seen,) = self.received(OF_PACKETS)
+        self.assertGreaterEqual(seen, 20 * 300)
+        self.assertEqual(summary["net_tx_other_bytes"], 20 * 300)
+        self.assert_nothing_received(summary, "other")
+
+    def test_sockets_without_a_queue_of_errors_receive_in_spite_of_the_flag(self):
+        summary, (of_unix, of_netlink) = self.received(WITHOUT_ERRORS)
+        self.assertEqual((of_unix, summary["net_rx_unix_bytes"]), (700, 700))
+        self.assertEqual(summary["net_rx_other_bytes"], of_netlink)
+
+    def test_the_end_is_no_message_and_an_empty_datagram_is_one(self):
+        summary, _ = self.received(ENDS)
+        self.assertEqual((summary["net_rx_unix_messages"], summary["net_rx_unix_bytes"]), (4, 2))
+        self.assertEqual((summary["net_rx_udp_messages"], summary["net_rx_udp_bytes"]), (3, 0))

@@ -11,6 +11,8 @@
 #pragma clang attribute push (__attribute__((preserve_access_index)), apply_to = record)
 #endif
 
+typedef unsigned char __u8;
+
 typedef short unsigned int __u16;
 
 typedef unsigned int __u32;
@@ -18,6 +20,8 @@ typedef unsigned int __u32;
 typedef long long int __s64;
 
 typedef long long unsigned int __u64;
+
+typedef __u8 u8;
 
 typedef __u16 u16;
 
@@ -368,13 +372,19 @@ struct sock_common {
 	atomic64_t skc_cookie;
 };
 
+struct sk_buff_head {
+	__u32 qlen;
+};
+
 struct dst_entry;
 
 struct sock {
 	struct sock_common __sk_common;
+	struct sk_buff_head sk_receive_queue;
 	u16 sk_protocol;
 	u16 sk_type;
 	struct dst_entry *sk_dst_cache;
+	u8 sk_shutdown;
 };
 
 struct net_device {
