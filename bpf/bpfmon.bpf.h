@@ -162,10 +162,10 @@ __hidden struct account *account_open(u64 tree, u64 cgroup);
 /* calls.bpf.c; only with want_calls */
 /* Adds what calls of @task have moved since the last commit to its process and account. */
 __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry *p);
-/* Adds 1 to the counter @which, of connections, of that process and its account. -ESRCH: there is
- * no such process any more; and to that of an account alone. */
-int net_add(u64 signal, u64 serial, u32 which);
-int net_add_late(u64 tree, u64 cgroup, u32 which);
+/* Adds @more to the counter @which, of connections, of that process and its account. -ESRCH: there
+ * is no such process any more; and to that of an account alone. */
+int net_add(u64 signal, u64 serial, u32 which, u32 more);
+int net_add_late(u64 tree, u64 cgroup, u32 which, u32 more);
 
 /* lifetimes.bpf.c */
 enum { LIFETIME_OF_LIVE, LIFETIME_OF_LAST };

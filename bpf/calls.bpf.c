@@ -52,18 +52,19 @@ __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry 
 #define CONNECTION_COUNTERS(DO)                                                                    \
 	DO(net_connects) DO(net_failed_connects) DO(net_accepts) DO(net_retransmits)
 
-static __always_inline void net_add_to(struct call_counters *net, struct account *a, u32 which)
+static __always_inline void net_add_to(struct call_counters *net, struct account *a, u32 which,
+				       u32 more)
 {
 #define ONE(base)                                                                                  \
 	if (which == CC_##base) {                                                                  \
 		if (net)                                                                           \
-			net->base++;                                                               \
-		add(a->calls.base, 1);                                                             \
+			net->base += more;                                                         \
+		add(a->calls.base, more);                                                          \
 	}
 	CONNECTION_COUNTERS(ONE)
 }
 
-int net_add(u64 signal, u64 serial, u32 which)
+int net_add(u64 signal, u64 serial, u32 which, u32 more)
 {
 	struct process_entry *p = process_find(signal, serial);
 	struct account_key key;
@@ -74,16 +75,16 @@ int net_add(u64 signal, u64 serial, u32 which)
 		return -ESRCH;
 	is_it = p->event.rec.serial == serial;
 	if (is_it)
-		net_add_to(&p->event.rec.calls, a, which);
+		net_add_to(&p->event.rec.calls, a, which, more);
 	process_unlock(p);
 	return is_it ? 0 : -ESRCH;
 }
 
-int net_add_late(u64 tree, u64 cgroup, u32 which)
+int net_add_late(u64 tree, u64 cgroup, u32 which, u32 more)
 {
 	struct account *a = account_open(tree, cgroup);
 
 	if (a)
-		net_add_to(NULL, a, which);
+		net_add_to(NULL, a, which, more);
 	return 0;
 }

@@ -22,6 +22,7 @@
 #define TCP_ESTABLISHED 1
 #define TCP_SYN_SENT 2
 #define TCP_SYN_RECV 3
+#define TCP_FIN_WAIT1 4
 #define TCP_CLOSE 7
 #define TCP_LISTEN 10
 
@@ -68,7 +69,8 @@ static __always_inline bool is_loopback(struct sock *sk)
 struct owner {
 	u64 signal, serial;
 	struct account_key account; /* if there is no such process any more */
-	u64 listens;                /* or comes from one that does */
+	u32 listens;                /* or comes from one that does */
+	u32 sent_again;             /* segments that have been counted */
 };
 
 struct {
@@ -269,6 +271,11 @@ int BPF_PROG(inet__recvmsg6, struct socket *socket, void *message, size_t size, 
 	return 0;
 }
 
+static __always_inline u32 sent_again(struct sock *sk)
+{
+	return BPF_CORE_READ((struct tcp_sock *)sk, total_retrans);
+}
+
 /* The current process, if it is followed. */
 static __always_inline void owner_set(struct sock *sk, bool listens)
 {
@@ -285,25 +292,33 @@ static __always_inline void owner_set(struct sock *sk, bool listens)
 	o->serial = t->serial;
 	o->account = process_account(p);
 	o->listens = listens;
+	o->sent_again = sent_again(sk);
 }
 
-static __always_inline void owner_count(struct sock *sk, u32 which)
+static __always_inline void owner_add(struct owner *o, u32 which, u32 more)
 {
-	struct owner *o = bpf_sk_storage_get(&owners, sk, NULL, 0);
+	if (more && net_add(o->signal, o->serial, which, more))
+		net_add_late(o->account.tree, o->account.cgroup, which, more);
+}
 
-	if (o && net_add(o->signal, o->serial, which))
-		net_add_late(o->account.tree, o->account.cgroup, which);
+/*
+ * The kernel's own count has all segments, of which one event may have many. A connection that
+ * comes in begins with the answers that were sent again before there was a socket for it.
+ */
+static __always_inline void owner_add_sent_again(struct owner *o, struct sock *sk)
+{
+	u32 now = sent_again(sk);
+
+	owner_add(o, CC_net_retransmits, now - o->sent_again);
+	o->sent_again = now;
 }
 
 /* @sk has left its last state, and is live unless that was its end. */
-static __always_inline void live_note(struct sock *sk, int state)
+static __always_inline void live_note(struct sock *sk, struct owner *o, int state)
 {
 	u64 address = as_number(sk);
-	struct owner *o = bpf_sk_storage_get(&owners, sk, NULL, 0);
 	struct live_socket live = {}, *known;
 
-	if (!o)
-		return;
 	if (state == TCP_CLOSE) {
 		bpf_map_delete_elem(&live_sockets, &address);
 		return;
@@ -317,28 +332,53 @@ static __always_inline void live_note(struct sock *sk, int state)
 		add(sockets_lost, 1);
 }
 
+/*
+ * The counter that this grows; NR_CALL_COUNTERS: none. A socket that opens may meet one that does
+ * the same: then it receives a SYN, too. With TCP Fast Open a connection may be accepted, used and
+ * closed before it is established.
+ */
+static __always_inline u32 counter_of_state(const struct owner *o, int from, int to)
+{
+	const bool opens = from == TCP_SYN_SENT || (from == TCP_SYN_RECV && !o->listens);
+
+	if (opens && to == TCP_CLOSE)
+		return CC_net_failed_connects;
+	if (to != TCP_ESTABLISHED && (from != TCP_SYN_RECV || to != TCP_FIN_WAIT1))
+		return NR_CALL_COUNTERS;
+	if (opens)
+		return CC_net_connects;
+	return from == TCP_SYN_RECV ? CC_net_accepts : NR_CALL_COUNTERS;
+}
+
 /* What listens passes its owner on to the connections that come in. */
 SEC("?tp_btf/inet_sock_set_state")
 int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
 {
+	struct owner *o;
+	u32 which;
+
 	if (sk->sk_protocol != IPPROTO_TCP)
 		return 0;
 	if (to == TCP_SYN_SENT || to == TCP_LISTEN)
 		owner_set(sk, to == TCP_LISTEN);
-	else if (from == TCP_SYN_SENT && to == TCP_ESTABLISHED)
-		owner_count(sk, CC_net_connects);
-	else if (from == TCP_SYN_SENT && to == TCP_CLOSE)
-		owner_count(sk, CC_net_failed_connects);
-	else if (from == TCP_SYN_RECV && to == TCP_ESTABLISHED)
-		owner_count(sk, CC_net_accepts);
-	live_note(sk, to);
+	o = bpf_sk_storage_get(&owners, sk, NULL, 0);
+	if (!o)
+		return 0;
+	which = counter_of_state(o, from, to);
+	if (which < NR_CALL_COUNTERS)
+		owner_add(o, which, 1);
+	owner_add_sent_again(o, sk);
+	live_note(sk, o, to);
 	return 0;
 }
 
 SEC("?tp_btf/tcp_retransmit_skb")
 int BPF_PROG(sockets__retransmit, struct sock *sk)
 {
-	owner_count(sk, CC_net_retransmits);
+	struct owner *o = bpf_sk_storage_get(&owners, sk, NULL, 0);
+
+	if (o)
+		owner_add_sent_again(o, sk);
 	return 0;
 }
 

@@ -10,6 +10,8 @@ RECEIVES = ("recv", "read", "recvmsg", "peek", "uring")
 UNEVEN = 10_000_019  # no multiple of a block
 # within the kernel these send in pieces of their own, so that the number of calls is not the program's
 IN_PIECES = {"sendfile", "splice"}
+# a network of its own, of a loopback device
+NETWORK = ("unshare", "-n", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
 
 
 class Moved(AccountCase):
@@ -133,6 +135,167 @@ class Connections(AccountCase):
         self.assertEqual(run.summary["net_accepts"], 7)
         self.assertEqual(run.summary["net_connects"], 7)
         self.assertEqual(run.summary["net_failed_connects"], 3)
+
+
+# a filter of a socket that listens holds for those that come in there, too
+FILTERED = """
+import ctypes, errno, os, select, socket, struct, time
+
+RANDOM = 0xFFFFF000 + 56
+ALL = [(0x06, 0, 0, 0)]
+BUT_SYNS = [(0x30, 0, 0, 13), (0x45, 0, 1, 2), (0x06, 0, 0, 0x40000), (0x06, 0, 0, 0)]
+ONE_IN_20 = [(0x20, 0, 0, RANDOM), (0x94, 0, 0, 20), (0x15, 1, 0, 0), (0x06, 0, 0, 0x40000), (0x06, 0, 0, 0)]
+
+def drop(s, what):
+    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *one) for one in what))
+    s.setsockopt(socket.SOL_SOCKET, 26, struct.pack("HxxxxxxP", len(what), ctypes.addressof(program)))
+
+def bound(port=0):
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind(("127.0.0.1", port))
+    return s
+
+def listener():
+    s = bound()
+    s.listen(64)
+    return s
+
+def begin(s, at):
+    s.setblocking(False)
+    assert s.connect_ex(at) == errno.EINPROGRESS
+    s.setblocking(True)
+
+def ended(s):
+    q = select.poll()
+    q.register(s, select.POLLOUT)
+    q.poll()
+    return s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+
+def sent_again(s):
+    return struct.unpack_from("I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 100)[0]
+"""
+
+# a SYN that is dropped leaves its socket as one that opens: the next SYN comes from the other one
+CROSSING = (
+    FILTERED
+    + """
+alone = bound()
+alone.connect(alone.getsockname())
+silent = listener()
+drop(silent, ALL)
+one, at = bound(), silent.getsockname()
+begin(one, at)
+silent.close()
+other = bound(at[1])
+other.connect(one.getsockname())
+assert ended(one) == 0
+"""
+)
+
+# the other one never learns of the answer, and is gone when it is sent again
+CROSSING_IN_VAIN = (
+    FILTERED
+    + """
+silent = listener()
+drop(silent, ALL)
+one, at = bound(), silent.getsockname()
+begin(one, at)
+silent.close()
+other = bound(at[1])
+drop(other, ALL)
+begin(other, one.getsockname())
+other.close()
+assert ended(one)
+"""
+)
+
+# with the request in the SYN, and an answer before the third packet, which does not come
+FAST_OPEN = (
+    FILTERED
+    + """
+open("/proc/sys/net/ipv4/tcp_fastopen", "w").write("519")  # by both sides, and without a cookie
+to = bound()
+to.setsockopt(socket.IPPROTO_TCP, socket.TCP_FASTOPEN, 5)
+drop(to, BUT_SYNS)
+to.listen(5)
+client = socket.socket()
+client.sendto(b"request", socket.MSG_FASTOPEN, to.getsockname())
+come, _ = to.accept()
+assert come.recv(100) == b"request"
+come.send(b"answer")
+come.close()
+"""
+)
+
+# small segments, so that many are sent again at once; the kernel counts them for the whole network
+LOSSES = (
+    FILTERED
+    + """
+def of_network():
+    names, values = (line.split() for line in open("/proc/net/snmp") if line.startswith("Tcp:"))
+    return int(values[names.index("RetransSegs")])
+
+def is_quiet():
+    states = [line.split()[3] for line in open("/proc/net/tcp").readlines()[1:]]
+    return all(state in ("06", "0A") for state in states)  # they wait, or listen
+
+to = listener()
+drop(to, BUT_SYNS)
+late = socket.create_connection(to.getsockname())  # the server does not know it yet
+while not of_network():
+    time.sleep(0.01)
+drop(to, ONE_IN_20)
+late.send(b"x")
+come, _ = to.accept()
+client = socket.socket()
+client.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1000)
+client.connect(to.getsockname())
+server, _ = to.accept()
+child = os.fork()
+if not child:
+    client.close()
+    while server.recv(1 << 20):
+        pass
+    os._exit(0)
+while sent_again(client) < 200:
+    client.sendall(bytes(100_000))
+said = sum(map(sent_again, (client, server, late, come)))
+for s in (client, server, late, come):
+    s.close()
+os.waitpid(child, 0)
+while not is_quiet():
+    time.sleep(0.01)
+print(said, of_network())
+"""
+)
+
+
+class Handshakes(AccountCase):
+    def opened(self, program, *before):
+        """What was opened, what came in, what failed; and the run."""
+        run = self.run_bpfmon([*before, "python3", "-c", program], ["--net"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assert_complete(run)
+        keys = ("net_connects", "net_accepts", "net_failed_connects")
+        return tuple(run.summary[key] for key in keys), run
+
+    def test_ends_that_open_at_once_have_opened_both(self):
+        self.assertEqual(self.opened(CROSSING)[0], (3, 0, 0))
+
+    def test_and_fail_both_if_they_do_not_meet(self):
+        self.assertEqual(self.opened(CROSSING_IN_VAIN)[0], (0, 0, 2))
+
+    def test_what_is_closed_before_it_is_established_has_come_in(self):
+        self.assertEqual(self.opened(FAST_OPEN, *NETWORK)[0], (1, 1, 0))
+
+    def test_segments_that_are_sent_again_are_those_that_the_kernel_counts(self):
+        opened, run = self.opened(LOSSES, *NETWORK)
+        self.assertEqual(opened, (2, 2, 0))
+        of_sockets, of_network = map(int, run.stdout.split())
+        self.assertGreaterEqual(of_sockets, 200)
+        self.assertGreaterEqual(of_network, of_sockets)  # those at the end, too
+        self.assertEqual(run.summary["net_retransmits"], of_network)
 
 
 # what the queue of errors has: refusals with the datagram that caused them, notices of buffers that are

@@ -99,7 +99,7 @@ void summary_put_net(FILE *f, const struct summary *s)
 	net_put_count(f, s, M_net_connects, "opened", &is_first);
 	net_put_count(f, s, M_net_failed_connects, "failed", &is_first);
 	net_put_count(f, s, M_net_accepts, "came in", &is_first);
-	net_put_count(f, s, M_net_retransmits, "times sent again", &is_first);
+	net_put_count(f, s, M_net_retransmits, "segments sent again", &is_first);
 	if (!is_first)
 		fputc('\n', f);
 }

@@ -378,6 +378,10 @@ struct sock {
 	u8 sk_shutdown;
 };
 
+struct tcp_sock {
+	u32 total_retrans;
+};
+
 struct net_device {
 	unsigned int flags;
 };
