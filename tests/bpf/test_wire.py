@@ -16,6 +16,25 @@ ETHERNET = 14  # bytes of its header, which the counters of an interface have
 BARE_LEAST, BARE_MOST = ETHERNET + 20 + 20, ETHERNET + 20 + 60  # a packet of TCP without payload
 LATE = 8
 SIZE = 50_000_003
+MTU, IPV4, UDP = 1500, 20, 8
+DATAGRAM = 60_000
+
+ECHO = """
+import socket
+s = socket.socket(type=socket.SOCK_DGRAM)
+s.bind(("10.251.77.2", 8098))
+print("bound", flush=True)
+data, at = s.recvfrom(70_000)
+s.sendto(data, at)
+"""
+
+ASK = f"""
+import socket
+s = socket.socket(type=socket.SOCK_DGRAM)
+s.connect(("10.251.77.2", 8098))
+s.send(bytes({DATAGRAM}))
+assert len(s.recv(70_000)) == {DATAGRAM}
+"""
 
 
 def ip(*words):
@@ -36,6 +55,7 @@ class Between(CgroupCase):
         ip("link", "add", self.near, "type", "veth", "peer", "name", far, "netns", self.space)
         self.addCleanup(ip, "link", "del", self.near)  # at once, other than with its namespace
         pathlib.Path(f"/proc/sys/net/ipv6/conf/{self.near}/disable_ipv6").write_text("1")
+        ip("netns", "exec", self.space, "sh", "-c", "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6")
         ip("addr", "add", "10.251.77.1/30", "dev", self.near)
         ip("link", "set", self.near, "up")
         ip("-n", self.space, "addr", "add", "10.251.77.2/30", "dev", far)
@@ -105,6 +125,17 @@ class Between(CgroupCase):
         self.assertEqual(curl["net_tx_tcp_bytes"], request)
         self.assertEqual((curl["net_connects"], curl["net_rx_loopback_bytes"]), (1, 0))
         self.assert_wire(run, moved, late=1)  # the end of the other side, which comes when the socket is gone
+
+    def test_a_datagram_of_many_fragments_is_one_packet(self):
+        echo = self.start("ip", "netns", "exec", self.space, "python3", "-c", ECHO, stdout=subprocess.PIPE)
+        self.assertEqual(echo.stdout.readline(), b"bound\n")
+        run, _, moved = self.run_in_cgroup("python3", "-c", ASK)
+        fragments = -(-(UDP + DATAGRAM) // (MTU - IPV4))
+        for way in ("rx", "tx"):
+            self.assertEqual(run.summary[f"net_wire_{way}_packets"], 1)
+            self.assertEqual(run.summary[f"net_wire_{way}_bytes"], IPV4 + UDP + DATAGRAM)
+            self.assertEqual(moved[f"{way}_packets"], fragments)
+            self.assertEqual(moved[f"{way}_bytes"], UDP + DATAGRAM + fragments * (IPV4 + ETHERNET))
 
     def test_iperf3_says_the_same_of_udp_and_tcp(self):
         self.serve("iperf3", "-s", "-p", "5299", port=5299)
