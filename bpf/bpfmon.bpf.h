@@ -51,6 +51,7 @@ extern struct pass drain_pass;
 struct call_entry {
 	u64 task;     /* of a slot: its key, or 0 */
 	u64 start_ns; /* of the task, as in a task_entry */
+	u64 opening;  /* of connect(), until it sends a SYN: 1 + how often the task had slept */
 	struct call_counters now, done;
 };
 

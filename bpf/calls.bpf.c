@@ -11,8 +11,32 @@
 	((n)->now.net_##way##_tcp##what + (n)->now.net_##way##_udp##what +                         \
 	 (n)->now.net_##way##_unix##what + (n)->now.net_##way##_other##what)
 
+/*
+ * Connections that @task could not open, as it began with none of them. The last one has failed if
+ * the task has slept since then, which it does not do before it begins, or has ended. In the order
+ * in which these are read, what changes meanwhile counts later, never twice.
+ */
+static __always_inline u64 connects_failed(u64 task, const struct task_entry *t,
+					   const struct call_entry *n)
+{
+	u64 failed = n->now.net_failed_connects, slept, opening;
+
+	if (!n->opening)
+		return failed;
+	slept = BPF_CORE_READ((struct task_struct *)task, nvcsw);
+	opening = n->opening;
+	return failed + (opening && (t->exited || opening <= slept));
+}
+
+#define ADVANCE(base, value)                                                                       \
+	more = counter_advance(&n->done.base, value);                                              \
+	if (more) {                                                                                \
+		p->event.rec.calls.base += more;                                                   \
+		add(a->calls.base, more);                                                          \
+	}
+
 static __always_inline void calls_move(struct call_entry *n, struct process_entry *p,
-				       struct account *a)
+				       struct account *a, u64 failed)
 {
 	u64 more;
 
@@ -20,13 +44,9 @@ static __always_inline void calls_move(struct call_entry *n, struct process_entr
 	n->now.net_tx = NET_SUM(n, tx, );
 	n->now.net_rx_messages = NET_SUM(n, rx, _messages);
 	n->now.net_tx_messages = NET_SUM(n, tx, _messages);
-#define NET_METRIC(base, ...)                                                                      \
-	more = counter_advance(&n->done.base, n->now.base);                                        \
-	if (more) {                                                                                \
-		p->event.rec.calls.base += more;                                                   \
-		add(a->calls.base, more);                                                          \
-	}
+#define NET_METRIC(base, ...) ADVANCE(base, n->now.base)
 #include "bpfmon/metrics.def"
+	ADVANCE(net_failed_connects, failed)
 }
 
 __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry *p)
@@ -34,17 +54,19 @@ __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry 
 	struct call_entry *n = t ? calls_find(task, t->start_ns) : NULL;
 	struct account_key key;
 	struct account *a;
+	u64 failed;
 	int err;
 
 	if (!n || !t || !p)
 		return;
+	failed = connects_failed(task, t, n);
 	err = process_lock_account(p, &key, &a);
 	if (err == -EAGAIN)
 		account_lose(key.tree, key.cgroup, LOSS_ACCOUNTS, 1);
 	if (err)
 		return;
 	if (t->task == task && t->serial == p->event.rec.serial)
-		calls_move(n, p, a);
+		calls_move(n, p, a, failed);
 	process_unlock(p);
 }
 

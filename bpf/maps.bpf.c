@@ -183,6 +183,7 @@ static __always_inline void calls_forget(u64 task)
 		bpf_map_delete_elem(&call_tasks, &task);
 		return;
 	}
+	n->opening = 0;
 	n->now = (struct call_counters){};
 	n->done = (struct call_counters){};
 	n->start_ns = 0;

@@ -25,6 +25,7 @@
 #define TCP_FIN_WAIT1 4
 #define TCP_CLOSE 7
 #define TCP_LISTEN 10
+#define PASS 1
 
 #include "calls.bpf.h"
 #include "peers.bpf.h"
@@ -333,6 +334,45 @@ static __always_inline void live_note(struct sock *sk, struct owner *o, int stat
 }
 
 /*
+ * The current task calls connect(), or has come so far that it @opens. An error that it returns
+ * before, as there is no route, has no event: the next call of the task has, or its next commit.
+ */
+static __always_inline void connect_note(bool opens)
+{
+	u64 task = bpf_get_current_task();
+	struct task_entry *t = task_find(task);
+	struct call_entry *n = t ? calls_find(task, t->start_ns) : NULL;
+
+	if (t && !n)
+		n = calls_make(task, t->start_ns);
+	if (!n)
+		return;
+	if (n->opening && !opens)
+		n->now.net_failed_connects++;
+	n->opening = opens ? 0 : BPF_CORE_READ((struct task_struct *)task, nvcsw) + 1;
+}
+
+static __always_inline int connect_begin(struct bpf_sock_addr *ctx)
+{
+	if (ctx->protocol == IPPROTO_TCP || ctx->protocol == IPPROTO_MPTCP)
+		connect_note(false);
+	return PASS;
+}
+
+/* Not of a socket that is connected, connects or listens already: there the kernel ends before. */
+SEC("?cgroup/connect4")
+int sockets__connect4(struct bpf_sock_addr *ctx)
+{
+	return connect_begin(ctx);
+}
+
+SEC("?cgroup/connect6")
+int sockets__connect6(struct bpf_sock_addr *ctx)
+{
+	return connect_begin(ctx);
+}
+
+/*
  * The counter that this grows; NR_CALL_COUNTERS: none. A socket that opens may meet one that does
  * the same: then it receives a SYN, too. With TCP Fast Open a connection may be accepted, used and
  * closed before it is established.
@@ -361,6 +401,8 @@ int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
 		return 0;
 	if (to == TCP_SYN_SENT || to == TCP_LISTEN)
 		owner_set(sk, to == TCP_LISTEN);
+	if (to == TCP_SYN_SENT)
+		connect_note(true);
 	o = bpf_sk_storage_get(&owners, sk, NULL, 0);
 	if (!o)
 		return 0;

@@ -166,7 +166,7 @@ class RefusedTypes(CgroupCase):
     def test_each_type_has_a_row_and_is_missing_there_when_refused(self):
         _, plain = reported()
         types = {name.removeprefix("programs of type ") for name in plain if name.startswith("programs of type ")}
-        self.assertEqual(types, {"tp_btf", "iter/task", "fexit", "cgroup_skb", "syscall"})
+        self.assertEqual(types, {"tp_btf", "iter/task", "fexit", "cgroup_skb", "cgroup_sock_addr", "syscall"})
         for kind in types:
             status, rows = reported("--inject-no-program", kind)
             self.assertEqual(status, 0, kind)  # without those of the core a run is measured from /proc
@@ -196,6 +196,14 @@ class RefusedTypes(CgroupCase):
         self.assert_exact(run)
         self.assertRegex(run.stderr, r"(?m)^bpfmon: resident memory summed over CPUs: not available: "
                          + re.escape(self.REFUSED.format("syscall")))
+
+    def test_without_programs_of_connect_what_fails_at_once_has_a_reason(self):
+        command = [truth("seqchildren"), "20", "10"]
+        run = self.run_witnessed(command, ["-v", "--net", "--inject-no-program", "cgroup_sock_addr"])
+        self.assert_exact(run)
+        self.assertEqual(run.summary["net_failed_connects"], 0)
+        self.assertRegex(run.stderr, r"(?m)^bpfmon: TCP connections that fail at once: not available: "
+                         + re.escape(self.REFUSED.format("cgroup_sock_addr")))
 
     def test_without_programs_of_cgroups_packets_are_absent_with_the_reason(self):
         group = self.group(UNIFIED)

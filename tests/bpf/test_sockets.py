@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """--net: bytes and calls of sockets, in the process that moved them, against what its calls returned."""
 
+import subprocess
+
 from lib.account import AccountCase, net_counters
 from lib.bpfmon import truth
 
@@ -237,6 +239,64 @@ come.close()
 """
 )
 
+# each error of connect() but those of a socket that is busy or connected: it prints how many
+AT_ONCE = (
+    FILTERED
+    + """
+import signal, subprocess, sys, threading
+
+failed = []
+
+def fails(s, at, *errors):
+    got = s.connect_ex(at)
+    assert got in errors, got
+    failed.append(got)
+
+for words in ("unreachable 203.0.113.0/24", "prohibit 198.51.100.0/24"):
+    subprocess.run(["ip", "route", "add", *words.split()], check=True)
+for _ in range(3):
+    fails(socket.socket(), ("192.0.2.1", 80), errno.ENETUNREACH)
+    fails(socket.socket(), ("203.0.113.1", 80), errno.EHOSTUNREACH)
+    fails(socket.socket(), ("198.51.100.1", 80), errno.EACCES)
+    fails(socket.socket(socket.AF_INET6), ("2001:db8::1", 80), errno.ENETUNREACH)
+    fails(socket.socket(), ("127.0.0.1", 1), errno.ECONNREFUSED)
+to, silent = listener(), listener()
+drop(silent, ALL)
+same = socket.create_connection(to.getsockname())
+twin = socket.socket()
+twin.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+same.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+twin.bind(same.getsockname())
+fails(twin, to.getsockname(), errno.EADDRNOTAVAIL)  # two connections with the same ends
+threads = [threading.Thread(target=fails, args=(socket.socket(), ("192.0.2.1", 80), errno.ENETUNREACH)) for _ in "12"]
+for one in threads:
+    one.start()
+for one in threads:
+    one.join()
+
+assert same.connect_ex(to.getsockname()) == errno.EISCONN
+assert to.connect_ex(to.getsockname()) == errno.EISCONN
+slow = socket.socket()
+begin(slow, to.getsockname())
+assert ended(slow) == 0
+waits, at = socket.socket(), silent.getsockname()
+begin(waits, at)
+waits.setblocking(False)
+assert waits.connect_ex(at) == errno.EALREADY
+signal.signal(signal.SIGALRM, lambda *_: None)
+signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+interrupted = socket.socket()
+address = struct.pack("=H", socket.AF_INET) + struct.pack("!H4s8x", at[1], socket.inet_aton(at[0]))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.connect(interrupted.fileno(), address, len(address)) < 0 and ctypes.get_errno() == errno.EINTR
+signal.setitimer(signal.ITIMER_REAL, 0)
+for at in (("192.0.2.1", 80), ("127.0.0.1", 1)):  # datagrams have no connections
+    socket.socket(type=socket.SOCK_DGRAM).connect_ex(at)
+print(len(failed), flush=True)
+sys.stdin.read()
+"""
+)
+
 # small segments, so that many are sent again at once; the kernel counts them for the whole network
 LOSSES = (
     FILTERED
@@ -297,6 +357,18 @@ class Handshakes(AccountCase):
 
     def test_what_is_closed_before_it_is_established_has_come_in(self):
         self.assertEqual(self.opened(FAST_OPEN, NETWORK)[0], (1, 1, 0))
+
+    def test_errors_at_once_are_failures_and_what_goes_on_is_none(self):
+        self.needs_programs("cgroup_sock_addr")
+        command = [*NETWORK, "python3", "-c", AT_ONCE]
+        with self.running(command, ["--net"], stdout=subprocess.PIPE) as live:
+            failed = int(live.process.stdout.readline())
+            self.assertEqual(failed, 18)
+            sample = live.next_sample()
+            self.assertEqual((sample["net_connects"], sample["net_failed_connects"]), (2, failed))
+            summary = live.finish()
+        # the end of the program has given up the two that were still waiting
+        self.assertEqual((summary["net_connects"], summary["net_failed_connects"]), (2, failed + 2))
 
     def test_segments_that_are_sent_again_are_those_that_the_kernel_counts(self):
         opened, run = self.opened(LOSSES, NETWORK)

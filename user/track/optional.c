@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "track/optional.h"
 
+#include "base/cgroup_mount.h"
+#include "base/cleanup.h"
 #include "bpfmon/shared.h"
 #include "bpfmon.skel.h"
 #include "track/program_type.h"
@@ -8,6 +10,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +20,12 @@
 			"needs programs at the end of the kernel's functions of sockets, and a "   \
 			"kernel before 6.3",                                                       \
 			"they are not known", NULL                                                 \
+	}
+
+#define CONNECTS_ROW(program, title)                                                               \
+	{                                                                                          \
+		program, title, "needs CAP_NET_ADMIN, and cgroups of version 2",                   \
+			"net_failed_connects lacks them", NULL                                     \
 	}
 
 static const struct optional_row rows[NR_OPTIONALS] = {
@@ -64,6 +73,10 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_STATES] = { "sockets__state", "TCP connections",
 			      "needs the tracepoint inet_sock_set_state", "they are not known",
 			      NULL },
+	[OPTIONAL_CONNECTS] =
+		CONNECTS_ROW("sockets__connect4", "TCP connections that fail at once"),
+	[OPTIONAL_CONNECTS6] =
+		CONNECTS_ROW("sockets__connect6", "TCP connections over IPv6 that fail at once"),
 	[OPTIONAL_RETRANSMITS] = { "sockets__retransmit", "what TCP sends again",
 				   "needs the tracepoint tcp_retransmit_skb", "it is not known",
 				   NULL },
@@ -124,20 +137,46 @@ static int offsets_find(const struct bpfmon *skel)
 	return err || skel->bss->cpu_offset_known ? err : -ENOTSUP;
 }
 
+/* At the root: for all processes that are visible here. */
+static int root_cgroup_open(void)
+{
+	char folder[4096];
+	size_t mount;
+	int fd = cgroup_find_folder("/proc/self", NULL, "/", folder, &mount);
+
+	if (fd)
+		return fd;
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int cgroup_attach(struct bpf_link **link, const struct bpf_program *p, int cgroup_fd)
+{
+	*link = bpf_program__attach_cgroup(p, cgroup_fd);
+	return *link ? 0 : -errno;
+}
+
+static int connects_attach(struct bpf_link **link, const struct bpf_program *p)
+{
+	__cleanup(closep) int root = root_cgroup_open();
+
+	return root < 0 ? root : cgroup_attach(link, p, root);
+}
+
 static int optional_attach(struct optionals *x, size_t i, struct bpfmon *skel, int cgroup_fd)
 {
+	struct bpf_program *p = bpf_object__find_program_by_name(skel->obj, rows[i].name);
+
 	if (i == OPTIONAL_OFFSETS)
 		return offsets_find(skel);
-	if (OPTIONAL_OF_WIRE & OPTIONAL_BIT(i)) {
-		x->links[i] = bpf_program__attach_cgroup(
-			bpf_object__find_program_by_name(skel->obj, rows[i].name), cgroup_fd);
-		return x->links[i] ? 0 : -errno;
-	}
+	if (OPTIONAL_OF_WIRE & OPTIONAL_BIT(i))
+		return cgroup_attach(&x->links[i], p, cgroup_fd);
+	if (OPTIONAL_OF_CONNECTS & OPTIONAL_BIT(i))
+		return connects_attach(&x->links[i], p);
 	if (i == OPTIONAL_LIVE_SOCKETS)
 		return walker_open(&x->sockets, skel->progs.sockets__live, skel->maps.socket_rows,
 				   &skel->bss->socket_pass);
-	x->links[i] =
-		bpf_program__attach(bpf_object__find_program_by_name(skel->obj, rows[i].name));
+	x->links[i] = bpf_program__attach(p);
 	return x->links[i] ? 0 : -errno;
 }
 

@@ -24,6 +24,10 @@ static const struct program_type rows[NR_PROGRAM_TYPES] = {
 	  NULL, 0, NULL, "packets of a cgroup are not known" },
 	{ "cgroup_skb/egress", "cgroup_skb", BPF_PROG_TYPE_CGROUP_SKB, BPF_CGROUP_INET_EGRESS, 0,
 	  NULL, 0, NULL, "packets of a cgroup are not known" },
+	{ "cgroup/connect4", "cgroup_sock_addr", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET4_CONNECT, 0,
+	  NULL, 0, NULL, "connections that fail at once are not counted" },
+	{ "cgroup/connect6", "cgroup_sock_addr", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_CONNECT, 0,
+	  NULL, 0, NULL, "connections that fail at once are not counted" },
 	{ "syscall", "syscall", BPF_PROG_TYPE_SYSCALL, 0, BPF_F_SLEEPABLE,
 	  NULL, 0, NULL, "resident memory may be off by a batch for each CPU" },
 };

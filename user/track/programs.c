@@ -2,6 +2,7 @@
 #include "track/programs.h"
 
 #include "base/cleanup.h"
+#include "base/privilege.h"
 #include "bpfmon.skel.h"
 #include "track/capability.h"
 #include "track/iterator.h"
@@ -13,6 +14,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -241,6 +243,8 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 	if (!err && !loader_has_percpu_rss(&a.loader))
 		a.set &= ~OPTIONAL_BIT(OPTIONAL_OFFSETS);
 	wanted = a.set;
+	if (!privilege_has(1ULL << CAP_NET_ADMIN) && !privilege_has(1ULL << CAP_SYS_ADMIN))
+		a.set &= ~OPTIONAL_OF_CONNECTS; /* to be refused would take as long as loading */
 	if (!err)
 		err = open_and_load(skel, &a);
 	while (err && a.refused && !*a.fatal) {
