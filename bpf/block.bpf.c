@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
 /*
  * Block I/O as requests complete: bytes, operations and their latency by cgroup, device and
- * direction. The owner is the cgroup of the request's data, never `current`, which at that moment
- * is any task; so writeback counts, too, where the kernel knows whose pages it writes.
+ * direction; of devices without requests (zram, pmem, brd) as bios do. The owner is the cgroup of
+ * the data, never `current`, which at that moment is any task; so writeback counts, too, where the
+ * kernel knows whose pages it writes.
  */
 #include "bpfmon.bpf.h"
 
@@ -17,6 +18,8 @@ enum {
 	OP_SECURE_ERASE = 5,
 	OP_FIRST_OF_DRIVERS = 32, /* from here on commands of drivers: no I/O of a cgroup */
 };
+
+#define STATUS_AGAIN 12 /* BLK_STS_AGAIN: nothing was done, as that would have had to wait */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -58,11 +61,11 @@ static __always_inline bool cgroup_counts(struct cgroup *cg, struct block_key *k
 }
 
 /* A write without data is what remains of a flush, or follows the data of one. */
-static __always_inline u32 direction_of(u32 op, u32 bytes)
+static __always_inline u32 direction_of(u32 op, bool has_data)
 {
 	if (op == OP_DISCARD || op == OP_SECURE_ERASE)
 		return BLOCK_DISCARD;
-	if (op == OP_FLUSH || (op & OP_WRITE_BIT && !bytes))
+	if (op == OP_FLUSH || (op & OP_WRITE_BIT && !has_data))
 		return BLOCK_FLUSH;
 	return op & OP_WRITE_BIT ? BLOCK_WRITE : BLOCK_READ;
 }
@@ -78,7 +81,22 @@ static __always_inline struct block_count *count_get(const struct block_key *key
 	c = bpf_map_lookup_elem(&blocks, key);
 	if (c)
 		BPF_CORE_READ_INTO(&c->disk, disk, disk_name);
+	else
+		add(block_lost, 1);
 	return c;
+}
+
+/* What @disk does in @direction for the cgroup of @bio; NULL: it does not count, or has no room. */
+static __always_inline struct block_count *count_of(struct bio *bio, struct gendisk *disk,
+						    u32 direction)
+{
+	struct block_key key = { .direction = direction };
+
+	if (!cgroup_counts(BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup), &key))
+		return NULL;
+	key.device = (u32)BPF_CORE_READ(disk, major) << BLOCK_MINOR_BITS |
+		     (u32)BPF_CORE_READ(disk, first_minor);
+	return count_get(&key, disk);
 }
 
 static __always_inline u32 latency_bucket(u64 ns)
@@ -118,24 +136,42 @@ int BPF_PROG(block__rq_complete, struct request *rq, int error, u32 bytes)
 {
 	struct bio *bio = BPF_CORE_READ(rq, bio);
 	u32 op = BPF_CORE_READ(rq, cmd_flags) & OP_MASK;
-	struct gendisk *disk = BPF_CORE_READ(rq, q, disk);
-	struct block_key key = { .direction = direction_of(op, bytes) };
 	struct block_count *c;
 
-	if (!bio || op >= OP_FIRST_OF_DRIVERS ||
-	    !cgroup_counts(BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup), &key))
+	if (!bio || op >= OP_FIRST_OF_DRIVERS)
 		return 0;
-	key.device = (u32)BPF_CORE_READ(disk, major) << BLOCK_MINOR_BITS |
-		     (u32)BPF_CORE_READ(disk, first_minor);
-	c = count_get(&key, disk);
-	if (!c) {
-		add(block_lost, 1);
+	c = count_of(bio, BPF_CORE_READ(rq, q, disk), direction_of(op, bytes));
+	if (!c)
 		return 0;
-	}
 	add(c->bytes, bytes);
 	if (bytes < BPF_CORE_READ(rq, __data_len))
 		return 0;
 	add(c->ops, 1);
 	latency_count(c, rq);
+	return 0;
+}
+
+/*
+ * Of a device without requests. A bio that is part of a request is not traced as it completes, and
+ * one that was passed on, as by nvme's multipath, belongs to the last device: so none counts twice.
+ * A driver may have moved the bio to its end (brd since 6.15): then its size is not known any more.
+ */
+SEC("?tp_btf/block_bio_complete")
+int BPF_PROG(block__bio_complete, struct request_queue *q, struct bio *bio)
+{
+	u32 op = BPF_CORE_READ(bio, bi_opf) & OP_MASK, bytes = BPF_CORE_READ(bio, bi_iter.bi_size);
+	bool has_data = bytes || BPF_CORE_READ(bio, bi_io_vec);
+	struct block_count *c;
+
+	if (BPF_CORE_READ(q, mq_ops) || op >= OP_FIRST_OF_DRIVERS ||
+	    BPF_CORE_READ(bio, bi_status) == STATUS_AGAIN)
+		return 0;
+	c = count_of(bio, BPF_CORE_READ(bio, bi_bdev, bd_disk), direction_of(op, has_data));
+	if (!c)
+		return 0;
+	add(c->bytes, bytes);
+	add(c->ops, 1);
+	if (has_data && !bytes)
+		add(c->unsized, 1);
 	return 0;
 }

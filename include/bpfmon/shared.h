@@ -417,6 +417,7 @@ struct block_key {
 struct block_count {
 	__u64 bytes;
 	__u64 ops;
+	__u64 unsized;    /* those of them whose bytes are not known, nor counted */
 	__u64 timed;      /* those of them that have a latency */
 	__u64 latency_ns; /* sum */
 	__u64 buckets[BLOCK_BUCKETS];

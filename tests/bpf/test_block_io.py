@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Block I/O of a cgroup, against what the kernel counts for a loop device that nobody else uses."""
+"""Block I/O of a cgroup, against what the kernel counts for a device that nobody else uses: a loop device, or zram."""
 
 import os
 import pathlib
 import subprocess
 import tempfile
 
-from lib.bpfmon import truth
+from lib.bpfmon import NOT_PERMITTED, truth
 from lib.cgroups import CgroupCase
 
 SECTOR = 512
@@ -24,16 +24,22 @@ def of_disk(line, disk):
 
 
 class Disk:
-    """A loop device over a file of its own in the folder."""
+    """A loop device over a file of its own in the folder, or over the file."""
 
-    def __init__(self, case, folder):
-        with tempfile.NamedTemporaryFile(prefix="bpfmon-disk-", dir=folder, delete=False) as file:
-            file.truncate(64 << 20)
-        case.addCleanup(os.unlink, file.name)
-        done = subprocess.run(["losetup", "-f", "--show", file.name], stdout=subprocess.PIPE, text=True, check=True)
-        self.path = done.stdout.strip()
-        case.addCleanup(subprocess.run, ["losetup", "-d", self.path], check=True)
-        self.name = pathlib.Path(self.path).name
+    def __init__(self, case, folder=None, file=None):
+        if folder:
+            with tempfile.NamedTemporaryFile(prefix="bpfmon-disk-", dir=folder, delete=False) as made:
+                made.truncate(64 << 20)
+            file = made.name
+            case.addCleanup(os.unlink, file)
+        words = [] if folder else ["--direct-io=on", "-b", "4096"]
+        done = subprocess.run(["losetup", *words, "-f", "--show", file], stdout=subprocess.PIPE, text=True, check=True)
+        case.addCleanup(subprocess.run, ["losetup", "-d", done.stdout.strip()], check=True)
+        self.begin(done.stdout.strip())
+
+    def begin(self, path):
+        self.path = path
+        self.name = pathlib.Path(path).name
         self.files = pathlib.Path("/sys/block") / self.name
         self.before = self.read()
 
@@ -42,6 +48,22 @@ class Disk:
 
     def used(self, what):
         return self.read()[what] - self.before[what]
+
+
+class RamDisk(Disk):
+    """A new zram device: it has no requests."""
+
+    CONTROL = pathlib.Path("/sys/class/zram-control")
+
+    def __init__(self, case):
+        if not self.CONTROL.exists():
+            case.skipTest(f"{NOT_PERMITTED}devices of zram")
+        number = (self.CONTROL / "hot_add").read_text().strip()
+        case.addCleanup((self.CONTROL / "hot_remove").write_text, number)
+        sys = pathlib.Path(f"/sys/block/zram{number}")
+        (sys / "disksize").write_text("64M")
+        case.addCleanup((sys / "reset").write_text, "1")
+        self.begin(f"/dev/{sys.name}")
 
 
 class BlockIo(CgroupCase):
@@ -135,6 +157,38 @@ class BlockIo(CgroupCase):
         of_others = sum(flat(values, "write")[0] for name, values in devices.items() if name != disk.name)
         self.assertEqual(run.summary["block_write_bytes"], of_others)
 
+    def test_a_device_without_requests_counts_without_latency(self):
+        disk = RamDisk(self)
+        watcher = self.follow()
+        self.write(disk, 100, "oflag=direct")
+        self.copy(disk, 200)
+        self.write(disk, 30)  # what is dirty is written when the last one closes the device
+        run = self.stop(watcher)
+        self.assert_complete(run)
+        values = of_disk(run.summary, disk)
+        self.assertGreaterEqual(disk.used(WRITE_SECTORS) * SECTOR, 130 * 65536)
+        self.assertGreaterEqual(disk.used(READ_SECTORS) * SECTOR, 200 * 16384)
+        self.assertEqual(flat(values, "write"), (disk.used(WRITE_SECTORS) * SECTOR, disk.used(WRITE)))
+        self.assertEqual(flat(values, "read"), (disk.used(READ_SECTORS) * SECTOR, disk.used(READ)))
+        self.assertNotIn("block_write_latency_seconds", values)
+        self.assertNotIn("block_write_latency_seconds", run.summary)
+        for direction in ("read", "write"):
+            devices = [flat(values, direction) for values in run.summary["by"]["device"].values()]
+            self.assertEqual(flat(run.summary, direction), tuple(map(sum, zip(*devices, strict=True))))
+
+    def test_what_is_above_a_device_without_requests_counts_once(self):
+        below = RamDisk(self)
+        above = Disk(self, file=below.path)
+        watcher = self.follow()
+        self.write(above, 10, "oflag=direct")
+        run = self.stop(watcher)
+        devices = run.summary["by"]["device"]
+        self.assertEqual(flat(devices[above.name], "write"), (10 * 65536, 10))
+        self.assertEqual(devices[below.name]["block_write_bytes"], below.used(WRITE_SECTORS) * SECTOR)
+        self.assertGreaterEqual(devices[below.name]["block_write_bytes"], 10 * 65536)
+        without = sum(flat(values, "write")[0] for name, values in devices.items() if name != above.name)
+        self.assertEqual(run.summary["block_write_bytes"], without)
+
     def test_a_device_without_statistics_has_no_latency(self):
         disk = Disk(self, "/dev/shm")
         (disk.files / "queue/iostats").write_text("0")
@@ -145,6 +199,7 @@ class BlockIo(CgroupCase):
         self.assertEqual(flat(of_disk(run.summary, disk), "write"), (10 * 65536, 10))
         self.assertNotIn("block_write_latency_seconds", of_disk(run.summary, disk))
         self.assertNotIn("block_write_latency_seconds", run.samples[-1])
+        self.assertNotIn("block_write_latency_seconds", run.summary)
         self.assertNotIn(disk.name, run.summary.get("block_latency", {}))
 
     def test_it_is_off_unless_asked_for(self):
@@ -155,7 +210,7 @@ class BlockIo(CgroupCase):
         self.assertNotIn("block_read_bytes", run.meta["capabilities"])
 
     def test_without_the_program_only_its_metrics_are_missing(self):
-        for how in ("block__rq_complete", "block__rq_complete:attach"):
+        for how in ("block__rq_complete", "block__rq_complete:attach", "block__bio_complete", "block__bio_complete:attach"):
             run = self.stop(self.follow("--inject-no-program", how))
             self.assert_complete(run)
             self.assertNotIn("block_read_bytes", run.summary)

@@ -97,6 +97,26 @@ static void latency_that_the_kernel_does_not_keep_is_absent(void **state)
 	block_io_done(&b);
 }
 
+static void bytes_that_a_driver_does_not_leave_are_absent(void **state)
+{
+	struct block_count unsized = { .bytes = 512, .ops = 2, .unsized = 1, .disk = "ram0" };
+	struct block_io b = { 0 };
+	struct sample s = { 0 };
+
+	(void)state;
+	count(&b, &read_of_a, "a", 1, 10);
+	count(&b, &write_of_b, "b", 1, 10);
+	block_io_add(&b, &write_of_a, &unsized);
+	sample_of(&b, &s);
+	assert_false(sample_has(&s, M_block_write));
+	assert_int_equal(s.value[M_block_write_ops], 3);
+	assert_int_equal(s.value[M_block_read], 512);
+	assert_false(metric_has(&s.instances[0].have, M_block_write));
+	assert_int_equal(s.instances[0].value[M_block_write_ops], 2);
+	sample_reset(&s);
+	block_io_done(&b);
+}
+
 static void histograms_are_read_back_as_they_were(void **state)
 {
 	struct summary s = { 0 };
@@ -178,6 +198,7 @@ int main(void)
 		cmocka_unit_test(whole_is_the_sum_of_the_devices),
 		cmocka_unit_test(counts_are_read_anew_each_time),
 		cmocka_unit_test(latency_that_the_kernel_does_not_keep_is_absent),
+		cmocka_unit_test(bytes_that_a_driver_does_not_leave_are_absent),
 		cmocka_unit_test(histograms_are_read_back_as_they_were),
 		cmocka_unit_test(percentile_is_the_bound_of_its_bucket),
 		PLACE_TEST(device_above_others_is_stacked),

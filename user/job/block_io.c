@@ -82,7 +82,7 @@ static bool file_is_on_a_device(const char *path)
 
 	if (stat(path, &st))
 		return true; /* rather once too few */
-	if (major(st.st_dev))
+	if (major(st.st_dev) || S_ISBLK(st.st_mode))
 		return true;
 	if (statfs(path, &fs))
 		return true;
@@ -156,6 +156,7 @@ static void count_add(struct block_count *sum, const struct block_count *c)
 {
 	sum->bytes += c->bytes;
 	sum->ops += c->ops;
+	sum->unsized += c->unsized;
 	sum->timed += c->timed;
 	sum->latency_ns += c->latency_ns;
 	for (int i = 0; i < BLOCK_BUCKETS; i++)
@@ -210,7 +211,8 @@ static void value_add(uint64_t *value, struct metric_set *have, const struct met
 static void direction_add(uint64_t *value, struct metric_set *have, const struct metric_set *usable,
 			  int direction, const struct block_count *c)
 {
-	value_add(value, have, usable, metrics_of[direction].bytes, c->bytes);
+	if (!c->unsized)
+		value_add(value, have, usable, metrics_of[direction].bytes, c->bytes);
 	value_add(value, have, usable, metrics_of[direction].ops, c->ops);
 	if (c->timed || !c->ops)
 		value_add(value, have, usable, metrics_of[direction].latency, c->latency_ns);
@@ -233,17 +235,17 @@ static void device_put(const struct block_device *d, const struct metric_set *us
 	}
 }
 
-/* The kernel keeps no time of requests to a device of the sum. */
-static bool latency_is_unknown(const struct block_io *b, int direction)
+/* Drops from the sum what is not known of one of its devices: bytes, the time of requests. */
+static void unknown_drop(const struct block_device *d, int direction, struct metric_set *have)
 {
-	for (size_t i = 0; i < b->nr; i++) {
-		const struct block_count *c = &b->devices[i].count[direction];
+	const struct block_count *c = &d->count[direction];
 
-		if (b->devices[i].has[direction] && !b->devices[i].is_stacked && c->ops &&
-		    !c->timed)
-			return true;
-	}
-	return false;
+	if (!d->has[direction] || d->is_stacked)
+		return;
+	if (c->unsized && metrics_of[direction].bytes != M_cpu)
+		metric_drop(have, metrics_of[direction].bytes);
+	if (c->ops && !c->timed && metrics_of[direction].latency != M_cpu)
+		metric_drop(have, metrics_of[direction].latency);
 }
 
 void block_io_put(const struct block_io *b, const struct metric_set *usable, struct sample *smp)
@@ -254,9 +256,9 @@ void block_io_put(const struct block_io *b, const struct metric_set *usable, str
 		direction_add(smp->value, &smp->have, usable, at, &none);
 	for (size_t i = 0; i < b->nr; i++)
 		device_put(&b->devices[i], usable, smp);
-	for (int at = 0; at < NR_BLOCK_DIRECTIONS; at++)
-		if (metrics_of[at].latency != M_cpu && latency_is_unknown(b, at))
-			metric_drop(&smp->have, metrics_of[at].latency);
+	for (size_t i = 0; i < b->nr; i++)
+		for (int at = 0; at < NR_BLOCK_DIRECTIONS; at++)
+			unknown_drop(&b->devices[i], at, &smp->have);
 	sample_bound_instances(smp, "device", M_block_write, INSTANCES_SHOWN);
 }
 

@@ -41,9 +41,11 @@ void summary_add_sample(struct summary *s, const struct sample *smp)
 	s->total.elapsed_ns = smp->elapsed_ns;
 	s->wall_ns = smp->elapsed_ns;
 	for (int i = 0; i < NR_METRICS; i++) {
+		enum metric_source source = metric_get((enum metric_id)i)->source;
+
 		if (sample_has(smp, (enum metric_id)i))
 			sample_set(&s->total, (enum metric_id)i, smp->value[i]);
-		else if (metric_get((enum metric_id)i)->source == SOURCE_DELAY)
+		else if (source == SOURCE_DELAY || source == SOURCE_BLOCK)
 			metric_drop(&s->total.have, (enum metric_id)i); /* not known any more */
 	}
 	sample_take_counters(&s->total, smp);

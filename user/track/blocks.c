@@ -11,6 +11,12 @@
 
 #define AT_ONCE 64
 
+/* A sum without the devices of one of the programs would be too small. */
+static bool block_is_counted(const struct tracker *t)
+{
+	return (t->optional.there & OPTIONAL_OF_BLOCK) == OPTIONAL_OF_BLOCK;
+}
+
 void tracker_block_follow(struct tracker *t, uint64_t id)
 {
 	if (t->proc)
@@ -30,7 +36,7 @@ int tracker_each_block(const struct tracker *t,
 	struct map_walk walk = { .map = t->proc ? NULL : t->skel->maps.blocks };
 	int nr;
 
-	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_BLOCK)))
+	if (!block_is_counted(t))
 		return -ENODATA;
 	while ((nr = map_walk_next(&walk, keys, counts, AT_ONCE)) > 0)
 		for (int i = 0; i < nr; i++)
@@ -45,7 +51,8 @@ void tracker_block_remove(const struct tracker *t, const struct block_key *key)
 
 uint64_t tracker_blocks_lost(const struct tracker *t)
 {
-	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_BLOCK)))
+	if (!block_is_counted(t))
 		return 0;
-	return t->skel->bss->block_lost + program_misses(t->skel->progs.block__rq_complete);
+	return t->skel->bss->block_lost + program_misses(t->skel->progs.block__rq_complete) +
+	       program_misses(t->skel->progs.block__bio_complete);
 }

@@ -17,7 +17,8 @@ enum optional {
 	OPTIONAL_RELEASES,
 	OPTIONAL_OOM,
 	OPTIONAL_EXACT_PEAK,
-	OPTIONAL_BLOCK,
+	OPTIONAL_BLOCK, /* this and the next: only where block I/O is wanted, and then both */
+	OPTIONAL_BLOCK_BIOS,
 	OPTIONAL_MOVES, /* this and the two that follow: only where a cgroup is followed */
 	OPTIONAL_REMADE,
 	OPTIONAL_REMOVED,
@@ -41,6 +42,7 @@ enum optional {
 
 #define OPTIONAL_BIT(which) (1U << (which))
 #define OPTIONAL_ALL ((1U << NR_OPTIONALS) - 1)
+#define OPTIONAL_OF_BLOCK (1U << OPTIONAL_BLOCK | 1U << OPTIONAL_BLOCK_BIOS)
 /* From OPTIONAL_MOVES to OPTIONAL_REMOVED. */
 #define OPTIONAL_OF_CGROUP ((2U << OPTIONAL_REMOVED) - (1U << OPTIONAL_MOVES))
 

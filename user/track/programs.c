@@ -231,7 +231,7 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 	if (!o->exact_peak)
 		a.set &= ~OPTIONAL_BIT(OPTIONAL_EXACT_PEAK);
 	if (!metric_set_has_source(&o->wanted, SOURCE_BLOCK))
-		a.set &= ~OPTIONAL_BIT(OPTIONAL_BLOCK);
+		a.set &= ~OPTIONAL_OF_BLOCK;
 	if (!o->cgroup)
 		a.set &= ~OPTIONAL_OF_CGROUP;
 	if (!metric_set_has_source(&o->wanted, SOURCE_NET))

@@ -16,10 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Without either program they would be those of some devices. */
 static void block_metrics_explain(struct tracker *t)
 {
 	const char *missing = t->optional.missing[OPTIONAL_BLOCK];
 
+	if (!*missing)
+		missing = t->optional.missing[OPTIONAL_BLOCK_BIOS];
 	for (int i = 0; *missing && i < NR_METRICS; i++) {
 		if (metric_get((enum metric_id)i)->source != SOURCE_BLOCK ||
 		    !metric_has(&t->usable, (enum metric_id)i))

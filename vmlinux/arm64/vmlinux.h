@@ -307,13 +307,31 @@ struct cgroup {
 };
 
 struct request_queue {
+	void *mq_ops;
 	struct gendisk *disk;
+};
+
+struct block_device {
+	struct gendisk *bd_disk;
+};
+
+typedef __u32 blk_opf_t;
+
+typedef u8 blk_status_t;
+
+struct bvec_iter {
+	unsigned int bi_size;
 };
 
 struct blkcg_gq;
 
 struct bio {
+	struct block_device *bi_bdev;
+	blk_opf_t bi_opf;
+	blk_status_t bi_status;
+	struct bvec_iter bi_iter;
 	struct blkcg_gq *bi_blkg;
+	void *bi_io_vec;
 };
 
 struct kernfs_node {
@@ -337,8 +355,6 @@ struct time_namespace {
 struct cgroup_root {
 	int hierarchy_id;
 };
-
-typedef __u32 blk_opf_t;
 
 struct in6_addr {
 	union {

@@ -65,12 +65,16 @@ struct thread_info {
 	u32 status;
 };
 
+struct cfs_rq;
+
 struct sched_entity {
 	u64 sum_exec_runtime;
+	struct cfs_rq *cfs_rq;
 };
 
 struct sched_info {
 	long long unsigned int run_delay;
+	long long unsigned int last_queued;
 };
 
 struct task_io_accounting {
@@ -316,13 +320,31 @@ struct cgroup {
 };
 
 struct request_queue {
+	void *mq_ops;
 	struct gendisk *disk;
+};
+
+struct block_device {
+	struct gendisk *bd_disk;
+};
+
+typedef __u32 blk_opf_t;
+
+typedef u8 blk_status_t;
+
+struct bvec_iter {
+	unsigned int bi_size;
 };
 
 struct blkcg_gq;
 
 struct bio {
+	struct block_device *bi_bdev;
+	blk_opf_t bi_opf;
+	blk_status_t bi_status;
+	struct bvec_iter bi_iter;
 	struct blkcg_gq *bi_blkg;
+	void *bi_io_vec;
 };
 
 struct kernfs_node {
@@ -346,8 +368,6 @@ struct time_namespace {
 struct cgroup_root {
 	int hierarchy_id;
 };
-
-typedef __u32 blk_opf_t;
 
 struct in6_addr {
 	union {
@@ -438,6 +458,16 @@ struct files_struct {
 struct fdtable {
 	unsigned int max_fds;
 	struct file **fd;
+};
+
+struct rq;
+
+struct cfs_rq {
+	struct rq *rq;
+};
+
+struct rq {
+	u64 clock;
 };
 
 typedef __u32 req_flags_t;
