@@ -30,8 +30,20 @@ F_OFD_SETLKW = 38
 PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207
 
 
+QUOTAS = (("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "5000", "-1"), ("/sys/fs/cgroup", "cpu.max", "5000 100000", "max"))
+
+
+def periods_throttled(group):
+    return next(int(line.split()[1]) for line in open(group / "cpu.stat") if line.startswith("nr_throttled"))
+
+
 def ofd_lock(fd):
     fcntl.fcntl(fd, F_OFD_SETLKW, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 0, 0))
+
+
+def spin():
+    while True:
+        pass
 
 
 def state_of(pid):
@@ -381,6 +393,33 @@ class Others(Waiting):
         if not done:
             self.skipTest("no hierarchy of cgroups with a freezer is mounted below /sys/fs/cgroup")
 
+    def spin_below(self, root, child):
+        """A process without end in a new cgroup, or in one below that; and the cgroup."""
+        group = pathlib.Path(root, f"bpfmon-why-{os.getpid()}-{child}")
+        pid = self.child(spin)
+        (group / child).mkdir(parents=True)
+        self.addCleanup(group.rmdir)
+        if child:
+            self.addCleanup((group / child).rmdir)
+        self.addCleanup(pathlib.Path(root, "cgroup.procs").write_text, str(pid))
+        (group / child / "cgroup.procs").write_text(str(pid))
+        return group, pid
+
+    @needs(ROOT)
+    def test_throttled_by_the_cpu_quota_of_its_cgroup_or_of_one_above(self):
+        root, file, quota, none = next(q for q in QUOTAS if pathlib.Path(q[0], "cgroup.procs").exists())
+        for child in ("", "below"):
+            group, pid = self.spin_below(root, child)
+            (group / file).write_text(quota)
+            found, answer = self.until(pid, "throttled", user=NOBODY)
+            self.assertGreater(periods_throttled(group), 0)
+            self.assertEqual(found["object"], f"/{group.name}")
+            self.assertIn(f"the cgroup /{group.name} has used up its CPU quota of 0.05 CPUs", found["text"])
+            self.assertIn(file, found["text"])
+            self.assertIn(f"{pid} {found['comm']} is throttled", answer["reason"]["text"])
+            (group / file).write_text(none)
+            self.until(pid, "runs")
+
     def test_queues_semaphores_rings_and_listeners(self):
         semaphore, queue = LIBC.semget(0, 1, 0o1600), LIBC.msgget(0, 0o1600)
         self.addCleanup(LIBC.semctl, semaphore, 0, 0)  # IPC_RMID
@@ -444,10 +483,6 @@ class Others(Waiting):
         self.assertIn("does not reap it", found["text"])
 
     def test_sleep_signal_and_what_runs(self):
-        def spin():
-            while True:
-                pass
-
         self.until(self.sleeper(), "sleep")
         self.until(self.child(signal.pause), "signal")
         found, answer = self.until(self.child(spin), "runs")

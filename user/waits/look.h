@@ -33,6 +33,12 @@ bool detail_lock(struct look *look, struct wait *wait, struct other_end *end, co
 enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct other_end *end, int fd,
 			       bool writes);
 
+/*
+ * Which of these, which are ready to run, are throttled; with any of them below a CPU quota it
+ * takes two of its periods, 0.2 s as a rule.
+ */
+void throttles_look(struct wait **waits, size_t nr);
+
 /* The children that a thread waits for, as peers. */
 void children_look(struct wait *wait, const struct task_view *task);
 

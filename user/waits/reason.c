@@ -36,6 +36,7 @@ static unsigned end_weight(const struct wait *wait)
 {
 	switch (wait->kind) {
 	case WAIT_RUNS:
+	case WAIT_THROTTLED:
 		return 10;
 	case WAIT_STOPPED:
 	case WAIT_TRACED:
@@ -269,7 +270,8 @@ void waits_reason_text(const struct waits *w, const struct wait_reason *r, char 
 		out, size, "%s%d %s %s%s",
 		r->is_deadlock && !cause->is_deadlock ? "deadlock: " : "", cause->pid, cause->comm,
 		cause->kind == WAIT_STOPPED || cause->kind == WAIT_TRACED ||
-				cause->kind == WAIT_FROZEN || cause->kind == WAIT_DISK
+				cause->kind == WAIT_FROZEN || cause->kind == WAIT_DISK ||
+				cause->kind == WAIT_THROTTLED
 			? "is "
 			: "",
 		text);

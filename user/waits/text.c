@@ -13,6 +13,7 @@ static const char *const kind_names[NR_WAIT_KINDS] = {
 	[WAIT_UNREAD] = "unknown",
 	[WAIT_OTHER] = "other",
 	[WAIT_RUNS] = "runs",
+	[WAIT_THROTTLED] = "throttled",
 	[WAIT_IDLE] = "idle",
 	[WAIT_STOPPED] = "stopped",
 	[WAIT_TRACED] = "traced",
@@ -216,6 +217,15 @@ static void other_say(struct sentence *s, const struct wait *w)
 		text_say(s, " on %s", w->object);
 }
 
+static void throttle_say(struct sentence *s, const struct wait *w)
+{
+	text_say(s,
+		 "throttled: the cgroup %s has used up its CPU quota of %u.%02u CPUs; it goes on "
+		 "with more in %s there, or with less to do at once",
+		 w->object, w->quota_milli / 1000, w->quota_milli % 1000 / 10,
+		 w->quota_is_v2 ? "cpu.max" : "cpu.cfs_quota_us");
+}
+
 static void ended_say(struct sentence *s, const struct wait *w)
 {
 	switch (w->kind) {
@@ -227,6 +237,9 @@ static void ended_say(struct sentence *s, const struct wait *w)
 		break;
 	case WAIT_RUNS:
 		text_say(s, "runs, or is ready to");
+		break;
+	case WAIT_THROTTLED:
+		throttle_say(s, w);
 		break;
 	case WAIT_IDLE:
 		text_say(s, "is idle");
@@ -344,8 +357,8 @@ void wait_text(const struct wait *w, char *out, size_t size)
 		return;
 	out[0] = '\0';
 	kind_say(&s, w);
-	if (w->threads > 1 && w->kind != WAIT_RUNS && w->kind != WAIT_STOPPED &&
-	    w->kind != WAIT_FROZEN && !w->is_deadlock)
+	if (w->threads > 1 && w->kind != WAIT_RUNS && w->kind != WAIT_THROTTLED &&
+	    w->kind != WAIT_STOPPED && w->kind != WAIT_FROZEN && !w->is_deadlock)
 		text_say(&s, w->alike == w->threads ? " (all %u threads)" : " (%u of %u threads)",
 			 w->alike == w->threads ? w->threads : w->alike, w->threads);
 	rights_say(&s, w);

@@ -112,6 +112,20 @@ static int waits_follow(struct waits *w, size_t from)
 	return at < 0 ? at : 0;
 }
 
+/* False: out of memory. */
+static bool waits_look_throttled(struct waits *w)
+{
+	struct wait **ready = calloc(w->nr + 1, sizeof(*ready));
+	size_t nr = 0;
+
+	for (size_t i = 0; ready && i < w->nr; i++)
+		if (w->all[i].wait.kind == WAIT_RUNS)
+			ready[nr++] = &w->all[i].wait;
+	throttles_look(ready, nr);
+	free(ready);
+	return ready != NULL;
+}
+
 int waits_read(struct waits *w, bool follow)
 {
 	struct look look = { 0 };
@@ -128,6 +142,8 @@ int waits_read(struct waits *w, bool follow)
 		from = end;
 	} while (!err && from < w->nr);
 	look_done(&look);
+	if (!err && follow && !waits_look_throttled(w))
+		err = -ENOMEM;
 	return err;
 }
 

@@ -17,12 +17,13 @@
 #define WAIT_TEXT 512 /* the longest text, with its NUL */
 
 enum wait_kind {
-	WAIT_ENDED,  /* no such process, or another one has its number now */
-	WAIT_HIDDEN, /* it lives, but /proc does not show it (hidepid) */
-	WAIT_UNREAD, /* it waits, and the caller may not read for what */
-	WAIT_OTHER,  /* it waits in a system call or channel that has no kind here */
-	WAIT_RUNS,   /* or is ready to run */
-	WAIT_IDLE,   /* a thread of the kernel that has nothing to do */
+	WAIT_ENDED,     /* no such process, or another one has its number now */
+	WAIT_HIDDEN,    /* it lives, but /proc does not show it (hidepid) */
+	WAIT_UNREAD,    /* it waits, and the caller may not read for what */
+	WAIT_OTHER,     /* it waits in a system call or channel that has no kind here */
+	WAIT_RUNS,      /* or is ready to run */
+	WAIT_THROTTLED, /* ready to run, and the CPU quota of a cgroup is used up */
+	WAIT_IDLE,      /* a thread of the kernel that has nothing to do */
 	WAIT_STOPPED,
 	WAIT_TRACED,
 	WAIT_FROZEN,
@@ -82,6 +83,8 @@ struct wait {
 	char object[WAIT_OBJECT]; /* file or address: inert; "": not known */
 	char lock[8];             /* WAIT_LOCK: FLOCK, POSIX, OFDLCK as in /proc/locks */
 	bool writes;              /* WAIT_PIPE_OPEN: it opens the FIFO to write */
+	unsigned quota_milli;     /* WAIT_THROTTLED: of @object, thousandths of a CPU */
+	bool quota_is_v2;         /* and the version of its hierarchy */
 	unsigned watched;         /* descriptors of a poll; 0: not known */
 	pid_t holder_tid;         /* WAIT_MUTEX and WAIT_JOIN: the thread */
 	enum wait_kind holder_kind; /* of that thread, if it is one of the same process */
