@@ -2,10 +2,38 @@
 """--io-kinds: what calls read and write by kind of file, against what the calls returned, and rchar and wchar."""
 
 import json
+import pathlib
 
 from lib.account import AccountCase
+from lib.bpfmon import NOT_PERMITTED
 
 KINDS = ("files", "sockets", "pipes", "other")
+ALL_KINDS = (*KINDS, "kernel")
+CORE_PATTERN = pathlib.Path("/proc/sys/kernel/core_pattern")
+
+# its memory is in no file, so that the kernel dumps all of it
+DUMPER = """
+import os, resource
+kept = os.urandom(1 << 20) * 32
+resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+os.write(1, b"four")
+os.abort()
+"""
+
+# process accounting is of a PID namespace, and of processes that end while it is on
+ACCOUNTED = """
+import ctypes, os, sys
+acct = ctypes.CDLL(None, use_errno=True).acct
+open(sys.argv[1], "x").close()
+if acct(sys.argv[1].encode()):
+    sys.exit(os.strerror(ctypes.get_errno()))
+for _ in range(7):
+    if os.fork() == 0:
+        os._exit(0)
+    os.wait()
+print(os.stat(sys.argv[1]).st_size)
+acct(None)  # the kernel writes a last record, in this process or, from 6.15 on, in none
+"""
 
 # a child without exec, of which the kernel reads nothing itself; each way moves another number of bytes
 WORKER = """
@@ -113,15 +141,47 @@ class IoKinds(AccountCase):
         run, said = self.work("--io-kinds")
         child = self.by_pid(run, said["pid"])
         for line in (child, run.summary):
-            self.assertEqual(sum(line[f"wchar_{kind}_bytes"] for kind in KINDS), line["wchar_bytes"])
-        self.assertEqual(sum(child[f"rchar_{kind}_bytes"] for kind in KINDS), child["rchar_bytes"])
-        # what the kernel itself reads to execute a program is in none of them
-        self.assertLess(sum(run.summary[f"rchar_{kind}_bytes"] for kind in KINDS), run.summary["rchar_bytes"])
+            self.assert_agree(line)
+        self.assertEqual((child["rchar_kernel_bytes"], child["wchar_kernel_bytes"]), (0, 0))
+        # what the kernel itself reads to execute a program
+        self.assertGreater(run.summary["rchar_kernel_bytes"], 0)
+        self.assertEqual(run.summary["wchar_kernel_bytes"], 0)
+
+    def assert_agree(self, line):
+        for way in ("rchar", "wchar"):
+            self.assertEqual(sum(line[f"{way}_{kind}_bytes"] for kind in ALL_KINDS), line[f"{way}_bytes"], way)
+
+    def test_a_core_dump_is_written_by_the_kernel(self):
+        before = CORE_PATTERN.read_text()
+        try:
+            CORE_PATTERN.write_text(str(self.dir / "core"))
+        except OSError as error:
+            self.skipTest(f"{NOT_PERMITTED}another kernel.core_pattern: {error}")
+        self.addCleanup(CORE_PATTERN.write_text, before)
+        run = self.run_bpfmon(["python3", "-c", DUMPER], ["--io-kinds"])
+        self.assert_complete(run)
+        (core,) = self.dir.glob("core*")
+        for line in (*run.processes, run.summary):
+            self.assert_agree(line)
+            self.assertGreaterEqual(line["wchar_kernel_bytes"], 32 << 20)
+            self.assertLessEqual(line["wchar_kernel_bytes"], core.stat().st_size)  # which has holes
+            self.assertEqual(line["wchar_bytes"] - line["wchar_kernel_bytes"], 4)
+
+    def test_records_of_process_accounting_are_written_by_the_kernel(self):
+        path = self.dir / "acct"
+        run = self.run_bpfmon(["unshare", "-pf", "python3", "-c", ACCOUNTED, str(path)], ["--io-kinds"])
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assert_complete(run)
+        written = [process["wchar_kernel_bytes"] for process in run.processes if not process["execs"]]
+        self.assertEqual(len(written), 7)
+        self.assertEqual(sum(written), int(run.stdout))
+        for line in (*run.processes, run.summary):
+            self.assert_agree(line)
 
     def test_the_run_has_the_sum_of_its_processes(self):
         run, _said = self.work("--io-kinds")
         for way in ("rchar", "wchar"):
-            for kind in KINDS:
+            for kind in ALL_KINDS:
                 key = f"{way}_{kind}_bytes"
                 self.assertEqual(run.summary[key], sum(p[key] for p in run.processes), key)
                 self.assertEqual(run.samples[-1][key], run.summary[key])

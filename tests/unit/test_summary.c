@@ -294,6 +294,8 @@ static void written_bytes_are_a_bound_where_calls_wrote_less(void **state)
 	assert_false(summary_write_is_bound(&s));
 	sample_set(&s.total, M_wchar_files, 4095);
 	assert_true(summary_write_is_bound(&s));
+	sample_set(&s.total, M_wchar_kernel, 1);
+	assert_false(summary_write_is_bound(&s));
 	summary_done(&s);
 }
 

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "job/memory.h"
 #include "job/peers.h"
+#include "job/record.h"
 #include "wire/writer.h"
 
 #include <errno.h>
@@ -74,6 +75,12 @@ void job_put_totals(const struct job *job, struct sample *smp, const struct acco
 #define NET_METRIC(base, ...)                                                                      \
 	if (metric_has(usable, M_##base))                                                          \
 		sample_set(smp, M_##base, totals->calls.base);
+#define REST_METRIC(base, group, kind, unit, of, help)                                             \
+	if (metric_has(usable, M_##base))                                                          \
+		sample_set(smp, M_##base,                                                          \
+			   kinds_leave(totals->of, totals->calls.of##_files,                       \
+				       totals->calls.of##_sockets, totals->calls.of##_pipes,       \
+				       totals->calls.of##_other));
 #include "bpfmon/metrics.def"
 }
 

@@ -7,6 +7,15 @@
 #include "track/images.h"
 #include "model/process.h"
 
+/* For rows of REST_METRIC. A call that is about to end is in either number alone for a moment. */
+static inline uint64_t kinds_leave(uint64_t all, uint64_t files, uint64_t sockets, uint64_t pipes,
+				   uint64_t other)
+{
+	const uint64_t part = files + sockets + pipes + other;
+
+	return all > part ? all - part : 0;
+}
+
 /*
  * @row: the row of a live process from the last drain, or NULL. Strings in @p point into @images.
  */

@@ -42,6 +42,7 @@ static const struct metric metrics[NR_METRICS] = {
 #define ACCOUNT_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, ACCOUNT)
 #define NET_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, NET)
 #define KIND_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, KINDS)
+#define REST_METRIC(b, g, k, u, o, h) ROW(b, g, k, u, NULL, h, KINDS)
 #define SOCKET_METRIC(b, g, k, u, p, h) ROW(b, g, k, u, NULL, h, NET)
 #define MEMORY_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, MEMORY)
 #define PROCFS_METRIC(b, g, k, u, h) ROW(b, g, k, u, NULL, h, PROCFS)

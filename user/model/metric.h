@@ -12,6 +12,7 @@ enum metric_id {
 #define SPLIT_METRIC(base, ...) M_##base,
 #define ACCOUNT_METRIC(base, ...) M_##base,
 #define NET_METRIC(base, ...) M_##base,
+#define REST_METRIC(base, ...) M_##base,
 #define SOCKET_METRIC(base, ...) M_##base,
 #define MEMORY_METRIC(base, ...) M_##base,
 #define PROCFS_METRIC(base, ...) M_##base,

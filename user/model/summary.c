@@ -267,9 +267,12 @@ bool summary_is_collectors(const struct summary *s)
 bool summary_write_is_bound(const struct summary *s)
 {
 	enum metric_id calls = sample_has(&s->total, M_wchar_files) ? M_wchar_files : M_wchar;
+	uint64_t most = s->total.value[calls];
 
+	if (calls == M_wchar_files && sample_has(&s->total, M_wchar_kernel))
+		most += s->total.value[M_wchar_kernel]; /* a core dump is a file */
 	return sample_has(&s->total, M_write) && sample_has(&s->total, calls) &&
-	       s->total.value[M_write] > s->total.value[calls];
+	       s->total.value[M_write] > most;
 }
 
 uint64_t summary_cores_mean(const struct summary *s)

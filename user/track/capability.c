@@ -172,6 +172,7 @@ static const char *program_why_missing(enum metric_id id, const struct optionals
 {
 	static const unsigned program_of[NR_METRICS] = {
 #define NET_METRIC(base, group, kind, unit, program, help) [M_##base] = OPTIONAL_##program,
+#define REST_METRIC(base, ...) [M_##base] = OPTIONAL_KINDS,
 #define SOCKET_METRIC NET_METRIC
 #define WIRE_METRIC NET_METRIC
 #include "bpfmon/metrics.def"
@@ -211,6 +212,7 @@ static const char *metric_why_unusable(enum metric_id id, uint64_t task_fields)
 {
 	static const uint64_t field_bit[NR_METRICS] = {
 #define TASK_METRIC(base, ...) [M_##base] = 1ULL << TC_##base,
+#define REST_METRIC(base, group, kind, unit, of, help) [M_##base] = 1ULL << TC_##of,
 #include "bpfmon/metrics.def"
 	};
 

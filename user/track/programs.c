@@ -103,6 +103,10 @@ static void knobs_set(struct bpfmon *s, const struct tracker_options *o, unsigne
 	if (metric_has(&o->wanted, M_user) || metric_has(&o->wanted, M_system) ||
 	    metric_has(&o->wanted, M_cores))
 		s->rodata->wanted |= 1ULL << TC_cpu;
+#define REST_METRIC(base, group, kind, unit, of, help)                                             \
+	if (metric_has(&o->wanted, M_##base))                                                      \
+		s->rodata->wanted |= 1ULL << TC_##of;
+#include "bpfmon/metrics.def"
 	s->rodata->want_calls = wants_net || metric_set_has_source(&o->wanted, SOURCE_KINDS);
 	s->rodata->want_peers = wants_net && o->net_peers && !o->whole_node;
 	bpf_map__set_max_entries(s->maps.peers, s->rodata->want_peers ? MAX_PEERS : 1);
