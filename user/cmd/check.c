@@ -98,7 +98,9 @@ static bool found_end(struct found *x)
 }
 
 /* A row as a line of its own. */
-static void row_put_json(FILE *f, const char *name, bool available, const char *why)
+/* @source: of what a run here is measured, or NULL. @why: "" if there is nothing to say. */
+static void row_put_json(FILE *f, const char *name, bool available, const char *source,
+			 const char *why)
 {
 	struct jsonw j = { 0 };
 
@@ -106,7 +108,9 @@ static void row_put_json(FILE *f, const char *name, bool available, const char *
 	jsonw_schema(&j, "check");
 	jsonw_string(&j, "name", name);
 	jsonw_bool(&j, "available", available);
-	if (!available)
+	if (source)
+		jsonw_string(&j, "source", source);
+	if (*why)
 		jsonw_string(&j, "reason", why);
 	jsonw_object_end(&j);
 	jsonw_newline(&j);
@@ -116,7 +120,7 @@ static void row_put_json(FILE *f, const char *name, bool available, const char *
 static void found_put_row(const struct found *x, const char *name, bool available, const char *why)
 {
 	if (x->as == PRINT_JSON)
-		row_put_json(x->rows, name, available, why);
+		row_put_json(x->rows, name, available, NULL, available ? "" : why);
 	else
 		fprintf(x->rows, "%-*s %s%s%s\n", TITLE_COLUMNS, name,
 			available ? "available" : "missing", available ? "" : ": ",
@@ -234,23 +238,6 @@ static void check_loading(struct found *x, const struct refusals *refusals)
 	tracker_close(&t);
 }
 
-static void verdict_put_json(const struct found *x)
-{
-	struct jsonw j = { 0 };
-
-	jsonw_object(&j, NULL);
-	jsonw_schema(&j, "check");
-	jsonw_string(&j, "name", "source of a run");
-	jsonw_bool(&j, "available", x->source);
-	if (x->source)
-		jsonw_string(&j, "source", x->source);
-	if (*x->why)
-		jsonw_string(&j, "reason", x->why);
-	jsonw_object_end(&j);
-	jsonw_newline(&j);
-	jsonw_print(&j, stdout);
-}
-
 static void verdict_print_without_bpf(const struct found *x)
 {
 	if (!x->source) {
@@ -327,7 +314,7 @@ static int check_run(const struct check_options *o)
 		if (o->as == PRINT_TEXT)
 			found_print_verdict(&x);
 		else
-			verdict_put_json(&x);
+			row_put_json(stdout, "source of a run", x.source, x.source, x.why);
 		fputs(x.rows_text, stdout);
 		if (o->as == PRINT_TEXT)
 			settings_print(files);

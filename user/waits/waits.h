@@ -113,9 +113,10 @@ void waits_clear(struct waits *w);
 int waits_add(struct waits *w, pid_t pid, uint64_t start_epoch_ns);
 /*
  * Reads what those added wait for. @follow: those that are waited for are added too, and so on, for
- * waits_reason(), and holders are looked for in all processes of the machine, once for
- * all. Without it, as for the rows of a screen, one holder among those added and their parents will
- * do. 0 or -ENOMEM; a process that cannot be read is no error. May be called again, and reads anew.
+ * waits_reason(), and holders are looked for in all processes of the machine, once for all; with
+ * any of them ready to run below a CPU quota it takes two periods of that. Without it, as for the
+ * rows of a screen, one holder among those added and their parents will do. 0 or -ENOMEM; a process
+ * that cannot be read is no error. May be called again, and reads anew.
  */
 int waits_read(struct waits *w, bool follow);
 /* How many there are, those that were followed included; how many were added by waits_add(). */
