@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from lib.bpfmon import AS_USER, Case, give_to_user, truth
+from lib.bpfmon import AS_USER, BPFMON, Case, give_to_user, truth
 from lib.permitted import needs
 
 MIB = 1 << 20
@@ -88,6 +88,17 @@ class Needed(Case):
         s = self.needed(self.own_cgroup(["sh", "-c", script]), "cgroup", 100 * MIB)
         self.assertLess(s["rss_peak_bytes"], 20 * MIB)
         self.assertGreaterEqual(s["cgroup_peak_bytes"], 100 * MIB)
+
+    def test_files_in_memory_are_requested_of_slurm(self):
+        script = 'dd if=/dev/zero of=/dev/shm/request$$ bs=1M count=100 status=none; sleep 0.5; rm -f /dev/shm/request$$'
+        store = ["--store", str(self.dir / "runs.db"), "--name", "files"]
+        for _ in range(3):
+            run = self.own_cgroup(["sh", "-c", script], *store)
+            self.assertRegex(run.stderr, r"request +1\d\d MiB \(its cgroup needed 1\d\d MiB \+ 10 %\)")
+        done = subprocess.run([BPFMON, "advise", *store, "--for", "slurm"], capture_output=True, text=True, check=True)
+        mib = int(re.search(r"^#SBATCH --mem=(\d+)M$", done.stdout, re.M)[1])
+        self.assertGreaterEqual(mib, 100)
+        self.assertLess(mib, 200)
 
     def test_page_cache_is_not_needed(self):
         (self.dir / "input").write_bytes(bytes(200 * MIB))
