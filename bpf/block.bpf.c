@@ -151,6 +151,20 @@ int BPF_PROG(block__rq_complete, struct request *rq, int error, u32 bytes)
 	return 0;
 }
 
+/* Since 5.15; only a kernel with such devices (dm, md, bcache) has it. */
+struct gendisk___above {
+	struct list_head slave_bdevs;
+} __attribute__((preserve_access_index));
+
+/* It passes on what it gets, mostly in bios of its own: the devices below have that once more. */
+static __always_inline bool disk_is_above_others(struct gendisk *disk)
+{
+	struct gendisk___above *d = (void *)disk;
+
+	return bpf_core_field_exists(d->slave_bdevs) &&
+	       BPF_CORE_READ(d, slave_bdevs.next) != &d->slave_bdevs;
+}
+
 /*
  * Of a device without requests. A bio that is part of a request is not traced as it completes, and
  * one that was passed on, as by nvme's multipath, belongs to the last device: so none counts twice.
@@ -161,12 +175,13 @@ int BPF_PROG(block__bio_complete, struct request_queue *q, struct bio *bio)
 {
 	u32 op = BPF_CORE_READ(bio, bi_opf) & OP_MASK, bytes = BPF_CORE_READ(bio, bi_iter.bi_size);
 	bool has_data = bytes || BPF_CORE_READ(bio, bi_io_vec);
+	struct gendisk *disk = BPF_CORE_READ(bio, bi_bdev, bd_disk);
 	struct block_count *c;
 
 	if (BPF_CORE_READ(q, mq_ops) || op >= OP_FIRST_OF_DRIVERS ||
-	    BPF_CORE_READ(bio, bi_status) == STATUS_AGAIN)
+	    BPF_CORE_READ(bio, bi_status) == STATUS_AGAIN || disk_is_above_others(disk))
 		return 0;
-	c = count_of(bio, BPF_CORE_READ(bio, bi_bdev, bd_disk), direction_of(op, has_data));
+	c = count_of(bio, disk, direction_of(op, has_data));
 	if (!c)
 		return 0;
 	add(c->bytes, bytes);
