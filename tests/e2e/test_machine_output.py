@@ -18,6 +18,7 @@ MAYBE_TEXT, MAYBE_NUMBER = (str, type(None)), (int, float, type(None))
 LISTED = {"id": int, "ref": TEXT, "run": TEXT, "name": MAYBE_TEXT, "job": MAYBE_TEXT, "command": MAYBE_TEXT, "user": TEXT, "host": TEXT}
 LISTED |= {"tags": OBJECT, "start_time": NUMBER, "state": TEXT, "complete": TRUTH, "exit_code": MAYBE_NUMBER, "signal": MAYBE_NUMBER}
 LISTED |= {"wall_seconds": MAYBE_NUMBER, "cpu_seconds": MAYBE_NUMBER, "rss_peak_bytes": MAYBE_NUMBER, "processes_total": MAYBE_NUMBER}
+LISTED |= {"memory_needed_bytes": MAYBE_NUMBER, "memory_needed_witness": MAYBE_TEXT, "memory_needed_bound": MAYBE_TEXT}
 SHOWN = {"state": TEXT, "meta": OBJECT, "summary": OBJECT}
 COMPARED = {"by": MAYBE_TEXT, "groups": LIST, "values": OBJECT, "changed": OBJECT, "fail_if": LIST}
 STORE = {"action": TEXT, "path": TEXT}

@@ -255,9 +255,11 @@ class Trend(ManyCase):
         self.assertEqual(self.trend("--name", "align", "--trend")["enough"], False)
 
     def test_a_change_is_said_in_words_for_its_metric(self):
-        self.change("UPDATE run SET cpu_ns = wall_ns * 2, rss_peak_bytes = wall_ns / 100")
+        self.change("UPDATE run SET cpu_ns = wall_ns * 2, rss_peak_bytes = wall_ns / 100,"
+                    " memory_needed_bytes = wall_ns / 200, memory_needed_witness = 'pss', memory_needed_bound = 'equal'")
         self.assertRegex(" ".join(self.text("--name", "align", "--trend=cpu").split()), r"it uses \d+ % more CPU time \(p=")
-        self.assertRegex(" ".join(self.text("--name", "align", "--trend=peak").split()), r"it needs \d+ % more memory \(p=")
+        self.assertRegex(" ".join(self.text("--name", "align", "--trend=peak").split()), r"it holds \d+ % more resident memory \(p=")
+        self.assertRegex(" ".join(self.text("--name", "align", "--trend=memory").split()), r"it needs \d+ % more memory \(p=")
 
     def test_of_one_revision_nothing_can_have_changed(self):
         self.change("UPDATE run_text SET meta = json_set(meta, '$.git.revision', 'abcdef')")

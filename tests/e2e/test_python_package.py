@@ -305,6 +305,8 @@ class Runs(PackageCase):
             self.assertEqual((run.meta["run"], run.summary), (lines[0]["run"], lines[-1]))
             self.assertEqual((run.name, run.tags, run.exit_code, run.signal, run.complete), ("align", {"sample": "A7"}, 0, None, True))
             self.assertEqual([mark["text"] for mark in run.marks], ["m"])
+            said = [lines[-1][f"memory_needed_{what}"] for what in ("bytes", "witness", "bound")]
+            self.assertEqual([run.memory_needed.bytes, run.memory_needed.witness, run.memory_needed.bound], said)
 
     def test_a_file_that_was_cut_off_has_what_there_is(self):
         path = self.file(script="sleep 0.1")

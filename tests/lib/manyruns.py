@@ -111,7 +111,7 @@ def run(rng, number, has_ended=True, has_memory=True, has_failed=False):
         "samples": len(samples), "processes_total": 2, "cpu_seconds": samples[-1]["cpu_seconds"], "programs": [],
     }  # fmt: skip
     if peak:
-        summary["rss_peak_bytes"] = peak
+        summary |= {"rss_peak_bytes": peak, "memory_needed_bytes": peak // 2, "memory_needed_witness": "pss", "memory_needed_bound": "equal"}
     if has_failed:
         summary |= rng.choice([{"exit_code": 1}, {"exit_code": 137}, {"exit_code": None, "signal": 9}])
     return Made(meta, samples, process_of(rng, meta, samples, peak) if has_ended else [], summary if has_ended else None)

@@ -102,13 +102,13 @@ class Many(NotebookCase):
         self.assert_close([found[run.meta["run"]] for run in self.ended], [run.efficiency for run in self.ended])
 
     def test_what_to_request(self):
-        peaks = self.peaks(self.good)
-        self.assertLess(len(peaks), len(self.good))  # of some it was not read
-        limits = [quantile(peaks, share) for share in SHARES]
+        read = [run.summary for run in self.good if "memory_needed_bytes" in run.summary]
+        needs = [summary["memory_needed_bytes"] for summary in read]
+        self.assertLess(len(needs), len(self.good))  # of some it was not read
+        limits = [quantile(needs, share) for share in SHARES]
         self.assert_close(self.answer("limits"), limits)
-        self.assertEqual(self.answer("runs_beyond"), [sum(peak > limit for peak in peaks) for limit in self.answer("limits")])
-        read = [run.summary for run in self.good if "rss_peak_bytes" in run.summary]
-        unused = [sum(max(limit - s["rss_peak_bytes"], 0) * s["wall_seconds"] for s in read) / 2**30 / 3600 for limit in limits]
+        self.assertEqual(self.answer("runs_beyond"), [sum(need > limit for need in needs) for limit in self.answer("limits")])
+        unused = [sum(max(limit - s["memory_needed_bytes"], 0) * s["wall_seconds"] for s in read) / 2**30 / 3600 for limit in limits]
         self.assert_close(self.answer("unused"), unused)
 
     def test_medians_of_those_that_failed_and_those_that_did_not(self):

@@ -30,7 +30,13 @@
 	"\"processes_total\":2,\"cpu_seconds\":0.25,\"rss_peak_bytes\":4096,"                      \
 	"\"rss_peak_upper_bytes\":8192}\n"
 /* What brings a file of the present schema back to what the one before had made of it. */
+#define TO_SCHEMA_8                                                                                \
+	"DROP VIEW runs; ALTER TABLE run DROP COLUMN memory_needed_bytes;"                         \
+	"ALTER TABLE run DROP COLUMN memory_needed_witness;"                                       \
+	"ALTER TABLE run DROP COLUMN memory_needed_bound;"                                         \
+	"CREATE VIEW runs AS SELECT * FROM run; PRAGMA user_version=8;"
 #define TO_SCHEMA_7                                                                                \
+	TO_SCHEMA_8                                                                                \
 	"DROP VIEW processes; ALTER TABLE process DROP COLUMN children_cpu_ns;"                    \
 	"CREATE VIEW processes AS SELECT * FROM process; PRAGMA user_version=7;"
 #define TO_SCHEMA_6 TO_SCHEMA_7 "DROP TABLE signature; PRAGMA user_version=6;"

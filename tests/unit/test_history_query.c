@@ -99,6 +99,9 @@ static void assert_same_run(const struct stored_run *a, const struct stored_run 
 	assert_int_equal(a->wall_ns, b->wall_ns);
 	assert_int_equal(a->cpu_ns, b->cpu_ns);
 	assert_int_equal(a->rss_peak_bytes, b->rss_peak_bytes);
+	assert_int_equal(a->needed.bytes, b->needed.bytes);
+	assert_string_equal(a->needed.witness, b->needed.witness);
+	assert_string_equal(a->needed.bound, b->needed.bound);
 	assert_int_equal(a->processes, b->processes);
 }
 
@@ -121,6 +124,7 @@ static void list_is_read_back(void **state)
 		  .wall_ns = 5,
 		  .cpu_ns = 123456789012345,
 		  .rss_peak_bytes = 4096,
+		  .needed = { .bytes = 8192, .witness = "pss", .bound = "at_most" },
 		  .processes = 3 },
 		{ .id = 8,
 		  .uuid = id,

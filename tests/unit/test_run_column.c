@@ -118,6 +118,41 @@ static void chosen_columns_are_shown_in_their_order(void **state)
 		     "node2:7  -\n");
 }
 
+static void memory_is_what_a_run_needed_and_says_whether_it_is_a_bound(void **state)
+{
+	static const struct {
+		const char *witness, *bound, *text, *csv;
+		int64_t rss_peak_bytes;
+	} cases[] = {
+		{ "cgroup", "equal", "3.0 MiB", "3145728,cgroup,equal,8192", 8192 },
+		{ "pss", "at_least", ">= 3.0 MiB", "3145728,pss,at_least,8192", 8192 },
+		{ "rss", "at_most", "<= 3.0 MiB", "3145728,rss,at_most,8192", 8192 },
+		{ "", "", "RSS 8.0 KiB", ",,,8192", 8192 },
+		{ "", "", "-", ",,,", -1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct stored_run *r = some_runs().runs, before = *r;
+		char table[200], csv[200];
+		int width;
+
+		r->rss_peak_bytes = cases[i].rss_peak_bytes;
+		r->needed.bytes = 3 << 20;
+		needed_set_source(&r->needed, cases[i].witness, cases[i].bound);
+		width = (int)strlen(cases[i].text) > 6 ? (int)strlen(cases[i].text) : 6;
+		snprintf(table, sizeof(table), "     id  %*s\n     12  %*s\nnode2:7  %*s\n", width,
+			 "memory", width, cases[i].text, width, "-");
+		assert_table("id,memory", 80, table);
+		snprintf(csv, sizeof(csv),
+			 "memory_needed_bytes,memory_needed_witness,memory_needed_bound,"
+			 "rss_peak_bytes\n%s\n,,,\n",
+			 cases[i].csv);
+		assert_csv("memory,witness,bound,peak", csv);
+		*r = before;
+	}
+}
+
 static void last_text_is_cut_where_the_line_ends(void **state)
 {
 	(void)state;
@@ -146,6 +181,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_are_named_by_key_or_in_short),
 		cmocka_unit_test(chosen_columns_are_shown_in_their_order),
+		cmocka_unit_test(memory_is_what_a_run_needed_and_says_whether_it_is_a_bound),
 		cmocka_unit_test(last_text_is_cut_where_the_line_ends),
 		cmocka_unit_test(csv_has_published_units_and_quotes),
 	};

@@ -232,6 +232,11 @@ static void the_thread_stores_the_lines_it_gets(void **state)
 	assert_int_equal(ask(p->path, "SELECT count(*) FROM run WHERE ended=1 AND exit_code=3 AND"
 				      " wall_ns=2500000000 AND rss_peak_bytes=8192"),
 			 1);
+	/* its summary is of before there was such a figure */
+	assert_int_equal(ask(p->path, "SELECT count(*) FROM runs WHERE memory_needed_bytes=8192 AND"
+				      " memory_needed_witness='rss' AND"
+				      " memory_needed_bound='at_least'"),
+			 1);
 }
 
 static void the_thread_reports_why_it_stores_nothing(void **state)

@@ -69,6 +69,30 @@ static void file_without_spans_gets_them_and_keeps_what_it_has(void **state)
 	database_close(&d);
 }
 
+/* What its summaries have of it is not gone through: that takes long, and they are old. */
+static void memory_needed_is_unknown_of_runs_of_an_older_bpfmon(void **state)
+{
+	struct stored_runs all = { 0 };
+	struct place *p = *state;
+	struct database d;
+
+	keep(p->path, RUN SUMMARY);
+	tell(p->path, TO_SCHEMA_8);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(database_open(&d, p->path, i ? DATABASE_CHANGE : DATABASE_READ),
+				 0);
+		assert_int_equal(query_runs(&d, 0, &(struct run_filter){ 0 }, &all), 0);
+		assert_int_equal(all.nr, 1);
+		assert_int_equal(run_needed_bytes(&all.runs[0]), -1);
+		assert_int_equal(all.runs[0].rss_peak_bytes, 8192);
+		stored_runs_done(&all);
+		database_close(&d);
+	}
+	assert_int_equal(ask(p->path, "PRAGMA user_version"), STORE_SCHEMA);
+	keep(p->path, META_OF("02", "") SUMMARY);
+	assert_int_equal(ask(p->path, "SELECT count(memory_needed_bytes) FROM runs"), 1);
+}
+
 static int process_take(void *context, struct line *l)
 {
 	*(struct process *)context = l->process;
@@ -296,6 +320,7 @@ int main(void)
 		PLACE_TEST(file_of_an_older_bpfmon_is_brought_forward),
 		PLACE_TEST(file_without_spans_gets_them_and_keeps_what_it_has),
 		PLACE_TEST(file_without_spans_is_read_as_it_is),
+		PLACE_TEST(memory_needed_is_unknown_of_runs_of_an_older_bpfmon),
 		PLACE_TEST(edit_that_is_refused_changes_nothing),
 		PLACE_TEST(file_of_schema_4_is_merged_and_its_edits_have_no_time),
 		PLACE_TEST(run_that_is_edited_is_another_in_all_its_places),

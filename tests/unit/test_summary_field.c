@@ -286,6 +286,9 @@ static void assert_listed(const struct place *p, const struct summary *s)
 	assert_int_equal(runs.runs[0].cpu_ns, s->total.value[M_cpu]);
 	assert_int_equal(runs.runs[0].rss_peak_bytes, s->rss_peak_exact_bytes);
 	assert_int_equal(runs.runs[0].processes, s->processes_total);
+	assert_int_equal(runs.runs[0].needed.bytes, s->needed.bytes);
+	assert_string_equal(runs.runs[0].needed.witness, s->needed.witness);
+	assert_string_equal(runs.runs[0].needed.bound, s->needed.bound);
 	stored_runs_done(&runs);
 	database_close(&d);
 }

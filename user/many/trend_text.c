@@ -22,7 +22,8 @@ static const struct {
 } meanings[] = {
 	{ "wall_seconds", "it takes", "" },
 	{ "cpu_seconds", "it uses", " CPU time" },
-	{ "rss_peak_bytes", "it needs", " memory" },
+	{ "memory_needed_bytes", "it needs", " memory" },
+	{ "rss_peak_bytes", "it holds", " resident memory" },
 };
 
 static double change_relative(double before, double after)

@@ -13,7 +13,7 @@ static const struct {
 	const char *word, *key;
 } words[] = {
 	{ "wall", "wall_seconds" },         { "cpu", "cpu_seconds" },
-	{ "peak", "rss_peak_bytes" },       { "memory", "rss_peak_bytes" },
+	{ "peak", "rss_peak_bytes" },       { "memory", "memory_needed_bytes" },
 	{ "processes", "processes_total" },
 };
 #define NR_WORDS (sizeof(words) / sizeof(*words))
@@ -26,6 +26,7 @@ static const struct {
 } listed[] = {
 	{ "wall_seconds", offsetof(struct stored_run, wall_ns), NSEC_PER_SEC },
 	{ "cpu_seconds", offsetof(struct stored_run, cpu_ns), NSEC_PER_SEC },
+	{ "memory_needed_bytes", offsetof(struct stored_run, needed), 1 },
 	{ "rss_peak_bytes", offsetof(struct stored_run, rss_peak_bytes), 1 },
 	{ "processes_total", offsetof(struct stored_run, processes), 1 },
 	{ "exit_code", offsetof(struct stored_run, exit_code), 1 },
@@ -98,9 +99,10 @@ static size_t listed_find(size_t key)
 /* What a run that has not ended has come to is no value of it. */
 static double listed_value(size_t i, const struct stored_run *r)
 {
-	int64_t number;
+	int64_t number = run_needed_bytes(r);
 
-	memcpy(&number, (const char *)r + listed[i].offset, sizeof(number));
+	if (listed[i].offset != offsetof(struct stored_run, needed))
+		memcpy(&number, (const char *)r + listed[i].offset, sizeof(number));
 	return number < 0 || r->state != RUN_FINISHED ? NAN : (double)number / listed[i].unit;
 }
 

@@ -38,12 +38,17 @@ void needed_see_pss(struct needed_seen *n, uint64_t pss_bytes, uint64_t rss_byte
 	n->pss_elapsed_ns = elapsed_ns;
 }
 
+void needed_set_source(struct memory_needed *n, const char *witness, const char *bound)
+{
+	snprintf(n->witness, sizeof(n->witness), "%s", witness);
+	snprintf(n->bound, sizeof(n->bound), "%s", bound);
+}
+
 static struct memory_needed needed_make(const char *witness, const char *bound, uint64_t bytes)
 {
 	struct memory_needed n = { .bytes = bytes };
 
-	snprintf(n.witness, sizeof(n.witness), "%s", witness);
-	snprintf(n.bound, sizeof(n.bound), "%s", bound);
+	needed_set_source(&n, witness, bound);
 	return n;
 }
 
@@ -176,9 +181,17 @@ bool needed_is_least(const struct memory_needed *n)
 	return !strcmp(n->bound, at_least);
 }
 
+static bool needed_is_most(const struct memory_needed *n)
+{
+	return !strcmp(n->bound, at_most);
+}
+
 const char *needed_bound_text(const struct memory_needed *n)
 {
-	if (!strcmp(n->bound, at_most))
-		return "up to ";
-	return needed_is_least(n) ? "at least " : "";
+	return needed_is_most(n) ? "up to " : needed_is_least(n) ? "at least " : "";
+}
+
+const char *needed_bound_sign(const struct memory_needed *n)
+{
+	return needed_is_most(n) ? "<= " : needed_is_least(n) ? ">= " : "";
 }

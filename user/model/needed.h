@@ -38,8 +38,11 @@ void needed_see_pss(struct needed_seen *n, uint64_t pss_bytes, uint64_t rss_byte
 		    uint64_t elapsed_ns);
 /* What it comes to; of a summary that has the figure already that one. */
 struct memory_needed memory_needed_of(const struct summary *s);
-/* Before the number in a text: "", "up to " or "at least ". */
+/* What was written of it; texts of any origin are cut. */
+void needed_set_source(struct memory_needed *n, const char *witness, const char *bound);
+/* Before the number in a text: "", "up to " or "at least "; in a table "", "<= " or ">= ". */
 const char *needed_bound_text(const struct memory_needed *n);
+const char *needed_bound_sign(const struct memory_needed *n);
 bool needed_is_least(const struct memory_needed *n);
 
 #endif

@@ -57,6 +57,15 @@ static char *listed_tags(json_t *o)
 	return NULL;
 }
 
+static void listed_needed(struct memory_needed *n, const json_t *o)
+{
+	const char *witness = json_string_value(json_object_get(o, "memory_needed_witness"));
+	const char *bound = json_string_value(json_object_get(o, "memory_needed_bound"));
+
+	if (member_read_bytes(o, "memory_needed_bytes", &n->bytes) && witness && bound)
+		needed_set_source(n, witness, bound);
+}
+
 /* A text is that of an agent of an earlier release. */
 static int64_t listed_id(const json_t *o)
 {
@@ -89,6 +98,7 @@ static int listed_run_read(struct stored_run *r, json_t *o)
 		.processes = listed_number(o, "processes_total", 0),
 		.lines_lost = -1,
 	};
+	listed_needed(&r->needed, o);
 	return r->id > 0 && r->uuid && r->tags ? 0 : -EBADMSG;
 }
 

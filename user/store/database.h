@@ -8,13 +8,14 @@
 
 #include <sqlite3.h>
 
-#define STORE_SCHEMA 8     /* PRAGMA user_version; a newer one is refused */
+#define STORE_SCHEMA 9     /* PRAGMA user_version; a newer one is refused */
 #define SPANS_SINCE 3      /* the first schema that has spans */
 #define NOTES_SINCE 4      /* and that has notes of runs */
 #define EDITS_SINCE 5      /* and the time of their last edit */
 #define INSTANCES_SINCE 6  /* and values of instances */
 #define SIGNATURES_SINCE 7 /* and signatures of runs */
 #define CHILDREN_SINCE 8   /* and CPU time of children that have no record */
+#define NEEDED_SINCE 9     /* and the memory that runs needed */
 
 enum database_mode {
 	DATABASE_READ,

@@ -92,6 +92,10 @@ static int stored_run_read(struct row *r, struct stored_run *run)
 
 	row_read(r, &run_table, &row);
 	*run = row.run;
+	if (!r->err && row.needed_witness && row.needed_bound)
+		needed_set_source(&run->needed, row.needed_witness, row.needed_bound);
+	else
+		run->needed = (struct memory_needed){ 0 };
 	if (row.has_ended)
 		run->state = RUN_FINISHED;
 	else if (identity_goes_on(row.writer, row.seen_ns, row.interval_ns))

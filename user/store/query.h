@@ -24,7 +24,8 @@ struct stored_run {
 	enum run_state state;
 	bool is_complete;
 	int64_t exit_code, signal, wall_ns, cpu_ns, rss_peak_bytes, processes, lines_lost;
-	struct stall_state *stall; /* owned; of one that goes on and is stalled, else NULL */
+	struct memory_needed needed; /* without a witness: it is not known */
+	struct stall_state *stall;   /* owned; of one that goes on and is stalled, else NULL */
 };
 
 struct stored_runs {
@@ -62,6 +63,8 @@ int query_runs(struct database *d, size_t source, const struct run_filter *f,
  * as database_open().
  */
 int query_stall(struct database *d, int64_t id, int64_t *last, struct stall_state *stall);
+/* -1: it is not known. */
+int64_t run_needed_bytes(const struct stored_run *r);
 bool stored_run_is(const struct stored_run *r, enum state_filter state);
 void stored_run_done(struct stored_run *r);
 /* Takes over what @r owns. -ENOMEM. */

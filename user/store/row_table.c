@@ -32,6 +32,12 @@ static const struct table_column run_columns[] = {
 	{ "lines_lost",     COLUMN_AMOUNT_OR_NONE, NULL, RUN(run.lines_lost), .written = WRITTEN_OTHERWISE },
 	{ "note",           COLUMN_COPY, "note", RUN(run.note), .since = NOTES_SINCE },
 	{ "edited_time_ns", COLUMN_TIME, "edited_time", RUN(run.edited_ns), .since = EDITS_SINCE },
+	{ "memory_needed_bytes", COLUMN_AMOUNT, NULL, RUN(run.needed.bytes), .written = WRITTEN_AT_END,
+	  .since = NEEDED_SINCE },
+	{ "memory_needed_witness", COLUMN_TEXT, NULL, RUN(needed_witness), .written = WRITTEN_AT_END,
+	  .since = NEEDED_SINCE },
+	{ "memory_needed_bound", COLUMN_TEXT, NULL, RUN(needed_bound), .written = WRITTEN_AT_END,
+	  .since = NEEDED_SINCE },
 };
 
 static const struct table_column sample_columns[] = {

@@ -16,7 +16,7 @@
 struct run_row {
 	struct stored_run run;
 	bool has_ended;
-	const char *writer;
+	const char *writer, *needed_witness, *needed_bound;
 	uint64_t seen_ns, interval_ns;
 };
 

@@ -77,6 +77,13 @@ static const char *const steps[] = {
 	/* 7 -> 8: CPU time of children without a record */
 	("ALTER TABLE process ADD COLUMN children_cpu_ns INTEGER;"
 	 "PRAGMA user_version=8;"),
+	/* 8 -> 9: the memory that a run needed, what it is known from, and whether it is a bound */
+	("ALTER TABLE run ADD COLUMN memory_needed_bytes INTEGER;"
+	 "ALTER TABLE run ADD COLUMN memory_needed_witness TEXT;"
+	 "ALTER TABLE run ADD COLUMN memory_needed_bound TEXT;"
+	 "DROP VIEW IF EXISTS runs;" RUNS_VIEW(
+		 ", note, edited_time_ns / 1e9 AS edited_time, memory_needed_bytes,"
+		 " memory_needed_witness, memory_needed_bound") "PRAGMA user_version=9;"),
 };
 #define NR_STEPS (sizeof(steps) / sizeof(*steps))
 

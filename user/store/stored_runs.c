@@ -150,6 +150,17 @@ static int largest_first(int64_t a, int64_t b)
 	return (a < b) - (a > b);
 }
 
+int64_t run_needed_bytes(const struct stored_run *r)
+{
+	return *r->needed.witness && r->needed.bytes <= INT64_MAX ? (int64_t)r->needed.bytes : -1;
+}
+
+/* What a list shows of it. */
+static int64_t run_memory(const struct stored_run *r)
+{
+	return *r->needed.witness ? run_needed_bytes(r) : r->rss_peak_bytes;
+}
+
 static int stored_run_order(const void *x, const void *y, void *context)
 {
 	const struct stored_run *a = x, *b = y;
@@ -163,7 +174,7 @@ static int stored_run_order(const void *x, const void *y, void *context)
 		c = largest_first(a->cpu_ns, b->cpu_ns);
 		break;
 	case BY_MEMORY:
-		c = largest_first(a->rss_peak_bytes, b->rss_peak_bytes);
+		c = largest_first(run_memory(a), run_memory(b));
 		break;
 	case BY_NAME: /* those without one come last */
 		c = !a->name - !b->name;

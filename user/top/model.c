@@ -278,7 +278,6 @@ static void model_take_summary(struct model *m, const struct summary *s)
 	m->is_complete = s->complete;
 	if (s->limit.is_end)
 		memcpy(m->ended_by, s->limit.text, sizeof(m->ended_by));
-	m->rss_peak_bytes = s->rss_peak_bytes;
 	model_advance(m, elapsed_clamp(s->wall_ns));
 }
 

@@ -97,7 +97,7 @@ struct model {
 	int exit_code, signal;
 	bool has_status, is_complete;
 	char ended_by[LIMIT_TEXT]; /* the limit for which the run was ended; "": none */
-	uint64_t rss_peak_bytes, unreadable;
+	uint64_t unreadable;
 	size_t most_tasks, most_points; /* bounds; tests have smaller ones */
 	uint64_t version;               /* grows with each line that changed something */
 };

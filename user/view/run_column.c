@@ -65,6 +65,9 @@ static const struct {
 	[RUN_EXIT] =      { "exit_code", "exit", "exit" },
 	[RUN_WALL] =      { "wall_seconds", "wall", "wall" },
 	[RUN_CPU] =       { "cpu_seconds", "cpu", "CPU" },
+	[RUN_NEEDED] =    { "memory_needed_bytes", "memory", "memory" },
+	[RUN_WITNESS] =   { "memory_needed_witness", "witness", "known from" },
+	[RUN_BOUND] =     { "memory_needed_bound", "bound", "bound" },
 	[RUN_PEAK] =      { "rss_peak_bytes", "peak", "peak RSS" },
 	[RUN_PROCESSES] = { "processes_total", "processes", "processes" },
 	[RUN_NAME] =      { "name", NULL, "name" },
@@ -153,7 +156,20 @@ static void run_format_tags(char *out, size_t size, const char *tags)
 
 static const char *text_or_none(const char *text)
 {
-	return text ? text : "-";
+	return text && *text ? text : "-";
+}
+
+/* Of one that goes on, or of before there was such a figure, the resident memory, as such. */
+static void run_format_needed(char out[RUN_CELL_BYTES], const struct stored_run *r)
+{
+	char bytes[FORMAT_BYTES];
+
+	if (*r->needed.witness)
+		snprintf(out, RUN_CELL_BYTES, "%s%s", needed_bound_sign(&r->needed),
+			 format_bytes(bytes, r->needed.bytes));
+	else if (r->rss_peak_bytes >= 0)
+		snprintf(out, RUN_CELL_BYTES, "RSS %s",
+			 format_bytes(bytes, (uint64_t)r->rss_peak_bytes));
 }
 
 /* Numbers and what is made of several. */
@@ -169,6 +185,8 @@ static void run_format_cell(char out[RUN_CELL_BYTES], enum run_column col,
 		run_format_status(out, RUN_CELL_BYTES, r);
 	else if (col == RUN_WALL || col == RUN_CPU)
 		run_format_duration(out, col == RUN_WALL ? r->wall_ns : r->cpu_ns);
+	else if (col == RUN_NEEDED)
+		run_format_needed(out, r);
 	else if (col == RUN_PEAK && r->rss_peak_bytes >= 0)
 		format_bytes(out, (uint64_t)r->rss_peak_bytes);
 	else if (col == RUN_PROCESSES && r->processes >= 0)
@@ -187,6 +205,10 @@ const char *run_cell_text(char out[RUN_CELL_BYTES], enum run_column col, const s
 	switch (col) {
 	case RUN_STATE:
 		return states[r->state];
+	case RUN_WITNESS:
+		return text_or_none(r->needed.witness);
+	case RUN_BOUND:
+		return text_or_none(r->needed.bound);
 	case RUN_NAME:
 		return text_or_none(r->name);
 	case RUN_JOB:
@@ -217,5 +239,5 @@ bool run_column_is_text(enum run_column col)
 {
 	return col == RUN_NAME || col == RUN_JOB || col == RUN_TAGS || col == RUN_NOTE ||
 	       col == RUN_USER || col == RUN_HOST || col == RUN_UUID || col == RUN_COMMAND ||
-	       col == RUN_START || col == RUN_STATE;
+	       col == RUN_START || col == RUN_STATE || col == RUN_WITNESS || col == RUN_BOUND;
 }

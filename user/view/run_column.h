@@ -15,6 +15,10 @@ enum run_column {
 	RUN_EXIT,
 	RUN_WALL,
 	RUN_CPU,
+	RUN_NEEDED, /* the memory that it needed, with its bound; what it is known from; its bound
+		     */
+	RUN_WITNESS,
+	RUN_BOUND,
 	RUN_PEAK,
 	RUN_PROCESSES,
 	RUN_NAME,

@@ -52,6 +52,8 @@ static void csv_put_cell(struct buffer *t, enum run_column col, const struct sto
 {
 	const char *const texts[NR_RUN_COLUMNS] = {
 		[RUN_STATE] = run_state_name(r->state),
+		[RUN_WITNESS] = *r->needed.witness ? r->needed.witness : NULL,
+		[RUN_BOUND] = *r->needed.bound ? r->needed.bound : NULL,
 		[RUN_NAME] = r->name,
 		[RUN_JOB] = r->job,
 		[RUN_NOTE] = r->note,
@@ -75,6 +77,8 @@ static void csv_put_cell(struct buffer *t, enum run_column col, const struct sto
 		csv_put_number(t, col == RUN_EXIT ? r->exit_code : r->signal, 0);
 	else if (col == RUN_WALL || col == RUN_CPU)
 		csv_put_number(t, col == RUN_WALL ? r->wall_ns : r->cpu_ns, 9);
+	else if (col == RUN_NEEDED)
+		csv_put_number(t, run_needed_bytes(r), 0);
 	else if (col == RUN_PEAK || col == RUN_PROCESSES)
 		csv_put_number(t, col == RUN_PEAK ? r->rss_peak_bytes : r->processes, 0);
 	else

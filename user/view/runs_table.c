@@ -12,13 +12,13 @@
 #define MIN_COMMAND 6
 
 static const enum run_column usual[] = {
-	RUN_ID,   RUN_START, RUN_STATE, RUN_EXIT, RUN_WALL,    RUN_CPU,
-	RUN_PEAK, RUN_NAME,  RUN_TAGS,  RUN_NOTE, RUN_COMMAND,
+	RUN_ID,     RUN_START, RUN_STATE, RUN_EXIT, RUN_WALL,    RUN_CPU,
+	RUN_NEEDED, RUN_NAME,  RUN_TAGS,  RUN_NOTE, RUN_COMMAND,
 };
 
 /* The order in which columns are left out of a line that is too narrow. */
-static const enum run_column spare[] = { RUN_CPU,  RUN_STATE, RUN_PEAK,  RUN_WALL,
-					 RUN_TAGS, RUN_NOTE,  RUN_START, RUN_EXIT };
+static const enum run_column spare[] = { RUN_CPU,  RUN_STATE, RUN_NEEDED, RUN_WALL,
+					 RUN_TAGS, RUN_NOTE,  RUN_START,  RUN_EXIT };
 
 /* What is cut to the least before another column is left out, and gets the room that is left. */
 static const enum run_column elastic[] = { RUN_NAME, RUN_TAGS, RUN_NOTE };

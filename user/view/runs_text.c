@@ -57,6 +57,9 @@ static void run_put_json(struct jsonw *j, const struct stored_run *r, const char
 	run_put_json_number(j, "signal", r->signal, 0);
 	run_put_json_number(j, "wall_seconds", r->wall_ns, 9);
 	run_put_json_number(j, "cpu_seconds", r->cpu_ns, 9);
+	run_put_json_number(j, "memory_needed_bytes", run_needed_bytes(r), 0);
+	jsonw_string(j, "memory_needed_witness", *r->needed.witness ? r->needed.witness : NULL);
+	jsonw_string(j, "memory_needed_bound", *r->needed.bound ? r->needed.bound : NULL);
 	run_put_json_number(j, "rss_peak_bytes", r->rss_peak_bytes, 0);
 	run_put_json_number(j, "processes_total", r->processes, 0);
 	jsonw_object_end(j);

@@ -13,13 +13,13 @@ import operator
 import os
 import sys
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Tuple, TypeVar, Union, overload
 
 if TYPE_CHECKING:
     import socket
 
 __version__ = "0.1.0"
-__all__ = ["BpfmonError", "BpfmonMissing", "Run", "RunNotFound", "in_run", "load", "mark", "metric", "run", "span", "track"]
+__all__ = ["BpfmonError", "BpfmonMissing", "MemoryNeeded", "Run", "RunNotFound", "in_run", "load", "mark", "metric", "run", "span", "track"]
 
 PROGRAM = os.environ.get("BPFMON_PROGRAM") or "bpfmon"  # what load() and run() execute
 NAME_BYTES, TAG_BYTES, MARK_BYTES, ANSWER_BYTES = 255, 255, 1024, 256
@@ -374,6 +374,14 @@ class RunNotFound(BpfmonError, LookupError):
 _KINDS = {"sample": "samples", "process": "processes", "process_sample": "process_samples", "span": "spans", "event": "events", "metric": "metrics"}
 
 
+class MemoryNeeded(NamedTuple):
+    """The memory to request, before a margin (docs/MEMORY.md)."""
+
+    bytes: int
+    witness: str  # what it is known from: "cgroup", "pss" or "rss"
+    bound: str  # "equal" (within a tenth), "at_most" or "at_least"
+
+
 class Run:
     """A recorded run, with the keys and units of docs/METRICS.md. Lists have a dictionary a row, as pandas.DataFrame takes them."""
 
@@ -427,6 +435,14 @@ class Run:
     def complete(self) -> bool:
         """Whether nothing was lost."""
         return bool(self.summary.get("complete"))
+
+    @property
+    def memory_needed(self) -> Optional[MemoryNeeded]:
+        """None: it is not known, as in a run of an earlier bpfmon, or before its end."""
+        s = self.summary
+        if "memory_needed_bytes" not in s:
+            return None
+        return MemoryNeeded(s["memory_needed_bytes"], s["memory_needed_witness"], s["memory_needed_bound"])
 
     @property
     def marks(self) -> List[Row]:

@@ -211,6 +211,18 @@ static void peak_bind(sqlite3_stmt *s, int at, const struct summary *t)
 		amount_bind(s, at, t->rss_peak_bytes);
 }
 
+/* Of lines of before there was such a figure it is made of what they have. */
+static void needed_bind(sqlite3_stmt *s, const struct memory_needed *n)
+{
+	if (!*n->witness)
+		return;
+	amount_bind(s, parameter_find(s, ":memory_needed_bytes"), n->bytes);
+	sqlite3_bind_text(s, parameter_find(s, ":memory_needed_witness"), n->witness, -1,
+			  SQLITE_STATIC);
+	sqlite3_bind_text(s, parameter_find(s, ":memory_needed_bound"), n->bound, -1,
+			  SQLITE_STATIC);
+}
+
 /* Of what the store has of the run by now. */
 static int run_row_sign(struct store_writer *w)
 {
@@ -226,6 +238,7 @@ static int run_row_sign(struct store_writer *w)
 int run_row_end(struct store_writer *w, const char *text, size_t length)
 {
 	const struct summary *t = &w->line.summary;
+	const struct memory_needed needed = memory_needed_of(t);
 	sqlite3_stmt *s;
 	int err = run_row_prepare_end(w, &s);
 
@@ -236,6 +249,7 @@ int run_row_end(struct store_writer *w, const char *text, size_t length)
 	if (sample_has(&t->total, M_cpu))
 		amount_bind(s, parameter_find(s, ":cpu_ns"), t->total.value[M_cpu]);
 	peak_bind(s, parameter_find(s, ":rss_peak_bytes"), t);
+	needed_bind(s, &needed);
 	sqlite3_bind_int64(s, parameter_find(s, ":id"), w->run->id);
 	err = run_row_finish(w, s);
 	if (!err)

@@ -74,6 +74,15 @@ function labelled(label, className, text) {
 	return cell;
 }
 
+const boundSigns = { at_most: "\u2264 ", at_least: "\u2265 " };
+
+/* What it needed; of one that goes on, or of before there was such a figure, what is resident. */
+function memoryText(run) {
+	if (has(run.memory_needed_bytes)) return (boundSigns[run.memory_needed_bound] ?? "") + bytes(run.memory_needed_bytes);
+	const resident = run.rss_peak_bytes ?? run.rss_bytes;
+	return has(resident) ? `RSS ${bytes(resident)}` : missing;
+}
+
 const startedText = (at) => new Date(at * 1000).toISOString().replace("T", " ").slice(0, 16);
 
 function rowOf(run) {
@@ -86,7 +95,7 @@ function rowOf(run) {
 		el("td", "state", el("span", `end ${kind}`, text), run.stalled ? el("div", "stalled", stalledOf(run)) : null),
 		labelled("wall", "number left", has(run.wall_seconds) ? seconds(run.wall_seconds) : missing),
 		labelled("CPU", "number", seconds(run.cpu_seconds)),
-		labelled("peak", "number left", bytes(run.rss_peak_bytes ?? run.rss_bytes)),
+		labelled("memory", "number left", memoryText(run)),
 		labelled("processes", "number", count(run.processes_total)),
 		labelled("started", "started", startedText(run.start_time)),
 	);
@@ -113,7 +122,7 @@ function showRuns(said) {
 	list.runs = said.runs;
 	list.isNow = !!said.now;
 	for (const run of list.runs) if (said.stalls?.[run.run]) run.stalled = said.stalls[run.run].stalled;
-	byId("memory").textContent = list.isNow ? "Memory" : "Peak memory";
+	byId("memory").textContent = list.isNow ? "Memory" : "Memory needed";
 	byId("places").hidden = !said.has_agent && !ofNode;
 	byId("filters").hidden = byId("pages").hidden = list.isNow;
 	byId("runs").tBodies[0].replaceChildren(...said.runs.map(rowOf));
