@@ -18,6 +18,7 @@ from lib.cgroups import CPUS, UNIFIED
 from lib.live import PATIENCE, wait_for
 
 TOP = pathlib.Path("/sys/fs/cgroup") / UNIFIED
+MIB = 1 << 20
 ALONE = True  # /proc/stat counts what runs at a tick: of many short processes at once it is no witness
 # only the cgroups of this process: other tests may run beside it
 RULES = f"[agent]\nhierarchy = unified\n[rule test]\npattern = /bpfmon-test-{os.getpid()}.{{name}}\nkind = test\n"
@@ -243,6 +244,81 @@ class Cgroups(AgentCase):
         summary = stream.summaries[job]
         self.assertFalse(summary["complete"])
         self.assertGreater(summary["losses"].get("tasks", 0) + summary["losses"].get("processes", 0), 0)
+
+
+class Memory(AgentCase):
+    """The memory that a job needs, by its cgroup: what its processes share counts once there, and files in memory do, too."""
+
+    V1 = pathlib.Path("/sys/fs/cgroup/memory")
+    FOLDER = V1 if V1.exists() else TOP
+    PEAK = "memory.max_usage_in_bytes" if V1.exists() else "memory.peak"
+
+    def setUp(self):
+        super().setUp()
+        if not self.V1.exists() and "memory" not in (TOP / "cgroup.subtree_control").read_text().split():
+            self.skipTest("no hierarchy has the memory controller")
+        rule = "[rule {0}]\npattern = /bpfmon-{0}-%d.{{name}}%s\nkind = {0}\n"
+        hierarchy = "memory" if self.V1.exists() else "unified"
+        self.new_agent(f"[agent]\nhierarchy = {hierarchy}\n" + (rule.format("test") % (os.getpid(), "") + rule.format("parts") % (os.getpid(), ".*")))
+        self.stream = Stream(self.client())
+
+    def start_in(self, name, *command):
+        group = self.FOLDER / name
+        group.mkdir()
+        self.addCleanup(self.remove, group)
+        process = subprocess.Popen([truth("incgroup"), str(group), *map(str, command)])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return group, process
+
+    def remove(self, group):
+        def is_gone():
+            try:
+                group.rmdir()
+            except FileNotFoundError:
+                pass
+            except OSError:
+                return False
+            return True
+
+        wait_for(is_gone, f"the end of {group}")
+
+    def summary_of(self, kind):
+        (run,) = self.stream.until(lambda: any(run in self.stream.summaries for run in self.stream.runs(kind))).runs(kind)
+        return self.stream.summaries[run]
+
+    def test_pages_that_are_shared_count_once(self):
+        group, process = self.start_in(f"bpfmon-test-{os.getpid()}.shared", truth("sharers"), 64, 7, 3000)
+        process.wait()
+        peak = int((group / self.PEAK).read_text())
+        self.remove(group)
+        s = self.summary_of("test")
+        self.assertGreaterEqual(s["rss_peak_bytes"], 0.97 * 8 * 64 * MIB)
+        self.assertEqual(s["memory_needed_witness"], "cgroup")
+        self.assertIn(s["memory_needed_bound"], ("equal", "at_least"))
+        self.assertGreaterEqual(s["memory_needed_bytes"], 0.97 * 64 * MIB)
+        self.assertLessEqual(s["memory_needed_bytes"], peak)
+
+    def test_files_in_memory_count_and_page_cache_does_not(self):
+        file, cached = f"/dev/shm/needed-{os.getpid()}", self.dir / "cached"
+        self.addCleanup(subprocess.run, ["rm", "-f", file], check=True)
+        script = f"dd if=/dev/zero of={file} bs=1M count=80 status=none; dd if=/dev/zero of={cached} bs=1M count=200 status=none; sleep 3; rm {file}"
+        group, process = self.start_in(f"bpfmon-test-{os.getpid()}.files", "sh", "-c", script)
+        process.wait()
+        peak = int((group / self.PEAK).read_text())
+        self.remove(group)
+        s = self.summary_of("test")
+        self.assertLess(s["rss_peak_bytes"], 20 * MIB)
+        self.assertEqual(s["memory_needed_witness"], "cgroup")
+        self.assertGreaterEqual(s["memory_needed_bytes"], 80 * MIB)
+        self.assertLessEqual(s["memory_needed_bytes"], peak - 100 * MIB)
+
+    def test_a_job_of_several_cgroups_has_no_cgroup_as_witness(self):
+        groups = [self.start_in(f"bpfmon-parts-{os.getpid()}.job.{i}", truth("sharers"), 32, 3, 3000) for i in range(2)]
+        for group, process in groups:
+            process.wait()
+            self.remove(group)
+        self.assertNotEqual(self.summary_of("parts")["memory_needed_witness"], "cgroup")
 
 
 class Node(AgentCase):

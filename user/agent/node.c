@@ -73,8 +73,10 @@ static struct node_job *node_job_get(struct node *n, const struct rules_job *rul
 {
 	struct node_job *j = node_find(n, rule->id);
 
-	if (j)
+	if (j) {
+		node_job_extend(j, path, rule->depth);
 		return j;
+	}
 	j = calloc(1, sizeof(*j));
 	if (!j) {
 		n->forgone++;

@@ -15,7 +15,8 @@ struct node_job {
 	struct node_job *next;  /* in the list, not owned */
 	struct node_job *above; /* the job around it; NULL: it is the node */
 	struct rules_job rule;
-	char *cgroup; /* owned; its path */
+	char *cgroup;         /* owned; its path */
+	struct cgroup folder; /* of it */
 	struct job job;
 	struct job_spec spec;
 	struct subject subject;

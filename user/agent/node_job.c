@@ -70,6 +70,30 @@ static void node_job_describe(struct node *n, struct node_job *j)
 	run->of_node = &subject->label;
 }
 
+/* Where the memory of the job is: only a hierarchy with that controller has it. */
+static const struct cgroup *folder_of_job(const struct node *n, struct node_job *j)
+{
+	struct cgroup *cg = &j->folder;
+	int length;
+
+	cg->is_v2 = !strcmp(n->hierarchy, "unified");
+	if (!j->cgroup || (!cg->is_v2 && strcmp(n->hierarchy, "memory") != 0))
+		return NULL;
+	length = snprintf(cg->path, sizeof(cg->path), "%s%s", n->cgroups.point, j->cgroup);
+	return length < (int)sizeof(cg->path) ? cg : NULL;
+}
+
+void node_job_extend(struct node_job *j, const char *path, unsigned depth)
+{
+	char *own = cgroup_of_job(path, depth);
+
+	if (own && j->cgroup && strcmp(own, j->cgroup) != 0) {
+		j->spec.cgroup = NULL;
+		j->job.summary.seen.has_cgroup = false;
+	}
+	free(own);
+}
+
 void node_job_begin(struct node *n, struct node_job *j, struct rules_job rule, const char *path,
 		    struct node_job *above)
 {
@@ -87,6 +111,7 @@ void node_job_begin(struct node *n, struct node_job *j, struct rules_job rule, c
 		.stalled_after_ns = n->stalled_after_ns,
 		.hides_others = true,
 		.shown_to = rule.uid >= 0 ? (uid_t)rule.uid : 0,
+		.cgroup = folder_of_job(n, j),
 	};
 	node_job_describe(n, j);
 	job_init(&j->job);

@@ -13,6 +13,9 @@ struct rules_job node_job_name(const char *id, const char *name);
  */
 void node_job_begin(struct node *n, struct node_job *j, struct rules_job rule, const char *path,
 		    struct node_job *above);
+/* The cgroup @path, of @depth components or more, belongs to it, too: the memory of a job that is
+ * in several is in none of them. */
+void node_job_extend(struct node_job *j, const char *path, unsigned depth);
 /* It is over: its summary is written, and all that it has is released but @j itself. */
 void node_job_end(struct node_job *j);
 

@@ -116,9 +116,31 @@ bool needed_watch_look(struct job *job)
 	return true;
 }
 
+/* Of a job that is a cgroup, where something has run since; PSS of its processes would be too much
+ * work for an agent. */
+static void view_watch(struct job *job)
+{
+	struct needed_watch *w = &job->needed;
+	struct needed_seen *seen = &job->summary.seen;
+	const struct cgroup *cg = job->spec->cgroup;
+	uint64_t bytes, most;
+
+	if (!cg || (w->has_read && job->totals.cpu == w->read_cpu_ns))
+		return;
+	w->read_cpu_ns = job->totals.cpu;
+	w->has_read = run_cgroup_glance(&w->cgroup, cg, seen->cgroup_bytes, &bytes, &most);
+	if (!w->has_read)
+		return;
+	needed_see_cgroup(seen, bytes, job->held.smp.elapsed_ns);
+	seen->has_cgroup_most = most;
+	seen->cgroup_most_bytes = most;
+}
+
 void needed_watch_sample(struct job *job)
 {
-	if (needed_watch_look(job))
+	if (job->spec->is_view)
+		view_watch(job);
+	else if (needed_watch_look(job))
 		needed_see_cgroup(&job->summary.seen, job->needed.now_bytes,
 				  job->held.smp.elapsed_ns);
 	else
@@ -189,5 +211,7 @@ void needed_watch_finish(struct job *job)
 {
 	struct needed_seen *seen = &job->summary.seen;
 
+	if (job->spec->is_view) /* its cgroup is gone: what was seen at samples remains */
+		return;
 	seen->has_cgroup_most = run_cgroup_most(&job->needed.cgroup, &seen->cgroup_most_bytes);
 }

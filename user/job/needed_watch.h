@@ -21,6 +21,7 @@ struct needed_watch {
 	/* As of the last reading: */
 	bool has_read;
 	uint64_t read_rss_bytes, read_faults;
+	uint64_t read_cpu_ns; /* of a view: what it has used by then */
 };
 
 /* @own: a cgroup that holds the run alone; or NULL. */

@@ -148,6 +148,27 @@ bool run_cgroup_most(const struct run_cgroup *g, uint64_t *bytes)
 	return true;
 }
 
+bool run_cgroup_glance(struct run_cgroup *g, const struct cgroup *cg, uint64_t known_bytes,
+		       uint64_t *bytes, uint64_t *most_bytes)
+{
+	uint64_t all = 0;
+	bool is_known;
+
+	g->target.cg = *cg;
+	snprintf(g->target.controller, sizeof(g->target.controller), "%s",
+		 cg->is_v2 ? "" : CONTROLLER);
+	*bytes = 0;
+	is_known = cgroup_stat_watch(&g->stat, &g->target) && cgroup_stat_usage(&g->stat, &all);
+	if (is_known)
+		cgroup_stat_open_memory(&g->stat, &g->target);
+	if (all > known_bytes)
+		is_known = undroppable_read(g, bytes);
+	if (!cgroup_stat_peak(&g->stat, most_bytes))
+		*most_bytes = 0;
+	cgroup_stat_done(&g->stat);
+	return is_known;
+}
+
 void run_cgroup_done(struct run_cgroup *g)
 {
 	cgroup_stat_done(&g->stat);

@@ -36,6 +36,13 @@ bool run_cgroup_read(struct run_cgroup *g, const struct row_list *rows, uint64_t
 /* What it cannot have exceeded, by the kernel's high-water mark. False: that is not known, or was
  * reached before the run. */
 bool run_cgroup_most(const struct run_cgroup *g, uint64_t *bytes);
+/*
+ * Of @cg, which holds the job alone: the same two; 0 where the first cannot exceed @known_bytes,
+ * and where the second is not known. Nothing stays open, as an agent has many jobs. False: the
+ * first is not known.
+ */
+bool run_cgroup_glance(struct run_cgroup *g, const struct cgroup *cg, uint64_t known_bytes,
+		       uint64_t *bytes, uint64_t *most_bytes);
 void run_cgroup_done(struct run_cgroup *g);
 
 #endif

@@ -24,7 +24,7 @@ struct job_spec {
 	uid_t shown_to;
 	bool hides_others;
 	pid_t recorder;
-	/* The command's own; NULL: it has none. */
+	/* The command's own, or of a view the one that it is; NULL: it has none. */
 	const struct cgroup *cgroup;
 	const struct intake *intake; /* of what programs push, not owned; NULL: nothing is taken */
 	int control_fd;              /* to the launcher */
