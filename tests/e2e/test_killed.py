@@ -2,27 +2,31 @@
 """SIGKILL for any process of bpfmon, at any moment: the command's fate is its own."""
 
 import os
+import pathlib
 import random
 import signal
+import subprocess
+import sys
 import time
 
-from lib.bpfmon import truth
+from lib.bpfmon import cgroup, truth
+from lib.cgroups import move
 from lib.live import LiveCase, bpf_objects, children_of, is_alive, loaded_objects, send, stat_of, wait_for
 
 ROUNDS = 20
 
 
-class Killed(LiveCase):
+class Run(LiveCase):
     def setUp(self):
         super().setUp()
         seed = int(os.environ.get("TEST_SEED", time.time_ns() % 1_000_000))
         print(f"TEST_SEED={seed}", flush=True)
         self.random = random.Random(seed)
 
-    def start(self, options=()):
+    def start(self, options=(), **popen):
         """A run in its midst: bpfmon, its roles, the command's files, its BPF objects."""
         command, stop, beat = self.work_until_told()
-        live = self.live(command, ["-i", "0.01", *options])
+        live = self.live(command, ["-i", "0.01", *options], **popen)
         roles = live.roles()
         wait_for(beat.exists, "the command's work")
         objects = bpf_objects(roles[0])
@@ -41,6 +45,8 @@ class Killed(LiveCase):
     def assert_gone(self, objects):
         wait_for(lambda: not objects & loaded_objects(), "the end of this run's BPF objects", 20)
 
+
+class Killed(Run):
     def test_a_collector_killed_at_any_moment_leaves_a_closed_file(self):
         for _ in range(ROUNDS):
             live, (collector, _, _), stop, beat, objects = self.start()
@@ -196,3 +202,80 @@ class Killed(LiveCase):
         self.assert_complete(run)
         self.assertFalse(is_alive(collector) or is_alive(recorder))
         self.assert_gone(objects)
+
+
+# A file in memory that grows, from when it is told to until the process is gone.
+FILL = """
+import os, sys
+path, victim = sys.argv[1], sys.argv[2]
+def is_alive():
+    try:
+        return open(f"/proc/{victim}/stat").read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+print("ready", flush=True)
+sys.stdin.readline()
+with open(path, "wb", buffering=0) as file:
+    while is_alive():
+        file.write(bytes(64 << 10))
+"""
+
+
+class OutOfMemory(Run):
+    """In a cgroup that is out of memory the kernel's OOM killer may take bpfmon: the run says so, by what the kernel counts."""
+
+    def setUp(self):
+        super().setUp()
+        group = cgroup("memory")
+        self.group = group.__enter__()
+        self.addCleanup(group.__exit__, None, None, None)
+
+    def start(self, options=()):
+        return super().start(options, preexec_fn=lambda: move(self.group, os.getpid()))
+
+    def counted(self):
+        text = (self.group / "memory.oom_control").read_text()
+        return int(dict(line.split() for line in text.splitlines())["oom_kill"])
+
+    def run_out_of_memory(self, victim, before=0):
+        """Until the kernel has killed the one that is the likeliest."""
+        pathlib.Path(f"/proc/{victim}/oom_score_adj").write_text("1000")
+        file = f"/dev/shm/bpfmon-test-{os.getpid()}"
+        self.addCleanup(subprocess.run, ["rm", "-f", file], check=True)
+        limit, usage = (self.group / f"memory.{name}_in_bytes" for name in ("limit", "usage"))
+        fill = [truth("incgroup"), str(self.group), sys.executable, "-c", FILL, file, str(victim)]
+        with subprocess.Popen(fill, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+            process.stdout.readline()
+            limit.write_text(str(int(usage.read_text()) + (2 << 20)))
+            process.communicate("go\n")
+        limit.write_text("-1")
+        self.assertEqual(process.returncode, 0)
+        self.assertGreater(self.counted(), before)
+        return f"(out of memory: the kernel has killed {self.counted() - before} process"
+
+    def test_of_a_role_and_its_run(self):
+        for which, name in ((0, "collector"), (1, "recorder")):
+            with self.subTest(name):
+                live, roles, stop, beat, _ = self.start()
+                live.wait_for_samples()
+                before = self.counted()
+                said = self.run_out_of_memory(roles[which], before)
+                run = self.end(live, stop, beat)
+                self.assertIn(f"warning: the {name} was killed by signal 9 {said}", run.stderr)
+                self.assertIn(f"INCOMPLETE: the {name} was killed {said}", run.stderr)
+
+    def test_of_the_launcher(self):
+        live, (collector, recorder, _), stop, _, _ = self.start()
+        live.wait_for_samples()
+        said = self.run_out_of_memory(live.pid)
+        wait_for(lambda: not is_alive(collector) and not is_alive(recorder), "the end of both")
+        stop.touch()
+        self.assertIn(f"the launcher was killed {said}", live.finish().summary["reason"])
+
+    def test_one_that_others_have_killed_is_none_of_the_kernel_s(self):
+        live, (collector, _, _), stop, beat, _ = self.start()
+        live.wait_for_samples()
+        send(collector, signal.SIGKILL)
+        run = self.end(live, stop, beat)
+        self.assertIn("was killed by signal 9 (not by the kernel for lack of memory)", run.stderr)
+        self.assertEqual(self.counted(), 0)

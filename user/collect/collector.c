@@ -145,7 +145,7 @@ static void collector_follow(struct collector *c)
 	collector_close_job(c);
 	if (!c->tenant.feed.is_broken)
 		return;
-	tenant_set_incomplete(&c->tenant, "the recorder was killed: its files end there");
+	tenant_set_killed(&c->tenant, "recorder", ": its files end there");
 	collector_send_summary(c->spec->control_fd, &c->tenant.job.summary);
 }
 

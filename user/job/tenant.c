@@ -2,6 +2,7 @@
 #include "job/tenant.h"
 
 #include "base/clock.h"
+#include "base/oom_count.h"
 #include "wire/writer.h"
 
 #include <stdio.h>
@@ -102,6 +103,14 @@ void tenant_set_incomplete(struct tenant *t, const char *reason)
 	snprintf(sum->reason, sizeof(sum->reason), "%s", reason);
 }
 
+void tenant_set_killed(struct tenant *t, const char *role, const char *effect)
+{
+	char reason[sizeof(t->job.summary.reason)];
+
+	snprintf(reason, sizeof(reason), "the %s was killed%s%s", role, oom_count_text(), effect);
+	tenant_set_incomplete(t, reason);
+}
+
 static enum progress progress_after(struct tenant *t, const struct control *c)
 {
 	const struct job_spec *spec = &t->assignment.spec;
@@ -123,7 +132,7 @@ void tenant_obey(struct tenant *t, const struct control *c)
 	if (c) {
 		t->progress = progress_after(t, c);
 	} else {
-		tenant_set_incomplete(t, "the launcher was killed");
+		tenant_set_killed(t, "launcher", "");
 		t->progress = OVER;
 	}
 }

@@ -41,6 +41,8 @@ int tenant_open_desk(struct tenant *t);
 /* Acts on what the client has sent while the job runs; @c is NULL if the client is gone. */
 void tenant_obey(struct tenant *t, const struct control *c);
 void tenant_set_incomplete(struct tenant *t, const char *reason);
+/* The same, because that process of bpfmon was killed; @effect: what comes of it. */
+void tenant_set_killed(struct tenant *t, const char *role, const char *effect);
 /* Adds @passed - 1 late ticks to the summary, with an event, if there were any. */
 void tenant_note_ticks(struct tenant *t, uint64_t passed);
 /* To be called before the loop waits: the listener is waited for if there is something to send. */

@@ -3,6 +3,7 @@
 
 #include "base/control.h"
 #include "base/log.h"
+#include "base/oom_count.h"
 #include "base/oom_score.h"
 #include "base/privilege.h"
 #include "base/seccomp.h"
@@ -91,6 +92,7 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 		.recorder = { .name = "recorder", .control_fd = -1 },
 		.stream_fd = -1,
 	};
+	o->recorder.is_of_agent = is_remote;
 	last_summary_init(&roles->summary, -1, o->recorder.quiet);
 	roles->line.fd = -1;
 	o->recorder.live = o->recorder.live && status_line_open(&roles->line);
@@ -98,6 +100,7 @@ int roles_fork(struct roles *roles, struct launch_options *o, const struct spawn
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, r) ||
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream))
 		return -errno;
+	oom_count_begin();
 	oom_score_protect(); /* the command's process is there already, and keeps what it has */
 	roles->recorder.pid = fork();
 	if (!roles->recorder.pid) {
@@ -156,8 +159,10 @@ static void role_note_end(struct role *role, int status)
 {
 	role->pid = 0;
 	if (WIFSIGNALED(status))
-		log_warn("the %s was killed by signal %d; the account is incomplete, %s",
-			 role->name, WTERMSIG(status), "the command goes on");
+		log_warn("the %s was killed by signal %d%s; the account is incomplete, %s",
+			 role->name, WTERMSIG(status),
+			 WTERMSIG(status) == SIGKILL ? oom_count_text() : "",
+			 "the command goes on");
 }
 
 void roles_note_end(struct roles *roles, pid_t pid, int status)

@@ -4,6 +4,7 @@
 #include "base/control.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/oom_count.h"
 #include "record/observers.h"
 #include "record/stall_reason.h"
 #include "view/limit_text.h"
@@ -26,7 +27,7 @@ struct recorder {
 	const struct event_command *on_stall, *on_limit; /* not owned */
 	struct line line;
 	struct summary folded; /* of the lines so far, in case no summary arrives */
-	bool has_begun, has_summary;
+	bool has_begun, has_summary, is_of_agent;
 	uint64_t lost; /* lines that were not parsed for lack of memory */
 	char *text;    /* owned; received, not yet parsed */
 	size_t used, room;
@@ -170,9 +171,12 @@ static void recorder_make_summary(struct recorder *r)
 	r->folded = (struct summary){ 0 };
 	r->line.kind = LINE_SUMMARY;
 	s->complete = false;
-	snprintf(s->reason, sizeof(s->reason), "%s",
-		 memory_failures_of_thread() ? out_of_memory
-					     : "the collector was killed: the account ends there");
+	if (memory_failures_of_thread())
+		snprintf(s->reason, sizeof(s->reason), "%s", out_of_memory);
+	else
+		snprintf(s->reason, sizeof(s->reason),
+			 "the collector was killed%s: the account ends there",
+			 r->is_of_agent ? "" : oom_count_text());
 	summary_finish(s);
 }
 
@@ -208,6 +212,7 @@ static int recorder_open(struct recorder *r, const struct recorder_options *o)
 {
 	if (!r || recorder_make_room(r) || memory_failures_of_thread())
 		return -ENOMEM;
+	r->is_of_agent = o->is_of_agent;
 	r->on_stall = &o->on_stall;
 	r->on_limit = &o->on_limit;
 	return observers_open(&r->observers, o, &r->with_readers);

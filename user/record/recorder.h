@@ -24,6 +24,7 @@ struct recorder_options {
 	int lines_fd;          /* where the lines go, too; 0: nowhere */
 	bool quiet;            /* no summary on stderr */
 	bool live;             /* the launcher can show a status line */
+	bool is_of_agent;      /* the collector: it is elsewhere */
 	bool stdout_is_closed; /* descriptor 1 is a placeholder */
 	const char *template;  /* what stands for the text summary; NULL: it is as usual */
 	const char *as_user;   /* for messages; NULL: the role kept its rights */

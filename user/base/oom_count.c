@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "base/oom_count.h"
+
+#include "base/cgroup_mount.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_BYTES 16384 /* that of the machine takes 5 KiB */
+
+static char file[5000]; /* empty: it is not counted */
+static const char *place;
+static uint64_t before;
+
+/* Of version 2 the one of this cgroup alone: the command may be in one below it. */
+static void file_find(void)
+{
+	char path[4096], folder[4096];
+	size_t mount;
+	bool is_v2;
+	int id;
+
+	place = "in its cgroup";
+	if (!cgroup_of_process("/proc/self", "memory", path, &is_v2, &id) &&
+	    !cgroup_find_folder("/proc/self", is_v2 ? NULL : "memory", path, folder, &mount)) {
+		snprintf(file, sizeof(file), "%s/%s", folder,
+			 is_v2 ? "memory.events.local" : "memory.oom_control");
+		if (!access(file, R_OK))
+			return;
+	}
+	place = "on this machine";
+	snprintf(file, sizeof(file), "/proc/vmstat");
+}
+
+static bool count_read(uint64_t *count)
+{
+	static const char key[] = "\noom_kill ";
+	char text[FILE_BYTES] = "\n", *found;
+	int fd = *file ? open(file, O_RDONLY | O_CLOEXEC) : -1;
+	size_t used = 1;
+	ssize_t n = 1;
+
+	while (fd >= 0 && n > 0 && used < sizeof(text) - 1) {
+		n = read(fd, text + used, sizeof(text) - 1 - used);
+		used += n > 0 ? (size_t)n : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	text[used] = '\0';
+	found = strstr(text, key);
+	return found && sscanf(found + sizeof(key) - 1, "%" SCNu64, count) == 1;
+}
+
+void oom_count_begin(void)
+{
+	file_find();
+	if (!count_read(&before))
+		file[0] = '\0';
+}
+
+const char *oom_count_text(void)
+{
+	static char text[128];
+	uint64_t now;
+
+	if (!count_read(&now))
+		return "";
+	if (now <= before)
+		return " (not by the kernel for lack of memory)";
+	snprintf(text, sizeof(text),
+		 " (out of memory: the kernel has killed %" PRIu64 " %s %s since the run began)",
+		 now - before, now - before == 1 ? "process" : "processes", place);
+	return text;
+}
