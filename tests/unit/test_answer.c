@@ -59,6 +59,8 @@ static const struct {
 	{ { GOOD, EXACT(522 * MIB) }, "580 MiB (peak up to 522 MiB + 10 %)" },
 	{ { GOOD, EXACT(522 * MIB), NEEDED("cgroup", "equal", 99 * MIB) }, "110 MiB (its cgroup needed 99.0 MiB + 10 %)" },
 	{ { GOOD, EXACT(522 * MIB), NEEDED("pss", "at_most", 99 * MIB) }, "110 MiB (PSS up to 99.0 MiB + 10 %)" },
+	{ { GOOD, EXACT(522 * MIB), NEEDED("pss", "equal", 99 * MIB), .needed.unmapped_bytes = 300 * MIB },
+	  "at least 110 MiB (PSS 99.0 MiB + 10 %, without up to 300 MiB of files in memory)" },
 	{ { GOOD, EXACT(522 * MIB), NEEDED("pss", "at_least", 99 * MIB) },
 	  "at least 110 MiB (PSS at least 99.0 MiB + 10 %)" },
 	{ { GOOD, UPPER(500 * MIB, 522 * MIB) }, "580 MiB (peak up to 522 MiB + 10 %)" },

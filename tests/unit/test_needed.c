@@ -78,6 +78,28 @@ static void the_best_source_is_taken_and_a_bound_is_called_one(void **state)
 	}
 }
 
+static void files_in_memory_are_named_unless_a_cgroup_has_them(void **state)
+{
+	const struct summary named[] = {
+		{ EXACT(100 * MIB), LARGEST(100 * MIB), SEEN(.unmapped_bytes = 300 * MIB) },
+		{ EXACT(900 * MIB), LARGEST(210 * MIB),
+		  SEEN(PSS(208 * MIB, 890 * MIB), .unmapped_bytes = 300 * MIB) },
+	};
+	const struct summary others[] = {
+		{ EXACT(100 * MIB), LARGEST(100 * MIB),
+		  SEEN(CGROUP(98 * MIB), MARK(99 * MIB), .unmapped_bytes = 300 * MIB) },
+		{ EXACT(900 * MIB),
+		  SEEN(CGROUP(300 * MIB), MARK(310 * MIB), .unmapped_bytes = 300 * MIB) },
+		{ EXACT(MIB), LARGEST(MIB), SEEN(.unmapped_bytes = MIB / 2) },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(named) / sizeof(*named); i++)
+		assert_int_equal(memory_needed_of(&named[i]).unmapped_bytes, 300 * MIB);
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		assert_int_equal(memory_needed_of(&others[i]).unmapped_bytes, 0);
+}
+
 static void a_reading_that_covers_what_was_missed_makes_up_for_it(void **state)
 {
 	struct needed_seen seen = { .unread_rss_bytes = 1000 * MIB };
@@ -96,6 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_best_source_is_taken_and_a_bound_is_called_one),
+		cmocka_unit_test(files_in_memory_are_named_unless_a_cgroup_has_them),
 		cmocka_unit_test(a_reading_that_covers_what_was_missed_makes_up_for_it),
 	};
 

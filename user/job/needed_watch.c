@@ -4,15 +4,25 @@
 #include "base/clock.h"
 #include "job/job.h"
 
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #define FRESH_NS NSEC_PER_SEC
 #define LEAST_BYTES (16ULL << 20) /* below that nobody asks whether pages are shared */
 
+static uint64_t machine_shared(void)
+{
+	struct sysinfo now;
+
+	return sysinfo(&now) ? 0 : (uint64_t)now.sharedram * now.mem_unit;
+}
+
 void needed_watch_open(struct job *job, const struct cgroup_target *own)
 {
 	const struct job_spec *spec = job->spec;
 	const pid_t pid = spec->command ? spec->command : spec->nr_targets ? spec->targets[0] : 0;
+
+	job->needed.machine_shared_bytes = machine_shared();
 
 	if (own || pid)
 		run_cgroup_open(&job->needed.cgroup, own, pid, spec->command);
@@ -98,6 +108,34 @@ static void pss_watch(struct job *job)
 		reading_forgo(job, rss);
 }
 
+/* What the run may have of them: what the machine has more, and the run has written or mapped. */
+static void files_watch(struct job *job)
+{
+	const struct sample *smp = &job->held.smp;
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), now = machine_shared();
+	const enum metric_id calls = sample_has(smp, M_wchar_files) ? M_wchar_files : M_wchar;
+	struct needed_seen *seen = &job->summary.seen;
+	struct needed_watch *w = &job->needed;
+	uint64_t mapped = 0, by_run, unmapped;
+
+	if (!sample_has(smp, calls) || !w->machine_shared_bytes)
+		return;
+	for (size_t i = 0; i < job->rows.nr; i++)
+		if (job->rows.all[i]->pages[RSS_SHMEM] * page > mapped)
+			mapped = job->rows.all[i]->pages[RSS_SHMEM] * page;
+	if (sample_has(smp, M_rss_shmem) && smp->value[M_rss_shmem] > w->mapped_bytes)
+		w->mapped_bytes = smp->value[M_rss_shmem];
+	if (now < w->machine_shared_bytes)
+		w->machine_shared_bytes = now;
+	unmapped = now - w->machine_shared_bytes;
+	unmapped -= unmapped < mapped ? unmapped : mapped;
+	by_run = smp->value[calls] + w->mapped_bytes;
+	if (unmapped > by_run)
+		unmapped = by_run;
+	if (unmapped > seen->unmapped_bytes)
+		seen->unmapped_bytes = unmapped;
+}
+
 static void figure_set(struct needed_watch *w, uint64_t bytes, uint64_t rss, bool is_least)
 {
 	w->now_bytes = bytes;
@@ -138,6 +176,8 @@ static void view_watch(struct job *job)
 
 void needed_watch_sample(struct job *job)
 {
+	if (!job->spec->is_view)
+		files_watch(job);
 	if (job->spec->is_view)
 		view_watch(job);
 	else if (needed_watch_look(job))

@@ -22,6 +22,9 @@ struct needed_watch {
 	bool has_read;
 	uint64_t read_rss_bytes, read_faults;
 	uint64_t read_cpu_ns; /* of a view: what it has used by then */
+	/* Files in memory and shared memory of the machine: the least since the run began; and what
+	 * the run has mapped of it, the most at a sample, as counted for each process. */
+	uint64_t machine_shared_bytes, mapped_bytes;
 };
 
 /* @own: a cgroup that holds the run alone; or NULL. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SMALL_BYTES (16ULL << 20)
+#define FEW_BYTES (1ULL << 20) /* of files in memory */
 
 static const char equal[] = "equal", at_most[] = "at_most", at_least[] = "at_least";
 
@@ -157,6 +158,14 @@ static bool rss_will_do(const struct summary *s)
 	return rss_is_of_one(s, most) || most < SMALL_BYTES;
 }
 
+static struct memory_needed needed_beside_files(struct memory_needed n,
+						const struct needed_seen *seen)
+{
+	if (*n.witness && seen->unmapped_bytes > FEW_BYTES && seen->unmapped_bytes > n.bytes / 100)
+		n.unmapped_bytes = seen->unmapped_bytes;
+	return n;
+}
+
 struct memory_needed memory_needed_of(const struct summary *s)
 {
 	const struct needed_seen *seen = &s->seen;
@@ -171,9 +180,13 @@ struct memory_needed memory_needed_of(const struct summary *s)
 	if (!rss_most(s, &most))
 		most = s->rss_peak_bytes;
 	if (of_others && (!rss_will_do(s) || exceeds_by_a_tenth(of_others, most)))
-		return seen->has_cgroup ? needed_by_cgroup(s) : needed_by_pss(s);
+		return seen->has_cgroup ? needed_by_cgroup(s)
+					: needed_beside_files(needed_by_pss(s), seen);
 	n = needed_by_rss(s);
-	return n.bytes ? n : (struct memory_needed){ 0 };
+	if (!n.bytes)
+		return (struct memory_needed){ 0 };
+	/* a cgroup would have shown them */
+	return seen->has_cgroup ? n : needed_beside_files(n, seen);
 }
 
 bool needed_is_least(const struct memory_needed *n)

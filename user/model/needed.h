@@ -21,6 +21,8 @@ struct needed_seen {
 	bool has_pss;
 	uint64_t pss_bytes, pss_elapsed_ns, covered_rss_bytes, unread_rss_bytes;
 	uint64_t sample_rss_bytes; /* the largest RSS of a sample */
+	/* By how much files in memory have grown, at most, that no process of the run maps. */
+	uint64_t unmapped_bytes;
 };
 
 struct memory_needed {
@@ -29,6 +31,9 @@ struct memory_needed {
 	uint64_t elapsed_ns;
 	char witness[8]; /* "cgroup", "pss" or "rss"; empty: nothing is known */
 	char bound[12];  /* "equal", within a tenth; "at_most": it needs no more; "at_least" */
+	/* Files in memory (tmpfs, memfd), which only a cgroup would have: not in @bytes; up to so
+	 * many; 0: none, or so few that nobody cares. */
+	uint64_t unmapped_bytes;
 };
 
 /* The memory of the run's cgroup at a sample that cannot be dropped. */

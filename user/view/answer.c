@@ -56,7 +56,7 @@ static void answer_set_request(struct answer *a, const struct summary *s)
 	if (!a->needed.bytes)
 		return;
 	a->basis = REQUEST_NEEDED;
-	a->is_least = a->doubt || needed_is_least(&a->needed);
+	a->is_least = a->doubt || needed_is_least(&a->needed) || a->needed.unmapped_bytes;
 	a->request_bytes = request_add_margin(a->needed.bytes);
 }
 

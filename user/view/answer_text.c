@@ -35,6 +35,9 @@ static void request_put_reason(FILE *f, const struct answer *a)
 
 	fprintf(f, " (%s %s%s + %d %%", title, needed_bound_text(n), format_bytes(bytes, n->bytes),
 		ANSWER_MARGIN_PERCENT);
+	if (n->unmapped_bytes)
+		fprintf(f, ", without up to %s of files in memory",
+			format_bytes(bytes, n->unmapped_bytes));
 	if (a->doubt)
 		fprintf(f, ", %s", a->doubt);
 	fputc(')', f);

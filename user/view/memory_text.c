@@ -119,6 +119,15 @@ static void memory_put_holders(FILE *f, const struct holders *all)
 	}
 }
 
+/* Of the run or of others: that is not known. */
+static void memory_put_files(FILE *f, const struct memory_needed *n)
+{
+	char a[FORMAT_BYTES];
+
+	fprintf(f, "besides up to %s of files in memory (tmpfs, memfd) on this machine",
+		format_bytes(a, n->unmapped_bytes));
+}
+
 /* A better source than RSS, which has what processes share for each of them. */
 static void memory_put_needed(FILE *f, const struct memory_needed *n)
 {
@@ -128,6 +137,10 @@ static void memory_put_needed(FILE *f, const struct memory_needed *n)
 		format_bytes(a, n->bytes), strcmp(n->witness, "pss") ? "cgroup" : "PSS");
 	if (n->has_time)
 		fprintf(f, ", at %s", format_seconds(a, n->elapsed_ns));
+	if (n->unmapped_bytes) {
+		fputs("; ", f);
+		memory_put_files(f, n);
+	}
 	fputc('\n', f);
 }
 
@@ -186,6 +199,11 @@ void memory_text(FILE *f, const struct summary *s, bool has_bounds)
 			      : "              ",
 		      f);
 		memory_put_tree_peak(f, s, has_bounds);
+	}
+	if (n.unmapped_bytes && !has_better) {
+		fputs("              ", f);
+		memory_put_files(f, &n);
+		fputc('\n', f);
 	}
 	if (s->marks_reset)
 		fputs("              no upper bound: a process reset its high-water mark\n", f);
