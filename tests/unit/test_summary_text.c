@@ -154,6 +154,39 @@ static void throttling_by_a_cpu_limit_is_told_from_other_waits(void **state)
 			 "              2.000 s for which the CPU limit throttled its cgroup\n");
 }
 
+static void assert_network_shown(uint64_t rx, uint64_t tx, uint64_t loopback_rx,
+				 uint64_t loopback_tx, const char *line)
+{
+	struct summary s = attached();
+
+	sample_set(&s.total, M_net_rx_tcp, rx);
+	sample_set(&s.total, M_net_tx_tcp, tx);
+	sample_set(&s.total, M_net_rx_udp, 0);
+	sample_set(&s.total, M_net_tx_udp, 0);
+	sample_set(&s.total, M_net_rx_other, 0);
+	sample_set(&s.total, M_net_tx_other, 0);
+	sample_set(&s.total, M_net_rx_loopback, loopback_rx);
+	sample_set(&s.total, M_net_tx_loopback, loopback_tx);
+	assert_shown(&s, line);
+}
+
+static void what_may_stay_on_this_machine_is_a_lower_bound(void **state)
+{
+	(void)state;
+	assert_network_shown(
+		9, 7, 0, 1,
+		" 9 B received, 7 B sent; of these at least 1 B sent on this machine\n");
+	assert_network_shown(
+		9, 7, 9, 1,
+		" 9 B received, 7 B sent; of these at least 9 B received and 1 B sent on "
+		"this machine\n");
+	assert_network_shown(
+		9, 7, 2, 0,
+		" 9 B received, 7 B sent; of these at least 2 B received on this machine\n");
+	assert_network_shown(9, 0, 9, 0, " 9 B received, 0 B sent; all of it on this machine\n");
+	assert_network_shown(9, 7, 0, 0, " 9 B received, 7 B sent\n");
+}
+
 static void uncertainty_of_the_cpu_time_after_moves_is_shown(void **state)
 {
 	struct summary s = attached();
@@ -260,6 +293,7 @@ int main(void)
 		cmocka_unit_test(processes_that_entered_and_left_a_cgroup_are_counted),
 		cmocka_unit_test(values_of_the_cgroups_own_files_are_shown),
 		cmocka_unit_test(throttling_by_a_cpu_limit_is_told_from_other_waits),
+		cmocka_unit_test(what_may_stay_on_this_machine_is_a_lower_bound),
 		cmocka_unit_test(uncertainty_of_the_cpu_time_after_moves_is_shown),
 		cmocka_unit_test(only_processes_leave_descendants_unfound),
 		cmocka_unit_test(a_run_of_a_command_has_no_moves),

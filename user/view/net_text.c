@@ -28,25 +28,43 @@ static bool net_add_up(const struct summary *s, enum metric_id tcp, enum metric_
 	       summary_has_total(s, other);
 }
 
+/*
+ * Of what a socket does not know to stay on this machine, some may: of datagrams that it sends
+ * without a peer, or over a bridge to a container.
+ */
+static void net_put_loopback(FILE *f, const struct summary *s, uint64_t rx, uint64_t tx)
+{
+	const uint64_t its_rx = s->total.value[M_net_rx_loopback];
+	const uint64_t its_tx = s->total.value[M_net_tx_loopback];
+	char a[FORMAT_BYTES];
+
+	if (!summary_has_total(s, M_net_rx_loopback) || !summary_has_total(s, M_net_tx_loopback) ||
+	    (!its_rx && !its_tx))
+		return;
+	if (its_rx == rx && its_tx == tx) {
+		fputs("; all of it on this machine", f);
+		return;
+	}
+	fputs("; of these at least", f);
+	if (its_rx)
+		fprintf(f, " %s received", format_bytes(a, its_rx));
+	if (its_tx)
+		fprintf(f, "%s %s sent", its_rx ? " and" : "", format_bytes(a, its_tx));
+	fputs(" on this machine", f);
+}
+
 /* Without Unix sockets: what goes over those stays on this machine for certain. */
 static void net_put_network(FILE *f, const struct summary *s)
 {
-	const uint64_t *v = s->total.value;
 	uint64_t rx, tx;
 	bool has_rx = net_add_up(s, M_net_rx_tcp, M_net_rx_udp, M_net_rx_other, &rx);
 	bool has_tx = net_add_up(s, M_net_tx_tcp, M_net_tx_udp, M_net_tx_other, &tx);
-	bool has_loopback = summary_has_total(s, M_net_rx_loopback) &&
-			    summary_has_total(s, M_net_tx_loopback) &&
-			    (v[M_net_rx_loopback] || v[M_net_tx_loopback]);
-	char a[FORMAT_BYTES], b[FORMAT_BYTES];
 
 	if (!has_rx && !has_tx)
 		return;
 	net_put_pair(f, "network", has_rx, rx, has_tx, tx);
-	if (has_loopback)
-		fprintf(f, "; of these %s and %s on this machine",
-			format_bytes(a, v[M_net_rx_loopback]),
-			format_bytes(b, v[M_net_tx_loopback]));
+	if (has_rx && has_tx)
+		net_put_loopback(f, s, rx, tx);
 	fputc('\n', f);
 }
 
