@@ -440,12 +440,15 @@ int socket_row_write(u64 address)
 	}
 	if (!live)
 		return 0;
-	/* read after the state, which was this socket's then */
+	/* read after the state, which was this socket's then; it has that only after its event */
 	if ((u64)BPF_CORE_READ(sk, __sk_common.skc_cookie.counter) != live->cookie ||
-	    state == TCP_CLOSE) {
+	    (state == TCP_CLOSE && live->pass)) {
 		bpf_map_delete_elem(&live_sockets, &address);
 		return 0;
 	}
+	live->pass = socket_pass.number;
+	if (state == TCP_CLOSE)
+		return 0;
 	key = live->owner.account;
 	p = process_find(live->owner.signal, live->owner.serial);
 	if (p && p->event.rec.signal)
@@ -453,7 +456,6 @@ int socket_row_write(u64 address)
 	row->tree = key.tree;
 	row->cgroup = key.cgroup;
 	row->state = state;
-	live->pass = socket_pass.number;
 	socket_pass.rows = at + 1;
 	return 0;
 }
