@@ -54,14 +54,27 @@ static __always_inline enum protocol protocol_of(struct sock *sk)
 	return protocol == IPPROTO_UDP || protocol == IPPROTO_UDPLITE ? OVER_UDP : OVER_OTHER;
 }
 
+/* A connection of MPTCP is that of its first subflow, which has the route; NULL: it has none. */
+static __always_inline struct sock *first_subflow(struct sock *sk)
+{
+	if (sk->sk_protocol != IPPROTO_MPTCP ||
+	    !bpf_core_field_exists(((struct mptcp_sock *)0)->first))
+		return NULL;
+	return BPF_CORE_READ((struct mptcp_sock *)sk, first);
+}
+
 /* A connected socket has its route, and so the device by which it sends. */
 static __always_inline bool is_loopback(struct sock *sk)
 {
 	u32 family = sk->__sk_common.skc_family;
 	struct dst_entry *route;
+	struct sock *first;
 
 	if (family != AF_INET && family != AF_INET6)
 		return false;
+	first = first_subflow(sk);
+	if (first)
+		return BPF_CORE_READ(first, sk_dst_cache, dev, flags) & IFF_LOOPBACK;
 	route = sk->sk_dst_cache;
 	return route && route->dev->flags & IFF_LOOPBACK;
 }
@@ -110,10 +123,18 @@ struct {
 struct pass socket_pass;
 __u64 sockets_lost; /* live ones that had no room */
 
+/*
+ * The copy that the kernel makes of a socket that listens has the length of its queue, whichever
+ * process listens, and since when. Where that is 0, its owner is known by the storage.
+ */
 static __always_inline bool has_come_in(struct sock *sk)
 {
-	struct owner *o = bpf_sk_storage_get(&owners, sk, NULL, 0);
+	struct sock *first = first_subflow(sk);
+	struct owner *o;
 
+	if (first ? BPF_CORE_READ(first, sk_max_ack_backlog) : sk->sk_max_ack_backlog)
+		return true;
+	o = bpf_sk_storage_get(&owners, sk, NULL, 0);
 	return o && o->listens;
 }
 
@@ -390,24 +411,39 @@ static __always_inline u32 counter_of_state(const struct owner *o, int from, int
 	return from == TCP_SYN_RECV ? CC_net_accepts : NR_CALL_COUNTERS;
 }
 
+/* True if it is a further way of a connection of MPTCP that has come in before. */
+static __always_inline bool is_joined(struct sock *sk)
+{
+	struct mptcp_subflow_context *c;
+
+	if (!bpf_core_field_exists(((struct tcp_sock *)0)->is_mptcp) ||
+	    !BPF_CORE_READ((struct tcp_sock *)sk, is_mptcp))
+		return false;
+	c = BPF_CORE_READ((struct inet_connection_sock *)sk, icsk_ulp_data);
+	return c && BPF_CORE_READ_BITFIELD_PROBED(c, mp_join);
+}
+
 /* What listens passes its owner on to the connections that come in. */
 SEC("?tp_btf/inet_sock_set_state")
 int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
 {
+	const bool is_mptcp = sk->sk_protocol == IPPROTO_MPTCP;
 	struct owner *o;
 	u32 which;
 
-	if (sk->sk_protocol != IPPROTO_TCP)
+	if (sk->sk_protocol != IPPROTO_TCP && !(is_mptcp && to == TCP_LISTEN))
 		return 0;
 	if (to == TCP_SYN_SENT || to == TCP_LISTEN)
 		owner_set(sk, to == TCP_LISTEN);
 	if (to == TCP_SYN_SENT)
 		connect_note(true);
+	if (is_mptcp) /* its first subflow is counted */
+		return 0;
 	o = bpf_sk_storage_get(&owners, sk, NULL, 0);
 	if (!o)
 		return 0;
 	which = counter_of_state(o, from, to);
-	if (which < NR_CALL_COUNTERS)
+	if (which < NR_CALL_COUNTERS && (which != CC_net_accepts || !is_joined(sk)))
 		owner_add(o, which, 1);
 	owner_add_sent_again(o, sk);
 	live_note(sk, o, to);

@@ -2,6 +2,7 @@
 """--net-peers, against the counters of processes; live sockets by state, against /proc/net/tcp."""
 
 import json
+import pathlib
 
 from lib.account import AccountCase, net_counters
 
@@ -106,6 +107,45 @@ time.sleep(0.3)
 UP = 'ip link set lo up && exec python3 -c "$@"'
 ROOM = 16384
 
+# five times 1,000 bytes there and 10 back; with a second address MPTCP joins a second way to it
+MPTCP = """
+import socket, sys, time
+
+def joined():
+    names, values = (line.split() for line in open("/proc/net/netstat") if line.startswith("MPTcpExt:"))
+    return int(values[names.index("MPJoinAckRx")])
+
+def take(s, size):
+    while size:
+        size -= len(s.recv(size))
+
+address, joins = sys.argv[1], int(sys.argv[2])
+listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
+listening.bind((address, 0))
+listening.listen(0)
+out = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262)
+out.bind((address, 0))
+out.connect(listening.getsockname())
+come, _ = listening.accept()
+for i in range(5):
+    out.sendall(b"x" * 1000)
+    take(come, 1000)
+    come.sendall(b"y" * 10)
+    take(out, 10)
+    while not i and joined() < joins:
+        time.sleep(0.01)
+print(listening.getsockname()[1])
+"""
+TWO_WAYS = """
+set -e
+ip link set lo up
+ip address add 10.9.0.1/32 dev lo
+ip address add 10.9.0.2/32 dev lo
+ip mptcp limits set subflow 2 add_addr_accepted 2
+ip mptcp endpoint add 10.9.0.2 dev lo subflow
+exec python3 -c "$@"
+"""
+
 
 class Peers(AccountCase):
     def talk(self, *options):
@@ -179,3 +219,24 @@ class Peers(AccountCase):
         self.assertEqual(run.summary["losses"], {"live_sockets": 100})
         self.assertIs(run.summary["complete"], False)
         self.assertEqual(max(sample["net_sockets"] for sample in run.samples), ROOM)
+
+    def check_mptcp(self, address, before, joins):
+        if not pathlib.Path("/proc/sys/net/mptcp").exists():
+            self.skipTest("the kernel has no MPTCP")
+        run = self.run_bpfmon([*before, MPTCP, address, str(joins)], ["--net-peers"])
+        self.assertEqual(run.code, 0, run.stderr)
+        named = {
+            f"tcp:{address}:{int(run.stdout)}": (50, 5000, 5, 5),
+            f"tcp:{address}": (5000, 50, 5, 5),
+        }
+        keys = ("net_rx_bytes", "net_tx_bytes", "net_rx_messages", "net_tx_messages")
+        self.assertEqual({n: tuple(p[k] for k in keys) for n, p in run.summary["by"]["peer"].items()}, named)
+        for key in ("net_rx_tcp_bytes", "net_tx_tcp_bytes", "net_rx_loopback_bytes", "net_tx_loopback_bytes"):
+            self.assertEqual(run.summary[key], 5050, key)
+        self.assertEqual((run.summary["net_connects"], run.summary["net_accepts"]), (1, 1))
+
+    def test_a_connection_of_mptcp_has_one_peer(self):
+        self.check_mptcp("127.0.0.1", ["python3", "-c"], 0)
+
+    def test_further_ways_of_a_connection_of_mptcp_are_neither_peers_nor_connections(self):
+        self.check_mptcp("10.9.0.1", ["unshare", "-n", "sh", "-c", TWO_WAYS, "sh"], 1)

@@ -375,6 +375,8 @@ struct in6_addr {
 	} in6_u;
 };
 
+struct proto;
+
 struct sock_common {
 	union {
 		struct {
@@ -388,6 +390,7 @@ struct sock_common {
 	};
 	short unsigned int skc_family;
 	volatile unsigned char skc_state;
+	struct proto *skc_prot;
 	struct in6_addr skc_v6_daddr;
 	atomic64_t skc_cookie;
 };
@@ -403,12 +406,41 @@ struct sock {
 	struct sk_buff_head sk_receive_queue;
 	u16 sk_protocol;
 	u16 sk_type;
+	u32 sk_ack_backlog;
+	u32 sk_max_ack_backlog;
 	struct dst_entry *sk_dst_cache;
 	u8 sk_shutdown;
 };
 
 struct tcp_sock {
 	u32 total_retrans;
+};
+
+struct mptcp_sock {
+	struct sock *first;
+};
+
+struct mptcp_subflow_context {
+	u32 mp_join: 1;
+};
+
+struct request_sock {
+	struct request_sock *dl_next;
+	struct sock *sk;
+};
+
+struct request_sock_queue {
+	struct request_sock *rskq_accept_head;
+};
+
+struct inet_connection_sock {
+	struct request_sock_queue icsk_accept_queue;
+	void *icsk_ulp_data;
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+	bool is_mptcp;
 };
 
 struct net_device {
@@ -485,6 +517,15 @@ struct request {
 struct bpf_iter__task {
 	union {
 		struct task_struct *task;
+	};
+};
+
+struct bpf_iter__task_file {
+	union {
+		struct task_struct *task;
+	};
+	union {
+		struct file *file;
 	};
 };
 
