@@ -53,6 +53,8 @@ struct call_entry {
 	u64 start_ns; /* of the task, as in a task_entry */
 	u64 opening;  /* of connect(), until it sends a SYN: 1 + how often the task had slept */
 	struct call_counters now, done;
+	struct peer_key to; /* where the datagram under way goes, if the call has an address, and
+			       the socket a peer; else its protocol is 0 */
 };
 
 #define add(var, n) __sync_fetch_and_add(&(var), n)

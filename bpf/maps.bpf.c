@@ -186,6 +186,7 @@ static __always_inline void calls_forget(u64 task)
 	n->opening = 0;
 	n->now = (struct call_counters){};
 	n->done = (struct call_counters){};
+	n->to.protocol = 0;
 	n->start_ns = 0;
 	__sync_val_compare_and_swap(&n->task, task, 0);
 }

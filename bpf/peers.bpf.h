@@ -47,13 +47,18 @@ static __always_inline struct peer_count *peer_get(const struct peer_key *key)
 /*
  * The peer of @sk; @came_in: it has connected to a socket that listens here, and its port means
  * nothing. A datagram socket that is not connected has none: the address is that of each message.
+ * Of one that is, a message may have an address of its own, which @n has then.
  */
-static __always_inline struct peer_count *peer_of(struct sock *sk, bool is_tcp, bool came_in)
+static __always_inline struct peer_count *peer_of(struct sock *sk, bool is_tcp, bool came_in,
+						  struct call_entry *n)
 {
 	struct peer_key key = { .protocol = is_tcp ? PEER_TCP : PEER_UDP };
 	struct peer_count *c;
 
-	if (is_tcp || sk->__sk_common.skc_state == TCP_ESTABLISHED) {
+	if (!is_tcp && n->to.protocol) {
+		key = n->to;
+		n->to.protocol = 0;
+	} else if (is_tcp || sk->__sk_common.skc_state == TCP_ESTABLISHED) {
 		peer_put_address(&key, sk);
 		key.port = came_in ? 0 : bpf_ntohs(sk->__sk_common.skc_dport);
 	} else {

@@ -25,7 +25,7 @@
 #define TCP_FIN_WAIT1 4
 #define TCP_CLOSE 7
 #define TCP_LISTEN 10
-#define PASS 1
+#define PASS 1 /* of programs of a cgroup */
 
 #include "calls.bpf.h"
 #include "peers.bpf.h"
@@ -138,10 +138,10 @@ static __always_inline bool has_come_in(struct sock *sk)
 	return o && o->listens;
 }
 
-#define COUNT_PEER(way, sk, over, bytes)                                                           \
+#define COUNT_PEER(n, way, sk, over, bytes)                                                        \
 	({                                                                                         \
 		const bool is_tcp = (over) == OVER_TCP;                                            \
-		struct peer_count *c = peer_of(sk, is_tcp, is_tcp && has_come_in(sk));             \
+		struct peer_count *c = peer_of(sk, is_tcp, is_tcp && has_come_in(sk), n);          \
                                                                                                    \
 		if (c) {                                                                           \
 			add(c->way, bytes);                                                        \
@@ -169,8 +169,64 @@ static __always_inline bool has_come_in(struct sock *sk)
 		if (is_loopback(sk))                                                               \
 			(n)->now.net_##way##_loopback += (bytes);                                  \
 		if (want_peers && ((over) == OVER_TCP || (over) == OVER_UDP))                      \
-			COUNT_PEER(way, sk, over, bytes);                                          \
+			COUNT_PEER(n, way, sk, over, bytes);                                       \
 	})
+
+/*
+ * Before a datagram is sent whose call has an address: the calls below see only its socket. If that
+ * has a peer of its own, the one of the call is kept until then.
+ */
+static __always_inline struct call_entry *call_with_address(struct bpf_sock_addr *call)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	u64 addr = (u64)task, start_ns = BPF_CORE_READ(task, start_time);
+	struct bpf_sock *sk = call->sk;
+	struct call_entry *n;
+
+	if (!sk || sk->state != TCP_ESTABLISHED)
+		return NULL;
+	n = calls_find(addr, start_ns);
+	return n || !task_find_begun(addr, start_ns) ? n : calls_make(addr, start_ns);
+}
+
+SEC("?cgroup/sendmsg4")
+int sockets__sendmsg4(struct bpf_sock_addr *call)
+{
+	struct call_entry *n = call_with_address(call);
+
+	if (!n)
+		return PASS;
+	n->to = (struct peer_key){ .protocol = PEER_UDP };
+	n->to.address[2] = bpf_htonl(0xffff);
+	n->to.address[3] = call->user_ip4;
+	n->to.port = bpf_ntohs(call->user_port);
+	return PASS;
+}
+
+SEC("?cgroup/sendmsg6")
+int sockets__sendmsg6(struct bpf_sock_addr *call)
+{
+	struct call_entry *n = call_with_address(call);
+
+	if (!n)
+		return PASS;
+	n->to = (struct peer_key){ .protocol = PEER_UDP };
+	n->to.address[0] = call->user_ip6[0];
+	n->to.address[1] = call->user_ip6[1];
+	n->to.address[2] = call->user_ip6[2];
+	n->to.address[3] = call->user_ip6[3];
+	n->to.port = bpf_ntohs(call->user_port);
+	return PASS;
+}
+
+/* The call has failed: its address is not that of the next one. */
+static __always_inline void address_forget(void)
+{
+	struct call_entry *n = calls_find(bpf_get_current_task(), current_start());
+
+	if (n)
+		n->to.protocol = 0;
+}
 
 /* An empty datagram is a message, the end of a stream is none. */
 static __always_inline bool is_message(struct sock *sk, int bytes)
@@ -184,6 +240,8 @@ int BPF_PROG(sockets__send, struct sock *sk, int bytes)
 	struct call_entry *n = is_message(sk, bytes) ? calls_of_current(current_start()) : NULL;
 	enum protocol over;
 
+	if (want_peers && bytes < 0)
+		address_forget();
 	if (!n)
 		return 0;
 	over = protocol_of(sk);
@@ -240,6 +298,8 @@ static __always_inline void inet_count(struct socket *socket, int bytes, bool se
 	struct call_entry *n;
 	enum protocol over;
 
+	if (want_peers && sends && bytes < 0)
+		address_forget();
 	if (!sk || !(sends ? is_message(sk, bytes) : is_received(sk, bytes, flags)))
 		return;
 	over = protocol_of(sk);

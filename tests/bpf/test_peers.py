@@ -107,6 +107,67 @@ time.sleep(0.3)
 UP = 'ip link set lo up && exec python3 -c "$@"'
 ROOM = 16384
 
+# datagrams of connected sockets to others than their peers, by each call that takes an address
+ELSEWHERE = """
+import ctypes, json, socket
+
+def at(family, address):
+    s = socket.socket(family, socket.SOCK_DGRAM)
+    s.bind((address, 0))
+    return s
+
+def connected(family, to):
+    s = socket.socket(family, socket.SOCK_DGRAM)
+    s.connect(to)
+    return s
+
+class Message(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_void_p), ("name_length", ctypes.c_uint), ("parts", ctypes.c_void_p),
+                ("nr_parts", ctypes.c_size_t), ("control", ctypes.c_void_p), ("control_length", ctypes.c_size_t),
+                ("flags", ctypes.c_int), ("pad", ctypes.c_int), ("sent", ctypes.c_uint)]
+
+class Part(ctypes.Structure):
+    _fields_ = [("base", ctypes.c_char_p), ("length", ctypes.c_size_t)]
+
+def sendmmsg(s, size, *ports):
+    names = [ctypes.create_string_buffer(b"\\x02\\x00" + port.to_bytes(2, "big") + bytes([127, 0, 0, 1]) + bytes(8), 16)
+             if port else None for port in ports]
+    part = Part(b"x" * size, size)
+    all = (Message * len(ports))(*(Message(ctypes.addressof(n) if n else None, 16 if n else 0, ctypes.addressof(part), 1)
+                                   for n in names))
+    assert ctypes.CDLL(None).sendmmsg(s.fileno(), all, len(ports), 0) == len(ports)
+
+peer, other, failing = (at(socket.AF_INET, "127.0.0.1") for _ in range(3))
+peer6, other6 = (at(socket.AF_INET6, "::1") for _ in range(2))
+port, elsewhere = peer.getsockname()[1], other.getsockname()[1]
+s = connected(socket.AF_INET, peer.getsockname())
+s.send(b"x")
+s.sendto(b"x" * 10, other.getsockname())
+s.send(b"x" * 2)
+s.sendmsg([b"x" * 100], [], 0, other.getsockname())
+s.sendmsg([b"x" * 4])
+try:
+    s.sendto(b"x" * 70000, failing.getsockname())
+except OSError:
+    s.send(b"x" * 8)
+sendmmsg(s, 1000, elsewhere, 0, elsewhere, port)
+six = connected(socket.AF_INET6, peer6.getsockname())
+six.sendto(b"x" * 10, other6.getsockname())
+six.send(b"x")
+mapped = connected(socket.AF_INET6, ("::ffff:127.0.0.1", port))
+mapped.sendto(b"x" * 10000, ("::ffff:127.0.0.1", elsewhere))
+free = socket.socket(type=socket.SOCK_DGRAM)
+free.sendto(b"x" * 5, peer.getsockname())
+listening = socket.socket()
+listening.bind(("127.0.0.1", 0))
+listening.listen()
+stream = socket.create_connection(listening.getsockname())
+stream.sendto(b"tcp", other.getsockname())  # it has one peer, whatever the call says
+print(json.dumps({f"udp:127.0.0.1:{port}": [1 + 2 + 4 + 8 + 2000, 6], f"udp:127.0.0.1:{elsewhere}": [12110, 5],
+                  f"udp:[::1]:{peer6.getsockname()[1]}": [1, 1], f"udp:[::1]:{other6.getsockname()[1]}": [10, 1],
+                  "udp:unconnected": [5, 1], f"tcp:127.0.0.1:{listening.getsockname()[1]}": [3, 1]}))
+"""
+
 # five times 1,000 bytes there and 10 back; with a second address MPTCP joins a second way to it
 MPTCP = """
 import socket, sys, time
@@ -219,6 +280,14 @@ class Peers(AccountCase):
         self.assertEqual(run.summary["losses"], {"live_sockets": 100})
         self.assertIs(run.summary["complete"], False)
         self.assertEqual(max(sample["net_sockets"] for sample in run.samples), ROOM)
+
+    def test_a_datagram_of_a_connected_socket_counts_where_the_call_sends_it(self):
+        self.needs_programs("cgroup_sock_addr")
+        run = self.run_bpfmon(["python3", "-c", ELSEWHERE], ["--net-peers"])
+        self.assertEqual(run.code, 0, run.stderr)
+        peers = run.summary["by"]["peer"].items()
+        self.assertEqual({n: [p["net_tx_bytes"], p["net_tx_messages"]] for n, p in peers}, json.loads(run.stdout))
+        self.assert_complete(run)
 
     def check_mptcp(self, address, before, joins):
         if not pathlib.Path("/proc/sys/net/mptcp").exists():

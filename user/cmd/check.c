@@ -216,7 +216,9 @@ static void check_births(struct found *x)
 /* Loading and attaching the programs is the only reliable check. */
 static void check_loading(struct found *x, const struct refusals *refusals)
 {
-	struct tracker_options o = { .exact_peak = !user_borrows_rights(), .refusals = *refusals };
+	struct tracker_options o = { .exact_peak = !user_borrows_rights(),
+				     .net_peers = true,
+				     .refusals = *refusals };
 	struct tracker t;
 	int err;
 

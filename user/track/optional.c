@@ -83,6 +83,15 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_RETRANSMITS] = { "sockets__retransmit", "what TCP sends again",
 				   "needs the tracepoint tcp_retransmit_skb", "it is not known",
 				   NULL },
+	[OPTIONAL_SENDMSG4] = { "sockets__sendmsg4", "addresses of datagrams of connected sockets",
+				"needs programs of the type cgroup_sock_addr and a mounted "
+				"cgroup2",
+				"they count for the socket's peer", NULL },
+	[OPTIONAL_SENDMSG6] = { "sockets__sendmsg6",
+				"addresses of datagrams of connected sockets over IPv6",
+				"needs programs of the type cgroup_sock_addr and a mounted "
+				"cgroup2",
+				"they count for the socket's peer", NULL },
 	[OPTIONAL_LIVE_SOCKETS] = { "sockets__live", "live TCP sockets by state",
 				    "needs the tracepoint inet_sock_set_state",
 				    "they are not known", NULL },
@@ -140,42 +149,25 @@ static int offsets_find(const struct bpfmon *skel)
 	return err || skel->bss->cpu_offset_known ? err : -ENOTSUP;
 }
 
-/* At the root: for all processes that are visible here. */
-static int root_cgroup_open(void)
-{
-	char folder[4096];
-	size_t mount;
-	int fd = cgroup_find_folder("/proc/self", NULL, "/", folder, &mount);
-
-	if (fd)
-		return fd;
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 static int cgroup_attach(struct bpf_link **link, const struct bpf_program *p, int cgroup_fd)
 {
+	if (cgroup_fd < 0)
+		return -ENOENT;
 	*link = bpf_program__attach_cgroup(p, cgroup_fd);
 	return *link ? 0 : -errno;
 }
 
-static int connects_attach(struct bpf_link **link, const struct bpf_program *p)
-{
-	__cleanup(closep) int root = root_cgroup_open();
-
-	return root < 0 ? root : cgroup_attach(link, p, root);
-}
-
-static int optional_attach(struct optionals *x, size_t i, struct bpfmon *skel, int cgroup_fd)
+static int optional_attach(struct optionals *x, size_t i, struct bpfmon *skel, int wire_fd,
+			   int root_fd)
 {
 	struct bpf_program *p = bpf_object__find_program_by_name(skel->obj, rows[i].name);
 
 	if (i == OPTIONAL_OFFSETS)
 		return offsets_find(skel);
 	if (OPTIONAL_OF_WIRE & OPTIONAL_BIT(i))
-		return cgroup_attach(&x->links[i], p, cgroup_fd);
-	if (OPTIONAL_OF_CONNECTS & OPTIONAL_BIT(i))
-		return connects_attach(&x->links[i], p);
+		return cgroup_attach(&x->links[i], p, wire_fd);
+	if (OPTIONAL_OF_ROOT & OPTIONAL_BIT(i))
+		return cgroup_attach(&x->links[i], p, root_fd);
 	if (i == OPTIONAL_LIVE_SOCKETS)
 		return walker_open(&x->sockets, skel->progs.sockets__live, skel->maps.socket_rows,
 				   &skel->bss->socket_pass);
@@ -198,7 +190,8 @@ static void optionals_drop_part(struct optionals *x, unsigned all)
 	x->there &= ~all;
 }
 
-void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused, int cgroup_fd)
+void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused, int wire_fd,
+		      int root_fd)
 {
 	char why[100];
 	int err;
@@ -206,12 +199,15 @@ void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused
 	for (size_t i = 0; i < NR_OPTIONALS; i++) {
 		if (!(x->there & OPTIONAL_BIT(i)))
 			continue;
-		err = refused & OPTIONAL_BIT(i) ? -EPERM : optional_attach(x, i, skel, cgroup_fd);
+		err = refused & OPTIONAL_BIT(i) ? -EPERM
+						: optional_attach(x, i, skel, wire_fd, root_fd);
 		if (!err)
 			continue;
 		x->there &= ~OPTIONAL_BIT(i);
 		snprintf(why, sizeof(why), "the kernel does not attach the program: %s",
-			 strerror(err == -ENOTSUPP ? EOPNOTSUPP : -err));
+			 OPTIONAL_OF_ROOT & OPTIONAL_BIT(i) && root_fd < 0
+				 ? "no cgroups of version 2 are mounted"
+				 : strerror(err == -ENOTSUPP ? EOPNOTSUPP : -err));
 		optional_explain(x, i, why);
 	}
 	optionals_drop_part(x, OPTIONAL_OF_INET_SENDS);

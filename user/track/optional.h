@@ -33,6 +33,8 @@ enum optional {
 	OPTIONAL_CONNECTS,
 	OPTIONAL_CONNECTS6,
 	OPTIONAL_RETRANSMITS,
+	OPTIONAL_SENDMSG4, /* this and the next: only where peers are wanted */
+	OPTIONAL_SENDMSG6,
 	OPTIONAL_LIVE_SOCKETS,
 	OPTIONAL_KINDS,
 	OPTIONAL_WIRE_RECEIVES, /* this and the next: only where these have a cgroup of version 2 */
@@ -55,6 +57,11 @@ enum optional {
 #define OPTIONAL_OF_INET (OPTIONAL_OF_INET_SENDS | OPTIONAL_OF_INET_RECEIVES)
 
 #define OPTIONAL_OF_CONNECTS ((2U << OPTIONAL_CONNECTS6) - (1U << OPTIONAL_CONNECTS))
+
+#define OPTIONAL_OF_PEERS ((2U << OPTIONAL_SENDMSG6) - (1U << OPTIONAL_SENDMSG4))
+
+/* What is attached to the root of the cgroups. */
+#define OPTIONAL_OF_ROOT (OPTIONAL_OF_CONNECTS | OPTIONAL_OF_PEERS)
 
 #define OPTIONAL_OF_WIRE ((2U << OPTIONAL_WIRE_SENDS) - (1U << OPTIONAL_WIRE_RECEIVES))
 
@@ -101,9 +108,10 @@ void optionals_explain(struct optionals *x, unsigned wanted,
 		       const char why[NR_OPTIONALS][REFUSAL_BYTES]);
 /* The source is /proc: what is reported of those that a run may ask for. */
 void optionals_refuse(struct optionals *x, bool exact_peak);
-/* Attaches those that are there, one by one, except for those in @refused (for tests); some of them
- * to the cgroup of the folder @cgroup_fd. */
-void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused, int cgroup_fd);
+/* Attaches those that are there, one by one, except for those in @refused (for tests); those of the
+ * wire to the cgroup of the folder @wire_fd, OPTIONAL_OF_ROOT to that of @root_fd (-1: none). */
+void optionals_attach(struct optionals *x, struct bpfmon *skel, unsigned refused, int wire_fd,
+		      int root_fd);
 void optionals_detach(struct optionals *x);
 
 #endif

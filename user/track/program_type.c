@@ -28,6 +28,10 @@ static const struct program_type rows[NR_PROGRAM_TYPES] = {
 	  NULL, 0, NULL, "connections that fail at once are not counted" },
 	{ "cgroup/connect6", "cgroup_sock_addr", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_INET6_CONNECT, 0,
 	  NULL, 0, NULL, "connections that fail at once are not counted" },
+	{ "cgroup/sendmsg4", "cgroup_sock_addr", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP4_SENDMSG, 0,
+	  NULL, 0, NULL, "--net-peers has datagrams of connected sockets under the socket's peer" },
+	{ "cgroup/sendmsg6", "cgroup_sock_addr", BPF_PROG_TYPE_CGROUP_SOCK_ADDR, BPF_CGROUP_UDP6_SENDMSG, 0,
+	  NULL, 0, NULL, "--net-peers has datagrams of connected sockets under the socket's peer" },
 	{ "syscall", "syscall", BPF_PROG_TYPE_SYSCALL, 0, BPF_F_SLEEPABLE,
 	  NULL, 0, NULL, "resident memory may be off by a batch for each CPU" },
 };

@@ -22,7 +22,7 @@ struct program_type {
 	const char *without; /* what bpfmon does without such programs; NULL: it cannot run */
 };
 
-#define NR_PROGRAM_TYPES 8
+#define NR_PROGRAM_TYPES 10
 #define ENOTSUPP 524 /* the kernel's own; the C library has no text for it */
 
 /* NULL after the last. Those of one name follow each other. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "track/tracker.h"
 
+#include "base/cgroup_mount.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 #include "bpfmon.skel.h"
@@ -32,6 +33,18 @@ static void block_metrics_explain(struct tracker *t)
 	}
 }
 
+/* The cgroup in which all are that are visible here; -1: there is none. */
+static int cgroup_root_open(void)
+{
+	__cleanup(fclosep) FILE *f = cgroup_mounts_open("/proc/self");
+	__cleanup(freep) struct cgroup_mount *m = malloc(sizeof(*m));
+
+	while (m && cgroup_mount_next(f, m))
+		if (m->is_v2)
+			return open(m->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return -1;
+}
+
 static int tracker_open_proc(struct tracker *t, const struct tracker_options *o)
 {
 	t->proc = proc_source_new(o->proc_launcher, !o->no_args, o->inject_misses);
@@ -44,7 +57,8 @@ static int tracker_open_proc(struct tracker *t, const struct tracker_options *o)
 
 int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, size_t why_size)
 {
-	__cleanup(closep) int cgroup_fd = -1;
+	__cleanup(closep) int wire_fd = -1;
+	__cleanup(closep) int root_fd = -1;
 	int err;
 
 	memset(t, 0, sizeof(*t));
@@ -60,8 +74,9 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	if (err)
 		return err;
 	t->adopts_always = o->inject_misses > 0;
-	cgroup_fd = o->wire_cgroup ? open(o->wire_cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	optionals_attach(&t->optional, t->skel, o->refusals.attaching, cgroup_fd);
+	wire_fd = o->wire_cgroup ? open(o->wire_cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	root_fd = t->optional.there & OPTIONAL_OF_ROOT ? cgroup_root_open() : -1;
+	optionals_attach(&t->optional, t->skel, o->refusals.attaching, wire_fd, root_fd);
 	err = programs_attach(t, why, why_size);
 	if (!err)
 		err = tracker_adopt(t); /* finds out which fields exist */
