@@ -25,6 +25,7 @@
 #define TCP_FIN_WAIT1 4
 #define TCP_CLOSE 7
 #define TCP_LISTEN 10
+#define WAITING_MOST 128
 #define PASS 1 /* of programs of a cgroup */
 
 #include "calls.bpf.h"
@@ -358,22 +359,27 @@ static __always_inline u32 sent_again(struct sock *sk)
 	return BPF_CORE_READ((struct tcp_sock *)sk, total_retrans);
 }
 
-/* The current process, if it is followed. */
-static __always_inline void owner_set(struct sock *sk, bool listens)
+/* False: the process of @t is not followed. */
+static __always_inline bool owner_of(struct task_entry *t, bool listens, struct owner *o)
 {
-	struct task_entry *t = task_find(bpf_get_current_task());
 	struct process_entry *p = process_of(t);
-	struct owner *o;
 
 	if (!p)
-		return;
-	o = bpf_sk_storage_get(&owners, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+		return false;
+	*o = (struct owner){ .signal = t->process,
+			     .serial = t->serial,
+			     .account = process_account(p),
+			     .listens = listens };
+	return true;
+}
+
+static __always_inline void owner_put(struct sock *sk, const struct owner *owner)
+{
+	struct owner *o = bpf_sk_storage_get(&owners, sk, NULL, BPF_SK_STORAGE_GET_F_CREATE);
+
 	if (!o)
 		return;
-	o->signal = t->process;
-	o->serial = t->serial;
-	o->account = process_account(p);
-	o->listens = listens;
+	*o = *owner;
 	o->sent_again = sent_again(sk);
 }
 
@@ -395,23 +401,29 @@ static __always_inline void owner_add_sent_again(struct owner *o, struct sock *s
 	o->sent_again = now;
 }
 
+static __always_inline void live_put(struct sock *sk, const struct owner *o)
+{
+	struct live_socket live = { .cookie = bpf_get_socket_cookie(sk), .owner = *o };
+	u64 address = as_number(sk);
+
+	if (bpf_map_update_elem(&live_sockets, &address, &live, BPF_ANY))
+		add(sockets_lost, 1);
+}
+
 /* @sk has left its last state, and is live unless that was its end. */
 static __always_inline void live_note(struct sock *sk, struct owner *o, int state)
 {
 	u64 address = as_number(sk);
-	struct live_socket live = {}, *known;
+	struct live_socket *known;
 
 	if (state == TCP_CLOSE) {
 		bpf_map_delete_elem(&live_sockets, &address);
 		return;
 	}
-	live.cookie = bpf_get_socket_cookie(sk);
-	live.owner = *o;
 	known = bpf_map_lookup_elem(&live_sockets, &address);
-	if (known && known->cookie == live.cookie && state != TCP_SYN_SENT && state != TCP_LISTEN)
-		return; /* only these states may have another owner */
-	if (bpf_map_update_elem(&live_sockets, &address, &live, BPF_ANY))
-		add(sockets_lost, 1);
+	if (!known || known->cookie != bpf_get_socket_cookie(sk) || state == TCP_SYN_SENT ||
+	    state == TCP_LISTEN) /* only in these states may it have another owner */
+		live_put(sk, o);
 }
 
 /*
@@ -488,13 +500,14 @@ SEC("?tp_btf/inet_sock_set_state")
 int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
 {
 	const bool is_mptcp = sk->sk_protocol == IPPROTO_MPTCP;
-	struct owner *o;
+	struct owner opens, *o;
 	u32 which;
 
 	if (sk->sk_protocol != IPPROTO_TCP && !(is_mptcp && to == TCP_LISTEN))
 		return 0;
-	if (to == TCP_SYN_SENT || to == TCP_LISTEN)
-		owner_set(sk, to == TCP_LISTEN);
+	if ((to == TCP_SYN_SENT || to == TCP_LISTEN) &&
+	    owner_of(task_find(bpf_get_current_task()), to == TCP_LISTEN, &opens))
+		owner_put(sk, &opens);
 	if (to == TCP_SYN_SENT)
 		connect_note(true);
 	if (is_mptcp) /* its first subflow is counted */
@@ -568,5 +581,60 @@ int sockets__live(struct bpf_iter__task *ctx)
 {
 	if (!ctx->task) /* the call after the last task */
 		bpf_for_each_map_elem(&live_sockets, socket_visit, NULL, 0);
+	return 0;
+}
+
+/* False: it has been met. Of several tasks that have it, it is the first one's. */
+static __always_inline bool socket_seed(struct sock *sk, const struct owner *o)
+{
+	if (bpf_sk_storage_get(&owners, sk, NULL, 0))
+		return false;
+	owner_put(sk, o);
+	if (sk->sk_protocol == IPPROTO_TCP)
+		live_put(sk, o);
+	else /* the part of one of MPTCP that is counted is out of reach */
+		add(sockets_lost, 1);
+	return true;
+}
+
+/*
+ * Connections that wait to be accepted are in no file. Each is read without a lock: it may be
+ * another socket by now, but until this call ends its memory is no other thing's.
+ */
+static __always_inline void waiting_seed(struct sock *sk, const struct owner *o)
+{
+	struct tcp_sock *listens = bpf_skc_to_tcp_sock(sk);
+	struct request_sock *r =
+		listens ? listens->inet_conn.icsk_accept_queue.rskq_accept_head : NULL;
+
+	for (int i = 0; r && i < WAITING_MOST; i++) {
+		struct sock *child = r->sk;
+
+		if (child && child->__sk_common.skc_prot == sk->__sk_common.skc_prot)
+			socket_seed(child, o);
+		r = r->dl_next;
+	}
+	if (r)
+		add(sockets_lost, sk->sk_ack_backlog - WAITING_MOST);
+}
+
+/* The sockets that tasks had when they were attached to. */
+SEC("?iter/task_file")
+int sockets__seed(struct bpf_iter__task_file *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct file *file = ctx->file;
+	struct socket *socket = task && file ? bpf_sock_from_file(file) : NULL;
+	struct sock *sk = socket ? socket->sk : NULL;
+	struct owner o;
+	u32 state;
+
+	if (!sk || sk->sk_type != SOCK_STREAM || protocol_of(sk) != OVER_TCP ||
+	    !owner_of(task_find(as_number(task)), true, &o))
+		return 0;
+	state = sk->__sk_common.skc_state;
+	o.listens = state == TCP_LISTEN || has_come_in(sk);
+	if (state != TCP_CLOSE && socket_seed(sk, &o) && state == TCP_LISTEN)
+		waiting_seed(sk, &o);
 	return 0;
 }

@@ -3,8 +3,14 @@
 
 import json
 import pathlib
+import socket
+import subprocess
+import sys
 
 from lib.account import AccountCase, net_counters
+from lib.bpfmon import read_lines, truth
+from lib.cgroups import UNIFIED, CgroupCase, move
+from lib.live import wait_for
 
 SAME_NET = """
 import json, os, socket, time
@@ -207,6 +213,22 @@ ip mptcp endpoint add 10.9.0.2 dev lo subflow
 exec python3 -c "$@"
 """
 
+# accepts as many as each line of its input says, and answers all it has with what they have sent
+SERVER = """
+import select, socket, sys
+listening = socket.socket()
+listening.bind(("127.0.0.1", 0))
+listening.listen(int(sys.argv[1]))
+print(listening.getsockname()[1], flush=True)
+held = []
+for line in sys.stdin:
+    for _ in range(int(line)):
+        held.append(listening.accept()[0])
+    for s in select.select(held, [], [], 0)[0]:
+        s.sendall(s.recv(100))
+    print(len(held), flush=True)
+"""
+
 
 class Peers(AccountCase):
     def talk(self, *options):
@@ -309,3 +331,113 @@ class Peers(AccountCase):
 
     def test_further_ways_of_a_connection_of_mptcp_are_neither_peers_nor_connections(self):
         self.check_mptcp("10.9.0.1", ["unshare", "-n", "sh", "-c", TWO_WAYS, "sh"], 1)
+
+
+class Attached(CgroupCase):
+    """To a server that listens already, and has connections."""
+
+    def serve(self, *before, backlog=50):
+        server = self.start(
+            *before, sys.executable, "-c", SERVER, str(backlog), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        self.addCleanup(server.stdin.close)
+        self.addCleanup(server.stdout.close)
+        server.port = int(server.stdout.readline())
+        server.clients = []
+        return server
+
+    def connect(self, server, number):
+        for _ in range(number):
+            server.clients.append(socket.create_connection(("127.0.0.1", server.port)))
+            self.addCleanup(server.clients[-1].close)
+
+    def accept(self, server, number):
+        server.stdin.write(f"{number}\n")
+        server.stdin.flush()
+        server.stdout.readline()
+
+    def ask(self, server, accepts):
+        """Each client sends 10 bytes and gets them back."""
+        for c in server.clients:
+            c.sendall(b"x" * 10)
+        self.accept(server, accepts)
+        for c in server.clients:
+            c.recv(10, socket.MSG_WAITALL)
+
+    def sockets(self, server):
+        """How many the server's port has, in the file of the kernel."""
+        rows = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        here = f":{server.port:04X}"  # a reading in pieces may have a row twice
+        return len({row[2] for row in rows if row[1].endswith(here) and row[3] != "06"})
+
+    def next_sample(self, process):
+        """One that begins after this."""
+        before = len(self.samples(process))
+        wait_for(lambda: len(self.samples(process)) > before + 1, "the next samples")
+        return self.samples(process)[-1]
+
+    def samples(self, process):
+        return [line for line in read_lines(process.out) if line["kind"] == "sample"]
+
+    def check(self, server, attach):
+        """5 are accepted before, 3 wait; then 30 more come."""
+        self.connect(server, 8)
+        self.accept(server, 5)
+        process = attach()
+        self.assertEqual(self.next_sample(process)["net_sockets"], self.sockets(server))
+        self.connect(server, 30)
+        self.ask(server, 33)
+        sample = self.next_sample(process)
+        self.assertEqual(sample["net_sockets"], self.sockets(server))
+        self.assertEqual(sample["by"]["socket_state"], {"established": {"net_sockets": 38}, "listen": {"net_sockets": 1}})
+        for c in server.clients:
+            c.close()
+        run = self.stop(process)
+        self.assert_complete(run)
+        self.assertEqual(run.summary["net_accepts"], 30)
+        self.assertEqual((run.summary["net_rx_tcp_bytes"], run.summary["net_tx_tcp_bytes"]), (380, 380))
+        return run
+
+    def attach_to_server(self, server, *options):
+        process = self.attach([server.pid], ["-i", "0.05", *options])
+        self.wait_until_attached(process)
+        return process
+
+    def test_what_came_in_before_and_comes_in_then_has_one_peer(self):
+        server = self.serve()
+        run = self.check(server, lambda: self.attach_to_server(server, "--net-peers"))
+        (name, peer), = run.summary["by"]["peer"].items()
+        self.assertEqual((name, peer["net_rx_bytes"], peer["net_tx_bytes"]), ("tcp:127.0.0.1", 380, 380))
+
+    def test_in_a_cgroup(self):
+        group = self.group(UNIFIED)
+        server = self.serve(truth("incgroup"), str(group))
+        self.check(server, lambda: self.attach_cgroup(group, "--net"))
+
+    def test_a_server_that_is_moved_in_is_met_at_the_next_sample(self):
+        group = self.group(UNIFIED)
+        self.keeper(group)
+        server = self.serve()
+        self.connect(server, 2)
+        process = self.attach_cgroup(group, "--net")
+        move(group, server.pid)
+        wait_for(lambda: self.next_sample(process)["net_sockets"], "its sockets")
+        self.assertEqual(self.next_sample(process)["net_sockets"], 3)
+        self.connect(server, 4)
+        run = self.stop(process)
+        self.assertEqual(run.summary["net_accepts"], 4)
+
+    def test_more_that_wait_than_are_read_are_a_loss(self):
+        server = self.serve(backlog=200)
+        self.connect(server, 140)
+        process = self.attach_to_server(server, "--net")
+        self.assertEqual(self.next_sample(process)["net_sockets"], 1 + 128)
+        self.assertEqual(self.stop(process).summary["losses"], {"live_sockets": 12})
+
+    def test_without_the_program_that_finds_them_nothing_is_said_of_them(self):
+        server = self.serve()
+        run = self.stop(self.attach_to_server(server, "--net", "--inject-no-program", "sockets__seed"))
+        for key in ("net_accepts", "net_retransmits", "net_sockets"):
+            self.assertNotIn(key, run.summary)
+            self.assertIn("live sockets are not known there", run.meta["capabilities"][key]["reason"])
+        self.assertIn("net_connects", run.summary)

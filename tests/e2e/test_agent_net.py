@@ -1,10 +1,27 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What calls move, counted by an agent for its clients: if its configuration says so."""
 
-from lib.agent import AgentCase
-from lib.bpfmon import truth
+import signal
+import socket
+import subprocess
+
+from lib.agent import NOBODY, AgentCase
+from lib.bpfmon import AS_USER, read_lines, truth
+from lib.live import wait_for
 
 COMMAND = (truth("sockets"), "tcp", "send", "recv", "1000000", "10000")
+
+SERVER = """
+import socket
+listening = socket.socket()
+listening.bind(("127.0.0.1", 0))
+listening.listen(50)
+print(listening.getsockname()[1], flush=True)
+held = []
+while True:
+    held.append(listening.accept()[0])
+    held[-1].sendall(held[-1].recv(100))
+"""
 
 
 class Counts(AgentCase):
@@ -29,6 +46,36 @@ class Counts(AgentCase):
         summary = lines[-1]
         self.assertEqual((summary["rchar_pipes_bytes"], summary["wchar_pipes_bytes"]), (5, 5))
         self.assertEqual(summary["wchar_other_bytes"], 5)
+
+class FindsServers(AgentCase):
+    def ask(self, port, number):
+        for _ in range(number):
+            client = socket.create_connection(("127.0.0.1", port))
+            self.addCleanup(client.close)
+            client.sendall(b"x" * 10)
+            client.recv(10, socket.MSG_WAITALL)
+
+    def test_an_attachment_to_a_server_that_listened_before_the_agent_began(self):
+        python = ["/usr/bin/python3", "-c", SERVER]  # that of root is not executed by others
+        server = subprocess.Popen(python, cwd="/", stdout=subprocess.PIPE, text=True, **AS_USER)
+        for end in (server.wait, server.kill, server.stdout.close):
+            self.addCleanup(end)
+        port = int(server.stdout.readline())
+        self.ask(port, 3)
+        self.new_agent("[agent]\nnet = yes\n")
+        self.ask(port, 4)
+        out = self.dir / "o"
+        words = ("attach", "--net", "-i", "0.2", "-o", out, "--pid", server.pid)
+        process = self.agent.bpfmon(*words, uid=NOBODY, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        wait_for(lambda: out.exists() and read_lines(out), "the first line")
+        self.ask(port, 5)
+        wait_for(lambda: read_lines(out)[-1].get("net_sockets") == 1 + 3 + 4 + 5, "all its sockets in a sample")
+        process.send_signal(signal.SIGINT)
+        process.wait()
+        summary = read_lines(out)[-1]
+        self.assertEqual((summary["net_accepts"], summary["net_rx_tcp_bytes"]), (5, 50))
+        self.assertEqual(summary["losses"], {})
 
 
 class CountsNot(AgentCase):

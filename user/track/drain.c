@@ -148,6 +148,7 @@ int tracker_drain(struct tracker *t, drain_fn row, void *context)
 	t->skel->bss->check_members = false;
 	if (t->skel->rodata->by_cgroup && t->skel->bss->seeded_at_ns)
 		tracker_repair_moves(t);
+	tracker_seed_sockets(t);
 	t->skel->bss->drain_epoch++;
 	t->began_ns = clock_ns(CLOCK_MONOTONIC);
 	err = tracker_pass(t, row, context);

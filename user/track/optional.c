@@ -83,6 +83,9 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_RETRANSMITS] = { "sockets__retransmit", "what TCP sends again",
 				   "needs the tracepoint tcp_retransmit_skb", "it is not known",
 				   NULL },
+	[OPTIONAL_SEED_SOCKETS] = { "sockets__seed", "TCP sockets from before an attach",
+				    "needs iterators over files of tasks (5.8)",
+				    "connections and live sockets are not known there", NULL },
 	[OPTIONAL_SENDMSG4] = { "sockets__sendmsg4", "addresses of datagrams of connected sockets",
 				"needs programs of the type cgroup_sock_addr and a mounted "
 				"cgroup2",
@@ -171,7 +174,8 @@ static int optional_attach(struct optionals *x, size_t i, struct bpfmon *skel, i
 	if (i == OPTIONAL_LIVE_SOCKETS)
 		return walker_open(&x->sockets, skel->progs.sockets__live, skel->maps.socket_rows,
 				   &skel->bss->socket_pass);
-	x->links[i] = bpf_program__attach(p);
+	x->links[i] = i == OPTIONAL_SEED_SOCKETS ? bpf_program__attach_iter(p, NULL)
+						 : bpf_program__attach(p);
 	return x->links[i] ? 0 : -errno;
 }
 

@@ -33,7 +33,8 @@ enum optional {
 	OPTIONAL_CONNECTS,
 	OPTIONAL_CONNECTS6,
 	OPTIONAL_RETRANSMITS,
-	OPTIONAL_SENDMSG4, /* this and the next: only where peers are wanted */
+	OPTIONAL_SEED_SOCKETS, /* only where processes are attached to */
+	OPTIONAL_SENDMSG4,     /* this and the next: only where peers are wanted */
 	OPTIONAL_SENDMSG6,
 	OPTIONAL_LIVE_SOCKETS,
 	OPTIONAL_KINDS,

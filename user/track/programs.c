@@ -240,6 +240,8 @@ static int programs_load_optional(struct bpfmon **skel, const struct tracker_opt
 		a.set &= ~OPTIONAL_OF_CGROUP;
 	if (!metric_set_has_source(&o->wanted, SOURCE_NET))
 		a.set &= ~OPTIONAL_OF_SOCKETS;
+	if (!o->can_seed)
+		a.set &= ~OPTIONAL_BIT(OPTIONAL_SEED_SOCKETS);
 	if (!o->net_peers || o->whole_node)
 		a.set &= ~OPTIONAL_OF_PEERS;
 	if (!metric_set_has_source(&o->wanted, SOURCE_KINDS))

@@ -26,6 +26,17 @@ int tracker_follow(struct tracker *t, pid_t pid)
 	return TASKS_ALL(t->skel->bss->tracking.tasks) ? 0 : -ESRCH;
 }
 
+int tracker_seed_sockets(struct tracker *t)
+{
+	const uint64_t seeded = t->skel->bss->tracking.seeded;
+
+	if (!(t->optional.there & OPTIONAL_BIT(OPTIONAL_SEED_SOCKETS)) ||
+	    t->seeded_sockets == seeded)
+		return 0;
+	t->seeded_sockets = seeded;
+	return iterator_run(t->optional.links[OPTIONAL_SEED_SOCKETS]);
+}
+
 /*
  * A pass may reach a child before its parent: passes are repeated until one adds nothing. The hooks
  * add what is born meanwhile.
@@ -48,7 +59,7 @@ int tracker_seed_again(struct tracker *t)
 	t->skel->bss->seeded_at_ns = t->seeded_ns;
 	t->skel->bss->seeding = false;
 	t->seed_ns = t->seeded_ns - start;
-	return err;
+	return err ? err : tracker_seed_sockets(t);
 }
 
 static int tracker_seed_from_proc(struct tracker *t, const pid_t *pids, size_t nr)

@@ -17,6 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void metric_explain(struct tracker *t, enum metric_id id, const char *missing)
+{
+	if (!*missing || !metric_has(&t->usable, id))
+		return;
+	metric_drop(&t->usable, id);
+	t->unusable[id] = missing;
+}
+
 /* Without either program they would be those of some devices. */
 static void block_metrics_explain(struct tracker *t)
 {
@@ -24,13 +32,19 @@ static void block_metrics_explain(struct tracker *t)
 
 	if (!*missing)
 		missing = t->optional.missing[OPTIONAL_BLOCK_BIOS];
-	for (int i = 0; *missing && i < NR_METRICS; i++) {
-		if (metric_get((enum metric_id)i)->source != SOURCE_BLOCK ||
-		    !metric_has(&t->usable, (enum metric_id)i))
-			continue;
-		metric_drop(&t->usable, (enum metric_id)i);
-		t->unusable[i] = missing;
-	}
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_get((enum metric_id)i)->source == SOURCE_BLOCK)
+			metric_explain(t, (enum metric_id)i, missing);
+}
+
+/* Of sockets from before an attach there would be none. */
+static void socket_metrics_explain(struct tracker *t)
+{
+	static const enum metric_id of_owners[] = { M_net_accepts, M_net_retransmits,
+						    M_net_sockets };
+
+	for (size_t i = 0; i < sizeof(of_owners) / sizeof(*of_owners); i++)
+		metric_explain(t, of_owners[i], t->optional.missing[OPTIONAL_SEED_SOCKETS]);
 }
 
 /* The cgroup in which all are that are visible here; -1: there is none. */
@@ -88,6 +102,7 @@ int tracker_open(struct tracker *t, const struct tracker_options *o, char *why, 
 	capability_metrics(&o->wanted, t->skel->bss->task_fields, &t->optional, &t->usable,
 			   t->unusable);
 	block_metrics_explain(t);
+	socket_metrics_explain(t);
 	return 0;
 }
 

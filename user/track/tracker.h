@@ -63,10 +63,11 @@ struct tracker {
 	bool knows_births;
 	uint64_t births_missed; /* of these, births that both hooks missed */
 	uint64_t drains, drain_ns_total, drain_ns_max;
-	uint64_t began_ns;     /* CLOCK_MONOTONIC, before the last drain met its first task */
-	uint64_t seed_ns;      /* how long tracker_seed() took */
-	uint64_t seeded_ns;    /* CLOCK_MONOTONIC, when it was done */
-	uint64_t moves_unseen; /* when last read */
+	uint64_t began_ns;       /* CLOCK_MONOTONIC, before the last drain met its first task */
+	uint64_t seed_ns;        /* how long tracker_seed() took */
+	uint64_t seeded_ns;      /* CLOCK_MONOTONIC, when it was done */
+	uint64_t seeded_sockets; /* of so many tasks that were attached to */
+	uint64_t moves_unseen;   /* when last read */
 	uint64_t moves_missed;
 	bool adopts_always; /* misses are injected: they are not in the kernel's count */
 };
@@ -96,6 +97,9 @@ int tracker_seed_node(struct tracker *t);
 int tracker_seed_cgroup(struct tracker *t, uint64_t id, unsigned depth, const pid_t *own);
 /* Looks again for processes in that cgroup: what new ones have used so far does not count. */
 int tracker_seed_again(struct tracker *t);
+/* Finds the sockets that processes had before they were attached to, of those found since the last
+ * call. */
+int tracker_seed_sockets(struct tracker *t);
 /* What the processes that tracker_seed() found had used before. */
 void tracker_baseline(const struct tracker *t, uint64_t *values, struct metric_set *have);
 

@@ -399,10 +399,6 @@ struct sock {
 	u8 sk_shutdown;
 };
 
-struct tcp_sock {
-	u32 total_retrans;
-};
-
 struct mptcp_sock {
 	struct sock *first;
 };
@@ -427,6 +423,7 @@ struct inet_connection_sock {
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	u32 total_retrans;
 	bool is_mptcp;
 };
 

@@ -412,10 +412,6 @@ struct sock {
 	u8 sk_shutdown;
 };
 
-struct tcp_sock {
-	u32 total_retrans;
-};
-
 struct mptcp_sock {
 	struct sock *first;
 };
@@ -440,6 +436,7 @@ struct inet_connection_sock {
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	u32 total_retrans;
 	bool is_mptcp;
 };
 
