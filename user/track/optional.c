@@ -86,12 +86,11 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_SEED_SOCKETS] = { "sockets__seed", "TCP sockets from before an attach",
 				    "needs iterators over files of tasks (5.8)",
 				    "connections and live sockets are not known there", NULL },
-	[OPTIONAL_SENDMSG4] = { "sockets__sendmsg4", "addresses of datagrams of connected sockets",
+	[OPTIONAL_SENDMSG4] = { "sockets__sendmsg4", "datagrams sent elsewhere",
 				"needs programs of the type cgroup_sock_addr and a mounted "
 				"cgroup2",
 				"they count for the socket's peer", NULL },
-	[OPTIONAL_SENDMSG6] = { "sockets__sendmsg6",
-				"addresses of datagrams of connected sockets over IPv6",
+	[OPTIONAL_SENDMSG6] = { "sockets__sendmsg6", "datagrams sent elsewhere over IPv6",
 				"needs programs of the type cgroup_sock_addr and a mounted "
 				"cgroup2",
 				"they count for the socket's peer", NULL },
