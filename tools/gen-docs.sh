@@ -61,7 +61,7 @@ metrics_intro() {
 
 		| figure | from | exact | a bound |
 		|---|---|---|---|
-		| `memory_needed_bytes`: the request, `--limit memory<` | the cgroup that holds the run alone, else PSS, else RSS ([MEMORY.md](MEMORY.md)) | `memory_needed_bound` is `equal`: within a tenth | else `at_most` or `at_least` |
+		| `memory_needed_bytes`: the request, `--limit memory<` | the cgroup that holds the run alone, else PSS, else RSS ([MEMORY.md](MEMORY.md)) | `memory_needed_bound` is `equal`: within a tenth | else `at_most` or `at_least`; files in memory that it lacks: up to `memory_unmapped_bytes` |
 		| `rss_peak_bytes`, `rss_peak_upper_bytes`, `rss_peak_exact_bytes` | samples; high-water marks; events (`--exact-peak`) | the last, as RSS | the first two, from below and above |
 		| `cpu_seconds` | the kernel, at each exit | with BPF; without it at the end, if all was waited for | `bounds` names it |
 		| `write_bytes` | the kernel, as pages become dirty | where it is no more than `wchar_bytes` | else `at_most`; a limit acts on the smaller |
