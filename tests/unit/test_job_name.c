@@ -170,6 +170,27 @@ static void a_name_that_is_given_is_taken_out(void **state)
 	assert_true(job.is_engines);
 }
 
+/* One byte more each time: a key that leaves no room for its equals sign is no tag. */
+static void a_tag_that_is_too_long_writes_no_further_than_its_room(void **state)
+{
+	char tag[16 + 2048] = "--span-tag=", value[1024];
+
+	(void)state;
+	memset(value, 'v', sizeof(value) - 1);
+	value[sizeof(value) - 1] = '\0';
+	for (size_t n = JOB_TAG_BYTES - 4; n < JOB_TAG_BYTES + 4; n++) {
+		char *key = tag + strlen("--span-tag=");
+
+		memset(key, 'k', n);
+		snprintf(key + n, sizeof(tag) - n - 11, "=%s", value);
+		name_words(WORDS(tag, "-c", "date"));
+		assert_string_equal(job.name, "date");
+		assert_int_equal(job.nr_tags, n + 2 <= JOB_TAG_BYTES);
+		if (job.nr_tags)
+			assert_int_equal(strlen(job.tags[0]), JOB_TAG_BYTES - 1);
+	}
+}
+
 /* make outside of a recipe: $@ is empty. */
 static void an_empty_name_is_none(void **state)
 {
@@ -378,6 +399,7 @@ int main(void)
 		cmocka_unit_test(the_text_is_found_behind_the_options),
 		cmocka_unit_test(a_script_is_named_after_its_file),
 		cmocka_unit_test(a_name_that_is_given_is_taken_out),
+		cmocka_unit_test(a_tag_that_is_too_long_writes_no_further_than_its_room),
 		cmocka_unit_test(an_empty_name_is_none),
 		cmocka_unit_test(snakemakes_job_is_named_after_its_rule),
 		cmocka_unit_test(snakemakes_group_is_named_after_its_id),

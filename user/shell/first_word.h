@@ -11,7 +11,10 @@
  * prepare, such as set, cd and echo, count where there is no other. Empty: there is none.
  */
 void first_word_copy(const char *text, char *out, size_t size);
-/* Copies @n bytes of @text, cut between two characters, each control character as "?". */
+/*
+ * Copies @n bytes of @text, cut between two characters to @size bytes with the NUL (1 at least),
+ * each control character as "?".
+ */
 void plain_text_copy(const char *text, size_t n, char *out, size_t size);
 
 #endif

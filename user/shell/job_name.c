@@ -34,12 +34,14 @@ void job_name_tag(struct job_name *job, const char *key, const char *value)
 	job->nr_tags++;
 }
 
-/* What the caller gives; "KEY=VALUE". */
+/* What the caller gives; "KEY=VALUE". A value that is too long is cut, a key is left out. */
 static void given_tag_take(struct job_name *job, const char *tag)
 {
 	char key[JOB_TAG_BYTES], value[JOB_TAG_BYTES];
 	size_t n = strcspn(tag, "=");
 
+	if (n >= JOB_TAG_BYTES - 1)
+		return; /* no room for the equals sign */
 	plain_text_copy(tag, n, key, sizeof(key));
 	plain_text_copy(tag + n + 1, strlen(tag + n + 1), value, JOB_TAG_BYTES - 1 - strlen(key));
 	job_name_tag(job, key, value);

@@ -17,7 +17,8 @@ static const char *script_line_find(const char *text, const char *prefix)
 
 	while (text && strncmp(text, prefix, n) != 0) {
 		text = strchr(text, '\n');
-		text += !!text;
+		if (text)
+			text++;
 	}
 	return text ? text + n : NULL;
 }

@@ -9,7 +9,7 @@
 /* True if @word is one of the wrapper's own options. */
 static bool own_option_take(struct shell_words *w, const char *word)
 {
-	const char *tag = word + strlen(TAG_OPTION), *equals;
+	const char *equals;
 
 	if (!strncmp(word, NAME_OPTION, strlen(NAME_OPTION))) {
 		word += strlen(NAME_OPTION);
@@ -18,9 +18,10 @@ static bool own_option_take(struct shell_words *w, const char *word)
 	}
 	if (strncmp(word, TAG_OPTION, strlen(TAG_OPTION)) != 0)
 		return false;
-	equals = strchr(tag, '=');
-	if (equals && equals > tag && w->nr_tags < MAX_SPAN_TAGS)
-		w->tags[w->nr_tags++] = tag;
+	word += strlen(TAG_OPTION);
+	equals = strchr(word, '=');
+	if (equals && equals > word && w->nr_tags < MAX_SPAN_TAGS)
+		w->tags[w->nr_tags++] = word;
 	return true;
 }
 
