@@ -14,6 +14,24 @@ NOBODY, NOGROUP = 65534, 65534
 CALLED_BY_NOBODY = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOGROUP), "SUDO_USER": "nobody"}
 
 
+# what a cloned repository would choose to end, hide or burden a run
+CLONE = (
+    ("limit", "wall<0.1s"),
+    ("limit-grace", "0"),
+    ("soft-limit", "rss<1MiB"),
+    ("exact-peak", "yes"),
+    ("max-tasks", "1"),
+    ("pss", "50"),
+    ("interval", "0.01"),
+    ("metrics", "cpu"),
+    ("no-store", "yes"),
+    ("quiet", "yes"),
+    ("no-args", "yes"),
+    ("if-unavailable", "fail"),
+    ("output", "x"),
+)
+
+
 class ConfigCase(Case):
     """A home with a project in it, and the working directory below that."""
 
@@ -51,13 +69,33 @@ class ConfigCase(Case):
             self.assertIn(str(word), done.stderr)
 
 
+    def assert_clone_is_harmless(self, clone, *, shown=2):
+        """The run is as without the file, but for its name: one warning for each key."""
+        self.project.write_text("".join(f"{key} = {value}\n" for key, value in clone) + "name = align\n")
+        path, store = self.dir / "run", self.dir / "store.sqlite"
+        rights = ["--record-as", "root"] if os.getuid() == 0 else []
+        kept = {"BPFMON_NO_STORE": ""}
+        done = self.bpfmon(*rights, "-o", path, "--store", store, "--", "sleep", "0.4", env=kept)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = done.stderr.splitlines()
+        for number, (key, _) in enumerate(clone, 1):
+            about = [line for line in said if f"{self.project}:{number}: {key} is ignored" in line]
+            self.assertEqual(len(about), 1, (key, done.stderr))
+            self.assertIn("~/.config/bpfmon/config", about[0])
+        self.assertGreaterEqual(len(said) - len(clone), shown, "the summary is shown")
+        meta, *rest = read_lines(path)
+        self.assertEqual((meta["name"], meta["command"], meta["interval_seconds"]), ("align", ["sleep", "0.4"], 1))
+        self.assertNotIn("limit", rest[-1])
+        self.assertTrue(store.exists(), "it is kept")
+
+
 class Files(ConfigCase):
     def test_file_project_environment_and_line_in_this_order(self):
         self.own.write_text("interval = 0.5\nname = own\ntag = a=1\n")
         self.assertEqual(self.meta()["interval_seconds"], 0.5)
-        self.project.write_text("[run]\ninterval = 0.25\ntag = b=2\n")
+        self.project.write_text("[run]\nname = project\ntag = b=2\n")
         meta = self.meta()
-        self.assertEqual((meta["interval_seconds"], meta["name"], meta["tags"]), (0.25, "own", {"a": "1", "b": "2"}))
+        self.assertEqual((meta["interval_seconds"], meta["name"], meta["tags"]), (0.5, "project", {"a": "1", "b": "2"}))
         self.assertEqual(self.meta(env={"BPFMON_INTERVAL": "2"})["interval_seconds"], 2)
         self.assertEqual(self.meta("-i", "3", "--name", "line", env={"BPFMON_INTERVAL": "2"})["interval_seconds"], 3)
 
@@ -70,23 +108,23 @@ class Files(ConfigCase):
         self.assertEqual(self.meta(env={"BPFMON_NO_CONFIG": "1"})["interval_seconds"], 1)
 
     def test_the_nearest_project_counts_and_none_above_the_home(self):
-        (self.dir / ".bpfmon").write_text("interval = 9\n")
-        self.assertEqual(self.meta()["interval_seconds"], 1)
-        self.project.write_text("interval = 2\n")
+        (self.dir / ".bpfmon").write_text("name = above\n")
+        self.assertIsNone(self.meta()["name"])
+        self.project.write_text("name = far\ntag = a=1\n")
         (self.here.parent / ".bpfmon").write_text("name = near\n")
         meta = self.meta()
-        self.assertEqual((meta["interval_seconds"], meta["name"]), (1, "near"))
-        self.assertEqual(self.meta(cwd=self.project.parent)["interval_seconds"], 2)
+        self.assertEqual((meta["name"], meta["tags"]), ("near", {}))
+        self.assertEqual(self.meta(cwd=self.project.parent)["name"], "far")
 
     @needs(ROOT, BPF)
     def test_outside_of_the_home_the_file_system_is_the_boundary(self):
         outside = self.dir / "outside/a"
         outside.mkdir(parents=True)
-        (self.dir / ".bpfmon").write_text("interval = 9\n")
-        self.assertEqual(self.meta(cwd=outside)["interval_seconds"], 9)
+        (self.dir / ".bpfmon").write_text("name = above\n")
+        self.assertEqual(self.meta(cwd=outside)["name"], "above")
         subprocess.run(["mount", "-t", "tmpfs", "none", outside], check=True)
         try:
-            self.assertEqual(self.meta(cwd=outside)["interval_seconds"], 1)
+            self.assertIsNone(self.meta(cwd=outside)["name"])
         finally:
             subprocess.run(["umount", outside], check=True)
 
@@ -105,7 +143,7 @@ class Files(ConfigCase):
 
         for spoil in (lambda: self.project.chmod(0o666), foreign, link, fifo):
             self.project.unlink(missing_ok=True)
-            self.project.write_text("interval = 9\n")
+            self.project.write_text("name = spoilt\n")
             spoil()
             done = self.bpfmon("list")
             self.assert_one_line(done, 0, "warning", self.project, "is not read")
@@ -115,14 +153,25 @@ class Files(ConfigCase):
         for path, text, words in (
             (self.own, "\nintervall = 1\n", (":2: ", "no option intervall")),
             (self.own, "interval = soon\n", (":1: ", "interval = soon")),
-            (self.project, "[run]\noutput = x\n", (":2: ", "a project's file may not")),
-            (self.project, "[store]\nkeep = 0\n", (":2: ", "a project's file may not")),
+            (self.project, "[run]\nlimits = x\n", (":2: ", "no option limits")),
         ):
             path.write_text(text)
             self.assert_one_line(self.bpfmon("--", "touch", ran), 125, path, *words)
             self.assert_one_line(self.bpfmon("check"), 2, path, *words)
             path.unlink()
         self.assertFalse(ran.exists())
+
+    def test_a_clone_can_neither_end_nor_hide_nor_burden_a_run(self):
+        self.assert_clone_is_harmless(CLONE)
+
+    def test_the_message_names_the_file_of_a_limit(self):
+        self.own.write_text("\nlimit = wall<0.2s\n")
+        done = self.bpfmon("-q", "--limit", "rss<100TiB", "--", "sleep", "60")
+        self.assertEqual(done.returncode, 124, done.stderr)
+        self.assertIn("wall<0.2s: ", done.stderr)
+        self.assertIn(f"that limit is of {self.own}:2", done.stderr)
+        self.own.unlink()
+        self.assertNotIn("that limit is of", self.bpfmon("-q", "--limit", "wall<0.2s", "--", "sleep", "60").stderr)
 
     def test_sections_are_for_their_subcommand(self):
         self.own.write_text("[list]\nlimit = 1\n[run]\nname = x\n")
@@ -172,7 +221,7 @@ class Sudo(ConfigCase):
         self.assertEqual(len(ignored), 2, done.stderr)
         for line, option in zip(ignored, ("store", "user")):
             self.assertIn(f"{option} is ignored under sudo", line)
-        self.assertIn("store = /tmp/x.sqlite (ignored under sudo)", self.bpfmon("check").stdout)
+        self.assertIn("store = /tmp/x.sqlite (ignored under sudo: ", self.bpfmon("check").stdout)
 
     def test_it_is_read_with_the_callers_rights(self):
         self.own.write_text("interval = 0.5\n")
@@ -184,6 +233,9 @@ class Sudo(ConfigCase):
     def test_a_project_of_root_or_the_caller_is_read(self):
         for owner in (0, NOBODY):
             self.project.unlink(missing_ok=True)
-            self.project.write_text("interval = 0.5\n")
+            self.project.write_text("name = align\n")
             os.chown(self.project, owner, owner)
-            self.assertEqual(self.meta()["interval_seconds"], 0.5)
+            self.assertEqual(self.meta()["name"], "align")
+
+    def test_a_clone_only_names_and_tags_the_run(self):
+        self.assert_clone_is_harmless((*CLONE, ("marks", "yes")))

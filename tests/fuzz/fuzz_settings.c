@@ -13,7 +13,8 @@ static void settings_check(const struct settings *s)
 {
 	for (size_t i = 0; i < s->nr; i++) {
 		FUZZ_HOLDS(*s->list[i].key && s->list[i].value && s->list[i].line);
-		FUZZ_HOLDS(!s->is_project || !s->list[i].is_guarded);
+		FUZZ_HOLDS(!s->is_project || s->list[i].guard <= PROJECT_MAY ||
+			   setting_refusal(s, &s->list[i]));
 	}
 }
 
@@ -42,6 +43,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_HOLDS(!err || err == -EINVAL);
 		FUZZ_HOLDS(o.recording.tags.nr <= MAX_TAGS &&
 			   o.recording.nr_outputs <= MAX_OUTPUTS);
+		/* the target has no other file but this one */
+		FUZZ_HOLDS(!s->is_project || (!o.limits.nr && !o.recording.nr_outputs &&
+					      !o.recording.quiet && !o.recording.interval_ns));
 	}
 	settings_done(s);
 	free(text);

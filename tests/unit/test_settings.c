@@ -93,13 +93,24 @@ static void project_wins_over_the_user(void **state)
 	struct run_options o;
 
 	(void)state;
-	assert_set(FILE_OF_USER, "[run]\ninterval = 1\nquiet = yes\npss = 5\n");
-	assert_set(FILE_OF_PROJECT, "interval = 3\nquiet = no\npss = no\nname = align\n");
+	assert_set(FILE_OF_USER, "[run]\nname = own\nquiet = yes\n");
+	assert_set(FILE_OF_PROJECT, "name = align\n");
 	apply(&o);
-	assert_int_equal(o.recording.interval_ns, 3000000000);
-	assert_false(o.recording.quiet);
-	assert_int_equal(o.recording.pss_ppm, 0);
 	assert_string_equal(o.recording.name, "align");
+	assert_true(o.recording.quiet);
+}
+
+static void what_the_project_may_not_set_it_does_not_take_back(void **state)
+{
+	struct run_options o;
+
+	(void)state;
+	assert_set(FILE_OF_USER, "quiet = yes\npss = 5\ninterval = 2\n");
+	assert_set(FILE_OF_PROJECT, "[run]\nquiet = no\npss = no\ninterval = 0.01\n");
+	apply(&o);
+	assert_true(o.recording.quiet);
+	assert_int_equal(o.recording.pss_ppm, 50000);
+	assert_int_equal(o.recording.interval_ns, 2000000000);
 }
 
 static void tags_of_both_files_are_added(void **state)
@@ -155,20 +166,12 @@ static void help_tests_and_the_commands_of_spans_are_in_no_file(void **state)
 	assert_refused_text(FILE_OF_USER, "[agent]\n", "own:1: there is no section [agent]");
 }
 
-/* A new option is here, or has a guard: what a stranger's folder may choose is decided one by one.
- */
+/* Each of them can neither end, hide nor burden a run; as root only words of it are left. */
 static void project_sets_harmless_options_only(void **state)
 {
-	static const char harmless[] =
-		" interval format metrics pss net net-peers io-kinds block-io process-samples "
-		"stalled-after name job tag no-store live quiet verbose no-args wait "
-		"marks span-samples exact-peak max-tasks wait-start duration sort "
-		"json span command host state since limit by each port run baseline "
-		"fail-if significant node user color note search columns csv all "
-		"panel width for node-memory soft-limit limit-grace hist scatter unusual "
-		"threshold trend many neighbours without-programs runs "
-		"repeat warmup parameter-list parameter-scan parameter-step-size "
-		"ignore-failure no-shell show-output order seed if-unavailable require ";
+	static const char words[] = " name job tag note ",
+			  views[] = " marks sort columns by all baseline fail-if significant "
+				    "panel width for ";
 	const struct option_group *group;
 	const struct option_row *row;
 
@@ -179,15 +182,40 @@ static void project_sets_harmless_options_only(void **state)
 			char name[80];
 
 			snprintf(name, sizeof(name), " %s ", row->name);
-			if (setting_is_possible(group, row) && !row->guard &&
-			    !strstr(harmless, name))
+			if (row->guard <= PROJECT_MAY &&
+			    !strstr(row->guard == PROJECT_MAY ? views : words, name))
 				fail_msg("%s of %s", row->name, settings_section(*sub));
 		}
 }
 
-static void project_chooses_no_path_user_target_or_right(void **state)
+static void project_ends_hides_burdens_and_chooses_nothing(void **state)
 {
 	static const char *const forbidden[] = {
+		"limit = wall<0.1s",
+		"limit = nonsense",
+		"limit-grace = 0",
+		"soft-limit = rss<1MiB",
+		"wait = tree",
+		"if-unavailable = fail",
+		"require = exact",
+		"exact-peak = yes",
+		"block-io = yes",
+		"max-tasks = 1",
+		"pss = 50",
+		"interval = 0.01",
+		"process-samples = 1000",
+		"net = yes",
+		"no-store = yes",
+		"quiet = yes",
+		"no-args = yes",
+		"metrics = cpu",
+		"format = ''",
+		"stalled-after = 0",
+		"[attach]\nduration = 0.1",
+		"[list]\nname = x",
+		"[list]\nlimit = 1",
+		"[show]\nformat = x",
+		"[bench]\nruns = 2000",
 		"output = x",
 		"store = x",
 		"force = yes",
@@ -212,9 +240,12 @@ static void project_chooses_no_path_user_target_or_right(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++) {
-		assert_int_equal(settings_fill(FILE_OF_PROJECT, forbidden[i]), -EINVAL);
-		assert_non_null(strstr(why, "a project's file may not"));
-		assert_set(FILE_OF_USER, forbidden[i]);
+		const struct settings *s = &files[FILE_OF_PROJECT];
+
+		assert_set(FILE_OF_PROJECT, forbidden[i]);
+		assert_int_equal(s->nr, 1);
+		assert_string_equal(setting_refusal(s, &s->list[0]),
+				    "ignored: a project's file may not set it");
 	}
 }
 
@@ -229,11 +260,23 @@ static void under_sudo_what_chooses_is_ignored(void **state)
 	}
 	setenv("SUDO_UID", "1000", 1);
 	assert_set(FILE_OF_USER, "output = x\ninterval = 2\n");
-	assert_true(setting_is_ignored(&files[0].list[0]));
-	assert_false(setting_is_ignored(&files[0].list[1]));
+	assert_non_null(setting_refusal(&files[0], &files[0].list[0]));
+	assert_null(setting_refusal(&files[0], &files[0].list[1]));
 	apply(&o);
 	assert_int_equal(o.recording.nr_outputs, 0);
 	assert_int_equal(o.recording.interval_ns, 2000000000);
+}
+
+static void as_root_a_project_only_names_and_tags(void **state)
+{
+	struct run_options o;
+
+	(void)state;
+	assert_set(FILE_OF_PROJECT, "marks = yes\nname = align\ntag = a=1\n");
+	apply(&o);
+	assert_int_equal(o.push.marks, getuid() != 0);
+	assert_string_equal(o.recording.name, "align");
+	assert_int_equal(o.recording.tags.nr, 1);
 }
 
 static void empty_file_sets_nothing(void **state)
@@ -259,7 +302,9 @@ int main(void)
 		SETTINGS_TEST(unknown_keys_and_bad_values_name_file_and_line),
 		SETTINGS_TEST(help_tests_and_the_commands_of_spans_are_in_no_file),
 		SETTINGS_TEST(project_sets_harmless_options_only),
-		SETTINGS_TEST(project_chooses_no_path_user_target_or_right),
+		SETTINGS_TEST(what_the_project_may_not_set_it_does_not_take_back),
+		SETTINGS_TEST(project_ends_hides_burdens_and_chooses_nothing),
+		SETTINGS_TEST(as_root_a_project_only_names_and_tags),
 		SETTINGS_TEST(under_sudo_what_chooses_is_ignored),
 		SETTINGS_TEST(empty_file_sets_nothing),
 	};

@@ -42,9 +42,9 @@ static int advise_for_parse(void *to, const char *text)
 #define AT(field) offsetof(struct advise_options, field)
 
 static const struct option_row advise_rows[] = {
-	{ "for", 0, "SYSTEM", false, "Only the lines for slurm, k8s, nextflow or snakemake", advise_for_parse, AT(to), GUARD_NONE },
+	{ "for", 0, "SYSTEM", false, "Only the lines for slurm, k8s, nextflow or snakemake", advise_for_parse, AT(to), PROJECT_MAY },
 	{ "node-memory", 0, "SIZE", false, "Memory of the nodes that runs are to fit in, as in 64GiB", size_parse, AT(node_bytes), GUARD_NONE },
-	{ "by", 0, "TAG", false, "This tag has the size of the input (default: what explains most)", text_parse, AT(size_tag), GUARD_NONE },
+	{ "by", 0, "TAG", false, "This tag has the size of the input (default: what explains most)", text_parse, AT(size_tag), PROJECT_MAY },
 	{ "format", 'f', "FORMAT", false, "text (default), or json", print_json_or_text_parse, AT(as), GUARD_NONE },
 	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ 0 }

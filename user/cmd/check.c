@@ -272,7 +272,7 @@ static void found_print_verdict(const struct found *x)
 		       x->nr_off);
 }
 
-/* What the files of options set; under sudo some of it does not count. */
+/* What the files of options set; what does not count is shown with the reason. */
 static void settings_print(const struct settings *files)
 {
 	bool has_any = false;
@@ -286,10 +286,11 @@ static void settings_print(const struct settings *files)
 		       s->is_project ? " (of the project)" : "");
 		for (size_t k = 0; k < s->nr; k++) {
 			const struct setting *x = &s->list[k];
+			const char *refusal = setting_refusal(s, x);
 
-			printf("  line %-4u %s%s%s%s = %s%s\n", x->line, *x->section ? "[" : "",
+			printf("  line %-4u %s%s%s%s = %s%s%s%s\n", x->line, *x->section ? "[" : "",
 			       x->section, *x->section ? "] " : "", x->key, x->value,
-			       setting_is_ignored(x) ? " (ignored under sudo)" : "");
+			       refusal ? " (" : "", refusal ? refusal : "", refusal ? ")" : "");
 		}
 		has_any = true;
 	}

@@ -65,11 +65,11 @@ static int baseline_parse(void *value, const char *text)
 #define AT(field) offsetof(struct compare_options, field)
 
 static const struct option_row compare_rows[] = {
-	{ "by", 0, "TAG|PART", false, "Groups of runs by this tag; or phase, program, span: see above", compare_by_parse, 0, GUARD_NONE },
-	{ "all", 0, NULL, false, "All values, not only those that changed", flag_parse, AT(all), GUARD_NONE },
-	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", baseline_parse, AT(baseline), GUARD_NONE },
-	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 when it holds: 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, 0, GUARD_NONE },
-	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", flag_parse, AT(significant), GUARD_NONE },
+	{ "by", 0, "TAG|PART", false, "Groups of runs by this tag; or phase, program, span: see above", compare_by_parse, 0, PROJECT_MAY },
+	{ "all", 0, NULL, false, "All values, not only those that changed", flag_parse, AT(all), PROJECT_MAY },
+	{ "baseline", 0, "VALUE", false, "This group, named by its value of the tag, is the first", baseline_parse, AT(baseline), PROJECT_MAY },
+	{ "fail-if", 0, "EXPRESSION", false, "Exit 1 when it holds: 'rss_peak_bytes > +10%'; may be repeated", fail_if_parse, 0, PROJECT_MAY },
+	{ "significant", 0, NULL, false, "Differences that may be noise do not fail", flag_parse, AT(significant), PROJECT_MAY },
 	{ "html", 0, "PATH", false, "Draw the runs' curves over each other, as a page for a browser", text_parse, AT(html), GUARD_ENVIRONMENT },
 	{ "format", 'f', "FORMAT", false, "text (default), json, markdown (for a pull request), or csv", print_any_parse, AT(as), GUARD_NONE },
 	{ "json", 0, NULL, false, "The same as --format json: one document", print_json_parse, AT(as), GUARD_NONE },

@@ -64,9 +64,9 @@ int list_columns_parse(void *columns, const char *text)
 #define AT(field) offsetof(struct list_options, field)
 
 static const struct option_row list_rows[] = {
-	{ "sort", 0, "ORDER", false, "By start (default), wall, cpu, memory, or name", order_parse, AT(order), GUARD_NONE },
+	{ "sort", 0, "ORDER", false, "By start (default), wall, cpu, memory, or name", order_parse, AT(order), PROJECT_MAY },
 	{ "limit", 0, "N", false, "At most N runs; 0: all (default 100; of json and csv all)", list_limit_parse, 0, GUARD_NONE },
-	{ "columns", 0, "LIST", false, "These columns, as in id,name,wall,tags; list --help has all", list_columns_parse, AT(columns), GUARD_NONE },
+	{ "columns", 0, "LIST", false, "These columns, as in id,name,wall,tags; list --help has all", list_columns_parse, AT(columns), PROJECT_MAY },
 	{ "format", 'f', "FORMAT", false, "text (default), json: one object a line, or csv", print_list_parse, AT(as), GUARD_NONE },
 	{ "json", 0, NULL, false, "The same as --format json", print_json_parse, AT(as), GUARD_NONE },
 	{ "csv", 0, NULL, false, "The same as --format csv", print_csv_parse, AT(as), GUARD_NONE },

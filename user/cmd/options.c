@@ -16,6 +16,11 @@
 
 #define FIRST_LONG 256 /* getopt's values of long options, above all letters */
 
+bool option_is_guarded(const struct option_row *row)
+{
+	return row->guard >= GUARD_ENVIRONMENT;
+}
+
 const struct option_row *option_at(const struct subcommand *sub, size_t i,
 				   const struct option_group **group)
 {

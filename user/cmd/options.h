@@ -11,11 +11,16 @@
 
 #define MAX_OPTIONS 64 /* of one subcommand */
 
-/* What a sudoers rule, and a user in a folder of another one, can rely on. */
+/*
+ * What a sudoers rule, and a user in a folder of another one, can rely on. The file of a project
+ * comes with a clone: it sets only what can neither end, hide nor burden a run.
+ */
 enum option_guard {
-	GUARD_NONE,
+	PROJECT_MAY_AS_ROOT = -2, /* the file of a project sets it, for root, too */
+	PROJECT_MAY,              /* the file of a project sets it, but not for root */
+	GUARD_NONE,        /* a variable or the user's own file stands for it, no project's */
 	GUARD_ENVIRONMENT, /* chooses paths, targets or rights, or removes runs: under sudo no
-			    * variable and no file stands for it, and never the file of a project */
+			    * variable and no file stands for it */
 	GUARD_USER,        /* chooses users: that, and not after --user */
 	GUARD_LOWERS,      /* --user itself: from there on no option chooses a user */
 	GUARD_TEST,        /* falsifies an account, for tests: no variable, and not in the help */
@@ -50,6 +55,8 @@ struct common_options {
 
 struct subcommand;
 
+/* Whether it chooses what a sudoers rule decides on. */
+bool option_is_guarded(const struct option_row *row);
 /* The row @i of all groups of the subcommand, and its group; NULL: after the last. */
 const struct option_row *option_at(const struct subcommand *sub, size_t i,
 				   const struct option_group **group);

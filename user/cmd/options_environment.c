@@ -58,7 +58,7 @@ int options_from_environment(const struct subcommand *sub, void *options)
 
 		if (!text || !group->has_variables || row->guard == GUARD_TEST)
 			continue;
-		if (is_sudo && row->guard) {
+		if (is_sudo && option_is_guarded(row)) {
 			log_warn(
 				"under sudo %s is ignored: it is the caller's; --%s on the command "
 				"line is permitted or not by sudo",

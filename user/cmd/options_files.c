@@ -39,9 +39,10 @@ static int settings_take(struct settings *s, const struct user_file *file)
 	return err;
 }
 
+static struct settings both[NR_USER_FILES]; /* options point into it */
+
 const struct settings *settings_load(void)
 {
-	static struct settings both[NR_USER_FILES]; /* options point into it */
 	static struct user_file files[NR_USER_FILES];
 	static struct user caller;
 	static bool is_loaded;
@@ -64,6 +65,18 @@ const struct settings *settings_load(void)
 	return err ? NULL : both;
 }
 
+bool settings_origin(const char *value, const char **path, unsigned *line)
+{
+	for (size_t i = 0; i < NR_USER_FILES; i++)
+		for (size_t k = 0; k < both[i].nr; k++)
+			if (both[i].list[k].value == value) {
+				*path = both[i].path;
+				*line = both[i].list[k].line;
+				return true;
+			}
+	return false;
+}
+
 static bool setting_is_for(const struct setting *x, const struct subcommand *sub,
 			   const struct option_group *group, const struct option_row *row)
 {
@@ -83,18 +96,22 @@ static void setting_name(char *name, size_t size, const struct settings *s, cons
 	snprintf(name, size, "%s:%u: %s", s->path, x->line, x->key);
 }
 
+static void setting_refuse(const struct settings *s, const struct setting *x)
+{
+	char name[USER_FILE_PATH_BYTES + 100];
+
+	setting_name(name, sizeof(name), s, x);
+	log_warn("%s is %s; %s --%s on the command line%s", name, setting_refusal(s, x),
+		 s->is_project ? "if you want it, use ~/.config/bpfmon/config or" : "whether",
+		 x->key, s->is_project ? "" : " is permitted, sudo decides");
+}
+
 static int setting_apply(const struct settings *s, const struct setting *x, void *options,
 			 const struct option_group *group, const struct option_row *row)
 {
 	char name[USER_FILE_PATH_BYTES + 100];
 
 	setting_name(name, sizeof(name), s, x);
-	if (setting_is_ignored(x)) {
-		log_warn("%s is ignored under sudo: it is the caller's; --%s on the command line "
-			 "is permitted or not by sudo",
-			 name, row->name);
-		return 0;
-	}
 	return option_apply(options, group, row, setting_argument(row, x->value), name);
 }
 
@@ -106,8 +123,8 @@ static int option_from_files(const struct settings *files, const struct subcomma
 			     void *options, const struct option_group *group,
 			     const struct option_row *row)
 {
-	const struct settings *last_in = NULL;
-	const struct setting *last = NULL;
+	const struct settings *last_in = NULL, *refused_in = NULL;
+	const struct setting *last = NULL, *refused = NULL;
 	int err = 0;
 
 	for (int i = 0; i < 2 * NR_USER_FILES; i++) {
@@ -118,12 +135,19 @@ static int option_from_files(const struct settings *files, const struct subcomma
 
 			if ((*x->section != '\0') != i % 2 || !setting_is_for(x, sub, group, row))
 				continue;
+			if (setting_refusal(s, x)) {
+				refused_in = s;
+				refused = x;
+				continue;
+			}
 			last = x;
 			last_in = s;
 			if (!is_switch(row))
 				err = setting_apply(s, x, options, group, row);
 		}
 	}
+	if (refused) /* once, however often it is in the file */
+		setting_refuse(refused_in, refused);
 	if (!last || !is_switch(row) || setting_is_no(row, last->value))
 		return err;
 	return setting_apply(last_in, last, options, group, row);

@@ -33,10 +33,10 @@ const struct option_row sampling_rows[] = {
 };
 
 const struct option_row naming_rows[] = {
-	{ "name", 0, "NAME", false, "Name the run, to find it again", text_parse, AT(name), GUARD_NONE },
-	{ "job", 0, "ID", false, "The job that the run belongs to, as a scheduler numbers it", text_parse, AT(job), GUARD_NONE },
-	{ "tag", 0, "KEY=VALUE", false, "Tag the run; may be repeated", run_tags_parse, AT(tags), GUARD_NONE },
-	{ "note", 'm', "TEXT", false, "A note for people, which bpfmon list shows and searches", text_parse, AT(note), GUARD_NONE },
+	{ "name", 0, "NAME", false, "Name the run, to find it again", text_parse, AT(name), PROJECT_MAY_AS_ROOT },
+	{ "job", 0, "ID", false, "The job that the run belongs to, as a scheduler numbers it", text_parse, AT(job), PROJECT_MAY_AS_ROOT },
+	{ "tag", 0, "KEY=VALUE", false, "Tag the run; may be repeated", run_tags_parse, AT(tags), PROJECT_MAY_AS_ROOT },
+	{ "note", 'm', "TEXT", false, "A note for people, which bpfmon list shows and searches", text_parse, AT(note), PROJECT_MAY_AS_ROOT },
 	{ 0 }
 };
 

@@ -49,8 +49,8 @@ static int width_parse(void *pixels, const char *text)
 static const struct option_row report_rows[] = {
 	{ "output", 'o', "PATH", false, "Where the report goes, - for stdout (default: RUN.html)", text_parse, AT(path), GUARD_ENVIRONMENT },
 	{ "format", 'f', "FORMAT", false, "html (default); svg, png, pdf: the charts as one picture", report_format_parse, AT(format), GUARD_NONE },
-	{ "panel", 0, "NAME", false, "One: cpu memory io processes faults switches pressure", panel_parse, AT(panel), GUARD_NONE },
-	{ "width", 0, "LENGTH", false, "Of the picture: 85mm, 6in, 700px (from 48mm to 2m)", width_parse, AT(layout.width), GUARD_NONE },
+	{ "panel", 0, "NAME", false, "One: cpu memory io processes faults switches pressure", panel_parse, AT(panel), PROJECT_MAY },
+	{ "width", 0, "LENGTH", false, "Of the picture: 85mm, 6in, 700px (from 48mm to 2m)", width_parse, AT(layout.width), PROJECT_MAY },
 	{ 0 }
 };
 /* clang-format on */

@@ -6,6 +6,7 @@
 #include "cmd/mistakes.h"
 #include "cmd/option_values.h"
 #include "cmd/prepare.h"
+#include "cmd/settings.h"
 #include "cmd/span_attend.h"
 #include "cmd/through_agent.h"
 
@@ -65,7 +66,7 @@ static int user_parse(void *options, const char *text)
 static const struct option_row run_rows[] = {
 	{ "wait", 0, "WHAT", false, "Go on until the 'command' (default) or its whole 'tree' has ended", wait_parse, AT(wait_tree), GUARD_NONE },
 	{ "own-cgroup", 0, NULL, false, "Give the command a cgroup: its peak, page cache and so on", flag_parse, AT(own_cgroup), GUARD_ENVIRONMENT },
-	{ "marks", 0, NULL, false, "Give the command a socket for many marks, without answers", flag_parse, AT(push.marks), GUARD_NONE },
+	{ "marks", 0, NULL, false, "Give the command a socket for many marks, without answers", flag_parse, AT(push.marks), PROJECT_MAY },
 	{ "span-samples", 0, NULL, false, "At each sample also each span: see bpfmon span --help", flag_parse, AT(span_samples), GUARD_NONE },
 	{ "limit", 0, "KEY<VALUE", false, "End the run beyond it: rss<2GiB, wall<1h, process.cpu<10min", limit_hard_parse, AT(limits), GUARD_NONE },
 	{ "soft-limit", 0, "KEY<VALUE", false, "Only say when the run is beyond it; see --on-limit", limit_soft_parse, AT(limits), GUARD_NONE },
@@ -183,10 +184,17 @@ static void ranks_warn(void)
 			 variable);
 }
 
+static void limits_find_origins(const struct limit_texts *t, struct limit_origin *origins)
+{
+	for (unsigned i = 0; i < t->nr; i++)
+		settings_origin(t->text[i], &origins[i].path, &origins[i].line);
+}
+
 static int cmd_run(int argc, char **argv)
 {
 	static struct user caller, run_as; /* static: large for a stack */
 	static struct run_options o;
+	static struct limit_origin origins[MAX_LIMITS];
 	struct launch_options l = { 0 };
 	struct run run = { 0 };
 	int go_on = launch_begin(&subcommand_run, &o, &o.recording, argc, argv);
@@ -214,6 +222,8 @@ static int cmd_run(int argc, char **argv)
 	memcpy(l.request.limits, o.limit, sizeof(o.limit));
 	l.request.nr_limits = o.limits.nr;
 	l.recorder.on_limit.command = o.on_limit;
+	limits_find_origins(&o.limits, origins);
+	l.limit_origins = origins;
 	l.limit_grace_ns = o.has_limit_grace ? o.limit_grace_ns : LIMIT_GRACE_NS;
 	l.request.wait_tree = o.wait_tree;
 	l.request.span_samples = o.span_samples;

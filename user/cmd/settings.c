@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct settings_reading {
 	struct ini in;
@@ -59,9 +60,15 @@ const char *setting_argument(const struct option_row *row, const char *value)
 	return value;
 }
 
-bool setting_is_ignored(const struct setting *x)
+const char *setting_refusal(const struct settings *s, const struct setting *x)
 {
-	return x->is_guarded && user_is_under_sudo();
+	if (s->is_project && x->guard > PROJECT_MAY)
+		return "ignored: a project's file may not set it";
+	if (s->is_project && x->guard > PROJECT_MAY_AS_ROOT && !getuid())
+		return "ignored as root: a project's file only names and tags a run then";
+	if (x->guard >= GUARD_ENVIRONMENT && user_is_under_sudo())
+		return "ignored under sudo: it is the caller's";
+	return NULL;
 }
 
 /* The option @key of @sub; @anywhere: else only one that may stand before any section. */
@@ -88,11 +95,8 @@ static int setting_check(struct ini *in, const struct subcommand *sub,
 	void *scratch;
 	int err = 0;
 
-	if (r->s->is_project && row->guard)
-		return ini_refuse(in, -EINVAL,
-				  "%s chooses users, paths, targets or rights, or removes runs; a "
-				  "project's file may not: set it in ~/.config/bpfmon/config",
-				  row->name);
+	if (r->s->is_project && row->guard > PROJECT_MAY)
+		return 0; /* it is not applied */
 	if (!row->argument && yes_or_no(value) < 0)
 		return ini_refuse(in, -EINVAL, "%s = %s is wrong; allowed are yes and no",
 				  row->name, value);
@@ -125,7 +129,7 @@ static int settings_refuse_key(struct ini *in, const char *key)
 	return ini_refuse(in, -EINVAL, "there is no option %s; bpfmon --help lists them", key);
 }
 
-static int settings_add(struct ini *in, const char *key, const char *value, bool is_guarded)
+static int settings_add(struct ini *in, const char *key, const char *value, enum option_guard guard)
 {
 	struct settings_reading *r = in->context;
 	struct setting *grown, new = {
@@ -133,7 +137,7 @@ static int settings_add(struct ini *in, const char *key, const char *value, bool
 		.key = strdup(key),
 		.value = strdup(value),
 		.line = in->line,
-		.is_guarded = is_guarded,
+		.guard = guard,
 	};
 
 	grown = reallocarray(r->s->list, r->s->nr + 1, sizeof(*grown));
@@ -155,7 +159,8 @@ static int settings_key(struct ini *in, const char *key, const char *value)
 	const struct settings_reading *r = in->context;
 	const struct option_group *group;
 	const struct option_row *row;
-	bool is_known = false, is_guarded = false;
+	enum option_guard guard = PROJECT_MAY_AS_ROOT;
+	bool is_known = false;
 
 	for (const struct subcommand *const *sub = subcommands; *sub; sub++) {
 		if (r->sub && *sub != r->sub)
@@ -164,9 +169,10 @@ static int settings_key(struct ini *in, const char *key, const char *value)
 		if (row && setting_check(in, *sub, group, row, value))
 			return in->err;
 		is_known |= row != NULL;
-		is_guarded |= row && row->guard;
+		if (row && row->guard > guard)
+			guard = row->guard;
 	}
-	return is_known ? settings_add(in, key, value, is_guarded) : settings_refuse_key(in, key);
+	return is_known ? settings_add(in, key, value, guard) : settings_refuse_key(in, key);
 }
 
 static int settings_section_begin(struct ini *in, const char *name)

@@ -12,13 +12,13 @@
 struct setting {
 	char *section; /* owned; empty: before any section */
 	char *key, *value;
-	bool is_guarded; /* chooses users, paths, targets or rights */
+	enum option_guard guard; /* of several options the highest */
 	unsigned line;
 };
 
 struct settings {
 	char path[USER_FILE_PATH_BYTES];
-	bool is_project; /* sets harmless options only */
+	bool is_project; /* sets only what can neither end, hide nor burden a run */
 	struct setting *list;
 	size_t nr;
 };
@@ -38,8 +38,8 @@ bool setting_is_possible(const struct option_group *group, const struct option_r
 const char *settings_section(const struct subcommand *sub);
 /* Whether the value takes an option back that a file before has set. */
 bool setting_is_no(const struct option_row *row, const char *value);
-/* Whether it sets a guarded option, and this is under sudo: only the command line may do that. */
-bool setting_is_ignored(const struct setting *x);
+/* Why the setting does not count, as in "ignored under sudo: ..."; NULL: it does. */
+const char *setting_refusal(const struct settings *s, const struct setting *x);
 /* What the option's parser gets for the value; NULL: no argument. */
 const char *setting_argument(const struct option_row *row, const char *value);
 
@@ -48,6 +48,8 @@ const char *setting_argument(const struct option_row *row, const char *value);
  * be read, after one line to the user.
  */
 const struct settings *settings_load(void);
+/* The file and line that set the option to @value, that very pointer. False: no file did. */
+bool settings_origin(const char *value, const char **path, unsigned *line);
 /*
  * Sets the options of @sub in its struct @options that @files set, which must live as long, but for
  * those whose variable is set. -EINVAL after one line to the user.

@@ -188,7 +188,9 @@ int launcher_run(struct launch_options *o)
 		l.attendance = (struct attendance){ .command = l.command.pid,
 						    .roles = &l.roles,
 						    .signal_fd = l.signal_fd,
-						    .limits = { .grace_ns = o->limit_grace_ns } };
+						    .limits = { .grace_ns = o->limit_grace_ns,
+								.limits = o->request.limits,
+								.origins = o->limit_origins } };
 		if (o->own_cgroup)
 			l.attendance.limits.cgroup = &l.cgroup.cg;
 		attendance_run(&l.attendance);

@@ -5,6 +5,7 @@
 
 #include "collect/collector.h"
 #include "launch/intake.h"
+#include "launch/limit_end.h"
 #include "base/cgroup_target.h"
 #include "base/user.h"
 #include "model/run.h"
@@ -32,10 +33,12 @@ struct launch_options {
 	const struct cgroup_target *target; /* attached to; or: */
 	const pid_t *targets;               /* processes */
 	size_t nr_targets;
-	const char *target_job;             /* or a job of the node, which its agent knows */
-	bool is_bare;                       /* nothing is measured */
-	int agent_fd;                       /* connected to it, owned; -1: without one */
-	uint64_t limit_grace_ns;            /* from SIGTERM to SIGKILL, beyond a limit */
+	const char *target_job;  /* or a job of the node, which its agent knows */
+	bool is_bare;            /* nothing is measured */
+	int agent_fd;            /* connected to it, owned; -1: without one */
+	uint64_t limit_grace_ns; /* from SIGTERM to SIGKILL, beyond a limit */
+	/* of request.limits; NULL: no file sets any */
+	const struct limit_origin *limit_origins;
 	struct run *run;                    /* what its caller knows of it; the rest is filled in */
 	struct request request;             /* for the collector; descriptors are filled in */
 	struct collector_options collector; /* descriptors and pids are filled in, in both */

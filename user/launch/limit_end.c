@@ -25,11 +25,23 @@ bool limit_end_has_begun(const struct limit_end *e)
 	return e->since_ns;
 }
 
+/* The file that has set the limit, which the user may not have in mind; "" if there is none. */
+static void limit_say_origin(const struct limit_end *e, const struct limit_hit *hit, bool is_soft,
+			     char *out, size_t size)
+{
+	out[0] = '\0';
+	for (size_t i = 0; e->origins && i < MAX_LIMITS; i++)
+		if (e->origins[i].path && e->limits[i].is_soft == is_soft &&
+		    !strcmp(e->limits[i].text, hit->text))
+			snprintf(out, size, "; that limit is of %s:%u", e->origins[i].path,
+				 e->origins[i].line);
+}
+
 static void limit_say(const struct limit_end *e, const struct control *c)
 {
 	struct limit_hit hit = { .text = "a limit" };
 	json_t *o = json_loads(c->text, 0, NULL);
-	char grace[FORMAT_BYTES], *text;
+	char grace[FORMAT_BYTES], origin[4600], *text;
 	const char *beyond;
 
 	if (!limit_hit_read(&hit, o))
@@ -37,11 +49,12 @@ static void limit_say(const struct limit_end *e, const struct control *c)
 	json_decref(o);
 	text = limit_text_make(&hit);
 	beyond = text ? text : hit.text;
+	limit_say_origin(e, &hit, !c->value, origin, sizeof(origin));
 	if (c->value)
-		log_warn("beyond the limit %s: ending the run (SIGKILL after %s)", beyond,
-			 format_seconds(grace, e->grace_ns));
+		log_warn("beyond the limit %s: ending the run (SIGKILL after %s)%s", beyond,
+			 format_seconds(grace, e->grace_ns), origin);
 	else
-		log_warn("beyond the limit %s", beyond);
+		log_warn("beyond the limit %s%s", beyond, origin);
 	free(text);
 }
 

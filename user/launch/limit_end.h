@@ -10,8 +10,15 @@
 
 #include "base/cgroup.h"
 #include "base/control.h"
+#include "model/limit.h"
 
 #include <stdbool.h>
+
+/* The file of options that a limit is of. */
+struct limit_origin {
+	const char *path; /* NULL: of none */
+	unsigned line;
+};
 
 struct limit_target {
 	pid_t pid;
@@ -24,6 +31,8 @@ struct limit_target {
 
 struct limit_end {
 	uint64_t grace_ns;
+	const struct limit *limits;         /* MAX_LIMITS, not owned, as: */
+	const struct limit_origin *origins; /* of them; NULL: no file sets any */
 	pid_t command;                /* a child that is not waited for yet keeps its number */
 	const struct cgroup *cgroup;  /* the command's own, not owned; NULL: it has none */
 	struct limit_target *targets; /* owned */
