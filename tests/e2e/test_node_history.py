@@ -265,6 +265,23 @@ class Retained(HistoryCase):
         self.assertEqual(self.ask("SELECT count(*) FROM run WHERE name = 'young'"), [(5,)])
         self.assertEqual(self.ask("SELECT count(*) FROM run_text WHERE run NOT IN (SELECT id FROM run)"), [(0,)])
 
+    def test_a_clock_that_is_ahead_at_the_start_removes_nothing(self):
+        """All runs of before are 60 days old then; a job of now is the only other one, also after a restart."""
+        db = self.prepared()
+        day = 24 * 3600 * 10**9
+        db.execute("UPDATE run SET start_time_ns = start_time_ns - ?, seen_time_ns = seen_time_ns - ?", (60 * day, 60 * day))
+        ((then,),) = db.execute("SELECT max(seen_time_ns) FROM run").fetchall()
+        for i in range(4):
+            self.copy(db, f"before-{i}", 1, then - i * day)
+        db.close()
+        for number in (7711, 7712):
+            agent = self.start_agent("keep_days = 30")
+            self.run_job(number, *burn())
+            self.wait_for_end_of(f"slurm/{number}")
+            self.end_agent(agent)
+        self.assertEqual(self.ask("SELECT count(*) FROM run WHERE name LIKE 'before-%'"), [(4,)])
+        self.assertEqual(self.ask("SELECT count(*) FROM run WHERE job = 'slurm/7701'"), [(1,)])
+
     def test_what_is_too_much_goes_the_oldest_first(self):
         db = self.prepared()
         ((now,),) = db.execute("SELECT max(seen_time_ns) FROM run").fetchall()

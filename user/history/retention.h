@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How long runs stay in the store of the node: what is too old or too much goes, step by step. */
+/*
+ * How long runs stay in the store of the node: what is too old or too much goes, step by step. By
+ * age nothing goes as long as the clock may be wrong, as after a boot: either it has run without a
+ * step for hours of this process, or each of the days that are kept has a run.
+ */
 #ifndef HISTORY_RETENTION_H
 #define HISTORY_RETENTION_H
 
@@ -10,7 +14,9 @@
 
 struct retention {
 	uint64_t keep_ns, keep_bytes;
-	uint64_t due_ns; /* CLOCK_MONOTONIC: the next look for runs that are too old */
+	uint64_t due_ns;          /* CLOCK_MONOTONIC: the next look for runs that are too old */
+	int64_t epoch_of_boot_ns; /* by the clock, at that moment of CLOCK_BOOTTIME: */
+	uint64_t steady_since_ns; /* the clock has had no step since; 0: never looked at */
 	char self[IDENTITY_BYTES];
 };
 
