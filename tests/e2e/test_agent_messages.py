@@ -77,12 +77,15 @@ class Messages(AgentCase):
                 (hello("job", ["stream"], job="x" * 600), [fd], "job"),
                 (hello("node", ["stream"], interval_ns=1), [fd], "interval_ns"),
                 (hello("node", ["stream"], unknown=1), [fd], "unknown"),
+                (hello("command", ["stream", "process"], spans="/tmp/.X11-unix/X0"), [fd, fd], "spans"),
+                (hello("command", ["stream", "process"], spans="bpfmon-span-0123456789abcdeF"), [fd, fd], "spans"),
+                (hello("command", ["stream", "process"], spans="bpfmon-span-0123456789abcdef0"), [fd, fd], "spans"),
             ):
                 with self.subTest(text=text[:80]):
                     c = self.client(NOBODY)
                     c.message(REQUEST, text, fds)
                     self.assert_refused(c, pattern)
-        self.assertEqual(self.refusals(), 19)
+        self.assertEqual(self.refusals(), 22)
 
     def test_messages_in_a_wrong_order_are_told_so(self):
         ours, theirs = socket.socketpair()

@@ -133,6 +133,19 @@ static void key_that_is_not_known_is_refused(void **state)
 	assert_refused(HEAD TIME "\"\":1," TWO, 2, "'' is not known");
 }
 
+/* An agent would listen there, in the place of any service that has an abstract name. */
+static void name_of_a_socket_for_spans_is_one_that_runs_choose(void **state)
+{
+	(void)state;
+	assert_int_equal(read_text(HEAD TIME "\"spans\":\"bpfmon-span-00c0ffee00c0ffee\"," TWO, 2),
+			 0);
+	assert_string_equal(request.spans, "bpfmon-span-00c0ffee00c0ffee");
+	assert_refused(HEAD TIME "\"spans\":\"/tmp/.X11-unix/X0\"," TWO, 2, "spans");
+	assert_refused(HEAD TIME "\"spans\":\"bpfmon-span-\"," TWO, 2, "spans");
+	assert_refused(HEAD TIME "\"spans\":\"bpfmon-span-0xc0ffee00c0ffee\"," TWO, 2, "spans");
+	assert_refused(HEAD TIME "\"spans\":\"bpfmon-span-00c0ffee00c0ffee0\"," TWO, 2, "spans");
+}
+
 static void number_out_of_range_is_refused(void **state)
 {
 	(void)state;
@@ -227,6 +240,7 @@ int main(void)
 		cmocka_unit_test(another_version_is_refused_as_that),
 		cmocka_unit_test(what_is_no_request_is_refused),
 		cmocka_unit_test(key_that_is_not_known_is_refused),
+		cmocka_unit_test(name_of_a_socket_for_spans_is_one_that_runs_choose),
 		cmocka_unit_test(number_out_of_range_is_refused),
 		cmocka_unit_test(metric_that_is_not_known_is_refused),
 		cmocka_unit_test(descriptors_must_be_those_that_came),

@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -35,6 +36,17 @@ void span_call_write(struct jsonw *j, const struct span_call_words *words, const
 	if (nr)
 		jsonw_pairs(j, "tags", tags, nr);
 	jsonw_object_end(j);
+}
+
+bool span_socket_is_of_run(const char *name)
+{
+	char same[40];
+	uint64_t number;
+
+	if (sscanf(name, "bpfmon-span-%16" SCNx64, &number) != 1)
+		return false;
+	snprintf(same, sizeof(same), SPAN_SOCKET_FORMAT, number);
+	return !strcmp(name, same);
 }
 
 int span_connect(int fd, const char *address)

@@ -8,11 +8,13 @@
 
 #include "base/json.h"
 
+#include <inttypes.h>
 #include <sys/types.h>
 
 #define SPAN_VARIABLE "BPFMON_SPAN_SOCKET" /* in the command's environment: "@NAME", abstract */
-#define SPAN_MESSAGE_BYTES 8192            /* the most that one has */
-#define SPAN_ANSWER_BYTES 256              /* the span's number; or why there is none, in a line */
+#define SPAN_SOCKET_FORMAT "bpfmon-span-%016" PRIx64 /* the name of a run's socket, without "@" */
+#define SPAN_MESSAGE_BYTES 8192                      /* the most that one has */
+#define SPAN_ANSWER_BYTES 256 /* the span's number; or why there is none, in a line */
 
 #define SPAN_KEPT " kept" /* ends an answer: the caller is to stay, and to say the end, too */
 
@@ -30,6 +32,8 @@ void span_call_write(struct jsonw *j, const struct span_call_words *words, const
 		     size_t nr);
 /* What begins has been told to stay. */
 bool span_is_kept(const char *answer);
+/* Whether it is a name as runs choose them, and no service of the machine can have. */
+bool span_socket_is_of_run(const char *name);
 /* Connects the socket @fd to the one that @address names, "@NAME". 0 or a negative errno. */
 int span_connect(int fd, const char *address);
 /*

@@ -4,7 +4,6 @@
 #include "base/span_call.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +40,7 @@ static int name_choose(char *name, size_t size)
 	unsetenv(SPAN_VARIABLE); /* it may be of a run around this one */
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return -EIO;
-	snprintf(name, size, "bpfmon-span-%016" PRIx64, number);
+	snprintf(name, size, SPAN_SOCKET_FORMAT, number);
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "base/span_call.h"
 #include "model/process_sample.h"
 #include "model/sample.h"
 #include "wire/fields.h"
@@ -216,6 +217,8 @@ static int request_check(const struct request *r, char *why, size_t size)
 		return fields_refuse("limits", "are for a command", why, size);
 	if (r->wait_start && r->follow != FOLLOW_CGROUP)
 		return fields_refuse("wait_start", "is for a cgroup", why, size);
+	if (*r->spans && !span_socket_is_of_run(r->spans))
+		return fields_refuse("spans", "is no name that a run has", why, size);
 	if (r->processes && r->follow != FOLLOW_JOB)
 		return fields_refuse("processes", "is for a job of the node", why, size);
 	return 0;
