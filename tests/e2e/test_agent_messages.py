@@ -3,6 +3,7 @@
 
 import os
 import random
+import re
 import select
 import socket
 import struct
@@ -52,6 +53,27 @@ class Messages(AgentCase):
         self.assertGreater(sent, 1000)
         wait_for(lambda: self.clients() == 1, "the end of all")
         self.assertGreater(self.drops(), 900)
+
+    def test_the_log_is_bounded_and_counts_what_it_leaves_out(self):
+        begun, sent = time.monotonic(), 0
+
+        def send():
+            nonlocal sent
+            c = self.client(NOBODY)
+            c.send(b"x")
+            wait_for(lambda: self.drops() > sent, "its end")
+            sent += 1
+            c.close()
+
+        def lines():
+            return self.agent.said().count(f"dropped a client of user {NOBODY}")
+
+        while sent < 400:
+            send()
+        self.assertLessEqual(lines(), 200 + 10 * (time.monotonic() - begun + 1))
+        while sent > lines() + sum(int(n) for n in re.findall("([0-9]+) lines are left out here", self.agent.said())):
+            time.sleep(0.2)  # until there is room for a line
+            send()
 
     def test_other_versions_and_wrong_requests_are_refused_with_one_line(self):
         ours, theirs = socket.socketpair()

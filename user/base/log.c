@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/log.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/patience.h"
 #include "base/progress.h"
@@ -11,6 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define INFOS_AT_ONCE 200 /* more than any run has to say at its start */
+#define INFOS_A_SECOND 10
 
 static enum log_level shown = LOG_NORMAL;
 static struct patience patience = { .watched_fd = -1, .limit_ns = NSEC_PER_SEC };
@@ -84,11 +88,37 @@ void log_note(const char *format, ...)
 	va_end(args);
 }
 
+/* Clients cause such lines, as often as they like. What is left out is counted. */
+static bool info_has_room(void)
+{
+	static atomic_int room = INFOS_AT_ONCE;
+	static atomic_ullong at_s;
+	static atomic_size_t left_out;
+	unsigned long long now_s = clock_ns(CLOCK_MONOTONIC) / NSEC_PER_SEC;
+	unsigned long long since_s = now_s - atomic_exchange(&at_s, now_s);
+	size_t n;
+
+	if (since_s >= INFOS_AT_ONCE / INFOS_A_SECOND ||
+	    room + (int)since_s * INFOS_A_SECOND > INFOS_AT_ONCE)
+		room = INFOS_AT_ONCE;
+	else
+		room += (int)since_s * INFOS_A_SECOND;
+	if (room <= 0) {
+		left_out++;
+		return false;
+	}
+	room--;
+	n = atomic_exchange(&left_out, 0);
+	if (n)
+		log_note("%zu lines are left out here: too many came at once", n);
+	return true;
+}
+
 void log_info(const char *format, ...)
 {
 	va_list args;
 
-	if (shown < LOG_VERBOSE)
+	if (shown < LOG_VERBOSE || !info_has_room())
 		return;
 	va_start(args, format);
 	log_write("", format, args);

@@ -20,7 +20,7 @@ void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* For what a user should know of what was done or chosen: always shown. */
 void log_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Shown with --verbose. */
+/* Shown with --verbose: 200 at once, 10 a second, then the number of those that are left out. */
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif
