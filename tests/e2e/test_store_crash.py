@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Whatever befalls a store or its writer: the command goes on, and what was committed stays."""
 
+import contextlib
 import os
 import random
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -113,12 +115,7 @@ class Disks(CrashCase):
         self.record("--name", "before")
         live, _, stop = self.begin(self.store)
         wait_for(lambda: self.ask("SELECT count(*) FROM samples WHERE run = 2")[0][0] > 5, "samples in the store")
-        with open(place / "filler", "wb", buffering=0) as filler:
-            while True:
-                try:
-                    filler.write(b"x" * 4096)
-                except OSError:
-                    break
+        self.fill(place)
         seen = self.ask("SELECT count(*) FROM samples WHERE run = 2")[0][0]
         live.wait_for_samples(200)
         run = self.finish(live, stop)
@@ -132,6 +129,35 @@ class Disks(CrashCase):
         self.assertGreaterEqual(self.show("2")["summary"]["samples"], seen)
         self.record("--name", "after")
         self.assertEqual(self.list("--name", "after")[0]["state"], "finished")
+
+    def fill(self, place):
+        with open(place / "filler", "wb", buffering=0) as filler, contextlib.suppress(OSError):
+            while filler.write(b"x" * 4096):
+                pass
+
+    def test_a_store_on_a_full_disk_is_read(self):
+        """SQLite's index of a log is a file beside it, for which there is no room."""
+        place = self.mount("1m")
+        log = place / "store.sqlite-wal"
+        self.record("--name", "before")
+        self.assertFalse(log.exists())
+        self.fill(place)
+        self.assertEqual([row["name"] for row in self.list()], ["before"])
+        self.assertEqual(self.show("before")["summary"]["exit_code"], 0)
+        for left in (place / "filler", log, place / "store.sqlite-shm"):
+            left.unlink(missing_ok=True)
+        # as the recorder leaves it that has died
+        db = sqlite3.connect(self.store, isolation_level=None)
+        db.execute("PRAGMA wal_autocheckpoint = 0")
+        db.execute("UPDATE run SET name = 'in the log'")
+        whole, last = self.store.read_bytes(), log.read_bytes()
+        db.close()
+        self.store.write_bytes(whole)
+        log.write_bytes(last)
+        self.fill(place)
+        self.assertEqual([row["name"] for row in self.list()], ["in the log"])
+        self.assertEqual(self.show("1")["summary"]["exit_code"], 0)
+        self.assertEqual((self.store.read_bytes(), log.read_bytes()), (whole, last), "nothing is written")
 
     def test_a_store_that_may_only_be_read(self):
         place = self.mount("4m")

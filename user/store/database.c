@@ -231,6 +231,34 @@ static int database_open_unchanging(struct database *d, const char *path)
 	return err ? err : database_prepare_to_read(d);
 }
 
+/*
+ * Where the disk has no room for the second file a log can be read with its index in memory, which
+ * takes a lock that only who may write can have: nothing is written.
+ */
+static int database_open_on_full_disk(struct database *d, const char *path)
+{
+	struct stat st;
+	int err;
+
+	if (!has_log(path))
+		return database_open_unchanging(d, path);
+	if (stat(path, &st) || st.st_uid != geteuid()) {
+		snprintf(d->why, sizeof(d->why),
+			 "its disk is full, and its last changes are in a log beside it; free some "
+			 "space there, or copy both to another disk");
+		return -ENOSPC;
+	}
+	sqlite3_close(d->db);
+	d->db = NULL;
+	err = database_open_file(d, path, "mode=rw", SQLITE_OPEN_READWRITE, NULL);
+	if (err)
+		return err;
+	defence_bound(d, path, NULL);
+	sqlite3_db_config(d->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+	err = database_run(d, "PRAGMA locking_mode=EXCLUSIVE; PRAGMA query_only=ON");
+	return err ? err : database_prepare_to_read(d);
+}
+
 static int database_open_found(struct database *d)
 {
 	char path[64 + NAME_MAX];
@@ -263,6 +291,8 @@ int database_open(struct database *d, const char *path, enum database_mode mode)
 				    : database_open_to_write(d, path, mode);
 	if (err == -ENOENT && mode == DATABASE_READ && !access(path, R_OK))
 		err = database_open_unchanging(d, path);
+	if ((err == -ENOSPC || err == -EDQUOT) && mode == DATABASE_READ)
+		err = database_open_on_full_disk(d, path);
 	if (err)
 		database_close(d);
 	return err;
