@@ -68,6 +68,16 @@ class Merge(CommandCase):
         for name in "abc":
             self.assertEqual(self.bpfmon("show", name).stdout, self.bpfmon("show", self.dir / name).stdout)
 
+    def test_a_line_that_no_store_takes_is_named_with_its_size(self):
+        out = self.dir / "run.jsonl"
+        self.record("-o", out, "--name", "z", "--no-store")
+        meta, rest = out.read_bytes().split(b"\n", 1)
+        out.write_bytes(json.dumps({**json.loads(meta), "command": ["x" * (70 << 20)]}).encode() + b"\n" + rest)
+        done = self.bpfmon("store", "merge", out)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("its line meta has 70 MiB, and a store takes 64; keep it as a file", done.stderr)
+        self.assertIn("0 runs added", done.stdout)
+
     def test_a_long_run_is_drawn_with_its_spike(self):
         self.store_does("merge", self.big(86400, 10))
         shown = self.bpfmon("show", "big").stdout

@@ -3,6 +3,7 @@
 
 #include "record/store/bind.h"
 
+#include "store/defence.h"
 #include "store/row_table.h"
 #include "store/signatures.h"
 #include "view/meta_text.h"
@@ -83,8 +84,16 @@ static int tags_put(struct store_writer *w, json_t *meta)
 static int run_text_put(struct store_writer *w, const char *sql, const char *text, size_t length)
 {
 	sqlite3_stmt *s;
-	int err = run_row_prepare(w, sql, &s);
+	int err;
 
+	if (length > (size_t)VALUE_MIB << 20) {
+		snprintf(w->d.why, sizeof(w->d.why),
+			 "its line %s has %zu MiB, and a store takes %d; keep it as a file: show, "
+			 "export and report read that, too",
+			 w->line.kind == LINE_META ? "meta" : "summary", length >> 20, VALUE_MIB);
+		return -EFBIG;
+	}
+	err = run_row_prepare(w, sql, &s);
 	if (err)
 		return err;
 	sqlite3_bind_int64(s, 1, w->run->id);
