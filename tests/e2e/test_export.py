@@ -108,6 +108,16 @@ class Formats(ExportCase):
 
 
 class Names(ExportCase):
+    def test_a_name_of_a_file_is_as_long_as_recording_allows(self):
+        """In OpenMetrics it is in each line: of 4 MiB it would be 4 MiB a value."""
+        run = self.dir / "hostile.jsonl"
+        meta, *lines = SPANS.read_text().splitlines()
+        tags = {f"k{i}": "v" * 1000 for i in range(5000)}
+        run.write_text("\n".join([json.dumps({**json.loads(meta), "name": "n" * 4 * MIB, "tags": tags}), *lines]) + "\n")
+        for form, most in (("openmetrics", 13000), ("influx", 80000)):
+            out = self.export(run, form).splitlines()
+            self.assertLess(max(map(len, out)), most, form)
+
     def points(self, run):
         """The names of the tags and of the fields of each point; of runs whose values hold no blank."""
         for line in self.export(run, "influx").decode().splitlines():

@@ -80,8 +80,8 @@ static void tags_left_out_of_the_environment_are_reported_once(void **state)
 	(void)state;
 	put_into_environment(MAX_TAGS + 6);
 	assert_warned(&o,
-		      "a run has 64 tags at most; left out of those in the environment "
-		      "(BPFMON_TAG_...): 6",
+		      "a run has 64 tags at most, each of less than 4096 bytes; left out of those "
+		      "in the environment (BPFMON_TAG_...): 6",
 		      (char *[]){ "bpfmon", "--", "true", NULL });
 	assert_int_equal(o.recording.tags.nr, MAX_TAGS);
 }
@@ -113,6 +113,29 @@ static void too_many_on_the_command_line_are_refused_with_the_limit(void **state
 	parse_badly("--tag does not take 'k64=v': a run has 64 tags at most", argv);
 }
 
+static void a_word_of_a_run_has_less_than_4_kib(void **state)
+{
+	char tag[RUN_WORD_BYTES + 1], said[SAID_BYTES];
+	struct run_options o;
+
+	(void)state;
+	memset(tag, 'v', sizeof(tag));
+	memcpy(tag, "k=", 2);
+	tag[RUN_WORD_BYTES] = '\0';
+	assert_int_equal(
+		parse_line(&o, (char *[]){ "bpfmon", "--tag", tag, "--", "true", NULL }, said),
+		-EINVAL);
+	assert_line_with(said, "--tag takes a text of less than 4096 bytes");
+	assert_int_equal(
+		parse_line(&o, (char *[]){ "bpfmon", "--name", tag, "--", "true", NULL }, said),
+		-EINVAL);
+	assert_line_with(said, "--name takes a text of less than 4096 bytes");
+	setenv("BPFMON_TAG_k", tag + 3, 1);
+	setenv("BPFMON_TAG_l", tag, 1);
+	assert_warned(&o, "left out of those in the environment (BPFMON_TAG_...): 1",
+		      (char *[]){ "bpfmon", "--name", tag + 1, "--", "true", NULL });
+}
+
 static void what_is_no_tag_is_refused_with_the_help(void **state)
 {
 	(void)state;
@@ -129,6 +152,7 @@ int main(void)
 		OPTIONS_TEST(tags_left_out_of_the_environment_are_reported_once),
 		OPTIONS_TEST(a_full_environment_is_silent),
 		OPTIONS_TEST(too_many_on_the_command_line_are_refused_with_the_limit),
+		OPTIONS_TEST(a_word_of_a_run_has_less_than_4_kib),
 		OPTIONS_TEST(what_is_no_tag_is_refused_with_the_help),
 	};
 

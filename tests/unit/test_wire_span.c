@@ -7,8 +7,11 @@
 #include <cmocka.h>
 
 #include "wire/reader.h"
+#include "model/run.h"
 #include "wire/writer.h"
 
+#include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 static struct span span_of_all(void)
@@ -99,12 +102,43 @@ static void a_line_of_nothing_is_a_span_without_values(void **state)
 	line_done(&line);
 }
 
+/* A file may say anything; exports repeat it in each of their lines. */
+static void names_and_tags_are_read_as_long_as_recording_allows(void **state)
+{
+	static char text[300000];
+	struct line line = { 0 };
+	size_t n = (size_t)snprintf(text, sizeof(text), "{\"kind\":\"span\",\"name\":\"");
+
+	(void)state;
+	for (size_t i = 0; i < 50000; i++, n += 2)
+		memcpy(text + n, "\xc3\xa4", 2);
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "\",\"tags\":{\"k\":\"");
+	memset(text + n, 'v', 100000);
+	n += 100000;
+	for (int i = 0; i < 100; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "\",\"k%d\":\"v", i);
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "\"}}");
+	assert_int_equal(line_read(&line, text, n), 0);
+	assert_int_equal(strlen(line.span.label.name), 3 * RUN_WORD_BYTES);
+	assert_int_equal(line.span.label.nr_tags, MAX_SPAN_TAGS);
+	assert_int_equal(strlen(line.span.label.tags[0]), 3 * RUN_WORD_BYTES + 1);
+	assert_int_equal(json_object_size(json_object_get(line.tree, "tags")), MAX_SPAN_TAGS);
+	memcpy(text + 9, "meta", 4);
+	assert_int_equal(line_read(&line, text, n), 0);
+	assert_int_equal(line.kind, LINE_META);
+	assert_int_equal(json_string_length(json_object_get(line.tree, "name")),
+			 3 * RUN_WORD_BYTES);
+	assert_int_equal(json_object_size(json_object_get(line.tree, "tags")), MAX_TAGS);
+	line_done(&line);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_read_back),
 		cmocka_unit_test(one_that_outlived_the_run_has_no_end),
 		cmocka_unit_test(a_line_of_nothing_is_a_span_without_values),
+		cmocka_unit_test(names_and_tags_are_read_as_long_as_recording_allows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

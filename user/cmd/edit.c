@@ -2,6 +2,7 @@
 /* bpfmon edit [RUN...] --name, --tag, --note: changes how runs that were kept are called. */
 #include "cmd/changed_runs.h"
 #include "cmd/common_options.h"
+#include "cmd/recording_values.h"
 #include "cmd/run_tags.h"
 
 #include "base/clock.h"
@@ -25,11 +26,16 @@ static int edit_text_parse(void *value, const char *text)
 	return 0;
 }
 
+static int edit_name_parse(void *value, const char *text)
+{
+	return *text ? run_word_parse(value, text) : edit_text_parse(value, text);
+}
+
 /* clang-format off */
 #define AT(field) offsetof(struct edit_options, field)
 
 static const struct option_row edit_rows[] = {
-	{ "name", 0, "NAME", false, "Give it this name; '' takes its name away", edit_text_parse, AT(name), GUARD_ENVIRONMENT },
+	{ "name", 0, "NAME", false, "Give it this name; '' takes its name away", edit_name_parse, AT(name), GUARD_ENVIRONMENT },
 	{ "tag", 0, "KEY=VALUE", false, "Add or replace this tag, KEY= removes it; may be repeated", run_tags_parse, AT(tags), GUARD_ENVIRONMENT },
 	{ "note", 'm', "TEXT", false, "Give it this note; '' takes its note away", edit_text_parse, AT(note), GUARD_ENVIRONMENT },
 	{ 0 }

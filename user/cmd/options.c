@@ -45,6 +45,8 @@ int option_apply(void *options, const struct option_group *group, const struct o
 	if (err == -E2BIG)
 		log_error("%s does not take '%s': a run has %d tags at most", shown_as, text,
 			  MAX_TAGS);
+	else if (err == -ENAMETOOLONG)
+		log_error("%s takes a text of less than %d bytes", shown_as, RUN_WORD_BYTES);
 	else if (guess)
 		log_error("%s does not take '%s'; did you mean '%s'?", shown_as, text, guess);
 	else

@@ -32,7 +32,8 @@ struct option_row {
 	const char *argument; /* NULL: takes none */
 	bool argument_is_optional;
 	const char *help;
-	/* Puts @text (NULL: no argument) into @value. -EINVAL; -E2BIG: a run has no more tags. */
+	/* Puts @text (NULL: no argument) into @value. -EINVAL; -E2BIG: a run has no more
+	 * tags; -ENAMETOOLONG: it has RUN_WORD_BYTES. */
 	int (*parse)(void *value, const char *text);
 	size_t offset; /* of the value in the struct that the rows fill in; 0: parse() takes that */
 	enum option_guard guard;

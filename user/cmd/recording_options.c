@@ -33,8 +33,8 @@ const struct option_row sampling_rows[] = {
 };
 
 const struct option_row naming_rows[] = {
-	{ "name", 0, "NAME", false, "Name the run, to find it again", text_parse, AT(name), PROJECT_MAY_AS_ROOT },
-	{ "job", 0, "ID", false, "The job that the run belongs to, as a scheduler numbers it", text_parse, AT(job), PROJECT_MAY_AS_ROOT },
+	{ "name", 0, "NAME", false, "Name the run, to find it again", run_word_parse, AT(name), PROJECT_MAY_AS_ROOT },
+	{ "job", 0, "ID", false, "The job that the run belongs to, as a scheduler numbers it", run_word_parse, AT(job), PROJECT_MAY_AS_ROOT },
 	{ "tag", 0, "KEY=VALUE", false, "Tag the run; may be repeated", run_tags_parse, AT(tags), PROJECT_MAY_AS_ROOT },
 	{ "note", 'm', "TEXT", false, "A note for people, which bpfmon list shows and searches", text_parse, AT(note), PROJECT_MAY_AS_ROOT },
 	{ 0 }
@@ -83,9 +83,9 @@ static void recording_add_tags(struct recording_options *r, const struct run_tag
 	size_t left_out = run_tags_add_defaults(&r->tags, defaults);
 
 	if (left_out)
-		log_warn("a run has %d tags at most; left out of those in the environment "
-			 "(BPFMON_TAG_...): %zu",
-			 MAX_TAGS, left_out);
+		log_warn("a run has %d tags at most, each of less than %d bytes; left out of those "
+			 "in the environment (BPFMON_TAG_...): %zu",
+			 MAX_TAGS, RUN_WORD_BYTES, left_out);
 }
 
 int recording_parse(const struct subcommand *sub, void *options, struct recording_options *r,

@@ -30,6 +30,11 @@ int interval_parse(void *interval_ns, const char *text)
 	return 0;
 }
 
+int run_word_parse(void *value, const char *text)
+{
+	return strlen(text) < RUN_WORD_BYTES ? text_parse(value, text) : -ENAMETOOLONG;
+}
+
 int output_parse(void *recording, const char *text)
 {
 	struct recording_options *r = recording;

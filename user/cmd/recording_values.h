@@ -7,6 +7,8 @@
 #define CMD_RECORDING_VALUES_H
 
 int interval_parse(void *interval_ns, const char *text);
+/* Of a name or a job: const char *, not empty; -ENAMETOOLONG: it has RUN_WORD_BYTES. */
+int run_word_parse(void *value, const char *text);
 int output_parse(void *recording, const char *text);
 /* The name of a format of outputs, or a template of the summary. */
 int format_parse(void *recording, const char *text);

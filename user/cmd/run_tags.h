@@ -13,11 +13,11 @@ struct run_tags {
 };
 
 /* Of a row, for struct run_tags: key=value; takes the place of one with the same key. -EINVAL;
- * -E2BIG: there are MAX_TAGS. */
+ * -ENAMETOOLONG: it has RUN_WORD_BYTES; -E2BIG: there are MAX_TAGS. */
 int run_tags_parse(void *tags, const char *text);
 /*
  * Adds BPFMON_TAG_sample=A7 as sample=A7, and last @defaults (of BPFMON_TAG, or of files): those
- * with a key that is not there yet. How many there was no room for.
+ * with a key that is not there yet. How many there was no room for, or are too long.
  */
 size_t run_tags_add_defaults(struct run_tags *tags, const struct run_tags *defaults);
 

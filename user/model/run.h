@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #define MAX_TAGS 64
+#define RUN_WORD_BYTES 4096 /* of its name, its job, and a tag "key=value", with the NUL */
 
 /* What a job of a node is, by the rules of its agent. The texts are not owned. */
 struct job_label {

@@ -13,8 +13,8 @@
 #define NAME_BYTES 64 /* of a variable */
 
 static const struct field run_fields[] = {
-	FIELD_STRING_OF(run, name, DESCRIPTION_BYTES),
-	FIELD_STRING_OF(run, job, DESCRIPTION_BYTES),
+	FIELD_STRING_OF(run, name, RUN_WORD_BYTES * 3ULL),
+	FIELD_STRING_OF(run, job, RUN_WORD_BYTES * 3ULL),
 	FIELD_STRING_OF(run, note, DESCRIPTION_BYTES),
 	FIELD_TEXT_OF(run, cwd),
 	FIELD_TEXT_OF(run, user),
@@ -147,8 +147,9 @@ static int description_read_tags(struct run *run, const json_t *list, char *why,
 	for (run->nr_tags = 0; run->nr_tags < n; run->nr_tags++) {
 		tag = json_string_value(json_array_get(list, run->nr_tags));
 		key = tag ? strcspn(tag, "=") : 0;
-		if (!key || !tag[key])
-			return fields_refuse("tags", "has one that is no KEY=VALUE", why, size);
+		if (!key || !tag[key] || strlen(tag) >= RUN_WORD_BYTES * 3ULL)
+			return fields_refuse("tags", "has one that is no KEY=VALUE, or too long",
+					     why, size);
 		for (size_t i = 0; i < run->nr_tags; i++)
 			if (!strncmp(run->tags[i], tag, key + 1))
 				return fields_refuse("tags", "has a key twice", why, size);

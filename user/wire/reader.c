@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/number.h"
+#include "model/run.h"
 #include "wire/exact.h"
 #include "wire/reader_parts.h"
 
@@ -112,6 +113,7 @@ static void meta_read(struct line *l, json_t *o)
 	const char *key;
 	enum metric_id id;
 
+	words_cut(o, MAX_TAGS);
 	l->wanted = (struct metric_set){ 0 };
 	json_object_foreach(units, key, v)
 		if (!metric_find(key, strlen(key), &id))

@@ -37,6 +37,8 @@ void process_sample_read(struct line *l, json_t *o);
 void summary_read(struct line *l, json_t *o);
 /* Sets @s to what the members of @o say; absent is 0. */
 void summary_read_members(struct summary *s, const json_t *o);
+/* Cuts names and tags of the line @o, and leaves @most_tags. (reader_words.c) */
+void words_cut(json_t *o, size_t most_tags);
 /* reader_span.c */
 void span_read(struct line *l, json_t *o);
 

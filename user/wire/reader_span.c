@@ -28,6 +28,7 @@ void span_read(struct line *l, json_t *o)
 	struct span *s = &l->span;
 	struct summary used = s->used;
 
+	words_cut(o, MAX_SPAN_TAGS);
 	*s = (struct span){ .used = used };
 	s->id = member_read_number(o, "id", 0);
 	s->parent = member_read_number(o, "parent", 0);
