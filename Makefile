@@ -29,10 +29,10 @@ WARN    := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes $(if 
 FRAME   := $(if $(SANITIZE),,-Wframe-larger-than=24576)
 CFLAGS  ?= -O2 -g
 # hardening; a sanitizer's run-time replaces the checks of _FORTIFY_SOURCE
-HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
-	   $(HARDEN_$(ARCH))
 HARDEN_x86 := -fcf-protection
 HARDEN_arm64 := -mbranch-protection=standard
+HARDEN  := -fPIE -fstack-protector-strong -fstack-clash-protection $(if $(SANITIZE),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2) \
+	   $(HARDEN_$(ARCH))
 CFLAGS_ALL := -std=gnu11 -pthread -D_GNU_SOURCE -DBPFMON_VERSION='"$(VERSION)"' $(WARN) $(FRAME) -MMD -MP \
 	      -Iinclude -Iuser -I$(BUILD) $(SYSROOT_CFLAGS) $(HARDEN) $(CFLAGS) $(SANITIZE)
 # calls that go through user/base/memory.c, which notices failures

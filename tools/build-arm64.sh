@@ -46,4 +46,12 @@ fi
 make -C "$top" -s ARCH=arm64 STATIC=1 BUILD=build/arm64 CC=aarch64-linux-gnu-gcc \
 	SYSROOT_CFLAGS="-isystem $root/usr/include" \
 	SYSROOT_LDFLAGS="-L$root/usr/lib/aarch64-linux-gnu" "${@:-build/arm64/bpfmon}"
+
+# a program has the mark only if all that is linked has it, which Debian's static libraries have not
+objects=$(find "$top/build/arm64/user" -name '*.o' | wc -l)
+marked=$(find "$top/build/arm64/user" -name '*.o' -exec readelf -nW {} + | grep -c 'AArch64 feature: BTI, PAC') || true
+if [ "$marked" -ne "$objects" ]; then
+	echo "build-arm64: $marked of $objects objects have their branches checked (-mbranch-protection)" >&2
+	exit 1
+fi
 file "$top/build/arm64/bpfmon" 2>/dev/null || ls -l "$top/build/arm64/bpfmon"
