@@ -56,9 +56,9 @@ USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
 SHELL_OBJ := $(filter $(BUILD)/user/shell/%,$(USER_OBJ)) $(patsubst %,$(BUILD)/user/base/%.o,json number span_call text utf8)
 PROGRAM_OBJ := $(filter-out $(BUILD)/user/shell/% $(BUILD)/user/serve/% $(BUILD)/user/top/% $(BUILD)/user/http/% $(BUILD)/user/web/%,$(USER_OBJ))
 # what needs libraries that bpfmon has not, which a cross-compiler need not know either
-SERVE_OBJ := $(patsubst %,$(BUILD)/user/serve/%.o,main http http_open passwords)
+SERVE_OBJ := $(patsubst %,$(BUILD)/user/serve/%.o,main http http_open passwords) $(BUILD)/user/http/request.o
 TOP_OBJ  := $(patsubst %,$(BUILD)/user/top/%.o,main session session_list curses)
-WEB_OBJ  := $(patsubst %,$(BUILD)/user/web/%.o,assets find form http listing live main outputs pages)
+WEB_OBJ  := $(patsubst %,$(BUILD)/user/web/%.o,assets find form http listing live main outputs pages) $(BUILD)/user/http/request.o
 LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o $(BUILD)/user/shell/wrapper.o $(SERVE_OBJ) $(TOP_OBJ) $(WEB_OBJ),$(USER_OBJ))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)

@@ -8,16 +8,19 @@ import re
 import signal
 import socket
 import subprocess
+import time
 
 from lib.bpfmon import BPFMON
 from lib.endpoint import SERVE, EndpointCase, until
+from lib.hoarder import hoard
 from lib.permitted import ROOT, needs
-from lib.servers import free_port
+from lib.servers import addresses_of_localhost, free_port
 
 PROMETHEUS = (  # as Prometheus 2.42 sends it
     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
     "text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
 )
+SOON_SECONDS = 10  # half of what a connection may be idle
 JOB = '{job="slurm/815",user="alice",kind="slurm",name="815"}'
 ALICE = 'bpfmon_user_cpu_seconds_total{user="alice",kind="slurm"}'
 
@@ -160,7 +163,7 @@ class Clients(EndpointCase):
         for _ in range(4):  # and do not read the answer
             client = self.connect(endpoint)
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         for i in range(200):
             self.agent.sample(f"{i}", cpu_seconds=2)
         values = endpoint.read()
@@ -175,6 +178,48 @@ class Clients(EndpointCase):
             client.close()
         until(lambda: self.answers(endpoint))
         self.assertEqual(endpoint.read()[ALICE], 7)
+
+    @needs(ROOT)
+    def test_connections_of_another_user_keep_no_scrape_waiting(self):
+        endpoint = self.start()
+        for i in range(200):
+            self.agent.begin(f"{i}")
+            self.agent.sample(f"{i}", cpu_seconds=1)
+        endpoint.read()
+        for request in ("", "GET /metr", "GET /metrics HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n"):
+            with hoard(endpoint.port, request):
+                for _ in range(10):
+                    begin = time.monotonic()
+                    self.assertEqual(endpoint.ask()[0], 200)
+                    self.assertLess(time.monotonic() - begin, SOON_SECONDS)
+
+    def test_only_own_names_are_answered(self):
+        """A page of a site, whose name its owner makes lead to loopback, reads nothing."""
+        own = socket.gethostname()
+        endpoint = self.start("--host", "proxy.example", "--host", "node7")
+        at = f":{endpoint.port}"
+        for host in ("localhost" + at, "LOCALHOST", "127.0.0.1" + at, "[::1]" + at, "10.1.2.3", own, "proxy.example", "node7:80"):
+            self.assertEqual(endpoint.ask(Host=host)[0], 200, host)
+        for host in ("evil.example" + at, "localhost.evil.example", "127.0.0.1.evil.example", f"{own}.evil.example", "node"):
+            for path in ("/metrics", "/", "/-/healthy"):
+                self.assertEqual(endpoint.ask(path, Host=host)[0], 421, host)
+        with socket.create_connection(("127.0.0.1", endpoint.port), timeout=60) as client:
+            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n")
+            self.assertIn(b" 400 ", client.recv(4096).split(b"\r\n")[0])
+        with socket.create_connection(("127.0.0.1", endpoint.port), timeout=60) as client:
+            client.sendall(b"GET /-/healthy HTTP/1.0\r\n\r\n")  # no browser
+            self.assertIn(b" 200 ", client.recv(4096).split(b"\r\n")[0])
+
+    def test_both_addresses_of_localhost_are_its_own(self):
+        endpoint = self.start()
+        for family, address in addresses_of_localhost():
+            with self.assertRaises(OSError), socket.socket(family) as other:
+                other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                other.bind((address, endpoint.port))
+                other.listen()
+            with socket.create_connection((address, endpoint.port), timeout=60) as client:
+                client.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                self.assertIn(b" 200 ", client.recv(4096).split(b"\r\n")[0])
 
     def answers(self, endpoint):
         try:
@@ -336,13 +381,6 @@ class Rights(EndpointCase):
         for sig in (signal.SIGTERM, signal.SIGINT):
             endpoint = self.start()
             self.assertEqual(endpoint.stop(sig), 0)
-
-    def test_it_is_built_as_bpfmon_is(self):
-        headers = subprocess.run(["readelf", "-hldW", SERVE], stdout=subprocess.PIPE, text=True, check=True).stdout
-        self.assertRegex(headers, r"Type: +DYN")
-        self.assertIn("GNU_RELRO", headers)
-        self.assertIn("BIND_NOW", headers)
-        self.assertRegex(headers, r"GNU_STACK .* RW ")
 
     def test_bpfmon_itself_has_none_of_its_libraries(self):
         needed = subprocess.run(["readelf", "-d", BPFMON], stdout=subprocess.PIPE, text=True, check=True).stdout

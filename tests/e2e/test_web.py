@@ -2,6 +2,7 @@
 """bpfmon serve: what it shows of a store, as a run goes on, and to whom."""
 
 import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -11,11 +12,15 @@ import subprocess
 import time
 
 from lib.bpfmon import BPFMON
+from lib.hoarder import hoard
 from lib.live import wait_for
+from lib.permitted import ROOT, needs
+from lib.servers import addresses_of_localhost
 from lib.store import StoreCase
 from lib.web import Web
 
 NEEDS = ()
+SOON_SECONDS = 10  # half of what a connection may be idle
 GARBAGE = int(os.environ.get("GARBAGE", "300"))  # requests that are none
 
 
@@ -263,8 +268,9 @@ class Guard(WebCase):
         cookie = said.headers["Set-Cookie"]
         for word in (f"bpfmon-{self.web.port}={self.web.token}", "HttpOnly", "SameSite=Strict"):
             self.assertIn(word, cookie)
-        elsewhere = self.web.request(f"//evil.example/?token={self.web.token}", cookie=False)
-        self.assertEqual(elsewhere.headers["Location"], "/")
+        for path in ("//evil.example/", "/%09/evil.example", "/%0a/evil.example", "/%5cevil.example", "/%2f/evil.example"):
+            elsewhere = self.web.request(f"{path}?token={self.web.token}", cookie=False)
+            self.assertEqual((elsewhere.status, elsewhere.headers["Location"]), (303, "/"), path)
 
     def test_pages_allow_no_script_but_their_own(self):
         for path in ("/", "/runs/1", "/compare?run=1&run=2", "/runs.json", "/nothing"):
@@ -284,6 +290,26 @@ class Guard(WebCase):
         self.assertEqual(self.web.request("/", Host=f"localhost:{self.web.port}").status, 200)
         for path in ("/runs/../../etc/passwd", "/runs/..%2f..%2fetc%2fpasswd", "/runs/%2Fetc", "/runs/first", "/runs/-1", "/etc/passwd"):
             self.assertEqual(self.web.request(path).status, 404, path)
+
+    def test_two_hosts_are_refused(self):
+        cookie = f"Cookie: bpfmon-{self.web.port}={self.web.token}"
+        for hosts in ((self.web.host, "evil.example"), ("evil.example", self.web.host), (self.web.host,) * 2):
+            said = self.send_raw(f"GET / HTTP/1.1\r\nHost: {hosts[0]}\r\n{cookie}\r\nhost: {hosts[1]}\r\n\r\n")
+            self.assertIn(b" 400 ", said.split(b"\r\n")[0])
+
+    def send_raw(self, text):
+        with socket.create_connection(("127.0.0.1", self.web.port), timeout=60) as s:
+            s.sendall(text.encode())
+            return s.recv(4096)
+
+    @needs(ROOT)
+    def test_connections_of_another_user_keep_none_from_the_owner(self):
+        for request in ("", "GET / HTTP/1.1\\r\\nHost: a\\r\\nX: ", "GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n"):
+            with hoard(self.web.port, request):
+                for _ in range(10):
+                    begin = time.monotonic()
+                    self.assertEqual(self.web.request("/formats.json").status, 200)
+                    self.assertLess(time.monotonic() - begin, SOON_SECONDS)
 
     def test_garbage_is_refused_and_leaves_nothing(self):
         pieces = [b"\x00\xff\x16\x03\x01", b"GET / HTTP/9.9\r\n\r\n", b"GET\r\n\r\n", b"A" * 40000 + b"\r\n\r\n",
@@ -323,6 +349,42 @@ class Start(StoreCase):
         self.assert_refused(self.serve("--listen", "example.org"), "example.org")
         self.assert_refused(self.serve("--host", "a/b"), "--host")
         self.assert_refused(self.serve("--store", self.dir / "none.sqlite"), "none.sqlite", "No such file")
+
+    def test_no_other_user_gets_what_is_sent_to_localhost(self):
+        addresses = addresses_of_localhost()
+        for listen in [address for _, address in addresses]:
+            web = Web(None, "--listen", listen)
+            self.addCleanup(web.close)
+            for family, address in addresses:
+                with self.assertRaises(OSError), socket.socket(family) as other:
+                    other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    other.bind((address, web.port))
+                    other.listen()
+                connection = http.client.HTTPConnection(address, web.port, timeout=60)
+                connection.request("GET", "/", headers={"Host": f"localhost:{web.port}"})
+                self.assertEqual(connection.getresponse().status, 401)
+                connection.close()
+            web.close()
+        family, address = addresses[-1]
+        with socket.create_server((address, 0), family=family) as other:
+            port = other.getsockname()[1]
+            self.assert_refused(self.serve("--port", str(port)), f"{port}", "in use")
+
+    def test_the_address_that_is_printed_is_where_it_listens(self):
+        web = Web(None, "--listen", "127.0.0.5")
+        self.addCleanup(web.close)
+        self.assertIn(f"//127.0.0.5:{web.port}/", web.url)
+        connection = http.client.HTTPConnection("127.0.0.5", web.port, timeout=60)
+        for host, status in ((f"127.0.0.5:{web.port}", 401), (f"localhost:{web.port}", 421)):
+            connection.request("GET", "/", headers={"Host": host})
+            answer = connection.getresponse()
+            answer.read()
+            self.assertEqual(answer.status, status, host)
+        connection.close()
+        named = Web(None, "--host", "node7.example")
+        self.addCleanup(named.close)
+        self.assertIn("//127.0.0.1:", named.url)
+        self.assertEqual(named.request("/", Host=f"node7.example:{named.port}").status, 200)
 
     def test_a_port_that_is_taken_is_said(self):
         with socket.create_server(("127.0.0.1", 0)) as other:

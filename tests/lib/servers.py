@@ -33,6 +33,15 @@ def free_port():
             return port
 
 
+def addresses_of_localhost():
+    """(family, address), as this machine has them."""
+    found = [(socket.AF_INET, "127.0.0.1")]
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET6) as sock:
+        sock.bind(("::1", 0))
+        found.append((socket.AF_INET6, "::1"))
+    return found
+
+
 class Server:
     """A program that answers HTTP on loopback."""
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Who may ask the server of bpfmon serve, and which runs a URL may name. */
+#include "http/host.h"
 #include "web/guard.h"
 
 #include <setjmp.h>
@@ -32,8 +33,11 @@ static void tokens_differ_and_only_the_whole_one_is_taken(void **state)
 
 static void only_names_of_this_server_are_hosts(void **state)
 {
-	const struct guard g = { .port = 8642, .hosts = { "node7" }, .nr_hosts = 1 };
-	const struct guard at_80 = { .port = 80 };
+	const struct guard g = {
+		.port = 8642, .is_localhost = true, .hosts = { "node7" }, .nr_hosts = 1
+	};
+	const struct guard at_80 = { .port = 80, .is_localhost = true };
+	const struct guard elsewhere = { .port = 8642, .address = "127.0.0.5" };
 	static const char *const good[] = { "127.0.0.1:8642", "localhost:8642", "LOCALHOST:8642",
 					    "[::1]:8642", "node7:8642" };
 	static const char *const bad[] = { "",
@@ -56,6 +60,40 @@ static void only_names_of_this_server_are_hosts(void **state)
 		assert_false(guard_knows_host(&g, bad[i]));
 	assert_false(guard_knows_host(&g, NULL));
 	assert_true(guard_knows_host(&at_80, "localhost"));
+	assert_true(guard_knows_host(&elsewhere, "127.0.0.5:8642"));
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		assert_false(guard_knows_host(&elsewhere, good[i]));
+}
+
+static void only_a_path_of_this_server_is_gone_to(void **state)
+{
+	static const char *const good[] = { "/", "/runs/1", "/runs/node7~:12", "/runs.json" };
+	static const char *const bad[] = { "",          "//evil",      "/\t/evil", "/\n/evil",
+					   "/\\evil",   "http://evil", "/a\r\nb",  "/%2fevil",
+					   "/runs/1?x", "/a b" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
+		assert_true(guard_is_own_path(good[i]));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_false(guard_is_own_path(bad[i]));
+}
+
+static void only_names_and_numbers_are_hosts(void **state)
+{
+	struct host h;
+
+	(void)state;
+	assert_true(host_parse("Node7.example:80", &h) && host_is(&h, "node7.EXAMPLE"));
+	assert_string_equal(h.port, "80");
+	assert_true(host_is_of(&h, " a  node7.example b") && !host_is_address(&h));
+	assert_false(host_is_of(&h, "node7.example.org node7") || host_is_of(&h, ""));
+	assert_true(host_parse("[::1]", &h) && host_is_address(&h) && !h.port);
+	assert_true(host_parse("10.1.2.3:9", &h) && host_is_address(&h));
+	assert_true(host_parse("10.1.2.3.evil", &h) && !host_is_address(&h));
+	assert_true(host_parse("[evil]", &h) && !host_is_address(&h));
+	assert_false(host_parse("[::1", &h) || host_parse("[::1]x:1", &h) || host_parse(":1", &h));
+	assert_false(host_parse("", &h) || host_parse(NULL, &h));
 }
 
 static void an_origin_is_that_of_the_host(void **state)
@@ -91,6 +129,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tokens_differ_and_only_the_whole_one_is_taken),
 		cmocka_unit_test(only_names_of_this_server_are_hosts),
+		cmocka_unit_test(only_a_path_of_this_server_is_gone_to),
+		cmocka_unit_test(only_names_and_numbers_are_hosts),
 		cmocka_unit_test(an_origin_is_that_of_the_host),
 		cmocka_unit_test(a_url_names_numbers_of_runs_only),
 	};

@@ -65,6 +65,7 @@ struct agent_config {
 	uint64_t min_ns; /* jobs that were shorter are not kept */
 	/* [endpoint] */
 	struct config_address listen;
+	char hosts[CONFIG_TEXT_BYTES];
 	uint64_t series, keep_ns; /* an ended job's series stay for so long */
 	char certificate[CONFIG_TEXT_BYTES], key[CONFIG_TEXT_BYTES];
 	char password_file[CONFIG_TEXT_BYTES];

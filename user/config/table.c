@@ -61,6 +61,9 @@ const struct config_row config_rows[] = {
 
 	{ "endpoint", "listen", CONFIG_ADDRESS, AT(listen), 0, 0, "127.0.0.1:9433", NULL,
 	  "where Prometheus reads: ADDRESS:PORT or [ADDRESS]:PORT; none: nowhere" },
+	{ "endpoint", "hosts", CONFIG_HOSTS, AT(hosts), 0, 0, "", NULL,
+	  "names, with blanks between, that clients without a password may call it by, besides the "
+	  "machine's own" },
 	{ "endpoint", "series", CONFIG_NUMBER, AT(series), 1, 1000000, "1000", NULL,
 	  "jobs with series of their own; further ones are counted together" },
 	{ "endpoint", "keep", CONFIG_TIME, AT(keep_ns), SEC, DAY, "5min", NULL,

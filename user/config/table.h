@@ -12,6 +12,7 @@ enum config_type {
 	CONFIG_BYTES,     /* uint64_t */
 	CONFIG_TIME,      /* uint64_t: ns */
 	CONFIG_HIERARCHY, /* char[CONFIG_TEXT_BYTES] */
+	CONFIG_HOSTS,     /* char[CONFIG_TEXT_BYTES]: names of hosts, with blanks between */
 	CONFIG_FILE,      /* char[CONFIG_TEXT_BYTES]: an absolute path */
 	CONFIG_SECRET,    /* the same, of a file that others cannot read */
 	CONFIG_GROUP,     /* struct config_group */

@@ -122,6 +122,17 @@ static int hierarchy_set(const char *text, char *value, char *why, size_t size)
 	return 0;
 }
 
+static int hosts_set(const char *text, char *value, char *why, size_t size)
+{
+	for (const char *p = text; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr(" .-_", *p)) {
+			snprintf(why, size, "names of hosts without ports, with blanks between");
+			return -EINVAL;
+		}
+	snprintf(value, CONFIG_TEXT_BYTES, "%s", text);
+	return 0;
+}
+
 static int file_set(const struct config_row *row, const char *text, char *value, char *why,
 		    size_t size)
 {
@@ -160,6 +171,8 @@ int config_value_set(const struct config_row *row, void *config, const char *tex
 				    value, why, size);
 	case CONFIG_HIERARCHY:
 		return hierarchy_set(text, value, why, size);
+	case CONFIG_HOSTS:
+		return hosts_set(text, value, why, size);
 	case CONFIG_FILE:
 	case CONFIG_SECRET:
 		return file_set(row, text, value, why, size);

@@ -6,33 +6,190 @@
 #include <string.h>
 #include <sys/socket.h>
 
-void connections_init(struct connections *c)
+#define SLOTS (CONNECTIONS + CONNECTIONS_ENDING)
+#define ENDING_WAIT_NS (100 * NSEC_PER_MSEC)
+
+void connections_init(struct connections *c, size_t most, uid_t owner)
 {
+	pthread_condattr_t monotonic;
+
 	memset(c, 0, sizeof(*c));
+	c->most = most;
+	c->owner = owner;
 	pthread_mutex_init(&c->lock, NULL);
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->closed, &monotonic);
+	pthread_condattr_destroy(&monotonic);
 }
 
 void connections_done(struct connections *c)
 {
+	pthread_cond_destroy(&c->closed);
 	pthread_mutex_destroy(&c->lock);
 }
 
 static struct connection *connections_find(struct connections *c, bool is_open, int fd)
 {
-	for (size_t i = 0; i < CONNECTIONS; i++)
+	for (size_t i = 0; i < SLOTS; i++)
 		if (c->list[i].is_open == is_open && (!is_open || c->list[i].fd == fd))
 			return &c->list[i];
 	return NULL;
 }
 
-void connections_open(struct connections *c, int fd, uint64_t now_ns)
+/* Those that count: all, or those that are sent a large answer. @of: only this user's; or NULL. */
+static size_t connections_count(const struct connections *c, bool is_sent, const struct peer *of)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < SLOTS; i++) {
+		const struct connection *at = &c->list[i];
+
+		nr += at->is_open && !at->is_ending && (!is_sent || at->sent_ns) &&
+		      (!of || peer_is_same(&at->peer, of));
+	}
+	return nr;
+}
+
+static bool connection_is_owners(const struct connections *c, const struct peer *p)
+{
+	return c->owner != CONNECTION_NOBODY && p->kind == PEER_USER && p->uid == c->owner;
+}
+
+/* Whether so many are about to be closed that a user may not end its own for new ones: who opens
+ * one after the other takes no time, and no place, from others. */
+static bool connections_are_changing(const struct connections *c)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < SLOTS; i++)
+		nr += c->list[i].is_open && c->list[i].is_ending;
+	return nr >= CONNECTIONS_ENDING / 2;
+}
+
+/* A connection that may give way, and how many count of its user. */
+struct candidate {
+	struct connection *at; /* NULL: none */
+	size_t nr;
+	uint64_t since_ns;
+};
+
+/* Which one gives way first: another's than the owner's; of whom has most; without an answer. */
+static bool candidate_is_before(const struct connections *c, const struct candidate *a,
+				const struct candidate *b)
+{
+	bool is_own_a = connection_is_owners(c, &a->at->peer);
+	bool is_own_b = b->at && connection_is_owners(c, &b->at->peer);
+
+	if (!b->at || is_own_a != is_own_b)
+		return !b->at || is_own_b;
+	if (a->nr != b->nr)
+		return a->nr > b->nr;
+	if (a->at->is_known != b->at->is_known)
+		return b->at->is_known;
+	return a->since_ns < b->since_ns;
+}
+
+static bool connection_may_give_way(const struct connection *at, bool is_sent)
+{
+	return at->is_open && !at->is_ending && !at->is_trusted && (!is_sent || at->sent_ns);
+}
+
+/* The one that gives way to one of @peer. NULL: none. */
+static struct connection *connections_choose(struct connections *c, bool is_sent,
+					     const struct peer *peer, uint64_t now_ns)
+{
+	bool is_owner = connection_is_owners(c, peer);
+	size_t nr_own = connections_count(c, is_sent, peer);
+	bool is_changing = connections_are_changing(c);
+	struct candidate chosen = { 0 };
+
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct connection *at = &c->list[i];
+		struct candidate one = { at, nr_own, is_sent ? at->sent_ns : at->opened_ns };
+
+		if (!connection_may_give_way(at, is_sent))
+			continue;
+		if (peer_is_same(&at->peer, peer)) {
+			if (is_changing ||
+			    now_ns - one.since_ns < CONNECTION_LEAST_SECONDS * NSEC_PER_SEC)
+				continue;
+		} else {
+			one.nr = connections_count(c, is_sent, &at->peer);
+			if (!is_owner && (one.nr <= nr_own || connection_is_owners(c, &at->peer)))
+				continue;
+		}
+		if (candidate_is_before(c, &one, &chosen))
+			chosen = one;
+	}
+	return chosen.at;
+}
+
+/* Under the lock no descriptor is closed, so that none has become another's. */
+static void connection_end(const struct connection *at)
+{
+	if (at->is_begun)
+		shutdown(at->fd, SHUT_RDWR);
+}
+
+/* Makes room among @most for one of @peer. */
+static bool connections_make_room(struct connections *c, bool is_sent, size_t most,
+				  const struct peer *peer, uint64_t now_ns)
+{
+	struct connection *at;
+
+	if (connections_count(c, is_sent, NULL) < most)
+		return true;
+	at = connections_choose(c, is_sent, peer, now_ns);
+	if (!at)
+		return false;
+	at->is_ending = true;
+	connection_end(at);
+	return true;
+}
+
+/* A free one; those that were ended are closed soon. NULL: not so soon. */
+static struct connection *connections_wait(struct connections *c)
+{
+	uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + ENDING_WAIT_NS;
+	struct timespec until = { .tv_sec = (time_t)(until_ns / NSEC_PER_SEC),
+				  .tv_nsec = (long)(until_ns % NSEC_PER_SEC) };
+	struct connection *at;
+
+	while (!(at = connections_find(c, false, -1)))
+		if (pthread_cond_timedwait(&c->closed, &c->lock, &until))
+			return NULL;
+	return at;
+}
+
+bool connections_admit(struct connections *c, int fd, const struct peer *peer, uint64_t now_ns)
+{
+	struct connection *at = NULL;
+
+	pthread_mutex_lock(&c->lock);
+	if (connections_make_room(c, false, c->most, peer, now_ns))
+		at = connections_wait(c);
+	if (at)
+		*at = (struct connection){ .is_open = true,
+					   .fd = fd,
+					   .peer = *peer,
+					   .opened_ns = now_ns,
+					   .since_ns = now_ns };
+	pthread_mutex_unlock(&c->lock);
+	return at;
+}
+
+void connections_begin(struct connections *c, int fd)
 {
 	struct connection *at;
 
 	pthread_mutex_lock(&c->lock);
-	at = connections_find(c, false, -1);
-	if (at)
-		*at = (struct connection){ .is_open = true, .fd = fd, .since_ns = now_ns };
+	at = connections_find(c, true, fd);
+	if (at) {
+		at->is_begun = true;
+		if (at->is_ending)
+			connection_end(at);
+	}
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -44,6 +201,7 @@ void connections_close(struct connections *c, int fd)
 	at = connections_find(c, true, fd);
 	if (at)
 		at->is_open = false;
+	pthread_cond_signal(&c->closed);
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -55,25 +213,51 @@ void connections_answer(struct connections *c, int fd, uint64_t now_ns)
 	at = connections_find(c, true, fd);
 	if (at) {
 		at->is_known = true;
+		at->sent_ns = 0;
 		at->since_ns = now_ns;
 	}
 	pthread_mutex_unlock(&c->lock);
+}
+
+void connections_trust(struct connections *c, int fd)
+{
+	struct connection *at;
+
+	pthread_mutex_lock(&c->lock);
+	at = connections_find(c, true, fd);
+	if (at)
+		at->is_trusted = true;
+	pthread_mutex_unlock(&c->lock);
+}
+
+bool connections_send(struct connections *c, int fd, size_t most, uint64_t now_ns)
+{
+	struct connection *at;
+	bool may;
+
+	pthread_mutex_lock(&c->lock);
+	at = connections_find(c, true, fd);
+	may = at && connections_make_room(c, true, most, &at->peer, now_ns);
+	if (may)
+		at->sent_ns = now_ns;
+	pthread_mutex_unlock(&c->lock);
+	return may;
 }
 
 size_t connections_end_slow(struct connections *c, uint64_t now_ns)
 {
 	size_t nr = 0;
 
-	/* under the lock no descriptor is closed, so that none has become another's */
 	pthread_mutex_lock(&c->lock);
-	for (size_t i = 0; i < CONNECTIONS; i++) {
+	for (size_t i = 0; i < SLOTS; i++) {
 		struct connection *at = &c->list[i];
 		uint64_t seconds =
 			at->is_known ? CONNECTION_NEXT_SECONDS : CONNECTION_FIRST_SECONDS;
 
 		if (!at->is_open || now_ns - at->since_ns < seconds * NSEC_PER_SEC)
 			continue;
-		shutdown(at->fd, SHUT_RDWR);
+		connection_end(at);
+		at->is_open = at->is_begun; /* else the library could not take it */
 		at->since_ns = now_ns;
 		nr++;
 	}

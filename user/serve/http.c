@@ -3,12 +3,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/request.h"
 #include "serve/exposition.h"
 #include "serve/page.h"
 
 #include <errno.h>
 #include <microhttpd.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,27 +17,19 @@
 #define SILENCE_SECONDS 60 /* of a connection */
 #define REQUEST_BYTES (16 << 10)
 
-static atomic_uint texts_sent;
-
 static uint64_t http_now(void)
 {
 	return clock_ns(CLOCK_BOOTTIME);
-}
-
-static void text_free(void *text)
-{
-	free(text);
-	texts_sent--;
 }
 
 /* Takes the text. NULL without memory. */
 static struct MHD_Response *response_take(char *text, size_t length, const char *type)
 {
 	struct MHD_Response *r =
-		MHD_create_response_from_buffer_with_free_callback(length, text, text_free);
+		MHD_create_response_from_buffer(length, text, MHD_RESPMEM_MUST_FREE);
 
 	if (!r) {
-		text_free(text);
+		free(text);
 		return NULL;
 	}
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, type);
@@ -78,7 +70,6 @@ static struct MHD_Response *http_make_metrics(struct http *h, struct MHD_Connect
 		buffer_done(&t);
 		return NULL;
 	}
-	texts_sent++;
 	r = response_take(t.text, t.used, exposition_content_type(as));
 	if (r)
 		MHD_add_response_header(r, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT);
@@ -103,7 +94,6 @@ static struct MHD_Response *http_make_page(struct http *h)
 		free(text);
 		return NULL;
 	}
-	texts_sent++;
 	r = response_take(text, length, "text/html; charset=utf-8");
 	if (r)
 		MHD_add_response_header(
@@ -112,7 +102,22 @@ static struct MHD_Response *http_make_page(struct http *h)
 	return r;
 }
 
-static bool http_may(const struct http *h, struct MHD_Connection *c)
+/*
+ * A page of any site can make its own name lead here, and so read what its visitors may read. It
+ * cannot do so with a number, nor has it a password. What sends no name is no browser.
+ */
+static bool http_knows_host(const struct http *h, const char *header)
+{
+	struct host host;
+
+	if (h->passwords.nr || !header)
+		return true;
+	return host_parse(header, &host) &&
+	       (host_is(&host, "localhost") || host_is(&host, h->host) ||
+		host_is_of(&host, h->hosts) || host_is_address(&host));
+}
+
+static bool http_may(struct http *h, struct MHD_Connection *c)
 {
 	char *password = NULL, *user;
 	bool may;
@@ -123,6 +128,8 @@ static bool http_may(const struct http *h, struct MHD_Connection *c)
 	may = user && password && passwords_check(&h->passwords, user, password);
 	MHD_free(user);
 	MHD_free(password);
+	if (may)
+		connections_trust(&h->connections, request_socket(c));
 	return may;
 }
 
@@ -154,6 +161,12 @@ static enum MHD_Result http_answer(struct http *h, struct MHD_Connection *c, con
 	bool is_metrics = !strcmp(url, "/metrics"), is_page = !strcmp(url, "/");
 	struct MHD_Response *r;
 
+	if (request_has_two_hosts(c))
+		return http_refuse(c, MHD_HTTP_BAD_REQUEST, "There is more than one Host.\n", NULL,
+				   NULL);
+	if (!http_knows_host(h, request_header(c, MHD_HTTP_HEADER_HOST)))
+		return http_refuse(c, MHD_HTTP_MISDIRECTED_REQUEST,
+				   "This is no name of bpfmon-serve; see --host.\n", NULL, NULL);
 	if (!http_may(h, c))
 		return http_refuse(c, MHD_HTTP_UNAUTHORIZED, "A user and a password are needed.\n",
 				   MHD_HTTP_HEADER_WWW_AUTHENTICATE,
@@ -163,9 +176,10 @@ static enum MHD_Result http_answer(struct http *h, struct MHD_Connection *c, con
 	if (!is_metrics && !is_page)
 		return http_refuse(c, MHD_HTTP_NOT_FOUND, "There are / and /metrics.\n", NULL,
 				   NULL);
-	r = texts_sent >= TEXTS ? NULL
-	    : is_metrics        ? http_make_metrics(h, c, is_get)
-				: http_make_page(h);
+	if (!connections_send(&h->connections, request_socket(c), TEXTS, clock_ns(CLOCK_MONOTONIC)))
+		r = NULL;
+	else
+		r = is_metrics ? http_make_metrics(h, c, is_get) : http_make_page(h);
 	if (!r)
 		return http_refuse(c, MHD_HTTP_SERVICE_UNAVAILABLE,
 				   "Too many answers are being sent, or memory is short.\n",
@@ -197,14 +211,6 @@ static enum MHD_Result http_handle(void *context, struct MHD_Connection *c, cons
 	return http_answer(context, c, url, is_get);
 }
 
-static int connection_fd(struct MHD_Connection *c)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-
-	return info ? info->connect_fd : -1;
-}
-
 static void http_watch(void *context, struct MHD_Connection *c, void **state,
 		       enum MHD_ConnectionNotificationCode what)
 {
@@ -212,9 +218,9 @@ static void http_watch(void *context, struct MHD_Connection *c, void **state,
 
 	(void)state;
 	if (what == MHD_CONNECTION_NOTIFY_STARTED)
-		connections_open(&h->connections, connection_fd(c), http_now());
+		connections_begin(&h->connections, request_socket(c));
 	else
-		connections_close(&h->connections, connection_fd(c));
+		connections_close(&h->connections, request_socket(c));
 }
 
 static void http_complete(void *context, struct MHD_Connection *c, void **state,
@@ -224,7 +230,7 @@ static void http_complete(void *context, struct MHD_Connection *c, void **state,
 
 	(void)state;
 	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
-		connections_answer(&h->connections, connection_fd(c), http_now());
+		connections_answer(&h->connections, request_socket(c), clock_ns(CLOCK_MONOTONIC));
 }
 
 static void http_log(void *context, const char *format, va_list args)
@@ -237,6 +243,14 @@ static void http_log(void *context, const char *format, va_list args)
 	log_info("HTTP: %s", text);
 }
 
+/* The door has bounded their number. */
+static bool http_take(void *context, int fd, const struct sockaddr *from, socklen_t length)
+{
+	struct http *h = context;
+
+	return MHD_add_connection(h->daemon, fd, from, length) == MHD_YES;
+}
+
 int http_start(struct http *h)
 {
 	const struct MHD_OptionItem tls[] = {
@@ -245,25 +259,27 @@ int http_start(struct http *h)
 		{ MHD_OPTION_END, 0, NULL },
 	};
 	/* by epoll, 0.9.75 keeps a client that has gone in its request until the time is over */
-	unsigned flags =
-		MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | (h->key ? MHD_USE_TLS : 0);
+	unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC |
+			 MHD_USE_ERROR_LOG | (h->key ? MHD_USE_TLS : 0);
 
 	h->daemon = MHD_start_daemon(
 		flags, 0, NULL, NULL, http_handle, h, MHD_OPTION_EXTERNAL_LOGGER, http_log, NULL,
-		MHD_OPTION_LISTEN_SOCKET, h->fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)SCRAPERS,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_OF_LIBRARY,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
 		MHD_OPTION_NOTIFY_CONNECTION, http_watch, h, MHD_OPTION_NOTIFY_COMPLETED,
 		http_complete, h, MHD_OPTION_ARRAY, h->key ? tls : tls + 2, MHD_OPTION_END);
 	if (!h->daemon)
 		return -EIO;
-	h->fd = -1;
-	return 0;
+	h->door.connections = &h->connections;
+	h->door.take = http_take;
+	h->door.context = h;
+	return door_start(&h->door);
 }
 
 void http_tick(struct http *h)
 {
-	size_t nr = connections_end_slow(&h->connections, http_now());
+	size_t nr = connections_end_slow(&h->connections, clock_ns(CLOCK_MONOTONIC));
 
 	if (nr)
 		log_info("%zu slow connections were ended", nr);
@@ -271,10 +287,10 @@ void http_tick(struct http *h)
 
 void http_done(struct http *h)
 {
+	door_stop(&h->door);
 	if (h->daemon)
 		MHD_stop_daemon(h->daemon);
-	if (h->fd >= 0)
-		close(h->fd);
+	door_done(&h->door);
 	passwords_done(&h->passwords);
 	if (h->key)
 		explicit_bzero(h->key, strlen(h->key));

@@ -7,7 +7,8 @@
 #define SERVE_HTTP_H
 
 #include "serve/board.h"
-#include "http/connections.h"
+#include "http/door.h"
+#include "http/host.h"
 #include "serve/options.h"
 #include "serve/passwords.h"
 
@@ -19,10 +20,11 @@ struct http {
 	struct board *board; /* not owned */
 	struct passwords passwords;
 	char *certificate, *key; /* owned; NULL: no TLS */
-	int fd;                  /* listens; owned; -1: it is the daemon's, or closed */
 	struct MHD_Daemon *daemon;
 	struct connections connections;
-	char host[256];
+	struct door door;
+	char host[HOST_BYTES];
+	const char *hosts; /* names that it answers to besides; not owned */
 };
 
 /* Reads the files that @o names and listens. 0; a negative errno: @why is what failed and why.

@@ -34,6 +34,9 @@ static char *pem_read(const char *path, bool is_secret, char *why, size_t size)
 
 static int http_open_port(struct http *h, const struct serve_options *o, char *why, size_t size)
 {
+	struct http_ports ports;
+	int err;
+
 	if (!o->listen.is_loopback && (!*o->certificate || !*o->password_file)) {
 		snprintf(why, size,
 			 "will not listen on %s, which other machines reach, without a "
@@ -41,11 +44,8 @@ static int http_open_port(struct http *h, const struct serve_options *o, char *w
 			 o->listen.text);
 		return -EPERM;
 	}
-	h->fd = http_listen(&o->listen, SCRAPERS);
-	if (h->fd >= 0)
-		return 0;
-	snprintf(why, size, "cannot listen on %s: %s", o->listen.text, strerror(-h->fd));
-	return h->fd;
+	err = http_ports_open(&ports, &o->listen, why, size);
+	return err ? err : door_init(&h->door, &ports);
 }
 
 int http_open(struct http *h, struct board *b, const struct serve_options *o, char *why,
@@ -53,8 +53,9 @@ int http_open(struct http *h, struct board *b, const struct serve_options *o, ch
 {
 	int err = 0;
 
-	*h = (struct http){ .board = b, .fd = -1 };
-	connections_init(&h->connections);
+	*h = (struct http){ .board = b, .door = DOOR_NONE };
+	h->hosts = o->hosts;
+	connections_init(&h->connections, SCRAPERS, CONNECTION_NOBODY);
 	if (gethostname(h->host, sizeof(h->host) - 1))
 		snprintf(h->host, sizeof(h->host), "this node");
 	if (*o->password_file)

@@ -23,6 +23,7 @@
 #define EXIT_USAGE 2
 
 static struct board board; /* large */
+static struct http http;   /* large */
 
 static int metrics_print(void)
 {
@@ -86,7 +87,6 @@ static int serve_run(struct follower *f, struct http *h, const struct serve_opti
 
 static int serve_all(const struct serve_options *o)
 {
-	struct http http = { .fd = -1 };
 	struct follower f = { .options = o,
 			      .fd = -1,
 			      .lines.most = STREAM_LINE_BYTES,
@@ -94,6 +94,7 @@ static int serve_all(const struct serve_options *o)
 			      .context = &http };
 	int err;
 
+	http.door = DOOR_NONE;
 	memory_init_jansson();
 	/* these read files, which later they may not */
 	json_object_seed(0);

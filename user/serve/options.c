@@ -15,6 +15,7 @@ static const struct option names[] = {
 	{ "config", required_argument, NULL, 'f' },
 	{ "stream", required_argument, NULL, 's' },
 	{ "listen", required_argument, NULL, 'l' },
+	{ "host", required_argument, NULL, 'H' },
 	{ "series", required_argument, NULL, 'n' },
 	{ "keep", required_argument, NULL, 'k' },
 	{ "certificate", required_argument, NULL, 'c' },
@@ -36,6 +37,7 @@ void serve_options_help(void)
 	     "  --stream FROM        agent:SOCKET, unix:PATH, FILE or -: where the lines come "
 	     "from\n"
 	     "  --listen ADDRESS:PORT      Where to listen (" SERVE_LISTEN ")\n"
+	     "  --host NAME                Answer to this name, too; may be repeated\n"
 	     "  --series N                 Jobs with series of their own; others are summed "
 	     "(1000)\n"
 	     "  --keep SECONDS             How long an ended job stays (300)\n"
@@ -82,6 +84,18 @@ static int option_take_address(struct config_address *to)
 	return err;
 }
 
+static int option_take_host(struct serve_options *o)
+{
+	size_t used = strlen(o->hosts);
+
+	if (*optarg && !optarg[strcspn(optarg, "/: \t\r\n")] &&
+	    (size_t)snprintf(o->hosts + used, sizeof(o->hosts) - used, "%s%s", used ? " " : "",
+			     optarg) < sizeof(o->hosts) - used)
+		return 0;
+	log_error("--host %s: not the name of a host without a port, or too many of them", optarg);
+	return -EINVAL;
+}
+
 /* Of an option with a value; those of the configuration have been taken before. */
 static int option_take_value(struct serve_options *o, int letter)
 {
@@ -94,6 +108,8 @@ static int option_take_value(struct serve_options *o, int letter)
 		return option_take_text("stream", o->stream, sizeof(o->stream));
 	case 'l':
 		return option_take_address(&o->listen);
+	case 'H':
+		return option_take_host(o);
 	case 'n':
 		if (option_take_number("series", optarg, 1, SERVE_MAX_SERIES, &n))
 			return -EINVAL;
@@ -148,6 +164,7 @@ static int config_take(struct serve_options *o, const char *path)
 	}
 	snprintf(o->stream, sizeof(o->stream), "agent:%s", c.socket);
 	o->listen = c.listen;
+	memcpy(o->hosts, c.hosts, sizeof(o->hosts));
 	o->series = (size_t)c.series;
 	o->keep_ns = c.keep_ns;
 	memcpy(o->certificate, c.certificate, sizeof(o->certificate));

@@ -17,8 +17,9 @@
 struct serve_options {
 	char stream[CONFIG_TEXT_BYTES + sizeof("unix:")]; /* FILE, - or unix:PATH */
 	struct config_address listen;
-	size_t series;    /* jobs with a series of their own */
-	uint64_t keep_ns; /* how long an ended job stays */
+	char hosts[CONFIG_TEXT_BYTES]; /* names with blanks between */
+	size_t series;                 /* jobs with a series of their own */
+	uint64_t keep_ns;              /* how long an ended job stays */
 	char certificate[CONFIG_TEXT_BYTES], key[CONFIG_TEXT_BYTES]; /* empty: no TLS */
 	char password_file[CONFIG_TEXT_BYTES];                       /* empty: no authentication */
 	bool is_verbose;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "web/guard.h"
 
+#include "http/host.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -38,36 +40,34 @@ void guard_cookie_name(const struct guard *g, char *name, size_t size)
 	snprintf(name, size, "bpfmon-%u", g->port);
 }
 
-static bool host_is(const char *host, size_t length, const char *name)
+bool guard_knows_host(const struct guard *g, const char *header)
 {
-	return strlen(name) == length && !strncasecmp(host, name, length);
-}
-
-/* NAME, NAME:PORT, [ADDRESS]:PORT; without a port it is that of HTTP. */
-bool guard_knows_host(const struct guard *g, const char *host)
-{
-	static const char *const own[] = { "127.0.0.1", "localhost", "[::1]" };
-	const char *colon, *from;
+	static const char *const local[] = { "127.0.0.1", "localhost", "[::1]" };
+	struct host h;
 	char port[16];
-	size_t length;
 
-	if (!host || !*host)
-		return false;
-	from = *host == '[' ? strchr(host, ']') : host;
-	if (!from)
-		return false;
-	colon = strchr(from, ':');
-	length = colon ? (size_t)(colon - host) : strlen(host);
 	snprintf(port, sizeof(port), "%u", g->port);
-	if (strcmp(colon ? colon + 1 : "80", port) != 0)
+	/* without a port it is that of HTTP */
+	if (!host_parse(header, &h) || strcmp(h.port ? h.port : "80", port) != 0)
 		return false;
-	for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++)
-		if (host_is(host, length, own[i]))
+	for (size_t i = 0; g->is_localhost && i < sizeof(local) / sizeof(*local); i++)
+		if (host_is(&h, local[i]))
 			return true;
 	for (size_t i = 0; i < g->nr_hosts; i++)
-		if (host_is(host, length, g->hosts[i]))
+		if (host_is(&h, g->hosts[i]))
 			return true;
-	return false;
+	return *g->address && host_is(&h, g->address);
+}
+
+/* A browser drops blanks from an address, and "//host" is another's. */
+bool guard_is_own_path(const char *path)
+{
+	if (path[0] != '/' || path[1] == '/')
+		return false;
+	for (const char *p = path; *p; p++)
+		if (!isalnum((unsigned char)*p) && !strchr("/._-~:", *p))
+			return false;
+	return true;
 }
 
 bool guard_is_own_origin(const char *origin, const char *host)

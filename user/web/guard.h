@@ -16,7 +16,9 @@
 struct guard {
 	char token[TOKEN_BYTES];
 	unsigned port;
-	const char *hosts[GUARD_HOSTS]; /* names besides those of loopback; not owned */
+	bool is_localhost;              /* it has the port at all that "localhost" may lead to */
+	char address[64];               /* where it listens, as in a URL */
+	const char *hosts[GUARD_HOSTS]; /* names besides; not owned */
 	size_t nr_hosts;
 };
 
@@ -28,7 +30,9 @@ bool guard_is_token(const struct guard *g, const char *text);
 /* The name of our cookie: browsers send those of all ports of a host. */
 void guard_cookie_name(const struct guard *g, char *name, size_t size);
 /* Whether the header Host, which may be NULL, names this server. */
-bool guard_knows_host(const struct guard *g, const char *host);
+bool guard_knows_host(const struct guard *g, const char *header);
+/* Whether the path of a request may be given to a browser, to go to on this server. */
+bool guard_is_own_path(const char *path);
 /* Whether the header Origin is that of a page of ours, which was fetched from @host. */
 bool guard_is_own_origin(const char *origin, const char *host);
 /* Whether it is a number of `bpfmon list`, or HOST:NUMBER; nothing else of a URL reaches a

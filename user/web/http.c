@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/request.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -20,19 +21,6 @@
 #define STACK_BYTES (1 << 20)
 #define BUSY 8          /* answers that are being made at once */
 #define BUSY_SECONDS 20 /* a request waits so long for its turn */
-
-int connection_socket(struct MHD_Connection *c)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD);
-
-	return info ? info->connect_fd : -1;
-}
-
-const char *request_header(struct MHD_Connection *c, const char *name)
-{
-	return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
-}
 
 bool request_is_of_node(struct MHD_Connection *c)
 {
@@ -87,9 +75,7 @@ static enum MHD_Result reply_token(struct web *w, struct MHD_Connection *c, cons
 	snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/", name,
 		 w->guard.token);
 	MHD_add_response_header(r, MHD_HTTP_HEADER_SET_COOKIE, cookie);
-	/* "//host" would be another's */
-	MHD_add_response_header(r, MHD_HTTP_HEADER_LOCATION,
-				url[0] == '/' && url[1] != '/' && url[1] != '\\' ? url : "/");
+	MHD_add_response_header(r, MHD_HTTP_HEADER_LOCATION, guard_is_own_path(url) ? url : "/");
 	return reply_queue(c, status, r);
 }
 
@@ -180,7 +166,9 @@ static bool request_is_ours(struct web *w, struct MHD_Connection *c, const char 
 	const char *origin = request_header(c, MHD_HTTP_HEADER_ORIGIN), *cookie, *token;
 	char name[32];
 
-	if (!guard_knows_host(&w->guard, host))
+	if (request_has_two_hosts(c))
+		*result = reply_refusal(c, MHD_HTTP_BAD_REQUEST, "There is more than one Host.\n");
+	else if (!guard_knows_host(&w->guard, host))
 		*result = reply_refusal(c, MHD_HTTP_MISDIRECTED_REQUEST,
 					"This is no name of bpfmon serve; see --host.\n");
 	else if ((origin || is_post) && !guard_is_own_origin(origin, host))
@@ -189,15 +177,17 @@ static bool request_is_ours(struct web *w, struct MHD_Connection *c, const char 
 		token = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "token");
 		guard_cookie_name(&w->guard, name, sizeof(name));
 		cookie = MHD_lookup_connection_value(c, MHD_COOKIE_KIND, name);
-		if (!is_post && guard_is_token(&w->guard, token))
+		if (!is_post && guard_is_token(&w->guard, token)) {
 			*result = reply_token(w, c, url);
-		else if (guard_is_token(&w->guard, cookie))
+		} else if (guard_is_token(&w->guard, cookie)) {
+			connections_trust(&w->connections, request_socket(c));
 			return true;
-		else
+		} else {
 			*result = reply_refusal(
 				c, MHD_HTTP_UNAUTHORIZED,
 				"The address that bpfmon serve printed is needed, with its "
 				"token.\n");
+		}
 	}
 	return false;
 }
@@ -253,9 +243,9 @@ static void request_watch(void *context, struct MHD_Connection *c, void **state,
 
 	(void)state;
 	if (what == MHD_CONNECTION_NOTIFY_STARTED)
-		connections_open(&w->connections, connection_socket(c), clock_ns(CLOCK_MONOTONIC));
+		connections_begin(&w->connections, request_socket(c));
 	else
-		connections_close(&w->connections, connection_socket(c));
+		connections_close(&w->connections, request_socket(c));
 }
 
 static void request_complete(void *context, struct MHD_Connection *c, void **state,
@@ -269,8 +259,7 @@ static void request_complete(void *context, struct MHD_Connection *c, void **sta
 	free(form);
 	*state = NULL;
 	if (how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
-		connections_answer(&w->connections, connection_socket(c),
-				   clock_ns(CLOCK_MONOTONIC));
+		connections_answer(&w->connections, request_socket(c), clock_ns(CLOCK_MONOTONIC));
 }
 
 static void web_log(void *context, const char *format, va_list args)
@@ -283,21 +272,31 @@ static void web_log(void *context, const char *format, va_list args)
 	log_info("HTTP: %s", text);
 }
 
+/* The door has bounded their number. */
+static bool web_take(void *context, int fd, const struct sockaddr *from, socklen_t length)
+{
+	struct web *w = context;
+
+	return MHD_add_connection(w->daemon, fd, from, length) == MHD_YES;
+}
+
 int web_start(struct web *w)
 {
 	if (sem_init(&w->turns, 0, BUSY))
 		return -errno;
 	w->daemon = MHD_start_daemon(
 		MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-			MHD_USE_ERROR_LOG,
+			MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ITC | MHD_USE_ERROR_LOG,
 		0, NULL, NULL, request_handle, w, MHD_OPTION_EXTERNAL_LOGGER, web_log, NULL,
-		MHD_OPTION_LISTEN_SOCKET, w->fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_OF_LIBRARY,
 		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
 		MHD_OPTION_THREAD_STACK_SIZE, (size_t)STACK_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
 		request_watch, w, MHD_OPTION_NOTIFY_COMPLETED, request_complete, w, MHD_OPTION_END);
 	if (!w->daemon)
 		return -EIO;
-	w->fd = -1;
-	return 0;
+	w->door.connections = &w->connections;
+	w->door.take = web_take;
+	w->door.context = w;
+	return door_start(&w->door);
 }

@@ -3,6 +3,7 @@
 #include "web/web.h"
 
 #include "base/clock.h"
+#include "http/request.h"
 #include "source/node_jobs.h"
 #include "web/node.h"
 
@@ -81,7 +82,7 @@ static struct MHD_Response *stream_answer(struct web *w, struct pulse_client *cl
 		pulse_close(client);
 		return NULL;
 	}
-	*s = (struct stream){ w, client, connection_socket(c) };
+	*s = (struct stream){ w, client, request_socket(c) };
 	r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_PIECE, stream_send_more, s,
 					      stream_free);
 	if (!r)

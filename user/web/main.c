@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "base/signals.h"
 #include "config/address.h"
-#include "http/listen.h"
 #include "web/web.h"
 
 #include <arpa/inet.h>
@@ -44,23 +43,8 @@ static void web_wait(int signals)
 		web_tick();
 }
 
-/* The port that it got, when it asked for any. */
-static unsigned socket_port(int fd)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_in v4;
-		struct sockaddr_in6 v6;
-	} a = { 0 };
-	socklen_t n = sizeof(a);
-
-	if (getsockname(fd, &a.any, &n))
-		return 0;
-	return ntohs(a.any.sa_family == AF_INET6 ? a.v6.sin6_port : a.v4.sin_port);
-}
-
 /* @port 0: any that is free. */
-static int web_listen(const char *address, unsigned port)
+static int web_listen(const char *address, unsigned port, struct http_ports *ports)
 {
 	struct config_address a = { 0 };
 	char why[256], text[300];
@@ -81,37 +65,46 @@ static int web_listen(const char *address, unsigned port)
 			  text);
 		return -EPERM;
 	}
-	web.fd = http_listen(&a, CONNECTIONS);
-	if (web.fd < 0) {
-		log_error("cannot listen on %s: %s", text, strerror(-web.fd));
-		return web.fd;
+	err = http_ports_open(ports, &a, why, sizeof(why));
+	if (err) {
+		log_error("%s", why);
+		return err;
 	}
 	if (!a.is_loopback)
 		log_warn("%s is reached by other machines, and nothing is encrypted: who sees the "
 			 "token sees all runs",
 			 text);
-	web.guard.port = socket_port(web.fd);
+	web.guard.port = ports->port;
+	web.guard.is_localhost = ports->is_localhost;
+	snprintf(web.guard.address, sizeof(web.guard.address), "%s",
+		 ports->is_localhost && a.is_loopback ? "127.0.0.1" : address);
+	web.is_on_loopback = a.is_loopback;
 	return 0;
 }
 
+/* By an address that is ours: a name could lead to another one, where another user has the port. */
 static void web_announce(void)
 {
-	printf("http://%s:%u/?token=%s\n", web.guard.nr_hosts ? web.guard.hosts[0] : "127.0.0.1",
-	       web.guard.port, web.guard.token);
+	printf("http://%s:%u/?token=%s\n",
+	       web.is_on_loopback ? web.guard.address : web.guard.hosts[0], web.guard.port,
+	       web.guard.token);
 	fflush(stdout);
 }
 
 static int web_run(const char *address, unsigned port)
 {
+	struct http_ports ports;
 	int signals = signals_take(false), err;
 
 	err = signals < 0 ? signals : guard_draw_token(&web.guard);
 	if (!err)
-		err = web_listen(address, port);
+		err = web_listen(address, port, &ports);
 	if (err)
 		return err;
-	connections_init(&web.connections);
-	err = pulse_start(&web.pulse);
+	connections_init(&web.connections, CONNECTIONS, geteuid());
+	err = door_init(&web.door, &ports);
+	if (!err)
+		err = pulse_start(&web.pulse);
 	if (!err)
 		err = web_start(&web);
 	if (err) {
@@ -120,6 +113,7 @@ static int web_run(const char *address, unsigned port)
 	}
 	web_announce();
 	web_wait(signals);
+	door_done(&web.door);
 	pulse_end(&web.pulse);
 	MHD_stop_daemon(web.daemon);
 	pulse_stop(&web.pulse);

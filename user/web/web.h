@@ -4,7 +4,7 @@
 #define WEB_WEB_H
 
 #include "cmd/stores.h"
-#include "http/connections.h"
+#include "http/door.h"
 #include "web/guard.h"
 #include "web/pulse.h"
 
@@ -20,6 +20,7 @@ struct run_ref {
 
 struct web {
 	struct guard guard;
+	bool is_on_loopback; /* other machines do not reach it */
 	struct store_options store;
 	const char *agent;   /* the socket of that of the node, which may not be there */
 	const char *program; /* bpfmon itself, which makes lists, comparisons and exports */
@@ -28,16 +29,11 @@ struct web {
 	sem_t turns;       /* to make answers */
 	atomic_uint flows; /* outputs of children that are being sent */
 	struct MHD_Daemon *daemon;
-	int fd; /* listens; -1: it is the daemon's, or closed */
+	struct door door;
 };
 
-/* Starts to answer at @w->fd. 0, or -EIO. */
+/* Starts to answer at @w->door. 0, or a negative errno. */
 int web_start(struct web *w);
-
-/* Of the connection of a request; -1: it has none. */
-int connection_socket(struct MHD_Connection *c);
-/* NULL: there is none of that name. */
-const char *request_header(struct MHD_Connection *c, const char *name);
 
 /* Whether it is about the jobs of the node: ?of=node. */
 bool request_is_of_node(struct MHD_Connection *c);
