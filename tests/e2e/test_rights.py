@@ -9,11 +9,15 @@ import subprocess
 
 from lib.bpfmon import BPFMON, TOP
 from lib.live import LiveCase, children_of, descriptor_links, is_alive, sockets_of, stat_of, status_of, wait_for
+from lib.web import Web
 
 NOBODY = 65534
 SUDO = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY), "SUDO_USER": "nobody"}
 OWN_USERS = range(61184, 65520)
 CAPABILITIES = {0: "CHOWN", 1: "DAC_OVERRIDE", 2: "DAC_READ_SEARCH", 3: "FOWNER", 5: "KILL", 19: "SYS_PTRACE"}
+
+
+FILES = sum(1 << bit for bit in (0, 1, 2, 3))
 
 
 def rows_of_the_table():
@@ -52,6 +56,20 @@ def kinds_of_descriptors(pid):
     return found
 
 
+class Pages(LiveCase):
+    def test_what_bpfmon_serve_becomes_keeps_no_right_but_to_files(self):
+        for env, user, permitted in (({}, "0", FILES), (SUDO, str(NOBODY), 0)):
+            web = Web(None, env={**os.environ, **env})
+            self.addCleanup(web.close)
+            self.assertEqual(web.request("/runs.json").status, 200)  # which a child makes
+            for task in os.listdir(f"/proc/{web.process.pid}/task"):
+                status = status_of(f"{web.process.pid}/task/{task}")
+                self.assertEqual(set(status["Uid"].split()), {user})
+                for which, wanted in (("Prm", permitted), ("Bnd", permitted), ("Inh", 0), ("Amb", 0)):
+                    self.assertEqual(int(status["Cap" + which], 16) & ~wanted, 0, which)
+                self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
+
+
 class Table(LiveCase):
     """One run or attachment for each way to have processes of bpfmon, and every row is seen in one."""
 
@@ -72,6 +90,8 @@ class Table(LiveCase):
         self.assertEqual(capabilities_of(status), capabilities, (process, when))
         self.assertEqual((seccomp, status["Seccomp"]), ("filter", "2"), (process, when))
         self.assertEqual(status["NoNewPrivs"], "1", (process, when))
+        # an exec could gain nothing
+        self.assertEqual(int(status["CapBnd"], 16) & ~int(status["CapPrm"], 16), 0, (process, when))
         for which in ("Inh", "Amb"):
             self.assertEqual(int(status["Cap" + which], 16), 0, (process, when))
         kinds = set(descriptors.split(", "))

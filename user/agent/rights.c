@@ -16,7 +16,7 @@ void agent_drop_rights(int keeps_bpf)
 	const uint64_t needed = 1ULL << CAP_SYS_PTRACE | 1ULL << CAP_DAC_READ_SEARCH |
 				1ULL << CAP_BPF | 1ULL << CAP_PERFMON;
 
-	privilege_empty_bounding_set();
+	privilege_bound(0);
 	privilege_leave_root(keeps_bpf ? needed | 1ULL << CAP_SYS_ADMIN : needed);
 	seccomp_install(SECCOMP_AGENT);
 }

@@ -55,10 +55,11 @@ bool privilege_has(uint64_t mask)
 	return true;
 }
 
-void privilege_empty_bounding_set(void)
+void privilege_bound(uint64_t keep)
 {
 	for (int cap = 0; prctl(PR_CAPBSET_READ, cap) >= 0; cap++)
-		prctl(PR_CAPBSET_DROP, cap); /* needs CAP_SETPCAP */
+		if (!(keep >> cap & 1) && prctl(PR_CAPBSET_DROP, cap))
+			return; /* without CAP_SETPCAP */
 }
 
 int privilege_keep(uint64_t keep)
@@ -68,6 +69,7 @@ int privilege_keep(uint64_t keep)
 
 	if (err)
 		return err;
+	privilege_bound(keep);
 	/* so that an exec gains nothing, whatever the bounding set has */
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;

@@ -12,6 +12,7 @@ enum seccomp_role {
 	SECCOMP_SERVE = 16,     /* bpfmon-serve */
 	SECCOMP_AGENT = 32,     /* the collector of a whole node */
 	SECCOMP_HISTORIAN = 64, /* starts recorders: with the calls of these */
+	SECCOMP_WEB = 128,      /* executes bpfmon: with the calls of a recorder and a server */
 };
 
 /*

@@ -5,6 +5,7 @@
 
 #include "base/agent_socket.h"
 #include "base/log.h"
+#include "base/privilege.h"
 #include "base/user.h"
 
 #include <errno.h>
@@ -109,8 +110,10 @@ static int serve_leave_rights(void)
 	int err = 0;
 
 	user_find_caller(&caller, &was_sudo);
-	if (was_sudo)
+	if (was_sudo) {
+		privilege_bound(0);
 		err = user_become(&caller);
+	}
 	if (!err && was_sudo)
 		err = user_set_environment(&caller);
 	if (err)

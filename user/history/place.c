@@ -109,7 +109,7 @@ int place_prepare(const char *store, struct place *p, char *why, size_t size)
 
 int place_become_owner(const struct place *p)
 {
-	privilege_empty_bounding_set();
+	privilege_bound(0);
 	if (!geteuid() && (setgroups(0, NULL) || setresgid(p->gid, p->gid, p->gid) ||
 			   setresuid(p->uid, p->uid, p->uid)))
 		return -errno;

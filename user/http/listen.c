@@ -94,7 +94,7 @@ static int ports_add_other(struct http_ports *p, union address *other)
 
 static int ports_try(struct http_ports *p, const union address *a, char *why, size_t size)
 {
-	union address other, got;
+	union address other, got = { 0 };
 	socklen_t length = sizeof(got);
 	int err;
 

@@ -31,21 +31,19 @@ struct end {
 
 static void end_read(const struct sockaddr_storage *a, struct end *e)
 {
-	const struct sockaddr_in *in = (const struct sockaddr_in *)a;
-	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)a;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
 
-	*e = (struct end){ .family = (uint8_t)a->ss_family };
-	if (a->ss_family == AF_INET) {
-		e->port = in->sin_port;
-		e->address[0] = in->sin_addr.s_addr;
-		return;
-	}
-	e->port = in6->sin6_port;
-	if (IN6_IS_ADDR_V4MAPPED(&in6->sin6_addr)) {
+	memcpy(&in, a, sizeof(in));
+	memcpy(&in6, a, sizeof(in6));
+	*e = (struct end){ .family = (uint8_t)in.sin_family, .port = in.sin_port };
+	if (e->family == AF_INET) {
+		e->address[0] = in.sin_addr.s_addr;
+	} else if (IN6_IS_ADDR_V4MAPPED(&in6.sin6_addr)) {
 		e->family = AF_INET;
-		memcpy(e->address, in6->sin6_addr.s6_addr + 12, 4);
+		memcpy(e->address, in6.sin6_addr.s6_addr + 12, 4);
 	} else {
-		memcpy(e->address, &in6->sin6_addr, sizeof(e->address));
+		memcpy(e->address, &in6.sin6_addr, sizeof(e->address));
 	}
 }
 

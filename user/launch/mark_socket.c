@@ -26,6 +26,7 @@ struct report {
 static void marks_keeper_become(const struct user *as, int *err)
 {
 	keeper_detach();
+	privilege_bound(0);
 	if (as)
 		*err = user_become(as);
 	if (!*err)

@@ -47,8 +47,10 @@ static void recorder_role_run(struct launch_options *options, int control_fd, in
 		intake_close(options->intake);
 	if (options->own_cgroup)
 		close(options->cgroup_keeper_fd);
-	if (options->record_as)
+	if (options->record_as) {
+		privilege_bound(0);
 		err = user_become(options->record_as);
+	}
 	if (!err) /* root's files are root's to write, nothing else */
 		err = privilege_keep(options->record_as ? 0 : files);
 	if (err) {

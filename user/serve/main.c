@@ -41,7 +41,7 @@ static int rights_leave(void)
 {
 	int err;
 
-	privilege_empty_bounding_set();
+	privilege_bound(0);
 	err = privilege_leave_root(0);
 	if (err) {
 		log_error("cannot drop capabilities: %s", strerror(-err));

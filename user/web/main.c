@@ -7,6 +7,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/privilege.h"
+#include "base/seccomp.h"
 #include "base/signals.h"
 #include "config/address.h"
 #include "web/web.h"
@@ -14,6 +16,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
+#include <linux/capability.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +94,26 @@ static void web_announce(void)
 	fflush(stdout);
 }
 
+/*
+ * No rights are needed once the port is open, but root's to its own files. What is executed later
+ * keeps to this, too.
+ */
+static int web_leave_rights(void)
+{
+	const uint64_t files = 1ULL << CAP_DAC_OVERRIDE | 1ULL << CAP_DAC_READ_SEARCH |
+			       1ULL << CAP_FOWNER | 1ULL << CAP_CHOWN;
+	int err = privilege_keep(files);
+
+	if (err) {
+		log_error("cannot drop capabilities: %s", strerror(-err));
+		return err;
+	}
+	err = seccomp_install(SECCOMP_WEB | SECCOMP_RECORDER | SECCOMP_SERVE);
+	if (err && err != -ENOSYS)
+		log_warn("no filter of system calls: %s", strerror(-err));
+	return 0;
+}
+
 static int web_run(const char *address, unsigned port)
 {
 	struct http_ports ports;
@@ -103,6 +126,8 @@ static int web_run(const char *address, unsigned port)
 		return err;
 	connections_init(&web.connections, CONNECTIONS, geteuid());
 	err = door_init(&web.door, &ports);
+	if (!err)
+		err = web_leave_rights();
 	if (!err)
 		err = pulse_start(&web.pulse);
 	if (!err)
