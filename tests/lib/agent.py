@@ -137,6 +137,11 @@ class Agent:
         pages = pathlib.Path(f"/proc/{self.pid}/statm").read_text().split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
+    def private_bytes(self):
+        """What it alone holds, as the kernel counts it."""
+        text = pathlib.Path(f"/proc/{self.pid}/smaps_rollup").read_text()
+        return sum(int(line.split()[1]) << 10 for line in text.splitlines() if line.startswith("Private_Dirty:"))
+
     def cpu_seconds(self):
         fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS

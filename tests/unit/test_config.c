@@ -31,6 +31,7 @@ static void without_keys_there_are_the_defaults(void **state)
 	assert_int_equal(config.jobs_per_user, 64);
 	assert_int_equal(config.requests_per_second, 50);
 	assert_int_equal(config.queue_bytes, 4 << 20);
+	assert_int_equal(config.user_bytes, 32 << 20);
 	assert_int_equal(config.min_interval_ns, 50000000);
 	assert_true(config.pss);
 	assert_string_equal(config.store, "");

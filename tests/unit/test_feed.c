@@ -345,6 +345,43 @@ static void flush_whole_waits_for_a_slow_reader(void **state)
 	assert_int_equal(status, 0);
 }
 
+static bool may_hold_none(void *context, size_t bytes)
+{
+	*(size_t *)context += bytes;
+	return false;
+}
+
+/* Beyond what is its own nothing waits, and what was sent leaves no memory behind. */
+static void feed_holds_what_its_budget_permits(void **state)
+{
+	struct channel *c = *state;
+	size_t asked = 0;
+	const struct feed_budget none = { may_hold_none, &asked };
+	char text[16384];
+	int sent = 2048;
+
+	setsockopt(c->feed.fd, SOL_SOCKET, SO_SNDBUF, &sent, sizeof(sent));
+	c->feed.budget = &none;
+	put_lines(&c->feeds, 256);
+	assert_int_equal(asked, FEED_OWN_BYTES); /* once: it does not ask for each line */
+	assert_int_equal(c->feed.room, FEED_OWN_BYTES);
+	assert_true(c->feed.dropped);
+	assert_false(feeds_have_room(&c->feeds));
+	while (feed_is_waiting(&c->feed)) {
+		assert_true(read(c->reader, text, sizeof(text)) > 0);
+		feed_flush(&c->feed);
+	}
+	assert_true(feeds_have_room(&c->feeds));
+	c->feed.budget = NULL;
+	put_lines(&c->feeds, 256);
+	assert_true(c->feed.room > FEED_OWN_BYTES);
+	while (feed_is_waiting(&c->feed)) {
+		assert_true(read(c->reader, text, sizeof(text)) > 0);
+		feed_flush(&c->feed);
+	}
+	assert_int_equal(c->feed.room, 0);
+}
+
 #define CHANNEL_TEST(test) cmocka_unit_test_setup_teardown(test, channel_open, channel_close)
 
 int main(void)
@@ -363,6 +400,7 @@ int main(void)
 		CHANNEL_TEST(peer_that_is_gone_breaks_the_feed_without_a_signal),
 		CHANNEL_TEST(broken_feed_takes_nothing_and_ends_at_once),
 		CHANNEL_TEST(reader_that_reads_nothing_is_given_up_after_the_launcher),
+		CHANNEL_TEST(feed_holds_what_its_budget_permits),
 		cmocka_unit_test(listener_that_does_not_read_is_the_only_one_to_lose_lines),
 		CHANNEL_TEST(flush_whole_waits_for_a_slow_reader),
 	};

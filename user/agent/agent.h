@@ -73,6 +73,9 @@ int agent_run(const struct agent_options *o);
 
 /* False: that user has asked too often. */
 bool agent_may_ask(struct agent *a, uid_t uid);
+/* The bytes that more may be held for the user of @p, in queues and in what its clients have sent;
+ * admins have no bound. */
+size_t agent_spare_of(const struct agent *a, const struct peer *p);
 /* How many runs and subscriptions the user @uid has. */
 size_t agent_jobs_of(const struct agent *a, uid_t uid);
 /* Writes the meta lines of all jobs that @l may see, @with_samples with what they have used. */

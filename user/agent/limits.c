@@ -34,6 +34,25 @@ bool agent_may_ask(struct agent *a, uid_t uid)
 	return true;
 }
 
+static size_t peer_held(const struct peer *p)
+{
+	size_t bytes = p->listener.feed.room + p->message.length + p->described_bytes;
+
+	return p->tenant ? bytes + p->tenant->feed.room + live_held(&p->tenant->live) : bytes;
+}
+
+size_t agent_spare_of(const struct agent *a, const struct peer *of)
+{
+	size_t held = 0;
+
+	if (of->is_admin)
+		return SIZE_MAX;
+	for (const struct peer *p = a->peers; p; p = p->next)
+		if (p->uid == of->uid)
+			held += peer_held(p);
+	return held < a->config.user_bytes ? a->config.user_bytes - held : 0;
+}
+
 size_t agent_jobs_of(const struct agent *a, uid_t uid)
 {
 	size_t n = 0;

@@ -51,11 +51,14 @@ static void peer_take_whole(struct peer *p, const struct control *c)
 			peer_refuse(p, err, why);
 		else if (control_send(p->source.fd, CONTROL_READY, REQUEST_VERSION, 0, NULL))
 			p->state = PEER_GONE;
-		p->message.limit = DESCRIPTION_MOST;
 	} else if (c->type == CONTROL_DESCRIPTION && p->state == PEER_WAITS) {
+		const size_t bytes = p->message.length;
+
 		if (assignment_take_description(&p->tenant->assignment, &p->message, why,
 						sizeof(why)))
 			log_info("a description by user %u was not taken: %s", p->uid, why);
+		else
+			p->described_bytes = bytes;
 	} else if (c->type == CONTROL_START && p->state == PEER_WAITS) {
 		peer_start(p, c->when_ns);
 	} else if ((c->type == CONTROL_ENDED || c->type == CONTROL_STOP) && p->state == PEER_RUNS) {
@@ -86,6 +89,23 @@ static void peer_leave(struct peer *p)
 	}
 }
 
+/* Of the next one; a request is always taken. */
+static size_t peer_message_limit(const struct peer *p)
+{
+	size_t spare = p->state == PEER_NEW ? 0 : agent_spare_of(p->agent, p);
+
+	if (spare < REQUEST_BYTES)
+		return REQUEST_BYTES;
+	return spare < DESCRIPTION_MOST ? spare : DESCRIPTION_MOST;
+}
+
+static bool peer_may_hold(void *context, size_t bytes)
+{
+	const struct peer *p = context;
+
+	return bytes <= agent_spare_of(p->agent, p);
+}
+
 static void peer_ready(void *context, uint32_t events)
 {
 	struct peer *p = context;
@@ -94,6 +114,8 @@ static void peer_ready(void *context, uint32_t events)
 
 	(void)events;
 	for (int i = 0; i < PACKETS_AT_ONCE && p->state != PEER_GONE; i++) {
+		if (!p->message.type)
+			p->message.limit = peer_message_limit(p);
 		got = message_receive(&p->message, p->source.fd, &c);
 		if (got != 1)
 			break;
@@ -120,7 +142,7 @@ void peer_accept(struct agent *a, int fd)
 	p->agent = a;
 	p->source = (struct loop_source){ fd, peer_ready, p };
 	p->listening.fd = p->listener.feed.fd = -1;
-	p->message.limit = REQUEST_BYTES;
+	p->budget = (struct feed_budget){ peer_may_hold, p };
 	p->end_ns = UINT64_MAX;
 	p->until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	p->next = a->peers;

@@ -31,11 +31,13 @@ struct peer {
 	char user[64];
 	bool is_admin; /* root, or of the group that the configuration names */
 	enum peer_state state;
-	struct message message;  /* the one that is being received */
-	struct tenant *tenant;   /* owned; of a run of its own */
-	struct subject subject;  /* that run, in the stream of the node */
-	uint64_t due_ns, end_ns; /* CLOCK_MONOTONIC: its next sample; when an attachment ends */
-	bool may_be_empty;       /* the last process of its run may have ended */
+	struct message message;    /* the one that is being received */
+	size_t described_bytes;    /* of the description that was taken, which is kept */
+	struct feed_budget budget; /* of its feeds: that of its user */
+	struct tenant *tenant;     /* owned; of a run of its own */
+	struct subject subject;    /* that run, in the stream of the node */
+	uint64_t due_ns, end_ns;   /* CLOCK_MONOTONIC: its next sample; when an attachment ends */
+	bool may_be_empty;         /* the last process of its run may have ended */
 	struct listener listener;
 	struct loop_source listening; /* its feed */
 	struct node_job *follows;     /* the only one that it listens to; NULL: all */

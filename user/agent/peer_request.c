@@ -176,6 +176,7 @@ static int run_open(struct peer *p, struct request *r, char *why, size_t size)
 	assignment_set_rights(p, &t->assignment, r);
 	feed_init(&t->feed, t->assignment.spec.stream_fd);
 	feed_limit(&t->feed, p->agent->config.queue_bytes);
+	t->feed.budget = t->job.feeds.budget = &p->budget;
 	err = job_open(&t->job, &t->assignment.spec, &p->agent->books, why, size);
 	if (!err) {
 		feeds_add(&t->job.feeds, &t->feed);
@@ -279,6 +280,7 @@ static int listening_begin(struct peer *p, struct request *r, char *why, size_t 
 	r->stream_fd = -1;
 	feed_init(&p->listener.feed, p->listening.fd);
 	feed_limit(&p->listener.feed, p->agent->config.queue_bytes);
+	p->listener.feed.budget = &p->budget;
 	err = loop_add(&p->agent->loop, &p->listening, 0);
 	if (err)
 		return err;

@@ -56,6 +56,7 @@ struct agent_config {
 	/* [limits] */
 	uint64_t clients, jobs_per_user, requests_per_second;
 	uint64_t queue_bytes;     /* of each client */
+	uint64_t user_bytes;      /* of all clients of a user */
 	uint64_t min_interval_ns; /* the shortest that a user may ask for */
 	/* [leave] what ordinary users may ask for */
 	bool pss;

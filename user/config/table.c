@@ -44,6 +44,9 @@ const struct config_row config_rows[] = {
 	  NULL, "of each user" },
 	{ "limits", "queue_bytes", CONFIG_BYTES, AT(queue_bytes), 64 << 10, 1 << 30, "4M", NULL,
 	  "what waits for a client that reads slowly; more is dropped, and counted" },
+	{ "limits", "user_bytes", CONFIG_BYTES, AT(user_bytes), 1 << 20, 1 << 30, "32M", NULL,
+	  "what waits for all clients of a user, beyond 64K for each; more is dropped, and "
+	  "counted" },
 	{ "limits", "min_interval", CONFIG_TIME, AT(min_interval_ns), MSEC, HOUR, "50ms", NULL,
 	  "the shortest interval of samples that a user may ask for" },
 

@@ -30,7 +30,29 @@ void feed_limit(struct feed *f, size_t bytes)
 
 static size_t feed_most(const struct feed *f)
 {
+	if (f->is_bound)
+		return f->room > FEED_OWN_BYTES ? f->room : FEED_OWN_BYTES;
 	return f->most ? f->most : QUEUE_BYTES;
+}
+
+static bool feed_may_hold(struct feed *f, size_t room)
+{
+	if (room > feed_most(f))
+		return false;
+	if (f->budget && room > FEED_OWN_BYTES)
+		f->is_bound = !f->budget->may_hold(f->budget->context, room - f->room);
+	return !f->is_bound;
+}
+
+static void feed_empty(struct feed *f)
+{
+	f->start = f->used = 0;
+	f->is_bound = false;
+	if (f->room <= FEED_OWN_BYTES)
+		return;
+	free(f->queue);
+	f->queue = NULL;
+	f->room = 0;
 }
 
 static bool feed_make_room(struct feed *f, size_t n)
@@ -45,10 +67,10 @@ static bool feed_make_room(struct feed *f, size_t n)
 	}
 	if (f->used + n <= f->room)
 		return true;
-	room = f->room ? f->room : FLUSH_BYTES * 2;
+	room = f->room ? f->room : FEED_OWN_BYTES;
 	while (room < f->used + n)
 		room *= 2;
-	if (room > feed_most(f))
+	if (!feed_may_hold(f, room))
 		return false;
 	queue = realloc(f->queue, room);
 	if (!queue)
@@ -102,7 +124,7 @@ void feed_flush(struct feed *f)
 		}
 		f->start += (size_t)n;
 	}
-	f->start = f->used = 0;
+	feed_empty(f);
 }
 
 void feed_flush_whole(struct feed *f, struct patience *p)
@@ -191,7 +213,7 @@ void feeds_flush(struct feeds *all)
 bool feeds_have_room(const struct feeds *all)
 {
 	for (const struct feed *f = all->first; f; f = f->next)
-		if (!f->is_broken && !f->is_live && feed_waiting(f) > QUEUE_BYTES / 2)
+		if (!f->is_broken && !f->is_live && feed_waiting(f) > feed_most(f) / 2)
 			return false;
 	return true;
 }

@@ -13,16 +13,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FEED_QUARTER (1UL << 20) /* of the bytes that may wait in one */
+#define FEED_QUARTER (1UL << 20)    /* of the bytes that may wait in one */
+#define FEED_OWN_BYTES (64UL << 10) /* that each may hold */
+
+/* What several feeds may hold together, beyond FEED_OWN_BYTES in each: those of one user. */
+struct feed_budget {
+	bool (*may_hold)(void *context, size_t bytes); /* so many more */
+	void *context;
+};
 
 struct feed {
-	struct feed *next; /* not owned */
-	int fd;            /* not owned */
-	char *queue;       /* owned */
-	size_t start, used, room;
-	size_t most;          /* bytes that may wait; 0: FEED_QUARTER * 4 */
-	bool is_broken;       /* it has no reader any more */
-	bool is_ended;        /* nothing will be put any more: its job is over */
+	struct feed *next;                /* not owned */
+	const struct feed_budget *budget; /* not owned; NULL: none */
+	int fd;                           /* not owned */
+	char *queue;                      /* owned */
+	size_t start, used, room;         /* it gives its memory back when all has been sent */
+	size_t most;                      /* bytes that may wait; 0: FEED_QUARTER * 4 */
+	bool is_bound;                    /* by its budget, until all has been sent */
+	bool is_broken;                   /* it has no reader any more */
+	bool is_ended;                    /* nothing will be put any more: its job is over */
 	bool is_live;         /* its reader is not waited for; it takes no spare lines */
 	bool wants_processes; /* all that are alive, at each sample, */
 	bool shows_all;       /* with what they execute, whichever users they are of */
@@ -31,7 +40,8 @@ struct feed {
 };
 
 struct feeds {
-	struct feed *first; /* not owned */
+	struct feed *first;               /* not owned */
+	const struct feed_budget *budget; /* of listeners that are added later; not owned */
 	/* Called with each text of one line or more that is queued; NULL: it is not. */
 	void (*tap)(void *context, const char *text, size_t n);
 	void *tap_context;

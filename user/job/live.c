@@ -42,13 +42,15 @@ static void live_ready(void *context, uint32_t events)
 		feed_flush(&one->feed);
 }
 
-static bool live_may_see(int fd, const struct run *run)
+static bool live_may_see(int fd, const struct run *run, uid_t *uid)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) &&
-	       (!peer.uid || peer.uid == run->uid);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
+		return false;
+	*uid = peer.uid;
+	return !peer.uid || peer.uid == run->uid;
 }
 
 static struct live_listener *live_place(struct live *l)
@@ -148,8 +150,9 @@ static void live_greet(struct live_listener *one)
 int live_take(struct live *l, int fd, bool processes, char *why, size_t size)
 {
 	struct live_listener *one = live_place(l);
+	uid_t uid;
 
-	if (!live_may_see(fd, l->job->run)) {
+	if (!live_may_see(fd, l->job->run, &uid)) {
 		snprintf(why, size, "the run is of another user; only that user and root see it");
 		return -EPERM;
 	}
@@ -168,6 +171,7 @@ int live_take(struct live *l, int fd, bool processes, char *why, size_t size)
 	}
 	feed_init(&one->feed, fd);
 	feed_limit(&one->feed, QUEUE_BYTES);
+	one->feed.budget = uid ? l->job->feeds.budget : NULL; /* root's is not the user's */
 	one->feed.is_live = true;
 	one->feed.wants_processes = processes;
 	feeds_add(&l->job->feeds, &one->feed);
@@ -186,6 +190,16 @@ void live_watch(struct live *l)
 			loop_change(l->loop, &one->source, waits ? EPOLLOUT : 0);
 		one->waits = waits;
 	}
+}
+
+size_t live_held(const struct live *l)
+{
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < LIVE_LISTENERS; i++)
+		if (l->all[i].source.fd >= 0 && l->all[i].feed.budget)
+			bytes += l->all[i].feed.room;
+	return bytes;
 }
 
 void live_close(struct live *l)

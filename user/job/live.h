@@ -40,6 +40,8 @@ void live_init(struct live *l, struct loop *loop, struct job *job);
 int live_take(struct live *l, int fd, bool processes, char *why, size_t size);
 /* To be called before the loop waits: those are waited for that have something to read. */
 void live_watch(struct live *l);
+/* The bytes that are held for those which the budget of the job's feeds is for. */
+size_t live_held(const struct live *l);
 /* Sends what can be sent at once, and closes all. */
 void live_close(struct live *l);
 
