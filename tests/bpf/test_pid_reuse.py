@@ -1,13 +1,53 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Tens of thousands of processes that share a thousand pids or two are tens of thousands of processes."""
+"""A process is not its PID: tens of thousands that share a thousand are tens of thousands, and a stranger with that of a
+process of the run is a stranger."""
 
 import pathlib
+import subprocess
+import sys
 
 from lib.account import AccountCase, ns, read_json
-from lib.bpfmon import cgroup, truth
+from lib.bpfmon import AS_USER, cgroup, truth
+from lib.live import LiveCase, wait_for
 
 PID_MAX = pathlib.Path("/proc/sys/kernel/pid_max")
+LAST_PID = pathlib.Path("/proc/sys/kernel/ns_last_pid")
 USES = 15  # of each pid
+# makes the process whose PID is the first word, when the file of the second is there; it lives until the input ends
+REUSER = r"""
+import os, pathlib, sys, time
+place, told = map(pathlib.Path, sys.argv[1:])
+place.with_suffix(".new").write_text(os.environ["BPFMON_SPAN_SOCKET"])
+place.with_suffix(".new").rename(place)
+while not told.exists():
+    time.sleep(0.01)
+wanted, pid = int(told.read_text()), 0
+while pid != wanted:
+    pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(wanted - 1))
+    pid = os.fork()
+    if not pid:
+        sys.stdin.read()
+        os._exit(0)
+print(pid, flush=True)
+sys.stdin.read()
+"""
+# connects as a process that ends; what is sent over these connections later is of a process without that PID
+STRANGER = r"""
+import os, socket, sys
+address, *texts = sys.argv[1:]
+sockets = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in texts]
+pid = os.fork()
+if not pid:
+    for s in sockets:
+        s.connect("\0" + address[1:])
+    os._exit(0)
+os.waitpid(pid, 0)
+print(pid, flush=True)
+sys.stdin.readline()
+for s, text in zip(sockets, texts):
+    s.send(text.encode())
+    print(s.recv(300).decode(), flush=True)
+"""
 
 
 class PidReuse(AccountCase):
@@ -49,3 +89,39 @@ class PidReuse(AccountCase):
             self.assertEqual((child["threads_total"], child["exit_code"]), (1, 0))
             self.assertEqual(child["rchar_bytes"], 0)
             self.assertGreater(child["cpu_seconds"], 0)
+
+
+class Strangers(LiveCase):
+    """An ordinary user, and root's run: what a stranger's connection says is refused when its PID is the run's."""
+
+    TEXTS = ("mark stolen", "stolen value=1", '{"span":"begin","name":"stolen","in_place":true}')
+
+    def stranger(self, address):
+        """Its PID, by which it is connected, is free."""
+        words = ["/usr/bin/python3", "-c", STRANGER, address, *self.TEXTS]
+        process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd="/", **AS_USER)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        return process, process.stdout.readline()
+
+    def run_with_the_pid_of_a_stranger(self):
+        if not LAST_PID.exists():
+            self.skipTest("the kernel has no ns_last_pid, by which a PID is chosen")
+        place, told = self.dir / "socket", self.dir / "told"
+        live = self.live([sys.executable, "-c", REUSER, str(place), str(told)], stdin=subprocess.PIPE)
+        stranger, pid = self.stranger(wait_for(place.exists, "the start of the command") and place.read_text())
+        told.with_suffix(".new").write_text(pid)
+        told.with_suffix(".new").rename(told)
+        self.assertEqual(live.process.stdout.readline(), pid.encode())
+        answers = stranger.communicate("go\n", timeout=60)[0].splitlines()
+        live.process.stdin.close()
+        live.process.stdin = None
+        return live.finish(), int(pid), answers
+
+    def test_it_can_push_nothing_and_begin_no_span(self):
+        run, pid, answers = self.run_with_the_pid_of_a_stranger()
+        self.assertEqual(run.code, 0, run.stderr)
+        self.assertIn(pid, [p["pid"] for p in run.processes])  # of the run, and alive when the stranger sent
+        self.assertEqual([answer[:1].isdigit() for answer in answers], [False] * len(self.TEXTS), answers)
+        self.assertEqual([e for e in run.kind("event") if e["event"] == "mark"], [])
+        self.assertEqual((run.kind("metric"), run.kind("span")), ([], []))

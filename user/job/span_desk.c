@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/message.h"
+#include "base/peer_process.h"
 #include "base/span_call.h"
 #include "base/text.h"
 #include "job/job.h"
@@ -28,12 +29,18 @@ void span_desk_init(struct span_desk *d)
 		d->callers[i].source.fd = -1;
 }
 
-static pid_t caller_pid(int fd)
+/* Who asks, which is known for as long as that process has not ended. */
+static int sender_find(const struct span_caller *c, struct peer_process *sender, char *why,
+		       size_t size)
 {
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
+	int err = peer_process_read(c->source.fd, sender);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? 0 : peer.pid;
+	sender->came_boot_ns = c->came_boot_ns;
+	if (err == -ESRCH)
+		snprintf(why, size, "the process that connected has ended");
+	else if (err)
+		snprintf(why, size, "%s", strerror(-err));
+	return err;
 }
 
 /* A socket that is there only to be listened to has no command of which there could be spans. */
@@ -46,20 +53,23 @@ static int command_check(const struct span_desk *d, char *why, size_t size)
 }
 
 /* What is no object is a mark or metrics, as a datagram for marks has them. */
-static int push_obey(struct span_desk *d, pid_t pid, const char *text, size_t length, char *why,
-		     size_t size)
+static int push_obey(struct span_desk *d, const struct span_caller *c, const char *text,
+		     size_t length, char *why, size_t size)
 {
+	struct peer_process sender;
 	int err = command_check(d, why, size);
 
 	if (!err)
-		err = process_check(d->job, pid, why, size);
+		err = sender_find(c, &sender, why, size);
+	if (!err)
+		err = sender_check(d->job, &sender, why, size);
 	if (!err && length > SPAN_MESSAGE_BYTES) {
 		snprintf(why, size, "it has more than %d bytes", SPAN_MESSAGE_BYTES);
 		err = -EMSGSIZE;
 	}
 	if (err)
 		return err;
-	err = job_push(d->job, text, length, pid);
+	err = job_push(d->job, text, length, sender.pid);
 	if (err)
 		snprintf(why, size, "%s", strerror(-err));
 	return err;
@@ -71,19 +81,23 @@ struct span_answer {
 };
 
 /* *@is_kept: the connection stays, for the lines of the run. */
-static int object_obey(struct span_desk *d, int fd, const char *text, size_t length,
-		       struct span_answer *answer, bool *is_kept, char *why, size_t size)
+static int object_obey(struct span_desk *d, const struct span_caller *c, const char *text,
+		       size_t length, struct span_answer *answer, bool *is_kept, char *why,
+		       size_t size)
 {
+	struct peer_process sender;
 	struct span_message m;
 	int err = span_message_read(&m, text, length, why, size);
 
 	if (!err && m.is_live) {
-		err = live_take(d->live, fd, m.wants_processes, why, size);
+		err = live_take(d->live, c->source.fd, m.wants_processes, why, size);
 		*is_kept = !err;
 	} else if (!err) {
 		err = command_check(d, why, size);
 		if (!err)
-			err = span_obey(d->job, &m, caller_pid(fd), &answer->id, why, size);
+			err = sender_find(c, &sender, why, size);
+		if (!err)
+			err = span_obey(d->job, &m, &sender, &answer->id, why, size);
 		/* without BPF the end of a process is known to its parent only */
 		answer->is_to_stay = !m.is_end && !m.in_place && d->job->run->is_from_proc;
 	}
@@ -92,13 +106,14 @@ static int object_obey(struct span_desk *d, int fd, const char *text, size_t len
 }
 
 /* Carries out the message, and writes the answer. True: the connection is another's now. */
-static bool message_answer(struct span_desk *d, int fd, const char *text, size_t length)
+static bool message_answer(struct span_desk *d, const struct span_caller *c, const char *text,
+			   size_t length)
 {
 	char why[SPAN_ANSWER_BYTES - 1], answer[SPAN_ANSWER_BYTES];
 	struct span_answer said = { 0 };
 	bool is_kept = false;
-	int err = *text == '{' ? object_obey(d, fd, text, length, &said, &is_kept, why, sizeof(why))
-			       : push_obey(d, caller_pid(fd), text, length, why, sizeof(why));
+	int err = *text == '{' ? object_obey(d, c, text, length, &said, &is_kept, why, sizeof(why))
+			       : push_obey(d, c, text, length, why, sizeof(why));
 
 	if (is_kept)
 		return true;
@@ -109,7 +124,7 @@ static bool message_answer(struct span_desk *d, int fd, const char *text, size_t
 		snprintf(answer, sizeof(answer), "%" PRIu64 "%s", said.id,
 			 said.is_to_stay ? SPAN_KEPT : "");
 	}
-	send(fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL);
+	send(c->source.fd, answer, strlen(answer), MSG_DONTWAIT | MSG_NOSIGNAL);
 	return false;
 }
 
@@ -119,14 +134,14 @@ enum served {
 	TAKEN, /* the connection is another's now */
 };
 
-static enum served caller_serve(struct span_desk *d, int fd)
+static enum served caller_serve(struct span_desk *d, const struct span_caller *c)
 {
 	char text[SPAN_MESSAGE_BYTES + 1];
-	ssize_t n = message_receive_plain(fd, text, sizeof(text));
+	ssize_t n = message_receive_plain(c->source.fd, text, sizeof(text));
 
 	if (n < 0)
 		return errno != EAGAIN && errno != EINTR ? OVER_WITH : SILENT;
-	return n > 0 && message_answer(d, fd, text, (size_t)n) ? TAKEN : OVER_WITH;
+	return n > 0 && message_answer(d, c, text, (size_t)n) ? TAKEN : OVER_WITH;
 }
 
 static void caller_dismiss(struct span_caller *c)
@@ -139,7 +154,6 @@ static void caller_ready(void *context, uint32_t events)
 {
 	struct span_caller *c = context;
 	struct span_desk *d = c->desk;
-	int fd = c->source.fd;
 	enum served served;
 
 	if (events & (EPOLLERR | EPOLLHUP)) {
@@ -147,7 +161,7 @@ static void caller_ready(void *context, uint32_t events)
 		return;
 	}
 	loop_remove(d->loop, &c->source); /* TAKEN: its new owner adds it again */
-	served = caller_serve(d, fd);
+	served = caller_serve(d, c);
 	if (served == OVER_WITH)
 		caller_dismiss(c);
 	else if (served == TAKEN || loop_add(d->loop, &c->source, EPOLLIN))
@@ -186,11 +200,8 @@ static struct span_caller *caller_place(struct span_desk *d, uint64_t now_ns)
 	return place;
 }
 
-static void caller_keep(struct span_desk *d, struct span_caller *c, int fd, uint64_t now_ns)
+static void caller_keep(struct span_desk *d, struct span_caller *c)
 {
-	*c = (struct span_caller){ .source = { fd, caller_ready, c },
-				   .desk = d,
-				   .came_ns = now_ns };
 	if (loop_add(d->loop, &c->source, EPOLLIN))
 		caller_dismiss(c);
 }
@@ -215,6 +226,24 @@ int span_desk_wait(const struct span_desk *d, int wait_ms)
 	return !d->is_full || (wait_ms >= 0 && wait_ms < most_ms) ? wait_ms : most_ms;
 }
 
+/* Its message is often there already. */
+static void caller_take(struct span_desk *d, struct span_caller *c, int fd, uint64_t now_ns)
+{
+	enum served served;
+
+	*c = (struct span_caller){ .source = { fd, caller_ready, c },
+				   .desk = d,
+				   .came_ns = now_ns,
+				   .came_boot_ns = clock_ns(CLOCK_BOOTTIME) };
+	served = caller_serve(d, c);
+	if (served == SILENT)
+		caller_keep(d, c);
+	else if (served == OVER_WITH)
+		caller_dismiss(c);
+	else
+		c->source.fd = -1;
+}
+
 static void callers_accept(void *context, uint32_t events)
 {
 	struct span_desk *d = context;
@@ -223,7 +252,6 @@ static void callers_accept(void *context, uint32_t events)
 	for (int i = 0; i < CALLERS_AT_ONCE; i++) {
 		uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 		struct span_caller *place = caller_place(d, now_ns);
-		enum served served;
 		int fd;
 
 		if (!place) {
@@ -233,11 +261,7 @@ static void callers_accept(void *context, uint32_t events)
 		fd = accept4(d->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0)
 			return;
-		served = caller_serve(d, fd);
-		if (served == OVER_WITH)
-			message_close(fd);
-		else if (served == SILENT)
-			caller_keep(d, place, fd, now_ns);
+		caller_take(d, place, fd, now_ns);
 	}
 }
 

@@ -21,7 +21,8 @@ struct span_desk;
 struct span_caller {
 	struct loop_source source; /* its fd is -1: the place is free */
 	struct span_desk *desk;
-	uint64_t came_ns; /* CLOCK_MONOTONIC */
+	uint64_t came_ns;      /* CLOCK_MONOTONIC */
+	uint64_t came_boot_ns; /* CLOCK_BOOTTIME */
 };
 
 struct span_desk {

@@ -3,6 +3,7 @@
 #include "job/spans.h"
 
 #include "base/clock.h"
+#include "base/peer_process.h"
 #include "job/job.h"
 #include "wire/span_message.h"
 
@@ -209,34 +210,49 @@ static int process_refuse(int err, char *why, size_t size)
 	return err;
 }
 
-int process_check(struct job *job, pid_t pid, char *why, size_t size)
+/* That of the process which has made the connection. */
+static int sender_of_job(struct job *job, const struct peer_process *sender,
+			 struct process_record *r)
+{
+	int err = process_of_job(job, sender->pid, r);
+
+	if (!err && !peer_process_may_be(sender, r->start_boot_ns, r->uid, job->run->uid))
+		err = -ESRCH;
+	return err;
+}
+
+int sender_check(struct job *job, const struct peer_process *sender, char *why, size_t size)
 {
 	struct process_record r;
 
-	return process_refuse(process_of_job(job, pid, &r), why, size);
+	return process_refuse(sender_of_job(job, sender, &r), why, size);
 }
 
 /* A process may ask for itself, or for the one that started it, as a shell does. */
-static int process_asked_for(struct job *job, const struct span_message *m, pid_t sender,
-			     struct process_record *r, char *why, size_t size)
+static int process_asked_for(struct job *job, const struct span_message *m,
+			     const struct peer_process *sender, struct process_record *r, char *why,
+			     size_t size)
 {
-	int err = process_of_job(job, sender, r);
+	int err = sender_of_job(job, sender, r);
+	const uint64_t born_ns = err ? 0 : r->start_boot_ns;
 
-	if (!err && m->pid && m->pid != sender) {
+	if (!err && m->pid && m->pid != sender->pid) {
 		if ((pid_t)r->ppid != m->pid) {
 			snprintf(why, size, "process %d did not start the one that asks", m->pid);
 			return -EPERM;
 		}
 		err = process_of_job(job, m->pid, r);
+		if (!err && r->start_boot_ns > born_ns) /* another one has that PID by now */
+			err = -ESRCH;
 	}
 	return process_refuse(err, why, size);
 }
 
-int span_obey(struct job *job, struct span_message *m, pid_t pid, uint64_t *id, char *why,
-	      size_t size)
+int span_obey(struct job *job, struct span_message *m, const struct peer_process *sender,
+	      uint64_t *id, char *why, size_t size)
 {
 	struct process_record r;
-	int err = process_asked_for(job, m, pid, &r, why, size);
+	int err = process_asked_for(job, m, sender, &r, why, size);
 
 	if (err)
 		return err;

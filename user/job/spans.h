@@ -12,9 +12,8 @@
 #include "track/accounts.h"
 #include "track/row_list.h"
 
-#include <sys/types.h>
-
 struct job;
+struct peer_process;
 struct span_message;
 
 /* One that has not ended, or of which not all records have come. */
@@ -47,16 +46,15 @@ struct spans {
 };
 
 /*
- * Begins or ends a span, as the process @pid asks for in @m, of which it takes the text. 0, and
- * *@id is its number; or a negative errno, and @why says why not, in a sentence without a full
- * stop.
+ * Begins or ends a span, as @sender asks for in @m, of which it takes the text. 0, and *@id is its
+ * number; or a negative errno, and @why says why not, in a sentence without a full stop.
  */
-int span_obey(struct job *job, struct span_message *m, pid_t pid, uint64_t *id, char *why,
-	      size_t size);
+int span_obey(struct job *job, struct span_message *m, const struct peer_process *sender,
+	      uint64_t *id, char *why, size_t size);
 
-/* Whether @pid is a process of the job now, by what the kernel has of it. 0; else a negative errno,
- * and @why as above. */
-int process_check(struct job *job, pid_t pid, char *why, size_t size);
+/* Whether @sender is a process of the job now, by what the kernel has of it. 0; else a negative
+ * errno, and @why as above. */
+int sender_check(struct job *job, const struct peer_process *sender, char *why, size_t size);
 /* Takes it out of the list, and frees it. */
 void span_remove(struct spans *s, struct live_span *one);
 /* The live span whose account has that @tree, or NULL. */
