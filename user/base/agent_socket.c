@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/agent_socket.h"
 
+#include "base/control.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#define STEP_MS 100
 
 bool agent_socket_is_there(void)
 {
@@ -27,16 +32,22 @@ static bool listener_is_root(int fd)
 
 int agent_socket_connect(const char *path, char *why, size_t size)
 {
+	static const struct timeval patience = { .tv_sec = AGENT_PATIENCE_SECONDS };
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int fd, err;
+	int fd, err = 0;
 
 	if (snprintf(at.sun_path, sizeof(at.sun_path), "%s", path) >= (int)sizeof(at.sun_path)) {
 		snprintf(why, size, "the path of the agent's socket is too long: %s", path);
 		return -ENAMETOOLONG;
 	}
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at))) {
-		err = -errno;
+	if (fd >= 0) /* for connect(), when others wait already and it takes none */
+		setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (fd < 0 || connect(fd, (struct sockaddr *)&at, sizeof(at)))
+		err = errno == EAGAIN ? -ETIMEDOUT : -errno;
+	if (err == -ETIMEDOUT) {
+		snprintf(why, size, AGENT_HANGS);
+	} else if (err) {
 		snprintf(why, size, "no agent answers at %s: %s; is bpfmon-agent running?", path,
 			 strerror(-err));
 	} else if (!listener_is_root(fd)) {
@@ -48,4 +59,47 @@ int agent_socket_connect(const char *path, char *why, size_t size)
 	if (fd >= 0)
 		close(fd);
 	return err;
+}
+
+int agent_socket_poll(struct pollfd *p, nfds_t nr)
+{
+	int n = 0;
+
+	for (int ms = 0; !n && ms < AGENT_PATIENCE_SECONDS * 1000; ms += STEP_MS)
+		n = poll(p, nr, STEP_MS);
+	return n;
+}
+
+/* A refusal is left there, as an answer to what is asked next. False: an older one knows no ping.
+ */
+static bool ping_take_answer(int fd)
+{
+	struct control answer;
+	ssize_t n = recv(fd, &answer, sizeof(answer), MSG_PEEK);
+
+	if (n != sizeof(answer))
+		return true;
+	if (answer.type == CONTROL_READY)
+		control_receive(fd, &answer);
+	return answer.type != CONTROL_FAILED || answer.value != -EPROTO;
+}
+
+int agent_socket_connect_alive(const char *path, char *why, size_t size)
+{
+	int fd = agent_socket_connect(path, why, size), n;
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	if (fd < 0)
+		return fd;
+	control_send(fd, CONTROL_PING, 0, 0, NULL);
+	do
+		n = agent_socket_poll(&p, 1);
+	while (n < 0 && errno == EINTR);
+	if (n > 0 && ping_take_answer(fd))
+		return fd;
+	close(fd);
+	if (n > 0)
+		return agent_socket_connect(path, why, size);
+	snprintf(why, size, AGENT_HANGS);
+	return -ETIMEDOUT;
 }

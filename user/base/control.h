@@ -29,6 +29,7 @@ enum control_type {
 	CONTROL_REAPED,      /* launcher: what it has waited for, as reaped_print() has it; so has
 				CONTROL_ENDED then */
 	CONTROL_LIVE,        /* recorder: the status line is @text; launcher: it is in row @value */
+	CONTROL_PING,        /* client of the agent, before its request: CONTROL_READY answers it */
 };
 
 struct control {

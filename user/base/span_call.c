@@ -51,12 +51,16 @@ bool span_socket_is_of_run(const char *name)
 
 int span_connect(int fd, const char *address)
 {
+	static const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	size_t n = strlen(address);
 
 	if (*address != '@' || n < 2 || n > sizeof(to.sun_path))
 		return -EINVAL;
 	memcpy(to.sun_path + 1, address + 1, n - 1);
+	/* others may wait to be accepted already */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (struct sockaddr *)&to,
 		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)))
 		return -errno;
@@ -66,15 +70,12 @@ int span_connect(int fd, const char *address)
 int span_call_text(const char *address, const char *text, size_t length,
 		   char answer[SPAN_ANSWER_BYTES])
 {
-	static const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
 	__cleanup(closep) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	ssize_t n;
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	err = span_connect(fd, address);
 	if (err)
 		return err;

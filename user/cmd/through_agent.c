@@ -38,8 +38,10 @@ static int agent_connect_usual(const char *needs, char *why, size_t size)
 		snprintf(why, size, BOTH_WAYS, needs);
 		return fd;
 	}
-	fd = agent_socket_connect(AGENT_SOCKET, reason, sizeof(reason));
-	if (fd < 0)
+	fd = agent_socket_connect_alive(AGENT_SOCKET, reason, sizeof(reason));
+	if (fd == -ETIMEDOUT)
+		snprintf(why, size, "%s", reason);
+	else if (fd < 0)
 		snprintf(why, size, BOTH_WAYS " (%s)", needs, reason);
 	return fd;
 }
@@ -47,15 +49,16 @@ static int agent_connect_usual(const char *needs, char *why, size_t size)
 static int agent_connect_named(const char *path)
 {
 	char why[512];
-	int fd = agent_socket_connect(path, why, sizeof(why));
+	int fd = agent_socket_connect_alive(path, why, sizeof(why));
 
 	if (fd < 0)
 		log_error("%s", why);
 	return fd;
 }
 
-/* Where neither may be used. 0: the run goes on without. */
-static int unavailable_handle(struct launch_options *l, const struct recording_options *o,
+/* Where neither may be used. 0: the run goes on without. @err: of the agent, which is not there, or
+ * has been waited for in vain. */
+static int unavailable_handle(struct launch_options *l, const struct recording_options *o, int err,
 			      const char *why)
 {
 	if (o->if_unavailable == FAIL_TO_RUN) {
@@ -66,6 +69,8 @@ static int unavailable_handle(struct launch_options *l, const struct recording_o
 	l->collector.source = FROM_PROC;
 	if (l->is_bare)
 		log_warn("the command runs unmeasured: %s", why);
+	else if (err == -ETIMEDOUT)
+		log_warn("measured from /proc instead: %s", why);
 	else
 		log_info("measured from /proc: %s", why);
 	return 0;
@@ -89,7 +94,7 @@ int agent_choose(struct launch_options *l, const struct recording_options *o,
 	l->agent_fd = o->agent ? agent_connect_named(o->agent)
 			       : agent_connect_usual(needs, why, sizeof(why));
 	if (l->agent_fd < 0 && !o->agent && may_fall_back && !needs_root)
-		return unavailable_handle(l, o, why);
+		return unavailable_handle(l, o, l->agent_fd, why);
 	if (l->agent_fd < 0 && !o->agent && needs_root)
 		log_error("%s; without these there is no %s", why, needs_root);
 	else if (l->agent_fd < 0 && !o->agent)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/ready.h"
 
+#include "base/agent_socket.h"
 #include "base/control.h"
 #include "base/log.h"
 #include "base/reopen.h"
@@ -37,6 +38,19 @@ static int role_is_ready(const struct role *role, int *value)
 	return m.value ? m.value : -EIO;
 }
 
+/* A collector of this run's own may take its time to load the programs: it is seen when it ends. */
+static int role_poll(struct pollfd p[3], bool has_agent)
+{
+	int n = has_agent ? agent_socket_poll(p, 3) : poll(p, 3, -1);
+
+	for (int i = 0; n < 0 && i < 3; i++)
+		p[i].revents = 0;
+	if (n)
+		return 0;
+	log_error("%s; nothing was run", AGENT_HANGS);
+	return -ETIMEDOUT;
+}
+
 int roles_wait_until_ready(struct roles *roles, pid_t command, int signal_fd, int *sig)
 {
 	const struct role *const of[] = { &roles->recorder, &roles->collector };
@@ -50,8 +64,7 @@ int roles_wait_until_ready(struct roles *roles, pid_t command, int signal_fd, in
 
 	*sig = 0;
 	while (!err && (p[0].fd >= 0 || p[1].fd >= 0)) {
-		if (poll(p, 3, -1) < 0)
-			continue;
+		err = role_poll(p, roles->collector.is_remote && p[1].fd >= 0);
 		for (int i = 0; !err && i < 2; i++) {
 			if (!p[i].revents)
 				continue;

@@ -13,7 +13,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 10000
+#define PATIENCE_MS (AGENT_PATIENCE_SECONDS * 1000)
 
 static int answer_take(int fd, char *why, size_t size)
 {
@@ -27,7 +27,7 @@ static int answer_take(int fd, char *why, size_t size)
 		return answer.value < 0 ? answer.value : -EIO;
 	}
 	if (got == -EAGAIN || got == -EWOULDBLOCK) {
-		snprintf(why, size, "the agent has not answered for %d s", PATIENCE_MS / 1000);
+		snprintf(why, size, AGENT_HANGS);
 		return -ETIMEDOUT;
 	}
 	snprintf(why, size, "the agent has closed the connection");
@@ -56,7 +56,7 @@ int agent_call_answer(struct agent_call *c, char *why, size_t size)
 static int agent_call_begin(struct agent_call *c, const char *path, struct request *r, char *why,
 			    size_t size)
 {
-	static const struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
+	static const struct timeval patience = { .tv_sec = AGENT_PATIENCE_SECONDS };
 	int ends[2], err;
 
 	c->stream_fd = -1;
@@ -71,6 +71,8 @@ static int agent_call_begin(struct agent_call *c, const char *path, struct reque
 	}
 	setsockopt(c->control_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	c->stream_fd = ends[0];
+	if (r->once) /* all comes at once */
+		setsockopt(c->stream_fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	err = stream_request(c->control_fd, ends[1], r);
 	close(ends[1]);
 	if (err) {

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Clients of an agent that does not answer: each says so in one line after ten seconds, and goes on as without an agent."""
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+from lib.agent import FAILED, NOBODY, PACKET, READY
+from lib.agent import AgentCase
+from lib.bpfmon import BPFMON
+from lib.live import PATIENCE
+
+AGENTS_SECONDS = 10
+HANGS = "the agent has not answered for 10 s"
+# a mount namespace in which the test's agent is at the usual place
+PLACE = """mount --bind "$0" /mnt && mount -t tmpfs none /run && mkdir /run/bpfmon && mount --bind /mnt /run/bpfmon || exit 1
+exec "$@\""""
+
+
+class SlowAgent:
+    """Answers the ping of a client after some seconds, and its request with a refusal; without one, never."""
+
+    def __init__(self, path, seconds, refusal):
+        self.seconds, self.refusal = seconds, refusal
+        self.listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listening.bind(str(path))
+        self.listening.listen()
+        path.chmod(0o666)
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        client, _ = self.listening.accept()
+        with client:
+            client.recv(PACKET.size)
+            time.sleep(self.seconds)
+            client.send(PACKET.pack(READY, 0, 0, b""))
+            client.recv(PACKET.size)
+            if self.refusal:
+                client.send(PACKET.pack(FAILED, -1, 0, self.refusal))
+            while client.recv(PACKET.size):
+                pass
+
+
+class Hangs(AgentCase):
+    def setUp(self):
+        super().setUp()
+        self.new_agent()
+        (self.agent.folder / "agent.sock").hardlink_to(self.agent.socket)
+        self.clients = {}
+
+    def begin(self, name, *words, at=None):
+        env = {"BPFMON_AGENT": str(at or self.agent.socket)}
+        self.clients[name] = self.agent.bpfmon(*words, env=env), time.monotonic()
+
+    def begin_at_usual_place(self, name, *words):
+        ordinary = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        argv = ["unshare", "-m", "sh", "-c", PLACE, self.agent.folder, *ordinary, BPFMON, *words]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        self.clients[name] = subprocess.Popen(list(map(str, argv)), cwd="/", **pipes), time.monotonic()
+
+    def end_of(self, name, at_least=0.0):
+        """Its exit status, output and lines on stderr."""
+        process, began = self.clients[name]
+        out, said = process.communicate(timeout=PATIENCE)
+        self.assertGreaterEqual(time.monotonic() - began, at_least, (name, said))
+        return process.returncode, out, said.decode().splitlines()
+
+    def test_one_that_is_stopped_keeps_no_client_for_long(self):
+        self.begin("served", "-q", "--", "true")
+        self.assertEqual(self.end_of("served"), (0, b"", []))
+        self.agent.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.agent.process.send_signal, signal.SIGCONT)
+        self.begin("run", "--", "echo", "ran")
+        self.begin("attach", "attach", "--pid", os.getpid())
+        self.begin("jobs", "jobs", "--agent", self.agent.socket)
+        self.begin_at_usual_place("fallback", "-q", "--", "echo", "ran")
+        self.begin_at_usual_place("bare", "--if-unavailable", "bare", "--", "echo", "ran")
+        self.begin_at_usual_place("fail", "--if-unavailable", "fail", "--", "echo", "ran")
+        ends = {"run": (125, b""), "fail": (125, b""), "attach": (2, b""), "jobs": (2, b"")}
+        ends |= {"fallback": (0, b"ran\n"), "bare": (0, b"ran\n")}
+        for name, expected in ends.items():
+            *end, said = self.end_of(name, AGENTS_SECONDS)
+            self.assertEqual(tuple(end), expected, (name, said))
+            self.assertEqual([HANGS in line for line in said], [True], (name, said))
+
+    def test_one_that_stops_answering_later_and_one_that_is_only_slow(self):
+        later, slow = self.dir / "later", self.dir / "slow"
+        SlowAgent(later, 0, None)
+        SlowAgent(slow, AGENTS_SECONDS * 0.7, b"not today")
+        self.begin("later", "--", "echo", "ran", at=later)
+        self.begin("slow", "--", "echo", "ran", at=slow)
+        code, out, said = self.end_of("later", AGENTS_SECONDS)
+        self.assertEqual((code, out, len(said)), (125, b"", 1), said)
+        self.assertIn(HANGS, said[0])
+        self.assertEqual(self.end_of("slow"), (125, b"", ["bpfmon: not today"]))
