@@ -109,7 +109,7 @@ class Kept(HistoryCase):
     def test_no_store_no_historian(self):
         self.store = ""
         agent = self.start_agent()
-        self.assertEqual(self.children(agent.pid), [])
+        self.assertEqual(self.historians(agent), [])
         self.assertNotIn("history", self.of_itself())
 
 
@@ -323,7 +323,7 @@ class Rights(HistoryCase):
         self.store.parent.mkdir()
         (self.store.parent / "other").touch()
         agent = self.start_agent()
-        self.assertEqual(self.children(agent.pid), [])
+        self.assertEqual(self.historians(agent), [])
         self.assertEqual(self.store.parent.stat().st_uid, 0)
         self.assertIn("is root's and has files", self.said.read_text())
 
@@ -340,7 +340,7 @@ class Rights(HistoryCase):
         (self.place / "elsewhere").mkdir()
         self.store.parent.symlink_to("elsewhere")
         agent = self.start_agent()
-        self.assertEqual(self.children(agent.pid), [])
+        self.assertEqual(self.historians(agent), [])
         self.assertEqual((self.place / "elsewhere").stat().st_uid, 0)
 
 

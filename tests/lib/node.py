@@ -89,9 +89,13 @@ class AgentCase(Case):
         text = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()
         return [int(word) for word in text.split()]
 
+    def historians(self, agent):
+        """Its processes but for the first one, which is the porter."""
+        return self.children(agent.pid)[1:]
+
     def historian(self, agent):
         """The first process of the historian, and the one that writes."""
-        (first,) = self.children(agent.pid)
+        (first,) = self.historians(agent)
         wait_for(lambda: self.children(first), "the process that writes")
         return first, self.children(first)[0]
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "agent/agent.h"
 
+#include "agent/door.h"
 #include "agent/listen.h"
 #include "agent/open.h"
 #include "agent/places.h"
@@ -95,7 +96,7 @@ static void peers_attend(struct agent *a)
 		peer_attend(p);
 	for (struct peer *p = a->peers; p; p = next) {
 		next = p->next;
-		if (p->state == PEER_GONE)
+		if (p->state == PEER_GONE && peer_may_be_removed(p))
 			peer_remove(p);
 	}
 }
@@ -109,12 +110,14 @@ static void agent_turn(struct agent *a)
 		peer_prepare(p);
 		wait_ms = peer_wait(p, wait_ms);
 	}
+	a->has_no_room |= discards_are_many(&a->loop.discard);
 	if (a->has_no_room && (wait_ms < 0 || wait_ms > FULL_PAUSE_MS))
 		wait_ms = FULL_PAUSE_MS;
 	loop_change(&a->loop, &a->sources[AGENT_LISTENING], a->has_no_room ? 0 : EPOLLIN);
 	a->has_no_room = false;
 	archive_prepare(&a->archive);
 	loop_wait(&a->loop, wait_ms);
+	door_attend(a);
 	agent_sample(a);
 	peers_attend(a);
 	node_settle(&a->node);

@@ -10,10 +10,18 @@
 #include "agent/archive.h"
 #include "agent/node.h"
 #include "agent/peer.h"
+#include "agent/porter.h"
 #include "base/watchdog.h"
 #include "config/config.h"
 
-enum agent_source { AGENT_LISTENING, AGENT_RECORDS, AGENT_TIMER, AGENT_SIGNALS, NR_AGENT_SOURCES };
+enum agent_source {
+	AGENT_LISTENING,
+	AGENT_RECORDS,
+	AGENT_TIMER,
+	AGENT_SIGNALS,
+	AGENT_PORTER,
+	NR_AGENT_SOURCES
+};
 
 #define AGENT_USERS 256 /* with a count of requests; more share one */
 
@@ -22,6 +30,7 @@ struct user_rate {
 	uid_t uid;
 	uint64_t at_ns;
 	double credit;
+	unsigned hanging; /* threads that wait for what this user has sent */
 };
 
 /* What the agent reports of itself. */
@@ -48,8 +57,10 @@ struct agent {
 	uint64_t due_ns;     /* CLOCK_MONOTONIC: the next sample of the node */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */
 	bool stops, reloads;
-	bool has_no_room;       /* for another descriptor: no client is accepted for a while */
-	bool is_private;        /* it has one owner, which sends it its clients, */
+	bool has_no_room; /* for another descriptor: no client is accepted for a while */
+	bool is_private;  /* it has one owner, which sends it its clients, */
+	struct porter_link porter;
+	uint64_t last_asked;    /* of the porter */
 	struct message clients; /* the next of which is being received */
 };
 
@@ -57,10 +68,12 @@ struct agent_options {
 	const char *config; /* its path; NULL: CONFIG_PATH, if it is there */
 	/* of a private agent: in place of a file; NULL: it is none. Not owned */
 	const struct agent_config *given;
-	int clients_fd;         /* of that one: its clients come there, and it ends with it */
-	int history_stream_fd;  /* of the historian; -1: jobs are not kept. Not owned */
-	int history_control_fd; /* the same */
-	unsigned inject_misses; /* thousandths of the events to ignore, for tests */
+	struct porter_link porter; /* its fd is -1: none, for a private agent, which trusts its
+				    * clients */
+	int clients_fd;            /* of that one: its clients come there, and it ends with it */
+	int history_stream_fd;     /* of the historian; -1: jobs are not kept. Not owned */
+	int history_control_fd;    /* the same */
+	unsigned inject_misses;    /* thousandths of the events to ignore, for tests */
 	bool verbose;
 };
 
@@ -76,6 +89,9 @@ bool agent_may_ask(struct agent *a, uid_t uid);
 /* The bytes that more may be held for the user of @p, in queues and in what its clients have sent;
  * admins have no bound. */
 size_t agent_spare_of(const struct agent *a, const struct peer *p);
+/* Those threads stay: whoever has had too many cannot push any more. */
+void agent_note_hanging(struct agent *a, uid_t uid);
+bool agent_may_push(struct agent *a, uid_t uid);
 /* How many runs and subscriptions the user @uid has. */
 size_t agent_jobs_of(const struct agent *a, uid_t uid);
 /* Writes the meta lines of all jobs that @l may see, @with_samples with what they have used. */

@@ -139,7 +139,7 @@ int archive_ask(struct peer *p, struct request *r, char *why, size_t size)
 	if (err)
 		snprintf(why, size, "the historian does not answer just now; try again");
 	if (!err) { /* closed, but not shut down: it is the historian's now */
-		close(r->stream_fd);
+		descriptor_discard(&p->agent->loop.discard, r->stream_fd);
 		r->stream_fd = -1;
 	}
 	p->state = PEER_FINISHES; /* with nothing of the agent's own */

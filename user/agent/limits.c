@@ -2,6 +2,9 @@
 /* How often a user may ask, and for how much. */
 #include "agent/agent.h"
 #include "base/clock.h"
+#include "base/log.h"
+
+#define MOST_HANGING 4 /* threads, for each user */
 
 static struct user_rate *rate_of(struct agent *a, uid_t uid)
 {
@@ -51,6 +54,17 @@ size_t agent_spare_of(const struct agent *a, const struct peer *of)
 		if (p->uid == of->uid)
 			held += peer_held(p);
 	return held < a->config.user_bytes ? a->config.user_bytes - held : 0;
+}
+
+void agent_note_hanging(struct agent *a, uid_t uid)
+{
+	log_info("a thread hangs that receives what user %u pushes", uid);
+	rate_of(a, uid)->hanging++;
+}
+
+bool agent_may_push(struct agent *a, uid_t uid)
+{
+	return rate_of(a, uid)->hanging < MOST_HANGING;
 }
 
 size_t agent_jobs_of(const struct agent *a, uid_t uid)

@@ -2,6 +2,7 @@
 /* From a configuration to an agent that can begin its turns, and back. */
 #include "agent/open.h"
 
+#include "agent/door.h"
 #include "agent/rights.h"
 #include "agent/sources.h"
 #include "base/clock.h"
@@ -80,6 +81,9 @@ int agent_open(struct agent *a, const struct agent_options *o, char *why, size_t
 		err = rules_open(&a->config, &a->rules, why, size);
 	if (!err)
 		err = loop_init(&a->loop);
+	a->porter = o->porter;
+	if (!err && a->porter.fd >= 0)
+		err = door_open(a);
 	if (!err) /* before there are jobs: it gets all their lines */
 		err = archive_open(a, o->history_stream_fd, o->history_control_fd);
 	if (!err)
@@ -102,6 +106,7 @@ void agent_close(struct agent *a)
 	books_close(&a->books);
 	node_stream_done(&a->stream);
 	message_done(&a->clients);
+	door_close(a);
 	agent_sources_close(a);
 	rules_close(a->rules);
 	config_done(&a->config);

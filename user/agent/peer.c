@@ -2,6 +2,7 @@
 #include "agent/peer.h"
 
 #include "agent/agent.h"
+#include "agent/door.h"
 #include "agent/peer_access.h"
 #include "agent/peer_request.h"
 #include "agent/peer_start.h"
@@ -14,9 +15,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PACKETS_AT_ONCE 256             /* others get their turn in between */
-#define DESCRIPTION_MOST (2UL << 20)    /* of a client, whose command is kept until it starts */
-#define PATIENCE_NS (10 * NSEC_PER_SEC) /* with a client that does not go on, */
+#define PACKETS_AT_ONCE 256              /* others get their turn in between */
+#define DESCRIPTION_MOST (2UL << 20)     /* of a client, whose command is kept until it starts */
+#define PATIENCE_NS (10 * NSEC_PER_SEC)  /* with a client that does not go on, */
+#define CLOSING_NS (100 * NSEC_PER_MSEC) /* between looks whether a run can be closed */
 #define PATIENCE_AT_END_NS (12 * NSEC_PER_SEC) /* or does not read its last lines */
 
 static void peer_refuse(struct peer *p, int err, const char *why)
@@ -108,6 +110,18 @@ static bool peer_may_hold(void *context, size_t bytes)
 	return bytes <= agent_spare_of(p->agent, p);
 }
 
+/* What message_receive() has returned that is no message. */
+static void peer_take_news(struct peer *p, int got)
+{
+	/* only the first packet of a request may bring descriptors */
+	if (got == -EPERM && p->state == PEER_NEW && !p->message.type)
+		door_ask(p);
+	else if (got < 0)
+		peer_drop(p, "it sent what is no message");
+	else
+		peer_leave(p);
+}
+
 static void peer_ready(void *context, uint32_t events)
 {
 	struct peer *p = context;
@@ -123,12 +137,20 @@ static void peer_ready(void *context, uint32_t events)
 			break;
 		peer_take_whole(p, &c);
 	}
-	if (p->state == PEER_GONE || got == 1 || got == -EAGAIN)
+	if (p->state != PEER_GONE && got != 1 && got != -EAGAIN)
+		peer_take_news(p, got);
+}
+
+void peer_take_packet(struct peer *p, int err, const struct control *c)
+{
+	int got = err ? err : message_take_packet(&p->message, c);
+
+	if (p->state == PEER_GONE || (err == -EAGAIN && p->state == PEER_NEW))
 		return;
 	if (got < 0)
 		peer_drop(p, "it sent what is no message");
-	else
-		peer_leave(p);
+	else if (got == 1)
+		peer_take_whole(p, c);
 }
 
 void peer_accept(struct agent *a, int fd)
@@ -137,7 +159,7 @@ void peer_accept(struct agent *a, int fd)
 	const char *why;
 
 	if (!p) {
-		close(fd);
+		socket_discard(&a->loop.discard, fd);
 		a->counts.dropped++;
 		return;
 	}
@@ -145,6 +167,7 @@ void peer_accept(struct agent *a, int fd)
 	p->source = (struct loop_source){ fd, peer_ready, p };
 	p->listening.fd = p->listener.feed.fd = -1;
 	p->budget = (struct feed_budget){ peer_may_hold, p };
+	p->message.is_strangers = a->loop.discard.hand_over;
 	p->end_ns = UINT64_MAX;
 	p->until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
 	p->next = a->peers;
@@ -219,7 +242,7 @@ static void run_attend(struct peer *p)
 	p->may_be_empty = false;
 	if (clock_ns(CLOCK_MONOTONIC) >= p->end_ns)
 		t->progress = OVER;
-	if (t->progress != OVER)
+	if (t->progress != OVER || !tenant_may_close_job(t))
 		return;
 	tenant_close_job(t);
 	p->state = PEER_LEAVES;
@@ -268,7 +291,10 @@ int peer_wait(struct peer *p, int wait_ms)
 
 	if (p->tenant)
 		wait_ms = tenant_wait(p->tenant, wait_ms);
-	if (p->state == PEER_RUNS && p->end_ns < until_ns)
+	if (p->tenant &&
+	    (p->state == PEER_GONE || (p->state == PEER_RUNS && p->tenant->progress == OVER)))
+		until_ns = now_ns + CLOSING_NS;
+	else if (p->state == PEER_RUNS && p->end_ns < until_ns)
 		until_ns = p->end_ns;
 	if (until_ns == UINT64_MAX)
 		return wait_ms;
@@ -285,8 +311,19 @@ static void tenant_remove(struct peer *p)
 		job_abandon(&t->job);
 	tenant_done(t);
 	if (fd >= 0)
-		message_close(fd);
-	free(t);
+		socket_discard(&p->agent->loop.discard, fd);
+	if (tenant_is_abandoned(t))
+		agent_note_hanging(p->agent, p->uid);
+	else
+		free(t);
+}
+
+bool peer_may_be_removed(struct peer *p)
+{
+	if (!p->tenant || tenant_may_close_job(p->tenant))
+		return true;
+	loop_remove(&p->agent->loop, &p->source);
+	return false;
 }
 
 void peer_remove(struct peer *p)
@@ -306,9 +343,10 @@ void peer_remove(struct peer *p)
 	feed_done(&p->listener.feed);
 	if (p->listening.fd >= 0) {
 		loop_remove(&a->loop, &p->listening); /* the client may have it open, too */
-		message_close(p->listening.fd);
+		socket_discard(&a->loop.discard, p->listening.fd);
 	}
-	message_close(p->source.fd);
-	message_done(&p->message);
+	loop_remove(&a->loop, &p->source); /* as above: or it is open still */
+	socket_discard(&a->loop.discard, p->source.fd);
+	message_discard(&p->message, &a->loop.discard);
 	free(p);
 }

@@ -31,6 +31,8 @@ struct peer {
 	char user[64];
 	bool is_admin; /* root, or of the group that the configuration names */
 	enum peer_state state;
+	uint64_t asked;            /* what the porter is to answer; 0: nothing */
+	bool wants_porter;         /* it has not been asked yet */
 	struct message message;    /* the one that is being received */
 	size_t described_bytes;    /* of the description that was taken, which is kept */
 	struct feed_budget budget; /* of its feeds: that of its user */
@@ -47,6 +49,9 @@ struct peer {
 
 /* Takes the connection @fd, which it owns from then on, or refuses it. */
 void peer_accept(struct agent *a, int fd);
+/* The packet that the porter has received for it, whose descriptors are in its message; @err: there
+ * is none. */
+void peer_take_packet(struct peer *p, int err, const struct control *c);
 /* What it sends makes no sense, or it is too slow: its run ends, or it is removed soon. */
 void peer_drop(struct peer *p, const char *why);
 /* Takes a sample of its run, of the last drain. */
@@ -58,6 +63,8 @@ void peer_attend(struct peer *p);
 int peer_wait(struct peer *p, int wait_ms);
 /* Ends its run, which is incomplete for @reason. */
 void peer_stop(struct peer *p, const char *reason);
+/* False: its removal would wait now. */
+bool peer_may_be_removed(struct peer *p);
 /* Releases all, the peer itself included. */
 void peer_remove(struct peer *p);
 

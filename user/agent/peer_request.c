@@ -4,6 +4,7 @@
 #include "agent/agent.h"
 #include "base/clock.h"
 #include "base/ownership.h"
+#include "base/refuse_rights.h"
 #include "base/text.h"
 #include "job/live.h"
 
@@ -103,6 +104,11 @@ static int wishes_check(const struct peer *p, const struct request *r, char *why
 
 	if (!err)
 		err = limits_check_numbers(r, why, size);
+	if (!err && r->marks_fd >= 0 && !agent_may_push(p->agent, p->uid)) {
+		snprintf(why, size,
+			 "this user's marks came with descriptors that the agent waits for");
+		err = -EDQUOT;
+	}
 	if (err || p->is_admin)
 		return err;
 	if (r->interval_ns < c->min_interval_ns)
@@ -149,6 +155,7 @@ static int spans_listen(const char *name)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -1;
+	socket_refuse_rights(fd);
 	memcpy(at.sun_path + 1, name, strlen(name));
 	if (!bind(fd, (struct sockaddr *)&at, bytes) && !listen(fd, SPANS_QUEUED))
 		return fd;
@@ -308,10 +315,10 @@ static int request_obey(struct peer *p, struct request *r, char *why, size_t siz
 	return run_begin(p, r, why, size);
 }
 
-static void socket_close(int *fd)
+static void socket_close(struct peer *p, int *fd)
 {
 	if (*fd >= 0)
-		message_close(*fd);
+		socket_discard(&p->agent->loop.discard, *fd);
 	*fd = -1;
 }
 
@@ -321,16 +328,18 @@ int peer_take_request(struct peer *p, char *why, size_t size)
 	struct request r;
 	int err = request_read(&r, m->text, m->length, m->fds, m->nr_fds, why, size);
 
-	message_done(m);
+	message_discard(m, &p->agent->loop.discard);
 	if (err)
 		return err;
 	err = request_obey(p, &r, why, size);
-	request_close_followed(&r);
-	socket_close(&r.stream_fd); /* those that have not been taken */
-	socket_close(&r.marks_fd);
-	socket_close(&r.span_fd);
+	for (size_t i = 0; i < r.nr_pids; i++) /* whatever they are */
+		socket_close(p, &r.pid_fds[i]);
+	socket_close(p, &r.cgroup_fd);
+	socket_close(p, &r.stream_fd); /* those that have not been taken */
+	socket_close(p, &r.marks_fd);
+	socket_close(p, &r.span_fd);
 	for (size_t i = 0; i < REQUEST_UDP; i++)
-		socket_close(&r.udp_fds[i]);
+		socket_close(p, &r.udp_fds[i]);
 	if (err && !*why)
 		snprintf(why, size, "the agent cannot follow it: %s", strerror(-err));
 	return err;

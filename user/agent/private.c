@@ -32,6 +32,7 @@ static void private_agent_run(const struct private_options *o, int fd)
 	config.net = o->net;
 	config.io_kinds = o->io_kinds;
 	_exit(agent_run(&(struct agent_options){ .given = &config,
+						 .porter.fd = -1,
 						 .clients_fd = fd,
 						 .history_stream_fd = -1,
 						 .history_control_fd = -1,

@@ -121,7 +121,8 @@ int agent_sources_open(struct agent *a, const struct agent_options *o, char *why
 void agent_sources_close(struct agent *a)
 {
 	for (int i = 0; i < NR_AGENT_SOURCES; i++)
-		if (a->sources[i].fd >= 0)
+		if (a->sources[i].fd >= 0 && i != AGENT_LISTENING) /* it may not wait for those
+								    * in its queue */
 			close(a->sources[i].fd);
 	loop_done(&a->loop);
 }

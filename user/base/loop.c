@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #define READY_AT_ONCE 16
+#define AGAIN_MS 10 /* until a socket that is to be discarded is handed over */
 
 int loop_init(struct loop *l)
 {
@@ -18,6 +19,7 @@ void loop_done(struct loop *l)
 	if (l->fd >= 0)
 		close(l->fd);
 	l->fd = -1;
+	discards_done(&l->discard);
 }
 
 static int loop_control(struct loop *l, int operation, struct loop_source *source, uint32_t events)
@@ -45,7 +47,12 @@ void loop_remove(struct loop *l, struct loop_source *source)
 int loop_wait(struct loop *l, int wait_ms)
 {
 	struct epoll_event ready[READY_AT_ONCE];
-	int n = epoll_wait(l->fd, ready, READY_AT_ONCE, wait_ms);
+	int n;
+
+	discards_attend(&l->discard);
+	if (l->discard.nr && l->discard.hand_over && (wait_ms < 0 || wait_ms > AGAIN_MS))
+		wait_ms = AGAIN_MS;
+	n = epoll_wait(l->fd, ready, READY_AT_ONCE, wait_ms);
 
 	for (int i = 0; i < n; i++) {
 		const struct loop_source *source = ready[i].data.ptr;

@@ -3,6 +3,8 @@
 #ifndef BASE_LOOP_H
 #define BASE_LOOP_H
 
+#include "base/discard.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +16,8 @@ struct loop_source {
 };
 
 struct loop {
-	int fd; /* owned; an epoll descriptor */
+	int fd;                 /* owned; an epoll descriptor */
+	struct discard discard; /* of sockets that were waited for */
 };
 
 /* 0 or a negative errno. */

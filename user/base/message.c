@@ -109,14 +109,6 @@ int message_add(struct message *m, const struct control *part)
 	return message_is_whole(m);
 }
 
-/* The close of a TCP socket would else wait for its other side, for as long as its sender wants. */
-static void descriptor_hurry(int fd)
-{
-	const struct linger off = { 0 };
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));
-}
-
 /* Keeps those that came with a packet in @m, closes what it has no room for; returns how many came.
  */
 static size_t rights_move(struct msghdr *h, struct message *m)
@@ -129,7 +121,6 @@ static size_t rights_move(struct msghdr *h, struct message *m)
 			continue;
 		for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++, nr++) {
 			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-			descriptor_hurry(fd);
 			if (m && m->nr_fds < MESSAGE_FDS)
 				m->fds[m->nr_fds++] = fd;
 			else
@@ -139,35 +130,23 @@ static size_t rights_move(struct msghdr *h, struct message *m)
 	return nr;
 }
 
-void message_close_rights(struct msghdr *h)
+/* Whether the next packet brings descriptors, without taking them: the queue has them still, so
+ * that nothing is dropped here. */
+static bool rights_come_next(int fd)
 {
-	rights_move(h, NULL);
+	char byte;
+	struct iovec at = { &byte, sizeof(byte) };
+	struct msghdr h = { .msg_iov = &at, .msg_iovlen = 1 };
+
+	return recvmsg(fd, &h, MSG_DONTWAIT | MSG_PEEK) >= 0 && h.msg_flags & MSG_CTRUNC;
 }
 
 ssize_t message_receive_plain(int fd, void *bytes, size_t size)
 {
-	struct iovec at = { bytes, size };
-	union rights r = { 0 };
-	struct msghdr h = { .msg_iov = &at,
-			    .msg_iovlen = 1,
-			    .msg_control = r.room,
-			    .msg_controllen = sizeof(r.room) };
-	ssize_t n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-
-	if (n >= 0)
-		message_close_rights(&h);
-	return n;
-}
-
-void message_close(int fd)
-{
-	char ignored[4096];
-
-	shutdown(fd, SHUT_RDWR); /* nothing more comes */
-	while (message_receive_plain(fd, ignored, sizeof(ignored)) > 0)
-		;
-	descriptor_hurry(fd);
-	close(fd);
+	if (!rights_come_next(fd))
+		return recv(fd, bytes, size, MSG_DONTWAIT);
+	errno = EPERM;
+	return -1;
 }
 
 /* All that came with a packet: only the first of a message may have some. */
@@ -193,6 +172,8 @@ static int packet_receive(struct message *m, int fd, struct control *c)
 	ssize_t n;
 	int err;
 
+	if (m->is_strangers && rights_come_next(fd))
+		return -EPERM;
 	do
 		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
@@ -223,11 +204,28 @@ int message_receive(struct message *m, int fd, struct control *c)
 	}
 }
 
+int message_take_packet(struct message *m, const struct control *c)
+{
+	if (type_is_in_parts(c->type))
+		return message_add(m, c);
+	return m->nr_fds ? -EBADMSG : 1;
+}
+
+void message_discard(struct message *m, struct discard *d)
+{
+	for (size_t i = 0; i < m->nr_fds; i++) {
+		if (m->fds[i] >= 0)
+			descriptor_discard(d, m->fds[i]);
+		m->fds[i] = -1;
+	}
+	message_done(m);
+}
+
 void message_done(struct message *m)
 {
 	for (size_t i = 0; i < m->nr_fds; i++)
 		if (m->fds[i] >= 0)
 			close(m->fds[i]);
 	free(m->text);
-	*m = (struct message){ .limit = m->limit };
+	*m = (struct message){ .limit = m->limit, .is_strangers = m->is_strangers };
 }

@@ -8,6 +8,7 @@
 #define BASE_MESSAGE_H
 
 #include "base/control.h"
+#include "base/discard.h"
 #include "base/json.h"
 
 #include <stdbool.h>
@@ -17,11 +18,12 @@
 #define MESSAGE_FDS 72 /* the most that come with one */
 
 struct message {
-	size_t limit;  /* bytes; a text that is longer is refused */
-	uint32_t type; /* as in struct control; 0: no part has come */
-	char *text;    /* owned; with a NUL after its end */
-	size_t length; /* in bytes, of all of it */
-	size_t used;   /* of these have come */
+	size_t limit;      /* bytes; a text that is longer is refused */
+	bool is_strangers; /* a packet with descriptors is left where it is: -EPERM */
+	uint32_t type;     /* as in struct control; 0: no part has come */
+	char *text;        /* owned; with a NUL after its end */
+	size_t length;     /* in bytes, of all of it */
+	size_t used;       /* of these have come */
 	size_t nr_fds;
 	int fds[MESSAGE_FDS]; /* owned; -1: taken by the receiver */
 };
@@ -52,13 +54,17 @@ static inline bool message_is_whole(const struct message *m)
 	return m->type && m->used == m->length;
 }
 /*
- * For sockets on which any process may send descriptors: none of these waits for what has been
- * sent. The second receives one packet as recv() does, without waiting; the last one closes the
- * socket.
+ * Receives one packet as recv() does, without waiting, from a socket on which any process may send
+ * descriptors: EPERM: the next one has some, and is left in the queue. See base/discard.h.
  */
-void message_close_rights(struct msghdr *h);
 ssize_t message_receive_plain(int fd, void *bytes, size_t size);
-void message_close(int fd);
+/*
+ * Takes a packet that another process has received; its descriptors are in @m. As
+ * message_receive(), but for 0: more is to come.
+ */
+int message_take_packet(struct message *m, const struct control *c);
+/* As message_done(), of a message of strangers. */
+void message_discard(struct message *m, struct discard *d);
 /* Frees the text and closes the descriptors that were not taken; keeps the limit. */
 void message_done(struct message *m);
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/seccomp.h"
 
+#include "base/refuse_rights.h"
+
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,6 +13,7 @@ enum seccomp_role {
 	SECCOMP_AGENT = 32,     /* the collector of a whole node */
 	SECCOMP_HISTORIAN = 64, /* starts recorders: with the calls of these */
 	SECCOMP_WEB = 128,      /* executes bpfmon: with the calls of a recorder and a server */
+	SECCOMP_PORTER = 256,   /* receives descriptors for the agent */
 };
 
 /*

@@ -2,6 +2,7 @@
 #include "base/span_call.h"
 
 #include "base/cleanup.h"
+#include "base/refuse_rights.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -58,6 +59,7 @@ int span_connect(int fd, const char *address)
 	if (*address != '@' || n < 2 || n > sizeof(to.sun_path))
 		return -EINVAL;
 	memcpy(to.sun_path + 1, address + 1, n - 1);
+	socket_refuse_rights(fd); /* the name may be another's by now */
 	/* others may wait to be accepted already */
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));

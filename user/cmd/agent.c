@@ -4,6 +4,7 @@
 #include "cmd/option_values.h"
 
 #include "agent/agent.h"
+#include "agent/porter.h"
 #include "agent/rules.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -11,6 +12,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 struct agent_command {
 	struct common_options common;
@@ -106,12 +108,19 @@ static int agent_follow(const struct agent_command *o)
 {
 	struct history h;
 	struct agent_options options;
+	struct porter_link porter;
 	int err;
 
+	err = porter_start(&porter); /* first: it has nothing of the others */
+	if (err) {
+		log_error("the agent cannot start its porter: %s", strerror(-err));
+		return EXIT_USAGE;
+	}
 	history_begin(o, &h);
 	options = (struct agent_options){ .config = o->config,
 					  .inject_misses = o->inject_misses,
 					  .verbose = o->verbose,
+					  .porter = porter,
 					  .history_stream_fd = h.stream_fd,
 					  .history_control_fd = h.control_fd };
 	err = agent_run(&options);

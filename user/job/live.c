@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "job/live.h"
 
-#include "base/message.h"
 #include "job/job.h"
 #include "job/record.h"
 #include "wire/writer.h"
@@ -27,7 +26,7 @@ static void live_listener_remove(struct live_listener *one)
 {
 	feeds_remove(&one->live->job->feeds, &one->feed);
 	loop_remove(one->live->loop, &one->source);
-	message_close(one->source.fd);
+	socket_discard(&one->live->loop->discard, one->source.fd);
 	feed_done(&one->feed);
 	one->source.fd = -1;
 }

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/message.h"
 #include "base/peer_process.h"
+#include "base/refuse_rights.h"
 #include "base/span_call.h"
 #include "base/text.h"
 #include "job/job.h"
@@ -128,6 +129,19 @@ static bool message_answer(struct span_desk *d, const struct span_caller *c, con
 	return false;
 }
 
+/* Most come and go at once. */
+static void connection_close(struct span_desk *d, int fd)
+{
+	if (!d->refuses_rights) {
+		socket_discard(&d->loop->discard, fd);
+		return;
+	}
+	shutdown(fd, SHUT_RDWR); /* nothing more comes, and what is there has no reader */
+	while (recv(fd, (char[64]){ 0 }, 64, MSG_DONTWAIT) > 0)
+		;
+	close(fd);
+}
+
 enum served {
 	SILENT, /* its message has yet to come */
 	OVER_WITH,
@@ -146,7 +160,11 @@ static enum served caller_serve(struct span_desk *d, const struct span_caller *c
 
 static void caller_dismiss(struct span_caller *c)
 {
-	message_close(c->source.fd); /* which takes it out of the loop */
+	struct span_desk *d = c->desk;
+
+	if (!d->refuses_rights)
+		loop_remove(d->loop, &c->source);
+	connection_close(d, c->source.fd);
 	c->source.fd = -1;
 }
 
@@ -214,8 +232,9 @@ static void desk_set_full(struct span_desk *d, bool is_full)
 
 void span_desk_attend(struct span_desk *d)
 {
-	if (d->is_full && (caller_free_place(d) ||
-			   clock_ns(CLOCK_MONOTONIC) - caller_oldest(d)->came_ns >= SILENCE_NS))
+	if (d->is_full && !discards_are_many(&d->loop->discard) &&
+	    (caller_free_place(d) ||
+	     clock_ns(CLOCK_MONOTONIC) - caller_oldest(d)->came_ns >= SILENCE_NS))
 		desk_set_full(d, false);
 }
 
@@ -254,7 +273,7 @@ static void callers_accept(void *context, uint32_t events)
 		struct span_caller *place = caller_place(d, now_ns);
 		int fd;
 
-		if (!place) {
+		if (!place || discards_are_many(&d->loop->discard)) {
 			desk_set_full(d, true);
 			return;
 		}
@@ -272,14 +291,29 @@ int span_desk_open(struct span_desk *d, int fd, struct loop *loop, struct job *j
 	d->job = job;
 	d->live = live;
 	d->source = (struct loop_source){ fd, callers_accept, d };
+	d->refuses_rights = socket_refuses_rights(fd);
 	return fd < 0 ? 0 : loop_add(loop, &d->source, EPOLLIN);
+}
+
+/* What has not been accepted would be closed with it, and what is in its queues. */
+static void listening_close(struct span_desk *d)
+{
+	int fd = -1;
+
+	loop_remove(d->loop, &d->source);
+	if (!d->refuses_rights)
+		shutdown(d->source.fd, SHUT_RDWR); /* no more come */
+	while (!d->refuses_rights &&
+	       (fd = accept4(d->source.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
+		socket_discard(&d->loop->discard, fd);
+	close(d->source.fd);
 }
 
 void span_desk_close(struct span_desk *d)
 {
 	d->is_full = false;
 	if (d->source.fd >= 0)
-		close(d->source.fd);
+		listening_close(d);
 	d->source.fd = -1;
 	for (size_t i = 0; i < SPAN_CALLERS; i++)
 		if (d->callers[i].source.fd >= 0)

@@ -31,6 +31,7 @@ struct span_desk {
 	struct live *live;
 	struct loop_source source; /* its fd is owned; -1: there are no spans */
 	struct span_caller callers[SPAN_CALLERS];
+	bool refuses_rights; /* the kernel takes no descriptors over its connections */
 	bool is_full; /* no caller is accepted until a place is free, or one has been silent for
 		       * long
 		       */

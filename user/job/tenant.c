@@ -25,7 +25,10 @@ void tenant_init(struct tenant *t, struct loop *loop)
 int tenant_start_threads(struct tenant *t, char *why, size_t size)
 {
 	const struct intake *intake = t->assignment.spec.intake;
-	int err = intake ? pushed_start(&t->job.pushed, intake) : 0;
+	int err;
+
+	t->assignment.intake.discard = &t->loop->discard;
+	err = intake ? pushed_start(&t->job.pushed, intake) : 0;
 
 	if (err) {
 		snprintf(why, size, "cannot listen to what programs push: %s", strerror(-err));
@@ -172,6 +175,16 @@ int tenant_wait(struct tenant *t, int wait_ms)
 	wait_ms =
 		job_pushed_wait(&t->job, job_pss_wait(&t->job, span_desk_wait(&t->desk, wait_ms)));
 	return limit_watch_wait(&t->job, wait_ms);
+}
+
+bool tenant_may_close_job(struct tenant *t)
+{
+	return inbox_ask_to_stop(&t->job.pushed.inbox);
+}
+
+bool tenant_is_abandoned(const struct tenant *t)
+{
+	return t->job.pushed.inbox.is_abandoned;
 }
 
 void tenant_close_job(struct tenant *t)

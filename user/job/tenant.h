@@ -51,6 +51,11 @@ void tenant_watch_feed(struct tenant *t);
 void tenant_attend(struct tenant *t);
 /* The longest wait until the next tenant_attend(), no more than @wait_ms (-1: no limit). */
 int tenant_wait(struct tenant *t, int wait_ms);
+/* Has the thread stop that receives what programs push. False: tenant_close_job() would wait for it
+ * now; it makes the loop turn when it has. */
+bool tenant_may_close_job(struct tenant *t);
+/* After that: true: the thread hangs, and @t may not be freed. */
+bool tenant_is_abandoned(const struct tenant *t);
 /* Takes no more messages of programs; closes the accounts of the job. */
 void tenant_close_job(struct tenant *t);
 void tenant_done(struct tenant *t);

@@ -3,6 +3,7 @@
 
 #include "base/cleanup.h"
 #include "base/privilege.h"
+#include "base/refuse_rights.h"
 #include "base/seccomp.h"
 #include "launch/keeper.h"
 #include "launch/mark_folder.h"
@@ -70,6 +71,7 @@ static int marks_socket_open(void)
 
 	if (fd < 0)
 		return -errno;
+	socket_refuse_rights(fd);
 	if (!setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) &&
 	    !setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on)))
 		return fd;

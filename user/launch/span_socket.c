@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/span_socket.h"
 
+#include "base/refuse_rights.h"
 #include "base/span_call.h"
 
 #include <errno.h>
@@ -62,6 +63,7 @@ int span_socket_open(void)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
+	socket_refuse_rights(fd);
 	err = socket_bind(fd, name);
 	if (!err && listen(fd, CALLERS_QUEUED))
 		err = -errno;

@@ -18,12 +18,11 @@
 #include <unistd.h>
 
 #define DATAGRAM_BYTES (64UL << 10) /* a larger one is not taken */
-/* Descriptors that one may bring; the kernel would wait for their close. */
-#define MOST_RIGHTS 253
-#define MOST_IDLE 100 /* wake-ups in a row that bring nothing */
+#define MOST_IDLE 100               /* wake-ups in a row that bring nothing */
 #define INBOX_DATAGRAMS 4096
 #define INBOX_BYTES (4UL << 20)
-#define LAST_DATAGRAMS 65536 /* of each socket, when it stops: a sender may never cease */
+#define PATIENCE_NS (5 * NSEC_PER_SEC) /* with the thread, at the end */
+#define LAST_DATAGRAMS 65536           /* of each socket, when it stops: a sender may never cease */
 #define CLOCKS_APART_NS NSEC_PER_MSEC
 #define OLDEST_NS (60 * NSEC_PER_SEC) /* if it seems older, the clock was set meanwhile */
 
@@ -132,8 +131,7 @@ static bool mark_is_long(const char *text, size_t length)
 static bool inbox_receive(struct inbox *box, int fd, char *text, bool is_udp)
 {
 	union {
-		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(struct timespec)) +
-			   CMSG_SPACE(MOST_RIGHTS * sizeof(int))];
+		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(struct timespec))];
 		struct cmsghdr aligned;
 	} control;
 	struct iovec io = { .iov_base = text, .iov_len = DATAGRAM_BYTES };
@@ -149,7 +147,6 @@ static bool inbox_receive(struct inbox *box, int fd, char *text, bool is_udp)
 	if (n < 0)
 		return errno == EINTR;
 	envelope_read(&m, &e);
-	message_close_rights(&m); /* else they would stay open here */
 	if (m.msg_flags & MSG_TRUNC || (!is_udp && mark_is_long(text, (size_t)n))) {
 		pthread_mutex_lock(&box->lock);
 		box->oversized++;
@@ -205,6 +202,8 @@ static void *inbox_receive_loop(void *context)
 			ready_forget(p);
 	}
 	free(text);
+	box->has_ended = true;
+	eventfd_write(box->wake_fd, 1);
 	return NULL;
 }
 
@@ -259,18 +258,55 @@ static uint64_t socket_count_dropped(int fd)
 /* A sender that still waits for room gets an error at once. */
 static void inbox_close_sockets(struct intake *in)
 {
-	cleanup_closep(&in->marks_fd);
+	if (in->discard && in->marks_fd >= 0)
+		socket_discard(in->discard, in->marks_fd);
+	else
+		cleanup_closep(&in->marks_fd);
 	for (size_t i = 0; i < UDP_SOCKETS; i++)
 		cleanup_closep(&in->udp_fds[i]);
 	*in = (struct intake){ .marks_fd = -1, .udp_fds = { -1, -1 } };
 }
 
+bool inbox_ask_to_stop(struct inbox *box)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (box->stop_fd < 0 || box->has_ended)
+		return true;
+	if (!box->asked_ns) {
+		box->asked_ns = now_ns;
+		eventfd_write(box->stop_fd, 1);
+	}
+	return now_ns - box->asked_ns >= PATIENCE_NS;
+}
+
+/*
+ * False: the thread hangs. A datagram may bring descriptors, which the kernel drops in the thread
+ * that receives it: it then waits for what the sender has chosen.
+ */
+static bool inbox_join(struct inbox *box)
+{
+	uint64_t until_ns;
+	struct timespec at;
+
+	inbox_ask_to_stop(box);
+	until_ns = box->asked_ns + PATIENCE_NS;
+	at = (struct timespec){ (time_t)(until_ns / NSEC_PER_SEC),
+				(long)(until_ns % NSEC_PER_SEC) };
+	if (box->has_ended)
+		return !pthread_join(box->thread, NULL);
+	return !pthread_clockjoin_np(box->thread, NULL, CLOCK_MONOTONIC, &at);
+}
+
 void inbox_stop(struct inbox *box)
 {
-	if (box->stop_fd < 0)
+	if (box->stop_fd < 0 || box->is_abandoned)
 		return;
-	eventfd_write(box->stop_fd, 1);
-	pthread_join(box->thread, NULL);
+	if (!inbox_join(box)) {
+		pthread_detach(box->thread);
+		box->is_abandoned = true;
+		return;
+	}
 	for (size_t i = 0; i < UDP_SOCKETS; i++)
 		box->dropped += socket_count_dropped(box->intake.udp_fds[i]);
 	inbox_close_sockets(&box->intake);
@@ -283,6 +319,8 @@ void inbox_done(struct inbox *box)
 	if (box->wake_fd < 0)
 		return;
 	inbox_stop(box);
+	if (box->is_abandoned) /* its thread may go on at any time */
+		return;
 	for (struct datagram *l = inbox_take(box), *next; l; l = next) {
 		next = l->next;
 		free(l);

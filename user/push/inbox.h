@@ -7,6 +7,8 @@
 #ifndef PUSH_INBOX_H
 #define PUSH_INBOX_H
 
+#include "base/discard.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +21,7 @@
 struct intake {
 	int marks_fd; /* Unix datagrams, with the credentials and the time of each */
 	int udp_fds[UDP_SOCKETS];
+	struct discard *discard; /* closes marks_fd; not owned, NULL: senders are trusted */
 };
 
 /* One datagram. */
@@ -41,6 +44,9 @@ struct inbox {
 	int wake_fd;          /* readable when a datagram has arrived; -1: not started */
 	int stop_fd;
 	pthread_t thread;
+	uint64_t asked_ns; /* CLOCK_MONOTONIC: when it was to stop; 0: it is not */
+	_Atomic bool has_ended;
+	bool is_abandoned;    /* it hangs: this may not be freed, nor what it uses */
 	pthread_mutex_t lock; /* guards the rest */
 	struct datagram *first, **last;
 	size_t nr, bytes;
@@ -65,6 +71,9 @@ struct datagram *inbox_take(struct inbox *box);
  * an error. What was received can still be taken.
  */
 void inbox_stop(struct inbox *box);
+/* Has it stop, and waits for nothing: wake_fd is ready when it has. True: inbox_stop() does not
+ * wait any more. */
+bool inbox_ask_to_stop(struct inbox *box);
 void inbox_done(struct inbox *box);
 
 #endif

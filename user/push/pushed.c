@@ -115,6 +115,8 @@ void pushed_done(struct pushed *p)
 		pushed_remove(p, &p->waiting);
 	inbox_done(&p->inbox);
 	senders_done(&p->senders);
+	if (p->inbox.is_abandoned)
+		return;
 	pushed_init(p);
 }
 

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "agent/porter.h"
+
+#include "base/clock.h"
+#include "base/message.h"
+#include "base/pidfd.h"
+#include "base/privilege.h"
+#include "base/seccomp.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FDS_AT_ONCE 253 /* the most that the kernel passes */
+#define CHILDREN 256    /* at once */
+#define CHILDREN_OF_USER 64
+#define HANGING_OF_USER 8 /* of these for longer than: */
+#define HANGING_NS (2 * NSEC_PER_SEC)
+#define NO_USER ((uid_t)-1)
+#define LOOK_MS 200   /* between looks at children that have not ended */
+#define LEAVE_MS 1000 /* for a client to read why it was refused, before its connection ends */
+#define STEP_MS 2
+#define MANY_CHILDREN 32 /* with so many it is not waited for */
+
+union rights {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(FDS_AT_ONCE * sizeof(int))];
+};
+
+struct porter {
+	int fd;
+	const _Atomic uint64_t *closed_id;
+	struct porter_child {
+		pid_t pid; /* 0: the place is free */
+		uid_t uid; /* NO_USER: it closes what any has sent */
+		uint64_t began_ns;
+	} children[CHILDREN];
+	size_t nr;
+};
+
+static bool fd_is_plain_socket(int fd)
+{
+	struct sockaddr_storage at;
+	socklen_t size = sizeof(int), at_size = sizeof(at);
+	int domain, type;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) ||
+	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size))
+		return false;
+	if (domain == AF_INET || domain == AF_INET6)
+		return type == SOCK_DGRAM;
+	if (domain != AF_UNIX)
+		return false;
+	/* one that is not connected could listen, and close many with itself */
+	return type == SOCK_DGRAM ||
+	       (type == SOCK_STREAM && !getpeername(fd, (struct sockaddr *)&at, &at_size));
+}
+
+static bool fd_is_harmless(int fd)
+{
+	pid_t pid;
+
+	if (fd_is_plain_socket(fd))
+		return true;
+	pid = pidfd_pid(fd);
+	return pid > 0 || pid == -ESRCH;
+}
+
+static size_t rights_read(struct msghdr *h, int *fds)
+{
+	size_t nr = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
+		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
+		    n > FDS_AT_ONCE - nr)
+			continue;
+		memcpy(fds + nr, CMSG_DATA(c), n * sizeof(int));
+		nr += n;
+	}
+	return nr;
+}
+
+static ssize_t packet_take(int fd, void *bytes, size_t size, int *fds, size_t *nr, int flags)
+{
+	struct iovec at = { bytes, size };
+	union rights r = { 0 };
+	struct msghdr h = { .msg_iov = &at,
+			    .msg_iovlen = 1,
+			    .msg_control = r.room,
+			    .msg_controllen = sizeof(r.room) };
+	ssize_t n;
+
+	do
+		n = recvmsg(fd, &h, flags | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	*nr = n < 0 ? 0 : rights_read(&h, fds);
+	if (n < 0)
+		return -errno;
+	return h.msg_flags & MSG_CTRUNC ? -EMFILE : n;
+}
+
+static void packet_pass(int fd, const void *bytes, size_t size, const int *fds, size_t nr)
+{
+	struct iovec at = { (void *)bytes, size };
+	union rights r = { 0 };
+	struct msghdr h = { .msg_iov = &at, .msg_iovlen = 1 };
+
+	if (nr) {
+		h.msg_control = r.room;
+		h.msg_controllen = CMSG_SPACE(nr * sizeof(int));
+		r.header.cmsg_level = SOL_SOCKET;
+		r.header.cmsg_type = SCM_RIGHTS;
+		r.header.cmsg_len = CMSG_LEN(nr * sizeof(int));
+		memcpy(CMSG_DATA(&r.header), fds, nr * sizeof(int));
+	}
+	while (sendmsg(fd, &h, MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+}
+
+/* What is received stays open until this process ends, which the client does not wait for. */
+static void packet_receive_for(int porter_fd, const struct porter_order *o, int connection)
+{
+	struct porter_answer answer = { .id = o->id };
+	int fds[FDS_AT_ONCE], none = eventfd(0, EFD_CLOEXEC);
+	size_t nr = 0;
+	ssize_t n = packet_take(connection, &answer.packet, sizeof(answer.packet), fds, &nr,
+				MSG_DONTWAIT);
+
+	if (n < 0)
+		answer.err = (int32_t)n;
+	else if (n != sizeof(answer.packet) || nr > MESSAGE_FDS || none < 0)
+		answer.err = -EBADMSG;
+	if (answer.err)
+		nr = 0;
+	for (size_t i = 0; i < nr; i++)
+		if (!fd_is_harmless(fds[i]))
+			fds[i] = none;
+	packet_pass(porter_fd, &answer, sizeof(answer), fds, nr);
+}
+
+/* Until this process has it alone, or the agent has ended. */
+static void closing_wait_for(const struct porter *p, uint64_t id)
+{
+	struct pollfd agent = { .fd = p->fd, .events = 0 };
+
+	while (*p->closed_id < id && !poll(&agent, 1, 1))
+		;
+}
+
+/* A client gets an error in place of what it was sent last, if its connection ends with something
+ * unread: it may read that before. */
+static void connection_leave(int fd)
+{
+	int unread;
+
+	for (int ms = 0; ms < LEAVE_MS && !ioctl(fd, SIOCOUTQ, &unread) && unread; ms += STEP_MS)
+		poll(NULL, 0, STEP_MS);
+}
+
+static void order_carry_out(const struct porter *p, int taken_fd)
+{
+	struct porter_order o;
+	int fds[FDS_AT_ONCE];
+	size_t nr;
+	ssize_t n = packet_take(p->fd, &o, sizeof(o), fds, &nr, MSG_DONTWAIT);
+
+	close(taken_fd);
+	if (n != sizeof(o))
+		return;
+	if (o.task == PORTER_RECEIVE && nr == 1)
+		packet_receive_for(p->fd, &o, fds[0]);
+	if (o.task != PORTER_CLOSE || nr != 1)
+		return;
+	closing_wait_for(p, o.id);
+	if (p->nr < MANY_CHILDREN)
+		connection_leave(fds[0]);
+}
+
+static void porter_reap(struct porter *p)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		for (size_t i = 0; i < CHILDREN; i++)
+			if (p->children[i].pid == pid) {
+				p->children[i].pid = 0;
+				p->nr--;
+			}
+}
+
+/* NULL: there are too many, or too many of that user, which has sent what they have to wait for. */
+static struct porter_child *child_place(struct porter *p, const struct porter_order *o)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	struct porter_child *place = NULL;
+	size_t nr = 0, nr_hanging = 0;
+
+	for (size_t i = 0; i < CHILDREN; i++) {
+		struct porter_child *c = &p->children[i];
+
+		if (!c->pid)
+			place = c;
+		else if (o->task == PORTER_RECEIVE && c->uid == o->uid) {
+			nr++;
+			nr_hanging += now_ns - c->began_ns > HANGING_NS;
+		}
+	}
+	return nr >= CHILDREN_OF_USER || nr_hanging >= HANGING_OF_USER ? NULL : place;
+}
+
+/* Until the child has taken the order out of the socket, or has ended. */
+static void child_wait_for(int taken_fd)
+{
+	char byte;
+
+	while (read(taken_fd, &byte, 1) < 0 && errno == EINTR)
+		;
+	close(taken_fd);
+}
+
+static void porter_fork(struct porter *p, const struct porter_order *o, struct porter_child *place)
+{
+	int taken[2];
+	pid_t pid;
+
+	if (pipe2(taken, O_CLOEXEC))
+		return;
+	pid = fork();
+	if (!pid) {
+		close(taken[0]);
+		order_carry_out(p, taken[1]);
+		_exit(0); /* what ends does not linger */
+	}
+	close(taken[1]);
+	child_wait_for(taken[0]);
+	if (pid < 0)
+		return;
+	*place = (struct porter_child){ pid, o->task == PORTER_RECEIVE ? o->uid : NO_USER,
+					clock_ns(CLOCK_MONOTONIC) };
+	p->nr++;
+}
+
+/* The connection is the agent's still: what is dropped here is not closed. */
+static void order_refuse(struct porter *p, struct porter_order *o)
+{
+	struct porter_answer answer = { .id = o->id, .err = -EDQUOT };
+
+	if (recv(p->fd, o, sizeof(*o), MSG_DONTWAIT) > 0)
+		packet_pass(p->fd, &answer, sizeof(answer), NULL, 0);
+}
+
+static void order_take(struct porter *p)
+{
+	struct porter_order o;
+	struct porter_child *place;
+	ssize_t n = recv(p->fd, &o, sizeof(o), MSG_PEEK | MSG_DONTWAIT);
+
+	if (n == 0)
+		_exit(0); /* the agent has ended */
+	if (n != sizeof(o))
+		return;
+	porter_reap(p);
+	place = child_place(p, &o);
+	if (place)
+		porter_fork(p, &o, place);
+	else if (o.task == PORTER_RECEIVE)
+		order_refuse(p, &o);
+	else
+		poll(NULL, 0, LOOK_MS);
+}
+
+static void porter_run(const struct porter_link *link)
+{
+	static struct porter p;
+	struct pollfd orders = { .fd = link->fd, .events = POLLIN };
+
+	p.fd = link->fd;
+	p.closed_id = link->closed_id;
+	for (;;) {
+		if (poll(&orders, 1, p.nr ? LOOK_MS : -1) > 0)
+			order_take(&p);
+		porter_reap(&p);
+	}
+}
+
+/* What the agent was started with is not for it. */
+static void porter_become(int fd)
+{
+	static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE };
+
+	if (fd > 3)
+		syscall(SYS_close_range, 3U, (unsigned)fd - 1, 0);
+	syscall(SYS_close_range, (unsigned)fd + 1, ~0U, 0);
+	setsid();
+	for (size_t i = 0; i < sizeof(ignored) / sizeof(*ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	privilege_bound(0);
+	if (privilege_leave_root(0))
+		_exit(1);
+	seccomp_install(SECCOMP_PORTER);
+}
+
+int porter_start(struct porter_link *link)
+{
+	const size_t bytes = sizeof(*link->closed_id);
+	int ends[2];
+	pid_t pid;
+
+	*link = (struct porter_link){ .fd = -1 };
+	link->closed_id =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (link->closed_id == MAP_FAILED)
+		return -errno;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	pid = fork();
+	link->fd = ends[pid ? 0 : 1];
+	if (!pid) {
+		porter_become(link->fd);
+		porter_run(link);
+	}
+	close(ends[1]);
+	return pid > 0 ? 0 : -EAGAIN;
+}
