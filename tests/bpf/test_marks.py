@@ -161,14 +161,28 @@ class Input(MarksCase):
         self.assertEqual(metric["reported_time"], 5e-9)
 
     def test_descriptors_that_are_sent_along_are_not_kept(self):
+        """The kernel refuses them from Linux 6.16 on, and before that they are dropped; a mark without any is taken."""
         kept = self.dir / "kept"
         kept.touch()
-        send = f"f = os.open('{kept}', os.O_RDONLY)\nfor i in range(100): socket.send_fds(s, [b'mark x'], [f] * 10)\nsys.stdin.read()"
+        send = f"""
+f = os.open('{kept}', os.O_RDONLY)
+sent = 0
+for i in range(100):
+    try:
+        sent += bool(socket.send_fds(s, [b'mark x'], [f] * 10))
+    except PermissionError:
+        pass
+s.send(b'mark x')
+print(sent + 1, flush=True)
+sys.stdin.read()
+"""
         live = self.live(python(send), ["--marks"], stdin=subprocess.PIPE)
         collector = live.role(lambda pid, stat, has_bpf: has_bpf)
-        wait_for(lambda: sum(line.get("event") == "mark" for line in live.lines()) == 100, "100 marks")
+        sent = int(live.process.stdout.readline())
+        wait_for(lambda: sum(line.get("event") == "mark" for line in live.lines()) == sent, f"{sent} marks")
         self.assertNotIn(str(kept), descriptor_links(collector).values())
-        self.assert_pushed(live.finish(), marks=100)
+        self.assertIn(sent, (1, 101))
+        self.assert_pushed(live.finish(), marks=sent)
 
     def test_without_the_option_there_is_no_socket(self):
         run = self.run_bpfmon(["sh", "-c", 'echo "$BPFMON_MARK_SOCKET"'])

@@ -17,6 +17,7 @@ from lib.bpfmon import BPFMON
 from lib.faults import LIBRARY
 from lib.live import LiveCase, children_of, descriptor_links, status_of, wait_for
 
+SO_TIMESTAMPNS = 35
 PLACES = ("stream", "process", "marks", "udp", "cgroup", "spans")
 # in a run: says where its socket is, and ends with the input
 SPANS = 'echo "$BPFMON_SPAN_SOCKET"; "$0" mark before; read line; "$0" mark after; "$0" span inner -- true'
@@ -94,6 +95,14 @@ class Agent(AgentCase):
 
     def test_in_the_queue_of_the_socket_for_marks(self):
         """The agent's thread that receives them may wait: the run still ends, and others are served meanwhile."""
+        self.through_marks((socket.SO_PASSCRED, SO_TIMESTAMPNS))
+
+    def test_in_the_queue_of_a_socket_for_marks_with_room_for_it(self):
+        before = self.state()
+        self.through_marks(())
+        self.assert_sound(before)
+
+    def through_marks(self, options):
         place = self.dir / "marks"
         sleeper = self.start("sleep", "600")
 
@@ -101,6 +110,8 @@ class Agent(AgentCase):
             marks = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
             place.unlink(missing_ok=True)
             marks.bind(str(place))
+            for option in options:
+                marks.setsockopt(socket.SOL_SOCKET, option, 1)
             with marks:
                 c.request("processes", [("process", self.pidfd(sleeper.pid)), ("marks", marks.fileno())])
                 self.assertEqual(c.answer()[0], READY)

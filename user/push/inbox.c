@@ -32,7 +32,17 @@ struct envelope {
 	uint64_t sent_real_ns; /* 0: unknown */
 };
 
-static void envelope_read(struct msghdr *m, struct envelope *e)
+/* They have room only where the client has not asked the kernel for what is to be in it. To close
+ * them would wait: that is left to whoever stops the thread. */
+static void inbox_keep_rights(struct inbox *box, const struct cmsghdr *c)
+{
+	const size_t nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+
+	for (size_t i = 0; i < nr && box->nr_came < INBOX_CAME; i++)
+		memcpy(&box->came[box->nr_came++], CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+}
+
+static void envelope_read(struct inbox *box, struct msghdr *m, struct envelope *e)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
 		if (c->cmsg_level != SOL_SOCKET)
@@ -47,6 +57,8 @@ static void envelope_read(struct msghdr *m, struct envelope *e)
 
 			memcpy(&at, CMSG_DATA(c), sizeof(at));
 			e->sent_real_ns = (uint64_t)at.tv_sec * NSEC_PER_SEC + (uint64_t)at.tv_nsec;
+		} else if (c->cmsg_type == SCM_RIGHTS) {
+			inbox_keep_rights(box, c);
 		}
 	}
 }
@@ -146,7 +158,7 @@ static bool inbox_receive(struct inbox *box, int fd, char *text, bool is_udp)
 
 	if (n < 0)
 		return errno == EINTR;
-	envelope_read(&m, &e);
+	envelope_read(box, &m, &e);
 	if (m.msg_flags & MSG_TRUNC || (!is_udp && mark_is_long(text, (size_t)n))) {
 		pthread_mutex_lock(&box->lock);
 		box->oversized++;
@@ -163,7 +175,8 @@ static bool inbox_receive_all(struct inbox *box, char *text, int max)
 	const struct intake *in = &box->intake;
 	bool has_come = false;
 
-	for (int i = 0; i < max && inbox_receive(box, in->marks_fd, text, false); i++)
+	for (int i = 0; i < max && !box->nr_came && inbox_receive(box, in->marks_fd, text, false);
+	     i++)
 		has_come = true;
 	for (size_t u = 0; u < UDP_SOCKETS; u++)
 		for (int i = 0; i < max && inbox_receive(box, in->udp_fds[u], text, true); i++)
@@ -194,6 +207,8 @@ static void *inbox_receive_loop(void *context)
 	};
 
 	while (text && !p[0].revents) {
+		if (box->nr_came)
+			p[1].fd = -1;
 		if (poll(p, 4, -1) <= 0)
 			continue;
 		if (inbox_receive_all(box, text, p[0].revents ? LAST_DATAGRAMS : 256))
@@ -256,8 +271,13 @@ static uint64_t socket_count_dropped(int fd)
 }
 
 /* A sender that still waits for room gets an error at once. */
-static void inbox_close_sockets(struct intake *in)
+static void inbox_close_sockets(struct inbox *box)
 {
+	struct intake *in = &box->intake;
+
+	for (size_t i = 0; in->discard && i < box->nr_came; i++)
+		descriptor_discard(in->discard, box->came[i]);
+	box->nr_came = 0;
 	if (in->discard && in->marks_fd >= 0)
 		socket_discard(in->discard, in->marks_fd);
 	else
@@ -309,7 +329,7 @@ void inbox_stop(struct inbox *box)
 	}
 	for (size_t i = 0; i < UDP_SOCKETS; i++)
 		box->dropped += socket_count_dropped(box->intake.udp_fds[i]);
-	inbox_close_sockets(&box->intake);
+	inbox_close_sockets(box);
 	close(box->stop_fd);
 	box->stop_fd = -1;
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#define INBOX_CAME 16 /* more have no room beside what the kernel says of a sender */
 #define UDP_SOCKETS 2 /* IPv4, IPv6 */
 
 /* The sockets of the datagrams; -1: none. */
@@ -44,7 +45,9 @@ struct inbox {
 	int wake_fd;          /* readable when a datagram has arrived; -1: not started */
 	int stop_fd;
 	pthread_t thread;
-	uint64_t asked_ns; /* CLOCK_MONOTONIC: when it was to stop; 0: it is not */
+	int came[INBOX_CAME]; /* descriptors that a sender had no right to send: owned */
+	size_t nr_came;       /* with the first ones no more marks are taken */
+	uint64_t asked_ns;    /* CLOCK_MONOTONIC: when it was to stop; 0: it is not */
 	_Atomic bool has_ended;
 	bool is_abandoned;    /* it hangs: this may not be freed, nor what it uses */
 	pthread_mutex_t lock; /* guards the rest */
