@@ -170,6 +170,10 @@ __hidden void calls_commit(u64 task, struct task_entry *t, struct process_entry 
 int net_add(u64 signal, u64 serial, u32 which, u32 more);
 int net_add_late(u64 tree, u64 cgroup, u32 which, u32 more);
 
+/* connects.bpf.c */
+/* The current task sends a SYN: its connect() has not failed at once. */
+int connect_opens(void);
+
 /* lifetimes.bpf.c */
 enum { LIFETIME_OF_LIVE, LIFETIME_OF_LAST };
 /*

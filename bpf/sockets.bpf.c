@@ -251,27 +251,20 @@ int BPF_PROG(sockets__send, struct sock *sk, int bytes)
 }
 
 /*
- * The end that a peer or shutdown() has made is no empty message: then nothing is left to receive.
- * An empty message that was the last one before it looks the same, and is not counted.
- */
-static __always_inline bool is_end(struct sock *sk, int bytes)
-{
-	return !bytes && sk->sk_shutdown & RCV_SHUTDOWN && !sk->sk_receive_queue.qlen;
-}
-
-/*
  * What is peeked at is received later. The queue of errors has notices of the kernel, and copies of
- * what was sent; Unix sockets and netlink have none, and receive in spite of the flag.
+ * what was sent; Unix sockets and netlink have none, and receive in spite of the flag. The end that
+ * a peer or shutdown() has made is no empty message: then nothing is left to receive. An empty
+ * message that was the last one before it looks the same, and is not counted.
  */
 static __always_inline bool is_received(struct sock *sk, int bytes, int flags)
 {
 	u32 family = sk->__sk_common.skc_family;
 
-	if (flags & MSG_PEEK)
+	if (flags & MSG_PEEK ||
+	    (flags & MSG_ERRQUEUE && family != AF_UNIX && family != AF_NETLINK) ||
+	    (!bytes && sk->sk_shutdown & RCV_SHUTDOWN && !sk->sk_receive_queue.qlen))
 		return false;
-	if (flags & MSG_ERRQUEUE && family != AF_UNIX && family != AF_NETLINK)
-		return false;
-	return is_message(sk, bytes) && !is_end(sk, bytes);
+	return is_message(sk, bytes);
 }
 
 SEC("?tp_btf/sock_recv_length")
@@ -427,45 +420,6 @@ static __always_inline void live_note(struct sock *sk, struct owner *o, int stat
 }
 
 /*
- * The current task calls connect(), or has come so far that it @opens. An error that it returns
- * before, as there is no route, has no event: the next call of the task has, or its next commit.
- */
-static __always_inline void connect_note(bool opens)
-{
-	u64 task = bpf_get_current_task();
-	struct task_entry *t = task_find(task);
-	struct call_entry *n = t ? calls_find(task, t->start_ns) : NULL;
-
-	if (t && !n)
-		n = calls_make(task, t->start_ns);
-	if (!n)
-		return;
-	if (n->opening && !opens)
-		n->now.net_failed_connects++;
-	n->opening = opens ? 0 : BPF_CORE_READ((struct task_struct *)task, nvcsw) + 1;
-}
-
-static __always_inline int connect_begin(struct bpf_sock_addr *ctx)
-{
-	if (ctx->protocol == IPPROTO_TCP || ctx->protocol == IPPROTO_MPTCP)
-		connect_note(false);
-	return PASS;
-}
-
-/* Not of a socket that is connected, connects or listens already: there the kernel ends before. */
-SEC("?cgroup/connect4")
-int sockets__connect4(struct bpf_sock_addr *ctx)
-{
-	return connect_begin(ctx);
-}
-
-SEC("?cgroup/connect6")
-int sockets__connect6(struct bpf_sock_addr *ctx)
-{
-	return connect_begin(ctx);
-}
-
-/*
  * The counter that this grows; NR_CALL_COUNTERS: none. A socket that opens may meet one that does
  * the same: then it receives a SYN, too. With TCP Fast Open a connection may be accepted, used and
  * closed before it is established.
@@ -509,7 +463,7 @@ int BPF_PROG(sockets__state, struct sock *sk, int from, int to)
 	    owner_of(task_find(bpf_get_current_task()), to == TCP_LISTEN, &opens))
 		owner_put(sk, &opens);
 	if (to == TCP_SYN_SENT)
-		connect_note(true);
+		connect_opens();
 	if (is_mptcp) /* its first subflow is counted */
 		return 0;
 	o = bpf_sk_storage_get(&owners, sk, NULL, 0);

@@ -76,10 +76,9 @@ static const struct optional_row rows[NR_OPTIONALS] = {
 	[OPTIONAL_STATES] = { "sockets__state", "TCP connections",
 			      "needs the tracepoint inet_sock_set_state", "they are not known",
 			      NULL },
-	[OPTIONAL_CONNECTS] =
-		CONNECTS_ROW("sockets__connect4", "TCP connections that fail at once"),
+	[OPTIONAL_CONNECTS] = CONNECTS_ROW("connects__inet", "TCP connections that fail at once"),
 	[OPTIONAL_CONNECTS6] =
-		CONNECTS_ROW("sockets__connect6", "TCP connections over IPv6 that fail at once"),
+		CONNECTS_ROW("connects__inet6", "IPv6 connections that fail at once"),
 	[OPTIONAL_RETRANSMITS] = { "sockets__retransmit", "what TCP sends again",
 				   "needs the tracepoint tcp_retransmit_skb", "it is not known",
 				   NULL },

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)
+/*
+ * Connections that fail at once: an error that connect() returns before it sends a SYN, as there is
+ * no route, has no event. But the kernel asks these programs before: what follows is a SYN of the
+ * same task, or it has failed. That counts at its next call, or at a commit.
+ */
+#include "bpfmon.bpf.h"
+
+#define IPPROTO_TCP 6
+#define IPPROTO_MPTCP 262
+#define PASS 1
+
+static __always_inline struct call_entry *calls_of(u64 task)
+{
+	struct task_entry *t = task_find(task);
+	struct call_entry *n = t ? calls_find(task, t->start_ns) : NULL;
+
+	return n || !t ? n : calls_make(task, t->start_ns);
+}
+
+int connect_opens(void)
+{
+	struct call_entry *n = calls_of(bpf_get_current_task());
+
+	if (n)
+		n->opening = 0;
+	return 0;
+}
+
+static __always_inline int connect_begin(struct bpf_sock_addr *ctx)
+{
+	u64 task = bpf_get_current_task();
+	struct call_entry *n = NULL;
+
+	if (ctx->protocol == IPPROTO_TCP || ctx->protocol == IPPROTO_MPTCP)
+		n = calls_of(task);
+	if (!n)
+		return PASS;
+	if (n->opening)
+		n->now.net_failed_connects++;
+	n->opening = BPF_CORE_READ((struct task_struct *)task, nvcsw) + 1;
+	return PASS;
+}
+
+/* Not of a socket that is connected, connects or listens already: there the kernel ends before. */
+SEC("?cgroup/connect4")
+int connects__inet(struct bpf_sock_addr *ctx)
+{
+	return connect_begin(ctx);
+}
+
+SEC("?cgroup/connect6")
+int connects__inet6(struct bpf_sock_addr *ctx)
+{
+	return connect_begin(ctx);
+}
