@@ -82,7 +82,7 @@ static int relocations_compare(const struct tracker *small, struct tracker_optio
 {
 	struct bpf_program *p, *q;
 	int differ = 0, alike = 0;
-	struct tracker full;
+	static struct tracker full; /* too large for the stack */
 	char why[5000];
 
 	o.all_types = true;
@@ -110,7 +110,7 @@ int main(void)
 	struct tracker_options o = { .exact_peak = true, .can_seed = true, .can_move = true };
 	static struct cgroup_target root;
 	struct bpf_program *p;
-	struct tracker t;
+	static struct tracker t;
 	char why[5000];
 	int differ;
 
