@@ -149,6 +149,19 @@ static __always_inline u32 task_wait_status(struct task_struct *leader, struct s
 	return BPF_CORE_READ(leader, exit_code);
 }
 
+static __always_inline void process_note_last_image(struct process_entry *p,
+						    struct task_struct *task,
+						    struct task_struct *leader)
+{
+	u32 exec_id = BPF_CORE_READ(leader, self_exec_id);
+
+	p->event.rec.uid = task_uid(task);
+	BPF_CORE_READ_INTO(&p->event.rec.comm, leader, comm);
+	if (exec_id != p->exec_id && exec_has_failed(task, p->event.rec.wait_status))
+		exec_id--;
+	execs_catch_up(p, exec_id);
+}
+
 int task_note_exit(u64 addr, u32 seen)
 {
 	struct task_struct *task = (struct task_struct *)addr, *leader = leader_of(task);
@@ -158,7 +171,7 @@ int task_note_exit(u64 addr, u32 seen)
 	bool group = BPF_CORE_READ(sig, live.counter) == 0;
 	bool first, ended_process = false, is_told_anew = false;
 	u64 now = boot_now();
-	u32 status = task_wait_status(leader, sig), exec_id;
+	u32 status = task_wait_status(leader, sig);
 	struct account_key key;
 
 	if (!p || !p->event.rec.signal) /* or another CPU still fills it in */
@@ -200,12 +213,7 @@ int task_note_exit(u64 addr, u32 seen)
 		p->event.rec.released_boot_ns = now;
 	if (!is_told_anew)
 		return 0;
-	p->event.rec.uid = task_uid(task);
-	BPF_CORE_READ_INTO(&p->event.rec.comm, leader, comm);
-	exec_id = BPF_CORE_READ(leader, self_exec_id);
-	if (exec_id != p->exec_id && exec_has_failed(task, p->event.rec.wait_status))
-		exec_id--;
-	execs_catch_up(p, exec_id);
+	process_note_last_image(p, task, leader);
 	if (!ended_process)
 		return 0;
 	peak_note_exit(task, p);
