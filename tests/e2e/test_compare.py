@@ -284,6 +284,14 @@ class Refusals(FilesCase):
 
 
 class RealRuns(Case):
+    def test_equal_runs_differ_in_nothing_but_their_figures(self):
+        paths = [self.dir / "a.jsonl", self.dir / "b.jsonl"]
+        for path in paths:
+            subprocess.run([BPFMON, "-q", "--no-store", "-o", path, "--", "true"], check=True, timeout=60)
+        done = compare(*paths)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn(b"what else changed", done.stdout)
+
     def test_two_runs_are_distinguished(self):
         small = self.run_bpfmon([truth("touch"), "20", "60"], ["-i", "0.05"])
         large = self.run_bpfmon([truth("touch"), "60", "60"], ["-i", "0.05"])
