@@ -9,6 +9,8 @@
 #include "meta/container.h"
 #include "meta_fixture.h"
 
+#include <unistd.h>
+
 #define ID "4f1c2a4f1c2a4f1c2a4f1c2a4f1c2a4f1c2a4f1c2a4f1c2a4f1c2a4f1c2a4f1c"
 
 /* Nothing of where the tests themselves run. */
@@ -123,11 +125,22 @@ static void podman_and_its_names_are_read_from_its_file(void **state)
 	assert_string_equal(c.image, "docker.io/x:1");
 }
 
+static void pid_namespace_is(const struct place *p, const char *name)
+{
+	tree_put(p, "proc/self/ns/others", "");
+	unlink(tree_path(p, "proc/self/ns/pid"));
+	assert_int_equal(symlink(name, tree_path(p, "proc/self/ns/pid")), 0);
+}
+
 static void files_of_engines_identify_the_container(void **state)
 {
 	tree_put(*state, "run/systemd/container", "systemd-nspawn\n");
 	assert_string_equal(ours(*state).engine, "systemd-nspawn");
 	tree_put(*state, ".dockerenv", "");
+	assert_string_equal(ours(*state).engine, "systemd-nspawn");
+	pid_namespace_is(*state, "pid:[4026531836]"); /* that of the machine */
+	assert_string_equal(ours(*state).engine, "systemd-nspawn");
+	pid_namespace_is(*state, "pid:[4026532210]");
 	assert_string_equal(ours(*state).engine, "docker");
 	tree_put(*state, "run/.containerenv", "");
 	assert_string_equal(ours(*state).engine, "podman");

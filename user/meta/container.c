@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ID_BYTES 12 /* the least; engines use 64 digits, or 32 */
 #define POD_PREFIX "pod"
@@ -198,17 +199,30 @@ static void container_from_environment(struct container_info *c)
 		snprintf(c->engine, sizeof(c->engine), "%s", manager);
 }
 
+/* The file alone is a hint: it may have been copied, or be on the disk of a machine. */
+static bool container_has_docker_file(const char *root, const char *proc)
+{
+	static const char initial[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO of the kernel */
+	char path[4096], line[32], namespace[sizeof(initial)];
+	ssize_t length;
+
+	if (file_read_text(root, "/.dockerenv", line, sizeof(line)) < 0)
+		return false;
+	snprintf(path, sizeof(path), "%s/ns/pid", proc);
+	length = readlink(path, namespace, sizeof(namespace));
+	return length > 0 && ((size_t)length != sizeof(initial) - 1 ||
+			      memcmp(namespace, initial, sizeof(initial) - 1) != 0);
+}
+
 void container_of_self(const char *root, const char *proc, struct container_info *c)
 {
-	char line[32];
-
 	container_of_process(proc, c);
 	if (container_from_podman(root, c) || c->engine[0])
 		return;
 	container_from_environment(c); /* before files: with Apptainer they are the host's */
 	if (c->engine[0])
 		return;
-	if (file_read_text(root, "/.dockerenv", line, sizeof(line)) >= 0)
+	if (container_has_docker_file(root, proc))
 		snprintf(c->engine, sizeof(c->engine), "docker");
 	else
 		file_read_line(root, "/run/systemd/container", c->engine, sizeof(c->engine));
