@@ -203,6 +203,13 @@ class Failures(BenchCase):
         self.assertEqual(done.stdout, "")
         self.assertRegex(done.stderr, r"\Abpfmon: run 1 of 'echo b .*' ended with 3; --show-output .* --ignore-failure .*\n\Z")
 
+    def test_a_failure_leaves_no_results_of_before(self):
+        path = self.dir / "results.json"
+        self.bench("-n", 1, "--export-json", path, "true")
+        self.assertEqual(len(json.loads(path.read_text())["results"]), 1)
+        self.bench("-n", 1, "--force", "--export-json", path, "exit 3", code=1)
+        self.assertEqual(json.loads(path.read_text()), {"results": []})
+
     def test_failures_may_be_ignored(self):
         results = self.results("-n", 2, "-i", "exit 3", "kill -9 $$")
         self.assertEqual([r["exit_codes"] for r in results], [[3, 3], [None, None]])

@@ -254,6 +254,8 @@ static int bench_follow(const struct bench_options *o, const struct bench_plan *
 	int err = bench_execute(o, p, &record), sig = record.end_signal;
 	int shown = err && err != -EINTR ? 0 : bench_show(o, p, &record);
 
+	if ((err && err != -EINTR) || shown)
+		bench_export_nothing(o);
 	bench_record_done(&record);
 	if (err == -EINTR && sig)
 		signals_die(sig);

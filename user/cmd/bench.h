@@ -97,5 +97,7 @@ void bench_keep_done(struct bench_keep *k);
  * one line to the user. */
 int bench_show(const struct bench_options *o, const struct bench_plan *p,
 	       const struct bench_record *r);
+/* With --force, after a failure: the results of an earlier benchmark are replaced by none. */
+void bench_export_nothing(const struct bench_options *o);
 
 #endif

@@ -113,6 +113,15 @@ static int hyperfine_export(const struct bench_result *r, const struct bench_opt
 	return err;
 }
 
+void bench_export_nothing(const struct bench_options *o)
+{
+	static const struct bench_plan none;
+	const struct bench_result r = { .plan = &none };
+
+	if (o->export_json && o->force && strcmp(o->export_json, "-") != 0)
+		hyperfine_export(&r, o);
+}
+
 /* With --ignore-failure a command that fails at once may be the fastest. */
 static void case_failures_warn(const struct group *g, size_t code, size_t sig)
 {
