@@ -42,6 +42,24 @@ static void peak_of_all_is_never_below_that_of_one_process(void **state)
 	summary_done(&s);
 }
 
+static void commands_of_one_file_are_programs_each(void **state)
+{
+	static const char *const comms[] = { "sort", "gzip", "sort" };
+	struct process p = { .exe = "/usr/bin/busybox" };
+	struct summary s = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(p.comm, sizeof(p.comm), "%s", comms[i]);
+		assert_int_equal(summary_add_process(&s, &p), 0);
+	}
+	assert_int_equal(s.nr_programs, 2);
+	assert_string_equal(s.programs[0].exe, "/usr/bin/busybox sort");
+	assert_int_equal(s.programs[0].processes, 2);
+	assert_string_equal(s.programs[1].exe, "/usr/bin/busybox gzip");
+	summary_done(&s);
+}
+
 static void peak_that_may_be_of_another_time_is_no_lower_bound(void **state)
 {
 	struct summary s = { 0 };
@@ -162,6 +180,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(peak_of_all_is_never_below_that_of_one_process),
+		cmocka_unit_test(commands_of_one_file_are_programs_each),
 		cmocka_unit_test(peak_that_may_be_of_another_time_is_no_lower_bound),
 		cmocka_unit_test(exactness_is_that_of_the_largest_process),
 		cmocka_unit_test(processes_of_one_program_are_added_up),

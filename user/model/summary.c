@@ -2,6 +2,7 @@
 #include "model/summary.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,9 +161,31 @@ void summary_add_process_peak(struct summary *s, const struct process *p)
 	s->process_rss_peak_exact = p->rss_peak_exact;
 }
 
+/* True: one file has many commands, and the name of the process tells which. */
+static bool exe_has_many(const char *exe)
+{
+	static const char *const names[] = { "busybox", "coreutils", "toybox" };
+	const char *slash = strrchr(exe, '/');
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(slash ? slash + 1 : exe, names[i]))
+			return true;
+	return false;
+}
+
+static struct program *program_of(struct summary *s, const struct process *p)
+{
+	char exe[NAME_MAX + PATH_MAX];
+
+	if (!p->exe || !exe_has_many(p->exe))
+		return program_get(s, p->exe);
+	snprintf(exe, sizeof(exe), "%s %s", p->exe, p->comm);
+	return program_get(s, exe);
+}
+
 int summary_add_process(struct summary *s, const struct process *p)
 {
-	struct program *prog = program_get(s, p->exe);
+	struct program *prog = program_of(s, p);
 
 	summary_add_process_peak(s, p);
 	if (!prog)
