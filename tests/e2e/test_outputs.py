@@ -45,6 +45,7 @@ class OutputCase(LiveCase):
         return lines
 
     def assert_csv(self, text):
+        self.assertNotIn("\r", text)  # cut, awk and read take it for a part of the last cell
         rows = list(csv.reader(io.StringIO(text, newline="")))
         self.assertEqual(rows[0][:3], ["time", "elapsed_seconds", "cpu_seconds"])
         self.assertGreaterEqual(len(rows), 3)
@@ -259,7 +260,7 @@ class Files(OutputCase):
         for _ in range(3):
             live.wait_for_samples(2)
             self.assertIsNone(live.process.poll())
-        wait_for(lambda: (self.dir / "run.csv").read_bytes().count(b"\r\n") > 5, "rows in the CSV file")
+        wait_for(lambda: (self.dir / "run.csv").read_bytes().count(b"\n") > 5, "rows in the CSV file")
         stop.touch()
         self.assertEqual(live.finish().code, 43)
 

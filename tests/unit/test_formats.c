@@ -126,9 +126,9 @@ static void csv_has_the_metrics_asked_for_and_leaves_unread_cells_empty(void **s
 
 	record(&csv_observer, p->path, "swap_bytes,cores,rss_bytes");
 	text = file_read(p->path);
-	assert_string_equal(text, "time,elapsed_seconds,rss_bytes,swap_bytes,cores\r\n"
-				  "1763690000.123456,0,3145728,,\r\n"
-				  "1763690000.223456,0.1,6291456,,3\r\n");
+	assert_string_equal(text, "time,elapsed_seconds,rss_bytes,swap_bytes,cores\n"
+				  "1763690000.123456,0,3145728,,\n"
+				  "1763690000.223456,0.1,6291456,,3\n");
 	free(text);
 }
 

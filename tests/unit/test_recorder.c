@@ -110,7 +110,7 @@ static void half_a_line_at_the_end_is_left_out(void **state)
 	struct world *w = *state;
 
 	record(w, META "{\"kind\":\"sample\",\"cpu", &csv_observer, false);
-	assert_text_has(w->place->path, "time,elapsed_seconds,cpu_seconds\r\n");
+	assert_text_has(w->place->path, "time,elapsed_seconds,cpu_seconds\n");
 	assert_int_equal(w->err, 0);
 }
 
@@ -121,7 +121,7 @@ static void malformed_line_is_passed_over(void **state)
 
 	record(w, META "not JSON\n" SAMPLE, &csv_observer, false);
 	text = file_read(w->place->path);
-	assert_string_equal(text, "time,elapsed_seconds,cpu_seconds\r\n101,1,0.5\r\n");
+	assert_string_equal(text, "time,elapsed_seconds,cpu_seconds\n101,1,0.5\n");
 	free(text);
 }
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LINE_END "\r\n"
+#define LINE_END "\n"
 
 static void text_cell(struct buffer *t, const char *text)
 {

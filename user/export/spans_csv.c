@@ -99,7 +99,7 @@ static int spans_csv_put_row(void *context, struct line *l)
 		if (sample_has(&used->total, id))
 			buffer_put_decimal(&e->text, used->total.value[i], metric_decimals(id));
 	}
-	buffer_puts(&e->text, "\r\n");
+	buffer_puts(&e->text, "\n");
 	return export_flush_full(e);
 }
 
@@ -115,7 +115,7 @@ static void spans_csv_put_header(struct exporter *e)
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(&columns->have, (enum metric_id)i))
 			buffer_printf(&e->text, ",%s", metric_get((enum metric_id)i)->key);
-	buffer_puts(&e->text, "\r\n");
+	buffer_puts(&e->text, "\n");
 }
 
 static int spans_csv_survey(struct exporter *e)

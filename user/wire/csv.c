@@ -10,7 +10,7 @@ void csv_header(struct buffer *t, const struct metric_set *columns)
 		buffer_puts(t, ",");
 		buffer_puts(t, metric_get((enum metric_id)i)->key);
 	}
-	buffer_puts(t, "\r\n");
+	buffer_puts(t, "\n");
 }
 
 void csv_row(struct buffer *t, const struct metric_set *columns, uint64_t start_epoch_ns,
@@ -28,5 +28,5 @@ void csv_row(struct buffer *t, const struct metric_set *columns, uint64_t start_
 		if (sample_has(s, id))
 			buffer_put_decimal(t, s->value[i], metric_decimals(id));
 	}
-	buffer_puts(t, "\r\n");
+	buffer_puts(t, "\n");
 }
