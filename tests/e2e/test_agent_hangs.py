@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Clients of an agent that does not answer: each says so in one line after ten seconds, and goes on as without an agent."""
 
+import json
 import os
 import signal
 import socket
@@ -67,6 +68,20 @@ class Hangs(AgentCase):
         out, said = process.communicate(timeout=PATIENCE)
         self.assertGreaterEqual(time.monotonic() - began, at_least, (name, said))
         return process.returncode, out, said.decode().splitlines()
+
+    def test_one_that_hangs_during_a_run_is_given_up_after_its_end(self):
+        go = self.agent.folder / "go"
+        script = f"while [ ! -e {go} ]; do sleep 0.01; done; exit 7"
+        self.begin("run", "-q", "-i", "0.05", "-o", "-", "--", "sh", "-c", f"exec >/dev/null; {script}")
+        process, _ = self.clients["run"]
+        self.assertIn(b'"kind":"meta"', process.stdout.readline())
+        self.agent.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.agent.process.send_signal, signal.SIGCONT)
+        go.touch()
+        code, lines, said = self.end_of("run", at_least=AGENTS_SECONDS)
+        self.assertEqual(code, 7, said)
+        self.assertIn(HANGS, said[0])
+        self.assertIs(json.loads(lines.splitlines()[-1])["complete"], False)
 
     def test_one_that_is_stopped_keeps_no_client_for_long(self):
         self.begin("served", "-q", "--", "true")

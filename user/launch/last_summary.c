@@ -58,6 +58,7 @@ static void last_summary_receive(struct last_summary *l)
 		got = message_receive(&l->message, l->fd, &c);
 		if (got == -EAGAIN)
 			return;
+		l->nr_received++;
 		if (got == 1 && c.type == CONTROL_SUMMARY)
 			last_summary_take(l);
 		else if (got == 1 && l->limits)

@@ -17,6 +17,7 @@ struct last_summary {
 	char *text;               /* owned; what is being written */
 	size_t length, done;
 	uint64_t until_ns; /* the rest is given up then */
+	uint64_t nr_received;
 };
 
 void last_summary_init(struct last_summary *l, int fd, bool is_quiet);
