@@ -81,7 +81,8 @@ class Hangs(AgentCase):
         code, lines, said = self.end_of("run", at_least=AGENTS_SECONDS)
         self.assertEqual(code, 7, said)
         self.assertIn(HANGS, said[0])
-        self.assertIs(json.loads(lines.splitlines()[-1])["complete"], False)
+        summary = json.loads(lines.splitlines()[-1])
+        self.assertEqual((summary["complete"], summary["reason"].partition(":")[0]), (False, "the agent ended or hangs"))
 
     def test_one_that_is_stopped_keeps_no_client_for_long(self):
         self.begin("served", "-q", "--", "true")

@@ -174,8 +174,8 @@ static void recorder_make_summary(struct recorder *r)
 	if (memory_failures_of_thread())
 		snprintf(s->reason, sizeof(s->reason), "%s", out_of_memory);
 	else
-		snprintf(s->reason, sizeof(s->reason),
-			 "the collector was killed%s: the account ends there",
+		snprintf(s->reason, sizeof(s->reason), "the %s%s: the account ends there",
+			 r->is_of_agent ? "agent ended or hangs" : "collector was killed",
 			 r->is_of_agent ? "" : oom_count_text());
 	summary_finish(s);
 }
