@@ -84,6 +84,29 @@ class Hangs(AgentCase):
         summary = json.loads(lines.splitlines()[-1])
         self.assertEqual((summary["complete"], summary["reason"].partition(":")[0]), (False, "the agent ended or hangs"))
 
+    def test_one_that_hangs_during_an_attachment_is_given_up(self):
+        sleeper = subprocess.Popen(["sleep", "600"], user=NOBODY, group=NOBODY, extra_groups=[])
+        self.addCleanup(sleeper.wait)
+        self.addCleanup(sleeper.kill)
+        self.begin("attach", "attach", "--pid", sleeper.pid, "-q", "-o", "-")
+        process, _ = self.clients["attach"]
+        self.assertIn(b'"kind":"meta"', process.stdout.readline())
+        self.agent.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.agent.process.send_signal, signal.SIGCONT)
+        code, _, said = self.end_of("attach", at_least=AGENTS_SECONDS)
+        self.assertEqual(code, 2, said)
+        self.assertIn(HANGS, said[0])
+
+    def test_one_whose_stream_nobody_reads_is_there(self):
+        """The recorder waits for the reader of its output, and the agent for the recorder."""
+        self.begin("run", "-q", "-i", "0.1", "-o", "-", "--", "sh", "-c", "exec >/dev/null; sleep 8")
+        process, _ = self.clients["run"]
+        time.sleep(AGENTS_SECONDS + 14)
+        self.assertIsNone(process.poll())
+        code, lines, said = self.end_of("run")
+        self.assertEqual((code, said), (0, []))
+        self.assertIs(json.loads(lines.splitlines()[-1])["complete"], True)
+
     def test_one_that_is_stopped_keeps_no_client_for_long(self):
         self.begin("served", "-q", "--", "true")
         self.assertEqual(self.end_of("served"), (0, b"", []))

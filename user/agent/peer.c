@@ -47,7 +47,7 @@ static void peer_take_whole(struct peer *p, const struct control *c)
 	char why[512] = "";
 	int err;
 
-	if (c->type == CONTROL_PING && p->state <= PEER_RUNS) {
+	if (c->type == CONTROL_PING && p->state < PEER_GONE) {
 		control_send(p->source.fd, CONTROL_READY, REQUEST_VERSION, 0, NULL);
 	} else if (c->type == CONTROL_REQUEST && p->state == PEER_NEW) {
 		err = peer_take_request(p, why, sizeof(why));

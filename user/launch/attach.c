@@ -38,7 +38,7 @@ static void attachment_handle_request(struct roles *roles, struct end_requests *
 
 static bool attachment_is_over(const struct roles *roles, const struct end_requests *r)
 {
-	if (r->nr >= REQUESTS_THAT_END)
+	if (r->nr >= REQUESTS_THAT_END || roles->agent.hangs)
 		return true;
 	return !roles->collector.pid && !roles->recorder.pid &&
 	       last_summary_is_shown(&roles->summary);
@@ -46,7 +46,8 @@ static bool attachment_is_over(const struct roles *roles, const struct end_reque
 
 static void attachment_attend(struct roles *roles, struct end_requests *r, int signal_fd)
 {
-	const int wait_ms = signals_read_all(signal_fd);
+	const int of_signals_ms = signals_read_all(signal_fd);
+	const int wait_ms = roles->collector.is_remote ? AGENT_LOOK_MS : of_signals_ms;
 	struct signalfd_siginfo si;
 
 	while (!attachment_is_over(roles, r)) {
@@ -58,6 +59,8 @@ static void attachment_attend(struct roles *roles, struct end_requests *r, int s
 		/* the collector may have sent it as its last act */
 		last_summary_advance(&roles->summary);
 		status_line_advance(&roles->line);
+		if (roles->collector.is_remote)
+			roles_watch_agent(roles);
 	}
 	roles_stop(roles, ROLES_GRACE_MS);
 }
@@ -111,6 +114,7 @@ int attachment_run(struct launch_options *o)
 		role_send(&roles.collector, CONTROL_START, 0, 0);
 		attachment_attend(&roles, &requests, signal_fd);
 		sig = requests.nr >= REQUESTS_THAT_END ? requests.signal : 0;
+		err = roles.agent.hangs ? -ETIMEDOUT : 0;
 	}
 	intake_remove(&intake);
 	if (sig)

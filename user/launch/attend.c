@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/attend.h"
 
-#include "base/agent_socket.h"
-#include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
-#include "base/patience.h"
 #include "launch/signals.h"
 #include "launch/stop.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define LOOK_MS 100                        /* between looks whether an agent says something */
-#define LOOK_MOST_NS (200 * NSEC_PER_MSEC) /* that one look counts */
-#define QUIET_NS (2 * NSEC_PER_SEC)        /* until an agent is asked whether it is there */
 
 /* Best effort but for the end of the command, which has all so far, too. */
 static void attendance_tell_reaped(struct attendance *a)
@@ -149,40 +142,15 @@ static void attendance_handle_signal(struct attendance *a, const struct signalfd
 	kill(a->command, sig);
 }
 
+/* While the command runs it may say nothing for as long as it likes. */
 static bool agent_is_awaited(const struct attendance *a)
 {
-	return a->roles->collector.is_remote && a->roles->summary.fd >= 0 &&
-	       (a->command_ended || a->is_detached);
-}
-
-/* Of one that is silent is asked whether it is there. While this process does not run either, no
- * time passes. */
-static void attendance_watch_agent(struct attendance *a)
-{
-	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), since_ns = now_ns - a->looked_ns;
-
-	a->looked_ns = now_ns;
-	if (a->nr_heard != a->roles->summary.nr_received) {
-		a->nr_heard = a->roles->summary.nr_received;
-		a->quiet_ns = 0;
-		a->is_asked = false;
-		return;
-	}
-	a->quiet_ns += since_ns < LOOK_MOST_NS ? since_ns : LOOK_MOST_NS;
-	if (!a->is_asked && a->quiet_ns > QUIET_NS) {
-		role_send(&a->roles->collector, CONTROL_PING, 0, 0);
-		a->is_asked = true;
-		a->quiet_ns = 0;
-	}
-	if (a->quiet_ns < AGENT_PATIENCE_SECONDS * NSEC_PER_SEC)
-		return;
-	log_error("%s; the run ends without what it has not sent", AGENT_HANGS);
-	a->agent_hangs = true;
+	return a->roles->collector.is_remote && (a->command_ended || a->is_detached);
 }
 
 static bool attendance_is_over(const struct attendance *a)
 {
-	if (a->requests.nr >= REQUESTS_THAT_END || a->agent_hangs)
+	if (a->requests.nr >= REQUESTS_THAT_END || a->roles->agent.hangs)
 		return true;
 	return (a->command_ended || a->is_detached) && !a->roles->collector.pid &&
 	       !a->roles->recorder.pid && last_summary_is_shown(&a->roles->summary);
@@ -198,7 +166,7 @@ void attendance_run(struct attendance *a)
 
 	while (!attendance_is_over(a)) {
 		last_summary_wait(&a->roles->summary, a->signal_fd, a->roles->line.fd,
-				  agent_is_awaited(a) ? LOOK_MS : wait_ms);
+				  agent_is_awaited(a) ? AGENT_LOOK_MS : wait_ms);
 		/* first: stopping this process takes the SIGCONT before it off the queue */
 		attendance_reap(a);
 		while (read(a->signal_fd, &si, sizeof(si)) == sizeof(si)) {
@@ -209,16 +177,13 @@ void attendance_run(struct attendance *a)
 		last_summary_advance(&a->roles->summary);
 		status_line_advance(&a->roles->line);
 		if (agent_is_awaited(a))
-			attendance_watch_agent(a);
+			roles_watch_agent(a->roles);
 		if (a->limits.has_given_up && !a->is_detached) {
 			log_warn("not all processes of the run have ended: they are left running");
 			attendance_detach(a);
 		}
 	}
-	/* the recorder waits for an agent, too */
-	roles_stop(a->roles, a->agent_hangs ? (int)(PATIENCE_WITH_COLLECTOR_NS / NSEC_PER_MSEC) +
-						      ROLES_GRACE_MS
-					    : ROLES_GRACE_MS);
+	roles_stop(a->roles, ROLES_GRACE_MS);
 	a->roles->summary.limits = NULL;
 	limit_end_done(&a->limits);
 	attendance_reap(a);

@@ -21,10 +21,6 @@ struct attendance {
 	struct reaped reaped; /* where the collector wants it */
 	bool has_untold;      /* some of it has not been sent */
 	bool has_stopped_too; /* with the command; a SIGCONT to the launcher is for both */
-	/* Of an agent, once the run is over: */
-	uint64_t nr_heard, looked_ns, quiet_ns;
-	bool is_asked; /* whether it is there: no answer yet */
-	bool agent_hangs;
 };
 
 /*

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/roles.h"
 
+#include "base/agent_socket.h"
+#include "base/clock.h"
 #include "base/control.h"
 #include "base/log.h"
 #include "base/oom_count.h"
@@ -15,6 +17,9 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define LOOK_MOST_NS (2 * AGENT_LOOK_MS * NSEC_PER_MSEC) /* that one look counts */
+#define QUIET_NS (2 * NSEC_PER_SEC) /* until an agent is asked whether it is there */
 
 /* A role has a session of its own: what the terminal sends is for the command. */
 static void role_become(const sigset_t *mask)
@@ -173,4 +178,31 @@ void roles_note_end(struct roles *roles, pid_t pid, int status)
 		role_note_end(&roles->collector, status);
 	else if (pid == roles->recorder.pid)
 		role_note_end(&roles->recorder, status);
+}
+
+/* While this process does not run either, no time passes. */
+void roles_watch_agent(struct roles *roles)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC),
+		       since_ns = now_ns - roles->agent.looked_ns;
+
+	roles->agent.looked_ns = now_ns;
+	if (roles->summary.fd < 0) /* it has ended, and so has the stream */
+		return;
+	if (roles->agent.nr_heard != roles->summary.nr_received) {
+		roles->agent.nr_heard = roles->summary.nr_received;
+		roles->agent.quiet_ns = 0;
+		roles->agent.is_asked = false;
+		return;
+	}
+	roles->agent.quiet_ns += since_ns < LOOK_MOST_NS ? since_ns : LOOK_MOST_NS;
+	if (!roles->agent.is_asked && roles->agent.quiet_ns > QUIET_NS) {
+		role_send(&roles->collector, CONTROL_PING, 0, 0);
+		roles->agent.is_asked = true;
+		roles->agent.quiet_ns = 0;
+	}
+	if (roles->agent.quiet_ns < AGENT_PATIENCE_SECONDS * NSEC_PER_SEC)
+		return;
+	log_error("%s; the run ends without what it has not sent", AGENT_HANGS);
+	roles->agent.hangs = true;
 }

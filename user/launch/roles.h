@@ -24,7 +24,14 @@ struct roles {
 	int stream_fd; /* of the two, the collector's end, until it is sent; -1 */
 	struct last_summary summary;
 	struct status_line line;
+	struct {
+		uint64_t nr_heard, looked_ns, quiet_ns;
+		bool is_asked; /* whether it is there, and has not answered yet */
+		bool hangs;
+	} agent; /* where it is the collector */
 };
+
+#define AGENT_LOOK_MS 100 /* between calls of roles_watch_agent() */
 
 /*
  * Forks both, but for a collector that the agent is in place of, which run as @o has it and then
@@ -39,6 +46,9 @@ void role_send(const struct role *role, enum control_type type, int value, uint6
 /* The same with a text. */
 void role_send_text(const struct role *role, enum control_type type, int value, uint64_t when_ns,
 		    const char *text);
+/* Asks an agent that is silent whether it is there. If it does not answer, says so, and sets
+ * agent.hangs: then the recorder will not get to the end of its stream. */
+void roles_watch_agent(struct roles *roles);
 /* Records that the child @pid has been waited for, if it is a role; warns if it was killed. */
 void roles_note_end(struct roles *roles, pid_t pid, int status);
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/patience.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -90,6 +91,8 @@ static void roles_end_both(struct roles *roles, int grace_ms)
 
 void roles_stop(struct roles *roles, int grace_ms)
 {
+	if (roles->agent.hangs) /* for which the recorder waits, too */
+		grace_ms += (int)(PATIENCE_WITH_COLLECTOR_NS / NSEC_PER_MSEC);
 	status_line_release(&roles->line);
 	collector_let_go(roles);
 	role_let_go(&roles->recorder);
