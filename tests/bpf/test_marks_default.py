@@ -104,8 +104,12 @@ f = os.open('{kept}', os.O_RDONLY)
 for i in range(50):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.connect("\\0" + os.environ["BPFMON_SPAN_SOCKET"][1:])
-        socket.send_fds(s, [b"mark x"], [f] * 10)
-        s.recv(256)
+        try:
+            socket.send_fds(s, [b"mark y"], [f] * 10)
+            s.recv(256)
+        except PermissionError:  # from Linux 6.16 on
+            s.send(b"mark x")
+            s.recv(256)
 sys.stdin.read()"""
         live = self.live(python(code), stdin=subprocess.PIPE)
         collector = live.role(lambda pid, stat, has_bpf: has_bpf)

@@ -162,7 +162,7 @@ static void mark_report(int err, const char *path, const char *address)
 		log_error("mark: the metrics have more than %d bytes; with bpfmon --marks they may "
 			  "have 65,536",
 			  SPAN_MESSAGE_BYTES);
-	else if (err == -ENOENT || err == -ECONNREFUSED)
+	else if (err == -ENOENT || err == -ECONNREFUSED || err == -EPIPE)
 		log_error("mark: the run that took marks on '%s' has ended%s",
 			  path ? path : address, path ? "" : ", or is not to be reached from here");
 	else if (err == -EAGAIN)
