@@ -339,7 +339,7 @@ int proc_source_drain(struct proc_source *p, bool whole, proc_row_fn row, void *
  * begun may soon hold much memory. */
 static uint64_t look_after_births(struct proc_source *p, uint64_t last_ns)
 {
-	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), born = p->nr_born;
+	const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 	const bool has_exec = p->births.has_exec;
 	uint64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
@@ -351,8 +351,10 @@ static uint64_t look_after_births(struct proc_source *p, uint64_t last_ns)
 	} else {
 		pending_look(p, NULL, NULL);
 	}
-	if (has_exec || p->nr_born > born)
+	/* also those that a sample has met; and a pause of 0 would be the last one */
+	if (has_exec || p->nr_born > p->nr_looked_born || p->pause_ns < LOOK_SETTLED_NS)
 		p->pause_ns = LOOK_SETTLED_NS;
+	p->nr_looked_born = p->nr_born;
 	if (p->pause_ns > last_ns)
 		p->pause_ns = last_ns;
 	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;

@@ -44,7 +44,7 @@ struct proc_source {
 	enum proc_look kind;          /* of the look that goes on */
 	uint64_t peak_pages, peak_ns; /* the most that all held at a look; CLOCK_MONOTONIC */
 	uint64_t pause_ns;            /* until the next look between drains */
-	uint64_t look, full_ns, whole_ns, serials, nr_born;
+	uint64_t look, full_ns, whole_ns, serials, nr_born, nr_looked_born;
 	struct reaped reaped, reaped_by_now; /* as of the last look; and what came after it */
 	struct proc_io seen,
 		seen_by_now;           /* of those the last of which the launcher could not read */
