@@ -130,23 +130,26 @@ static size_t rights_move(struct msghdr *h, struct message *m)
 	return nr;
 }
 
-/* Whether the next packet brings descriptors, without taking them: the queue has them still, so
- * that nothing is dropped here. */
-static bool rights_come_next(int fd)
+/* Looks at the next packet without taking what it brings, so that nothing is dropped here. 0: it
+ * brings no descriptors; else -1 and errno, EPERM if it does. */
+static int packet_look(int fd)
 {
 	char byte;
 	struct iovec at = { &byte, sizeof(byte) };
 	struct msghdr h = { .msg_iov = &at, .msg_iovlen = 1 };
 
-	return recvmsg(fd, &h, MSG_DONTWAIT | MSG_PEEK) >= 0 && h.msg_flags & MSG_CTRUNC;
-}
-
-ssize_t message_receive_plain(int fd, void *bytes, size_t size)
-{
-	if (!rights_come_next(fd))
-		return recv(fd, bytes, size, MSG_DONTWAIT);
+	if (recvmsg(fd, &h, MSG_DONTWAIT | MSG_PEEK) < 0)
+		return -1;
+	if (!(h.msg_flags & MSG_CTRUNC))
+		return 0;
 	errno = EPERM;
 	return -1;
+}
+
+/* Where there is no packet yet, the one that comes next has not been looked at. */
+ssize_t message_receive_plain(int fd, void *bytes, size_t size)
+{
+	return packet_look(fd) ? -1 : recv(fd, bytes, size, MSG_DONTWAIT);
 }
 
 /* All that came with a packet: only the first of a message may have some. */
@@ -172,8 +175,8 @@ static int packet_receive(struct message *m, int fd, struct control *c)
 	ssize_t n;
 	int err;
 
-	if (m->is_strangers && rights_come_next(fd))
-		return -EPERM;
+	if (m->is_strangers && packet_look(fd))
+		return errno == ECONNRESET ? 0 : -errno;
 	do
 		n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
