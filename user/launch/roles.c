@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOOK_MOST_NS (2 * AGENT_LOOK_MS * NSEC_PER_MSEC) /* that one look counts */
+#define LOOK_MOST_NS (2ULL * AGENT_LOOK_MS * NSEC_PER_MSEC) /* that one look counts */
 #define QUIET_NS (2 * NSEC_PER_SEC) /* until an agent is asked whether it is there */
 
 /* A role has a session of its own: what the terminal sends is for the command. */
