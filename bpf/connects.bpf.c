@@ -10,17 +10,17 @@
 #define IPPROTO_MPTCP 262
 #define PASS 1
 
-static __always_inline struct call_entry *calls_of(u64 task)
+static __always_inline struct call_entry *calls_of(u64 task, bool makes)
 {
 	struct task_entry *t = task_find(task);
 	struct call_entry *n = t ? calls_find(task, t->start_ns) : NULL;
 
-	return n || !t ? n : calls_make(task, t->start_ns);
+	return n || !t || !makes ? n : calls_make(task, t->start_ns);
 }
 
 int connect_opens(void)
 {
-	struct call_entry *n = calls_of(bpf_get_current_task());
+	struct call_entry *n = calls_of(bpf_get_current_task(), false);
 
 	if (n)
 		n->opening = 0;
@@ -33,7 +33,7 @@ static __always_inline int connect_begin(struct bpf_sock_addr *ctx)
 	struct call_entry *n = NULL;
 
 	if (ctx->protocol == IPPROTO_TCP || ctx->protocol == IPPROTO_MPTCP)
-		n = calls_of(task);
+		n = calls_of(task, true);
 	if (!n)
 		return PASS;
 	if (n->opening)
