@@ -262,7 +262,7 @@ static __noinline int commit_final(struct task_struct *task, u64 addr, struct ta
 	return task_commit_counters(addr, t, p, &now, COMMIT_CLOSES);
 }
 
-/* A process whose tasks with an entry have been freed is open, as it has others. */
+/* There are processes with threads of which none has an entry: see process_end_entries(). */
 bool entries_lack;
 
 /*

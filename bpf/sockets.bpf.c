@@ -174,10 +174,10 @@ static __always_inline bool has_come_in(struct sock *sk)
 	})
 
 /*
- * Before a datagram is sent whose call has an address: the calls below see only its socket. If that
- * has a peer of its own, the one of the call is kept until then.
+ * A datagram is about to be sent to the address of the call, which the hooks of its end do not see.
+ * If the socket is connected to another one, the address is kept until then.
  */
-static __always_inline struct call_entry *call_with_address(struct bpf_sock_addr *call)
+static __always_inline int address_keep(struct bpf_sock_addr *call, u32 a0, u32 a1, u32 a2, u32 a3)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 	u64 addr = (u64)task, start_ns = BPF_CORE_READ(task, start_time);
@@ -185,39 +185,28 @@ static __always_inline struct call_entry *call_with_address(struct bpf_sock_addr
 	struct call_entry *n;
 
 	if (!sk || sk->state != TCP_ESTABLISHED)
-		return NULL;
+		return PASS;
 	n = calls_find(addr, start_ns);
-	return n || !task_find_begun(addr, start_ns) ? n : calls_make(addr, start_ns);
+	if (!n && task_find_begun(addr, start_ns))
+		n = calls_make(addr, start_ns);
+	if (n)
+		n->to = (struct peer_key){ .address = { a0, a1, a2, a3 },
+					   .port = bpf_ntohs(call->user_port),
+					   .protocol = PEER_UDP };
+	return PASS;
 }
 
 SEC("?cgroup/sendmsg4")
 int sockets__sendmsg4(struct bpf_sock_addr *call)
 {
-	struct call_entry *n = call_with_address(call);
-
-	if (!n)
-		return PASS;
-	n->to = (struct peer_key){ .protocol = PEER_UDP };
-	n->to.address[2] = bpf_htonl(0xffff);
-	n->to.address[3] = call->user_ip4;
-	n->to.port = bpf_ntohs(call->user_port);
-	return PASS;
+	return address_keep(call, 0, 0, bpf_htonl(0xffff), call->user_ip4);
 }
 
 SEC("?cgroup/sendmsg6")
 int sockets__sendmsg6(struct bpf_sock_addr *call)
 {
-	struct call_entry *n = call_with_address(call);
-
-	if (!n)
-		return PASS;
-	n->to = (struct peer_key){ .protocol = PEER_UDP };
-	n->to.address[0] = call->user_ip6[0];
-	n->to.address[1] = call->user_ip6[1];
-	n->to.address[2] = call->user_ip6[2];
-	n->to.address[3] = call->user_ip6[3];
-	n->to.port = bpf_ntohs(call->user_port);
-	return PASS;
+	return address_keep(call, call->user_ip6[0], call->user_ip6[1], call->user_ip6[2],
+			    call->user_ip6[3]);
 }
 
 /* The call has failed: its address is not that of the next one. */
