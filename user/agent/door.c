@@ -3,6 +3,7 @@
 
 #include "agent/agent.h"
 #include "agent/porter.h"
+#include "base/fd_passing.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -13,24 +14,13 @@
 
 #define ANSWERS_AT_ONCE 64
 
-union rights {
-	struct cmsghdr header;
-	char room[CMSG_SPACE(MESSAGE_FDS * sizeof(int))];
-};
-
 static bool order_send(int porter_fd, const struct porter_order *o, int fd)
 {
 	struct iovec at = { (void *)o, sizeof(*o) };
-	union rights r = { 0 };
-	struct msghdr h = { .msg_iov = &at,
-			    .msg_iovlen = 1,
-			    .msg_control = r.room,
-			    .msg_controllen = CMSG_SPACE(sizeof(int)) };
+	struct msghdr h = { .msg_iov = &at, .msg_iovlen = 1 };
+	union passed_fds r = { 0 };
 
-	r.header.cmsg_level = SOL_SOCKET;
-	r.header.cmsg_type = SCM_RIGHTS;
-	r.header.cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(&r.header), &fd, sizeof(int));
+	fds_put(&h, &r, &fd, 1);
 	return sendmsg(porter_fd, &h, MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*o);
 }
 
@@ -77,33 +67,22 @@ static void door_take_answer(struct agent *a, struct porter_answer *answer, int 
 		peer_take_packet(p, answer->err, &answer->packet);
 }
 
-static void answer_read_rights(struct msghdr *h, int fds[MESSAGE_FDS], size_t *nr)
-{
-	const struct cmsghdr *c = CMSG_FIRSTHDR(h);
-
-	*nr = 0;
-	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-		return;
-	*nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(fds, CMSG_DATA(c), *nr * sizeof(int));
-}
-
 /* False: there is none. */
 static bool door_receive_answer(struct agent *a)
 {
 	struct porter_answer answer;
 	struct iovec at = { &answer, sizeof(answer) };
-	union rights r = { 0 };
+	union passed_fds r = { 0 };
 	struct msghdr h = { .msg_iov = &at,
 			    .msg_iovlen = 1,
 			    .msg_control = r.room,
-			    .msg_controllen = sizeof(r.room) };
+			    .msg_controllen = CMSG_SPACE(MESSAGE_FDS * sizeof(int)) };
 	ssize_t n = recvmsg(a->porter.fd, &h, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	int fds[MESSAGE_FDS];
+	int fds[FDS_AT_ONCE];
 	size_t nr;
 
 	if (n == sizeof(answer)) {
-		answer_read_rights(&h, fds, &nr);
+		nr = fds_read(&h, fds);
 		if (h.msg_flags & MSG_CTRUNC)
 			answer.err = -EMFILE;
 		door_take_answer(a, &answer, fds, nr);

@@ -3,8 +3,8 @@
 
 #include "agent/agent.h"
 #include "base/clock.h"
+#include "base/fd_passing.h"
 #include "base/ownership.h"
-#include "base/refuse_rights.h"
 #include "base/text.h"
 #include "job/live.h"
 

@@ -2,6 +2,7 @@
 #include "agent/porter.h"
 
 #include "base/clock.h"
+#include "base/fd_passing.h"
 #include "base/message.h"
 #include "base/pidfd.h"
 #include "base/privilege.h"
@@ -23,8 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define FDS_AT_ONCE 253 /* the most that the kernel passes */
-#define CHILDREN 256    /* at once */
+#define CHILDREN 256 /* at once */
 #define CHILDREN_OF_USER 64
 #define HANGING_OF_USER 8 /* of these for longer than: */
 #define HANGING_NS (2 * NSEC_PER_SEC)
@@ -33,11 +33,6 @@
 #define LEAVE_MS 1000 /* for a client to read why it was refused, before its connection ends */
 #define STEP_MS 2
 #define MANY_CHILDREN 32 /* with so many it is not waited for */
-
-union rights {
-	struct cmsghdr header;
-	char room[CMSG_SPACE(FDS_AT_ONCE * sizeof(int))];
-};
 
 struct porter {
 	int fd;
@@ -78,26 +73,10 @@ static bool fd_is_harmless(int fd)
 	return pid > 0 || pid == -ESRCH;
 }
 
-static size_t rights_read(struct msghdr *h, int *fds)
-{
-	size_t nr = 0;
-
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
-		size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
-		    n > FDS_AT_ONCE - nr)
-			continue;
-		memcpy(fds + nr, CMSG_DATA(c), n * sizeof(int));
-		nr += n;
-	}
-	return nr;
-}
-
 static ssize_t packet_take(int fd, void *bytes, size_t size, int *fds, size_t *nr, int flags)
 {
 	struct iovec at = { bytes, size };
-	union rights r = { 0 };
+	union passed_fds r = { 0 };
 	struct msghdr h = { .msg_iov = &at,
 			    .msg_iovlen = 1,
 			    .msg_control = r.room,
@@ -107,7 +86,7 @@ static ssize_t packet_take(int fd, void *bytes, size_t size, int *fds, size_t *n
 	do
 		n = recvmsg(fd, &h, flags | MSG_CMSG_CLOEXEC);
 	while (n < 0 && errno == EINTR);
-	*nr = n < 0 ? 0 : rights_read(&h, fds);
+	*nr = n < 0 ? 0 : fds_read(&h, fds);
 	if (n < 0)
 		return -errno;
 	return h.msg_flags & MSG_CTRUNC ? -EMFILE : n;
@@ -116,17 +95,10 @@ static ssize_t packet_take(int fd, void *bytes, size_t size, int *fds, size_t *n
 static void packet_pass(int fd, const void *bytes, size_t size, const int *fds, size_t nr)
 {
 	struct iovec at = { (void *)bytes, size };
-	union rights r = { 0 };
+	union passed_fds r = { 0 };
 	struct msghdr h = { .msg_iov = &at, .msg_iovlen = 1 };
 
-	if (nr) {
-		h.msg_control = r.room;
-		h.msg_controllen = CMSG_SPACE(nr * sizeof(int));
-		r.header.cmsg_level = SOL_SOCKET;
-		r.header.cmsg_type = SCM_RIGHTS;
-		r.header.cmsg_len = CMSG_LEN(nr * sizeof(int));
-		memcpy(CMSG_DATA(&r.header), fds, nr * sizeof(int));
-	}
+	fds_put(&h, &r, fds, nr);
 	while (sendmsg(fd, &h, MSG_NOSIGNAL) < 0 && errno == EINTR)
 		;
 }

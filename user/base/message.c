@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "base/message.h"
 
+#include "base/fd_passing.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -10,29 +12,9 @@
 
 #define PART_BYTES (sizeof(((struct control *)0)->text) - 1)
 
-#define FDS_AT_ONCE                                                                                \
-	253 /* the most that the kernel passes: what has no room here it closes itself */
-
-/* Aligned as the kernel's macros want it. */
-union rights {
-	struct cmsghdr header;
-	char room[CMSG_SPACE(FDS_AT_ONCE * sizeof(int))];
-};
-
 static bool type_is_in_parts(uint32_t type)
 {
 	return type >= CONTROL_REQUEST && type <= CONTROL_CLIENT;
-}
-
-static void rights_put(struct msghdr *h, union rights *r, const int *fds, size_t nr_fds)
-{
-	memset(r, 0, sizeof(*r));
-	h->msg_control = r->room;
-	h->msg_controllen = CMSG_SPACE(nr_fds * sizeof(int));
-	r->header.cmsg_level = SOL_SOCKET;
-	r->header.cmsg_type = SCM_RIGHTS;
-	r->header.cmsg_len = CMSG_LEN(nr_fds * sizeof(int));
-	memcpy(CMSG_DATA(&r->header), fds, nr_fds * sizeof(int));
 }
 
 static int part_send(int fd, struct control *part, const int *fds, size_t nr_fds, int patience_ms)
@@ -40,11 +22,10 @@ static int part_send(int fd, struct control *part, const int *fds, size_t nr_fds
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	struct iovec at = { part, sizeof(*part) };
 	struct msghdr h = { .msg_iov = &at, .msg_iovlen = 1 };
-	union rights r;
+	union passed_fds r = { 0 };
 	int n;
 
-	if (nr_fds)
-		rights_put(&h, &r, fds, nr_fds);
+	fds_put(&h, &r, fds, nr_fds);
 	while (sendmsg(fd, &h, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
 		if (errno == EINTR)
 			continue;
@@ -113,20 +94,14 @@ int message_add(struct message *m, const struct control *part)
  */
 static size_t rights_move(struct msghdr *h, struct message *m)
 {
-	size_t nr = 0;
-	int fd;
+	int fds[FDS_AT_ONCE];
+	size_t nr = fds_read(h, fds);
 
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(h); c; c = CMSG_NXTHDR(h, c)) {
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		for (size_t i = 0; i < (c->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++, nr++) {
-			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-			if (m && m->nr_fds < MESSAGE_FDS)
-				m->fds[m->nr_fds++] = fd;
-			else
-				close(fd);
-		}
-	}
+	for (size_t i = 0; i < nr; i++)
+		if (m && m->nr_fds < MESSAGE_FDS)
+			m->fds[m->nr_fds++] = fds[i];
+		else
+			close(fds[i]);
 	return nr;
 }
 
@@ -166,7 +141,7 @@ static int rights_take(struct message *m, struct msghdr *h)
 static int packet_receive(struct message *m, int fd, struct control *c)
 {
 	struct iovec at = { c, sizeof(*c) };
-	union rights r = { 0 };
+	union passed_fds r = { 0 };
 	struct msghdr h = { .msg_iov = &at,
 			    .msg_iovlen = 1,
 			    .msg_control = r.room,

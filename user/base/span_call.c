@@ -2,7 +2,7 @@
 #include "base/span_call.h"
 
 #include "base/cleanup.h"
-#include "base/refuse_rights.h"
+#include "base/fd_passing.h"
 
 #include <ctype.h>
 #include <errno.h>

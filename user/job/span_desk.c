@@ -2,9 +2,9 @@
 #include "job/span_desk.h"
 
 #include "base/clock.h"
+#include "base/fd_passing.h"
 #include "base/message.h"
 #include "base/peer_process.h"
-#include "base/refuse_rights.h"
 #include "base/span_call.h"
 #include "base/text.h"
 #include "job/job.h"

@@ -2,8 +2,8 @@
 #include "launch/mark_socket.h"
 
 #include "base/cleanup.h"
+#include "base/fd_passing.h"
 #include "base/privilege.h"
-#include "base/refuse_rights.h"
 #include "base/seccomp.h"
 #include "launch/keeper.h"
 #include "launch/mark_folder.h"

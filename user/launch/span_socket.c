@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "launch/span_socket.h"
 
-#include "base/refuse_rights.h"
+#include "base/fd_passing.h"
 #include "base/span_call.h"
 
 #include <errno.h>
