@@ -188,17 +188,23 @@ def sent_again(s):
 """
 
 # a SYN that is dropped leaves its socket as one that opens: the next SYN comes from the other one
-CROSSING = (
-    FILTERED
-    + """
-alone = bound()
-alone.connect(alone.getsockname())
+MEETS = """
 silent = listener()
 drop(silent, ALL)
 one, at = bound(), silent.getsockname()
 begin(one, at)
 silent.close()
 other = bound(at[1])
+"""
+
+CROSSING = (
+    FILTERED
+    + """
+alone = bound()
+alone.connect(alone.getsockname())
+"""
+    + MEETS
+    + """
 other.connect(one.getsockname())
 assert ended(one) == 0
 """
@@ -207,13 +213,8 @@ assert ended(one) == 0
 # the other one never learns of the answer, and is gone when it is sent again
 CROSSING_IN_VAIN = (
     FILTERED
+    + MEETS
     + """
-silent = listener()
-drop(silent, ALL)
-one, at = bound(), silent.getsockname()
-begin(one, at)
-silent.close()
-other = bound(at[1])
 drop(other, ALL)
 begin(other, one.getsockname())
 other.close()

@@ -16,6 +16,7 @@ from lib.agent import AgentCase
 from lib.bpfmon import said_by, truth
 from lib.cgroups import CPUS, UNIFIED
 from lib.live import PATIENCE, wait_for
+from lib.node import rmdir_patiently
 
 TOP = pathlib.Path("/sys/fs/cgroup") / UNIFIED
 MIB = 1 << 20
@@ -98,16 +99,7 @@ class Cgroups(AgentCase):
 
     def remove_all(self):
         for group in self.groups:
-            wait_for(lambda: self.removed(group), f"the end of {group}")
-
-    def removed(self, group):
-        try:
-            group.rmdir()
-        except FileNotFoundError:
-            pass
-        except OSError:
-            return False
-        return True
+            rmdir_patiently(group)
 
     def group(self, name):
         group = TOP / f"bpfmon-test-{os.getpid()}.{name}"
@@ -164,7 +156,7 @@ class Cgroups(AgentCase):
                 group, processes = item
                 if all(os.waitid(os.P_PID, p.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) for p in processes):
                     truths[f"/{group.name}"] = sum((self.reap(p) for p in processes), Used()), len(processes)
-                    wait_for(lambda: self.removed(group), "the end of the cgroup")
+                    rmdir_patiently(group)
                     running.remove(item)
             time.sleep(0.002)
         stream.until(lambda: len([r for r in stream.runs("test") if r in stream.summaries]) >= 100)
@@ -265,23 +257,11 @@ class Memory(AgentCase):
     def start_in(self, name, *command):
         group = self.FOLDER / name
         group.mkdir()
-        self.addCleanup(self.remove, group)
+        self.addCleanup(rmdir_patiently, group)
         process = subprocess.Popen([truth("incgroup"), str(group), *map(str, command)])
         self.addCleanup(process.wait)
         self.addCleanup(process.kill)
         return group, process
-
-    def remove(self, group):
-        def is_gone():
-            try:
-                group.rmdir()
-            except FileNotFoundError:
-                pass
-            except OSError:
-                return False
-            return True
-
-        wait_for(is_gone, f"the end of {group}")
 
     def summary_of(self, kind):
         (run,) = self.stream.until(lambda: any(run in self.stream.summaries for run in self.stream.runs(kind))).runs(kind)
@@ -291,7 +271,7 @@ class Memory(AgentCase):
         group, process = self.start_in(f"bpfmon-test-{os.getpid()}.shared", truth("sharers"), 64, 7, 3000)
         process.wait()
         peak = int((group / self.PEAK).read_text())
-        self.remove(group)
+        rmdir_patiently(group)
         s = self.summary_of("test")
         self.assertGreaterEqual(s["rss_peak_bytes"], 0.97 * 8 * 64 * MIB)
         self.assertEqual(s["memory_needed_witness"], "cgroup")
@@ -306,7 +286,7 @@ class Memory(AgentCase):
         group, process = self.start_in(f"bpfmon-test-{os.getpid()}.files", "sh", "-c", script)
         process.wait()
         peak = int((group / self.PEAK).read_text())
-        self.remove(group)
+        rmdir_patiently(group)
         s = self.summary_of("test")
         self.assertLess(s["rss_peak_bytes"], 20 * MIB)
         self.assertEqual(s["memory_needed_witness"], "cgroup")
@@ -317,7 +297,7 @@ class Memory(AgentCase):
         groups = [self.start_in(f"bpfmon-parts-{os.getpid()}.job.{i}", truth("sharers"), 32, 3, 3000) for i in range(2)]
         for group, process in groups:
             process.wait()
-            self.remove(group)
+            rmdir_patiently(group)
         self.assertNotEqual(self.summary_of("parts")["memory_needed_witness"], "cgroup")
 
 
