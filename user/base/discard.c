@@ -23,13 +23,15 @@ static unsigned rights_count(int fd)
 	return !f; /* unknown; or it is no Unix socket */
 }
 
-/* Those that are in it without descriptors: else its other end might miss what it was sent last. */
-static void queue_empty(int fd)
+void socket_close_plain(int fd)
 {
 	char ignored[4096];
 
+	shutdown(fd, SHUT_RDWR);
+	/* else its other end might miss what it was sent last */
 	while (recv(fd, ignored, sizeof(ignored), MSG_DONTWAIT) > 0)
 		;
+	close(fd);
 }
 
 /* Without memory it stays open, too. */
@@ -50,8 +52,7 @@ void socket_discard(struct discard *d, int fd)
 {
 	shutdown(fd, SHUT_RDWR);
 	if (!rights_count(fd)) {
-		queue_empty(fd);
-		close(fd);
+		socket_close_plain(fd);
 	} else if (!d->hand_over || !d->hand_over(d->context, fd)) {
 		discard_keep(d, fd);
 	}

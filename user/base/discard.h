@@ -23,6 +23,8 @@ struct discard {
 	size_t nr, room;
 };
 
+/* Closes a socket over which nobody can send descriptors, whatever waits in it. */
+void socket_close_plain(int fd);
 /* Nothing is sent over the socket @fd any more; closes it, now or later, and never waits. */
 void socket_discard(struct discard *d, int fd);
 /* The same of a descriptor of any kind that others use, too: they notice nothing. */

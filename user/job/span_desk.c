@@ -132,14 +132,10 @@ static bool message_answer(struct span_desk *d, const struct span_caller *c, con
 /* Most come and go at once. */
 static void connection_close(struct span_desk *d, int fd)
 {
-	if (!d->refuses_rights) {
+	if (d->refuses_rights)
+		socket_close_plain(fd);
+	else
 		socket_discard(&d->loop->discard, fd);
-		return;
-	}
-	shutdown(fd, SHUT_RDWR); /* nothing more comes, and what is there has no reader */
-	while (recv(fd, (char[64]){ 0 }, 64, MSG_DONTWAIT) > 0)
-		;
-	close(fd);
 }
 
 enum served {
