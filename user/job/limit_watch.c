@@ -166,7 +166,7 @@ static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit
 	const struct sample *smp = &job->held.smp;
 	const bool is_of_rss = !l->is_wall && l->parts[0] == M_rss;
 	const struct drain_row *row;
-	uint64_t most, needed, bound;
+	uint64_t most, needed;
 
 	hit->value = smp->elapsed_ns;
 	/* over a shorter time the number of busy cores cannot be measured */
@@ -177,7 +177,7 @@ static bool run_exceeds(struct job *job, const struct limit *l, struct limit_hit
 	if (is_of_rss && job->limits.reported_bytes > hit->value)
 		hit->value = job->limits.reported_bytes;
 	/* of a cgroup it may be more: files in memory */
-	if (l->is_needed && needed_watch_now(job, &needed, &bound) && needed > hit->value)
+	if (l->is_needed && needed_watch_now(job, &needed, &most) && needed > hit->value)
 		hit->value = needed;
 	if (hit->value <= l->most)
 		return false;

@@ -23,7 +23,6 @@ void needed_watch_open(struct job *job, const struct cgroup_target *own)
 	const pid_t pid = spec->command ? spec->command : spec->nr_targets ? spec->targets[0] : 0;
 
 	job->needed.machine_shared_bytes = machine_shared();
-
 	if (own || pid)
 		run_cgroup_open(&job->needed.cgroup, own, pid, spec->command);
 }
@@ -176,15 +175,17 @@ static void view_watch(struct job *job)
 
 void needed_watch_sample(struct job *job)
 {
-	if (!job->spec->is_view)
-		files_watch(job);
-	if (job->spec->is_view)
+	struct needed_seen *seen = &job->summary.seen;
+
+	if (job->spec->is_view) {
 		view_watch(job);
-	else if (needed_watch_look(job))
-		needed_see_cgroup(&job->summary.seen, job->needed.now_bytes,
-				  job->held.smp.elapsed_ns);
-	else
+	} else if (needed_watch_look(job)) {
+		needed_see_cgroup(seen, job->needed.now_bytes, job->held.smp.elapsed_ns);
+	} else {
+		if (!seen->has_cgroup) /* which would have shown them */
+			files_watch(job);
 		pss_watch(job);
+	}
 }
 
 bool needed_watch_now(const struct job *job, uint64_t *bytes, uint64_t *most)
