@@ -97,8 +97,8 @@ static bool found_end(struct found *x)
 	return !has_failed;
 }
 
-/* A row as a line of its own. */
-/* @source: of what a run here is measured, or NULL. @why: "" if there is nothing to say. */
+/* A row as a line of its own. @source: of what a run here is measured, or NULL. @why: "" if there
+ * is nothing to say. */
 static void row_put_json(FILE *f, const char *name, bool available, const char *source,
 			 const char *why)
 {

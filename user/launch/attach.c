@@ -59,8 +59,7 @@ static void attachment_attend(struct roles *roles, struct end_requests *r, int s
 		/* the collector may have sent it as its last act */
 		last_summary_advance(&roles->summary);
 		status_line_advance(&roles->line);
-		if (roles->collector.is_remote)
-			roles_watch_agent(roles);
+		roles_watch_agent(roles);
 	}
 	roles_stop(roles, ROLES_GRACE_MS);
 }

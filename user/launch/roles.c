@@ -187,7 +187,7 @@ void roles_watch_agent(struct roles *roles)
 		       since_ns = now_ns - roles->agent.looked_ns;
 
 	roles->agent.looked_ns = now_ns;
-	if (roles->summary.fd < 0) /* it has ended, and so has the stream */
+	if (!roles->collector.is_remote || roles->summary.fd < 0) /* the stream ends with it */
 		return;
 	if (roles->agent.nr_heard != roles->summary.nr_received) {
 		roles->agent.nr_heard = roles->summary.nr_received;

@@ -46,8 +46,8 @@ void role_send(const struct role *role, enum control_type type, int value, uint6
 /* The same with a text. */
 void role_send_text(const struct role *role, enum control_type type, int value, uint64_t when_ns,
 		    const char *text);
-/* Asks an agent that is silent whether it is there. If it does not answer, says so, and sets
- * agent.hangs: then the recorder will not get to the end of its stream. */
+/* Asks an agent that is the collector, and silent, whether it is there. If it does not answer, says
+ * so, and sets agent.hangs: then the recorder will not get to the end of its stream. */
 void roles_watch_agent(struct roles *roles);
 /* Records that the child @pid has been waited for, if it is a role; warns if it was killed. */
 void roles_note_end(struct roles *roles, pid_t pid, int status);
