@@ -306,16 +306,18 @@ bool inbox_ask_to_stop(struct inbox *box)
  */
 static bool inbox_join(struct inbox *box)
 {
-	uint64_t until_ns;
-	struct timespec at;
+	struct pollfd wake = { .fd = box->wake_fd, .events = POLLIN };
+	eventfd_t ignored;
 
-	inbox_ask_to_stop(box);
-	until_ns = box->asked_ns + PATIENCE_NS;
-	at = (struct timespec){ (time_t)(until_ns / NSEC_PER_SEC),
-				(long)(until_ns % NSEC_PER_SEC) };
-	if (box->has_ended)
-		return !pthread_join(box->thread, NULL);
-	return !pthread_clockjoin_np(box->thread, NULL, CLOCK_MONOTONIC, &at);
+	while (!inbox_ask_to_stop(box)) {
+		const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - box->asked_ns;
+		const uint64_t left_ns = passed_ns < PATIENCE_NS ? PATIENCE_NS - passed_ns : 0;
+
+		/* rounded up: it does not wake too early */
+		if (poll(&wake, 1, (int)(left_ns / NSEC_PER_MSEC) + 1) > 0)
+			eventfd_read(box->wake_fd, &ignored);
+	}
+	return box->has_ended && !pthread_join(box->thread, NULL);
 }
 
 void inbox_stop(struct inbox *box)
