@@ -72,6 +72,8 @@ class Waiting(unittest.TestCase):
         return os.path.join(self.folder.name, name)
 
     def child(self, work, user=None):
+        """A process that does this, as the user from the start on."""
+        ready, says = os.pipe()
         pid = os.fork()
         if not pid:
             try:
@@ -81,10 +83,15 @@ class Waiting(unittest.TestCase):
                     os.setuid(user)
                     # what changed its user may be looked at by root alone, unlike what was executed
                     LIBC.prctl(4, 1, 0, 0, 0)
+                os.close(says)
+                os.close(ready)
                 work()
             finally:
                 os._exit(1)
         self.addCleanup(self.end, pid)
+        os.close(says)
+        os.read(ready, 1)
+        os.close(ready)
         return pid
 
     @staticmethod
