@@ -72,23 +72,23 @@ static __always_inline struct process_entry *process_entry_at(u64 signal)
 
 /*
  * The task at @addr, which began at another time than the entry of its address says, is a thread
- * that has executed a program, and so taken over the start of its leader, and then its PID.
- * Verified once, as it takes only numbers.
+ * of the process @serial, which is the entry's, that has executed a program: it has taken over the
+ * start of its leader, and then its PID. The entry's, as a new process may have all addresses of an
+ * earlier one. Verified once, as it takes only numbers.
  */
-int task_leads_by_exec(u64 addr, u64 process, u32 tid)
+int task_leads_by_exec(u64 addr, u64 serial, u32 tid)
 {
 	struct task_struct *task = (struct task_struct *)addr;
 	u32 pid = BPF_CORE_READ(task, pid);
-	struct process_entry *p = process_entry_at(process);
 
-	return p && p->event.rec.serial == process_serial(task) &&
+	return serial == process_serial(task) &&
 	       (pid == tid || pid == (u32)BPF_CORE_READ(task, tgid));
 }
 
 static __always_inline bool task_is(u64 addr, const struct task_entry *t)
 {
 	return BPF_CORE_READ((struct task_struct *)addr, start_time) == t->start_ns ||
-	       task_leads_by_exec(addr, t->process, t->tid);
+	       task_leads_by_exec(addr, t->serial, t->tid);
 }
 
 __hidden struct task_entry *task_find(u64 task)

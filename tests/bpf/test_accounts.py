@@ -74,12 +74,14 @@ class Accounts(AccountCase):
     def test_missed_free_events_are_losses_of_the_accounts_that_lack_what_was_used(self):
         """
         The memory of a task or of a process that was freed unseen is soon another's. What such a task used last is
-        lost, unless it was final; the exit of a tenth is not seen either.
+        lost, unless it was final; the exit of a tenth is not seen either. Of so many runs half have a process that
+        has all addresses of such an earlier one.
         """
-        got = self.books("many", 100, 100, 300)
-        self.assertGreater(sum(got["losses"]), 0)
-        self.assert_partition(got)
-        self.assert_each(got, 100)
+        for _ in range(12):
+            got = self.books("many", 100, 100, 300)
+            self.assertGreater(sum(got["losses"]), 0)
+            self.assert_partition(got)
+            self.assert_each(got, 100)
 
     def test_a_process_that_moves_a_thousand_times_in_a_storm_has_one_record(self):
         got = self.books("moves", 1000)
