@@ -58,6 +58,11 @@ def plan_of(seed):
     if EXECUTES in strangers and any_of.random() < 0.5:
         # each drain closes what is left behind
         bpf_options += ["--inject-free-misses", str(any_of.choice([50, 500])), "-i", str(any_of.choice([0.1, 1]))]
+    if any_of.random() < 0.15:
+        # the entries run out; the run ends all the same, also where it waits for the last process
+        bpf_options += ["--max-tasks", str(any_of.choice([1, 3, 8, 20]))]
+    if any_of.random() < 0.3:
+        bpf_options += ["--wait", "tree"]
     return Plan(options, resets, nice, busy, strangers, bpf_options)
 
 
