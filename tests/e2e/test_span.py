@@ -91,6 +91,40 @@ class Begins(SpanCase):
         span = self.only_span(self.run_shell('"$B" span x -- sh -c "kill -9 \\$\\$"'))
         self.assertEqual((span["signal"], span["exit_code"]), (9, None))
 
+    def test_those_whose_processes_are_killed_at_any_moment_end_with_them(self):
+        """Also while they begin: a process that has ended by then has no span."""
+        seed = time.time_ns()
+        run = self.run_python(
+            f"""
+import random, time
+any_of = random.Random({seed})
+ready, says = os.pipe()
+for i in range(600):
+    begun = time.time()
+    pid = os.fork()
+    if not pid:
+        os.write(says, b"x")
+        ask({{"span": "begin", "name": str(i)}})
+        time.sleep(60)
+    os.read(ready, 1)
+    time.sleep(any_of.uniform(0, 0.001))
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+    print(pid, begun, time.time())
+"""
+        )
+        lives = [line.split() for line in run.stdout.splitlines()]
+        self.assertEqual((run.code, len(lives)), (0, 600), run.stderr)
+        spans = self.spans(run)
+        self.assertGreater(len(spans), 0, seed)
+        for name, span in spans.items():
+            pid, begun, ended = lives[int(name)]
+            self.assertEqual((span["pid"], span["signal"], span["processes_total"]), (int(pid), 9, 1), seed)
+            self.assertTrue(span["complete"], seed)
+            # the kernel's times are those of another clock
+            self.assertGreaterEqual(span["start_time"], float(begun) - 0.001, seed)
+            self.assertLessEqual(span["end_time"], float(ended) + 0.001, seed)
+
     def test_one_that_is_stopped_and_outlives_the_command_is_reported_without_an_end(self):
         run = self.run_shell('"$B" span x -- sh -c "kill -STOP \\$\\$" >/dev/null 2>&1 & sleep 0.3; echo $!')
         os.kill(int(run.stdout), signal.SIGKILL)
