@@ -127,11 +127,6 @@ void door_ask(struct peer *p)
 		p->asked = o.id;
 }
 
-bool door_is_asked(const struct peer *p)
-{
-	return p->asked || p->wants_porter;
-}
-
 void door_attend(struct agent *a)
 {
 	for (struct peer *p = a->peers; p; p = p->next)

@@ -15,8 +15,6 @@ void door_close(struct agent *a);
 /* Has the next packet of @p received, which brings descriptors; peer_take_packet() gets it. Until
  * then the connection is not looked at. */
 void door_ask(struct peer *p);
-/* Whether that is still to come. */
-bool door_is_asked(const struct peer *p);
 /* After the loop has waited: asks for those that the porter had no room for. */
 void door_attend(struct agent *a);
 

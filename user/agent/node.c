@@ -32,7 +32,7 @@ void node_set_rules(struct node *n, const struct rules *rules)
 	n->rules = rules;
 }
 
-struct node_job *node_find(struct node *n, const char *id)
+static struct node_job *node_find(struct node *n, const char *id)
 {
 	struct node_job *j = n->jobs;
 

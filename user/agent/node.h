@@ -71,9 +71,8 @@ void node_settle(struct node *n);
 void node_end(struct node *n);
 /* The job that has the cgroup @id, or NULL. */
 struct node_job *node_job_of(const struct node *n, uint64_t id);
-/* The job called @id, or NULL. */
-struct node_job *node_find(struct node *n, const char *id);
-/* The same, or the only one that is named so for people among those that @l may see. */
+/* The job with the id @name; or the only one of those that @l may see whose display name is @name.
+ * NULL: none. */
 struct node_job *node_find_named(struct node *n, const char *name, const struct listener *l);
 /* Calls @each for all jobs, the node and "other" included. */
 void node_each(struct node *n, void (*each)(void *context, struct node_job *j), void *context);

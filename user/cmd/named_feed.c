@@ -22,7 +22,8 @@ static int feed_name_take(void *context, struct line *l)
 	return 1;
 }
 
-int feed_name_read(struct source *s, char name[FEED_NAME_BYTES])
+/* The "live_socket" of the meta of @s; "": it has none. A negative errno as of source_each(). */
+static int feed_name_read(struct source *s, char name[FEED_NAME_BYTES])
 {
 	int err;
 

@@ -9,9 +9,6 @@
 
 struct source;
 
-/* The "live_socket" of the meta of @s; "": it has none. A negative errno as of source_each(). */
-int feed_name_read(struct source *s, char name[FEED_NAME_BYTES]);
-
 /*
  * Finds what @word means, as named_runs_find() does, and gives the name of the socket of its feed.
  * Unlike that it keeps the rights of this process, also under sudo: the run is looked up by a child

@@ -13,8 +13,6 @@ int steps_make_room(struct steps *all, size_t nr_sides);
 /* *@number: that of the step with @key; SIZE_MAX: there are too many. Takes @path over, also after
  * an error; NULL is -ENOMEM. */
 int step_find(struct steps *all, const char *key, json_t *path, size_t *number);
-int steps_add_phases(struct steps *all, size_t run, struct source *src);
-int steps_add_programs(struct steps *all, size_t run, struct source *src);
 int steps_add_spans(struct steps *all, size_t run, struct source *src);
 
 #endif

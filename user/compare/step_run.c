@@ -70,7 +70,7 @@ static int steps_add_phase_sums(struct steps *all, size_t run, const struct phas
 }
 
 /* A run without marks has no phases, not one. */
-int steps_add_phases(struct steps *all, size_t run, struct source *src)
+static int steps_add_phases(struct steps *all, size_t run, struct source *src)
 {
 	struct phase_sums sums = { 0 };
 	struct summary total = { 0 };
@@ -115,7 +115,7 @@ static int steps_add_program(struct steps *all, size_t run, const json_t *progra
 	return 0;
 }
 
-int steps_add_programs(struct steps *all, size_t run, struct source *src)
+static int steps_add_programs(struct steps *all, size_t run, struct source *src)
 {
 	const json_t *program;
 	void *tree = NULL;

@@ -257,7 +257,7 @@ static void verdict_put_doubts(FILE *f, const struct comparison *c, size_t group
 		fputs(" One run each cannot show what is noise.", f);
 }
 
-void verdict_write(FILE *f, const struct comparison *c, size_t group, size_t facts)
+static void verdict_write(FILE *f, const struct comparison *c, size_t group, size_t facts)
 {
 	struct headlines all = headlines_sort(c, group);
 	struct comparison_rows r;

@@ -8,12 +8,10 @@
 #include <stdio.h>
 
 /*
- * Writes the verdict on @group against the first, with a full stop and without a newline. Nothing
- * is called a change that may be noise; where the runs are too few to tell, that is said. @facts:
- * how many facts of the runs differ besides.
+ * Returns the verdict on @group against the first, with a full stop and without a newline; to be
+ * freed, NULL without memory. Nothing is called a change that may be noise; where the runs are too
+ * few to tell, that is said. @facts: how many facts of the runs differ besides.
  */
-void verdict_write(FILE *f, const struct comparison *c, size_t group, size_t facts);
-/* The same as a text, to be freed; NULL without memory. */
 char *verdict_text(const struct comparison *c, size_t group, size_t facts);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool span_field_is_value(const struct summary_field *f)
+static bool span_field_is_value(const struct summary_field *f)
 {
 	switch (f->type) {
 	case TYPE_NUMBER:

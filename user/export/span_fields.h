@@ -8,9 +8,7 @@
 
 #include <jansson.h>
 
-/* Whether @f is a single value: no object, no list, and no counters, which are metrics. */
-bool span_field_is_value(const struct summary_field *f);
-/* Whether @s has that value; of exit code and signal it has one, or none. */
+/* Whether @f is a single value (no object, list or counter, which are metrics) and @s has it. */
 bool span_has_field(const struct span *s, const struct summary_field *f);
 /* The tags as an object, to be released with json_decref(); NULL without memory. */
 json_t *span_make_tags(const struct span_label *label);

@@ -170,9 +170,8 @@ void job_take_pss(struct job *job);
 bool job_read_all_pss(struct job *job, bool is_urgent);
 /* Holds job->held, which the caller has filled in, while its PSS is read. */
 void job_hold_sample(struct job *job);
-/* Writes the sample that is held, if there is one, with the PSS that is known now. */
-void job_release_sample(struct job *job);
-/* The same of one that has been published already, with what its PSS is beyond. */
+/* Writes the sample that is held, if there is one, with the PSS that is known now and the limits
+ * that it exceeds. */
 void job_release_held(struct job *job);
 /* Samples that have been made, the one that is held included. */
 uint64_t job_samples_made(const struct job *job);

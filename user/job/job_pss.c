@@ -87,14 +87,6 @@ static bool sample_begin_pss(struct job *job)
 	return held->wants_list || (is_idle && held->has_spaces && reading_begin(job));
 }
 
-void job_hold_sample(struct job *job)
-{
-	job->held.is_waiting = true;
-	job->held.until_ns = clock_ns(CLOCK_MONOTONIC) + HOLD_NS;
-	if (!job->pss_reader || !job_puts_pss(job) || !sample_begin_pss(job))
-		job_release_sample(job);
-}
-
 bool job_read_all_pss(struct job *job, bool is_urgent)
 {
 	struct pss_list list;
@@ -122,7 +114,8 @@ static void sample_put_pss(struct job *job)
 			       held->smp.elapsed_ns);
 }
 
-void job_release_sample(struct job *job)
+/* Writes the sample that is held, if there is one, with the PSS that is known now. */
+static void job_release_sample(struct job *job)
 {
 	struct held_sample *held = &job->held;
 	const uint64_t processes_total = job->summary.processes_total;
@@ -139,6 +132,14 @@ void job_release_sample(struct job *job)
 	if (job->spec->process_samples && job->heaviest.nr)
 		feeds_put_spare(&job->feeds, &held->heaviest, job->heaviest.nr);
 	job_put_processes(job);
+}
+
+void job_hold_sample(struct job *job)
+{
+	job->held.is_waiting = true;
+	job->held.until_ns = clock_ns(CLOCK_MONOTONIC) + HOLD_NS;
+	if (!job->pss_reader || !job_puts_pss(job) || !sample_begin_pss(job))
+		job_release_sample(job);
 }
 
 /* Limits of PSS have waited for it. */

@@ -18,7 +18,9 @@ struct peer_list {
 	bool lacks_memory;
 };
 
-void peer_name(const struct peer_key *key, char *name, size_t size)
+/* As --net-peers names one: "tcp:192.0.2.1:443"; one that has connected to the run, without its
+ * port. */
+static void peer_name(const struct peer_key *key, char *name, size_t size)
 {
 	const bool is_v4 = !key->address[0] && !key->address[1] && key->address[2] == htonl(0xffff);
 	const char *protocol = key->protocol == PEER_TCP ? "tcp" : "udp";

@@ -13,9 +13,6 @@
  */
 int peers_put_instances(const struct tracker *t, const struct metric_set *usable, size_t most,
 			struct sample *smp);
-/* As --net-peers names one: "tcp:192.0.2.1:443"; one that has connected to the run, without its
- * port. */
-void peer_name(const struct peer_key *key, char *name, size_t size);
 /*
  * Sets net_sockets, and for each state that any of the @nr live sockets has, an instance of
  * "socket_state"; @nr is by the kernel's number of the state.

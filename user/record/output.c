@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-void output_close_old(struct output *o)
+/* Closes the file that is replaced. */
+static void output_close_old(struct output *o)
 {
 	if (o->old_fd >= 0)
 		close(o->old_fd);

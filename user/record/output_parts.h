@@ -5,8 +5,6 @@
 
 #include "record/output.h"
 
-/* Closes the file that is replaced. */
-void output_close_old(struct output *o);
 /* Frees and closes everything; a file that was never committed is removed. */
 void output_drop(struct output *o);
 

@@ -95,7 +95,8 @@ char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double 
 	return out;
 }
 
-const char *axis_time_unit(double wall)
+/* The unit of what axis_format_time() writes: "s", "min:s", "h:min:s". */
+static const char *axis_time_unit(double wall)
 {
 	return wall < MINUTE ? "s" : wall < HOUR ? "min:s" : "h:min:s";
 }

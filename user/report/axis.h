@@ -20,8 +20,6 @@ char *axis_format_value(char out[AXIS_TEXT], enum chart_unit unit, double value)
  * that @step needs: 3.5, 2:05, 1:02:05; returns it.
  */
 char *axis_format_time(char out[AXIS_TEXT], double seconds, double step, double wall);
-/* The unit of what axis_format_time() writes: "s", "min:s", "h:min:s". */
-const char *axis_time_unit(double wall);
 /* The axis of values up to @top, with a line through the plot at each tick. */
 void axis_draw_values(FILE *f, const struct plot *b, enum chart_unit unit, double top);
 /* The axis of time, of @wall seconds. */

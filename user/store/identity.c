@@ -55,7 +55,9 @@ void identity_self(char out[IDENTITY_BYTES])
 	snprintf(out, IDENTITY_BYTES, "%s %d %llu", here, getpid(), start_ticks(getpid()));
 }
 
-enum liveness identity_lives(const char *text)
+enum liveness { LIVES, IS_GONE, CANNOT_TELL /* of another machine, or another PID namespace */ };
+
+static enum liveness identity_lives(const char *text)
 {
 	char here[108], boot[40], space[64];
 	unsigned long long ticks;

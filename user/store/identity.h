@@ -10,11 +10,8 @@
 
 #define IDENTITY_BYTES 128
 
-enum liveness { LIVES, IS_GONE, CANNOT_TELL /* of another machine, or another PID namespace */ };
-
 /* This process, by boot, PID namespace, PID and start time. */
 void identity_self(char out[IDENTITY_BYTES]);
-enum liveness identity_lives(const char *text);
 /* Whether a run that has not ended goes on; where its recorder cannot be asked, when it wrote last
  * (epoch) tells. @text: NULL: it is not being recorded. */
 bool identity_goes_on(const char *text, uint64_t seen_ns, uint64_t interval_ns);

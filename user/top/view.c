@@ -157,7 +157,8 @@ static void view_type(struct view *v, int key)
 	v->is_built = false;
 }
 
-const struct task *view_selected_task(const struct view *v)
+/* The task of the row that is selected; NULL: it is of none. */
+static const struct task *view_selected_task(const struct view *v)
 {
 	const struct table_row *row = v->at < v->rows.nr ? &v->rows.list[v->at] : NULL;
 

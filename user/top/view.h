@@ -75,8 +75,6 @@ void draw_columns(struct view *v, struct screen *s, int y, int height);
 /* A curve of @nr values up to @most, the last one at the right end; @cursor: -1: none. */
 void draw_curve(struct screen *s, int x, int y, int columns, const double *values, int nr,
 		double most, int cursor, enum style style);
-/* The task of the row that is selected; NULL: it is of none. */
-const struct task *view_selected_task(const struct view *v);
 /* The name of a user, from a cache; its number where there is none. */
 const char *uid_name(uint32_t uid);
 

@@ -60,7 +60,9 @@ int capability_cgroup_subsys(const char *controller)
 }
 
 /* The commit that gave the hook its second argument moved it before exit_mm(). */
-bool capability_has_exact_peak(void)
+/* The address space still exists at the exit hook (from 6.16 on), so that
+ * peaks are exact. */
+static bool capability_has_exact_peak(void)
 {
 	const struct btf *btf = kernel_btf();
 	__s32 id =

@@ -25,9 +25,6 @@ bool capability_has_tracepoint(const char *name);
  * cgroups; or -ENOENT.
  */
 int capability_cgroup_subsys(const char *controller);
-/* The address space still exists at the exit hook (from 6.16 on), so that
- * peaks are exact. */
-bool capability_has_exact_peak(void);
 /* Calls @fn for each requirement: its name, whether it is met, why not and
  * what to do. */
 void capability_each(void (*fn)(void *context, const char *name, bool available, const char *why),

@@ -123,13 +123,6 @@ int agent_call_begin_job(struct agent_call *c, const char *path, const char *id,
 	return -E2BIG;
 }
 
-int agent_call_job(struct agent_call *c, const char *path, const char *id, char *why, size_t size)
-{
-	int err = agent_call_begin_job(c, path, id, why, size);
-
-	return err ? err : agent_call_answer(c, why, size);
-}
-
 int agent_call_history(struct agent_call *c, const char *path, const struct history_query *q,
 		       char *why, size_t size)
 {

@@ -27,11 +27,9 @@ int agent_call_begin_node(struct agent_call *c, const char *path, char *why, siz
 /* Takes the answer. 0; or a negative errno, @why, and @c is done. */
 int agent_call_answer(struct agent_call *c, char *why, size_t size);
 /*
- * The same as agent_call_node() for one job of the node, from now on, with its live processes at
- * each sample; the last sample comes at once. @id: as `bpfmon jobs` lists it, or its name.
+ * The same as agent_call_begin_node() for one job of the node, from now on, with its live processes
+ * at each sample; the last sample comes at once. @id: as `bpfmon jobs` lists it, or its name.
  */
-int agent_call_job(struct agent_call *c, const char *path, const char *id, char *why, size_t size);
-/* The same without waiting, as agent_call_begin_node(). */
 int agent_call_begin_job(struct agent_call *c, const char *path, const char *id, char *why,
 			 size_t size);
 /* The same for what is kept of ended jobs: the answer to @q, which is to be read in a minute. */

@@ -255,11 +255,6 @@ const char *line_get_mark(const struct line *l, size_t *length, uint64_t *elapse
 	return json_string_value(text);
 }
 
-uint64_t line_get_since(const struct line *l)
-{
-	return member_read_epoch(l->tree, "since_time");
-}
-
 void line_done(struct line *l)
 {
 	sample_reset(&l->sample);

@@ -58,8 +58,6 @@ const char *line_get_event(const struct line *line);
 /* The text of the mark that it is, *@length bytes, and when it was sent; in use until the next
  * line. NULL: it is none. */
 const char *line_get_mark(const struct line *line, size_t *length, uint64_t *elapsed_ns);
-/* The time since when a run was stalled, of the line of that event; 0: it has none. */
-uint64_t line_get_since(const struct line *line);
 /* Takes the arguments of its process from a list of strings, a json_t. -ENOMEM. */
 int line_set_args(struct line *line, const void *list);
 void line_done(struct line *line);
