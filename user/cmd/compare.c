@@ -2,19 +2,24 @@
 /* bpfmon compare [OPTIONS] RUN RUN...: runs against each other, value by value. */
 #include "cmd/compare.h"
 
-#include "cmd/compare_outcomes.h"
-#include "cmd/compare_page.h"
-#include "cmd/compare_runs.h"
-#include "cmd/option_values.h"
-
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/progress.h"
+#include "cmd/compare_runs.h"
+#include "cmd/named_run.h"
+#include "cmd/option_values.h"
+#include "cmd/whole_file.h"
+#include "compare/compare.h"
 #include "compare/csv.h"
 #include "compare/diff.h"
+#include "compare/document.h"
 #include "compare/markdown.h"
+#include "compare/step.h"
 #include "compare/steps_text.h"
 #include "compare/text.h"
+#include "report/overlay.h"
+#include "report/page.h"
+#include "view/format.h"
 #include "view/markdown.h"
 #include "view/terminal.h"
 
@@ -23,6 +28,254 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* The page of `bpfmon compare --html`: the curves of several runs in the same charts. */
+
+#define STEPS_SHOWN 500 /* phases, programs or spans: they bound the page */
+
+static size_t groups_count_runs(const struct groups *g)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->nr; i++)
+		for (size_t k = 0; k < g->list[i].nr; k++)
+			n += g->list[i].sides[k]->is_run;
+	return n;
+}
+
+static int page_add_run(struct overlay *curves, const struct side *s, size_t group,
+			const struct store_options *store)
+{
+	struct source src;
+	int err = named_run_open(&src, store, s->name, NULL);
+
+	if (err)
+		return err; /* reported already */
+	err = overlay_add(curves, s->name, group, &src);
+	if (err)
+		log_error("cannot draw '%s': %s", s->name, source_why(&src, err));
+	source_close(&src);
+	return err;
+}
+
+/* The first of each group, then the second of each, as far as there is room. */
+static int page_add_runs(struct overlay *curves, const struct groups *g,
+			 const struct store_options *store)
+{
+	size_t groups = g->nr < OVERLAY_GROUPS ? g->nr : OVERLAY_GROUPS;
+	int err = 0;
+
+	for (size_t k = 0; k < g->most_sides; k++)
+		for (size_t i = 0; i < groups; i++)
+			if (!err && curves->nr < OVERLAY_RUNS && k < g->list[i].nr &&
+			    g->list[i].sides[k]->is_run)
+				err = page_add_run(curves, g->list[i].sides[k], i, store);
+	return err;
+}
+
+static int page_render(const struct overlay *curves, const struct comparison *c,
+		       const struct steps *steps, const json_t *diff, char **page, size_t *length)
+{
+	size_t left_out = groups_count_runs(c->groups) - curves->nr;
+	struct jsonw data = { 0 }, document = { 0 }, brief = { 0 };
+	FILE *f = open_memstream(page, length);
+	int err = f ? 0 : -ENOMEM;
+
+	comparison_document(&document, c, NULL, NULL, diff, NULL, 0);
+	if (steps)
+		comparison_steps_brief(&brief, steps, STEPS_SHOWN);
+	if (!err)
+		err = overlay_write(curves, &document, steps ? &brief : NULL, left_out, &data);
+	if (!err)
+		err = page_write_overlay(f, &data);
+	if (f && fclose(f) && !err)
+		err = -ENOMEM;
+	jsonw_done(&document);
+	jsonw_done(&brief);
+	jsonw_done(&data);
+	if (err)
+		log_error("cannot make the page of the comparison: %s", strerror(-err));
+	return err;
+}
+
+/* Writes the page of --html. @steps: NULL without --by phase, program or span. A negative errno
+ * after one line to the user. */
+static int compare_page_write(const struct comparison *c, const struct steps *steps,
+			      const json_t *diff, const struct compare_options *o)
+{
+	struct overlay *curves = calloc(1, sizeof(*curves));
+	char *page = NULL;
+	size_t length = 0;
+	int err;
+
+	if (!curves) {
+		log_error("out of memory for the page of the comparison");
+		return -ENOMEM;
+	}
+	curves->room = groups_count_runs(c->groups);
+	err = page_add_runs(curves, c->groups, &o->store);
+	if (!err)
+		err = page_render(curves, c, steps, diff, &page, &length);
+	if (!err)
+		err = whole_file_write("page", o->html, o->force, page, length);
+	overlay_done(curves);
+	free(curves);
+	free(page);
+	return err;
+}
+
+struct outcomes {
+	struct expression expressions[MAX_FAIL_IF];
+	struct outcome *list; /* owned */
+	size_t nr;
+	bool has_failed; /* one of them holds */
+};
+
+/* The expressions of --fail-if: evaluated for each group, or for each step of it. */
+
+#define NAME_COLUMNS 60
+
+/* -EINVAL after one line to the user. */
+static int outcomes_parse(struct outcomes *x, const struct compare_options *o)
+{
+	char why[200];
+
+	*x = (struct outcomes){ 0 };
+	for (size_t i = 0; i < o->nr_fail_if; i++) {
+		if (!expression_parse(&x->expressions[i], o->fail_if[i], why, sizeof(why)))
+			continue;
+		log_error("--fail-if does not take '%s': %s", o->fail_if[i], why);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Names of runs are untrusted: they are printed through format_name(). */
+static void outcome_report_unknown(const struct expression *e, const struct comparison *c,
+				   size_t group, int err)
+{
+	size_t lacks = spread_of(c, group, e->key)->nr ? 0 : group;
+
+	fprintf(stderr, "bpfmon: --fail-if '%s' cannot be decided: ", e->text);
+	if (err == -ENOENT) {
+		format_name(stderr, c->groups->list[lacks].name, NAME_COLUMNS);
+		fprintf(stderr, " has no %s\n", compare_key(e->key).name);
+	} else {
+		fprintf(stderr,
+			"%zu and %zu runs are too few to tell a change from noise; 4 in each of "
+			"two "
+			"groups are enough\n",
+			spread_of(c, 0, e->key)->nr, spread_of(c, group, e->key)->nr);
+	}
+}
+
+static int outcome_evaluate(struct outcomes *x, const struct compare_options *o,
+			    const struct expression *e, const struct comparison *c, size_t group,
+			    const struct step *step)
+{
+	struct outcome *one = &x->list[x->nr];
+	int err;
+
+	*one = (struct outcome){ .expression = e, .group = group, .step = step };
+	err = expression_holds(e, c, group, o->significant, &one->holds);
+	if (err)
+		return err;
+	x->has_failed |= one->holds;
+	x->nr++;
+	return 0;
+}
+
+/* Of the steps that decide it; if none does, that is an error, not a pass. */
+static int outcomes_evaluate_steps(struct outcomes *x, const struct compare_options *o,
+				   const struct expression *e, const struct comparison *c,
+				   size_t group, const struct steps *steps)
+{
+	size_t before = x->nr;
+	bool is_few = false;
+
+	for (size_t i = 0; i < steps->nr; i++)
+		is_few |= outcome_evaluate(x, o, e, &steps->list[i].comparison, group,
+					   &steps->list[i]) == -ERANGE;
+	if (x->nr > before)
+		return 0;
+	fprintf(stderr, "bpfmon: --fail-if '%s' cannot be decided: ", e->text);
+	if (is_few) {
+		fputs("the runs are too few to tell a change from noise; 4 in each of two groups "
+		      "are enough\n",
+		      stderr);
+		return -ERANGE;
+	}
+	fprintf(stderr, "there is no %s of the same name with this value in ",
+		step_kind_name(steps->kind));
+	format_name(stderr, c->groups->list[0].name, NAME_COLUMNS);
+	fputs(" and ", stderr);
+	format_name(stderr, c->groups->list[group].name, NAME_COLUMNS);
+	fputc('\n', stderr);
+	return -ENOENT;
+}
+
+/*
+ * Of all groups but the first; with @steps those of these and not of the runs: a step that a side
+ * lacks decides nothing. A negative errno after one line to the user: an expression cannot be
+ * decided.
+ */
+static int outcomes_evaluate(struct outcomes *x, const struct compare_options *o,
+			     const struct comparison *c, const struct steps *steps)
+{
+	size_t others = c->groups->nr - 1, of_each = steps ? steps->nr : 1;
+	int err = 0;
+
+	x->list = calloc(o->nr_fail_if * others * of_each + 1, sizeof(*x->list));
+	if (!x->list) {
+		log_error("out of memory for %zu groups", c->groups->nr);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; !err && i < o->nr_fail_if * others; i++) {
+		const struct expression *e = &x->expressions[i / others];
+		size_t group = i % others + 1;
+
+		if (steps) {
+			err = outcomes_evaluate_steps(x, o, e, c, group, steps);
+			continue;
+		}
+		err = outcome_evaluate(x, o, e, c, group, NULL);
+		if (err)
+			outcome_report_unknown(e, c, group, err);
+	}
+	return err;
+}
+
+/* A line for each that holds, @before in front. */
+static void outcomes_print_failed(FILE *f, const char *before, const struct outcomes *x,
+				  const struct comparison *c)
+{
+	for (size_t i = 0; i < x->nr; i++) {
+		const struct outcome *one = &x->list[i];
+
+		if (!one->holds)
+			continue;
+		terminal_begin_alarm(f);
+		fputs(before, f);
+		terminal_end_alarm(f);
+		if (c->groups->nr > 2) {
+			format_name(f, c->groups->list[one->group].name, NAME_COLUMNS);
+			fputs(": ", f);
+		}
+		if (one->step) {
+			format_name(f, one->step->name, NAME_COLUMNS);
+			fputs(": ", f);
+		}
+		expression_write(f, one->expression, one->step ? &one->step->comparison : c,
+				 one->group);
+		fputc('\n', f);
+	}
+}
+
+static void outcomes_done(struct outcomes *x)
+{
+	free(x->list);
+	*x = (struct outcomes){ 0 };
+}
 
 #define EXIT_FAILED 1
 #define TAGS "tags."

@@ -1,24 +1,216 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* bpfmon store: what the store takes; prune, check, merge. */
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/nearest.h"
+#include "base/progress.h"
 #include "cmd/changed_runs.h"
 #include "cmd/common_options.h"
 #include "cmd/option_values.h"
 #include "cmd/print_format.h"
-#include "cmd/store_merge.h"
-#include "cmd/store_print.h"
 #include "cmd/stores.h"
-
-#include "base/log.h"
-#include "base/nearest.h"
-#include "base/progress.h"
+#include "record/store/edit.h"
+#include "record/store/import.h"
+#include "record/store/writer.h"
+#include "source/source.h"
 #include "store/check.h"
+#include "store/merge.h"
+#include "store/merge_case.h"
 #include "store/prune.h"
 #include "store/remove.h"
+#include "view/format.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* What `bpfmon store` prints of what it has found or done: text, or one object of JSON. */
+
+/* Begins what --json prints of @action. */
+static void store_json_begin(struct jsonw *j, const char *action, const char *path)
+{
+	jsonw_object(j, NULL);
+	jsonw_schema(j, "store");
+	jsonw_string(j, "action", action);
+	jsonw_string(j, "path", path);
+}
+
+static void store_json_end(struct jsonw *j)
+{
+	jsonw_object_end(j);
+	jsonw_newline(j);
+	jsonw_print(j, stdout);
+}
+
+/* @path, here and below: of the store. Without memory nothing is printed, which main() reports. */
+static void store_print_numbers(enum print_format as, const char *path,
+				const struct store_size *size)
+{
+	char file[FORMAT_BYTES], used[FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES];
+	struct jsonw j = { 0 };
+
+	if (as == PRINT_TEXT) {
+		printf("%s\n  size       %s, %s of it in use\n  runs       %" PRId64
+		       "\n  samples    %s\n  processes  %s\n",
+		       path, format_bytes(file, size->file_bytes),
+		       format_bytes(used, (uint64_t)size->used_bytes), size->runs,
+		       format_count(a, (uint64_t)size->samples),
+		       format_count(b, (uint64_t)size->processes));
+		return;
+	}
+	store_json_begin(&j, "size", path);
+	jsonw_uint(&j, "file_bytes", size->file_bytes);
+	jsonw_int(&j, "used_bytes", size->used_bytes);
+	jsonw_int(&j, "runs", size->runs);
+	jsonw_int(&j, "samples", size->samples);
+	jsonw_int(&j, "processes", size->processes);
+	store_json_end(&j);
+}
+
+static void store_print_pruned(enum print_format as, const char *path, const struct pruned *gone,
+			       bool dry_run)
+{
+	char bytes[FORMAT_BYTES];
+	struct jsonw j = { 0 };
+
+	if (as == PRINT_TEXT) {
+		printf("%" PRIu64 " runs %s %s\n", gone->runs,
+		       dry_run ? "would be removed, about" : "removed,",
+		       format_bytes(bytes, (uint64_t)gone->bytes));
+		return;
+	}
+	store_json_begin(&j, "prune", path);
+	jsonw_bool(&j, "dry_run", dry_run);
+	jsonw_uint(&j, "runs", gone->runs);
+	jsonw_int(&j, "bytes", gone->bytes);
+	store_json_end(&j);
+}
+
+/* @why: NULL if it is whole. @rows_left: how many belong to no run. */
+static void store_print_checked(enum print_format as, const char *path, const char *why,
+				int64_t rows_left)
+{
+	struct jsonw j = { 0 };
+
+	if (as == PRINT_TEXT) {
+		if (!why)
+			printf("%s is whole\n", path);
+		return;
+	}
+	store_json_begin(&j, "check", path);
+	jsonw_bool(&j, "whole", !why);
+	if (why)
+		jsonw_string(&j, "reason", why);
+	jsonw_int(&j, "rows_left", rows_left);
+	store_json_end(&j);
+}
+
+static void store_print_merged(enum print_format as, const char *path, const struct merged *m)
+{
+	struct jsonw j = { 0 };
+
+	if (as == PRINT_TEXT) {
+		printf("%" PRIu64 " runs added, %" PRIu64
+		       " completed that were there in part, %" PRIu64 " were there already",
+		       m->added, m->renewed, m->known);
+		if (m->edited)
+			printf(", %" PRIu64 " of these with a later edit, which was taken over",
+			       m->edited);
+		putchar('\n');
+		return;
+	}
+	store_json_begin(&j, "merge", path);
+	jsonw_uint(&j, "added", m->added);
+	jsonw_uint(&j, "completed", m->renewed);
+	jsonw_uint(&j, "known", m->known);
+	jsonw_uint(&j, "edited", m->edited);
+	jsonw_uint(&j, "busy", m->busy);
+	store_json_end(&j);
+}
+
+/* bpfmon store merge, file by file: another store, or a run in JSON Lines. */
+
+static bool file_is_database(FILE *f)
+{
+	static const char magic[16] = "SQLite format 3";
+	char text[sizeof(magic)];
+	bool is = fread(text, 1, sizeof(text), f) == sizeof(text) &&
+		  !memcmp(text, magic, sizeof(magic));
+
+	rewind(f);
+	return is;
+}
+
+/* First opens the other store by itself, to check that it is one, that its schema is known and that
+ * its values are valid. */
+static int store_merge_database(struct store_writer *w, const char *path, struct merged *m)
+{
+	struct database other;
+	int err = database_open(&other, path, DATABASE_READ);
+	bool is_unchanging = other.is_unchanging;
+
+	if (!err)
+		err = store_check_source(&other);
+	if (err)
+		log_error("cannot read the store '%s': %s", path,
+			  other.why[0] ? other.why : strerror(-err));
+	database_close(&other);
+	progress_begin("merging a store", "runs", 0);
+	if (!err && (err = merge_store(&w->d, path, is_unchanging, store_take_words, m)))
+		log_error("cannot merge all of the store '%s': %s", path, w->d.why);
+	return err;
+}
+
+static int store_merge_lines(struct store_writer *w, FILE *f, const char *path, struct merged *m)
+{
+	struct import i = { .w = w, .merged = m };
+	int err;
+
+	progress_begin("merging a file", "lines", 0);
+	err = import_lines(&i, f);
+
+	if (err)
+		log_error("cannot merge '%s': %s", path,
+			  err == -EBADMSG || !w->d.why[0] ? source_error(err) : w->d.why);
+	if (i.unreadable)
+		log_warn("'%s': %" PRIu64 " lines cannot be read, and were left out", path,
+			 i.unreadable);
+	return err;
+}
+
+static bool file_is_store(FILE *f, const char *path)
+{
+	struct stat a, b;
+
+	return !fstat(fileno(f), &a) && !stat(path, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+/*
+ * Adds the runs of the file @path to the store at @store, which @w has open, and counts them in @m.
+ * The store itself is passed over. A negative errno after one line to the user.
+ */
+static int store_merge_file(struct store_writer *w, const char *store, const char *path,
+			    struct merged *m)
+{
+	__cleanup(fclosep) FILE *f = fopen(path, "re");
+
+	if (!f || fseek(f, 0, SEEK_SET)) {
+		log_error("cannot read '%s': %s", path, strerror(errno));
+		return -errno;
+	}
+	if (file_is_store(f, store)) { /* with *.sqlite of its folder as arguments */
+		log_warn("'%s' is the store itself, and was passed over", path);
+		return 0;
+	}
+	return file_is_database(f) ? store_merge_database(w, path, m)
+				   : store_merge_lines(w, f, path, m);
+}
 
 #define EXIT_DAMAGED 1
 #define MAX_KEEP 1000000000

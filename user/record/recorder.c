@@ -2,21 +2,94 @@
 #include "record/recorder.h"
 
 #include "base/control.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/oom_count.h"
 #include "record/observers.h"
-#include "record/stall_reason.h"
 #include "view/limit_text.h"
+#include "waits/waits.h"
 #include "wire/limits.h"
+#include "wire/reader.h"
 #include "wire/writer.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Why a run is stalled: what its processes wait for, looked at when the event comes. */
+
+/* Whether it is the event of a run that has stalled; and the reason that it has, or "". */
+static bool line_is_stall(const struct line *l)
+{
+	const char *event = json_string_value(json_object_get(l->tree, "event"));
+
+	return l->kind == LINE_EVENT && event && !strcmp(event, "stalled");
+}
+
+static const char *stall_reason_of(const struct line *l)
+{
+	const char *reason = json_string_value(json_object_get(l->tree, "reason"));
+
+	return reason ? reason : "";
+}
+
+static bool reason_find(struct waits *w, const json_t *pids, char *out, size_t size)
+{
+	struct wait_reason reason;
+	const json_t *pid;
+	size_t i;
+
+	json_array_foreach(pids, i, pid)
+		if (json_integer_value(pid) > 0)
+			waits_add(w, (pid_t)json_integer_value(pid), 0);
+	if (!waits_number(w) || waits_read(w, true))
+		return false;
+	waits_reason(w, &reason);
+	if (!reason.is_found ||
+	    waits_get(w, reason.cause)->kind <= WAIT_IDLE) /* or it is not known */
+		return false;
+	waits_reason_text(w, &reason, out, size);
+	return *out;
+}
+
+/* Up to the brace that ends the object. */
+static size_t line_members(const char *text, size_t length)
+{
+	while (length && text[length - 1] != '}')
+		length--;
+	return length ? length - 1 : 0;
+}
+
+/*
+ * Writes into @j the line @text, which was read as @l, with "reason" as far as the rights of this
+ * process show it. False: it is no event of a run that has stalled, or nothing can be said.
+ */
+static bool stall_reason_write(struct jsonw *j, const struct line *l, const char *text,
+			       size_t length)
+{
+	struct waits *w = line_is_stall(l) ? waits_new() : NULL;
+	size_t members = line_members(text, length);
+	char why[WAIT_TEXT];
+	bool is_found =
+		w && members && reason_find(w, json_object_get(l->tree, "pids"), why, sizeof(why));
+
+	waits_free(w);
+	if (!is_found)
+		return false;
+	jsonw_raw(j, text, members);
+	jsonw_raw(j, ",\"reason\":", strlen(",\"reason\":"));
+	jsonw_string(j, NULL, why);
+	jsonw_object_end(j);
+	jsonw_newline(j);
+	return !j->failed;
+}
 
 #define READ_BYTES (64UL << 10)
 

@@ -3,12 +3,341 @@
 
 #include "base/xml.h"
 #include "report/axis.h"
-#include "report/legend.h"
-#include "report/limits.h"
-#include "report/panel_curves.h"
+#include "report/charts.h"
+#include "report/colours.h"
+#include "report/plot.h"
+#include "report/run.h"
+#include "report/trace.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* Of one chart. */
+struct panel_curves {
+	const struct report_charts *charts; /* not owned */
+	const struct chart_spec *spec;
+	struct downsampler_row *rows; /* owned */
+	double *heights;              /* owned: of all curves, one after the other, at each row */
+	size_t nr;                    /* rows */
+	double largest;
+};
+
+/* The curves and areas of a chart, as paths of an SVG. */
+
+static double curve_to_drawn_unit(const struct curve_spec *curve, double stored)
+{
+	return stored / pow(10, metric_decimals(curve->id));
+}
+
+/* Whether it has values, and is one of those that are drawn. */
+static bool curve_is_drawn(const struct report_charts *c, const struct curve_spec *curve)
+{
+	return curve->style != CURVE_HIDDEN && charts_has_curve(c, curve);
+}
+
+/*
+ * The heights of all curves, one after the other, at each of @nr rows: of a stacked curve the sum
+ * up to it. Owned by the caller, NULL without memory.
+ */
+static double *panel_compute_heights(const struct report_charts *c, const struct chart_spec *spec,
+				     const struct downsampler_row *rows, size_t nr)
+{
+	double *all = calloc((spec->nr + 1) * (nr + 1), sizeof(*all));
+
+	for (size_t i = 0; all && i < nr; i++) {
+		double sum = 0;
+
+		for (unsigned k = 0; k < spec->nr; k++) {
+			const struct curve_spec *curve = &spec->curve[k];
+			double v = curve_to_drawn_unit(curve, rows[i].value[k]);
+
+			if (curve->style == CURVE_STACKED && curve_is_drawn(c, curve) && !isnan(v))
+				v = sum += v;
+			all[k * nr + i] = v;
+		}
+	}
+	return all;
+}
+
+static double panel_find_largest(const struct report_charts *c, const struct chart_spec *spec,
+				 const double *all, size_t nr)
+{
+	double largest = 0;
+
+	for (unsigned k = 0; k < spec->nr; k++)
+		for (size_t i = 0; curve_is_drawn(c, &spec->curve[k]) && i < nr; i++)
+			largest = fmax(largest, all[k * nr + i]); /* fmax() ignores a NAN */
+	return largest;
+}
+
+/* Of chart @i, as long as @c lasts; -ENOMEM. panel_curves_done() in any case. */
+static int panel_curves_make(struct panel_curves *v, const struct report_charts *c, size_t i)
+{
+	*v = (struct panel_curves){ .charts = c, .spec = &chart_specs[i] };
+	v->rows = charts_get_rows(c, i, &v->nr);
+	v->heights = v->rows ? panel_compute_heights(c, v->spec, v->rows, v->nr) : NULL;
+	if (!v->heights)
+		return -ENOMEM;
+	v->largest = panel_find_largest(c, v->spec, v->heights, v->nr);
+	return 0;
+}
+
+static void panel_curves_done(struct panel_curves *v)
+{
+	free(v->rows);
+	free(v->heights);
+}
+
+static void panel_curve_draw(FILE *f, const struct panel_curves *v, unsigned k,
+			     const struct trace_scale *scale)
+{
+	const struct curve_spec *curve = &v->spec->curve[k];
+	const double *y = v->heights + k * v->nr;
+
+	if (curve->style == CURVE_STACKED) {
+		fprintf(f, "<path fill=\"%s\" d=\"", fill_colours[curve->colour]);
+		trace_write(f, scale, v->rows, y, v->nr, true);
+		fputs("\"/>\n", f);
+	}
+	fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s d=\"",
+		line_colours[curve->colour], curve->style == CURVE_STACKED ? "0.5" : "1.25",
+		curve->style == CURVE_DASHED ? " stroke-dasharray=\"4 2\"" : "");
+	trace_write(f, scale, v->rows, y, v->nr, false);
+	fputs("\"/>\n", f);
+}
+
+/* Over the seconds @wall, up to the value @top. Stacked areas are drawn from the top down: each
+ * covers all but its share of the previous one. */
+static void panel_curves_draw(FILE *f, const struct panel_curves *v, const struct plot *b,
+			      double wall, double top)
+{
+	const struct trace_scale scale = { .left = PLOT_LEFT,
+					   .bottom = b->bottom,
+					   .x_per_second = b->width / wall,
+					   .y_per_unit = b->height / top };
+	const struct curve_spec *curve = v->spec->curve;
+
+	for (unsigned k = v->spec->nr; k-- > 0;)
+		if (curve[k].style == CURVE_STACKED && curve_is_drawn(v->charts, &curve[k]))
+			panel_curve_draw(f, v, k, &scale);
+	for (unsigned k = 0; k < v->spec->nr; k++)
+		if (curve[k].style != CURVE_STACKED && curve_is_drawn(v->charts, &curve[k]))
+			panel_curve_draw(f, v, k, &scale);
+}
+
+#define LEGEND_LINE 14 /* pixels */
+
+/* The legend of a chart: a mark and a name for each of its curves. */
+
+static double legend_width(const char *label)
+{
+	return 16 + CHARACTER_WIDTH * (double)strlen(label) + 12;
+}
+
+/* The columns of the entries that have room in a line; returns how many lines they need. */
+static unsigned legend_place(const struct report_charts *c, const struct chart_spec *spec,
+			     double width, double *x, unsigned *line)
+{
+	double at = 0;
+	unsigned n = 0;
+
+	for (unsigned k = 0; k < spec->nr; k++) {
+		double needs = legend_width(spec->curve[k].label);
+
+		if (!curve_is_drawn(c, &spec->curve[k]))
+			continue;
+		if (at > 0 && at + needs - 12 > width) {
+			at = 0;
+			n++;
+		}
+		x[k] = PLOT_LEFT + at;
+		line[k] = n;
+		at += needs;
+	}
+	return n + 1;
+}
+
+/* How many lines it needs where a line may be so wide. */
+static unsigned legend_lines(const struct report_charts *c, const struct chart_spec *spec,
+			     double width)
+{
+	double x[DOWNSAMPLER_COLUMNS];
+	unsigned line[DOWNSAMPLER_COLUMNS];
+
+	return legend_place(c, spec, width, x, line);
+}
+
+/* Below the title, of the width of the plot. */
+static void legend_draw(FILE *f, const struct plot *b, const struct report_charts *c,
+			const struct chart_spec *spec)
+{
+	double x[DOWNSAMPLER_COLUMNS] = { 0 };
+	unsigned line[DOWNSAMPLER_COLUMNS] = { 0 };
+
+	legend_place(c, spec, b->width, x, line);
+	for (unsigned k = 0; k < spec->nr; k++) {
+		const struct curve_spec *curve = &spec->curve[k];
+		bool fills_area = curve->style == CURVE_STACKED;
+		double y;
+
+		if (!curve_is_drawn(c, curve))
+			continue;
+		y = 31.5 + line[k] * LEGEND_LINE;
+		if (fills_area)
+			fprintf(f,
+				"<rect x=\"%.1f\" y=\"%.0f\" width=\"12\" height=\"9\" fill=\"%s\"",
+				x[k], floor(y - 4), fill_colours[curve->colour]);
+		else
+			fprintf(f, "<path d=\"M%.1f %.1fh12\" stroke-width=\"2\"%s", x[k], y,
+				curve->style == CURVE_DASHED ? " stroke-dasharray=\"4 2\"" : "");
+		fprintf(f, " stroke=\"%s\"/><text x=\"%.1f\" y=\"%.1f\">",
+			line_colours[curve->colour], x[k] + 16, y + 4);
+		xml_write(f, curve->label, 40);
+		fputs("</text>\n", f);
+	}
+}
+
+#define MOST_LIMITS 3
+
+struct panel_limit {
+	const char *name;     /* static: "limit" */
+	char text[AXIS_TEXT]; /* "1 GiB" */
+	double value;
+};
+
+/* Where their lines and names are drawn. */
+struct limit_place {
+	double left, right, top, bottom; /* of the plot */
+	double y_per_unit;
+};
+
+/* What a run may use, and what the machine has, as lines of a chart. */
+
+#define NAME_HEIGHT 23  /* two lines: its name, and its value */
+#define NAME_DISTANCE 8 /* from the plot */
+#define TEXT_ABOVE 10   /* of a base line, of a text of 11 px */
+#define TEXT_BELOW 3
+#define NEAR 1.6 /* as in the page: a limit up to so many times the largest value is drawn */
+
+static double limit_number(const json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+
+static void limit_add(struct panel_limit *list, unsigned *nr, const char *name, double value)
+{
+	if (value > 0)
+		list[(*nr)++] = (struct panel_limit){ .name = name, .value = value };
+}
+
+static unsigned limits_of_cpu(struct panel_limit *list, const json_t *limits, double cpus)
+{
+	double allowed = limit_number(limits, "cpus_allowed_count");
+	unsigned nr = 0;
+
+	limit_add(list, &nr, "limit", limit_number(limits, "cpu_max_cores"));
+	limit_add(list, &nr, "allowed", allowed < cpus ? allowed : 0);
+	limit_add(list, &nr, "machine", cpus);
+	return nr;
+}
+
+static unsigned limits_of_memory(struct panel_limit *list, const struct report_run *r,
+				 const json_t *limits)
+{
+	double killed_at = limit_number(json_object_get(r->summary, "oom"), "limit_bytes");
+	unsigned nr = 0;
+
+	limit_add(list, &nr, "limit",
+		  killed_at > 0 ? killed_at : limit_number(limits, "memory_max_bytes"));
+	limit_add(list, &nr, "throttled", limit_number(limits, "memory_high_bytes"));
+	limit_add(list, &nr, "machine",
+		  limit_number(json_object_get(r->meta, "system"), "memory_bytes"));
+	return nr;
+}
+
+static int limit_compare(const void *a, const void *b)
+{
+	const struct panel_limit *x = a, *y = b;
+
+	return x->value < y->value ? 1 : x->value > y->value ? -1 : 0;
+}
+
+/*
+ * Those of chart @i that are near @largest, the highest of its values, so that they do not flatten
+ * its curves; of CPU the least in any case. The largest is the first. Returns how many.
+ */
+static unsigned limits_find(struct panel_limit list[MOST_LIMITS], const struct report_run *r,
+			    size_t i, double largest)
+{
+	const json_t *limits = json_object_get(r->meta, "limits");
+	enum chart_unit unit = chart_specs[i].unit;
+	unsigned nr = 0, kept = 0;
+	double least = INFINITY;
+
+	if (unit == CHART_CORES)
+		nr = limits_of_cpu(list, limits,
+				   limit_number(json_object_get(r->meta, "system"), "cpus"));
+	else if (unit == CHART_BYTES)
+		nr = limits_of_memory(list, r, limits);
+	for (unsigned k = 0; k < nr; k++)
+		least = fmin(least, list[k].value);
+	for (unsigned k = 0; k < nr; k++) {
+		bool is_least = unit == CHART_CORES && list[k].value <= least;
+
+		if (!is_least && list[k].value > largest * NEAR)
+			continue;
+		list[kept] = list[k];
+		axis_format_value(list[kept].text, unit, list[kept].value);
+		if (unit == CHART_CORES)
+			strncat(list[kept].text, list[kept].value == 1 ? " core" : " cores",
+				AXIS_TEXT - strlen(list[kept].text) - 1);
+		kept++;
+	}
+	qsort(list, kept, sizeof(*list), limit_compare);
+	return kept;
+}
+
+static double limit_y(const struct panel_limit *limit, const struct limit_place *p)
+{
+	return p->bottom - limit->value * p->y_per_unit;
+}
+
+/* Dotted lines; their names are beside the plot, so that they cover no curve. A name is below the
+ * one before where their lines are near. */
+static void limits_draw(FILE *f, const struct panel_limit *list, unsigned nr,
+			const struct limit_place *p)
+{
+	double free_from = p->top - TEXT_BELOW, x = p->right + NAME_DISTANCE;
+
+	for (unsigned i = 0; i < nr; i++) {
+		double y = limit_y(&list[i], p), name = fmax(y - TEXT_BELOW - 1, free_from);
+
+		fprintf(f,
+			"<path d=\"M%.0f %.1fH%.0f\" stroke=\"#20262b\" stroke-dasharray=\"1 "
+			"4\"/>\n"
+			"<text x=\"%.1f\" y=\"%.1f\" font-size=\"10\">%s <tspan x=\"%.1f\" "
+			"dy=\"11\">%s</tspan></text>\n",
+			p->left, y, p->right + NAME_DISTANCE / 2.0, x,
+			name + TEXT_ABOVE - TEXT_BELOW, list[i].name, x, list[i].text);
+		free_from = name + NAME_HEIGHT;
+	}
+}
+
+/* @y, the base line of a text in the plot, or higher: above the lines that would cross it. */
+static double limits_lift_text(const struct panel_limit *list, unsigned nr,
+			       const struct limit_place *p, double y)
+{
+	for (unsigned i = nr; i-- > 0;) {
+		double line = limit_y(&list[i], p);
+
+		if (line > y - TEXT_ABOVE && line < y + TEXT_BELOW)
+			y = line - TEXT_BELOW - 1;
+	}
+	return y;
+}
 
 #define RIGHT 14
 #define RIGHT_OF_LIMITS 54 /* for their names */

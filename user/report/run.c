@@ -2,14 +2,166 @@
 #include "report/run.h"
 
 #include "base/cleanup.h"
-#include "report/answer.h"
+#include "base/json.h"
+#include "model/phase.h"
+#include "model/time_parts.h"
 #include "report/excerpt.h"
-#include "report/phases.h"
 #include "source/marks.h"
+#include "view/answer.h"
+#include "view/limit_text.h"
 #include "wire/reader_parts.h"
 
 #include <errno.h>
 #include <string.h>
+
+#define PHASES_SHOWN 1000 /* the first ones */
+
+/* What each phase of a run used, for a report. */
+
+#define TEXT_SHOWN 200 /* bytes of a mark's text */
+
+static const enum metric_id shown[] = { M_cpu, M_user, M_system, M_rss, M_read, M_write, M_forks };
+#define NR_SHOWN (sizeof(shown) / sizeof(*shown))
+
+/* Adds the metrics that are shown of a phase to @set: no others need be read. */
+static void phases_add_metrics(struct metric_set *set)
+{
+	for (size_t i = 0; i < NR_SHOWN; i++)
+		metric_put(set, shown[i]);
+}
+
+static void phase_write(struct jsonw *j, const struct phase *ph)
+{
+	json_t *text = ph->text ? json_string(ph->text) : json_null();
+
+	jsonw_array(j, NULL);
+	excerpt_write(j, NULL, text, TEXT_SHOWN, 0);
+	json_decref(text);
+	jsonw_decimal(j, NULL, ph->start_ns, 9);
+	jsonw_decimal(j, NULL, ph->end_ns, 9);
+	if (ph->is_shared)
+		jsonw_uint(j, NULL, ph->shared_with);
+	else
+		jsonw_null(j, NULL);
+	jsonw_uint(j, NULL, ph->nr_shared);
+	jsonw_decimal(j, NULL, ph->is_shared ? ph->end_ns : ph[ph->nr_shared - 1].end_ns, 9);
+	for (size_t i = 0; i < NR_SHOWN; i++) {
+		if (metric_has(&ph->have, shown[i]))
+			jsonw_decimal(j, NULL, ph->value[shown[i]], metric_decimals(shown[i]));
+		else
+			jsonw_null(j, NULL);
+	}
+	jsonw_array_end(j);
+}
+
+/*
+ * "phases":{"total":...,"left_out":...,"fields":[...],"rows":[[...]]}, the values of a row in the
+ * order of the fields; nothing if the command set no mark.
+ */
+static void phases_write(const struct phases *p, struct jsonw *j)
+{
+	if (p->nr < 2)
+		return;
+	jsonw_object(j, "phases");
+	jsonw_uint(j, "total", p->nr);
+	jsonw_uint(j, "left_out", p->left_out);
+	jsonw_array(j, "fields");
+	jsonw_string(j, NULL, "text");
+	jsonw_string(j, NULL, "start");
+	jsonw_string(j, NULL, "end");
+	jsonw_string(j, NULL, "shared_with");
+	jsonw_string(j, NULL, "shared_phases");
+	jsonw_string(j, NULL, "shared_end");
+	for (size_t i = 0; i < NR_SHOWN; i++)
+		jsonw_string(j, NULL, metric_get(shown[i])->key);
+	jsonw_array_end(j);
+	jsonw_array(j, "rows");
+	for (size_t i = 0; i < p->nr && i < PHASES_SHOWN; i++)
+		phase_write(j, &p->all[i]);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+}
+
+/* What the tiles of a report say of a run: in the words, and by the rules, of a terminal's summary.
+ */
+
+typedef void answer_part_fn(FILE *f, const struct answer *a);
+
+static void answer_write_part(struct jsonw *j, const char *key, answer_part_fn *write,
+			      const struct answer *a)
+{
+	__cleanup(freep) char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+
+	if (f)
+		write(f, a);
+	if (!f || fclose(f))
+		j->failed = true;
+	else if (length)
+		jsonw_string(j, key, text);
+}
+
+/* The parts that there are, for one bar. */
+static void time_write(struct jsonw *j, const struct sample *total)
+{
+	unsigned percent[NR_TIME_PARTS];
+	struct time_parts t;
+
+	if (!time_parts_of(&t, total))
+		return;
+	time_parts_divide(&t, 100, percent);
+	jsonw_array(j, "time_parts");
+	for (int i = 0; i < NR_TIME_PARTS; i++) {
+		if (!t.ns[i])
+			continue;
+		jsonw_object(j, NULL);
+		jsonw_string(j, "name", time_part_name(&t, i));
+		jsonw_decimal(j, "seconds", t.ns[i], 9);
+		jsonw_uint(j, "percent", percent[i]);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+static void answer_write_limit(struct jsonw *j, const struct limit_hit *hit)
+{
+	__cleanup(freep) char *text = NULL;
+
+	if (!hit->text[0])
+		return;
+	text = limit_text_make(hit);
+	if (text)
+		jsonw_string(j, "limit", text);
+	else
+		j->failed = true;
+}
+
+/*
+ * Writes "answer":{"request":TEXT,"limit":TEXT,"used":TEXT,"phase":TEXT,"busy":...}: the limit that
+ * it has gone beyond, and as the last one the share of the cores that it might use; what is not
+ * known is absent. A run that goes on may still grow, so it has no request. Without memory @j is
+ * marked as failed.
+ */
+static void report_answer_write(struct report_run *r, struct jsonw *j)
+{
+	struct summary total = { 0 };
+	struct answer answer;
+
+	summary_read_members(&total, r->summary);
+	answer_of_run(&answer, &total, r->meta, &r->times);
+	jsonw_object(j, "answer");
+	if (!r->is_running)
+		answer_write_part(j, "request", answer_request_text, &answer);
+	answer_write_limit(j, &total.limit);
+	answer_write_part(j, "used", answer_cores_text, &answer);
+	answer_write_part(j, "phase", answer_phase_text, &answer);
+	if (answer.has_cores && answer.cores_available)
+		jsonw_decimal(j, "busy", answer.cores_used * 10000 / answer.cores_available, 4);
+	time_write(j, &total.total);
+	jsonw_object_end(j);
+	summary_done(&total);
+}
 
 #define META_TEXT (128 << 10)  /* bytes of one text of the meta line */
 #define META_BYTES (512 << 10) /* bytes of all of it */

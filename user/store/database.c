@@ -1,20 +1,199 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "store/database.h"
 
+#include "model/process_sample.h"
+#include "store/column.h"
 #include "store/defence.h"
-#include "store/file_name.h"
-#include "store/migrate.h"
 #include "store/own_files.h"
+#include "store/schema.h"
 #include "store/shape.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+/* From the schema and the columns that a file has to those that we write. */
+
+/* Refuses what another program or a newer bpfmon has made; *@version of what may be used. */
+static int database_check(struct database *d, int64_t *version)
+{
+	int64_t application = 0, nr_tables = 0;
+	int err = database_number(d, &nr_tables, NULL, "SELECT count(*) FROM sqlite_master");
+
+	if (!err)
+		err = database_number(d, &application, NULL, "PRAGMA application_id");
+	if (!err)
+		err = database_number(d, version, NULL, "PRAGMA user_version");
+	if (err)
+		return err;
+	if (application != SCHEMA_APPLICATION && (application || nr_tables)) {
+		snprintf(d->why, sizeof(d->why),
+			 "it is another program's database; name another file with --store");
+		return -EMEDIUMTYPE;
+	}
+	d->version = *version;
+	if (*version < 0)
+		return database_error(d, SQLITE_CORRUPT);
+	if (*version <= STORE_SCHEMA)
+		return 0;
+	snprintf(d->why, sizeof(d->why),
+		 "a newer bpfmon has made it (schema %lld, this one knows %d): use that, or name "
+		 "another file with --store",
+		 (long long)*version, STORE_SCHEMA);
+	return -EPROTONOSUPPORT;
+}
+
+/* The tables with columns of metrics. */
+static const struct {
+	const char *table, *view;
+	void (*wanted)(struct metric_set *set);
+	size_t have; /* where a database keeps those that the file has; 0: nowhere */
+} tables[] = {
+	{ "sample", "samples", metric_set_all, offsetof(struct database, sample_columns) },
+	{ "block", NULL, metric_set_all, 0 },
+	{ "process", "processes", columns_of_process, offsetof(struct database, process_columns) },
+	{ "process_sample", "process_samples", process_sample_metrics,
+	  offsetof(struct database, process_sample_columns) },
+	{ "span", "spans", columns_of_span, 0 },
+	{ "instance", "instances", metric_set_all, offsetof(struct database, instance_columns) },
+};
+#define NR_TABLES (sizeof(tables) / sizeof(*tables))
+
+/* Reads which columns of metrics the file has. */
+static int database_columns(struct database *d)
+{
+	struct metric_set wanted;
+	int rc = SQLITE_OK;
+
+	for (size_t t = 0; rc == SQLITE_OK && t < NR_TABLES; t++) {
+		struct metric_set *have = (void *)((char *)d + tables[t].have);
+
+		if (!tables[t].have)
+			continue;
+		rc = columns_read(d->db, tables[t].table, have);
+		tables[t].wanted(&wanted);
+		/* others have the name of a metric, which is of samples: execs */
+		for (size_t i = 0; i < METRIC_WORDS; i++)
+			have->bits[i] &= wanted.bits[i];
+	}
+	return database_error(d, rc);
+}
+
+static bool schema_is_current(const struct database *d, int64_t version)
+{
+	struct metric_set wanted;
+
+	for (size_t t = 0; t < NR_TABLES; t++) {
+		const struct metric_set *have = (const void *)((const char *)d + tables[t].have);
+
+		tables[t].wanted(&wanted);
+		for (size_t i = 0; tables[t].have && i < METRIC_WORDS; i++)
+			if (wanted.bits[i] & ~have->bits[i])
+				return false;
+	}
+	return version == STORE_SCHEMA;
+}
+
+static int columns_add_missing(struct database *d, bool is_new)
+{
+	struct metric_set wanted, have;
+	int rc = SQLITE_OK;
+
+	for (size_t t = 0; rc == SQLITE_OK && t < NR_TABLES; t++) {
+		rc = columns_read(d->db, tables[t].table, &have);
+		tables[t].wanted(&wanted);
+		if (rc == SQLITE_OK)
+			rc = columns_add(d->db, tables[t].table, tables[t].view, &wanted, &have,
+					 is_new);
+	}
+	return database_error(d, rc);
+}
+
+static int steps_make(struct database *d, void *context)
+{
+	int64_t version = 0;
+	int err = database_check(d, &version);
+	const bool is_new = !version; /* all its tables are made here */
+
+	(void)context;
+	for (; !err && version < STORE_SCHEMA; version++)
+		err = database_error(d, schema_step(d->db, (int)version));
+	if (!err)
+		d->version = version;
+	return err ? err : columns_add_missing(d, is_new);
+}
+
+static int schema_migrate(struct database *d)
+{
+	int err = database_transact(d, steps_make, NULL);
+
+	return err ? err : database_columns(d);
+}
+
+/* Adds what is missing, in one transaction; a second process finds it done. */
+static int database_migrate(struct database *d, int64_t version)
+{
+	return schema_is_current(d, version) ? 0 : schema_migrate(d);
+}
+
+/* What SQLite takes a file by, and the files beside it. */
+
+/* The path as a URI with the parameters @how; by sqlite3_free(). NULL without memory. */
+static char *uri_of(const char *path, const char *how)
+{
+	sqlite3_str *s = sqlite3_str_new(NULL);
+
+	/* with a folder before it :memory: is a file, too */
+	sqlite3_str_appendall(s, path[0] == '/' ? "file:" : "file:./");
+	while (path[0] == '/' && path[1] == '/') /* what follows two is taken for a host */
+		path++;
+	for (; *path; path++)
+		if (strchr("%?#", *path))
+			sqlite3_str_appendf(s, "%%%02X", (unsigned char)*path);
+		else
+			sqlite3_str_appendchar(s, 1, *path);
+	sqlite3_str_appendf(s, "?%s", how);
+	return sqlite3_str_finish(s);
+}
+
+/* Whether changes are in the write-ahead log beside it. */
+static bool has_log(const char *path)
+{
+	char *log = sqlite3_mprintf("%s-wal", path);
+	struct stat st;
+	bool has = !log || (!stat(log, &st) && st.st_size);
+
+	sqlite3_free(log);
+	return has;
+}
+
+/* The ending of what lies beside @path, where SQLite looks for a journal or log, and is no file:
+ * a pipe would be waited for. NULL: there is none. */
+static const char *beside_that_is_no_file(const char *path)
+{
+	static const char *const endings[] = { "-journal", "-wal", "-shm" };
+	char whole[PATH_MAX], name[PATH_MAX + 16];
+	struct stat st;
+
+	if (!realpath(path, whole)) /* SQLite looks beside the file that a link leads to */
+		return NULL;
+	for (size_t i = 0; i < sizeof(endings) / sizeof(*endings); i++) {
+		snprintf(name, sizeof(name), "%s%s", whole, endings[i]);
+		if (!lstat(name, &st) && !S_ISREG(st.st_mode))
+			return endings[i];
+	}
+	return NULL;
+}
 
 #define BUSY_MS 1500 /* that long a statement waits for another writer */
 #define CACHE_KIB 1024

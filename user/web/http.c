@@ -3,18 +3,77 @@
  * The HTTP server: which request is answered, and by what. Each connection has a thread, which
  * waits for what it sends; their number, their requests and their time are bounded.
  */
-#include "web/form.h"
-#include "web/node.h"
-#include "web/web.h"
-
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/request.h"
+#include "web/node.h"
+#include "web/web.h"
 
 #include <errno.h>
+#include <microhttpd.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define FORM_BYTES 8192 /* of all that it says */
+#define FORM_WORDS 128
+
+struct form {
+	struct MHD_PostProcessor *reader; /* owned; NULL: the request has no form */
+	char text[FORM_BYTES];
+	size_t used, nr;
+	char *words[FORM_WORDS + 1]; /* --name=..., in @text */
+	bool is_bad;                 /* it says something else, or too much */
+};
+
+/* What a form says, as options of `bpfmon edit`. */
+
+static void form_put(struct form *f, const char *option, const char *value, size_t n)
+{
+	int length = snprintf(f->text + f->used, sizeof(f->text) - f->used, "--%s=%.*s", option,
+			      (int)n, value);
+
+	if (f->nr == FORM_WORDS || length < 0 || (size_t)length >= sizeof(f->text) - f->used) {
+		f->is_bad = true;
+		return;
+	}
+	f->words[f->nr++] = f->text + f->used;
+	f->used += (size_t)length + 1;
+}
+
+/* A further piece of the last text, over the end of the one before. */
+static void form_append(struct form *f, const char *data, size_t size)
+{
+	if (!f->nr || f->used + size >= sizeof(f->text)) {
+		f->is_bad = true;
+		return;
+	}
+	memcpy(f->text + f->used - 1, data, size);
+	f->used += size;
+	f->text[f->used - 1] = '\0';
+}
+
+/* For the post processor, with a struct form: takes a value, or a further piece (@at > 0) of the
+ * last one. */
+static enum MHD_Result form_take(void *context, enum MHD_ValueKind kind, const char *key,
+				 const char *file, const char *type, const char *encoding,
+				 const char *data, uint64_t at, size_t size)
+{
+	struct form *f = context;
+
+	(void)kind, (void)type, (void)encoding;
+	if (file || memchr(data, '\0', size) ||
+	    (strcmp(key, "name") != 0 && strcmp(key, "note") != 0 && strcmp(key, "tag") != 0))
+		f->is_bad = true;
+	else if (at)
+		form_append(f, data, size);
+	else
+		form_put(f, key, data, size);
+	return MHD_YES;
+}
 
 #define SILENCE_SECONDS 30 /* of a connection */
 #define REQUEST_BYTES (32 << 10)

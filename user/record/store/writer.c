@@ -4,16 +4,256 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "record/store/bind.h"
-#include "record/store/insert.h"
-#include "record/store/process_row.h"
 #include "record/store/run_row.h"
-#include "record/store/span_row.h"
 #include "store/column.h"
+#include "store/row_table.h"
+#include "wire/parts.h"
+#include "wire/tree.h"
 
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Executes a statement whose parameters are bound, then resets it. */
+static int store_writer_run(struct store_writer *w, sqlite3_stmt *s)
+{
+	int rc = sqlite3_step(s), err = database_error(&w->d, rc);
+
+	sqlite3_reset(s);
+	sqlite3_clear_bindings(s);
+	return err;
+}
+
+/* Rows of spans. */
+
+/* A name and tags of one message, of which each byte may be six in JSON, and a summary. */
+#define LARGEST_LINE (1U << 20)
+
+static void span_bind_used(sqlite3_stmt *s, int at, const struct summary *used)
+{
+	struct metric_set columns;
+
+	columns_of_span(&columns);
+	metrics_bind(s, at, &columns, used->total.value, &used->total.have);
+	amount_bind(s, parameter_find(s, ":wall_ns"), used->wall_ns);
+}
+
+/*
+ * Puts the span that has been read into w->line, from @text of @length bytes. A line that is larger
+ * than any that bpfmon writes is counted as one that cannot be read. Errors as database_open().
+ */
+static int span_row_put(struct store_writer *w, const char *text, size_t length)
+{
+	const json_t *o = w->line.tree, *tags = json_object_get(o, "tags");
+	struct jsonw of_tags = { 0 };
+	sqlite3_stmt *s = w->span;
+	int err;
+
+	if (length > LARGEST_LINE) {
+		w->unreadable++;
+		return 0;
+	}
+	if (json_is_object(tags))
+		tree_write(&of_tags, NULL, tags);
+	span_bind_used(s, columns_bind(s, FIRST_COLUMN, &span_table, WRITTEN_FIRST, o),
+		       &w->line.span.used);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run->id);
+	sqlite3_bind_int64(s, parameter_find(s, ":seq"), ++w->run->spans);
+	if (of_tags.text)
+		sqlite3_bind_text(s, parameter_find(s, ":tags"), of_tags.text, (int)of_tags.used,
+				  SQLITE_STATIC);
+	sqlite3_bind_text(s, parameter_find(s, ":line"), text, (int)length, SQLITE_STATIC);
+	err = of_tags.failed ? -ENOMEM : store_writer_run(w, s);
+	jsonw_done(&of_tags);
+	return err;
+}
+
+/* Rows of processes: of their records, and of what live ones held at a sample. */
+
+/* Binds the member of @row that is the column's; NULL for what a line leaves out then. */
+static void member_bind(sqlite3_stmt *s, int at, const struct table_column *c, const void *row)
+{
+	const char *member = (const char *)row + c->offset;
+
+	switch (c->type) {
+	case COLUMN_TEXT:
+		sqlite3_bind_text(s, at, *(const char *const *)member, -1, SQLITE_STATIC);
+		break;
+	case COLUMN_TIME:
+		time_bind(s, at, *(const uint64_t *)member);
+		break;
+	case COLUMN_UINT32:
+		sqlite3_bind_int64(s, at, *(const uint32_t *)member);
+		break;
+	case COLUMN_INT:
+		sqlite3_bind_int(s, at, *(const int32_t *)member);
+		break;
+	case COLUMN_TRUTH:
+		if (*(const bool *)member)
+			sqlite3_bind_int(s, at, 1);
+		break;
+	default:
+		if (!c->has || *((const char *)row + c->has))
+			amount_bind(s, at, *(const uint64_t *)member);
+	}
+}
+
+/* What the line lacks, or has as null, although its member has a value; and the opposite. */
+static void exceptions_bind(sqlite3_stmt *s, const struct process *p)
+{
+	if (!p->has_ended || p->signal)
+		sqlite3_bind_null(s, parameter_find(s, ":exit_code"));
+	if (!p->signal)
+		sqlite3_bind_null(s, parameter_find(s, ":signal"));
+	if (!p->span)
+		sqlite3_bind_null(s, parameter_find(s, ":span"));
+	if (!p->children_cpu_ns)
+		sqlite3_bind_null(s, parameter_find(s, ":children_cpu_ns"));
+	if (p->has_rss_peak)
+		sqlite3_bind_int(s, parameter_find(s, ":rss_peak_exact"), p->rss_peak_exact);
+}
+
+/* The columns of a line without a tree, as columns_bind(): @row is a struct of the table's. */
+static int members_bind(sqlite3_stmt *s, const struct stored_table *table, const void *row)
+{
+	int at = FIRST_COLUMN;
+
+	for (size_t i = 0; i < table->nr; i++) {
+		const struct table_column *c = &table->columns[i];
+
+		if (c->written != WRITTEN_FIRST)
+			continue;
+		if (c->key)
+			member_bind(s, at, c, row);
+		at++;
+	}
+	return at;
+}
+
+static int process_bind(sqlite3_stmt *s, const struct process_row *row)
+{
+	int at = members_bind(s, &process_table, row);
+
+	exceptions_bind(s, &row->process);
+	return at;
+}
+
+/* Its arguments as a list, as the line has them. */
+static void args_rewrite(struct jsonw *j, const struct line *l)
+{
+	const struct process *p = &l->process;
+	const json_t *list = json_object_get(l->tree, "args");
+
+	if (json_is_array(list))
+		tree_write(j, NULL, list);
+	else if (!l->tree && p->args)
+		args_write(j, NULL, p);
+}
+
+/* Each puts what has been read into w->line. Errors as database_open(). */
+static int process_row_put(struct store_writer *w)
+{
+	const struct process *p = &w->line.process;
+	const json_t *o = w->line.tree;
+	const char state[] = { p->state, '\0' };
+	const struct process_row row = { .process = *p,
+					 .comm = p->comm,
+					 .state = p->has_ended ? NULL : state };
+	sqlite3_stmt *s = w->process;
+	struct metric_set columns;
+	struct jsonw args = { 0 };
+	int err, at;
+
+	args_rewrite(&args, &w->line);
+	columns_of_process(&columns);
+	at = o ? columns_bind(s, FIRST_COLUMN, &process_table, WRITTEN_FIRST, o)
+	       : process_bind(s, &row);
+	metrics_bind(s, at, &columns, p->value, &p->have);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run->id);
+	sqlite3_bind_int64(s, parameter_find(s, ":seq"), ++w->run->processes);
+	if (args.text)
+		sqlite3_bind_text(s, parameter_find(s, ":args"), args.text, (int)args.used,
+				  SQLITE_STATIC);
+	err = args.failed ? -ENOMEM : store_writer_run(w, s);
+	jsonw_done(&args);
+	return err;
+}
+
+/* Those of a sample come one after the other, the heaviest first. */
+static int64_t rank_next(struct store_writer *w, uint64_t elapsed_ns)
+{
+	if (elapsed_ns != w->run->ranked_ns)
+		w->run->rank = 0;
+	w->run->ranked_ns = elapsed_ns;
+	return ++w->run->rank;
+}
+
+static int process_sample_row_put(struct store_writer *w)
+{
+	const struct process_sample *p = &w->line.process_sample;
+	const struct process_sample_row row = { .sample = *p, .comm = p->comm[0] ? p->comm : NULL };
+	const json_t *o = w->line.tree;
+	sqlite3_stmt *s = w->process_sample;
+	struct metric_set columns;
+	int at = o ? columns_bind(s, FIRST_COLUMN, &process_sample_table, WRITTEN_FIRST, o)
+		   : members_bind(s, &process_sample_table, &row);
+
+	process_sample_metrics(&columns);
+	metrics_bind(s, at, &columns, p->value, &p->have);
+	sqlite3_bind_int64(s, parameter_find(s, ":run"), w->run->id);
+	sqlite3_bind_int64(s, parameter_find(s, ":elapsed_ns"), (int64_t)p->elapsed_ns);
+	sqlite3_bind_int64(s, parameter_find(s, ":rank"), rank_next(w, p->elapsed_ns));
+	return store_writer_run(w, s);
+}
+
+/* Statements that are used for a whole run, made of the tables of columns. */
+
+/* To be finalized by the caller. Errors as database_open(). */
+static int statement_prepare(struct database *d, const char *sql, sqlite3_stmt **s)
+{
+	return database_error(
+		d, sqlite3_prepare_v3(d->db, sql, -1, SQLITE_PREPARE_PERSISTENT, s, NULL));
+}
+
+static void insert_put(sqlite3_str *sql, const struct stored_table *t, const struct metric_set *set)
+{
+	char name[COLUMN_BYTES];
+
+	sqlite3_str_appendf(sql, "INSERT OR REPLACE INTO %s(run", t->name);
+	for (size_t i = 0; i < t->nr; i++)
+		sqlite3_str_appendf(sql, ",%s", t->columns[i].name);
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(set, (enum metric_id)i))
+			sqlite3_str_appendf(sql, ",%s", column_name(name, (enum metric_id)i));
+	sqlite3_str_appendall(sql, ") VALUES(:run");
+	for (size_t i = 0; i < t->nr; i++)
+		sqlite3_str_appendf(sql, ",:%s", t->columns[i].name);
+	for (int i = 0; i < NR_METRICS; i++)
+		if (metric_has(set, (enum metric_id)i))
+			sqlite3_str_appendall(sql, ",?");
+	sqlite3_str_appendall(sql, ")");
+}
+
+/*
+ * INSERT INTO @t, whose parameters are the run, the columns of @t by their names (":pid"), and
+ * those of the set that @metrics gives, in this order.
+ */
+static int insert_prepare(struct database *d, const struct stored_table *t,
+			  void (*metrics)(struct metric_set *set), sqlite3_stmt **s)
+{
+	sqlite3_str *text = sqlite3_str_new(d->db);
+	struct metric_set set;
+	char *sql;
+	int err;
+
+	metrics(&set);
+	insert_put(text, t, &set);
+	sql = sqlite3_str_finish(text);
+	err = sql ? statement_prepare(d, sql, s) : -ENOMEM;
+	sqlite3_free(sql);
+	return err;
+}
 
 #define SAMPLES_OF_A_BLOCK 64
 
@@ -80,15 +320,6 @@ void store_writer_close(struct store_writer *w)
 	w->progress = w->instance = NULL;
 	database_close(&w->d);
 	line_done(&w->line);
-}
-
-int store_writer_run(struct store_writer *w, sqlite3_stmt *s)
-{
-	int rc = sqlite3_step(s), err = database_error(&w->d, rc);
-
-	sqlite3_reset(s);
-	sqlite3_clear_bindings(s);
-	return err;
 }
 
 int store_writer_begin(struct store_writer *w)

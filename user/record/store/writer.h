@@ -43,8 +43,6 @@ int store_writer_commit(struct store_writer *w, uint64_t lines_lost);
 int store_writer_next(struct store_writer *w);
 /* Rolls back to the begin. */
 void store_writer_undo(struct store_writer *w);
-/* Executes a statement whose parameters are bound, then resets it. */
-int store_writer_run(struct store_writer *w, sqlite3_stmt *s);
 /* One line; a line that cannot be parsed is counted and skipped. */
 int store_writer_put(struct store_writer *w, const char *text, size_t length);
 
