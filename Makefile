@@ -52,14 +52,14 @@ BPF_OBJ  := $(BPF_SRC:bpf/%.bpf.c=$(BUILD)/bpf/%.o)
 SKELETON := $(BUILD)/bpfmon.skel.h
 USER_SRC := $(wildcard user/*/*.c user/record/observer/*.c user/record/store/*.c)
 USER_OBJ := $(USER_SRC:%.c=$(BUILD)/%.o)
-# the programs: bpfmon; bpfmon-serve; bpfmon-top; bpfmon-web; and the wrapper of the shell, which has few parts so that it starts fast
+# the programs: bpfmon; bpfmon-exporter; bpfmon-top; bpfmon-web; and the wrapper of the shell, which has few parts so that it starts fast
 SHELL_OBJ := $(filter $(BUILD)/user/shell/%,$(USER_OBJ)) $(patsubst %,$(BUILD)/user/base/%.o,json number span_call text utf8)
-PROGRAM_OBJ := $(filter-out $(BUILD)/user/shell/% $(BUILD)/user/serve/% $(BUILD)/user/top/% $(BUILD)/user/http/% $(BUILD)/user/web/%,$(USER_OBJ))
+PROGRAM_OBJ := $(filter-out $(BUILD)/user/shell/% $(BUILD)/user/exporter/% $(BUILD)/user/top/% $(BUILD)/user/http/% $(BUILD)/user/web/%,$(USER_OBJ))
 # what needs libraries that bpfmon has not, which a cross-compiler need not know either
-SERVE_OBJ := $(patsubst %,$(BUILD)/user/serve/%.o,main http http_open passwords) $(BUILD)/user/http/request.o
+EXPORTER_OBJ := $(patsubst %,$(BUILD)/user/exporter/%.o,main http http_open passwords) $(BUILD)/user/http/request.o
 TOP_OBJ  := $(patsubst %,$(BUILD)/user/top/%.o,main session session_list curses)
 WEB_OBJ  := $(patsubst %,$(BUILD)/user/web/%.o,assets find form http listing live main outputs pages) $(BUILD)/user/http/request.o
-LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o $(BUILD)/user/shell/wrapper.o $(SERVE_OBJ) $(TOP_OBJ) $(WEB_OBJ),$(USER_OBJ))
+LIB_OBJ  := $(filter-out $(BUILD)/user/cmd/main.o $(BUILD)/user/shell/wrapper.o $(EXPORTER_OBJ) $(TOP_OBJ) $(WEB_OBJ),$(USER_OBJ))
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(BUILD)/unit/%)
 # SANITIZE of the unit tests and fuzz targets; casts of numbers that do not fit are in no group
@@ -77,7 +77,7 @@ TRUTH_BIN := $(patsubst tests/truth/%.c,$(BUILD)/truth/%,$(wildcard tests/truth/
 	deps truth docs arm64 check-kernels guest
 .DELETE_ON_ERROR:
 
-all: $(BUILD)/bpfmon $(BUILD)/bpfmon-serve $(BUILD)/bpfmon-top $(BUILD)/bpfmon-web $(BUILD)/libexec/bash ## Build build/bpfmon, bpfmon-serve, bpfmon-top, bpfmon-web and libexec/bash (STATIC=1: the first without shared libraries)
+all: $(BUILD)/bpfmon $(BUILD)/bpfmon-exporter $(BUILD)/bpfmon-top $(BUILD)/bpfmon-web $(BUILD)/libexec/bash ## Build build/bpfmon, bpfmon-exporter, bpfmon-top, bpfmon-web and libexec/bash (STATIC=1: the first without shared libraries)
 
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-z0-9-]*\):[^#]*## \(.*\)/  \1	\2/p' Makefile | expand -t 16
@@ -148,7 +148,7 @@ MAN   := $(SHARE)/man/man1/bpfmon.1
 # "man bpfmon list" looks for bpfmon-list; complete is for shells
 SUBCOMMANDS := $(filter-out run complete,$(shell sed -nE 's/^SUBCOMMAND\((.*)\)/\1/p' user/cmd/subcommands.def))
 MAN_LINKS := $(SUBCOMMANDS:%=$(SHARE)/man/man1/bpfmon-%.1)
-MAN8  := $(SHARE)/man/man8/bpfmon-serve.8
+MAN8  := $(SHARE)/man/man8/bpfmon-exporter.8
 COMPLETION := $(SHARE)/bash-completion/completions/bpfmon
 ZSH_COMPLETION := $(SHARE)/zsh/site-functions/_bpfmon
 FISH_COMPLETION := $(SHARE)/fish/vendor_completions.d/bpfmon.fish
@@ -167,12 +167,12 @@ unit = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@SYSCONFDIR@|$(SYSCONFDIR)|g' $(1) 
 install: all ## Install (PREFIX, SYSCONFDIR, DESTDIR)
 	install -D -m 755 $(BUILD)/bpfmon $(BIN)
 	install -D -m 755 $(BUILD)/libexec/bash $(LIBEXEC)/bash
-	install -D -m 755 $(BUILD)/bpfmon-serve $(LIBEXEC)/bpfmon-serve
+	install -D -m 755 $(BUILD)/bpfmon-exporter $(LIBEXEC)/bpfmon-exporter
 	install -D -m 755 $(BUILD)/bpfmon-top $(LIBEXEC)/bpfmon-top
 	install -D -m 755 $(BUILD)/bpfmon-web $(LIBEXEC)/bpfmon-web
 	install -D -m 644 docs/bpfmon.1 $(MAN)
 	for link in $(MAN_LINKS); do ln -sf bpfmon.1 $$link; done
-	install -D -m 644 docs/bpfmon-serve.8 $(MAN8)
+	install -D -m 644 docs/bpfmon-exporter.8 $(MAN8)
 	install -D -m 644 docs/completion/bpfmon $(COMPLETION)
 	install -D -m 644 docs/completion/_bpfmon $(ZSH_COMPLETION)
 	install -D -m 644 docs/completion/bpfmon.fish $(FISH_COMPLETION)
@@ -234,7 +234,7 @@ $(BUILD)/bpfmon: $(PROGRAM_OBJ)
 	$(Q)$(CC) $(LDFLAGS_ALL) $^ $(LIBS) -o $@
 
 # from the archive, of which it takes what it needs; never static: the libraries of TLS are only shared
-$(BUILD)/bpfmon-serve: $(SERVE_OBJ) $(BUILD)/libbpfmon.a
+$(BUILD)/bpfmon-exporter: $(EXPORTER_OBJ) $(BUILD)/libbpfmon.a
 	$(call say,LINK)
 	$(Q)$(CC) $(patsubst -static-pie,-pie,$(LDFLAGS_ALL)) $^ $(WRAP) -lmicrohttpd -ljansson -linih -lcrypt -lm -o $@
 
@@ -259,7 +259,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libbpfmon.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $< $(filter %.o,$^) $(BUILD)/libbpfmon.a $(LIBS) $(if $(filter %.o,$^),-lcrypt) -lcmocka -o $@
 
-$(BUILD)/unit/test_serve_passwords: $(BUILD)/user/serve/passwords.o
+$(BUILD)/unit/test_exporter_passwords: $(BUILD)/user/exporter/passwords.o
 
 $(BUILD)/truth/%: tests/truth/%.c tests/truth/truth.h
 	$(call say,CC)

@@ -37,7 +37,7 @@ check_includes() { # FILE...
 		may["many"] = "many compare view store model base"
 		may["like"] = "like compare view store model base"
 		may["export"] = "export source wire model base"
-		may["serve"] = "serve http view source wire model base config"
+		may["exporter"] = "exporter http view source wire model base config"
 		may["top"] = "top view source store waits wire model base"
 		may["waits"] = "waits model base"
 		may["record"] = "record store view waits wire model base"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Regenerates documents from the program's own output: from `bpfmon metrics` docs/METRICS.md and the metrics
 # in docs/bpfmon-1.schema.json, whose summary and spans come from user/model/summary.def, and from `--help` of each subcommand the options in
-# docs/bpfmon.1 (between their markers); from `bpfmon-serve --metrics` the table in docs/PROMETHEUS.md.
+# docs/bpfmon.1 (between their markers); from `bpfmon-exporter --metrics` the table in docs/PROMETHEUS.md.
 #
 # Usage: tools/gen-docs.sh [--check]
 #   --check  changes nothing; shows the difference and exits 1 when a file is not up to date
@@ -280,11 +280,11 @@ fi
 
 { metrics_intro && metrics_tables; } >"$work/METRICS.md"
 manual_page >"$work/bpfmon.1"
-# The table of bpfmon-serve between its markers.
+# The table of bpfmon-exporter between its markers.
 prometheus() {
 	sed '/^<!-- metrics begin/q' docs/PROMETHEUS.md
 	printf '\n| Metric | Labels | Kind | What it is |\n|---|---|---|---|\n'
-	"${bpfmon%/*}/bpfmon-serve" --metrics
+	"${bpfmon%/*}/bpfmon-exporter" --metrics
 	printf '\n'
 	sed -n '/^<!-- metrics end/,$p' docs/PROMETHEUS.md
 }

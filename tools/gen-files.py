@@ -48,7 +48,7 @@ FOLDERS = {
     "user/shell": "The wrapper of the shell, a program of its own: each job of a workflow engine a span",
     "user/http": "what HTTP servers share: the port, and connections that take too long",
     "user/web": "bpfmon-web, what `bpfmon serve` executes: runs as pages, those under way as they go on",
-    "user/serve": "bpfmon-serve, a program of its own: the agent's jobs for Prometheus, and as a page",
+    "user/exporter": "bpfmon-exporter, a program of its own: the agent's jobs for Prometheus, and as a page",
     "user/top": "bpfmon-top, a program of its own: a run while it goes on, or again, on a terminal",
     "tools": "Scripts that build, check and generate",
     "tests/lib": "What tests share",

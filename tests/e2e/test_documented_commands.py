@@ -77,7 +77,7 @@ class Table(NewcomerCase):
 class Documented(NewcomerCase):
     def setUp(self):
         super().setUp()
-        for name in ("bpfmon", "bpfmon-serve"):
+        for name in ("bpfmon", "bpfmon-exporter"):
             (self.bin / name).symlink_to(BUILD / name)
         (self.bin / "python3").symlink_to(PYTHON)
         self.sleepers = [self.sleep(), self.sleep(user=NOBODY, group=NOBODY, extra_groups=[])]

@@ -57,7 +57,7 @@ def kinds_of_descriptors(pid):
 
 
 class Pages(LiveCase):
-    def test_what_bpfmon_serve_becomes_keeps_no_right_but_to_files(self):
+    def test_what_bpfmon_exporter_becomes_keeps_no_right_but_to_files(self):
         for env, user, permitted in (({}, "0", FILES), (SUDO, str(NOBODY), 0)):
             web = Web(None, env={**os.environ, **env})
             self.addCleanup(web.close)

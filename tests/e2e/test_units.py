@@ -12,9 +12,9 @@ from lib.installed import UNITS, files_below, make
 from lib.permitted import ROOT, needs
 
 NEEDS = ()
-MOST_EXPOSURE = {"bpfmon-agent.service": 3.0, "bpfmon-serve.service": 2.0}
+MOST_EXPOSURE = {"bpfmon-agent.service": 3.0, "bpfmon-exporter.service": 2.0}
 # the macros of user/base/seccomp.def that stand for the role of a unit's program
-ROLES = {"bpfmon-agent.service": r"SECCOMP_AGENT|\b(ALL|ROLES|BOOKS|TRACK)\b", "bpfmon-serve.service": r"SERVE|\bALL\b"}
+ROLES = {"bpfmon-agent.service": r"SECCOMP_AGENT|\b(ALL|ROLES|BOOKS|TRACK)\b", "bpfmon-exporter.service": r"EXPORTER|\bALL\b"}
 CONFIG = "etc/bpfmon/agent.conf"
 
 
@@ -95,9 +95,9 @@ class Units(Case):
             done = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
             self.assertEqual((done.returncode, "rror" in done.stdout), (0, False), done.stdout)
         groups = dict(line.split(":")[::3] for line in (root / "etc" / "group").read_text().splitlines())
-        self.assertEqual(groups["bpfmon-admin"], "bpfmon-serve")
+        self.assertEqual(groups["bpfmon-admin"], "bpfmon-exporter")
         users = {line.split(":")[0] for line in (root / "etc" / "passwd").read_text().splitlines()}
-        self.assertLessEqual({"bpfmon", "bpfmon-serve"}, users)
+        self.assertLessEqual({"bpfmon", "bpfmon-exporter"}, users)
         history = (root / "var/lib/bpfmon").stat()
         self.assertEqual(stat.S_IMODE(history.st_mode), 0o700)
         self.assertNotEqual(history.st_uid, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""bpfmon-serve, and in the place of the agent a socket that a test writes lines to."""
+"""bpfmon-exporter, and in the place of the agent a socket that a test writes lines to."""
 
 import contextlib
 import http.client
@@ -18,7 +18,7 @@ import unittest
 from lib.bpfmon import BUILD
 from lib.servers import free_port
 
-SERVE = str(BUILD / "bpfmon-serve")
+EXPORTER = str(BUILD / "bpfmon-exporter")
 WAIT_SECONDS = 60  # for what must come
 
 
@@ -87,16 +87,16 @@ class Agent:
 
 
 class Endpoint:
-    """A bpfmon-serve that reads from an agent."""
+    """A bpfmon-exporter that reads from an agent."""
 
     def __init__(self, agent, folder, *options, tls=False, config=None, port=None):
         """@config: what says the same as the options would, with the port."""
         self.agent = agent
         self.port = port or free_port()
         self.tls = tls
-        self.log = pathlib.Path(folder) / "serve.log"
+        self.log = pathlib.Path(folder) / "exporter.log"
         named = ["--stream", f"unix:{agent.path}", "--listen", f"127.0.0.1:{self.port}"]
-        argv = [SERVE, *(["--config", config] if config else named), *options]
+        argv = [EXPORTER, *(["--config", config] if config else named), *options]
         with self.log.open("wb") as file:
             self.process = subprocess.Popen(argv, stdout=file, stderr=file, stdin=subprocess.DEVNULL)
         until(self.listens)
@@ -135,7 +135,7 @@ class Endpoint:
 
         def found():
             values = self.values()
-            return values["bpfmon_serve_lines_total"] >= self.agent.lines and values
+            return values["bpfmon_exporter_lines_total"] >= self.agent.lines and values
 
         return until(found)
 
@@ -152,7 +152,7 @@ class EndpointCase(unittest.TestCase):
     """A folder that every user may enter, and an agent in it."""
 
     def setUp(self):
-        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="bpfmon-serve-"))
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="bpfmon-exporter-"))
         self.addCleanup(shutil.rmtree, self.dir)
         self.dir.chmod(0o755)
         self.agent = Agent(self.dir)

@@ -156,7 +156,7 @@ class Service(unittest.TestCase):
 
     def test_the_user_of_the_endpoint_sees_the_jobs_of_all(self):
         self.begin_run()
-        kinds = {kind for kind, _ in self.jobs(user="bpfmon-serve")}
+        kinds = {kind for kind, _ in self.jobs(user="bpfmon-exporter")}
         self.assertLessEqual({"node", "run", "service"}, kinds)
 
     def page(self):
@@ -166,20 +166,20 @@ class Service(unittest.TestCase):
         return subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
 
     def test_the_endpoint_shows_the_jobs_of_all_and_outlives_a_restart_of_the_agent(self):
-        self.systemctl("start", "bpfmon-serve.service")
-        self.addCleanup(self.systemctl, "stop", "bpfmon-serve.service")
-        before = self.state("MainPID", unit="bpfmon-serve.service")
+        self.systemctl("start", "bpfmon-exporter.service")
+        self.addCleanup(self.systemctl, "stop", "bpfmon-exporter.service")
+        before = self.state("MainPID", unit="bpfmon-exporter.service")
         for name in ("one", "two"):
             self.as_service(name, "sleep", "1000")
             wait_for(lambda found=f"{name}.service": found in self.page(), "the service in its series")
             self.systemctl("restart", "bpfmon-agent.service")
-        self.assertEqual(self.state("MainPID", unit="bpfmon-serve.service"), before)
+        self.assertEqual(self.state("MainPID", unit="bpfmon-exporter.service"), before)
 
     def test_without_an_address_the_endpoint_ends_and_has_not_failed(self):
-        self.configure("[endpoint]\nlisten =\n")
-        self.systemctl("start", "bpfmon-serve.service")
-        wait_for(lambda: self.state("ActiveState", unit="bpfmon-serve.service") == "inactive", "its end")
-        self.assertEqual(self.state("Result", unit="bpfmon-serve.service"), "success")
+        self.configure("[exporter]\nlisten =\n")
+        self.systemctl("start", "bpfmon-exporter.service")
+        wait_for(lambda: self.state("ActiveState", unit="bpfmon-exporter.service") == "inactive", "its end")
+        self.assertEqual(self.state("Result", unit="bpfmon-exporter.service"), "success")
 
     def test_nothing_that_users_ask_for_is_forbidden(self):
         command = ("--no-store", "--pss", "-q", "-o", "jsonl:-", "--", "bpfmon", "span", "part", "--", "sleep", "1.5")

@@ -98,7 +98,7 @@ static void values_are_read_with_their_units(void **state)
 		    "[leave]\npss = no\n"
 		    "[history]\nkeep_bytes=1.5G\nmin_seconds = 90\nstore=/a b/c.db\n"
 		    "[agent]\nsocket = /run/x.sock\n"
-		    "[endpoint]\nlisten =\nkeep = 2h\n");
+		    "[exporter]\nlisten =\nkeep = 2h\n");
 	assert_int_equal(config.interval_ns, 250000000);
 	assert_string_equal(config.hierarchy, "cpuacct");
 	assert_int_equal(config.max_tasks, 5000);
@@ -185,7 +185,7 @@ static void unknown_and_doubled_keys_are_refused(void **state)
 		       "--sample shows all keys");
 	assert_refused("[agents]\n",
 		       "a.conf:1: there is no section [agents]; there are [agent], [limits], "
-		       "[leave], [history], [endpoint] and [rule NAME]");
+		       "[leave], [history], [exporter] and [rule NAME]");
 	assert_refused("[agent]\ninterval=1\n\n[agent]\ninterval=1\n",
 		       "a.conf:5: interval of [agent] is given twice; remove one of them");
 	assert_refused("interval = 1\n",

@@ -18,7 +18,7 @@ static void assert_address(const char *text, const char *reason)
 {
 	char file[512], expected[512];
 
-	snprintf(file, sizeof(file), "[endpoint]\nlisten = %s\n", text);
+	snprintf(file, sizeof(file), "[exporter]\nlisten = %s\n", text);
 	if (!reason) {
 		assert_read(file);
 		return;
@@ -64,7 +64,7 @@ static void secret_write(char path[32], const char *text, mode_t mode)
 
 static void other_machines_are_served_only_with_certificate_and_password(void **state)
 {
-	static const char unsafe[] = "listen = 0.0.0.0:9433 of [endpoint] is reached by other "
+	static const char unsafe[] = "listen = 0.0.0.0:9433 of [exporter] is reached by other "
 				     "machines, and %s not set; set "
 				     "certificate, key and password_file, or listen at 127.0.0.1";
 	char reason[256], secret[32], text[256];
@@ -84,7 +84,7 @@ static void other_machines_are_served_only_with_certificate_and_password(void **
 	assert_address(text, NULL);
 	assert_false(config.listen.is_loopback);
 	assert_address("127.0.0.1:1\ncertificate=/c.pem",
-		       "[endpoint] has certificate without key; HTTPS needs both, HTTP neither");
+		       "[exporter] has certificate without key; HTTPS needs both, HTTP neither");
 	unlink(secret);
 }
 
@@ -94,7 +94,7 @@ static void a_secret_that_others_can_read_is_refused(void **state)
 
 	(void)state;
 	secret_write(secret, "a:b\nmore\n", 0604);
-	snprintf(text, sizeof(text), "[endpoint]\npassword_file = %s\n", secret);
+	snprintf(text, sizeof(text), "[exporter]\npassword_file = %s\n", secret);
 	snprintf(expected, sizeof(expected),
 		 "a.conf:2: password_file = %s: %s is not used as a secret: others may read or "
 		 "change it: "

@@ -9,7 +9,7 @@ enum seccomp_role {
 	SECCOMP_COLLECTOR = 2,
 	SECCOMP_RECORDER = 4,
 	SECCOMP_KEEPER = 8,     /* removes a folder at the end */
-	SECCOMP_SERVE = 16,     /* bpfmon-serve */
+	SECCOMP_EXPORTER = 16,  /* bpfmon-exporter */
 	SECCOMP_AGENT = 32,     /* the collector of a whole node */
 	SECCOMP_HISTORIAN = 64, /* starts recorders: with the calls of these */
 	SECCOMP_WEB = 128,      /* executes bpfmon: with the calls of a recorder and a server */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* SQLite's memory: what fails there is counted, too. A file of its own: bpfmon-serve has no SQLite.
+/* SQLite's memory: what fails there is counted, too. A file of its own: bpfmon-exporter has no
+ * SQLite.
  */
 #include "base/memory.h"
 

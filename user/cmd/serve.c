@@ -78,7 +78,7 @@ static void serve_help(void)
 	     "they go on, comparisons, exports; and the jobs of the node, where an agent follows\n"
 	     "it: your own, or all for root and admins. It prints the address to open, with a\n"
 	     "token that nobody else knows, and ends by Ctrl-C. Only name, tags and note of a run\n"
-	     "can be changed. For Prometheus there is bpfmon-serve(8), another program.\n");
+	     "can be changed. For Prometheus there is bpfmon-exporter(8), another program.\n");
 	options_print(&subcommand_serve);
 	puts("\nExit status: 0; 2 usage, a port that is taken, no " PROGRAM ".");
 }

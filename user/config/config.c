@@ -377,7 +377,7 @@ static int section_begin(struct ini *in, const char *name)
 	if (!r->section)
 		return ini_refuse(&r->in, -EINVAL,
 				  "there is no section [%s]; there are [agent], [limits], [leave], "
-				  "[history], [endpoint] and [rule NAME]",
+				  "[history], [exporter] and [rule NAME]",
 				  name);
 	return 0;
 }
@@ -455,14 +455,14 @@ static int endpoint_check(const struct agent_config *c, char *why, size_t size)
 
 	if (!*c->certificate != !*c->key) {
 		snprintf(why, size,
-			 "%s: [endpoint] has %s without %s; HTTPS needs both, HTTP neither", path,
+			 "%s: [exporter] has %s without %s; HTTPS needs both, HTTP neither", path,
 			 *c->key ? "key" : "certificate", *c->key ? "certificate" : "key");
 		return -EINVAL;
 	}
 	if (!c->listen.bytes || c->listen.is_loopback || (*c->certificate && *c->password_file))
 		return 0;
 	snprintf(why, size,
-		 "%s: listen = %s of [endpoint] is reached by other machines, and %s not set; set "
+		 "%s: listen = %s of [exporter] is reached by other machines, and %s not set; set "
 		 "certificate, key and password_file, or listen at 127.0.0.1",
 		 path, c->listen.text,
 		 *c->certificate     ? "password_file is"

@@ -64,7 +64,7 @@ struct agent_config {
 	char store[CONFIG_TEXT_BYTES]; /* empty: none */
 	uint64_t keep_days, keep_bytes;
 	uint64_t min_ns; /* jobs that were shorter are not kept */
-	/* [endpoint] */
+	/* [exporter] */
 	struct config_address listen;
 	char hosts[CONFIG_TEXT_BYTES];
 	uint64_t series, keep_ns; /* an ended job's series stay for so long */

@@ -62,20 +62,20 @@ const struct config_row config_rows[] = {
 	{ "history", "min_seconds", CONFIG_TIME, AT(min_ns), 0, DAY, "0", NULL,
 	  "shorter jobs are in no list, but in the totals" },
 
-	{ "endpoint", "listen", CONFIG_ADDRESS, AT(listen), 0, 0, "127.0.0.1:9433", NULL,
+	{ "exporter", "listen", CONFIG_ADDRESS, AT(listen), 0, 0, "127.0.0.1:9433", NULL,
 	  "where Prometheus reads: ADDRESS:PORT or [ADDRESS]:PORT; none: nowhere" },
-	{ "endpoint", "hosts", CONFIG_HOSTS, AT(hosts), 0, 0, "", NULL,
+	{ "exporter", "hosts", CONFIG_HOSTS, AT(hosts), 0, 0, "", NULL,
 	  "names, with blanks between, that clients without a password may call it by, besides the "
 	  "machine's own" },
-	{ "endpoint", "series", CONFIG_NUMBER, AT(series), 1, 1000000, "1000", NULL,
+	{ "exporter", "series", CONFIG_NUMBER, AT(series), 1, 1000000, "1000", NULL,
 	  "jobs with series of their own; further ones are counted together" },
-	{ "endpoint", "keep", CONFIG_TIME, AT(keep_ns), SEC, DAY, "5min", NULL,
+	{ "exporter", "keep", CONFIG_TIME, AT(keep_ns), SEC, DAY, "5min", NULL,
 	  "the series of a job stay so long after its end" },
-	{ "endpoint", "certificate", CONFIG_FILE, AT(certificate), 0, 0, "", NULL,
+	{ "exporter", "certificate", CONFIG_FILE, AT(certificate), 0, 0, "", NULL,
 	  "PEM file, for HTTPS; with it comes key" },
-	{ "endpoint", "key", CONFIG_SECRET, AT(key), 0, 0, "", NULL,
+	{ "exporter", "key", CONFIG_SECRET, AT(key), 0, 0, "", NULL,
 	  "PEM file of its private key, which others cannot read" },
-	{ "endpoint", "password_file", CONFIG_SECRET, AT(password_file), 0, 0, "", NULL,
+	{ "exporter", "password_file", CONFIG_SECRET, AT(password_file), 0, 0, "", NULL,
 	  "its first line is USER:PASSWORD, asked for by HTTP; others cannot read it" },
 };
 /* clang-format on */
@@ -87,7 +87,7 @@ const struct config_section config_sections[] = {
 	{ "leave",
 	  "What users who are no administrators may ask for although it costs the machine" },
 	{ "history", "Jobs that have ended" },
-	{ "endpoint", "The endpoint for Prometheus. An address that other machines reach needs "
+	{ "exporter", "The endpoint for Prometheus. An address that other machines reach needs "
 		      "certificate, key and "
 		      "password_file" },
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * bpfmon-web, what `bpfmon serve` executes: the runs of one user as pages for a browser, with the
- * rights of that user. It is another program than bpfmon-serve, which is for Prometheus.
+ * rights of that user. It is another program than bpfmon-exporter, which is for Prometheus.
  */
 #include "base/agent_socket.h"
 #include "base/clock.h"
@@ -108,7 +108,7 @@ static int web_leave_rights(void)
 		log_error("cannot drop capabilities: %s", strerror(-err));
 		return err;
 	}
-	err = seccomp_install(SECCOMP_WEB | SECCOMP_RECORDER | SECCOMP_SERVE);
+	err = seccomp_install(SECCOMP_WEB | SECCOMP_RECORDER | SECCOMP_EXPORTER);
 	if (err && err != -ENOSYS)
 		log_warn("no filter of system calls: %s", strerror(-err));
 	return 0;

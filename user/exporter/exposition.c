@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "exporter/exposition.h"
+
+static const struct buffer no_labels;
+
+/* The prefixes of names, and what the metrics of a run are called below each. */
+static const struct scope {
+	const char *prefix, *labels, *help_end;
+	bool with_gauges, of_machine;
+} scopes[] = {
+	{ "bpfmon_job_", "job, user, kind, name", NULL, true, false },
+	{ "bpfmon_user_", "user, kind", " - all jobs of the user", false, false },
+	{ "bpfmon_node_", "", " - the whole node", true, true },
+};
+
+enum { SCOPE_JOB, SCOPE_USER, SCOPE_NODE, NR_SCOPES };
+
+static bool scope_has(const struct scope *s, enum metric_id id)
+{
+	const struct metric *m = metric_get(id);
+
+	return (m->kind == KIND_COUNTER || s->with_gauges) &&
+	       (m->source != SOURCE_HOST || s->of_machine);
+}
+
+static struct family scope_family(const struct scope *s, enum metric_id id)
+{
+	const struct metric *m = metric_get(id);
+
+	return (struct family){ s->prefix, m->key, m->help, s->help_end, m->kind, m->unit };
+}
+
+/* The samples of one metric, below what is said about it if there are any. */
+static void exposition_put_metric(struct buffer *t, const struct scope *scope,
+				  const struct series *first, enum metric_id id, enum exposition as)
+{
+	const struct family f = scope_family(scope, id);
+	bool is_first = true;
+
+	for (const struct series *s = first; s; s = s->next) {
+		if (!metric_has(&s->have, id))
+			continue;
+		if (is_first)
+			openmetrics_put_family(t, &f, as);
+		is_first = false;
+		openmetrics_put_sample(t, &f, &s->labels, s->value[id]);
+	}
+}
+
+static void exposition_put_scope(struct buffer *t, const struct scope *scope,
+				 const struct series *first, enum exposition as)
+{
+	for (int i = 0; i < NR_METRICS; i++)
+		if (scope_has(scope, (enum metric_id)i))
+			exposition_put_metric(t, scope, first, (enum metric_id)i, as);
+}
+
+static const struct family stalled_family = {
+	"bpfmon_job_", "stalled",  "Whether it has done nothing for a while: see stalled_after",
+	NULL,          KIND_GAUGE, UNIT_COUNT
+};
+
+static void exposition_put_stalls(struct buffer *t, const struct series *first, enum exposition as)
+{
+	bool is_first = true;
+
+	for (const struct series *s = first; s; s = s->next) {
+		if (!s->live)
+			continue;
+		if (is_first)
+			openmetrics_put_family(t, &stalled_family, as);
+		is_first = false;
+		openmetrics_put_sample(t, &stalled_family, &s->labels, s->stalled);
+	}
+}
+
+static struct family agent_family(size_t i)
+{
+	const struct agent_metric *m = agent_metric_get(i);
+
+	return (struct family){ "bpfmon_agent_", m->key, m->help, NULL, m->kind, m->unit };
+}
+
+static const struct family up_family = {
+	"bpfmon_agent_", "up",      "Whether the stream of the agent is open", NULL,
+	KIND_GAUGE,      UNIT_COUNT
+};
+static const struct family losses_family = {
+	"bpfmon_agent_", "losses", "What was lost, by what it was", NULL, KIND_COUNTER, UNIT_COUNT
+};
+
+static void exposition_put_losses(struct buffer *t, const struct agent_state *a, enum exposition as)
+{
+	if (a->nr_losses)
+		openmetrics_put_family(t, &losses_family, as);
+	for (size_t i = 0; i < a->nr_losses; i++) {
+		struct buffer labels = { 0 };
+
+		openmetrics_put_label(&labels, "what", a->losses[i].name);
+		buffer_puts(&labels, "}");
+		t->failed |= labels.failed;
+		openmetrics_put_sample(t, &losses_family, &labels, a->losses[i].count);
+		buffer_done(&labels);
+	}
+}
+
+static void exposition_put_agent(struct buffer *t, const struct agent_state *a, enum exposition as)
+{
+	openmetrics_put_family(t, &up_family, as);
+	openmetrics_put_sample(t, &up_family, &no_labels, a->is_up);
+	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {
+		const struct family f = agent_family(i);
+
+		if (!a->has[i])
+			continue;
+		openmetrics_put_family(t, &f, as);
+		openmetrics_put_sample(t, &f, &no_labels, a->value[i]);
+	}
+	exposition_put_losses(t, a, as);
+}
+
+static const struct {
+	const char *key, *help;
+	size_t offset; /* in struct board_counts */
+} exporter_counters[] = {
+#define EXPORTER_COUNTER(key, help) { #key, help, offsetof(struct board_counts, key) },
+#include "exporter/exporter_metrics.def"
+};
+
+#define NR_EXPORTER_COUNTERS (sizeof(exporter_counters) / sizeof(*exporter_counters))
+
+static struct family serve_family(size_t i)
+{
+	return (struct family){ "bpfmon_exporter_",
+				exporter_counters[i].key,
+				exporter_counters[i].help,
+				NULL,
+				KIND_COUNTER,
+				UNIT_COUNT };
+}
+
+void exposition_write(struct buffer *t, const struct board *b, enum exposition as)
+{
+	exposition_put_scope(t, &scopes[SCOPE_JOB], b->first_series, as);
+	exposition_put_stalls(t, b->first_series, as);
+	exposition_put_scope(t, &scopes[SCOPE_USER], b->first_user, as);
+	exposition_put_scope(t, &scopes[SCOPE_NODE], &b->node, as);
+	exposition_put_agent(t, &b->agent, as);
+	for (size_t i = 0; i < NR_EXPORTER_COUNTERS; i++) {
+		const struct family f = serve_family(i);
+
+		openmetrics_put_family(t, &f, as);
+		openmetrics_put_sample(t, &f, &no_labels,
+				       *(const uint64_t *)((const char *)&b->counts +
+							   exporter_counters[i].offset));
+	}
+	if (as == EXPOSITION_OPENMETRICS)
+		buffer_puts(t, "# EOF\n");
+}
+
+static void exposition_list_family(struct buffer *t, const struct family *f, const char *labels)
+{
+	buffer_puts(t, "| `");
+	openmetrics_put_name(t, f);
+	buffer_printf(t, "` | %s | %s | %s%s |\n", labels,
+		      f->kind == KIND_COUNTER ? "counter" : "gauge", f->help,
+		      f->help_end ? f->help_end : "");
+}
+
+void exposition_list(struct buffer *t)
+{
+	struct family f;
+
+	for (size_t s = 0; s < NR_SCOPES; s++) {
+		for (int i = 0; i < NR_METRICS; i++) {
+			if (!scope_has(&scopes[s], (enum metric_id)i))
+				continue;
+			f = scope_family(&scopes[s], (enum metric_id)i);
+			exposition_list_family(t, &f, scopes[s].labels);
+		}
+	}
+	exposition_list_family(t, &stalled_family, scopes[SCOPE_JOB].labels);
+	exposition_list_family(t, &up_family, "");
+	for (size_t i = 0; i < NR_AGENT_METRICS; i++) {
+		f = agent_family(i);
+		exposition_list_family(t, &f, "");
+	}
+	exposition_list_family(t, &losses_family, "what");
+	for (size_t i = 0; i < NR_EXPORTER_COUNTERS; i++) {
+		f = serve_family(i);
+		exposition_list_family(t, &f, "");
+	}
+}

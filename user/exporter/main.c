@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * bpfmon-exporter, a program of its own: shows what the node's agent says about its jobs to
+ * Prometheus and as a page. It has no rights: it reads the agent's stream as any client does.
+ */
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/privilege.h"
+#include "base/seccomp.h"
+#include "base/signals.h"
+#include "exporter/exposition.h"
+#include "exporter/http.h"
+#include "exporter/intake.h"
+#include "exporter/stream.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct follower {
+	const struct exporter_options *options; /* not owned */
+	struct intake intake;                   /* owned */
+	struct line_stream lines;               /* owned */
+	int fd;                                 /* owned; -1: the stream is not open */
+	int signals;                            /* a signalfd; not owned */
+	uint64_t retry_ns, wait_ns;  /* when to open it again, and how long it was put off */
+	void (*tick)(void *context); /* called about once a second */
+	void *context;
+};
+
+/* Follows the stream of the agent until a signal ends the program; opens it again when it ends. */
+
+#define FIRST_WAIT_NS (100 * NSEC_PER_MSEC)
+#define LAST_WAIT_NS (10 * NSEC_PER_SEC)
+#define TICK_NS NSEC_PER_SEC
+
+static uint64_t follower_now(void)
+{
+	return clock_ns(CLOCK_BOOTTIME); /* what was kept while the machine slept is old, too */
+}
+
+static void follower_take(void *context, const char *text, size_t length)
+{
+	struct follower *f = context;
+
+	if (text)
+		intake_take(&f->intake, text, length, follower_now());
+	else
+		intake_refuse(&f->intake);
+	f->wait_ns = 0; /* it does speak */
+}
+
+/* Each time that it fails, the wait is twice as long. */
+static void follower_put_off(struct follower *f)
+{
+	f->wait_ns = f->wait_ns ? f->wait_ns * 2 : FIRST_WAIT_NS;
+	if (f->wait_ns > LAST_WAIT_NS)
+		f->wait_ns = LAST_WAIT_NS;
+	f->retry_ns = follower_now() + f->wait_ns;
+}
+
+static void follower_set_up(struct follower *f, bool is_up)
+{
+	struct board *b = f->intake.board;
+
+	pthread_mutex_lock(&b->lock);
+	if (is_up)
+		board_connect(b, follower_now());
+	else
+		board_disconnect(b, follower_now());
+	pthread_mutex_unlock(&b->lock);
+}
+
+/* Opens the stream, or says why it cannot be opened yet. A negative errno: it never will be. */
+static int follower_open(struct follower *f)
+{
+	char why[256];
+
+	f->fd = stream_open(f->options, why, sizeof(why));
+	if (f->fd < 0) {
+		int err = f->fd;
+
+		f->fd = -1;
+		if (!stream_is_socket(f->options)) {
+			log_error("%s", why);
+			return err;
+		}
+		if (!f->wait_ns)
+			log_warn("%s; trying again", why);
+		follower_put_off(f);
+		return 0;
+	}
+	log_info("the stream %s is open", f->options->stream);
+	line_stream_reset(&f->lines);
+	follower_set_up(f, true);
+	return 0;
+}
+
+static void follower_close(struct follower *f, int err)
+{
+	if (err == -ENODATA)
+		log_warn("the stream %s has ended", f->options->stream);
+	else
+		log_warn("cannot read the stream %s: %s", f->options->stream, strerror(-err));
+	close(f->fd);
+	f->fd = -1;
+	follower_set_up(f, false);
+	follower_put_off(f);
+}
+
+static int follower_wait_ms(const struct follower *f, uint64_t now_ns, uint64_t tick_ns)
+{
+	uint64_t until_ns = tick_ns;
+
+	if (f->fd < 0 && stream_is_socket(f->options) && f->retry_ns < until_ns)
+		until_ns = f->retry_ns;
+	return until_ns <= now_ns ? 0 : (int)((until_ns - now_ns) / NSEC_PER_MSEC) + 1;
+}
+
+static void follower_tick(struct follower *f)
+{
+	pthread_mutex_lock(&f->intake.board->lock);
+	board_tick(f->intake.board, follower_now());
+	pthread_mutex_unlock(&f->intake.board->lock);
+	f->tick(f->context);
+}
+
+/* Returns when a signal has come. 0, or a negative errno. */
+static int follower_run(struct follower *f)
+{
+	uint64_t tick_ns = follower_now() + TICK_NS;
+
+	for (;;) {
+		struct pollfd fds[] = { { f->signals, POLLIN, 0 }, { f->fd, POLLIN, 0 } };
+		int err = 0;
+
+		if (poll(fds, 2, follower_wait_ms(f, follower_now(), tick_ns)) < 0 &&
+		    errno != EINTR)
+			return -errno;
+		if (fds[0].revents)
+			return 0;
+		if (fds[1].revents)
+			err = line_stream_read(&f->lines, f->fd, follower_take, f);
+		if (err)
+			follower_close(f, err);
+		if (follower_now() >= tick_ns) {
+			follower_tick(f);
+			tick_ns = follower_now() + TICK_NS;
+		}
+		if (f->fd < 0 && stream_is_socket(f->options) && follower_now() >= f->retry_ns)
+			follower_open(f);
+	}
+}
+
+static void follower_done(struct follower *f)
+{
+	if (f->fd >= 0)
+		close(f->fd);
+	intake_done(&f->intake);
+	line_stream_done(&f->lines);
+}
+
+#define EXIT_USAGE 2
+
+static struct board board; /* large */
+static struct http http;   /* large */
+
+static int metrics_print(void)
+{
+	struct buffer t = { 0 };
+
+	exposition_list(&t);
+	if (!t.failed)
+		fwrite(t.text, 1, t.used, stdout);
+	buffer_done(&t);
+	return t.failed || fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+/* No rights are needed once the port is open and the files have been read. */
+static int rights_leave(void)
+{
+	int err;
+
+	privilege_bound(0);
+	err = privilege_leave_root(0);
+	if (err) {
+		log_error("cannot drop capabilities: %s", strerror(-err));
+		return err;
+	}
+	err = seccomp_install(SECCOMP_EXPORTER);
+	if (err && err != -ENOSYS)
+		log_warn("no filter of system calls: %s", strerror(-err));
+	return 0;
+}
+
+static void exporter_tick(void *context)
+{
+	http_tick(context);
+}
+
+static int exporter_run(struct follower *f, struct http *h, const struct exporter_options *o)
+{
+	char why[512];
+	int err = http_open(h, &board, o, why, sizeof(why));
+
+	if (err) {
+		log_error("%s", why);
+		return err;
+	}
+	/* the first time with the rights that it was started with */
+	err = follower_open(f);
+	if (!err)
+		err = rights_leave();
+	if (err)
+		return err;
+	err = http_start(h);
+	if (err) {
+		log_error("cannot start the HTTP server%s",
+			  h->key ? ": are certificate and key a pair, in PEM?" : "");
+		return err;
+	}
+	err = follower_run(f);
+	if (err)
+		log_error("cannot wait for the stream: %s", strerror(-err));
+	return err;
+}
+
+static int exporter_all(const struct exporter_options *o)
+{
+	struct follower f = { .options = o,
+			      .fd = -1,
+			      .lines.most = STREAM_LINE_BYTES,
+			      .tick = exporter_tick,
+			      .context = &http };
+	int err;
+
+	http.door = DOOR_NONE;
+	memory_init_jansson();
+	/* these read files, which later they may not */
+	json_object_seed(0);
+	tzset();
+	board_init(&board, o->series, o->keep_ns);
+	f.intake.board = &board;
+	f.signals = signals_take(false);
+	err = f.signals < 0 ? f.signals : exporter_run(&f, &http, o);
+	http_done(&http);
+	follower_done(&f);
+	board_done(&board);
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+	struct exporter_options o;
+
+	if (exporter_options_read(&o, argc, argv))
+		return EXIT_USAGE;
+	if (o.is_verbose)
+		log_set_level(LOG_VERBOSE);
+	if (o.shows_help)
+		exporter_options_help();
+	else if (o.shows_version)
+		puts("bpfmon-exporter " BPFMON_VERSION);
+	else if (o.shows_metrics)
+		return metrics_print();
+	else if (o.listen.bytes)
+		return exporter_all(&o);
+	else
+		log_warn("there is no address to listen at: nothing to do");
+	return fflush(stdout) ? EXIT_FAILURE : EXIT_SUCCESS;
+}
