@@ -88,6 +88,16 @@ static const struct known batch[] = {
 	  "slurm/42@3 slurm-step/42.batch@4" },
 	{ "/system.slice/node1_slurmstepd.scope/job_4/step_batch/user/task_special",
 	  "slurm/4@3 slurm-step/4.batch@4" },
+	{ "/system.slice/slurmstepd.scope/s4DZ6M2W0TX900", "slurm/s4DZ6M2W0TX900@3" },
+	{ "/system.slice/slurmstepd.scope/s4DZ6M2W0TX900/step_0/user/task_0",
+	  "slurm/s4DZ6M2W0TX900@3 slurm-step/s4DZ6M2W0TX900.0@4" },
+	{ "/system.slice/slurmstepd.scope/s4DZ6M2W0TX900/step_batch/slurm",
+	  "slurm/s4DZ6M2W0TX900@3 slurm-step/s4DZ6M2W0TX900.batch@4" },
+	{ "/system.slice/node1_slurmstepd.scope/s4DZ6M2W0TX900/step_extern/user/task_special",
+	  "slurm/s4DZ6M2W0TX900@3 slurm-step/s4DZ6M2W0TX900.extern@4" },
+	{ "/system.slice/node1_slurmstepd.scope/system", "" },
+	{ "/slurm_vm/system", "" },
+	{ "/lsf", "" },
 	{ "/htcondor", "" },
 	{ "/htcondor/condor_var_lib_condor_execute_slot1", "htcondor/slot1@2" },
 	{ "/htcondor/condor_var_lib_condor_execute_slot1_3@node7.example.org",
@@ -148,6 +158,8 @@ static const struct known pods[] = {
 	  "service/containerd.service@2 container/" H1 "@3" },
 	{ "/system.slice/k3s.service/kubepods-besteffort-pod" POD_ ".slice:cri-containerd:" H1,
 	  "service/k3s.service@2 container/" H1 "@3" },
+	{ "/kubelet/kubepods", "" },
+	{ "/kubelet.slice/kubelet-kubepods.slice", "" },
 	{ "/kubelet/kubepods/pod" POD "/" H1, "pod/" POD "@3 container/" H1 "@4" },
 	{ "/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod" POD_
 	  ".slice/cri-containerd-" H1 ".scope",
@@ -181,6 +193,16 @@ static const struct known containers[] = {
 	{ "/docker", "" },
 	{ "/docker/" H1, "container/" H1 "@2" },
 	{ "/docker/" H1 "/docker/" H2, "container/" H1 "@2 container/" H1 "/" H2 "@4" },
+	/* docker run --cgroup-parent, by cgroupfs and by systemd */
+	{ "/ci/" H1, "container/" H1 "@2" },
+	{ "/ci/team/" H1, "container/" H1 "@3" },
+	{ "/ci/team/build/" H1, "container/" H1 "@4" },
+	{ "/ci/team/" H1 "/docker/" H2, "container/" H1 "@3 container/" H1 "/" H2 "@5" },
+	{ "/slurm/uid_1000/job_815/" H1, "slurm/815@3:1000 container/" H1 "@4:1000" },
+	{ "/docker/" H1 "/ci/team/" H2, "container/" H1 "@2 container/" H1 "/" H2 "@5" },
+	{ "/ci.slice/ci-team.slice/ci-team-build.slice/docker-" H1 ".scope", "container/" H1 "@4" },
+	{ "/system.slice/nginx.service/" H1, "service/nginx.service@2" },
+	{ "/system.slice/nginx.service/docker/" H1, "service/nginx.service@2" },
 	{ "/docker/buildkit/x2y3", "container/buildkit/x2y3@3" },
 	{ "/system.slice/docker-" H1 ".scope", "container/" H1 "@2" },
 	{ "/system.slice/nerdctl-" H1 ".scope", "container/" H1 "@2" },
@@ -233,6 +255,10 @@ static const struct known hostile[] = {
 	{ "/xslurm/uid_1/job_815", "" },
 	{ "/slurm/uid_99999999999999999999/job_815", "slurm/815@3" },
 	{ "/docker/0123456789abcdef", "" },
+	{ "/lxc/web/docker/" H1, "lxc/web@2 container/web/" H1 "@4" },
+	{ "/lxc.payload.web/a/b/" H1, "lxc/web@1 container/web/" H1 "@4" },
+	{ M "/" H1, "user/1000@2:1000 manager/1000@3:1000" },
+	{ U "/" H1, "user/1000@2:1000" },
 	{ "/kubepods/pod" POD "x", "" },
 	{ "/kubepods/pod2d3f4a5b-1c2d", "" },
 	{ "/system.slice/.service", "" },
@@ -288,6 +314,44 @@ static void no_name_inside_of_a_job_makes_it_another_kind(void **state)
 	ASSERT_BUILTIN(hostile);
 }
 
+/* A gap: where jobs only are expected, and no rule knows what there is. */
+static void gaps_below_known_scopes_are_found(void **state)
+{
+	static const struct {
+		const char *path;
+		unsigned depth;
+	} paths[] = {
+		{ "/system.slice/slurmstepd.scope/JOB815/step_0", 2 },
+		{ "/system.slice/node1_slurmstepd.scope/JOB815", 2 },
+		{ "/slurm/u1000/j815", 1 },
+		{ "/kubepods/burstable/sandbox-1/x", 1 },
+		{ "/kubepods.slice/kubepods-burstable.slice/x", 1 },
+		{ "/docker/a/b", 1 },
+		{ "/libpod_parent/x", 1 },
+		{ "/system.slice/slurmstepd.scope", 0 },
+		{ "/system.slice/slurmstepd.scope/system", 0 },
+		{ "/system.slice/slurmstepd.scope/job_815/step_0/user/task_0", 0 },
+		{ "/system.slice/slurmstepd.scope/s4DZ6M2W0TX900/x", 0 },
+		{ "/slurm/uid_1000/job_815/step_0", 0 },
+		{ "/kubepods/pod" POD "/" H1 "/a", 0 },
+		{ "/docker/" H1 "/docker/x", 0 },
+		{ "/docker/buildkit/x2y3", 0 },
+		{ M "/docker/x", 0 },
+		{ "/mine/x", 0 },
+		{ "/", 0 },
+	};
+	struct agent_config c = { 0 };
+	struct rules *rules = rules_of(&c);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
+		if (rules_find_gap(rules, paths[i].path) != paths[i].depth)
+			print_error("%s\n", paths[i].path);
+		assert_int_equal(rules_find_gap(rules, paths[i].path), paths[i].depth);
+	}
+	rules_close(rules);
+}
+
 /* A table in which a row is covered by earlier ones, or that no path reaches, is a mistake. */
 static void every_builtin_rule_has_a_path_in_this_test(void **state)
 {
@@ -331,6 +395,7 @@ int main(void)
 		cmocka_unit_test(pods_are_known_in_both_drivers),
 		cmocka_unit_test(containers_and_machines_are_known),
 		cmocka_unit_test(no_name_inside_of_a_job_makes_it_another_kind),
+		cmocka_unit_test(gaps_below_known_scopes_are_found),
 		cmocka_unit_test(every_builtin_rule_has_a_path_in_this_test),
 	};
 

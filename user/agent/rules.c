@@ -238,7 +238,8 @@ size_t rules_find(const struct rules *rules, const char *path, struct rules_job 
 	do {
 		machine = NULL;
 		nr_fits = fits_find(rules, &split, &place, fits);
-		for (size_t i = 0; i < nr_fits && nr < RULES_JOBS; i++) {
+		/* what is inside of a machine is looked for by the rules for that */
+		for (size_t i = 0; i < nr_fits && nr < RULES_JOBS && !machine; i++) {
 			struct rules_job *job = &jobs[nr];
 
 			if (!*fits[i].rule->kind || !job_fill(job, &fits[i], &place))
@@ -255,6 +256,20 @@ size_t rules_find(const struct rules *rules, const char *path, struct rules_job 
 		}
 	} while (machine && nr < RULES_JOBS);
 	return nr;
+}
+
+unsigned rules_find_gap(const struct rules *rules, const char *path)
+{
+	const struct place place = { .scope = "" };
+	struct fit fits[RULES_JOBS];
+	struct path split;
+	size_t nr;
+
+	path_split(&split, path);
+	nr = fits_find(rules, &split, &place, fits);
+	if (!nr || fits[nr - 1].depth == split.nr || !(fits[nr - 1].rule->flags & RULE_EXPECTS))
+		return 0;
+	return (unsigned)fits[nr - 1].depth;
 }
 
 void rules_print_table(FILE *f)

@@ -44,6 +44,12 @@ void rules_close(struct rules *rules);
  */
 size_t rules_find(const struct rules *rules, const char *path, struct rules_job jobs[RULES_JOBS]);
 
+/*
+ * The first so many components of @path are a cgroup in which there are jobs only, as
+ * slurmstepd.scope, and no rule knows what is below it; 0: that is not so.
+ */
+unsigned rules_find_gap(const struct rules *rules, const char *path);
+
 /* Writes the built-in rules as a table of Markdown, for docs/RULES.md. */
 void rules_print_table(FILE *f);
 

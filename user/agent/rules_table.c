@@ -10,23 +10,34 @@
 #define USER "/user.slice/user-{uid:number}.slice"
 #define MANAGER USER "/user@*.service"
 #define POD "pod{pod:uuid}"
+#define STEPS "/**.slice/slurmstepd.scope"
+#define STEPS_OF_NODE "/**.slice/*_slurmstepd.scope" /* where a machine has several slurmd */
 
 /* clang-format off: one row a rule */
 const struct rule_row rule_rows[] = {
 	/* batch systems; what is around their jobs is none */
 	{ "slurm", "/slurm/uid_{uid:number}/job_{job:number}", "{job}", 0 },
 	{ "slurm", "/slurm_*/uid_{uid:number}/job_{job:number}", "{job}", 0 },
-	{ "slurm", "/**.slice/slurmstepd.scope/job_{job:number}", "{job}", 0 },
-	{ "slurm", "/**.slice/*_slurmstepd.scope/job_{job:number}", "{job}", 0 },
+	{ "slurm", STEPS "/job_{job:number}", "{job}", 0 },
+	{ "slurm", STEPS_OF_NODE "/job_{job:number}", "{job}", 0 },
 	{ "slurm-step", "/slurm/uid_{uid:number}/job_{job:number}/step_{step}", "{job}.{step}", 0 },
 	{ "slurm-step", "/slurm_*/uid_{uid:number}/job_{job:number}/step_{step}", "{job}.{step}",
 	  0 },
-	{ "slurm-step", "/**.slice/slurmstepd.scope/job_{job:number}/step_{step}", "{job}.{step}",
-	  0 },
-	{ "slurm-step", "/**.slice/*_slurmstepd.scope/job_{job:number}/step_{step}", "{job}.{step}",
-	  0 },
-	{ "none", "/**.slice/slurmstepd.scope", "", 0 },
-	{ "none", "/**.slice/*_slurmstepd.scope", "", 0 },
+	{ "slurm-step", STEPS "/job_{job:number}/step_{step}", "{job}.{step}", 0 },
+	{ "slurm-step", STEPS_OF_NODE "/job_{job:number}/step_{step}", "{job}.{step}", 0 },
+	/* from 26.05 on a job has a SLUID there: s and 13 digits of base 32 */
+	{ "none", STEPS "/system", "", 0 },
+	{ "none", STEPS_OF_NODE "/system", "", 0 },
+	{ "slurm", STEPS "/s{sluid}", "s{sluid}", 0 },
+	{ "slurm", STEPS_OF_NODE "/s{sluid}", "s{sluid}", 0 },
+	{ "slurm-step", STEPS "/s{sluid}/step_{step}", "s{sluid}.{step}", 0 },
+	{ "slurm-step", STEPS_OF_NODE "/s{sluid}/step_{step}", "s{sluid}.{step}", 0 },
+	{ "none", STEPS, "", RULE_EXPECTS },
+	{ "none", STEPS_OF_NODE, "", RULE_EXPECTS },
+	{ "none", "/slurm/system", "", 0 },
+	{ "none", "/slurm_*/system", "", 0 },
+	{ "none", "/slurm", "", RULE_EXPECTS },
+	{ "none", "/slurm_*", "", RULE_EXPECTS },
 	{ "htcondor", "/htcondor/condor_*_slot{slot}", "slot{slot}", 0 },
 	{ "htcondor", "/htcondor/{slot}", "{slot}", 0 },
 	{ "htcondor", "/system.slice/htcondor/condor_*_slot{slot}", "slot{slot}", 0 },
@@ -35,10 +46,11 @@ const struct rule_row rule_rows[] = {
 	  0 },
 	{ "pbs", "/pbs_jobs.service/jobid/{job}", "{job}", 0 },
 	{ "pbs", "/pbs_jobs.service/jobs/{job}", "{job}", 0 },
-	{ "none", "/pbs_jobs.service", "", 0 },
+	{ "none", "/pbs_jobs.service", "", RULE_EXPECTS },
 	{ "pbs", "/torque/{job}", "{job}", 0 },
 	{ "lsf", "/lsf/*/job.{job:number}.*", "{job}", 0 },
 	{ "lsf", "/lsf/*/job.{job:number}[{index:number}].*", "{job}[{index}]", 0 },
+	{ "none", "/lsf", "", RULE_EXPECTS },
 	{ "grid-engine", "/UGE/{job}", "{job}", 0 },
 	{ "grid-engine", "/AGE/{job}", "{job}", 0 },
 	{ "grid-engine", "/SGE/{job}", "{job}", 0 },
@@ -65,6 +77,10 @@ const struct rule_row rule_rows[] = {
 	{ "container", "/kubepods/*/" POD "/crio-{hash:hash}", "{hash}", RULE_INSIDE },
 	{ "container", "/kubelet/kubepods/" POD "/{hash:hash}", "{hash}", RULE_INSIDE },
 	{ "container", "/kubelet/kubepods/*/" POD "/{hash:hash}", "{hash}", RULE_INSIDE },
+	{ "none", "/kubepods", "", RULE_EXPECTS },
+	{ "none", "/kubelet/kubepods", "", RULE_EXPECTS },
+	{ "none", "/kubepods.slice", "", RULE_EXPECTS },
+	{ "none", "/kubelet.slice/kubelet-kubepods.slice", "", RULE_EXPECTS },
 	/* containerd told to use systemd's names, by a configuration that makes no slices of them
 	 */
 	{ "container",
@@ -95,6 +111,7 @@ const struct rule_row rule_rows[] = {
 	{ "container", "/libpod_parent/{pod:hash}/libpod-{hash:hash}", "{hash}", RULE_MACHINE },
 	{ "podman-pod", "/libpod_parent/{pod:hash}", "{pod}", 0 },
 	{ "monitor", "/libpod_parent/libpod-conmon-{hash:hash}", "{hash}", 0 },
+	{ "none", "/libpod_parent", "", RULE_EXPECTS },
 	{ "lxc", "/lxc/{name}", "{name}", RULE_MACHINE },
 	{ "lxc", "/lxc.payload.{name}", "{name}", RULE_MACHINE },
 	{ "lxc", "/lxc.payload/{name}", "{name}", RULE_MACHINE },
@@ -105,6 +122,12 @@ const struct rule_row rule_rows[] = {
 	{ "container", "/mesos/{name:uuid}", "{name}", 0 },
 	/* docker, and the namespaces of containerd: default, k8s.io, moby */
 	{ "container", "/*/{hash:hash}", "{hash}", RULE_MACHINE | RULE_INSIDE },
+	/* with --cgroup-parent=/A/B; but in slices there are cgroups that are delegated */
+	{ "none", "/*.slice/*/{hash:hash}", "", RULE_INSIDE },
+	{ "none", "/*.slice/*/*/{hash:hash}", "", RULE_INSIDE },
+	{ "container", "/*/*/{hash:hash}", "{hash}", RULE_MACHINE | RULE_INSIDE },
+	{ "container", "/*/*/*/{hash:hash}", "{hash}", RULE_MACHINE | RULE_INSIDE },
+	{ "none", "/docker", "", RULE_EXPECTS },
 	{ "container", "/default/{name}", "default/{name}", 0 },
 
 	/* machines of systemd-machined, libvirt and Proxmox */

@@ -9,6 +9,8 @@
  * of RULE_INSIDE; its jobs have the outer job in their ids. */
 #define RULE_MACHINE 1u
 #define RULE_INSIDE 2u
+/* All processes below such a cgroup are in jobs: of what no rule knows there, users are warned. */
+#define RULE_EXPECTS 4u
 
 struct rule_row {
 	const char *kind;    /* "none": what fits is no job by itself */
