@@ -43,6 +43,7 @@ static void node_sample(struct agent *a, uint64_t now_ns)
 	a->counts.late_ticks += passed - 1;
 	a->due_ns += passed * a->config.interval_ns;
 	node_publish(&a->node);
+	notices_log_gaps(a);
 	agent_report(a, NULL);
 }
 
@@ -169,6 +170,7 @@ int agent_run(const struct agent_options *o)
 		log_error("the agent cannot start: %s", *why ? why : strerror(-err));
 	} else {
 		log_info("the agent serves at %s", a.is_private ? "its owner" : a.config.socket);
+		notices_log_start(&a);
 		notify_send("READY=1");
 		if (a.is_private)
 			control_send(o->clients_fd, CONTROL_READY, 0, 0, NULL);

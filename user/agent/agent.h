@@ -9,6 +9,7 @@
 
 #include "agent/archive.h"
 #include "agent/node.h"
+#include "agent/notices.h"
 #include "agent/peer.h"
 #include "agent/porter.h"
 #include "base/watchdog.h"
@@ -53,6 +54,8 @@ struct agent {
 	size_t nr_peers;
 	struct user_rate rates[AGENT_USERS];
 	struct agent_counts counts;
+	struct unseen unseen;
+	bool has_logged_gaps;
 	struct watchdog watchdog;
 	uint64_t due_ns;     /* CLOCK_MONOTONIC: the next sample of the node */
 	uint64_t started_ns; /* CLOCK_MONOTONIC */

@@ -15,6 +15,7 @@ struct known_cgroup {
 	uint64_t id;
 	char *path; /* owned; inside of the hierarchy; NULL: it was gone before it could be seen */
 	struct node_job *job; /* the innermost that it belongs to; NULL: not looked at yet */
+	unsigned gap;         /* rules_find_gap() */
 	bool is_gone;         /* removed; its accounts may not be final yet */
 	bool is_over;         /* and they are: it is about to be forgotten */
 	size_t nr_accounts;   /* in the last drain */

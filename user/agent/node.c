@@ -102,6 +102,7 @@ static void cgroup_assign(struct node *n, struct known_cgroup *one)
 		j = node_job_get(n, &found[i], one->path, j);
 	one->job = nr ? j : &n->other;
 	one->job->nr_cgroups++;
+	one->gap = one->path ? rules_find_gap(n->rules, one->path) : 0;
 }
 
 /* The cgroup of an account, known from then on. NULL: there is no memory, or it has no cgroup. */

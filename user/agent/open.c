@@ -59,6 +59,8 @@ static int agent_open_books(struct agent *a, const struct agent_options *o, char
 	err = tracker_seed_node(&a->books.tracker);
 	books_consume(&a->books);
 	books_drain(&a->books, true);
+	if (!err)
+		unseen_find(a);
 	node_start(&a->node);
 	return err;
 }

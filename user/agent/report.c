@@ -83,6 +83,7 @@ void agent_report(struct agent *a, struct listener *l)
 			jsonw_decimal(&j, m->key, value[i], metric_unit_decimals(m->unit));
 	}
 	losses_write(&j, tracker_tracking(&a->books.tracker));
+	notices_write(a, &j);
 	archive_report(&a->archive, &j);
 	jsonw_object_end(&j);
 	jsonw_newline(&j);

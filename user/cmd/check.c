@@ -213,6 +213,15 @@ static void check_births(struct found *x)
 	proc_connector_close(&c);
 }
 
+/* Some kernels hide it from the programs, which see all others. */
+static void check_first_process(struct tracker *t, const struct found *x)
+{
+	found_put_row(
+		x, "following process 1", !tracker_follow(t, 1),
+		"the kernel hides it from BPF programs; what it uses is in no run, nor in the "
+		"node of an agent");
+}
+
 /* Loading and attaching the programs is the only reliable check. */
 static void check_loading(struct found *x, const struct refusals *refusals)
 {
@@ -238,6 +247,7 @@ static void check_loading(struct found *x, const struct refusals *refusals)
 	for (int i = 0; i < NR_METRICS; i++)
 		if (metric_has(&o.wanted, (enum metric_id)i))
 			found_put_metric(x, &t, (enum metric_id)i);
+	check_first_process(&t, x);
 	tracker_close(&t);
 }
 

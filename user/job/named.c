@@ -41,9 +41,12 @@ static int say_missing(pid_t pid, bool has_any, char *why, size_t size)
 	} else {
 		snprintf(why, size,
 			 "process %d exists, but not among the tasks that the kernel shows bpfmon: "
-			 "start bpfmon in the PID namespace that /proc is of (unshare --pid needs "
-			 "--fork)",
-			 pid);
+			 "%s",
+			 pid,
+			 procstat_is_own_namespace()
+				 ? "it hides it from BPF programs"
+				 : "start bpfmon in the PID namespace that /proc is of (unshare "
+				   "--pid needs --fork)");
 	}
 	return -ESRCH;
 }

@@ -20,6 +20,7 @@ struct node_job_row {
 struct node_job_rows {
 	struct node_job_row *all; /* owned, with their texts */
 	size_t nr, room;
+	char *notices;    /* owned; lines of what the agent does not see; NULL: there is none */
 	bool has_history; /* the agent keeps what has ended, as its own line has it */
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "source/node_jobs.h"
 
+#include "base/buffer.h"
 #include "wire/reader.h"
 
 #include <errno.h>
@@ -75,14 +76,44 @@ static int meta_take(struct node_job_rows *rows, const struct line *l)
 	return err;
 }
 
+/* NULL: there is none, or no memory, which *@err has then. */
+static char *notices_take(const json_t *agent, int *err)
+{
+	const json_t *all = json_object_get(agent, "notices"), *one;
+	struct buffer text = { 0 };
+	size_t i;
+
+	json_array_foreach(all, i, one) {
+		if (!json_is_string(one))
+			continue;
+		buffer_puts(&text, "note: ");
+		buffer_put_inert(&text, json_string_value(one), json_string_length(one));
+		buffer_puts(&text, "\n");
+	}
+	if (!text.used && !text.failed)
+		return NULL;
+	buffer_put(&text, "", 1);
+	if (!text.failed)
+		return text.text;
+	buffer_done(&text);
+	*err = -ENOMEM;
+	return NULL;
+}
+
 static int node_line_take(struct node_job_rows *rows, struct line *l, bool *is_last)
 {
 	const json_t *o = l->tree;
 	const char *kind = json_string_value(json_object_get(o, "kind"));
 	struct node_job_row *row;
+	int err = 0;
 
 	*is_last = kind && !strcmp(kind, "agent");
 	rows->has_history |= *is_last && json_object_get(o, "history");
+	if (*is_last) {
+		free(rows->notices);
+		rows->notices = notices_take(o, &err);
+		return err;
+	}
 	if (l->kind == LINE_META)
 		return meta_take(rows, l);
 	row = row_find(rows, json_string_value(json_object_get(o, "run")));
@@ -136,5 +167,6 @@ void node_jobs_done(struct node_job_rows *rows)
 	for (size_t i = 0; i < rows->nr; i++)
 		row_done(&rows->all[i]);
 	free(rows->all);
+	free(rows->notices);
 	*rows = (struct node_job_rows){ 0 };
 }

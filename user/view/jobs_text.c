@@ -129,4 +129,6 @@ void node_jobs_table(FILE *f, const struct node_job_rows *rows, uint64_t now_epo
 		"CPU", "RSS", "PROCESSES", "SINCE");
 	for (size_t i = 0; i < rows->nr; i++)
 		row_print(f, &rows->all[i], now_epoch_ns, width);
+	if (rows->notices)
+		fputs(rows->notices, f);
 }
