@@ -30,6 +30,7 @@ static int given_stat(pid_t pid, pid_t tid, struct task_stat *stat)
 /* clang-format off */
 #define proc_read given_read
 #define task_stat_read given_stat
+#include "waits/fdinfo.c"
 #include "waits/scan.c"
 #include "waits/children.c"
 #include "waits/memory.c"
@@ -69,12 +70,23 @@ static void read_task(const char *text)
 
 static void read_locks(const char *text)
 {
-	struct file_lock held;
+	struct other_end end = { .key = "ino", .value = INODE };
+	struct file_lock asked, held;
 
-	for (pid_t pid = -1; pid < 3; pid++)
-		if (locks_find(text, pid, INODE, &held))
-			FUZZ_HOLDS(memchr(held.kind, '\0', sizeof(held.kind)));
-	descriptor_has_lock(1, "0", INODE);
+	for (pid_t pid = -1; pid < 3; pid++) {
+		const char *at = text;
+
+		asked = (struct file_lock){ .pid = pid, .inode = INODE, .first = 1 };
+		if (!locks_find(text, &asked, &held))
+			continue;
+		FUZZ_HOLDS(memchr(held.kind, '\0', sizeof(held.kind)));
+		end.request = asked;
+		fdinfo_fits(1, 0, &end);
+		while ((at = locks_next_holder(at, &asked, &held)))
+			FUZZ_HOLDS(lock_conflicts(&held, &asked));
+	}
+	end.request.kind[0] = '\0';
+	fdinfo_fits(1, 0, &end);
 }
 
 static void read_tables(const char *text)

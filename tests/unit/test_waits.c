@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "waits/calls.h"
+#include "waits/fdinfo.h"
 #include "waits/locks.h"
 #include "waits/look.h"
 #include "waits/sockets.h"
@@ -102,45 +103,124 @@ static const char locks[] = "1: POSIX  ADVISORY  WRITE 18002 fe:00:10953612 0 EO
 			    "2: FLOCK  ADVISORY  READ 18002 fe:00:10953611 0 EOF\n"
 			    "2: -> FLOCK  ADVISORY  WRITE 18100 fe:00:10953611 0 EOF\n"
 			    "2:  -> FLOCK  ADVISORY  WRITE 18103 fe:00:10953611 0 EOF\n"
-			    "3: OFDLCK ADVISORY  WRITE -1 fe:00:10953499 0 EOF\n"
-			    "3: -> OFDLCK ADVISORY  WRITE -1 fe:00:10953499 0 EOF\n";
+			    "3: OFDLCK ADVISORY  WRITE -1 fe:00:10953499 0 9\n"
+			    "3: -> OFDLCK ADVISORY  WRITE -1 fe:00:10953499 0 4\n"
+			    "4: OFDLCK ADVISORY  WRITE -1 fe:00:10953499 50 EOF\n"
+			    "4: -> OFDLCK ADVISORY  READ -1 fe:00:10953499 60 69\n"
+			    "5: LEASE  BREAKING  READ 18002 fe:00:10954182 0 EOF\n"
+			    "5: -> LEASE  BREAKER   READ 18105 <none>:0 0 EOF\n";
 
 static void a_lock_is_found_by_the_process_that_waits_for_it(void **state)
 {
-	struct file_lock held;
+	struct file_lock asked = { .pid = 18101, .first = 1 }, held;
 
 	(void)state;
-	assert_true(locks_find(locks, 18101, 0, &held));
+	assert_true(locks_find(locks, &asked, &held));
 	assert_string_equal(held.kind, "POSIX");
 	assert_int_equal(held.pid, 18002);
 	assert_int_equal(held.major, 0xfe);
 	assert_int_equal(held.inode, 10953612);
-	assert_true(locks_find(locks, 18103, 0, &held));
+	asked = (struct file_lock){ .pid = 18103, .first = 1 };
+	assert_true(locks_find(locks, &asked, &held));
 	assert_string_equal(held.kind, "FLOCK");
-	assert_false(locks_find(locks, 18002, 0, &held));
+	assert_true(asked.writes);
+	asked = (struct file_lock){ .pid = 18103, .kind = "POSIX", .first = 1 };
+	assert_false(locks_find(locks, &asked, &held));
+	asked = (struct file_lock){ .pid = 18002, .first = 1 };
+	assert_false(locks_find(locks, &asked, &held));
 }
 
-static void a_lock_of_an_open_file_is_found_by_the_file(void **state)
+static void a_lock_of_an_open_file_is_found_by_the_file_and_its_bytes(void **state)
 {
-	struct file_lock held;
+	struct file_lock asked = { .pid = -1, .inode = 10953499, .first = 60, .last = 69 }, held;
 
 	(void)state;
-	assert_true(locks_find(locks, -1, 10953499, &held));
+	assert_true(locks_find(locks, &asked, &held));
 	assert_string_equal(held.kind, "OFDLCK");
 	assert_int_equal(held.pid, -1);
-	assert_false(locks_find(locks, -1, 4711, &held));
+	assert_int_equal(held.first, 50);
+	assert_true(held.last == UINT64_MAX);
+	assert_false(asked.writes);
+	asked = (struct file_lock){ .pid = -1, .inode = 4711, .first = 1 };
+	assert_false(locks_find(locks, &asked, &held));
+}
+
+static void the_breaker_of_a_lease_waits_for_the_process_that_has_it(void **state)
+{
+	struct file_lock asked = { .pid = 18105, .first = 1 }, held;
+
+	(void)state;
+	assert_true(locks_find(locks, &asked, &held));
+	assert_string_equal(held.kind, "LEASE");
+	assert_int_equal(held.pid, 18002);
+	assert_non_null(locks_next_holder(locks, &asked, &held));
+	assert_int_equal(held.inode, 10954182);
+}
+
+static void a_holder_has_a_lock_of_the_same_kind_and_bytes(void **state)
+{
+	const struct file_lock write = { "OFDLCK", true, -1, 8, 1, 5, 10, 19 };
+	struct file_lock held = { "POSIX", false, 7, 8, 1, 5, 19, UINT64_MAX };
+
+	(void)state;
+	assert_true(lock_conflicts(&held, &write));
+	held.first = 20;
+	assert_false(lock_conflicts(&held, &write));
+	held = (struct file_lock){ "FLOCK", true, 7, 8, 1, 5, 0, UINT64_MAX };
+	assert_false(lock_conflicts(&held, &write));
+	held = (struct file_lock){ "OFDLCK", true, -1, 8, 1, 6, 0, UINT64_MAX };
+	assert_false(lock_conflicts(&held, &write));
+	assert_true(fdinfo_has_conflict(
+		"pos:\t0\nlock:\t1: OFDLCK ADVISORY  READ -1 08:01:5 0 10\n", &write));
+	assert_false(fdinfo_has_conflict(
+		"pos:\t0\nlock:\t1: OFDLCK ADVISORY  READ -1 08:01:5 0 9\n", &write));
+	assert_false(fdinfo_has_conflict("pos:\t0\n", &write));
+}
+
+static void two_that_read_do_not_wait_for_each_other_and_none_for_its_own_lock(void **state)
+{
+	struct file_lock held = { "POSIX", false, 7, 8, 1, 5, 0, 9 };
+	struct file_lock request = { "POSIX", false, 8, 8, 1, 5, 0, 9 };
+
+	(void)state;
+	assert_false(lock_conflicts(&held, &request));
+	request.writes = true;
+	assert_true(lock_conflicts(&held, &request));
+	request.pid = 7;
+	assert_false(lock_conflicts(&held, &request));
+}
+
+static bool text_has_request(const char *text, pid_t pid)
+{
+	struct file_lock asked = { .pid = pid, .first = 1 }, held;
+
+	return locks_find(text, &asked, &held);
 }
 
 static void no_line_of_rubbish_is_a_lock(void **state)
 {
-	struct file_lock held;
+	(void)state;
+	assert_false(text_has_request("1: -> FLOCK ADVISORY WRITE 7 fe:00:1 0 EOF", 7));
+	assert_false(text_has_request("no colon\n:\n1:\n1: ->\n", 0));
+	assert_false(text_has_request("1: FLOCK ADVISORY WRITE 6 fe:00:1 0 EOF\nrubbish\n"
+				      "1: -> FLOCK ADVISORY WRITE 7 fe:00:1 0 EOF\n",
+				      7));
+}
+
+static void a_number_of_fdinfo_is_that_of_the_whole_key(void **state)
+{
+	static const char text[] = "pos:\t3\nmnt_id:\t24\nino:\t1038\neventfd-id: 12\nflags:x\n";
+	uint64_t number = 0;
 
 	(void)state;
-	assert_false(locks_find("1: -> FLOCK ADVISORY WRITE 7 fe:00:1 0 EOF", 7, 0, &held));
-	assert_false(locks_find("no colon\n:\n1:\n1: ->\n", 0, 0, &held));
-	assert_false(locks_find("1: FLOCK ADVISORY WRITE 6 fe:00:1 0 EOF\nrubbish\n"
-				"1: -> FLOCK ADVISORY WRITE 7 fe:00:1 0 EOF\n",
-				7, 0, &held));
+	assert_true(fdinfo_number(text, "pos", &number));
+	assert_int_equal(number, 3);
+	assert_true(fdinfo_number(text, "eventfd-id", &number));
+	assert_int_equal(number, 12);
+	assert_false(fdinfo_number(text, "id", &number));
+	assert_false(fdinfo_number(text, "eventfd", &number));
+	assert_false(fdinfo_number(text, "flags", &number));
+	assert_false(fdinfo_number("", "pos", &number));
 }
 
 #define ROW(local, remote, inode)                                                                  \
@@ -200,6 +280,7 @@ static void a_sentence_names_what_is_waited_for_and_who_has_it(void **state)
 	struct wait w = { .pid = 1,
 			  .kind = WAIT_LOCK,
 			  .lock = "FLOCK",
+			  .lock_last = UINT64_MAX,
 			  .object = "/data/x.lock",
 			  .state = 'S',
 			  .has_other_end = true,
@@ -306,7 +387,12 @@ int main(void)
 		cmocka_unit_test(the_least_number_names_no_group_of_children),
 		cmocka_unit_test(channels_have_a_kind_where_they_are_certain),
 		cmocka_unit_test(a_lock_is_found_by_the_process_that_waits_for_it),
-		cmocka_unit_test(a_lock_of_an_open_file_is_found_by_the_file),
+		cmocka_unit_test(a_lock_of_an_open_file_is_found_by_the_file_and_its_bytes),
+		cmocka_unit_test(the_breaker_of_a_lease_waits_for_the_process_that_has_it),
+		cmocka_unit_test(a_holder_has_a_lock_of_the_same_kind_and_bytes),
+		cmocka_unit_test(
+			two_that_read_do_not_wait_for_each_other_and_none_for_its_own_lock),
+		cmocka_unit_test(a_number_of_fdinfo_is_that_of_the_whole_key),
 		cmocka_unit_test(no_line_of_rubbish_is_a_lock),
 		cmocka_unit_test(both_ends_of_a_connection_are_in_the_table),
 		cmocka_unit_test(the_other_end_may_be_in_the_table_of_the_other_version),

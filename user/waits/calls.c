@@ -59,6 +59,7 @@ static const struct {
 	{ "wait_for_partner", WAIT_PIPE_OPEN }, { "futex_", WAIT_FUTEX }, { "do_wait", WAIT_CHILD },
 	{ "locks_lock_inode_wait", WAIT_LOCK }, { "flock_lock_inode_wait", WAIT_LOCK },
 	{ "posix_lock_inode_wait", WAIT_LOCK }, { "fcntl_setlk", WAIT_LOCK }, { "do_lock_file_wait", WAIT_LOCK },
+	{ "__break_lease", WAIT_LOCK },
 	{ "unix_stream_read", WAIT_RECEIVE }, { "unix_stream_data_wait", WAIT_RECEIVE },
 	{ "sk_wait_data", WAIT_RECEIVE }, { "__skb_wait_for_more_packets", WAIT_RECEIVE },
 	{ "sk_stream_wait_memory", WAIT_SEND }, { "sock_alloc_send_pskb", WAIT_SEND },

@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* From the system call and the wait channel of a thread to what it waits for. */
 #include "waits/calls.h"
-#include "waits/locks.h"
 #include "waits/look.h"
 #include "waits/memory.h"
 
-#include "base/buffer.h"
-
 #include <fcntl.h>
-#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static const enum wait_kind call_waits[] = {
 	[CALL_READ] = WAIT_FILE,       [CALL_WRITE] = WAIT_FILE,  [CALL_ACCEPT] = WAIT_ACCEPT,
@@ -71,69 +65,6 @@ enum wait_kind detail_kind(const struct task_view *task)
 	default:
 		return sleeper_kind(task);
 	}
-}
-
-static void locks_read(struct look *look)
-{
-	struct buffer all = { 0 };
-	char part[8192];
-	FILE *f = fopen("/proc/locks", "re");
-	size_t n;
-
-	while (f && (n = fread(part, 1, sizeof(part), f)) > 0)
-		buffer_put(&all, part, n);
-	if (f)
-		fclose(f);
-	buffer_put(&all, "", 1);
-	look->locks = all.text;
-}
-
-bool detail_lock(struct look *look, struct wait *wait, struct other_end *end, const char *file)
-{
-	struct file_lock held;
-	struct stat st = { 0 };
-	char path[64];
-
-	if (!look->locks)
-		locks_read(look);
-	if (file) {
-		snprintf(path, sizeof(path), "/proc/%d/fd/%d", wait->pid, wait->fd);
-		if (stat(path, &st))
-			st.st_ino = 0;
-	}
-	if (!look->locks || (!locks_find(look->locks, wait->pid, 0, &held) &&
-			     (!st.st_ino || !locks_find(look->locks, -1, st.st_ino, &held))))
-		return false;
-	wait->kind = WAIT_LOCK;
-	wait->has_other_end = true;
-	snprintf(wait->lock, sizeof(wait->lock), "%s", held.kind);
-	if (file && strcmp(held.kind, "POSIX") != 0) {
-		end->is_wanted = true;
-		end->locked_inode = held.inode;
-		end->first = held.pid > 0 ? held.pid : 0;
-		snprintf(end->link, sizeof(end->link), "%s", file);
-	} else if (held.pid > 0) {
-		wait_add_peer(wait, held.pid);
-	}
-	if (!file)
-		snprintf(wait->object, sizeof(wait->object), "inode %" PRIu64 " of device %u:%u",
-			 held.inode, held.major, held.minor);
-	return true;
-}
-
-static void lock_look(struct look *look, struct wait *wait, struct other_end *end)
-{
-	char path[64], file[sizeof(end->link)];
-	ssize_t n = -1;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", wait->pid, wait->fd);
-	if (wait->fd >= 0)
-		n = readlink(path, file, sizeof(file) - 1);
-	if (n > 0) {
-		file[n] = '\0';
-		path_copy_inert(wait->object, sizeof(wait->object), file);
-	}
-	detail_lock(look, wait, end, n > 0 ? file : NULL);
 }
 
 static void open_look(struct wait *wait, const struct task_view *task, const struct call *call)
@@ -219,8 +150,10 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 
 	if (call && call->fd_at >= 0)
 		wait->fd = (int)task->argument[call->fd_at];
+	if (call && call->kind == CALL_OPEN)
+		open_look(wait, task, call);
 	if (wait->kind == WAIT_LOCK)
-		lock_look(look, wait, end);
+		lock_look(look, wait, end, task);
 	else if (wait->kind == WAIT_CHILD)
 		children_look(wait, task);
 	else if (wait->kind == WAIT_FUTEX)
@@ -228,9 +161,7 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 	else if (wait->kind == WAIT_POLL)
 		poll_look(look, wait, end, task);
 	else if (wait->kind == WAIT_UNREAD)
-		detail_lock(look, wait, end, NULL);
-	else if (call && call->kind == CALL_OPEN)
-		open_look(wait, task, call);
+		lock_look(look, wait, end, NULL);
 	else if (call && wait->fd >= 0 && call->kind != CALL_URING && wait->kind != WAIT_STOPPED &&
 		 wait->kind != WAIT_TRACED && wait->kind != WAIT_FROZEN)
 		descriptor_detail(look, wait, end, call);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* /proc/locks: which file lock is held, and which task waits for it. */
+/* /proc/locks: which locks and leases of files are held, and which task waits for which. */
 #ifndef WAITS_LOCKS_H
 #define WAITS_LOCKS_H
 
@@ -9,19 +9,31 @@
 #include <sys/types.h>
 
 struct file_lock {
-	char kind[8]; /* FLOCK, POSIX, OFDLCK, LEASE */
+	char kind[8]; /* FLOCK, POSIX, OFDLCK, LEASE; "": not known */
+	bool writes;
 	pid_t pid; /* the process that took it; -1: an open file has it; 0: of another PID namespace
 		    */
 	unsigned major, minor;
-	uint64_t inode; /* as the file system has them; stat() may give others, as on btrfs */
+	uint64_t inode; /* as fdinfo has it, which stat() may not, as on btrfs; 0: not known */
+	uint64_t first, last; /* its bytes; last UINT64_MAX: to the end of the file; first > last:
+			       * not known */
 };
 
 /* Parses one line of /proc/locks, or of a fdinfo after "lock:". False: it is none. */
 bool lock_parse(const char *line, struct file_lock *lock, bool *waits);
+/* Whether @held, of the same file, keeps @request from being granted. */
+bool lock_conflicts(const struct file_lock *held, const struct file_lock *request);
+/* Whether a descriptor with this fdinfo has a lock that does. */
+bool fdinfo_has_conflict(const char *text, const struct file_lock *request);
 /*
- * The lock that @pid waits for; for locks of an open file, which have no process, @inode is that of
- * the file and @pid is -1. False: the text has none.
+ * Finds the request @asked, of which the pid is known (-1: an open file), and perhaps kind, inode
+ * and bytes. @asked becomes what the text says, and @held the lock that the kernel has put it
+ * behind. False: the text has no such request.
  */
-bool locks_find(const char *text, pid_t pid, uint64_t inode, struct file_lock *held);
+bool locks_find(const char *text, struct file_lock *asked, struct file_lock *held);
+/* The next lock that is held and conflicts with @request. The text after it; NULL: there is none.
+ */
+const char *locks_next_holder(const char *text, const struct file_lock *request,
+			      struct file_lock *held);
 
 #endif

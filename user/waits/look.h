@@ -22,8 +22,12 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 		 const struct task_view *task);
 /* What the thread waits for, without its detail. */
 enum wait_kind detail_kind(const struct task_view *task);
-/* The lock that the process waits for, as /proc/locks says to any user. False: none. */
-bool detail_lock(struct look *look, struct wait *wait, struct other_end *end, const char *file);
+/*
+ * The lock or the lease that the process waits for, and which have it. @task: the thread, in its
+ * call; NULL: the call is not readable, and /proc/locks says to any user whether it waits for one.
+ */
+void lock_look(struct look *look, struct wait *wait, struct other_end *end,
+	       const struct task_view *task);
 
 /*
  * What a read (or a write) of the descriptor waits for. WAIT_OTHER: it cannot be looked at. Sets

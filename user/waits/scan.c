@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "waits/scan.h"
 
-#include "waits/locks.h"
+#include "waits/fdinfo.h"
 #include "waits/task.h"
 
 #include "base/cleanup.h"
@@ -34,33 +34,28 @@ void wait_add_peer(struct wait *wait, pid_t pid)
 	memcpy(peer->comm, stat.comm, sizeof(peer->comm));
 }
 
-/* Whether the descriptor has the lock: it is listed there even if the process that took it has
- * ended. */
-static bool descriptor_has_lock(pid_t pid, const char *fd, uint64_t inode)
+/* What fdinfo has to say: a lock is listed there even if the process that took it has ended. */
+static bool fdinfo_fits(pid_t pid, int fd, const struct other_end *end)
 {
-	char path[96], text[2048], *at;
-	struct file_lock lock;
-	bool waits;
+	char text[8192];
+	uint64_t value;
 
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%.10s", pid, fd);
-	if (proc_read(path, text, sizeof(text)) < 0)
+	if (fdinfo_read(pid, fd, text, sizeof(text)) < 0)
 		return false;
-	for (at = strstr(text, "lock:"); at; at = strstr(at + 5, "lock:"))
-		if (lock_parse(at + 5, &lock, &waits) && !waits && lock.inode == inode)
-			return true;
-	return false;
+	return *end->request.kind ? fdinfo_has_conflict(text, &end->request)
+				  : fdinfo_number(text, end->key, &value) && value == end->value;
 }
 
 static bool descriptor_fits(int folder, pid_t pid, const char *fd, const struct other_end *end)
 {
 	struct stat st;
 
-	if (end->locked_inode)
-		return descriptor_has_lock(pid, fd, end->locked_inode);
-	if (end->use == END_ANY)
-		return true;
-	return !fstatat(folder, fd, &st, AT_SYMLINK_NOFOLLOW) &&
-	       (st.st_mode & (end->use == END_READS ? S_IRUSR : S_IWUSR));
+	if (pid == end->own_pid && atoi(fd) == end->own_fd)
+		return false;
+	if (end->use != END_ANY && (fstatat(folder, fd, &st, AT_SYMLINK_NOFOLLOW) ||
+				    !(st.st_mode & (end->use == END_READS ? S_IRUSR : S_IWUSR))))
+		return false;
+	return (!end->key && !*end->request.kind) || fdinfo_fits(pid, atoi(fd), end);
 }
 
 static void found_add(struct found_end *f, pid_t pid)
@@ -124,7 +119,12 @@ static void scan_machine(struct found_end *ends, size_t nr)
 
 static bool end_is(const struct other_end *a, const struct other_end *b)
 {
-	return a->use == b->use && a->locked_inode == b->locked_inode && !strcmp(a->link, b->link);
+	const struct file_lock *x = &a->request, *y = &b->request;
+
+	return a->use == b->use && a->value == b->value && !strcmp(a->link, b->link) &&
+	       a->own_pid == b->own_pid && a->own_fd == b->own_fd && !strcmp(x->kind, y->kind) &&
+	       x->inode == y->inode && x->writes == y->writes && x->first == y->first &&
+	       x->last == y->last;
 }
 
 static struct found_end *found_of(struct found_end *ends, size_t nr, const struct other_end *end)

@@ -3,16 +3,23 @@
 #ifndef WAITS_SCAN_H
 #define WAITS_SCAN_H
 
+#include "waits/locks.h"
 #include "waits/waits.h"
 
 enum end_use { END_ANY, END_READS, END_WRITES };
 
 struct other_end {
-	bool is_wanted;        /* then: */
-	char link[512];        /* of a descriptor in /proc/PID/fd: "pipe:[4711]", or a path */
-	enum end_use use;      /* what the descriptor must be open for */
-	uint64_t locked_inode; /* it must have the lock on that; 0: none is needed */
-	pid_t first; /* the process that has it most likely, looked at first; 0: not known */
+	bool is_wanted;           /* then: */
+	char link[512];           /* of a descriptor in /proc/PID/fd: "pipe:[4711]", or a path */
+	enum end_use use;         /* what the descriptor must be open for */
+	const char *key;          /* its fdinfo must have this, "eventfd-id"; NULL: nothing of it */
+	uint64_t value;           /* and this number for it */
+	struct file_lock request; /* it must have a lock that keeps this from being granted; kind
+				   * "": none is needed */
+	pid_t first;   /* the process that has it most likely, looked at first; 0: not known */
+	pid_t own_pid; /* a descriptor that is not meant: what waits has the lock in part; 0: none
+			*/
+	int own_fd;
 };
 
 struct scan_item {

@@ -3,6 +3,7 @@
 #include "waits/calls.h"
 #include "waits/waits.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,12 +127,19 @@ static void pipe_say(struct sentence *s, const struct wait *w, const char *what)
 
 static void lock_say(struct sentence *s, const struct wait *w)
 {
-	const char *kind = !strcmp(w->lock, "FLOCK")    ? " (flock)"
-			   : !strcmp(w->lock, "POSIX")  ? " (POSIX)"
-			   : !strcmp(w->lock, "OFDLCK") ? " (of an open file)"
+	const char *kind = !strcmp(w->lock, "FLOCK")    ? "flock"
+			   : !strcmp(w->lock, "POSIX")  ? "POSIX"
+			   : !strcmp(w->lock, "OFDLCK") ? "of an open file"
 							: "";
 
-	text_say(s, "waits for a lock%s%s%s", kind, *w->object ? " on " : "", w->object);
+	text_say(s,
+		 !strcmp(w->lock, "LEASE") ? "waits for the end of a lease" : "waits for a lock");
+	text_say(s, *kind ? " (%s" : "%s", kind);
+	if (*kind && w->lock_last == UINT64_MAX && w->lock_first)
+		text_say(s, ", from byte %" PRIu64, w->lock_first);
+	else if (*kind && w->lock_last != UINT64_MAX)
+		text_say(s, ", bytes %" PRIu64 "-%" PRIu64, w->lock_first, w->lock_last);
+	text_say(s, "%s%s%s", *kind ? ")" : "", *w->object ? " on " : "", w->object);
 	holder_say(s, w, ", held by ");
 }
 

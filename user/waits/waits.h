@@ -81,16 +81,17 @@ struct wait {
 	char channel[WAIT_NAME];  /* the kernel function it sleeps in, inert; "": as above */
 	int fd;                   /* the descriptor it waits for; -1: none */
 	char object[WAIT_OBJECT]; /* file or address: inert; "": not known */
-	char lock[8];             /* WAIT_LOCK: FLOCK, POSIX, OFDLCK as in /proc/locks */
-	bool writes;              /* WAIT_PIPE_OPEN: it opens the FIFO to write */
-	unsigned quota_milli;     /* WAIT_THROTTLED: of @object, thousandths of a CPU */
-	bool quota_is_v2;         /* and the version of its hierarchy */
-	unsigned watched;         /* descriptors of a poll; 0: not known */
-	pid_t holder_tid;         /* WAIT_MUTEX and WAIT_JOIN: the thread */
-	enum wait_kind holder_kind; /* of that thread, if it is one of the same process */
-	bool is_deadlock;           /* its threads wait for each other */
-	bool has_other_end;         /* others may have what it waits for: */
-	unsigned peers;             /* how many were found, of which the first are in @peer */
+	char lock[8];             /* WAIT_LOCK: FLOCK, POSIX, OFDLCK, LEASE as in /proc/locks */
+	uint64_t lock_first, lock_last; /* bytes of the file; last UINT64_MAX: to its end */
+	bool writes;                    /* WAIT_PIPE_OPEN: it opens the FIFO to write */
+	unsigned quota_milli;           /* WAIT_THROTTLED: of @object, thousandths of a CPU */
+	bool quota_is_v2;               /* and the version of its hierarchy */
+	unsigned watched;               /* descriptors of a poll; 0: not known */
+	pid_t holder_tid;               /* WAIT_MUTEX and WAIT_JOIN: the thread */
+	enum wait_kind holder_kind;     /* of that thread, if it is one of the same process */
+	bool is_deadlock;               /* its threads wait for each other */
+	bool has_other_end;             /* others may have what it waits for: */
+	unsigned peers;                 /* how many were found, of which the first are in @peer */
 	struct wait_peer peer[WAIT_PEERS];
 	unsigned unread; /* bits of enum wait_unread */
 };
