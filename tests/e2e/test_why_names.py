@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bpfmon why: what is waited for is named: the lock and its bytes, the file system, the address, and which process has it."""
+import ctypes
 import fcntl
 import os
 import signal
@@ -9,8 +10,8 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from lib.permitted import ROOT, needs
-from test_why import NOBODY, Waiting
+from lib.permitted import BPF, ROOT, needs
+from test_why import LIBC, NOBODY, Waiting
 
 F_OFD_SETLK, F_OFD_SETLKW, F_SETLEASE = 37, 38, 1024
 
@@ -123,6 +124,87 @@ class Locks(Naming):
                            "lock")
         self.assertEqual(found["lock"], "LEASE")
         self.held_by(found, holder)
+
+
+FUSE_LOOKUP, FUSE_OPEN, FUSE_INIT = 1, 14, 26
+FUSE_ASYNC_READ = 1  # what reads waits for the page then, not for the answer
+NODES = {b"buffered": 2, b"direct": 3}
+
+
+def fuse_answer(op, node, rest):
+    """The body of the answer; None: there is none, as of a server that hangs."""
+    if op == FUSE_INIT:
+        return struct.pack("IIIIHHIIHH32x", 7, 31, 65536, FUSE_ASYNC_READ, 12, 9, 65536, 1, 0, 0)
+    if op == FUSE_LOOKUP and rest.rstrip(b"\0") in NODES:
+        # attributes are not to be kept: each look at them is a question
+        node = NODES[rest.rstrip(b"\0")]
+        return struct.pack("QQQQII", node, 0, 1000, 0, 0, 0) + struct.pack("6Q10I", node, 1 << 20, 8, 0, 0, 0, 0, 0, 0, 0o100666, 1, 0, 0, 0, 4096, 0)
+    return struct.pack("QII", 0, node == NODES[b"direct"], 0) if op == FUSE_OPEN else None
+
+
+def fuse_serve(fd):
+    while True:
+        message = os.read(fd, 1 << 20)
+        _, op, unique, node = struct.unpack_from("IIQQ", message)
+        body = fuse_answer(op, node, message[40:])
+        if body is not None:
+            os.write(fd, struct.pack("IiQ", 16 + len(body), 0, unique) + body)
+
+
+@needs(ROOT, BPF)  # it mounts, which a root without BPF mostly cannot
+class FileServers(Naming):
+    def setUp(self):
+        super().setUp()
+        if not os.path.exists("/dev/fuse"):
+            self.skipTest("the kernel has no FUSE")
+        self.place = self.path("a place")
+        os.mkdir(self.place)
+        fd = os.open("/dev/fuse", os.O_RDWR)
+        options = f"fd={fd},rootmode=40000,user_id=0,group_id=0,allow_other".encode()
+        self.assertEqual(LIBC.mount(b"test", self.place.encode(), b"fuse.hangs", 0, options), 0, os.strerror(ctypes.get_errno()))
+        self.server = self.child(lambda: fuse_serve(fd))
+        os.close(fd)
+        self.addCleanup(LIBC.umount2, self.place.encode(), 2)
+
+    def stuck(self, work, user=None):
+        """What waits for the file system. It can be ended when the server has."""
+        pid = self.child(work, user=user)
+        self.addCleanup(os.kill, self.server, signal.SIGKILL)
+        return pid
+
+    def file(self, name):
+        return os.path.join(self.place, name)
+
+    def test_fuse_its_mount_and_the_process_that_serves_it(self):
+        for work, name in ((lambda: os.open(self.file("none"), os.O_RDONLY), "none"),
+                           (lambda: os.stat(self.file("x/../other")), "other"),
+                           (lambda: os.mkdir("./new", dir_fd=os.open(self.place, os.O_PATH)), "new"),
+                           (lambda: os.read(os.open(self.file("direct"), os.O_RDONLY), 1), "direct")):
+            found, answer = self.until(self.stuck(work), "file-server")
+            self.assertRegex(found["text"], rf"^waits for the file system at {self.place} \(fuse\.hangs\), served by {self.server} "
+                                            rf"python\S*, file {self.file(name)}(; uninterruptible)?$")
+            self.assertEqual((found["mount"], found["file_system"]), (self.place, "fuse.hangs"))
+            self.held_by(found, self.server)
+            self.assertEqual(answer["reason"]["chain"], [self.server, found["pid"]])
+
+    def test_a_page_of_fuse_is_not_of_the_disk(self):
+        found, _ = self.until(self.stuck(lambda: os.read(os.open(self.file("buffered"), os.O_RDONLY), 1)), "file-server",
+                              says="; uninterruptible")
+        self.assertEqual(found["state"], "D", found)
+        self.assertIn(f", served by {self.server} ", found["text"])
+        self.assertTrue(found["text"].endswith(f"file {self.file('buffered')}; uninterruptible"), found)
+
+    def test_fuse_through_a_symbolic_link_or_from_another_folder(self):
+        os.symlink(self.place, self.path("link"))
+        found, _ = self.until(self.stuck(lambda: os.stat(self.path("link") + "/none")), "file-server")
+        others = [line for line in open("/proc/self/mountinfo") if " - fuse" in line and "fuse.hangs" not in line]
+        if not others:  # or there is no way to say which of them it is
+            self.held_by(found, self.server)
+
+    def test_an_ordinary_user_sees_the_mount_and_not_which_process_of_root_serves_it(self):
+        pid = self.stuck(lambda: os.open(self.file("none"), os.O_RDONLY), user=NOBODY)
+        found, _ = self.until(pid, "file-server", user=NOBODY)
+        self.assertIn(f"at {self.place} (fuse.hangs), served by no process that may be looked at, file", found["text"])
 
 
 if __name__ == "__main__":

@@ -11,9 +11,11 @@
 #include "waits/fdinfo.h"
 #include "waits/locks.h"
 #include "waits/look.h"
+#include "waits/memory.h"
 #include "waits/sockets.h"
 #include "waits/task.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -267,6 +269,83 @@ static void the_other_end_may_be_in_the_table_of_the_other_version(void **state)
 	assert_int_equal(v.peer, 4713);
 }
 
+static FILE *mountinfo(void)
+{
+	static char text[] = "22 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
+			     "43 22 0:39 / /mnt/a\\040b rw - fuse.sshfs me@nas:/ rw,user_id=0\n"
+			     "44 22 0:45 / /home rw shared:7 - nfs4 nas:/export/home rw\n"
+			     "45 44 0:46 / /home/local rw - tmpfs tmpfs rw\n"
+			     "46 22 8:17 / /usb rw - fuseblk /dev/sdb1 rw\n"
+			     "47 22 0:45 /x /srv/x rw - nfs4 nas:/export/home rw\n"
+			     "rubbish\n";
+
+	return fmemopen(text, sizeof(text) - 1, "r");
+}
+
+static void a_mount_is_found_by_its_number_and_by_the_longest_path(void **state)
+{
+	struct mount_view m;
+	FILE *f = mountinfo();
+
+	(void)state;
+	assert_true(mount_find_id(f, 43, &m));
+	assert_string_equal(m.point, "/mnt/a b");
+	assert_string_equal(m.type, "fuse.sshfs");
+	assert_int_equal(m.device, 39);
+	rewind(f);
+	assert_false(mount_find_id(f, 99, &m));
+	rewind(f);
+	assert_true(mount_find_path(f, "/home/me/file", &m));
+	assert_string_equal(m.source, "nas:/export/home");
+	rewind(f);
+	assert_true(mount_find_path(f, "/home/local", &m));
+	assert_string_equal(m.type, "tmpfs");
+	rewind(f);
+	assert_true(mount_find_path(f, "/homes/me", &m));
+	assert_string_equal(m.type, "ext4");
+	fclose(f);
+}
+
+static void a_mount_without_a_path_is_meant_if_there_is_one_of_its_kind(void **state)
+{
+	struct mount_view m;
+	FILE *f = mountinfo();
+
+	(void)state;
+	assert_true(mount_find_only(f, SERVER_NFS, &m)); /* twice, but one file system */
+	assert_string_equal(m.point, "/home");
+	rewind(f);
+	assert_false(mount_find_only(f, SERVER_FUSE, &m));
+	rewind(f);
+	assert_false(mount_find_only(f, SERVER_SMB, &m));
+	fclose(f);
+	assert_false(mount_find_id(NULL, 43, &m));
+	assert_int_equal(mount_server_of("fuse"), SERVER_FUSE);
+	assert_int_equal(mount_server_of("fusectl"), SERVER_NONE);
+	assert_int_equal(mount_server_of("nfsd"), SERVER_NONE);
+	assert_int_equal(mount_server_of(""), SERVER_NONE);
+}
+
+/* The second witness of call_path() is the test itself, whose memory it reads. */
+static void the_path_of_a_call_is_absolute_and_has_no_dots(void **state)
+{
+	char name[] = "./a//../b/.", out[4096], whole[4200], folder[4096];
+	struct task_view t = { .has_call = true, .call = SYS_openat };
+
+	(void)state;
+	assert_non_null(getcwd(folder, sizeof(folder)));
+	snprintf(whole, sizeof(whole), "%s/b", folder);
+	t.argument[0] = (uint64_t)AT_FDCWD;
+	t.argument[1] = (uintptr_t)name;
+	assert_true(call_path(getpid(), &t, out, sizeof(out)));
+	assert_string_equal(out, whole);
+	memcpy(name, "/../a/../..", 12);
+	assert_true(call_path(getpid(), &t, out, sizeof(out)));
+	assert_string_equal(out, "/");
+	t.call = SYS_read;
+	assert_false(call_path(getpid(), &t, out, sizeof(out)));
+}
+
 static const char *said(struct wait *w)
 {
 	static char text[WAIT_TEXT];
@@ -302,6 +381,18 @@ static void a_sentence_names_what_is_waited_for_and_who_has_it(void **state)
 			   .call = "read" };
 	assert_string_equal(said(&w),
 			    "uninterruptible: waits for the disk (folio_wait_bit_common), file /x");
+	w = (struct wait){ .kind = WAIT_SERVER,
+			   .state = 'D',
+			   .channel = "rpc_wait_bit_killable",
+			   .object = "/home/x",
+			   .call = "read" };
+	assert_string_equal(said(&w),
+			    "waits for a file server (NFS), file /home/x; uninterruptible");
+	snprintf(w.mount, sizeof(w.mount), "/home");
+	snprintf(w.mount_type, sizeof(w.mount_type), "nfs4");
+	snprintf(w.mount_source, sizeof(w.mount_source), "nas:/export/home");
+	assert_string_equal(said(&w), "waits for the file system at /home (nfs4), served by "
+				      "nas:/export/home, file /home/x; uninterruptible");
 	w = (struct wait){ .kind = WAIT_UNREAD, .state = 'S' };
 	assert_string_equal(
 		said(&w), "waits; for what is not readable without root or the rights of its user");
@@ -396,6 +487,9 @@ int main(void)
 		cmocka_unit_test(no_line_of_rubbish_is_a_lock),
 		cmocka_unit_test(both_ends_of_a_connection_are_in_the_table),
 		cmocka_unit_test(the_other_end_may_be_in_the_table_of_the_other_version),
+		cmocka_unit_test(a_mount_is_found_by_its_number_and_by_the_longest_path),
+		cmocka_unit_test(a_mount_without_a_path_is_meant_if_there_is_one_of_its_kind),
+		cmocka_unit_test(the_path_of_a_call_is_absolute_and_has_no_dots),
 		cmocka_unit_test(a_sentence_names_what_is_waited_for_and_who_has_it),
 		cmocka_unit_test(every_kind_has_a_word_and_a_sentence),
 		cmocka_unit_test(a_text_is_cut_to_the_room_there_is),

@@ -40,8 +40,7 @@ static bool mountinfo_is_octal(const char *digits)
 	return strspn(digits, "01234567") >= 3;
 }
 
-/* In mountinfo a blank is \040, and so on. */
-static void mountinfo_unescape(char *text)
+void mountinfo_unescape(char *text)
 {
 	char *to = text;
 

@@ -14,6 +14,8 @@ struct cgroup_mount {
 	char point[4096];
 };
 
+/* In mountinfo a blank is \040, and so on; @text becomes what is meant. */
+void mountinfo_unescape(char *text);
 /* Opens @proc/mountinfo ("/proc/self"), to be closed with fclose(). NULL: see errno. */
 FILE *cgroup_mounts_open(const char *proc);
 /* Reads on to the next mount of a cgroup hierarchy. False: there is none. */

@@ -161,6 +161,8 @@ static void wait_put(struct jsonw *j, const struct wait *wait, bool is_followed)
 		jsonw_int(j, "fd", wait->fd);
 	text_put(j, "object", wait->object);
 	text_put(j, "lock", wait->lock);
+	text_put(j, "mount", wait->mount);
+	text_put(j, "file_system", wait->mount_type);
 	if (wait->holder_tid)
 		jsonw_int(j, "holder_tid", wait->holder_tid);
 	if (wait->peers || wait->has_other_end)

@@ -16,7 +16,7 @@ static const struct call calls[] = {
 	{ NR(sendmsg), CALL_WRITE, 0 }, { NR(sendmmsg), CALL_WRITE, 0 }, { NR(vmsplice), CALL_WRITE, 0 },
 	{ NR(accept), CALL_ACCEPT, 0 }, { NR(accept4), CALL_ACCEPT, 0 }, { NR(connect), CALL_CONNECT, 0 },
 	{ NR(flock), CALL_FLOCK, 0 }, { NR(fcntl), CALL_FCNTL, 0 },
-	{ NR(openat), CALL_OPEN, -1 }, { NR(openat2), CALL_OPEN, -1 },
+	{ NR(openat), CALL_OPEN, 0 }, { NR(openat2), CALL_OPEN, 0 },
 	{ NR(futex), CALL_FUTEX, -1 }, { NR(wait4), CALL_CHILD, -1 }, { NR(waitid), CALL_CHILD, -1 },
 	{ NR(clone), CALL_FORK, -1 }, { NR(clone3), CALL_FORK, -1 },
 	{ NR(ppoll), CALL_POLL, -1 }, { NR(pselect6), CALL_SELECT, -1 }, { NR(epoll_pwait), CALL_EPOLL, 0 },
@@ -30,8 +30,17 @@ static const struct call calls[] = {
 	{ NR(ioctl), CALL_FILE, 0 }, { NR(fstat), CALL_FILE, 0 }, { NR(close), CALL_FILE, 0 },
 	{ NR(splice), CALL_OTHER, -1 }, { NR(tee), CALL_OTHER, -1 }, { NR(sendfile), CALL_OTHER, -1 },
 	{ NR(copy_file_range), CALL_OTHER, -1 }, { NR(sync), CALL_OTHER, -1 }, { NR(mount), CALL_OTHER, -1 },
-	{ NR(umount2), CALL_OTHER, -1 }, { NR(unlinkat), CALL_OTHER, -1 }, { NR(mkdirat), CALL_OTHER, -1 },
-	{ NR(execve), CALL_OTHER, -1 }, { NR(getrandom), CALL_OTHER, -1 }, { NR(exit_group), CALL_OTHER, -1 },
+	{ NR(umount2), CALL_PATH, -1 }, { NR(getrandom), CALL_OTHER, -1 }, { NR(exit_group), CALL_OTHER, -1 },
+	{ NR(statx), CALL_PATH, 0 }, { NR(newfstatat), CALL_PATH, 0 }, { NR(faccessat), CALL_PATH, 0 },
+	{ NR(readlinkat), CALL_PATH, 0 }, { NR(unlinkat), CALL_PATH, 0 }, { NR(mkdirat), CALL_PATH, 0 },
+	{ NR(renameat2), CALL_PATH, 0 }, { NR(linkat), CALL_PATH, 0 }, { NR(fchmodat), CALL_PATH, 0 },
+	{ NR(fchownat), CALL_PATH, 0 }, { NR(utimensat), CALL_PATH, 0 }, { NR(mknodat), CALL_PATH, 0 },
+	{ NR(execve), CALL_PATH, -1 }, { NR(chdir), CALL_PATH, -1 }, { NR(statfs), CALL_PATH, -1 },
+	{ NR(truncate), CALL_PATH, -1 }, { NR(getxattr), CALL_PATH, -1 }, { NR(lgetxattr), CALL_PATH, -1 },
+	{ NR(listxattr), CALL_PATH, -1 }, { NR(llistxattr), CALL_PATH, -1 }, { NR(setxattr), CALL_PATH, -1 },
+#ifdef SYS_faccessat2
+	{ NR(faccessat2), CALL_PATH, 0 },
+#endif
 #ifdef SYS_epoll_pwait2
 	{ NR(epoll_pwait2), CALL_EPOLL, 0 },
 #endif
@@ -41,7 +50,10 @@ static const struct call calls[] = {
 #ifdef SYS_open /* and others that newer machines have not */
 	{ NR(open), CALL_OPEN, -1 }, { NR(vfork), CALL_FORK, -1 }, { NR(poll), CALL_POLL, -1 },
 	{ NR(select), CALL_SELECT, -1 }, { NR(epoll_wait), CALL_EPOLL, 0 }, { NR(pause), CALL_SIGNAL, -1 },
-	{ NR(unlink), CALL_OTHER, -1 }, { NR(mkdir), CALL_OTHER, -1 }, { NR(rename), CALL_OTHER, -1 },
+	{ NR(stat), CALL_PATH, -1 }, { NR(lstat), CALL_PATH, -1 }, { NR(access), CALL_PATH, -1 },
+	{ NR(unlink), CALL_PATH, -1 }, { NR(mkdir), CALL_PATH, -1 }, { NR(rmdir), CALL_PATH, -1 },
+	{ NR(rename), CALL_PATH, -1 }, { NR(readlink), CALL_PATH, -1 }, { NR(chmod), CALL_PATH, -1 },
+	{ NR(chown), CALL_PATH, -1 }, { NR(lchown), CALL_PATH, -1 }, { NR(link), CALL_PATH, -1 },
 #endif
 };
 
@@ -59,7 +71,7 @@ static const struct {
 	{ "wait_for_partner", WAIT_PIPE_OPEN }, { "futex_", WAIT_FUTEX }, { "do_wait", WAIT_CHILD },
 	{ "locks_lock_inode_wait", WAIT_LOCK }, { "flock_lock_inode_wait", WAIT_LOCK },
 	{ "posix_lock_inode_wait", WAIT_LOCK }, { "fcntl_setlk", WAIT_LOCK }, { "do_lock_file_wait", WAIT_LOCK },
-	{ "__break_lease", WAIT_LOCK },
+	{ "__break_lease", WAIT_LOCK }, { "request_wait_answer", WAIT_SERVER },
 	{ "unix_stream_read", WAIT_RECEIVE }, { "unix_stream_data_wait", WAIT_RECEIVE },
 	{ "sk_wait_data", WAIT_RECEIVE }, { "__skb_wait_for_more_packets", WAIT_RECEIVE },
 	{ "sk_stream_wait_memory", WAIT_SEND }, { "sock_alloc_send_pskb", WAIT_SEND },
@@ -74,12 +86,18 @@ static const struct {
 };
 
 static const struct {
+	const char *begin;
+	enum mount_server server;
+} servers[] = {
+	{ "request_wait_answer", SERVER_FUSE }, { "__fuse_", SERVER_FUSE }, { "fuse_", SERVER_FUSE },
+	{ "rpc_wait_bit_killable", SERVER_NFS }, { "nfs", SERVER_NFS },
+	{ "wait_for_response", SERVER_SMB }, { "cifs_", SERVER_SMB }, { "p9_", SERVER_OTHER },
+	{ "ceph_", SERVER_OTHER },
+};
+
+static const struct {
 	const char *begin, *what;
 } disks[] = {
-	{ "request_wait_answer", "a file system in user space (FUSE)" },
-	{ "__fuse_", "a file system in user space (FUSE)" }, { "fuse_", "a file system in user space (FUSE)" },
-	{ "rpc_wait_bit_killable", "a file server (NFS)" }, { "nfs", "a file server (NFS)" },
-	{ "wait_for_response", "a file server (SMB)" }, { "cifs_", "a file server (SMB)" },
 	{ "folio_wait_bit", "the disk" }, { "wait_on_page_bit", "the disk" }, { "io_schedule", "the disk" },
 	{ "__lock_page", "the disk" }, { "wait_on_buffer", "the disk" }, { "__wait_on_buffer", "the disk" },
 	{ "bit_wait_io", "the disk" }, { "submit_bio_wait", "the disk" }, { "__blkdev_direct_IO", "the disk" },
@@ -107,6 +125,14 @@ enum wait_kind channel_kind(const char *channel)
 		if (!strncmp(channel, channels[i].begin, strlen(channels[i].begin)))
 			return channels[i].kind;
 	return WAIT_OTHER;
+}
+
+enum mount_server channel_server(const char *channel)
+{
+	for (size_t i = 0; i < sizeof(servers) / sizeof(*servers); i++)
+		if (!strncmp(channel, servers[i].begin, strlen(servers[i].begin)))
+			return servers[i].server;
+	return SERVER_NONE;
 }
 
 const char *channel_disk(const char *channel)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What a descriptor of another process is, and which ends of it others have. */
+#include "waits/fdinfo.h"
 #include "waits/look.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static enum wait_kind pipe_look(struct wait *wait, struct other_end *end, const char *link,
 				bool writes)
@@ -49,16 +50,12 @@ enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct othe
 			       bool writes)
 {
 	char path[64], link[sizeof(end->link)];
-	struct stat st;
-	ssize_t n;
+	struct statx st;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%d", wait->pid, fd);
-	n = readlink(path, link, sizeof(link) - 1);
-	if (n <= 0) {
+	if (!descriptor_link(wait->pid, fd, link, sizeof(link))) {
 		wait->unread |= WAIT_NO_FILES;
 		return WAIT_OTHER;
 	}
-	link[n] = '\0';
 	if (!strncmp(link, "pipe:[", 6))
 		return pipe_look(wait, end, link, writes);
 	if (!strncmp(link, "socket:[", 8))
@@ -66,9 +63,10 @@ enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct othe
 	path_copy_inert(wait->object, sizeof(wait->object), link);
 	if (link_is_terminal(link))
 		return WAIT_TERMINAL;
-	/* stat() of what hangs, as a file server, would hang too: it is asked only of names that
-	 * may be a FIFO */
-	if (link[0] == '/' && wait->state == 'S' && !stat(path, &st) && S_ISFIFO(st.st_mode))
+	/* a file server that hangs is not asked: what is known of the file will do */
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", wait->pid, fd);
+	if (link[0] == '/' && wait->state == 'S' &&
+	    !statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &st) && S_ISFIFO(st.stx_mode))
 		return pipe_look(wait, end, link, writes);
 	return WAIT_FILE;
 }

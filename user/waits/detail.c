@@ -16,7 +16,7 @@ static const enum wait_kind call_waits[] = {
 	[CALL_EPOLL] = WAIT_POLL,      [CALL_SLEEP] = WAIT_SLEEP, [CALL_SIGNAL] = WAIT_SIGNAL,
 	[CALL_URING] = WAIT_URING,     [CALL_IPC] = WAIT_IPC,     [CALL_FILE] = WAIT_FILE,
 	[CALL_OPEN] = WAIT_OTHER,      [CALL_FORK] = WAIT_OTHER,  [CALL_OTHER] = WAIT_OTHER,
-	[CALL_FCNTL] = WAIT_OTHER,
+	[CALL_FCNTL] = WAIT_OTHER,     [CALL_PATH] = WAIT_OTHER,
 };
 
 static bool call_is_vfork(const struct task_view *task, const struct call *call)
@@ -31,13 +31,14 @@ static enum wait_kind sleeper_kind(const struct task_view *task)
 	const struct call *call = call_of_task(task);
 	enum wait_kind kind = channel_kind(task->channel);
 
-	if (kind == WAIT_FROZEN || kind == WAIT_PIPE_OPEN || kind == WAIT_LOCK)
+	if (kind == WAIT_FROZEN || kind == WAIT_PIPE_OPEN || kind == WAIT_LOCK ||
+	    kind == WAIT_SERVER)
 		return kind;
 	if (call_is_vfork(task, call) ||
 	    (call && call->kind == CALL_FORK && strchr(task->channel, 'v')))
 		return WAIT_CHILD;
 	if (task->stat.state == 'D')
-		return WAIT_DISK;
+		return channel_server(task->channel) ? WAIT_SERVER : WAIT_DISK;
 	if (call && call->kind == CALL_FCNTL &&
 	    (task->argument[1] == F_SETLKW || task->argument[1] == F_OFD_SETLKW))
 		return WAIT_LOCK;
@@ -67,17 +68,20 @@ enum wait_kind detail_kind(const struct task_view *task)
 	}
 }
 
-static void open_look(struct wait *wait, const struct task_view *task, const struct call *call)
+static void path_look(struct wait *wait, const struct task_view *task, const struct call *call)
 {
-	size_t at = strcmp(call->name, "open") ? 1 : 0;
-	uint64_t flags = task->argument[at + 1];
 	char path[4096];
 
-	if (memory_peek_path(wait->pid, task->argument[at], path, sizeof(path)))
+	if (call_path(wait->pid, task, path, sizeof(path)))
 		path_copy_inert(wait->object, sizeof(wait->object), path);
-	if (!strcmp(call->name, "openat2") && !memory_peek(wait->pid, flags, &flags, sizeof(flags)))
-		flags = O_RDONLY;
-	wait->writes = (flags & O_ACCMODE) != O_RDONLY;
+	if (call->kind == CALL_OPEN) {
+		uint64_t flags = task->argument[call->fd_at + 2];
+
+		if (!strcmp(call->name, "openat2") &&
+		    !memory_peek(wait->pid, flags, &flags, sizeof(flags)))
+			flags = O_RDONLY;
+		wait->writes = (flags & O_ACCMODE) != O_RDONLY;
+	}
 }
 
 /* The kind stays that of a poll; the object and the other end are those of the first descriptor
@@ -125,7 +129,7 @@ static void descriptor_detail(struct look *look, struct wait *wait, struct other
 {
 	struct wait seen = *wait;
 	enum wait_kind kind = descriptor_look(look, &seen, end, wait->fd, call->kind == CALL_WRITE);
-	bool disk = wait->kind == WAIT_DISK;
+	bool disk = wait->kind == WAIT_DISK || wait->kind == WAIT_SERVER;
 
 	*wait = seen;
 	if (disk) { /* what holds it up is below the descriptor */
@@ -147,11 +151,12 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 		 const struct task_view *task)
 {
 	const struct call *call = call_of_task(task);
+	bool has_path = call && (call->kind == CALL_OPEN || call->kind == CALL_PATH);
 
-	if (call && call->fd_at >= 0)
+	if (call && call->fd_at >= 0 && !has_path)
 		wait->fd = (int)task->argument[call->fd_at];
-	if (call && call->kind == CALL_OPEN)
-		open_look(wait, task, call);
+	if (has_path)
+		path_look(wait, task, call);
 	if (wait->kind == WAIT_LOCK)
 		lock_look(look, wait, end, task);
 	else if (wait->kind == WAIT_CHILD)
@@ -165,6 +170,8 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 	else if (call && wait->fd >= 0 && call->kind != CALL_URING && wait->kind != WAIT_STOPPED &&
 		 wait->kind != WAIT_TRACED && wait->kind != WAIT_FROZEN)
 		descriptor_detail(look, wait, end, call);
+	if (wait->kind == WAIT_DISK || wait->kind == WAIT_SERVER)
+		server_look(wait, end, task);
 	if (wait->kind == WAIT_FUTEX || wait->kind == WAIT_URING || wait->kind == WAIT_STOPPED ||
 	    wait->kind == WAIT_TRACED || wait->kind == WAIT_FROZEN)
 		wait->fd = -1;

@@ -29,13 +29,13 @@ struct thread_view {
 /* Which thread says most about a process: what is further up may be a consequence of what is below.
  */
 static const unsigned char kind_rank[NR_WAIT_KINDS] = {
-	[WAIT_RUNS] = 100,     [WAIT_STOPPED] = 95, [WAIT_TRACED] = 95,    [WAIT_FROZEN] = 95,
-	[WAIT_DISK] = 90,      [WAIT_LOCK] = 85,    [WAIT_PIPE_OPEN] = 80, [WAIT_PIPE_WRITE] = 78,
-	[WAIT_PIPE_READ] = 76, [WAIT_SEND] = 74,    [WAIT_RECEIVE] = 72,   [WAIT_CONNECT] = 72,
-	[WAIT_FILE] = 70,      [WAIT_CHILD] = 68,   [WAIT_TERMINAL] = 66,  [WAIT_IPC] = 60,
-	[WAIT_MUTEX] = 55,     [WAIT_URING] = 50,   [WAIT_OTHER] = 48,     [WAIT_ACCEPT] = 45,
-	[WAIT_POLL] = 40,      [WAIT_SLEEP] = 35,   [WAIT_UNREAD] = 30,    [WAIT_SIGNAL] = 25,
-	[WAIT_JOIN] = 20,      [WAIT_FUTEX] = 15,   [WAIT_IDLE] = 5,
+	[WAIT_RUNS] = 100,      [WAIT_STOPPED] = 95,   [WAIT_TRACED] = 95, [WAIT_FROZEN] = 95,
+	[WAIT_DISK] = 90,       [WAIT_SERVER] = 89,    [WAIT_LOCK] = 85,   [WAIT_PIPE_OPEN] = 80,
+	[WAIT_PIPE_WRITE] = 78, [WAIT_PIPE_READ] = 76, [WAIT_SEND] = 74,   [WAIT_RECEIVE] = 72,
+	[WAIT_CONNECT] = 72,    [WAIT_FILE] = 70,      [WAIT_CHILD] = 68,  [WAIT_TERMINAL] = 66,
+	[WAIT_IPC] = 60,        [WAIT_MUTEX] = 55,     [WAIT_URING] = 50,  [WAIT_OTHER] = 48,
+	[WAIT_ACCEPT] = 45,     [WAIT_POLL] = 40,      [WAIT_SLEEP] = 35,  [WAIT_UNREAD] = 30,
+	[WAIT_SIGNAL] = 25,     [WAIT_JOIN] = 20,      [WAIT_FUTEX] = 15,  [WAIT_IDLE] = 5,
 };
 
 void look_done(struct look *look)

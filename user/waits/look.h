@@ -29,6 +29,10 @@ enum wait_kind detail_kind(const struct task_view *task);
 void lock_look(struct look *look, struct wait *wait, struct other_end *end,
 	       const struct task_view *task);
 
+/* Whether the file that @task waits for is of a file server or of FUSE: then that, its mount, and
+ * @end the process that serves it. */
+void server_look(struct wait *wait, struct other_end *end, const struct task_view *task);
+
 /*
  * What a read (or a write) of the descriptor waits for. WAIT_OTHER: it cannot be looked at. Sets
  * object and

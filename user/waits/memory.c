@@ -6,9 +6,11 @@
 #include "base/cleanup.h"
 #include "base/procstat.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/select.h>
 #include <sys/uio.h>
@@ -32,6 +34,57 @@ bool memory_peek_path(pid_t pid, uint64_t address, char *out, size_t size)
 		return true;
 	return first < size && memory_peek(pid, address + first, out + first, size - first) &&
 	       memchr(out, '\0', size);
+}
+
+/* Leaves out "." and what ".." leads out of. */
+static void path_straighten(char *path)
+{
+	char *to = path;
+
+	for (const char *from = path; *from;) {
+		const char *name = from + strspn(from, "/");
+		size_t n = strcspn(name, "/");
+
+		from = name + n;
+		if (n == 2 && !memcmp(name, "..", 2)) {
+			while (to > path && *--to != '/')
+				;
+		} else if (n && !(n == 1 && *name == '.')) {
+			*to++ = '/';
+			memmove(to, name, n);
+			to += n;
+		}
+	}
+	if (to == path)
+		*to++ = '/';
+	*to = '\0';
+}
+
+bool call_path(pid_t pid, const struct task_view *task, char *out, size_t size)
+{
+	const struct call *call = call_of_task(task);
+	char path[4096], link[64];
+	int folder = AT_FDCWD;
+	ssize_t n = 0;
+
+	if (!call || (call->kind != CALL_OPEN && call->kind != CALL_PATH) ||
+	    !memory_peek_path(pid, task->argument[call->fd_at + 1], path, sizeof(path)))
+		return false;
+	if (*path != '/') {
+		if (call->fd_at >= 0)
+			folder = (int)task->argument[call->fd_at];
+		if (folder == AT_FDCWD)
+			snprintf(link, sizeof(link), "/proc/%d/cwd", pid);
+		else
+			snprintf(link, sizeof(link), "/proc/%d/fd/%d", pid, folder);
+		n = readlink(link, out, size);
+	}
+	if (n < 0 || (size_t)n >= size)
+		n = 0;
+	snprintf(out + n, size - (size_t)n, n ? "/%s" : "%s", path);
+	if (*out == '/')
+		path_straighten(out);
+	return true;
 }
 
 struct mapping {

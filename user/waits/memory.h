@@ -10,6 +10,9 @@ bool memory_peek(pid_t pid, uint64_t address, void *out, size_t bytes);
 /* A path, which ends in the same page or the next; false: not readable, or longer than @size. */
 bool memory_peek_path(pid_t pid, uint64_t address, char *out, size_t size);
 
+/* The path that the task's call is about, absolute if the folder may be read, without dots. */
+bool call_path(pid_t pid, const struct task_view *task, char *out, size_t size);
+
 struct futex_view {
 	enum wait_kind kind; /* WAIT_MUTEX, WAIT_JOIN or WAIT_FUTEX */
 	pid_t tid;           /* the thread that has the mutex, or whose end is waited for */

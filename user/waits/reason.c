@@ -43,6 +43,7 @@ static unsigned end_weight(const struct wait *wait)
 	case WAIT_FROZEN:
 		return 9;
 	case WAIT_DISK:
+	case WAIT_SERVER:
 		return 8;
 	case WAIT_LOCK:
 	case WAIT_MUTEX:

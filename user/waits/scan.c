@@ -34,28 +34,33 @@ void wait_add_peer(struct wait *wait, pid_t pid)
 	memcpy(peer->comm, stat.comm, sizeof(peer->comm));
 }
 
+enum fit { FIT_NOT, FIT_PERHAPS, FIT_IS };
+
 /* What fdinfo has to say: a lock is listed there even if the process that took it has ended. */
-static bool fdinfo_fits(pid_t pid, int fd, const struct other_end *end)
+static enum fit fdinfo_fits(pid_t pid, int fd, const struct other_end *end)
 {
 	char text[8192];
 	uint64_t value;
 
 	if (fdinfo_read(pid, fd, text, sizeof(text)) < 0)
-		return false;
-	return *end->request.kind ? fdinfo_has_conflict(text, &end->request)
-				  : fdinfo_number(text, end->key, &value) && value == end->value;
+		return FIT_NOT;
+	if (*end->request.kind)
+		return fdinfo_has_conflict(text, &end->request) ? FIT_IS : FIT_NOT;
+	if (fdinfo_number(text, end->key, &value))
+		return value == end->value ? FIT_IS : FIT_NOT;
+	return end->is_new_key ? FIT_PERHAPS : FIT_NOT;
 }
 
-static bool descriptor_fits(int folder, pid_t pid, const char *fd, const struct other_end *end)
+static enum fit descriptor_fits(int folder, pid_t pid, const char *fd, const struct other_end *end)
 {
 	struct stat st;
 
 	if (pid == end->own_pid && atoi(fd) == end->own_fd)
-		return false;
+		return FIT_NOT;
 	if (end->use != END_ANY && (fstatat(folder, fd, &st, AT_SYMLINK_NOFOLLOW) ||
 				    !(st.st_mode & (end->use == END_READS ? S_IRUSR : S_IWUSR))))
-		return false;
-	return (!end->key && !*end->request.kind) || fdinfo_fits(pid, atoi(fd), end);
+		return FIT_NOT;
+	return end->key || *end->request.kind ? fdinfo_fits(pid, atoi(fd), end) : FIT_IS;
 }
 
 static void found_add(struct found_end *f, pid_t pid)
@@ -76,14 +81,20 @@ static void scan_descriptor(int folder, pid_t pid, const char *fd, struct found_
 {
 	char link[sizeof(ends->end.link)];
 	ssize_t n = readlinkat(folder, fd, link, sizeof(link) - 1);
+	enum fit fit;
 
 	if (n <= 0)
 		return;
 	link[n] = '\0';
-	for (size_t i = 0; i < nr; i++)
-		if (!strcmp(link, ends[i].end.link) && !(ends[i].nr && ends[i].pid[0] == pid) &&
-		    descriptor_fits(folder, pid, fd, &ends[i].end))
+	for (size_t i = 0; i < nr; i++) {
+		if (strcmp(link, ends[i].end.link) != 0 || (ends[i].nr && ends[i].pid[0] == pid))
+			continue;
+		fit = descriptor_fits(folder, pid, fd, &ends[i].end);
+		if (fit == FIT_IS)
 			found_add(&ends[i], pid);
+		else if (fit == FIT_PERHAPS && ends[i].without_key != pid)
+			ends[i].without_key = ends[i].without_key ? -1 : pid;
+	}
 }
 
 /* False: it may not be looked at. */
@@ -215,6 +226,8 @@ static void item_finish(const struct scan_item *item, const struct found_end *f)
 	struct wait *wait = item->wait;
 	bool itself = false;
 
+	if (!f->nr && f->without_key > 0 && f->all_readable)
+		wait_add_peer(wait, f->without_key);
 	for (unsigned i = 0; i < f->nr && i <= WAIT_PEERS; i++) {
 		if (f->pid[i] == wait->pid)
 			itself = true;

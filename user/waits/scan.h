@@ -9,11 +9,12 @@
 enum end_use { END_ANY, END_READS, END_WRITES };
 
 struct other_end {
-	bool is_wanted;           /* then: */
-	char link[512];           /* of a descriptor in /proc/PID/fd: "pipe:[4711]", or a path */
-	enum end_use use;         /* what the descriptor must be open for */
-	const char *key;          /* its fdinfo must have this, "eventfd-id"; NULL: nothing of it */
-	uint64_t value;           /* and this number for it */
+	bool is_wanted;   /* then: */
+	char link[512];   /* of a descriptor in /proc/PID/fd: "pipe:[4711]", or a path */
+	enum end_use use; /* what the descriptor must be open for */
+	const char *key;  /* its fdinfo must have this, "eventfd-id"; NULL: nothing of it */
+	uint64_t value;   /* and this number for it */
+	bool is_new_key;  /* older kernels have no such key: then the only process will do */
 	struct file_lock request; /* it must have a lock that keeps this from being granted; kind
 				   * "": none is needed */
 	pid_t first;   /* the process that has it most likely, looked at first; 0: not known */
@@ -33,6 +34,7 @@ struct found_end {
 	pid_t pid[WAIT_PEERS + 1]; /* one of them may be the process that waits */
 	pid_t last;                /* that was added */
 	unsigned nr;               /* how many have it; the first are in @pid */
+	pid_t without_key;         /* it has one that may be it; 0: none; -1: several */
 	bool all_readable;
 };
 

@@ -9,37 +9,22 @@
 #include <string.h>
 
 static const char *const kind_names[NR_WAIT_KINDS] = {
-	[WAIT_ENDED] = "ended",
-	[WAIT_HIDDEN] = "hidden",
-	[WAIT_UNREAD] = "unknown",
-	[WAIT_OTHER] = "other",
-	[WAIT_RUNS] = "runs",
-	[WAIT_THROTTLED] = "throttled",
-	[WAIT_IDLE] = "idle",
-	[WAIT_STOPPED] = "stopped",
-	[WAIT_TRACED] = "traced",
-	[WAIT_FROZEN] = "frozen",
-	[WAIT_ZOMBIE] = "zombie",
-	[WAIT_DISK] = "uninterruptible",
-	[WAIT_LOCK] = "lock",
-	[WAIT_MUTEX] = "mutex",
-	[WAIT_JOIN] = "thread",
-	[WAIT_FUTEX] = "futex",
-	[WAIT_PIPE_OPEN] = "fifo-open",
-	[WAIT_PIPE_READ] = "pipe-read",
-	[WAIT_PIPE_WRITE] = "pipe-write",
-	[WAIT_RECEIVE] = "receive",
-	[WAIT_SEND] = "send",
-	[WAIT_CONNECT] = "connect",
-	[WAIT_ACCEPT] = "accept",
-	[WAIT_CHILD] = "child",
-	[WAIT_TERMINAL] = "terminal",
-	[WAIT_FILE] = "file",
-	[WAIT_IPC] = "ipc",
-	[WAIT_URING] = "io-uring",
-	[WAIT_POLL] = "poll",
-	[WAIT_SLEEP] = "sleep",
-	[WAIT_SIGNAL] = "signal",
+	[WAIT_ENDED] = "ended",         [WAIT_HIDDEN] = "hidden",
+	[WAIT_UNREAD] = "unknown",      [WAIT_OTHER] = "other",
+	[WAIT_RUNS] = "runs",           [WAIT_THROTTLED] = "throttled",
+	[WAIT_IDLE] = "idle",           [WAIT_STOPPED] = "stopped",
+	[WAIT_TRACED] = "traced",       [WAIT_FROZEN] = "frozen",
+	[WAIT_ZOMBIE] = "zombie",       [WAIT_DISK] = "uninterruptible",
+	[WAIT_SERVER] = "file-server",  [WAIT_LOCK] = "lock",
+	[WAIT_MUTEX] = "mutex",         [WAIT_JOIN] = "thread",
+	[WAIT_FUTEX] = "futex",         [WAIT_PIPE_OPEN] = "fifo-open",
+	[WAIT_PIPE_READ] = "pipe-read", [WAIT_PIPE_WRITE] = "pipe-write",
+	[WAIT_RECEIVE] = "receive",     [WAIT_SEND] = "send",
+	[WAIT_CONNECT] = "connect",     [WAIT_ACCEPT] = "accept",
+	[WAIT_CHILD] = "child",         [WAIT_TERMINAL] = "terminal",
+	[WAIT_FILE] = "file",           [WAIT_IPC] = "ipc",
+	[WAIT_URING] = "io-uring",      [WAIT_POLL] = "poll",
+	[WAIT_SLEEP] = "sleep",         [WAIT_SIGNAL] = "signal",
 };
 
 const char *wait_kind_name(enum wait_kind kind)
@@ -187,6 +172,30 @@ static void disk_say(struct sentence *s, const struct wait *w)
 		text_say(s, ", in %s()", w->call);
 }
 
+static void server_say(struct sentence *s, const struct wait *w)
+{
+	enum mount_server server = channel_server(w->channel);
+
+	if (!*w->mount)
+		text_say(s, "waits for %s",
+			 server == SERVER_FUSE  ? "a file system in user space (FUSE)"
+			 : server == SERVER_NFS ? "a file server (NFS)"
+			 : server == SERVER_SMB ? "a file server (SMB)"
+						: "a file server");
+	else
+		text_say(s, "waits for the file system at %s (%s)", w->mount, w->mount_type);
+	if (w->has_other_end)
+		holder_say(s, w, ", served by ");
+	else if (*w->mount_source)
+		text_say(s, ", served by %s", w->mount_source);
+	if (*w->object)
+		text_say(s, ", file %s", w->object);
+	else if (*w->call)
+		text_say(s, ", in %s()", w->call);
+	if (w->state == 'D')
+		text_say(s, "; uninterruptible");
+}
+
 static void poll_say(struct sentence *s, const struct wait *w)
 {
 	text_say(s, "waits in %s", *w->call ? w->call : "poll or select");
@@ -332,6 +341,8 @@ static void kind_say(struct sentence *s, const struct wait *w)
 		mutex_say(s, w);
 	else if (w->kind == WAIT_DISK)
 		disk_say(s, w);
+	else if (w->kind == WAIT_SERVER)
+		server_say(s, w);
 	else if (w->kind == WAIT_POLL)
 		poll_say(s, w);
 	else if (w->kind >= WAIT_RECEIVE && w->kind <= WAIT_ACCEPT)

@@ -28,7 +28,8 @@ enum wait_kind {
 	WAIT_TRACED,
 	WAIT_FROZEN,
 	WAIT_ZOMBIE,
-	WAIT_DISK, /* uninterruptible, of any reason */
+	WAIT_DISK,   /* uninterruptible, of any reason but the next */
+	WAIT_SERVER, /* a file system that a process or another machine serves */
 	WAIT_LOCK,
 	WAIT_MUTEX, /* a futex whose holder is known */
 	WAIT_JOIN,  /* the end of a thread of its own */
@@ -83,6 +84,9 @@ struct wait {
 	char object[WAIT_OBJECT]; /* file or address: inert; "": not known */
 	char lock[8];             /* WAIT_LOCK: FLOCK, POSIX, OFDLCK, LEASE as in /proc/locks */
 	uint64_t lock_first, lock_last; /* bytes of the file; last UINT64_MAX: to its end */
+	char mount[WAIT_OBJECT]; /* WAIT_SERVER: where it is mounted, inert; "": not known; then: */
+	char mount_type[32];     /* "fuse.sshfs", "nfs4"; inert */
+	char mount_source[WAIT_OBJECT]; /* "nas:/home", inert */
 	bool writes;                    /* WAIT_PIPE_OPEN: it opens the FIFO to write */
 	unsigned quota_milli;           /* WAIT_THROTTLED: of @object, thousandths of a CPU */
 	bool quota_is_v2;               /* and the version of its hierarchy */
