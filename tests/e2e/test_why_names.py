@@ -3,9 +3,12 @@
 import ctypes
 import fcntl
 import os
+import pathlib
+import pty
 import signal
 import struct
 import sys
+import termios
 import time
 import unittest
 
@@ -205,6 +208,95 @@ class FileServers(Naming):
         pid = self.stuck(lambda: os.open(self.file("none"), os.O_RDONLY), user=NOBODY)
         found, _ = self.until(pid, "file-server", user=NOBODY)
         self.assertIn(f"at {self.place} (fuse.hangs), served by no process that may be looked at, file", found["text"])
+
+
+class Stops(Naming):
+    def in_background(self, work):
+        """A process of a terminal's background that does this, with the terminal as its input; and the terminal."""
+        ready, says = os.pipe()
+
+        def session(slave):
+            os.setsid()
+            fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+            pid = os.fork()
+            if not pid:
+                os.setpgid(0, 0)
+                os.dup2(slave, 0)
+                os.write(says, b"%d" % os.getpid())
+                work()
+                os._exit(0)
+            os.close(says)
+            time.sleep(1000)
+
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        name = os.ttyname(slave)
+        self.child(lambda: session(slave))
+        os.close(slave)
+        os.close(says)
+        pid = int(os.read(ready, 20))
+        os.close(ready)
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        return pid, name
+
+    def stopped_as(self, pid, says):
+        """The kernel says by which signal it was stopped, or, as older ones do not, nothing."""
+        found, answer = self.until(pid, "stopped")
+        shown = pathlib.Path(f"/proc/{pid}/stat").read_text().split()[-1]
+        self.assertIn(says[shown], found["text"])
+        self.assertIn(f"is {found['text']}", answer["reason"]["text"])
+
+    def test_reads_its_terminal_in_the_background(self):
+        pid, name = self.in_background(lambda: os.read(0, 1))
+        self.stopped_as(pid, {"21": f"stopped by SIGTTIN: it reads {name} in the background",
+                              "0": f"stopped by a signal, while it uses {name} in the background"})
+
+    def test_changes_its_terminal_in_the_background(self):
+        pid, name = self.in_background(lambda: termios.tcsetattr(0, termios.TCSANOW, termios.tcgetattr(0)))
+        self.stopped_as(pid, {"22": f"stopped by SIGTTOU: it writes to {name}, or changes it, in the background",
+                              "0": f"stopped by a signal, while it uses {name} in the background"})
+
+    def test_what_is_stopped_for_another_reason_is_not_said_to_use_its_terminal(self):
+        pid, _ = self.in_background(lambda: time.sleep(1000))
+        os.kill(pid, signal.SIGTSTP)  # which stops no group that nobody could continue
+        os.kill(pid, signal.SIGSTOP)
+        found, _ = self.until(pid, "stopped")
+        self.assertNotIn("background", found["text"])
+
+    @needs(ROOT)
+    def test_an_ordinary_user_sees_that_a_process_of_another_is_stopped(self):
+        pid, _ = self.in_background(lambda: os.read(0, 1))
+        found, _ = self.until(pid, "stopped", user=NOBODY)
+        self.assertEqual(found["text"], "stopped by a signal")
+
+    @needs(ROOT)
+    def test_frozen_with_a_cgroup_above_as_any_user_sees(self):
+        done = 0
+        for root, control, on, off, how in (
+            ("/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED", "THAWED in freezer.state"),
+            ("/sys/fs/cgroup/unified", "cgroup.freeze", "1", "0", "0 in cgroup.freeze"),
+            ("/sys/fs/cgroup", "cgroup.freeze", "1", "0", "0 in cgroup.freeze"),
+        ):
+            home = pathlib.Path(root, "cgroup.procs")
+            if not home.exists():
+                continue
+            group = pathlib.Path(root, f"bpfmon-names-{os.getpid()}")
+            pid = self.child(lambda: time.sleep(1000))
+            (group / "below").mkdir(parents=True)
+            try:
+                (group / "below" / "cgroup.procs").write_text(str(pid))
+                (group / control).write_text(on)
+                for user in (None, NOBODY):
+                    found, _ = self.until(pid, "frozen", user=user, says=f"frozen with the cgroup /{group.name}; it goes on with {how}")
+                    self.assertEqual(found["object"], f"/{group.name}")
+                done += 1
+            finally:
+                (group / control).write_text(off)
+                home.write_text(str(pid))
+                (group / "below").rmdir()
+                group.rmdir()
+        if not done:
+            self.skipTest("no hierarchy of cgroups with a freezer is mounted below /sys/fs/cgroup")
 
 
 if __name__ == "__main__":

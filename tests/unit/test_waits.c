@@ -16,6 +16,7 @@
 #include "waits/task.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -37,9 +38,29 @@ static void a_name_with_brackets_and_controls_does_not_shift_the_fields_of_stat(
 	assert_int_equal(s.group, 6);
 	assert_int_equal(s.threads, 3);
 	assert_int_equal(s.start_ticks, 4711);
+	assert_int_equal(s.stop_signal, 0);
 	assert_true(task_stat_parse("7 (a) S 5", &s) < 0);
 	assert_true(task_stat_parse("7 )a( S 5", &s) < 0);
 	assert_true(task_stat_parse("", &s) < 0);
+}
+
+static void a_stopped_process_has_its_terminal_and_the_signal(void **state)
+{
+	static const char begin[] =
+		"7 (a) T 5 6 6 34817 9 0 0 0 0 0 0 0 0 0 20 0 1 0 4711 1 2 3 4 "
+		"5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 "
+		"28 29";
+	struct task_stat s;
+	char text[400];
+
+	(void)state;
+	snprintf(text, sizeof(text), "%s 21\n", begin);
+	assert_int_equal(task_stat_parse(text, &s), 0);
+	assert_int_equal(s.stop_signal, 21);
+	assert_int_equal(s.foreground, 9);
+	assert_int_equal(s.terminal, 34817);
+	assert_int_equal(task_stat_parse(begin, &s), 0);
+	assert_int_equal(s.stop_signal, 0);
 }
 
 static void a_call_is_read_with_its_arguments_and_none_of_a_program_of_32_bits(void **state)
@@ -406,6 +427,24 @@ static void a_sentence_names_what_is_waited_for_and_who_has_it(void **state)
 		"waits for one of its 9 children: 1 a (stopped), 2 b, 3 c (ended), 4 and 5 more");
 }
 
+static void a_stop_is_put_down_to_the_terminal_only_if_the_signal_is_its(void **state)
+{
+	struct wait w = { .kind = WAIT_STOPPED, .stop_signal = SIGTTOU, .object = "/dev/pts/3" };
+
+	(void)state;
+	assert_string_equal(said(&w), "stopped by SIGTTOU: it writes to /dev/pts/3, or changes it, "
+				      "in the background");
+	w.stop_signal = 0; /* not shown, as by older kernels */
+	assert_string_equal(said(&w),
+			    "stopped by a signal, while it uses /dev/pts/3 in the background");
+	w.object[0] = '\0';
+	assert_string_equal(said(&w), "stopped by a signal");
+	w.stop_signal = SIGTSTP;
+	assert_string_equal(said(&w), "stopped by SIGTSTP, as by Ctrl-Z");
+	w.stop_signal = SIGSTOP;
+	assert_string_equal(said(&w), "stopped by a signal");
+}
+
 static void every_kind_has_a_word_and_a_sentence(void **state)
 {
 	(void)state;
@@ -472,6 +511,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
 			a_name_with_brackets_and_controls_does_not_shift_the_fields_of_stat),
+		cmocka_unit_test(a_stopped_process_has_its_terminal_and_the_signal),
 		cmocka_unit_test(
 			a_call_is_read_with_its_arguments_and_none_of_a_program_of_32_bits),
 		cmocka_unit_test(calls_are_known_by_the_numbers_of_this_machine),
@@ -491,6 +531,7 @@ int main(void)
 		cmocka_unit_test(a_mount_without_a_path_is_meant_if_there_is_one_of_its_kind),
 		cmocka_unit_test(the_path_of_a_call_is_absolute_and_has_no_dots),
 		cmocka_unit_test(a_sentence_names_what_is_waited_for_and_who_has_it),
+		cmocka_unit_test(a_stop_is_put_down_to_the_terminal_only_if_the_signal_is_its),
 		cmocka_unit_test(every_kind_has_a_word_and_a_sentence),
 		cmocka_unit_test(a_text_is_cut_to_the_room_there_is),
 		cmocka_unit_test(long_names_are_cut_at_a_character),

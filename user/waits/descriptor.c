@@ -40,12 +40,6 @@ static enum wait_kind socket_look(struct look *look, struct wait *wait, struct o
 	return writes ? WAIT_SEND : WAIT_RECEIVE;
 }
 
-static bool link_is_terminal(const char *link)
-{
-	return !strncmp(link, "/dev/pts/", 9) || !strncmp(link, "/dev/tty", 8) ||
-	       !strcmp(link, "/dev/console");
-}
-
 enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct other_end *end, int fd,
 			       bool writes)
 {

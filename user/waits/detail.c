@@ -153,6 +153,10 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 	const struct call *call = call_of_task(task);
 	bool has_path = call && (call->kind == CALL_OPEN || call->kind == CALL_PATH);
 
+	if (wait->kind == WAIT_STOPPED)
+		stop_look(wait, task);
+	if (wait->kind == WAIT_STOPPED || wait->kind == WAIT_FROZEN)
+		return;
 	if (call && call->fd_at >= 0 && !has_path)
 		wait->fd = (int)task->argument[call->fd_at];
 	if (has_path)
@@ -167,12 +171,10 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 		poll_look(look, wait, end, task);
 	else if (wait->kind == WAIT_UNREAD)
 		lock_look(look, wait, end, NULL);
-	else if (call && wait->fd >= 0 && call->kind != CALL_URING && wait->kind != WAIT_STOPPED &&
-		 wait->kind != WAIT_TRACED && wait->kind != WAIT_FROZEN)
+	else if (call && wait->fd >= 0 && call->kind != CALL_URING)
 		descriptor_detail(look, wait, end, call);
 	if (wait->kind == WAIT_DISK || wait->kind == WAIT_SERVER)
 		server_look(wait, end, task);
-	if (wait->kind == WAIT_FUTEX || wait->kind == WAIT_URING || wait->kind == WAIT_STOPPED ||
-	    wait->kind == WAIT_TRACED || wait->kind == WAIT_FROZEN)
+	if (wait->kind == WAIT_FUTEX || wait->kind == WAIT_URING)
 		wait->fd = -1;
 }

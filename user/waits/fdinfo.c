@@ -23,6 +23,12 @@ bool descriptor_link(pid_t pid, int fd, char *link, size_t size)
 	return n > 0;
 }
 
+bool link_is_terminal(const char *link)
+{
+	return !strncmp(link, "/dev/pts/", 9) || !strncmp(link, "/dev/tty", 8) ||
+	       !strcmp(link, "/dev/console");
+}
+
 ssize_t fdinfo_read(pid_t pid, int fd, char *text, size_t size)
 {
 	char path[64];

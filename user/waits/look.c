@@ -4,7 +4,6 @@
 #include "waits/calls.h"
 #include "waits/memory.h"
 
-#include "base/cgroup_mount.h"
 #include "base/cleanup.h"
 #include "base/clock.h"
 
@@ -170,22 +169,6 @@ static void tracer_look(struct wait *wait)
 		wait_add_peer(wait, tracer);
 }
 
-/* A task in a frozen cgroup of version 1 stays where it sleeps, and is shown as uninterruptible. */
-static bool process_is_frozen(pid_t pid)
-{
-	char proc[32], path[4096], folder[4096], file[4200], text[64];
-	size_t mount;
-	bool is_v2;
-	int id;
-
-	snprintf(proc, sizeof(proc), "/proc/%d", pid);
-	if (cgroup_of_process(proc, "freezer", path, &is_v2, &id) || is_v2 ||
-	    cgroup_find_folder("/proc/self", "freezer", path, folder, &mount))
-		return false;
-	snprintf(file, sizeof(file), "%s/freezer.state", folder);
-	return proc_read(file, text, sizeof(text)) > 0 && !strncmp(text, "FROZEN", 6);
-}
-
 static void rights_note(struct wait *wait, const struct task_view *task)
 {
 	if (!strchr("SD", task->stat.state))
@@ -208,8 +191,8 @@ static void wait_of_thread(struct look *look, struct wait *wait, struct other_en
 	snprintf(wait->call, sizeof(wait->call), "%s", call ? call->name : "");
 	snprintf(wait->channel, sizeof(wait->channel), "%s", task->channel);
 	rights_note(wait, task);
-	if (wait->kind == WAIT_DISK && process_is_frozen(wait->pid))
-		wait->kind = WAIT_FROZEN;
+	if (wait->kind == WAIT_DISK || wait->kind == WAIT_UNREAD || wait->kind == WAIT_FROZEN)
+		freezer_look(wait);
 	if (wait->kind == WAIT_TRACED)
 		tracer_look(wait);
 	else if (wait->kind == WAIT_ZOMBIE)

@@ -47,6 +47,11 @@ enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct othe
  */
 void throttles_look(struct wait **waits, size_t nr);
 
+/* Whether its cgroup is frozen, which is the one above it that was: then it is WAIT_FROZEN. */
+void freezer_look(struct wait *wait);
+/* Which signal has stopped it, and the terminal that it uses in the background. */
+void stop_look(struct wait *wait, const struct task_view *task);
+
 /* The children that a thread waits for, as peers. */
 void children_look(struct wait *wait, const struct task_view *task);
 

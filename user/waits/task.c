@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 ssize_t proc_read(const char *path, char *text, size_t size)
@@ -56,6 +57,16 @@ void path_copy_inert(char *out, size_t size, const char *path)
 	text_disarm(out);
 }
 
+#define FIELD_EXIT_CODE (52 - 3) /* counted from the state */
+
+/* 0: there are less. */
+static int stat_field(const char *text, unsigned field)
+{
+	while (text && field--)
+		text = strchr(text + 1, ' ');
+	return text ? atoi(text) : 0;
+}
+
 int task_stat_parse(const char *text, struct task_stat *stat)
 {
 	const char *begin = strchr(text, '('), *end = strrchr(text, ')');
@@ -70,11 +81,12 @@ int task_stat_parse(const char *text, struct task_stat *stat)
 	memcpy(comm, begin + 1, n);
 	text_copy_inert(stat->comm, sizeof(stat->comm), comm);
 	if (sscanf(end + 1,
-		   " %c %d %d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u %*d "
+		   " %c %d %d %*d %u %d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %u %*d "
 		   "%" SCNu64,
-		   &stat->state, &stat->parent, &stat->group, &stat->threads,
-		   &stat->start_ticks) != 5)
+		   &stat->state, &stat->parent, &stat->group, &stat->terminal, &stat->foreground,
+		   &stat->threads, &stat->start_ticks) != 7)
 		return -EBADMSG;
+	stat->stop_signal = strchr("Tt", stat->state) ? stat_field(end + 1, FIELD_EXIT_CODE) : 0;
 	return 0;
 }
 

@@ -11,6 +11,9 @@ struct task_stat {
 	pid_t parent, group;
 	unsigned threads;
 	uint64_t start_ticks; /* since boot, in units of sysconf(_SC_CLK_TCK) */
+	unsigned terminal;    /* device of its session; 0: none */
+	pid_t foreground;     /* process group of that terminal; -1: none */
+	int stop_signal;      /* which has stopped it; 0: none, not shown, or not readable */
 };
 
 struct task_view {

@@ -4,6 +4,7 @@
 #include "waits/waits.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -240,7 +241,31 @@ static void throttle_say(struct sentence *s, const struct wait *w)
 		 "throttled: the cgroup %s has used up its CPU quota of %u.%02u CPUs; it goes on "
 		 "with more in %s there, or with less to do at once",
 		 w->object, w->quota_milli / 1000, w->quota_milli % 1000 / 10,
-		 w->quota_is_v2 ? "cpu.max" : "cpu.cfs_quota_us");
+		 w->cgroup_is_v2 ? "cpu.max" : "cpu.cfs_quota_us");
+}
+
+static void stop_say(struct sentence *s, const struct wait *w)
+{
+	const char *which = *w->object ? w->object : "its terminal";
+
+	switch (w->stop_signal) {
+	case SIGTTIN:
+		text_say(s, "stopped by SIGTTIN: it reads %s in the background", which);
+		break;
+	case SIGTTOU:
+		text_say(s, "stopped by SIGTTOU: it writes to %s, or changes it, in the background",
+			 which);
+		break;
+	case SIGTSTP:
+		text_say(s, "stopped by SIGTSTP, as by Ctrl-Z");
+		break;
+	default:
+		text_say(s, "stopped by a signal");
+		/* Ctrl-Z and SIGTTIN look alike then */
+		if (!w->stop_signal && *w->object)
+			text_say(s, ", while it uses %s in the background", w->object);
+		break;
+	}
 }
 
 static void ended_say(struct sentence *s, const struct wait *w)
@@ -262,10 +287,15 @@ static void ended_say(struct sentence *s, const struct wait *w)
 		text_say(s, "is idle");
 		break;
 	case WAIT_STOPPED:
-		text_say(s, "stopped by a signal");
+		stop_say(s, w);
 		break;
 	case WAIT_FROZEN:
-		text_say(s, "frozen with its cgroup");
+		text_say(s, "frozen with %s%s", *w->object ? "the cgroup " : "its cgroup",
+			 w->object);
+		if (*w->object)
+			text_say(s, "; it goes on with %s there",
+				 w->cgroup_is_v2 ? "0 in cgroup.freeze"
+						 : "THAWED in freezer.state");
 		break;
 	case WAIT_TRACED:
 		text_say(s, "stopped by its tracer");

@@ -134,7 +134,7 @@ static void quotas_end(struct quotas *all)
 			continue;
 		wait->kind = WAIT_THROTTLED;
 		wait->quota_milli = (unsigned)(now->quota_us * 1000 / now->period_us);
-		wait->quota_is_v2 = all->is_v2;
+		wait->cgroup_is_v2 = all->is_v2;
 		object_put(all, i);
 		return;
 	}

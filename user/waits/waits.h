@@ -89,13 +89,14 @@ struct wait {
 	char mount_source[WAIT_OBJECT]; /* "nas:/home", inert */
 	bool writes;                    /* WAIT_PIPE_OPEN: it opens the FIFO to write */
 	unsigned quota_milli;           /* WAIT_THROTTLED: of @object, thousandths of a CPU */
-	bool quota_is_v2;               /* and the version of its hierarchy */
-	unsigned watched;               /* descriptors of a poll; 0: not known */
-	pid_t holder_tid;               /* WAIT_MUTEX and WAIT_JOIN: the thread */
-	enum wait_kind holder_kind;     /* of that thread, if it is one of the same process */
-	bool is_deadlock;               /* its threads wait for each other */
-	bool has_other_end;             /* others may have what it waits for: */
-	unsigned peers;                 /* how many were found, of which the first are in @peer */
+	bool cgroup_is_v2;          /* WAIT_THROTTLED, WAIT_FROZEN: the version of its hierarchy */
+	int stop_signal;            /* WAIT_STOPPED; 0: not known */
+	unsigned watched;           /* descriptors of a poll; 0: not known */
+	pid_t holder_tid;           /* WAIT_MUTEX and WAIT_JOIN: the thread */
+	enum wait_kind holder_kind; /* of that thread, if it is one of the same process */
+	bool is_deadlock;           /* its threads wait for each other */
+	bool has_other_end;         /* others may have what it waits for: */
+	unsigned peers;             /* how many were found, of which the first are in @peer */
 	struct wait_peer peer[WAIT_PEERS];
 	unsigned unread; /* bits of enum wait_unread */
 };
