@@ -2,10 +2,14 @@
 """bpfmon why: what is waited for is named: the lock and its bytes, the file system, the address, and which process has it."""
 import ctypes
 import fcntl
+import mmap
 import os
 import pathlib
+import platform
 import pty
+import select
 import signal
+import socket
 import struct
 import sys
 import termios
@@ -297,6 +301,149 @@ class Stops(Naming):
                 group.rmdir()
         if not done:
             self.skipTest("no hierarchy of cgroups with a freezer is mounted below /sys/fs/cgroup")
+
+
+class Descriptors(Naming):
+    def pipe_of_child(self):
+        """An end to read, to which only a child could write; and the child."""
+        ours, theirs = os.pipe()
+        self.addCleanup(os.close, ours)
+
+        def work():
+            os.close(ours)
+            time.sleep(1000)
+
+        pid = self.child(work)
+        os.close(theirs)
+        return ours, pid
+
+    def full_pipe(self):
+        ours, theirs = os.pipe()
+        os.set_blocking(theirs, False)
+        os.write(theirs, b"x" * 65536)
+        os.set_blocking(theirs, True)
+        self.addCleanup(os.close, ours)
+        self.addCleanup(os.close, theirs)
+        return ours, theirs
+
+    def large_file(self):
+        fd = os.open(self.path("large"), os.O_RDWR | os.O_CREAT)
+        os.truncate(fd, 1 << 27)
+        return fd
+
+    def test_sendfile_waits_for_what_is_written_to(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        client = socket.create_connection(listener.getsockname())
+        server, _ = listener.accept()
+        for s in (listener, client, server):
+            self.addCleanup(s.close)
+
+        def send():
+            server.close()
+            os.sendfile(client.fileno(), self.large_file(), 0, 1 << 27)
+
+        found = self.waits(send, f"waits to send to 127.0.0.1:{listener.getsockname()[1]} (tcp); the other end: ", "send")
+        self.held_by(found, os.getpid())
+
+    def test_splice_waits_for_an_empty_pipe_a_full_one_or_what_is_no_pipe(self):
+        ours, child = self.pipe_of_child()
+        tee = {"x86_64": 276, "aarch64": 77}[platform.machine()]
+        self.held_by(self.waits(lambda: os.splice(ours, self.large_file(), 10), "waits to read a pipe", "pipe-read"), child)
+        self.held_by(self.waits(lambda: LIBC.syscall(tee, ours, os.pipe()[1], 10, 0), "waits to read a pipe", "pipe-read"), child)
+        pathlib.Path(self.path("some")).write_text("some")
+        full_out, full = self.full_pipe()
+
+        def to_full():
+            os.close(full_out)
+            os.splice(os.open(self.path("some"), os.O_RDONLY), full, 10)
+
+        self.held_by(self.waits(to_full, "waits to write to a full pipe", "pipe-write"), os.getpid())
+
+        a, b = socket.socketpair()
+        self.addCleanup(a.close)
+        self.addCleanup(b.close)
+
+        def from_socket():
+            b.close()
+            os.splice(a.fileno(), os.pipe()[1], 10)
+
+        self.held_by(self.waits(from_socket, "waits to receive", "receive"), os.getpid())
+
+    def test_an_eventfd_and_another_process_that_has_it(self):
+        event = os.eventfd(0)
+        found = self.waits(lambda: os.read(event, 8), "waits in read() on an eventfd; the other end: ", "file")
+        self.held_by(found, os.getpid())
+        os.close(event)
+        for work, kind in ((lambda: os.read(os.eventfd(0), 8), "file"), (lambda: select.select([os.eventfd(0)], [], []), "poll")):
+            found, answer = self.until(self.child(work), kind, says="an eventfd")
+            self.assertNotIn("other end", found["text"])  # a thread of its own may
+            self.assertFalse(answer.get("reason", {}).get("deadlock"))
+
+    def test_a_timer_and_when_it_is_due(self):
+        def timer(seconds):
+            fd = LIBC.timerfd_create(time.CLOCK_MONOTONIC, 0)
+            LIBC.timerfd_settime(fd, 0, struct.pack("4q", 0, 0, seconds, 0), None)
+            os.read(fd, 8)
+
+        found = self.waits(lambda: timer(5000), "waits for a timer (timerfd), due in ", "sleep")
+        self.assertLessEqual(float(found["text"].split()[-2]), 5000)
+        self.waits(lambda: timer(0), "waits for a timer (timerfd) that is not set", "sleep")
+
+    def test_the_end_of_a_process_by_its_descriptor(self):
+        pid = self.sleeper()
+        fd = os.pidfd_open(pid)
+        self.addCleanup(os.close, fd)
+        found = self.waits(lambda: select.select([fd], [], []), f"for 1 descriptor: the end of a process (pidfd), {pid} ", "poll")
+        self.held_by(found, pid)
+
+    def test_of_many_descriptors_the_one_that_has_another_end(self):
+        ours, child = self.pipe_of_child()
+
+        def work():
+            p = select.poll()
+            for _ in range(40):
+                p.register(os.eventfd(0), select.POLLIN)
+            p.register(ours, select.POLLIN)
+            p.poll()
+
+        found = self.waits(work, "for 41 descriptors, e.g. a pipe; the other end: ", "poll")
+        self.held_by(found, child)
+
+    def test_the_operations_of_an_io_uring_that_wait(self):
+        room = ctypes.create_string_buffer(120)
+        ring = LIBC.syscall(425, 4, room)  # io_uring_setup
+        if ring < 0:
+            self.skipTest("io_uring is switched off")
+        self.addCleanup(os.close, ring)
+        tail, array = struct.unpack_from("I", room, 44)[0], struct.unpack_from("I", room, 64)[0]
+        queue, entries = mmap.mmap(ring, 4096), mmap.mmap(ring, 4096, offset=0x10000000)
+        ours, _ = self.pipe_of_child()
+        place = ctypes.create_string_buffer(8)
+
+        def work():
+            for i in range(2):
+                struct.pack_into("BBHiQQI", entries, 64 * i, 22, 0, 0, ours, 2**64 - 1, ctypes.addressof(place), 8)  # IORING_OP_READ
+                struct.pack_into("I", queue, array + 4 * i, i)
+            struct.pack_into("I", queue, tail, 2)
+            LIBC.syscall(426, ring, 2, 1, 1, None, 0)  # io_uring_enter
+
+        self.waits(work, "waits in io_uring for READ (2)", "io-uring")
+
+    def test_a_queue_of_posix_and_the_other_process_that_has_it(self):
+        name = f"/bpfmon-{os.getpid()}".encode()
+        queue = LIBC.mq_open(name, os.O_RDWR | os.O_CREAT, 0o600, None)
+        self.assertGreaterEqual(queue, 0)
+        LIBC.mq_unlink(name)
+        self.addCleanup(os.close, queue)
+        room = ctypes.create_string_buffer(8192)
+        found = self.waits(lambda: LIBC.mq_receive(queue, room, 8192, None), f"waits for a message in the empty queue {name.decode()}", "ipc")
+        self.held_by(found, os.getpid())
+
+        def fill():
+            while True:
+                LIBC.mq_send(queue, room, 1, 0)
+
+        self.waits(fill, f"waits for a message to be taken from the full queue {name.decode()}", "ipc")
 
 
 if __name__ == "__main__":

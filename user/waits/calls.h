@@ -26,6 +26,7 @@ enum call_kind {
 	CALL_IPC,
 	CALL_FILE, /* of a descriptor, but for no byte of it */
 	CALL_PATH,
+	CALL_SPLICE, /* from one descriptor to another */
 	CALL_OTHER,
 };
 

@@ -40,6 +40,105 @@ static enum wait_kind socket_look(struct look *look, struct wait *wait, struct o
 	return writes ? WAIT_SEND : WAIT_RECEIVE;
 }
 
+/* The time until it expires, which fdinfo has, as it does a period. */
+static enum wait_kind timer_look(struct wait *wait, const char *info)
+{
+	const char *at = strstr(info, "it_value: (");
+	uint64_t seconds = 0, ns = 0;
+
+	if (at)
+		sscanf(at, "it_value: (%" SCNu64 ", %" SCNu64 ")", &seconds, &ns);
+	if (!at)
+		snprintf(wait->object, sizeof(wait->object), "a timer (timerfd)");
+	else if (!seconds && !ns)
+		snprintf(wait->object, sizeof(wait->object), "a timer (timerfd) that is not set");
+	else
+		snprintf(wait->object, sizeof(wait->object),
+			 "a timer (timerfd), due in %" PRIu64 ".%" PRIu64 " s", seconds,
+			 ns / 100000000);
+	return WAIT_SLEEP;
+}
+
+static enum wait_kind eventfd_look(struct wait *wait, struct other_end *end, const char *link,
+				   const char *info)
+{
+	snprintf(wait->object, sizeof(wait->object), "an eventfd");
+	/* of several descriptors one that is a pipe or a socket says more */
+	if (wait->watched > 1 || !fdinfo_number(info, "eventfd-id", &end->value))
+		return WAIT_FILE;
+	wait->has_other_end = true;
+	end->is_wanted = true;
+	end->may_be_own = true;
+	end->key = "eventfd-id";
+	snprintf(end->link, sizeof(end->link), "%s", link);
+	return WAIT_FILE;
+}
+
+static enum wait_kind pidfd_look(struct wait *wait, const char *info)
+{
+	uint64_t pid;
+
+	snprintf(wait->object, sizeof(wait->object), "the end of a process (pidfd)");
+	if (fdinfo_number(info, "Pid", &pid) && pid) {
+		wait->has_other_end = true;
+		wait->is_process = true;
+		wait_add_peer(wait, (pid_t)pid);
+	}
+	return WAIT_FILE;
+}
+
+/* What has no name in a file system. */
+static enum wait_kind nameless_look(struct wait *wait, struct other_end *end, int fd,
+				    const char *link)
+{
+	static const struct {
+		const char *link, *what;
+		enum wait_kind kind;
+	} words[] = {
+		{ "[signalfd]", "a signal (signalfd)", WAIT_SIGNAL },
+		{ "inotify", "a change of files (inotify)", WAIT_FILE },
+		{ "[fanotify]", "an access to files (fanotify)", WAIT_FILE },
+		{ "[eventpoll]", "an epoll", WAIT_FILE },
+		{ "[io_uring]", "an io_uring", WAIT_FILE },
+	};
+	const char *name = strchr(link, ':') + 1;
+	char info[2048];
+
+	fdinfo_read(wait->pid, fd, info, sizeof(info));
+	if (!strcmp(name, "[timerfd]"))
+		return timer_look(wait, info);
+	if (!strcmp(name, "[eventfd]"))
+		return eventfd_look(wait, end, link, info);
+	if (!strcmp(name, "[pidfd]") || !strncmp(link, "pidfd:", 6))
+		return pidfd_look(wait, info);
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(name, words[i].link)) {
+			snprintf(wait->object, sizeof(wait->object), "%s", words[i].what);
+			return words[i].kind;
+		}
+	path_copy_inert(wait->object, sizeof(wait->object), link);
+	return WAIT_FILE;
+}
+
+/* Of POSIX: its link is the name, its inode that of the file system of queues. */
+static enum wait_kind queue_look(struct wait *wait, struct other_end *end, int fd, const char *link,
+				 bool writes)
+{
+	char info[1024];
+
+	path_copy_inert(wait->object, sizeof(wait->object), link);
+	wait->writes = writes;
+	if (fdinfo_read(wait->pid, fd, info, sizeof(info)) < 0 ||
+	    !fdinfo_number(info, "ino", &end->value))
+		return WAIT_IPC;
+	wait->has_other_end = true;
+	end->is_wanted = true;
+	end->use = writes ? END_READS : END_WRITES;
+	end->key = "ino";
+	snprintf(end->link, sizeof(end->link), "%s", link);
+	return WAIT_IPC;
+}
+
 enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct other_end *end, int fd,
 			       bool writes)
 {
@@ -54,6 +153,10 @@ enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct othe
 		return pipe_look(wait, end, link, writes);
 	if (!strncmp(link, "socket:[", 8))
 		return socket_look(look, wait, end, link, writes);
+	if (!strncmp(link, "anon_inode:", 11) || !strncmp(link, "pidfd:", 6))
+		return nameless_look(wait, end, fd, link);
+	if (wait->kind == WAIT_IPC)
+		return queue_look(wait, end, fd, link, writes);
 	path_copy_inert(wait->object, sizeof(wait->object), link);
 	if (link_is_terminal(link))
 		return WAIT_TERMINAL;

@@ -16,7 +16,7 @@ static const enum wait_kind call_waits[] = {
 	[CALL_EPOLL] = WAIT_POLL,      [CALL_SLEEP] = WAIT_SLEEP, [CALL_SIGNAL] = WAIT_SIGNAL,
 	[CALL_URING] = WAIT_URING,     [CALL_IPC] = WAIT_IPC,     [CALL_FILE] = WAIT_FILE,
 	[CALL_OPEN] = WAIT_OTHER,      [CALL_FORK] = WAIT_OTHER,  [CALL_OTHER] = WAIT_OTHER,
-	[CALL_FCNTL] = WAIT_OTHER,     [CALL_PATH] = WAIT_OTHER,
+	[CALL_FCNTL] = WAIT_OTHER,     [CALL_PATH] = WAIT_OTHER,  [CALL_SPLICE] = WAIT_FILE,
 };
 
 static bool call_is_vfork(const struct task_view *task, const struct call *call)
@@ -89,15 +89,15 @@ static void path_look(struct wait *wait, const struct task_view *task, const str
 static void poll_look(struct look *look, struct wait *wait, struct other_end *end,
 		      const struct task_view *task)
 {
-	int fds[8];
+	int fds[64];
 	char first[WAIT_OBJECT] = "";
 
-	wait->watched = poll_descriptors(wait->pid, task, fds, 8);
+	wait->watched = poll_descriptors(wait->pid, task, fds, 64);
 	wait->fd = -1;
-	for (unsigned i = 0; i < 8 && i < wait->watched && fds[i] >= 0; i++) {
+	for (unsigned i = 0; i < 64 && i < wait->watched && fds[i] >= 0; i++) {
 		wait->object[0] = '\0';
 		descriptor_look(look, wait, end, fds[i], false);
-		if (end->is_wanted) {
+		if (end->is_wanted || wait->peers) {
 			wait->fd = fds[i];
 			if (!*wait->object)
 				snprintf(wait->object, sizeof(wait->object), "a pipe");
@@ -107,6 +107,26 @@ static void poll_look(struct look *look, struct wait *wait, struct other_end *en
 			snprintf(first, sizeof(first), "%s", wait->object);
 	}
 	snprintf(wait->object, sizeof(wait->object), "%s", first);
+}
+
+/* Which of its two descriptors a splice(), tee() or sendfile() waits for. */
+static bool splice_writes(struct look *look, struct wait *wait, const struct task_view *task,
+			  const struct call *call)
+{
+	struct wait from = { .pid = wait->pid, .state = wait->state };
+	enum wait_kind kind = channel_kind(task->channel);
+	bool is_sendfile = call->fd_at == 1;
+	struct other_end end;
+	int to = (int)task->argument[is_sendfile ? 0 : strcmp(call->name, "tee") ? 2 : 1];
+
+	/* sendfile() reads a file; one of the others' ends is a pipe, to which its channel belongs
+	 */
+	if (wait->kind != WAIT_FILE || kind == WAIT_PIPE_READ ||
+	    (!is_sendfile && kind != WAIT_PIPE_WRITE &&
+	     descriptor_look(look, &from, &end, wait->fd, false) != WAIT_PIPE_READ))
+		return false;
+	wait->fd = to;
+	return true;
 }
 
 static void futex_detail(struct wait *wait, const struct task_view *task)
@@ -125,11 +145,13 @@ static void futex_detail(struct wait *wait, const struct task_view *task)
 }
 
 static void descriptor_detail(struct look *look, struct wait *wait, struct other_end *end,
-			      const struct call *call)
+			      const struct task_view *task, const struct call *call)
 {
-	struct wait seen = *wait;
-	enum wait_kind kind = descriptor_look(look, &seen, end, wait->fd, call->kind == CALL_WRITE);
 	bool disk = wait->kind == WAIT_DISK || wait->kind == WAIT_SERVER;
+	bool writes = call->kind == CALL_WRITE || !strcmp(call->name, "mq_timedsend") ||
+		      (call->kind == CALL_SPLICE && splice_writes(look, wait, task, call));
+	struct wait seen = *wait;
+	enum wait_kind kind = descriptor_look(look, &seen, end, wait->fd, writes);
 
 	*wait = seen;
 	if (disk) { /* what holds it up is below the descriptor */
@@ -143,7 +165,7 @@ static void descriptor_detail(struct look *look, struct wait *wait, struct other
 		wait->has_other_end = false;
 	} else {
 		wait->kind = kind;
-		wait->writes = call->kind == CALL_WRITE;
+		wait->writes = writes;
 	}
 }
 
@@ -171,8 +193,10 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 		poll_look(look, wait, end, task);
 	else if (wait->kind == WAIT_UNREAD)
 		lock_look(look, wait, end, NULL);
-	else if (call && wait->fd >= 0 && call->kind != CALL_URING)
-		descriptor_detail(look, wait, end, call);
+	else if (wait->kind == WAIT_URING && wait->fd >= 0)
+		uring_look(wait);
+	else if (call && wait->fd >= 0)
+		descriptor_detail(look, wait, end, task, call);
 	if (wait->kind == WAIT_DISK || wait->kind == WAIT_SERVER)
 		server_look(wait, end, task);
 	if (wait->kind == WAIT_FUTEX || wait->kind == WAIT_URING)

@@ -35,8 +35,7 @@ void server_look(struct wait *wait, struct other_end *end, const struct task_vie
 
 /*
  * What a read (or a write) of the descriptor waits for. WAIT_OTHER: it cannot be looked at. Sets
- * object and
- * @end.
+ * object and @end.
  */
 enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct other_end *end, int fd,
 			       bool writes);
@@ -47,6 +46,8 @@ enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct othe
  */
 void throttles_look(struct wait **waits, size_t nr);
 
+/* What the requests to the io_uring at its descriptor are that wait for a file. */
+void uring_look(struct wait *wait);
 /* Whether its cgroup is frozen, which is the one above it that was: then it is WAIT_FROZEN. */
 void freezer_look(struct wait *wait);
 /* Which signal has stopped it, and the terminal that it uses in the background. */

@@ -236,7 +236,9 @@ static void item_finish(const struct scan_item *item, const struct found_end *f)
 	}
 	if (f->nr > WAIT_PEERS + 1)
 		wait->peers += f->nr - (WAIT_PEERS + 1);
-	if (!wait->peers && itself)
+	if (!wait->peers && item->end->may_be_own)
+		wait->has_other_end = !itself;
+	else if (!wait->peers && itself)
 		wait_add_peer(wait, wait->pid);
 	if (!f->all_readable)
 		wait->unread |= WAIT_NO_OTHERS;

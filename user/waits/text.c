@@ -204,7 +204,7 @@ static void poll_say(struct sentence *s, const struct wait *w)
 		text_say(s, " for %u descriptor%s", w->watched, w->watched == 1 ? "" : "s");
 	if (*w->object)
 		text_say(s, "%s%s", w->watched == 1 ? ": " : ", e.g. ", w->object);
-	holder_say(s, w, "; the other end: ");
+	holder_say(s, w, w->is_process ? ", " : "; the other end: ");
 }
 
 static void socket_say(struct sentence *s, const struct wait *w)
@@ -315,6 +315,19 @@ static void ended_say(struct sentence *s, const struct wait *w)
 	}
 }
 
+static void queue_say(struct sentence *s, const struct wait *w)
+{
+	if (*w->object) {
+		text_say(s, "waits for a message %s the %s queue %s",
+			 w->writes ? "to be taken from" : "in", w->writes ? "full" : "empty",
+			 w->object);
+		holder_say(s, w, "; the other end: ");
+	} else {
+		text_say(s, "waits for a queue or semaphore%s%s%s", *w->call ? " in " : "", w->call,
+			 *w->call ? "()" : "");
+	}
+}
+
 static void plain_say(struct sentence *s, const struct wait *w)
 {
 	switch (w->kind) {
@@ -337,19 +350,22 @@ static void plain_say(struct sentence *s, const struct wait *w)
 	case WAIT_FILE:
 		text_say(s, "waits in %s() on %s", *w->call ? w->call : "a call",
 			 *w->object ? w->object : "a file");
+		holder_say(s, w, w->is_process ? ", " : "; the other end: ");
 		break;
 	case WAIT_IPC:
-		text_say(s, "waits for a queue or semaphore%s%s%s", *w->call ? " in " : "", w->call,
-			 *w->call ? "()" : "");
+		queue_say(s, w);
 		break;
 	case WAIT_URING:
-		text_say(s, "waits in io_uring");
+		text_say(s, "waits in io_uring%s%s", *w->object ? " for " : "", w->object);
 		break;
 	case WAIT_SLEEP:
-		text_say(s, "sleeps until a time");
+		if (*w->object)
+			text_say(s, "waits for %s", w->object);
+		else
+			text_say(s, "sleeps until a time");
 		break;
 	case WAIT_SIGNAL:
-		text_say(s, "waits for a signal");
+		text_say(s, "waits for %s", *w->object ? w->object : "a signal");
 		break;
 	default:
 		other_say(s, w);
