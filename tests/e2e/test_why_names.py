@@ -446,5 +446,102 @@ class Descriptors(Naming):
         self.waits(fill, f"waits for a message to be taken from the full queue {name.decode()}", "ipc")
 
 
+class Addresses(Naming):
+    def setUp(self):
+        super().setUp()
+        self.open = []
+        self.addCleanup(lambda: [s.close() for s in self.open])
+
+    def socket(self, *how):
+        self.open.append(socket.socket(*how))
+        return self.open[-1]
+
+    def full_listener(self, family, address):
+        """A socket that listens in a child that never accepts, and whose queue is full; its address, the child."""
+        listener = self.socket(family)
+        listener.bind(address)
+        listener.listen(0)
+        address = listener.getsockname()
+        for _ in range(4):
+            client = self.socket(family)
+            client.setblocking(False)
+            client.connect_ex(address)
+        pid = self.child(lambda: time.sleep(1000))
+        listener.close()
+        return address, pid
+
+    def connects(self, family, address, says, **user):
+        def connect():
+            for s in self.open:
+                s.close()
+            socket.socket(family).connect(address)
+
+        return self.waits(connect, says, "connect", **user)
+
+    def test_connect_to_a_unix_socket_with_a_full_queue_and_what_listens_there(self):
+        os.mkdir(self.path("run"))
+        os.symlink(self.path("run"), self.path("link"))
+        address, pid = self.full_listener(socket.AF_UNIX, self.path("run/socket"))
+        found = self.connects(socket.AF_UNIX, address, f"to {address}; the listener, whose queue is full: {pid} ")
+        self.held_by(found, pid)
+        # a path of another name leads there, too
+        found = self.connects(socket.AF_UNIX, self.path("link/socket"), f"to {self.path('link/socket')}; the listener")
+        self.held_by(found, pid)
+
+    def test_connect_to_a_unix_socket_without_a_file(self):
+        address, pid = self.full_listener(socket.AF_UNIX, f"\0bpfmon-names-{os.getpid()}")
+        found = self.connects(socket.AF_UNIX, address, f"to @bpfmon-names-{os.getpid()}; the listener, whose queue is full: {pid} ")
+        self.held_by(found, pid)
+
+    @needs(ROOT)
+    def test_an_ordinary_user_sees_the_address_and_not_which_process_of_another_listens(self):
+        address, _ = self.full_listener(socket.AF_UNIX, self.path("socket"))
+        os.chmod(address, 0o777)
+        self.connects(socket.AF_UNIX, address, f"to {address}; the listener, whose queue is full: no process that may be looked at", user=NOBODY)
+
+    def test_connect_to_a_port_of_this_machine_with_a_full_queue(self):
+        for family, any_address, to in ((socket.AF_INET, "127.0.0.1", "127.0.0.1"), (socket.AF_INET, "0.0.0.0", "127.0.0.1"),
+                                        (socket.AF_INET6, "::", "127.0.0.1")):
+            (_, port, *_), pid = self.full_listener(family, (any_address, 0))
+            found = self.connects(socket.AF_INET, (to, port), f"to {to}:{port} (tcp); the listener, whose queue is full: {pid} ")
+            self.held_by(found, pid)
+
+    def test_the_own_address_of_udp_is_not_that_of_what_sends(self):
+        s = self.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        s.bind(("127.0.0.1", 0))
+        at = f"127.0.0.1:{s.getsockname()[1]} (udp)"
+        self.assertEqual(self.waits(lambda: s.recv(1), "waits to receive at ", "receive")["text"], f"waits to receive at {at}")
+        sender = self.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sender.connect(s.getsockname())
+        self.waits(lambda: sender.recv(1), f"waits to receive from {at}", "receive")
+
+    def test_the_path_of_a_unix_socket_is_that_of_the_server(self):
+        listener = self.socket(socket.AF_UNIX)
+        listener.bind(self.path("socket"))
+        listener.listen()
+        client = self.socket(socket.AF_UNIX)
+        client.connect(self.path("socket"))
+        server, _ = listener.accept()
+        self.open.append(server)
+
+        def receive():
+            server.close()
+            client.recv(1)
+
+        found = self.waits(receive, f"waits to receive from {self.path('socket')}; the other end: ", "receive")
+        self.held_by(found, os.getpid())
+
+    def test_a_poll_of_a_unix_socket_is_not_one_of_a_pipe(self):
+        ours, theirs = socket.socketpair()
+        self.open += [ours, theirs]
+
+        def poll():
+            theirs.close()
+            select.select([ours], [], [])
+
+        found = self.waits(poll, "for 1 descriptor: a Unix socket; the other end: ", "poll")
+        self.held_by(found, os.getpid())
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -290,6 +290,43 @@ static void the_other_end_may_be_in_the_table_of_the_other_version(void **state)
 	assert_int_equal(v.peer, 4713);
 }
 
+#define ROW_OF(local, remote, state, queued, inode)                                                \
+	"   1: " local " " remote " " state " 00000000:" queued                                    \
+	" 00:00000000 00000000  1000        0 " inode " 1 0\n"
+
+static uint64_t listener_of(const char *text, const char *others, uint64_t inode, unsigned *queued)
+{
+	struct socket_view v = { .peer = 0 };
+
+	assert_true(net_table_find(text, others, inode, "tcp", &v));
+	*queued = v.queued;
+	return v.listener;
+}
+
+static void what_listens_is_known_of_a_connection_to_this_machine_that_is_not_answered(void **state)
+{
+	static const char four[] =
+		ROW_OF("00000000:1F90", "00000000:0000", "0A", "00000002", "10") //
+		ROW_OF("0100007F:9C40", "0100007F:1F90", "02", "00000000",
+		       "11") ROW_OF("0A00000A:9C41", "0B00000A:1F90", "02", "00000000", "12")
+			ROW_OF("0A00000A:9C42", "0A00000A:1F90", "02", "00000000", "13") ROW_OF(
+				"0100007F:9C43", "0100007F:1F91", "02", "00000000", "14")
+				ROW_OF("0100007F:9C44", "0100007F:1F90", "01", "00000000", "15");
+	static const char six[] =
+		ROW_OF("00000000000000000000000000000000:1F91",
+		       "00000000000000000000000000000000:0000", "0A", "00000000", "20");
+	unsigned queued;
+
+	(void)state;
+	assert_int_equal(listener_of(four, six, 11, &queued), 10);
+	assert_int_equal(queued, 2);
+	assert_int_equal(listener_of(four, six, 12, &queued), 0); /* of another machine */
+	assert_int_equal(listener_of(four, six, 13, &queued), 10);
+	assert_int_equal(listener_of(four, six, 14, &queued), 20);
+	assert_int_equal(queued, 0);
+	assert_int_equal(listener_of(four, six, 15, &queued), 0); /* it is connected */
+}
+
 static FILE *mountinfo(void)
 {
 	static char text[] = "22 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
@@ -527,6 +564,8 @@ int main(void)
 		cmocka_unit_test(no_line_of_rubbish_is_a_lock),
 		cmocka_unit_test(both_ends_of_a_connection_are_in_the_table),
 		cmocka_unit_test(the_other_end_may_be_in_the_table_of_the_other_version),
+		cmocka_unit_test(
+			what_listens_is_known_of_a_connection_to_this_machine_that_is_not_answered),
 		cmocka_unit_test(a_mount_is_found_by_its_number_and_by_the_longest_path),
 		cmocka_unit_test(a_mount_without_a_path_is_meant_if_there_is_one_of_its_kind),
 		cmocka_unit_test(the_path_of_a_call_is_absolute_and_has_no_dots),

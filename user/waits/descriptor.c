@@ -2,11 +2,13 @@
 /* What a descriptor of another process is, and which ends of it others have. */
 #include "waits/fdinfo.h"
 #include "waits/look.h"
+#include "waits/memory.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 
 static enum wait_kind pipe_look(struct wait *wait, struct other_end *end, const char *link,
@@ -19,25 +21,63 @@ static enum wait_kind pipe_look(struct wait *wait, struct other_end *end, const 
 	return writes ? WAIT_PIPE_WRITE : WAIT_PIPE_READ;
 }
 
+static void socket_end(struct wait *wait, struct other_end *end, uint64_t inode)
+{
+	wait->has_other_end = true;
+	end->is_wanted = true;
+	end->use = END_ANY;
+	snprintf(end->link, sizeof(end->link), "socket:[%" PRIu64 "]", inode);
+}
+
+static uint64_t socket_inode(const char *link)
+{
+	uint64_t inode = 0;
+
+	return sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1 ? inode : 0;
+}
+
 static enum wait_kind socket_look(struct look *look, struct wait *wait, struct other_end *end,
 				  const char *link, bool writes)
 {
 	struct socket_view view;
-	uint64_t inode = 0;
+	uint64_t inode = socket_inode(link);
 
-	if (sscanf(link, "socket:[%" SCNu64 "]", &inode) == 1 &&
-	    socket_find(&look->net, wait->pid, inode, &view)) {
-		const char *which = *view.remote ? view.remote : view.local;
-
-		text_copy_inert(wait->object, sizeof(wait->object), which);
-		if (view.peer) {
-			wait->has_other_end = true;
-			end->is_wanted = true;
-			end->use = END_ANY;
-			snprintf(end->link, sizeof(end->link), "socket:[%" PRIu64 "]", view.peer);
-		}
+	if (inode && socket_find(&look->net, wait->pid, inode, &view)) {
+		wait->object_is_own = !*view.remote;
+		wait->is_unix = view.is_unix;
+		text_copy_inert(wait->object, sizeof(wait->object),
+				*view.remote ? view.remote : view.local);
+		if (view.peer)
+			socket_end(wait, end, view.peer);
 	}
 	return writes ? WAIT_SEND : WAIT_RECEIVE;
+}
+
+void connect_look(struct look *look, struct wait *wait, struct other_end *end,
+		  const struct task_view *task)
+{
+	struct sockaddr_storage address = { 0 };
+	char link[sizeof(end->link)];
+	uint64_t length = task->argument[2];
+	struct socket_view view = { .peer = 0 };
+
+	if (!descriptor_link(wait->pid, wait->fd, link, sizeof(link))) {
+		wait->unread |= WAIT_NO_FILES;
+		return;
+	}
+	if (socket_find(&look->net, wait->pid, socket_inode(link), &view) && !view.is_unix)
+		text_copy_inert(wait->object, sizeof(wait->object), view.remote);
+	else if (length <= sizeof(address) &&
+		 memory_peek(wait->pid, task->argument[1], &address, length) &&
+		 address.ss_family == AF_UNIX) {
+		view.listener = unix_find_listener(wait->pid, &address, length, wait->object,
+						   sizeof(wait->object));
+		view.queued = 1; /* else it would not wait */
+	}
+	if (!view.listener)
+		return;
+	wait->queue_is_full = view.queued > 0;
+	socket_end(wait, end, view.listener);
 }
 
 /* The time until it expires, which fdinfo has, as it does a period. */

@@ -89,6 +89,7 @@ static void path_look(struct wait *wait, const struct task_view *task, const str
 static void poll_look(struct look *look, struct wait *wait, struct other_end *end,
 		      const struct task_view *task)
 {
+	enum wait_kind kind;
 	int fds[64];
 	char first[WAIT_OBJECT] = "";
 
@@ -96,11 +97,14 @@ static void poll_look(struct look *look, struct wait *wait, struct other_end *en
 	wait->fd = -1;
 	for (unsigned i = 0; i < 64 && i < wait->watched && fds[i] >= 0; i++) {
 		wait->object[0] = '\0';
-		descriptor_look(look, wait, end, fds[i], false);
+		kind = descriptor_look(look, wait, end, fds[i], false);
 		if (end->is_wanted || wait->peers) {
 			wait->fd = fds[i];
 			if (!*wait->object)
-				snprintf(wait->object, sizeof(wait->object), "a pipe");
+				snprintf(wait->object, sizeof(wait->object), "%s",
+					 wait->is_unix          ? "a Unix socket"
+					 : kind == WAIT_RECEIVE ? "a socket"
+								: "a pipe");
 			return;
 		}
 		if (!*first)
@@ -157,8 +161,7 @@ static void descriptor_detail(struct look *look, struct wait *wait, struct other
 	if (disk) { /* what holds it up is below the descriptor */
 		memset(end, 0, sizeof(*end));
 		wait->has_other_end = false;
-	} else if (kind == WAIT_OTHER || call->kind == CALL_FILE || call->kind == CALL_ACCEPT ||
-		   call->kind == CALL_CONNECT) {
+	} else if (kind == WAIT_OTHER || call->kind == CALL_FILE || call->kind == CALL_ACCEPT) {
 		if (kind == WAIT_OTHER)
 			wait->kind = channel_kind(wait->channel);
 		memset(end, 0, sizeof(*end));
@@ -193,6 +196,8 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 		poll_look(look, wait, end, task);
 	else if (wait->kind == WAIT_UNREAD)
 		lock_look(look, wait, end, NULL);
+	else if (wait->kind == WAIT_CONNECT && call)
+		connect_look(look, wait, end, task);
 	else if (wait->kind == WAIT_URING && wait->fd >= 0)
 		uring_look(wait);
 	else if (call && wait->fd >= 0)

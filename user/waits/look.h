@@ -46,6 +46,9 @@ enum wait_kind descriptor_look(struct look *look, struct wait *wait, struct othe
  */
 void throttles_look(struct wait **waits, size_t nr);
 
+/* What a connect() waits for: the address, and what listens there on this machine. */
+void connect_look(struct look *look, struct wait *wait, struct other_end *end,
+		  const struct task_view *task);
 /* What the requests to the io_uring at its descriptor are that wait for a file. */
 void uring_look(struct wait *wait);
 /* Whether its cgroup is frozen, which is the one above it that was: then it is WAIT_FROZEN. */

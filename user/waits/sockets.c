@@ -4,19 +4,15 @@
 #include "waits/task.h"
 
 #include "base/buffer.h"
-#include "base/cleanup.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
-#include <linux/sock_diag.h>
-#include <linux/unix_diag.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/socket.h>
 
 #define TABLE_BYTES (16u << 20) /* what is longer is not looked at: a hundred thousand sockets */
 #define ADDRESS_BYTES 48        /* 32 digits, a colon, a port */
@@ -53,12 +49,13 @@ static void address_format(char *out, size_t size, const char *hex, const char *
 struct net_row {
 	char local[ADDRESS_BYTES], remote[ADDRESS_BYTES];
 	uint64_t inode;
+	unsigned state, queued; /* @queued: of a listener, connections that are not accepted */
 };
 
 static bool net_row_parse(const char *line, struct net_row *row)
 {
-	return sscanf(line, " %*u: %47s %47s %*s %*s %*s %*s %*s %*s %" SCNu64, row->local,
-		      row->remote, &row->inode) == 3;
+	return sscanf(line, " %*u: %47s %47s %x %*x:%x %*s %*s %*s %*s %" SCNu64, row->local,
+		      row->remote, &row->state, &row->queued, &row->inode) == 5;
 }
 
 /* The beginning of the line with @at in it. */
@@ -80,10 +77,60 @@ static uint64_t net_row_opposite(const char *text, const char *local, const char
 	return at && net_row_parse(line_begin(text, at), &row) ? row.inode : 0;
 }
 
+#define STATE_SYN_SENT 2
+#define STATE_LISTEN 10
+
+static const char mapped[] = "0000000000000000FFFF0000";
+
+/* "0100007F:1F90" of an address of version 4, in whichever table; else @address. */
+static const char *address_unmap(const char *address)
+{
+	return strncmp(address, mapped, strlen(mapped)) ? address : address + strlen(mapped);
+}
+
+/* Whether a row listens for @remote: at that address, or at the port of any (zeros). */
+static bool row_listens(const struct net_row *row, const char *remote)
+{
+	const char *local = address_unmap(row->local), *port = strchr(local, ':');
+
+	if (row->state != STATE_LISTEN || !port || !strchr(remote, ':') ||
+	    strcmp(port, strchr(remote, ':')) != 0)
+		return false;
+	/* what listens at any address of version 6 mostly does so for version 4, too */
+	return !strcmp(local, remote) || strspn(local, "0") == (size_t)(port - local);
+}
+
+/* Loopback, or what an address of this machine is connected with. */
+static bool address_is_here(const char *local, const char *remote)
+{
+	const char *port = strchr(remote, ':');
+	size_t n = port ? (size_t)(port - remote) : 0;
+
+	return (n == 8 && !strncmp(remote + 6, "7F", 2)) ||
+	       (n == 32 && !strncmp(remote, "00000000000000000000000001000000", n)) ||
+	       (n && !strncmp(local, remote, n + 1));
+}
+
+static bool net_listener_find(const char *text, const struct net_row *from,
+			      struct socket_view *view)
+{
+	const char *remote = address_unmap(from->remote);
+	struct net_row row;
+
+	if (from->state != STATE_SYN_SENT || !address_is_here(address_unmap(from->local), remote))
+		return false;
+	for (; text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL)
+		if (net_row_parse(text, &row) && row_listens(&row, remote)) {
+			view->listener = row.inode;
+			view->queued = row.queued;
+			return true;
+		}
+	return false;
+}
+
 bool net_table_find(const char *text, const char *others, uint64_t inode, const char *protocol,
 		    struct socket_view *view)
 {
-	static const char mapped[] = "0000000000000000FFFF0000";
 	struct net_row row;
 	char word[32];
 
@@ -105,6 +152,8 @@ bool net_table_find(const char *text, const char *others, uint64_t inode, const 
 			snprintf(remote, sizeof(remote), "%s%s", mapped, row.remote);
 			view->peer = net_row_opposite(others, local, remote);
 		}
+		if (!net_listener_find(text, &row, view))
+			net_listener_find(others, &row, view);
 		return true;
 	}
 	return false;
@@ -129,50 +178,6 @@ static char *table_read(pid_t pid, const char *name)
 		return all.text;
 	buffer_done(&all);
 	return NULL;
-}
-
-/* By inode, which needs no list of all; the kernel shows any caller those of its own namespace. */
-static bool unix_find(uint64_t inode, struct socket_view *view)
-{
-	struct {
-		struct nlmsghdr head;
-		struct unix_diag_req body;
-	} ask = { { sizeof(ask), SOCK_DIAG_BY_FAMILY, NLM_F_REQUEST, 0, 0 },
-		  { .sdiag_family = AF_UNIX,
-		    .udiag_states = ~0u,
-		    .udiag_ino = (uint32_t)inode,
-		    .udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_PEER,
-		    .udiag_cookie = { ~0u, ~0u } } };
-	__cleanup(closep) int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
-	_Alignas(struct nlmsghdr) char answer[1024];
-	const struct nlmsghdr *head = (const struct nlmsghdr *)answer;
-	const struct rtattr *at;
-	ssize_t n;
-
-	if (fd < 0 || inode > UINT32_MAX || send(fd, &ask, sizeof(ask), 0) < 0)
-		return false;
-	n = recv(fd, answer, sizeof(answer), 0);
-	if (n < 0 || !NLMSG_OK(head, (size_t)n) || head->nlmsg_type != SOCK_DIAG_BY_FAMILY ||
-	    head->nlmsg_len < NLMSG_LENGTH(sizeof(struct unix_diag_msg)))
-		return false;
-	at = (const struct rtattr *)((const char *)NLMSG_DATA(head) +
-				     NLMSG_ALIGN(sizeof(struct unix_diag_msg)));
-	n = (ssize_t)(head->nlmsg_len - NLMSG_LENGTH(sizeof(struct unix_diag_msg)));
-	for (; n > 0 && RTA_OK(at, (size_t)n); at = RTA_NEXT(at, n)) {
-		uint32_t peer;
-		char name[80] = "";
-
-		if (at->rta_type == UNIX_DIAG_PEER && RTA_PAYLOAD(at) == sizeof(peer)) {
-			memcpy(&peer, RTA_DATA(at), sizeof(peer));
-			view->peer = peer;
-		} else if (at->rta_type == UNIX_DIAG_NAME && RTA_PAYLOAD(at) < sizeof(name)) {
-			memcpy(name, RTA_DATA(at), RTA_PAYLOAD(at));
-			if (!*name)
-				*name = '@';
-			text_copy_inert(view->local, sizeof(view->local), name);
-		}
-	}
-	return true;
 }
 
 bool socket_find(struct net_tables *t, pid_t pid, uint64_t inode, struct socket_view *view)

@@ -15,12 +15,23 @@ struct net_tables {
 
 struct socket_view {
 	char local[80], remote[80]; /* "10.0.0.1:443 (tcp)"; "": none, or not known */
-	uint64_t peer; /* inode of the other end, if it is of the same namespace; 0: none */
+	uint64_t peer;     /* inode of the other end, if it is of the same namespace; 0: none */
+	uint64_t listener; /* of TCP, that is to be connected on this machine: what listens there */
+	unsigned queued;   /* how many connections that has not accepted */
+	bool is_unix;
 };
 
 void net_tables_done(struct net_tables *t);
 /* Finds the socket of the process @pid. False: it is not of TCP, UDP or Unix, or not visible. */
 bool socket_find(struct net_tables *t, pid_t pid, uint64_t inode, struct socket_view *view);
+/* Finds a socket of Unix by its inode, which needs no list of all; the kernel shows any caller
+ * those of its own namespace. */
+bool unix_find(uint64_t inode, struct socket_view *view);
+/*
+ * The inode of what listens at @address of connect(), @length bytes, as the process @pid sees it;
+ * @name: its path, or "@" and its name. 0: not found.
+ */
+uint64_t unix_find_listener(pid_t pid, const void *address, size_t length, char *name, size_t size);
 /* The row with @inode in a table, and the inode of the row with its addresses exchanged. */
 bool net_table_find(const char *text, const char *others, uint64_t inode, const char *protocol,
 		    struct socket_view *view);

@@ -209,16 +209,23 @@ static void poll_say(struct sentence *s, const struct wait *w)
 
 static void socket_say(struct sentence *s, const struct wait *w)
 {
+	bool sends = w->kind == WAIT_SEND;
+
 	if (w->kind == WAIT_ACCEPT)
 		text_say(s, "waits for a connection%s%s", *w->object ? " on " : "", w->object);
 	else if (w->kind == WAIT_CONNECT)
 		text_say(s, "waits to be connected%s%s", *w->object ? " to " : "", w->object);
+	else if (!*w->object)
+		text_say(s, "waits to %s on a %ssocket", sends ? "send" : "receive",
+			 w->is_unix ? "Unix " : "");
+	else if (w->object_is_own)
+		text_say(s, "waits to %s %s", sends ? "send from" : "receive at", w->object);
 	else
-		text_say(s, "waits to %s %s", w->kind == WAIT_SEND ? "send" : "receive",
-			 *w->object ? (w->kind == WAIT_SEND ? "to " : "from ") : "");
-	if (w->kind == WAIT_SEND || w->kind == WAIT_RECEIVE)
-		text_say(s, "%s", *w->object ? w->object : "on a socket");
-	holder_say(s, w, "; the other end: ");
+		text_say(s, "waits to %s %s", sends ? "send to" : "receive from", w->object);
+	holder_say(s, w,
+		   w->kind != WAIT_CONNECT ? "; the other end: "
+		   : w->queue_is_full      ? "; the listener, whose queue is full: "
+					   : "; the listener: ");
 }
 
 static void other_say(struct sentence *s, const struct wait *w)

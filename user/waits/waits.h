@@ -89,11 +89,14 @@ struct wait {
 	char mount_source[WAIT_OBJECT]; /* "nas:/home", inert */
 	bool writes;                    /* WAIT_PIPE_OPEN: it opens the FIFO to write */
 	unsigned quota_milli;           /* WAIT_THROTTLED: of @object, thousandths of a CPU */
-	bool cgroup_is_v2; /* WAIT_THROTTLED, WAIT_FROZEN: the version of its hierarchy */
-	int stop_signal;   /* WAIT_STOPPED; 0: not known */
-	unsigned watched;  /* descriptors of a poll; 0: not known */
-	bool is_process;   /* what it waits for is the end of the process that is its peer */
-	pid_t holder_tid;  /* WAIT_MUTEX and WAIT_JOIN: the thread */
+	bool cgroup_is_v2;  /* WAIT_THROTTLED, WAIT_FROZEN: the version of its hierarchy */
+	int stop_signal;    /* WAIT_STOPPED; 0: not known */
+	unsigned watched;   /* descriptors of a poll; 0: not known */
+	bool is_process;    /* what it waits for is the end of the process that is its peer */
+	bool object_is_own; /* the address is that of its own socket, not of what sends */
+	bool is_unix;       /* and the socket one of Unix */
+	bool queue_is_full; /* WAIT_CONNECT: of the peer, which listens */
+	pid_t holder_tid;   /* WAIT_MUTEX and WAIT_JOIN: the thread */
 	enum wait_kind holder_kind; /* of that thread, if it is one of the same process */
 	bool is_deadlock;           /* its threads wait for each other */
 	bool has_other_end;         /* others may have what it waits for: */
