@@ -429,6 +429,19 @@ class Descriptors(Naming):
 
         self.waits(work, "waits in io_uring for READ (2)", "io-uring")
 
+    def test_a_queue_of_posix_that_no_other_process_has_is_no_deadlock(self):
+        name = f"/bpfmon-own-{os.getpid()}".encode()
+        room = ctypes.create_string_buffer(8192)
+
+        def work():
+            queue = LIBC.mq_open(name, os.O_RDWR | os.O_CREAT, 0o600, None)
+            LIBC.mq_receive(queue, room, 8192, None)
+
+        self.addCleanup(LIBC.mq_unlink, name)
+        found, answer = self.until(self.child(work), "ipc")  # any process may come and send
+        self.assertEqual(found["text"], f"waits for a message in the empty queue {name.decode()}")
+        self.assertFalse(answer.get("reason", {}).get("deadlock"))
+
     def test_a_queue_of_posix_and_the_other_process_that_has_it(self):
         name = f"/bpfmon-{os.getpid()}".encode()
         queue = LIBC.mq_open(name, os.O_RDWR | os.O_CREAT, 0o600, None)
@@ -436,6 +449,7 @@ class Descriptors(Naming):
         LIBC.mq_unlink(name)
         self.addCleanup(os.close, queue)
         room = ctypes.create_string_buffer(8192)
+
         found = self.waits(lambda: LIBC.mq_receive(queue, room, 8192, None), f"waits for a message in the empty queue {name.decode()}", "ipc")
         self.held_by(found, os.getpid())
 

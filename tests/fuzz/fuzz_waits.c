@@ -102,6 +102,25 @@ static void read_tables(const char *text)
 	}
 }
 
+static void read_mounts(const uint8_t *data, size_t size)
+{
+	FILE *f = size ? fmemopen((void *)(uintptr_t)data, size, "r") : NULL;
+	char type[WAIT_NAME];
+	struct mount_view m;
+
+	if (!f)
+		return;
+	if (mount_find_path(f, "/a/b", &m))
+		FUZZ_HOLDS(*m.point == '/');
+	rewind(f);
+	if (mount_find_only(f, SERVER_FUSE, &m)) {
+		FUZZ_HOLDS(mount_server_of(m.type) == SERVER_FUSE);
+		text_copy_inert(type, sizeof(type), m.type);
+		is_ended(type, sizeof(type));
+	}
+	fclose(f);
+}
+
 static void read_descriptors(void)
 {
 	struct task_view task = { .has_call = true };
@@ -147,6 +166,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_descriptors();
 	read_children(text);
 	read_maps(data, size);
+	read_mounts(data, size);
 	free(text);
 	return 0;
 }

@@ -19,7 +19,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void a_name_with_brackets_and_controls_does_not_shift_the_fields_of_stat(void **state)
@@ -404,6 +406,41 @@ static void the_path_of_a_call_is_absolute_and_has_no_dots(void **state)
 	assert_false(call_path(getpid(), &t, out, sizeof(out)));
 }
 
+/* As before Linux 6.14 for FUSE; what may not look at all processes does not know. */
+static void without_the_key_the_only_process_that_has_the_file_is_it(void **state)
+{
+	struct other_end end = { .is_wanted = true, .key = "no-such-key", .is_new_key = true };
+	struct wait wait = { .pid = 1, .has_other_end = true };
+	struct scan_item item = { &wait, &end };
+	struct scan_memory memory = { 0 };
+	int ends[2], gate[2];
+	struct stat st;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pipe(gate), 0);
+	assert_int_equal(fstat(ends[0], &st), 0);
+	snprintf(end.link, sizeof(end.link), "pipe:[%lu]", (unsigned long)st.st_ino);
+	assert_int_equal(scan_ends(&item, 1, NULL, &memory, true), 0);
+	assert_int_equal(wait.peers, wait.unread & WAIT_NO_OTHERS ? 0 : 1);
+	assert_int_equal(wait.peer[0].pid, wait.peers ? getpid() : 0);
+	child = fork();
+	if (!child) {
+		close(gate[1]);
+		_exit(read(gate[0], &st, 1) != 0);
+	}
+	memset(&wait, 0, sizeof(wait));
+	wait.pid = 1;
+	assert_int_equal(scan_ends(&item, 1, NULL, &memory, true), 0);
+	assert_int_equal(wait.peers, 0);
+	close(gate[1]);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	close(gate[0]);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static const char *said(struct wait *w)
 {
 	static char text[WAIT_TEXT];
@@ -568,6 +605,7 @@ int main(void)
 			what_listens_is_known_of_a_connection_to_this_machine_that_is_not_answered),
 		cmocka_unit_test(a_mount_is_found_by_its_number_and_by_the_longest_path),
 		cmocka_unit_test(a_mount_without_a_path_is_meant_if_there_is_one_of_its_kind),
+		cmocka_unit_test(without_the_key_the_only_process_that_has_the_file_is_it),
 		cmocka_unit_test(the_path_of_a_call_is_absolute_and_has_no_dots),
 		cmocka_unit_test(a_sentence_names_what_is_waited_for_and_who_has_it),
 		cmocka_unit_test(a_stop_is_put_down_to_the_terminal_only_if_the_signal_is_its),

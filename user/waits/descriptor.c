@@ -174,6 +174,7 @@ static enum wait_kind queue_look(struct wait *wait, struct other_end *end, int f
 	wait->has_other_end = true;
 	end->is_wanted = true;
 	end->use = writes ? END_READS : END_WRITES;
+	end->may_be_own = true; /* any process may open it by its name */
 	end->key = "ino";
 	snprintf(end->link, sizeof(end->link), "%s", link);
 	return WAIT_IPC;

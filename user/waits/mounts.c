@@ -44,7 +44,7 @@ static bool mount_parse(const char *line, struct mount_view *m)
 	m->device = (uint64_t)major << 20 | minor;
 	mountinfo_unescape(m->point);
 	mountinfo_unescape(m->source);
-	return true;
+	return *m->point == '/';
 }
 
 static bool mount_next(FILE *f, struct mount_view *m)

@@ -15,7 +15,7 @@ struct other_end {
 	const char *key;  /* its fdinfo must have this, "eventfd-id"; NULL: nothing of it */
 	uint64_t value;   /* and this number for it */
 	bool is_new_key;  /* older kernels have no such key: then the only process will do */
-	bool may_be_own; /* another thread of what waits may do it: then it is no peer of its own */
+	bool may_be_own;  /* it is no peer of its own: a thread of it may help, or a new process */
 	struct file_lock request; /* it must have a lock that keeps this from being granted; kind
 				   * "": none is needed */
 	pid_t first;   /* the process that has it most likely, looked at first; 0: not known */
