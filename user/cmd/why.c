@@ -95,7 +95,7 @@ static void why_print(const struct waits *w)
 	for (size_t i = 0; i < waits_number(w); i++)
 		wait_print(waits_get(w, i), i >= waits_given(w));
 	waits_reason(w, &reason);
-	if (waits_number(w) < 2 || !reason.is_found)
+	if (!reason.is_found || (waits_number(w) < 2 && !reason.is_idle))
 		return;
 	waits_reason_text(w, &reason, text, sizeof(text));
 	printf("reason: %s\n", text);
@@ -184,6 +184,7 @@ static void reason_put(struct jsonw *j, const struct waits *w)
 	jsonw_string(j, "text", text);
 	jsonw_bool(j, "runs", reason.runs);
 	jsonw_bool(j, "deadlock", reason.is_deadlock);
+	jsonw_bool(j, "idle", reason.is_idle);
 	jsonw_array(j, "chain");
 	for (size_t i = 0; i < reason.links; i++)
 		jsonw_int(j, NULL, waits_get(w, reason.link[i])->pid);
@@ -252,11 +253,12 @@ static int why_add_pid(struct waits *w, pid_t pid)
 /* A number is that of a process, if there is one. */
 static int why_add(const struct why_options *o, struct waits *w, const char *word)
 {
-	pid_t pid = why_pid(word);
+	pid_t pid = why_pid(word), command = pid ? launcher_command(pid) : 0;
 	int err;
 
+	/* that of bpfmon itself means what it has started */
 	if (pid && (!kill(pid, 0) || errno == EPERM))
-		return why_add_pid(w, pid);
+		return why_add_pid(w, command ? command : pid);
 	err = why_add_run(o, w, word);
 	return err == -ENOENT && pid ? why_add_pid(w, pid) : err;
 }

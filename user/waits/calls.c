@@ -120,6 +120,33 @@ const struct call *call_of_task(const struct task_view *task)
 	return NULL;
 }
 
+/* The argument of a call that is a time in memory, or NULL. */
+static const struct {
+	const char *name;
+	unsigned at;
+} timeouts[] = {
+	{ "ppoll", 2 },        { "select", 4 },          { "pselect6", 4 },
+	{ "epoll_pwait2", 3 }, { "semtimedop", 3 },      { "rt_sigtimedwait", 2 },
+	{ "mq_timedsend", 4 }, { "mq_timedreceive", 4 }, { "futex", 3 },
+};
+
+bool call_has_timeout(const struct task_view *task)
+{
+	const struct call *call = call_of_task(task);
+
+	if (!call)
+		return false;
+	if (call->kind == CALL_SLEEP)
+		return true;
+	for (size_t i = 0; i < sizeof(timeouts) / sizeof(*timeouts); i++)
+		if (!strcmp(call->name, timeouts[i].name))
+			return task->argument[timeouts[i].at] != 0;
+	/* milliseconds, or less than 0 */
+	if (call->kind == CALL_POLL)
+		return (int)task->argument[2] >= 0;
+	return call->kind == CALL_EPOLL && (int)task->argument[3] >= 0;
+}
+
 enum wait_kind channel_kind(const char *channel)
 {
 	for (size_t i = 0; i < sizeof(channels) / sizeof(*channels); i++)

@@ -40,6 +40,8 @@ struct call {
 
 /* The call the task waits in; NULL: none that is known here, or not readable. */
 const struct call *call_of_task(const struct task_view *task);
+/* Whether the call ends at a time, whatever happens. */
+bool call_has_timeout(const struct task_view *task);
 /* What it waits for by its channel alone; WAIT_OTHER: the channel has no certain meaning. */
 enum wait_kind channel_kind(const char *channel);
 /* Whether it waits in that channel for the server of a file system. */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The children that a task waits for in wait4(), waitid() or vfork(). */
+/* The children that a task waits for in wait4(), waitid() or vfork(), or by their signal. */
 #include "waits/calls.h"
 #include "waits/look.h"
+#include "waits/memory.h"
 
 #include "base/cleanup.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,4 +97,43 @@ void children_look(struct wait *wait, const struct task_view *task)
 	while (folder && (entry = readdir(folder)))
 		if (entry->d_name[0] != '.')
 			children_of_thread(wait, atoi(entry->d_name), &c);
+}
+
+/* Whether the process has a handler for SIGCHLD. */
+static bool process_handles_children(pid_t pid)
+{
+	char path[64], text[4096], *at;
+	unsigned long long caught = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	at = proc_read(path, text, sizeof(text)) > 0 ? strstr(text, "\nSigCgt:") : NULL;
+	return at && sscanf(at + 8, "%llx", &caught) == 1 && caught & 1ull << (SIGCHLD - 1);
+}
+
+/* pselect() with signals that it lets in, and no more than one descriptor: make for a job to end.
+ */
+static bool select_is_for_signals(const struct wait *wait, const struct task_view *task)
+{
+	uint64_t mask = 0;
+
+	return !strcmp(wait->call, "pselect6") && wait->watched <= 1 && task->argument[5] &&
+	       memory_peek(wait->pid, task->argument[5], &mask, sizeof(mask)) && mask;
+}
+
+void children_look_signalled(struct wait *wait, struct other_end *end, const struct task_view *task)
+{
+	struct wait found = { .pid = wait->pid };
+
+	if (strcmp(wait->call, "rt_sigsuspend") != 0 && !select_is_for_signals(wait, task))
+		return;
+	if (!process_handles_children(wait->pid))
+		return;
+	children_look(&found, task);
+	if (!found.peers)
+		return;
+	memset(end, 0, sizeof(*end));
+	wait->kind = WAIT_CHILD;
+	wait->fd = -1;
+	wait->object[0] = '\0';
+	wait_take_peers(wait, &found);
 }

@@ -47,6 +47,7 @@ static enum wait_kind socket_look(struct look *look, struct wait *wait, struct o
 		wait->is_unix = view.is_unix;
 		text_copy_inert(wait->object, sizeof(wait->object),
 				*view.remote ? view.remote : view.local);
+		wait->is_remote = *view.remote && !view.peer;
 		if (view.peer)
 			socket_end(wait, end, view.peer);
 	}

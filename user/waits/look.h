@@ -14,8 +14,17 @@ struct look {
 };
 
 void look_done(struct look *look);
-/* Fills @wait, whose pid is set; @end: what is still to be looked for in other processes. */
-void look_at(struct look *look, struct wait *wait, struct other_end *end);
+struct thread_view;
+struct way_list;
+
+/*
+ * Fills @wait, whose pid is set; @end: what is still to be looked for in other processes. @ways:
+ * the same of all its threads; NULL: they are not asked for. 0 or -ENOMEM.
+ */
+int look_at(struct look *look, struct wait *wait, struct other_end *end, struct way_list *ways);
+/* The same of one of its threads. */
+void look_at_thread(struct look *look, struct wait *wait, struct other_end *end,
+		    const struct thread_view *thread);
 
 /* What the thread @task of @wait waits for, of which only the kind was known. */
 void detail_look(struct look *look, struct wait *wait, struct other_end *end,
@@ -58,5 +67,10 @@ void stop_look(struct wait *wait, const struct task_view *task);
 
 /* The children that a thread waits for, as peers. */
 void children_look(struct wait *wait, const struct task_view *task);
+/* The same of a shell or make that waits for the signal of a child: it becomes a wait for these. */
+void children_look_signalled(struct wait *wait, struct other_end *end,
+			     const struct task_view *task);
+/* bpfmon itself waits for its command, whatever it looks at meanwhile. */
+void launcher_look(struct wait *wait, struct other_end *end);
 
 #endif

@@ -189,6 +189,13 @@ void futex_look(pid_t pid, const struct task_view *task, struct futex_view *view
 	}
 }
 
+uint64_t futex_file(pid_t pid, uint64_t address)
+{
+	struct mapping m;
+
+	return mapping_find(pid, address, &m) ? (m.inode << 24) + (address - m.begin) + 1 : 0;
+}
+
 static unsigned poll_read(pid_t pid, const struct task_view *task, int *fds, unsigned room)
 {
 	struct pollfd all[64];

@@ -23,6 +23,9 @@ struct futex_view {
  * lives. */
 void futex_look(pid_t pid, const struct task_view *task, struct futex_view *view);
 
+/* A number that all have who wait for the same futex of shared memory; 0: it is not shared. */
+uint64_t futex_file(pid_t pid, uint64_t address);
+
 /* The descriptors that the task waits for in poll, select or epoll: how many, the first @room in
  * @fds. */
 unsigned poll_descriptors(pid_t pid, const struct task_view *task, int *fds, unsigned room);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The one reason for many processes: follows the waits from process to process, to the end. A wait
- * for one of several (children, writers of a pipe) goes on by any of them, so that only a set with
- * no way out is a deadlock; of several ends the one counts that will not go on by itself.
+ * The one reason for many processes: follows the waits from process to process, to the end. A
+ * process goes on by any of its threads, and a wait for one of several (children, writers of a
+ * pipe) by any of them, so that only a set with no way out is a deadlock; of several ends the one
+ * counts that will not go on by itself, or that differs from its siblings.
  */
 #include "waits/waits.h"
 
@@ -13,7 +14,11 @@
 
 #define NOT_FOUND ((size_t)-1)
 #define WEIGHT_OF_CYCLE 9
-#define WEIGHT_OF_ASKER 0 /* it waits for this answer only */
+#define WEIGHT_OF_ASKER 0    /* it waits for this answer only */
+#define WEIGHT_OF_WAY_OUT 2  /* where all that is named leads back */
+#define WEIGHT_OF_GOING_ON 8 /* from here on it runs, or something stops it from outside */
+#define WEIGHT_OF_OWN_WAY 12 /* more, for one that differs from its siblings */
+#define FEWEST_ALIKE 2       /* to differ from */
 
 static size_t wait_index(const struct waits *w, pid_t pid)
 {
@@ -23,12 +28,43 @@ static size_t wait_index(const struct waits *w, pid_t pid)
 	return NOT_FOUND;
 }
 
-static unsigned peers_kept(const struct wait *wait)
+bool wait_is_event(const struct wait *wait)
+{
+	switch (wait->kind) {
+	case WAIT_SLEEP:
+	case WAIT_SIGNAL:
+	case WAIT_ACCEPT:
+		return true;
+	case WAIT_POLL:
+		return wait->is_fed || !wait->is_remote;
+	case WAIT_TERMINAL:
+		return !wait->writes;
+	case WAIT_FUTEX:
+		return wait->has_timeout;
+	case WAIT_RECEIVE:
+		return *wait->object && !wait->has_other_end && !wait->is_remote;
+	case WAIT_FILE:
+		return !strncmp(wait->object, "anon_inode:", 11) ||
+		       !strncmp(wait->object, "/dev/", 5);
+	case WAIT_IPC:
+		return !strcmp(wait->call, "msgrcv") || !strcmp(wait->call, "mq_timedreceive");
+	case WAIT_PIPE_READ: /* a FIFO that it keeps open for those that will write */
+		return *wait->object && wait->peers == 1 && wait->follow[0] == wait->pid;
+	default:
+		return false;
+	}
+}
+
+/* How many of those it waits for explain it. */
+static unsigned follows_of(const struct wait *wait)
 {
 	/* a tracer or a parent that does not reap is no wait of the process */
 	if (wait->kind == WAIT_TRACED || wait->kind == WAIT_ZOMBIE || wait->kind == WAIT_ENDED)
 		return 0;
-	return wait->peers < WAIT_PEERS ? wait->peers : WAIT_PEERS;
+	/* nor does a server wait for a client that it has, since it waits for new ones as well */
+	if (wait->is_fed || (wait->kind != WAIT_POLL && wait_is_event(wait)))
+		return 0;
+	return wait->follows;
 }
 
 /* How much a process explains at the end of a chain. */
@@ -45,9 +81,13 @@ static unsigned end_weight(const struct wait *wait)
 	case WAIT_DISK:
 	case WAIT_SERVER:
 		return 8;
+	case WAIT_FUTEX:
+		if (wait->has_timeout)
+			return WEIGHT_OF_WAY_OUT;
+		/* of shared memory: of a queue, as a rule, that another one reads */
+		return wait->futex ? 1 : 7;
 	case WAIT_LOCK:
 	case WAIT_MUTEX:
-	case WAIT_FUTEX:
 	case WAIT_PIPE_OPEN:
 		return 7;
 	case WAIT_RECEIVE:
@@ -72,17 +112,24 @@ static unsigned end_weight(const struct wait *wait)
 	case WAIT_SIGNAL:
 		return 3;
 	case WAIT_SLEEP:
-		return 2;
+		return WEIGHT_OF_WAY_OUT;
 	default:
 		return 1; /* ended, zombie, idle: no process waits for these */
 	}
 }
 
+/* What is known about all of them before ways are followed. */
+struct view {
+	const struct waits *w;
+	bool *are_free;    /* owned: which are in no deadlock */
+	bool *are_differs; /* owned: which wait for something else than most of their siblings */
+};
+
 /* A way from a process to what it waits for, as far as it goes. */
 struct walk {
-	const struct waits *w;
-	const bool *are_free; /* which are in no deadlock */
+	const struct view *view;
 	size_t at[8], nr;
+	unsigned steps, best; /* of all walks */
 };
 
 static bool walk_has(const struct walk *walk, size_t index)
@@ -93,91 +140,207 @@ static bool walk_has(const struct walk *walk, size_t index)
 	return false;
 }
 
-/* The better of two: more weight at the end, then the longer. */
-static void reason_offer(struct wait_reason *r, const struct walk *walk, bool is_cycle,
-			 unsigned end, unsigned *best)
+static bool siblings_are(const struct wait *a, const struct wait *b)
 {
-	const struct wait *last = waits_get(walk->w, walk->at[walk->nr - 1]);
-	unsigned weight = end * 16 + (unsigned)walk->nr;
+	return a->parent == b->parent && a->parent > 1 && !strcmp(a->comm, b->comm);
+}
 
-	if (weight <= *best)
+/* The process that it waits for: its parent, or else the first. 0: none. */
+static pid_t wait_first(const struct wait *wait)
+{
+	for (unsigned i = 0; i < wait->follows; i++)
+		if (wait->follow[i] == wait->parent)
+			return wait->parent;
+	return wait->follows ? wait->follow[0] : 0;
+}
+
+static bool waits_are_alike(const struct wait *a, const struct wait *b)
+{
+	return a->kind == b->kind && a->futex == b->futex && wait_first(a) == wait_first(b);
+}
+
+/* How many of its siblings, itself included, wait as it does, if these may wait for work. */
+static unsigned alike_count(const struct waits *w, size_t at)
+{
+	const struct wait *here = waits_get(w, at), *other;
+	unsigned nr = 0;
+
+	if (end_weight(here) >= WEIGHT_OF_GOING_ON)
+		return 1;
+	for (size_t i = 0; i < waits_number(w); i++) {
+		other = waits_get(w, i);
+		nr += siblings_are(here, other) && waits_are_alike(here, other);
+	}
+	return nr;
+}
+
+/* Finds those that wait otherwise than the largest group of their siblings. */
+static void differs_find(struct view *v, unsigned *alike)
+{
+	size_t nr = waits_number(v->w);
+
+	for (size_t i = 0; i < nr; i++)
+		alike[i] = alike_count(v->w, i);
+	for (size_t most = 0; most < nr; most++)
+		for (size_t i = 0; alike[most] >= FEWEST_ALIKE && i < nr; i++)
+			if (alike[i] < alike[most] &&
+			    siblings_are(waits_get(v->w, most), waits_get(v->w, i)))
+				v->are_differs[i] = true;
+}
+
+/* The better of two: more weight at the end, then the longer. */
+static void reason_offer(struct wait_reason *r, struct walk *walk, unsigned weight)
+{
+	const struct wait *last = waits_get(walk->view->w, walk->at[walk->nr - 1]);
+
+	weight = weight * 16 + (unsigned)walk->nr;
+	if (weight <= walk->best)
 		return;
-	*best = weight;
+	walk->best = weight;
+	memset(r, 0, sizeof(*r));
 	r->is_found = true;
-	r->is_deadlock = is_cycle;
 	r->runs = last->kind == WAIT_RUNS;
+	r->is_idle = wait_is_event(last);
 	r->links = walk->nr;
 	for (size_t i = 0; i < walk->nr; i++)
 		r->link[i] = walk->at[walk->nr - 1 - i];
 	r->cause = r->link[0];
 }
 
-/* Whether it waits for processes of which one is in the set, and goes on when one of these does. */
-static bool wait_goes_on(const struct waits *w, size_t at, const bool *are_free)
+static void end_offer(struct wait_reason *r, struct walk *walk, bool asks)
 {
-	const struct wait *here = waits_get(w, at);
-	bool went = false;
+	size_t at = walk->at[walk->nr - 1];
+	unsigned weight = end_weight(waits_get(walk->view->w, at));
 
-	if (here->peers > WAIT_PEERS || here->unread & WAIT_NO_OTHERS)
-		return true;
-	for (unsigned i = 0; i < peers_kept(here); i++) {
-		size_t next = wait_index(w, here->peer[i].pid);
+	if (walk->view->are_differs[at])
+		weight += WEIGHT_OF_OWN_WAY;
+	reason_offer(r, walk, asks ? WEIGHT_OF_ASKER : weight);
+}
 
-		if (next == NOT_FOUND || waits_get(w, next)->kind == WAIT_ENDED)
-			continue;
-		if (are_free[next])
-			return true;
-		went = true;
+/* All that its last process waits for leads back: it has no way out, or one of them has. */
+static void cycle_offer(struct wait_reason *r, struct walk *walk)
+{
+	size_t nr = walk->nr;
+	unsigned best = walk->best;
+
+	if (!walk->view->are_free[walk->at[nr - 1]]) {
+		reason_offer(r, walk, WEIGHT_OF_CYCLE);
+		if (walk->best != best) {
+			r->is_deadlock = true;
+			r->is_idle = false;
+		}
+		return;
 	}
-	return !went;
+	while (walk->nr && !waits_get(walk->view->w, walk->at[walk->nr - 1])->out)
+		walk->nr--;
+	if (walk->nr) {
+		reason_offer(r, walk, WEIGHT_OF_WAY_OUT);
+		if (walk->best != best)
+			r->is_idle = true;
+	}
+	walk->nr = nr;
 }
 
 /*
- * Finds which are in no deadlock: those that wait for no process, those that wait for one of these,
- * and so on. NULL: out of memory.
+ * Whether it goes on by itself, or waits for processes of which one is in the set: what it does
+ * then is not known.
  */
-static bool *free_find(const struct waits *w)
+static bool wait_goes_on(const struct waits *w, size_t at, const bool *are_free)
 {
-	size_t nr = waits_number(w);
-	bool *are_free = calloc(nr + 1, sizeof(*are_free)), has_changed = are_free != NULL;
+	const struct wait *here = waits_get(w, at);
+
+	if (here->out)
+		return true;
+	for (unsigned i = 0; i < here->ways; i++) {
+		size_t next = wait_index(w, here->way[i]);
+
+		if (next == NOT_FOUND || waits_get(w, next)->kind == WAIT_ENDED || are_free[next])
+			return true;
+	}
+	return !here->ways;
+}
+
+/* Finds which are in no deadlock: those that go on, those that wait for one of these, and so on. */
+static void free_find(struct view *v)
+{
+	bool has_changed = true;
 
 	while (has_changed) {
 		has_changed = false;
-		for (size_t i = 0; i < nr; i++)
-			if (!are_free[i] && wait_goes_on(w, i, are_free))
-				are_free[i] = has_changed = true;
+		for (size_t i = 0; i < waits_number(v->w); i++)
+			if (!v->are_free[i] && wait_goes_on(v->w, i, v->are_free))
+				v->are_free[i] = has_changed = true;
 	}
-	return are_free;
 }
 
-/* Depth first, within the few processes that a chain can have. */
-static void walk_on(struct walk *walk, struct wait_reason *r, unsigned *best, unsigned *steps)
+/* Whether it is in no deadlock, and waits for a lock, which is never a wait for work. */
+static bool differs_by_lock(const struct view *v, size_t at)
 {
-	size_t at = walk->at[walk->nr - 1];
-	const struct wait *here = waits_get(walk->w, at);
-	bool went = false, cycle = false, asks = false;
+	const struct wait *wait = waits_get(v->w, at);
 
-	for (unsigned i = 0; i < peers_kept(here); i++) {
-		size_t next = wait_index(walk->w, here->peer[i].pid);
+	return v->are_differs[at] && v->are_free[at] &&
+	       (wait->kind == WAIT_LOCK || wait->kind == WAIT_MUTEX);
+}
+
+/* Whether the other has only inherited what both have from their parent. */
+static bool sibling_is_heir(const struct wait *wait, const struct wait *heir)
+{
+	return siblings_are(wait, heir) && wait_first(wait) == wait->parent;
+}
+
+static void walk_on(struct walk *walk, struct wait_reason *r);
+
+/* What has come of following several processes. */
+struct walked {
+	bool went, cycle, asks;
+};
+
+static void walk_each(struct walk *walk, struct wait_reason *r, const pid_t *pids, unsigned nr,
+		      struct walked *done)
+{
+	const struct waits *w = walk->view->w;
+	const struct wait *here = waits_get(w, walk->at[walk->nr - 1]);
+
+	for (unsigned i = 0; i < nr; i++) {
+		size_t next = wait_index(w, pids[i]);
 
 		/* bpfmon may be the child or the reader of a process: it holds up no other one */
-		asks = asks || here->peer[i].pid == getpid();
-		if (next == NOT_FOUND || here->peer[i].pid == getpid() ||
-		    waits_get(walk->w, next)->kind == WAIT_ENDED)
+		done->asks = done->asks || pids[i] == getpid();
+		/* a poll of its own pipe is for its other threads, or for its handlers of signals
+		 */
+		if (pids[i] == here->pid && here->kind == WAIT_POLL)
 			continue;
-		went = true;
+		if (next == NOT_FOUND || pids[i] == getpid() ||
+		    waits_get(w, next)->kind == WAIT_ENDED ||
+		    sibling_is_heir(here, waits_get(w, next)))
+			continue;
 		if (walk_has(walk, next)) {
-			cycle = true;
-		} else if (walk->nr < sizeof(walk->at) / sizeof(*walk->at) && ++*steps < 4096) {
+			done->cycle = true;
+			continue;
+		}
+		done->went = true;
+		if (walk->nr < sizeof(walk->at) / sizeof(*walk->at) && ++walk->steps < 4096) {
 			walk->at[walk->nr++] = next;
-			walk_on(walk, r, best, steps);
+			walk_on(walk, r);
 			walk->nr--;
 		}
 	}
-	if (!went)
-		reason_offer(r, walk, false, asks ? WEIGHT_OF_ASKER : end_weight(here), best);
-	else if (cycle && !walk->are_free[at])
-		reason_offer(r, walk, true, WEIGHT_OF_CYCLE, best);
+}
+
+/* Depth first, within the few processes that a chain can have. */
+static void walk_on(struct walk *walk, struct wait_reason *r)
+{
+	const struct wait *here = waits_get(walk->view->w, walk->at[walk->nr - 1]);
+	struct walked done = { 0 };
+
+	walk_each(walk, r, here->follow, follows_of(here), &done);
+	/* what the thread that is named waits for leads back: then the others count, too */
+	if (done.cycle && !done.went)
+		walk_each(walk, r, here->way, here->ways, &done);
+	if (done.cycle && !differs_by_lock(walk->view, walk->at[walk->nr - 1]))
+		cycle_offer(r, walk);
+	else if (!done.went)
+		end_offer(r, walk, done.asks);
 }
 
 static bool waits_behind(const struct waits *w, size_t from, size_t cause, unsigned depth)
@@ -186,8 +349,8 @@ static bool waits_behind(const struct waits *w, size_t from, size_t cause, unsig
 
 	if (from == cause)
 		return true;
-	for (unsigned i = 0; depth && i < peers_kept(wait); i++) {
-		size_t next = wait_index(w, wait->peer[i].pid);
+	for (unsigned i = 0; depth && i < follows_of(wait); i++) {
+		size_t next = wait_index(w, wait->follow[i]);
 
 		if (next != NOT_FOUND && waits_behind(w, next, cause, depth - 1))
 			return true;
@@ -197,20 +360,30 @@ static bool waits_behind(const struct waits *w, size_t from, size_t cause, unsig
 
 void waits_reason(const struct waits *w, struct wait_reason *r)
 {
-	unsigned best = 0, steps = 0;
-	bool *is_free = free_find(w);
+	size_t nr = waits_number(w);
+	struct view view = { w, calloc(nr + 1, sizeof(bool)), calloc(nr + 1, sizeof(bool)) };
+	unsigned *alike = calloc(nr + 1, sizeof(*alike));
+	bool has_room = view.are_free && view.are_differs && alike;
+	struct walk walk = { .view = &view };
 
 	memset(r, 0, sizeof(*r));
-	for (size_t i = 0; is_free && i < waits_given(w); i++) {
-		struct walk walk = { w, is_free, { i }, 1 };
-
+	if (has_room) {
+		free_find(&view);
+		differs_find(&view, alike);
+	}
+	for (size_t i = 0; has_room && i < waits_given(w); i++) {
+		walk.at[0] = i;
+		walk.nr = 1;
+		walk.steps = 0;
 		if (waits_get(w, i)->kind != WAIT_ENDED)
-			walk_on(&walk, r, &best, &steps);
+			walk_on(&walk, r);
 	}
 	for (size_t i = 0; r->is_found && i < waits_given(w); i++)
 		if (i != r->cause && waits_behind(w, i, r->cause, 4))
 			r->behind++;
-	free(is_free);
+	free(view.are_free);
+	free(view.are_differs);
+	free(alike);
 }
 
 static const char *relation_word(const struct wait *wait)
@@ -267,15 +440,22 @@ void waits_reason_text(const struct waits *w, const struct wait_reason *r, char 
 		return;
 	}
 	wait_text(cause, text, sizeof(text));
-	used = (size_t)snprintf(
-		out, size, "%s%d %s %s%s",
-		r->is_deadlock && !cause->is_deadlock ? "deadlock: " : "", cause->pid, cause->comm,
-		cause->kind == WAIT_STOPPED || cause->kind == WAIT_TRACED ||
-				cause->kind == WAIT_FROZEN || cause->kind == WAIT_DISK ||
-				cause->kind == WAIT_THROTTLED
-			? "is "
-			: "",
-		text);
+	used = (size_t)snprintf(out, size, "%s%d %s %s%s",
+				r->is_deadlock && !cause->is_deadlock ? "deadlock: "
+				: r->is_idle                          ? "idle: "
+								      : "",
+				cause->pid, cause->comm,
+				cause->kind == WAIT_STOPPED || cause->kind == WAIT_TRACED ||
+						cause->kind == WAIT_FROZEN ||
+						cause->kind == WAIT_DISK ||
+						cause->kind == WAIT_THROTTLED
+					? "is "
+					: "",
+				text);
+	if (used < size && r->is_idle && !wait_is_event(cause) && cause->out_tid != cause->tid)
+		used += (size_t)snprintf(out + used, size - used,
+					 "; its thread %d goes on by itself (%s)", cause->out_tid,
+					 wait_kind_name(cause->out_kind));
 	if (used < size)
 		reason_say_rest(w, r, out, size);
 }

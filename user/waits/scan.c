@@ -21,9 +21,11 @@ void wait_add_peer(struct wait *wait, pid_t pid)
 	struct task_stat stat;
 	struct wait_peer *peer;
 
-	for (unsigned i = 0; i < wait->peers && i < WAIT_PEERS; i++)
-		if (wait->peer[i].pid == pid)
+	for (unsigned i = 0; i < wait->follows; i++)
+		if (wait->follow[i] == pid)
 			return;
+	if (wait->follows < WAIT_FOLLOWED)
+		wait->follow[wait->follows++] = pid;
 	if (wait->peers++ >= WAIT_PEERS)
 		return;
 	peer = &wait->peer[wait->peers - 1];
@@ -32,6 +34,15 @@ void wait_add_peer(struct wait *wait, pid_t pid)
 		return;
 	peer->state = stat.state;
 	memcpy(peer->comm, stat.comm, sizeof(peer->comm));
+}
+
+void wait_take_peers(struct wait *wait, const struct wait *from)
+{
+	wait->has_other_end = true;
+	wait->peers = from->peers;
+	memcpy(wait->peer, from->peer, sizeof(wait->peer));
+	wait->follows = from->follows;
+	memcpy(wait->follow, from->follow, sizeof(wait->follow));
 }
 
 enum fit { FIT_NOT, FIT_PERHAPS, FIT_IS };
@@ -65,13 +76,13 @@ static enum fit descriptor_fits(int folder, pid_t pid, const char *fd, const str
 
 static void found_add(struct found_end *f, pid_t pid)
 {
-	for (unsigned i = 0; i < f->nr && i <= WAIT_PEERS; i++)
+	for (unsigned i = 0; i < f->nr && i <= WAIT_FOLLOWED; i++)
 		if (f->pid[i] == pid)
 			return;
 	if (f->last == pid)
 		return;
 	f->last = pid;
-	if (f->nr <= WAIT_PEERS)
+	if (f->nr <= WAIT_FOLLOWED)
 		f->pid[f->nr] = pid;
 	f->nr++;
 }
@@ -172,7 +183,7 @@ static bool found_recall(struct found_end *f, const struct scan_memory *memory)
 
 	if (!old)
 		return false;
-	for (unsigned i = 0; i < old->nr && i <= WAIT_PEERS; i++)
+	for (unsigned i = 0; i < old->nr && i <= WAIT_FOLLOWED; i++)
 		scan_descriptors(old->pid[i], f, 1);
 	f->all_readable = old->all_readable;
 	return clock_ns(CLOCK_MONOTONIC) - memory->since_ns < MEMORY_NS &&
@@ -228,14 +239,14 @@ static void item_finish(const struct scan_item *item, const struct found_end *f)
 
 	if (!f->nr && f->without_key > 0 && f->all_readable)
 		wait_add_peer(wait, f->without_key);
-	for (unsigned i = 0; i < f->nr && i <= WAIT_PEERS; i++) {
+	for (unsigned i = 0; i < f->nr && i <= WAIT_FOLLOWED; i++) {
 		if (f->pid[i] == wait->pid)
 			itself = true;
 		else
 			wait_add_peer(wait, f->pid[i]);
 	}
-	if (f->nr > WAIT_PEERS + 1)
-		wait->peers += f->nr - (WAIT_PEERS + 1);
+	if (f->nr > WAIT_FOLLOWED + 1)
+		wait->peers += f->nr - (WAIT_FOLLOWED + 1);
 	if (!wait->peers && item->end->may_be_own)
 		wait->has_other_end = !itself;
 	else if (!wait->peers && itself)

@@ -32,10 +32,10 @@ struct scan_item {
 /* An end that was looked for, and those that were found to have it. */
 struct found_end {
 	struct other_end end;
-	pid_t pid[WAIT_PEERS + 1]; /* one of them may be the process that waits */
-	pid_t last;                /* that was added */
-	unsigned nr;               /* how many have it; the first are in @pid */
-	pid_t without_key;         /* it has one that may be it; 0: none; -1: several */
+	pid_t pid[WAIT_FOLLOWED + 1]; /* one of them may be the process that waits */
+	pid_t last;                   /* that was added */
+	unsigned nr;                  /* how many have it; the first are in @pid */
+	pid_t without_key;            /* it has one that may be it; 0: none; -1: several */
 	bool all_readable;
 };
 
@@ -49,6 +49,8 @@ struct scan_memory {
 void scan_memory_done(struct scan_memory *m);
 /* Adds a process to those that have what is waited for; it is counted once. */
 void wait_add_peer(struct wait *wait, pid_t pid);
+/* Replaces those by the ones of @from. */
+void wait_take_peers(struct wait *wait, const struct wait *from);
 /*
  * Looks at the descriptors of all processes (@all), once; or else of those that are asked about and
  * their parents, and of others for what none of these has, and not again within some seconds. 0 or

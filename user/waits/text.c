@@ -404,6 +404,8 @@ static void kind_say(struct sentence *s, const struct wait *w)
 		ended_say(s, w);
 	else
 		plain_say(s, w);
+	if (w->has_timeout && (w->kind == WAIT_POLL || w->kind == WAIT_FUTEX))
+		text_say(s, ", or until a time");
 }
 
 /* What was not readable of one whose reason is known in part only. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* A set of processes that are asked about together. */
-#include "waits/look.h"
+#include "waits/ways.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@
 struct asked {
 	struct wait wait;
 	struct other_end end;
+	struct way_list ways; /* while they are searched for */
 	uint64_t start_epoch_ns;
 };
 
@@ -72,10 +73,21 @@ int waits_add(struct waits *w, pid_t pid, uint64_t start_epoch_ns)
 	return at;
 }
 
-/* Reads those from @from on. */
-static int waits_look(struct waits *w, struct look *look, size_t from, bool all)
+static int asked_look(struct asked *a, struct look *look, bool with_ways)
 {
-	struct scan_item *items = calloc(w->nr - from + 1, sizeof(*items));
+	pid_t pid = a->wait.pid;
+
+	memset(&a->wait, 0, sizeof(a->wait));
+	memset(&a->end, 0, sizeof(a->end));
+	a->wait.pid = pid;
+	a->wait.start_epoch_ns = a->start_epoch_ns;
+	return look_at(look, &a->wait, &a->end, with_ways ? &a->ways : NULL);
+}
+
+/* Searches for the other ends of what those from @from on, with @ways ways, wait for. */
+static int waits_scan(struct waits *w, size_t from, size_t ways, bool all)
+{
+	struct scan_item *items = calloc(w->nr - from + ways + 1, sizeof(*items));
 	size_t nr = 0;
 	int err;
 
@@ -83,33 +95,66 @@ static int waits_look(struct waits *w, struct look *look, size_t from, bool all)
 		return -ENOMEM;
 	for (size_t i = from; i < w->nr; i++) {
 		struct asked *a = &w->all[i];
-		pid_t pid = a->wait.pid;
 
-		memset(&a->wait, 0, sizeof(a->wait));
-		memset(&a->end, 0, sizeof(a->end));
-		a->wait.pid = pid;
-		a->wait.start_epoch_ns = a->start_epoch_ns;
-		look_at(look, &a->wait, &a->end);
 		if (a->end.is_wanted)
 			items[nr++] = (struct scan_item){ &a->wait, &a->end };
+		for (size_t k = 0; k < a->ways.nr; k++)
+			if (a->ways.at[k].end.is_wanted)
+				items[nr++] = (struct scan_item){ &a->ways.at[k].wait,
+								  &a->ways.at[k].end };
 	}
 	err = scan_ends(items, nr, w, &w->memory, all);
 	free(items);
 	return err;
 }
 
+/* Reads those from @from on. @all: also what all of their threads wait for, in all processes. */
+static int waits_look(struct waits *w, struct look *look, size_t from, bool all)
+{
+	size_t ways = 0;
+	int err = 0;
+
+	for (size_t i = from; i < w->nr && !err; i++) {
+		err = asked_look(&w->all[i], look, all);
+		ways += w->all[i].ways.nr;
+	}
+	if (!err)
+		err = waits_scan(w, from, ways, all);
+	for (size_t i = from; i < w->nr; i++) {
+		struct asked *a = &w->all[i];
+
+		ways_finish(&a->wait, &a->ways);
+		a->wait.is_socket = !strncmp(a->end.link, "socket:", 7);
+		way_list_done(&a->ways);
+	}
+	return err;
+}
+
+/* What may move the array that @pids is of. */
+static int waits_put_all(struct waits *w, const pid_t *pids, unsigned nr)
+{
+	pid_t copy[WAIT_FOLLOWED];
+	int at = 0;
+
+	memcpy(copy, pids, nr * sizeof(*copy));
+	for (unsigned i = 0; i < nr && at >= 0; i++)
+		if (w->nr < w->given + MAX_FOLLOWED && copy[i] != getpid())
+			at = waits_put(w, copy[i], 0);
+	return at < 0 ? at : 0;
+}
+
 /* Adds those that the ones from @from on wait for. */
 static int waits_follow(struct waits *w, size_t from)
 {
 	size_t end = w->nr;
-	int at = 0;
+	int err = 0;
 
-	for (size_t i = from; i < end && at >= 0; i++)
-		for (unsigned p = 0; p < WAIT_PEERS && p < w->all[i].wait.peers && at >= 0; p++)
-			if (w->nr < w->given + MAX_FOLLOWED &&
-			    w->all[i].wait.peer[p].pid != getpid())
-				at = waits_put(w, w->all[i].wait.peer[p].pid, 0);
-	return at < 0 ? at : 0;
+	for (size_t i = from; i < end && !err; i++) {
+		err = waits_put_all(w, w->all[i].wait.follow, w->all[i].wait.follows);
+		if (!err)
+			err = waits_put_all(w, w->all[i].wait.way, w->all[i].wait.ways);
+	}
+	return err;
 }
 
 /* False: out of memory. */

@@ -13,8 +13,9 @@
 
 #define WAIT_NAME 64
 #define WAIT_OBJECT 128
-#define WAIT_PEERS 4
-#define WAIT_TEXT 512 /* the longest text, with its NUL */
+#define WAIT_PEERS 4     /* that are named */
+#define WAIT_FOLLOWED 64 /* that are followed */
+#define WAIT_TEXT 512    /* the longest text, with its NUL */
 
 enum wait_kind {
 	WAIT_ENDED,     /* no such process, or another one has its number now */
@@ -69,8 +70,15 @@ struct wait_peer {
 	char state;           /* as in /proc/PID/stat; 0: it could not be read */
 };
 
+/* Whether a process goes on without those that it waits for. */
+enum way_out {
+	WAY_NONE,
+	WAY_ITSELF,  /* at a time, by a signal, or by what is not known */
+	WAY_OUTSIDE, /* by a terminal, a client, a device, another machine */
+};
+
 struct wait {
-	pid_t pid;
+	pid_t pid, parent;
 	uint64_t start_epoch_ns; /* of the process; 0: not known */
 	char comm[WAIT_NAME];    /* inert */
 	char state;              /* of the thread that is named; 0: not known */
@@ -103,6 +111,19 @@ struct wait {
 	unsigned peers;             /* how many were found, of which the first are in @peer */
 	struct wait_peer peer[WAIT_PEERS];
 	unsigned unread; /* bits of enum wait_unread */
+	/* for waits_reason(): */
+	bool has_timeout; /* of the thread that is named */
+	bool is_fed;      /* so is it: its poll has descriptors from outside */
+	bool is_remote;   /* it waits for a connection with another machine */
+	bool is_socket;   /* what it waits for is a socket */
+	uint64_t futex;   /* of shared memory: the same in all that wait for it; 0: none */
+	unsigned follows; /* of @peers, how many are in */
+	pid_t follow[WAIT_FOLLOWED];
+	enum way_out out; /* the best of any of its threads: */
+	pid_t out_tid;
+	enum wait_kind out_kind;
+	unsigned ways; /* without a way out: all processes that any of its threads waits for */
+	pid_t way[WAIT_FOLLOWED];
 };
 
 struct waits;
@@ -135,6 +156,11 @@ size_t waits_given(const struct waits *w);
 /* The one at the index @at, of waits_add(); valid until the next of the calls above. */
 const struct wait *waits_get(const struct waits *w, size_t at);
 
+/* Whether it waits for a time, an event, input or a client, so that no process holds it up. */
+bool wait_is_event(const struct wait *wait);
+/* The process that the launcher of bpfmon @pid has started; 0: it is none. */
+pid_t launcher_command(pid_t pid);
+
 /* One line about @wait, "waits for its child 4712 sleep", into @out, which is always ended. */
 void wait_text(const struct wait *wait, char *out, size_t size);
 /* The word for a kind, as in JSON: "pipe-read". */
@@ -142,13 +168,14 @@ const char *wait_kind_name(enum wait_kind kind);
 
 /* Why nothing goes on: the end of the chain of those that wait for each other. */
 struct wait_reason {
-	bool is_found;    /* false: none of the processes lives, or one runs */
+	bool is_found;    /* false: none of the processes lives */
 	bool runs;        /* one runs: it is @cause */
-	bool is_deadlock; /* a cycle: @cause is one of it */
-	size_t cause;     /* the index of the process at the end */
-	size_t links;     /* how many are in the chain, @cause included */
-	size_t link[8];   /* the chain, the cause first */
-	size_t behind; /* how many processes of those asked wait, directly or not, for the cause */
+	bool is_deadlock; /* a cycle with no way out: @cause is one of it */
+	bool is_idle; /* @cause waits for a time, an event, input, a client: nothing holds it up */
+	size_t cause; /* the index of the process at the end */
+	size_t links; /* how many are in the chain, @cause included */
+	size_t link[8]; /* the chain, the cause first */
+	size_t behind;  /* how many processes of those asked wait, directly or not, for the cause */
 };
 
 /* After waits_read() with @follow. */
