@@ -84,12 +84,18 @@ static void path_look(struct wait *wait, const struct task_view *task, const str
 	}
 }
 
+const char *other_end_word(const struct wait *wait, const struct other_end *end)
+{
+	if (wait->is_unix)
+		return "a Unix socket";
+	return strncmp(end->link, "socket:", 7) ? "a pipe" : "a socket";
+}
+
 /* The kind stays that of a poll; the object and the other end are those of the first descriptor
  * that has one. */
 static void poll_look(struct look *look, struct wait *wait, struct other_end *end,
 		      const struct task_view *task)
 {
-	enum wait_kind kind;
 	int fds[64];
 	char first[WAIT_OBJECT] = "";
 
@@ -97,14 +103,12 @@ static void poll_look(struct look *look, struct wait *wait, struct other_end *en
 	wait->fd = -1;
 	for (unsigned i = 0; i < 64 && i < wait->watched && fds[i] >= 0; i++) {
 		wait->object[0] = '\0';
-		kind = descriptor_look(look, wait, end, fds[i], false);
+		descriptor_look(look, wait, end, fds[i], false);
 		if (end->is_wanted || wait->peers) {
 			wait->fd = fds[i];
 			if (!*wait->object)
 				snprintf(wait->object, sizeof(wait->object), "%s",
-					 wait->is_unix          ? "a Unix socket"
-					 : kind == WAIT_RECEIVE ? "a socket"
-								: "a pipe");
+					 other_end_word(wait, end));
 			return;
 		}
 		if (!*first)

@@ -31,6 +31,8 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 		 const struct task_view *task);
 /* What the thread waits for, without its detail. */
 enum wait_kind detail_kind(const struct task_view *task);
+/* The word for what has no name. */
+const char *other_end_word(const struct wait *wait, const struct other_end *end);
 /*
  * The lock or the lease that the process waits for, and which have it. @task: the thread, in its
  * call; NULL: the call is not readable, and /proc/locks says to any user whether it waits for one.

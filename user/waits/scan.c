@@ -16,16 +16,28 @@
 
 #define MEMORY_NS (10 * NSEC_PER_SEC) /* a look at all processes costs tens of milliseconds */
 
+static bool wait_follows(const struct wait *wait, pid_t pid)
+{
+	for (unsigned i = 0; i < wait->follows; i++)
+		if (wait->follow[i] == pid)
+			return true;
+	return false;
+}
+
+void wait_follow(struct wait *wait, pid_t pid)
+{
+	if (wait->follows < WAIT_FOLLOWED && !wait_follows(wait, pid))
+		wait->follow[wait->follows++] = pid;
+}
+
 void wait_add_peer(struct wait *wait, pid_t pid)
 {
 	struct task_stat stat;
 	struct wait_peer *peer;
 
-	for (unsigned i = 0; i < wait->follows; i++)
-		if (wait->follow[i] == pid)
-			return;
-	if (wait->follows < WAIT_FOLLOWED)
-		wait->follow[wait->follows++] = pid;
+	if (wait_follows(wait, pid))
+		return;
+	wait_follow(wait, pid);
 	if (wait->peers++ >= WAIT_PEERS)
 		return;
 	peer = &wait->peer[wait->peers - 1];

@@ -49,6 +49,8 @@ struct scan_memory {
 void scan_memory_done(struct scan_memory *m);
 /* Adds a process to those that have what is waited for; it is counted once. */
 void wait_add_peer(struct wait *wait, pid_t pid);
+/* One that is followed without having that. */
+void wait_follow(struct wait *wait, pid_t pid);
 /* Replaces those by the ones of @from. */
 void wait_take_peers(struct wait *wait, const struct wait *from);
 /*

@@ -123,8 +123,8 @@ static int waits_look(struct waits *w, struct look *look, size_t from, bool all)
 	for (size_t i = from; i < w->nr; i++) {
 		struct asked *a = &w->all[i];
 
-		ways_finish(&a->wait, &a->ways);
 		a->wait.is_socket = !strncmp(a->end.link, "socket:", 7);
+		ways_finish(&a->wait, &a->ways);
 		way_list_done(&a->ways);
 	}
 	return err;

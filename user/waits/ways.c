@@ -91,6 +91,8 @@ static bool descriptor_is_written(pid_t pid, int fd)
 static int poll_ways(struct look *look, struct wait *wait, struct way_list *list,
 		     const struct thread_view *t, bool is_chosen)
 {
+	/* a poll by which a shell or bpfmon waits for a child is named as that */
+	bool is_named = is_chosen && wait->kind == WAIT_POLL;
 	int fds[MAX_WAYS], err = 0;
 	unsigned nr = poll_descriptors(wait->pid, &t->task, fds, MAX_WAYS);
 	struct way way = { .wait = { .pid = wait->pid, .tid = t->task.tid, .kind = WAIT_POLL } };
@@ -104,13 +106,14 @@ static int poll_ways(struct look *look, struct wait *wait, struct way_list *list
 		way.is_poll = true;
 		way.wait.pid = wait->pid;
 		way.wait.tid = t->task.tid;
+		way.wait.fd = fds[i];
 		way.wait.state = t->task.stat.state;
 		way.wait.kind = descriptor_look(look, &way.wait, &way.end, fds[i],
 						descriptor_is_written(wait->pid, fds[i]));
 		out = kind_out(&way.wait, &way.end);
-		if (is_chosen && way.wait.is_remote)
+		if (is_named && way.wait.is_remote)
 			wait->is_remote = true;
-		else if (is_chosen && out == WAY_OUTSIDE)
+		else if (is_named && out == WAY_OUTSIDE)
 			wait->is_fed = true;
 		way.wait.kind = WAIT_POLL;
 		if (out)
@@ -182,15 +185,37 @@ static void way_join(struct wait *wait, pid_t pid)
 		out_note(wait, WAY_ITSELF, wait);
 }
 
+static bool only_itself_has(const struct wait *wait)
+{
+	return wait->follows == 1 && wait->follow[0] == wait->pid;
+}
+
+/* A poll is for all of its descriptors; one that another process has is named before a pipe of its
+ * own. */
+static void poll_finish(struct wait *wait, const struct way *way)
+{
+	if (way->wait.follows && only_itself_has(wait) && !only_itself_has(&way->wait)) {
+		wait->fd = way->wait.fd;
+		wait->is_socket = !strncmp(way->end.link, "socket:", 7);
+		snprintf(wait->object, sizeof(wait->object), "%s",
+			 *way->wait.object ? way->wait.object
+					   : other_end_word(&way->wait, &way->end));
+		wait_take_peers(wait, &way->wait);
+	}
+	for (unsigned i = 0; i < way->wait.follows; i++)
+		wait_follow(wait, way->wait.follow[i]);
+}
+
 void ways_finish(struct wait *wait, const struct way_list *list)
 {
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct way *way = &list->at[i];
 		const struct wait *of = &way->wait;
-		bool only_itself = of->follows == 1 && of->follow[0] == wait->pid;
 
+		if (way->is_poll && of->tid == wait->tid && wait->kind == WAIT_POLL)
+			poll_finish(wait, way);
 		/* any process may open a FIFO by its name */
-		if (only_itself && way->end.link[0] == '/' && !*way->end.request.kind)
+		if (only_itself_has(of) && way->end.link[0] == '/' && !*way->end.request.kind)
 			out_note(wait, WAY_OUTSIDE, of);
 		else if (!of->peers || of->peers > WAIT_FOLLOWED || of->unread & WAIT_NO_OTHERS)
 			out_note(wait, WAY_ITSELF, of);
