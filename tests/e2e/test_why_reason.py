@@ -4,14 +4,13 @@ import fcntl
 import json
 import os
 import pathlib
-import re
+import pty
 import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
 
@@ -230,6 +229,73 @@ t = threading.Thread(target=read); t.start(); t.join()""")
                 self.assertEqual(answer["processes"][0]["wait"], "child")
                 self.assertIn(answer["reason"]["chain"][0], children_of(p.pid))
 
+    @needs(ROOT)
+    def test_how_to_see_the_stack_that_a_runtime_keeps(self):
+        tools = os.path.join(self.folder, "tools")
+        os.mkdir(tools)
+        p, _ = self.python("import time; print(flush=True); time.sleep(1000)")
+        self.is_idle(p.pid)
+        for path, installed in ((self.folder, False), (f"{self.folder}:{tools}", True)):
+            pathlib.Path(tools, "py-spy").touch(0o755)
+            done = subprocess.run([BPFMON, "why", str(p.pid)], env={**os.environ, "PATH": path}, stdout=subprocess.PIPE,
+                                  text=True, timeout=60, check=True)
+            self.assertEqual(done.stdout.splitlines()[-1], f"stack: py-spy dump --pid {p.pid}" +
+                             ("" if installed else " (py-spy is not installed)"))
+        self.assertEqual(why(p.pid)["stack"]["pid"], p.pid)
+        # of a process that waits for another one it is the stack of the one that is waited for, if it has one
+        shell = self.start("sh", "-c", "sleep 1000; true")
+        self.assertNotIn("stack", self.is_idle(shell.pid))
+        for program, words, shown in (("node", ["node", "-e", "console.log(); setInterval(() => 0, 1e6)"], "node inspect -p"),
+                                      ("java", ["java", self.java()], "jstack")):
+            if shutil.which(program):
+                p = self.start(*words)
+                p.stdout.readline()
+                self.assertEqual(why(p.pid)["stack"]["command"], f"{shown} {p.pid}")
+
+    def java(self):
+        path = pathlib.Path(self.folder, "Sleep.java")
+        path.write_text("class Sleep { public static void main(String[] a) throws Exception { System.out.println(); Thread.sleep(1000000); } }")
+        return str(path)
+
+
+class Outside(Programs):
+    """Work that a server does for a client: the server is no process of the client's."""
+
+    @needs(ROOT)
+    def test_a_client_and_the_server_that_works_for_it(self):
+        path = os.path.join(self.folder, "socket")
+        _, pid = self.python("""
+import os, socket, sys, time
+if os.fork(): os.wait()
+s = socket.socket(1); s.bind(sys.argv[1]); s.listen(); print(os.getpid(), flush=True); c, _ = s.accept()
+time.sleep(1000)""", path)
+        server = int(pid)
+        client, _ = self.python("""
+import socket, sys
+s = socket.socket(1); s.connect(sys.argv[1]); print(flush=True)
+s.recv(1)""", path)
+        answer = self.until(lambda a: "outside" in a, client.pid)
+        self.assertEqual((answer["outside"]["client"], answer["outside"]["pid"]), (client.pid, server))
+        self.assertEqual(answer["reason"]["chain"], [server, client.pid])
+        self.assertNotIn("outside", why(server))
+        self.assertNotIn("outside", why(server, client.pid))
+
+    def test_a_client_of_tmux(self):
+        if not shutil.which("tmux"):
+            return
+        path = os.path.join(self.folder, "tmux")
+        env = {k: v for k, v in os.environ.items() if k != "TMUX"} | {"TERM": "xterm"}
+        subprocess.run(["tmux", "-S", path, "-f", "/dev/null", "new-session", "-d", "sleep 1000"], check=True, env=env)
+        self.addCleanup(subprocess.run, ["tmux", "-S", path, "kill-server"], check=True)
+        master, terminal = pty.openpty()
+        self.addCleanup(os.close, master)
+        client = subprocess.Popen(["tmux", "-S", path, "attach"], stdin=terminal, stdout=terminal, stderr=terminal, env=env)
+        os.close(terminal)
+        self.addCleanup(client.wait)
+        self.addCleanup(client.kill)
+        answer = self.until(lambda a: "outside" in a, client.pid)
+        self.assertIn("server", answer["outside"]["comm"])
+
 
 class Launched(StoreCase):
     def launch(self, *words):
@@ -265,6 +331,18 @@ class Launched(StoreCase):
         # and of what runs bpfmon
         outer = why(os.getpid(), run.pid)
         self.assertEqual(outer["reason"]["chain"][0], sleeper)
+
+    def test_a_client_in_a_run_waits_for_a_server_outside_it(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            run = self.launch(sys.executable, "-c", "import os, socket, sys\nif not os.fork(): os.execvp('sleep', ['sleep', '1000'])\n"
+                              "socket.create_connection(('127.0.0.1', int(sys.argv[1]))).recv(1)", str(server.getsockname()[1]))
+            connection, _ = server.accept()
+            with connection:
+                wait_for(lambda: "launched" in self.bpfmon("list", "--state", "running").stdout, "the run in the store")
+                line = wait_for(lambda: [li for li in self.bpfmon("why", "launched").stdout.splitlines() if li.startswith("outside: ")],
+                                "the line")[0]
+        self.assertRegex(line, rf"^outside: \d+ python\S* waits for {os.getpid()} \(python.*\), which is outside this run$")
+        self.end_command(run)
 
     def test_the_processes_of_bpfmon_are_idle(self):
         run = self.launch("sleep", "1000")

@@ -4,6 +4,7 @@
 #include "cmd/named_feed.h"
 #include "cmd/option_values.h"
 #include "cmd/print_format.h"
+#include "cmd/why_notes.h"
 
 #include "base/json.h"
 #include "base/log.h"
@@ -24,6 +25,7 @@ struct why_options {
 	struct store_options store;
 	const char *run; /* NULL: only the words say what */
 	enum print_format as;
+	bool is_run; /* a run is among what is asked about */
 };
 
 /* clang-format off */
@@ -87,7 +89,27 @@ static void wait_print(const struct wait *wait, bool is_followed)
 	       *wait->comm ? wait->comm : "-", text);
 }
 
-static void why_print(const struct waits *w)
+static void notes_print(const struct waits *w, const struct wait_reason *reason, bool is_run)
+{
+	struct outside_note outside;
+	struct stack_note stack;
+
+	outside_note_find(&outside, w);
+	if (outside.client)
+		printf("outside: %d %s waits for %d (%s), which is %s\n", outside.client->pid,
+		       outside.client->comm, outside.pid, outside.comm,
+		       is_run ? "outside this run" : "no descendant of it");
+	stack_note_find(&stack, w, reason);
+	if (!stack.pid)
+		return;
+	printf("stack: %s", stack.command);
+	if (stack.is_installed)
+		puts("");
+	else
+		printf(" (%s is not installed)\n", stack.tool);
+}
+
+static void why_print(const struct waits *w, bool is_run)
 {
 	struct wait_reason reason;
 	char text[WAIT_TEXT];
@@ -95,10 +117,11 @@ static void why_print(const struct waits *w)
 	for (size_t i = 0; i < waits_number(w); i++)
 		wait_print(waits_get(w, i), i >= waits_given(w));
 	waits_reason(w, &reason);
-	if (!reason.is_found || (waits_number(w) < 2 && !reason.is_idle))
-		return;
-	waits_reason_text(w, &reason, text, sizeof(text));
-	printf("reason: %s\n", text);
+	if (reason.is_found && (waits_number(w) > 1 || reason.is_idle)) {
+		waits_reason_text(w, &reason, text, sizeof(text));
+		printf("reason: %s\n", text);
+	}
+	notes_print(w, &reason, is_run);
 }
 
 /* What is not known is absent. */
@@ -171,12 +194,42 @@ static void wait_put(struct jsonw *j, const struct wait *wait, bool is_followed)
 	jsonw_object_end(j);
 }
 
+static void outside_put(struct jsonw *j, const struct waits *w)
+{
+	struct outside_note n;
+
+	outside_note_find(&n, w);
+	if (!n.client)
+		return;
+	jsonw_object(j, "outside");
+	jsonw_int(j, "client", n.client->pid);
+	jsonw_int(j, "pid", n.pid);
+	text_put(j, "comm", n.comm);
+	jsonw_object_end(j);
+}
+
+static void stack_put(struct jsonw *j, const struct waits *w, const struct wait_reason *reason)
+{
+	struct stack_note n;
+
+	stack_note_find(&n, w, reason);
+	if (!n.pid)
+		return;
+	jsonw_object(j, "stack");
+	jsonw_int(j, "pid", n.pid);
+	jsonw_string(j, "command", n.command);
+	jsonw_bool(j, "installed", n.is_installed);
+	jsonw_object_end(j);
+}
+
 static void reason_put(struct jsonw *j, const struct waits *w)
 {
 	struct wait_reason reason;
 	char text[WAIT_TEXT];
 
 	waits_reason(w, &reason);
+	outside_put(j, w);
+	stack_put(j, w, &reason);
 	if (!reason.is_found)
 		return;
 	waits_reason_text(w, &reason, text, sizeof(text));
@@ -251,7 +304,7 @@ static int why_add_pid(struct waits *w, pid_t pid)
 }
 
 /* A number is that of a process, if there is one. */
-static int why_add(const struct why_options *o, struct waits *w, const char *word)
+static int why_add(struct why_options *o, struct waits *w, const char *word)
 {
 	pid_t pid = why_pid(word), command = pid ? launcher_command(pid) : 0;
 	int err;
@@ -260,13 +313,15 @@ static int why_add(const struct why_options *o, struct waits *w, const char *wor
 	if (pid && (!kill(pid, 0) || errno == EPERM))
 		return why_add_pid(w, command ? command : pid);
 	err = why_add_run(o, w, word);
+	o->is_run = o->is_run || !err;
 	return err == -ENOENT && pid ? why_add_pid(w, pid) : err;
 }
 
-static int why_add_all(const struct why_options *o, struct waits *w)
+static int why_add_all(struct why_options *o, struct waits *w)
 {
 	int err = o->run ? why_add_run(o, w, o->run) : 0;
 
+	o->is_run = o->run != NULL;
 	if (err == -ENOENT)
 		log_error("there is no run %s in the store; see bpfmon list", o->run);
 	for (char **word = o->common.words; *word && !err; word++)
@@ -284,7 +339,7 @@ static int why_answer(const struct why_options *o, struct waits *w)
 	if (!err && o->as == PRINT_JSON)
 		err = why_print_json(w);
 	else if (!err)
-		why_print(w);
+		why_print(w, o->is_run);
 	if (err)
 		log_error("why: %s", strerror(-err));
 	else if (fflush(stdout) || ferror(stdout))
