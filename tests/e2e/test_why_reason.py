@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """bpfmon why: what is idle is called idle, what is in a deadlock is called that, and the one that hangs is named."""
+import ctypes
 import fcntl
 import json
 import os
@@ -20,6 +21,8 @@ from lib.idle_programs import programs
 from lib.live import children_of, descendants_of, wait_for
 from lib.permitted import BPF, ROOT, needs
 from lib.store import StoreCase
+
+NOBODY = 65534
 
 
 def why(*pids):
@@ -140,6 +143,31 @@ t = threading.Thread(target=mine.recv, args=(1,)); t.start()
 threading.Thread(target=t.join).start()
 t.join()""")
         self.is_deadlock(p.pid)
+
+    @needs(ROOT)
+    def test_an_ordinary_user_who_cannot_see_all_processes_is_shown_neither_idle_nor_a_deadlock(self):
+        pid = os.fork()
+        if not pid:
+            try:
+                os.setsid()
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+                ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # it may be looked at, as what was executed
+                one, two = socket.socketpair()
+                mine, other = (one, two) if os.fork() else (two, one)
+                other.close()
+                mine.recv(1)
+            finally:
+                os._exit(1)
+        self.addCleanup(os.waitpid, pid, 0)
+        self.addCleanup(os.killpg, pid, signal.SIGKILL)
+        self.is_deadlock(pid)
+        done = subprocess.run([BPFMON, "why", "--json", str(pid)], stdout=subprocess.PIPE, text=True, timeout=60, check=True,
+                              cwd="/", user=NOBODY, group=NOBODY, extra_groups=[])
+        answer = json.loads(done.stdout)
+        self.assertEqual(len(answer["processes"]), 2)
+        self.assertFalse(answer["reason"]["deadlock"] or answer["reason"]["idle"], answer["reason"])
 
     def test_two_holders_of_a_lock_that_each_wait_for_the_other(self):
         one, two = (os.path.join(self.folder, name) for name in ("one", "two"))

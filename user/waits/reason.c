@@ -36,7 +36,8 @@ bool wait_is_event(const struct wait *wait)
 	case WAIT_ACCEPT:
 		return true;
 	case WAIT_POLL:
-		return wait->is_fed || !wait->is_remote;
+		return wait->is_fed ||
+		       (!wait->is_remote && !(wait->unread & (WAIT_NO_CALL | WAIT_NO_FILES)));
 	case WAIT_TERMINAL:
 		return !wait->writes;
 	case WAIT_FUTEX:
@@ -236,7 +237,7 @@ static void cycle_offer(struct wait_reason *r, struct walk *walk)
 	if (walk->nr) {
 		reason_offer(r, walk, WEIGHT_OF_WAY_OUT);
 		if (walk->best != best)
-			r->is_idle = true;
+			r->is_idle = waits_get(walk->view->w, r->cause)->out > WAY_UNKNOWN;
 	}
 	walk->nr = nr;
 }

@@ -73,7 +73,8 @@ struct wait_peer {
 /* Whether a process goes on without those that it waits for. */
 enum way_out {
 	WAY_NONE,
-	WAY_ITSELF,  /* at a time, by a signal, or by what is not known */
+	WAY_UNKNOWN, /* perhaps: not all of it could be read */
+	WAY_ITSELF,  /* at a time, or by a signal */
 	WAY_OUTSIDE, /* by a terminal, a client, a device, another machine */
 };
 

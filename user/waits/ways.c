@@ -31,7 +31,7 @@ static void out_note(struct wait *wait, enum way_out out, const struct wait *of)
 static int way_add(struct wait *wait, struct way_list *list, const struct way *way)
 {
 	if (list->nr == MAX_WAYS) {
-		out_note(wait, WAY_ITSELF, &way->wait);
+		out_note(wait, WAY_UNKNOWN, &way->wait);
 		return 0;
 	}
 	if (list->nr == list->room) {
@@ -62,10 +62,12 @@ static enum way_out kind_out(const struct wait *wait, const struct other_end *en
 	case WAIT_LOCK:
 	case WAIT_CHILD:
 	case WAIT_MUTEX:
-		return end->is_wanted || wait->peers ? WAY_NONE : WAY_ITSELF;
+		return end->is_wanted || wait->peers ? WAY_NONE : WAY_UNKNOWN;
 	case WAIT_RECEIVE:
 	case WAIT_SEND:
-		return end->is_wanted ? WAY_NONE : WAY_OUTSIDE;
+		if (end->is_wanted)
+			return WAY_NONE;
+		return *wait->object ? WAY_OUTSIDE : WAY_UNKNOWN;
 	case WAIT_ACCEPT:
 	case WAIT_CONNECT:
 	case WAIT_TERMINAL:
@@ -73,6 +75,10 @@ static enum way_out kind_out(const struct wait *wait, const struct other_end *en
 		return WAY_OUTSIDE;
 	case WAIT_FILE:
 		return file_out(wait);
+	case WAIT_OTHER:
+	case WAIT_UNREAD:
+	case WAIT_HIDDEN:
+		return WAY_UNKNOWN;
 	default:
 		return WAY_ITSELF;
 	}
@@ -98,7 +104,9 @@ static int poll_ways(struct look *look, struct wait *wait, struct way_list *list
 	struct way way = { .wait = { .pid = wait->pid, .tid = t->task.tid, .kind = WAIT_POLL } };
 
 	if (!nr || nr > MAX_WAYS || fds[0] < 0)
-		out_note(wait, WAY_ITSELF, &way.wait);
+		out_note(wait, WAY_UNKNOWN, &way.wait);
+	if (is_named && nr > MAX_WAYS) /* a server: no one of its clients holds it up */
+		wait->is_fed = true;
 	for (unsigned i = 0; i < nr && i < MAX_WAYS && fds[i] >= 0 && !err; i++) {
 		enum way_out out;
 
@@ -147,7 +155,7 @@ static int thread_ways(struct look *look, struct wait *wait, struct way_list *li
 		return 0;
 	if (t->kind == WAIT_FUTEX && t->futex.kind == WAIT_FUTEX) {
 		if (futex_is_shared(&t->task))
-			out_note(wait, WAY_ITSELF, &way.wait);
+			out_note(wait, t->task.has_call ? WAY_ITSELF : WAY_UNKNOWN, &way.wait);
 		return 0;
 	}
 	if (t->kind == WAIT_SIGNAL) {
@@ -168,7 +176,7 @@ int ways_look(struct look *look, struct wait *wait, struct way_list *list,
 	int err = 0;
 
 	if (wait->unread & WAIT_NO_THREADS)
-		out_note(wait, WAY_ITSELF, wait);
+		out_note(wait, WAY_UNKNOWN, wait);
 	for (size_t i = 0; i < nr && !err; i++)
 		err = thread_ways(look, wait, list, &threads[i], &threads[i] == chosen);
 	return err;
@@ -182,7 +190,7 @@ static void way_join(struct wait *wait, pid_t pid)
 	if (wait->ways < WAIT_FOLLOWED)
 		wait->way[wait->ways++] = pid;
 	else
-		out_note(wait, WAY_ITSELF, wait);
+		out_note(wait, WAY_UNKNOWN, wait);
 }
 
 static bool only_itself_has(const struct wait *wait)
@@ -218,7 +226,7 @@ void ways_finish(struct wait *wait, const struct way_list *list)
 		if (only_itself_has(of) && way->end.link[0] == '/' && !*way->end.request.kind)
 			out_note(wait, WAY_OUTSIDE, of);
 		else if (!of->peers || of->peers > WAIT_FOLLOWED || of->unread & WAIT_NO_OTHERS)
-			out_note(wait, WAY_ITSELF, of);
+			out_note(wait, WAY_UNKNOWN, of);
 		for (unsigned p = 0; p < of->follows; p++)
 			if (!way->is_poll || of->follow[p] != wait->pid)
 				way_join(wait, of->follow[p]);
