@@ -155,38 +155,85 @@ static pid_t wait_first(const struct wait *wait)
 	return wait->follows ? wait->follow[0] : 0;
 }
 
-static bool waits_are_alike(const struct wait *a, const struct wait *b)
+/* A process among its siblings, and among those of them that wait as it does. */
+struct sibling {
+	const struct wait *wait;
+	size_t at;
+	pid_t first;
+};
+
+static int number_compare(uint64_t a, uint64_t b)
 {
-	return a->kind == b->kind && a->futex == b->futex && wait_first(a) == wait_first(b);
+	return (a > b) - (a < b);
 }
 
-/* How many of its siblings, itself included, wait as it does, if these may wait for work. */
-static unsigned alike_count(const struct waits *w, size_t at)
+static int family_compare(const struct sibling *a, const struct sibling *b)
 {
-	const struct wait *here = waits_get(w, at), *other;
-	unsigned nr = 0;
+	int order = number_compare((uint64_t)a->wait->parent, (uint64_t)b->wait->parent);
 
-	if (end_weight(here) >= WEIGHT_OF_GOING_ON)
-		return 1;
-	for (size_t i = 0; i < waits_number(w); i++) {
-		other = waits_get(w, i);
-		nr += siblings_are(here, other) && waits_are_alike(here, other);
+	return order ? order : strcmp(a->wait->comm, b->wait->comm);
+}
+
+static int sibling_compare(const void *one, const void *other)
+{
+	const struct sibling *a = one, *b = other;
+	int order = family_compare(a, b);
+
+	if (!order)
+		order = number_compare(a->wait->kind, b->wait->kind);
+	if (!order)
+		order = number_compare(a->wait->futex, b->wait->futex);
+	return order ? order : number_compare((uint64_t)a->first, (uint64_t)b->first);
+}
+
+/* How many from @from on wait as that does; 1 where these go on, so that none can differ. */
+static size_t alike_count(const struct sibling *family, size_t nr, size_t from, size_t *end)
+{
+	for (*end = from + 1; *end < nr && !sibling_compare(&family[from], &family[*end]); ++*end)
+		;
+	return end_weight(family[from].wait) < WEIGHT_OF_GOING_ON ? *end - from : 1;
+}
+
+/* Finds those of a family that wait otherwise than the largest group of it. */
+static void family_differs(const struct sibling *family, size_t nr, bool *are_differs)
+{
+	size_t most = FEWEST_ALIKE - 1, end;
+
+	for (size_t i = 0; i < nr; i = end) {
+		size_t alike = alike_count(family, nr, i, &end);
+
+		most = alike > most ? alike : most;
 	}
-	return nr;
+	for (size_t i = 0; most >= FEWEST_ALIKE && i < nr; i = end) {
+		bool differs = alike_count(family, nr, i, &end) < most;
+
+		for (size_t k = i; k < end; k++)
+			are_differs[family[k].at] = differs;
+	}
 }
 
-/* Finds those that wait otherwise than the largest group of their siblings. */
-static void differs_find(struct view *v, unsigned *alike)
+/* False: out of memory. */
+static bool differs_find(struct view *v)
 {
-	size_t nr = waits_number(v->w);
+	size_t nr = waits_number(v->w), end;
+	struct sibling *all = calloc(nr + 1, sizeof(*all));
 
-	for (size_t i = 0; i < nr; i++)
-		alike[i] = alike_count(v->w, i);
-	for (size_t most = 0; most < nr; most++)
-		for (size_t i = 0; alike[most] >= FEWEST_ALIKE && i < nr; i++)
-			if (alike[i] < alike[most] &&
-			    siblings_are(waits_get(v->w, most), waits_get(v->w, i)))
-				v->are_differs[i] = true;
+	if (!all)
+		return false;
+	for (size_t i = 0; i < nr; i++) {
+		const struct wait *wait = waits_get(v->w, i);
+
+		all[i] = (struct sibling){ wait, i, wait_first(wait) };
+	}
+	qsort(all, nr, sizeof(*all), sibling_compare);
+	for (size_t i = 0; i < nr; i = end) {
+		for (end = i + 1; end < nr && !family_compare(&all[i], &all[end]); end++)
+			;
+		if (all[i].wait->parent > 1)
+			family_differs(&all[i], end - i, v->are_differs);
+	}
+	free(all);
+	return true;
 }
 
 /* The better of two: more weight at the end, then the longer. */
@@ -363,15 +410,12 @@ void waits_reason(const struct waits *w, struct wait_reason *r)
 {
 	size_t nr = waits_number(w);
 	struct view view = { w, calloc(nr + 1, sizeof(bool)), calloc(nr + 1, sizeof(bool)) };
-	unsigned *alike = calloc(nr + 1, sizeof(*alike));
-	bool has_room = view.are_free && view.are_differs && alike;
+	bool has_room = view.are_free && view.are_differs && differs_find(&view);
 	struct walk walk = { .view = &view };
 
 	memset(r, 0, sizeof(*r));
-	if (has_room) {
+	if (has_room)
 		free_find(&view);
-		differs_find(&view, alike);
-	}
 	for (size_t i = 0; has_room && i < waits_given(w); i++) {
 		walk.at[0] = i;
 		walk.nr = 1;
@@ -384,7 +428,6 @@ void waits_reason(const struct waits *w, struct wait_reason *r)
 			r->behind++;
 	free(view.are_free);
 	free(view.are_differs);
-	free(alike);
 }
 
 static const char *relation_word(const struct wait *wait)
