@@ -401,12 +401,16 @@ class Descriptors(Naming):
 
         def work():
             p = select.poll()
+            listener = socket.socket(socket.AF_UNIX)
+            listener.bind(self.path("listener"))
+            listener.listen()
+            p.register(listener, select.POLLIN)
             for _ in range(40):
                 p.register(os.eventfd(0), select.POLLIN)
             p.register(ours, select.POLLIN)
             p.poll()
 
-        found = self.waits(work, "for 41 descriptors, e.g. a pipe; the other end: ", "poll")
+        found = self.waits(work, "for 42 descriptors, e.g. a pipe; the other end: ", "poll")
         self.held_by(found, child)
 
     def test_the_operations_of_an_io_uring_that_wait(self):

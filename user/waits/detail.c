@@ -103,6 +103,7 @@ static void poll_look(struct look *look, struct wait *wait, struct other_end *en
 	wait->fd = -1;
 	for (unsigned i = 0; i < 64 && i < wait->watched && fds[i] >= 0; i++) {
 		wait->object[0] = '\0';
+		wait->is_unix = false;
 		descriptor_look(look, wait, end, fds[i], false);
 		if (end->is_wanted || wait->peers) {
 			wait->fd = fds[i];
@@ -161,19 +162,18 @@ static void descriptor_detail(struct look *look, struct wait *wait, struct other
 	struct wait seen = *wait;
 	enum wait_kind kind = descriptor_look(look, &seen, end, wait->fd, writes);
 
-	*wait = seen;
-	if (disk) { /* what holds it up is below the descriptor */
-		memset(end, 0, sizeof(*end));
-		wait->has_other_end = false;
-	} else if (kind == WAIT_OTHER || call->kind == CALL_FILE || call->kind == CALL_ACCEPT) {
-		if (kind == WAIT_OTHER)
+	if (disk || kind == WAIT_OTHER || call->kind == CALL_FILE || call->kind == CALL_ACCEPT) {
+		/* what holds it up is not what others have of the descriptor */
+		memcpy(wait->object, seen.object, sizeof(wait->object));
+		wait->unread = seen.unread;
+		if (!disk && kind == WAIT_OTHER)
 			wait->kind = channel_kind(wait->channel);
 		memset(end, 0, sizeof(*end));
-		wait->has_other_end = false;
-	} else {
-		wait->kind = kind;
-		wait->writes = writes;
+		return;
 	}
+	*wait = seen;
+	wait->kind = kind;
+	wait->writes = writes;
 }
 
 void detail_look(struct look *look, struct wait *wait, struct other_end *end,
@@ -200,7 +200,7 @@ void detail_look(struct look *look, struct wait *wait, struct other_end *end,
 		poll_look(look, wait, end, task);
 	else if (wait->kind == WAIT_UNREAD)
 		lock_look(look, wait, end, NULL);
-	else if (wait->kind == WAIT_CONNECT && call)
+	else if (call && call->kind == CALL_CONNECT && wait->kind == WAIT_CONNECT)
 		connect_look(look, wait, end, task);
 	else if (wait->kind == WAIT_URING && wait->fd >= 0)
 		uring_look(wait);

@@ -141,7 +141,7 @@ static uint64_t unix_listener(const struct unix_wanted *wanted)
 	while (fd >= 0 && (n = recv(fd, answer, sizeof(answer), 0)) > 0) {
 		const struct nlmsghdr *head = (const struct nlmsghdr *)answer;
 
-		for (; NLMSG_OK(head, (size_t)n); head = NLMSG_NEXT(head, n)) {
+		for (; n > 0 && NLMSG_OK(head, (size_t)n); head = NLMSG_NEXT(head, n)) {
 			if (head->nlmsg_type == NLMSG_DONE || head->nlmsg_type == NLMSG_ERROR)
 				return 0;
 			if (unix_row_parse(head, &row) && unix_row_is(&row, wanted))
